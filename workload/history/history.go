@@ -1,0 +1,163 @@
+// Package history is the record of one run: what clients invoked and how each
+// invocation completed, what the nemesis did, and what the guarded store, the
+// node witnesses and the links saw. Checkers and reports see nothing else.
+//
+// The package imports only the standard library, so that a checker of one's
+// own can name its types without pulling in the harness.
+package history
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Process numbers below zero belong to the harness.
+const (
+	Nemesis = -1 // fault and heal events
+	Store   = -2 // audit events
+	Witness = -3 // key events, seen from a direct connection to a node
+	Link    = -4 // receipt events, which resolve unknown outcomes
+)
+
+// A Kind says what an event tells about an operation.
+type Kind uint8
+
+// The four kinds. Zero is no kind at all.
+const (
+	Invoke Kind = iota + 1 // about to act
+	OK                     // it took effect
+	Fail                   // it certainly did not take effect
+	Info                   // it may or may not have taken effect, now or later
+)
+
+// An Op names what is done.
+type Op uint8
+
+// The operations. Zero is no operation at all.
+const (
+	Acquire Op = iota + 1
+	Extend
+	Release
+	Write
+	Read
+	Lost    // the library told its user that the lease is gone
+	Fault   // nemesis: a fault begins
+	Heal    // nemesis: a fault ends
+	Audit   // store: one line of its own log
+	Key     // witness: what a master stores under a key
+	Phase   // warmup, main, final, end
+	Receipt // link: what became of the invocation Of
+)
+
+// A Mode is how a lease is held.
+type Mode uint8
+
+// Exclusive is the default.
+const (
+	Exclusive Mode = iota
+	Shared
+)
+
+// Values of Phase events.
+const (
+	PhaseWarmup = "warmup"
+	PhaseMain   = "main"
+	PhaseFinal  = "final"
+	PhaseEnd    = "end" // the last event of a complete history
+)
+
+// Values of Receipt events.
+const (
+	NeverForwarded = "never-forwarded"
+	Executed       = "executed"
+)
+
+// A Field is a set of optional numeric fields of an Event. A number's zero is
+// a legal value; Has tells it from an absent one.
+type Field uint16
+
+// The optional numeric fields.
+const (
+	HasValidUntil Field = 1 << iota
+	HasSeq
+	HasBase
+	HasBegan
+	HasEnded
+	HasOf
+	HasPTTL
+	HasLag
+	HasIntended
+)
+
+// An Event is one line of a history after the header. Times are nanoseconds
+// since the run began, on one monotonic clock.
+type Event struct {
+	Index   int           // position, from 0, without gaps
+	Time    time.Duration // never decreases with Index
+	Process int           // one logical thread of control, retired after Info
+	Kind    Kind
+	Op      Op
+	Mode    Mode
+	Instant bool  // on a fault: it needs no heal
+	Has     Field // which of the optional numbers below are present
+
+	Key   string // the resource
+	Owner string // who acts for the lock's purposes
+	Fence uint64 // fencing token; 0 is none
+	Value string // unique per write; the phase; the receipt of a link
+	Err   string // one line, for Fail and Info
+
+	ValidUntil time.Duration // until when the lock promised exclusivity
+	Intended   time.Duration // open-loop load: when the operation was due
+	Began      time.Duration // when the operation really began …
+	Ended      time.Duration // … and ended, where Time does not say it
+	Seq        uint64        // the store's sequence number of a write
+	Base       uint64        // seq of the version that a read-modify-write read
+	Of         int           // index of the invocation that a receipt speaks of
+
+	Fault   string          // which fault
+	Target  json.RawMessage // on whom: a JSON object or string
+	Receipt string          // what proves that it bit
+
+	Node   string        // witness: which master
+	PTTL   int64         // witness: milliseconds left, -1 without expiry, -2 absent
+	Holder string        // witness: the stored owner
+	Lag    time.Duration // the harness's own scheduling lag
+	Note   string
+}
+
+// HasAll reports whether all of f are present.
+func (e *Event) HasAll(f Field) bool { return e.Has&f == f }
+
+// Version is the version of the format that this package writes.
+const Version = 1
+
+// A Header is the first line of a history.
+type Header struct {
+	Type     string         `json:"type"` // "history"
+	Version  int            `json:"version"`
+	Scenario string         `json:"scenario"`
+	Lock     string         `json:"lock"`
+	Seed     uint64         `json:"seed"`
+	Nodes    int            `json:"nodes"`
+	Quorum   int            `json:"quorum"`
+	TTL      time.Duration  `json:"ttl_ns"`
+	Drift    time.Duration  `json:"drift_ns"`
+	Epsilon  time.Duration  `json:"epsilon_ns"`
+	Fenced   bool           `json:"fenced"`
+	Began    time.Time      `json:"began,omitzero"`
+	Floors   map[string]int `json:"floors,omitempty"`   // evidence demanded before a pass
+	Expected []string       `json:"expected,omitempty"` // anomaly ids meant to be seen
+
+	// OwnerCheckedRelease says whether a successful release proves that its
+	// owner still held; absent means true.
+	OwnerCheckedRelease *bool `json:"owner_checked_release,omitempty"`
+}
+
+// A History is a whole run held in memory: small ones, in tests and windows.
+// Long ones are streamed through a Reader.
+type History struct {
+	Header    Header
+	Events    []Event
+	Truncated bool // the file ended without its end event, or within a line
+}
