@@ -1,0 +1,110 @@
+package gallery
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"locktorture/lockimpl"
+)
+
+const ttl = 10 * time.Second
+
+// cluster starts n empty masters whose clocks stand still until moved.
+func cluster(t *testing.T, n int) ([]*miniredis.Miniredis, []lockimpl.Node) {
+	t.Helper()
+	servers, nodes := make([]*miniredis.Miniredis, n), make([]lockimpl.Node, n)
+	for i := range n {
+		servers[i] = miniredis.RunT(t)
+		nodes[i] = lockimpl.Node{Name: servers[i].Addr(), Addr: servers[i].Addr()}
+	}
+	return servers, nodes
+}
+
+// open builds the locker of one client.
+func open(t *testing.T, f lockimpl.Factory, nodes []lockimpl.Node) lockimpl.Locker {
+	t.Helper()
+	l, err := f(nodes)
+	if err != nil {
+		t.Fatalf("open locker: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Errorf("close locker: %v", err)
+		}
+	})
+	return l
+}
+
+func mustAcquire(t *testing.T, l lockimpl.Locker, key string) lockimpl.Lease {
+	t.Helper()
+	lease, err := l.Acquire(t.Context(), key, ttl)
+	if err != nil {
+		t.Fatalf("acquire %s: %v", key, err)
+	}
+	return lease
+}
+
+func mustRefuse(t *testing.T, l lockimpl.Locker, key string) {
+	t.Helper()
+	if _, err := l.Acquire(t.Context(), key, ttl); !errors.Is(err, lockimpl.ErrHeld) {
+		t.Fatalf("acquire %s: got %v, want ErrHeld", key, err)
+	}
+}
+
+func mustRelease(t *testing.T, l lockimpl.Lease) {
+	t.Helper()
+	if err := l.Release(t.Context()); err != nil {
+		t.Fatalf("release: %v", err)
+	}
+}
+
+// TestEveryRecipeLocks holds every recipe to what it does promise: one holder,
+// a refusal for the other, a hand-over after release, nothing left behind.
+func TestEveryRecipeLocks(t *testing.T) {
+	for _, r := range Recipes() {
+		t.Run(r.ID, func(t *testing.T) {
+			servers, nodes := cluster(t, r.Nodes)
+			a, b := open(t, r.Factory, nodes), open(t, r.Factory, nodes)
+			first := mustAcquire(t, a, "k")
+			mustRefuse(t, b, "k")
+			mustAcquire(t, b, "other")
+			mustRelease(t, first)
+			second := mustAcquire(t, b, "k")
+			mustRefuse(t, a, "k")
+			mustRelease(t, second)
+			for _, s := range servers {
+				for _, k := range a.(lockimpl.KeyLister).LeaseKeys("k") {
+					if s.Exists(k) {
+						t.Errorf("%s is left on %s after the release", k, s.Addr())
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestUnknownIsNotDefinite cuts every recipe off from its servers.
+func TestUnknownIsNotDefinite(t *testing.T) {
+	for _, r := range Recipes() {
+		t.Run(r.ID, func(t *testing.T) {
+			servers, nodes := cluster(t, r.Nodes)
+			a := open(t, r.Factory, nodes)
+			lease := mustAcquire(t, a, "k")
+			for _, s := range servers {
+				s.Close()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			if err := lease.Release(ctx); err == nil || errors.Is(err, lockimpl.ErrLost) {
+				t.Errorf("release without servers: got %v, want an indefinite error", err)
+			}
+			if _, err := a.Acquire(ctx, "k2", ttl); err == nil || errors.Is(err, lockimpl.ErrHeld) {
+				t.Errorf("acquire without servers: got %v, want anything but a holding or ErrHeld", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package gallery
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/conn"
+)
+
+var errNoNodes = errors.New("a recipe needs at least one node")
+
+// A master is the one server of a recipe that knows a single one, and the key
+// in it that bears the lease of key.
+type master struct{ rdb *redis.Client }
+
+// onFirst makes a factory out of a recipe for a single master.
+func onFirst(build func(master) lockimpl.Locker) lockimpl.Factory {
+	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		if len(nodes) == 0 {
+			return nil, errNoNodes
+		}
+		return build(master{rdb: conn.Open(nodes[0])}), nil
+	}
+}
+
+// LeaseKeys implements lockimpl.KeyLister: the recipe's key is the resource's.
+func (master) LeaseKeys(key string) []string { return []string{key} }
+
+// Close closes the connections.
+func (m master) Close() error { return m.rdb.Close() }
+
+// del returns a release that deletes keys, whosever they are by then.
+func (m master) del(keys ...string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := m.rdb.Del(ctx, keys...).Err(); err != nil {
+			return fmt.Errorf("delete lock: %w", err)
+		}
+		return nil
+	}
+}
+
+// A lease of a recipe that neither renews nor issues tokens.
+type lease struct {
+	until   time.Time
+	release func(context.Context) error
+}
+
+func (*lease) Fence() uint64 { return 0 }
+
+func (l *lease) ValidUntil() time.Time { return l.until }
+
+// Extend is not part of the recipe: nothing is sent.
+func (*lease) Extend(context.Context, time.Duration) error {
+	return fmt.Errorf("extend lock: %w", errors.ErrUnsupported)
+}
+
+func (l *lease) Release(ctx context.Context) error { return l.release(ctx) }
+
+// granted turns the answer of a conditional write into a lease or a refusal.
+func granted(ok bool, err error, l *lease) (lockimpl.Lease, error) {
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("take lock: %w", err)
+	case !ok:
+		return nil, lockimpl.ErrHeld
+	}
+	return l, nil
+}
+
+// newToken returns an owner token: 160 random bits.
+func newToken() string {
+	var b [20]byte
+	rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return fmt.Sprintf("%x", b)
+}
+
+// majority is the smallest quorum of n nodes.
+func majority(n int) int { return n/2 + 1 }

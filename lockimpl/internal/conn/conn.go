@@ -1,0 +1,67 @@
+// Package conn opens the Redis connections of the locks under test, all with
+// the same settings, so that what is judged is the lock and not its client.
+package conn
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"locktorture/lockimpl"
+)
+
+const (
+	// poolSize is far above what one client needs: go-redis stops dialling
+	// for up to a second once as many dials as this have failed.
+	poolSize = 1024
+
+	// buffer is enough for any command of a lock; the default of 32 KiB each
+	// way adds up over clients × nodes.
+	buffer = 4 << 10
+
+	// dialTimeout bounds dialling where the caller's context does not.
+	dialTimeout = 2 * time.Second
+)
+
+// Options returns the client settings for n: no retry within a call (it would
+// hide that the first try may have been executed), deadlines of the context
+// honoured, nothing sent but the lock's own commands, and every connection
+// dialled through n.
+func Options(n lockimpl.Node) *redis.Options {
+	return &redis.Options{
+		Addr:                     n.Addr,
+		Dialer:                   Dialer(n),
+		MaxRetries:               -1,
+		DialerRetries:            1,
+		DialTimeout:              dialTimeout,
+		ContextTimeoutEnabled:    true,
+		DisableIdentity:          true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		PoolSize:                 poolSize,
+		PipelinePoolSize:         -1,
+		ReadBufferSize:           buffer,
+		WriteBufferSize:          buffer,
+	}
+}
+
+// Open returns a client for n. It does not connect before the first command.
+func Open(n lockimpl.Node) *redis.Client { return redis.NewClient(Options(n)) }
+
+// Dialer returns n's own road, or plain TCP when n has none.
+func Dialer(n lockimpl.Node) func(ctx context.Context, network, addr string) (net.Conn, error) {
+	if n.Dial != nil {
+		return n.Dial
+	}
+	return new(net.Dialer).DialContext
+}
+
+// Unsent reports whether err proves that the command never left: no connection
+// could be made to carry it.
+func Unsent(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && op.Op == "dial"
+}
