@@ -5,18 +5,55 @@ package store
 
 import (
 	"context"
+	_ "embed"
 	"errors"
+	"fmt"
+	"net"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// ErrStale reports a write that the store rejected, definitely, for its token.
-var ErrStale = errors.New("write rejected: its fencing token is older than one already seen")
+// Definite answers of Write. After any other error its outcome is unknown.
+var (
+	// ErrStale reports a write that the store rejected for its token.
+	ErrStale = errors.New("write rejected: its fencing token is older than one already seen")
 
-// A Client is one client's road to the store.
+	// ErrUnreached reports that no connection could be had: nothing was sent.
+	ErrUnreached = errors.New("store not reached")
+)
+
+// A Policy says what the store does with a write whose token is older than one
+// that it has seen.
+type Policy string
+
+// The policies. A lock that issues no tokens runs with Unfenced: its writes
+// bear token 0, which is older than every other.
+const (
+	Fenced      Policy = "fenced"       // rejects it
+	Unfenced    Policy = "unfenced"     // accepts every write, and logs it all the same
+	AcceptOlder Policy = "accept-older" // a planted bug: keeps the marks, and accepts it
+)
+
+// Keys of the store. The prefix keeps them apart from whatever else a shared
+// Redis holds.
+const (
+	prefix = "locktorture:"
+	seqKey = prefix + "seq"
+	logKey = prefix + "log"
+	rowKey = prefix + "row:"
+)
+
+//go:embed write.lua
+var writeSource string
+
+var writeScript = redis.NewScript(writeSource)
+
+// A Client is one client's road to the store. It is safe for concurrent use.
 type Client struct {
 	rdb    *redis.Client
-	fenced bool
+	policy Policy
 }
 
 // A Write is one write to a row.
@@ -26,7 +63,13 @@ type Write struct {
 	Fence uint64 // 0 when the lock issues none
 	Value string // unique in the run
 	Base  uint64 // seq of the version that it was computed from
-	Mode  string // "x", or "r" for a read that leaves its mark
+	Mode  string // "x" (or empty), or "r" for a read that leaves its mark and no value
+}
+
+// An Ack is the store's answer to a write.
+type Ack struct {
+	Seq  uint64 // given to the write, accepted or rejected
+	Over uint64 // of the version that the row had before it; 0 for none
 }
 
 // A Row is what a read sees.
@@ -35,25 +78,82 @@ type Row struct {
 	Seq   uint64 // of the write that made it; 0 before the first
 }
 
-// An Entry is one line of the audit log.
-type Entry struct {
-	Seq      uint64
-	Accepted bool
-	Write
+// New makes a client of an existing connection pool, whose owner has seen to it
+// that no command is sent twice (see Open).
+func New(rdb *redis.Client, p Policy) *Client { return &Client{rdb: rdb, policy: p} }
+
+// Open makes a client whose every connection comes from dial. It does not
+// connect.
+func Open(dial func(ctx context.Context) (net.Conn, error), p Policy) *Client {
+	return New(redis.NewClient(options(dial)), p)
 }
 
-// New makes a client. A fenced one has stale tokens rejected; an unfenced one
-// has every write accepted, and logged all the same.
-func New(rdb *redis.Client, fenced bool) *Client { return &Client{rdb: rdb, fenced: fenced} }
+// options are those without which one recorded request could be several: no
+// retries, deadlines from the context, nothing sent but what is asked for. The
+// pool is large because go-redis fails fast once as many dials failed as it
+// has places.
+func options(dial func(ctx context.Context) (net.Conn, error)) *redis.Options {
+	return &redis.Options{
+		Addr: "store",
+		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			conn, err := dial(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrUnreached, err)
+			}
+			return conn, nil
+		},
+		MaxRetries:               -1,
+		DialerRetries:            1,
+		ContextTimeoutEnabled:    true,
+		DisableIdentity:          true,
+		PoolSize:                 128,
+		Protocol:                 2,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}
+}
 
-// Write writes, and returns the sequence number that the store gave to it,
-// also with ErrStale. Any other error leaves the outcome unknown.
-func (c *Client) Write(ctx context.Context, w Write) (seq uint64, err error) {
-	panic("replace me")
+// Close closes the connections.
+func (c *Client) Close() error { return c.rdb.Close() }
+
+// Policy returns what the store does with older tokens.
+func (c *Client) Policy() Policy { return c.policy }
+
+// Write writes. The Ack is also given with ErrStale.
+func (c *Client) Write(ctx context.Context, w Write) (Ack, error) {
+	mode := w.Mode
+	if mode == "" {
+		mode = "x"
+	}
+	reply, err := writeScript.Run(ctx, c.rdb, []string{rowKey + w.Key, seqKey, logKey},
+		string(c.policy), mode, strconv.FormatUint(w.Fence, 10), w.Key, w.Owner, w.Value,
+		strconv.FormatUint(w.Base, 10)).Uint64Slice()
+	if err != nil {
+		return Ack{}, fmt.Errorf("write %s: %w", w.Key, err)
+	}
+	if len(reply) != 3 {
+		return Ack{}, fmt.Errorf("write %s: reply has %d fields, want 3", w.Key, len(reply))
+	}
+	ack := Ack{Seq: reply[1], Over: reply[2]}
+	if reply[0] == 0 {
+		return ack, ErrStale
+	}
+	return ack, nil
 }
 
 // Read reads a row.
-func (c *Client) Read(ctx context.Context, key string) (Row, error) { panic("replace me") }
-
-// Audit reads the whole log in sequence order, calling each for every entry.
-func (c *Client) Audit(ctx context.Context, each func(Entry) error) error { panic("replace me") }
+func (c *Client) Read(ctx context.Context, key string) (Row, error) {
+	fields, err := c.rdb.HMGet(ctx, rowKey+key, "v", "s").Result()
+	if err != nil {
+		return Row{}, fmt.Errorf("read %s: %w", key, err)
+	}
+	value, written := fields[0].(string)
+	if !written {
+		return Row{}, nil
+	}
+	text, _ := fields[1].(string)
+	seq, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return Row{}, fmt.Errorf("read %s: parse sequence number: %w", key, err)
+	}
+	return Row{Value: value, Seq: seq}, nil
+}

@@ -1,0 +1,286 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"reflect"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/workload/store"
+)
+
+// bigFence is the largest token that the format allows: one below 2^53.
+const bigFence = 1<<53 - 1
+
+func TestWritePolicies(t *testing.T) {
+	type step struct {
+		mode     string
+		fence    uint64
+		accepted bool
+	}
+	tests := []struct {
+		name   string
+		policy store.Policy
+		steps  []step
+	}{
+		{"newer tokens pass", store.Fenced, []step{{"x", 1, true}, {"x", 2, true}}},
+		{"the holder's own token passes again", store.Fenced, []step{{"x", 7, true}, {"x", 7, true}}},
+		{"an older token is rejected", store.Fenced, []step{{"x", 2, true}, {"x", 1, false}, {"x", 2, true}}},
+		{"a write without a token passes until one was seen", store.Fenced, []step{{"x", 0, true}, {"x", 1, true}, {"x", 0, false}}},
+		{"tokens are compared as numbers", store.Fenced, []step{{"x", 9, true}, {"x", 10, true}, {"x", 9, false}}},
+		{"large tokens are exact", store.Fenced, []step{{"x", bigFence - 1, true}, {"x", bigFence, true}, {"x", bigFence - 1, false}}},
+		{"unfenced accepts all", store.Unfenced, []step{{"x", 2, true}, {"x", 1, true}, {"x", 0, true}}},
+		{"the planted bug accepts an older token", store.AcceptOlder, []step{{"x", 2, true}, {"x", 1, true}}},
+		{"readers do not reject each other", store.Fenced, []step{{"r", 5, true}, {"r", 3, true}, {"r", 5, true}}},
+		{"a later reader fences off a stale writer", store.Fenced, []step{{"x", 1, true}, {"r", 2, true}, {"x", 1, false}}},
+		{"a later writer fences off a stale reader", store.Fenced, []step{{"r", 1, true}, {"x", 2, true}, {"r", 1, false}}},
+		{"a rejected write leaves no mark", store.Fenced, []step{{"r", 5, true}, {"x", 4, false}, {"r", 3, true}}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, dial dialer) {
+				c := open(t, dial, test.policy)
+				for i, s := range test.steps {
+					ack, err := c.Write(t.Context(), store.Write{Key: "k", Owner: "a", Fence: s.fence, Value: fmt.Sprint(i), Mode: s.mode})
+					if got := err == nil; got != s.accepted || err != nil && !errors.Is(err, store.ErrStale) {
+						t.Fatalf("step %d: %v, want accepted %v", i, err, s.accepted)
+					}
+					if ack.Seq != uint64(i+1) {
+						t.Fatalf("step %d: seq %d", i, ack.Seq)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestRowsAndLog(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial dialer) {
+		c := open(t, dial, store.Fenced)
+		writes := []store.Write{
+			{Key: "k0", Owner: "a", Fence: 2, Value: "a 1", Mode: "x"},
+			{Key: "k1", Owner: "b", Fence: 1, Value: "b1", Mode: "x"},
+			{Key: "k0", Owner: "b", Fence: 1, Value: "b2", Base: 1, Mode: "x"}, // stale
+			{Key: "k0", Owner: "c", Fence: 3, Value: "c1", Mode: "r"},
+			{Key: "k0", Owner: "a", Fence: bigFence, Value: "", Base: 1, Mode: "x"},
+		}
+		over := []uint64{0, 0, 1, 1, 1}
+		var want []store.Entry
+		for i, w := range writes {
+			ack, err := c.Write(t.Context(), w)
+			if err != nil && !errors.Is(err, store.ErrStale) {
+				t.Fatal(err)
+			}
+			if wantAck := (store.Ack{Seq: uint64(i + 1), Over: over[i]}); ack != wantAck {
+				t.Errorf("ack %+v, want %+v", ack, wantAck)
+			}
+			want = append(want, store.Entry{Seq: ack.Seq, Accepted: err == nil, Write: w})
+		}
+		if got := audit(t, c); !reflect.DeepEqual(got, want) {
+			t.Errorf("audit\n%+v\nwant\n%+v", got, want)
+		}
+		rows := map[string]store.Row{"k0": {Value: "", Seq: 5}, "k1": {Value: "b1", Seq: 2}, "k2": {}}
+		for key, want := range rows {
+			if got, err := c.Read(t.Context(), key); err != nil || got != want {
+				t.Errorf("row %s: %+v, %v, want %+v", key, got, err, want)
+			}
+		}
+	})
+}
+
+// Many clients at once: numbers without gaps, and no token accepted after a
+// newer one on its row.
+func TestConcurrentWrites(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial dialer) {
+		const clients, each = 8, 200 // more than one chunk of the log
+		c := open(t, dial, store.Fenced)
+		var wg sync.WaitGroup
+		for client := range clients {
+			wg.Go(func() {
+				for i := range each {
+					w := store.Write{Key: "k", Owner: fmt.Sprint(client), Fence: uint64(i), Value: fmt.Sprintf("%d/%d", client, i)}
+					if _, err := c.Write(t.Context(), w); err != nil && !errors.Is(err, store.ErrStale) {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		entries := audit(t, c)
+		if len(entries) != clients*each {
+			t.Fatalf("%d entries, want %d", len(entries), clients*each)
+		}
+		highest := uint64(0)
+		for _, e := range entries {
+			if e.Accepted != (e.Fence >= highest) {
+				t.Fatalf("%+v after token %d", e, highest)
+			}
+			highest = max(highest, e.Fence)
+		}
+	})
+}
+
+func TestAuditOfEmptyStore(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial dialer) {
+		if got := audit(t, open(t, dial, store.Fenced)); got != nil {
+			t.Errorf("audit %+v", got)
+		}
+	})
+}
+
+func TestAuditReportsDamage(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial dialer) {
+		rdb := raw(t, dial)
+		for _, cut := range []string{"2-0", "3-0"} {
+			c := open(t, dial, store.Fenced)
+			if err := c.Reset(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 3 {
+				if _, err := c.Write(t.Context(), store.Write{Key: "k", Value: fmt.Sprint(i)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := rdb.XDel(t.Context(), "locktorture:log", cut).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Audit(t.Context(), func(store.Entry) error { return nil }); err == nil {
+				t.Errorf("entry %s is gone and Audit did not say so", cut)
+			}
+		}
+	})
+}
+
+func TestSurveyAndReset(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial dialer) {
+		ctx, c, rdb := t.Context(), open(t, dial, store.Fenced), raw(t, dial)
+		if s, err := store.Look(ctx, dial); err != nil || !s.Clean() {
+			t.Fatalf("empty server: %v, %v", s, err)
+		}
+		if err := rdb.Set(ctx, "theirs", 1, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write(ctx, store.Write{Key: "k", Value: "v"}); err != nil {
+			t.Fatal(err)
+		}
+		want := "4 keys, among them locktorture:log, locktorture:row:k, locktorture:seq, theirs"
+		if s, err := c.Survey(ctx); err != nil || s.String() != want {
+			t.Errorf("survey %v, %v, want %s", s, err, want)
+		}
+		if err := c.Reset(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := c.Survey(ctx); err != nil || s.String() != "1 keys, among them theirs" {
+			t.Errorf("after reset: %v, %v", s, err)
+		}
+	})
+}
+
+func TestPeek(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial dialer) {
+		ctx, rdb := t.Context(), raw(t, dial)
+		rdb.Set(ctx, "text", "me", time.Minute)
+		rdb.HSet(ctx, "hash", "o", "me", "v", 7)
+		rdb.ZAdd(ctx, "zset", redis.Z{Score: 1, Member: "r1"}, redis.Z{Score: 2, Member: "r2"})
+		got, err := store.Peek(ctx, dial, []string{"text", "hash", "zset", "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[0].PTTL <= 0 || got[0].PTTL > time.Minute {
+			t.Errorf("text has %v left", got[0].PTTL)
+		}
+		got[0].PTTL = 0
+		want := []store.Found{
+			{Key: "text", Holder: "me"},
+			{Key: "hash", PTTL: store.NoExpiry, Holder: "o=me v=7"},
+			{Key: "zset", PTTL: store.NoExpiry, Holder: "r1 r2"},
+			{Key: "none", PTTL: store.Absent},
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("peek %+v, want %+v", got, want)
+		}
+	})
+}
+
+// A dial that fails is a definite no, and happens once.
+func TestUnreached(t *testing.T) {
+	dials := 0
+	c := open(t, func(context.Context) (net.Conn, error) {
+		dials++
+		return nil, errors.New("refused")
+	}, store.Fenced)
+	if _, err := c.Write(t.Context(), store.Write{Key: "k"}); !errors.Is(err, store.ErrUnreached) {
+		t.Errorf("write: %v", err)
+	}
+	if dials != 1 {
+		t.Errorf("%d dials for one write", dials)
+	}
+}
+
+// A lost reply is neither a yes nor a no, and the request is not sent again.
+func TestLostReplyIsUnknown(t *testing.T) {
+	onBoth(t, func(t *testing.T, dial dialer) {
+		c := open(t, dial, store.Fenced)
+		if _, err := c.Write(t.Context(), store.Write{Key: "k", Value: "first"}); err != nil {
+			t.Fatal(err)
+		}
+		deaf := open(t, func(ctx context.Context) (net.Conn, error) {
+			conn, err := dial(ctx)
+			return &deafConn{Conn: conn}, err
+		}, store.Fenced)
+		_, err := deaf.Write(t.Context(), store.Write{Key: "k", Value: "second"})
+		if err == nil || errors.Is(err, store.ErrStale) || errors.Is(err, store.ErrUnreached) {
+			t.Errorf("write whose reply is lost: %v", err)
+		}
+		if got := audit(t, c); len(got) != 2 || got[1].Value != "second" {
+			t.Errorf("audit %+v", got)
+		}
+	})
+}
+
+// A deafConn loses the reply to its second request, the first being the
+// connection's greeting.
+type deafConn struct {
+	net.Conn
+	reads int
+}
+
+func (c *deafConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if c.reads++; c.reads > 1 {
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func open(t *testing.T, dial dialer, p store.Policy) *store.Client {
+	t.Helper()
+	c := store.Open(dial, p)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func raw(t *testing.T, dial dialer) *redis.Client {
+	t.Helper()
+	rdb := redis.NewClient(&redis.Options{Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
+	t.Cleanup(func() { rdb.Close() })
+	return rdb
+}
+
+func audit(t *testing.T, c *store.Client) (entries []store.Entry) {
+	t.Helper()
+	err := c.Audit(t.Context(), func(e store.Entry) error {
+		entries = append(entries, e)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
