@@ -6,8 +6,20 @@ package testbed
 
 import (
 	"context"
+	"errors"
 	"net"
 	"time"
+)
+
+// StoreName is the name of the guarded store's node.
+const StoreName = "store"
+
+// The reasons for which a node refuses to be hurt or mended.
+var (
+	ErrDown        = errors.New("node is down")
+	ErrUp          = errors.New("node is up")
+	ErrClosed      = errors.New("testbed is closed")
+	ErrUnsupported = errors.New("not supported by this testbed")
 )
 
 // A Testbed is a running set of nodes. Close ends every process, goroutine and
@@ -18,6 +30,12 @@ type Testbed interface {
 	Nodes() []Node   // n1, n2, … in order
 	Store() Node     // the guarded store's own Redis
 	Close() error
+}
+
+// A Describer says in one line what a testbed consists of and what it costs,
+// such as its persistence.
+type Describer interface {
+	Describe() string
 }
 
 // A Node is one Redis server. What can be done to it beyond dialling it shows
@@ -40,22 +58,39 @@ const (
 	Empty                   // nothing
 )
 
+// String returns "with data" or "empty".
+func (r Restart) String() string {
+	if r == WithData {
+		return "with data"
+	}
+	return "empty"
+}
+
 // A Killer can be killed without warning and started again on its address.
-// Receipts say what proves it, such as "pid 4711 gone".
+// Receipts say what proves it, such as "pid 4711 gone". Kill on a node that is
+// down returns ErrDown, Restart on one that is up ErrUp.
 type Killer interface {
 	Kill(ctx context.Context) (receipt string, err error)
 	Restart(ctx context.Context, how Restart) (receipt string, err error)
 	Alive() bool
 }
 
+// A Restarter says which memories a killed node can come back with: nil, or
+// why not. A Killer that is no Restarter can come back either way.
+type Restarter interface {
+	CanRestart(how Restart) error
+}
+
 // A Pauser can be stopped and continued (SIGSTOP, SIGCONT): what was sent to
-// it meanwhile is applied when it continues.
+// it meanwhile is applied when it continues. Resume succeeds on a node that is
+// not paused, or has been killed meanwhile.
 type Pauser interface {
 	Pause(ctx context.Context) (receipt string, err error)
 	Resume(ctx context.Context) (receipt string, err error)
 }
 
-// A ClockJumper can move its clock, and with it every expiry, by d.
+// A ClockJumper can move its clock, and with it every expiry, by d. Jumps add
+// up; the opposite jump undoes one.
 type ClockJumper interface {
 	JumpClock(ctx context.Context, d time.Duration) (receipt string, err error)
 }

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package testbed
+
+import "syscall"
+
+func childAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

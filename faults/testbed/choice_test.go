@@ -1,0 +1,112 @@
+package testbed
+
+import (
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestExternalRefusesWhatIsNotSafe(t *testing.T) {
+	b := startProcess(t, ProcessConfig{Nodes: 3})
+	addrs := []string{b.Nodes()[0].Addr(), b.Nodes()[1].Addr()}
+	_, port, err := net.SplitHostPort(b.Nodes()[2].Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(t, b.Nodes()[2], "OK", "SET", "lock:[1]", "v")
+	do(t, b.Nodes()[1], "OK", "SET", "other", "v")
+	for _, c := range []struct {
+		name string
+		c    ExternalConfig
+		want string // part of the error; empty: no error
+	}{
+		{"safe", ExternalConfig{Addrs: addrs, Store: b.Store().Addr(), Prefix: "lock:"}, ""},
+		{"store on n1", ExternalConfig{Addrs: addrs, Prefix: "lock:"}, ""},
+		{"keys there", ExternalConfig{Addrs: []string{b.Nodes()[2].Addr()}, Prefix: "lock:"}, "exist already"},
+		{"prefix is no pattern", ExternalConfig{Addrs: []string{b.Nodes()[2].Addr()}, Prefix: "lock:?1"}, ""},
+		{"brackets are literal", ExternalConfig{Addrs: []string{b.Nodes()[2].Addr()}, Prefix: "lock:[1"}, "exist already"},
+		{"not empty, no prefix", ExternalConfig{Addrs: addrs}, "exist already"},
+		{"same server twice", ExternalConfig{Addrs: []string{addrs[0], strings.Replace(addrs[0], "127.0.0.1", "localhost", 1)}, Prefix: "p"}, "same server"},
+		{"another machine", ExternalConfig{Addrs: []string{"192.0.2.1:" + port}, Prefix: "p"}, "not this machine"},
+		{"nothing there", ExternalConfig{Addrs: []string{"127.0.0.1:1"}, Prefix: "p"}, "refused"},
+		{"none", ExternalConfig{}, "no address"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e, err := StartExternal(testContext(t), c.c)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Fatalf("error %v, want %q", err, c.want)
+			}
+			if err == nil && (len(Abilities(e.Nodes()[0])) != 0 || e.Version() != b.Version()) {
+				t.Errorf("%s: abilities %v", e.Version(), Abilities(e.Nodes()[0]))
+			}
+		})
+	}
+	do(t, b.Nodes()[2], int64(1), "DBSIZE")
+}
+
+func TestExternalRefusesAReplica(t *testing.T) {
+	b := startProcess(t, ProcessConfig{Nodes: 2})
+	_, port, _ := net.SplitHostPort(b.Nodes()[0].Addr())
+	do(t, b.Nodes()[1], "OK", "REPLICAOF", "127.0.0.1", port)
+	_, err := StartExternal(testContext(t), ExternalConfig{Addrs: []string{b.Nodes()[1].Addr()}, Prefix: "p"})
+	if err == nil || !strings.Contains(err.Error(), "master") {
+		t.Errorf("a replica as a master: %v", err)
+	}
+}
+
+func TestChoice(t *testing.T) {
+	if kind, _, err := Choose(t.Context(), Config{Kind: KindAuto, External: ExternalConfig{Addrs: []string{"127.0.0.1:1"}}}); kind != KindExternal {
+		t.Errorf("with addresses: %s, %v", kind, err)
+	}
+	if kind, why, err := Choose(t.Context(), Config{Kind: KindEmbedded}); kind != KindEmbedded || !strings.Contains(why, "asked for") {
+		t.Errorf("embedded asked for: %s, %q, %v", kind, why, err)
+	}
+	kind, why, err := Choose(t.Context(), Config{Kind: KindAuto, Binary: "no-such-redis-server"})
+	if kind != KindEmbedded || !strings.Contains(why, "no-such-redis-server") {
+		t.Errorf("without a server: %s, %q, %v", kind, why, err)
+	}
+	for _, bad := range []Config{
+		{Kind: "cluster"},
+		{Kind: KindContainer},
+		{Kind: KindExternal},
+		{Kind: KindProcess, Binary: "no-such-redis-server"},
+	} {
+		if kind, _, err := Choose(t.Context(), bad); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%+v: chose %q, %v", bad, kind, err)
+		}
+	}
+}
+
+func TestAutoPrefersRealServers(t *testing.T) {
+	_, err := findServer("")
+	require(t, err)
+	b, why, err := Start(testContext(t), Config{Kind: KindAuto, Nodes: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = b.Close() }()
+	if b.Name() != KindProcess || why == "" {
+		t.Errorf("auto chose %s: %s", b.Name(), why)
+	}
+}
+
+func TestDetectedAbilitiesAreThoseOfTheNodes(t *testing.T) {
+	require(t, CanFakeClock())
+	c := Config{Nodes: 1, Persist: true, FakeClock: true}
+	for _, d := range Detect(t.Context(), c) {
+		if d.Kind != KindProcess && d.Kind != KindEmbedded {
+			continue
+		}
+		c.Kind = d.Kind
+		b, _, err := Start(testContext(t), c)
+		require(t, err)
+		if got := Abilities(b.Nodes()[0]); !slices.Equal(got, d.Abilities) {
+			t.Errorf("%s: detected %v, has %v", d.Kind, d.Abilities, got)
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

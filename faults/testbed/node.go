@@ -1,0 +1,179 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// startAttempts is how many ports are tried for a node before its start fails.
+const startAttempts = 8
+
+// A processNode is one redis-server child and its successors on one port.
+type processNode struct {
+	bed     *processBed
+	name    string
+	ports   *portPicker
+	persist bool
+	clock   *fakeTime // nil: the machine's own clock
+
+	mu       sync.Mutex // serialises life and death
+	port     int
+	child    *child // nil before the first start
+	pausedAt time.Time
+	closed   bool
+}
+
+// Name implements Node.
+func (n *processNode) Name() string { return n.name }
+
+// Addr implements Node. It is fixed once StartProcess has returned.
+func (n *processNode) Addr() string { return loopback(n.port) }
+
+// Dial implements Node.
+func (n *processNode) Dial(ctx context.Context) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", n.Addr())
+}
+
+func (n *processNode) dir() string     { return filepath.Join(n.bed.cfg.Dir, n.name) }
+func (n *processNode) dataDir() string { return filepath.Join(n.dir(), "data") }
+
+// firstStart finds a port on which the server comes up.
+func (n *processNode) firstStart(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	err := n.clearData()
+	if err == nil && n.clock != nil {
+		err = writeOffset(n.clockPath(), 0)
+	}
+	if err != nil {
+		return fmt.Errorf("start %s: %w", n.name, err)
+	}
+	for range startAttempts {
+		n.port = n.ports.pick()
+		if err = n.start(ctx); err == nil || !errors.Is(err, errExited) {
+			return err
+		}
+	}
+	return err
+}
+
+// start runs the server on n.port and waits until it, and nobody else, answers
+// there.
+func (n *processNode) start(ctx context.Context) error {
+	if err := n.writeConfig(); err != nil {
+		return fmt.Errorf("start %s: %w", n.name, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, n.bed.cfg.Ready)
+	defer cancel()
+	c, err := n.bed.spawner.start(n.command(), n.logPath())
+	if err != nil {
+		return fmt.Errorf("start %s: %w", n.name, err)
+	}
+	n.child = c
+	if err := appendPid(n.bed.cfg.Dir, c.pid(), n.configPath()); err != nil {
+		return errors.Join(fmt.Errorf("start %s: %w", n.name, err), c.kill())
+	}
+	if err := n.awaitReady(ctx); err != nil {
+		return errors.Join(fmt.Errorf("start %s on %s: %w%s", n.name, n.Addr(), err, lastLine(n.logPath())), n.bury())
+	}
+	return nil
+}
+
+// Alive implements Killer.
+func (n *processNode) Alive() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.alive()
+}
+
+func (n *processNode) alive() bool { return n.child != nil && !n.child.gone() }
+
+// Kill implements Killer by SIGKILL. It works on a paused node too.
+func (n *processNode) Kill(context.Context) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.alive() {
+		return "", fmt.Errorf("kill %s: %w", n.name, ErrDown)
+	}
+	if err := n.bury(); err != nil {
+		return "", fmt.Errorf("kill %s: %w", n.name, err)
+	}
+	return fmt.Sprintf("pid %d gone", n.child.pid()), nil
+}
+
+// bury ends the child and clears what it leaves behind.
+func (n *processNode) bury() error {
+	n.pausedAt = time.Time{}
+	if n.child == nil {
+		return nil
+	}
+	err := n.child.kill()
+	if n.clock != nil {
+		err = errors.Join(err, removeShared(n.child.pid()))
+	}
+	return err
+}
+
+// CanRestart implements Restarter.
+func (n *processNode) CanRestart(how Restart) error {
+	if how == WithData && !n.persist {
+		return fmt.Errorf("restart %s with data: it keeps none (appendonly no); start the testbed with persistence: %w", n.name, ErrUnsupported)
+	}
+	return nil
+}
+
+// Restart implements Killer. Empty deletes the node's data first.
+func (n *processNode) Restart(ctx context.Context, how Restart) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if err := n.mayRestart(how); err != nil {
+		return "", err
+	}
+	if how == Empty {
+		if err := n.clearData(); err != nil {
+			return "", fmt.Errorf("restart %s: %w", n.name, err)
+		}
+	}
+	if err := n.start(ctx); err != nil {
+		return "", err
+	}
+	keys, err := Do(ctx, n, "DBSIZE")
+	if err != nil {
+		return "", fmt.Errorf("restart %s: %w", n.name, err)
+	}
+	return fmt.Sprintf("pid %d answers on %s with %d keys", n.child.pid(), n.Addr(), keys), nil
+}
+
+func (n *processNode) mayRestart(how Restart) error {
+	switch {
+	case n.closed:
+		return fmt.Errorf("restart %s: %w", n.name, ErrClosed)
+	case n.alive():
+		return fmt.Errorf("restart %s: %w", n.name, ErrUp)
+	}
+	return n.CanRestart(how)
+}
+
+func (n *processNode) clearData() error {
+	if err := os.RemoveAll(n.dataDir()); err != nil {
+		return err
+	}
+	return os.MkdirAll(n.dataDir(), 0o755)
+}
+
+func (n *processNode) close() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = true
+	if err := n.bury(); err != nil {
+		return fmt.Errorf("close %s: %w", n.name, err)
+	}
+	return nil
+}

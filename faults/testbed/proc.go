@@ -1,0 +1,37 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// processState returns the state letter of a process, T for a stopped one: from
+// /proc, or from ps where there is none.
+func processState(ctx context.Context, pid int) (state string, exists bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return askPs(ctx, pid, "state=")
+	}
+	// The second field is the program's name in parentheses and may hold any character.
+	_, state, _ = strings.Cut(string(b[strings.LastIndexByte(string(b), ')')+1:]), " ")
+	return state, true
+}
+
+// processArgs returns the command line of a process.
+func processArgs(ctx context.Context, pid int) (args string, exists bool) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return askPs(ctx, pid, "args=")
+	}
+	return strings.ReplaceAll(string(b), "\x00", " "), true
+}
+
+func askPs(ctx context.Context, pid int, column string) (string, bool) {
+	out, err := exec.CommandContext(ctx, "ps", "-o", column, "-p", strconv.Itoa(pid)).Output()
+	text := strings.TrimSpace(string(out))
+	return text, err == nil && text != ""
+}

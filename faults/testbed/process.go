@@ -1,0 +1,210 @@
+package testbed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// KindProcess is the name of the testbed of real servers.
+const KindProcess = "process"
+
+// An Fsync is a value of Redis' appendfsync.
+type Fsync string
+
+// The values that matter here. Both keep every acknowledged write through a
+// kill; only FsyncAlways keeps them through a power loss.
+const (
+	FsyncAlways Fsync = "always"
+	FsyncSecond Fsync = "everysec"
+)
+
+// A ProcessConfig describes a testbed of real servers.
+type ProcessConfig struct {
+	Nodes     int           // independent masters beside the store
+	Dir       string        // where nX/redis.conf and nX/redis.log go; empty: a temporary folder
+	Binary    string        // redis-server or valkey-server; empty: the one on PATH
+	Persist   bool          // append-only file on the nodes: they can come back with their data
+	Fsync     Fsync         // with Persist; empty: FsyncAlways
+	FakeClock bool          // run the nodes under libfaketime, so that their clocks can jump
+	Ready     time.Duration // how long one server may take to answer; zero: 10 s
+}
+
+// A processBed is a testbed of redis-server children.
+type processBed struct {
+	cfg     ProcessConfig
+	version string
+	temp    bool // cfg.Dir is ours to remove
+	spawner *spawner
+	nodes   []Node
+	store   Node
+	all     []*processNode
+	once    sync.Once
+}
+
+// StartProcess starts c.Nodes masters and the store, all on loopback ports
+// below the ephemeral range, and returns when every one answers. No child
+// outlives the calling process: on Linux the kernel sees to it, elsewhere
+// Sweep on the same folder does.
+func StartProcess(ctx context.Context, c ProcessConfig) (Testbed, error) {
+	b, err := newProcessBed(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("start process testbed: %w", err)
+	}
+	errs := make([]error, len(b.all))
+	var wg sync.WaitGroup
+	for i, n := range b.all {
+		wg.Go(func() { errs[i] = n.firstStart(ctx) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, errors.Join(fmt.Errorf("start process testbed: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+func newProcessBed(ctx context.Context, c ProcessConfig) (*processBed, error) {
+	if c.Nodes < 1 {
+		return nil, fmt.Errorf("%d nodes: at least one is needed", c.Nodes)
+	}
+	c.Fsync = cmp.Or(c.Fsync, FsyncAlways)
+	c.Ready = cmp.Or(c.Ready, 10*time.Second)
+	var err error
+	if c.Binary, err = findServer(c.Binary); err != nil {
+		return nil, err
+	}
+	b := &processBed{cfg: c, temp: c.Dir == ""}
+	if b.version, err = binaryVersion(ctx, c.Binary); err != nil {
+		return nil, err
+	}
+	if err := b.makeDir(); err != nil {
+		return nil, err
+	}
+	if err := b.addNodes(); err != nil {
+		return nil, errors.Join(err, b.removeFiles())
+	}
+	b.spawner = newSpawner()
+	return b, nil
+}
+
+func (b *processBed) makeDir() (err error) {
+	if b.temp {
+		b.cfg.Dir, err = os.MkdirTemp("", "locktorture-nodes-")
+		return err
+	}
+	if b.cfg.Dir, err = filepath.Abs(b.cfg.Dir); err != nil {
+		return err
+	}
+	return os.MkdirAll(b.cfg.Dir, 0o755)
+}
+
+// addNodes lays the nodes out without starting them. The store is neither
+// persistent nor under a fake clock: it is the measuring instrument.
+func (b *processBed) addNodes() error {
+	var clock *fakeTime
+	if b.cfg.FakeClock {
+		var err error
+		if clock, err = findFakeTime(); err != nil {
+			return err
+		}
+	}
+	ports := newPortPicker()
+	for i := range b.cfg.Nodes {
+		n := &processNode{bed: b, name: fmt.Sprintf("n%d", i+1), ports: ports, persist: b.cfg.Persist, clock: clock}
+		b.all = append(b.all, n)
+		if clock != nil {
+			b.nodes = append(b.nodes, &clockNode{processNode: n})
+		} else {
+			b.nodes = append(b.nodes, n)
+		}
+	}
+	store := &processNode{bed: b, name: StoreName, ports: ports}
+	b.all = append(b.all, store)
+	b.store = store
+	return nil
+}
+
+// Name implements Testbed.
+func (b *processBed) Name() string { return KindProcess }
+
+// Version implements Testbed.
+func (b *processBed) Version() string { return b.version }
+
+// Nodes implements Testbed.
+func (b *processBed) Nodes() []Node { return append([]Node(nil), b.nodes...) }
+
+// Store implements Testbed.
+func (b *processBed) Store() Node { return b.store }
+
+// Describe implements Describer.
+func (b *processBed) Describe() string {
+	persistence := "appendonly no: a killed node comes back empty"
+	if b.cfg.Persist {
+		persistence = fmt.Sprintf("appendonly yes, appendfsync %s: a killed node can come back with its data", b.cfg.Fsync)
+	}
+	clock := ""
+	if b.cfg.FakeClock {
+		clock = "; clocks under libfaketime"
+	}
+	return fmt.Sprintf("%d real masters and the store, %s (%s); %s%s", b.cfg.Nodes, b.version, b.cfg.Binary, persistence, clock)
+}
+
+// Close kills every server, stopped or not, waits for it and removes its data.
+// Configurations and logs stay unless the folder was temporary.
+func (b *processBed) Close() error {
+	var errs []error
+	b.once.Do(func() {
+		for _, n := range b.all {
+			errs = append(errs, n.close())
+		}
+		b.spawner.close()
+		errs = append(errs, b.removeFiles())
+	})
+	return errors.Join(errs...)
+}
+
+func (b *processBed) removeFiles() error {
+	if b.temp {
+		return os.RemoveAll(b.cfg.Dir)
+	}
+	var errs []error
+	for _, n := range b.all {
+		errs = append(errs, os.RemoveAll(n.dataDir()))
+	}
+	return errors.Join(errs...)
+}
+
+// findServer returns the path of the server to run.
+func findServer(want string) (string, error) {
+	if want != "" {
+		return exec.LookPath(want)
+	}
+	for _, name := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("neither redis-server nor valkey-server is on PATH")
+}
+
+// binaryVersion asks the server's binary, e.g. "Redis server v=7.0.15 sha=…".
+func binaryVersion(ctx context.Context, binary string) (string, error) {
+	out, err := exec.CommandContext(ctx, binary, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("ask %s for its version: %w", binary, err)
+	}
+	product, rest, _ := strings.Cut(string(out), " ")
+	_, rest, ok := strings.Cut(rest, "v=")
+	if !ok {
+		return "", fmt.Errorf("ask %s for its version: it said %q", binary, out)
+	}
+	version, _, _ := strings.Cut(rest, " ")
+	return strings.ToLower(product) + " " + version, nil
+}
