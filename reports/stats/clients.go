@@ -1,0 +1,113 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// maxClients bounds memory; further clients are counted together as others.
+const (
+	maxClients = 4096
+	others     = "(others)"
+)
+
+// A Client is one contender's share.
+type Client struct {
+	Name        string        `json:"name"`
+	Attempts    int64         `json:"attempts"`
+	Grants      int64         `json:"grants"`
+	LongestWait time.Duration `json:"longest_wait_ns"` // of one acquire that was granted, from its intended start
+	Drought     time.Duration `json:"drought_ns"`      // longest stretch of trying without a grant
+}
+
+// ClientOf names the client behind an owner: what comes before the mark that
+// tells its incarnations apart.
+func ClientOf(owner string) string {
+	if i := strings.IndexAny(owner, "/#~"); i > 0 {
+		return owner[:i]
+	}
+	return owner
+}
+
+type clients struct{ byName map[string]*client }
+
+type client struct {
+	Client
+	trying time.Duration // since when it has been trying in vain
+	idle   bool          // it is not trying
+}
+
+func (c *clients) attempt(e *history.Event, inv invocation) {
+	one := c.of(e.Owner)
+	one.Attempts++
+	if one.idle {
+		one.trying, one.idle = inv.intended, false
+	}
+	one.Drought = max(one.Drought, e.Time-one.trying)
+	if e.Kind != history.OK {
+		return
+	}
+	one.Grants++
+	one.idle = true
+	one.LongestWait = max(one.LongestWait, e.Time-inv.intended)
+}
+
+func (c *clients) of(owner string) *client {
+	name := ClientOf(owner)
+	if one := c.byName[name]; one != nil {
+		return one
+	}
+	if len(c.byName) >= maxClients {
+		name = others
+	}
+	if c.byName[name] == nil {
+		c.byName[name] = &client{Client: Client{Name: name}, idle: true}
+	}
+	return c.byName[name]
+}
+
+func (c *clients) summary() Fairness {
+	f := Fairness{}
+	for _, one := range c.byName {
+		f.Clients = append(f.Clients, one.Client)
+	}
+	slices.SortFunc(f.Clients, func(a, b Client) int { return cmp.Compare(a.Name, b.Name) })
+	f.Jain = jain(f.Clients)
+	for i, one := range f.Clients {
+		f.LongestWait = max(f.LongestWait, one.LongestWait)
+		f.Drought = max(f.Drought, one.Drought)
+		f.MostGrants = max(f.MostGrants, one.Grants)
+		if i == 0 || one.Grants < f.LeastGrants {
+			f.LeastGrants = one.Grants
+		}
+	}
+	return f
+}
+
+// Fairness says how grants were shared.
+type Fairness struct {
+	Clients     []Client      `json:"clients"`
+	Jain        float64       `json:"jain"` // Jain's index of grants: 1 is even, 1/n is one client taking all; 0 without grants
+	LeastGrants int64         `json:"least_grants"`
+	MostGrants  int64         `json:"most_grants"`
+	LongestWait time.Duration `json:"longest_wait_ns"`
+	Drought     time.Duration `json:"drought_ns"`
+}
+
+// jain is (Σx)² / (n·Σx²). Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
+func jain(all []Client) float64 {
+	var sum, squares float64
+	for _, c := range all {
+		x := float64(c.Grants)
+		sum += x
+		squares += x * x
+	}
+	if squares == 0 {
+		return 0
+	}
+	return sum * sum / (float64(len(all)) * squares)
+}

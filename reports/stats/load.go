@@ -1,0 +1,54 @@
+package stats
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// load is what the harness says of itself: how late it was and what it did not
+// even start.
+type load struct {
+	lag     *Hist
+	dropped int64
+}
+
+// lagged files one reading of the scheduling lag.
+func (l *load) lagged(d time.Duration) {
+	if l.lag == nil {
+		l.lag = newHist()
+	}
+	record(l.lag, d)
+}
+
+// note reads a phase event: its lag, and "dropped=N" in its note, the arrivals
+// that found no free client since the run began.
+func (l *load) note(e *history.Event) {
+	if e.HasAll(history.HasLag) {
+		l.lagged(e.Lag)
+	}
+	for word := range strings.FieldsSeq(e.Note) {
+		if number, ok := strings.CutPrefix(word, "dropped="); ok {
+			if n, err := strconv.ParseInt(number, 10, 64); err == nil {
+				l.dropped = max(l.dropped, n)
+			}
+		}
+	}
+}
+
+// Lagged files one reading of the harness's scheduling lag that no event
+// carries.
+func (s *Stats) Lagged(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.load.lagged(d)
+}
+
+// Dropped sets how many arrivals found no free client so far.
+func (s *Stats) Dropped(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.load.dropped = max(s.load.dropped, n)
+}

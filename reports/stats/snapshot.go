@@ -1,0 +1,66 @@
+package stats
+
+import "time"
+
+// A Snapshot is where a run stands: cheap enough to take several times a
+// second.
+type Snapshot struct {
+	At       time.Duration // time of the last event
+	Phase    string
+	Outcomes Outcomes // since the run began, warm-up apart
+	P50      time.Duration
+	P99      time.Duration
+	Max      time.Duration
+	LagP99   time.Duration
+	Dropped  int64
+	Keys     int // keys seen
+	Held     int // of those, keys that somebody holds
+	Faults   int // faults begun
+	Active   []Active
+	Alarms   Alarms
+}
+
+// An Active is a fault in force.
+type Active struct {
+	Name   string
+	Target string
+	Since  time.Duration
+}
+
+// Snapshot says where the run stands.
+func (s *Stats) Snapshot() Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	snap := Snapshot{
+		At: s.now, Phase: s.phase, Outcomes: s.outcomes, Dropped: s.load.dropped,
+		Keys: len(s.holds.keys), Held: s.holds.held(s.now), Alarms: s.alarms(),
+		Faults: len(s.faults.list), Active: s.faults.inEffect(),
+	}
+	if all := s.hists.all(Acquire); all != nil {
+		snap.P50 = time.Duration(all.ValueAtPercentile(50))
+		snap.P99 = time.Duration(all.ValueAtPercentile(99))
+		snap.Max = time.Duration(all.Max())
+	}
+	if s.load.lag != nil {
+		snap.LagP99 = time.Duration(s.load.lag.ValueAtPercentile(99))
+	}
+	return snap
+}
+
+func (s *Stats) alarms() Alarms {
+	a := s.holds.alarms
+	if a.Double+a.Stale+a.Regressions == 0 {
+		a.First = -1
+	}
+	return a
+}
+
+func (l *faultLog) inEffect() []Active {
+	var active []Active
+	for _, f := range l.list {
+		if !f.Instant && f.Started != Never && f.Healed == Never {
+			active = append(active, Active{Name: f.Name, Target: f.Target, Since: f.Started})
+		}
+	}
+	return active
+}

@@ -1,0 +1,168 @@
+package stats
+
+import (
+	"sync"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// Stats is a history.Sink that measures what passes. Its methods may be called
+// from several goroutines.
+type Stats struct {
+	mu     sync.Mutex
+	header history.Header
+
+	now      time.Duration // time of the last event
+	events   int
+	phase    string
+	mainFrom time.Duration // end of the warm-up
+	complete bool          // the end event was seen
+
+	open     map[int]invocation // by process; a process has one open operation
+	hists    histograms
+	windows  windows
+	outcomes Outcomes
+	faults   faultLog
+	clients  clients
+	holds    holds
+	gaps     gaps
+	load     load
+}
+
+// An invocation waits for its completion.
+type invocation struct {
+	op       history.Op
+	time     time.Duration
+	intended time.Duration
+}
+
+// New returns a Stats for the history that h opens.
+func New(h history.Header) *Stats {
+	return &Stats{
+		header:  h,
+		open:    map[int]invocation{},
+		windows: windows{width: firstWidth},
+		faults:  newFaultLog(h.TTL),
+		clients: clients{byName: map[string]*client{}},
+		holds:   holds{header: h, keys: map[string]*keyState{}},
+	}
+}
+
+// Event implements history.Sink.
+func (s *Stats) Event(e *history.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events++
+	s.now = max(s.now, e.Time)
+	switch e.Op {
+	case history.Fault, history.Heal:
+		s.faults.event(e)
+	case history.Phase:
+		s.enter(e)
+	case history.Acquire, history.Extend, history.Release, history.Write, history.Read, history.Lost:
+		s.operation(e)
+	}
+}
+
+// enter notes a phase event. The figures begin at the main phase.
+func (s *Stats) enter(e *history.Event) {
+	s.load.note(e)
+	if e.Kind == history.Invoke {
+		return
+	}
+	switch e.Value {
+	case history.PhaseMain:
+		s.mainFrom = e.Time
+		s.gaps.last = e.Time
+	case history.PhaseEnd:
+		s.complete = true
+	}
+	s.phase = e.Value
+}
+
+func (s *Stats) operation(e *history.Event) {
+	if e.HasAll(history.HasLag) {
+		s.load.lagged(e.Lag)
+	}
+	if e.Kind == history.Invoke {
+		s.invoke(e)
+		return
+	}
+	inv, known := s.open[e.Process]
+	if !known || inv.op != e.Op {
+		inv = invocation{op: e.Op, time: e.Time, intended: e.Time}
+	} else {
+		delete(s.open, e.Process)
+	}
+	s.adjust(e, &inv)
+	s.latency(e, inv)
+	s.holds.complete(e, inv)
+	if e.Op == history.Acquire {
+		s.acquired(e, inv)
+	}
+}
+
+func (s *Stats) invoke(e *history.Event) {
+	inv := invocation{op: e.Op, time: e.Time, intended: e.Time}
+	s.adjust(e, &inv)
+	s.open[e.Process] = inv
+	s.holds.invoke(e)
+}
+
+// adjust moves the invocation to the times that an event carries itself.
+func (s *Stats) adjust(e *history.Event, inv *invocation) {
+	if e.HasAll(history.HasBegan) {
+		inv.time = min(inv.time, e.Began)
+		inv.intended = min(inv.intended, e.Began)
+	}
+	if e.HasAll(history.HasIntended) {
+		inv.intended = min(inv.time, e.Intended)
+	}
+}
+
+// latency files how long a completed operation took. Only operations that took
+// effect count: a refusal or a timeout is an outcome, with a series of its own.
+func (s *Stats) latency(e *history.Event, inv invocation) {
+	if s.phase == history.PhaseWarmup {
+		return
+	}
+	end := e.Time
+	if e.HasAll(history.HasEnded) {
+		end = max(end, e.Ended)
+	}
+	p := s.faults.phase(inv.intended)
+	service := end - inv.time
+	switch {
+	case e.Op == history.Acquire && e.Kind == history.Fail:
+		s.hists.record(Refused, p, service)
+	case e.Op == history.Acquire && e.Kind == history.Info:
+		s.hists.record(Unknown, p, service)
+	case e.Kind != history.OK:
+	case e.Op == history.Acquire:
+		s.hists.record(Acquire, p, end-inv.intended)
+		s.hists.record(AcquireService, p, service)
+	default:
+		if name, ok := serviceSeries[e.Op]; ok {
+			s.hists.record(name, p, service)
+		}
+	}
+}
+
+var serviceSeries = map[history.Op]Series{
+	history.Release: Release, history.Extend: Extend, history.Write: Write,
+}
+
+// acquired files the outcome of an acquire attempt.
+func (s *Stats) acquired(e *history.Event, inv invocation) {
+	response := e.Time - inv.intended
+	s.clients.attempt(e, inv)
+	s.windows.attempt(e, response)
+	s.faults.attempt(e)
+	if s.phase != history.PhaseWarmup {
+		s.outcomes.add(e)
+	}
+	if e.Kind == history.OK {
+		s.gaps.grant(e.Time)
+	}
+}

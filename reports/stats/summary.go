@@ -1,0 +1,138 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// A Summary is everything that was measured. Its JSON form is part of
+// results.json; histograms and windows are rebuilt from the history.
+type Summary struct {
+	Events   int           `json:"events"`
+	Duration time.Duration `json:"duration_ns"` // to the last event
+	Measured time.Duration `json:"measured_ns"` // the same, warm-up apart
+	Complete bool          `json:"complete"`    // the history has its end
+	Outcomes Outcomes      `json:"outcomes"`
+	Latency  []Latency     `json:"latency"`
+	Faults   []Fault       `json:"faults"`
+	Gaps     []Gap         `json:"gaps"` // the longest stretches without a grant, longest first
+	Fairness Fairness      `json:"fairness"`
+	Margin   Margin        `json:"margin"`
+	Lag      Quantiles     `json:"lag"`
+	Dropped  int64         `json:"dropped"`
+	Alarms   Alarms        `json:"alarms"`
+	Width    time.Duration `json:"window_ns"`
+
+	Windows []Window `json:"-"`
+
+	hists histograms
+}
+
+// A Latency sums up one series over one phase, or over all of them.
+type Latency struct {
+	Series Series `json:"series"`
+	Phase  string `json:"phase"` // "all", or a Phase's name
+	Quantiles
+}
+
+// All names the phases taken together.
+const All = "all"
+
+// Hist returns the histogram of s in p, nil when nothing was recorded.
+func (s *Summary) Hist(name Series, p Phase) *Hist {
+	if byPhase := s.hists[name]; byPhase != nil {
+		return byPhase[p]
+	}
+	return nil
+}
+
+// HistAll returns the histogram of s over all phases, nil when nothing was
+// recorded.
+func (s *Summary) HistAll(name Series) *Hist { return s.hists.all(name) }
+
+// Find returns the quantiles of a series in a phase ("all" for every one).
+func (s *Summary) Find(name Series, phase string) Quantiles {
+	for _, l := range s.Latency {
+		if l.Series == name && l.Phase == phase {
+			return l.Quantiles
+		}
+	}
+	return Quantiles{}
+}
+
+// GrantsPerSecond is the rate of grants, warm-up apart.
+func (s *Summary) GrantsPerSecond() float64 { return s.perSecond(s.Outcomes.Acquired) }
+
+// AttemptsPerSecond is the rate of acquire attempts, warm-up apart.
+func (s *Summary) AttemptsPerSecond() float64 { return s.perSecond(s.Outcomes.Attempts()) }
+
+func (s *Summary) perSecond(n int64) float64 {
+	if s.Measured <= 0 {
+		return 0
+	}
+	return float64(n) / s.Measured.Seconds()
+}
+
+// Summary sums up what was seen so far. It shares nothing with s.
+func (s *Stats) Summary() *Summary {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := &Summary{
+		Events: s.events, Duration: s.now, Measured: s.now - s.mainFrom, Complete: s.complete,
+		Outcomes: s.outcomes, Fairness: s.clients.summary(), Gaps: s.longestGaps(),
+		Margin: s.holds.margin.summary(s.header.Drift), Lag: QuantilesOf(s.load.lag), Dropped: s.load.dropped,
+		Alarms: s.alarms(), hists: s.hists.clone(),
+	}
+	out.Windows = s.windows.summary(s.now)
+	out.Width = s.windows.width
+	out.Latency = latencies(out.hists)
+	for _, f := range s.faults.list {
+		out.Faults = append(out.Faults, *f)
+	}
+	settle(out)
+	return out
+}
+
+func (h histograms) clone() histograms {
+	out := histograms{}
+	for name, byPhase := range h {
+		out[name] = new([phases]*Hist)
+		for p, one := range byPhase {
+			if one != nil {
+				out[name][p] = one.Clone()
+			}
+		}
+	}
+	return out
+}
+
+func latencies(h histograms) []Latency {
+	var out []Latency
+	for _, name := range AllSeries {
+		byPhase := h[name]
+		if byPhase == nil {
+			continue
+		}
+		out = append(out, Latency{name, All, QuantilesOf(h.all(name))})
+		for _, p := range Phases {
+			if byPhase[p] != nil {
+				out = append(out, Latency{name, p.String(), QuantilesOf(byPhase[p])})
+			}
+		}
+	}
+	return out
+}
+
+// longestGaps lists the gaps, the one that the run ended in included.
+func (s *Stats) longestGaps() []Gap {
+	g := s.gaps
+	g.longest = slices.Clone(g.longest)
+	if s.now > g.last {
+		g.keep(Gap{g.last, s.now})
+	}
+	slices.SortFunc(g.longest, func(a, b Gap) int {
+		return cmp.Or(cmp.Compare(b.Length(), a.Length()), cmp.Compare(a.From, b.From))
+	})
+	return g.longest
+}
