@@ -5,6 +5,8 @@ package faults
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -15,6 +17,11 @@ import (
 // StoreNode is the name of the guarded store's node among a Target's links.
 const StoreNode = "store"
 
+// ErrMissed is returned by Inject when it found nobody to hit: no holder, a
+// victim that has moved on, a node that another step has down. Nothing was
+// hurt; the nemesis tries again at the next moment.
+var ErrMissed = errors.New("nobody to hit")
+
 // A Target is everything that a fault may touch.
 type Target struct {
 	Testbed testbed.Testbed
@@ -23,6 +30,24 @@ type Target struct {
 	Watch   *Watch                              // who holds what right now, read off the history
 	Quorum  int
 	TTL     time.Duration
+
+	// LeaseKeys names the keys that bear the lease of key on a node; nil when
+	// the lock does not say. The swing role looks for them.
+	LeaseKeys func(key string) []string
+
+	// ClientOf maps an owner in the history to its client's name; nil means
+	// that an owner is its client's name, or begins with it and a separator.
+	ClientOf func(owner string) string
+
+	// Occasion is the life-cycle event that the step was locked to; its Moment
+	// is empty for a step at a given time. The nemesis sets it.
+	Occasion Occasion
+
+	run   *run                 // what the steps of one run share; nil outside Run
+	now   func() time.Duration // history time; nil outside Run
+	begin func(Hit)            // records that the fault begins; nil outside Run
+	undo  *undo                // how to heal what was hurt so far
+	binds []bind               // to be bound once the fault is in force
 }
 
 // A Client is one client of the lock as faults see it.
@@ -40,16 +65,32 @@ type Client interface {
 	Restart(ctx context.Context) (receipt string, err error)
 }
 
+// A Hit says whom a fault hits; it becomes the event's target.
+type Hit struct {
+	Clients   []string      `json:"clients,omitempty"`
+	Nodes     []string      `json:"nodes,omitempty"`
+	Key       string        `json:"key,omitempty"`       // the lease that it was aimed at
+	Direction string        `json:"direction,omitempty"` // request, response; both when empty
+	Instant   bool          `json:"-"`
+	Since     time.Duration `json:"-"` // history time at which it really began, when before Begin
+}
+
 // An Injection is a fault in force.
 type Injection struct {
-	Target  any    // whom it hit: nodes, clients, direction; becomes the event's target
-	Receipt string // what proves that it is in force; empty when only the heal can tell
-	Instant bool   // it is over at once (kill, jump, flush) and has no Heal
+	Target  any    // whom it hit, a Hit as a rule; becomes the event's target
+	Receipt string // what proves that it bit; empty when only the heal can tell
+	Note    string // what was done, where that proves no bite yet
+	Instant bool   // it is over at once (jump, flush) and has no Heal
 
 	// Heal undoes it, verifies that it is undone, and says what proves that it
 	// bit. It succeeds on an injection already healed. An empty receipt where
-	// Receipt was empty as well means that nothing proves that it bit.
+	// Receipt was empty as well means that nothing proves that it bit. Nil
+	// stands for everything that was given to Target.OnHeal.
 	Heal func(ctx context.Context) (receipt string, err error)
+
+	// Bitten, when set, reports whether the fault has hurt anything yet. The
+	// nemesis prolongs a step that has not, up to three times its length.
+	Bitten func() bool
 }
 
 // A Fault is one way to hurt the target.
@@ -61,8 +102,10 @@ type Fault interface {
 	// nil. It is asked before the run.
 	Supports(t *Target) error
 
-	// Inject starts the fault. All choices come from rng, so that a seed
-	// reproduces them.
+	// Inject starts the fault and returns soon. It picks its victims from t,
+	// calls t.Begin before it touches them, and hands every undo to t.OnHeal
+	// as it goes, so that an injection which fails or panics half-way is
+	// healed. All choices come from rng, so that a seed reproduces them.
 	Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error)
 }
 
@@ -76,3 +119,45 @@ type Step struct {
 
 // A Schedule is the nemesis's plan. Steps may overlap.
 type Schedule []Step
+
+// Begin records that the fault begins to act on hit. A fault calls it once,
+// when it knows its victims and before it touches them; one that does not is
+// recorded when Inject returns.
+func (t *Target) Begin(hit Hit) {
+	if t.begin != nil {
+		t.begin(hit)
+	}
+}
+
+// Now is the history's time.
+func (t *Target) Now() time.Duration {
+	if t.now == nil {
+		return 0
+	}
+	return t.now()
+}
+
+// Take claims a client or a node for a fault that would get in the way of
+// another one there, until the heal. While it is taken, no role picks it. It
+// returns ErrMissed when another fault has it.
+func (t *Target) Take(name string) error {
+	shared := t.shared()
+	if !shared.take(name) {
+		return fmt.Errorf("another fault has %s: %w", name, ErrMissed)
+	}
+	t.OnHeal(name+" is set aside", "nothing to do", func(context.Context) (string, error) {
+		shared.leave(name)
+		return "", nil
+	})
+	return nil
+}
+
+// OnHeal registers how to undo what was just done. Undos run in reverse order.
+// broken says in words what is wrong until then ("n2 is stopped"), byHand how
+// a person could mend it.
+func (t *Target) OnHeal(broken, byHand string, heal func(ctx context.Context) (string, error)) {
+	if t.undo == nil {
+		t.undo = &undo{}
+	}
+	t.undo.add(&repair{broken: broken, byHand: byHand, heal: heal})
+}

@@ -1,0 +1,128 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// await blocks until the trigger's moment has come. It fails when ctx ends
+// before.
+func (n *nemesis) await(ctx context.Context, when Trigger) (Occasion, error) {
+	if !sleep(ctx, time.Until(n.began.Add(when.After))) {
+		return Occasion{}, ctx.Err()
+	}
+	var occasion Occasion
+	var err error
+	switch {
+	case when.On == "":
+	case when.On == Bound:
+		err = n.awaitBound(ctx, when.By)
+	case when.On.scheduled():
+		return n.awaitDue(ctx, when) // Then is part of the instant that is due
+	default:
+		occasion, err = n.awaitEvent(ctx, when)
+	}
+	if err == nil && !sleep(ctx, when.Then) {
+		err = ctx.Err()
+	}
+	return occasion, err
+}
+
+func (n *nemesis) awaitBound(ctx context.Context, name string) error {
+	select {
+	case <-n.t.run.whenBound(name):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (n *nemesis) awaitEvent(ctx context.Context, when Trigger) (Occasion, error) {
+	hit, cancel := n.t.Watch.Subscribe(func(o Occasion) bool {
+		return o.Moment == when.On && n.concerns(when.By, o.Owner)
+	})
+	defer cancel()
+	select {
+	case o := <-hit:
+		return o, nil
+	case <-ctx.Done():
+		return Occasion{}, ctx.Err()
+	}
+}
+
+// concerns reports whether owner belongs to the client named by, which may be
+// a bound name. A client that another fault has down or frozen has no
+// moments, unless it is asked for by name.
+func (n *nemesis) concerns(by, owner string) bool {
+	client := n.t.client(owner)
+	if by == "" {
+		return !n.t.run.isTaken(client)
+	}
+	return n.t.run.is(client, by)
+}
+
+// awaitDue follows the leases that are held until the moment of one of them
+// falls due.
+func (n *nemesis) awaitDue(ctx context.Context, when Trigger) (Occasion, error) {
+	asked := n.now()
+	for {
+		changed := n.t.Watch.Changed()
+		h, due, found := n.nextDue(when, asked)
+		if found && due <= n.now() {
+			return Occasion{Moment: when.On, Time: due, Key: h.Key, Owner: h.Owner, Process: h.Process}, nil
+		}
+		if err := n.until(ctx, changed, due, found); err != nil {
+			return Occasion{}, err
+		}
+	}
+}
+
+// until waits for a change, for the instant due when there is one, or for ctx
+// to end.
+func (n *nemesis) until(ctx context.Context, changed <-chan struct{}, due time.Duration, found bool) error {
+	if found {
+		bounded, cancel := context.WithTimeoutCause(ctx, due-n.now(), errDue)
+		defer cancel()
+		ctx = bounded
+	}
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), errDue) {
+			return nil
+		}
+		return ctx.Err()
+	}
+}
+
+var errDue = errors.New("due")
+
+// nextDue finds the holding whose moment falls due first after asked.
+func (n *nemesis) nextDue(when Trigger, asked time.Duration) (first Holding, due time.Duration, found bool) {
+	for _, h := range n.t.Watch.Holders() {
+		at := n.t.deadline(h) + when.Then
+		if when.On == RenewalDue {
+			at = h.Renewed + n.t.TTL/3 + when.Then
+		}
+		if at <= asked || !n.concerns(when.By, h.Owner) {
+			continue
+		}
+		if !found || at < due {
+			first, due, found = h, at, true
+		}
+	}
+	return first, due, found
+}
+
+func (n *nemesis) now() time.Duration { return n.rec.Since(time.Now()) }
+
+// deadline is when the lock's promise for h ends; the TTL asked for stands in
+// where the lock promises nothing.
+func (t *Target) deadline(h Holding) time.Duration {
+	if h.ValidUntil > 0 {
+		return h.ValidUntil
+	}
+	return h.Renewed + t.TTL
+}

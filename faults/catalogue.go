@@ -1,0 +1,91 @@
+package faults
+
+import (
+	"time"
+
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+)
+
+// An Entry is one fault of the catalogue.
+type Entry struct {
+	Wire     string                                // what happens on the wire
+	Survives string                                // what a lock should make of it
+	Default  Params                                // what a Spec leaves open
+	Takes    bool                                  // takes nodes away from everybody, or a minority from somebody
+	On       Moment                                // phase lock of its own, where none is asked for
+	For      func(ttl time.Duration) time.Duration // how long, where that is not said
+	New      func(p Params) Fault
+}
+
+// shares of the TTL.
+func ttlTimes(f float64) func(time.Duration) time.Duration {
+	return func(ttl time.Duration) time.Duration { return time.Duration(f * float64(ttl)) }
+}
+
+// Catalogue returns every fault by its name.
+func Catalogue() map[string]Entry {
+	all := map[string]Entry{}
+	for _, shelf := range []map[string]Entry{linkFaults(), nodeFaults(), clientFaults()} {
+		for name, e := range shelf {
+			all[name] = e
+		}
+	}
+	return all
+}
+
+// on makes the constructor of a fault of links.
+func on(name string, kind link.Kind) func(Params) Fault {
+	return func(p Params) Fault { return roadFault{Params: p, name: name, kind: kind} }
+}
+
+// restart makes the constructor of a kill.
+func restart(name string, how testbed.Restart, late bool) func(Params) Fault {
+	return func(p Params) Fault { return kill{Params: p, name: name, how: how, late: late} }
+}
+
+func clientFaults() map[string]Entry {
+	return map[string]Entry{
+		"pause-client": {
+			Wire:     "The client stands still inside its critical section, renewals included, and goes on after its lease has ended.",
+			Survives: "Another client takes over; a fence rejects the late write; the sleeper learns of its loss before it acts.",
+			Default:  Params{Client: RoleHolder}, On: AcquireReplied, For: ttlTimes(1.5),
+			New: func(p Params) Fault { return pauseClient{p} },
+		},
+		"crash-client": {
+			Wire:     "The client ends in its critical section without a release; its connections close. It comes back as a new owner.",
+			Survives: "The key is free again one TTL later, and not before; nothing of the dead owner stays behind.",
+			Default:  Params{Client: RoleHolder}, On: AcquireReplied, For: ttlTimes(0.5),
+			New: func(p Params) Fault { return crashClient{p} },
+		},
+	}
+}
+
+func nodeFaults() map[string]Entry {
+	return map[string]Entry{
+		"kill": {
+			Wire:     "The node is killed (SIGKILL), refuses connections, and comes back with everything it had acknowledged.",
+			Survives: "A minority may be down at any time: acquisitions go on, no lease is lost, nobody holds twice.",
+			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(0.5),
+			New: restart("kill", testbed.WithData, false),
+		},
+		"kill-empty": {
+			Wire:     "The node is killed and comes back at once without its keys: it grants again what it had granted.",
+			Survives: "Exclusion needs the node kept out for a TTL, or data on disk; plain Redlock breaks when it was the swing node.",
+			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(0),
+			New: restart("kill-empty", testbed.Empty, false),
+		},
+		"kill-late": {
+			Wire:     "The node is killed and comes back without its keys, but later than every lease that it had granted.",
+			Survives: "The classic remedy: exclusion holds. A fence that was kept on the node must not go back.",
+			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(1.25),
+			New: restart("kill-late", testbed.Empty, true),
+		},
+		"pause-node": {
+			Wire:     "The node is stopped (SIGSTOP): connections stay open, nothing is answered, and all of it is applied afterwards.",
+			Survives: "Per-node time-outs: a stopped minority costs time only. Late commands must do no harm.",
+			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(0.5),
+			New: func(p Params) Fault { return pauseNode{p} },
+		},
+	}
+}

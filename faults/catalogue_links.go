@@ -1,0 +1,87 @@
+package faults
+
+import "locktorture/faults/link"
+
+// linkFaults are the faults of the roads between clients and nodes.
+func linkFaults() map[string]Entry {
+	return map[string]Entry{
+		"latency": {
+			Wire:     "Every packet between the clients and the node is delayed, with jitter, both ways.",
+			Survives: "Nothing breaks: validity shrinks by the time spent; a lock that ignores it grants leases that have ended.",
+			Default:  Params{Client: RoleAll, Node: RoleAny}, For: ttlTimes(1),
+			New: newLatency,
+		},
+		"partition-client": {
+			Wire:     "One client and every node drop each other's packets; connections stay open.",
+			Survives: "The client is told of its loss before its lease ends; others take over; leftovers expire.",
+			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(0.75),
+			New: on("partition-client", link.BlackHole),
+		},
+		"partition-node": {
+			Wire:     "One node and every client drop each other's packets; the other nodes are reachable.",
+			Survives: "A minority may be unreachable: acquisitions go on with the rest, within per-node time-outs.",
+			Default:  Params{Client: RoleAll, Node: RoleAny}, Takes: true, For: ttlTimes(0.75),
+			New: on("partition-node", link.BlackHole),
+		},
+		"one-way": {
+			Wire:     "One client's requests reach a minority of nodes and are applied; the replies are dropped.",
+			Survives: "A majority answers still. What was applied unseen must be undone or expire.",
+			Default:  Params{Client: RoleAny, Node: RoleMinority}, Takes: true, For: ttlTimes(0.5),
+			New: on("one-way", link.ResponseLost),
+		},
+		"cut": {
+			Wire:     "Connections are closed and new ones refused.",
+			Survives: "A refused dial is a definite no from that node, and a fast one.",
+			Default:  Params{Client: RoleAny, Node: RoleMinority}, Takes: true, For: ttlTimes(0.5),
+			New: on("cut", link.Cut),
+		},
+		"request-lost": {
+			Wire:     "Requests are dropped before they reach the node: never applied, never answered.",
+			Survives: "The outcome is unknown to the client, who must not count it as granted, nor as refused.",
+			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(0.25), On: AcquireSent,
+			New: on("request-lost", link.RequestLost),
+		},
+		"response-lost": {
+			Wire:     "Requests are applied, their replies dropped; the connection stays open.",
+			Survives: "What was taken unseen is given back or expires; a release that was applied is not repeated on another's lease.",
+			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(0.25), On: AcquireSent,
+			New: on("response-lost", link.ResponseLost),
+		},
+		"fast-lost-reply": {
+			Wire:     "Requests are applied, and the connection is closed before the reply.",
+			Survives: "As response-lost, without the time-out: a client library that retries by itself shows here.",
+			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(0.25), On: AcquireSent,
+			New: on("fast-lost-reply", link.FastLostReply),
+		},
+		"stall": {
+			Wire:     "Packets are held in both directions and delivered in order at the heal, as TCP does after a short partition.",
+			Survives: "Requests of ended attempts arrive late: they must not take what nobody will release.",
+			Default:  Params{Client: RoleAny, Node: RoleMinority}, Takes: true, For: ttlTimes(0.75),
+			New: on("stall", link.Stall),
+		},
+		"zombie": {
+			Wire:     "Requests are held and delivered at the heal, even when the client has given up and gone.",
+			Survives: "A late acquire expires by itself, a late release frees nobody else's lease.",
+			Default:  Params{Client: RoleAny, Node: RoleMinority}, Takes: true, For: ttlTimes(1.25),
+			New: on("zombie", link.Zombie),
+		},
+		"slow-reply": {
+			Wire:     "Requests are applied at once, replies held until the heal.",
+			Survives: "Validity counts from before the request: a grant that is known too late is no grant.",
+			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(1.25), On: AcquireSent,
+			New: on("slow-reply", link.SlowReply),
+		},
+		"store-reply-lost": {
+			Wire:     "The holder's writes reach the guarded store, the replies do not: it cannot know whether they took effect.",
+			Survives: "Unknown writes stay unknown until the audit; the fence judges each of them all the same.",
+			Default:  Params{Client: RoleHolder, Node: StoreNode}, For: ttlTimes(0.25), On: AcquireReplied,
+			New: on("store-reply-lost", link.ResponseLost),
+		},
+		"store-write-delayed": {
+			Wire:     "The holder's write is held on its way to the store and delivered after its lease has ended.",
+			Survives: "No lock can stop it: the store's fence must reject it once a newer token was seen.",
+			Default:  Params{Client: RoleHolder, Node: StoreNode}, For: ttlTimes(1.5), On: AcquireReplied,
+			New: on("store-write-delayed", link.Zombie),
+		},
+	}
+}

@@ -1,0 +1,104 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// kill ends nodes without warning and starts them again at the heal.
+type kill struct {
+	Params
+	name string
+	how  testbed.Restart
+	late bool // not before every lease of the past has expired
+}
+
+func (f kill) Name() string { return f.name }
+
+func (f kill) Supports(t *Target) error {
+	if err := needNodes[testbed.Killer](t, "killed", "process, container and embedded"); err != nil {
+		return err
+	}
+	for _, n := range t.Testbed.Nodes() {
+		if r, ok := n.(testbed.Restarter); ok && r.CanRestart(f.how) != nil {
+			return fmt.Errorf("%s testbed: %w", t.Testbed.Name(), r.CanRestart(f.how))
+		}
+	}
+	return nil
+}
+
+func (f kill) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
+	nodes, err := pickVictims(ctx, t, f.Params, rng)
+	if err != nil {
+		return Injection{}, err
+	}
+	hit := Hit{Nodes: names(nodes), Key: t.Occasion.Key}
+	t.Begin(hit)
+	receipts := []string{leases(t)}
+	for _, n := range nodes {
+		receipt, err := f.kill(ctx, t, n)
+		if err != nil {
+			return Injection{}, err
+		}
+		receipts = append(receipts, receipt)
+	}
+	return Injection{Target: hit, Receipt: join(append(receipts[1:], receipts[0])...)}, nil
+}
+
+func (f kill) kill(ctx context.Context, t *Target, n testbed.Node) (string, error) {
+	node := n.(testbed.Killer)
+	killed := time.Now()
+	t.OnHeal(n.Name()+" is down", "start a redis-server on "+n.Addr(), func(ctx context.Context) (string, error) {
+		if node.Alive() {
+			return n.Name() + " is up", nil
+		}
+		if f.late && !sleep(ctx, time.Until(killed.Add(lateRestart(t.TTL)))) {
+			return "", ctx.Err()
+		}
+		receipt, err := node.Restart(ctx, f.how)
+		return fmt.Sprintf("%s back %s after %v: %s", n.Name(), f.how, round(time.Since(killed)), receipt), err
+	})
+	receipt, err := node.Kill(ctx)
+	if err != nil {
+		return "", err
+	}
+	if node.Alive() {
+		return "", fmt.Errorf("kill %s: it is alive still", n.Name())
+	}
+	return n.Name() + " killed: " + receipt, nil
+}
+
+// lateRestart is how long a node that forgets stays down, so that no lease
+// which it granted can be alive when it returns: the TTL and some for drift.
+func lateRestart(ttl time.Duration) time.Duration { return ttl + ttl/10 + 10*time.Millisecond }
+
+// pickVictims resolves the nodes of a fault that excludes others on them, and
+// claims them.
+func pickVictims(ctx context.Context, t *Target, p Params, rng *rand.Rand) ([]testbed.Node, error) {
+	var of []Client
+	if p.Client != "" {
+		var err error
+		if of, err = t.PickClients(p.Client, rng); err != nil {
+			return nil, err
+		}
+	}
+	nodes, err := t.PickNodes(ctx, p.Node, of, rng)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if err := t.Take(n.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}
+
+// leases says how many leases a fault of nodes meets.
+func leases(t *Target) string {
+	return fmt.Sprintf("%d leases held at that moment", len(t.Holdings("")))
+}

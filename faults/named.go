@@ -1,0 +1,90 @@
+package faults
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Named makes a plan of faults that a person asked for. Those with a time of
+// their own keep it; the others are repeated by turns, one after another,
+// until the main phase is full. A fault that t cannot suffer is an error that
+// names who can.
+func Named(catalogue map[string]Entry, specs []Spec, main time.Duration, t *Target, rng *rand.Rand) (Plan, error) {
+	asked, err := Build(catalogue, specs, t.TTL)
+	if err != nil {
+		return Plan{}, err
+	}
+	if err := asked.Check(t); err != nil {
+		return Plan{}, err
+	}
+	var fixed, loose []Spec
+	for _, s := range specs {
+		if s.At > 0 || s.Times > 0 {
+			fixed = append(fixed, s)
+			continue
+		}
+		if s.For == 0 {
+			s.For = catalogue[s.Fault].For(t.TTL)
+		}
+		loose = append(loose, s)
+	}
+	lead, tail := min(t.TTL/2, main/10), min(t.TTL, main/5)
+	l := lane{specs: repeat(loose, main-tail-lead, t.TTL/2), gap: t.TTL / 2}
+	laid, _ := l.lay(main-tail-lead, rng)
+	for i := range laid {
+		laid[i].At += lead
+	}
+	steps, err := Build(catalogue, append(fixed, roundAt(laid)...), t.TTL)
+	return Plan{Steps: steps}, err
+}
+
+// repeat lists specs by turns until they fill the window, each once at least.
+func repeat(specs []Spec, window, gap time.Duration) []Spec {
+	var all []Spec
+	var used time.Duration
+	for i := 0; len(specs) > 0; i++ {
+		s := specs[i%len(specs)]
+		used += s.For + gap
+		if i >= len(specs) && used > window {
+			break
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// Forgetful is the plan against locks that trust a quorum which can forget: a
+// client is cut off from as many nodes as the quorum can spare; when it has
+// been granted a key it stands still, within its lease, and one of the nodes
+// that made up its quorum loses its memory. Another client then finds a quorum
+// among the rest. The compound is repeated while the main phase lasts. late
+// keeps the node down until the lease has ended, which is the remedy.
+func Forgetful(main time.Duration, late bool, t *Target) (Plan, error) {
+	if len(t.Testbed.Nodes()) <= t.Quorum {
+		return Plan{}, fmt.Errorf("forgetful quorum: %d nodes and a quorum of %d: no node to cut off", len(t.Testbed.Nodes()), t.Quorum)
+	}
+	slot := 9 * t.TTL / 4
+	kill := "kill-empty"
+	if late {
+		kill = "kill-late"
+	}
+	var specs []Spec
+	for i := 1; time.Duration(i)*slot <= main; i++ {
+		at := time.Duration(i-1) * slot
+		victim, asleep := fmt.Sprintf("victim-%d", i), fmt.Sprintf("asleep-%d", i)
+		specs = append(specs,
+			Spec{At: at, Fault: "cut", For: slot - t.TTL/4, Params: Params{Client: "any as " + victim, Node: RoleMinority}},
+			Spec{At: at, Fault: "pause-client", On: AcquireReplied, By: victim, Within: t.TTL, For: 3 * t.TTL / 4, Params: Params{Client: victim + " as " + asleep}},
+			Spec{At: at, Fault: kill, On: Bound, By: asleep, Within: 2 * t.TTL, Params: Params{Client: asleep, Node: RoleSwing}},
+		)
+	}
+	if len(specs) == 0 {
+		return Plan{}, fmt.Errorf("forgetful quorum: a main phase of %v is too short: one attempt takes %v at a TTL of %v", main, slot, t.TTL)
+	}
+	steps, err := Build(Catalogue(), specs, t.TTL)
+	if err == nil {
+		err = steps.Check(t)
+	}
+	return Plan{Steps: steps}, err
+}

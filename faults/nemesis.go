@@ -1,0 +1,162 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// Bounds on what the fault layer may take. Beyond them it hangs, which is a
+// failure of the harness.
+const (
+	injectLimit = 20 * time.Second
+	healLimit   = 20 * time.Second // plus the TTL, which a late restart waits for
+	hangGrace   = 2 * time.Second  // for a call to notice that its context has ended
+	missedRetry = 5 * time.Millisecond
+	healRetry   = 200 * time.Millisecond
+	healTries   = 3
+)
+
+// errNever ends a step whose moment did not come.
+var errNever = errors.New("moment never came")
+
+// nemesis is one run of a schedule.
+type nemesis struct {
+	t     *Target
+	rec   *history.Recorder
+	began time.Time
+
+	// floor is held from an invocation to its completion, since a process has
+	// one open operation at a time and the nemesis is one process.
+	floor sync.Mutex
+}
+
+// Run follows the schedule until every step is done, or until ctx ends; then
+// what is in force is healed at once, and steps whose moment has not come are
+// recorded as failed. Every fault is healed on the way out, on a context that
+// ctx cannot cancel. Steps overlap as their times say, and each draws from a
+// stream of its own, so that one step's draws never shift another's.
+//
+// The error speaks of the harness alone: an injection or a heal that failed,
+// hung or panicked. It names what is still broken and how to mend it by hand.
+// Every step has a result, also then.
+func Run(ctx context.Context, plan Schedule, t *Target, rec *history.Recorder, rng *rand.Rand) (Result, error) {
+	shared := *t
+	shared.run = newRun()
+	if shared.Watch == nil {
+		shared.Watch = NewWatch()
+		rec.Attach(shared.Watch)
+	}
+	n := &nemesis{t: &shared, rec: rec, began: time.Now()}
+	results := make([]StepResult, len(plan))
+	errs := make([]error, len(plan))
+	var wg sync.WaitGroup
+	for i, s := range plan {
+		stream := rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))
+		wg.Go(func() { results[i], errs[i] = n.step(ctx, s, stream) })
+	}
+	wg.Wait()
+	return Result{Steps: results}, errors.Join(errs...)
+}
+
+// step waits for the step's moment, injects, waits again, and heals. An
+// attempt that found nobody to hit waits for the next moment.
+func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult, error) {
+	res := StepResult{Fault: s.Fault.Name(), When: s.When, For: s.For}
+	waiting, cancel := ctx, context.CancelFunc(func() {})
+	if s.When.Within > 0 {
+		waiting, cancel = context.WithDeadline(ctx, n.began.Add(s.When.After+s.When.Within))
+	}
+	defer cancel()
+	var missed error
+	for {
+		occasion, err := n.await(waiting, s.When)
+		if err != nil {
+			n.never(&res, s, errors.Join(errNever, missed))
+			return res, nil
+		}
+		a := n.attempt(s, occasion)
+		inj, err := a.inject(ctx, rng)
+		if errors.Is(err, ErrMissed) && !a.begun {
+			if _, broken := a.repair(ctx, a.t.undo.heal); broken != nil {
+				return res, a.failed(ctx, &res, broken)
+			}
+			missed = err
+			sleep(waiting, missedRetry)
+			continue
+		}
+		if err != nil {
+			return res, a.failed(ctx, &res, err)
+		}
+		a.inForce(&res, inj)
+		if inj.Instant {
+			return res, nil
+		}
+		a.last(ctx, inj)
+		return res, a.heal(ctx, &res, inj)
+	}
+}
+
+// never records a step that did not happen.
+func (n *nemesis) never(res *StepResult, s Step, why error) {
+	n.floor.Lock()
+	defer n.floor.Unlock()
+	res.Err = oneLine(why)
+	e := history.Event{Process: history.Nemesis, Op: history.Fault, Fault: res.Fault, Target: marshal(s)}
+	e.Kind = history.Invoke
+	n.rec.Append(e)
+	e.Kind, e.Err = history.Fail, res.Err
+	n.rec.Append(e)
+}
+
+// guarded runs f within limit, turns a panic into an error, and gives up on an
+// f that does not return.
+func guarded[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan answer, 1)
+	go func() {
+		var a answer
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = fmt.Errorf("panicked: %v\n%s", p, debug.Stack())
+			}
+			done <- a
+		}()
+		a.v, a.err = f(ctx)
+	}()
+	patience := time.NewTimer(limit + hangGrace)
+	defer patience.Stop()
+	select {
+	case a := <-done:
+		return a.v, a.err
+	case <-patience.C:
+		var zero T
+		return zero, fmt.Errorf("hung for %v", limit+hangGrace)
+	}
+}
+
+// sleep waits for d, or until ctx ends, and reports whether d has passed.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,141 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// lookLimit bounds a look at what one node stores.
+const lookLimit = 300 * time.Millisecond
+
+// PickNodes resolves a role of nodes, RoleAny when it is empty. of are the
+// clients whose quorum the swing role speaks of; none means the client of the
+// step's occasion, or any holder.
+func (t *Target) PickNodes(ctx context.Context, text string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
+	role, name := splitRole(text, RoleAny)
+	found, err := t.nodesOf(ctx, role, of, rng)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("node %q: %w", role, ErrMissed)
+	}
+	t.bindLater(name, names(found))
+	return found, nil
+}
+
+func (t *Target) nodesOf(ctx context.Context, role string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
+	all := t.Testbed.Nodes()
+	up := t.up()
+	switch role {
+	case RoleAll:
+		return all, nil
+	case RoleAny:
+		return one(up, rng), nil
+	case RoleMinority:
+		return some(up, len(up)-t.Quorum, rng), nil
+	case RoleMajority:
+		return some(up, t.Quorum, rng), nil
+	case RoleSwing:
+		return one(t.swing(ctx, of, rng), rng), nil
+	case StoreNode:
+		return []testbed.Node{t.Testbed.Store()}, nil
+	}
+	return t.namedNodes(role)
+}
+
+// up returns the nodes that no fault has down or frozen.
+func (t *Target) up() []testbed.Node {
+	return slices.DeleteFunc(slices.Clone(t.Testbed.Nodes()), func(n testbed.Node) bool { return t.shared().isTaken(n.Name()) })
+}
+
+func (t *Target) namedNodes(list string) ([]testbed.Node, error) {
+	var found []testbed.Node
+	for _, name := range strings.Split(list, ",") {
+		name = strings.TrimSpace(name)
+		match := append([]string{name}, t.shared().victims(name)...)
+		some := slices.DeleteFunc(slices.Clone(t.Testbed.Nodes()), func(n testbed.Node) bool { return !slices.Contains(match, n.Name()) })
+		if len(some) == 0 {
+			return nil, fmt.Errorf("node %q is neither a node nor bound yet: %w", name, ErrMissed)
+		}
+		found = append(found, some...)
+	}
+	return found, nil
+}
+
+// some draws n of all, in their order.
+func some(all []testbed.Node, n int, rng *rand.Rand) []testbed.Node {
+	if n <= 0 {
+		return nil
+	}
+	chosen := rng.Perm(len(all))[:min(n, len(all))]
+	slices.Sort(chosen)
+	found := make([]testbed.Node, 0, n)
+	for _, i := range chosen {
+		found = append(found, all[i])
+	}
+	return found
+}
+
+// swing returns the nodes that make up the quorum of one holding: those that
+// store its key, and to which its client's road is open. Where the lock does
+// not name its keys, only the roads decide.
+func (t *Target) swing(ctx context.Context, of []Client, rng *rand.Rand) []testbed.Node {
+	h, held := t.holding(of, rng)
+	if !held {
+		return nil
+	}
+	client := t.client(h.Owner)
+	open := slices.DeleteFunc(t.up(), func(n testbed.Node) bool { return t.shared().isCut(client, n.Name()) })
+	if t.LeaseKeys == nil {
+		return open
+	}
+	return storing(ctx, open, t.LeaseKeys(h.Key))
+}
+
+// holding chooses one holding of the given clients, of the step's occasion, or
+// of anybody.
+func (t *Target) holding(of []Client, rng *rand.Rand) (Holding, bool) {
+	found := slices.DeleteFunc(t.Holdings(""), func(h Holding) bool {
+		if len(of) > 0 {
+			return !slices.Contains(names(of), t.client(h.Owner))
+		}
+		return t.Occasion.Owner != "" && (h.Owner != t.Occasion.Owner || h.Key != t.Occasion.Key)
+	})
+	if len(found) == 0 {
+		return Holding{}, false
+	}
+	return found[rng.IntN(len(found))], true
+}
+
+// storing returns those of nodes that store any of keys right now. A node that
+// does not answer in time stores nothing, as far as anybody can tell.
+func storing(ctx context.Context, nodes []testbed.Node, keys []string) []testbed.Node {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	has := make([]bool, len(nodes))
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		wg.Go(func() {
+			reply, err := testbed.Do(ctx, n, append([]string{"EXISTS"}, keys...)...)
+			count, _ := strconv.Atoi(fmt.Sprint(reply))
+			has[i] = err == nil && count > 0
+		})
+	}
+	wg.Wait()
+	var found []testbed.Node
+	for i, n := range nodes {
+		if has[i] {
+			found = append(found, n)
+		}
+	}
+	return found
+}

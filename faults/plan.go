@@ -1,0 +1,113 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Plan is a schedule as drawn, and what was left out of it.
+type Plan struct {
+	Steps   Schedule  `json:"steps"`
+	LeftOut []LeftOut `json:"left_out,omitempty"`
+}
+
+// A LeftOut says which fault a plan does without, and why.
+type LeftOut struct {
+	Fault string `json:"fault"`
+	Why   string `json:"why"`
+}
+
+// Check says which steps of s the target cannot suffer, and who could.
+func (s Schedule) Check(t *Target) error {
+	refused := map[string]error{}
+	for _, step := range s {
+		if err := step.Fault.Supports(t); err != nil {
+			refused[step.Fault.Name()] = fmt.Errorf("fault %s: %w", step.Fault.Name(), err)
+		}
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
+		errs = append(errs, refused[name])
+	}
+	return errors.Join(errs...)
+}
+
+// PhaseLocked counts the steps that wait for a moment of the lock.
+func (s Schedule) PhaseLocked() int {
+	n := 0
+	for _, step := range s {
+		if step.When.On != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// String counts the faults of s, in the order of their first step:
+// "latency ×3  kill ×2".
+func (s Schedule) String() string {
+	count := map[string]int{}
+	var order []string
+	for _, step := range s {
+		name := step.Fault.Name()
+		if count[name] == 0 {
+			order = append(order, name)
+		}
+		count[name]++
+	}
+	for i, name := range order {
+		order[i] = fmt.Sprintf("%s ×%d", name, count[name])
+	}
+	return strings.Join(order, "  ")
+}
+
+// A lane is a sequence of faults of which no two overlap.
+type lane struct {
+	specs []Spec
+	gap   time.Duration // recovery after each
+}
+
+// lay spreads the lane's faults over a window, in random order and with random
+// pauses between them. Those that do not fit are left out, from the end.
+func (l lane) lay(window time.Duration, rng *rand.Rand) (laid, dropped []Spec) {
+	var used time.Duration
+	for i, s := range l.specs {
+		if used+s.For+l.gap > window {
+			dropped = append(dropped, l.specs[i])
+			continue
+		}
+		used += s.For + l.gap
+		laid = append(laid, s)
+	}
+	rng.Shuffle(len(laid), func(i, j int) { laid[i], laid[j] = laid[j], laid[i] })
+	var at time.Duration
+	for i, pause := range shares(window-used, len(laid), rng) {
+		at += pause
+		laid[i].At = at
+		at += laid[i].For + l.gap
+	}
+	return laid, dropped
+}
+
+// shares draws n pauses that together stay below total, none of them much
+// larger than the others.
+func shares(total time.Duration, n int, rng *rand.Rand) []time.Duration {
+	parts := make([]time.Duration, n)
+	for i := range parts {
+		parts[i] = time.Duration(rng.Float64() * float64(total) / float64(n))
+	}
+	return parts
+}
+
+// roundAt makes the plan's times readable.
+func roundAt(specs []Spec) []Spec {
+	for i := range specs {
+		specs[i].At = specs[i].At.Round(time.Millisecond)
+	}
+	return specs
+}

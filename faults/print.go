@@ -1,0 +1,86 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// specText is a Spec as plan.json shows it.
+type specText struct {
+	At     string `json:"at"`
+	On     Moment `json:"on,omitempty"`
+	By     string `json:"by,omitempty"`
+	Then   string `json:"then,omitempty"`
+	Within string `json:"within,omitempty"`
+	Fault  string `json:"fault"`
+	For    string `json:"for,omitempty"`
+	Every  string `json:"every,omitempty"`
+	Times  int    `json:"times,omitempty"`
+	Client string `json:"client,omitempty"`
+	Node   string `json:"node,omitempty"`
+	Delay  string `json:"delay,omitempty"`
+	Jitter string `json:"jitter,omitempty"`
+	Jump   string `json:"jump,omitempty"`
+}
+
+func spanText(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
+}
+
+// MarshalJSON prints s with durations as text, as a scenario file has them.
+func (s Spec) MarshalJSON() ([]byte, error) {
+	return json.Marshal(specText{
+		At: s.At.String(), On: s.On, By: s.By, Then: spanText(s.Then), Within: spanText(s.Within),
+		Fault: s.Fault, For: spanText(s.For), Every: spanText(s.Every), Times: s.Times,
+		Client: s.Client, Node: s.Node, Delay: spanText(s.Delay), Jitter: spanText(s.Jitter), Jump: spanText(s.Jump),
+	})
+}
+
+// UnmarshalJSON reads what MarshalJSON prints.
+func (s *Spec) UnmarshalJSON(text []byte) error {
+	var x specText
+	if err := json.Unmarshal(text, &x); err != nil {
+		return err
+	}
+	*s = Spec{On: x.On, By: x.By, Fault: x.Fault, Times: x.Times, Params: Params{Client: x.Client, Node: x.Node}}
+	for _, span := range []struct {
+		text string
+		to   *time.Duration
+	}{
+		{x.At, &s.At}, {x.Then, &s.Then}, {x.Within, &s.Within}, {x.For, &s.For}, {x.Every, &s.Every},
+		{x.Delay, &s.Delay}, {x.Jitter, &s.Jitter}, {x.Jump, &s.Jump},
+	} {
+		if span.text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(span.text)
+		if err != nil {
+			return fmt.Errorf("read fault %s: %w", x.Fault, err)
+		}
+		*span.to = d
+	}
+	return nil
+}
+
+// Spec returns the line that would make s again. A fault that does not come
+// from the catalogue shows its name alone.
+func (s Step) Spec() Spec {
+	spec := Spec{
+		At: s.When.After, On: s.When.On, By: s.When.By, Then: s.When.Then, Within: s.When.Within,
+		Fault: s.Fault.Name(), For: s.For,
+	}
+	if spec.On == "" {
+		spec.On = AtTime
+	}
+	if f, ok := s.Fault.(interface{ params() Params }); ok {
+		spec.Params = f.params()
+	}
+	return spec
+}
+
+// MarshalJSON prints the step's Spec.
+func (s Step) MarshalJSON() ([]byte, error) { return json.Marshal(s.Spec()) }

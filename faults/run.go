@@ -1,0 +1,117 @@
+package faults
+
+import (
+	"slices"
+	"sync"
+)
+
+// run is what the steps of one run share: names bound to victims, who is down
+// or frozen, and which roads are cut.
+type run struct {
+	mu    sync.Mutex
+	bound map[string][]string      // name → clients or nodes
+	news  map[string]chan struct{} // name → closed once it is bound
+	taken map[string]bool          // clients and nodes that a fault has down or frozen
+	roads map[road]int             // cuts in force
+}
+
+type road struct{ client, node string }
+
+// A bind is a name for a victim, to be known once its fault is in force.
+type bind struct {
+	name    string
+	victims []string
+}
+
+func newRun() *run {
+	return &run{
+		bound: map[string][]string{},
+		news:  map[string]chan struct{}{},
+		taken: map[string]bool{},
+		roads: map[road]int{},
+	}
+}
+
+// shared returns the run's state, or that of a run of one step.
+func (t *Target) shared() *run {
+	if t.run == nil {
+		t.run = newRun()
+	}
+	return t.run
+}
+
+func (r *run) bind(binds []bind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, b := range binds {
+		first := r.bound[b.name] == nil
+		r.bound[b.name] = b.victims
+		if news := r.announce(b.name); first {
+			close(news)
+		}
+	}
+}
+
+// victims returns those bound to name.
+func (r *run) victims(name string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.bound[name]
+}
+
+// whenBound returns a channel that is closed once name is bound.
+func (r *run) whenBound(name string) <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.announce(name)
+}
+
+func (r *run) announce(name string) chan struct{} {
+	if r.news[name] == nil {
+		r.news[name] = make(chan struct{})
+	}
+	return r.news[name]
+}
+
+// take claims a client or a node for a fault that excludes others on it. It
+// reports false when another one has it.
+func (r *run) take(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken[name] {
+		return false
+	}
+	r.taken[name] = true
+	return true
+}
+
+func (r *run) leave(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.taken, name)
+}
+
+func (r *run) isTaken(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.taken[name]
+}
+
+// cut notes that a client's road to a node is cut, by delta +1, or no longer,
+// by −1.
+func (r *run) cut(client, node string, delta int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.roads[road{client, node}] += delta
+}
+
+func (r *run) isCut(client, node string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.roads[road{client, node}] > 0
+}
+
+// is reports whether a client goes by name: its own, or one bound to it.
+func (r *run) is(client, name string) bool {
+	return client == name || slices.Contains(r.victims(name), client)
+}

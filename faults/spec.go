@@ -1,0 +1,131 @@
+package faults
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Spec is one step as text: a line of a scenario file, of the command line,
+// or of plan.json. Zeros stand for the fault's own choice.
+type Spec struct {
+	At     time.Duration `yaml:"at"`     // since the main phase began
+	On     Moment        `yaml:"on"`     // phase lock: the first such moment after At; "time" for none at all
+	By     string        `yaml:"by"`     // of this client only
+	Then   time.Duration `yaml:"then"`   // pause between the moment and the fault
+	Within time.Duration `yaml:"within"` // how long to wait for the moment
+	Fault  string        `yaml:"fault"`
+	For    time.Duration `yaml:"for"`   // how long; 0 is the fault's own choice
+	Every  time.Duration `yaml:"every"` // again and again, this far apart
+	Times  int           `yaml:"times"` // how often; 0 is once
+	Params `yaml:",inline"`
+}
+
+// AtTime is the Moment that stands for no phase lock, where a fault has one of
+// its own.
+const AtTime Moment = "time"
+
+// Build makes a schedule of specs, in the order of their times.
+func Build(catalogue map[string]Entry, specs []Spec, ttl time.Duration) (Schedule, error) {
+	var plan Schedule
+	for i, s := range specs {
+		steps, err := s.build(catalogue, ttl)
+		if err != nil {
+			return nil, fmt.Errorf("fault %d: %w", i+1, err)
+		}
+		plan = append(plan, steps...)
+	}
+	slices.SortStableFunc(plan, func(a, b Step) int { return cmp.Compare(a.When.After, b.When.After) })
+	return plan, nil
+}
+
+func (s Spec) build(catalogue map[string]Entry, ttl time.Duration) ([]Step, error) {
+	entry, known := catalogue[s.Fault]
+	if !known {
+		return nil, fmt.Errorf("unknown fault %q%s", s.Fault, suggest(s.Fault, slices.Sorted(maps.Keys(catalogue))))
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Fault, err)
+	}
+	step := Step{
+		When:  Trigger{After: s.At, On: cmp.Or(s.On, entry.On), By: s.By, Then: s.Then, Within: s.Within},
+		For:   cmp.Or(s.For, entry.For(ttl)),
+		Fault: entry.New(s.Params.or(entry.Default)),
+	}
+	if step.When.On == AtTime {
+		step.When.On = ""
+	}
+	steps := []Step{step}
+	for len(steps) < s.Times {
+		step.When.After += s.Every
+		steps = append(steps, step)
+	}
+	return steps, nil
+}
+
+func (s Spec) check() error {
+	moments := append(Moments(), AtTime, "")
+	switch {
+	case !slices.Contains(moments, s.On):
+		return fmt.Errorf("unknown moment %q%s", s.On, suggest(string(s.On), texts(moments)))
+	case s.On == Bound && s.By == "":
+		return fmt.Errorf("on: bound needs by: the name that another step binds")
+	case s.At < 0 || s.For < 0 || s.Within < 0 || s.Every < 0 || s.Times < 0:
+		return fmt.Errorf("at, for, within, every and times must not be negative")
+	case s.Times > 1 && s.Every == 0:
+		return fmt.Errorf("times: %d needs every", s.Times)
+	case s.Then < 0 && !s.On.scheduled():
+		return fmt.Errorf("then: %v before the moment: possible with %s and %s only", s.Then, RenewalDue, Expiry)
+	case s.Delay < 0 || s.Jitter < 0 || s.Jitter > s.Delay && s.Delay > 0:
+		return fmt.Errorf("delay %v with jitter %v: neither may be negative, nor jitter the larger one", s.Delay, s.Jitter)
+	}
+	return nil
+}
+
+func texts(moments []Moment) []string {
+	var all []string
+	for _, m := range moments {
+		if m != "" {
+			all = append(all, string(m))
+		}
+	}
+	return all
+}
+
+// suggest names the word nearest to wrong, or all of them when none is near.
+func suggest(wrong string, words []string) string {
+	best, least := "", 1+len(wrong)/3
+	for _, w := range words {
+		if d := distance(wrong, w); d <= least && (best == "" || d < distance(wrong, best)) {
+			best = w
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf(": did you mean %q?", best)
+	}
+	return ": there are " + strings.Join(words, ", ")
+}
+
+// distance is Levenshtein's: insertions, deletions and replacements.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

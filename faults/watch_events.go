@@ -1,0 +1,127 @@
+package faults
+
+import (
+	"slices"
+
+	"locktorture/workload/history"
+)
+
+// Event implements history.Sink.
+func (w *Watch) Event(e *history.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch e.Op {
+	case history.Acquire:
+		w.acquire(e)
+	case history.Extend:
+		w.extend(e)
+	case history.Release:
+		if e.Kind == history.Invoke {
+			w.release(e)
+		}
+	case history.Lost:
+		w.end(e.Key, e.Owner, history.Lost)
+	}
+}
+
+func (w *Watch) acquire(e *history.Event) {
+	if e.Kind == history.Invoke {
+		w.waiting[e.Process] = Waiter{Key: e.Key, Owner: e.Owner, Process: e.Process, Since: e.Time}
+		w.tell(AcquireSent, e)
+		return
+	}
+	delete(w.waiting, e.Process)
+	if e.Kind == history.OK {
+		w.grant(e)
+		w.tell(AcquireReplied, e)
+	}
+}
+
+// grant begins a holding, or deepens the one that the owner re-enters. Those
+// of others whose validity is over end with it.
+func (w *Watch) grant(e *history.Event) {
+	if h := w.find(e.Key, e.Owner); h != nil && h.Fence != 0 && h.Fence == e.Fence {
+		h.depth++
+		return
+	}
+	rest := w.held[e.Key][:0]
+	for _, h := range w.held[e.Key] {
+		over := h.Owner == e.Owner || h.ValidUntil < e.Time && (e.Mode == history.Exclusive || h.ValidUntil != 0)
+		if over {
+			h.EndedBy = history.Acquire
+			continue
+		}
+		rest = append(rest, h)
+	}
+	h := &Holding{
+		Grant: e.Index, Key: e.Key, Owner: e.Owner, Process: e.Process, Mode: e.Mode,
+		Fence: e.Fence, Since: e.Time, Renewed: e.Time, depth: 1,
+	}
+	if e.HasAll(history.HasValidUntil) {
+		h.ValidUntil = e.ValidUntil
+	}
+	w.held[e.Key] = append(rest, h)
+	w.signal()
+}
+
+func (w *Watch) extend(e *history.Event) {
+	switch e.Kind {
+	case history.Invoke:
+		w.tell(RenewalSent, e)
+	case history.Fail:
+		w.end(e.Key, e.Owner, history.Lost)
+	case history.OK:
+		h := w.find(e.Key, e.Owner)
+		if h == nil {
+			return
+		}
+		h.Renewed = e.Time
+		if e.HasAll(history.HasValidUntil) {
+			h.ValidUntil = e.ValidUntil
+		}
+		w.signal()
+	}
+}
+
+func (w *Watch) release(e *history.Event) {
+	w.tell(ReleaseSent, e)
+	if h := w.find(e.Key, e.Owner); h != nil && h.depth > 1 {
+		h.depth--
+		return
+	}
+	w.end(e.Key, e.Owner, history.Release)
+}
+
+func (w *Watch) end(key, owner string, by history.Op) {
+	i := slices.IndexFunc(w.held[key], func(h *Holding) bool { return h.Owner == owner })
+	if i < 0 {
+		return
+	}
+	w.held[key][i].EndedBy = by
+	w.held[key] = slices.Delete(w.held[key], i, i+1)
+	w.signal()
+}
+
+func (w *Watch) find(key, owner string) *Holding {
+	for _, h := range w.held[key] {
+		if h.Owner == owner {
+			return h
+		}
+	}
+	return nil
+}
+
+func (w *Watch) tell(m Moment, e *history.Event) {
+	if len(w.subs) == 0 {
+		return
+	}
+	o := Occasion{Moment: m, Time: e.Time, Key: e.Key, Owner: e.Owner, Process: e.Process}
+	for s := range w.subs {
+		if s.match(o) {
+			select {
+			case s.hit <- o:
+			default: // it has its first match
+			}
+		}
+	}
+}
