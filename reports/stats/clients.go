@@ -24,13 +24,14 @@ type Client struct {
 	Drought     time.Duration `json:"drought_ns"`      // longest stretch of trying without a grant
 }
 
-// ClientOf names the client behind an owner: what comes before the mark that
-// tells its incarnations apart.
+// ClientOf names the client behind an owner: c07 for its first incarnation
+// c07 and for the later ones c07.1, c07.2, …
 func ClientOf(owner string) string {
-	if i := strings.IndexAny(owner, "/#~"); i > 0 {
-		return owner[:i]
+	i := strings.LastIndexByte(owner, '.')
+	if i <= 0 || i == len(owner)-1 || strings.Trim(owner[i+1:], "0123456789") != "" {
+		return owner
 	}
-	return owner
+	return owner[:i]
 }
 
 type clients struct{ byName map[string]*client }

@@ -76,8 +76,12 @@ func (l *faultLog) event(e *history.Event) {
 
 func (l *faultLog) fault(e *history.Event) {
 	if e.Kind == history.Invoke {
+		invoked := e.Time
+		if e.HasAll(history.HasBegan) {
+			invoked = min(invoked, e.Began)
+		}
 		l.list = append(l.list, &Fault{
-			Name: e.Fault, Target: TargetText(e.Target), target: e.Target, Instant: e.Instant, Invoked: e.Time,
+			Name: e.Fault, Target: TargetText(e.Target), target: e.Target, Instant: e.Instant, Invoked: invoked,
 			Started: Never, HealBegan: Never, Healed: Never, FirstGrant: Never, Settled: Never,
 		})
 		return

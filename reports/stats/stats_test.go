@@ -111,13 +111,22 @@ func TestWindowsWiden(t *testing.T) {
 func TestTargetText(t *testing.T) {
 	for raw, want := range map[string]string{
 		``: "", `"n1"`: "n1", `{"clients":[0,1]}`: "0,1", `{"nodes":["n1","n2"]}`: "n1,n2",
-		`{"clients":["c03"],"nodes":["n2"],"direction":"request"}`: "c03→n2",
-		`{"client":"c03","node":"n2"}`:                             "c03↔n2",
-		`{"nodes":["n1"],"jump":"+5s"}`:                            "n1 jump +5s",
-		`7`:                                                        "7",
+		`{"clients":["c03"],"nodes":["n2"],"direction":"request"}`:                       "c03→n2",
+		`{"client":"c03","node":"n2"}`:                                                   "c03↔n2",
+		`{"nodes":["n1"],"jump":"+5s"}`:                                                  "n1 jump +5s",
+		`{"clients":["a","b","c","d"],"nodes":["n2"],"direction":"response","key":"k1"}`: "4 clients←n2 key k1",
+		`7`: "7",
 	} {
 		if got := TargetText([]byte(raw)); got != want {
 			t.Errorf("TargetText(%s) = %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestClientOf(t *testing.T) {
+	for owner, want := range map[string]string{"c07": "c07", "c07.12": "c07", "a.b": "a.b", "x.": "x.", ".1": ".1", "": ""} {
+		if got := ClientOf(owner); got != want {
+			t.Errorf("ClientOf(%q) = %q, want %q", owner, got, want)
 		}
 	}
 }

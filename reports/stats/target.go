@@ -39,15 +39,16 @@ func TargetNames(raw json.RawMessage, fields ...string) []string {
 }
 
 func objectText(object map[string]any) string {
-	take := func(fields ...string) string {
+	take := func(fields ...string) []string {
 		var found []string
 		for _, field := range fields {
 			found = append(found, values(object[field])...)
 			delete(object, field)
 		}
-		return strings.Join(found, ",")
+		return found
 	}
-	clients, nodes, direction := take("client", "clients"), take("node", "nodes"), take("direction")
+	clients, nodes := several(take("client", "clients"), "clients"), several(take("node", "nodes"), "nodes")
+	direction := strings.Join(take("direction"), "")
 	var words []string
 	switch {
 	case clients != "" && nodes != "":
@@ -65,11 +66,19 @@ func objectText(object map[string]any) string {
 	return strings.Join(append(words, rest...), " ")
 }
 
+// several lists names, or counts them where the list would be long.
+func several(names []string, what string) string {
+	if len(names) > 3 {
+		return fmt.Sprintf("%d %s", len(names), what)
+	}
+	return strings.Join(names, ",")
+}
+
 func arrow(direction string) string {
 	switch strings.ToLower(direction) {
-	case "up", "upstream", "request", "requests", "to-node":
+	case "up", "upstream", "request":
 		return "→"
-	case "down", "downstream", "reply", "replies", "to-client":
+	case "down", "downstream", "response", "reply":
 		return "←"
 	default:
 		return "↔"

@@ -1,0 +1,85 @@
+package reports
+
+import (
+	"slices"
+
+	"locktorture/checker"
+)
+
+// A Judge is one property with the anomalies that would break it.
+type Judge struct {
+	Name string
+	IDs  []string
+
+	Violations []checker.Finding // not expected by the scenario
+	Expected   []checker.Finding
+	Suspicious []checker.Finding
+}
+
+// judges lists the properties and the anomalies that break each.
+func judges() []Judge {
+	return []Judge{
+		{Name: "exclusion", IDs: []string{"S1", "S7", "S9", "S10"}},
+		{Name: "fencing", IDs: []string{"S2", "S3", "S3z"}},
+		{Name: "tokens", IDs: []string{"S4", "S4b"}},
+		{Name: "ownership", IDs: []string{"S5", "S6", "S8", "S11"}},
+		{Name: "liveness", IDs: []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7"}},
+		{Name: "leftovers", IDs: []string{"L8"}},
+	}
+}
+
+// Judges sorts the findings of a report by the property that they break. A
+// finding that no property lists gets a judge of its own.
+func Judges(r checker.Report) []Judge {
+	all := judges()
+	of := func(id string) *Judge {
+		for i := range all {
+			if slices.Contains(all[i].IDs, id) {
+				return &all[i]
+			}
+		}
+		all = append(all, Judge{Name: id, IDs: []string{id}})
+		return &all[len(all)-1]
+	}
+	for _, f := range r.Violations {
+		j := of(f.ID)
+		if f.Expected {
+			j.Expected = append(j.Expected, f)
+		} else {
+			j.Violations = append(j.Violations, f)
+		}
+	}
+	for _, f := range r.Suspicious {
+		j := of(f.ID)
+		j.Suspicious = append(j.Suspicious, f)
+	}
+	return all
+}
+
+// Status says in a word how the property fared.
+func (j Judge) Status() string {
+	switch {
+	case len(j.Violations) > 0:
+		return "VIOLATED"
+	case len(j.Expected) > 0:
+		return "violated as expected"
+	default:
+		return "ok"
+	}
+}
+
+// worstFirst lists the violations, those that the scenario means to see last.
+func worstFirst(r checker.Report) []checker.Finding {
+	out := slices.Clone(r.Violations)
+	slices.SortStableFunc(out, func(a, b checker.Finding) int {
+		switch {
+		case a.Expected == b.Expected:
+			return 0
+		case b.Expected:
+			return -1
+		default:
+			return 1
+		}
+	})
+	return out
+}

@@ -1,0 +1,185 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"locktorture/checker"
+	"locktorture/reports/stats"
+	"locktorture/reports/unit"
+)
+
+// A Line is one labelled sentence of a verdict, the same in the terminal, in
+// summary.md and in report.html.
+type Line struct {
+	Label string
+	Text  string
+}
+
+// Headline says in one line what the verdict means, without its name.
+func (r *Run) Headline() string {
+	m := r.measured()
+	grants := fmt.Sprintf("%s grants over %s (seed %s)", unit.Count(m.Outcomes.Acquired), unit.Span(m.Duration), unit.Seed(r.Meta.Seed))
+	switch r.Verdict() {
+	case checker.Fail:
+		return r.failure()
+	case checker.HarnessError:
+		return "the harness failed: " + strings.Join(r.Harness, "; ")
+	case checker.SLOBreach:
+		return fmt.Sprintf("%d of %d objectives missed; no violation in %s", r.missed(), len(r.SLOs), grants)
+	case checker.Inconclusive:
+		if r.Interrupted {
+			return "interrupted: nothing wrong was seen, and not enough was seen"
+		}
+		return "nothing wrong was seen, and not enough was seen"
+	default:
+		return "no violation in " + grants
+	}
+}
+
+func (r *Run) failure() string {
+	worst := worstFirst(r.Report)
+	if len(worst) == 0 {
+		return "a violation without a finding"
+	}
+	text := worst[0].Name
+	if len(r.Stories) > 0 {
+		text = r.Stories[0].Title
+	}
+	if n := len(r.Report.Violations); n > 1 {
+		text += fmt.Sprintf("  (1 of %d witnesses)", n)
+	}
+	return text
+}
+
+func (r *Run) missed() int {
+	n := 0
+	for _, s := range r.SLOs {
+		if !s.OK {
+			n++
+		}
+	}
+	return n
+}
+
+// Basis lists what the verdict rests on.
+func (r *Run) Basis() []Line {
+	lines := []Line{{"tried", r.tried()}, {"judges", r.judged()}}
+	if r.Canary != nil {
+		lines = append(lines, Line{"canary", r.Canary.String()})
+	}
+	ev := r.Report.Evidence
+	unknowns := "none"
+	if ev.Unknown > 0 {
+		unknowns = fmt.Sprintf("%s operations, %s resolved from receipts and the store's log", unit.Count(ev.Unknown), unit.Count(ev.Resolved))
+	}
+	lines = append(lines, Line{"unknowns", unknowns})
+	if bound := r.bound(); bound != "" {
+		lines = append(lines, Line{"bound", bound})
+	}
+	lines = append(lines, Line{"latency", r.latency()})
+	if r.Meta.Testbed.Embedded {
+		lines = append(lines, Line{"testbed", "embedded nodes: no evidence about Redis itself"})
+	}
+	return lines
+}
+
+// String says whether the mutant was caught, and how soon.
+func (c *Canary) String() string {
+	text := "mutant " + c.Mutant
+	switch {
+	case !c.Caught:
+		text += " was NOT caught under the same schedule"
+	case c.After > 0:
+		text += " caught in " + unit.Span(c.After) + " under the same schedule"
+	default:
+		text += " caught under the same schedule"
+	}
+	if c.Note != "" {
+		text += ": " + c.Note
+	}
+	return text
+}
+
+func (r *Run) tried() string {
+	ev := r.Report.Evidence
+	return fmt.Sprintf("%s; %s with a fault in force; %s; %s fenced off",
+		r.faults(), plural(ev.FaultedHandovers, "hand-over"), plural(ev.Takeovers, "takeover"), plural(ev.FenceSaves, "stale write"))
+}
+
+// faults counts what became of the faults.
+func (r *Run) faults() string {
+	total, started, bit, mended := 0, 0, 0, 0
+	for _, f := range r.measured().Faults {
+		total++
+		if f.Started == stats.Never {
+			continue
+		}
+		started++
+		if f.Bit {
+			bit++
+		}
+		if f.Mended() {
+			mended++
+		}
+	}
+	total = max(total, r.Meta.Faults)
+	if total == 0 {
+		return "no faults"
+	}
+	if started == total && bit == total && mended == total {
+		return plural(total, "fault") + ": all bit, all healed"
+	}
+	return fmt.Sprintf("%s: %d started, %d bit, %d healed", plural(total, "fault"), started, bit, mended)
+}
+
+func (r *Run) judged() string {
+	var words []string
+	for _, j := range Judges(r.Report) {
+		word := j.Name + " " + j.Status()
+		if j.Name == "liveness" && j.Status() == "ok" && r.measured().Fairness.LongestWait > 0 {
+			word += " (longest wait " + unit.Span(r.measured().Fairness.LongestWait) + ")"
+		}
+		if n := len(j.Suspicious); n > 0 {
+			word += fmt.Sprintf(" (%d suspicious)", n)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " · ")
+}
+
+// bound is the rule of three: nothing in n trials bounds the rate by 3/n at
+// 95 %.
+func (r *Run) bound() string {
+	n := r.Report.Evidence.FaultedHandovers
+	if n == 0 || len(r.Report.Violations) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("0 of %s faulted hand-overs: rate < %s (95 %%)", unit.Count(n), unit.Percent(min(3/float64(n), 1)))
+}
+
+func (r *Run) latency() string {
+	m := r.measured()
+	q := m.Find(stats.Acquire, stats.All)
+	if q.Count == 0 {
+		return "nothing was acquired"
+	}
+	text := fmt.Sprintf("acquire p50 %s  p99 %s  p99.9 %s  max %s   (service p99 %s",
+		unit.Latency(q.P50), unit.Latency(q.P99), unit.Latency(q.P999), unit.Latency(q.Max),
+		unit.Latency(m.Find(stats.AcquireService, stats.All).P99))
+	if m.Lag.Count > 0 {
+		text += "; lag p99 " + unit.Latency(m.Lag.P99)
+	}
+	if m.Dropped > 0 {
+		text += "; " + plural(int(m.Dropped), "arrival") + " dropped"
+	}
+	return text + ")"
+}
+
+func plural(n int, what string) string {
+	text := unit.Count(n) + " " + what
+	if n != 1 {
+		text += "s"
+	}
+	return text
+}

@@ -1,0 +1,125 @@
+package reports
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+)
+
+// Schema is the version of run.json and results.json that this package writes.
+const Schema = 1
+
+// Names of the files in a run directory.
+const (
+	MetaFile    = "run.json"
+	ResultsFile = "results.json"
+	ReportFile  = "report.html"
+	SummaryFile = "summary.md"
+	JUnitFile   = "junit.xml"
+	BenchFile   = "bench.txt"
+	PlotsDir    = "plots"
+	HistDir     = "hist"
+)
+
+// Meta is run.json: what was going to happen, written before it does.
+type Meta struct {
+	Schema   int             `json:"schema"`
+	Version  string          `json:"version"` // of torture
+	Commit   string          `json:"commit,omitempty"`
+	Argv     []string        `json:"argv"`
+	Scenario string          `json:"scenario"`
+	Lock     string          `json:"lock"`
+	Testbed  Testbed         `json:"testbed"`
+	Config   json.RawMessage `json:"config,omitempty"` // as resolved; durations as their own type writes them
+	Load     string          `json:"load,omitempty"`   // the load in words
+	Clients  int             `json:"clients,omitempty"`
+	Keys     int             `json:"keys,omitempty"`
+	Seed     uint64          `json:"seed"`
+	Planned  time.Duration   `json:"planned_ns,omitempty"` // how long it should last
+	Faults   int             `json:"faults,omitempty"`     // how many are planned
+	SLO      []string        `json:"slo,omitempty"`
+	Host     Host            `json:"host"`
+	Began    time.Time       `json:"began"`
+}
+
+// A Testbed is what the lock ran against.
+type Testbed struct {
+	Name     string   `json:"name"`               // process, container, external, embedded
+	Version  string   `json:"version,omitempty"`  // of the server
+	Embedded bool     `json:"embedded,omitempty"` // its nodes are no Redis, and prove nothing about Redis
+	LeftOut  []string `json:"left_out,omitempty"` // faults that it cannot suffer, with the reason
+}
+
+// Host is the machine that ran it.
+type Host struct {
+	CPUs int    `json:"cpus"`
+	OS   string `json:"os"`
+	Arch string `json:"arch"`
+	Go   string `json:"go"`
+}
+
+// ThisHost describes the machine at hand.
+func ThisHost() Host {
+	return Host{CPUs: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}
+}
+
+// WriteMeta writes run.json into dir, which it makes when it is missing.
+func WriteMeta(dir string, m Meta) error {
+	m.Schema = Schema
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write %s: %w", MetaFile, err)
+	}
+	return writeJSON(filepath.Join(dir, MetaFile), m)
+}
+
+// ReadMeta reads run.json.
+func ReadMeta(dir string) (Meta, error) {
+	var m Meta
+	err := readJSON(filepath.Join(dir, MetaFile), &m)
+	return m, err
+}
+
+func readJSON(path string, v any) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", filepath.Base(path), err)
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+func writeJSON(path string, v any) error {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return writeFile(path, append(raw, '\n'))
+}
+
+// writeFile replaces path as a whole: a reader sees the old file or the new
+// one, never a part.
+func writeFile(path string, content []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	_, err = tmp.Write(content)
+	for _, step := range []func() error{tmp.Sync, func() error { return tmp.Chmod(0o644) }, tmp.Close} {
+		if e := step(); err == nil {
+			err = e
+		}
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name())
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package story
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// believed rebuilds, from what clients were told, who held when.
+func believed(events []history.Event, h history.Header) []Hold {
+	var holds []Hold
+	open := map[int]history.Event{}
+	last := func(owner string) *Hold {
+		for i := range slices.Backward(holds) {
+			if holds[i].Owner == owner {
+				return &holds[i]
+			}
+		}
+		return nil
+	}
+	for _, e := range events {
+		began := e.Time
+		if inv, ok := open[e.Process]; ok && inv.Op == e.Op && e.Kind != history.Invoke {
+			began = inv.Time
+		}
+		hold := last(e.Owner)
+		switch {
+		case e.Op == history.Release && hold != nil:
+			hold.release(e)
+		case e.Op == history.Lost && hold != nil:
+			hold.To = min(hold.To, e.Time)
+		case e.Kind == history.Invoke:
+		case e.Op == history.Acquire && e.Kind == history.OK:
+			end := deadline(e, began, h)
+			holds = append(holds, Hold{
+				Owner: e.Owner, Fence: e.Fence, Shared: e.Mode == history.Shared,
+				Invoked: began, From: e.Time, Deadline: end, To: max(end, e.Time),
+			})
+		case e.Op == history.Extend && e.Kind == history.OK && hold != nil:
+			if end := deadline(e, began, h); end > hold.Deadline {
+				hold.Deadline, hold.To = end, end
+			}
+		}
+		if e.Kind == history.Invoke {
+			open[e.Process] = e
+		}
+	}
+	return holds
+}
+
+func (h *Hold) release(e history.Event) {
+	if e.Kind == history.Invoke {
+		h.To = max(min(h.To, e.Time), h.From)
+		return
+	}
+	h.Released = e.Time
+}
+
+func deadline(e history.Event, began time.Duration, h history.Header) time.Duration {
+	if e.HasAll(history.HasValidUntil) {
+		return e.ValidUntil
+	}
+	return began + h.TTL - h.Drift
+}
+
+// overlap finds the longest stretch in which two of the owners held, not both
+// of them shared.
+func overlap(holds []Hold, owners []string) Overlap {
+	var best Overlap
+	for i, a := range holds {
+		for _, b := range holds[i+1:] {
+			if a.Owner == b.Owner || a.Shared && b.Shared || !slices.Contains(owners, a.Owner) || !slices.Contains(owners, b.Owner) {
+				continue
+			}
+			one := Overlap{From: max(a.From, b.From), To: min(a.To, b.To), Owners: [2]string{a.Owner, b.Owner}}
+			if one.Length() > best.Length() {
+				best = one
+			}
+		}
+	}
+	return best
+}
+
+// stored joins the witnesses' sightings at each node into stretches: a
+// sighting counts until the next one.
+func stored(events []history.Event, end time.Duration) []Stored {
+	var out []Stored
+	last := map[string]int{}
+	for _, e := range events {
+		if e.Op != history.Key || e.Time > end {
+			continue
+		}
+		holder := e.Holder
+		if e.HasAll(history.HasPTTL) && e.PTTL == -2 {
+			holder = ""
+		}
+		if i, ok := last[e.Node]; ok {
+			out[i].To = e.Time
+			if out[i].Holder == holder {
+				continue
+			}
+		}
+		last[e.Node] = len(out)
+		out = append(out, Stored{Node: e.Node, Holder: holder, From: e.Time})
+	}
+	for _, i := range last {
+		out[i].To = end
+	}
+	return out
+}
+
+// writes lists the writes whose outcome is known, and which of them came late.
+func writes(events []history.Event, holds []Hold) []Write {
+	var out []Write
+	for _, e := range events {
+		if e.Op != history.Write || e.Kind != history.OK && !(e.Kind == history.Fail && e.HasAll(history.HasSeq)) {
+			continue
+		}
+		w := Write{Owner: e.Owner, Fence: e.Fence, Time: e.Time, Accepted: e.Kind == history.OK, Late: true}
+		for _, h := range holds {
+			if h.Owner == e.Owner && e.Time >= h.From && e.Time <= h.To {
+				w.Late = false
+			}
+		}
+		for _, h := range holds {
+			if h.Owner != e.Owner && h.Fence > e.Fence && e.Time >= h.From && e.Time <= h.To {
+				w.Late = true
+			}
+		}
+		out = append(out, w)
+	}
+	return out
+}
