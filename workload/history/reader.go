@@ -1,0 +1,207 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxLine is the length in bytes of the longest line, newline included.
+const MaxLine = 1 << 20
+
+// maxSkip is how far a Reader looks for the end of a line beyond MaxLine
+// before it calls the file broken rather than cut off.
+const maxSkip = 16 * MaxLine
+
+const headerType = "history"
+
+// A FormatError says which line of a history breaks the format, and what
+// would be right. Line 1 is the header.
+type FormatError struct {
+	Line int
+	Msg  string
+}
+
+func (e *FormatError) Error() string { return fmt.Sprintf("history line %d: %s", e.Line, e.Msg) }
+
+// A Reader reads a history event by event, and checks it. Its memory does not
+// grow with the events: a line, two fixed tables of names, one byte for each
+// process, and the faults whose injection is open.
+type Reader struct {
+	src    *bufio.Reader
+	long   []byte // a line that is longer than src's buffer
+	line   int
+	blank  int // line of the first empty line since the last event
+	header Header
+	rules  validator
+	dec    decoder
+
+	cut   bool // the source ended within a line or was itself cut off
+	ended bool // the last event is the end of a complete history
+	err   error
+}
+
+// NewReader reads the header from r. A source that ends with
+// io.ErrUnexpectedEOF counts as cut off, not as failed.
+func NewReader(r io.Reader) (*Reader, error) {
+	rd := &Reader{src: bufio.NewReaderSize(r, 64<<10)}
+	line, whole, err := rd.readLine()
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	if rd.header, err = parseHeader(line); err != nil {
+		return nil, err
+	}
+	rd.cut = !whole
+	return rd, nil
+}
+
+func parseHeader(line []byte) (h Header, err error) {
+	var start struct {
+		Type    string
+		Version int
+	}
+	const want = `want {"type":"history","version":1,…} first`
+	if len(bytes.TrimSpace(line)) == 0 {
+		return h, &FormatError{1, "the header is missing: " + want}
+	}
+	if err := json.Unmarshal(line, &start); err != nil || start.Type != headerType {
+		return h, &FormatError{1, "no header: " + want}
+	}
+	if start.Version != Version {
+		return h, &FormatError{1, fmt.Sprintf("version %d is unknown: want %d", start.Version, Version)}
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return h, &FormatError{1, "broken header: " + err.Error()}
+	}
+	return h, nil
+}
+
+// Header returns the first line.
+func (r *Reader) Header() Header { return r.header }
+
+// Truncated reports, once Next has returned io.EOF, whether the history ends
+// without its end event, within a line, or in a stream that was cut off.
+func (r *Reader) Truncated() bool { return r.cut || !r.ended }
+
+// Open lists the processes whose operation has not completed so far, in
+// ascending order. At the end, a judge counts these operations as info.
+func (r *Reader) Open() []int { return r.rules.procs.open() }
+
+// Next reads the next event into e, all of it. It returns io.EOF after the
+// last event, a *FormatError for a line that breaks the format, and any other
+// error when the source fails. Strings may be kept.
+func (r *Reader) Next(e *Event) error {
+	if r.err == nil {
+		r.err = r.next(e)
+	}
+	return r.err
+}
+
+func (r *Reader) next(e *Event) error {
+	line, whole, err := r.readLine()
+	for err == nil && len(bytes.TrimLeft(line, " \t\r\n")) == 0 {
+		if r.blank == 0 {
+			r.blank = r.line
+		}
+		line, whole, err = r.readLine()
+	}
+	if err != nil {
+		return err
+	}
+	if r.blank != 0 {
+		return &FormatError{r.blank, "empty line: want an event on every line"}
+	}
+	if err := r.dec.event(line, e); err != nil {
+		if !whole && !json.Valid(line) {
+			r.cut = true
+			return io.EOF
+		}
+		return &FormatError{r.line, err.Error()}
+	}
+	if msg := r.rules.check(e); msg != "" {
+		return &FormatError{r.line, msg}
+	}
+	r.ended = e.Op == Phase && e.Value == PhaseEnd
+	return nil
+}
+
+// readLine returns the next line, valid until the next call, and whether its
+// newline is there. It returns io.EOF when no byte is left.
+func (r *Reader) readLine() (line []byte, whole bool, err error) {
+	line, err = r.src.ReadSlice('\n')
+	if err == nil {
+		r.line++
+		return line, true, nil
+	}
+	if errors.Is(err, bufio.ErrBufferFull) {
+		line, err = r.readLong(line)
+	}
+	if len(line) > 0 {
+		r.line++
+	}
+	switch {
+	case err == nil:
+		return line, true, nil
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		r.cut = true
+	case !errors.Is(err, io.EOF):
+		return nil, false, r.failed(err)
+	}
+	if len(line) == 0 {
+		return nil, false, io.EOF
+	}
+	return line, false, nil
+}
+
+func (r *Reader) failed(err error) error {
+	var format *FormatError
+	if errors.As(err, &format) {
+		return err
+	}
+	return fmt.Errorf("read history after line %d: %w", r.line, err)
+}
+
+// readLong gathers a line that does not fit src's buffer, up to MaxLine. What
+// is longer and never ends counts as a cut-off line.
+func (r *Reader) readLong(head []byte) ([]byte, error) {
+	r.long = append(r.long[:0], head...)
+	for skipped := len(head); ; {
+		part, err := r.src.ReadSlice('\n')
+		skipped += len(part)
+		if skipped <= MaxLine {
+			r.long = append(r.long, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull) && skipped <= maxSkip:
+		case skipped > MaxLine && (err == nil || errors.Is(err, bufio.ErrBufferFull)):
+			return nil, &FormatError{r.line + 1, fmt.Sprintf("longer than %d bytes", MaxLine)}
+		default:
+			return r.long, err
+		}
+	}
+}
+
+// ReadAll reads a whole history into memory.
+func ReadAll(r io.Reader) (History, error) {
+	rd, err := NewReader(r)
+	if err != nil {
+		return History{}, err
+	}
+	h := History{Header: rd.header}
+	for {
+		var e Event
+		switch err := rd.Next(&e); {
+		case err == nil:
+			h.Events = append(h.Events, e)
+		case errors.Is(err, io.EOF):
+			h.Truncated = rd.Truncated()
+			return h, nil
+		default:
+			return h, err
+		}
+	}
+}

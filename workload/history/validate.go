@@ -1,0 +1,141 @@
+package history
+
+import (
+	"fmt"
+	"time"
+)
+
+// A validator holds the rules that bind the events of a history together. Its
+// memory is one byte per process.
+type validator struct {
+	next   int
+	last   time.Duration
+	procs  processes
+	faults map[openFault]int // open invocations of the nemesis, which may overlap
+}
+
+type openFault struct {
+	op    Op
+	fault string
+}
+
+// Validate checks the rules of the format over events held in memory, as a
+// Reader does over a file. The error names the event by its index.
+func Validate(events []Event) error {
+	var v validator
+	for i := range events {
+		if msg := v.check(&events[i]); msg != "" {
+			return fmt.Errorf("event %d: %s", i, msg)
+		}
+	}
+	return nil
+}
+
+// check returns what is wrong with e after the events before it, or "".
+func (v *validator) check(e *Event) string {
+	if e.Index != v.next {
+		return fmt.Sprintf("index %d: want %d, indices count up from 0 without gaps", e.Index, v.next)
+	}
+	if e.Time < v.last {
+		return fmt.Sprintf("time_ns %d is before %d: want times that never decrease", e.Time, v.last)
+	}
+	v.next, v.last = v.next+1, e.Time
+	switch {
+	case e.Process >= 0:
+		return v.client(e)
+	case e.Process == Nemesis:
+		return v.nemesis(e)
+	}
+	return observer(e)
+}
+
+func (v *validator) client(e *Event) string {
+	switch e.Op {
+	case Acquire, Extend, Release, Write, Read:
+		return v.operation(e)
+	case Phase:
+		return ""
+	case Lost:
+		if e.Kind != OK {
+			return fmt.Sprintf("lost with kind %s: want ok, it is a report and no operation", e.Kind)
+		}
+		return ""
+	}
+	return fmt.Sprintf("op %s of process %d: want acquire, extend, release, write, read or lost from processes ≥ 0", e.Op, e.Process)
+}
+
+// operation pairs the invocations and completions of one process.
+func (v *validator) operation(e *Event) string {
+	p := v.procs.at(e.Process)
+	open := Op(*p & openOp)
+	switch {
+	case open != Extend && isRenewal(e):
+		return ""
+	case *p&retired != 0:
+		return fmt.Sprintf("process %d was retired by its info: want a new process", e.Process)
+	case e.Kind == Invoke && open != 0:
+		return fmt.Sprintf("process %d invokes %s while its %s is open: want the completion first", e.Process, e.Op, open)
+	case e.Kind == Invoke:
+		*p = byte(e.Op)
+	case open == 0:
+		return fmt.Sprintf("process %d completes %s without having invoked it: want an invoke first", e.Process, e.Op)
+	case open != e.Op:
+		return fmt.Sprintf("process %d completes %s while its %s is open: want a completion of %s", e.Process, e.Op, open, open)
+	case e.Kind == Info:
+		*p = retired
+	default:
+		*p = 0
+	}
+	return ""
+}
+
+// isRenewal reports whether e tells of a whole automatic renewal at once. It
+// belongs to its owner and key, and says nothing about its process.
+func isRenewal(e *Event) bool {
+	return e.Op == Extend && e.Kind != Invoke && e.HasAll(HasBegan) && (e.Kind != OK || e.HasAll(HasValidUntil))
+}
+
+// nemesis pairs invocations and completions by what they do: faults overlap.
+func (v *validator) nemesis(e *Event) string {
+	if e.Op == Phase {
+		return ""
+	}
+	if e.Op != Fault && e.Op != Heal {
+		return fmt.Sprintf("op %s of process -1: want fault, heal or phase from the nemesis", e.Op)
+	}
+	id := openFault{e.Op, e.Fault}
+	if e.Kind == Invoke {
+		if v.faults == nil {
+			v.faults = make(map[openFault]int)
+		}
+		v.faults[id]++
+		return ""
+	}
+	switch n := v.faults[id]; n {
+	case 0:
+		return fmt.Sprintf("the nemesis completes %s %s without having invoked it: want an invoke first", e.Op, e.Fault)
+	case 1:
+		delete(v.faults, id)
+	default:
+		v.faults[id] = n - 1
+	}
+	return ""
+}
+
+// observer checks an event of the store, a witness or a link.
+func observer(e *Event) string {
+	want := map[int]Op{Store: Audit, Witness: Key, Link: Receipt}[e.Process]
+	switch {
+	case want == 0:
+		return fmt.Sprintf("process %d: want ≥ 0, or -1 (nemesis), -2 (store), -3 (witness), -4 (link)", e.Process)
+	case e.Op == Phase:
+		return ""
+	case e.Op != want:
+		return fmt.Sprintf("op %s of process %d: want %s", e.Op, e.Process, want)
+	case e.Kind == Invoke, e.Op == Audit && e.Kind == Info:
+		return fmt.Sprintf("%s with kind %s: want ok or fail, it is seen and not invoked", e.Op, e.Kind)
+	case e.Op == Receipt && (!e.HasAll(HasOf) || e.Of < 0 || e.Of >= e.Index):
+		return "receipt of no earlier event: want of to be the index of an invocation before it"
+	}
+	return ""
+}
