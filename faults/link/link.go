@@ -1,6 +1,32 @@
 // Package link is the road from one client to one node: a toxiproxy proxy per
 // (client, node), so that every pair can be hurt apart from all others, and a
 // gate per client that stops or severs all of its roads at once.
+//
+// What a command sent through an impaired link comes to:
+//
+//	kind             on the wire                              the command
+//	cut              connections closed, dials refused        not applied
+//	black-hole       both directions dropped                  never applied
+//	request-lost     requests dropped                         never applied
+//	response-lost    replies dropped                          applied, never known
+//	stall            both directions held until the heal      applied late
+//	zombie           requests held until the heal             applied late, even when the client has gone
+//	slow-reply       replies held until the heal              applied, known late
+//	fast-lost-reply  connection closed in place of a reply    applied, never known
+//	delay            every packet comes later                 applied
+//	bandwidth        bytes pass at a rate                     applied
+//
+// Bytes once dropped would leave a hole in the stream: the heal closes every
+// connection that lost some, and spares the others. Whoever closes a
+// connection while requests are held in it does not take them back; a cut does
+// destroy them. After an impairment that drops replies, a client that dials
+// anew loses the replies of its handshake too, so such impairments bite
+// connections that were open before.
+//
+// The impairments of the embedded fabric are toxics of this package run by
+// toxiproxy: unlike the stock ones they can be put on and taken off in any
+// order without letting a held byte slip, never block a change, draw from a
+// given seed, and count what they hurt.
 package link
 
 import (
@@ -13,8 +39,12 @@ import (
 // the fault vocabulary in the package documentation.
 type Impairment struct {
 	Kind   Kind
+	Toward Direction     // for Delay and Bandwidth: which direction; empty: both
 	Delay  time.Duration // for Delay: added to every packet of Direction
-	Jitter time.Duration // for Delay: uniform, ± around Delay
+	Jitter time.Duration // for Delay: spread of the draws around Delay, see Spread
+	Spread Spread        // for Delay with Jitter: empty is Uniform
+	Seed   uint64        // for Delay with Jitter: the draws are reproducible per connection and direction
+	Rate   int64         // for Bandwidth: bytes per second
 }
 
 // A Kind of impairment.
@@ -31,6 +61,27 @@ const (
 	SlowReply     Kind = "slow-reply"      // replies held, delivered on heal: applied, known late
 	FastLostReply Kind = "fast-lost-reply" // applied, then the connection is closed at once
 	Delay         Kind = "delay"           // latency with jitter, both directions
+	Bandwidth     Kind = "bandwidth"       // a byte rate, both directions
+)
+
+// A Direction of travel through a link.
+type Direction string
+
+// The directions.
+const (
+	Up   Direction = "upstream"   // requests: client to node
+	Down Direction = "downstream" // replies: node to client
+)
+
+// A Spread is the distribution of the delays around their mean. Order within a
+// connection is kept whatever is drawn.
+type Spread string
+
+// The spreads. Draws below zero count as zero.
+const (
+	Uniform     Spread = "uniform"     // Delay ± Jitter
+	Exponential Spread = "exponential" // Delay + exponential of mean Jitter
+	HeavyTail   Spread = "heavy-tail"  // Delay + Pareto of scale Jitter and shape 1.5, cut at 100 × Jitter
 )
 
 // A Fabric owns every link of one run.
@@ -61,6 +112,13 @@ type Link interface {
 	// Traffic returns what has passed at the client's end since the link was
 	// opened.
 	Traffic() Traffic
+}
+
+// A Listener is a Link that clients in other processes can dial: what they send
+// is impaired, and counted where the impairment counts for itself, but is not
+// part of Traffic.
+type Listener interface {
+	Addr() string // host:port
 }
 
 // A Wound is an impairment in force.

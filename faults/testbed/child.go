@@ -16,6 +16,7 @@ import (
 // Waits around a child's birth and death.
 const (
 	readyPoll = 500 * time.Microsecond // between two looks at a starting server
+	askWait   = 500 * time.Millisecond // for one answer, as whoever sits on a taken port may never give one
 	deathWait = 5 * time.Second        // a killed child must be gone after this
 )
 
@@ -106,7 +107,9 @@ func (n *processNode) awaitReady(ctx context.Context) error {
 	want := strconv.Itoa(n.child.pid())
 	last := errors.New("not asked yet")
 	for {
-		f, err := info(ctx, n)
+		ask, cancel := context.WithTimeout(ctx, askWait)
+		f, err := info(ask, n)
+		cancel()
 		switch {
 		case err != nil:
 			last = err
