@@ -1,0 +1,157 @@
+package faults
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/faults/link"
+)
+
+// linked gives w links, which no plan opens.
+func linked(w *world) *Target {
+	w.Link = func(string, string) link.Link { return nil }
+	return w.Target
+}
+
+func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, seed)) }
+
+func count(plan Schedule, name string) int {
+	n := 0
+	for _, s := range plan {
+		if s.Fault.Name() == name {
+			n++
+		}
+	}
+	return n
+}
+
+// The standard plan has what the standard scenario's evidence needs, is over
+// before the main phase is, and takes away one minority at a time.
+func TestStandard(t *testing.T) {
+	w := newWorld(5, 16)
+	needs := map[string]int{
+		"latency": 3, "one-way": 2, "kill": 1, "kill-late": 1, "pause-client": 5, "crash-client": 5,
+		"store-reply-lost": 2, "response-lost": 2,
+	}
+	for seed := range uint64(200) {
+		plan, err := Standard(StandardConfig{Main: time.Minute}, linked(w), seeded(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, n := range needs {
+			if count(plan.Steps, name) < n {
+				t.Errorf("seed %d: %s ×%d, want %d", seed, name, count(plan.Steps, name), n)
+			}
+		}
+		if len(plan.LeftOut) > 0 {
+			t.Errorf("seed %d: left out %v", seed, plan.LeftOut)
+		}
+		var free time.Duration
+		for _, s := range plan.Steps {
+			if end := s.When.After + s.For; end > time.Minute-w.TTL {
+				t.Errorf("seed %d: %s ends at %v", seed, s.Fault.Name(), end)
+			}
+			if name := s.Fault.Name(); strings.HasPrefix(name, "kill") || name == "one-way" {
+				if s.When.After < free {
+					t.Errorf("seed %d: %s at %v, while another one recovers until %v", seed, name, s.When.After, free)
+				}
+				free = s.When.After + s.For + w.TTL
+			}
+		}
+	}
+}
+
+func TestStandardIsReproducible(t *testing.T) {
+	w := newWorld(5, 16)
+	a, _ := Standard(StandardConfig{Main: time.Minute}, linked(w), seeded(7))
+	b, _ := Standard(StandardConfig{Main: time.Minute}, linked(w), seeded(7))
+	c, _ := Standard(StandardConfig{Main: time.Minute}, linked(w), seeded(8))
+	if !reflect.DeepEqual(a, b) || reflect.DeepEqual(a, c) {
+		t.Error("a seed makes one plan, another seed another one")
+	}
+}
+
+func TestStandardSaysWhatItLeavesOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes int
+		main  time.Duration
+		plain bool
+		fault string
+		why   string
+	}{
+		"single node":   {nodes: 1, main: time.Minute, fault: "kill", why: "1 nodes and a quorum of 1: none can be spared"},
+		"no killer":     {nodes: 5, main: time.Minute, plain: true, fault: "kill-late", why: "fake testbed: n1 cannot be killed; process, container and embedded can"},
+		"no time":       {nodes: 5, main: 5 * second, fault: "kill-late", why: "did not fit"},
+		"single, cut":   {nodes: 1, main: time.Minute, fault: "one-way", why: "none can be spared"},
+		"ten minutes": {nodes: 5, main: 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(c.nodes, 4)
+			if c.plain {
+				bed := w.Testbed.(fakeBed)
+				for i, n := range bed.nodes {
+					bed.nodes[i] = plainNode{n}
+				}
+			}
+			plan, err := Standard(StandardConfig{Main: c.main}, linked(w), seeded(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.fault == "" {
+				if len(plan.LeftOut) > 0 || count(plan.Steps, "pause-client") != 50 {
+					t.Errorf("left out %v; %v", plan.LeftOut, plan.Steps)
+				}
+				return
+			}
+			if !slices.ContainsFunc(plan.LeftOut, func(l LeftOut) bool { return l.Fault == c.fault && strings.Contains(l.Why, c.why) }) {
+				t.Errorf("left out %v", plan.LeftOut)
+			}
+			if plan.Steps.Check(linked(w)) != nil {
+				t.Error("the plan holds what the target cannot suffer")
+			}
+		})
+	}
+}
+
+func TestNamed(t *testing.T) {
+	w := newWorld(5, 4)
+	specs, err := Parse("pause-client,kill:empty,latency:at=3s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := Named(Catalogue(), specs, 20*second, linked(w), seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := count(plan.Steps, "pause-client"); n < 2 || count(plan.Steps, "kill-empty") < n-1 || count(plan.Steps, "latency") != 1 {
+		t.Errorf("plan %v", plan.Steps)
+	}
+	if _, err := Named(Catalogue(), []Spec{{Fault: "pause-node"}}, 20*second, linked(w), seeded(1)); err == nil || !strings.Contains(err.Error(), "process and container can") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestForgetful(t *testing.T) {
+	w := newWorld(5, 4)
+	plan, err := Forgetful(20*second, false, linked(w))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Steps.String(); got != "cut ×4  pause-client ×4  kill-empty ×4" {
+		t.Errorf("plan %q", got)
+	}
+	if _, err := Forgetful(second, false, linked(w)); err == nil {
+		t.Error("a main phase too short for one attempt is refused")
+	}
+	if _, err := Forgetful(time.Minute, false, linked(newWorld(1, 4))); err == nil {
+		t.Error("a single node has no minority")
+	}
+	late, err := Forgetful(20*second, true, linked(w))
+	if err != nil || late.Steps[2].For <= w.TTL {
+		t.Errorf("late: %+v, %v", late, err)
+	}
+}
