@@ -22,6 +22,8 @@ type Recipe struct {
 	// Lease.Extend answers errors.ErrUnsupported and sends nothing.
 	Extends bool
 
+	Replica bool // its master has an asynchronous replica, promoted under the same address
+
 	Factory lockimpl.Factory
 
 	// WithClock builds the recipe for a client whose clock is now; nil when
@@ -33,7 +35,21 @@ type Recipe struct {
 // another.
 func Recipes() []Recipe {
 	return []Recipe{
+		existsSetRecipe(),
+		setNXDelRecipe(),
+		setNXExpireRecipe(),
+		getSetTimestampRecipe(),
+		luaSetNXExpireRecipe(),
 		setNXExDelRecipe(),
+		tokenGetDelRecipe(),
+		tokenLuaRecipe(),
+		pollingRecipe(),
+		tokenWatchdogRecipe(),
+		renewLimitedRecipe(),
+		redissonHashRecipe(),
+		rwTwoKeysRecipe(),
+		rwHashTimestampsRecipe(),
 		redlockPlainRecipe(),
+		failoverRecipe(),
 	}
 }

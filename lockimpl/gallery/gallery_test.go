@@ -13,6 +13,18 @@ import (
 
 const ttl = 10 * time.Second
 
+// factory returns the recipe id, as it stands in the gallery.
+func factory(t *testing.T, id string) lockimpl.Factory {
+	t.Helper()
+	for _, r := range Recipes() {
+		if r.ID == id {
+			return r.Factory
+		}
+	}
+	t.Fatalf("no recipe %q", id)
+	return nil
+}
+
 // cluster starts n empty masters whose clocks stand still until moved.
 func cluster(t *testing.T, n int) ([]*miniredis.Miniredis, []lockimpl.Node) {
 	t.Helper()

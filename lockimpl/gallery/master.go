@@ -73,12 +73,12 @@ func granted(ok bool, err error, l *lease) (lockimpl.Lease, error) {
 	return l, nil
 }
 
+// A hold is who holds what, for recipes with re-entry.
+type hold struct{ owner, key string }
+
 // newToken returns an owner token: 160 random bits.
 func newToken() string {
 	var b [20]byte
 	rand.Read(b[:]) // never fails: crypto/rand ends the program instead
 	return fmt.Sprintf("%x", b)
 }
-
-// majority is the smallest quorum of n nodes.
-func majority(n int) int { return n/2 + 1 }

@@ -169,6 +169,9 @@ func (b *ballot) undecided() error {
 		errors.Join(append(b.errs, errNoMajority)...))
 }
 
+// majority is the smallest quorum of n masters.
+func majority(n int) int { return n/2 + 1 }
+
 var errNoMajority = errors.New("no majority in time")
 
 // A redlockPlainLease is one token on a majority of the masters.

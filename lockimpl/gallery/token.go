@@ -2,9 +2,13 @@ package gallery
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl"
 )
 
 var deleteScript = redis.NewScript(`
@@ -29,4 +33,74 @@ func compareAndDelete(ctx context.Context, rdb *redis.Client, key, token string)
 // reports whether it did.
 func compareAndExpire(ctx context.Context, rdb *redis.Client, key, token string, ttl time.Duration) (bool, error) {
 	return expireScript.Run(ctx, rdb, []string{key}, token, ttl.Milliseconds()).Bool()
+}
+
+// takeToken sets a fresh owner token where there is none.
+func (m master) takeToken(ctx context.Context, key string, ttl time.Duration) (*tokenLease, error) {
+	l := &tokenLease{rdb: m.rdb, key: key, token: newToken(), until: time.Now().Add(ttl)}
+	ok, err := m.rdb.SetNX(ctx, key, l.token, ttl).Result()
+	if err != nil {
+		return nil, fmt.Errorf("take lock: %w", err)
+	}
+	if !ok {
+		return nil, lockimpl.ErrHeld
+	}
+	return l, nil
+}
+
+// acquireToken is takeToken in the shape of lockimpl.Locker's Acquire.
+func (m master) acquireToken(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
+	l, err := m.takeToken(ctx, key, ttl)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// A tokenLease is a key that bears its owner's token: whatever it does compares
+// the token first.
+type tokenLease struct {
+	rdb        *redis.Client
+	key, token string
+
+	mu    sync.Mutex
+	until time.Time
+}
+
+func (*tokenLease) Fence() uint64 { return 0 }
+
+func (l *tokenLease) ValidUntil() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.until
+}
+
+func (l *tokenLease) promise(until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until = until
+}
+
+func (l *tokenLease) Extend(ctx context.Context, ttl time.Duration) error {
+	start := time.Now()
+	ok, err := compareAndExpire(ctx, l.rdb, l.key, l.token, ttl)
+	if err != nil {
+		return fmt.Errorf("extend lock: %w", err)
+	}
+	if !ok {
+		return lockimpl.ErrLost
+	}
+	l.promise(start.Add(ttl))
+	return nil
+}
+
+func (l *tokenLease) Release(ctx context.Context) error {
+	ok, err := compareAndDelete(ctx, l.rdb, l.key, l.token)
+	if err != nil {
+		return fmt.Errorf("release lock: %w", err)
+	}
+	if !ok {
+		return lockimpl.ErrLost
+	}
+	return nil
 }

@@ -1,0 +1,59 @@
+package gallery
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// ahead is a clock that is d fast.
+func ahead(d time.Duration) func() time.Time {
+	return func() time.Time { return time.Now().Add(d) }
+}
+
+// TestFastClockTakesHeldLock lets a client whose clock is fast try a held lock.
+func TestFastClockTakesHeldLock(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		factory lockimpl.Factory
+		granted bool
+	}{
+		{"fast beyond ttl and tolerance", GetSetTimestamp(ahead(ttl + 2*stampTolerance)), true},
+		{"fast within the tolerance", GetSetTimestamp(ahead(stampTolerance / 2)), false},
+		{"server's clock", factory(t, "token-lua"), false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, nodes := cluster(t, 1)
+			a, b := open(t, GetSetTimestamp(time.Now), nodes), open(t, c.factory, nodes)
+			mustAcquire(t, a, "k")
+			_, err := b.Acquire(t.Context(), "k", ttl)
+			if granted := err == nil; granted != c.granted {
+				t.Errorf("second grant: %t (%v), want %t", granted, err, c.granted)
+			}
+		})
+	}
+}
+
+// TestLoserOverwritesStamp holds a taker back between GET and GETSET until
+// another has taken the stale lock: it is refused, and its stamp stays.
+func TestLoserOverwritesStamp(t *testing.T) {
+	servers, nodes := cluster(t, 1)
+	servers[0].Set("k", "1000")
+	w, slow := wired(nodes)
+	late := ahead(time.Hour)
+	a, b := open(t, GetSetTimestamp(late), slow), open(t, GetSetTimestamp(time.Now), nodes)
+	w.hold("getset")
+	done := async(t, func() error { _, err := a.Acquire(t.Context(), "k", ttl); return err })
+	<-w.caught
+	mustAcquire(t, b, "k")
+	before, _ := servers[0].Get("k")
+	close(w.proceed)
+	if err := <-done; !errors.Is(err, lockimpl.ErrHeld) {
+		t.Fatalf("loser of the race: %v, want ErrHeld", err)
+	}
+	if after, _ := servers[0].Get("k"); after == before {
+		t.Errorf("the winner's stamp %s was left alone", before)
+	}
+}

@@ -1,0 +1,94 @@
+package gallery
+
+import (
+	"testing"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// TestRenewalComesTooLate holds beyond the TTL, without any fault: another gets
+// in at the very end, and the holder believes in its renewal all the same.
+func TestRenewalComesTooLate(t *testing.T) {
+	for _, c := range []struct {
+		id       string
+		believes bool
+	}{{"renew-limited", true}, {"token-watchdog", false}} {
+		t.Run(c.id, func(t *testing.T) {
+			const ttl = 300 * time.Millisecond
+			servers, nodes := cluster(t, 1)
+			a, b := open(t, factory(t, c.id), nodes), open(t, factory(t, c.id), nodes)
+			lease, err := a.Acquire(t.Context(), "k", ttl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := rounds(lease)
+			servers[0].FastForward(ttl)
+			mustAcquire(t, b, "k")
+			if r := <-seen; (r.Err == nil) != c.believes {
+				t.Errorf("renewal after the takeover: %v, want belief %t", r.Err, c.believes)
+			}
+		})
+	}
+}
+
+// TestRenewalStops counts the rounds of a lease that is never released.
+func TestRenewalStops(t *testing.T) {
+	_, nodes := cluster(t, 1)
+	a := open(t, factory(t, "renew-limited"), nodes).(*renewLimited)
+	lease, err := a.Acquire(t.Context(), "k", 50*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := rounds(lease)
+	a.tasks.wg.Wait()
+	if n := len(seen); n != renewLimit {
+		t.Errorf("%d renewals, want %d", n, renewLimit)
+	}
+}
+
+// TestReleaseStopsOthersRenewal releases one of two keys.
+func TestReleaseStopsOthersRenewal(t *testing.T) {
+	_, nodes := cluster(t, 1)
+	a := open(t, factory(t, "renew-limited"), nodes).(*renewLimited)
+	const ttl = 500 * time.Millisecond
+	one, err := a.Acquire(t.Context(), "k1", ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := a.Acquire(t.Context(), "k2", ttl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := rounds(two)
+	mustRelease(t, one)
+	a.tasks.wg.Wait()
+	if n := len(seen); n >= renewLimit {
+		t.Errorf("k2 was renewed %d times although k1 was released", n)
+	}
+}
+
+// TestReentry takes a key twice for one owner: the last release frees it.
+func TestReentry(t *testing.T) {
+	for _, id := range []string{"renew-limited", "redisson-hash"} {
+		t.Run(id, func(t *testing.T) {
+			_, nodes := cluster(t, 1)
+			a, b := open(t, factory(t, id), nodes), open(t, factory(t, id), nodes)
+			as := a.(lockimpl.ReentrantLocker)
+			outer, err := as.AcquireAs(t.Context(), "me", "k", ttl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inner, err := as.AcquireAs(t.Context(), "me", "k", ttl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mustRefuse(t, a, "k")
+			mustRefuse(t, b, "k")
+			mustRelease(t, inner)
+			mustRefuse(t, b, "k")
+			mustRelease(t, outer)
+			mustAcquire(t, b, "k")
+		})
+	}
+}

@@ -1,0 +1,54 @@
+package gallery
+
+import (
+	"testing"
+	"time"
+)
+
+// at is a clock that stands still d after an arbitrary origin.
+func at(d time.Duration) func() time.Time {
+	return func() time.Time { return time.UnixMilli(1e12).Add(d) }
+}
+
+// TestSecondReaderOverwritesFirst has the reader leave whose stamp is in the
+// hash: a writer gets in beside the other.
+func TestSecondReaderOverwritesFirst(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		first, next time.Duration
+	}{
+		{"later stamp", 0, time.Millisecond},
+		{"same millisecond", 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, nodes := cluster(t, 1)
+			one, two := open(t, RWHashTimestamps(at(c.first)), nodes), open(t, RWHashTimestamps(at(c.next)), nodes)
+			writer := open(t, RWHashTimestamps(at(time.Second)), nodes)
+			mustShare(t, one, "k")
+			leaving := mustShare(t, two, "k")
+			mustRefuse(t, writer, "k")
+			mustRelease(t, leaving)
+			mustAcquire(t, writer, "k")
+		})
+	}
+}
+
+// TestLongReadIsOverrun lets a writer come after the time-out, by its own clock.
+func TestLongReadIsOverrun(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		writer  time.Duration
+		granted bool
+	}{{"within the time-out", ttl - time.Millisecond, false}, {"after it", ttl, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			_, nodes := cluster(t, 1)
+			reader, writer := open(t, RWHashTimestamps(at(0)), nodes), open(t, RWHashTimestamps(at(c.writer)), nodes)
+			mustShare(t, reader, "k")
+			if c.granted {
+				mustAcquire(t, writer, "k")
+			} else {
+				mustRefuse(t, writer, "k")
+			}
+		})
+	}
+}

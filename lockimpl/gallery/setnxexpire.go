@@ -1,0 +1,44 @@
+package gallery
+
+import (
+	"context"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// SetNXExpire is the recipe `setnx-expire`.
+//
+// Acquire: SETNX key 1, then (P)EXPIRE key ttl. Release: DEL key.
+//
+// Flaw: a client that dies, or loses its connection, between the two commands
+// leaves a key without an expiry: everybody else waits for ever (L1, L8).
+//
+// Shown by: cutting the client's link after the reply to its SETNX.
+// Corrected by: `set-nx-ex-del`, which sets key and expiry in one command.
+func SetNXExpire() lockimpl.Factory {
+	return onFirst(func(m master) lockimpl.Locker { return setNXExpire{m} })
+}
+
+func setNXExpireRecipe() Recipe {
+	return Recipe{
+		ID:          "setnx-expire",
+		Flaw:        "key and expiry are two steps: a crash in between blocks everybody for ever",
+		Needs:       "cut the client's link after the reply to its SETNX",
+		Expected:    []string{"L1", "L8"},
+		CorrectedBy: "set-nx-ex-del",
+		Nodes:       1,
+		Factory:     SetNXExpire(),
+	}
+}
+
+type setNXExpire struct{ master }
+
+func (l setNXExpire) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
+	start := time.Now()
+	ok, err := l.rdb.SetNX(ctx, key, 1, 0).Result()
+	if err == nil && ok {
+		err = l.rdb.PExpire(ctx, key, ttl).Err()
+	}
+	return granted(ok, err, &lease{until: start.Add(ttl), release: l.del(key)})
+}
