@@ -1,0 +1,165 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/workload/history"
+)
+
+// A LacksError reports that the lock under test lacks an ability that the
+// workload needs.
+type LacksError struct {
+	Ability string // in plain words
+}
+
+func (e *LacksError) Error() string { return "the lock has no " + e.Ability }
+
+// lacks says what the mode needs that l cannot do, or nil.
+func lacks(m Mode, l lockimpl.Locker) error {
+	var has bool
+	var ability string
+	switch m {
+	case ModeRW:
+		_, has = l.(lockimpl.SharedLocker)
+		ability = "shared leases"
+	case ModeFair:
+		_, has = l.(lockimpl.FairLocker)
+		ability = "fair waiting"
+	case ModeReentrant:
+		_, has = l.(lockimpl.ReentrantLocker)
+		ability = "re-entry"
+	case ModeMulti:
+		_, has = l.(lockimpl.MultiLocker)
+		ability = "taking several keys at once"
+	default:
+		return nil
+	}
+	if has {
+		return nil
+	}
+	return fmt.Errorf("mode %s: %w", m, &LacksError{Ability: ability})
+}
+
+// obtain asks for the arrival's keys until they are granted, the client's
+// patience ends, or the phase does. It returns nil without a grant.
+func (w *worker) obtain(ctx context.Context, a arrival) *section {
+	until := time.Now().Add(w.cfg.Patience)
+	for try := 0; ; try++ {
+		if !w.client.pause(ctx) || w.isOver() {
+			return nil
+		}
+		if s := w.attempt(ctx, a); s != nil {
+			return s
+		}
+		pause := w.cfg.Backoff.draw(w.rng, try)
+		if time.Now().Add(pause).After(until) || !w.sleep(ctx, pause) {
+			return nil
+		}
+	}
+}
+
+// draw returns the pause after the n-th refusal, counted from 0.
+func (b Backoff) draw(rng *rand.Rand, n int) time.Duration {
+	ceiling := b.Max
+	if n < 32 && b.Min<<n < b.Max {
+		ceiling = b.Min << n
+	}
+	return time.Duration(rng.Int64N(int64(ceiling) + 1))
+}
+
+// attempt makes and records one attempt: for several keys, one operation each,
+// of a process of its own, all of them answered at once.
+func (w *worker) attempt(ctx context.Context, a arrival) *section {
+	processes := []int{w.main, w.twin}
+	events := make([]history.Event, len(a.keys))
+	for i, key := range a.keys {
+		e := history.Event{Process: processes[i], Op: history.Acquire, Key: key, Mode: a.mode}
+		if !a.due.IsZero() {
+			e.Intended, e.Has = w.rec.Since(a.due), history.HasIntended
+		}
+		events[i] = w.begin(e)
+	}
+	leases, err := w.take(ctx, a)
+	kind := history.OK
+	s := &section{worker: w}
+	for i, e := range events {
+		if err == nil {
+			e = granted(w.rec, e, leases[i])
+			s.parts = append(s.parts, part{key: e.Key, mode: e.Mode, lease: leases[i], fence: e.Fence})
+		}
+		kind = max(kind, w.end(e, err))
+	}
+	if kind != history.OK {
+		return nil
+	}
+	return s
+}
+
+// granted completes an acquisition's event with what the lease promises.
+func granted(rec *history.Recorder, e history.Event, l lockimpl.Lease) history.Event {
+	e.Fence = l.Fence()
+	if until := l.ValidUntil(); !until.IsZero() {
+		e.ValidUntil, e.Has = rec.Since(until), e.Has|history.HasValidUntil
+	}
+	return e
+}
+
+// take asks the lock once, in the way that the arrival and the mode call for.
+func (w *worker) take(ctx context.Context, a arrival) ([]lockimpl.Lease, error) {
+	if len(a.keys) > 1 {
+		ctx, cancel := w.bounded(ctx, 0)
+		defer cancel()
+		return w.inc.conn.Locker.(lockimpl.MultiLocker).AcquireAll(ctx, a.keys, w.cfg.TTL)
+	}
+	acquire, wait := w.method(a.mode)
+	ctx, cancel := w.bounded(ctx, wait)
+	defer cancel()
+	lease, err := acquire(ctx, a.keys[0], w.cfg.TTL)
+	return []lockimpl.Lease{lease}, err
+}
+
+// method picks the lock's method for one key, and says how long it may wait; 0
+// when it does not. That the lock has it was checked before the phase began.
+func (w *worker) method(mode history.Mode) (acquire func(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error), wait time.Duration) {
+	locker := w.inc.conn.Locker
+	switch {
+	case mode == history.Shared:
+		return locker.(lockimpl.SharedLocker).AcquireShared, 0
+	case w.cfg.Mode == ModeFair:
+		return locker.(lockimpl.FairLocker).AcquireFair, or(w.cfg.Wait, w.cfg.Patience)
+	case w.cfg.Mode == ModeReentrant:
+		return w.reenter, 0
+	}
+	if waiter, can := locker.(lockimpl.WaitLocker); can && w.cfg.Wait > 0 {
+		return waiter.AcquireWait, w.cfg.Wait
+	}
+	return locker.Acquire, 0
+}
+
+// reenter takes key in the name of the client.
+func (w *worker) reenter(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
+	return w.inc.conn.Locker.(lockimpl.ReentrantLocker).AcquireAs(ctx, w.inc.owner, key, ttl)
+}
+
+// bounded limits one operation: to wait, and to the phase, when it is one that
+// waits, and to the configured timeout when it is not.
+func (w *worker) bounded(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	if wait == 0 {
+		return context.WithTimeout(ctx, w.cfg.Timeout)
+	}
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-w.over:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return ctx, func() { cancel(); watch.Wait() }
+}

@@ -1,0 +1,45 @@
+package workload
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// A dispatcher offers an open loop's arrivals at their moments, whether or not
+// a client is free.
+type dispatcher struct{ offered, dropped int }
+
+// run offers arrivals until the phase is over. An arrival keeps the moment at
+// which it was due, also when the dispatcher itself is late.
+func (d *dispatcher) run(p *phase) {
+	rng := stream(p.cfg.Seed, p.name+" dispatcher")
+	keys := p.keySource(-1, 1)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for due := time.Now(); ; {
+		due = due.Add(p.cfg.gap(rng))
+		timer.Reset(time.Until(due))
+		select {
+		case <-timer.C:
+		case <-p.over:
+			return
+		}
+		a := p.draw(rng, keys)
+		a.due = due
+		d.offered++
+		select {
+		case p.queue <- a:
+		default:
+			d.dropped++
+		}
+	}
+}
+
+// gap draws the time between two arrivals.
+func (c Config) gap(rng *rand.Rand) time.Duration {
+	mean := float64(time.Second) / c.Rate
+	if c.Arrivals == ArrivalsConstant {
+		return time.Duration(mean)
+	}
+	return time.Duration(rng.ExpFloat64() * mean)
+}

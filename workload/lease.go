@@ -1,0 +1,137 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"locktorture/lockimpl"
+	"locktorture/workload/history"
+)
+
+// watch starts what goes on beside the section: automatic renewal, where it is
+// wanted and the lease can, and the wait for a loss. It ends with s.done.
+func (s *section) watch(ctx context.Context, renew bool) {
+	s.done = make(chan struct{})
+	for i := range s.parts {
+		p := &s.parts[i]
+		if r, can := p.lease.(lockimpl.Renewer); can && renew {
+			r.Renew(s.renewed(i))
+		}
+		if n, can := p.lease.(lockimpl.LostNotifier); can {
+			lost, e := n.Lost(), s.beside(history.Lost, i)
+			s.watched.Go(func() { s.awaitLoss(ctx, e, lost) })
+		}
+	}
+}
+
+// beside starts the event of something that goes on beside the worker's own
+// operations, on the section's i-th key.
+func (s *section) beside(op history.Op, i int) history.Event {
+	e := s.event(op, i)
+	e.Process, e.Owner, e.Kind = s.side, s.inc.owner, history.OK
+	return e
+}
+
+// awaitLoss records e when the library reports the loss of a lease.
+func (s *section) awaitLoss(ctx context.Context, e history.Event, lost <-chan struct{}) {
+	select {
+	case <-lost:
+	case <-s.done:
+		return
+	}
+	s.look.Lock()
+	defer s.look.Unlock()
+	if !s.client.pause(ctx) || s.inc.crashed() {
+		return
+	}
+	s.lost = true
+	s.rec.Append(e)
+}
+
+// renewed returns what records the rounds of the i-th lease's renewal. It is
+// called from the lock's own goroutine.
+func (s *section) renewed(i int) func(lockimpl.Renewal) {
+	e, inc, rec := s.beside(history.Extend, i), s.inc, s.rec
+	e.Has = history.HasBegan | history.HasEnded
+	return func(r lockimpl.Renewal) {
+		if !inc.crashed() {
+			recordRenewal(rec, e, r)
+		}
+	}
+}
+
+// recordRenewal records one round. The round of a lock that promises no time
+// looks like an extension by hand, of a process of its own.
+func recordRenewal(rec *history.Recorder, e history.Event, r lockimpl.Renewal) {
+	e.Kind, e.Began, e.Ended = outcome(r.Err), rec.Since(r.Began), rec.Since(r.Ended)
+	switch {
+	case r.Err != nil:
+		e.Err = oneLine(r.Err)
+	case r.ValidUntil.IsZero():
+		e.Process = rec.NewProcess()
+		invoked := e
+		invoked.Kind, invoked.Has = history.Invoke, 0
+		rec.Append(invoked)
+	default:
+		e.ValidUntil, e.Has = rec.Since(r.ValidUntil), e.Has|history.HasValidUntil
+	}
+	rec.Append(e)
+}
+
+// extend renews every lease of the section by hand. An unknown outcome leaves
+// the lease as long as it was, and the section goes on.
+func (s *section) extend(ctx context.Context) bool {
+	for i := range s.parts {
+		if !s.client.pause(ctx) {
+			return false
+		}
+		lease := s.parts[i].lease
+		kind := s.do(ctx, s.event(history.Extend, i), func(ctx context.Context, e *history.Event) error {
+			err := lease.Extend(ctx, s.cfg.TTL)
+			if err == nil {
+				*e = granted(s.rec, *e, lease)
+			}
+			return err
+		})
+		if kind == history.Fail || ctx.Err() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// nested takes the section's key again, writes, and gives the inner hold back.
+func (s *section) nested(ctx context.Context) bool {
+	if !s.client.pause(ctx) {
+		return false
+	}
+	var inner lockimpl.Lease
+	kind := s.do(ctx, s.event(history.Acquire, 0), func(ctx context.Context, e *history.Event) (err error) {
+		e.Fence = 0
+		if inner, err = s.reenter(ctx, e.Key, s.cfg.TTL); err == nil {
+			*e = granted(s.rec, *e, inner)
+		}
+		return err
+	})
+	if kind != history.OK {
+		return false
+	}
+	outer := s.parts[0]
+	s.parts[0].lease, s.parts[0].fence = inner, inner.Fence()
+	wrote := s.write(ctx, false)
+	e := s.event(history.Release, 0)
+	s.parts[0].lease, s.parts[0].fence = outer.lease, outer.fence
+	return ctx.Err() == nil && s.client.pause(ctx) && s.release(ctx, e, inner) && wrote
+}
+
+// release ends one hold. What is lost need not be released, but the client
+// cannot know.
+func (s *section) release(ctx context.Context, e history.Event, lease lockimpl.Lease) bool {
+	return s.do(ctx, e, func(ctx context.Context, _ *history.Event) error { return lease.Release(ctx) }) == history.OK
+}
+
+// torn says that the row changed under the section's eyes.
+func (s *section) torn(knew, found uint64) string {
+	s.tears.Add(1)
+	return fmt.Sprintf("the row changed within the section: its version was %d, this write replaced %d", knew, found)
+}

@@ -1,0 +1,191 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A phase is one stretch of load. All that its goroutines share is here.
+type phase struct {
+	name  string
+	cfg   Config
+	rec   *history.Recorder
+	over  <-chan struct{} // closed when no cycle may start any more; what is open is finished
+	queue chan arrival    // open loop: arrivals that wait for a client; nil in a closed loop
+	tears atomic.Int64    // writes that found their row changed within the section
+}
+
+func (p *phase) isOver() bool {
+	select {
+	case <-p.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// Warmup loads the lock for cfg.Warmup, so that connections are open and
+// scripts are loaded when the main phase begins. It does nothing when cfg has
+// no warm-up.
+func Warmup(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {
+	if cfg.Warmup == 0 {
+		return nil
+	}
+	return run(ctx, history.PhaseWarmup, cfg, cfg.Warmup, clients, rec)
+}
+
+// Run loads the lock in the pattern of cfg for cfg.Duration, or until ctx ends,
+// and returns once the cycles that are under way are finished. Clients that
+// live from an earlier phase go on with the connections that they have. An
+// error is trouble of the harness, or a *LacksError before anything ran; never
+// an anomaly.
+func Run(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {
+	return run(ctx, history.PhaseMain, cfg, cfg.Duration, clients, rec)
+}
+
+// RunFinal is the healthy phase at the end, for cfg.Final: every client that
+// lives takes every key in turn, each starting with another one, and holds it
+// for no longer than its writes take. What stands in its way then is no fault.
+func RunFinal(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {
+	cfg.Hold, cfg.LongHold, cfg.Extend, cfg.Rate = Dist{}, 0, 0, 0
+	cfg.Patience = max(cfg.WithDefaults().Patience, cfg.Final)
+	return run(ctx, history.PhaseFinal, cfg, cfg.Final, clients, rec)
+}
+
+func run(ctx context.Context, name string, cfg Config, length time.Duration, clients []*Client, rec *history.Recorder) error {
+	if err := cfg.Validate(); err != nil {
+		return fmt.Errorf("workload: %w", err)
+	}
+	p := &phase{name: name, cfg: cfg.WithDefaults(), rec: rec}
+	if err := p.connect(ctx, clients); err != nil {
+		return fmt.Errorf("workload: %w", err)
+	}
+	timed, cancel := context.WithTimeout(ctx, length)
+	defer cancel()
+	p.over = timed.Done()
+	rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: name})
+
+	var beside sync.WaitGroup
+	var lag lagMeter
+	beside.Go(func() { lag.measure(p.over) })
+	var arrivals dispatcher
+	if cfg.Rate > 0 {
+		p.queue = make(chan arrival, or(cfg.Backlog, 4*len(clients)))
+		beside.Go(func() { arrivals.run(p) })
+	}
+	err := p.employ(ctx, clients, cancel)
+	cancel()
+	beside.Wait()
+	rec.Append(p.summary(&lag, &arrivals))
+	return err
+}
+
+// connect starts the clients that have never lived, and sees whether their
+// lock can do what the mode needs.
+func (p *phase) connect(ctx context.Context, clients []*Client) error {
+	errs := make([]error, len(clients))
+	var wg sync.WaitGroup
+	for i, c := range clients {
+		wg.Go(func() {
+			if errs[i] = c.start(ctx); errs[i] != nil {
+				return
+			}
+			if l, err := c.locker(); err == nil {
+				errs[i] = lacks(p.cfg.Mode, l)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if lack := (*LacksError)(nil); errors.As(err, &lack) {
+			return err // once, not once per client
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// employ runs one worker per client until all have finished. A worker that
+// panics, within a client library for one, ends the phase.
+func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) error {
+	errs := make([]error, len(clients))
+	var wg sync.WaitGroup
+	for i, c := range clients {
+		w := &worker{phase: p, client: c, rng: stream(p.cfg.Seed, p.name+" "+c.Name)}
+		w.keys = p.keySource(i, len(clients))
+		wg.Go(func() {
+			defer func() {
+				if r := recover(); r != nil {
+					errs[i] = fmt.Errorf("client %s panicked: %v\n%s", c.Name, r, debug.Stack())
+					stop()
+				}
+			}()
+			w.work(ctx)
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// summary is the event that ends the phase: how late the harness's own timers
+// were, and what of the demanded load it did not offer.
+func (p *phase) summary(lag *lagMeter, arrivals *dispatcher) history.Event {
+	p99, samples := lag.quantile(0.99)
+	note := fmt.Sprintf("end of phase: p99 scheduling lag of %d samples", samples)
+	if p.queue != nil {
+		note += fmt.Sprintf("; %d arrivals, %d dropped at a full backlog, %d unserved", arrivals.offered, arrivals.dropped, len(p.queue))
+	}
+	if n := p.tears.Load(); n > 0 {
+		note += fmt.Sprintf("; %d writes found their row changed within the section", n)
+	}
+	return history.Event{
+		Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: p.name,
+		Lag: p99, Has: history.HasLag, Note: note,
+	}
+}
+
+// A keySource draws the index of the next key.
+type keySource func() int
+
+// keySource returns the actor's source: in the final phase a walk over all
+// keys, each actor starting elsewhere, and the configured pattern otherwise.
+func (p *phase) keySource(actor, actors int) keySource {
+	rng := stream(p.cfg.Seed, fmt.Sprintf("%s keys %d", p.name, actor))
+	n := p.cfg.Keys
+	switch {
+	case p.name == history.PhaseFinal:
+		next := actor * n / actors
+		return func() int { next++; return (next - 1) % n }
+	case p.cfg.KeySkew > 1:
+		zipf := rand.NewZipf(rng, p.cfg.KeySkew, 1, uint64(n-1))
+		return func() int { return int(zipf.Uint64()) }
+	default:
+		return func() int { return rng.IntN(n) }
+	}
+}
+
+// draw makes one arrival.
+func (p *phase) draw(rng *rand.Rand, keys keySource) arrival {
+	first := keys()
+	a := arrival{keys: []string{keyName(first)}}
+	switch p.cfg.Mode {
+	case ModeMulti:
+		second := (first + 1 + rng.IntN(p.cfg.Keys-1)) % p.cfg.Keys
+		a.keys = append(a.keys, keyName(second))
+	case ModeRW:
+		if rng.Float64() < p.cfg.Readers {
+			a.mode = history.Shared
+		}
+	}
+	return a
+}
+
+func keyName(n int) string { return "k" + strconv.Itoa(n) }

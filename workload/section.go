@@ -1,0 +1,225 @@
+package workload
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/workload/history"
+	"locktorture/workload/store"
+)
+
+// A section is one critical section: what a client does between the grant and
+// the release. In it the client is as correct as a client can be: it checks
+// before every write that its leases still hold, and stops at once when one
+// does not. It can be stopped itself between a check and its write, and then
+// writes all the same.
+type section struct {
+	*worker
+	parts []part
+
+	// A loss is reported either before a check, and then the client stops, or
+	// after the write that follows the check was invoked: look is held from
+	// the one to the other. It stands for the one thread of a real client.
+	look sync.Mutex
+	lost bool
+
+	done    chan struct{} // closed to end the watchers
+	watched sync.WaitGroup
+}
+
+// A part is the section's hold of one key.
+type part struct {
+	key   string
+	mode  history.Mode
+	lease lockimpl.Lease
+	fence uint64
+	seen  uint64 // version of the row that the section knows
+}
+
+// run goes through the section and releases. It returns early, leaving all as
+// it is, when the incarnation ends.
+func (s *section) run(ctx context.Context) {
+	hold, long := s.plan()
+	s.watch(ctx, long || s.cfg.Renew)
+	s.body(ctx, hold)
+	close(s.done)
+	s.watched.Wait()
+	for i := len(s.parts) - 1; i >= 0; i-- {
+		if !s.client.pause(ctx) {
+			return
+		}
+		s.release(ctx, s.event(history.Release, i), s.parts[i].lease)
+	}
+}
+
+// plan draws how long to hold. A long hold lasts 1.2 to 2 TTL.
+func (s *section) plan() (hold time.Duration, long bool) {
+	hold = s.cfg.Hold.Draw(s.rng)
+	if s.rng.Float64() >= s.cfg.LongHold {
+		return hold, false
+	}
+	return s.cfg.TTL*6/5 + time.Duration(s.rng.Int64N(int64(s.cfg.TTL)*4/5+1)), true
+}
+
+// body is the work: a read, then writes with the hold spread between them, the
+// first computed from what was read. It stops at the first thing that is not
+// as it should be.
+func (s *section) body(ctx context.Context, hold time.Duration) {
+	if !s.read(ctx) {
+		return
+	}
+	extend, rest := s.rng.Float64() < s.cfg.Extend, max(s.cfg.Writes-1, 1)
+	for n := range s.cfg.Writes {
+		// With a single write the hold lies between the read and the write.
+		if (n > 0 || s.cfg.Writes == 1) && !s.wait(ctx, hold/time.Duration(rest)) {
+			return
+		}
+		if extend && n == s.cfg.Writes-1 && !s.extend(ctx) {
+			return
+		}
+		if s.cfg.Mode == ModeReentrant && n == s.cfg.Writes-1 && !s.nested(ctx) {
+			return
+		}
+		if !s.write(ctx, n == 0) {
+			return
+		}
+	}
+}
+
+// event starts the event of an operation on the section's i-th key.
+func (s *section) event(op history.Op, i int) history.Event {
+	p := &s.parts[i]
+	process := s.main
+	if i > 0 {
+		process = s.twin
+	}
+	return history.Event{Process: process, Op: op, Key: p.key, Mode: p.mode, Fence: p.fence}
+}
+
+// do records one operation around act, which completes the event.
+func (s *section) do(ctx context.Context, e history.Event, act func(ctx context.Context, e *history.Event) error) history.Kind {
+	return s.finish(ctx, s.begin(e), act)
+}
+
+func (s *section) finish(ctx context.Context, e history.Event, act func(ctx context.Context, e *history.Event) error) history.Kind {
+	ctx, cancel := s.bounded(ctx, 0)
+	defer cancel()
+	err := act(ctx, &e)
+	return s.end(e, err)
+}
+
+// read reads every row of the section.
+func (s *section) read(ctx context.Context) bool {
+	for i := range s.parts {
+		if s.parts[i].mode == history.Shared {
+			continue // its writes are reads that leave their mark
+		}
+		if !s.client.pause(ctx) {
+			return false
+		}
+		kind := s.do(ctx, s.event(history.Read, i), func(ctx context.Context, e *history.Event) error {
+			row, err := s.inc.conn.Store.Read(ctx, e.Key)
+			if err == nil {
+				e.Value, e.Seq, e.Has = row.Value, row.Seq, e.Has|history.HasSeq
+				s.parts[i].seen = row.Seq
+			}
+			return err
+		})
+		if kind != history.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// wait holds on, as long as the leases do. At the end of the phase it is cut
+// short, and the section goes on.
+func (s *section) wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.over:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil && s.holds()
+}
+
+// holds is the check of a correct client.
+func (s *section) holds() bool {
+	s.look.Lock()
+	defer s.look.Unlock()
+	return s.sound()
+}
+
+// sound reports whether no loss was reported and every lease is valid, as far
+// as the lock promises anything. The caller holds s.look.
+func (s *section) sound() bool {
+	now := time.Now()
+	for i := range s.parts {
+		if until := s.parts[i].lease.ValidUntil(); !until.IsZero() && !now.Before(until) {
+			return false
+		}
+	}
+	return !s.lost
+}
+
+// write writes to every row of the section. The first write says on which
+// version it is based.
+func (s *section) write(ctx context.Context, first bool) bool {
+	for i := range s.parts {
+		if !s.client.pause(ctx) {
+			return false
+		}
+		e := s.event(history.Write, i)
+		if e.Mode == history.Shared {
+			e.Op = history.Read
+		} else if first {
+			e.Base, e.Has = s.parts[i].seen, history.HasBase
+		}
+		e, invoked := s.invoke(ctx, e)
+		if !invoked {
+			return false
+		}
+		if s.finish(ctx, e, s.put(&s.parts[i])) != history.OK {
+			return false
+		}
+	}
+	return true
+}
+
+// invoke makes the check, passes the gate, and stamps the invocation: a client
+// stopped at the gate goes on to write without looking again.
+func (s *section) invoke(ctx context.Context, e history.Event) (history.Event, bool) {
+	s.look.Lock()
+	defer s.look.Unlock()
+	if !s.sound() || !s.client.pause(ctx) {
+		return e, false
+	}
+	e.Value = s.value()
+	return s.begin(e), true
+}
+
+// put sends a write, or a read that leaves its mark, to the store.
+func (s *section) put(p *part) func(ctx context.Context, e *history.Event) error {
+	return func(ctx context.Context, e *history.Event) error {
+		ack, err := s.inc.conn.Store.Write(ctx, store.Write{
+			Key: e.Key, Owner: e.Owner, Fence: e.Fence, Value: e.Value, Base: e.Base, Mode: e.Mode.String(),
+		})
+		if ack.Seq == 0 {
+			return err
+		}
+		e.Seq, e.Has = ack.Seq, e.Has|history.HasSeq
+		if p.mode == history.Shared {
+			e.Base, e.Has = ack.Over, e.Has|history.HasBase
+			return err
+		}
+		if ack.Over != p.seen && err == nil {
+			e.Note = s.torn(p.seen, ack.Over)
+		}
+		p.seen = ack.Seq
+		return err
+	}
+}

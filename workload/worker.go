@@ -1,0 +1,176 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"hash/fnv"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/workload/history"
+	"locktorture/workload/store"
+)
+
+// A worker is one client at work in one phase. It is one goroutine.
+type worker struct {
+	*phase
+	client *Client
+	rng    *rand.Rand
+	keys   keySource
+
+	inc  *incarnation
+	main int // process of its operations
+	twin int // process of those on the second key of ModeMulti
+	side int // process of what happens beside them: renewals and losses, which need no invocation
+}
+
+// stream returns the random numbers of one actor, so that no actor's draws
+// shift another's.
+func stream(seed uint64, actor string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(actor))
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+// work acts for one incarnation after the other until the phase is over.
+func (w *worker) work(ctx context.Context) {
+	for !w.isOver() {
+		inc, life := w.client.await(ctx, w.over)
+		if inc == nil {
+			return
+		}
+		w.inc = inc
+		w.main, w.twin, w.side = w.rec.NewProcess(), w.rec.NewProcess(), w.rec.NewProcess()
+		w.serve(life)
+	}
+}
+
+func (w *worker) serve(ctx context.Context) {
+	defer w.client.part(w.inc)
+	for ctx.Err() == nil {
+		a, more := w.next(ctx)
+		if !more {
+			return
+		}
+		w.cycle(ctx, a)
+	}
+}
+
+// An arrival is the demand for one critical section.
+type arrival struct {
+	keys []string
+	mode history.Mode
+	due  time.Time // when it should begin; zero in a closed loop
+}
+
+// next waits for the next arrival. It reports false at the end of the phase or
+// of the incarnation.
+func (w *worker) next(ctx context.Context) (a arrival, more bool) {
+	if w.queue == nil {
+		if !w.sleep(ctx, w.cfg.Think.Draw(w.rng)) {
+			return a, false
+		}
+		return w.draw(w.rng, w.keys), true
+	}
+	select {
+	case a = <-w.queue:
+		return a, !w.isOver()
+	case <-w.over:
+	case <-ctx.Done():
+	}
+	return a, false
+}
+
+// cycle serves one arrival: acquire, critical section, release.
+func (w *worker) cycle(ctx context.Context, a arrival) {
+	s := w.obtain(ctx, a)
+	if s == nil {
+		return
+	}
+	w.client.setHolds(w.inc, a.keys)
+	s.run(ctx)
+	if ctx.Err() == nil {
+		w.client.setHolds(w.inc, nil)
+	}
+}
+
+// begin records an invocation, and returns the event that its completion
+// starts from.
+func (w *worker) begin(e history.Event) history.Event {
+	e.Kind, e.Owner = history.Invoke, w.inc.owner
+	w.rec.Append(e)
+	e.Has &^= history.HasIntended
+	return e
+}
+
+// end records a completion. A process that saw an unknown outcome is retired.
+// What a crashed client was told it cannot tell: all that is unknown.
+func (w *worker) end(e history.Event, err error) history.Kind {
+	e.Kind = outcome(err)
+	if w.inc.crashed() {
+		e.Kind, err = history.Info, errors.Join(errCrashed, err)
+	}
+	if err != nil {
+		e.Err = oneLine(err)
+	}
+	if e.Kind != history.OK {
+		e.Has &^= history.HasValidUntil
+	}
+	w.rec.Append(e)
+	if e.Kind == history.Info {
+		w.retire(e.Process)
+	}
+	return e.Kind
+}
+
+var errCrashed = errors.New("client crashed")
+
+func (w *worker) retire(process int) {
+	switch process {
+	case w.main:
+		w.main = w.rec.NewProcess()
+	case w.twin:
+		w.twin = w.rec.NewProcess()
+	}
+}
+
+// outcome sorts the errors of locks and of the store into what is certain and
+// what is not.
+func outcome(err error) history.Kind {
+	switch {
+	case err == nil:
+		return history.OK
+	case errors.Is(err, lockimpl.ErrHeld), errors.Is(err, lockimpl.ErrNoQuorum), errors.Is(err, lockimpl.ErrLost),
+		errors.Is(err, store.ErrStale), errors.Is(err, store.ErrUnreached):
+		return history.Fail
+	default:
+		return history.Info
+	}
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// value returns a text that nobody else writes.
+func (w *worker) value() string {
+	w.inc.writes++
+	return w.inc.owner + "/" + strconv.Itoa(w.inc.writes)
+}
+
+// sleep waits for d. It reports false when the phase or the incarnation ended.
+func (w *worker) sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil && !w.isOver()
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.over:
+	case <-ctx.Done():
+	}
+	return false
+}
