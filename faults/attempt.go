@@ -20,7 +20,7 @@ type attempt struct {
 	t    *Target // a copy for this injection
 
 	mu     sync.Mutex
-	begun  bool // the invocation is recorded and the floor is ours
+	begun  bool // the invocation is recorded
 	closed bool // Inject has answered, or was given up
 	target json.RawMessage
 }
@@ -58,7 +58,6 @@ func (a *attempt) begin(hit Hit) {
 }
 
 func (a *attempt) invoke(target json.RawMessage, instant bool, since time.Duration) {
-	a.n.floor.Lock()
 	a.begun, a.target = true, target
 	e := a.event(history.Fault, history.Invoke)
 	e.Instant = instant
@@ -80,7 +79,6 @@ func (a *attempt) failed(ctx context.Context, res *StepResult, why error) error 
 	}
 	e.Err = oneLine(why)
 	a.n.rec.Append(e)
-	a.n.floor.Unlock()
 	res.Err, res.Target = oneLine(errors.Join(why, undone)), a.target
 	if undone == nil && (errors.Is(why, ErrMissed) || errors.Is(why, context.Canceled) && ctx.Err() != nil) {
 		return nil
@@ -95,14 +93,13 @@ func (a *attempt) inForce(res *StepResult, inj Injection) {
 	}
 	e := a.event(history.Fault, history.OK)
 	e.Instant, e.Receipt, e.Note = inj.Instant, inj.Receipt, inj.Note
-	if inj.Instant && inj.Receipt == "" {
-		e.Kind = history.Info
+	if inj.Receipt == "" {
+		e.Kind = history.Info // the heal may tell
 	}
 	a.n.rec.Append(e)
 	res.Started, res.Target = a.n.rec.Since(time.Now()), a.target
 	res.add(inj.Receipt)
 	res.Healed = inj.Instant
-	a.n.floor.Unlock()
 	a.n.t.run.bind(a.t.binds)
 }
 
@@ -120,8 +117,6 @@ func (a *attempt) last(ctx context.Context, inj Injection) {
 }
 
 func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) error {
-	a.n.floor.Lock()
-	defer a.n.floor.Unlock()
 	a.n.rec.Append(a.event(history.Heal, history.Invoke))
 	receipt, err := a.repair(ctx, inj.Heal)
 	res.add(receipt)

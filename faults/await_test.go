@@ -114,7 +114,7 @@ func TestPauseMissesAndTriesAgain(t *testing.T) {
 		if got := string(res.Steps[0].Target); got != `{"clients":["c01"],"key":"k"}` {
 			t.Errorf("target %s", got)
 		}
-		w.wantStory(t, "2s invoke fault pause-client", "2s ok fault pause-client", "5s invoke heal pause-client", "5s ok heal pause-client")
+		w.wantStory(t, "2s invoke fault pause-client", "2s info fault pause-client", "5s invoke heal pause-client", "5s ok heal pause-client")
 		if got := w.Clients[1].(*fakeClient).deeds(); !slices.Equal(got, []string{"paused", "resumed"}) {
 			t.Errorf("deeds %v", got)
 		}
@@ -131,7 +131,7 @@ func TestPauseThatDidNotHold(t *testing.T) {
 		if err != nil || res.Bit() != 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		w.wantStory(t, "0s invoke fault pause-client", "0s ok fault pause-client", "3s invoke heal pause-client", "3s info heal pause-client")
+		w.wantStory(t, "0s invoke fault pause-client", "0s info fault pause-client", "3s invoke heal pause-client", "3s info heal pause-client")
 	})
 }
 

@@ -170,21 +170,13 @@ func (w *world) story() []string {
 	return lines
 }
 
-// wantStory compares the story, and checks that the nemesis, being one
-// process, never had two operations open.
+// wantStory compares the story, and checks that the history is well-formed.
 func (w *world) wantStory(t *testing.T, want ...string) {
 	t.Helper()
 	if got := w.story(); !slices.Equal(got, want) {
 		t.Errorf("events:\n%q\nwant:\n%q", got, want)
 	}
-	open := false
-	for _, e := range w.events.Events {
-		if e.Process != history.Nemesis {
-			continue
-		}
-		if (e.Kind == history.Invoke) == open {
-			t.Errorf("event %d (%v %v): the nemesis has one operation open at a time", e.Index, e.Kind, e.Op)
-		}
-		open = e.Kind == history.Invoke
+	if err := history.Validate(w.events.Events); err != nil {
+		t.Error(err)
 	}
 }

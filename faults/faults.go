@@ -35,6 +35,11 @@ type Target struct {
 	// the lock does not say. The swing role looks for them.
 	LeaseKeys func(key string) []string
 
+	// Quarantine is how long the lock itself keeps a node out that comes back
+	// from a restart; 0 when it does not. Plans leave that much time between
+	// two nodes that restart.
+	Quarantine time.Duration
+
 	// ClientOf maps an owner in the history to its client's name; nil means
 	// that an owner is its client's name, or begins with it and a separator.
 	ClientOf func(owner string) string

@@ -30,7 +30,8 @@ func Named(catalogue map[string]Entry, specs []Spec, main time.Duration, t *Targ
 		loose = append(loose, s)
 	}
 	lead, tail := min(t.TTL/2, main/10), min(t.TTL, main/5)
-	l := lane{specs: repeat(loose, main-tail-lead, t.TTL/2), gap: t.TTL / 2}
+	gap := afterNodes(t, t.TTL/2)
+	l := lane{specs: repeat(loose, main-tail-lead, gap), gap: gap}
 	laid, _ := l.lay(main-tail-lead, rng)
 	for i := range laid {
 		laid[i].At += lead
@@ -40,12 +41,12 @@ func Named(catalogue map[string]Entry, specs []Spec, main time.Duration, t *Targ
 }
 
 // repeat lists specs by turns until they fill the window, each once at least.
-func repeat(specs []Spec, window, gap time.Duration) []Spec {
+func repeat(specs []Spec, window time.Duration, gap func(Spec) time.Duration) []Spec {
 	var all []Spec
 	var used time.Duration
 	for i := 0; len(specs) > 0; i++ {
 		s := specs[i%len(specs)]
-		used += s.For + gap
+		used += s.For + gap(s)
 		if i >= len(specs) && used > window {
 			break
 		}
@@ -64,23 +65,23 @@ func Forgetful(main time.Duration, late bool, t *Target) (Plan, error) {
 	if len(t.Testbed.Nodes()) <= t.Quorum {
 		return Plan{}, fmt.Errorf("forgetful quorum: %d nodes and a quorum of %d: no node to cut off", len(t.Testbed.Nodes()), t.Quorum)
 	}
-	slot := 9 * t.TTL / 4
+	slot := 9*t.TTL/4 + t.Quarantine
 	kill := "kill-empty"
 	if late {
 		kill = "kill-late"
 	}
 	var specs []Spec
-	for i := 1; time.Duration(i)*slot <= main; i++ {
+	for i := 1; time.Duration(i)*slot-t.Quarantine <= main; i++ {
 		at := time.Duration(i-1) * slot
 		victim, asleep := fmt.Sprintf("victim-%d", i), fmt.Sprintf("asleep-%d", i)
 		specs = append(specs,
-			Spec{At: at, Fault: "cut", For: slot - t.TTL/4, Params: Params{Client: "any as " + victim, Node: RoleMinority}},
+			Spec{At: at, Fault: "cut", For: 2 * t.TTL, Params: Params{Client: "any as " + victim, Node: RoleMinority}},
 			Spec{At: at, Fault: "pause-client", On: AcquireReplied, By: victim, Within: t.TTL, For: 3 * t.TTL / 4, Params: Params{Client: victim + " as " + asleep}},
 			Spec{At: at, Fault: kill, On: Bound, By: asleep, Within: 2 * t.TTL, Params: Params{Client: asleep, Node: RoleSwing}},
 		)
 	}
 	if len(specs) == 0 {
-		return Plan{}, fmt.Errorf("forgetful quorum: a main phase of %v is too short: one attempt takes %v at a TTL of %v", main, slot, t.TTL)
+		return Plan{}, fmt.Errorf("forgetful quorum: a main phase of %v is too short: one attempt takes %v at a TTL of %v", main, slot-t.Quarantine, t.TTL)
 	}
 	steps, err := Build(Catalogue(), specs, t.TTL)
 	if err == nil {

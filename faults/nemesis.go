@@ -31,10 +31,6 @@ type nemesis struct {
 	t     *Target
 	rec   *history.Recorder
 	began time.Time
-
-	// floor is held from an invocation to its completion, since a process has
-	// one open operation at a time and the nemesis is one process.
-	floor sync.Mutex
 }
 
 // Run follows the schedule until every step is done, or until ctx ends; then
@@ -105,8 +101,6 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 
 // never records a step that did not happen.
 func (n *nemesis) never(res *StepResult, s Step, why error) {
-	n.floor.Lock()
-	defer n.floor.Unlock()
 	res.Err = oneLine(why)
 	e := history.Event{Process: history.Nemesis, Op: history.Fault, Fault: res.Fault, Target: marshal(s)}
 	e.Kind = history.Invoke

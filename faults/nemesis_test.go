@@ -156,7 +156,7 @@ func TestHealPanicsOnce(t *testing.T) {
 		if _, err := w.run(t.Context(), Step{Fault: f}); err != nil {
 			t.Fatal(err)
 		}
-		w.wantStory(t, "0s invoke fault shy", "0s ok fault shy", "0s invoke heal shy", "200ms ok heal shy")
+		w.wantStory(t, "0s invoke fault shy", "0s info fault shy", "0s invoke heal shy", "200ms ok heal shy")
 	})
 }
 
@@ -195,7 +195,7 @@ func TestNoReceipt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.wantStory(t, "0s invoke fault mute", "0s ok fault mute", "3s invoke heal mute", "3s info heal mute", "5s invoke fault flush", "5s ok fault flush")
+		w.wantStory(t, "0s invoke fault mute", "0s info fault mute", "3s invoke heal mute", "3s info heal mute", "5s invoke fault flush", "5s ok fault flush")
 		if res.Steps[0].Bit || !res.Steps[0].Healed || !res.Steps[1].Bit || !res.Steps[1].Healed {
 			t.Errorf("result %+v", res)
 		}

@@ -1,9 +1,12 @@
 package faults
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
+
+	"locktorture/faults/link"
 )
 
 // Params are what the faults of the catalogue can be told. Each uses those
@@ -13,6 +16,8 @@ type Params struct {
 	Node   string        `yaml:"node"`   // a role or names, or StoreNode for faults of links
 	Delay  time.Duration `yaml:"delay"`  // latency: added each way; slow node: of every command
 	Jitter time.Duration `yaml:"jitter"` // latency: ± around Delay
+	Spread link.Spread   `yaml:"spread"` // latency: how the delays are distributed
+	Rate   int64         `yaml:"rate"`   // bandwidth: bytes per second
 	Jump   time.Duration `yaml:"jump"`   // clock: how far, forward when positive
 }
 
@@ -21,22 +26,15 @@ func (p Params) params() Params { return p }
 
 // or fills p's zeros from q.
 func (p Params) or(q Params) Params {
-	if p.Client == "" {
-		p.Client = q.Client
+	return Params{
+		Client: cmp.Or(p.Client, q.Client),
+		Node:   cmp.Or(p.Node, q.Node),
+		Delay:  cmp.Or(p.Delay, q.Delay),
+		Jitter: cmp.Or(p.Jitter, q.Jitter),
+		Spread: cmp.Or(p.Spread, q.Spread),
+		Rate:   cmp.Or(p.Rate, q.Rate),
+		Jump:   cmp.Or(p.Jump, q.Jump),
 	}
-	if p.Node == "" {
-		p.Node = q.Node
-	}
-	if p.Delay == 0 {
-		p.Delay = q.Delay
-	}
-	if p.Jitter == 0 {
-		p.Jitter = q.Jitter
-	}
-	if p.Jump == 0 {
-		p.Jump = q.Jump
-	}
-	return p
 }
 
 // needLinks says whether t has links to hurt.

@@ -66,16 +66,18 @@ func (s *Spec) set(key, value string) (err error) {
 		"at": &s.At, "then": &s.Then, "within": &s.Within, "for": &s.For, "every": &s.Every,
 		"delay": &s.Delay, "jitter": &s.Jitter, "jump": &s.Jump,
 	}
-	words := map[string]*string{"on": (*string)(&s.On), "by": &s.By, "client": &s.Client, "node": &s.Node}
+	words := map[string]*string{"on": (*string)(&s.On), "by": &s.By, "client": &s.Client, "node": &s.Node, "spread": (*string)(&s.Spread)}
 	switch {
 	case times[key] != nil:
 		*times[key], err = time.ParseDuration(value)
 	case words[key] != nil:
 		*words[key] = strings.ReplaceAll(value, "+", ",")
+	case key == "rate":
+		s.Rate, err = strconv.ParseInt(value, 10, 64)
 	case key == "times":
 		s.Times, err = strconv.Atoi(value)
 	default:
-		known := []string{"at", "on", "by", "then", "within", "for", "every", "times", "client", "node", "delay", "jitter", "jump"}
+		known := []string{"at", "on", "by", "then", "within", "for", "every", "times", "client", "node", "delay", "jitter", "spread", "rate", "jump"}
 		return fmt.Errorf("unknown setting %q%s", key, suggest(key, known))
 	}
 	return err

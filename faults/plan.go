@@ -69,7 +69,23 @@ func (s Schedule) String() string {
 // A lane is a sequence of faults of which no two overlap.
 type lane struct {
 	specs []Spec
-	gap   time.Duration // recovery after each
+	gap   func(Spec) time.Duration // recovery after each
+}
+
+// steady is the gap of a lane whose faults leave nothing behind.
+func steady(d time.Duration) func(Spec) time.Duration {
+	return func(Spec) time.Duration { return d }
+}
+
+// afterNodes is the gap of a lane of faults of nodes: one that restarted may
+// be kept out for a while.
+func afterNodes(t *Target, others time.Duration) func(Spec) time.Duration {
+	return func(s Spec) time.Duration {
+		if strings.HasPrefix(s.Fault, "kill") {
+			return t.TTL/2 + max(t.TTL, t.Quarantine)
+		}
+		return others
+	}
 }
 
 // lay spreads the lane's faults over a window, in random order and with random
@@ -77,11 +93,11 @@ type lane struct {
 func (l lane) lay(window time.Duration, rng *rand.Rand) (laid, dropped []Spec) {
 	var used time.Duration
 	for i, s := range l.specs {
-		if used+s.For+l.gap > window {
+		if used+s.For+l.gap(s) > window {
 			dropped = append(dropped, l.specs[i])
 			continue
 		}
-		used += s.For + l.gap
+		used += s.For + l.gap(s)
 		laid = append(laid, s)
 	}
 	rng.Shuffle(len(laid), func(i, j int) { laid[i], laid[j] = laid[j], laid[i] })
@@ -89,7 +105,7 @@ func (l lane) lay(window time.Duration, rng *rand.Rand) (laid, dropped []Spec) {
 	for i, pause := range shares(window-used, len(laid), rng) {
 		at += pause
 		laid[i].At = at
-		at += laid[i].For + l.gap
+		at += laid[i].For + l.gap(laid[i])
 	}
 	return laid, dropped
 }

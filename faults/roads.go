@@ -34,9 +34,10 @@ func (f roadFault) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injec
 	t.Begin(hit)
 	w := &wounds{kind: f.kind, where: roadNames(hit.Clients, hit.Nodes)}
 	t.OnHeal(fmt.Sprintf("%s on %s", f.kind, w.where), "end the run: its links end with it, those of an external toxiproxy by torture doctor --sweep", w.heal)
-	i := link.Impairment{Kind: f.kind, Delay: f.Delay, Jitter: f.Jitter}
+	i := link.Impairment{Kind: f.kind, Delay: f.Delay, Jitter: f.Jitter, Spread: f.Spread, Rate: f.Rate}
 	for _, c := range hit.Clients {
 		for _, n := range hit.Nodes {
+			i.Seed = rng.Uint64()
 			if err := w.hurt(ctx, t, t.Link(c, n), i); err != nil {
 				return Injection{}, err
 			}
@@ -91,7 +92,7 @@ func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Imp
 	if err != nil {
 		return fmt.Errorf("impair %s→%s: %w", road.Client(), road.Node(), err)
 	}
-	shared, blocks := t.shared(), i.Kind != link.Delay
+	shared, blocks := t.shared(), i.Kind != link.Delay && i.Kind != link.Bandwidth
 	if blocks {
 		shared.cut(road.Client(), road.Node(), 1)
 	}
@@ -146,7 +147,7 @@ func (w *wounds) heal(ctx context.Context) (string, error) {
 
 // verbs say what a kind did to the bytes.
 var verbs = map[link.Kind]string{
-	link.Stall: "held", link.Zombie: "held", link.SlowReply: "held", link.Delay: "delayed",
+	link.Stall: "held", link.Zombie: "held", link.SlowReply: "held", link.Delay: "delayed", link.Bandwidth: "slowed down",
 	link.FastLostReply: "executed without a reply",
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"locktorture/faults/link"
 )
 
 // A Spec is one step as text: a line of a scenario file, of the command line,
@@ -79,11 +81,19 @@ func (s Spec) check() error {
 		return fmt.Errorf("times: %d needs every", s.Times)
 	case s.Then < 0 && !s.On.scheduled():
 		return fmt.Errorf("then: %v before the moment: possible with %s and %s only", s.Then, RenewalDue, Expiry)
-	case s.Delay < 0 || s.Jitter < 0 || s.Jitter > s.Delay && s.Delay > 0:
+	case s.Delay < 0 || s.Jitter < 0 || s.Jitter > s.Delay && s.Delay > 0 && s.uniform():
 		return fmt.Errorf("delay %v with jitter %v: neither may be negative, nor jitter the larger one", s.Delay, s.Jitter)
+	case !slices.Contains(spreads, s.Spread):
+		return fmt.Errorf("unknown spread %q: there are uniform, exponential, heavy-tail", s.Spread)
+	case s.Rate < 0:
+		return fmt.Errorf("rate: %d bytes per second: must not be negative", s.Rate)
 	}
 	return nil
 }
+
+var spreads = []link.Spread{"", link.Uniform, link.Exponential, link.HeavyTail}
+
+func (s Spec) uniform() bool { return s.Spread == "" || s.Spread == link.Uniform }
 
 func texts(moments []Moment) []string {
 	var all []string

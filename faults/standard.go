@@ -30,11 +30,11 @@ func Standard(c StandardConfig, t *Target, rng *rand.Rand) (Plan, error) {
 		empty = "kill-empty"
 	}
 	lanes := []lane{
-		{specs: interleave(c, []int{3}, "latency"), gap: t.TTL / 2},
-		{specs: interleave(c, []int{1, 1, 2}, "kill", empty, "one-way"), gap: 3 * t.TTL / 2},
-		{specs: interleave(c, []int{5}, "pause-client"), gap: t.TTL / 4},
-		{specs: interleave(c, []int{5}, "crash-client"), gap: t.TTL / 4},
-		{specs: interleave(c, []int{2, 2, 1}, "store-reply-lost", "response-lost", "fast-lost-reply"), gap: t.TTL / 4},
+		{specs: interleave(c, []int{3}, "latency"), gap: steady(t.TTL / 2)},
+		{specs: interleave(c, []int{1, 1, 2}, "kill", empty, "one-way"), gap: afterNodes(t, t.TTL)},
+		{specs: interleave(c, []int{5}, "pause-client"), gap: steady(t.TTL / 4)},
+		{specs: interleave(c, []int{5}, "crash-client"), gap: steady(t.TTL / 4)},
+		{specs: interleave(c, []int{2, 2, 1}, "store-reply-lost", "response-lost", "fast-lost-reply"), gap: steady(t.TTL / 4)},
 	}
 	lead, tail := min(t.TTL/2, c.Main/10), min(t.TTL, c.Main/5)
 	return draw(catalogue, lanes, span{lead, c.Main - tail}, t, rng)
