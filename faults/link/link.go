@@ -23,10 +23,10 @@
 // anew loses the replies of its handshake too, so such impairments bite
 // connections that were open before.
 //
-// The impairments of the embedded fabric are toxics of this package run by
-// toxiproxy: unlike the stock ones they can be put on and taken off in any
-// order without letting a held byte slip, never block a change, draw from a
-// given seed, and count what they hurt.
+// The impairments of the embedded fabric act in a toxic of this package that
+// toxiproxy runs on every connection: unlike stock toxics they can be put on
+// and taken off in any order under load without letting a held byte slip, draw
+// from a given seed, and count what they hurt.
 package link
 
 import (

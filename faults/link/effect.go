@@ -1,0 +1,73 @@
+package link
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+)
+
+// A treatment is what an effect does to the bytes of one direction.
+type treatment int
+
+const (
+	hold treatment = iota // keep until the heal
+	lag                   // pass on later
+	pace                  // pass on at a rate
+	lose                  // drop; connections that lost bytes end at the heal
+	snap                  // drop, and end the connection at once
+)
+
+// A recipe is what a kind does in each direction; one that is missing is left
+// alone.
+type recipe map[Direction]treatment
+
+// recipes is the fault vocabulary. Cut is not here: it stops the proxy.
+var recipes = map[Kind]recipe{
+	BlackHole:     {Up: lose, Down: lose},
+	RequestLost:   {Up: lose},
+	ResponseLost:  {Down: lose},
+	Stall:         {Up: hold, Down: hold},
+	Zombie:        {Up: hold},
+	SlowReply:     {Down: hold},
+	FastLostReply: {Down: snap},
+	Delay:         {Up: lag, Down: lag},
+	Bandwidth:     {Up: pace, Down: pace},
+}
+
+// An effect is one impairment in one direction of one link.
+type effect struct {
+	treatment treatment
+	impair    Impairment
+	blind     bool // a stock toxic stands for it: it sees nothing itself
+
+	healed  atomic.Bool
+	stages  atomic.Int64  // connections on whose way it lies
+	streams atomic.Uint64 // random streams given out
+	hurt    atomic.Int64  // bytes held, delayed or dropped
+	ended   atomic.Int64  // connections that it ended
+}
+
+// stream returns random draws of their own for the next connection.
+func (e *effect) stream() *rand.Rand {
+	return rand.New(rand.NewPCG(e.impair.Seed, e.streams.Add(1)))
+}
+
+// delay draws how much later one packet comes.
+func (i Impairment) delay(rng *rand.Rand) time.Duration {
+	j := float64(i.Jitter)
+	if j <= 0 {
+		return i.Delay
+	}
+	var extra float64
+	switch i.Spread {
+	case Exponential:
+		extra = rng.ExpFloat64() * j
+	case HeavyTail:
+		const shape, limit = 1.5, 100
+		extra = j * min(limit, math.Pow(1-rng.Float64(), -1/shape)-1)
+	default:
+		extra = (2*rng.Float64() - 1) * j
+	}
+	return max(0, i.Delay+time.Duration(extra))
+}

@@ -1,0 +1,164 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// Proxies listen below the ephemeral range, so that no outgoing connection can
+// take a port while its proxy is stopped.
+const (
+	firstPort = 26000
+	lastPort  = 31999
+)
+
+// embedded is a toxiproxy inside this process, driven without HTTP.
+type embedded struct {
+	server *toxiproxy.ApiServer
+
+	mu    sync.Mutex
+	next  int // offset of the port to try next
+	ports []*embeddedPort
+}
+
+// NewEmbedded returns a fabric of proxies inside this process.
+func NewEmbedded() Fabric {
+	register()
+	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), uint64(time.Now().UnixNano())))
+	return newFabric(&embedded{
+		server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
+		next:   rng.IntN(lastPort - firstPort + 1),
+	})
+}
+
+// open implements backend.
+func (e *embedded) open(_ context.Context, name, upstream string) (port, string, error) {
+	var err error
+	for range lastPort - firstPort + 1 {
+		p := toxiproxy.NewProxy(e.server, name, e.listenAddr(), upstream)
+		opened := &embeddedPort{proxy: p, lanes: map[Direction]*lane{}}
+		if err := opened.wire(); err != nil {
+			return nil, "", err
+		}
+		if err = e.server.Collection.Add(p, true); err == nil {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.ports = append(e.ports, opened)
+			return opened, p.Listen, nil
+		}
+		opened.unwire()
+		if errors.Is(err, toxiproxy.ErrProxyAlreadyExists) {
+			break
+		}
+	}
+	return nil, "", err
+}
+
+func (e *embedded) listenAddr() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	port := firstPort + e.next
+	e.next = (e.next + 1) % (lastPort - firstPort + 1)
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+}
+
+// close implements backend.
+func (e *embedded) close(context.Context) error {
+	err := e.server.Collection.Clear()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, p := range e.ports {
+		p.unwire()
+	}
+	e.ports = nil
+	return err
+}
+
+// embeddedPort is one proxy and its two lanes.
+type embeddedPort struct {
+	proxy   *toxiproxy.Proxy
+	lanes   map[Direction]*lane
+	numbers []uint64 // of the lanes
+}
+
+// wire lays both lanes, before the proxy has any connection.
+func (p *embeddedPort) wire() error {
+	for _, toward := range []Direction{Up, Down} {
+		number, l := newLane()
+		p.lanes[toward] = l
+		p.numbers = append(p.numbers, number)
+		b, err := json.Marshal(map[string]any{
+			"name": "wire-" + toward, "type": wireType, "stream": toward, "toxicity": 1, "attributes": wire{Lane: number},
+		})
+		if err == nil {
+			_, err = p.proxy.Toxics.AddToxicJson(bytes.NewReader(b))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unwire ends every connection of a stopped proxy and forgets its lanes.
+func (p *embeddedPort) unwire() {
+	for _, l := range p.lanes {
+		l.sever()
+	}
+	for _, number := range p.numbers {
+		lanes.Delete(number)
+	}
+}
+
+// add implements port.
+func (p *embeddedPort) add(_ context.Context, s toxicSpec) error {
+	p.lanes[s.toward].lay(s.name, s.effect)
+	return nil
+}
+
+// remove implements port.
+func (p *embeddedPort) remove(ctx context.Context, s toxicSpec) error {
+	return p.lanes[s.toward].lift(ctx, s.name)
+}
+
+// enable implements port. Stopping the proxy destroys what its connections
+// hold.
+func (p *embeddedPort) enable(_ context.Context, on bool) error {
+	if !on {
+		p.proxy.Stop()
+		for _, l := range p.lanes {
+			l.sever()
+		}
+		return nil
+	}
+	if err := p.proxy.Start(); err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) {
+		return fmt.Errorf("listen: %w", err)
+	}
+	return nil
+}
+
+// state implements port.
+func (p *embeddedPort) state(context.Context) (portState, error) {
+	s := portState{toxics: map[string]bool{}}
+	for _, l := range p.lanes {
+		for _, name := range l.names() {
+			s.toxics[name] = true
+		}
+	}
+	p.proxy.Lock()
+	defer p.proxy.Unlock()
+	s.enabled = p.proxy.Enabled
+	return s, nil
+}

@@ -1,0 +1,138 @@
+package link
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A kindCase says what a SET sent through an impaired link comes to.
+type kindCase struct {
+	impair    Impairment
+	gone      bool // the client closes right after sending
+	answered  bool // the reply comes while the wound is open
+	ends      bool // the connection ends while the wound is open
+	applied   bool // while the wound is open
+	delivered bool // at the heal, what was held: request or reply
+	after     bool // applied after the heal
+	endsAfter bool // the heal ends the connection
+	slow      time.Duration
+}
+
+var kindCases = []kindCase{
+	{impair: Impairment{Kind: BlackHole}, endsAfter: true},
+	{impair: Impairment{Kind: RequestLost}, endsAfter: true},
+	{impair: Impairment{Kind: ResponseLost}, applied: true, after: true, endsAfter: true},
+	{impair: Impairment{Kind: Stall}, delivered: true, after: true},
+	{impair: Impairment{Kind: Zombie}, delivered: true, after: true},
+	{impair: Impairment{Kind: Zombie}, gone: true, after: true},
+	{impair: Impairment{Kind: Stall}, gone: true, after: true},
+	{impair: Impairment{Kind: SlowReply}, applied: true, delivered: true, after: true},
+	{impair: Impairment{Kind: FastLostReply}, applied: true, ends: true, after: true},
+	{impair: Impairment{Kind: Delay, Delay: 20 * time.Millisecond}, applied: true, answered: true, after: true, slow: 40 * time.Millisecond},
+	{impair: Impairment{Kind: Delay, Toward: Up, Delay: 20 * time.Millisecond}, applied: true, answered: true, after: true, slow: 20 * time.Millisecond},
+	{impair: Impairment{Kind: Bandwidth, Rate: 1000}, applied: true, answered: true, after: true, slow: 20 * time.Millisecond},
+}
+
+func TestKinds(t *testing.T) {
+	for name := range fabrics(t) {
+		for _, c := range kindCases {
+			label := name + " " + string(c.impair.Kind) + " " + string(c.impair.Toward)
+			if c.gone {
+				label += " gone"
+			}
+			t.Run(label, func(t *testing.T) {
+				r := newRig(t, fabrics(t)[name])
+				c.run(t, r)
+			})
+		}
+	}
+}
+
+func (c kindCase) run(t *testing.T, r *rig) {
+	conn := r.dial()
+	w := r.impair(c.impair)
+	began := time.Now()
+	conn.send(t, "SET", "k", "v")
+	if c.gone {
+		_ = conn.Close()
+	}
+	c.whileOpen(t, r, conn)
+	if took := time.Since(began); took < c.slow {
+		t.Errorf("took %s, want at least %s", took, c.slow)
+	}
+	bite := r.heal(w)
+	if !bite.Bit() || bite.Requests != 1 {
+		t.Errorf("bite %+v", bite)
+	}
+	if again := r.heal(w); again != bite {
+		t.Errorf("second heal says %+v, the first said %+v", again, bite)
+	}
+	c.afterHeal(t, r, conn)
+	probe := r.dial()
+	probe.send(t, "SET", "probe", "v")
+	probe.want(t, "+OK")
+}
+
+func (c kindCase) whileOpen(t *testing.T, r *rig, conn *client) {
+	switch {
+	case c.answered:
+		conn.want(t, "+OK")
+	case c.ends:
+		conn.wantEnd(t)
+	case !c.gone:
+		conn.wantSilence(t)
+	default: // what a zombie would need to slip through
+		r.redisIdle()
+	}
+	if r.applied("k") != c.applied {
+		t.Errorf("while wounded: applied %t, want %t", r.applied("k"), c.applied)
+	}
+}
+
+// redisIdle lets pass what could have passed.
+func (r *rig) redisIdle() {
+	for range 20 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (c kindCase) afterHeal(t *testing.T, r *rig, conn *client) {
+	if c.delivered {
+		conn.want(t, "+OK")
+	}
+	if c.endsAfter {
+		conn.wantEnd(t)
+	}
+	if c.after {
+		r.awaitApplied("k")
+	}
+	if r.applied("k") != c.after {
+		t.Errorf("after the heal: applied %t, want %t", r.applied("k"), c.after)
+	}
+}
+
+func TestCut(t *testing.T) {
+	for name, f := range fabrics(t) {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, f)
+			conn := r.dial()
+			first, second := r.impair(Impairment{Kind: Cut}), r.impair(Impairment{Kind: Cut})
+			conn.wantEnd(t)
+			refused := func() {
+				t.Helper()
+				if _, err := r.link.Dial(testContext(t)); !errors.Is(err, syscall.ECONNREFUSED) {
+					t.Errorf("dial through a cut link: %v", err)
+				}
+			}
+			refused()
+			if b := r.heal(first); b.Conns != 1 || b.Dials != 1 {
+				t.Errorf("bite %+v", b)
+			}
+			refused()
+			r.heal(second)
+			r.dial()
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A lane is one direction of one embedded proxy: the effects in force on all of
+// its connections.
+type lane struct {
+	mu      sync.Mutex
+	effects []laidEffect  // in the order in which they came
+	last    int           // order of the last one
+	changed chan struct{} // closed and replaced when effects change
+	severed chan struct{} // closed and replaced when the connections are destroyed
+}
+
+// A laidEffect is an effect with its place on the lane.
+type laidEffect struct {
+	name   string
+	order  int
+	effect *effect
+}
+
+// lanes finds the lane that a toxic was made for: toxiproxy makes toxics out
+// of JSON, which can carry a number but no pointer.
+var (
+	lanes    sync.Map // number → *lane
+	lastLane atomic.Uint64
+)
+
+func newLane() (number uint64, l *lane) {
+	l = &lane{changed: make(chan struct{}), severed: make(chan struct{})}
+	number = lastLane.Add(1)
+	lanes.Store(number, l)
+	return number, l
+}
+
+// lay puts an effect on the lane: every byte that arrives from then on suffers
+// it.
+func (l *lane) lay(name string, e *effect) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	l.effects = append(l.effects, laidEffect{name: name, order: l.last, effect: e})
+	l.wake()
+}
+
+// wake makes every connection look at the effects again.
+func (l *lane) wake() {
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// lift takes an effect off the lane and returns when every connection has
+// passed on what it held. One that is not there is no error.
+func (l *lane) lift(ctx context.Context, name string) error {
+	e := l.take(name)
+	if e == nil {
+		return nil
+	}
+	for e.stages.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("lift %s: %d connections still suffer it: %w", name, e.stages.Load(), ctx.Err())
+		case <-time.After(liftPoll):
+		}
+	}
+	return nil
+}
+
+// liftPoll is the pause between two looks at the connections that still suffer
+// a lifted effect.
+const liftPoll = 100 * time.Microsecond
+
+func (l *lane) take(name string) *effect {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, laid := range l.effects {
+		if laid.name == name {
+			l.effects = append(l.effects[:i:i], l.effects[i+1:]...)
+			laid.effect.healed.Store(true)
+			l.wake()
+			return laid.effect
+		}
+	}
+	return nil
+}
+
+// sever makes the lane's connections drop what they hold and end.
+func (l *lane) sever() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.severed)
+	l.severed = make(chan struct{})
+}
+
+// since returns the effects laid after the given order, and the channel that
+// announces the next change.
+func (l *lane) since(order int) ([]laidEffect, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, laid := range l.effects {
+		if laid.order > order {
+			return l.effects[i:], l.changed
+		}
+	}
+	return nil, l.changed
+}
+
+// names returns what lies on the lane.
+func (l *lane) names() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []string
+	for _, laid := range l.effects {
+		all = append(all, laid.name)
+	}
+	return all
+}

@@ -1,0 +1,108 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// A road implements Link, Listener and Tapper over one port.
+type road struct {
+	client, node string
+	addr         string
+	port         port
+
+	sent, received            atomic.Int64 // bytes
+	requests                  atomic.Int64
+	opened, died, refusedDial atomic.Int64
+
+	changes   sync.Mutex   // serialises changes to the port
+	cuts      int          // wounds that want the proxy stopped, under changes
+	lastWound atomic.Int64 // number of the last one
+
+	mu     sync.Mutex
+	wounds map[*wound]struct{}
+	conns  map[*conn]struct{}
+	closed bool
+
+	taps atomic.Pointer[[]*tap] // replaced under mu, never changed
+}
+
+// Client implements Link.
+func (r *road) Client() string { return r.client }
+
+// Node implements Link.
+func (r *road) Node() string { return r.node }
+
+// Addr implements Listener.
+func (r *road) Addr() string { return r.addr }
+
+// Traffic implements Link.
+func (r *road) Traffic() Traffic {
+	return Traffic{Sent: r.sent.Load(), Received: r.received.Load(), Conns: r.opened.Load()}
+}
+
+// Dial implements Link.
+func (r *road) Dial(ctx context.Context) (net.Conn, error) {
+	var d net.Dialer
+	raw, err := d.DialContext(ctx, "tcp", r.addr)
+	if err != nil {
+		r.refusedDial.Add(1)
+		return nil, err
+	}
+	c := newConn(raw, r, uint64(r.opened.Add(1)))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errors.Join(net.ErrClosed, raw.Close())
+	}
+	r.conns[c] = struct{}{}
+	return c, nil
+}
+
+func (r *road) openConns() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.conns)
+}
+
+// change makes one change to the port at a time, under the watchdog. After a
+// change that hangs every other one fails too, by time.
+func (r *road) change(ctx context.Context, what string, do func(context.Context) error) error {
+	return guard(ctx, fmt.Sprintf("%s link %s→%s", what, r.client, r.node), func(ctx context.Context) error {
+		r.changes.Lock()
+		defer r.changes.Unlock()
+		return do(ctx)
+	})
+}
+
+// reset heals every wound.
+func (r *road) reset(ctx context.Context) error {
+	r.mu.Lock()
+	wounds := make([]*wound, 0, len(r.wounds))
+	for w := range r.wounds {
+		wounds = append(wounds, w)
+	}
+	r.mu.Unlock()
+	var errs []error
+	for _, w := range wounds {
+		_, err := w.Heal(ctx)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// close ends the client's connections.
+func (r *road) close() {
+	r.mu.Lock()
+	r.closed = true
+	conns := r.conns
+	r.conns = map[*conn]struct{}{}
+	r.mu.Unlock()
+	for c := range conns {
+		_ = c.Conn.Close()
+	}
+}

@@ -1,0 +1,243 @@
+package link
+
+import (
+	"sync"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+)
+
+// wireType is the name under which toxiproxy knows wire.
+const wireType = "locktorture"
+
+// stuckAfter is how long a connection waits for its far end before it counts
+// as dead: toxiproxy stops reading once it cannot write.
+const stuckAfter = time.Second
+
+// register makes wire known to toxiproxy, once per process.
+var register = sync.OnceFunc(func() { toxics.Register(wireType, new(wire)) })
+
+// A wire is the one toxic of each direction of each proxy. It stays for the
+// proxy's life and lets the effects on its lane act: to add and remove stock
+// toxics under load lets held bytes slip, hangs when a neighbour is blocked,
+// and panics on a dying connection.
+type wire struct {
+	Lane uint64 `json:"lane"`
+}
+
+// NewState implements toxics.StatefulToxic: called once per connection.
+func (w *wire) NewState() any {
+	found, ok := lanes.Load(w.Lane)
+	if !ok {
+		_, found = newLane()
+	}
+	l := found.(*lane)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &conduit{lane: l, severed: l.severed}
+}
+
+// Pipe implements toxics.Toxic. It always takes its input, whatever becomes of
+// its output.
+func (w *wire) Pipe(stub *toxics.ToxicStub) {
+	c := stub.State.(*conduit)
+	for {
+		changed, next := c.advance()
+		if c.over() {
+			c.end(stub)
+			return
+		}
+		var in <-chan *stream.StreamChunk
+		if !c.eof {
+			in = stub.Input
+		}
+		var out chan<- *stream.StreamChunk
+		var head *stream.StreamChunk
+		if len(c.out) > 0 {
+			out, head, next = stub.Output, c.out[0], sooner(next, c.outSince.Add(stuckAfter))
+		}
+		var tick <-chan time.Time
+		if !next.IsZero() {
+			tick = time.After(time.Until(next))
+		}
+		select {
+		case <-stub.Interrupt:
+			return
+		case <-changed:
+		case <-c.severed:
+			c.broken = true
+		case chunk := <-in:
+			c.take(chunk)
+		case out <- head:
+			c.out, c.outSince = c.out[1:], time.Now()
+		case <-tick:
+			c.broken = c.broken || out != nil && time.Since(c.outSince) >= stuckAfter
+		}
+	}
+}
+
+// sooner returns the earlier of two moments; zero is none.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// A conduit is one connection in one direction.
+type conduit struct {
+	lane     *lane
+	severed  <-chan struct{}
+	order    int // of the last effect that it has seen
+	stages   []*stage
+	out      []*stream.StreamChunk
+	outSince time.Time // the head of out waits since
+	eof      bool      // the sender has closed
+	broken   bool      // bytes are missing: the connection must end
+}
+
+// A stage is one effect on one connection's way.
+type stage struct {
+	*effect
+	queue []packet
+	last  time.Time // due time of the last packet
+	lost  bool      // bytes were dropped here
+	draws func() time.Duration
+}
+
+// A packet waits for its time. Those of a hold wait for the heal.
+type packet struct {
+	chunk *stream.StreamChunk
+	due   time.Time
+}
+
+// look adds a stage for every effect laid since the last look.
+func (c *conduit) look() <-chan struct{} {
+	laid, changed := c.lane.since(c.order)
+	for _, l := range laid {
+		l.effect.stages.Add(1)
+		s := &stage{effect: l.effect}
+		if l.effect.treatment == lag {
+			rng := l.effect.stream()
+			s.draws = func() time.Duration { return l.effect.impair.delay(rng) }
+		}
+		c.stages = append(c.stages, s)
+		c.order = l.order
+	}
+	return changed
+}
+
+// take sends one arriving chunk on its way; nil is the end of the stream.
+func (c *conduit) take(chunk *stream.StreamChunk) {
+	if chunk == nil {
+		c.eof = true
+		return
+	}
+	c.look()
+	c.enter(0, chunk)
+}
+
+// enter lets a chunk pass the stages from i on, as far as it gets.
+func (c *conduit) enter(i int, chunk *stream.StreamChunk) {
+	for ; i < len(c.stages); i++ {
+		if !c.stages[i].passes(chunk) {
+			return
+		}
+	}
+	if len(c.out) == 0 {
+		c.outSince = time.Now()
+	}
+	c.out = append(c.out, chunk)
+}
+
+// advance moves what is due, drops the stages of healed effects, and returns
+// what to wait for next: a change of the effects, or a moment if any.
+func (c *conduit) advance() (changed <-chan struct{}, next time.Time) {
+	changed = c.look()
+	now := time.Now()
+	for i := 0; i < len(c.stages); i++ {
+		s := c.stages[i]
+		for len(s.queue) > 0 && s.isDue(now) {
+			chunk := s.queue[0].chunk
+			s.queue = s.queue[1:]
+			c.enter(i+1, chunk)
+		}
+		if healed := s.healed.Load(); s.lost && (healed || s.treatment == snap) {
+			c.broken = true
+			s.ended.Add(1)
+			return changed, next
+		} else if healed && len(s.queue) == 0 {
+			s.stages.Add(-1)
+			c.stages = append(c.stages[:i:i], c.stages[i+1:]...)
+			i--
+		} else if len(s.queue) > 0 && s.treatment != hold {
+			next = sooner(next, s.queue[0].due)
+		}
+	}
+	return changed, next
+}
+
+// over reports whether the connection must end: bytes are missing, or the
+// sender has closed and all is delivered. The end of a stream passes where
+// bytes are dropped, as it has nothing to wait for.
+func (c *conduit) over() bool {
+	if c.broken {
+		return true
+	}
+	if !c.eof || len(c.out) > 0 {
+		return false
+	}
+	for _, s := range c.stages {
+		if len(s.queue) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// end closes the connection and swallows what still comes in until toxiproxy
+// has closed the input, so that nothing before it waits for ever.
+func (c *conduit) end(stub *toxics.ToxicStub) {
+	for _, s := range c.stages {
+		s.stages.Add(-1)
+	}
+	c.stages, c.out = nil, nil
+	stub.Close()
+	for !c.eof {
+		_, more := <-stub.Input
+		c.eof = !more
+	}
+}
+
+// isDue reports whether the head of the queue may go.
+func (s *stage) isDue(now time.Time) bool {
+	return s.healed.Load() || s.treatment != hold && !s.queue[0].due.After(now)
+}
+
+// passes reports whether a chunk goes on at once. If not, it waits here or is
+// dropped.
+func (s *stage) passes(chunk *stream.StreamChunk) bool {
+	if s.healed.Load() && len(s.queue) == 0 {
+		return true
+	}
+	size := len(chunk.Data)
+	s.hurt.Add(int64(size))
+	now := time.Now()
+	due := now
+	switch s.treatment {
+	case lose, snap:
+		s.lost = true
+		return false
+	case lag:
+		due = now.Add(s.draws())
+	case pace:
+		if s.last.After(now) {
+			due = s.last
+		}
+		due = due.Add(time.Duration(float64(size) / float64(s.impair.Rate) * float64(time.Second)))
+	}
+	s.last = due
+	s.queue = append(s.queue, packet{chunk: chunk, due: due})
+	return false
+}

@@ -1,0 +1,175 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+)
+
+// A wound implements Wound.
+type wound struct {
+	road    *road
+	toxics  []toxicSpec
+	cut     bool   // it stops the proxy
+	down    bool   // it is among the road's cuts at this moment, under road.changes
+	before  counts // when it began
+	severed int    // connections that it cut at its beginning
+
+	mu     sync.Mutex
+	healed bool
+	bite   Bite
+}
+
+// counts is a road's counters at one moment.
+type counts struct{ sent, received, requests, died, refused int64 }
+
+func (r *road) counts() counts {
+	return counts{r.sent.Load(), r.received.Load(), r.requests.Load(), r.died.Load(), r.refusedDial.Load()}
+}
+
+// Impair implements Link.
+func (r *road) Impair(ctx context.Context, i Impairment) (Wound, error) {
+	w := &wound{road: r, before: r.counts()}
+	if err := w.prepare(i); err != nil {
+		return nil, fmt.Errorf("impair link %s→%s: %w", r.client, r.node, err)
+	}
+	if !r.keep(w) {
+		return nil, fmt.Errorf("impair link %s→%s: %w", r.client, r.node, net.ErrClosed)
+	}
+	if err := r.change(ctx, "impair", w.inflict); err != nil {
+		_, undo := w.Heal(context.WithoutCancel(ctx))
+		return nil, errors.Join(err, undo)
+	}
+	return w, nil
+}
+
+// keep remembers w for a reset, unless the road is closed.
+func (r *road) keep(w *wound) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.wounds[w] = struct{}{}
+	}
+	return !r.closed
+}
+
+// prepare makes the wound's effects, which do nothing yet.
+func (w *wound) prepare(i Impairment) error {
+	recipe, known := recipes[i.Kind]
+	switch {
+	case !known && i.Kind != Cut:
+		return fmt.Errorf("unknown kind %q", i.Kind)
+	case i.Kind == Bandwidth && i.Rate <= 0:
+		return fmt.Errorf("bandwidth %d: a positive rate in bytes per second is needed", i.Rate)
+	case i.Delay < 0 || i.Jitter < 0:
+		return fmt.Errorf("delay %s, jitter %s: neither can be negative", i.Delay, i.Jitter)
+	}
+	w.cut = i.Kind == Cut
+	id := w.road.lastWound.Add(1)
+	for _, toward := range []Direction{Up, Down} {
+		t, ok := recipe[toward]
+		if !ok || i.Toward != "" && i.Toward != toward && (i.Kind == Delay || i.Kind == Bandwidth) {
+			continue
+		}
+		w.toxics = append(w.toxics, toxicSpec{
+			name: fmt.Sprintf("%s-%d-%s", i.Kind, id, toward), toward: toward, effect: &effect{treatment: t, impair: i},
+		})
+	}
+	return nil
+}
+
+// inflict puts the wound on the port and looks whether it is there.
+func (w *wound) inflict(ctx context.Context) error {
+	r := w.road
+	if w.cut {
+		w.severed = r.openConns()
+		w.down = true
+		r.cuts++
+		if err := r.port.enable(ctx, false); err != nil {
+			return err
+		}
+	}
+	for _, t := range w.toxics {
+		if err := r.port.add(ctx, t); err != nil {
+			return err
+		}
+	}
+	return w.verify(ctx, true)
+}
+
+// verify compares the port with what this wound, in force or healed, asks of
+// it.
+func (w *wound) verify(ctx context.Context, inForce bool) error {
+	s, err := w.road.port.state(ctx)
+	if err != nil {
+		return err
+	}
+	if enabled := w.road.cuts == 0; s.enabled != enabled {
+		return fmt.Errorf("the proxy is up: %t, in place of %t", s.enabled, enabled)
+	}
+	for _, t := range w.toxics {
+		if s.toxics[t.name] != inForce {
+			return fmt.Errorf("toxic %s is there: %t, in place of %t", t.name, s.toxics[t.name], inForce)
+		}
+	}
+	return nil
+}
+
+// Heal implements Wound. A heal that failed can be tried again.
+func (w *wound) Heal(ctx context.Context) (Bite, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.healed {
+		return w.bite, nil
+	}
+	if err := w.road.change(ctx, "heal", w.mend); err != nil {
+		return w.count(), err
+	}
+	w.healed = true
+	w.bite = w.count()
+	w.road.mu.Lock()
+	delete(w.road.wounds, w)
+	w.road.mu.Unlock()
+	return w.bite, nil
+}
+
+// mend takes the wound off the port and looks whether it is gone.
+func (w *wound) mend(ctx context.Context) error {
+	r := w.road
+	if w.down && r.cuts == 1 {
+		if err := r.port.enable(ctx, true); err != nil {
+			return err
+		}
+	}
+	if w.down {
+		w.down = false
+		r.cuts--
+	}
+	for _, t := range w.toxics {
+		if err := r.port.remove(ctx, t); err != nil {
+			return err
+		}
+	}
+	return w.verify(ctx, false)
+}
+
+// count says what the wound has done so far. What the effects saw themselves
+// is exact; a cut and an external toxiproxy are judged from the client's end.
+func (w *wound) count() Bite {
+	now := w.road.counts()
+	b := Bite{
+		Conns:    max(w.severed, int(now.died-w.before.died)),
+		Dials:    int(now.refused - w.before.refused),
+		Requests: int(now.requests - w.before.requests),
+	}
+	for _, t := range w.toxics {
+		if t.effect.blind {
+			b.Bytes = now.sent - w.before.sent
+		}
+		b.Bytes += t.effect.hurt.Load()
+		b.Conns = max(b.Conns, int(t.effect.ended.Load()))
+	}
+	return b
+}
