@@ -1,0 +1,174 @@
+package lockimpl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"locktorture/lockimpl/internal/node"
+	"locktorture/lockimpl/internal/script"
+)
+
+// admission is the state of one node's admission by this client: at most one
+// goroutine per node works at it.
+type admission struct{ busy atomic.Bool }
+
+// The states that hello.lua answers.
+const (
+	inQuarantine = 0
+	isAdmitted   = 1
+	wantsSeed    = 2
+)
+
+// clockMargin is how far tokens may run ahead of a node's clock: the slack
+// that hints are allowed and the reserve of the high-water mark.
+const clockMargin = 4 * time.Second
+
+// A greeting is a node's answer to hello.lua.
+type greeting struct {
+	state  int64
+	ticket string
+	hw     int64 // highest value that the node may have issued
+	floor  int64
+	left   time.Duration
+	now    int64 // node clock, us
+}
+
+// quarantine is how long a node that lost its memory stays out: by then every
+// lease that it may have granted has ended.
+func (l *Lock) quarantine() time.Duration {
+	return l.cfg.MaxTTL + l.cfg.MaxTTL/50 + 10*time.Millisecond
+}
+
+// admit starts to work at the admission of node i, in the background.
+func (l *Lock) admit(i int) {
+	if l.admission[i].busy.Swap(true) {
+		return
+	}
+	started := l.spawn(func() {
+		defer l.admission[i].busy.Store(false)
+		l.bringIn(l.ctx, i)
+	})
+	if !started {
+		l.admission[i].busy.Store(false)
+	}
+}
+
+// bringIn waits until node i is admitted, by this client or by another one.
+// It waits out the quarantine on its own clock as well as on the node's.
+func (l *Lock) bringIn(ctx context.Context, i int) {
+	var ticket string
+	var seen time.Time
+	for ctx.Err() == nil {
+		g, err := l.greet(ctx, i)
+		switch {
+		case err != nil:
+			rest(ctx, l.cfg.RetryMax)
+			continue
+		case g.state == isAdmitted:
+			return
+		case g.ticket != ticket:
+			ticket, seen = g.ticket, time.Now()
+		}
+		left := max(g.left, l.quarantine()-time.Since(seen))
+		if left > 0 {
+			rest(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
+			continue
+		}
+		if l.seed(ctx, i, g) != nil {
+			rest(ctx, l.cfg.RetryMax)
+		}
+	}
+}
+
+// rest is a pause that ends with ctx.
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
+	n := l.nodes[i]
+	r, err := node.Do(ctx, n, &node.Simple{Script: script.Hello, Args: []any{
+		2, l.nodeKey, l.quarantineKey(), n.RunArg(), l.quarantine().Milliseconds(),
+	}})
+	if err != nil {
+		return greeting{}, fmt.Errorf("greet node %s: %w", n.Name(), err)
+	}
+	return greeting{
+		state: r.At(0), ticket: r.Str(1), hw: r.At(2), floor: r.At(3),
+		left: time.Duration(r.At(4)) * time.Millisecond, now: r.At(5),
+	}, nil
+}
+
+func (l *Lock) quarantineKey() string { return l.cfg.Prefix + ":quarantine" }
+
+// greetAll greets every node at once; a node that did not answer has a nil
+// greeting.
+func (l *Lock) greetAll(ctx context.Context) []*greeting {
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.NodeTimeout)
+	defer cancel()
+	all := make([]*greeting, len(l.nodes))
+	var wg sync.WaitGroup
+	for i := range l.nodes {
+		wg.Go(func() {
+			if g, err := l.greet(ctx, i); err == nil {
+				all[i] = &g
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+var errNoSeed = errors.New("too few admitted nodes to seed from")
+
+// seed admits node i with a floor that no token exceeds. The marks are read
+// after the quarantine is over: an attempt that was decided before it began
+// has left its token on a quorum by then.
+func (l *Lock) seed(ctx context.Context, i int, g greeting) error {
+	floor, admitted, lacking := g.hw, 0, 0
+	clock := g.now
+	for j, other := range l.greetAll(ctx) {
+		switch {
+		case other == nil:
+		case other.state != isAdmitted:
+			lacking++
+			floor, clock = max(floor, other.hw), max(clock, other.now)
+		case j != i:
+			admitted++
+			floor, clock = max(floor, other.hw), max(clock, other.now)
+		}
+	}
+	switch {
+	case admitted >= l.quorum:
+	case lacking > len(l.nodes)-l.quorum:
+		// No quorum can exist: only a clock is ahead of every token.
+		floor = max(floor, clock+clockMargin.Microseconds())
+	default:
+		return errNoSeed
+	}
+	_, err := l.admitWith(ctx, i, g.ticket, floor, false)
+	return err
+}
+
+func (l *Lock) admitWith(ctx context.Context, i int, ticket string, floor int64, force bool) (bool, error) {
+	n, flag := l.nodes[i], "0"
+	if force {
+		flag = "1"
+	}
+	r, err := node.Do(ctx, n, &node.Simple{Script: script.Admit, Args: []any{
+		2, l.nodeKey, l.quarantineKey(), n.RunArg(), ticket, floor, l.cfg.MaxTTL.Milliseconds(), flag,
+	}})
+	if err != nil {
+		return false, fmt.Errorf("admit node %s: %w", n.Name(), err)
+	}
+	return r.Int() == 1, nil
+}

@@ -1,0 +1,203 @@
+package lockimpl
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"locktorture/lockimpl/internal/node"
+	"locktorture/lockimpl/internal/script"
+)
+
+// A request is what one attempt asks for.
+type request struct {
+	ttl    time.Duration
+	shared bool
+	member string // place in the queue; "" does not queue
+	ticket int64  // orders the queue: earlier comes first
+}
+
+// An attempt is one try to take one key, with an owner id of its own. Its
+// state changes on the nodes' goroutines, under mu.
+type attempt struct {
+	l     *Lock
+	k     *keySet
+	r     request
+	owner string
+	start time.Time // before the first byte was sent
+	until time.Time // end of validity
+	cmd   command   // the acquire, the same for every node
+	over  atomic.Bool
+
+	mu      sync.Mutex
+	slots   []slot
+	token   int64 // T: 0 until a quorum granted
+	seen    int64 // highest value seen
+	decided bool
+	err     error
+	done    chan struct{}
+	wait    time.Duration // longest useful wait before another attempt
+}
+
+// The states of an attempt on one node.
+type slotState int8
+
+const (
+	pending  slotState = iota
+	granted            // the lock is this attempt's here
+	refused            // a definite no: nothing of this attempt's is here
+	doubtful           // it may have been granted, or may be yet
+)
+
+// A slot is an attempt on one node, and the acquire call that it sends there.
+type slot struct {
+	a     *attempt
+	i     int
+	state slotState
+	sent  atomic.Bool // the acquire left the queue towards the server
+	doubt bool        // a copy of the acquire may still be under way
+	holds bool        // owned, issued a value <= T, stores >= T
+	value int64       // issued here
+	top   int64       // highest value stored here, as far as is known
+	held  bool        // refused because another owner holds it
+	pttl  time.Duration
+	err   error
+}
+
+// attempt runs one attempt to its decision.
+func (l *Lock) attempt(ctx context.Context, k *keySet, r request) (*lease, error) {
+	return l.newAttempt(k, r).run(ctx)
+}
+
+// run sends the attempt and waits for its decision.
+func (a *attempt) run(ctx context.Context) (*lease, error) {
+	l := a.l
+	for i := range a.slots {
+		l.nodes[i].Send(&a.slots[i])
+	}
+	limit := time.NewTimer(min(l.cfg.NodeTimeout, time.Until(a.until)))
+	defer limit.Stop()
+	select {
+	case <-a.done:
+	case <-limit.C:
+		a.giveUp(errTimeout)
+	case <-ctx.Done():
+		a.giveUp(ctx.Err())
+	}
+	if a.err != nil {
+		a.undo()
+		return nil, a.err
+	}
+	if !time.Now().Before(a.until) {
+		a.undo()
+		return nil, fmt.Errorf("acquire %s: decided too late: %w", a.k.name, ErrNoQuorum)
+	}
+	return newLease(a), nil
+}
+
+var errTimeout = errors.New("too few nodes answered in time")
+
+func (l *Lock) newAttempt(k *keySet, r request) *attempt {
+	var id [16]byte
+	_, _ = rand.Read(id[:])
+	a := &attempt{
+		l: l, k: k, r: r, owner: base64.RawURLEncoding.EncodeToString(id[:]),
+		slots: make([]slot, len(l.nodes)), done: make(chan struct{}),
+	}
+	a.cmd = a.command()
+	for i := range a.slots {
+		a.slots[i].a, a.slots[i].i = a, i
+	}
+	l.work.add(len(a.slots))
+	a.start = time.Now()
+	a.until = a.start.Add(validity(r.ttl))
+	return a
+}
+
+// command builds the acquire.
+func (a *attempt) command() command {
+	k, tomb := a.k, a.k.tombPrefix+a.owner
+	ttl, hint := a.r.ttl.Milliseconds(), a.l.hint()
+	if a.r.member == "" && !a.r.shared {
+		return command{script.Acquire, []any{
+			5, k.node, k.lock, k.fence, tomb, k.flag,
+			a.owner, ttl, nil, hint,
+		}, 8}
+	}
+	s, args := script.Wait, []any{7, k.node, k.lock, k.fence, tomb, k.flag, k.tickets, k.beats}
+	if a.r.shared {
+		s = script.AcquireShared
+		args[0] = 8
+		args = append(args, k.readers)
+	}
+	run := len(args) + 2
+	args = append(args, a.owner, ttl, nil, hint,
+		a.r.member, a.r.ticket, a.l.cfg.Patience.Milliseconds())
+	return command{s, args, run}
+}
+
+// Command implements node.Call.
+func (s *slot) Command() (*script.Script, []any) {
+	s.sent.Store(true)
+	return s.a.cmd.script, s.a.cmd.on(s.a.l.nodes[s.i].RunArg())
+}
+
+// Wanted implements node.Call: an acquire of an attempt that has ended is not
+// sent any more, so that a node that does not answer collects none.
+func (s *slot) Wanted() bool { return !s.a.over.Load() }
+
+// Answer implements node.Call.
+func (s *slot) Answer(r node.Reply) {
+	a := s.a
+	defer a.l.work.add(-1)
+	a.mu.Lock()
+	s.take(r)
+	raise := a.advance(s)
+	a.mu.Unlock()
+	for _, call := range raise {
+		a.l.nodes[call.i].Send(call)
+	}
+}
+
+// take notes what the reply says about this node.
+func (s *slot) take(r node.Reply) {
+	s.doubt = s.doubt || r.Doubt
+	s.err = r.Err
+	switch v := r.Int(); {
+	case r.Fate == node.FateUnknown:
+		s.state, s.doubt = doubtful, true
+	case r.Fate == node.FateNone:
+		s.state = refused
+	case v > 0:
+		s.state, s.value, s.top = granted, v, v
+		if s.a.r.shared {
+			s.top = r.At(1)
+		}
+		s.a.seen = max(s.a.seen, s.top)
+		s.a.l.learn(s.top)
+	default:
+		s.state = refused
+		s.refusedBy(v, r)
+	}
+}
+
+// refusedBy reads the reason of a refusal; see acquire.lua.
+func (s *slot) refusedBy(code int64, r node.Reply) {
+	switch code {
+	case 0:
+		s.held = true
+		s.pttl = time.Duration(r.At(1)) * time.Millisecond
+	case -1:
+		s.err = errors.New("released here before")
+	case -2:
+		s.err = fmt.Errorf("node %s is not admitted", s.a.l.nodes[s.i].Name())
+		s.a.l.admit(s.i)
+	case -3:
+		s.err = fmt.Errorf("node %s grants at most %d ms", s.a.l.nodes[s.i].Name(), r.At(1))
+	}
+}

@@ -1,0 +1,168 @@
+package lockimpl
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl/internal/node"
+	"locktorture/lockimpl/internal/script"
+)
+
+// Extend implements Lease. It never shortens a lease, never creates a key that
+// has gone, and counts only while the old validity has not run out: a late
+// success cannot revive a lease. After an error other than ErrLost the old
+// deadline still stands.
+func (e *lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if ctx == nil {
+		return fmt.Errorf("extend %s: nil context", e.a.k.name)
+	}
+	if err := e.l.checkTTL(ttl); err != nil {
+		return fmt.Errorf("extend %s: %w", e.a.k.name, err)
+	}
+	e.round.Lock()
+	defer e.round.Unlock()
+	r := e.newRound(ttl)
+	if r == nil {
+		return fmt.Errorf("extend %s: %w", e.a.k.name, ErrLost)
+	}
+	return e.conclude(r, r.wait(ctx))
+}
+
+// A round asks every node to extend the lease.
+type round struct {
+	e     *lease
+	ttl   time.Duration
+	start time.Time
+	limit time.Time // no answer after it counts: the old deadline
+
+	mu       sync.Mutex
+	extended int
+	gone     int // nodes on which the lease is not ours any more
+	open     int
+	ended    bool
+	done     chan struct{}
+	over     bool
+	calls    []renewCall
+}
+
+type renewCall struct {
+	*round
+	i int
+}
+
+// newRound sends a round, unless the lease is over.
+func (e *lease) newRound(ttl time.Duration) *round {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.alive() {
+		e.end()
+		e.giveBack()
+		return nil
+	}
+	r := &round{
+		e: e, ttl: ttl, start: time.Now(), limit: e.until,
+		open: len(e.l.nodes), done: make(chan struct{}),
+		calls: make([]renewCall, len(e.l.nodes)),
+	}
+	if t := r.start.Add(ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
+		e.expires = t
+	}
+	e.l.work.add(len(r.calls))
+	for i := range r.calls {
+		r.calls[i] = renewCall{r, i}
+		e.l.nodes[i].Send(&r.calls[i])
+	}
+	return r
+}
+
+// wait returns when a quorum extended, when none is possible any more, or
+// when the time is over.
+func (r *round) wait(ctx context.Context) error {
+	limit := time.NewTimer(min(r.e.l.cfg.NodeTimeout, time.Until(r.limit)))
+	defer limit.Stop()
+	select {
+	case <-r.done:
+		return nil
+	case <-limit.C:
+		return errTimeout
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// conclude turns the answers of a round into what it means for the lease.
+func (e *lease) conclude(r *round, cause error) error {
+	r.mu.Lock()
+	r.over = true
+	extended, gone := r.extended, r.gone
+	r.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch quorum := e.l.quorum; {
+	case !e.alive(), gone > len(e.l.nodes)-quorum:
+		e.end()
+		e.giveBack()
+		return fmt.Errorf("extend %s: %w", e.a.k.name, ErrLost)
+	case extended >= quorum:
+		e.moveTo(r)
+		return nil
+	default:
+		return fmt.Errorf("extend %s: %d of %d nodes confirmed: %w",
+			e.a.k.name, extended, quorum, joined(errUnknown, cause))
+	}
+}
+
+// moveTo moves the deadline to that of a successful round. mu is held.
+func (e *lease) moveTo(r *round) {
+	e.ttl = r.ttl
+	if until := r.start.Add(validity(r.ttl)); until.After(e.until) {
+		e.began, e.until = r.start, until
+	}
+}
+
+// Command implements node.Call.
+func (c *renewCall) Command() (*script.Script, []any) {
+	a, k, run := c.e.a, c.e.a.k, c.e.l.nodes[c.i].RunArg()
+	gossip := a.token
+	if a.l.cfg.NoGossip {
+		gossip = 0
+	}
+	if a.r.shared {
+		return script.RenewShared, []any{
+			4, k.node, k.lock, k.fence, k.readers, a.owner, run, c.ttl.Milliseconds(), gossip}
+	}
+	return script.Renew, []any{
+		3, k.node, k.lock, k.fence, a.owner, run, c.ttl.Milliseconds(), gossip}
+}
+
+// Wanted implements node.Call: a renewal that nobody waits for would only
+// lengthen the life of keys.
+func (c *renewCall) Wanted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.over || c.ended
+}
+
+// Answer implements node.Call.
+func (c *renewCall) Answer(r node.Reply) {
+	defer c.e.l.work.add(-1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+	switch {
+	case r.Fate == node.FateDone && r.Int() == 1:
+		c.extended++
+	case r.Fate == node.FateDone && r.Int() == -2:
+		c.gone++
+		c.e.l.admit(c.i)
+	case r.Fate == node.FateDone:
+		c.gone++
+	}
+	n, quorum := len(c.calls), c.e.l.quorum
+	if !c.ended && (c.extended >= quorum || c.gone > n-quorum || c.open == 0) {
+		c.ended = true
+		close(c.done)
+	}
+}

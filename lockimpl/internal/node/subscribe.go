@@ -1,0 +1,82 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	resubscribe = 50 * time.Millisecond // pause before another connection
+	quiet       = 2 * time.Second       // silence after which a sign of life is asked for
+)
+
+// Subscribe calls hear with every message on channel until ctx ends. It
+// connects again whenever the connection is lost; what was published
+// meanwhile is not heard.
+func (n *Node) Subscribe(ctx context.Context, channel string, hear func(string)) {
+	for ctx.Err() == nil {
+		if c, err := n.dialSub(ctx); err == nil {
+			n.listen(ctx, c, channel, hear)
+		}
+		timer := time.NewTimer(resubscribe)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+func (n *Node) dialSub(ctx context.Context) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, n.cfg.Timeout)
+	defer cancel()
+	return n.cfg.Dial(ctx, "tcp", n.cfg.Addr)
+}
+
+// listen receives on one connection until it fails.
+func (n *Node) listen(ctx context.Context, c net.Conn, channel string, hear func(string)) {
+	opt := n.options()
+	opt.Dialer = once(c)
+	client := redis.NewClient(opt)
+	defer c.Close()
+	defer client.Close()
+	sub := client.Subscribe(ctx, channel)
+	defer sub.Close()
+	stop := context.AfterFunc(ctx, func() { _ = sub.Close() })
+	defer stop()
+	for asked := false; ; {
+		msg, err := sub.ReceiveTimeout(ctx, quiet)
+		switch {
+		case err == nil:
+			asked = false
+			if m, ok := msg.(*redis.Message); ok {
+				hear(m.Payload)
+			}
+		case isTimeout(err) && !asked && ctx.Err() == nil:
+			asked = true
+			if sub.Ping(ctx) != nil {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+var errSpent = errors.New("connection was used")
+
+// once returns a dialer that yields c and nothing after it.
+func once(c net.Conn) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		if c == nil {
+			return nil, errSpent
+		}
+		out := c
+		c = nil
+		return out, nil
+	}
+}

@@ -1,0 +1,63 @@
+-- acquire.lua: take the exclusive lock on one node and issue the node's token.
+-- It does not queue, and a lock that somebody queues for is refused.
+-- KEYS[1] node   string "run floor hw maxttl"                    no TTL
+-- KEYS[2] lock   string "owner value", or "r" held by readers    PX lease
+-- KEYS[3] fence  string "f", or "f w": highest value ever
+--                stored, highest given to a writer               no TTL
+-- KEYS[4] tomb   string, exists: this attempt was released
+-- KEYS[5] flag   string, exists: somebody may be queued
+-- ARGV[1] owner  unique per attempt
+-- ARGV[2] ttl    ms
+-- ARGV[3] run    run id of the server, learned on this connection
+-- ARGV[4] hint   a token that the new one should exceed (0 = none); it is
+--                ignored when further ahead of this node's clock than 2 s
+-- reply: v > 0              granted with this node's value v
+--        -1                 this attempt was released here before
+--        -2                 the node is not admitted
+--        {-3, maxttl}       longer than the node was admitted for
+--        {0, pttl, kind}    held by another: kind 0 writer, 1 readers, 2 queued for
+local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
+if not m[1] then return -2 end
+local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
+if run ~= ARGV[3] then return -2 end
+if tonumber(ARGV[2]) > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
+if m[4] then return -1 end
+if m[2] then
+  local n = #ARGV[1]
+  if string.sub(m[2], 1, n) == ARGV[1] then return tonumber(string.sub(m[2], n + 2)) end
+  return {0, redis.call('PTTL', KEYS[2]), m[2] == 'r' and 1 or 0}
+end
+if m[5] then return {0, 0, 2} end
+local f = 0
+if m[3] then f = tonumber(m[3]) or tonumber(string.match(m[3], '^%d+')) end
+floor, hw = tonumber(floor), tonumber(hw)
+if f < floor then f = floor end
+local hint, us = tonumber(ARGV[4])
+if hint > f then
+  if hint > hw then
+    local t = redis.call('TIME')
+    us = t[1] * 1000000 + t[2]
+  end
+  if not us or hint <= us + 2000000 then f = hint end
+end
+local v = f + 1
+local s = string.format('%.0f', v)
+if m[3] then
+  redis.call('SET', KEYS[3], s)
+elseif not redis.call('SET', KEYS[3], s, 'NX') then
+  return redis.error_reply('WRONGTYPE the fence key holds something else')
+end
+if v > hw then
+  -- The high-water mark runs ahead of the tokens so that it is seldom written,
+  -- but not further ahead of the clock than a hint may be.
+  if not us then
+    local t = redis.call('TIME')
+    us = t[1] * 1000000 + t[2]
+  end
+  hw = math.max(v, math.min(v + 1000000, us + 2000000))
+  redis.call('SET', KEYS[1], string.format('%s %.0f %.0f %s', run, floor, hw, maxttl))
+end
+if not redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. s, 'PX', ARGV[2], 'NX') then
+  return redis.error_reply('WRONGTYPE the lock key holds something else')
+end
+return v

@@ -1,0 +1,141 @@
+package lockimpl
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A lease is what a successful attempt yields.
+type lease struct {
+	l     *Lock
+	a     *attempt
+	fence uint64
+
+	mu       sync.Mutex
+	began    time.Time // start of the acquisition or of the last extension
+	until    time.Time // end of validity
+	expires  time.Time // no key of the lease outlives this on any node
+	ttl      time.Duration
+	ended    bool // released or lost
+	released *release
+	kept     bool // it could be relied on until it was released
+	lost     chan struct{}
+	timer    *time.Timer
+
+	round   sync.Mutex // one round of renewal at a time
+	renewal *renewal
+}
+
+func newLease(a *attempt) *lease {
+	a.mu.Lock()
+	token := a.token
+	a.mu.Unlock()
+	return &lease{
+		l: a.l, a: a, fence: uint64(token), ttl: a.r.ttl,
+		began: a.start, until: a.until, expires: a.start.Add(a.r.ttl + a.l.cfg.NodeTimeout),
+	}
+}
+
+// Fence implements Lease.
+func (e *lease) Fence() uint64 { return e.fence }
+
+// ValidUntil implements Lease.
+func (e *lease) ValidUntil() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.until
+}
+
+// alive reports whether the lease can be relied on. The monotonic clock stands
+// still while a machine is suspended: when the wall clock has moved on by a
+// second more, the lease counts as lost.
+func (e *lease) alive() bool {
+	if e.ended {
+		return false
+	}
+	now := time.Now()
+	slept := now.Round(0).Sub(e.began.Round(0)) - now.Sub(e.began)
+	return now.Before(e.until) && slept < time.Second
+}
+
+// Lost implements LostNotifier. The channel is closed at the end of validity,
+// by a local timer, or as soon as the loss or the release is known.
+func (e *lease) Lost() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lost != nil {
+		return e.lost
+	}
+	e.lost = make(chan struct{})
+	if !e.alive() {
+		close(e.lost)
+		return e.lost
+	}
+	e.timer = time.AfterFunc(time.Until(e.until), e.expire)
+	return e.lost
+}
+
+// expire ends the lease at its deadline, or waits for one that has moved.
+func (e *lease) expire() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended {
+		return
+	}
+	if e.alive() {
+		e.timer.Reset(time.Until(e.until))
+		return
+	}
+	e.end()
+}
+
+// end marks the lease as one that nobody may rely on. mu is held.
+func (e *lease) end() {
+	if e.ended {
+		return
+	}
+	e.ended = true
+	if e.lost != nil {
+		close(e.lost)
+	}
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+}
+
+// lose ends the lease and gives back what may be left of it.
+func (e *lease) lose() {
+	e.mu.Lock()
+	e.end()
+	e.giveBack()
+	e.mu.Unlock()
+}
+
+// giveBack sends the release, once. mu is held.
+func (e *lease) giveBack() {
+	if e.released == nil {
+		e.released = e.a.releaseBy(e.expires)
+		e.l.lines.poke(e.a.k.name)
+	}
+}
+
+// Release implements Lease. It goes to every node that may hold a part of the
+// lease and is not held back by ctx, which bounds only the wait for answers.
+// Releasing again sends nothing more and answers the same.
+func (e *lease) Release(ctx context.Context) error {
+	e.stopRenewal()
+	e.mu.Lock()
+	if e.released == nil {
+		e.kept = e.alive()
+	}
+	e.end()
+	e.giveBack()
+	released, kept := e.released, e.kept
+	e.mu.Unlock()
+	if err := released.wait(ctx); err != nil || kept {
+		return err
+	}
+	return fmt.Errorf("release %s: %w", e.a.k.name, ErrLost)
+}

@@ -1,0 +1,158 @@
+package lockimpl
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl/internal/node"
+	"locktorture/lockimpl/internal/script"
+)
+
+// tombTTL bounds how long a late copy of an acquire is refused by the node
+// that saw its release.
+func (l *Lock) tombTTL() time.Duration { return l.cfg.MaxTTL + 2*l.cfg.NodeTimeout }
+
+// retryRelease is the pause before a release that a node did not answer is
+// sent again. It is sent until the key has expired by itself.
+const retryRelease = 50 * time.Millisecond
+
+// A release gives back what an attempt has on the nodes. It goes to each node
+// on which something of the attempt's can be, behind the acquire that took it.
+type release struct {
+	a       *attempt
+	expires time.Time // by then every key of the attempt has gone by itself
+	calls   []releaseCall
+
+	mu      sync.Mutex
+	deleted int
+	open    int // calls without an answer yet
+	unsure  int // calls that a node did not answer
+	done    chan struct{}
+	ended   bool
+}
+
+type releaseCall struct {
+	*release
+	i int
+}
+
+// undo ends the attempt and sends its release. It does not wait.
+func (a *attempt) undo() *release { return a.releaseBy(a.start.Add(a.r.ttl)) }
+
+func (a *attempt) releaseBy(expires time.Time) *release {
+	a.mu.Lock()
+	a.over.Store(true)
+	a.mu.Unlock()
+	r := &release{
+		a: a, expires: expires, done: make(chan struct{}),
+		calls: make([]releaseCall, len(a.slots)), open: len(a.slots),
+	}
+	a.l.work.add(len(r.calls))
+	for i := range r.calls {
+		r.calls[i] = releaseCall{r, i}
+		a.l.nodes[i].Send(&r.calls[i])
+	}
+	return r
+}
+
+// Command implements node.Call.
+func (c *releaseCall) Command() (*script.Script, []any) {
+	a, k := c.a, c.a.k
+	a.mu.Lock()
+	gossip, tomb := c.gossip(), int64(0)
+	if s := &a.slots[c.i]; s.doubt {
+		tomb = a.l.tombTTL().Milliseconds()
+	}
+	a.mu.Unlock()
+	s, args := script.Release, make([]any, 0, 16)
+	args = append(args, 7, k.node, k.lock, k.fence, k.tombPrefix+a.owner, k.flag, k.tickets, k.beats)
+	if a.r.shared {
+		s = script.ReleaseShared
+		args[0] = 8
+		args = append(args, k.readers)
+	}
+	return s, append(args, a.owner, a.l.nodes[c.i].RunArg(), gossip, tomb,
+		a.l.channels(), a.l.cfg.Patience.Milliseconds())
+}
+
+// gossip is the highest value that this attempt saw, when the node may not
+// have it.
+func (c *releaseCall) gossip() int64 {
+	s := &c.a.slots[c.i]
+	if c.a.l.cfg.NoGossip || s.top >= c.a.seen {
+		return 0
+	}
+	return c.a.seen
+}
+
+// Wanted implements node.Call: a node that refused outright, or was never
+// asked, has nothing to give back; it is told the token all the same when the
+// attempt had succeeded.
+func (c *releaseCall) Wanted() bool {
+	a := c.a
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.absent(&a.slots[c.i]) || a.err == nil && c.gossip() > 0
+}
+
+// Answer implements node.Call.
+func (c *releaseCall) Answer(r node.Reply) {
+	l := c.a.l
+	deleted := r.Fate == node.FateDone && r.Int() == 1
+	answered := r.Fate == node.FateDone || !c.Wanted()
+	if !answered && !l.closed.Load() && time.Now().Before(c.expires) {
+		time.AfterFunc(retryRelease, func() { l.nodes[c.i].Send(c) })
+		c.count(false, true)
+		return
+	}
+	c.count(deleted, !answered)
+	l.work.add(-1)
+}
+
+// count notes the first answer of a node and ends the release when it is
+// complete on a quorum, or when no more answers are to come.
+func (c *releaseCall) count(deleted, unsure bool) {
+	r := c.release
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if deleted {
+		r.deleted++
+	}
+	if unsure {
+		r.unsure++
+	}
+	r.open--
+	if !r.ended && (r.deleted >= r.a.l.quorum || r.open <= 0) {
+		r.ended = true
+		close(r.done)
+	}
+}
+
+// wait returns nil when a quorum confirmed that the lease was there until
+// now, ErrLost when it cannot have been, and another error when too few nodes
+// answered.
+func (r *release) wait(ctx context.Context) error {
+	limit := time.NewTimer(r.a.l.cfg.NodeTimeout)
+	defer limit.Stop()
+	var cause error
+	select {
+	case <-r.done:
+	case <-limit.C:
+		cause = errTimeout
+	case <-ctx.Done():
+		cause = ctx.Err()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch quorum := r.a.l.quorum; {
+	case r.deleted >= quorum:
+		return nil
+	case r.deleted+max(r.open, 0)+r.unsure < quorum:
+		return fmt.Errorf("release %s: %w", r.a.k.name, ErrLost)
+	default:
+		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",
+			r.a.k.name, r.deleted, quorum, joined(errUnknown, cause))
+	}
+}

@@ -1,0 +1,168 @@
+package lockimpl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"locktorture/lockimpl/internal/node"
+	"locktorture/lockimpl/internal/script"
+)
+
+// AcquireWait implements WaitLocker. Of the waiters of one client for one key
+// one contends, and the others queue behind it in this process. A contender
+// queues on the nodes as well and is woken when its turn comes; it asks again
+// at least three times within the patience of the queue.
+func (l *Lock) AcquireWait(ctx context.Context, key string, ttl time.Duration) (Lease, error) {
+	return l.await(ctx, key, request{ttl: ttl})
+}
+
+// AcquireSharedWait is AcquireWait for a reader. Readers of one client do not
+// queue behind each other.
+func (l *Lock) AcquireSharedWait(ctx context.Context, key string, ttl time.Duration) (Lease, error) {
+	return l.await(ctx, key, request{ttl: ttl, shared: true})
+}
+
+func (l *Lock) await(ctx context.Context, key string, r request) (Lease, error) {
+	k := l.keys(key)
+	if err := l.admissible(ctx, k, r); err != nil {
+		return nil, err
+	}
+	if !r.shared {
+		leave, err := l.lines.enter(ctx, key)
+		if err != nil {
+			return nil, waitEnded(key, err)
+		}
+		defer leave()
+	}
+	if l.lines.idle(key) {
+		got, err := l.attempt(ctx, k, r)
+		if err == nil || !retriable(ctx, err) {
+			return leaseOr(got, waitError(ctx, key, err))
+		}
+	}
+	return leaseOr(l.contend(ctx, k, r))
+}
+
+// contend queues on the nodes until it is granted or ctx ends.
+func (l *Lock) contend(ctx context.Context, k *keySet, r request) (*lease, error) {
+	l.listen()
+	r.member = l.member(r.shared)
+	r.ticket = time.Now().UnixMicro()
+	w := newWaker(l.quorum)
+	defer l.lines.join(k.name, r.member, w)()
+	for tries := 0; ; tries++ {
+		w.reset()
+		a := l.newAttempt(k, r)
+		got, err := a.run(ctx)
+		if err == nil {
+			l.quitQueue(a)
+			return got, nil
+		}
+		if !retriable(ctx, err) {
+			l.quitQueue(a)
+			return nil, waitError(ctx, k.name, err)
+		}
+		if !w.wait(ctx, l.pause(a, err, tries)) {
+			l.quitQueue(a)
+			return nil, waitEnded(k.name, ctx.Err())
+		}
+	}
+}
+
+// member names a waiter: what it waits for, whom to wake, and which one.
+func (l *Lock) member(shared bool) string {
+	kind := "x:"
+	if shared {
+		kind = "s:"
+	}
+	return kind + l.id + ":" + strconv.FormatUint(l.serial.Add(1), 36)
+}
+
+// retriable reports whether a waiter should try again after err.
+func retriable(ctx context.Context, err error) bool {
+	return ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, node.ErrClosed)
+}
+
+// waitEnded is the answer to a waiter whose context ended while nothing of its
+// own was under way.
+func waitEnded(key string, cause error) error {
+	return fmt.Errorf("acquire %s: %w: %w", key, ErrHeld, cause)
+}
+
+func waitError(ctx context.Context, key string, err error) error {
+	if err != nil && errors.Is(err, ErrNoQuorum) && ctx.Err() != nil {
+		return waitEnded(key, ctx.Err())
+	}
+	return err
+}
+
+// pause is how long to wait for a wake-up: not longer than the present holders
+// can hold on, nor so long that the queue would think the waiter dead. When
+// too few nodes answer, it is drawn at random between bounds that double.
+func (l *Lock) pause(a *attempt, err error, tries int) time.Duration {
+	limit := l.cfg.Patience / 3
+	if errors.Is(err, ErrHeld) {
+		if a.wait > 0 {
+			return min(a.wait, limit)
+		}
+		return limit
+	}
+	top := min(l.cfg.RetryMin<<min(tries, 16), l.cfg.RetryMax, limit)
+	return l.cfg.RetryMin/2 + time.Duration(l.draw(int64(max(top, 1))))
+}
+
+// draw returns a random number below n.
+func (l *Lock) draw(n int64) int64 {
+	l.randMu.Lock()
+	defer l.randMu.Unlock()
+	return l.rand.Int64N(n)
+}
+
+// wait returns false when ctx ended first.
+func (w *waker) wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-w.bell:
+		return true
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// quitQueue takes the waiter of an attempt out of the queue of every node that
+// did not grant it.
+func (l *Lock) quitQueue(a *attempt) {
+	for i := range l.nodes {
+		l.work.add(1)
+		l.nodes[i].Send(&leaveCall{a: a, i: i})
+	}
+}
+
+// A leaveCall takes a waiter out of the queue of one node.
+type leaveCall struct {
+	a *attempt
+	i int
+}
+
+// Command implements node.Call.
+func (c *leaveCall) Command() (*script.Script, []any) {
+	l, k := c.a.l, c.a.k
+	return script.Leave, []any{4, k.lock, k.flag, k.tickets, k.beats,
+		c.a.r.member, l.nodes[c.i].RunArg(), l.channels(), l.cfg.Patience.Milliseconds()}
+}
+
+// Wanted implements node.Call: the grant took the waiter out of the queue.
+func (c *leaveCall) Wanted() bool {
+	c.a.mu.Lock()
+	defer c.a.mu.Unlock()
+	return c.a.slots[c.i].state != granted
+}
+
+// Answer implements node.Call.
+func (c *leaveCall) Answer(node.Reply) { c.a.l.work.add(-1) }
