@@ -110,6 +110,9 @@ func (d *decoder) member(e *Event) error {
 		return d.broken(`":"`)
 	}
 	d.pos++
+	if d.peek() == 0 {
+		return d.broken("a value")
+	}
 	if err := d.hotField(name, e); err != nil {
 		return fmt.Errorf("field %.40s: %w", name, err)
 	}

@@ -42,9 +42,7 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	if e.Has&^HasValidUntil != 0 {
 		dst = appendNumbers(dst, e)
 	}
-	if e.Process < 0 || e.Fault != "" {
-		dst = appendHarness(dst, e)
-	}
+	dst = appendHarness(dst, e)
 	dst = appendText(dst, `,"err":`, clip(e.Err))
 	dst = appendText(dst, `,"note":`, clip(e.Note))
 	return append(dst, '}', '\n')
@@ -76,7 +74,7 @@ func appendUint(dst []byte, name string, v uint64, present bool) []byte {
 	return strconv.AppendUint(append(dst, name...), v, 10)
 }
 
-// appendHarness appends what only the harness's own processes say.
+// appendHarness appends what the harness's own processes say.
 func appendHarness(dst []byte, e *Event) []byte {
 	dst = appendText(dst, `,"fault":`, e.Fault)
 	if len(e.Target) > 0 {

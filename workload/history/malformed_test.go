@@ -1,0 +1,209 @@
+package history
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+const testHeader = `{"type":"history","version":1,"scenario":"s","lock":"l","ttl_ns":1000}` + "\n"
+
+// lines makes events of their fields after index, time and process; a line
+// that begins with a brace is taken as it stands.
+func lines(events ...string) string {
+	return testHeader + strings.Join(events, "\n") + "\n"
+}
+
+const (
+	invokeAcquire = `{"index":0,"time_ns":5,"process":0,"kind":"invoke","op":"acquire","key":"k"}`
+	okAcquire     = `{"index":1,"time_ns":6,"process":0,"kind":"ok","op":"acquire","key":"k"}`
+	end           = `{"index":2,"time_ns":7,"process":-1,"kind":"ok","op":"phase","value":"end"}`
+)
+
+func TestMalformed(t *testing.T) {
+	tests := []struct {
+		name, file string
+		line       int
+		want       string
+	}{
+		{"empty file", "", 1, "header is missing"},
+		{"blank file", "\n\n", 1, "header is missing"},
+		{"no header", invokeAcquire + "\n" + okAcquire + "\n", 1, "no header"},
+		{"cut header", testHeader[:30], 1, "no header"},
+		{"header of another file", `{"type":"trace","version":1}` + "\n", 1, "no header"},
+		{"unknown version", `{"type":"history","version":2}` + "\n" + invokeAcquire + "\n", 1, "version 2 is unknown: want 1"},
+		{"no version", `{"type":"history"}` + "\n", 1, "version 0 is unknown: want 1"},
+		{"header of wrong types", `{"type":"history","version":1,"ttl_ns":"1s"}` + "\n", 1, "broken header"},
+		{"broken line", lines(invokeAcquire, `{"index":1,"time_ns":`, end), 3, "broken JSON"},
+		{"not JSON", lines(invokeAcquire, "hello", end), 3, "broken JSON at byte 1"},
+		{"array", lines("[1]"), 2, "broken JSON at byte 1"},
+		{"empty line", lines(invokeAcquire, "", okAcquire), 3, "empty line"},
+		{"two objects", lines(invokeAcquire + okAcquire), 2, "one object a line"},
+		{"no comma", lines(`{"index":0 "time_ns":5}`), 2, `want "," or "}"`},
+		{"trailing comma", lines(`{"index":0,}`), 2, "field's name"},
+		{"index gap", lines(invokeAcquire, strings.Replace(okAcquire, `"index":1`, `"index":2`, 1)), 3, "index 2: want 1"},
+		{"index from 1", lines(okAcquire), 2, "index 1: want 0"},
+		{"index twice", lines(invokeAcquire, invokeAcquire), 3, "index 0: want 1"},
+		{"time backwards", lines(invokeAcquire, strings.Replace(okAcquire, `"time_ns":6`, `"time_ns":4`, 1)), 3, "time_ns 4 is before 5"},
+		{"negative time", lines(strings.Replace(invokeAcquire, `"time_ns":5`, `"time_ns":-1`, 1)), 2, "time_ns -1 is before 0"},
+		{"completion alone", lines(strings.Replace(okAcquire, `"index":1`, `"index":0`, 1)), 2, "without having invoked it"},
+		{"completion of another op", lines(invokeAcquire, strings.Replace(okAcquire, "acquire", "release", 1)), 3, "want a completion of acquire"},
+		{"two open", lines(invokeAcquire, strings.Replace(invokeAcquire, `"index":0`, `"index":1`, 1)), 3, "while its acquire is open"},
+		{"used after info", lines(invokeAcquire, strings.Replace(okAcquire, `"ok"`, `"info"`, 1),
+			`{"index":2,"time_ns":7,"process":0,"kind":"invoke","op":"read"}`), 4, "process 0 was retired"},
+		{"no index", lines(`{"time_ns":5,"process":0,"kind":"invoke","op":"read"}`), 2, "no index"},
+		{"no time", lines(`{"index":0,"process":0,"kind":"invoke","op":"read"}`), 2, "no time_ns"},
+		{"no process", lines(`{"index":0,"time_ns":5,"kind":"invoke","op":"read"}`), 2, "no process"},
+		{"no kind", lines(`{"index":0,"time_ns":5,"process":0,"op":"read"}`), 2, "no kind"},
+		{"null op", lines(`{"index":0,"time_ns":5,"process":0,"kind":"invoke","op":null}`), 2, "no op"},
+		{"no field at all", lines(`{}`), 2, "no index"},
+		{"unknown kind", lines(strings.Replace(invokeAcquire, "invoke", "begin", 1)), 2, `field kind: unknown "begin": want one of invoke, ok, fail, info`},
+		{"unknown op", lines(strings.Replace(invokeAcquire, "acquire", "lock", 1)), 2, `field op: unknown "lock": want one of acquire`},
+		{"unknown mode", lines(strings.Replace(invokeAcquire, `"key"`, `"mode":"w","key"`, 1)), 2, `field mode: unknown "w": want one of x, r`},
+		{"text for index", lines(`{"index":"0"}`), 2, "field index: want a whole number"},
+		{"fraction", lines(`{"index":0.5}`), 2, "field index: want a whole number"},
+		{"exponent", lines(`{"index":1e3}`), 2, "field index: want a whole number"},
+		{"leading zero", lines(`{"index":00}`), 2, "field index: broken JSON"},
+		{"too large", lines(`{"index":9223372036854775808}`), 2, "field index: number too large"},
+		{"far too large", lines(`{"fence":18446744073709551616}`), 2, "field fence: number too large"},
+		{"negative fence", lines(`{"fence":-1}`), 2, "field fence: want a whole number"},
+		{"number for key", lines(`{"key":3}`), 2, "field key: want a text in quotes"},
+		{"number for instant", lines(`{"instant":1}`), 2, "field instant: want true or false"},
+		{"list for target", lines(`{"target":[1]}`), 2, "field target: want an object or a text"},
+		{"broken unknown field", lines(`{"later":{"a":[}}`), 2, "field later: broken JSON"},
+		{"control character", lines("{\"key\":\"a\x01b\"}"), 2, "field key: broken JSON"},
+		{"field twice", lines(`{"index":0,"index":0}`), 2, "field index: given twice"},
+		{"too deep", lines(`{"later":` + strings.Repeat("[", 40) + strings.Repeat("]", 40) + "}"), 2, "nested deeper than 32"},
+		{"too long", lines(invokeAcquire, `{"note":"`+strings.Repeat("x", MaxLine)+`"}`, end), 3, "longer than 1048576 bytes"},
+		{"lost by halves", lines(`{"index":0,"time_ns":5,"process":0,"kind":"invoke","op":"lost"}`), 2, "lost with kind invoke"},
+		{"client injects", lines(`{"index":0,"time_ns":5,"process":0,"kind":"invoke","op":"fault"}`), 2, "op fault of process 0"},
+		{"nemesis acquires", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"invoke","op":"acquire"}`), 2, "op acquire of process -1"},
+		{"heal alone", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"ok","op":"heal","fault":"cut"}`), 2, "completes heal cut"},
+		{"store reads", lines(`{"index":0,"time_ns":5,"process":-2,"kind":"ok","op":"read"}`), 2, "op read of process -2: want audit"},
+		{"audit in doubt", lines(`{"index":0,"time_ns":5,"process":-2,"kind":"info","op":"audit"}`), 2, "audit with kind info"},
+		{"receipt of the future", lines(`{"index":0,"time_ns":5,"process":-4,"kind":"ok","op":"receipt","of":3}`), 2, "receipt of no earlier event"},
+		{"unknown process", lines(`{"index":0,"time_ns":5,"process":-5,"kind":"ok","op":"phase"}`), 2, "process -5: want"},
+		{"renewal without bounds", lines(`{"index":0,"time_ns":5,"process":0,"kind":"ok","op":"extend","began_ns":1}`), 2, "without having invoked it"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := ReadAll(strings.NewReader(test.file))
+			var format *FormatError
+			if !errors.As(err, &format) {
+				t.Fatalf("error %v, want a FormatError", err)
+			}
+			if format.Line != test.line || !strings.Contains(format.Msg, test.want) {
+				t.Errorf("line %d: %s\nwant line %d and %q", format.Line, format.Msg, test.line, test.want)
+			}
+		})
+	}
+}
+
+func TestTruncated(t *testing.T) {
+	whole := lines(invokeAcquire, okAcquire, end)
+	tests := []struct {
+		name, file string
+		events     int
+		truncated  bool
+	}{
+		{"whole", whole, 3, false},
+		{"no last newline", strings.TrimSuffix(whole, "\n"), 3, false},
+		{"blank lines at the end", whole + " \n\n", 3, false},
+		{"carriage returns", strings.ReplaceAll(whole, "\n", "\r\n"), 3, false},
+		{"no end", lines(invokeAcquire, okAcquire), 2, true},
+		{"events after the end", whole + `{"index":3,"time_ns":8,"process":-1,"kind":"ok","op":"phase","value":"x"}` + "\n", 4, true},
+		{"header alone", testHeader, 0, true},
+		{"header without newline", strings.TrimSuffix(testHeader, "\n"), 0, true},
+		{"cut in the last line", strings.TrimSuffix(whole, "}\n"), 2, true},
+		{"cut after a brace", whole + "{", 3, true},
+		{"zeros at the end", whole + strings.Repeat("\x00", 3*MaxLine), 3, true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h, err := ReadAll(strings.NewReader(test.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(h.Events) != test.events || h.Truncated != test.truncated {
+				t.Errorf("%d events, truncated %v; want %d, %v", len(h.Events), h.Truncated, test.events, test.truncated)
+			}
+		})
+	}
+}
+
+// TestCutAnywhere cuts a history at every byte: never an error after the
+// header, always a prefix, and complete only when nothing is missing.
+func TestCutAnywhere(t *testing.T) {
+	whole := lines(invokeAcquire, okAcquire, end)
+	for n := len(testHeader); n <= len(whole); n++ {
+		h, err := ReadAll(strings.NewReader(whole[:n]))
+		if err != nil {
+			t.Fatalf("cut at byte %d: %v", n, err)
+		}
+		if complete := n >= len(whole)-1; h.Truncated == complete {
+			t.Errorf("cut at byte %d of %d: truncated %v", n, len(whole), h.Truncated)
+		}
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	tests := map[string]string{
+		"overlapping faults": `
+			nemesis invoke fault a
+			nemesis invoke fault b
+			nemesis invoke fault a
+			nemesis ok fault b
+			nemesis info fault a
+			nemesis fail fault a
+			nemesis invoke heal b`,
+		"automatic renewals": `
+			c0 ok extend k began 0s until 9ms
+			c0 fail extend k began 0s err lost
+			c0 invoke write k value v
+			c0 info extend k began 0s
+			c0 ok extend k began 0s until 9ms
+			c0 info write k value v
+			c0 ok extend k began 0s until 9ms
+			c0 ok lost k`,
+		"extend by hand of a child": `
+			c0 invoke extend k
+			c0 ok extend k began 0s until 9ms
+			c0 invoke release k`,
+		"observers": `
+			nemesis ok phase main
+			c0 invoke write k value v
+			store ok audit k seq 1 value v
+			store fail audit k seq 2 value w
+			witness ok key k node n1
+			link ok receipt executed of 1
+			c0 ok phase final`,
+		"odd process numbers": `
+			9000000000000000000 invoke read k
+			16777216 invoke read k
+			16777215 invoke read k
+			9000000000000000000 ok read k`,
+	}
+	for name, text := range tests {
+		h, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Validate(h.Events); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReaderListsOpenOperations(t *testing.T) {
+	const open = `{"index":1,"time_ns":6,"process":99999999,"kind":"invoke","op":"read"}`
+	r, err := NewReader(strings.NewReader(lines(invokeAcquire, open)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e Event
+	for r.Next(&e) == nil {
+	}
+	if got := r.Open(); len(got) != 2 || got[0] != 0 || got[1] != 99999999 {
+		t.Errorf("open are %v, want 0 and 99999999", got)
+	}
+}
