@@ -1,0 +1,190 @@
+package plots
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"locktorture/reports/story"
+	"locktorture/reports/unit"
+)
+
+// Heights of bars, as shares of half a row.
+const (
+	clientBar = 0.27
+	otherBar  = 0.20
+	dotRadius = 6.5 // points
+)
+
+func (g *gantt) separators(c draw.Canvas, p *plot.Plot) {
+	_, ty := p.Transforms(&c)
+	for i := range len(g.rows) + 1 {
+		c.StrokeLine2(line(faint, 0.6), c.Min.X, ty(float64(i)), c.Max.X, ty(float64(i)))
+	}
+}
+
+// faults tints the stretches in which faults were in force, named on top.
+func (g *gantt) faults(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	top := ty(float64(len(g.rows)))
+	sty := words(8.5, color.NRGBA{0x92, 0x40, 0x0e, 0xff})
+	taken := c.Min.X
+	for _, f := range g.Faults {
+		if f.To < g.From || f.From > g.To {
+			continue
+		}
+		x0, x1 := tx(g.x(f.From)), tx(g.x(f.To))
+		x1 = max(x1, x0+vg.Points(1.5))
+		fill(&c, alpha(amber, 0x2b), x0, c.Min.Y, x1, top)
+		text := f.Name + " " + f.Target
+		x := max((x0+x1-sty.Width(text))/2, taken)
+		if x+sty.Width(text) > c.Max.X || x > x1 {
+			continue
+		}
+		c.FillText(sty, vg.Point{X: x, Y: top + vg.Points(7)}, text)
+		taken = x + sty.Width(text) + vg.Points(8)
+	}
+	g.struck(c, p)
+}
+
+// struck marks the rows of the nodes that a fault hit.
+func (g *gantt) struck(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	for _, f := range g.Faults {
+		for _, n := range f.Nodes {
+			r := g.row("redis " + n)
+			if r < 0 || f.To < g.From || f.From > g.To {
+				continue
+			}
+			x0, x1 := tx(g.x(f.From)), tx(g.x(f.To))
+			fill(&c, alpha(red, 0x30), x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(2)), ty(g.y(r)+otherBar))
+			g.text(&c, f.Name, red, x0, x1, ty(g.y(r)))
+		}
+	}
+}
+
+// overlap brackets the stretch in which two held.
+func (g *gantt) overlap(c draw.Canvas, p *plot.Plot) {
+	if g.Overlap.Length() == 0 {
+		return
+	}
+	tx, ty := p.Transforms(&c)
+	x0, x1 := tx(g.x(g.Overlap.From)), tx(g.x(g.Overlap.To))
+	x1 = max(x1, x0+vg.Points(1))
+	bottom, top := ty(float64(len(g.rows)-min(g.clients, 2))), ty(float64(len(g.rows))+0.38)
+	fill(&c, alpha(red, 0x1e), x0, bottom, x1, ty(float64(len(g.rows))))
+	for _, x := range []vg.Length{x0, x1} {
+		c.StrokeLine2(line(red, 1, 4, 2), x, bottom, x, top)
+	}
+	c.StrokeLine2(line(red, 1.4), x0, top, x1, top)
+	text := "two holders for at least " + unit.Millis(g.Overlap.Length())
+	sty := bold(centred(words(10.5, red)))
+	half := sty.Width(text) / 2
+	x := min(max((x0+x1)/2, c.Min.X+half), c.Max.X-half)
+	c.FillText(sty, vg.Point{X: x, Y: top + vg.Points(9)}, text)
+}
+
+// holds draws what clients believed: dark while the lease was theirs, light
+// while they asked for it or gave it back.
+func (g *gantt) holds(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	palette := []color.NRGBA{blue, orange, green, pink, amber, sky}
+	for _, h := range g.Holds {
+		r := g.row("client " + h.Owner)
+		if r < 0 {
+			continue
+		}
+		col := palette[r%len(palette)]
+		y, y0, y1 := ty(g.y(r)), ty(g.y(r)-clientBar), ty(g.y(r)+clientBar)
+		span := func(from, to time.Duration, shade color.NRGBA) {
+			if to > from && to > g.From && from < g.To {
+				fill(&c, shade, tx(g.x(from)), y0, max(tx(g.x(to)), tx(g.x(from))+vg.Points(1)), y1)
+			}
+		}
+		light := alpha(col, 0x55)
+		span(h.Invoked, h.From, light)
+		span(h.From, h.To, col)
+		span(h.To, h.Released, light)
+		if h.From < g.To && h.To > g.From {
+			g.text(&c, g.held(h), color.White, tx(g.x(h.From)), tx(g.x(h.To)), y)
+		}
+	}
+}
+
+func (g *gantt) held(h story.Hold) string {
+	text := "holds " + g.Finding.Key
+	if h.Shared {
+		text = "reads " + g.Finding.Key
+	}
+	if h.Fence == 0 {
+		return text
+	}
+	text += fmt.Sprintf(" · token %d", h.Fence)
+	if slices.ContainsFunc(g.Holds, func(o story.Hold) bool { return o.Fence == h.Fence && o.Owner != h.Owner && o.From < h.From }) {
+		text += " (same token)"
+	}
+	return text
+}
+
+// text writes inside a bar when there is room, and nothing otherwise.
+func (g *gantt) text(c *draw.Canvas, s string, col color.Color, x0, x1, y vg.Length) {
+	sty := words(9, col)
+	if col == color.White {
+		sty = bold(sty)
+	}
+	room := x1 - x0 - vg.Points(2*dotRadius)
+	if s = shorten(sty, s, room); s != "" {
+		c.FillText(sty, vg.Point{X: x0 + vg.Points(dotRadius+4), Y: y}, s)
+	}
+}
+
+// writes draws what the store took, each until the next one came.
+func (g *gantt) writes(c draw.Canvas, p *plot.Plot) {
+	r := g.row(storeRow)
+	if r < 0 {
+		return
+	}
+	tx, ty := p.Transforms(&c)
+	for i, w := range g.Writes {
+		to := g.To
+		if i+1 < len(g.Writes) {
+			to = g.Writes[i+1].Time
+		}
+		shade, col, text := alpha(green, 0x30), ink, w.Owner+" wrote"
+		if w.Fence != 0 {
+			text += fmt.Sprintf(", token %d", w.Fence)
+		}
+		switch {
+		case !w.Accepted:
+			shade, text = alpha(grey, 0x40), text+": rejected by the fence"
+		case w.Late:
+			shade, col, text = alpha(red, 0x30), red, text+": accepted, though another held or its own lease was over"
+		}
+		x0, x1 := tx(g.x(w.Time)), tx(g.x(to))
+		fill(&c, shade, x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(1)), ty(g.y(r)+otherBar))
+		g.text(&c, text, col, x0, x1, ty(g.y(r)))
+	}
+}
+
+// stored draws what each node really had.
+func (g *gantt) stored(c draw.Canvas, p *plot.Plot) {
+	tx, ty := p.Transforms(&c)
+	for _, s := range g.Stored {
+		r := g.row("redis " + s.Node)
+		if r < 0 || s.To < g.From || s.From > g.To {
+			continue
+		}
+		shade, text := alpha(grey, 0xf0), "stores "+s.Holder
+		if s.Holder == "" {
+			shade, text = faint, "nothing"
+		}
+		x0, x1 := tx(g.x(s.From)), tx(g.x(s.To))
+		fill(&c, shade, x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(1)), ty(g.y(r)+otherBar))
+		g.text(&c, text, ink, x0, x1, ty(g.y(r)))
+	}
+}

@@ -1,0 +1,137 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"locktorture/reports/stats"
+	"locktorture/reports/unit"
+)
+
+const columns = 60
+
+// Margin shows how close holders came to the end of their leases: what was
+// left at the last write, and the gap until the next owner's grant. What is
+// below zero stands in a red column of its own, on the left.
+func Margin(s *stats.Summary, ttl time.Duration) *Figure {
+	m := s.Margin
+	f := &Figure{
+		Name: "margin", Title: "Safety margin: lease left at the last write, and gap between holders", Alt: marginAlt(m),
+		width: 11 * vg.Inch, height: 4.6 * vg.Inch,
+	}
+	left := validityPanel(m.Validity, ttl)
+	left.Title.Text = f.Title
+	f.rows = []row{{left, 0.47, 1}, {gapPanel(m.Gap), 0, 0.49}}
+	return f
+}
+
+// validityPanel counts linearly, up to the TTL or to what was seen.
+func validityPanel(v stats.Signed, ttl time.Duration) *plot.Plot {
+	p := panel()
+	p.X.Label.Text = "lease left at the last write"
+	p.Y.Label.Text = "holds"
+	top := float64(max(ttl, v.Max))
+	if top <= 0 {
+		top = float64(time.Second)
+	}
+	width := top / columns
+	counts := make([]float64, columns)
+	each(v.Hist, func(d time.Duration, n float64) { counts[min(int(float64(d)/width), columns-1)] += n })
+	var cols []bar
+	for i, n := range counts {
+		cols = append(cols, bar{float64(i) * width, float64(i+1) * width, n, blue})
+	}
+	cols = append(cols, bar{-2 * width, -width, float64(v.Negative), red})
+	by := nice(top/1e6, 8) * 1e6
+	p.X.Tick.Marker = durations{by: by, below: -1.5 * width}
+	finish(p, cols, v)
+	limits(&p.X, -2.5*width, top)
+	return p
+}
+
+// gapPanel counts by decades: gaps span many orders of magnitude.
+func gapPanel(v stats.Signed) *plot.Plot {
+	p := panel()
+	p.X.Label.Text = "gap between the end of a hold and the next owner's grant (log)"
+	p.Y.Label.Text = "hand-overs"
+	lo, hi := 4.0, 10.0 // 10 µs to 10 s
+	if v.Count > 0 {
+		hi = max(math.Ceil(math.Log10(float64(v.Quantiles.Max))), lo+1)
+	}
+	width := (hi - lo) / columns
+	counts := make([]float64, columns)
+	each(v.Hist, func(d time.Duration, n float64) {
+		i := int((math.Log10(float64(max(d, 1))) - lo) / width)
+		counts[min(max(i, 0), columns-1)] += n
+	})
+	var cols []bar
+	for i, n := range counts {
+		cols = append(cols, bar{lo + float64(i)*width, lo + float64(i+1)*width, n, green})
+	}
+	cols = append(cols, bar{lo - 2*width, lo - width, float64(v.Negative), red})
+	p.X.Tick.Marker = decades{below: lo - 1.5*width, from: lo}
+	finish(p, cols, v)
+	limits(&p.X, lo-2.5*width, hi)
+	return p
+}
+
+func finish(p *plot.Plot, cols []bar, v stats.Signed) {
+	top := 0.0
+	for _, b := range cols {
+		top = max(top, b.y)
+	}
+	p.Add(grid(), bars(cols))
+	if v.Count+v.Negative == 0 {
+		p.Add(notice("nothing measured"))
+	}
+	limits(&p.Y, 0, top*1.15)
+	p.Y.Tick.Marker = step{by: nice(p.Y.Max, 4)}
+}
+
+// each calls f for every value of h and how often it came.
+func each(h *stats.Hist, f func(d time.Duration, n float64)) {
+	if h == nil {
+		return
+	}
+	for _, b := range h.Distribution() {
+		if b.Count > 0 {
+			f(time.Duration(b.From), float64(b.Count))
+		}
+	}
+}
+
+// durations is a linear axis of nanoseconds, with a tick for what is below 0.
+type durations struct{ by, below float64 }
+
+// Ticks implements plot.Ticker.
+func (d durations) Ticks(_, hi float64) []plot.Tick {
+	out := []plot.Tick{{Value: d.below, Label: "< 0"}}
+	for i := 0.0; i*d.by <= hi*1.0001 && i < 1000; i++ {
+		out = append(out, plot.Tick{Value: i * d.by, Label: unit.Setting(time.Duration(i * d.by))})
+	}
+	return out
+}
+
+// decades is an axis of logarithms of nanoseconds, with a tick for what is
+// below 0.
+type decades struct{ below, from float64 }
+
+// Ticks implements plot.Ticker.
+func (d decades) Ticks(_, hi float64) []plot.Tick {
+	out := []plot.Tick{{Value: d.below, Label: "< 0"}}
+	for e := d.from; e <= hi+1e-9; e++ {
+		out = append(out, plot.Tick{Value: e, Label: unit.Setting(time.Duration(math.Pow(10, e)))})
+	}
+	return out
+}
+
+func marginAlt(m stats.Margin) string {
+	return fmt.Sprintf("Histograms. Lease left at the last write of %s holds: median %s, least %s, %s below zero. "+
+		"Gap to the next owner in %s hand-overs: median %s, least %s, %s below zero.",
+		unit.Count(m.Validity.Count+m.Validity.Negative), unit.Latency(m.Validity.P50), unit.Latency(m.Validity.Min), unit.Count(m.Validity.Negative),
+		unit.Count(m.Gap.Count+m.Gap.Negative), unit.Latency(m.Gap.P50), unit.Latency(m.Gap.Min), unit.Count(m.Gap.Negative))
+}

@@ -1,0 +1,199 @@
+package plots
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"locktorture/reports/stats"
+	"locktorture/reports/unit"
+)
+
+// Timeline shows a run over time: the faults in force, the latency of acquires
+// in windows, and how attempts ended. slo is the bound on the p99, or 0.
+func Timeline(s *stats.Summary, subject string, slo time.Duration) *Figure {
+	end := s.Duration.Seconds()
+	if end <= 0 {
+		end = 1
+	}
+	all, lanes := marks(s.Faults, end)
+	f := &Figure{
+		Name:  "timeline",
+		Title: "Acquire latency (from intended start), " + decimal(s.Width.Seconds()) + " s windows – " + subject,
+		Alt:   timelineAlt(s, slo),
+		width: 11 * vg.Inch,
+	}
+	inches := 5.2 + 0.21*float64(lanes)
+	f.height = vg.Length(inches) * vg.Inch
+	top := 1 - (0.42+0.21*float64(lanes))/inches
+	c := clockOf(end)
+	f.rows = []row{
+		{faultPanel(f.Title, all, lanes), top, 1},
+		{latencyPanel(s, all, c, slo), 0.31 * top / 0.83, top + 0.005},
+		{outcomePanel(s, all, c), 0, 0.30 * top / 0.83},
+	}
+	for _, r := range f.rows {
+		limits(&r.plot.X, 0, end)
+	}
+	return f
+}
+
+func faultPanel(title string, all []mark, lanes int) *plot.Plot {
+	p := panel()
+	p.Title.Text = title
+	p.Y.Label.Text = "faults"
+	p.Add(strip(all, lanes))
+	if len(all) == 0 {
+		p.Y.Label.Text = ""
+		p.Add(notice("no fault was injected"))
+	}
+	bare(&p.X)
+	bare(&p.Y)
+	limits(&p.Y, 0, float64(lanes))
+	return p
+}
+
+func latencyPanel(s *stats.Summary, all []mark, c clock, slo time.Duration) *plot.Plot {
+	p := panel()
+	p.Y.Label.Text = "latency (log)"
+	ticks := c.ticks
+	ticks.silent = true
+	p.X.Tick.Marker = ticks
+	p.Add(grid(), bands(all))
+	lo, hi := latencyRange(s, slo)
+	if slo > 0 {
+		p.Add(threshold(float64(slo), "SLO: p99 < "+unit.Setting(slo)))
+	}
+	of := func(name string, style draw.LineStyle, value func(stats.Window) time.Duration) curve {
+		l := curve{name: name, style: style}
+		for _, w := range s.Windows {
+			y := math.NaN()
+			if w.Outcomes.Acquired > 0 {
+				y = float64(value(w))
+			}
+			l.xs = append(l.xs, (w.Start + s.Width/2).Seconds())
+			l.ys = append(l.ys, y)
+		}
+		return l
+	}
+	lines := legend{
+		of("max", line(alpha(ink, 0x90), 0.7), func(w stats.Window) time.Duration { return w.Max }),
+		of("p99", line(orange, 1.5), func(w stats.Window) time.Duration { return w.P99 }),
+		of("p50", line(blue, 1.5, 6, 1.5), func(w stats.Window) time.Duration { return w.P50 }),
+	}
+	for _, l := range lines {
+		p.Add(l)
+	}
+	p.Add(silences(s), lines)
+	logTime(&p.Y, lo, hi)
+	if s.Outcomes.Acquired == 0 {
+		p.Add(notice("nothing was acquired"))
+	}
+	return p
+}
+
+// latencyRange is what the latency axis shows: all values, and the objective.
+func latencyRange(s *stats.Summary, slo time.Duration) (lo, hi float64) {
+	lo, hi = math.Inf(1), float64(slo)
+	for _, w := range s.Windows {
+		if w.Outcomes.Acquired > 0 {
+			lo, hi = min(lo, float64(w.P50)), max(hi, float64(w.Max))
+		}
+	}
+	if math.IsInf(lo, 1) {
+		return float64(time.Millisecond), max(hi*2, float64(time.Second))
+	}
+	hi = max(hi, lo*10)
+	// Half a decade above all values leaves room for the legend.
+	return lo * 0.5, math.Pow(10, math.Ceil(math.Log10(hi)+0.25))
+}
+
+const maxSilences = 4
+
+// silences says in words where nothing was acquired, since there the lines
+// just stop.
+func silences(s *stats.Summary) layer {
+	return func(c draw.Canvas, p *plot.Plot) {
+		tx, ty := p.Transforms(&c)
+		sty := bold(centred(words(8, red)))
+		for _, g := range Silences(s) {
+			mid := tx((g.From + g.To).Seconds() / 2)
+			text := "no acquire\nfor " + unit.Span(g.Length())
+			half := sty.Width(text)/2 + vg.Points(2)
+			mid = min(max(mid, c.Min.X+half), c.Max.X-half)
+			y := ty(math.Sqrt(p.Y.Min * p.Y.Max))
+			fill(&c, color.NRGBA{255, 255, 255, 0xc0}, mid-half, y-vg.Points(10), mid+half, y+vg.Points(10))
+			c.FillText(sty, vg.Point{X: mid, Y: y}, text)
+		}
+	}
+}
+
+// Silences lists the gaps without a grant that are worth a word: at least a
+// second and two windows long, and ten times the usual.
+func Silences(s *stats.Summary) []stats.Gap {
+	if s.Outcomes.Acquired == 0 {
+		return nil
+	}
+	usual := s.Measured / time.Duration(s.Outcomes.Acquired)
+	var out []stats.Gap
+	for _, g := range s.Gaps {
+		if len(out) < maxSilences && g.Length() >= max(time.Second, 2*s.Width, 10*usual) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func outcomePanel(s *stats.Summary, all []mark, c clock) *plot.Plot {
+	p := panel()
+	p.X.Label.Text = "time since the run began (" + c.unit + ")"
+	p.Y.Label.Text = "attempts/s"
+	p.X.Tick.Marker = c.ticks
+	p.Add(grid(), bands(all))
+	top := 0.0
+	of := func(name string, style draw.LineStyle, value func(stats.Outcomes) int64) curve {
+		l := curve{name: name, style: style}
+		for _, w := range s.Windows {
+			width := min(s.Width, s.Duration-w.Start)
+			if width < s.Width/4 {
+				continue // too short a stretch to speak of a rate
+			}
+			rate := float64(value(w.Outcomes)) / width.Seconds()
+			top = max(top, rate)
+			l.xs = append(l.xs, (w.Start + width/2).Seconds())
+			l.ys = append(l.ys, rate)
+		}
+		return l
+	}
+	lines := legend{
+		of("acquired", line(green, 1.4), func(o stats.Outcomes) int64 { return o.Acquired }),
+		of("contended", line(sky, 1.2, 7, 1.5), func(o stats.Outcomes) int64 { return o.Contended }),
+		of("error", line(pink, 1.4, 1.5, 1.5), func(o stats.Outcomes) int64 { return o.Error }),
+		of("unknown", line(amber, 1.4, 4, 2), func(o stats.Outcomes) int64 { return o.Unknown }),
+	}
+	for _, l := range lines {
+		p.Add(l)
+	}
+	p.Add(lines)
+	limits(&p.Y, 0, top*1.35)
+	p.Y.Tick.Marker = step{by: nice(max(top*1.35, 1), 4)}
+	return p
+}
+
+func timelineAlt(s *stats.Summary, slo time.Duration) string {
+	q := s.Find(stats.Acquire, stats.All)
+	text := fmt.Sprintf("Timeline of %s: %d faults, %s acquires with p50 %s, p99 %s, max %s.", unit.Span(s.Duration), len(s.Faults),
+		unit.Count(s.Outcomes.Acquired), unit.Latency(q.P50), unit.Latency(q.P99), unit.Latency(q.Max))
+	if slo > 0 {
+		text += " The objective is a p99 below " + unit.Setting(slo) + "."
+	}
+	for _, g := range Silences(s) {
+		text += fmt.Sprintf(" Nothing was acquired for %s from second %.1f.", unit.Span(g.Length()), g.From.Seconds())
+	}
+	return text
+}

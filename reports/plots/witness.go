@@ -1,0 +1,148 @@
+package plots
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+
+	"locktorture/reports/story"
+	"locktorture/reports/unit"
+)
+
+// A witness shows at most this many rows of each kind.
+const (
+	maxClients = 6
+	maxNodes   = 6
+)
+
+const storeRow = "guarded store"
+
+// A gantt is the witness of one violation, laid out: what clients believed,
+// what the store took, and what the nodes stored, below each other.
+type gantt struct {
+	story.Story
+	rows    []string // top first
+	clients int      // the first rows
+	nodes   int      // index of the first node's row
+}
+
+// Witness shows one violation: who held, who wrote, what the nodes knew, and
+// the steps of its story as numbers.
+func Witness(s story.Story, seed uint64) *Figure {
+	g := &gantt{Story: s}
+	g.layOut()
+	f := &Figure{
+		Name:  "witness-" + s.ID,
+		Title: fmt.Sprintf("Witness %s: %s (seed %s)", s.ID, s.Title, unit.Seed(seed)),
+		Alt:   witnessAlt(s),
+		width: 11 * vg.Inch, height: vg.Length(1.75+0.64*float64(max(len(g.rows), 1))) * vg.Inch,
+	}
+	p := panel()
+	p.Title.Text = shorten(bold(words(11, ink)), f.Title, f.width-vg.Inch)
+	p.Add(layer(g.separators), layer(g.faults), layer(g.overlap), layer(g.holds), layer(g.writes), layer(g.stored), layer(g.steps))
+	g.axes(p)
+	if len(g.rows) == 0 {
+		p.Add(notice("the history holds no span for this witness: see its story"))
+	}
+	f.rows = []row{{p, 0, 1}}
+	return f
+}
+
+func (g *gantt) axes(p *plot.Plot) {
+	length := g.To - g.From
+	by, divisor, name := float64(time.Millisecond), float64(time.Millisecond), "ms"
+	if length > 20*time.Second {
+		by, divisor, name = float64(time.Second), float64(time.Second), "s"
+	}
+	limits(&p.X, 0, float64(length))
+	by *= nice(float64(length)/by, 8)
+	p.X.Tick.Marker = step{by: by, divisor: divisor}
+	p.X.Label.Text = fmt.Sprintf("%s since second %s of the run", name, unit.Seconds(g.From))
+	var ticks plot.ConstantTicks
+	for i, r := range g.rows {
+		ticks = append(ticks, plot.Tick{Value: g.y(i), Label: r})
+	}
+	bare(&p.Y)
+	p.Y.Tick.Marker = ticks
+	p.Y.Tick.Label.Font = sans(10, true)
+	p.Y.Tick.Label.Color = ink
+	limits(&p.Y, 0, float64(len(g.rows))+0.95)
+}
+
+// y is the middle of a row.
+func (g *gantt) y(row int) float64 { return float64(len(g.rows)-1-row) + 0.5 }
+
+// x is a moment of the run on the axis.
+func (g *gantt) x(t time.Duration) float64 { return float64(min(max(t, g.From), g.To) - g.From) }
+
+// layOut decides which rows there are.
+func (g *gantt) layOut() {
+	for _, h := range g.ranked() {
+		if name := "client " + h.Owner; len(g.rows) < maxClients && !slices.Contains(g.rows, name) {
+			g.rows = append(g.rows, name)
+		}
+	}
+	g.clients = len(g.rows)
+	if len(g.Writes) > 0 {
+		g.rows = append(g.rows, storeRow)
+	}
+	g.nodes = len(g.rows)
+	var nodes []string
+	for _, s := range g.Stored {
+		nodes = append(nodes, s.Node)
+	}
+	for _, f := range g.Faults {
+		if len(f.Nodes) <= maxNodes/2 {
+			nodes = append(nodes, f.Nodes...)
+		}
+	}
+	slices.Sort(nodes)
+	for _, n := range slices.Compact(nodes) {
+		if len(g.rows)-g.nodes < maxNodes {
+			g.rows = append(g.rows, "redis "+n)
+		}
+	}
+}
+
+// ranked lists the holds with those that the violation is about first, and
+// each of the two groups in the order of their grants.
+func (g *gantt) ranked() []story.Hold {
+	about := func(h story.Hold) bool {
+		return slices.Contains(g.Finding.Owners, h.Owner) || slices.Contains(g.Overlap.Owners[:], h.Owner)
+	}
+	holds := slices.Clone(g.Holds)
+	slices.SortStableFunc(holds, func(a, b story.Hold) int {
+		if about(a) != about(b) {
+			if about(a) {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.From, b.From)
+	})
+	return holds
+}
+
+// row finds who's row, -1 when there is none.
+func (g *gantt) row(who string) int {
+	for i, r := range g.rows {
+		if r == who || strings.HasSuffix(r, " "+who) {
+			return i
+		}
+	}
+	return -1
+}
+
+func witnessAlt(s story.Story) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Gantt chart of %s.", s.Title)
+	for _, step := range s.Steps {
+		fmt.Fprintf(&b, " %d: at second %s %s %s.", step.N, unit.Seconds(step.Time), step.Who, step.Text)
+	}
+	return b.String()
+}
