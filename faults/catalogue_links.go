@@ -9,7 +9,19 @@ func linkFaults() map[string]Entry {
 			Wire:     "Every packet between the clients and the node is delayed, with jitter, both ways.",
 			Survives: "Nothing breaks: validity shrinks by the time spent; a lock that ignores it grants leases that have ended.",
 			Default:  Params{Client: RoleAll, Node: RoleAny}, For: ttlTimes(1),
-			New: newLatency,
+			New: newLatency("latency"),
+		},
+		"latency-heavy-tail": {
+			Wire:     "As latency, but most packets are quick and a few very late (Pareto): what congestion and retransmission look like.",
+			Survives: "Nothing breaks. Averages hide it; time-outs and the validity of each grant must not.",
+			Default:  Params{Client: RoleAll, Node: RoleAny, Spread: link.HeavyTail}, For: ttlTimes(1),
+			New: newLatency("latency-heavy-tail"),
+		},
+		"bandwidth": {
+			Wire:     "Few bytes per second pass between the clients and the node, both ways.",
+			Survives: "As latency: a request that is late by more than its time-out has an unknown outcome.",
+			Default:  Params{Client: RoleAll, Node: RoleAny, Rate: 2000}, For: ttlTimes(1),
+			New: on("bandwidth", link.Bandwidth),
 		},
 		"partition-client": {
 			Wire:     "One client and every node drop each other's packets; connections stay open.",

@@ -14,8 +14,8 @@ const defaultDelay = 40
 // latency delays every packet.
 type latency struct{ roadFault }
 
-func newLatency(p Params) Fault {
-	return latency{roadFault{Params: p, name: "latency", kind: link.Delay}}
+func newLatency(name string) func(Params) Fault {
+	return func(p Params) Fault { return latency{roadFault{Params: p, name: name, kind: link.Delay}} }
 }
 
 func (f latency) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {

@@ -39,10 +39,10 @@ func TestBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Schedule{
-		{Trigger{After: 5 * second}, 2 * second, newLatency(Params{Client: RoleAll, Node: RoleAny, Delay: second})},
+		{Trigger{After: 5 * second}, 2 * second, newLatency("latency")(Params{Client: RoleAll, Node: RoleAny, Delay: second})},
 		{Trigger{After: 6 * second}, second, pauseClient{Params{Client: "c03"}}},
 		{Trigger{After: 7 * second, On: AcquireReplied}, 3 * second, pauseClient{Params{Client: RoleHolder}}},
-		{Trigger{After: 15 * second}, 2 * second, newLatency(Params{Client: RoleAll, Node: RoleAny, Delay: second})},
+		{Trigger{After: 15 * second}, 2 * second, newLatency("latency")(Params{Client: RoleAll, Node: RoleAny, Delay: second})},
 	}
 	if !reflect.DeepEqual(plan, want) {
 		t.Errorf("plan\n%+v\nwant\n%+v", plan, want)

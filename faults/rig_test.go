@@ -1,0 +1,194 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+	"locktorture/workload/history"
+)
+
+// quiet keeps go-redis from printing every failed dial.
+type quiet struct{}
+
+func (quiet) Printf(context.Context, string, ...any) {}
+
+func TestMain(m *testing.M) {
+	redis.SetLogger(quiet{})
+	os.Exit(m.Run())
+}
+
+// rig is a target of real nodes and links, with clients that one test drives
+// by hand.
+type rig struct {
+	*world
+	links map[string]link.Link
+}
+
+// embeddedRig runs on miniredis.
+func embeddedRig(t *testing.T, nodes, clients int) *rig {
+	bed, err := testbed.StartEmbedded(t.Context(), testbed.EmbeddedConfig{Nodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRig(t, bed, clients)
+}
+
+// processRig runs on redis-server.
+func processRig(t *testing.T, nodes, clients int) *rig {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	bed, err := testbed.StartProcess(t.Context(), testbed.ProcessConfig{Nodes: nodes, Dir: t.TempDir(), Persist: true, FakeClock: fakeTime()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRig(t, bed, clients)
+}
+
+func newRig(t *testing.T, bed testbed.Testbed, clients int) *rig {
+	r := &rig{world: newWorld(0, clients), links: map[string]link.Link{}}
+	fabric := link.NewEmbedded()
+	t.Cleanup(func() {
+		if err := fabric.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := bed.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.Testbed, r.Quorum = bed, len(bed.Nodes())/2+1
+	r.LeaseKeys = func(key string) []string { return []string{key} }
+	r.Link = func(client, node string) link.Link { return r.links[client+"→"+node] }
+	for _, c := range r.Clients {
+		for _, n := range append(bed.Nodes(), bed.Store()) {
+			road, err := fabric.Open(t.Context(), c.Name(), n.Name(), n.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.links[c.Name()+"→"+n.Name()] = road
+		}
+	}
+	return r
+}
+
+// dial returns a Redis client over the link, with connections open already.
+func (r *rig) dial(t *testing.T, client, node string) *redis.Client {
+	rdb := r.raw(client, node)
+	t.Cleanup(func() { _ = rdb.Close() })
+	if err := rdb.Ping(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return rdb
+}
+
+func (r *rig) raw(client, node string) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Dialer:     func(ctx context.Context, _, _ string) (net.Conn, error) { return r.Link(client, node).Dial(ctx) },
+		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true, DisableIdentity: true, Protocol: 2, PoolSize: 1,
+	})
+}
+
+// set sends SET NX and returns its error; the wait for a reply is short.
+func set(t *testing.T, rdb *redis.Client, key, value string) error {
+	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+	defer cancel()
+	return rdb.SetNX(ctx, key, value, time.Minute).Err()
+}
+
+// get reads past every link.
+func (r *rig) get(t *testing.T, n testbed.Node, key string) string {
+	v, err := testbed.Do(t.Context(), n, "GET", key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprint(v)
+}
+
+func (r *rig) node(name string) testbed.Node {
+	for _, n := range append(r.Testbed.Nodes(), r.Testbed.Store()) {
+		if n.Name() == name {
+			return n
+		}
+	}
+	return nil
+}
+
+// held is one step in force, until end is called.
+type held struct {
+	*rig
+	end  func()
+	wait func() (StepResult, error)
+}
+
+// inject runs a step of one fault, and returns once it is in force.
+func (r *rig) inject(t *testing.T, name string, p Params) *held {
+	t.Helper()
+	entry, ok := Catalogue()[name]
+	if !ok {
+		t.Fatalf("no fault %q", name)
+	}
+	f := entry.New(p.or(entry.Default))
+	if err := f.Supports(r.Target); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	inForce := make(chan struct{})
+	var once sync.Once
+	r.rec.Attach(history.SinkFunc(func(e *history.Event) {
+		if e.Op == history.Fault && e.Kind != history.Invoke {
+			once.Do(func() { close(inForce) })
+		}
+	}))
+	var res Result
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		res, err = r.run(ctx, Step{For: time.Hour, Fault: f})
+	}()
+	<-inForce
+	wait := func() (StepResult, error) { cancel(); <-done; return res.Steps[0], err }
+	t.Cleanup(func() { cancel(); <-done })
+	return &held{rig: r, end: cancel, wait: wait}
+}
+
+// healed ends the step and checks that it was healed with a receipt that
+// says so.
+func (h *held) healed(t *testing.T, receipt ...string) {
+	t.Helper()
+	res, err := h.wait()
+	if err != nil || !res.Healed || !res.Bit {
+		t.Errorf("%s: %+v, %v", res.Fault, res, err)
+	}
+	said := strings.Join(res.Receipts, "; ")
+	for _, want := range receipt {
+		if !strings.Contains(said, want) {
+			t.Errorf("%s: receipt %q does not say %q", res.Fault, said, want)
+		}
+	}
+	if err := history.Validate(h.events.Events); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%s: %s", res.Fault, said)
+}
+
+// fakeTime reports whether libfaketime is installed where Debian puts it.
+func fakeTime() bool {
+	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
+	return len(found) > 0
+}

@@ -1,0 +1,137 @@
+package faults
+
+import (
+	"testing"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// rigs are the testbeds on which a directed test runs.
+var rigs = map[string]func(t *testing.T, nodes, clients int) *rig{"embedded": embeddedRig, "process": processRig}
+
+// onEach runs a directed test on every testbed that can suffer the fault.
+func onEach(t *testing.T, nodes, clients int, test func(t *testing.T, r *rig)) {
+	for name, start := range rigs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, start(t, nodes, clients))
+		})
+	}
+}
+
+// What a SET through a wounded road comes to: for its client, at the node while
+// the fault lasts, and after the heal.
+func TestRoads(t *testing.T) {
+	const lost, applied = "<nil>", "v"
+	for name, c := range map[string]struct {
+		fails         bool
+		during, after string
+		receipt       string
+	}{
+		"latency":         {during: applied, after: applied, receipt: "delayed on c00→n1"},
+		"bandwidth":       {fails: true, during: lost, after: applied, receipt: "slowed down on c00→n1"},
+		"cut":             {fails: true, during: lost, after: lost, receipt: "1 connections died"},
+		"request-lost":    {fails: true, during: lost, after: lost, receipt: "dropped on c00→n1"},
+		"response-lost":   {fails: true, during: applied, after: applied, receipt: "dropped on c00→n1"},
+		"fast-lost-reply": {fails: true, during: applied, after: applied, receipt: "executed without a reply"},
+		"stall":           {fails: true, during: lost, after: applied, receipt: "held on c00→n1"},
+		"zombie":          {fails: true, during: lost, after: applied, receipt: "held on c00→n1"},
+		"slow-reply":      {fails: true, during: applied, after: applied, receipt: "held on c00→n1"},
+		"one-way":         {fails: true, during: applied, after: applied, receipt: "dropped on c00→n1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, 1, 1, func(t *testing.T, r *rig) {
+				rdb := r.dial(t, "c00", "n1")
+				p := Params{Client: "c00", Node: "n1", Delay: 20 * time.Millisecond}
+				if name == "bandwidth" {
+					p.Rate = 1
+				}
+				f := r.inject(t, name, p)
+				began := time.Now()
+				if err := set(t, rdb, "k", "v"); (err != nil) != c.fails {
+					t.Errorf("SET: %v", err)
+				}
+				if took := time.Since(began); name == "latency" && took < 20*time.Millisecond {
+					t.Errorf("a delay of 20 ms each way took %v", took)
+				}
+				if got := r.get(t, r.node("n1"), "k"); got != c.during {
+					t.Errorf("while it lasts the node stores %s, want %s", got, c.during)
+				}
+				f.healed(t, c.receipt)
+				r.await(t, r.node("n1"), "k", c.after)
+				if err := set(t, r.dial(t, "c00", "n1"), "k2", "v"); err != nil {
+					t.Errorf("SET after the heal: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// await waits until a node stores what it should.
+func (r *rig) await(t *testing.T, n testbed.Node, key, want string) {
+	t.Helper()
+	var got string
+	for range 500 {
+		if got = r.get(t, n, key); got == want {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%s stores %s under %s, want %s", n.Name(), got, key, want)
+}
+
+// Partitions cut off whom they say, and nobody else.
+func TestPartitions(t *testing.T) {
+	type reach map[string]bool // "c00→n1"
+	for name, c := range map[string]struct {
+		p       Params
+		blocked reach
+	}{
+		"partition-client": {Params{Client: "c01"}, reach{"c01→n1": true, "c01→n2": true, "c01→n3": true}},
+		"partition-node":   {Params{Node: "n2"}, reach{"c00→n2": true, "c01→n2": true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, 3, 2, func(t *testing.T, r *rig) {
+				f := r.inject(t, name, c.p)
+				for _, client := range []string{"c00", "c01"} {
+					for _, n := range r.Testbed.Nodes() {
+						r.checkRoad(t, client, n.Name(), c.blocked[client+"→"+n.Name()])
+					}
+				}
+				f.healed(t, "dropped on")
+				r.checkRoad(t, "c01", "n2", false)
+			})
+		})
+	}
+}
+
+func (r *rig) checkRoad(t *testing.T, client, node string, blocked bool) {
+	t.Helper()
+	rdb := r.raw(client, node)
+	defer rdb.Close()
+	if err := set(t, rdb, client, "v"); (err != nil) != blocked {
+		t.Errorf("%s→%s: SET says %v", client, node, err)
+	}
+}
+
+// The store's link is a road like any other: a lost reply leaves the write
+// there, a delayed one arrives after the heal.
+func TestStoreLink(t *testing.T) {
+	for name, during := range map[string]string{"store-reply-lost": "v", "store-write-delayed": "<nil>"} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, 1, 1, func(t *testing.T, r *rig) {
+				rdb := r.dial(t, "c00", StoreNode)
+				f := r.inject(t, name, Params{Client: "c00"})
+				if err := set(t, rdb, "row", "v"); err == nil {
+					t.Error("the write is answered")
+				}
+				if got := r.get(t, r.Testbed.Store(), "row"); got != during {
+					t.Errorf("the store has %s, want %s", got, during)
+				}
+				f.healed(t, "c00→store")
+				r.await(t, r.Testbed.Store(), "row", "v")
+			})
+		})
+	}
+}
