@@ -72,4 +72,8 @@ type Report struct {
 	Inconclusive    []Finding `json:"inconclusive"`
 	Evidence        Evidence  `json:"evidence"`
 	Checked         Checked   `json:"checked"`
+
+	Breaches []Finding      `json:"breaches,omitempty"` // L4, L6: bounds of service that were missed
+	Totals   map[string]int `json:"totals,omitempty"`   // violations by id, where not all are listed
+	Notes    []string       `json:"notes,omitempty"`    // what a reader of the verdict must know
 }

@@ -1,0 +1,168 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// doubleGrants decides S1, and S10 as its root cause: no two owners hold one
+// key at once.
+type doubleGrants struct {
+	j       *Judge
+	pending []pair
+}
+
+// A pair of definite holds that overlap from an instant on, for how long is
+// not known yet.
+type pair struct {
+	a, b *grant
+	from time.Duration
+	idx  int // an extension that made them overlap; 0 is none
+}
+
+func (*doubleGrants) ids() []string { return []string{"S1", "S10"} }
+
+func (d *doubleGrants) see(f *fact) {
+	if len(d.pending) > 0 {
+		d.settle()
+	}
+	switch f.what {
+	case granted:
+		for _, x := range f.key.held {
+			if conflicts(x, f.grant) {
+				d.meet(x, f.grant)
+			}
+		}
+		d.ghost(f)
+	case extended, reentered:
+		for _, x := range f.key.held {
+			if conflicts(x, f.grant) && f.old < f.grant.d {
+				d.stretched(x, f)
+			}
+		}
+	case unknown:
+		d.doubt(f)
+	}
+}
+
+// settle judges the pairs that are past the clock uncertainty.
+func (d *doubleGrants) settle() {
+	left := d.pending[:0]
+	for _, p := range d.pending {
+		if d.j.now > p.from+d.j.h.Epsilon {
+			d.judge(p)
+		} else {
+			left = append(left, p)
+		}
+	}
+	clear(d.pending[len(left):])
+	d.pending = left
+}
+
+func (d *doubleGrants) finish() {
+	for _, p := range d.pending {
+		d.judge(p)
+	}
+}
+
+// meet compares a fresh grant with one that its key knows.
+func (d *doubleGrants) meet(x, g *grant) {
+	from, length := overlap(x, g)
+	switch {
+	case length > 0:
+		d.pending = append(d.pending, pair{a: x, b: g, from: from})
+	case x.rel == never && x.stop > from && from >= x.d && g.ok < x.start+d.j.h.TTL:
+		d.suspect(x, g, "the lease, counted from the first byte of its acquire, had not run out, though its holder no longer relied on it")
+	case x.relUnsure && from >= x.rel && from < x.d:
+		d.suspect(x, g, "its release is of unknown outcome")
+	case x.rel == never && x.stop <= g.ok && g.ok < x.d:
+		d.early(x, g)
+	}
+}
+
+// stretched looks for an overlap that an extension made.
+func (d *doubleGrants) stretched(x *grant, f *fact) {
+	g := f.grant
+	from, length := overlap(x, g)
+	if before := min(x.end(), f.old, g.stop); length > 0 && before <= from {
+		d.pending = append(d.pending, pair{a: g, b: x, from: from, idx: f.op.okIdx})
+	}
+}
+
+// judge tells a definite overlap from one that the clocks leave open.
+func (d *doubleGrants) judge(p pair) {
+	_, length := overlap(p.a, p.b)
+	h := d.hit(p)
+	switch {
+	case d.j.test.overlaps(length, d.j.h.Epsilon):
+		d.j.violate(h)
+		if p.idx == 0 {
+			d.early(p.a, p.b)
+		}
+	case length > 0:
+		d.j.suspect(h)
+	}
+}
+
+func (d *doubleGrants) hit(p pair) *hit {
+	a, b := p.a, p.b
+	if b.ok < a.ok {
+		a, b = b, a
+	}
+	h := &hit{
+		id: "S1", key: a.holder.key, owners: owners(a.owner(), b.owner()), witness: []int{a.okIdx, b.okIdx}, blame: blameServer,
+		from: a.start, to: p.from,
+	}
+	if p.idx != 0 {
+		h.witness = append(h.witness, p.idx)
+	} else if a.first <= p.from {
+		h.witness = append(h.witness, a.dIdx)
+	}
+	h.text = func() string {
+		_, length := overlap(a, b)
+		return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s and could rely on it until %s%s; %s was granted it%s at %s, while that time had not run out and no release had been sent. "+
+			"Both acted as the only one. Remedy: find out which node forgot or gave the lock away (see the faults); a fence at the store limits the damage.",
+			a.holder.key.name, span(length), mode(a), token(a.fence), at(a.ok), at(a.d), promise(a), mode(b), token(b.fence), at(b.ok))
+	}
+	return h
+}
+
+// early reports S10: a lease was given away before its time, and a fault that
+// makes nodes forget explains it.
+func (d *doubleGrants) early(x, g *grant) {
+	if x.rel <= g.ok || !d.j.test.early(g.ok, x.d, d.j.h.Epsilon) || !d.j.nemesis.forgot(x.start, g.ok) {
+		return
+	}
+	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. The nodes had forgotten it. "+
+		"Remedy: let a node that restarts stay away for a whole TTL or keep its data (fsync always), and keep clocks from jumping.",
+		g.owner(), g.holder.key.name, token(g.fence), at(g.ok), span(x.d-g.ok), x.owner(), token(x.fence), at(x.ok))
+	d.j.violate(&hit{
+		id: "S10", key: x.holder.key, owners: owners(x.owner(), g.owner()), witness: []int{x.okIdx, g.okIdx}, blame: blameServer,
+		from: x.start, to: g.ok, text: func() string { return text },
+	})
+}
+
+func (d *doubleGrants) suspect(x, g *grant, why string) {
+	text := fmt.Sprintf("%s may have held %s still (granted%s at %s) when %s was granted it%s at %s: %s.",
+		x.owner(), x.holder.key.name, token(x.fence), at(x.ok), g.owner(), token(g.fence), at(g.ok), why)
+	d.j.suspect(&hit{
+		id: "S1", key: x.holder.key, owners: owners(x.owner(), g.owner()), witness: []int{x.okIdx, g.okIdx},
+		from: x.start, to: g.ok, text: func() string { return text },
+	})
+}
+
+func mode(g *grant) string {
+	if g.mode == history.Shared {
+		return g.owner() + " (reader)"
+	}
+	return g.owner()
+}
+
+func promise(g *grant) string {
+	if g.stands {
+		return " (the lock promises no deadline: its TTL less drift stands in)"
+	}
+	return ""
+}

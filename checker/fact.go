@@ -1,0 +1,119 @@
+package checker
+
+import (
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A fact is what the ledger made of an event. Rules see it before the ledger
+// moves on, and keep no pointer to it.
+type fact struct {
+	what  what
+	e     *history.Event
+	op    *op
+	grant *grant
+	key   *key
+	old   time.Duration // extended: the deadline before
+	land  *landing
+}
+
+type what uint8
+
+const (
+	invoked   what = iota + 1 // op began; key is set
+	granted                   // grant is fresh, and not yet among its key's grants
+	reentered                 // grant was taken once more by its owner
+	refused                   // an acquire was answered with a definite no
+	extended                  // op moved grant's deadline, from old
+	unmoved                   // op was an extension and did not (refused, or unknown)
+	releasing                 // a release of grant was invoked
+	answered                  // op is a completed release of grant
+	lost                      // the library reported the loss of grant
+	rejected                  // op is a write that the store rejected
+	landed                    // land is an accepted write, in the store's order
+	unknown                   // op, of whatever kind, is of unknown outcome
+	settled                   // … and then was settled
+	nemesised                 // a fault or a heal
+	phased                    // a phase event
+	witnessed                 // a node witness
+	receipt                   // a link's receipt
+	audited                   // a line of the store's log
+)
+
+// A landing is an accepted write at its place in the store's order.
+type landing struct {
+	op   *op
+	idx  int    // the event that proves it
+	seq  uint64 // 0 when the store tells none
+	late bool   // settled by the store's log: it landed somewhere behind
+	top  uint64 // the highest token accepted before it on its key …
+	high mark   // … and the write that carried it
+}
+
+// A rule decides one property, or a few that need the same state. The other
+// rules go on when it panics.
+type rule interface {
+	// ids names the properties that it decides.
+	ids() []string
+	// see takes one fact.
+	see(f *fact)
+	// finish judges what was left open. No fact comes after it.
+	finish()
+}
+
+// dispatch shows f to every rule that still stands.
+func (j *Judge) dispatch(f *fact) {
+	for i := 0; i < len(j.rules); {
+		i = j.show(f, i)
+	}
+}
+
+// show shows f to the rules from i on, and returns where to go on after a
+// rule that panicked.
+func (j *Judge) show(f *fact, i int) (next int) {
+	next = i
+	defer func() {
+		if r := recover(); r != nil {
+			j.bury(next, r)
+			next++
+		}
+	}()
+	for ; next < len(j.rules); next++ {
+		j.rules[next].see(f)
+	}
+	return next
+}
+
+// finishRules lets every rule that still stands judge what it left open.
+func (j *Judge) finishRules() {
+	for i := range j.rules {
+		func() {
+			defer func() {
+				if r := recover(); r != nil {
+					j.bury(i, r)
+				}
+			}()
+			j.rules[i].finish()
+		}()
+	}
+}
+
+// bury replaces a rule that panicked.
+func (j *Judge) bury(i int, cause any) {
+	j.crashed = append(j.crashed, crash{j.rules[i].ids(), cause, j.events})
+	j.rules[i] = buried{}
+}
+
+// A crash is a rule that panicked.
+type crash struct {
+	ids    []string
+	cause  any
+	events int // seen until then
+}
+
+type buried struct{}
+
+func (buried) ids() []string { return nil }
+func (buried) see(*fact)     {}
+func (buried) finish()       {}

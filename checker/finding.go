@@ -1,0 +1,121 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// names of the anomalies, by id.
+var names = map[string]string{
+	"S1": "double grant", "S2": "stale write accepted", "S3": "interleaved sections, lost update",
+	"S3z": "zombie effect", "S4": "token order", "S4b": "duplicate token", "S5": "foreign release",
+	"S6": "extension across a loss", "S7": "stillborn grant", "S8": "unconfirmed use",
+	"S9": "sub-quorum grant", "S10": "early takeover", "S11": "late loss",
+	"L1": "orphan, deadlock", "L2": "no progress with a quorum", "L3": "starvation", "L4": "slow recovery",
+	"L5": "lease lost without cause", "L6": "availability below floor", "L7": "split-vote livelock", "L8": "leftovers",
+	"V1": "too little evidence", "V2": "fault without receipt", "V3": "moment not reached",
+	"V4": "the harness lagged", "V5": "not judged to the end", "V6": "canary not caught", "V7": "key space not clean",
+}
+
+// Name returns the anomaly's name, or "" for an unknown id.
+func Name(id string) string { return names[id] }
+
+// who is to blame.
+const (
+	blameServer   = "server granted twice"
+	blameClient   = "client outlived its lease"
+	blameRelease  = "release removed another's lock"
+	blameStore    = "store accepted a stale write"
+	blameLibrary  = "lock library misreported"
+	blameProgress = "lock made no progress"
+)
+
+// A hit is a finding in the making. Its text is written when judging ends,
+// when it is known how the leases in it ended.
+type hit struct {
+	id      string
+	key     *key
+	owners  []string
+	witness []int
+	blame   string
+	from    time.Duration // start of the lease that the story begins with
+	to      time.Duration // the last event that proves it
+	text    func() string
+}
+
+// hits collects findings of one kind, keeping the first of each id.
+type hits struct {
+	limit int // kept per id
+	kept  []*hit
+	total map[string]int
+}
+
+func (h *hits) add(x *hit) {
+	if h.total == nil {
+		h.total = make(map[string]int)
+	}
+	h.total[x.id]++
+	if h.total[x.id] <= h.limit {
+		slices.Sort(x.witness)
+		x.witness = slices.Compact(x.witness)
+		h.kept = append(h.kept, x)
+	}
+}
+
+// findings renders what was kept, ordered by first witness, id and the rest of
+// the witness.
+func (h *hits) findings(n *nemesis) []Finding {
+	out := make([]Finding, 0, len(h.kept))
+	for _, x := range h.kept {
+		out = append(out, x.finding(n))
+	}
+	slices.SortStableFunc(out, compareFindings)
+	return out
+}
+
+func compareFindings(a, b Finding) int {
+	if len(a.Witness) > 0 && len(b.Witness) > 0 && a.Witness[0] != b.Witness[0] {
+		return a.Witness[0] - b.Witness[0]
+	}
+	if a.ID != b.ID {
+		return strings.Compare(a.ID, b.ID)
+	}
+	return slices.Compare(a.Witness, b.Witness)
+}
+
+func (x *hit) finding(n *nemesis) Finding {
+	f := Finding{ID: x.id, Name: names[x.id], Owners: x.owners, Witness: x.witness, Blame: x.blame, Text: x.text()}
+	if x.key != nil {
+		f.Key = x.key.name
+	}
+	f.Breakers = n.breakers(x.from, x.to)
+	if story := n.story(x.from, x.to); story != "" {
+		f.Text += " " + story
+	}
+	return f
+}
+
+// overflow names the ids of which more were found than kept.
+func (h *hits) overflow(into map[string]int) {
+	for id, n := range h.total {
+		if n > h.limit {
+			into[id] += n
+		}
+	}
+}
+
+// at writes an instant of the history, in seconds since the run began.
+func at(t time.Duration) string { return fmt.Sprintf("%.6f s", t.Seconds()) }
+
+// span writes a length of time to three digits or so.
+func span(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return d.Round(time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	}
+	return d.String()
+}

@@ -1,0 +1,134 @@
+package checker
+
+import (
+	"context"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// Options say how a Judge works, never what is wrong.
+type Options struct {
+	Limit          int  // findings kept per anomaly id; 0 means 100
+	Counterfactual bool // replay the writes under other fences
+	SecondOpinion  bool // let Porcupine judge windows as well
+}
+
+// suspicions kept per anomaly id.
+const suspicions = 5
+
+// A Judge judges one history. It is a history.Sink: events go in in index
+// order, from one goroutine at a time. Live may be called at any time from any
+// goroutine; Finish once, after the last event.
+type Judge struct {
+	h    history.Header
+	o    Options
+	test tests
+
+	keys    map[string]*key
+	near    *key // the key that was looked up last
+	procs   procs
+	free    *op
+	unknown map[string]*op // writes of unknown outcome, by value
+	asked   map[int]*op    // other operations of unknown outcome, by invocation
+	early   map[int]string // receipts for operations that are open still
+	nemesis nemesis
+	maxSeq  uint64 // highest sequence number that a client has been told
+	audited bool   // the store's log was read
+	now     time.Duration
+	events  int
+	ended   bool
+	f       fact // the one being dispatched
+	landing landing
+
+	rules      []rule
+	crashed    []crash
+	broken     *crash // the ledger itself panicked
+	violations hits
+	suspicious hits
+	ev         *evidence
+	live       live
+	phases     *phases
+}
+
+var _ history.Sink = (*Judge)(nil)
+
+// New makes the judge of a history with header h.
+func New(h history.Header, o Options) *Judge {
+	if o.Limit == 0 {
+		o.Limit = 100
+	}
+	j := &Judge{
+		h: h, o: o, test: contract,
+		keys:       make(map[string]*key),
+		unknown:    make(map[string]*op),
+		asked:      make(map[int]*op),
+		violations: hits{limit: o.Limit},
+		suspicious: hits{limit: suspicions},
+	}
+	j.ev, j.phases = &evidence{j: j}, &phases{j: j}
+	j.rules = append(j.rules, j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j})
+	j.rules = append(j.rules, &doubleGrants{j: j}, &ownership{j: j, checked: h.OwnerCheckedRelease == nil || *h.OwnerCheckedRelease}, &stillborn{j: j}, &sections{j: j})
+	return j
+}
+
+// Check judges a history held in memory.
+func Check(ctx context.Context, h history.History, o Options) Report {
+	j := New(h.Header, o)
+	for i := range h.Events {
+		j.Event(&h.Events[i])
+	}
+	return j.Finish(ctx, h.Truncated)
+}
+
+// Event takes the next event. It keeps no pointer to it.
+func (j *Judge) Event(e *history.Event) {
+	if j.broken != nil {
+		j.events++
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			j.broken = &crash{cause: r, events: j.events}
+		}
+	}()
+	j.now = e.Time
+	switch {
+	case e.Op == history.Phase:
+		j.ended = j.ended || e.Value == history.PhaseEnd
+		j.tell(phased, e)
+	case e.Process >= 0:
+		j.client(e)
+	case e.Process == history.Nemesis:
+		j.nemesis.see(e)
+		j.tell(nemesised, e)
+	case e.Process == history.Store:
+		j.audit(e)
+	case e.Process == history.Witness:
+		j.tell(witnessed, e)
+	case e.Process == history.Link:
+		j.receipt(e)
+	}
+	j.events++
+}
+
+// tell dispatches a fact that is all in its event.
+func (j *Judge) tell(w what, e *history.Event) {
+	j.f = fact{what: w, e: e}
+	j.dispatch(&j.f)
+}
+
+// say dispatches a fact about an operation and its lease.
+func (j *Judge) say(w what, e *history.Event, o *op) {
+	j.f = fact{what: w, e: e, op: o, grant: o.grant, key: o.holder.key}
+	j.dispatch(&j.f)
+}
+
+// violate records a violation.
+func (j *Judge) violate(h *hit) {
+	j.violations.add(h)
+	j.live.violation(h)
+}
+
+// suspect records what may or may not have been wrong.
+func (j *Judge) suspect(h *hit) { j.suspicious.add(h) }

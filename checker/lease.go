@@ -1,0 +1,217 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// ended grants that a key remembers, for what is told of them late.
+const remembered = 4
+
+// deadline is until when a lease that began at start holds: as promised, or
+// else for the time asked for less the drift.
+func (j *Judge) deadline(o *op) (d time.Duration, stands bool) {
+	if o.has&history.HasValidUntil != 0 {
+		return o.until, false
+	}
+	return j.test.deadline(o, j.h.TTL, j.h.Drift), true
+}
+
+// acquired completes an acquire.
+func (j *Judge) acquired(e *history.Event, o *op) {
+	h := o.holder
+	switch o.outcome {
+	case history.OK:
+		j.granted(e, o)
+		return
+	case history.Fail:
+		h.tried = useRefused
+		j.say(refused, e, o)
+	default:
+		h.tried = useUnknown
+		j.unsettled(e, o)
+	}
+}
+
+// granted books a successful acquire: of a fresh lease, or of one that its
+// owner holds already.
+func (j *Judge) granted(e *history.Event, o *op) {
+	h := o.holder
+	h.tried = useHeld
+	d, stands := j.deadline(o)
+	if g := h.grant; g != nil && g.reenteredBy(o) {
+		g.depth++
+		o.grant = g
+		old := g.d
+		if d > g.d {
+			g.d, g.dIdx, g.start = d, o.okIdx, o.inv
+		}
+		j.change(reentered, e, o, old)
+		return
+	}
+	g := &grant{
+		holder: h, mode: o.mode, fence: o.fence, inv: o.inv, ok: o.ok, okIdx: o.okIdx, start: o.inv,
+		d: d, dIdx: o.okIdx, first: d, stands: stands, stop: never, rel: never, relOK: never, lost: never, depth: 1,
+	}
+	o.grant = g
+	j.say(granted, e, o)
+	h.prior, h.grant = h.grant, g
+	h.key.last = g
+	h.key.keep(g, j.now)
+}
+
+// reenteredBy says whether an acquire by the same owner found it still holding.
+func (g *grant) reenteredBy(o *op) bool {
+	if g.stop != never || g.mode != o.mode {
+		return false
+	}
+	return o.ok < g.d || o.inv < g.d && o.fence == g.fence && g.fence != 0
+}
+
+// keep adds g to its key's grants, and forgets those that ended long ago.
+func (k *key) keep(g *grant, now time.Duration) {
+	over := 0
+	for i := len(k.held) - 1; i >= 0; i-- {
+		if x := k.held[i]; x.extends > 0 || x.end() > now {
+			continue
+		}
+		if over++; over > remembered {
+			k.held = append(k.held[:i], k.held[i+1:]...)
+		}
+	}
+	k.held = append(k.held, g)
+}
+
+// extensionDone completes an extension that was invoked.
+func (j *Judge) extensionDone(e *history.Event, o *op) {
+	if o.grant == nil {
+		if o.outcome == history.Info {
+			j.unsettled(e, o)
+		}
+		return
+	}
+	o.grant.extends--
+	j.moved(e, o)
+}
+
+// renewed books a round of automatic renewal, which has no invocation.
+func (j *Judge) renewed(e *history.Event) {
+	h := j.key(e.Key).holder(e.Owner)
+	o := j.newOp(e, h)
+	o.outcome, o.ok, o.okIdx = e.Kind, e.Time, e.Index
+	if e.Began <= e.Time {
+		o.inv = e.Began
+	}
+	if e.HasAll(history.HasEnded) && e.Ended >= o.inv && e.Ended <= e.Time {
+		o.ok = e.Ended
+	}
+	o.take(e)
+	o.grant = h.at(o)
+	if o.grant != nil {
+		o.grant.renewed = true
+		j.moved(e, o)
+	}
+	j.recycle(o)
+}
+
+// at is the lease that a renewal was of: the latest that had begun, or the one
+// before when the token says so.
+func (h *holder) at(o *op) *grant {
+	g := h.grant
+	if g != nil && h.prior != nil && (o.inv < g.inv || o.fence != 0 && o.fence == h.prior.fence && o.fence != g.fence) {
+		return h.prior
+	}
+	return g
+}
+
+// moved gives an extended lease its deadline. A refused extension ends the
+// definite hold: the caller has been told no.
+func (j *Judge) moved(e *history.Event, o *op) {
+	g := o.grant
+	switch o.outcome {
+	case history.OK:
+		old := g.d
+		d, stands := j.deadline(o)
+		g.d, g.start, g.dIdx, g.stands = d, o.inv, o.okIdx, stands
+		if o.fence == 0 {
+			o.fence = g.fence
+		}
+		if k := g.holder.key; !slices.Contains(k.held, g) {
+			k.keep(g, j.now)
+		}
+		j.change(extended, e, o, old)
+	case history.Fail:
+		g.stopAt(o.ok, o.okIdx)
+		j.say(unmoved, e, o)
+	default:
+		j.say(unmoved, e, o)
+		j.unsettled(e, o)
+	}
+}
+
+// change dispatches that o moved its lease's deadline from old.
+func (j *Judge) change(w what, e *history.Event, o *op, old time.Duration) {
+	j.f = fact{what: w, e: e, op: o, grant: o.grant, key: o.holder.key, old: old}
+	j.dispatch(&j.f)
+}
+
+// stopAt ends the definite hold at t, unless it ended before.
+func (g *grant) stopAt(t time.Duration, idx int) {
+	if t < g.stop {
+		g.stop, g.stopIdx = t, idx
+	}
+}
+
+// releasing books the invocation of a release. An inner release of a
+// re-entrant hold ends nothing.
+func (j *Judge) releasing(e *history.Event, o *op) {
+	g := o.grant
+	if g == nil {
+		return
+	}
+	if g.depth > 1 {
+		g.depth--
+		o.grant = nil
+		return
+	}
+	if g.rel == never {
+		g.rel, g.relIdx = o.inv, o.invIdx
+	}
+	g.stopAt(o.inv, o.invIdx)
+	j.say(releasing, e, o)
+}
+
+func (j *Judge) releaseDone(e *history.Event, o *op) {
+	if g := o.grant; g != nil {
+		if g.relIdx == o.invIdx && g.stopIdx == o.invIdx {
+			g.rel, g.stop = o.inv, o.inv
+		}
+		if o.outcome == history.OK && g.relOK == never {
+			g.relOK = o.ok
+		}
+		j.say(answered, e, o)
+	}
+	if o.outcome == history.Info {
+		j.unsettled(e, o)
+	}
+}
+
+// lost books what the library told its user: the lease is gone.
+func (j *Judge) lost(e *history.Event, h *holder) {
+	g := h.grant
+	if g == nil {
+		return
+	}
+	if h.prior != nil && e.Fence != 0 && e.Fence == h.prior.fence && e.Fence != g.fence {
+		g = h.prior
+	}
+	if g.lost != never {
+		return
+	}
+	g.lost, g.lostIdx = e.Time, e.Index
+	j.f = fact{what: lost, e: e, grant: g, key: h.key}
+	j.dispatch(&j.f)
+	g.stopAt(e.Time, e.Index)
+}

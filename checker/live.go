@@ -1,0 +1,81 @@
+package checker
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// Live is what a judge has seen so far, for a status line.
+type Live struct {
+	Evidence
+	DoubleGrants     int    // S1
+	StaleAccepted    int    // S2, and writes after a lease that no fence stopped (S3z)
+	TokenRegressions int    // S4, S4b
+	Violations       int    // of any kind
+	FirstHit         string // the first violation, in a few words; "" while there is none
+}
+
+// live holds the counters of Live. One goroutine writes, any may read.
+type live struct {
+	grants, contended, handovers, faulted, takeovers, saves, unknown, resolved atomic.Int64
+	double, stale, tokens, violations                                          atomic.Int64
+	first                                                                      atomic.Pointer[string]
+}
+
+// publish copies what a fact of kind w can have changed.
+func (l *live) publish(w what, e *Evidence) {
+	switch w {
+	case granted:
+		l.handovers.Store(int64(e.Handovers))
+		l.faulted.Store(int64(e.FaultedHandovers))
+		l.takeovers.Store(int64(e.Takeovers))
+		fallthrough
+	case reentered:
+		l.grants.Store(int64(e.Grants))
+	case invoked, refused:
+		if n := int64(e.Contended); l.contended.Load() != n {
+			l.contended.Store(n)
+		}
+	case rejected:
+		l.saves.Store(int64(e.FenceSaves))
+	case unknown:
+		l.unknown.Store(int64(e.Unknown))
+	case settled:
+		l.resolved.Store(int64(e.Resolved))
+	}
+}
+
+func (l *live) violation(h *hit) {
+	l.violations.Add(1)
+	switch h.id {
+	case "S1":
+		l.double.Add(1)
+	case "S2", "S3z":
+		l.stale.Add(1)
+	case "S4", "S4b":
+		l.tokens.Add(1)
+	}
+	if l.first.Load() == nil {
+		s := fmt.Sprintf("%s %s on %s at %s (events %v)", h.id, names[h.id], h.key.name, at(h.to), h.witness)
+		l.first.Store(&s)
+	}
+}
+
+// Live returns what has been seen so far. It may be called at any time, from
+// any goroutine.
+func (j *Judge) Live() Live {
+	l := &j.live
+	out := Live{
+		Evidence: Evidence{
+			Grants: int(l.grants.Load()), Contended: int(l.contended.Load()), Handovers: int(l.handovers.Load()),
+			FaultedHandovers: int(l.faulted.Load()), Takeovers: int(l.takeovers.Load()), FenceSaves: int(l.saves.Load()),
+			Unknown: int(l.unknown.Load()), Resolved: int(l.resolved.Load()),
+		},
+		DoubleGrants: int(l.double.Load()), StaleAccepted: int(l.stale.Load()), TokenRegressions: int(l.tokens.Load()),
+		Violations: int(l.violations.Load()),
+	}
+	if s := l.first.Load(); s != nil {
+		out.FirstHit = *s
+	}
+	return out
+}

@@ -1,0 +1,165 @@
+package checker
+
+import (
+	"math"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+const never = time.Duration(math.MaxInt64)
+
+// An op is one operation of a client: its invocation and, once known, its
+// completion. Ops are recycled unless something keeps them.
+type op struct {
+	what    history.Op
+	outcome history.Kind // 0 while open
+	mode    history.Mode
+	process int
+	inv, ok time.Duration // when it really began and ended
+	invIdx  int
+	okIdx   int
+	holder  *holder
+	grant   *grant // the lease that it acts under, as of its invocation
+	use     use    // of a write: what its owner knew when it issued it
+	fence   uint64
+	seq     uint64
+	base    uint64
+	has     history.Field
+	value   string
+	until   time.Duration // promised, when has HasValidUntil
+
+	contended  bool
+	kept       bool   // something refers to it beyond its completion
+	settled    string // how an unknown outcome was settled; "" while it is not
+	floor      uint64 // of a write: highest seq completed before it was invoked
+	above      mark   // of a write not settled: the first higher token accepted on its key
+	aboveFence uint64
+	below      mark // … and the last lower one
+	belowFence uint64
+	passed     int          // writes accepted since
+	executed   bool         // settled by a link: it was carried out
+	audited    history.Kind // of an open write: what the store's log said early
+	auditIdx   int
+	line       *line
+	next       *op
+	prev       *op
+}
+
+// A use says by what right a write was issued.
+type use uint8
+
+const (
+	useHeld     use = iota // under a lease, live or run out
+	useNever               // its owner never acquired the key
+	useRefused             // its owner's last acquire was refused
+	useUnknown             // its owner's last acquire is of unknown outcome
+	useReleased            // after its owner's own release
+	useLost                // after its owner was told of the loss
+)
+
+// A mark is an accepted write that matters later.
+type mark struct {
+	seq uint64
+	idx int
+}
+
+// A line is a list of open operations in invocation order.
+type line struct{ head, tail *op }
+
+func (l *line) push(o *op) {
+	o.line, o.prev, o.next = l, l.tail, nil
+	if l.tail != nil {
+		l.tail.next = o
+	} else {
+		l.head = o
+	}
+	l.tail = o
+}
+
+func (o *op) leave() {
+	l := o.line
+	if l == nil {
+		return
+	}
+	if o.prev != nil {
+		o.prev.next = o.next
+	} else {
+		l.head = o.next
+	}
+	if o.next != nil {
+		o.next.prev = o.prev
+	} else {
+		l.tail = o.prev
+	}
+	o.line, o.prev, o.next = nil, nil, nil
+}
+
+// A grant is a successful acquire, and the lease that it began.
+type grant struct {
+	holder    *holder
+	mode      history.Mode
+	fence     uint64
+	inv, ok   time.Duration // of the acquire
+	okIdx     int
+	start     time.Duration // of the acquire or the last successful extension
+	d         time.Duration // deadline
+	dIdx      int           // the event that set it
+	first     time.Duration // deadline that the acquire itself gave
+	stop      time.Duration // release invoked, loss reported or extension refused; never before
+	stopIdx   int
+	rel       time.Duration // release invoked; never before
+	relIdx    int
+	relOK     time.Duration // release answered yes; never before
+	lost      time.Duration // loss reported; never before
+	lostIdx   int
+	relUnsure bool       // its release is of unknown outcome
+	depth     int        // re-entrant holds
+	extends   int        // extensions under way
+	renewed   bool       // extended by automatic renewal
+	stands    bool       // no promise: ttl − drift stands in
+	watched   bool       // in its key's list of grants still to be crossed
+	intrude   *grant     // another owner's later grant while this one was not released
+	parked    []*landing // writes that an extension under way may yet cover
+
+	section mark // last accepted write of the critical section
+}
+
+// end is where the definite hold ends, exclusive.
+func (g *grant) end() time.Duration { return min(g.d, g.stop) }
+
+func (g *grant) owner() string { return g.holder.owner }
+
+// conflicts says whether two grants exclude each other.
+func conflicts(a, b *grant) bool {
+	return a.holder != b.holder && (a.mode == history.Exclusive || b.mode == history.Exclusive)
+}
+
+// overlap is the length for which both definite holds lasted, and its start.
+func overlap(a, b *grant) (from, length time.Duration) {
+	from = max(a.ok, b.ok)
+	return from, min(a.end(), b.end()) - from
+}
+
+// A holder is one owner's relation to one key.
+type holder struct {
+	key   *key
+	owner string
+	grant *grant // its latest
+	prior *grant // the one before
+	tried use    // useRefused or useUnknown: the latest attempt after that grant
+}
+
+// A key is a guarded resource.
+type key struct {
+	name    string
+	holders map[string]*holder
+	held    []*grant // live, and the last few that ended
+	watch   []*grant // not released, and not yet crossed by another's grant
+	last    *grant   // the latest
+	leases  line     // open acquires and extensions
+	log     storeLog
+	tok     tokenState
+	sec     sectionState
+	ghost   ghost // the last acquire of unknown outcome
+}

@@ -1,0 +1,172 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// ownership decides S5 and S6: a release ends its own lease only, and nobody
+// extends, or releases with success, a lease that another's hold has ended.
+type ownership struct {
+	j       *Judge
+	checked bool // a successful release proves that its owner still held
+	late    []lateRelease
+}
+
+// A lateRelease was answered yes after its own deadline, while another held.
+type lateRelease struct {
+	of     *grant
+	victim *grant
+	inv    time.Duration
+	idx    int
+}
+
+func (*ownership) ids() []string { return []string{"S5", "S6"} }
+
+func (w *ownership) see(f *fact) {
+	switch f.what {
+	case granted:
+		w.cross(f)
+		w.third(f.grant)
+	case extended:
+		w.across(f, "extended its lease")
+	case releasing:
+		f.key.watch = drop(f.key.watch, f.grant)
+	case answered:
+		if f.op.outcome != history.OK {
+			return
+		}
+		if w.checked {
+			w.across(f, "released it, with success,")
+		}
+		if w.j.test.late(f.op.inv, f.grant.d) {
+			w.lateRelease(f)
+		}
+	}
+}
+
+// finish tells of the late releases that harmed nobody.
+func (w *ownership) finish() {
+	for _, l := range w.late {
+		w.harmless(l)
+	}
+}
+
+// cross notes for every lease not released that another's grant crossed it.
+func (w *ownership) cross(f *fact) {
+	k, g := f.key, f.grant
+	k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
+		if x.intrude != nil && w.crossed(x, g.ok) > w.j.h.Epsilon {
+			return true
+		}
+		if conflicts(x, g) && (x.intrude == nil || x.intrude.end() <= g.ok) {
+			x.intrude = g
+		}
+		return x.holder == g.holder
+	})
+	k.watch = append(k.watch, g)
+}
+
+// crossed is for how long another's definite hold lay inside (ok(g), t).
+func (w *ownership) crossed(g *grant, t time.Duration) time.Duration {
+	return min(g.intrude.end(), t) - max(g.intrude.ok, g.ok)
+}
+
+// across reports S6.
+func (w *ownership) across(f *fact, how string) {
+	g := f.grant
+	if g.intrude == nil {
+		return
+	}
+	x, length := g.intrude, w.crossed(g, f.op.inv)
+	if length <= 0 {
+		return
+	}
+	inv := f.op.inv
+	h := &hit{
+		id: "S6", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.op.okIdx}, blame: blameLibrary,
+		from: g.inv, to: f.op.ok,
+		text: func() string {
+			return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
+				"The lock took the key for its own without comparing who owns it. Remedy: compare the owner token in the step that extends or releases.",
+				g.owner(), f.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(length), at(inv), g.owner(), how)
+		},
+	}
+	if w.j.test.overlaps(length, w.j.h.Epsilon) {
+		w.j.violate(h)
+	} else {
+		w.j.suspect(h)
+	}
+}
+
+// lateRelease notes whom a late release may have robbed.
+func (w *ownership) lateRelease(f *fact) {
+	l := lateRelease{of: f.grant, inv: f.op.inv, idx: f.op.okIdx}
+	for _, y := range f.key.held {
+		if conflicts(y, f.grant) && y.ok < f.op.ok && y.end() > l.inv {
+			l.victim = y
+			break
+		}
+	}
+	if l.victim == nil {
+		w.harmless(l)
+		return
+	}
+	for _, z := range f.key.held {
+		if w.robbed(l, z) {
+			w.foreign(l, z)
+			return
+		}
+	}
+	w.late = append(w.late, l)
+}
+
+// third looks for a victim in whose hold a third grant occurs.
+func (w *ownership) third(z *grant) {
+	w.late = slices.DeleteFunc(w.late, func(l lateRelease) bool {
+		switch {
+		case w.robbed(l, z):
+			w.foreign(l, z)
+			return true
+		case l.victim.end() <= w.j.now:
+			w.harmless(l)
+			return true
+		}
+		return false
+	})
+}
+
+func (w *ownership) robbed(l lateRelease, z *grant) bool {
+	return conflicts(l.victim, z) && z.ok > l.inv && z.ok > l.victim.ok && w.j.test.inside(z.ok, l.victim.end())
+}
+
+func (w *ownership) foreign(l lateRelease, z *grant) {
+	k, g, y := l.of.holder.key, l.of, l.victim
+	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it. "+
+		"Remedy: a release must compare the owner token and delete in one step.",
+		g.owner(), k.name, at(g.d), y.owner(), token(y.fence), at(y.ok), at(l.inv), g.owner(), y.owner(), z.owner(), token(z.fence), at(z.ok), y.owner())
+	w.j.violate(&hit{
+		id: "S5", key: k, owners: owners(g.owner(), y.owner(), z.owner()), witness: []int{y.okIdx, l.idx, z.okIdx}, blame: blameRelease,
+		from: g.inv, to: z.ok, text: func() string { return text },
+	})
+}
+
+func (w *ownership) harmless(l lateRelease) {
+	g := l.of
+	text := fmt.Sprintf("%s released %s at %s and was told yes, %s after its own lease had ended. Nobody was harmed, as far as can be seen.",
+		g.owner(), g.holder.key.name, at(l.inv), span(l.inv-g.d))
+	w.j.suspect(&hit{
+		id: "S5", key: g.holder.key, owners: []string{g.owner()}, witness: []int{g.okIdx, l.idx}, from: g.inv, to: l.inv,
+		text: func() string { return text },
+	})
+}
+
+func drop(s []*grant, g *grant) []*grant {
+	if i := slices.Index(s, g); i >= 0 {
+		return slices.Delete(s, i, i+1)
+	}
+	return s
+}

@@ -1,0 +1,142 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// rateFloor is the floor on grants per second; missing it voids timing rules
+// as a lagging harness does (V4).
+const rateFloor = "rate"
+
+// timing are the properties that compare times, which a lagging harness voids.
+var timing = map[string]bool{
+	"S1": true, "S3z": true, "S4": true, "S5": true, "S6": true, "S7": true, "S10": true, "S11": true,
+	"L1": true, "L2": true, "L3": true, "L5": true, "L7": true,
+}
+
+// phases reads what the harness says of itself: V3, V4, V6, V7.
+type phases struct {
+	j       *Judge
+	lag     time.Duration // the worst
+	lagIdx  int
+	missed  []Finding // canary, clean start
+	wanted  []string  // moments that the run must reach
+	reached map[string]bool
+}
+
+// Moments of the sometimes set that the judge sees by itself.
+const (
+	momentExpiry    = "expiry-while-held"
+	momentTakeover  = "takeover"
+	momentStale     = "stale-write"
+	momentExtension = "extension"
+	momentMinority  = "minority-acquire"
+	momentUnknown   = "unknown"
+)
+
+func (*phases) ids() []string { return []string{"V3", "V4", "V6", "V7"} }
+func (*phases) finish()       {}
+
+func (p *phases) see(f *fact) {
+	switch f.what {
+	case phased:
+		p.phase(f.e)
+	case granted:
+		if b := f.key.last; b != nil && b.rel == never && b.d <= f.grant.ok {
+			p.reach(momentExpiry)
+			if b.holder != f.grant.holder {
+				p.reach(momentTakeover)
+			}
+		}
+	case rejected:
+		p.reach(momentStale)
+	case extended:
+		p.reach(momentExtension)
+	case unknown:
+		if p.j.nemesis.since(f.op.inv) {
+			p.reach(momentUnknown)
+		}
+	case refused:
+		if strings.Contains(f.e.Err, "quorum") {
+			p.reach(momentMinority)
+		}
+	}
+}
+
+func (p *phases) reach(moment string) {
+	if p.reached[moment] {
+		return
+	}
+	if p.reached == nil {
+		p.reached = make(map[string]bool)
+	}
+	p.reached[moment] = true
+}
+
+func (p *phases) phase(e *history.Event) {
+	if e.HasAll(history.HasLag) && e.Lag > p.lag {
+		p.lag, p.lagIdx = e.Lag, e.Index
+	}
+	for item := range strings.SplitSeq(e.Note, ";") {
+		p.note(e, strings.TrimSpace(item))
+	}
+}
+
+func (p *phases) note(e *history.Event, item string) {
+	word, rest, _ := strings.Cut(item, " ")
+	switch strings.TrimSuffix(word, ":") {
+	case "canary":
+		if strings.HasPrefix(rest, "missed") {
+			p.miss("V6", e, "The canary, a mutant with a planted bug run under the same faults, was not caught ("+item+"): this configuration cannot be trusted to show a bug.")
+		}
+	case "dirty":
+		p.miss("V7", e, "The key space was not clean when the run began ("+item+"): leases of another run may have refused or blocked this one's.")
+	case "sometimes":
+		p.wanted = append(p.wanted, list(rest)...)
+	case "reached":
+		for _, m := range list(rest) {
+			p.reach(m)
+		}
+	}
+}
+
+func (p *phases) miss(id string, e *history.Event, text string) {
+	p.missed = append(p.missed, Finding{ID: id, Name: names[id], Witness: []int{e.Index}, Text: text})
+}
+
+func list(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// lagged says why the timing rules are void, or "".
+func (p *phases) lagged() string {
+	if ttl := p.j.h.TTL; p.lag > 0 && p.lag > ttl/10 {
+		return fmt.Sprintf("The harness's own scheduling lag reached %s (99th percentile), more than a tenth of the TTL of %s.", span(p.lag), span(ttl))
+	}
+	if want, ok := p.j.h.Floors[rateFloor]; ok && p.j.now > 0 {
+		if got := float64(p.j.ev.Grants) / p.j.now.Seconds(); got < float64(want) {
+			return fmt.Sprintf("The load reached %.1f grants a second, below the floor of %d.", got, want)
+		}
+	}
+	return ""
+}
+
+// gaps lists what the phases leave inconclusive.
+func (p *phases) gaps() []Finding {
+	out := slices.Clone(p.missed)
+	for _, m := range p.wanted {
+		if !p.reached[m] {
+			out = append(out, Finding{ID: "V3", Name: names["V3"], Text: fmt.Sprintf("The run was to reach %q at least once and did not.", m)})
+		}
+	}
+	if why := p.lagged(); why != "" {
+		out = append(out, Finding{ID: "V4", Name: names["V4"],
+			Text: why + " What compares times proves nothing in this run and is listed as suspicious; what compares tokens stands."})
+	}
+	return out
+}

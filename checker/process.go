@@ -1,0 +1,66 @@
+package checker
+
+import (
+	"maps"
+	"slices"
+)
+
+// A proc is one process: its open operation, and where it acted last.
+type proc struct {
+	open   *op
+	holder *holder
+}
+
+const procPage = 256
+
+// procs finds processes by number. Numbers only grow, since every unknown
+// outcome retires its process: a page is dropped once all of its processes are.
+type procs struct {
+	pages map[int]*procPages
+	near  int
+	page  *procPages // of near
+}
+
+type procPages struct {
+	slots [procPage]proc
+	gone  int
+}
+
+func (p *procs) at(n int) *proc {
+	i := n / procPage
+	if p.page == nil || p.near != i {
+		if p.pages == nil {
+			p.pages = make(map[int]*procPages)
+		}
+		p.near, p.page = i, p.pages[i]
+		if p.page == nil {
+			p.page = new(procPages)
+			p.pages[i] = p.page
+		}
+	}
+	return &p.page.slots[n%procPage]
+}
+
+// retire forgets a process.
+func (p *procs) retire(n int) {
+	slot := p.at(n)
+	*slot = proc{}
+	p.page.gone++
+	if p.page.gone == procPage {
+		delete(p.pages, p.near)
+		p.page = nil
+	}
+}
+
+// open lists the processes with an open operation, by number.
+func (p *procs) open() []*proc {
+	var out []*proc
+	for _, i := range slices.Sorted(maps.Keys(p.pages)) {
+		for s := range p.pages[i].slots {
+			if slot := &p.pages[i].slots[s]; slot.open != nil {
+				out = append(out, slot)
+			}
+		}
+	}
+	return out
+}

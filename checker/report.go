@@ -1,0 +1,139 @@
+package checker
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Finish ends the judging. truncated says that the history broke off. The
+// context bounds what may take long, the second opinion alone; a verdict
+// without it is no weaker, and the report says how far it got.
+func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
+	j.guardedClose()
+	j.finishRules()
+	r := Report{
+		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.events},
+		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),
+		ExpectedMissing: []string{},
+	}
+	r.Inconclusive = j.inconclusive(truncated || !j.ended)
+	j.void(&r)
+	j.expected(&r)
+	j.overflow(&r)
+	j.decide(&r)
+	return r
+}
+
+// guardedClose closes what is open, unless the ledger is broken.
+func (j *Judge) guardedClose() {
+	if j.broken != nil {
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			j.broken = &crash{cause: r, events: j.events}
+		}
+	}()
+	j.close()
+}
+
+// inconclusive lists what keeps a pass from being one.
+func (j *Judge) inconclusive(truncated bool) []Finding {
+	out := j.ev.short()
+	out = append(out, j.nemesis.unproved()...)
+	out = append(out, j.phases.gaps()...)
+	if truncated {
+		out = append(out, unjudged("The history breaks off before its end: what is there was judged, and operations still open count as unknown."))
+	}
+	for _, c := range j.crashed {
+		out = append(out, unjudged(fmt.Sprintf("The checker of %s broke down after %d of %d events (%v): what it decides is not decided.",
+			strings.Join(c.ids, ", "), c.events, j.events, c.cause)))
+	}
+	if c := j.broken; c != nil {
+		out = append(out, unjudged(fmt.Sprintf("Judging broke down after %d of %d events (%v): only what came before is judged.", c.events, j.events, c.cause)))
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.ID, b.ID) })
+	if out == nil {
+		out = []Finding{}
+	}
+	return out
+}
+
+func unjudged(text string) Finding { return Finding{ID: "V5", Name: names["V5"], Text: text} }
+
+// void makes violations of timing rules suspicious when times mean nothing.
+func (j *Judge) void(r *Report) {
+	if j.phases.lagged() == "" {
+		return
+	}
+	r.Violations = slices.DeleteFunc(r.Violations, func(f Finding) bool {
+		if timing[f.ID] {
+			r.Suspicious = append(r.Suspicious, f)
+		}
+		return timing[f.ID]
+	})
+	slices.SortStableFunc(r.Suspicious, compareFindings)
+}
+
+// expected marks what the scenario means to see, and lists what it missed. A
+// double grant that an expected early takeover explains is expected with it.
+func (j *Judge) expected(r *Report) {
+	seen := make(map[string]bool)
+	explained := make(map[string]bool)
+	for _, f := range r.Violations {
+		seen[f.ID] = true
+		if f.ID == "S10" {
+			explained[fmt.Sprint(f.Key, f.Owners)] = true
+		}
+	}
+	for i := range r.Violations {
+		f := &r.Violations[i]
+		f.Expected = slices.Contains(j.h.Expected, f.ID) ||
+			f.ID == "S1" && slices.Contains(j.h.Expected, "S10") && explained[fmt.Sprint(f.Key, f.Owners)]
+	}
+	for _, id := range j.h.Expected {
+		if !seen[id] && !slices.Contains(r.ExpectedMissing, id) {
+			r.ExpectedMissing = append(r.ExpectedMissing, id)
+		}
+	}
+}
+
+// overflow says how many findings there were where not all are listed.
+func (j *Judge) overflow(r *Report) {
+	totals := make(map[string]int)
+	j.violations.overflow(totals)
+	if len(totals) > 0 {
+		r.Totals = totals
+	}
+	rest := make(map[string]int)
+	j.suspicious.overflow(rest)
+	for i, f := range slices.Backward(r.Suspicious) {
+		if n := rest[f.ID]; n > 0 {
+			r.Suspicious[i].Text += fmt.Sprintf(" There were %d such cases.", n)
+			delete(rest, f.ID)
+		}
+	}
+	if n := j.ev.stands; n > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("The lock promised no deadline for %d of %d grants; TTL less drift, from the invocation, stands in.", n, j.ev.Grants))
+	}
+}
+
+// decide draws the verdict.
+func (j *Judge) decide(r *Report) {
+	r.Verdict = Pass
+	if len(r.Breaches) > 0 {
+		r.Verdict = Worse(r.Verdict, SLOBreach)
+	}
+	if len(r.Inconclusive) > 0 || len(r.ExpectedMissing) > 0 {
+		r.Verdict = Worse(r.Verdict, Inconclusive)
+	}
+	for _, f := range r.Violations {
+		if !f.Expected {
+			r.Verdict = Worse(r.Verdict, Fail)
+		}
+	}
+	r.Exit = r.Verdict.Exit()
+}

@@ -1,0 +1,126 @@
+package checker
+
+import (
+	"fmt"
+
+	"locktorture/workload/history"
+)
+
+// sections decides S3: nobody else's write lies between two writes of one
+// critical section, and no two updates start from one version.
+type sections struct{ j *Judge }
+
+// sectionState is what the last writes of one key were.
+type sectionState struct {
+	last  touch // the last accepted write
+	other touch // the last one by another owner than last's
+	bases []update
+	next  int // place in bases, once full
+}
+
+// A touch is an accepted write.
+type touch struct {
+	mark
+	holder *holder
+	mode   history.Mode
+}
+
+// An update is an accepted read-modify-write.
+type update struct {
+	mark
+	base   uint64
+	holder *holder
+}
+
+// recentUpdates is how many updates of a key are looked at for a shared base.
+const recentUpdates = 32
+
+func (*sections) ids() []string { return []string{"S3"} }
+func (*sections) finish()       {}
+
+func (s *sections) see(f *fact) {
+	if f.what != landed || f.land.seq == 0 {
+		return
+	}
+	if f.op.has&history.HasBase != 0 {
+		s.update(f)
+	}
+	if !f.land.late {
+		s.write(f)
+	}
+}
+
+// write is O(1): one marker a key, and one a critical section.
+func (s *sections) write(f *fact) {
+	st, o, g := &f.key.sec, f.op, f.op.grant
+	me := touch{mark{f.land.seq, f.land.idx}, o.holder, o.mode}
+	other := st.last
+	if other.holder == o.holder {
+		other = st.other
+	} else {
+		st.other = st.last
+	}
+	if g != nil {
+		if g.section.seq != 0 && other.holder != nil && s.j.test.between(other.seq, g.section.seq) &&
+			(g.mode == history.Exclusive || other.mode == history.Exclusive) {
+			s.interleaved(f, g.section, other)
+		}
+		g.section = me.mark
+	}
+	st.last = me
+}
+
+func (s *sections) interleaved(f *fact, first mark, other touch) {
+	o, g := f.op, f.op.grant
+	text := fmt.Sprintf("While %s held %s%s (from %s) it wrote number %d and then number %d (%q); between them the store took write number %d, from %s. "+
+		"The critical section of %s was not its own: what it computed from its first write may be wrong. Remedy: see why %s could write (a second grant, or a lease outlived), and fence the store.",
+		g.owner(), f.key.name, token(g.fence), at(g.ok), first.seq, f.land.seq, o.value, other.seq, other.holder.owner, g.owner(), other.holder.owner)
+	s.j.violate(&hit{
+		id: "S3", key: f.key, owners: owners(g.owner(), other.holder.owner), witness: []int{first.idx, other.idx, f.land.idx},
+		blame: s.blame(other.holder, f), from: g.inv, to: max(o.ok, o.inv), text: func() string { return text },
+	})
+}
+
+// blame is the intruder's, unless it held a lease of its own.
+func (s *sections) blame(intruder *holder, f *fact) string {
+	g := f.op.grant
+	if x := intruder.grant; x != nil && g != nil && x.ok < f.op.inv && x.end() > g.ok {
+		return blameServer
+	}
+	return blameClient
+}
+
+// update looks for another update that started from the same version.
+func (s *sections) update(f *fact) {
+	st, o := &f.key.sec, f.op
+	me := update{mark{f.land.seq, f.land.idx}, o.base, o.holder}
+	if o.base < st.last.seq {
+		for _, u := range st.bases {
+			if u.base == o.base && u.seq != me.seq {
+				s.lost(f, u)
+				break
+			}
+		}
+	}
+	if len(st.bases) < recentUpdates {
+		st.bases = append(st.bases, me)
+		return
+	}
+	st.bases[st.next] = me
+	st.next = (st.next + 1) % recentUpdates
+}
+
+func (s *sections) lost(f *fact, u update) {
+	o := f.op
+	from := o.inv
+	if o.grant != nil {
+		from = o.grant.inv
+	}
+	text := fmt.Sprintf("%s and %s both read version %d of %s, changed it, and wrote it back, as numbers %d and %d; the store confirmed both. "+
+		"One of the two updates is lost. Remedy: see why both were inside at once, and fence the store.",
+		u.holder.owner, o.holder.owner, o.base, f.key.name, min(u.seq, f.land.seq), max(u.seq, f.land.seq))
+	s.j.violate(&hit{
+		id: "S3", key: f.key, owners: owners(u.holder.owner, o.holder.owner), witness: []int{u.idx, f.land.idx},
+		blame: s.blame(u.holder, f), from: from, to: max(o.ok, o.inv), text: func() string { return text },
+	})
+}

@@ -1,0 +1,166 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// tokens decides S4 and S4b: tokens grow from grant to grant, and no two
+// grants share one.
+type tokens struct{ j *Judge }
+
+// recentTokens is how many grants of a key are looked at for a shared token.
+// An older duplicate is out of order as well, and found as such.
+const recentTokens = 64
+
+// tokenState is one key's tokens.
+type tokenState struct {
+	all    []step // the highest token of any grant, as of when it was answered
+	excl   []step // the same among exclusive grants
+	recent []step
+	next   int // place in recent, once full
+}
+
+// A step is a grant as the token rules see it.
+type step struct {
+	ok     time.Duration
+	from   time.Duration
+	fence  uint64
+	idx    int
+	holder *holder
+	mode   history.Mode
+}
+
+func (*tokens) ids() []string { return []string{"S4", "S4b"} }
+func (*tokens) finish()       {}
+
+func (t *tokens) see(f *fact) {
+	switch f.what {
+	case granted:
+		if f.grant.fence != 0 {
+			t.grant(f)
+		}
+	case reentered, extended:
+		if f.op.fence != 0 && f.op.fence != f.grant.fence {
+			t.changed(f)
+		}
+	}
+}
+
+func (t *tokens) grant(f *fact) {
+	g, s := f.grant, &f.key.tok
+	rivals := s.all
+	if g.mode == history.Shared {
+		rivals = s.excl
+	}
+	if n := len(rivals); n > 0 && g.fence <= rivals[n-1].fence {
+		t.order(g, rivals)
+	}
+	if n := len(s.all); n > 0 && g.fence <= s.all[n-1].fence {
+		t.duplicate(g, s)
+	}
+	me := step{g.ok, g.start, g.fence, g.okIdx, g.holder, g.mode}
+	s.remember(me)
+	bound := t.j.now
+	if o := f.key.leases.head; o != nil {
+		bound = min(bound, o.inv)
+	}
+	s.all = t.climb(s.all, me, bound)
+	if g.mode == history.Exclusive {
+		s.excl = t.climb(s.excl, me, bound)
+	}
+}
+
+// climb adds a grant that carries the highest token so far, and drops the
+// steps that every acquire still open came after.
+func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
+	if n := len(s); n == 0 || me.fence > s[n-1].fence {
+		s = append(s, me)
+	}
+	for len(s) > 1 && s[1].ok+t.j.h.Epsilon < bound {
+		s = s[1:]
+	}
+	return s
+}
+
+// order looks for the highest token that was out before g was asked for.
+func (t *tokens) order(g *grant, rivals []step) {
+	for _, r := range slices.Backward(rivals) {
+		if !t.j.test.precedes(r.ok, g.inv, t.j.h.Epsilon) {
+			continue
+		}
+		if t.j.test.outOfOrder(g.fence, r.fence) {
+			t.j.violate(t.hit("S4", r, g, fmt.Sprintf(
+				"%s was granted %s with token %d at %s. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
+					"A store that compares tokens takes the later holder for the stale one. Remedy: issue tokens from state that survives what the nodes went through.",
+				r.holder.owner, g.holder.key.name, r.fence, at(r.ok), g.owner(), at(g.ok), g.fence)))
+			return
+		}
+		break
+	}
+	if r := rivals[len(rivals)-1]; g.fence < r.fence {
+		t.j.suspect(t.hit("S4", r, g, fmt.Sprintf(
+			"The acquires of %s by %s and %s overlapped in time, and the one answered later, at %s, has the lower token (%d after %d).",
+			g.holder.key.name, r.holder.owner, g.owner(), at(g.ok), g.fence, r.fence)))
+	}
+}
+
+func (t *tokens) duplicate(g *grant, s *tokenState) {
+	for _, r := range s.recent {
+		if r.fence != g.fence || r.mode == history.Shared && g.mode == history.Shared {
+			continue
+		}
+		t.j.violate(t.hit("S4b", r, g, fmt.Sprintf(
+			"Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it. "+
+				"Remedy: raise and store the token in the same step that takes the lock, on a quorum.",
+			g.fence, g.holder.key.name, r.holder.owner, at(r.ok), g.owner(), at(g.ok))))
+		return
+	}
+}
+
+// changed reports a re-entry or an extension that came back with another token.
+func (t *tokens) changed(f *fact) {
+	g := f.grant
+	how := "extended its lease"
+	if f.what == reentered {
+		how = "took it once more while it held it"
+	}
+	text := fmt.Sprintf("%s was granted %s with token %d at %s, and was told another token, %d, when it %s at %s. "+
+		"Writes of one lease then carry two tokens, and the store may reject its own holder. Remedy: a lease keeps its token.",
+		g.owner(), f.key.name, g.fence, at(g.ok), f.op.fence, how, at(f.op.ok))
+	t.j.violate(&hit{
+		id: "S4b", key: f.key, owners: []string{g.owner()}, witness: []int{g.okIdx, f.op.okIdx}, blame: blameLibrary,
+		from: g.inv, to: f.op.ok, text: func() string { return text },
+	})
+}
+
+func (t *tokens) hit(id string, r step, g *grant, text string) *hit {
+	return &hit{
+		id: id, key: g.holder.key, owners: owners(r.holder.owner, g.owner()), witness: []int{r.idx, g.okIdx},
+		blame: blameServer, from: r.from, to: g.ok, text: func() string { return text },
+	}
+}
+
+// remember keeps s among the recent grants of its key.
+func (t *tokenState) remember(s step) {
+	if len(t.recent) < recentTokens {
+		t.recent = append(t.recent, s)
+		return
+	}
+	t.recent[t.next] = s
+	t.next = (t.next + 1) % recentTokens
+}
+
+// owners lists the owners of a finding, each once.
+func owners(names ...string) []string {
+	var out []string
+	for _, n := range names {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+
+	"locktorture/workload/history"
+)
+
+// how an unknown outcome was settled.
+const (
+	byAudit = "the store's log"
+	byLink  = "a link's receipt"
+)
+
+// unsettled books an operation of unknown outcome, which what is known already
+// may settle at once.
+func (j *Judge) unsettled(e *history.Event, o *op) {
+	o.kept = true
+	j.asked[o.invIdx] = o
+	j.say(unknown, e, o)
+	if v, ok := j.early[o.invIdx]; ok {
+		delete(j.early, o.invIdx)
+		j.settleByLink(e, o, v)
+	}
+	if o.audited != 0 {
+		j.settleByLog(e, o, o.audited)
+	}
+}
+
+// earlyReceipts bounds how many receipts wait for the operation that they
+// speak of to be given up.
+const earlyReceipts = 4096
+
+// receipt takes what a link says of an invocation.
+func (j *Judge) receipt(e *history.Event) {
+	j.tell(receipt, e)
+	if e.Node != "" && j.h.Nodes > 1 {
+		return // one node of several decides nothing
+	}
+	if o := j.asked[e.Of]; o != nil {
+		j.settleByLink(e, o, e.Value)
+		return
+	}
+	if j.early == nil || len(j.early) >= earlyReceipts {
+		j.early = make(map[int]string)
+	}
+	j.early[e.Of] = strings.Clone(e.Value)
+}
+
+// settleByLink turns an unknown outcome into a definite no, or yes. A yes
+// tells no sequence number and gives nobody a lease: its owner never knew.
+func (j *Judge) settleByLink(e *history.Event, o *op, value string) {
+	if o.settled != "" || value != history.NeverForwarded && value != history.Executed {
+		return
+	}
+	o.settled = byLink
+	o.executed = value == history.Executed
+	delete(j.asked, o.invIdx)
+	if !o.executed {
+		o.outcome = history.Fail
+		delete(j.unknown, o.value)
+	}
+	if o.what == history.Acquire && !o.executed && o.holder.tried == useUnknown {
+		o.holder.tried = useRefused
+	}
+	if o.what == history.Release && o.grant != nil {
+		o.grant.relUnsure = false
+	}
+	j.say(settled, e, o)
+}
+
+// audit takes a line of the store's log.
+func (j *Judge) audit(e *history.Event) {
+	j.audited = true
+	o := j.unknown[e.Value]
+	if o != nil {
+		o.seq = e.Seq
+		j.settleByLog(e, o, e.Kind)
+	} else if k := j.keys[e.Key]; k != nil {
+		for w := k.log.open.head; w != nil; w = w.next {
+			if w.value == e.Value {
+				w.audited, w.seq, w.auditIdx = e.Kind, e.Seq, e.Index
+			}
+		}
+	}
+	j.f = fact{what: audited, e: e, op: o}
+	j.dispatch(&j.f)
+}
+
+// settleByLog gives a write of unknown outcome the one that the store's log
+// tells. In the end, a write that is not in the log has not landed.
+func (j *Judge) settleByLog(e *history.Event, o *op, k history.Kind) {
+	delete(j.unknown, o.value)
+	delete(j.asked, o.invIdx)
+	counted := o.settled != ""
+	o.settled, o.outcome = byAudit, k
+	if !counted {
+		j.say(settled, e, o)
+	}
+	idx := e.Index
+	if o.audited != 0 {
+		idx = o.auditIdx
+	}
+	switch k {
+	case history.OK:
+		j.land(e, landing{op: o, idx: idx, seq: o.seq, late: true})
+	case history.Fail:
+		if o.seq != 0 {
+			j.say(rejected, e, o)
+		}
+	}
+}
+
+// close gives every operation that is still open an unknown outcome, and
+// settles what the end of the history settles.
+func (j *Judge) close() {
+	end := &history.Event{Index: j.events, Time: j.now, Kind: history.Info}
+	for _, slot := range j.procs.open() {
+		o := slot.open
+		slot.open = nil
+		e := *end
+		e.Op, e.Process = o.what, o.process
+		e.Index = o.invIdx // the last that is known of it
+		j.complete(&e, o)
+	}
+	left := make([]*op, 0, len(j.unknown))
+	for _, o := range j.unknown {
+		left = append(left, o)
+	}
+	slices.SortFunc(left, func(a, b *op) int { return a.invIdx - b.invIdx })
+	for _, o := range left {
+		switch {
+		case j.audited:
+			o.seq = 0
+			j.settleByLog(end, o, history.Fail)
+		case o.executed && !j.h.Fenced:
+			j.land(end, landing{op: o, idx: o.okIdx, late: true})
+		}
+	}
+}

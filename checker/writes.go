@@ -1,0 +1,160 @@
+package checker
+
+import (
+	"math"
+	"slices"
+
+	"locktorture/workload/history"
+)
+
+// A storeLog is what the store did to one key, put into the store's own order.
+// Writes are held back only while another one of the key is open that may have
+// landed before them.
+type storeLog struct {
+	open    line  // writes invoked and not completed
+	pending []*op // accepted, by seq, behind an open one
+	top     uint64
+	high    mark  // the write that carried top, the highest token so far
+	fresh   []*op // unknown writes that no higher token has followed yet
+
+	lateTop  uint64 // highest token among unknown writes that the audit settled
+	lateHigh mark
+}
+
+// issue books a write's invocation: by what right it is made, and which
+// sequence numbers it can no longer get.
+func (j *Judge) issue(o *op) {
+	h := o.holder
+	if g := o.grant; g != nil && h.prior != nil && o.fence != 0 && o.fence != g.fence && o.fence == h.prior.fence {
+		o.grant = h.prior
+	}
+	o.use = h.right(o)
+	o.floor = j.maxSeq
+	log := &h.key.log
+	if log.top > o.fence && o.fence != 0 {
+		o.above, o.aboveFence = log.high, log.top
+	}
+	log.open.push(o)
+}
+
+// right says what h's owner knew when it issued o.
+func (h *holder) right(o *op) use {
+	g := o.grant
+	switch {
+	case g == nil && h.tried != useHeld:
+		return h.tried
+	case g == nil:
+		return useNever
+	case g.rel != never:
+		return useReleased
+	case g.lost != never:
+		return useLost
+	case g == h.grant && o.inv >= g.end():
+		return h.tried // useHeld unless it tried again since
+	}
+	return useHeld
+}
+
+// written completes a write.
+func (j *Judge) written(e *history.Event, o *op) {
+	log := &o.holder.key.log
+	if o.has&history.HasSeq != 0 {
+		j.maxSeq = max(j.maxSeq, o.seq)
+	}
+	switch {
+	case o.outcome == history.OK && o.has&history.HasSeq == 0:
+		j.land(e, landing{op: o, idx: o.okIdx})
+	case o.outcome == history.OK && log.open.head == nil && len(log.pending) == 0:
+		j.land(e, landing{op: o, idx: o.okIdx, seq: o.seq})
+		return
+	case o.outcome == history.OK:
+		log.wait(o)
+	case o.outcome == history.Fail && o.has&history.HasSeq != 0:
+		j.say(rejected, e, o)
+	case o.outcome == history.Info:
+		o.kept = true
+		if o.above.seq == 0 {
+			log.fresh = append(log.fresh, o)
+		}
+		j.unknown[o.value] = o
+		j.unsettled(e, o)
+	}
+	j.flush(e, log)
+}
+
+// wait puts an accepted write in line.
+func (l *storeLog) wait(o *op) {
+	o.kept = true
+	i := len(l.pending)
+	for i > 0 && l.pending[i-1].seq > o.seq {
+		i--
+	}
+	l.pending = slices.Insert(l.pending, i, o)
+}
+
+// flush lands every write that no open one can precede any more.
+func (j *Judge) flush(e *history.Event, l *storeLog) {
+	limit := uint64(math.MaxUint64)
+	if l.open.head != nil {
+		limit = l.open.head.floor
+	}
+	n := 0
+	for n < len(l.pending) && l.pending[n].seq <= limit {
+		o := l.pending[n]
+		n++
+		j.land(e, landing{op: o, idx: o.okIdx, seq: o.seq})
+	}
+	l.pending = slices.Delete(l.pending, 0, n)
+}
+
+// land shows an accepted write to the rules, and moves the log on.
+func (j *Judge) land(e *history.Event, l landing) {
+	o := l.op
+	log := &o.holder.key.log
+	j.landing = l
+	j.landing.top, j.landing.high = log.top, log.high
+	j.f = fact{what: landed, e: e, op: o, grant: o.grant, key: o.holder.key, land: &j.landing}
+	j.dispatch(&j.f)
+	here := mark{l.seq, l.idx}
+	switch {
+	case l.seq == 0:
+	case l.late:
+		if o.fence > log.lateTop {
+			log.lateTop, log.lateHigh = o.fence, here
+		}
+	default:
+		log.pass(o.fence, here)
+		if o.fence > log.top {
+			log.top, log.high = o.fence, here
+		}
+	}
+}
+
+// passable is how many writes are compared with one that is not settled.
+const passable = 64
+
+// pass tells the writes of the key that are not settled which tokens were
+// accepted around them. The first higher one settles all that can be told.
+func (l *storeLog) pass(fence uint64, here mark) {
+	for o := l.open.head; o != nil; o = o.next {
+		o.pass(fence, here)
+	}
+	if len(l.fresh) == 0 {
+		return
+	}
+	l.fresh = slices.DeleteFunc(l.fresh, func(u *op) bool {
+		return u.settled != "" || u.pass(fence, here)
+	})
+}
+
+// pass reports whether later writes can add nothing.
+func (o *op) pass(fence uint64, here mark) bool {
+	o.passed++
+	switch {
+	case fence > o.fence && o.above.seq == 0:
+		o.above, o.aboveFence = here, fence
+	case fence < o.fence:
+		o.below, o.belowFence = here, fence
+	}
+	return o.above.seq != 0 || o.passed > passable
+}

@@ -1,0 +1,161 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+)
+
+// zombies decides S3z and S8: an accepted write was issued under a lease that
+// its owner held, and told of.
+type zombies struct{ j *Judge }
+
+func (*zombies) ids() []string { return []string{"S3z", "S8"} }
+
+func (z *zombies) see(f *fact) {
+	switch f.what {
+	case landed:
+		z.landed(f)
+	case extended, unmoved:
+		if g := f.grant; g.extends == 0 && len(g.parked) > 0 {
+			for _, l := range g.parked {
+				z.late(g.holder.key, l)
+			}
+			g.parked = nil
+		}
+	}
+}
+
+func (*zombies) finish() {}
+
+func (z *zombies) landed(f *fact) {
+	o, g := f.op, f.op.grant
+	switch {
+	case z.unconfirmed(o):
+		z.unheld(f)
+	case g == nil || o.inv < g.d-z.j.h.Epsilon:
+	case g.extends > 0:
+		o.kept = true
+		l := *f.land
+		g.parked = append(g.parked, &l)
+	default:
+		z.late(f.key, f.land)
+	}
+}
+
+// unconfirmed says whether o's owner had no lease to write under, and knew.
+func (z *zombies) unconfirmed(o *op) bool {
+	eps := z.j.h.Epsilon
+	switch o.use {
+	case useHeld:
+		return false
+	case useReleased:
+		return z.j.test.after(o.inv, o.grant.rel, eps)
+	case useLost:
+		return z.j.test.after(o.inv, o.grant.lost, eps)
+	}
+	return true
+}
+
+var unheldText = map[use]string{
+	useNever:    "had never acquired it",
+	useRefused:  "had been refused it the last time it asked",
+	useUnknown:  "did not know whether its last acquire had succeeded",
+	useReleased: "had released it before",
+	useLost:     "had been told before that the lease was lost",
+}
+
+// unheld reports S8.
+func (z *zombies) unheld(f *fact) {
+	o, g := f.op, f.op.grant
+	h := &hit{
+		id: "S8", key: f.key, owners: []string{o.holder.owner}, witness: []int{f.land.idx}, blame: blameClient, from: o.inv, to: o.ok,
+	}
+	when := ""
+	switch o.use {
+	case useReleased:
+		h.witness, h.from, when = append(h.witness, g.relIdx), g.start, " (at "+at(g.rel)+")"
+	case useLost:
+		h.witness, h.from, when = append(h.witness, g.lostIdx), g.start, " (at "+at(g.lost)+")"
+	}
+	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s. "+
+		"Remedy: write only between a confirmed acquire and the release or the report of a loss.",
+		o.holder.owner, o.value, f.key.name, at(o.inv), o.holder.owner, unheldText[o.use], when)
+	h.text = func() string { return text }
+	z.j.violate(h)
+}
+
+// late judges a write by the deadline of the lease that it was issued under.
+func (z *zombies) late(k *key, l *landing) {
+	o, g, eps := l.op, l.op.grant, z.j.h.Epsilon
+	fenced := z.j.h.Fenced && o.fence != 0
+	switch {
+	case z.j.test.zombie(o.inv, g.d, eps) && fenced:
+		if !z.overtaken(k, l) { // S2's otherwise
+			z.j.suspect(z.hit(k, l, "the store had seen no newer token yet, and so accepted it"))
+		}
+	case z.j.test.zombie(o.inv, g.d, eps):
+		z.j.violate(z.hit(k, l, "the store accepted it, since no fence compares tokens there"))
+	case z.j.test.borderline(o.inv, g.d, eps):
+		z.j.suspect(z.hit(k, l, "the clocks do not tell whether that was in time"))
+	}
+}
+
+// overtaken says whether a newer token was accepted before l.
+func (z *zombies) overtaken(k *key, l *landing) bool {
+	if l.late {
+		return l.op.above.seq != 0 && l.op.above.seq < l.seq || k.log.lateTop > l.op.fence
+	}
+	return l.top > l.op.fence
+}
+
+func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
+	o, g := l.op, l.op.grant
+	h := &hit{
+		id: "S3z", key: k, owners: []string{o.holder.owner}, witness: []int{g.dIdx, l.idx}, blame: blameClient,
+		from: g.inv, to: max(o.ok, o.inv),
+	}
+	story := ""
+	if x := k.crossing(g, o.inv); x != nil {
+		h.owners = owners(g.owner(), x.owner())
+		h.witness = append(h.witness, x.okIdx)
+		story = fmt.Sprintf(" %s had been granted the key%s at %s.", x.owner(), token(x.fence), at(x.ok))
+	}
+	d := g.d
+	seq, value, inv := l.seq, o.value, o.inv
+	h.text = func() string {
+		return fmt.Sprintf("%s was granted %s%s at %s and could rely on it until %s.%s At %s, %s after its lease had ended, %s issued the write %q all the same, and %s%s. "+
+			"The lock kept its word; the client did not notice that its time had run out. "+
+			"Remedy: let the store reject old tokens, compare the deadline right before each write, and take a lease longer than any pause.",
+			g.owner(), k.name, token(g.fence), at(g.ok), at(d), story, at(inv), span(inv-d), g.owner(), value, outcome, number(seq))
+	}
+	return h
+}
+
+// crossing is another owner's grant that a late write of g ran into: the one
+// that holds at t, or else the latest since.
+func (k *key) crossing(g *grant, t time.Duration) *grant {
+	var best *grant
+	for _, x := range k.held {
+		if !conflicts(g, x) || x.ok <= g.ok || x.ok > t {
+			continue
+		}
+		if best == nil || x.end() > t || best.end() <= t {
+			best = x
+		}
+	}
+	return best
+}
+
+func token(f uint64) string {
+	if f == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" with token %d", f)
+}
+
+func number(seq uint64) string {
+	if seq == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (write number %d)", seq)
+}
