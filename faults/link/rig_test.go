@@ -18,11 +18,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		// A stock toxic of the external toxiproxy strands it when its connection dies.
-		goleak.IgnoreAnyFunction("github.com/Shopify/toxiproxy/v2/toxics.(*NoopToxic).Pipe"))
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // A rig is one link to one Redis.
 type rig struct {
