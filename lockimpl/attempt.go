@@ -65,6 +65,7 @@ type slot struct {
 	value int64       // issued here
 	top   int64       // highest value stored here, as far as is known
 	held  bool        // refused because another owner holds it
+	kind  int64       // who that is
 	pttl  time.Duration
 	err   error
 }
@@ -186,11 +187,14 @@ func (s *slot) take(r node.Reply) {
 	}
 }
 
+// heldByReaders is one of the reasons of a refusal.
+const heldByReaders = 1
+
 // refusedBy reads the reason of a refusal; see acquire.lua.
 func (s *slot) refusedBy(code int64, r node.Reply) {
 	switch code {
 	case 0:
-		s.held = true
+		s.held, s.kind = true, r.At(2)
 		s.pttl = time.Duration(r.At(1)) * time.Millisecond
 	case -1:
 		s.err = errors.New("released here before")

@@ -126,7 +126,10 @@ const (
 	minTTL      = time.Millisecond
 )
 
-// validity is the part of ttl that a holder may use.
-func validity(ttl time.Duration) time.Duration {
-	return ttl - time.Duration(float64(ttl)*driftFactor) - driftFixed
+// Drift is the part of ttl that a holder gives up.
+func Drift(ttl time.Duration) time.Duration {
+	return time.Duration(float64(ttl)*driftFactor) + driftFixed
 }
+
+// validity is the part of ttl that a holder may use.
+func validity(ttl time.Duration) time.Duration { return ttl - Drift(ttl) }

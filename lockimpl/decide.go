@@ -65,7 +65,6 @@ func (a *attempt) join(s *slot, out []*raise) []*raise {
 
 func isGranted(s *slot) bool { return s.state == granted }
 func holds(s *slot) bool     { return s.holds }
-func isRefused(s *slot) bool { return s.state == refused }
 func isOut(s *slot) bool     { return s.state == refused || s.state == doubtful }
 
 func (a *attempt) count(is func(*slot) bool) int {

@@ -60,6 +60,13 @@ func (e *lease) alive() bool {
 	return now.Before(e.until) && slept < time.Second
 }
 
+// valid is alive for those who do not hold mu.
+func (e *lease) valid() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.alive()
+}
+
 // Lost implements LostNotifier. The channel is closed at the end of validity,
 // by a local timer, or as soon as the loss or the release is known.
 func (e *lease) Lost() <-chan struct{} {

@@ -38,6 +38,8 @@ type Lock struct {
 	rand   *rand.Rand // spreads retries
 
 	lines     lines
+	holdings  holdings
+	intents   intents
 	listeners []listener
 	admission []admission
 }
@@ -88,16 +90,16 @@ func NewPlanted(nodes []Node, cfg Config, bugs plant.Bugs) (*Lock, error) {
 // Acquire makes one attempt to take key for ttl. A refused or failed attempt
 // is undone in the background.
 func (l *Lock) Acquire(ctx context.Context, key string, ttl time.Duration) (Lease, error) {
-	return l.try(ctx, l.keys(key), request{ttl: ttl})
+	k, r := l.keys(key), request{ttl: ttl}
+	if err := l.admissible(ctx, k, r); err != nil {
+		return nil, err
+	}
+	return leaseOr(l.tryExclusive(ctx, k, r))
 }
 
 // AcquireShared makes one attempt to take a reader's lease on key.
 func (l *Lock) AcquireShared(ctx context.Context, key string, ttl time.Duration) (Lease, error) {
-	return l.try(ctx, l.keys(key), request{ttl: ttl, shared: true})
-}
-
-// try makes one attempt.
-func (l *Lock) try(ctx context.Context, k *keySet, r request) (Lease, error) {
+	k, r := l.keys(key), request{ttl: ttl, shared: true}
 	if err := l.admissible(ctx, k, r); err != nil {
 		return nil, err
 	}

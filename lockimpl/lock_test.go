@@ -12,10 +12,13 @@ import (
 )
 
 var (
-	_ lockimpl.WaitLocker   = (*lockimpl.Lock)(nil)
-	_ lockimpl.SharedLocker = (*lockimpl.Lock)(nil)
-	_ lockimpl.Bootstrapper = (*lockimpl.Lock)(nil)
-	_ lockimpl.KeyLister    = (*lockimpl.Lock)(nil)
+	_ lockimpl.WaitLocker      = (*lockimpl.Lock)(nil)
+	_ lockimpl.SharedLocker    = (*lockimpl.Lock)(nil)
+	_ lockimpl.FairLocker      = (*lockimpl.Lock)(nil)
+	_ lockimpl.ReentrantLocker = (*lockimpl.Lock)(nil)
+	_ lockimpl.MultiLocker     = (*lockimpl.Lock)(nil)
+	_ lockimpl.Bootstrapper    = (*lockimpl.Lock)(nil)
+	_ lockimpl.KeyLister       = (*lockimpl.Lock)(nil)
 )
 
 // eachSize runs test over one, three and five nodes, embedded and real.
@@ -92,4 +95,129 @@ func TestWaitersTakeTurns(t *testing.T) {
 			t.Fatalf("most holders %d, grants %v", most, grants)
 		}
 	})
+}
+
+func TestSharedExcludesExclusive(t *testing.T) {
+	eachSize(t, func(t *testing.T, nodes []lockimpl.Node) {
+		a := bootstrapped(t, nodes, lockimpl.Config{})
+		b := client(t, nodes, lockimpl.Config{})
+		r1, err := a.AcquireShared(t.Context(), "k", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r2, err := b.AcquireShared(t.Context(), "k", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r1.Fence() != r2.Fence() {
+			t.Errorf("readers' tokens %d and %d: they share a generation", r1.Fence(), r2.Fence())
+		}
+		if _, err := b.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+			t.Fatalf("writer beside readers: %v", err)
+		}
+		granted := make(chan lockimpl.Lease)
+		go func() {
+			w, err := b.AcquireWait(t.Context(), "k", time.Second)
+			if err != nil {
+				t.Error(err)
+			}
+			granted <- w
+		}()
+		if err := r1.Extend(t.Context(), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if err := r1.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := r2.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w := <-granted
+		if w.Fence() <= r1.Fence() {
+			t.Errorf("writer's token %d is not above the readers' %d", w.Fence(), r1.Fence())
+		}
+		if _, err := a.AcquireShared(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+			t.Fatalf("reader beside a writer: %v", err)
+		}
+		if err := w.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r3, err := a.AcquireSharedWait(t.Context(), "k", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r3.Fence() <= w.Fence() {
+			t.Errorf("reader's token %d is not above the writer's %d", r3.Fence(), w.Fence())
+		}
+		if err := r3.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestReentry(t *testing.T) {
+	l := bootstrapped(t, embeddedNodes(t, 3), lockimpl.Config{})
+	outer, err := l.AcquireAs(t.Context(), "me", "k", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := l.AcquireAs(t.Context(), "me", "k", 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if inner.Fence() != outer.Fence() {
+		t.Errorf("re-entry changed the token from %d to %d", outer.Fence(), inner.Fence())
+	}
+	for range 2 { // releasing one handle twice must not free the other's grant
+		if err := outer.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.AcquireAs(t.Context(), "you", "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+		t.Fatalf("another owner: %v", err)
+	}
+	if err := inner.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := l.AcquireAs(t.Context(), "you", "k", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAcquireAllIsAllOrNothing(t *testing.T) {
+	nodes := embeddedNodes(t, 3)
+	a, b := bootstrapped(t, nodes, lockimpl.Config{}), client(t, nodes, lockimpl.Config{})
+	one, err := b.Acquire(t.Context(), "y", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.AcquireAll(t.Context(), []string{"z", "y", "x"}, time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+		t.Fatalf("acquire all with one held: %v", err)
+	}
+	if err := one.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	leases, err := a.AcquireAllWait(t.Context(), []string{"z", "y", "x"}, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, key := range []string{"z", "y", "x"} {
+		if _, err := b.Acquire(t.Context(), key, time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+			t.Fatalf("%s is not held: %v", key, err)
+		}
+		if err := leases[i].Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		got, err := b.AcquireWait(t.Context(), key, time.Second)
+		if err != nil {
+			t.Fatalf("lease %d does not answer %s: %v", i, key, err)
+		}
+		if err := got.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

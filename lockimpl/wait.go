@@ -25,6 +25,19 @@ func (l *Lock) AcquireSharedWait(ctx context.Context, key string, ttl time.Durat
 	return l.await(ctx, key, request{ttl: ttl, shared: true})
 }
 
+// AcquireFair implements FairLocker: every call queues on the nodes for
+// itself, in the order in which the calls were made by their clients' clocks.
+// On one master nobody is overtaken. Over a quorum, two calls that are closer
+// together than the clocks agree, or of which one reached too few nodes, may
+// change places; nobody is overtaken again and again.
+func (l *Lock) AcquireFair(ctx context.Context, key string, ttl time.Duration) (Lease, error) {
+	k, r := l.keys(key), request{ttl: ttl}
+	if err := l.admissible(ctx, k, r); err != nil {
+		return nil, err
+	}
+	return leaseOr(l.contend(ctx, k, r))
+}
+
 func (l *Lock) await(ctx context.Context, key string, r request) (Lease, error) {
 	k := l.keys(key)
 	if err := l.admissible(ctx, k, r); err != nil {

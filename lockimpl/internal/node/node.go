@@ -74,7 +74,6 @@ type Node struct {
 
 	mu        sync.Mutex
 	queue     []entry
-	spare     []entry
 	started   bool
 	closed    bool
 	predialed net.Conn
