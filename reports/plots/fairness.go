@@ -48,7 +48,7 @@ func Fairness(s *stats.Summary, subject string) *Figure {
 	} else {
 		grants.Add(mean(all))
 	}
-	f.rows = []row{{grants, 0.45, 1}, {wait, 0, 0.46}}
+	f.rows = []row{{grants, 0.46, 1}, {wait, 0, 0.44}}
 	return f
 }
 
@@ -56,6 +56,7 @@ func Fairness(s *stats.Summary, subject string) *Figure {
 func clientPanel(all []stats.Client, value func(stats.Client) float64, col color.NRGBA) *plot.Plot {
 	p := panel()
 	bare(&p.X)
+	p.X.Tick.Marker = plot.ConstantTicks{{Label: " "}} // keeps the room in which the axis ends
 	p.Add(grid())
 	var cols []bar
 	top := 0.0
@@ -83,7 +84,9 @@ func mean(all []stats.Client) layer {
 		c.StrokeLine2(line(ink, 0.9, 5, 3), c.Min.X, ty(share), c.Max.X, ty(share))
 		sty := words(8, ink)
 		text := "even share " + unit.Number(share)
-		c.FillText(sty, vg.Point{X: c.Max.X - sty.Width(text) - vg.Points(4), Y: ty(share) + vg.Points(6)}, text)
+		x, y := c.Max.X-sty.Width(text)-vg.Points(6), ty(share)+vg.Points(7)
+		fill(&c, color.NRGBA{255, 255, 255, 0xd0}, x-vg.Points(2), y-vg.Points(5), c.Max.X, y+vg.Points(5))
+		c.FillText(sty, vg.Point{X: x, Y: y}, text)
 	}
 }
 

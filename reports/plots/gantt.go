@@ -49,10 +49,9 @@ func (g *gantt) faults(c draw.Canvas, p *plot.Plot) {
 		c.FillText(sty, vg.Point{X: x, Y: top + vg.Points(7)}, text)
 		taken = x + sty.Width(text) + vg.Points(8)
 	}
-	g.struck(c, p)
 }
 
-// struck marks the rows of the nodes that a fault hit.
+// struck underlines the rows of the nodes that a fault hit.
 func (g *gantt) struck(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	for _, f := range g.Faults {
@@ -62,8 +61,12 @@ func (g *gantt) struck(c draw.Canvas, p *plot.Plot) {
 				continue
 			}
 			x0, x1 := tx(g.x(f.From)), tx(g.x(f.To))
-			fill(&c, alpha(red, 0x30), x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(2)), ty(g.y(r)+otherBar))
-			g.text(&c, f.Name, red, x0, x1, ty(g.y(r)))
+			x1 = max(x1, x0+vg.Points(2))
+			fill(&c, red, x0, ty(g.y(r)-otherBar-0.10), x1, ty(g.y(r)-otherBar-0.03))
+			if !slices.ContainsFunc(g.Stored, func(s story.Stored) bool { return s.Node == n }) {
+				fill(&c, alpha(red, 0x30), x0, ty(g.y(r)-otherBar), x1, ty(g.y(r)+otherBar))
+				g.text(&c, x0, x1, ty(g.y(r)), red, f.Name)
+			}
 		}
 	}
 }
@@ -111,7 +114,7 @@ func (g *gantt) holds(c draw.Canvas, p *plot.Plot) {
 		span(h.From, h.To, col)
 		span(h.To, h.Released, light)
 		if h.From < g.To && h.To > g.From {
-			g.text(&c, g.held(h), color.White, tx(g.x(h.From)), tx(g.x(h.To)), y)
+			g.text(&c, tx(g.x(h.From)), tx(g.x(h.To)), y, color.White, g.held(h))
 		}
 	}
 }
@@ -131,15 +134,22 @@ func (g *gantt) held(h story.Hold) string {
 	return text
 }
 
-// text writes inside a bar when there is room, and nothing otherwise.
-func (g *gantt) text(c *draw.Canvas, s string, col color.Color, x0, x1, y vg.Length) {
+// text writes inside a bar the first of some texts that fits, or as much of
+// the last as does.
+func (g *gantt) text(c *draw.Canvas, x0, x1, y vg.Length, col color.Color, texts ...string) {
 	sty := words(9, col)
 	if col == color.White {
 		sty = bold(sty)
 	}
 	room := x1 - x0 - vg.Points(2*dotRadius)
-	if s = shorten(sty, s, room); s != "" {
-		c.FillText(sty, vg.Point{X: x0 + vg.Points(dotRadius+4), Y: y}, s)
+	for i, s := range texts {
+		if i == len(texts)-1 {
+			s = shorten(sty, s, room)
+		}
+		if s != "" && sty.Width(s) <= room {
+			c.FillText(sty, vg.Point{X: x0 + vg.Points(dotRadius+4), Y: y}, s)
+			return
+		}
 	}
 }
 
@@ -167,7 +177,7 @@ func (g *gantt) writes(c draw.Canvas, p *plot.Plot) {
 		}
 		x0, x1 := tx(g.x(w.Time)), tx(g.x(to))
 		fill(&c, shade, x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(1)), ty(g.y(r)+otherBar))
-		g.text(&c, text, col, x0, x1, ty(g.y(r)))
+		g.text(&c, x0, x1, ty(g.y(r)), col, text)
 	}
 }
 
@@ -185,6 +195,6 @@ func (g *gantt) stored(c draw.Canvas, p *plot.Plot) {
 		}
 		x0, x1 := tx(g.x(s.From)), tx(g.x(s.To))
 		fill(&c, shade, x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(1)), ty(g.y(r)+otherBar))
-		g.text(&c, text, ink, x0, x1, ty(g.y(r)))
+		g.text(&c, x0, x1, ty(g.y(r)), ink, text, s.Holder)
 	}
 }

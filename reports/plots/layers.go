@@ -59,7 +59,6 @@ func (l legend) Plot(c draw.Canvas, p *plot.Plot) {
 	x += vg.Points(4)
 	for _, one := range l {
 		ls := one.style
-		ls.Width = max(ls.Width, vg.Points(1.2))
 		c.StrokeLine2(ls, x, y, x+vg.Points(sample), y)
 		x += vg.Points(sample + 4)
 		c.FillText(sty, vg.Point{X: x, Y: y}, one.name)

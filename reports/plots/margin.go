@@ -25,7 +25,7 @@ func Margin(s *stats.Summary, ttl time.Duration) *Figure {
 	}
 	left := validityPanel(m.Validity, ttl)
 	left.Title.Text = f.Title
-	f.rows = []row{{left, 0.47, 1}, {gapPanel(m.Gap), 0, 0.49}}
+	f.rows = []row{{left, 0.485, 1}, {gapPanel(m.Gap), 0, 0.465}}
 	return f
 }
 
@@ -33,7 +33,7 @@ func Margin(s *stats.Summary, ttl time.Duration) *Figure {
 func validityPanel(v stats.Signed, ttl time.Duration) *plot.Plot {
 	p := panel()
 	p.X.Label.Text = "lease left at the last write"
-	p.Y.Label.Text = "holds"
+	p.Y.Label.Text = "holds (log)"
 	top := float64(max(ttl, v.Max))
 	if top <= 0 {
 		top = float64(time.Second)
@@ -45,11 +45,11 @@ func validityPanel(v stats.Signed, ttl time.Duration) *plot.Plot {
 	for i, n := range counts {
 		cols = append(cols, bar{float64(i) * width, float64(i+1) * width, n, blue})
 	}
-	cols = append(cols, bar{-2 * width, -width, float64(v.Negative), red})
+	cols = append(cols, bar{-4 * width, -2 * width, float64(v.Negative), red})
 	by := nice(top/1e6, 8) * 1e6
-	p.X.Tick.Marker = durations{by: by, below: -1.5 * width}
+	p.X.Tick.Marker = durations{by: by, below: -3 * width}
 	finish(p, cols, v)
-	limits(&p.X, -2.5*width, top)
+	limits(&p.X, -5*width, top)
 	return p
 }
 
@@ -57,7 +57,7 @@ func validityPanel(v stats.Signed, ttl time.Duration) *plot.Plot {
 func gapPanel(v stats.Signed) *plot.Plot {
 	p := panel()
 	p.X.Label.Text = "gap between the end of a hold and the next owner's grant (log)"
-	p.Y.Label.Text = "hand-overs"
+	p.Y.Label.Text = "hand-overs (log)"
 	lo, hi := 4.0, 10.0 // 10 µs to 10 s
 	if v.Count > 0 {
 		hi = max(math.Ceil(math.Log10(float64(v.Quantiles.Max))), lo+1)
@@ -72,24 +72,36 @@ func gapPanel(v stats.Signed) *plot.Plot {
 	for i, n := range counts {
 		cols = append(cols, bar{lo + float64(i)*width, lo + float64(i+1)*width, n, green})
 	}
-	cols = append(cols, bar{lo - 2*width, lo - width, float64(v.Negative), red})
-	p.X.Tick.Marker = decades{below: lo - 1.5*width, from: lo}
+	cols = append(cols, bar{lo - 4*width, lo - 2*width, float64(v.Negative), red})
+	p.X.Tick.Marker = decades{below: lo - 3*width, from: lo}
 	finish(p, cols, v)
-	limits(&p.X, lo-2.5*width, hi)
+	limits(&p.X, lo-5*width, hi)
 	return p
 }
 
+// few is the height of a column of one: holds that were nearly too late are
+// rare, and must show beside thousands that were not.
+const few = 0.3
+
+// finish draws the columns with their heights as logarithms.
 func finish(p *plot.Plot, cols []bar, v stats.Signed) {
-	top := 0.0
-	for _, b := range cols {
-		top = max(top, b.y)
+	top := 1.0
+	for i, b := range cols {
+		if b.y > 0 {
+			cols[i].y = few + math.Log10(b.y)
+		}
+		top = max(top, cols[i].y)
 	}
 	p.Add(grid(), bars(cols))
 	if v.Count+v.Negative == 0 {
 		p.Add(notice("nothing measured"))
 	}
-	limits(&p.Y, 0, top*1.15)
-	p.Y.Tick.Marker = step{by: nice(p.Y.Max, 4)}
+	limits(&p.Y, 0, top*1.1)
+	ticks := plot.ConstantTicks{{Value: 0, Label: "0"}}
+	for e := 0.0; few+e <= top*1.1; e++ {
+		ticks = append(ticks, plot.Tick{Value: few + e, Label: unit.Count(int64(math.Pow(10, e)))})
+	}
+	p.Y.Tick.Marker = ticks
 }
 
 // each calls f for every value of h and how often it came.

@@ -2,11 +2,11 @@ package plots
 
 import (
 	"fmt"
-	"image/color"
 	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
@@ -15,10 +15,20 @@ import (
 // pointsPerDecade is how densely a percentile curve is sampled.
 const pointsPerDecade = 24
 
-var phaseColors = map[stats.Phase]color.NRGBA{stats.Quiet: blue, stats.Faulted: orange, stats.Recovering: green}
+// phaseLine is how a phase is drawn, by colour and by dashes.
+func phaseLine(p stats.Phase, points float64) draw.LineStyle {
+	switch p {
+	case stats.Quiet:
+		return line(blue, points)
+	case stats.Faulted:
+		return line(orange, points, 7, 2)
+	default:
+		return line(green, points, 1.6, 1.6)
+	}
+}
 
 // Percentiles shows the latency of acquires by percentile, x = 1/(1−q), per
-// phase: from the intended start, and dashed from the invocation.
+// phase: thick from the intended start, and thin from the invocation.
 func Percentiles(s *stats.Summary, subject string) *Figure {
 	f := &Figure{
 		Name: "percentiles", Title: "Acquire latency by percentile – " + subject, Alt: percentileAlt(s),
@@ -34,14 +44,14 @@ func Percentiles(s *stats.Summary, subject string) *Figure {
 	for _, one := range []struct {
 		series stats.Series
 		name   string
-		dashes []float64
-	}{{stats.Acquire, "response", nil}, {stats.AcquireService, "service", []float64{3, 2}}} {
+		points float64
+	}{{stats.Acquire, "response", 1.8}, {stats.AcquireService, "service", 0.8}} {
 		for _, phase := range stats.Phases {
 			h := s.Hist(one.series, phase)
 			if h == nil || h.TotalCount() == 0 {
 				continue
 			}
-			l := curve{name: phase.String() + " " + one.name, style: line(phaseColors[phase], 1.4, one.dashes...)}
+			l := curve{name: phase.String() + " " + one.name, style: phaseLine(phase, one.points)}
 			l.xs, l.ys = percentileCurve(h)
 			lo, hi = min(lo, l.ys[0]), max(hi, l.ys[len(l.ys)-1])
 			right = max(right, l.xs[len(l.xs)-1])

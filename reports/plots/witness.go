@@ -38,13 +38,13 @@ func Witness(s story.Story, seed uint64) *Figure {
 	g.layOut()
 	f := &Figure{
 		Name:  "witness-" + s.ID,
-		Title: fmt.Sprintf("Witness %s: %s (seed %s)", s.ID, s.Title, unit.Seed(seed)),
+		Title: fmt.Sprintf("Witness %s – %s (seed %s)", s.ID, s.Title, unit.Seed(seed)),
 		Alt:   witnessAlt(s),
 		width: 11 * vg.Inch, height: vg.Length(1.75+0.64*float64(max(len(g.rows), 1))) * vg.Inch,
 	}
 	p := panel()
 	p.Title.Text = shorten(bold(words(11, ink)), f.Title, f.width-vg.Inch)
-	p.Add(layer(g.separators), layer(g.faults), layer(g.overlap), layer(g.holds), layer(g.writes), layer(g.stored), layer(g.steps))
+	p.Add(layer(g.separators), layer(g.faults), layer(g.overlap), layer(g.holds), layer(g.writes), layer(g.stored), layer(g.struck), layer(g.steps))
 	g.axes(p)
 	if len(g.rows) == 0 {
 		p.Add(notice("the history holds no span for this witness: see its story"))

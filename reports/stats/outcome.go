@@ -55,3 +55,9 @@ func refused(reason string) bool {
 	}
 	return reason == ""
 }
+
+// Plus returns the sum of both.
+func (o Outcomes) Plus(p Outcomes) Outcomes {
+	o.merge(p)
+	return o
+}

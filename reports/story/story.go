@@ -33,8 +33,8 @@ type Step struct {
 	Text  string        `json:"text"`
 	Index int           `json:"index"` // of the event in the history
 
-	Writes bool `json:"-"` // it is a write that reached the store
-	Node   bool `json:"-"` // Who is a node
+	Writes bool `json:"writes,omitempty"` // it is a write that reached the store
+	Node   bool `json:"node,omitempty"`   // Who is a node
 }
 
 // An Overlap is the stretch in which two owners held at once; none when To is

@@ -1,0 +1,63 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"locktorture/checker"
+	"locktorture/reports/story"
+	"locktorture/reports/unit"
+)
+
+// Missing lists what keeps the run from being conclusive: the checker's
+// reasons, expected violations that did not appear, an interruption.
+func (r *Run) Missing() []checker.Finding {
+	out := append([]checker.Finding(nil), r.Report.Inconclusive...)
+	for _, id := range r.Report.ExpectedMissing {
+		out = append(out, checker.Finding{ID: id, Text: "the scenario means to see " + id + ", and did not"})
+	}
+	if r.Canary != nil && !r.Canary.Caught && !has(out, "V6") {
+		out = append(out, checker.Finding{ID: "V6", Text: "the canary, " + r.Canary.Mutant + ", was not caught"})
+	}
+	if r.Interrupted {
+		out = append(out, checker.Finding{ID: "V5", Text: "the run was interrupted"})
+	}
+	return out
+}
+
+func has(all []checker.Finding, id string) bool {
+	for _, f := range all {
+		if f.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// advice says what gives the evidence that is missing.
+var advice = map[string]string{
+	"V1": "raise --duration, --clients or --hold",
+	"V2": "raise --hold or --clients, so that the fault meets a holder",
+	"V3": "raise --duration, or choose a scenario whose faults reach it",
+	"V4": "lower --rate or --clients, or give the machine fewer other things to do",
+	"V5": "torture check judges what is stored; --check-timeout gives it longer",
+	"V6": "raise --duration: the judges must first catch the mutant",
+	"V7": "start on an empty Redis",
+}
+
+// Advice says what to change when the finding keeps a run from being
+// conclusive; empty when nothing general can be said.
+func Advice(f checker.Finding) string { return advice[f.ID] }
+
+// StoryText is a story as lines of text, each after the indent.
+func StoryText(s story.Story, indent string) string {
+	width := 0
+	for _, step := range s.Steps {
+		width = max(width, len(step.Who))
+	}
+	var b strings.Builder
+	for _, step := range s.Steps {
+		fmt.Fprintf(&b, "%s%d  %8s  %-*s  %s  (history %d)\n", indent, step.N, unit.Seconds(step.Time), width, step.Who, step.Text, step.Index)
+	}
+	return b.String()
+}

@@ -1,0 +1,70 @@
+package reports
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"locktorture/reports/plots"
+)
+
+// Write writes every artefact of r into dir, results.json last: a directory
+// without it is incomplete. What can be written is, also after an error.
+func Write(dir string, r *Run) error {
+	if r.Dir == "" {
+		r.Dir = dir
+	}
+	for _, sub := range []string{PlotsDir, HistDir} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return fmt.Errorf("write reports: %w", err)
+		}
+	}
+	figures, errs := drawAll(r)
+	for _, f := range figures {
+		errs = append(errs, f.write(filepath.Join(dir, PlotsDir)))
+	}
+	page, err := r.page(figures)
+	errs = append(errs, err, writeHists(filepath.Join(dir, HistDir), r))
+	for name, content := range map[string][]byte{
+		ReportFile: page, SummaryFile: []byte(r.Summary()), JUnitFile: r.junit(), BenchFile: []byte(r.bench()),
+	} {
+		errs = append(errs, writeFile(filepath.Join(dir, name), content))
+	}
+	errs = append(errs, writeJSON(filepath.Join(dir, ResultsFile), r.results()))
+	return errors.Join(errs...)
+}
+
+// A drawing is a figure that was drawn.
+type drawing struct {
+	*plots.Figure
+	svg, png []byte
+}
+
+func (d drawing) write(dir string) error {
+	return errors.Join(
+		writeFile(filepath.Join(dir, d.Name+".svg"), d.svg),
+		writeFile(filepath.Join(dir, d.Name+".png"), d.png))
+}
+
+// drawAll draws the figures of a run: those of its witnesses first.
+func drawAll(r *Run) (all []drawing, errs []error) {
+	m, subject := r.measured(), r.subject()
+	var figures []*plots.Figure
+	for _, s := range r.Stories {
+		figures = append(figures, plots.Witness(s, r.Meta.Seed))
+	}
+	figures = append(figures,
+		plots.Timeline(m, subject, r.acquireSLO()), plots.Percentiles(m, subject),
+		plots.Fairness(m, subject), plots.Margin(m, r.Header.TTL))
+	for _, f := range figures {
+		svg, err := f.SVG()
+		png, err2 := f.PNG()
+		if err := errors.Join(err, err2); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		all = append(all, drawing{f, svg, png})
+	}
+	return all, errs
+}
