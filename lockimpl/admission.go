@@ -62,6 +62,7 @@ func (l *Lock) admit(i int) {
 func (l *Lock) bringIn(ctx context.Context, i int) {
 	var ticket string
 	var seen time.Time
+	var early marks // read too early to be of use
 	for ctx.Err() == nil {
 		g, err := l.greet(ctx, i)
 		switch {
@@ -72,13 +73,20 @@ func (l *Lock) bringIn(ctx context.Context, i int) {
 			return
 		case g.ticket != ticket:
 			ticket, seen = g.ticket, time.Now()
+			if l.bugs.EarlySeed {
+				early = l.marks(ctx, i, g)
+			}
 		}
 		left := max(g.left, l.quarantine()-time.Since(seen))
-		if left > 0 {
+		if left > 0 && !l.bugs.AdmitAtOnce {
 			rest(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
 			continue
 		}
-		if l.seed(ctx, i, g) != nil {
+		now := l.marks(ctx, i, g)
+		if l.bugs.EarlySeed {
+			now = early
+		}
+		if l.seed(ctx, i, g, now) != nil {
 			rest(ctx, l.cfg.RetryMax)
 		}
 	}
@@ -130,32 +138,47 @@ func (l *Lock) greetAll(ctx context.Context) []*greeting {
 
 var errNoSeed = errors.New("too few admitted nodes to seed from")
 
-// seed admits node i with a floor that no token exceeds. The marks are read
-// after the quarantine is over: an attempt that was decided before it began
-// has left its token on a quorum by then.
-func (l *Lock) seed(ctx context.Context, i int, g greeting) error {
-	floor, admitted, lacking := g.hw, 0, 0
-	clock := g.now
+// marks is what the nodes say about the tokens that they may have issued.
+type marks struct {
+	highest  int64
+	clock    int64 // the furthest of the nodes' clocks, us
+	admitted int   // nodes other than the one to be seeded
+	lacking  int   // nodes that are not admitted, that one included
+}
+
+// marks reads the marks for seeding node i.
+func (l *Lock) marks(ctx context.Context, i int, g greeting) marks {
+	m := marks{highest: g.hw, clock: g.now}
 	for j, other := range l.greetAll(ctx) {
-		switch {
-		case other == nil:
-		case other.state != isAdmitted:
-			lacking++
-			floor, clock = max(floor, other.hw), max(clock, other.now)
-		case j != i:
-			admitted++
-			floor, clock = max(floor, other.hw), max(clock, other.now)
+		if other == nil {
+			continue
+		}
+		m.highest, m.clock = max(m.highest, other.hw), max(m.clock, other.now)
+		if other.state != isAdmitted {
+			m.lacking++
+		} else if j != i {
+			m.admitted++
 		}
 	}
+	return m
+}
+
+// seed admits node i with a floor that no token exceeds. The marks must have
+// been read after the quarantine was over: an attempt that was decided before
+// it began has left its token on a quorum by then.
+func (l *Lock) seed(ctx context.Context, i int, g greeting, m marks) error {
+	floor := m.highest
 	switch {
-	case admitted >= l.quorum:
-	case lacking > len(l.nodes)-l.quorum:
+	case l.bugs.NoSeed || l.bugs.AdmitAtOnce:
+		floor = 0
+	case m.admitted >= l.quorum:
+	case m.lacking > len(l.nodes)-l.quorum:
 		// No quorum can exist: only a clock is ahead of every token.
-		floor = max(floor, clock+clockMargin.Microseconds())
+		floor = max(floor, m.clock+clockMargin.Microseconds())
 	default:
 		return errNoSeed
 	}
-	_, err := l.admitWith(ctx, i, g.ticket, floor, false)
+	_, err := l.admitWith(ctx, i, g.ticket, floor, l.bugs.AdmitAtOnce)
 	return err
 }
 

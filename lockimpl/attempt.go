@@ -81,7 +81,7 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 	for i := range a.slots {
 		l.nodes[i].Send(&a.slots[i])
 	}
-	limit := time.NewTimer(min(l.cfg.NodeTimeout, time.Until(a.until)))
+	limit := time.NewTimer(a.limit())
 	defer limit.Stop()
 	select {
 	case <-a.done:
@@ -91,14 +91,39 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 		a.giveUp(ctx.Err())
 	}
 	if a.err != nil {
-		a.undo()
-		return nil, a.err
+		return a.failed()
+	}
+	if l.bugs.FreshValidity {
+		a.until = time.Now().Add(validity(a.r.ttl))
 	}
 	if !time.Now().Before(a.until) {
 		a.undo()
 		return nil, fmt.Errorf("acquire %s: decided too late: %w", a.k.name, ErrNoQuorum)
 	}
 	return newLease(a), nil
+}
+
+// limit bounds an attempt: a later grant would be of no use.
+func (a *attempt) limit() time.Duration {
+	if a.l.bugs.FreshValidity {
+		return a.l.cfg.NodeTimeout
+	}
+	return min(a.l.cfg.NodeTimeout, time.Until(a.until))
+}
+
+// failed undoes a failed attempt.
+func (a *attempt) failed() (*lease, error) {
+	bugs := &a.l.bugs
+	switch unknown := errors.Is(a.err, errUnknown); {
+	case unknown && bugs.TimeoutIsGrant:
+		a.token = max(a.token, a.seen, a.l.known.Load()+1)
+		return newLease(a), nil
+	case unknown && bugs.TimeoutIsRefusal:
+		return nil, fmt.Errorf("acquire %s: %w", a.k.name, ErrHeld)
+	case !bugs.NoUndo:
+		a.undo()
+	}
+	return nil, a.err
 }
 
 var errTimeout = errors.New("too few nodes answered in time")
@@ -145,7 +170,7 @@ func (a *attempt) command() command {
 // Command implements node.Call.
 func (s *slot) Command() (*script.Script, []any) {
 	s.sent.Store(true)
-	return s.a.cmd.script, s.a.cmd.on(s.a.l.nodes[s.i].RunArg())
+	return s.a.l.bugs.Script(s.a.cmd.script), s.a.cmd.on(s.a.l.nodes[s.i].RunArg())
 }
 
 // Wanted implements node.Call: an acquire of an attempt that has ended is not

@@ -53,6 +53,9 @@ func (a *attempt) settle() []*raise {
 // join counts a grant towards the token, or asks the node to store it.
 func (a *attempt) join(s *slot, out []*raise) []*raise {
 	switch {
+	case a.l.bugs.NoWriteBack:
+		s.holds = true
+		return out
 	case s.value > a.token: // too late: the token is out
 		return out
 	case s.top >= a.token:
@@ -172,11 +175,11 @@ type raise struct {
 
 // Command implements node.Call.
 func (r *raise) Command() (*script.Script, []any) {
-	k, run := r.a.k, r.a.l.nodes[r.i].RunArg()
+	k, run, bugs := r.a.k, r.a.l.nodes[r.i].RunArg(), &r.a.l.bugs
 	if r.a.r.shared {
-		return script.RaiseShared, []any{4, k.node, k.lock, k.fence, k.readers, r.a.owner, run, r.token}
+		return bugs.Script(script.RaiseShared), []any{4, k.node, k.lock, k.fence, k.readers, r.a.owner, run, r.token}
 	}
-	return script.Raise, []any{3, k.node, k.lock, k.fence, r.a.owner, run, r.token}
+	return bugs.Script(script.Raise), []any{3, k.node, k.lock, k.fence, r.a.owner, run, r.token}
 }
 
 // Wanted implements node.Call.

@@ -49,14 +49,15 @@ type round struct {
 
 type renewCall struct {
 	*round
-	i int
+	i     int
+	again bool // only with a planted bug: create the key anew
 }
 
 // newRound sends a round, unless the lease is over.
 func (e *lease) newRound(ttl time.Duration) *round {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.alive() {
+	if !e.alive() && (e.ended || !e.l.bugs.NewDeadline) {
 		e.end()
 		e.giveBack()
 		return nil
@@ -71,7 +72,7 @@ func (e *lease) newRound(ttl time.Duration) *round {
 	}
 	e.l.work.add(len(r.calls))
 	for i := range r.calls {
-		r.calls[i] = renewCall{r, i}
+		r.calls[i] = renewCall{round: r, i: i}
 		e.l.nodes[i].Send(&r.calls[i])
 	}
 	return r
@@ -80,6 +81,9 @@ func (e *lease) newRound(ttl time.Duration) *round {
 // wait returns when a quorum extended, when none is possible any more, or
 // when the time is over.
 func (r *round) wait(ctx context.Context) error {
+	if r.e.l.bugs.NewDeadline {
+		r.limit = r.start.Add(validity(r.ttl))
+	}
 	limit := time.NewTimer(min(r.e.l.cfg.NodeTimeout, time.Until(r.limit)))
 	defer limit.Stop()
 	select {
@@ -100,8 +104,14 @@ func (e *lease) conclude(r *round, cause error) error {
 	r.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	switch quorum := e.l.quorum; {
-	case !e.alive(), gone > len(e.l.nodes)-quorum:
+	bugs, quorum := &e.l.bugs, e.extendQuorum()
+	switch {
+	case bugs.NewDeadline && !e.ended && extended >= quorum:
+		e.moveTo(r)
+		return nil
+	case bugs.LateLoss && !e.ended && extended < quorum && time.Now().Before(e.until.Add(e.ttl)):
+		return fmt.Errorf("extend %s: %w", e.a.k.name, errUnknown)
+	case !e.alive(), gone > len(e.l.nodes)-e.l.quorum && extended < quorum:
 		e.end()
 		e.giveBack()
 		return fmt.Errorf("extend %s: %w", e.a.k.name, ErrLost)
@@ -112,6 +122,13 @@ func (e *lease) conclude(r *round, cause error) error {
 		return fmt.Errorf("extend %s: %d of %d nodes confirmed: %w",
 			e.a.k.name, extended, quorum, joined(errUnknown, cause))
 	}
+}
+
+func (e *lease) extendQuorum() int {
+	if e.l.bugs.ExtendQuorum > 0 {
+		return e.l.bugs.ExtendQuorum
+	}
+	return e.l.quorum
 }
 
 // moveTo moves the deadline to that of a successful round. mu is held.
@@ -125,15 +142,18 @@ func (e *lease) moveTo(r *round) {
 // Command implements node.Call.
 func (c *renewCall) Command() (*script.Script, []any) {
 	a, k, run := c.e.a, c.e.a.k, c.e.l.nodes[c.i].RunArg()
+	if c.again {
+		return a.cmd.script, a.cmd.on(run)
+	}
 	gossip := a.token
 	if a.l.cfg.NoGossip {
 		gossip = 0
 	}
 	if a.r.shared {
-		return script.RenewShared, []any{
+		return a.l.bugs.Script(script.RenewShared), []any{
 			4, k.node, k.lock, k.fence, k.readers, a.owner, run, c.ttl.Milliseconds(), gossip}
 	}
-	return script.Renew, []any{
+	return a.l.bugs.Script(script.Renew), []any{
 		3, k.node, k.lock, k.fence, a.owner, run, c.ttl.Milliseconds(), gossip}
 }
 
@@ -147,12 +167,17 @@ func (c *renewCall) Wanted() bool {
 
 // Answer implements node.Call.
 func (c *renewCall) Answer(r node.Reply) {
+	if c.e.l.bugs.CountRecreated && !c.again && r.Fate == node.FateDone && r.Int() == 0 {
+		c.again = true
+		c.e.l.nodes[c.i].Send(c)
+		return
+	}
 	defer c.e.l.work.add(-1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open--
 	switch {
-	case r.Fate == node.FateDone && r.Int() == 1:
+	case r.Fate == node.FateDone && (r.Int() == 1 || c.again && r.Int() > 0):
 		c.extended++
 	case r.Fate == node.FateDone && r.Int() == -2:
 		c.gone++
@@ -160,7 +185,7 @@ func (c *renewCall) Answer(r node.Reply) {
 	case r.Fate == node.FateDone:
 		c.gone++
 	}
-	n, quorum := len(c.calls), c.e.l.quorum
+	n, quorum := len(c.calls), c.e.extendQuorum()
 	if !c.ended && (c.extended >= quorum || c.gone > n-quorum || c.open == 0) {
 		c.ended = true
 		close(c.done)

@@ -80,7 +80,11 @@ func NewPlanted(nodes []Node, cfg Config, bugs plant.Bugs) (*Lock, error) {
 		l.nodes = append(l.nodes, node.New(node.Config{
 			Name: n.Name, Addr: n.Addr, Dial: n.Dial,
 			Timeout: cfg.NodeTimeout, Username: cfg.Username, Password: cfg.Password,
+			Unordered: bugs.Unordered,
 		}))
+	}
+	if bugs.Quorum > 0 {
+		l.quorum = bugs.Quorum
 	}
 	l.listeners = make([]listener, len(nodes))
 	l.admission = make([]admission, len(nodes))
@@ -161,6 +165,13 @@ func (l *Lock) spawn(f func()) bool {
 	}
 	l.wg.Go(f)
 	return true
+}
+
+// clockToken is the token of a lock that trusts the clocks of its clients,
+// which differ by up to half a second.
+func (l *Lock) clockToken() int64 {
+	skew := int64(l.id[0]+l.id[1]+l.id[2]) % 100 * 10_000
+	return time.Now().UnixMicro() + skew - 500_000
 }
 
 // learn remembers a token as a hint for later ones.

@@ -62,7 +62,7 @@ func (c *releaseCall) Command() (*script.Script, []any) {
 	a, k := c.a, c.a.k
 	a.mu.Lock()
 	gossip, tomb := c.gossip(), int64(0)
-	if s := &a.slots[c.i]; s.doubt {
+	if s := &a.slots[c.i]; s.doubt && !a.l.bugs.Unordered {
 		tomb = a.l.tombTTL().Milliseconds()
 	}
 	a.mu.Unlock()
@@ -73,7 +73,7 @@ func (c *releaseCall) Command() (*script.Script, []any) {
 		args[0] = 8
 		args = append(args, k.readers)
 	}
-	return s, append(args, a.owner, a.l.nodes[c.i].RunArg(), gossip, tomb,
+	return a.l.bugs.Script(s), append(args, a.owner, a.l.nodes[c.i].RunArg(), gossip, tomb,
 		a.l.channels(), a.l.cfg.Patience.Milliseconds())
 }
 
@@ -94,6 +94,9 @@ func (c *releaseCall) Wanted() bool {
 	a := c.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.l.bugs.ReleaseGranted {
+		return a.slots[c.i].state == granted
+	}
 	return !a.absent(&a.slots[c.i]) || a.err == nil && c.gossip() > 0
 }
 

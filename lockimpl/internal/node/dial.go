@@ -117,6 +117,6 @@ type runArg struct{ n *Node }
 
 // MarshalBinary implements encoding.BinaryMarshaler.
 func (r runArg) MarshalBinary() ([]byte, error) {
-	r.n.sent = true
+	r.n.sent.Store(true)
 	return []byte(*r.n.run.Load()), nil
 }

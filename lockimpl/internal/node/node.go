@@ -39,6 +39,10 @@ type Config struct {
 	Timeout  time.Duration                                                     // of a dial, a write, a read
 	Username string
 	Password string
+
+	// Unordered gives every call a goroutine and a connection of its own, as
+	// pooled clients do: calls then overtake each other.
+	Unordered bool
 }
 
 // A Call is one script execution asked of a node.
@@ -70,7 +74,7 @@ type Node struct {
 
 	run  atomic.Pointer[string] // run id at the other end of the connection
 	live atomic.Int32           // open connections of client
-	sent bool                   // a command of the pipeline in flight was written
+	sent atomic.Bool            // a command of the pipeline in flight was written
 
 	mu        sync.Mutex
 	queue     []entry
@@ -129,6 +133,11 @@ func (n *Node) Send(c Call) {
 	if err := n.refusal(); err != nil {
 		n.mu.Unlock()
 		c.Answer(Reply{Err: err, Fate: FateNone})
+		return
+	}
+	if n.cfg.Unordered {
+		n.wg.Go(func() { n.alone(c) })
+		n.mu.Unlock()
 		return
 	}
 	n.queue = append(n.queue, entry{call: c})

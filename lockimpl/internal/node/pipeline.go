@@ -58,11 +58,29 @@ func (n *Node) exchange(batch []entry) {
 		cmds[i] = n.command(ctx, e)
 		_ = pipe.Process(ctx, cmds[i])
 	}
-	n.sent = false
+	n.sent.Store(false)
 	if pipe.Len() > 0 {
 		_, _ = pipe.Exec(ctx) // every command carries its own error
 	}
 	n.answer(batch, cmds)
+}
+
+// alone sends one call past the queue.
+func (n *Node) alone(c Call) {
+	ctx := context.Background()
+	cmd := n.command(ctx, entry{call: c})
+	if err := n.client.Process(ctx, cmd); isNoScript(err) {
+		cmd = n.command(ctx, entry{call: c, eval: true})
+		_ = n.client.Process(ctx, cmd) // cmd carries its error
+	}
+	switch err := cmd.Err(); {
+	case err == nil || err == redis.Nil:
+		c.Answer(Reply{Val: cmd.Val(), Fate: FateDone})
+	case isServerError(err):
+		c.Answer(Reply{Err: err, Fate: FateNone})
+	default:
+		c.Answer(Reply{Err: err, Fate: FateUnknown})
+	}
 }
 
 func (n *Node) command(ctx context.Context, e entry) *redis.Cmd {
@@ -92,7 +110,7 @@ func (n *Node) answer(batch []entry, cmds []*redis.Cmd) {
 			again = append(again, e)
 		case isServerError(err):
 			e.call.Answer(Reply{Err: err, Fate: e.fate(FateNone), Doubt: e.resent})
-		case !n.sent:
+		case !n.sent.Load():
 			e.call.Answer(Reply{Err: err, Fate: e.fate(FateNone), Doubt: e.resent})
 		case e.resent || isTimeout(err):
 			e.call.Answer(Reply{Err: err, Fate: FateUnknown, Doubt: true})

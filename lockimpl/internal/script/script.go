@@ -7,6 +7,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"regexp"
+	"strings"
 )
 
 //go:embed lua/*.lua
@@ -58,8 +59,21 @@ func load(name string, parts ...string) *Script {
 		}
 		text += string(b)
 	}
+	return named(name, text)
+}
+
+func named(name, text string) *Script {
 	sum := sha1.Sum([]byte(text))
 	return &Script{Name: name, Source: text, SHA: hex.EncodeToString(sum[:])}
+}
+
+// Replace returns s with the text old replaced by text, wherever it occurs.
+// It panics when s does not contain old.
+func (s *Script) Replace(old, text string) *Script {
+	if !strings.Contains(s.Source, old) {
+		panic("script " + s.Name + " does not contain " + old)
+	}
+	return named(s.Name, strings.ReplaceAll(s.Source, old, text))
 }
 
 var runID = regexp.MustCompile(`(?m)^run_id:([0-9a-f]+)`)

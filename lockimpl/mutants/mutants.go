@@ -1,0 +1,57 @@
+// Package mutants holds the full lock with one planted bug each. Every mutant
+// says which anomaly it must show, and under which fault, before it is run: a
+// harness that does not catch it misses a whole class of bugs.
+package mutants
+
+import (
+	"maps"
+	"slices"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/plant"
+)
+
+// A Mutant is the lock with one bug.
+type Mutant struct {
+	ID     string
+	Bug    string   // what is wrong
+	Fault  string   // the fault or the workload that shows it
+	Expect []string // ids of the anomalies of which at least one must be found
+	Nodes  int      // masters that it needs at least
+
+	// Ability is the optional ability of the lock that the workload must use:
+	// "" is Acquire.
+	Ability string
+
+	bugs   plant.Bugs
+	adjust func(*lockimpl.Config)
+}
+
+// Factory returns a Factory of the mutant. Hints are off unless the bug needs
+// them: they hide a broken core.
+func (m Mutant) Factory(cfg lockimpl.Config) lockimpl.Factory {
+	cfg.NoProposals, cfg.NoGossip = true, true
+	if m.adjust != nil {
+		m.adjust(&cfg)
+	}
+	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		return lockimpl.NewPlanted(nodes, cfg, m.bugs)
+	}
+}
+
+// All returns every mutant by its id.
+func All() map[string]Mutant {
+	all := map[string]Mutant{}
+	for _, list := range [][]Mutant{leases(), undoing(), tokens(), memory(), modes()} {
+		for _, m := range list {
+			if m.Nodes == 0 {
+				m.Nodes = 1
+			}
+			all[m.ID] = m
+		}
+	}
+	return all
+}
+
+// IDs returns the ids in order.
+func IDs() []string { return slices.Sorted(maps.Keys(All())) }
