@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -23,7 +24,10 @@ const (
 	AbilityKill      Ability = "kill"              // Killer
 	AbilityWithData  Ability = "restart with data" // Killer, Restarter
 	AbilityPause     Ability = "pause"             // Pauser
+	AbilityPowerLoss Ability = "power loss"        // Killer, Restarter
 	AbilityClockJump Ability = "clock jump"        // ClockJumper
+	AbilityFailover  Ability = "failover"          // Replicated
+	AbilityAdmin     Ability = "admin commands"    // Administrable; an embedded node knows few
 )
 
 // Abilities returns what can be done to n. Its links can always be hurt.
@@ -31,8 +35,12 @@ func Abilities(n Node) []Ability {
 	var can []Ability
 	if _, ok := n.(Killer); ok {
 		can = append(can, AbilityKill)
-		if r, ok := n.(Restarter); !ok || r.CanRestart(WithData) == nil {
+		r, picky := n.(Restarter)
+		if !picky || r.CanRestart(WithData) == nil {
 			can = append(can, AbilityWithData)
+		}
+		if picky && r.CanRestart(PowerLoss) == nil {
+			can = append(can, AbilityPowerLoss)
 		}
 	}
 	if _, ok := n.(Pauser); ok {
@@ -40,6 +48,12 @@ func Abilities(n Node) []Ability {
 	}
 	if _, ok := n.(ClockJumper); ok {
 		can = append(can, AbilityClockJump)
+	}
+	if _, ok := n.(Replicated); ok {
+		can = append(can, AbilityFailover)
+	}
+	if _, ok := n.(Administrable); ok {
+		can = append(can, AbilityAdmin)
 	}
 	return can
 }
@@ -90,7 +104,7 @@ func detectExternal(c Config) Candidate {
 func detectProcess(ctx context.Context, c Config) Candidate {
 	ctx, cancel := context.WithTimeout(ctx, detectTimeout)
 	defer cancel()
-	n := &processNode{persist: c.Persist}
+	n := &processNode{persist: c.Persist, bed: &processBed{cfg: ProcessConfig{Fsync: cmp.Or(c.Fsync, FsyncAlways)}}}
 	d := Candidate{Kind: KindProcess, Abilities: Abilities(n)}
 	path, err := findServer(c.Binary)
 	if err != nil {

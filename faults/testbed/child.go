@@ -105,7 +105,7 @@ func (s *spawner) start(cmd *exec.Cmd, log string) (*child, error) {
 // process: on a taken port somebody else answers.
 func (n *processNode) awaitReady(ctx context.Context) error {
 	want := strconv.Itoa(n.child.pid())
-	last := errors.New("not asked yet")
+	var last error
 	for {
 		ask, cancel := context.WithTimeout(ctx, askWait)
 		f, err := info(ask, n)
@@ -149,6 +149,9 @@ func (n *processNode) writeConfig() error {
 	}
 	if n.persist {
 		lines = append(lines, "appendonly yes", "appendfsync "+string(n.bed.cfg.Fsync), "aof-load-truncated yes")
+		if n.bed.cfg.Fsync == FsyncSecond {
+			lines = append(lines, "aof-timestamp-enabled yes") // where a power loss cuts
+		}
 	} else {
 		lines = append(lines, "appendonly no")
 	}
@@ -160,7 +163,7 @@ func (n *processNode) command() *exec.Cmd {
 	cmd.Dir = n.dir()
 	cmd.SysProcAttr = childAttr()
 	if n.clock != nil {
-		cmd.Env = append(os.Environ(), n.clock.env(n.clockPath())...)
+		cmd.Env = append(os.Environ(), n.clock.env(n.clockFile)...)
 	}
 	return cmd
 }

@@ -176,6 +176,14 @@ func (n *embeddedNode) Kill(context.Context) (string, error) {
 	return fmt.Sprintf("%s closed with %d connections", n.addr, conns), nil
 }
 
+// CanRestart implements Restarter.
+func (n *embeddedNode) CanRestart(how Restart) error {
+	if how == PowerLoss {
+		return fmt.Errorf("restart %s %s: an embedded node has no disk; a process testbed with %s has: %w", n.name, how, FsyncSecond, ErrUnsupported)
+	}
+	return nil
+}
+
 // Restart implements Killer. Time goes on for the data of a dead node, as it
 // does for Redis.
 func (n *embeddedNode) Restart(ctx context.Context, how Restart) (string, error) {
@@ -186,6 +194,9 @@ func (n *embeddedNode) Restart(ctx context.Context, how Restart) (string, error)
 	}
 	if n.alive {
 		return "", fmt.Errorf("restart %s: %w", n.name, ErrUp)
+	}
+	if err := n.CanRestart(how); err != nil {
+		return "", err
 	}
 	start := n.startAgain
 	if how == Empty {

@@ -83,8 +83,6 @@ type clockNode struct {
 	offset  time.Duration
 }
 
-func (n *processNode) clockPath() string { return filepath.Join(n.dir(), "faketime") }
-
 // JumpClock implements ClockJumper, and returns when the server's TIME has
 // moved.
 func (n *clockNode) JumpClock(ctx context.Context, d time.Duration) (string, error) {
@@ -93,7 +91,7 @@ func (n *clockNode) JumpClock(ctx context.Context, d time.Duration) (string, err
 	if !n.Alive() {
 		return "", fmt.Errorf("jump clock of %s: %w", n.name, ErrDown)
 	}
-	if err := writeOffset(n.clockPath(), n.offset+d); err != nil {
+	if err := writeOffset(n.clockFile, n.offset+d); err != nil {
 		return "", fmt.Errorf("jump clock of %s: %w", n.name, err)
 	}
 	n.offset += d

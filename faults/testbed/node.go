@@ -22,11 +22,16 @@ type processNode struct {
 	persist bool
 	clock   *fakeTime // nil: the machine's own clock
 
-	mu       sync.Mutex // serialises life and death
-	port     int
-	child    *child // nil before the first start
-	pausedAt time.Time
-	closed   bool
+	clockFile string // with clock: where it reads its offset
+
+	mu          sync.Mutex // serialises life and death
+	home        string     // its folder below the testbed's
+	replica     *processNode
+	lastReplica int
+	port        int
+	child       *child // nil before the first start
+	pausedAt    time.Time
+	closed      bool
 }
 
 // Name implements Node.
@@ -41,7 +46,7 @@ func (n *processNode) Dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", n.Addr())
 }
 
-func (n *processNode) dir() string     { return filepath.Join(n.bed.cfg.Dir, n.name) }
+func (n *processNode) dir() string     { return filepath.Join(n.bed.cfg.Dir, n.home) }
 func (n *processNode) dataDir() string { return filepath.Join(n.dir(), "data") }
 
 // firstStart finds a port on which the server comes up.
@@ -49,9 +54,6 @@ func (n *processNode) firstStart(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	err := n.clearData()
-	if err == nil && n.clock != nil {
-		err = writeOffset(n.clockPath(), 0)
-	}
 	if err != nil {
 		return fmt.Errorf("start %s: %w", n.name, err)
 	}
@@ -123,23 +125,27 @@ func (n *processNode) bury() error {
 
 // CanRestart implements Restarter.
 func (n *processNode) CanRestart(how Restart) error {
-	if how == WithData && !n.persist {
-		return fmt.Errorf("restart %s with data: it keeps none (appendonly no); start the testbed with persistence: %w", n.name, ErrUnsupported)
+	switch {
+	case how != Empty && !n.persist:
+		return fmt.Errorf("restart %s %s: it keeps no data (appendonly no); start the testbed with persistence: %w", n.name, how, ErrUnsupported)
+	case how == PowerLoss && n.bed.cfg.Fsync != FsyncSecond:
+		return fmt.Errorf("restart %s %s: it loses nothing (appendfsync %s); start the testbed with %s: %w",
+			n.name, how, n.bed.cfg.Fsync, FsyncSecond, ErrUnsupported)
 	}
 	return nil
 }
 
-// Restart implements Killer. Empty deletes the node's data first.
+// Restart implements Killer. Empty deletes the node's data first, PowerLoss its
+// newest part.
 func (n *processNode) Restart(ctx context.Context, how Restart) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err := n.mayRestart(how); err != nil {
 		return "", err
 	}
-	if how == Empty {
-		if err := n.clearData(); err != nil {
-			return "", fmt.Errorf("restart %s: %w", n.name, err)
-		}
+	lost, err := n.prepareData(how)
+	if err != nil {
+		return "", fmt.Errorf("restart %s: %w", n.name, err)
 	}
 	if err := n.start(ctx); err != nil {
 		return "", err
@@ -148,7 +154,20 @@ func (n *processNode) Restart(ctx context.Context, how Restart) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("restart %s: %w", n.name, err)
 	}
-	return fmt.Sprintf("pid %d answers on %s with %d keys", n.child.pid(), n.Addr(), keys), nil
+	return fmt.Sprintf("pid %d answers on %s with %d keys%s", n.child.pid(), n.Addr(), keys, lost), nil
+}
+
+// prepareData does to a dead node's data what the way to come back asks for,
+// and says what was lost.
+func (n *processNode) prepareData(how Restart) (lost string, err error) {
+	switch how {
+	case Empty:
+		return "", n.clearData()
+	case PowerLoss:
+		bytes, err := loseLastSecond(n.dataDir())
+		return fmt.Sprintf(", %d bytes of its log lost", bytes), err
+	}
+	return "", nil
 }
 
 func (n *processNode) mayRestart(how Restart) error {
@@ -159,6 +178,15 @@ func (n *processNode) mayRestart(how Restart) error {
 		return fmt.Errorf("restart %s: %w", n.name, ErrUp)
 	}
 	return n.CanRestart(how)
+}
+
+// removeData deletes the data of the node and of its replica.
+func (n *processNode) removeData() error {
+	err := os.RemoveAll(n.dataDir())
+	if n.replica != nil {
+		err = errors.Join(err, n.replica.removeData())
+	}
+	return err
 }
 
 func (n *processNode) clearData() error {
@@ -172,7 +200,11 @@ func (n *processNode) close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = true
-	if err := n.bury(); err != nil {
+	err := n.bury()
+	if n.replica != nil {
+		err = errors.Join(err, n.replica.close())
+	}
+	if err != nil {
 		return fmt.Errorf("close %s: %w", n.name, err)
 	}
 	return nil

@@ -19,8 +19,10 @@ const KindProcess = "process"
 // An Fsync is a value of Redis' appendfsync.
 type Fsync string
 
-// The values that matter here. Both keep every acknowledged write through a
-// kill; only FsyncAlways keeps them through a power loss.
+// The values that matter here. FsyncAlways keeps every acknowledged write,
+// whatever happens. FsyncSecond keeps through a kill what the kernel had got,
+// which is all unless a sync was running, and loses to a power loss the last
+// second.
 const (
 	FsyncAlways Fsync = "always"
 	FsyncSecond Fsync = "everysec"
@@ -117,15 +119,20 @@ func (b *processBed) addNodes() error {
 	}
 	ports := newPortPicker()
 	for i := range b.cfg.Nodes {
-		n := &processNode{bed: b, name: fmt.Sprintf("n%d", i+1), ports: ports, persist: b.cfg.Persist, clock: clock}
+		name := fmt.Sprintf("n%d", i+1)
+		n := &processNode{bed: b, name: name, home: name, ports: ports, persist: b.cfg.Persist}
 		b.all = append(b.all, n)
-		if clock != nil {
-			b.nodes = append(b.nodes, &clockNode{processNode: n})
-		} else {
+		if clock == nil {
 			b.nodes = append(b.nodes, n)
+			continue
 		}
+		n.clock, n.clockFile = clock, filepath.Join(b.cfg.Dir, name+".faketime")
+		if err := writeOffset(n.clockFile, 0); err != nil {
+			return err
+		}
+		b.nodes = append(b.nodes, &clockNode{processNode: n})
 	}
-	store := &processNode{bed: b, name: StoreName, ports: ports}
+	store := &processNode{bed: b, name: StoreName, home: StoreName, ports: ports}
 	b.all = append(b.all, store)
 	b.store = store
 	return nil
@@ -148,6 +155,9 @@ func (b *processBed) Describe() string {
 	persistence := "appendonly no: a killed node comes back empty"
 	if b.cfg.Persist {
 		persistence = fmt.Sprintf("appendonly yes, appendfsync %s: a killed node can come back with its data", b.cfg.Fsync)
+		if b.cfg.Fsync == FsyncSecond {
+			persistence += ", less what a running sync held up"
+		}
 	}
 	clock := ""
 	if b.cfg.FakeClock {
@@ -176,7 +186,10 @@ func (b *processBed) removeFiles() error {
 	}
 	var errs []error
 	for _, n := range b.all {
-		errs = append(errs, os.RemoveAll(n.dataDir()))
+		if n.clock != nil {
+			errs = append(errs, os.RemoveAll(n.clockFile))
+		}
+		errs = append(errs, n.removeData())
 	}
 	return errors.Join(errs...)
 }

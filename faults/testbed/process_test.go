@@ -107,7 +107,7 @@ func awaitGone(t *testing.T, pids []int) {
 			select {
 			case <-ctx.Done():
 				t.Fatalf("pid %d is still there, state %s", pid, state)
-			case <-time.After(statePoll):
+			case <-time.After(readyPoll):
 			}
 		}
 	}

@@ -54,16 +54,20 @@ type Restart int
 
 // The ways to come back.
 const (
-	WithData Restart = iota // everything it had acknowledged
-	Empty                   // nothing
+	WithData  Restart = iota // everything it had acknowledged; see FsyncSecond
+	Empty                    // nothing
+	PowerLoss                // without the last second in which it was written to
 )
 
-// String returns "with data" or "empty".
+// String returns "with data", "empty" or "after power loss".
 func (r Restart) String() string {
-	if r == WithData {
+	switch r {
+	case WithData:
 		return "with data"
+	case Empty:
+		return "empty"
 	}
-	return "empty"
+	return "after power loss"
 }
 
 // A Killer can be killed without warning and started again on its address.
@@ -76,7 +80,7 @@ type Killer interface {
 }
 
 // A Restarter says which memories a killed node can come back with: nil, or
-// why not. A Killer that is no Restarter can come back either way.
+// why not. A Killer that is no Restarter can come back with its data, or empty.
 type Restarter interface {
 	CanRestart(how Restart) error
 }
@@ -93,4 +97,25 @@ type Pauser interface {
 // up; the opposite jump undoes one.
 type ClockJumper interface {
 	JumpClock(ctx context.Context, d time.Duration) (receipt string, err error)
+}
+
+// An Administrable can be sent commands that change the server as a whole
+// (FLUSHALL, CONFIG, CLIENT KILL, …), past every link. The replies are string,
+// int64, []any, or nil. Servers that somebody else runs are not Administrable.
+type Administrable interface {
+	CanAdminister(command string) error // nil, or why the node does not know it
+	Administer(ctx context.Context, args ...string) (reply any, err error)
+}
+
+// A Replicated node can have an asynchronous replica, and lose its own process
+// to it.
+type Replicated interface {
+	// StartReplica attaches a replica and returns when it has caught up. It
+	// replicates through via (host:port), such as a link to this node; empty:
+	// directly.
+	StartReplica(ctx context.Context, via string) (receipt string, err error)
+
+	// Failover kills the node's process and promotes the replica in its place,
+	// on the node's own address, with what had reached it by then.
+	Failover(ctx context.Context) (receipt string, err error)
 }
