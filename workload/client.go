@@ -22,9 +22,9 @@ type Client struct {
 	Connect func(ctx context.Context) (*Conn, error)
 
 	// Pause blocks while the client is frozen. The worker passes it before
-	// every step, and last between its check that the lease still holds and
-	// the write: where a real process can be stopped unawares. Nil never
-	// blocks.
+	// every step; before a write, between its check that the lease still holds
+	// and the write itself: where a real process can be stopped unawares. Nil
+	// never blocks.
 	Pause func(ctx context.Context) error
 
 	turn sync.Mutex // one birth or death at a time

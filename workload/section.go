@@ -170,9 +170,6 @@ func (s *section) sound() bool {
 // version it is based.
 func (s *section) write(ctx context.Context, first bool) bool {
 	for i := range s.parts {
-		if !s.client.pause(ctx) {
-			return false
-		}
 		e := s.event(history.Write, i)
 		if e.Mode == history.Shared {
 			e.Op = history.Read
