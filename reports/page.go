@@ -43,10 +43,11 @@ type view struct {
 	JudgeTable, SuspiciousTable                       tableView
 }
 
-// A figureView is an inline SVG with its description.
+// A figureView is an inline SVG, which carries its description, and the
+// caption below it.
 type figureView struct {
-	SVG template.HTML
-	Alt string
+	SVG     template.HTML
+	Caption string
 }
 
 type tableView struct {
@@ -86,7 +87,9 @@ func (r *Run) page(figures []drawing) ([]byte, error) {
 		v.Figures[f.Name] = figureView{template.HTML(f.svg), f.Alt}
 	}
 	for _, s := range r.Stories {
-		v.Told = append(v.Told, r.storyView(s, v.Figures["witness-"+s.ID]))
+		f := v.Figures["witness-"+s.ID]
+		f.Caption = "" // the story below says the same
+		v.Told = append(v.Told, r.storyView(s, f))
 	}
 	v.JudgeTable, v.SuspiciousTable = r.judgeTable(), r.suspiciousTable()
 	v.TimelineTable, v.RecoveryTable = r.timelineTable(), r.recoveryTable()

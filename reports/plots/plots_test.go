@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -56,6 +57,9 @@ func render(t *testing.T, f *Figure) {
 		} else if err != nil {
 			t.Fatalf("%s.svg: %v", f.Name, err)
 		}
+	}
+	if dots := bytes.Count(svg, []byte("A6.5")); strings.HasPrefix(f.Name, "witness") && dots == 0 {
+		t.Errorf("%s.svg numbers no step", f.Name)
 	}
 	if !bytes.Contains(svg, []byte("<desc>")) || f.Alt == "" {
 		t.Errorf("%s has no description", f.Name)

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"image/color"
+	"math"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -77,7 +78,7 @@ func disc(c *draw.Canvas, col color.Color, at vg.Point, radius vg.Length) {
 	c.SetColor(col)
 	var p vg.Path
 	p.Move(vg.Point{X: at.X + radius, Y: at.Y})
-	p.Arc(at, radius, 0, 2*3.14159265)
+	p.Arc(at, radius, 0, 2*math.Pi)
 	p.Close()
 	c.Fill(p)
 }

@@ -49,6 +49,7 @@ func (f *Fault) Mended() bool { return f.Instant || f.Started == Never || f.Heal
 
 type faultLog struct {
 	list     []*Fault
+	waiting  []*Fault // over, and nothing was granted since
 	active   int
 	lastEnd  time.Duration // end of the last fault's effect
 	recovery time.Duration // how long after it an operation counts as recovering
@@ -103,6 +104,7 @@ func (l *faultLog) fault(e *history.Event) {
 	f.receipt(e)
 	if f.Instant {
 		l.lastEnd = max(l.lastEnd, e.Time)
+		l.waiting = append(l.waiting, f)
 		return
 	}
 	l.active++
@@ -119,6 +121,7 @@ func (l *faultLog) healed(f *Fault, e *history.Event) {
 	f.receipt(e)
 	l.active--
 	l.lastEnd = e.Time
+	l.waiting = append(l.waiting, f)
 }
 
 // receipt notes what proves that the fault bit.
@@ -172,17 +175,10 @@ func (l *faultLog) phase(start time.Duration) Phase {
 	}
 }
 
-// attempt notes the first grant after each fault.
-func (l *faultLog) attempt(e *history.Event) {
-	if e.Kind != history.OK {
-		return
+// granted notes the first grant after each fault.
+func (l *faultLog) granted(t time.Duration) {
+	for _, f := range l.waiting {
+		f.FirstGrant = t - f.End()
 	}
-	for i := len(l.list) - 1; i >= 0; i-- {
-		f := l.list[i]
-		if end := f.End(); end != Never && f.FirstGrant == Never {
-			f.FirstGrant = e.Time - end
-		} else if end != Never {
-			return
-		}
-	}
+	l.waiting = l.waiting[:0]
 }

@@ -158,11 +158,11 @@ func (s *Stats) acquired(e *history.Event, inv invocation) {
 	response := e.Time - inv.intended
 	s.clients.attempt(e, inv)
 	s.windows.attempt(e, response)
-	s.faults.attempt(e)
 	if s.phase != history.PhaseWarmup {
 		s.outcomes.add(e)
 	}
 	if e.Kind == history.OK {
 		s.gaps.grant(e.Time)
+		s.faults.granted(e.Time)
 	}
 }

@@ -25,8 +25,8 @@ func TestMeasureFaultyRun(t *testing.T) {
 		t.Fatalf("%d faults, want 5", got)
 	}
 	for _, f := range sum.Faults {
-		if !f.Bit || !f.Mended() {
-			t.Errorf("%s on %s: bit %v, mended %v", f.Name, f.Target, f.Bit, f.Mended())
+		if !f.Bit || !f.Mended() || f.FirstGrant == Never {
+			t.Errorf("%s on %s: %+v", f.Name, f.Target, f)
 		}
 	}
 	if q, f := sum.Find(Acquire, "quiet"), sum.Find(Acquire, "faulted"); q.P50 >= f.P99 || q.Count == 0 || f.Count == 0 {
