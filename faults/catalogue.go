@@ -11,9 +11,11 @@ import (
 type Entry struct {
 	Wire     string                                // what happens on the wire
 	Survives string                                // what a lock should make of it
+	Beyond   string                                // which assumption of a correct lock it breaks; empty: it must survive
 	Default  Params                                // what a Spec leaves open
 	Takes    bool                                  // takes nodes away from everybody, or a minority from somebody
 	On       Moment                                // phase lock of its own, where none is asked for
+	Then     func(ttl time.Duration) time.Duration // pause after that moment, where none is asked for; nil is none
 	For      func(ttl time.Duration) time.Duration // how long, where that is not said
 	New      func(p Params) Fault
 }
@@ -26,7 +28,7 @@ func ttlTimes(f float64) func(time.Duration) time.Duration {
 // Catalogue returns every fault by its name.
 func Catalogue() map[string]Entry {
 	all := map[string]Entry{}
-	for _, shelf := range []map[string]Entry{linkFaults(), nodeFaults(), clientFaults()} {
+	for _, shelf := range []map[string]Entry{linkFaults(), partitions(), nodeFaults(), serverFaults(), clockFaults(), clientFaults()} {
 		for name, e := range shelf {
 			all[name] = e
 		}
@@ -49,7 +51,7 @@ func clientFaults() map[string]Entry {
 		"pause-client": {
 			Wire:     "The client stands still inside its critical section, renewals included, and goes on after its lease has ended.",
 			Survives: "Another client takes over; a fence rejects the late write; the sleeper learns of its loss before it acts.",
-			Default:  Params{Client: RoleHolder}, On: AcquireReplied, For: ttlTimes(1.5),
+			Default:  Params{Client: RoleHolder}, On: AcquireReplied, Then: ttlTimes(0.004), For: ttlTimes(1.5),
 			New: func(p Params) Fault { return pauseClient{p} },
 		},
 		"crash-client": {
@@ -57,6 +59,12 @@ func clientFaults() map[string]Entry {
 			Survives: "The key is free again one TTL later, and not before; nothing of the dead owner stays behind.",
 			Default:  Params{Client: RoleHolder}, On: AcquireReplied, For: ttlTimes(0.5),
 			New: func(p Params) Fault { return crashClient{p} },
+		},
+		"starve-cpu": {
+			Wire:     "Nothing: every goroutine of this process waits for a processor, clients and harness alike.",
+			Survives: "Deadlines are checked against a clock, not assumed: late is late. Timing rules may be void meanwhile.",
+			Default:  Params{Client: RoleAll}, For: ttlTimes(0.25),
+			New: func(p Params) Fault { return starveCPU{p} },
 		},
 	}
 }
@@ -72,6 +80,7 @@ func nodeFaults() map[string]Entry {
 		"kill-empty": {
 			Wire:     "The node is killed and comes back at once without its keys: it grants again what it had granted.",
 			Survives: "Exclusion needs the node kept out for a TTL, or data on disk; plain Redlock breaks when it was the swing node.",
+			Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
 			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(0),
 			New: restart("kill-empty", testbed.Empty, false),
 		},

@@ -23,30 +23,6 @@ func linkFaults() map[string]Entry {
 			Default:  Params{Client: RoleAll, Node: RoleAny, Rate: 2000}, For: ttlTimes(1),
 			New: on("bandwidth", link.Bandwidth),
 		},
-		"partition-client": {
-			Wire:     "One client and every node drop each other's packets; connections stay open.",
-			Survives: "The client is told of its loss before its lease ends; others take over; leftovers expire.",
-			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(0.75),
-			New: on("partition-client", link.BlackHole),
-		},
-		"partition-node": {
-			Wire:     "One node and every client drop each other's packets; the other nodes are reachable.",
-			Survives: "A minority may be unreachable: acquisitions go on with the rest, within per-node time-outs.",
-			Default:  Params{Client: RoleAll, Node: RoleAny}, Takes: true, For: ttlTimes(0.75),
-			New: on("partition-node", link.BlackHole),
-		},
-		"one-way": {
-			Wire:     "One client's requests reach a minority of nodes and are applied; the replies are dropped.",
-			Survives: "A majority answers still. What was applied unseen must be undone or expire.",
-			Default:  Params{Client: RoleAny, Node: RoleMinority}, Takes: true, For: ttlTimes(0.5),
-			New: on("one-way", link.ResponseLost),
-		},
-		"cut": {
-			Wire:     "Connections are closed and new ones refused.",
-			Survives: "A refused dial is a definite no from that node, and a fast one.",
-			Default:  Params{Client: RoleAny, Node: RoleMinority}, Takes: true, For: ttlTimes(0.5),
-			New: on("cut", link.Cut),
-		},
 		"request-lost": {
 			Wire:     "Requests are dropped before they reach the node: never applied, never answered.",
 			Survives: "The outcome is unknown to the client, who must not count it as granted, nor as refused.",

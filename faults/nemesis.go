@@ -90,10 +90,12 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 		if err != nil {
 			return res, a.failed(ctx, &res, err)
 		}
-		a.inForce(&res, inj)
 		if inj.Instant {
-			return res, nil
+			_, err = a.repair(ctx, a.t.undo.heal) // lets go of what it had taken
+			a.inForce(&res, inj)
+			return res, err
 		}
+		a.inForce(&res, inj)
 		a.last(ctx, inj)
 		return res, a.heal(ctx, &res, inj)
 	}

@@ -63,11 +63,6 @@ func needNodes[T any](t *Target, what, who string) error {
 	return nil
 }
 
-// roadNames prints the roads between clients and nodes.
-func roadNames(clients, nodes []string) string {
-	return few(clients) + "→" + few(nodes)
-}
-
 // few prints names, cut short when there are many.
 func few(names []string) string {
 	if len(names) > 4 {

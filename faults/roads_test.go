@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -90,6 +91,7 @@ func TestPartitions(t *testing.T) {
 	}{
 		"partition-client": {Params{Client: "c01"}, reach{"c01→n1": true, "c01→n2": true, "c01→n3": true}},
 		"partition-node":   {Params{Node: "n2"}, reach{"c00→n2": true, "c01→n2": true}},
+		"one-way":          {Params{Client: "c00", Node: "n2"}, reach{"c00→n2": true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, 3, 2, func(t *testing.T, r *rig) {
@@ -99,7 +101,7 @@ func TestPartitions(t *testing.T) {
 						r.checkRoad(t, client, n.Name(), c.blocked[client+"→"+n.Name()])
 					}
 				}
-				f.healed(t, "dropped on")
+				f.healed(t, "dropped")
 				r.checkRoad(t, "c01", "n2", false)
 			})
 		})
@@ -134,4 +136,70 @@ func TestStoreLink(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The shapes show every client as many nodes as they say, and whom they show
+// which node is drawn.
+func TestShapes(t *testing.T) {
+	for name, want := range map[string][]int{"halves": {1, 2}, "ring": {2, 2}, "split-vote": {1, 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := embeddedRig(t, 3, 2)
+			f := r.inject(t, name, Params{})
+			var got []int
+			for _, c := range r.Clients {
+				sees := 0
+				for _, n := range r.Testbed.Nodes() {
+					rdb := r.raw(c.Name(), n.Name())
+					if set(t, rdb, c.Name(), "v") == nil {
+						sees++
+					}
+					_ = rdb.Close()
+				}
+				got = append(got, sees)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Errorf("the clients see %v nodes, want %v", got, want)
+			}
+			f.healed(t, "dropped")
+			r.checkRoad(t, "c00", "n1", false)
+		})
+	}
+}
+
+func TestFlapping(t *testing.T) {
+	onEach(t, 1, 1, func(t *testing.T, r *rig) {
+		r.TTL = second
+		f := r.inject(t, "flapping", Params{Client: "c00", Node: "n1"})
+		rdb := r.raw("c00", "n1")
+		defer rdb.Close()
+		worked, failed := 0, 0
+		for worked < 5 || failed < 5 {
+			if t.Context().Err() != nil {
+				t.Fatalf("%d worked, %d failed", worked, failed)
+			}
+			if set(t, rdb, "k", "v") == nil {
+				worked++
+			} else {
+				failed++
+			}
+		}
+		f.healed(t, "cuts of", "on c00→n1")
+		r.checkRoad(t, "c00", "n1", false)
+	})
+}
+
+func TestReset(t *testing.T) {
+	onEach(t, 1, 1, func(t *testing.T, r *rig) {
+		rdb := r.dial(t, "c00", "n1")
+		f := r.inject(t, "reset", Params{Client: "c00", Node: "n1"})
+		f.healed(t, "1 connections died")
+		if err := set(t, rdb, "k", "v"); err == nil {
+			t.Error("the old connection is alive")
+		}
+		if err := set(t, rdb, "k", "v"); err != nil {
+			t.Errorf("a new connection: %v", err)
+		}
+	})
 }

@@ -1,0 +1,94 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// clockJump moves the clocks of nodes, and with them every expiry, and moves
+// them back at the heal.
+type clockJump struct{ Params }
+
+func (f clockJump) Name() string { return "clock-jump" }
+
+func (f clockJump) Supports(t *Target) error { return needClocks(t) }
+
+func needClocks(t *Target) error {
+	return needNodes[testbed.ClockJumper](t, "given another time", "embedded, and process under libfaketime,")
+}
+
+func (f clockJump) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
+	nodes, err := pickVictims(ctx, t, f.Params, rng)
+	if err != nil {
+		return Injection{}, err
+	}
+	by := f.Jump
+	if by == 0 {
+		by = t.TTL
+	}
+	hit := Hit{Nodes: names(nodes), Key: t.Occasion.Key}
+	t.Begin(hit)
+	receipts := []string{}
+	for _, n := range nodes {
+		receipt, err := n.(testbed.ClockJumper).JumpClock(ctx, by)
+		if err != nil {
+			return Injection{}, err
+		}
+		onJumped(t, n, func() time.Duration { return by })
+		receipts = append(receipts, receipt)
+	}
+	return Injection{Target: hit, Receipt: join(append(receipts, leases(t))...)}, nil
+}
+
+// onJumped puts n's clock back by what it has been moved.
+func onJumped(t *Target, n testbed.Node, moved func() time.Duration) {
+	t.OnHeal(n.Name()+"'s clock is wrong", "restart the node", func(ctx context.Context) (string, error) {
+		if k, ok := n.(testbed.Killer); ok && !k.Alive() {
+			return n.Name() + " is down", nil
+		}
+		return n.(testbed.ClockJumper).JumpClock(ctx, -moved())
+	})
+}
+
+// clockDrift lets the clocks of nodes run fast, or slow, by small steps.
+type clockDrift struct{ Params }
+
+// driftStep is how often a drifting clock is moved.
+const driftStep = 50 * time.Millisecond
+
+func (f clockDrift) Name() string             { return "clock-drift" }
+func (f clockDrift) Supports(t *Target) error { return needClocks(t) }
+
+func (f clockDrift) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
+	nodes, err := pickVictims(ctx, t, f.Params, rng)
+	if err != nil {
+		return Injection{}, err
+	}
+	by := f.Jump // gained per TTL
+	if by == 0 {
+		by = t.TTL / 10
+	}
+	step := max(1, time.Duration(float64(by)*float64(driftStep)/float64(t.TTL)))
+	hit := Hit{Nodes: names(nodes)}
+	t.Begin(hit)
+	for _, n := range nodes {
+		var moved atomic.Int64
+		total := func() time.Duration { return time.Duration(moved.Load()) }
+		onJumped(t, n, total)
+		t.background(n.Name()+"'s clock drifts", func(ctx context.Context) error {
+			for sleep(ctx, driftStep) {
+				if _, err := n.(testbed.ClockJumper).JumpClock(context.WithoutCancel(ctx), step); err != nil {
+					return err
+				}
+				moved.Add(int64(step))
+			}
+			return nil
+		}, func() string { return fmt.Sprintf("%s gained %v", n.Name(), total()) })
+	}
+	return Injection{Target: hit}, nil
+}

@@ -1,0 +1,53 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"locktorture/faults/link"
+)
+
+// flapping cuts roads and opens them again, many times, at random.
+type flapping struct{ roadFault }
+
+func newFlapping(p Params) Fault {
+	return flapping{roadFault{Params: p, name: "flapping", kind: link.Cut}}
+}
+
+func (f flapping) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
+	hit, err := f.aim(ctx, t, rng)
+	if err != nil {
+		return Injection{}, err
+	}
+	t.Begin(hit)
+	w := f.wounds(t, hit)
+	var cuts atomic.Int64
+	mean := max(t.TTL/50, time.Millisecond)
+	shared := *t // outlives this call
+	t.background("links flap on "+w.where, func(ctx context.Context) error {
+		for sleep(ctx, time.Duration(rng.Int64N(int64(2*mean)))) {
+			if err := f.flap(ctx, &shared, w, hit, time.Duration(rng.Int64N(int64(mean)))); err != nil {
+				return err
+			}
+			cuts.Add(1)
+		}
+		return nil
+	}, func() string { return fmt.Sprintf("%d cuts of %v on average", cuts.Load(), mean/2) })
+	return Injection{Target: hit, Note: w.where}, nil
+}
+
+// flap cuts every road for d. It ends with all of them open.
+func (f flapping) flap(ctx context.Context, t *Target, w *wounds, hit Hit, d time.Duration) error {
+	detached := context.WithoutCancel(ctx)
+	for _, r := range everyRoad(hit) {
+		if err := w.hurt(detached, t, t.Link(r.client, r.node), link.Impairment{Kind: f.kind}); err != nil {
+			return err
+		}
+	}
+	sleep(ctx, d)
+	_, err := w.heal(detached)
+	return err
+}

@@ -1,0 +1,173 @@
+package faults
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// A server fault answers a SET in its own way, and the server is itself again
+// after the heal.
+func TestServerFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer  string // to SET; empty: none in time
+		keeps   string // what a lease granted before looks like meanwhile
+		receipt string
+	}{
+		"server-pause":   {"", "v", "a write is not answered; n1 answers writes again"},
+		"busy-script":    {"BUSY", "", "answered BUSY"},
+		"demote":         {"READONLY", "v", "a master again"},
+		"evict":          {"OK", "<nil>", "1 keys evicted (allkeys-lru)"},
+		"evict-volatile": {"OOM", "<nil>", "evicted 1 keys (volatile-lru)"},
+		"out-of-memory":  {"OOM", "v", "refused writes (noeviction)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := processRig(t, 1, 1)
+			n := r.node("n1")
+			r.put(t, n, "k", "v")
+			rdb := r.dial(t, "c00", "n1")
+			f := r.inject(t, name, Params{Node: "n1"})
+			err := set(t, rdb, "other", "v")
+			switch {
+			case c.answer == "OK" && err != nil, c.answer == "" && err == nil:
+				t.Errorf("SET: %v", err)
+			case c.answer != "OK" && c.answer != "" && (err == nil || !strings.Contains(err.Error(), c.answer)):
+				t.Errorf("SET: %v, want %s", err, c.answer)
+			}
+			if c.keeps != "" {
+				r.await(t, n, "k", c.keeps)
+			}
+			f.healed(t, c.receipt)
+			if err := set(t, r.dial(t, "c00", "n1"), "after", "v"); err != nil {
+				t.Errorf("SET after the heal: %v", err)
+			}
+			for _, setting := range []string{"maxmemory 0", "maxmemory-policy noeviction", "busy-reply-threshold 5000"} {
+				key, want, _ := strings.Cut(setting, " ")
+				if got, err := stringSetting(t, n, key); got != want {
+					t.Errorf("%s is %s after the heal, want %s (%v)", key, got, want, err)
+				}
+			}
+		})
+	}
+}
+
+func stringSetting(t *testing.T, n testbed.Node, name string) (string, error) {
+	return setting(t.Context(), n, name)
+}
+
+// What is over at once needs no heal, and shows what it did.
+func TestInstantFaults(t *testing.T) {
+	for name, receipt := range map[string]string{
+		"flushall":     "FLUSHALL: 1 keys, then 0",
+		"script-flush": "NOSCRIPT",
+		"kick-clients": "CLIENT KILL: 1 connections closed",
+		"ttl-shift":    "1 keys expire 2s earlier",
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, 1, 1, func(t *testing.T, r *rig) {
+				e := Catalogue()[name]
+				if e.New(e.Default).Supports(r.Target) != nil {
+					t.Skipf("%s: not on this testbed", name)
+				}
+				n := r.node("n1")
+				r.put(t, n, "k", "v")
+				rdb := r.dial(t, "c00", "n1")
+				f := r.inject(t, name, Params{Node: "n1"})
+				left, err := ask(t.Context(), n, "PTTL", "k")
+				switch {
+				case name == "flushall" && left != -2, name == "ttl-shift" && (left > 58000 || left < 50000):
+					t.Errorf("PTTL %d, %v", left, err)
+				}
+				if err := rdb.Ping(t.Context()).Err(); (err != nil) != (name == "kick-clients") {
+					t.Errorf("PING: %v", err)
+				}
+				f.healed(t, receipt)
+				if err := f.Take("n1"); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A busy server lets a command wait, sooner or later.
+func TestSlowNode(t *testing.T) {
+	t.Parallel()
+	r := processRig(t, 1, 1)
+	rdb := r.dial(t, "c00", "n1")
+	f := r.inject(t, "slow-node", Params{Node: "n1", Delay: 30 * time.Millisecond})
+	var worst time.Duration
+	for worst < 5*time.Millisecond && t.Context().Err() == nil {
+		began := time.Now()
+		if err := set(t, rdb, "k", "v"); err != nil {
+			t.Fatal(err)
+		}
+		worst = max(worst, time.Since(began))
+	}
+	f.healed(t, "was busy")
+}
+
+// A clock that jumps takes every expiry with it, and comes back.
+func TestClockJump(t *testing.T) {
+	onEach(t, 1, 1, func(t *testing.T, r *rig) {
+		n := r.node("n1")
+		if _, ok := n.(testbed.ClockJumper); !ok {
+			t.Skip("libfaketime is not installed")
+		}
+		r.put(t, n, "long", "v")
+		if _, err := testbed.Do(t.Context(), n, "SET", "short", "v", "PX", "5000"); err != nil {
+			t.Fatal(err)
+		}
+		f := r.inject(t, "clock-jump", Params{Node: "n1", Jump: 10 * second})
+		if got := r.get(t, n, "short"); got != "<nil>" {
+			t.Errorf("a lease of 5 s outlived a jump of 10 s: %s", got)
+		}
+		during, _ := ask(t.Context(), n, "PTTL", "long")
+		if during > 50_000 {
+			t.Errorf("PTTL %d ms, want at most 50 s", during)
+		}
+		f.healed(t, "leases held")
+		if after, _ := ask(t.Context(), n, "PTTL", "long"); after < during+5000 {
+			t.Errorf("PTTL %d ms after the heal, %d before", after, during)
+		}
+	})
+}
+
+func TestClockDrift(t *testing.T) {
+	onEach(t, 1, 1, func(t *testing.T, r *rig) {
+		n := r.node("n1")
+		if _, ok := n.(testbed.ClockJumper); !ok {
+			t.Skip("libfaketime is not installed")
+		}
+		r.put(t, n, "long", "v")
+		f := r.inject(t, "clock-drift", Params{Node: "n1", Jump: 20 * second}) // ×11
+		for {
+			left, err := ask(t.Context(), n, "PTTL", "long")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left < 57_000 {
+				break
+			}
+		}
+		f.healed(t, "gained")
+		if left, _ := ask(t.Context(), n, "PTTL", "long"); left < 50_000 {
+			t.Errorf("PTTL %d after the heal", left)
+		}
+	})
+}
+
+func TestStarveCPU(t *testing.T) {
+	t.Parallel()
+	r := embeddedRig(t, 1, 1)
+	f := r.inject(t, "starve-cpu", Params{})
+	for range 3 {
+		if _, err := testbed.Do(t.Context(), r.node("n1"), "PING"); err != nil {
+			t.Error(err)
+		}
+	}
+	f.healed(t, "goroutines spun")
+}

@@ -1,0 +1,111 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// probeKey never exists: a DEL of it is a write that changes nothing.
+const probeKey = "locktorture-probe"
+
+// pauseWrites is CLIENT PAUSE: the server holds every write, and answers reads.
+// It ends by itself after a while, should nobody be left to heal it.
+func pauseWrites(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
+	t.OnHeal(n.Name()+" holds every write", "redis-cli CLIENT UNPAUSE on "+n.Addr(), func(ctx context.Context) (string, error) {
+		if _, err := testbed.Do(ctx, n, "CLIENT", "UNPAUSE"); err != nil {
+			return "", err
+		}
+		_, err := testbed.Do(ctx, n, "DEL", probeKey)
+		return n.Name() + " answers writes again", err
+	})
+	if _, err := testbed.Do(ctx, n, "CLIENT", "PAUSE", "60000", "WRITE"); err != nil {
+		return "", err
+	}
+	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	if _, err := testbed.Do(short, n, "DEL", probeKey); err == nil {
+		return "", fmt.Errorf("a write is answered in spite of CLIENT PAUSE")
+	}
+	return "CLIENT PAUSE: a write is not answered", nil
+}
+
+// busyScript runs a script that never ends. The server answers BUSY to
+// everybody until it is killed.
+func busyScript(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
+	if err := configure(ctx, t, n, "busy-reply-threshold", "10"); err != nil {
+		return "", err
+	}
+	t.background(n.Name()+" runs an endless script", func(ctx context.Context) error {
+		_, err := testbed.Do(ctx, n, "EVAL", "while true do end", "0")
+		if err != nil && (ctx.Err() != nil || strings.Contains(err.Error(), "killed")) {
+			return nil
+		}
+		return err
+	}, func() string { return "" })
+	t.OnHeal(n.Name()+" runs an endless script", "redis-cli SCRIPT KILL on "+n.Addr(), func(ctx context.Context) (string, error) {
+		if _, err := testbed.Do(ctx, n, "SCRIPT", "KILL"); err != nil && !strings.Contains(err.Error(), "NOTBUSY") {
+			return "", err
+		}
+		_, err := testbed.Do(ctx, n, "PING")
+		return n.Name() + " answers again", err
+	})
+	for sleep(ctx, 5*time.Millisecond) {
+		_, err := testbed.Do(ctx, n, "PING")
+		if err != nil && strings.Contains(err.Error(), "BUSY") {
+			return "PING is answered BUSY", nil
+		}
+	}
+	return "", ctx.Err()
+}
+
+// spin keeps the server busy for about ARGV[1] microseconds.
+const spin = `
+local function now() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end
+local began = now()
+for i = 1, 1000000 do
+  if now() - began >= tonumber(ARGV[1]) then return i end
+end
+return 0`
+
+// slowNode keeps a server busy most of the time: each command waits for the
+// others' work.
+func slowNode(_ context.Context, t *Target, p Params, n testbed.Node) (string, error) {
+	burst := p.Delay
+	if burst == 0 {
+		burst = max(t.TTL/100, time.Millisecond)
+	}
+	var bursts atomic.Int64
+	t.background(n.Name()+" is kept busy", func(ctx context.Context) error {
+		for sleep(ctx, burst/4) {
+			_, err := testbed.Do(ctx, n, "EVAL", spin, "0", fmt.Sprint(burst.Microseconds()))
+			if err != nil && ctx.Err() == nil {
+				return err
+			}
+			bursts.Add(1)
+		}
+		return nil
+	}, func() string { return fmt.Sprintf("%s was busy %d times for %v", n.Name(), bursts.Load(), burst) })
+	return "", nil
+}
+
+// demote makes a node the replica of nobody: it serves reads and refuses
+// writes.
+func demote(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
+	t.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {
+		_, err := testbed.Do(ctx, n, "REPLICAOF", "NO", "ONE")
+		return n.Name() + " is a master again", err
+	})
+	if _, err := testbed.Do(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
+		return "", err
+	}
+	_, err := testbed.Do(ctx, n, "DEL", probeKey)
+	if err == nil || !strings.Contains(err.Error(), "READONLY") {
+		return "", fmt.Errorf("write to a demoted node: want READONLY, got %v", err)
+	}
+	return "a write is answered READONLY", nil
+}

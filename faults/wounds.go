@@ -1,0 +1,113 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"locktorture/faults/link"
+)
+
+// wounds are the impairments of one fault.
+type wounds struct {
+	kind  link.Kind
+	where string
+
+	mu   sync.Mutex
+	open []wound
+	bite link.Bite // of those healed
+}
+
+type wound struct {
+	link.Wound
+	road   link.Link
+	before link.Traffic
+	heal   func() // takes it off the run's books
+}
+
+func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Impairment) error {
+	if road == nil {
+		return errors.New("no such link")
+	}
+	before := road.Traffic()
+	hurt, err := road.Impair(ctx, i)
+	if err != nil {
+		return fmt.Errorf("impair %s→%s: %w", road.Client(), road.Node(), err)
+	}
+	shared, blocks := t.shared(), i.Kind != link.Delay && i.Kind != link.Bandwidth
+	if blocks {
+		shared.cut(road.Client(), road.Node(), 1)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.open = append(w.open, wound{Wound: hurt, road: road, before: before, heal: func() {
+		if blocks {
+			shared.cut(road.Client(), road.Node(), -1)
+		}
+	}})
+	return nil
+}
+
+// bitten reports whether anything has come into the wounded roads. A cut has
+// bitten where there was a connection.
+func (w *wounds) bitten() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, x := range w.open {
+		if x.road.Traffic() != x.before || w.kind == link.Cut && x.before.Conns > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// heal heals every wound that is still open.
+func (w *wounds) heal(ctx context.Context) (string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var errs []error
+	var open []wound
+	for _, x := range w.open {
+		bite, err := x.Heal(ctx)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("heal %s→%s: %w", x.road.Client(), x.road.Node(), err))
+			open = append(open, x)
+			continue
+		}
+		x.heal()
+		w.bite.Bytes += bite.Bytes
+		w.bite.Conns += bite.Conns
+		w.bite.Dials += bite.Dials
+		w.bite.Requests += bite.Requests
+	}
+	w.open = open
+	if len(errs) > 0 || !w.bite.Bit() {
+		return "", errors.Join(errs...)
+	}
+	return w.receipt(), nil
+}
+
+// verbs say what a kind did to the bytes.
+var verbs = map[link.Kind]string{
+	link.Stall: "held", link.Zombie: "held", link.SlowReply: "held", link.Delay: "delayed", link.Bandwidth: "slowed down",
+	link.FastLostReply: "executed without a reply",
+}
+
+func (w *wounds) receipt() string {
+	verb := verbs[w.kind]
+	if verb == "" {
+		verb = "dropped"
+	}
+	var bytes, conns, dials string
+	if w.bite.Bytes > 0 {
+		bytes = fmt.Sprintf("%d bytes of %d requests %s", w.bite.Bytes, w.bite.Requests, verb)
+	}
+	if w.bite.Conns > 0 {
+		conns = fmt.Sprintf("%d connections died", w.bite.Conns)
+	}
+	if w.bite.Dials > 0 {
+		dials = fmt.Sprintf("%d dials refused", w.bite.Dials)
+	}
+	return join(bytes, conns, dials) + " on " + w.where
+}
