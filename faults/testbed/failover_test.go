@@ -84,8 +84,17 @@ func TestFailoverLosesWhatWasNotReplicated(t *testing.T) {
 func TestReplicaKeepsUp(t *testing.T) {
 	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0]
 	must(t)(n.(Replicated).StartReplica(testContext(t), ""))
-	do(t, n, "OK", "SET", "k", "v")
-	do(t, n, int64(1), "WAIT", "1", "10000")
+	s, err := open(testContext(t), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	if _, err := s.do("SET", "k", "v"); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.do("WAIT", "1", "10000"); v != int64(1) { // for the connection's own writes
+		t.Fatalf("WAIT = %v, %v", v, err)
+	}
 	must(t)(n.(Replicated).Failover(testContext(t)))
 	do(t, n, "v", "GET", "k")
 }
