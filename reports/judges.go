@@ -16,8 +16,9 @@ type Judge struct {
 	Suspicious []checker.Finding
 }
 
-// judges lists the properties and the anomalies that break each.
-func judges() []Judge {
+// Properties lists the properties that are judged and the anomalies that break
+// each.
+func Properties() []Judge {
 	return []Judge{
 		{Name: "exclusion", IDs: []string{"S1", "S7", "S9", "S10"}},
 		{Name: "fencing", IDs: []string{"S2", "S3", "S3z"}},
@@ -31,7 +32,7 @@ func judges() []Judge {
 // Judges sorts the findings of a report by the property that they break. A
 // finding that no property lists gets a judge of its own.
 func Judges(r checker.Report) []Judge {
-	all := judges()
+	all := Properties()
 	of := func(id string) *Judge {
 		for i := range all {
 			if slices.Contains(all[i].IDs, id) {

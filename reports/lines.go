@@ -65,6 +65,9 @@ func (r *Run) missed() int {
 // Basis lists what the verdict rests on.
 func (r *Run) Basis() []Line {
 	lines := []Line{{"tried", r.tried()}, {"judges", r.judged()}}
+	if text := r.expected(); text != "" {
+		lines = append(lines, Line{"expected", text})
+	}
 	if r.Canary != nil {
 		lines = append(lines, Line{"canary", r.Canary.String()})
 	}
@@ -133,7 +136,28 @@ func (r *Run) faults() string {
 	return fmt.Sprintf("%s: %d started, %d bit, %d healed", plural(total, "fault"), started, bit, mended)
 }
 
+// expected counts the violations that the scenario means to see.
+func (r *Run) expected() string {
+	var ids []string
+	count := map[string]int{}
+	for _, f := range r.Report.Violations {
+		if f.Expected {
+			if count[f.ID] == 0 {
+				ids = append(ids, f.ID)
+			}
+			count[f.ID]++
+		}
+	}
+	for i, id := range ids {
+		ids[i] = fmt.Sprintf("%s ×%d", id, count[id])
+	}
+	return strings.Join(ids, "  ")
+}
+
 func (r *Run) judged() string {
+	if r.Report.Verdict == "" {
+		return "nothing was judged"
+	}
 	var words []string
 	for _, j := range Judges(r.Report) {
 		word := j.Name + " " + j.Status()

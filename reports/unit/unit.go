@@ -83,7 +83,7 @@ func Setting(d time.Duration) string {
 	switch {
 	case d == 0:
 		return "0 s"
-	case d%time.Minute == 0:
+	case d%time.Minute == 0 && d.Abs() > 2*time.Minute:
 		return fmt.Sprintf("%d min", d/time.Minute)
 	case d.Abs() >= time.Second:
 		return trim(decimals(d.Seconds(), 3)) + " s"

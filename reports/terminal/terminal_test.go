@@ -1,0 +1,224 @@
+package terminal
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/reports"
+	"locktorture/reports/internal/sample"
+	"locktorture/reports/stats"
+	"locktorture/workload/history"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares got with testdata/name.golden and remembers that it was used.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+	}
+}
+
+type slice struct {
+	history.History
+	next int
+}
+
+func (s *slice) Header() history.Header { return s.History.Header }
+
+func (s *slice) Next(e *history.Event) error {
+	if s.next == len(s.Events) {
+		return io.EOF
+	}
+	*e = s.Events[s.next]
+	s.next++
+	return nil
+}
+
+func run(t *testing.T, s sample.Shape) *reports.Run {
+	t.Helper()
+	h := sample.History(s)
+	r := &reports.Run{
+		Dir: "runs/latest", Report: sample.Report(h),
+		Meta: reports.Meta{Version: "0.1.0", Scenario: "standard", Lock: "redlock", Seed: 0x9f3c21, SLO: []string{"acquire.p99<250ms", "error<0.1%"}},
+	}
+	if err := r.Measure(&slice{History: h}); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// verdicts are the blocks with golden files, by name.
+var verdicts = map[string]func(t *testing.T) *reports.Run{
+	"pass": func(t *testing.T) *reports.Run {
+		r := run(t, sample.Shape{Clients: 4, Duration: 20 * time.Second})
+		r.Canary = &reports.Canary{Mutant: "quorum-2", Caught: true, After: 2100 * time.Millisecond}
+		return r
+	},
+	"fail": func(t *testing.T) *reports.Run { return run(t, sample.Failing) },
+	"fail-many": func(t *testing.T) *reports.Run {
+		r := run(t, sample.Failing)
+		one := r.Report.Violations[0]
+		r.Report.Violations = append(r.Report.Violations, one, one, one, one)
+		r.Stories = append(r.Stories, r.Stories[0])
+		r.Stories[1].ID = "M-2"
+		return r
+	},
+	"inconclusive": func(t *testing.T) *reports.Run {
+		r := run(t, sample.Shape{Clients: 4, Duration: 20 * time.Second})
+		r.Report.Verdict = checker.Inconclusive
+		r.Report.Inconclusive = []checker.Finding{
+			{ID: "V2", Text: "kill n3 did not bite: no lease was alive on it"},
+			{ID: "V5", Text: "gave up on k3 after 30 s (61 204 operations)"},
+		}
+		r.Report.ExpectedMissing = []string{"S10"}
+		return r
+	},
+	"slo": func(t *testing.T) *reports.Run { return run(t, sample.Passing) },
+	"harness": func(t *testing.T) *reports.Run {
+		r := run(t, sample.Shape{Clients: 4, Duration: 20 * time.Second})
+		r.Harness = []string{"n3 did not start: address in use"}
+		return r
+	},
+	"nothing": func(t *testing.T) *reports.Run {
+		return &reports.Run{Dir: "runs/latest", Interrupted: true, Meta: reports.Meta{Testbed: reports.Testbed{Embedded: true}}}
+	},
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, make := range verdicts {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			r := make(t)
+			if err := Verdict(&out, Options{}, r); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "verdict-"+name, out.String())
+			if !strings.HasSuffix(out.String(), "\n"+LastLine(r.Verdict())+"\n") {
+				t.Error("the last line is not the verdict")
+			}
+			out.Reset()
+			if err := Verdict(&out, Options{Quiet: true}, r); err != nil {
+				t.Fatal(err)
+			}
+			if lines := strings.Count(out.String(), "\n"); lines > 2 || lines == 0 {
+				t.Errorf("quiet: %q", out.String())
+			}
+		})
+	}
+}
+
+func TestBanner(t *testing.T) {
+	b := Banner{
+		Version: "0.1.0", Scenario: "standard", Seed: 0x9f3c21, Duration: time.Minute,
+		Lock:   "redlock  5 masters, quorum 3, ttl 2 s, hold 20 ms · 16 clients · 8 keys",
+		Redis:  "5 local processes, redis 7.0.15 (+1 for the guarded store)",
+		Load:   "open loop 400/s, latency from intended start",
+		Faults: []string{"latency", "kill", "latency", "pause-client"}, PhaseLocked: 2, Canary: true,
+		LeftOut: []string{"clock-jump: needs faketime"}, Dir: "runs/x",
+	}
+	var out bytes.Buffer
+	if err := b.Write(&out, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "banner", out.String())
+	out.Reset()
+	if err := b.Write(&out, Options{Quiet: true}); err != nil || out.Len() > 0 {
+		t.Errorf("quiet: %q, %v", out.String(), err)
+	}
+}
+
+func TestGoldenOrphans(t *testing.T) {
+	known := map[string]bool{"banner.golden": true, "live.golden": true, "log.golden": true}
+	for name := range verdicts {
+		known["verdict-"+name+".golden"] = true
+	}
+	found, err := os.ReadDir("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range found {
+		if !known[f.Name()] {
+			t.Errorf("testdata/%s belongs to no test", f.Name())
+		}
+	}
+}
+
+// play feeds a history to a display in virtual time, and returns what it wrote.
+func play(t *testing.T, o Options) string {
+	t.Helper()
+	var out bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		h := sample.History(sample.Shape{Clients: 4, Duration: 41 * time.Second, Faults: true, Break: true})
+		s := stats.New(h.Header)
+		live := NewLive(&out, o, Plan{Duration: time.Minute, Faults: 5}, s.Snapshot)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); live.Run(ctx) }()
+		began := time.Now()
+		for i := range h.Events {
+			// The offset keeps events and ticks apart, so that their order is fixed.
+			if wait := h.Events[i].Time + time.Microsecond - time.Since(began); wait > 0 {
+				time.Sleep(wait)
+			}
+			s.Event(&h.Events[i])
+			live.Event(&h.Events[i])
+		}
+		cancel()
+		<-done
+	})
+	return out.String()
+}
+
+func TestLog(t *testing.T) { golden(t, "log", play(t, Options{})) }
+
+func TestLive(t *testing.T) {
+	all := play(t, Options{Live: true, Color: true, Width: 110})
+	if !strings.HasSuffix(all, "\x1b[4A\x1b[J") {
+		t.Error("the lines stay on the screen")
+	}
+	frames := strings.Split(all, "\x1b[4A")
+	golden(t, "live", frames[80]+frames[len(frames)-2])
+	if quiet := play(t, Options{Quiet: true}); quiet != "" {
+		t.Errorf("quiet: %q", quiet)
+	}
+}
+
+func TestDetect(t *testing.T) {
+	for _, c := range []struct {
+		tty, quiet bool
+		env        map[string]string
+		want       Options
+	}{
+		{true, false, nil, Options{Live: true, Color: true}},
+		{false, false, nil, Options{}},
+		{true, false, map[string]string{"NO_COLOR": "1"}, Options{Live: true}},
+		{true, false, map[string]string{"CI": "true"}, Options{Color: true}},
+		{true, false, map[string]string{"TERM": "dumb"}, Options{}},
+		{true, true, nil, Options{Color: true, Quiet: true}},
+	} {
+		if got := Detect(c.tty, c.quiet, 0, func(k string) string { return c.env[k] }); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.env, got, c.want)
+		}
+	}
+}

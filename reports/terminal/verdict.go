@@ -1,0 +1,152 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"locktorture/checker"
+	"locktorture/reports"
+	"locktorture/reports/unit"
+)
+
+const (
+	maxLines  = 8 // of missing evidence, and of suspicions
+	textWidth = 100
+)
+
+// Verdict writes how the run ended, and as its last line the verdict with the
+// exit code.
+func Verdict(w io.Writer, o Options, r *reports.Run) error {
+	b := &block{o: o}
+	v := r.Verdict()
+	if !o.Quiet || v != checker.Pass {
+		fmt.Fprintf(b, "%s  %s\n", o.paint(colorOf(v), "VERDICT "+string(v)), r.Headline())
+	}
+	if !o.Quiet {
+		b.body(r, v)
+	}
+	fmt.Fprintln(b, LastLine(v))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// LastLine is the line that every verb that judges ends with.
+func LastLine(v checker.Verdict) string { return fmt.Sprintf("VERDICT %s exit %d", v, v.Exit()) }
+
+func colorOf(v checker.Verdict) string {
+	switch v {
+	case checker.Pass:
+		return greenBold
+	case checker.Fail, checker.HarnessError:
+		return redBold
+	default:
+		return amberBold
+	}
+}
+
+// A block is the text of a verdict.
+type block struct {
+	strings.Builder
+	o Options
+}
+
+func (b *block) line(label, text string) {
+	for i, part := range wrap(text, textWidth) {
+		if i > 0 {
+			label = ""
+		}
+		fmt.Fprintf(b, "  %-10s %s\n", label, part)
+	}
+}
+
+func (b *block) body(r *reports.Run, v checker.Verdict) {
+	if v == checker.Fail {
+		b.stories(r)
+	} else {
+		b.missing(r)
+	}
+	if v != checker.Fail {
+		for _, l := range r.Basis() {
+			fmt.Fprintf(b, "  %-10s %s\n", l.Label, l.Text)
+		}
+	}
+	for i, s := range r.SLOs {
+		label := ""
+		if i == 0 {
+			label = "SLO"
+		}
+		mark, color := "✓", greenBold
+		if !s.OK {
+			mark, color = "✗", redBold
+		}
+		fmt.Fprintf(b, "  %-10s %s %s   %s\n", label, b.o.paint(color, mark), s.SLO, s.Observed)
+	}
+	b.suspicions(r)
+	if v != checker.Fail && v != checker.Pass {
+		b.line("replay", r.Replay(""))
+	}
+	b.line("report", filepath.Join(r.Dir, reports.ReportFile))
+}
+
+// stories tells the first witnesses.
+func (b *block) stories(r *reports.Run) {
+	for i, s := range r.Stories {
+		if i > 0 {
+			fmt.Fprintf(b, "  %s  %s\n", b.o.paint(redBold, s.ID), s.Title)
+		} else {
+			fmt.Fprintf(b, "  %s  %s %s  seed %s\n", b.o.paint(redBold, s.ID), s.Finding.ID, s.Finding.Key, unit.Seed(r.Meta.Seed))
+		}
+		b.WriteString(reports.StoryText(s, "     "))
+		b.line("why", s.Finding.Text)
+		if cause := strings.Join(s.Finding.Breakers, ", "); cause != "" || s.Finding.Blame != "" {
+			b.line("blame", strings.TrimSuffix(s.Finding.Blame+"; in force: "+cause, "; in force: "))
+		}
+		if s.Remedy != "" {
+			b.line("remedy", s.Remedy)
+		}
+		b.line("replay", r.Replay(s.ID))
+		b.line("picture", filepath.Join(r.Dir, reports.PlotsDir, "witness-"+s.ID+".svg"))
+	}
+	if more := len(r.Report.Violations) - len(r.Stories); more > 0 {
+		b.line("more", fmt.Sprintf("%d further violations in results.json", more))
+	}
+}
+
+// missing says what keeps the run from being conclusive.
+func (b *block) missing(r *reports.Run) {
+	for _, h := range r.Harness {
+		fmt.Fprintf(b, "  %s harness: %s\n", b.o.paint(redBold, "✗"), h)
+	}
+	all := r.Missing()
+	for _, f := range all[:min(len(all), maxLines)] {
+		fmt.Fprintf(b, "  %s %s %s", b.o.paint(amberBold, "✗"), f.ID, f.Text)
+		if advice := reports.Advice(f); advice != "" {
+			fmt.Fprintf(b, "   → %s", advice)
+		}
+		b.WriteByte('\n')
+	}
+	if more := len(all) - maxLines; more > 0 {
+		fmt.Fprintf(b, "  … and %d more in results.json\n", more)
+	}
+}
+
+// suspicions counts what was seen and could not be proved.
+func (b *block) suspicions(r *reports.Run) {
+	if len(r.Report.Suspicious) == 0 {
+		return
+	}
+	ids := map[string]int{}
+	var order []string
+	for _, f := range r.Report.Suspicious {
+		if ids[f.ID] == 0 {
+			order = append(order, f.ID)
+		}
+		ids[f.ID]++
+	}
+	for i, id := range order {
+		order[i] = fmt.Sprintf("%s ×%d", id, ids[id])
+	}
+	b.line("suspicious", strings.Join(order, "  ")+"   (proved by nothing; see the report)")
+}
