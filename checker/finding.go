@@ -86,7 +86,7 @@ func compareFindings(a, b Finding) int {
 }
 
 func (x *hit) finding(n *nemesis) Finding {
-	f := Finding{ID: x.id, Name: names[x.id], Owners: x.owners, Witness: x.witness, Blame: x.blame, Text: x.text()}
+	f := Finding{ID: x.id, Name: names[x.id], Owners: x.owners, Witness: x.witness, Blame: x.blame, Text: x.told()}
 	if x.key != nil {
 		f.Key = x.key.name
 	}
@@ -95,6 +95,16 @@ func (x *hit) finding(n *nemesis) Finding {
 		f.Text += " " + story
 	}
 	return f
+}
+
+// told writes the text. A finding whose text cannot be written stands without.
+func (x *hit) told() (s string) {
+	defer func() {
+		if r := recover(); r != nil {
+			s = fmt.Sprintf("%s by %s: see events %v. (Its story could not be told: %v.)", names[x.id], strings.Join(x.owners, ", "), x.witness, r)
+		}
+	}()
+	return x.text()
 }
 
 // overflow names the ids of which more were found than kept.

@@ -118,7 +118,6 @@ type grant struct {
 	extends   int        // extensions under way
 	renewed   bool       // extended by automatic renewal
 	stands    bool       // no promise: ttl − drift stands in
-	watched   bool       // in its key's list of grants still to be crossed
 	intrude   *grant     // another owner's later grant while this one was not released
 	parked    []*landing // writes that an extension under way may yet cover
 

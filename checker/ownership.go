@@ -85,14 +85,14 @@ func (w *ownership) across(f *fact, how string) {
 	if length <= 0 {
 		return
 	}
-	inv := f.op.inv
+	inv, k := f.op.inv, f.key
 	h := &hit{
 		id: "S6", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.op.okIdx}, blame: blameLibrary,
 		from: g.inv, to: f.op.ok,
 		text: func() string {
 			return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
 				"The lock took the key for its own without comparing who owns it. Remedy: compare the owner token in the step that extends or releases.",
-				g.owner(), f.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(length), at(inv), g.owner(), how)
+				g.owner(), k.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(length), at(inv), g.owner(), how)
 		},
 	}
 	if w.j.test.overlaps(length, w.j.h.Epsilon) {

@@ -1,0 +1,345 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"locktorture/workload/history"
+)
+
+func TestEvidence(t *testing.T) {
+	for _, c := range []struct {
+		name, history string
+		want          Evidence
+	}{
+		{
+			"met a holder, refused, then hand-over by release", `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 100ms
+			 2ms b invoke acquire k
+			 3ms b fail acquire k err held
+			 4ms a invoke release k
+			 5ms a ok release k
+			 6ms b invoke acquire k
+			 7ms b ok acquire k until 106ms`,
+			Evidence{Grants: 2, Contended: 1, Handovers: 1},
+		},
+		{
+			"a definite no counts without a holder", `
+			 0ms a invoke acquire k
+			 1ms a fail acquire k err "no quorum"`,
+			Evidence{Contended: 1},
+		},
+		{
+			"waits for a holder", `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 100ms
+			 2ms b invoke acquire k
+			 4ms a invoke release k
+			 5ms a ok release k
+			 7ms b ok acquire k until 106ms`,
+			Evidence{Grants: 2, Contended: 1, Handovers: 1},
+		},
+		{
+			"takeover under a fault", `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 100ms
+			 2ms nemesis invoke fault pause-client target a
+			 3ms nemesis ok fault pause-client target a receipt r
+			 4ms nemesis invoke heal pause-client target a
+			 5ms nemesis ok heal pause-client target a receipt r
+			101ms b invoke acquire k
+			102ms b ok acquire k until 200ms`,
+			Evidence{Grants: 2, Contended: 1, Handovers: 1, FaultedHandovers: 1, Takeovers: 1},
+		},
+		{
+			"a fault over before the first of two grants", `
+			 0ms nemesis invoke fault pause-client target a
+			 1ms nemesis ok fault pause-client target a receipt r
+			 2ms nemesis invoke heal pause-client target a
+			 3ms nemesis ok heal pause-client target a receipt r
+			 4ms a invoke acquire k
+			 5ms a ok acquire k until 100ms
+			 6ms a invoke release k
+			 7ms a ok release k
+			 8ms b invoke acquire k
+			 9ms b ok acquire k until 108ms`,
+			Evidence{Grants: 2, Handovers: 1},
+		},
+		{
+			"an instant fault between two grants", `
+			 4ms a invoke acquire k
+			 5ms a ok acquire k until 100ms
+			 6ms a invoke release k
+			 7ms a ok release k
+			 7ms nemesis invoke fault kill-node target n1 instant
+			 7ms nemesis ok fault kill-node target n1 instant receipt r
+			 8ms b invoke acquire k
+			 9ms b ok acquire k until 108ms`,
+			Evidence{Grants: 2, Handovers: 1, FaultedHandovers: 1},
+		},
+		{
+			"the same owner again is no hand-over", `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 100ms
+			 2ms a invoke release k
+			 3ms a ok release k
+			 4ms a invoke acquire k
+			 5ms a ok acquire k until 104ms`,
+			Evidence{Grants: 2},
+		},
+		{
+			"unknown, and settled by log and link", `
+			 0ms a0 invoke acquire k owner a
+			 1ms a0 ok acquire k owner a fence 1 until 100ms
+			 2ms a0 invoke write k owner a value v1
+			 3ms a0 info write k owner a value v1
+			 4ms a1 invoke write k owner a value v2
+			 5ms a1 info write k owner a value v2
+			 6ms a2 invoke write k owner a value v3
+			 7ms a2 info write k owner a value v3
+			 8ms a3 invoke release k owner a
+			 9ms a3 info release k owner a
+			10ms b invoke acquire k
+			11ms b info acquire k
+			12ms link ok receipt never-forwarded of 8
+			20ms store ok audit k value v1 seq 1 owner a fence 1
+			20ms store fail audit k value v2 seq 2 owner a fence 1`,
+			Evidence{Grants: 1, FenceSaves: 1, Unknown: 5, Resolved: 4},
+		},
+		{
+			"unknown for lack of a completion", `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 100ms
+			 2ms a invoke release k`,
+			Evidence{Grants: 1, Unknown: 1},
+		},
+		{
+			"a receipt before the completion", `
+			 0ms a invoke acquire k
+			 1ms link ok receipt never-forwarded of 0
+			 2ms a info acquire k`,
+			Evidence{Unknown: 1, Resolved: 1},
+		},
+		{
+			"a log line before the completion", `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 100ms
+			 2ms a invoke write k value v1
+			 3ms store ok audit k value v1 seq 1 owner a
+			 4ms a info write k value v1`,
+			Evidence{Grants: 1, Unknown: 1, Resolved: 1},
+		},
+		{
+			"a write rejected", `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 100ms fence 1
+			 2ms a invoke write k value v1 fence 1
+			 4ms a fail write k value v1 fence 1 seq 7
+			 5ms a invoke write k value v2 fence 1
+			 6ms a fail write k value v2 fence 1 err refused`,
+			Evidence{Grants: 1, FenceSaves: 1},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if r := judge(t, "ttl 100ms", c.history); r.Evidence != c.want {
+				t.Errorf("got %+v, want %+v", r.Evidence, c.want)
+			}
+		})
+	}
+}
+
+const oneGrant = `
+	 0ms a invoke acquire k
+	 1ms a ok acquire k until 100ms`
+
+// TestGaps shows what keeps a history without a violation from passing.
+func TestGaps(t *testing.T) {
+	for _, c := range []struct {
+		name, header, history string
+		want                  []string
+	}{
+		{"nothing happened", "ttl 100ms", "", []string{"V1"}},
+		{"one grant is enough unless more is asked for", "ttl 100ms", oneGrant, nil},
+		{"fewer than the floor", "ttl 100ms floors grants=2", oneGrant, []string{"V1"}},
+		{"as many as the floor", "ttl 100ms floors grants=1", oneGrant, nil},
+		{"two floors missed", "ttl 100ms floors handovers=1,takeovers=1", oneGrant, []string{"V1", "V1"}},
+		{"a floor that nobody counts", "ttl 100ms floors moons=1", oneGrant, []string{"V1"}},
+		{"a fault that did nothing", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis fail fault cut-link target n1`, []string{"V2"}},
+		{"a fault without receipt", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis info fault cut-link target n1
+			nemesis invoke heal cut-link target n1
+			nemesis info heal cut-link target n1`, []string{"V2"}},
+		{"a fault that its heal proves", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis info fault cut-link target n1
+			nemesis invoke heal cut-link target n1
+			nemesis ok heal cut-link target n1 receipt "3 requests held"`, nil},
+		{"a fault never healed", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r`, []string{"V2"}},
+		{"a heal that did nothing", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r
+			nemesis invoke heal cut-link target n1
+			nemesis fail heal cut-link target n1`, []string{"V2"}},
+		{"one of two like faults healed", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r
+			nemesis invoke fault cut-link target n2
+			nemesis ok fault cut-link target n2 receipt r
+			nemesis invoke heal cut-link target n2
+			nemesis ok heal cut-link target n2 receipt r`, []string{"V2"}},
+		{"an instant fault needs no heal", "ttl 100ms", oneGrant + `
+			nemesis invoke fault kill-node target n1 instant
+			nemesis ok fault kill-node target n1 instant receipt r`, nil},
+		{"a moment not reached", "ttl 100ms", oneGrant + `
+			nemesis ok phase main note "sometimes extension, takeover; clean"`, []string{"V3", "V3"}},
+		{"a moment reached", "ttl 100ms", oneGrant + `
+			nemesis ok phase main note "sometimes extension, minority-acquire; reached minority-acquire"
+			a invoke extend k
+			a ok extend k until 120ms`, nil},
+		{"the harness lagged", "ttl 100ms", oneGrant + `
+			nemesis ok phase final lag 11ms`, []string{"V4"}},
+		{"the harness lagged a little", "ttl 100ms", oneGrant + `
+			nemesis ok phase final lag 10ms`, nil},
+		{"too slow a load", "ttl 100ms floors rate=10000", oneGrant, []string{"V4"}},
+		{"the canary was missed", "ttl 100ms", oneGrant + `
+			nemesis ok phase final note "canary missed: quorum-2"`, []string{"V6"}},
+		{"the canary was caught", "ttl 100ms", oneGrant + `
+			nemesis ok phase final note "canary caught: quorum-2"`, nil},
+		{"not clean", "ttl 100ms", "nemesis ok phase warmup note \"dirty: 3 keys\"\n" + oneGrant[1:], []string{"V7"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, c.header, c.history)
+			var got []string
+			for _, f := range r.Inconclusive {
+				got = append(got, f.ID)
+			}
+			want := Inconclusive
+			if c.want == nil {
+				want = Pass
+			}
+			if !slices.Equal(got, c.want) || r.Verdict != want {
+				t.Errorf("verdict %s with %v, want %s with %v", r.Verdict, got, want, c.want)
+			}
+			checkTexts(t, r)
+		})
+	}
+}
+
+const twice = `
+	 0ms a invoke acquire k
+	 1ms b invoke acquire k
+	 2ms a ok acquire k until 100ms fence 2
+	 3ms b ok acquire k until 101ms fence 2`
+
+// TestPrecedence shows which verdict prevails.
+func TestPrecedence(t *testing.T) {
+	t.Run("a violation in a truncated history", func(t *testing.T) {
+		h := parse(t, "ttl 100ms", twice)
+		h.Events, h.Truncated = h.Events[:4], true
+		if r := Check(t.Context(), h, Options{}); r.Verdict != Fail || len(r.Inconclusive) != 1 || r.Inconclusive[0].ID != "V5" {
+			t.Errorf("got %s with %v", r.Verdict, r.Inconclusive)
+		}
+	})
+	t.Run("none in a truncated history", func(t *testing.T) {
+		h := parse(t, "ttl 100ms", oneGrant)
+		h.Events = h.Events[:2]
+		if r := Check(t.Context(), h, Options{}); r.Verdict != Inconclusive || r.Exit != 3 {
+			t.Errorf("got %s, exit %d", r.Verdict, r.Exit)
+		}
+	})
+	t.Run("lag voids what compares times alone", func(t *testing.T) {
+		r := judge(t, "ttl 100ms", twice+"\n nemesis ok phase final lag 1s")
+		if got, want := short(r.Violations), []string{"S4b [2 3]"}; !slices.Equal(got, want) || r.Verdict != Fail {
+			t.Errorf("%s, violations %v, want %v", r.Verdict, got, want)
+		}
+		if got := short(r.Suspicious); !slices.Contains(got, "S1 [2 3]") {
+			t.Errorf("suspicious %v, want S1 among them", got)
+		}
+	})
+	t.Run("expected violations do not fail", func(t *testing.T) {
+		r := judge(t, "ttl 100ms expected S1,S4b,S4", twice)
+		if r.Verdict != Inconclusive || !slices.Equal(r.ExpectedMissing, []string{"S4"}) {
+			t.Errorf("%s, missing %v", r.Verdict, r.ExpectedMissing)
+		}
+		r = judge(t, "ttl 100ms expected S1,S4b", twice)
+		if r.Verdict != Pass || len(r.Violations) != 2 || !r.Violations[0].Expected {
+			t.Errorf("%s, %+v", r.Verdict, r.Violations)
+		}
+	})
+}
+
+// panics is a rule that breaks down at the nth fact.
+type panics struct{ left int }
+
+func (*panics) ids() []string { return []string{"S99"} }
+func (*panics) finish()       {}
+func (p *panics) see(*fact) {
+	if p.left--; p.left < 0 {
+		panic("out of luck")
+	}
+}
+
+// TestPanic shows that a rule that breaks down takes nothing with it but its
+// own property.
+func TestPanic(t *testing.T) {
+	h := parse(t, "ttl 100ms", twice)
+	whole := Check(t.Context(), h, Options{})
+	for at := range 5 {
+		j := New(h.Header, Options{})
+		j.rules = slices.Insert(j.rules, at, rule(&panics{left: at}))
+		for i := range h.Events {
+			j.Event(&h.Events[i])
+		}
+		r := j.Finish(t.Context(), false)
+		if !slices.Equal(short(r.Violations), short(whole.Violations)) || r.Evidence != whole.Evidence {
+			t.Errorf("with a panic at %d: %v, want %v", at, short(r.Violations), short(whole.Violations))
+		}
+		if len(r.Inconclusive) != 1 || !strings.Contains(r.Inconclusive[0].Text, "S99") {
+			t.Errorf("inconclusive %v, want V5 for S99", r.Inconclusive)
+		}
+	}
+}
+
+func TestLive(t *testing.T) {
+	h := parse(t, "ttl 100ms", twice)
+	j := New(h.Header, Options{})
+	for i := range h.Events {
+		j.Event(&h.Events[i])
+	}
+	l := j.Live()
+	if l.Grants != 2 || l.DoubleGrants != 1 || l.TokenRegressions != 1 || l.Contended != 0 || !strings.Contains(l.FirstHit, "duplicate token on k") {
+		t.Errorf("got %+v", l)
+	}
+}
+
+// TestLimit shows that a flood of findings neither grows the judge nor hides
+// how many there were.
+func TestLimit(t *testing.T) {
+	h := parse(t, "ttl 100ms", "")
+	h.Events = nil
+	add := func(kind history.Kind, op history.Op, owner string) {
+		n := len(h.Events)
+		e := history.Event{Index: n, Time: 1000, Process: n / 2, Kind: kind, Op: op, Key: "k", Owner: owner}
+		if kind == history.OK {
+			e.Has, e.ValidUntil = history.HasValidUntil, 500
+		}
+		h.Events = append(h.Events, e)
+	}
+	for i := range 500 {
+		owner := string(rune('a' + i%2))
+		add(history.Invoke, history.Acquire, owner)
+		add(history.OK, history.Acquire, owner)
+	}
+	h.Truncated = false
+	r := Check(t.Context(), h, Options{Limit: 7})
+	if len(r.Violations) != 7 || r.Totals["S7"] != 500 {
+		t.Errorf("%d listed of %v", len(r.Violations), r.Totals)
+	}
+}

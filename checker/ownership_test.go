@@ -1,0 +1,155 @@
+package checker
+
+import "testing"
+
+func TestForeignRelease(t *testing.T) {
+	const robbed = `
+		  0ms a invoke acquire k
+		  1ms a ok acquire k until 10ms
+		 11ms b invoke acquire k
+		 12ms b ok acquire k until 21ms
+		 13ms a invoke release k
+		 14ms a ok release k`
+	runCases(t, []verdictCase{
+		{
+			name: "a third grant inside the victim's hold", header: "ttl 10ms unchecked-release", want: Fail,
+			violations: []string{"S1 [3 7]", "S5 [3 5 7]"},
+			history: robbed + `
+				15ms c invoke acquire k
+				16ms c ok acquire k until 25ms`,
+		},
+		{
+			name: "a third grant after the victim's hold", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
+			history: robbed + `
+				20ms c invoke acquire k
+				21ms c ok acquire k until 30ms`,
+		},
+		{
+			name: "nobody harmed", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
+			history: robbed,
+		},
+		{
+			name: "refused", header: "ttl 10ms", want: Pass,
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 10ms
+				 11ms b invoke acquire k
+				 12ms b ok acquire k until 21ms
+				 13ms a invoke release k
+				 14ms a fail release k err lost`,
+		},
+		{
+			name: "late by nothing", header: "ttl 10ms", want: Pass, suspicious: []string{"S5 [1 3]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 10ms
+				 10ms a invoke release k
+				 11ms a ok release k`,
+		},
+		{
+			name: "in time", header: "ttl 10ms", want: Pass,
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 10ms
+				  9ms a invoke release k
+				 11ms a ok release k`,
+		},
+	})
+}
+
+func TestAcrossALoss(t *testing.T) {
+	const crossed = `
+		  0ms a invoke acquire k
+		  1ms a ok acquire k until 10ms
+		 11ms b invoke acquire k
+		 12ms b ok acquire k until 21ms
+		 13ms b invoke release k
+		 14ms b ok release k`
+	runCases(t, []verdictCase{
+		{
+			name: "an extension", header: "ttl 10ms", want: Fail, violations: []string{"S1 [1 3 7]", "S6 [1 3 7]"},
+			history: crossed + `
+				15ms a invoke extend k
+				16ms a ok extend k until 25ms`,
+		},
+		{
+			name: "an extension that is refused", header: "ttl 10ms", want: Pass,
+			history: crossed + `
+				15ms a invoke extend k
+				16ms a fail extend k err lost`,
+		},
+		{
+			name: "an owner-checked release", header: "ttl 10ms", want: Fail, violations: []string{"S6 [1 3 7]"}, suspicious: []string{"S5 [1 7]"},
+			history: crossed + `
+				15ms a invoke release k
+				16ms a ok release k`,
+		},
+		{
+			name: "a release that checks nothing", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 7]"},
+			history: crossed + `
+				15ms a invoke release k
+				16ms a ok release k`,
+		},
+		{
+			name: "another's hold after the release was sent", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 15ms
+				 6ms a ok release k`,
+		},
+		{
+			name: "by less than the clocks' uncertainty", header: "ttl 10ms epsilon 2ms", want: Pass, suspicious: []string{"S5 [1 7]", "S6 [1 3 7]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 10ms
+				 11ms b invoke acquire k
+				 12ms b ok acquire k until 21ms
+				 14ms b invoke release k
+				 15ms b ok release k
+				 16ms a invoke release k
+				 17ms a ok release k`,
+		},
+		{
+			name: "a reader's extension across another reader", header: "ttl 10ms", want: Pass,
+			history: `
+				  0ms a invoke acquire k mode r
+				  1ms a ok acquire k mode r until 10ms
+				  2ms b invoke acquire k mode r
+				  3ms b ok acquire k mode r until 21ms
+				  5ms a invoke extend k mode r
+				  6ms a ok extend k mode r until 15ms`,
+		},
+	})
+}
+
+func TestStillborn(t *testing.T) {
+	runCases(t, []verdictCase{
+		{
+			name: "answered at its deadline", header: "ttl 10ms", want: Fail, violations: []string{"S7 [1]"},
+			history: `
+				 0ms a invoke acquire k
+				10ms a ok acquire k until 10ms`,
+		},
+		{
+			name: "answered with little left", header: "ttl 10ms", want: Pass, suspicious: []string{"S7 [1]"},
+			history: `
+				 0ms a invoke acquire k
+				9.901ms a ok acquire k until 10ms`,
+		},
+		{
+			name: "answered with a hundredth left", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				9.9ms a ok acquire k until 10ms`,
+		},
+		{
+			name: "by the time that stands in for a promise", header: "ttl 10ms drift 1ms", want: Fail, violations: []string{"S7 [1]"},
+			history: `
+				 0ms a invoke acquire k
+				 9ms a ok acquire k`,
+		},
+	})
+}
