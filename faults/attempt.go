@@ -109,7 +109,7 @@ func (a *attempt) last(ctx context.Context, inj Injection) {
 	if !sleep(ctx, a.step.For) || inj.Bitten == nil {
 		return
 	}
-	for range 20 {
+	for range 10 {
 		if inj.Bitten() || !sleep(ctx, a.step.For/10) {
 			return
 		}

@@ -94,7 +94,7 @@ type Injection struct {
 	Heal func(ctx context.Context) (receipt string, err error)
 
 	// Bitten, when set, reports whether the fault has hurt anything yet. The
-	// nemesis prolongs a step that has not, up to three times its length.
+	// nemesis prolongs a step that has not, up to twice its length.
 	Bitten func() bool
 }
 

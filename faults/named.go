@@ -72,7 +72,7 @@ func Forgetful(main time.Duration, late bool, t *Target) (Plan, error) {
 	}
 	var specs []Spec
 	for i := 1; time.Duration(i)*slot-t.Quarantine <= main; i++ {
-		at := time.Duration(i-1) * slot
+		at := t.TTL/8 + time.Duration(i-1)*slot
 		victim, asleep := fmt.Sprintf("victim-%d", i), fmt.Sprintf("asleep-%d", i)
 		specs = append(specs,
 			Spec{At: at, Fault: "cut", For: 2 * t.TTL, Params: Params{Client: "any as " + victim, Node: RoleMinority}},

@@ -195,7 +195,7 @@ func TestNoReceipt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.wantStory(t, "0s invoke fault mute", "0s info fault mute", "3s invoke heal mute", "3s info heal mute", "5s invoke fault flush", "5s ok fault flush")
+		w.wantStory(t, "0s invoke fault mute", "0s info fault mute", "2s invoke heal mute", "2s info heal mute", "5s invoke fault flush", "5s ok fault flush")
 		if res.Steps[0].Bit || !res.Steps[0].Healed || !res.Steps[1].Bit || !res.Steps[1].Healed {
 			t.Errorf("result %+v", res)
 		}

@@ -81,7 +81,7 @@ func (t *Target) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		if t.Occasion.Owner != "" {
 			return t.free(t.client(t.Occasion.Owner)), nil
 		}
-		return one(t.free(names(t.Clients)...), rng), nil
+		return one(t.unhurt(), rng), nil
 	case RoleHolder:
 		return one(t.free(t.holders()...), rng), nil
 	case RoleWaiter:
@@ -99,6 +99,16 @@ func (t *Target) free(names ...string) []Client {
 		}
 	}
 	return found
+}
+
+// unhurt returns the free clients, those with every road open if there are any.
+func (t *Target) unhurt() []Client {
+	free := t.free(names(t.Clients)...)
+	whole := slices.DeleteFunc(slices.Clone(free), func(c Client) bool { return !t.shared().intact(c.Name()) })
+	if len(whole) > 0 {
+		return whole
+	}
+	return free
 }
 
 func (t *Target) namedClients(list string) ([]Client, error) {

@@ -115,3 +115,15 @@ func (r *run) isCut(client, node string) bool {
 func (r *run) is(client, name string) bool {
 	return client == name || slices.Contains(r.victims(name), client)
 }
+
+// intact reports whether no road of the client is cut.
+func (r *run) intact(client string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for road, cuts := range r.roads {
+		if road.client == client && cuts > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -49,13 +49,13 @@ func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Imp
 	return nil
 }
 
-// bitten reports whether anything has come into the wounded roads. A cut has
-// bitten where there was a connection.
+// bitten reports whether anything has come into the wounded roads. What a cut
+// refuses only its heal can tell.
 func (w *wounds) bitten() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, x := range w.open {
-		if x.road.Traffic() != x.before || w.kind == link.Cut && x.before.Conns > 0 {
+		if w.kind == link.Cut || x.road.Traffic() != x.before {
 			return true
 		}
 	}
