@@ -58,6 +58,11 @@ const (
 func (d *decoder) event(line []byte, e *Event) error {
 	*e = Event{}
 	d.buf, d.pos, d.seen = line, 0, 0
+	if d.straight(e) {
+		return nil
+	}
+	*e = Event{}
+	d.pos = 0
 	if d.peek() != '{' {
 		return d.broken("an event, as in " + `{"index":0,"time_ns":1000,"process":0,"kind":"invoke","op":"acquire","key":"k","owner":"a"}`)
 	}

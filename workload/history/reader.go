@@ -103,7 +103,7 @@ func (r *Reader) Next(e *Event) error {
 
 func (r *Reader) next(e *Event) error {
 	line, whole, err := r.readLine()
-	for err == nil && len(bytes.TrimLeft(line, " \t\r\n")) == 0 {
+	for err == nil && line[0] <= ' ' && len(bytes.TrimLeft(line, " \t\r\n")) == 0 {
 		if r.blank == 0 {
 			r.blank = r.line
 		}
