@@ -166,7 +166,7 @@ func (r *rig) hammer(stop <-chan struct{}) {
 }
 
 func (r *rig) torment(rng *rand.Rand) {
-	kinds := []Kind{Cut, BlackHole, RequestLost, ResponseLost, Stall, Zombie, SlowReply, FastLostReply, Delay, Bandwidth}
+	kinds := []Kind{Cut, BlackHole, RequestLost, ResponseLost, Stall, Zombie, SlowReply, FastLostReply, Reset, Delay, Bandwidth}
 	var open []Wound
 	for range 150 {
 		if len(open) < 4 {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -14,7 +16,8 @@ type conn struct {
 	net.Conn
 	road   *road
 	number uint64
-	end    sync.Once // counts its death or closing
+	end    sync.Once   // counts its death or closing
+	gone   atomic.Bool // it has been reset
 
 	mu       sync.Mutex // of the scanners; reads and writes may be concurrent
 	requests scanner
@@ -35,6 +38,7 @@ func newConn(raw net.Conn, r *road, number uint64) *conn {
 // Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	err = c.explain("read", err)
 	c.road.received.Add(int64(n))
 	c.pass(&c.replies, p[:n])
 	c.note(err)
@@ -45,15 +49,46 @@ func (c *conn) Read(p []byte) (int, error) {
 func (c *conn) Write(p []byte) (int, error) {
 	c.pass(&c.requests, p)
 	n, err := c.Conn.Write(p)
+	err = c.explain("write", err)
 	c.road.sent.Add(int64(n))
 	c.note(err)
 	return n, err
+}
+
+// reset closes both ends by RST: the node's through toxiproxy, which sees the
+// reset; the client's by explain, as its own socket is the one that sends it.
+func (c *conn) reset() {
+	c.gone.Store(true)
+	if tcp, ok := c.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = c.Conn.Close()
+}
+
+// explain returns what the client sees of err.
+func (c *conn) explain(op string, err error) error {
+	if err == nil || !c.gone.Load() {
+		return err
+	}
+	return &net.OpError{Op: op, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: syscall.ECONNRESET}
 }
 
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	c.end.Do(c.forget)
 	return c.Conn.Close()
+}
+
+// SyscallConn implements syscall.Conn: client libraries look through it whether
+// an idle connection has been closed.
+func (c *conn) SyscallConn() (syscall.RawConn, error) { return rawConn(c.Conn) }
+
+func rawConn(c net.Conn) (syscall.RawConn, error) {
+	raw, ok := c.(syscall.Conn)
+	if !ok {
+		return nil, errors.ErrUnsupported
+	}
+	return raw.SyscallConn()
 }
 
 // note takes an error other than a passed deadline for the connection's death.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -188,6 +189,15 @@ func (c *gatedConn) Write(p []byte) (int, error) {
 		return n, stopped
 	}
 	return n, err
+}
+
+// SyscallConn implements syscall.Conn: client libraries look through it whether
+// an idle connection has been closed.
+func (c *gatedConn) SyscallConn() (syscall.RawConn, error) {
+	if err := c.await(); err != nil {
+		return nil, err
+	}
+	return rawConn(c.Conn)
 }
 
 // Close implements net.Conn. At a shut gate it wakes the connection's own

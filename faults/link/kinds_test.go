@@ -113,6 +113,31 @@ func (c kindCase) afterHeal(t *testing.T, r *rig, conn *client) {
 	}
 }
 
+func TestReset(t *testing.T) {
+	for name, f := range fabrics(t) {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, f)
+			reading, writing := r.dial(), r.dial()
+			failed := make(chan error)
+			go func() {
+				_, err := reading.Read(make([]byte, 1))
+				failed <- err
+			}()
+			w := r.impair(Impairment{Kind: Reset})
+			if err := <-failed; !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("read: %v", err)
+			}
+			if _, err := writing.Write([]byte("x")); !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("write: %v", err)
+			}
+			r.dial()
+			if b := r.heal(w); b.Conns != 2 {
+				t.Errorf("bite %+v", b)
+			}
+		})
+	}
+}
+
 func TestCut(t *testing.T) {
 	for name, f := range fabrics(t) {
 		t.Run(name, func(t *testing.T) {

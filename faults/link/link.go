@@ -13,6 +13,7 @@
 //	zombie           requests held until the heal             applied late, even when the client has gone
 //	slow-reply       replies held until the heal              applied, known late
 //	fast-lost-reply  connection closed in place of a reply    applied, never known
+//	reset            connections reset once, dials accepted   applied if it was on its way
 //	delay            every packet comes later                 applied
 //	bandwidth        bytes pass at a rate                     applied
 //
@@ -60,6 +61,7 @@ const (
 	Zombie        Kind = "zombie"          // requests held, delivered on heal even when the client has gone
 	SlowReply     Kind = "slow-reply"      // replies held, delivered on heal: applied, known late
 	FastLostReply Kind = "fast-lost-reply" // applied, then the connection is closed at once
+	Reset         Kind = "reset"           // connections open at this moment reset, new ones accepted
 	Delay         Kind = "delay"           // latency with jitter, both directions
 	Bandwidth     Kind = "bandwidth"       // a byte rate, both directions
 )

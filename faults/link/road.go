@@ -69,6 +69,21 @@ func (r *road) openConns() int {
 	return len(r.conns)
 }
 
+// resetConns resets the connections that are open at this moment, and returns
+// how many.
+func (r *road) resetConns() int {
+	r.mu.Lock()
+	conns := make([]*conn, 0, len(r.conns))
+	for c := range r.conns {
+		conns = append(conns, c)
+	}
+	r.mu.Unlock()
+	for _, c := range conns {
+		c.reset()
+	}
+	return len(conns)
+}
+
 // change makes one change to the port at a time, under the watchdog. After a
 // change that hangs every other one fails too, by time.
 func (r *road) change(ctx context.Context, what string, do func(context.Context) error) error {

@@ -13,6 +13,7 @@ type wound struct {
 	road    *road
 	toxics  []toxicSpec
 	cut     bool   // it stops the proxy
+	reset   bool   // it resets the connections, and is over
 	down    bool   // it is among the road's cuts at this moment, under road.changes
 	before  counts // when it began
 	severed int    // connections that it cut at its beginning
@@ -59,14 +60,14 @@ func (r *road) keep(w *wound) bool {
 func (w *wound) prepare(i Impairment) error {
 	recipe, known := recipes[i.Kind]
 	switch {
-	case !known && i.Kind != Cut:
+	case !known && i.Kind != Cut && i.Kind != Reset:
 		return fmt.Errorf("unknown kind %q", i.Kind)
 	case i.Kind == Bandwidth && i.Rate <= 0:
 		return fmt.Errorf("bandwidth %d: a positive rate in bytes per second is needed", i.Rate)
 	case i.Delay < 0 || i.Jitter < 0:
 		return fmt.Errorf("delay %s, jitter %s: neither can be negative", i.Delay, i.Jitter)
 	}
-	w.cut = i.Kind == Cut
+	w.cut, w.reset = i.Kind == Cut, i.Kind == Reset
 	id := w.road.lastWound.Add(1)
 	for _, toward := range []Direction{Up, Down} {
 		t, ok := recipe[toward]
@@ -90,6 +91,9 @@ func (w *wound) inflict(ctx context.Context) error {
 		if err := r.port.enable(ctx, false); err != nil {
 			return err
 		}
+	}
+	if w.reset {
+		w.severed = r.resetConns()
 	}
 	for _, t := range w.toxics {
 		if err := r.port.add(ctx, t); err != nil {
