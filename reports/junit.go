@@ -107,6 +107,9 @@ func (r *Run) junitCases() []junitCase {
 		}
 		cases = append(cases, c)
 	}
+	for _, f := range r.Report.Breaches {
+		cases = append(cases, junitCase{Name: "slo " + f.ID, Failure: &junitTrouble{Message: f.Text, Type: string(checker.SLOBreach)}})
+	}
 	return cases
 }
 

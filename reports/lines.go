@@ -26,7 +26,7 @@ func (r *Run) Headline() string {
 	case checker.HarnessError:
 		return "the harness failed: " + strings.Join(r.Harness, "; ")
 	case checker.SLOBreach:
-		return fmt.Sprintf("%d of %d objectives missed; no violation in %s", r.missed(), len(r.SLOs), grants)
+		return fmt.Sprintf("%s missed; no violation in %s", plural(r.missed()+len(r.Report.Breaches), "objective"), grants)
 	case checker.Inconclusive:
 		if r.Interrupted {
 			return "interrupted: nothing wrong was seen, and not enough was seen"
@@ -46,10 +46,24 @@ func (r *Run) failure() string {
 	if len(r.Stories) > 0 {
 		text = r.Stories[0].Title
 	}
-	if n := len(r.Report.Violations); n > 1 {
-		text += fmt.Sprintf("  (1 of %d witnesses)", n)
+	if n := r.Violations(); n > 1 {
+		text += fmt.Sprintf("  (1 of %s witnesses)", unit.Count(n))
 	}
 	return text
+}
+
+// Violations counts the violations, those that the checker only counted
+// included.
+func (r *Run) Violations() int {
+	listed := map[string]int{}
+	for _, f := range r.Report.Violations {
+		listed[f.ID]++
+	}
+	n := len(r.Report.Violations)
+	for id, total := range r.Report.Totals {
+		n += max(total-listed[id], 0)
+	}
+	return n
 }
 
 func (r *Run) missed() int {
@@ -81,6 +95,12 @@ func (r *Run) Basis() []Line {
 		lines = append(lines, Line{"bound", bound})
 	}
 	lines = append(lines, Line{"latency", r.latency()})
+	for _, note := range r.Report.Notes {
+		lines = append(lines, Line{"note", note})
+	}
+	for _, warning := range r.Warnings {
+		lines = append(lines, Line{"warning", warning})
+	}
 	if r.Meta.Testbed.Embedded {
 		lines = append(lines, Line{"testbed", "embedded nodes: no evidence about Redis itself"})
 	}
@@ -176,7 +196,7 @@ func (r *Run) judged() string {
 // 95 %.
 func (r *Run) bound() string {
 	n := r.Report.Evidence.FaultedHandovers
-	if n == 0 || len(r.Report.Violations) > 0 {
+	if n == 0 || r.Violations() > 0 {
 		return ""
 	}
 	return fmt.Sprintf("0 of %s faulted hand-overs: rate < %s (95 %%)", unit.Count(n), unit.Percent(min(3/float64(n), 1)))

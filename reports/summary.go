@@ -59,6 +59,9 @@ func (r *Run) sloRows() [][]string {
 	for _, s := range r.SLOs {
 		rows = append(rows, []string{tick(s.OK), s.SLO, s.Observed})
 	}
+	for _, f := range r.Report.Breaches {
+		rows = append(rows, []string{tick(false), f.ID + " " + f.Name, f.Text})
+	}
 	return rows
 }
 

@@ -23,18 +23,20 @@ func (l *load) lagged(d time.Duration) {
 	record(l.lag, d)
 }
 
-// note reads a phase event: its lag, and "dropped=N" in its note, the arrivals
-// that found no free client since the run began.
+// note reads a phase event: its lag, and "N dropped" in its note, the arrivals
+// of that phase that found the backlog full.
 func (l *load) note(e *history.Event) {
 	if e.HasAll(history.HasLag) {
 		l.lagged(e.Lag)
 	}
+	last := ""
 	for word := range strings.FieldsSeq(e.Note) {
-		if number, ok := strings.CutPrefix(word, "dropped="); ok {
-			if n, err := strconv.ParseInt(number, 10, 64); err == nil {
-				l.dropped = max(l.dropped, n)
+		if word == "dropped" {
+			if n, err := strconv.ParseInt(last, 10, 64); err == nil {
+				l.dropped += n
 			}
 		}
+		last = word
 	}
 }
 

@@ -65,10 +65,11 @@ func (s *Stats) Event(e *history.Event) {
 	}
 }
 
-// enter notes a phase event. The figures begin at the main phase.
+// enter notes a phase event. A phase has one at its begin and one at its end;
+// the figures begin with the main phase.
 func (s *Stats) enter(e *history.Event) {
 	s.load.note(e)
-	if e.Kind == history.Invoke {
+	if e.Kind == history.Invoke || e.Value == "" || e.Value == s.phase {
 		return
 	}
 	switch e.Value {

@@ -138,11 +138,30 @@ func TestWarmUpApart(t *testing.T) {
 	acquire := func(at time.Duration, k history.Kind) history.Event {
 		return history.Event{Time: at, Kind: k, Op: history.Acquire, Key: "k", Owner: "a"}
 	}
+	end := phase(2*time.Second, history.PhaseMain)
+	end.Lag, end.Has, end.Note = time.Millisecond, history.HasLag, "end of phase; 9 arrivals, 3 dropped at a full backlog, 1 unserved"
 	_, sum := measure(history.History{Events: []history.Event{
 		phase(0, history.PhaseWarmup), acquire(1, history.Invoke), acquire(2, history.OK),
 		phase(time.Second, history.PhaseMain), acquire(time.Second, history.Invoke), acquire(2*time.Second, history.OK),
+		end, phase(2*time.Second, ""),
 	}})
+	if sum.Dropped != 3 || sum.Lag.Count != 1 {
+		t.Errorf("dropped %d, lag %+v", sum.Dropped, sum.Lag)
+	}
 	if sum.Outcomes.Acquired != 1 || sum.Measured != time.Second || sum.Find(Acquire, All).Count != 1 {
 		t.Errorf("acquired %d in %v", sum.Outcomes.Acquired, sum.Measured)
+	}
+}
+
+func BenchmarkEvent(b *testing.B) {
+	h := sample.History(sample.Passing)
+	s := New(h.Header)
+	i := 0
+	for b.Loop() {
+		if i == len(h.Events) {
+			i, s = 0, New(h.Header)
+		}
+		s.Event(&h.Events[i])
+		i++
 	}
 }

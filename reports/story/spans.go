@@ -88,7 +88,7 @@ func stored(events []history.Event, end time.Duration) []Stored {
 	var out []Stored
 	last := map[string]int{}
 	for _, e := range events {
-		if e.Op != history.Key || e.Time > end {
+		if e.Op != history.Key || e.Kind != history.OK || e.Time > end {
 			continue
 		}
 		holder := e.Holder

@@ -94,6 +94,9 @@ func nemesis(e history.Event) string {
 }
 
 func sighting(e history.Event) string {
+	if e.Kind != history.OK {
+		return "could not be looked at" + reason(e)
+	}
 	if e.Holder == "" || e.HasAll(history.HasPTTL) && e.PTTL == -2 {
 		return "stores nothing under " + e.Key
 	}

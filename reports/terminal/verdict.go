@@ -72,22 +72,31 @@ func (b *block) body(r *reports.Run, v checker.Verdict) {
 			fmt.Fprintf(b, "  %-10s %s\n", l.Label, l.Text)
 		}
 	}
-	for i, s := range r.SLOs {
-		label := ""
-		if i == 0 {
-			label = "SLO"
-		}
-		mark, color := "✓", greenBold
-		if !s.OK {
-			mark, color = "✗", redBold
-		}
-		fmt.Fprintf(b, "  %-10s %s %s   %s\n", label, b.o.paint(color, mark), s.SLO, s.Observed)
-	}
+	b.objectives(r)
 	b.suspicions(r)
 	if v != checker.Fail && v != checker.Pass {
 		b.line("replay", r.Replay(""))
 	}
 	b.line("report", filepath.Join(r.Dir, reports.ReportFile))
+}
+
+// objectives lists what was demanded beside what was observed.
+func (b *block) objectives(r *reports.Run) {
+	label := "SLO"
+	line := func(ok bool, text, observed string) {
+		mark := b.o.paint(greenBold, "✓")
+		if !ok {
+			mark = b.o.paint(redBold, "✗")
+		}
+		fmt.Fprintf(b, "  %-10s %s %s   %s\n", label, mark, text, observed)
+		label = ""
+	}
+	for _, s := range r.SLOs {
+		line(s.OK, s.SLO, s.Observed)
+	}
+	for _, f := range r.Report.Breaches {
+		line(false, f.ID, f.Text)
+	}
 }
 
 // stories tells the first witnesses.
@@ -109,8 +118,8 @@ func (b *block) stories(r *reports.Run) {
 		b.line("replay", r.Replay(s.ID))
 		b.line("picture", filepath.Join(r.Dir, reports.PlotsDir, "witness-"+s.ID+".svg"))
 	}
-	if more := len(r.Report.Violations) - len(r.Stories); more > 0 {
-		b.line("more", fmt.Sprintf("%d further violations in results.json", more))
+	if more := r.Violations() - len(r.Stories); more > 0 {
+		b.line("more", unit.Count(more)+" further violations: see results.json")
 	}
 }
 
