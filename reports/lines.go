@@ -19,7 +19,7 @@ type Line struct {
 // Headline says in one line what the verdict means, without its name.
 func (r *Run) Headline() string {
 	m := r.measured()
-	grants := fmt.Sprintf("%s grants over %s (seed %s)", unit.Count(m.Outcomes.Acquired), unit.Span(m.Duration), unit.Seed(r.Meta.Seed))
+	grants := fmt.Sprintf("%s grants over %s (seed %s)", unit.Count(r.Report.Evidence.Grants), unit.Span(m.Duration), unit.Seed(r.Meta.Seed))
 	switch r.Verdict() {
 	case checker.Fail:
 		return r.failure()

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"image/color"
+	"image/png"
 	"regexp"
 	"strings"
 
@@ -41,8 +42,7 @@ func (f *Figure) PNG() ([]byte, error) {
 	var out bytes.Buffer
 	err := f.guard(func() error {
 		f.draw(draw.New(c))
-		_, err := (vgimg.PngCanvas{Canvas: c}).WriteTo(&out)
-		return err
+		return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, shrink(c.Image()))
 	})
 	return out.Bytes(), err
 }

@@ -89,7 +89,7 @@ func latencyPanel(s *stats.Summary, all []mark, c clock, slo time.Duration) *plo
 	for _, l := range lines {
 		p.Add(l)
 	}
-	p.Add(silences(s), lines)
+	p.Add(silences(s), edges(s, true), lines)
 	logTime(&p.Y, lo, hi)
 	if s.Outcomes.Acquired == 0 {
 		p.Add(notice("nothing was acquired"))
@@ -111,6 +111,29 @@ func latencyRange(s *stats.Summary, slo time.Duration) (lo, hi float64) {
 	hi = max(hi, lo*10)
 	// Half a decade above all values leaves room for the legend.
 	return lo * 0.5, math.Pow(10, math.Ceil(math.Log10(hi)+0.25))
+}
+
+// edges marks where the main phase began and ended, when that is not where
+// the run did: warm-up and final phase have loads of their own.
+func edges(s *stats.Summary, named bool) layer {
+	return func(c draw.Canvas, p *plot.Plot) {
+		tx, _ := p.Transforms(&c)
+		mark := func(t time.Duration, name string, left bool) {
+			x := tx(t.Seconds())
+			c.StrokeLine2(line(muted, 0.7, 1, 2), x, c.Min.Y, x, c.Max.Y)
+			if sty := words(8, muted); named && left {
+				c.FillText(sty, vg.Point{X: x - sty.Width(name) - vg.Points(3), Y: c.Min.Y + vg.Points(6)}, name)
+			} else if named {
+				c.FillText(sty, vg.Point{X: x + vg.Points(3), Y: c.Min.Y + vg.Points(6)}, name)
+			}
+		}
+		if s.From > s.Duration/50 {
+			mark(s.From, "warm-up", true)
+		}
+		if s.To < s.Duration-s.Duration/50 {
+			mark(s.To, "healed, final phase", false)
+		}
+	}
 }
 
 const maxSilences = 4
@@ -139,7 +162,7 @@ func Silences(s *stats.Summary) []stats.Gap {
 	if s.Outcomes.Acquired == 0 {
 		return nil
 	}
-	usual := s.Measured / time.Duration(s.Outcomes.Acquired)
+	usual := s.Measured() / time.Duration(s.Outcomes.Acquired)
 	var out []stats.Gap
 	for _, g := range s.Gaps {
 		if len(out) < maxSilences && g.Length() >= max(time.Second, 2*s.Width, 10*usual) {
@@ -179,7 +202,7 @@ func outcomePanel(s *stats.Summary, all []mark, c clock) *plot.Plot {
 	for _, l := range lines {
 		p.Add(l)
 	}
-	p.Add(lines)
+	p.Add(edges(s, false), lines)
 	limits(&p.Y, 0, top*1.35)
 	p.Y.Tick.Marker = step{by: nice(max(top*1.35, 1), 4)}
 	return p

@@ -30,8 +30,8 @@ var plain = map[string]metric{
 	"unknown":   share(func(o stats.Outcomes) int64 { return o.Unknown }),
 	"contended": share(func(o stats.Outcomes) int64 { return o.Contended }),
 
-	"grants/s":   {number, func(s *stats.Summary) (float64, bool) { return s.GrantsPerSecond(), s.Measured > 0 }},
-	"attempts/s": {number, func(s *stats.Summary) (float64, bool) { return s.AttemptsPerSecond(), s.Measured > 0 }},
+	"grants/s":   {number, func(s *stats.Summary) (float64, bool) { return s.GrantsPerSecond(), s.Measured() > 0 }},
+	"attempts/s": {number, func(s *stats.Summary) (float64, bool) { return s.AttemptsPerSecond(), s.Measured() > 0 }},
 	"grants":     {number, func(s *stats.Summary) (float64, bool) { return float64(s.Outcomes.Acquired), true }},
 	"dropped":    {number, func(s *stats.Summary) (float64, bool) { return float64(s.Dropped), true }},
 	"jain":       {number, func(s *stats.Summary) (float64, bool) { return s.Fairness.Jain, s.Outcomes.Acquired > 0 }},
@@ -68,7 +68,7 @@ func recovery(s *stats.Summary) (float64, bool) {
 		}
 		any = true
 		if f.FirstGrant == stats.Never {
-			worst = max(worst, s.Duration-end)
+			worst = max(worst, s.To-end)
 		}
 		worst = max(worst, f.FirstGrant)
 	}

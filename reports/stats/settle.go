@@ -41,7 +41,7 @@ func settle(s *Summary) {
 }
 
 func (s *Summary) nextFault(i int, end time.Duration) time.Duration {
-	until := s.Duration
+	until := s.To
 	for j, f := range s.Faults {
 		if j != i && f.Started != Never && (f.End() == Never || f.End() > end) {
 			until = min(until, max(f.Started, end))
@@ -55,7 +55,7 @@ func quietNormal(s *Summary) (rate float64, p99 time.Duration, ok bool) {
 	var rates []int64
 	var tails []time.Duration
 	for _, w := range s.Windows {
-		if w.Outcomes.Acquired == 0 || s.faulted(w.Start, w.Start+s.Width) {
+		if w.Outcomes.Acquired == 0 || w.Start < s.From || w.Start+s.Width > s.To || s.faulted(w.Start, w.Start+s.Width) {
 			continue
 		}
 		rates = append(rates, w.Outcomes.Acquired)

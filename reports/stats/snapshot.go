@@ -7,7 +7,7 @@ import "time"
 type Snapshot struct {
 	At       time.Duration // time of the last event
 	Phase    string
-	Outcomes Outcomes // since the run began, warm-up apart
+	Outcomes Outcomes // since the run began
 	P50      time.Duration
 	P99      time.Duration
 	Max      time.Duration
@@ -32,7 +32,7 @@ func (s *Stats) Snapshot() Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	snap := Snapshot{
-		At: s.now, Phase: s.phase, Outcomes: s.outcomes, Dropped: s.load.dropped,
+		At: s.now, Phase: s.phase, Outcomes: s.total, Dropped: s.load.dropped,
 		Keys: len(s.holds.keys), Held: s.holds.held(s.now), Alarms: s.alarms(),
 		Faults: len(s.faults.list), Active: s.faults.inEffect(),
 	}

@@ -16,13 +16,16 @@ type Stats struct {
 	now      time.Duration // time of the last event
 	events   int
 	phase    string
-	mainFrom time.Duration // end of the warm-up
+	outside  bool          // before or after the main phase, where its figures are not taken
+	mainFrom time.Duration // begin of the main phase
+	mainTo   time.Duration // its end; Never while it goes on
 	complete bool          // the end event was seen
 
 	open     map[int]invocation // by process; a process has one open operation
 	hists    histograms
 	windows  windows
-	outcomes Outcomes
+	outcomes Outcomes // of the main phase
+	total    Outcomes // of the whole run
 	faults   faultLog
 	clients  clients
 	holds    holds
@@ -41,6 +44,7 @@ type invocation struct {
 func New(h history.Header) *Stats {
 	return &Stats{
 		header:  h,
+		mainTo:  Never,
 		open:    map[int]invocation{},
 		windows: windows{width: firstWidth},
 		faults:  newFaultLog(h.TTL),
@@ -65,21 +69,34 @@ func (s *Stats) Event(e *history.Event) {
 	}
 }
 
-// enter notes a phase event. A phase has one at its begin and one at its end;
-// the figures begin with the main phase.
+// enter notes a phase event: a phase has one at its begin, and may have one at
+// its end. The figures are those of the main phase; a history without phases
+// is all main. Warm-up and the healthy final phase have loads of their own.
 func (s *Stats) enter(e *history.Event) {
 	s.load.note(e)
-	if e.Kind == history.Invoke || e.Value == "" || e.Value == s.phase {
+	if e.Kind == history.Invoke || e.Value == "" {
 		return
 	}
-	switch e.Value {
-	case history.PhaseMain:
-		s.mainFrom = e.Time
-		s.gaps.last = e.Time
-	case history.PhaseEnd:
+	if e.Value == s.phase || s.phase == history.PhaseMain {
+		s.leaveMain(e.Time)
+	}
+	switch {
+	case e.Value == s.phase:
+	case e.Value == history.PhaseMain:
+		s.outside, s.mainFrom, s.gaps.last = false, e.Time, e.Time
+	case e.Value == history.PhaseEnd:
+		s.leaveMain(e.Time)
 		s.complete = true
+	default:
+		s.outside = true
 	}
 	s.phase = e.Value
+}
+
+func (s *Stats) leaveMain(t time.Duration) {
+	if !s.outside {
+		s.mainTo, s.outside = t, true
+	}
 }
 
 func (s *Stats) operation(e *history.Event) {
@@ -125,7 +142,7 @@ func (s *Stats) adjust(e *history.Event, inv *invocation) {
 // latency files how long a completed operation took. Only operations that took
 // effect count: a refusal or a timeout is an outcome, with a series of its own.
 func (s *Stats) latency(e *history.Event, inv invocation) {
-	if s.phase == history.PhaseWarmup {
+	if s.outside {
 		return
 	}
 	end := e.Time
@@ -156,14 +173,17 @@ var serviceSeries = map[history.Op]Series{
 
 // acquired files the outcome of an acquire attempt.
 func (s *Stats) acquired(e *history.Event, inv invocation) {
-	response := e.Time - inv.intended
-	s.clients.attempt(e, inv)
-	s.windows.attempt(e, response)
-	if s.phase != history.PhaseWarmup {
-		s.outcomes.add(e)
+	s.windows.attempt(e, e.Time-inv.intended)
+	s.total.add(e)
+	if e.Kind == history.OK {
+		s.faults.granted(e.Time)
 	}
+	if s.outside {
+		return
+	}
+	s.outcomes.add(e)
+	s.clients.attempt(e, inv)
 	if e.Kind == history.OK {
 		s.gaps.grant(e.Time)
-		s.faults.granted(e.Time)
 	}
 }

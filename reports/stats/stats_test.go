@@ -114,7 +114,7 @@ func TestTargetText(t *testing.T) {
 		`{"clients":["c03"],"nodes":["n2"],"direction":"request"}`:                       "c03→n2",
 		`{"client":"c03","node":"n2"}`:                                                   "c03↔n2",
 		`{"nodes":["n1"],"jump":"+5s"}`:                                                  "n1 jump +5s",
-		`{"clients":["a","b","c","d"],"nodes":["n2"],"direction":"response","key":"k1"}`: "4 clients←n2 key k1",
+		`{"clients":["a","b","c","d"],"nodes":["n2"],"direction":"response","key":"k1"}`: "4 clients←n2 (k1)",
 		`7`: "7",
 	} {
 		if got := TargetText([]byte(raw)); got != want {
@@ -131,7 +131,7 @@ func TestClientOf(t *testing.T) {
 	}
 }
 
-func TestWarmUpApart(t *testing.T) {
+func TestMainPhaseApart(t *testing.T) {
 	phase := func(at time.Duration, v string) history.Event {
 		return history.Event{Time: at, Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: v}
 	}
@@ -143,13 +143,18 @@ func TestWarmUpApart(t *testing.T) {
 	_, sum := measure(history.History{Events: []history.Event{
 		phase(0, history.PhaseWarmup), acquire(1, history.Invoke), acquire(2, history.OK),
 		phase(time.Second, history.PhaseMain), acquire(time.Second, history.Invoke), acquire(2*time.Second, history.OK),
-		end, phase(2*time.Second, ""),
+		end, phase(2*time.Second, ""), phase(3*time.Second, history.PhaseFinal),
+		acquire(4*time.Second, history.Invoke), acquire(5*time.Second, history.OK), phase(6*time.Second, history.PhaseFinal),
+		phase(6*time.Second, history.PhaseEnd),
 	}})
+	if sum.Total.Acquired != 3 || !sum.Complete || len(sum.Gaps) != 1 || sum.Duration != 6*time.Second {
+		t.Errorf("%+v", sum)
+	}
 	if sum.Dropped != 3 || sum.Lag.Count != 1 {
 		t.Errorf("dropped %d, lag %+v", sum.Dropped, sum.Lag)
 	}
-	if sum.Outcomes.Acquired != 1 || sum.Measured != time.Second || sum.Find(Acquire, All).Count != 1 {
-		t.Errorf("acquired %d in %v", sum.Outcomes.Acquired, sum.Measured)
+	if sum.Outcomes.Acquired != 1 || sum.Measured() != time.Second || sum.Find(Acquire, All).Count != 1 {
+		t.Errorf("acquired %d in %v", sum.Outcomes.Acquired, sum.Measured())
 	}
 }
 

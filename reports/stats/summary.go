@@ -10,10 +10,12 @@ import (
 // results.json; histograms and windows are rebuilt from the history.
 type Summary struct {
 	Events   int           `json:"events"`
-	Duration time.Duration `json:"duration_ns"` // to the last event
-	Measured time.Duration `json:"measured_ns"` // the same, warm-up apart
-	Complete bool          `json:"complete"`    // the history has its end
+	Duration time.Duration `json:"duration_ns"`  // to the last event
+	From     time.Duration `json:"main_from_ns"` // the main phase, whose figures these are
+	To       time.Duration `json:"main_to_ns"`
+	Complete bool          `json:"complete"` // the history has its end
 	Outcomes Outcomes      `json:"outcomes"`
+	Total    Outcomes      `json:"total"` // of the whole run, warm-up and final phase included
 	Latency  []Latency     `json:"latency"`
 	Faults   []Fault       `json:"faults"`
 	Gaps     []Gap         `json:"gaps"` // the longest stretches without a grant, longest first
@@ -61,17 +63,20 @@ func (s *Summary) Find(name Series, phase string) Quantiles {
 	return Quantiles{}
 }
 
-// GrantsPerSecond is the rate of grants, warm-up apart.
+// Measured is how long the main phase lasted.
+func (s *Summary) Measured() time.Duration { return s.To - s.From }
+
+// GrantsPerSecond is the rate of grants in the main phase.
 func (s *Summary) GrantsPerSecond() float64 { return s.perSecond(s.Outcomes.Acquired) }
 
-// AttemptsPerSecond is the rate of acquire attempts, warm-up apart.
+// AttemptsPerSecond is the rate of acquire attempts in the main phase.
 func (s *Summary) AttemptsPerSecond() float64 { return s.perSecond(s.Outcomes.Attempts()) }
 
 func (s *Summary) perSecond(n int64) float64 {
-	if s.Measured <= 0 {
+	if s.Measured() <= 0 {
 		return 0
 	}
-	return float64(n) / s.Measured.Seconds()
+	return float64(n) / s.Measured().Seconds()
 }
 
 // Summary sums up what was seen so far. It shares nothing with s.
@@ -79,8 +84,8 @@ func (s *Stats) Summary() *Summary {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := &Summary{
-		Events: s.events, Duration: s.now, Measured: s.now - s.mainFrom, Complete: s.complete,
-		Outcomes: s.outcomes, Fairness: s.clients.summary(), Gaps: s.longestGaps(),
+		Events: s.events, Duration: s.now, From: s.mainFrom, To: s.mainEnd(), Complete: s.complete,
+		Outcomes: s.outcomes, Total: s.total, Fairness: s.clients.summary(), Gaps: s.longestGaps(),
 		Margin: s.holds.margin.summary(s.header.Drift), Lag: QuantilesOf(s.load.lag), Dropped: s.load.dropped,
 		Alarms: s.alarms(), hists: s.hists.clone(),
 	}
@@ -124,12 +129,21 @@ func latencies(h histograms) []Latency {
 	return out
 }
 
-// longestGaps lists the gaps, the one that the run ended in included.
+// mainEnd is where the main phase ended, or has come to.
+func (s *Stats) mainEnd() time.Duration {
+	if s.mainTo == Never {
+		return s.now
+	}
+	return s.mainTo
+}
+
+// longestGaps lists the gaps of the main phase, the one that it ended in
+// included.
 func (s *Stats) longestGaps() []Gap {
 	g := s.gaps
 	g.longest = slices.Clone(g.longest)
-	if s.now > g.last {
-		g.keep(Gap{g.last, s.now})
+	if end := s.mainEnd(); end > g.last {
+		g.keep(Gap{g.last, end})
 	}
 	slices.SortFunc(g.longest, func(a, b Gap) int {
 		return cmp.Or(cmp.Compare(b.Length(), a.Length()), cmp.Compare(a.From, b.From))

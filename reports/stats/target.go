@@ -56,6 +56,9 @@ func objectText(object map[string]any) string {
 	case clients+nodes != "":
 		words = append(words, clients+nodes)
 	}
+	if key := strings.Join(take("key"), ","); key != "" {
+		words = append(words, "("+key+")")
+	}
 	rest := make([]string, 0, len(object))
 	for field, value := range object {
 		if v := strings.Join(values(value), ","); v != "" {

@@ -83,31 +83,42 @@ func overlap(holds []Hold, owners []string) Overlap {
 }
 
 // stored joins the witnesses' sightings at each node into stretches: a
-// sighting counts until the next one.
+// sighting counts until the next one. A node may keep several keys for one
+// resource, told apart by the note; one that never held anything is left out.
 func stored(events []history.Event, end time.Duration) []Stored {
 	var out []Stored
 	last := map[string]int{}
+	used := map[string]bool{}
+	var names []string // of each stretch, its key at its node
 	for _, e := range events {
 		if e.Op != history.Key || e.Kind != history.OK || e.Time > end {
 			continue
 		}
-		holder := e.Holder
+		holder, name := e.Holder, e.Node+" "+e.Note
 		if e.HasAll(history.HasPTTL) && e.PTTL == -2 {
 			holder = ""
 		}
-		if i, ok := last[e.Node]; ok {
+		used[name] = used[name] || holder != ""
+		if i, ok := last[name]; ok {
 			out[i].To = e.Time
 			if out[i].Holder == holder {
 				continue
 			}
 		}
-		last[e.Node] = len(out)
+		last[name] = len(out)
+		names = append(names, name)
 		out = append(out, Stored{Node: e.Node, Holder: holder, From: e.Time})
 	}
 	for _, i := range last {
 		out[i].To = end
 	}
-	return out
+	kept := out[:0]
+	for i, s := range out {
+		if used[names[i]] {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // writes lists the writes whose outcome is known, and which of them came late.
