@@ -16,6 +16,9 @@ type evidence struct {
 }
 
 func (*evidence) ids() []string { return []string{"V1"} }
+func (*evidence) wants() []what {
+	return []what{invoked, refused, granted, reentered, rejected, unknown, settled}
+}
 
 func (v *evidence) see(f *fact) {
 	switch f.what {

@@ -39,6 +39,9 @@ const (
 	witnessed                 // a node witness
 	receipt                   // a link's receipt
 	audited                   // a line of the store's log
+	ticked                    // the time that a rule asked for has passed, before the event is looked at
+
+	facts // one more than there are
 )
 
 // A landing is an accepted write at its place in the store's order.
@@ -56,15 +59,17 @@ type landing struct {
 type rule interface {
 	// ids names the properties that it decides.
 	ids() []string
+	// wants names the facts that it sees.
+	wants() []what
 	// see takes one fact.
 	see(f *fact)
 	// finish judges what was left open. No fact comes after it.
 	finish()
 }
 
-// dispatch shows f to every rule that still stands.
+// dispatch shows f to every rule that wants it and still stands.
 func (j *Judge) dispatch(f *fact) {
-	for i := 0; i < len(j.rules); {
+	for i := 0; i < len(j.wanted[f.what]); {
 		i = j.show(f, i)
 	}
 }
@@ -75,14 +80,22 @@ func (j *Judge) show(f *fact, i int) (next int) {
 	next = i
 	defer func() {
 		if r := recover(); r != nil {
-			j.bury(next, r)
+			j.bury(j.wanted[f.what][next], r)
 			next++
 		}
 	}()
-	for ; next < len(j.rules); next++ {
-		j.rules[next].see(f)
+	for rules := j.wanted[f.what]; next < len(rules); next++ {
+		j.rules[rules[next]].see(f)
 	}
 	return next
+}
+
+// enlist adds a rule.
+func (j *Judge) enlist(r rule) {
+	for _, w := range r.wants() {
+		j.wanted[w] = append(j.wanted[w], len(j.rules))
+	}
+	j.rules = append(j.rules, r)
 }
 
 // finishRules lets every rule that still stands judge what it left open.
@@ -115,5 +128,6 @@ type crash struct {
 type buried struct{}
 
 func (buried) ids() []string { return nil }
+func (buried) wants() []what { return nil }
 func (buried) see(*fact)     {}
 func (buried) finish()       {}

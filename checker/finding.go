@@ -52,6 +52,16 @@ type hits struct {
 	total map[string]int
 }
 
+// full says whether no more findings of id are kept, and counts this one then:
+// a flood of them costs nothing.
+func (h *hits) full(id string) bool {
+	if h.total[id] < h.limit {
+		return false
+	}
+	h.total[id]++
+	return true
+}
+
 func (h *hits) add(x *hit) {
 	if h.total == nil {
 		h.total = make(map[string]int)

@@ -36,12 +36,14 @@ type Judge struct {
 	maxSeq  uint64 // highest sequence number that a client has been told
 	audited bool   // the store's log was read
 	now     time.Duration
+	due     time.Duration // when a rule wants to be shown a tick; never when none does
 	events  int
 	ended   bool
 	f       fact // the one being dispatched
 	landing landing
 
 	rules      []rule
+	wanted     [facts][]int // which rules see which facts
 	crashed    []crash
 	broken     *crash // the ledger itself panicked
 	violations hits
@@ -59,7 +61,7 @@ func New(h history.Header, o Options) *Judge {
 		o.Limit = 100
 	}
 	j := &Judge{
-		h: h, o: o, test: contract,
+		h: h, o: o, test: contract, due: never,
 		keys:       make(map[string]*key),
 		unknown:    make(map[string]*op),
 		asked:      make(map[int]*op),
@@ -67,8 +69,12 @@ func New(h history.Header, o Options) *Judge {
 		suspicious: hits{limit: suspicions},
 	}
 	j.ev, j.phases = &evidence{j: j}, &phases{j: j}
-	j.rules = append(j.rules, j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j})
-	j.rules = append(j.rules, &doubleGrants{j: j}, &ownership{j: j, checked: h.OwnerCheckedRelease == nil || *h.OwnerCheckedRelease}, &stillborn{j: j}, &sections{j: j})
+	for _, r := range []rule{
+		j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j}, &doubleGrants{j: j},
+		&ownership{j: j, checked: h.OwnerCheckedRelease == nil || *h.OwnerCheckedRelease}, &stillborn{j: j}, &sections{j: j},
+	} {
+		j.enlist(r)
+	}
 	return j
 }
 
@@ -93,6 +99,10 @@ func (j *Judge) Event(e *history.Event) {
 		}
 	}()
 	j.now = e.Time
+	if j.now > j.due {
+		j.due = never
+		j.tell(ticked, e)
+	}
 	switch {
 	case e.Op == history.Phase:
 		j.ended = j.ended || e.Value == history.PhaseEnd

@@ -25,6 +25,7 @@ type lateRelease struct {
 }
 
 func (*ownership) ids() []string { return []string{"S5", "S6"} }
+func (*ownership) wants() []what { return []what{granted, extended, releasing, answered} }
 
 func (w *ownership) see(f *fact) {
 	switch f.what {
@@ -155,6 +156,9 @@ func (w *ownership) foreign(l lateRelease, z *grant) {
 }
 
 func (w *ownership) harmless(l lateRelease) {
+	if w.j.suspicious.full("S5") {
+		return
+	}
 	g := l.of
 	text := fmt.Sprintf("%s released %s at %s and was told yes, %s after its own lease had ended. Nobody was harmed, as far as can be seen.",
 		g.owner(), g.holder.key.name, at(l.inv), span(l.inv-g.d))

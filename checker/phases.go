@@ -40,6 +40,7 @@ const (
 )
 
 func (*phases) ids() []string { return []string{"V3", "V4", "V6", "V7"} }
+func (*phases) wants() []what { return []what{phased, granted, rejected, extended, unknown, refused} }
 func (*phases) finish()       {}
 
 func (p *phases) see(f *fact) {

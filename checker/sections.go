@@ -36,6 +36,7 @@ type update struct {
 const recentUpdates = 32
 
 func (*sections) ids() []string { return []string{"S3"} }
+func (*sections) wants() []what { return []what{landed} }
 func (*sections) finish()       {}
 
 func (s *sections) see(f *fact) {

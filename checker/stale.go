@@ -8,6 +8,7 @@ import "fmt"
 type staleWrites struct{ j *Judge }
 
 func (*staleWrites) ids() []string { return []string{"S2"} }
+func (*staleWrites) wants() []what { return []what{landed} }
 func (*staleWrites) finish()       {}
 
 func (s *staleWrites) see(f *fact) {

@@ -6,6 +6,7 @@ import "fmt"
 type stillborn struct{ j *Judge }
 
 func (*stillborn) ids() []string { return []string{"S7"} }
+func (*stillborn) wants() []what { return []what{granted} }
 func (*stillborn) finish()       {}
 
 func (s *stillborn) see(f *fact) {

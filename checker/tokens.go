@@ -35,6 +35,7 @@ type step struct {
 }
 
 func (*tokens) ids() []string { return []string{"S4", "S4b"} }
+func (*tokens) wants() []what { return []what{granted, reentered, extended} }
 func (*tokens) finish()       {}
 
 func (t *tokens) see(f *fact) {

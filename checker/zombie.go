@@ -10,6 +10,7 @@ import (
 type zombies struct{ j *Judge }
 
 func (*zombies) ids() []string { return []string{"S3z", "S8"} }
+func (*zombies) wants() []what { return []what{landed, extended, unmoved} }
 
 func (z *zombies) see(f *fact) {
 	switch f.what {
@@ -90,7 +91,7 @@ func (z *zombies) late(k *key, l *landing) {
 	fenced := z.j.h.Fenced && o.fence != 0
 	switch {
 	case z.j.test.zombie(o.inv, g.d, eps) && fenced:
-		if !z.overtaken(k, l) { // S2's otherwise
+		if !z.overtaken(k, l) && !z.j.suspicious.full("S3z") { // S2's otherwise
 			z.j.suspect(z.hit(k, l, "the store had seen no newer token yet, and so accepted it"))
 		}
 	case z.j.test.zombie(o.inv, g.d, eps):

@@ -1,0 +1,197 @@
+package checker
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A generator makes the events of a run with a correct lock, in time order,
+// one by one: clients draw a key, wait their turn, write, and release.
+type generator struct {
+	rng     *rand.Rand
+	unknown float64 // share of operations of unknown outcome
+	plant   int     // the cycle in which a second owner is granted the key as well; 0 is never
+	keys    []genKey
+	clients []genClient
+	owners  []string
+	values  []string
+	seq     uint64
+	next    int // process numbers
+	cycles  int
+	e       history.Event
+	index   int
+	now     time.Duration
+	emit    func(*history.Event)
+}
+
+type genKey struct {
+	name  string
+	fence uint64
+	held  int // client, -1 nobody
+}
+
+type genClient struct {
+	process, step int
+	key           int
+	open          history.Event
+}
+
+const genTTL = time.Second
+
+func newGenerator(keys, clients int, seed uint64, emit func(*history.Event)) *generator {
+	g := &generator{rng: rand.New(rand.NewPCG(seed, 1)), emit: emit, next: clients}
+	for i := range keys {
+		g.keys = append(g.keys, genKey{name: "k" + strconv.Itoa(i), held: -1})
+	}
+	for i := range clients {
+		g.owners = append(g.owners, fmt.Sprintf("c%02d", i))
+		g.clients = append(g.clients, genClient{process: i})
+	}
+	for i := range 4096 {
+		g.values = append(g.values, "v"+strconv.Itoa(i))
+	}
+	return g
+}
+
+func (g *generator) header() history.Header {
+	return history.Header{Type: "history", Version: 1, Nodes: 1, Quorum: 1, TTL: genTTL, Fenced: true}
+}
+
+// operations emits n operations, two events each.
+func (g *generator) operations(n int) {
+	for range n {
+		g.operation(g.rng.IntN(len(g.clients)))
+	}
+}
+
+func (g *generator) event(c *genClient, owner int, kind history.Kind, op history.Op) *history.Event {
+	g.now += time.Duration(g.rng.IntN(200))
+	g.e = history.Event{Index: g.index, Time: g.now, Process: c.process, Kind: kind, Op: op, Key: g.keys[c.key].name, Owner: g.owners[owner]}
+	g.index++
+	return &g.e
+}
+
+// operation lets one client do its next operation.
+func (g *generator) operation(i int) {
+	c := &g.clients[i]
+	op := [...]history.Op{history.Acquire, history.Write, history.Release}[c.step]
+	if op == history.Acquire {
+		c.key = g.rng.IntN(len(g.keys))
+	}
+	k := &g.keys[c.key]
+	e := g.event(c, i, history.Invoke, op)
+	e.Fence = k.fence
+	value := ""
+	if op == history.Write {
+		g.seq++
+		value = g.values[g.seq%4096]
+		if g.unknown > 0 {
+			value = "v" + strconv.FormatUint(g.seq, 10)
+		}
+		e.Value = value
+	}
+	start := e.Time
+	g.emit(e)
+	kind := history.OK
+	if op == history.Acquire && k.held >= 0 {
+		kind = history.Fail
+		if g.plant > 0 && g.cycles >= g.plant {
+			kind, g.plant = history.OK, 0
+		}
+	}
+	if g.unknown > 0 && g.rng.Float64() < g.unknown {
+		kind = history.Info
+	}
+	e = g.event(c, i, kind, op)
+	switch {
+	case op == history.Acquire && kind == history.OK:
+		k.fence++
+		k.held = i
+		e.Fence, e.Has, e.ValidUntil = k.fence, history.HasValidUntil, start+genTTL
+		c.step = 1
+		g.cycles++
+	case op == history.Write:
+		e.Fence, e.Value = k.fence, value
+		if kind == history.OK {
+			e.Has, e.Seq = history.HasSeq, g.seq
+		}
+		c.step = 2
+	case op == history.Release:
+		k.held = -1
+		c.step = 0
+	}
+	if kind == history.Info {
+		c.process = g.next
+		g.next++
+	}
+	g.emit(e)
+}
+
+func (g *generator) end() {
+	g.emit(&history.Event{Index: g.index, Time: g.now, Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
+}
+
+// recorded generates a history of n operations in memory.
+func recorded(n int, unknown float64, plant int) history.History {
+	var buf history.Buffer
+	g := newGenerator(100, 64, 7, buf.Event)
+	g.unknown, g.plant = unknown, plant
+	g.operations(n)
+	g.end()
+	return history.History{Header: g.header(), Events: buf.Events}
+}
+
+// BenchmarkJudge judges histories held in memory: operations a second, and
+// that the cost of one does not grow with the length.
+func BenchmarkJudge(b *testing.B) {
+	for _, n := range []int{1e4, 1e5, 1e6} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			h := recorded(n, 0, 0)
+			b.ReportAllocs()
+			for b.Loop() {
+				if r := Check(context.Background(), h, Options{}); r.Verdict != Pass {
+					b.Fatal(r.Verdict, short(r.Violations))
+				}
+			}
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mops/s")
+		})
+	}
+}
+
+// BenchmarkBroken judges a million operations, one in twenty of unknown
+// outcome, with one double grant.
+func BenchmarkBroken(b *testing.B) {
+	h := recorded(1e6, 0.05, 1e5)
+	for b.Loop() {
+		if r := Check(context.Background(), h, Options{}); r.Verdict != Fail {
+			b.Fatal(r.Verdict, short(r.Violations))
+		}
+	}
+}
+
+// BenchmarkStream judges operations as they are generated, and reports what
+// the judge holds in memory at the end.
+func BenchmarkStream(b *testing.B) {
+	const n = 1e6
+	for b.Loop() {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		g := newGenerator(100, 64, 7, nil)
+		j := New(g.header(), Options{})
+		g.emit = j.Event
+		g.operations(n)
+		g.end()
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1024, "kB")
+		runtime.KeepAlive(j)
+	}
+}
