@@ -31,6 +31,7 @@ func leases() []Mutant {
 			Bug:    "an extension does not ask whose key it is",
 			Fault:  "pause the holder beyond its TTL while it renews and another waits",
 			Expect: []string{"S6", "S1"},
+			adjust: slow,
 			bugs: plant.Bugs{NewDeadline: true, Scripts: map[*script.Script]*script.Script{
 				script.Renew: script.Renew.Replace(
 					"if string.sub(m[2], 1, #ARGV[1]) ~= ARGV[1] then return 3 end", ""),
@@ -48,6 +49,7 @@ func leases() []Mutant {
 			Bug:    "an extension creates the key where it has gone",
 			Fault:  "pause the renewing holder beyond its TTL; jump node clocks forward",
 			Expect: []string{"S6", "S1", "L8"},
+			adjust: slow,
 			bugs: plant.Bugs{NewDeadline: true, Scripts: map[*script.Script]*script.Script{
 				script.Renew: script.Renew.Replace("if not m[2] then return 0 end",
 					"if not m[2] then redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. ARGV[4], 'PX', ttl) return 1 end"),

@@ -27,15 +27,29 @@ type Mutant struct {
 	adjust func(*lockimpl.Config)
 }
 
-// Factory returns a Factory of the mutant. Hints are off unless the bug needs
-// them: they hide a broken core.
+// Factory returns a Factory of the mutant. Hints are off: they hide a broken
+// core.
 func (m Mutant) Factory(cfg lockimpl.Config) lockimpl.Factory {
 	cfg.NoProposals, cfg.NoGossip = true, true
+	return m.build(cfg, m.bugs)
+}
+
+// Twin returns a Factory of the lock in the mutant's configuration, without
+// the bug.
+func (m Mutant) Twin(cfg lockimpl.Config) lockimpl.Factory {
+	cfg.NoProposals, cfg.NoGossip = true, true
+	return m.build(cfg, plant.Bugs{})
+}
+
+// Hinted is Twin with hints on.
+func (m Mutant) Hinted(cfg lockimpl.Config) lockimpl.Factory { return m.build(cfg, plant.Bugs{}) }
+
+func (m Mutant) build(cfg lockimpl.Config, bugs plant.Bugs) lockimpl.Factory {
 	if m.adjust != nil {
 		m.adjust(&cfg)
 	}
 	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
-		return lockimpl.NewPlanted(nodes, cfg, m.bugs)
+		return lockimpl.NewPlanted(nodes, cfg, bugs)
 	}
 }
 

@@ -48,13 +48,13 @@ elseif not redis.call('SET', KEYS[3], s, 'NX') then
   return redis.error_reply('WRONGTYPE the fence key holds something else')
 end
 if v > hw then
-  -- The high-water mark runs ahead of the tokens so that it is seldom written,
-  -- but not further ahead of the clock than a hint may be.
-  if not us then
+  -- Where tokens follow clocks the high-water mark runs ahead of them, so that
+  -- it is seldom written, but not further ahead than a hint may be.
+  if hint > 0 and not us then
     local t = redis.call('TIME')
     us = t[1] * 1000000 + t[2]
   end
-  hw = math.max(v, math.min(v + 1000000, us + 2000000))
+  hw = hint > 0 and math.max(v, math.min(v + 1000000, us + 2000000)) or v
   redis.call('SET', KEYS[1], string.format('%s %.0f %.0f %s', run, floor, hw, maxttl))
 end
 if not redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. s, 'PX', ARGV[2], 'NX') then

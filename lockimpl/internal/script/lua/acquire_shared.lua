@@ -53,7 +53,7 @@ elseif not redis.call('SET', KEYS[3], s, 'NX') then
   return redis.error_reply('WRONGTYPE the fence key holds something else')
 end
 if f > hw then
-  hw = math.max(f, math.min(f + 1000000, us + 2000000))
+  hw = hint > 0 and math.max(f, math.min(f + 1000000, us + 2000000)) or f
   redis.call('SET', KEYS[1], string.format('%s %.0f %.0f %s', run, floor, hw, maxttl))
 end
 if m[2] then

@@ -34,7 +34,7 @@ elseif not redis.call('SET', KEYS[3], s, 'NX') then
   return redis.error_reply('WRONGTYPE the fence key holds something else')
 end
 if v > tonumber(hw) then
-  hw = math.max(v, math.min(v + 1000000, us + 2000000))
+  hw = hint > 0 and math.max(v, math.min(v + 1000000, us + 2000000)) or v
   redis.call('SET', KEYS[1], string.format('%s %s %.0f %s', run, floor, hw, maxttl))
 end
 if not redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. s, 'PX', ARGV[2], 'NX') then

@@ -1,0 +1,155 @@
+// Package world is a small world for tests: embedded servers and clients in
+// virtual time, with a link of its own from every client to every server.
+package world
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/memnet"
+)
+
+// A World is a set of servers and the links to them.
+type World struct {
+	t       *testing.T
+	servers []*miniredis.Miniredis
+	links   [][]*memnet.Link // by client, by server
+}
+
+// Run runs test over n servers that have been admitted.
+func Run(t *testing.T, n int, test func(t *testing.T, w *World)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &World{t: t}
+		for range n {
+			w.servers = append(w.servers, newServer(t))
+		}
+		boot, _ := w.Client(lockimpl.NewFactory(lockimpl.Config{}))
+		if err := boot.Bootstrap(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		test(t, w)
+	})
+}
+
+func newServer(t *testing.T) *miniredis.Miniredis {
+	m := miniredis.NewMiniRedis()
+	m.ClockTTL(true)
+	c, err := m.Dial() // starts it without a listener
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	t.Cleanup(m.Close)
+	return m
+}
+
+// Client returns a client of every server, and its links.
+func (w *World) Client(factory lockimpl.Factory) (*lockimpl.Lock, []*memnet.Link) {
+	w.t.Helper()
+	var nodes []lockimpl.Node
+	var links []*memnet.Link
+	for i, m := range w.servers {
+		link := memnet.New(m.Server().ServeConn)
+		links = append(links, link)
+		nodes = append(nodes, lockimpl.Node{Name: fmt.Sprintf("n%d", i+1), Dial: link.Dial})
+	}
+	l, err := factory(nodes)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		for _, link := range links {
+			link.Up.Free()
+			link.Down.Free()
+		}
+		if err := l.Close(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	w.links = append(w.links, links)
+	return l.(*lockimpl.Lock), links
+}
+
+// Reach returns a client that reaches only the given servers, 1 being the
+// first.
+func (w *World) Reach(factory lockimpl.Factory, servers ...int) *lockimpl.Lock {
+	w.t.Helper()
+	l, links := w.Client(factory)
+	for i, link := range links {
+		link.Refuse(true)
+		for _, s := range servers {
+			if s == i+1 {
+				link.Refuse(false)
+			}
+		}
+	}
+	return l
+}
+
+// Forget replaces a server by an empty one.
+func (w *World) Forget(server int) {
+	i := server - 1
+	w.servers[i] = newServer(w.t)
+	for _, links := range w.links {
+		links[i].Serve(w.servers[i].Server().ServeConn)
+	}
+}
+
+// Forward moves a server's clock.
+func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].FastForward(d) }
+
+// LeaseKeys returns the servers that hold a lease on key.
+func (w *World) LeaseKeys(l *lockimpl.Lock, key string) (on []int) {
+	for i, m := range w.servers {
+		for _, k := range l.LeaseKeys(key) {
+			if m.Exists(k) {
+				on = append(on, i+1)
+			}
+		}
+	}
+	return on
+}
+
+// Acquire takes key, trying for a second.
+func (w *World) Acquire(l *lockimpl.Lock, key string, ttl time.Duration) (lease lockimpl.Lease, err error) {
+	for range 100 {
+		if lease, err = l.Acquire(w.t.Context(), key, ttl); err == nil {
+			return lease, nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil, err
+}
+
+// Take is Acquire for a lock that must be granted, by stragglers as well.
+func (w *World) Take(l *lockimpl.Lock, key string, ttl time.Duration) lockimpl.Lease {
+	w.t.Helper()
+	lease, err := w.Acquire(l, key, ttl)
+	if err != nil {
+		w.t.Fatalf("acquire %s: %v", key, err)
+	}
+	synctest.Wait()
+	return lease
+}
+
+// Release gives a lease back that must be there.
+func (w *World) Release(lease lockimpl.Lease) {
+	w.t.Helper()
+	if err := lease.Release(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// IsHeld reports whether err says that somebody else has the lock, or that no
+// quorum of nodes would give it.
+func IsHeld(err error) bool {
+	return errors.Is(err, lockimpl.ErrHeld) || errors.Is(err, lockimpl.ErrNoQuorum)
+}
