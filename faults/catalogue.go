@@ -90,6 +90,20 @@ func nodeFaults() map[string]Entry {
 			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(1.25),
 			New: restart("kill-late", testbed.Empty, true),
 		},
+		"power-loss": {
+			Wire:     "The node is killed and comes back without the last second in which it was written to: appendfsync everysec.",
+			Survives: "As kill-empty for the youngest leases: they are forgotten, older ones are not.",
+			Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
+			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(0),
+			New: restart("power-loss", testbed.PowerLoss, false),
+		},
+		"failover": {
+			Wire:     "The node's asynchronous replica stops receiving; at the heal the node is killed and the replica takes its place.",
+			Survives: "What was granted since is forgotten: a lock on one master breaks, a quorum of independent masters is one node short.",
+			Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
+			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(0.25),
+			New: func(p Params) Fault { return failover{p} },
+		},
 		"pause-node": {
 			Wire:     "The node is stopped (SIGSTOP): connections stay open, nothing is answered, and all of it is applied afterwards.",
 			Survives: "Per-node time-outs: a stopped minority costs time only. Late commands must do no harm.",

@@ -39,7 +39,7 @@ func partitions() map[string]Entry {
 			Wire:     "Every connection between the client and the nodes is closed once; new ones are welcome.",
 			Survives: "What was under way is unknown; the next attempt finds a fresh connection at once.",
 			Default:  Params{Client: RoleAny, Node: RoleAll}, On: AcquireSent, For: ttlTimes(0),
-			New: on("reset", link.Cut),
+			New: on("reset", link.Reset),
 		},
 		"halves": {
 			Wire:     "Half of the clients see a quorum of nodes, the other half sees the rest.",

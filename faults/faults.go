@@ -31,6 +31,10 @@ type Target struct {
 	Quorum  int
 	TTL     time.Duration
 
+	// Fabric makes further links, such as that of a replica; nil when there is
+	// none.
+	Fabric link.Fabric
+
 	// LeaseKeys names the keys that bear the lease of key on a node; nil when
 	// the lock does not say. The swing role looks for them.
 	LeaseKeys func(key string) []string

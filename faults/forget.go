@@ -14,7 +14,7 @@ func flushall(ctx context.Context, _ *Target, _ Params, n testbed.Node) (string,
 	if err != nil {
 		return "", err
 	}
-	if _, err := testbed.Do(ctx, n, "FLUSHALL"); err != nil {
+	if err := tell(ctx, n, "FLUSHALL"); err != nil {
 		return "", err
 	}
 	after, err := ask(ctx, n, "DBSIZE")
@@ -28,7 +28,7 @@ func scriptFlush(ctx context.Context, _ *Target, _ Params, n testbed.Node) (stri
 	if err != nil {
 		return "", err
 	}
-	if _, err := testbed.Do(ctx, n, "SCRIPT", "FLUSH"); err != nil {
+	if err := tell(ctx, n, "SCRIPT", "FLUSH"); err != nil {
 		return "", err
 	}
 	_, err = testbed.Do(ctx, n, "EVALSHA", fmt.Sprint(digest), "0")

@@ -24,7 +24,11 @@ func (f kill) Supports(t *Target) error {
 		return err
 	}
 	for _, n := range t.Testbed.Nodes() {
-		if r, ok := n.(testbed.Restarter); ok && r.CanRestart(f.how) != nil {
+		r, choosy := n.(testbed.Restarter)
+		if !choosy && f.how == testbed.PowerLoss {
+			return fmt.Errorf("%s testbed: %s cannot lose power; process with persistence can", t.Testbed.Name(), n.Name())
+		}
+		if choosy && r.CanRestart(f.how) != nil {
 			return fmt.Errorf("%s testbed: %w", t.Testbed.Name(), r.CanRestart(f.how))
 		}
 	}

@@ -55,13 +55,63 @@ func TestPauseNode(t *testing.T) {
 	r.await(t, r.node("n1"), "k", "v") // what was sent meanwhile is applied
 }
 
+// A node that fails over has forgotten what was written after its replica had
+// stopped listening.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	r := processRig(t, 1, 1)
+	n := r.node("n1")
+	r.put(t, n, "before", "v")
+	f := r.inject(t, "failover", Params{Node: "n1"})
+	r.put(t, n, "since", "v")
+	f.healed(t, "n1: pid", "its replica")
+	if before, since := r.get(t, n, "before"), r.get(t, n, "since"); before != "v" || since != "<nil>" {
+		t.Errorf("the promoted replica has %s from before and %s since", before, since)
+	}
+	if err := set(t, r.dial(t, "c00", "n1"), "after", "v"); err != nil {
+		t.Errorf("SET after the failover: %v", err)
+	}
+}
+
+// A node that loses power forgets the last second in which it was written to.
+func TestPowerLoss(t *testing.T) {
+	t.Parallel()
+	r := serverRig(t, testbed.ProcessConfig{Nodes: 1, Persist: true, Fsync: testbed.FsyncSecond}, 1)
+	n := r.node("n1")
+	r.put(t, n, "old", "v")
+	time.Sleep(1100 * time.Millisecond) // the file is marked once a second
+	r.put(t, n, "young", "v")
+	f := r.inject(t, "power-loss", Params{Node: "n1"})
+	f.healed(t, "n1 killed", "after power loss")
+	if old, young := r.get(t, n, "old"), r.get(t, n, "young"); old != "v" || young != "<nil>" {
+		t.Errorf("the node has %s of old and %s of young", old, young)
+	}
+}
+
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
-	r := embeddedRig(t, 3, 1)
-	for name, want := range map[string]string{"pause-node": "embedded testbed: n1 cannot be paused; process and container can"} {
-		e := Catalogue()[name]
-		if err := e.New(e.Default).Supports(r.Target); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %q", name, err, want)
+	embedded := embeddedRig(t, 3, 1)
+	bare := &Target{Testbed: fakeBed{[]testbed.Node{plainNode{&fakeNode{name: "n1"}}}}}
+	for _, c := range []struct {
+		t    *Target
+		name string
+		want string
+	}{
+		{embedded.Target, "pause-node", "embedded testbed: n1 cannot be paused; process and container can"},
+		{embedded.Target, "power-loss", "process"},
+		{embedded.Target, "demote", "a process testbed does"},
+		{embedded.Target, "busy-script", "a process testbed does"},
+		{embedded.Target, "failover", "n1 cannot be replicated; process can"},
+		{bare, "kill", "fake testbed: n1 cannot be killed; process, container and embedded can"},
+		{bare, "flushall", "fake testbed: n1 cannot be administered; process, container and embedded can"},
+		{bare, "clock-jump", "process under libfaketime"},
+		{bare, "latency", "needs links"},
+		{bare, "pause-client", "needs clients"},
+		{bare, "failover", "needs a link for the replica"},
+	} {
+		e := Catalogue()[c.name]
+		if err := e.New(e.Default).Supports(c.t); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want an error that says %q", c.name, err, c.want)
 		}
 	}
 }

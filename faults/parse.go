@@ -33,7 +33,7 @@ func Parse(text string) ([]Spec, error) {
 
 // variants are the words that make another fault of one.
 var variants = map[string]string{
-	"kill:data": "kill", "kill:empty": "kill-empty", "kill:late": "kill-late",
+	"kill:data": "kill", "kill:empty": "kill-empty", "kill:late": "kill-late", "kill:power": "power-loss",
 	"partition:client": "partition-client", "partition:node": "partition-node",
 	"pause:client": "pause-client", "pause:node": "pause-node",
 }

@@ -77,11 +77,14 @@ func steady(d time.Duration) func(Spec) time.Duration {
 	return func(Spec) time.Duration { return d }
 }
 
+// restarting are the faults after which a lock may keep the node out.
+var restarting = []string{"kill", "kill-empty", "kill-late", "power-loss", "failover", "flushall", "evict"}
+
 // afterNodes is the gap of a lane of faults of nodes: one that restarted may
 // be kept out for a while.
 func afterNodes(t *Target, others time.Duration) func(Spec) time.Duration {
 	return func(s Spec) time.Duration {
-		if strings.HasPrefix(s.Fault, "kill") {
+		if slices.Contains(restarting, s.Fault) {
 			return t.TTL/2 + max(t.TTL, t.Quarantine)
 		}
 		return others

@@ -135,6 +135,47 @@ func TestNamed(t *testing.T) {
 	}
 }
 
+// A random plan takes away one minority at a time, and keeps to the
+// assumptions of correct locks unless it is told not to.
+func TestRandom(t *testing.T) {
+	w := newWorld(5, 8)
+	catalogue := Catalogue()
+	seen := map[string]bool{}
+	for seed := range uint64(60) {
+		beyond := seed%2 == 1
+		plan, err := Random(Budget{Main: time.Minute, Beyond: beyond}, linked(w), seeded(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gone time.Duration
+		for _, s := range plan.Steps {
+			e := catalogue[s.Fault.Name()]
+			seen[s.Fault.Name()] = true
+			if e.Beyond != "" && !beyond {
+				t.Errorf("seed %d: %s breaks an assumption: %s", seed, s.Fault.Name(), e.Beyond)
+			}
+			if e.Takes && s.When.After < gone {
+				t.Errorf("seed %d: %s at %v, while nodes are gone until %v", seed, s.Fault.Name(), s.When.After, gone)
+			}
+			if e.Takes {
+				gone = s.When.After + s.For
+			}
+			if s.When.After+s.For > time.Minute-w.TTL {
+				t.Errorf("seed %d: %s ends after the main phase", seed, s.Fault.Name())
+			}
+		}
+	}
+	for name, e := range catalogue {
+		if supported := e.New(e.Default).Supports(linked(w)) == nil; supported != seen[name] {
+			t.Errorf("%s: supported %t, drawn %t", name, supported, seen[name])
+		}
+	}
+	only, err := Random(Budget{Main: time.Minute, Faults: []string{"latency"}}, linked(w), seeded(1))
+	if err != nil || len(only.Steps) == 0 || count(only.Steps, "latency") != len(only.Steps) {
+		t.Errorf("only latency: %v, %v", only.Steps, err)
+	}
+}
+
 func TestForgetful(t *testing.T) {
 	w := newWorld(5, 4)
 	plan, err := Forgetful(20*second, false, linked(w))

@@ -47,13 +47,18 @@ func embeddedRig(t *testing.T, nodes, clients int) *rig {
 
 // processRig runs on redis-server.
 func processRig(t *testing.T, nodes, clients int) *rig {
+	return serverRig(t, testbed.ProcessConfig{Nodes: nodes, Persist: true, FakeClock: fakeTime()}, clients)
+}
+
+func serverRig(t *testing.T, c testbed.ProcessConfig, clients int) *rig {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
 			t.Fatal(err)
 		}
 		t.Skip(err)
 	}
-	bed, err := testbed.StartProcess(t.Context(), testbed.ProcessConfig{Nodes: nodes, Dir: t.TempDir(), Persist: true, FakeClock: fakeTime()})
+	c.Dir = t.TempDir()
+	bed, err := testbed.StartProcess(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +76,7 @@ func newRig(t *testing.T, bed testbed.Testbed, clients int) *rig {
 			t.Error(err)
 		}
 	})
+	r.Fabric = fabric
 	r.Testbed, r.Quorum = bed, len(bed.Nodes())/2+1
 	r.LeaseKeys = func(key string) []string { return []string{key} }
 	r.Link = func(client, node string) link.Link { return r.links[client+"→"+node] }

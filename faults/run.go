@@ -13,6 +13,7 @@ type run struct {
 	news  map[string]chan struct{} // name → closed once it is bound
 	taken map[string]bool          // clients and nodes that a fault has down or frozen
 	roads map[road]int             // cuts in force
+	count int                      // numbers given out
 }
 
 type road struct{ client, node string }
@@ -126,4 +127,12 @@ func (r *run) intact(client string) bool {
 		}
 	}
 	return true
+}
+
+// number returns 1, 2, …: the names of a fabric's roads must not repeat.
+func (r *run) number() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count++
+	return r.count
 }

@@ -13,9 +13,9 @@ import (
 // A serverFault is done to Redis by commands on a connection past every link.
 type serverFault struct {
 	Params
-	name    string
-	real    bool // miniredis does not know the commands
-	instant bool
+	name     string
+	commands []string // that it sends
+	instant  bool
 
 	// hurt acts on one node, registers the undo with t.OnHeal, and says what
 	// proves that it bit.
@@ -33,8 +33,15 @@ func server(f serverFault) func(Params) Fault {
 func (f serverFault) Name() string { return f.name }
 
 func (f serverFault) Supports(t *Target) error {
-	if f.real && t.Testbed.Name() == testbed.KindEmbedded {
-		return fmt.Errorf("embedded testbed: miniredis lacks the commands; process, container and external have them")
+	if err := needNodes[testbed.Administrable](t, "administered", "process, container and embedded"); err != nil {
+		return err
+	}
+	for _, n := range t.Testbed.Nodes() {
+		for _, command := range f.commands {
+			if err := n.(testbed.Administrable).CanAdminister(command); err != nil {
+				return fmt.Errorf("%s testbed: %w", t.Testbed.Name(), err)
+			}
+		}
 	}
 	return nil
 }
@@ -57,6 +64,12 @@ func (f serverFault) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Inj
 		}
 	}
 	return Injection{Target: hit, Receipt: join(receipts...), Instant: f.instant}, nil
+}
+
+// tell sends a command that changes the server as a whole.
+func tell(ctx context.Context, n testbed.Node, args ...string) error {
+	_, err := n.(testbed.Administrable).Administer(ctx, args...)
+	return err
 }
 
 // ask sends a command and returns its reply as a number.
@@ -106,8 +119,7 @@ func configure(ctx context.Context, t *Target, n testbed.Node, name, value strin
 		return err
 	}
 	set := func(ctx context.Context, to string) error {
-		_, err := testbed.Do(ctx, n, "CONFIG", "SET", name, to)
-		return err
+		return tell(ctx, n, "CONFIG", "SET", name, to)
 	}
 	command := fmt.Sprintf("redis-cli CONFIG SET %s %q on %s", name, before, n.Addr())
 	t.OnHeal(fmt.Sprintf("%s has %s %s", n.Name(), name, value), command, func(ctx context.Context) (string, error) {

@@ -17,13 +17,13 @@ const probeKey = "locktorture-probe"
 // It ends by itself after a while, should nobody be left to heal it.
 func pauseWrites(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
 	t.OnHeal(n.Name()+" holds every write", "redis-cli CLIENT UNPAUSE on "+n.Addr(), func(ctx context.Context) (string, error) {
-		if _, err := testbed.Do(ctx, n, "CLIENT", "UNPAUSE"); err != nil {
+		if err := tell(ctx, n, "CLIENT", "UNPAUSE"); err != nil {
 			return "", err
 		}
 		_, err := testbed.Do(ctx, n, "DEL", probeKey)
 		return n.Name() + " answers writes again", err
 	})
-	if _, err := testbed.Do(ctx, n, "CLIENT", "PAUSE", "60000", "WRITE"); err != nil {
+	if err := tell(ctx, n, "CLIENT", "PAUSE", "60000", "WRITE"); err != nil {
 		return "", err
 	}
 	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
@@ -48,7 +48,7 @@ func busyScript(ctx context.Context, t *Target, _ Params, n testbed.Node) (strin
 		return err
 	}, func() string { return "" })
 	t.OnHeal(n.Name()+" runs an endless script", "redis-cli SCRIPT KILL on "+n.Addr(), func(ctx context.Context) (string, error) {
-		if _, err := testbed.Do(ctx, n, "SCRIPT", "KILL"); err != nil && !strings.Contains(err.Error(), "NOTBUSY") {
+		if err := tell(ctx, n, "SCRIPT", "KILL"); err != nil && !strings.Contains(err.Error(), "NOTBUSY") {
 			return "", err
 		}
 		_, err := testbed.Do(ctx, n, "PING")
@@ -97,10 +97,9 @@ func slowNode(_ context.Context, t *Target, p Params, n testbed.Node) (string, e
 // writes.
 func demote(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
 	t.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {
-		_, err := testbed.Do(ctx, n, "REPLICAOF", "NO", "ONE")
-		return n.Name() + " is a master again", err
+		return n.Name() + " is a master again", tell(ctx, n, "REPLICAOF", "NO", "ONE")
 	})
-	if _, err := testbed.Do(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
+	if err := tell(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
 		return "", err
 	}
 	_, err := testbed.Do(ctx, n, "DEL", probeKey)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"locktorture/faults/link"
@@ -26,6 +27,9 @@ type wound struct {
 	heal   func() // takes it off the run's books
 }
 
+// passing are the kinds that let traffic through.
+var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset}
+
 func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Impairment) error {
 	if road == nil {
 		return errors.New("no such link")
@@ -35,7 +39,7 @@ func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Imp
 	if err != nil {
 		return fmt.Errorf("impair %s→%s: %w", road.Client(), road.Node(), err)
 	}
-	shared, blocks := t.shared(), i.Kind != link.Delay && i.Kind != link.Bandwidth
+	shared, blocks := t.shared(), !slices.Contains(passing, i.Kind)
 	if blocks {
 		shared.cut(road.Client(), road.Node(), 1)
 	}
@@ -55,7 +59,7 @@ func (w *wounds) bitten() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, x := range w.open {
-		if w.kind == link.Cut || x.road.Traffic() != x.before {
+		if w.kind == link.Cut || w.kind == link.Reset || x.road.Traffic() != x.before {
 			return true
 		}
 	}

@@ -1,0 +1,59 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+)
+
+// failover gives a node an asynchronous replica, lets it fall behind, and at
+// the heal promotes it in the node's place.
+type failover struct{ Params }
+
+func (f failover) Name() string { return "failover" }
+
+func (f failover) Supports(t *Target) error {
+	if t.Fabric == nil {
+		return fmt.Errorf("needs a link for the replica, which this run does without")
+	}
+	return needNodes[testbed.Replicated](t, "replicated", "process")
+}
+
+func (f failover) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
+	nodes, err := pickVictims(ctx, t, f.Params, rng)
+	if err != nil {
+		return Injection{}, err
+	}
+	n := nodes[0]
+	node := n.(testbed.Replicated)
+	road, err := t.Fabric.Open(ctx, fmt.Sprintf("replica%d", t.shared().number()), n.Name(), n.Addr())
+	if err != nil {
+		return Injection{}, err
+	}
+	via, ok := road.(link.Listener)
+	if !ok {
+		return Injection{}, fmt.Errorf("the link %s→%s has no address to replicate through", road.Client(), road.Node())
+	}
+	note, err := node.StartReplica(ctx, via.Addr())
+	if err != nil {
+		return Injection{}, err
+	}
+	hit := Hit{Nodes: names(nodes[:1]), Key: t.Occasion.Key}
+	t.Begin(hit)
+	stalled, err := road.Impair(ctx, link.Impairment{Kind: link.Stall})
+	if err != nil {
+		return Injection{}, err
+	}
+	t.OnHeal("replication of "+n.Name()+" is stalled", "end the run: its links end with it", func(ctx context.Context) (string, error) {
+		_, err := stalled.Heal(ctx)
+		return "", err
+	})
+	t.OnHeal(n.Name()+" awaits its failover", "restart the testbed", func(ctx context.Context) (string, error) {
+		receipt, err := node.Failover(ctx)
+		return n.Name() + ": " + receipt, err
+	})
+	return Injection{Target: hit, Note: note}, nil
+}
