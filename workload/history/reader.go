@@ -157,10 +157,12 @@ func (r *Reader) readLine() (line []byte, whole bool, err error) {
 	return line, false, nil
 }
 
+// failed names the line at which the source failed. A source that can tell
+// that the file itself is broken says so by a FormatError without a line.
 func (r *Reader) failed(err error) error {
 	var format *FormatError
 	if errors.As(err, &format) {
-		return err
+		return &FormatError{max(format.Line, r.line+1), format.Msg}
 	}
 	return fmt.Errorf("read history after line %d: %w", r.line, err)
 }
