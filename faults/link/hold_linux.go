@@ -1,0 +1,42 @@
+package link
+
+import (
+	"net"
+	"strconv"
+	"syscall"
+)
+
+// holdPort keeps addr for this process while nothing listens there: dials are
+// refused, and no other process can listen. release gives it up.
+//
+// The socket is bound and never listens. It is bound with SO_REUSEADDR, since
+// connections of the past may linger on the port, and has it no longer
+// afterwards, since another process could share the port otherwise.
+func holdPort(addr string) (release func() error, err error) {
+	host, text, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, err
+	}
+	at := &syscall.SockaddrInet4{Port: port}
+	copy(at.Addr[:], net.ParseIP(host).To4())
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+	if err == nil {
+		err = syscall.Bind(fd, at)
+	}
+	if err == nil {
+		err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 0)
+	}
+	if err != nil {
+		_ = syscall.Close(fd)
+		return nil, err
+	}
+	return func() error { return syscall.Close(fd) }, nil
+}
