@@ -89,7 +89,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 	s := &section{worker: w}
 	for i, e := range events {
 		if err == nil {
-			e = granted(w.rec, e, leases[i])
+			e = took(w.rec, granted(w.rec, e, leases[i]), leases[i])
 			s.parts = append(s.parts, part{key: e.Key, mode: e.Mode, lease: leases[i], fence: e.Fence})
 		}
 		kind = max(kind, w.end(e, err))
@@ -105,6 +105,25 @@ func granted(rec *history.Recorder, e history.Event, l lockimpl.Lease) history.E
 	e.Fence = l.Fence()
 	if until := l.ValidUntil(); !until.IsZero() {
 		e.ValidUntil, e.Has = rec.Since(until), e.Has|history.HasValidUntil
+	}
+	return e
+}
+
+// A timed lease says when its acquisition really began and ended, where a
+// child process between the harness and the lock blurs that.
+type timed interface {
+	Took() (began, ended time.Time)
+}
+
+// took adds to an acquisition's event what a timed lease says.
+func took(rec *history.Recorder, e history.Event, l lockimpl.Lease) history.Event {
+	t, can := l.(timed)
+	if !can {
+		return e
+	}
+	began, ended := t.Took()
+	if !began.IsZero() && !ended.IsZero() {
+		e.Began, e.Ended, e.Has = rec.Since(began), rec.Since(ended), e.Has|history.HasBegan|history.HasEnded
 	}
 	return e
 }

@@ -38,8 +38,12 @@ type Client struct {
 // A Conn is one incarnation's means to act.
 type Conn struct {
 	Locker lockimpl.Locker
-	Store  *store.Client
-	Close  func() error // both of the above, and what lies under them
+	Store  *store.Client // nil when the client writes by itself, into a Ledger
+	Close  func() error  // both of the above, and what lies under them
+
+	// Named, when set, is told the incarnation's owner name before it acts. It
+	// must not call the Client.
+	Named func(owner string)
 
 	// Sever cuts every connection at once and has every later dial refused,
 	// for ever, so that nothing more of this incarnation reaches anybody. It is
@@ -159,6 +163,9 @@ func (c *Client) begin(ctx context.Context) (owner string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	owner = c.owner(c.begun)
+	if conn.Named != nil {
+		conn.Named(owner)
+	}
 	c.alive, c.up = &incarnation{owner: owner, conn: conn, dead: make(chan struct{})}, nil
 	c.begun++
 	return owner, nil

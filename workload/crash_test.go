@@ -3,7 +3,6 @@ package workload_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -231,64 +230,4 @@ func TestRestartThatCannotConnect(t *testing.T) {
 			t.Errorf("restart: %q, %v", receipt, err)
 		}
 	})
-}
-
-// Crashes at any moment: what is dead stays silent, and the history obeys the
-// rules of the format.
-func TestCrashesAtAnyMoment(t *testing.T) {
-	r := newRig(t, 4)
-	cfg := load()
-	cfg.TTL, cfg.Renew, cfg.Extend, cfg.Duration = 50*time.Millisecond, true, 0.3, 1500*time.Millisecond
-	var mu sync.Mutex
-	dead := map[string]bool{}
-	events := record(t, func(rec *history.Recorder) {
-		rec.Attach(history.SinkFunc(func(e *history.Event) {
-			mu.Lock()
-			defer mu.Unlock()
-			if dead[e.Owner] {
-				t.Errorf("the dead speaks: %+v", *e)
-			}
-		}))
-		ctx, cancel := context.WithCancel(t.Context())
-		var wg sync.WaitGroup
-		for i, c := range r.clients {
-			wg.Go(func() {
-				rng := rand.New(rand.NewPCG(1, uint64(i)))
-				for nap(ctx, rng) {
-					owner := c.Owner()
-					if _, err := c.Crash(ctx); err != nil {
-						t.Error(err)
-						return
-					}
-					mu.Lock()
-					dead[owner] = true
-					mu.Unlock()
-					nap(ctx, rng)
-					if _, err := c.Restart(context.WithoutCancel(ctx)); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		if err := workload.Run(ctx, cfg, r.clients, rec); err != nil {
-			t.Fatal(err)
-		}
-		cancel()
-		wg.Wait()
-	})
-	if n := count(events, of(history.Acquire, history.OK)); n < 10 {
-		t.Errorf("%d grants", n)
-	}
-	if len(dead) < 4 {
-		t.Errorf("%d crashes", len(dead))
-	}
-}
-
-func nap(ctx context.Context, rng *rand.Rand) bool {
-	select {
-	case <-time.After(time.Duration(rng.Int64N(int64(30*time.Millisecond))) + 10*time.Millisecond):
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

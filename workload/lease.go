@@ -109,7 +109,7 @@ func (s *section) nested(ctx context.Context) bool {
 	kind := s.do(ctx, s.event(history.Acquire, 0), func(ctx context.Context, e *history.Event) (err error) {
 		e.Fence = 0
 		if inner, err = s.reenter(ctx, e.Key, s.cfg.TTL); err == nil {
-			*e = granted(s.rec, *e, inner)
+			*e = took(s.rec, granted(s.rec, *e, inner), inner)
 		}
 		return err
 	})

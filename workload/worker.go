@@ -116,8 +116,14 @@ func (w *worker) end(e history.Event, err error) history.Kind {
 	if err != nil {
 		e.Err = oneLine(err)
 	}
+	if e.Kind != history.OK && e.Op == history.Acquire {
+		e.Fence = 0
+	}
 	if e.Kind != history.OK {
-		e.Has &^= history.HasValidUntil
+		e.Has &^= history.HasValidUntil | history.HasBegan | history.HasEnded
+	}
+	if e.Kind == history.Info {
+		e.Has &^= history.HasSeq
 	}
 	w.rec.Append(e)
 	if e.Kind == history.Info {

@@ -1,0 +1,95 @@
+package workload_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/workload"
+	"locktorture/workload/history"
+	"locktorture/workload/store"
+)
+
+func TestLedger(t *testing.T) {
+	for _, test := range []struct {
+		policy store.Policy
+		want   []bool
+	}{
+		{store.Fenced, []bool{true, true, false, true, true}},
+		{store.Unfenced, []bool{true, true, true, true, true}},
+		{store.AcceptOlder, []bool{true, true, true, true, true}},
+	} {
+		t.Run(string(test.policy), func(t *testing.T) {
+			var issued time.Time
+			events := record(t, func(rec *history.Recorder) {
+				l := workload.NewLedger(rec, test.policy)
+				issued = time.Now()
+				l.Take(workload.Effect{Key: "k", Owner: "a", Fence: 1, Value: "a1", Issued: issued})
+				l.Take(workload.Effect{Key: "k", Owner: "b", Fence: 2, Value: "b1"})
+				l.Take(workload.Effect{Key: "k", Owner: "a", Fence: 1, Value: "a2"})
+				l.Take(workload.Effect{Key: "k", Owner: "b", Fence: 2, Value: "b2"})
+				l.Take(workload.Effect{Key: "j", Owner: "a", Fence: 1, Value: "a3"})
+				l.RecordAudit()
+			})
+			if len(events) != 15 || !events[0].HasAll(history.HasBegan) || events[0].Began > events[0].Time {
+				t.Fatalf("events %+v", events)
+			}
+			for i, accepted := range test.want {
+				told, logged := events[2*i+1], events[10+i]
+				if (told.Kind == history.OK) != accepted || told.Kind != logged.Kind {
+					t.Errorf("write %d: told %s, logged %s, want accepted %v", i, told.Kind, logged.Kind, accepted)
+				}
+				if seq := uint64(i + 1); told.Seq != seq || logged.Seq != seq || logged.Value != told.Value {
+					t.Errorf("write %d: told %+v, logged %+v", i, told, logged)
+				}
+			}
+		})
+	}
+}
+
+// A client without a store writes by itself: the workload locks for it, names
+// it, and takes its lease's word for when it was acquired.
+func TestClientThatWritesItself(t *testing.T) {
+	shared := &table{cells: map[string]*cell{}}
+	var names []string
+	c := &workload.Client{Name: "a", Connect: func(context.Context) (*workload.Conn, error) {
+		return &workload.Conn{
+			Locker: timedLock{&tableLock{shared, "a"}},
+			Close:  func() error { return nil },
+			Named:  func(owner string) { names = append(names, owner) },
+		}, nil
+	}}
+	cfg := load()
+	cfg.Duration = 30 * time.Millisecond
+	events := record(t, func(rec *history.Recorder) {
+		if err := workload.Run(t.Context(), cfg, []*workload.Client{c}, rec); err != nil {
+			t.Fatal(err)
+		}
+	})
+	grants := count(events, func(e *history.Event) bool {
+		return e.Op == history.Acquire && e.Kind == history.OK && e.HasAll(history.HasBegan|history.HasEnded) && e.Ended-e.Began == time.Microsecond
+	})
+	effects := count(events, func(e *history.Event) bool { return e.Op == history.Read || e.Op == history.Write })
+	if grants == 0 || effects != 0 {
+		t.Errorf("%d grants with their own times, %d reads and writes", grants, effects)
+	}
+	if len(names) != 1 || names[0] != "a" {
+		t.Errorf("named %q", names)
+	}
+}
+
+type timedLock struct{ *tableLock }
+
+func (l timedLock) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
+	began := time.Now()
+	lease, err := l.tableLock.Acquire(ctx, key, ttl)
+	return timedLease{lease, began}, err
+}
+
+type timedLease struct {
+	lockimpl.Lease
+	began time.Time
+}
+
+func (l timedLease) Took() (began, ended time.Time) { return l.began, l.began.Add(time.Microsecond) }
