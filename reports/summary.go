@@ -38,9 +38,9 @@ func (r *Run) Summary() string {
 
 func (r *Run) summaryStories(b *strings.Builder) {
 	for _, s := range r.Stories {
-		fmt.Fprintf(b, "### %s %s\n\n```\n%s```\n\n%s\n\n", s.ID, md(s.Title), StoryText(s, ""), md(s.Finding.Text))
+		fmt.Fprintf(b, "### %s %s\n\n```\n%s```\n\n%s\n\n", s.ID, md(s.Title), StoryText(s, ""), md(s.Why))
 		if s.Remedy != "" {
-			fmt.Fprintf(b, "Remedy: %s.\n\n", md(s.Remedy))
+			fmt.Fprintf(b, "Remedy: %s\n\n", md(s.Remedy))
 		}
 		fmt.Fprintf(b, "Replay: `%s`\n\n", r.Replay(s.ID))
 	}

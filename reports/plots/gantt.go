@@ -56,14 +56,14 @@ func (g *gantt) struck(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	for _, f := range g.Faults {
 		for _, n := range f.Nodes {
-			r := g.row("redis " + n)
+			r := g.nodeRow(n)
 			if r < 0 || f.To < g.From || f.From > g.To {
 				continue
 			}
 			x0, x1 := tx(g.x(f.From)), tx(g.x(f.To))
 			x1 = max(x1, x0+vg.Points(2))
 			fill(&c, red, x0, ty(g.y(r)-otherBar-0.10), x1, ty(g.y(r)-otherBar-0.03))
-			if !slices.ContainsFunc(g.Stored, func(s story.Stored) bool { return s.Node == n }) {
+			if n != storeNode && !slices.ContainsFunc(g.Stored, func(s story.Stored) bool { return s.Node == n }) {
 				fill(&c, alpha(red, 0x30), x0, ty(g.y(r)-otherBar), x1, ty(g.y(r)+otherBar))
 				g.text(&c, x0, x1, ty(g.y(r)), red, f.Name)
 			}
@@ -177,6 +177,7 @@ func (g *gantt) writes(c draw.Canvas, p *plot.Plot) {
 		}
 		x0, x1 := tx(g.x(w.Time)), tx(g.x(to))
 		fill(&c, shade, x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(1)), ty(g.y(r)+otherBar))
+		c.StrokeLine2(line(muted, 0.5), x0, ty(g.y(r)-otherBar), x0, ty(g.y(r)+otherBar))
 		g.text(&c, x0, x1, ty(g.y(r)), col, text)
 	}
 }

@@ -3,12 +3,14 @@ package plots
 import (
 	"fmt"
 	"image/color"
+	"strings"
 	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"locktorture/reports/stats"
 	"locktorture/reports/story"
 )
 
@@ -51,10 +53,18 @@ func (g *gantt) steps(c draw.Canvas, p *plot.Plot) {
 }
 
 func (g *gantt) stepRow(s story.Step) int {
-	if s.Node {
-		return g.row("redis " + s.Who)
+	if s.Node != "" {
+		return g.row("redis " + s.Node)
 	}
-	return g.row("client " + s.Who)
+	if r := g.row("client " + s.Client); s.Client != "" && r >= 0 {
+		return r
+	}
+	for i, name := range g.rows[:g.clients] {
+		if s.Client != "" && stats.ClientOf(strings.TrimPrefix(name, "client ")) == s.Client {
+			return i
+		}
+	}
+	return -1
 }
 
 // reaches is the row that a step's arrow points at: the store's for a write,

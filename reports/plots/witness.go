@@ -20,7 +20,10 @@ const (
 	maxNodes   = 6
 )
 
-const storeRow = "guarded store"
+const (
+	storeRow  = "guarded store"
+	storeNode = "store" // the store's node in the targets of faults
+)
 
 // A gantt is the witness of one violation, laid out: what clients believed,
 // what the store took, and what the nodes stored, below each other.
@@ -103,7 +106,7 @@ func (g *gantt) layOut() {
 	}
 	slices.Sort(nodes)
 	for _, n := range slices.Compact(nodes) {
-		if len(g.rows)-g.nodes < maxNodes {
+		if n != storeNode && len(g.rows)-g.nodes < maxNodes {
 			g.rows = append(g.rows, "redis "+n)
 		}
 	}
@@ -126,6 +129,14 @@ func (g *gantt) ranked() []story.Hold {
 		return cmp.Compare(a.From, b.From)
 	})
 	return holds
+}
+
+// nodeRow finds the row of a node, -1 when there is none.
+func (g *gantt) nodeRow(node string) int {
+	if node == storeNode {
+		return g.row(storeRow)
+	}
+	return g.row("redis " + node)
 }
 
 // row finds who's row, -1 when there is none.

@@ -3,48 +3,92 @@ package story
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 	"locktorture/workload/history"
 )
 
-// steps numbers the events of a story and puts them into words.
-func steps(events []history.Event) []Step {
+// steps numbers the events of a story and puts them into words. What is known
+// of a fault stands with its start.
+func steps(events []history.Event, faults []Fault) []Step {
 	var out []Step
 	for _, e := range events {
 		who, text := Sentence(e)
-		_, onNode := place(e)
+		client, node := place(e)
+		for _, f := range faults {
+			if e.Op == history.Fault && f.Name == e.Fault && f.From == e.Time {
+				text = inForce(f)
+			}
+		}
 		out = append(out, Step{
 			N: len(out) + 1, Time: e.Time, Who: who, Text: text, Index: e.Index,
-			Writes: e.Op == history.Write && e.Kind != history.Invoke, Node: onNode,
+			Writes: e.Op == history.Write && e.Kind != history.Invoke, Client: client, Node: node,
 		})
 	}
 	return out
 }
 
-// place says where an event happened, and whether that is a node.
-func place(e history.Event) (who string, node bool) {
+// maxReceipt is how much of a fault's receipts a step shows, in bytes.
+const maxReceipt = 140
+
+func inForce(f Fault) string {
+	text := f.Name
+	if f.To > f.From {
+		text += " until " + unit.Seconds(f.To)
+	}
+	receipt := strings.Join(f.Receipts, "; ")
+	if len(receipt) > maxReceipt {
+		receipt = strings.ToValidUTF8(receipt[:maxReceipt], "") + "…"
+	}
+	if receipt != "" {
+		text += " (" + receipt + ")"
+	}
+	return text
+}
+
+// place says at which client or node an event happened; neither for what
+// touched several.
+func place(e history.Event) (client, node string) {
 	switch e.Op {
 	case history.Fault, history.Heal:
-		if nodes := stats.TargetNames(e.Target, "node", "nodes"); len(nodes) == 1 && len(stats.TargetNames(e.Target, "client", "clients")) == 0 {
-			return nodes[0], true
+		clients, nodes := stats.TargetNames(e.Target, "client", "clients"), stats.TargetNames(e.Target, "node", "nodes")
+		if len(clients) == 1 {
+			return clients[0], ""
 		}
-		return cmp.Or(stats.TargetText(e.Target), "nemesis"), false
+		if len(nodes) == 1 {
+			return "", nodes[0]
+		}
+		return "", ""
 	case history.Key:
-		return cmp.Or(e.Node, "node"), true
-	case history.Audit:
-		return "store", false
-	case history.Phase, history.Receipt:
-		return "harness", false
+		return "", e.Node
+	case history.Audit, history.Phase, history.Receipt:
+		return "", ""
 	default:
-		return cmp.Or(e.Owner, fmt.Sprintf("process %d", e.Process)), false
+		return e.Owner, ""
+	}
+}
+
+// actor says who acts in an event.
+func actor(e history.Event) string {
+	switch e.Op {
+	case history.Fault, history.Heal:
+		return cmp.Or(stats.TargetText(e.Target), "nemesis")
+	case history.Key:
+		return cmp.Or(e.Node, "node")
+	case history.Audit:
+		return "store"
+	case history.Phase, history.Receipt:
+		return "harness"
+	default:
+		return cmp.Or(e.Owner, fmt.Sprintf("process %d", e.Process))
 	}
 }
 
 // Sentence puts an event into words: who, and what happened.
 func Sentence(e history.Event) (who, text string) {
-	who, _ = place(e)
+	who = actor(e)
 	switch e.Op {
 	case history.Fault, history.Heal:
 		return who, nemesis(e)

@@ -13,6 +13,7 @@ type Story struct {
 	Title   string          `json:"title"`
 	Finding checker.Finding `json:"finding"`
 	Steps   []Step          `json:"steps"`
+	Why     string          `json:"why,omitempty"`
 	Remedy  string          `json:"remedy,omitempty"`
 	From    time.Duration   `json:"from_ns"` // the stretch of the run that it shows
 	To      time.Duration   `json:"to_ns"`
@@ -33,8 +34,9 @@ type Step struct {
 	Text  string        `json:"text"`
 	Index int           `json:"index"` // of the event in the history
 
-	Writes bool `json:"writes,omitempty"` // it is a write that reached the store
-	Node   bool `json:"node,omitempty"`   // Who is a node
+	Writes bool   `json:"writes,omitempty"` // it is a write that reached the store
+	Client string `json:"client,omitempty"` // where it happened: at a client …
+	Node   string `json:"node,omitempty"`   // … or at a node
 }
 
 // An Overlap is the stretch in which two owners held at once; none when To is
@@ -75,9 +77,11 @@ type Write struct {
 	Late     bool // it came when another owner held, or after its own lease
 }
 
-// A Fault is one fault near the violation.
+// A Fault is one fault near the violation that may have had a part in it: it
+// hit one of the owners, or nodes.
 type Fault struct {
 	Name, Target string
 	Nodes        []string
 	From, To     time.Duration
+	Receipts     []string
 }

@@ -38,7 +38,7 @@ func TestDoubleGrant(t *testing.T) {
 	}
 	want := []string{
 		"c07 acquire k3 → ok, token 4117, valid until 37.778",
-		"n1 kill-restart (receipt: seen in force)",
+		"n1 kill-restart until 40.315 (seen in force; seen gone)",
 		"c12 acquire k3 → ok, token 4119, valid until 38.223",
 		"c12 write k3, token 4119 → accepted (seq 1)",
 		"c07 write k3, token 4117 → rejected by the fence (seq 2): stale token",
@@ -51,6 +51,23 @@ func TestDoubleGrant(t *testing.T) {
 	}
 	if len(s.Stored) != 4 || len(s.Writes) != 2 || !s.Writes[1].Late || s.Writes[0].Late {
 		t.Errorf("stored %+v, writes %+v", s.Stored, s.Writes)
+	}
+}
+
+func TestTitles(t *testing.T) {
+	event := func(i int, owner string) history.Event {
+		return history.Event{Index: i, Kind: history.OK, Op: history.Write, Key: "k", Owner: owner}
+	}
+	h := history.History{Events: []history.Event{event(0, "b"), event(1, "a")}}
+	for id, want := range map[string]string{
+		"S2": "x: a's stale write to k was accepted", "S5": "x: a released k, which was b's",
+		"S3z": "x: a wrote to k after its lease had ended", "L9": "x on k", "S1": "x on k",
+	} {
+		f := checker.Finding{ID: id, Name: "x", Key: "k", Owners: []string{"a", "b"}, Witness: []int{0, 1}, Text: "It. Remedy: do. Faults meanwhile: none."}
+		s := tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0]
+		if s.Title != want || s.Why != "It." || s.Remedy != "do." {
+			t.Errorf("%s: %q, want %q (%q, %q)", id, s.Title, want, s.Why, s.Remedy)
+		}
 	}
 }
 

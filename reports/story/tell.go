@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"locktorture/reports/stats"
-	"locktorture/reports/unit"
 	"locktorture/workload/history"
 )
 
@@ -20,22 +18,29 @@ const (
 
 // tell makes the story of one violation.
 func (c *Collector) tell(n int, k *kase) Story {
-	s := Story{ID: fmt.Sprintf("M-%d", n), Finding: k.finding, Remedy: remedy(k.finding)}
+	s := Story{ID: fmt.Sprintf("M-%d", n), Finding: k.finding}
+	s.Why, s.Remedy = explain(k.finding.Text)
 	s.Events = append(slices.Clone(k.before), k.within...)
 	witnesses := k.witnesses(c.nemesis)
 	s.Holds = believed(s.Events, c.header)
-	s.Overlap = overlap(s.Holds, involved(k.finding.Owners, witnesses))
-	s.From, s.To = extent(witnesses, s)
+	owners := involved(k.finding.Owners, witnesses)
+	s.Overlap = overlap(s.Holds, owners)
+	s.From, s.To = extent(witnesses, s.Holds, owners)
 	margin := max((s.To-s.From)/10, 5*time.Millisecond)
 	s.From, s.To = max(s.From-margin, 0), s.To+margin
 	s.Stored = stored(s.Events, s.To)
 	s.Writes = writes(s.Events, s.Holds)
-	s.Faults = nearby(c.nemesis, s.From-c.header.TTL, s.To)
-	s.Steps = steps(c.chosen(witnesses, s))
-	s.Holds = slices.DeleteFunc(s.Holds, func(h Hold) bool { return h.To < s.From || h.From > s.To })
-	s.Writes = slices.DeleteFunc(s.Writes, func(w Write) bool { return w.Time < s.From || w.Time > s.To })
+	nemesis := relevant(c.nemesis, owners)
+	s.Faults = nearby(nemesis, s.From-c.header.TTL, s.To)
+	s.Steps = steps(c.chosen(nemesis, witnesses, s), s.Faults)
+	s.Holds = slices.DeleteFunc(s.Holds, func(h Hold) bool {
+		return max(h.To, h.Released) < s.From || h.From > s.To || !slices.Contains(owners, h.Owner)
+	})
+	s.Writes = slices.DeleteFunc(s.Writes, func(w Write) bool {
+		return w.Time < s.From || w.Time > s.To || !slices.Contains(owners, w.Owner)
+	})
 	s.Events = around(s.Events, c.nemesis, s.From, s.To)
-	s.Title = title(s)
+	s.Title = title(s, witnesses, owners)
 	return s
 }
 
@@ -66,29 +71,39 @@ func involved(owners []string, witnesses []history.Event) []string {
 	return out
 }
 
-// extent spans the witnesses and the holds that overlap.
-func extent(witnesses []history.Event, s Story) (from, to time.Duration) {
+// extent spans the witnesses, and the holds that they speak of.
+func extent(witnesses []history.Event, holds []Hold, owners []string) (from, to time.Duration) {
 	for i, e := range witnesses {
 		if i == 0 {
 			from = e.Time
 		}
 		from, to = min(from, e.Time), max(to, e.Time)
 	}
-	for _, h := range s.Holds {
-		if !slices.Contains(involved(s.Finding.Owners, witnesses), h.Owner) {
-			continue
-		}
-		granted := slices.ContainsFunc(witnesses, func(e history.Event) bool { return e.Time == h.From && e.Owner == h.Owner })
-		if granted || s.Overlap.Length() > 0 && h.From <= s.Overlap.To && h.To >= s.Overlap.From {
+	first, last := from, to
+	for _, h := range holds {
+		if slices.Contains(owners, h.Owner) && h.From <= last && max(h.To, h.Released) >= first {
 			from, to = min(from, h.Invoked), max(to, h.To, h.Released)
 		}
 	}
 	return from, to
 }
 
+// relevant keeps what may have had a part in it: faults that hit nodes, and
+// those that hit one of the owners' clients.
+func relevant(nemesis []history.Event, owners []string) []history.Event {
+	var out []history.Event
+	for _, e := range nemesis {
+		hit := stats.TargetNames(e.Target, "client", "clients")
+		if len(hit) == 0 || slices.ContainsFunc(owners, func(o string) bool { return slices.Contains(hit, stats.ClientOf(o)) }) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // chosen adds to the witnesses the faults that began or ended shortly before,
 // and the writes made while two held.
-func (c *Collector) chosen(witnesses []history.Event, s Story) []history.Event {
+func (c *Collector) chosen(nemesis, witnesses []history.Event, s Story) []history.Event {
 	picked := slices.Clone(witnesses)
 	add := func(e history.Event) bool {
 		if slices.ContainsFunc(picked, func(p history.Event) bool { return p.Index == e.Index }) {
@@ -102,7 +117,7 @@ func (c *Collector) chosen(witnesses []history.Event, s Story) []history.Event {
 		end = witnesses[len(witnesses)-1].Time
 	}
 	faults, writes := 0, 0
-	for _, e := range slices.Backward(c.nemesis) {
+	for _, e := range slices.Backward(nemesis) {
 		if faults < maxFaultSteps && e.Op == history.Fault && e.Kind != history.Invoke && e.Time >= s.From-c.header.TTL && e.Time <= end && add(e) {
 			faults++
 		}
@@ -145,23 +160,7 @@ func nearby(nemesis []history.Event, from, to time.Duration) []Fault {
 		if end == stats.Never {
 			end = to
 		}
-		out = append(out, Fault{Name: f.Name, Target: f.Target, Nodes: nodes[f.Started], From: f.Started, To: end})
+		out = append(out, Fault{Name: f.Name, Target: f.Target, Nodes: nodes[f.Started], From: f.Started, To: end, Receipts: f.Receipts})
 	}
 	return out
-}
-
-// title says in one line what is wrong.
-func title(s Story) string {
-	name := cmp.Or(s.Finding.Name, s.Finding.ID, "violation")
-	if s.Overlap.Length() > 0 && strings.Contains(name, "grant") {
-		return fmt.Sprintf("%s: two holders of %s for at least %s", name, s.Finding.Key, unit.Millis(s.Overlap.Length()))
-	}
-	text, _, _ := strings.Cut(s.Finding.Text, ". ")
-	if text = strings.TrimSuffix(text, "."); text == "" {
-		return strings.TrimSpace(name + " on " + s.Finding.Key)
-	}
-	if strings.HasPrefix(strings.ToLower(text), strings.ToLower(name)) {
-		return text
-	}
-	return name + ": " + text
 }

@@ -108,7 +108,7 @@ func (b *block) stories(r *reports.Run) {
 			fmt.Fprintf(b, "  %s  %s %s  seed %s\n", b.o.paint(redBold, s.ID), s.Finding.ID, s.Finding.Key, unit.Seed(r.Meta.Seed))
 		}
 		b.WriteString(reports.StoryText(s, "     "))
-		b.line("why", s.Finding.Text)
+		b.line("why", s.Why)
 		if cause := strings.Join(s.Finding.Breakers, ", "); cause != "" || s.Finding.Blame != "" {
 			b.line("blame", strings.TrimSuffix(s.Finding.Blame+"; in force: "+cause, "; in force: "))
 		}
