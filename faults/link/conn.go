@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,10 +21,14 @@ type conn struct {
 	mu       sync.Mutex // of the scanners; reads and writes may be concurrent
 	requests scanner
 	replies  scanner
-	count    uint64     // of requests
-	waiting  []TapEvent // requests without a reply, in order
-	deaf     bool       // replies no longer answer requests one by one
-	pending  []TapEvent // to be reported when the lock is free
+	count    uint64       // of requests
+	waiting  []unanswered // requests, in order
+	deaf     bool         // replies no longer answer requests one by one
+	pending  []TapEvent   // to be reported when the lock is free
+	passage  *passage     // nil where the proxy keeps none
+
+	passageNumber uint64
+	preface       []byte // to be sent before the first request
 }
 
 func newConn(raw net.Conn, r *road, number uint64) *conn {
@@ -48,7 +51,7 @@ func (c *conn) Read(p []byte) (int, error) {
 // Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
 	c.pass(&c.requests, p)
-	n, err := c.Conn.Write(p)
+	n, err := c.writeOut(p)
 	err = c.explain("write", err)
 	c.road.sent.Add(int64(n))
 	c.note(err)
@@ -79,6 +82,20 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// writeOut sends the preface first, in one piece with the first request.
+func (c *conn) writeOut(p []byte) (int, error) {
+	c.mu.Lock()
+	preface := c.preface
+	c.preface = nil
+	c.mu.Unlock()
+	if preface == nil {
+		return c.Conn.Write(p)
+	}
+	whole := append(preface, p...)
+	n, err := c.Conn.Write(whole)
+	return max(0, n-prefaceSize), err
+}
+
 // SyscallConn implements syscall.Conn: client libraries look through it whether
 // an idle connection has been closed.
 func (c *conn) SyscallConn() (syscall.RawConn, error) { return rawConn(c.Conn) }
@@ -102,10 +119,20 @@ func (c *conn) note(err error) {
 	})
 }
 
+// forget takes an ended connection off its road, which keeps the commands that
+// were never answered.
 func (c *conn) forget() {
+	c.mu.Lock()
+	left := c.waiting
+	c.waiting = nil
+	if c.preface != nil { // it will never be sent
+		passages.Delete(c.passageNumber)
+	}
+	c.mu.Unlock()
 	c.road.mu.Lock()
 	defer c.road.mu.Unlock()
 	delete(c.road.conns, c)
+	c.road.unanswered = append(c.road.unanswered, left...)
 }
 
 // pass scans bytes on their way and reports what they complete.
@@ -120,25 +147,24 @@ func (c *conn) pass(s *scanner, p []byte) {
 	}
 }
 
-// request notes a whole command. Without a tap it only keeps the order.
+// request notes a whole command.
 func (c *conn) request(_ byte, nothing bool, words [][]byte) {
 	if nothing || len(words) == 0 {
 		return
 	}
 	c.road.requests.Add(1)
 	c.count++
-	e := TapEvent{Request: c.count}
+	e := TapEvent{Client: c.road.client, Node: c.road.node, Conn: c.number, Request: c.count, Time: time.Now()}
+	e.describe(words, c.requests.digest())
 	if len(c.road.tapped()) > 0 {
-		e.Client, e.Node, e.Conn, e.Time = c.road.client, c.road.node, c.number, time.Now()
-		e.describe(words, c.requests.digest())
 		c.pending = append(c.pending, e)
 	}
-	switch strings.ToUpper(string(words[0])) {
+	switch e.Command {
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR":
 		c.deaf = true
 	}
 	if !c.deaf {
-		c.waiting = append(c.waiting, e)
+		c.waiting = append(c.waiting, unanswered{command: e, end: c.requests.seen, passage: c.passage})
 	}
 }
 
@@ -147,10 +173,10 @@ func (c *conn) reply(first byte, nothing bool, _ [][]byte) {
 	if first == '>' || c.deaf || len(c.waiting) == 0 {
 		return
 	}
-	e := c.waiting[0]
+	e := c.waiting[0].command
 	c.waiting = c.waiting[1:]
-	if e.Command == "" {
-		return // sent before anybody listened
+	if len(c.road.tapped()) == 0 {
+		return
 	}
 	e.Reply, e.Time = true, time.Now()
 	e.Error, e.Nothing = first == '-' || first == '!', nothing

@@ -81,6 +81,7 @@ func (e *embedded) close(context.Context) error {
 	defer e.mu.Unlock()
 	for _, p := range e.ports {
 		p.unwire()
+		err = errors.Join(err, p.letGo())
 	}
 	e.ports = nil
 	return err
@@ -90,13 +91,14 @@ func (e *embedded) close(context.Context) error {
 type embeddedPort struct {
 	proxy   *toxiproxy.Proxy
 	lanes   map[Direction]*lane
-	numbers []uint64 // of the lanes
+	numbers []uint64     // of the lanes
+	held    func() error // gives up the port of a stopped proxy; nil while it runs
 }
 
 // wire lays both lanes, before the proxy has any connection.
 func (p *embeddedPort) wire() error {
 	for _, toward := range []Direction{Up, Down} {
-		number, l := newLane()
+		number, l := newLane(p.lanes[Up]) // none yet for Up itself
 		p.lanes[toward] = l
 		p.numbers = append(p.numbers, number)
 		b, err := json.Marshal(map[string]any{
@@ -134,19 +136,46 @@ func (p *embeddedPort) remove(ctx context.Context, s toxicSpec) error {
 }
 
 // enable implements port. Stopping the proxy destroys what its connections
-// hold.
+// hold, and keeps its port: clients of a road that is cut must not find
+// another process's server there.
 func (p *embeddedPort) enable(_ context.Context, on bool) error {
 	if !on {
-		p.proxy.Stop()
-		for _, l := range p.lanes {
-			l.sever()
-		}
-		return nil
+		return p.stop()
+	}
+	if err := p.letGo(); err != nil {
+		return err
 	}
 	if err := p.proxy.Start(); err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) {
 		return fmt.Errorf("listen: %w", err)
 	}
 	return nil
+}
+
+// takesPreface marks the ports whose proxy takes prefaces out.
+func (p *embeddedPort) takesPreface() {}
+
+func (p *embeddedPort) stop() (err error) {
+	p.proxy.Stop()
+	for _, l := range p.lanes {
+		l.sever()
+	}
+	if p.held == nil {
+		p.held, err = holdPort(p.proxy.Listen)
+	}
+	if err != nil {
+		return fmt.Errorf("keep port %s: %w", p.proxy.Listen, err)
+	}
+	return nil
+}
+
+// letGo gives up the port that stop has kept.
+func (p *embeddedPort) letGo() error {
+	if p.held == nil {
+		return nil
+	}
+	release := p.held
+	p.held = nil
+	return release()
 }
 
 // state implements port.

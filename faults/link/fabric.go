@@ -20,7 +20,8 @@ type backend interface {
 	close(ctx context.Context) error
 }
 
-// A port is one proxy of a backend.
+// A port is one proxy of a backend. Some know what becomes of each command: see
+// passage.
 type port interface {
 	add(ctx context.Context, s toxicSpec) error
 	remove(ctx context.Context, s toxicSpec) error // what it held is passed on; nil when it is gone already

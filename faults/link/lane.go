@@ -16,6 +16,8 @@ type lane struct {
 	last    int           // order of the last one
 	changed chan struct{} // closed and replaced when effects change
 	severed chan struct{} // closed and replaced when the connections are destroyed
+	twin    *lane         // for the lane towards the client: the other one
+	newest  *pair         // of the connection that toxiproxy is setting up, while only one lane knows it
 }
 
 // A laidEffect is an effect with its place on the lane.
@@ -32,11 +34,31 @@ var (
 	lastLane atomic.Uint64
 )
 
-func newLane() (number uint64, l *lane) {
-	l = &lane{changed: make(chan struct{}), severed: make(chan struct{})}
+// newLane returns a lane towards the node, or the one towards the client that
+// belongs to twin.
+func newLane(twin *lane) (number uint64, l *lane) {
+	l = &lane{changed: make(chan struct{}), severed: make(chan struct{}), twin: twin}
 	number = lastLane.Add(1)
 	lanes.Store(number, l)
 	return number, l
+}
+
+// pairUp returns the pair of a connection being set up. Toxiproxy sets up one
+// connection of a proxy at a time, towards the node first.
+func (l *lane) pairUp() *pair {
+	if l.twin == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.newest = newPair()
+		return l.newest
+	}
+	l.twin.mu.Lock()
+	defer l.twin.mu.Unlock()
+	p := l.twin.newest
+	if l.twin.newest = nil; p == nil {
+		p = newPair()
+	}
+	return p
 }
 
 // lay puts an effect on the lane: every byte that arrives from then on suffers

@@ -15,10 +15,14 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/alicebob/miniredis/v2"
 	"github.com/rs/zerolog"
+	zlog "github.com/rs/zerolog/log"
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	zlog.Logger = zerolog.Nop() // the stock bandwidth toxic logs there
+	goleak.VerifyTestMain(m)
+}
 
 // A rig is one link to one Redis.
 type rig struct {

@@ -23,10 +23,11 @@ type road struct {
 	cuts      int          // wounds that want the proxy stopped, under changes
 	lastWound atomic.Int64 // number of the last one
 
-	mu     sync.Mutex
-	wounds map[*wound]struct{}
-	conns  map[*conn]struct{}
-	closed bool
+	mu         sync.Mutex
+	wounds     map[*wound]struct{}
+	conns      map[*conn]struct{}
+	unanswered []unanswered
+	closed     bool
 
 	taps atomic.Pointer[[]*tap] // replaced under mu, never changed
 }
@@ -54,6 +55,9 @@ func (r *road) Dial(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	c := newConn(raw, r, uint64(r.opened.Add(1)))
+	if _, ok := r.port.(interface{ takesPreface() }); ok {
+		c.passage, c.passageNumber, c.preface = newPassage()
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {

@@ -24,6 +24,7 @@ type scanner struct {
 	whole    func(first byte, nothing bool, words [][]byte)
 
 	blind   bool
+	seen    int64  // bytes up to the end of the value being reported
 	line    []byte // header line so far
 	skip    int    // bytes of a payload still to come, its CRLF included
 	want    int    // of those, bytes to remember
@@ -45,11 +46,13 @@ func (s *scanner) feed(p []byte) {
 		i := bytes.IndexByte(p, '\n')
 		if i < 0 {
 			s.line = append(s.line, p...)
+			s.seen += int64(len(p))
 			s.blind = len(s.line) > maxLine
 			return
 		}
 		line := append(s.line, p[:i]...)
 		p = p[i+1:]
+		s.seen += int64(i + 1)
 		s.header(bytes.TrimSuffix(line, []byte("\r")))
 		s.line = line[:0]
 	}
@@ -58,6 +61,7 @@ func (s *scanner) feed(p []byte) {
 // payload takes the bytes of a bulk value.
 func (s *scanner) payload(p []byte) []byte {
 	n := min(len(p), s.skip)
+	s.seen += int64(n)
 	if keep := min(n, s.want); keep > 0 {
 		last := len(s.words) - 1
 		s.words[last] = append(s.words[last], p[:keep]...)

@@ -30,12 +30,21 @@ type wire struct {
 func (w *wire) NewState() any {
 	found, ok := lanes.Load(w.Lane)
 	if !ok {
-		_, found = newLane()
+		_, found = newLane(nil)
 	}
 	l := found.(*lane)
+	c := &conduit{lane: l, pair: l.pairUp()}
+	if l.twin != nil {
+		c.replies.whole = func(first byte, _ bool, _ [][]byte) {
+			if first != '>' {
+				c.pair.passage.Load().answered.Add(1)
+			}
+		}
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return &conduit{lane: l, severed: l.severed}
+	c.severed = l.severed
+	return c
 }
 
 // Pipe implements toxics.Toxic. It always takes its input, whatever becomes of
@@ -70,7 +79,7 @@ func (w *wire) Pipe(stub *toxics.ToxicStub) {
 		case chunk := <-in:
 			c.take(chunk)
 		case out <- head:
-			c.out, c.outSince = c.out[1:], time.Now()
+			c.passed(head)
 		case <-tick:
 			c.broken = c.broken || out != nil && time.Since(c.outSince) >= stuckAfter
 		}
@@ -88,8 +97,11 @@ func sooner(a, b time.Time) time.Time {
 // A conduit is one connection in one direction.
 type conduit struct {
 	lane     *lane
+	pair     *pair
 	severed  <-chan struct{}
-	order    int // of the last effect that it has seen
+	preface  prefaceReader // towards the node
+	replies  scanner       // towards the client
+	order    int           // of the last effect that it has seen
 	stages   []*stage
 	out      []*stream.StreamChunk
 	outSince time.Time // the head of out waits since
@@ -134,8 +146,21 @@ func (c *conduit) take(chunk *stream.StreamChunk) {
 		c.eof = true
 		return
 	}
+	if c.lane.twin != nil {
+		c.replies.feed(chunk.Data)
+	} else if chunk = c.preface.read(chunk, c.pair); chunk == nil {
+		return
+	}
 	c.look()
 	c.enter(0, chunk)
+}
+
+// passed notes that the head of out has left.
+func (c *conduit) passed(chunk *stream.StreamChunk) {
+	c.out, c.outSince = c.out[1:], time.Now()
+	if c.lane.twin == nil {
+		c.pair.passage.Load().forwarded.Add(int64(len(chunk.Data)))
+	}
 }
 
 // enter lets a chunk pass the stages from i on, as far as it gets.
@@ -203,6 +228,9 @@ func (c *conduit) end(stub *toxics.ToxicStub) {
 		s.stages.Add(-1)
 	}
 	c.stages, c.out = nil, nil
+	if c.lane.twin == nil {
+		c.pair.passage.Load().ended.Store(true)
+	}
 	stub.Close()
 	for !c.eof {
 		_, more := <-stub.Input

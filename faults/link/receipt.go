@@ -1,0 +1,141 @@
+package link
+
+import (
+	"encoding/binary"
+	"sync"
+	"sync/atomic"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+)
+
+// A Fate is what became of a command whose reply its client never saw.
+type Fate string
+
+// The fates.
+const (
+	NeverForwarded Fate = "never-forwarded" // it has not reached the node whole and never will: it did not happen
+	Answered       Fate = "answered"        // the node has answered it: it happened, or was refused
+	Forwarded      Fate = "forwarded"       // it was handed to the node, and no answer was seen: it happened if the node lived
+	Undecided      Fate = "undecided"       // the link cannot tell, or not yet
+)
+
+// A Receipter is a Link that can tell what became of commands without a reply.
+type Receipter interface {
+	// Receipts returns one receipt for each command that had no reply when its
+	// connection ended at the client, connection by connection. A held command
+	// is undecided until the heal; NeverForwarded and Answered are final.
+	Receipts() []Receipt
+}
+
+// A Receipt tells what became of one command.
+type Receipt struct {
+	Command TapEvent
+	Fate    Fate
+}
+
+// A passage is what an embedded proxy knows of one connection, shared by the
+// client's end and both conduits. Bytes are forwarded as a prefix of what the
+// client sent: once some are dropped, none that come later pass.
+type passage struct {
+	forwarded atomic.Int64 // the client's bytes handed to the node
+	answered  atomic.Int64 // whole replies that have come from the node
+	ended     atomic.Bool  // nothing more will be forwarded
+}
+
+// fate judges the command number request, whose last byte is the client's byte
+// number end.
+func (p *passage) fate(request uint64, end int64) Fate {
+	switch {
+	case p.answered.Load() >= int64(request):
+		return Answered
+	case p.forwarded.Load() >= end:
+		return Forwarded
+	case p.ended.Load():
+		return NeverForwarded
+	}
+	return Undecided
+}
+
+// The client's end of a link to an embedded proxy begins with a preface, which
+// the proxy takes out: a byte that begins no command, and the number of the
+// connection's passage.
+const (
+	prefaceMark = 0
+	prefaceSize = 1 + 8
+)
+
+// passages holds those whose preface is on its way.
+var (
+	passages    sync.Map // number → *passage
+	lastPassage atomic.Uint64
+)
+
+// newPassage returns a passage and the preface that announces it.
+func newPassage() (p *passage, number uint64, preface []byte) {
+	p, number = new(passage), lastPassage.Add(1)
+	passages.Store(number, p)
+	return p, number, binary.BigEndian.AppendUint64([]byte{prefaceMark}, number)
+}
+
+// A pair is the two conduits of one connection. Until the preface has come, and
+// for connections from other processes, their passage is nobody's.
+type pair struct{ passage atomic.Pointer[passage] }
+
+func newPair() *pair {
+	p := new(pair)
+	p.passage.Store(new(passage))
+	return p
+}
+
+// A prefaceReader takes the preface out of the first bytes of a connection.
+type prefaceReader struct {
+	done bool
+	head []byte // of a preface that comes in pieces
+}
+
+// read returns what follows the preface in chunk, or nil.
+func (r *prefaceReader) read(chunk *stream.StreamChunk, to *pair) *stream.StreamChunk {
+	if r.done {
+		return chunk
+	}
+	data := chunk.Data
+	if len(r.head) > 0 {
+		data = append(r.head, data...)
+	}
+	if data[0] == prefaceMark {
+		if len(data) < prefaceSize {
+			r.head = append([]byte(nil), data...)
+			return nil
+		}
+		if p, ok := passages.LoadAndDelete(binary.BigEndian.Uint64(data[1:prefaceSize])); ok {
+			to.passage.Store(p.(*passage))
+		}
+		data = data[prefaceSize:]
+	}
+	r.done, r.head = true, nil
+	if len(data) == 0 {
+		return nil
+	}
+	return &stream.StreamChunk{Data: data, Timestamp: chunk.Timestamp}
+}
+
+// An unanswered is a command that had no reply when its connection ended.
+type unanswered struct {
+	command TapEvent
+	end     int64
+	passage *passage
+}
+
+// Receipts implements Receipter.
+func (r *road) Receipts() []Receipt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]Receipt, len(r.unanswered))
+	for i, u := range r.unanswered {
+		all[i] = Receipt{Command: u.command, Fate: Undecided}
+		if u.passage != nil {
+			all[i].Fate = u.passage.fate(u.command.Request, u.end)
+		}
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package link
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+)
+
+// fates returns "COMMAND key fate" for each receipt.
+func (r *rig) fates() string {
+	var lines []string
+	for _, receipt := range r.link.Receipts() {
+		lines = append(lines, fmt.Sprintf("%s %s %s", receipt.Command.Command, receipt.Command.Key, receipt.Fate))
+	}
+	return strings.Join(lines, ", ")
+}
+
+func TestReceipts(t *testing.T) {
+	for _, c := range []struct {
+		impair Impairment
+		before string // the heal, after the client has given up
+		after  string
+	}{
+		{Impairment{Kind: BlackHole}, "never-forwarded", "never-forwarded"},
+		{Impairment{Kind: RequestLost}, "never-forwarded", "never-forwarded"},
+		{Impairment{Kind: ResponseLost}, "answered", "answered"},
+		{Impairment{Kind: SlowReply}, "answered", "answered"},
+		{Impairment{Kind: FastLostReply}, "answered", "answered"},
+		{Impairment{Kind: Stall}, "undecided", "forwarded"},
+		{Impairment{Kind: Zombie}, "undecided", "forwarded"},
+	} {
+		t.Run(string(c.impair.Kind), func(t *testing.T) {
+			r := newRig(t, NewEmbedded())
+			conn := r.dial()
+			w := r.impair(c.impair)
+			conn.send(t, "SET", "k", "v")
+			await(t, "the bite", func() bool { return w.count().Bytes > 0 })
+			_ = conn.Close()
+			await(t, c.before, func() bool { return r.fates() == "SET k "+c.before })
+			r.heal(w)
+			await(t, c.after, func() bool {
+				got := r.fates() // an answer may still be seen before the far end is closed too
+				return got == "SET k "+c.after || c.after == "forwarded" && got == "SET k answered"
+			})
+		})
+	}
+}
+
+func TestReceiptsTellTheLostFromTheServed(t *testing.T) {
+	r := newRig(t, NewEmbedded())
+	conn := r.dial()
+	conn.send(t, "SET", "served", "v")
+	conn.want(t, "+OK")
+	lost := r.impair(Impairment{Kind: ResponseLost})
+	conn.send(t, "SET", "applied", "v")
+	r.awaitApplied("applied")
+	await(t, "the lost reply", func() bool { return lost.count().Bytes > 0 })
+	cut := r.impair(Impairment{Kind: RequestLost})
+	conn.send(t, "SET", "dropped", "v")
+	await(t, "the drop", func() bool { return cut.count().Bytes > 0 })
+	r.heal(lost)
+	conn.wantEnd(t)
+	r.heal(cut)
+	const want = "SET applied answered, SET dropped never-forwarded"
+	await(t, want, func() bool { return r.fates() == want })
+}
+
+func TestCutDestroysWhatIsHeld(t *testing.T) {
+	r := newRig(t, NewEmbedded())
+	conn := r.dial()
+	stall := r.impair(Impairment{Kind: Stall})
+	conn.send(t, "SET", "k", "v")
+	await(t, "the hold", func() bool { return stall.count().Bytes > 0 })
+	cut := r.impair(Impairment{Kind: Cut})
+	conn.wantEnd(t)
+	r.heal(stall)
+	r.heal(cut)
+	await(t, "the receipt", func() bool { return r.fates() == "SET k never-forwarded" })
+	if r.applied("k") {
+		t.Error("applied")
+	}
+}
+
+func TestPrefaceInPieces(t *testing.T) {
+	p, _, preface := newPassage()
+	message := append(preface, "PING\r\n"...)
+	for size := 1; size <= len(message); size++ {
+		var reader prefaceReader
+		var got []byte
+		to := newPair()
+		passages.Store(lastPassage.Load(), p)
+		for rest := message; len(rest) > 0; {
+			n := min(size, len(rest))
+			if c := reader.read(&stream.StreamChunk{Data: append([]byte(nil), rest[:n]...)}, to); c != nil {
+				got = append(got, c.Data...)
+			}
+			rest = rest[n:]
+		}
+		if string(got) != "PING\r\n" || to.passage.Load() != p {
+			t.Errorf("in pieces of %d: %q", size, got)
+		}
+	}
+	var foreign prefaceReader
+	if c := foreign.read(&stream.StreamChunk{Data: []byte("PING\r\n")}, newPair()); string(c.Data) != "PING\r\n" {
+		t.Errorf("without a preface: %q", c.Data)
+	}
+}
