@@ -14,16 +14,20 @@ func (n *nemesis) await(ctx context.Context, when Trigger) (Occasion, error) {
 	}
 	var occasion Occasion
 	var err error
+	tapped, isTapped := when.On.tap()
 	switch {
 	case when.On == "":
 	case when.On == Bound:
 		err = n.awaitBound(ctx, when.By)
+	case isTapped:
+		occasion, err = n.awaitTap(ctx, when, tapped)
 	case when.On.scheduled():
 		return n.awaitDue(ctx, when) // Then is part of the instant that is due
 	default:
 		occasion, err = n.awaitEvent(ctx, when)
 	}
 	if err == nil && !sleep(ctx, when.Then) {
+		occasion.release()
 		err = ctx.Err()
 	}
 	return occasion, err

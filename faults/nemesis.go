@@ -75,10 +75,11 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 		occasion, err := n.await(waiting, s.When)
 		if err != nil {
 			n.never(&res, s, errors.Join(errNever, missed))
-			return res, nil
+			return res, unless(waiting, err)
 		}
 		a := n.attempt(s, occasion)
 		inj, err := a.inject(ctx, rng)
+		occasion.release()
 		if errors.Is(err, ErrMissed) && !a.begun {
 			if _, broken := a.repair(ctx, a.t.undo.heal); broken != nil {
 				return res, a.failed(ctx, &res, broken)
@@ -99,6 +100,14 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 		a.last(ctx, inj)
 		return res, a.heal(ctx, &res, inj)
 	}
+}
+
+// unless returns err, but not where it is ctx's end only.
+func unless(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 // never records a step that did not happen.

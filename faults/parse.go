@@ -41,7 +41,12 @@ var variants = map[string]string{
 func parseOne(part string) (Spec, error) {
 	words := strings.Split(part, ":")
 	s := Spec{Fault: words[0]}
-	for _, word := range words[1:] {
+	for i := 1; i < len(words); i++ {
+		word := words[i]
+		if (word == "on=command" || word == "on=reply") && i+1 < len(words) {
+			i++
+			word += ":" + words[i]
+		}
 		key, value, told := strings.Cut(word, "=")
 		switch variant, known := variants[s.Fault+":"+word]; {
 		case known:

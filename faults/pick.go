@@ -22,6 +22,7 @@ const (
 	RoleMinority = "minority" // as many as the quorum can spare
 	RoleMajority = "majority" // a quorum
 	RoleSwing    = "swing"    // one of those that make up the holder's quorum
+	RoleThat     = "that"     // the one of the tapped command to which the step is locked
 )
 
 // splitRole parts "ROLE as NAME".
@@ -136,11 +137,20 @@ func (t *Target) holders() []string {
 		if t.deadline(h) <= t.Now() {
 			continue
 		}
-		if o.Owner == "" || h.Owner == o.Owner && h.Key == o.Key {
+		if o.Owner == "" || t.concerns(o, h) {
 			found = append(found, t.client(h.Owner))
 		}
 	}
 	return found
+}
+
+// concerns reports whether an occasion is one of the holding's: a tapped
+// command names its client, and the key as the lock stores it.
+func (t *Target) concerns(o Occasion, h Holding) bool {
+	if o.Node != "" {
+		return t.client(h.Owner) == o.Owner
+	}
+	return h.Owner == o.Owner && h.Key == o.Key
 }
 
 // headWaiter returns the client that has waited longest for a held key.

@@ -46,6 +46,8 @@ func (t *Target) nodesOf(ctx context.Context, role string, of []Client, rng *ran
 		return some(up, t.Quorum, rng), nil
 	case RoleSwing:
 		return one(t.swing(ctx, of, rng), rng), nil
+	case RoleThat:
+		return t.namedNodes(t.Occasion.Node)
 	case StoreNode:
 		return []testbed.Node{t.Testbed.Store()}, nil
 	}
@@ -108,7 +110,7 @@ func (t *Target) holding(of []Client, rng *rand.Rand) (Holding, bool) {
 		if len(of) > 0 {
 			return !slices.Contains(names(of), t.client(h.Owner))
 		}
-		return t.Occasion.Owner != "" && (h.Owner != t.Occasion.Owner || h.Key != t.Occasion.Key)
+		return t.Occasion.Owner != "" && !t.concerns(t.Occasion, h)
 	})
 	if len(found) == 0 {
 		return Holding{}, false

@@ -73,8 +73,9 @@ func (s Spec) build(catalogue map[string]Entry, ttl time.Duration) ([]Step, erro
 
 func (s Spec) check() error {
 	moments := append(Moments(), AtTime, "")
+	_, tapped := s.On.tap()
 	switch {
-	case !slices.Contains(moments, s.On):
+	case !slices.Contains(moments, s.On) && !tapped:
 		return fmt.Errorf("unknown moment %q%s", s.On, suggest(string(s.On), texts(moments)))
 	case s.On == Bound && s.By == "":
 		return fmt.Errorf("on: bound needs by: the name that another step binds")

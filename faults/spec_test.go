@@ -16,6 +16,7 @@ func TestBuildRefuses(t *testing.T) {
 		{Spec{Fault: "latancy"}, `unknown fault "latancy": did you mean "latency"?`},
 		{Spec{Fault: "earthquake"}, `unknown fault "earthquake": there are `},
 		{Spec{Fault: "kill", On: "aquire-sent"}, `unknown moment "aquire-sent": did you mean "acquire-sent"?`},
+		{Spec{Fault: "kill", On: "reply:"}, `unknown moment "reply:"`},
 		{Spec{Fault: "kill", On: Bound}, "bound needs by"},
 		{Spec{Fault: "kill", At: -1}, "must not be negative"},
 		{Spec{Fault: "kill", Times: 3}, "times: 3 needs every"},
@@ -83,7 +84,7 @@ func TestPlanRoundTrip(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	got, err := Parse("latency, kill:empty,pause-client:for=3s:on=renewal-due,partition-node:n2,cut:holder:node=n1+n3:at=5s,store-reply-lost")
+	got, err := Parse("latency, kill:empty,pause-client:for=3s:on=renewal-due,partition-node:n2,cut:holder:node=n1+n3:at=5s,store-reply-lost,cut:that:on=reply:SETNX@n2:for=1s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +95,7 @@ func TestParse(t *testing.T) {
 		{Fault: "partition-node", Params: Params{Node: "n2"}},
 		{Fault: "cut", At: 5 * second, Params: Params{Client: RoleHolder, Node: "n1,n3"}},
 		{Fault: "store-reply-lost"},
+		{Fault: "cut", On: Reply("SETNX", "n2"), For: second, Params: Params{Node: RoleThat}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)

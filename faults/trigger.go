@@ -20,7 +20,7 @@ type Trigger struct {
 // A Moment is a life-cycle event of the lock under test.
 type Moment string
 
-// The moments that a step can be locked to.
+// The moments that a step can be locked to, beside those of Command and Reply.
 const (
 	AcquireSent    Moment = "acquire-sent"
 	AcquireReplied Moment = "acquire-replied" // granted
@@ -41,8 +41,11 @@ type Occasion struct {
 	Moment  Moment
 	Time    time.Duration // history time
 	Key     string
-	Owner   string
+	Owner   string // of a tapped command: the client's name
 	Process int
+	Node    string // of a tapped command
+
+	free chan struct{} // lets the client of a tapped command go on
 }
 
 // scheduled reports whether m is computed from a lease's validity rather than
