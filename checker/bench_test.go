@@ -40,7 +40,6 @@ type genKey struct {
 type genClient struct {
 	process, step int
 	key           int
-	open          history.Event
 }
 
 const genTTL = time.Second

@@ -180,10 +180,12 @@ func TestUnconfirmedUse(t *testing.T) {
 				15ms a ok write k value a1 seq 1`,
 		},
 		{
-			name: "after a reported loss", header: "ttl 10ms", want: Fail, violations: []string{"S8 [2 4]"},
+			name: "after a reported loss", header: "ttl 10ms", want: Fail, violations: []string{"S8 [4 6]"},
 			history: `
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 10ms
+				 1ms nemesis invoke fault lose-reply target a instant
+				 1ms nemesis ok fault lose-reply target a instant receipt r
 				 2ms a ok lost k
 				 3ms a invoke write k value a1
 				 4ms a ok write k value a1 seq 1`,
@@ -193,6 +195,8 @@ func TestUnconfirmedUse(t *testing.T) {
 			history: `
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 10ms
+				 1ms nemesis invoke fault lose-reply target a instant
+				 1ms nemesis ok fault lose-reply target a instant receipt r
 				 2ms a ok lost k
 				 3ms a invoke acquire k
 				 4ms a ok acquire k until 13ms

@@ -43,6 +43,8 @@ func TestDoubleGrant(t *testing.T) {
 			history: `
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 100ms
+				 1ms nemesis invoke fault lose-reply target a instant
+				 1ms nemesis ok fault lose-reply target a instant receipt r
 				 3ms a ok lost k
 				 4ms b invoke acquire k
 				 5ms b ok acquire k until 104ms`,

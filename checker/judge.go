@@ -51,6 +51,7 @@ type Judge struct {
 	ev         *evidence
 	live       live
 	phases     *phases
+	service    *service
 }
 
 var _ history.Sink = (*Judge)(nil)
@@ -68,10 +69,11 @@ func New(h history.Header, o Options) *Judge {
 		violations: hits{limit: o.Limit},
 		suspicious: hits{limit: suspicions},
 	}
-	j.ev, j.phases = &evidence{j: j}, &phases{j: j}
+	j.ev, j.phases, j.service = &evidence{j: j}, &phases{j: j}, &service{j: j}
 	for _, r := range []rule{
 		j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j}, &doubleGrants{j: j},
 		&ownership{j: j, checked: h.OwnerCheckedRelease == nil || *h.OwnerCheckedRelease}, &stillborn{j: j}, &sections{j: j},
+		&progress{j: j}, j.service, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j},
 	} {
 		j.enlist(r)
 	}

@@ -22,6 +22,7 @@ func (j *Judge) deadline(o *op) (d time.Duration, stands bool) {
 // acquired completes an acquire.
 func (j *Judge) acquired(e *history.Event, o *op) {
 	h := o.holder
+	h.key.touched = o.ok
 	switch o.outcome {
 	case history.OK:
 		j.granted(e, o)
@@ -52,7 +53,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 		return
 	}
 	g := &grant{
-		holder: h, mode: o.mode, fence: o.fence, inv: o.inv, ok: o.ok, okIdx: o.okIdx, start: o.inv,
+		holder: h, mode: o.mode, fence: o.fence, inv: o.inv, ok: o.ok, invIdx: o.invIdx, okIdx: o.okIdx, start: o.inv,
 		d: d, dIdx: o.okIdx, first: d, stands: stands, stop: never, rel: never, relOK: never, lost: never, depth: 1,
 	}
 	o.grant = g
@@ -130,6 +131,7 @@ func (h *holder) at(o *op) *grant {
 // definite hold: the caller has been told no.
 func (j *Judge) moved(e *history.Event, o *op) {
 	g := o.grant
+	g.holder.key.touched = max(g.holder.key.touched, o.ok)
 	switch o.outcome {
 	case history.OK:
 		old := g.d

@@ -101,6 +101,7 @@ type grant struct {
 	mode      history.Mode
 	fence     uint64
 	inv, ok   time.Duration // of the acquire
+	invIdx    int
 	okIdx     int
 	start     time.Duration // of the acquire or the last successful extension
 	d         time.Duration // deadline
@@ -114,6 +115,7 @@ type grant struct {
 	lost      time.Duration // loss reported; never before
 	lostIdx   int
 	relUnsure bool       // its release is of unknown outcome
+	counted   bool       // judged for S9
 	depth     int        // re-entrant holds
 	extends   int        // extensions under way
 	renewed   bool       // extended by automatic renewal
@@ -144,9 +146,11 @@ func overlap(a, b *grant) (from, length time.Duration) {
 type holder struct {
 	key   *key
 	owner string
-	grant *grant // its latest
-	prior *grant // the one before
-	tried use    // useRefused or useUnknown: the latest attempt after that grant
+	grant *grant  // its latest
+	prior *grant  // the one before
+	tried use     // useRefused or useUnknown: the latest attempt after that grant
+	wait  wait    // for its next grant
+	audit section // its last one in the store's log
 }
 
 // A key is a guarded resource.
@@ -161,4 +165,8 @@ type key struct {
 	tok     tokenState
 	sec     sectionState
 	ghost   ghost // the last acquire of unknown outcome
+	prog    progressState
+	nodes   map[string]*nodeView
+	touched time.Duration // an acquire or extension was answered last
+	gone    *release      // the last release answered yes
 }

@@ -81,6 +81,7 @@ func (j *Judge) audit(e *history.Event) {
 		for w := k.log.open.head; w != nil; w = w.next {
 			if w.value == e.Value {
 				w.audited, w.seq, w.auditIdx = e.Kind, e.Seq, e.Index
+				o = w
 			}
 		}
 	}

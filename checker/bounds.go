@@ -1,0 +1,44 @@
+package checker
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// The bounds that a header may declare, by name.
+const (
+	boundRetry        = "retry_ns"             // a contender's pause between two attempts; the TTL unless declared
+	boundLoss         = "loss_ns"              // the library's documented delay of reporting a loss (S11)
+	boundWait         = "wait_ns"              // longest wait for a grant while nothing is wrong (L3)
+	boundRecovery     = "recovery_ns"          // from a heal to the next grant (L4)
+	boundAvailability = "availability_percent" // of acquires definitely answered, per phase (L6)
+	boundRounds       = "livelock_rounds"      // lost rounds that make a livelock (L7)
+)
+
+// bound is what the header declares, or else otherwise.
+func (j *Judge) bound(name string, otherwise int64) int64 {
+	if b, ok := j.h.Bounds[name]; ok {
+		return b
+	}
+	return otherwise
+}
+
+func (j *Judge) retry() time.Duration { return time.Duration(j.bound(boundRetry, int64(j.h.TTL))) }
+
+// sortedKeys lists the keys by name, for an order that does not change.
+func (j *Judge) sortedKeys() []*key {
+	out := make([]*key, 0, len(j.keys))
+	for _, name := range slices.Sorted(maps.Keys(j.keys)) {
+		out = append(out, j.keys[name])
+	}
+	return out
+}
+
+func (k *key) sortedHolders() []*holder {
+	out := make([]*holder, 0, len(k.holders))
+	for _, owner := range slices.Sorted(maps.Keys(k.holders)) {
+		out = append(out, k.holders[owner])
+	}
+	return out
+}

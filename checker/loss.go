@@ -1,0 +1,71 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+)
+
+// losses decides S11 and L5: a loss is reported when there is one, and not
+// long after.
+type losses struct{ j *Judge }
+
+func (*losses) ids() []string { return []string{"S11", "L5"} }
+func (*losses) wants() []what { return []what{lost} }
+func (*losses) finish()       {}
+
+func (l *losses) see(f *fact) {
+	g := f.grant
+	if g.rel != never {
+		return
+	}
+	if x := g.intrude; x != nil && x.ok < f.e.Time {
+		l.late(f, x)
+		return
+	}
+	if l.j.nemesis.since(g.start) {
+		return
+	}
+	switch {
+	case f.e.Time < g.d:
+		l.causeless(f, fmt.Sprintf("%s before the lease could run out", span(g.d-f.e.Time)))
+	case g.renewed:
+		l.causeless(f, "after its automatic renewal had stopped")
+	}
+}
+
+// late judges a report that came after another's grant.
+func (l *losses) late(f *fact, x *grant) {
+	g := f.grant
+	declared, documented := l.j.h.Bounds[boundLoss]
+	bound := time.Duration(declared)
+	if !l.j.test.lateLoss(f.e.Time, x.ok, bound, l.j.h.Epsilon) || !documented && l.j.suspicious.full("S11") {
+		return
+	}
+	promise := "The library documents no bound for that."
+	if documented {
+		promise = fmt.Sprintf("The library promises it within %s.", span(bound))
+	}
+	text := fmt.Sprintf("%s held %s%s from %s. %s was granted it at %s, so it was gone for %s by then; the library said so only at %s, %s later. %s "+
+		"Remedy: report a loss at the latest at the lease's own deadline, whatever the network does.",
+		g.owner(), f.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), g.owner(), at(f.e.Time), span(f.e.Time-x.ok), promise)
+	h := &hit{
+		id: "S11", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.e.Index}, blame: blameLibrary,
+		from: g.inv, to: f.e.Time, text: func() string { return text },
+	}
+	if documented {
+		l.j.violate(h)
+	} else {
+		l.j.suspect(h)
+	}
+}
+
+func (l *losses) causeless(f *fact, when string) {
+	g := f.grant
+	text := fmt.Sprintf("%s was told at %s that its lease on %s%s was lost, %s, although no fault had been in force since %s and nobody else was granted it. "+
+		"Remedy: look at the renewal: it stopped, or took a delay for a loss.",
+		g.owner(), at(f.e.Time), f.key.name, token(g.fence), when, at(g.start))
+	l.j.violate(&hit{
+		id: "L5", key: f.key, owners: []string{g.owner()}, witness: []int{g.dIdx, f.e.Index}, blame: blameLibrary,
+		from: g.start, to: f.e.Time, text: func() string { return text },
+	})
+}

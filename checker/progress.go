@@ -1,0 +1,198 @@
+package checker
+
+import (
+	"fmt"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// progress decides L1, L2 and L7: whether a key can be taken, once every fault
+// is healed and a healthy final phase has begun. Before that it costs nothing.
+type progress struct {
+	j     *Judge
+	final bool
+	from  time.Duration // when the final phase began
+}
+
+const (
+	orphanTries   = 3  // failing attempts that make an orphan
+	idleLeases    = 3  // leases' length without a grant that make no progress
+	livelockTurns = 10 // lost rounds that make a livelock, unless the header says otherwise
+)
+
+// progressState is one key's, in the final phase.
+type progressState struct {
+	tries  int // attempts of the round under way
+	failed int // of those, refused
+	begun  time.Duration
+
+	orphan []int // refused attempts in a row, each alone or deciding alone
+	turns  int   // rounds in a row that nobody won
+	turn   []int // their last refusals
+
+	since   time.Duration // attempts have been coming since …
+	sinceIx int           // … this event
+	last    time.Duration // the last attempt's end
+	tried   int
+	stuck   bool // L2 was reported for this wait
+}
+
+func (*progress) ids() []string { return []string{"L1", "L2", "L7"} }
+func (*progress) wants() []what {
+	return []what{phased, nemesised, invoked, refused, granted, reentered, unknown}
+}
+
+func (p *progress) see(f *fact) {
+	switch {
+	case f.what == phased:
+		if f.e.Value == history.PhaseFinal {
+			p.final, p.from = true, f.e.Time
+		}
+		return
+	case !p.final:
+		return
+	case f.what == nemesised:
+		p.from = max(p.from, f.e.Time)
+		return
+	case f.op == nil || f.op.what != history.Acquire:
+		return
+	}
+	s := &f.key.prog
+	switch f.what {
+	case invoked:
+		p.attempt(f, s)
+	case refused:
+		s.failed++
+		p.refusal(f, s)
+	case granted:
+		p.idle(f.key, s, f.op.ok, f.op.okIdx)
+		*s = progressState{}
+		if f.key.leases.head != nil {
+			s.since, s.sinceIx = f.op.ok, f.op.okIdx
+		}
+	default:
+		s.orphan, s.turns = nil, 0
+		p.ended(f, s)
+	}
+}
+
+func (p *progress) attempt(f *fact, s *progressState) {
+	if f.op.prev == nil {
+		s.tries, s.failed, s.begun = 0, 0, f.op.inv
+	}
+	s.tries++
+	if s.since == 0 || f.op.prev == nil && f.op.inv > s.last+p.patience() {
+		s.since, s.sinceIx, s.tried = f.op.inv, f.op.invIdx, 0
+	}
+	s.tried++
+}
+
+// ended closes an attempt, and with the last one the round.
+func (p *progress) ended(f *fact, s *progressState) {
+	s.last = f.op.ok
+	p.idle(f.key, s, f.op.ok, f.op.okIdx)
+}
+
+// refusal counts refused attempts by rounds: attempts that overlap. A round
+// that all lost while nobody held is nobody's fault but the lock's.
+func (p *progress) refusal(f *fact, s *progressState) {
+	defer p.ended(f, s)
+	if f.key.leases.head != nil {
+		return // the round goes on
+	}
+	if s.failed < s.tries || s.begun < p.free(f.key) {
+		s.orphan, s.turns, s.turn = nil, 0, nil
+		return
+	}
+	if s.tries == 1 || p.j.h.Quorum <= 1 {
+		s.orphan = append(s.orphan, f.op.okIdx)
+		if len(s.orphan) == orphanTries {
+			p.orphaned(f, s)
+		}
+	}
+	if s.tries > 1 && p.j.h.Quorum > 1 {
+		s.turns++
+		s.turn = append(s.turn, f.op.okIdx)
+		if want := int(p.j.bound(boundRounds, livelockTurns)); s.turns == want {
+			p.livelocked(f, s)
+		}
+	}
+}
+
+// free is from when on nobody can hold k any more, whatever was unknown.
+func (p *progress) free(k *key) time.Duration {
+	slack := p.j.h.Drift + p.j.retry() + p.j.h.Epsilon
+	t := p.from + p.j.h.TTL + slack
+	for _, g := range k.held {
+		t = max(t, g.end()+slack, g.unreleased(p.j.h.TTL)+slack)
+	}
+	if k.ghost.holder != nil {
+		t = max(t, k.ghost.until+slack)
+	}
+	return t
+}
+
+// unreleased is until when a lease that was never given up for certain may
+// stay with the servers.
+func (g *grant) unreleased(ttl time.Duration) time.Duration {
+	if g.relOK != never {
+		return 0
+	}
+	return max(g.d, g.start+ttl)
+}
+
+// patience is how long a key may stay without a grant.
+func (p *progress) patience() time.Duration { return p.j.h.TTL + p.j.retry() }
+
+// idle reports L2 when attempts came for long, nobody held, and none won.
+func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
+	from := max(s.since, p.from)
+	for _, g := range k.held {
+		from = max(from, g.end())
+	}
+	bound := idleLeases * p.patience()
+	if s.stuck || s.since == 0 || !p.j.test.waitedBeyond(t-from, bound) {
+		return
+	}
+	s.stuck = true
+	text := fmt.Sprintf("Every fault was healed by %s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %d times. "+
+		"A majority was there to be had. Remedy: look at what refuses or delays the attempts (time-outs longer than the lease, keys left behind, a node that counts against the quorum).",
+		at(p.from), k.name, at(from), at(t), span(t-from), idleLeases, span(bound), s.tried)
+	p.j.violate(&hit{
+		id: "L2", key: k, witness: []int{s.sinceIx, idx}, blame: blameProgress, from: from, to: t, text: func() string { return text },
+	})
+}
+
+func (p *progress) orphaned(f *fact, s *progressState) {
+	text := fmt.Sprintf("Every fault was healed by %s, every lease of %s had ended and had run out on the servers too, and still %d attempts in a row were refused, the last one, by %s, at %s. "+
+		"Something holds the key that nobody owns. Remedy: give every key a TTL in the step that sets it, and undo what a failed attempt took.",
+		at(p.from), f.key.name, len(s.orphan), f.op.holder.owner, at(f.op.ok))
+	p.j.violate(&hit{
+		id: "L1", key: f.key, owners: []string{f.op.holder.owner}, witness: append([]int(nil), s.orphan...), blame: blameProgress,
+		from: p.from, to: f.op.ok, text: func() string { return text },
+	})
+}
+
+func (p *progress) livelocked(f *fact, s *progressState) {
+	text := fmt.Sprintf("In %d rounds in a row everybody who asked for %s got less than a quorum, the last time at %s, and nobody held it. The contenders split the nodes among themselves again and again. "+
+		"Remedy: give back a minority at once, and wait a random time before the next attempt.", s.turns, f.key.name, at(f.op.ok))
+	p.j.violate(&hit{
+		id: "L7", key: f.key, witness: append([]int(nil), s.turn...), blame: blameProgress, from: p.from, to: f.op.ok,
+		text: func() string { return text },
+	})
+}
+
+// finish looks at attempts that are still waiting, or were when it all ended.
+func (p *progress) finish() {
+	if !p.final {
+		return
+	}
+	for _, k := range p.j.sortedKeys() {
+		t := k.prog.last
+		if k.leases.head != nil {
+			t = p.j.now
+		}
+		p.idle(k, &k.prog, t, k.prog.sinceIx)
+	}
+}

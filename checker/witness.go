@@ -1,0 +1,232 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A nodeView is what one node stored under one key, as far as it was seen.
+type nodeView struct {
+	name     string
+	seen     []sight // the latest, in order
+	leftover bool    // reported (L8)
+}
+
+// A sight is one look at a node. It holds until the next one when it is part
+// of an unbroken record.
+type sight struct {
+	t      time.Duration
+	idx    int
+	holder string // "" when the key is not there
+	left   time.Duration
+	watch  bool
+}
+
+// recentSights is how many changes of a key at a node are remembered.
+const recentSights = 16
+
+func (k *key) node(name string) *nodeView {
+	if k.nodes == nil {
+		k.nodes = make(map[string]*nodeView)
+	}
+	v := k.nodes[name]
+	if v == nil {
+		v = &nodeView{name: strings.Clone(name)}
+		k.nodes[v.name] = v
+	}
+	return v
+}
+
+// names says whether a stored owner is this owner: as it stands, or followed
+// by what tells its attempts apart.
+func (s sight) names(owner string) bool {
+	rest, ok := strings.CutPrefix(s.holder, owner)
+	return ok && (rest == "" || strings.ContainsAny(rest[:1], ":/#"))
+}
+
+// witnesses decides S9, and S5 where nodes were watched.
+type witnesses struct {
+	j       *Judge
+	blocked map[int][]string // invocation → nodes that a link never carried it to
+}
+
+// A release was answered yes, within its window.
+type release struct {
+	grant   *grant
+	inv, ok time.Duration
+	idx     int
+}
+
+func (*witnesses) ids() []string { return []string{"S9"} }
+func (*witnesses) wants() []what { return []what{witnessed, receipt, granted, releasing, answered} }
+
+func (w *witnesses) see(f *fact) {
+	switch f.what {
+	case witnessed:
+		if f.e.Op == history.Key && f.e.Kind == history.OK {
+			w.look(f.e)
+		}
+	case receipt:
+		if f.e.Node != "" && f.e.Value == history.NeverForwarded {
+			w.block(f.e)
+		}
+	case granted:
+		if last := f.key.last; last != nil {
+			w.quorate(last)
+		}
+	case releasing:
+		w.quorate(f.grant)
+	case answered:
+		if f.op.outcome == history.OK && len(f.key.nodes) > 0 {
+			f.key.gone = &release{f.grant, f.op.inv, f.op.ok, f.op.okIdx}
+			for _, v := range f.key.sortedNodes() {
+				w.removed(f.key, v)
+			}
+		}
+	}
+}
+
+func (w *witnesses) finish() {
+	for _, k := range w.j.sortedKeys() {
+		if k.last != nil {
+			w.quorate(k.last)
+		}
+	}
+}
+
+func (w *witnesses) look(e *history.Event) {
+	k := w.j.key(e.Key)
+	v := k.node(e.Node)
+	s := sight{t: e.Time, idx: e.Index, holder: strings.Clone(e.Holder), watch: e.Note == "watch", left: time.Duration(e.PTTL) * time.Millisecond}
+	if len(v.seen) == recentSights {
+		v.seen = slices.Delete(v.seen, 0, 1)
+	}
+	v.seen = append(v.seen, s)
+	if k.gone != nil {
+		w.removed(k, v)
+	}
+}
+
+func (w *witnesses) block(e *history.Event) {
+	if w.blocked == nil || len(w.blocked) >= earlyReceipts {
+		w.blocked = make(map[int][]string)
+	}
+	if !slices.Contains(w.blocked[e.Of], e.Node) {
+		w.blocked[e.Of] = append(w.blocked[e.Of], strings.Clone(e.Node))
+	}
+}
+
+// quorate judges whether enough nodes ever stored g's owner while it was
+// being acquired. It is asked when the lease ends, once.
+func (w *witnesses) quorate(g *grant) {
+	k := g.holder.key
+	if g.counted || len(k.nodes) == 0 && len(w.blocked) == 0 {
+		return
+	}
+	g.counted = true
+	var without, unsure []string
+	for _, v := range k.sortedNodes() {
+		switch v.stored(g) {
+		case absent:
+			without = append(without, v.name)
+		case unfound:
+			unsure = append(unsure, v.name)
+		}
+	}
+	for _, n := range w.blocked[g.invIdx] {
+		if !slices.Contains(without, n) {
+			without = append(without, n)
+		}
+		unsure = slices.DeleteFunc(unsure, func(u string) bool { return u == n })
+	}
+	delete(w.blocked, g.invIdx)
+	nodes, quorum := w.j.h.Nodes, w.j.h.Quorum
+	switch {
+	case w.j.test.subQuorum(nodes-len(without), quorum):
+		w.j.violate(w.hit(g, without, "no request of it ever reached them, or an unbroken record of what they stored does not show it"))
+	case w.j.test.subQuorum(nodes-len(without)-len(unsure), quorum) && !w.j.suspicious.full("S9"):
+		w.j.suspect(w.hit(g, append(without, unsure...), "it was not seen there, but nobody looked all the time"))
+	}
+}
+
+// presence is what is known of an owner at a node while it was acquiring.
+type presence uint8
+
+const (
+	unseen  presence = iota // nothing
+	present                 // it was stored there
+	absent                  // an unbroken record does not show it
+	unfound                 // it was looked for while it held, and not found
+)
+
+func (v *nodeView) stored(g *grant) presence {
+	found := unseen
+	for i, s := range v.seen {
+		next := never
+		if i+1 < len(v.seen) {
+			next = v.seen[i+1].t
+		}
+		switch {
+		case s.names(g.owner()) && s.t < g.end() && next >= g.inv:
+			return present
+		case s.watch && s.t <= g.inv:
+			found = absent
+		case s.watch || found == absent && s.t > g.ok:
+		case s.t > g.inv && s.t <= g.ok:
+			found = unseen // the record broke off
+		case s.t > g.ok && s.t < g.end():
+			found = unfound
+		}
+	}
+	return found
+}
+
+func (w *witnesses) hit(g *grant, without []string, why string) *hit {
+	slices.Sort(without)
+	text := fmt.Sprintf("%s was told at %s that it holds %s%s, but of %d nodes these did not store it between %s and then: %s; %s. A quorum is %d. "+
+		"Remedy: count an answer only when it says yes.",
+		g.owner(), at(g.ok), g.holder.key.name, token(g.fence), w.j.h.Nodes, at(g.inv), strings.Join(without, ", "), why, w.j.h.Quorum)
+	return &hit{
+		id: "S9", key: g.holder.key, owners: []string{g.owner()}, witness: []int{g.invIdx, g.okIdx}, blame: blameLibrary,
+		from: g.inv, to: g.ok, text: func() string { return text },
+	}
+}
+
+// removed reports S5 when a node was seen to lose another's key while the last
+// release was under way.
+func (w *witnesses) removed(k *key, v *nodeView) {
+	r, n := k.gone, len(v.seen)
+	if n < 2 {
+		return
+	}
+	before, after := v.seen[n-2], v.seen[n-1]
+	if !before.watch || after.holder != "" || after.t < r.inv || after.t > r.ok || before.t+before.left <= after.t {
+		return
+	}
+	for _, y := range k.held {
+		if !conflicts(y, r.grant) || !before.names(y.owner()) || y.rel <= after.t || y.ok > after.t || y.end() <= after.t || w.j.nemesis.forgot(y.start, after.t) {
+			continue
+		}
+		text := fmt.Sprintf("Node %s stored %s for %s, and lost it at %s, before its time and while %s was releasing its own lease (from %s to %s); %s, which held the key from %s, had released nothing. "+
+			"Remedy: a release must compare the owner token and delete in one step.",
+			v.name, k.name, y.owner(), at(after.t), r.grant.owner(), at(r.inv), at(r.ok), y.owner(), at(y.ok))
+		w.j.violate(&hit{
+			id: "S5", key: k, owners: owners(r.grant.owner(), y.owner()), witness: []int{y.okIdx, r.idx, after.idx}, blame: blameRelease,
+			from: y.start, to: after.t, text: func() string { return text },
+		})
+		return
+	}
+}
+
+func (k *key) sortedNodes() []*nodeView {
+	out := make([]*nodeView, 0, len(k.nodes))
+	for _, v := range k.nodes {
+		out = append(out, v)
+	}
+	slices.SortFunc(out, func(a, b *nodeView) int { return strings.Compare(a.name, b.name) })
+	return out
+}

@@ -1,0 +1,179 @@
+package checker
+
+import "testing"
+
+func TestLeftovers(t *testing.T) {
+	const done = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 10ms
+		 2ms a invoke release k
+		 3ms a ok release k`
+	runCases(t, []verdictCase{
+		{
+			name: "without an expiry", header: "ttl 10ms", want: Fail, violations: []string{"L8 [4]"},
+			history: done + `
+				 4ms witness ok key k node n1 holder a pttl -1`,
+		},
+		{
+			name: "with an expiry", header: "ttl 10ms", want: Pass,
+			history: done + `
+				 4ms witness ok key k node n1 holder a pttl 7`,
+		},
+		{
+			name: "a longer one than asked for", header: "ttl 10ms", want: Fail, violations: []string{"L8 [4]"},
+			history: done + `
+				 4ms witness ok key k node n1 holder a pttl 11`,
+		},
+		{
+			name: "as long as asked for", header: "ttl 10ms", want: Pass,
+			history: done + `
+				 4ms witness ok key k node n1 holder a pttl 10`,
+		},
+		{
+			name: "a longer one after a clock jump", header: "ttl 10ms", want: Pass, suspicious: []string{"L8 [6]"},
+			history: done + `
+				 4ms nemesis invoke fault clock-jump target n1 instant
+				 4ms nemesis ok fault clock-jump target n1 instant receipt r
+				 4ms witness ok key k node n1 holder a pttl 11`,
+		},
+		{
+			name: "long after everybody left", header: "ttl 10ms", want: Fail, violations: []string{"L8 [4]"},
+			history: done + `
+				12ms witness ok key k node n1 holder a pttl 3
+				13ms witness ok key k node n1 holder a pttl 2`,
+		},
+		{
+			name: "not so long after", header: "ttl 10ms", want: Pass,
+			history: done + `
+				11ms witness ok key k node n1 holder a pttl 1`,
+		},
+		{
+			name: "gone", header: "ttl 10ms", want: Pass,
+			history: done + `
+				12ms witness ok key k node n1 pttl -2`,
+		},
+	})
+}
+
+func TestSubQuorum(t *testing.T) {
+	const look = `
+		 0ms witness ok key k node n1 note watch pttl -2
+		 0ms witness ok key k node n2 note watch pttl -2
+		 0ms witness ok key k node n3 note watch pttl -2
+		 1ms a invoke acquire k
+		 2ms witness ok key k node n1 note watch holder a pttl 9`
+	runCases(t, []verdictCase{
+		{
+			name: "one node of three", header: "ttl 10ms nodes 3 quorum 2", want: Fail, violations: []string{"S9 [3 5]"},
+			history: look + `
+				 3ms a ok acquire k until 11ms
+				 4ms a invoke release k
+				 5ms a ok release k`,
+		},
+		{
+			name: "two nodes of three", header: "ttl 10ms nodes 3 quorum 2", want: Pass,
+			history: look + `
+				 2ms witness ok key k node n2 note watch holder a:17 pttl 9
+				 3ms a ok acquire k until 11ms
+				 4ms a invoke release k
+				 5ms a ok release k`,
+		},
+		{
+			name: "another owner whose name begins alike", header: "ttl 10ms nodes 3 quorum 2", want: Fail, violations: []string{"S9 [3 6]"},
+			history: look + `
+				 2ms witness ok key k node n2 note watch holder ab pttl 9
+				 3ms a ok acquire k until 11ms`,
+		},
+		{
+			name: "nobody looked all the time", header: "ttl 10ms nodes 3 quorum 2", want: Pass, suspicious: []string{"S9 [2 3]"},
+			history: `
+				 0ms witness ok key k node n1 pttl -2
+				 0ms witness ok key k node n2 pttl -2
+				 1ms a invoke acquire k
+				 4ms a ok acquire k until 11ms
+				 5ms witness ok key k node n1 pttl -2
+				 6ms witness ok key k node n2 pttl -2`,
+		},
+		{
+			name: "requests never left", header: "ttl 10ms nodes 3 quorum 2", want: Fail, violations: []string{"S9 [0 3]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms link ok receipt never-forwarded of 0 node n1
+				 1ms link ok receipt never-forwarded of 0 node n2
+				 4ms a ok acquire k until 11ms`,
+		},
+		{
+			name: "one request never left", header: "ttl 10ms nodes 3 quorum 2", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms link ok receipt never-forwarded of 0 node n1
+				 1ms link ok receipt never-forwarded of 0 node n1
+				 4ms a ok acquire k until 11ms`,
+		},
+	})
+}
+
+func TestWatchedRelease(t *testing.T) {
+	const late = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 10ms
+		11ms b invoke acquire k
+		12ms b ok acquire k until 21ms
+		12ms witness ok key k node n1 note watch holder b pttl 9
+		13ms a invoke release k`
+	runCases(t, []verdictCase{
+		{
+			name: "seen to remove another's key", header: "ttl 10ms unchecked-release", want: Fail,
+			violations: []string{"S5 [3 6 7]"}, suspicious: []string{"S5 [1 7]"},
+			history: late + `
+				14ms witness ok key k node n1 note watch pttl -2
+				15ms a ok release k`,
+		},
+		{
+			name: "seen after the answer", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 6]"},
+			history: late + `
+				15ms a ok release k
+				16ms witness ok key k node n1 note watch pttl -2`,
+		},
+		{
+			name: "another's key run out", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 7]"},
+			history: late + `
+				21ms witness ok key k node n1 note watch pttl -2
+				22ms a ok release k`,
+		},
+	})
+}
+
+func TestAuditedSections(t *testing.T) {
+	const two = `
+		 0ms a0 invoke acquire k owner a
+		 1ms a0 ok acquire k owner a fence 1 until 10ms
+		 2ms a0 invoke write k owner a value a1 fence 1
+		 3ms a0 ok write k owner a value a1 fence 1 seq 1
+		11ms b invoke acquire k
+		12ms b ok acquire k until 21ms fence 2
+		13ms b invoke write k value b1 fence 2
+		14ms b ok write k value b1 fence 2 seq 2
+		 `
+	runCases(t, []verdictCase{
+		{
+			name: "another's write before one of unknown outcome", header: "ttl 10ms", want: Fail,
+			violations: []string{"S3z [1 5 12]", "S3 [10 11 12]"},
+			history: two + `
+				15ms a0 invoke write k owner a value a2 fence 1
+				16ms a0 info write k owner a value a2 fence 1
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner b fence 2 value b1 seq 2
+				20ms store ok audit k owner a fence 1 value a2 seq 3`,
+		},
+		{
+			name: "another's write after it", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 5 11]"},
+			history: two + `
+				15ms a0 invoke write k owner a value a2 fence 1
+				16ms a0 info write k owner a value a2 fence 1
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 3
+				20ms store ok audit k owner c fence 2 value b2 seq 4`,
+		},
+	})
+}
