@@ -149,6 +149,11 @@ type Header struct {
 	Floors   map[string]int `json:"floors,omitempty"`   // evidence demanded before a pass
 	Expected []string       `json:"expected,omitempty"` // anomaly ids meant to be seen
 
+	// Bounds are what a lock documents or a scenario declares, by name with the
+	// unit in it: retry_ns, loss_ns, wait_ns, recovery_ns,
+	// availability_percent, livelock_rounds.
+	Bounds map[string]int64 `json:"bounds,omitempty"`
+
 	// OwnerCheckedRelease says whether a successful release proves that its
 	// owner still held; absent means true.
 	OwnerCheckedRelease *bool `json:"owner_checked_release,omitempty"`
