@@ -118,17 +118,20 @@ func (f *fabric) Close() error {
 // guard runs one change under the watchdog. A change that hangs goes on hanging
 // in its goroutine: there is no way to end it.
 func guard(ctx context.Context, what string, change func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, changeWait)
+	watched, cancel := context.WithTimeout(ctx, changeWait)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- change(ctx) }()
+	go func() { done <- change(watched) }()
 	select {
 	case err := <-done:
 		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("%s: toxiproxy hangs: %w", what, ctx.Err())
+	case <-watched.Done():
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", what, ctx.Err())
+		}
+		return fmt.Errorf("%s: toxiproxy hangs for %s: %w", what, changeWait, watched.Err())
 	}
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 func waitToBeKilled(dir string) int {
-	b, err := StartProcess(context.Background(), ProcessConfig{Nodes: 3, Dir: dir})
+	b, err := StartProcess(context.Background(), ProcessConfig{Nodes: 3, Dir: dir, FakeClock: CanFakeClock() == nil})
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -74,6 +74,19 @@ func TestNoServerOutlivesAKilledHarness(t *testing.T) {
 		t.Error(err)
 	}
 	awaitGone(t, pids)
+	for _, pid := range pids {
+		if left := sharedMemory(t, pid); len(left) > 0 {
+			t.Errorf("left in shared memory: %v", left)
+		}
+	}
+}
+
+func sharedMemory(t *testing.T, pid int) []string {
+	left, err := filepath.Glob(fmt.Sprintf("/dev/shm/*faketime*_%d", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
 }
 
 func pidsIn(t *testing.T, dir string) []int {
@@ -202,9 +215,8 @@ func TestFakeClockLeavesNoSharedMemory(t *testing.T) {
 	pid := n.(*clockNode).child.pid()
 	must(t)(n.(ClockJumper).JumpClock(t.Context(), time.Minute))
 	must(t)(n.(Killer).Kill(t.Context()))
-	left, err := filepath.Glob(fmt.Sprintf("/dev/shm/*faketime*_%d", pid))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left in shared memory: %v, %v", left, err)
+	if left := sharedMemory(t, pid); len(left) > 0 {
+		t.Errorf("left in shared memory: %v", left)
 	}
 	if _, err := n.(ClockJumper).JumpClock(t.Context(), time.Minute); !errors.Is(err, ErrDown) {
 		t.Errorf("jump of a dead node's clock: %v", err)
