@@ -9,6 +9,10 @@ func (d *decoder) straight(e *Event) bool {
 	index, ok1 := d.plainNumber(`{"index":`)
 	at, ok2 := d.plainNumber(`,"time_ns":`)
 	process, ok3 := d.plainNumber(`,"process":`)
+	if !ok3 {
+		process, ok3 = d.plainNumber(`,"process":-`)
+		process = -process
+	}
 	kind, ok4 := d.plainText(`,"kind":"`)
 	op, ok5 := d.plainText(`,"op":"`)
 	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 {

@@ -124,10 +124,11 @@ func (v *validator) nemesis(e *Event) string {
 
 // observer checks an event of the store, a witness or a link.
 func observer(e *Event) string {
-	want := map[int]Op{Store: Audit, Witness: Key, Link: Receipt}[e.Process]
-	switch {
-	case want == 0:
+	if e.Process < Link {
 		return fmt.Sprintf("process %d: want ≥ 0, or -1 (nemesis), -2 (store), -3 (witness), -4 (link)", e.Process)
+	}
+	want := [...]Op{Audit, Key, Receipt}[Store-e.Process]
+	switch {
 	case e.Op == Phase:
 		return ""
 	case e.Op != want:
