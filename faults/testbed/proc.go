@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // processState returns the state letter of a process, T for a stopped one: from
@@ -21,8 +22,27 @@ func processState(ctx context.Context, pid int) (state string, exists bool) {
 	return state, true
 }
 
-// processArgs returns the command line of a process.
+// processArgs returns the command line of a process that still runs. One that is
+// dying has none any more; it is waited for, as briefly as dying takes.
 func processArgs(ctx context.Context, pid int) (args string, exists bool) {
+	ctx, cancel := context.WithTimeout(ctx, deathWait)
+	defer cancel()
+	for {
+		if state, exists := processState(ctx, pid); !exists || strings.HasPrefix(state, "Z") {
+			return "", false
+		}
+		if args, exists = readArgs(ctx, pid); args != "" {
+			return args, exists
+		}
+		select {
+		case <-ctx.Done():
+			return "", true
+		case <-time.After(readyPoll):
+		}
+	}
+}
+
+func readArgs(ctx context.Context, pid int) (args string, exists bool) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
 		return askPs(ctx, pid, "args=")
