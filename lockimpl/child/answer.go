@@ -1,0 +1,73 @@
+package child
+
+import "context"
+
+// answered books the answer to a request.
+func (s *session) answered(m *message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	x := s.open[m.Re]
+	if x == nil {
+		s.findings = append(s.findings, "an answer to nothing: "+m.T)
+		return
+	}
+	if s.trusted && !m.place(x.sent, true) && m.US0 != nil {
+		s.findings = append(s.findings, "times out of order in the answer to "+x.what)
+	}
+	if !s.trusted {
+		m.place(x.sent, false)
+	}
+	if s.left(x) <= 0 {
+		s.tellLate(x, "was answered, but not within its budget")
+	}
+	if m.T == "acquire_ok" && x.lease != nil {
+		x.lease.grant(m)
+		s.leases[x.lease.handle] = x.lease
+	}
+	s.settle(x)
+	if x.deserted && m.T == "acquire_ok" {
+		s.wg.Go(func() { s.undo(x.lease) })
+		return
+	}
+	x.reply <- m
+}
+
+// undo releases what was granted after its caller had given up.
+func (s *session) undo(l *lease) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.grace)
+	defer cancel()
+	if err := l.Release(ctx); err != nil {
+		s.find("release of a late grant: %v", err)
+	}
+}
+
+// wrote passes a write on to whoever observes.
+func (s *session) wrote(m *message) {
+	s.mu.Lock()
+	l, observer := s.leases[m.Handle], s.observer
+	s.mu.Unlock()
+	if l == nil {
+		s.find("a write under the unknown handle %q", m.Handle)
+		return
+	}
+	w := Write{Handle: m.Handle, Key: l.key, N: m.N, Fence: m.Fence, Received: instant(m.recv)}
+	w.Issued = w.Received
+	if s.trusted && m.US != nil && *m.US <= m.recv {
+		w.Issued = instant(*m.US)
+	}
+	if observer != nil {
+		observer.ObserveWrite(w)
+	}
+}
+
+// lost books the library's word that a lease is gone.
+func (s *session) lost(m *message) {
+	s.mu.Lock()
+	l := s.leases[m.Handle]
+	s.mu.Unlock()
+	if l == nil {
+		s.find("a loss under the unknown handle %q", m.Handle)
+		return
+	}
+	l.lose()
+}

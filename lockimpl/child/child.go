@@ -1,0 +1,122 @@
+// Package child puts locks of other languages under test: one child process per
+// client, which answers one flat JSON object per line (README.md has the
+// protocol and how to write a wrapper).
+//
+// A child dials its nodes itself, over TCP: the nodes given to its factory must
+// carry the addresses of the client's own links in Addr; Dial is not used.
+package child
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// Defaults of a Command.
+const (
+	DefaultIO    = time.Second
+	DefaultGrace = 2 * time.Second
+)
+
+// startTimeout bounds the way from starting a child to its answer to init: an
+// interpreter on a busy machine takes its time.
+const startTimeout = 30 * time.Second
+
+var (
+	// ErrSilent reports that a child did not answer within the operation's
+	// budget and grace, although nobody had stopped it. The outcome is unknown.
+	ErrSilent = errors.New("the child does not answer")
+
+	// ErrGone reports that the child's process has ended. The outcome is
+	// unknown.
+	ErrGone = errors.New("the child is gone")
+)
+
+// A Command says how to run a lock's wrapper.
+type Command struct {
+	Path string   // the program; looked up in PATH when it has no slash
+	Args []string // its arguments
+	Env  []string // added to the harness's own environment
+	Dir  string   // its working directory; empty is the harness's
+
+	Log io.Writer // takes the children's standard error; nil drops it
+
+	Every    time.Duration // a lease makes the child write this often while held; 0 is never
+	IO       time.Duration // time-out of the library's network operations; 0 is DefaultIO
+	Grace    time.Duration // what an answer may take beyond its budget; 0 is DefaultGrace
+	Watchdog time.Duration // time-out of the library's own watchdog, where it has one
+	Seed     uint64        // of the first child; each further one gets the next
+
+	// Keys names the keys that bear the lease of key; nil means key itself.
+	Keys func(key string) []string
+}
+
+// Factory returns a factory that starts one child per client.
+func (c Command) Factory() lockimpl.Factory {
+	if c.IO == 0 {
+		c.IO = DefaultIO
+	}
+	if c.Grace == 0 {
+		c.Grace = DefaultGrace
+	}
+	if c.Keys == nil {
+		c.Keys = func(key string) []string { return []string{key} }
+	}
+	var children atomic.Uint64
+	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		n := children.Add(1) - 1
+		l, err := start(c, request{
+			"nodes": addresses(nodes), "client": fmt.Sprintf("c%02d", n), "seed": c.Seed + n,
+			"io_ms": c.IO.Milliseconds(), "watchdog_ms": c.Watchdog.Milliseconds(),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("start %s: %w", c.Path, err)
+		}
+		return l.withAbilities(), nil
+	}
+}
+
+func addresses(nodes []lockimpl.Node) string {
+	out := make([]string, len(nodes))
+	for i, n := range nodes {
+		out[i] = n.Addr
+	}
+	return strings.Join(out, ",")
+}
+
+// A Write is one effect of a child on the guarded resource, which for children
+// is the harness itself.
+type Write struct {
+	Handle   string // of the lease, as Lease's Handle says it
+	Key      string
+	N        uint64 // counts the lease's writes, from 1
+	Fence    uint64
+	Issued   time.Time // when the child says that it wrote, or Received where its clock cannot be trusted
+	Received time.Time
+}
+
+// A WriteObserver is told of every write of a child, in the order of arrival,
+// which is the order of the resource. It must not block.
+type WriteObserver interface{ ObserveWrite(Write) }
+
+// A Process is what every locker of this package is besides: a process that
+// faults can hurt. The instants are those at which the harness acted.
+type Process interface {
+	Stop() (time.Time, error) // SIGSTOP; returns once the process has stopped
+	Cont() (time.Time, error) // SIGCONT
+	Kill() (time.Time, error) // SIGKILL; returns once the process is gone
+
+	// Findings lists what the child did against the protocol: answers that
+	// came too late or never, lines that are none, times out of order, a
+	// process that would not leave. Call it after Close for all of them.
+	Findings() []string
+}
+
+// An Observable is the other thing that every locker of this package is: it
+// shows its child's writes. One observer at a time; nil ends the observation.
+type Observable interface{ ObserveWrites(WriteObserver) }

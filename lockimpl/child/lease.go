@@ -1,0 +1,144 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// A lease is what a child holds under a handle.
+type lease struct {
+	locker      *Locker
+	handle, key string
+	lost        chan struct{}
+
+	mu           sync.Mutex
+	fence        uint64
+	until        time.Time
+	began, ended time.Time
+	told         bool // lost is closed
+}
+
+// A losable lease is one whose library tells of a loss.
+type losable struct{ *lease }
+
+// Lost implements lockimpl.LostNotifier.
+func (l losable) Lost() <-chan struct{} { return l.lost }
+
+// taken turns the answer to an acquire into its outcome.
+func (l *lease) taken(m *message) (lockimpl.Lease, error) {
+	switch {
+	case m.T == "acquire_ok" && l.locker.caps["lost"]:
+		return losable{l}, nil
+	case m.T == "acquire_ok":
+		return l, nil
+	case m.T == "acquire_no":
+		return nil, lockimpl.ErrHeld
+	case m.Definite:
+		return nil, fmt.Errorf("%s: %w", m.Text, lockimpl.ErrNoQuorum)
+	}
+	return nil, unexpected("acquire", m)
+}
+
+// unexpected is the error for an answer that settles nothing.
+func unexpected(what string, m *message) error {
+	return fmt.Errorf("%s: the child says %s %s", what, m.T, m.Text)
+}
+
+// grant notes what the library promises.
+func (l *lease) grant(m *message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m.Until != nil {
+		l.until = instant(*m.Until)
+	}
+	if m.T == "acquire_ok" {
+		l.fence, l.began, l.ended = m.Fence, m.began, m.ended
+	}
+}
+
+func (l *lease) lose() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.told {
+		l.told = true
+		close(l.lost)
+	}
+}
+
+// Handle names the lease in its child's writes.
+func (l *lease) Handle() string { return l.handle }
+
+// Took says when the acquisition began and ended: by the child's word where it
+// can be taken, and otherwise when the harness asked and was answered.
+func (l *lease) Took() (began, ended time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.began, l.ended
+}
+
+func (l *lease) Fence() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fence
+}
+
+// ValidUntil is zero where the library tells its user no time.
+func (l *lease) ValidUntil() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.until
+}
+
+func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if !l.locker.caps["extend"] {
+		return fmt.Errorf("extend: %w", errors.ErrUnsupported)
+	}
+	m, err := l.ask(ctx, "extend", request{"ttl_ms": ttl.Milliseconds()})
+	switch {
+	case err != nil:
+		return err
+	case m.T == "extend_ok":
+		l.grant(m)
+		return nil
+	case m.T == "extend_no":
+		return lockimpl.ErrLost
+	}
+	return unexpected("extend", m)
+}
+
+func (l *lease) Release(ctx context.Context) error {
+	m, err := l.ask(ctx, "release", nil)
+	switch {
+	case err != nil:
+		return err
+	case m.T == "release_ok":
+		return nil
+	case m.T == "release_no":
+		return lockimpl.ErrLost
+	}
+	return unexpected("release", m)
+}
+
+// Held asks for the library's own opinion.
+func (l *lease) Held(ctx context.Context) (bool, error) {
+	if !l.locker.caps["check"] {
+		return false, fmt.Errorf("check: %w", errors.ErrUnsupported)
+	}
+	m, err := l.ask(ctx, "check", nil)
+	if err == nil && m.T != "check_ok" {
+		err = unexpected("check", m)
+	}
+	return err == nil && m.Held, err
+}
+
+func (l *lease) ask(ctx context.Context, what string, fields request) (*message, error) {
+	all := request{"h": l.handle}
+	maps.Copy(all, fields)
+	return l.locker.ask(ctx, call{what: what, fields: all, budget: l.locker.cmd.IO})
+}

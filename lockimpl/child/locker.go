@@ -1,0 +1,166 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// A Locker is one child. Its Acquire makes one try, its AcquireWait leaves the
+// waiting to the library.
+type Locker struct {
+	*session
+	cmd     Command
+	lib     string
+	handles atomic.Uint64
+	closing sync.Once
+	closed  error
+}
+
+// start launches a child and introduces it to its nodes.
+func start(c Command, introduction request) (*Locker, error) {
+	p, err := launch(c)
+	if err != nil {
+		return nil, err
+	}
+	l := &Locker{session: newSession(p, c.Grace), cmd: c}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	m, err := l.ask(ctx, call{what: "init", fields: introduction, budget: startTimeout, urgent: true})
+	if err == nil && m.T != "init_ok" {
+		err = fmt.Errorf("init: %s %s", m.T, m.Text)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	l.lib, l.caps = m.Lib, abilities(m.Caps)
+	l.mu.Lock()
+	l.trusted = m.Clock == "monotonic"
+	l.mu.Unlock()
+	return l, nil
+}
+
+// Library says what the child runs, in its own words.
+func (l *Locker) Library() string { return l.lib }
+
+// Can reports whether the child has declared the ability.
+func (l *Locker) Can(ability string) bool { return l.caps[ability] }
+
+// LeaseKeys implements lockimpl.KeyLister.
+func (l *Locker) LeaseKeys(key string) []string { return l.cmd.Keys(key) }
+
+// Acquire makes one try.
+func (l *Locker) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
+	return l.acquire(ctx, key, ttl, request{"wait_ms": 0})
+}
+
+// AcquireWait implements lockimpl.WaitLocker.
+func (l *Locker) AcquireWait(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
+	wait := int64(-1)
+	if end, bounded := ctx.Deadline(); bounded {
+		wait = max(time.Until(end).Milliseconds(), 0)
+	}
+	return l.acquire(ctx, key, ttl, request{"wait_ms": wait})
+}
+
+func (l *Locker) acquire(ctx context.Context, key string, ttl time.Duration, how request) (lockimpl.Lease, error) {
+	lease := &lease{locker: l, handle: "h" + strconv.FormatUint(l.handles.Add(1), 10), key: key, lost: make(chan struct{})}
+	fields := request{"h": lease.handle, "key": key, "ttl_ms": int64(0), "every_ms": l.cmd.Every.Milliseconds(), "mode": "x"}
+	if l.caps["ttl"] {
+		fields["ttl_ms"] = ttl.Milliseconds()
+	}
+	if l.caps["rw"] {
+		fields["mode"] = "w"
+	}
+	maps.Copy(fields, how)
+	budget := time.Duration(-1)
+	if wait, _ := fields["wait_ms"].(int64); wait >= 0 {
+		budget = l.cmd.IO + time.Duration(wait)*time.Millisecond
+	}
+	m, err := l.ask(ctx, call{what: "acquire", fields: fields, budget: budget, lease: lease})
+	if err != nil {
+		return nil, err
+	}
+	return lease.taken(m)
+}
+
+// ObserveWrites implements Observable.
+func (l *Locker) ObserveWrites(o WriteObserver) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.observer = o
+}
+
+// Stop implements Process.
+func (l *Locker) Stop() (time.Time, error) { return l.stop() }
+
+// Cont implements Process.
+func (l *Locker) Cont() (time.Time, error) { return l.cont() }
+
+// Kill implements Process.
+func (l *Locker) Kill() (time.Time, error) { return l.kill() }
+
+// Findings implements Process.
+func (l *Locker) Findings() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.findings...)
+}
+
+// Close has the child leave: it is told to, then its input ends, then it is
+// killed, which is an error.
+func (l *Locker) Close() error {
+	l.closing.Do(func() { l.closed = l.end() })
+	return l.closed
+}
+
+func (l *Locker) end() error {
+	_, _ = l.cont() // it may be gone
+	l.tellUnanswered()
+	ctx, cancel := context.WithTimeout(context.Background(), l.grace)
+	defer cancel()
+	_, _ = l.ask(ctx, call{what: "quit", budget: -1, urgent: true}) // whether it says goodbye does not matter
+	err := l.stdin.Close()
+	if !ended(l.gone, l.grace) {
+		l.find("it did not leave although told to and at the end of its input")
+		err = errors.Join(err, fmt.Errorf("process %d did not leave and was killed", l.pid))
+		_, _ = l.signal(syscall.SIGKILL)
+	}
+	l.process.wg.Wait()
+	ended(l.drained, l.grace) // a process that it left behind may hold its output open
+	err = errors.Join(err, l.stdout.Close())
+	l.session.wg.Wait()
+	return err
+}
+
+// tellUnanswered makes a finding of every request that a living child has left
+// unanswered beyond its budget.
+func (l *Locker) tellUnanswered() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, x := range l.open {
+		if l.left(x) <= 0 && !ended(l.gone, 0) {
+			l.tellLate(x, "was never answered")
+		}
+	}
+}
+
+// ended waits up to d for c to be closed and reports whether it was.
+func ended(c <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-c:
+		return true
+	case <-timer.C:
+		return false
+	}
+}

@@ -1,0 +1,150 @@
+package child
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A process is a running child in a process group of its own.
+type process struct {
+	pid    int
+	stdin  *os.File
+	stdout *os.File
+	gone   chan struct{} // closed when the process has been reaped
+	wg     sync.WaitGroup
+
+	mu      sync.Mutex
+	stopped time.Time     // since when; zero when it runs
+	frozen  time.Duration // for how long in all, the present stop apart
+}
+
+// launch starts the command. The kernel kills the child when the thread that
+// forked it ends, so one thread forks it, waits for it, and does nothing else.
+func launch(c Command) (*process, error) {
+	childIn, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, childOut, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, childIn.Close(), stdin.Close())
+	}
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Dir, cmd.Env = c.Dir, append(os.Environ(), c.Env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = childIn, childOut, c.Log
+	cmd.WaitDelay, cmd.SysProcAttr = time.Second, attributes()
+	p := &process{stdin: stdin, stdout: stdout, gone: make(chan struct{})}
+	started := make(chan error)
+	p.wg.Go(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		if err == nil {
+			p.pid = cmd.Process.Pid
+		}
+		_, _ = childIn.Close(), childOut.Close()
+		started <- err
+		if err != nil {
+			return
+		}
+		_ = cmd.Wait() // how a lock's process ends is its own affair
+		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
+		close(p.gone)
+	})
+	if err := <-started; err != nil {
+		p.wg.Wait()
+		return nil, errors.Join(err, stdin.Close(), stdout.Close())
+	}
+	return p, nil
+}
+
+// signal sends sig to the whole group.
+func (p *process) signal(sig syscall.Signal) (time.Time, error) {
+	select {
+	case <-p.gone:
+		return time.Time{}, ErrGone
+	default:
+	}
+	at := time.Now()
+	if err := syscall.Kill(-p.pid, sig); err != nil {
+		return time.Time{}, fmt.Errorf("send %v to process group %d: %w", sig, p.pid, err)
+	}
+	return at, nil
+}
+
+// stopTimeout bounds the wait for a stop to take effect.
+const stopTimeout = 5 * time.Second
+
+// stop returns once the process is seen to be stopped.
+func (p *process) stop() (time.Time, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, err := p.signal(syscall.SIGSTOP)
+	if err != nil {
+		return at, err
+	}
+	if p.stopped.IsZero() {
+		p.stopped = at
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := at.Add(stopTimeout); !p.halted(); {
+		if time.Now().After(deadline) {
+			return at, fmt.Errorf("process %d does not stop", p.pid)
+		}
+		select {
+		case <-tick.C:
+		case <-p.gone:
+			return at, ErrGone
+		}
+	}
+	return at, nil
+}
+
+// halted says whether the kernel has the process as stopped; where the kernel
+// does not tell, the signal is taken for the deed.
+func (p *process) halted() bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	if err != nil {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // pid (comm) state …
+	return strings.HasPrefix(rest, "T")
+}
+
+func (p *process) cont() (time.Time, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, err := p.signal(syscall.SIGCONT)
+	if err == nil && !p.stopped.IsZero() {
+		p.frozen += time.Since(p.stopped)
+		p.stopped = time.Time{}
+	}
+	return at, err
+}
+
+func (p *process) kill() (time.Time, error) {
+	at, err := p.signal(syscall.SIGKILL)
+	if err == nil {
+		<-p.gone
+	}
+	return at, err
+}
+
+// standstill is for how long in all the process has been stopped, and whether
+// it is at present.
+func (p *process) standstill() (total time.Duration, at bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped.IsZero() {
+		return p.frozen, false
+	}
+	return p.frozen + time.Since(p.stopped), true
+}

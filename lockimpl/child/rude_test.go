@@ -1,0 +1,199 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// script is a child in shell: it greets with caps and clock, and then does body
+// for every line, in which $id and $h are the request's.
+func script(caps, clock, body string) Command {
+	return Command{
+		Path: "/bin/sh", IO: 50 * time.Millisecond, Grace: 5 * time.Second,
+		Args: []string{"-c", `
+IFS= read -r line
+echo '{"t":"init_ok","re":1,"lib":"sh","caps":"` + caps + `","clock":"` + clock + `"}'
+while IFS= read -r line; do
+	id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+	h=$(printf '%s' "$line" | sed 's/.*"h":"\([^"]*\)".*/\1/')
+	case $line in
+	*'"t":"quit"'*) exit ;;
+	` + body + `
+	esac
+done`},
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	c := Command{Path: "wrappers/template.sh", Env: []string{"LOCK_DIR=" + t.TempDir()}}
+	a, b := open(t, c, nil), open(t, c, nil)
+	lease := mustAcquire(t, a, time.Second)
+	if _, err := b.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+		t.Errorf("second acquire: %v, want ErrHeld", err)
+	}
+	if err := lease.Extend(t.Context(), time.Second); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("extend: %v, want ErrUnsupported", err)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Errorf("release: %v", err)
+	}
+	if err := lease.Release(t.Context()); !errors.Is(err, lockimpl.ErrLost) {
+		t.Errorf("second release: %v, want ErrLost", err)
+	}
+	mustAcquire(t, b, time.Second)
+}
+
+// TestAnswers covers what an answer to an acquisition can say.
+func TestAnswers(t *testing.T) {
+	for _, c := range []struct {
+		name, answer string
+		check        func(lockimpl.Lease, error) bool
+	}{
+		{"granted, with token and deadline", `"t":"acquire_ok","fence":7,"until_us":1`, func(l lockimpl.Lease, err error) bool {
+			return err == nil && l.Fence() == 7 && !l.ValidUntil().IsZero() && l.ValidUntil().Before(time.Now())
+		}},
+		{"refused", `"t":"acquire_no","why":"taken"`, func(_ lockimpl.Lease, err error) bool {
+			return errors.Is(err, lockimpl.ErrHeld)
+		}},
+		{"definite error", `"t":"error","definite":true,"text":"refused"`, func(_ lockimpl.Lease, err error) bool {
+			return errors.Is(err, lockimpl.ErrNoQuorum)
+		}},
+		{"indefinite error", `"t":"error","definite":false,"text":"timeout"`, func(_ lockimpl.Lease, err error) bool {
+			return err != nil && !errors.Is(err, lockimpl.ErrNoQuorum) && !errors.Is(err, lockimpl.ErrHeld)
+		}},
+		{"an answer of another kind", `"t":"extend_ok"`, func(_ lockimpl.Lease, err error) bool {
+			return err != nil && !errors.Is(err, lockimpl.ErrHeld)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := open(t, script("", "none", `*) echo "{`+strings.ReplaceAll(c.answer, `"`, `\"`)+`,\"re\":$id,\"h\":\"$h\"}" ;;`), nil)
+			if lease, err := l.Acquire(t.Context(), "k", time.Second); !c.check(lease, err) {
+				t.Errorf("acquire: %v, %v", lease, err)
+			}
+		})
+	}
+}
+
+// TestLossIsTold has the child report a loss right after the grant.
+func TestLossIsTold(t *testing.T) {
+	l := open(t, script("lost,watchdog", "none", `
+	*) echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}"
+	   echo "{\"t\":\"lost\",\"h\":\"$h\",\"us\":1,\"why\":\"gone\"}" ;;`), nil)
+	<-mustAcquire(t, l, time.Second).(lockimpl.LostNotifier).Lost()
+}
+
+// TestAbilities asks the lockers whether they are what their children say.
+func TestAbilities(t *testing.T) {
+	for _, c := range []struct {
+		caps              string
+		shared, reentrant bool
+	}{{"ttl", false, false}, {"rw", true, false}, {"reentrant ttl", false, true}, {"rw,reentrant", true, true}} {
+		l := open(t, script(c.caps, "none", `*) ;;`), nil)
+		_, s := l.(lockimpl.SharedLocker)
+		_, r := l.(lockimpl.ReentrantLocker)
+		if s != c.shared || r != c.reentrant {
+			t.Errorf("caps %q: shared %t, re-entrant %t", c.caps, s, r)
+		}
+	}
+}
+
+// TestFindings breaks the protocol in every way that must be noticed.
+func TestFindings(t *testing.T) {
+	const grant = `echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}"`
+	for _, c := range []struct{ name, clock, body, want string }{
+		{"garbage", "none", `*) echo hello; ` + grant + ` ;;`, "no message"},
+		{"answer to nothing", "none", `*) echo '{"t":"release_ok","re":99}'; ` + grant + ` ;;`, "an answer to nothing"},
+		{"write without a lease", "none", `*) echo '{"t":"write","h":"x","n":1}'; ` + grant + ` ;;`, "unknown handle"},
+		{"times out of order", "monotonic", `*) echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\",\"us0\":2,\"us1\":1}" ;;`, "times out of order"},
+		{"late answer", "none", `*) sleep 1; ` + grant + ` ;;`, "budget"},
+		{"no answer", "none", `*) ;;`, "has not been answered"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			silent := strings.Contains(c.want, "answered") || c.want == "budget"
+			command := script("", c.clock, c.body)
+			if silent {
+				command.Grace = 300 * time.Millisecond
+			}
+			l := start1(t, command, nil)
+			_, err := l.Acquire(t.Context(), "k", time.Second)
+			if silent != errors.Is(err, ErrSilent) {
+				t.Errorf("acquire: %v", err)
+			}
+			if err := l.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+			if f := strings.Join(l.(Process).Findings(), "\n"); !strings.Contains(f, c.want) {
+				t.Errorf("findings %q, want one about %q", f, c.want)
+			}
+		})
+	}
+}
+
+// TestStoppedChildIsNotSilent stops the child for longer than budget and grace:
+// no finding, and the answer counts when it comes.
+func TestStoppedChildIsNotSilent(t *testing.T) {
+	c := script("", "none", `*) echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}" ;;`)
+	c.Grace = time.Second
+	l := open(t, c, nil)
+	if _, err := l.(Process).Stop(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { _, err := l.Acquire(t.Context(), "k", time.Second); done <- err }()
+	select {
+	case err := <-done:
+		t.Fatalf("a stopped child answered: %v", err)
+	case <-time.After(c.IO + 3*c.Grace/2):
+	}
+	if _, err := l.(Process).Cont(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Errorf("acquire across a stop: %v", err)
+	}
+}
+
+// TestLateGrantIsUndone gives up on an acquisition that is granted afterwards.
+func TestLateGrantIsUndone(t *testing.T) {
+	dir := t.TempDir()
+	c := script("", "none", `
+	*'"t":"acquire"'*) sleep 2; echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}" ;;
+	*'"t":"release"'*) : >'`+dir+`/released'; echo "{\"t\":\"release_ok\",\"re\":$id,\"h\":\"$h\"}" ;;`)
+	c.IO, c.Grace = 5*time.Second, time.Second
+	l := open(t, c, nil)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := l.Acquire(ctx, "k", time.Second); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("acquire: %v, want the context's end", err)
+	}
+	for syscall.Access(dir+"/released", 0) != nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// TestStubbornChild does not leave: it is killed, and that is an error.
+func TestStubbornChild(t *testing.T) {
+	l := start1(t, Command{Path: "/bin/sh", Grace: 200 * time.Millisecond, Args: []string{"-c",
+		`read -r line; echo '{"t":"init_ok","re":1,"clock":"none"}'; while :; do sleep 60; done`}}, nil)
+	if err := l.Close(); err == nil {
+		t.Error("closed a child that does not leave")
+	}
+	if len(l.(Process).Findings()) == 0 {
+		t.Error("no finding about a child that does not leave")
+	}
+}
+
+// TestNoChild cannot be started, or does not greet.
+func TestNoChild(t *testing.T) {
+	for _, path := range []string{"/nonexistent", "/bin/true"} {
+		if _, err := (Command{Path: path}).Factory()(nil); err == nil {
+			t.Errorf("%s passed for a child", path)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+"""redis-py's redis.lock.Lock as a child (Debian: python3-redis).
+
+With --no-timeout locks are taken as redis-py takes them by default: without an
+expiry."""
+import json
+import sys
+import threading
+import time
+
+import redis
+
+EXPIRES = "--no-timeout" not in sys.argv[1:]
+mouth = threading.Lock()
+conn, held, stops = None, {}, {}
+
+
+def us():
+    return time.monotonic_ns() // 1000
+
+
+def say(**message):
+    with mouth:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+
+def write(handle, every_ms, stop):
+    n = 0
+    while not stop.wait(every_ms / 1000):
+        n += 1
+        say(t="write", h=handle, n=n, us=us())
+
+
+def init(m):
+    global conn
+    host, port = m["nodes"].split(",")[0].rsplit(":", 1)
+    io = m["io_ms"] / 1000
+    conn = redis.Redis(host, int(port), socket_timeout=io, socket_connect_timeout=io)
+    return dict(t="init_ok", lib="redis-py " + redis.__version__, clock="monotonic",
+                caps="ttl,extend,check" if EXPIRES else "check")
+
+
+def acquire(m):
+    wait = m["wait_ms"]
+    lock = conn.lock(m["key"], timeout=m["ttl_ms"] / 1000 or None)
+    if not lock.acquire(blocking=wait != 0, blocking_timeout=None if wait < 0 else wait / 1000):
+        return dict(t="acquire_no", why="taken")
+    held[m["h"]] = lock
+    return dict(t="acquire_ok")
+
+
+def start_writing(m):
+    if m.get("every_ms"):
+        stop = stops[m["h"]] = threading.Event()
+        threading.Thread(target=write, args=(m["h"], m["every_ms"], stop), daemon=True).start()
+
+
+def release(m):
+    held.pop(m["h"]).release()
+    return dict(t="release_ok")
+
+
+def extend(m):
+    held[m["h"]].extend(m["ttl_ms"] / 1000, replace_ttl=True)
+    return dict(t="extend_ok")
+
+
+def check(m):
+    return dict(t="check_ok", held=held[m["h"]].owned())
+
+
+def quit(m):
+    return dict(t="bye")
+
+
+VERBS = dict(init=init, acquire=acquire, release=release, extend=extend, check=check, quit=quit)
+
+for line in sys.stdin:
+    m = json.loads(line)
+    t = m["t"]
+    if t == "release" and m["h"] in stops:
+        stops.pop(m["h"]).set()
+    us0 = us()
+    try:
+        answer = VERBS[t](m)
+    except redis.exceptions.LockError as e:  # not, or no longer, the owner
+        answer = dict(t=t + "_no", why="lost", text=str(e))
+    except Exception as e:  # it may or may not have happened
+        answer = dict(t="error", definite=t not in VERBS, text=f"{type(e).__name__}: {e}")
+    say(re=m["id"], h=m.get("h"), us0=us0, us1=us(), **answer)
+    if answer["t"] == "acquire_ok":
+        start_writing(m)
+    if t == "quit":
+        break
