@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"locktorture/reports/story"
-	"locktorture/reports/unit"
 )
 
 // Heights of bars, as shares of half a row.
@@ -71,7 +70,7 @@ func (g *gantt) struck(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// overlap brackets the stretch in which two held.
+// overlap brackets the stretch that makes the violation.
 func (g *gantt) overlap(c draw.Canvas, p *plot.Plot) {
 	if g.Overlap.Length() == 0 {
 		return
@@ -79,13 +78,17 @@ func (g *gantt) overlap(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	x0, x1 := tx(g.x(g.Overlap.From)), tx(g.x(g.Overlap.To))
 	x1 = max(x1, x0+vg.Points(1))
-	bottom, top := ty(float64(len(g.rows)-min(g.clients, 2))), ty(float64(len(g.rows))+0.38)
+	deep := min(g.clients, 2)
+	if r := g.row(storeRow); g.Overlap.Late && r >= 0 {
+		deep = r + 1
+	}
+	bottom, top := ty(float64(len(g.rows)-deep)), ty(float64(len(g.rows))+0.38)
 	fill(&c, alpha(red, 0x1e), x0, bottom, x1, ty(float64(len(g.rows))))
 	for _, x := range []vg.Length{x0, x1} {
 		c.StrokeLine2(line(red, 1, 4, 2), x, bottom, x, top)
 	}
 	c.StrokeLine2(line(red, 1.4), x0, top, x1, top)
-	text := "two holders for at least " + unit.Millis(g.Overlap.Length())
+	text := g.Overlap.String()
 	sty := bold(centred(words(10.5, red)))
 	half := sty.Width(text) / 2
 	x := min(max((x0+x1)/2, c.Min.X+half), c.Max.X-half)

@@ -82,6 +82,22 @@ func overlap(holds []Hold, owners []string) Overlap {
 	return best
 }
 
+// lateness measures from the end of a lease to the write that completes the
+// proof, by the owner who had it.
+func lateness(holds []Hold, witnesses []history.Event) Overlap {
+	for _, e := range slices.Backward(witnesses) {
+		if e.Op != history.Write || e.Kind == history.Invoke {
+			continue
+		}
+		for _, h := range slices.Backward(holds) {
+			if h.Owner == e.Owner && h.From <= e.Time {
+				return Overlap{From: h.To, To: e.Time, Owners: [2]string{h.Owner}, Late: true}
+			}
+		}
+	}
+	return Overlap{}
+}
+
 // stored joins the witnesses' sightings at each node into stretches: a
 // sighting counts until the next one. A node may keep several keys for one
 // resource, told apart by the note; one that never held anything is left out.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"locktorture/checker"
+	"locktorture/reports/unit"
 	"locktorture/workload/history"
 )
 
@@ -39,14 +40,24 @@ type Step struct {
 	Node   string `json:"node,omitempty"`   // … or at a node
 }
 
-// An Overlap is the stretch in which two owners held at once; none when To is
-// not after From.
+// An Overlap is the stretch that makes the violation: in which two owners held
+// at once, or, when Late, between the end of a lease and the write of the one
+// who had it. There is none when To is not after From.
 type Overlap struct {
 	From, To time.Duration
-	Owners   [2]string
+	Owners   [2]string // Late: the first alone
+	Late     bool
 }
 
-// Length is how long both held for certain.
+// String says what the stretch is.
+func (o Overlap) String() string {
+	if o.Late {
+		return "written " + unit.Millis(o.Length()) + " after the lease had ended"
+	}
+	return "two holders for at least " + unit.Millis(o.Length())
+}
+
+// Length is how long both held for certain, or how late the write was.
 func (o Overlap) Length() time.Duration { return max(o.To-o.From, 0) }
 
 // A Hold is one owner's belief: what its client was told.

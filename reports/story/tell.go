@@ -24,7 +24,9 @@ func (c *Collector) tell(n int, k *kase) Story {
 	witnesses := k.witnesses(c.nemesis)
 	s.Holds = believed(s.Events, c.header)
 	owners := involved(k.finding.Owners, witnesses)
-	s.Overlap = overlap(s.Holds, owners)
+	if s.Overlap = overlap(s.Holds, owners); s.Overlap.Length() == 0 {
+		s.Overlap = lateness(s.Holds, witnesses)
+	}
 	s.From, s.To = extent(witnesses, s.Holds, owners)
 	margin := max((s.To-s.From)/10, 5*time.Millisecond)
 	s.From, s.To = max(s.From-margin, 0), s.To+margin
@@ -123,7 +125,7 @@ func (c *Collector) chosen(nemesis, witnesses []history.Event, s Story) []histor
 		}
 	}
 	for _, e := range s.Events {
-		within := s.Overlap.Length() > 0 && e.Time >= s.Overlap.From && e.Time <= s.Overlap.To
+		within := s.Overlap.Length() > 0 && !s.Overlap.Late && e.Time >= s.Overlap.From && e.Time <= s.Overlap.To
 		if writes < maxWriteSteps && within && e.Op == history.Write && e.Kind != history.Invoke && add(e) {
 			writes++
 		}

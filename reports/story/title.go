@@ -33,8 +33,12 @@ var titles = map[string]string{
 // title says in one line what is wrong.
 func title(s Story, witnesses []history.Event, owners []string) string {
 	name, key := cmp.Or(s.Finding.Name, s.Finding.ID, "violation"), cmp.Or(s.Finding.Key, "the store")
-	if s.Overlap.Length() > 0 && s.Finding.ID == "S1" {
+	switch late := s.Overlap.Late; {
+	case s.Overlap.Length() == 0:
+	case s.Finding.ID == "S1" && !late:
 		return fmt.Sprintf("%s: two holders of %s for at least %s", name, key, unit.Millis(s.Overlap.Length()))
+	case s.Finding.ID == "S3z" && late:
+		return fmt.Sprintf("%s: %s wrote to %s %s after its lease had ended", name, s.Overlap.Owners[0], key, unit.Millis(s.Overlap.Length()))
 	}
 	format, known := titles[s.Finding.ID]
 	if !known {

@@ -1,0 +1,126 @@
+// Package metrics offers a run's live figures to Prometheus.
+package metrics
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"locktorture/reports/stats"
+)
+
+// Dashboard is a Grafana dashboard of these metrics, as JSON to import.
+//
+//go:embed dashboard.json
+var Dashboard []byte
+
+// A collector reads the figures off a run whenever it is asked.
+type collector struct {
+	snap func() stats.Snapshot
+
+	attempts, latency, lag, dropped, keys, held, faults, active, alarms *prometheus.Desc
+}
+
+func newCollector(snap func() stats.Snapshot, run prometheus.Labels) *collector {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("torture_"+name, help, labels, run)
+	}
+	return &collector{
+		snap:     snap,
+		attempts: desc("acquire_attempts_total", "Acquire attempts by outcome.", "outcome"),
+		latency:  desc("acquire_latency_seconds", "Latency of granted acquires in the main phase, from their intended start.", "quantile"),
+		lag:      desc("lag_seconds", "The harness's own scheduling lag, 99th percentile."),
+		dropped:  desc("dropped_arrivals_total", "Arrivals that found the backlog full."),
+		keys:     desc("keys", "Keys seen so far."),
+		held:     desc("keys_held", "Keys that somebody holds."),
+		faults:   desc("faults_total", "Faults begun."),
+		active:   desc("fault_active", "1 for every fault in force.", "fault", "target"),
+		alarms:   desc("alarms_total", "What looks wrong while the run goes on, or was prevented; the verdict is the judges'.", "kind"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.attempts, c.latency, c.lag, c.dropped, c.keys, c.held, c.faults, c.active, c.alarms} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	s := c.snap()
+	send := func(d *prometheus.Desc, t prometheus.ValueType, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, t, v, labels...)
+	}
+	count := func(d *prometheus.Desc, v int64, labels ...string) {
+		send(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	count(c.attempts, s.Outcomes.Acquired, "acquired")
+	count(c.attempts, s.Outcomes.Contended, "contended")
+	count(c.attempts, s.Outcomes.Error, "error")
+	count(c.attempts, s.Outcomes.Unknown, "unknown")
+	for quantile, d := range map[string]time.Duration{"0.5": s.P50, "0.99": s.P99, "1": s.Max} {
+		send(c.latency, prometheus.GaugeValue, d.Seconds(), quantile)
+	}
+	send(c.lag, prometheus.GaugeValue, s.LagP99.Seconds())
+	count(c.dropped, s.Dropped)
+	send(c.keys, prometheus.GaugeValue, float64(s.Keys))
+	send(c.held, prometheus.GaugeValue, float64(s.Held))
+	count(c.faults, int64(s.Faults))
+	seen := map[[2]string]bool{}
+	for _, f := range s.Active {
+		// Two faults alike at once are one series.
+		if id := [2]string{f.Name, f.Target}; !seen[id] {
+			seen[id] = true
+			send(c.active, prometheus.GaugeValue, 1, f.Name, f.Target)
+		}
+	}
+	count(c.alarms, s.Alarms.Double, "double_grant")
+	count(c.alarms, s.Alarms.Stale, "stale_write_accepted")
+	count(c.alarms, s.Alarms.Regressions, "token_regression")
+	count(c.alarms, s.Alarms.Saves, "fence_save")
+}
+
+// Handler answers /metrics with what snap says at that moment. The labels
+// (scenario, lock, seed) stand on every metric.
+func Handler(snap func() stats.Snapshot, run map[string]string) (http.Handler, error) {
+	registry := prometheus.NewRegistry()
+	if err := registry.Register(newCollector(snap, run)); err != nil {
+		return nil, fmt.Errorf("register metrics: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	return mux, nil
+}
+
+// closing bounds how long a scrape may take once the run has ended.
+const closing = time.Second
+
+// Serve answers on l until ctx ends, and closes it.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		defer cancel()
+		err = server.Shutdown(stop)
+		if served := <-done; !errors.Is(served, http.ErrServerClosed) {
+			err = errors.Join(err, served)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("serve metrics: %w", err)
+	}
+	return nil
+}
