@@ -21,6 +21,7 @@ func TestPhaseLock(t *testing.T) {
 	grants := func(w *world) map[time.Duration]func() {
 		return map[time.Duration]func(){
 			1 * second:               func() { w.grant("k1", "c00#1") },
+			1050 * time.Millisecond:  func() { w.wrote("k1", "c00#1"); w.wrote("k1", "c00#1") },
 			1100 * time.Millisecond:  func() { w.release("k1", "c00#1") },
 			2 * second:               func() { w.grant("k2", "c01#1") },
 			10 * second:              func() { w.release("k2", "c01#1") },
@@ -38,6 +39,7 @@ func TestPhaseLock(t *testing.T) {
 		"first grant":             {Trigger{On: AcquireReplied}, second},
 		"grant of another client": {Trigger{On: AcquireReplied, By: "c01"}, 2 * second},
 		"grant after a time":      {Trigger{After: 1500 * time.Millisecond, On: AcquireReplied, Then: second / 4}, 2250 * time.Millisecond},
+		"first write":             {Trigger{On: InSection}, 1050 * time.Millisecond},
 		"request":                 {Trigger{After: 3 * second, On: AcquireSent}, 20 * second},
 		"release":                 {Trigger{On: ReleaseSent}, 1100 * time.Millisecond},
 		"renewal sent":            {Trigger{On: RenewalSent}, 20500 * time.Millisecond},
@@ -59,6 +61,13 @@ func TestPhaseLock(t *testing.T) {
 			})
 		})
 	}
+}
+
+func (w *world) wrote(key, owner string) {
+	e := history.Event{Process: w.rec.NewProcess(), Kind: history.Invoke, Op: history.Write, Key: key, Owner: owner}
+	w.rec.Append(e)
+	e.Kind = history.OK
+	w.rec.Append(e)
 }
 
 func (w *world) extend(key, owner string) {

@@ -15,7 +15,6 @@ type Entry struct {
 	Default  Params                                // what a Spec leaves open
 	Takes    bool                                  // takes nodes away from everybody, or a minority from somebody
 	On       Moment                                // phase lock of its own, where none is asked for
-	Then     func(ttl time.Duration) time.Duration // pause after that moment, where none is asked for; nil is none
 	For      func(ttl time.Duration) time.Duration // how long, where that is not said
 	New      func(p Params) Fault
 }
@@ -51,7 +50,7 @@ func clientFaults() map[string]Entry {
 		"pause-client": {
 			Wire:     "The client stands still inside its critical section, renewals included, and goes on after its lease has ended.",
 			Survives: "Another client takes over; a fence rejects the late write; the sleeper learns of its loss before it acts.",
-			Default:  Params{Client: RoleHolder}, On: AcquireReplied, Then: ttlTimes(0.004), For: ttlTimes(1.5),
+			Default:  Params{Client: RoleHolder}, On: InSection, For: ttlTimes(1.5),
 			New: func(p Params) Fault { return pauseClient{p} },
 		},
 		"crash-client": {

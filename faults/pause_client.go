@@ -47,7 +47,7 @@ func (f pauseClient) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Inj
 // wantsHolder reports whether the pause is meant for somebody who holds.
 func (f pauseClient) wantsHolder(t *Target) bool {
 	role, _ := splitRole(f.Client, RoleAny)
-	return role == RoleHolder || slices.Contains([]Moment{AcquireReplied, RenewalDue, RenewalSent, Expiry}, t.Occasion.Moment)
+	return role == RoleHolder || slices.Contains([]Moment{AcquireReplied, InSection, RenewalDue, RenewalSent, Expiry}, t.Occasion.Moment)
 }
 
 // pausedClient is a client that stands still, and what it held when it froze.

@@ -34,7 +34,7 @@ func count(plan Schedule, name string) int {
 func TestStandard(t *testing.T) {
 	w := newWorld(5, 16)
 	needs := map[string]int{
-		"latency": 3, "one-way": 2, "kill": 1, "kill-late": 1, "pause-client": 5, "crash-client": 5,
+		"latency": 3, "one-way": 2, "kill": 1, "kill-late": 1, "pause-client": 7, "crash-client": 5,
 		"store-reply-lost": 2, "response-lost": 2,
 	}
 	for seed := range uint64(200) {
@@ -102,7 +102,7 @@ func TestStandardSaysWhatItLeavesOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.fault == "" {
-				if len(plan.LeftOut) > 0 || count(plan.Steps, "pause-client") != 50 {
+				if len(plan.LeftOut) > 0 || count(plan.Steps, "pause-client") != 70 {
 					t.Errorf("left out %v; %v", plan.LeftOut, plan.Steps)
 				}
 				return

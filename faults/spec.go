@@ -57,9 +57,6 @@ func (s Spec) build(catalogue map[string]Entry, ttl time.Duration) ([]Step, erro
 		For:   cmp.Or(s.For, entry.For(ttl)),
 		Fault: entry.New(s.Params.or(entry.Default)),
 	}
-	if s.On == "" && s.Then == 0 && entry.Then != nil {
-		step.When.Then = entry.Then(ttl)
-	}
 	if step.When.On == AtTime {
 		step.When.On = ""
 	}

@@ -42,7 +42,7 @@ func TestBuild(t *testing.T) {
 	want := Schedule{
 		{Trigger{After: 5 * second}, 2 * second, newLatency("latency")(Params{Client: RoleAll, Node: RoleAny, Delay: second})},
 		{Trigger{After: 6 * second}, second, pauseClient{Params{Client: "c03"}}},
-		{Trigger{After: 7 * second, On: AcquireReplied, Then: 8 * time.Millisecond}, 3 * second, pauseClient{Params{Client: RoleHolder}}},
+		{Trigger{After: 7 * second, On: InSection}, 3 * second, pauseClient{Params{Client: RoleHolder}}},
 		{Trigger{After: 15 * second}, 2 * second, newLatency("latency")(Params{Client: RoleAll, Node: RoleAny, Delay: second})},
 	}
 	if !reflect.DeepEqual(plan, want) {
@@ -78,7 +78,7 @@ func TestPlanRoundTrip(t *testing.T) {
 	if printed, _ := json.Marshal(Plan{Steps: again}); string(printed) != string(text) {
 		t.Errorf("%s\nmakes another plan:\n%s", text, printed)
 	}
-	if !strings.Contains(string(text), `{"at":"1.5s","on":"acquire-replied","by":"c01","then":"8ms","within":"1m0s","fault":"pause-client","for":"3s","client":"holder"}`) {
+	if !strings.Contains(string(text), `{"at":"1.5s","on":"in-section","by":"c01","within":"1m0s","fault":"pause-client","for":"3s","client":"holder"}`) {
 		t.Errorf("unreadable: %s", text)
 	}
 }

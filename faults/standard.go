@@ -32,7 +32,7 @@ func Standard(c StandardConfig, t *Target, rng *rand.Rand) (Plan, error) {
 	lanes := []lane{
 		{specs: interleave(c, []int{3}, "latency"), gap: steady(t.TTL / 2)},
 		{specs: interleave(c, []int{1, 1, 2}, "kill", empty, "one-way"), gap: afterNodes(t, t.TTL)},
-		{specs: interleave(c, []int{5}, "pause-client"), gap: steady(t.TTL / 4)},
+		{specs: interleave(c, []int{7}, "pause-client"), gap: steady(t.TTL / 4)},
 		{specs: interleave(c, []int{5}, "crash-client"), gap: steady(t.TTL / 4)},
 		{specs: interleave(c, []int{2, 2, 1}, "store-reply-lost", "response-lost", "fast-lost-reply"), gap: steady(t.TTL / 4)},
 	}

@@ -24,6 +24,7 @@ type Moment string
 const (
 	AcquireSent    Moment = "acquire-sent"
 	AcquireReplied Moment = "acquire-replied" // granted
+	InSection      Moment = "in-section"      // the first write under the lease is answered, the next to come
 	RenewalDue     Moment = "renewal-due"     // a third of the TTL after the grant or its last renewal
 	RenewalSent    Moment = "renewal-sent"    // by hand; automatic renewals show when they have completed
 	ReleaseSent    Moment = "release-sent"
@@ -33,7 +34,7 @@ const (
 
 // Moments lists every moment.
 func Moments() []Moment {
-	return []Moment{AcquireSent, AcquireReplied, RenewalDue, RenewalSent, ReleaseSent, Expiry, Bound}
+	return []Moment{AcquireSent, AcquireReplied, InSection, RenewalDue, RenewalSent, ReleaseSent, Expiry, Bound}
 }
 
 // An Occasion is one moment of one lease, as it happened.

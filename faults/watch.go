@@ -38,6 +38,7 @@ type Holding struct {
 	// client crashed), or zero.
 	EndedBy history.Op
 	depth   int
+	wrote   bool
 }
 
 // A Waiter is an acquire under way.

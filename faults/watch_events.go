@@ -19,6 +19,10 @@ func (w *Watch) Event(e *history.Event) {
 		if e.Kind == history.Invoke {
 			w.release(e)
 		}
+	case history.Write:
+		if e.Kind == history.OK {
+			w.write(e)
+		}
 	case history.Lost:
 		w.end(e.Key, e.Owner, history.Lost)
 	}
@@ -90,6 +94,14 @@ func (w *Watch) release(e *history.Event) {
 		return
 	}
 	w.end(e.Key, e.Owner, history.Release)
+}
+
+// write notes the first write of a holding.
+func (w *Watch) write(e *history.Event) {
+	if h := w.find(e.Key, e.Owner); h != nil && !h.wrote {
+		h.wrote = true
+		w.tell(InSection, e)
+	}
 }
 
 func (w *Watch) end(key, owner string, by history.Op) {
