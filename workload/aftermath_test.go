@@ -25,7 +25,7 @@ func (n node) Dial(ctx context.Context) (net.Conn, error) {
 func TestLeftovers(t *testing.T) {
 	r := newRig(t, 2)
 	cfg := load()
-	cfg.Keys, cfg.TTL, cfg.Duration = 3, 100*time.Millisecond, 30*time.Millisecond
+	cfg.Keys, cfg.TTL, cfg.Duration = 3, 2*time.Second, 30*time.Millisecond
 	nodes := []workload.Node{node{"n1", r.locks.Addr()}, node{"n2", "127.0.0.1:1"}}
 	var left int
 	events := record(t, func(rec *history.Recorder) {

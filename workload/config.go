@@ -29,7 +29,7 @@ type Config struct {
 	Wait     time.Duration `json:"wait_ns,omitempty"`   // how long an acquire may wait inside the lock, where the lock can; 0 is a single try
 	Patience time.Duration `json:"patience_ns"`         // how long a client keeps asking for one key; 4·TTL by default
 	Backoff  Backoff       `json:"backoff"`             // between two attempts at one key
-	Timeout  time.Duration `json:"timeout_ns"`          // after which an operation counts as unknown, waiting apart; TTL/2 by default
+	Timeout  time.Duration `json:"timeout_ns"`          // after which an operation counts as unknown, waiting apart; TTL/2, at most 1 s, by default
 	LongHold float64       `json:"long_hold,omitempty"` // share of sections that hold beyond the TTL, renewing when the lease can
 	Extend   float64       `json:"extend,omitempty"`    // share of sections that extend once, by hand
 	Mode     Mode          `json:"mode"`                // which ability of the lock is exercised; ModeExclusive by default
@@ -74,7 +74,7 @@ func (c Config) WithDefaults() Config {
 	c.Arrivals = or(c.Arrivals, ArrivalsPoisson)
 	c.Mode = or(c.Mode, ModeExclusive)
 	c.Patience = or(c.Patience, 4*c.TTL)
-	c.Timeout = or(c.Timeout, c.TTL/2)
+	c.Timeout = or(c.Timeout, min(c.TTL/2, time.Second))
 	c.Backoff.Min = or(c.Backoff.Min, 2*time.Millisecond)
 	c.Backoff.Max = or(c.Backoff.Max, max(c.Backoff.Min, 100*time.Millisecond))
 	return c

@@ -29,8 +29,7 @@ func onGrant(rec *history.Recorder, wg *sync.WaitGroup, owner string, act func()
 func TestCrashedHolderIsSilent(t *testing.T) {
 	r := newRig(t, 2)
 	cfg := load()
-	cfg.Keys, cfg.Duration = 1, time.Minute
-	cfg.TTL = time.Second
+	cfg.Keys, cfg.TTL = 1, time.Second
 	watch, stopped, _ := r.stopBeforeWrite(0) // so that it dies with the key in its hands
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -44,9 +43,6 @@ func TestCrashedHolderIsSilent(t *testing.T) {
 				t.Errorf("crash: %q, %v", receipt, err)
 			}
 			silentFrom = rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase})
-			if !r.locks.Exists("lock:k0") {
-				t.Error("the dead holder's lease is gone")
-			}
 			if receipt, err = r.clients[0].Restart(ctx); err != nil || receipt != "a.1 started" {
 				t.Errorf("restart: %q, %v", receipt, err)
 			}
@@ -87,7 +83,6 @@ func TestCrashWithinAnOperation(t *testing.T) {
 		return conn, err
 	}
 	cfg := load()
-	cfg.Duration, cfg.Timeout = time.Minute, time.Minute
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	events := record(t, func(rec *history.Recorder) {
@@ -148,7 +143,6 @@ func TestCrashOfAStoppedClient(t *testing.T) {
 			cancel()
 		})
 		cfg := load()
-		cfg.Duration = time.Minute
 		if err := workload.Run(ctx, cfg, r.clients, rec); err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +158,7 @@ func TestCrashOutsidePhases(t *testing.T) {
 	if _, err := c.Crash(ctx); err == nil {
 		t.Error("crashed before it lived")
 	}
-	events := record(t, func(rec *history.Recorder) {
+	record(t, func(rec *history.Recorder) {
 		if err := workload.Run(ctx, cfg, r.clients, rec); err != nil {
 			t.Fatal(err)
 		}
@@ -186,13 +180,10 @@ func TestCrashOutsidePhases(t *testing.T) {
 		if _, err := c.Restart(ctx); err == nil {
 			t.Error("restarted while up")
 		}
-		if err := workload.RunFinal(ctx, cfg, r.clients, rec); err != nil {
-			t.Fatal(err)
-		}
+		runUntil(t, rec, workload.RunFinal, cfg, r.clients, func(e *history.Event) bool {
+			return e.Owner == "a.1" && e.Op == history.Release && e.Kind == history.OK
+		})
 	})
-	if count(events, func(e *history.Event) bool { return e.Owner == "a.1" }) == 0 {
-		t.Error("a.1 did not take part")
-	}
 	immortal := &workload.Client{Name: "x", Connect: func(context.Context) (*workload.Conn, error) {
 		return &workload.Conn{Locker: panicky{}, Close: func() error { return nil }}, nil
 	}}

@@ -37,7 +37,11 @@ func (s *section) awaitLoss(ctx context.Context, e history.Event, lost <-chan st
 	select {
 	case <-lost:
 	case <-s.done:
-		return
+		select {
+		case <-lost: // while nobody looked
+		default:
+			return
+		}
 	}
 	s.look.Lock()
 	defer s.look.Unlock()

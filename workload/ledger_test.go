@@ -60,12 +60,8 @@ func TestClientThatWritesItself(t *testing.T) {
 			Named:  func(owner string) { names = append(names, owner) },
 		}, nil
 	}}
-	cfg := load()
-	cfg.Duration = 30 * time.Millisecond
 	events := record(t, func(rec *history.Recorder) {
-		if err := workload.Run(t.Context(), cfg, []*workload.Client{c}, rec); err != nil {
-			t.Fatal(err)
-		}
+		runUntil(t, rec, workload.Run, load(), []*workload.Client{c}, times(5, of(history.Release, history.OK)))
 	})
 	grants := count(events, func(e *history.Event) bool {
 		return e.Op == history.Acquire && e.Kind == history.OK && e.HasAll(history.HasBegan|history.HasEnded) && e.Ended-e.Began == time.Microsecond

@@ -45,7 +45,8 @@ func Warmup(ctx context.Context, cfg Config, clients []*Client, rec *history.Rec
 
 // Run loads the lock in the pattern of cfg for cfg.Duration, or until ctx ends,
 // and returns once the cycles that are under way are finished. Clients that
-// live from an earlier phase go on with the connections that they have. An
+// live from an earlier phase go on with the connections that they have. A
+// client that is stopped at a gate keeps Run from returning until it goes on. An
 // error is trouble of the harness, or a *LacksError before anything ran; never
 // an anomaly.
 func Run(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {

@@ -197,7 +197,9 @@ func (s *section) write(ctx context.Context, first bool) bool {
 }
 
 // invoke makes the check, passes the gate, and stamps the invocation: a client
-// stopped at the gate goes on to write without looking again.
+// stopped at the gate goes on to write without looking again. There is no gate
+// before the check, which would catch nearly every stop and make each client
+// one that is stopped at convenient moments only.
 func (s *section) invoke(ctx context.Context, e history.Event) (history.Event, bool) {
 	s.look.Lock()
 	defer s.look.Unlock()
