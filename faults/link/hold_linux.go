@@ -1,9 +1,19 @@
 package link
 
 import (
+	"errors"
 	"net"
 	"strconv"
 	"syscall"
+	"time"
+)
+
+// A child process that is being started shares every socket of this one until
+// it runs its own program: a listener that was closed meanwhile lives on for
+// that long.
+const (
+	holdPatience = time.Second
+	holdRetry    = time.Millisecond
 )
 
 // holdPort keeps addr for this process while nothing listens there: dials are
@@ -23,9 +33,31 @@ func holdPort(addr string) (release func() error, err error) {
 	}
 	at := &syscall.SockaddrInet4{Port: port}
 	copy(at.Addr[:], net.ParseIP(host).To4())
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	deadline := time.NewTimer(holdPatience)
+	defer deadline.Stop()
+	retry := time.NewTicker(holdRetry)
+	defer retry.Stop()
+	for {
+		fd, err := bindOnly(at)
+		if err == nil {
+			return func() error { return syscall.Close(fd) }, nil
+		}
+		if !errors.Is(err, syscall.EADDRINUSE) {
+			return nil, err
+		}
+		select {
+		case <-retry.C:
+		case <-deadline.C:
+			return nil, err
+		}
+	}
+}
+
+// bindOnly returns a socket that is bound to at and does not listen.
+func bindOnly(at *syscall.SockaddrInet4) (fd int, err error) {
+	fd, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	err = syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
 	if err == nil {
@@ -36,7 +68,7 @@ func holdPort(addr string) (release func() error, err error) {
 	}
 	if err != nil {
 		_ = syscall.Close(fd)
-		return nil, err
+		return 0, err
 	}
-	return func() error { return syscall.Close(fd) }, nil
+	return fd, nil
 }
