@@ -118,7 +118,7 @@ func TestFindings(t *testing.T) {
 			silent := strings.Contains(c.want, "answered") || c.want == "budget"
 			command := script("", c.clock, c.body)
 			if silent {
-				command.Grace = 300 * time.Millisecond
+				command.Grace = 700 * time.Millisecond
 			}
 			l := start1(t, command, nil)
 			_, err := l.Acquire(t.Context(), "k", time.Second)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -75,6 +76,26 @@ func granted(ok bool, err error, l *lease) (lockimpl.Lease, error) {
 
 // A hold is who holds what, for recipes with re-entry.
 type hold struct{ owner, key string }
+
+// acquireAll takes one key after the other, as users of a recipe with re-entry
+// do, and gives back what it has when one is refused.
+func acquireAll(ctx context.Context, keys []string, take func(key string) (lockimpl.Lease, error)) ([]lockimpl.Lease, error) {
+	var held []lockimpl.Lease
+	for _, key := range keys {
+		l, err := take(key)
+		if err == nil {
+			held = append(held, l)
+			continue
+		}
+		for _, l := range slices.Backward(held) {
+			if undo := l.Release(context.WithoutCancel(ctx)); undo != nil {
+				return nil, fmt.Errorf("give back after %q: %w", err, undo)
+			}
+		}
+		return nil, err
+	}
+	return held, nil
+}
 
 // newToken returns an owner token: 160 random bits.
 func newToken() string {

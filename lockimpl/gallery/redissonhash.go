@@ -123,6 +123,12 @@ func (l *redissonHash) AcquireAs(ctx context.Context, owner, key string, ttl tim
 	return lease, err
 }
 
+// AcquireAll implements lockimpl.MultiLocker.
+func (l *redissonHash) AcquireAll(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
+	owner := newToken()
+	return acquireAll(ctx, keys, func(key string) (lockimpl.Lease, error) { return l.AcquireAs(ctx, owner, key, ttl) })
+}
+
 // AcquireWait implements lockimpl.WaitLocker: it subscribes to the release.
 func (l *redissonHash) AcquireWait(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	h := hold{newToken(), key}

@@ -85,6 +85,12 @@ func (l *renewLimited) AcquireAs(ctx context.Context, owner, key string, ttl tim
 	return lease, nil
 }
 
+// AcquireAll implements lockimpl.MultiLocker.
+func (l *renewLimited) AcquireAll(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
+	owner := newToken()
+	return acquireAll(ctx, keys, func(key string) (lockimpl.Lease, error) { return l.AcquireAs(ctx, owner, key, ttl) })
+}
+
 func (l *renewLimited) reenter(h hold) *countedLease {
 	l.mu.Lock()
 	defer l.mu.Unlock()

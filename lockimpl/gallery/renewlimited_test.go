@@ -1,6 +1,7 @@
 package gallery
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -89,6 +90,28 @@ func TestReentry(t *testing.T) {
 			mustRefuse(t, b, "k")
 			mustRelease(t, outer)
 			mustAcquire(t, b, "k")
+		})
+	}
+}
+
+// TestTwoKeys takes two keys at once, or none.
+func TestTwoKeys(t *testing.T) {
+	for _, id := range []string{"renew-limited", "redisson-hash"} {
+		t.Run(id, func(t *testing.T) {
+			_, nodes := cluster(t, 1)
+			a, b := open(t, factory(t, id), nodes), open(t, factory(t, id), nodes)
+			second := mustAcquire(t, b, "k2")
+			if _, err := a.(lockimpl.MultiLocker).AcquireAll(t.Context(), []string{"k1", "k2"}, ttl); !errors.Is(err, lockimpl.ErrHeld) {
+				t.Fatalf("acquire all with one held: %v, want ErrHeld", err)
+			}
+			mustRelease(t, mustAcquire(t, b, "k1"))
+			mustRelease(t, second)
+			held, err := a.(lockimpl.MultiLocker).AcquireAll(t.Context(), []string{"k1", "k2"}, ttl)
+			if err != nil || len(held) != 2 {
+				t.Fatalf("acquire all: %d leases, %v", len(held), err)
+			}
+			mustRefuse(t, b, "k1")
+			mustRefuse(t, b, "k2")
 		})
 	}
 }
