@@ -153,6 +153,7 @@ func (r *rig) hammer(stop <-chan struct{}) {
 		}
 		conn, err := r.link.Dial(r.t.Context())
 		if err != nil {
+			time.Sleep(100 * time.Microsecond)
 			continue
 		}
 		for err == nil {

@@ -48,7 +48,7 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 	var err error
 	for range lastPort - firstPort + 1 {
 		p := toxiproxy.NewProxy(e.server, name, e.listenAddr(), upstream)
-		opened := &embeddedPort{proxy: p, lanes: map[Direction]*lane{}}
+		opened := &embeddedPort{proxy: p}
 		if err := opened.wire(); err != nil {
 			return nil, "", err
 		}
@@ -89,20 +89,21 @@ func (e *embedded) close(context.Context) error {
 
 // embeddedPort is one proxy and its two lanes.
 type embeddedPort struct {
+	lanePort
 	proxy   *toxiproxy.Proxy
-	lanes   map[Direction]*lane
 	numbers []uint64     // of the lanes
 	held    func() error // gives up the port of a stopped proxy; nil while it runs
 }
 
 // wire lays both lanes, before the proxy has any connection.
 func (p *embeddedPort) wire() error {
-	for _, toward := range []Direction{Up, Down} {
-		number, l := newLane(p.lanes[Up]) // none yet for Up itself
-		p.lanes[toward] = l
-		p.numbers = append(p.numbers, number)
+	up, laneUp := newLane(nil)
+	down, laneDown := newLane(laneUp)
+	p.lanes.up, p.lanes.down = laneUp, laneDown
+	p.numbers = []uint64{up, down}
+	for i, toward := range []Direction{Up, Down} {
 		b, err := json.Marshal(map[string]any{
-			"name": "wire-" + toward, "type": wireType, "stream": toward, "toxicity": 1, "attributes": wire{Lane: number},
+			"name": "wire-" + toward, "type": wireType, "stream": toward, "toxicity": 1, "attributes": wire{Lane: p.numbers[i]},
 		})
 		if err == nil {
 			_, err = p.proxy.Toxics.AddToxicJson(bytes.NewReader(b))
@@ -116,23 +117,10 @@ func (p *embeddedPort) wire() error {
 
 // unwire ends every connection of a stopped proxy and forgets its lanes.
 func (p *embeddedPort) unwire() {
-	for _, l := range p.lanes {
-		l.sever()
-	}
+	p.sever()
 	for _, number := range p.numbers {
 		lanes.Delete(number)
 	}
-}
-
-// add implements port.
-func (p *embeddedPort) add(_ context.Context, s toxicSpec) error {
-	p.lanes[s.toward].lay(s.name, s.effect)
-	return nil
-}
-
-// remove implements port.
-func (p *embeddedPort) remove(ctx context.Context, s toxicSpec) error {
-	return p.lanes[s.toward].lift(ctx, s.name)
 }
 
 // enable implements port. Stopping the proxy destroys what its connections
@@ -151,14 +139,9 @@ func (p *embeddedPort) enable(_ context.Context, on bool) error {
 	return nil
 }
 
-// takesPreface marks the ports whose proxy takes prefaces out.
-func (p *embeddedPort) takesPreface() {}
-
 func (p *embeddedPort) stop() (err error) {
 	p.proxy.Stop()
-	for _, l := range p.lanes {
-		l.sever()
-	}
+	p.sever()
 	if p.held == nil {
 		p.held, err = holdPort(p.proxy.Listen)
 	}
@@ -180,14 +163,7 @@ func (p *embeddedPort) letGo() error {
 
 // state implements port.
 func (p *embeddedPort) state(context.Context) (portState, error) {
-	s := portState{toxics: map[string]bool{}}
-	for _, l := range p.lanes {
-		for _, name := range l.names() {
-			s.toxics[name] = true
-		}
-	}
 	p.proxy.Lock()
 	defer p.proxy.Unlock()
-	s.enabled = p.proxy.Enabled
-	return s, nil
+	return portState{enabled: p.proxy.Enabled, toxics: p.names()}, nil
 }

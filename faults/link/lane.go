@@ -143,3 +143,46 @@ func (l *lane) names() []string {
 	}
 	return all
 }
+
+// A lanePort is the part of a port that works through lanes.
+type lanePort struct {
+	lanes struct{ up, down *lane }
+}
+
+func (p *lanePort) lane(toward Direction) *lane {
+	if toward == Up {
+		return p.lanes.up
+	}
+	return p.lanes.down
+}
+
+// add implements port.
+func (p *lanePort) add(_ context.Context, s toxicSpec) error {
+	p.lane(s.toward).lay(s.name, s.effect)
+	return nil
+}
+
+// remove implements port.
+func (p *lanePort) remove(ctx context.Context, s toxicSpec) error {
+	return p.lane(s.toward).lift(ctx, s.name)
+}
+
+// takesPreface marks the ports that take prefaces out.
+func (p *lanePort) takesPreface() {}
+
+// sever destroys what the connections hold, and ends them.
+func (p *lanePort) sever() {
+	p.lanes.up.sever()
+	p.lanes.down.sever()
+}
+
+// names returns what lies on the lanes.
+func (p *lanePort) names() map[string]bool {
+	all := map[string]bool{}
+	for _, l := range []*lane{p.lanes.up, p.lanes.down} {
+		for _, name := range l.names() {
+			all[name] = true
+		}
+	}
+	return all
+}

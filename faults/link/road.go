@@ -48,8 +48,7 @@ func (r *road) Traffic() Traffic {
 
 // Dial implements Link.
 func (r *road) Dial(ctx context.Context) (net.Conn, error) {
-	var d net.Dialer
-	raw, err := d.DialContext(ctx, "tcp", r.addr)
+	raw, err := r.connect(ctx)
 	if err != nil {
 		r.refusedDial.Add(1)
 		return nil, err
@@ -65,6 +64,17 @@ func (r *road) Dial(ctx context.Context) (net.Conn, error) {
 	}
 	r.conns[c] = struct{}{}
 	return c, nil
+}
+
+// connect reaches the port, by the network unless it has a way of its own.
+func (r *road) connect(ctx context.Context) (net.Conn, error) {
+	if p, ok := r.port.(interface {
+		dial(context.Context) (net.Conn, error)
+	}); ok {
+		return p.dial(ctx)
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", r.addr)
 }
 
 func (r *road) openConns() int {
