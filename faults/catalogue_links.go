@@ -20,7 +20,7 @@ func linkFaults() map[string]Entry {
 		"bandwidth": {
 			Wire:     "Few bytes per second pass between the clients and the node, both ways.",
 			Survives: "As latency: a request that is late by more than its time-out has an unknown outcome.",
-			Default:  Params{Client: RoleAll, Node: RoleAny, Rate: 2000}, For: ttlTimes(1),
+			Default:  Params{Client: RoleAll, Node: RoleAny, Rate: 2000}, Takes: true, For: ttlTimes(1),
 			New: on("bandwidth", link.Bandwidth),
 		},
 		"request-lost": {

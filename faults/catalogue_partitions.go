@@ -44,13 +44,13 @@ func partitions() map[string]Entry {
 		"halves": {
 			Wire:     "Half of the clients see a quorum of nodes, the other half sees the rest.",
 			Survives: "Those with the quorum go on; the others are refused, are told of their losses, and grant nothing.",
-			Default:  Params{Client: RoleAll, Node: RoleAll}, For: ttlTimes(1),
+			Default:  Params{Client: RoleAll, Node: RoleAll}, Takes: true, For: ttlTimes(1),
 			New: newShape("halves", halves),
 		},
 		"ring": {
 			Wire:     "Every client sees a quorum of nodes, each client another one.",
 			Survives: "Quorums intersect: exclusion holds by the nodes that two clients share.",
-			Default:  Params{Client: RoleAll, Node: RoleAll}, For: ttlTimes(1),
+			Default:  Params{Client: RoleAll, Node: RoleAll}, Takes: true, For: ttlTimes(1),
 			New: newShape("ring", ring),
 		},
 		"split-vote": {

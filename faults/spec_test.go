@@ -2,10 +2,13 @@ package faults
 
 import (
 	"encoding/json"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"go.yaml.in/yaml/v4"
 )
 
 func TestBuildRefuses(t *testing.T) {
@@ -126,5 +129,29 @@ func TestCatalogueExplains(t *testing.T) {
 		if e.For == nil || e.For(second) < 0 {
 			t.Errorf("%s: no length of its own", name)
 		}
+	}
+}
+
+// The guide's scenario is one.
+func TestGuide(t *testing.T) {
+	guide, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(guide), "```yaml\n")
+	text, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("no scenario in README.md")
+	}
+	var scenario struct{ Faults []Spec }
+	if err := yaml.Unmarshal([]byte(text), &scenario); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := Build(Catalogue(), scenario.Faults, 2*second)
+	if err != nil || plan.String() != "cut ×1  pause-client ×1  kill-empty ×1" || plan[1].For != 1500*time.Millisecond {
+		t.Errorf("%v, %v", plan, err)
+	}
+	if got := plan[2].Spec(); got.By != "asleep" || got.Node != RoleSwing || got.On != Bound {
+		t.Errorf("%+v", got)
 	}
 }
