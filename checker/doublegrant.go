@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locktorture/workload/history"
@@ -95,7 +96,9 @@ func (d *doubleGrants) meet(x, g *grant) {
 func (d *doubleGrants) stretched(x *grant, f *fact) {
 	g := f.grant
 	from, length := overlap(x, g)
-	if before := min(x.end(), f.old, g.stop); length > 0 && before <= from {
+	before := min(x.end(), f.old, g.stop) - from
+	waits := slices.ContainsFunc(d.pending, func(p pair) bool { return p.a == x && p.b == g || p.a == g && p.b == x })
+	if length > 0 && !waits && !d.j.test.overlaps(before, d.j.h.Epsilon) {
 		d.pend(pair{a: g, b: x, from: from, idx: f.op.okIdx})
 	}
 }
@@ -122,7 +125,7 @@ func (d *doubleGrants) hit(p pair) *hit {
 	}
 	h := &hit{
 		id: "S1", key: a.holder.key, owners: owners(a.owner(), b.owner()), witness: []int{a.okIdx, b.okIdx}, blame: blameServer,
-		from: a.start, to: p.from,
+		from: a.start, to: p.from, pair: [2]*grant{a, b},
 	}
 	if p.idx != 0 {
 		h.witness = append(h.witness, p.idx)

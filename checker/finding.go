@@ -15,6 +15,7 @@ var names = map[string]string{
 	"S9": "sub-quorum grant", "S10": "early takeover", "S11": "late loss",
 	"L1": "orphan, deadlock", "L2": "no progress with a quorum", "L3": "starvation", "L4": "slow recovery",
 	"L5": "lease lost without cause", "L6": "availability below floor", "L7": "split-vote livelock", "L8": "leftovers",
+	"H1": "the judges disagree",
 	"V1": "too little evidence", "V2": "fault without receipt", "V3": "moment not reached",
 	"V4": "the harness lagged", "V5": "not judged to the end", "V6": "canary not caught", "V7": "key space not clean",
 }
@@ -43,6 +44,7 @@ type hit struct {
 	from    time.Duration // start of the lease that the story begins with
 	to      time.Duration // the last event that proves it
 	text    func() string
+	pair    [2]*grant // that exclude each other, where a second opinion can tell
 }
 
 // hits collects findings of one kind, keeping the first of each id.

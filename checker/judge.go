@@ -52,6 +52,8 @@ type Judge struct {
 	live       live
 	phases     *phases
 	service    *service
+	fences     *counterfactual
+	second     *second
 }
 
 var _ history.Sink = (*Judge)(nil)
@@ -72,10 +74,18 @@ func New(h history.Header, o Options) *Judge {
 	j.ev, j.phases, j.service = &evidence{j: j}, &phases{j: j}, &service{j: j}
 	for _, r := range []rule{
 		j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j}, &doubleGrants{j: j},
-		&ownership{j: j, checked: h.OwnerCheckedRelease == nil || *h.OwnerCheckedRelease}, &stillborn{j: j}, &sections{j: j},
+		&ownership{j: j, checked: checkedRelease(h)}, &stillborn{j: j}, &sections{j: j},
 		&progress{j: j}, j.service, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j},
 	} {
 		j.enlist(r)
+	}
+	if o.Counterfactual {
+		j.fences = newCounterfactual(j)
+		j.enlist(j.fences)
+	}
+	if o.SecondOpinion {
+		j.second = newSecond(j)
+		j.enlist(j.second)
 	}
 	return j
 }
@@ -139,6 +149,9 @@ func (j *Judge) say(w what, e *history.Event, o *op) {
 // violate records a violation.
 func (j *Judge) violate(h *hit) {
 	j.violations.add(h)
+	if j.second != nil {
+		j.second.hit(h)
+	}
 	j.live.violation(h)
 }
 

@@ -120,7 +120,7 @@ type grant struct {
 	extends   int        // extensions under way
 	renewed   bool       // extended by automatic renewal
 	stands    bool       // no promise: ttl − drift stands in
-	intrude   *grant     // another owner's later grant while this one was not released
+	intruders []*grant   // others' later grants while this one was not released, until one counts
 	parked    []*landing // writes that an extension under way may yet cover
 
 	section mark // last accepted write of the critical section
@@ -164,6 +164,7 @@ type key struct {
 	log     storeLog
 	tok     tokenState
 	sec     sectionState
+	fence   fenceState
 	ghost   ghost // the last acquire of unknown outcome
 	prog    progressState
 	nodes   map[string]*nodeView

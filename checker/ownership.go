@@ -14,6 +14,7 @@ type ownership struct {
 	j       *Judge
 	checked bool // a successful release proves that its owner still held
 	late    []lateRelease
+	short   []crossing
 }
 
 // A lateRelease was answered yes after its own deadline, while another held.
@@ -34,6 +35,9 @@ func (w *ownership) see(f *fact) {
 		w.third(f.grant)
 	case extended:
 		w.across(f, "extended its lease")
+		if len(w.short) > 0 {
+			w.lengthened(f.grant)
+		}
 	case releasing:
 		f.key.watch = drop(f.key.watch, f.grant)
 	case answered:
@@ -56,50 +60,89 @@ func (w *ownership) finish() {
 	}
 }
 
+// intruders is how many grants that crossed a lease are remembered until one
+// did for longer than the clock uncertainty.
+const intruders = 4
+
 // cross notes for every lease not released that another's grant crossed it.
 func (w *ownership) cross(f *fact) {
 	k, g := f.key, f.grant
 	k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
-		if x.intrude != nil && w.crossed(x, g.ok) > w.j.h.Epsilon {
+		if _, length := crossed(x, g.ok); length > w.j.h.Epsilon {
 			return true
 		}
-		if conflicts(x, g) && (x.intrude == nil || x.intrude.end() <= g.ok) {
-			x.intrude = g
+		if conflicts(x, g) && len(x.intruders) < intruders {
+			x.intruders = append(x.intruders, g)
 		}
 		return x.holder == g.holder
 	})
 	k.watch = append(k.watch, g)
 }
 
-// crossed is for how long another's definite hold lay inside (ok(g), t).
-func (w *ownership) crossed(g *grant, t time.Duration) time.Duration {
-	return min(g.intrude.end(), t) - max(g.intrude.ok, g.ok)
+// crossed is for how long another's definite hold lay inside (ok(g), t), and
+// whose: the longest one.
+func crossed(g *grant, t time.Duration) (by *grant, length time.Duration) {
+	for _, x := range g.intruders {
+		if l := min(x.end(), t) - max(x.ok, g.ok); l > length {
+			by, length = x, l
+		}
+	}
+	return by, length
 }
 
-// across reports S6.
+// A crossing is an extension or release that succeeded.
+type crossing struct {
+	g   *grant
+	inv time.Duration
+	ok  time.Duration
+	idx int
+	how string
+}
+
+// shortCrossings is how many crossings are remembered whose intruder held too
+// briefly to count, in case an extension lengthens its hold.
+const shortCrossings = 64
+
+// across judges a crossing (S6).
 func (w *ownership) across(f *fact, how string) {
-	g := f.grant
-	if g.intrude == nil {
+	c := crossing{f.grant, f.op.inv, f.op.ok, f.op.okIdx, how}
+	if len(c.g.intruders) == 0 {
 		return
 	}
-	x, length := g.intrude, w.crossed(g, f.op.inv)
-	if length <= 0 {
+	x, length := crossed(c.g, c.inv)
+	switch {
+	case w.j.test.overlaps(length, w.j.h.Epsilon):
+		w.j.violate(c.hit(x, length))
 		return
+	case length > 0:
+		w.j.suspect(c.hit(x, length))
 	}
-	inv, k := f.op.inv, f.key
-	h := &hit{
-		id: "S6", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.op.okIdx}, blame: blameLibrary,
-		from: g.inv, to: f.op.ok,
-		text: func() string {
-			return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
-				"The lock took the key for its own without comparing who owns it. Remedy: compare the owner token in the step that extends or releases.",
-				g.owner(), k.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(length), at(inv), g.owner(), how)
-		},
+	if len(w.short) == shortCrossings {
+		w.short = w.short[1:]
 	}
-	if w.j.test.overlaps(length, w.j.h.Epsilon) {
-		w.j.violate(h)
-	} else {
-		w.j.suspect(h)
+	w.short = append(w.short, c)
+}
+
+// lengthened looks at crossings again when an intruder's hold has grown.
+func (w *ownership) lengthened(g *grant) {
+	w.short = slices.DeleteFunc(w.short, func(c crossing) bool {
+		x, length := crossed(c.g, c.inv)
+		if x != g || !w.j.test.overlaps(length, w.j.h.Epsilon) {
+			return false
+		}
+		w.j.violate(c.hit(x, length))
+		return true
+	})
+}
+
+func (c crossing) hit(x *grant, length time.Duration) *hit {
+	g := c.g
+	text := fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
+		"The lock took the key for its own without comparing who owns it. Remedy: compare the owner token in the step that extends or releases.",
+		g.owner(), g.holder.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(length), at(c.inv), g.owner(), c.how)
+	return &hit{
+		id: "S6", key: g.holder.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, c.idx}, blame: blameLibrary,
+		from: g.inv, to: c.ok, pair: [2]*grant{g, x}, text: func() string { return text },
 	}
 }
 

@@ -23,6 +23,12 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	j.void(&r)
 	j.expected(&r)
 	j.overflow(&r)
+	if j.fences != nil {
+		r.Counterfactual = &j.fences.out
+	}
+	if j.second != nil {
+		j.second.ask(ctx, &r)
+	}
 	j.decide(&r)
 	return r
 }
@@ -126,6 +132,9 @@ func (j *Judge) decide(r *Report) {
 	r.Verdict = Pass
 	if len(r.Breaches) > 0 {
 		r.Verdict = Worse(r.Verdict, SLOBreach)
+	}
+	if len(r.Harness) > 0 {
+		r.Verdict = Worse(r.Verdict, HarnessError)
 	}
 	if len(r.Inconclusive) > 0 || len(r.ExpectedMissing) > 0 {
 		r.Verdict = Worse(r.Verdict, Inconclusive)

@@ -73,7 +73,10 @@ type Report struct {
 	Evidence        Evidence  `json:"evidence"`
 	Checked         Checked   `json:"checked"`
 
-	Breaches []Finding      `json:"breaches,omitempty"` // L4, L6: bounds of service that were missed
-	Totals   map[string]int `json:"totals,omitempty"`   // violations by id, where not all are listed
-	Notes    []string       `json:"notes,omitempty"`    // what a reader of the verdict must know
+	Breaches       []Finding       `json:"breaches,omitempty"` // L4, L6: bounds of service that were missed
+	Totals         map[string]int  `json:"totals,omitempty"`   // violations by id, where not all are listed
+	Harness        []Finding       `json:"harness,omitempty"`  // the judges disagree: a harness error
+	Counterfactual *Counterfactual `json:"counterfactual,omitempty"`
+	SecondOpinion  *SecondOpinion  `json:"second_opinion,omitempty"`
+	Notes          []string        `json:"notes,omitempty"` // what a reader of the verdict must know
 }

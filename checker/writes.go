@@ -12,7 +12,7 @@ import (
 // landed before them.
 type storeLog struct {
 	open    line  // writes invoked and not completed
-	pending []*op // accepted, by seq, behind an open one
+	pending []*op // with a seq, in its order, behind an open one
 	top     uint64
 	high    mark  // the write that carried top, the highest token so far
 	fresh   []*op // unknown writes that no higher token has followed yet
@@ -64,13 +64,6 @@ func (j *Judge) written(e *history.Event, o *op) {
 	switch {
 	case o.outcome == history.OK && o.has&history.HasSeq == 0:
 		j.land(e, landing{op: o, idx: o.okIdx})
-	case o.outcome == history.OK && log.open.head == nil && len(log.pending) == 0:
-		j.land(e, landing{op: o, idx: o.okIdx, seq: o.seq})
-		return
-	case o.outcome == history.OK:
-		log.wait(o)
-	case o.outcome == history.Fail && o.has&history.HasSeq != 0:
-		j.say(rejected, e, o)
 	case o.outcome == history.Info:
 		o.kept = true
 		if o.above.seq == 0 {
@@ -78,11 +71,17 @@ func (j *Judge) written(e *history.Event, o *op) {
 		}
 		j.unknown[o.value] = o
 		j.unsettled(e, o)
+	case o.has&history.HasSeq == 0: // refused before it was sent
+	case log.open.head == nil && len(log.pending) == 0:
+		j.place(e, o)
+		return
+	default:
+		log.wait(o)
 	}
 	j.flush(e, log)
 }
 
-// wait puts an accepted write in line.
+// wait puts a write that the store numbered in line.
 func (l *storeLog) wait(o *op) {
 	o.kept = true
 	i := len(l.pending)
@@ -102,9 +101,18 @@ func (j *Judge) flush(e *history.Event, l *storeLog) {
 	for n < len(l.pending) && l.pending[n].seq <= limit {
 		o := l.pending[n]
 		n++
-		j.land(e, landing{op: o, idx: o.okIdx, seq: o.seq})
+		j.place(e, o)
 	}
 	l.pending = slices.Delete(l.pending, 0, n)
+}
+
+// place shows a write at its place in the store's order, accepted or not.
+func (j *Judge) place(e *history.Event, o *op) {
+	if o.outcome == history.Fail {
+		j.say(rejected, e, o)
+		return
+	}
+	j.land(e, landing{op: o, idx: o.okIdx, seq: o.seq})
 }
 
 // land shows an accepted write to the rules, and moves the log on.

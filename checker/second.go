@@ -1,0 +1,190 @@
+package checker
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A SecondOpinion says what Porcupine, a general linearizability checker, made
+// of windows of the history: around anomalies and at random. It models
+// ownership as the rules S1 and S6 see it. What it cannot decide within its
+// budget lowers its coverage and nothing else.
+type SecondOpinion struct {
+	Windows   int `json:"windows"`   // asked about
+	Anomalies int `json:"anomalies"` // of those, around a violation
+	Agreed    int `json:"agreed"`
+	Undecided int `json:"undecided"` // budget spent
+}
+
+const (
+	windowGrants  = 16 // of one key, that a window holds
+	windowAfter   = 4  // of them after the anomaly
+	randomWindows = 64
+	anomalyLimit  = 64
+)
+
+// second keeps the windows until judging ends.
+type second struct {
+	j       *Judge
+	rng     *rand.Rand // draws random windows; its seed is the history's
+	keys    map[*key]*recent
+	random  []window // a uniform sample of all windows
+	offered int
+	around  []window
+	hits    [][2]*grant
+}
+
+// recent is one key's latest grants.
+type recent struct {
+	grants []windowGrant
+	since  int // grants since a window was offered
+	due    int // grants until a window around an anomaly closes; 0 is none
+	hit    bool
+}
+
+// A windowGrant is a grant and the extensions of it that succeeded.
+type windowGrant struct {
+	*grant
+	extends [][2]time.Duration
+}
+
+// A window is a few grants of one key. Any subset of a history's grants must
+// be linearizable if the whole is.
+type window []windowGrant
+
+func newSecond(j *Judge) *second {
+	return &second{j: j, rng: rand.New(rand.NewPCG(j.h.Seed, 2)), keys: make(map[*key]*recent)}
+}
+
+func (*second) ids() []string { return []string{"the second opinion"} }
+func (*second) wants() []what { return []what{granted, extended} }
+
+func (s *second) see(f *fact) {
+	r := s.keys[f.key]
+	if r == nil {
+		r = new(recent)
+		s.keys[f.key] = r
+	}
+	if f.what == extended {
+		for i := range r.grants {
+			if r.grants[i].grant == f.grant {
+				r.grants[i].extends = append(r.grants[i].extends, [2]time.Duration{f.op.inv, f.op.ok})
+			}
+		}
+		return
+	}
+	if len(r.grants) == windowGrants {
+		r.grants = slices.Delete(r.grants, 0, 1)
+	}
+	r.grants = append(r.grants, windowGrant{grant: f.grant})
+	s.close(r)
+}
+
+// close takes windows that are full.
+func (s *second) close(r *recent) {
+	r.since++
+	if r.hit {
+		if r.due--; r.due <= 0 {
+			r.hit = false
+			s.around = append(s.around, slices.Clone(r.grants))
+		}
+	}
+	if r.since < windowGrants {
+		return
+	}
+	r.since = 0
+	s.offered++
+	if len(s.random) < randomWindows {
+		s.random = append(s.random, slices.Clone(r.grants))
+	} else if i := s.rng.IntN(s.offered); i < randomWindows {
+		s.random[i] = slices.Clone(r.grants)
+	}
+}
+
+// hit notes a violation that Porcupine must see as well.
+func (s *second) hit(h *hit) {
+	if h.pair[0] == nil {
+		return
+	}
+	s.hits = append(s.hits, h.pair)
+	if r := s.keys[h.key]; r != nil && !r.hit && len(s.around) < anomalyLimit {
+		r.hit, r.due = true, windowAfter
+	}
+}
+
+func (s *second) finish() {
+	for _, k := range s.j.sortedKeys() {
+		switch r := s.keys[k]; {
+		case r == nil:
+		case r.hit:
+			s.around = append(s.around, slices.Clone(r.grants))
+		case len(s.random) < randomWindows && r.since > 0:
+			s.random = append(s.random, slices.Clone(r.grants))
+		}
+	}
+}
+
+// ask puts the windows to Porcupine, those around anomalies first, until ctx
+// ends.
+func (s *second) ask(ctx context.Context, r *Report) {
+	o := &SecondOpinion{Anomalies: len(s.around)}
+	r.SecondOpinion = o
+	for _, w := range slices.Concat(s.around, s.random) {
+		o.Windows++
+		w = w.held(s.j.h.Epsilon)
+		want := s.violated(w)
+		got, decided := s.j.linearizable(ctx, w)
+		switch {
+		case !decided:
+			o.Undecided++
+		case got == !want:
+			o.Agreed++
+		default:
+			r.Harness = append(r.Harness, s.disagreement(w, want))
+		}
+	}
+}
+
+// held leaves out the grants whose definite hold is within the clock
+// uncertainty: the model cannot say that they never held.
+func (w window) held(eps time.Duration) window {
+	var out window
+	for _, g := range w {
+		if g.end()-g.ok > eps {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// violated says whether the sweep found a violation within w.
+func (s *second) violated(w window) bool {
+	in := func(g *grant) bool {
+		return slices.ContainsFunc(w, func(x windowGrant) bool { return x.grant == g })
+	}
+	return slices.ContainsFunc(s.hits, func(p [2]*grant) bool { return in(p[0]) && in(p[1]) })
+}
+
+func (s *second) disagreement(w window, violated bool) Finding {
+	sweep, other := "finds no two holds that overlap and no extension across another's hold", "finds no order in which one owner at a time holds the key"
+	if violated {
+		sweep, other = "finds an overlap or an extension across another's hold", "finds an order in which one owner at a time holds the key"
+	}
+	f := Finding{ID: "H1", Name: names["H1"], Key: w[0].holder.key.name}
+	for _, g := range w {
+		f.Witness = append(f.Witness, g.okIdx)
+	}
+	slices.Sort(f.Witness)
+	f.Text = fmt.Sprintf("On the grants of %s at events %v the judges disagree: the sweep %s, and Porcupine %s. One of the two is wrong, so neither is to be trusted here.", f.Key, f.Witness, sweep, other)
+	return f
+}
+
+// checked says whether a successful release proves that its owner still held.
+func checkedRelease(h history.Header) bool {
+	return h.OwnerCheckedRelease == nil || *h.OwnerCheckedRelease
+}
