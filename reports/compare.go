@@ -48,9 +48,16 @@ func Compare(a, b *Run) Comparison {
 		c.duration(string(s)+" p99", p.P99, q.P99)
 		c.duration(string(s)+" max", p.Max, q.Max)
 	}
-	c.share("contended", x.Outcomes.Contended, x.Outcomes, y.Outcomes.Contended, y.Outcomes)
-	c.share("error", x.Outcomes.Error, x.Outcomes, y.Outcomes.Error, y.Outcomes)
-	c.share("unknown", x.Outcomes.Unknown, x.Outcomes, y.Outcomes.Unknown, y.Outcomes)
+	for _, of := range []struct {
+		name  string
+		count func(stats.Outcomes) int64
+	}{
+		{"contended", func(o stats.Outcomes) int64 { return o.Contended }},
+		{"error", func(o stats.Outcomes) int64 { return o.Error }},
+		{"unknown", func(o stats.Outcomes) int64 { return o.Unknown }},
+	} {
+		c.Rows = append(c.Rows, Difference{Name: of.name, A: share(of.count, x.Outcomes), B: share(of.count, y.Outcomes)})
+	}
 	c.number("Jain's index", x.Fairness.Jain, y.Fairness.Jain)
 	c.duration("longest wait", x.Fairness.LongestWait, y.Fairness.LongestWait)
 	c.duration("lag p99", x.Lag.P99, y.Lag.P99)
@@ -92,9 +99,8 @@ func (c *Comparison) duration(name string, a, b time.Duration) {
 	c.Rows = append(c.Rows, Difference{name, unit.Latency(a), unit.Latency(b), change(float64(a), float64(b))})
 }
 
-func (c *Comparison) share(name string, a int64, x stats.Outcomes, b int64, y stats.Outcomes) {
-	of := func(n int64, o stats.Outcomes) float64 { return float64(n) / float64(max(o.Attempts(), 1)) }
-	c.Rows = append(c.Rows, Difference{Name: name, A: unit.Percent(of(a, x)), B: unit.Percent(of(b, y))})
+func share(of func(stats.Outcomes) int64, o stats.Outcomes) string {
+	return unit.Percent(float64(of(o)) / float64(max(o.Attempts(), 1)))
 }
 
 // change is b against a in per cent.

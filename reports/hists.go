@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -13,20 +14,8 @@ import (
 // writeHists writes every series over all phases as a percentile table
 // (.hgrm, in milliseconds), and all of them per phase into one histogram log.
 func writeHists(dir string, r *Run) error {
-	m := r.measured()
-	var log bytes.Buffer
-	w := hdrhistogram.NewHistogramLogWriter(&log)
-	began := r.Header.Began.UnixMilli()
-	if r.Header.Began.IsZero() {
-		began = 0
-	}
-	for _, step := range []error{w.OutputLogFormatVersion(), w.OutputStartTime(began), w.OutputLegend()} {
-		if step != nil {
-			return fmt.Errorf("write histograms: %w", step)
-		}
-	}
 	for _, series := range stats.AllSeries {
-		all := m.HistAll(series)
+		all := r.measured().HistAll(series)
 		if all == nil {
 			continue
 		}
@@ -37,18 +26,35 @@ func writeHists(dir string, r *Run) error {
 		if err := writeFile(filepath.Join(dir, string(series)+".hgrm"), table.Bytes()); err != nil {
 			return err
 		}
+	}
+	log, err := r.histLog()
+	if err != nil {
+		return fmt.Errorf("write histogram log: %w", err)
+	}
+	return writeFile(filepath.Join(dir, "latency.hlog"), log)
+}
+
+// histLog is the main phase as one interval, with a histogram for each series
+// and phase, told apart by their tags.
+func (r *Run) histLog() ([]byte, error) {
+	var log bytes.Buffer
+	m, began := r.measured(), int64(0)
+	if !r.Header.Began.IsZero() {
+		began = r.Header.Began.UnixMilli()
+	}
+	w := hdrhistogram.NewHistogramLogWriter(&log)
+	errs := []error{w.OutputLogFormatVersion(), w.OutputStartTime(began), w.OutputLegend()}
+	for _, series := range stats.AllSeries {
 		for _, phase := range stats.Phases {
 			h := m.Hist(series, phase)
 			if h == nil {
 				continue
 			}
 			h.SetTag(string(series) + "-" + phase.String())
-			h.SetStartTimeMs(began)
-			h.SetEndTimeMs(began + m.Duration.Milliseconds())
-			if err := w.OutputIntervalHistogram(h); err != nil {
-				return fmt.Errorf("write histogram log: %w", err)
-			}
+			h.SetStartTimeMs(began + m.From.Milliseconds())
+			h.SetEndTimeMs(began + m.To.Milliseconds())
+			errs = append(errs, w.OutputIntervalHistogram(h))
 		}
 	}
-	return writeFile(filepath.Join(dir, "latency.hlog"), log.Bytes())
+	return log.Bytes(), errors.Join(errs...)
 }

@@ -64,7 +64,7 @@ func (g *gantt) struck(c draw.Canvas, p *plot.Plot) {
 			fill(&c, red, x0, ty(g.y(r)-otherBar-0.10), x1, ty(g.y(r)-otherBar-0.03))
 			if n != storeNode && !slices.ContainsFunc(g.Stored, func(s story.Stored) bool { return s.Node == n }) {
 				fill(&c, alpha(red, 0x30), x0, ty(g.y(r)-otherBar), x1, ty(g.y(r)+otherBar))
-				g.text(&c, x0, x1, ty(g.y(r)), red, f.Name)
+				span{x0, x1, ty(g.y(r))}.text(&c, red, f.Name)
 			}
 		}
 	}
@@ -107,17 +107,17 @@ func (g *gantt) holds(c draw.Canvas, p *plot.Plot) {
 		}
 		col := palette[r%len(palette)]
 		y, y0, y1 := ty(g.y(r)), ty(g.y(r)-clientBar), ty(g.y(r)+clientBar)
-		span := func(from, to time.Duration, shade color.NRGBA) {
+		paint := func(from, to time.Duration, shade color.NRGBA) {
 			if to > from && to > g.From && from < g.To {
 				fill(&c, shade, tx(g.x(from)), y0, max(tx(g.x(to)), tx(g.x(from))+vg.Points(1)), y1)
 			}
 		}
 		light := alpha(col, 0x55)
-		span(h.Invoked, h.From, light)
-		span(h.From, h.To, col)
-		span(h.To, h.Released, light)
+		paint(h.Invoked, h.From, light)
+		paint(h.From, h.To, col)
+		paint(h.To, h.Released, light)
 		if h.From < g.To && h.To > g.From {
-			g.text(&c, tx(g.x(h.From)), tx(g.x(h.To)), y, color.White, g.held(h))
+			span{tx(g.x(h.From)), tx(g.x(h.To)), y}.text(&c, color.White, g.held(h))
 		}
 	}
 }
@@ -137,20 +137,23 @@ func (g *gantt) held(h story.Hold) string {
 	return text
 }
 
+// A span is a stretch of a row, from x0 to x1, around the height y.
+type span struct{ x0, x1, y vg.Length }
+
 // text writes inside a bar the first of some texts that fits, or as much of
 // the last as does.
-func (g *gantt) text(c *draw.Canvas, x0, x1, y vg.Length, col color.Color, texts ...string) {
+func (s span) text(c *draw.Canvas, col color.Color, texts ...string) {
 	sty := words(9, col)
 	if col == color.White {
 		sty = bold(sty)
 	}
-	room := x1 - x0 - vg.Points(2*dotRadius)
-	for i, s := range texts {
+	room := s.x1 - s.x0 - vg.Points(2*dotRadius)
+	for i, text := range texts {
 		if i == len(texts)-1 {
-			s = shorten(sty, s, room)
+			text = shorten(sty, text, room)
 		}
-		if s != "" && sty.Width(s) <= room {
-			c.FillText(sty, vg.Point{X: x0 + vg.Points(dotRadius+4), Y: y}, s)
+		if text != "" && sty.Width(text) <= room {
+			c.FillText(sty, vg.Point{X: s.x0 + vg.Points(dotRadius+4), Y: s.y}, text)
 			return
 		}
 	}
@@ -181,7 +184,7 @@ func (g *gantt) writes(c draw.Canvas, p *plot.Plot) {
 		x0, x1 := tx(g.x(w.Time)), tx(g.x(to))
 		fill(&c, shade, x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(1)), ty(g.y(r)+otherBar))
 		c.StrokeLine2(line(muted, 0.5), x0, ty(g.y(r)-otherBar), x0, ty(g.y(r)+otherBar))
-		g.text(&c, x0, x1, ty(g.y(r)), col, text)
+		span{x0, x1, ty(g.y(r))}.text(&c, col, text)
 	}
 }
 
@@ -199,6 +202,6 @@ func (g *gantt) stored(c draw.Canvas, p *plot.Plot) {
 		}
 		x0, x1 := tx(g.x(s.From)), tx(g.x(s.To))
 		fill(&c, shade, x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(1)), ty(g.y(r)+otherBar))
-		g.text(&c, x0, x1, ty(g.y(r)), ink, text, s.Holder)
+		span{x0, x1, ty(g.y(r))}.text(&c, ink, text, s.Holder)
 	}
 }

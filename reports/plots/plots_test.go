@@ -29,26 +29,21 @@ func measure(h history.History) (*stats.Summary, []story.Story) {
 }
 
 // render draws f both ways and checks what can be checked without eyes. With
-// PLOTS_DIR set the figures stay there, to be looked at.
-func render(t *testing.T, f *Figure) {
+// PLOTS_DIR set the figures stay there, to be looked at. Pixels cost the race
+// detector dear, so that not every test asks for them.
+func render(t *testing.T, f *Figure, pixels bool) {
 	t.Helper()
 	svg, err := f.SVG()
 	if err != nil {
 		t.Fatal(err)
 	}
-	png, err := f.PNG()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for kind, out := range map[string][]byte{"svg": svg, "png": png} {
-		if len(out) == 0 || len(out) > maxSize {
-			t.Errorf("%s.%s has %d bytes, want at most %d", f.Name, kind, len(out), maxSize)
+	keep(t, f.Name, "svg", svg)
+	if pixels || os.Getenv("PLOTS_DIR") != "" {
+		png, err := f.PNG()
+		if err != nil {
+			t.Fatal(err)
 		}
-		if dir := os.Getenv("PLOTS_DIR"); dir != "" {
-			if err := os.WriteFile(filepath.Join(dir, f.Name+"-"+filepath.Base(t.Name())+"."+kind), out, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		keep(t, f.Name, "png", png)
 	}
 	d := xml.NewDecoder(bytes.NewReader(svg))
 	for {
@@ -63,6 +58,18 @@ func render(t *testing.T, f *Figure) {
 	}
 	if !bytes.Contains(svg, []byte("<desc>")) || f.Alt == "" {
 		t.Errorf("%s has no description", f.Name)
+	}
+}
+
+func keep(t *testing.T, name, kind string, out []byte) {
+	t.Helper()
+	if len(out) == 0 || len(out) > maxSize {
+		t.Errorf("%s.%s has %d bytes, want at most %d", name, kind, len(out), maxSize)
+	}
+	if dir := os.Getenv("PLOTS_DIR"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, name+"-"+filepath.Base(t.Name())+"."+kind), out, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -91,8 +98,18 @@ func TestFigures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, f := range figures(h) {
-				render(t, f)
+				render(t, f, name == "failing")
 			}
 		})
+	}
+}
+
+func BenchmarkTimeline(b *testing.B) {
+	s, _ := measure(sample.History(sample.Passing))
+	for b.Loop() {
+		f := Timeline(s, "redlock", time.Second)
+		if _, err := f.PNG(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

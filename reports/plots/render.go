@@ -42,7 +42,7 @@ func (f *Figure) PNG() ([]byte, error) {
 	var out bytes.Buffer
 	err := f.guard(func() error {
 		f.draw(draw.New(c))
-		return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, shrink(c.Image()))
+		return (&png.Encoder{CompressionLevel: png.DefaultCompression}).Encode(&out, shrink(c.Image()))
 	})
 	return out.Bytes(), err
 }

@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,44 +10,55 @@ import (
 
 // believed rebuilds, from what clients were told, who held when.
 func believed(events []history.Event, h history.Header) []Hold {
-	var holds []Hold
-	open := map[int]history.Event{}
-	last := func(owner string) *Hold {
-		for i := range slices.Backward(holds) {
-			if holds[i].Owner == owner {
-				return &holds[i]
-			}
-		}
-		return nil
-	}
+	b := beliefs{header: h, open: map[int]history.Event{}}
 	for _, e := range events {
-		began := e.Time
-		if inv, ok := open[e.Process]; ok && inv.Op == e.Op && e.Kind != history.Invoke {
-			began = inv.Time
-		}
-		hold := last(e.Owner)
-		switch {
-		case e.Op == history.Release && hold != nil:
-			hold.release(e)
-		case e.Op == history.Lost && hold != nil:
-			hold.To = min(hold.To, e.Time)
-		case e.Kind == history.Invoke:
-		case e.Op == history.Acquire && e.Kind == history.OK:
-			end := deadline(e, began, h)
-			holds = append(holds, Hold{
-				Owner: e.Owner, Fence: e.Fence, Shared: e.Mode == history.Shared,
-				Invoked: began, From: e.Time, Deadline: end, To: max(end, e.Time),
-			})
-		case e.Op == history.Extend && e.Kind == history.OK && hold != nil:
-			if end := deadline(e, began, h); end > hold.Deadline {
-				hold.Deadline, hold.To = end, end
-			}
-		}
-		if e.Kind == history.Invoke {
-			open[e.Process] = e
+		b.event(e)
+	}
+	return b.holds
+}
+
+type beliefs struct {
+	header history.Header
+	open   map[int]history.Event // last invocation, by process
+	holds  []Hold
+}
+
+func (b *beliefs) event(e history.Event) {
+	began := e.Time
+	if inv, ok := b.open[e.Process]; ok && inv.Op == e.Op && e.Kind != history.Invoke {
+		began = inv.Time
+	}
+	if e.Kind == history.Invoke {
+		b.open[e.Process] = e
+	}
+	hold := b.last(e.Owner)
+	switch {
+	case e.Op == history.Acquire && e.Kind == history.OK:
+		end := deadline(e, began, b.header)
+		b.holds = append(b.holds, Hold{
+			Owner: e.Owner, Fence: e.Fence, Shared: e.Mode == history.Shared,
+			Invoked: began, From: e.Time, Deadline: end, To: max(end, e.Time),
+		})
+	case hold == nil:
+	case e.Op == history.Release:
+		hold.release(e)
+	case e.Op == history.Lost:
+		hold.To = min(hold.To, e.Time)
+	case e.Op == history.Extend && e.Kind == history.OK:
+		if end := deadline(e, began, b.header); end > hold.Deadline {
+			hold.Deadline, hold.To = end, end
 		}
 	}
-	return holds
+}
+
+// last is the owner's latest hold, nil without one.
+func (b *beliefs) last(owner string) *Hold {
+	for i := range slices.Backward(b.holds) {
+		if b.holds[i].Owner == owner {
+			return &b.holds[i]
+		}
+	}
+	return nil
 }
 
 func (h *Hold) release(e history.Event) {
@@ -102,39 +114,43 @@ func lateness(holds []Hold, witnesses []history.Event) Overlap {
 // sighting counts until the next one. A node may keep several keys for one
 // resource, told apart by the note; one that never held anything is left out.
 func stored(events []history.Event, end time.Duration) []Stored {
-	var out []Stored
-	last := map[string]int{}
-	used := map[string]bool{}
-	var names []string // of each stretch, its key at its node
+	byKey := map[string][]Stored{}
+	var keys []string
 	for _, e := range events {
 		if e.Op != history.Key || e.Kind != history.OK || e.Time > end {
 			continue
 		}
-		holder, name := e.Holder, e.Node+" "+e.Note
-		if e.HasAll(history.HasPTTL) && e.PTTL == -2 {
-			holder = ""
+		key := e.Node + " " + e.Note
+		seen, known := byKey[key]
+		if !known {
+			keys = append(keys, key)
 		}
-		used[name] = used[name] || holder != ""
-		if i, ok := last[name]; ok {
-			out[i].To = e.Time
-			if out[i].Holder == holder {
+		if n := len(seen); n > 0 {
+			seen[n-1].To = e.Time
+			if seen[n-1].Holder == holder(e) {
 				continue
 			}
 		}
-		last[name] = len(out)
-		names = append(names, name)
-		out = append(out, Stored{Node: e.Node, Holder: holder, From: e.Time})
+		byKey[key] = append(seen, Stored{Node: e.Node, Holder: holder(e), From: e.Time})
 	}
-	for _, i := range last {
-		out[i].To = end
-	}
-	kept := out[:0]
-	for i, s := range out {
-		if used[names[i]] {
-			kept = append(kept, s)
+	var out []Stored
+	for _, key := range keys {
+		seen := byKey[key]
+		seen[len(seen)-1].To = end
+		if slices.ContainsFunc(seen, func(s Stored) bool { return s.Holder != "" }) {
+			out = append(out, seen...)
 		}
 	}
-	return kept
+	slices.SortStableFunc(out, func(a, b Stored) int { return cmp.Compare(a.From, b.From) })
+	return out
+}
+
+// holder is the owner that a sighting shows; none for an absent key.
+func holder(e history.Event) string {
+	if e.HasAll(history.HasPTTL) && e.PTTL == -2 {
+		return ""
+	}
+	return e.Holder
 }
 
 // writes lists the writes whose outcome is known, and which of them came late.
