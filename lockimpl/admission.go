@@ -104,9 +104,12 @@ func rest(ctx context.Context, d time.Duration) {
 
 func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
 	n := l.nodes[i]
-	r, err := node.Do(ctx, n, &node.Simple{Script: script.Hello, Args: []any{
-		2, l.nodeKey, l.quarantineKey(), n.RunArg(), l.quarantine().Milliseconds(),
-	}})
+	r, err := n.Do(ctx, func(w *node.Writer) {
+		w.Script(script.Hello, 2, 2)
+		w.Strs(l.nodeKey, l.quarantineKey())
+		w.Run()
+		w.Int(l.quarantine().Milliseconds())
+	})
 	if err != nil {
 		return greeting{}, fmt.Errorf("greet node %s: %w", n.Name(), err)
 	}
@@ -187,9 +190,15 @@ func (l *Lock) admitWith(ctx context.Context, i int, ticket string, floor int64,
 	if force {
 		flag = "1"
 	}
-	r, err := node.Do(ctx, n, &node.Simple{Script: script.Admit, Args: []any{
-		2, l.nodeKey, l.quarantineKey(), n.RunArg(), ticket, floor, l.cfg.MaxTTL.Milliseconds(), flag,
-	}})
+	r, err := n.Do(ctx, func(w *node.Writer) {
+		w.Script(script.Admit, 2, 5)
+		w.Strs(l.nodeKey, l.quarantineKey())
+		w.Run()
+		w.Str(ticket)
+		w.Int(floor)
+		w.Int(l.cfg.MaxTTL.Milliseconds())
+		w.Str(flag)
+	})
 	if err != nil {
 		return false, fmt.Errorf("admit node %s: %w", n.Name(), err)
 	}

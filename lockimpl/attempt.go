@@ -31,7 +31,7 @@ type attempt struct {
 	owner string
 	start time.Time // before the first byte was sent
 	until time.Time // end of validity
-	cmd   command   // the acquire, the same for every node
+	hint  int64
 	over  atomic.Bool
 
 	mu      sync.Mutex
@@ -135,7 +135,7 @@ func (l *Lock) newAttempt(k *keySet, r request) *attempt {
 		l: l, k: k, r: r, owner: base64.RawURLEncoding.EncodeToString(id[:]),
 		slots: make([]slot, len(l.nodes)), done: make(chan struct{}),
 	}
-	a.cmd = a.command()
+	a.hint = l.hint()
 	for i := range a.slots {
 		a.slots[i].a, a.slots[i].i = a, i
 	}
@@ -145,32 +145,47 @@ func (l *Lock) newAttempt(k *keySet, r request) *attempt {
 	return a
 }
 
-// command builds the acquire.
-func (a *attempt) command() command {
-	k, tomb := a.k, a.k.tombPrefix+a.owner
-	ttl, hint := a.r.ttl.Milliseconds(), a.l.hint()
-	if a.r.member == "" && !a.r.shared {
-		return command{script.Acquire, []any{
-			5, k.node, k.lock, k.fence, tomb, k.flag,
-			a.owner, ttl, nil, hint,
-		}, 8}
+// Encode implements node.Call.
+func (s *slot) Encode(w *node.Writer) {
+	s.sent.Store(true)
+	a, k := s.a, s.a.k
+	if w.Resent {
+		a.mu.Lock()
+		s.doubt = true
+		a.mu.Unlock()
 	}
-	s, args := script.Wait, []any{7, k.node, k.lock, k.fence, tomb, k.flag, k.tickets, k.beats}
-	if a.r.shared {
-		s = script.AcquireShared
-		args[0] = 8
-		args = append(args, k.readers)
+	ttl, script := a.r.ttl.Milliseconds(), a.l.bugs.Script(a.script())
+	switch {
+	case a.r.shared:
+		w.Script(script, 8, 7)
+		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats, k.readers)
+	case a.r.member != "":
+		w.Script(script, 7, 7)
+		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
+	default:
+		w.Script(script, 5, 4)
+		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag)
 	}
-	run := len(args) + 2
-	args = append(args, a.owner, ttl, nil, hint,
-		a.r.member, a.r.ticket, a.l.cfg.Patience.Milliseconds())
-	return command{s, args, run}
+	w.Str(a.owner)
+	w.Int(ttl)
+	w.Run()
+	w.Int(a.hint)
+	if a.r.shared || a.r.member != "" {
+		w.Str(a.r.member)
+		w.Int(a.r.ticket)
+		w.Int(a.l.cfg.Patience.Milliseconds())
+	}
 }
 
-// Command implements node.Call.
-func (s *slot) Command() (*script.Script, []any) {
-	s.sent.Store(true)
-	return s.a.l.bugs.Script(s.a.cmd.script), s.a.cmd.on(s.a.l.nodes[s.i].RunArg())
+// script returns the acquire that fits the request.
+func (a *attempt) script() *script.Script {
+	switch {
+	case a.r.shared:
+		return script.AcquireShared
+	case a.r.member != "":
+		return script.Wait
+	}
+	return script.Acquire
 }
 
 // Wanted implements node.Call: an acquire of an attempt that has ended is not

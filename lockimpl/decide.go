@@ -173,13 +173,19 @@ type raise struct {
 	token int64
 }
 
-// Command implements node.Call.
-func (r *raise) Command() (*script.Script, []any) {
-	k, run, bugs := r.a.k, r.a.l.nodes[r.i].RunArg(), &r.a.l.bugs
+// Encode implements node.Call.
+func (r *raise) Encode(w *node.Writer) {
+	k, bugs := r.a.k, &r.a.l.bugs
 	if r.a.r.shared {
-		return bugs.Script(script.RaiseShared), []any{4, k.node, k.lock, k.fence, k.readers, r.a.owner, run, r.token}
+		w.Script(bugs.Script(script.RaiseShared), 4, 3)
+		w.Strs(k.node, k.lock, k.fence, k.readers)
+	} else {
+		w.Script(bugs.Script(script.Raise), 3, 3)
+		w.Strs(k.node, k.lock, k.fence)
 	}
-	return bugs.Script(script.Raise), []any{3, k.node, k.lock, k.fence, r.a.owner, run, r.token}
+	w.Str(r.a.owner)
+	w.Run()
+	w.Int(r.token)
 }
 
 // Wanted implements node.Call.

@@ -139,22 +139,28 @@ func (e *lease) moveTo(r *round) {
 	}
 }
 
-// Command implements node.Call.
-func (c *renewCall) Command() (*script.Script, []any) {
-	a, k, run := c.e.a, c.e.a.k, c.e.l.nodes[c.i].RunArg()
+// Encode implements node.Call.
+func (c *renewCall) Encode(w *node.Writer) {
+	a, k, bugs := c.e.a, c.e.a.k, &c.e.l.bugs
 	if c.again {
-		return a.cmd.script, a.cmd.on(run)
+		a.slots[c.i].Encode(w)
+		return
 	}
-	gossip := a.token
+	gossip := int64(c.e.fence)
 	if a.l.cfg.NoGossip {
 		gossip = 0
 	}
 	if a.r.shared {
-		return a.l.bugs.Script(script.RenewShared), []any{
-			4, k.node, k.lock, k.fence, k.readers, a.owner, run, c.ttl.Milliseconds(), gossip}
+		w.Script(bugs.Script(script.RenewShared), 4, 4)
+		w.Strs(k.node, k.lock, k.fence, k.readers)
+	} else {
+		w.Script(bugs.Script(script.Renew), 3, 4)
+		w.Strs(k.node, k.lock, k.fence)
 	}
-	return a.l.bugs.Script(script.Renew), []any{
-		3, k.node, k.lock, k.fence, a.owner, run, c.ttl.Milliseconds(), gossip}
+	w.Str(a.owner)
+	w.Run()
+	w.Int(c.ttl.Milliseconds())
+	w.Int(gossip)
 }
 
 // Wanted implements node.Call: a renewal that nobody waits for would only

@@ -21,7 +21,7 @@ type Lock struct {
 	bugs    plant.Bugs
 	id      string // of this client, unique
 	nodes   []*node.Node
-	nodeKey any
+	nodeKey string
 	quorum  int
 
 	known  atomic.Int64 // highest token seen, a hint for the next one

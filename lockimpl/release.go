@@ -57,24 +57,30 @@ func (a *attempt) releaseBy(expires time.Time) *release {
 	return r
 }
 
-// Command implements node.Call.
-func (c *releaseCall) Command() (*script.Script, []any) {
-	a, k := c.a, c.a.k
+// Encode implements node.Call.
+func (c *releaseCall) Encode(w *node.Writer) {
+	a, k, bugs := c.a, c.a.k, &c.a.l.bugs
 	a.mu.Lock()
 	gossip, tomb := c.gossip(), int64(0)
-	if s := &a.slots[c.i]; s.doubt && !a.l.bugs.Unordered {
+	if s := &a.slots[c.i]; s.doubt && !bugs.Unordered {
 		tomb = a.l.tombTTL().Milliseconds()
 	}
 	a.mu.Unlock()
-	s, args := script.Release, make([]any, 0, 16)
-	args = append(args, 7, k.node, k.lock, k.fence, k.tombPrefix+a.owner, k.flag, k.tickets, k.beats)
 	if a.r.shared {
-		s = script.ReleaseShared
-		args[0] = 8
-		args = append(args, k.readers)
+		w.Script(bugs.Script(script.ReleaseShared), 8, 6)
+	} else {
+		w.Script(bugs.Script(script.Release), 7, 6)
 	}
-	return a.l.bugs.Script(s), append(args, a.owner, a.l.nodes[c.i].RunArg(), gossip, tomb,
-		a.l.channels(), a.l.cfg.Patience.Milliseconds())
+	w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
+	if a.r.shared {
+		w.Str(k.readers)
+	}
+	w.Str(a.owner)
+	w.Run()
+	w.Int(gossip)
+	w.Int(tomb)
+	w.Str(a.l.channels())
+	w.Int(a.l.cfg.Patience.Milliseconds())
 }
 
 // gossip is the highest value that this attempt saw, when the node may not

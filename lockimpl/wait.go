@@ -163,11 +163,14 @@ type leaveCall struct {
 	i int
 }
 
-// Command implements node.Call.
-func (c *leaveCall) Command() (*script.Script, []any) {
+// Encode implements node.Call.
+func (c *leaveCall) Encode(w *node.Writer) {
 	l, k := c.a.l, c.a.k
-	return script.Leave, []any{4, k.lock, k.flag, k.tickets, k.beats,
-		c.a.r.member, l.nodes[c.i].RunArg(), l.channels(), l.cfg.Patience.Milliseconds()}
+	w.Script(script.Leave, 4, 4)
+	w.Strs(k.lock, k.flag, k.tickets, k.beats, c.a.r.member)
+	w.Run()
+	w.Str(l.channels())
+	w.Int(l.cfg.Patience.Milliseconds())
 }
 
 // Wanted implements node.Call: the grant took the waiter out of the queue.

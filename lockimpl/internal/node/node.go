@@ -1,8 +1,14 @@
 // Package node carries scripts to one Redis server. A Node is a first-in,
-// first-out queue in front of one connection with one pipeline in flight:
+// first-out queue in front of one connection with one batch in flight:
 // whatever is queued meanwhile goes out together with the next one. No call
 // overtakes an earlier one, and a server that does not answer costs one
-// goroutine, whatever the number of operations.
+// goroutine and one batch, whatever the number of operations.
+//
+// It speaks the Redis protocol itself, since a client's pool hides what has to
+// be known here: on which connection a command is written, to which server
+// process that leads, and whether anything of it was sent. A call to an idle
+// node is written by its caller; the replies are read by the node's goroutine,
+// which also notices at once when the connection breaks.
 package node
 
 import (
@@ -10,17 +16,11 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
-
-	"locktorture/lockimpl/internal/script"
 )
 
 const (
-	maxBatch = 512     // calls in one pipeline
+	maxBatch = 512     // calls in one batch
 	maxQueue = 1 << 14 // calls waiting for the next one
 	coolOff  = 10 * time.Millisecond
 )
@@ -28,15 +28,17 @@ const (
 // ErrClosed answers calls to a closed Node.
 var ErrClosed = errors.New("node closed")
 
-// errFull answers calls beyond the bound of the queue.
-var errFull = errors.New("queue of the node is full")
+var (
+	errFull     = errors.New("queue of the node is full")
+	errUnwanted = errors.New("no longer wanted")
+)
 
 // Config says how to reach a server.
 type Config struct {
 	Name     string
 	Addr     string
 	Dial     func(ctx context.Context, network, addr string) (net.Conn, error) // nil: TCP
-	Timeout  time.Duration                                                     // of a dial, a write, a read
+	Timeout  time.Duration                                                     // of a dial, and of an answer
 	Username string
 	Password string
 
@@ -47,15 +49,16 @@ type Config struct {
 
 // A Call is one script execution asked of a node.
 type Call interface {
-	// Command returns the script, its keys and its arguments, ready for EVAL:
-	// args[0] is the number of keys.
-	Command() (s *script.Script, args []any)
+	// Encode writes the command. It runs when the command is about to be sent,
+	// once for every time that it is.
+	Encode(*Writer)
 
 	// Wanted is asked right before sending; a call that is no longer wanted
 	// is answered with FateNone and never sent.
 	Wanted() bool
 
-	// Answer takes the reply, once, on the node's goroutine: it must not block.
+	// Answer takes the reply, once, mostly on the node's goroutine: it must
+	// not block.
 	Answer(Reply)
 }
 
@@ -65,98 +68,92 @@ type entry struct {
 	eval   bool // the server has forgotten the script
 }
 
+// fate corrects what is known of the last copy by what may have become of an
+// earlier one.
+func (e entry) fate(f Fate) Fate {
+	if e.resent {
+		return FateUnknown
+	}
+	return f
+}
+
+func (e entry) fail(err error, f Fate) {
+	e.call.Answer(Reply{Err: err, Fate: e.fate(f), Doubt: e.resent || f == FateUnknown})
+}
+
 // A Node is safe for concurrent use.
 type Node struct {
-	cfg    Config
-	client *redis.Client
-	wake   chan struct{}
-	wg     sync.WaitGroup
+	cfg  Config
+	wake chan struct{}
+	wg   sync.WaitGroup
+	ctx  context.Context // ends with Close
+	stop context.CancelFunc
 
-	run  atomic.Pointer[string] // run id at the other end of the connection
-	live atomic.Int32           // open connections of client
-	sent atomic.Bool            // a command of the pipeline in flight was written
+	mu      sync.Mutex
+	queue   []entry
+	flight  []entry // the batch in flight; those before next are answered
+	next    int
+	again   []entry   // of the batch, to be sent once more
+	since   time.Time // the batch was sent
+	conn    *conn     // nil while there is none
+	busy    bool      // a batch is in flight, or a connection is being made
+	started bool
+	closed  bool
+	record  string // admission record of the server at the other end
 
-	mu        sync.Mutex
-	queue     []entry
-	started   bool
-	closed    bool
-	predialed net.Conn
-	downUntil time.Time
-	downErr   error
+	out     [2]Writer // of this batch and the one before
+	turn    int
+	downErr error // of the last dial
+	down    time.Time
 }
 
 // New returns a Node that connects when it is first used.
 func New(cfg Config) *Node {
 	n := &Node{cfg: cfg, wake: make(chan struct{}, 1)}
+	n.ctx, n.stop = context.WithCancel(context.Background())
 	if n.cfg.Dial == nil {
 		n.cfg.Dial = (&net.Dialer{}).DialContext
 	}
-	n.run.Store(new(string))
-	opt := n.options()
-	opt.Dialer = n.dial
-	opt.OnConnect = n.onConnect
-	n.client = redis.NewClient(opt)
 	return n
-}
-
-// options returns the go-redis settings that every connection shares: nothing
-// is retried behind our back and every wait is bounded.
-func (n *Node) options() *redis.Options {
-	return &redis.Options{
-		Addr:                  n.cfg.Addr,
-		Username:              n.cfg.Username,
-		Password:              n.cfg.Password,
-		Protocol:              2,
-		MaxRetries:            -1,
-		DialerRetries:         1,
-		DialTimeout:           n.cfg.Timeout,
-		ReadTimeout:           n.cfg.Timeout,
-		WriteTimeout:          n.cfg.Timeout,
-		PoolSize:              64,
-		PipelinePoolSize:      -1,
-		MaxIdleConns:          1,
-		ConnMaxIdleTime:       -1,
-		ContextTimeoutEnabled: true,
-		DisableIdentity:       true,
-		MaintNotificationsConfig: &maintnotifications.Config{
-			Mode: maintnotifications.ModeDisabled,
-		},
-	}
 }
 
 // Name returns the node's name.
 func (n *Node) Name() string { return n.cfg.Name }
 
-// Send queues c. It never blocks.
+// Send queues c, or writes it at once when nothing is in flight. It never
+// waits for the server.
 func (n *Node) Send(c Call) {
 	n.mu.Lock()
-	if err := n.refusal(); err != nil {
+	switch {
+	case n.closed:
 		n.mu.Unlock()
-		c.Answer(Reply{Err: err, Fate: FateNone})
+		entry{call: c}.fail(ErrClosed, FateNone)
 		return
-	}
-	if n.cfg.Unordered {
+	case len(n.queue) >= maxQueue:
+		n.mu.Unlock()
+		entry{call: c}.fail(errFull, FateNone)
+		return
+	case n.cfg.Unordered:
 		n.wg.Go(func() { n.alone(c) })
 		n.mu.Unlock()
 		return
 	}
 	n.queue = append(n.queue, entry{call: c})
+	if n.busy {
+		n.mu.Unlock()
+		return
+	}
+	n.busy = true
+	if n.conn != nil {
+		n.launch() // unlocks
+		return
+	}
 	if !n.started {
 		n.started = true
 		n.wg.Go(n.loop)
 	}
 	n.mu.Unlock()
 	n.nudge()
-}
-
-func (n *Node) refusal() error {
-	switch {
-	case n.closed:
-		return ErrClosed
-	case len(n.queue) >= maxQueue:
-		return errFull
-	}
-	return nil
 }
 
 func (n *Node) nudge() {
@@ -171,32 +168,54 @@ func (n *Node) nudge() {
 func (n *Node) Close() error {
 	n.mu.Lock()
 	n.closed = true
+	c := n.conn
 	n.mu.Unlock()
-	n.nudge()
-	err := n.client.Close()
-	n.wg.Wait()
-	n.failAll(ErrClosed)
-	if c := n.takePredialed(); c != nil {
-		err = errors.Join(err, c.Close())
+	n.stop()
+	if c != nil {
+		_ = c.Close() // the reader takes notice
 	}
-	return err
+	n.nudge()
+	n.wg.Wait()
+	n.fail(ErrClosed)
+	return nil
 }
 
-func (n *Node) failAll(err error) {
+// fail answers everything that is queued.
+func (n *Node) fail(err error) {
 	n.mu.Lock()
 	rest := n.queue
-	n.queue = nil
+	n.queue, n.busy = nil, false
 	n.mu.Unlock()
 	for _, e := range rest {
-		e.call.Answer(Reply{Err: err, Fate: e.fate(FateNone)})
+		e.fail(err, FateNone)
 	}
 }
 
-// fate corrects what is known of the last copy by what may have become of an
-// earlier one.
-func (e entry) fate(f Fate) Fate {
-	if e.resent {
-		return FateUnknown
-	}
-	return f
+// Learn keeps the admission record that came with a reply.
+func (n *Node) Learn(record string) {
+	n.mu.Lock()
+	n.record = record
+	n.mu.Unlock()
 }
+
+// Do sends a call and waits for its answer or for ctx.
+func (n *Node) Do(ctx context.Context, encode func(*Writer)) (Reply, error) {
+	c := &simple{encode: encode, done: make(chan Reply, 1)}
+	n.Send(c)
+	select {
+	case r := <-c.done:
+		return r, r.Err
+	case <-ctx.Done():
+		return Reply{Err: ctx.Err(), Fate: FateUnknown}, ctx.Err()
+	}
+}
+
+// simple is a Call that is always wanted.
+type simple struct {
+	encode func(*Writer)
+	done   chan Reply
+}
+
+func (c *simple) Encode(w *Writer) { c.encode(w) }
+func (c *simple) Wanted() bool     { return true }
+func (c *simple) Answer(r Reply)   { c.done <- r }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 const (
@@ -39,9 +40,7 @@ func (n *Node) dialSub(ctx context.Context) (net.Conn, error) {
 
 // listen receives on one connection until it fails.
 func (n *Node) listen(ctx context.Context, c net.Conn, channel string, hear func(string)) {
-	opt := n.options()
-	opt.Dialer = once(c)
-	client := redis.NewClient(opt)
+	client := redis.NewClient(n.options(c))
 	defer c.Close()
 	defer client.Close()
 	sub := client.Subscribe(ctx, channel)
@@ -64,6 +63,27 @@ func (n *Node) listen(ctx context.Context, c net.Conn, channel string, hear func
 		default:
 			return
 		}
+	}
+}
+
+// options returns go-redis settings under which nothing is retried out of
+// sight and every wait is bounded.
+func (n *Node) options(c net.Conn) *redis.Options {
+	return &redis.Options{
+		Dialer:                once(c),
+		Username:              n.cfg.Username,
+		Password:              n.cfg.Password,
+		Protocol:              2,
+		MaxRetries:            -1,
+		DialerRetries:         1,
+		DialTimeout:           n.cfg.Timeout,
+		ReadTimeout:           n.cfg.Timeout,
+		WriteTimeout:          n.cfg.Timeout,
+		ContextTimeoutEnabled: true,
+		DisableIdentity:       true,
+		MaintNotificationsConfig: &maintnotifications.Config{
+			Mode: maintnotifications.ModeDisabled,
+		},
 	}
 }
 
