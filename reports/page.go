@@ -2,6 +2,7 @@ package reports
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -126,39 +127,42 @@ func (r *Run) config() string {
 const maxRaw = 400
 
 func (r *Run) storyView(s story.Story, f figureView) storyView {
-	v := storyView{Story: s, Figure: f, Replay: r.Replay(s.ID)}
-	v.Beliefs.Head = []string{"who was told", "token", "from", "until", "promised until", "release answered"}
+	v := storyView{Story: s, Figure: f, Replay: r.Replay(s.ID), Beliefs: beliefTable(s), Truth: truthTable(s)}
+	proof := map[int]bool{}
+	for _, i := range s.Finding.Witness {
+		proof[i] = true
+	}
+	for _, e := range s.Events[:min(len(s.Events), maxRaw)] {
+		who, text := story.Sentence(e)
+		line := fmt.Sprintf("%10s  %-8s  %s", unit.Seconds(e.Time), who, text)
+		v.Raw = append(v.Raw, rawLine{e.Index, line, proof[e.Index]})
+	}
+	v.RawCut = len(s.Events) - len(v.Raw)
+	return v
+}
+
+// beliefTable lists what clients were told.
+func beliefTable(s story.Story) tableView {
+	t := tableView{Head: []string{"who was told", "token", "from", "until", "promised until", "release answered"}}
 	for _, h := range s.Holds {
 		released := "–"
 		if h.Released > 0 {
 			released = unit.Seconds(h.Released)
 		}
-		v.Beliefs.Rows = append(v.Beliefs.Rows, []string{
+		t.Rows = append(t.Rows, []string{
 			h.Owner, fmt.Sprint(h.Fence), unit.Seconds(h.From), unit.Seconds(h.To), unit.Seconds(h.Deadline), released,
 		})
 	}
-	v.Truth.Head = []string{"node", "stored", "from", "until"}
-	for _, t := range s.Stored {
-		holder := t.Holder
-		if holder == "" {
-			holder = "nothing"
-		}
-		v.Truth.Rows = append(v.Truth.Rows, []string{t.Node, holder, unit.Seconds(t.From), unit.Seconds(t.To)})
+	return t
+}
+
+// truthTable lists what the nodes stored.
+func truthTable(s story.Story) tableView {
+	t := tableView{Head: []string{"node", "stored", "from", "until"}}
+	for _, one := range s.Stored {
+		t.Rows = append(t.Rows, []string{one.Node, cmp.Or(one.Holder, "nothing"), unit.Seconds(one.From), unit.Seconds(one.To)})
 	}
-	proof := map[int]bool{}
-	for _, i := range s.Finding.Witness {
-		proof[i] = true
-	}
-	for _, e := range s.Events {
-		if len(v.Raw) == maxRaw {
-			v.RawCut = len(s.Events) - maxRaw
-			break
-		}
-		who, text := story.Sentence(e)
-		line := fmt.Sprintf("%10s  %-8s  %s", unit.Seconds(e.Time), who, text)
-		v.Raw = append(v.Raw, rawLine{e.Index, line, proof[e.Index]})
-	}
-	return v
+	return t
 }
 
 func (r *Run) judgeTable() tableView {

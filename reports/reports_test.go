@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,25 +13,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/reports/internal/sample"
-	"locktorture/workload/history"
 )
-
-// A slice is a Source over a history in memory.
-type slice struct {
-	history.History
-	next int
-}
-
-func (s *slice) Header() history.Header { return s.History.Header }
-
-func (s *slice) Next(e *history.Event) error {
-	if s.next == len(s.Events) {
-		return io.EOF
-	}
-	*e = s.Events[s.next]
-	s.next++
-	return nil
-}
 
 func meta() Meta {
 	return Meta{
@@ -47,7 +28,7 @@ func run(t *testing.T, s sample.Shape) *Run {
 	t.Helper()
 	h := sample.History(s)
 	r := &Run{Meta: meta(), Report: sample.Report(h)}
-	if err := r.Measure(&slice{History: h}); err != nil {
+	if err := r.Measure(&sample.Source{History: h}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -184,7 +165,7 @@ func TestHostileNames(t *testing.T) {
 	rep.Violations[0].Key = "<script>alert(1)</script>"
 	rep.Violations[0].Text = "<img src=x> | `x`"
 	r := &Run{Meta: meta(), Report: rep}
-	if err := r.Measure(&slice{History: h}); err != nil {
+	if err := r.Measure(&sample.Source{History: h}); err != nil {
 		t.Fatal(err)
 	}
 	dir := written(t, r)

@@ -20,6 +20,9 @@ func Write(dir string, r *Run) error {
 			return fmt.Errorf("write reports: %w", err)
 		}
 	}
+	if err := clearWitnesses(filepath.Join(dir, PlotsDir)); err != nil {
+		return err
+	}
 	figures, errs := drawAll(r)
 	for _, f := range figures {
 		errs = append(errs, f.write(filepath.Join(dir, PlotsDir)))
@@ -33,6 +36,19 @@ func Write(dir string, r *Run) error {
 	}
 	errs = append(errs, writeJSON(filepath.Join(dir, ResultsFile), r.results()))
 	return errors.Join(errs...)
+}
+
+// clearWitnesses removes the figures of an earlier judgement, which may have
+// found more.
+func clearWitnesses(dir string) error {
+	old, err := filepath.Glob(filepath.Join(dir, "witness-*"))
+	for _, path := range old {
+		err = errors.Join(err, os.Remove(path))
+	}
+	if err != nil {
+		return fmt.Errorf("clear %s: %w", dir, err)
+	}
+	return nil
 }
 
 // A drawing is a figure that was drawn.

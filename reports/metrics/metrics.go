@@ -74,18 +74,24 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	send(c.keys, prometheus.GaugeValue, float64(s.Keys))
 	send(c.held, prometheus.GaugeValue, float64(s.Held))
 	count(c.faults, int64(s.Faults))
-	seen := map[[2]string]bool{}
-	for _, f := range s.Active {
-		// Two faults alike at once are one series.
-		if id := [2]string{f.Name, f.Target}; !seen[id] {
-			seen[id] = true
-			send(c.active, prometheus.GaugeValue, 1, f.Name, f.Target)
-		}
+	for f := range distinct(s.Active) {
+		send(c.active, prometheus.GaugeValue, 1, f.name, f.target)
 	}
 	count(c.alarms, s.Alarms.Double, "double_grant")
 	count(c.alarms, s.Alarms.Stale, "stale_write_accepted")
 	count(c.alarms, s.Alarms.Regressions, "token_regression")
 	count(c.alarms, s.Alarms.Saves, "fence_save")
+}
+
+type fault struct{ name, target string }
+
+// distinct is the set of faults in force: two alike at once are one series.
+func distinct(active []stats.Active) map[fault]bool {
+	set := map[fault]bool{}
+	for _, f := range active {
+		set[fault{f.Name, f.Target}] = true
+	}
+	return set
 }
 
 // Handler answers /metrics with what snap says at that moment. The labels

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -39,8 +40,28 @@ func Percentiles(s *stats.Summary, subject string) *Figure {
 	p.X.Label.Text = "percentile"
 	p.Y.Label.Text = "latency (log)"
 	p.Add(grid())
-	var lines legend
-	lo, hi, right := math.Inf(1), 0.0, 100.0
+	lines, lo, hi := percentileLines(s)
+	right := 100.0
+	for _, l := range lines {
+		right = max(right, l.xs[len(l.xs)-1])
+		p.Add(l)
+	}
+	p.X.Scale = plot.LogScale{}
+	p.X.Tick.Marker = percentTicks{}
+	limits(&p.X, 1, right)
+	if len(lines) == 0 {
+		p.Add(notice("nothing was acquired"))
+	}
+	p.Add(lines)
+	logTime(&p.Y, lo*0.6, math.Pow(10, math.Ceil(math.Log10(max(hi, lo*2))+0.2)))
+	f.rows = []row{{p, 0, 1}}
+	return f
+}
+
+// percentileLines draws a curve for every series and phase that has values, and
+// says between which latencies they lie.
+func percentileLines(s *stats.Summary) (lines legend, lo, hi float64) {
+	lo, hi = math.Inf(1), 0
 	for _, one := range []struct {
 		series stats.Series
 		name   string
@@ -54,22 +75,13 @@ func Percentiles(s *stats.Summary, subject string) *Figure {
 			l := curve{name: phase.String() + " " + one.name, style: phaseLine(phase, one.points)}
 			l.xs, l.ys = percentileCurve(h)
 			lo, hi = min(lo, l.ys[0]), max(hi, l.ys[len(l.ys)-1])
-			right = max(right, l.xs[len(l.xs)-1])
 			lines = append(lines, l)
-			p.Add(l)
 		}
 	}
-	p.X.Scale = plot.LogScale{}
-	p.X.Tick.Marker = percentTicks{}
-	limits(&p.X, 1, right)
 	if len(lines) == 0 {
-		lo, hi = 1e6, 1e9
-		p.Add(notice("nothing was acquired"))
+		return nil, float64(time.Millisecond), float64(time.Second)
 	}
-	p.Add(lines)
-	logTime(&p.Y, lo*0.6, math.Pow(10, math.Ceil(math.Log10(max(hi, lo*2))+0.2)))
-	f.rows = []row{{p, 0, 1}}
-	return f
+	return lines, lo, hi
 }
 
 // percentileCurve samples h from the median of nothing (x = 1) to the

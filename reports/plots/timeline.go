@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -69,22 +70,10 @@ func latencyPanel(s *stats.Summary, all []mark, c clock, slo time.Duration) *plo
 	if slo > 0 {
 		p.Add(threshold(float64(slo), "SLO: p99 < "+unit.Setting(slo)))
 	}
-	of := func(name string, style draw.LineStyle, value func(stats.Window) time.Duration) curve {
-		l := curve{name: name, style: style}
-		for _, w := range s.Windows {
-			y := math.NaN()
-			if w.Outcomes.Acquired > 0 {
-				y = float64(value(w))
-			}
-			l.xs = append(l.xs, (w.Start + s.Width/2).Seconds())
-			l.ys = append(l.ys, y)
-		}
-		return l
-	}
 	lines := legend{
-		of("max", line(alpha(ink, 0x90), 0.7), func(w stats.Window) time.Duration { return w.Max }),
-		of("p99", line(orange, 1.5), func(w stats.Window) time.Duration { return w.P99 }),
-		of("p50", line(blue, 1.5, 6, 1.5), func(w stats.Window) time.Duration { return w.P50 }),
+		latencyCurve(s, "max", line(alpha(ink, 0x90), 0.7), func(w stats.Window) time.Duration { return w.Max }),
+		latencyCurve(s, "p99", line(orange, 1.5), func(w stats.Window) time.Duration { return w.P99 }),
+		latencyCurve(s, "p50", line(blue, 1.5, 6, 1.5), func(w stats.Window) time.Duration { return w.P50 }),
 	}
 	for _, l := range lines {
 		p.Add(l)
@@ -95,6 +84,20 @@ func latencyPanel(s *stats.Summary, all []mark, c clock, slo time.Duration) *plo
 		p.Add(notice("nothing was acquired"))
 	}
 	return p
+}
+
+// latencyCurve is one figure of every window in which something was acquired.
+func latencyCurve(s *stats.Summary, name string, style draw.LineStyle, value func(stats.Window) time.Duration) curve {
+	l := curve{name: name, style: style}
+	for _, w := range s.Windows {
+		y := math.NaN()
+		if w.Outcomes.Acquired > 0 {
+			y = float64(value(w))
+		}
+		l.xs = append(l.xs, (w.Start + s.Width/2).Seconds())
+		l.ys = append(l.ys, y)
+	}
+	return l
 }
 
 // latencyRange is what the latency axis shows: all values, and the objective.
@@ -178,34 +181,35 @@ func outcomePanel(s *stats.Summary, all []mark, c clock) *plot.Plot {
 	p.Y.Label.Text = "attempts/s"
 	p.X.Tick.Marker = c.ticks
 	p.Add(grid(), bands(all))
-	top := 0.0
-	of := func(name string, style draw.LineStyle, value func(stats.Outcomes) int64) curve {
-		l := curve{name: name, style: style}
-		for _, w := range s.Windows {
-			width := min(s.Width, s.Duration-w.Start)
-			if width < s.Width/4 {
-				continue // too short a stretch to speak of a rate
-			}
-			rate := float64(value(w.Outcomes)) / width.Seconds()
-			top = max(top, rate)
-			l.xs = append(l.xs, (w.Start + width/2).Seconds())
-			l.ys = append(l.ys, rate)
-		}
-		return l
-	}
 	lines := legend{
-		of("acquired", line(green, 1.4), func(o stats.Outcomes) int64 { return o.Acquired }),
-		of("contended", line(sky, 1.2, 7, 1.5), func(o stats.Outcomes) int64 { return o.Contended }),
-		of("error", line(pink, 1.4, 1.5, 1.5), func(o stats.Outcomes) int64 { return o.Error }),
-		of("unknown", line(amber, 1.4, 4, 2), func(o stats.Outcomes) int64 { return o.Unknown }),
+		rateCurve(s, "acquired", line(green, 1.4), func(o stats.Outcomes) int64 { return o.Acquired }),
+		rateCurve(s, "contended", line(sky, 1.2, 7, 1.5), func(o stats.Outcomes) int64 { return o.Contended }),
+		rateCurve(s, "error", line(pink, 1.4, 1.5, 1.5), func(o stats.Outcomes) int64 { return o.Error }),
+		rateCurve(s, "unknown", line(amber, 1.4, 4, 2), func(o stats.Outcomes) int64 { return o.Unknown }),
 	}
+	top := 0.0
 	for _, l := range lines {
+		top = max(top, slices.Max(append(l.ys, 0)))
 		p.Add(l)
 	}
 	p.Add(edges(s, false), lines)
 	limits(&p.Y, 0, top*1.35)
 	p.Y.Tick.Marker = step{by: nice(max(top*1.35, 1), 4)}
 	return p
+}
+
+// rateCurve is how often something happened per second, window by window.
+func rateCurve(s *stats.Summary, name string, style draw.LineStyle, count func(stats.Outcomes) int64) curve {
+	l := curve{name: name, style: style}
+	for _, w := range s.Windows {
+		width := min(s.Width, s.Duration-w.Start)
+		if width < s.Width/4 {
+			continue // too short a stretch to speak of a rate
+		}
+		l.xs = append(l.xs, (w.Start + width/2).Seconds())
+		l.ys = append(l.ys, float64(count(w.Outcomes))/width.Seconds())
+	}
+	return l
 }
 
 func timelineAlt(s *stats.Summary, slo time.Duration) string {

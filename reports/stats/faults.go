@@ -77,14 +77,7 @@ func (l *faultLog) event(e *history.Event) {
 
 func (l *faultLog) fault(e *history.Event) {
 	if e.Kind == history.Invoke {
-		invoked := e.Time
-		if e.HasAll(history.HasBegan) {
-			invoked = min(invoked, e.Began)
-		}
-		l.list = append(l.list, &Fault{
-			Name: e.Fault, Target: TargetText(e.Target), target: e.Target, Instant: e.Instant, Invoked: invoked,
-			Started: Never, HealBegan: Never, Healed: Never, FirstGrant: Never, Settled: Never,
-		})
+		l.invoked(e)
 		return
 	}
 	f := l.pending(e)
@@ -108,6 +101,17 @@ func (l *faultLog) fault(e *history.Event) {
 		return
 	}
 	l.active++
+}
+
+func (l *faultLog) invoked(e *history.Event) {
+	f := &Fault{
+		Name: e.Fault, Target: TargetText(e.Target), target: e.Target, Instant: e.Instant, Invoked: e.Time,
+		Started: Never, HealBegan: Never, Healed: Never, FirstGrant: Never, Settled: Never,
+	}
+	if e.HasAll(history.HasBegan) {
+		f.Invoked = min(f.Invoked, e.Began)
+	}
+	l.list = append(l.list, f)
 }
 
 func (l *faultLog) healed(f *Fault, e *history.Event) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"locktorture/reports"
 	"locktorture/reports/internal/sample"
 	"locktorture/reports/stats"
-	"locktorture/workload/history"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -39,22 +37,6 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-type slice struct {
-	history.History
-	next int
-}
-
-func (s *slice) Header() history.Header { return s.History.Header }
-
-func (s *slice) Next(e *history.Event) error {
-	if s.next == len(s.Events) {
-		return io.EOF
-	}
-	*e = s.Events[s.next]
-	s.next++
-	return nil
-}
-
 func run(t *testing.T, s sample.Shape) *reports.Run {
 	t.Helper()
 	h := sample.History(s)
@@ -62,7 +44,7 @@ func run(t *testing.T, s sample.Shape) *reports.Run {
 		Dir: "runs/latest", Report: sample.Report(h),
 		Meta: reports.Meta{Version: "0.1.0", Scenario: "standard", Lock: "redlock", Seed: 0x9f3c21, SLO: []string{"acquire.p99<250ms", "error<0.1%"}},
 	}
-	if err := r.Measure(&slice{History: h}); err != nil {
+	if err := r.Measure(&sample.Source{History: h}); err != nil {
 		t.Fatal(err)
 	}
 	return r
