@@ -7,8 +7,12 @@ import (
 	"locktorture/workload/history"
 )
 
-// ended grants that a key remembers, for what is told of them late.
-const remembered = 4
+// Ended grants that a key remembers, for what is told of them late; more while
+// one that ran out unreleased may yet be extended.
+const (
+	remembered     = 4
+	rememberedOpen = 16
+)
 
 // deadline is until when a lease that began at start holds: as promised, or
 // else for the time asked for less the drift.
@@ -73,12 +77,16 @@ func (g *grant) reenteredBy(o *op) bool {
 
 // keep adds g to its key's grants, and forgets those that ended long ago.
 func (k *key) keep(g *grant, now time.Duration) {
-	over := 0
+	over, limit := 0, remembered
 	for i := len(k.held) - 1; i >= 0; i-- {
-		if x := k.held[i]; x.extends > 0 || x.end() > now {
+		x := k.held[i]
+		if x.extends > 0 || x.end() > now {
 			continue
 		}
-		if over++; over > remembered {
+		if x.stop == never {
+			limit = rememberedOpen
+		}
+		if over++; over > limit {
 			k.held = append(k.held[:i], k.held[i+1:]...)
 		}
 	}
