@@ -25,7 +25,7 @@ type Config struct {
 	MaxTTL time.Duration
 
 	// NodeTimeout bounds one exchange with a node, and an attempt as a whole.
-	// It should be well below the shortest TTL in use. Default 300 ms.
+	// It should be well below the shortest TTL in use. Default 500 ms.
 	NodeTimeout time.Duration
 
 	// RetryMin and RetryMax bound the jittered pause before another attempt
@@ -48,7 +48,7 @@ func (cfg Config) withDefaults(nodes int) Config {
 	setDefault(&cfg.Prefix, "lock")
 	setDefault(&cfg.Quorum, nodes/2+1)
 	setDefault(&cfg.MaxTTL, 10*time.Second)
-	setDefault(&cfg.NodeTimeout, 300*time.Millisecond)
+	setDefault(&cfg.NodeTimeout, 500*time.Millisecond)
 	setDefault(&cfg.RetryMin, 8*time.Millisecond)
 	setDefault(&cfg.RetryMax, max(128*time.Millisecond, cfg.RetryMin))
 	setDefault(&cfg.Patience, 500*time.Millisecond)

@@ -21,6 +21,9 @@ var (
 	_ lockimpl.KeyLister       = (*lockimpl.Lock)(nil)
 )
 
+// patient suits real time on a machine that may be busy.
+var patient = lockimpl.Config{NodeTimeout: 10 * time.Second, MaxTTL: 30 * time.Second}
+
 // eachSize runs test over one, three and five nodes, embedded and real.
 func eachSize(t *testing.T, test func(t *testing.T, nodes []lockimpl.Node)) {
 	for _, n := range []int{1, 3, 5} {
@@ -31,11 +34,11 @@ func eachSize(t *testing.T, test func(t *testing.T, nodes []lockimpl.Node)) {
 
 func TestAcquireRelease(t *testing.T) {
 	eachSize(t, func(t *testing.T, nodes []lockimpl.Node) {
-		a := bootstrapped(t, nodes, lockimpl.Config{})
-		b := client(t, nodes, lockimpl.Config{})
+		a := bootstrapped(t, nodes, patient)
+		b := client(t, nodes, patient)
 		var last uint64
 		for range 20 {
-			lease, err := a.Acquire(t.Context(), "k", time.Second)
+			lease, err := a.Acquire(t.Context(), "k", 10*time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,10 +46,10 @@ func TestAcquireRelease(t *testing.T) {
 				t.Fatalf("token %d after %d", lease.Fence(), last)
 			}
 			last = lease.Fence()
-			if _, err := b.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+			if _, err := b.Acquire(t.Context(), "k", 10*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
 				t.Fatalf("second acquire: %v, want ErrHeld", err)
 			}
-			if err := lease.Extend(t.Context(), 2*time.Second); err != nil {
+			if err := lease.Extend(t.Context(), 20*time.Second); err != nil {
 				t.Fatal(err)
 			}
 			if err := lease.Release(t.Context()); err != nil {
@@ -59,18 +62,18 @@ func TestAcquireRelease(t *testing.T) {
 
 func TestWaitersTakeTurns(t *testing.T) {
 	eachSize(t, func(t *testing.T, nodes []lockimpl.Node) {
-		bootstrapped(t, nodes, lockimpl.Config{})
+		bootstrapped(t, nodes, patient)
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		holders, most, grants := 0, 0, map[int]int{}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		defer cancel()
 		for c := range 4 {
-			l := client(t, nodes, lockimpl.Config{})
+			l := client(t, nodes, patient)
 			for range 2 {
 				wg.Go(func() {
 					for range 10 {
-						lease, err := l.AcquireWait(ctx, "k", 5*time.Second)
+						lease, err := l.AcquireWait(ctx, "k", 10*time.Second)
 						if err != nil {
 							t.Error(err)
 							return
@@ -99,31 +102,31 @@ func TestWaitersTakeTurns(t *testing.T) {
 
 func TestSharedExcludesExclusive(t *testing.T) {
 	eachSize(t, func(t *testing.T, nodes []lockimpl.Node) {
-		a := bootstrapped(t, nodes, lockimpl.Config{})
-		b := client(t, nodes, lockimpl.Config{})
-		r1, err := a.AcquireShared(t.Context(), "k", time.Second)
+		a := bootstrapped(t, nodes, patient)
+		b := client(t, nodes, patient)
+		r1, err := a.AcquireShared(t.Context(), "k", 10*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r2, err := b.AcquireShared(t.Context(), "k", time.Second)
+		r2, err := b.AcquireShared(t.Context(), "k", 10*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r1.Fence() != r2.Fence() {
 			t.Errorf("readers' tokens %d and %d: they share a generation", r1.Fence(), r2.Fence())
 		}
-		if _, err := b.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+		if _, err := b.Acquire(t.Context(), "k", 10*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
 			t.Fatalf("writer beside readers: %v", err)
 		}
 		granted := make(chan lockimpl.Lease)
 		go func() {
-			w, err := b.AcquireWait(t.Context(), "k", time.Second)
+			w, err := b.AcquireWait(t.Context(), "k", 10*time.Second)
 			if err != nil {
 				t.Error(err)
 			}
 			granted <- w
 		}()
-		if err := r1.Extend(t.Context(), time.Second); err != nil {
+		if err := r1.Extend(t.Context(), 10*time.Second); err != nil {
 			t.Fatal(err)
 		}
 		if err := r1.Release(t.Context()); err != nil {
@@ -136,13 +139,13 @@ func TestSharedExcludesExclusive(t *testing.T) {
 		if w.Fence() <= r1.Fence() {
 			t.Errorf("writer's token %d is not above the readers' %d", w.Fence(), r1.Fence())
 		}
-		if _, err := a.AcquireShared(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+		if _, err := a.AcquireShared(t.Context(), "k", 10*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
 			t.Fatalf("reader beside a writer: %v", err)
 		}
 		if err := w.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r3, err := a.AcquireSharedWait(t.Context(), "k", time.Second)
+		r3, err := a.AcquireSharedWait(t.Context(), "k", 10*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,12 +159,12 @@ func TestSharedExcludesExclusive(t *testing.T) {
 }
 
 func TestReentry(t *testing.T) {
-	l := bootstrapped(t, embeddedNodes(t, 3), lockimpl.Config{})
-	outer, err := l.AcquireAs(t.Context(), "me", "k", time.Second)
+	l := bootstrapped(t, embeddedNodes(t, 3), patient)
+	outer, err := l.AcquireAs(t.Context(), "me", "k", 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	inner, err := l.AcquireAs(t.Context(), "me", "k", 2*time.Second)
+	inner, err := l.AcquireAs(t.Context(), "me", "k", 20*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,13 +176,13 @@ func TestReentry(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := l.AcquireAs(t.Context(), "you", "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+	if _, err := l.AcquireAs(t.Context(), "you", "k", 10*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
 		t.Fatalf("another owner: %v", err)
 	}
 	if err := inner.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	again, err := l.AcquireAs(t.Context(), "you", "k", time.Second)
+	again, err := l.AcquireAs(t.Context(), "you", "k", 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,29 +193,29 @@ func TestReentry(t *testing.T) {
 
 func TestAcquireAllIsAllOrNothing(t *testing.T) {
 	nodes := embeddedNodes(t, 3)
-	a, b := bootstrapped(t, nodes, lockimpl.Config{}), client(t, nodes, lockimpl.Config{})
-	one, err := b.Acquire(t.Context(), "y", time.Second)
+	a, b := bootstrapped(t, nodes, patient), client(t, nodes, patient)
+	one, err := b.Acquire(t.Context(), "y", 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.AcquireAll(t.Context(), []string{"z", "y", "x"}, time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+	if _, err := a.AcquireAll(t.Context(), []string{"z", "y", "x"}, 10*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
 		t.Fatalf("acquire all with one held: %v", err)
 	}
 	if err := one.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	leases, err := a.AcquireAllWait(t.Context(), []string{"z", "y", "x"}, time.Second)
+	leases, err := a.AcquireAllWait(t.Context(), []string{"z", "y", "x"}, 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, key := range []string{"z", "y", "x"} {
-		if _, err := b.Acquire(t.Context(), key, time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+		if _, err := b.Acquire(t.Context(), key, 10*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
 			t.Fatalf("%s is not held: %v", key, err)
 		}
 		if err := leases[i].Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		got, err := b.AcquireWait(t.Context(), key, time.Second)
+		got, err := b.AcquireWait(t.Context(), key, 10*time.Second)
 		if err != nil {
 			t.Fatalf("lease %d does not answer %s: %v", i, key, err)
 		}
