@@ -2,11 +2,13 @@ package checker
 
 import "testing"
 
-func TestZombies(t *testing.T) {
+func TestZombies(t *testing.T) { runCases(t, zombiesCases()) }
+
+func zombiesCases() []verdictCase {
 	const lease = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k fence 1 until 10ms`
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "issued after the deadline", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 3]"},
 			history: lease + `
@@ -108,11 +110,13 @@ func TestZombies(t *testing.T) {
 				12ms a info write k value a1
 				20ms link ok receipt never-forwarded of 2`,
 		},
-	})
+	}
 }
 
-func TestUnconfirmedUse(t *testing.T) {
-	runCases(t, []verdictCase{
+func TestUnconfirmedUse(t *testing.T) { runCases(t, unconfirmedUseCases()) }
+
+func unconfirmedUseCases() []verdictCase {
+	return []verdictCase{
 		{
 			name: "never acquired", header: "ttl 10ms", want: Fail, violations: []string{"S8 [3]"},
 			history: `
@@ -151,6 +155,26 @@ func TestUnconfirmedUse(t *testing.T) {
 		},
 		{
 			name: "after the release", header: "ttl 10ms", want: Fail, violations: []string{"S8 [2 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 3ms a ok release k
+				 4ms a invoke write k value a1
+				 5ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "in the instant of the release", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 4ms a0 invoke release k owner a
+				 4ms a invoke write k value a1
+				 5ms a ok write k value a1 seq 1
+				 6ms a0 ok release k owner a`,
+		},
+		{
+			name: "after the release, within the clocks' uncertainty", header: "ttl 10ms epsilon 2ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 10ms
@@ -203,16 +227,18 @@ func TestUnconfirmedUse(t *testing.T) {
 				 5ms a invoke write k value a1
 				 6ms a ok write k value a1 seq 1`,
 		},
-	})
+	}
 }
 
-func TestSections(t *testing.T) {
+func TestSections(t *testing.T) { runCases(t, sectionsCases()) }
+
+func sectionsCases() []verdictCase {
 	const two = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k until 100ms
 		 2ms a invoke write k value a1
 		 3ms a ok write k value a1 seq 1`
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "another's write between two", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 5]", "S3 [3 7 9]"},
 			history: two + `
@@ -222,6 +248,18 @@ func TestSections(t *testing.T) {
 				 7ms b ok write k value b1 seq 2
 				 8ms a invoke write k value a2
 				 9ms a ok write k value a2 seq 3`,
+		},
+		{
+			name: "another's write before both", header: "ttl 100ms", want: Pass,
+			history: two + `
+				 4ms a invoke release k
+				 5ms a ok release k
+				 6ms b invoke acquire k
+				 7ms b ok acquire k until 106ms
+				 8ms b invoke write k value b1
+				 9ms b ok write k value b1 seq 2
+				10ms b invoke write k value b2
+				11ms b ok write k value b2 seq 3`,
 		},
 		{
 			name: "another's write after both", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7]"},
@@ -303,5 +341,5 @@ func TestSections(t *testing.T) {
 				 8ms b invoke write k value b1 base 1
 				 9ms b ok write k value b1 base 1 seq 2`,
 		},
-	})
+	}
 }

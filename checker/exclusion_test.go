@@ -2,8 +2,10 @@ package checker
 
 import "testing"
 
-func TestDoubleGrant(t *testing.T) {
-	runCases(t, []verdictCase{
+func TestDoubleGrant(t *testing.T) { runCases(t, doubleGrantCases()) }
+
+func doubleGrantCases() []verdictCase {
+	return []verdictCase{
 		{
 			name: "two owners at once", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3]"},
 			history: `
@@ -177,6 +179,15 @@ func TestDoubleGrant(t *testing.T) {
 				110ms b ok acquire k began 96ms ended 100ms until 196ms`,
 		},
 		{
+			name: "taken over in the instant of the deadline", header: "ttl 100ms", want: Pass,
+			evidence: &Evidence{Grants: 2, Contended: 1, Handovers: 1, Takeovers: 1},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 99ms b invoke acquire k
+				100ms b ok acquire k until 199ms`,
+		},
+		{
 			name: "another key", header: "ttl 100ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k
@@ -184,11 +195,13 @@ func TestDoubleGrant(t *testing.T) {
 				 2ms b invoke acquire l
 				 3ms b ok acquire l until 102ms`,
 		},
-	})
+	}
 }
 
-func TestSharedHolds(t *testing.T) {
-	runCases(t, []verdictCase{
+func TestSharedHolds(t *testing.T) { runCases(t, sharedHoldsCases()) }
+
+func sharedHoldsCases() []verdictCase {
+	return []verdictCase{
 		{
 			name: "two readers", header: "ttl 100ms", want: Pass,
 			history: `
@@ -219,11 +232,13 @@ func TestSharedHolds(t *testing.T) {
 				 4ms w invoke acquire k
 				 5ms w ok acquire k until 104ms`,
 		},
-	})
+	}
 }
 
-func TestReentry(t *testing.T) {
-	runCases(t, []verdictCase{
+func TestReentry(t *testing.T) { runCases(t, reentryCases()) }
+
+func reentryCases() []verdictCase {
+	return []verdictCase{
 		{
 			name: "the last release frees it", header: "ttl 100ms", want: Pass,
 			history: `
@@ -258,11 +273,13 @@ func TestReentry(t *testing.T) {
 				 2ms a1 invoke acquire k owner a
 				 3ms a1 ok acquire k owner a fence 2 until 102ms`,
 		},
-	})
+	}
 }
 
-func TestEarlyTakeover(t *testing.T) {
-	runCases(t, []verdictCase{
+func TestEarlyTakeover(t *testing.T) { runCases(t, earlyTakeoverCases()) }
+
+func earlyTakeoverCases() []verdictCase {
+	return []verdictCase{
 		{
 			name: "a node forgot", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 5]", "S10 [1 5]"},
 			history: `
@@ -303,6 +320,28 @@ func TestEarlyTakeover(t *testing.T) {
 				 6ms b ok acquire k until 105ms`,
 		},
 		{
+			name: "after a reported loss, at the deadline", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms a ok lost k
+				 5ms b invoke acquire k
+			   100ms b ok acquire k until 105ms`,
+		},
+		{
+			name: "after a reported loss, within the clocks' uncertainty of the deadline", header: "ttl 100ms epsilon 5ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms a ok lost k
+				 5ms b invoke acquire k
+				96ms b ok acquire k until 105ms`,
+		},
+		{
 			name: "a release had been sent", header: "ttl 100ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k
@@ -314,5 +353,5 @@ func TestEarlyTakeover(t *testing.T) {
 				 6ms b ok acquire k until 105ms
 				 7ms a ok release k`,
 		},
-	})
+	}
 }

@@ -23,6 +23,7 @@ type verdictCase struct {
 	want       Verdict
 	violations []string
 	suspicious []string
+	evidence   *Evidence // when the case is about it
 }
 
 // judge parses the text of a history, ends it, and judges it.
@@ -67,6 +68,9 @@ func runCases(t *testing.T, cases []verdictCase) {
 			}
 			if got := short(r.Suspicious); !slices.Equal(got, c.suspicious) {
 				t.Errorf("suspicious %q, want %q", got, c.suspicious)
+			}
+			if c.evidence != nil && r.Evidence != *c.evidence {
+				t.Errorf("evidence %+v, want %+v", r.Evidence, *c.evidence)
 			}
 			checkTexts(t, r)
 		})

@@ -78,13 +78,14 @@ func (g *grant) reenteredBy(o *op) bool {
 // keep adds g to its key's grants, and forgets those that ended long ago.
 func (k *key) keep(g *grant, now time.Duration) {
 	over, limit := 0, remembered
-	for i := len(k.held) - 1; i >= 0; i-- {
-		x := k.held[i]
-		if x.extends > 0 || x.end() > now {
-			continue
-		}
-		if x.stop == never {
+	for _, x := range k.held {
+		if x.stop == never && x.d <= now {
 			limit = rememberedOpen
+		}
+	}
+	for i := len(k.held) - 1; i >= 0; i-- {
+		if x := k.held[i]; x.extends > 0 || x.end() > now {
+			continue
 		}
 		if over++; over > limit {
 			k.held = append(k.held[:i], k.held[i+1:]...)

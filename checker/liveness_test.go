@@ -39,13 +39,15 @@ func runBounds(t *testing.T, cases []boundCase) {
 
 const ms = int64(1e6)
 
-func TestOrphan(t *testing.T) {
+func TestOrphan(t *testing.T) { runBounds(t, orphanCases()) }
+
+func orphanCases() []boundCase {
 	retry := map[string]int64{"retry_ns": 5 * ms}
 	const before = `
 		  0ms a invoke acquire k
 		  1ms a ok acquire k until 10ms
 		  2ms nemesis ok phase final`
-	runBounds(t, []boundCase{
+	return []boundCase{
 		{bounds: retry, verdictCase: verdictCase{
 			name: "refused again and again with nobody holding", header: "ttl 10ms", want: Fail, violations: []string{"L1 [4 6 8]"},
 			history: before + `
@@ -130,16 +132,18 @@ func TestOrphan(t *testing.T) {
 				 23ms b invoke acquire k
 				 24ms b fail acquire k err held`,
 		}},
-	})
+	}
 }
 
-func TestNoProgress(t *testing.T) {
+func TestNoProgress(t *testing.T) { runBounds(t, noProgressCases()) }
+
+func noProgressCases() []boundCase {
 	retry := map[string]int64{"retry_ns": 10 * ms}
 	const before = `
 		  0ms a invoke acquire k
 		  1ms a ok acquire k until 10ms
 		  2ms nemesis ok phase final`
-	runBounds(t, []boundCase{
+	return []boundCase{
 		{bounds: retry, verdictCase: verdictCase{
 			name: "one waits in vain", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3 4]"},
 			history: before + `
@@ -184,12 +188,14 @@ func TestNoProgress(t *testing.T) {
 				40ms nemesis ok heal cut-link target b receipt r
 				90ms b ok acquire k until 100ms`,
 		}},
-	})
+	}
 }
 
-func TestService(t *testing.T) {
+func TestService(t *testing.T) { runBounds(t, serviceCases()) }
+
+func serviceCases() []boundCase {
 	wait := map[string]int64{"wait_ns": 20 * ms}
-	runBounds(t, []boundCase{
+	return []boundCase{
 		{bounds: wait, verdictCase: verdictCase{
 			name: "starved", header: "ttl 10ms", want: Fail, violations: []string{"L3 [0 5]"},
 			history: `
@@ -252,10 +258,12 @@ func TestService(t *testing.T) {
 				11ms b invoke acquire k
 				12ms b ok acquire k until 22ms`,
 		}},
-	})
+	}
 }
 
-func TestLosses(t *testing.T) {
+func TestLosses(t *testing.T) { runBounds(t, lossesCases()) }
+
+func lossesCases() []boundCase {
 	const taken = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k until 10ms
@@ -263,7 +271,7 @@ func TestLosses(t *testing.T) {
 		 2ms nemesis ok fault cut-link target a receipt r instant
 		11ms b invoke acquire k
 		12ms b ok acquire k until 21ms`
-	runBounds(t, []boundCase{
+	return []boundCase{
 		{bounds: map[string]int64{"loss_ns": 3 * ms}, verdictCase: verdictCase{
 			name: "told too late", header: "ttl 10ms", want: Fail, violations: []string{"S11 [1 5 6]"},
 			history: taken + `
@@ -273,6 +281,11 @@ func TestLosses(t *testing.T) {
 			name: "told in time", header: "ttl 10ms", want: Pass,
 			history: taken + `
 				15ms a ok lost k`,
+		}},
+		{bounds: map[string]int64{"loss_ns": 3 * ms}, verdictCase: verdictCase{
+			name: "told within the clocks' uncertainty", header: "ttl 10ms epsilon 1ms", want: Pass,
+			history: taken + `
+				16ms a ok lost k`,
 		}},
 		{verdictCase: verdictCase{
 			name: "no bound documented", header: "ttl 10ms", want: Pass, suspicious: []string{"S11 [1 5 6]"},
@@ -310,5 +323,5 @@ func TestLosses(t *testing.T) {
 				 2ms nemesis ok fault cut-link target a receipt r instant
 				 5ms a ok lost k`,
 		}},
-	})
+	}
 }

@@ -2,7 +2,9 @@ package checker
 
 import "testing"
 
-func TestForeignRelease(t *testing.T) {
+func TestForeignRelease(t *testing.T) { runCases(t, foreignReleaseCases()) }
+
+func foreignReleaseCases() []verdictCase {
 	const robbed = `
 		  0ms a invoke acquire k
 		  1ms a ok acquire k until 10ms
@@ -10,7 +12,7 @@ func TestForeignRelease(t *testing.T) {
 		 12ms b ok acquire k until 21ms
 		 13ms a invoke release k
 		 14ms a ok release k`
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "a third grant inside the victim's hold", header: "ttl 10ms unchecked-release", want: Fail,
 			violations: []string{"S1 [3 7]", "S5 [3 5 7]"},
@@ -54,10 +56,12 @@ func TestForeignRelease(t *testing.T) {
 				  9ms a invoke release k
 				 11ms a ok release k`,
 		},
-	})
+	}
 }
 
-func TestAcrossALoss(t *testing.T) {
+func TestAcrossALoss(t *testing.T) { runCases(t, acrossALossCases()) }
+
+func acrossALossCases() []verdictCase {
 	const crossed = `
 		  0ms a invoke acquire k
 		  1ms a ok acquire k until 10ms
@@ -65,7 +69,7 @@ func TestAcrossALoss(t *testing.T) {
 		 12ms b ok acquire k until 21ms
 		 13ms b invoke release k
 		 14ms b ok release k`
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "an extension", header: "ttl 10ms", want: Fail, violations: []string{"S1 [1 3 7]", "S6 [1 3 7]"},
 			history: crossed + `
@@ -122,11 +126,13 @@ func TestAcrossALoss(t *testing.T) {
 				  5ms a invoke extend k mode r
 				  6ms a ok extend k mode r until 15ms`,
 		},
-	})
+	}
 }
 
-func TestStillborn(t *testing.T) {
-	runCases(t, []verdictCase{
+func TestStillborn(t *testing.T) { runCases(t, stillbornCases()) }
+
+func stillbornCases() []verdictCase {
+	return []verdictCase{
 		{
 			name: "answered at its deadline", header: "ttl 10ms", want: Fail, violations: []string{"S7 [1]"},
 			history: `
@@ -151,5 +157,5 @@ func TestStillborn(t *testing.T) {
 				 0ms a invoke acquire k
 				 9ms a ok acquire k`,
 		},
-	})
+	}
 }

@@ -2,8 +2,10 @@ package checker
 
 import "testing"
 
-func TestTokenOrder(t *testing.T) {
-	runCases(t, []verdictCase{
+func TestTokenOrder(t *testing.T) { runCases(t, tokenOrderCases()) }
+
+func tokenOrderCases() []verdictCase {
+	return []verdictCase{
 		{
 			name: "a lower token after a higher one", header: "ttl 10ms", want: Fail, violations: []string{"S4 [1 5]"},
 			history: `
@@ -126,10 +128,12 @@ func TestTokenOrder(t *testing.T) {
 				 2ms a invoke extend k
 				 3ms a ok extend k fence 5 until 12ms`,
 		},
-	})
+	}
 }
 
-func TestStaleWrites(t *testing.T) {
+func TestStaleWrites(t *testing.T) { runCases(t, staleWritesCases()) }
+
+func staleWritesCases() []verdictCase {
 	const grants = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k fence 1 until 10ms
@@ -137,7 +141,7 @@ func TestStaleWrites(t *testing.T) {
 		11ms b ok acquire k fence 2 until 19ms
 		12ms b invoke write k fence 2 value b1
 		13ms b ok write k fence 2 value b1 seq 1`
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "accepted after a newer token", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [5 7]"},
 			history: grants + `
@@ -179,6 +183,12 @@ func TestStaleWrites(t *testing.T) {
 				12ms b invoke write k fence 2 value b1
 				13ms a ok write k fence 1 value a1 seq 2
 				14ms b ok write k fence 2 value b1 seq 1`,
+		},
+		{
+			name: "the same token twice", header: "ttl 10ms fenced", want: Pass,
+			history: grants + `
+				14ms b invoke write k fence 2 value b2
+				15ms b ok write k fence 2 value b2 seq 2`,
 		},
 		{
 			name: "another key's token", header: "ttl 10ms fenced", want: Pass,
@@ -243,5 +253,5 @@ func TestStaleWrites(t *testing.T) {
 				20ms store ok audit k value b1 seq 1 owner b fence 2
 				20ms store ok audit k value a1 seq 2 owner a fence 1`,
 		},
-	})
+	}
 }

@@ -2,13 +2,15 @@ package checker
 
 import "testing"
 
-func TestLeftovers(t *testing.T) {
+func TestLeftovers(t *testing.T) { runCases(t, leftoversCases()) }
+
+func leftoversCases() []verdictCase {
 	const done = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k until 10ms
 		 2ms a invoke release k
 		 3ms a ok release k`
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "without an expiry", header: "ttl 10ms", want: Fail, violations: []string{"L8 [4]"},
 			history: done + `
@@ -52,17 +54,19 @@ func TestLeftovers(t *testing.T) {
 			history: done + `
 				12ms witness ok key k node n1 pttl -2`,
 		},
-	})
+	}
 }
 
-func TestSubQuorum(t *testing.T) {
+func TestSubQuorum(t *testing.T) { runCases(t, subQuorumCases()) }
+
+func subQuorumCases() []verdictCase {
 	const look = `
 		 0ms witness ok key k node n1 note watch pttl -2
 		 0ms witness ok key k node n2 note watch pttl -2
 		 0ms witness ok key k node n3 note watch pttl -2
 		 1ms a invoke acquire k
 		 2ms witness ok key k node n1 note watch holder a pttl 9`
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "one node of three", header: "ttl 10ms nodes 3 quorum 2", want: Fail, violations: []string{"S9 [3 5]"},
 			history: look + `
@@ -110,10 +114,12 @@ func TestSubQuorum(t *testing.T) {
 				 1ms link ok receipt never-forwarded of 0 node n1
 				 4ms a ok acquire k until 11ms`,
 		},
-	})
+	}
 }
 
-func TestWatchedRelease(t *testing.T) {
+func TestWatchedRelease(t *testing.T) { runCases(t, watchedReleaseCases()) }
+
+func watchedReleaseCases() []verdictCase {
 	const late = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k until 10ms
@@ -121,7 +127,7 @@ func TestWatchedRelease(t *testing.T) {
 		12ms b ok acquire k until 21ms
 		12ms witness ok key k node n1 note watch holder b pttl 9
 		13ms a invoke release k`
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "seen to remove another's key", header: "ttl 10ms unchecked-release", want: Fail,
 			violations: []string{"S5 [3 6 7]"}, suspicious: []string{"S5 [1 7]"},
@@ -141,10 +147,12 @@ func TestWatchedRelease(t *testing.T) {
 				21ms witness ok key k node n1 note watch pttl -2
 				22ms a ok release k`,
 		},
-	})
+	}
 }
 
-func TestAuditedSections(t *testing.T) {
+func TestAuditedSections(t *testing.T) { runCases(t, auditedSectionsCases()) }
+
+func auditedSectionsCases() []verdictCase {
 	const two = `
 		 0ms a0 invoke acquire k owner a
 		 1ms a0 ok acquire k owner a fence 1 until 10ms
@@ -155,7 +163,7 @@ func TestAuditedSections(t *testing.T) {
 		13ms b invoke write k value b1 fence 2
 		14ms b ok write k value b1 fence 2 seq 2
 		 `
-	runCases(t, []verdictCase{
+	return []verdictCase{
 		{
 			name: "another's write before one of unknown outcome", header: "ttl 10ms", want: Fail,
 			violations: []string{"S3z [1 5 12]", "S3 [10 11 12]"},
@@ -175,5 +183,5 @@ func TestAuditedSections(t *testing.T) {
 				20ms store ok audit k owner a fence 1 value a2 seq 3
 				20ms store ok audit k owner c fence 2 value b2 seq 4`,
 		},
-	})
+	}
 }
