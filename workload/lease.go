@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"locktorture/lockimpl"
 	"locktorture/workload/history"
@@ -32,7 +33,8 @@ func (s *section) beside(op history.Op, i int) history.Event {
 	return e
 }
 
-// awaitLoss records e when the library reports the loss of a lease.
+// awaitLoss records e when the library reports the loss of a lease. A client
+// that is stopped hears of it later: the event's began_ns is when it was said.
 func (s *section) awaitLoss(ctx context.Context, e history.Event, lost <-chan struct{}) {
 	select {
 	case <-lost:
@@ -43,6 +45,7 @@ func (s *section) awaitLoss(ctx context.Context, e history.Event, lost <-chan st
 			return
 		}
 	}
+	e.Began, e.Has = s.rec.Since(time.Now()), history.HasBegan
 	s.look.Lock()
 	defer s.look.Unlock()
 	if !s.client.pause(ctx) || s.inc.crashed() {
