@@ -26,7 +26,7 @@ func TestRunsFolder(t *testing.T) {
 		}
 	}
 	r := run(t, sample.Shape{Clients: 1, Duration: 2 * time.Second})
-	if err := Write(dirs[1], r); err != nil {
+	if err := writeJSON(filepath.Join(dirs[1], ResultsFile), r.results()); err != nil {
 		t.Fatal(err)
 	}
 	all, err := List(runs)

@@ -51,16 +51,19 @@ func clearWitnesses(dir string) error {
 	return nil
 }
 
-// A drawing is a figure that was drawn.
+// A drawing is a figure that was drawn for the page.
 type drawing struct {
 	*plots.Figure
-	svg, png []byte
+	svg []byte
 }
 
+// write writes the figure as SVG and PNG.
 func (d drawing) write(dir string) error {
-	return errors.Join(
-		writeFile(filepath.Join(dir, d.Name+".svg"), d.svg),
-		writeFile(filepath.Join(dir, d.Name+".png"), d.png))
+	png, err := d.PNG()
+	if err == nil {
+		err = writeFile(filepath.Join(dir, d.Name+".png"), png)
+	}
+	return errors.Join(err, writeFile(filepath.Join(dir, d.Name+".svg"), d.svg))
 }
 
 // drawAll draws the figures of a run: those of its witnesses first.
@@ -75,12 +78,11 @@ func drawAll(r *Run) (all []drawing, errs []error) {
 		plots.Fairness(m, subject), plots.Margin(m, r.Header.TTL))
 	for _, f := range figures {
 		svg, err := f.SVG()
-		png, err2 := f.PNG()
-		if err := errors.Join(err, err2); err != nil {
+		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		all = append(all, drawing{f, svg, png})
+		all = append(all, drawing{f, svg})
 	}
 	return all, errs
 }
