@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/goleak"
 
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
@@ -26,7 +27,7 @@ func (quiet) Printf(context.Context, string, ...any) {}
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // rig is a target of real nodes and links, with clients that one test drives
