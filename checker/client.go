@@ -58,13 +58,32 @@ func (k *key) holder(owner string) *holder {
 }
 
 // holder finds who e speaks of. A process mostly stays with one key and owner
-// for a few operations.
+// for a few operations; the owners of keys in use are found in a table.
 func (j *Judge) holder(slot *proc, e *history.Event) *holder {
 	if h := slot.holder; h != nil && h.owner == e.Owner && h.key.name == e.Key {
 		return h
 	}
-	slot.holder = j.key(e.Key).holder(e.Owner)
+	near := &j.nearby[(tail(e.Key)*0x9e3779b1^tail(e.Owner)*0x85ebca6b)>>16%nearHolders]
+	if h := *near; h == nil || h.owner != e.Owner || h.key.name != e.Key {
+		*near = j.key(e.Key).holder(e.Owner)
+	}
+	slot.holder = *near
 	return slot.holder
+}
+
+const nearHolders = 1 << 13
+
+// tail is the last bytes of a name, which tell most names apart.
+func tail(s string) uint32 {
+	switch n := len(s); {
+	case n >= 3:
+		return uint32(s[n-1]) | uint32(s[n-2])<<8 | uint32(s[n-3])<<16
+	case n == 2:
+		return uint32(s[1]) | uint32(s[0])<<8
+	case n == 1:
+		return uint32(s[0])
+	}
+	return 0
 }
 
 func (j *Judge) newOp(e *history.Event, h *holder) *op {
@@ -98,6 +117,7 @@ func (j *Judge) invoke(e *history.Event, slot *proc) {
 	switch o.what {
 	case history.Acquire:
 		h.key.leases.push(o)
+		j.say(asked, e, o)
 	case history.Extend:
 		if o.grant != nil {
 			o.grant.extends++
@@ -107,7 +127,6 @@ func (j *Judge) invoke(e *history.Event, slot *proc) {
 	case history.Write:
 		j.issue(o)
 	}
-	j.say(invoked, e, o)
 }
 
 // complete gives an open operation its outcome. What really began and ended

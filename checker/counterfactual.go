@@ -66,7 +66,7 @@ func (c *counterfactual) see(f *fact) {
 	late := c.late(o)
 	stale := o.fence != 0 && o.fence < k.fence.offered
 	if o.settled != "" {
-		stale = o.above.seq != 0 && o.above.seq < o.seq
+		stale = o.behind(o.seq)
 	}
 	k.fence.offered = max(k.fence.offered, o.fence)
 	c.out.Writes++

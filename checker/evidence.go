@@ -17,12 +17,12 @@ type evidence struct {
 
 func (*evidence) ids() []string { return []string{"V1"} }
 func (*evidence) wants() []what {
-	return []what{invoked, refused, granted, reentered, rejected, unknown, settled}
+	return []what{asked, refused, granted, reentered, rejected, unknown, settled}
 }
 
 func (v *evidence) see(f *fact) {
 	switch f.what {
-	case invoked:
+	case asked:
 		if f.op.what == history.Acquire && f.key.heldAgainst(f.op) {
 			f.op.contended = true
 			v.Contended++

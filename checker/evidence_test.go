@@ -279,7 +279,7 @@ func TestPrecedence(t *testing.T) {
 type panics struct{ left int }
 
 func (*panics) ids() []string { return []string{"S99"} }
-func (*panics) wants() []what { return []what{invoked, granted} }
+func (*panics) wants() []what { return []what{asked, granted} }
 func (*panics) finish()       {}
 func (p *panics) see(*fact) {
 	if p.left--; p.left < 0 {

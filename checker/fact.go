@@ -21,7 +21,7 @@ type fact struct {
 type what uint8
 
 const (
-	invoked   what = iota + 1 // op began; key is set
+	asked     what = iota + 1 // op is an acquire that began
 	granted                   // grant is fresh, and not yet among its key's grants
 	reentered                 // grant was taken once more by its owner
 	refused                   // an acquire was answered with a definite no

@@ -27,6 +27,7 @@ type Judge struct {
 
 	keys    map[string]*key
 	near    *key // the key that was looked up last
+	nearby  [nearHolders]*holder
 	procs   procs
 	free    *op
 	unknown map[string]*op // writes of unknown outcome, by value
@@ -75,9 +76,12 @@ func New(h history.Header, o Options) *Judge {
 	for _, r := range []rule{
 		j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j}, &doubleGrants{j: j},
 		&ownership{j: j, checked: checkedRelease(h)}, &stillborn{j: j}, &sections{j: j},
-		&progress{j: j}, j.service, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j},
+		&progress{j: j}, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j},
 	} {
 		j.enlist(r)
+	}
+	if len(h.Bounds) > 0 {
+		j.enlist(j.service)
 	}
 	if o.Counterfactual {
 		j.fences = newCounterfactual(j)

@@ -32,7 +32,7 @@ func (l *live) publish(w what, e *Evidence) {
 		fallthrough
 	case reentered:
 		l.grants.Store(int64(e.Grants))
-	case invoked, refused:
+	case asked, refused:
 		if n := int64(e.Contended); l.contended.Load() != n {
 			l.contended.Store(n)
 		}

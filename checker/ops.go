@@ -29,21 +29,15 @@ type op struct {
 	value   string
 	until   time.Duration // promised, when has HasValidUntil
 
-	contended  bool
-	kept       bool   // something refers to it beyond its completion
-	settled    string // how an unknown outcome was settled; "" while it is not
-	floor      uint64 // of a write: highest seq completed before it was invoked
-	above      mark   // of a write not settled: the first higher token accepted on its key
-	aboveFence uint64
-	below      mark // … and the last lower one
-	belowFence uint64
-	passed     int          // writes accepted since
-	executed   bool         // settled by a link: it was carried out
-	audited    history.Kind // of an open write: what the store's log said early
-	auditIdx   int
-	line       *line
-	next       *op
-	prev       *op
+	contended bool
+	kept      bool    // something refers to it beyond its completion
+	settled   string  // how an unknown outcome was settled; "" while it is not
+	floor     uint64  // of a write: highest seq completed before it was invoked
+	executed  bool    // settled by a link: it was carried out
+	doubts    *doubts // of a write that is not settled; nil when there is nothing to tell
+	line      *line
+	next      *op
+	prev      *op
 }
 
 // A use says by what right a write was issued.
@@ -62,6 +56,44 @@ const (
 type mark struct {
 	seq uint64
 	idx int
+}
+
+// doubts are what is known of a write until it is settled.
+type doubts struct {
+	above    tokenMark    // the first higher token accepted on its key
+	below    tokenMark    // the last lower one
+	passed   int          // writes accepted since
+	audited  history.Kind // what the store's log said before its client did; 0 is nothing
+	auditIdx int
+}
+
+// A tokenMark is an accepted write and its token.
+type tokenMark struct {
+	mark
+	fence uint64
+}
+
+// doubt makes place for what is known of o.
+func (o *op) doubt() *doubts {
+	if o.doubts == nil {
+		o.doubts = new(doubts)
+	}
+	return o.doubts
+}
+
+// newer is the first higher token accepted on o's key, if o was not settled
+// then; its seq is 0 when there is none.
+func (o *op) newer() tokenMark {
+	if o.doubts == nil {
+		return tokenMark{}
+	}
+	return o.doubts.above
+}
+
+// behind says whether o, at seq, landed behind a newer token.
+func (o *op) behind(seq uint64) bool {
+	n := o.newer()
+	return n.seq != 0 && n.seq < seq
 }
 
 // A line is a list of open operations in invocation order.

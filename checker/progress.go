@@ -40,7 +40,7 @@ type progressState struct {
 
 func (*progress) ids() []string { return []string{"L1", "L2", "L7"} }
 func (*progress) wants() []what {
-	return []what{phased, nemesised, invoked, refused, granted, reentered, unknown}
+	return []what{phased, nemesised, asked, refused, granted, reentered, unknown}
 }
 
 func (p *progress) see(f *fact) {
@@ -60,7 +60,7 @@ func (p *progress) see(f *fact) {
 	}
 	s := &f.key.prog
 	switch f.what {
-	case invoked:
+	case asked:
 		p.attempt(f, s)
 	case refused:
 		s.failed++

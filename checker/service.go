@@ -29,7 +29,7 @@ type wait struct {
 
 func (*service) ids() []string { return []string{"L3", "L4", "L6"} }
 func (*service) wants() []what {
-	return []what{phased, nemesised, invoked, refused, granted, reentered, unknown}
+	return []what{phased, nemesised, asked, refused, granted, reentered, unknown}
 }
 
 func (s *service) see(f *fact) {
@@ -48,7 +48,7 @@ func (s *service) see(f *fact) {
 func (s *service) attempt(f *fact) {
 	w := &f.op.holder.wait
 	switch f.what {
-	case invoked:
+	case asked:
 		s.asked++
 		if !w.on || w.last != never && f.op.inv > w.last+s.j.h.TTL+s.j.retry() {
 			w.on, w.from, w.idx = true, f.op.inv, f.op.invIdx

@@ -28,16 +28,16 @@ func (s *staleWrites) see(f *fact) {
 func (s *staleWrites) late(f *fact) {
 	o, log := f.op, &f.key.log
 	switch {
-	case o.above.seq != 0 && o.above.seq < f.land.seq:
-		s.hit(f, o.above, o.aboveFence)
+	case o.behind(f.land.seq):
+		s.hit(f, o.newer().mark, o.newer().fence)
 	case s.j.test.stale(o.fence, log.lateTop):
 		s.hit(f, log.lateHigh, log.lateTop)
 	}
-	if o.below.seq > f.land.seq {
+	if below := o.doubt().below; below.seq > f.land.seq {
 		text := fmt.Sprintf("The store accepted a write to %s with token %d (write number %d), of which its own client never heard, and then one with the lower token %d (write number %d). "+
 			"The fence let a stale write through. Remedy: compare each write's token with the highest one seen, in the step that writes.",
-			f.key.name, o.fence, f.land.seq, o.belowFence, o.below.seq)
-		s.report(f, o.below, text)
+			f.key.name, o.fence, f.land.seq, below.fence, below.seq)
+		s.report(f, below.mark, text)
 	}
 }
 

@@ -81,10 +81,11 @@ func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
 	if n := len(s); n == 0 || me.fence > s[n-1].fence {
 		s = append(s, me)
 	}
-	for len(s) > 1 && s[1].ok+t.j.h.Epsilon < bound {
-		s = s[1:]
+	past := 0
+	for past+1 < len(s) && s[past+1].ok+t.j.h.Epsilon < bound {
+		past++
 	}
-	return s
+	return s[:copy(s, s[past:])]
 }
 
 // order looks for the highest token that was out before g was asked for.

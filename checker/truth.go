@@ -23,8 +23,8 @@ func (j *Judge) unsettled(e *history.Event, o *op) {
 		delete(j.early, o.invIdx)
 		j.settleByLink(e, o, v)
 	}
-	if o.audited != 0 {
-		j.settleByLog(e, o, o.audited)
+	if o.doubts != nil && o.doubts.audited != 0 {
+		j.settleByLog(e, o, o.doubts.audited)
 	}
 }
 
@@ -80,7 +80,7 @@ func (j *Judge) audit(e *history.Event) {
 	} else if k := j.keys[e.Key]; k != nil {
 		for w := k.log.open.head; w != nil; w = w.next {
 			if w.value == e.Value {
-				w.audited, w.seq, w.auditIdx = e.Kind, e.Seq, e.Index
+				w.doubt().audited, w.doubts.auditIdx, w.seq = e.Kind, e.Index, e.Seq
 				o = w
 			}
 		}
@@ -100,8 +100,8 @@ func (j *Judge) settleByLog(e *history.Event, o *op, k history.Kind) {
 		j.say(settled, e, o)
 	}
 	idx := e.Index
-	if o.audited != 0 {
-		idx = o.auditIdx
+	if o.doubt().audited != 0 {
+		idx = o.doubts.auditIdx
 	}
 	switch k {
 	case history.OK:

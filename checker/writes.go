@@ -32,7 +32,7 @@ func (j *Judge) issue(o *op) {
 	o.floor = j.maxSeq
 	log := &h.key.log
 	if log.top > o.fence && o.fence != 0 {
-		o.above, o.aboveFence = log.high, log.top
+		o.doubt().above = tokenMark{log.high, log.top}
 	}
 	log.open.push(o)
 }
@@ -66,7 +66,7 @@ func (j *Judge) written(e *history.Event, o *op) {
 		j.land(e, landing{op: o, idx: o.okIdx})
 	case o.outcome == history.Info:
 		o.kept = true
-		if o.above.seq == 0 {
+		if o.newer().seq == 0 {
 			log.fresh = append(log.fresh, o)
 		}
 		j.unknown[o.value] = o
@@ -151,18 +151,18 @@ func (l *storeLog) pass(fence uint64, here mark) {
 		return
 	}
 	l.fresh = slices.DeleteFunc(l.fresh, func(u *op) bool {
-		return u.settled != "" || u.pass(fence, here)
+		u.doubt().passed++
+		return u.settled != "" || u.pass(fence, here) || u.doubts.passed > passable
 	})
 }
 
 // pass reports whether later writes can add nothing.
 func (o *op) pass(fence uint64, here mark) bool {
-	o.passed++
 	switch {
-	case fence > o.fence && o.above.seq == 0:
-		o.above, o.aboveFence = here, fence
+	case fence > o.fence && o.newer().seq == 0:
+		o.doubt().above = tokenMark{here, fence}
 	case fence < o.fence:
-		o.below, o.belowFence = here, fence
+		o.doubt().below = tokenMark{here, fence}
 	}
-	return o.above.seq != 0 || o.passed > passable
+	return o.newer().seq != 0
 }

@@ -104,7 +104,7 @@ func (z *zombies) late(k *key, l *landing) {
 // overtaken says whether a newer token was accepted before l.
 func (z *zombies) overtaken(k *key, l *landing) bool {
 	if l.late {
-		return l.op.above.seq != 0 && l.op.above.seq < l.seq || k.log.lateTop > l.op.fence
+		return l.op.behind(l.seq) || k.log.lateTop > l.op.fence
 	}
 	return l.top > l.op.fence
 }
