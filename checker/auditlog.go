@@ -46,7 +46,7 @@ func (a *auditLog) see(f *fact) {
 		st = new(auditState)
 		a.keys[k.name] = st
 	}
-	own := &k.holder(e.Owner).audit
+	own := &k.holder(e.Owner).more().audit
 	me := section{k.holder(e.Owner).owner, e.Fence, mark{e.Seq, e.Index}, f.op != nil, e.Mode, true}
 	other := st.last
 	if other.owner == me.owner {

@@ -2,10 +2,7 @@ package checker
 
 import (
 	"slices"
-	"strings"
 	"testing"
-
-	"locktorture/workload/history"
 )
 
 func TestEvidence(t *testing.T) {
@@ -154,84 +151,6 @@ const oneGrant = `
 	 0ms a invoke acquire k
 	 1ms a ok acquire k until 100ms`
 
-// TestGaps shows what keeps a history without a violation from passing.
-func TestGaps(t *testing.T) {
-	for _, c := range []struct {
-		name, header, history string
-		want                  []string
-	}{
-		{"nothing happened", "ttl 100ms", "", []string{"V1"}},
-		{"one grant is enough unless more is asked for", "ttl 100ms", oneGrant, nil},
-		{"fewer than the floor", "ttl 100ms floors grants=2", oneGrant, []string{"V1"}},
-		{"as many as the floor", "ttl 100ms floors grants=1", oneGrant, nil},
-		{"two floors missed", "ttl 100ms floors handovers=1,takeovers=1", oneGrant, []string{"V1", "V1"}},
-		{"a floor that nobody counts", "ttl 100ms floors moons=1", oneGrant, []string{"V1"}},
-		{"a fault that did nothing", "ttl 100ms", oneGrant + `
-			nemesis invoke fault cut-link target n1
-			nemesis fail fault cut-link target n1`, []string{"V2"}},
-		{"a fault without receipt", "ttl 100ms", oneGrant + `
-			nemesis invoke fault cut-link target n1
-			nemesis info fault cut-link target n1
-			nemesis invoke heal cut-link target n1
-			nemesis info heal cut-link target n1`, []string{"V2"}},
-		{"a fault that its heal proves", "ttl 100ms", oneGrant + `
-			nemesis invoke fault cut-link target n1
-			nemesis info fault cut-link target n1
-			nemesis invoke heal cut-link target n1
-			nemesis ok heal cut-link target n1 receipt "3 requests held"`, nil},
-		{"a fault never healed", "ttl 100ms", oneGrant + `
-			nemesis invoke fault cut-link target n1
-			nemesis ok fault cut-link target n1 receipt r`, []string{"V2"}},
-		{"a heal that did nothing", "ttl 100ms", oneGrant + `
-			nemesis invoke fault cut-link target n1
-			nemesis ok fault cut-link target n1 receipt r
-			nemesis invoke heal cut-link target n1
-			nemesis fail heal cut-link target n1`, []string{"V2"}},
-		{"one of two like faults healed", "ttl 100ms", oneGrant + `
-			nemesis invoke fault cut-link target n1
-			nemesis ok fault cut-link target n1 receipt r
-			nemesis invoke fault cut-link target n2
-			nemesis ok fault cut-link target n2 receipt r
-			nemesis invoke heal cut-link target n2
-			nemesis ok heal cut-link target n2 receipt r`, []string{"V2"}},
-		{"an instant fault needs no heal", "ttl 100ms", oneGrant + `
-			nemesis invoke fault kill-node target n1 instant
-			nemesis ok fault kill-node target n1 instant receipt r`, nil},
-		{"a moment not reached", "ttl 100ms", oneGrant + `
-			nemesis ok phase main note "sometimes extension, takeover; clean"`, []string{"V3", "V3"}},
-		{"a moment reached", "ttl 100ms", oneGrant + `
-			nemesis ok phase main note "sometimes extension, minority-acquire; reached minority-acquire"
-			a invoke extend k
-			a ok extend k until 120ms`, nil},
-		{"the harness lagged", "ttl 100ms", oneGrant + `
-			nemesis ok phase final lag 11ms`, []string{"V4"}},
-		{"the harness lagged a little", "ttl 100ms", oneGrant + `
-			nemesis ok phase final lag 10ms`, nil},
-		{"too slow a load", "ttl 100ms floors rate=10000", oneGrant, []string{"V4"}},
-		{"the canary was missed", "ttl 100ms", oneGrant + `
-			nemesis ok phase final note "canary missed: quorum-2"`, []string{"V6"}},
-		{"the canary was caught", "ttl 100ms", oneGrant + `
-			nemesis ok phase final note "canary caught: quorum-2"`, nil},
-		{"not clean", "ttl 100ms", "nemesis ok phase warmup note \"dirty: 3 keys\"\n" + oneGrant[1:], []string{"V7"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := judge(t, c.header, c.history)
-			var got []string
-			for _, f := range r.Inconclusive {
-				got = append(got, f.ID)
-			}
-			want := Inconclusive
-			if c.want == nil {
-				want = Pass
-			}
-			if !slices.Equal(got, c.want) || r.Verdict != want {
-				t.Errorf("verdict %s with %v, want %s with %v", r.Verdict, got, want, c.want)
-			}
-			checkTexts(t, r)
-		})
-	}
-}
-
 const twice = `
 	 0ms a invoke acquire k
 	 1ms b invoke acquire k
@@ -273,78 +192,4 @@ func TestPrecedence(t *testing.T) {
 			t.Errorf("%s, %+v", r.Verdict, r.Violations)
 		}
 	})
-}
-
-// panics is a rule that breaks down at the nth fact.
-type panics struct{ left int }
-
-func (*panics) ids() []string { return []string{"S99"} }
-func (*panics) wants() []what { return []what{asked, granted} }
-func (*panics) finish()       {}
-func (p *panics) see(*fact) {
-	if p.left--; p.left < 0 {
-		panic("out of luck")
-	}
-}
-
-// TestPanic shows that a rule that breaks down takes nothing with it but its
-// own property.
-func TestPanic(t *testing.T) {
-	h := parse(t, "ttl 100ms", twice)
-	whole := Check(t.Context(), h, Options{})
-	for at := range 4 {
-		j := New(h.Header, Options{})
-		rules := slices.Insert(j.rules, at, rule(&panics{left: at}))
-		j.rules, j.wanted = nil, [facts][]int{}
-		for _, r := range rules {
-			j.enlist(r)
-		}
-		for i := range h.Events {
-			j.Event(&h.Events[i])
-		}
-		r := j.Finish(t.Context(), false)
-		if !slices.Equal(short(r.Violations), short(whole.Violations)) || r.Evidence != whole.Evidence {
-			t.Errorf("with a panic at %d: %v, want %v", at, short(r.Violations), short(whole.Violations))
-		}
-		if len(r.Inconclusive) != 1 || !strings.Contains(r.Inconclusive[0].Text, "S99") {
-			t.Errorf("inconclusive %v, want V5 for S99", r.Inconclusive)
-		}
-	}
-}
-
-func TestLive(t *testing.T) {
-	h := parse(t, "ttl 100ms", twice)
-	j := New(h.Header, Options{})
-	for i := range h.Events {
-		j.Event(&h.Events[i])
-	}
-	l := j.Live()
-	if l.Grants != 2 || l.DoubleGrants != 1 || l.TokenRegressions != 1 || l.Contended != 0 || !strings.Contains(l.FirstHit, "duplicate token on k") {
-		t.Errorf("got %+v", l)
-	}
-}
-
-// TestLimit shows that a flood of findings neither grows the judge nor hides
-// how many there were.
-func TestLimit(t *testing.T) {
-	h := parse(t, "ttl 100ms", "")
-	h.Events = nil
-	add := func(kind history.Kind, op history.Op, owner string) {
-		n := len(h.Events)
-		e := history.Event{Index: n, Time: 1000, Process: n / 2, Kind: kind, Op: op, Key: "k", Owner: owner}
-		if kind == history.OK {
-			e.Has, e.ValidUntil = history.HasValidUntil, 500
-		}
-		h.Events = append(h.Events, e)
-	}
-	for i := range 500 {
-		owner := string(rune('a' + i%2))
-		add(history.Invoke, history.Acquire, owner)
-		add(history.OK, history.Acquire, owner)
-	}
-	h.Truncated = false
-	r := Check(t.Context(), h, Options{Limit: 7})
-	if len(r.Violations) != 7 || r.Totals["S7"] != 500 {
-		t.Errorf("%d listed of %v", len(r.Violations), r.Totals)
-	}
 }

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"time"
 
 	"locktorture/workload/history"
@@ -85,7 +86,7 @@ func (j *Judge) show(f *fact, i int) (next int) {
 		}
 	}()
 	for rules := j.wanted[f.what]; next < len(rules); next++ {
-		j.rules[rules[next]].see(f)
+		rules[next].see(f)
 	}
 	return next
 }
@@ -93,29 +94,38 @@ func (j *Judge) show(f *fact, i int) (next int) {
 // enlist adds a rule.
 func (j *Judge) enlist(r rule) {
 	for _, w := range r.wants() {
-		j.wanted[w] = append(j.wanted[w], len(j.rules))
+		j.wanted[w] = append(j.wanted[w], r)
 	}
 	j.rules = append(j.rules, r)
 }
 
 // finishRules lets every rule that still stands judge what it left open.
 func (j *Judge) finishRules() {
-	for i := range j.rules {
+	for _, r := range j.rules {
 		func() {
 			defer func() {
-				if r := recover(); r != nil {
-					j.bury(i, r)
+				if cause := recover(); cause != nil {
+					j.bury(r, cause)
 				}
 			}()
-			j.rules[i].finish()
+			if !slices.Contains(j.dead, r) {
+				r.finish()
+			}
 		}()
 	}
 }
 
-// bury replaces a rule that panicked.
-func (j *Judge) bury(i int, cause any) {
-	j.crashed = append(j.crashed, crash{j.rules[i].ids(), cause, j.events})
-	j.rules[i] = buried{}
+// bury takes a rule that panicked out of the way.
+func (j *Judge) bury(r rule, cause any) {
+	j.crashed = append(j.crashed, crash{r.ids(), cause, j.events})
+	j.dead = append(j.dead, r)
+	for w := range j.wanted {
+		for i, x := range j.wanted[w] {
+			if x == r {
+				j.wanted[w][i] = buried{}
+			}
+		}
+	}
 }
 
 // A crash is a rule that panicked.

@@ -44,7 +44,8 @@ type Judge struct {
 	landing landing
 
 	rules      []rule
-	wanted     [facts][]int // which rules see which facts
+	wanted     [facts][]rule // which rules see which facts
+	dead       []rule
 	crashed    []crash
 	broken     *crash // the ledger itself panicked
 	violations hits

@@ -18,8 +18,8 @@ func (l *losses) see(f *fact) {
 	if g.rel != never {
 		return
 	}
-	if len(g.intruders) > 0 && g.intruders[0].ok < f.e.Time {
-		l.late(f, g.intruders[0])
+	if by := g.intruders(); len(by) > 0 && by[0].ok < f.e.Time {
+		l.late(f, by[0])
 		return
 	}
 	if l.j.nemesis.since(g.start) {

@@ -127,35 +127,56 @@ func (o *op) leave() {
 	o.line, o.prev, o.next = nil, nil, nil
 }
 
-// A grant is a successful acquire, and the lease that it began.
+// A grant is a successful acquire, and the lease that it began. Instants that
+// have not come are never.
 type grant struct {
-	holder    *holder
+	holder  *holder
+	fence   uint64
+	inv, ok time.Duration // of the acquire
+	invIdx  int
+	okIdx   int
+	start   time.Duration // of the acquire or the last successful extension
+	d       time.Duration // deadline
+	dIdx    int           // the event that set it
+	first   time.Duration // deadline that the acquire itself gave
+	stop    time.Duration // release invoked, loss reported or extension refused
+	stopIdx int
+	rel     time.Duration // release invoked
+	relIdx  int
+	relOK   time.Duration // release answered yes
+	lost    time.Duration // loss reported
+	lostIdx int
+	section mark // last accepted write of the critical section
+	trouble *troubles
+
+	depth     int32 // re-entrant holds
+	extends   int32 // extensions under way
 	mode      history.Mode
-	fence     uint64
-	inv, ok   time.Duration // of the acquire
-	invIdx    int
-	okIdx     int
-	start     time.Duration // of the acquire or the last successful extension
-	d         time.Duration // deadline
-	dIdx      int           // the event that set it
-	first     time.Duration // deadline that the acquire itself gave
-	stop      time.Duration // release invoked, loss reported or extension refused; never before
-	stopIdx   int
-	rel       time.Duration // release invoked; never before
-	relIdx    int
-	relOK     time.Duration // release answered yes; never before
-	lost      time.Duration // loss reported; never before
-	lostIdx   int
-	relUnsure bool       // its release is of unknown outcome
-	counted   bool       // judged for S9
-	depth     int        // re-entrant holds
-	extends   int        // extensions under way
-	renewed   bool       // extended by automatic renewal
-	stands    bool       // no promise: ttl − drift stands in
+	relUnsure bool // its release is of unknown outcome
+	counted   bool // judged for S9
+	renewed   bool // extended by automatic renewal
+	stands    bool // no promise: ttl − drift stands in
+}
+
+// troubles are what few grants have.
+type troubles struct {
 	intruders []*grant   // others' later grants while this one was not released, until one counts
 	parked    []*landing // writes that an extension under way may yet cover
+}
 
-	section mark // last accepted write of the critical section
+// intruders are the grants that crossed g.
+func (g *grant) intruders() []*grant {
+	if g.trouble == nil {
+		return nil
+	}
+	return g.trouble.intruders
+}
+
+func (g *grant) inTrouble() *troubles {
+	if g.trouble == nil {
+		g.trouble = new(troubles)
+	}
+	return g.trouble
 }
 
 // end is where the definite hold ends, exclusive.
@@ -176,13 +197,25 @@ func overlap(a, b *grant) (from, length time.Duration) {
 
 // A holder is one owner's relation to one key.
 type holder struct {
-	key   *key
-	owner string
-	grant *grant  // its latest
-	prior *grant  // the one before
-	tried use     // useRefused or useUnknown: the latest attempt after that grant
+	key    *key
+	owner  string
+	grant  *grant // its latest
+	prior  *grant // the one before
+	tried  use    // useRefused or useUnknown: the latest attempt after that grant
+	detail *detail
+}
+
+// detail is what is kept of a holder where it is asked for.
+type detail struct {
 	wait  wait    // for its next grant
 	audit section // its last one in the store's log
+}
+
+func (h *holder) more() *detail {
+	if h.detail == nil {
+		h.detail = new(detail)
+	}
+	return h.detail
 }
 
 // A key is a guarded resource.

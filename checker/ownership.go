@@ -60,9 +60,9 @@ func (w *ownership) finish() {
 	}
 }
 
-// intruders is how many grants that crossed a lease are remembered until one
+// maxIntruders is how many grants that crossed a lease are remembered until one
 // did for longer than the clock uncertainty.
-const intruders = 4
+const maxIntruders = 4
 
 // cross notes for every lease not released that another's grant crossed it.
 func (w *ownership) cross(f *fact) {
@@ -71,8 +71,8 @@ func (w *ownership) cross(f *fact) {
 		if _, length := crossed(x, g.ok); length > w.j.h.Epsilon {
 			return true
 		}
-		if conflicts(x, g) && len(x.intruders) < intruders {
-			x.intruders = append(x.intruders, g)
+		if conflicts(x, g) && len(x.intruders()) < maxIntruders {
+			x.inTrouble().intruders = append(x.trouble.intruders, g)
 		}
 		return x.holder == g.holder
 	})
@@ -82,7 +82,7 @@ func (w *ownership) cross(f *fact) {
 // crossed is for how long another's definite hold lay inside (ok(g), t), and
 // whose: the longest one.
 func crossed(g *grant, t time.Duration) (by *grant, length time.Duration) {
-	for _, x := range g.intruders {
+	for _, x := range g.intruders() {
 		if l := min(x.end(), t) - max(x.ok, g.ok); l > length {
 			by, length = x, l
 		}
@@ -106,7 +106,7 @@ const shortCrossings = 64
 // across judges a crossing (S6).
 func (w *ownership) across(f *fact, how string) {
 	c := crossing{f.grant, f.op.inv, f.op.ok, f.op.okIdx, how}
-	if len(c.g.intruders) == 0 {
+	if len(c.g.intruders()) == 0 {
 		return
 	}
 	x, length := crossed(c.g, c.inv)

@@ -46,7 +46,7 @@ func (s *service) see(f *fact) {
 }
 
 func (s *service) attempt(f *fact) {
-	w := &f.op.holder.wait
+	w := &f.op.holder.more().wait
 	switch f.what {
 	case asked:
 		s.asked++
@@ -70,7 +70,7 @@ func (s *service) attempt(f *fact) {
 // waited reports L3. Waits that a fault touched are nobody's fault.
 func (s *service) waited(h *holder, until time.Duration, idx int) {
 	bound, ok := s.j.h.Bounds[boundWait]
-	w := h.wait
+	w := h.more().wait
 	if !ok || !s.j.test.waitedBeyond(until-w.from, time.Duration(bound)) || s.j.nemesis.since(w.from) {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *service) finish() {
 	}
 	for _, k := range s.j.sortedKeys() {
 		for _, h := range k.sortedHolders() {
-			if w := h.wait; w.on {
+			if w := h.more().wait; w.on {
 				s.waited(h, min(w.last, s.j.now), w.idx)
 			}
 		}

@@ -17,11 +17,11 @@ func (z *zombies) see(f *fact) {
 	case landed:
 		z.landed(f)
 	case extended, unmoved:
-		if g := f.grant; g.extends == 0 && len(g.parked) > 0 {
-			for _, l := range g.parked {
+		if g := f.grant; g.extends == 0 && g.trouble != nil {
+			for _, l := range g.trouble.parked {
 				z.late(g.holder.key, l)
 			}
-			g.parked = nil
+			g.trouble.parked = nil
 		}
 	}
 }
@@ -37,7 +37,7 @@ func (z *zombies) landed(f *fact) {
 	case g.extends > 0:
 		o.kept = true
 		l := *f.land
-		g.parked = append(g.parked, &l)
+		g.inTrouble().parked = append(g.trouble.parked, &l)
 	default:
 		z.late(f.key, f.land)
 	}

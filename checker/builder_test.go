@@ -1,0 +1,99 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A builder makes histories event by event.
+type builder struct {
+	h       history.History
+	now     time.Duration
+	ops     int
+	workers [3]worker
+	next    int // process
+}
+
+type worker struct {
+	process int
+	open    history.Op
+	mode    history.Mode // of the lease
+	inv     time.Duration
+	d       time.Duration
+	holds   bool // it has a lease that it did not release
+}
+
+// A choice is what a worker can do next.
+type choice struct {
+	kind  history.Kind
+	op    history.Op
+	mode  history.Mode
+	fence uint64
+}
+
+func newBuilder(ttl, eps time.Duration) *builder {
+	b := &builder{next: 3}
+	b.h.Header = history.Header{Version: 1, Nodes: 1, Quorum: 1, TTL: ttl, Epsilon: eps}
+	for i := range b.workers {
+		b.workers[i].process = i
+	}
+	return b
+}
+
+func (b *builder) choices(i int) []choice {
+	w := &b.workers[i]
+	switch {
+	case w.open == history.Acquire:
+		return []choice{{kind: history.OK}, {kind: history.OK}, {kind: history.Fail}, {kind: history.Info}}
+	case w.open != 0:
+		return []choice{{kind: history.OK}, {kind: history.Info}, {kind: history.Fail}}
+	case w.holds && b.now < w.d:
+		return []choice{{kind: history.Invoke, op: history.Release}, {kind: history.Invoke, op: history.Extend}}
+	case w.holds:
+		return []choice{{kind: history.Invoke, op: history.Release}, {kind: history.Invoke, op: history.Extend}, {kind: history.Invoke, op: history.Acquire}}
+	}
+	return []choice{{kind: history.Invoke, op: history.Acquire}}
+}
+
+func (b *builder) apply(i int, c choice) {
+	w := &b.workers[i]
+	e := history.Event{
+		Index: len(b.h.Events), Time: b.now, Process: w.process, Kind: c.kind, Op: w.open, Key: "k", Owner: string(rune('a' + i)), Mode: w.mode,
+	}
+	if c.kind == history.Invoke {
+		e.Op, w.open, w.inv = c.op, c.op, b.now
+		if c.op == history.Acquire {
+			w.mode, e.Mode = c.mode, c.mode
+		}
+		b.ops++
+	} else {
+		w.finish(&e, c, b.h.Header.TTL)
+	}
+	b.h.Events = append(b.h.Events, e)
+	if c.kind == history.Info {
+		w.process = b.next
+		b.next++
+	}
+}
+
+func (w *worker) finish(e *history.Event, c choice, ttl time.Duration) {
+	switch {
+	case w.open == history.Acquire && c.kind == history.OK:
+		e.Fence, w.holds, w.d = c.fence, true, w.inv+ttl
+	case w.open == history.Extend && c.kind == history.OK:
+		w.d = w.inv + ttl
+	case w.open == history.Release, w.open == history.Extend && c.kind == history.Fail:
+		w.holds = false
+	}
+	w.open = 0
+}
+
+func (b *builder) history() history.History {
+	h := b.h
+	h.Events = append(slices.Clone(h.Events), history.Event{
+		Index: len(h.Events), Time: b.now + 1000, Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd,
+	})
+	return h
+}

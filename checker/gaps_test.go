@@ -1,0 +1,84 @@
+package checker
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestGaps shows what keeps a history without a violation from passing.
+func TestGaps(t *testing.T) {
+	for _, c := range []struct {
+		name, header, history string
+		want                  []string
+	}{
+		{"nothing happened", "ttl 100ms", "", []string{"V1"}},
+		{"one grant is enough unless more is asked for", "ttl 100ms", oneGrant, nil},
+		{"fewer than the floor", "ttl 100ms floors grants=2", oneGrant, []string{"V1"}},
+		{"as many as the floor", "ttl 100ms floors grants=1", oneGrant, nil},
+		{"two floors missed", "ttl 100ms floors handovers=1,takeovers=1", oneGrant, []string{"V1", "V1"}},
+		{"a floor that nobody counts", "ttl 100ms floors moons=1", oneGrant, []string{"V1"}},
+		{"a fault that did nothing", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis fail fault cut-link target n1`, []string{"V2"}},
+		{"a fault without receipt", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis info fault cut-link target n1
+			nemesis invoke heal cut-link target n1
+			nemesis info heal cut-link target n1`, []string{"V2"}},
+		{"a fault that its heal proves", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis info fault cut-link target n1
+			nemesis invoke heal cut-link target n1
+			nemesis ok heal cut-link target n1 receipt "3 requests held"`, nil},
+		{"a fault never healed", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r`, []string{"V2"}},
+		{"a heal that did nothing", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r
+			nemesis invoke heal cut-link target n1
+			nemesis fail heal cut-link target n1`, []string{"V2"}},
+		{"one of two like faults healed", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r
+			nemesis invoke fault cut-link target n2
+			nemesis ok fault cut-link target n2 receipt r
+			nemesis invoke heal cut-link target n2
+			nemesis ok heal cut-link target n2 receipt r`, []string{"V2"}},
+		{"an instant fault needs no heal", "ttl 100ms", oneGrant + `
+			nemesis invoke fault kill-node target n1 instant
+			nemesis ok fault kill-node target n1 instant receipt r`, nil},
+		{"a moment not reached", "ttl 100ms", oneGrant + `
+			nemesis ok phase main note "sometimes extension, takeover; clean"`, []string{"V3", "V3"}},
+		{"a moment reached", "ttl 100ms", oneGrant + `
+			nemesis ok phase main note "sometimes extension, minority-acquire; reached minority-acquire"
+			a invoke extend k
+			a ok extend k until 120ms`, nil},
+		{"the harness lagged", "ttl 100ms", oneGrant + `
+			nemesis ok phase final lag 11ms`, []string{"V4"}},
+		{"the harness lagged a little", "ttl 100ms", oneGrant + `
+			nemesis ok phase final lag 10ms`, nil},
+		{"too slow a load", "ttl 100ms floors rate=10000", oneGrant, []string{"V4"}},
+		{"the canary was missed", "ttl 100ms", oneGrant + `
+			nemesis ok phase final note "canary missed: quorum-2"`, []string{"V6"}},
+		{"the canary was caught", "ttl 100ms", oneGrant + `
+			nemesis ok phase final note "canary caught: quorum-2"`, nil},
+		{"not clean", "ttl 100ms", "nemesis ok phase warmup note \"dirty: 3 keys\"\n" + oneGrant[1:], []string{"V7"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, c.header, c.history)
+			var got []string
+			for _, f := range r.Inconclusive {
+				got = append(got, f.ID)
+			}
+			want := Inconclusive
+			if c.want == nil {
+				want = Pass
+			}
+			if !slices.Equal(got, c.want) || r.Verdict != want {
+				t.Errorf("verdict %s with %v, want %s with %v", r.Verdict, got, want, c.want)
+			}
+			checkTexts(t, r)
+		})
+	}
+}

@@ -1,0 +1,83 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"locktorture/workload/history"
+)
+
+// panics is a rule that breaks down at the nth fact.
+type panics struct{ left int }
+
+func (*panics) ids() []string { return []string{"S99"} }
+func (*panics) wants() []what { return []what{asked, granted} }
+func (*panics) finish()       {}
+func (p *panics) see(*fact) {
+	if p.left--; p.left < 0 {
+		panic("out of luck")
+	}
+}
+
+// TestPanic shows that a rule that breaks down takes nothing with it but its
+// own property.
+func TestPanic(t *testing.T) {
+	h := parse(t, "ttl 100ms", twice)
+	whole := Check(t.Context(), h, Options{})
+	for at := range 4 {
+		j := New(h.Header, Options{})
+		rules := slices.Insert(j.rules, at, rule(&panics{left: at}))
+		j.rules, j.wanted = nil, [facts][]rule{}
+		for _, r := range rules {
+			j.enlist(r)
+		}
+		for i := range h.Events {
+			j.Event(&h.Events[i])
+		}
+		r := j.Finish(t.Context(), false)
+		if !slices.Equal(short(r.Violations), short(whole.Violations)) || r.Evidence != whole.Evidence {
+			t.Errorf("with a panic at %d: %v, want %v", at, short(r.Violations), short(whole.Violations))
+		}
+		if len(r.Inconclusive) != 1 || !strings.Contains(r.Inconclusive[0].Text, "S99") {
+			t.Errorf("inconclusive %v, want V5 for S99", r.Inconclusive)
+		}
+	}
+}
+
+func TestLive(t *testing.T) {
+	h := parse(t, "ttl 100ms", twice)
+	j := New(h.Header, Options{})
+	for i := range h.Events {
+		j.Event(&h.Events[i])
+	}
+	l := j.Live()
+	if l.Grants != 2 || l.DoubleGrants != 1 || l.TokenRegressions != 1 || l.Contended != 0 || !strings.Contains(l.FirstHit, "duplicate token on k") {
+		t.Errorf("got %+v", l)
+	}
+}
+
+// TestLimit shows that a flood of findings neither grows the judge nor hides
+// how many there were.
+func TestLimit(t *testing.T) {
+	h := parse(t, "ttl 100ms", "")
+	h.Events = nil
+	add := func(kind history.Kind, op history.Op, owner string) {
+		n := len(h.Events)
+		e := history.Event{Index: n, Time: 1000, Process: n / 2, Kind: kind, Op: op, Key: "k", Owner: owner}
+		if kind == history.OK {
+			e.Has, e.ValidUntil = history.HasValidUntil, 500
+		}
+		h.Events = append(h.Events, e)
+	}
+	for i := range 500 {
+		owner := string(rune('a' + i%2))
+		add(history.Invoke, history.Acquire, owner)
+		add(history.OK, history.Acquire, owner)
+	}
+	h.Truncated = false
+	r := Check(t.Context(), h, Options{Limit: 7})
+	if len(r.Violations) != 7 || r.Totals["S7"] != 500 {
+		t.Errorf("%d listed of %v", len(r.Violations), r.Totals)
+	}
+}

@@ -1,0 +1,128 @@
+package checker
+
+import "testing"
+
+func TestStaleWrites(t *testing.T) { runCases(t, staleWritesCases()) }
+
+func staleWritesCases() []verdictCase {
+	const grants = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence 1 until 10ms
+		 9ms b invoke acquire k
+		11ms b ok acquire k fence 2 until 19ms
+		12ms b invoke write k fence 2 value b1
+		13ms b ok write k fence 2 value b1 seq 1`
+	return []verdictCase{
+		{
+			name: "accepted after a newer token", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [5 7]"},
+			history: grants + `
+				14ms a invoke write k fence 1 value a1
+				15ms a ok write k fence 1 value a1 seq 2`,
+		},
+		{
+			name: "rejected", header: "ttl 10ms fenced", want: Pass,
+			history: grants + `
+				14ms a invoke write k fence 1 value a1
+				15ms a fail write k fence 1 value a1 seq 2 err stale`,
+		},
+		{
+			name: "the store fences nothing", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 3 7]"},
+			history: grants + `
+				14ms a invoke write k fence 1 value a1
+				15ms a ok write k fence 1 value a1 seq 2`,
+		},
+		{
+			name: "accepted before the newer token, told later", header: "ttl 10ms fenced", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a invoke write k fence 1 value a1
+				 9ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				12ms b invoke write k fence 2 value b1
+				13ms b ok write k fence 2 value b1 seq 2
+				14ms a ok write k fence 1 value a1 seq 1`,
+		},
+		{
+			name: "accepted after it, told earlier", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [6 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a invoke write k fence 1 value a1
+				 9ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				12ms b invoke write k fence 2 value b1
+				13ms a ok write k fence 1 value a1 seq 2
+				14ms b ok write k fence 2 value b1 seq 1`,
+		},
+		{
+			name: "the same token twice", header: "ttl 10ms fenced", want: Pass,
+			history: grants + `
+				14ms b invoke write k fence 2 value b2
+				15ms b ok write k fence 2 value b2 seq 2`,
+		},
+		{
+			name: "another key's token", header: "ttl 10ms fenced", want: Pass,
+			history: grants + `
+				14ms c invoke acquire l
+				15ms c ok acquire l fence 1 until 24ms
+				16ms c invoke write l fence 1 value c1
+				17ms c ok write l fence 1 value c1 seq 2`,
+		},
+		{
+			name: "of unknown outcome, and the store's log says that it landed", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [5 8]"},
+			history: grants + `
+				14ms a invoke write k fence 1 value a1
+				15ms a info write k fence 1 value a1
+				20ms store ok audit k value a1 seq 2 owner a fence 1`,
+		},
+		{
+			name: "of unknown outcome, and the store's log says that it was rejected", header: "ttl 10ms fenced", want: Pass,
+			history: grants + `
+				14ms a invoke write k fence 1 value a1
+				15ms a info write k fence 1 value a1
+				20ms store fail audit k value a1 seq 2 owner a fence 1`,
+		},
+		{
+			name: "of unknown outcome, landed first", header: "ttl 10ms fenced", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a info write k fence 1 value a1
+				 9ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				12ms b invoke write k fence 2 value b1
+				13ms b ok write k fence 2 value b1 seq 2
+				20ms store ok audit k value a1 seq 1 owner a fence 1`,
+		},
+		{
+			name: "a known one after an unknown newer one", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [7 8]"},
+			suspicious: []string{"S3z [1 3 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 9ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				12ms b invoke write k fence 2 value b1
+				13ms b info write k fence 2 value b1
+				14ms a invoke write k fence 1 value a1
+				15ms a ok write k fence 1 value a1 seq 2
+				20ms store ok audit k value b1 seq 1 owner b fence 2`,
+		},
+		{
+			name: "of two unknown ones", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [8 9]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 9ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				12ms b invoke write k fence 2 value b1
+				13ms b info write k fence 2 value b1
+				14ms a invoke write k fence 1 value a1
+				15ms a info write k fence 1 value a1
+				20ms store ok audit k value b1 seq 1 owner b fence 2
+				20ms store ok audit k value a1 seq 2 owner a fence 1`,
+		},
+	}
+}

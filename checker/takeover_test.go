@@ -1,0 +1,83 @@
+package checker
+
+import "testing"
+
+func TestEarlyTakeover(t *testing.T) { runCases(t, earlyTakeoverCases()) }
+
+func earlyTakeoverCases() []verdictCase {
+	return []verdictCase{
+		{
+			name: "a node forgot", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 5]", "S10 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms`,
+		},
+		{
+			name: "meant to be seen", header: "ttl 100ms expected S10", want: Pass, violations: []string{"S1 [1 5]", "S10 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms`,
+		},
+		{
+			name: "meant to be seen, and not", header: "ttl 100ms expected S10", want: Inconclusive,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant`,
+		},
+		{
+			name: "after a reported loss", header: "ttl 100ms", want: Fail, violations: []string{"S10 [1 6]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms a ok lost k
+				 5ms b invoke acquire k
+				 6ms b ok acquire k until 105ms`,
+		},
+		{
+			name: "after a reported loss, at the deadline", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms a ok lost k
+				 5ms b invoke acquire k
+			   100ms b ok acquire k until 105ms`,
+		},
+		{
+			name: "after a reported loss, within the clocks' uncertainty of the deadline", header: "ttl 100ms epsilon 5ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms a ok lost k
+				 5ms b invoke acquire k
+				96ms b ok acquire k until 105ms`,
+		},
+		{
+			name: "a release had been sent", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms a invoke release k
+				 5ms b invoke acquire k
+				 6ms b ok acquire k until 105ms
+				 7ms a ok release k`,
+		},
+	}
+}
