@@ -62,6 +62,7 @@ type mark struct {
 type doubts struct {
 	above    tokenMark    // the first higher token accepted on its key
 	below    tokenMark    // the last lower one
+	rival    update       // the first update accepted that started from the same version
 	passed   int          // writes accepted since
 	audited  history.Kind // what the store's log said before its client did; 0 is nothing
 	auditIdx int

@@ -36,11 +36,31 @@ type update struct {
 const recentUpdates = 32
 
 func (*sections) ids() []string { return []string{"S3"} }
-func (*sections) wants() []what { return []what{landed} }
-func (*sections) finish()       {}
+func (*sections) wants() []what { return []what{landed, unknown} }
+
+// finish looks at the updates that stayed unknown: had they landed, they would
+// have lost another's, or theirs been lost.
+func (s *sections) finish() {
+	for _, o := range s.j.unsettledWrites() {
+		if o.doubts == nil || o.doubts.rival.seq == 0 || s.j.suspicious.full("S3") {
+			continue
+		}
+		u := o.doubts.rival
+		text := fmt.Sprintf("%s and %s both read version %d of %s, changed it, and wrote it back; %s never heard what became of its write %q. If it landed, one of the two updates is lost.",
+			u.holder.owner, o.holder.owner, o.base, o.holder.key.name, o.holder.owner, o.value)
+		s.j.suspect(&hit{
+			id: "S3", key: o.holder.key, owners: owners(u.holder.owner, o.holder.owner), witness: []int{u.idx, o.okIdx},
+			from: o.inv, to: o.ok, text: func() string { return text },
+		})
+	}
+}
 
 func (s *sections) see(f *fact) {
-	if f.what != landed || f.land.seq == 0 {
+	if f.what == unknown {
+		s.unknown(f)
+		return
+	}
+	if f.land.seq == 0 {
 		return
 	}
 	if f.op.has&history.HasBase != 0 {
@@ -95,13 +115,16 @@ func (s *sections) blame(intruder *holder, f *fact) string {
 func (s *sections) update(f *fact) {
 	st, o := &f.key.sec, f.op
 	me := update{mark{f.land.seq, f.land.idx}, o.base, o.holder}
-	if o.base < st.last.seq {
-		for _, u := range st.bases {
-			if u.base == o.base && u.seq != me.seq {
-				s.lost(f, u)
-				break
-			}
-		}
+	u, found := update{}, false
+	if o.base < st.last.seq { // else nobody can have landed in between
+		u, found = st.rival(me)
+	}
+	if !found && f.land.late {
+		u = o.doubt().rival
+		found = u.seq != 0
+	}
+	if found {
+		s.lost(f, u)
 	}
 	if len(st.bases) < recentUpdates {
 		st.bases = append(st.bases, me)
@@ -109,6 +132,28 @@ func (s *sections) update(f *fact) {
 	}
 	st.bases[st.next] = me
 	st.next = (st.next + 1) % recentUpdates
+}
+
+// unknown looks for a rival among the updates that landed before an unknown
+// one was issued. Those that land later find it themselves.
+func (s *sections) unknown(f *fact) {
+	o := f.op
+	if o.what != history.Write || o.has&history.HasBase == 0 {
+		return
+	}
+	if u, ok := f.key.sec.rival(update{base: o.base}); ok && o.doubt().rival.seq == 0 {
+		o.doubts.rival = u
+	}
+}
+
+// rival finds an update that started from the same version as u.
+func (st *sectionState) rival(u update) (update, bool) {
+	for _, x := range st.bases {
+		if x.base == u.base && x.seq != u.seq {
+			return x, true
+		}
+	}
+	return update{}, false
 }
 
 func (s *sections) lost(f *fact, u update) {

@@ -104,6 +104,60 @@ func sectionsCases() []verdictCase {
 				 9ms b ok write k value b1 base 0 seq 2`,
 		},
 		{
+			name: "two updates of one version, one of unknown outcome", header: "ttl 100ms", want: Pass, suspicious: []string{"S3 [3 9]"},
+			history: two[:len(two)-len("seq 1")] + `seq 1 base 0
+				 4ms a invoke release k
+				 5ms a ok release k
+				 6ms b invoke acquire k
+				 7ms b ok acquire k until 106ms
+				 8ms b invoke write k value b1 base 0
+				 9ms b info write k value b1`,
+		},
+		{
+			name: "two updates of one version, the unknown one first", header: "ttl 100ms", want: Pass, suspicious: []string{"S3 [3 9]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k until 100ms owner a
+				 2ms a0 invoke write k owner a value a1 base 0
+				 3ms a0 info write k owner a value a1
+				 4ms a1 invoke release k owner a
+				 5ms a1 ok release k owner a
+				 6ms b invoke acquire k
+				 7ms b ok acquire k until 106ms
+				 8ms b invoke write k value b1 base 0
+				 9ms b ok write k value b1 seq 2 base 0`,
+		},
+		{
+			name: "two updates of one version, the unknown one first, and it landed", header: "ttl 100ms", want: Fail, violations: []string{"S3 [9 10]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k until 100ms owner a
+				 2ms a0 invoke write k owner a value a1 base 0
+				 3ms a0 info write k owner a value a1
+				 4ms a1 invoke release k owner a
+				 5ms a1 ok release k owner a
+				 6ms b invoke acquire k
+				 7ms b ok acquire k until 106ms
+				 8ms b invoke write k value b1 base 0
+				 9ms b ok write k value b1 seq 2 base 0
+				20ms store ok audit k owner a value a1 seq 1`,
+		},
+		{
+			name: "two updates of one version, the unknown one first, and it did not land", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k until 100ms owner a
+				 2ms a0 invoke write k owner a value a1 base 0
+				 3ms a0 info write k owner a value a1
+				 4ms a1 invoke release k owner a
+				 5ms a1 ok release k owner a
+				 6ms b invoke acquire k
+				 7ms b ok acquire k until 106ms
+				 8ms b invoke write k value b1 base 0
+				 9ms b ok write k value b1 seq 2 base 0
+				20ms store ok audit k owner b value b1 seq 2`,
+		},
+		{
 			name: "two updates in turn", header: "ttl 100ms", want: Pass,
 			history: two[:len(two)-len("seq 1")] + `seq 1 base 0
 				 4ms a invoke release k

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -125,11 +126,7 @@ func (j *Judge) close() {
 		e.Index = o.invIdx // the last that is known of it
 		j.complete(&e, o)
 	}
-	left := make([]*op, 0, len(j.unknown))
-	for _, o := range j.unknown {
-		left = append(left, o)
-	}
-	slices.SortFunc(left, func(a, b *op) int { return a.invIdx - b.invIdx })
+	left := j.unsettledWrites()
 	for _, o := range left {
 		switch {
 		case j.audited:
@@ -139,4 +136,12 @@ func (j *Judge) close() {
 			j.land(end, landing{op: o, idx: o.okIdx, late: true})
 		}
 	}
+}
+
+// unsettledWrites lists the writes that are of unknown outcome still, in the
+// order of their invocation.
+func (j *Judge) unsettledWrites() []*op {
+	left := slices.Collect(maps.Values(j.unknown))
+	slices.SortFunc(left, func(a, b *op) int { return a.invIdx - b.invIdx })
+	return left
 }

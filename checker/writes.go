@@ -131,7 +131,7 @@ func (j *Judge) land(e *history.Event, l landing) {
 			log.lateTop, log.lateHigh = o.fence, here
 		}
 	default:
-		log.pass(o.fence, here)
+		log.pass(o, here)
 		if o.fence > log.top {
 			log.top, log.high = o.fence, here
 		}
@@ -143,26 +143,31 @@ const passable = 64
 
 // pass tells the writes of the key that are not settled which tokens were
 // accepted around them. The first higher one settles all that can be told.
-func (l *storeLog) pass(fence uint64, here mark) {
+func (l *storeLog) pass(w *op, here mark) {
 	for o := l.open.head; o != nil; o = o.next {
-		o.pass(fence, here)
+		o.pass(w, here)
 	}
 	if len(l.fresh) == 0 {
 		return
 	}
 	l.fresh = slices.DeleteFunc(l.fresh, func(u *op) bool {
 		u.doubt().passed++
-		return u.settled != "" || u.pass(fence, here) || u.doubts.passed > passable
+		return u.settled != "" || u.pass(w, here) || u.doubts.passed > passable
 	})
 }
 
-// pass reports whether later writes can add nothing.
-func (o *op) pass(fence uint64, here mark) bool {
+// pass compares o with an accepted write, and reports whether later ones can
+// add nothing.
+func (o *op) pass(w *op, here mark) bool {
+	const base = history.HasBase
+	if o.has&w.has&base != 0 && o.base == w.base && o.doubt().rival.seq == 0 {
+		o.doubts.rival = update{here, w.base, w.holder}
+	}
 	switch {
-	case fence > o.fence && o.newer().seq == 0:
-		o.doubt().above = tokenMark{here, fence}
-	case fence < o.fence:
-		o.doubt().below = tokenMark{here, fence}
+	case w.fence > o.fence && o.newer().seq == 0:
+		o.doubt().above = tokenMark{here, w.fence}
+	case w.fence < o.fence:
+		o.doubt().below = tokenMark{here, w.fence}
 	}
 	return o.newer().seq != 0
 }
