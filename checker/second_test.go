@@ -1,0 +1,134 @@
+package checker
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"locktorture/workload/history"
+)
+
+// judgeAll judges a text history with everything turned on.
+func judgeAll(t *testing.T, ctx context.Context, h history.History, broken func(*tests)) Report {
+	t.Helper()
+	j := New(h.Header, Options{SecondOpinion: true, Counterfactual: true})
+	if broken != nil {
+		broken(&j.test)
+	}
+	for i := range h.Events {
+		j.Event(&h.Events[i])
+	}
+	return j.Finish(ctx, h.Truncated)
+}
+
+const overlapping = `
+	 0ms a invoke acquire k
+	 1ms a ok acquire k until 100ms
+	 2ms b invoke acquire k
+	 3ms b ok acquire k until 102ms`
+
+func TestSecondOpinion(t *testing.T) {
+	ctx := t.Context()
+	t.Run("agrees with a violation", func(t *testing.T) {
+		r := judgeAll(t, ctx, parse(t, "ttl 100ms", overlapping), nil)
+		if o := r.SecondOpinion; r.Verdict != Fail || o.Anomalies != 1 || o.Agreed != o.Windows || len(r.Harness) > 0 {
+			t.Errorf("%s, %+v, %v", r.Verdict, o, r.Harness)
+		}
+	})
+	t.Run("agrees that nothing is wrong", func(t *testing.T) {
+		r := judgeAll(t, ctx, parse(t, "ttl 100ms", oneGrant), nil)
+		if o := r.SecondOpinion; r.Verdict != Pass || o.Windows != 1 || o.Agreed != 1 {
+			t.Errorf("%s, %+v", r.Verdict, o)
+		}
+	})
+	t.Run("disagrees with a blind sweep", func(t *testing.T) {
+		r := judgeAll(t, ctx, parse(t, "ttl 100ms", overlapping), func(c *tests) {
+			c.overlaps = func(_, _ d) bool { return false }
+		})
+		if r.Verdict != HarnessError || r.Exit != 70 || len(r.Harness) != 1 || !strings.Contains(r.Harness[0].Text, "[1 3]") {
+			t.Errorf("%s, %v", r.Verdict, r.Harness)
+		}
+	})
+	t.Run("a violation prevails over a disagreement", func(t *testing.T) {
+		r := judgeAll(t, ctx, parse(t, "ttl 100ms", overlapping+`
+			 4ms b invoke write k value b1
+			 5ms b ok write k value b1 seq 1
+			 6ms b invoke release k
+			 7ms b ok release k
+			 8ms b invoke write k value b2
+			 9ms b ok write k value b2 seq 2`), func(c *tests) {
+			c.overlaps = func(_, _ d) bool { return false }
+		})
+		if r.Verdict != Fail || len(r.Harness) != 1 || !slices.Equal(short(r.Violations), []string{"S8 [6 9]"}) {
+			t.Errorf("%s, %v, %v", r.Verdict, short(r.Violations), r.Harness)
+		}
+	})
+	t.Run("undecided hides nothing and adds nothing", func(t *testing.T) {
+		over, cancel := context.WithCancel(ctx)
+		cancel()
+		r := judgeAll(t, over, parse(t, "ttl 100ms", overlapping), nil)
+		if o := r.SecondOpinion; r.Verdict != Fail || o.Undecided != o.Windows || o.Windows == 0 || len(r.Harness) > 0 {
+			t.Errorf("%s, %+v", r.Verdict, o)
+		}
+		if r := judgeAll(t, over, parse(t, "ttl 100ms", oneGrant), nil); r.Verdict != Pass || r.SecondOpinion.Undecided != 1 {
+			t.Errorf("%s, %+v", r.Verdict, r.SecondOpinion)
+		}
+	})
+	t.Run("of a long history", func(t *testing.T) {
+		h := recorded(20_000, 0.05, 1000)
+		r := judgeAll(t, ctx, h, nil)
+		if o := r.SecondOpinion; o.Anomalies == 0 || o.Windows < randomWindows || o.Agreed+o.Undecided != o.Windows || o.Agreed < o.Windows/2 {
+			t.Errorf("%+v, %v", o, r.Harness)
+		}
+	})
+}
+
+func TestCounterfactual(t *testing.T) {
+	r := judgeAll(t, t.Context(), parse(t, "ttl 10ms fenced", `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence 1 until 10ms
+		 2ms a invoke write k fence 1 value a1
+		 3ms a ok write k fence 1 value a1 seq 1
+		 4ms a invoke write k fence 1 value a2
+		 5ms a ok write k fence 1 value a2 seq 2
+		11ms a invoke write k fence 1 value a3
+		12ms a ok write k fence 1 value a3 seq 3
+		12ms b invoke acquire k
+		13ms b ok acquire k fence 2 until 22ms
+		14ms b invoke write k fence 2 value b1
+		15ms b ok write k fence 2 value b1 seq 4
+		16ms a invoke write k fence 1 value a4
+		17ms a fail write k fence 1 value a4 seq 5 err stale`), nil)
+	got := r.Counterfactual
+	want := Counterfactual{Writes: 5, Late: 2, Stale: 1, Policies: []Policy{
+		{Name: "none", Accepted: 5, LateAccepted: 2, StaleAccepted: 1, Witness: []int{7, 13}},
+		{Name: "at-least", Accepted: 4, LateAccepted: 1, Witness: []int{7}},
+		{Name: "greater", Accepted: 2, GoodRefused: 1},
+		{Name: "deadline", Accepted: 3},
+	}}
+	g, _ := json.Marshal(got)
+	w, _ := json.Marshal(want)
+	if string(g) != string(w) {
+		t.Errorf("got  %s\nwant %s", g, w)
+	}
+}
+
+// TestDeterminism judges one long, broken history twice: the same bytes.
+func TestDeterminism(t *testing.T) {
+	h := recorded(30_000, 0.05, 100)
+	first, err := json.Marshal(judgeAll(t, t.Context(), h, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		again, err := json.Marshal(judgeAll(t, t.Context(), h, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(again) != string(first) {
+			t.Fatalf("two runs differ:\n%s\n%s", first, again)
+		}
+	}
+}
