@@ -14,6 +14,7 @@ type ghost struct {
 	idx    int
 	inv    time.Duration
 	until  time.Duration
+	told   bool // of one hold that it may overlap: one is enough
 }
 
 // doubt books what an unknown outcome leaves open. It is never a violation.
@@ -29,7 +30,7 @@ func (d *doubleGrants) doubt(f *fact) {
 		}
 	case o.what == history.Acquire:
 		k := f.key
-		k.ghost = ghost{o.holder, o.okIdx, o.inv, o.ok + d.j.h.TTL}
+		k.ghost = ghost{holder: o.holder, idx: o.okIdx, inv: o.inv, until: o.ok + d.j.h.TTL}
 		for _, x := range k.held {
 			if x.holder != o.holder && x.end() > o.inv && (x.mode == history.Exclusive || o.mode == history.Exclusive) {
 				d.haunt(k, x)
@@ -41,12 +42,13 @@ func (d *doubleGrants) doubt(f *fact) {
 
 // ghost compares a fresh grant with the last acquire of unknown outcome.
 func (d *doubleGrants) ghost(f *fact) {
-	if x := f.key.ghost; x.holder != nil && x.holder != f.grant.holder && f.grant.ok < x.until {
+	if x := f.key.ghost; x.holder != nil && !x.told && x.holder != f.grant.holder && f.grant.ok < x.until {
 		d.haunt(f.key, f.grant)
 	}
 }
 
 func (d *doubleGrants) haunt(k *key, g *grant) {
+	k.ghost.told = true
 	if d.j.suspicious.full("S1") {
 		return
 	}

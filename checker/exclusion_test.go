@@ -161,6 +161,18 @@ func doubleGrantCases() []verdictCase {
 				 3ms b info acquire k err timeout`,
 		},
 		{
+			name: "one suspicion is enough for an acquire of unknown outcome", header: "ttl 100ms", want: Pass, suspicious: []string{"S1 [1 3]"},
+			history: `
+				 0ms c invoke acquire k
+				 1ms c info acquire k err timeout
+				 2ms b invoke acquire k
+				 3ms b ok acquire k until 102ms
+				 4ms b invoke release k
+				 5ms b ok release k
+				 6ms a invoke acquire k
+				 7ms a ok acquire k until 106ms`,
+		},
+		{
 			name: "a release of unknown outcome may have ended the hold", header: "ttl 100ms", want: Pass, suspicious: []string{"S1 [1 5]"},
 			history: `
 				 0ms a invoke acquire k

@@ -179,6 +179,13 @@ func noProgressCases() []boundCase {
 				91ms c ok acquire l until 100ms`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
+			name: "waiting still when the phase is summed up", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3]"},
+			suspicious: []string{"S1 [1 3]"},
+			history: before + `
+				 5ms b invoke acquire k
+				90ms nemesis ok phase final note "end of phase"`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
 			name: "a fault in between", header: "ttl 10ms", want: Pass,
 			history: before + `
 				 5ms b invoke acquire k

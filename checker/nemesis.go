@@ -176,14 +176,23 @@ func (f *fault) String() string {
 // time out early: what can cause an early takeover (S10).
 var nodeState = []string{
 	"clock", "kill", "restart", "flush", "evict", "failover", "promote", "expire", "swapdb", "rename",
-	"amnesia", "empty", "delete", "ttl", "power", "crash-node", "wipe", "forget",
+	"amnesia", "empty", "delete", "ttl", "power", "crash-node", "wipe", "forget", "demote",
 }
+
+// clocks are the marks of faults that move a node's time, or its leases'.
+var clocks = []string{"clock", "ttl", "expire"}
+
+// stopped are the marks of faults that keep a client from being told anything.
+var stopped = []string{"pause-client", "stop-client", "starve", "crash-client"}
 
 // forgot says whether a fault that touches [from, to] can have made a node
 // forget a lease.
-func (n *nemesis) forgot(from, to time.Duration) bool {
+func (n *nemesis) forgot(from, to time.Duration) bool { return n.marked(from, to, nodeState) }
+
+// marked says whether a fault with one of marks in its name touches [from, to].
+func (n *nemesis) marked(from, to time.Duration, marks []string) bool {
 	return slices.ContainsFunc(n.touching(from, to), func(f *fault) bool {
-		return slices.ContainsFunc(nodeState, func(mark string) bool { return strings.Contains(f.name, mark) })
+		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(f.name, mark) })
 	})
 }
 

@@ -46,7 +46,7 @@ func (*progress) wants() []what {
 func (p *progress) see(f *fact) {
 	switch {
 	case f.what == phased:
-		if f.e.Value == history.PhaseFinal {
+		if f.e.Value == history.PhaseFinal && !p.final {
 			p.final, p.from = true, f.e.Time
 		}
 		return

@@ -89,6 +89,19 @@ func lossesCases() []boundCase {
 				15.1ms a ok lost k`,
 		}},
 		{bounds: map[string]int64{"loss_ns": 3 * ms}, verdictCase: verdictCase{
+			name: "told too late to a client that stood still", header: "ttl 10ms", want: Pass, suspicious: []string{"S11 [1 5 6]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms nemesis invoke fault pause-client target a
+				 2ms nemesis ok fault pause-client target a receipt r
+				11ms b invoke acquire k
+				12ms b ok acquire k until 21ms
+				15.1ms a ok lost k
+				16ms nemesis invoke heal pause-client target a
+				16ms nemesis ok heal pause-client target a receipt r`,
+		}},
+		{bounds: map[string]int64{"loss_ns": 3 * ms}, verdictCase: verdictCase{
 			name: "told in time", header: "ttl 10ms", want: Pass,
 			history: taken + `
 				15ms a ok lost k`,

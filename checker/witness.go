@@ -24,6 +24,7 @@ type sight struct {
 	holder string // "" when the key is not there
 	left   time.Duration
 	watch  bool
+	token  bool // holder is no owner of this history: an attempt's own, random name
 }
 
 // recentSights is how many changes of a key at a node are remembered.
@@ -102,6 +103,7 @@ func (w *witnesses) look(e *history.Event) {
 	k := w.j.key(e.Key)
 	v := k.node(e.Node)
 	s := sight{t: e.Time, idx: e.Index, holder: strings.Clone(e.Holder), watch: e.Note == "watch", left: time.Duration(e.PTTL) * time.Millisecond}
+	s.token = s.holder != "" && !slices.ContainsFunc(k.sortedHolders(), func(h *holder) bool { return s.names(h.owner) })
 	if len(v.seen) == recentSights {
 		v.seen = slices.Delete(v.seen, 0, 1)
 	}
@@ -171,6 +173,8 @@ func (v *nodeView) stored(g *grant) presence {
 			next = v.seen[i+1].t
 		}
 		switch {
+		case s.token:
+			return unseen // nobody can tell whose it is
 		case s.names(g.owner()) && s.t < g.end() && next >= g.inv:
 			return present
 		case s.watch && s.t <= g.inv:

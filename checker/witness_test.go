@@ -39,6 +39,13 @@ func leftoversCases() []verdictCase {
 				 4ms witness ok key k node n1 holder a pttl 11`,
 		},
 		{
+			name: "a longer one after another fault", header: "ttl 10ms", want: Fail, violations: []string{"L8 [6]"},
+			history: done + `
+				 4ms nemesis invoke fault kill-node target n1 instant
+				 4ms nemesis ok fault kill-node target n1 instant receipt r
+				 4ms witness ok key k node n1 holder a pttl 11`,
+		},
+		{
 			name: "long after everybody left", header: "ttl 10ms", want: Fail, violations: []string{"L8 [4]"},
 			history: done + `
 				12ms witness ok key k node n1 holder a pttl 3
@@ -83,9 +90,18 @@ func subQuorumCases() []verdictCase {
 				 5ms a ok release k`,
 		},
 		{
-			name: "another owner whose name begins alike", header: "ttl 10ms nodes 3 quorum 2", want: Fail, violations: []string{"S9 [3 6]"},
-			history: look + `
+			name: "another owner whose name begins alike", header: "ttl 10ms nodes 3 quorum 2", want: Fail, violations: []string{"S9 [5 8]"},
+			history: `
+				 0ms ab invoke acquire k
+				 0ms ab fail acquire k err held` + look + `
 				 2ms witness ok key k node n2 note watch holder ab pttl 9
+				 3ms a ok acquire k until 11ms`,
+		},
+		{
+			name: "a stored name that is no owner's tells nothing", header: "ttl 10ms nodes 3 quorum 2", want: Pass,
+			history: look + `
+				 2ms witness ok key k node n2 note watch holder 9f3c21 pttl 9
+				 2ms witness ok key k node n3 note watch holder 9f3c21 pttl 9
 				 3ms a ok acquire k until 11ms`,
 		},
 		{
