@@ -71,7 +71,7 @@ func (j *Judge) holder(slot *proc, e *history.Event) *holder {
 	return slot.holder
 }
 
-const nearHolders = 1 << 13
+const nearHolders = 1 << 14
 
 // tail is the last bytes of a name, which tell most names apart.
 func tail(s string) uint32 {

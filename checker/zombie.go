@@ -119,7 +119,7 @@ func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
 	if x := k.crossing(g, o.inv); x != nil {
 		h.owners = owners(g.owner(), x.owner())
 		h.witness = append(h.witness, x.okIdx)
-		story = fmt.Sprintf(" %s had been granted the key%s at %s.", x.owner(), token(x.fence), at(x.ok))
+		story = fmt.Sprintf(" By then %s had been granted the key%s, at %s.", x.owner(), token(x.fence), at(x.ok))
 	}
 	d := g.d
 	seq, value, inv := l.seq, o.value, o.inv
