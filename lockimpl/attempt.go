@@ -163,8 +163,14 @@ func (s *slot) Encode(w *node.Writer) {
 		w.Script(script, 7, 7)
 		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
 	default:
-		w.Script(script, 5, 4)
-		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag)
+		w.Script(script, 4, 5)
+		w.Strs(k.node, k.lock, k.fence, k.flag)
+		w.Str(a.owner)
+		w.Int(ttl)
+		w.Record(a.hint+1, ttl)
+		w.Int(a.hint + 1)
+		w.Int(a.l.cfg.Patience.Milliseconds())
+		return
 	}
 	w.Str(a.owner)
 	w.Int(ttl)
@@ -218,6 +224,8 @@ func (s *slot) take(r node.Reply) {
 		s.state, s.value, s.top = granted, v, v
 		if s.a.r.shared {
 			s.top = r.At(1)
+		} else if record := r.Str(1); record != "" {
+			s.a.l.nodes[s.i].Learn(record)
 		}
 		s.a.seen = max(s.a.seen, s.top)
 		s.a.l.learn(s.top)

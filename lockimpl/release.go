@@ -66,6 +66,12 @@ func (c *releaseCall) Encode(w *node.Writer) {
 		tomb = a.l.tombTTL().Milliseconds()
 	}
 	a.mu.Unlock()
+	if gossip == 0 && tomb == 0 && !a.r.shared {
+		w.Script(script.GiveBack, 2, 3)
+		w.Strs(k.lock, k.flag, a.owner, a.l.channels())
+		w.Int(a.l.cfg.Patience.Milliseconds())
+		return
+	}
 	if a.r.shared {
 		w.Script(bugs.Script(script.ReleaseShared), 8, 6)
 	} else {

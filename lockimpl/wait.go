@@ -166,8 +166,8 @@ type leaveCall struct {
 // Encode implements node.Call.
 func (c *leaveCall) Encode(w *node.Writer) {
 	l, k := c.a.l, c.a.k
-	w.Script(script.Leave, 4, 4)
-	w.Strs(k.lock, k.flag, k.tickets, k.beats, c.a.r.member)
+	w.Script(script.Leave, 3, 4)
+	w.Strs(k.lock, k.tickets, k.beats, c.a.r.member)
 	w.Run()
 	w.Str(l.channels())
 	w.Int(l.cfg.Patience.Milliseconds())

@@ -23,17 +23,18 @@ type Script struct {
 
 // The scripts. What each one takes and answers is written in its file.
 var (
-	Acquire = load("acquire")
-	Raise   = load("raise")
-	Renew   = load("renew")
-	Release = load("release", "queue")
-	Wait    = load("wait", "queue")
-	Leave   = load("leave", "queue")
+	Acquire  = load("acquire")
+	Raise    = load("raise")
+	Renew    = load("renew")
+	GiveBack = load("give_back")
+	Release  = load("release")
+	Wait     = load("wait")
+	Leave    = load("leave")
 
-	AcquireShared = load("acquire_shared", "queue")
+	AcquireShared = load("acquire_shared")
 	RaiseShared   = load("raise_shared")
 	RenewShared   = load("renew_shared")
-	ReleaseShared = load("release_shared", "queue")
+	ReleaseShared = load("release_shared")
 
 	Hello = load("hello")
 	Admit = load("admit")
@@ -43,23 +44,25 @@ var (
 // All returns every script.
 func All() []*Script {
 	return []*Script{
-		Acquire, Raise, Renew, Release, Wait, Leave,
+		Acquire, Raise, Renew, GiveBack, Release, Wait, Leave,
 		AcquireShared, RaiseShared, RenewShared, ReleaseShared,
 		Hello, Admit, Floor,
 	}
 }
 
-// load reads a script, preceded by the parts that it shares with others.
-func load(name string, parts ...string) *Script {
-	var text string
-	for _, part := range append(parts, name) {
-		b, err := files.ReadFile("lua/" + part + ".lua")
-		if err != nil {
-			panic("script " + part + " is not embedded: " + err.Error())
-		}
-		text += string(b)
+// include is the line at which a script takes in what it shares with others.
+const include = "-- include queue.lua\n"
+
+func load(name string) *Script {
+	return named(name, strings.Replace(text(name), include, text("queue"), 1))
+}
+
+func text(name string) string {
+	b, err := files.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic("script " + name + " is not embedded: " + err.Error())
 	}
-	return named(name, text)
+	return string(b)
 }
 
 func named(name, text string) *Script {

@@ -6,6 +6,7 @@
 -- ARGV[5] member ('' = does not queue)  ARGV[6] ticket us  ARGV[7] patience ms
 -- reply: {v, f}   granted with value v; f is the highest value stored here
 --        otherwise as acquire.lua
+-- include queue.lua
 local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 if not m[1] then return -2 end
 local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
@@ -66,5 +67,5 @@ else
 end
 redis.call('ZADD', KEYS[8], ms + ttl, ARGV[1])
 if redis.call('PTTL', KEYS[8]) < ttl then redis.call('PEXPIRE', KEYS[8], ttl) end
-if queues then quit(KEYS[6], KEYS[7], KEYS[5], ARGV[5]) end
+if queues then quit(KEYS[6], KEYS[7], ARGV[5]) end
 return {w + 1, f}

@@ -3,6 +3,8 @@
 --               score = ticket: earlier comes first
 -- beats   zset  the same members, score = node ms until which the waiter
 --               counts as alive; every try of a waiter renews it
+-- flag    string, exists while there may be waiters or tombs: it spares everybody
+--               else from looking
 -- A beat further ahead than patience was written under another clock: dead.
 
 -- first_waiter returns the first live member, dropping dead ones before it.
@@ -38,16 +40,22 @@ local function enter(tickets, beats, flag, ms, patience, member, ticket)
   ticket = math.min(math.max(ticket, ms * 1000 - 1000000), ms * 1000 + 1000000)
   redis.call('ZADD', tickets, 'NX', ticket, member)
   redis.call('ZADD', beats, ms + patience, member)
-  redis.call('SET', flag, '1', 'PX', patience)
+  if redis.call('PTTL', flag) < patience then redis.call('SET', flag, '1', 'PX', patience) end
   redis.call('PEXPIRE', tickets, 2 * patience)
   redis.call('PEXPIRE', beats, 2 * patience)
 end
 
--- quit takes a waiter out of the queue.
-local function quit(tickets, beats, flag, member)
+-- quit takes a waiter out of the queue. The flag, which others may rest on,
+-- expires by itself.
+local function quit(tickets, beats, member)
   redis.call('ZREM', tickets, member)
   redis.call('ZREM', beats, member)
-  if redis.call('EXISTS', tickets) == 0 then redis.call('DEL', flag) end
+end
+
+-- bury refuses late copies of an attempt for a while.
+local function bury(tomb, flag, ms)
+  redis.call('SET', tomb, '1', 'PX', ms)
+  if redis.call('PTTL', flag) < tonumber(ms) then redis.call('SET', flag, '1', 'PX', ms) end
 end
 
 local function now_ms()

@@ -7,6 +7,7 @@
 -- ARGV[5] channel  prefix of the waiters' channels
 -- ARGV[6] patience ms
 -- reply: 1 deleted | 0 was not this attempt's
+-- include queue.lua
 local m = redis.call('MGET', KEYS[2], KEYS[5])
 local mine = m[1] and string.sub(m[1], 1, #ARGV[1]) == ARGV[1]
 if mine then
@@ -27,5 +28,5 @@ if T > 0 then
     end
   end
 end
-if ARGV[4] ~= '0' then redis.call('SET', KEYS[4], '1', 'PX', ARGV[4]) end
+if ARGV[4] ~= '0' then bury(KEYS[4], KEYS[5], ARGV[4]) end
 return mine and 1 or 0

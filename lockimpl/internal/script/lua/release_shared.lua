@@ -4,6 +4,7 @@
 -- KEYS[1..7] see release.lua   KEYS[8] readers
 -- ARGV       see release.lua
 -- reply: 1 removed | 0 was not a reader here
+-- include queue.lua
 local mine = redis.call('ZREM', KEYS[8], ARGV[1]) == 1
 local held = redis.call('GET', KEYS[2])
 if mine and held == 'r' then
@@ -30,5 +31,5 @@ if T > 0 then
     end
   end
 end
-if ARGV[4] ~= '0' then redis.call('SET', KEYS[4], '1', 'PX', ARGV[4]) end
+if ARGV[4] ~= '0' then bury(KEYS[4], KEYS[5], ARGV[4]) end
 return mine and 1 or 0

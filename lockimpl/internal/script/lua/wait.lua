@@ -4,6 +4,7 @@
 -- ARGV[1..4] see acquire.lua
 -- ARGV[5] member  ARGV[6] ticket us  ARGV[7] patience ms
 -- reply: as acquire.lua
+-- include queue.lua
 local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
 if not m[1] then return -2 end
 local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
@@ -40,5 +41,5 @@ end
 if not redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. s, 'PX', ARGV[2], 'NX') then
   return redis.error_reply('WRONGTYPE the lock key holds something else')
 end
-quit(KEYS[6], KEYS[7], KEYS[5], ARGV[5])
+quit(KEYS[6], KEYS[7], ARGV[5])
 return v
