@@ -18,6 +18,7 @@ import (
 type generator struct {
 	rng     *rand.Rand
 	unknown float64 // share of operations of unknown outcome
+	wait    bool    // acquires wait for their turn, and none is refused
 	plant   int     // the cycle in which a second owner is granted the key as well; 0 is never
 	keys    []genKey
 	clients []genClient
@@ -26,6 +27,7 @@ type generator struct {
 	seq     uint64
 	next    int // process numbers
 	cycles  int
+	written int
 	e       history.Event
 	index   int
 	now     time.Duration
@@ -41,6 +43,9 @@ type genKey struct {
 type genClient struct {
 	process, step int
 	key           int
+	open          bool
+	start         time.Duration
+	value         string
 }
 
 const genTTL = time.Second
@@ -64,10 +69,16 @@ func (g *generator) header() history.Header {
 	return history.Header{Type: "history", Version: 1, Nodes: 1, Quorum: 1, TTL: genTTL, Fenced: true}
 }
 
-// operations emits n operations, two events each.
+// operations emits n operations, two events each. Those of different clients
+// overlap.
 func (g *generator) operations(n int) {
-	for range n {
-		g.operation(g.rng.IntN(len(g.clients)))
+	for range 2 * n {
+		i := g.rng.IntN(len(g.clients))
+		if c := &g.clients[i]; c.open {
+			g.complete(c, i)
+		} else {
+			g.invoke(c, i)
+		}
 	}
 }
 
@@ -78,28 +89,32 @@ func (g *generator) event(c *genClient, owner int, kind history.Kind, op history
 	return &g.e
 }
 
-// operation lets one client do its next operation.
-func (g *generator) operation(i int) {
-	c := &g.clients[i]
-	op := [...]history.Op{history.Acquire, history.Write, history.Release}[c.step]
+var genSteps = [...]history.Op{history.Acquire, history.Write, history.Release}
+
+func (g *generator) invoke(c *genClient, i int) {
+	op := genSteps[c.step]
 	if op == history.Acquire {
 		c.key = g.rng.IntN(len(g.keys))
 	}
-	k := &g.keys[c.key]
 	e := g.event(c, i, history.Invoke, op)
-	e.Fence = k.fence
-	value := ""
 	if op == history.Write {
-		g.seq++
-		value = g.values[g.seq%4096]
+		g.written++
+		c.value = g.values[g.written%len(g.values)]
 		if g.unknown > 0 {
-			value = "v" + strconv.FormatUint(g.seq, 10)
+			c.value = "v" + strconv.Itoa(g.written)
 		}
-		e.Value = value
+		e.Value, e.Fence = c.value, g.keys[c.key].fence
 	}
-	start := e.Time
+	c.open, c.start = true, e.Time
 	g.emit(e)
-	kind := history.OK
+}
+
+// complete ends an operation; what it does, it does then.
+func (g *generator) complete(c *genClient, i int) {
+	k, op, kind := &g.keys[c.key], genSteps[c.step], history.OK
+	if g.wait && op == history.Acquire && k.held >= 0 {
+		return
+	}
 	if op == history.Acquire && k.held >= 0 {
 		kind = history.Fail
 		if g.plant > 0 && g.cycles >= g.plant {
@@ -109,16 +124,17 @@ func (g *generator) operation(i int) {
 	if g.unknown > 0 && g.rng.Float64() < g.unknown {
 		kind = history.Info
 	}
-	e = g.event(c, i, kind, op)
+	e := g.event(c, i, kind, op)
 	switch {
 	case op == history.Acquire && kind == history.OK:
 		k.fence++
 		k.held = i
-		e.Fence, e.Has, e.ValidUntil = k.fence, history.HasValidUntil, start+genTTL
+		e.Fence, e.Has, e.ValidUntil = k.fence, history.HasValidUntil, c.start+genTTL
 		c.step = 1
 		g.cycles++
 	case op == history.Write:
-		e.Fence, e.Value = k.fence, value
+		g.seq++
+		e.Fence, e.Value = k.fence, c.value
 		if kind == history.OK {
 			e.Has, e.Seq = history.HasSeq, g.seq
 		}
@@ -127,6 +143,7 @@ func (g *generator) operation(i int) {
 		k.held = -1
 		c.step = 0
 	}
+	c.open = false
 	if kind == history.Info {
 		c.process = g.next
 		g.next++
