@@ -9,7 +9,7 @@ import (
 	"locktorture/workload/history"
 )
 
-var exhaustive = flag.Int("ops", 5, "operations of the longest histories that are all tried (6: 340,000 histories, half a minute)")
+var exhaustive = flag.Int("ops", 5, "operations of the longest histories that are all tried (6: 340,000 histories, 20 s of processor time)")
 
 // TestAllSmallHistories compares the judge, the definitions and Porcupine on
 // every history of up to maxOps operations of two owners on one key: every
