@@ -1,25 +1,59 @@
 package lockimpl
 
-import "sync"
+import (
+	"context"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl/internal/node"
+)
 
 // A listener is this client's ear on one node: one subscription to one channel
 // of its own, begun at the first wait and kept until Close.
-type listener struct{ once sync.Once }
+type listener struct {
+	once  sync.Once
+	heard sync.Once
+}
+
+// hearing bounds the wait for subscriptions: a waiter that misses a wake-up
+// asks again soon enough.
+const hearing = 50 * time.Millisecond
 
 func (l *Lock) channels() string { return l.cfg.Prefix + ":wake:" }
 
-// listen makes sure that this client hears every node. A wake-up that is
-// missed costs a waiter until its next poll.
-func (l *Lock) listen() {
+// listen makes sure that this client hears the nodes, and returns when a
+// quorum of them can be heard. A wake-up that is missed costs a waiter until
+// its next poll.
+func (l *Lock) listen(ctx context.Context) {
 	for i := range l.nodes {
-		l.listeners[i].once.Do(func() {
-			l.spawn(func() {
-				l.nodes[i].Subscribe(l.ctx, l.channels()+l.id, func(member string) {
-					l.lines.wake(member, i)
-				})
-			})
-		})
+		l.listeners[i].once.Do(func() { l.subscribe(i) })
 	}
+	select {
+	case <-l.hears:
+		return
+	default:
+	}
+	timer := time.NewTimer(hearing)
+	defer timer.Stop()
+	select {
+	case <-l.hears:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (l *Lock) subscribe(i int) {
+	ear := node.Ear{
+		Ready: func() {
+			l.listeners[i].heard.Do(func() {
+				if int(l.ears.Add(1)) == l.quorum {
+					close(l.hears)
+				}
+			})
+		},
+		Hear: func(member string) { l.lines.wake(member, i) },
+	}
+	l.spawn(func() { l.nodes[i].Subscribe(l.ctx, l.channels()+l.id, ear) })
 }
 
 // waker is a waiter's inbox: it rings when a quorum of nodes has said that the

@@ -41,6 +41,8 @@ type Lock struct {
 	holdings  holdings
 	intents   intents
 	listeners []listener
+	ears      atomic.Int32  // nodes that have been heard
+	hears     chan struct{} // closed when they are a quorum
 	admission []admission
 }
 
@@ -73,6 +75,7 @@ func NewPlanted(nodes []Node, cfg Config, bugs plant.Bugs) (*Lock, error) {
 		cfg: cfg, bugs: bugs, quorum: cfg.Quorum,
 		id:      hex.EncodeToString(id[:]),
 		nodeKey: cfg.Prefix + ":node",
+		hears:   make(chan struct{}),
 		rand:    rand.New(rand.NewChaCha8(seed)),
 	}
 	l.ctx, l.stop = context.WithCancel(context.Background())

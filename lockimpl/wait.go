@@ -61,7 +61,7 @@ func (l *Lock) await(ctx context.Context, key string, r request) (Lease, error) 
 
 // contend queues on the nodes until it is granted or ctx ends.
 func (l *Lock) contend(ctx context.Context, k *keySet, r request) (*lease, error) {
-	l.listen()
+	l.listen(ctx)
 	r.member = l.member(r.shared)
 	r.ticket = time.Now().UnixMicro()
 	w := newWaker(l.quorum)

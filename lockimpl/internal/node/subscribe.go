@@ -15,13 +15,19 @@ const (
 	quiet       = 2 * time.Second       // silence after which a sign of life is asked for
 )
 
-// Subscribe calls hear with every message on channel until ctx ends. It
-// connects again whenever the connection is lost; what was published
-// meanwhile is not heard.
-func (n *Node) Subscribe(ctx context.Context, channel string, hear func(string)) {
+// An Ear takes what a subscription brings. Ready is called whenever the
+// subscription is in force, Hear with every message.
+type Ear struct {
+	Ready func()
+	Hear  func(message string)
+}
+
+// Subscribe listens to channel until ctx ends. It connects again whenever the
+// connection is lost; what was published meanwhile is not heard.
+func (n *Node) Subscribe(ctx context.Context, channel string, ear Ear) {
 	for ctx.Err() == nil {
 		if c, err := n.dialSub(ctx); err == nil {
-			n.listen(ctx, c, channel, hear)
+			n.listen(ctx, c, channel, ear)
 		}
 		timer := time.NewTimer(resubscribe)
 		select {
@@ -39,7 +45,7 @@ func (n *Node) dialSub(ctx context.Context) (net.Conn, error) {
 }
 
 // listen receives on one connection until it fails.
-func (n *Node) listen(ctx context.Context, c net.Conn, channel string, hear func(string)) {
+func (n *Node) listen(ctx context.Context, c net.Conn, channel string, ear Ear) {
 	client := redis.NewClient(n.options(c))
 	defer c.Close()
 	defer client.Close()
@@ -52,8 +58,11 @@ func (n *Node) listen(ctx context.Context, c net.Conn, channel string, hear func
 		switch {
 		case err == nil:
 			asked = false
-			if m, ok := msg.(*redis.Message); ok {
-				hear(m.Payload)
+			switch m := msg.(type) {
+			case *redis.Message:
+				ear.Hear(m.Payload)
+			case *redis.Subscription:
+				ear.Ready()
 			}
 		case isTimeout(err) && !asked && ctx.Err() == nil:
 			asked = true
