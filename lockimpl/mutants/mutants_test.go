@@ -3,6 +3,7 @@ package mutants_test
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locktorture/lockimpl"
@@ -33,6 +34,7 @@ func fairWeather(t *testing.T, w *world.World, f lockimpl.Factory) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	synctest.Wait() // for stragglers
 	if _, err := b.Acquire(t.Context(), "k", 2*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
 		t.Errorf("second acquire: %v", err)
 	}

@@ -24,6 +24,8 @@ type conn struct {
 	due   atomic.Int64  // when the answers to what was sent are overdue (ns of clock), 0: none awaited
 	armed atomic.Int64  // the read deadline that is set
 	limit time.Duration // for an answer
+
+	unsent atomic.Bool // nothing of the batch in flight could be written
 }
 
 // clock is the time since the connection was opened in nanoseconds, never 0.

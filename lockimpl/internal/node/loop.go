@@ -72,7 +72,7 @@ func (n *Node) launch() {
 	c := n.conn
 	w := &n.out[n.turn]
 	n.turn = 1 - n.turn
-	w.buf, w.run, w.record = w.buf[:0], c.run, n.record
+	w.buf, w.run, w.record = w.buf[:0], c.run, *n.record.Load()
 	n.flight, n.next = n.flight[:0], 0
 	taken := 0
 	for _, e := range n.queue {
@@ -106,7 +106,8 @@ func (n *Node) launch() {
 	if len(out) > 16<<10 {
 		_ = c.SetWriteDeadline(time.Now().Add(c.limit))
 	}
-	if _, err := c.Write(out); err != nil {
+	if k, err := c.Write(out); err != nil {
+		c.unsent.Store(k == 0)
 		_ = c.Close() // the reader takes notice
 	}
 }
@@ -168,11 +169,12 @@ func (n *Node) broken(c *conn, cause error) {
 	n.conn = nil
 	var lost []entry
 	for _, e := range n.flight[n.next:] {
-		if e.resent || isTimeout(cause) || n.closed {
+		sent := !c.unsent.Load()
+		if sent && (e.resent || isTimeout(cause)) || n.closed {
 			lost = append(lost, e)
 			continue
 		}
-		e.resent = true
+		e.resent = e.resent || sent
 		n.again = append(n.again, e)
 	}
 	clear(n.flight)

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -47,7 +48,9 @@ type Config struct {
 	Unordered bool
 }
 
-// A Call is one script execution asked of a node.
+// A Call is one script execution asked of a node. Encode and Wanted run while
+// the node is locked: they may take locks of their own, under which nobody may
+// send, and must not call the node. Answer runs without it.
 type Call interface {
 	// Encode writes the command. It runs when the command is about to be sent,
 	// once for every time that it is.
@@ -87,7 +90,9 @@ type Node struct {
 	wake chan struct{}
 	wg   sync.WaitGroup
 	ctx  context.Context // ends with Close
-	stop context.CancelFunc
+
+	record atomic.Pointer[string] // admission record of the server, as last seen
+	stop   context.CancelFunc
 
 	mu      sync.Mutex
 	queue   []entry
@@ -99,7 +104,6 @@ type Node struct {
 	busy    bool      // a batch is in flight, or a connection is being made
 	started bool
 	closed  bool
-	record  string // admission record of the server at the other end
 
 	out     [2]Writer // of this batch and the one before
 	turn    int
@@ -110,6 +114,7 @@ type Node struct {
 // New returns a Node that connects when it is first used.
 func New(cfg Config) *Node {
 	n := &Node{cfg: cfg, wake: make(chan struct{}, 1)}
+	n.record.Store(new(string))
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	if n.cfg.Dial == nil {
 		n.cfg.Dial = (&net.Dialer{}).DialContext
@@ -191,12 +196,9 @@ func (n *Node) fail(err error) {
 	}
 }
 
-// Learn keeps the admission record that came with a reply.
-func (n *Node) Learn(record string) {
-	n.mu.Lock()
-	n.record = record
-	n.mu.Unlock()
-}
+// Learn keeps the admission record that came with a reply. It takes no lock:
+// callers hold their own, which calls take while the node's is held.
+func (n *Node) Learn(record string) { n.record.Store(&record) }
 
 // Do sends a call and waits for its answer or for ctx.
 func (n *Node) Do(ctx context.Context, encode func(*Writer)) (Reply, error) {

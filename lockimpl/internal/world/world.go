@@ -19,7 +19,8 @@ import (
 type World struct {
 	t       *testing.T
 	servers []*miniredis.Miniredis
-	links   [][]*memnet.Link // by client, by server
+	all     []*miniredis.Miniredis // with those that were replaced
+	links   [][]*memnet.Link       // by client, by server
 }
 
 // Run runs test over n servers that have been admitted.
@@ -27,8 +28,13 @@ func Run(t *testing.T, n int, test func(t *testing.T, w *World)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &World{t: t}
+		t.Cleanup(func() { // after the clients, which would dial again
+			for _, m := range w.all {
+				m.Close()
+			}
+		})
 		for range n {
-			w.servers = append(w.servers, newServer(t))
+			w.servers = append(w.servers, w.newServer())
 		}
 		boot, _ := w.Client(lockimpl.NewFactory(lockimpl.Config{}))
 		if err := boot.Bootstrap(t.Context()); err != nil {
@@ -38,15 +44,15 @@ func Run(t *testing.T, n int, test func(t *testing.T, w *World)) {
 	})
 }
 
-func newServer(t *testing.T) *miniredis.Miniredis {
+func (w *World) newServer() *miniredis.Miniredis {
 	m := miniredis.NewMiniRedis()
 	m.ClockTTL(true)
 	c, err := m.Dial() // starts it without a listener
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	_ = c.Close()
-	t.Cleanup(m.Close)
+	w.all = append(w.all, m)
 	return m
 }
 
@@ -96,10 +102,11 @@ func (w *World) Reach(factory lockimpl.Factory, servers ...int) *lockimpl.Lock {
 // Forget replaces a server by an empty one.
 func (w *World) Forget(server int) {
 	i := server - 1
-	w.servers[i] = newServer(w.t)
+	w.servers[i] = w.newServer()
 	for _, links := range w.links {
 		links[i].Serve(w.servers[i].Server().ServeConn)
 	}
+	synctest.Wait() // until the clients have noticed
 }
 
 // Forward moves a server's clock.

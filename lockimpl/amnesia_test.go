@@ -1,0 +1,162 @@
+package lockimpl_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/world"
+)
+
+// withAndWithoutHints runs test over n servers with hints on and off: hints
+// hide a broken core.
+func withAndWithoutHints(t *testing.T, n int, test func(t *testing.T, w *world.World, f lockimpl.Factory)) {
+	for _, off := range []bool{false, true} {
+		t.Run(fmt.Sprintf("hints=%v", !off), func(t *testing.T) {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				test(t, w, lockimpl.NewFactory(lockimpl.Config{NoProposals: off, NoGossip: off}))
+			})
+		})
+	}
+}
+
+// backWithin takes key again within limit and returns its token.
+func backWithin(t *testing.T, l *lockimpl.Lock, limit time.Duration) uint64 {
+	t.Helper()
+	for began := time.Now(); time.Since(began) < limit; time.Sleep(20 * time.Millisecond) {
+		if lease, err := l.Acquire(t.Context(), "k", time.Second); err == nil {
+			if err := lease.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return lease.Fence()
+		}
+	}
+	t.Fatalf("not granted within %v", limit)
+	return 0
+}
+
+func TestEmptyNodesOneAfterTheOtherKeepTokensGrowing(t *testing.T) {
+	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		l, links := w.Client(f)
+		var last uint64
+		for round := range 6 {
+			cut := links[round%5]
+			cut.Refuse(true)
+			cut.Cut()
+			token := backWithin(t, l, time.Second)
+			if token <= last {
+				t.Errorf("round %d: token %d after %d", round, token, last)
+			}
+			last = token
+			cut.Refuse(false)
+			w.Forget((round+2)%5 + 1)
+			if token = backWithin(t, l, time.Second); token <= last {
+				t.Errorf("round %d: token %d after %d", round, token, last)
+			}
+			last = token
+			time.Sleep(12 * time.Second) // the quarantine
+		}
+	})
+}
+
+func TestEmptyMajorityComesBackWithinAQuarantine(t *testing.T) {
+	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		l, _ := w.Client(f)
+		before := backWithin(t, l, time.Second)
+		for server := 1; server <= 3; server++ {
+			w.Forget(server)
+		}
+		if _, err := l.Acquire(t.Context(), "k", time.Second); !world.IsHeld(err) {
+			t.Errorf("acquire of two nodes of five: %v", err)
+		}
+		if after := backWithin(t, l, 12*time.Second); after <= before {
+			t.Errorf("token %d after %d", after, before)
+		}
+	})
+}
+
+func TestEmptySingleNodeComesBackWithinAQuarantine(t *testing.T) {
+	withAndWithoutHints(t, 1, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		l, _ := w.Client(f)
+		before := backWithin(t, l, time.Second)
+		w.Forget(1)
+		if after := backWithin(t, l, 12*time.Second); after <= before {
+			t.Errorf("token %d after %d", after, before)
+		}
+	})
+}
+
+func TestBootstrapRefusesASetThatLostSomething(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		w.Forget(2)
+		l, _ := w.Client(full)
+		if err := l.Bootstrap(t.Context()); err == nil {
+			t.Error("admitted an empty node beside two that serve")
+		}
+	})
+}
+
+func TestClockJumpsAndPausesKeepTokensGrowing(t *testing.T) {
+	withAndWithoutHints(t, 3, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		a, b := w.Reach(f, 1, 2, 3), w.Reach(f, 1, 2, 3)
+		first := w.Take(a, "k", 5*time.Second)
+		for server := 1; server <= 3; server++ {
+			w.Forward(server, time.Hour)
+		}
+		second := w.Take(b, "k", 5*time.Second)
+		if second.Fence() <= first.Fence() {
+			t.Errorf("token %d after %d", second.Fence(), first.Fence())
+		}
+		if err := first.Extend(t.Context(), 5*time.Second); !errors.Is(err, lockimpl.ErrLost) {
+			t.Errorf("extension across another's lease: %v, want ErrLost", err)
+		}
+	})
+}
+
+func TestBlackHoledNodeCostsNothingButItsVote(t *testing.T) {
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		l, links := w.Client(full)
+		warm(t, l)
+		links[4].Up.Hold()
+		began := time.Now()
+		for range 100 {
+			if err := take(t, l, "k", 5*time.Second).Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("100 pairs took %v of virtual time beside a black hole", took)
+		}
+		links[4].Up.Free()
+		links[4].Cut()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+			t.Errorf("keys left on servers %v", on)
+		}
+	})
+}
+
+func TestNodeThatComesBackIsUsedAtOnce(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, links := w.Client(full)
+		warm(t, l)
+		links[0].Refuse(true)
+		links[0].Cut()
+		synctest.Wait()
+		for range 200 {
+			if _, err := l.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrNoQuorum) {
+				t.Fatalf("acquire of a dead node: %v, want ErrNoQuorum", err)
+			}
+		}
+		links[0].Refuse(false)
+		began := time.Now()
+		backWithin(t, l, time.Second)
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("used again after %v", took)
+		}
+	})
+}
