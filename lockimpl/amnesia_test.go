@@ -3,9 +3,14 @@ package lockimpl_test
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/world"
@@ -159,4 +164,59 @@ func TestNodeThatComesBackIsUsedAtOnce(t *testing.T) {
 			t.Errorf("used again after %v", took)
 		}
 	})
+}
+
+func TestNoKeyIsLeftAndHandOffsGoOnUnderContention(t *testing.T) {
+	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		var wg sync.WaitGroup
+		var grants atomic.Int64
+		var last *lockimpl.Lock
+		for i := range 16 {
+			l, links := w.Client(f)
+			last = l
+			for j, link := range links {
+				link.Up.Delay(time.Duration(100+(i*7+j*13)%50) * time.Microsecond)
+			}
+			links[4].Down.Delay(50 * time.Millisecond) // a slow node
+			wg.Go(func() {
+				for range 5 {
+					lease, err := l.AcquireWait(t.Context(), "k", 5*time.Second)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					grants.Add(1)
+					if err := lease.Release(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		began := time.Now()
+		wg.Wait()
+		if took := time.Since(began); took > 10*time.Second || grants.Load() != 80 {
+			t.Errorf("%d grants in %v", grants.Load(), took)
+		}
+		time.Sleep(time.Second)
+		if on := w.LeaseKeys(last, "k"); len(on) > 0 {
+			t.Errorf("keys left on servers %v", on)
+		}
+	})
+}
+
+func TestKeyThatHoldsSomethingElseIsRefusedAndKept(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		nodes := embeddedNodes(t, n)
+		l := bootstrapped(t, nodes, patient)
+		for _, node := range nodes {
+			c := redis.NewClient(&redis.Options{Addr: node.Addr})
+			if err := c.RPush(t.Context(), l.LeaseKeys("k")[0], "x").Err(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Close()
+		}
+		if _, err := l.AcquireWait(t.Context(), "k", time.Second); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("acquire over a list: %v", err)
+		}
+	}
 }

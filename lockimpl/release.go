@@ -149,6 +149,9 @@ func (c *releaseCall) count(deleted, unsure bool) {
 // now, ErrLost when it cannot have been, and another error when too few nodes
 // answered.
 func (r *release) wait(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	limit := time.NewTimer(r.a.l.cfg.NodeTimeout)
 	defer limit.Stop()
 	var cause error

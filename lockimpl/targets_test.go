@@ -29,7 +29,6 @@ const (
 type rival struct {
 	name    string
 	factory lockimpl.Factory
-	wait    bool
 }
 
 func ours() rival {

@@ -96,7 +96,7 @@ func (l *Lock) member(shared bool) string {
 
 // retriable reports whether a waiter should try again after err.
 func retriable(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, node.ErrClosed)
+	return ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, node.ErrClosed) && !node.IsPermanent(err)
 }
 
 // waitEnded is the answer to a waiter whose context ended while nothing of its

@@ -98,10 +98,9 @@ type Node struct {
 	queue   []entry
 	flight  []entry // the batch in flight; those before next are answered
 	next    int
-	again   []entry   // of the batch, to be sent once more
-	since   time.Time // the batch was sent
-	conn    *conn     // nil while there is none
-	busy    bool      // a batch is in flight, or a connection is being made
+	again   []entry // of the batch, to be sent once more
+	conn    *conn   // nil while there is none
+	busy    bool    // a batch is in flight, or a connection is being made
 	started bool
 	closed  bool
 
