@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,9 @@ var names = map[string]string{
 
 // Name returns the anomaly's name, or "" for an unknown id.
 func Name(id string) string { return names[id] }
+
+// IDs returns the ids of all anomalies, sorted.
+func IDs() []string { return slices.Sorted(maps.Keys(names)) }
 
 // who is to blame.
 const (

@@ -25,7 +25,7 @@ func ExistsSet() lockimpl.Factory {
 
 func existsSetRecipe() Recipe {
 	return Recipe{
-		ID:          "exists-set",
+		ID: "exists-set", Unchecked: true,
 		Flaw:        "looking and taking are two steps",
 		Needs:       "contention",
 		Expected:    []string{"S1", "S3"},

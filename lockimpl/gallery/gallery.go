@@ -24,6 +24,10 @@ type Recipe struct {
 
 	Replica bool // its master has an asynchronous replica, promoted under the same address
 
+	// Unchecked says that a release succeeds whoever holds: it proves nothing
+	// about its owner.
+	Unchecked bool
+
 	Factory lockimpl.Factory
 
 	// WithClock builds the recipe for a client whose clock is now; nil when

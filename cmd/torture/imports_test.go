@@ -1,0 +1,123 @@
+package main
+
+import (
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "locktorture/"
+
+// mayImport lists which packages of this module a package may import. A
+// package or an edge that no entry allows fails the test; the most specific
+// entry counts, and "x/..." covers x and everything below it.
+var mayImport = map[string][]string{
+	"workload/history":     {},
+	"workload/history/...": {"workload/history"},
+	"workload/store":       {"lockimpl", "workload/history"},
+	"workload":             {"lockimpl", "workload/history", "workload/store"},
+	"faults/link":          {},
+	"faults/testbed":       {},
+	"faults":               {"faults/testbed", "faults/link", "workload/history"},
+	"lockimpl":             {"lockimpl/internal/..."},
+	"lockimpl/...":         {"lockimpl", "lockimpl/internal/..."},
+	"checker":              {"workload/history"},
+	"checker/...":          {"checker", "workload/history"},
+	"reports":              {"checker", "workload/history", "reports/..."},
+	"reports/...":          {"checker", "workload/history", "reports/..."},
+	"cmd/...":              {"..."},
+}
+
+// mayRequire lists, for the packages that must stay light, which modules of
+// others they may depend on, at any depth of our own packages.
+var mayRequire = map[string][]string{
+	"workload/history": {},
+	"lockimpl":         {"github.com/redis/go-redis/v9"},
+	"checker":          {"github.com/anishathalye/porcupine"},
+}
+
+func TestImports(t *testing.T) {
+	for pkg, imports := range packages(t) {
+		allowed, ok := rule(pkg)
+		if !ok {
+			t.Errorf("%s has no import rule", pkg)
+			continue
+		}
+		for _, imp := range imports {
+			if imp, ours := strings.CutPrefix(imp, module); ours && !matches(allowed, imp) {
+				t.Errorf("%s must not import %s", pkg, imp)
+			}
+		}
+	}
+}
+
+func TestLightPackagesStayLight(t *testing.T) {
+	all := packages(t)
+	for pkg, allowed := range mayRequire {
+		for _, imp := range closure(all, pkg) {
+			foreign := strings.Contains(strings.Split(imp, "/")[0], ".")
+			if foreign && !slices.ContainsFunc(allowed, func(m string) bool { return imp == m || strings.HasPrefix(imp, m+"/") }) {
+				t.Errorf("%s must not depend on %s", pkg, imp)
+			}
+		}
+	}
+}
+
+// packages returns the direct imports of every package of the module.
+func packages(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		all[strings.TrimPrefix(fields[0], module)] = fields[1:]
+	}
+	return all
+}
+
+// closure returns what pkg imports, directly or through our own packages.
+func closure(all map[string][]string, pkg string) []string {
+	seen := map[string]bool{}
+	var walk func(string)
+	walk = func(p string) {
+		for _, imp := range all[p] {
+			if seen[imp] {
+				continue
+			}
+			seen[imp] = true
+			walk(strings.TrimPrefix(imp, module))
+		}
+	}
+	walk(pkg)
+	var list []string
+	for imp := range seen {
+		list = append(list, imp)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// rule finds pkg's own entry, or that of the nearest tree it is in.
+func rule(pkg string) (allowed []string, ok bool) {
+	if allowed, ok = mayImport[pkg]; ok {
+		return allowed, true
+	}
+	for dir := pkg; dir != "."; dir = path.Dir(dir) {
+		if allowed, ok = mayImport[dir+"/..."]; ok {
+			return allowed, true
+		}
+	}
+	return nil, false
+}
+
+func matches(allowed []string, imp string) bool {
+	return slices.ContainsFunc(allowed, func(a string) bool {
+		tree, isTree := strings.CutSuffix(a, "...")
+		return a == imp || isTree && strings.HasPrefix(imp+"/", tree)
+	})
+}

@@ -1,0 +1,75 @@
+// Package config resolves what a run is made of: built-in defaults, below a
+// strict YAML scenario file, below TORTURE_* variables, below flags.
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"locktorture/workload"
+)
+
+// A Config is one run, fully resolved and printable.
+type Config struct {
+	Scenario string        `yaml:"scenario" json:"scenario"`
+	Lock     string        `yaml:"lock" json:"lock"`
+	Testbed  string        `yaml:"testbed" json:"testbed"` // auto, process, embedded, external
+	Redis    []string      `yaml:"redis,omitempty" json:"redis,omitempty"`
+	Store    string        `yaml:"store,omitempty" json:"store,omitempty"`
+	OwnRedis bool          `yaml:"i_own_this_redis,omitempty" json:"i_own_this_redis,omitempty"`
+	Nodes    int           `yaml:"nodes" json:"nodes"` // 0: what the lock is made for
+	Persist  bool          `yaml:"persist" json:"persist"`
+	Clients  int           `yaml:"clients" json:"clients"`
+	TTL      time.Duration `yaml:"ttl" json:"ttl"`
+	Load     Load          `yaml:"load" json:"load"`
+	Duration time.Duration `yaml:"duration" json:"duration"`
+	Final    time.Duration `yaml:"final" json:"final"` // healthy phase at the end; 0: derived from the TTL
+	Fenced   *bool         `yaml:"fenced,omitempty" json:"fenced,omitempty"`
+	Faults   Faults        `yaml:"faults" json:"faults"`
+
+	Floors    map[string]int `yaml:"floors,omitempty" json:"floors,omitempty"` // evidence that a pass demands
+	PerMinute map[string]int `yaml:"floors_per_minute,omitempty" json:"-"`     // the same for a minute of the main phase; scaled into Floors
+	Expected  []string       `yaml:"expected,omitempty" json:"expected,omitempty"`
+	SLO       []string       `yaml:"slo,omitempty" json:"slo,omitempty"`
+	Seed      uint64         `yaml:"seed,omitempty" json:"seed"` // 0: drawn
+	Out       string         `yaml:"out,omitempty" json:"out"`
+}
+
+// Load is the shape of the contention.
+type Load struct {
+	Keys     int           `yaml:"keys" json:"keys"`
+	Skew     float64       `yaml:"skew,omitempty" json:"skew,omitempty"` // 0 uniform; above 1 Zipf's exponent
+	Rate     float64       `yaml:"rate,omitempty" json:"rate,omitempty"` // arrivals/s; 0 is a closed loop
+	Hold     workload.Dist `yaml:"hold" json:"hold"`
+	Think    workload.Dist `yaml:"think" json:"think"`
+	Writes   int           `yaml:"writes" json:"writes"`
+	Wait     time.Duration `yaml:"wait,omitempty" json:"wait,omitempty"`
+	Patience time.Duration `yaml:"patience,omitempty" json:"patience,omitempty"`
+	LongHold float64       `yaml:"long_hold,omitempty" json:"long_hold,omitempty"`
+	Extend   float64       `yaml:"extend,omitempty" json:"extend,omitempty"`
+	Mode     workload.Mode `yaml:"mode" json:"mode"`
+	Readers  float64       `yaml:"readers,omitempty" json:"readers,omitempty"`
+	Renew    bool          `yaml:"renew,omitempty" json:"renew,omitempty"`
+}
+
+// String says the load in words, as the banner shows it.
+func (l Load) String() string {
+	if l.Rate > 0 {
+		return fmt.Sprintf("open loop %g/s, latency from intended start", l.Rate)
+	}
+	return fmt.Sprintf("closed loop, think %v", l.Think)
+}
+
+// ScaleFloors turns floors per minute into those of the run's own length, each
+// at least 1. A floor that was given outright stays.
+func (c *Config) ScaleFloors() {
+	for kind, n := range c.PerMinute {
+		if _, given := c.Floors[kind]; given {
+			continue
+		}
+		if c.Floors == nil {
+			c.Floors = map[string]int{}
+		}
+		c.Floors[kind] = max(1, int(float64(n)*c.Duration.Minutes()))
+	}
+}

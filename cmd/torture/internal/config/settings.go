@@ -1,0 +1,158 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"locktorture/workload"
+)
+
+// A Setting is one knob, by flag (--name) and by variable (TORTURE_NAME).
+type Setting struct {
+	Name string
+	Help string
+	Set  func(c *Config, value string) error
+	Bool bool
+}
+
+// Settings are all knobs that flags and variables can set.
+var Settings = []Setting{
+	{Name: "lock", Help: "lock under test (see: torture list locks)", Set: text(func(c *Config) *string { return &c.Lock })},
+	{Name: "testbed", Help: "auto, process, embedded or external", Set: text(func(c *Config) *string { return &c.Testbed })},
+	{Name: "redis", Help: "host:port,… of masters that run already (testbed external)", Set: list(func(c *Config) *[]string { return &c.Redis })},
+	{Name: "store", Help: "host:port of the guarded store's Redis (testbed external; the first master's when left out)", Set: text(func(c *Config) *string { return &c.Store })},
+	{Name: "i-own-this-redis", Help: "allow faults and key deletion on servers beyond loopback", Set: flag(func(c *Config) *bool { return &c.OwnRedis }), Bool: true},
+	{Name: "nodes", Help: "Redis masters", Set: integer(func(c *Config) *int { return &c.Nodes })},
+	{Name: "persist", Help: "masters keep their data over a restart (appendfsync always)", Set: flag(func(c *Config) *bool { return &c.Persist }), Bool: true},
+	{Name: "clients", Help: "contending clients", Set: integer(func(c *Config) *int { return &c.Clients })},
+	{Name: "keys", Help: "resources that they contend for", Set: integer(func(c *Config) *int { return &c.Load.Keys })},
+	{Name: "ttl", Help: "lease length, e.g. 2s", Set: duration(func(c *Config) *time.Duration { return &c.TTL })},
+	{Name: "hold", Help: `work under the lock: "20ms", "uniform 5ms..30ms" or "exp 20ms"`, Set: dist(func(c *Config) *workload.Dist { return &c.Load.Hold })},
+	{Name: "think", Help: "closed loop: pause between two cycles of a client", Set: dist(func(c *Config) *workload.Dist { return &c.Load.Think })},
+	{Name: "rate", Help: "open loop: arrivals per second over all clients; 0 is a closed loop", Set: float(func(c *Config) *float64 { return &c.Load.Rate })},
+	{Name: "wait", Help: "how long an acquire may wait; 0 tries once", Set: duration(func(c *Config) *time.Duration { return &c.Load.Wait })},
+	{Name: "patience", Help: "how long a client keeps asking for one key before it turns to the next arrival", Set: duration(func(c *Config) *time.Duration { return &c.Load.Patience })},
+	{Name: "mode", Help: "exclusive, rw, reentrant, fair or multi", Set: mode},
+	{Name: "duration", Help: "length of the main phase", Set: duration(func(c *Config) *time.Duration { return &c.Duration })},
+	{Name: "seed", Help: "seed of load and faults (0x… or decimal)", Set: seed},
+	{Name: "faults", Help: `plan ("standard", "none") or faults, e.g. pause-client,kill:empty (see: torture list faults)`, Set: plan},
+	{Name: "fenced", Help: "whether the store rejects stale tokens", Set: fenced, Bool: true},
+	{Name: "slo", Help: "objectives, e.g. 'acquire.p99<250ms,error<1%'", Set: list(func(c *Config) *[]string { return &c.SLO })},
+	{Name: "out", Help: "folder of the run directories", Set: text(func(c *Config) *string { return &c.Out })},
+}
+
+// Variable is the name of s among the environment variables.
+func (s Setting) Variable() string {
+	return "TORTURE_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
+}
+
+// ReadEnvironment lays the TORTURE_* variables over c. An unknown one is an
+// error.
+func (c *Config) ReadEnvironment(environ []string) error {
+	known := map[string]Setting{}
+	for _, s := range Settings {
+		known[s.Variable()] = s
+	}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "TORTURE_") || value == "" {
+			continue
+		}
+		s, ok := known[name]
+		if !ok {
+			return fmt.Errorf("unknown variable %s%s", name, DidYouMean(name, keysOf(known)))
+		}
+		if err := s.Set(c, value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Environ is the process's environment.
+func Environ() []string { return os.Environ() }
+
+func text(at func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error { *at(c) = v; return nil }
+}
+
+func list(at func(*Config) *[]string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		*at(c) = nil
+		for part := range strings.SplitSeq(v, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				*at(c) = append(*at(c), part)
+			}
+		}
+		return nil
+	}
+}
+
+func integer(at func(*Config) *int) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return fmt.Errorf("%q is not a whole number", v)
+		}
+		*at(c) = n
+		return nil
+	}
+}
+
+func float(at func(*Config) *float64) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		n, err := strconv.ParseFloat(strings.TrimSuffix(v, "/s"), 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", v)
+		}
+		*at(c) = n
+		return nil
+	}
+}
+
+func duration(at func(*Config) *time.Duration) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return fmt.Errorf("%q is not a duration such as 250ms or 2s", v)
+		}
+		*at(c) = d
+		return nil
+	}
+}
+
+func dist(at func(*Config) *workload.Dist) func(*Config, string) error {
+	return func(c *Config, v string) error { return at(c).UnmarshalText([]byte(v)) }
+}
+
+func flag(at func(*Config) *bool) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		b, err := strconv.ParseBool(v)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", v)
+		}
+		*at(c) = b
+		return nil
+	}
+}
+
+func fenced(c *Config, v string) error {
+	c.Fenced = new(bool)
+	return flag(func(*Config) *bool { return c.Fenced })(c, v)
+}
+
+func mode(c *Config, v string) error { c.Load.Mode = workload.Mode(v); return nil }
+
+func plan(c *Config, v string) error { c.Faults = Faults{Plan: v}; return nil }
+
+func seed(c *Config, v string) error {
+	n, err := strconv.ParseUint(v, 0, 64)
+	if err != nil {
+		return fmt.Errorf("%q is not a seed: a whole number, decimal or 0x…", v)
+	}
+	c.Seed = n
+	return nil
+}

@@ -1,0 +1,104 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// A FileError is a mistake in a scenario file, named with its line.
+type FileError struct {
+	Path string
+	Line int
+	Msg  string
+}
+
+func (e *FileError) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %s", e.Path, e.Msg)
+	}
+	return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Msg)
+}
+
+// ReadFile lays the scenario file at path over c. Unknown and repeated keys
+// are errors.
+func (c *Config) ReadFile(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("scenario file: %w", err)
+	}
+	return c.readYAML(path, data)
+}
+
+func (c *Config) readYAML(path string, data []byte) error {
+	var root yaml.Node
+	if err := yaml.Load(data, &root, yaml.WithUniqueKeys()); err != nil {
+		return &FileError{Path: path, Msg: oneLine(err)}
+	}
+	if root.Kind != yaml.DocumentNode || len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {
+		return &FileError{Path: path, Line: 1, Msg: "a scenario is a mapping of settings, such as `lock: redlock`"}
+	}
+	if err := knownKeys(root.Content[0], reflect.TypeOf(*c)); err != nil {
+		err.Path = path
+		return err
+	}
+	if err := root.Decode(c); err != nil {
+		return &FileError{Path: path, Msg: oneLine(err)}
+	}
+	return nil
+}
+
+// knownKeys walks the mapping beside the struct that it is to fill, and names
+// the first key that the struct lacks.
+func knownKeys(n *yaml.Node, t reflect.Type) *FileError {
+	switch {
+	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
+		for _, item := range n.Content {
+			if err := knownKeys(item, t.Elem()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case n.Kind == yaml.SequenceNode && t == reflect.TypeFor[Faults]():
+		return knownKeys(n, reflect.TypeFor[Faults]().Field(1).Type)
+	case n.Kind != yaml.MappingNode || t.Kind() != reflect.Struct:
+		return nil
+	}
+	fields := yamlFields(t)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		field, ok := fields[key.Value]
+		if !ok {
+			return &FileError{Line: key.Line, Msg: fmt.Sprintf("unknown key %q%s", key.Value, DidYouMean(key.Value, keysOf(fields)))}
+		}
+		if err := knownKeys(value, field); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func yamlFields(t reflect.Type) map[string]reflect.Type {
+	fields := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		if strings.Contains(options, "inline") {
+			maps.Copy(fields, yamlFields(f.Type))
+			continue
+		}
+		if name == "" {
+			name = strings.ToLower(f.Name)
+		}
+		fields[name] = f.Type
+	}
+	return fields
+}
+
+func oneLine(err error) string {
+	return strings.Join(strings.Fields(err.Error()), " ")
+}

@@ -1,0 +1,95 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+
+	"locktorture/faults"
+	"locktorture/faults/link"
+	"locktorture/lockimpl"
+	"locktorture/workload"
+	"locktorture/workload/store"
+)
+
+// A client joins one contender of the workload to what the nemesis does to it:
+// the roads of its present incarnation all pass one gate.
+type client struct {
+	*workload.Client
+	rig *rig
+
+	mu   sync.Mutex
+	gate *link.Gate
+}
+
+func newClient(r *rig, name string) *client {
+	c := &client{rig: r, gate: link.NewGate()}
+	c.Client = &workload.Client{Name: name, Connect: c.connect, Pause: c.wait}
+	return c
+}
+
+// connect builds an incarnation with connections, links and a gate of its own.
+func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
+	gate := link.NewGate()
+	c.mu.Lock()
+	c.gate = gate
+	c.mu.Unlock()
+	var nodes []lockimpl.Node
+	for _, n := range c.rig.bed.Nodes() {
+		road := c.rig.links[c.Client.Name][n.Name()]
+		nodes = append(nodes, lockimpl.Node{Name: n.Name(), Addr: listenAddr(road), Dial: through(gate, road)})
+	}
+	locker, err := c.rig.lock.Factory(c.rig.cfg)(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
+	}
+	guarded := store.Open(func(ctx context.Context) (net.Conn, error) {
+		return gate.Dial(ctx, c.rig.links[c.Client.Name][faults.StoreNode].Dial)
+	}, c.rig.policy())
+	return &workload.Conn{
+		Locker: locker,
+		Store:  guarded,
+		Sever:  func() { gate.Sever() },
+		Close: func() error {
+			defer gate.Sever()
+			return errors.Join(locker.Close(), guarded.Close())
+		},
+	}, nil
+}
+
+func through(gate *link.Gate, road link.Link) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, _, _ string) (net.Conn, error) { return gate.Dial(ctx, road.Dial) }
+}
+
+func (c *client) current() *link.Gate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.gate
+}
+
+func (c *client) wait(ctx context.Context) error { return c.current().Wait(ctx) }
+
+// listenAddr is where a client in another process finds the link.
+func listenAddr(road link.Link) string {
+	if l, ok := road.(link.Listener); ok {
+		return l.Addr()
+	}
+	return road.Node()
+}
+
+// Name implements faults.Client.
+func (c *client) Name() string { return c.Client.Name }
+
+// Pause implements faults.Client: worker and connections stand still.
+func (c *client) Pause(context.Context) (string, error) {
+	c.current().Pause()
+	return c.Client.Name + " stands still, its connections too", nil
+}
+
+// Resume implements faults.Client.
+func (c *client) Resume(context.Context) (string, error) {
+	n := c.current().Resume()
+	return fmt.Sprintf("%s goes on; %d calls of its connections had stood still", c.Client.Name, n), nil
+}

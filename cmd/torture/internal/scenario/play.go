@@ -1,0 +1,176 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/faults"
+	"locktorture/reports"
+	"locktorture/workload"
+	"locktorture/workload/history"
+	"locktorture/workload/history/historyfile"
+	"locktorture/workload/store"
+)
+
+// closingLimit bounds what is left to do after an interruption: the audit log
+// and the judging.
+const closingLimit = time.Second
+
+// judging is how every run and every stored history is judged.
+var judging = checker.Options{SecondOpinion: true, Counterfactual: true}
+
+// judgingLimit bounds the second opinion of a run that was not interrupted.
+const judgingLimit = 30 * time.Second
+
+// play runs the phases: load with faults, everything healed, a healthy final
+// phase, and the truth as store and nodes tell it.
+func (s *session) play(ctx context.Context) {
+	cfg, clients := s.rig.cfg.Workload(), s.rig.contenders()
+	s.note("clean: every node was empty at the start")
+	s.mainPhase(ctx, cfg, clients)
+	s.blame(s.heal(ctx))
+	s.interrupted = ctx.Err() != nil
+	if !s.interrupted && len(s.harness) == 0 {
+		s.blame(unlessInterrupted(ctx, workload.RunFinal(ctx, cfg, clients, s.rec)))
+		s.leftovers(ctx, cfg, clients)
+		s.interrupted = ctx.Err() != nil
+	}
+	s.blame(s.audit(ctx))
+	if s.interrupted {
+		s.note("interrupted")
+	}
+	s.blame(s.rig.disconnect())
+	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
+}
+
+// mainPhase runs load and nemesis side by side. When the load fails, the
+// nemesis heals and stops, and the other way round.
+func (s *session) mainPhase(ctx context.Context, cfg workload.Config, clients []*workload.Client) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	var loadErr, nemesisErr error
+	wg.Go(func() {
+		defer cancel()
+		loadErr = workload.Run(ctx, cfg, clients, s.rec)
+	})
+	wg.Go(func() {
+		rng := stream(s.rig.cfg.Seed, streamNemesis)
+		if _, nemesisErr = faults.Run(ctx, s.plan.Steps, s.rig.target(s.watch), s.rec, rng); nemesisErr != nil {
+			cancel()
+		}
+	})
+	wg.Wait()
+	s.blame(unlessInterrupted(ctx, loadErr))
+	if nemesisErr != nil {
+		s.blame(fmt.Errorf("nemesis: %w", nemesisErr))
+	}
+}
+
+// heal resets every link, whatever the nemesis has left.
+func (s *session) heal(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := s.rig.fabric.Reset(ctx); err != nil {
+		return fmt.Errorf("heal links: %w", err)
+	}
+	return nil
+}
+
+// leftovers looks at the nodes for keys that outlived their lease.
+func (s *session) leftovers(ctx context.Context, cfg workload.Config, clients []*workload.Client) {
+	var nodes []workload.Node
+	for _, n := range s.rig.bed.Nodes() {
+		nodes = append(nodes, n)
+	}
+	_, err := workload.Leftovers(ctx, cfg, clients, nodes, s.rec)
+	var lacks *workload.LacksError
+	if errors.As(err, &lacks) {
+		s.note("leftovers not judged: " + lacks.Error())
+		return
+	}
+	s.blame(unlessInterrupted(ctx, err))
+}
+
+// audit reads the store's own log, past every link.
+func (s *session) audit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	direct := store.Open(s.rig.bed.Store().Dial, s.rig.policy())
+	err := workload.RecordAudit(ctx, direct, s.rec)
+	if err != nil {
+		err = fmt.Errorf("read the store's log: %w", err)
+	}
+	return errors.Join(err, direct.Close())
+}
+
+func (s *session) note(text string) {
+	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: text})
+}
+
+// unlessInterrupted drops what is only ctx's end.
+func unlessInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return nil
+	}
+	return err
+}
+
+// finish ends the testbed, judges, and reports. The run directory is complete
+// when it returns.
+func (s *session) finish(ctx context.Context) (*reports.Run, error) {
+	s.blame(s.rec.Err())
+	s.blame(s.file.Close())
+	s.blame(s.rig.close())
+	limit := judgingLimit
+	if s.interrupted {
+		limit = closingLimit
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	r := &reports.Run{
+		Dir: s.dir, Meta: s.meta, Report: s.judge.Finish(ctx, false),
+		Harness: s.harness, Interrupted: s.interrupted,
+	}
+	for _, l := range s.plan.LeftOut {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("fault %s left out: %s", l.Fault, l.Why))
+	}
+	return r, Complete(r)
+}
+
+// Complete measures r's stored history and writes every artefact.
+func Complete(r *reports.Run) error {
+	source, closer, err := historyfile.Open(r.Dir, nil)
+	if err != nil {
+		return err
+	}
+	err = r.Measure(source)
+	return errors.Join(err, closer.Close(), reports.Write(r.Dir, r))
+}
+
+// Judge judges a stored history as a run judges its own.
+func Judge(ctx context.Context, source *history.Reader) (checker.Report, error) {
+	began := time.Now()
+	judge := checker.New(source.Header(), judging)
+	var e history.Event
+	for {
+		err := source.Next(&e)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return checker.Report{}, err
+		}
+		judge.Event(&e)
+	}
+	ctx, cancel := context.WithTimeout(ctx, judgingLimit)
+	defer cancel()
+	report := judge.Finish(ctx, source.Truncated())
+	report.Checked.Seconds = time.Since(began).Seconds()
+	return report, nil
+}

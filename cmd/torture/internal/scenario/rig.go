@@ -1,0 +1,131 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults"
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+	"locktorture/lockimpl"
+	"locktorture/workload/store"
+)
+
+// A rig is everything that a run stands on: nodes, the links to them, and the
+// clients at their other ends.
+type rig struct {
+	cfg     config.Config
+	lock    Lock
+	bed     testbed.Testbed
+	why     string // this testbed
+	fabric  link.Fabric
+	links   map[string]map[string]link.Link // client → node → link
+	clients []*client
+	probe   lockimpl.Locker // a client past every link, which contends for nothing
+}
+
+// setUp starts the testbed and lays the links. On an error everything that was
+// started has ended again.
+func setUp(ctx context.Context, cfg config.Config, lock Lock, dir string) (r *rig, err error) {
+	redis.SetLogger(silence{}) // under faults, failed dials are no news
+	r = &rig{cfg: cfg, lock: lock, links: map[string]map[string]link.Link{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.close())
+		}
+	}()
+	r.bed, r.why, err = testbed.Start(ctx, testbed.Config{
+		Kind: cfg.Testbed, Nodes: lock.nodes(cfg), Dir: filepath.Join(dir, "nodes"), Persist: cfg.Persist,
+		External: testbed.ExternalConfig{Addrs: cfg.Redis, Store: cfg.Store, OwnThisRedis: cfg.OwnRedis},
+	})
+	if err != nil {
+		return r, err
+	}
+	r.fabric = link.NewEmbedded()
+	for i := range cfg.Clients {
+		if err := r.addClient(ctx, fmt.Sprintf("c%02d", i)); err != nil {
+			return r, err
+		}
+	}
+	return r, r.bootstrap(ctx)
+}
+
+// silence is the log of the Redis clients.
+type silence struct{}
+
+func (silence) Printf(context.Context, string, ...any) {}
+
+func (r *rig) addClient(ctx context.Context, name string) error {
+	roads := map[string]link.Link{}
+	r.links[name] = roads
+	for _, n := range r.bed.Nodes() {
+		road, err := r.fabric.Open(ctx, name, n.Name(), n.Addr())
+		if err != nil {
+			return fmt.Errorf("open link %s→%s: %w", name, n.Name(), err)
+		}
+		roads[n.Name()] = road
+	}
+	road, err := r.fabric.Open(ctx, name, faults.StoreNode, r.bed.Store().Addr())
+	if err != nil {
+		return fmt.Errorf("open link %s→store: %w", name, err)
+	}
+	roads[faults.StoreNode] = road
+	r.clients = append(r.clients, newClient(r, name))
+	return nil
+}
+
+// direct returns the nodes past every link.
+func (r *rig) direct() []lockimpl.Node {
+	var nodes []lockimpl.Node
+	for _, n := range r.bed.Nodes() {
+		nodes = append(nodes, lockimpl.Node{Name: n.Name(), Addr: n.Addr(), Dial: dialer(n)})
+	}
+	return nodes
+}
+
+// bootstrap admits the brand-new nodes, where the lock asks for that.
+func (r *rig) bootstrap(ctx context.Context) (err error) {
+	if r.probe, err = r.lock.Factory(r.cfg)(r.direct()); err != nil {
+		return fmt.Errorf("build lock %s: %w", r.lock.ID, err)
+	}
+	if b, ok := r.probe.(lockimpl.Bootstrapper); ok {
+		return b.Bootstrap(ctx)
+	}
+	return nil
+}
+
+// policy is what the store does with stale tokens.
+func (r *rig) policy() store.Policy {
+	if fenced(r.cfg, r.lock) {
+		return store.Fenced
+	}
+	return store.Unfenced
+}
+
+func fenced(c config.Config, l Lock) bool {
+	if c.Fenced != nil {
+		return *c.Fenced
+	}
+	return l.Fences
+}
+
+func (r *rig) quorum() int { return len(r.bed.Nodes())/2 + 1 }
+
+// close ends links before nodes; it may be called on a half-built rig.
+func (r *rig) close() (err error) {
+	if r.probe != nil {
+		err = r.probe.Close()
+	}
+	if r.fabric != nil {
+		err = errors.Join(err, r.fabric.Close())
+	}
+	if r.bed != nil {
+		err = errors.Join(err, r.bed.Close())
+	}
+	return err
+}

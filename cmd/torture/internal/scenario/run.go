@@ -1,0 +1,166 @@
+// Package scenario plays a resolved scenario: it is the only package that
+// knows all the others.
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults"
+	"locktorture/reports"
+	"locktorture/workload/history"
+	"locktorture/workload/history/historyfile"
+)
+
+// PlanFile holds the fault schedule as drawn.
+const PlanFile = "plan.json"
+
+// startLimit bounds the start of the testbed and of the links.
+const startLimit = 60 * time.Second
+
+// Options are what a run needs beside its scenario.
+type Options struct {
+	Version, Commit string
+	Argv            []string
+
+	// Begin is called once, when everything stands and before the load: with
+	// what is about to happen, and the judge whose live figures may be shown.
+	// The sinks that it returns see every event.
+	Begin func(b Beginning) []history.Sink
+}
+
+// A Beginning is what is known of a run before its load.
+type Beginning struct {
+	Meta   reports.Meta
+	Header history.Header
+	Lock   Lock
+	Dir    string
+	Why    string // this testbed
+	Plan   faults.Plan
+	Judge  *checker.Judge // for its live figures
+}
+
+// session is one run under way.
+type session struct {
+	rig   *rig
+	dir   string
+	meta  reports.Meta
+	plan  faults.Plan
+	watch *faults.Watch
+	judge *checker.Judge
+	file  *historyfile.File
+	rec   *history.Recorder
+
+	harness     []string // trouble of our own
+	interrupted bool
+}
+
+// Run plays cfg and judges it. What ctx interrupts is healed, judged and
+// reported all the same. The error is for a run that never began; trouble
+// after that is in the run, and is a harness error there.
+func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error) {
+	lock, err := FindLock(cfg.Lock)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{meta: meta(cfg, o), watch: faults.NewWatch()}
+	if s.dir, err = makeDir(cfg, s.meta); err != nil {
+		return nil, err
+	}
+	start, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	if s.rig, err = setUp(start, cfg, lock, s.dir); err != nil {
+		return nil, errors.Join(err, os.Remove(s.dir))
+	}
+	if err := s.prepare(o); err != nil {
+		return nil, errors.Join(err, s.rig.close())
+	}
+	s.play(ctx)
+	return s.finish(ctx)
+}
+
+func meta(cfg config.Config, o Options) reports.Meta {
+	printable, err := json.Marshal(cfg)
+	if err != nil {
+		printable = nil // a Config is plain data: it always marshals
+	}
+	return reports.Meta{
+		Version: o.Version, Commit: o.Commit, Argv: o.Argv, Scenario: filepath.Base(cfg.Scenario), Lock: cfg.Lock,
+		Config: printable, Seed: cfg.Seed, Clients: cfg.Clients, Keys: cfg.Load.Keys, Load: cfg.Load.String(),
+		Planned: cfg.Duration + cfg.FinalPhase(), SLO: cfg.SLO, Host: reports.ThisHost(), Began: time.Now(),
+	}
+}
+
+// makeDir makes the run's own directory; a second run of the same second and
+// seed gets a number.
+func makeDir(cfg config.Config, m reports.Meta) (string, error) {
+	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
+		return "", fmt.Errorf("make folder of runs: %w", err)
+	}
+	base := filepath.Join(cfg.Out, reports.DirName(m))
+	for n := 1; ; n++ {
+		dir := base
+		if n > 1 {
+			dir = fmt.Sprintf("%s-%d", base, n)
+		}
+		err := os.Mkdir(dir, 0o755)
+		if err == nil {
+			return dir, nil
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return "", fmt.Errorf("make run directory: %w", err)
+		}
+	}
+}
+
+// prepare draws the plan, writes what is known before the run, and opens the
+// history with all who listen to it.
+func (s *session) prepare(o Options) (err error) {
+	if s.plan, err = s.rig.plan(s.rig.target(s.watch)); err != nil {
+		return err
+	}
+	s.meta.Faults = len(s.plan.Steps)
+	s.meta.Testbed = s.rig.describe(s.plan)
+	if err := s.writePlan(); err != nil {
+		return err
+	}
+	h := s.rig.header(s.meta)
+	s.judge = checker.New(h, judging)
+	if s.file, err = historyfile.Create(filepath.Join(s.dir, historyfile.Name), h); err != nil {
+		return err
+	}
+	sinks := []history.Sink{s.file, s.judge, s.watch}
+	if o.Begin != nil {
+		sinks = append(sinks, o.Begin(Beginning{s.meta, h, s.rig.lock, s.dir, s.rig.why, s.plan, s.judge})...)
+	}
+	s.rec = history.NewRecorder(sinks...)
+	return nil
+}
+
+func (s *session) writePlan() error {
+	if err := reports.WriteMeta(s.dir, s.meta); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(s.plan, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", PlanFile, err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, PlanFile), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	return reports.Link(s.dir)
+}
+
+// blame notes trouble of our own; nil is none.
+func (s *session) blame(err error) {
+	if err != nil {
+		s.harness = append(s.harness, err.Error())
+	}
+}

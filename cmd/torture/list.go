@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/scenario"
+	"locktorture/faults"
+)
+
+// listings are what `torture list` can list, each by its printer.
+var listings = map[string]func(w *tabwriter.Writer){
+	"locks":     listLocks,
+	"faults":    listFaults,
+	"scenarios": listScenarios,
+	"anomalies": listAnomalies,
+}
+
+func newList() *cobra.Command {
+	names := slices.Sorted(maps.Keys(listings))
+	return &cobra.Command{
+		Use:       "list " + strings.Join(names, "|"),
+		Short:     "list locks, faults, scenarios or anomalies, each explained",
+		ValidArgs: names,
+		Args:      cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen := names
+			if len(args) == 1 {
+				if listings[args[0]] == nil {
+					return fmt.Errorf("list %q does not exist%s: one of %s", args[0], config.DidYouMean(args[0], names), strings.Join(names, ", "))
+				}
+				chosen = args
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, name := range chosen {
+				if len(chosen) > 1 {
+					fmt.Fprintf(w, "\n%s\n", strings.ToUpper(name))
+				}
+				listings[name](w)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+func listLocks(w *tabwriter.Writer) {
+	for _, id := range slices.Sorted(maps.Keys(scenario.Locks)) {
+		l := scenario.Locks[id]
+		fmt.Fprintf(w, "  %s\t%s\n", id, l.About)
+		if len(l.Expected) > 0 {
+			fmt.Fprintf(w, "\tshows %s under: %s; corrected by %s\n", strings.Join(l.Expected, " "), l.ShownBy, l.CorrectedBy)
+		}
+	}
+}
+
+func listFaults(w *tabwriter.Writer) {
+	catalogue := faults.Catalogue()
+	for _, name := range slices.Sorted(maps.Keys(catalogue)) {
+		fmt.Fprintf(w, "  %s\t%s\n\t%s\n", name, catalogue[name].Wire, catalogue[name].Survives)
+	}
+}
+
+func listScenarios(w *tabwriter.Writer) {
+	for _, name := range slices.Sorted(maps.Keys(config.Builtins)) {
+		fmt.Fprintf(w, "  %s\t%s\n", name, config.Builtins[name].About)
+	}
+}
+
+func listAnomalies(w *tabwriter.Writer) {
+	for _, id := range checker.IDs() {
+		fmt.Fprintf(w, "  %s\t%s\n", id, checker.Name(id))
+	}
+}
