@@ -161,7 +161,7 @@ func (n *nemesis) story(from, to time.Duration) string {
 func (f *fault) String() string {
 	on := ""
 	if f.target != "" {
-		on = " on " + f.target
+		on = " on " + targetWords(f.target)
 	}
 	switch {
 	case f.instant:

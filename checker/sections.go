@@ -102,9 +102,13 @@ func (s *sections) interleaved(f *fact, first mark, other touch) {
 	})
 }
 
-// blame is the intruder's, unless it held a lease of its own.
+// blame is the client's whose write came after its lease, else the intruder's,
+// unless that one held a lease of its own.
 func (s *sections) blame(intruder *holder, f *fact) string {
 	g := f.op.grant
+	if g != nil && f.op.inv >= g.d {
+		return blameClient
+	}
 	if x := intruder.grant; x != nil && g != nil && x.ok < f.op.inv && x.end() > g.ok {
 		return blameServer
 	}
