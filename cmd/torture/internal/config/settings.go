@@ -36,6 +36,7 @@ var Settings = []Setting{
 	{Name: "wait", Help: "how long an acquire may wait; 0 tries once", Set: duration(func(c *Config) *time.Duration { return &c.Load.Wait })},
 	{Name: "patience", Help: "how long a client keeps asking for one key before it turns to the next arrival", Set: duration(func(c *Config) *time.Duration { return &c.Load.Patience })},
 	{Name: "mode", Help: "exclusive, rw, reentrant, fair or multi", Set: mode},
+	{Name: "readers", Help: "mode rw: share of acquisitions in shared mode, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.Readers })},
 	{Name: "duration", Help: "length of the main phase", Set: duration(func(c *Config) *time.Duration { return &c.Duration })},
 	{Name: "seed", Help: "seed of load and faults (0x… or decimal)", Set: seed},
 	{Name: "faults", Help: `plan ("standard", "none") or faults, e.g. pause-client,kill:empty (see: torture list faults)`, Set: plan},
