@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -84,7 +85,8 @@ func (r *runCommand) resolve(args []string) (config.Config, error) {
 		return cfg, err
 	}
 	if file != "" {
-		cfg.Scenario = strings.TrimSuffix(file, ".yaml")
+		cfg.Scenario = strings.TrimSuffix(file, filepath.Ext(file))
+		cfg.PerMinute = nil // a file says itself what it demands
 		if err := cfg.ReadFile(file); err != nil {
 			return cfg, err
 		}
