@@ -2,6 +2,7 @@ package lockimpl_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,8 +37,8 @@ func TestLeaseEndsByLocalTimerWhateverTheNetworkDoes(t *testing.T) {
 		l, links := w.Client(full)
 		lease := take(t, l, "k", 2*time.Second)
 		lost := lease.(lockimpl.LostNotifier).Lost()
-		rounds := 0
-		lease.(lockimpl.Renewer).Renew(func(lockimpl.Renewal) { rounds++ })
+		var rounds atomic.Int64
+		lease.(lockimpl.Renewer).Renew(func(lockimpl.Renewal) { rounds.Add(1) })
 		time.Sleep(5 * time.Second)
 		select {
 		case <-lost:
@@ -52,8 +53,8 @@ func TestLeaseEndsByLocalTimerWhateverTheNetworkDoes(t *testing.T) {
 		if late := time.Since(lease.ValidUntil()); late > 0 {
 			t.Errorf("told %v after the end of validity", late)
 		}
-		if after := time.Since(cut); after > 2*time.Second || rounds < 7 {
-			t.Errorf("lost %v after the cut, %d rounds of renewal", after, rounds)
+		if after := time.Since(cut); after > 2*time.Second || rounds.Load() < 7 {
+			t.Errorf("lost %v after the cut, %d rounds of renewal", after, rounds.Load())
 		}
 	})
 }

@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"io"
+	"sync"
 	"time"
 )
 
@@ -65,13 +66,15 @@ func (n *Node) serve(c *conn) {
 	n.broken(c, err)
 }
 
+var writers = sync.Pool{New: func() any { return new(Writer) }}
+
 // launch sends the next batch, if there is one. It is called with mu held and
 // busy set, and unlocks mu.
 func (n *Node) launch() {
 	var unwanted []entry
 	c := n.conn
-	w := &n.out[n.turn]
-	n.turn = 1 - n.turn
+	w := writers.Get().(*Writer)
+	defer writers.Put(w) // after the write: the next batch may be under way by then
 	w.buf, w.run, w.record = w.buf[:0], c.run, *n.record.Load()
 	n.flight, n.next = n.flight[:0], 0
 	taken := 0

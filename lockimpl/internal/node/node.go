@@ -104,8 +104,6 @@ type Node struct {
 	started bool
 	closed  bool
 
-	out     [2]Writer // of this batch and the one before
-	turn    int
 	downErr error // of the last dial
 	down    time.Time
 }
