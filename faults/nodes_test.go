@@ -97,13 +97,13 @@ func TestUnsupported(t *testing.T) {
 		name string
 		want string
 	}{
-		{embedded.Target, "pause-node", "embedded testbed: n1 cannot be paused; process and container can"},
+		{embedded.Target, "pause-node", "embedded testbed: n1 cannot be paused; process can"},
 		{embedded.Target, "power-loss", "process"},
 		{embedded.Target, "demote", "a process testbed does"},
 		{embedded.Target, "busy-script", "a process testbed does"},
 		{embedded.Target, "failover", "n1 cannot be replicated; process can"},
-		{bare, "kill", "fake testbed: n1 cannot be killed; process, container and embedded can"},
-		{bare, "flushall", "fake testbed: n1 cannot be administered; process, container and embedded can"},
+		{bare, "kill", "fake testbed: n1 cannot be killed; process and embedded can"},
+		{bare, "flushall", "fake testbed: n1 cannot be administered; process and embedded can"},
 		{bare, "clock-jump", "process under libfaketime"},
 		{bare, "latency", "needs links"},
 		{bare, "pause-client", "needs clients"},

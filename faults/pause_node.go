@@ -14,7 +14,7 @@ type pauseNode struct{ Params }
 func (f pauseNode) Name() string { return "pause-node" }
 
 func (f pauseNode) Supports(t *Target) error {
-	return needNodes[testbed.Pauser](t, "paused", "process and container")
+	return needNodes[testbed.Pauser](t, "paused", "process")
 }
 
 func (f pauseNode) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
