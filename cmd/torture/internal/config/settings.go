@@ -37,6 +37,7 @@ var Settings = []Setting{
 	{Name: "patience", Help: "how long a client keeps asking for one key before it turns to the next arrival", Set: duration(func(c *Config) *time.Duration { return &c.Load.Patience })},
 	{Name: "mode", Help: "exclusive, rw, reentrant, fair or multi", Set: mode},
 	{Name: "readers", Help: "mode rw: share of acquisitions in shared mode, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.Readers })},
+	{Name: "renew", Help: "renew leases automatically, where the lock can", Set: flag(func(c *Config) *bool { return &c.Load.Renew }), Bool: true},
 	{Name: "duration", Help: "length of the main phase", Set: duration(func(c *Config) *time.Duration { return &c.Duration })},
 	{Name: "seed", Help: "seed of load and faults (0x… or decimal)", Set: seed},
 	{Name: "faults", Help: `plan ("standard", "none") or faults, e.g. pause-client,kill:empty (see: torture list faults)`, Set: plan},

@@ -1,0 +1,72 @@
+package scenario
+
+import "time"
+
+// A Trial is the load and the faults under which a recipe of the gallery shows
+// its flaw, in the words of the command line, laid over the scenario calm.
+type Trial struct {
+	Faults string        // as --faults takes them
+	Load   string        // further flags without their dashes: "keys=1 hold=100ms"
+	TTL    time.Duration // trialTTL when zero
+	Length time.Duration // of the main phase; trialLength when zero
+
+	// Also are ids expected beyond those that the recipe states.
+	Also []string
+
+	// Untried are ids that nothing here can bring about, each with the reason.
+	Untried map[string]string
+}
+
+const (
+	trialTTL    = 700 * time.Millisecond
+	trialLength = 4 * time.Second
+)
+
+// Missed is the id under which a trial counts an objective that was missed:
+// what shows in figures has no anomaly of its own.
+const Missed = "slo"
+
+const noSkew = "no fault skews a client's clock"
+
+// lateRelease pauses holders beyond their lease; when they wake up they
+// release. With one busy key somebody else holds it then.
+const lateRelease = "pause-client:for=1100ms"
+
+// Trials are the gallery's trials by lock. A fault locked to a command comes
+// twice where recipe and twin send different ones.
+var Trials = map[string]Trial{
+	"exists-set":       {Faults: "none"},
+	"setnx-del":        {Faults: "crash-client"},
+	"setnx-expire":     {Faults: "cut:that:on=reply:SETNX:for=300ms,cut:that:on=reply:SET:for=300ms", Load: "clients=4 keys=8"},
+	"getset-timestamp": {Faults: lateRelease, Load: "keys=1 hold=100ms"},
+	"lua-setnx-expire": {Faults: lateRelease, Load: "keys=1 hold=100ms"},
+	"set-nx-ex-del":    {Faults: lateRelease, Load: "keys=1 hold=100ms"},
+	"token-get-del":    {Faults: "stall:that:at=300ms:times=4:every=900ms:on=reply:GET:for=300ms,stall:that:at=300ms:times=4:every=900ms:on=command:EVALSHA:for=300ms", Load: "keys=1 hold=550ms"},
+	"token-lua":        {Faults: lateRelease},
+	"polling":          {Faults: "none", Load: "keys=1 hold=50ms wait=1s slo=jain>0.9", Also: []string{Missed}},
+	"token-watchdog":   {Faults: "pause-client,kill:empty", Load: "hold=200ms", Length: 6 * time.Second},
+	"renew-limited": {
+		Faults: "none", Load: "clients=6 keys=6 hold=3300ms renew=true",
+		TTL: 600 * time.Millisecond, Length: 4500 * time.Millisecond,
+	},
+	"redisson-hash": {
+		Faults: "kill:empty:at=400ms:on=acquire-replied,kill:empty:at=1200ms:on=acquire-replied," +
+			"response-lost:at=2200ms:times=7:every=250ms:for=100ms",
+		Load: "clients=4 keys=4 hold=200ms",
+	},
+	"rw-two-keys": {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
+	"rw-hash-timestamps": {
+		Faults: "none", Load: "mode=rw readers=0.6 keys=1 hold=50ms",
+		Untried: map[string]string{"S5": noSkew + ": two owners would need the same stamp"},
+	},
+	"redlock-plain": {
+		Faults: "cut:at=300ms:client=any as victim:minority:for=1400ms," +
+			"pause-client:at=300ms:on=acquire-replied:by=victim:client=victim as asleep:for=1100ms," +
+			"kill:empty:at=300ms:on=bound:by=asleep:client=asleep:swing,pause-client:at=3500ms",
+		Load: "clients=6", Length: 5 * time.Second,
+	},
+	"failover": {
+		Faults: "failover:at=500ms:for=300ms,failover:at=2500ms:for=300ms",
+		Load:   "clients=12 keys=6 hold=800ms", TTL: time.Second,
+	},
+}
