@@ -7,6 +7,7 @@
 package child
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,11 +22,8 @@ import (
 const (
 	DefaultIO    = time.Second
 	DefaultGrace = 2 * time.Second
+	DefaultStart = 30 * time.Second // an interpreter on a busy machine takes its time
 )
-
-// startTimeout bounds the way from starting a child to its answer to init: an
-// interpreter on a busy machine takes its time.
-const startTimeout = 30 * time.Second
 
 var (
 	// ErrSilent reports that a child did not answer within the operation's
@@ -49,6 +47,7 @@ type Command struct {
 	Every    time.Duration // a lease makes the child write this often while held; 0 is never
 	IO       time.Duration // time-out of the library's network operations; 0 is DefaultIO
 	Grace    time.Duration // what an answer may take beyond its budget; 0 is DefaultGrace
+	Start    time.Duration // what the way from the start to the answer to init may take; 0 is DefaultStart
 	Watchdog time.Duration // time-out of the library's own watchdog, where it has one
 	Seed     uint64        // of the first child; each further one gets the next
 
@@ -58,12 +57,7 @@ type Command struct {
 
 // Factory returns a factory that starts one child per client.
 func (c Command) Factory() lockimpl.Factory {
-	if c.IO == 0 {
-		c.IO = DefaultIO
-	}
-	if c.Grace == 0 {
-		c.Grace = DefaultGrace
-	}
+	c.IO, c.Grace, c.Start = cmp.Or(c.IO, DefaultIO), cmp.Or(c.Grace, DefaultGrace), cmp.Or(c.Start, DefaultStart)
 	if c.Keys == nil {
 		c.Keys = func(key string) []string { return []string{key} }
 	}

@@ -32,9 +32,9 @@ func start(c Command, introduction request) (*Locker, error) {
 		return nil, err
 	}
 	l := &Locker{session: newSession(p, c.Grace), cmd: c}
-	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), c.Start)
 	defer cancel()
-	m, err := l.ask(ctx, call{what: "init", fields: introduction, budget: startTimeout, urgent: true})
+	m, err := l.ask(ctx, call{what: "init", fields: introduction, budget: c.Start, urgent: true})
 	if err == nil && m.T != "init_ok" {
 		err = fmt.Errorf("init: %s %s", m.T, m.Text)
 	}

@@ -19,7 +19,7 @@ const asHarness = "LOCKTORTURE_TEST_HARNESS"
 // its input nor ends by itself.
 func TestChildDiesWithHarness(t *testing.T) {
 	if os.Getenv(asHarness) == "1" {
-		l, err := (Command{Path: "/bin/sh", Args: []string{"-c",
+		l, err := (Command{Path: shell, Args: []string{"-c",
 			`read -r line; echo '{"t":"init_ok","re":1,"clock":"none"}'; exec sleep 1000`}}).Factory()(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -27,6 +27,7 @@ func TestChildDiesWithHarness(t *testing.T) {
 		fmt.Printf("child %d\n", l.(*Locker).pid)
 		select {}
 	}
+	needShell(t)
 	harness := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildDiesWithHarness$")
 	harness.Env = append(os.Environ(), asHarness+"=1")
 	out, err := harness.StdoutPipe()

@@ -3,19 +3,39 @@ package child
 import (
 	"context"
 	"errors"
+	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/redistest"
 )
+
+const (
+	shell     = "/bin/sh"
+	startSoon = 10 * time.Second
+)
+
+// needShell asks for what the children in shell are made of.
+func needShell(t *testing.T) {
+	t.Helper()
+	for _, tool := range []string{shell, "sed", "mkdir", "rmdir", "cat", "sleep"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			redistest.Need(t, tool)
+		}
+	}
+}
 
 // script is a child in shell: it greets with caps and clock, and then does body
 // for every line, in which $id and $h are the request's.
-func script(caps, clock, body string) Command {
+func script(t *testing.T, caps, clock, body string) Command {
+	t.Helper()
+	needShell(t)
 	return Command{
-		Path: "/bin/sh", IO: 50 * time.Millisecond, Grace: 5 * time.Second,
+		Path: shell, IO: 50 * time.Millisecond, Grace: 5 * time.Second, Start: startSoon,
 		Args: []string{"-c", `
 IFS= read -r line
 echo '{"t":"init_ok","re":1,"lib":"sh","caps":"` + caps + `","clock":"` + clock + `"}'
@@ -31,7 +51,8 @@ done`},
 }
 
 func TestTemplate(t *testing.T) {
-	c := Command{Path: "wrappers/template.sh", Env: []string{"LOCK_DIR=" + t.TempDir()}}
+	needShell(t)
+	c := Command{Path: "wrappers/template.sh", Start: startSoon, Env: []string{"LOCK_DIR=" + t.TempDir()}}
 	a, b := open(t, c, nil), open(t, c, nil)
 	lease := mustAcquire(t, a, time.Second)
 	if _, err := b.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
@@ -72,7 +93,7 @@ func TestAnswers(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := open(t, script("", "none", `*) echo "{`+strings.ReplaceAll(c.answer, `"`, `\"`)+`,\"re\":$id,\"h\":\"$h\"}" ;;`), nil)
+			l := open(t, script(t, "", "none", `*) echo "{`+strings.ReplaceAll(c.answer, `"`, `\"`)+`,\"re\":$id,\"h\":\"$h\"}" ;;`), nil)
 			if lease, err := l.Acquire(t.Context(), "k", time.Second); !c.check(lease, err) {
 				t.Errorf("acquire: %v, %v", lease, err)
 			}
@@ -82,7 +103,7 @@ func TestAnswers(t *testing.T) {
 
 // TestLossIsTold has the child report a loss right after the grant.
 func TestLossIsTold(t *testing.T) {
-	l := open(t, script("lost,watchdog", "none", `
+	l := open(t, script(t, "lost,watchdog", "none", `
 	*) echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}"
 	   echo "{\"t\":\"lost\",\"h\":\"$h\",\"us\":1,\"why\":\"gone\"}" ;;`), nil)
 	<-mustAcquire(t, l, time.Second).(lockimpl.LostNotifier).Lost()
@@ -94,7 +115,7 @@ func TestAbilities(t *testing.T) {
 		caps              string
 		shared, reentrant bool
 	}{{"ttl", false, false}, {"rw", true, false}, {"reentrant ttl", false, true}, {"rw,reentrant", true, true}} {
-		l := open(t, script(c.caps, "none", `*) ;;`), nil)
+		l := open(t, script(t, c.caps, "none", `*) ;;`), nil)
 		_, s := l.(lockimpl.SharedLocker)
 		_, r := l.(lockimpl.ReentrantLocker)
 		if s != c.shared || r != c.reentrant {
@@ -116,7 +137,7 @@ func TestFindings(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			silent := strings.Contains(c.want, "answered") || c.want == "budget"
-			command := script("", c.clock, c.body)
+			command := script(t, "", c.clock, c.body)
 			if silent {
 				command.Grace = 700 * time.Millisecond
 			}
@@ -138,7 +159,7 @@ func TestFindings(t *testing.T) {
 // TestStoppedChildIsNotSilent stops the child for longer than budget and grace:
 // no finding, and the answer counts when it comes.
 func TestStoppedChildIsNotSilent(t *testing.T) {
-	c := script("", "none", `*) echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}" ;;`)
+	c := script(t, "", "none", `*) echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}" ;;`)
 	c.Grace = time.Second
 	l := open(t, c, nil)
 	if _, err := l.(Process).Stop(); err != nil {
@@ -162,7 +183,7 @@ func TestStoppedChildIsNotSilent(t *testing.T) {
 // TestLateGrantIsUndone gives up on an acquisition that is granted afterwards.
 func TestLateGrantIsUndone(t *testing.T) {
 	dir := t.TempDir()
-	c := script("", "none", `
+	c := script(t, "", "none", `
 	*'"t":"acquire"'*) sleep 2; echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}" ;;
 	*'"t":"release"'*) : >'`+dir+`/released'; echo "{\"t\":\"release_ok\",\"re\":$id,\"h\":\"$h\"}" ;;`)
 	c.IO, c.Grace = 5*time.Second, time.Second
@@ -179,7 +200,8 @@ func TestLateGrantIsUndone(t *testing.T) {
 
 // TestStubbornChild does not leave: it is killed, and that is an error.
 func TestStubbornChild(t *testing.T) {
-	l := start1(t, Command{Path: "/bin/sh", Grace: 200 * time.Millisecond, Args: []string{"-c",
+	needShell(t)
+	l := start1(t, Command{Path: shell, Start: startSoon, Grace: 200 * time.Millisecond, Args: []string{"-c",
 		`read -r line; echo '{"t":"init_ok","re":1,"clock":"none"}'; while :; do sleep 60; done`}}, nil)
 	if err := l.Close(); err == nil {
 		t.Error("closed a child that does not leave")
@@ -189,11 +211,21 @@ func TestStubbornChild(t *testing.T) {
 	}
 }
 
-// TestNoChild cannot be started, or does not greet.
+// TestNoChild cannot be started, leaves, or never greets.
 func TestNoChild(t *testing.T) {
-	for _, path := range []string{"/nonexistent", "/bin/true"} {
-		if _, err := (Command{Path: path}).Factory()(nil); err == nil {
-			t.Errorf("%s passed for a child", path)
-		}
+	needShell(t)
+	for name, c := range map[string]struct {
+		command Command
+		want    error
+	}{
+		"missing": {Command{Path: "/nonexistent"}, os.ErrNotExist},
+		"leaves":  {Command{Path: shell, Args: []string{"-c", "exit"}}, ErrGone},
+		"mute":    {Command{Path: shell, Args: []string{"-c", "while read -r line; do :; done"}, Start: 50 * time.Millisecond, Grace: time.Second}, ErrSilent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := c.command.Factory()(nil); !errors.Is(err, c.want) {
+				t.Errorf("start: %v, want %v", err, c.want)
+			}
+		})
 	}
 }
