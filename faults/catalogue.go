@@ -59,6 +59,12 @@ func clientFaults() map[string]Entry {
 			Default:  Params{Client: RoleHolder}, On: AcquireReplied, For: ttlTimes(0.5),
 			New: func(p Params) Fault { return crashClient{p} },
 		},
+		"client-clock": {
+			Wire:     "Nothing: the client's wall clock jumps, ahead by two TTLs and a second unless told otherwise, and back at the heal.",
+			Survives: "A lock that leaves the time to the server does not notice; one that compares clients' stamps grants twice.",
+			Default:  Params{Client: RoleAny}, For: ttlTimes(1),
+			New: func(p Params) Fault { return clientClock{p} },
+		},
 		"starve-cpu": {
 			Wire:     "Nothing: every goroutine of this process waits for a processor, clients and harness alike.",
 			Survives: "Deadlines are checked against a clock, not assumed: late is late. Timing rules may be void meanwhile.",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 
 	"locktorture/faults"
@@ -18,7 +19,8 @@ import (
 // the roads of its present incarnation all pass one gate.
 type client struct {
 	*workload.Client
-	rig *rig
+	rig   *rig
+	clock faults.WallClock
 
 	mu   sync.Mutex
 	gate *link.Gate
@@ -41,7 +43,7 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 		road := c.rig.links[c.Client.Name][n.Name()]
 		nodes = append(nodes, lockimpl.Node{Name: n.Name(), Addr: listenAddr(road), Dial: through(gate, road)})
 	}
-	locker, err := c.rig.lock.Factory(c.rig.cfg)(nodes)
+	locker, err := c.factory()(nodes)
 	if err != nil {
 		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
 	}
@@ -57,6 +59,14 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 			return errors.Join(locker.Close(), guarded.Close())
 		},
 	}, nil
+}
+
+// factory builds the lock, on the client's own wall clock where it reads one.
+func (c *client) factory() lockimpl.Factory {
+	if c.rig.lock.WithClock != nil {
+		return c.rig.lock.WithClock(c.clock.Now)
+	}
+	return c.rig.lock.Factory(c.rig.cfg)
 }
 
 func through(gate *link.Gate, road link.Link) func(context.Context, string, string) (net.Conn, error) {
@@ -92,4 +102,12 @@ func (c *client) Pause(context.Context) (string, error) {
 func (c *client) Resume(context.Context) (string, error) {
 	n := c.current().Resume()
 	return fmt.Sprintf("%s goes on; %d calls of its connections had stood still", c.Client.Name, n), nil
+}
+
+// WallClock implements faults.ClockedClient.
+func (c *client) WallClock() (*faults.WallClock, error) {
+	if c.rig.lock.WithClock == nil {
+		return nil, fmt.Errorf("lock %s reads no client's wall clock; %s do", c.rig.lock.ID, strings.Join(clocked(), ", "))
+	}
+	return &c.clock, nil
 }

@@ -25,6 +25,10 @@ type Lock struct {
 	Factory func(c config.Config) lockimpl.Factory
 	Drift   func(ttl time.Duration) time.Duration // given up of the TTL; nil is none
 
+	// WithClock builds the lock for a client whose wall clock is now; nil when
+	// it trusts no client's clock.
+	WithClock func(now func() time.Time) lockimpl.Factory
+
 	// Quarantine is how long the lock itself keeps a node out that came back
 	// empty; nil when it lets it in at once.
 	Quarantine func(c config.Config) time.Duration
@@ -66,8 +70,9 @@ func quarantine(c config.Config) time.Duration { return c.TTL + c.TTL/4 }
 func recipe(r gallery.Recipe) Lock {
 	return Lock{
 		About: r.Flaw, Nodes: r.Nodes, Unchecked: r.Unchecked,
-		Factory:  func(config.Config) lockimpl.Factory { return r.Factory },
-		Expected: r.Expected, ShownBy: r.Needs, CorrectedBy: r.CorrectedBy,
+		Factory:   func(config.Config) lockimpl.Factory { return r.Factory },
+		WithClock: r.WithClock,
+		Expected:  r.Expected, ShownBy: r.Needs, CorrectedBy: r.CorrectedBy,
 	}
 }
 
@@ -87,4 +92,9 @@ func (l Lock) nodes(c config.Config) int {
 		return len(c.Redis)
 	}
 	return cmp.Or(c.Nodes, l.Nodes)
+}
+
+// clocked lists the locks that trust their clients' wall clocks.
+func clocked() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(Locks)), func(id string) bool { return Locks[id].WithClock == nil })
 }

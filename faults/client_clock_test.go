@@ -1,0 +1,106 @@
+package faults
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// clockedClient is a client that stamps what it stores by its own wall clock.
+type clockedClient struct {
+	*fakeClient
+	clock WallClock
+}
+
+func (c *clockedClient) WallClock() (*WallClock, error) { return &c.clock, nil }
+
+func clocked(clients []Client) []*clockedClient {
+	var all []*clockedClient
+	for i, c := range clients {
+		all = append(all, &clockedClient{fakeClient: c.(*fakeClient)})
+		clients[i] = all[i]
+	}
+	return all
+}
+
+// A client whose clock is ahead takes a stamp for passed that is not, and one
+// whose clock is right does not.
+func TestClientClock(t *testing.T) {
+	onEach(t, 1, 2, func(t *testing.T, r *rig) {
+		clients := clocked(r.Clients)
+		take := func(c *clockedClient, rdb *redis.Client) bool {
+			now := c.clock.Now()
+			end, err := rdb.Get(t.Context(), "k").Int64()
+			if err != nil && !errors.Is(err, redis.Nil) {
+				t.Fatal(err)
+			}
+			if end > now.UnixMilli() {
+				return false
+			}
+			if err := rdb.Set(t.Context(), "k", now.Add(time.Minute).UnixMilli(), 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+			return true
+		}
+		a, b := r.dial(t, "c00", "n1"), r.dial(t, "c01", "n1")
+		if !take(clients[0], a) || take(clients[1], b) {
+			t.Fatal("c00's stamp does not keep c01 out")
+		}
+		f := r.inject(t, "client-clock", Params{Client: "c01", Jump: time.Hour})
+		if take(clients[0], a) || !take(clients[1], b) {
+			t.Error("c01, an hour ahead, has not taken c00's lock")
+		}
+		f.healed(t, "c01 read its clock 1 times while it was 1h0m0s ahead")
+		if off := clients[1].clock.Ahead(); off != 0 {
+			t.Errorf("c01's clock is %v ahead after the heal", off)
+		}
+		if take(clients[0], a) {
+			t.Error("c00 takes what c01 has stamped an hour ahead")
+		}
+	})
+}
+
+// Clocks that nobody reads hurt nobody, and no receipt says otherwise; moves of
+// two faults on one client add up.
+func TestClientClockVirtual(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, 3)
+		clients := clocked(w.Clients)
+		var seen time.Duration
+		time.AfterFunc(3*second, func() { seen = time.Until(clients[2].clock.Now()) })
+		e := Catalogue()["client-clock"]
+		res, err := w.run(t.Context(),
+			Step{For: 4 * second, Fault: e.New(Params{Client: RoleAll})},
+			Step{When: Trigger{After: second}, For: 4 * second, Fault: e.New(Params{Client: "c02", Jump: -time.Minute})},
+			Step{When: Trigger{After: 10 * second}, For: second, Fault: e.New(Params{Client: "c00"})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 2*w.TTL + second - time.Minute; seen != want {
+			t.Errorf("c02's clock is %v ahead under both, want %v", seen, want)
+		}
+		for i, want := range []string{"c02 read its clock 1 times while it was 5s ahead", "1m0s behind", ""} {
+			if got := strings.Join(res.Steps[i].Receipts, "; "); !strings.Contains(got, want) || res.Steps[i].Bit != (want != "") {
+				t.Errorf("step %d: bit %v, %q, want %q", i, res.Steps[i].Bit, got, want)
+			}
+		}
+		for _, c := range clients {
+			if off := c.clock.Ahead(); off != 0 {
+				t.Errorf("%s's clock is %v ahead after the heal", c.Name(), off)
+			}
+		}
+	})
+}
+
+// A client without a wall clock cannot suffer it.
+func TestClientClockUnsupported(t *testing.T) {
+	w := newWorld(1, 1)
+	err := Catalogue()["client-clock"].New(Params{}).Supports(w.Target)
+	if err == nil || !strings.Contains(err.Error(), "c00 has none") {
+		t.Error(err)
+	}
+}
