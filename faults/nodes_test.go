@@ -48,7 +48,7 @@ func TestPauseNode(t *testing.T) {
 	r := processRig(t, 3, 1)
 	rdb := r.dial(t, "c00", "n1")
 	f := r.inject(t, "pause-node", Params{Node: "n1"})
-	if err := set(t, rdb, "k", "v"); err == nil {
+	if err := set(t, rdb, soon, "k", "v"); err == nil {
 		t.Error("a stopped node answers")
 	}
 	f.healed(t, "stopped", "runs again")
@@ -68,7 +68,7 @@ func TestFailover(t *testing.T) {
 	if before, since := r.get(t, n, "before"), r.get(t, n, "since"); before != "v" || since != "<nil>" {
 		t.Errorf("the promoted replica has %s from before and %s since", before, since)
 	}
-	if err := set(t, r.dial(t, "c00", "n1"), "after", "v"); err != nil {
+	if err := set(t, r.dial(t, "c00", "n1"), late, "after", "v"); err != nil {
 		t.Errorf("SET after the failover: %v", err)
 	}
 }

@@ -110,9 +110,14 @@ func (r *rig) raw(client, node string) *redis.Client {
 	})
 }
 
-// set sends SET NX and returns its error; the wait for a reply is short.
-func set(t *testing.T, rdb *redis.Client, key, value string) error {
-	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
+const (
+	soon = 500 * time.Millisecond // for a reply that is not to come
+	late = 20 * time.Second       // for one that must
+)
+
+// set sends SET NX and returns its error.
+func set(t *testing.T, rdb *redis.Client, within time.Duration, key, value string) error {
+	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	return rdb.SetNX(ctx, key, value, time.Minute).Err()
 }

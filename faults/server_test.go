@@ -30,7 +30,11 @@ func TestServerFaults(t *testing.T) {
 			r.put(t, n, "k", "v")
 			rdb := r.dial(t, "c00", "n1")
 			f := r.inject(t, name, Params{Node: "n1"})
-			err := set(t, rdb, "other", "v")
+			within := late
+			if c.answer == "" {
+				within = soon
+			}
+			err := set(t, rdb, within, "other", "v")
 			switch {
 			case c.answer == "OK" && err != nil, c.answer == "" && err == nil:
 				t.Errorf("SET: %v", err)
@@ -41,7 +45,7 @@ func TestServerFaults(t *testing.T) {
 				r.await(t, n, "k", c.keeps)
 			}
 			f.healed(t, c.receipt)
-			if err := set(t, r.dial(t, "c00", "n1"), "after", "v"); err != nil {
+			if err := set(t, r.dial(t, "c00", "n1"), late, "after", "v"); err != nil {
 				t.Errorf("SET after the heal: %v", err)
 			}
 			for _, setting := range []string{"maxmemory 0", "maxmemory-policy noeviction", "busy-reply-threshold 5000"} {
@@ -82,6 +86,9 @@ func TestInstantFaults(t *testing.T) {
 					t.Errorf("PTTL %d, %v", left, err)
 				}
 				_ = rdb.Ping(t.Context()) // may find that its connection is gone
+				if err := rdb.Ping(t.Context()).Err(); err != nil {
+					t.Error(err)
+				}
 				if conns := r.Link("c00", "n1").Traffic().Conns; (conns > 1) != (name == "kick-clients") {
 					t.Errorf("%d connections opened", conns)
 				}
@@ -103,7 +110,7 @@ func TestSlowNode(t *testing.T) {
 	var worst time.Duration
 	for worst < 5*time.Millisecond && t.Context().Err() == nil {
 		began := time.Now()
-		if err := set(t, rdb, "k", "v"); err != nil {
+		if err := set(t, rdb, late, "k", "v"); err != nil {
 			t.Fatal(err)
 		}
 		worst = max(worst, time.Since(began))
