@@ -97,7 +97,7 @@ func banner(b scenario.Beginning, cfg config.Config) terminal.Banner {
 }
 
 var testbedWords = map[string]string{
-	"process": "local processes", "embedded": "embedded nodes", "external": "external servers",
+	"process": "local processes", "container": "containers", "embedded": "embedded nodes", "external": "external servers",
 }
 
 func masters(n int) string {

@@ -101,8 +101,12 @@ func (r *runCommand) resolve(args []string) (config.Config, error) {
 			}
 		}
 	}
-	if len(cfg.Redis) > 0 && cfg.Testbed == "auto" {
+	switch {
+	case cfg.Testbed != "auto":
+	case len(cfg.Redis) > 0:
 		cfg.Testbed = "external"
+	case cfg.Image != "":
+		cfg.Testbed = "container"
 	}
 	if cfg.Seed == 0 {
 		cfg.Seed = drawSeed()

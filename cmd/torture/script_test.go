@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"locktorture/faults/testbed"
 )
 
 func TestMain(m *testing.M) {
@@ -21,6 +23,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		// A PATH with nothing on it but torture, which testscript puts first.
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("DOCKER_HOST", os.Getenv("DOCKER_HOST"))
 			bare, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 			env.Setenv("BARE", bare)
 			return nil
@@ -30,6 +33,8 @@ func TestScripts(t *testing.T) {
 			switch cond {
 			case "redis":
 				return haveRedis(t), nil
+			case "docker":
+				return haveDocker(t), nil
 			}
 			return false, nil
 		},
@@ -42,6 +47,18 @@ func haveRedis(t *testing.T) bool {
 	_, err := exec.LookPath("redis-server")
 	if err != nil && os.Getenv(requireAll) == "1" {
 		t.Fatalf("%s=1 and redis-server is not here: %v", requireAll, err)
+	}
+	return err == nil
+}
+
+// without names what the run says it goes without.
+const without = "LOCKTORTURE_WITHOUT"
+
+// haveDocker reports whether containers can be started here.
+func haveDocker(t *testing.T) bool {
+	err := testbed.CanContain(t.Context(), "")
+	if err != nil && os.Getenv(requireAll) == "1" && os.Getenv(without) != "docker" {
+		t.Fatalf("%s=1 and there are no containers: %v", requireAll, err)
 	}
 	return err == nil
 }

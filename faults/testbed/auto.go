@@ -4,17 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"time"
 )
 
-// Names that a Config may ask for beside KindProcess, KindEmbedded and
-// KindExternal.
-const (
-	KindAuto      = "auto"
-	KindContainer = "container"
-)
+// KindAuto is the name that a Config may ask for beside those of the testbeds:
+// the best that there is.
+const KindAuto = "auto"
 
 // An Ability is something that can be done to the nodes of a testbed.
 type Ability string
@@ -63,11 +59,12 @@ func Abilities(n Node) []Ability {
 type Config struct {
 	Kind      string // KindAuto, or the one that the user named
 	Nodes     int
-	Dir       string // process: see ProcessConfig
+	Dir       string // process, container: see ProcessConfig
 	Binary    string // process
-	Persist   bool   // process
-	Fsync     Fsync  // process
+	Persist   bool   // process, container
+	Fsync     Fsync  // process, container
 	FakeClock bool   // process
+	Image     string // container: see ContainerConfig
 
 	External ExternalConfig // with addresses: KindAuto chooses KindExternal
 }
@@ -86,14 +83,33 @@ const detectTimeout = 5 * time.Second
 // Detect returns every kind of testbed in the order in which KindAuto prefers
 // them.
 func Detect(ctx context.Context, c Config) []Candidate {
-	return []Candidate{detectExternal(c), detectProcess(ctx, c), detectContainer(ctx), {
+	var all []Candidate
+	for _, d := range detectors {
+		all = append(all, d.detect(ctx, c))
+	}
+	return all
+}
+
+// detectors look for one kind each, the most preferred first.
+var detectors = []struct {
+	kind   string
+	detect func(ctx context.Context, c Config) Candidate
+}{
+	{KindExternal, detectExternal},
+	{KindProcess, detectProcess},
+	{KindContainer, detectContainer},
+	{KindEmbedded, detectEmbedded},
+}
+
+func detectEmbedded(context.Context, Config) Candidate {
+	return Candidate{
 		Kind: KindEmbedded, Available: true,
 		Detail:    embeddedVersion() + ", in this process: not Redis, and no benchmark",
 		Abilities: Abilities(new(embeddedNode)),
-	}}
+	}
 }
 
-func detectExternal(c Config) Candidate {
+func detectExternal(_ context.Context, c Config) Candidate {
 	d := Candidate{Kind: KindExternal, Detail: "no address given", Abilities: Abilities(new(externalNode))}
 	if len(c.External.Addrs) > 0 {
 		d.Available, d.Detail = true, strings.Join(c.External.Addrs, ", ")
@@ -128,37 +144,49 @@ func detectProcess(ctx context.Context, c Config) Candidate {
 	return d
 }
 
-// detectContainer says what there is of Docker; no testbed is built on it.
-func detectContainer(ctx context.Context) Candidate {
+// detectContainer looks for a Docker engine that has the image. One that would
+// have to pull it counts when containers are asked for by name.
+func detectContainer(ctx context.Context, c Config) Candidate {
 	ctx, cancel := context.WithTimeout(ctx, detectTimeout)
 	defer cancel()
-	d := Candidate{Kind: KindContainer}
-	path, err := exec.LookPath("docker")
+	d := Candidate{Kind: KindContainer, Abilities: Abilities(&containerNode{persist: c.Persist})}
+	docker, err := openDocker()
 	if err != nil {
-		d.Detail = "docker is not on PATH"
+		d.Detail = err.Error()
 		return d
 	}
-	out, err := exec.CommandContext(ctx, path, "version", "--format", "{{.Server.Version}}").Output()
-	if version := strings.TrimSpace(string(out)); err == nil && version != "" {
-		d.Detail = "docker " + version + " answers, but this build has no container testbed; docker-compose.yml starts servers for " + KindExternal
-		return d
+	defer func() { _ = docker.Close() }()
+	image := cmp.Or(c.Image, DefaultImage)
+	engine, err := engineVersion(ctx, docker)
+	have := false
+	if err == nil {
+		have, err = haveImage(ctx, docker, image)
 	}
-	d.Detail = path + " is here, but no Docker engine answers"
+	switch {
+	case err != nil:
+		d.Detail = err.Error()
+	case have:
+		d.Available, d.Detail = true, image+" on "+engine
+	default:
+		d.Available = c.Kind == KindContainer
+		d.Detail = fmt.Sprintf("%s is here, but image %s is not (docker pull %s)", engine, image, image)
+	}
 	return d
 }
 
 // Choose picks the kind of testbed to start, and says why in one line.
 func Choose(ctx context.Context, c Config) (kind, why string, err error) {
-	candidates := Detect(ctx, c)
 	var passed []string
-	for _, d := range candidates {
+	for _, kind := range detectors {
+		if c.Kind != kind.kind && c.Kind != KindAuto && c.Kind != "" {
+			continue
+		}
+		d := kind.detect(ctx, c)
 		switch {
 		case c.Kind == d.Kind && !d.Available:
 			return "", "", fmt.Errorf("choose testbed %s: %s: %w", d.Kind, d.Detail, ErrUnsupported)
 		case c.Kind == d.Kind:
 			return d.Kind, "asked for; " + d.Detail, nil
-		case c.Kind != KindAuto && c.Kind != "":
-			continue
 		case d.Available && len(passed) == 0:
 			return d.Kind, d.Detail, nil
 		case d.Available:
@@ -185,6 +213,10 @@ func Start(ctx context.Context, c Config) (b Testbed, why string, err error) {
 		b, err = StartProcess(ctx, ProcessConfig{
 			Nodes: c.Nodes, Dir: c.Dir, Binary: c.Binary,
 			Persist: c.Persist, Fsync: c.Fsync, FakeClock: c.FakeClock,
+		})
+	case KindContainer:
+		b, err = StartContainer(ctx, ContainerConfig{
+			Nodes: c.Nodes, Image: c.Image, Dir: c.Dir, Persist: c.Persist, Fsync: c.Fsync,
 		})
 	default:
 		b, err = StartEmbedded(ctx, EmbeddedConfig{Nodes: c.Nodes})

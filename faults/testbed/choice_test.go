@@ -63,13 +63,12 @@ func TestChoice(t *testing.T) {
 	if kind, why, err := Choose(t.Context(), Config{Kind: KindEmbedded}); kind != KindEmbedded || !strings.Contains(why, "asked for") {
 		t.Errorf("embedded asked for: %s, %q, %v", kind, why, err)
 	}
-	kind, why, err := Choose(t.Context(), Config{Kind: KindAuto, Binary: "no-such-redis-server"})
+	kind, why, err := Choose(t.Context(), Config{Kind: KindAuto, Binary: "no-such-redis-server", Image: "no-such-image:1"})
 	if kind != KindEmbedded || !strings.Contains(why, "no-such-redis-server") {
 		t.Errorf("without a server: %s, %q, %v", kind, why, err)
 	}
 	for _, bad := range []Config{
 		{Kind: "cluster"},
-		{Kind: KindContainer},
 		{Kind: KindExternal},
 		{Kind: KindProcess, Binary: "no-such-redis-server"},
 	} {
@@ -96,8 +95,11 @@ func TestDetectedAbilitiesAreThoseOfTheNodes(t *testing.T) {
 	require(t, CanFakeClock())
 	c := Config{Nodes: 1, Persist: true, FakeClock: true}
 	for _, d := range Detect(t.Context(), c) {
-		if d.Kind != KindProcess && d.Kind != KindEmbedded {
+		if d.Kind == KindExternal {
 			continue
+		}
+		if d.Kind == KindContainer {
+			requireDocker(t, "")
 		}
 		c.Kind = d.Kind
 		b, _, err := Start(testContext(t), c)

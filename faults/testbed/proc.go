@@ -55,3 +55,18 @@ func askPs(ctx context.Context, pid int, column string) (string, bool) {
 	text := strings.TrimSpace(string(out))
 	return text, err == nil && text != ""
 }
+
+// processStart says when a process began, in units that depend on the system;
+// empty when there is none.
+func processStart(ctx context.Context, pid int) string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		began, _ := askPs(ctx, pid, "lstart=")
+		return began
+	}
+	const startTime = 19 // of the fields after the program's name
+	if fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:])); len(fields) > startTime {
+		return fields[startTime]
+	}
+	return ""
+}

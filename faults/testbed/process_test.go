@@ -18,18 +18,20 @@ import (
 )
 
 // bedDirVariable makes the test binary a harness that starts a testbed there
-// and waits to be killed.
+// and waits to be killed; a folder called container makes that one of
+// containers.
 const bedDirVariable = "LOCKTORTURE_TEST_BED_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(bedDirVariable); dir != "" {
 		os.Exit(waitToBeKilled(dir))
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, // testcontainers keeps a connection to the engine
+		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
 }
 
 func waitToBeKilled(dir string) int {
-	b, err := StartProcess(context.Background(), ProcessConfig{Nodes: 3, Dir: dir, FakeClock: CanFakeClock() == nil})
+	b, _, err := Start(context.Background(), Config{Kind: kindOf(dir), Nodes: 3, Dir: dir, FakeClock: CanFakeClock() == nil})
 	if err != nil {
 		fmt.Println(err)
 		return 1
@@ -43,17 +45,41 @@ func waitToBeKilled(dir string) int {
 	return 1
 }
 
+func kindOf(dir string) string {
+	if filepath.Base(dir) == KindContainer {
+		return KindContainer
+	}
+	return KindProcess
+}
+
 func TestNoServerOutlivesAKilledHarness(t *testing.T) {
 	_, err := findServer("")
 	require(t, err)
 	dir := t.TempDir()
+	_, kill := startHarness(t, dir)
+	pids := pidsIn(t, dir)
+	kill()
+	if _, err := Sweep(t.Context(), dir); err != nil {
+		t.Error(err)
+	}
+	awaitGone(t, pids)
+	for _, pid := range pids {
+		if left := sharedMemory(t, pid); len(left) > 0 {
+			t.Errorf("left in shared memory: %v", left)
+		}
+	}
+}
+
+// startHarness runs a harness with a testbed in dir, one node of it paused, and
+// returns when it stands. kill ends it by SIGKILL.
+func startHarness(t *testing.T, dir string) (pid int, kill func()) {
 	harness := exec.Command(os.Args[0])
 	harness.Env = append(os.Environ(), bedDirVariable+"="+dir)
 	stdin, err := harness.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = stdin.Close() }()
+	t.Cleanup(func() { _ = stdin.Close() })
 	out, err := harness.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -65,19 +91,11 @@ func TestNoServerOutlivesAKilledHarness(t *testing.T) {
 	if err != nil || line != "ready\n" {
 		t.Fatalf("harness said %q, %v", line, err)
 	}
-	pids := pidsIn(t, dir)
-	if err := harness.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = harness.Wait() // it was killed
-	if _, err := Sweep(t.Context(), dir); err != nil {
-		t.Error(err)
-	}
-	awaitGone(t, pids)
-	for _, pid := range pids {
-		if left := sharedMemory(t, pid); len(left) > 0 {
-			t.Errorf("left in shared memory: %v", left)
+	return harness.Process.Pid, func() {
+		if err := harness.Process.Kill(); err != nil {
+			t.Fatal(err)
 		}
+		_ = harness.Wait() // it was killed
 	}
 }
 
@@ -127,43 +145,47 @@ func awaitGone(t *testing.T, pids []int) {
 }
 
 func TestPausedNodeAppliesWhatItWasSent(t *testing.T) {
-	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0]
-	p := n.(Pauser)
-	conn, err := n.Dial(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
-	must(t)(p.Pause(t.Context()))
-	if state, _ := processState(t.Context(), n.(*processNode).child.pid()); !strings.HasPrefix(state, "T") {
-		t.Errorf("state %q while paused", state)
-	}
-	if _, err := io.WriteString(conn, "SET k v\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	_ = conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-	if _, err := conn.Read(make([]byte, 8)); !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Fatalf("a paused node answered: %v", err)
-	}
-	must(t)(p.Resume(t.Context()))
-	_ = conn.SetReadDeadline(time.Time{})
-	if reply, err := bufio.NewReader(conn).ReadString('\n'); reply != "+OK\r\n" {
-		t.Fatalf("after the pause: %q, %v", reply, err)
-	}
-	do(t, n, "v", "GET", "k")
+	onEachReal(t, false, func(t *testing.T, n Node) {
+		p := n.(Pauser)
+		conn, err := n.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		must(t)(p.Pause(t.Context()))
+		if child, ok := n.(*processNode); ok {
+			if state, _ := processState(t.Context(), child.child.pid()); !strings.HasPrefix(state, "T") {
+				t.Errorf("state %q while paused", state)
+			}
+		}
+		if _, err := io.WriteString(conn, "SET k v\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+		if _, err := conn.Read(make([]byte, 8)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("a paused node answered: %v", err)
+		}
+		must(t)(p.Resume(t.Context()))
+		_ = conn.SetReadDeadline(time.Time{})
+		if reply, err := bufio.NewReader(conn).ReadString('\n'); reply != "+OK\r\n" {
+			t.Fatalf("after the pause: %q, %v", reply, err)
+		}
+		do(t, n, "v", "GET", "k")
+	})
 }
 
 func TestKillWorksOnAPausedNode(t *testing.T) {
-	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0]
-	must(t)(n.(Pauser).Pause(t.Context()))
-	must(t)(n.(Killer).Kill(t.Context()))
-	if _, err := n.(Pauser).Pause(t.Context()); !errors.Is(err, ErrDown) {
-		t.Errorf("pause of a dead node: %v", err)
-	}
-	must(t)(n.(Pauser).Resume(t.Context()))
-	must(t)(n.(Killer).Restart(t.Context(), Empty))
-	must(t)(n.(Pauser).Resume(t.Context()))
-	do(t, n, "PONG", "PING")
+	onEachReal(t, false, func(t *testing.T, n Node) {
+		must(t)(n.(Pauser).Pause(t.Context()))
+		must(t)(n.(Killer).Kill(t.Context()))
+		if _, err := n.(Pauser).Pause(t.Context()); !errors.Is(err, ErrDown) {
+			t.Errorf("pause of a dead node: %v", err)
+		}
+		must(t)(n.(Pauser).Resume(t.Context()))
+		must(t)(n.(Killer).Restart(t.Context(), Empty))
+		must(t)(n.(Pauser).Resume(t.Context()))
+		do(t, n, "PONG", "PING")
+	})
 }
 
 func TestCloseEndsStoppedServersAndKeepsLogs(t *testing.T) {

@@ -47,6 +47,23 @@ func startProcess(t *testing.T, c ProcessConfig) Testbed {
 	return b
 }
 
+// real starts testbeds of real servers: what holds for one kind holds for all.
+var real = map[string]func(t *testing.T, nodes int, persist bool) Testbed{
+	KindProcess: func(t *testing.T, nodes int, persist bool) Testbed {
+		return startProcess(t, ProcessConfig{Nodes: nodes, Persist: persist})
+	},
+	KindContainer: func(t *testing.T, nodes int, persist bool) Testbed {
+		return startContainer(t, ContainerConfig{Nodes: nodes, Persist: persist})
+	},
+}
+
+// onEachReal runs a test on one persistent node of every kind of real servers.
+func onEachReal(t *testing.T, persist bool, test func(t *testing.T, n Node)) {
+	for kind, start := range real {
+		t.Run(kind, func(t *testing.T) { test(t, start(t, 1, persist).Nodes()[0]) })
+	}
+}
+
 func startEmbedded(t *testing.T, nodes int) Testbed {
 	t.Helper()
 	b, err := StartEmbedded(testContext(t), EmbeddedConfig{Nodes: nodes})
@@ -88,7 +105,8 @@ func TestNodesAreIndependentMasters(t *testing.T) {
 		name  string
 		start func(t *testing.T) Testbed
 	}{
-		{KindProcess, func(t *testing.T) Testbed { return startProcess(t, ProcessConfig{Nodes: 5}) }},
+		{KindProcess, func(t *testing.T) Testbed { return real[KindProcess](t, 5, false) }},
+		{KindContainer, func(t *testing.T) Testbed { return real[KindContainer](t, 5, false) }},
 		{KindEmbedded, func(t *testing.T) Testbed { return startEmbedded(t, 5) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -111,7 +129,8 @@ func TestKillAndRestart(t *testing.T) {
 		name  string
 		start func(t *testing.T) Testbed
 	}{
-		{KindProcess, func(t *testing.T) Testbed { return startProcess(t, ProcessConfig{Nodes: 1, Persist: true}) }},
+		{KindProcess, func(t *testing.T) Testbed { return real[KindProcess](t, 1, true) }},
+		{KindContainer, func(t *testing.T) Testbed { return real[KindContainer](t, 1, true) }},
 		{KindEmbedded, func(t *testing.T) Testbed { return startEmbedded(t, 1) }},
 	} {
 		for _, how := range []Restart{WithData, Empty} {
@@ -181,30 +200,37 @@ func TestBlockingCommandsWorkAfterRestart(t *testing.T) {
 }
 
 func TestRestartWithDataNeedsPersistence(t *testing.T) {
-	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0]
-	if err := n.(Restarter).CanRestart(WithData); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("CanRestart(WithData) = %v", err)
-	}
-	must(t)(n.(Killer).Kill(t.Context()))
-	if _, err := n.(Killer).Restart(t.Context(), WithData); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("restart with data: %v", err)
-	}
-	must(t)(n.(Killer).Restart(t.Context(), Empty))
+	onEachReal(t, false, func(t *testing.T, n Node) {
+		if err := n.(Restarter).CanRestart(WithData); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("CanRestart(WithData) = %v", err)
+		}
+		do(t, n, "OK", "SET", "k", "v")
+		must(t)(n.(Killer).Kill(t.Context()))
+		if _, err := n.(Killer).Restart(t.Context(), WithData); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("restart with data: %v", err)
+		}
+		must(t)(n.(Killer).Restart(t.Context(), Empty))
+		do(t, n, nil, "GET", "k")
+	})
 }
 
 func TestPersistentNodeForgetsOnlyWhenToldTo(t *testing.T) {
-	n := startProcess(t, ProcessConfig{Nodes: 1, Persist: true}).Nodes()[0]
-	k := n.(Killer)
-	for _, how := range []Restart{WithData, Empty, WithData} {
-		do(t, n, "OK", "SET", "k", how.String())
-		must(t)(k.Kill(t.Context()))
-		must(t)(k.Restart(t.Context(), how))
-		if how == Empty {
-			do(t, n, nil, "GET", "k")
-		} else {
-			do(t, n, how.String(), "GET", "k")
+	onEachReal(t, true, func(t *testing.T, n Node) {
+		k, addr := n.(Killer), n.Addr()
+		for _, how := range []Restart{WithData, Empty, WithData} {
+			do(t, n, "OK", "SET", "k", how.String())
+			must(t)(k.Kill(t.Context()))
+			must(t)(k.Restart(t.Context(), how))
+			if how == Empty {
+				do(t, n, nil, "GET", "k")
+			} else {
+				do(t, n, how.String(), "GET", "k")
+			}
+			if n.Addr() != addr {
+				t.Errorf("it came back on %s, was on %s", n.Addr(), addr)
+			}
 		}
-	}
+	})
 }
 
 func TestClockJumps(t *testing.T) {

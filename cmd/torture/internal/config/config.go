@@ -13,9 +13,10 @@ import (
 type Config struct {
 	Scenario string        `yaml:"scenario" json:"scenario"`
 	Lock     string        `yaml:"lock" json:"lock"`
-	Testbed  string        `yaml:"testbed" json:"testbed"` // auto, process, embedded, external
+	Testbed  string        `yaml:"testbed" json:"testbed"` // one of Testbeds
 	Redis    []string      `yaml:"redis,omitempty" json:"redis,omitempty"`
 	Store    string        `yaml:"store,omitempty" json:"store,omitempty"`
+	Image    string        `yaml:"redis_image,omitempty" json:"redis_image,omitempty"` // container: the servers' image; empty: testbed.DefaultImage
 	OwnRedis bool          `yaml:"i_own_this_redis,omitempty" json:"i_own_this_redis,omitempty"`
 	Nodes    int           `yaml:"nodes" json:"nodes"` // 0: what the lock is made for
 	Persist  bool          `yaml:"persist" json:"persist"`

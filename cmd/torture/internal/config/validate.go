@@ -10,12 +10,15 @@ import (
 )
 
 // Testbeds are the names that Config.Testbed may have.
-var Testbeds = []string{"auto", "process", "embedded", "external"}
+var Testbeds = []string{"auto", "process", "container", "embedded", "external"}
 
 // Validate names the first setting that cannot work, and what would.
 func (c *Config) Validate() error {
 	if c.Testbed == "external" && len(c.Redis) == 0 {
 		return errors.New("testbed external needs --redis host:port,… of the masters")
+	}
+	if c.Image != "" && c.Testbed != "auto" && c.Testbed != "container" {
+		return fmt.Errorf("redis-image is %s, but testbed %s has no containers: --testbed container does", c.Image, c.Testbed)
 	}
 	switch {
 	case !slices.Contains(Testbeds, c.Testbed):

@@ -41,6 +41,7 @@ func setUp(ctx context.Context, cfg config.Config, lock Lock, dir string) (r *ri
 	}()
 	r.bed, r.why, err = testbed.Start(ctx, testbed.Config{
 		Kind: cfg.Testbed, Nodes: lock.nodes(cfg), Dir: filepath.Join(dir, "nodes"), Persist: cfg.Persist,
+		Image:    cfg.Image,
 		External: testbed.ExternalConfig{Addrs: cfg.Redis, Store: cfg.Store, OwnThisRedis: cfg.OwnRedis},
 	})
 	if err != nil {

@@ -1,0 +1,57 @@
+package faults
+
+import (
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// containerRig runs on servers in containers.
+func containerRig(t *testing.T, nodes, clients int) *rig {
+	if err := testbed.CanContain(t.Context(), ""); err != nil {
+		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" && os.Getenv("LOCKTORTURE_WITHOUT") != "docker" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	bed, err := testbed.StartContainer(t.Context(), testbed.ContainerConfig{Nodes: nodes, Persist: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newRig(t, bed, clients)
+}
+
+// What kills, stops and empties a process does it to a container, one after the
+// other on one node.
+func TestNodeFaultsOnContainers(t *testing.T) {
+	r := containerRig(t, 1, 1)
+	r.TTL = 300 * time.Millisecond
+	n := r.node("n1")
+	for _, c := range []struct{ fault, begins, ends, after string }{
+		{"kill", "n1 killed: container", "n1 back with data", "v"},
+		{"kill-empty", "n1 killed: container", "n1 back empty", "<nil>"},
+		{"kill-late", "n1 killed: container", "n1 back empty", "<nil>"},
+		{"pause-node", "paused", "runs again", "v"},
+		{"flushall", " keys, then 0", "", "<nil>"},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			r.put(t, n, "k", "v")
+			f := r.inject(t, c.fault, Params{Node: "n1"})
+			if c.ends == "" {
+				f.healed(t, c.begins)
+			} else {
+				f.healed(t, c.begins, c.ends)
+			}
+			if got := r.get(t, n, "k"); got != c.after {
+				t.Errorf("it remembers %s, want %s", got, c.after)
+			}
+			rdb := r.raw("c00", "n1")
+			if err := errors.Join(set(t, rdb, "k2", "v"), rdb.Close()); err != nil {
+				t.Errorf("through its link: %v", err)
+			}
+		})
+	}
+}
