@@ -49,7 +49,7 @@ func TestNodeFaultsOnContainers(t *testing.T) {
 				t.Errorf("it remembers %s, want %s", got, c.after)
 			}
 			rdb := r.raw("c00", "n1")
-			if err := errors.Join(set(t, rdb, "k2", "v"), rdb.Close()); err != nil {
+			if err := errors.Join(set(t, rdb, 5*time.Second, "k2", "v"), rdb.Close()); err != nil {
 				t.Errorf("through its link: %v", err)
 			}
 		})
