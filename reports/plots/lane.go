@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxLanes = 6
+	maxLanes = 8 // with labels
 	maxBands = 60
 	laneText = 8.5  // points
 	dataArea = 715. // points: about how wide the data area is
@@ -27,7 +27,8 @@ type mark struct {
 	quiet    bool // no room for its label
 }
 
-// marks lays the faults out in lanes, so that neither bars nor labels collide.
+// marks lays the faults out in lanes, so that neither bars nor labels collide;
+// those that find no room share one more lane, without labels.
 func marks(faults []stats.Fault, end float64) (all []mark, lanes int) {
 	colors := map[string]color.NRGBA{}
 	palette := []color.NRGBA{amber, pink, blue, green, red, sky, orange}
@@ -45,12 +46,11 @@ func marks(faults []stats.Fault, end float64) (all []mark, lanes int) {
 			m.to = max(e.Seconds(), m.from)
 		}
 		m.lane, until = place(m, until, perPoint)
-		if m.quiet = m.lane >= maxLanes; m.quiet {
-			m.lane = maxLanes - 1
-		}
+		m.quiet = m.lane == maxLanes
+		lanes = max(lanes, m.lane+1)
 		all = append(all, m)
 	}
-	return all, max(min(len(until), maxLanes), 1)
+	return all, max(lanes, 1)
 }
 
 func label(f stats.Fault) string {
@@ -64,7 +64,8 @@ func label(f stats.Fault) string {
 	return text
 }
 
-// place finds the first lane that is free for the bar and its label.
+// place finds the first lane that is free for the bar and its label, or
+// maxLanes when none is.
 func place(m mark, until []float64, perPoint float64) (int, []float64) {
 	w := float64(words(laneText, ink).Width(m.label)) * perPoint
 	from, to := m.from, m.to
@@ -81,7 +82,7 @@ func place(m mark, until []float64, perPoint float64) (int, []float64) {
 			return i, until
 		}
 	}
-	if len(until) > maxLanes {
+	if len(until) == maxLanes {
 		return maxLanes, until
 	}
 	return len(until), append(until, to)
