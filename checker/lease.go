@@ -188,7 +188,7 @@ func (j *Judge) releasing(e *history.Event, o *op) {
 		return
 	}
 	if g.rel == never {
-		g.rel, g.relIdx = o.inv, o.invIdx
+		g.rel, g.relIdx, g.leaving = o.inv, o.invIdx, true
 	}
 	g.stopAt(o.inv, o.invIdx)
 	j.say(releasing, e, o)
@@ -196,6 +196,9 @@ func (j *Judge) releasing(e *history.Event, o *op) {
 
 func (j *Judge) releaseDone(e *history.Event, o *op) {
 	if g := o.grant; g != nil {
+		if g.relIdx == o.invIdx {
+			g.leaving = false
+		}
 		if g.relIdx == o.invIdx && g.stopIdx == o.invIdx {
 			g.rel, g.stop = o.inv, o.inv
 		}

@@ -145,6 +145,7 @@ type grant struct {
 	rel     time.Duration // release invoked
 	relIdx  int
 	relOK   time.Duration // release answered yes
+	leaving bool          // released, and not answered yet
 	lost    time.Duration // loss reported
 	lostIdx int
 	section mark // last accepted write of the critical section

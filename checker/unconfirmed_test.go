@@ -57,7 +57,17 @@ func unconfirmedUseCases() []verdictCase {
 			history: `
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 10ms
-				 4ms a0 invoke release k owner a
+				 4ms a invoke release k
+				 4ms a ok release k
+				 4ms a invoke write k value a1
+				 5ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "while the release is under way, as a child process may", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 3ms a0 invoke release k owner a
 				 4ms a invoke write k value a1
 				 5ms a ok write k value a1 seq 1
 				 6ms a0 ok release k owner a`,

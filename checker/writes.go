@@ -37,7 +37,8 @@ func (j *Judge) issue(o *op) {
 	log.open.push(o)
 }
 
-// right says what h's owner knew when it issued o.
+// right says what h's owner knew when it issued o. Until a release is answered
+// its owner may not have begun it: a child process hears of it later.
 func (h *holder) right(o *op) use {
 	g := o.grant
 	switch {
@@ -45,7 +46,7 @@ func (h *holder) right(o *op) use {
 		return h.tried
 	case g == nil:
 		return useNever
-	case g.rel != never:
+	case g.rel != never && !g.leaving:
 		return useReleased
 	case g.lost != never:
 		return useLost

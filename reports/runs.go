@@ -127,7 +127,7 @@ func Link(dir string) error {
 	if s, err := os.Lstat(link); err == nil && s.Mode()&fs.ModeSymlink == 0 {
 		return fmt.Errorf("link %s: something else is there", link)
 	}
-	tmp := filepath.Join(filepath.Dir(dir), "."+Latest+"-"+strconv.Itoa(os.Getpid()))
+	tmp := filepath.Join(filepath.Dir(dir), "."+Latest+"-"+filepath.Base(dir))
 	_ = os.Remove(tmp)
 	if err := os.Symlink(filepath.Base(dir), tmp); err != nil {
 		return fmt.Errorf("link %s: %w", link, err)

@@ -27,6 +27,8 @@ type Locker struct {
 
 // start launches a child and introduces it to its nodes.
 func start(c Command, introduction request) (*Locker, error) {
+	log := &tail{next: c.Log}
+	c.Log = log
 	p, err := launch(c)
 	if err != nil {
 		return nil, err
@@ -39,7 +41,11 @@ func start(c Command, introduction request) (*Locker, error) {
 		err = fmt.Errorf("init: %s %s", m.T, m.Text)
 	}
 	if err != nil {
-		return nil, errors.Join(err, l.Close())
+		err = errors.Join(err, l.Close())
+		if last := log.String(); last != "" {
+			err = fmt.Errorf("%w; its log ends:\n%s", err, last)
+		}
+		return nil, err
 	}
 	l.lib, l.caps = m.Lib, abilities(m.Caps)
 	l.mu.Lock()

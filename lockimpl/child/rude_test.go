@@ -211,6 +211,15 @@ func TestStubbornChild(t *testing.T) {
 	}
 }
 
+// TestLastWords are told when a child does not greet.
+func TestLastWords(t *testing.T) {
+	needShell(t)
+	_, err := (Command{Path: shell, Args: []string{"-c", "echo no such module >&2"}}).Factory()(nil)
+	if err == nil || !strings.Contains(err.Error(), "no such module") {
+		t.Errorf("start: %v, want the child's last words", err)
+	}
+}
+
 // TestNoChild cannot be started, leaves, or never greets.
 func TestNoChild(t *testing.T) {
 	needShell(t)

@@ -11,7 +11,7 @@ import redis
 
 EXPIRES = "--no-timeout" not in sys.argv[1:]
 mouth = threading.Lock()
-conn, held, stops = None, {}, {}
+conn, held, writers = None, {}, {}
 
 
 def us():
@@ -51,8 +51,17 @@ def acquire(m):
 
 def start_writing(m):
     if m.get("every_ms"):
-        stop = stops[m["h"]] = threading.Event()
-        threading.Thread(target=write, args=(m["h"], m["every_ms"], stop), daemon=True).start()
+        stop = threading.Event()
+        thread = threading.Thread(target=write, args=(m["h"], m["every_ms"], stop), daemon=True)
+        writers[m["h"]] = thread, stop
+        thread.start()
+
+
+def stop_writing(m):
+    thread, stop = writers.pop(m["h"], (None, None))
+    if thread:
+        stop.set()
+        thread.join()
 
 
 def release(m):
@@ -78,8 +87,8 @@ VERBS = dict(init=init, acquire=acquire, release=release, extend=extend, check=c
 for line in sys.stdin:
     m = json.loads(line)
     t = m["t"]
-    if t == "release" and m["h"] in stops:
-        stops.pop(m["h"]).set()
+    if t == "release":
+        stop_writing(m)
     us0 = us()
     try:
         answer = VERBS[t](m)

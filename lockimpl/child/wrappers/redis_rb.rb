@@ -10,8 +10,9 @@ RETRY = 0.05 # seconds between two tries of one that waits
 
 $stdout.sync = true
 MOUTH = Mutex.new
-HELD = {}   # handle => [key, token]
-WRITES = {} # handle => true while it writes
+HELD = {}    # handle => [key, token]
+WRITERS = {} # handle => the thread that writes
+STOP = ConditionVariable.new
 $redis = nil
 
 def us
@@ -42,13 +43,23 @@ end
 def start_writing(m)
   h, every = m["h"], m["every_ms"].to_i / 1000.0
   return if every.zero?
-  WRITES[h] = true
-  Thread.new do
-    n = 0
-    while sleep(every) && WRITES[h]
-      say(t: "write", h: h, n: n += 1, us: us)
+  WRITERS[h] = Thread.new { write(h, every) }
+end
+
+def write(h, every)
+  n = 0
+  MOUTH.synchronize do
+    loop do
+      STOP.wait(MOUTH, every)
+      break unless WRITERS[h]
+      $stdout.write(JSON.generate(t: "write", h: h, n: n += 1, us: us) + "\n")
     end
   end
+end
+
+def stop_writing(m)
+  writer = MOUTH.synchronize { WRITERS.delete(m["h"]).tap { STOP.broadcast } }
+  writer&.join
 end
 
 def release(m)
@@ -68,7 +79,7 @@ VERBS = {
 
 $stdin.each_line do |line|
   m = JSON.parse(line)
-  WRITES.delete(m["h"]) if m["t"] == "release"
+  stop_writing(m) if m["t"] == "release"
   us0 = us
   begin
     answer = VERBS.fetch(m["t"]).call(m)

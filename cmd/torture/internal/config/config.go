@@ -46,6 +46,7 @@ type Load struct {
 	Writes   int           `yaml:"writes" json:"writes"`
 	Wait     time.Duration `yaml:"wait,omitempty" json:"wait,omitempty"`
 	Patience time.Duration `yaml:"patience,omitempty" json:"patience,omitempty"`
+	Timeout  time.Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"` // of one operation, waiting apart; 0: half a TTL, at most 1s
 	LongHold float64       `yaml:"long_hold,omitempty" json:"long_hold,omitempty"`
 	Extend   float64       `yaml:"extend,omitempty" json:"extend,omitempty"`
 	Mode     workload.Mode `yaml:"mode" json:"mode"`

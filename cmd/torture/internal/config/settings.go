@@ -36,6 +36,8 @@ var Settings = []Setting{
 	{Name: "rate", Help: "open loop: arrivals per second over all clients; 0 is a closed loop", Set: float(func(c *Config) *float64 { return &c.Load.Rate })},
 	{Name: "wait", Help: "how long an acquire may wait; 0 tries once", Set: duration(func(c *Config) *time.Duration { return &c.Load.Wait })},
 	{Name: "patience", Help: "how long a client keeps asking for one key before it turns to the next arrival", Set: duration(func(c *Config) *time.Duration { return &c.Load.Patience })},
+	{Name: "timeout", Help: "after which an operation counts as unknown, waiting apart; half a TTL, at most 1s, when left out", Set: duration(func(c *Config) *time.Duration { return &c.Load.Timeout })},
+	{Name: "long-hold", Help: "share of critical sections that outlast the TTL, renewing where the lock can, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.LongHold })},
 	{Name: "mode", Help: "exclusive, rw, reentrant, fair or multi", Set: mode},
 	{Name: "readers", Help: "mode rw: share of acquisitions in shared mode, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.Readers })},
 	{Name: "renew", Help: "renew leases automatically, where the lock can", Set: flag(func(c *Config) *bool { return &c.Load.Renew }), Bool: true},

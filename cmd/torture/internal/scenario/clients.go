@@ -11,6 +11,7 @@ import (
 	"locktorture/faults"
 	"locktorture/faults/link"
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/child"
 	"locktorture/workload"
 	"locktorture/workload/store"
 )
@@ -24,6 +25,7 @@ type client struct {
 
 	mu   sync.Mutex
 	gate *link.Gate
+	proc child.Process // the present incarnation's, where the lock lives in a child process
 }
 
 func newClient(r *rig, name string) *client {
@@ -36,7 +38,7 @@ func newClient(r *rig, name string) *client {
 func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	gate := link.NewGate()
 	c.mu.Lock()
-	c.gate = gate
+	c.gate, c.proc = gate, nil
 	c.mu.Unlock()
 	var nodes []lockimpl.Node
 	for _, n := range c.rig.bed.Nodes() {
@@ -46,6 +48,9 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	locker, err := c.factory()(nodes)
 	if err != nil {
 		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
+	}
+	if p, can := locker.(childLocker); can {
+		return c.employ(p, gate), nil
 	}
 	guarded := store.Open(func(ctx context.Context) (net.Conn, error) {
 		return gate.Dial(ctx, c.rig.links[c.Client.Name][faults.StoreNode].Dial)
@@ -66,7 +71,7 @@ func (c *client) factory() lockimpl.Factory {
 	if c.rig.lock.WithClock != nil {
 		return c.rig.lock.WithClock(c.clock.Now)
 	}
-	return c.rig.lock.Factory(c.rig.cfg)
+	return c.rig.factory
 }
 
 func through(gate *link.Gate, road link.Link) func(context.Context, string, string) (net.Conn, error) {
@@ -92,14 +97,22 @@ func listenAddr(road link.Link) string {
 // Name implements faults.Client.
 func (c *client) Name() string { return c.Client.Name }
 
-// Pause implements faults.Client: worker and connections stand still.
+// Pause implements faults.Client: worker and connections stand still, and with
+// them the process in which the lock lives.
 func (c *client) Pause(context.Context) (string, error) {
 	c.current().Pause()
+	if p := c.process(); p != nil {
+		return stopped(c.Client.Name, p)
+	}
 	return c.Client.Name + " stands still, its connections too", nil
 }
 
 // Resume implements faults.Client.
-func (c *client) Resume(context.Context) (string, error) {
+func (c *client) Resume(ctx context.Context) (string, error) {
+	defer c.current().Resume()
+	if p := c.process(); p != nil {
+		return continued(ctx, c.Client.Name, p, writeEvery(c.rig.cfg))
+	}
 	n := c.current().Resume()
 	return fmt.Sprintf("%s goes on; %d calls of its connections had stood still", c.Client.Name, n), nil
 }

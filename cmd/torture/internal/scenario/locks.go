@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/gallery"
 )
 
 // A Lock is one entry of the catalogue: an implementation under the id by
@@ -17,6 +17,7 @@ import (
 type Lock struct {
 	ID    string
 	About string
+	Shelf Shelf
 	Nodes int // masters that it is made for
 
 	Fences    bool // issues fencing tokens: its store is fenced unless a scenario says otherwise
@@ -34,54 +35,21 @@ type Lock struct {
 	Quarantine func(c config.Config) time.Duration
 
 	Expected    []string // the flaws that it is known for …
+	AnyExpected bool     // … of which one is enough to catch it …
 	ShownBy     string   // … the fault that shows them …
 	CorrectedBy string   // … and the lock that does without
 }
 
-// masters is how many a lock over a quorum runs on unless told otherwise.
-const masters = 5
-
-// Locks are all locks by id.
-var Locks = catalogue()
-
-func catalogue() map[string]Lock {
-	all := map[string]Lock{
-		"redlock": {About: "the full lock over N masters, fenced", Nodes: masters, Fences: true, Factory: full, Drift: lockimpl.Drift, Quarantine: quarantine},
-		"single":  {About: "the full lock on one master, fenced", Nodes: 1, Fences: true, Factory: full, Drift: lockimpl.Drift, Quarantine: quarantine},
-	}
-	for _, r := range gallery.Recipes() {
-		all[r.ID] = recipe(r)
-	}
-	for id, l := range all {
-		l.ID = id
-		all[id] = l
-	}
-	return all
-}
-
-func full(c config.Config) lockimpl.Factory {
-	return lockimpl.NewFactory(lockimpl.Config{MaxTTL: c.TTL})
-}
-
-// quarantine is what the full lock's admission takes: a TTL, and the rounds
-// that seed the node.
-func quarantine(c config.Config) time.Duration { return c.TTL + c.TTL/4 }
-
-func recipe(r gallery.Recipe) Lock {
-	return Lock{
-		About: r.Flaw, Nodes: r.Nodes, Unchecked: r.Unchecked,
-		Factory:   func(config.Config) lockimpl.Factory { return r.Factory },
-		WithClock: r.WithClock,
-		Expected:  r.Expected, ShownBy: r.Needs, CorrectedBy: r.CorrectedBy,
-	}
-}
-
-// FindLock returns the lock called id.
+// FindLock returns the lock called id: one of Locks, or exec: and the command
+// of a wrapper that speaks the protocol of children.
 func FindLock(id string) (Lock, error) {
+	if command, ok := strings.CutPrefix(id, execPrefix); ok {
+		return wrapped(id, command)
+	}
 	l, ok := Locks[id]
 	if !ok {
 		ids := slices.Sorted(maps.Keys(Locks))
-		return Lock{}, fmt.Errorf("lock %q does not exist%s (torture list locks)", id, config.DidYouMean(id, ids))
+		return Lock{}, fmt.Errorf("lock %q does not exist%s (torture list locks, or exec:COMMAND)", id, config.DidYouMean(id, ids))
 	}
 	return l, nil
 }

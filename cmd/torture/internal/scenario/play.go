@@ -106,6 +106,7 @@ func (s *session) audit(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("read the store's log: %w", err)
 	}
+	s.rig.ledger.RecordAudit()
 	return errors.Join(err, direct.Close())
 }
 
@@ -137,6 +138,7 @@ func (s *session) finish(ctx context.Context) (*reports.Run, error) {
 		Dir: s.dir, Meta: s.meta, Report: s.judge.Finish(ctx, false),
 		Harness: s.harness, Interrupted: s.interrupted,
 	}
+	r.Warnings = append(r.Warnings, s.rig.findings...)
 	for _, l := range s.plan.LeftOut {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("fault %s left out: %s", l.Fault, l.Why))
 	}

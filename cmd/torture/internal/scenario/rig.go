@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -13,6 +14,7 @@ import (
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
+	"locktorture/workload"
 	"locktorture/workload/store"
 )
 
@@ -26,14 +28,20 @@ type rig struct {
 	fabric  link.Fabric
 	links   map[string]map[string]link.Link // client → node → link
 	clients []*client
+	factory lockimpl.Factory
 	probe   lockimpl.Locker // a client past every link, which contends for nothing
+
+	ledger *workload.Ledger // takes the writes of clients that write by themselves
+
+	mu       sync.Mutex
+	findings []string // what child processes did against their protocol
 }
 
 // setUp starts the testbed and lays the links. On an error everything that was
 // started has ended again.
 func setUp(ctx context.Context, cfg config.Config, lock Lock, dir string) (r *rig, err error) {
 	redis.SetLogger(silence{}) // under faults, failed dials are no news
-	r = &rig{cfg: cfg, lock: lock, links: map[string]map[string]link.Link{}}
+	r = &rig{cfg: cfg, lock: lock, factory: lock.Factory(cfg), links: map[string]map[string]link.Link{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, r.close())
@@ -91,7 +99,7 @@ func (r *rig) direct() []lockimpl.Node {
 
 // bootstrap admits the brand-new nodes, where the lock asks for that.
 func (r *rig) bootstrap(ctx context.Context) (err error) {
-	if r.probe, err = r.lock.Factory(r.cfg)(r.direct()); err != nil {
+	if r.probe, err = r.factory(r.direct()); err != nil {
 		return fmt.Errorf("build lock %s: %w", r.lock.ID, err)
 	}
 	if b, ok := r.probe.(lockimpl.Bootstrapper); ok {

@@ -15,6 +15,7 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
 	"locktorture/reports"
+	"locktorture/workload"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
 )
@@ -77,7 +78,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error
 	start, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	if s.rig, err = setUp(start, cfg, lock, s.dir); err != nil {
-		return nil, errors.Join(err, os.Remove(s.dir))
+		return nil, errors.Join(err, os.RemoveAll(s.dir))
 	}
 	if err := s.prepare(o); err != nil {
 		return nil, errors.Join(err, s.rig.close())
@@ -141,6 +142,7 @@ func (s *session) prepare(o Options) (err error) {
 		sinks = append(sinks, o.Begin(Beginning{s.meta, h, s.rig.lock, s.dir, s.rig.why, s.plan, s.judge})...)
 	}
 	s.rec = history.NewRecorder(sinks...)
+	s.rig.ledger = workload.NewLedger(s.rec, s.rig.policy())
 	return nil
 }
 

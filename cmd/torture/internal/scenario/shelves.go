@@ -1,0 +1,87 @@
+package scenario
+
+import (
+	"time"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/gallery"
+	"locktorture/lockimpl/mutants"
+)
+
+// A Shelf is where a lock of the catalogue stands.
+type Shelf string
+
+// The shelves, in the order in which they are listed.
+const (
+	ShelfFull    Shelf = "full locks"
+	ShelfRecipe  Shelf = "recipes that people copy"
+	ShelfMutant  Shelf = "the full lock with one bug planted"
+	ShelfTwin    Shelf = "the full lock as a mutant is configured, without the bug"
+	ShelfLibrary Shelf = "libraries that people use"
+)
+
+// Shelves are all shelves.
+var Shelves = []Shelf{ShelfFull, ShelfRecipe, ShelfMutant, ShelfTwin, ShelfLibrary}
+
+// masters is how many a lock over a quorum runs on unless told otherwise.
+const masters = 5
+
+// Locks are all locks by id.
+var Locks = catalogue()
+
+func catalogue() map[string]Lock {
+	all := map[string]Lock{}
+	put := func(id string, l Lock) { l.ID = id; all[id] = l }
+	put("redlock", fullLock("the full lock over N masters, fenced", masters, full))
+	put("single", fullLock("the full lock on one master, fenced", 1, full))
+	for _, r := range gallery.Recipes() {
+		put(r.ID, recipe(r))
+	}
+	for id, m := range mutants.All() {
+		put(id, mutant(m))
+		put(id+twinSuffix, twinOf(m))
+	}
+	for id, l := range libraries() {
+		put(id, l)
+	}
+	return all
+}
+
+func full(c lockimpl.Config) lockimpl.Factory { return lockimpl.NewFactory(c) }
+
+// fullLock is the full lock, or something that is built like it.
+func fullLock(about string, nodes int, build func(lockimpl.Config) lockimpl.Factory) Lock {
+	return Lock{
+		About: about, Shelf: ShelfFull, Nodes: nodes, Fences: true, Drift: lockimpl.Drift, Quarantine: quarantine,
+		Factory: func(c config.Config) lockimpl.Factory { return build(lockimpl.Config{MaxTTL: c.TTL}) },
+	}
+}
+
+// quarantine is what the full lock's admission takes: a TTL, and the rounds
+// that seed the node.
+func quarantine(c config.Config) time.Duration { return c.TTL + c.TTL/4 }
+
+func recipe(r gallery.Recipe) Lock {
+	return Lock{
+		About: r.Flaw, Shelf: ShelfRecipe, Nodes: r.Nodes, Unchecked: r.Unchecked,
+		Factory:   func(config.Config) lockimpl.Factory { return r.Factory },
+		WithClock: r.WithClock,
+		Expected:  r.Expected, ShownBy: r.Needs, CorrectedBy: r.CorrectedBy,
+	}
+}
+
+// twinSuffix makes a mutant's id that of the lock without its bug.
+const twinSuffix = "-twin"
+
+func mutant(m mutants.Mutant) Lock {
+	l := fullLock(m.Bug, m.Nodes, m.Factory)
+	l.Shelf, l.Expected, l.AnyExpected, l.ShownBy, l.CorrectedBy = ShelfMutant, m.Expect, true, m.Fault, m.ID+twinSuffix
+	return l
+}
+
+func twinOf(m mutants.Mutant) Lock {
+	l := fullLock("the full lock as "+m.ID+" is configured, without its bug", m.Nodes, m.Twin)
+	l.Shelf = ShelfTwin
+	return l
+}

@@ -1,0 +1,13 @@
+package child
+
+import _ "embed"
+
+// The wrappers that come with the package, as programs for an interpreter's
+// command line: python3 -c, ruby -e.
+var (
+	//go:embed wrappers/redis_py.py
+	RedisPy string // redis-py's Lock; with --no-timeout as it comes, without an expiry
+
+	//go:embed wrappers/redis_rb.rb
+	RedisRb string // SET NX PX, and scripts that compare the owner, over redis-rb
+)
