@@ -1,65 +1,78 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/scenario"
-	"locktorture/lockimpl/gallery"
+	"locktorture/faults"
 	"locktorture/reports"
 )
 
-// A galleryCommand is `torture gallery`.
+// A galleryCommand is `torture gallery`, and what `torture selftest` shares
+// with it.
 type galleryCommand struct {
-	locks []string
-	seed  uint64
-	out   string
-	json  bool
+	shelves []scenario.Shelf
+	locks   []string
+	faults  []string
+	seed    uint64
+	out     string
+	page    string
+	jobs    int
+	json    bool
 }
 
 func newGallery() *cobra.Command {
-	g := &galleryCommand{}
+	g := &galleryCommand{shelves: []scenario.Shelf{scenario.ShelfRecipe, scenario.ShelfMutant, scenario.ShelfLibrary}}
 	cmd := &cobra.Command{
 		Use:   "gallery",
-		Short: "put every copied recipe on trial beside the lock that does without its flaw (about 4 min)",
-		Long: "gallery plays, for every recipe, the faults and the load that show its flaw, and the same against the\n" +
-			"lock that corrects it. It exits with 0 when every flaw is found, no corrected lock is accused of it, and\n" +
-			"nothing is left untried; with 1 otherwise.",
+		Short: "put every recipe, mutant and library on trial beside the lock that does without its flaw (about 4 min)",
+		Long: "gallery plays, for every recipe that people copy, every mutant of the full lock and every library, the faults\n" +
+			"and the load that show its flaw, and the same against the lock that does without. What a trial does not show\n" +
+			"on the seed it may show on one of the two that follow; the other lock is played as often. It exits with 0\n" +
+			"when every flaw is found, no other lock is accused of it, and nothing is left untried; with 1 otherwise.",
 		Args: cobra.NoArgs,
-		RunE: g.run,
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, g.printTable) },
 	}
-	cmd.Flags().StringSliceVar(&g.locks, "lock", nil, "these recipes alone (see: torture list locks)")
-	cmd.Flags().Uint64Var(&g.seed, "seed", 1, "seed of load and faults")
-	cmd.Flags().StringVar(&g.out, "out", runsFolder, "folder of the run directories")
-	cmd.Flags().BoolVar(&g.json, "json", false, "print the table as JSON")
+	g.addFlags(cmd)
+	cmd.Flags().StringVar(&g.page, "html", "", "write the table with a witness behind every cell to this file (default: gallery.html beside the runs)")
 	return cmd
 }
 
-func (g *galleryCommand) run(cmd *cobra.Command, _ []string) error {
-	recipes, err := g.chosen()
+func (g *galleryCommand) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&g.locks, "lock", nil, "these locks alone (see: torture list locks)")
+	cmd.Flags().StringSliceVar(&g.faults, "fault", nil, "only trials with one of these faults (see: torture list faults; none: contention alone)")
+	cmd.Flags().Uint64Var(&g.seed, "seed", 1, "seed of load and faults")
+	cmd.Flags().StringVar(&g.out, "out", runsFolder, "folder of the run directories")
+	cmd.Flags().IntVar(&g.jobs, "jobs", 3*runtime.NumCPU(), "runs at once")
+	cmd.Flags().BoolVar(&g.json, "json", false, "print the table as JSON")
+}
+
+// run plays every row, several at once, and prints them in their order.
+func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []scenario.GalleryRow) error) error {
+	locks, err := g.chosen()
 	if err != nil {
 		return err
 	}
-	rows := make([]scenario.GalleryRow, 0, len(recipes))
-	for _, r := range recipes {
-		row := scenario.NewGalleryRow(r, scenario.Trials, g.seed)
-		if row.Outcome == "" {
-			row.Exhibit(cmd.Context(), scenario.Trials[r.ID], g.seed, g.play)
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s\n", row.Lock, row.Outcome)
-		rows = append(rows, row)
+	if g.jobs < 1 {
+		return fmt.Errorf("--jobs is %d: at least 1", g.jobs)
 	}
-	if err := g.print(cmd.OutOrStdout(), rows); err != nil {
+	rows := g.exhibit(cmd, locks)
+	if err := print(cmd.OutOrStdout(), rows); err != nil {
 		return harnessError{fmt.Errorf("print gallery: %w", err)}
 	}
 	switch {
@@ -71,35 +84,101 @@ func (g *galleryCommand) run(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// chosen returns the recipes asked for, in the gallery's own order.
-func (g *galleryCommand) chosen() ([]gallery.Recipe, error) {
-	all := gallery.Recipes()
+// exhibit plays the locks' trials. At most g.jobs runs are under way at once.
+func (g *galleryCommand) exhibit(cmd *cobra.Command, locks []scenario.Lock) []scenario.GalleryRow {
+	rows := make([]scenario.GalleryRow, len(locks))
+	ended := progress{w: cmd.ErrOrStderr(), all: len(locks), began: time.Now()}
+	free := make(chan struct{}, g.jobs)
+	play := func(ctx context.Context, c config.Config) (*reports.Run, error) {
+		select {
+		case free <- struct{}{}:
+			defer func() { <-free }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		c.Out = g.out
+		return scenario.Run(ctx, c, scenario.Options{Version: version, Commit: revision(), Argv: os.Args})
+	}
+	var all sync.WaitGroup
+	for i, l := range locks {
+		all.Go(func() {
+			rows[i] = scenario.NewGalleryRow(l, scenario.Trials, g.seed)
+			if rows[i].Outcome == "" {
+				rows[i].Exhibit(cmd.Context(), scenario.Trials[l.ID], g.seed, play)
+			}
+			ended.row(rows[i])
+		})
+	}
+	all.Wait()
+	return rows
+}
+
+// progress says which rows have ended.
+type progress struct {
+	w     io.Writer
+	all   int
+	began time.Time
+
+	mu   sync.Mutex
+	done int
+}
+
+func (p *progress) row(r scenario.GalleryRow) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	fmt.Fprintf(p.w, "%4.0f s  %2d/%d  %-22s %s", time.Since(p.began).Seconds(), p.done, p.all, r.Lock, r.Outcome)
+	if r.Why != "" {
+		fmt.Fprintf(p.w, ": %s", r.Why)
+	}
+	fmt.Fprintln(p.w)
+}
+
+// chosen returns the locks asked for, shelf by shelf.
+func (g *galleryCommand) chosen() ([]scenario.Lock, error) {
+	var all []scenario.Lock
 	var ids []string
-	for _, r := range all {
-		ids = append(ids, r.ID)
+	for _, shelf := range g.shelves {
+		for _, l := range scenario.OnShelf(shelf) {
+			all, ids = append(all, l), append(ids, l.ID)
+		}
 	}
 	for _, id := range g.locks {
 		if !slices.Contains(ids, id) {
-			return nil, fmt.Errorf("recipe %q does not exist%s: one of %s", id, config.DidYouMean(id, ids), strings.Join(ids, ", "))
+			return nil, fmt.Errorf("lock %q has no trial%s: one of %s", id, config.DidYouMean(id, ids), strings.Join(ids, ", "))
 		}
 	}
-	return slices.DeleteFunc(all, func(r gallery.Recipe) bool {
-		return len(g.locks) > 0 && !slices.Contains(g.locks, r.ID)
-	}), nil
+	known := append(slices.Collect(maps.Keys(faults.Catalogue())), "none")
+	for _, f := range g.faults {
+		if !slices.Contains(known, f) {
+			return nil, fmt.Errorf("fault %q does not exist%s (torture list faults)", f, config.DidYouMean(f, known))
+		}
+	}
+	all = slices.DeleteFunc(all, func(l scenario.Lock) bool {
+		return len(g.locks) > 0 && !slices.Contains(g.locks, l.ID) || len(g.faults) > 0 && !g.suffers(l)
+	})
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no trial of --lock %s uses --fault %s", cmp.Or(strings.Join(g.locks, ","), "any"), strings.Join(g.faults, ","))
+	}
+	return all, nil
 }
 
-func (g *galleryCommand) play(ctx context.Context, c config.Config) (*reports.Run, error) {
-	c.Out = g.out
-	return scenario.Run(ctx, c, scenario.Options{Version: version, Commit: revision(), Argv: os.Args})
+// suffers says whether l's trial uses one of the faults asked for.
+func (g *galleryCommand) suffers(l scenario.Lock) bool {
+	return slices.ContainsFunc(scenario.Trials[l.ID].FaultNames(), func(f string) bool { return slices.Contains(g.faults, f) })
 }
 
-func (g *galleryCommand) print(w io.Writer, rows []scenario.GalleryRow) error {
+func (g *galleryCommand) printTable(w io.Writer, rows []scenario.GalleryRow) error {
 	if g.json {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(rows)
+		return printJSON(w, rows)
 	}
 	return galleryTable(w, rows)
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // galleryTable prints one line per row, and below it what a line has no room
@@ -109,7 +188,7 @@ func galleryTable(w io.Writer, rows []scenario.GalleryRow) error {
 	fmt.Fprintln(t, "LOCK\tFAULTS\tEXPECTED\tFOUND\tTWIN\tFOUND IN TWIN\tOUTCOME")
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			r.Lock, faultNames(r.Faults), list(r.Expected), list(r.Found), r.Twin, list(r.Accused), r.Outcome)
+			r.Lock, strings.Join(scenario.Trials[r.Lock].FaultNames(), ","), list(r.Expected), list(r.Found), r.Twin, list(r.Accused), r.Outcome)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -134,20 +213,4 @@ func list(ids []string) string {
 		return "–"
 	}
 	return strings.Join(ids, " ")
-}
-
-// faultNames is the faults without how they are aimed.
-func faultNames(faults string) string {
-	var names []string
-	for part := range strings.SplitSeq(faults, ",") {
-		name, rest, _ := strings.Cut(part, ":")
-		if name == "kill" {
-			variant, _, _ := strings.Cut(rest, ":")
-			name += ":" + variant
-		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, ",")
 }

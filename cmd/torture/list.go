@@ -51,13 +51,19 @@ func newList() *cobra.Command {
 }
 
 func listLocks(w *tabwriter.Writer) {
-	for _, id := range slices.Sorted(maps.Keys(scenario.Locks)) {
-		l := scenario.Locks[id]
-		fmt.Fprintf(w, "  %s\t%s\n", id, l.About)
-		if len(l.Expected) > 0 {
-			fmt.Fprintf(w, "\tshows %s under: %s; corrected by %s\n", strings.Join(l.Expected, " "), l.ShownBy, l.CorrectedBy)
+	for _, shelf := range scenario.Shelves {
+		if shelf == scenario.ShelfTwin {
+			continue // they are named beside their mutants
+		}
+		fmt.Fprintf(w, "%s:\n", shelf)
+		for _, l := range scenario.OnShelf(shelf) {
+			fmt.Fprintf(w, "  %s\t%s\n", l.ID, l.About)
+			if len(l.Expected) > 0 {
+				fmt.Fprintf(w, "\tshows %s under: %s; corrected by %s\n", shows(l), l.ShownBy, l.CorrectedBy)
+			}
 		}
 	}
+	fmt.Fprintln(w, "your own:\n  exec:COMMAND\ta wrapper that speaks the protocol of lockimpl/child/README.md")
 }
 
 func listFaults(w *tabwriter.Writer) {
@@ -77,4 +83,11 @@ func listAnomalies(w *tabwriter.Writer) {
 	for _, id := range checker.IDs() {
 		fmt.Fprintf(w, "  %s\t%s\n", id, checker.Name(id))
 	}
+}
+
+func shows(l scenario.Lock) string {
+	if l.AnyExpected {
+		return strings.Join(l.Expected, " or ")
+	}
+	return strings.Join(l.Expected, " ")
 }

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"locktorture/cmd/torture/internal/config"
-	"locktorture/lockimpl/gallery"
+	"locktorture/faults"
+	"locktorture/reports/story"
 )
 
 // The outcomes of a row.
@@ -20,35 +22,64 @@ const (
 	CellUntried = "not tried" // nothing here can bring it about
 )
 
-// A GalleryRow is one recipe on trial.
+// A GalleryRow is one lock on trial beside the lock that does without its flaw.
 type GalleryRow struct {
 	Lock     string            `json:"lock"`
+	About    string            `json:"about"`
+	Shelf    Shelf             `json:"shelf"`
 	Faults   string            `json:"faults,omitempty"`
-	Expected []string          `json:"expected"`
-	Found    []string          `json:"found"`      // everything that the lock was convicted of
-	Twin     string            `json:"twin"`       // the lock that does without the flaw …
-	Accused  []string          `json:"twin_found"` // … and what it shows of Expected
+	Load     string            `json:"load,omitempty"`
+	Expected []string          `json:"expected"`       // stated beforehand …
+	Any      bool              `json:"any,omitempty"`  // … of which one is enough
+	Found    []string          `json:"found"`          // everything that the lock was convicted of
+	Proofs   []Proof           `json:"proofs"`         // one for each of Expected that was found
+	Twin     string            `json:"twin"`           // the lock that does without the flaw …
+	Accused  []string          `json:"twin_found"`     // … and what it shows of Expected
+	Rounds   int               `json:"rounds"`         // how often both were played, each time on the next seed
+	Runs     []string          `json:"runs,omitempty"` // run directories, the twin's too
 	Untried  map[string]string `json:"untried,omitempty"`
 	Outcome  string            `json:"outcome"`
 	Why      string            `json:"why,omitempty"` // of an outcome other than ok
 	Command  string            `json:"command,omitempty"`
+	Checked  string            `json:"twin_command,omitempty"` // plays the twin
 }
 
-// NewGalleryRow states what the trial of a recipe must show.
-func NewGalleryRow(r gallery.Recipe, trials map[string]Trial, seed uint64) GalleryRow {
-	row := GalleryRow{Lock: r.ID, Twin: r.CorrectedBy, Expected: []string{}, Found: []string{}, Accused: []string{}}
-	t, exists := trials[r.ID]
+// A Proof is the first witness of one anomaly.
+type Proof struct {
+	ID         string        `json:"id"`
+	Name       string        `json:"name"`
+	Text       string        `json:"text"`
+	Witness    []int         `json:"witness,omitempty"` // indices into the run's history
+	Run        string        `json:"run"`               // its directory
+	Command    string        `json:"command"`           // plays it again
+	After      time.Duration `json:"after_ns"`          // from the run's beginning to the last of Witness
+	Operations int           `json:"operations"`        // begun by clients until then
+	Story      *story.Story  `json:"-"`                 // nil where there is no witness: an objective missed
+	SVG        []byte        `json:"-"`
+}
+
+// NewGalleryRow states what the trial of a lock must show.
+func NewGalleryRow(l Lock, trials map[string]Trial, seed uint64) GalleryRow {
+	row := GalleryRow{
+		Lock: l.ID, About: l.About, Shelf: l.Shelf, Twin: l.CorrectedBy, Any: l.AnyExpected,
+		Expected: []string{}, Found: []string{}, Accused: []string{}, Proofs: []Proof{},
+	}
+	t, exists := trials[l.ID]
 	if !exists {
 		row.Outcome, row.Why = CellUntried, "no trial is laid out for it"
 		return row
 	}
-	row.Faults, row.Untried = t.Faults, t.Untried
-	for _, id := range slices.Concat(r.Expected, t.Also) {
+	row.Faults, row.Load, row.Untried = t.Faults, t.Load, t.Untried
+	stated := t.Shows
+	if stated == nil {
+		stated = slices.Concat(l.Expected, t.Also)
+	}
+	for _, id := range stated {
 		if t.Untried[id] == "" {
 			row.Expected = append(row.Expected, id)
 		}
 	}
-	row.Command = t.Command(r.ID, seed)
+	row.Command, row.Checked = t.Command(l.ID, seed), t.Command(l.CorrectedBy, seed)
 	if len(row.Expected) == 0 {
 		row.Outcome, row.Why = CellUntried, "nothing that it is known for can be shown"
 	}
@@ -60,11 +91,9 @@ func NewGalleryRow(r gallery.Recipe, trials map[string]Trial, seed uint64) Galle
 func (row *GalleryRow) Judge(found, twin []string) {
 	row.Found = found
 	row.Accused = slices.DeleteFunc(slices.Clone(twin), func(id string) bool { return !slices.Contains(row.Expected, id) })
-	var missing []string
-	for _, id := range row.Expected {
-		if !slices.Contains(found, id) {
-			missing = append(missing, id)
-		}
+	missing := slices.DeleteFunc(slices.Clone(row.Expected), func(id string) bool { return slices.Contains(found, id) })
+	if row.Any && len(missing) < len(row.Expected) {
+		missing = nil
 	}
 	switch {
 	case len(row.Accused) > 0:
@@ -72,12 +101,27 @@ func (row *GalleryRow) Judge(found, twin []string) {
 	case len(missing) > 0:
 		row.Outcome, row.Why = CellMissing, "not found: "+strings.Join(missing, " ")
 	default:
-		row.Outcome = CellOK
+		row.Outcome, row.Why = CellOK, ""
 	}
 }
 
 // Complete says whether the row is as stated, with nothing left untried.
 func (row *GalleryRow) Complete() bool { return row.Outcome == CellOK && len(row.Untried) == 0 }
+
+// FaultNames are the trial's faults, each once, without how they are aimed.
+func (t Trial) FaultNames() []string {
+	specs, err := faults.Parse(t.Faults)
+	if err != nil {
+		return []string{t.Faults}
+	}
+	var names []string
+	for _, s := range specs {
+		if !slices.Contains(names, s.Fault) {
+			names = append(names, s.Fault)
+		}
+	}
+	return names
+}
 
 // settings are the trial's flags by name, in the order of a command.
 func (t Trial) settings(lock string, seed uint64) [][2]string {

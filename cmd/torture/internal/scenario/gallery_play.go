@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/reports"
@@ -19,41 +20,100 @@ const attempts = 3
 // A Player plays one run.
 type Player func(ctx context.Context, c config.Config) (*reports.Run, error)
 
-// Exhibit plays t against row's lock and against its twin, and judges the row.
-// Whatever goes wrong is in the row.
+// rounds is how often a row is played at most: what a trial does not show on
+// one seed it may show on the next, and its twin is played as often.
+const rounds = 3
+
+// Exhibit plays t against row's lock and against its twin, on seed and, while
+// something is missing, on the seeds that follow, and judges the row. Whatever
+// goes wrong is in the row.
 func (row *GalleryRow) Exhibit(ctx context.Context, t Trial, seed uint64, play Player) {
-	var found [2][]string
-	for i, lock := range []string{row.Lock, row.Twin} {
-		c, err := t.Config(lock, seed)
-		if err == nil {
-			found[i], err = convict(ctx, c, play)
+	var found, twin []string
+	for row.Rounds < rounds {
+		row.Rounds++
+		var sentences [2]sentence
+		var all sync.WaitGroup
+		for i, lock := range []string{row.Lock, row.Twin} {
+			all.Go(func() { sentences[i] = row.convict(ctx, t, lock, seed, play) })
 		}
-		if err != nil {
-			row.Outcome, row.Why = CellVoid, fmt.Sprintf("%s: %v", lock, err)
+		all.Wait()
+		for _, s := range sentences {
+			row.Runs = append(row.Runs, s.runs...)
+			if s.err != nil {
+				row.Outcome, row.Why = CellVoid, fmt.Sprintf("%s: %v", s.lock, s.err)
+				return
+			}
+		}
+		row.Proofs = append(row.Proofs, row.fresh(sentences[0].proofs)...)
+		found, twin = merge(found, sentences[0].ids), merge(twin, sentences[1].ids)
+		if row.Judge(found, twin); row.Outcome != CellMissing {
 			return
 		}
+		seed++
 	}
-	row.Judge(found[0], found[1])
 }
 
-// convict plays c until its run can be judged, and returns what it proves.
-func convict(ctx context.Context, c config.Config, play Player) ([]string, error) {
+// fresh are those of proofs whose anomalies the row has no proof of.
+func (row *GalleryRow) fresh(proofs []Proof) []Proof {
+	return slices.DeleteFunc(proofs, func(p Proof) bool {
+		return slices.ContainsFunc(row.Proofs, func(q Proof) bool { return p.ID == q.ID })
+	})
+}
+
+func merge(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// A sentence is what one lock was convicted of.
+type sentence struct {
+	lock   string
+	ids    []string
+	proofs []Proof
+	runs   []string
+	err    error
+}
+
+// convict plays the trial against lock until its run can be judged.
+func (row *GalleryRow) convict(ctx context.Context, t Trial, lock string, seed uint64, play Player) (s sentence) {
+	s.lock = lock
+	c, err := t.Config(lock, seed)
+	if err != nil {
+		s.err = err
+		return s
+	}
 	why := ""
 	for range attempts {
 		r, err := play(ctx, c)
-		switch {
-		case err != nil:
-			return nil, err
-		case len(r.Harness) > 0:
-			return nil, errors.New(r.Harness[0])
-		case r.Interrupted:
-			return nil, errors.New("interrupted")
+		if s.err = trouble(r, err); s.err != nil {
+			return s
 		}
-		if why = voided(r); why == "" {
-			return Convicted(r), bit(r)
+		s.runs = append(s.runs, r.Dir)
+		if why = voided(r); why != "" {
+			continue
 		}
+		s.ids = Convicted(r)
+		if s.err = bit(r); s.err == nil {
+			s.proofs, s.err = prove(r, row.Expected, t.Command(lock, seed))
+		}
+		return s
 	}
-	return nil, fmt.Errorf("%d runs could not be judged: %s", attempts, why)
+	s.err = fmt.Errorf("%d runs could not be judged: %s", attempts, why)
+	return s
+}
+
+// trouble is why a run says nothing.
+func trouble(r *reports.Run, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case len(r.Harness) > 0:
+		return errors.New(r.Harness[0])
+	case r.Interrupted:
+		return errors.New("interrupted")
+	}
+	return nil
 }
 
 // voided says why r's judge had to leave a rule out, or "".

@@ -15,7 +15,7 @@ import (
 	"locktorture/reports/stats"
 )
 
-var brittle = gallery.Recipe{ID: "brittle", Expected: []string{"S1", "S5"}, CorrectedBy: "sound"}
+var brittle = Lock{ID: "brittle", Shelf: ShelfRecipe, Expected: []string{"S1", "S5"}, CorrectedBy: "sound"}
 
 // run is one that a judge has convicted of ids.
 func run(ids ...string) *reports.Run {

@@ -1,17 +1,20 @@
 package scenario
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
-// A Trial is the load and the faults under which a recipe of the gallery shows
-// its flaw, in the words of the command line, laid over the scenario calm.
+// A Trial is the load and the faults under which a lock shows its flaw, in the words of the command line, laid over the scenario calm.
 type Trial struct {
 	Faults string        // as --faults takes them
 	Load   string        // further flags without their dashes: "keys=1 hold=100ms"
 	TTL    time.Duration // trialTTL when zero
 	Length time.Duration // of the main phase; trialLength when zero
 
-	// Also are ids expected beyond those that the recipe states.
-	Also []string
+	// Also are ids expected beyond those that the lock states; Shows, when set,
+	// are those that this trial must show instead.
+	Also, Shows []string
 
 	// Untried are ids that nothing here can bring about, each with the reason.
 	Untried map[string]string
@@ -32,9 +35,20 @@ const noSkew = "no fault skews a client's clock"
 // release. With one busy key somebody else holds it then.
 const lateRelease = "pause-client:for=1100ms"
 
-// Trials are the gallery's trials by lock. A fault locked to a command comes
+// Trials are all trials by lock.
+var Trials = trials(recipeTrials, mutantTrials, libraryTrials)
+
+func trials(shelves ...map[string]Trial) map[string]Trial {
+	all := map[string]Trial{}
+	for _, shelf := range shelves {
+		maps.Copy(all, shelf)
+	}
+	return all
+}
+
+// recipeTrials are those of the recipes. A fault locked to a command comes
 // twice where recipe and twin send different ones.
-var Trials = map[string]Trial{
+var recipeTrials = map[string]Trial{
 	"exists-set":       {Faults: "none"},
 	"setnx-del":        {Faults: "crash-client"},
 	"setnx-expire":     {Faults: "cut:that:on=reply:SETNX:for=300ms,cut:that:on=reply:SET:for=300ms", Load: "clients=4 keys=8"},

@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"locktorture/cmd/torture/internal/config"
@@ -46,6 +48,27 @@ func catalogue() map[string]Lock {
 		put(id, l)
 	}
 	return all
+}
+
+// OnShelf returns the locks of one shelf: recipes in the order in which they
+// improved on one another, others by id.
+func OnShelf(shelf Shelf) []Lock {
+	var ids []string
+	if shelf == ShelfRecipe {
+		for _, r := range gallery.Recipes() {
+			ids = append(ids, r.ID)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(Locks)) {
+		if Locks[id].Shelf == shelf && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	locks := make([]Lock, len(ids))
+	for i, id := range ids {
+		locks[i] = Locks[id]
+	}
+	return locks
 }
 
 func full(c lockimpl.Config) lockimpl.Factory { return lockimpl.NewFactory(c) }

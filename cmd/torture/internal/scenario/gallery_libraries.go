@@ -1,0 +1,18 @@
+package scenario
+
+import "time"
+
+// libraryTrials are those of the libraries.
+var libraryTrials = map[string]Trial{
+	"redsync": {
+		Faults: "cut:at=300ms:client=any as victim:minority:for=1400ms," +
+			"pause-client:at=300ms:on=acquire-replied:by=victim:client=victim as asleep:for=400ms," +
+			"ttl-shift:at=300ms:on=bound:by=asleep:client=asleep:swing",
+		Load: "clients=6 keys=1 hold=400ms", Length: 4 * time.Second,
+	},
+	"redislock":        {Faults: "slow-reply:at=500ms:on=time:client=all:times=2:every=1700ms:for=1000ms", Load: "keys=1 hold=50ms timeout=2s"},
+	"rueidislock":      {Faults: "partition-client:at=200ms:on=acquire-replied:client=holder:then=250ms:times=2:every=2s:for=1500ms", Load: "clients=3 keys=1 hold=2s renew=true"},
+	"redis-py":         {Faults: lateRelease, Load: "clients=4 keys=1 hold=100ms"},
+	"redis-rb":         {Faults: lateRelease, Load: "clients=4 keys=1 hold=100ms"},
+	"redis-py-default": {Faults: "response-lost:at=500ms:on=time:client=all:all:times=5:every=700ms:for=150ms", Load: "clients=4 keys=4 hold=20ms"},
+}

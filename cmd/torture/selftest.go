@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/cmd/torture/internal/scenario"
+	"locktorture/reports/unit"
+)
+
+// newSelftest is `torture selftest`: the gate for the harness itself.
+func newSelftest() *cobra.Command {
+	g := &galleryCommand{shelves: []scenario.Shelf{scenario.ShelfRecipe, scenario.ShelfMutant}}
+	cmd := &cobra.Command{
+		Use:   "selftest",
+		Short: "check that this harness catches every known flaw and accuses no correct lock",
+		Long: "selftest plays every recipe and every mutant of the full lock under the faults that show its flaw, and the\n" +
+			"same against the lock without it, and says how many operations it took to catch each. It exits with 1 when\n" +
+			"a flaw survives or a correct lock is accused.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, g.printDetections) },
+	}
+	g.addFlags(cmd)
+	return cmd
+}
+
+// A selftest is what `torture selftest --json` prints.
+type selftest struct {
+	Caught   int                   `json:"caught"`   // flaws
+	Survived []string              `json:"survived"` // locks whose flaw was not found, not fully found, or not tried
+	Accused  []string              `json:"accused"`  // correct locks, each by the row in which it was
+	Void     []string              `json:"void"`     // rows without an answer
+	Rows     []scenario.GalleryRow `json:"rows"`
+}
+
+func tally(rows []scenario.GalleryRow) selftest {
+	t := selftest{Survived: []string{}, Accused: []string{}, Void: []string{}, Rows: rows}
+	for _, r := range rows {
+		switch {
+		case r.Complete():
+			t.Caught++
+		case r.Outcome == scenario.CellAccused:
+			t.Accused = append(t.Accused, fmt.Sprintf("%s (beside %s)", r.Twin, r.Lock))
+		case r.Outcome == scenario.CellVoid:
+			t.Void = append(t.Void, r.Lock)
+		default:
+			t.Survived = append(t.Survived, r.Lock)
+		}
+	}
+	return t
+}
+
+func (g *galleryCommand) printDetections(w io.Writer, rows []scenario.GalleryRow) error {
+	sum := tally(rows)
+	if g.json {
+		return printJSON(w, sum)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "LOCK\tCAUGHT AS\tOPERATIONS\tAFTER\tROUNDS\tTWIN\tOUTCOME")
+	for _, r := range rows {
+		proofs := r.Proofs
+		if len(proofs) == 0 {
+			fmt.Fprintf(t, "%s\t–\t–\t–\t%d\t%s\t%s\n", r.Lock, r.Rounds, r.Twin, outcome(r))
+		}
+		slices.SortFunc(proofs, func(a, b scenario.Proof) int { return a.Operations - b.Operations })
+		for i, p := range proofs {
+			if i > 0 {
+				fmt.Fprintf(t, "\t%s\t%s\t%s\t\t\t\n", p.ID, unit.Count(p.Operations), unit.Span(p.After))
+				continue
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Lock, p.ID, unit.Count(p.Operations), unit.Span(p.After), r.Rounds, r.Twin, outcome(r))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nSELFTEST %d of %d flaws caught · survived: %s · accused: %s · void: %s\n",
+		sum.Caught, len(rows), list(sum.Survived), list(sum.Accused), list(sum.Void))
+	return err
+}
+
+// outcome is a row's, with its reason.
+func outcome(r scenario.GalleryRow) string {
+	if r.Why == "" {
+		return r.Outcome
+	}
+	return r.Outcome + ": " + r.Why
+}
