@@ -46,8 +46,9 @@ func (a *auditLog) see(f *fact) {
 		st = new(auditState)
 		a.keys[k.name] = st
 	}
-	own := &k.holder(e.Owner).more().audit
-	me := section{k.holder(e.Owner).owner, e.Fence, mark{e.Seq, e.Index}, f.op != nil, e.Mode, true}
+	h := a.j.holderOf(k, a.j.owner(e.Owner))
+	own := &h.more().audit
+	me := section{h.owner, e.Fence, mark{e.Seq, e.Index}, f.op != nil, e.Mode, true}
 	other := st.last
 	if other.owner == me.owner {
 		other = st.other

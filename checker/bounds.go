@@ -1,10 +1,6 @@
 package checker
 
-import (
-	"maps"
-	"slices"
-	"time"
-)
+import "time"
 
 // The bounds that a header may declare, by name.
 const (
@@ -25,20 +21,3 @@ func (j *Judge) bound(name string, otherwise int64) int64 {
 }
 
 func (j *Judge) retry() time.Duration { return time.Duration(j.bound(boundRetry, int64(j.h.TTL))) }
-
-// sortedKeys lists the keys by name, for an order that does not change.
-func (j *Judge) sortedKeys() []*key {
-	out := make([]*key, 0, len(j.keys))
-	for _, name := range slices.Sorted(maps.Keys(j.keys)) {
-		out = append(out, j.keys[name])
-	}
-	return out
-}
-
-func (k *key) sortedHolders() []*holder {
-	out := make([]*holder, 0, len(k.holders))
-	for _, owner := range slices.Sorted(maps.Keys(k.holders)) {
-		out = append(out, k.holders[owner])
-	}
-	return out
-}

@@ -1,21 +1,17 @@
 package checker
 
-import (
-	"strings"
-
-	"locktorture/workload/history"
-)
+import "locktorture/workload/history"
 
 // client takes an event of a process of the workload.
 func (j *Judge) client(e *history.Event) {
 	slot := j.procs.at(e.Process)
 	switch {
+	case e.Kind == history.Invoke && e.Op != history.Lost:
+		j.invoke(e, slot)
 	case e.Op == history.Lost:
 		j.lost(e, j.holder(slot, e))
 	case (slot.open == nil || slot.open.what != history.Extend) && isRenewal(e):
 		j.renewed(e)
-	case e.Kind == history.Invoke:
-		j.invoke(e, slot)
 	case slot.open != nil:
 		o := slot.open
 		slot.open = nil
@@ -30,60 +26,6 @@ func (j *Judge) client(e *history.Event) {
 func isRenewal(e *history.Event) bool {
 	return e.Op == history.Extend && e.Kind != history.Invoke && e.HasAll(history.HasBegan) &&
 		(e.Kind != history.OK || e.HasAll(history.HasValidUntil))
-}
-
-// key finds or makes a key.
-func (j *Judge) key(name string) *key {
-	if j.near != nil && j.near.name == name {
-		return j.near
-	}
-	k := j.keys[name]
-	if k == nil {
-		name = strings.Clone(name)
-		k = &key{name: name, holders: make(map[string]*holder)}
-		j.keys[name] = k
-	}
-	j.near = k
-	return k
-}
-
-func (k *key) holder(owner string) *holder {
-	h := k.holders[owner]
-	if h == nil {
-		owner = strings.Clone(owner)
-		h = &holder{key: k, owner: owner}
-		k.holders[owner] = h
-	}
-	return h
-}
-
-// holder finds who e speaks of. A process mostly stays with one key and owner
-// for a few operations; the owners of keys in use are found in a table.
-func (j *Judge) holder(slot *proc, e *history.Event) *holder {
-	if h := slot.holder; h != nil && h.owner == e.Owner && h.key.name == e.Key {
-		return h
-	}
-	near := &j.nearby[(tail(e.Key)*0x9e3779b1^tail(e.Owner)*0x85ebca6b)>>16%nearHolders]
-	if h := *near; h == nil || h.owner != e.Owner || h.key.name != e.Key {
-		*near = j.key(e.Key).holder(e.Owner)
-	}
-	slot.holder = *near
-	return slot.holder
-}
-
-const nearHolders = 1 << 14
-
-// tail is the last bytes of a name, which tell most names apart.
-func tail(s string) uint32 {
-	switch n := len(s); {
-	case n >= 3:
-		return uint32(s[n-1]) | uint32(s[n-2])<<8 | uint32(s[n-3])<<16
-	case n == 2:
-		return uint32(s[1]) | uint32(s[0])<<8
-	case n == 1:
-		return uint32(s[0])
-	}
-	return 0
 }
 
 func (j *Judge) newOp(e *history.Event, h *holder) *op {

@@ -65,7 +65,7 @@ func (c *counterfactual) see(f *fact) {
 	}
 	late := c.late(o)
 	stale := o.fence != 0 && o.fence < k.fence.offered
-	if o.settled != "" {
+	if o.settled != 0 {
 		stale = o.behind(o.seq)
 	}
 	k.fence.offered = max(k.fence.offered, o.fence)

@@ -42,7 +42,6 @@ func (v *evidence) see(f *fact) {
 	case settled:
 		v.Resolved++
 	}
-	v.j.live.publish(f.what, &v.Evidence)
 }
 
 // heldAgainst says whether an acquire meets another owner's hold: one that is

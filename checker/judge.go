@@ -25,9 +25,7 @@ type Judge struct {
 	o    Options
 	test tests
 
-	keys    map[string]*key
-	near    *key // the key that was looked up last
-	nearby  [nearHolders]*holder
+	names   ledgerNames
 	procs   procs
 	free    *op
 	unknown map[string]*op // writes of unknown outcome, by value
@@ -37,6 +35,7 @@ type Judge struct {
 	maxSeq  uint64 // highest sequence number that a client has been told
 	audited bool   // the store's log was read
 	now     time.Duration
+	shown   time.Duration // when live counters are published next, at the latest
 	due     time.Duration // when a rule wants to be shown a tick; never when none does
 	events  int
 	ended   bool
@@ -67,7 +66,7 @@ func New(h history.Header, o Options) *Judge {
 	}
 	j := &Judge{
 		h: h, o: o, test: contract, due: never,
-		keys:       make(map[string]*key),
+		names:      ledgerNames{keys: make(map[string]*key), owners: make(map[string]int)},
 		unknown:    make(map[string]*op),
 		asked:      make(map[int]*op),
 		violations: hits{limit: o.Limit},
@@ -98,34 +97,53 @@ func New(h history.Header, o Options) *Judge {
 // Check judges a history held in memory.
 func Check(ctx context.Context, h history.History, o Options) Report {
 	j := New(h.Header, o)
-	for i := range h.Events {
-		j.Event(&h.Events[i])
-	}
+	j.Events(h.Events)
 	return j.Finish(ctx, h.Truncated)
 }
 
 // Event takes the next event. It keeps no pointer to it.
 func (j *Judge) Event(e *history.Event) {
+	if j.broken == nil {
+		defer j.breakDown()
+		j.take(e)
+	}
+	j.events++
+}
+
+// Events takes the next events, as Event does one by one. It keeps no pointer
+// to them.
+func (j *Judge) Events(events []history.Event) {
+	end := j.events + len(events)
+	defer func() { j.events = end }()
 	if j.broken != nil {
-		j.events++
 		return
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			j.broken = &crash{cause: r, events: j.events}
-		}
-	}()
+	defer j.breakDown()
+	for i := range events {
+		j.take(&events[i])
+		j.events++
+	}
+}
+
+// breakDown is deferred: the ledger itself panicked.
+func (j *Judge) breakDown() {
+	if r := recover(); r != nil {
+		j.broken = &crash{cause: r, events: j.events}
+	}
+}
+
+func (j *Judge) take(e *history.Event) {
 	j.now = e.Time
 	if j.now > j.due {
 		j.due = never
 		j.tell(ticked, e)
 	}
 	switch {
+	case e.Process >= 0 && e.Op != history.Phase:
+		j.client(e)
 	case e.Op == history.Phase:
 		j.ended = j.ended || e.Value == history.PhaseEnd
 		j.tell(phased, e)
-	case e.Process >= 0:
-		j.client(e)
 	case e.Process == history.Nemesis:
 		j.nemesis.see(e)
 		j.tell(nemesised, e)
@@ -136,7 +154,10 @@ func (j *Judge) Event(e *history.Event) {
 	case e.Process == history.Link:
 		j.receipt(e)
 	}
-	j.events++
+	if j.events%publishEvents == 0 || j.now > j.shown {
+		j.live.publish(&j.ev.Evidence)
+		j.shown = j.now + publishAfter
+	}
 }
 
 // tell dispatches a fact that is all in its event.

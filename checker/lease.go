@@ -46,7 +46,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	h := o.holder
 	h.tried = useHeld
 	d, stands := j.deadline(o)
-	if g := h.grant; g != nil && g.reenteredBy(o) {
+	if g := h.grant; g != nil && !h.over && g.reenteredBy(o) {
 		g.depth++
 		o.grant = g
 		old := g.d
@@ -62,7 +62,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	}
 	o.grant = g
 	j.say(granted, e, o)
-	h.prior, h.grant = h.grant, g
+	h.prior, h.grant, h.over = h.grant, g, false
 	h.key.last = g
 	h.key.keep(g, j.now)
 }
@@ -108,7 +108,7 @@ func (j *Judge) extensionDone(e *history.Event, o *op) {
 
 // renewed books a round of automatic renewal, which has no invocation.
 func (j *Judge) renewed(e *history.Event) {
-	h := j.key(e.Key).holder(e.Owner)
+	h := j.holderOf(j.key(e.Key), j.owner(e.Owner))
 	o := j.newOp(e, h)
 	o.outcome, o.ok, o.okIdx = e.Kind, e.Time, e.Index
 	if e.Began <= e.Time {
@@ -172,6 +172,9 @@ func (j *Judge) change(w what, e *history.Event, o *op, old time.Duration) {
 func (g *grant) stopAt(t time.Duration, idx int) {
 	if t < g.stop {
 		g.stop, g.stopIdx = t, idx
+	}
+	if g.holder.grant == g {
+		g.holder.over = true
 	}
 }
 

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"sync/atomic"
+	"time"
 )
 
 // Live is what a judge has seen so far, for a status line.
@@ -22,26 +23,29 @@ type live struct {
 	first                                                                      atomic.Pointer[string]
 }
 
-// publish copies what a fact of kind w can have changed.
-func (l *live) publish(w what, e *Evidence) {
-	switch w {
-	case granted:
-		l.handovers.Store(int64(e.Handovers))
-		l.faulted.Store(int64(e.FaultedHandovers))
-		l.takeovers.Store(int64(e.Takeovers))
-		fallthrough
-	case reentered:
-		l.grants.Store(int64(e.Grants))
-	case asked, refused:
-		if n := int64(e.Contended); l.contended.Load() != n {
-			l.contended.Store(n)
-		}
-	case rejected:
-		l.saves.Store(int64(e.FenceSaves))
-	case unknown:
-		l.unknown.Store(int64(e.Unknown))
-	case settled:
-		l.resolved.Store(int64(e.Resolved))
+// The counters are published every so many events, and whenever so much time
+// has passed in the history.
+const (
+	publishEvents = 32
+	publishAfter  = time.Millisecond
+)
+
+// publish copies the counters that have changed.
+func (l *live) publish(e *Evidence) {
+	set(&l.grants, e.Grants)
+	set(&l.contended, e.Contended)
+	set(&l.handovers, e.Handovers)
+	set(&l.faulted, e.FaultedHandovers)
+	set(&l.takeovers, e.Takeovers)
+	set(&l.saves, e.FenceSaves)
+	set(&l.unknown, e.Unknown)
+	set(&l.resolved, e.Resolved)
+}
+
+// set stores n where it differs: reading is far cheaper.
+func set(a *atomic.Int64, n int) {
+	if a.Load() != int64(n) {
+		a.Store(int64(n))
 	}
 }
 

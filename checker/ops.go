@@ -12,29 +12,28 @@ const never = time.Duration(math.MaxInt64)
 // An op is one operation of a client: its invocation and, once known, its
 // completion. Ops are recycled unless something keeps them.
 type op struct {
-	what    history.Op
-	outcome history.Kind // 0 while open
-	mode    history.Mode
-	process int
-	inv, ok time.Duration // when it really began and ended
-	invIdx  int
-	okIdx   int
-	holder  *holder
-	grant   *grant // the lease that it acts under, as of its invocation
-	use     use    // of a write: what its owner knew when it issued it
-	fence   uint64
-	seq     uint64
-	base    uint64
-	has     history.Field
-	value   string
-	until   time.Duration // promised, when has HasValidUntil
-
+	what      history.Op
+	outcome   history.Kind // 0 while open
+	mode      history.Mode
+	use       use // of a write: what its owner knew when it issued it
 	contended bool
-	kept      bool    // something refers to it beyond its completion
-	settled   string  // how an unknown outcome was settled; "" while it is not
-	floor     uint64  // of a write: highest seq completed before it was invoked
-	executed  bool    // settled by a link: it was carried out
-	doubts    *doubts // of a write that is not settled; nil when there is nothing to tell
+	kept      bool       // something refers to it beyond its completion
+	executed  bool       // settled by a link: it was carried out
+	settled   settlement // how an unknown outcome was settled
+	has       history.Field
+	process   int
+	inv, ok   time.Duration // when it really began and ended
+	invIdx    int
+	okIdx     int
+	holder    *holder
+	grant     *grant // the lease that it acts under, as of its invocation
+	fence     uint64
+	seq       uint64
+	base      uint64
+	value     string
+	until     time.Duration // promised, when has HasValidUntil
+	floor     uint64        // of a write: highest seq completed before it was invoked
+	doubts    *doubts       // of a write that is not settled; nil when there is nothing to tell
 	line      *line
 	next      *op
 	prev      *op
@@ -130,34 +129,40 @@ func (o *op) leave() {
 
 // A grant is a successful acquire, and the lease that it began. Instants that
 // have not come are never.
+//
+// What every later grant of the key looks at comes first, in 64 bytes: with
+// many keys, what judging costs is reading memory.
 type grant struct {
-	holder  *holder
-	fence   uint64
-	inv, ok time.Duration // of the acquire
+	holder    *holder
+	ok        time.Duration // of the acquire
+	d         time.Duration // deadline
+	stop      time.Duration // release invoked, loss reported or extension refused
+	rel       time.Duration // release invoked
+	start     time.Duration // of the acquire or the last successful extension
+	fence     uint64
+	mode      history.Mode
+	relUnsure bool  // its release is of unknown outcome
+	counted   bool  // judged for S9
+	leaving   bool  // released, and not answered yet
+	renewed   bool  // extended by automatic renewal
+	stands    bool  // no promise: ttl − drift stands in
+	extends   int16 // extensions under way
+
+	inv     time.Duration // of the acquire
 	invIdx  int
 	okIdx   int
-	start   time.Duration // of the acquire or the last successful extension
-	d       time.Duration // deadline
-	dIdx    int           // the event that set it
+	dIdx    int           // the event that set d
 	first   time.Duration // deadline that the acquire itself gave
-	stop    time.Duration // release invoked, loss reported or extension refused
 	stopIdx int
-	rel     time.Duration // release invoked
 	relIdx  int
 	relOK   time.Duration // release answered yes
-	leaving bool          // released, and not answered yet
+
 	lost    time.Duration // loss reported
 	lostIdx int
 	section mark // last accepted write of the critical section
 	trouble *troubles
-
-	depth     int32 // re-entrant holds
-	extends   int32 // extensions under way
-	mode      history.Mode
-	relUnsure bool // its release is of unknown outcome
-	counted   bool // judged for S9
-	renewed   bool // extended by automatic renewal
-	stands    bool // no promise: ttl − drift stands in
+	depth   int      // re-entrant holds
+	_       [2]int64 // up to a size that the allocator aligns to 64 bytes
 }
 
 // troubles are what few grants have.
@@ -201,10 +206,12 @@ func overlap(a, b *grant) (from, length time.Duration) {
 type holder struct {
 	key    *key
 	owner  string
+	no     int    // the owner's number
 	grant  *grant // its latest
 	prior  *grant // the one before
-	tried  use    // useRefused or useUnknown: the latest attempt after that grant
 	detail *detail
+	tried  use  // useRefused or useUnknown: the latest attempt after that grant
+	over   bool // its latest grant has stopped
 }
 
 // detail is what is kept of a holder where it is asked for.
@@ -223,11 +230,12 @@ func (h *holder) more() *detail {
 // A key is a guarded resource.
 type key struct {
 	name    string
-	holders map[string]*holder
-	held    []*grant // live, and the last few that ended
-	watch   []*grant // not released, and not yet crossed by another's grant
-	last    *grant   // the latest
-	leases  line     // open acquires and extensions
+	holders []*holder       // by the owner's number; nil where it has none
+	many    map[int]*holder // those with higher numbers than holders has places for
+	held    []*grant        // live, and the last few that ended
+	watch   []*grant        // not released, and not yet crossed by another's grant
+	last    *grant          // the latest
+	leases  line            // open acquires and extensions
 	log     storeLog
 	tok     tokenState
 	sec     sectionState

@@ -24,14 +24,15 @@ type tokenState struct {
 	next   int // place in recent, once full
 }
 
-// A step is a grant as the token rules see it.
+// A step is a grant as the token rules see it. It points to nothing, so that
+// moving many of them costs little.
 type step struct {
-	ok     time.Duration
-	from   time.Duration
-	fence  uint64
-	idx    int
-	holder *holder
-	mode   history.Mode
+	ok    time.Duration
+	from  time.Duration
+	fence uint64
+	idx   int
+	owner int32
+	mode  history.Mode
 }
 
 func (*tokens) ids() []string { return []string{"S4", "S4b"} }
@@ -63,7 +64,7 @@ func (t *tokens) grant(f *fact) {
 	if n := len(s.all); n > 0 && g.fence <= s.all[n-1].fence {
 		t.duplicate(g, s)
 	}
-	me := step{g.ok, g.start, g.fence, g.okIdx, g.holder, g.mode}
+	me := step{g.ok, g.start, g.fence, g.okIdx, int32(g.holder.no), g.mode}
 	s.remember(me)
 	bound := t.j.now
 	if o := f.key.leases.head; o != nil {
@@ -75,15 +76,22 @@ func (t *tokens) grant(f *fact) {
 	}
 }
 
+// dropSteps is how many steps are dropped at a time.
+const dropSteps = 16
+
 // climb adds a grant that carries the highest token so far, and drops the
 // steps that every acquire still open came after.
 func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
-	if n := len(s); n == 0 || me.fence > s[n-1].fence {
+	n := len(s)
+	if n == 0 || me.fence > s[n-1].fence {
 		s = append(s, me)
 	}
 	past := 0
 	for past+1 < len(s) && s[past+1].ok+t.j.h.Epsilon < bound {
 		past++
+	}
+	if past < dropSteps {
+		return s
 	}
 	return s[:copy(s, s[past:])]
 }
@@ -98,7 +106,7 @@ func (t *tokens) order(g *grant, rivals []step) {
 			t.j.violate(t.hit("S4", r, g, fmt.Sprintf(
 				"%s was granted %s with token %d at %s. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
 					"A store that compares tokens takes the later holder for the stale one. Remedy: issue tokens from state that survives what the nodes went through.",
-				r.holder.owner, g.holder.key.name, r.fence, at(r.ok), g.owner(), at(g.ok), g.fence)))
+				t.j.names.called[r.owner], g.holder.key.name, r.fence, at(r.ok), g.owner(), at(g.ok), g.fence)))
 			return
 		}
 		break
@@ -106,7 +114,7 @@ func (t *tokens) order(g *grant, rivals []step) {
 	if r := rivals[len(rivals)-1]; g.fence < r.fence {
 		t.j.suspect(t.hit("S4", r, g, fmt.Sprintf(
 			"The acquires of %s by %s and %s overlapped in time, and the one answered later, at %s, has the lower token (%d after %d).",
-			g.holder.key.name, r.holder.owner, g.owner(), at(g.ok), g.fence, r.fence)))
+			g.holder.key.name, t.j.names.called[r.owner], g.owner(), at(g.ok), g.fence, r.fence)))
 	}
 }
 
@@ -118,7 +126,7 @@ func (t *tokens) duplicate(g *grant, s *tokenState) {
 		t.j.violate(t.hit("S4b", r, g, fmt.Sprintf(
 			"Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it. "+
 				"Remedy: raise and store the token in the same step that takes the lock, on a quorum.",
-			g.fence, g.holder.key.name, r.holder.owner, at(r.ok), g.owner(), at(g.ok))))
+			g.fence, g.holder.key.name, t.j.names.called[r.owner], at(r.ok), g.owner(), at(g.ok))))
 		return
 	}
 }
@@ -141,7 +149,7 @@ func (t *tokens) changed(f *fact) {
 
 func (t *tokens) hit(id string, r step, g *grant, text string) *hit {
 	return &hit{
-		id: id, key: g.holder.key, owners: owners(r.holder.owner, g.owner()), witness: []int{r.idx, g.okIdx},
+		id: id, key: g.holder.key, owners: owners(t.j.names.called[r.owner], g.owner()), witness: []int{r.idx, g.okIdx},
 		blame: blameServer, from: r.from, to: g.ok, text: func() string { return text },
 	}
 }

@@ -8,10 +8,12 @@ import (
 	"locktorture/workload/history"
 )
 
-// how an unknown outcome was settled.
+// A settlement says how an unknown outcome was settled. Zero is not at all.
+type settlement uint8
+
 const (
-	byAudit = "the store's log"
-	byLink  = "a link's receipt"
+	byAudit settlement = iota + 1 // by the store's log
+	byLink                        // by a link's receipt
 )
 
 // unsettled books an operation of unknown outcome, which what is known already
@@ -52,7 +54,7 @@ func (j *Judge) receipt(e *history.Event) {
 // settleByLink turns an unknown outcome into a definite no, or yes. A yes
 // tells no sequence number and gives nobody a lease: its owner never knew.
 func (j *Judge) settleByLink(e *history.Event, o *op, value string) {
-	if o.settled != "" || value != history.NeverForwarded && value != history.Executed {
+	if o.settled != 0 || value != history.NeverForwarded && value != history.Executed {
 		return
 	}
 	o.settled = byLink
@@ -78,7 +80,7 @@ func (j *Judge) audit(e *history.Event) {
 	if o != nil {
 		o.seq = e.Seq
 		j.settleByLog(e, o, e.Kind)
-	} else if k := j.keys[e.Key]; k != nil {
+	} else if k := j.names.keys[e.Key]; k != nil {
 		for w := k.log.open.head; w != nil; w = w.next {
 			if w.value == e.Value {
 				w.doubt().audited, w.doubts.auditIdx, w.seq = e.Kind, e.Index, e.Seq
@@ -95,7 +97,7 @@ func (j *Judge) audit(e *history.Event) {
 func (j *Judge) settleByLog(e *history.Event, o *op, k history.Kind) {
 	delete(j.unknown, o.value)
 	delete(j.asked, o.invIdx)
-	counted := o.settled != ""
+	counted := o.settled != 0
 	o.settled, o.outcome = byAudit, k
 	if !counted {
 		j.say(settled, e, o)

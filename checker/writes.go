@@ -153,7 +153,7 @@ func (l *storeLog) pass(w *op, here mark) {
 	}
 	l.fresh = slices.DeleteFunc(l.fresh, func(u *op) bool {
 		u.doubt().passed++
-		return u.settled != "" || u.pass(w, here) || u.doubts.passed > passable
+		return u.settled != 0 || u.pass(w, here) || u.doubts.passed > passable
 	})
 }
 

@@ -90,7 +90,8 @@ const (
 )
 
 // An Event is one line of a history after the header. Times are nanoseconds
-// since the run began, on one monotonic clock.
+// since the run began, on one monotonic clock. What nearly every event has
+// comes first: 128 bytes of it.
 type Event struct {
 	Index   int           // position, from 0, without gaps
 	Time    time.Duration // never decreases with Index
@@ -103,17 +104,18 @@ type Event struct {
 
 	Key   string // the resource
 	Owner string // who acts for the lock's purposes
-	Fence uint64 // fencing token; 0 is none
-	Value string // unique per write; the phase; the receipt of a link
-	Err   string // one line, for Fail and Info
 
+	Fence      uint64        // fencing token; 0 is none
 	ValidUntil time.Duration // until when the lock promised exclusivity
-	Intended   time.Duration // open-loop load: when the operation was due
-	Began      time.Duration // when the operation really began …
-	Ended      time.Duration // … and ended, where Time does not say it
 	Seq        uint64        // the store's sequence number of a write
 	Base       uint64        // seq of the version that a read-modify-write read
-	Of         int           // index of the invocation that a receipt speaks of
+	Value      string        // unique per write; the phase; the receipt of a link
+	Err        string        // one line, for Fail and Info
+
+	Intended time.Duration // open-loop load: when the operation was due
+	Began    time.Duration // when the operation really began …
+	Ended    time.Duration // … and ended, where Time does not say it
+	Of       int           // index of the invocation that a receipt speaks of
 
 	Fault   string          // which fault
 	Target  json.RawMessage // on whom: a JSON object or string
