@@ -59,6 +59,12 @@ func clientFaults() map[string]Entry {
 			Default:  Params{Client: RoleHolder}, On: AcquireReplied, For: ttlTimes(0.5),
 			New: func(p Params) Fault { return crashClient{p} },
 		},
+		"cancel-context": {
+			Wire:     "The contexts of the client's operations are cancelled at random points, between commands or in the middle of one.",
+			Survives: "What was under way is unknown to the caller; what it took is given back or expires, and nothing renews it.",
+			Default:  Params{Client: RoleAny}, For: ttlTimes(0.5), On: AcquireSent,
+			New: func(p Params) Fault { return cancelContext{p} },
+		},
 		"client-clock": {
 			Wire:     "Nothing: the client's wall clock jumps, ahead by two TTLs and a second unless told otherwise, and back at the heal.",
 			Survives: "A lock that leaves the time to the server does not notice; one that compares clients' stamps grants twice.",

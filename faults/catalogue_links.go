@@ -59,6 +59,18 @@ func linkFaults() map[string]Entry {
 			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(1.25), On: AcquireSent,
 			New: on("slow-reply", link.SlowReply),
 		},
+		"notify-cut": {
+			Wire:     "The connections on which clients hear of releases are closed, however often they dial; all others are left alone.",
+			Survives: "A missed notification costs time only: waiters ask again by themselves, and subscribe anew.",
+			Default:  Params{Client: RoleAll, Node: RoleAll}, For: ttlTimes(1),
+			New: newNotify("notify-cut", link.NotifyCut),
+		},
+		"notify-lost": {
+			Wire:     "The connections on which clients hear of releases stay open, and nothing passes; all others are left alone.",
+			Survives: "As notify-cut, without anything to notice: silence must not be taken for a lock that is held.",
+			Default:  Params{Client: RoleAll, Node: RoleAll}, For: ttlTimes(1),
+			New: newNotify("notify-lost", link.NotifyLost),
+		},
 		"store-reply-lost": {
 			Wire:     "The holder's writes reach the guarded store, the replies do not: it cannot know whether they took effect.",
 			Survives: "Unknown writes stay unknown until the audit; the fence judges each of them all the same.",

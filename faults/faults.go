@@ -44,6 +44,10 @@ type Target struct {
 	// two nodes that restart.
 	Quarantine time.Duration
 
+	// Notifies says that clients of the lock, under this load, subscribe to
+	// releases.
+	Notifies bool
+
 	// ClientOf maps an owner in the history to its client's name; nil means
 	// that an owner is its client's name, or begins with it and a separator.
 	ClientOf func(owner string) string

@@ -12,13 +12,14 @@ import (
 // Params are what the faults of the catalogue can be told. Each uses those
 // that mean something to it; a zero stands for the fault's own choice.
 type Params struct {
-	Client string        `yaml:"client"` // a role or names, see RoleHolder and its like
-	Node   string        `yaml:"node"`   // a role or names, or StoreNode for faults of links
-	Delay  time.Duration `yaml:"delay"`  // latency: added each way; slow node: of every command
-	Jitter time.Duration `yaml:"jitter"` // latency: ± around Delay
-	Spread link.Spread   `yaml:"spread"` // latency: how the delays are distributed
-	Rate   int64         `yaml:"rate"`   // bandwidth: bytes per second
-	Jump   time.Duration `yaml:"jump"`   // clock: how far, forward when positive
+	Client    string        `yaml:"client"`    // a role or names, see RoleHolder and its like
+	Node      string        `yaml:"node"`      // a role or names, or StoreNode for faults of links
+	Delay     time.Duration `yaml:"delay"`     // latency: added each way; slow node: of every command
+	Jitter    time.Duration `yaml:"jitter"`    // latency: ± around Delay
+	Spread    link.Spread   `yaml:"spread"`    // latency: how the delays are distributed
+	Rate      int64         `yaml:"rate"`      // bandwidth: bytes per second
+	Direction string        `yaml:"direction"` // latency, bandwidth: "request" or "response"; empty: both
+	Jump      time.Duration `yaml:"jump"`      // clock: how far, forward when positive
 }
 
 // params makes a fault that embeds Params printable in full.
@@ -27,13 +28,14 @@ func (p Params) params() Params { return p }
 // or fills p's zeros from q.
 func (p Params) or(q Params) Params {
 	return Params{
-		Client: cmp.Or(p.Client, q.Client),
-		Node:   cmp.Or(p.Node, q.Node),
-		Delay:  cmp.Or(p.Delay, q.Delay),
-		Jitter: cmp.Or(p.Jitter, q.Jitter),
-		Spread: cmp.Or(p.Spread, q.Spread),
-		Rate:   cmp.Or(p.Rate, q.Rate),
-		Jump:   cmp.Or(p.Jump, q.Jump),
+		Client:    cmp.Or(p.Client, q.Client),
+		Node:      cmp.Or(p.Node, q.Node),
+		Delay:     cmp.Or(p.Delay, q.Delay),
+		Jitter:    cmp.Or(p.Jitter, q.Jitter),
+		Spread:    cmp.Or(p.Spread, q.Spread),
+		Rate:      cmp.Or(p.Rate, q.Rate),
+		Direction: cmp.Or(p.Direction, q.Direction),
+		Jump:      cmp.Or(p.Jump, q.Jump),
 	}
 }
 

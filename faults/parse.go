@@ -71,7 +71,7 @@ func (s *Spec) set(key, value string) (err error) {
 		"at": &s.At, "then": &s.Then, "within": &s.Within, "for": &s.For, "every": &s.Every,
 		"delay": &s.Delay, "jitter": &s.Jitter, "jump": &s.Jump,
 	}
-	words := map[string]*string{"on": (*string)(&s.On), "by": &s.By, "client": &s.Client, "node": &s.Node, "spread": (*string)(&s.Spread)}
+	words := map[string]*string{"on": (*string)(&s.On), "by": &s.By, "client": &s.Client, "node": &s.Node, "spread": (*string)(&s.Spread), "direction": &s.Direction}
 	switch {
 	case times[key] != nil:
 		*times[key], err = time.ParseDuration(value)
@@ -82,7 +82,7 @@ func (s *Spec) set(key, value string) (err error) {
 	case key == "times":
 		s.Times, err = strconv.Atoi(value)
 	default:
-		known := []string{"at", "on", "by", "then", "within", "for", "every", "times", "client", "node", "delay", "jitter", "spread", "rate", "jump"}
+		known := []string{"at", "on", "by", "then", "within", "for", "every", "times", "client", "node", "delay", "jitter", "spread", "rate", "direction", "jump"}
 		return fmt.Errorf("unknown setting %q%s", key, suggest(key, known))
 	}
 	return err

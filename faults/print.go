@@ -10,22 +10,23 @@ import (
 
 // specText is a Spec as plan.json shows it.
 type specText struct {
-	At     string      `json:"at"`
-	On     Moment      `json:"on,omitempty"`
-	By     string      `json:"by,omitempty"`
-	Then   string      `json:"then,omitempty"`
-	Within string      `json:"within,omitempty"`
-	Fault  string      `json:"fault"`
-	For    string      `json:"for,omitempty"`
-	Every  string      `json:"every,omitempty"`
-	Times  int         `json:"times,omitempty"`
-	Client string      `json:"client,omitempty"`
-	Node   string      `json:"node,omitempty"`
-	Delay  string      `json:"delay,omitempty"`
-	Jitter string      `json:"jitter,omitempty"`
-	Spread link.Spread `json:"spread,omitempty"`
-	Rate   int64       `json:"rate,omitempty"`
-	Jump   string      `json:"jump,omitempty"`
+	At        string      `json:"at"`
+	On        Moment      `json:"on,omitempty"`
+	By        string      `json:"by,omitempty"`
+	Then      string      `json:"then,omitempty"`
+	Within    string      `json:"within,omitempty"`
+	Fault     string      `json:"fault"`
+	For       string      `json:"for,omitempty"`
+	Every     string      `json:"every,omitempty"`
+	Times     int         `json:"times,omitempty"`
+	Client    string      `json:"client,omitempty"`
+	Node      string      `json:"node,omitempty"`
+	Delay     string      `json:"delay,omitempty"`
+	Jitter    string      `json:"jitter,omitempty"`
+	Spread    link.Spread `json:"spread,omitempty"`
+	Rate      int64       `json:"rate,omitempty"`
+	Direction string      `json:"direction,omitempty"`
+	Jump      string      `json:"jump,omitempty"`
 }
 
 func spanText(d time.Duration) string {
@@ -41,7 +42,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 		At: s.At.String(), On: s.On, By: s.By, Then: spanText(s.Then), Within: spanText(s.Within),
 		Fault: s.Fault, For: spanText(s.For), Every: spanText(s.Every), Times: s.Times,
 		Client: s.Client, Node: s.Node, Delay: spanText(s.Delay), Jitter: spanText(s.Jitter),
-		Spread: s.Spread, Rate: s.Rate, Jump: spanText(s.Jump),
+		Spread: s.Spread, Rate: s.Rate, Direction: s.Direction, Jump: spanText(s.Jump),
 	})
 }
 
@@ -51,7 +52,7 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &x); err != nil {
 		return err
 	}
-	*s = Spec{On: x.On, By: x.By, Fault: x.Fault, Times: x.Times, Params: Params{Client: x.Client, Node: x.Node, Spread: x.Spread, Rate: x.Rate}}
+	*s = Spec{On: x.On, By: x.By, Fault: x.Fault, Times: x.Times, Params: Params{Client: x.Client, Node: x.Node, Spread: x.Spread, Rate: x.Rate, Direction: x.Direction}}
 	for _, span := range []struct {
 		text string
 		to   *time.Duration

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -37,14 +38,14 @@ func (f roadFault) aim(ctx context.Context, t *Target, rng *rand.Rand) (Hit, err
 	if err != nil {
 		return Hit{}, err
 	}
-	return Hit{Clients: names(clients), Nodes: roadEnds(t, nodes), Direction: direction[f.kind], Key: t.Occasion.Key}, nil
+	return Hit{Clients: names(clients), Nodes: roadEnds(t, nodes), Direction: cmp.Or(direction[f.kind], f.Direction), Key: t.Occasion.Key}, nil
 }
 
 // hurt impairs the given roads.
 func (f roadFault) hurt(ctx context.Context, t *Target, hit Hit, roads []road, rng *rand.Rand) (Injection, error) {
 	t.Begin(hit)
 	w := f.wounds(t, hit)
-	i := link.Impairment{Kind: f.kind, Delay: f.Delay, Jitter: f.Jitter, Spread: f.Spread, Rate: f.Rate}
+	i := link.Impairment{Kind: f.kind, Toward: toward[f.Direction], Delay: f.Delay, Jitter: f.Jitter, Spread: f.Spread, Rate: f.Rate}
 	for _, r := range roads {
 		i.Seed = rng.Uint64()
 		if err := w.hurt(ctx, t, t.Link(r.client, r.node), i); err != nil {
@@ -82,6 +83,9 @@ func roadEnds(t *Target, nodes []testbed.Node) []string {
 	}
 	return ends
 }
+
+// toward are the directions of Params.
+var toward = map[string]link.Direction{"request": link.Up, "response": link.Down}
 
 // direction says which way a kind goes, where it is not both.
 var direction = map[link.Kind]string{

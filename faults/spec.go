@@ -86,6 +86,8 @@ func (s Spec) check() error {
 		return fmt.Errorf("delay %v with jitter %v: neither may be negative, nor jitter the larger one", s.Delay, s.Jitter)
 	case !slices.Contains(spreads, s.Spread):
 		return fmt.Errorf("unknown spread %q: there are uniform, exponential, heavy-tail", s.Spread)
+	case s.Direction != "" && toward[s.Direction] == "":
+		return fmt.Errorf("unknown direction %q: there are request, response, and both when it is left out", s.Direction)
 	case s.Rate < 0:
 		return fmt.Errorf("rate: %d bytes per second: must not be negative", s.Rate)
 	}

@@ -22,19 +22,17 @@ type wounds struct {
 
 type wound struct {
 	link.Wound
-	road   link.Link
-	before link.Traffic
-	heal   func() // takes it off the run's books
+	road link.Link
+	heal func() // takes it off the run's books
 }
 
 // passing are the kinds that let traffic through.
-var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset}
+var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset, link.NotifyCut, link.NotifyLost}
 
 func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Impairment) error {
 	if road == nil {
 		return errors.New("no such link")
 	}
-	before := road.Traffic()
 	hurt, err := road.Impair(ctx, i)
 	if err != nil {
 		return fmt.Errorf("impair %s→%s: %w", road.Client(), road.Node(), err)
@@ -45,7 +43,7 @@ func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Imp
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.open = append(w.open, wound{Wound: hurt, road: road, before: before, heal: func() {
+	w.open = append(w.open, wound{Wound: hurt, road: road, heal: func() {
 		if blocks {
 			shared.cut(road.Client(), road.Node(), -1)
 		}
@@ -53,13 +51,12 @@ func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Imp
 	return nil
 }
 
-// bitten reports whether anything has come into the wounded roads. What a cut
-// refuses only its heal can tell.
+// bitten reports whether any of the wounds has hurt anything so far.
 func (w *wounds) bitten() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, x := range w.open {
-		if w.kind == link.Cut || w.kind == link.Reset || x.road.Traffic() != x.before {
+		if x.Bite().Bit() {
 			return true
 		}
 	}
@@ -104,7 +101,10 @@ func (w *wounds) receipt() string {
 		verb = "dropped"
 	}
 	var bytes, conns, dials string
-	if w.bite.Bytes > 0 {
+	switch {
+	case w.kind == link.NotifyLost:
+		bytes = fmt.Sprintf("%d bytes of subscriptions dropped", w.bite.Bytes)
+	case w.bite.Bytes > 0:
 		bytes = fmt.Sprintf("%d bytes of %d requests %s", w.bite.Bytes, w.bite.Requests, verb)
 	}
 	if w.bite.Conns > 0 {

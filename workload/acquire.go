@@ -166,12 +166,15 @@ func (w *worker) reenter(ctx context.Context, key string, ttl time.Duration) (lo
 }
 
 // bounded limits one operation: to wait, and to the phase, when it is one that
-// waits, and to the configured timeout when it is not.
+// waits, and to the configured timeout when it is not. Client.Cancel ends it
+// early.
 func (w *worker) bounded(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
 	if wait == 0 {
-		return context.WithTimeout(ctx, w.cfg.Timeout)
+		ctx, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
+		return ctx, w.client.cancellable(w.inc, cancel)
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
+	cancel = w.client.cancellable(w.inc, cancel)
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		select {

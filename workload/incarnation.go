@@ -11,6 +11,7 @@ type incarnation struct {
 
 	// Guarded by Client.mu.
 	holds  []string           // keys, for receipts
+	open   map[*operation]struct{}
 	kill   context.CancelFunc // ends what the worker has open; nil when no worker acts
 	parted chan struct{}      // closed when the worker acts no more
 }

@@ -17,13 +17,14 @@ type conn struct {
 	number uint64
 	end    sync.Once   // counts its death or closing
 	gone   atomic.Bool // it has been reset
+	deaf   atomic.Bool // it has subscribed: replies no longer answer requests one by one
+	holed  atomic.Bool // it has lost bytes as a notification connection
 
 	mu       sync.Mutex // of the scanners; reads and writes may be concurrent
 	requests scanner
 	replies  scanner
 	count    uint64       // of requests
 	waiting  []unanswered // requests, in order
-	deaf     bool         // replies no longer answer requests one by one
 	pending  []TapEvent   // to be reported when the lock is free
 	passage  *passage     // nil where the proxy keeps none
 
@@ -41,6 +42,12 @@ func newConn(raw net.Conn, r *road, number uint64) *conn {
 // Read implements net.Conn.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	for c.swallows(n) {
+		n = 0
+		if err == nil {
+			n, err = c.Conn.Read(p)
+		}
+	}
 	err = c.explain("read", err)
 	c.road.received.Add(int64(n))
 	c.pass(&c.replies, p[:n])
@@ -51,6 +58,13 @@ func (c *conn) Read(p []byte) (int, error) {
 // Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
 	c.pass(&c.requests, p)
+	if c.severs() {
+		c.reset()
+		c.road.notices.severed.Add(1)
+	}
+	if c.swallows(len(p)) {
+		return len(p), nil
+	}
 	n, err := c.writeOut(p)
 	err = c.explain("write", err)
 	c.road.sent.Add(int64(n))
@@ -161,16 +175,16 @@ func (c *conn) request(_ byte, nothing bool, words [][]byte) {
 	}
 	switch e.Command {
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR":
-		c.deaf = true
+		c.deaf.Store(true)
 	}
-	if !c.deaf {
+	if !c.deaf.Load() {
 		c.waiting = append(c.waiting, unanswered{command: e, end: c.requests.seen, passage: c.passage})
 	}
 }
 
 // reply matches a whole reply with the oldest command that has none.
 func (c *conn) reply(first byte, nothing bool, _ [][]byte) {
-	if first == '>' || c.deaf || len(c.waiting) == 0 {
+	if first == '>' || c.deaf.Load() || len(c.waiting) == 0 {
 		return
 	}
 	e := c.waiting[0].command

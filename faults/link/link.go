@@ -16,6 +16,8 @@
 //	reset            connections reset once, dials accepted   applied if it was on its way
 //	delay            every packet comes later                 applied
 //	bandwidth        bytes pass at a rate                     applied
+//	notify-cut       as cut, for those that subscribed alone  no command: nothing is heard
+//	notify-lost      as black-hole, for those alone           no command: nothing is heard
 //
 // Bytes once dropped would leave a hole in the stream: the heal closes every
 // connection that lost some, and spares the others. Whoever closes a
@@ -64,6 +66,8 @@ const (
 	Reset         Kind = "reset"           // connections open at this moment reset, new ones accepted
 	Delay         Kind = "delay"           // latency with jitter, both directions
 	Bandwidth     Kind = "bandwidth"       // a byte rate, both directions
+	NotifyCut     Kind = "notify-cut"      // connections that have subscribed are closed, and those that subscribe anew
+	NotifyLost    Kind = "notify-lost"     // both directions of connections that have subscribed are dropped
 )
 
 // A Direction of travel through a link.
@@ -125,6 +129,9 @@ type Listener interface {
 
 // A Wound is an impairment in force.
 type Wound interface {
+	// Bite says what it has done to the traffic so far.
+	Bite() Bite
+
 	// Heal removes it, verifies that it is gone, and says what it did to the
 	// traffic meanwhile. It succeeds on a wound already healed.
 	Heal(ctx context.Context) (Bite, error)

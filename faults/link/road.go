@@ -18,6 +18,7 @@ type road struct {
 	sent, received            atomic.Int64 // bytes
 	requests                  atomic.Int64
 	opened, died, refusedDial atomic.Int64
+	notices                   notices
 
 	changes   sync.Mutex   // serialises changes to the port
 	cuts      int          // wounds that want the proxy stopped, under changes

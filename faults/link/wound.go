@@ -14,6 +14,8 @@ type wound struct {
 	toxics  []toxicSpec
 	cut     bool   // it stops the proxy
 	reset   bool   // it resets the connections, and is over
+	notify  Kind   // it hurts notification connections alone, in this way
+	noticed bool   // it does so at this moment, under road.changes
 	down    bool   // it is among the road's cuts at this moment, under road.changes
 	before  counts // when it began
 	severed int    // connections that it cut at its beginning
@@ -24,10 +26,10 @@ type wound struct {
 }
 
 // counts is a road's counters at one moment.
-type counts struct{ sent, received, requests, died, refused int64 }
+type counts struct{ sent, received, requests, died, refused, severed, swallowed int64 }
 
 func (r *road) counts() counts {
-	return counts{r.sent.Load(), r.received.Load(), r.requests.Load(), r.died.Load(), r.refusedDial.Load()}
+	return counts{r.sent.Load(), r.received.Load(), r.requests.Load(), r.died.Load(), r.refusedDial.Load(), r.notices.severed.Load(), r.notices.swallowed.Load()}
 }
 
 // Impair implements Link.
@@ -60,7 +62,7 @@ func (r *road) keep(w *wound) bool {
 func (w *wound) prepare(i Impairment) error {
 	recipe, known := recipes[i.Kind]
 	switch {
-	case !known && i.Kind != Cut && i.Kind != Reset:
+	case !known && i.Kind != Cut && i.Kind != Reset && !i.Kind.notifies():
 		return fmt.Errorf("unknown kind %q", i.Kind)
 	case i.Kind == Bandwidth && i.Rate <= 0:
 		return fmt.Errorf("bandwidth %d: a positive rate in bytes per second is needed", i.Rate)
@@ -68,6 +70,9 @@ func (w *wound) prepare(i Impairment) error {
 		return fmt.Errorf("delay %s, jitter %s: neither can be negative", i.Delay, i.Jitter)
 	}
 	w.cut, w.reset = i.Kind == Cut, i.Kind == Reset
+	if i.Kind.notifies() {
+		w.notify = i.Kind
+	}
 	id := w.road.lastWound.Add(1)
 	for _, toward := range []Direction{Up, Down} {
 		t, ok := recipe[toward]
@@ -94,6 +99,9 @@ func (w *wound) inflict(ctx context.Context) error {
 	}
 	if w.reset {
 		w.severed = r.resetConns()
+	}
+	if w.notify != "" {
+		w.inflictNotices()
 	}
 	for _, t := range w.toxics {
 		if err := r.port.add(ctx, t); err != nil {
@@ -151,6 +159,7 @@ func (w *wound) mend(ctx context.Context) error {
 		w.down = false
 		r.cuts--
 	}
+	w.mendNotices()
 	for _, t := range w.toxics {
 		if err := r.port.remove(ctx, t); err != nil {
 			return err
@@ -159,10 +168,23 @@ func (w *wound) mend(ctx context.Context) error {
 	return w.verify(ctx, false)
 }
 
+// Bite implements Wound.
+func (w *wound) Bite() Bite {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.healed {
+		return w.bite
+	}
+	return w.count()
+}
+
 // count says what the wound has done so far. What the effects saw themselves
 // is exact; a cut and an external toxiproxy are judged from the client's end.
 func (w *wound) count() Bite {
 	now := w.road.counts()
+	if w.notify != "" {
+		return w.countNotices(now)
+	}
 	b := Bite{
 		Conns:    max(w.severed, int(now.died-w.before.died)),
 		Dials:    int(now.refused - w.before.refused),

@@ -24,6 +24,8 @@ type Recipe struct {
 
 	Replica bool // its master has an asynchronous replica, promoted under the same address
 
+	Subscribes bool // its waiters hear of releases by pub/sub
+
 	// Unchecked says that a release succeeds whoever holds: it proves nothing
 	// about its owner.
 	Unchecked bool

@@ -87,6 +87,7 @@ func redissonHashRecipe() Recipe {
 		Expected:    []string{"L1", "L8", "S1"},
 		CorrectedBy: "single",
 		Nodes:       1,
+		Subscribes:  true,
 		Factory:     RedissonHash(),
 	}
 }

@@ -20,8 +20,9 @@ type Lock struct {
 	Shelf Shelf
 	Nodes int // masters that it is made for
 
-	Fences    bool // issues fencing tokens: its store is fenced unless a scenario says otherwise
-	Unchecked bool // a successful release does not prove that its owner still held
+	Fences     bool // issues fencing tokens: its store is fenced unless a scenario says otherwise
+	Subscribes bool // its waiters hear of releases by pub/sub
+	Unchecked  bool // a successful release does not prove that its owner still held
 
 	Factory func(c config.Config) lockimpl.Factory
 	Drift   func(ttl time.Duration) time.Duration // given up of the TTL; nil is none

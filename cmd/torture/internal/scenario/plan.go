@@ -49,7 +49,7 @@ func (r *rig) plan(t *faults.Target) (faults.Plan, error) {
 
 // target is the run as the nemesis sees it.
 func (r *rig) target(watch *faults.Watch) *faults.Target {
-	t := &faults.Target{Testbed: r.bed, Link: r.link, Watch: watch, Quorum: r.quorum(), TTL: r.cfg.TTL, LeaseKeys: r.leaseKeys, Fabric: r.fabric}
+	t := &faults.Target{Testbed: r.bed, Link: r.link, Watch: watch, Quorum: r.quorum(), TTL: r.cfg.TTL, LeaseKeys: r.leaseKeys, Fabric: r.fabric, Notifies: r.notifies()}
 	if r.lock.Quarantine != nil {
 		t.Quarantine = r.lock.Quarantine(r.cfg)
 	}

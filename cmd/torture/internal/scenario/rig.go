@@ -123,6 +123,12 @@ func fenced(c config.Config, l Lock) bool {
 	return l.Fences
 }
 
+// notifies reports whether clients subscribe to releases: those of locks that
+// can, where they wait.
+func (r *rig) notifies() bool {
+	return r.lock.Subscribes && (r.cfg.Load.Wait > 0 || r.cfg.Load.Mode == workload.ModeFair)
+}
+
 func (r *rig) quorum() int { return len(r.bed.Nodes())/2 + 1 }
 
 // close ends links before nodes; it may be called on a half-built rig.

@@ -76,7 +76,7 @@ func full(c lockimpl.Config) lockimpl.Factory { return lockimpl.NewFactory(c) }
 // fullLock is the full lock, or something that is built like it.
 func fullLock(about string, nodes int, build func(lockimpl.Config) lockimpl.Factory) Lock {
 	return Lock{
-		About: about, Shelf: ShelfFull, Nodes: nodes, Fences: true, Drift: lockimpl.Drift, Quarantine: quarantine,
+		About: about, Shelf: ShelfFull, Nodes: nodes, Fences: true, Subscribes: true, Drift: lockimpl.Drift, Quarantine: quarantine,
 		Factory: func(c config.Config) lockimpl.Factory { return build(lockimpl.Config{MaxTTL: c.TTL}) },
 	}
 }
@@ -87,7 +87,7 @@ func quarantine(c config.Config) time.Duration { return c.TTL + c.TTL/4 }
 
 func recipe(r gallery.Recipe) Lock {
 	return Lock{
-		About: r.Flaw, Shelf: ShelfRecipe, Nodes: r.Nodes, Unchecked: r.Unchecked,
+		About: r.Flaw, Shelf: ShelfRecipe, Nodes: r.Nodes, Unchecked: r.Unchecked, Subscribes: r.Subscribes,
 		Factory:   func(config.Config) lockimpl.Factory { return r.Factory },
 		WithClock: r.WithClock,
 		Expected:  r.Expected, ShownBy: r.Needs, CorrectedBy: r.CorrectedBy,
