@@ -29,7 +29,7 @@ func TestNotifications(t *testing.T) {
 				if got := hear(t, spared); got != "one" {
 					t.Errorf("c01 heard %q", got)
 				}
-				if err := set(t, rdb, "k", "v"); err != nil {
+				if err := set(t, rdb, late, "k", "v"); err != nil {
 					t.Errorf("SET beside the subscription: %v", err)
 				}
 				short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
