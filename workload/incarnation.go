@@ -10,7 +10,7 @@ type incarnation struct {
 	writes int           // values handed out; the worker's alone
 
 	// Guarded by Client.mu.
-	holds  []string           // keys, for receipts
+	holds  []string // keys, for receipts
 	open   map[*operation]struct{}
 	kill   context.CancelFunc // ends what the worker has open; nil when no worker acts
 	parted chan struct{}      // closed when the worker acts no more
