@@ -17,6 +17,7 @@ var mayImport = map[string][]string{
 	"workload/history":     {},
 	"workload/history/...": {"workload/history"},
 	"workload/store":       {"lockimpl", "workload/history"},
+	"workload/load":        {"lockimpl"},
 	"workload":             {"lockimpl", "workload/history", "workload/store"},
 	"faults/link":          {},
 	"faults/testbed":       {},

@@ -56,8 +56,9 @@ func New(o Options) lockimpl.Factory {
 }
 
 type locker struct {
-	rs   *redsync.Redsync
-	rdbs []*redis.Client
+	rs      *redsync.Redsync
+	rdbs    []*redis.Client
+	options []redsync.Option // of every mutex, beside its expiry
 }
 
 // LeaseKeys implements lockimpl.KeyLister.
@@ -74,7 +75,7 @@ func (l *locker) Close() error {
 // Acquire makes one try. It refuses definitely when a majority of the nodes
 // said that the lock is taken.
 func (l *locker) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	m := l.rs.NewMutex(key, redsync.WithExpiry(ttl))
+	m := l.rs.NewMutex(key, append([]redsync.Option{redsync.WithExpiry(ttl)}, l.options...)...)
 	if err := m.TryLockContext(ctx); err != nil {
 		if _, taken := errors.AsType[*redsync.ErrTaken](err); taken {
 			return nil, lockimpl.ErrHeld
