@@ -99,11 +99,21 @@ type Fairness struct {
 	Drought     time.Duration `json:"drought_ns"`
 }
 
-// jain is (Σx)² / (n·Σx²). Source: Jain, Chiu, Hawe, DEC-TR-301, 1984.
 func jain(all []Client) float64 {
+	grants := make([]int64, len(all))
+	for i, c := range all {
+		grants[i] = c.Grants
+	}
+	return Jain(grants)
+}
+
+// Jain is Jain's index of shares, (Σx)² / (n·Σx²): 1 is even, 1/n is one taking
+// all; 0 when there is nothing to share. Source: Jain, Chiu, Hawe,
+// DEC-TR-301, 1984.
+func Jain(all []int64) float64 {
 	var sum, squares float64
-	for _, c := range all {
-		x := float64(c.Grants)
+	for _, n := range all {
+		x := float64(n)
 		sum += x
 		squares += x * x
 	}

@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -111,5 +113,23 @@ func QuantilesOf(h *Hist) Quantiles {
 	return Quantiles{
 		Count: h.TotalCount(), Mean: time.Duration(h.Mean()),
 		P50: at(0), P90: at(1), P99: at(2), P999: at(3), P9999: at(4), Max: at(5),
+	}
+}
+
+// QuantilesOfAll sums up durations exactly. It sorts them in place.
+func QuantilesOfAll(all []time.Duration) Quantiles {
+	n := len(all)
+	if n == 0 {
+		return Quantiles{}
+	}
+	slices.Sort(all)
+	var sum float64
+	for _, d := range all {
+		sum += float64(d)
+	}
+	at := func(q float64) time.Duration { return all[max(int(math.Ceil(q*float64(n)))-1, 0)] }
+	return Quantiles{
+		Count: int64(n), Mean: time.Duration(sum / float64(n)),
+		P50: at(0.5), P90: at(0.9), P99: at(0.99), P999: at(0.999), P9999: at(0.9999), Max: all[n-1],
 	}
 }

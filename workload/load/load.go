@@ -43,8 +43,8 @@ type Window struct {
 }
 
 // A Result is what a load met with. Durations are those of requests that began
-// in the measured window; a request that the end of the window cut off counts
-// with the time that it lasted.
+// in the measured window or lasted for all of it; a request that the end of the
+// window cut off counts with the time that it lasted.
 type Result struct {
 	Kind   Kind
 	Window time.Duration // measured
@@ -145,7 +145,7 @@ func (s *session) serve(r request) {
 	if granted.After(s.from) && done.Before(s.to) {
 		s.out.Pairs++
 	}
-	if !s.counts(r.due) {
+	if !s.counts(r.due, done) {
 		return
 	}
 	s.out.Release = append(s.out.Release, done.Sub(release))
@@ -158,7 +158,11 @@ func (s *session) serve(r request) {
 	}
 }
 
-func (s *session) counts(due time.Time) bool { return !due.Before(s.from) && due.Before(s.to) }
+// counts reports whether a request is measured: it began in the window, or
+// lasted for all of it.
+func (s *session) counts(due, done time.Time) bool {
+	return due.Before(s.to) && (!due.Before(s.from) || done.After(s.to))
+}
 
 // acquire waits as the lock itself can, or by asking again.
 func (s *session) acquire(r request, began time.Time) (lockimpl.Lease, error) {
@@ -211,7 +215,7 @@ func (s *session) took(r request, began, granted time.Time, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cut := err != nil && s.end.Err() != nil
-	counts := s.counts(r.due)
+	counts := s.counts(r.due, granted)
 	if counts {
 		s.out.Response = append(s.out.Response, granted.Sub(r.due))
 		s.out.Service = append(s.out.Service, granted.Sub(began))

@@ -103,7 +103,7 @@ func (s *session) arrived(due time.Time, under int64, limit int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.out.MaxFlight = max(s.out.MaxFlight, min(under, int64(limit)))
-	if !s.counts(due) {
+	if due.Before(s.from) {
 		return
 	}
 	s.out.Offered++

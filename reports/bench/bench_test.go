@@ -1,0 +1,103 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/reports/stats"
+)
+
+// The coverage is exact: 1 − 2·½ⁿ for the whole range of n values.
+func TestMedianIntervals(t *testing.T) {
+	for _, tt := range []struct {
+		values            []float64
+		median, low, high float64
+		confidence        float64
+	}{
+		{[]float64{7}, 7, 7, 7, 0},
+		{[]float64{3, 1, 2, 5, 4}, 3, 1, 5, 1 - 2.0/32},
+		{[]float64{6, 3, 1, 2, 5, 4}, 3.5, 1, 6, 1 - 2.0/64},
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9}, 5, 2, 8, 1 - 2*10.0/512},
+	} {
+		got := Median(tt.values)
+		if got.Median != tt.median || got.Low != tt.low || got.High != tt.high || math.Abs(got.Confidence-tt.confidence) > 1e-12 || got.N != len(tt.values) {
+			t.Errorf("%v: %+v, want %v [%v, %v] at %v", tt.values, got, tt.median, tt.low, tt.high, tt.confidence)
+		}
+	}
+}
+
+func quantiles(p50 time.Duration) stats.Quantiles {
+	return stats.Quantiles{Count: 100, Mean: p50, P50: p50, P99: 2 * p50, P999: 3 * p50, Max: 4 * p50}
+}
+
+// sample has a machine that halves its speed between two repeats: absolute
+// figures move, ratios paired within a repeat do not.
+func sample() *Report {
+	r := &Report{Command: "torture bench", Repeats: 2, Redis: "5 masters"}
+	for repeat, slow := range []float64{1, 2} {
+		for _, scenario := range []string{"healthy", "slow-node"} {
+			r.Cells = append(r.Cells,
+				Cell{Scenario: scenario, Nodes: 5, Workers: 16, Lock: "fast", Repeat: repeat, Rate: 300 / slow, Acquire: quantiles(time.Duration(slow * 1e6)), Jain: 1, Most: 5, Least: 5, Allocs: -1, Goroutines: -1},
+				Cell{Scenario: scenario, Nodes: 5, Workers: 16, Lock: "old", Repeat: repeat, Rate: 100 / slow, Acquire: quantiles(time.Duration(slow * 4e6)), Jain: 0.5, Most: 9, Least: 1, Allocs: -1, Goroutines: -1})
+		}
+	}
+	r.Summarize([]string{"fast", "old"})
+	return r
+}
+
+func TestRatiosArePairedWithinARepeat(t *testing.T) {
+	r := sample()
+	if len(r.Rows) != 4 {
+		t.Fatalf("%d rows", len(r.Rows))
+	}
+	old := r.Rows[1]
+	if old.Lock != "old" || old.Ratios["rate"].Against != "fast" {
+		t.Fatalf("%+v", old)
+	}
+	if rate := old.Ratios["rate"]; rate.Median != 3 || rate.Low != 3 || rate.High != 3 {
+		t.Errorf("rate %+v, want 3 without spread", rate)
+	}
+	if p50 := old.Ratios["acquire.p50"]; p50.Median != 0.25 || p50.Low != p50.High {
+		t.Errorf("p50 %+v, want 0.25 without spread", p50)
+	}
+	if _, has := old.Ratios["jain"]; has {
+		t.Error("fairness has a ratio")
+	}
+	if len(r.Rows[0].Ratios) != 0 {
+		t.Error("the first lock is held against itself")
+	}
+	if i, ok := r.Across("rate", "old", "slow-node", "healthy"); !ok || i.Median != 1 || i.N != 2 {
+		t.Errorf("across %+v %v", i, ok)
+	}
+}
+
+func TestForms(t *testing.T) {
+	r := sample()
+	var text, summary, markdown, gobench, raw bytes.Buffer
+	for _, err := range []error{r.Text(&text), r.Summary(&summary), r.Markdown(&markdown), r.GoBench(&gobench), r.JSON(&raw)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for form, want := range map[string]string{
+		text.String():     "×3.00 [3.00,3.00]",
+		summary.String():  "| slow-node · 5 masters · 16 workers | fast | old | ×3.00 (3.00–3.00) |",
+		markdown.String(): "**healthy · 5 masters · 16 workers**",
+		gobench.String():  "BenchmarkLock/scenario=healthy/nodes=5/workers=16/lock=old-",
+	} {
+		if !strings.Contains(form, want) {
+			t.Errorf("%q is not in\n%s", want, form)
+		}
+	}
+	if lines := strings.Count(gobench.String(), "\nBenchmark"); lines != len(r.Cells) {
+		t.Errorf("%d lines of Go's format for %d cells", lines, len(r.Cells))
+	}
+	var back Report
+	if err := json.Unmarshal(raw.Bytes(), &back); err != nil || len(back.Cells) != len(r.Cells) {
+		t.Errorf("%d cells read back: %v", len(back.Cells), err)
+	}
+}

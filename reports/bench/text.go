@@ -1,0 +1,279 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"locktorture/reports/unit"
+)
+
+// A column is one figure of the tables.
+type column struct {
+	head   string
+	metric string
+	ratio  bool // beside the figure, how the first lock compares
+	format func(v float64) string
+}
+
+func nanos(v float64) string { return unit.Latency(time.Duration(v)) }
+func whole(v float64) string { return unit.Number(v) }
+func index(v float64) string { return fmt.Sprintf("%.3f", v) }
+func short(v float64) string { return fmt.Sprintf("%.1f", v) }
+
+// columns of the tables, in two groups: how fast and how fair; and the parts
+// with what they cost. A column of which a setting has nothing is left out.
+var columns = [][]column{{
+	{"pairs/s", "rate", true, whole},
+	{"hand-offs/s", "handoffs", true, whole},
+	{"acquire p50", "acquire.p50", true, nanos},
+	{"p99", "acquire.p99", true, nanos},
+	{"p99.9", "acquire.p99.9", true, nanos},
+	{"max", "acquire.max", false, nanos},
+	{"Jain", "jain", false, index},
+	{"max/min", "max/min", false, short},
+	{"keys left", "leftovers", false, whole},
+	{"errors", "errors", false, whole},
+}, {
+	{"hand-off p50", "handoff.p50", false, nanos},
+	{"p99", "handoff.p99", false, nanos},
+	{"release p50", "release.p50", false, nanos},
+	{"p99", "release.p99", false, nanos},
+	{"extend p50", "extend.p50", true, nanos},
+	{"p99", "extend.p99", true, nanos},
+	{"commands", "commands", false, short},
+	{"round trips", "round trips", false, index},
+	{"allocs", "allocs", false, whole},
+	{"CPU servers", "server cpu", false, short},
+	{"client", "client cpu", false, short},
+	{"goroutines", "goroutines", false, whole},
+}}
+
+// Legend explains the columns.
+var Legend = []string{
+	"figures: median over repeats; ×: the setting's first lock as a multiple of this one, paired within a repeat, with its interval",
+	"pair: acquire and release. acquire counts waiting too; a wait that the end of a run cut off counts as long as it lasted",
+	"hand-off: from one owner's call of release to the next owner's grant. CPU: µs per pair. commands, round trips, allocs: per pair;",
+	"commands: INFO commandstats, those within scripts too; round trips: packets of requests per pair and node (several pairs can share one)",
+}
+
+// A table is a setting with its rows, laid out.
+type table struct {
+	title   string
+	columns []column
+	rows    [][]string
+}
+
+// tables lays the rows out, one table per setting.
+func (r *Report) tables(plain bool) []table {
+	var out []table
+	for i := 0; i < len(r.Rows); {
+		j := i
+		for j < len(r.Rows) && r.Rows[j].Setting == r.Rows[i].Setting {
+			j++
+		}
+		for _, group := range columns {
+			out = append(out, tableOf(r.Rows[i:j], group, plain))
+		}
+		i = j
+	}
+	return out
+}
+
+func tableOf(rows []Row, group []column, plain bool) table {
+	t := table{}
+	if group[0].metric == "rate" {
+		t.title = rows[0].title()
+	}
+	for _, c := range group {
+		if slices.ContainsFunc(rows, func(r Row) bool { return shown(c, r) }) {
+			t.columns = append(t.columns, c)
+		}
+	}
+	for _, r := range rows {
+		line := []string{r.Lock}
+		for _, c := range t.columns {
+			line = append(line, cellText(c, r, plain))
+		}
+		t.rows = append(t.rows, line)
+	}
+	return t
+}
+
+func (s Setting) title() string {
+	return fmt.Sprintf("%s · %s · %s", s.Scenario, count(s.Nodes, "master"), count(s.Workers, "worker"))
+}
+
+// quietWhenZero are the figures of which nought is no news.
+var quietWhenZero = []string{"errors", "leftovers"}
+
+func shown(c column, r Row) bool {
+	f, ok := r.Figures[c.metric]
+	return ok && !(slices.Contains(quietWhenZero, c.metric) && f.High == 0)
+}
+
+func cellText(c column, r Row, plain bool) string {
+	f, ok := r.Figures[c.metric]
+	if !ok {
+		return "–"
+	}
+	text := c.format(f.Median)
+	ratio, ok := r.Ratios[c.metric]
+	if !c.ratio || !ok {
+		return text
+	}
+	if plain {
+		return fmt.Sprintf("%s  ×%s [%s,%s]", text, factor(ratio.Median), factor(ratio.Low), factor(ratio.High))
+	}
+	return fmt.Sprintf("%s ×**%s** (%s–%s)", text, factor(ratio.Median), factor(ratio.Low), factor(ratio.High))
+}
+
+func factor(v float64) string {
+	if v >= 9.95 {
+		return unit.Number(v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// head is what every form of the report begins with.
+func (r *Report) head() []string {
+	out := []string{fmt.Sprintf("%s; %d repeats of %s per lock, interleaved in random order, seed %s; intervals %s",
+		r.Redis, r.Repeats, unit.Setting(time.Duration(r.Slice*float64(time.Second))), unit.Seed(r.Seed), r.confidence())}
+	return append(out, r.Notes...)
+}
+
+// confidence is that of the intervals.
+func (r *Report) confidence() string {
+	for _, row := range r.Rows {
+		for _, f := range row.Ratios {
+			return fmt.Sprintf("%s of the median (order statistics, n = %d)", unit.Percent(f.Confidence), f.N)
+		}
+	}
+	return "of the median"
+}
+
+// Text writes the report for a terminal.
+func (r *Report) Text(w io.Writer) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "BENCH  %s\n", strings.Join(r.head(), "\n       "))
+	for _, t := range r.tables(true) {
+		if t.title != "" {
+			fmt.Fprintf(&out, "\n%s\n", t.title)
+		}
+		tw := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+		fmt.Fprint(tw, "  lock")
+		for _, c := range t.columns {
+			fmt.Fprintf(tw, "\t%s", c.head)
+		}
+		fmt.Fprintln(tw)
+		for _, row := range t.rows {
+			fmt.Fprintf(tw, "  %s\n", strings.Join(row, "\t"))
+		}
+		if err := tw.Flush(); err != nil {
+			return err
+		}
+	}
+	for _, line := range r.across() {
+		fmt.Fprintf(&out, "\n%s", line)
+	}
+	fmt.Fprintf(&out, "\n%s\n", strings.Join(append(Legend, "command: "+r.Command), "\n"))
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// across says what a hurt node costs each lock, held against its own healthy
+// runs.
+func (r *Report) across() []string {
+	var out []string
+	for _, row := range r.Rows {
+		if row.Scenario != "slow-node" && row.Scenario != "dead-node" {
+			continue
+		}
+		if i, ok := r.Across("rate", row.Lock, row.Scenario, "healthy"); ok {
+			out = append(out, fmt.Sprintf("%s with %s: %s × its own healthy rate [%s, %s]", row.Lock, row.Scenario, factor(i.Median), factor(i.Low), factor(i.High)))
+		}
+	}
+	return out
+}
+
+// Summary writes the ratios alone, in Markdown: a line for every setting and
+// lock that the setting's first lock is held against.
+func (r *Report) Summary(w io.Writer) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "`%s`\n\n%s.\n\n", r.Command, strings.Join(r.head(), ". "))
+	fmt.Fprintln(&out, "| setting | lock | held against | pairs/s | hand-offs/s | acquire p50 | p99 | p99.9 | Jain | max/min |\n|---|---|---|---|---|---|---|---|---|---|")
+	for i, row := range r.Rows {
+		if len(row.Ratios) == 0 {
+			continue
+		}
+		first := r.first(i)
+		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", row.title(), first.Lock, row.Lock, strings.Join([]string{
+			times(row, "rate"), times(row, "handoffs"), times(row, "acquire.p50"), times(row, "acquire.p99"), times(row, "acquire.p99.9"),
+			versus(first, row, "jain", index), versus(first, row, "max/min", short),
+		}, " | "))
+	}
+	for _, line := range r.across() {
+		fmt.Fprintf(&out, "\n- %s", line)
+	}
+	fmt.Fprintln(&out)
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// first is the row that row i is held against.
+func (r *Report) first(i int) Row {
+	for i > 0 && r.Rows[i-1].Setting == r.Rows[i].Setting {
+		i--
+	}
+	return r.Rows[i]
+}
+
+func times(row Row, metric string) string {
+	c, ok := row.Ratios[metric]
+	if !ok {
+		return "–"
+	}
+	return fmt.Sprintf("×%s (%s–%s)", factor(c.Median), factor(c.Low), factor(c.High))
+}
+
+// versus shows a figure of both; it says something where a key is shared.
+func versus(first, row Row, metric string, format func(float64) string) string {
+	if _, shared := first.Figures["handoffs"]; !shared {
+		return "–"
+	}
+	return format(first.Figures[metric].Median) + " : " + format(row.Figures[metric].Median)
+}
+
+// Markdown writes the ratios and every figure as tables.
+func (r *Report) Markdown(w io.Writer) error {
+	var out strings.Builder
+	if err := r.Summary(&out); err != nil {
+		return err
+	}
+	for _, t := range r.tables(false) {
+		if t.title != "" {
+			fmt.Fprintf(&out, "\n**%s**\n", t.title)
+		}
+		fmt.Fprint(&out, "\n| lock |")
+		for _, c := range t.columns {
+			fmt.Fprintf(&out, " %s |", c.head)
+		}
+		fmt.Fprintf(&out, "\n|---|%s\n", strings.Repeat("---|", len(t.columns)))
+		for _, row := range t.rows {
+			fmt.Fprintf(&out, "| %s |\n", strings.Join(row, " | "))
+		}
+	}
+	fmt.Fprintf(&out, "\n%s\n", strings.Join(Legend, ". "))
+	_, err := io.WriteString(w, out.String())
+	return err
+}
