@@ -143,7 +143,7 @@ func (f *field) notes() []string {
 // all: two sets of nodes, two prefixes.
 func (f *field) bootstrap(ctx context.Context, most int) error {
 	for n := 1; n <= most; n += 2 {
-		l, err := fullLock(f.fullPrefix(n))(f.direct(n))
+		l, err := benchFull(f.fullPrefix(n))(f.direct(n))
 		if err != nil {
 			return fmt.Errorf("admit %d nodes: %w", n, err)
 		}

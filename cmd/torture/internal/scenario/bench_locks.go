@@ -34,7 +34,7 @@ func redsyncPause(rng *rand.Rand) time.Duration {
 	return 50*time.Millisecond + time.Duration(rng.Int64N(int64(200*time.Millisecond)))
 }
 
-func fullLock(prefix string) lockimpl.Factory {
+func benchFull(prefix string) lockimpl.Factory {
 	return lockimpl.NewFactory(lockimpl.Config{Prefix: prefix})
 }
 
@@ -45,8 +45,8 @@ func always(f lockimpl.Factory) func(string) lockimpl.Factory {
 // contestants are the locks in the order in which tables show them. Of those
 // in a setting, the first is what the others are held against.
 var contestants = []contestant{
-	{id: "single", about: "the full lock on one master, fenced", nodes: 1, extends: true, factory: fullLock},
-	{id: "redlock", about: "the full lock over several masters, fenced", extends: true, factory: fullLock},
+	{id: "single", about: "the full lock on one master, fenced", nodes: 1, extends: true, factory: benchFull},
+	{id: "redlock", about: "the full lock over several masters, fenced", extends: true, factory: benchFull},
 	{id: "redsync", about: "redsync v4.18.0 on go-redis, as it comes; polls every 50 to 250 ms", extends: true,
 		factory: always(redsync.New(redsync.Options{})), pause: redsyncPause},
 	{id: "redsync-fast", about: "redsync v4.18.0, fail-fast on rueidis; polls every 50 to 250 ms", extends: true,
