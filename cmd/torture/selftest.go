@@ -31,18 +31,21 @@ func newSelftest() *cobra.Command {
 // A selftest is what `torture selftest --json` prints.
 type selftest struct {
 	Caught   int                   `json:"caught"`   // flaws
-	Survived []string              `json:"survived"` // locks whose flaw was not found, not fully found, or not tried
+	Survived []string              `json:"survived"` // locks whose flaw was not found, or not fully
+	Untried  []string              `json:"untried"`  // locks whose flaw cannot be shown here
 	Accused  []string              `json:"accused"`  // correct locks, each by the row in which it was
 	Void     []string              `json:"void"`     // rows without an answer
 	Rows     []scenario.GalleryRow `json:"rows"`
 }
 
 func tally(rows []scenario.GalleryRow) selftest {
-	t := selftest{Survived: []string{}, Accused: []string{}, Void: []string{}, Rows: rows}
+	t := selftest{Survived: []string{}, Untried: []string{}, Accused: []string{}, Void: []string{}, Rows: rows}
 	for _, r := range rows {
 		switch {
-		case r.Complete():
+		case r.Outcome == scenario.CellOK:
 			t.Caught++
+		case r.Outcome == scenario.CellUntried:
+			t.Untried = append(t.Untried, r.Lock)
 		case r.Outcome == scenario.CellAccused:
 			t.Accused = append(t.Accused, fmt.Sprintf("%s (beside %s)", r.Twin, r.Lock))
 		case r.Outcome == scenario.CellVoid:
@@ -78,8 +81,8 @@ func (g *galleryCommand) printDetections(w io.Writer, rows []scenario.GalleryRow
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nSELFTEST %d of %d flaws caught · survived: %s · accused: %s · void: %s\n",
-		sum.Caught, len(rows), list(sum.Survived), list(sum.Accused), list(sum.Void))
+	_, err := fmt.Fprintf(w, "\nSELFTEST %d of %d flaws caught · survived: %s · accused: %s · void: %s · not tried here: %s\n",
+		sum.Caught, len(rows), list(sum.Survived), list(sum.Accused), list(sum.Void), list(sum.Untried))
 	return err
 }
 

@@ -22,6 +22,8 @@ const renewLimit = 4
 // does not look at. Release: count down; at zero lower the flag, compare the
 // token and delete.
 //
+// The caller is told no deadline: the recipe renews, as far as the caller knows.
+//
 // Flaws: a renewal comes exactly when the lease has ended, so that whoever
 // waits gets in first (S1), and the holder, who counts on it, works on (S3z).
 // It stops after 4 rounds. All locks of the object share the flag: releasing
@@ -142,13 +144,12 @@ func (l *countedLease) keep(ctx context.Context, ttl time.Duration) {
 
 // believe renews, and takes any answer for success.
 func (l *countedLease) believe(ctx context.Context, ttl time.Duration) (time.Time, error) {
-	start := time.Now()
 	_, err := compareAndExpire(ctx, l.rdb, l.key, l.token, ttl)
-	if err == nil {
-		l.promise(start.Add(ttl))
-	}
-	return l.ValidUntil(), err
+	return time.Time{}, err
 }
+
+// ValidUntil is zero: the recipe promises no time.
+func (*countedLease) ValidUntil() time.Time { return time.Time{} }
 
 // Extend is not part of the recipe: nothing is sent.
 func (*countedLease) Extend(context.Context, time.Duration) error { return errors.ErrUnsupported }

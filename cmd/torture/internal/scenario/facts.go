@@ -26,6 +26,9 @@ func (r *rig) header(m reports.Meta) history.Header {
 	if r.lock.Drift != nil {
 		h.Drift = r.lock.Drift(r.cfg.TTL)
 	}
+	if r.lock.LossWithin != nil {
+		h.Bounds = map[string]int64{"loss_ns": r.lock.LossWithin(r.cfg.TTL).Nanoseconds()}
+	}
 	if r.lock.Unchecked {
 		h.OwnerCheckedRelease = new(bool)
 	}

@@ -81,13 +81,13 @@ func NewGalleryRow(l Lock, trials map[string]Trial, seed uint64) GalleryRow {
 	}
 	row.Command, row.Checked = t.Command(l.ID, seed), t.Command(l.CorrectedBy, seed)
 	if len(row.Expected) == 0 {
-		row.Outcome, row.Why = CellUntried, "nothing that it is known for can be shown"
+		row.Outcome, row.Why = CellUntried, "nothing that it is known for can be shown on real servers"
 	}
 	return row
 }
 
 // Judge compares what the lock and its twin were convicted of with what must
-// be. Ids that are untried count for nothing here: see Complete.
+// be. Ids that are untried count for nothing.
 func (row *GalleryRow) Judge(found, twin []string) {
 	row.Found = found
 	row.Accused = slices.DeleteFunc(slices.Clone(twin), func(id string) bool { return !slices.Contains(row.Expected, id) })
@@ -105,8 +105,11 @@ func (row *GalleryRow) Judge(found, twin []string) {
 	}
 }
 
-// Complete says whether the row is as stated, with nothing left untried.
-func (row *GalleryRow) Complete() bool { return row.Outcome == CellOK && len(row.Untried) == 0 }
+// AsStated says whether the row is as stated beforehand; that something cannot
+// be tried is part of the statement.
+func (row *GalleryRow) AsStated() bool {
+	return row.Outcome == CellOK || row.Outcome == CellUntried && len(row.Untried) > 0
+}
 
 // FaultNames are the trial's faults, each once, without how they are aimed.
 func (t Trial) FaultNames() []string {

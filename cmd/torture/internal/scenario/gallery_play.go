@@ -17,8 +17,8 @@ import (
 // because this machine was too busy.
 const attempts = 3
 
-// A Player plays one run.
-type Player func(ctx context.Context, c config.Config) (*reports.Run, error)
+// A Player plays one run; alone, with no other run beside it.
+type Player func(ctx context.Context, c config.Config, alone bool) (*reports.Run, error)
 
 // rounds is how often a row is played at most: what a trial does not show on
 // one seed it may show on the next, and its twin is played as often.
@@ -84,8 +84,8 @@ func (row *GalleryRow) convict(ctx context.Context, t Trial, lock string, seed u
 		return s
 	}
 	why := ""
-	for range attempts {
-		r, err := play(ctx, c)
+	for try := range attempts {
+		r, err := play(ctx, c, try > 0)
 		if s.err = trouble(r, err); s.err != nil {
 			return s
 		}

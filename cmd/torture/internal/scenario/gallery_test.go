@@ -3,14 +3,14 @@ package scenario
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
+	"os"
+	"strings"
+	"sync"
 	"testing"
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
-	"locktorture/lockimpl/gallery"
 	"locktorture/reports"
 	"locktorture/reports/stats"
 )
@@ -46,7 +46,9 @@ func TestGalleryRow(t *testing.T) {
 		outcome    string
 	}{
 		"all found":             {[]*reports.Run{run("S1", "S3", "S5")}, []*reports.Run{run()}, CellOK},
-		"one missing":           {[]*reports.Run{run("S1")}, []*reports.Run{run()}, CellMissing},
+		"one missing":           {[]*reports.Run{run("S1"), run("S1"), run("S1")}, []*reports.Run{run(), run(), run()}, CellMissing},
+		"found bit by bit":      {[]*reports.Run{run("S1"), run(), run("S5")}, []*reports.Run{run(), run(), run()}, CellOK},
+		"twin accused late":     {[]*reports.Run{run("S1"), run("S5")}, []*reports.Run{run(), run("S1")}, CellAccused},
 		"twin has it too":       {[]*reports.Run{run("S1", "S5")}, []*reports.Run{run("S5", "S3z")}, CellAccused},
 		"twin has its own":      {[]*reports.Run{run("S1", "S5")}, []*reports.Run{run("S3z")}, CellOK},
 		"judged at the second":  {[]*reports.Run{lagging(), run("S1", "S5")}, []*reports.Run{run()}, CellOK},
@@ -60,7 +62,10 @@ func TestGalleryRow(t *testing.T) {
 			trials := map[string]Trial{"brittle": {Faults: "none"}}
 			runs := map[string][]*reports.Run{"brittle": c.lock, "sound": c.twin}
 			row := NewGalleryRow(brittle, trials, 1)
-			row.Exhibit(t.Context(), trials["brittle"], 1, func(_ context.Context, cfg config.Config) (*reports.Run, error) {
+			var mu sync.Mutex
+			row.Exhibit(t.Context(), trials["brittle"], 1, func(_ context.Context, cfg config.Config, _ bool) (*reports.Run, error) {
+				mu.Lock()
+				defer mu.Unlock()
 				if len(runs[cfg.Lock]) == 0 {
 					return nil, errors.New("no more runs")
 				}
@@ -68,8 +73,8 @@ func TestGalleryRow(t *testing.T) {
 				runs[cfg.Lock] = runs[cfg.Lock][1:]
 				return r, nil
 			})
-			if row.Outcome != c.outcome || row.Complete() != (c.outcome == CellOK) {
-				t.Errorf("outcome %q (%s), complete %v; want %q", row.Outcome, row.Why, row.Complete(), c.outcome)
+			if row.Outcome != c.outcome || row.AsStated() != (c.outcome == CellOK) {
+				t.Errorf("outcome %q (%s), as stated %v; want %q", row.Outcome, row.Why, row.AsStated(), c.outcome)
 			}
 		})
 	}
@@ -79,36 +84,63 @@ func TestGalleryRowUntried(t *testing.T) {
 	for name, c := range map[string]struct {
 		trials  map[string]Trial
 		outcome string // after a run in which S1 was found
+		stated  bool
 	}{
-		"no trial":         {nil, CellUntried},
-		"no id to be had":  {map[string]Trial{"brittle": {Untried: map[string]string{"S1": "why", "S5": "why"}}}, CellUntried},
-		"one id not tried": {map[string]Trial{"brittle": {Untried: map[string]string{"S5": "why"}}}, CellOK},
+		"no trial":         {nil, CellUntried, false},
+		"no id to be had":  {map[string]Trial{"brittle": {Untried: map[string]string{"S1": "why", "S5": "why"}}}, CellUntried, true},
+		"one id not tried": {map[string]Trial{"brittle": {Untried: map[string]string{"S5": "why"}}}, CellOK, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := NewGalleryRow(brittle, c.trials, 1)
 			if row.Outcome == "" {
 				row.Judge([]string{"S1"}, nil)
 			}
-			if row.Outcome != c.outcome || row.Complete() {
-				t.Errorf("outcome %q, complete %v; want %q, incomplete", row.Outcome, row.Complete(), c.outcome)
+			if row.Outcome != c.outcome || row.AsStated() != c.stated {
+				t.Errorf("outcome %q, as stated %v; want %q, %v", row.Outcome, row.AsStated(), c.outcome, c.stated)
 			}
 		})
 	}
 }
 
+// TestAnyIsEnough needs one of the ids, and accuses the twin of each of them.
+func TestAnyIsEnough(t *testing.T) {
+	l := brittle
+	l.AnyExpected = true
+	for name, c := range map[string]struct {
+		found, twin []string
+		outcome     string
+	}{
+		"one":     {[]string{"S5"}, nil, CellOK},
+		"none":    {[]string{"S3"}, nil, CellMissing},
+		"accused": {[]string{"S5"}, []string{"S1"}, CellAccused},
+	} {
+		row := NewGalleryRow(l, map[string]Trial{"brittle": {Faults: "none"}}, 1)
+		if row.Judge(c.found, c.twin); row.Outcome != c.outcome {
+			t.Errorf("%s: %s, want %s", name, row.Outcome, c.outcome)
+		}
+	}
+}
+
+// TestTrials holds the trials against the catalogue: every lock that is known
+// for a flaw has one that can be played, against a twin that exists.
 func TestTrials(t *testing.T) {
-	for _, r := range gallery.Recipes() {
-		trial, exists := Trials[r.ID]
+	for id, l := range Locks {
+		trial, exists := Trials[id]
+		if exists != (l.CorrectedBy != "") {
+			t.Errorf("%s: corrected by %q, has a trial: %v", id, l.CorrectedBy, exists)
+		}
 		if !exists {
-			t.Errorf("%s has no trial", r.ID)
 			continue
 		}
-		c, err := trial.Config(r.ID, 7)
-		if err != nil {
-			t.Errorf("%s: %v", r.ID, err)
+		if _, err := FindLock(l.CorrectedBy); err != nil {
+			t.Errorf("%s: corrected by: %v", id, err)
 		}
-		if c.Lock != r.ID || c.Seed != 7 {
-			t.Errorf("%s: configured as lock %s, seed %d", r.ID, c.Lock, c.Seed)
+		c, err := trial.Config(id, 7)
+		if err != nil {
+			t.Errorf("%s: %v", id, err)
+		}
+		if c.Lock != id || c.Seed != 7 {
+			t.Errorf("%s: configured as lock %s, seed %d", id, c.Lock, c.Seed)
 		}
 		if trial.Faults == "none" {
 			continue
@@ -118,11 +150,25 @@ func TestTrials(t *testing.T) {
 			_, err = faults.Build(faults.Catalogue(), specs, c.TTL)
 		}
 		if err != nil {
-			t.Errorf("%s: %v", r.ID, err)
+			t.Errorf("%s: %v", id, err)
 		}
 	}
-	if len(Trials) != len(gallery.Recipes()) {
-		t.Errorf("trials of unknown recipes: %v", slices.Sorted(maps.Keys(Trials)))
+	for id := range Trials {
+		if _, err := FindLock(id); err != nil {
+			t.Errorf("trial of an unknown lock: %v", err)
+		}
+	}
+}
+
+func TestFindLock(t *testing.T) {
+	for id, want := range map[string]string{
+		"single": "", "exec:" + os.Args[0] + " -x": "",
+		"singel": "did you mean", "exec:": "names no command", "exec:/nonexistent/wrapper": "/nonexistent/wrapper",
+	} {
+		l, err := FindLock(id)
+		if want == "" && (err != nil || l.ID != id) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: lock %q, error %v", id, l.ID, err)
+		}
 	}
 }
 

@@ -31,6 +31,10 @@ type Lock struct {
 	// it trusts no client's clock.
 	WithClock func(now func() time.Time) lockimpl.Factory
 
+	// LossWithin is by when after the lease's end its holder is told; nil when
+	// that is not documented.
+	LossWithin func(ttl time.Duration) time.Duration
+
 	// Quarantine is how long the lock itself keeps a node out that came back
 	// empty; nil when it lets it in at once.
 	Quarantine func(c config.Config) time.Duration

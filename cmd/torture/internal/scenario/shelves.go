@@ -97,14 +97,19 @@ func recipe(r gallery.Recipe) Lock {
 // twinSuffix makes a mutant's id that of the lock without its bug.
 const twinSuffix = "-twin"
 
+// toldInTime is the full lock's word that a loss is told at the lease's own
+// deadline, with room for the scheduling of a busy machine.
+func toldInTime(ttl time.Duration) time.Duration { return max(ttl/5, 300*time.Millisecond) }
+
 func mutant(m mutants.Mutant) Lock {
 	l := fullLock(m.Bug, m.Nodes, m.Factory)
+	l.LossWithin = toldInTime
 	l.Shelf, l.Expected, l.AnyExpected, l.ShownBy, l.CorrectedBy = ShelfMutant, m.Expect, true, m.Fault, m.ID+twinSuffix
 	return l
 }
 
 func twinOf(m mutants.Mutant) Lock {
 	l := fullLock("the full lock as "+m.ID+" is configured, without its bug", m.Nodes, m.Twin)
-	l.Shelf = ShelfTwin
+	l.Shelf, l.LossWithin = ShelfTwin, toldInTime
 	return l
 }
