@@ -21,6 +21,9 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
+// Style is the style sheet of every page.
+func Style() template.CSS { return template.CSS(pageStyle) }
+
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"seconds": unit.Seconds, "latency": unit.Latency, "span": unit.Span, "seed": unit.Seed,
 	"count": unit.Count[int64], "tick": tick, "advice": Advice,
@@ -76,7 +79,7 @@ type rawLine struct {
 // page lays out report.html: one file that needs neither network nor script.
 func (r *Run) page(figures []drawing) ([]byte, error) {
 	v := view{
-		Run: r, Style: template.CSS(pageStyle), Verdict: r.Verdict(), Class: class(r.Verdict()),
+		Run: r, Style: Style(), Verdict: r.Verdict(), Class: class(r.Verdict()),
 		Subject: r.subject(), Server: r.server(), Config: r.config(), Command: strings.Join(r.Meta.Argv, " "),
 		Figures:      map[string]figureView{},
 		FaultTable:   tableView{faultHead, r.faultRows()},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/exhibit"
 	"locktorture/cmd/torture/internal/scenario"
 	"locktorture/faults"
 	"locktorture/reports"
@@ -50,7 +52,6 @@ func newGallery() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, g.printTable) },
 	}
 	g.addFlags(cmd)
-	cmd.Flags().StringVar(&g.page, "html", "", "write the table with a witness behind every cell to this file (default: gallery.html beside the runs)")
 	return cmd
 }
 
@@ -59,6 +60,7 @@ func (g *galleryCommand) addFlags(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&g.faults, "fault", nil, "only trials with one of these faults (see: torture list faults; none: contention alone)")
 	cmd.Flags().Uint64Var(&g.seed, "seed", 1, "seed of load and faults")
 	cmd.Flags().StringVar(&g.out, "out", runsFolder, "folder of the run directories")
+	cmd.Flags().StringVar(&g.page, "html", "", "the page with a witness behind every cell (default: gallery.html beside the runs)")
 	cmd.Flags().IntVar(&g.jobs, "jobs", 3*runtime.NumCPU(), "runs at once")
 	cmd.Flags().BoolVar(&g.json, "json", false, "print the table as JSON")
 }
@@ -72,7 +74,12 @@ func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []scenari
 	if g.jobs < 1 {
 		return fmt.Errorf("--jobs is %d: at least 1", g.jobs)
 	}
+	began := time.Now()
 	rows := g.exhibit(cmd, locks)
+	show := exhibit.Show{Rows: rows, Seed: g.seed, Version: version, Began: began, Took: time.Since(began)}
+	if err := g.writePage(cmd.ErrOrStderr(), show); err != nil {
+		return harnessError{err}
+	}
 	if err := print(cmd.OutOrStdout(), rows); err != nil {
 		return harnessError{fmt.Errorf("print gallery: %w", err)}
 	}
@@ -82,6 +89,21 @@ func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []scenari
 	case slices.ContainsFunc(rows, func(r scenario.GalleryRow) bool { return !r.AsStated() }):
 		return exitCode(1)
 	}
+	return nil
+}
+
+// writePage writes the table with its witnesses beside the runs, or where it is
+// wanted.
+func (g *galleryCommand) writePage(w io.Writer, s exhibit.Show) error {
+	page, err := exhibit.Page(s)
+	if err != nil {
+		return err
+	}
+	path := cmp.Or(g.page, filepath.Join(g.out, "gallery.html"))
+	if err := os.WriteFile(path, page, 0o644); err != nil {
+		return fmt.Errorf("write gallery: %w", err)
+	}
+	fmt.Fprintf(w, "page  %s\n", path)
 	return nil
 }
 

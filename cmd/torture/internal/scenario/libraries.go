@@ -82,6 +82,9 @@ func wrapped(id, command string) (Lock, error) {
 	}, nil
 }
 
+// childGrace is what a child on a busy machine may take beyond its time.
+const childGrace = 6 * time.Second
+
 // A child writes a few times while it holds, and no more often than this.
 const (
 	writesPerHold = 4
@@ -98,7 +101,7 @@ func wrapper(command child.Command) func(config.Config) lockimpl.Factory {
 	return func(c config.Config) lockimpl.Factory {
 		command.Every = writeEvery(c)
 		command.IO = cmp.Or(c.Load.Timeout, min(c.TTL/2, time.Second))
-		command.Seed = c.Seed
+		command.Seed, command.Grace = c.Seed, childGrace
 		return command.Factory()
 	}
 }

@@ -1,0 +1,117 @@
+// Package exhibit shows the gallery on one HTML page: every lock with what it
+// was expected to show, what was found, and the witness behind it.
+package exhibit
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/scenario"
+	"locktorture/reports"
+	"locktorture/reports/unit"
+)
+
+// A Show is a gallery that has been played.
+type Show struct {
+	Rows    []scenario.GalleryRow
+	Seed    uint64
+	Version string
+	Began   time.Time
+	Took    time.Duration
+}
+
+//go:embed page.html
+var text string
+
+//go:embed page.css
+var style string
+
+var page = template.Must(template.New("gallery").Funcs(template.FuncMap{
+	"seconds": unit.Seconds, "span": unit.Span, "seed": unit.Seed, "count": unit.Count[int], "join": strings.Join,
+	"svg": func(b []byte) template.HTML { return template.HTML(b) }, // our own drawing; text in it was escaped when it was drawn
+}).Parse(text))
+
+// A shelf is a part of the table.
+type shelf struct {
+	Name scenario.Shelf
+	Rows []row
+}
+
+type row struct {
+	scenario.GalleryRow
+	Cells  []cell
+	Faults []string
+}
+
+// A cell is one expected anomaly.
+type cell struct {
+	ID, Name string
+	Proof    *scenario.Proof // nil: not found
+}
+
+// Class names the colour of a row's outcome.
+func (r row) Class() string {
+	switch r.Outcome {
+	case scenario.CellOK:
+		return "pass"
+	case scenario.CellUntried, scenario.CellVoid:
+		return "open"
+	}
+	return "fail"
+}
+
+// Page lays the show out: one file that needs neither network nor script.
+func Page(s Show) ([]byte, error) {
+	v := struct {
+		Show
+		Style      template.CSS
+		Shelves    []shelf
+		OK, Played int
+		Class      string
+	}{Show: s, Style: reports.Style() + template.CSS(style), Class: "pass"}
+	for _, name := range scenario.Shelves {
+		one := shelf{Name: name}
+		for _, r := range s.Rows {
+			if r.Shelf == name {
+				one.Rows = append(one.Rows, lay(r))
+			}
+		}
+		if len(one.Rows) > 0 {
+			v.Shelves = append(v.Shelves, one)
+		}
+	}
+	for _, r := range s.Rows {
+		if r.Outcome != scenario.CellUntried {
+			v.Played++
+		}
+		if r.Outcome == scenario.CellOK {
+			v.OK++
+		}
+		if !r.AsStated() {
+			v.Class = "fail"
+		}
+	}
+	var out bytes.Buffer
+	if err := page.Execute(&out, v); err != nil {
+		return nil, fmt.Errorf("lay out gallery: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func lay(r scenario.GalleryRow) row {
+	out := row{GalleryRow: r, Faults: scenario.Trials[r.Lock].FaultNames()}
+	for _, id := range r.Expected {
+		c := cell{ID: id, Name: checker.Name(id)}
+		if i := slices.IndexFunc(r.Proofs, func(p scenario.Proof) bool { return p.ID == id }); i >= 0 {
+			c.Proof, c.Name = &r.Proofs[i], r.Proofs[i].Name
+		}
+		out.Cells = append(out.Cells, c)
+	}
+	return out
+}
