@@ -110,7 +110,8 @@ func (g *galleryCommand) writePage(w io.Writer, s exhibit.Show) error {
 // exhibit plays the locks' trials. At most g.jobs runs are under way at once.
 func (g *galleryCommand) exhibit(cmd *cobra.Command, locks []scenario.Lock) []scenario.GalleryRow {
 	rows := make([]scenario.GalleryRow, len(locks))
-	ended := progress{w: cmd.ErrOrStderr(), all: len(locks), began: time.Now()}
+	p := newProgress(cmd.ErrOrStderr(), len(locks))
+	defer p.end()
 	free := semaphore.NewWeighted(int64(g.jobs))
 	play := func(ctx context.Context, c config.Config, alone bool) (*reports.Run, error) {
 		weight := int64(1)
@@ -129,34 +130,14 @@ func (g *galleryCommand) exhibit(cmd *cobra.Command, locks []scenario.Lock) []sc
 		all.Go(func() {
 			rows[i] = scenario.NewGalleryRow(l, scenario.Trials, g.seed)
 			if rows[i].Outcome == "" {
+				p.begin(l.ID)
 				rows[i].Exhibit(cmd.Context(), scenario.Trials[l.ID], g.seed, play)
 			}
-			ended.row(rows[i])
+			p.row(rows[i])
 		})
 	}
 	all.Wait()
 	return rows
-}
-
-// progress says which rows have ended.
-type progress struct {
-	w     io.Writer
-	all   int
-	began time.Time
-
-	mu   sync.Mutex
-	done int
-}
-
-func (p *progress) row(r scenario.GalleryRow) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done++
-	fmt.Fprintf(p.w, "%4.0f s  %2d/%d  %-22s %s", time.Since(p.began).Seconds(), p.done, p.all, r.Lock, r.Outcome)
-	if r.Why != "" {
-		fmt.Fprintf(p.w, ": %s", r.Why)
-	}
-	fmt.Fprintln(p.w)
 }
 
 // chosen returns the locks asked for, shelf by shelf.
