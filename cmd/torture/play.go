@@ -23,8 +23,9 @@ import (
 
 // An output says how a run is shown.
 type output struct {
-	json  bool // results.json on standard output, people's text on standard error
-	quiet bool // the verdict line alone
+	json    bool   // results.json on standard output, people's text on standard error
+	quiet   bool   // the verdict line alone
+	metrics string // where to offer live figures, or empty
 }
 
 // play runs cfg, shows it, and turns its verdict into the exit code.
@@ -39,6 +40,10 @@ func play(cmd *cobra.Command, cfg config.Config, o output) error {
 // execute runs cfg with its live display.
 func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, error) {
 	w, opts := o.people(cmd)
+	scrapes, err := o.listen(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
 	var live sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := scenario.Run(cmd.Context(), cfg, scenario.Options{
@@ -48,11 +53,17 @@ func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, err
 			figures := stats.New(b.Header)
 			display := terminal.NewLive(w, opts, terminal.Plan{Duration: b.Meta.Planned, Faults: b.Meta.Faults}, figures.Snapshot)
 			live.Go(func() { display.Run(ctx) })
+			if scrapes != nil {
+				live.Go(func() { offer(ctx, scrapes, cmd.ErrOrStderr(), b, figures) })
+			}
 			return []history.Sink{figures, display}
 		},
 	})
 	cancel()
 	live.Wait()
+	if scrapes != nil {
+		_ = scrapes.Close() // closed already when the run began
+	}
 	if r != nil && err != nil {
 		r.Harness = append(r.Harness, err.Error())
 		err = nil

@@ -94,8 +94,9 @@ func distinct(active []stats.Active) map[fault]bool {
 	return set
 }
 
-// Handler answers /metrics with what snap says at that moment. The labels
-// (scenario, lock, seed) stand on every metric.
+// Handler answers /metrics with what snap says at that moment, and
+// /dashboard.json with Dashboard. The labels (scenario, lock, seed) stand on
+// every metric.
 func Handler(snap func() stats.Snapshot, run map[string]string) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(newCollector(snap, run)); err != nil {
@@ -103,6 +104,10 @@ func Handler(snap func() stats.Snapshot, run map[string]string) (http.Handler, e
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /dashboard.json", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(Dashboard) // a reader may leave
+	})
 	return mux, nil
 }
 
