@@ -13,6 +13,9 @@ import (
 	"locktorture/workload/history"
 )
 
+// looks is how often a fault that has hurt nothing is looked at again.
+const looks = 40
+
 // An attempt is one injection and its heal.
 type attempt struct {
 	n    *nemesis
@@ -25,10 +28,10 @@ type attempt struct {
 	target json.RawMessage
 }
 
-func (n *nemesis) attempt(s Step, occasion Occasion) *attempt {
+func (n *nemesis) attempt(ctx context.Context, s Step, occasion Occasion) *attempt {
 	a := &attempt{n: n, step: s}
 	t := *n.t
-	t.Occasion, t.undo, t.binds, t.begin, t.now = occasion, &undo{}, nil, a.begin, n.now
+	t.Occasion, t.undo, t.binds, t.begin, t.now, t.over = occasion, &undo{}, nil, a.begin, n.now, ctx.Done()
 	a.t = &t
 	return a
 }
@@ -104,13 +107,14 @@ func (a *attempt) inForce(res *StepResult, inj Injection) {
 }
 
 // last keeps the fault in force for its time, and longer while it has hurt
-// nothing.
+// nothing: its victim may be at rest, or stand still under another fault.
 func (a *attempt) last(ctx context.Context, inj Injection) {
 	if !sleep(ctx, a.step.For) || inj.Bitten == nil {
 		return
 	}
-	for range 10 {
-		if inj.Bitten() || !sleep(ctx, a.step.For/10) {
+	more := max(a.step.For, 2*a.t.TTL)
+	for range looks {
+		if inj.Bitten() || !sleep(ctx, more/looks) {
 			return
 		}
 	}

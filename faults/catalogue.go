@@ -13,6 +13,7 @@ type Entry struct {
 	Survives string                                // what a lock should make of it
 	Beyond   string                                // which assumption of a correct lock it breaks; empty: it must survive
 	Default  Params                                // what a Spec leaves open
+	Needs    testbed.Ability                       // that nodes have only when they are started for it; empty: none
 	Takes    bool                                  // takes nodes away from everybody, or a minority from somebody
 	On       Moment                                // phase lock of its own, where none is asked for
 	For      func(ttl time.Duration) time.Duration // how long, where that is not said
@@ -105,7 +106,7 @@ func nodeFaults() map[string]Entry {
 			Wire:     "The node is killed and comes back without the last second in which it was written to: appendfsync everysec.",
 			Survives: "As kill-empty for the youngest leases: they are forgotten, older ones are not.",
 			Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
-			Default:  Params{Node: RoleAny}, Takes: true, For: ttlTimes(0),
+			Default:  Params{Node: RoleAny}, Needs: testbed.AbilityPowerLoss, Takes: true, For: ttlTimes(0),
 			New: restart("power-loss", testbed.PowerLoss, false),
 		},
 		"failover": {

@@ -1,5 +1,7 @@
 package faults
 
+import "locktorture/faults/testbed"
+
 // serverFaults are what can befall Redis without anybody killing it.
 func serverFaults() map[string]Entry {
 	any, instant := Params{Node: RoleAny}, ttlTimes(0)
@@ -84,14 +86,14 @@ func clockFaults() map[string]Entry {
 			Wire:     "The node's clock jumps, forward by a TTL unless told otherwise, and back at the heal; expiries follow.",
 			Survives: "One node's early expiry is no quorum by itself; on the swing node it can be.",
 			Beyond:   "clocks of nodes do not jump",
-			Default:  Params{Node: RoleAny}, For: ttlTimes(0.5),
+			Default:  Params{Node: RoleAny}, Needs: testbed.AbilityClockJump, For: ttlTimes(0.5),
 			New: func(p Params) Fault { return clockJump{p} },
 		},
 		"clock-drift": {
 			Wire:     "The node's clock runs fast by a tenth of the TTL per TTL unless told otherwise, and is put right at the heal.",
 			Survives: "Drift within the allowance costs nothing; beyond it validity is overrun on that node only.",
 			Beyond:   "clocks of nodes drift by less than the allowance",
-			Default:  Params{Node: RoleAny}, For: ttlTimes(1),
+			Default:  Params{Node: RoleAny}, Needs: testbed.AbilityClockJump, For: ttlTimes(1),
 			New: func(p Params) Fault { return clockDrift{p} },
 		},
 	}

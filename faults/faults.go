@@ -58,6 +58,7 @@ type Target struct {
 
 	run   *run                 // what the steps of one run share; nil outside Run
 	now   func() time.Duration // history time; nil outside Run
+	over  <-chan struct{}      // closed when the run is to end early; nil outside Run
 	begin func(Hit)            // records that the fault begins; nil outside Run
 	undo  *undo                // how to heal what was hurt so far
 	binds []bind               // to be bound once the fault is in force
@@ -102,7 +103,7 @@ type Injection struct {
 	Heal func(ctx context.Context) (receipt string, err error)
 
 	// Bitten, when set, reports whether the fault has hurt anything yet. The
-	// nemesis prolongs a step that has not, up to twice its length.
+	// nemesis prolongs a step that has not, by two TTLs or its own length.
 	Bitten func() bool
 }
 

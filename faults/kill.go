@@ -60,11 +60,12 @@ func (f kill) kill(ctx context.Context, t *Target, n testbed.Node) (string, erro
 		if node.Alive() {
 			return n.Name() + " is up", nil
 		}
-		if f.late && !sleep(ctx, time.Until(killed.Add(lateRestart(t.TTL)))) {
-			return "", ctx.Err()
+		how := f.how
+		if f.late {
+			how = f.comeBack(ctx, t, node, killed)
 		}
-		receipt, err := node.Restart(ctx, f.how)
-		return fmt.Sprintf("%s back %s after %v: %s", n.Name(), f.how, round(time.Since(killed)), receipt), err
+		receipt, err := node.Restart(ctx, how)
+		return fmt.Sprintf("%s back %s after %v: %s", n.Name(), how, round(time.Since(killed)), receipt), err
 	})
 	receipt, err := node.Kill(ctx)
 	if err != nil {
@@ -75,6 +76,29 @@ func (f kill) kill(ctx context.Context, t *Target, n testbed.Node) (string, erro
 	}
 	return n.Name() + " killed: " + receipt, nil
 }
+
+// comeBack waits until a node that forgets may return, and says with what. When
+// the run ends before that, nobody waits for a TTL: the node returns with its
+// data, or where it has none as soon as clients have had time to stop.
+func (f kill) comeBack(ctx context.Context, t *Target, node testbed.Killer, killed time.Time) testbed.Restart {
+	due := time.NewTimer(time.Until(killed.Add(lateRestart(t.TTL))))
+	defer due.Stop()
+	select {
+	case <-due.C:
+		return f.how
+	case <-ctx.Done():
+		return f.how
+	case <-t.over:
+	}
+	if r, choosy := node.(testbed.Restarter); choosy && r.CanRestart(testbed.WithData) == nil {
+		return testbed.WithData
+	}
+	sleep(ctx, min(stopGrace, time.Until(killed.Add(lateRestart(t.TTL)))))
+	return f.how
+}
+
+// stopGrace is how long clients have to stop once a run is over.
+const stopGrace = time.Second
 
 // lateRestart is how long a node that forgets stays down, so that no lease
 // which it granted can be alive when it returns: the TTL and some for drift.

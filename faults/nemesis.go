@@ -77,7 +77,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			n.never(&res, s, errors.Join(errNever, missed))
 			return res, unless(waiting, err)
 		}
-		a := n.attempt(s, occasion)
+		a := n.attempt(ctx, s, occasion)
 		inj, err := a.inject(ctx, rng)
 		occasion.release()
 		if errors.Is(err, ErrMissed) && !a.begun {

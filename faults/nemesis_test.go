@@ -189,13 +189,13 @@ func TestNoReceipt(t *testing.T) {
 		f := fakeFault{"mute", func(context.Context, *Target, *rand.Rand) (Injection, error) {
 			return Injection{Target: "x", Heal: func(context.Context) (string, error) { return "", nil }, Bitten: func() bool { return false }}, nil
 		}}
-		res, err := w.run(t.Context(), Step{Fault: f, For: second}, Step{When: Trigger{After: 5 * second}, Fault: fakeFault{"flush", func(context.Context, *Target, *rand.Rand) (Injection, error) {
+		res, err := w.run(t.Context(), Step{Fault: f, For: second}, Step{When: Trigger{After: 6 * second}, Fault: fakeFault{"flush", func(context.Context, *Target, *rand.Rand) (Injection, error) {
 			return Injection{Target: "n1", Receipt: "DBSIZE 0", Instant: true}, nil
 		}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.wantStory(t, "0s invoke fault mute", "0s info fault mute", "2s invoke heal mute", "2s info heal mute", "5s invoke fault flush", "5s ok fault flush")
+		w.wantStory(t, "0s invoke fault mute", "0s info fault mute", "5s invoke heal mute", "5s info heal mute", "6s invoke fault flush", "6s ok fault flush")
 		if res.Steps[0].Bit || !res.Steps[0].Healed || !res.Steps[1].Bit || !res.Steps[1].Healed {
 			t.Errorf("result %+v", res)
 		}

@@ -17,13 +17,11 @@ func (r *rig) put(t *testing.T, n testbed.Node, key, value string) {
 }
 
 func TestKill(t *testing.T) {
-	for name, after := range map[string]string{"kill": "v", "kill-empty": "<nil>", "kill-late": "<nil>"} {
+	for name, after := range map[string]string{"kill": "v", "kill-empty": "<nil>"} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, 3, 1, func(t *testing.T, r *rig) {
-				r.TTL = 300 * time.Millisecond
 				n := r.node("n2")
 				r.put(t, n, "k", "v")
-				began := time.Now()
 				f := r.inject(t, name, Params{Node: "n2"})
 				if n.(testbed.Killer).Alive() {
 					t.Error("n2 is alive")
@@ -35,12 +33,49 @@ func TestKill(t *testing.T) {
 				if got := r.get(t, n, "k"); got != after {
 					t.Errorf("it remembers %s, want %s", got, after)
 				}
-				if down := time.Since(began); name == "kill-late" && down < r.TTL {
-					t.Errorf("back after %v, while leases of %v may be alive", down, r.TTL)
-				}
 			})
 		})
 	}
+}
+
+// A node that forgets is away until no lease of its can be alive.
+func TestKillLate(t *testing.T) {
+	onEach(t, 3, 1, func(t *testing.T, r *rig) {
+		r.TTL = 300 * time.Millisecond
+		n := r.node("n2")
+		r.put(t, n, "k", "v")
+		began := time.Now()
+		e := Catalogue()["kill-late"]
+		res, err := r.run(t.Context(), Step{Fault: e.New(Params{Node: "n2"})})
+		if err != nil || !res.Steps[0].Bit || !res.Steps[0].Healed {
+			t.Errorf("%+v, %v", res, err)
+		}
+		if down := time.Since(began); down < r.TTL {
+			t.Errorf("back after %v, while leases of %v may be alive", down, r.TTL)
+		}
+		if got := r.get(t, n, "k"); got != "<nil>" {
+			t.Errorf("it remembers %s", got)
+		}
+	})
+}
+
+// A run that ends early does not wait for the leases of a node that is to come
+// back late.
+func TestKillLateInterrupted(t *testing.T) {
+	onEach(t, 3, 1, func(t *testing.T, r *rig) {
+		r.TTL = time.Hour
+		n := r.node("n2")
+		r.put(t, n, "k", "v")
+		want := "<nil>"
+		if c, choosy := n.(testbed.Restarter); choosy && c.CanRestart(testbed.WithData) == nil {
+			want = "v"
+		}
+		f := r.inject(t, "kill-late", Params{Node: "n2"})
+		f.healed(t, "n2 killed: ", "n2 back")
+		if got := r.get(t, n, "k"); got != want {
+			t.Errorf("it remembers %s, want %s", got, want)
+		}
+	})
 }
 
 func TestPauseNode(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -50,7 +49,7 @@ func embeddedRig(t *testing.T, nodes, clients int) *rig {
 
 // processRig runs on redis-server.
 func processRig(t *testing.T, nodes, clients int) *rig {
-	return serverRig(t, testbed.ProcessConfig{Nodes: nodes, Persist: true, FakeClock: fakeTime()}, clients)
+	return serverRig(t, testbed.ProcessConfig{Nodes: nodes, Persist: true, FakeClock: testbed.CanFakeClock() == nil}, clients)
 }
 
 func serverRig(t *testing.T, c testbed.ProcessConfig, clients int) *rig {
@@ -199,10 +198,4 @@ func (h *held) healed(t *testing.T, receipt ...string) {
 		t.Error(err)
 	}
 	t.Logf("%s: %s", res.Fault, said)
-}
-
-// fakeTime reports whether libfaketime is installed where Debian puts it.
-func fakeTime() bool {
-	found, _ := filepath.Glob("/usr/lib/*/faketime/libfaketime.so.1")
-	return len(found) > 0
 }

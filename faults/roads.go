@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
@@ -38,7 +39,11 @@ func (f roadFault) aim(ctx context.Context, t *Target, rng *rand.Rand) (Hit, err
 	if err != nil {
 		return Hit{}, err
 	}
-	return Hit{Clients: names(clients), Nodes: roadEnds(t, nodes), Direction: cmp.Or(direction[f.kind], f.Direction), Key: t.Occasion.Key}, nil
+	hit := Hit{Clients: names(clients), Nodes: roadEnds(t, nodes), Direction: cmp.Or(direction[f.kind], f.Direction), Key: t.Occasion.Key}
+	if !slices.ContainsFunc(everyRoad(hit), func(r road) bool { return !t.shared().isCut(r.client, r.node) }) {
+		return Hit{}, fmt.Errorf("nothing passes between %s and %s as it is: %w", few(hit.Clients), few(hit.Nodes), ErrMissed)
+	}
+	return hit, nil
 }
 
 // hurt impairs the given roads.

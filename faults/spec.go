@@ -110,35 +110,8 @@ func texts(moments []Moment) []string {
 
 // suggest names the word nearest to wrong, or all of them when none is near.
 func suggest(wrong string, words []string) string {
-	best, least := "", 1+len(wrong)/3
-	for _, w := range words {
-		if d := distance(wrong, w); d <= least && (best == "" || d < distance(wrong, best)) {
-			best = w
-		}
-	}
-	if best != "" {
+	if best := Nearest(wrong, words); best != "" {
 		return fmt.Sprintf(": did you mean %q?", best)
 	}
 	return ": there are " + strings.Join(words, ", ")
-}
-
-// distance is Levenshtein's: insertions, deletions and replacements.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -2,8 +2,11 @@ package scenario
 
 import (
 	"math/rand/v2"
+	"slices"
 
+	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
+	"locktorture/faults/testbed"
 )
 
 // Streams of the run's seed: one per actor, so that none shifts another's.
@@ -45,6 +48,39 @@ func (r *rig) plan(t *faults.Target) (faults.Plan, error) {
 		}
 		return faults.Named(catalogue, specs, r.cfg.Duration, t, rng)
 	}
+}
+
+// needs reports whether a fault that the scenario may inject needs nodes that
+// are started for it.
+func needs(f config.Faults, a testbed.Ability) bool {
+	for name, entry := range faults.Catalogue() {
+		if entry.Needs == a && asks(f, name, entry) {
+			return true
+		}
+	}
+	return false
+}
+
+// asks reports whether a fault is in the scenario's plan, or may be.
+func asks(f config.Faults, name string, entry faults.Entry) bool {
+	specs := f.Steps
+	switch {
+	case len(specs) > 0:
+	case f.Plan == "random", f.Plan == "random-beyond":
+		return entry.Beyond == "" || f.Plan == "random-beyond"
+	default:
+		specs, _ = faults.Parse(f.Plan) // what cannot be read is refused when the plan is drawn
+	}
+	return slices.ContainsFunc(specs, func(s faults.Spec) bool { return s.Fault == name })
+}
+
+// fsync has nodes lose a second's writes with their power, where the scenario
+// wants that, and nothing otherwise.
+func fsync(c config.Config) testbed.Fsync {
+	if needs(c.Faults, testbed.AbilityPowerLoss) {
+		return testbed.FsyncSecond
+	}
+	return testbed.FsyncAlways
 }
 
 // target is the run as the nemesis sees it.

@@ -49,6 +49,7 @@ func setUp(ctx context.Context, cfg config.Config, lock Lock, dir string) (r *ri
 	}()
 	r.bed, r.why, err = testbed.Start(ctx, testbed.Config{
 		Kind: cfg.Testbed, Nodes: lock.nodes(cfg), Dir: filepath.Join(dir, "nodes"), Persist: cfg.Persist,
+		Fsync: fsync(cfg), FakeClock: needs(cfg.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
 		Image:    cfg.Image,
 		External: testbed.ExternalConfig{Addrs: cfg.Redis, Store: cfg.Store, OwnThisRedis: cfg.OwnRedis},
 	})
