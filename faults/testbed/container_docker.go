@@ -36,6 +36,10 @@ func openDocker() (*testcontainers.DockerProvider, error) {
 	if !ok {
 		return nil, fmt.Errorf("no Docker engine, but a %T", p)
 	}
+	// The library tries other sockets when that one is silent.
+	if want, got := os.Getenv("DOCKER_HOST"), docker.Client().DaemonHost(); want != "" && got != want {
+		return nil, errors.Join(fmt.Errorf("no Docker engine answers at DOCKER_HOST %s", want), docker.Close())
+	}
 	return docker, nil
 }
 
