@@ -12,7 +12,16 @@ type Options struct {
 	Limit          int  // findings kept per anomaly id; 0 means 100
 	Counterfactual bool // replay the writes under other fences
 	SecondOpinion  bool // let Porcupine judge windows as well
+	Window         int  // grants of one key in such a window, at most MaxWindow; 0 means 16
+	Views          int  // windows around anomalies of which Report.Views keeps Porcupine's view
+
+	Patience time.Duration // how long Finish waits for the second opinion and for own checkers; 0 is as long as its context
+
+	Own []Own // checkers of the user's, which see every event as well
 }
+
+// MaxWindow is the most grants that a window of the second opinion holds.
+const MaxWindow = 64
 
 // suspicions kept per anomaly id.
 const suspicions = 5
@@ -39,6 +48,7 @@ type Judge struct {
 	due     time.Duration // when a rule wants to be shown a tick; never when none does
 	events  int
 	ended   bool
+	gaveUp  bool // the time was up before the history was
 	f       fact // the one being dispatched
 	landing landing
 
@@ -55,6 +65,7 @@ type Judge struct {
 	service    *service
 	fences     *counterfactual
 	second     *second
+	own        []*ownState
 }
 
 var _ history.Sink = (*Judge)(nil)
@@ -87,6 +98,9 @@ func New(h history.Header, o Options) *Judge {
 		j.fences = newCounterfactual(j)
 		j.enlist(j.fences)
 	}
+	for _, own := range o.Own {
+		j.own = append(j.own, &ownState{Own: own})
+	}
 	if o.SecondOpinion {
 		j.second = newSecond(j)
 		j.enlist(j.second)
@@ -103,6 +117,9 @@ func Check(ctx context.Context, h history.History, o Options) Report {
 
 // Event takes the next event. It keeps no pointer to it.
 func (j *Judge) Event(e *history.Event) {
+	for _, own := range j.own {
+		own.show(e)
+	}
 	if j.broken == nil {
 		defer j.breakDown()
 		j.take(e)
@@ -115,6 +132,11 @@ func (j *Judge) Event(e *history.Event) {
 func (j *Judge) Events(events []history.Event) {
 	end := j.events + len(events)
 	defer func() { j.events = end }()
+	for _, own := range j.own {
+		for i := range events {
+			own.show(&events[i])
+		}
+	}
 	if j.broken != nil {
 		return
 	}

@@ -38,17 +38,25 @@ func (j *Judge) linearizable(ctx context.Context, w window) (ok, decided bool) {
 		}
 	}()
 	budget := stepBudget
+	ok = porcupine.CheckOperations(w.model(ctx, &budget), j.moves(w))
+	return ok, budget >= 0 && ctx.Err() == nil
+}
+
+// model is the lock of the window's key. It takes no step beyond the budget,
+// nor once ctx has ended.
+func (w window) model(ctx context.Context, budget *int) porcupine.Model {
 	model := porcupine.NondeterministicModel{
 		Init: func() []any { return []any{uint64(0)} },
 		Step: func(state, input, _ any) []any {
-			if budget--; budget < 0 || ctx.Err() != nil {
+			if *budget--; *budget < 0 || ctx.Err() != nil {
 				return nil
 			}
 			return w.step(state.(uint64), input.(move))
 		},
+		DescribeOperation: func(input, _ any) string { return w.describe(input.(move)) },
+		DescribeState:     func(state any) string { return w.holders(state.(uint64)) },
 	}
-	ok = porcupine.CheckOperations(model.ToModel(), j.moves(w))
-	return ok, budget >= 0 && ctx.Err() == nil
+	return model.ToModel()
 }
 
 func (w window) step(held uint64, m move) []any {

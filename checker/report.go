@@ -9,9 +9,15 @@ import (
 )
 
 // Finish ends the judging. truncated says that the history broke off. The
-// context bounds what may take long, the second opinion alone; a verdict
-// without it is no weaker, and the report says how far it got.
+// context bounds what may take long, the second opinion and checkers of the
+// user's own; a verdict without the former is no weaker, and the report says how
+// far it got.
 func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
+	if j.o.Patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, j.o.Patience)
+		defer cancel()
+	}
 	j.guardedClose()
 	j.finishRules()
 	r := Report{
@@ -19,8 +25,10 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),
 		ExpectedMissing: []string{}, Breaches: j.service.breaches,
 	}
+	j.live.publish(&j.ev.Evidence)
 	r.Inconclusive = j.inconclusive(truncated || !j.ended)
 	j.void(&r)
+	j.askOwn(ctx, &r)
 	j.expected(&r)
 	j.overflow(&r)
 	if j.fences != nil {
@@ -51,7 +59,9 @@ func (j *Judge) inconclusive(truncated bool) []Finding {
 	out := j.ev.short()
 	out = append(out, j.nemesis.unproved()...)
 	out = append(out, j.phases.gaps()...)
-	if truncated {
+	if j.gaveUp {
+		out = append(out, unjudged(j.gaveUpText()))
+	} else if truncated {
 		out = append(out, unjudged("The history breaks off before its end: what is there was judged, and operations still open count as unknown."))
 	}
 	for _, c := range j.crashed {

@@ -22,7 +22,7 @@ type SecondOpinion struct {
 }
 
 const (
-	windowGrants  = 16 // of one key, that a window holds
+	windowGrants  = 16 // of one key, that a window holds unless asked for otherwise
 	windowAfter   = 4  // of them after the anomaly
 	randomWindows = 64
 	anomalyLimit  = 64
@@ -32,6 +32,7 @@ const (
 type second struct {
 	j       *Judge
 	rng     *rand.Rand // draws random windows; its seed is the history's
+	size    int        // grants in a window
 	keys    map[*key]*recent
 	random  []window // a uniform sample of all windows
 	offered int
@@ -58,7 +59,11 @@ type windowGrant struct {
 type window []windowGrant
 
 func newSecond(j *Judge) *second {
-	return &second{j: j, rng: rand.New(rand.NewPCG(j.h.Seed, 2)), keys: make(map[*key]*recent)}
+	size := windowGrants
+	if j.o.Window > 0 {
+		size = min(j.o.Window, MaxWindow)
+	}
+	return &second{j: j, size: size, rng: rand.New(rand.NewPCG(j.h.Seed, 2)), keys: make(map[*key]*recent)}
 }
 
 func (*second) ids() []string { return []string{"the second opinion"} }
@@ -78,7 +83,7 @@ func (s *second) see(f *fact) {
 		}
 		return
 	}
-	if len(r.grants) == windowGrants {
+	if len(r.grants) == s.size {
 		r.grants = slices.Delete(r.grants, 0, 1)
 	}
 	r.grants = append(r.grants, windowGrant{grant: f.grant})
@@ -94,7 +99,7 @@ func (s *second) close(r *recent) {
 			s.around = append(s.around, slices.Clone(r.grants))
 		}
 	}
-	if r.since < windowGrants {
+	if r.since < s.size {
 		return
 	}
 	r.since = 0
@@ -113,7 +118,7 @@ func (s *second) hit(h *hit) {
 	}
 	s.hits = append(s.hits, h.pair)
 	if r := s.keys[h.key]; r != nil && !r.hit && len(s.around) < anomalyLimit {
-		r.hit, r.due = true, windowAfter
+		r.hit, r.due = true, min(windowAfter, s.size-1)
 	}
 }
 
@@ -134,7 +139,7 @@ func (s *second) finish() {
 func (s *second) ask(ctx context.Context, r *Report) {
 	o := &SecondOpinion{Anomalies: len(s.around)}
 	r.SecondOpinion = o
-	for _, w := range slices.Concat(s.around, s.random) {
+	for i, w := range slices.Concat(s.around, s.random) {
 		o.Windows++
 		w = w.held(s.j.h.Epsilon)
 		want := s.violated(w)
@@ -144,6 +149,9 @@ func (s *second) ask(ctx context.Context, r *Report) {
 			o.Undecided++
 		case got == !want:
 			o.Agreed++
+			if i < len(s.around) && len(r.Views) < s.j.o.Views {
+				s.view(w, r)
+			}
 		default:
 			r.Harness = append(r.Harness, s.disagreement(w, want))
 		}

@@ -79,4 +79,5 @@ type Report struct {
 	Counterfactual *Counterfactual `json:"counterfactual,omitempty"`
 	SecondOpinion  *SecondOpinion  `json:"second_opinion,omitempty"`
 	Notes          []string        `json:"notes,omitempty"` // what a reader of the verdict must know
+	Views          []View          `json:"-"`
 }

@@ -1,0 +1,67 @@
+package checker
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// A View is Porcupine's own picture of a window around an anomaly: which order
+// of its operations it tried, and where none is left. It opens in a browser.
+type View struct {
+	Key     string
+	Witness []int // the grants in the window, by their events
+	HTML    []byte
+}
+
+// view adds Porcupine's picture of w to r. A picture that cannot be drawn is
+// left out: it decides nothing.
+func (s *second) view(w window, r *Report) {
+	defer func() { _ = recover() }()
+	budget := stepBudget
+	model := w.model(context.Background(), &budget)
+	_, info := porcupine.CheckOperationsVerbose(model, s.j.moves(w), 0)
+	var page bytes.Buffer
+	if err := porcupine.Visualize(model, info, &page); err != nil {
+		return
+	}
+	v := View{Key: w[0].holder.key.name, HTML: page.Bytes()}
+	for _, g := range w {
+		v.Witness = append(v.Witness, g.okIdx)
+	}
+	slices.Sort(v.Witness)
+	r.Views = append(r.Views, v)
+}
+
+// describe says in words what an operation of the model is.
+func (w window) describe(m move) string {
+	g := w[m.grant]
+	who := fmt.Sprintf("%s%s", g.owner(), token(g.fence))
+	switch m.what {
+	case take:
+		return who + " is granted " + g.holder.key.name
+	case give:
+		return who + " releases"
+	case keep:
+		return who + " extends"
+	}
+	return fmt.Sprintf("%s: may have ended, from %s on", who, at(g.end()))
+}
+
+// holders says in words who holds in a state of the model.
+func (w window) holders(held uint64) string {
+	var names []string
+	for i, g := range w {
+		if held&(1<<i) != 0 {
+			names = append(names, g.owner()+token(g.fence))
+		}
+	}
+	if len(names) == 0 {
+		return "free"
+	}
+	return "held by " + strings.Join(names, " and ")
+}
