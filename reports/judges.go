@@ -69,8 +69,8 @@ func (j Judge) Status() string {
 	}
 }
 
-// worstFirst lists the violations, those that the scenario means to see last.
-func worstFirst(r checker.Report) []checker.Finding {
+// WorstFirst lists the violations, those that the scenario means to see last.
+func WorstFirst(r checker.Report) []checker.Finding {
 	out := slices.Clone(r.Violations)
 	slices.SortStableFunc(out, func(a, b checker.Finding) int {
 		switch {

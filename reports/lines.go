@@ -38,7 +38,7 @@ func (r *Run) Headline() string {
 }
 
 func (r *Run) failure() string {
-	worst := worstFirst(r.Report)
+	worst := WorstFirst(r.Report)
 	if len(worst) == 0 {
 		return "a violation without a finding"
 	}

@@ -53,7 +53,7 @@ type Source interface {
 func (r *Run) Measure(src Source) error {
 	r.Header = src.Header()
 	measured := stats.New(r.Header)
-	told := story.NewCollector(r.Header, worstFirst(r.Report), maxStories)
+	told := story.NewCollector(r.Header, WorstFirst(r.Report), maxStories)
 	var e history.Event
 	for {
 		err := src.Next(&e)

@@ -1,67 +1,211 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"locktorture/checker"
+	"locktorture/checker/execjudge"
 	"locktorture/cmd/torture/internal/scenario"
 	"locktorture/reports"
+	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
 )
 
+// A checkCommand is `torture check`.
+type checkCommand struct {
+	json    bool
+	out     string
+	explain string
+	window  int
+	timeout time.Duration
+	judges  []string
+	views   string
+}
+
 func newCheck() *cobra.Command {
-	var asJSON bool
-	var out string
+	c := &checkCommand{}
 	cmd := &cobra.Command{
 		Use:   "check [DIR|FILE|-]",
 		Short: "judge a stored history; needs no Redis",
-		Args:  cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path := reports.Latest
-			if len(args) == 1 {
-				path = args[0]
-			}
-			report, err := judgeFile(cmd, out, path)
-			if err != nil {
-				return err
-			}
-			return printReport(cmd, report, asJSON)
-		},
+		Long: "check judges the history in a run directory, in a file (.jsonl, .jsonl.zst, .jsonl.gz: its first bytes tell) or on\n" +
+			"standard input (-). It exits by the verdict: PASS 0, FAIL 1, INCONCLUSIVE 3, SLO BREACH 4, HARNESS ERROR 70; with 64\n" +
+			"when the history breaks the format, and with 130 when it is interrupted.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: c.run,
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as one JSON object on standard output")
-	cmd.Flags().StringVar(&out, "out", runsFolder, "folder of the run directories that latest, -1, … refer to")
+	f := cmd.Flags()
+	f.BoolVar(&c.json, "json", false, "print the report as one JSON object on standard output")
+	f.StringVar(&c.out, "out", runsFolder, "folder of the run directories that latest, -1, … refer to")
+	f.StringVar(&c.explain, "explain", "", "tell one violation at length, e.g. M-1")
+	f.IntVar(&c.window, "window", 0, fmt.Sprintf("grants of one key that the second opinion looks at together, 2 to %d (default 16)", checker.MaxWindow))
+	f.DurationVar(&c.timeout, "check-timeout", 0, "how long judging may take; what is judged by then counts. By default the rules take what they need, and the second opinion 30s")
+	f.StringArrayVar(&c.judges, "judge", nil, "a judge of your own as well, e.g. exec:./my-judge (see checker/README.md); may be repeated")
+	f.StringVar(&c.views, "views", "", "folder for Porcupine's pictures of the windows around anomalies")
 	return cmd
 }
 
-// judgeFile judges standard input (-), a file, or the history of a run. A
-// history that breaks the format is an error with its line, never a verdict.
-func judgeFile(cmd *cobra.Command, runs, path string) (checker.Report, error) {
-	where := path
+func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
+	if c.window != 0 && (c.window < 2 || c.window > checker.MaxWindow) {
+		return fmt.Errorf("--window %d: want 2 to %d", c.window, checker.MaxWindow)
+	}
+	if c.timeout < 0 {
+		return fmt.Errorf("--check-timeout %s: want more than 0", c.timeout)
+	}
+	if c.json && c.explain != "" {
+		return errors.New("--json and --explain exclude each other: --json prints every violation")
+	}
+	path := reports.Latest
+	if len(args) == 1 {
+		path = args[0]
+	}
+	source, err := locate(cmd, c.out, path)
+	if err != nil {
+		return err
+	}
+	if c.explain != "" {
+		remove, err := source.spool()
+		if err != nil {
+			return harnessError{err}
+		}
+		defer remove()
+	}
+	report, err := source.judge(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
+	if c.views != "" {
+		if err := scenario.WriteViews(c.views, report.Views); err != nil {
+			return harnessError{err}
+		}
+	}
+	if c.explain != "" {
+		if err := explain(cmd.OutOrStdout(), source, report, c.explain); err != nil {
+			return err
+		}
+		return verdict(cmd.OutOrStdout(), report.Verdict)
+	}
+	return printReport(cmd, report, c.json)
+}
+
+// A stored is a history that can be opened.
+type stored struct {
+	path  string
+	where string // for people
+	stdin io.Reader
+}
+
+// locate finds standard input (-), a file, or the history of a run.
+func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
+	s := &stored{path, path, cmd.InOrStdin()}
 	if path == "-" {
-		where = "standard input"
+		s.where = "standard input"
 	} else if info, err := os.Stat(path); err != nil || info.IsDir() {
 		dir, err := reports.Resolve(runs, path)
 		if err != nil {
-			return checker.Report{}, err
+			return nil, err
 		}
-		path, where = dir, dir
+		s.path, s.where = dir, dir
 	}
-	source, closer, err := historyfile.Open(path, cmd.InOrStdin())
+	return s, nil
+}
+
+// spool copies standard input to a file, so that it can be read twice.
+func (s *stored) spool() (remove func(), err error) {
+	if s.path != "-" {
+		return func() {}, nil
+	}
+	file, err := os.CreateTemp("", "torture-history-*")
 	if err != nil {
-		return checker.Report{}, fmt.Errorf("%s: %w", where, err)
+		return nil, fmt.Errorf("keep standard input: %w", err)
 	}
-	report, err := scenario.Judge(cmd.Context(), source)
-	if err = errors.Join(err, closer.Close()); err != nil {
-		return report, fmt.Errorf("%s: %w", where, err)
+	remove = func() { _ = os.Remove(file.Name()) }
+	_, err = io.Copy(file, s.stdin)
+	if err = errors.Join(err, file.Close()); err != nil {
+		remove()
+		return nil, fmt.Errorf("keep standard input: %w", err)
 	}
-	return report, nil
+	s.path = file.Name()
+	return remove, nil
+}
+
+// judge judges the history. One that breaks the format is an error with its
+// line, never a verdict.
+func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Report, err error) {
+	source, closer, err := historyfile.Open(s.path, s.stdin)
+	if err != nil {
+		return report, fmt.Errorf("%s: %w", s.where, err)
+	}
+	defer func() {
+		if err = errors.Join(err, closer.Close()); err != nil && !errors.As(err, new(exitCode)) {
+			err = fmt.Errorf("%s: %w", s.where, err)
+		}
+	}()
+	o := scenario.Judging()
+	o.Window = c.window
+	if c.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+		o.Patience = 0
+	}
+	own, end, err := c.own(ctx, source.Header())
+	if err != nil {
+		return report, err
+	}
+	defer end()
+	o.Own = own
+	report, err = scenario.Judge(ctx, source, o)
+	if errors.Is(err, context.Canceled) {
+		err = exitCode(exitInterrupted)
+	}
+	return report, err
+}
+
+// execPrefix marks a judge that is a program.
+const execPrefix = "exec:"
+
+// own starts the judges of --judge.
+func (c *checkCommand) own(ctx context.Context, h history.Header) (all []checker.Own, end func(), err error) {
+	var started []*execjudge.Judge
+	end = func() {
+		for _, j := range started {
+			_ = j.Close() // its opinion is in, or will never be
+		}
+	}
+	for _, text := range c.judges {
+		command, is := strings.CutPrefix(text, execPrefix)
+		if !is || strings.TrimSpace(command) == "" {
+			end()
+			return nil, nil, fmt.Errorf("--judge %q: want exec:PROGRAM [ARGUMENTS]", text)
+		}
+		j, err := execjudge.Start(ctx, strings.Fields(command), h)
+		if err != nil {
+			end()
+			return nil, nil, fmt.Errorf("--judge %q: %w", text, err)
+		}
+		started = append(started, j)
+		all = append(all, j)
+	}
+	return all, end, nil
+}
+
+// judgeFile judges the history of a run directory.
+func judgeFile(cmd *cobra.Command, runs, path string) (checker.Report, error) {
+	s, err := locate(cmd, runs, path)
+	if err != nil {
+		return checker.Report{}, err
+	}
+	return s.judge(cmd.Context(), &checkCommand{})
 }
 
 func printReport(cmd *cobra.Command, report checker.Report, asJSON bool) error {
@@ -81,7 +225,7 @@ func printReport(cmd *cobra.Command, report checker.Report, asJSON bool) error {
 const maxFindings = 10
 
 func printFindings(w io.Writer, report checker.Report) {
-	for i, f := range report.Violations {
+	for i, f := range reports.WorstFirst(report) {
 		if i == maxFindings {
 			fmt.Fprintf(w, "…    and %d more violations (--json lists them all)\n", len(report.Violations)-i)
 			break

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"path/filepath"
 	"sync"
 	"time"
 
-	"locktorture/checker"
 	"locktorture/faults"
 	"locktorture/reports"
 	"locktorture/workload"
@@ -20,12 +19,6 @@ import (
 // closingLimit bounds what is left to do after an interruption: the audit log
 // and the judging.
 const closingLimit = time.Second
-
-// judging is how every run and every stored history is judged.
-var judging = checker.Options{SecondOpinion: true, Counterfactual: true}
-
-// judgingLimit bounds the second opinion of a run that was not interrupted.
-const judgingLimit = 30 * time.Second
 
 // play runs the phases: load with faults, everything healed, a healthy final
 // phase, and the truth as store and nodes tell it.
@@ -134,8 +127,10 @@ func (s *session) finish(ctx context.Context) (*reports.Run, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
+	report := s.judge.Finish(ctx, false)
+	s.blame(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))
 	r := &reports.Run{
-		Dir: s.dir, Meta: s.meta, Report: s.judge.Finish(ctx, false),
+		Dir: s.dir, Meta: s.meta, Report: report,
 		Harness: s.harness, Interrupted: s.interrupted,
 	}
 	r.Warnings = append(r.Warnings, s.rig.findings...)
@@ -153,26 +148,4 @@ func Complete(r *reports.Run) error {
 	}
 	err = r.Measure(source)
 	return errors.Join(err, closer.Close(), reports.Write(r.Dir, r))
-}
-
-// Judge judges a stored history as a run judges its own.
-func Judge(ctx context.Context, source *history.Reader) (checker.Report, error) {
-	began := time.Now()
-	judge := checker.New(source.Header(), judging)
-	var e history.Event
-	for {
-		err := source.Next(&e)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return checker.Report{}, err
-		}
-		judge.Event(&e)
-	}
-	ctx, cancel := context.WithTimeout(ctx, judgingLimit)
-	defer cancel()
-	report := judge.Finish(ctx, source.Truncated())
-	report.Checked.Seconds = time.Since(began).Seconds()
-	return report, nil
 }

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locktorture/checker"
+	"locktorture/reports"
+	"locktorture/reports/story"
+	"locktorture/reports/unit"
+	"locktorture/workload/history"
+	"locktorture/workload/history/historyfile"
+)
+
+const (
+	explainWidth = 100
+	// rawLines is how many events around the story are listed.
+	rawLines = 60
+)
+
+// explain tells one violation at length: what kind of thing it is, the story,
+// what everyone was told, what the nodes stored, and the events around it.
+func explain(w io.Writer, source *stored, report checker.Report, name string) error {
+	all := reports.WorstFirst(report)
+	n, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(name), "M-"))
+	switch {
+	case err != nil || n < 1:
+		return fmt.Errorf("--explain %s: want M-1, M-2, …", name)
+	case len(all) == 0:
+		return fmt.Errorf("--explain %s: %s proves no violation", name, source.where)
+	case n > len(all):
+		return fmt.Errorf("--explain %s: there are M-1 to M-%d", name, len(all))
+	}
+	s, err := source.story(all, n)
+	if err != nil {
+		return err
+	}
+	tell(w, s)
+	return nil
+}
+
+// story reads the history once more, for all that has to do with the nth
+// violation.
+func (s *stored) story(all []checker.Finding, n int) (story.Story, error) {
+	source, closer, err := historyfile.Open(s.path, s.stdin)
+	if err != nil {
+		return story.Story{}, fmt.Errorf("%s: %w", s.where, err)
+	}
+	told := story.NewCollector(source.Header(), all[n-1:n], 1)
+	var e history.Event
+	for err = source.Next(&e); err == nil; err = source.Next(&e) {
+		told.Event(&e)
+	}
+	if err = errors.Join(err, closer.Close()); !errors.Is(err, io.EOF) {
+		return story.Story{}, fmt.Errorf("%s: %w", s.where, err)
+	}
+	one := told.Stories()[0]
+	one.ID = fmt.Sprintf("M-%d", n)
+	return one, nil
+}
+
+func tell(w io.Writer, s story.Story) {
+	f := s.Finding
+	fmt.Fprintf(w, "%s  %s %s on %s\n", s.ID, f.ID, f.Name, f.Key)
+	paragraph(w, "in short", s.Title)
+	paragraph(w, "meaning", checker.Meaning(f.ID))
+	fmt.Fprintln(w, "  what happened")
+	fmt.Fprint(w, reports.StoryText(s, "     "))
+	paragraph(w, "why", s.Why)
+	paragraph(w, "blame", f.Blame)
+	paragraph(w, "in force", strings.Join(f.Breakers, ", "))
+	paragraph(w, "remedy", s.Remedy)
+	holds(w, s)
+	if len(s.Stored) > 0 {
+		fmt.Fprintln(w, "  what the nodes stored")
+		for _, n := range s.Stored {
+			holder := n.Holder
+			if holder == "" {
+				holder = "nothing"
+			}
+			fmt.Fprintf(w, "     %-8s %8s to %8s  %s\n", n.Node, unit.Seconds(n.From), unit.Seconds(n.To), holder)
+		}
+	}
+	raw(w, s)
+}
+
+func paragraph(w io.Writer, label, text string) {
+	if text == "" {
+		return
+	}
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > explainWidth {
+			fmt.Fprintf(w, "  %-9s  %s\n", label, line)
+			label, line = "", ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	fmt.Fprintf(w, "  %-9s  %s\n", label, line)
+}
+
+// holds lists what everyone was told.
+func holds(w io.Writer, s story.Story) {
+	if len(s.Holds) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "  what the clients were told")
+	for _, h := range s.Holds {
+		token, released := "", ""
+		if h.Fence > 0 {
+			token = fmt.Sprintf(", token %d", h.Fence)
+		}
+		if h.Released > 0 {
+			released = ", release answered at " + unit.Seconds(h.Released)
+		}
+		fmt.Fprintf(w, "     %-8s %8s to %8s  you hold %s%s; promised until %s%s\n",
+			h.Owner, unit.Seconds(h.From), unit.Seconds(h.To), s.Finding.Key, token, unit.Seconds(h.Deadline), released)
+	}
+}
+
+// raw lists the events around the story; those that prove it are marked.
+func raw(w io.Writer, s story.Story) {
+	events := s.Events
+	proof := func(e history.Event) bool { return slices.Contains(s.Finding.Witness, e.Index) }
+	if over := len(events) - rawLines; over > 0 {
+		first := max(slices.IndexFunc(events, proof)-rawLines/4, 0)
+		events = events[min(first, over):]
+		events = events[:rawLines]
+	}
+	fmt.Fprintf(w, "  the events around it (* proves it; %d of %d)\n", len(events), len(s.Events))
+	for _, e := range events {
+		mark := " "
+		if proof(e) {
+			mark = "*"
+		}
+		who, text := story.Sentence(e)
+		fmt.Fprintf(w, "   %s %8d  %8s  %-8s  %s\n", mark, e.Index, unit.Seconds(e.Time), who, text)
+	}
+}
