@@ -68,8 +68,11 @@ func serverRig(t *testing.T, c testbed.ProcessConfig, clients int) *rig {
 }
 
 func newRig(t *testing.T, bed testbed.Testbed, clients int) *rig {
+	return newRigOn(t, bed, clients, link.NewEmbedded())
+}
+
+func newRigOn(t *testing.T, bed testbed.Testbed, clients int, fabric link.Fabric) *rig {
 	r := &rig{world: newWorld(0, clients), links: map[string]link.Link{}}
-	fabric := link.NewEmbedded()
 	t.Cleanup(func() {
 		if err := fabric.Close(); err != nil {
 			t.Error(err)

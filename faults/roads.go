@@ -48,6 +48,11 @@ func (f roadFault) aim(ctx context.Context, t *Target, rng *rand.Rand) (Hit, err
 
 // hurt impairs the given roads.
 func (f roadFault) hurt(ctx context.Context, t *Target, hit Hit, roads []road, rng *rand.Rand) (Injection, error) {
+	if f.kind != link.Cut {
+		if err := claimRoads(t, roads); err != nil {
+			return Injection{}, err
+		}
+	}
 	t.Begin(hit)
 	w := f.wounds(t, hit)
 	i := link.Impairment{Kind: f.kind, Toward: toward[f.Direction], Delay: f.Delay, Jitter: f.Jitter, Spread: f.Spread, Rate: f.Rate}
@@ -58,6 +63,19 @@ func (f roadFault) hurt(ctx context.Context, t *Target, hit Hit, roads []road, r
 		}
 	}
 	return Injection{Target: hit, Note: w.where, Bitten: w.bitten}, nil
+}
+
+// claimRoads keeps other faults off roads that bear one impairment at a time.
+func claimRoads(t *Target, roads []road) error {
+	if !link.OneAtATime(t.Fabric) {
+		return nil
+	}
+	for _, r := range roads {
+		if err := t.Take(r.client + "→" + r.node); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wounds returns an empty set of wounds, which the heal will heal.

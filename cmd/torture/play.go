@@ -108,7 +108,7 @@ func banner(b scenario.Beginning, cfg config.Config) terminal.Banner {
 }
 
 var testbedWords = map[string]string{
-	"process": "local processes", "container": "containers", "embedded": "embedded nodes", "external": "external servers",
+	"process": "local processes", "container": "containers", "embedded": "embedded nodes", "external": "external servers", "compose": "servers of docker-compose.yml",
 }
 
 func masters(n int) string {

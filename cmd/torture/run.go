@@ -104,6 +104,8 @@ func (r *runCommand) resolve(args []string) (config.Config, error) {
 		}
 	}
 	switch {
+	case cfg.Testbed == "compose":
+		cfg.ComposeDefaults()
 	case cfg.Testbed != "auto":
 	case len(cfg.Redis) > 0:
 		cfg.Testbed = "external"

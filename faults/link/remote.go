@@ -59,6 +59,17 @@ func newRemote(c RemoteConfig) *remote {
 	return &remote{c: c, client: toxiclient.NewClient(c.API), next: c.FirstPort}
 }
 
+// OneAtATime reports whether the links of f refuse a second impairment: see
+// ErrOverlap. Cuts aside, those of NewRemote do.
+func OneAtATime(f Fabric) bool {
+	all, ok := f.(*fabric)
+	if !ok {
+		return false
+	}
+	_, ok = all.backend.(*remote)
+	return ok
+}
+
 // Sweep removes the proxies that the run of c left in its toxiproxy server, with
 // their toxics, and returns their names. It touches no other proxy.
 func Sweep(ctx context.Context, c RemoteConfig) ([]string, error) {

@@ -67,6 +67,7 @@ type Config struct {
 	Image     string // container: see ContainerConfig
 
 	External ExternalConfig // with addresses: KindAuto chooses KindExternal
+	Compose  ComposeConfig  // compose: never chosen by KindAuto
 }
 
 // A Candidate is a kind of testbed as far as this machine can offer it.
@@ -98,7 +99,18 @@ var detectors = []struct {
 	{KindExternal, detectExternal},
 	{KindProcess, detectProcess},
 	{KindContainer, detectContainer},
+	{KindCompose, detectCompose},
 	{KindEmbedded, detectEmbedded},
+}
+
+// detectCompose takes the servers for granted when they are asked for by name:
+// StartCompose says what is wrong with them.
+func detectCompose(_ context.Context, c Config) Candidate {
+	return Candidate{
+		Kind: KindCompose, Available: c.Kind == KindCompose,
+		Detail:    "servers of docker-compose.yml, when asked for (docker compose up -d)",
+		Abilities: Abilities(new(composeNode)),
+	}
 }
 
 func detectEmbedded(context.Context, Config) Candidate {
@@ -192,12 +204,12 @@ func Choose(ctx context.Context, c Config) (kind, why string, err error) {
 		case d.Available:
 			return d.Kind, fmt.Sprintf("%s (not %s)", d.Detail, strings.Join(passed, "; not ")), nil
 		}
-		if d.Kind != KindExternal { // that no address was given is no news
+		if d.Kind != KindExternal && d.Kind != KindCompose { // that nobody asked for them is no news
 			passed = append(passed, d.Kind+": "+d.Detail)
 		}
 	}
-	return "", "", fmt.Errorf("choose testbed %q: no such kind; there are %s, %s, %s, %s and %s: %w",
-		c.Kind, KindAuto, KindExternal, KindProcess, KindContainer, KindEmbedded, ErrUnsupported)
+	return "", "", fmt.Errorf("choose testbed %q: no such kind; there are %s, %s, %s, %s, %s and %s: %w",
+		c.Kind, KindAuto, KindExternal, KindProcess, KindContainer, KindCompose, KindEmbedded, ErrUnsupported)
 }
 
 // Start starts the testbed that Choose picks, and returns its reason.
@@ -214,6 +226,8 @@ func Start(ctx context.Context, c Config) (b Testbed, why string, err error) {
 			Nodes: c.Nodes, Dir: c.Dir, Binary: c.Binary,
 			Persist: c.Persist, Fsync: c.Fsync, FakeClock: c.FakeClock,
 		})
+	case KindCompose:
+		b, err = StartCompose(ctx, c.Compose)
 	case KindContainer:
 		b, err = StartContainer(ctx, ContainerConfig{
 			Nodes: c.Nodes, Image: c.Image, Dir: c.Dir, Persist: c.Persist, Fsync: c.Fsync,

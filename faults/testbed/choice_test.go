@@ -95,7 +95,7 @@ func TestDetectedAbilitiesAreThoseOfTheNodes(t *testing.T) {
 	require(t, CanFakeClock())
 	c := Config{Nodes: 1, Persist: true, FakeClock: true}
 	for _, d := range Detect(t.Context(), c) {
-		if d.Kind == KindExternal {
+		if d.Kind == KindExternal || d.Kind == KindCompose {
 			continue
 		}
 		if d.Kind == KindContainer {

@@ -17,6 +17,7 @@ type Config struct {
 	Redis    []string      `yaml:"redis,omitempty" json:"redis,omitempty"`
 	Store    string        `yaml:"store,omitempty" json:"store,omitempty"`
 	Image    string        `yaml:"redis_image,omitempty" json:"redis_image,omitempty"` // container: the servers' image; empty: testbed.DefaultImage
+	Proxy    string        `yaml:"toxiproxy,omitempty" json:"toxiproxy,omitempty"`     // compose: host:port of toxiproxy's HTTP interface
 	OwnRedis bool          `yaml:"i_own_this_redis,omitempty" json:"i_own_this_redis,omitempty"`
 	Nodes    int           `yaml:"nodes" json:"nodes"` // 0: what the lock is made for
 	Persist  bool          `yaml:"persist" json:"persist"`

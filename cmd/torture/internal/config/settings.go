@@ -25,6 +25,7 @@ var Settings = []Setting{
 	{Name: "redis", Help: "host:port,… of masters that run already (testbed external)", Set: list(func(c *Config) *[]string { return &c.Redis })},
 	{Name: "store", Help: "host:port of the guarded store's Redis (testbed external; the first master's when left out)", Set: text(func(c *Config) *string { return &c.Store })},
 	{Name: "redis-image", Help: "image of the servers, e.g. redis:7.0.15 or valkey/valkey:8.1.0 (testbed container)", Set: text(func(c *Config) *string { return &c.Image })},
+	{Name: "toxiproxy", Help: "host:port of the toxiproxy server that bears the links (testbed compose)", Set: text(func(c *Config) *string { return &c.Proxy })},
 	{Name: "i-own-this-redis", Help: "allow faults and key deletion on servers beyond loopback", Set: flag(func(c *Config) *bool { return &c.OwnRedis }), Bool: true},
 	{Name: "nodes", Help: "Redis masters", Set: integer(func(c *Config) *int { return &c.Nodes })},
 	{Name: "persist", Help: "masters keep their data over a restart (appendfsync always)", Set: flag(func(c *Config) *bool { return &c.Persist }), Bool: true},

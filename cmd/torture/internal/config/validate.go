@@ -10,7 +10,7 @@ import (
 )
 
 // Testbeds are the names that Config.Testbed may have.
-var Testbeds = []string{"auto", "process", "container", "embedded", "external"}
+var Testbeds = []string{"auto", "process", "container", "embedded", "external", "compose"}
 
 // Validate names the first setting that cannot work, and what would.
 func (c *Config) Validate() error {
@@ -19,6 +19,9 @@ func (c *Config) Validate() error {
 	}
 	if c.Image != "" && c.Testbed != "auto" && c.Testbed != "container" {
 		return fmt.Errorf("redis-image is %s, but testbed %s has no containers: --testbed container does", c.Image, c.Testbed)
+	}
+	if err := c.validateCompose(); err != nil {
+		return err
 	}
 	switch {
 	case !slices.Contains(Testbeds, c.Testbed):

@@ -52,11 +52,14 @@ func setUp(ctx context.Context, cfg config.Config, lock Lock, dir string) (r *ri
 		Fsync: fsync(cfg), FakeClock: needs(cfg.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
 		Image:    cfg.Image,
 		External: testbed.ExternalConfig{Addrs: cfg.Redis, Store: cfg.Store, OwnThisRedis: cfg.OwnRedis},
+		Compose:  testbed.ComposeConfig{Addrs: cfg.Redis, Store: cfg.Store, Upstreams: config.ComposeUpstreams()},
 	})
 	if err != nil {
 		return r, err
 	}
-	r.fabric = link.NewEmbedded()
+	if r.fabric, err = newFabric(ctx, cfg); err != nil {
+		return r, err
+	}
 	for i := range cfg.Clients {
 		if err := r.addClient(ctx, fmt.Sprintf("c%02d", i)); err != nil {
 			return r, err
@@ -74,13 +77,13 @@ func (r *rig) addClient(ctx context.Context, name string) error {
 	roads := map[string]link.Link{}
 	r.links[name] = roads
 	for _, n := range r.bed.Nodes() {
-		road, err := r.fabric.Open(ctx, name, n.Name(), n.Addr())
+		road, err := r.fabric.Open(ctx, name, n.Name(), upstream(n))
 		if err != nil {
 			return fmt.Errorf("open link %s→%s: %w", name, n.Name(), err)
 		}
 		roads[n.Name()] = road
 	}
-	road, err := r.fabric.Open(ctx, name, faults.StoreNode, r.bed.Store().Addr())
+	road, err := r.fabric.Open(ctx, name, faults.StoreNode, upstream(r.bed.Store()))
 	if err != nil {
 		return fmt.Errorf("open link %s→store: %w", name, err)
 	}

@@ -1,0 +1,33 @@
+package scenario
+
+import (
+	"context"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+)
+
+// newFabric returns the links of a run: its own, or those of a toxiproxy server
+// beside the nodes, freed of what a run that died has left there.
+func newFabric(ctx context.Context, cfg config.Config) (link.Fabric, error) {
+	if cfg.Proxy == "" {
+		return link.NewEmbedded(), nil
+	}
+	c := link.RemoteConfig{
+		API: cfg.Proxy, RunID: "compose", Bind: "0.0.0.0",
+		FirstPort: config.ComposeFirstPort, LastPort: config.ComposeLastPort,
+	}
+	if _, err := link.Sweep(ctx, c); err != nil {
+		return nil, err
+	}
+	return link.NewRemote(c), nil
+}
+
+// upstream is where the links find a node.
+func upstream(n testbed.Node) string {
+	if u, ok := n.(testbed.Upstreamer); ok {
+		return u.Upstream()
+	}
+	return n.Addr()
+}
