@@ -74,6 +74,11 @@ func (r *Run) junit() []byte {
 			s.Errors++
 		}
 	}
+	return s.marshal()
+}
+
+// marshal is the suite as a file.
+func (s junitSuite) marshal() []byte {
 	raw, err := xml.MarshalIndent(junitSuites{Suite: s}, "", "  ")
 	if err != nil {
 		// Strings and numbers alone cannot fail to marshal.

@@ -143,7 +143,7 @@ func clip(s string, n int) string {
 }
 
 // AppendSummary adds the summary to the file that $GITHUB_STEP_SUMMARY names.
-func AppendSummary(path string, r *Run) error {
+func AppendSummary(path string, r interface{ Summary() string }) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("append summary: %w", err)
@@ -167,8 +167,7 @@ func (r *Run) Annotations() []string {
 	var out []string
 	add := func(title, text string) {
 		if len(out) < maxAnnotations {
-			text = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
-			out = append(out, fmt.Sprintf("::error title=%s::%s", strings.NewReplacer(",", " ", ":", " ").Replace(title), text))
+			out = append(out, annotation(title, text))
 		}
 	}
 	for _, s := range r.Stories {
@@ -188,6 +187,12 @@ func (r *Run) Annotations() []string {
 		}
 	}
 	return out
+}
+
+// annotation is one line of GitHub's language for errors.
+func annotation(title, text string) string {
+	text = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(text)
+	return fmt.Sprintf("::error title=%s::%s", strings.NewReplacer(",", " ", ":", " ").Replace(title), text)
 }
 
 // moment writes a moment of the run in seconds.

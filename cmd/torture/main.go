@@ -92,7 +92,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root.AddCommand(
 		newRun("run [SCENARIO]", "standard"), newDemo(), newCheck(), newReport(), newReplay(),
 		newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(),
-		newGallery(), newSelftest(), newBench(),
+		newGallery(), newSelftest(), newBench(), newNightly(),
 	)
 	return root
 }

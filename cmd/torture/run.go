@@ -103,20 +103,25 @@ func (r *runCommand) resolve(args []string) (config.Config, error) {
 			}
 		}
 	}
-	switch {
-	case cfg.Testbed == "compose":
-		cfg.ComposeDefaults()
-	case cfg.Testbed != "auto":
-	case len(cfg.Redis) > 0:
-		cfg.Testbed = "external"
-	case cfg.Image != "":
-		cfg.Testbed = "container"
-	}
+	chooseTestbed(&cfg)
 	if cfg.Seed == 0 {
 		cfg.Seed = drawSeed()
 	}
 	cfg.ScaleFloors()
 	return cfg, cfg.Validate()
+}
+
+// chooseTestbed settles what the settings imply of the testbed.
+func chooseTestbed(c *config.Config) {
+	switch {
+	case c.Testbed == "compose":
+		c.ComposeDefaults()
+	case c.Testbed != "auto":
+	case len(c.Redis) > 0:
+		c.Testbed = "external"
+	case c.Image != "":
+		c.Testbed = "container"
+	}
 }
 
 func isFile(name string) bool {
