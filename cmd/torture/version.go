@@ -8,24 +8,35 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is the release; a release build may set commit by -ldflags -X.
+// version is the release; a release build sets commit by -ldflags -X.
 const version = "0.1.0"
 
 var commit = ""
 
-// revision is the commit that the binary was built from, as far as it knows.
+// revision is the commit that the binary was built from, as far as it knows,
+// marked when the tree had changes beside it.
 func revision() string {
 	if commit != "" {
 		return commit
 	}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range build.Settings {
-			if s.Key == "vcs.revision" {
-				return s.Value
-			}
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return revisionOf(build.Settings)
+}
+
+func revisionOf(settings []debug.BuildSetting) string {
+	id, changed := "unknown", ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision" && s.Value != "":
+			id = s.Value
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = "+changes"
 		}
 	}
-	return "unknown"
+	return id + changed
 }
 
 func newVersion() *cobra.Command {
