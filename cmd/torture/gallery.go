@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +36,8 @@ type galleryCommand struct {
 	page    string
 	jobs    int
 	json    bool
+
+	markdown bool
 }
 
 func newGallery() *cobra.Command {
@@ -52,6 +53,7 @@ func newGallery() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, g.printTable) },
 	}
 	g.addFlags(cmd)
+	cmd.Flags().BoolVar(&g.markdown, "markdown", false, "print the table as Markdown")
 	return cmd
 }
 
@@ -175,8 +177,11 @@ func (g *galleryCommand) suffers(l scenario.Lock) bool {
 }
 
 func (g *galleryCommand) printTable(w io.Writer, rows []scenario.GalleryRow) error {
-	if g.json {
+	switch {
+	case g.json:
 		return printJSON(w, rows)
+	case g.markdown:
+		return galleryMarkdown(w, rows)
 	}
 	return galleryTable(w, rows)
 }
@@ -185,38 +190,4 @@ func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
-}
-
-// galleryTable prints one line per row, and below it what a line has no room
-// for.
-func galleryTable(w io.Writer, rows []scenario.GalleryRow) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "LOCK\tFAULTS\tEXPECTED\tFOUND\tTWIN\tFOUND IN TWIN\tOUTCOME")
-	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			r.Lock, strings.Join(scenario.Trials[r.Lock].FaultNames(), ","), list(r.Expected), list(r.Found), r.Twin, list(r.Accused), r.Outcome)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, r := range rows {
-		fmt.Fprintf(w, "\n%s\n", r.Lock)
-		if r.Why != "" {
-			fmt.Fprintf(w, "  %s: %s\n", r.Outcome, r.Why)
-		}
-		for _, id := range slices.Sorted(maps.Keys(r.Untried)) {
-			fmt.Fprintf(w, "  not tried: %s: %s\n", id, r.Untried[id])
-		}
-		if r.Command != "" {
-			fmt.Fprintf(w, "  %s\n", r.Command)
-		}
-	}
-	return nil
-}
-
-func list(ids []string) string {
-	if len(ids) == 0 {
-		return "–"
-	}
-	return strings.Join(ids, " ")
 }

@@ -95,7 +95,8 @@ type Write struct {
 }
 
 // A WriteObserver is told of every write of a child, in the order of arrival,
-// which is the order of the resource. It must not block.
+// which is the order of the resource. While it blocks, the child's further lines
+// wait.
 type WriteObserver interface{ ObserveWrite(Write) }
 
 // A Process is what every locker of this package is besides: a process that

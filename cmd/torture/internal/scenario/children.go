@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/child"
 	"locktorture/workload"
+	"locktorture/workload/history"
 )
 
 // A childLocker is a lock in a process of its own, which writes by itself.
@@ -26,7 +28,7 @@ func (c *client) employ(p childLocker, gate *link.Gate) *workload.Conn {
 	c.mu.Lock()
 	c.proc = p
 	c.mu.Unlock()
-	clerk := &clerk{ledger: c.rig.ledger}
+	clerk := &clerk{ledger: c.rig.ledger, roll: &c.rig.roll}
 	p.ObserveWrites(clerk)
 	return &workload.Conn{
 		Locker: p,
@@ -46,16 +48,63 @@ func (c *client) employ(p childLocker, gate *link.Gate) *workload.Conn {
 // A clerk enters the writes of one child.
 type clerk struct {
 	ledger *workload.Ledger
+	roll   *roll
 	owner  atomic.Value // string
 }
 
-// ObserveWrite implements child.WriteObserver.
+// ObserveWrite implements child.WriteObserver. A child that has been granted a
+// key may write before its client has recorded the grant: the write waits.
 func (k *clerk) ObserveWrite(w child.Write) {
 	owner, _ := k.owner.Load().(string)
+	k.roll.settle(owner)
 	k.ledger.Take(workload.Effect{
 		Key: w.Key, Owner: owner, Fence: w.Fence, Issued: w.Issued,
 		Value: fmt.Sprintf("%s/%s/%d", owner, w.Handle, w.N),
 	})
+}
+
+// A roll knows who has an acquire open, as far as the history tells.
+type roll struct {
+	mu   sync.Mutex
+	open map[string]chan struct{} // by owner; closed when the acquire is recorded as completed
+}
+
+// Event implements history.Sink.
+func (r *roll) Event(e *history.Event) {
+	if e.Op != history.Acquire || e.Process < 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if was := r.open[e.Owner]; was != nil {
+		close(was)
+		delete(r.open, e.Owner)
+	}
+	if e.Kind == history.Invoke {
+		if r.open == nil {
+			r.open = map[string]chan struct{}{}
+		}
+		r.open[e.Owner] = make(chan struct{})
+	}
+}
+
+// settleLimit bounds the wait for a client to record what it was told.
+const settleLimit = 5 * time.Second
+
+// settle waits until owner has no acquire open.
+func (r *roll) settle(owner string) {
+	r.mu.Lock()
+	open := r.open[owner]
+	r.mu.Unlock()
+	if open == nil {
+		return
+	}
+	timer := time.NewTimer(settleLimit)
+	defer timer.Stop()
+	select {
+	case <-open:
+	case <-timer.C:
+	}
 }
 
 func (c *client) process() child.Process {

@@ -5,10 +5,8 @@ import "time"
 // libraryTrials are those of the libraries.
 var libraryTrials = map[string]Trial{
 	"redsync": {
-		Faults: "cut:at=300ms:client=any as victim:minority:for=1400ms," +
-			"pause-client:at=300ms:on=acquire-replied:by=victim:client=victim as asleep:for=400ms," +
-			"ttl-shift:at=300ms:on=bound:by=asleep:client=asleep:swing",
-		Load: "clients=6 keys=1 hold=400ms", Length: 4 * time.Second,
+		Faults: forgetful("1") + "," + forgetful("2") + "," + forgetful("3"),
+		Load:   "clients=6", Length: 6 * time.Second,
 	},
 	"redislock":        {Faults: "slow-reply:at=500ms:on=time:client=all:times=2:every=1700ms:for=1000ms", Load: "keys=1 hold=50ms timeout=2s"},
 	"rueidislock":      {Faults: "partition-client:at=200ms:on=acquire-replied:client=holder:then=250ms:times=2:every=2s:for=1500ms", Load: "clients=3 keys=1 hold=2s renew=true"},

@@ -3,7 +3,7 @@ package scenario
 import "time"
 
 // lostReplies loses what the servers answer, for a moment and to everybody.
-const lostReplies = "response-lost:at=500ms:on=time:client=all:all:times=3:every=1200ms:for=150ms"
+const lostReplies = "response-lost:at=500ms:on=time:client=all:all:times=3:every=1200ms:for=250ms"
 
 // mutantTrials are those of the full lock's mutants.
 var mutantTrials = map[string]Trial{
@@ -13,20 +13,20 @@ var mutantTrials = map[string]Trial{
 	"extend-minority":       {Faults: "cut:at=200ms:on=renewal-due:client=holder:majority:for=2s", Load: "nodes=3 clients=4 keys=1 hold=3s renew=true"},
 	"extend-recreates":      {Faults: "stall:at=200ms:on=renewal-due:then=-60ms:client=holder:all:times=4:every=1s:for=660ms", Load: "clients=2 keys=1 hold=20ms long-hold=0.4 think=120ms timeout=2s", Length: 6 * time.Second},
 	"renew-recreated-count": {Faults: "ttl-shift:at=200ms:on=renewal-due:then=-100ms:majority:times=6:every=800ms", Load: "nodes=3 clients=3 keys=1 hold=15ms long-hold=0.5 think=40ms", Shows: []string{"S6"}, Length: 6 * time.Second},
-	"renew-new-deadline":    {Faults: "request-lost:at=200ms:on=renewal-due:then=-100ms:client=holder:for=3s", Load: "clients=3 keys=1 hold=4s renew=true timeout=4s", TTL: 2 * time.Second, Length: 5 * time.Second},
+	"renew-new-deadline":    {Faults: "request-lost:at=200ms:on=renewal-due:then=-100ms:client=holder:for=3s", Load: "clients=3 keys=1 hold=3500ms renew=true timeout=4s", TTL: 2 * time.Second, Length: 5 * time.Second},
 	"loss-late":             {Faults: "cut:at=200ms:on=renewal-due:client=holder:all:times=2:every=2s:for=1500ms", Load: "clients=3 keys=1 hold=3s renew=true"},
-	"no-undo":               {Faults: "none", Load: "nodes=5 keys=1 hold=20ms slo=gap<1500ms", TTL: 2 * time.Second, Also: []string{Missed}},
-	"release-answered":      {Faults: lostReplies, Load: "keys=1 hold=20ms timeout=200ms slo=gap<1500ms", TTL: 2 * time.Second, Also: []string{Missed}},
-	"timeout-is-refusal":    {Faults: lostReplies, Load: "keys=1 hold=20ms timeout=200ms slo=gap<1500ms", TTL: 2 * time.Second, Also: []string{Missed}},
+	"no-undo":               {Faults: "none", Load: "nodes=5 keys=1 hold=20ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
+	"release-answered":      {Faults: lostReplies, Load: "keys=1 hold=20ms timeout=200ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
+	"timeout-is-refusal":    {Faults: lostReplies, Load: "keys=1 hold=20ms timeout=200ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
 	"timeout-is-grant":      {Faults: "partition-client:at=300ms:on=acquire-sent:times=4:every=900ms:for=600ms", Load: "keys=1 hold=100ms"},
-	"pooled":                {Faults: "latency:at=100ms:client=all:n3:delay=60ms:jitter=10ms:for=4s", Load: "nodes=3 keys=1 hold=5ms think=2ms timeout=500ms slo=gap<1500ms", TTL: 2 * time.Second, Also: []string{Missed}},
+	"pooled":                {Faults: "latency:at=100ms:client=all:n3:delay=60ms:jitter=10ms:for=4s", Load: "nodes=3 keys=1 hold=5ms think=2ms timeout=500ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
 	"token-max":             {Faults: "ring:at=100ms:for=3500ms", Load: "nodes=5 keys=1 hold=5ms"},
 	"token-clock":           {Faults: "none"},
 	"write-back-any-owner":  {Faults: "latency:at=100ms:client=all:all:delay=40ms:jitter=30ms:for=4s,ttl-shift:at=300ms:any:times=30:every=120ms", Load: "nodes=3 keys=1 hold=20ms", Shows: []string{"S4b"}},
 	"amnesia-serves":        {Faults: "kill:empty:at=500ms:on=acquire-replied:swing:times=2:every=1500ms", Load: "keys=1 hold=200ms", Shows: []string{"S1", "S10"}},
 	"amnesia-early-seed":    {Faults: "none", Untried: early},
 	"amnesia-no-seed":       {Faults: "kill:empty:at=1500ms:all", Load: "keys=1 hold=20ms", Length: 5 * time.Second},
-	"reentry-drift":         {Faults: "latency:at=100ms:client=all:store:delay=15ms:for=4s", Load: "mode=reentrant keys=1"},
+	"reentry-drift":         {Faults: "none", Load: "mode=reentrant keys=1", Also: []string{"L5"}},
 	"readers-share-expiry":  {Faults: "none", Load: "mode=rw readers=0.6 keys=1 hold=50ms"},
 	"no-wake-up":            {Faults: "none", Load: "mode=rw readers=0.5 keys=1 hold=20ms wait=2500ms slo=longest_wait<1200ms", Also: []string{Missed}},
 }

@@ -32,6 +32,7 @@ type rig struct {
 	probe   lockimpl.Locker // a client past every link, which contends for nothing
 
 	ledger *workload.Ledger // takes the writes of clients that write by themselves
+	roll   roll             // and says when they are due
 
 	mu       sync.Mutex
 	findings []string // what child processes did against their protocol

@@ -137,7 +137,7 @@ func (s *session) prepare(o Options) (err error) {
 	if s.file, err = historyfile.Create(filepath.Join(s.dir, historyfile.Name), h); err != nil {
 		return err
 	}
-	sinks := []history.Sink{s.file, s.judge, s.watch}
+	sinks := []history.Sink{s.file, s.judge, s.watch, &s.rig.roll}
 	if o.Begin != nil {
 		sinks = append(sinks, o.Begin(Beginning{s.meta, h, s.rig.lock, s.dir, s.rig.why, s.plan, s.judge})...)
 	}
