@@ -32,7 +32,7 @@ func libraries() map[string]Lock {
 		"rueidislock": {
 			About: "rueidislock v1.0.79 (Go): one master, renewed by the library, told by a context", Nodes: 1,
 			Factory:  func(config.Config) lockimpl.Factory { return rueidislock.New() },
-			Expected: []string{"S11", "S1"}, ShownBy: "black-hole the holder's link just before a renewal", CorrectedBy: "single",
+			Expected: []string{"S1"}, ShownBy: "black-hole the holder's link just before a renewal", CorrectedBy: "single",
 		},
 		"redis-py": {
 			About: "redis-py's Lock (Python, a child process), with a timeout", Nodes: 1, Factory: wrapper(python),
