@@ -69,7 +69,7 @@ func NewGalleryRow(l Lock, trials map[string]Trial, seed uint64) GalleryRow {
 		row.Outcome, row.Why = CellUntried, "no trial is laid out for it"
 		return row
 	}
-	row.Faults, row.Load, row.Untried = t.Faults, t.Load, t.Untried
+	row.Faults, row.Load, row.Untried = t.against(l.ID), t.Load, t.Untried
 	stated := t.Shows
 	if stated == nil {
 		stated = slices.Concat(l.Expected, t.Also)
@@ -111,9 +111,21 @@ func (row *GalleryRow) AsStated() bool {
 	return row.Outcome == CellOK || row.Outcome == CellUntried && len(row.Untried) > 0
 }
 
+// against are the faults that lock is played under: those of clocks only when it
+// reads them.
+func (t Trial) against(lock string) string {
+	switch {
+	case t.Clocks == "" || Locks[lock].WithClock == nil:
+		return t.Faults
+	case t.Faults == "none":
+		return t.Clocks
+	}
+	return t.Faults + "," + t.Clocks
+}
+
 // FaultNames are the trial's faults, each once, without how they are aimed.
 func (t Trial) FaultNames() []string {
-	specs, err := faults.Parse(t.Faults)
+	specs, err := faults.Parse(strings.Trim(strings.TrimPrefix(t.Faults, "none")+","+t.Clocks, ","))
 	if err != nil {
 		return []string{t.Faults}
 	}
@@ -129,7 +141,7 @@ func (t Trial) FaultNames() []string {
 // settings are the trial's flags by name, in the order of a command.
 func (t Trial) settings(lock string, seed uint64) [][2]string {
 	all := [][2]string{
-		{"lock", lock}, {"faults", t.Faults}, {"ttl", cmp.Or(t.TTL, trialTTL).String()},
+		{"lock", lock}, {"faults", t.against(lock)}, {"ttl", cmp.Or(t.TTL, trialTTL).String()},
 		{"duration", cmp.Or(t.Length, trialLength).String()},
 	}
 	for word := range strings.FieldsSeq(t.Load) {

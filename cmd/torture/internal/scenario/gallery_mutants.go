@@ -20,6 +20,7 @@ var mutantTrials = map[string]Trial{
 	"timeout-is-refusal":    {Faults: lostReplies, Load: "keys=1 hold=20ms timeout=200ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
 	"timeout-is-grant":      {Faults: "partition-client:at=300ms:on=acquire-sent:times=4:every=900ms:for=600ms", Load: "keys=1 hold=100ms"},
 	"pooled":                {Faults: "latency:at=100ms:client=all:n3:delay=60ms:jitter=10ms:for=4s", Load: "nodes=3 keys=1 hold=5ms think=2ms timeout=500ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
+	"store-accepts-older":   {Faults: lateRelease, Load: "keys=1 hold=100ms"},
 	"token-max":             {Faults: "ring:at=100ms:for=3500ms", Load: "nodes=5 keys=1 hold=5ms"},
 	"token-clock":           {Faults: "none"},
 	"write-back-any-owner":  {Faults: "latency:at=100ms:client=all:all:delay=40ms:jitter=30ms:for=4s,ttl-shift:at=300ms:any:times=30:every=120ms", Load: "nodes=3 keys=1 hold=20ms", Shows: []string{"S4b"}},

@@ -9,6 +9,7 @@ import (
 // A Trial is the load and the faults under which a lock shows its flaw, in the words of the command line, laid over the scenario calm.
 type Trial struct {
 	Faults string        // as --faults takes them
+	Clocks string        // further faults, of clients' clocks: for locks that read them
 	Load   string        // further flags without their dashes: "keys=1 hold=100ms"
 	TTL    time.Duration // trialTTL when zero
 	Length time.Duration // of the main phase; trialLength when zero
@@ -35,6 +36,9 @@ const sameStamp = "a late release frees another's field only when both bear the 
 // lateRelease pauses holders beyond their lease; when they wake up they
 // release. With one busy key somebody else holds it then.
 const lateRelease = "pause-client:for=1100ms"
+
+// wrongClocks sets the clocks of clients ahead, beyond what recipes tolerate.
+const wrongClocks = "client-clock:at=700ms:times=3:every=1s:for=700ms"
 
 // Trials are all trials by lock.
 var Trials = trials(recipeTrials, mutantTrials, libraryTrials)
@@ -64,7 +68,7 @@ var recipeTrials = map[string]Trial{
 	"exists-set":       {Faults: "none"},
 	"setnx-del":        {Faults: "crash-client"},
 	"setnx-expire":     {Faults: "cut:that:on=reply:SETNX:for=300ms,cut:that:on=reply:SET:for=300ms", Load: "clients=4 keys=8"},
-	"getset-timestamp": {Faults: lateRelease, Load: "keys=1 hold=100ms"},
+	"getset-timestamp": {Faults: lateRelease, Clocks: wrongClocks, Load: "keys=1 hold=100ms"},
 	"lua-setnx-expire": {Faults: lateRelease, Load: "keys=1 hold=100ms"},
 	"set-nx-ex-del":    {Faults: lateRelease, Load: "keys=1 hold=100ms"},
 	"token-get-del": {
@@ -88,7 +92,7 @@ var recipeTrials = map[string]Trial{
 	},
 	"rw-two-keys": {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
 	"rw-hash-timestamps": {
-		Faults: "none", Load: "mode=rw readers=0.6 keys=1 hold=50ms",
+		Faults: "none", Clocks: wrongClocks, Load: "mode=rw readers=0.6 keys=1 hold=50ms",
 		Untried: map[string]string{"S5": sameStamp},
 	},
 	"redlock-plain": {

@@ -10,6 +10,7 @@ import (
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/lockimpl"
+	"locktorture/workload/store"
 )
 
 // A Lock is one entry of the catalogue: an implementation under the id by
@@ -20,9 +21,10 @@ type Lock struct {
 	Shelf Shelf
 	Nodes int // masters that it is made for
 
-	Fences     bool // issues fencing tokens: its store is fenced unless a scenario says otherwise
-	Subscribes bool // its waiters hear of releases by pub/sub
-	Unchecked  bool // a successful release does not prove that its owner still held
+	Fences     bool         // issues fencing tokens: its store is fenced unless a scenario says otherwise
+	Subscribes bool         // its waiters hear of releases by pub/sub
+	Store      store.Policy // what its store does with older tokens, where fenced; empty: rejects them
+	Unchecked  bool         // a successful release does not prove that its owner still held
 
 	Factory func(c config.Config) lockimpl.Factory
 	Drift   func(ttl time.Duration) time.Duration // given up of the TTL; nil is none

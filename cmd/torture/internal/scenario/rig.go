@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,7 +117,7 @@ func (r *rig) bootstrap(ctx context.Context) (err error) {
 // policy is what the store does with stale tokens.
 func (r *rig) policy() store.Policy {
 	if fenced(r.cfg, r.lock) {
-		return store.Fenced
+		return cmp.Or(r.lock.Store, store.Fenced)
 	}
 	return store.Unfenced
 }

@@ -9,6 +9,7 @@ import (
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/gallery"
 	"locktorture/lockimpl/mutants"
+	"locktorture/workload/store"
 )
 
 // A Shelf is where a lock of the catalogue stands.
@@ -44,6 +45,7 @@ func catalogue() map[string]Lock {
 		put(id, mutant(m))
 		put(id+twinSuffix, twinOf(m))
 	}
+	put("store-accepts-older", forgivingStore())
 	for id, l := range libraries() {
 		put(id, l)
 	}
@@ -111,5 +113,13 @@ func mutant(m mutants.Mutant) Lock {
 func twinOf(m mutants.Mutant) Lock {
 	l := fullLock("the full lock as "+m.ID+" is configured, without its bug", m.Nodes, m.Twin)
 	l.Shelf, l.LossWithin = ShelfTwin, toldInTime
+	return l
+}
+
+// forgivingStore is the full lock in front of a store with a bug.
+func forgivingStore() Lock {
+	l := fullLock("the lock is sound; the guarded store accepts older tokens", 1, full)
+	l.Shelf, l.Store, l.Expected, l.CorrectedBy = ShelfMutant, store.AcceptOlder, []string{"S2"}, "single"
+	l.ShownBy = "pause the holder beyond the TTL: its late write comes with an older token"
 	return l
 }
