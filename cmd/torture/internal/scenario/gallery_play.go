@@ -17,8 +17,11 @@ import (
 // because this machine was too busy.
 const attempts = 3
 
-// A Player plays one run; alone, with no other run beside it.
-type Player func(ctx context.Context, c config.Config, alone bool) (*reports.Run, error)
+// A Player plays one run.
+type Player func(ctx context.Context, c config.Config) (*reports.Run, error)
+
+// A Stage plays one run of several; alone, with no other run beside it.
+type Stage func(ctx context.Context, c config.Config, alone bool) (*reports.Run, error)
 
 // rounds is how often a row is played at most: what a trial does not show on
 // one seed it may show on the next, and its twin is played as often.
@@ -27,7 +30,7 @@ const rounds = 3
 // Exhibit plays t against row's lock and against its twin, on seed and, while
 // something is missing, on the seeds that follow, and judges the row. Whatever
 // goes wrong is in the row.
-func (row *GalleryRow) Exhibit(ctx context.Context, t Trial, seed uint64, play Player) {
+func (row *GalleryRow) Exhibit(ctx context.Context, t Trial, seed uint64, play Stage) {
 	var found, twin []string
 	for row.Rounds < rounds {
 		row.Rounds++
@@ -76,7 +79,7 @@ type sentence struct {
 }
 
 // convict plays the trial against lock until its run can be judged.
-func (row *GalleryRow) convict(ctx context.Context, t Trial, lock string, seed uint64, play Player) (s sentence) {
+func (row *GalleryRow) convict(ctx context.Context, t Trial, lock string, seed uint64, play Stage) (s sentence) {
 	s.lock = lock
 	c, err := t.Config(lock, seed)
 	if err != nil {
