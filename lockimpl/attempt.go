@@ -35,6 +35,7 @@ type attempt struct {
 	over  atomic.Bool
 
 	mu      sync.Mutex
+	asked   uint64 // nodes that the attempt has been sent to, as bits
 	slots   []slot
 	token   int64 // T: 0 until a quorum granted
 	seen    int64 // highest value seen
@@ -78,18 +79,10 @@ func (l *Lock) attempt(ctx context.Context, k *keySet, r request) (*lease, error
 // run sends the attempt and waits for its decision.
 func (a *attempt) run(ctx context.Context) (*lease, error) {
 	l := a.l
-	for i := range a.slots {
-		l.nodes[i].Send(&a.slots[i])
-	}
-	limit := time.NewTimer(a.limit())
-	defer limit.Stop()
-	select {
-	case <-a.done:
-	case <-limit.C:
-		a.giveUp(errTimeout)
-	case <-ctx.Done():
-		a.giveUp(ctx.Err())
-	}
+	l.active.Add(1)
+	a.send(ctx)
+	a.await(ctx)
+	l.active.Add(-1)
 	if a.err != nil {
 		return a.failed()
 	}
@@ -101,6 +94,24 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 		return nil, fmt.Errorf("acquire %s: decided too late: %w", a.k.name, ErrNoQuorum)
 	}
 	return newLease(a), nil
+}
+
+// await waits for the decision.
+func (a *attempt) await(ctx context.Context) {
+	select {
+	case <-a.done:
+		return
+	default:
+	}
+	limit := time.NewTimer(a.limit())
+	defer limit.Stop()
+	select {
+	case <-a.done:
+	case <-limit.C:
+		a.giveUp(errTimeout)
+	case <-ctx.Done():
+		a.giveUp(ctx.Err())
+	}
 }
 
 // limit bounds an attempt: a later grant would be of no use.
@@ -205,9 +216,13 @@ func (s *slot) Answer(r node.Reply) {
 	a.mu.Lock()
 	s.take(r)
 	raise := a.advance(s)
+	hedge := a.needsMore(s)
 	a.mu.Unlock()
 	for _, call := range raise {
 		a.l.nodes[call.i].Send(call)
+	}
+	if hedge {
+		a.sendRest()
 	}
 }
 

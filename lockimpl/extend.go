@@ -70,6 +70,7 @@ func (e *lease) newRound(ttl time.Duration) *round {
 	if t := r.start.Add(ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
 		e.expires = t
 	}
+	e.a.sendRest()
 	e.l.work.add(len(r.calls))
 	for i := range r.calls {
 		r.calls[i] = renewCall{round: r, i: i}
@@ -111,7 +112,12 @@ func (e *lease) conclude(r *round, cause error) error {
 		return nil
 	case bugs.LateLoss && !e.ended && extended < quorum && time.Now().Before(e.until.Add(e.ttl)):
 		return fmt.Errorf("extend %s: %w", e.a.k.name, errUnknown)
-	case !e.alive(), gone > len(e.l.nodes)-e.l.quorum && extended < quorum:
+	case gone > len(e.l.nodes)-e.l.quorum && extended < quorum:
+		// What is left of it stays until its release or its end: nobody else is
+		// let in before the deadline that the holder was told.
+		e.end()
+		return fmt.Errorf("extend %s: %w", e.a.k.name, ErrLost)
+	case !e.alive():
 		e.end()
 		e.giveBack()
 		return fmt.Errorf("extend %s: %w", e.a.k.name, ErrLost)

@@ -134,10 +134,22 @@ func (e *lease) lose() {
 
 // giveBack sends the release, once. mu is held.
 func (e *lease) giveBack() {
-	if e.released == nil {
-		e.released = e.a.releaseBy(e.expires)
+	if e.putBack() {
+		for _, n := range e.l.nodes {
+			n.FlushBy()
+		}
 		e.l.lines.poke(e.a.k.name)
 	}
+}
+
+// putBack puts the release to the nodes and reports whether it has not been
+// sent before. mu is held.
+func (e *lease) putBack() bool {
+	if e.released != nil {
+		return false
+	}
+	e.released = e.a.releaseBy(e.expires)
+	return true
 }
 
 // Release implements Lease. It goes to every node that may hold a part of the
@@ -150,9 +162,18 @@ func (e *lease) Release(ctx context.Context) error {
 		e.kept = e.alive()
 	}
 	e.end()
-	e.giveBack()
+	first := e.putBack()
 	released, kept := e.released, e.kept
 	e.mu.Unlock()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	e.l.active.Add(1)
+	defer e.l.active.Add(-1)
+	if first {
+		e.l.lines.poke(e.a.k.name)
+		e.l.flush(ctx, e.l.everyNode(), released.done, true)
+	}
 	if err := released.wait(ctx); err != nil || kept {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,6 +25,9 @@ type Lock struct {
 	nodeKey string
 	quorum  int
 
+	eager  bool         // every node is asked at once
+	active atomic.Int64 // attempts and releases that somebody waits for
+
 	known  atomic.Int64 // highest token seen, a hint for the next one
 	serial atomic.Uint64
 	work   tracker            // calls in the background: stragglers, undo, release
@@ -37,13 +41,14 @@ type Lock struct {
 	randMu sync.Mutex
 	rand   *rand.Rand // spreads retries
 
-	lines     lines
-	holdings  holdings
-	intents   intents
-	listeners []listener
-	ears      atomic.Int32  // nodes that have been heard
-	hears     chan struct{} // closed when they are a quorum
-	admission []admission
+	stragglers stragglers
+	lines      lines
+	holdings   holdings
+	intents    intents
+	listeners  []listener
+	ears       atomic.Int32  // nodes that have been heard
+	hears      chan struct{} // closed when they are a quorum
+	admission  []admission
 }
 
 // New returns a client of nodes. It connects when it is first used; a single
@@ -83,9 +88,10 @@ func NewPlanted(nodes []Node, cfg Config, bugs plant.Bugs) (*Lock, error) {
 		l.nodes = append(l.nodes, node.New(node.Config{
 			Name: n.Name, Addr: n.Addr, Dial: n.Dial,
 			Timeout: cfg.NodeTimeout, Username: cfg.Username, Password: cfg.Password,
-			Unordered: bugs.Unordered,
+			Unordered: bugs.Unordered, Direct: len(nodes) == 1,
 		}))
 	}
+	l.eager = len(nodes) == 1 || !reflect.ValueOf(bugs).IsZero()
 	if bugs.Quorum > 0 {
 		l.quorum = bugs.Quorum
 	}

@@ -3,6 +3,7 @@ package lockimpl
 import (
 	"context"
 	"fmt"
+	"math/bits"
 	"sync"
 	"time"
 
@@ -19,7 +20,8 @@ func (l *Lock) tombTTL() time.Duration { return l.cfg.MaxTTL + 2*l.cfg.NodeTimeo
 const retryRelease = 50 * time.Millisecond
 
 // A release gives back what an attempt has on the nodes. It goes to each node
-// on which something of the attempt's can be, behind the acquire that took it.
+// on which something of the attempt's can be, behind the acquire that took it;
+// nodes that were not asked yet will not be.
 type release struct {
 	a       *attempt
 	expires time.Time // by then every key of the attempt has gone by itself
@@ -39,20 +41,28 @@ type releaseCall struct {
 }
 
 // undo ends the attempt and sends its release. It does not wait.
-func (a *attempt) undo() *release { return a.releaseBy(a.start.Add(a.r.ttl)) }
+func (a *attempt) undo() *release {
+	r := a.releaseBy(a.start.Add(a.r.ttl))
+	for _, n := range a.l.nodes {
+		n.FlushBy()
+	}
+	return r
+}
 
+// releaseBy puts the release to every node that was asked; a Flush sends it.
 func (a *attempt) releaseBy(expires time.Time) *release {
 	a.mu.Lock()
 	a.over.Store(true)
+	asked := a.asked
 	a.mu.Unlock()
-	r := &release{
-		a: a, expires: expires, done: make(chan struct{}),
-		calls: make([]releaseCall, len(a.slots)), open: len(a.slots),
-	}
-	a.l.work.add(len(r.calls))
-	for i := range r.calls {
-		r.calls[i] = releaseCall{r, i}
-		a.l.nodes[i].Send(&r.calls[i])
+	n := bits.OnesCount64(asked)
+	r := &release{a: a, expires: expires, done: make(chan struct{}), calls: make([]releaseCall, 0, n), open: n}
+	a.l.work.add(n)
+	for i := range a.slots {
+		if asked>>i&1 == 1 {
+			r.calls = append(r.calls, releaseCall{r, i})
+			a.l.nodes[i].Put(&r.calls[len(r.calls)-1])
+		}
 	}
 	return r
 }
@@ -149,19 +159,7 @@ func (c *releaseCall) count(deleted, unsure bool) {
 // now, ErrLost when it cannot have been, and another error when too few nodes
 // answered.
 func (r *release) wait(ctx context.Context) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	limit := time.NewTimer(r.a.l.cfg.NodeTimeout)
-	defer limit.Stop()
-	var cause error
-	select {
-	case <-r.done:
-	case <-limit.C:
-		cause = errTimeout
-	case <-ctx.Done():
-		cause = ctx.Err()
-	}
+	cause := r.await(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch quorum := r.a.l.quorum; {
@@ -172,5 +170,24 @@ func (r *release) wait(ctx context.Context) error {
 	default:
 		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",
 			r.a.k.name, r.deleted, quorum, joined(errUnknown, cause))
+	}
+}
+
+// await returns nil when the release has ended.
+func (r *release) await(ctx context.Context) error {
+	select {
+	case <-r.done:
+		return nil
+	default:
+	}
+	limit := time.NewTimer(r.a.l.cfg.NodeTimeout)
+	defer limit.Stop()
+	select {
+	case <-r.done:
+		return nil
+	case <-limit.C:
+		return errTimeout
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

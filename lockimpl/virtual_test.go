@@ -26,7 +26,9 @@ func take(t *testing.T, l *lockimpl.Lock, key string, ttl time.Duration) lockimp
 // warm opens the client's connections and waits until nothing moves.
 func warm(t *testing.T, l *lockimpl.Lock) {
 	t.Helper()
-	if err := take(t, l, "warm", time.Second).Release(t.Context()); err != nil {
+	lease := take(t, l, "warm", time.Second)
+	time.Sleep(5 * time.Millisecond) // until every node has been asked
+	if err := lease.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	synctest.Wait()
@@ -119,6 +121,7 @@ func TestLostReplyLeavesNoKey(t *testing.T) {
 					}
 					done <- err
 				}()
+				time.Sleep(5 * time.Millisecond) // until every node has been asked
 				synctest.Wait()
 				if on := w.LeaseKeys(l, "k"); len(on) != 3 {
 					t.Fatalf("the request was executed on servers %v only", on)

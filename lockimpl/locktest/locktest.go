@@ -5,6 +5,7 @@ package locktest
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -94,7 +95,7 @@ func refused(t *testing.T, l lockimpl.Locker, cfg Config) {
 // eventually acquires a key that is about to be free.
 func eventually(t *testing.T, l lockimpl.Locker, cfg Config) lockimpl.Lease {
 	t.Helper()
-	for deadline := time.Now().Add(5*cfg.TTL + 5*time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(10*cfg.TTL + 60*time.Second); ; time.Sleep(pause()) {
 		lease, err := l.Acquire(t.Context(), t.Name(), cfg.TTL)
 		if err == nil {
 			return lease
@@ -104,6 +105,10 @@ func eventually(t *testing.T, l lockimpl.Locker, cfg Config) lockimpl.Lease {
 		}
 	}
 }
+
+// pause is drawn at random, so that those who try do not keep getting in each
+// other's way.
+func pause() time.Duration { return time.Duration(1+rand.IntN(20)) * time.Millisecond }
 
 func badRequests(t *testing.T, cfg Config) {
 	l := open(t, cfg)

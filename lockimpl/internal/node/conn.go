@@ -26,6 +26,8 @@ type conn struct {
 	limit time.Duration // for an answer
 
 	unsent atomic.Bool // nothing of the batch in flight could be written
+	yield  atomic.Bool // whoever waits for a reply is asked to give up reading
+	polite bool        // the present reader may be asked
 }
 
 // clock is the time since the connection was opened in nanoseconds, never 0.
@@ -54,6 +56,9 @@ func (c *conn) Read(b []byte) (int, error) {
 		if n > 0 || err == nil || !isTimeout(err) {
 			return n, err
 		}
+		if c.yield.Swap(false) && c.polite {
+			return 0, errInterrupted
+		}
 		switch due, now := c.due.Load(), c.clock(); {
 		case due == 0:
 			c.armed.Store(0)
@@ -67,6 +72,23 @@ func (c *conn) Read(b []byte) (int, error) {
 			return 0, err
 		}
 	}
+}
+
+var errInterrupted = errors.New("reading interrupted")
+
+// interrupt makes awaitByte return.
+func (c *conn) interrupt() {
+	c.yield.Store(true)
+	_ = c.SetReadDeadline(c.base)
+}
+
+// awaitByte returns when a reply has begun to arrive, or has been interrupted.
+// Nothing is taken from the stream.
+func (c *conn) awaitByte() error {
+	c.polite = true
+	_, err := c.br.Peek(1)
+	c.polite = false
+	return err
 }
 
 // open dials and learns who is at the other end. It hands the server the

@@ -1,8 +1,10 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -10,26 +12,49 @@ import (
 // loop makes connections when they are needed and reads what they answer.
 func (n *Node) loop() {
 	for n.ctx.Err() == nil {
-		n.mu.Lock()
-		idle := len(n.queue) == 0
-		if idle {
-			n.busy = false
-		}
-		n.mu.Unlock()
-		if idle {
+		c, wanted := n.duty()
+		switch {
+		case !wanted:
 			select {
 			case <-n.wake:
 			case <-n.ctx.Done():
 			}
-			continue
+		case c != nil:
+			n.read(c)
+		default:
+			c, err := n.connect()
+			if err != nil {
+				n.fail(err)
+				continue
+			}
+			n.adopt(c)
 		}
-		c, err := n.connect()
-		if err != nil {
-			n.fail(err)
-			continue
-		}
-		n.serve(c)
 	}
+}
+
+// duty says what the node's goroutine has to do: read from a connection, make
+// one (nil), or nothing.
+func (n *Node) duty() (c *conn, wanted bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case n.driven:
+		return nil, false
+	case n.conn != nil:
+		return n.conn, n.busy || !n.cfg.Direct
+	case !n.busy:
+		return nil, false
+	case len(n.queue) == 0:
+		n.rest()
+		return nil, false
+	}
+	return nil, true
+}
+
+// rest notes that nothing is under way. mu is held.
+func (n *Node) rest() {
+	n.busy = false
+	n.since.Store(0)
 }
 
 // connect opens a connection, or answers from memory right after a failure.
@@ -46,8 +71,8 @@ func (n *Node) connect() (*conn, error) {
 	return c, nil
 }
 
-// serve uses a connection until it breaks.
-func (n *Node) serve(c *conn) {
+// adopt takes a new connection into use.
+func (n *Node) adopt(c *conn) {
 	n.mu.Lock()
 	if n.closed {
 		n.mu.Unlock()
@@ -56,14 +81,77 @@ func (n *Node) serve(c *conn) {
 	}
 	n.conn = c
 	n.launch()
-	var err error
-	for err == nil {
-		var r Reply
-		if r, err = readReply(c.br); err == nil {
+}
+
+// read delivers replies until the connection breaks; or, when an idle
+// connection is to be left unread, until all are there.
+func (n *Node) read(c *conn) {
+	for {
+		r, err := readReply(c.br)
+		if err == nil {
 			err = n.deliver(r)
 		}
+		if err != nil {
+			n.broken(c, err)
+			return
+		}
+		if n.cfg.Direct && n.idle() {
+			return
+		}
 	}
-	n.broken(c, err)
+}
+
+func (n *Node) idle() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !n.busy
+}
+
+// Drive reads replies in the place of the node's goroutine until done is
+// closed, ctx has ended or the connection is broken.
+func (n *Node) Drive(ctx context.Context, done <-chan struct{}) {
+	n.mu.Lock()
+	c := n.conn
+	n.mu.Unlock()
+	if c != nil {
+		if ctx.Done() != nil {
+			stop := context.AfterFunc(ctx, c.interrupt)
+			defer stop()
+		}
+		n.drive(c, done)
+	}
+	n.mu.Lock()
+	n.driven = false
+	handOver := n.busy
+	n.mu.Unlock()
+	if handOver {
+		n.nudge()
+	}
+}
+
+func (n *Node) drive(c *conn, done <-chan struct{}) {
+	for !n.idle() {
+		err := c.awaitByte()
+		if errors.Is(err, errInterrupted) {
+			return
+		}
+		var r Reply
+		if err == nil {
+			r, err = readReply(c.br)
+		}
+		if err == nil {
+			err = n.deliver(r)
+		}
+		if err != nil {
+			n.broken(c, err)
+			return
+		}
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
 }
 
 var writers = sync.Pool{New: func() any { return new(Writer) }}
@@ -94,9 +182,12 @@ func (n *Node) launch() {
 	rest := copy(n.queue, n.queue[taken:])
 	clear(n.queue[rest:])
 	n.queue = n.queue[:rest]
-	n.busy = len(n.flight) > 0
-	if n.busy {
+	if len(n.flight) > 0 {
+		n.busy = true
 		c.await()
+		n.since.Store(n.clock())
+	} else {
+		n.rest()
 	}
 	out := w.buf
 	n.mu.Unlock()
@@ -118,7 +209,7 @@ func (n *Node) launch() {
 var errUnasked = errors.New("a reply to nothing that was asked")
 
 // deliver hands a reply to its call. After the last one of a batch it sends
-// the next batch.
+// the next batch; those who had a reply get to run before that, and may join.
 func (n *Node) deliver(r Reply) error {
 	n.mu.Lock()
 	if n.next >= len(n.flight) {
@@ -127,7 +218,7 @@ func (n *Node) deliver(r Reply) error {
 	}
 	e := n.flight[n.next]
 	n.next++
-	last := n.next == len(n.flight)
+	size, last := len(n.flight), n.next == len(n.flight)
 	var se ServerError
 	repeat := errors.As(r.Err, &se) && se.Code() == "NOSCRIPT" && !e.eval
 	if repeat {
@@ -136,11 +227,10 @@ func (n *Node) deliver(r Reply) error {
 	}
 	if last {
 		n.conn.due.Store(0)
+		n.timed()
 		n.putBack()
-		n.launch()
-	} else {
-		n.mu.Unlock()
 	}
+	n.mu.Unlock()
 	if !repeat {
 		r.Fate, r.Doubt = e.fate(r.Fate), e.resent
 		if r.Err == nil {
@@ -148,7 +238,24 @@ func (n *Node) deliver(r Reply) error {
 		}
 		e.call.Answer(r)
 	}
+	if last {
+		if size > 1 {
+			runtime.Gosched()
+		}
+		n.mu.Lock()
+		n.launch()
+	}
 	return nil
+}
+
+// timed notes how long the batch took. mu is held.
+func (n *Node) timed() {
+	now := n.clock()
+	took := now - n.since.Load()
+	if took > int64(slowAfter) {
+		n.shun.Store(now + int64(shunFor))
+	}
+	n.trip.Store(n.trip.Load() + (took-n.trip.Load())/8)
 }
 
 // putBack queues what has to be sent again before everything that came after
@@ -183,7 +290,12 @@ func (n *Node) broken(c *conn, cause error) {
 	clear(n.flight)
 	n.flight, n.next = n.flight[:0], 0
 	n.putBack()
-	n.busy = len(n.queue) > 0
+	n.shun.Store(n.clock() + int64(shunFor))
+	if len(n.queue) > 0 {
+		n.busy = true
+	} else {
+		n.rest()
+	}
 	n.mu.Unlock()
 	for _, e := range lost {
 		e.fail(cause, FateUnknown)

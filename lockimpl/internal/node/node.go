@@ -6,9 +6,11 @@
 //
 // It speaks the Redis protocol itself, since a client's pool hides what has to
 // be known here: on which connection a command is written, to which server
-// process that leads, and whether anything of it was sent. A call to an idle
-// node is written by its caller; the replies are read by the node's goroutine,
-// which also notices at once when the connection breaks.
+// process that leads, and whether anything of it was sent. A batch for an idle
+// node is written by a caller (Put, Flush); the replies are read by the node's
+// goroutine, which also notices at once when the connection breaks. With
+// Config.Direct a caller whose call is alone reads its reply itself (Drive),
+// which saves two switches of goroutines.
 package node
 
 import (
@@ -24,6 +26,9 @@ const (
 	maxBatch = 512     // calls in one batch
 	maxQueue = 1 << 14 // calls waiting for the next one
 	coolOff  = 10 * time.Millisecond
+
+	slowAfter = 2 * time.Millisecond   // an exchange that takes longer …
+	shunFor   = 100 * time.Millisecond // … makes a node count as slow for so long
 )
 
 // ErrClosed answers calls to a closed Node.
@@ -46,6 +51,9 @@ type Config struct {
 	// Unordered gives every call a goroutine and a connection of its own, as
 	// pooled clients do: calls then overtake each other.
 	Unordered bool
+
+	// Direct leaves an idle connection unread, so that a caller can drive it.
+	Direct bool
 }
 
 // A Call is one script execution asked of a node. Encode and Wanted run while
@@ -93,6 +101,10 @@ type Node struct {
 
 	record atomic.Pointer[string] // admission record of the server, as last seen
 	stop   context.CancelFunc
+	base   time.Time    // origin of the times below
+	since  atomic.Int64 // when what is under way began (ns), 0: nothing is
+	shun   atomic.Int64 // until when the node counts as slow (ns)
+	trip   atomic.Int64 // moving mean of what a batch takes (ns)
 
 	mu      sync.Mutex
 	queue   []entry
@@ -101,6 +113,7 @@ type Node struct {
 	again   []entry // of the batch, to be sent once more
 	conn    *conn   // nil while there is none
 	busy    bool    // a batch is in flight, or a connection is being made
+	driven  bool    // a caller reads the replies
 	started bool
 	closed  bool
 
@@ -110,7 +123,7 @@ type Node struct {
 
 // New returns a Node that connects when it is first used.
 func New(cfg Config) *Node {
-	n := &Node{cfg: cfg, wake: make(chan struct{}, 1)}
+	n := &Node{cfg: cfg, wake: make(chan struct{}, 1), base: time.Now()}
 	n.record.Store(new(string))
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	if n.cfg.Dial == nil {
@@ -125,30 +138,59 @@ func (n *Node) Name() string { return n.cfg.Name }
 // Send queues c, or writes it at once when nothing is in flight. It never
 // waits for the server.
 func (n *Node) Send(c Call) {
+	if n.Put(c) {
+		n.FlushBy()
+	}
+}
+
+// Put queues c and reports whether it takes a Flush to have it sent. Whoever
+// puts calls to several nodes, or beside other goroutines, gives these a
+// chance to join the batch before the Flush.
+func (n *Node) Put(c Call) (idle bool) {
 	n.mu.Lock()
 	switch {
 	case n.closed:
 		n.mu.Unlock()
 		entry{call: c}.fail(ErrClosed, FateNone)
-		return
+		return false
 	case len(n.queue) >= maxQueue:
 		n.mu.Unlock()
 		entry{call: c}.fail(errFull, FateNone)
-		return
+		return false
 	case n.cfg.Unordered:
 		n.wg.Go(func() { n.alone(c) })
 		n.mu.Unlock()
-		return
+		return false
 	}
 	n.queue = append(n.queue, entry{call: c})
-	if n.busy {
+	idle = !n.busy
+	n.mu.Unlock()
+	return idle
+}
+
+// Flush writes what is queued when nothing is in flight. When it reports true
+// the caller must Drive the node.
+func (n *Node) Flush() (drive bool) { return n.flush(true) }
+
+// FlushBy is Flush for those who leave the reading to the node.
+func (n *Node) FlushBy() { n.flush(false) }
+
+func (n *Node) flush(mayDrive bool) (drive bool) {
+	n.mu.Lock()
+	if n.busy || len(n.queue) == 0 || n.closed {
 		n.mu.Unlock()
-		return
+		return false
 	}
 	n.busy = true
+	n.since.Store(n.clock())
 	if n.conn != nil {
+		drive = n.cfg.Direct && mayDrive && len(n.queue) == 1
+		n.driven = drive
 		n.launch() // unlocks
-		return
+		if n.cfg.Direct && !drive {
+			n.nudge()
+		}
+		return drive
 	}
 	if !n.started {
 		n.started = true
@@ -156,6 +198,22 @@ func (n *Node) Send(c Call) {
 	}
 	n.mu.Unlock()
 	n.nudge()
+	return false
+}
+
+// clock is the time since the node was made in nanoseconds, never 0.
+func (n *Node) clock() int64 { return int64(time.Since(n.base)) + 1 }
+
+// RoundTrip returns how long a batch took lately, from its sending to its last
+// reply.
+func (n *Node) RoundTrip() time.Duration { return time.Duration(n.trip.Load()) }
+
+// Slow reports whether the node keeps its callers waiting, or did a moment
+// ago.
+func (n *Node) Slow() bool {
+	now := n.clock()
+	since := n.since.Load()
+	return since > 0 && now-since > int64(slowAfter) || now < n.shun.Load()
 }
 
 func (n *Node) nudge() {
@@ -186,7 +244,9 @@ func (n *Node) Close() error {
 func (n *Node) fail(err error) {
 	n.mu.Lock()
 	rest := n.queue
-	n.queue, n.busy = nil, false
+	n.queue = nil
+	n.rest()
+	n.shun.Store(n.clock() + int64(shunFor))
 	n.mu.Unlock()
 	for _, e := range rest {
 		e.fail(err, FateNone)

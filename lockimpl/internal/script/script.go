@@ -38,7 +38,6 @@ var (
 
 	Hello = load("hello")
 	Admit = load("admit")
-	Floor = load("floor")
 )
 
 // All returns every script.
@@ -46,7 +45,7 @@ func All() []*Script {
 	return []*Script{
 		Acquire, Raise, Renew, GiveBack, Release, Wait, Leave,
 		AcquireShared, RaiseShared, RenewShared, ReleaseShared,
-		Hello, Admit, Floor,
+		Hello, Admit,
 	}
 }
 
