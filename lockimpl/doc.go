@@ -22,23 +22,47 @@
 // M: no two holders at once, before their deadlines. T: of two grants of a
 // key, one after the other, the later has the higher token, and no token is
 // granted twice (readers share theirs). L: when messages stop, leases end and
-// a majority is there, somebody can acquire. Behind each line stands a test.
+// a majority is there, somebody can acquire.
 //
-//	what happens                       M            T            L            test
-//	requests or replies lost,          yes          yes          yes, after   TestLostReplyLeavesNoKey,
-//	delayed, sent twice; partial                                 one TTL      TestCancelledAcquireLeavesNoKey,
-//	grants; a minority away                                                   TestBlackHoledNodeCostsNothingButItsVote
-//	a holder pauses or dies            until its    yes          yes, after   TestLeaseEndsByLocalTimerWhateverTheNetworkDoes,
-//	                                   deadline                  one TTL      TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds
-//	a node's clock jumps ahead         no           yes          yes          TestClockJumpsAndPausesKeepTokensGrowing
-//	the clients' clocks differ         yes          yes          yes          mutant token-clock and its twin
-//	nodes lose everything, one after   yes          yes          yes          TestEmptyNodesOneAfterTheOtherKeepTokensGrowing,
-//	another; a quorum stays admitted                                          mutants amnesia-* and their twins
-//	a majority loses everything        yes          by clock     after the    TestEmptyMajorityComesBackWithinAQuarantine
-//	                                                             quarantine
-//	a single master loses everything,  yes          by clock     after the    TestEmptySingleNodeComesBackWithinAQuarantine
-//	or fails over to a stale replica                             quarantine
-//	fence keys evicted or deleted      yes          no           yes          not detectable
+//	 #  what happens                             M          T         L
+//	 1  requests or replies lost, delayed,       yes        yes       after one TTL
+//	    sent twice; partial grants
+//	 2  a minority of nodes away or silent       yes        yes       yes
+//	 3  a holder pauses or dies                  until its  yes       after one TTL
+//	                                             deadline
+//	 4  a node's clock jumps ahead               no         yes       yes
+//	 5  the clients' clocks differ               yes        yes       yes
+//	 6  nodes lose everything, one after         yes        yes       yes
+//	    another; a quorum stays admitted
+//	 7  a majority loses everything              yes        by clock  after the quarantine
+//	 8  a single master loses everything, or     yes        by clock  after the quarantine
+//	    fails over to a stale replica
+//	 9  quorum 4 of 5: two nodes lose            yes        yes       with one node down
+//	    everything, without any remedy
+//	10  servers that load, are demoted, busy,    yes        yes       when they serve again
+//	    out of memory, or forget scripts
+//	11  many clients contend for one key         yes        yes       yes
+//	12  fence keys evicted or deleted            yes        no        yes; not detectable
+//
+// Behind each row stand tests:
+//
+//   - 1: TestLostReplyLeavesNoKey, TestCancelledAcquireLeavesNoKey, TestLockFollowsItsModel
+//   - 2: TestBlackHoledNodeCostsNothingButItsVote, TestNodeThatComesBackIsUsedAtOnce
+//   - 3: TestLeaseEndsByLocalTimerWhateverTheNetworkDoes,
+//     TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds
+//   - 4: TestClockJumpsAndPausesKeepTokensGrowing
+//   - 5: TestEveryMutantIsCaughtAndItsTwinIsNot (token-clock)
+//   - 6: TestEmptyNodesOneAfterTheOtherKeepTokensGrowing,
+//     TestEveryMutantIsCaughtAndItsTwinIsNot (amnesia-serves, amnesia-no-seed, amnesia-early-seed),
+//     TestLeaseThatNodesForgotKeepsOthersOutUntilItsDeadline
+//   - 7: TestEmptyMajorityComesBackWithinAQuarantine, TestBootstrapRefusesASetThatLostSomething
+//   - 8: TestEmptySingleNodeComesBackWithinAQuarantine
+//   - 9: TestQuorumOfFourOutlivesTwoNodesThatForget, TestQuorumOfFourNeedsFourNodes
+//   - 10: TestServersThatRefuseForAWhile, TestServerWithoutMemoryLetsLeasesBeReleased,
+//     TestServerThatForgetsItsScriptsIsTaughtThem, TestDemotedServerServesNobody,
+//     TestBusyServerDelaysAndLeavesNothing
+//   - 11: TestNoKeyIsLeftAndHandOffsGoOnUnderContention, TestWaitersTakeTurns,
+//     TestSeveralKeysAreTakenWithoutDeadlock, TestFairWaitersAreServedInTheirOrder
 //
 // "By clock": as long as some node's clock is ahead of every token issued,
 // that is, was not set back by more than the outage. M assumes that clocks run
@@ -84,6 +108,15 @@
 // (AcquireFair). Over a quorum two waiters that began within the error of
 // their clocks may change places; that is all that can be promised there
 // without agreement among the nodes.
+//
+// # What goes over the wire
+//
+// One script per node takes the lock and issues the token. An attempt asks a
+// quorum of nodes first, the same for all clients of a key, and the others as
+// soon as one of these does not grant, or a little later: a section that is
+// over by then costs three nodes of five and no split votes. Whatever is to
+// go to one node at one time goes out in one write, and no command of a client
+// overtakes another of its own.
 //
 // # What it asks of the servers
 //

@@ -142,6 +142,7 @@ func (w *World) Take(l *lockimpl.Lock, key string, ttl time.Duration) lockimpl.L
 	if err != nil {
 		w.t.Fatalf("acquire %s: %v", key, err)
 	}
+	time.Sleep(5 * time.Millisecond) // until every node has been asked
 	synctest.Wait()
 	return lease
 }
