@@ -17,7 +17,7 @@ import (
 // Names of the files of a night.
 const (
 	NightFile = "night.json"  // in the night's own folder
-	TrendFile = "trend.jsonl" // beside the nights: one Night a line, oldest first
+	TrendFile = "trend.jsonl" // beside the nights: one Night a line, oldest first; empty lines mean nothing
 	NightRuns = "runs"        // in the night's own folder: a run directory per cell
 )
 
@@ -149,7 +149,8 @@ func AppendTrend(nights string, n *Night) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", TrendFile, err)
 	}
-	_, err = f.Write(append(line, '\n'))
+	// A line that a crash cut short must not swallow this one: it may lack its end.
+	_, err = fmt.Fprintf(f, "\n%s\n", line)
 	return cmp.Or(err, f.Close())
 }
 

@@ -92,6 +92,12 @@ func TestNightSaysWhatChanged(t *testing.T) {
 	if err != nil || last == nil || last.Commit != "aaaa" {
 		t.Fatalf("%+v, %v", last, err)
 	}
+	if err := AppendTrend(dir, before); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := os.ReadFile(filepath.Join(dir, TrendFile)); err != nil || strings.Count(string(raw), "\n{\"schema\":1,\"version\"") != 2 {
+		t.Errorf("%v\n%s", err, raw)
+	}
 	now := &Night{Version: "0.1.0", Commit: "bbbb", Testbed: "process", Cells: []NightCell{
 		cell("redlock", "calm", UnderTest, checker.Fail, "S1"), cell("single", "calm", UnderTest, checker.Pass), cell("fresh", "calm", UnderTest, checker.Pass),
 	}}
