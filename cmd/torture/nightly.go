@@ -197,7 +197,7 @@ func (n *nightlyCommand) spent(ctx context.Context, d time.Duration) string {
 }
 
 func (n *nightlyCommand) player(night *reports.Night) scenario.Player {
-	return func(ctx context.Context, c config.Config, _ bool) (*reports.Run, error) {
+	return func(ctx context.Context, c config.Config) (*reports.Run, error) {
 		r, err := scenario.Run(ctx, c, scenario.Options{Version: version, Commit: revision(), Argv: os.Args})
 		if r != nil && r.Meta.Testbed.Version != "" {
 			night.Testbed = r.Meta.Testbed.Name + ", " + r.Meta.Testbed.Version

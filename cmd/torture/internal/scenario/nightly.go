@@ -226,7 +226,7 @@ func PlayCell(ctx context.Context, c *NightCell, play Player) {
 	}
 	for c.Tries < tries && ctx.Err() == nil {
 		c.Tries++
-		r, err := play(ctx, c.Config, true)
+		r, err := play(ctx, c.Config)
 		if err != nil {
 			c.Verdict, c.Counts, c.Headline = checker.HarnessError, checker.HarnessError, err.Error()
 			return

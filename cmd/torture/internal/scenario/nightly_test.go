@@ -121,7 +121,7 @@ func TestPlayCell(t *testing.T) {
 			cell := NightCell{NightCell: reports.NightCell{Lock: c.lock, Scenario: "calm", Seed: 1, Role: c.role}}
 			dir := t.TempDir()
 			played := 0
-			PlayCell(t.Context(), &cell, func(context.Context, config.Config, bool) (*reports.Run, error) {
+			PlayCell(t.Context(), &cell, func(context.Context, config.Config) (*reports.Run, error) {
 				if played >= len(c.runs) {
 					return nil, errors.New("no Redis")
 				}
