@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/semaphore"
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/exhibit"
@@ -63,7 +62,7 @@ func (g *galleryCommand) addFlags(cmd *cobra.Command) {
 	cmd.Flags().Uint64Var(&g.seed, "seed", 1, "seed of load and faults")
 	cmd.Flags().StringVar(&g.out, "out", runsFolder, "folder of the run directories")
 	cmd.Flags().StringVar(&g.page, "html", "", "the page with a witness behind every cell (default: gallery.html beside the runs)")
-	cmd.Flags().IntVar(&g.jobs, "jobs", 3*runtime.NumCPU(), "runs at once")
+	cmd.Flags().IntVar(&g.jobs, "jobs", 3*runtime.NumCPU(), "runs at once; fewer where the machine turns out to be too busy to judge by time")
 	cmd.Flags().BoolVar(&g.json, "json", false, "print the table as JSON")
 }
 
@@ -114,16 +113,12 @@ func (g *galleryCommand) exhibit(cmd *cobra.Command, locks []scenario.Lock) []sc
 	rows := make([]scenario.GalleryRow, len(locks))
 	p := newProgress(cmd.ErrOrStderr(), len(locks))
 	defer p.end()
-	free := semaphore.NewWeighted(int64(g.jobs))
-	play := func(ctx context.Context, c config.Config, alone bool) (*reports.Run, error) {
-		weight := int64(1)
-		if alone {
-			weight = int64(g.jobs)
-		}
-		if err := free.Acquire(ctx, weight); err != nil {
+	slots := newSlots(g.jobs)
+	play := func(ctx context.Context, c config.Config, again bool) (*reports.Run, error) {
+		if err := slots.take(ctx, again); err != nil {
 			return nil, err
 		}
-		defer free.Release(weight)
+		defer slots.give()
 		c.Out = g.out
 		return scenario.Run(ctx, c, scenario.Options{Version: version, Commit: revision(), Argv: os.Args})
 	}

@@ -15,13 +15,14 @@ import (
 
 // attempts is how often a run is played that its judge cannot judge by time,
 // because this machine was too busy.
-const attempts = 3
+const attempts = 4
 
 // A Player plays one run.
 type Player func(ctx context.Context, c config.Config) (*reports.Run, error)
 
-// A Stage plays one run of several; alone, with no other run beside it.
-type Stage func(ctx context.Context, c config.Config, alone bool) (*reports.Run, error)
+// A Stage plays one run among others; again, when it was played before and the
+// machine was too busy to judge it by time.
+type Stage func(ctx context.Context, c config.Config, again bool) (*reports.Run, error)
 
 // rounds is how often a row is played at most: what a trial does not show on
 // one seed it may show on the next, and its twin is played as often.

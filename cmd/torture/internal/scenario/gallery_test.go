@@ -52,7 +52,7 @@ func TestGalleryRow(t *testing.T) {
 		"twin has it too":       {[]*reports.Run{run("S1", "S5")}, []*reports.Run{run("S5", "S3z")}, CellAccused},
 		"twin has its own":      {[]*reports.Run{run("S1", "S5")}, []*reports.Run{run("S3z")}, CellOK},
 		"judged at the second":  {[]*reports.Run{lagging(), run("S1", "S5")}, []*reports.Run{run()}, CellOK},
-		"never judged":          {[]*reports.Run{lagging(), lagging(), lagging()}, []*reports.Run{run()}, CellVoid},
+		"never judged":          {[]*reports.Run{lagging(), lagging(), lagging(), lagging()}, []*reports.Run{run()}, CellVoid},
 		"twin without a fault":  {[]*reports.Run{run("S1", "S5")}, []*reports.Run{toothless()}, CellVoid},
 		"harness in the way":    {[]*reports.Run{{Harness: []string{"no port"}}}, nil, CellVoid},
 		"interrupted":           {[]*reports.Run{{Interrupted: true}}, nil, CellVoid},
