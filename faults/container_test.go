@@ -33,7 +33,6 @@ func TestNodeFaultsOnContainers(t *testing.T) {
 	for _, c := range []struct{ fault, begins, ends, after string }{
 		{"kill", "n1 killed: container", "n1 back with data", "v"},
 		{"kill-empty", "n1 killed: container", "n1 back empty", "<nil>"},
-		{"kill-empty", "n1 killed: container", "n1 back empty", "<nil>"},
 		{"pause-node", "paused", "runs again", "v"},
 		{"flushall", " keys, then 0", "", "<nil>"},
 	} {
