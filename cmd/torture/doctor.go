@@ -8,16 +8,42 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locktorture/cmd/torture/internal/scenario"
 	"locktorture/faults/testbed"
 )
 
 func newDoctor() *cobra.Command {
-	return &cobra.Command{
+	var sweep bool
+	var out, toxiproxy string
+	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "say which testbeds exist on this machine and what they can suffer",
+		Short: "say which testbeds exist on this machine and what they can suffer; clear away what killed runs left",
 		Args:  cobra.NoArgs,
-		RunE:  runDoctor,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if sweep {
+				return runSweep(cmd, out, toxiproxy)
+			}
+			return runDoctor(cmd, args)
+		},
 	}
+	cmd.Flags().BoolVar(&sweep, "sweep", false, "end what runs that were killed left behind, and say what it was")
+	cmd.Flags().StringVar(&out, "out", "runs", "with --sweep: folder of the run directories")
+	cmd.Flags().StringVar(&toxiproxy, "toxiproxy", "", "with --sweep: host:port of a toxiproxy server that no run uses any more")
+	return cmd
+}
+
+func runSweep(cmd *cobra.Command, out, toxiproxy string) error {
+	did, err := scenario.Sweep(cmd.Context(), out, toxiproxy)
+	for _, what := range did {
+		fmt.Fprintln(cmd.OutOrStdout(), what)
+	}
+	if err != nil {
+		return harnessError{err}
+	}
+	if len(did) == 0 {
+		fmt.Fprintln(cmd.OutOrStdout(), "nothing was left behind")
+	}
+	return nil
 }
 
 func runDoctor(cmd *cobra.Command, _ []string) error {

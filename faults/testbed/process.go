@@ -89,6 +89,9 @@ func newProcessBed(ctx context.Context, c ProcessConfig) (*processBed, error) {
 	if err := b.makeDir(); err != nil {
 		return nil, err
 	}
+	if err := writeOwner(ctx, b.cfg.Dir); err != nil {
+		return nil, errors.Join(err, b.removeFiles())
+	}
 	if err := b.addNodes(); err != nil {
 		return nil, errors.Join(err, b.removeFiles())
 	}

@@ -30,10 +30,25 @@ func appendPid(dir string, pid int, conf string) error {
 	return errors.Join(err, f.Close())
 }
 
+// ownerFile, in a testbed's folder, says which process started it: see owner.
+const ownerFile = "owner"
+
+func writeOwner(ctx context.Context, dir string) error {
+	return os.WriteFile(filepath.Join(dir, ownerFile), []byte(owner(ctx, os.Getpid())), 0o644)
+}
+
+// alive reports whether the harness that started the testbed in dir lives, here
+// or on another machine.
+func alive(ctx context.Context, dir string) bool {
+	who, err := os.ReadFile(filepath.Join(dir, ownerFile))
+	return err == nil && !orphaned(ctx, string(who))
+}
+
 // Sweep ends what a killed harness left behind of the testbed in dir: servers,
 // where the kernel does not end them with their parent, and their shared
 // memory. It touches only processes that still run with a configuration out of
-// dir, and reports what it did. A folder without a testbed is no error.
+// dir, and reports what it did. A folder without a testbed is no error, and
+// one whose harness is alive is left alone.
 func Sweep(ctx context.Context, dir string) ([]string, error) {
 	f, err := os.Open(filepath.Join(dir, pidFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -43,6 +58,9 @@ func Sweep(ctx context.Context, dir string) ([]string, error) {
 		return nil, fmt.Errorf("sweep %s: %w", dir, err)
 	}
 	defer func() { _ = f.Close() }()
+	if alive(ctx, dir) {
+		return nil, nil
+	}
 	var did []string
 	var errs []error
 	lines := bufio.NewScanner(f)

@@ -14,14 +14,18 @@ func newFabric(ctx context.Context, cfg config.Config) (link.Fabric, error) {
 	if cfg.Proxy == "" {
 		return link.NewEmbedded(), nil
 	}
-	c := link.RemoteConfig{
-		API: cfg.Proxy, RunID: "compose", Bind: "0.0.0.0",
-		FirstPort: config.ComposeFirstPort, LastPort: config.ComposeLastPort,
-	}
+	c := remote(cfg.Proxy)
 	if _, err := link.Sweep(ctx, c); err != nil {
 		return nil, err
 	}
 	return link.NewRemote(c), nil
+}
+
+func remote(api string) link.RemoteConfig {
+	return link.RemoteConfig{
+		API: api, RunID: "compose", Bind: "0.0.0.0",
+		FirstPort: config.ComposeFirstPort, LastPort: config.ComposeLastPort,
+	}
 }
 
 // upstream is where the links find a node.

@@ -39,6 +39,9 @@ type rig struct {
 	findings []string // what child processes did against their protocol
 }
 
+// nodesDir, in a run's directory, is where its servers keep their files.
+const nodesDir = "nodes"
+
 // setUp starts the testbed and lays the links. On an error everything that was
 // started has ended again.
 func setUp(ctx context.Context, cfg config.Config, lock Lock, dir string) (r *rig, err error) {
@@ -50,7 +53,7 @@ func setUp(ctx context.Context, cfg config.Config, lock Lock, dir string) (r *ri
 		}
 	}()
 	r.bed, r.why, err = testbed.Start(ctx, testbed.Config{
-		Kind: cfg.Testbed, Nodes: lock.nodes(cfg), Dir: filepath.Join(dir, "nodes"), Persist: cfg.Persist,
+		Kind: cfg.Testbed, Nodes: lock.nodes(cfg), Dir: filepath.Join(dir, nodesDir), Persist: cfg.Persist,
 		Fsync: fsync(cfg), FakeClock: needs(cfg.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
 		Image:    cfg.Image,
 		External: testbed.ExternalConfig{Addrs: cfg.Redis, Store: cfg.Store, OwnThisRedis: cfg.OwnRedis},
