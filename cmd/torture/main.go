@@ -91,8 +91,7 @@ func newRoot(stdout, stderr io.Writer) *cobra.Command {
 	root.SetErr(stderr)
 	root.AddCommand(
 		newRun("run [SCENARIO]", "standard"), newDemo(), newCheck(), newReport(), newReplay(),
-		newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(),
-		newGallery(), newSelftest(), newBench(), newNightly(),
+		newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newGallery(), newSelftest(), newBench(), newNightly(), newCapacity(),
 	)
 	return root
 }

@@ -49,7 +49,8 @@ type Result struct {
 	Kind   Kind
 	Window time.Duration // measured
 
-	Response  []time.Duration // grant or refusal, from the intended start
+	Due       []time.Duration // intended start of each request, since the window began
+	Response  []time.Duration // grant or refusal of the same request, from the intended start
 	Service   []time.Duration // the same, from the actual start
 	Extend    []time.Duration
 	Release   []time.Duration
@@ -217,6 +218,7 @@ func (s *session) took(r request, began, granted time.Time, err error) {
 	cut := err != nil && s.end.Err() != nil
 	counts := s.counts(r.due, granted)
 	if counts {
+		s.out.Due = append(s.out.Due, r.due.Sub(s.from))
 		s.out.Response = append(s.out.Response, granted.Sub(r.due))
 		s.out.Service = append(s.out.Service, granted.Sub(began))
 	}

@@ -1,0 +1,311 @@
+package scenario
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/reports"
+	"locktorture/reports/capacity"
+	"locktorture/reports/slo"
+	"locktorture/reports/stats"
+	"locktorture/reports/unit"
+	"locktorture/workload/load"
+)
+
+// A CapacityConfig says what is asked, and within which bounds.
+type CapacityConfig struct {
+	Field    FieldConfig
+	Lock     string
+	SLO      []string
+	Masters  int // 0: what the lock is made for
+	Clients  int
+	Keys     int
+	Hold     time.Duration
+	TTL      time.Duration
+	Repeats  int
+	Step     time.Duration // measured of one rate in one repeat
+	MaxRate  float64       // never offer more
+	MaxLag   time.Duration // of the generator, p99; 0: a fifth of the objective
+	Outage   time.Duration // of the majority
+	Seed     uint64
+	Progress func(line string)
+}
+
+const (
+	maxClients = 256
+	maxKeys    = 100_000
+	maxOffer   = 200_000 // arrivals per second
+	maxFlight  = 20_000  // requests under way
+)
+
+// Validate reports what is out of range.
+func (c CapacityConfig) Validate() error {
+	var errs []error
+	demand := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	demand(c.Clients >= 1 && c.Clients <= maxClients, "--clients %d: want 1 to %d", c.Clients, maxClients)
+	demand(c.Keys >= 1 && c.Keys <= maxKeys, "--keys %d: want 1 to %d", c.Keys, maxKeys)
+	demand(c.TTL >= 100*time.Millisecond && c.TTL <= 10*time.Second, "--ttl %v: want 100ms to 10s", c.TTL)
+	demand(c.Hold >= 0 && c.Hold <= c.TTL/2, "--hold %v: want 0 to half of the TTL (%v)", c.Hold, c.TTL/2)
+	demand(c.Repeats >= 2 && c.Repeats <= maxRepeats, "--repeats %d: want 2 to %d: one repeat has no interval", c.Repeats, maxRepeats)
+	demand(c.Step >= 50*time.Millisecond && c.Step <= maxSlice, "--step %v: want 50ms to %v", c.Step, maxSlice)
+	demand(c.MaxRate > 0 && c.MaxRate <= maxOffer, "--max-rate %v: want more than 0 and up to %d", c.MaxRate, maxOffer)
+	demand(c.Outage >= 100*time.Millisecond && c.Outage <= time.Minute, "--outage %v: want 100ms to 1m", c.Outage)
+	demand(c.MaxLag >= 0, "--max-lag %v: want 0 or more", c.MaxLag)
+	demand(c.Masters >= 0 && (c.Masters == 0 || c.Masters%2 == 1) && c.Masters <= 9, "--nodes %d: want an odd number up to 9", c.Masters)
+	demand(len(c.SLO) > 0, "--slo: want at least one objective, such as 'acquire.p99<50ms'")
+	_, err := slo.ParseAll(c.SLO)
+	errs = append(errs, err)
+	_, err = findContestant(c.Lock)
+	return errors.Join(append(errs, err)...)
+}
+
+// A survey is one capacity measurement under way.
+type survey struct {
+	CapacityConfig
+	field      *field
+	lock       contestant
+	objectives []slo.Objective
+	bound      time.Duration // on the acquire's p99; 0 when no objective sets one
+	rng        *rand.Rand
+	r          *capacity.Report
+
+	overheld []time.Duration // by how much holds outlasted what was asked for
+	acquires []time.Duration // service times at or below the limit
+	pause    time.Duration   // longest lag of the generator
+}
+
+// errorObjective is demanded unless the caller speaks of errors.
+const errorObjective = "error<0.1%"
+
+// Capacity measures how much the lock can carry. What cannot be measured is in
+// the report as suppressed, with its reason.
+func Capacity(ctx context.Context, c CapacityConfig) (r *capacity.Report, err error) {
+	s, err := newSurvey(c)
+	if err != nil {
+		return nil, err
+	}
+	s.CapacityConfig.Field.Nodes = s.Masters
+	began := time.Now()
+	if s.field, err = newField(ctx, s.CapacityConfig.Field); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.field.close(context.WithoutCancel(ctx))) }()
+	if have := len(s.field.bed.Nodes()); have < s.Masters {
+		return nil, fmt.Errorf("%d masters are given, and %d are needed", have, s.Masters)
+	}
+	if err := s.field.bootstrap(ctx, s.Masters); err != nil {
+		return nil, err
+	}
+	s.describe(ctx)
+	for _, part := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"closed-loop sweep", s.sweep}, {"hot key", s.hotKey}, {"open-loop ramp", s.ramp}, {"bisection at the limit", s.bisect},
+		{"sensitivity", s.sensitivity}, {"lost majority", s.loseMajority},
+	} {
+		s.Progress(fmt.Sprintf("%5.0fs  %s", time.Since(began).Seconds(), part.name))
+		if err := part.do(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.name, err)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	s.conclude()
+	s.r.Took = time.Since(began)
+	return s.r, nil
+}
+
+func newSurvey(c CapacityConfig) (*survey, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s := &survey{CapacityConfig: c, rng: rand.New(rand.NewPCG(c.Seed, 7))}
+	if !slices.ContainsFunc(s.SLO, func(o string) bool { return strings.HasPrefix(strings.TrimSpace(o), "error") }) {
+		s.SLO = append(slices.Clone(s.SLO), errorObjective)
+	}
+	var err error
+	if s.objectives, err = slo.ParseAll(s.SLO); err != nil {
+		return nil, err
+	}
+	for _, o := range s.objectives {
+		if b := o.AcquireP99(); b > 0 {
+			s.bound = b
+		}
+	}
+	if s.MaxLag == 0 {
+		s.MaxLag = max(s.bound/5, time.Millisecond)
+	}
+	if s.lock, err = findContestant(c.Lock); err != nil {
+		return nil, err
+	}
+	if s.Masters == 0 {
+		s.Masters = 1
+		if s.lock.nodes != 1 {
+			s.Masters = masters
+		}
+	}
+	return s, nil
+}
+
+func (s *survey) describe(ctx context.Context) {
+	r := &capacity.Report{
+		Schema: reports.Schema, Redis: fmt.Sprintf("%s, %s", s.field.bed.Name(), s.field.bed.Version()), Began: time.Now(),
+		Seed: s.Seed, Repeats: s.Repeats, Warning: s.field.notes(),
+		Setup:       capacity.Setup{Lock: s.Lock, Masters: s.Masters, Clients: s.Clients, Keys: s.Keys, Hold: s.Hold, TTL: s.TTL, Step: s.Step},
+		NotMeasured: []string{"TLS", "more than one host", "failover", "keys that are not equally popular"},
+	}
+	for _, o := range s.objectives {
+		r.SLO = append(r.SLO, o.String())
+	}
+	var pings []time.Duration
+	for range 200 {
+		began := time.Now()
+		if s.field.admins[0].Ping(ctx).Err() == nil {
+			pings = append(pings, time.Since(began))
+		}
+	}
+	r.RTT = stats.QuantilesOfAll(pings).P50
+	s.r = r
+}
+
+// briefly is how long a closed loop is measured.
+func (s *survey) briefly() load.Window {
+	return load.Window{Warmup: min(s.Step/5, 200*time.Millisecond), Measure: max(s.Step/3, 50*time.Millisecond)}
+}
+
+func (s *survey) task(hold time.Duration) load.Task {
+	return load.Task{TTL: s.TTL, Hold: hold, Wait: patience, Pause: s.lock.pause}
+}
+
+// sweepSizes are those of the closed loop to which the scalability law is
+// fitted.
+var sweepSizes = []int{1, 2, 4, 8, 16, 32, 64, 128}
+
+// sweep measures the fleet: every goroutine has a key of its own.
+func (s *survey) sweep(ctx context.Context) (err error) {
+	c, err := s.field.crew(ctx, s.lock, s.Masters, s.Clients, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	load.Once(ctx, c.workers(slices.Max(sweepSizes), slices.Max(sweepSizes)), s.task(0), connectTime)
+	for repeat := range s.Repeats {
+		for _, i := range s.rng.Perm(len(sweepSizes)) {
+			n := sweepSizes[i]
+			r := load.Closed(ctx, c.workers(n, n), s.task(0), s.briefly(), s.rng.Uint64())
+			s.r.Sweep = append(s.r.Sweep, capacity.Load{N: n, Repeat: repeat, Rate: r.Rate()})
+		}
+	}
+	slices.SortStableFunc(s.r.Sweep, func(a, b capacity.Load) int { return a.N - b.N })
+	s.r.USL = capacity.FitUSL(s.r.Sweep, s.Seed)
+	return nil
+}
+
+// fleet is the highest median throughput of the sweep.
+func (s *survey) fleet() float64 {
+	best := 0.0
+	for _, n := range sweepSizes {
+		var rates []float64
+		for _, l := range s.r.Sweep {
+			if l.N == n {
+				rates = append(rates, l.Rate)
+			}
+		}
+		slices.Sort(rates)
+		best = max(best, rates[len(rates)/2])
+	}
+	return best
+}
+
+// hotWaiters is how many clients want the hot key.
+const hotWaiters = 16
+
+// hotKey measures the hand-off without a hold, and the ceiling with it.
+func (s *survey) hotKey(ctx context.Context) (err error) {
+	c, err := s.field.crew(ctx, s.lock, s.Masters, hotWaiters, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	var handoff, predicted, measured []float64
+	w := s.briefly()
+	w.Measure = max(w.Measure, 20*s.Hold)
+	for range s.Repeats {
+		r := load.Closed(ctx, c.workers(hotWaiters, 1), s.task(0), w, s.rng.Uint64())
+		if r.Changes > 0 {
+			cycle := w.Measure.Seconds() / float64(max(r.Pairs, 1))
+			handoff = append(handoff, cycle)
+			predicted = append(predicted, 1/(s.Hold.Seconds()+cycle))
+		}
+		r = load.Closed(ctx, c.workers(hotWaiters, 1), s.task(s.Hold), w, s.rng.Uint64())
+		measured = append(measured, r.Rate())
+		s.overheld = append(s.overheld, r.Overheld...)
+	}
+	s.r.Hot = capacity.Hot{Hold: s.Hold, HandOff: capacity.Mean(handoff, s.Seed), Predicted: capacity.Mean(predicted, s.Seed), Measured: capacity.Mean(measured, s.Seed)}
+	return nil
+}
+
+// conclude draws the answer from what was measured.
+func (s *survey) conclude() {
+	r := s.r
+	r.Knee = capacity.Knee(capacity.Steps(r.Points), s.Seed)
+	r.Limit = capacity.Edge(capacity.Steps(r.Points), s.Seed)
+	r.Recommended = r.Limit.Times(capacity.Headroom)
+	slices.SortStableFunc(r.Points, func(a, b capacity.Point) int { return cmp.Or(cmp.Compare(a.Rate, b.Rate), a.Repeat-b.Repeat) })
+	r.Bottleneck = capacity.Blame(r.Points, s.limit(), r.Setup, r.Hot.Measured.Value)
+	r.Lease = s.lease()
+	for _, p := range r.Points {
+		if !p.Valid {
+			r.Discarded++
+		}
+	}
+	if r.Discarded > len(r.Points)/4 {
+		r.Warning = append(r.Warning, fmt.Sprintf("%d of %d points were discarded because the generator lagged (p99 above %s): this machine is too busy",
+			r.Discarded, len(r.Points), unit.Latency(s.MaxLag)))
+	}
+	r.Advise()
+}
+
+// limit is the rate at the objectives' edge, or the highest valid one when the
+// edge was not reached.
+func (s *survey) limit() float64 {
+	if e := capacity.Edge(capacity.Steps(s.r.Points), s.Seed); e.Known() {
+		return e.Value
+	}
+	highest := 0.0
+	for _, p := range s.r.Points {
+		if p.Valid {
+			highest = max(highest, p.Rate)
+		}
+	}
+	return highest
+}
+
+// lease is the TTL that covers the longest measured hold with the acquire
+// before it and a pause within it, and leaves a renewal every third of the TTL
+// time to be missed once.
+func (s *survey) lease() capacity.Lease {
+	over, acquire := stats.QuantilesOfAll(s.overheld), stats.QuantilesOfAll(s.acquires)
+	l := capacity.Lease{Hold: s.Hold + over.P9999, Acquire: acquire.P999, Pause: s.pause, Samples: over.Count}
+	if over.Count < 100 || acquire.Count < 100 {
+		l.TTL = capacity.Estimate{Suppressed: fmt.Sprintf("%d holds and %d acquires are too few for a tail", over.Count, acquire.Count)}
+		return l
+	}
+	plain := (l.Acquire + l.Hold + l.Pause).Seconds()
+	renewed := 3 * (l.Acquire + l.Pause).Seconds()
+	ttl := max(plain, renewed)/0.99 + 0.002 // what the drift allowance takes
+	l.TTL = capacity.Estimate{Value: ttl, Low: ttl, High: ttl, N: s.Repeats}
+	return l
+}

@@ -1,0 +1,46 @@
+package capacity
+
+import (
+	"fmt"
+
+	"locktorture/reports/unit"
+)
+
+// Advise writes the recommendation as a planner would: cause, number, interval,
+// next step.
+func (r *Report) Advise() {
+	r.Advice = nil
+	say := func(format string, args ...any) { r.Advice = append(r.Advice, fmt.Sprintf(format, args...)) }
+	s := r.Setup
+	if r.Recommended.Known() {
+		say("Plan for up to %s (acquire and release, over %d keys held for %s): %s of the %s at which the objectives are just met; with %s confidence that limit lies between %s and %s (%d repeats).",
+			unit.Rate(r.Recommended.Value), s.Keys, unit.Setting(s.Hold), unit.Percent(Headroom), unit.Rate(r.Limit.Value),
+			unit.Percent(r.Limit.Confidence), unit.Rate(r.Limit.Low), unit.Rate(r.Limit.High), r.Limit.N)
+	} else {
+		say("No rate can be recommended: %s.", r.Limit.Suppressed)
+	}
+	say("What limits it: %s. %s. Next step: %s.", r.Bottleneck.Name, upper(r.Bottleneck.Cause), r.Bottleneck.Next)
+	if r.Hot.Measured.Known() && s.Hold > 0 {
+		say("No single key carries more than %s at a hold of %s, whatever the servers; a job that needs more of one key must hold it for less time or split it.",
+			unit.Rate(r.Hot.Measured.High), unit.Setting(s.Hold))
+	}
+	if r.Lease.TTL.Known() {
+		need := r.Lease.TTL.Value
+		if need > s.TTL.Seconds() {
+			say("The TTL of %s is too short for the pauses seen: choose at least %.2g s.", unit.Setting(s.TTL), need)
+		} else {
+			say("The TTL of %s covers what was seen (%.2g s would do); a shorter one frees a crashed holder's key sooner.", unit.Setting(s.TTL), need)
+		}
+	}
+	if r.Recovery.Back.Known() {
+		say("If a majority is lost for %s at %s, about %s requests wait when it is back, and the objective is met again after %.2g s [%.2g, %.2g]: alarms and client time-outs should allow for that.",
+			unit.Setting(r.Recovery.Outage), unit.Rate(r.Recovery.Rate), unit.Number(r.Recovery.Backlog.Value), r.Recovery.Back.Value, r.Recovery.Back.Low, r.Recovery.Back.High)
+	}
+}
+
+func upper(s string) string {
+	if s == "" || s[0] < 'a' || s[0] > 'z' {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}

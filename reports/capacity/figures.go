@@ -1,0 +1,204 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+
+	"locktorture/reports/plots"
+	"locktorture/reports/unit"
+)
+
+// figures draws what the answer rests on. Each caption carries n and the
+// interval.
+func (r *Report) figures() []*plots.Figure {
+	out := []*plots.Figure{r.rampFigure(), r.goodputFigure(), r.lagFigure(), r.uslFigure(), r.effectFigure()}
+	if len(r.Recovery.Timeline) > 0 {
+		out = append(out, r.recoveryFigure())
+	}
+	return out
+}
+
+// trace is one figure of every point that passes the filter.
+func (r *Report) trace(name string, keep func(Point) bool, value func(Point) float64) plots.Trace {
+	t := plots.Trace{Name: name, Dots: true}
+	for _, p := range r.Points {
+		if keep(p) {
+			t.X, t.Y = append(t.X, p.Rate), append(t.Y, value(p))
+		}
+	}
+	return t
+}
+
+// middle is the median over repeats of every rate, as a line.
+func (r *Report) middle(name string, value func(Point) float64) plots.Trace {
+	t := plots.Trace{Name: name}
+	for _, rate := range ratesOf(Steps(r.Points)) {
+		var all []float64
+		for _, p := range r.Points {
+			if p.Valid && p.Rate == rate {
+				all = append(all, value(p))
+			}
+		}
+		t.X, t.Y = append(t.X, rate), append(t.Y, median(all))
+	}
+	return t
+}
+
+func valid(p Point) bool   { return p.Valid }
+func invalid(p Point) bool { return !p.Valid }
+
+func p99(p Point) float64     { return float64(p.Response.P99) }
+func p50(p Point) float64     { return float64(p.Response.P50) }
+func service(p Point) float64 { return float64(p.Service.P99) }
+
+// marks are the limit, the knee and the recommendation, as far as there are.
+func (r *Report) marks() []plots.Mark {
+	var out []plots.Mark
+	for _, m := range []struct {
+		name string
+		e    Estimate
+	}{{"recommended", r.Recommended}, {"knee", r.Knee}, {"limit", r.Limit}} {
+		if m.e.Known() {
+			out = append(out, plots.Mark{Name: m.name + " " + unit.Rate(m.e.Value), At: m.e.Value, Low: m.e.Low, High: m.e.High})
+		}
+	}
+	return out
+}
+
+// present leaves out traces without points.
+func present(all ...plots.Trace) []plots.Trace {
+	var out []plots.Trace
+	for _, t := range all {
+		if len(t.X) > 0 {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func (r *Report) bound() float64 {
+	for _, p := range r.Points {
+		for _, o := range p.SLO {
+			var ms float64
+			if _, err := fmt.Sscanf(o.SLO, "acquire.p99 < %f ms", &ms); err == nil {
+				return ms * 1e6
+			}
+		}
+	}
+	return 0
+}
+
+func (r *Report) basis() string {
+	return fmt.Sprintf("n = %d repeats of %s per rate; bands: %s intervals over repeats.", r.Repeats, unit.Setting(r.Setup.Step), unit.Percent(confidence))
+}
+
+func (r *Report) rampFigure() *plots.Figure {
+	return plots.XY{
+		Name: "ramp", Title: "Acquire latency over offered rate (open loop)",
+		Alt:    "Latency from the intended start by offered rate: p99 of every repeat as dots, medians of p50, p99 and service p99 as lines; limit, knee and recommendation marked. " + r.basis(),
+		XLabel: "offered rate (acquire+release per second)", YLabel: "latency (log)", LogTime: true,
+		Threshold: r.bound(), ThresholdName: "objective",
+		Traces: present(r.middle("p99", p99), r.middle("p50", p50), r.middle("service p99", service), r.trace("p99 per repeat", valid, p99), r.trace("discarded (lag)", invalid, p99)),
+		Marks:  r.marks(),
+	}.Figure()
+}
+
+func (r *Report) goodputFigure() *plots.Figure {
+	done := func(p Point) float64 { return float64(p.Done) / r.Setup.Step.Seconds() }
+	ideal := plots.Trace{Name: "offered"}
+	for _, v := range ratesOf(Steps(r.Points)) {
+		ideal.X, ideal.Y = append(ideal.X, v), append(ideal.Y, v)
+	}
+	return plots.XY{
+		Name: "goodput", Title: "Completed over offered rate (open loop)",
+		Alt:    "Pairs completed per second by offered rate; where the points leave the diagonal a backlog grows. " + r.basis(),
+		XLabel: "offered rate (per second)", YLabel: "completed per second",
+		Traces: present(ideal, r.middle("completed", done), r.trace("per repeat", valid, done)), Marks: r.marks(),
+	}.Figure()
+}
+
+func (r *Report) lagFigure() *plots.Figure {
+	redis := func(p Point) float64 {
+		most := 0.0
+		for _, v := range p.Busy.Redis {
+			most = max(most, v)
+		}
+		return 100 * most
+	}
+	return plots.XY{
+		Name: "busy", Title: "What was busy (open loop)",
+		Alt:    "Busiest Redis, the harness and the machine as a whole, in per cent of a processor (the machine: of all), by offered rate; medians. " + r.basis(),
+		XLabel: "offered rate (per second)", YLabel: "busy (%)",
+		Traces: present(r.middle("busiest Redis", redis), r.middle("harness", func(p Point) float64 { return 100 * p.Busy.Harness }),
+			r.middle("machine", func(p Point) float64 { return 100 * p.Busy.Machine })),
+		Marks: r.marks(),
+	}.Figure()
+}
+
+func (r *Report) uslFigure() *plots.Figure {
+	measured, fitted := plots.Trace{Name: "measured", Dots: true}, plots.Trace{Name: "fit"}
+	for _, l := range r.Sweep {
+		measured.X, measured.Y = append(measured.X, float64(l.N)), append(measured.Y, l.Rate)
+	}
+	if r.USL.Lambda.Known() {
+		for n := 1.0; n <= float64(r.USL.Most); n++ {
+			fitted.X, fitted.Y = append(fitted.X, n), append(fitted.Y, r.USL.At(n))
+		}
+	}
+	var marks []plots.Mark
+	if p := r.USL.Peak; p.Known() {
+		marks = append(marks, plots.Mark{Name: fmt.Sprintf("peak N = %.0f", p.Value), At: p.Value, Low: p.Low, High: p.High})
+	}
+	return plots.XY{
+		Name: "usl", Title: "Throughput over goroutines (closed loop, a key each, no hold), with the Universal Scalability Law",
+		Alt:    fmt.Sprintf("Pairs per second by number of goroutines, dots per repeat (n = %d), and the fitted law; %s.", r.Repeats, peakWords(r.USL.Peak)),
+		XLabel: "goroutines", YLabel: "pairs per second", Traces: present(measured, fitted), Marks: marks,
+	}.Figure()
+}
+
+func peakWords(e Estimate) string {
+	return "peak at N: " + show(e, func(v float64) string { return fmt.Sprintf("%.0f", v) })
+}
+
+func (r *Report) effectFigure() *plots.Figure {
+	var all []plots.Change
+	for _, e := range r.Effects {
+		if e.Change.Known() {
+			all = append(all, plots.Change{Name: e.Name, Value: 100 * e.Change.Value, Low: 100 * e.Change.Low, High: 100 * e.Change.High})
+		}
+	}
+	return plots.Changes("sensitivity", "Sensitivity of throughput",
+		fmt.Sprintf("Change of throughput by one change of the surroundings; whiskers: %s intervals, n = %d pairs of runs each; the table names the load.", unit.Percent(confidence), r.Repeats), all)
+}
+
+func (r *Report) recoveryFigure() *plots.Figure {
+	t := plots.Trace{Name: "p99 of the requests due then"}
+	for _, m := range r.Recovery.Timeline {
+		v := m.P99 * 1e9
+		if m.Count == 0 {
+			v = math.NaN()
+		}
+		t.X, t.Y = append(t.X, m.At), append(t.Y, v)
+	}
+	var marks []plots.Mark
+	out := r.Recovery.Outage.Seconds()
+	if b := r.Recovery.Back; b.Known() {
+		marks = append(marks, plots.Mark{Name: "back inside the objective", At: out + b.Value, Low: out + b.Low, High: out + b.High})
+	}
+	if d := r.Recovery.Predicted.Drain; d >= 0 {
+		marks = append(marks, plots.Mark{Name: "predicted", At: out + d})
+	}
+	return plots.XY{
+		Name: "recovery", Title: "A lost majority and what it leaves",
+		Alt: fmt.Sprintf("p99 from the intended start, by when a request was due, in the first of the repeats; the majority is lost for %s at %s; backlog %s.",
+			unit.Setting(r.Recovery.Outage), unit.Rate(r.Recovery.Rate), show(r.Recovery.Backlog, unit.Number)),
+		XLabel: "seconds since the majority was lost", YLabel: "latency (log)", LogTime: true, Threshold: r.bound(), ThresholdName: "objective",
+		Traces: present(t), Marks: marks, Shade: [2]float64{0, out}, ShadeName: "majority lost",
+	}.Figure()
+}
+
+// median of at least one value.
+func median(v []float64) float64 {
+	s := append([]float64(nil), v...)
+	return quantile(sorted(s), 0.5)
+}

@@ -1,0 +1,149 @@
+package capacity
+
+import (
+	"time"
+
+	"locktorture/reports/slo"
+	"locktorture/reports/stats"
+)
+
+// A Report is the answer, with everything that it rests on.
+type Report struct {
+	Schema  int           `json:"schema"`
+	Command string        `json:"command"`
+	Version string        `json:"version"`
+	Redis   string        `json:"redis"`
+	Host    string        `json:"host"`
+	Began   time.Time     `json:"began"`
+	Took    time.Duration `json:"took_ns"`
+	Seed    uint64        `json:"seed"`
+	Repeats int           `json:"repeats"`
+	Setup   Setup         `json:"setup"`
+	RTT     time.Duration `json:"rtt_ns"` // median PING
+	SLO     []string      `json:"slo"`
+	Warning []string      `json:"warnings"`
+
+	Recommended Estimate   `json:"recommended"` // pairs per second
+	Limit       Estimate   `json:"limit"`       // highest rate that meets the objectives
+	Knee        Estimate   `json:"knee"`
+	Hot         Hot        `json:"hot_key"`
+	USL         USL        `json:"usl"`
+	Bottleneck  Bottleneck `json:"bottleneck"`
+	Effects     []Effect   `json:"sensitivity"`
+	Lease       Lease      `json:"lease"`
+	Recovery    Recovery   `json:"recovery"`
+	Points      []Point    `json:"points"`
+	Sweep       []Load     `json:"sweep"`
+	Discarded   int        `json:"discarded"` // points with a lagging generator
+	NotMeasured []string   `json:"not_measured"`
+	Advice      []string   `json:"advice"`
+}
+
+// A Setup is what was loaded.
+type Setup struct {
+	Lock    string        `json:"lock"`
+	Masters int           `json:"masters"`
+	Clients int           `json:"clients"`
+	Keys    int           `json:"keys"`
+	Hold    time.Duration `json:"hold_ns"`
+	TTL     time.Duration `json:"ttl_ns"`
+	Step    time.Duration `json:"step_ns"` // measured of one rate in one repeat
+}
+
+// Headroom is the share of the limit that is recommended: what is left is for
+// bursts, retries after a fault, and growth until the next measurement.
+const Headroom = 0.7
+
+// A Point is one rate offered in an open loop, in one repeat.
+type Point struct {
+	Phase    string          `json:"phase"` // ramp or bisection
+	Rate     float64         `json:"rate"`
+	Repeat   int             `json:"repeat"`
+	Valid    bool            `json:"valid"` // the generator kept up
+	OK       bool            `json:"ok"`
+	Why      string          `json:"why,omitempty"` // not valid, or not met
+	Offered  int64           `json:"offered"`
+	Done     int64           `json:"done"`
+	Dropped  int64           `json:"dropped"`
+	CutOff   int64           `json:"cut_off"`
+	Response stats.Quantiles `json:"response"` // from the intended start
+	Service  stats.Quantiles `json:"service"`
+	Lag      stats.Quantiles `json:"lag"`
+	SLO      []slo.Result    `json:"slo"`
+	Busy     Busy            `json:"busy"`
+}
+
+// Busy is the share of a processor that something used; of the machine, of all
+// its processors.
+type Busy struct {
+	Redis   []float64 `json:"redis"` // per server
+	Harness float64   `json:"harness"`
+	Machine float64   `json:"machine"`
+	CPUs    int       `json:"cpus"`
+}
+
+// supported is how many valid repeats a rate needs for the fits to use it.
+const supported = 2
+
+// Steps are the valid points as the fits need them. A rate of which only one
+// repeat is valid says nothing.
+func Steps(points []Point) []Step {
+	valid := map[float64]int{}
+	for _, p := range points {
+		if p.Valid {
+			valid[p.Rate]++
+		}
+	}
+	var out []Step
+	for _, p := range points {
+		if p.Valid && valid[p.Rate] >= supported {
+			out = append(out, Step{p.Rate, p.Repeat, p.Response.P99.Seconds(), p.OK})
+		}
+	}
+	return out
+}
+
+// Hot is one key that everybody wants: at most 1 / (hold + hand-off).
+type Hot struct {
+	HandOff   Estimate      `json:"handoff_s"`
+	Hold      time.Duration `json:"hold_ns"`
+	Measured  Estimate      `json:"measured"`  // pairs per second
+	Predicted Estimate      `json:"predicted"` // from the hand-off without any hold
+}
+
+// An Effect is what one change does to a throughput.
+type Effect struct {
+	Name   string   `json:"name"`
+	Of     string   `json:"of"`     // the load that is compared
+	Change Estimate `json:"change"` // −0.46 is 46 % less
+}
+
+// A Lease is the TTL that covers what was measured.
+type Lease struct {
+	TTL     Estimate      `json:"ttl_s"`
+	Hold    time.Duration `json:"hold_ns"`  // longest or p99.99 seen, asked-for hold included
+	Pause   time.Duration `json:"pause_ns"` // longest that the harness itself stood still
+	Acquire time.Duration `json:"acquire_ns"`
+	Samples int64         `json:"samples"`
+}
+
+// Recovery is what a lost majority leaves behind at the recommended rate.
+type Recovery struct {
+	Outage    time.Duration `json:"outage_ns"`
+	Rate      float64       `json:"rate"`
+	Capacity  Estimate      `json:"capacity"` // on the same links, saturated
+	Backlog   Estimate      `json:"backlog"`
+	Predicted struct {
+		Backlog float64 `json:"backlog"`
+		Drain   float64 `json:"drain_s"`
+	} `json:"predicted"`
+	Back     Estimate `json:"back_s"` // until arrivals meet the objective again
+	Timeline []Moment `json:"timeline"`
+}
+
+// A Moment is a slice of a recovery: the requests that were due in it.
+type Moment struct {
+	At    float64 `json:"at_s"` // since the majority was lost
+	P99   float64 `json:"p99_s"`
+	Count int     `json:"count"`
+}

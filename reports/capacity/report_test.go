@@ -1,0 +1,132 @@
+package capacity
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/reports/slo"
+	"locktorture/reports/stats"
+)
+
+// planned is a report over synthetic points: p99 leaves 10 ms at 990/s and
+// misses 50 ms at 1392/s.
+func planned() *Report {
+	r := &Report{
+		Command: "torture capacity --slo 'acquire.p99<50ms'", Redis: "process, redis 7", Repeats: 5, RTT: 200 * time.Microsecond,
+		Setup: Setup{Lock: "redlock", Masters: 5, Clients: 16, Keys: 64, Hold: 20 * time.Millisecond, TTL: 2 * time.Second, Step: time.Second},
+		SLO:   []string{"acquire.p99 < 50 ms"},
+	}
+	for _, s := range steps(990, 4) {
+		p := time.Duration(s.P99 * 1e9)
+		r.Points = append(r.Points, Point{
+			Phase: "ramp", Rate: s.Rate, Repeat: s.Repeat, Valid: true, OK: s.OK, Done: int64(s.Rate),
+			Response: stats.Quantiles{Count: 1000, P50: p / 4, P99: p}, Service: stats.Quantiles{Count: 1000, P99: p / 2},
+			SLO:  []slo.Result{{SLO: "acquire.p99 < 50 ms", OK: s.OK}},
+			Busy: Busy{Redis: []float64{0.9, 0.4, 0.4, 0.4, 0.4}, Harness: 0.3, Machine: 0.7, CPUs: 8},
+		})
+	}
+	r.Sweep = sweep(52, 0.02, 1.2e-4, []int{1, 2, 4, 8, 16, 32, 64, 128, 256}, 5)
+	r.USL = FitUSL(r.Sweep, 1)
+	r.Limit, r.Knee = Edge(Steps(r.Points), 1), Knee(Steps(r.Points), 1)
+	r.Recommended = r.Limit.Times(Headroom)
+	r.Hot = Hot{Hold: r.Setup.Hold, HandOff: Mean([]float64{.004, .005}, 1), Measured: Mean([]float64{40, 41}, 1), Predicted: Mean([]float64{41, 40}, 1)}
+	r.Effects = []Effect{{"rtt ×2", "closed loop", Mean([]float64{-.4, -.5, -.45}, 1)}, {"masters 3→5", "closed loop", suppressed("one master")}}
+	r.Bottleneck = Blame(r.Points, r.Limit.Value, r.Setup, 100)
+	r.Recovery = Recovery{Outage: 2 * time.Second, Rate: 900, Capacity: Mean([]float64{1900, 2000}, 1), Backlog: Mean([]float64{1800, 1900}, 1), Back: Mean([]float64{1.7, 1.9}, 1),
+		Timeline: []Moment{{-1, .01, 90}, {0, 2, 90}, {1, 1, 90}, {2, 0.5, 90}, {3, .01, 90}}}
+	r.Recovery.Predicted.Backlog, r.Recovery.Predicted.Drain = 1800, 1.7
+	r.Lease.TTL = Estimate{Value: 1.9, N: 5}
+	r.Advise()
+	return r
+}
+
+func TestAdviceNamesCauseNumberIntervalAndNextStep(t *testing.T) {
+	r := planned()
+	all := strings.Join(r.Advice, "\n")
+	for _, want := range []string{"Plan for up to", "70 % of the", "lies between", "redis main thread", "Next step: shard", "No single key carries more than 41/s", "TTL of 2 s covers", "majority is lost for 2 s"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in the advice:\n%s", want, all)
+		}
+	}
+}
+
+func TestBlameNamesWhatIsFull(t *testing.T) {
+	setup := Setup{Keys: 64}
+	for _, tt := range []struct {
+		want    string
+		busy    Busy
+		ceiling float64
+	}{
+		{"redis main thread", Busy{Redis: []float64{0.9}, Machine: 0.5, CPUs: 8}, 1000},
+		{"waiting for keys", Busy{Redis: []float64{0.2}, Machine: 0.5, CPUs: 8}, 40},
+		{"processors of this machine", Busy{Redis: []float64{0.5}, Harness: 1.4, Machine: 0.97, CPUs: 2}, 1000},
+		{"other programs on this machine", Busy{Redis: []float64{0.5}, Harness: 0.3, Machine: 1, CPUs: 2}, 1000},
+		{"round trips and scheduling", Busy{Redis: []float64{0.2}, Harness: 0.2, Machine: 0.3, CPUs: 8}, 1000},
+	} {
+		b := Blame([]Point{{Rate: 1000, Valid: true, Busy: tt.busy}}, 1000, setup, tt.ceiling)
+		if b.Name != tt.want || b.Next == "" || len(b.Evidence) == 0 {
+			t.Errorf("%+v: %+v, want %s", tt.busy, b, tt.want)
+		}
+	}
+	if b := Blame(nil, 1000, setup, 1); b.Name != "unknown" {
+		t.Errorf("nothing measured, and %q is to blame", b.Name)
+	}
+}
+
+// A rate with one valid repeat is no evidence, and a discarded point none at
+// all.
+func TestStepsNeedTwoValidRepeats(t *testing.T) {
+	points := []Point{{Rate: 1, Valid: true}, {Rate: 1, Valid: false}, {Rate: 2, Valid: true}, {Rate: 2, Repeat: 1, Valid: true}}
+	if s := Steps(points); len(s) != 2 || s[0].Rate != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestForms(t *testing.T) {
+	r := planned()
+	var text, page, table, raw bytes.Buffer
+	for _, err := range []error{r.Text(&text), r.Page(&page), r.CSV(&table), r.JSON(&raw)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"recommended", "knee", "one hot key", "model (USL)", "limited by", "sensitivity", "lease", "if a majority is lost", "not measured", "suppressed: one master", "(n = 5)"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+	if n := strings.Count(page.String(), "<figure>"); n != 6 || strings.Count(page.String(), "<desc>") != n {
+		t.Errorf("%d figures", n)
+	}
+	for _, fetch := range []string{"src=", "<link", "<script", "url(", "@import"} {
+		if strings.Contains(page.String(), fetch) {
+			t.Errorf("the page holds %s", fetch)
+		}
+	}
+	if rows, err := csv.NewReader(&table).ReadAll(); err != nil || len(rows) != 1+len(r.Points)+len(r.Sweep) {
+		t.Errorf("%d lines of CSV: %v", len(rows), err)
+	}
+	var back Report
+	if err := json.Unmarshal(raw.Bytes(), &back); err != nil || back.Limit != r.Limit {
+		t.Errorf("read back %+v: %v", back.Limit, err)
+	}
+}
+
+// A run without a single valid point still has its report.
+func TestEmptyReportIsDrawn(t *testing.T) {
+	r := &Report{Repeats: 2}
+	no := suppressed("nothing was measured")
+	r.Limit, r.Recommended, r.Knee, r.USL, r.Recovery.Backlog = no, no, no, FitUSL(nil, 1), no
+	r.Advise()
+	var page, text bytes.Buffer
+	if err := r.Page(&page); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Text(&text); err != nil || !strings.Contains(text.String(), "No rate can be recommended") {
+		t.Errorf("%v:\n%s", err, text.String())
+	}
+}

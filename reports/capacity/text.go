@@ -1,0 +1,137 @@
+package capacity
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"locktorture/reports/unit"
+)
+
+// A Line is one figure of the answer: what it is, the figure with n and
+// interval, and how it came about.
+type Line struct{ Label, Text string }
+
+// show writes an estimate with its interval and n, or why there is none.
+func show(e Estimate, format func(float64) string) string {
+	if !e.Known() {
+		return "suppressed: " + e.Suppressed
+	}
+	return fmt.Sprintf("%s [%s, %s] (n = %d)", format(e.Value), format(e.Low), format(e.High), e.N)
+}
+
+func rate(v float64) string    { return unit.Rate(v) }
+func seconds(v float64) string { return unit.Latency(time.Duration(v * float64(time.Second))) }
+func small(v float64) string   { return fmt.Sprintf("%.2g", v) }
+func percent(v float64) string {
+	return fmt.Sprintf("%+.0f %%", 100*v)
+}
+
+// Lines are the answer, most important first.
+func (r *Report) Lines() []Line {
+	out := []Line{
+		{"recommended", r.recommended()},
+		{"limit", show(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ")},
+		{"knee", show(r.Knee, rate) + r.kneeMeans()},
+		{"one hot key", r.hot()},
+		{"model (USL)", r.model()},
+		{"limited by", r.Bottleneck.Name + ": " + r.Bottleneck.Cause},
+	}
+	for _, e := range r.Bottleneck.Evidence {
+		out = append(out, Line{"", e})
+	}
+	for i, e := range r.Effects {
+		label := "sensitivity"
+		if i > 0 {
+			label = ""
+		}
+		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)", e.Name, show(e.Change, percent), e.Of)})
+	}
+	out = append(out, Line{"lease", r.lease()})
+	out = append(out, r.recovery()...)
+	return append(out, Line{"not measured", strings.Join(r.NotMeasured, ", ")})
+}
+
+func (r *Report) recommended() string {
+	if !r.Recommended.Known() {
+		return show(r.Recommended, rate)
+	}
+	return fmt.Sprintf("%s acquire+release, %s of the limit; %s interval %s to %s (n = %d)", rate(r.Recommended.Value), unit.Percent(Headroom),
+		unit.Percent(r.Recommended.Confidence), rate(r.Recommended.Low), rate(r.Recommended.High), r.Recommended.N)
+}
+
+func (r *Report) kneeMeans() string {
+	if r.Knee.Known() {
+		return ": p99 leaves its flat part"
+	}
+	return ""
+}
+
+func (r *Report) hot() string {
+	return fmt.Sprintf("measured %s; predicted %s = 1/(hold %s + hand-off %s); no bigger server changes it",
+		show(r.Hot.Measured, rate), show(r.Hot.Predicted, rate), unit.Setting(r.Hot.Hold), show(r.Hot.HandOff, seconds))
+}
+
+func (r *Report) model() string {
+	const load = " (closed loop, a key per goroutine, no hold)"
+	if !r.USL.Lambda.Known() {
+		return show(r.USL.Lambda, rate) + load
+	}
+	return fmt.Sprintf("λ %s per goroutine, σ %s, κ %s; %s%s", show(r.USL.Lambda, rate), show(r.USL.Sigma, small), show(r.USL.Kappa, small), peakWords(r.USL.Peak), load)
+}
+
+func (r *Report) lease() string {
+	if !r.Lease.TTL.Known() {
+		return show(r.Lease.TTL, seconds)
+	}
+	return fmt.Sprintf("ttl ≥ %s: covers acquire p99.9 %s + hold p99.99 %s + longest pause %s, and a renewal every third of it that is missed once (n = %s holds)",
+		seconds(r.Lease.TTL.Value), unit.Latency(r.Lease.Acquire), unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples))
+}
+
+func (r *Report) recovery() []Line {
+	v := r.Recovery
+	if !v.Backlog.Known() {
+		return []Line{{"if a majority is lost", show(v.Backlog, rate)}}
+	}
+	drained := fmt.Sprintf("drained %.2g s after", v.Predicted.Drain)
+	if v.Predicted.Drain < 0 {
+		drained = "never drained"
+	}
+	return []Line{
+		{"if a majority is lost", fmt.Sprintf("for %s at %s: %s wait; predicted %s", unit.Setting(v.Outage), rate(v.Rate), show(v.Backlog, unit.Number), unit.Number(v.Predicted.Backlog))},
+		{"", fmt.Sprintf("until the objective is met again: %s; predicted %s, at %s on the same links", show(v.Back, seconds), drained, show(v.Capacity, rate))},
+	}
+}
+
+// Title says what was measured.
+func (r *Report) Title() string {
+	s := r.Setup
+	return fmt.Sprintf("%s on %d × %s, rtt %s", s.Lock, s.Masters, r.Redis, unit.Latency(r.RTT))
+}
+
+// Subtitle says under which load.
+func (r *Report) Subtitle() string {
+	s := r.Setup
+	return fmt.Sprintf("%d clients · %d keys · hold %s · ttl %s · open loop, Poisson, latency from the intended start · %d repeats of %s per rate · %d points, %d discarded for a lagging generator · seed %s · took %s",
+		s.Clients, s.Keys, unit.Setting(s.Hold), unit.Setting(s.TTL), r.Repeats, unit.Setting(s.Step), len(r.Points), r.Discarded, unit.Seed(r.Seed), unit.Span(r.Took))
+}
+
+// Text writes the answer for a terminal.
+func (r *Report) Text(w io.Writer) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "CAPACITY  %s      SLO: %s\n          %s\n", r.Title(), strings.Join(r.SLO, ", "), r.Subtitle())
+	for _, warning := range r.Warning {
+		fmt.Fprintf(&out, "  %-22s%s\n", "warning", warning)
+	}
+	for _, l := range r.Lines() {
+		fmt.Fprintf(&out, "  %-22s%s\n", l.Label, l.Text)
+	}
+	fmt.Fprintln(&out)
+	for _, a := range r.Advice {
+		fmt.Fprintf(&out, "  %s\n", a)
+	}
+	fmt.Fprintf(&out, "\n  [low, high]: %s intervals over whole repeats (n). command: %s\n", unit.Percent(confidence), r.Command)
+	_, err := io.WriteString(w, out.String())
+	return err
+}

@@ -1,0 +1,146 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/optimize"
+)
+
+// A Load is a closed loop of N goroutines and the pairs per second that they
+// got, in one repeat.
+type Load struct {
+	N      int     `json:"n"`
+	Repeat int     `json:"repeat"`
+	Rate   float64 `json:"rate"`
+}
+
+// A USL is the Universal Scalability Law, X(N) = λN / (1 + σ(N−1) + κN(N−1)):
+// what one goroutine gets, what contention takes, what coherence takes.
+// Source: N. Gunther, Guerrilla Capacity Planning, 2007.
+type USL struct {
+	Lambda Estimate `json:"lambda"`
+	Sigma  Estimate `json:"sigma"`
+	Kappa  Estimate `json:"kappa"`
+	Peak   Estimate `json:"peak"` // N of the highest throughput, √((1−σ)/κ)
+	Most   int      `json:"most"` // largest N of the sweep
+}
+
+// At is the throughput at n that the fit predicts.
+func (u USL) At(n float64) float64 {
+	return usl(n, u.Lambda.Value, u.Sigma.Value, u.Kappa.Value)
+}
+
+func usl(n, lambda, sigma, kappa float64) float64 {
+	return lambda * n / (1 + sigma*(n-1) + kappa*n*(n-1))
+}
+
+// The conditions under which a peak is believed.
+const (
+	reach  = 0.7 // the sweep must go to this share of the peak
+	spread = 2.0 // the interval must not be wider than so many times the estimate
+)
+
+// FitUSL fits the law to a sweep; the intervals come from resampling whole
+// repeats. The peak is suppressed when the sweep ends too far below it or its
+// interval is too wide.
+func FitUSL(sweep []Load, seed uint64) USL {
+	var sizes []int
+	repeats := 0
+	for _, l := range sweep {
+		if !slices.Contains(sizes, l.N) {
+			sizes = append(sizes, l.N)
+		}
+		repeats = max(repeats, l.Repeat+1)
+	}
+	if len(sizes) < 5 || repeats < 3 {
+		no := suppressed(fmt.Sprintf("a fit wants 5 sizes and 3 repeats; there are %d and %d", len(sizes), repeats))
+		return USL{Lambda: no, Sigma: no, Kappa: no, Peak: no}
+	}
+	u := USL{Most: slices.Max(sizes)}
+	p, ok := fit(sweep)
+	if !ok {
+		no := suppressed("the fit did not converge")
+		return USL{Lambda: no, Sigma: no, Kappa: no, Peak: no, Most: u.Most}
+	}
+	fits := map[string][3]float64{}
+	of := func(value float64, pick func([3]float64) float64) Estimate {
+		low, high, ok := bootstrap(repeats, seed, func(draw []int) (float64, bool) {
+			sorted := slices.Sorted(slices.Values(draw))
+			name := fmt.Sprint(sorted) // the order of the repeats changes nothing
+			if _, known := fits[name]; !known {
+				q, ok := fit(resample(sweep, sorted))
+				if !ok {
+					return 0, false
+				}
+				fits[name] = q
+			}
+			return pick(fits[name]), true
+		})
+		if !ok {
+			return suppressed("the fit of resampled repeats did not converge")
+		}
+		return Estimate{Value: value, Low: low, High: high, Confidence: confidence, N: repeats}
+	}
+	u.Lambda = of(p[0], func(p [3]float64) float64 { return p[0] })
+	u.Sigma = of(p[1], func(p [3]float64) float64 { return p[1] })
+	u.Kappa = of(p[2], func(p [3]float64) float64 { return p[2] })
+	u.Peak = of(peak(p), peak)
+	switch {
+	case !u.Peak.Known():
+	case float64(u.Most) < reach*u.Peak.Value:
+		u.Peak = suppressed(fmt.Sprintf("no peak seen up to N = %d", u.Most))
+	case u.Peak.High-u.Peak.Low > spread*u.Peak.Value:
+		u.Peak = suppressed(fmt.Sprintf("no peak that the sweep up to N = %d could place: the interval is %.3g to %.3g", u.Most, u.Peak.Low, u.Peak.High))
+	}
+	return u
+}
+
+func peak(p [3]float64) float64 { return math.Sqrt(max(1-p[1], 0) / p[2]) }
+
+// resample repeats the sweep's repeats as drawn.
+func resample(sweep []Load, draw []int) []Load {
+	var out []Load
+	for _, want := range draw {
+		for _, l := range sweep {
+			if l.Repeat == want {
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+// fit minimises the squared relative errors over the logarithms of λ, σ and κ,
+// which keeps all three positive.
+func fit(sweep []Load) (p [3]float64, ok bool) {
+	perOne := 0.0
+	for _, l := range sweep {
+		perOne = max(perOne, l.Rate/float64(l.N))
+	}
+	if perOne <= 0 {
+		return p, false
+	}
+	loss := func(x []float64) float64 {
+		sum := 0.0
+		for _, l := range sweep {
+			e := math.Log(max(l.Rate, 1e-9) / usl(float64(l.N), math.Exp(x[0]), math.Exp(x[1]), math.Exp(x[2])))
+			sum += e * e
+		}
+		return sum
+	}
+	best := math.Inf(1)
+	for _, start := range [][]float64{{0, -4, -9}, {0, -1, -7}, {0, -7, -12}} {
+		start[0] = math.Log(perOne)
+		r, err := optimize.Minimize(optimize.Problem{Func: loss}, start, &optimize.Settings{FuncEvaluations: 2000}, &optimize.NelderMead{})
+		if r == nil || err != nil && !math.IsInf(best, 1) {
+			continue
+		}
+		if r.F < best {
+			best = r.F
+			p = [3]float64{math.Exp(r.X[0]), math.Exp(r.X[1]), math.Exp(r.X[2])}
+		}
+	}
+	return p, !math.IsInf(best, 1) && p[2] > 0
+}
