@@ -112,11 +112,11 @@ func (c *Canary) String() string {
 	text := "mutant " + c.Mutant
 	switch {
 	case !c.Caught:
-		text += " was NOT caught under the same schedule"
+		text += " was NOT caught in the same configuration"
 	case c.After > 0:
-		text += " caught in " + unit.Span(c.After) + " under the same schedule"
+		text += " caught in " + unit.Span(c.After) + " in the same configuration"
 	default:
-		text += " caught under the same schedule"
+		text += " caught in the same configuration"
 	}
 	if c.Note != "" {
 		text += ": " + c.Note

@@ -33,7 +33,7 @@ type Run struct {
 	Stories []story.Story
 }
 
-// A Canary is a planted mutant, run under the same schedule to show that the
+// A Canary is a planted mutant, run in the same configuration to show that the
 // judges can see.
 type Canary struct {
 	Mutant string        `json:"mutant"`

@@ -96,7 +96,7 @@ func banner(b scenario.Beginning, cfg config.Config) terminal.Banner {
 		Lock: fmt.Sprintf("%s  %s, quorum %d, ttl %s, hold %s · %d clients · %d keys",
 			b.Lock.ID, masters(b.Header.Nodes), b.Header.Quorum, unit.Setting(cfg.TTL), cfg.Load.Hold, cfg.Clients, cfg.Load.Keys),
 		Redis: redis, Load: cfg.Load.String(), PhaseLocked: b.Plan.Steps.PhaseLocked(),
-		LeftOut: b.Meta.Testbed.LeftOut, Dir: b.Dir,
+		LeftOut: b.Meta.Testbed.LeftOut, Dir: b.Dir, Canary: true,
 	}
 	for _, s := range b.Plan.Steps {
 		t.Faults = append(t.Faults, s.Fault.Name())

@@ -25,6 +25,7 @@ const closingLimit = time.Second
 func (s *session) play(ctx context.Context) {
 	cfg, clients := s.rig.cfg.Workload(), s.rig.contenders()
 	s.note("clean: every node was empty at the start")
+	s.plantCanary(ctx)
 	s.mainPhase(ctx, cfg, clients)
 	s.blame(s.heal(ctx))
 	s.interrupted = ctx.Err() != nil
@@ -131,7 +132,7 @@ func (s *session) finish(ctx context.Context) (*reports.Run, error) {
 	s.blame(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))
 	r := &reports.Run{
 		Dir: s.dir, Meta: s.meta, Report: report,
-		Harness: s.harness, Interrupted: s.interrupted,
+		Harness: s.harness, Interrupted: s.interrupted, Canary: s.canary,
 	}
 	r.Warnings = append(r.Warnings, s.rig.findings...)
 	for _, l := range s.plan.LeftOut {

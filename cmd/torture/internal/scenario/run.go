@@ -60,6 +60,7 @@ type session struct {
 	rec   *history.Recorder
 
 	harness     []string // trouble of our own
+	canary      *reports.Canary
 	interrupted bool
 }
 
