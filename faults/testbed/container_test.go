@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -131,6 +132,24 @@ func TestContainerNeedsAnImageThatExists(t *testing.T) {
 	if _, err := StartContainer(testContext(t), ContainerConfig{Nodes: 1, Image: image}); err == nil || !strings.Contains(err.Error(), image) {
 		t.Errorf("StartContainer: %v", err)
 	}
+}
+
+// A dead harness that nobody has reaped is dead all the same.
+func TestOrphanedTellsAZombie(t *testing.T) {
+	child := exec.Command(os.Args[0], "-test.run=^$")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	who := owner(t.Context(), child.Process.Pid)
+	if err := child.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for ctx := testContext(t); !orphaned(ctx, who); time.Sleep(readyPoll) {
+		if ctx.Err() != nil {
+			t.Fatalf("%s is not told for dead", who)
+		}
+	}
+	_ = child.Wait() // it was killed
 }
 
 func TestOrphanedTellsTheDeadFromTheLivingAndTheStrange(t *testing.T) {

@@ -57,8 +57,11 @@ func askPs(ctx context.Context, pid int, column string) (string, bool) {
 }
 
 // processStart says when a process began, in units that depend on the system;
-// empty when there is none.
+// empty when there is none, or only its zombie.
 func processStart(ctx context.Context, pid int) string {
+	if state, exists := processState(ctx, pid); !exists || strings.HasPrefix(state, "Z") {
+		return ""
+	}
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		began, _ := askPs(ctx, pid, "lstart=")
