@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -134,13 +135,31 @@ func TestContainerNeedsAnImageThatExists(t *testing.T) {
 	}
 }
 
+// stdinVariable makes the test binary a process that waits to be killed.
+const stdinVariable = "LOCKTORTURE_TEST_STDIN"
+
+func TestWaitForStdin(*testing.T) {
+	if os.Getenv(stdinVariable) != "" {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}
+}
+
 // A dead harness that nobody has reaped is dead all the same.
 func TestOrphanedTellsAZombie(t *testing.T) {
-	child := exec.Command(os.Args[0], "-test.run=^$")
+	child := exec.Command(os.Args[0], "-test.run=^TestWaitForStdin$")
+	child.Env = append(os.Environ(), stdinVariable+"=1")
+	stdin, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stdin.Close() }()
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
 	}
 	who := owner(t.Context(), child.Process.Pid)
+	if orphaned(t.Context(), who) {
+		t.Errorf("%s is told for dead", who)
+	}
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
