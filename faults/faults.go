@@ -159,19 +159,43 @@ func (t *Target) Take(name string) error {
 	if !shared.take(name) {
 		return fmt.Errorf("another fault has %s: %w", name, ErrMissed)
 	}
-	t.OnHeal(name+" is set aside", "nothing to do", func(context.Context) (string, error) {
-		shared.leave(name)
-		return "", nil
+	t.claimed(func() { shared.leave(name) })
+	return nil
+}
+
+// reserve claims roads for a fault that lets nothing pass. It returns ErrMissed
+// when others have all of them: what they do it could not do.
+func (t *Target) reserve(roads []road) error {
+	shared := t.shared()
+	if !shared.reserve(roads) {
+		return fmt.Errorf("nothing passes on these roads as it is: %w", ErrMissed)
+	}
+	t.claimed(func() {
+		for _, r := range roads {
+			shared.cut(r.client, r.node, -1)
+		}
 	})
 	return nil
+}
+
+// claimed registers how to give back what was claimed.
+func (t *Target) claimed(leave func()) {
+	t.repairs().add(&repair{broken: "a claim is held", claim: true, heal: func(context.Context) (string, error) {
+		leave()
+		return "", nil
+	}})
+}
+
+func (t *Target) repairs() *undo {
+	if t.undo == nil {
+		t.undo = &undo{}
+	}
+	return t.undo
 }
 
 // OnHeal registers how to undo what was just done. Undos run in reverse order.
 // broken says in words what is wrong until then ("n2 is stopped"), byHand how
 // a person could mend it.
 func (t *Target) OnHeal(broken, byHand string, heal func(ctx context.Context) (string, error)) {
-	if t.undo == nil {
-		t.undo = &undo{}
-	}
-	t.undo.add(&repair{broken: broken, byHand: byHand, heal: heal})
+	t.repairs().add(&repair{broken: broken, byHand: byHand, heal: heal})
 }

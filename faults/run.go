@@ -106,6 +106,19 @@ func (r *run) cut(client, node string, delta int) {
 	r.roads[road{client, node}] += delta
 }
 
+// reserve cuts roads, unless every one of them is cut.
+func (r *run) reserve(roads []road) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.ContainsFunc(roads, func(x road) bool { return r.roads[x] == 0 }) {
+		return false
+	}
+	for _, x := range roads {
+		r.roads[x]++
+	}
+	return true
+}
+
 func (r *run) isCut(client, node string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

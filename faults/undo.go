@@ -14,6 +14,7 @@ type repair struct {
 	broken string // what is wrong until then
 	byHand string // how a person could mend it
 	heal   func(ctx context.Context) (receipt string, err error)
+	claim  bool // it only gives back what was claimed, once all else is healed
 }
 
 // A BrokenError says what a heal left broken, and how to mend it by hand.
@@ -35,6 +36,7 @@ type undo struct {
 	stack []*repair
 }
 
+// add puts a repair on the stack.
 func (u *undo) add(r *repair) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -42,7 +44,8 @@ func (u *undo) add(r *repair) {
 }
 
 // heal runs every repair, the last first, each until it has succeeded once.
-// One that fails or panics stays, and does not keep the others from running.
+// One that fails or panics stays, and does not keep the others from running,
+// but for claims: what is broken must not be hurt by others.
 func (u *undo) heal(ctx context.Context) (string, error) {
 	u.mu.Lock()
 	stack := slices.Clone(u.stack)
@@ -50,6 +53,9 @@ func (u *undo) heal(ctx context.Context) (string, error) {
 	var receipts []string
 	var errs []error
 	for _, r := range slices.Backward(stack) {
+		if r.claim && len(errs) > 0 {
+			continue
+		}
 		receipt, err := r.run(ctx)
 		if err != nil {
 			errs = append(errs, &BrokenError{Broken: r.broken, ByHand: r.byHand, Err: err})
@@ -84,6 +90,9 @@ func (u *undo) outstanding(err error) error {
 	defer u.mu.Unlock()
 	var errs []error
 	for _, r := range u.stack {
+		if r.claim {
+			continue
+		}
 		errs = append(errs, &BrokenError{Broken: r.broken, ByHand: r.byHand, Err: err})
 	}
 	return errors.Join(errs...)
