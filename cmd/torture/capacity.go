@@ -45,6 +45,7 @@ func newCapacity() *cobra.Command {
 	f.Float64Var(&c.cfg.MaxRate, "max-rate", 20000, "never offer more arrivals per second")
 	f.DurationVar(&c.cfg.MaxLag, "max-lag", 0, "lag of the generator (p99) that makes a point invalid; a fifth of the objective when 0")
 	f.DurationVar(&c.cfg.Outage, "outage", 2*time.Second, "how long the majority is lost")
+	f.DurationVar(&c.cfg.Budget, "budget", 9*time.Minute, "time for everything; what it leaves no time for is suppressed")
 	f.Uint64Var(&c.cfg.Seed, "seed", 0, "seed of order, arrivals and intervals; drawn when 0")
 	f.StringVar(&c.format, "format", "text", "what to print: text, json, csv or html")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")

@@ -17,6 +17,7 @@ type curve struct {
 	style draw.LineStyle
 	xs    []float64
 	ys    []float64
+	dots  bool // points without a line between them
 }
 
 // Plot implements plot.Plotter.
@@ -59,7 +60,11 @@ func (l legend) Plot(c draw.Canvas, p *plot.Plot) {
 	x += vg.Points(4)
 	for _, one := range l {
 		ls := one.style
-		c.StrokeLine2(ls, x, y, x+vg.Points(sample), y)
+		if one.dots {
+			disc(&c, ls.Color, vg.Point{X: x + vg.Points(sample/2), Y: y}, vg.Points(2.2))
+		} else {
+			c.StrokeLine2(ls, x, y, x+vg.Points(sample), y)
+		}
 		x += vg.Points(sample + 4)
 		c.FillText(sty, vg.Point{X: x, Y: y}, one.name)
 		x += sty.Width(one.name) + vg.Points(gap)

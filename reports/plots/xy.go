@@ -55,7 +55,7 @@ func (x XY) Figure() *Figure {
 	p.Add(grid())
 	var names legend
 	for i, t := range x.Traces {
-		c := curve{name: t.Name, style: line(traceColors[i%len(traceColors)], 1.6, traceDashes[i%len(traceDashes)]...), xs: t.X, ys: t.Y}
+		c := curve{name: t.Name, style: line(traceColors[i%len(traceColors)], 1.6, traceDashes[i%len(traceDashes)]...), xs: t.X, ys: t.Y, dots: t.Dots}
 		names = append(names, c)
 		if t.Dots {
 			p.Add(dots(c))

@@ -63,7 +63,7 @@ func TestMeasurementsLeaveNoKeyBehind(t *testing.T) {
 	empty(t, nodes)
 	_, err = Capacity(t.Context(), CapacityConfig{
 		Field: field, Lock: "redlock", Masters: 3, SLO: []string{"acquire.p99<5s"}, Clients: 2, Keys: 4, TTL: time.Second,
-		Repeats: 2, Step: 50 * time.Millisecond, MaxRate: 200, MaxLag: time.Minute, Outage: 100 * time.Millisecond, Seed: 1, Progress: silent,
+		Repeats: 2, Step: 50 * time.Millisecond, MaxRate: 200, MaxLag: time.Minute, Outage: 100 * time.Millisecond, Budget: time.Minute, Seed: 1, Progress: silent,
 	})
 	if err != nil {
 		t.Fatal(err)

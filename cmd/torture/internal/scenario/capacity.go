@@ -33,6 +33,7 @@ type CapacityConfig struct {
 	MaxRate  float64       // never offer more
 	MaxLag   time.Duration // of the generator, p99; 0: a fifth of the objective
 	Outage   time.Duration // of the majority
+	Budget   time.Duration // for the whole measurement; what it leaves no time for is suppressed
 	Seed     uint64
 	Progress func(line string)
 }
@@ -60,6 +61,7 @@ func (c CapacityConfig) Validate() error {
 	demand(c.Step >= 50*time.Millisecond && c.Step <= maxSlice, "--step %v: want 50ms to %v", c.Step, maxSlice)
 	demand(c.MaxRate > 0 && c.MaxRate <= maxOffer, "--max-rate %v: want more than 0 and up to %d", c.MaxRate, maxOffer)
 	demand(c.Outage >= 100*time.Millisecond && c.Outage <= time.Minute, "--outage %v: want 100ms to 1m", c.Outage)
+	demand(c.Budget >= 10*time.Second && c.Budget <= time.Hour, "--budget %v: want 10s to 1h", c.Budget)
 	demand(c.MaxLag >= 0, "--max-lag %v: want 0 or more", c.MaxLag)
 	demand(c.Masters >= 0 && (c.Masters == 0 || c.Masters%2 == 1) && c.Masters <= 9, "--nodes %d: want an odd number up to 9", c.Masters)
 	demand(len(c.SLO) > 0, "--slo: want at least one objective, such as 'acquire.p99<50ms'")
@@ -77,6 +79,7 @@ type survey struct {
 	objectives []slo.Objective
 	bound      time.Duration // on the acquire's p99; 0 when no objective sets one
 	rng        *rand.Rand
+	began      time.Time
 	r          *capacity.Report
 
 	overheld []time.Duration // by how much holds outlasted what was asked for
@@ -95,7 +98,7 @@ func Capacity(ctx context.Context, c CapacityConfig) (r *capacity.Report, err er
 		return nil, err
 	}
 	s.CapacityConfig.Field.Nodes = s.Masters
-	began := time.Now()
+	s.began = time.Now()
 	if s.field, err = newField(ctx, s.CapacityConfig.Field); err != nil {
 		return nil, err
 	}
@@ -114,7 +117,7 @@ func Capacity(ctx context.Context, c CapacityConfig) (r *capacity.Report, err er
 		{"closed-loop sweep", s.sweep}, {"hot key", s.hotKey}, {"open-loop ramp", s.ramp}, {"bisection at the limit", s.bisect},
 		{"sensitivity", s.sensitivity}, {"lost majority", s.loseMajority},
 	} {
-		s.Progress(fmt.Sprintf("%5.0fs  %s", time.Since(began).Seconds(), part.name))
+		s.Progress(fmt.Sprintf("%5.0fs  %s", time.Since(s.began).Seconds(), part.name))
 		if err := part.do(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
@@ -123,9 +126,22 @@ func Capacity(ctx context.Context, c CapacityConfig) (r *capacity.Report, err er
 		}
 	}
 	s.conclude()
-	s.r.Took = time.Since(began)
+	s.r.Took = time.Since(s.began)
 	return s.r, nil
 }
+
+// late reports whether that share of the budget is used up.
+func (s *survey) late(share float64) bool {
+	return time.Since(s.began) > time.Duration(share*float64(s.Budget))
+}
+
+// The shares of the budget after which parts are cut short.
+const (
+	lateRetries  = 0.35 // points with a lagging generator are not tried again
+	lateRamp     = 0.60 // no further repeat of the ramp
+	lateEffects  = 0.80 // no further pair of the sensitivity
+	lateRecovery = 0.85 // no further loss of the majority
+)
 
 func newSurvey(c CapacityConfig) (*survey, error) {
 	if err := c.Validate(); err != nil {

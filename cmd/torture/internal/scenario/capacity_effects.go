@@ -123,6 +123,9 @@ func (s *survey) change(ctx context.Context, e effect) (capacity.Estimate, error
 	}
 	var changes []float64
 	for range s.Repeats {
+		if s.late(lateEffects) {
+			break
+		}
 		rates := [2]float64{}
 		for _, i := range s.rng.Perm(2) {
 			var err error

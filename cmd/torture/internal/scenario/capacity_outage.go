@@ -41,6 +41,9 @@ func (s *survey) loseMajority(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, c.close()) }()
 	var carried, backlogs, backs []float64
 	for repeat := range min(s.Repeats, outageRepeats) {
+		if s.late(lateRecovery) {
+			break
+		}
 		w := load.Window{Warmup: 200 * time.Millisecond, Measure: max(s.Step/2, 20*s.Hold)}
 		carried = append(carried, load.Closed(ctx, c.workers(saturating, s.Keys), s.task(s.Hold), w, s.rng.Uint64()).Rate())
 		o, err := s.outage(ctx, c, r.Rate, carried[repeat])

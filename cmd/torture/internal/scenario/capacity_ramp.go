@@ -50,7 +50,7 @@ func (s *survey) ramp(ctx context.Context) error { return s.offer(ctx, "ramp", s
 func (s *survey) bisect(ctx context.Context) error {
 	for range refine {
 		low, high, ok := bracket(s.r.Points)
-		if !ok || high/low < 1.03 {
+		if !ok || high/low < 1.03 || s.late(lateRamp) {
 			return nil
 		}
 		if err := s.offer(ctx, "bisection", []float64{math.Round(math.Sqrt(low*high)*10) / 10}); err != nil {
@@ -96,6 +96,10 @@ func (s *survey) offer(ctx context.Context, phase string, rates []float64) (err 
 	defer func() { err = errors.Join(err, c.close()) }()
 	load.Once(ctx, c.workers(s.Clients*4, s.Clients*4), s.task(0), connectTime)
 	for repeat := range s.Repeats {
+		if repeat >= 2 && s.late(lateRamp) {
+			s.r.Warning = append(s.r.Warning, fmt.Sprintf("the budget left time for %d of %d repeats of the %s", repeat, s.Repeats, phase))
+			break
+		}
 		for _, i := range s.rng.Perm(len(rates)) {
 			for range again + 1 {
 				p, err := s.point(ctx, c, rates[i])
@@ -105,7 +109,7 @@ func (s *survey) offer(ctx context.Context, phase string, rates []float64) (err 
 				p.Phase, p.Repeat = phase, repeat
 				s.r.Points = append(s.r.Points, p)
 				s.Progress(pointLine(p))
-				if p.Valid || ctx.Err() != nil {
+				if p.Valid || ctx.Err() != nil || s.late(lateRetries) {
 					break
 				}
 			}
