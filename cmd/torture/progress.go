@@ -15,7 +15,7 @@ import (
 // newsEvery is how often a gallery that has nothing to tell says what it does.
 const newsEvery = 10 * time.Second
 
-// A progress tells which rows of a gallery are under way and which have ended.
+// A progress tells which rows of a gallery have ended and which are to come.
 type progress struct {
 	w     io.Writer
 	all   int
@@ -59,7 +59,7 @@ func (p *progress) underWay() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.told) >= newsEvery {
-		p.say("under way: " + strings.Join(slices.Sorted(maps.Keys(p.active)), " "))
+		p.say("to come: " + strings.Join(slices.Sorted(maps.Keys(p.active)), " "))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,7 +27,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("DOCKER_HOST", os.Getenv("DOCKER_HOST"))
 			bare, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 			env.Setenv("BARE", bare)
-			return nil
+			wrappers, err := filepath.Abs("../../lockimpl/child/wrappers")
+			env.Setenv("WRAPPERS", wrappers)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"either": either},
 		Condition: func(cond string) (bool, error) {
