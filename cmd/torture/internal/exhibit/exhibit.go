@@ -66,6 +66,17 @@ func (r row) Class() string {
 	return "fail"
 }
 
+// Operations is what each cell that was found took, in the cells' order.
+func (r row) Operations() string {
+	var counts []string
+	for _, c := range r.Cells {
+		if c.Proof != nil {
+			counts = append(counts, unit.Count(c.Proof.Operations))
+		}
+	}
+	return strings.Join(counts, " · ")
+}
+
 // Page lays the show out: one file that needs neither network nor script.
 func Page(s Show) ([]byte, error) {
 	v := struct {
