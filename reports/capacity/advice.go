@@ -17,7 +17,7 @@ func (r *Report) Advise() {
 			unit.Rate(r.Recommended.Value), s.Keys, unit.Setting(s.Hold), unit.Percent(Headroom), unit.Rate(r.Limit.Value),
 			unit.Percent(r.Limit.Confidence), unit.Rate(r.Limit.Low), unit.Rate(r.Limit.High), r.Limit.N)
 	} else {
-		say("No rate can be recommended: %s.", r.Limit.Suppressed)
+		say("No rate can be recommended: %s. %d of %d points were discarded because the load generator itself lagged.", r.Limit.Suppressed, r.Discarded, len(r.Points))
 	}
 	say("What limits it: %s. %s. Next step: %s.", r.Bottleneck.Name, upper(r.Bottleneck.Cause), r.Bottleneck.Next)
 	if r.Hot.Measured.Known() && s.Hold > 0 {

@@ -32,7 +32,7 @@ func percent(v float64) string {
 func (r *Report) Lines() []Line {
 	out := []Line{
 		{"recommended", r.recommended()},
-		{"limit", show(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ")},
+		{"limit", r.limit()},
 		{"knee", show(r.Knee, rate) + r.kneeMeans()},
 		{"one hot key", r.hot()},
 		{"model (USL)", r.model()},
@@ -59,6 +59,13 @@ func (r *Report) recommended() string {
 	}
 	return fmt.Sprintf("%s acquire+release, %s of the limit; %s interval %s to %s (n = %d)", rate(r.Recommended.Value), unit.Percent(Headroom),
 		unit.Percent(r.Recommended.Confidence), rate(r.Recommended.Low), rate(r.Recommended.High), r.Recommended.N)
+}
+
+func (r *Report) limit() string {
+	if !r.Limit.Known() {
+		return show(r.Limit, rate)
+	}
+	return show(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ")
 }
 
 func (r *Report) kneeMeans() string {
