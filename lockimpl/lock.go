@@ -42,6 +42,7 @@ type Lock struct {
 	rand   *rand.Rand // spreads retries
 
 	stragglers stragglers
+	retries    retries
 	lines      lines
 	holdings   holdings
 	intents    intents

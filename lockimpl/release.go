@@ -128,7 +128,7 @@ func (c *releaseCall) Answer(r node.Reply) {
 	deleted := r.Fate == node.FateDone && r.Int() == 1
 	answered := r.Fate == node.FateDone || !c.Wanted()
 	if !answered && !l.closed.Load() && time.Now().Before(c.expires) {
-		time.AfterFunc(retryRelease, func() { l.nodes[c.i].Send(c) })
+		l.retries.add(c)
 		c.count(false, true)
 		return
 	}

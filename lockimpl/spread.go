@@ -16,11 +16,15 @@ import (
 // that a short section takes, within these bounds.
 const (
 	leastHeadStart = time.Millisecond
-	mostHeadStart  = 20 * time.Millisecond
+	mostHeadStart  = 10 * time.Millisecond
 
 	// headStartTrips is a head start in round trips to the last node of the
 	// fastest quorum: an acquire and a release, each behind a batch in flight.
 	headStartTrips = 4
+
+	// slowBy is how many times slower than the slowest of the fastest quorum a
+	// node may be and still be asked first.
+	slowBy = 4
 )
 
 // headStart returns the time after which, at this moment, the other nodes are
@@ -76,6 +80,36 @@ func (s *stragglers) tick(next time.Duration) {
 	}
 }
 
+// retries are the releases that a node did not answer and that are sent again.
+type retries struct {
+	mu    sync.Mutex
+	list  []*releaseCall
+	timer *time.Timer
+}
+
+func (s *retries) add(c *releaseCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, c)
+	switch {
+	case len(s.list) > 1:
+	case s.timer == nil:
+		s.timer = time.AfterFunc(retryRelease, s.send)
+	default:
+		s.timer.Reset(retryRelease)
+	}
+}
+
+func (s *retries) send() {
+	s.mu.Lock()
+	list := s.list
+	s.list = nil
+	s.mu.Unlock()
+	for _, c := range list {
+		c.a.l.nodes[c.i].Send(c)
+	}
+}
+
 // send sends the attempt, together with what others send at this moment.
 func (a *attempt) send(ctx context.Context) {
 	l := a.l
@@ -117,15 +151,19 @@ func (a *attempt) first() uint64 {
 	if l.eager || a.r.shared || a.r.member != "" {
 		return l.everyNode()
 	}
-	var set uint64
+	var lags, sorted [64]time.Duration
 	n, missing := len(l.nodes), l.quorum
-	for _, slowToo := range []bool{false, true} {
-		for j := 0; j < n && missing > 0; j++ {
-			i := (a.k.home + j) % n
-			if set>>i&1 == 0 && (slowToo || !l.nodes[i].Slow()) {
-				set |= 1 << i
-				missing--
-			}
+	for i, node := range l.nodes {
+		lags[i] = node.Lag()
+	}
+	sorted = lags
+	slices.Sort(sorted[:n])
+	limit := slowBy*sorted[l.quorum-1] + leastHeadStart
+	var set uint64
+	for j := 0; missing > 0; j++ {
+		if i := (a.k.home + j) % n; lags[i] <= limit {
+			set |= 1 << i
+			missing--
 		}
 	}
 	return set

@@ -4,11 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"net"
+	"os"
+	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/peers/redislock"
@@ -18,7 +27,11 @@ import (
 
 // The benchmarks compare the lock with other libraries within one run: every
 // repeat runs all of them on the same servers, in random order, and a ratio is
-// taken within a repeat. What is reported is the median of the ratios.
+// taken within a repeat. What is reported is the median of the ratios. Beside
+// it stand the processor times of client and servers per pair, which a busy
+// machine blurs less than rates.
+//
+//	go test ./lockimpl -run xxx -bench 'OwnKeys|HotKey|OneBadNode' -benchtime 1x
 
 const (
 	repeats = 5
@@ -35,43 +48,117 @@ func ours() rival {
 	return rival{name: "ours", factory: lockimpl.NewFactory(lockimpl.Config{})}
 }
 
-// A sample is what one lock did in one repeat.
-type sample struct {
-	rate     float64 // pairs or hand-offs per second
-	p50, p99 time.Duration
+// rivals are those to compare with on n nodes, ours first.
+func rivals(n int) []rival {
+	all := []rival{ours(), {name: "redsync", factory: redsync.New(redsync.Options{})}}
+	if n == 1 {
+		return append(all, rival{name: "redislock", factory: redislock.New()})
+	}
+	return append(all, rival{name: "redsync-fastest", factory: redsync.NewFailFast()})
 }
 
-// contest reports ours against each rival: rate as a multiple, latencies as a
-// fraction.
-func contest(b *testing.B, rivals []rival, run func(rival) sample) {
+// A sample is what one lock did in one repeat.
+type sample struct {
+	rate           float64 // pairs or hand-offs per second
+	p50, p99, p999 time.Duration
+	jain           float64       // Jain's index of the contenders' shares
+	client, server time.Duration // processor time per pair
+	allocs         float64       // per pair, of the whole process
+}
+
+// contest reports ours against each rival: rate as a multiple, latencies and
+// processor time as a fraction.
+func contest(b *testing.B, rivals []rival, nodes []lockimpl.Node, run func(rival) sample) {
 	b.Helper()
 	samples := map[string][]sample{}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for b.Loop() {
 		for range repeats {
 			for _, i := range rng.Perm(len(rivals)) {
-				samples[rivals[i].name] = append(samples[rivals[i].name], run(rivals[i]))
+				samples[rivals[i].name] = append(samples[rivals[i].name], metered(b, nodes, rivals[i], run))
 			}
 		}
 	}
 	mine := samples[rivals[0].name]
 	for _, r := range rivals[1:] {
-		var rate, p50, p99 []float64
-		for i, s := range samples[r.name] {
-			rate = append(rate, mine[i].rate/max(s.rate, 1e-9))
-			p50 = append(p50, float64(mine[i].p50)/float64(max(s.p50, 1)))
-			p99 = append(p99, float64(mine[i].p99)/float64(max(s.p99, 1)))
+		ratio := func(unit string, of func(sample) float64) {
+			var all []float64
+			for i, s := range samples[r.name] {
+				all = append(all, of(mine[i])/max(of(s), 1e-9))
+			}
+			slices.Sort(all)
+			b.ReportMetric(all[len(all)/2], unit+"/"+r.name)
+			b.Logf("%s/%s: median %.2f, %.2f to %.2f", unit, r.name, all[len(all)/2], all[0], all[len(all)-1])
 		}
-		b.ReportMetric(median(rate), "×rate/"+r.name)
-		b.ReportMetric(median(p50), "×p50/"+r.name)
-		b.ReportMetric(median(p99), "×p99/"+r.name)
+		ratio("×rate", func(s sample) float64 { return s.rate })
+		ratio("×p50", func(s sample) float64 { return float64(max(s.p50, 1)) })
+		ratio("×p99", func(s sample) float64 { return float64(max(s.p99, 1)) })
+		ratio("×p999", func(s sample) float64 { return float64(max(s.p999, 1)) })
+		ratio("×cpu", func(s sample) float64 { return float64(s.client + s.server) })
 	}
-	var rates []float64
-	for _, s := range mine {
-		rates = append(rates, s.rate)
+	report := func(unit string, of func(sample) float64) {
+		var all []float64
+		for _, s := range mine {
+			all = append(all, of(s))
+		}
+		b.ReportMetric(median(all), unit)
 	}
-	b.ReportMetric(median(rates), "pairs/s")
+	report("pairs/s", func(s sample) float64 { return s.rate })
+	report("p50-µs", func(s sample) float64 { return micros(s.p50) })
+	report("p99-µs", func(s sample) float64 { return micros(s.p99) })
+	report("client-µs/pair", func(s sample) float64 { return micros(s.client) })
+	report("server-µs/pair", func(s sample) float64 { return micros(s.server) })
+	report("allocs/pair", func(s sample) float64 { return s.allocs })
+	report("jain", func(s sample) float64 { return s.jain })
 	b.ReportMetric(0, "ns/op")
+}
+
+func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
+// metered adds to a sample what it cost.
+func metered(b *testing.B, nodes []lockimpl.Node, r rival, run func(rival) sample) sample {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	client, server := clientTime(), serverTime(b, nodes)
+	s := run(r)
+	client, server = clientTime()-client, serverTime(b, nodes)-server
+	runtime.ReadMemStats(&after)
+	if pairs := s.rate * slice.Seconds(); pairs > 0 {
+		s.client, s.server = time.Duration(float64(client)/pairs), time.Duration(float64(server)/pairs)
+		s.allocs = float64(after.Mallocs-before.Mallocs) / pairs
+	}
+	return s
+}
+
+// clientTime is the processor time of this process so far.
+func clientTime() time.Duration {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// serverTime is the processor time of the servers so far.
+func serverTime(b *testing.B, nodes []lockimpl.Node) time.Duration {
+	var sum float64
+	for _, n := range nodes {
+		c := redis.NewClient(&redis.Options{Addr: n.Addr})
+		info, err := c.Info(b.Context(), "cpu").Result()
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = c.Close()
+		for line := range strings.Lines(info) {
+			name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+			if name == "used_cpu_sys" || name == "used_cpu_user" {
+				seconds, err := strconv.ParseFloat(value, 64)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sum += seconds
+			}
+		}
+	}
+	return time.Duration(sum * 1e9)
 }
 
 func median(v []float64) float64 {
@@ -80,7 +167,7 @@ func median(v []float64) float64 {
 }
 
 // pairs has g goroutines acquire and release keys of their own.
-func pairs(b *testing.B, l lockimpl.Locker, g int, d time.Duration) sample {
+func pairs(l lockimpl.Locker, g int, d time.Duration) sample {
 	var wg sync.WaitGroup
 	all := make([][]time.Duration, g)
 	end := time.Now().Add(d)
@@ -99,37 +186,45 @@ func pairs(b *testing.B, l lockimpl.Locker, g int, d time.Duration) sample {
 		})
 	}
 	wg.Wait()
-	return summary(slices.Concat(all...), d)
+	return summary(all, d)
 }
 
-func summary(waits []time.Duration, d time.Duration) sample {
+// summary makes a sample of the waits of each contender.
+func summary(by [][]time.Duration, d time.Duration) sample {
+	waits := slices.Concat(by...)
 	if len(waits) == 0 {
-		return sample{p50: d, p99: d}
+		return sample{p50: d, p99: d, p999: d}
 	}
 	slices.Sort(waits)
+	var sum, squares float64
+	for _, of := range by {
+		sum += float64(len(of))
+		squares += math.Pow(float64(len(of)), 2)
+	}
 	return sample{
 		rate: float64(len(waits)) / d.Seconds(),
-		p50:  waits[len(waits)/2], p99: waits[len(waits)*99/100],
+		p50:  waits[len(waits)/2], p99: waits[len(waits)*99/100], p999: waits[len(waits)*999/1000],
+		jain: sum * sum / (float64(len(by)) * squares),
 	}
 }
 
+// Rows 1 to 3 and 6 to 8 of the targets.
 func BenchmarkOwnKeys(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		nodes := serverNodes(b, n)
-		rivals := []rival{ours(), {name: "redsync", factory: redsync.New(redsync.Options{})}}
-		if n == 1 {
-			rivals = append(rivals, rival{name: "redislock", factory: redislock.New()})
-		}
-		open := openAll(b, rivals, nodes)
+		all := rivals(n)
+		open := openAll(b, all, nodes)
 		for _, g := range []int{1, 16, 64, 256} {
 			b.Run(fmt.Sprintf("nodes=%d/goroutines=%d", n, g), func(b *testing.B) {
-				contest(b, rivals, func(r rival) sample { return pairs(b, open[r.name], g, slice) })
+				contest(b, all, nodes, func(r rival) sample { return pairs(open[r.name], g, slice) })
 			})
 		}
+		noKeyLeft(b, open["ours"], nodes)
 	}
 }
 
 func openAll(b *testing.B, rivals []rival, nodes []lockimpl.Node) map[string]lockimpl.Locker {
+	b.Helper()
 	bootstrapped(b, nodes, lockimpl.Config{})
 	open := map[string]lockimpl.Locker{}
 	for _, r := range rivals {
@@ -139,14 +234,44 @@ func openAll(b *testing.B, rivals []rival, nodes []lockimpl.Node) map[string]loc
 		}
 		b.Cleanup(func() { _ = l.Close() })
 		open[r.name] = l
-		pairs(b, l, 64, 50*time.Millisecond)
+		pairs(l, 64, 50*time.Millisecond)
 	}
 	return open
+}
+
+// noKeyLeft fails when a key that bears a lease outlives the rest of its
+// releases: row 11 of the targets.
+func noKeyLeft(b *testing.B, l lockimpl.Locker, nodes []lockimpl.Node) {
+	b.Helper()
+	names := map[string]bool{}
+	for i := range 256 {
+		for _, key := range l.(lockimpl.KeyLister).LeaseKeys(fmt.Sprintf("own-%d", i)) {
+			names[key] = true
+		}
+	}
+	for _, key := range l.(lockimpl.KeyLister).LeaseKeys("hot") {
+		names[key] = true
+	}
+	time.Sleep(time.Second) // well below a lease
+	for _, n := range nodes {
+		c := redis.NewClient(&redis.Options{Addr: n.Addr})
+		all, err := c.Keys(b.Context(), "*").Result()
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = c.Close()
+		for _, key := range all {
+			if names[key] {
+				b.Errorf("node %s keeps %s", n.Name, key)
+			}
+		}
+	}
 }
 
 // handOffs has n waiters contend for one key, as n clients or as goroutines of
 // one, and counts how often it changes hands.
 func handOffs(b *testing.B, r rival, nodes []lockimpl.Node, n int, one bool, hold time.Duration) sample {
+	b.Helper()
 	var lockers []lockimpl.Locker
 	for i := range n {
 		if one && i > 0 {
@@ -166,7 +291,6 @@ func handOffs(b *testing.B, r rival, nodes []lockimpl.Node, n int, one bool, hol
 	var mu sync.Mutex
 	last, changes := -1, 0
 	waits := make([][]time.Duration, n)
-	grants := make([]int, n)
 	for i, l := range lockers {
 		wg.Go(func() {
 			for ctx.Err() == nil {
@@ -181,7 +305,6 @@ func handOffs(b *testing.B, r rival, nodes []lockimpl.Node, n int, one bool, hol
 					changes++
 				}
 				last = i
-				grants[i]++
 				mu.Unlock()
 				if hold > 0 {
 					time.Sleep(hold)
@@ -191,9 +314,8 @@ func handOffs(b *testing.B, r rival, nodes []lockimpl.Node, n int, one bool, hol
 		})
 	}
 	wg.Wait()
-	s := summary(slices.Concat(waits...), slice)
+	s := summary(waits, slice)
 	s.rate = float64(changes) / slice.Seconds()
-	b.Logf("%s: %.0f hand-offs/s, shares %d to %d", r.name, s.rate, slices.Min(grants), slices.Max(grants))
 	return s
 }
 
@@ -211,21 +333,84 @@ func wait(ctx context.Context, l lockimpl.Locker, key string) (lockimpl.Lease, e
 	}
 }
 
+// Rows 4 and 5 of the targets.
 func BenchmarkHotKey(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		nodes := serverNodes(b, n)
-		bootstrapped(b, nodes, lockimpl.Config{})
-		rivals := []rival{ours(), {name: "redsync", factory: redsync.New(redsync.Options{})},
-			{name: "rueidislock", factory: rueidislock.New()}}
-		if n == 1 {
-			rivals = append(rivals, rival{name: "redislock", factory: redislock.New()})
-		}
+		l := bootstrapped(b, nodes, lockimpl.Config{})
+		all := append(rivals(n), rival{name: "rueidislock", factory: rueidislock.New()})
 		for _, hold := range []time.Duration{0, time.Millisecond} {
 			for _, one := range []bool{false, true} {
 				b.Run(fmt.Sprintf("nodes=%d/hold=%v/one-client=%v", n, hold, one), func(b *testing.B) {
-					contest(b, rivals, func(r rival) sample { return handOffs(b, r, nodes, 16, one, hold) })
+					contest(b, all, nodes, func(r rival) sample { return handOffs(b, r, nodes, 16, one, hold) })
 				})
 			}
+		}
+		noKeyLeft(b, l, nodes)
+	}
+}
+
+// A lag is a connection whose replies come later, or never.
+type lag struct {
+	net.Conn
+	by    time.Duration
+	never bool
+}
+
+// Read implements net.Conn.
+func (c lag) Read(b []byte) (int, error) {
+	for c.never {
+		if _, err := c.Conn.Read(b); err != nil {
+			return 0, err
+		}
+	}
+	n, err := c.Conn.Read(b)
+	time.Sleep(c.by)
+	return n, err
+}
+
+// Rows 9 and 10 of the targets: one of five nodes answers 50 ms late, or not
+// at all. The figures are ratios to our own lock over five healthy nodes.
+func BenchmarkOneBadNode(b *testing.B) {
+	nodes := serverNodes(b, 5)
+	bootstrapped(b, nodes, lockimpl.Config{})
+	for name, bad := range map[string]lag{"slow": {by: 50 * time.Millisecond}, "black-holed": {never: true}} {
+		for _, g := range []int{1, 16, 64} {
+			b.Run(fmt.Sprintf("%s/goroutines=%d", name, g), func(b *testing.B) {
+				hurt := slices.Clone(nodes)
+				hurt[2].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+					c, err := new(net.Dialer).DialContext(ctx, network, addr)
+					return lag{c, bad.by, bad.never}, err
+				}
+				ill, healthy := client(b, hurt, lockimpl.Config{}), client(b, nodes, lockimpl.Config{})
+				pairs(ill, 64, time.Second)
+				pairs(healthy, 64, 100*time.Millisecond)
+				idle := runtime.NumGoroutine()
+				most := 0
+				all := []rival{{name: "ours"}, {name: "healthy"}}
+				contest(b, all, nodes, func(r rival) sample {
+					if r.name == "healthy" {
+						return pairs(healthy, g, slice)
+					}
+					done := make(chan sample)
+					go func() { done <- pairs(ill, g, slice) }()
+					for {
+						select {
+						case s := <-done:
+							return s
+						case <-time.After(10 * time.Millisecond):
+							most = max(most, runtime.NumGoroutine()-idle-g-1)
+						}
+					}
+				})
+				b.ReportMetric(float64(most), "goroutines-beyond-callers")
+				if os.Getenv("LOCKTORTURE_TARGETS") != "" && most > 4*len(nodes) {
+					b.Errorf("%d goroutines beyond those of the callers", most)
+				}
+				if bad.by > 0 {
+					noKeyLeft(b, ill, nodes)
+				}
+			})
 		}
 	}
 }

@@ -185,7 +185,7 @@ func (n *Node) launch() {
 	if len(n.flight) > 0 {
 		n.busy = true
 		c.await()
-		n.since.Store(n.clock())
+		n.since.Store(clock())
 	} else {
 		n.rest()
 	}
@@ -250,12 +250,9 @@ func (n *Node) deliver(r Reply) error {
 
 // timed notes how long the batch took. mu is held.
 func (n *Node) timed() {
-	now := n.clock()
-	took := now - n.since.Load()
-	if took > int64(slowAfter) {
-		n.shun.Store(now + int64(shunFor))
-	}
-	n.trip.Store(n.trip.Load() + (took-n.trip.Load())/8)
+	d := clock() - n.since.Load()
+	n.took(d)
+	n.trip.Store(n.trip.Load() + (d-n.trip.Load())/8)
 }
 
 // putBack queues what has to be sent again before everything that came after
@@ -290,7 +287,7 @@ func (n *Node) broken(c *conn, cause error) {
 	clear(n.flight)
 	n.flight, n.next = n.flight[:0], 0
 	n.putBack()
-	n.shun.Store(n.clock() + int64(shunFor))
+	n.took(int64(broke))
 	if len(n.queue) > 0 {
 		n.busy = true
 	} else {

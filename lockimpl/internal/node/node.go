@@ -27,8 +27,8 @@ const (
 	maxQueue = 1 << 14 // calls waiting for the next one
 	coolOff  = 10 * time.Millisecond
 
-	slowAfter = 2 * time.Millisecond   // an exchange that takes longer …
-	shunFor   = 100 * time.Millisecond // … makes a node count as slow for so long
+	memory = 100 * time.Millisecond // for which a batch tells how quick the node is
+	broke  = time.Second            // what a broken connection counts as
 )
 
 // ErrClosed answers calls to a closed Node.
@@ -101,9 +101,9 @@ type Node struct {
 
 	record atomic.Pointer[string] // admission record of the server, as last seen
 	stop   context.CancelFunc
-	base   time.Time    // origin of the times below
-	since  atomic.Int64 // when what is under way began (ns), 0: nothing is
-	shun   atomic.Int64 // until when the node counts as slow (ns)
+	since  atomic.Int64 // when what is under way began (ns of clock), 0: nothing is
+	last   atomic.Int64 // what the last batch took (ns) …
+	told   atomic.Int64 // … and when that was
 	trip   atomic.Int64 // moving mean of what a batch takes (ns)
 
 	mu      sync.Mutex
@@ -123,7 +123,7 @@ type Node struct {
 
 // New returns a Node that connects when it is first used.
 func New(cfg Config) *Node {
-	n := &Node{cfg: cfg, wake: make(chan struct{}, 1), base: time.Now()}
+	n := &Node{cfg: cfg, wake: make(chan struct{}, 1)}
 	n.record.Store(new(string))
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	if n.cfg.Dial == nil {
@@ -182,7 +182,7 @@ func (n *Node) flush(mayDrive bool) (drive bool) {
 		return false
 	}
 	n.busy = true
-	n.since.Store(n.clock())
+	n.since.Store(clock())
 	if n.conn != nil {
 		drive = n.cfg.Direct && mayDrive && len(n.queue) == 1
 		n.driven = drive
@@ -201,19 +201,34 @@ func (n *Node) flush(mayDrive bool) (drive bool) {
 	return false
 }
 
-// clock is the time since the node was made in nanoseconds, never 0.
-func (n *Node) clock() int64 { return int64(time.Since(n.base)) + 1 }
+// epoch is the origin of the times that nodes keep.
+var epoch = time.Now()
 
-// RoundTrip returns how long a batch took lately, from its sending to its last
-// reply.
+// clock is the time since the epoch in nanoseconds, never 0.
+func clock() int64 { return int64(time.Since(epoch)) + 1 }
+
+// RoundTrip returns how long a batch takes on average, from its sending to its
+// last reply.
 func (n *Node) RoundTrip() time.Duration { return time.Duration(n.trip.Load()) }
 
-// Slow reports whether the node keeps its callers waiting, or did a moment
-// ago.
-func (n *Node) Slow() bool {
-	now := n.clock()
-	since := n.since.Load()
-	return since > 0 && now-since > int64(slowAfter) || now < n.shun.Load()
+// Lag returns how long the node keeps its callers waiting at this moment, or
+// did a moment ago; 0 when nothing is known.
+func (n *Node) Lag() time.Duration {
+	var lag int64
+	now := clock()
+	if now-n.told.Load() < int64(memory) {
+		lag = n.last.Load()
+	}
+	if since := n.since.Load(); since > 0 {
+		lag = max(lag, now-since)
+	}
+	return time.Duration(lag)
+}
+
+// took notes how long something took that callers waited for.
+func (n *Node) took(d int64) {
+	n.last.Store(d)
+	n.told.Store(clock())
 }
 
 func (n *Node) nudge() {
@@ -246,7 +261,7 @@ func (n *Node) fail(err error) {
 	rest := n.queue
 	n.queue = nil
 	n.rest()
-	n.shun.Store(n.clock() + int64(shunFor))
+	n.took(int64(broke))
 	n.mu.Unlock()
 	for _, e := range rest {
 		e.fail(err, FateNone)
