@@ -285,6 +285,7 @@ func handOffs(b *testing.B, r rival, nodes []lockimpl.Node, n int, one bool, hol
 		defer l.Close()
 		lockers = append(lockers, l)
 	}
+	warmUp(lockers)
 	ctx, cancel := context.WithTimeout(context.Background(), slice)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -317,6 +318,24 @@ func handOffs(b *testing.B, r rival, nodes []lockimpl.Node, n int, one bool, hol
 	s := summary(waits, slice)
 	s.rate = float64(changes) / slice.Seconds()
 	return s
+}
+
+// warmUp has all of lockers contend once or twice, so that connections and
+// subscriptions are there.
+func warmUp(lockers []lockimpl.Locker) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*slice)
+	defer cancel()
+	var wg sync.WaitGroup
+	for _, l := range lockers {
+		wg.Go(func() {
+			for range 2 {
+				if lease, err := wait(ctx, l, "hot"); err == nil {
+					_ = lease.Release(context.Background())
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // wait uses what the lock has for waiting, or asks again every millisecond.
