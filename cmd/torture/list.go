@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -25,7 +27,8 @@ var listings = map[string]func(w *tabwriter.Writer){
 
 func newList() *cobra.Command {
 	names := slices.Sorted(maps.Keys(listings))
-	return &cobra.Command{
+	var markdown bool
+	cmd := &cobra.Command{
 		Use:       "list " + strings.Join(names, "|"),
 		Short:     "list locks, faults, scenarios or anomalies, each explained",
 		ValidArgs: names,
@@ -38,6 +41,13 @@ func newList() *cobra.Command {
 				}
 				chosen = args
 			}
+			if markdown && !slices.Equal(chosen, []string{"faults"}) {
+				return errors.New("--markdown: only list faults has a table")
+			}
+			if markdown {
+				_, err := io.WriteString(cmd.OutOrStdout(), faultTable())
+				return err
+			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, name := range chosen {
 				if len(chosen) > 1 {
@@ -48,6 +58,8 @@ func newList() *cobra.Command {
 			return w.Flush()
 		},
 	}
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "list faults: a table of the testbeds that can suffer them")
+	return cmd
 }
 
 func listLocks(w *tabwriter.Writer) {

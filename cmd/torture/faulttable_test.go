@@ -1,0 +1,40 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the tables of the README")
+
+const (
+	readme     = "../../README.md"
+	tableBegin = "<!-- torture list faults --markdown -->\n"
+	tableEnd   = "<!-- end -->\n"
+)
+
+// The README's table of faults says what the catalogue and the testbeds say;
+// go test ./cmd/torture -run TestReadmeFaults -update rewrites it.
+func TestReadmeFaults(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), tableBegin)
+	table, after, ended := strings.Cut(rest, tableEnd)
+	if !found || !ended {
+		t.Fatalf("%s has no table between %q and %q", readme, tableBegin, tableEnd)
+	}
+	want := faultTable()
+	if table == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is out of date: go test ./cmd/torture -run TestReadmeFaults -update", readme)
+	}
+	if err := os.WriteFile(readme, []byte(before+tableBegin+want+tableEnd+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
