@@ -90,6 +90,9 @@ func (n *Night) Judge() {
 func (c *NightCell) Tell(r *Run) {
 	c.Verdict, c.Headline, c.Dir, c.Replay = r.Verdict(), r.Headline(), r.Dir, r.Replay("")
 	c.Grants, c.Faulted = r.Report.Evidence.Grants, r.Report.Evidence.FaultedHandovers
+	if missing := r.Missing(); c.Verdict == checker.Inconclusive && len(missing) > 0 {
+		c.Headline = missing[0].ID + " " + missing[0].Text
+	}
 	c.P99 = r.acquireP99()
 	c.Story = ""
 	if len(r.Stories) > 0 {

@@ -214,8 +214,10 @@ func (n *nightlyCommand) conclude(cmd *cobra.Command, w io.Writer, night *report
 	if err := reports.WriteNight(n.dir, night); err != nil {
 		return harnessError{err}
 	}
-	if err := reports.AppendTrend(n.out, night); err != nil {
-		return harnessError{err}
+	if night.Planted == "" { // such a night says nothing about the others
+		if err := reports.AppendTrend(n.out, night); err != nil {
+			return harnessError{err}
+		}
 	}
 	if err := reports.Link(n.dir); err != nil {
 		return harnessError{err}
