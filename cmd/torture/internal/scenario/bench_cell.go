@@ -116,7 +116,7 @@ func (st *stand) strangers() []load.Worker {
 func (st *stand) measure(ctx context.Context, c *bench.Cell, slice time.Duration, seed uint64) (err error) {
 	task := st.task
 	task.Pause = st.lock.pause
-	load.Once(ctx, st.strangers(), task, connectTime)
+	labelled(ctx, func(ctx context.Context) { load.Once(ctx, st.strangers(), task, connectTime) })
 	if st.impair != nil {
 		heal, err := st.hurt(ctx)
 		if err != nil {
