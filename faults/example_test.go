@@ -21,7 +21,7 @@ func (f swapDB) Supports(t *faults.Target) error {
 	for _, n := range t.Testbed.Nodes() {
 		admin, ok := n.(testbed.Administrable)
 		if !ok {
-			return fmt.Errorf("%s testbed: its servers are not ours; process and embedded have their own", t.Testbed.Name())
+			return fmt.Errorf("%s testbed: its servers are not ours; process, container and embedded have their own", t.Testbed.Name())
 		}
 		if err := admin.CanAdminister("SWAPDB"); err != nil {
 			return err

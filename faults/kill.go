@@ -20,7 +20,7 @@ type kill struct {
 func (f kill) Name() string { return f.name }
 
 func (f kill) Supports(t *Target) error {
-	if err := needNodes[testbed.Killer](t, "killed", "process and embedded"); err != nil {
+	if err := needNodes[testbed.Killer](t, "killed", "process, container and embedded"); err != nil {
 		return err
 	}
 	for _, n := range t.Testbed.Nodes() {

@@ -84,7 +84,7 @@ func TestStandardSaysWhatItLeavesOut(t *testing.T) {
 		why   string
 	}{
 		"single node": {nodes: 1, main: time.Minute, fault: "kill", why: "1 nodes and a quorum of 1: none can be spared"},
-		"no killer":   {nodes: 5, main: time.Minute, plain: true, fault: "kill-late", why: "fake testbed: n1 cannot be killed; process and embedded can"},
+		"no killer":   {nodes: 5, main: time.Minute, plain: true, fault: "kill-late", why: "fake testbed: n1 cannot be killed; process, container and embedded can"},
 		"no time":     {nodes: 5, main: 5 * second, fault: "kill-late", why: "did not fit"},
 		"single, cut": {nodes: 1, main: time.Minute, fault: "one-way", why: "none can be spared"},
 		"ten minutes": {nodes: 5, main: 10 * time.Minute},

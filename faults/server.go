@@ -33,7 +33,7 @@ func server(f serverFault) func(Params) Fault {
 func (f serverFault) Name() string { return f.name }
 
 func (f serverFault) Supports(t *Target) error {
-	if err := needNodes[testbed.Administrable](t, "administered", "process and embedded"); err != nil {
+	if err := needNodes[testbed.Administrable](t, "administered", "process, container and embedded"); err != nil {
 		return err
 	}
 	for _, n := range t.Testbed.Nodes() {
