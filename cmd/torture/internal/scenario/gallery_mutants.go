@@ -23,13 +23,13 @@ var mutantTrials = map[string]Trial{
 	"store-accepts-older":   {Faults: lateRelease, Load: "keys=1 hold=100ms"},
 	"token-max":             {Faults: "ring:at=100ms:for=3500ms", Load: "nodes=5 keys=1 hold=5ms"},
 	"token-clock":           {Faults: "none"},
-	"write-back-any-owner":  {Faults: "latency:at=100ms:client=all:all:delay=40ms:jitter=30ms:for=4s,ttl-shift:at=300ms:any:times=30:every=120ms", Load: "nodes=3 keys=1 hold=20ms", Shows: []string{"S4b"}},
+	"write-back-any-owner":  {Faults: "ring:at=100ms:for=9s,latency:at=100ms:client=all:all:delay=40ms:jitter=30ms:for=9s,ttl-shift:at=300ms:any:times=140:every=60ms", Load: "nodes=3 clients=32 keys=8 hold=5ms think=2ms", Shows: []string{"S4b"}, Length: 9 * time.Second},
 	"amnesia-serves":        {Faults: "kill:empty:at=500ms:on=acquire-replied:swing:times=2:every=1500ms", Load: "keys=1 hold=200ms", Shows: []string{"S1", "S10"}},
 	"amnesia-early-seed":    {Faults: "none", Untried: early},
 	"amnesia-no-seed":       {Faults: "kill:empty:at=1500ms:all", Load: "keys=1 hold=20ms", Length: 5 * time.Second},
 	"reentry-drift":         {Faults: "none", Load: "mode=reentrant keys=1", Also: []string{"L5"}},
 	"readers-share-expiry":  {Faults: "none", Load: "mode=rw readers=0.6 keys=1 hold=50ms"},
-	"no-wake-up":            {Faults: "none", Load: "mode=rw readers=0.5 keys=1 hold=20ms wait=2500ms slo=longest_wait<1200ms", Also: []string{Missed}},
+	"no-wake-up":            {Faults: "none", Load: "mode=rw readers=0.5 keys=1 hold=20ms wait=2500ms slo=longest_wait<1200ms", TTL: 2 * time.Second, Also: []string{Missed}},
 }
 
 // early is why one mutant is caught in virtual time alone.
