@@ -43,7 +43,7 @@ func newGallery() *cobra.Command {
 	g := &galleryCommand{shelves: []scenario.Shelf{scenario.ShelfRecipe, scenario.ShelfMutant, scenario.ShelfLibrary}}
 	cmd := &cobra.Command{
 		Use:   "gallery",
-		Short: "put every recipe, mutant and library on trial beside the lock that does without its flaw (about 4 min)",
+		Short: "put every recipe, mutant and library on trial beside the lock that does without its flaw (about 3 min)",
 		Long: "gallery plays, for every recipe that people copy, every mutant of the full lock and every library, the faults\n" +
 			"and the load that show its flaw, and the same against the lock that does without. What a trial does not show\n" +
 			"on the seed it may show on one of the two that follow; the other lock is played as often. It exits with 0\n" +
