@@ -85,10 +85,15 @@ func (r *round) wait(ctx context.Context) error {
 	if r.e.l.bugs.NewDeadline {
 		r.limit = r.start.Add(validity(r.ttl))
 	}
-	limit := time.NewTimer(min(r.e.l.cfg.NodeTimeout, time.Until(r.limit)))
+	return within(ctx, min(r.e.l.cfg.NodeTimeout, time.Until(r.limit)), r.done)
+}
+
+// within waits for done: no longer than d, and not beyond ctx.
+func within(ctx context.Context, d time.Duration, done <-chan struct{}) error {
+	limit := time.NewTimer(d)
 	defer limit.Stop()
 	select {
-	case <-r.done:
+	case <-done:
 		return nil
 	case <-limit.C:
 		return errTimeout

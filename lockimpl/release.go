@@ -180,14 +180,5 @@ func (r *release) await(ctx context.Context) error {
 		return nil
 	default:
 	}
-	limit := time.NewTimer(r.a.l.cfg.NodeTimeout)
-	defer limit.Stop()
-	select {
-	case <-r.done:
-		return nil
-	case <-limit.C:
-		return errTimeout
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return within(ctx, r.a.l.cfg.NodeTimeout, r.done)
 }

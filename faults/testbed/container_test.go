@@ -3,7 +3,6 @@ package testbed
 import (
 	"errors"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -109,18 +108,7 @@ func TestCloseRemovesContainersInAnyStateAndKeepsLogs(t *testing.T) {
 
 func TestContainerRestartNamesTheTakenPort(t *testing.T) {
 	n := startContainer(t, ContainerConfig{Nodes: 1}).Nodes()[0]
-	must(t)(n.(Killer).Kill(t.Context()))
-	thief, err := net.Listen("tcp", n.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := n.(Killer).Restart(testContext(t), Empty); err == nil || !strings.Contains(err.Error(), "n1 on "+n.Addr()) {
-		t.Errorf("restart on a taken port: %v", err)
-	}
-	if err := thief.Close(); err != nil {
-		t.Fatal(err)
-	}
-	must(t)(n.(Killer).Restart(testContext(t), Empty))
+	namesTheTakenPort(t, n)
 	do(t, n, int64(0), "DBSIZE")
 }
 

@@ -217,7 +217,13 @@ func TestCloseEndsStoppedServersAndKeepsLogs(t *testing.T) {
 }
 
 func TestRestartOnAStolenPortNamesTheThief(t *testing.T) {
-	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0]
+	namesTheTakenPort(t, startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0])
+}
+
+// namesTheTakenPort checks that a node whose port is taken while it is down
+// says so, and starts once the port is free.
+func namesTheTakenPort(t *testing.T, n Node) {
+	t.Helper()
 	must(t)(n.(Killer).Kill(t.Context()))
 	thief, err := net.Listen("tcp", n.Addr())
 	if err != nil {

@@ -1,14 +1,12 @@
 package bench
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
+
+	"locktorture/reports/internal/files"
 )
 
 // Names of the files that Write writes.
@@ -21,29 +19,13 @@ const (
 
 // Write writes every form of the report into dir, which it makes.
 func (r *Report) Write(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write bench: %w", err)
-	}
-	for name, write := range map[string]func(io.Writer) error{
+	return files.Write(dir, map[string]func(io.Writer) error{
 		JSONFile: r.JSON, MarkdownFile: r.Markdown, TextFile: r.Text, GoFile: r.GoBench,
-	} {
-		var out bytes.Buffer
-		if err := write(&out); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), out.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
-		}
-	}
-	return nil
+	})
 }
 
 // JSON writes everything that was measured.
-func (r *Report) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
+func (r *Report) JSON(w io.Writer) error { return files.JSON(w, r) }
 
 // GoBench writes Go's benchmark format: a line per repeat, so that benchstat
 // has samples. The lock is a key of its own: benchstat -col /lock.

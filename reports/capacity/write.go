@@ -1,19 +1,16 @@
 package capacity
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
 
+	"locktorture/reports/internal/files"
 	"locktorture/reports/plots"
 	"locktorture/reports/unit"
 )
@@ -36,27 +33,11 @@ var pageTemplate = template.Must(template.New("page").Parse(pageText))
 
 // Write writes every form of the report into dir, which it makes.
 func (r *Report) Write(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("write capacity: %w", err)
-	}
-	for name, write := range map[string]func(io.Writer) error{JSONFile: r.JSON, CSVFile: r.CSV, TextFile: r.Text, PageFile: r.Page} {
-		var out bytes.Buffer
-		if err := write(&out); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), out.Bytes(), 0o644); err != nil {
-			return fmt.Errorf("write %s: %w", name, err)
-		}
-	}
-	return nil
+	return files.Write(dir, map[string]func(io.Writer) error{JSONFile: r.JSON, CSVFile: r.CSV, TextFile: r.Text, PageFile: r.Page})
 }
 
 // JSON writes everything that was measured.
-func (r *Report) JSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
+func (r *Report) JSON(w io.Writer) error { return files.JSON(w, r) }
 
 var pointHead = []string{"phase", "rate", "repeat", "valid", "met", "why", "offered", "done", "dropped", "cut_off", "p50_ms", "p99_ms", "p999_ms", "max_ms",
 	"service_p99_ms", "lag_p99_ms", "busiest_redis", "harness", "machine"}

@@ -180,7 +180,7 @@ func (s *session) acquire(r request, began time.Time) (lockimpl.Lease, error) {
 		if !errors.Is(err, lockimpl.ErrHeld) {
 			return lease, err
 		}
-		if pause(ctx, s.gap(r.rng)) != nil {
+		if Sleep(ctx, s.gap(r.rng)) != nil {
 			return nil, err
 		}
 	}
@@ -196,11 +196,12 @@ func (s *session) gap(rng *rand.Rand) time.Duration {
 // hold works for as long as the task says.
 func (s *session) hold() {
 	if s.task.Hold > 0 {
-		_ = pause(context.WithoutCancel(s.end), s.task.Hold)
+		_ = Sleep(context.WithoutCancel(s.end), s.task.Hold)
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or returns the error of ctx when that ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -118,7 +118,7 @@ func (st *stand) measure(ctx context.Context, c *bench.Cell, slice time.Duration
 	task.Pause = st.lock.pause
 	labelled(ctx, func(ctx context.Context) { load.Once(ctx, st.strangers(), task, connectTime) })
 	if st.impair != nil {
-		heal, err := st.hurt(ctx)
+		heal, err := hurt(ctx, st.roads, *st.impair)
 		if err != nil {
 			return err
 		}
@@ -174,40 +174,8 @@ func file(c *bench.Cell, r *load.Result) {
 	}
 }
 
-// hurt impairs every client's link to the last node and returns the heal.
-func (st *stand) hurt(ctx context.Context) (heal func() error, err error) {
-	var wounds []link.Wound
-	heal = func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setUpTime)
-		defer cancel()
-		var errs []error
-		for _, w := range wounds {
-			_, err := w.Heal(ctx)
-			errs = append(errs, err)
-		}
-		return errors.Join(errs...)
-	}
-	for _, road := range st.roads {
-		w, err := road.Impair(ctx, *st.impair)
-		if err != nil {
-			return nil, errors.Join(err, heal())
-		}
-		wounds = append(wounds, w)
-	}
-	return heal, nil
-}
-
 // close waits for what the lock has under way.
-func (st *stand) close() error {
-	var errs []error
-	for _, l := range st.lockers {
-		errs = append(errs, l.Close())
-	}
-	if st.fabric != nil {
-		errs = append(errs, st.fabric.Close())
-	}
-	return errors.Join(errs...)
-}
+func (st *stand) close() error { return closeClients(st.lockers, st.fabric) }
 
 // leftovers counts the keys that still bear a lease when nobody holds one.
 func (st *stand) leftovers(ctx context.Context) (n int) {

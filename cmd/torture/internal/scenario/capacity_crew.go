@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"locktorture/faults/link"
@@ -77,37 +78,8 @@ func (c *crew) workers(n, keys int) []load.Worker {
 
 // impair hurts the roads to the first n nodes, of those there are, and returns
 // the heal.
-func (c *crew) impair(ctx context.Context, nodes int, i link.Impairment) (heal func() error, err error) {
-	var wounds []link.Wound
-	heal = func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), setUpTime)
-		defer cancel()
-		var errs []error
-		for _, w := range wounds {
-			_, err := w.Heal(ctx)
-			errs = append(errs, err)
-		}
-		return errors.Join(errs...)
-	}
-	for _, roads := range c.roads[:nodes] {
-		for _, r := range roads {
-			w, err := r.Impair(ctx, i)
-			if err != nil {
-				return nil, errors.Join(err, heal())
-			}
-			wounds = append(wounds, w)
-		}
-	}
-	return heal, nil
+func (c *crew) impair(ctx context.Context, n int, i link.Impairment) (heal func() error, err error) {
+	return hurt(ctx, slices.Concat(c.roads[:n]...), i)
 }
 
-func (c *crew) close() error {
-	var errs []error
-	for _, l := range c.lockers {
-		errs = append(errs, l.Close())
-	}
-	if c.fabric != nil {
-		errs = append(errs, c.fabric.Close())
-	}
-	return errors.Join(errs...)
-}
+func (c *crew) close() error { return closeClients(c.lockers, c.fabric) }

@@ -99,7 +99,7 @@ func (s *survey) outage(ctx context.Context, c *crew, rate, carried float64) (ou
 	var down time.Duration
 	go func() { // ends when the majority is back, and is waited for below
 		lost <- func() error {
-			if err := sleep(ctx, w.Warmup+before); err != nil {
+			if err := load.Sleep(ctx, w.Warmup+before); err != nil {
 				return err
 			}
 			heal, err := c.impair(ctx, s.Masters/2+1, link.Impairment{Kind: link.BlackHole})
@@ -107,7 +107,7 @@ func (s *survey) outage(ctx context.Context, c *crew, rate, carried float64) (ou
 				return err
 			}
 			down = time.Since(from)
-			err = sleep(ctx, s.Outage)
+			err = load.Sleep(ctx, s.Outage)
 			healed = time.Since(from)
 			return errors.Join(err, heal())
 		}()
@@ -126,18 +126,6 @@ func (s *survey) outage(ctx context.Context, c *crew, rate, carried float64) (ou
 	out.timeline = moments(r, down)
 	out.back = s.backInside(r, healed)
 	return out, nil
-}
-
-// sleep waits for d or the end of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // slicesOf cuts the requests by when they were due.
