@@ -89,7 +89,7 @@ func NewPlanted(nodes []Node, cfg Config, bugs plant.Bugs) (*Lock, error) {
 		l.nodes = append(l.nodes, node.New(node.Config{
 			Name: n.Name, Addr: n.Addr, Dial: n.Dial,
 			Timeout: cfg.NodeTimeout, Username: cfg.Username, Password: cfg.Password,
-			Unordered: bugs.Unordered,
+			Unordered: bugs.Unordered, Direct: len(nodes) == 1,
 		}))
 	}
 	l.eager = len(nodes) == 1 || !reflect.ValueOf(bugs).IsZero()

@@ -51,9 +51,9 @@ func (n *Node) duty() (c *conn, wanted bool) {
 	return nil, true
 }
 
-// rest notes that nothing is under way. mu is held.
+// rest notes that nothing is under way, so that nobody has to read. mu is held.
 func (n *Node) rest() {
-	n.busy = false
+	n.busy, n.driven = false, false
 	n.since.Store(0)
 }
 
@@ -88,67 +88,69 @@ func (n *Node) adopt(c *conn) {
 func (n *Node) read(c *conn) {
 	for {
 		r, err := readReply(c.br)
+		more := false
 		if err == nil {
-			err = n.deliver(r)
+			more, err = n.deliver(r)
 		}
 		if err != nil {
 			n.broken(c, err)
 			return
 		}
-		if n.cfg.Direct && n.idle() {
+		if n.cfg.Direct && !more {
 			return
 		}
 	}
 }
 
-func (n *Node) idle() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return !n.busy
-}
-
-// Drive reads replies in the place of the node's goroutine until done is
-// closed, ctx has ended or the connection is broken.
+// Drive reads replies in the place of the node's goroutine until none is
+// awaited, done is closed, ctx has ended or the connection is broken.
+//
+// A connection has one reader at a time: the driver while driven is set, else
+// the node's goroutine while busy is. Only the reader ends its own turn, and
+// does it under mu: in rest or broken, or here. Nobody may look whether the
+// node is idle in order to learn whether it is still his turn, since another
+// caller may have begun one in between.
 func (n *Node) Drive(ctx context.Context, done <-chan struct{}) {
 	n.mu.Lock()
 	c := n.conn
 	n.mu.Unlock()
-	if c != nil {
-		if ctx.Done() != nil {
-			stop := context.AfterFunc(ctx, c.interrupt)
-			defer stop()
-		}
-		n.drive(c, done)
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, c.interrupt)
+		defer stop()
 	}
-	n.mu.Lock()
-	n.driven = false
-	handOver := n.busy
-	n.mu.Unlock()
-	if handOver {
+	if n.drive(c, done) {
+		n.mu.Lock()
+		n.driven = false
+		n.mu.Unlock()
 		n.nudge()
 	}
 }
 
-func (n *Node) drive(c *conn, done <-chan struct{}) {
-	for !n.idle() {
+// drive reports whether replies are left for the node's goroutine to read.
+func (n *Node) drive(c *conn, done <-chan struct{}) (left bool) {
+	for {
 		err := c.awaitByte()
 		if errors.Is(err, errInterrupted) {
-			return
+			return true
 		}
 		var r Reply
 		if err == nil {
 			r, err = readReply(c.br)
 		}
+		more := false
 		if err == nil {
-			err = n.deliver(r)
+			more, err = n.deliver(r)
 		}
 		if err != nil {
 			n.broken(c, err)
-			return
+			return false
+		}
+		if !more {
+			return false
 		}
 		select {
 		case <-done:
-			return
+			return true
 		default:
 		}
 	}
@@ -156,9 +158,9 @@ func (n *Node) drive(c *conn, done <-chan struct{}) {
 
 var writers = sync.Pool{New: func() any { return new(Writer) }}
 
-// launch sends the next batch, if there is one. It is called with mu held and
-// busy set, and unlocks mu.
-func (n *Node) launch() {
+// launch sends the next batch and reports whether there was one. It is called
+// with mu held and busy set, and unlocks mu.
+func (n *Node) launch() (launched bool) {
 	var unwanted []entry
 	c := n.conn
 	w := writers.Get().(*Writer)
@@ -195,7 +197,7 @@ func (n *Node) launch() {
 		e.fail(errUnwanted, FateNone)
 	}
 	if len(out) == 0 {
-		return
+		return false
 	}
 	if len(out) > 16<<10 {
 		_ = c.SetWriteDeadline(time.Now().Add(c.limit))
@@ -204,17 +206,19 @@ func (n *Node) launch() {
 		c.unsent.Store(k == 0)
 		_ = c.Close() // the reader takes notice
 	}
+	return true
 }
 
 var errUnasked = errors.New("a reply to nothing that was asked")
 
 // deliver hands a reply to its call. After the last one of a batch it sends
 // the next batch; those who had a reply get to run before that, and may join.
-func (n *Node) deliver(r Reply) error {
+// When there is no more to read, the reader's turn has ended.
+func (n *Node) deliver(r Reply) (more bool, err error) {
 	n.mu.Lock()
 	if n.next >= len(n.flight) {
 		n.mu.Unlock()
-		return errUnasked
+		return false, errUnasked
 	}
 	e := n.flight[n.next]
 	n.next++
@@ -243,9 +247,9 @@ func (n *Node) deliver(r Reply) error {
 			runtime.Gosched()
 		}
 		n.mu.Lock()
-		n.launch()
+		return n.launch(), nil
 	}
-	return nil
+	return true, nil
 }
 
 // timed notes how long the batch took. mu is held.
@@ -289,7 +293,8 @@ func (n *Node) broken(c *conn, cause error) {
 	n.putBack()
 	n.took(int64(broke))
 	if len(n.queue) > 0 {
-		n.busy = true
+		n.busy, n.driven = true, false
+		n.nudge()
 	} else {
 		n.rest()
 	}

@@ -186,11 +186,11 @@ func (n *Node) flush(mayDrive bool) (drive bool) {
 	if n.conn != nil {
 		drive = n.cfg.Direct && mayDrive && len(n.queue) == 1
 		n.driven = drive
-		n.launch() // unlocks
-		if n.cfg.Direct && !drive {
+		launched := n.launch() // unlocks
+		if n.cfg.Direct && launched && !drive {
 			n.nudge()
 		}
-		return drive
+		return launched && drive
 	}
 	if !n.started {
 		n.started = true
