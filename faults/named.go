@@ -89,3 +89,30 @@ func Forgetful(main time.Duration, late bool, t *Target) (Plan, error) {
 	}
 	return Plan{Steps: steps}, err
 }
+
+// Restarts is the plan against locks that trust single nodes to remember:
+// nodes come back empty at once, one after another at random, and each fourth
+// time a quorum of them together. All the while a minority of nodes is cut off
+// from a client, another one each TTL.
+func Restarts(main time.Duration, t *Target, rng *rand.Rand) (Plan, error) {
+	round, first := t.Quarantine+t.TTL, t.TTL/8
+	if first+round > main {
+		return Plan{}, fmt.Errorf("restarts: a main phase of %v is too short: one restart takes %v at a TTL of %v", main, round, t.TTL)
+	}
+	var specs []Spec
+	for at := first; at+t.TTL <= main; at += t.TTL {
+		specs = append(specs, Spec{At: at, Fault: "cut", For: t.TTL - t.TTL/8, Params: Params{Client: RoleAny, Node: RoleMinority}})
+	}
+	for i, at := 1, first; at+round <= main; i, at = i+1, at+round {
+		node := []string{RoleAny, RoleSwing}[rng.IntN(2)]
+		if i%4 == 0 {
+			node = RoleMajority
+		}
+		specs = append(specs, Spec{At: at, Fault: "kill-empty", Params: Params{Node: node}})
+	}
+	steps, err := Build(Catalogue(), specs, t.TTL)
+	if err == nil {
+		err = steps.Check(t)
+	}
+	return Plan{Steps: steps}, err
+}

@@ -176,6 +176,38 @@ func TestRandom(t *testing.T) {
 	}
 }
 
+func TestRestarts(t *testing.T) {
+	w := linked(newWorld(5, 4))
+	w.Quarantine = second
+	plan, err := Restarts(20*second, w, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	together, single := 0, 0
+	var last time.Duration
+	for _, s := range plan.Steps {
+		f, kills := s.Fault.(kill)
+		switch {
+		case !kills:
+			continue
+		case f.Node == RoleMajority:
+			together++
+		default:
+			single++
+		}
+		if gap := s.When.After - last; last > 0 && gap < w.Quarantine+w.TTL {
+			t.Errorf("a node is emptied %v after another: it is not back by then", gap)
+		}
+		last = s.When.After
+	}
+	if together == 0 || single <= together {
+		t.Errorf("%d restarts of a quorum, %d of one node: %s", together, single, plan.Steps)
+	}
+	if _, err := Restarts(second, w, rand.New(rand.NewPCG(1, 2))); err == nil {
+		t.Error("a main phase too short for one restart is refused")
+	}
+}
+
 func TestForgetful(t *testing.T) {
 	w := newWorld(5, 4)
 	plan, err := Forgetful(20*second, false, linked(w))

@@ -125,7 +125,7 @@ func (s *section) nested(ctx context.Context) bool {
 	}
 	outer := s.parts[0]
 	s.parts[0].lease, s.parts[0].fence = inner, inner.Fence()
-	wrote := s.write(ctx, false)
+	wrote := s.write(ctx, 0, false)
 	e := s.event(history.Release, 0)
 	s.parts[0].lease, s.parts[0].fence = outer.lease, outer.fence
 	return ctx.Err() == nil && s.client.pause(ctx) && s.release(ctx, e, inner) && wrote

@@ -63,26 +63,28 @@ func (s *section) plan() (hold time.Duration, long bool) {
 	return s.cfg.TTL*6/5 + time.Duration(s.rng.Int64N(int64(s.cfg.TTL)*4/5+1)), true
 }
 
-// body is the work: a read, then writes with the hold spread between them, the
-// first computed from what was read. It stops at the first thing that is not
-// as it should be.
+// body is the work: a read, then writes to each key in turn with the hold
+// spread between them, the first computed from what was read. It stops at the
+// first thing that is not as it should be.
 func (s *section) body(ctx context.Context, hold time.Duration) {
 	if !s.read(ctx) {
 		return
 	}
-	extend, rest := s.rng.Float64() < s.cfg.Extend, max(s.cfg.Writes-1, 1)
-	for n := range s.cfg.Writes {
+	writes := s.cfg.Writes * len(s.parts)
+	extend, gaps := s.rng.Float64() < s.cfg.Extend, max(writes-1, 1)
+	for n := range writes {
+		last := n == writes-1
 		// With a single write the hold lies between the read and the write.
-		if (n > 0 || s.cfg.Writes == 1) && !s.wait(ctx, hold/time.Duration(rest)) {
+		if (n > 0 || last) && !s.wait(ctx, hold/time.Duration(gaps)) {
 			return
 		}
-		if extend && n == s.cfg.Writes-1 && !s.extend(ctx) {
+		if last && extend && !s.extend(ctx) {
 			return
 		}
-		if s.cfg.Mode == ModeReentrant && n == s.cfg.Writes-1 && !s.nested(ctx) {
+		if last && s.cfg.Mode == ModeReentrant && !s.nested(ctx) {
 			return
 		}
-		if !s.write(ctx, n == 0) {
+		if !s.write(ctx, n%len(s.parts), n < len(s.parts)) {
 			return
 		}
 	}
@@ -172,28 +174,20 @@ func (s *section) sound() bool {
 	return !s.lost
 }
 
-// write writes to every row of the section. The first write says on which
-// version it is based.
-func (s *section) write(ctx context.Context, first bool) bool {
+// write writes to the row of the section's i-th key. The first write says on
+// which version it is based.
+func (s *section) write(ctx context.Context, i int, first bool) bool {
 	if s.writesItself() {
 		return true
 	}
-	for i := range s.parts {
-		e := s.event(history.Write, i)
-		if e.Mode == history.Shared {
-			e.Op = history.Read
-		} else if first {
-			e.Base, e.Has = s.parts[i].seen, history.HasBase
-		}
-		e, invoked := s.invoke(ctx, e)
-		if !invoked {
-			return false
-		}
-		if s.finish(ctx, e, s.put(&s.parts[i])) != history.OK {
-			return false
-		}
+	e := s.event(history.Write, i)
+	if e.Mode == history.Shared {
+		e.Op = history.Read
+	} else if first {
+		e.Base, e.Has = s.parts[i].seen, history.HasBase
 	}
-	return true
+	e, invoked := s.invoke(ctx, e)
+	return invoked && s.finish(ctx, e, s.put(&s.parts[i])) == history.OK
 }
 
 // invoke makes the check, passes the gate, and stamps the invocation: a client

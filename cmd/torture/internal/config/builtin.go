@@ -19,6 +19,7 @@ var Builtins = map[string]Builtin{
 	"demo":     {"a lock without an owner check, its holder paused beyond the TTL: broken within seconds", demo},
 	"pause":    {"holders paused beyond their TTL, again and again", pause},
 	"amnesia":  {"a holder cut off from N − q nodes, then one of its q nodes restarted empty at once", amnesia},
+	"restarts": {"nodes restarted empty at once, one after another and then a quorum together, while a minority is cut off from one client after another", restarts},
 	"calm":     {"no fault at all: contention alone", calm},
 }
 
@@ -37,7 +38,7 @@ func standard() Config {
 	return Config{
 		Lock: "redlock", Testbed: "auto", Persist: true, Clients: 16, TTL: 2 * time.Second, Duration: time.Minute, Out: "runs",
 		Load: Load{
-			Keys: 8, Rate: 120, Hold: constant(20 * time.Millisecond), Think: constant(5 * time.Millisecond), Writes: 2,
+			Keys: 8, Rate: 120, Hold: constant(20 * time.Millisecond), Think: constant(5 * time.Millisecond), Writes: 3,
 			Wait: 250 * time.Millisecond, Patience: 250 * time.Millisecond, LongHold: 0.001, Extend: 0.05, Mode: workload.ModeExclusive,
 		},
 		Faults:    Faults{Plan: "standard"},
@@ -61,6 +62,12 @@ func amnesia() Config {
 	c := calm()
 	c.Faults = Faults{Plan: "amnesia"}
 	c.Persist = false
+	return c
+}
+
+func restarts() Config {
+	c := amnesia()
+	c.Faults = Faults{Plan: "restarts"}
 	return c
 }
 

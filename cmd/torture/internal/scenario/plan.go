@@ -37,6 +37,8 @@ func (r *rig) plan(t *faults.Target) (faults.Plan, error) {
 		return faults.Forgetful(r.cfg.Duration, false, t)
 	case "amnesia-late":
 		return faults.Forgetful(r.cfg.Duration, true, t)
+	case "restarts":
+		return faults.Restarts(r.cfg.Duration, t, rng)
 	case "random", "random-beyond":
 		return faults.Random(faults.Budget{Main: r.cfg.Duration, Beyond: name == "random-beyond"}, t, rng)
 	case "pause":
