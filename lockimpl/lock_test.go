@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locktorture/lockimpl"
 )
 
@@ -98,6 +100,80 @@ func TestWaitersTakeTurns(t *testing.T) {
 			t.Fatalf("most holders %d, grants %v", most, grants)
 		}
 	})
+}
+
+// Sixteen clients on one key over five masters: every attempt that loses has
+// taken a part of the nodes, and must give it back before a later attempt of
+// anybody can need it. Neither does the key stop changing hands, nor is a
+// lease left, which would live for half a minute here.
+func TestHotKeyOverFiveMasters(t *testing.T) {
+	nodes := serverNodes(t, 5)
+	bootstrapped(t, nodes, patient)
+	const runs, clients, turns, ttl = 20, 16, 5, 30 * time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for run := range runs {
+		key := fmt.Sprintf("hot-%d", run)
+		var wg sync.WaitGroup
+		var left []string // the keys that a lease lives in
+		for range clients {
+			l, err := lockimpl.New(nodes, patient)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = l.LeaseKeys(key)
+			wg.Go(func() {
+				for range turns {
+					lease, err := acquire(ctx, l, key, ttl, run%2 == 0)
+					if err == nil {
+						err = lease.Release(ctx)
+					}
+					if err != nil {
+						t.Errorf("run %d: %v", run, err)
+						break
+					}
+				}
+				if err := l.Close(); err != nil { // waits for what is under way
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		for _, n := range nodes {
+			if kept := keysOf(t, n, left); kept > 0 {
+				t.Errorf("run %d: %s keeps %d keys of leases", run, n.Name, kept)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// acquire takes key, waiting as the lock does or asking again and again.
+func acquire(ctx context.Context, l *lockimpl.Lock, key string, ttl time.Duration, waits bool) (lockimpl.Lease, error) {
+	if waits {
+		return l.AcquireWait(ctx, key, ttl)
+	}
+	for {
+		lease, err := l.Acquire(ctx, key, ttl)
+		if err == nil || ctx.Err() != nil {
+			return lease, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// keysOf counts those of keys that n stores.
+func keysOf(t *testing.T, n lockimpl.Node, keys []string) int64 {
+	t.Helper()
+	rdb := redis.NewClient(&redis.Options{Addr: n.Addr})
+	defer rdb.Close()
+	stored, err := rdb.Exists(t.Context(), keys...).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored
 }
 
 func TestSharedExcludesExclusive(t *testing.T) {
