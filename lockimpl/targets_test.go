@@ -57,6 +57,27 @@ func rivals(n int) []rival {
 	return append(all, rival{name: "redsync-fastest", factory: redsync.NewFailFast()})
 }
 
+// pings is the floor: two bare round trips in the place of a pair, by the
+// client that the peers use.
+func pings() rival {
+	return rival{name: "ping", factory: func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		return pinger{redis.NewClient(&redis.Options{Addr: nodes[0].Addr})}, nil
+	}}
+}
+
+type pinger struct{ *redis.Client }
+
+func (p pinger) Acquire(ctx context.Context, _ string, _ time.Duration) (lockimpl.Lease, error) {
+	return pinged{p}, p.Ping(ctx).Err()
+}
+
+type pinged struct{ pinger }
+
+func (pinged) Fence() uint64                               { return 0 }
+func (pinged) ValidUntil() time.Time                       { return time.Time{} }
+func (pinged) Extend(context.Context, time.Duration) error { return nil }
+func (p pinged) Release(ctx context.Context) error         { return p.Ping(ctx).Err() }
+
 // A sample is what one lock did in one repeat.
 type sample struct {
 	rate           float64 // pairs or hand-offs per second
@@ -213,6 +234,9 @@ func BenchmarkOwnKeys(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		nodes := serverNodes(b, n)
 		all := rivals(n)
+		if n == 1 {
+			all = append(all, pings())
+		}
 		open := openAll(b, all, nodes)
 		for _, g := range []int{1, 16, 64, 256} {
 			b.Run(fmt.Sprintf("nodes=%d/goroutines=%d", n, g), func(b *testing.B) {
