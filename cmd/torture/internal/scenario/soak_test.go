@@ -1,10 +1,14 @@
 package scenario
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
+	"runtime/pprof"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,7 +84,7 @@ func TestSoak(t *testing.T) {
 }
 
 // judgeSoak judges a soak that was long enough.
-func judgeSoak(t *testing.T, run *reports.Run, memory []int) {
+func judgeSoak(t *testing.T, run *reports.Run, memory *memoryWatch) {
 	if v := run.Verdict(); v != checker.Pass {
 		t.Errorf("verdict %s: %+v", v, run.Report.Inconclusive)
 	}
@@ -89,11 +93,19 @@ func judgeSoak(t *testing.T, run *reports.Run, memory []int) {
 			t.Errorf("fault without a receipt or a heal: %+v", f)
 		}
 	}
-	n := len(memory)
-	third, fourth := mean(memory[n/2:n*3/4]), mean(memory[n*3/4:])
-	t.Logf("%d faults; memory in use in MB, every %v: %v; third quarter %.1f, fourth %.1f", len(run.Stats.Faults), soakSample, memory, third, fourth)
+	t.Logf("%d faults; every %v: resident MB %v, live heap kB %v", len(run.Stats.Faults), soakSample, memory.resident, memory.live)
+	steady(t, "resident memory in MB", memory.resident)
+	steady(t, "live heap in kB", memory.live)
+}
+
+// steady fails the test when samples grow in their second half.
+func steady(t *testing.T, what string, samples []int) {
+	t.Helper()
+	n := len(samples)
+	third, fourth := mean(samples[n/2:n*3/4]), mean(samples[n*3/4:])
+	t.Logf("%s: third quarter %.1f, fourth %.1f", what, third, fourth)
 	if fourth > third*soakGrowth {
-		t.Errorf("memory grew from %.1f MB in the third quarter to %.1f MB in the fourth", third, fourth)
+		t.Errorf("%s grew from %.1f in the third quarter to %.1f in the fourth", what, third, fourth)
 	}
 }
 
@@ -105,11 +117,13 @@ func mean(all []int) float64 {
 	return float64(sum) / float64(max(len(all), 1))
 }
 
-// memoryWatch samples the resident memory of this process, in MB.
+// memoryWatch samples the memory of this process: what is resident, in MB, and
+// what the last collection found alive on the heap, in kB. Heap profiles of
+// the middle and the end are kept where the run is.
 type memoryWatch struct {
-	end     chan struct{}
-	wg      sync.WaitGroup
-	samples []int
+	end            chan struct{}
+	wg             sync.WaitGroup
+	resident, live []int
 }
 
 func watchMemory(t *testing.T) *memoryWatch {
@@ -117,24 +131,48 @@ func watchMemory(t *testing.T) *memoryWatch {
 	w.wg.Go(func() {
 		tick := time.NewTicker(soakSample)
 		defer tick.Stop()
-		for {
+		for began, half := time.Now(), false; ; {
 			select {
 			case <-w.end:
 				return
 			case <-tick.C:
-				mb := resident(t)
-				t.Logf("%d MB, %d goroutines", mb, runtime.NumGoroutine())
-				w.samples = append(w.samples, mb)
+				w.resident, w.live = append(w.resident, resident(t)), append(w.live, live())
+				t.Logf("%d MB resident, %d kB alive, %d goroutines", w.resident[len(w.resident)-1], w.live[len(w.live)-1], runtime.NumGoroutine())
+			}
+			if passed := time.Since(began); !half && passed > *soak/2 || passed > *soak-2*soakSample {
+				half = true
+				profileHeap(t, fmt.Sprintf("heap-%ds.pprof", int(passed.Seconds())))
 			}
 		}
 	})
 	return w
 }
 
-func (w *memoryWatch) stop() []int {
+func (w *memoryWatch) stop() *memoryWatch {
 	close(w.end)
 	w.wg.Wait()
-	return w.samples
+	return w
+}
+
+// live is what the last collection left on the heap, in kB.
+func live() int {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return int(sample[0].Value.Uint64() >> 10)
+}
+
+// profileHeap writes a heap profile to the folder that keeps the run.
+func profileHeap(t *testing.T, name string) {
+	if *soakOut == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(*soakOut, name))
+	if err == nil {
+		err = errors.Join(pprof.Lookup("heap").WriteTo(f, 0), f.Close())
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // resident returns the resident set of this process in MB, or what the runtime
