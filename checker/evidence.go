@@ -41,6 +41,9 @@ func (v *evidence) see(f *fact) {
 		v.Unknown++
 	case settled:
 		v.Resolved++
+		if f.op.settled == byLink {
+			v.ByReceipts++
+		}
 	}
 }
 

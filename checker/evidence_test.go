@@ -103,7 +103,7 @@ func TestEvidence(t *testing.T) {
 			12ms link ok receipt never-forwarded of 8
 			20ms store ok audit k value v1 seq 1 owner a fence 1
 			20ms store fail audit k value v2 seq 2 owner a fence 1`,
-			Evidence{Grants: 1, FenceSaves: 1, Unknown: 5, Resolved: 4},
+			Evidence{Grants: 1, FenceSaves: 1, Unknown: 5, Resolved: 4, ByReceipts: 1},
 		},
 		{
 			"unknown for lack of a completion", `
@@ -117,7 +117,7 @@ func TestEvidence(t *testing.T) {
 			 0ms a invoke acquire k
 			 1ms link ok receipt never-forwarded of 0
 			 2ms a info acquire k`,
-			Evidence{Unknown: 1, Resolved: 1},
+			Evidence{Unknown: 1, Resolved: 1, ByReceipts: 1},
 		},
 		{
 			"a log line before the completion", `

@@ -18,9 +18,9 @@ type Live struct {
 
 // live holds the counters of Live. One goroutine writes, any may read.
 type live struct {
-	grants, contended, handovers, faulted, takeovers, saves, unknown, resolved atomic.Int64
-	double, stale, tokens, violations                                          atomic.Int64
-	first                                                                      atomic.Pointer[string]
+	grants, contended, handovers, faulted, takeovers, saves, unknown, resolved, byReceipts atomic.Int64
+	double, stale, tokens, violations                                                      atomic.Int64
+	first                                                                                  atomic.Pointer[string]
 }
 
 // The counters are published every so many events, and whenever so much time
@@ -40,6 +40,7 @@ func (l *live) publish(e *Evidence) {
 	set(&l.saves, e.FenceSaves)
 	set(&l.unknown, e.Unknown)
 	set(&l.resolved, e.Resolved)
+	set(&l.byReceipts, e.ByReceipts)
 }
 
 // set stores n where it differs: reading is far cheaper.
@@ -74,6 +75,7 @@ func (j *Judge) Live() Live {
 			Grants: int(l.grants.Load()), Contended: int(l.contended.Load()), Handovers: int(l.handovers.Load()),
 			FaultedHandovers: int(l.faulted.Load()), Takeovers: int(l.takeovers.Load()), FenceSaves: int(l.saves.Load()),
 			Unknown: int(l.unknown.Load()), Resolved: int(l.resolved.Load()),
+			ByReceipts: int(l.byReceipts.Load()),
 		},
 		DoubleGrants: int(l.double.Load()), StaleAccepted: int(l.stale.Load()), TokenRegressions: int(l.tokens.Load()),
 		Violations: int(l.violations.Load()),

@@ -46,11 +46,12 @@ type Evidence struct {
 	Grants           int `json:"grants"`
 	Contended        int `json:"contended"` // attempts that met a holder
 	Handovers        int `json:"handovers"`
-	FaultedHandovers int `json:"faulted_handovers"` // with a fault in force between the two grants
-	Takeovers        int `json:"takeovers"`         // hand-overs after an expiry
-	FenceSaves       int `json:"fence_saves"`       // stale writes offered and rejected
-	Unknown          int `json:"unknown"`           // operations of unknown outcome
-	Resolved         int `json:"resolved"`          // of those, settled by the store's log or a link's receipt
+	FaultedHandovers int `json:"faulted_handovers"`     // with a fault in force between the two grants
+	Takeovers        int `json:"takeovers"`             // hand-overs after an expiry
+	FenceSaves       int `json:"fence_saves"`           // stale writes offered and rejected
+	Unknown          int `json:"unknown"`               // operations of unknown outcome
+	Resolved         int `json:"resolved"`              // of those, settled by the store's log or a link's receipt
+	ByReceipts       int `json:"by_receipts,omitempty"` // of those, settled by a link's receipt
 }
 
 // Checked says how much was judged.

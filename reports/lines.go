@@ -88,7 +88,8 @@ func (r *Run) Basis() []Line {
 	ev := r.Report.Evidence
 	unknowns := "none"
 	if ev.Unknown > 0 {
-		unknowns = fmt.Sprintf("%s operations, %s resolved from receipts and the store's log", unit.Count(ev.Unknown), unit.Count(ev.Resolved))
+		unknowns = fmt.Sprintf("%s operations, %s resolved: %s by receipts, %s by the store's log",
+			unit.Count(ev.Unknown), unit.Count(ev.Resolved), unit.Count(ev.ByReceipts), unit.Count(ev.Resolved-ev.ByReceipts))
 	}
 	lines = append(lines, Line{"unknowns", unknowns})
 	if bound := r.bound(); bound != "" {

@@ -252,8 +252,8 @@ func printFindings(w io.Writer, report checker.Report) {
 		fmt.Fprintf(w, "not enough  expected %s did not appear\n", id)
 	}
 	e := report.Evidence
-	fmt.Fprintf(w, "evidence    %d grants, %d contended attempts, %d hand-overs (%d with a fault in force), %d takeovers, %d fence saves, %d unknowns (%d resolved)\n",
-		e.Grants, e.Contended, e.Handovers, e.FaultedHandovers, e.Takeovers, e.FenceSaves, e.Unknown, e.Resolved)
+	fmt.Fprintf(w, "evidence    %d grants, %d contended attempts, %d hand-overs (%d with a fault in force), %d takeovers, %d fence saves, %d unknowns (%d resolved, %d of them by receipts)\n",
+		e.Grants, e.Contended, e.Handovers, e.FaultedHandovers, e.Takeovers, e.FenceSaves, e.Unknown, e.Resolved, e.ByReceipts)
 }
 
 // verdict prints the last line and turns it into the exit code.

@@ -30,6 +30,7 @@ type conn struct {
 
 	passageNumber uint64
 	preface       []byte // to be sent before the first request
+	unused        bool   // it has ended without a request, and takes none any more
 }
 
 func newConn(raw net.Conn, r *road, number uint64) *conn {
@@ -99,10 +100,13 @@ func (c *conn) Close() error {
 // writeOut sends the preface first, in one piece with the first request.
 func (c *conn) writeOut(p []byte) (int, error) {
 	c.mu.Lock()
-	preface := c.preface
+	preface, unused := c.preface, c.unused
 	c.preface = nil
 	c.mu.Unlock()
-	if preface == nil {
+	switch {
+	case unused:
+		return 0, net.ErrClosed
+	case preface == nil:
 		return c.Conn.Write(p)
 	}
 	whole := append(preface, p...)
@@ -139,8 +143,10 @@ func (c *conn) forget() {
 	c.mu.Lock()
 	left := c.waiting
 	c.waiting = nil
-	if c.preface != nil { // it will never be sent
+	if c.preface != nil {
+		c.preface, c.unused = nil, true
 		passages.Delete(c.passageNumber)
+		c.passage.ended.Store(true)
 	}
 	c.mu.Unlock()
 	c.road.mu.Lock()
@@ -193,6 +199,6 @@ func (c *conn) reply(first byte, nothing bool, _ [][]byte) {
 		return
 	}
 	e.Reply, e.Time = true, time.Now()
-	e.Error, e.Nothing = first == '-' || first == '!', nothing
+	e.Error, e.Nothing, e.Shape = first == '-' || first == '!', nothing, c.replies.shape()
 	c.pending = append(c.pending, e)
 }

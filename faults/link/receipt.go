@@ -31,6 +31,7 @@ type Receipter interface {
 type Receipt struct {
 	Command TapEvent
 	Fate    Fate
+	Shape   Shape // of the answer, where it is known
 }
 
 // A passage is what an embedded proxy knows of one connection, shared by the
@@ -40,6 +41,28 @@ type passage struct {
 	forwarded atomic.Int64 // the client's bytes handed to the node
 	answered  atomic.Int64 // whole replies that have come from the node
 	ended     atomic.Bool  // nothing more will be forwarded
+
+	shapes [lateShapes]atomic.Uint32 // of the last replies, by number
+}
+
+// lateShapes is how many of the last replies on a connection keep their shape.
+const lateShapes = 64
+
+// answer notes one whole reply.
+func (p *passage) answer(s Shape) {
+	n := p.answered.Load() + 1
+	p.shapes[n%lateShapes].Store(uint32(s.Type)<<8 | uint32(s.Leaf))
+	p.answered.Store(n)
+}
+
+// shape returns what the answer to a command looked like, unless too many have
+// come since.
+func (p *passage) shape(request uint64) Shape {
+	packed := p.shapes[request%lateShapes].Load()
+	if n := p.answered.Load(); n < int64(request) || n >= int64(request)+lateShapes-1 {
+		return Shape{}
+	}
+	return Shape{Type: byte(packed >> 8), Leaf: byte(packed)}
 }
 
 // fate judges the command number request, whose last byte is the client's byte
@@ -135,6 +158,7 @@ func (r *road) Receipts() []Receipt {
 		all[i] = Receipt{Command: u.command, Fate: Undecided}
 		if u.passage != nil {
 			all[i].Fate = u.passage.fate(u.command.Request, u.end)
+			all[i].Shape = u.passage.shape(u.command.Request)
 		}
 	}
 	return all

@@ -32,6 +32,7 @@ type scanner struct {
 	words   [][]byte
 	first   byte // type of the top-level value
 	nothing bool // it is null, or an empty aggregate
+	leaf    byte // what its first scalar is like, see Shape; 0 before it
 	script  hash.Hash
 	body    int // bytes of a script still to come
 }
@@ -84,7 +85,7 @@ func (s *scanner) header(line []byte) {
 		return
 	}
 	if len(s.depth) == 0 {
-		s.first, s.nothing, s.words, s.script = line[0], line[0] == '_', s.words[:0], nil
+		s.first, s.nothing, s.words, s.script, s.leaf = line[0], line[0] == '_', s.words[:0], nil, 0
 		if s.requests && line[0] != '*' {
 			s.inline(line)
 			return
@@ -92,6 +93,7 @@ func (s *scanner) header(line []byte) {
 	}
 	switch line[0] {
 	case '+', '-', ':', '_', '#', ',', '(':
+		s.scalar(line)
 		s.value()
 		return
 	}
@@ -107,6 +109,7 @@ func (s *scanner) header(line []byte) {
 func (s *scanner) sized(kind byte, n int) {
 	switch kind {
 	case '$', '=', '!':
+		s.bulk(kind, n)
 		if n < 0 {
 			s.nothing = len(s.depth) == 0
 			s.value()

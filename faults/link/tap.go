@@ -29,6 +29,7 @@ type TapEvent struct {
 	Script       string // SHA-1 of the script of an EVAL or EVALSHA
 	Error        bool   // the reply is an error
 	Nothing      bool   // the reply is null or empty, as of a refused SET NX
+	Shape        Shape  // what the reply looks like
 }
 
 // A tap is one registered observer.

@@ -37,7 +37,7 @@ func (w *wire) NewState() any {
 	if l.twin != nil {
 		c.replies.whole = func(first byte, _ bool, _ [][]byte) {
 			if first != '>' {
-				c.pair.passage.Load().answered.Add(1)
+				c.pair.passage.Load().answer(c.replies.shape())
 			}
 		}
 	}

@@ -39,6 +39,9 @@ func (s *session) play(ctx context.Context) {
 		s.note("interrupted")
 	}
 	s.blame(s.rig.disconnect())
+	for _, e := range s.resolver.Resolve() {
+		s.rec.Append(e)
+	}
 	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
 }
 

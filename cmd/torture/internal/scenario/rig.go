@@ -16,6 +16,7 @@ import (
 	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
 	"locktorture/workload"
+	"locktorture/workload/history"
 	"locktorture/workload/store"
 )
 
@@ -130,6 +131,23 @@ func fenced(c config.Config, l Lock) bool {
 		return *c.Fenced
 	}
 	return l.Fences
+}
+
+// resolver returns what tells from the links how operations of unknown outcome
+// ended. A client in a child process sends past this process's taps.
+func (r *rig) resolver(h history.Header) *faults.Resolver {
+	var names []string
+	for _, n := range r.bed.Nodes() {
+		names = append(names, n.Name())
+	}
+	resolver := faults.NewResolver(names, h)
+	if _, child := r.probe.(childLocker); child {
+		return resolver
+	}
+	for _, c := range r.clients {
+		resolver.Watch(c.Client.Name, r.links[c.Client.Name])
+	}
+	return resolver
 }
 
 // notifies reports whether clients subscribe to releases: those of locks that

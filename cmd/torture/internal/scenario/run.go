@@ -59,6 +59,8 @@ type session struct {
 	file  *historyfile.File
 	rec   *history.Recorder
 
+	resolver *faults.Resolver
+
 	harness     []string // trouble of our own
 	canary      *reports.Canary
 	interrupted bool
@@ -138,7 +140,8 @@ func (s *session) prepare(o Options) (err error) {
 	if s.file, err = historyfile.Create(filepath.Join(s.dir, historyfile.Name), h); err != nil {
 		return err
 	}
-	sinks := []history.Sink{s.file, s.judge, s.watch, &s.rig.roll}
+	s.resolver = s.rig.resolver(h)
+	sinks := []history.Sink{s.file, s.judge, s.watch, &s.rig.roll, s.resolver}
 	if o.Begin != nil {
 		sinks = append(sinks, o.Begin(Beginning{s.meta, h, s.rig.lock, s.dir, s.rig.why, s.plan, s.judge})...)
 	}

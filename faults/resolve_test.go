@@ -1,0 +1,227 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/faults/link"
+	"locktorture/workload/history"
+)
+
+// A resolverRig is clients of a lock of SET NX and DEL, driven by hand, on
+// nodes that one Resolver watches.
+type resolverRig struct {
+	*rig
+	resolver *Resolver
+	rdbs     map[string][]*redis.Client
+	process  int
+}
+
+func newResolverRig(t *testing.T, nodes int) *resolverRig {
+	r := &resolverRig{rig: embeddedRig(t, nodes, 2), rdbs: map[string][]*redis.Client{}}
+	var names []string
+	for _, n := range r.Testbed.Nodes() {
+		names = append(names, n.Name())
+	}
+	r.resolver = NewResolver(names, history.Header{Quorum: r.Quorum, TTL: time.Minute})
+	r.rec.Attach(r.resolver)
+	for _, c := range r.Clients {
+		roads := map[string]link.Link{}
+		for _, n := range names {
+			roads[n] = r.Link(c.Name(), n)
+			r.rdbs[c.Name()] = append(r.rdbs[c.Name()], r.dial(t, c.Name(), n))
+		}
+		t.Cleanup(r.resolver.Watch(c.Name(), roads))
+	}
+	return r
+}
+
+// do records an operation whose command goes to every node, and returns the
+// index of its invocation.
+func (r *resolverRig) do(t *testing.T, owner string, op history.Op, kind history.Kind) int {
+	r.process++
+	e := history.Event{Process: r.process, Kind: history.Invoke, Op: op, Key: "k", Owner: owner}
+	of := r.rec.Append(e)
+	r.send(t, owner, op)
+	e.Kind = kind
+	r.rec.Append(e)
+	return of
+}
+
+// send sends the command of op to every node at once.
+func (r *resolverRig) send(t *testing.T, client string, op history.Op) {
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	var all sync.WaitGroup
+	for _, rdb := range r.rdbs[client] {
+		all.Go(func() {
+			if op == history.Acquire {
+				_ = rdb.SetNX(ctx, "k", client, time.Minute).Err()
+			} else {
+				_ = rdb.Del(ctx, "k").Err()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// impair hurts the client's links, one kind per node; empty is none.
+func (r *resolverRig) impair(t *testing.T, client string, kinds []link.Kind) (heal func()) {
+	var wounds []link.Wound
+	for i, n := range r.Testbed.Nodes() {
+		if kinds[i] == "" {
+			continue
+		}
+		w, err := r.Link(client, n.Name()).Impair(t.Context(), link.Impairment{Kind: kinds[i]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wounds = append(wounds, w)
+	}
+	return func() {
+		for _, w := range wounds {
+			if _, err := w.Heal(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// resolved closes all connections and returns what is resolved, as
+// "index:value".
+func (r *resolverRig) resolved(t *testing.T) string {
+	t.Helper()
+	for _, rdbs := range r.rdbs {
+		for _, rdb := range rdbs {
+			_ = rdb.Close()
+		}
+	}
+	// What a proxy has yet to end is undecided; it ends soon.
+	undecided := func() bool {
+		for _, l := range r.links {
+			for _, receipt := range l.(link.Receipter).Receipts() {
+				if receipt.Fate == link.Undecided {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for undecided() {
+		time.Sleep(time.Millisecond)
+	}
+	var all []string
+	for _, e := range r.resolver.Resolve() {
+		t.Logf("receipt %s of %d: %s", e.Value, e.Of, e.Note)
+		r.rec.Append(e)
+		all = append(all, fmt.Sprintf("%d:%s", e.Of, e.Value))
+	}
+	if err := history.Validate(r.events.Events); err != nil {
+		t.Error(err)
+	}
+	return strings.Join(all, " ")
+}
+
+func kinds(letters string) []link.Kind {
+	var all []link.Kind
+	for _, l := range letters {
+		all = append(all, map[rune]link.Kind{'.': "", 'q': link.RequestLost, 's': link.ResponseLost, 'z': link.Zombie}[l])
+	}
+	return all
+}
+
+func TestResolver(t *testing.T) {
+	const never, executed, unknown = history.NeverForwarded, history.Executed, ""
+	for _, c := range []struct {
+		name  string
+		kinds string // of impairment, per node: q request lost, s response lost, z held until the heal
+		op    history.Op
+		held  bool // by another, so that an acquire is refused
+		again bool // the command is sent again after the heal
+		want  string
+	}{
+		{"one node, request lost", "q", history.Acquire, false, false, never},
+		{"one node, reply lost", "s", history.Acquire, false, false, executed},
+		{"one node, refusal lost", "s", history.Acquire, true, false, unknown},
+		{"one node, delivered late", "z", history.Acquire, false, false, unknown},
+		{"one node, sent again", "q", history.Acquire, false, true, unknown},
+		{"release never sent on", "q", history.Release, true, false, never},
+		{"release carried out", "s", history.Release, true, false, executed},
+		{"release repeated", "q", history.Release, true, true, unknown},
+		{"too few nodes reached", "qqqss", history.Acquire, false, false, never},
+		{"a quorum did it", "qqsss", history.Acquire, false, false, executed},
+		{"a quorum did it, some known", "qq..s", history.Acquire, false, false, executed},
+		{"neither way", "qqzss", history.Acquire, false, false, unknown},
+		{"refused by all", "sssss", history.Acquire, true, false, unknown},
+		{"a quorum still holds", "qqqss", history.Release, true, false, never},
+		{"no quorum holds any more", "qqsss", history.Release, true, false, executed},
+		{"perhaps a quorum holds", "qqzss", history.Release, true, false, unknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := newResolverRig(t, len(c.kinds))
+			r.do(t, "c00", history.Acquire, history.OK)
+			r.do(t, "c01", history.Acquire, history.Fail)
+			if r.do(t, "c00", history.Release, history.OK); c.held {
+				r.do(t, "c00", history.Acquire, history.OK)
+			}
+			heal := r.impair(t, "c01", kinds(c.kinds))
+			of := r.do(t, "c01", c.op, history.Info)
+			heal()
+			if c.again {
+				r.send(t, "c01", c.op)
+			}
+			want := ""
+			if c.want != "" {
+				want = fmt.Sprintf("%d:%s", of, c.want)
+			}
+			if got := r.resolved(t); got != want {
+				t.Errorf("%q; want %q", got, want)
+			}
+		})
+	}
+}
+
+// An operation that sent nothing has not happened once its client is gone;
+// until then the command may be on its way.
+func TestResolverOfWhatWasNotSent(t *testing.T) {
+	for _, c := range []struct {
+		next string // who acts next for the client
+		want string
+	}{{"c00", ""}, {"c00.1", "0:never-forwarded"}, {"", "0:never-forwarded"}} {
+		r := newResolverRig(t, 3)
+		r.rec.Append(history.Event{Process: 100, Kind: history.Invoke, Op: history.Acquire, Key: "k", Owner: "c00"})
+		r.rec.Append(history.Event{Process: 100, Kind: history.Info, Op: history.Acquire, Key: "k", Owner: "c00"})
+		if c.next != "" {
+			r.rec.Append(history.Event{Process: 101, Kind: history.Invoke, Op: history.Acquire, Key: "k", Owner: c.next})
+		}
+		if got := r.resolved(t); got != c.want {
+			t.Errorf("then %q: %q; want %q", c.next, got, c.want)
+		}
+	}
+}
+
+// Operations of one client at the same time share their windows: none of them
+// is resolved.
+func TestResolverOfWhatIsMixed(t *testing.T) {
+	r := newResolverRig(t, 1)
+	heal := r.impair(t, "c00", kinds("q"))
+	for _, kind := range []history.Kind{history.Invoke, history.Info} {
+		for i, key := range []string{"k", "k2"} {
+			r.rec.Append(history.Event{Process: i, Kind: kind, Op: history.Acquire, Key: key, Owner: "c00"})
+		}
+		if kind == history.Invoke {
+			r.send(t, "c00", history.Acquire)
+		}
+	}
+	heal()
+	if got := r.resolved(t); got != "" {
+		t.Error(got)
+	}
+}
