@@ -72,6 +72,12 @@ func clientFaults() map[string]Entry {
 			Default:  Params{Client: RoleAny}, For: ttlTimes(1),
 			New: func(p Params) Fault { return clientClock{p} },
 		},
+		"client-clock-stuck": {
+			Wire:     "Nothing: the clients' wall clocks stand still, all at one time of day, and go right again at the heal.",
+			Survives: "A lock that leaves the time to the server does not notice; to one whose stamps are its owners, all are one owner.",
+			Default:  Params{Client: RoleAll}, For: ttlTimes(1),
+			New: func(p Params) Fault { return clientClockStuck{p} },
+		},
 		"starve-cpu": {
 			Wire:     "Nothing: every goroutine of this process waits for a processor, clients and harness alike.",
 			Survives: "Deadlines are checked against a clock, not assumed: late is late. Timing rules may be void meanwhile.",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -12,7 +13,8 @@ import (
 // incarnation to its last. The zero WallClock shows this machine's time. Its
 // methods are safe for concurrent use.
 type WallClock struct {
-	ahead atomic.Int64 // of this machine's clock
+	ahead atomic.Int64              // of this machine's clock
+	stuck atomic.Pointer[time.Time] // where it stands still; nil while it goes
 	reads atomic.Int64
 }
 
@@ -20,7 +22,11 @@ type WallClock struct {
 // two readings follow every move in between, as those of a real wall clock do.
 func (c *WallClock) Now() time.Time {
 	c.reads.Add(1)
-	return time.Now().Round(0).Add(time.Duration(c.ahead.Load()))
+	now := time.Now()
+	if at := c.stuck.Load(); at != nil {
+		now = *at
+	}
+	return now.Round(0).Add(time.Duration(c.ahead.Load()))
 }
 
 // Move moves the clock by d, ahead when positive. Moves add up.
@@ -28,6 +34,13 @@ func (c *WallClock) Move(d time.Duration) { c.ahead.Add(int64(d)) }
 
 // Ahead returns by how much the clock is ahead of this machine's.
 func (c *WallClock) Ahead() time.Duration { return time.Duration(c.ahead.Load()) }
+
+// Stop has the clock stand still at a time of day, where it does not already
+// stand still, until Start. It says whether it did.
+func (c *WallClock) Stop(at time.Time) bool { return c.stuck.CompareAndSwap(nil, &at) }
+
+// Start lets the clock go on, with this machine's.
+func (c *WallClock) Start() { c.stuck.Store(nil) }
 
 // Reads returns how often the clock was read.
 func (c *WallClock) Reads() int64 { return c.reads.Load() }
@@ -49,7 +62,10 @@ const clockTolerance = time.Second
 
 func (f clientClock) Name() string { return "client-clock" }
 
-func (f clientClock) Supports(t *Target) error {
+func (f clientClock) Supports(t *Target) error { return needWallClocks(t) }
+
+// needWallClocks says whether every client of t has a wall clock of its own.
+func needWallClocks(t *Target) error {
 	if err := needClients(t); err != nil {
 		return err
 	}
@@ -88,14 +104,7 @@ func (f clientClock) Inject(_ context.Context, t *Target, rng *rand.Rand) (Injec
 		}
 		moved = append(moved, m)
 	}
-	return Injection{Target: hit, Note: few(hit.Clients) + " " + ahead(by), Bitten: func() bool {
-		for _, m := range moved {
-			if m.reads() > 0 {
-				return true
-			}
-		}
-		return false
-	}}, nil
+	return Injection{Target: hit, Note: few(hit.Clients) + " " + ahead(by), Bitten: anyRead(moved)}, nil
 }
 
 // movedClock is one client's clock that is wrong.
@@ -106,22 +115,32 @@ type movedClock struct {
 
 func (m *movedClock) reads() int64 { return m.clock.Reads() - m.before }
 
+// anyRead says whether one of the clocks was read while it was wrong.
+func anyRead(moved []*movedClock) func() bool {
+	return func() bool { return slices.ContainsFunc(moved, func(m *movedClock) bool { return m.reads() > 0 }) }
+}
+
 func moveClock(t *Target, c Client, by time.Duration) (*movedClock, error) {
 	clock, err := wallClock(c)
 	if err != nil {
 		return nil, err
 	}
 	m := &movedClock{clock: clock, before: clock.Reads()}
+	m.onHeal(t, c, ahead(by), func() { clock.Move(-by) })
+	clock.Move(by)
+	return m, nil
+}
+
+// onHeal sets c's clock right again. The receipt says how it was wrong.
+func (m *movedClock) onHeal(t *Target, c Client, wrong string, mend func()) {
 	t.OnHeal(c.Name()+"'s wall clock is wrong", "end the run: the clock lives inside it", func(context.Context) (string, error) {
 		reads := m.reads()
-		clock.Move(-by)
+		mend()
 		if reads == 0 {
 			return "", nil
 		}
-		return fmt.Sprintf("%s read its clock %d times while it was %s", c.Name(), reads, ahead(by)), nil
+		return fmt.Sprintf("%s read its clock %d times while it was %s", c.Name(), reads, wrong), nil
 	})
-	clock.Move(by)
-	return m, nil
 }
 
 func ahead(by time.Duration) string {

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -96,11 +97,53 @@ func TestClientClockVirtual(t *testing.T) {
 	})
 }
 
+// Clocks that are stuck agree, for as long as the fault is in force and on top
+// of how far each was off; a clock that is stuck already is left alone.
+func TestClientClockStuckVirtual(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(1, 3)
+		clients := clocked(w.Clients)
+		start, seen := time.Now(), make(chan []time.Duration, 3)
+		for _, at := range []time.Duration{2, 3, 6} {
+			time.AfterFunc(at*second, func() {
+				var all []time.Duration
+				for _, c := range clients {
+					all = append(all, c.clock.Now().Sub(start.Round(0)))
+				}
+				seen <- all
+			})
+		}
+		e := Catalogue()["client-clock-stuck"]
+		res, err := w.run(t.Context(),
+			Step{When: Trigger{After: second}, For: 4 * second, Fault: e.New(Params{Client: "c00,c01"})},
+			Step{When: Trigger{After: second}, For: 4 * second, Fault: Catalogue()["client-clock"].New(Params{Client: "c01", Jump: time.Minute})},
+			Step{When: Trigger{After: 2 * second}, For: second, Fault: e.New(Params{Client: "c01"})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range [][]time.Duration{
+			{second, second + time.Minute, 2 * second}, {second, second + time.Minute, 3 * second}, {6 * second, 6 * second, 6 * second},
+		} {
+			if got := <-seen; !slices.Equal(got, want) {
+				t.Errorf("clocks show %v, want %v", got, want)
+			}
+		}
+		if got := strings.Join(res.Steps[0].Receipts, "; "); !strings.Contains(got, "c00 read its clock 2 times while it was stuck") {
+			t.Errorf("receipts %q", got)
+		}
+		if res.Steps[2].Bit {
+			t.Error("a clock that was stuck already was stopped once more")
+		}
+	})
+}
+
 // A client without a wall clock cannot suffer it.
 func TestClientClockUnsupported(t *testing.T) {
 	w := newWorld(1, 1)
-	err := Catalogue()["client-clock"].New(Params{}).Supports(w.Target)
-	if err == nil || !strings.Contains(err.Error(), "c00 has none") {
-		t.Error(err)
+	for _, name := range []string{"client-clock", "client-clock-stuck"} {
+		err := Catalogue()[name].New(Params{}).Supports(w.Target)
+		if err == nil || !strings.Contains(err.Error(), "c00 has none") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

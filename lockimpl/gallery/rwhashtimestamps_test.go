@@ -33,6 +33,31 @@ func TestSecondReaderOverwritesFirst(t *testing.T) {
 	}
 }
 
+// TestSameStampIsOneOwner has a writer leave late whose stamp the present holder
+// bears too, a third having overrun the first meanwhile.
+func TestSameStampIsOneOwner(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		second time.Duration
+		freed  bool
+	}{{"same millisecond", 0, true}, {"the next one", time.Millisecond, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			_, nodes := cluster(t, 1)
+			first, second := open(t, RWHashTimestamps(at(0)), nodes), open(t, RWHashTimestamps(at(c.second)), nodes)
+			third := open(t, RWHashTimestamps(at(ttl)), nodes)
+			late := mustAcquire(t, first, "k")
+			mustRelease(t, mustAcquire(t, third, "k"))
+			mustAcquire(t, second, "k")
+			if err := late.Release(t.Context()); (err == nil) != c.freed {
+				t.Errorf("late release: %v, want success %v", err, c.freed)
+			}
+			if c.freed {
+				mustAcquire(t, open(t, RWHashTimestamps(at(c.second)), nodes), "k")
+			}
+		})
+	}
+}
+
 // TestLongReadIsOverrun lets a writer come after the time-out, by its own clock.
 func TestLongReadIsOverrun(t *testing.T) {
 	for _, c := range []struct {

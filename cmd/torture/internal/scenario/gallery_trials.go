@@ -31,8 +31,6 @@ const (
 // what shows in figures has no anomaly of its own.
 const Missed = "slo"
 
-const sameStamp = "a late release frees another's field only when both bear the stamp of the same millisecond"
-
 // lateRelease pauses holders beyond their lease; when they wake up they
 // release. With one busy key somebody else holds it then.
 const lateRelease = "pause-client:for=1100ms"
@@ -55,11 +53,26 @@ func trials(shelves ...map[string]Trial) map[string]Trial {
 // quorum can spare, is granted a key, stands still, and one of the nodes of its
 // quorum forgets.
 func forgetful(n string) string {
-	at := map[string]string{"1": "300ms", "2": "1900ms", "3": "3500ms"}[n]
-	return strings.NewReplacer("AT", at, "N", n).Replace(
-		"cut:at=AT:client=any as victimN:minority:for=1400ms," +
-			"pause-client:at=AT:on=acquire-replied:by=victimN:client=victimN as asleepN:for=1100ms," +
+	return nth(n,
+		"cut:at=AT:client=any as victimN:minority:for=1400ms,"+
+			"pause-client:at=AT:on=acquire-replied:by=victimN:client=victimN as asleepN:for=1100ms,"+
 			"kill:empty:at=AT:on=bound:by=asleepN:client=asleepN:swing")
+}
+
+// asleep is the n-th time that a holder stands still beyond its lease.
+func asleep(n string) string { return nth(n, "pause-client:at=AT:client=holder as asleepN:for=1100ms") }
+
+// overtaken moves, once the n-th sleeper's lease has ended, clocks that stand
+// still ahead: somebody overruns that lease. Back at the old time, whoever comes
+// next bears the sleeper's stamp, and holds when it wakes up.
+func overtaken(n string) string {
+	return nth(n, "client-clock:at=AT:on=bound:by=asleepN:then=750ms:client=all:for=60ms")
+}
+
+// nth lays out faults for the n-th time.
+func nth(n, faults string) string {
+	at := map[string]string{"1": "300ms", "2": "1900ms", "3": "3500ms"}[n]
+	return strings.NewReplacer("AT", at, "N", n).Replace(faults)
 }
 
 // recipeTrials are those of the recipes. A fault locked to a command comes
@@ -92,8 +105,9 @@ var recipeTrials = map[string]Trial{
 	},
 	"rw-two-keys": {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
 	"rw-hash-timestamps": {
-		Faults: "none", Clocks: wrongClocks, Load: "mode=rw readers=0.6 keys=1 hold=50ms",
-		Untried: map[string]string{"S5": sameStamp},
+		Faults: asleep("1") + "," + asleep("2") + "," + asleep("3"),
+		Clocks: "client-clock-stuck:at=200ms:for=5s," + overtaken("1") + "," + overtaken("2") + "," + overtaken("3"),
+		Load:   "mode=rw readers=0.3 keys=1 hold=80ms", Length: 6 * time.Second,
 	},
 	"redlock-plain": {
 		Faults: forgetful("1") + "," + forgetful("2") + "," + forgetful("3") + ",pause-client:at=5200ms",
