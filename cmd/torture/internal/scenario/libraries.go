@@ -22,7 +22,12 @@ func libraries() map[string]Lock {
 		"redsync": {
 			About: "redsync v4.18.0 (Go): Redlock over N masters, as it comes", Nodes: 3, Drift: redsyncDrift,
 			Factory:  func(config.Config) lockimpl.Factory { return redsync.New(redsync.Options{}) },
-			Expected: []string{"S10", "S1"}, ShownBy: "cut a client from a minority, then restart a node of its quorum empty", CorrectedBy: "redlock",
+			Expected: []string{"S10", "S1"}, ShownBy: "cut a client from a minority, then restart a node of its quorum empty; black-hole one node", CorrectedBy: "redlock",
+		},
+		"redsync-hurried": {
+			About: "redsync v4.18.0 (Go), asked by callers whose own deadlines end before a try does", Nodes: 3, Drift: redsyncDrift,
+			Factory: func(config.Config) lockimpl.Factory { return redsync.New(redsync.Options{}) },
+			ShownBy: "lose the replies to an acquire until its caller's deadline", CorrectedBy: "redlock",
 		},
 		"redislock": {
 			About: "bsm/redislock v0.9.4 (Go): one master, an owner token, no deadline", Nodes: 1,
