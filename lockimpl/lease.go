@@ -124,6 +124,13 @@ func (e *lease) end() {
 	}
 }
 
+// settled returns when a release that has ended the lease has been put to the
+// nodes.
+func (e *lease) settled() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+}
+
 // lose ends the lease and gives back what may be left of it.
 func (e *lease) lose() {
 	e.mu.Lock()

@@ -18,6 +18,7 @@ type lines struct {
 type line struct {
 	turns  []chan struct{}
 	wakers []*waker // of those who contend, to be rung by a release nearby
+	ahead  *lease   // of the one whose turn ended last
 }
 
 func (q *lines) line(key string) *line {
@@ -32,11 +33,12 @@ func (q *lines) line(key string) *line {
 	return ln
 }
 
-// enter returns when it is the caller's turn to contend for key. What it
-// returns ends the turn.
-func (q *lines) enter(ctx context.Context, key string) (leave func(), err error) {
+// enter returns when it is the caller's turn to contend for key: when nobody
+// of this client is ahead in the line, or holds the key after a turn in it.
+// leave ends the turn; it is told the lease that came of it, or nil.
+func (q *lines) enter(ctx context.Context, key string) (leave func(*lease), err error) {
 	turn := make(chan struct{})
-	leave = func() { q.leave(key, turn) }
+	leave = func(got *lease) { q.leave(key, turn, got) }
 	q.mu.Lock()
 	ln := q.line(key)
 	ln.turns = append(ln.turns, turn)
@@ -47,20 +49,46 @@ func (q *lines) enter(ctx context.Context, key string) (leave func(), err error)
 	}
 	select {
 	case <-turn:
-		return leave, nil
+		err = q.follow(ctx, key)
 	case <-ctx.Done():
-		leave()
-		return nil, ctx.Err()
+		err = ctx.Err()
+	}
+	if err != nil {
+		leave(nil)
+		return nil, err
+	}
+	return leave, nil
+}
+
+// follow returns when the lease ahead has been given back or has ended. The
+// nodes would refuse an attempt before that; one that is made now goes out with
+// the release, behind it.
+func (q *lines) follow(ctx context.Context, key string) error {
+	q.mu.Lock()
+	ahead := q.byKey[key].ahead
+	q.mu.Unlock()
+	if ahead == nil {
+		return nil
+	}
+	select {
+	case <-ahead.Lost():
+		ahead.settled()
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-func (q *lines) leave(key string, turn chan struct{}) {
+func (q *lines) leave(key string, turn chan struct{}, got *lease) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	ln := q.byKey[key]
 	i := slices.Index(ln.turns, turn)
 	ln.turns = slices.Delete(ln.turns, i, i+1)
 	if i == 0 && len(ln.turns) > 0 {
+		if got != nil {
+			ln.ahead = got
+		}
 		close(ln.turns[0])
 	}
 	q.tidy(key, ln)

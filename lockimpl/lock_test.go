@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
@@ -174,6 +176,60 @@ func keysOf(t *testing.T, n lockimpl.Node, keys []string) int64 {
 		t.Fatal(err)
 	}
 	return stored
+}
+
+// A waiter behind a lease of its own client leaves the nodes alone until that
+// is given back: it is in no queue there.
+func TestWaiterBehindItsOwnClientSendsNothing(t *testing.T) {
+	m := embedded(t, 1)[0]
+	l := bootstrapped(t, nodesAt([]string{m.Addr()}), patient)
+	first, err := l.AcquireWait(t.Context(), "k", 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leases := make(chan lockimpl.Lease)
+	for range 2 {
+		go func() {
+			lease, err := l.AcquireWait(t.Context(), "k", 10*time.Second)
+			if err != nil {
+				t.Error(err)
+			}
+			leases <- lease
+		}()
+	}
+	await(t, "a waiter has queued on the node", func() bool { return queued(m) })
+	if err := first.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := <-leases
+	await(t, "who was granted has left the queue", func() bool { return !queued(m) })
+	for range 100 {
+		if queued(m) {
+			t.Fatal("the third has queued on the node")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if err := second.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if third := <-leases; third.Fence() <= second.Fence() {
+		t.Errorf("token %d after %d", third.Fence(), second.Fence())
+	}
+}
+
+// queued reports whether a node has a queue.
+func queued(m *miniredis.Miniredis) bool {
+	return slices.ContainsFunc(m.Keys(), func(key string) bool { return m.Type(key) == "zset" })
+}
+
+// await waits until something is so.
+func await(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
 }
 
 func TestSharedExcludesExclusive(t *testing.T) {

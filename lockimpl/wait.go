@@ -12,7 +12,8 @@ import (
 )
 
 // AcquireWait implements WaitLocker. Of the waiters of one client for one key
-// one contends, and the others queue behind it in this process. A contender
+// one contends, and the others queue behind it in this process, and behind its
+// lease. A contender
 // queues on the nodes as well and is woken when its turn comes; it asks again
 // at least three times within the patience of the queue.
 func (l *Lock) AcquireWait(ctx context.Context, key string, ttl time.Duration) (Lease, error) {
@@ -43,20 +44,27 @@ func (l *Lock) await(ctx context.Context, key string, r request) (Lease, error) 
 	if err := l.admissible(ctx, k, r); err != nil {
 		return nil, err
 	}
-	if !r.shared {
-		leave, err := l.lines.enter(ctx, key)
-		if err != nil {
-			return nil, waitEnded(key, err)
-		}
-		defer leave()
+	if r.shared {
+		return leaseOr(l.ask(ctx, k, r))
 	}
-	if l.lines.idle(key) {
+	leave, err := l.lines.enter(ctx, key)
+	if err != nil {
+		return nil, waitEnded(key, err)
+	}
+	got, err := l.ask(ctx, k, r)
+	leave(got)
+	return leaseOr(got, err)
+}
+
+// ask tries once and then contends.
+func (l *Lock) ask(ctx context.Context, k *keySet, r request) (*lease, error) {
+	if l.lines.idle(k.name) {
 		got, err := l.attempt(ctx, k, r)
 		if err == nil || !retriable(ctx, err) {
-			return leaseOr(got, waitError(ctx, key, err))
+			return got, waitError(ctx, k.name, err)
 		}
 	}
-	return leaseOr(l.contend(ctx, k, r))
+	return l.contend(ctx, k, r)
 }
 
 // contend queues on the nodes until it is granted or ctx ends.
