@@ -239,10 +239,10 @@ func stream(n int) (held uint64, judging time.Duration) {
 	g := newGenerator(100, 64, 7, batch.Event)
 	j := New(g.header(), Options{})
 	began, making := cpu(), time.Duration(0)
-	for left := n; left > 0; left -= readAhead {
+	for left := n; left > 0; left -= readAhead / 2 {
 		batch.Events = batch.Events[:0]
 		start := usage(thisThread)
-		g.operations(min(readAhead, left))
+		g.operations(min(readAhead/2, left))
 		making += usage(thisThread) - start
 		j.Events(batch.Events)
 	}

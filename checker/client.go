@@ -35,18 +35,23 @@ func (j *Judge) newOp(e *history.Event, h *holder) *op {
 	} else {
 		j.free = o.next
 	}
-	*o = op{
-		what: e.Op, mode: e.Mode, process: e.Process, inv: e.Time, invIdx: e.Index, holder: h, has: e.Has,
-		fence: e.Fence, base: e.Base, value: e.Value,
-	}
+	o.what, o.mode, o.process, o.inv, o.invIdx = e.Op, e.Mode, e.Process, e.Time, e.Index
+	o.holder, o.has, o.fence, o.base, o.value = h, e.Has, e.Fence, e.Base, e.Value
+	o.ok, o.okIdx, o.seq, o.next = 0, 0, 0, nil
 	return o
 }
 
-// recycle takes an op back, unless something refers to it still.
+// recycle takes an op back, unless something refers to it still. What newOp and
+// its completion set anew is left standing.
 func (j *Judge) recycle(o *op) {
 	if o.kept {
 		return
 	}
+	o.outcome, o.use, o.contended, o.floor = 0, useHeld, false, 0
+	if o.doubts != nil || o.settled != 0 {
+		o.doubts, o.settled, o.executed = nil, 0, false
+	}
+	o.under(nil)
 	o.next = j.free
 	j.free = o
 }
@@ -55,18 +60,23 @@ func (j *Judge) invoke(e *history.Event, slot *proc) {
 	h := j.holder(slot, e)
 	o := j.newOp(e, h)
 	slot.open = o
-	o.grant = h.grant
 	switch o.what {
 	case history.Acquire:
+		if h.prior != nil {
+			o.ahead = h.prior.users // the answer takes it up: its memory is near by then
+		}
 		h.key.leases.push(o)
 		j.say(asked, e, o)
 	case history.Extend:
+		o.under(h.grant)
 		if o.grant != nil {
 			o.grant.extends++
 		}
 	case history.Release:
+		o.under(h.grant)
 		j.releasing(e, o)
 	case history.Write:
+		o.under(h.grant)
 		j.issue(o)
 	}
 }

@@ -50,7 +50,7 @@ func (v *evidence) see(f *fact) {
 // heldAgainst says whether an acquire meets another owner's hold: one that is
 // definite, or whose lease has run out without having been given up.
 func (k *key) heldAgainst(o *op) bool {
-	if g := k.last; g != nil && g.holder != o.holder && g.rel == never && g.lost == never {
+	if g := k.last; g != nil && g.holder != o.holder && g.rel == never && !g.reportedLost() {
 		return true
 	}
 	for _, g := range k.held {

@@ -60,7 +60,8 @@ type landing struct {
 type rule interface {
 	// ids names the properties that it decides.
 	ids() []string
-	// wants names the facts that it sees.
+	// wants names the facts that it sees from the first event on. It may wake to
+	// more of them.
 	wants() []what
 	// see takes one fact.
 	see(f *fact)
@@ -70,7 +71,7 @@ type rule interface {
 
 // dispatch shows f to every rule that wants it and still stands.
 func (j *Judge) dispatch(f *fact) {
-	for i := 0; i < len(j.wanted[f.what]); {
+	for i, n := 0, len(j.wanted[f.what]); i < n; {
 		i = j.show(f, i)
 	}
 }
@@ -78,14 +79,15 @@ func (j *Judge) dispatch(f *fact) {
 // show shows f to the rules from i on, and returns where to go on after a
 // rule that panicked.
 func (j *Judge) show(f *fact, i int) (next int) {
+	rules := j.wanted[f.what]
 	next = i
 	defer func() {
-		if r := recover(); r != nil {
-			j.bury(j.wanted[f.what][next], r)
+		if next < len(rules) {
+			j.bury(rules[next], recover())
 			next++
 		}
 	}()
-	for rules := j.wanted[f.what]; next < len(rules); next++ {
+	for ; next < len(rules); next++ {
 		rules[next].see(f)
 	}
 	return next
@@ -97,6 +99,19 @@ func (j *Judge) enlist(r rule) {
 		j.wanted[w] = append(j.wanted[w], r)
 	}
 	j.rules = append(j.rules, r)
+}
+
+// wake shows a rule more kinds of facts from here on, in its place among the
+// rules.
+func (j *Judge) wake(r rule, more ...what) {
+	place := slices.Index(j.rules, r)
+	for _, w := range more {
+		at := 0
+		for at < len(j.wanted[w]) && slices.Index(j.rules, j.wanted[w][at]) < place {
+			at++
+		}
+		j.wanted[w] = slices.Insert(j.wanted[w], at, r)
+	}
 }
 
 // finishRules lets every rule that still stands judge what it left open.

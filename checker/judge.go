@@ -37,6 +37,8 @@ type Judge struct {
 	names   ledgerNames
 	procs   procs
 	free    *op
+	spare   []*grant
+	spoil   func(*grant)   // takes the grants that would be used again: a test's
 	unknown map[string]*op // writes of unknown outcome, by value
 	asked   map[int]*op    // other operations of unknown outcome, by invocation
 	early   map[int]string // receipts for operations that are open still
@@ -188,10 +190,16 @@ func (j *Judge) tell(w what, e *history.Event) {
 	j.dispatch(&j.f)
 }
 
-// say dispatches a fact about an operation and its lease.
+// say dispatches a fact about an operation and its lease. Of the fact before,
+// what belongs to other kinds of facts is left standing: most of what judging
+// costs is moving memory.
 func (j *Judge) say(w what, e *history.Event, o *op) {
-	j.f = fact{what: w, e: e, op: o, grant: o.grant, key: o.holder.key}
-	j.dispatch(&j.f)
+	if len(j.wanted[w]) == 0 {
+		return
+	}
+	f := &j.f
+	f.what, f.e, f.op, f.grant, f.key = w, e, o, o.grant, o.holder.key
+	j.dispatch(f)
 }
 
 // violate records a violation.

@@ -48,7 +48,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	d, stands := j.deadline(o)
 	if g := h.grant; g != nil && !h.over && g.reenteredBy(o) {
 		g.depth++
-		o.grant = g
+		o.under(g)
 		old := g.d
 		if d > g.d {
 			g.d, g.dIdx, g.start = d, o.okIdx, o.inv
@@ -56,15 +56,44 @@ func (j *Judge) granted(e *history.Event, o *op) {
 		j.change(reentered, e, o, old)
 		return
 	}
-	g := &grant{
+	if h.prior != nil {
+		j.dropGrant(h.prior)
+	}
+	h.prior = h.grant
+	g := j.newGrant()
+	*g = grant{
 		holder: h, mode: o.mode, fence: o.fence, inv: o.inv, ok: o.ok, invIdx: o.invIdx, okIdx: o.okIdx, start: o.inv,
 		d: d, dIdx: o.okIdx, first: d, stands: stands, stop: never, rel: never, relOK: never, lost: never, depth: 1,
 	}
-	o.grant = g
+	o.under(g)
 	j.say(granted, e, o)
-	h.prior, h.grant, h.over = h.grant, g, false
+	h.grant, h.over = g, false
 	h.key.last = g
 	h.key.keep(g, j.now)
+}
+
+func (j *Judge) newGrant() *grant {
+	n := len(j.spare)
+	if n == 0 {
+		return new(grant)
+	}
+	g := j.spare[n-1]
+	j.spare = j.spare[:n-1]
+	return g
+}
+
+// dropGrant takes back a grant that its holder has forgotten, unless something
+// refers to it still. Of those, the collector takes care.
+func (j *Judge) dropGrant(g *grant) {
+	k := g.holder.key
+	if g.pinned || g.users > 0 || g == k.last || slices.Contains(k.held, g) || slices.Contains(k.watch, g) {
+		return
+	}
+	if j.spoil != nil {
+		j.spoil(g)
+		return
+	}
+	j.spare = append(j.spare, g)
 }
 
 // reenteredBy says whether an acquire by the same owner found it still holding.
@@ -118,7 +147,7 @@ func (j *Judge) renewed(e *history.Event) {
 		o.ok = e.Ended
 	}
 	o.take(e)
-	o.grant = h.at(o)
+	o.under(h.at(o))
 	if o.grant != nil {
 		o.grant.renewed = true
 		j.moved(e, o)
@@ -187,7 +216,7 @@ func (j *Judge) releasing(e *history.Event, o *op) {
 	}
 	if g.depth > 1 {
 		g.depth--
-		o.grant = nil
+		o.under(nil)
 		return
 	}
 	if g.rel == never {

@@ -12,9 +12,15 @@ import (
 // so that who holds what is found without looking at names again.
 type ledgerNames struct {
 	keys   map[string]*key
-	near   [nearNames]*key // some of the keys, by nearness
+	near   [nearNames]nearKey // some of the keys, by nearness
 	owners map[string]int
 	called []string // owners, by number
+}
+
+// A nearKey is a key, and its name as it was spelt last.
+type nearKey struct {
+	name string
+	*key
 }
 
 const (
@@ -36,16 +42,15 @@ func nearness(s string) int {
 // key finds or makes a key.
 func (j *Judge) key(name string) *key {
 	near := &j.names.near[nearness(name)]
-	if k := *near; k != nil && k.name == name {
-		return k
+	if near.key != nil && near.name == name {
+		return near.key
 	}
 	k := j.names.keys[name]
 	if k == nil {
-		name = strings.Clone(name)
-		k = &key{name: name}
-		j.names.keys[name] = k
+		k = &key{name: strings.Clone(name)}
+		j.names.keys[k.name] = k
 	}
-	*near = k
+	*near = nearKey{name, k}
 	return k
 }
 
@@ -92,14 +97,14 @@ func (j *Judge) farHolder(k *key, no int) *holder {
 func (j *Judge) holder(slot *proc, e *history.Event) *holder {
 	h := slot.holder
 	switch {
-	case h == nil || h.owner != e.Owner:
+	case h == nil || slot.owner != e.Owner:
 		h = j.holderOf(j.key(e.Key), j.owner(e.Owner))
-	case h.key.name != e.Key:
+	case slot.key != e.Key:
 		h = j.holderOf(j.key(e.Key), h.no)
 	default:
 		return h
 	}
-	slot.holder = h
+	slot.holder, slot.owner, slot.key = h, e.Owner, e.Key
 	return h
 }
 

@@ -34,6 +34,7 @@ type op struct {
 	until     time.Duration // promised, when has HasValidUntil
 	floor     uint64        // of a write: highest seq completed before it was invoked
 	doubts    *doubts       // of a write that is not settled; nil when there is nothing to tell
+	ahead     int16         // read for the memory's sake, never looked at
 	line      *line
 	next      *op
 	prev      *op
@@ -130,8 +131,9 @@ func (o *op) leave() {
 // A grant is a successful acquire, and the lease that it began. Instants that
 // have not come are never.
 //
-// What every later grant of the key looks at comes first, in 64 bytes: with
-// many keys, what judging costs is reading memory.
+// What every later grant of the key looks at comes first, in 64 bytes: what
+// judging costs is reading memory. Grants are used again once nothing refers to
+// them any more.
 type grant struct {
 	holder    *holder
 	ok        time.Duration // of the acquire
@@ -142,27 +144,29 @@ type grant struct {
 	fence     uint64
 	mode      history.Mode
 	relUnsure bool  // its release is of unknown outcome
-	counted   bool  // judged for S9
 	leaving   bool  // released, and not answered yet
-	renewed   bool  // extended by automatic renewal
-	stands    bool  // no promise: ttl − drift stands in
+	pinned    bool  // something refers to it for good
 	extends   int16 // extensions under way
+	users     int16 // operations that act under it, and windows that it is in
+
+	trouble *troubles
+	section mark          // last accepted write of the critical section
+	relOK   time.Duration // release answered yes
+	relIdx  int
+	stopIdx int
+	okIdx   int
+	dIdx    int // the event that set d
 
 	inv     time.Duration // of the acquire
 	invIdx  int
-	okIdx   int
-	dIdx    int           // the event that set d
 	first   time.Duration // deadline that the acquire itself gave
-	stopIdx int
-	relIdx  int
-	relOK   time.Duration // release answered yes
-
 	lost    time.Duration // loss reported
 	lostIdx int
-	section mark // last accepted write of the critical section
-	trouble *troubles
-	depth   int      // re-entrant holds
-	_       [2]int64 // up to a size that the allocator aligns to 64 bytes
+	depth   int   // re-entrant holds
+	counted bool  // judged for S9
+	renewed bool  // extended by automatic renewal
+	stands  bool  // no promise: ttl − drift stands in
+	_       int64 // up to a size that the allocator aligns to 64 bytes
 }
 
 // troubles are what few grants have.
@@ -185,6 +189,20 @@ func (g *grant) inTrouble() *troubles {
 	}
 	return g.trouble
 }
+
+// under says under which lease o acts.
+func (o *op) under(g *grant) {
+	if o.grant != nil {
+		o.grant.users--
+	}
+	o.grant = g
+	if g != nil {
+		g.users++
+	}
+}
+
+// reportedLost says whether the library told its user of the loss.
+func (g *grant) reportedLost() bool { return g.stop != never && g.lost != never }
 
 // end is where the definite hold ends, exclusive.
 func (g *grant) end() time.Duration { return min(g.d, g.stop) }

@@ -72,6 +72,7 @@ func (w *ownership) cross(f *fact) {
 			return true
 		}
 		if conflicts(x, g) && len(x.intruders()) < maxIntruders {
+			g.pinned = true
 			x.inTrouble().intruders = append(x.trouble.intruders, g)
 		}
 		return x.holder == g.holder
@@ -109,6 +110,7 @@ func (w *ownership) across(f *fact, how string) {
 	if len(c.g.intruders()) == 0 {
 		return
 	}
+	c.g.pinned = true
 	x, length := crossed(c.g, c.inv)
 	switch {
 	case w.j.test.overlaps(length, w.j.h.Epsilon):
@@ -152,6 +154,7 @@ func (w *ownership) lateRelease(f *fact) {
 	for _, y := range f.key.held {
 		if conflicts(y, f.grant) && y.ok < f.op.ok && y.end() > l.inv {
 			l.victim = y
+			l.of.pinned, y.pinned = true, true
 			break
 		}
 	}

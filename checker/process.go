@@ -9,6 +9,8 @@ import (
 type proc struct {
 	open   *op
 	holder *holder
+	owner  string // of holder, as the last event spelt it …
+	key    string // … which mostly is the very string of the next one
 }
 
 const procPage = 256

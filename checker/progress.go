@@ -39,18 +39,15 @@ type progressState struct {
 }
 
 func (*progress) ids() []string { return []string{"L1", "L2", "L7"} }
-func (*progress) wants() []what {
-	return []what{phased, nemesised, asked, refused, granted, reentered, unknown}
-}
+func (*progress) wants() []what { return []what{phased} }
 
 func (p *progress) see(f *fact) {
 	switch {
 	case f.what == phased:
 		if f.e.Value == history.PhaseFinal && !p.final {
 			p.final, p.from = true, f.e.Time
+			p.j.wake(p, nemesised, asked, refused, granted, reentered, unknown)
 		}
-		return
-	case !p.final:
 		return
 	case f.what == nemesised:
 		p.from = max(p.from, f.e.Time)

@@ -84,8 +84,10 @@ func (s *second) see(f *fact) {
 		return
 	}
 	if len(r.grants) == s.size {
+		r.grants[0].users--
 		r.grants = slices.Delete(r.grants, 0, 1)
 	}
+	f.grant.users++
 	r.grants = append(r.grants, windowGrant{grant: f.grant})
 	s.close(r)
 }
@@ -96,7 +98,7 @@ func (s *second) close(r *recent) {
 	if r.hit {
 		if r.due--; r.due <= 0 {
 			r.hit = false
-			s.around = append(s.around, slices.Clone(r.grants))
+			s.around = append(s.around, r.window())
 		}
 	}
 	if r.since < s.size {
@@ -105,10 +107,18 @@ func (s *second) close(r *recent) {
 	r.since = 0
 	s.offered++
 	if len(s.random) < randomWindows {
-		s.random = append(s.random, slices.Clone(r.grants))
+		s.random = append(s.random, r.window())
 	} else if i := s.rng.IntN(s.offered); i < randomWindows {
-		s.random[i] = slices.Clone(r.grants)
+		s.random[i] = r.window()
 	}
+}
+
+// window keeps the grants as they are now among r's.
+func (r *recent) window() window {
+	for _, g := range r.grants {
+		g.pinned = true
+	}
+	return slices.Clone(r.grants)
 }
 
 // hit notes a violation that Porcupine must see as well.
@@ -127,9 +137,9 @@ func (s *second) finish() {
 		switch r := s.keys[k]; {
 		case r == nil:
 		case r.hit:
-			s.around = append(s.around, slices.Clone(r.grants))
+			s.around = append(s.around, r.window())
 		case len(s.random) < randomWindows && r.since > 0:
-			s.random = append(s.random, slices.Clone(r.grants))
+			s.random = append(s.random, r.window())
 		}
 	}
 }

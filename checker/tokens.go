@@ -86,12 +86,12 @@ func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
 	if n == 0 || me.fence > s[n-1].fence {
 		s = append(s, me)
 	}
-	past := 0
+	if len(s) <= dropSteps || s[dropSteps].ok+t.j.h.Epsilon >= bound {
+		return s
+	}
+	past := dropSteps
 	for past+1 < len(s) && s[past+1].ok+t.j.h.Epsilon < bound {
 		past++
-	}
-	if past < dropSteps {
-		return s
 	}
 	return s[:copy(s, s[past:])]
 }

@@ -52,6 +52,7 @@ func (s sight) names(owner string) bool {
 // witnesses decides S9, and S5 where nodes were watched.
 type witnesses struct {
 	j       *Judge
+	awake   bool             // there is something to compare grants with
 	blocked map[int][]string // invocation → nodes that a link never carried it to
 }
 
@@ -63,16 +64,18 @@ type release struct {
 }
 
 func (*witnesses) ids() []string { return []string{"S9"} }
-func (*witnesses) wants() []what { return []what{witnessed, receipt, granted, releasing, answered} }
+func (*witnesses) wants() []what { return []what{witnessed, receipt} }
 
 func (w *witnesses) see(f *fact) {
 	switch f.what {
 	case witnessed:
 		if f.e.Op == history.Key && f.e.Kind == history.OK {
+			w.wake()
 			w.look(f.e)
 		}
 	case receipt:
 		if f.e.Node != "" && f.e.Value == history.NeverForwarded {
+			w.wake()
 			w.block(f.e)
 		}
 	case granted:
@@ -83,11 +86,20 @@ func (w *witnesses) see(f *fact) {
 		w.quorate(f.grant)
 	case answered:
 		if f.op.outcome == history.OK && len(f.key.nodes) > 0 {
+			f.grant.pinned = true
 			f.key.gone = &release{f.grant, f.op.inv, f.op.ok, f.op.okIdx}
 			for _, v := range f.key.sortedNodes() {
 				w.removed(f.key, v)
 			}
 		}
+	}
+}
+
+// wake looks at grants and releases from here on.
+func (w *witnesses) wake() {
+	if !w.awake {
+		w.awake = true
+		w.j.wake(w, granted, releasing, answered)
 	}
 }
 

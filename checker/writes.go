@@ -26,7 +26,7 @@ type storeLog struct {
 func (j *Judge) issue(o *op) {
 	h := o.holder
 	if g := o.grant; g != nil && h.prior != nil && o.fence != 0 && o.fence != g.fence && o.fence == h.prior.fence {
-		o.grant = h.prior
+		o.under(h.prior)
 	}
 	o.use = h.right(o)
 	o.floor = j.maxSeq
@@ -48,7 +48,7 @@ func (h *holder) right(o *op) use {
 		return useNever
 	case g.rel != never && !g.leaving:
 		return useReleased
-	case g.lost != never:
+	case g.reportedLost():
 		return useLost
 	case g == h.grant && o.inv >= g.end():
 		return h.tried // useHeld unless it tried again since

@@ -111,6 +111,7 @@ func (z *zombies) overtaken(k *key, l *landing) bool {
 
 func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
 	o, g := l.op, l.op.grant
+	g.pinned = true // for the text
 	h := &hit{
 		id: "S3z", key: k, owners: []string{o.holder.owner}, witness: []int{g.dIdx, l.idx}, blame: blameClient,
 		from: g.inv, to: max(o.ok, o.inv),
