@@ -3,6 +3,7 @@ package checker
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"locktorture/workload/history"
 )
@@ -11,25 +12,46 @@ import (
 // makes no difference whether such a grant is overwritten or used again.
 func TestSpareGrants(t *testing.T) {
 	dropped := 0
-	for seed := range uint64(400) {
-		h := anyHistory(seed, 300)
-		if err := history.Validate(h.Events); err != nil {
-			t.Fatalf("seed %d: history breaks the format: %v", seed, err)
+	for seed := range uint64(60) {
+		h := slips(seed, 2000)
+		if seed%4 == 0 {
+			h = anyHistory(seed, 2000)
 		}
 		for _, second := range []bool{false, true} {
 			o := Options{Counterfactual: true, SecondOpinion: second, Window: 4}
 			again, overwritten := New(h.Header, o), New(h.Header, o)
 			overwritten.spoil = func(g *grant) { *g, dropped = grant{}, dropped+1 }
-			got, want := reported(t, overwritten, h), reported(t, again, h)
-			if got != want {
+			if got, want := reported(t, overwritten, h), reported(t, again, h); got != want {
 				t.Fatalf("seed %d: overwritten %s\nused again %s", seed, got, want)
 			}
 		}
 	}
-	t.Logf("%d grants taken back", dropped)
-	if dropped == 0 {
-		t.Error("no grant was ever taken back")
+	if dropped < 1000 {
+		t.Errorf("%d grants were taken back", dropped)
 	}
+}
+
+// slips makes a history of n operations of a right lock, a few of which went
+// wrong: leases end early, what was refused is granted, what was done is not.
+func slips(seed uint64, n int) history.History {
+	var buf history.Buffer
+	g := newGenerator(1+int(seed%4), 3+int(seed%11), seed, buf.Event)
+	g.unknown = 0.01
+	g.operations(n)
+	g.end()
+	for i := range buf.Events {
+		e := &buf.Events[i]
+		switch slip := g.rng.IntN(40) == 0; {
+		case !slip || e.Kind == history.Invoke || e.Kind == history.Info:
+		case e.Op == history.Acquire && e.Kind == history.OK:
+			e.ValidUntil = e.Time + time.Duration(g.rng.IntN(2000))
+		case e.Op == history.Acquire:
+			e.Kind, e.Fence = history.OK, uint64(1+g.rng.IntN(n/6))
+		case e.Op == history.Release:
+			e.Kind = history.Fail
+		}
+	}
+	return history.History{Header: g.header(), Events: buf.Events}
 }
 
 func reported(t *testing.T, j *Judge, h history.History) string {
