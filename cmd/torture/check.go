@@ -73,7 +73,7 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if c.explain != "" {
-		remove, err := source.spool()
+		remove, err := source.spool(cmd.Context(), c.timeout)
 		if err != nil {
 			return harnessError{err}
 		}
@@ -119,17 +119,23 @@ func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
 	return s, nil
 }
 
-// spool copies standard input to a file, so that it can be read twice.
-func (s *stored) spool() (remove func(), err error) {
+// spool copies standard input to a file, so that it can be read twice. What has
+// not come when the time is up is left out.
+func (s *stored) spool(ctx context.Context, timeout time.Duration) (remove func(), err error) {
 	if s.path != "-" {
 		return func() {}, nil
 	}
+	ctx, cancel := within(ctx, timeout)
+	defer cancel()
 	file, err := os.CreateTemp("", "torture-history-*")
 	if err != nil {
 		return nil, fmt.Errorf("keep standard input: %w", err)
 	}
 	remove = func() { _ = os.Remove(file.Name()) }
-	_, err = io.Copy(file, s.stdin)
+	_, err = io.Copy(file, patient(ctx, s.stdin))
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		remove()
 		return nil, fmt.Errorf("keep standard input: %w", err)
@@ -141,8 +147,15 @@ func (s *stored) spool() (remove func(), err error) {
 // judge judges the history. One that breaks the format is an error with its
 // line, never a verdict.
 func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Report, err error) {
-	source, closer, err := historyfile.Open(s.path, s.stdin)
-	if err != nil {
+	ctx, cancel := within(ctx, c.timeout)
+	defer cancel()
+	source, closer, err := historyfile.Open(s.path, patient(ctx, s.stdin))
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return report, fmt.Errorf("%s: no header came within %s (--check-timeout), so there is nothing to judge", s.where, c.timeout)
+	case errors.Is(err, context.Canceled):
+		return report, exitCode(exitInterrupted)
+	case err != nil:
 		return report, fmt.Errorf("%s: %w", s.where, err)
 	}
 	defer func() {
@@ -153,9 +166,6 @@ func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Rep
 	o := scenario.Judging()
 	o.Window = c.window
 	if c.timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.timeout)
-		defer cancel()
 		o.Patience = 0
 	}
 	own, end, err := c.own(ctx, source.Header())

@@ -39,18 +39,3 @@ func (l *load) note(e *history.Event) {
 		last = word
 	}
 }
-
-// Lagged files one reading of the harness's scheduling lag that no event
-// carries.
-func (s *Stats) Lagged(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.load.lagged(d)
-}
-
-// Dropped sets how many arrivals found no free client so far.
-func (s *Stats) Dropped(n int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.load.dropped = max(s.load.dropped, n)
-}
