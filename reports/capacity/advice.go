@@ -25,11 +25,11 @@ func (r *Report) Advise() {
 			unit.Rate(r.Hot.Measured.High), unit.Setting(s.Hold))
 	}
 	if r.Lease.TTL.Known() {
-		need := r.Lease.TTL.Value
+		need, n := r.Lease.TTL.Value, r.Lease.TTL.N
 		if need > s.TTL.Seconds() {
-			say("The TTL of %s is too short for the pauses seen: choose at least %.2g s.", unit.Setting(s.TTL), need)
+			say("The TTL of %s is too short for the pauses seen in %d repeats: choose at least %.2g s.", unit.Setting(s.TTL), n, need)
 		} else {
-			say("The TTL of %s covers what was seen (%.2g s would do); a shorter one frees a crashed holder's key sooner.", unit.Setting(s.TTL), need)
+			say("The TTL of %s covers what was seen in %d repeats (%.2g s would do); a shorter one frees a crashed holder's key sooner.", unit.Setting(s.TTL), n, need)
 		}
 	}
 	if r.Recovery.Back.Known() {

@@ -118,13 +118,14 @@ type Effect struct {
 	Change Estimate `json:"change"` // −0.46 is 46 % less
 }
 
-// A Lease is the TTL that covers what was measured.
+// A Lease is the TTL that covers what was measured; the parts are the largest
+// of the repeats' Tails.
 type Lease struct {
 	TTL     Estimate      `json:"ttl_s"`
-	Hold    time.Duration `json:"hold_ns"`  // longest or p99.99 seen, asked-for hold included
-	Pause   time.Duration `json:"pause_ns"` // longest that the harness itself stood still
+	Hold    time.Duration `json:"hold_ns"`
+	Pause   time.Duration `json:"pause_ns"`
 	Acquire time.Duration `json:"acquire_ns"`
-	Samples int64         `json:"samples"`
+	Samples int64         `json:"samples"` // holds
 }
 
 // Recovery is what a lost majority leaves behind at the recommended rate.

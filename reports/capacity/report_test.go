@@ -39,7 +39,7 @@ func planned() *Report {
 	r.Recovery = Recovery{Outage: 2 * time.Second, Rate: 900, Capacity: Mean([]float64{1900, 2000}, 1), Backlog: Mean([]float64{1800, 1900}, 1), Back: Mean([]float64{1.7, 1.9}, 1),
 		Timeline: []Moment{{-1, .01, 90}, {0, 2, 90}, {1, 1, 90}, {2, 0.5, 90}, {3, .01, 90}}}
 	r.Recovery.Predicted.Backlog, r.Recovery.Predicted.Drain = 1800, 1.7
-	r.Lease.TTL = Estimate{Value: 1.9, N: 5}
+	r.Lease = Cover([]Tail{{time.Second, 40 * time.Millisecond, 300 * time.Millisecond, 900, 900}, {1500 * time.Millisecond, 60 * time.Millisecond, 310 * time.Millisecond, 900, 900}}, 1)
 	r.Advise()
 	return r
 }

@@ -92,8 +92,8 @@ func (r *Report) lease() string {
 	if !r.Lease.TTL.Known() {
 		return show(r.Lease.TTL, seconds)
 	}
-	return fmt.Sprintf("ttl ≥ %s: covers acquire p99.9 %s + hold p99.99 %s + longest pause %s, and a renewal every third of it that is missed once (n = %s holds)",
-		seconds(r.Lease.TTL.Value), unit.Latency(r.Lease.Acquire), unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples))
+	return fmt.Sprintf("ttl ≥ %s: the most that any repeat needed to cover acquire p99.9 %s + hold p99.99 %s + longest pause %s, and a renewal every third of it that is missed once (%s holds)",
+		show(r.Lease.TTL, seconds), unit.Latency(r.Lease.Acquire), unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples))
 }
 
 func (r *Report) recovery() []Line {

@@ -82,9 +82,7 @@ type survey struct {
 	began      time.Time
 	r          *capacity.Report
 
-	overheld []time.Duration // by how much holds outlasted what was asked for
-	acquires []time.Duration // service times at or below the limit
-	pause    time.Duration   // longest lag of the generator
+	tails []tail // by repeat
 }
 
 // errorObjective is demanded unless the caller speaks of errors.
@@ -147,7 +145,7 @@ func newSurvey(c CapacityConfig) (*survey, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	s := &survey{CapacityConfig: c, rng: rand.New(rand.NewPCG(c.Seed, 7))}
+	s := &survey{CapacityConfig: c, rng: rand.New(rand.NewPCG(c.Seed, 7)), tails: make([]tail, c.Repeats)}
 	if !slices.ContainsFunc(s.SLO, func(o string) bool { return strings.HasPrefix(strings.TrimSpace(o), "error") }) {
 		s.SLO = append(slices.Clone(s.SLO), errorObjective)
 	}
@@ -258,7 +256,7 @@ func (s *survey) hotKey(ctx context.Context) (err error) {
 	var handoff, predicted, measured []float64
 	w := s.briefly()
 	w.Measure = max(w.Measure, 20*s.Hold)
-	for range s.Repeats {
+	for repeat := range s.Repeats {
 		r := load.Closed(ctx, c.workers(hotWaiters, 1), s.task(0), w, s.rng.Uint64())
 		if r.Changes > 0 {
 			cycle := w.Measure.Seconds() / float64(max(r.Pairs, 1))
@@ -267,7 +265,7 @@ func (s *survey) hotKey(ctx context.Context) (err error) {
 		}
 		r = load.Closed(ctx, c.workers(hotWaiters, 1), s.task(s.Hold), w, s.rng.Uint64())
 		measured = append(measured, r.Rate())
-		s.overheld = append(s.overheld, r.Overheld...)
+		s.tails[repeat].overheld = append(s.tails[repeat].overheld, r.Overheld...)
 	}
 	s.r.Hot = capacity.Hot{Hold: s.Hold, HandOff: capacity.Mean(handoff, s.Seed), Predicted: capacity.Mean(predicted, s.Seed), Measured: capacity.Mean(measured, s.Seed)}
 	return nil
@@ -307,21 +305,4 @@ func (s *survey) limit() float64 {
 		}
 	}
 	return highest
-}
-
-// lease is the TTL that covers the longest measured hold with the acquire
-// before it and a pause within it, and leaves a renewal every third of the TTL
-// time to be missed once.
-func (s *survey) lease() capacity.Lease {
-	over, acquire := stats.QuantilesOfAll(s.overheld), stats.QuantilesOfAll(s.acquires)
-	l := capacity.Lease{Hold: s.Hold + over.P9999, Acquire: acquire.P999, Pause: s.pause, Samples: over.Count}
-	if over.Count < 100 || acquire.Count < 100 {
-		l.TTL = capacity.Estimate{Suppressed: fmt.Sprintf("%d holds and %d acquires are too few for a tail", over.Count, acquire.Count)}
-		return l
-	}
-	plain := (l.Acquire + l.Hold + l.Pause).Seconds()
-	renewed := 3 * (l.Acquire + l.Pause).Seconds()
-	ttl := max(plain, renewed)/0.99 + 0.002 // what the drift allowance takes
-	l.TTL = capacity.Estimate{Value: ttl, Low: ttl, High: ttl, N: s.Repeats}
-	return l
 }

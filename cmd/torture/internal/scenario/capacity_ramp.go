@@ -102,11 +102,11 @@ func (s *survey) offer(ctx context.Context, phase string, rates []float64) (err 
 		}
 		for _, i := range s.rng.Perm(len(rates)) {
 			for range again + 1 {
-				p, err := s.point(ctx, c, rates[i])
+				p, err := s.point(ctx, c, rates[i], repeat)
 				if err != nil {
 					return err
 				}
-				p.Phase, p.Repeat = phase, repeat
+				p.Phase = phase
 				s.r.Points = append(s.r.Points, p)
 				s.Progress(pointLine(p))
 				if p.Valid || ctx.Err() != nil || s.late(lateRetries) {
@@ -128,7 +128,7 @@ func pointLine(p capacity.Point) string {
 }
 
 // point offers one rate once.
-func (s *survey) point(ctx context.Context, c *crew, rate float64) (capacity.Point, error) {
+func (s *survey) point(ctx context.Context, c *crew, rate float64, repeat int) (capacity.Point, error) {
 	w := load.Window{Warmup: max(s.Step/5, 4*s.Hold), Measure: s.Step}
 	a := load.Arrivals{Rate: rate, Keys: c.keys(s.Keys), Limit: maxFlight, Seed: s.rng.Uint64()}
 	before := s.field.usage()
@@ -139,7 +139,7 @@ func (s *survey) point(ctx context.Context, c *crew, rate float64) (capacity.Poi
 	busy := s.field.usage().since(before, s.Masters)
 	m := measured(r)
 	p := capacity.Point{
-		Rate: rate, Valid: true, Offered: r.Offered, Done: r.Pairs, Dropped: r.Dropped, CutOff: r.CutOff, Busy: busy,
+		Rate: rate, Repeat: repeat, Valid: true, Offered: r.Offered, Done: r.Pairs, Dropped: r.Dropped, CutOff: r.CutOff, Busy: busy,
 		Response: m.Find(stats.Acquire, stats.All), Service: m.Find(stats.AcquireService, stats.All), Lag: m.Lag,
 		SLO: slo.EvaluateAll(s.objectives, m),
 	}
@@ -162,10 +162,11 @@ func (s *survey) point(ctx context.Context, c *crew, rate float64) (capacity.Poi
 		p.Valid, p.Why = false, fmt.Sprintf("discarded: the generator lagged by %s (p99)", unit.Latency(p.Lag.P99))
 	}
 	if p.Valid {
-		s.pause = max(s.pause, p.Lag.Max)
-		s.overheld = append(s.overheld, r.Overheld...)
+		t := &s.tails[repeat]
+		t.pause = max(t.pause, p.Lag.Max)
+		t.overheld = append(t.overheld, r.Overheld...)
 		if p.OK {
-			s.acquires = append(s.acquires, r.Service...)
+			t.acquires = append(t.acquires, r.Service...)
 		}
 	}
 	return p, nil

@@ -1,0 +1,66 @@
+package capacity
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Tail is what one repeat met with that a lease has to cover.
+type Tail struct {
+	Hold     time.Duration // p99.99, with the hold that was asked for
+	Acquire  time.Duration // p99.9, at or below the limit
+	Pause    time.Duration // longest that the harness itself stood still
+	Holds    int64
+	Acquires int64
+}
+
+// fewest holds and acquires of a repeat that have a tail.
+const fewest = 100
+
+// Cover estimates the TTL that covers the longest hold with the acquire before
+// it and a pause within it, and leaves a renewal every third of the TTL time to
+// be missed once: the most that any repeat asks for. Its interval says how far
+// that rests on a single repeat; it ends at the figure, since no repeat was
+// seen to need more.
+func Cover(tails []Tail, seed uint64) Lease {
+	var usable []Tail
+	for _, t := range tails {
+		if t.Holds >= fewest && t.Acquires >= fewest {
+			usable = append(usable, t)
+		}
+	}
+	worst := worstOf(usable)
+	l := Lease{Hold: worst.Hold, Acquire: worst.Acquire, Pause: worst.Pause, Samples: worst.Holds}
+	if len(usable) < 2 {
+		l.TTL = suppressed(fmt.Sprintf("%d of %d repeats have the %d holds and %d acquires that a tail needs", len(usable), len(tails), fewest, fewest))
+		return l
+	}
+	low, high, ok := bootstrap(len(usable), seed, func(draw []int) (float64, bool) {
+		drawn := make([]Tail, len(draw))
+		for i, j := range draw {
+			drawn[i] = usable[j]
+		}
+		return worstOf(drawn).ttl(), true
+	})
+	if !ok {
+		l.TTL = suppressed("the repeats have no interval")
+		return l
+	}
+	l.TTL = Estimate{Value: worst.ttl(), Low: low, High: high, Confidence: confidence, N: len(usable)}
+	return l
+}
+
+// worstOf are the largest figures of several repeats, and all their samples.
+func worstOf(tails []Tail) (w Tail) {
+	for _, t := range tails {
+		w.Hold, w.Acquire, w.Pause = max(w.Hold, t.Hold), max(w.Acquire, t.Acquire), max(w.Pause, t.Pause)
+		w.Holds, w.Acquires = w.Holds+t.Holds, w.Acquires+t.Acquires
+	}
+	return w
+}
+
+// ttl is what the tail needs, with what the drift allowance takes.
+func (t Tail) ttl() float64 {
+	plain, renewed := t.Acquire+t.Hold+t.Pause, 3*(t.Acquire+t.Pause)
+	return max(plain, renewed).Seconds()/0.99 + 0.002
+}
