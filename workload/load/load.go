@@ -162,7 +162,7 @@ func (s *session) serve(r request) {
 // counts reports whether a request is measured: it began in the window, or
 // lasted for all of it.
 func (s *session) counts(due, done time.Time) bool {
-	return due.Before(s.to) && (!due.Before(s.from) || done.After(s.to))
+	return due.Before(s.to) && (!due.Before(s.from) || !done.Before(s.to))
 }
 
 // acquire waits as the lock itself can, or by asking again.

@@ -1,0 +1,62 @@
+package load
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// A stuck lock answers nobody.
+type stuck struct{}
+
+func (stuck) Acquire(ctx context.Context, _ string, _ time.Duration) (lockimpl.Lease, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (stuck) Close() error { return nil }
+
+// One worker asks again and again, each time for as long as the case says; the
+// window lies from the first second to the second. A request across the
+// window's beginning is a pair of the window and no latency of it, one across
+// its end the reverse, and one that lasts for all of it a latency; each counts
+// once. What ended in the warm-up counts for nothing.
+func TestClosedLoopCountsRequestsAcrossTheEdgesOnce(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name   string
+		lock   lockimpl.Locker
+		due    []time.Duration // of what is measured, since the window began
+		took   time.Duration
+		pairs  int64
+		all    int64 // pairs, whenever
+		cutOff int64
+	}{
+		{name: "mostly inside", lock: newSlow(150 * ms), due: []time.Duration{50 * ms, 200 * ms, 350 * ms, 500 * ms, 650 * ms, 800 * ms, 950 * ms}, took: 150 * ms, pairs: 7, all: 14},
+		{name: "across both edges", lock: newSlow(300 * ms), due: []time.Duration{200 * ms, 500 * ms, 800 * ms}, took: 300 * ms, pairs: 3, all: 7},
+		{name: "one across each edge", lock: newSlow(1500 * ms), due: []time.Duration{500 * ms}, took: 1500 * ms, pairs: 1, all: 2},
+		{name: "across the whole window", lock: newSlow(2500 * ms), due: []time.Duration{-1000 * ms}, took: 2500 * ms, all: 1},
+		{name: "cut off at the end", lock: stuck{}, due: []time.Duration{-1000 * ms}, took: 2000 * ms, cutOff: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := Closed(t.Context(), []Worker{{c.lock, "k"}}, Task{TTL: time.Minute}, Window{Warmup: time.Second, Measure: time.Second}, 1)
+				if !slices.Equal(r.Due, c.due) || len(r.Response) != len(c.due) || len(r.Service) != len(c.due) {
+					t.Errorf("measured %v, with %d responses and %d service times; want %v", r.Due, len(r.Response), len(r.Service), c.due)
+				}
+				for _, d := range r.Response {
+					if d != c.took {
+						t.Errorf("response of %v, want %v", d, c.took)
+					}
+				}
+				if r.Pairs != c.pairs || r.AllPairs != c.all || r.Grants[0] != c.pairs || r.CutOff != c.cutOff || r.Errors != 0 {
+					t.Errorf("%d pairs of %d, %d grants, %d cut off, %d errors; want %d of %d, %d cut off", r.Pairs, r.AllPairs, r.Grants[0], r.CutOff, r.Errors, c.pairs, c.all, c.cutOff)
+				}
+			})
+		})
+	}
+}
