@@ -149,9 +149,13 @@ func (r *Report) uslFigure() *plots.Figure {
 	if p := r.USL.Peak; p.Known() {
 		marks = append(marks, plots.Mark{Name: fmt.Sprintf("peak N = %.0f", p.Value), At: p.Value, Low: p.Low, High: p.High})
 	}
+	law := "the law is not fitted: " + r.USL.Lambda.Suppressed
+	if r.USL.Lambda.Known() {
+		law = "line: the Universal Scalability Law, fitted; " + peakWords(r.USL.Peak)
+	}
 	return plots.XY{
-		Name: "usl", Title: "Throughput over goroutines (closed loop, a key each, no hold), with the Universal Scalability Law",
-		Alt:    fmt.Sprintf("Pairs per second by number of goroutines, dots per repeat (n = %d), and the fitted law; %s.", r.Repeats, peakWords(r.USL.Peak)),
+		Name: "usl", Title: "Throughput over goroutines (closed loop, a key each, no hold)",
+		Alt:    fmt.Sprintf("Pairs per second by number of goroutines, dots per repeat (n = %d); %s.", r.Repeats, law),
 		XLabel: "goroutines", YLabel: "pairs per second", Traces: present(measured, fitted), Marks: marks,
 	}.Figure()
 }
@@ -197,8 +201,8 @@ func (r *Report) recoveryFigure() *plots.Figure {
 	}.Figure()
 }
 
-// median of at least one value.
+// median of at least one value: of an even number, between the middle two.
 func median(v []float64) float64 {
-	s := append([]float64(nil), v...)
-	return quantile(sorted(s), 0.5)
+	s := sorted(append([]float64(nil), v...))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

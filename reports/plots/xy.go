@@ -1,6 +1,7 @@
 package plots
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 
@@ -8,8 +9,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"locktorture/reports/unit"
 )
 
 // A Trace is a named sequence of points: a line, or dots.
@@ -17,13 +16,6 @@ type Trace struct {
 	Name string
 	X, Y []float64
 	Dots bool
-}
-
-// A Mark is a labelled position on the x axis, with its interval when Low and
-// High differ.
-type Mark struct {
-	Name          string
-	At, Low, High float64
 }
 
 // An XY is a figure of traces over two axes.
@@ -66,16 +58,26 @@ func (x XY) Figure() *Figure {
 	if x.Threshold > 0 {
 		p.Add(threshold(x.Threshold, x.ThresholdName))
 	}
+	for _, m := range x.Marks {
+		p.Add(upright(m))
+	}
+	first := 0
+	if x.ShadeName != "" {
+		first = 1
+	}
 	for i, m := range x.Marks {
-		p.Add(upright(m, i))
+		p.Add(markName(m, first+i))
 	}
 	limits(&p.X, left, right)
 	p.X.Tick.Marker = step{by: nice(right-left, 12)}
 	if x.LogTime {
-		logTime(&p.Y, lo*0.6, math.Pow(10, math.Ceil(math.Log10(max(hi, lo*2))+0.2)))
+		bottom := lo * 0.6
+		logTime(&p.Y, bottom, bottom*math.Pow(max(hi, lo*2)/bottom, 1/(1-x.head())))
 	} else {
-		limits(&p.Y, min(lo, 0), hi*1.15)
-		p.Y.Tick.Marker = step{by: nice(hi*1.15-min(lo, 0), 8)}
+		bottom := min(lo, 0)
+		top := bottom + (hi-bottom)/(1-x.head())
+		limits(&p.Y, bottom, top)
+		p.Y.Tick.Marker = step{by: nice(top-bottom, 8)}
 	}
 	if len(x.Traces) == 0 {
 		p.Add(notice("nothing measured"))
@@ -83,6 +85,16 @@ func (x XY) Figure() *Figure {
 	p.Add(names)
 	f.rows = []row{{p, 0, 1}}
 	return f
+}
+
+// head is the share of the height that is kept free above the data for the
+// legend and, line by line below it, the names of stretch and marks.
+func (x XY) head() float64 {
+	lines := 1 + len(x.Marks)
+	if x.ShadeName != "" {
+		lines++
+	}
+	return 0.04 + 0.055*float64(lines)
 }
 
 // bounds are the ranges of all traces and marks.
@@ -132,28 +144,6 @@ func (d dots) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// upright draws a labelled vertical line with its interval as a band; the labels
-// of several are staggered.
-func upright(m Mark, nth int) layer {
-	return func(c draw.Canvas, p *plot.Plot) {
-		tx, _ := p.Transforms(&c)
-		clamp := func(v float64) vg.Length { return min(max(tx(v), c.Min.X), c.Max.X) }
-		if m.High > m.Low {
-			fill(&c, alpha(sky, 0x38), clamp(m.Low), c.Min.Y, clamp(m.High), c.Max.Y)
-		}
-		at := clamp(m.At)
-		c.StrokeLine2(line(muted, 1, 4, 2), at, c.Min.Y, at, c.Max.Y)
-		sty := words(8.5, ink)
-		y := c.Min.Y + vg.Points(9+12*float64(nth%4))
-		left := at + vg.Points(3)
-		if left+sty.Width(m.Name) > c.Max.X {
-			left = at - vg.Points(3) - sty.Width(m.Name)
-		}
-		fill(&c, color.NRGBA{255, 255, 255, 0xd0}, left, y-vg.Points(5), left+sty.Width(m.Name), y+vg.Points(5))
-		c.FillText(sty, vg.Point{X: left, Y: y}, m.Name)
-	}
-}
-
 // stretch tints a part of the x axis.
 func stretch(x [2]float64, name string) layer {
 	return func(c draw.Canvas, p *plot.Plot) {
@@ -163,7 +153,9 @@ func stretch(x [2]float64, name string) layer {
 			return
 		}
 		fill(&c, alpha(orange, 0x24), x0, c.Min.Y, x1, c.Max.Y)
-		c.FillText(centred(words(9, orange)), vg.Point{X: (x0 + x1) / 2, Y: c.Max.Y - vg.Points(26)}, name)
+		sty := words(8.5, orange)
+		left := min(max((x0+x1-sty.Width(name))/2, c.Min.X), c.Max.X-sty.Width(name))
+		c.FillText(sty, vg.Point{X: left, Y: nameLine(&c, 0)}, name)
 	}
 }
 
@@ -212,7 +204,7 @@ func changes(all []Change) layer {
 			for _, end := range []float64{one.Low, one.High} {
 				c.StrokeLine2(line(ink, 1), tx(end), y-vg.Points(3), tx(end), y+vg.Points(3))
 			}
-			label := unit.Number(one.Value) + " %"
+			label := fmt.Sprintf("%+.0f %%", one.Value)
 			sty, x := words(8.5, ink), tx(max(one.High, one.Value, 0))+vg.Points(4)
 			if one.Value < 0 {
 				x, sty.XAlign = tx(min(one.Low, one.Value))-vg.Points(4), text.XAlignment(-1)
