@@ -25,7 +25,9 @@ type Lock struct {
 	nodeKey string
 	quorum  int
 
-	eager  bool         // every node is asked at once
+	eager   bool                   // every node is asked at once
+	crowded atomic.Pointer[string] // the key that was contended for last, when it was
+
 	active atomic.Int64 // attempts and releases that somebody waits for
 
 	known  atomic.Int64 // highest token seen, a hint for the next one

@@ -56,9 +56,10 @@ func (l *Lock) await(ctx context.Context, key string, r request) (Lease, error) 
 	return leaseOr(got, err)
 }
 
-// ask tries once and then contends.
+// ask tries once and then contends; at once where it had to contend the last
+// time.
 func (l *Lock) ask(ctx context.Context, k *keySet, r request) (*lease, error) {
-	if l.lines.idle(k.name) {
+	if crowded := l.crowded.Load(); l.lines.idle(k.name) && (crowded == nil || *crowded != k.name) {
 		got, err := l.attempt(ctx, k, r)
 		if err == nil || !retriable(ctx, err) {
 			return got, waitError(ctx, k.name, err)
@@ -80,6 +81,9 @@ func (l *Lock) contend(ctx context.Context, k *keySet, r request) (*lease, error
 		got, err := a.run(ctx)
 		if err == nil {
 			l.quitQueue(a)
+			if l.crowded.Store(nil); tries > 0 {
+				l.crowded.Store(&k.name)
+			}
 			return got, nil
 		}
 		if !retriable(ctx, err) {
