@@ -62,8 +62,8 @@ func repeat(specs []Spec, window time.Duration, gap func(Spec) time.Duration) []
 // among the rest. The compound is repeated while the main phase lasts. late
 // keeps the node down until the lease has ended, which is the remedy.
 func Forgetful(main time.Duration, late bool, t *Target) (Plan, error) {
-	if len(t.Testbed.Nodes()) <= t.Quorum {
-		return Plan{}, fmt.Errorf("forgetful quorum: %d nodes and a quorum of %d: no node to cut off", len(t.Testbed.Nodes()), t.Quorum)
+	if err := t.needMinority("forgetful quorum"); err != nil {
+		return Plan{}, err
 	}
 	slot := 9*t.TTL/4 + t.Quarantine
 	kill := "kill-empty"
@@ -90,11 +90,22 @@ func Forgetful(main time.Duration, late bool, t *Target) (Plan, error) {
 	return Plan{Steps: steps}, err
 }
 
+// needMinority refuses a plan that cuts off nodes where none can be spared.
+func (t *Target) needMinority(plan string) error {
+	if n := len(t.Testbed.Nodes()); n <= t.Quorum {
+		return fmt.Errorf("%s: %d nodes and a quorum of %d: no node to cut off", plan, n, t.Quorum)
+	}
+	return nil
+}
+
 // Restarts is the plan against locks that trust single nodes to remember:
 // nodes come back empty at once, one after another at random, and each fourth
 // time a quorum of them together. All the while a minority of nodes is cut off
 // from a client, another one each TTL.
 func Restarts(main time.Duration, t *Target, rng *rand.Rand) (Plan, error) {
+	if err := t.needMinority("restarts"); err != nil {
+		return Plan{}, err
+	}
 	round, first := t.Quarantine+t.TTL, t.TTL/8
 	if first+round > main {
 		return Plan{}, fmt.Errorf("restarts: a main phase of %v is too short: one restart takes %v at a TTL of %v", main, round, t.TTL)

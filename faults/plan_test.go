@@ -206,6 +206,9 @@ func TestRestarts(t *testing.T) {
 	if _, err := Restarts(second, w, rand.New(rand.NewPCG(1, 2))); err == nil {
 		t.Error("a main phase too short for one restart is refused")
 	}
+	if _, err := Restarts(20*second, linked(newWorld(1, 4)), rand.New(rand.NewPCG(1, 2))); err == nil {
+		t.Error("a single node has no minority")
+	}
 }
 
 func TestForgetful(t *testing.T) {

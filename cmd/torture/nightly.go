@@ -53,7 +53,7 @@ func newNightly() *cobra.Command {
 	f := cmd.Flags()
 	f.DurationVar(&n.night.Budget, "budget", 2*time.Hour, "time for all of it, e.g. 15m")
 	f.StringSliceVar(&n.night.Locks, "lock", []string{"redlock", "single"}, "locks under test")
-	f.StringSliceVar(&n.night.Scenarios, "scenario", []string{"standard", "pause", "amnesia", "calm"}, "scenarios: built-in ones, or random")
+	f.StringSliceVar(&n.night.Scenarios, "scenario", []string{"standard", "pause", "amnesia", "restarts", "calm"}, "scenarios: built-in ones, or random")
 	f.UintSliceVar(&n.seeds, "seeds", []uint{1, 2, 3, 4, 5}, "fixed seeds, beside that of the date")
 	f.StringVar(&n.date, "date", "", "the date whose seed is played first, YYYY-MM-DD (today in UTC)")
 	f.StringSliceVar(&n.night.KnownBad, "known-bad", []string{"setnx-del", "getset-timestamp", "redlock-plain", "token-clock"},

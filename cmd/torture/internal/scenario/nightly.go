@@ -129,7 +129,7 @@ func (n NightConfig) cell(lock, name string, seed uint64) (c NightCell, why stri
 	if err := n.settle(&c); err != nil {
 		return c, "", err
 	}
-	if nodes := l.nodes(c.Config); name == "amnesia" && nodes <= nodes/2+1 {
+	if nodes := l.nodes(c.Config); slices.Contains([]string{"amnesia", "restarts"}, name) && nodes <= nodes/2+1 {
 		return c, fmt.Sprintf("%s in %s: %d nodes, none of which can be spared", lock, name, nodes), nil
 	}
 	c.NightCell = reports.NightCell{Lock: lock, Scenario: name, Seed: seed, Role: reports.UnderTest}
