@@ -36,7 +36,7 @@ var mutantTrials = map[string]Trial{
 var early = func() map[string]string {
 	why := map[string]string{}
 	for _, id := range []string{"S4", "S4b", "S2"} {
-		why[id] = "needs an acquire under way across a node's crash and the marks read in between, with the third node untouched: go test ./lockimpl/mutants plays it in virtual time"
+		why[id] = "needs an acquire under way across a node's crash and the marks read in between, with the third node untouched: go test ./lockimpl/mutants plays it in virtual time, and its README says what was tried on real servers"
 	}
 	return why
 }()
