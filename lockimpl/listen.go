@@ -52,6 +52,7 @@ func (l *Lock) subscribe(i int) {
 			})
 		},
 		Hear: func(member string) { l.lines.wake(member, i) },
+		Draw: l.draw,
 	}
 	l.spawn(func() { l.nodes[i].Subscribe(l.ctx, l.channels()+l.id, ear) })
 }

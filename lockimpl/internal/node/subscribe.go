@@ -11,25 +11,35 @@ import (
 )
 
 const (
-	resubscribe = 50 * time.Millisecond // pause before another connection
-	quiet       = 2 * time.Second       // silence after which a sign of life is asked for
+	resubscribe  = 50 * time.Millisecond // pause before another connection; twice as long after each that did not last
+	resubscribed = time.Second           // the longest such pause; a connection that lived as long has lasted
+	quiet        = 2 * time.Second       // silence after which a sign of life is asked for
 )
 
 // An Ear takes what a subscription brings. Ready is called whenever the
-// subscription is in force, Hear with every message.
+// subscription is in force, Hear with every message. Draw returns a number
+// from 0 to below n, to spread what many clients do again at once.
 type Ear struct {
 	Ready func()
 	Hear  func(message string)
+	Draw  func(n int64) int64
 }
 
 // Subscribe listens to channel until ctx ends. It connects again whenever the
-// connection is lost; what was published meanwhile is not heard.
+// connection is lost, ever more rarely while none lasts; what was published
+// meanwhile is not heard.
 func (n *Node) Subscribe(ctx context.Context, channel string, ear Ear) {
+	pause := resubscribe
 	for ctx.Err() == nil {
 		if c, err := n.dialSub(ctx); err == nil {
+			began := time.Now()
 			n.listen(ctx, c, channel, ear)
+			if time.Since(began) >= resubscribed {
+				pause = resubscribe
+			}
 		}
-		timer := time.NewTimer(resubscribe)
+		timer := time.NewTimer(pause/2 + time.Duration(ear.Draw(int64(pause/2))))
+		pause = min(2*pause, resubscribed)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
