@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker"
 	"locktorture/cmd/torture/internal/scenario"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
@@ -23,13 +24,13 @@ var (
 	interruptsSeed = flag.Uint64("interrupts-seed", 1, "seed of TestInterrupts")
 )
 
-// endLimit bounds how long an interrupted run may take to heal, judge and
-// report on a machine that is busy with other things.
-const endLimit = time.Minute
+// endLimit bounds how long a run of a few seconds may take to start, heal,
+// judge and report on a machine that is busy with other things.
+const endLimit = 4 * time.Minute
 
-// A run that is interrupted, terminated or killed at any moment leaves no
-// server, stopped or not, nothing for a sweep to fail on, and a history that
-// can be read.
+// A run that is interrupted, terminated or killed at any moment of its life
+// leaves no server, stopped or not, nothing for a sweep to fail on, and a
+// history that can be judged.
 func TestInterrupts(t *testing.T) {
 	if !haveRedis(t) {
 		t.Skip("redis-server is not installed")
@@ -42,13 +43,18 @@ func TestInterrupts(t *testing.T) {
 	if err := os.Symlink(self, torture); err != nil {
 		t.Fatal(err)
 	}
+	life := interrupt(t, torture, t.TempDir(), nil, time.Hour)
 	rng := rand.New(rand.NewPCG(*interruptsSeed, 0))
+	states := map[string]int{}
 	for i := range *interrupts {
 		sig := signals[i%len(signals)]
-		after := time.Duration(rng.Int64N(int64(3 * time.Second)))
+		after := time.Duration(rng.Int64N(int64(life)))
 		out := t.TempDir()
-		took := interrupt(t, torture, out, sig, after)
-		t.Logf("run %d: %v after %v, gone %v later, history %s", i+1, sig, after.Round(time.Millisecond), took.Round(time.Millisecond), readable(t, out))
+		lived := interrupt(t, torture, out, sig, after)
+		state := judged(t, out)
+		states[state]++
+		t.Logf("run %d: %v after %v of %v, gone %v later, history %s",
+			i+1, sig, after.Round(time.Millisecond), life.Round(time.Millisecond), (lived - after).Round(time.Millisecond), state)
 		if left := running(out); len(left) > 0 {
 			t.Errorf("run %d: %v after %v left %q", i+1, sig, after, left)
 		}
@@ -56,41 +62,62 @@ func TestInterrupts(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	t.Logf("%d runs of %v: histories %v", *interrupts, life.Round(time.Millisecond), states)
 }
 
 // signals are what ends a run early, in turn.
 var signals = []os.Signal{os.Interrupt, terminate, os.Kill}
 
-// interrupt starts a run, signals it, and returns how long it took to end.
+// interrupt starts a run, signals it some time after its directory was there,
+// unless it has ended by then, and returns how long it lived from there on.
 func interrupt(t *testing.T, torture, out string, sig os.Signal, after time.Duration) time.Duration {
-	ctx, cancel := context.WithTimeout(t.Context(), after+endLimit)
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), endLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, torture, "run", "standard", "--quiet", "--testbed", "process", "--faults", "random",
-		"--ttl", "500ms", "--duration", "20s", "--clients", "4", "--rate", "40", "--out", out)
+		"--ttl", "500ms", "--duration", "2s", "--clients", "4", "--rate", "40", "--out", out)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(after)
-	if err := cmd.Process.Signal(sig); err != nil {
-		t.Fatal(err)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	began := awaitRun(ctx, out)
+	var err error
+	select {
+	case err = <-ended:
+	case <-time.After(after):
+		if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			t.Error(err)
+		}
+		err = <-ended
 	}
-	began := time.Now()
-	err := cmd.Wait()
 	var exit *exec.ExitError
 	if ctx.Err() != nil || err != nil && !errors.As(err, &exit) {
 		t.Errorf("%v after %v: %v: %s", sig, after, err, &said)
 	}
-	if exit != nil && (exit.ExitCode() == 2 || exit.ExitCode() == 70) {
+	if exit != nil && (exit.ExitCode() == 2 || exit.ExitCode() == exitHarness) {
 		t.Errorf("%v after %v: exit code %d: %s", sig, after, exit.ExitCode(), &said)
 	}
 	return time.Since(began)
 }
 
-// readable reads the histories below out to their ends, and says what they
-// are: none, whole or cut short.
-func readable(t *testing.T, out string) string {
+// awaitRun waits for the directory of the run below out, and returns when it
+// was there.
+func awaitRun(ctx context.Context, out string) time.Time {
+	for ctx.Err() == nil {
+		if dirs, _ := filepath.Glob(filepath.Join(out, "*-*")); len(dirs) > 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return time.Now()
+}
+
+// judged has every history below out judged, and says what they are: none,
+// whole or cut short, and in which phase.
+func judged(t *testing.T, out string) string {
 	files, _ := filepath.Glob(filepath.Join(out, "*-*", historyfile.Name))
 	state := "none"
 	for _, file := range files {
@@ -98,26 +125,38 @@ func readable(t *testing.T, out string) string {
 			state = "empty"
 			continue
 		}
-		source, closer, err := historyfile.Open(filepath.Dir(file), nil)
-		if err != nil {
-			t.Errorf("open %s: %v", file, err)
-			continue
+		var said, wrong bytes.Buffer
+		if code := run([]string{"check", filepath.Dir(file)}, &said, &wrong); code != checker.Pass.Exit() && code != checker.Inconclusive.Exit() {
+			t.Errorf("check %s: exit %d: %s%s", file, code, &said, &wrong)
 		}
-		var e history.Event
-		for err == nil {
-			err = source.Next(&e)
-		}
-		if !errors.Is(err, io.EOF) {
-			t.Errorf("read %s: %v", file, err)
-		}
-		if state = "whole"; source.Truncated() {
-			state = "cut short"
-		}
-		if err := closer.Close(); err != nil {
-			t.Error(err)
-		}
+		state = phase(t, file)
 	}
 	return state
+}
+
+// phase reads a history to its end, and says in which phase that is and whether
+// it was cut short there.
+func phase(t *testing.T, file string) string {
+	source, closer, err := historyfile.Open(filepath.Dir(file), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = closer.Close() }()
+	last, ended := "before "+history.PhaseMain, "cut short in "
+	var e history.Event
+	for err = source.Next(&e); err == nil; err = source.Next(&e) {
+		switch {
+		case e.Op != history.Phase || e.Value == "":
+		case e.Value == history.PhaseEnd:
+			ended = "whole, ended in "
+		default:
+			last = e.Value
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		t.Errorf("read %s: %v", file, err)
+	}
+	return ended + last
 }
 
 // running lists the processes whose command line names dir, as far as /proc
