@@ -51,6 +51,9 @@ func onJumped(t *Target, n testbed.Node, moved func() time.Duration) {
 		if k, ok := n.(testbed.Killer); ok && !k.Alive() {
 			return n.Name() + " is down", nil
 		}
+		if moved() == 0 {
+			return "", nil
+		}
 		return n.(testbed.ClockJumper).JumpClock(ctx, -moved())
 	})
 }
@@ -88,7 +91,12 @@ func (f clockDrift) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Inje
 				moved.Add(int64(step))
 			}
 			return nil
-		}, func() string { return fmt.Sprintf("%s gained %v", n.Name(), total()) })
+		}, func() string {
+			if total() == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%s gained %v", n.Name(), total())
+		})
 	}
 	return Injection{Target: hit}, nil
 }

@@ -35,7 +35,12 @@ func (f flapping) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Inject
 			cuts.Add(1)
 		}
 		return nil
-	}, func() string { return fmt.Sprintf("%d cuts of %v on average", cuts.Load(), mean/2) })
+	}, func() string {
+		if cuts.Load() == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%d cuts of %v on average", cuts.Load(), mean/2)
+	})
 	return Injection{Target: hit, Note: w.where}, nil
 }
 

@@ -26,7 +26,7 @@ func (quiet) Printf(context.Context, string, ...any) {}
 
 func TestMain(m *testing.M) {
 	redis.SetLogger(quiet{})
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"),
+	goleak.VerifyTestMain(shown{m}, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"),
 		// testcontainers keeps a connection to the engine
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
 }
@@ -200,5 +200,6 @@ func (h *held) healed(t *testing.T, receipt ...string) {
 	if err := history.Validate(h.events.Events); err != nil {
 		t.Error(err)
 	}
+	h.show(res.Fault)
 	t.Logf("%s: %s", res.Fault, said)
 }

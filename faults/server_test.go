@@ -1,7 +1,11 @@
 package faults
 
 import (
+	"bytes"
+	"fmt"
 	"os"
+	"runtime"
+	"runtime/pprof"
 	"strings"
 	"testing"
 	"time"
@@ -83,7 +87,14 @@ func TestInstantFaults(t *testing.T) {
 				n := r.node("n1")
 				r.put(t, n, "k", "v")
 				rdb := r.dial(t, "c00", "n1")
+				script, err := rdb.ScriptLoad(t.Context(), "return 1").Result()
+				if err != nil {
+					t.Fatal(err)
+				}
 				f := r.inject(t, name, Params{Node: "n1"})
+				if known, err := testbed.Do(t.Context(), n, "SCRIPT", "EXISTS", script); err != nil || (fmt.Sprint(known) == "[0]") != (name == "script-flush") {
+					t.Errorf("script known: %v, %v", known, err)
+				}
 				left, err := ask(t.Context(), n, "PTTL", "k")
 				switch {
 				case name == "flushall" && left != -2, name == "ttl-shift" && (left > 58000 || left < 50000):
@@ -105,21 +116,48 @@ func TestInstantFaults(t *testing.T) {
 	}
 }
 
-// A busy server lets a command wait, sooner or later.
+// A slow server says itself that it spends its time on scripts, and spends none
+// after the heal.
 func TestSlowNode(t *testing.T) {
 	t.Parallel()
+	const burst = 30 * time.Millisecond
 	r := processRig(t, 1, 1)
-	rdb := r.dial(t, "c00", "n1")
-	f := r.inject(t, "slow-node", Params{Node: "n1", Delay: 30 * time.Millisecond})
-	var worst time.Duration
-	for worst < 5*time.Millisecond && t.Context().Err() == nil {
-		began := time.Now()
-		if err := set(t, rdb, late, "k", "v"); err != nil {
-			t.Fatal(err)
+	n := r.node("n1")
+	f := r.inject(t, "slow-node", Params{Node: "n1", Delay: burst})
+	runs, spent := scripts(t, n)
+	for ; runs == 0; runs, spent = scripts(t, n) {
+		if t.Context().Err() != nil {
+			t.Fatal("no script has run")
 		}
-		worst = max(worst, time.Since(began))
+	}
+	if spent < time.Duration(runs)*burst {
+		t.Errorf("%d scripts took %v, want %v each", runs, spent, burst)
 	}
 	f.healed(t, "was busy")
+	before, _ := scripts(t, n)
+	if err := set(t, r.dial(t, "c00", "n1"), late, "k", "v"); err != nil {
+		t.Errorf("SET after the heal: %v", err)
+	}
+	if after, _ := scripts(t, n); after != before {
+		t.Errorf("%d scripts after the heal", after-before)
+	}
+}
+
+// scripts says how many scripts a server has run to their ends, and for how
+// long.
+func scripts(t *testing.T, n testbed.Node) (runs int, spent time.Duration) {
+	stats, err := testbed.Do(t.Context(), n, "INFO", "commandstats")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, line, found := strings.Cut(fmt.Sprint(stats), "cmdstat_eval:"); found {
+		var us int64
+		if _, err := fmt.Sscanf(line, "calls=%d,usec=%d,", &runs, &us); err != nil {
+			t.Fatal(err)
+		}
+		spent = time.Duration(us) * time.Microsecond
+	}
+	return runs, spent
 }
 
 // needClock skips what needs a clock that can jump, unless nothing may skip.
@@ -179,14 +217,27 @@ func TestClockDrift(t *testing.T) {
 	})
 }
 
+// While it lasts, more goroutines want a processor than there are; nothing but
+// time is lost.
 func TestStarveCPU(t *testing.T) {
-	t.Parallel()
-	r := embeddedRig(t, 1, 1)
-	f := r.inject(t, "starve-cpu", Params{})
-	for range 3 {
-		if _, err := testbed.Do(t.Context(), r.node("n1"), "PING"); err != nil {
-			t.Error(err)
+	onEach(t, 1, 1, func(t *testing.T, r *rig) {
+		rdb := r.dial(t, "c00", "n1")
+		f := r.inject(t, "starve-cpu", Params{})
+		for spinning() <= runtime.GOMAXPROCS(0) { // they start at their own time
+			if t.Context().Err() != nil {
+				t.Fatal("nothing spins")
+			}
 		}
-	}
-	f.healed(t, "goroutines spun")
+		if err := set(t, rdb, late, "k", "v"); err != nil {
+			t.Errorf("SET meanwhile: %v", err)
+		}
+		f.healed(t, "goroutines spun")
+	})
+}
+
+// spinning counts the goroutines that burn a processor.
+func spinning() int {
+	var stacks bytes.Buffer
+	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
+	return strings.Count(stacks.String(), "faults.burn(")
 }

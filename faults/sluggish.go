@@ -89,7 +89,12 @@ func slowNode(_ context.Context, t *Target, p Params, n testbed.Node) (string, e
 			bursts.Add(1)
 		}
 		return nil
-	}, func() string { return fmt.Sprintf("%s was busy %d times for %v", n.Name(), bursts.Load(), burst) })
+	}, func() string {
+		if bursts.Load() == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%s was busy %d times for %v", n.Name(), bursts.Load(), burst)
+	})
 	return "", nil
 }
 

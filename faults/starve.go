@@ -25,18 +25,21 @@ func (f starveCPU) Inject(_ context.Context, t *Target, _ *rand.Rand) (Injection
 		hit.Clients = append(hit.Clients, c.Name())
 	}
 	t.Begin(hit)
-	var worst atomic.Int64
+	var worst, spun atomic.Int64
 	n := spinners * runtime.GOMAXPROCS(0)
 	t.background("goroutines spin", func(ctx context.Context) error {
 		var wg sync.WaitGroup
 		for range n {
-			wg.Go(func() { burn(ctx) })
+			wg.Go(func() {
+				spun.Add(1)
+				burn(ctx)
+			})
 		}
 		wg.Go(func() { worst.Store(int64(lag(ctx))) })
 		wg.Wait()
 		return nil
 	}, func() string {
-		return fmt.Sprintf("%d goroutines spun; a wait of 1 ms took up to %v longer", n, round(time.Duration(worst.Load())))
+		return fmt.Sprintf("%d goroutines spun; a wait of 1 ms took up to %v longer", spun.Load(), round(time.Duration(worst.Load())))
 	})
 	return Injection{Target: hit}, nil
 }
