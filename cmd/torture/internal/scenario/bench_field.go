@@ -9,14 +9,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"locktorture/faults/link"
 	"locktorture/faults/testbed"
-	"locktorture/lockimpl"
 )
 
 // A FieldConfig says on which servers something is measured.
@@ -192,33 +189,4 @@ func calls(line string) float64 {
 	count, _, _ := strings.Cut(rest, ",")
 	n, _ := strconv.ParseFloat(strings.TrimSpace(count), 64)
 	return n
-}
-
-// A meter counts the packets that a client writes to its nodes.
-type meter struct{ writes atomic.Int64 }
-
-// node returns n as a lock sees it, over road when that is not nil.
-func (m *meter) node(n testbed.Node, road link.Link) lockimpl.Node {
-	addr, dial := n.Addr(), n.Dial
-	if road != nil {
-		addr, dial = listenAddr(road), road.Dial
-	}
-	return lockimpl.Node{Name: n.Name(), Addr: addr, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		c, err := dial(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return &meteredConn{c, m}, nil
-	}}
-}
-
-type meteredConn struct {
-	net.Conn
-	meter *meter
-}
-
-// Write implements net.Conn.
-func (c *meteredConn) Write(b []byte) (int, error) {
-	c.meter.writes.Add(1)
-	return c.Conn.Write(b)
 }
