@@ -74,14 +74,17 @@ type Result struct {
 // Rate is how many pairs were completed per second.
 func (r *Result) Rate() float64 { return float64(r.Pairs) / r.Window.Seconds() }
 
-// releaseWait bounds a release.
-const releaseWait = 5 * time.Second
+// closing bounds extensions and releases after the end of the window. One
+// deadline serves all of them: a timer for each would cost as much as a fast
+// lock does.
+const closing = 20 * time.Second
 
 // A session is one load under way.
 type session struct {
 	task     Task
 	from, to time.Time // the measured window
-	end      context.Context
+	end      context.Context // of acquires: the end of the window
+	finish   context.Context // of extensions and releases
 
 	mu    sync.Mutex
 	out   Result
@@ -98,9 +101,10 @@ func newSession(ctx context.Context, k Kind, t Task, w Window) (*session, contex
 	from := time.Now().Add(w.Warmup)
 	s := &session{task: t, from: from, to: from.Add(w.Measure), owner: map[string]holding{}}
 	s.out.Kind, s.out.Window = k, w.Measure
-	ctx, cancel := context.WithDeadline(ctx, s.to)
-	s.end = ctx
-	return s, cancel
+	end, cancel := context.WithDeadline(ctx, s.to)
+	finish, abandon := context.WithDeadline(context.WithoutCancel(ctx), s.to.Add(t.Hold+closing))
+	s.end, s.finish = end, finish
+	return s, func() { cancel(); abandon() }
 }
 
 // A request is one acquire with what follows.
@@ -125,16 +129,14 @@ func (s *session) serve(r request) {
 	held := time.Now()
 	extended := time.Duration(-1)
 	if s.task.Extend {
-		if lease.Extend(context.WithoutCancel(s.end), s.task.TTL) == nil {
+		if lease.Extend(s.finish, s.task.TTL) == nil {
 			extended = time.Since(held)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.end), releaseWait)
-	defer cancel()
 	release := time.Now()
 	left := lease.ValidUntil()
 	s.leaving(r, release)
-	err = lease.Release(ctx)
+	err = lease.Release(s.finish)
 	done := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,7 +198,7 @@ func (s *session) gap(rng *rand.Rand) time.Duration {
 // hold works for as long as the task says.
 func (s *session) hold() {
 	if s.task.Hold > 0 {
-		_ = Sleep(context.WithoutCancel(s.end), s.task.Hold)
+		_ = Sleep(s.finish, s.task.Hold)
 	}
 }
 
