@@ -57,6 +57,44 @@ func TestSlowDisk(t *testing.T) {
 	}
 }
 
+// TestAfterAStall shows that the memory which a stall of the disk took is given
+// back once the disk keeps up again.
+func TestAfterAStall(t *testing.T) {
+	f, err := Create(filepath.Join(t.TempDir(), Name), testHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	held := func() int {
+		f.out.Lock()
+		defer f.out.Unlock()
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return cap(f.pending) + cap(f.spare)
+	}
+	f.out.Lock() // as long as a write is under way
+	n := 0
+	for f.mu.Lock(); len(f.pending) < maxPending/2; f.mu.Lock() {
+		f.mu.Unlock()
+		e := event(n)
+		f.Event(&e)
+		n++
+	}
+	f.mu.Unlock()
+	f.out.Unlock()
+	for range 2 {
+		if err := f.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		e := event(n)
+		f.Event(&e)
+		n++
+	}
+	if held := held(); held > 2*keptBytes {
+		t.Errorf("%d KiB of buffers after the stall", held>>10)
+	}
+}
+
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

@@ -21,6 +21,7 @@ const (
 	flushEvery = 500 * time.Millisecond // the format promises a frame a second
 	frameBytes = 1 << 20                // of lines in one frame
 	maxPending = 8 << 20                // of lines that wait for the disk, before Event waits too
+	keptBytes  = 2 * frameBytes         // of a buffer that is used again; one that a stall made larger is not
 )
 
 // A File is a history.Sink that writes to disk behind the recorder's back:
@@ -164,6 +165,9 @@ func (f *File) write() {
 		}
 	}
 	f.spare = batch[:0]
+	if cap(batch) > keptBytes {
+		f.spare = nil
+	}
 }
 
 // take swaps the pending lines for the spare buffer.
