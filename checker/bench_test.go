@@ -19,6 +19,7 @@ type generator struct {
 	rng     *rand.Rand
 	unknown float64 // share of operations of unknown outcome
 	wait    bool    // acquires wait for their turn, and none is refused
+	bare    bool    // nothing is written
 	plant   int     // the cycle in which a second owner is granted the key as well; 0 is never
 	keys    []genKey
 	clients []genClient
@@ -131,6 +132,9 @@ func (g *generator) complete(c *genClient, i int) {
 		k.held = i
 		e.Fence, e.Has, e.ValidUntil = k.fence, history.HasValidUntil, c.start+genTTL
 		c.step = 1
+		if g.bare {
+			c.step = 2
+		}
 		g.cycles++
 	case op == history.Write:
 		g.seq++
