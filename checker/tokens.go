@@ -19,6 +19,7 @@ const recentTokens = 64
 // tokenState is one key's tokens.
 type tokenState struct {
 	all    []step // the highest token of any grant, as of when it was answered
+	mixed  bool   // there were readers; until then excl would be all
 	excl   []step // the same among exclusive grants
 	recent []step
 	next   int // place in recent, once full
@@ -54,6 +55,9 @@ func (t *tokens) see(f *fact) {
 
 func (t *tokens) grant(f *fact) {
 	g, s := f.grant, &f.key.tok
+	if g.mode == history.Shared && !s.mixed {
+		s.mixed, s.excl = true, slices.Clone(s.all)
+	}
 	rivals := s.all
 	if g.mode == history.Shared {
 		rivals = s.excl
@@ -71,7 +75,7 @@ func (t *tokens) grant(f *fact) {
 		bound = min(bound, o.inv)
 	}
 	s.all = t.climb(s.all, me, bound)
-	if g.mode == history.Exclusive {
+	if s.mixed && g.mode == history.Exclusive {
 		s.excl = t.climb(s.excl, me, bound)
 	}
 }
