@@ -225,3 +225,29 @@ func TestResolverOfWhatIsMixed(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What a Resolver costs an operation on five nodes.
+func BenchmarkResolver(b *testing.B) {
+	nodes := []string{"n1", "n2", "n3", "n4", "n5"}
+	r := NewResolver(nodes, history.Header{Quorum: 3, TTL: time.Minute})
+	c := &contender{ttl: time.Minute, open: map[int]*operation{}}
+	r.clients["c00"] = c
+	e := history.Event{Op: history.Acquire, Key: "k", Owner: "c00"}
+	sent := link.TapEvent{Client: "c00", Command: "EVALSHA", Key: "k", Script: strings.Repeat("a", 40)}
+	b.ReportAllocs()
+	for b.Loop() {
+		e.Kind = history.Invoke
+		r.Event(&e)
+		sent.Request++
+		for i := range nodes {
+			sent.Reply = false
+			c.passed(i, &sent)
+		}
+		for i := range nodes {
+			sent.Reply, sent.Shape = true, link.Shape{Type: '*', Leaf: '+'}
+			c.passed(i, &sent)
+		}
+		e.Kind = history.OK
+		r.Event(&e)
+	}
+}
