@@ -158,6 +158,9 @@ func (v *verdict) count(is func(node int) bool) (names []string) {
 // reached the node, or ever will: what was sent there was not forwarded. That
 // nothing was sent at all says so only of a client that sends nothing more.
 func (v *verdict) spared(node int) bool {
+	if v.more {
+		return false
+	}
 	sent := 0
 	for _, c := range v.sent[node] {
 		if v.resolver.lessons.harmless(v.op, c.name) {

@@ -27,7 +27,7 @@ func newLessons() lessons {
 // learn takes a finished operation. One that was refused when its lease would
 // have run out may have been refused for that alone.
 func (l *lessons) learn(o *operation, e *history.Event, r *Resolver) {
-	if o.mixed || e.Kind == history.Fail && e.Time-o.began >= r.validity {
+	if o.mixed || o.more || e.Kind == history.Fail && e.Time-o.began >= r.validity {
 		return
 	}
 	taught := l.no

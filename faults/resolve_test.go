@@ -226,6 +226,86 @@ func TestResolverOfWhatIsMixed(t *testing.T) {
 	}
 }
 
+// A synthetic is a client of three nodes whose commands a test makes up.
+type synthetic struct {
+	*Resolver
+	c    *contender
+	next int // index of the next event
+	sent uint64
+}
+
+func newSynthetic() *synthetic {
+	s := &synthetic{Resolver: NewResolver([]string{"n1", "n2", "n3"}, history.Header{Quorum: 2, TTL: time.Minute})}
+	s.c = &contender{ttl: time.Minute, open: map[int]*operation{}}
+	s.clients["c00"] = s.c
+	return s
+}
+
+// event gives the Resolver an event of an acquire, and returns its index.
+func (s *synthetic) event(kind history.Kind) int {
+	s.Event(&history.Event{Index: s.next, Kind: kind, Op: history.Acquire, Key: "k", Owner: "c00"})
+	s.next++
+	return s.next - 1
+}
+
+// command sends one to every node.
+func (s *synthetic) command() (request uint64) {
+	s.sent++
+	for i := range s.nodes {
+		s.c.passed(i, &link.TapEvent{Command: "SET", Key: "k", Request: s.sent})
+	}
+	return s.sent
+}
+
+// answer lets every node answer a request.
+func (s *synthetic) answer(request uint64) {
+	for i := range s.nodes {
+		s.c.passed(i, &link.TapEvent{Command: "SET", Key: "k", Request: request, Reply: true, Shape: link.Shape{Type: '+', Leaf: '$'}})
+	}
+}
+
+func (s *synthetic) granted() {
+	s.event(history.Invoke)
+	s.answer(s.command())
+	s.event(history.OK)
+}
+
+// A reply that comes when the client has gone on tells what became of the
+// request all the same, and nothing of what the client did next.
+func TestResolverOfLateReplies(t *testing.T) {
+	s := newSynthetic()
+	s.granted()
+	of := s.event(history.Invoke)
+	late := s.command()
+	s.event(history.Info)
+	s.event(history.Invoke)
+	s.command() // never answered
+	s.answer(late)
+	s.event(history.Info)
+	if got := s.Resolve(); len(got) != 1 || got[0].Of != of || got[0].Value != history.Executed {
+		t.Errorf("%+v", got)
+	}
+	if len(s.c.owed) > 0 {
+		t.Errorf("%d replies are waited for still", len(s.c.owed))
+	}
+}
+
+// What an operation with too many commands did not do cannot be said, what it
+// did can.
+func TestResolverOfManyCommands(t *testing.T) {
+	s := newSynthetic()
+	s.granted()
+	of := s.event(history.Invoke)
+	s.answer(s.command())
+	for range mostCommands {
+		s.command()
+	}
+	s.event(history.Info)
+	if got := s.Resolve(); len(got) != 1 || got[0].Of != of || got[0].Value != history.Executed {
+		t.Errorf("%+v", got)
+	}
+}
+
 // What a Resolver costs an operation on five nodes.
 func BenchmarkResolver(b *testing.B) {
 	nodes := []string{"n1", "n2", "n3", "n4", "n5"}

@@ -16,9 +16,10 @@ type contender struct {
 	receipters []teller
 
 	mu    sync.Mutex
-	owner string             // its present incarnation
-	open  map[int]*operation // by process
-	late  []*operation       // ended without an outcome: commands of theirs may follow
+	owner string                  // its present incarnation
+	open  map[int]*operation      // by process
+	late  []*operation            // ended without an outcome: commands of theirs may follow
+	owed  map[passedBy]*operation // those whose window has ended, by the commands that may be answered yet
 }
 
 // An operation is one invocation and the commands that may be part of it. Its
@@ -32,13 +33,14 @@ type operation struct {
 	sent      [][]command
 	mixed     bool // its commands cannot be told from those of another
 	gone      bool // whoever sent it sends nothing more
+	more      bool // it has sent more than is kept
 }
 
-// mostCommands is how many commands of one operation at one node are kept: one
-// with more stays unknown.
+// mostCommands is how many commands of one operation at one node are kept: of
+// one with more nothing can be ruled out.
 const mostCommands = 64
 
-// A command is one that was sent while an attempt was under way, or after it.
+// A command is one that was sent while an operation was under way, or after it.
 type command struct {
 	name          string // of a script its digest
 	conn, request uint64
@@ -65,6 +67,8 @@ func (c *contender) begin(e *history.Event, nodes int) {
 		o.gone = reborn
 		if !reborn && !o.until.IsZero() {
 			left = append(left, o)
+		} else {
+			c.owe(o)
 		}
 	}
 	c.late = left
@@ -78,7 +82,7 @@ func (c *contender) begin(e *history.Event, nodes int) {
 	c.open[e.Process] = o
 }
 
-// end takes a completion and returns its attempt. Until it is known otherwise
+// end takes a completion and returns its operation. Until it is known otherwise
 // the client sends nothing more.
 func (c *contender) end(e *history.Event) *operation {
 	c.mu.Lock()
@@ -102,12 +106,37 @@ func (c *contender) passed(node int, e *link.TapEvent) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.late = slices.DeleteFunc(c.late, func(o *operation) bool { return !o.until.IsZero() && e.Time.After(o.until) })
+	c.late = slices.DeleteFunc(c.late, func(o *operation) bool {
+		over := !o.until.IsZero() && e.Time.After(o.until)
+		if over {
+			c.owe(o)
+		}
+		return over
+	})
 	for _, o := range c.open {
 		o.passed(node, e)
 	}
 	for _, o := range c.late {
 		o.passed(node, e)
+	}
+	if by := (passedBy{node, e.Conn, e.Request}); e.Reply && c.owed[by] != nil {
+		c.owed[by].passed(node, e)
+		delete(c.owed, by)
+	}
+}
+
+// owe ends an operation's window: from here on only replies to what it sent
+// concern it.
+func (c *contender) owe(o *operation) {
+	if c.owed == nil {
+		c.owed = map[passedBy]*operation{}
+	}
+	for node, sent := range o.sent {
+		for _, s := range sent {
+			if s.unanswered() {
+				c.owed[passedBy{node, s.conn, s.request}] = o
+			}
+		}
 	}
 }
 
@@ -121,7 +150,7 @@ func (o *operation) passed(node int, e *link.TapEvent) {
 		return
 	}
 	if len(o.sent[node]) == mostCommands {
-		o.mixed = true
+		o.more = true
 		return
 	}
 	name := e.Script
