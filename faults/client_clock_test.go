@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"locktorture/faults/testbed"
 )
 
 // clockedClient is a client that stamps what it stores by its own wall clock.
@@ -133,6 +135,38 @@ func TestClientClockStuckVirtual(t *testing.T) {
 		}
 		if res.Steps[2].Bit {
 			t.Error("a clock that was stuck already was stopped once more")
+		}
+	})
+}
+
+// Two clients that take their clock's time for their own mark store one and the
+// same while their clocks stand still, and two marks before and after.
+func TestClientClockStuck(t *testing.T) {
+	onEach(t, 1, 2, func(t *testing.T, r *rig) {
+		clients := clocked(r.Clients)
+		a, b := r.dial(t, "c00", "n1"), r.dial(t, "c01", "n1")
+		marks := func() int64 {
+			for i, rdb := range []*redis.Client{a, b} {
+				if err := rdb.SAdd(t.Context(), "marks", clients[i].clock.Now().UnixNano()).Err(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			n, err := testbed.Do(t.Context(), r.node("n1"), "SCARD", "marks")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n.(int64)
+		}
+		if n := marks(); n != 2 {
+			t.Fatalf("%d marks; want 2", n)
+		}
+		f := r.inject(t, "client-clock-stuck", Params{Client: RoleAll})
+		if marks(); marks() != 3 {
+			t.Error("clocks that stand still told more than one time")
+		}
+		f.healed(t, "c00 read its clock 2 times while it was stuck", "c01 read its clock 2 times")
+		if n := marks(); n != 5 {
+			t.Errorf("%d marks after the heal; want 5", n)
 		}
 	})
 }

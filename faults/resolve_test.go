@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/faults/link"
+	"locktorture/faults/testbed"
 	"locktorture/workload/history"
 )
 
@@ -69,6 +70,22 @@ func (r *resolverRig) send(t *testing.T, client string, op history.Op) {
 		})
 	}
 	all.Wait()
+}
+
+// refuse makes every node of kind r say no to what is to come.
+func (r *resolverRig) refuse(t *testing.T, kinds string, op history.Op) {
+	for i, kind := range kinds {
+		n := r.Testbed.Nodes()[i]
+		switch {
+		case kind != 'r':
+		case op == history.Acquire:
+			r.put(t, n, "k", "another")
+		default:
+			if _, err := testbed.Do(t.Context(), n, "DEL", "k"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
 }
 
 // impair hurts the client's links, one kind per node; empty is none.
@@ -131,7 +148,7 @@ func (r *resolverRig) resolved(t *testing.T) string {
 func kinds(letters string) []link.Kind {
 	var all []link.Kind
 	for _, l := range letters {
-		all = append(all, map[rune]link.Kind{'.': "", 'q': link.RequestLost, 's': link.ResponseLost, 'z': link.Zombie}[l])
+		all = append(all, map[rune]link.Kind{'.': "", 'q': link.RequestLost, 's': link.ResponseLost, 'r': link.ResponseLost}[l])
 	}
 	return all
 }
@@ -140,7 +157,7 @@ func TestResolver(t *testing.T) {
 	const never, executed, unknown = history.NeverForwarded, history.Executed, ""
 	for _, c := range []struct {
 		name  string
-		kinds string // of impairment, per node: q request lost, s response lost, z held until the heal
+		kinds string // of impairment, per node: q request lost, s reply lost, r lost and a no
 		op    history.Op
 		held  bool // by another, so that an acquire is refused
 		again bool // the command is sent again after the heal
@@ -149,7 +166,6 @@ func TestResolver(t *testing.T) {
 		{"one node, request lost", "q", history.Acquire, false, false, never},
 		{"one node, reply lost", "s", history.Acquire, false, false, executed},
 		{"one node, refusal lost", "s", history.Acquire, true, false, unknown},
-		{"one node, delivered late", "z", history.Acquire, false, false, unknown},
 		{"one node, sent again", "q", history.Acquire, false, true, unknown},
 		{"release never sent on", "q", history.Release, true, false, never},
 		{"release carried out", "s", history.Release, true, false, executed},
@@ -157,11 +173,11 @@ func TestResolver(t *testing.T) {
 		{"too few nodes reached", "qqqss", history.Acquire, false, false, never},
 		{"a quorum did it", "qqsss", history.Acquire, false, false, executed},
 		{"a quorum did it, some known", "qq..s", history.Acquire, false, false, executed},
-		{"neither way", "qqzss", history.Acquire, false, false, unknown},
+		{"neither way", "qqrss", history.Acquire, false, false, unknown},
 		{"refused by all", "sssss", history.Acquire, true, false, unknown},
 		{"a quorum still holds", "qqqss", history.Release, true, false, never},
 		{"no quorum holds any more", "qqsss", history.Release, true, false, executed},
-		{"perhaps a quorum holds", "qqzss", history.Release, true, false, unknown},
+		{"perhaps a quorum holds", "qqrss", history.Release, true, false, unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -171,6 +187,7 @@ func TestResolver(t *testing.T) {
 			if r.do(t, "c00", history.Release, history.OK); c.held {
 				r.do(t, "c00", history.Acquire, history.OK)
 			}
+			r.refuse(t, c.kinds, c.op)
 			heal := r.impair(t, "c01", kinds(c.kinds))
 			of := r.do(t, "c01", c.op, history.Info)
 			heal()
