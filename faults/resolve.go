@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,6 +78,9 @@ func (r *Resolver) Event(e *history.Event) {
 	}
 	if e.Kind == history.Invoke {
 		c.begin(e, len(r.nodes))
+		if c.begun++; c.begun%pruneEvery == 0 {
+			r.prune(c, e.Time)
+		}
 		return
 	}
 	o := c.end(e)
@@ -113,6 +117,35 @@ func (r *Resolver) Resolve() []history.Event {
 	}
 	r.unknown = nil
 	return events
+}
+
+const (
+	pruneEvery = 256         // operations of one client
+	hopeless   = time.Minute // after which a link has told what it can tell
+)
+
+// prune forgets what a client can do without: operations of which nothing was
+// certain after a long time, and the receipts of all commands but those of
+// operations whose outcome is, or may become, unknown.
+func (r *Resolver) prune(c *contender, now time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := c.fates()
+	var left []*operation
+	r.unknown = slices.DeleteFunc(r.unknown, func(o *operation) bool {
+		if o.contender != c {
+			return false
+		}
+		if now-o.began > hopeless {
+			if value, _ := (&verdict{resolver: r, operation: o, fates: all}).reach(); value == "" {
+				c.disown(o)
+				return true
+			}
+		}
+		left = append(left, o)
+		return false
+	})
+	c.keep(left)
 }
 
 // A verdict weighs what the links know of one operation.

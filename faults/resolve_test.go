@@ -114,6 +114,7 @@ func (r *resolverRig) impair(t *testing.T, client string, kinds []link.Kind) (he
 // "index:value".
 func (r *resolverRig) resolved(t *testing.T) string {
 	t.Helper()
+	var all []string
 	for _, rdbs := range r.rdbs {
 		for _, rdb := range rdbs {
 			_ = rdb.Close()
@@ -133,7 +134,24 @@ func (r *resolverRig) resolved(t *testing.T) string {
 	for undecided() {
 		time.Sleep(time.Millisecond)
 	}
-	var all []string
+	// Nothing that can be resolved is forgotten on the way, and all else is.
+	for _, c := range r.resolver.clients {
+		r.resolver.prune(c, time.Hour)
+	}
+	hopeful := len(r.resolver.unknown)
+	defer func() {
+		if len(all) != hopeful {
+			t.Errorf("%d operations were kept, %d of them resolved", hopeful, len(all))
+		}
+		for _, c := range r.resolver.clients {
+			r.resolver.prune(c, 0)
+		}
+		for _, l := range r.links {
+			if left := l.(link.Receipter).Receipts(); len(left) > 0 {
+				t.Errorf("receipts that nobody wants are kept: %+v", left)
+			}
+		}
+	}()
 	for _, e := range r.resolver.Resolve() {
 		t.Logf("receipt %s of %d: %s", e.Value, e.Of, e.Note)
 		r.rec.Append(e)

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 type contender struct {
 	ttl        time.Duration
 	receipters []teller
+	begun      int // operations
 
 	mu    sync.Mutex
 	owner string                  // its present incarnation
@@ -137,6 +139,32 @@ func (c *contender) owe(o *operation) {
 				c.owed[passedBy{node, s.conn, s.request}] = o
 			}
 		}
+	}
+}
+
+// disown forgets an operation of unknown outcome.
+func (c *contender) disown(o *operation) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.late = slices.DeleteFunc(c.late, func(other *operation) bool { return other == o })
+	maps.DeleteFunc(c.owed, func(_ passedBy, other *operation) bool { return other == o })
+}
+
+// keep has the links forget what became of commands but those of the given
+// operations and of what is under way.
+func (c *contender) keep(unknown []*operation) {
+	c.mu.Lock()
+	wanted := map[passedBy]bool{}
+	for _, o := range slices.Concat(unknown, slices.Collect(maps.Values(c.open))) {
+		for node, sent := range o.sent {
+			for _, s := range sent {
+				wanted[passedBy{node, s.conn, s.request}] = true
+			}
+		}
+	}
+	c.mu.Unlock()
+	for _, road := range c.receipters {
+		road.Keep(func(conn, request uint64) bool { return wanted[passedBy{road.node, conn, request}] })
 	}
 }
 

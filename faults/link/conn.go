@@ -145,8 +145,10 @@ func (c *conn) forget() {
 	c.waiting = nil
 	if c.preface != nil {
 		c.preface, c.unused = nil, true
-		passages.Delete(c.passageNumber)
 		c.passage.ended.Store(true)
+	}
+	if len(left) == 0 || c.unused {
+		passages.Delete(c.passageNumber) // nobody will ask
 	}
 	c.mu.Unlock()
 	c.road.mu.Lock()
@@ -184,7 +186,7 @@ func (c *conn) request(_ byte, nothing bool, words [][]byte) {
 		c.deaf.Store(true)
 	}
 	if !c.deaf.Load() {
-		c.waiting = append(c.waiting, unanswered{command: e, end: c.requests.seen, passage: c.passage})
+		c.waiting = append(c.waiting, unanswered{command: e, end: c.requests.seen, passage: c.passage, number: c.passageNumber})
 	}
 }
 

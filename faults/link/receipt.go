@@ -2,6 +2,7 @@ package link
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -25,6 +26,10 @@ type Receipter interface {
 	// connection ended at the client, connection by connection. A held command
 	// is undecided until the heal; NeverForwarded and Answered are final.
 	Receipts() []Receipt
+
+	// Keep forgets the receipts of all commands but the wanted ones, given by
+	// the numbers of their connection and of the command on it.
+	Keep(wanted func(conn, request uint64) bool)
 }
 
 // A Receipt tells what became of one command.
@@ -147,6 +152,27 @@ type unanswered struct {
 	command TapEvent
 	end     int64
 	passage *passage
+	number  uint64 // of the passage
+}
+
+// Keep implements Receipter.
+func (r *road) Keep(wanted func(conn, request uint64) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, forgotten := map[uint64]bool{}, map[uint64]bool{}
+	r.unanswered = slices.DeleteFunc(r.unanswered, func(u unanswered) bool {
+		if wanted(u.command.Conn, u.command.Request) {
+			kept[u.number] = true
+			return false
+		}
+		forgotten[u.number] = true
+		return true
+	})
+	for number := range forgotten {
+		if !kept[number] {
+			passages.Delete(number)
+		}
+	}
 }
 
 // Receipts implements Receipter.

@@ -48,6 +48,29 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
+func TestKeepForgetsTheRest(t *testing.T) {
+	r := newRig(t, NewEmbedded())
+	conns := []*client{r.dial(), r.dial(), r.dial()}
+	r.impair(Impairment{Kind: BlackHole})
+	for i, conn := range conns {
+		conn.send(t, "SET", string(rune('a'+i)), "v")
+		_ = conn.Close()
+	}
+	await(t, "three receipts", func() bool { return strings.Count(r.fates(), "never-forwarded") == 3 })
+	var second Receipt
+	for _, receipt := range r.link.Receipts() {
+		if receipt.Command.Key == "b" {
+			second = receipt
+		}
+	}
+	r.link.Keep(func(conn, request uint64) bool {
+		return conn == second.Command.Conn && request == second.Command.Request
+	})
+	if got := r.fates(); got != "SET b never-forwarded" {
+		t.Errorf("kept %q", got)
+	}
+}
+
 func TestReceiptsTellTheLostFromTheServed(t *testing.T) {
 	r := newRig(t, NewEmbedded())
 	conn := r.dial()
