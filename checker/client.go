@@ -123,5 +123,8 @@ func (o *op) take(e *history.Event) {
 	if e.HasAll(history.HasBase) {
 		o.base = e.Base
 	}
-	o.seq, o.until = e.Seq, e.ValidUntil
+	if e.HasAll(history.HasSeq) { // else the store's log may have told it before
+		o.seq = e.Seq
+	}
+	o.until = e.ValidUntil
 }

@@ -84,6 +84,25 @@ func staleWritesCases() []verdictCase {
 				20ms store fail audit k value a1 seq 2 owner a fence 1`,
 		},
 		{
+			name: "open still when the store's log says that it landed", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [5 7]"},
+			history: grants + `
+				14ms a invoke write k fence 1 value a1
+				20ms store ok audit k value a1 seq 2 owner a fence 1`,
+		},
+		{
+			name: "open still when the store's log says that it was rejected", header: "ttl 10ms fenced", want: Pass,
+			history: grants + `
+				14ms a invoke write k fence 1 value a1
+				20ms store fail audit k value a1 seq 2 owner a fence 1`,
+		},
+		{
+			name: "given up after the store's log says that it landed", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [5 7]"},
+			history: grants + `
+				14ms a invoke write k fence 1 value a1
+				20ms store ok audit k value a1 seq 2 owner a fence 1
+				21ms a info write k fence 1 value a1`,
+		},
+		{
 			name: "of unknown outcome, landed first", header: "ttl 10ms fenced", want: Pass,
 			history: `
 				 0ms a invoke acquire k
