@@ -41,21 +41,6 @@ func (j *Judge) newOp(e *history.Event, h *holder) *op {
 	return o
 }
 
-// recycle takes an op back, unless something refers to it still. What newOp and
-// its completion set anew is left standing.
-func (j *Judge) recycle(o *op) {
-	if o.kept {
-		return
-	}
-	o.outcome, o.use, o.contended, o.floor = 0, useHeld, false, 0
-	if o.doubts != nil || o.settled != 0 {
-		o.doubts, o.settled, o.executed = nil, 0, false
-	}
-	o.under(nil)
-	o.next = j.free
-	j.free = o
-}
-
 func (j *Judge) invoke(e *history.Event, slot *proc) {
 	h := j.holder(slot, e)
 	o := j.newOp(e, h)
@@ -63,20 +48,20 @@ func (j *Judge) invoke(e *history.Event, slot *proc) {
 	switch o.what {
 	case history.Acquire:
 		if h.prior != nil {
-			o.ahead = h.prior.users // the answer takes it up: its memory is near by then
+			o.ahead = h.prior.ties // the answer takes it up: its memory is near by then
 		}
 		h.key.leases.push(o)
 		j.say(asked, e, o)
 	case history.Extend:
-		o.under(h.grant)
+		j.under(o, h.grant)
 		if o.grant != nil {
 			o.grant.extends++
 		}
 	case history.Release:
-		o.under(h.grant)
+		j.under(o, h.grant)
 		j.releasing(e, o)
 	case history.Write:
-		o.under(h.grant)
+		j.under(o, h.grant)
 		j.issue(o)
 	}
 }

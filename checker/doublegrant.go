@@ -52,7 +52,8 @@ func (d *doubleGrants) see(f *fact) {
 
 // pend leaves a pair to be judged once it is past the clock uncertainty.
 func (d *doubleGrants) pend(p pair) {
-	p.a.pinned, p.b.pinned = true, true
+	d.j.tie(tiePair, p.a)
+	d.j.tie(tiePair, p.b)
 	d.pending = append(d.pending, p)
 	d.j.due = min(d.j.due, p.from+d.j.h.Epsilon)
 }

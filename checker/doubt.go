@@ -32,7 +32,7 @@ func (d *doubleGrants) doubt(f *fact) {
 		k := f.key
 		k.ghost = ghost{holder: o.holder, idx: o.okIdx, inv: o.inv, until: o.ok + d.j.h.TTL}
 		for _, x := range k.held {
-			if x.holder != o.holder && x.end() > o.inv && (x.mode == history.Exclusive || o.mode == history.Exclusive) {
+			if x.excludes(o.holder, o.mode) && x.end() > o.inv {
 				d.haunt(k, x)
 				return
 			}

@@ -37,11 +37,11 @@ type Judge struct {
 	names   ledgerNames
 	procs   procs
 	free    *op
-	spare   []*grant
-	spoil   func(*grant)   // takes the grants that would be used again: a test's
-	unknown map[string]*op // writes of unknown outcome, by value
-	asked   map[int]*op    // other operations of unknown outcome, by invocation
-	early   map[int]string // receipts for operations that are open still
+	cut     tie               // is not tied: a test's
+	spoil   func(*op, *grant) // takes what would be used again, one of the two: a test's
+	unknown map[string]*op    // writes of unknown outcome, by value
+	asked   map[int]*op       // other operations of unknown outcome, by invocation
+	early   map[int]string    // receipts for operations that are open still
 	nemesis nemesis
 	maxSeq  uint64 // highest sequence number that a client has been told
 	audited bool   // the store's log was read

@@ -48,7 +48,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	d, stands := j.deadline(o)
 	if g := h.grant; g != nil && !h.over && g.reenteredBy(o) {
 		g.depth++
-		o.under(g)
+		j.under(o, g)
 		old := g.d
 		if d > g.d {
 			g.d, g.dIdx, g.start = d, o.okIdx, o.inv
@@ -56,44 +56,17 @@ func (j *Judge) granted(e *history.Event, o *op) {
 		j.change(reentered, e, o, old)
 		return
 	}
-	if h.prior != nil {
-		j.dropGrant(h.prior)
-	}
+	g := j.newGrant(h.prior)
 	h.prior = h.grant
-	g := j.newGrant()
 	*g = grant{
 		holder: h, mode: o.mode, fence: o.fence, inv: o.inv, ok: o.ok, invIdx: o.invIdx, okIdx: o.okIdx, start: o.inv,
 		d: d, dIdx: o.okIdx, first: d, stands: stands, stop: never, rel: never, relOK: never, lost: never, depth: 1,
 	}
-	o.under(g)
+	j.under(o, g)
 	j.say(granted, e, o)
 	h.grant, h.over = g, false
 	h.key.last = g
-	h.key.keep(g, j.now)
-}
-
-func (j *Judge) newGrant() *grant {
-	n := len(j.spare)
-	if n == 0 {
-		return new(grant)
-	}
-	g := j.spare[n-1]
-	j.spare = j.spare[:n-1]
-	return g
-}
-
-// dropGrant takes back a grant that its holder has forgotten, unless something
-// refers to it still. Of those, the collector takes care.
-func (j *Judge) dropGrant(g *grant) {
-	k := g.holder.key
-	if g.pinned || g.users > 0 || g == k.last || slices.Contains(k.held, g) || slices.Contains(k.watch, g) {
-		return
-	}
-	if j.spoil != nil {
-		j.spoil(g)
-		return
-	}
-	j.spare = append(j.spare, g)
+	j.remember(g)
 }
 
 // reenteredBy says whether an acquire by the same owner found it still holding.
@@ -104,22 +77,25 @@ func (g *grant) reenteredBy(o *op) bool {
 	return o.ok < g.d || o.inv < g.d && o.fence == g.fence && g.fence != 0
 }
 
-// keep adds g to its key's grants, and forgets those that ended long ago.
-func (k *key) keep(g *grant, now time.Duration) {
-	over, limit := 0, remembered
+// remember adds g to its key's grants, and forgets those that ended long ago.
+func (j *Judge) remember(g *grant) {
+	k, over, limit := g.holder.key, 0, remembered
 	for _, x := range k.held {
-		if x.stop == never && x.d <= now {
+		if x.stop == never && x.d <= j.now {
 			limit = rememberedOpen
 		}
 	}
 	for i := len(k.held) - 1; i >= 0; i-- {
-		if x := k.held[i]; x.extends > 0 || x.end() > now {
+		x := k.held[i]
+		if x.extends > 0 || x.end() > j.now {
 			continue
 		}
 		if over++; over > limit {
+			j.untie(tieHeld, x)
 			k.held = append(k.held[:i], k.held[i+1:]...)
 		}
 	}
+	j.tie(tieHeld, g)
 	k.held = append(k.held, g)
 }
 
@@ -147,7 +123,7 @@ func (j *Judge) renewed(e *history.Event) {
 		o.ok = e.Ended
 	}
 	o.take(e)
-	o.under(h.at(o))
+	j.under(o, h.at(o))
 	if o.grant != nil {
 		o.grant.renewed = true
 		j.moved(e, o)
@@ -178,8 +154,8 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		if o.fence == 0 {
 			o.fence = g.fence
 		}
-		if k := g.holder.key; !slices.Contains(k.held, g) {
-			k.keep(g, j.now)
+		if !slices.Contains(g.holder.key.held, g) {
+			j.remember(g)
 		}
 		j.change(extended, e, o, old)
 	case history.Fail:
@@ -216,7 +192,7 @@ func (j *Judge) releasing(e *history.Event, o *op) {
 	}
 	if g.depth > 1 {
 		g.depth--
-		o.under(nil)
+		j.under(o, nil)
 		return
 	}
 	if g.rel == never {

@@ -34,7 +34,7 @@ type op struct {
 	until     time.Duration // promised, when has HasValidUntil
 	floor     uint64        // of a write: highest seq completed before it was invoked
 	doubts    *doubts       // of a write that is not settled; nil when there is nothing to tell
-	ahead     int16         // read for the memory's sake, never looked at
+	ahead     int           // read for the memory's sake, never looked at
 	line      *line
 	next      *op
 	prev      *op
@@ -132,22 +132,20 @@ func (o *op) leave() {
 // have not come are never.
 //
 // What every later grant of the key looks at comes first, in 64 bytes: what
-// judging costs is reading memory. Grants are used again once nothing refers to
-// them any more.
+// judging costs is reading memory. All of it is as large as the allocator aligns
+// to 64 bytes.
 type grant struct {
 	holder    *holder
 	ok        time.Duration // of the acquire
 	d         time.Duration // deadline
 	stop      time.Duration // release invoked, loss reported or extension refused
 	rel       time.Duration // release invoked
-	start     time.Duration // of the acquire or the last successful extension
 	fence     uint64
 	mode      history.Mode
 	relUnsure bool  // its release is of unknown outcome
 	leaving   bool  // released, and not answered yet
-	pinned    bool  // something refers to it for good
-	extends   int16 // extensions under way
-	users     int16 // operations that act under it, and windows that it is in
+	extends   int32 // extensions under way
+	ties      int   // of what may look at it later
 
 	trouble *troubles
 	section mark          // last accepted write of the critical section
@@ -160,13 +158,13 @@ type grant struct {
 	inv     time.Duration // of the acquire
 	invIdx  int
 	first   time.Duration // deadline that the acquire itself gave
+	start   time.Duration // of the acquire or the last successful extension
 	lost    time.Duration // loss reported
 	lostIdx int
-	depth   int   // re-entrant holds
-	counted bool  // judged for S9
-	renewed bool  // extended by automatic renewal
-	stands  bool  // no promise: ttl − drift stands in
-	_       int64 // up to a size that the allocator aligns to 64 bytes
+	depth   int  // re-entrant holds
+	counted bool // judged for S9
+	renewed bool // extended by automatic renewal
+	stands  bool // no promise: ttl − drift stands in
 }
 
 // troubles are what few grants have.
@@ -190,17 +188,6 @@ func (g *grant) inTrouble() *troubles {
 	return g.trouble
 }
 
-// under says under which lease o acts.
-func (o *op) under(g *grant) {
-	if o.grant != nil {
-		o.grant.users--
-	}
-	o.grant = g
-	if g != nil {
-		g.users++
-	}
-}
-
 // reportedLost says whether the library told its user of the loss.
 func (g *grant) reportedLost() bool { return g.stop != never && g.lost != never }
 
@@ -210,8 +197,11 @@ func (g *grant) end() time.Duration { return min(g.d, g.stop) }
 func (g *grant) owner() string { return g.holder.owner }
 
 // conflicts says whether two grants exclude each other.
-func conflicts(a, b *grant) bool {
-	return a.holder != b.holder && (a.mode == history.Exclusive || b.mode == history.Exclusive)
+func conflicts(a, b *grant) bool { return a.excludes(b.holder, b.mode) }
+
+// excludes says whether g excludes a grant of mode m to h.
+func (g *grant) excludes(h *holder, m history.Mode) bool {
+	return g.holder != h && (g.mode == history.Exclusive || m == history.Exclusive)
 }
 
 // overlap is the length for which both definite holds lasted, and its start.

@@ -72,7 +72,7 @@ func (w *ownership) cross(f *fact) {
 			return true
 		}
 		if conflicts(x, g) && len(x.intruders()) < maxIntruders {
-			g.pinned = true
+			w.j.tie(tieIntruder, g)
 			x.inTrouble().intruders = append(x.trouble.intruders, g)
 		}
 		return x.holder == g.holder
@@ -110,7 +110,7 @@ func (w *ownership) across(f *fact, how string) {
 	if len(c.g.intruders()) == 0 {
 		return
 	}
-	c.g.pinned = true
+	w.j.tie(tieCrossing, c.g)
 	x, length := crossed(c.g, c.inv)
 	switch {
 	case w.j.test.overlaps(length, w.j.h.Epsilon):
@@ -154,7 +154,6 @@ func (w *ownership) lateRelease(f *fact) {
 	for _, y := range f.key.held {
 		if conflicts(y, f.grant) && y.ok < f.op.ok && y.end() > l.inv {
 			l.victim = y
-			l.of.pinned, y.pinned = true, true
 			break
 		}
 	}
@@ -168,6 +167,8 @@ func (w *ownership) lateRelease(f *fact) {
 			return
 		}
 	}
+	w.j.tie(tieReleased, l.of)
+	w.j.tie(tieVictim, l.victim)
 	w.late = append(w.late, l)
 }
 

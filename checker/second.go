@@ -84,10 +84,10 @@ func (s *second) see(f *fact) {
 		return
 	}
 	if len(r.grants) == s.size {
-		r.grants[0].users--
+		s.j.untie(tieRecent, r.grants[0].grant)
 		r.grants = slices.Delete(r.grants, 0, 1)
 	}
-	f.grant.users++
+	s.j.tie(tieRecent, f.grant)
 	r.grants = append(r.grants, windowGrant{grant: f.grant})
 	s.close(r)
 }
@@ -98,7 +98,7 @@ func (s *second) close(r *recent) {
 	if r.hit {
 		if r.due--; r.due <= 0 {
 			r.hit = false
-			s.around = append(s.around, r.window())
+			s.around = append(s.around, s.window(r))
 		}
 	}
 	if r.since < s.size {
@@ -107,16 +107,16 @@ func (s *second) close(r *recent) {
 	r.since = 0
 	s.offered++
 	if len(s.random) < randomWindows {
-		s.random = append(s.random, r.window())
+		s.random = append(s.random, s.window(r))
 	} else if i := s.rng.IntN(s.offered); i < randomWindows {
-		s.random[i] = r.window()
+		s.random[i] = s.window(r)
 	}
 }
 
-// window keeps the grants as they are now among r's.
-func (r *recent) window() window {
+// window keeps the grants that are now among r's.
+func (s *second) window(r *recent) window {
 	for _, g := range r.grants {
-		g.pinned = true
+		s.j.tie(tieWindow, g.grant)
 	}
 	return slices.Clone(r.grants)
 }
@@ -137,9 +137,9 @@ func (s *second) finish() {
 		switch r := s.keys[k]; {
 		case r == nil:
 		case r.hit:
-			s.around = append(s.around, r.window())
+			s.around = append(s.around, s.window(r))
 		case len(s.random) < randomWindows && r.since > 0:
-			s.random = append(s.random, r.window())
+			s.random = append(s.random, s.window(r))
 		}
 	}
 }

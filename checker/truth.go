@@ -19,7 +19,7 @@ const (
 // unsettled books an operation of unknown outcome, which what is known already
 // may settle at once.
 func (j *Judge) unsettled(e *history.Event, o *op) {
-	o.kept = true
+	j.keepOp(tieUnknown, o)
 	j.asked[o.invIdx] = o
 	j.say(unknown, e, o)
 	if v, ok := j.early[o.invIdx]; ok {

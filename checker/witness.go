@@ -58,7 +58,8 @@ type witnesses struct {
 
 // A release was answered yes, within its window.
 type release struct {
-	grant   *grant
+	holder  *holder
+	mode    history.Mode
 	inv, ok time.Duration
 	idx     int
 }
@@ -86,8 +87,7 @@ func (w *witnesses) see(f *fact) {
 		w.quorate(f.grant)
 	case answered:
 		if f.op.outcome == history.OK && len(f.key.nodes) > 0 {
-			f.grant.pinned = true
-			f.key.gone = &release{f.grant, f.op.inv, f.op.ok, f.op.okIdx}
+			f.key.gone = &release{f.grant.holder, f.grant.mode, f.op.inv, f.op.ok, f.op.okIdx}
 			for _, v := range f.key.sortedNodes() {
 				w.removed(f.key, v)
 			}
@@ -224,14 +224,14 @@ func (w *witnesses) removed(k *key, v *nodeView) {
 		return
 	}
 	for _, y := range k.held {
-		if !conflicts(y, r.grant) || !before.names(y.owner()) || y.rel <= after.t || y.ok > after.t || y.end() <= after.t || w.j.nemesis.forgot(y.start, after.t) {
+		if !y.excludes(r.holder, r.mode) || !before.names(y.owner()) || y.rel <= after.t || y.ok > after.t || y.end() <= after.t || w.j.nemesis.forgot(y.start, after.t) {
 			continue
 		}
 		text := fmt.Sprintf("Node %s stored %s for %s, and lost it at %s, before its time and while %s was releasing its own lease (from %s to %s); %s, which held the key from %s, had released nothing. "+
 			"Remedy: a release must compare the owner token and delete in one step.",
-			v.name, k.name, y.owner(), at(after.t), r.grant.owner(), at(r.inv), at(r.ok), y.owner(), at(y.ok))
+			v.name, k.name, y.owner(), at(after.t), r.holder.owner, at(r.inv), at(r.ok), y.owner(), at(y.ok))
 		w.j.violate(&hit{
-			id: "S5", key: k, owners: owners(r.grant.owner(), y.owner()), witness: []int{y.okIdx, r.idx, after.idx}, blame: blameRelease,
+			id: "S5", key: k, owners: owners(r.holder.owner, y.owner()), witness: []int{y.okIdx, r.idx, after.idx}, blame: blameRelease,
 			from: y.start, to: after.t, text: func() string { return text },
 		})
 		return

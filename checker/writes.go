@@ -26,7 +26,7 @@ type storeLog struct {
 func (j *Judge) issue(o *op) {
 	h := o.holder
 	if g := o.grant; g != nil && h.prior != nil && o.fence != 0 && o.fence != g.fence && o.fence == h.prior.fence {
-		o.under(h.prior)
+		j.under(o, h.prior)
 	}
 	o.use = h.right(o)
 	o.floor = j.maxSeq
@@ -66,7 +66,6 @@ func (j *Judge) written(e *history.Event, o *op) {
 	case o.outcome == history.OK && o.has&history.HasSeq == 0:
 		j.land(e, landing{op: o, idx: o.okIdx})
 	case o.outcome == history.Info:
-		o.kept = true
 		if o.newer().seq == 0 {
 			log.fresh = append(log.fresh, o)
 		}
@@ -77,6 +76,7 @@ func (j *Judge) written(e *history.Event, o *op) {
 		j.place(e, o)
 		return
 	default:
+		j.keepOp(tieWaiting, o)
 		log.wait(o)
 	}
 	j.flush(e, log)
@@ -84,7 +84,6 @@ func (j *Judge) written(e *history.Event, o *op) {
 
 // wait puts a write that the store numbered in line.
 func (l *storeLog) wait(o *op) {
-	o.kept = true
 	i := len(l.pending)
 	for i > 0 && l.pending[i-1].seq > o.seq {
 		i--

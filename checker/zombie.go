@@ -35,7 +35,7 @@ func (z *zombies) landed(f *fact) {
 		z.unheld(f)
 	case g == nil || o.inv < g.d-z.j.h.Epsilon:
 	case g.extends > 0:
-		o.kept = true
+		z.j.keepOp(tieParked, o)
 		l := *f.land
 		g.inTrouble().parked = append(g.trouble.parked, &l)
 	default:
@@ -111,7 +111,6 @@ func (z *zombies) overtaken(k *key, l *landing) bool {
 
 func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
 	o, g := l.op, l.op.grant
-	g.pinned = true // for the text
 	h := &hit{
 		id: "S3z", key: k, owners: []string{o.holder.owner}, witness: []int{g.dIdx, l.idx}, blame: blameClient,
 		from: g.inv, to: max(o.ok, o.inv),
@@ -122,13 +121,13 @@ func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
 		h.witness = append(h.witness, x.okIdx)
 		story = fmt.Sprintf(" By then %s had been granted the key%s, at %s.", x.owner(), token(x.fence), at(x.ok))
 	}
-	d := g.d
+	owner, fence, ok, d := g.owner(), g.fence, g.ok, g.d
 	seq, value, inv := l.seq, o.value, o.inv
 	h.text = func() string {
 		return fmt.Sprintf("%s was granted %s%s at %s and could rely on it until %s.%s At %s, %s after its lease had ended, %s issued the write %q all the same, and %s%s. "+
 			"The lock kept its word; the client did not notice that its time had run out. "+
 			"Remedy: let the store reject old tokens, compare the deadline right before each write, and take a lease longer than any pause.",
-			g.owner(), k.name, token(g.fence), at(g.ok), at(d), story, at(inv), span(inv-d), g.owner(), value, outcome, number(seq))
+			owner, k.name, token(fence), at(ok), at(d), story, at(inv), span(inv-d), owner, value, outcome, number(seq))
 	}
 	return h
 }
