@@ -70,6 +70,16 @@ func reentryCases() []verdictCase {
 				 7ms b ok acquire k fence 2 until 106ms`,
 		},
 		{
+			name: "an inner release after the deadline gives nothing up", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1
+				 2ms a1 invoke acquire k owner a
+				 3ms a1 ok acquire k owner a fence 1
+				14ms a1 invoke release k owner a
+				15ms a1 ok release k owner a`,
+		},
+		{
 			name: "a re-entry changes the token", header: "ttl 100ms", want: Fail, violations: []string{"S4b [1 3]"},
 			history: `
 				 0ms a0 invoke acquire k owner a
