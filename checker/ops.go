@@ -34,7 +34,7 @@ type op struct {
 	until     time.Duration // promised, when has HasValidUntil
 	floor     uint64        // of a write: highest seq completed before it was invoked
 	doubts    *doubts       // of a write that is not settled; nil when there is nothing to tell
-	ahead     int           // read for the memory's sake, never looked at
+	ahead     int32         // read for the memory's sake, never looked at
 	line      *line
 	next      *op
 	prev      *op
@@ -145,7 +145,8 @@ type grant struct {
 	relUnsure bool  // its release is of unknown outcome
 	leaving   bool  // released, and not answered yet
 	extends   int32 // extensions under way
-	ties      int   // of what may look at it later
+	acting    int32 // operations that act under it
+	ties      int32 // of what else may look at it later
 
 	trouble *troubles
 	section mark          // last accepted write of the critical section

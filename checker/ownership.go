@@ -68,7 +68,7 @@ const maxIntruders = 4
 func (w *ownership) cross(f *fact) {
 	k, g := f.key, f.grant
 	k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
-		if _, length := crossed(x, g.ok); length > w.j.h.Epsilon {
+		if _, length := crossed(x, x.intruders(), g.ok); length > w.j.h.Epsilon {
 			return true
 		}
 		if conflicts(x, g) && len(x.intruders()) < maxIntruders {
@@ -80,10 +80,10 @@ func (w *ownership) cross(f *fact) {
 	k.watch = append(k.watch, g)
 }
 
-// crossed is for how long another's definite hold lay inside (ok(g), t), and
-// whose: the longest one.
-func crossed(g *grant, t time.Duration) (by *grant, length time.Duration) {
-	for _, x := range g.intruders() {
+// crossed is for how long the definite hold of one of intruders lay inside
+// (ok(g), t), and whose: the longest one.
+func crossed(g *grant, intruders []*grant, t time.Duration) (by *grant, length time.Duration) {
+	for _, x := range intruders {
 		if l := min(x.end(), t) - max(x.ok, g.ok); l > length {
 			by, length = x, l
 		}
@@ -93,11 +93,12 @@ func crossed(g *grant, t time.Duration) (by *grant, length time.Duration) {
 
 // A crossing is an extension or release that succeeded.
 type crossing struct {
-	g   *grant
-	inv time.Duration
-	ok  time.Duration
-	idx int
-	how string
+	g         *grant
+	intruders []*grant // by then
+	inv       time.Duration
+	ok        time.Duration
+	idx       int
+	how       string
 }
 
 // shortCrossings is how many crossings are remembered whose intruder held too
@@ -106,12 +107,12 @@ const shortCrossings = 64
 
 // across judges a crossing (S6).
 func (w *ownership) across(f *fact, how string) {
-	c := crossing{f.grant, f.op.inv, f.op.ok, f.op.okIdx, how}
-	if len(c.g.intruders()) == 0 {
+	c := crossing{f.grant, f.grant.intruders(), f.op.inv, f.op.ok, f.op.okIdx, how}
+	if len(c.intruders) == 0 {
 		return
 	}
 	w.j.tie(tieCrossing, c.g)
-	x, length := crossed(c.g, c.inv)
+	x, length := crossed(c.g, c.intruders, c.inv)
 	switch {
 	case w.j.test.overlaps(length, w.j.h.Epsilon):
 		w.j.violate(c.hit(x, length))
@@ -128,7 +129,7 @@ func (w *ownership) across(f *fact, how string) {
 // lengthened looks at crossings again when an intruder's hold has grown.
 func (w *ownership) lengthened(g *grant) {
 	w.short = slices.DeleteFunc(w.short, func(c crossing) bool {
-		x, length := crossed(c.g, c.inv)
+		x, length := crossed(c.g, c.intruders, c.inv)
 		if x != g || !w.j.test.overlaps(length, w.j.h.Epsilon) {
 			return false
 		}

@@ -45,19 +45,23 @@ func (j *Judge) untie(t tie, g *grant) {
 // under says under which lease o acts.
 func (j *Judge) under(o *op, g *grant) {
 	if o.grant != nil {
-		j.untie(tieActing, o.grant)
+		o.grant.acting--
 	}
 	o.grant = g
 	if g != nil {
-		j.tie(tieActing, g)
+		g.acting++
 	}
 }
 
 // newGrant makes place for a grant, where one was that its holder has forgotten.
 // The holder's grant in between has taken its place in key.last and key.watch.
 func (j *Judge) newGrant(forgotten *grant) *grant {
+	if forgotten == nil || forgotten.acting > 0 && j.cut != tieActing {
+		return new(grant)
+	}
+	forgotten.trouble = nil // it can be neither extended nor released: nobody need know who crossed it
 	switch {
-	case forgotten == nil || forgotten.ties > 0:
+	case forgotten.ties > 0:
 		return new(grant)
 	case j.spoil != nil:
 		j.spoil(nil, forgotten)

@@ -347,3 +347,26 @@ func TestManyUnknown(t *testing.T) {
 		t.Errorf("violations %q, want %q", short(r.Violations), want)
 	}
 }
+
+// TestForgottenIntruders has an owner that never comes back, and two that never
+// release: each grant crosses the one before. The first remembers who crossed it,
+// and with it must not come all that were granted since.
+func TestForgottenIntruders(t *testing.T) {
+	text := new(strings.Builder)
+	owner := []string{"a", "b"}
+	fmt.Fprint(text, "z invoke acquire k\nz ok acquire k until 2ms")
+	for i := range 100 {
+		o, from := owner[i%2], 10*(i+1)
+		fmt.Fprintf(text, "\n%dms %s invoke acquire k\n%dms %s ok acquire k until %dms", from, o, from+1, o, from+2)
+	}
+	h := parse(t, "ttl 5ms", text.String())
+	j := New(h.Header, Options{})
+	j.Events(h.Events)
+	chain := 0
+	for g := j.key("k").holders[0].grant; len(g.intruders()) > 0; g = g.intruders()[0] {
+		chain++
+	}
+	if chain == 0 || chain > 4 {
+		t.Errorf("the first grant keeps a chain of %d", chain)
+	}
+}
