@@ -37,7 +37,7 @@ func (j *Judge) newOp(e *history.Event, h *holder) *op {
 	}
 	o.what, o.mode, o.process, o.inv, o.invIdx = e.Op, e.Mode, e.Process, e.Time, e.Index
 	o.holder, o.has, o.fence, o.base, o.value = h, e.Has, e.Fence, e.Base, e.Value
-	o.ok, o.okIdx, o.seq, o.next = 0, 0, 0, nil
+	o.seq, o.next = 0, nil
 	return o
 }
 

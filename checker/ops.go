@@ -13,7 +13,7 @@ const never = time.Duration(math.MaxInt64)
 // completion. Ops are recycled unless something keeps them.
 type op struct {
 	what      history.Op
-	outcome   history.Kind // 0 while open
+	outcome   history.Kind // once it has one
 	mode      history.Mode
 	use       use // of a write: what its owner knew when it issued it
 	contended bool

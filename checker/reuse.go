@@ -77,15 +77,15 @@ func (j *Judge) keepOp(t tie, o *op) {
 	}
 }
 
-// recycle takes a completed op back. What newOp and its completion set anew is
-// left standing.
+// recycle takes a completed op back. What its invocation and its completion set
+// anew is left standing, and so is what only kept ops have.
 func (j *Judge) recycle(o *op) {
 	if o.kept {
 		return
 	}
-	o.outcome, o.use, o.contended, o.floor = 0, useHeld, false, 0
-	if o.doubts != nil || o.settled != 0 {
-		o.doubts, o.settled, o.executed = nil, 0, false
+	o.contended = false
+	if o.doubts != nil {
+		o.doubts = nil
 	}
 	j.under(o, nil)
 	if j.spoil != nil {

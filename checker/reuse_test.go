@@ -263,9 +263,9 @@ func reuseCases() []reuseCase {
 				a ok acquire k
 				b invoke write k value b1
 				b info write k value b1
-				a invoke release k
-				a ok release k
-				store ok audit k value b1 seq 1 owner b`,
+				a invoke write k value a1
+				a ok write k value a1 seq 1
+				store ok audit k value b1 seq 2 owner b`,
 		}},
 		{tieWaiting, 0, verdictCase{
 			name: "numbered behind an open write", want: Fail, violations: []string{"S8 [4]", "S8 [7]"},
@@ -275,8 +275,8 @@ func reuseCases() []reuseCase {
 				b0 invoke write k value b1 owner b
 				b1 invoke write k value b2 owner b
 				b1 ok write k value b2 seq 2 owner b
-				a invoke release k
-				a ok release k
+				a invoke write k value a1
+				a ok write k value a1 seq 3
 				b0 ok write k value b1 seq 1 owner b`,
 		}},
 		{tieParked, 0, verdictCase{
