@@ -120,7 +120,7 @@ func (r *Resolver) Resolve() []history.Event {
 }
 
 const (
-	pruneEvery = 256         // operations of one client
+	pruneEvery = 64          // operations of one client
 	hopeless   = time.Minute // after which a link has told what it can tell
 )
 

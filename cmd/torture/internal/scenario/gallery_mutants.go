@@ -12,7 +12,7 @@ var mutantTrials = map[string]Trial{
 	"extend-any-owner":      {Faults: "stall:at=200ms:on=renewal-due:then=-60ms:client=holder:all:times=3:every=1300ms:for=640ms", Load: "clients=3 keys=1 hold=1200ms renew=true timeout=2s"},
 	"extend-minority":       {Faults: "cut:at=200ms:on=renewal-due:client=holder:majority:for=2s", Load: "nodes=3 clients=4 keys=1 hold=3s renew=true"},
 	"extend-recreates":      {Faults: "stall:at=200ms:on=renewal-due:then=-60ms:client=holder:all:times=4:every=1s:for=660ms", Load: "clients=2 keys=1 hold=20ms long-hold=0.4 think=120ms timeout=2s", Length: 6 * time.Second},
-	"renew-recreated-count": {Faults: "ttl-shift:at=200ms:on=renewal-due:then=-100ms:majority:times=6:every=800ms", Load: "nodes=3 clients=3 keys=1 hold=15ms long-hold=0.5 think=40ms", Shows: []string{"S6"}, Length: 6 * time.Second},
+	"renew-recreated-count": {Faults: "ttl-shift:at=200ms:on=renewal-due:then=-100ms:majority:times=10:every=800ms", Load: "nodes=3 clients=3 keys=1 hold=15ms long-hold=0.5 think=40ms", Shows: []string{"S6"}, Length: 9 * time.Second},
 	"renew-new-deadline":    {Faults: "request-lost:at=200ms:on=renewal-due:then=-100ms:client=holder:for=3s", Load: "clients=3 keys=1 hold=3500ms renew=true timeout=4s", TTL: 2 * time.Second, Length: 5 * time.Second},
 	"loss-late":             {Faults: "cut:at=200ms:on=renewal-due:client=holder:all:times=2:every=2s:for=1500ms", Load: "clients=3 keys=1 hold=3s renew=true"},
 	"no-undo":               {Faults: "none", Load: "nodes=5 keys=1 hold=20ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
