@@ -73,7 +73,8 @@ func start(dst *os.File, pack bool, h history.Header) (*File, error) {
 	f := &File{dst: dst, pending: header, wake: make(chan struct{}, 1), quit: make(chan struct{})}
 	f.room.L = &f.mu
 	if pack {
-		f.enc, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+		f.enc, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+			zstd.WithWindowSize(frameBytes)) // the encoder keeps two windows
 		if err != nil {
 			return nil, err
 		}
