@@ -82,7 +82,7 @@ const closing = 20 * time.Second
 // A session is one load under way.
 type session struct {
 	task     Task
-	from, to time.Time // the measured window
+	from, to time.Time       // the measured window
 	end      context.Context // of acquires: the end of the window
 	finish   context.Context // of extensions and releases
 
