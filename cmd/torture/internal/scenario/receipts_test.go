@@ -21,11 +21,15 @@ func TestReceiptsResolveUnknownOutcomes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cfg.Testbed, cfg.Clients, cfg.Load.Keys, cfg.Out = "embedded", 2, 2, t.TempDir()
+			// A lock that does not repeat its releases, each of which would stay
+			// unknown.
+			cfg.Lock, cfg.Testbed, cfg.Clients, cfg.Load.Keys, cfg.Out = "token-lua", "embedded", 4, 8, t.TempDir()
 			cfg.TTL, cfg.Load.Timeout = 500*time.Millisecond, 100*time.Millisecond
 			cfg.Load.Wait, cfg.Load.Rate, cfg.Load.LongHold = 0, 0, 0
-			cfg.Duration, cfg.Floors, cfg.PerMinute = 2*time.Second, nil, nil
-			step := faults.Spec{At: time.Second, Fault: fault, For: 400 * time.Millisecond}
+			cfg.Duration, cfg.Floors, cfg.PerMinute = 6*time.Second, nil, nil
+			// Only what goes out on a connection that is there already is lost; a
+			// new one is not greeted. So each client has one chance each time.
+			step := faults.Spec{At: time.Second, Fault: fault, For: 300 * time.Millisecond, Every: 800 * time.Millisecond, Times: 6}
 			step.Client, step.Node = faults.RoleAll, faults.RoleAll
 			cfg.Faults = config.Faults{Steps: []faults.Spec{step}}
 			run, err := Run(t.Context(), cfg, Options{})
