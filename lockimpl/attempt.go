@@ -98,19 +98,8 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 
 // await waits for the decision.
 func (a *attempt) await(ctx context.Context) {
-	select {
-	case <-a.done:
-		return
-	default:
-	}
-	limit := time.NewTimer(a.limit())
-	defer limit.Stop()
-	select {
-	case <-a.done:
-	case <-limit.C:
-		a.giveUp(errTimeout)
-	case <-ctx.Done():
-		a.giveUp(ctx.Err())
+	if err := within(ctx, a.limit(), a.done); err != nil {
+		a.giveUp(err)
 	}
 }
 

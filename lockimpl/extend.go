@@ -90,6 +90,11 @@ func (r *round) wait(ctx context.Context) error {
 
 // within waits for done: no longer than d, and not beyond ctx.
 func within(ctx context.Context, d time.Duration, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil // without a timer
+	default:
+	}
 	limit := time.NewTimer(d)
 	defer limit.Stop()
 	select {

@@ -28,18 +28,7 @@ func (l *Lock) listen(ctx context.Context) {
 	for i := range l.nodes {
 		l.listeners[i].once.Do(func() { l.subscribe(i) })
 	}
-	select {
-	case <-l.hears:
-		return
-	default:
-	}
-	timer := time.NewTimer(hearing)
-	defer timer.Stop()
-	select {
-	case <-l.hears:
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	_ = within(ctx, hearing, l.hears)
 }
 
 func (l *Lock) subscribe(i int) {

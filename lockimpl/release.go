@@ -159,7 +159,7 @@ func (c *releaseCall) count(deleted, unsure bool) {
 // now, ErrLost when it cannot have been, and another error when too few nodes
 // answered.
 func (r *release) wait(ctx context.Context) error {
-	cause := r.await(ctx)
+	cause := within(ctx, r.a.l.cfg.NodeTimeout, r.done)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch quorum := r.a.l.quorum; {
@@ -171,14 +171,4 @@ func (r *release) wait(ctx context.Context) error {
 		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",
 			r.a.k.name, r.deleted, quorum, joined(errUnknown, cause))
 	}
-}
-
-// await returns nil when the release has ended.
-func (r *release) await(ctx context.Context) error {
-	select {
-	case <-r.done:
-		return nil
-	default:
-	}
-	return within(ctx, r.a.l.cfg.NodeTimeout, r.done)
 }

@@ -13,9 +13,8 @@ import (
 
 // AcquireWait implements WaitLocker. Of the waiters of one client for one key
 // one contends, and the others queue behind it in this process, and behind its
-// lease. A contender
-// queues on the nodes as well and is woken when its turn comes; it asks again
-// at least three times within the patience of the queue.
+// lease. A contender queues on the nodes as well and is woken when its turn
+// comes; it asks again at least three times within the patience of the queue.
 func (l *Lock) AcquireWait(ctx context.Context, key string, ttl time.Duration) (Lease, error) {
 	return l.await(ctx, key, request{ttl: ttl})
 }
@@ -59,13 +58,28 @@ func (l *Lock) await(ctx context.Context, key string, r request) (Lease, error) 
 // ask tries once and then contends; at once where it had to contend the last
 // time.
 func (l *Lock) ask(ctx context.Context, k *keySet, r request) (*lease, error) {
-	if crowded := l.crowded.Load(); l.lines.idle(k.name) && (crowded == nil || *crowded != k.name) {
+	if l.lines.idle(k.name) && !l.isCrowded(k) {
 		got, err := l.attempt(ctx, k, r)
 		if err == nil || !retriable(ctx, err) {
 			return got, waitError(ctx, k.name, err)
 		}
 	}
 	return l.contend(ctx, k, r)
+}
+
+// isCrowded reports whether k is the key that was contended for last, and had
+// to be waited for.
+func (l *Lock) isCrowded(k *keySet) bool {
+	name := l.crowded.Load()
+	return name != nil && *name == k.name
+}
+
+func (l *Lock) noteCrowd(k *keySet, waited bool) {
+	var name *string
+	if waited {
+		name = &k.name
+	}
+	l.crowded.Store(name)
 }
 
 // contend queues on the nodes until it is granted or ctx ends.
@@ -81,9 +95,7 @@ func (l *Lock) contend(ctx context.Context, k *keySet, r request) (*lease, error
 		got, err := a.run(ctx)
 		if err == nil {
 			l.quitQueue(a)
-			if l.crowded.Store(nil); tries > 0 {
-				l.crowded.Store(&k.name)
-			}
+			l.noteCrowd(k, tries > 0)
 			return got, nil
 		}
 		if !retriable(ctx, err) {

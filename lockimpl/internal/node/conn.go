@@ -19,7 +19,6 @@ const noRunID = "none"
 type conn struct {
 	net.Conn
 	br    *bufio.Reader
-	base  time.Time     // when it was opened
 	run   string        // run id of the server process at the other end
 	due   atomic.Int64  // when the answers to what was sent are overdue (ns of clock), 0: none awaited
 	armed atomic.Int64  // the read deadline that is set
@@ -30,14 +29,11 @@ type conn struct {
 	polite bool        // the present reader may be asked
 }
 
-// clock is the time since the connection was opened in nanoseconds, never 0.
-func (c *conn) clock() int64 { return int64(time.Since(c.base)) + 1 }
-
 // await sets the time by which answers must be there. Moving a deadline is
 // dear, so that one which is not far off is left alone: a read that it ends
 // goes on when nothing is overdue.
 func (c *conn) await() {
-	now := c.clock()
+	now := clock()
 	c.due.Store(now + int64(c.limit))
 	if armed := c.armed.Load(); armed < now+int64(c.limit)/2 || armed > now+int64(c.limit) {
 		c.arm(now + int64(c.limit))
@@ -46,7 +42,7 @@ func (c *conn) await() {
 
 func (c *conn) arm(at int64) {
 	c.armed.Store(at)
-	_ = c.SetReadDeadline(c.base.Add(time.Duration(at - 1)))
+	_ = c.SetReadDeadline(epoch.Add(time.Duration(at - 1)))
 }
 
 // Read implements io.Reader for the buffer.
@@ -59,7 +55,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		if c.yield.Swap(false) && c.polite {
 			return 0, errInterrupted
 		}
-		switch due, now := c.due.Load(), c.clock(); {
+		switch due, now := c.due.Load(), clock(); {
 		case due == 0:
 			c.armed.Store(0)
 			_ = c.SetReadDeadline(time.Time{})
@@ -79,7 +75,7 @@ var errInterrupted = errors.New("reading interrupted")
 // interrupt makes awaitByte return.
 func (c *conn) interrupt() {
 	c.yield.Store(true)
-	_ = c.SetReadDeadline(c.base)
+	_ = c.SetReadDeadline(epoch)
 }
 
 // awaitByte returns when a reply has begun to arrive, or has been interrupted.
@@ -100,7 +96,7 @@ func (n *Node) open(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw, base: time.Now(), limit: n.cfg.Timeout}
+	c := &conn{Conn: raw, limit: n.cfg.Timeout}
 	c.br = bufio.NewReaderSize(c, 16<<10)
 	stop := context.AfterFunc(n.ctx, func() { _ = raw.Close() })
 	defer stop()
