@@ -47,9 +47,6 @@ func (j *Judge) invoke(e *history.Event, slot *proc) {
 	slot.open = o
 	switch o.what {
 	case history.Acquire:
-		if h.prior != nil {
-			o.ahead = h.prior.ties // the answer takes it up: its memory is near by then
-		}
 		h.key.leases.push(o)
 		j.say(asked, e, o)
 	case history.Extend:

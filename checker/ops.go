@@ -34,7 +34,6 @@ type op struct {
 	until     time.Duration // promised, when has HasValidUntil
 	floor     uint64        // of a write: highest seq completed before it was invoked
 	doubts    *doubts       // of a write that is not settled; nil when there is nothing to tell
-	ahead     int32         // read for the memory's sake, never looked at
 	line      *line
 	next      *op
 	prev      *op
