@@ -13,7 +13,7 @@ import (
 // README says.
 func TestReadmeExample(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip(err)
+		missing(t, err)
 	}
 	text, err := os.ReadFile("README.md")
 	if err != nil {

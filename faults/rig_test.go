@@ -52,12 +52,19 @@ func processRig(t *testing.T, nodes, clients int) *rig {
 	return serverRig(t, testbed.ProcessConfig{Nodes: nodes, Persist: true, FakeClock: testbed.CanFakeClock() == nil}, clients)
 }
 
+// missing skips a test for want of something, or fails it where nothing may be
+// skipped.
+func missing(t *testing.T, why any) {
+	t.Helper()
+	if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
 func serverRig(t *testing.T, c testbed.ProcessConfig, clients int) *rig {
 	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		missing(t, err)
 	}
 	c.Dir = t.TempDir()
 	bed, err := testbed.StartProcess(t.Context(), c)

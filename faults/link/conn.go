@@ -147,7 +147,7 @@ func (c *conn) forget() {
 		c.preface, c.unused = nil, true
 		c.passage.ended.Store(true)
 	}
-	if len(left) == 0 || c.unused {
+	if len(left) == 0 {
 		passages.Delete(c.passageNumber) // nobody will ask
 	}
 	c.mu.Unlock()
