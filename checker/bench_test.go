@@ -185,22 +185,56 @@ func usage(who int) time.Duration {
 // thisThread is RUSAGE_THREAD of getrusage(2).
 const thisThread = 1
 
+// A load is what a benchmark judges, and by which rules: all of them, or that
+// of mutual exclusion alone, as a general checker does. It has 100 keys.
+type load struct {
+	ops, clients int
+	mutex        bool // with acquires and releases alone
+}
+
+func (l load) String() string {
+	rules := "all"
+	if l.mutex {
+		rules = "mutex"
+	}
+	return fmt.Sprintf("%s/clients=%d/%d", rules, l.clients, l.ops)
+}
+
+func (l load) generator(emit func(*history.Event)) *generator {
+	g := newGenerator(100, l.clients, 7, emit)
+	g.bare = l.mutex
+	return g
+}
+
+func (l load) judge(h history.Header) *Judge {
+	j := New(h, Options{})
+	if l.mutex {
+		j.rules, j.wanted = nil, [facts][]rule{}
+		j.enlist(&doubleGrants{j: j})
+	}
+	return j
+}
+
 // BenchmarkJudge judges histories held in memory: operations a second, and
 // that the cost of one does not grow with the length.
 func BenchmarkJudge(b *testing.B) {
-	for _, n := range []int{1e4, 1e5, 1e6} {
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			h := recorded(n, 0, 0)
+	for _, l := range []load{{1e4, 64, false}, {1e5, 64, false}, {1e6, 64, false}, {1e6, 10, false}, {1e6, 64, true}, {1e6, 10, true}} {
+		b.Run(l.String(), func(b *testing.B) {
+			var h history.Buffer
+			g := l.generator(h.Event)
+			g.operations(l.ops)
 			runtime.GC() // what making it left is not the judge's
 			b.ReportAllocs()
 			busy := cpu()
 			for b.Loop() {
-				if r := Check(context.Background(), h, Options{}); r.Verdict != Pass {
-					b.Fatal(r.Verdict, short(r.Violations))
+				j := l.judge(g.header())
+				j.Events(h.Events)
+				if r := j.Finish(b.Context(), false); len(r.Violations) > 0 {
+					b.Fatal(short(r.Violations))
 				}
 			}
-			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mops/s")
-			b.ReportMetric(float64(n)*float64(b.N)/(cpu()-busy).Seconds()/1e6, "Mops/cpu-s")
+			b.ReportMetric(float64(l.ops)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mops/s")
+			b.ReportMetric(float64(l.ops)*float64(b.N)/(cpu()-busy).Seconds()/1e6, "Mops/cpu-s")
 		})
 	}
 }
@@ -219,32 +253,34 @@ func BenchmarkBroken(b *testing.B) {
 // BenchmarkStream judges operations as they come, and reports what that costs
 // without the making of them, and what the judge holds in memory at the end.
 func BenchmarkStream(b *testing.B) {
-	for _, n := range []int{1e4, 1e5, 1e6, 1e7} {
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
+	for _, l := range []load{
+		{1e4, 64, false}, {1e5, 64, false}, {1e6, 64, false}, {1e7, 64, false}, {1e7, 10, false}, {1e7, 64, true}, {1e7, 10, true},
+	} {
+		b.Run(l.String(), func(b *testing.B) {
 			var judging time.Duration
 			for b.Loop() {
-				held, took := stream(n)
+				held, took := stream(l)
 				judging += took
 				b.ReportMetric(float64(held)/1024, "kB")
 			}
-			b.ReportMetric(float64(n)*float64(b.N)/judging.Seconds()/1e6, "Mops/cpu-s")
+			b.ReportMetric(float64(l.ops)*float64(b.N)/judging.Seconds()/1e6, "Mops/cpu-s")
 		})
 	}
 }
 
-// stream judges n operations as they are made, and returns by how much the
-// heap has grown then, and the processor time of all but the making.
-func stream(n int) (held uint64, judging time.Duration) {
+// stream judges operations as they are made, and returns by how much the heap
+// has grown then, and the processor time of all but the making.
+func stream(l load) (held uint64, judging time.Duration) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var batch history.Buffer
-	g := newGenerator(100, 64, 7, batch.Event)
-	j := New(g.header(), Options{})
+	g := l.generator(batch.Event)
+	j := l.judge(g.header())
 	began, making := cpu(), time.Duration(0)
-	for left := n; left > 0; left -= readAhead / 2 {
+	for left := l.ops; left > 0; left -= readAhead / 2 {
 		batch.Events = batch.Events[:0]
 		start := usage(thisThread)
 		g.operations(min(readAhead/2, left))
@@ -262,8 +298,8 @@ func stream(n int) (held uint64, judging time.Duration) {
 // TestMemory shows that what the judge holds grows with the keys and owners
 // and not with the length of the history.
 func TestMemory(t *testing.T) {
-	short, _ := stream(50_000)
-	long, _ := stream(500_000)
+	short, _ := stream(load{ops: 50_000, clients: 64})
+	long, _ := stream(load{ops: 500_000, clients: 64})
 	t.Logf("%d kB after 50,000 operations, %d kB after 500,000", short/1024, long/1024)
 	if long > short+short/2 {
 		t.Errorf("%d bytes after 50,000 operations, %d after 500,000", short, long)

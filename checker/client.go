@@ -5,15 +5,15 @@ import "locktorture/workload/history"
 // client takes an event of a process of the workload.
 func (j *Judge) client(e *history.Event) {
 	slot := j.procs.at(e.Process)
+	o := slot.open
 	switch {
-	case e.Kind == history.Invoke && e.Op != history.Lost:
-		j.invoke(e, slot)
 	case e.Op == history.Lost:
 		j.lost(e, j.holder(slot, e))
-	case (slot.open == nil || slot.open.what != history.Extend) && isRenewal(e):
+	case e.Kind == history.Invoke:
+		j.invoke(e, slot)
+	case e.Op == history.Extend && (o == nil || o.what != history.Extend) && isRenewal(e):
 		j.renewed(e)
-	case slot.open != nil:
-		o := slot.open
+	case o != nil:
 		slot.open = nil
 		j.complete(e, o)
 		if e.Kind == history.Info {
@@ -22,9 +22,10 @@ func (j *Judge) client(e *history.Event) {
 	}
 }
 
-// isRenewal reports whether e tells of a whole round of automatic renewal.
+// isRenewal reports whether e, the completion of an extension, tells of a whole
+// round of automatic renewal.
 func isRenewal(e *history.Event) bool {
-	return e.Op == history.Extend && e.Kind != history.Invoke && e.HasAll(history.HasBegan) &&
+	return e.HasAll(history.HasBegan) &&
 		(e.Kind != history.OK || e.HasAll(history.HasValidUntil))
 }
 

@@ -34,7 +34,7 @@ func (d *doubleGrants) see(f *fact) {
 		d.settle()
 	case granted:
 		for _, x := range f.key.held {
-			if conflicts(x, f.grant) {
+			if !x.gone(f.grant.ok) && conflicts(x, f.grant) {
 				d.meet(x, f.grant)
 			}
 		}
@@ -48,6 +48,11 @@ func (d *doubleGrants) see(f *fact) {
 	case unknown:
 		d.doubt(f)
 	}
+}
+
+// gone says whether g's lease was over by t, and given up for certain.
+func (g *grant) gone(t time.Duration) bool {
+	return g.end() <= t && g.rel != never && !g.relUnsure
 }
 
 // pend leaves a pair to be judged once it is past the clock uncertainty.

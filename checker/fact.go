@@ -69,29 +69,31 @@ type rule interface {
 	finish()
 }
 
-// dispatch shows f to every rule that wants it and still stands.
+// dispatch shows f to every rule that wants it and still stands. Rules dispatch
+// nothing themselves.
 func (j *Judge) dispatch(f *fact) {
-	for i, n := 0, len(j.wanted[f.what]); i < n; {
-		i = j.show(f, i)
-	}
+	j.turn = 0
+	j.show(f)
 }
 
-// show shows f to the rules from i on, and returns where to go on after a
-// rule that panicked.
-func (j *Judge) show(f *fact, i int) (next int) {
-	rules := j.wanted[f.what]
-	next = i
+// show shows f to the rules whose turn is yet to come. One that panics is
+// buried, and those after it see f all the same.
+func (j *Judge) show(f *fact) {
 	defer func() {
-		if next < len(rules) {
-			j.bury(rules[next], recover())
-			next++
+		if j.turn != noTurn {
+			j.bury(j.wanted[f.what][j.turn], recover())
+			j.turn++
+			j.show(f)
 		}
 	}()
-	for ; next < len(rules); next++ {
-		rules[next].see(f)
+	for rules := j.wanted[f.what]; j.turn < len(rules); j.turn++ {
+		rules[j.turn].see(f)
 	}
-	return next
+	j.turn = noTurn
 }
+
+// noTurn is no rule's turn.
+const noTurn = -1
 
 // enlist adds a rule.
 func (j *Judge) enlist(r rule) {

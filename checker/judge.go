@@ -52,6 +52,7 @@ type Judge struct {
 	ended   bool
 	gaveUp  bool // the time was up before the history was
 	f       fact // the one being dispatched
+	turn    int  // whose turn it is to see it, among those who want to
 	landing landing
 
 	rules      []rule
@@ -163,11 +164,11 @@ func (j *Judge) take(e *history.Event) {
 		j.tell(ticked, e)
 	}
 	switch {
-	case e.Process >= 0 && e.Op != history.Phase:
-		j.client(e)
 	case e.Op == history.Phase:
 		j.ended = j.ended || e.Value == history.PhaseEnd
 		j.tell(phased, e)
+	case e.Process >= 0:
+		j.client(e)
 	case e.Process == history.Nemesis:
 		j.nemesis.see(e)
 		j.tell(nemesised, e)
@@ -178,7 +179,7 @@ func (j *Judge) take(e *history.Event) {
 	case e.Process == history.Link:
 		j.receipt(e)
 	}
-	if j.events%publishEvents == 0 || j.now > j.shown {
+	if j.now > j.shown || uint(j.events)%publishEvents == 0 {
 		j.live.publish(&j.ev.Evidence)
 		j.shown = j.now + publishAfter
 	}

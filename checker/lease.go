@@ -58,10 +58,11 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	}
 	g := j.newGrant(h.prior)
 	h.prior = h.grant
-	*g = grant{
-		holder: h, mode: o.mode, fence: o.fence, inv: o.inv, ok: o.ok, invIdx: o.invIdx, okIdx: o.okIdx, start: o.inv,
-		d: d, dIdx: o.okIdx, first: d, stands: stands, stop: never, rel: never, relOK: never, lost: never, depth: 1,
-	}
+	*g = grant{}
+	g.holder, g.mode, g.fence, g.depth = h, o.mode, o.fence, 1
+	g.inv, g.invIdx, g.start, g.ok, g.okIdx = o.inv, o.invIdx, o.inv, o.ok, o.okIdx
+	g.d, g.dIdx, g.first, g.stands = d, o.okIdx, d, stands
+	g.stop, g.rel, g.relOK, g.lost = never, never, never, never
 	j.under(o, g)
 	j.say(granted, e, o)
 	h.grant, h.over = g, false
@@ -77,26 +78,40 @@ func (g *grant) reenteredBy(o *op) bool {
 	return o.ok < g.d || o.inv < g.d && o.fence == g.fence && g.fence != 0
 }
 
-// remember adds g to its key's grants, and forgets those that ended long ago.
+// remember adds g to its key's grants.
 func (j *Judge) remember(g *grant) {
-	k, over, limit := g.holder.key, 0, remembered
-	for _, x := range k.held {
-		if x.stop == never && x.d <= j.now {
-			limit = rememberedOpen
-		}
-	}
-	for i := len(k.held) - 1; i >= 0; i-- {
-		x := k.held[i]
-		if x.extends > 0 || x.end() > j.now {
-			continue
-		}
-		if over++; over > limit {
-			j.untie(tieHeld, x)
-			k.held = append(k.held[:i], k.held[i+1:]...)
-		}
+	k := g.holder.key
+	if len(k.held) > remembered {
+		j.forget(k)
 	}
 	j.tie(tieHeld, g)
 	k.held = append(k.held, g)
+}
+
+// forget makes k forget the grants that ended long ago.
+func (j *Judge) forget(k *key) {
+	over, limit := 0, remembered
+	for _, x := range k.held {
+		if x.end() > j.now {
+			continue
+		}
+		if x.extends == 0 {
+			over++
+		}
+		if x.stop == never {
+			limit = rememberedOpen
+		}
+	}
+	for i := 0; over > limit; {
+		x := k.held[i]
+		if x.end() > j.now || x.extends > 0 {
+			i++
+			continue
+		}
+		over--
+		j.untie(tieHeld, x)
+		k.held = append(k.held[:i], k.held[i+1:]...)
+	}
 }
 
 // extensionDone completes an extension that was invoked.

@@ -32,7 +32,9 @@ func (w *ownership) see(f *fact) {
 	switch f.what {
 	case granted:
 		w.cross(f)
-		w.third(f.grant)
+		if len(w.late) > 0 {
+			w.third(f.grant)
+		}
 	case extended:
 		w.across(f, "extended its lease")
 		if len(w.short) > 0 {
@@ -67,6 +69,10 @@ const maxIntruders = 4
 // cross notes for every lease not released that another's grant crossed it.
 func (w *ownership) cross(f *fact) {
 	k, g := f.key, f.grant
+	if len(k.watch) == 0 { // as it mostly is
+		k.watch = append(k.watch, g)
+		return
+	}
 	k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
 		if _, length := crossed(x, x.intruders(), g.ok); length > w.j.h.Epsilon {
 			return true
@@ -107,10 +113,10 @@ const shortCrossings = 64
 
 // across judges a crossing (S6).
 func (w *ownership) across(f *fact, how string) {
-	c := crossing{f.grant, f.grant.intruders(), f.op.inv, f.op.ok, f.op.okIdx, how}
-	if len(c.intruders) == 0 {
+	if len(f.grant.intruders()) == 0 {
 		return
 	}
+	c := crossing{f.grant, f.grant.intruders(), f.op.inv, f.op.ok, f.op.okIdx, how}
 	w.j.tie(tieCrossing, c.g)
 	x, length := crossed(c.g, c.intruders, c.inv)
 	switch {

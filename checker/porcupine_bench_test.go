@@ -60,9 +60,7 @@ func lockOperations(n, keys int) history.History {
 
 // checkMutex judges h by the rule of mutual exclusion alone.
 func checkMutex(b *testing.B, h history.History) {
-	j := New(h.Header, Options{})
-	j.rules, j.wanted = nil, [facts][]rule{}
-	j.enlist(&doubleGrants{j: j})
+	j := load{mutex: true}.judge(h.Header)
 	j.Events(h.Events)
 	if r := j.Finish(b.Context(), false); len(r.Violations) > 0 {
 		b.Fatal(short(r.Violations))

@@ -29,7 +29,7 @@ type procPages struct {
 }
 
 func (p *procs) at(n int) *proc {
-	i := n / procPage
+	i := int(uint(n) / procPage)
 	if p.page == nil || p.near != i {
 		if p.pages == nil {
 			p.pages = make(map[int]*procPages)
@@ -40,7 +40,7 @@ func (p *procs) at(n int) *proc {
 			p.pages[i] = p.page
 		}
 	}
-	return &p.page.slots[n%procPage]
+	return &p.page.slots[uint(n)%procPage]
 }
 
 // retire forgets a process.

@@ -10,10 +10,11 @@ import (
 )
 
 // readAhead is how many events are decoded at a time, and readBatches how many
-// such batches are under way: one is judged while the next is decoded.
+// such batches are under way: some are judged while others are decoded. With
+// fewer, each side waits for the other more than it works.
 const (
 	readAhead   = 256
-	readBatches = 3
+	readBatches = 8
 )
 
 // A batch is what was decoded in one go, and what ended the decoding.

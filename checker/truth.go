@@ -108,7 +108,7 @@ func (j *Judge) settleByLog(e *history.Event, o *op, k history.Kind) {
 	}
 	switch k {
 	case history.OK:
-		j.land(e, landing{op: o, idx: idx, seq: o.seq, late: true})
+		j.land(e, o, idx, o.seq, true)
 	case history.Fail:
 		if o.seq != 0 {
 			j.say(rejected, e, o)
@@ -135,7 +135,7 @@ func (j *Judge) close() {
 			o.seq = 0
 			j.settleByLog(end, o, history.Fail)
 		case o.executed && !j.h.Fenced:
-			j.land(end, landing{op: o, idx: o.okIdx, late: true})
+			j.land(end, o, o.okIdx, 0, true)
 		}
 	}
 }

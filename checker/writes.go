@@ -64,7 +64,7 @@ func (j *Judge) written(e *history.Event, o *op) {
 	}
 	switch {
 	case o.outcome == history.OK && o.has&history.HasSeq == 0:
-		j.land(e, landing{op: o, idx: o.okIdx})
+		j.land(e, o, o.okIdx, 0, false)
 	case o.outcome == history.Info:
 		if o.newer().seq == 0 {
 			log.fresh = append(log.fresh, o)
@@ -112,21 +112,21 @@ func (j *Judge) place(e *history.Event, o *op) {
 		j.say(rejected, e, o)
 		return
 	}
-	j.land(e, landing{op: o, idx: o.okIdx, seq: o.seq})
+	j.land(e, o, o.okIdx, o.seq, false)
 }
 
-// land shows an accepted write to the rules, and moves the log on.
-func (j *Judge) land(e *history.Event, l landing) {
-	o := l.op
+// land shows an accepted write to the rules, and moves the log on. The event at
+// idx proves it; late is one that the store's log settled.
+func (j *Judge) land(e *history.Event, o *op, idx int, seq uint64, late bool) {
 	log := &o.holder.key.log
-	j.landing = l
-	j.landing.top, j.landing.high = log.top, log.high
-	j.f = fact{what: landed, e: e, op: o, grant: o.grant, key: o.holder.key, land: &j.landing}
-	j.dispatch(&j.f)
-	here := mark{l.seq, l.idx}
+	l := &j.landing
+	l.op, l.idx, l.seq, l.late, l.top, l.high = o, idx, seq, late, log.top, log.high
+	j.f.land = l
+	j.say(landed, e, o)
+	here := mark{seq, idx}
 	switch {
-	case l.seq == 0:
-	case l.late:
+	case seq == 0:
+	case late:
 		if o.fence > log.lateTop {
 			log.lateTop, log.lateHigh = o.fence, here
 		}

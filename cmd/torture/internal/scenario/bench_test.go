@@ -12,7 +12,7 @@ import (
 
 // servers starts masters as somebody else would run them, and returns their
 // addresses.
-func servers(t *testing.T, n int) []testbed.Node {
+func servers(t testing.TB, n int) []testbed.Node {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
