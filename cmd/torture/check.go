@@ -37,8 +37,8 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DIR|FILE|-]",
 		Short: "judge a stored history; needs no Redis",
-		Long: "check judges the history in a run directory, in a file (.jsonl, .jsonl.zst, .jsonl.gz: its first bytes tell) or on\n" +
-			"standard input (-). It exits by the verdict: PASS 0, FAIL 1, INCONCLUSIVE 3, SLO BREACH 4, HARNESS ERROR 70; with 64\n" +
+		Long: "check judges the history in a run directory, in a file (.jsonl, .jsonl.zst, .jsonl.gz: its first bytes tell), in a\n" +
+			"pipe or on standard input (-). It exits by the verdict: PASS 0, FAIL 1, INCONCLUSIVE 3, SLO BREACH 4, HARNESS ERROR 70; with 64\n" +
 			"when the history breaks the format, and with 130 when it is interrupted.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.run,
@@ -99,17 +99,22 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 
 // A stored is a history that can be opened.
 type stored struct {
-	path  string
-	where string // for people
-	stdin io.Reader
+	path   string // streamed, or of a file or a run directory
+	where  string // for people
+	stream io.Reader
 }
 
-// locate finds standard input (-), a file, or the history of a run.
+// streamed is the path of what can be read once only: standard input, or a pipe.
+const streamed = "-"
+
+// locate finds standard input (-), a file, a pipe, or the history of a run.
 func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
 	s := &stored{path, path, cmd.InOrStdin()}
-	if path == "-" {
+	if path == streamed {
 		s.where = "standard input"
-	} else if info, err := os.Stat(path); err != nil || info.IsDir() {
+	} else if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		s.path, s.stream = streamed, &pipe{name: path}
+	} else if err != nil || info.IsDir() {
 		dir, err := reports.Resolve(runs, path)
 		if err != nil {
 			return nil, err
@@ -119,26 +124,26 @@ func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
 	return s, nil
 }
 
-// spool copies standard input to a file, so that it can be read twice. What has
-// not come when the time is up is left out.
+// spool copies a stream to a file, so that it can be read twice. What has not
+// come when the time is up is left out.
 func (s *stored) spool(ctx context.Context, timeout time.Duration) (remove func(), err error) {
-	if s.path != "-" {
+	if s.path != streamed {
 		return func() {}, nil
 	}
 	ctx, cancel := within(ctx, timeout)
 	defer cancel()
 	file, err := os.CreateTemp("", "torture-history-*")
 	if err != nil {
-		return nil, fmt.Errorf("keep standard input: %w", err)
+		return nil, fmt.Errorf("keep %s: %w", s.where, err)
 	}
 	remove = func() { _ = os.Remove(file.Name()) }
-	_, err = io.Copy(file, patient(ctx, s.stdin))
+	_, err = io.Copy(file, patient(ctx, s.stream))
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		remove()
-		return nil, fmt.Errorf("keep standard input: %w", err)
+		return nil, fmt.Errorf("keep %s: %w", s.where, err)
 	}
 	s.path = file.Name()
 	return remove, nil
@@ -149,7 +154,7 @@ func (s *stored) spool(ctx context.Context, timeout time.Duration) (remove func(
 func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Report, err error) {
 	ctx, cancel := within(ctx, c.timeout)
 	defer cancel()
-	source, closer, err := historyfile.Open(s.path, patient(ctx, s.stdin))
+	source, closer, err := historyfile.Open(s.path, patient(ctx, s.stream))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return report, fmt.Errorf("%s: no header came within %s (--check-timeout), so there is nothing to judge", s.where, c.timeout)

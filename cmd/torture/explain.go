@@ -46,7 +46,7 @@ func explain(w io.Writer, source *stored, report checker.Report, name string) er
 // story reads the history once more, for all that has to do with the nth
 // violation.
 func (s *stored) story(all []checker.Finding, n int) (story.Story, error) {
-	source, closer, err := historyfile.Open(s.path, s.stdin)
+	source, closer, err := historyfile.Open(s.path, s.stream)
 	if err != nil {
 		return story.Story{}, fmt.Errorf("%s: %w", s.where, err)
 	}

@@ -42,7 +42,7 @@ func TestStalledInput(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				in := &stalled{bytes.NewReader(given), make(chan struct{})}
 				defer close(in.release)
-				s := &stored{path: "-", where: "standard input", stdin: in}
+				s := &stored{path: streamed, where: "standard input", stream: in}
 				began := time.Now()
 				report, err := s.judge(t.Context(), &checkCommand{timeout: time.Minute})
 				if took := time.Since(began); took != time.Minute {
@@ -72,7 +72,7 @@ func TestStalledInputToExplain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in := &stalled{strings.NewReader("what came"), make(chan struct{})}
 		defer close(in.release)
-		s := &stored{path: "-", stdin: in}
+		s := &stored{path: streamed, stream: in}
 		remove, err := s.spool(t.Context(), time.Minute)
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +91,7 @@ func TestStalledInputInterrupted(t *testing.T) {
 		cancel()
 		in := &stalled{strings.NewReader(""), make(chan struct{})}
 		defer close(in.release)
-		s := &stored{path: "-", where: "standard input", stdin: in}
+		s := &stored{path: streamed, where: "standard input", stream: in}
 		if _, err := s.judge(ctx, &checkCommand{}); !errors.Is(err, exitCode(exitInterrupted)) {
 			t.Errorf("error %v, want an interruption", err)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"os"
 	"time"
 )
 
@@ -12,6 +13,22 @@ func within(ctx context.Context, timeout time.Duration) (context.Context, contex
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, timeout)
+}
+
+// A pipe is a named pipe, or whatever else is no file. It is opened by the first
+// read, since opening one waits for its writer; it is closed with the process.
+type pipe struct {
+	name string
+	file *os.File
+}
+
+func (p *pipe) Read(b []byte) (n int, err error) {
+	if p.file == nil {
+		if p.file, err = os.Open(p.name); err != nil {
+			return 0, err
+		}
+	}
+	return p.file.Read(b)
 }
 
 // patient reads from src until ctx ends, and then returns ctx's error. A read of
