@@ -31,6 +31,7 @@ type choice struct {
 	op    history.Op
 	mode  history.Mode
 	fence uint64
+	early time.Duration // a refusal ended so long before it was told, at most
 }
 
 func newBuilder(ttl, eps time.Duration) *builder {
@@ -84,8 +85,11 @@ func (w *worker) finish(e *history.Event, c choice, ttl time.Duration) {
 		e.Fence, w.holds, w.d = c.fence, true, w.inv+ttl
 	case w.open == history.Extend && c.kind == history.OK:
 		w.d = w.inv + ttl
-	case w.open == history.Release, w.open == history.Extend && c.kind == history.Fail:
+	case w.open == history.Release:
 		w.holds = false
+	case w.open == history.Extend && c.kind == history.Fail:
+		w.holds = false
+		e.Has, e.Ended = history.HasEnded, max(w.inv, e.Time-c.early)
 	}
 	w.open = 0
 }

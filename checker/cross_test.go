@@ -60,7 +60,7 @@ func leases(h history.History) []*lease {
 			l.extends = append(l.extends, answer{open[e.Process].Time, e.Time, e.Index})
 			l.d = open[e.Process].Time + h.Header.TTL - h.Header.Drift
 		case e.Op == history.Extend && e.Kind == history.Fail:
-			l.stop = min(l.stop, e.Time)
+			l.stop = min(l.stop, e.Ended)
 		case e.Op == history.Release && e.Kind == history.OK:
 			l.release = &answer{open[e.Process].Time, e.Time, e.Index}
 		}
@@ -218,6 +218,7 @@ func draw(t *rapid.T) history.History {
 		c := rapid.SampledFrom(choices).Draw(t, "choice")
 		c.mode = history.Mode(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "mode"))
 		c.fence = uint64(rapid.IntRange(1, 6).Draw(t, "fence"))
+		c.early = time.Duration(rapid.IntRange(0, 6).Draw(t, "early"))
 		b.apply(w, c)
 	}
 	return b.history()

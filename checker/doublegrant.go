@@ -134,16 +134,19 @@ func (d *doubleGrants) hit(p pair) *hit {
 		id: "S1", key: a.holder.key, owners: owners(a.owner(), b.owner()), witness: []int{a.okIdx, b.okIdx}, blame: blameServer,
 		from: a.start, to: p.from, pair: [2]*grant{a, b},
 	}
+	h.length = func() time.Duration {
+		_, length := overlap(a, b)
+		return length
+	}
 	if p.idx != 0 {
 		h.witness = append(h.witness, p.idx)
 	} else if a.first <= p.from {
 		h.witness = append(h.witness, a.dIdx)
 	}
 	h.text = func() string {
-		_, length := overlap(a, b)
 		return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s and could rely on it until %s%s; %s was granted it%s at %s, while that time had not run out and no release had been sent. "+
 			"Both acted as the only one. Remedy: find out which node forgot or gave the lock away (see the faults); a fence at the store limits the damage.",
-			a.holder.key.name, span(length), mode(a), token(a.fence), at(a.ok), at(a.d), promise(a), mode(b), token(b.fence), at(b.ok))
+			a.holder.key.name, span(h.length()), mode(a), token(a.fence), at(a.ok), at(a.d), promise(a), mode(b), token(b.fence), at(b.ok))
 	}
 	return h
 }

@@ -191,6 +191,34 @@ func doubleGrantCases() []verdictCase {
 				110ms b ok acquire k began 96ms ended 100ms until 196ms`,
 		},
 		{
+			name: "its holder was told no before the other's grant, as the history tells late", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms b invoke acquire k
+				 5ms b ok acquire k until 102ms
+				20ms a fail extend k began 2ms ended 3ms`,
+		},
+		{
+			name: "its holder was told no after the other's grant", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms b invoke acquire k
+				 5ms b ok acquire k until 102ms
+				20ms a fail extend k began 2ms ended 6ms`,
+		},
+		{
+			name:   "its holder was told no within the clock uncertainty, as the history tells late",
+			header: "ttl 100ms epsilon 2ms", want: Pass, suspicious: []string{"S1 [1 3]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms b invoke acquire k
+				 5ms b ok acquire k until 102ms
+				20ms a fail extend k began 2ms ended 6ms`,
+		},
+		{
 			name: "taken over in the instant of the deadline", header: "ttl 100ms", want: Pass,
 			evidence: &Evidence{Grants: 2, Contended: 1, Handovers: 1, Takeovers: 1},
 			history: `

@@ -9,7 +9,7 @@ import (
 	"locktorture/workload/history"
 )
 
-var exhaustive = flag.Int("ops", 5, "operations of the longest histories that are all tried (6: 340,000 histories, 20 s of processor time)")
+var exhaustive = flag.Int("ops", 5, "operations of the longest histories that are all tried (6: 416,000 histories, 30 s of processor time)")
 
 // TestAllSmallHistories compares the judge, the definitions and Porcupine on
 // every history of up to maxOps operations of two owners on one key: every
@@ -60,6 +60,10 @@ func (b *builder) small(i, maxOps int) []choice {
 		case w.open == history.Extend && c.kind == history.Info, w.open == history.Release && c.kind == history.Fail:
 		case !slices.Contains(out, c):
 			out = append(out, c)
+			if w.open == history.Extend && c.kind == history.Fail && b.now > w.inv {
+				c.early = b.now // as early as can be: when it was invoked
+				out = append(out, c)
+			}
 		}
 	}
 	return out

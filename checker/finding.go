@@ -49,6 +49,10 @@ type hit struct {
 	to      time.Duration // the last event that proves it
 	text    func() string
 	pair    [2]*grant // that exclude each other, where a second opinion can tell
+
+	// length says for how long their definite holds lasted together. Less may
+	// come of it later: a history may tell late that a hold ended early.
+	length func() time.Duration
 }
 
 // hits collects findings of one kind, keeping the first of each id.
@@ -121,6 +125,21 @@ func (x *hit) told() (s string) {
 		}
 	}()
 	return x.text()
+}
+
+// takeBack drops what the rest of the history has refuted. What it left open by
+// no more than the clock uncertainty goes to suspicious.
+func (h *hits) takeBack(proved func(*hit) bool, suspicious *hits) {
+	h.kept = slices.DeleteFunc(h.kept, func(x *hit) bool {
+		if proved(x) {
+			return false
+		}
+		h.total[x.id]--
+		if x.length() > 0 {
+			suspicious.add(x)
+		}
+		return true
+	})
 }
 
 // overflow names the ids of which more were found than kept.

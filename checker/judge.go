@@ -212,5 +212,10 @@ func (j *Judge) violate(h *hit) {
 	j.live.violation(h)
 }
 
+// proved says whether h, a violation when it was found, is one still.
+func (j *Judge) proved(h *hit) bool {
+	return h.length == nil || j.test.overlaps(h.length(), j.h.Epsilon)
+}
+
 // suspect records what may or may not have been wrong.
 func (j *Judge) suspect(h *hit) { j.suspicious.add(h) }

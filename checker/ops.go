@@ -169,7 +169,7 @@ type grant struct {
 
 // troubles are what few grants have.
 type troubles struct {
-	intruders []*grant   // others' later grants while this one was not released, until one counts
+	intruders []*grant   // others' later grants while this one was not released, the first few
 	parked    []*landing // writes that an extension under way may yet cover
 }
 

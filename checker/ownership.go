@@ -15,6 +15,7 @@ type ownership struct {
 	checked bool // a successful release proves that its owner still held
 	late    []lateRelease
 	short   []crossing
+	told    []toldCrossing
 }
 
 // A lateRelease was answered yes after its own deadline, while another held.
@@ -55,15 +56,21 @@ func (w *ownership) see(f *fact) {
 	}
 }
 
-// finish tells of the late releases that harmed nobody.
+// finish tells of the late releases that harmed nobody, and of crossings whose
+// intruder turned out to be another one.
 func (w *ownership) finish() {
 	for _, l := range w.late {
 		w.harmless(l)
 	}
+	for _, t := range w.told {
+		if x, length := crossed(t.g, t.intruders, t.inv); !w.j.proved(t.hit) && w.j.test.overlaps(length, w.j.h.Epsilon) {
+			w.j.violate(t.crossing.hit(x))
+		}
+	}
 }
 
-// maxIntruders is how many grants that crossed a lease are remembered until one
-// did for longer than the clock uncertainty.
+// maxIntruders is how many grants that crossed a lease are remembered: one is
+// enough, but a hold may turn out to have been shorter than it seemed.
 const maxIntruders = 4
 
 // cross notes for every lease not released that another's grant crossed it.
@@ -74,14 +81,11 @@ func (w *ownership) cross(f *fact) {
 		return
 	}
 	k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
-		if _, length := crossed(x, x.intruders(), g.ok); length > w.j.h.Epsilon {
-			return true
-		}
-		if conflicts(x, g) && len(x.intruders()) < maxIntruders {
+		if conflicts(x, g) {
 			w.j.tie(tieIntruder, g)
 			x.inTrouble().intruders = append(x.trouble.intruders, g)
 		}
-		return x.holder == g.holder
+		return x.holder == g.holder || len(x.intruders()) == maxIntruders
 	})
 	k.watch = append(k.watch, g)
 }
@@ -107,6 +111,21 @@ type crossing struct {
 	how       string
 }
 
+// A toldCrossing was reported, as hit.
+type toldCrossing struct {
+	crossing
+	hit *hit
+}
+
+// tell reports a crossing of x.
+func (w *ownership) tell(c crossing, x *grant) {
+	h := c.hit(x)
+	w.j.violate(h)
+	if len(w.told) < w.j.o.Limit {
+		w.told = append(w.told, toldCrossing{c, h})
+	}
+}
+
 // shortCrossings is how many crossings are remembered whose intruder held too
 // briefly to count, in case an extension lengthens its hold.
 const shortCrossings = 64
@@ -121,10 +140,10 @@ func (w *ownership) across(f *fact, how string) {
 	x, length := crossed(c.g, c.intruders, c.inv)
 	switch {
 	case w.j.test.overlaps(length, w.j.h.Epsilon):
-		w.j.violate(c.hit(x, length))
+		w.tell(c, x)
 		return
 	case length > 0:
-		w.j.suspect(c.hit(x, length))
+		w.j.suspect(c.hit(x))
 	}
 	if len(w.short) == shortCrossings {
 		w.short = w.short[1:]
@@ -139,20 +158,27 @@ func (w *ownership) lengthened(g *grant) {
 		if x != g || !w.j.test.overlaps(length, w.j.h.Epsilon) {
 			return false
 		}
-		w.j.violate(c.hit(x, length))
+		w.tell(c, x)
 		return true
 	})
 }
 
-func (c crossing) hit(x *grant, length time.Duration) *hit {
+func (c crossing) hit(x *grant) *hit {
 	g := c.g
-	text := fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
-		"The lock took the key for its own without comparing who owns it. Remedy: compare the owner token in the step that extends or releases.",
-		g.owner(), g.holder.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(length), at(c.inv), g.owner(), c.how)
-	return &hit{
+	h := &hit{
 		id: "S6", key: g.holder.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, c.idx}, blame: blameLibrary,
-		from: g.inv, to: c.ok, pair: [2]*grant{g, x}, text: func() string { return text },
+		from: g.inv, to: c.ok, pair: [2]*grant{g, x},
 	}
+	h.length = func() time.Duration {
+		_, length := crossed(g, []*grant{x}, c.inv)
+		return length
+	}
+	h.text = func() string {
+		return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
+			"The lock took the key for its own without comparing who owns it. Remedy: compare the owner token in the step that extends or releases.",
+			g.owner(), g.holder.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(h.length()), at(c.inv), g.owner(), c.how)
+	}
+	return h
 }
 
 // lateRelease notes whom a late release may have robbed.

@@ -95,6 +95,31 @@ func acrossALossCases() []verdictCase {
 				16ms a ok release k`,
 		},
 		{
+			name: "an extension across what turns out to have been no hold", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				11ms b invoke acquire k
+				12ms b ok acquire k until 21ms
+				13ms a invoke extend k
+				14ms a ok extend k until 23ms
+				20ms b fail extend k began 12ms ended 12ms`,
+		},
+		{
+			name: "a release across two holds, one of which turns out to have been none", header: "ttl 10ms", want: Fail,
+			violations: []string{"S6 [1 5 7]"}, suspicious: []string{"S5 [1 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				11ms b invoke acquire k
+				12ms b ok acquire k until 21ms
+				15ms c invoke acquire k
+				16ms c ok acquire k until 18ms
+				19ms a invoke release k
+				20ms a ok release k
+				21ms b fail extend k began 12ms ended 12ms`,
+		},
+		{
 			name: "another's hold after the release was sent", header: "ttl 10ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k

@@ -20,6 +20,7 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	}
 	j.guardedClose()
 	j.finishRules()
+	j.violations.takeBack(j.proved, &j.suspicious)
 	r := Report{
 		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.events},
 		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),

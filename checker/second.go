@@ -37,7 +37,7 @@ type second struct {
 	random  []window // a uniform sample of all windows
 	offered int
 	around  []window
-	hits    [][2]*grant
+	hits    []*hit
 }
 
 // recent is one key's latest grants.
@@ -126,7 +126,7 @@ func (s *second) hit(h *hit) {
 	if h.pair[0] == nil {
 		return
 	}
-	s.hits = append(s.hits, h.pair)
+	s.hits = append(s.hits, h)
 	if r := s.keys[h.key]; r != nil && !r.hit && len(s.around) < anomalyLimit {
 		r.hit, r.due = true, min(windowAfter, s.size-1)
 	}
@@ -185,7 +185,7 @@ func (s *second) violated(w window) bool {
 	in := func(g *grant) bool {
 		return slices.ContainsFunc(w, func(x windowGrant) bool { return x.grant == g })
 	}
-	return slices.ContainsFunc(s.hits, func(p [2]*grant) bool { return in(p[0]) && in(p[1]) })
+	return slices.ContainsFunc(s.hits, func(h *hit) bool { return in(h.pair[0]) && in(h.pair[1]) && s.j.proved(h) })
 }
 
 func (s *second) disagreement(w window, violated bool) Finding {
