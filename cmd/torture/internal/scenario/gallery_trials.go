@@ -80,7 +80,7 @@ func nth(n, faults string) string {
 var recipeTrials = map[string]Trial{
 	"exists-set":       {Faults: "none"},
 	"setnx-del":        {Faults: "crash-client"},
-	"setnx-expire":     {Faults: "cut:that:on=reply:SETNX:for=300ms,cut:that:on=reply:SET:for=300ms", Load: "clients=4 keys=8"},
+	"setnx-expire":     {Faults: "cut:that:at=200ms:times=6:every=500ms:on=reply:SET:for=200ms", Load: "clients=4 keys=8"},
 	"getset-timestamp": {Faults: lateRelease, Clocks: wrongClocks, Load: "keys=1 hold=100ms"},
 	"lua-setnx-expire": {Faults: lateRelease, Load: "keys=1 hold=100ms"},
 	"set-nx-ex-del":    {Faults: lateRelease, Load: "keys=1 hold=100ms"},
