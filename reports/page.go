@@ -153,10 +153,18 @@ func beliefTable(s story.Story) tableView {
 			released = unit.Seconds(h.Released)
 		}
 		t.Rows = append(t.Rows, []string{
-			h.Owner, fmt.Sprint(h.Fence), unit.Seconds(h.From), unit.Seconds(h.To), unit.Seconds(h.Deadline), released,
+			h.Owner, tokenText(h.Fence), unit.Seconds(h.From), unit.Seconds(h.To), unit.Seconds(h.Deadline), released,
 		})
 	}
 	return t
+}
+
+// tokenText writes a fencing token; a lease may have none.
+func tokenText(fence uint64) string {
+	if fence == 0 {
+		return "–"
+	}
+	return fmt.Sprint(fence)
 }
 
 // truthTable lists what the nodes stored.

@@ -85,8 +85,8 @@ func (g *gantt) x(t time.Duration) float64 { return float64(min(max(t, g.From), 
 
 // layOut decides which rows there are.
 func (g *gantt) layOut() {
-	for _, h := range g.ranked() {
-		if name := "client " + h.Owner; len(g.rows) < maxClients && !slices.Contains(g.rows, name) {
+	for _, owner := range g.owners() {
+		if name := "client " + owner; len(g.rows) < maxClients && !slices.Contains(g.rows, name) {
 			g.rows = append(g.rows, name)
 		}
 	}
@@ -112,23 +112,22 @@ func (g *gantt) layOut() {
 	}
 }
 
-// ranked lists the holds with those that the violation is about first, and
-// each of the two groups in the order of their grants.
-func (g *gantt) ranked() []story.Hold {
-	about := func(h story.Hold) bool {
-		return slices.Contains(g.Finding.Owners, h.Owner) || slices.Contains(g.Overlap.Owners[:], h.Owner)
-	}
+// owners lists the clients in the order of their grants: first those that the
+// violation is about, even one that held nothing then, since what it did is shown
+// in its row.
+func (g *gantt) owners() []string {
 	holds := slices.Clone(g.Holds)
-	slices.SortStableFunc(holds, func(a, b story.Hold) int {
-		if about(a) != about(b) {
-			if about(a) {
-				return -1
-			}
-			return 1
+	slices.SortStableFunc(holds, func(a, b story.Hold) int { return cmp.Compare(a.From, b.From) })
+	about := slices.Concat(g.Finding.Owners, g.Overlap.Owners[:])
+	var first, rest []string
+	for _, h := range holds {
+		if slices.Contains(about, h.Owner) {
+			first = append(first, h.Owner)
+		} else {
+			rest = append(rest, h.Owner)
 		}
-		return cmp.Compare(a.From, b.From)
-	})
-	return holds
+	}
+	return slices.Concat(first, g.Finding.Owners, rest)
 }
 
 // nodeRow finds the row of a node, -1 when there is none.
