@@ -68,11 +68,8 @@ func (j *Judge) invoke(e *history.Event, slot *proc) {
 // inside of invocation and completion is taken at its word.
 func (j *Judge) complete(e *history.Event, o *op) {
 	o.outcome, o.ok, o.okIdx = e.Kind, e.Time, e.Index
-	if e.HasAll(history.HasBegan) && e.Began >= o.inv && e.Began <= e.Time {
-		o.inv = e.Began
-	}
-	if e.HasAll(history.HasEnded) && e.Ended >= o.inv && e.Ended <= e.Time {
-		o.ok = e.Ended
+	if e.Has&(history.HasBegan|history.HasEnded) != 0 {
+		o.narrow(e)
 	}
 	o.take(e)
 	switch o.what {
@@ -92,6 +89,16 @@ func (j *Judge) complete(e *history.Event, o *op) {
 		}
 	}
 	j.recycle(o)
+}
+
+// narrow takes e's word for when o really began and ended.
+func (o *op) narrow(e *history.Event) {
+	if e.HasAll(history.HasBegan) && e.Began >= o.inv && e.Began <= e.Time {
+		o.inv = e.Began
+	}
+	if e.HasAll(history.HasEnded) && e.Ended >= o.inv && e.Ended <= e.Time {
+		o.ok = e.Ended
+	}
 }
 
 // take adds what a completion knows beyond its invocation.

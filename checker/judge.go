@@ -126,6 +126,9 @@ func (j *Judge) Event(e *history.Event) {
 	if j.broken == nil {
 		defer j.breakDown()
 		j.take(e)
+		if j.now > j.shown || j.events%publishEvents == 0 {
+			j.publish()
+		}
 	}
 	j.events++
 }
@@ -148,6 +151,13 @@ func (j *Judge) Events(events []history.Event) {
 		j.take(&events[i])
 		j.events++
 	}
+	j.publish()
+}
+
+// publish shows the live counters.
+func (j *Judge) publish() {
+	j.live.publish(&j.ev.Evidence)
+	j.shown = j.now + publishAfter
 }
 
 // breakDown is deferred: the ledger itself panicked.
@@ -178,10 +188,6 @@ func (j *Judge) take(e *history.Event) {
 		j.tell(witnessed, e)
 	case e.Process == history.Link:
 		j.receipt(e)
-	}
-	if j.now > j.shown || uint(j.events)%publishEvents == 0 {
-		j.live.publish(&j.ev.Evidence)
-		j.shown = j.now + publishAfter
 	}
 }
 

@@ -23,8 +23,8 @@ type live struct {
 	first                                                                                  atomic.Pointer[string]
 }
 
-// The counters are published every so many events, and whenever so much time
-// has passed in the history.
+// The counters are published every so many events, whenever so much time has
+// passed in the history, and after events that came together.
 const (
 	publishEvents = 32
 	publishAfter  = time.Millisecond
