@@ -16,8 +16,6 @@ const MaxLine = 1 << 20
 // before it calls the file broken rather than cut off.
 const maxSkip = 16 * MaxLine
 
-const headerType = "history"
-
 // A FormatError says which line of a history breaks the format, and what
 // would be right. Line 1 is the header.
 type FormatError struct {
@@ -52,32 +50,11 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if rd.header, err = parseHeader(line); err != nil {
+	if rd.header, err = parseHeader(line, rd.cut || len(line) > 0 && !whole); err != nil {
 		return nil, err
 	}
 	rd.cut = !whole
 	return rd, nil
-}
-
-func parseHeader(line []byte) (h Header, err error) {
-	var start struct {
-		Type    string
-		Version int
-	}
-	const want = `want {"type":"history","version":1,…} first`
-	if len(bytes.TrimSpace(line)) == 0 {
-		return h, &FormatError{1, "the header is missing: " + want}
-	}
-	if err := json.Unmarshal(line, &start); err != nil || start.Type != headerType {
-		return h, &FormatError{1, "no header: " + want}
-	}
-	if start.Version != Version {
-		return h, &FormatError{1, fmt.Sprintf("version %d is unknown: want %d", start.Version, Version)}
-	}
-	if err := json.Unmarshal(line, &h); err != nil {
-		return h, &FormatError{1, "broken header: " + err.Error()}
-	}
-	return h, nil
 }
 
 // Header returns the first line.
@@ -119,6 +96,9 @@ func (r *Reader) next(e *Event) error {
 		if !whole && !json.Valid(line) {
 			r.cut = true
 			return io.EOF
+		}
+		if _, second := parseHeader(line, false); second == nil {
+			return &FormatError{r.line, "a second header: want one history in a file"}
 		}
 		return &FormatError{r.line, err.Error()}
 	}
@@ -180,7 +160,7 @@ func (r *Reader) readLong(head []byte) ([]byte, error) {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull) && skipped <= maxSkip:
 		case skipped > MaxLine && (err == nil || errors.Is(err, bufio.ErrBufferFull)):
-			return nil, &FormatError{r.line + 1, fmt.Sprintf("longer than %d bytes", MaxLine)}
+			return nil, &FormatError{r.line + 1, fmt.Sprintf("longer than %d bytes: want shorter lines", MaxLine)}
 		default:
 			return r.long, err
 		}

@@ -23,6 +23,7 @@ var plain = func() (t [256]bool) {
 
 var (
 	errNotWhole = errors.New("want a whole number")
+	errNegative = errors.New("want a whole number, 0 or more")
 	errTooLarge = errors.New("number too large: want one of 64 bits")
 )
 
@@ -136,8 +137,11 @@ func (d *decoder) digits() (uint64, error) {
 
 // unsigned reads a whole number ≥ 0. present is false for null.
 func (d *decoder) unsigned() (n uint64, present bool, err error) {
-	if d.peek() == 'n' {
+	switch d.peek() {
+	case 'n':
 		return 0, false, d.null()
+	case '-':
+		return 0, true, errNegative
 	}
 	n, err = d.digits()
 	return n, true, err
@@ -216,7 +220,7 @@ func (d *decoder) valueEnd() (int, error) {
 			i = end - 1
 		case '{', '[':
 			if depth++; depth > maxDepth {
-				return 0, fmt.Errorf("nested deeper than %d", maxDepth)
+				return 0, fmt.Errorf("nested deeper than %d: want fewer levels", maxDepth)
 			}
 		case '}', ']':
 			if depth <= 1 {

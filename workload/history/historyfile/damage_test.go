@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -26,6 +27,9 @@ func TestCutAnywhere(t *testing.T) {
 			r, closer, err := NewReader(bytes.NewReader(whole[:n]))
 			var format *history.FormatError
 			if n < first && errors.As(err, &format) {
+				if n > 4 && !strings.Contains(format.Msg, "breaks off") {
+					t.Fatalf("%s cut at byte %d: %v, want it to say that the file breaks off", name, n, err)
+				}
 				continue
 			}
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -19,8 +20,8 @@ import (
 // Name is the history's file name in a run directory.
 const Name = "history.jsonl.zst"
 
-// others are the names that Open looks for where there is no Name.
-var others = []string{"history.jsonl", "history.jsonl.gz"}
+// names are those that Open looks for in a directory, in this order.
+var names = []string{Name, "history.jsonl", "history.jsonl.gz"}
 
 // maxWindow bounds the memory that a compressed file can ask for. It suffices
 // for all levels of zstd but its --ultra and --long ones.
@@ -57,12 +58,12 @@ func find(path string) (string, error) {
 	if !info.IsDir() {
 		return path, nil
 	}
-	for _, name := range append([]string{Name}, others...) {
+	for _, name := range names {
 		if file := filepath.Join(path, name); exists(file) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("open history: directory %s holds no %s: %w", path, Name, fs.ErrNotExist)
+	return "", fmt.Errorf("open history: directory %s holds none of %s: %w", path, strings.Join(names, ", "), fs.ErrNotExist)
 }
 
 func exists(path string) bool {

@@ -1,0 +1,109 @@
+package history
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"unicode/utf8"
+)
+
+const (
+	headerType = "history"
+	wantHeader = `want {"type":"history","version":1,…} first`
+)
+
+// parseHeader reads the first line. cut says that the file broke off within
+// it, or before it.
+func parseHeader(line []byte, cut bool) (h Header, err error) {
+	bad := func(msg string) (Header, error) { return Header{}, &FormatError{1, msg} }
+	var start struct {
+		Type    string `json:"type"`
+		Version int    `json:"version"`
+	}
+	err = json.Unmarshal(line, &start)
+	typed := errors.As(err, new(*json.UnmarshalTypeError))
+	switch {
+	case len(bytes.TrimSpace(line)) == 0 && cut:
+		return bad("the header is missing, the file breaks off before it: " + wantHeader)
+	case len(bytes.TrimSpace(line)) == 0:
+		return bad("the header is missing: " + wantHeader)
+	case err != nil && !typed || start.Type != headerType:
+		return bad(noHeader(line, cut && !json.Valid(line)))
+	case err != nil:
+		return bad("broken header: " + mistyped(err))
+	case start.Version != Version:
+		return bad(fmt.Sprintf("version %d is unknown: want %d", start.Version, Version))
+	}
+	if err := json.Unmarshal(line, &h); err != nil {
+		return bad("broken header: " + mistyped(err))
+	}
+	if msg := h.check(); msg != "" {
+		return bad("broken header: " + msg)
+	}
+	return h, nil
+}
+
+// shownBytes is how much of a line an error shows.
+const shownBytes = 40
+
+// noHeader says what stands where the header should.
+func noHeader(line []byte, cut bool) string {
+	switch {
+	case bytes.HasPrefix(line, []byte("\xef\xbb\xbf")):
+		return "a byte order mark stands before the header: want UTF-8 without one"
+	case bytes.HasPrefix(line, []byte("\xff\xfe")), bytes.HasPrefix(line, []byte("\xfe\xff")):
+		return "the file is UTF-16: want UTF-8"
+	case cut && line[0] == '{':
+		return "no header: the file breaks off within it; " + wantHeader
+	case !utf8.Valid(line):
+		return "no header but binary data: want lines of JSON, plain or compressed by zstd or gzip"
+	}
+	line = bytes.TrimRight(line, "\r\n")
+	text := string(bytes.ToValidUTF8(line[:min(len(line), shownBytes)], nil))
+	return fmt.Sprintf("no header: %s, and the line begins with %q", wantHeader, text)
+}
+
+// mistyped puts a value of the wrong type into words.
+func mistyped(err error) string {
+	var e *json.UnmarshalTypeError
+	if !errors.As(err, &e) || e.Field == "" {
+		return err.Error()
+	}
+	want := "a whole number"
+	switch e.Type.Kind() {
+	case reflect.String:
+		want = "a text in quotes"
+	case reflect.Bool:
+		want = "true or false"
+	case reflect.Map:
+		want = "an object"
+	case reflect.Slice:
+		want = "a list"
+	}
+	article := "a"
+	if e.Value == "array" || e.Value == "object" {
+		article = "an"
+	}
+	return fmt.Sprintf("field %s: want %s, not %s %s", e.Field, want, article, e.Value)
+}
+
+// check says what cannot be in a header, or "".
+func (h *Header) check() string {
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{
+		{"nodes", int64(h.Nodes)}, {"quorum", int64(h.Quorum)},
+		{"ttl_ns", int64(h.TTL)}, {"drift_ns", int64(h.Drift)}, {"epsilon_ns", int64(h.Epsilon)},
+	} {
+		if n.value < 0 {
+			return fmt.Sprintf("%s %d: want 0 or more", n.name, n.value)
+		}
+	}
+	if h.Nodes > 0 && h.Quorum > h.Nodes {
+		return fmt.Sprintf("quorum %d: want at most nodes, %d", h.Quorum, h.Nodes)
+	}
+	return ""
+}
