@@ -94,20 +94,30 @@ func overlap(holds []Hold, owners []string) Overlap {
 	return best
 }
 
-// lateness measures from the end of a lease to the write that completes the
-// proof, by the owner who had it.
-func lateness(holds []Hold, witnesses []history.Event) Overlap {
+// lateness measures from the end of a lease until the write that completes the
+// proof was issued, by the owner who had it.
+func lateness(holds []Hold, events, witnesses []history.Event) Overlap {
 	for _, e := range slices.Backward(witnesses) {
 		if e.Op != history.Write || e.Kind == history.Invoke {
 			continue
 		}
 		for _, h := range slices.Backward(holds) {
 			if h.Owner == e.Owner && h.From <= e.Time {
-				return Overlap{From: h.To, To: e.Time, Owners: [2]string{h.Owner}, Late: true}
+				return Overlap{From: h.To, To: issued(e, events), Owners: [2]string{h.Owner}, Late: true}
 			}
 		}
 	}
 	return Overlap{}
+}
+
+// issued is when an operation was invoked, as far as that was kept.
+func issued(e history.Event, events []history.Event) time.Duration {
+	for _, inv := range slices.Backward(events) {
+		if inv.Index < e.Index && inv.Process == e.Process && inv.Kind == history.Invoke && inv.Op == e.Op {
+			return inv.Time
+		}
+	}
+	return e.Time
 }
 
 // stored joins the witnesses' sightings at each node into stretches: a

@@ -71,6 +71,75 @@ func TestTitles(t *testing.T) {
 	}
 }
 
+// TestTitlesOfStories holds titles against histories in which the last event
+// of the proof does not tell by itself who broke the rule, and whom it hit.
+func TestTitlesOfStories(t *testing.T) {
+	const handover = `
+		a invoke acquire k
+		a ok acquire k fence 1 until 10ms
+		b invoke acquire k
+		b ok acquire k fence 2 until 100ms`
+	for _, c := range []struct {
+		name, history, id string
+		owners            []string
+		witness           []int
+		want              string
+	}{
+		{"a late release", handover + `
+			a invoke release k
+			a ok release k
+			c invoke acquire k
+			c ok acquire k fence 3 until 200ms`, "S5", []string{"a", "b", "c"}, []int{3, 5, 7}, "x: a released k, which was b's"},
+		{"a write between two of a section", handover + `
+			b invoke write k value b1
+			b ok write k value b1 seq 1
+			a invoke write k value a1
+			a ok write k value a1 seq 2
+			b invoke write k value b2
+			b ok write k value b2 seq 3`, "S3", []string{"b", "a"}, []int{5, 7, 9}, "x: a wrote to k inside b's critical section"},
+		{"two updates of one version", handover + `
+			b invoke write k value b1
+			b ok write k value b1 seq 1 base 0
+			a invoke write k value a1
+			a ok write k value a1 seq 2 base 0`, "S3", []string{"b", "a"}, []int{5, 7}, "x: b and a both changed the same version of k"},
+		{"a stale write that the store's log tells of", handover + `
+			a invoke write k fence 1 value a1
+			b invoke write k fence 2 value b1
+			b info write k fence 2 value b1
+			a ok write k fence 1 value a1 seq 2
+			store ok audit k owner b fence 2 value b1 seq 1`, "S2", []string{"b"}, []int{7, 8}, "x: a's stale write to k was accepted"},
+		{"one token twice", handover, "S4b", []string{"a", "b"}, []int{1, 3}, "x: two grants of k share a token"},
+		{"a token that changed", `
+			a invoke acquire k
+			a ok acquire k fence 5 until 10ms
+			a invoke extend k
+			a ok extend k fence 6 until 12ms`, "S4b", []string{"a"}, []int{1, 3}, "x: a's lease of k changed its token"},
+		{"a write after the lease", handover + `
+			c invoke read k
+			c ok read k
+			c invoke read k
+			c ok read k
+			c invoke read k
+			c ok read k
+			c invoke read k
+			a invoke write k value a1
+			c ok read k
+			a ok write k value a1 seq 1`, "S3z", []string{"a"}, []int{1, 13}, "x: a wrote to k 1.0 ms after its lease had ended"},
+		{"one who waits", handover, "L3", []string{"b"}, []int{2, 3}, "x: b had to wait for k too long"},
+		{"a loss without cause", handover + `
+			b ok lost k`, "L5", []string{"b"}, []int{3, 4}, "x: b was told that it had lost k, and nothing was wrong"},
+	} {
+		h, err := history.Parse(c.history)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		f := checker.Finding{ID: c.id, Name: "x", Key: "k", Owners: c.owners, Witness: c.witness, Text: "It. Remedy: do."}
+		if s := tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0]; s.Title != c.want {
+			t.Errorf("%s: %q, want %q", c.name, s.Title, c.want)
+		}
+	}
+}
+
 func TestStoriesOfLittle(t *testing.T) {
 	event := history.Event{Index: 0, Time: time.Second, Kind: history.OK, Op: history.Write, Key: "k", Owner: "a"}
 	for name, f := range map[string]checker.Finding{

@@ -25,7 +25,7 @@ func (c *Collector) tell(n int, k *kase) Story {
 	s.Holds = believed(s.Events, c.header)
 	owners := involved(k.finding.Owners, witnesses)
 	if s.Overlap = overlap(s.Holds, owners); s.Overlap.Length() == 0 {
-		s.Overlap = lateness(s.Holds, witnesses)
+		s.Overlap = lateness(s.Holds, s.Events, witnesses)
 	}
 	s.From, s.To = extent(witnesses, s.Holds, owners)
 	margin := max((s.To-s.From)/10, 5*time.Millisecond)
