@@ -20,7 +20,9 @@ type doubleGrants struct {
 type pair struct {
 	a, b *grant
 	from time.Duration
-	idx  int // an extension that made them overlap; 0 is none
+	idx  int // an extension, of a's, that made them overlap; 0 is none
+
+	told, until time.Duration // when the extension was answered, and until when it made the lease last
 }
 
 func (*doubleGrants) ids() []string { return []string{"S1", "S10"} }
@@ -106,7 +108,7 @@ func (d *doubleGrants) stretched(x *grant, f *fact) {
 	before := min(x.end(), f.old, g.stop) - from
 	waits := slices.ContainsFunc(d.pending, func(p pair) bool { return p.a == x && p.b == g || p.a == g && p.b == x })
 	if length > 0 && !waits && !d.j.test.overlaps(before, d.j.h.Epsilon) {
-		d.pend(pair{a: g, b: x, from: from, idx: f.op.okIdx})
+		d.pend(pair{a: g, b: x, from: from, idx: f.op.okIdx, told: f.op.ok, until: g.d})
 	}
 }
 
@@ -144,11 +146,21 @@ func (d *doubleGrants) hit(p pair) *hit {
 		h.witness = append(h.witness, a.dIdx)
 	}
 	h.text = func() string {
+		if p.idx != 0 {
+			return p.prolonged(h.length())
+		}
 		return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s and could rely on it until %s%s; %s was granted it%s at %s, while that time had not run out and no release had been sent. "+
 			"Both acted as the only one. Remedy: find out which node forgot or gave the lock away (see the faults); a fence at the store limits the damage.",
 			a.holder.key.name, span(h.length()), mode(a), token(a.fence), at(a.ok), at(a.d), promise(a), mode(b), token(b.fence), at(b.ok))
 	}
 	return h
+}
+
+// prolonged tells of two holders by an extension.
+func (p pair) prolonged(length time.Duration) string {
+	return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s. %s was granted it%s at %s and held it until %s. And yet at %s %s was told that its lease goes on, until %s, as if it had held the key all the time. "+
+		"Remedy: compare the owner token in the step that extends, and extend nothing that is gone.",
+		p.a.holder.key.name, span(length), mode(p.a), token(p.a.fence), at(p.a.ok), mode(p.b), token(p.b.fence), at(p.b.ok), at(p.b.end()), at(p.told), p.a.owner(), at(p.until))
 }
 
 // early reports S10: a lease was given away before its time, and a fault that

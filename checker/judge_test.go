@@ -97,6 +97,117 @@ func checkTexts(t *testing.T, r Report) {
 	}
 }
 
+// TestTexts asks of texts what depends on the history: that they are true of it.
+func TestTexts(t *testing.T) {
+	const (
+		grants = `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k fence 1 until 10ms
+			11ms b invoke acquire k
+			12ms b ok acquire k fence 2 until 21ms`
+		overtaken = grants + `
+			13ms b invoke release k
+			14ms b ok release k
+			15ms a invoke extend k
+			16ms a ok extend k fence 1 until 25ms`
+		waiting = `
+			 0ms b invoke acquire k
+			 1ms b fail acquire k
+			 5ms a invoke acquire k
+			 6ms a %s acquire k
+			15ms b invoke acquire k
+			16ms b fail acquire k
+			20ms b invoke acquire k
+			21ms b ok acquire k until 30ms`
+		orphan = `
+			 2ms nemesis ok phase final
+			18ms b invoke acquire k
+			19ms b fail acquire k
+			21ms b invoke acquire k
+			22ms b fail acquire k
+			23ms b invoke acquire k
+			24ms b fail acquire k`
+	)
+	for _, c := range []struct {
+		name, header, history string
+		bounds                map[string]int64
+		id, want              string
+	}{
+		{name: "an extension across another's hold", header: "ttl 10ms", history: overtaken, id: "S1",
+			want: "a was granted it with token 1 at 0.001000 s. b was granted it with token 2 at 0.012000 s and held it until 0.013000 s. " +
+				"And yet at 0.016000 s a was told that its lease goes on, until 0.025000 s, as if it had held the key all the time."},
+		{name: "a stale write", header: "ttl 10ms fenced", id: "S2", want: `At 0.015000 s a wrote "a1" to k with token 1`,
+			history: grants + `
+			13ms b invoke write k fence 2 value b1
+			14ms b ok write k fence 2 value b1 seq 1
+			15ms a invoke write k fence 1 value a1
+			16ms a ok write k fence 1 value a1 seq 2`},
+		{name: "a stale write after one of unknown outcome", header: "ttl 10ms fenced", id: "S2", want: `b wrote "b1" to k with token 2 and never heard what became of it: the store had accepted it as write number 1`,
+			history: grants + `
+			13ms b invoke write k fence 2 value b1
+			14ms b info write k fence 2 value b1
+			15ms a invoke write k fence 1 value a1
+			16ms a ok write k fence 1 value a1 seq 2
+			17ms store ok audit k owner b fence 2 value b1 seq 1`},
+		{name: "nothing came of one attempt", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 10e6}, id: "L2", want: "though it was asked for once",
+			history: `
+			 2ms nemesis ok phase final
+			 5ms b invoke acquire k
+			71ms b fail acquire k err timeout`},
+		{name: "an orphan", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1", want: "every lease of k had ended (the last one, a's, at 0.010000 s)",
+			history: `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 10ms` + orphan},
+		{name: "an orphan that nobody held", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1", want: "every lease of k had ended and had run out", history: orphan},
+		{name: "starved", header: "ttl 10ms", bounds: map[string]int64{"wait_ns": 20e6}, id: "L3", want: "Others were served meanwhile, the last of them a, at 0.006000 s.",
+			history: fmt.Sprintf(waiting, "ok")},
+		{name: "starved by nobody", header: "ttl 10ms", bounds: map[string]int64{"wait_ns": 20e6}, id: "L3", want: "Nobody else was granted it meanwhile.",
+			history: fmt.Sprintf(waiting, "fail")},
+		{name: "no request got there", header: "ttl 10ms nodes 3 quorum 2", id: "S9", want: "n1, n2; no request of it ever reached them. A",
+			history: `
+			 0ms a invoke acquire k
+			 1ms link ok receipt never-forwarded of 0 node n1
+			 1ms link ok receipt never-forwarded of 0 node n2
+			 4ms a ok acquire k until 11ms`},
+		{name: "one was watched", header: "ttl 10ms nodes 3 quorum 2", id: "S9", want: "n1, n2; no request of it ever reached n1, and an unbroken record of what the others stored does not show it. A",
+			history: `
+			 0ms witness ok key k node n2 pttl -2 note watch
+			 1ms a invoke acquire k
+			 2ms link ok receipt never-forwarded of 1 node n1
+			 4ms a ok acquire k until 11ms`},
+		{name: "too little availability", header: "ttl 10ms", bounds: map[string]int64{"availability_percent": 60}, id: "L6", want: "Of 2 acquires until 0.003000 s, 1 got a definite answer: 50.0 %",
+			history: `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 10ms
+			 1ms b invoke acquire k
+			 2ms b info acquire k
+			 3ms nemesis ok phase main`},
+		{name: "slow to recover", header: "ttl 10ms", bounds: map[string]int64{"recovery_ns": 10e6}, id: "L4", want: "The fault cut-link was healed at 0.003000 s",
+			history: `
+			 0ms nemesis invoke fault cut-link target n1
+			 1ms nemesis ok fault cut-link target n1 receipt r
+			 2ms nemesis invoke heal cut-link target n1
+			 3ms nemesis ok heal cut-link target n1 receipt r
+			 4ms a invoke acquire k
+			14ms a ok acquire k until 20ms`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := parse(t, c.header, c.history)
+			h.Header.Bounds = c.bounds
+			r := Check(t.Context(), h, Options{})
+			for _, f := range slices.Concat(r.Violations, r.Breaches) {
+				if f.ID == c.id {
+					if !strings.Contains(f.Text, c.want) {
+						t.Errorf("%q does not say %q", f.Text, c.want)
+					}
+					return
+				}
+			}
+			t.Errorf("no %s in %v %v", c.id, short(r.Violations), short(r.Breaches))
+		})
+	}
+}
+
 // TestExample judges the example of the format's description: the JSON must
 // be what that description prints, the free text and the time taken apart.
 func TestExample(t *testing.T) {

@@ -18,7 +18,7 @@ var meanings = map[string]string{
 	"S11": "The library told its user that the lock was lost only after somebody else had been given it, later than it promises.",
 	"L1":  "After everything was healed nobody held the lock, and still nobody could get it.",
 	"L2":  "A majority of nodes could be reached and nobody held the lock, and still nobody got it for a long time.",
-	"L3":  "A client waited longer than the scenario allows while others were served.",
+	"L3":  "A client waited longer than the scenario allows.",
 	"L4":  "After a fault was healed it took longer than the scenario allows until anybody got the lock again.",
 	"L5":  "A client was told that it lost the lock although nothing was wrong.",
 	"L6":  "Fewer attempts were answered than the scenario demands.",

@@ -142,6 +142,21 @@ func (g *grant) unreleased(ttl time.Duration) time.Duration {
 // patience is how long a key may stay without a grant.
 func (p *progress) patience() time.Duration { return p.j.h.TTL + p.j.retry() }
 
+// quiet says since when no fault is in force.
+func (p *progress) quiet() string {
+	if len(p.j.nemesis.faults) == 0 {
+		return "No fault was in force"
+	}
+	return "Every fault was healed by " + at(p.from)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 // idle reports L2 when attempts came for long, nobody held, and none won.
 func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
 	from := max(s.since, p.from)
@@ -153,18 +168,22 @@ func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
 		return
 	}
 	s.stuck = true
-	text := fmt.Sprintf("Every fault was healed by %s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %d times. "+
+	text := fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %s. "+
 		"A majority was there to be had. Remedy: look at what refuses or delays the attempts (time-outs longer than the lease, keys left behind, a node that counts against the quorum).",
-		at(p.from), k.name, at(from), at(t), span(t-from), idleLeases, span(bound), s.tried)
+		p.quiet(), k.name, at(from), at(t), span(t-from), idleLeases, span(bound), times(s.tried))
 	p.j.violate(&hit{
 		id: "L2", key: k, witness: []int{s.sinceIx, idx}, blame: blameProgress, from: from, to: t, text: func() string { return text },
 	})
 }
 
 func (p *progress) orphaned(f *fact, s *progressState) {
-	text := fmt.Sprintf("Every fault was healed by %s, every lease of %s had ended and had run out on the servers too, and still %d attempts in a row were refused, the last one, by %s, at %s. "+
+	last := ""
+	if g := f.key.last; g != nil {
+		last = fmt.Sprintf(" (the last one, %s's, at %s)", g.owner(), at(g.end()))
+	}
+	text := fmt.Sprintf("%s, every lease of %s had ended%s and had run out on the servers too, and still %d attempts in a row were refused, the last one, by %s, at %s. "+
 		"Something holds the key that nobody owns. Remedy: give every key a TTL in the step that sets it, and undo what a failed attempt took.",
-		at(p.from), f.key.name, len(s.orphan), f.op.holder.owner, at(f.op.ok))
+		p.quiet(), f.key.name, last, len(s.orphan), f.op.holder.owner, at(f.op.ok))
 	p.j.violate(&hit{
 		id: "L1", key: f.key, owners: []string{f.op.holder.owner}, witness: append([]int(nil), s.orphan...), blame: blameProgress,
 		from: p.from, to: f.op.ok, text: func() string { return text },

@@ -167,7 +167,7 @@ func (s *sections) lost(f *fact, u update) {
 		from = o.grant.inv
 	}
 	text := fmt.Sprintf("%s and %s both read version %d of %s, changed it, and wrote it back, as numbers %d and %d; the store confirmed both. "+
-		"One of the two updates is lost. Remedy: see why both were inside at once, and fence the store.",
+		"One of the two updates is lost. Remedy: see how both came to read that version (both inside at once, or one that read before it was granted the key), and fence the store.",
 		u.holder.owner, o.holder.owner, o.base, f.key.name, min(u.seq, f.land.seq), max(u.seq, f.land.seq))
 	s.j.violate(&hit{
 		id: "S3", key: f.key, owners: owners(u.holder.owner, o.holder.owner), witness: []int{u.idx, f.land.idx},

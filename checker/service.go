@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"locktorture/workload/history"
@@ -14,6 +15,7 @@ type service struct {
 	breaches []Finding
 	healed   time.Duration // the last heal that no grant followed yet; 0 is none
 	healIdx  int
+	fault    string // which was healed then
 	phase    string
 	asked    int
 	answered int
@@ -38,7 +40,7 @@ func (s *service) see(f *fact) {
 		s.turn(f.e)
 	case f.what == nemesised:
 		if f.e.Op == history.Heal && f.e.Kind == history.OK {
-			s.healed, s.healIdx = f.e.Time, f.e.Index
+			s.healed, s.healIdx, s.fault = f.e.Time, f.e.Index, strings.Clone(f.e.Fault)
 		}
 	case f.op.what == history.Acquire:
 		s.attempt(f)
@@ -74,20 +76,29 @@ func (s *service) waited(h *holder, until time.Duration, idx int) {
 	if !ok || !s.j.test.waitedBeyond(until-w.from, time.Duration(bound)) || s.j.nemesis.since(w.from) {
 		return
 	}
-	text := fmt.Sprintf("%s asked for %s from %s on and had waited %s by %s, longer than the bound of %s, while no fault was in force. Others were served before it. "+
-		"Remedy: queue the waiters, first come first served.", h.owner, h.key.name, at(w.from), span(until-w.from), at(until), span(time.Duration(bound)))
+	text := fmt.Sprintf("%s asked for %s from %s on and had waited %s by %s, longer than the bound of %s, while no fault was in force. %s "+
+		"Remedy: queue the waiters, first come first served.", h.owner, h.key.name, at(w.from), span(until-w.from), at(until), span(time.Duration(bound)), served(h, w.from))
 	s.j.violate(&hit{
 		id: "L3", key: h.key, owners: []string{h.owner}, witness: []int{w.idx, idx}, blame: blameProgress, from: w.from, to: until,
 		text: func() string { return text },
 	})
 }
 
+// served says who was granted the key while h was waiting for it.
+func served(h *holder, since time.Duration) string {
+	g := h.key.last
+	if g == nil || g.holder == h || g.ok <= since {
+		return "Nobody else was granted it meanwhile."
+	}
+	return fmt.Sprintf("Others were served meanwhile, the last of them %s, at %s.", g.owner(), at(g.ok))
+}
+
 // recovered closes the wait for the first grant after a heal.
 func (s *service) recovered(t time.Duration) {
 	bound, ok := s.j.h.Bounds[boundRecovery]
 	if ok && s.healed > 0 && s.j.test.waitedBeyond(t-s.healed, time.Duration(bound)) {
-		s.breach("L4", s.healIdx, "A fault was healed at %s, and %s later, at %s, nobody had been granted anything yet; the scenario allows %s.",
-			at(s.healed), span(t-s.healed), at(t), span(time.Duration(bound)))
+		s.breach("L4", s.healIdx, "The fault %s was healed at %s, and until %s, %s later, nobody was granted anything; the scenario allows %s.",
+			s.fault, at(s.healed), at(t), span(t-s.healed), span(time.Duration(bound)))
 	}
 	s.healed = 0
 }
@@ -96,8 +107,12 @@ func (s *service) recovered(t time.Duration) {
 func (s *service) turn(e *history.Event) {
 	floor, ok := s.j.h.Bounds[boundAvailability]
 	if ok && s.asked > 0 && int64(s.answered)*100 < floor*int64(s.asked) {
-		s.breach("L6", e.Index, "Of %d acquires in the phase %q, ended at %s, %d were definitely answered: %.1f %%, below the floor of %d %%.",
-			s.asked, s.phase, at(e.Time), s.answered, 100*float64(s.answered)/float64(s.asked), floor)
+		phase := ""
+		if s.phase != "" {
+			phase = fmt.Sprintf(" in the phase %q,", s.phase)
+		}
+		s.breach("L6", e.Index, "Of %d acquires%s until %s, %d got a definite answer: %.1f %%, below the floor of %d %%.",
+			s.asked, phase, at(e.Time), s.answered, 100*float64(s.answered)/float64(s.asked), floor)
 	}
 	s.phase, s.asked, s.answered = e.Value, 0, 0
 }

@@ -34,18 +34,18 @@ func (s *staleWrites) late(f *fact) {
 		s.hit(f, log.lateHigh, log.lateTop)
 	}
 	if below := o.doubt().below; below.seq > f.land.seq {
-		text := fmt.Sprintf("The store accepted a write to %s with token %d (write number %d), of which its own client never heard, and then one with the lower token %d (write number %d). "+
+		text := fmt.Sprintf("%s wrote %q to %s with token %d and never heard what became of it: the store had accepted it as write number %d, and then took one with the lower token %d, as number %d. "+
 			"The fence let a stale write through. Remedy: compare each write's token with the highest one seen, in the step that writes.",
-			f.key.name, o.fence, f.land.seq, below.fence, below.seq)
+			o.holder.owner, o.value, f.key.name, o.fence, f.land.seq, below.fence, below.seq)
 		s.report(f, below.mark, text)
 	}
 }
 
 func (s *staleWrites) hit(f *fact, before mark, top uint64) {
 	o := f.op
-	text := fmt.Sprintf("%s wrote %q to %s with token %d, and the store accepted it as write number %d, although it had accepted token %d before, as number %d. "+
+	text := fmt.Sprintf("At %s %s wrote %q to %s with token %d, and the store accepted it as write number %d, although it had accepted token %d before, as number %d. "+
 		"A later holder's work is overwritten by an earlier one's. Remedy: the store must compare each write's token with the highest one seen, in the step that writes.",
-		o.holder.owner, o.value, f.key.name, o.fence, f.land.seq, top, before.seq)
+		at(o.inv), o.holder.owner, o.value, f.key.name, o.fence, f.land.seq, top, before.seq)
 	s.report(f, before, text)
 }
 

@@ -151,7 +151,8 @@ func (w *witnesses) quorate(g *grant) {
 			unsure = append(unsure, v.name)
 		}
 	}
-	for _, n := range w.blocked[g.invIdx] {
+	blocked := w.blocked[g.invIdx]
+	for _, n := range blocked {
 		if !slices.Contains(without, n) {
 			without = append(without, n)
 		}
@@ -161,7 +162,7 @@ func (w *witnesses) quorate(g *grant) {
 	nodes, quorum := w.j.h.Nodes, w.j.h.Quorum
 	switch {
 	case w.j.test.subQuorum(nodes-len(without), quorum):
-		w.j.violate(w.hit(g, without, "no request of it ever reached them, or an unbroken record of what they stored does not show it"))
+		w.j.violate(w.hit(g, without, reason(without, blocked)))
 	case w.j.test.subQuorum(nodes-len(without)-len(unsure), quorum) && !w.j.suspicious.full("S9"):
 		w.j.suspect(w.hit(g, append(without, unsure...), "it was not seen there, but nobody looked all the time"))
 	}
@@ -199,6 +200,19 @@ func (v *nodeView) stored(g *grant) presence {
 		}
 	}
 	return found
+}
+
+// reason says why nodes cannot have stored an owner: the links to those
+// blocked never carried its request, the others were watched.
+func reason(nodes, blocked []string) string {
+	const record = "an unbroken record of what %s stored does not show it"
+	switch len(blocked) {
+	case 0:
+		return fmt.Sprintf(record, "they")
+	case len(nodes):
+		return "no request of it ever reached them"
+	}
+	return fmt.Sprintf("no request of it ever reached %s, and "+record, strings.Join(blocked, ", "), "the others")
 }
 
 func (w *witnesses) hit(g *grant, without []string, why string) *hit {
