@@ -158,6 +158,10 @@ func TestTexts(t *testing.T) {
 			history: `
 			 0ms a invoke acquire k
 			 1ms a ok acquire k until 10ms` + orphan},
+		{name: "an orphan that an unknown acquire left", header: "ttl 1ms", id: "L1", want: "that nobody owns. An acquire by c, begun at 0.000000 s, was of unknown outcome: it may have left that behind. Remedy",
+			history: `
+			 0ms c invoke acquire k
+			 1ms c info acquire k` + orphan},
 		{name: "an orphan that nobody held", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1", want: "every lease of k had ended and had run out", history: orphan},
 		{name: "starved", header: "ttl 10ms", bounds: map[string]int64{"wait_ns": 20e6}, id: "L3", want: "Others were served meanwhile, the last of them a, at 0.006000 s.",
 			history: fmt.Sprintf(waiting, "ok")},

@@ -177,13 +177,17 @@ func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
 }
 
 func (p *progress) orphaned(f *fact, s *progressState) {
-	last := ""
-	if g := f.key.last; g != nil {
+	last, left := "", ""
+	g, x := f.key.last, f.key.ghost
+	if g != nil {
 		last = fmt.Sprintf(" (the last one, %s's, at %s)", g.owner(), at(g.end()))
 	}
+	if x.holder != nil && (g == nil || x.inv > g.ok) {
+		left = fmt.Sprintf(" An acquire by %s, begun at %s, was of unknown outcome: it may have left that behind.", x.holder.owner, at(x.inv))
+	}
 	text := fmt.Sprintf("%s, every lease of %s had ended%s and had run out on the servers too, and still %d attempts in a row were refused, the last one, by %s, at %s. "+
-		"Something holds the key that nobody owns. Remedy: give every key a TTL in the step that sets it, and undo what a failed attempt took.",
-		p.quiet(), f.key.name, last, len(s.orphan), f.op.holder.owner, at(f.op.ok))
+		"Something holds the key that nobody owns.%s Remedy: give every key a TTL in the step that sets it, and undo what a failed attempt took.",
+		p.quiet(), f.key.name, last, len(s.orphan), f.op.holder.owner, at(f.op.ok), left)
 	p.j.violate(&hit{
 		id: "L1", key: f.key, owners: []string{f.op.holder.owner}, witness: append([]int(nil), s.orphan...), blame: blameProgress,
 		from: p.from, to: f.op.ok, text: func() string { return text },
