@@ -84,6 +84,9 @@ func entry(dir string) Entry {
 	return e
 }
 
+// ErrNoSuchRun means that a name is neither a directory nor a run's.
+var ErrNoSuchRun = errors.New("neither a directory nor a run")
+
 // Resolve finds the run directory that a command line means: a path, a name
 // below runsDir, "latest" (also when empty), or -1, -2, … counted back from the
 // newest run, which is -1.
@@ -106,15 +109,17 @@ func Resolve(runsDir, name string) (string, error) {
 	if name == Latest {
 		return countBack(runsDir, 1)
 	}
-	return "", fmt.Errorf("find run %q: neither a directory nor a run below %s", name, runsDir)
+	return "", fmt.Errorf("find run %q: %w below %s", name, ErrNoSuchRun, runsDir)
 }
 
 func countBack(runsDir string, n int) (string, error) {
 	all, err := List(runsDir)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(all) == 0:
+		return "", fmt.Errorf("no run in %s yet: play one (torture run), or say where (a path, or --out)", runsDir)
+	case err != nil:
 		return "", err
-	}
-	if n > len(all) {
+	case n > len(all):
 		return "", fmt.Errorf("find run -%d: %s holds %d", n, runsDir, len(all))
 	}
 	return all[len(all)-n].Dir, nil

@@ -39,7 +39,8 @@ func newCheck() *cobra.Command {
 		Short: "judge a stored history; needs no Redis",
 		Long: "check judges the history in a run directory, in a file (.jsonl, .jsonl.zst, .jsonl.gz: its first bytes tell), in a\n" +
 			"pipe or on standard input (-). It exits by the verdict: PASS 0, FAIL 1, INCONCLUSIVE 3, SLO BREACH 4, HARNESS ERROR 70; with 64\n" +
-			"when the history breaks the format, and with 130 when it is interrupted.",
+			"when the history breaks the format, and with 130 when it is interrupted. A run counted back (-1) stands behind --,\n" +
+			"as in: torture check --json -- -1.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.run,
 	}
@@ -92,9 +93,10 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 		if err := explain(cmd.OutOrStdout(), source, report, c.explain); err != nil {
 			return err
 		}
+		c.printViews(cmd.OutOrStdout(), report)
 		return verdict(cmd.OutOrStdout(), report.Verdict)
 	}
-	return printReport(cmd, report, c.json)
+	return c.printReport(cmd, report)
 }
 
 // A stored is a history that can be opened.
@@ -116,6 +118,9 @@ func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
 		s.path, s.stream = streamed, &pipe{name: path}
 	} else if err != nil || info.IsDir() {
 		dir, err := reports.Resolve(runs, path)
+		if errors.Is(err, reports.ErrNoSuchRun) {
+			return nil, fmt.Errorf("%s: neither a file nor a directory, nor a run below %s", path, runs)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -161,11 +166,11 @@ func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Rep
 	case errors.Is(err, context.Canceled):
 		return report, exitCode(exitInterrupted)
 	case err != nil:
-		return report, fmt.Errorf("%s: %w", s.where, err)
+		return report, s.named(err)
 	}
 	defer func() {
 		if err = errors.Join(err, closer.Close()); err != nil && !errors.As(err, new(exitCode)) {
-			err = fmt.Errorf("%s: %w", s.where, err)
+			err = s.named(err)
 		}
 	}()
 	o := scenario.Judging()
@@ -184,6 +189,16 @@ func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Rep
 		err = exitCode(exitInterrupted)
 	}
 	return report, err
+}
+
+// named says of an error which history it is about. What breaks the format
+// names the line, and not the file that was read in the end.
+func (s *stored) named(err error) error {
+	var format *history.FormatError
+	if errors.As(err, &format) {
+		err = format
+	}
+	return fmt.Errorf("%s: %w", s.where, err)
 }
 
 // execPrefix marks a judge that is a program.
@@ -223,9 +238,10 @@ func judgeFile(cmd *cobra.Command, runs, path string) (checker.Report, error) {
 	return s.judge(cmd.Context(), &checkCommand{})
 }
 
-func printReport(cmd *cobra.Command, report checker.Report, asJSON bool) error {
-	if !asJSON {
+func (c *checkCommand) printReport(cmd *cobra.Command, report checker.Report) error {
+	if !c.json {
 		printFindings(cmd.OutOrStdout(), report)
+		c.printViews(cmd.OutOrStdout(), report)
 		return verdict(cmd.OutOrStdout(), report.Verdict)
 	}
 	enc := json.NewEncoder(cmd.OutOrStdout())
@@ -233,7 +249,19 @@ func printReport(cmd *cobra.Command, report checker.Report, asJSON bool) error {
 	if err := enc.Encode(report); err != nil {
 		return harnessError{fmt.Errorf("print report: %w", err)}
 	}
+	c.printViews(cmd.ErrOrStderr(), report)
 	return verdict(cmd.ErrOrStderr(), report.Verdict)
+}
+
+// printViews says where the pictures are that --views asks for.
+func (c *checkCommand) printViews(w io.Writer, report checker.Report) {
+	switch n := len(report.Views); {
+	case c.views == "":
+	case n == 0:
+		fmt.Fprintln(w, "views       none: no window of this history had to be looked at")
+	default:
+		fmt.Fprintf(w, "views       %s in %s\n", counted(n, "picture"), c.views)
+	}
 }
 
 // maxFindings is how many violations are told in full.
@@ -249,10 +277,10 @@ func printFindings(w io.Writer, report checker.Report) {
 		if f.Expected {
 			expected = " (expected)"
 		}
-		fmt.Fprintf(w, "M-%d  %s %s on %s%s, events %v\n     %s\n", i+1, f.ID, f.Name, f.Key, expected, f.Witness, f.Text)
+		fmt.Fprintf(w, "M-%d  %s%s, events %v\n     %s\n", i+1, heading(f), expected, f.Witness, f.Text)
 	}
 	for _, f := range report.Suspicious {
-		fmt.Fprintf(w, "suspicious  %s %s, events %v\n     %s\n", f.ID, f.Name, f.Witness, f.Text)
+		fmt.Fprintf(w, "suspicious  %s, events %v\n     %s\n", heading(f), f.Witness, f.Text)
 	}
 	for _, f := range slices.Concat(report.Breaches, report.Harness) {
 		fmt.Fprintf(w, "%s  %s\n", f.ID, f.Text)
@@ -267,8 +295,25 @@ func printFindings(w io.Writer, report checker.Report) {
 		fmt.Fprintf(w, "not enough  expected %s did not appear\n", id)
 	}
 	e := report.Evidence
-	fmt.Fprintf(w, "evidence    %d grants, %d contended attempts, %d hand-overs (%d with a fault in force), %d takeovers, %d fence saves, %d unknowns (%d resolved, %d of them by receipts)\n",
-		e.Grants, e.Contended, e.Handovers, e.FaultedHandovers, e.Takeovers, e.FenceSaves, e.Unknown, e.Resolved, e.ByReceipts)
+	fmt.Fprintf(w, "evidence    %s, %s, %s (%d with a fault in force), %s, %s, %s (%d resolved, %d of them by receipts)\n",
+		counted(e.Grants, "grant"), counted(e.Contended, "contended attempt"), counted(e.Handovers, "hand-over"), e.FaultedHandovers,
+		counted(e.Takeovers, "takeover"), counted(e.FenceSaves, "fence save"), counted(e.Unknown, "unknown"), e.Resolved, e.ByReceipts)
+}
+
+// heading names a finding, and its key where it has one.
+func heading(f checker.Finding) string {
+	text := strings.TrimSpace(f.ID + " " + f.Name)
+	if f.Key != "" {
+		text += " on " + f.Key
+	}
+	return text
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // verdict prints the last line and turns it into the exit code.

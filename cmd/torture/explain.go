@@ -20,27 +20,57 @@ const (
 	explainWidth = 100
 	// rawLines is how many events around the story are listed.
 	rawLines = 60
+	// maxRelated is how many violations another one points to.
+	maxRelated = 5
 )
 
 // explain tells one violation at length: what kind of thing it is, the story,
 // what everyone was told, what the nodes stored, and the events around it.
 func explain(w io.Writer, source *stored, report checker.Report, name string) error {
 	all := reports.WorstFirst(report)
-	n, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(name), "M-"))
-	switch {
-	case err != nil || n < 1:
-		return fmt.Errorf("--explain %s: want M-1, M-2, …", name)
-	case len(all) == 0:
-		return fmt.Errorf("--explain %s: %s proves no violation", name, source.where)
-	case n > len(all):
-		return fmt.Errorf("--explain %s: there are M-1 to M-%d", name, len(all))
+	if len(all) == 0 {
+		return fmt.Errorf("--explain %s: %s proves no violation: its verdict is %s, and check without --explain says why", name, source.where, report.Verdict)
+	}
+	n, err := numbered(all, name)
+	if err != nil {
+		return fmt.Errorf("--explain %s: %w", name, err)
 	}
 	s, err := source.story(all, n)
 	if err != nil {
 		return err
 	}
-	tell(w, s)
+	tell(w, s, related(all, n))
 	return nil
+}
+
+// numbered finds which of the violations, worst first, a name like M-2 means.
+func numbered(all []checker.Finding, name string) (n int, err error) {
+	n, err = strconv.Atoi(strings.TrimPrefix(strings.ToUpper(name), "M-"))
+	switch {
+	case err != nil || n < 1:
+		return 0, errors.New("want M-1, M-2, …")
+	case n <= len(all):
+		return n, nil
+	case len(all) == 0:
+		return 0, errors.New("there is no violation")
+	case len(all) == 1:
+		return 0, errors.New("there is M-1 alone")
+	}
+	return 0, fmt.Errorf("there are M-1 to M-%d", len(all))
+}
+
+// related names the violations that share events with the nth one's proof: one
+// is often the cause of the other.
+func related(all []checker.Finding, n int) string {
+	var also []string
+	this := all[n-1]
+	for i, f := range all {
+		shares := slices.ContainsFunc(f.Witness, func(w int) bool { return slices.Contains(this.Witness, w) })
+		if i != n-1 && f.Key == this.Key && shares && len(also) < maxRelated {
+			also = append(also, fmt.Sprintf("M-%d %s %s", i+1, f.ID, f.Name))
+		}
+	}
+	return strings.Join(also, "; ")
 }
 
 // story reads the history once more, for all that has to do with the nth
@@ -48,7 +78,7 @@ func explain(w io.Writer, source *stored, report checker.Report, name string) er
 func (s *stored) story(all []checker.Finding, n int) (story.Story, error) {
 	source, closer, err := historyfile.Open(s.path, s.stream)
 	if err != nil {
-		return story.Story{}, fmt.Errorf("%s: %w", s.where, err)
+		return story.Story{}, s.named(err)
 	}
 	told := story.NewCollector(source.Header(), all[n-1:n], 1)
 	var e history.Event
@@ -56,16 +86,16 @@ func (s *stored) story(all []checker.Finding, n int) (story.Story, error) {
 		told.Event(&e)
 	}
 	if err = errors.Join(err, closer.Close()); !errors.Is(err, io.EOF) {
-		return story.Story{}, fmt.Errorf("%s: %w", s.where, err)
+		return story.Story{}, s.named(err)
 	}
 	one := told.Stories()[0]
 	one.ID = fmt.Sprintf("M-%d", n)
 	return one, nil
 }
 
-func tell(w io.Writer, s story.Story) {
+func tell(w io.Writer, s story.Story, also string) {
 	f := s.Finding
-	fmt.Fprintf(w, "%s  %s %s on %s\n", s.ID, f.ID, f.Name, f.Key)
+	fmt.Fprintf(w, "%s  %s\n", s.ID, heading(f))
 	paragraph(w, "in short", s.Title)
 	paragraph(w, "meaning", checker.Meaning(f.ID))
 	fmt.Fprintln(w, "  what happened")
@@ -74,6 +104,7 @@ func tell(w io.Writer, s story.Story) {
 	paragraph(w, "blame", f.Blame)
 	paragraph(w, "in force", strings.Join(f.Breakers, ", "))
 	paragraph(w, "remedy", s.Remedy)
+	paragraph(w, "see also", also)
 	holds(w, s)
 	if len(s.Stored) > 0 {
 		fmt.Fprintln(w, "  what the nodes stored")

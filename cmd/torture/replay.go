@@ -69,10 +69,10 @@ func (r *replayCommand) wanted(original *reports.Run) ([]string, error) {
 	if r.witness == "" {
 		return violations(original.Report), nil
 	}
-	var n int
-	found := original.Report.Violations
-	if _, err := fmt.Sscanf(r.witness, "M-%d", &n); err != nil || n < 1 || n > len(found) {
-		return nil, fmt.Errorf("--witness %q: the run has M-1 to M-%d", r.witness, len(found))
+	found := reports.WorstFirst(original.Report)
+	n, err := numbered(found, r.witness)
+	if err != nil {
+		return nil, fmt.Errorf("--witness %s: %w", r.witness, err)
 	}
 	return []string{found[n-1].ID}, nil
 }

@@ -145,8 +145,11 @@ func sighting(e history.Event) string {
 		return "stores nothing under " + e.Key
 	}
 	text := "stores " + e.Key + " for " + e.Holder
-	if e.HasAll(history.HasPTTL) && e.PTTL >= 0 {
+	switch {
+	case e.HasAll(history.HasPTTL) && e.PTTL >= 0:
 		text += ", " + unit.Count(e.PTTL) + " ms left"
+	case e.HasAll(history.HasPTTL) && e.PTTL == -1:
+		text += ", without an expiry"
 	}
 	return text
 }

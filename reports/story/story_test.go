@@ -140,6 +140,21 @@ func TestTitlesOfStories(t *testing.T) {
 	}
 }
 
+func TestSightings(t *testing.T) {
+	h, err := history.Parse(`
+		witness ok key k node n1 pttl 40 holder a
+		witness ok key k node n1 pttl -1 holder a
+		witness ok key k node n1 pttl -2`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"stores k for a, 40 ms left", "stores k for a, without an expiry", "stores nothing under k"} {
+		if who, text := Sentence(h.Events[i]); who != "n1" || text != want {
+			t.Errorf("%s %s, want n1 %s", who, text, want)
+		}
+	}
+}
+
 func TestStoriesOfLittle(t *testing.T) {
 	event := history.Event{Index: 0, Time: time.Second, Kind: history.OK, Op: history.Write, Key: "k", Owner: "a"}
 	for name, f := range map[string]checker.Finding{
