@@ -98,8 +98,10 @@ func tell(w io.Writer, s story.Story, also string) {
 	fmt.Fprintf(w, "%s  %s\n", s.ID, heading(f))
 	paragraph(w, "in short", s.Title)
 	paragraph(w, "meaning", checker.Meaning(f.ID))
-	fmt.Fprintln(w, "  what happened")
-	fmt.Fprint(w, reports.StoryText(s, "     "))
+	if len(s.Steps) > 0 {
+		fmt.Fprintln(w, "  what happened")
+		fmt.Fprint(w, reports.StoryText(s, "     "))
+	}
 	paragraph(w, "why", s.Why)
 	paragraph(w, "blame", f.Blame)
 	paragraph(w, "in force", strings.Join(f.Breakers, ", "))
@@ -116,7 +118,9 @@ func tell(w io.Writer, s story.Story, also string) {
 			fmt.Fprintf(w, "     %-8s %8s to %8s  %s\n", n.Node, unit.Seconds(n.From), unit.Seconds(n.To), holder)
 		}
 	}
-	raw(w, s)
+	if len(s.Events) > 0 {
+		raw(w, s)
+	}
 }
 
 func paragraph(w io.Writer, label, text string) {

@@ -38,6 +38,7 @@ var titles = map[string]string{
 // title says in one line what is wrong.
 func title(s Story, witnesses []history.Event, owners []string) string {
 	name, key := cmp.Or(s.Finding.Name, s.Finding.ID, "violation"), cmp.Or(s.Finding.Key, "the store")
+	format, known := titles[kind(s.Finding, witnesses)]
 	switch late := s.Overlap.Late; {
 	case s.Overlap.Length() == 0:
 	case s.Finding.ID == "S1" && !late:
@@ -45,9 +46,11 @@ func title(s Story, witnesses []history.Event, owners []string) string {
 	case s.Finding.ID == "S3z" && late:
 		return fmt.Sprintf("%s: %s wrote to %s %s after its lease had ended", name, s.Overlap.Owners[0], key, unit.Millis(s.Overlap.Length()))
 	}
-	format, known := titles[kind(s.Finding, witnesses)]
-	if !known {
-		return strings.TrimSpace(name + " on " + key)
+	switch {
+	case !known && s.Finding.Key == "":
+		return name
+	case !known:
+		return name + " on " + key
 	}
 	actor, other := culprit(s.Finding.ID, witnesses), "somebody"
 	for _, o := range owners {
