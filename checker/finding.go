@@ -53,6 +53,8 @@ type hit struct {
 	// length says for how long their definite holds lasted together. Less may
 	// come of it later: a history may tell late that a hold ended early.
 	length func() time.Duration
+
+	refuted func() bool // by what the history told late; nil where length decides, or nothing can
 }
 
 // hits collects findings of one kind, keeping the first of each id.
@@ -135,7 +137,7 @@ func (h *hits) takeBack(proved func(*hit) bool, suspicious *hits) {
 			return false
 		}
 		h.total[x.id]--
-		if x.length() > 0 {
+		if x.length != nil && x.length() > 0 {
 			suspicious.add(x)
 		}
 		return true

@@ -220,6 +220,9 @@ func (j *Judge) violate(h *hit) {
 
 // proved says whether h, a violation when it was found, is one still.
 func (j *Judge) proved(h *hit) bool {
+	if h.refuted != nil {
+		return !h.refuted()
+	}
 	return h.length == nil || j.test.overlaps(h.length(), j.h.Epsilon)
 }
 

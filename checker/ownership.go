@@ -14,16 +14,23 @@ type ownership struct {
 	j       *Judge
 	checked bool // a successful release proves that its owner still held
 	late    []lateRelease
+	robbed  []robbery
 	short   []crossing
 	told    []toldCrossing
 }
 
-// A lateRelease was answered yes after its own deadline, while another held.
+// A lateRelease was answered yes after its own deadline, while others held.
 type lateRelease struct {
-	of     *grant
-	victim *grant
-	inv    time.Duration
-	idx    int
+	of      *grant
+	victims []*grant
+	inv     time.Duration
+	idx     int
+}
+
+// A robbery was reported, as hit.
+type robbery struct {
+	lateRelease
+	hit *hit
 }
 
 func (*ownership) ids() []string { return []string{"S5", "S6"} }
@@ -61,6 +68,11 @@ func (w *ownership) see(f *fact) {
 func (w *ownership) finish() {
 	for _, l := range w.late {
 		w.harmless(l)
+	}
+	for _, r := range w.robbed {
+		if !w.j.proved(r.hit) {
+			w.harmless(r.lateRelease)
+		}
 	}
 	for _, t := range w.told {
 		if x, length := crossed(t.g, t.intruders, t.inv); !w.j.proved(t.hit) && w.j.test.overlaps(length, w.j.h.Epsilon) {
@@ -186,33 +198,33 @@ func (w *ownership) lateRelease(f *fact) {
 	l := lateRelease{of: f.grant, inv: f.op.inv, idx: f.op.okIdx}
 	for _, y := range f.key.held {
 		if conflicts(y, f.grant) && y.ok < f.op.ok && y.end() > l.inv {
-			l.victim = y
-			break
+			w.j.tie(tieVictim, y)
+			l.victims = append(l.victims, y)
 		}
 	}
-	if l.victim == nil {
+	if l.victims == nil {
 		w.harmless(l)
 		return
 	}
+	w.j.tie(tieReleased, l.of)
 	for _, z := range f.key.held {
-		if w.robbed(l, z) {
-			w.foreign(l, z)
+		if y := w.victim(l, z); y != nil {
+			w.foreign(l, y, z)
 			return
 		}
 	}
-	w.j.tie(tieReleased, l.of)
-	w.j.tie(tieVictim, l.victim)
 	w.late = append(w.late, l)
 }
 
 // third looks for a victim in whose hold a third grant occurs.
 func (w *ownership) third(z *grant) {
+	lasts := func(y *grant) bool { return y.end() > w.j.now }
 	w.late = slices.DeleteFunc(w.late, func(l lateRelease) bool {
-		switch {
-		case w.robbed(l, z):
-			w.foreign(l, z)
+		switch y := w.victim(l, z); {
+		case y != nil:
+			w.foreign(l, y, z)
 			return true
-		case l.victim.end() <= w.j.now:
+		case !slices.ContainsFunc(l.victims, lasts):
 			w.harmless(l)
 			return true
 		}
@@ -220,19 +232,30 @@ func (w *ownership) third(z *grant) {
 	})
 }
 
-func (w *ownership) robbed(l lateRelease, z *grant) bool {
-	return conflicts(l.victim, z) && z.ok > l.inv && z.ok > l.victim.ok && w.j.test.inside(z.ok, l.victim.end())
+// victim is whom l robbed, when z was granted inside of that one's hold.
+func (w *ownership) victim(l lateRelease, z *grant) *grant {
+	for _, y := range l.victims {
+		if y.holder.key == z.holder.key && conflicts(y, z) && z.ok > l.inv && z.ok > y.ok && w.j.test.inside(z.ok, y.end()) {
+			return y
+		}
+	}
+	return nil
 }
 
-func (w *ownership) foreign(l lateRelease, z *grant) {
-	k, g, y := l.of.holder.key, l.of, l.victim
+func (w *ownership) foreign(l lateRelease, y, z *grant) {
+	k, g, granted := l.of.holder.key, l.of, z.ok
 	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it. "+
 		"Remedy: a release must compare the owner token and delete in one step.",
 		g.owner(), k.name, at(g.d), y.owner(), token(y.fence), at(y.ok), at(l.inv), g.owner(), y.owner(), z.owner(), token(z.fence), at(z.ok), y.owner())
-	w.j.violate(&hit{
+	h := &hit{
 		id: "S5", key: k, owners: owners(g.owner(), y.owner(), z.owner()), witness: []int{y.okIdx, l.idx, z.okIdx}, blame: blameRelease,
 		from: g.inv, to: z.ok, text: func() string { return text },
-	})
+		refuted: func() bool { return !w.j.test.inside(granted, y.end()) },
+	}
+	w.j.violate(h)
+	if len(w.robbed) < w.j.o.Limit {
+		w.robbed = append(w.robbed, robbery{l, h})
+	}
 }
 
 func (w *ownership) harmless(l lateRelease) {

@@ -12,6 +12,15 @@ func foreignReleaseCases() []verdictCase {
 		 12ms b ok acquire k until 21ms
 		 13ms a invoke release k
 		 14ms a ok release k`
+	const readers = `
+		  0ms a invoke acquire k
+		  1ms a ok acquire k until 10ms
+		 11ms b invoke acquire k mode r
+		 12ms b ok acquire k mode r until 18ms
+		 12ms c invoke acquire k mode r
+		 13ms c ok acquire k mode r until 40ms
+		 14ms a invoke release k
+		 15ms a ok release k`
 	return []verdictCase{
 		{
 			name: "a third grant inside the victim's hold", header: "ttl 10ms unchecked-release", want: Fail,
@@ -25,6 +34,33 @@ func foreignReleaseCases() []verdictCase {
 			history: robbed + `
 				20ms c invoke acquire k
 				21ms c ok acquire k until 30ms`,
+		},
+		{
+			name: "a third grant of another key", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
+			history: robbed + `
+				15ms c invoke acquire l
+				16ms c ok acquire l until 25ms`,
+		},
+		{
+			name: "a third grant after the victim was told no, as the history tells late", header: "ttl 10ms unchecked-release", want: Pass,
+			suspicious: []string{"S5 [1 5]"},
+			history: robbed + `
+				15ms c invoke acquire k
+				16ms c ok acquire k until 25ms
+				20ms b fail extend k began 13ms ended 15ms`,
+		},
+		{
+			name: "a writer's grant inside the hold of the second reader", header: "ttl 10ms unchecked-release", want: Fail,
+			violations: []string{"S1 [5 9]", "S5 [5 7 9]"},
+			history: readers + `
+				20ms w invoke acquire k
+				21ms w ok acquire k until 30ms`,
+		},
+		{
+			name: "a reader's grant inside it", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 7]"},
+			history: readers + `
+				20ms w invoke acquire k mode r
+				21ms w ok acquire k mode r until 30ms`,
 		},
 		{
 			name: "nobody harmed", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
