@@ -72,6 +72,9 @@ func runCases(t *testing.T, cases []verdictCase) {
 			if c.evidence != nil && r.Evidence != *c.evidence {
 				t.Errorf("evidence %+v, want %+v", r.Evidence, *c.evidence)
 			}
+			if h := Check(t.Context(), parse(t, c.header, c.history), Options{SecondOpinion: true}).Harness; len(h) > 0 {
+				t.Errorf("the second opinion disagrees: %s", h[0].Text)
+			}
 			checkTexts(t, r)
 		})
 	}

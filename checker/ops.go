@@ -165,6 +165,7 @@ type grant struct {
 	counted bool // judged for S9
 	renewed bool // extended by automatic renewal
 	stands  bool // no promise: ttl − drift stands in
+	unshown bool // the windows of the second opinion do not show all that became of it
 }
 
 // troubles are what few grants have.

@@ -142,12 +142,29 @@ func (w *ownership) tell(c crossing, x *grant) {
 // briefly to count, in case an extension lengthens its hold.
 const shortCrossings = 64
 
+// intruders are the grants that crossed f's lease before f.
+func (w *ownership) intruders(f *fact) []*grant {
+	g := f.grant
+	if f.op.inv <= g.rel || f.op.invIdx == g.relIdx {
+		return g.intruders()
+	}
+	var since []*grant // it had been released before: nobody watched it any more
+	for _, x := range f.key.held {
+		if conflicts(x, g) && x.ok > g.ok {
+			w.j.tie(tieIntruder, x)
+			since = append(since, x)
+		}
+	}
+	return since
+}
+
 // across judges a crossing (S6).
 func (w *ownership) across(f *fact, how string) {
-	if len(f.grant.intruders()) == 0 {
+	intruders := w.intruders(f)
+	if len(intruders) == 0 {
 		return
 	}
-	c := crossing{f.grant, f.grant.intruders(), f.op.inv, f.op.ok, f.op.okIdx, how}
+	c := crossing{f.grant, intruders, f.op.inv, f.op.ok, f.op.okIdx, how}
 	w.j.tie(tieCrossing, c.g)
 	x, length := crossed(c.g, c.intruders, c.inv)
 	switch {

@@ -95,6 +95,12 @@ func foreignReleaseCases() []verdictCase {
 	}
 }
 
+const released = `
+	0ms a invoke acquire k
+	1ms a ok acquire k until 100ms
+	2ms a invoke release k
+	3ms a ok release k`
+
 func TestAcrossALoss(t *testing.T) { runCases(t, acrossALossCases()) }
 
 func acrossALossCases() []verdictCase {
@@ -129,6 +135,34 @@ func acrossALossCases() []verdictCase {
 			history: crossed + `
 				15ms a invoke release k
 				16ms a ok release k`,
+		},
+		{
+			name: "a second release, across another's hold since the first", header: "ttl 100ms", want: Fail, violations: []string{"S6 [1 5 7]"},
+			history: released + `
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms
+				 7ms a invoke release k
+				 8ms a ok release k`,
+		},
+		{
+			name: "a second release, across nobody's", header: "ttl 100ms", want: Pass,
+			history: released + `
+				 7ms a invoke release k
+				 8ms a ok release k
+				 9ms b invoke acquire k
+				10ms b ok acquire k until 109ms`,
+		},
+		{
+			name: "a renewal after the release, across another's hold", header: "ttl 100ms", want: Fail, violations: []string{"S6 [1 5 6]"},
+			history: released + `
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms
+				 8ms a ok extend k began 7ms until 107ms`,
+		},
+		{
+			name: "a renewal after the release, across nobody's", header: "ttl 100ms", want: Pass,
+			history: released + `
+				 8ms a ok extend k began 7ms until 107ms`,
 		},
 		{
 			name: "an extension across what turns out to have been no hold", header: "ttl 10ms", want: Pass,

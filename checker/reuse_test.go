@@ -105,9 +105,12 @@ func TestAnything(t *testing.T) {
 	found := map[string]bool{}
 	for seed := range uint64(200) {
 		h := anyHistory(seed, 200)
-		j := New(h.Header, Options{Counterfactual: true})
+		j := New(h.Header, Options{Counterfactual: true, SecondOpinion: true, Window: 2 + int(seed%15)})
 		j.Events(h.Events)
 		r := j.Finish(t.Context(), h.Truncated)
+		if len(r.Harness) > 0 {
+			t.Errorf("seed %d: %s", seed, r.Harness[0].Text)
+		}
 		if j.broken != nil || len(j.crashed) > 0 {
 			t.Fatalf("seed %d: broke down: %+v %+v", seed, j.broken, j.crashed)
 		}

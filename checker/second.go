@@ -22,8 +22,9 @@ type SecondOpinion struct {
 }
 
 const (
-	windowGrants  = 16 // of one key, that a window holds unless asked for otherwise
-	windowAfter   = 4  // of them after the anomaly
+	windowGrants  = 16   // of one key, that a window holds unless asked for otherwise
+	windowAfter   = 4    // of them after the anomaly
+	windowExtends = 1024 // of one grant, that a window shows
 	randomWindows = 64
 	anomalyLimit  = 64
 )
@@ -42,7 +43,7 @@ type second struct {
 
 // recent is one key's latest grants.
 type recent struct {
-	grants []windowGrant
+	grants []*windowGrant
 	since  int // grants since a window was offered
 	due    int // grants until a window around an anomaly closes; 0 is none
 	hit    bool
@@ -56,7 +57,7 @@ type windowGrant struct {
 
 // A window is a few grants of one key. Any subset of a history's grants must
 // be linearizable if the whole is.
-type window []windowGrant
+type window []*windowGrant
 
 func newSecond(j *Judge) *second {
 	size := windowGrants
@@ -67,7 +68,7 @@ func newSecond(j *Judge) *second {
 }
 
 func (*second) ids() []string { return []string{"the second opinion"} }
-func (*second) wants() []what { return []what{granted, extended} }
+func (*second) wants() []what { return []what{granted, extended, answered} }
 
 func (s *second) see(f *fact) {
 	r := s.keys[f.key]
@@ -75,11 +76,13 @@ func (s *second) see(f *fact) {
 		r = new(recent)
 		s.keys[f.key] = r
 	}
-	if f.what == extended {
-		for i := range r.grants {
-			if r.grants[i].grant == f.grant {
-				r.grants[i].extends = append(r.grants[i].extends, [2]time.Duration{f.op.inv, f.op.ok})
-			}
+	switch f.what {
+	case extended:
+		r.extended(f)
+		return
+	case answered:
+		if f.op.outcome == history.OK && f.op.invIdx != f.grant.relIdx {
+			f.grant.unshown = true
 		}
 		return
 	}
@@ -88,8 +91,19 @@ func (s *second) see(f *fact) {
 		r.grants = slices.Delete(r.grants, 0, 1)
 	}
 	s.j.tie(tieRecent, f.grant)
-	r.grants = append(r.grants, windowGrant{grant: f.grant})
+	r.grants = append(r.grants, &windowGrant{grant: f.grant})
 	s.close(r)
+}
+
+// extended adds an extension to its grant. The model has no words for one after
+// the grant's release.
+func (r *recent) extended(f *fact) {
+	i := slices.IndexFunc(r.grants, func(g *windowGrant) bool { return g.grant == f.grant })
+	if i < 0 || f.op.inv >= f.grant.rel || len(r.grants[i].extends) == windowExtends {
+		f.grant.unshown = true
+		return
+	}
+	r.grants[i].extends = append(r.grants[i].extends, [2]time.Duration{f.op.inv, f.op.ok})
 }
 
 // close takes windows that are full.
@@ -151,6 +165,10 @@ func (s *second) ask(ctx context.Context, r *Report) {
 	r.SecondOpinion = o
 	for i, w := range slices.Concat(s.around, s.random) {
 		o.Windows++
+		if slices.ContainsFunc(w, func(g *windowGrant) bool { return g.unshown }) {
+			o.Undecided++
+			continue
+		}
 		w = w.held(s.j.h.Epsilon)
 		want := s.violated(w)
 		got, decided := s.j.linearizable(ctx, w)
@@ -183,7 +201,7 @@ func (w window) held(eps time.Duration) window {
 // violated says whether the sweep found a violation within w.
 func (s *second) violated(w window) bool {
 	in := func(g *grant) bool {
-		return slices.ContainsFunc(w, func(x windowGrant) bool { return x.grant == g })
+		return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.grant == g })
 	}
 	return slices.ContainsFunc(s.hits, func(h *hit) bool { return in(h.pair[0]) && in(h.pair[1]) && s.j.proved(h) })
 }

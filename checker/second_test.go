@@ -76,6 +76,34 @@ func TestSecondOpinion(t *testing.T) {
 			t.Errorf("%s, %+v", r.Verdict, r.SecondOpinion)
 		}
 	})
+	t.Run("has no opinion on what it is not shown", func(t *testing.T) {
+		for text, want := range map[string]Verdict{
+			released + `
+				 8ms a ok extend k began 7ms until 107ms`: Pass,
+			`
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms a invoke extend k
+				 3ms a fail extend k
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms
+				 6ms b invoke release k
+				 7ms b ok release k
+				 8ms c invoke acquire k
+				 9ms c fail acquire k
+				10ms b invoke acquire k
+				11ms b ok acquire k until 110ms
+				12ms b invoke release k
+				13ms b ok release k
+				14ms a invoke extend k
+				15ms a ok extend k until 114ms`: Fail, // of a grant that its key's window has lost
+		} {
+			r := Check(ctx, parse(t, "ttl 100ms", text), Options{SecondOpinion: true, Window: 2})
+			if r.Verdict != want || len(r.Harness) > 0 || r.SecondOpinion.Undecided == 0 {
+				t.Errorf("%s, %v, %+v", r.Verdict, r.Harness, r.SecondOpinion)
+			}
+		}
+	})
 	t.Run("of a long history", func(t *testing.T) {
 		h := recorded(20_000, 0.05, 1000)
 		r := judgeAll(t, ctx, h, nil)
