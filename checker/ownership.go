@@ -88,18 +88,39 @@ const maxIntruders = 4
 // cross notes for every lease not released that another's grant crossed it.
 func (w *ownership) cross(f *fact) {
 	k, g := f.key, f.grant
+	if f.op.ok < f.e.Time { // told late: what came since crossed it
+		for _, x := range k.held {
+			if conflicts(g, x) && x.ok > g.ok {
+				w.crossedBy(g, x)
+			}
+		}
+	}
 	if len(k.watch) == 0 { // as it mostly is
 		k.watch = append(k.watch, g)
 		return
 	}
 	k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
-		if conflicts(x, g) {
-			w.j.tie(tieIntruder, g)
-			x.inTrouble().intruders = append(x.trouble.intruders, g)
-		}
-		return x.holder == g.holder || len(x.intruders()) == maxIntruders
+		return conflicts(x, g) && !w.crossedBy(x, g) || x.holder == g.holder
 	})
 	k.watch = append(k.watch, g)
+}
+
+// crossedBy notes that x crossed g, and reports whether more may be noted: one
+// whose hold is over, and was too brief to count, makes place.
+func (w *ownership) crossedBy(g, x *grant) bool {
+	brief := func(y *grant) bool {
+		_, length := crossed(g, []*grant{y}, never)
+		return y.end() <= w.j.now && !w.j.test.overlaps(length, w.j.h.Epsilon)
+	}
+	w.j.tie(tieIntruder, x)
+	t := g.inTrouble()
+	if i := slices.IndexFunc(t.intruders, brief); i >= 0 && len(t.intruders) == maxIntruders {
+		t.intruders = slices.Delete(slices.Clone(t.intruders), i, i+1) // the old ones belong to crossings
+	}
+	if len(t.intruders) < maxIntruders {
+		t.intruders = append(t.intruders, x)
+	}
+	return len(t.intruders) < maxIntruders || slices.ContainsFunc(t.intruders, brief)
 }
 
 // crossed is for how long the definite hold of one of intruders lay inside

@@ -95,6 +95,27 @@ func foreignReleaseCases() []verdictCase {
 	}
 }
 
+const brief = `
+	 0ms a invoke acquire k
+	 1ms a ok acquire k until 10ms
+	11ms b invoke acquire k
+	12ms b ok acquire k until 21ms
+	13ms b invoke release k
+	14ms b ok release k
+	15ms b invoke acquire k
+	16ms b ok acquire k until 21ms
+	17ms b invoke release k
+	18ms b ok release k
+	19ms b invoke acquire k
+	20ms b ok acquire k until 29ms
+	21ms b invoke release k
+	22ms b ok release k
+	23ms b invoke acquire k
+	24ms b ok acquire k until 33ms
+	25ms b invoke release k
+	26ms b ok release k
+	27ms c invoke acquire k`
+
 const released = `
 	0ms a invoke acquire k
 	1ms a ok acquire k until 100ms
@@ -188,6 +209,45 @@ func acrossALossCases() []verdictCase {
 				19ms a invoke release k
 				20ms a ok release k
 				21ms b fail extend k began 12ms ended 12ms`,
+		},
+		{
+			name: "a release across a hold behind four that were too brief", header: "ttl 10ms epsilon 2ms", want: Fail,
+			violations: []string{"S6 [1 19 21]"}, suspicious: []string{"S5 [1 21]"},
+			history: brief + `
+				28ms c ok acquire k until 37ms
+				36ms a invoke release k
+				37ms a ok release k`,
+		},
+		{
+			name: "a release across four that were too brief", header: "ttl 10ms epsilon 2ms", want: Pass,
+			suspicious: []string{"S5 [1 21]", "S6 [1 3 21]"},
+			history: brief + `
+				28ms c fail acquire k
+				36ms a invoke release k
+				37ms a ok release k`,
+		},
+		{
+			name: "a release across a hold that was told before the grant", header: "ttl 10ms", want: Fail,
+			violations: []string{"S6 [2 3 5]"}, suspicious: []string{"S5 [3 5]"},
+			history: `
+				 0ms a invoke acquire k
+				11ms b invoke acquire k
+				12ms b ok acquire k until 21ms
+				14ms a ok acquire k until 10ms ended 2ms
+				16ms a invoke release k
+				17ms a ok release k`,
+		},
+		{
+			name: "a release after a hold that was over before the grant", header: "ttl 20ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms b invoke acquire k
+				 2ms b ok acquire k until 21ms
+				 3ms b invoke release k
+				 4ms b ok release k
+				14ms a ok acquire k until 20ms ended 5ms
+				16ms a invoke release k
+				17ms a ok release k`,
 		},
 		{
 			name: "another's hold after the release was sent", header: "ttl 10ms", want: Pass,
