@@ -26,7 +26,7 @@ func (j *Judge) deadline(o *op) (d time.Duration, stands bool) {
 // acquired completes an acquire.
 func (j *Judge) acquired(e *history.Event, o *op) {
 	h := o.holder
-	h.key.touched = o.ok
+	h.key.touched = max(h.key.touched, o.ok)
 	switch o.outcome {
 	case history.OK:
 		j.granted(e, o)
@@ -177,6 +177,7 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		g.stopAt(o.ok, o.okIdx)
 		j.say(unmoved, e, o)
 	default:
+		g.holder.key.unsure = max(g.holder.key.unsure, o.ok)
 		j.say(unmoved, e, o)
 		j.unsettled(e, o)
 	}

@@ -42,8 +42,8 @@ func (l *leftovers) ownerless(k *key, t time.Duration) bool {
 	}
 	slack := l.j.h.TTL + l.j.h.Drift + l.j.h.Epsilon
 	last := k.touched
-	if k.ghost.holder != nil && l.j.nemesis.everOver {
-		last = max(last, l.j.nemesis.ended) // a fault may have held an acquire back until its heal
+	if (k.ghost.holder != nil || k.unsure > 0) && l.j.nemesis.everOver {
+		last = max(last, l.j.nemesis.ended) // a fault may have held it back until its heal
 	}
 	for _, g := range k.held {
 		if g.extends > 0 || g.end() > t {

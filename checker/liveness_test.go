@@ -91,6 +91,36 @@ func orphanCases() []boundCase {
 				 24ms b fail acquire k err held`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
+			name: "while a lease may be on the server, its extension being of unknown outcome", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms nemesis ok phase final
+				 6ms a invoke acquire k
+				 7ms a ok acquire k until 16ms
+				15ms a invoke extend k
+				18ms a info extend k err timeout
+				22ms b invoke acquire k
+				23ms b fail acquire k err held
+				24ms b invoke acquire k
+				25ms b fail acquire k err held
+				26ms b invoke acquire k
+				27ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "when an extension was refused", header: "ttl 10ms", want: Fail, violations: []string{"L1 [6 8 10]"},
+			history: `
+				 0ms nemesis ok phase final
+				 6ms a invoke acquire k
+				 7ms a ok acquire k until 16ms
+				15ms a invoke extend k
+				18ms a fail extend k err timeout
+				22ms b invoke acquire k
+				23ms b fail acquire k err held
+				24ms b invoke acquire k
+				25ms b fail acquire k err held
+				26ms b invoke acquire k
+				27ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
 			name: "against each other, of several nodes", header: "ttl 10ms nodes 5 quorum 3", want: Pass,
 			history: before + `
 				 18ms b invoke acquire k
@@ -184,6 +214,32 @@ func noProgressCases() []boundCase {
 			history: before + `
 				 5ms b invoke acquire k
 				90ms nemesis ok phase final note "end of phase"`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "asked before the final phase, in vain", header: "ttl 10ms", want: Fail, violations: []string{"L2 [2 4]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 1ms b invoke acquire k
+				 2ms nemesis ok phase final
+				71ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "asked long before the final phase", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 1ms b invoke acquire k
+				60ms nemesis ok phase final
+				91ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "a fault that is not healed", header: "ttl 10ms", want: Inconclusive,
+			history: before + `
+				 3ms nemesis invoke fault cut-link target b
+				 3ms nemesis ok fault cut-link target b receipt r
+				 5ms b invoke acquire k
+				71ms b fail acquire k err timeout`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "a fault in between", header: "ttl 10ms", want: Pass,

@@ -253,5 +253,6 @@ type key struct {
 	prog    progressState
 	nodes   map[string]*nodeView
 	touched time.Duration // an acquire or extension was answered last
+	unsure  time.Duration // an extension of unknown outcome was given up last
 	gone    *release      // the last release answered yes
 }

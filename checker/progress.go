@@ -46,6 +46,7 @@ func (p *progress) see(f *fact) {
 	case f.what == phased:
 		if f.e.Value == history.PhaseFinal && !p.final {
 			p.final, p.from = true, f.e.Time
+			p.waiting(f.e.Time)
 			p.j.wake(p, nemesised, asked, refused, granted, reentered, unknown)
 		}
 		return
@@ -71,6 +72,16 @@ func (p *progress) see(f *fact) {
 	default:
 		s.orphan, s.turns = nil, 0
 		p.ended(f, s)
+	}
+}
+
+// waiting books the attempts that are under way when the final phase begins.
+func (p *progress) waiting(t time.Duration) {
+	for _, k := range p.j.names.keys {
+		for o := k.leases.head; o != nil; o = o.next {
+			k.prog.since, k.prog.sinceIx = t, k.leases.head.invIdx
+			k.prog.tried++
+		}
 	}
 }
 
@@ -103,25 +114,33 @@ func (p *progress) refusal(f *fact, s *progressState) {
 		return
 	}
 	if s.tries == 1 || p.j.h.Quorum <= 1 {
-		s.orphan = append(s.orphan, f.op.okIdx)
-		if len(s.orphan) == orphanTries {
-			p.orphaned(f, s)
+		if len(s.orphan) < orphanTries {
+			if s.orphan = append(s.orphan, f.op.okIdx); len(s.orphan) == orphanTries {
+				p.orphaned(f, s)
+			}
 		}
 	}
 	if s.tries > 1 && p.j.h.Quorum > 1 {
-		s.turns++
-		s.turn = append(s.turn, f.op.okIdx)
-		if want := int(p.j.bound(boundRounds, livelockTurns)); s.turns == want {
-			p.livelocked(f, s)
+		if want := int(p.j.bound(boundRounds, livelockTurns)); s.turns < want {
+			s.turns++
+			if s.turn = append(s.turn, f.op.okIdx); s.turns == want {
+				p.livelocked(f, s)
+			}
 		}
 	}
 }
 
 // free is from when on nobody can hold k any more, whatever was unknown.
 func (p *progress) free(k *key) time.Duration {
+	if len(p.j.nemesis.open) > 0 {
+		return never
+	}
 	slack := p.j.h.Drift + p.j.retry() + p.j.h.Epsilon
-	t := p.from + p.j.h.TTL + slack
+	t := max(p.from, k.unsure) + p.j.h.TTL + slack
 	for _, g := range k.held {
+		if g.extends > 0 {
+			return never
+		}
 		t = max(t, g.end()+slack, g.unreleased(p.j.h.TTL)+slack)
 	}
 	if k.ghost.holder != nil {
@@ -164,7 +183,7 @@ func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
 		from = max(from, g.end())
 	}
 	bound := idleLeases * p.patience()
-	if s.stuck || s.since == 0 || !p.j.test.waitedBeyond(t-from, bound) {
+	if s.stuck || s.since == 0 || len(p.j.nemesis.open) > 0 || !p.j.test.waitedBeyond(t-from, bound) {
 		return
 	}
 	s.stuck = true

@@ -5,6 +5,15 @@ import "testing"
 func TestLeftovers(t *testing.T) { runCases(t, leftoversCases()) }
 
 func leftoversCases() []verdictCase {
+	const delayed = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 10ms
+		 2ms nemesis invoke fault delay target a
+		 2ms nemesis ok fault delay target a receipt r
+		 3ms a invoke extend k`
+	const healed = `
+		 8ms nemesis invoke heal delay target a
+		 8ms nemesis ok heal delay target a receipt r`
 	const done = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k until 10ms
@@ -50,6 +59,27 @@ func leftoversCases() []verdictCase {
 			history: done + `
 				12ms witness ok key k node n1 holder a pttl 3
 				13ms witness ok key k node n1 holder a pttl 2`,
+		},
+		{
+			name: "while an extension of unknown outcome may have been held back until a heal", header: "ttl 10ms", want: Pass,
+			history: delayed + `
+				 5ms a info extend k err timeout` + healed + `
+				17ms witness ok key k node n1 holder a pttl 1`,
+		},
+		{
+			name: "after an extension that was refused", header: "ttl 10ms", want: Fail, violations: []string{"L8 [8]"},
+			history: delayed + `
+				 5ms a fail extend k err lost` + healed + `
+				17ms witness ok key k node n1 holder a pttl 1`,
+		},
+		{
+			name: "less than a TTL after an answer that was told before an earlier one", header: "ttl 10ms", want: Pass,
+			history: done + `
+				 5ms b invoke acquire k
+				 7ms c invoke acquire k
+				14ms c info acquire k err timeout
+				16ms b fail acquire k ended 6ms err held
+				20ms witness ok key k node n1 holder c pttl 3`,
 		},
 		{
 			name: "not so long after", header: "ttl 10ms", want: Pass,
