@@ -45,6 +45,8 @@ func TestMalformed(t *testing.T) {
 		{"byte order mark", "\ufeff" + testHeader, 1, "byte order mark"},
 		{"UTF-16", "\xff\xfe{\x00\"\x00", 1, "UTF-16: want UTF-8"},
 		{"binary", "PK\x03\x04\x9f\x00", 1, "binary data: want lines of JSON, plain or compressed by zstd or gzip"},
+		{"lease of no length", `{"type":"history","version":1}` + "\n" + invokeAcquire + "\n" + okAcquire + "\n", 3,
+			"acquire without valid_until_ns, and the header has no ttl_ns: want one of the two"},
 		{"second history", lines(invokeAcquire, okAcquire, end) + testHeader, 5, "a second header: want one history in a file"},
 		{"broken line", lines(invokeAcquire, `{"index":1,"time_ns":`, end), 3, "broken JSON"},
 		{"not JSON", lines(invokeAcquire, "hello", end), 3, "broken JSON at byte 1"},

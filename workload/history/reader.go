@@ -105,8 +105,16 @@ func (r *Reader) next(e *Event) error {
 	if msg := r.rules.check(e); msg != "" {
 		return &FormatError{r.line, msg}
 	}
+	if r.endless(e) {
+		return &FormatError{r.line, e.Op.String() + " without valid_until_ns, and the header has no ttl_ns: want one of the two"}
+	}
 	r.ended = e.Op == Phase && e.Value == PhaseEnd
 	return nil
+}
+
+// endless reports whether e is a lease of which nothing says how long it lasts.
+func (r *Reader) endless(e *Event) bool {
+	return r.header.TTL == 0 && e.Kind == OK && (e.Op == Acquire || e.Op == Extend) && !e.HasAll(HasValidUntil)
 }
 
 // readLine returns the next line, valid until the next call, and whether its
