@@ -94,8 +94,8 @@ func (s *sections) write(f *fact) {
 func (s *sections) interleaved(f *fact, first mark, other touch) {
 	o, g := f.op, f.op.grant
 	text := fmt.Sprintf("In one critical section on %[2]s%[3]s, granted at %[4]s, %[1]s wrote number %[5]d and then number %[6]d (%[7]q); between them the store took write number %[8]d, from %[9]s. "+
-		"The section of %[10]s was not its own: what it computed from its first write may be wrong. Remedy: see why %[11]s could write (a second grant, or a lease outlived), and fence the store.",
-		g.owner(), f.key.name, token(g.fence), at(g.ok), first.seq, f.land.seq, o.value, other.seq, other.holder.owner, g.owner(), other.holder.owner)
+		"The section of %[10]s was not its own: what it computed from its first write may be wrong. Remedy: see why both could write (a second grant, or a lease outlived), and fence the store.",
+		g.owner(), f.key.name, token(g.fence), at(g.ok), first.seq, f.land.seq, o.value, other.seq, other.holder.owner, g.owner())
 	s.j.violate(&hit{
 		id: "S3", key: f.key, owners: owners(g.owner(), other.holder.owner), witness: []int{first.idx, other.idx, f.land.idx},
 		blame: s.blame(other.holder, f), from: g.inv, to: max(o.ok, o.inv), text: func() string { return text },

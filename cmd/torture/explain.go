@@ -159,20 +159,45 @@ func holds(w io.Writer, s story.Story) {
 
 // raw lists the events around the story; those that prove it are marked.
 func raw(w io.Writer, s story.Story) {
-	events := s.Events
-	proof := func(e history.Event) bool { return slices.Contains(s.Finding.Witness, e.Index) }
-	if over := len(events) - rawLines; over > 0 {
-		first := max(slices.IndexFunc(events, proof)-rawLines/4, 0)
-		events = events[min(first, over):]
-		events = events[:rawLines]
-	}
+	events := around(s.Events, s.Finding.Witness)
 	fmt.Fprintf(w, "  the events around it (* proves it; %d of %d)\n", len(events), len(s.Events))
-	for _, e := range events {
-		mark := " "
-		if proof(e) {
-			mark = "*"
+	next := 0
+	for i, at := range events {
+		if i > 0 && at != next {
+			fmt.Fprintln(w, "            …")
 		}
-		who, text := story.Sentence(e)
-		fmt.Fprintf(w, "   %s %8d  %8s  %-8s  %s\n", mark, e.Index, unit.Seconds(e.Time), who, text)
+		rawLine(w, s.Events[at], s.Finding.Witness)
+		next = at + 1
 	}
+}
+
+func rawLine(w io.Writer, e history.Event, witness []int) {
+	mark := " "
+	if slices.Contains(witness, e.Index) {
+		mark = "*"
+	}
+	who, text := story.Sentence(e)
+	fmt.Fprintf(w, "   %s %8d  %8s  %-8s  %s\n", mark, e.Index, unit.Seconds(e.Time), who, text)
+}
+
+// around picks which events to list: all, or else as many as fit before and
+// after each one that proves the violation.
+func around(events []history.Event, witness []int) []int {
+	var proofs, picked []int
+	for i, e := range events {
+		if slices.Contains(witness, e.Index) {
+			proofs = append(proofs, i)
+		}
+	}
+	if len(proofs) == 0 {
+		proofs = []int{rawLines/2 - 1}
+	}
+	reach := max(rawLines/len(proofs)/2, 1)
+	for i := range events {
+		near := func(p int) bool { return i > p-reach && i <= p+reach }
+		if len(events) <= rawLines || slices.ContainsFunc(proofs, near) {
+			picked = append(picked, i)
+		}
+	}
+	return picked
 }
