@@ -27,7 +27,7 @@ type pair struct {
 
 func (*doubleGrants) ids() []string { return []string{"S1", "S10"} }
 func (*doubleGrants) wants() []what {
-	return []what{granted, extended, reentered, unknown, ticked}
+	return []what{granted, extended, reentered, postponed, unknown, ticked}
 }
 
 func (d *doubleGrants) see(f *fact) {
@@ -41,7 +41,7 @@ func (d *doubleGrants) see(f *fact) {
 			}
 		}
 		d.ghost(f)
-	case extended, reentered:
+	case extended, reentered, postponed:
 		for _, x := range f.key.held {
 			if conflicts(x, f.grant) && f.old < f.grant.d {
 				d.stretched(x, f)
@@ -101,7 +101,8 @@ func (d *doubleGrants) meet(x, g *grant) {
 	}
 }
 
-// stretched looks for an overlap that an extension made.
+// stretched looks for an overlap that an extension made, or a release that
+// began later than it seemed.
 func (d *doubleGrants) stretched(x *grant, f *fact) {
 	g := f.grant
 	from, length := overlap(x, g)
@@ -119,11 +120,11 @@ func (d *doubleGrants) judge(p pair) {
 	switch {
 	case d.j.test.overlaps(length, d.j.h.Epsilon):
 		d.j.violate(h)
-		if p.idx == 0 {
-			d.early(p.a, p.b)
-		}
 	case length > 0:
 		d.j.suspect(h)
+	}
+	if p.idx == 0 {
+		d.early(p.a, p.b)
 	}
 }
 

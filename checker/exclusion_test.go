@@ -219,6 +219,26 @@ func doubleGrantCases() []verdictCase {
 				20ms a fail extend k began 2ms ended 6ms`,
 		},
 		{
+			name: "granted before the release really began", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 4 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms a invoke release k
+				 3ms b invoke acquire k
+				 4ms b ok acquire k until 103ms
+				10ms a ok release k began 8ms`,
+		},
+		{
+			name: "granted in the instant when it really began", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms a invoke release k
+				 3ms b invoke acquire k
+				 4ms b ok acquire k until 103ms
+				10ms a ok release k began 4ms`,
+		},
+		{
 			name: "taken over in the instant of the deadline", header: "ttl 100ms", want: Pass,
 			evidence: &Evidence{Grants: 2, Contended: 1, Handovers: 1, Takeovers: 1},
 			history: `

@@ -15,7 +15,7 @@ type fact struct {
 	op    *op
 	grant *grant
 	key   *key
-	old   time.Duration // extended: the deadline before
+	old   time.Duration // extended: the deadline before; postponed: the end of the hold before
 	land  *landing
 }
 
@@ -29,6 +29,7 @@ const (
 	extended                  // op moved grant's deadline, from old
 	unmoved                   // op was an extension and did not (refused, or unknown)
 	releasing                 // a release of grant was invoked
+	postponed                 // op, a release of grant, began later than told: the hold had seemed to end at old
 	answered                  // op is a completed release of grant
 	lost                      // the library reported the loss of grant
 	rejected                  // op is a write that the store rejected

@@ -224,7 +224,11 @@ func (j *Judge) releaseDone(e *history.Event, o *op) {
 			g.leaving = false
 		}
 		if g.relIdx == o.invIdx && g.stopIdx == o.invIdx {
+			old := g.end()
 			g.rel, g.stop = o.inv, o.inv
+			if g.end() > old {
+				j.change(postponed, e, o, old)
+			}
 		}
 		if o.outcome == history.OK && g.relOK == never {
 			g.relOK = o.ok

@@ -34,7 +34,7 @@ type robbery struct {
 }
 
 func (*ownership) ids() []string { return []string{"S5", "S6"} }
-func (*ownership) wants() []what { return []what{granted, extended, releasing, answered} }
+func (*ownership) wants() []what { return []what{granted, extended, releasing, postponed, answered} }
 
 func (w *ownership) see(f *fact) {
 	switch f.what {
@@ -48,6 +48,8 @@ func (w *ownership) see(f *fact) {
 		if len(w.short) > 0 {
 			w.lengthened(f.grant)
 		}
+	case postponed:
+		w.lengthened(f.grant)
 	case releasing:
 		f.key.watch = drop(f.key.watch, f.grant)
 	case answered:

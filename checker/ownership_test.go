@@ -307,6 +307,22 @@ func stillbornCases() []verdictCase {
 				9.9ms a ok acquire k until 10ms`,
 		},
 		{
+			name: "a re-entry answered at its deadline", header: "ttl 10ms", want: Fail, violations: []string{"S7 [3]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1 until 10ms
+				 9ms a1 invoke acquire k owner a
+				19ms a1 ok acquire k owner a fence 1 until 19ms`,
+		},
+		{
+			name: "a re-entry answered before its own deadline", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1 until 10ms
+				 9ms a1 invoke acquire k owner a
+				18ms a1 ok acquire k owner a fence 1 until 19ms`,
+		},
+		{
 			name: "by the time that stands in for a promise", header: "ttl 10ms drift 1ms", want: Fail, violations: []string{"S7 [1]"},
 			history: `
 				 0ms a invoke acquire k

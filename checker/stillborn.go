@@ -6,28 +6,26 @@ import "fmt"
 type stillborn struct{ j *Judge }
 
 func (*stillborn) ids() []string { return []string{"S7"} }
-func (*stillborn) wants() []what { return []what{granted} }
+func (*stillborn) wants() []what { return []what{granted, reentered} }
 func (*stillborn) finish()       {}
 
 func (s *stillborn) see(f *fact) {
-	if f.what != granted {
-		return
-	}
-	g := f.grant
+	g, o := f.grant, f.op
 	switch {
-	case s.j.test.stillborn(g.ok, g.d):
-		s.j.violate(s.hit(g, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock. "+
+	case s.j.test.stillborn(o.ok, g.d):
+		s.j.violate(s.hit(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock. "+
 			"Remedy: refuse a grant that was decided too late, and give back what was taken.", at(g.d))))
-	case s.j.test.scarce(g.d-g.ok, s.j.h.TTL):
-		s.j.suspect(s.hit(g, fmt.Sprintf("only %s of its lease were left.", span(g.d-g.ok))))
+	case s.j.test.scarce(g.d-o.ok, s.j.h.TTL):
+		s.j.suspect(s.hit(o, fmt.Sprintf("only %s of its lease were left.", span(g.d-o.ok))))
 	}
 }
 
-func (s *stillborn) hit(g *grant, what string) *hit {
+func (s *stillborn) hit(o *op, what string) *hit {
+	h := o.holder
 	text := fmt.Sprintf("%s asked for %s at %s and was told at %s that it holds it%s: %s",
-		g.owner(), g.holder.key.name, at(g.inv), at(g.ok), token(g.fence), what)
+		h.owner, h.key.name, at(o.inv), at(o.ok), token(o.fence), what)
 	return &hit{
-		id: "S7", key: g.holder.key, owners: []string{g.owner()}, witness: []int{g.okIdx}, blame: blameLibrary,
-		from: g.inv, to: g.ok, text: func() string { return text },
+		id: "S7", key: h.key, owners: []string{h.owner}, witness: []int{o.okIdx}, blame: blameLibrary,
+		from: o.inv, to: o.ok, text: func() string { return text },
 	}
 }

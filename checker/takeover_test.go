@@ -68,6 +68,29 @@ func earlyTakeoverCases() []verdictCase {
 				96ms b ok acquire k until 105ms`,
 		},
 		{
+			name: "just before a reported loss", header: "ttl 100ms epsilon 2ms", want: Fail, violations: []string{"S10 [1 5]"}, suspicious: []string{"S1 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 5ms b invoke acquire k
+				 6ms b ok acquire k until 105ms
+				 7ms a ok lost k`,
+		},
+		{
+			name: "just before a release, and no node can have forgotten", header: "ttl 100ms epsilon 2ms unchecked-release", want: Pass, suspicious: []string{"S1 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault cut-link target n1 instant
+				 3ms nemesis ok fault cut-link target n1 receipt gone instant
+				 5ms b invoke acquire k
+				 6ms b ok acquire k until 105ms
+				 7ms a invoke release k
+				 8ms a ok release k`,
+		},
+		{
 			name: "a release had been sent", header: "ttl 100ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -83,12 +84,18 @@ func (t *tokens) grant(f *fact) {
 // dropSteps is how many steps are dropped at a time.
 const dropSteps = 16
 
-// climb adds a grant that carries the highest token so far, and drops the
-// steps that every acquire still open came after.
+// climb adds a grant that carries the highest token so far, or did when it was
+// answered, and drops the steps that every acquire still open came after.
 func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
 	n := len(s)
-	if n == 0 || me.fence > s[n-1].fence {
+	switch {
+	case n == 0 || me.fence > s[n-1].fence:
 		s = append(s, me)
+	case me.ok < s[n-1].ok: // told late
+		i, _ := slices.BinarySearchFunc(s, me.fence, func(x step, fence uint64) int { return cmp.Compare(x.fence, fence) })
+		if !slices.ContainsFunc(s[i:], func(x step) bool { return x.ok <= me.ok }) {
+			s = slices.Insert(s, i, me)
+		}
 	}
 	if len(s) <= dropSteps || s[dropSteps].ok+t.j.h.Epsilon >= bound {
 		return s

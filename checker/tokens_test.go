@@ -5,6 +5,12 @@ import "testing"
 func TestTokenOrder(t *testing.T) { runCases(t, tokenOrderCases()) }
 
 func tokenOrderCases() []verdictCase {
+	const late = `
+		 0ms a invoke acquire k
+		 5ms b invoke acquire k
+		15ms c invoke acquire k
+		20ms b ok acquire k fence 5 until 21ms
+		21ms a ok acquire k fence 3 until 11ms ended 10ms`
 	return []verdictCase{
 		{
 			name: "a lower token after a higher one", header: "ttl 10ms", want: Fail, violations: []string{"S4 [1 5]"},
@@ -15,6 +21,17 @@ func tokenOrderCases() []verdictCase {
 				 3ms a ok release k
 				 4ms b invoke acquire k
 				 5ms b ok acquire k fence 4 until 14ms`,
+		},
+		{
+			name: "lower than one that was told late, behind a higher one", header: "ttl 10ms", want: Fail, violations: []string{"S4 [4 5]"},
+			suspicious: []string{"S4 [3 4]"},
+			history: late + `
+				25ms c ok acquire k fence 2 until 35ms`,
+		},
+		{
+			name: "higher than it", header: "ttl 10ms", want: Pass, suspicious: []string{"S4 [3 4]", "S4 [3 5]"},
+			history: late + `
+				25ms c ok acquire k fence 4 until 35ms`,
 		},
 		{
 			name: "a higher token", header: "ttl 10ms", want: Pass,

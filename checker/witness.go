@@ -89,7 +89,9 @@ func (w *witnesses) see(f *fact) {
 		if f.op.outcome == history.OK && len(f.key.nodes) > 0 {
 			f.key.gone = &release{f.grant.holder, f.grant.mode, f.op.inv, f.op.ok, f.op.okIdx}
 			for _, v := range f.key.sortedNodes() {
-				w.removed(f.key, v)
+				for i := len(v.seen) - 1; i > 0 && v.seen[i].t >= f.op.inv; i-- {
+					w.removed(f.key, v, i)
+				}
 			}
 		}
 	}
@@ -121,7 +123,7 @@ func (w *witnesses) look(e *history.Event) {
 	}
 	v.seen = append(v.seen, s)
 	if k.gone != nil {
-		w.removed(k, v)
+		w.removed(k, v, len(v.seen)-1)
 	}
 }
 
@@ -226,14 +228,13 @@ func (w *witnesses) hit(g *grant, without []string, why string) *hit {
 	}
 }
 
-// removed reports S5 when a node was seen to lose another's key while the last
-// release was under way.
-func (w *witnesses) removed(k *key, v *nodeView) {
-	r, n := k.gone, len(v.seen)
-	if n < 2 {
+// removed reports S5 when a node was seen, in its sight number i, to lose
+// another's key while the last release was under way.
+func (w *witnesses) removed(k *key, v *nodeView, i int) {
+	if i < 1 {
 		return
 	}
-	before, after := v.seen[n-2], v.seen[n-1]
+	r, before, after := k.gone, v.seen[i-1], v.seen[i]
 	if !before.watch || after.holder != "" || after.t < r.inv || after.t > r.ok || before.t+before.left <= after.t {
 		return
 	}

@@ -182,6 +182,31 @@ func watchedReleaseCases() []verdictCase {
 				15ms a ok release k`,
 		},
 		{
+			name: "seen to remove another's key, and the next one's before the answer", header: "ttl 10ms unchecked-release", want: Fail,
+			violations: []string{"S5 [3 6 10]"}, suspicious: []string{"S5 [1 10]", "S1 [3 9]"},
+			history: late + `
+				14ms witness ok key k node n1 note watch pttl -2
+				14ms c invoke acquire k
+				15ms witness ok key k node n1 note watch holder c pttl 9
+				16ms c info acquire k
+				16ms a ok release k`,
+		},
+		{
+			name: "seen before the release", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 9]", "S1 [3 8]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				11ms b invoke acquire k
+				12ms b ok acquire k until 21ms
+				12ms witness ok key k node n1 note watch holder b pttl 9
+				13ms witness ok key k node n1 note watch pttl -2
+				14ms c invoke acquire k
+				14ms a invoke release k
+				16ms c info acquire k
+				16ms a ok release k
+				17ms witness ok key k node n1 note watch holder c pttl 7`,
+		},
+		{
 			name: "seen after the answer", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 6]"},
 			history: late + `
 				15ms a ok release k
