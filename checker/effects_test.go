@@ -40,6 +40,20 @@ func zombiesCases() []verdictCase {
 				13ms a ok write k value a1 seq 1`,
 		},
 		{
+			name: "issued while a renewal was under way, as is told late", header: "ttl 10ms", want: Pass,
+			history: lease + `
+				11ms a invoke write k value a1
+				12ms a ok write k value a1 seq 1
+				14ms a ok extend k began 9ms until 19ms`,
+		},
+		{
+			name: "issued before a renewal", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 3]"},
+			history: lease + `
+				11ms a invoke write k value a1
+				12ms a ok write k value a1 seq 1
+				14ms a ok extend k began 12ms until 22ms`,
+		},
+		{
 			name: "a fence that had seen no newer token", header: "ttl 10ms fenced", want: Pass, suspicious: []string{"S3z [1 3]"},
 			history: lease + `
 				11ms a invoke write k fence 1 value a1

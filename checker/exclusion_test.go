@@ -5,6 +5,11 @@ import "testing"
 func TestDoubleGrant(t *testing.T) { runCases(t, doubleGrantCases()) }
 
 func doubleGrantCases() []verdictCase {
+	const cut = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 100ms
+		 1ms nemesis invoke fault lose-reply target a instant
+		 1ms nemesis ok fault lose-reply target a instant receipt r`
 	return []verdictCase{
 		{
 			name: "two owners at once", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3]"},
@@ -50,6 +55,21 @@ func doubleGrantCases() []verdictCase {
 				 3ms a ok lost k
 				 4ms b invoke acquire k
 				 5ms b ok acquire k until 104ms`,
+		},
+		{
+			name: "the second after a reported loss that is heard later", header: "ttl 100ms", want: Pass,
+			history: cut + `
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms
+				 8ms a ok lost k began 4ms`,
+		},
+		{
+			name: "the second before the report", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 5]"},
+			suspicious: []string{"S11 [1 5 6]"},
+			history: cut + `
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms
+				 8ms a ok lost k began 6ms`,
 		},
 		{
 			name: "the deadline stands in for a promise", header: "ttl 100ms drift 10ms", want: Pass,

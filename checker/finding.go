@@ -130,18 +130,26 @@ func (x *hit) told() (s string) {
 }
 
 // takeBack drops what the rest of the history has refuted. What it left open by
-// no more than the clock uncertainty goes to suspicious.
-func (h *hits) takeBack(proved func(*hit) bool, suspicious *hits) {
+// no more than the clock uncertainty goes to suspicious. It returns the ids of
+// which there were more than kept, so that of the rest nobody can tell.
+func (h *hits) takeBack(proved func(*hit) bool, suspicious *hits) []string {
+	more := make(map[string]int)
+	h.overflow(more)
+	var left []string
 	h.kept = slices.DeleteFunc(h.kept, func(x *hit) bool {
 		if proved(x) {
 			return false
 		}
 		h.total[x.id]--
+		if more[x.id] > 0 && !slices.Contains(left, x.id) {
+			left = append(left, x.id)
+		}
 		if x.length != nil && x.length() > 0 {
 			suspicious.add(x)
 		}
 		return true
 	})
+	return left
 }
 
 // overflow names the ids of which more were found than kept.

@@ -246,7 +246,7 @@ func (j *Judge) lost(e *history.Event, h *holder) {
 	if g == nil {
 		return
 	}
-	if h.prior != nil && e.Fence != 0 && e.Fence == h.prior.fence && e.Fence != g.fence {
+	if h.prior != nil && (said(e) < g.inv || e.Fence != 0 && e.Fence == h.prior.fence && e.Fence != g.fence) {
 		g = h.prior
 	}
 	if g.lost != never {
@@ -255,5 +255,14 @@ func (j *Judge) lost(e *history.Event, h *holder) {
 	g.lost, g.lostIdx = e.Time, e.Index
 	j.f = fact{what: lost, e: e, grant: g, key: h.key}
 	j.dispatch(&j.f)
-	g.stopAt(e.Time, e.Index)
+	g.stopAt(said(e), e.Index)
+}
+
+// said is when the library told of a loss. Its user may have heard of it later,
+// at the event's time: a client that stands still is told nothing.
+func said(e *history.Event) time.Duration {
+	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
+		return e.Began
+	}
+	return e.Time
 }

@@ -18,16 +18,16 @@ func (l *losses) see(f *fact) {
 	if g.rel != never {
 		return
 	}
-	if by := g.intruders(); len(by) > 0 && by[0].ok < f.e.Time {
+	if by := g.intruders(); len(by) > 0 && by[0].ok < said(f.e) {
 		l.late(f, by[0])
 		return
 	}
 	if l.j.nemesis.since(g.start) {
 		return
 	}
-	switch {
-	case f.e.Time < g.d:
-		l.causeless(f, fmt.Sprintf("%s before the lease could run out", span(g.d-f.e.Time)))
+	switch t := said(f.e); {
+	case t < g.d:
+		l.causeless(f, fmt.Sprintf("%s before the lease could run out", span(g.d-t)))
 	case g.renewed:
 		l.causeless(f, "after its automatic renewal had stopped")
 	}
@@ -35,10 +35,10 @@ func (l *losses) see(f *fact) {
 
 // late judges a report that came after another's grant.
 func (l *losses) late(f *fact, x *grant) {
-	g := f.grant
+	g, told := f.grant, said(f.e)
 	declared, documented := l.j.h.Bounds[boundLoss]
 	bound := time.Duration(declared)
-	if !l.j.test.lateLoss(f.e.Time, x.ok, bound, l.j.h.Epsilon) || !documented && l.j.suspicious.full("S11") {
+	if !l.j.test.lateLoss(told, x.ok, bound, l.j.h.Epsilon) || !documented && l.j.suspicious.full("S11") {
 		return
 	}
 	promise := "The library documents no bound for that."
@@ -47,12 +47,12 @@ func (l *losses) late(f *fact, x *grant) {
 	}
 	text := fmt.Sprintf("%s held %s%s from %s. %s was granted it at %s, so it was gone for %s by then; the library said so only at %s, %s later. %s "+
 		"Remedy: report a loss at the latest at the lease's own deadline, whatever the network does.",
-		g.owner(), f.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), g.owner(), at(f.e.Time), span(f.e.Time-x.ok), promise)
+		g.owner(), f.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), g.owner(), at(told), span(told-x.ok), promise)
 	h := &hit{
 		id: "S11", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.e.Index}, blame: blameLibrary,
 		from: g.inv, to: f.e.Time, text: func() string { return text },
 	}
-	if documented && !l.j.nemesis.marked(x.ok, f.e.Time, stopped) { // a client that stands still can be told nothing
+	if documented && !l.j.nemesis.marked(x.ok, told, stopped) { // a client that stands still can be told nothing
 		l.j.violate(h)
 	} else {
 		l.j.suspect(h)
@@ -63,7 +63,7 @@ func (l *losses) causeless(f *fact, when string) {
 	g := f.grant
 	text := fmt.Sprintf("%s was told at %s that its lease on %s%s was lost, %s, although no fault had been in force since %s and nobody else was granted it. "+
 		"Remedy: look at the renewal: it stopped, or took a delay for a loss.",
-		g.owner(), at(f.e.Time), f.key.name, token(g.fence), when, at(g.start))
+		g.owner(), at(said(f.e)), f.key.name, token(g.fence), when, at(g.start))
 	l.j.violate(&hit{
 		id: "L5", key: f.key, owners: []string{g.owner()}, witness: []int{g.dIdx, f.e.Index}, blame: blameLibrary,
 		from: g.start, to: f.e.Time, text: func() string { return text },

@@ -172,6 +172,13 @@ type grant struct {
 type troubles struct {
 	intruders []*grant   // others' later grants while this one was not released, the first few
 	parked    []*landing // writes that an extension under way may yet cover
+	late      []*lateWrite
+}
+
+// A lateWrite was reported (S3z).
+type lateWrite struct {
+	inv     time.Duration
+	covered bool // a renewal under way moved the deadline behind it
 }
 
 // intruders are the grants that crossed g.

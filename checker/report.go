@@ -20,14 +20,14 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	}
 	j.guardedClose()
 	j.finishRules()
-	j.violations.takeBack(j.proved, &j.suspicious)
+	left := j.violations.takeBack(j.proved, &j.suspicious)
 	r := Report{
 		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.events},
 		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),
 		ExpectedMissing: []string{}, Breaches: j.service.breaches,
 	}
 	j.live.publish(&j.ev.Evidence)
-	r.Inconclusive = j.inconclusive(truncated || !j.ended)
+	r.Inconclusive = j.inconclusive(truncated || !j.ended, left)
 	j.void(&r)
 	j.askOwn(ctx, &r)
 	j.expected(&r)
@@ -55,8 +55,9 @@ func (j *Judge) guardedClose() {
 	j.close()
 }
 
-// inconclusive lists what keeps a pass from being one.
-func (j *Judge) inconclusive(truncated bool) []Finding {
+// inconclusive lists what keeps a pass from being one; left are the ids of which
+// some cases were found, not kept, and so not looked at again.
+func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 	out := j.ev.short()
 	out = append(out, j.nemesis.unproved()...)
 	out = append(out, j.phases.gaps()...)
@@ -64,6 +65,9 @@ func (j *Judge) inconclusive(truncated bool) []Finding {
 		out = append(out, unjudged(j.gaveUpText()))
 	} else if truncated {
 		out = append(out, unjudged("The history breaks off before its end: what is there was judged, and operations still open count as unknown."))
+	}
+	for _, id := range left {
+		out = append(out, unjudged(fmt.Sprintf("Of the cases of %s only the first %d were kept, and the rest of the history refuted one of them or more. Whether it refutes the others is not decided.", id, j.o.Limit)))
 	}
 	for _, c := range j.crashed {
 		out = append(out, unjudged(fmt.Sprintf("The checker of %s broke down after %d of %d events (%v): what it decides is not decided.",

@@ -57,6 +57,31 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestRefuted shows that what was not kept is not refuted with what was.
+func TestRefuted(t *testing.T) {
+	const refuted = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 100ms
+		 2ms b invoke acquire k
+		 5ms b ok acquire k until 102ms
+		20ms a fail extend k began 2ms ended 3ms`
+	const kept = `
+		 6ms c invoke acquire l
+		 7ms c ok acquire l
+		 8ms d invoke acquire l
+		 9ms d ok acquire l`
+	first, last, _ := strings.Cut(refuted, "20ms")
+	for limit, want := range map[int]Verdict{1: Inconclusive, 2: Fail} {
+		r := Check(t.Context(), parse(t, "ttl 100ms", first+kept+"\n20ms"+last), Options{Limit: limit})
+		if r.Verdict != want {
+			t.Errorf("limit %d: %s %v, want %s", limit, r.Verdict, short(r.Violations), want)
+		}
+	}
+	if r := Check(t.Context(), parse(t, "ttl 100ms", refuted), Options{Limit: 1}); r.Verdict != Pass {
+		t.Errorf("%s, want PASS: nothing else was found", r.Verdict)
+	}
+}
+
 // TestLimit shows that a flood of findings neither grows the judge nor hides
 // how many there were.
 func TestLimit(t *testing.T) {

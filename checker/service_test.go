@@ -107,6 +107,16 @@ func lossesCases() []boundCase {
 				15ms a ok lost k`,
 		}},
 		{bounds: map[string]int64{"loss_ns": 3 * ms}, verdictCase: verdictCase{
+			name: "told in time, and heard late", header: "ttl 10ms", want: Pass,
+			history: taken + `
+				18ms a ok lost k began 15ms`,
+		}},
+		{bounds: map[string]int64{"loss_ns": 3 * ms}, verdictCase: verdictCase{
+			name: "told too late, and heard later", header: "ttl 10ms", want: Fail, violations: []string{"S11 [1 5 6]"},
+			history: taken + `
+				18ms a ok lost k began 15.1ms`,
+		}},
+		{bounds: map[string]int64{"loss_ns": 3 * ms}, verdictCase: verdictCase{
 			name: "told within the clocks' uncertainty", header: "ttl 10ms epsilon 1ms", want: Pass,
 			history: taken + `
 				16ms a ok lost k`,

@@ -17,6 +17,7 @@ func (z *zombies) see(f *fact) {
 	case landed:
 		z.landed(f)
 	case extended, unmoved:
+		z.covered(f)
 		if g := f.grant; g.extends == 0 && g.trouble != nil {
 			for _, l := range g.trouble.parked {
 				z.late(g.holder.key, l)
@@ -95,9 +96,31 @@ func (z *zombies) late(k *key, l *landing) {
 			z.j.suspect(z.hit(k, l, "the store had seen no newer token yet, and so accepted it"))
 		}
 	case z.j.test.zombie(o.inv, g.d, eps):
-		z.j.violate(z.hit(k, l, "the store accepted it, since no fence compares tokens there"))
+		z.unfenced(k, l)
 	case z.j.test.borderline(o.inv, g.d, eps):
 		z.j.suspect(z.hit(k, l, "the clocks do not tell whether that was in time"))
+	}
+}
+
+// unfenced reports a late write, until a renewal turns out to have been under
+// way when it was issued.
+func (z *zombies) unfenced(k *key, l *landing) {
+	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &lateWrite{inv: l.op.inv}, l.op.grant
+	h.refuted = func() bool { return w.covered }
+	if z.j.violations.total["S3z"] < z.j.o.Limit {
+		g.inTrouble().late = append(g.trouble.late, w)
+	}
+	z.j.violate(h)
+}
+
+// covered looks at the late writes again when a renewal, which is told of when
+// it has ended, has moved the deadline.
+func (z *zombies) covered(f *fact) {
+	if f.what != extended || f.grant.trouble == nil {
+		return
+	}
+	for _, w := range f.grant.trouble.late {
+		w.covered = w.covered || f.op.inv <= w.inv && !z.j.test.zombie(w.inv, f.grant.d, z.j.h.Epsilon)
 	}
 }
 
