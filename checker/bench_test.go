@@ -295,6 +295,30 @@ func stream(l load) (held uint64, judging time.Duration) {
 	return after.HeapAlloc - min(before.HeapAlloc, after.HeapAlloc), judging
 }
 
+// TestMemoryBroken shows the same of a lock that is broken all the time, and of
+// processes that do one thing each.
+func TestMemoryBroken(t *testing.T) {
+	j := New(history.Header{TTL: 20 * time.Microsecond, Nodes: 1, Quorum: 1}, Options{SecondOpinion: true})
+	n := 0
+	add := func(kind history.Kind, op history.Op, owner string) {
+		j.Event(&history.Event{Index: n, Time: time.Duration(n) * time.Microsecond, Process: n / 2, Kind: kind, Op: op, Key: "k", Owner: owner})
+		n++
+	}
+	for i := range 20_000 {
+		owner := string(rune('a' + i%12))
+		for _, op := range []history.Op{history.Acquire, history.Extend} {
+			add(history.Invoke, op, owner)
+			add(history.OK, op, owner)
+		}
+	}
+	if total := j.violations.total["S1"] + j.violations.total["S6"]; total < 50*keptHits || len(j.second.hits) > total/10 {
+		t.Errorf("of %d violations %d are kept for the second opinion", total, len(j.second.hits))
+	}
+	if pages := len(j.procs.pages); pages > procSweep {
+		t.Errorf("%d pages of processes for %d of them", pages, n/2)
+	}
+}
+
 // TestMemory shows that what the judge holds grows with the keys and owners
 // and not with the length of the history.
 func TestMemory(t *testing.T) {

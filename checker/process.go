@@ -13,14 +13,19 @@ type proc struct {
 	key    string // … which mostly is the very string of the next one
 }
 
-const procPage = 256
+const (
+	procPage  = 256
+	procSweep = 16 // pages that there may be before any is looked at
+)
 
 // procs finds processes by number. Numbers only grow, since every unknown
-// outcome retires its process: a page is dropped once all of its processes are.
+// outcome retires its process: a page is dropped once all of its processes are,
+// or, when there are many pages, once none of its processes does anything.
 type procs struct {
 	pages map[int]*procPages
 	near  int
 	page  *procPages // of near
+	many  int        // how many pages were left when they were looked at
 }
 
 type procPages struct {
@@ -36,11 +41,29 @@ func (p *procs) at(n int) *proc {
 		}
 		p.near, p.page = i, p.pages[i]
 		if p.page == nil {
+			p.sweep()
 			p.page = new(procPages)
 			p.pages[i] = p.page
 		}
 	}
 	return &p.page.slots[uint(n)%procPage]
+}
+
+// sweep drops pages without an open operation, when there are twice as many
+// pages as were left. What else they hold only saves looking it up.
+func (p *procs) sweep() {
+	if len(p.pages) < max(procSweep, 2*p.many) {
+		return
+	}
+	maps.DeleteFunc(p.pages, func(_ int, page *procPages) bool {
+		for i := range page.slots {
+			if page.slots[i].open != nil {
+				return false
+			}
+		}
+		return true
+	})
+	p.many = len(p.pages)
 }
 
 // retire forgets a process.

@@ -3,6 +3,7 @@ package checker
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -27,6 +28,7 @@ const (
 	windowExtends = 1024 // of one grant, that a window shows
 	randomWindows = 64
 	anomalyLimit  = 64
+	keptHits      = 1024 // that there may be before any is forgotten
 )
 
 // second keeps the windows until judging ends.
@@ -38,7 +40,14 @@ type second struct {
 	random  []window // a uniform sample of all windows
 	offered int
 	around  []window
-	hits    []*hit
+	hits    map[seen]*hit // violations, of one kind and pair the latest
+	shown   int           // how many of them a window showed when they were looked at
+}
+
+// seen is what a violation is to the second opinion, which sees pairs.
+type seen struct {
+	id   string
+	pair [2]*grant
 }
 
 // recent is one key's latest grants.
@@ -64,7 +73,7 @@ func newSecond(j *Judge) *second {
 	if j.o.Window > 0 {
 		size = min(j.o.Window, MaxWindow)
 	}
-	return &second{j: j, size: size, rng: rand.New(rand.NewPCG(j.h.Seed, 2)), keys: make(map[*key]*recent)}
+	return &second{j: j, size: size, rng: rand.New(rand.NewPCG(j.h.Seed, 2)), keys: make(map[*key]*recent), hits: make(map[seen]*hit)}
 }
 
 func (*second) ids() []string { return []string{"the second opinion"} }
@@ -140,10 +149,30 @@ func (s *second) hit(h *hit) {
 	if h.pair[0] == nil {
 		return
 	}
-	s.hits = append(s.hits, h)
+	if s.hits[seen{h.id, h.pair}] = h; len(s.hits) >= 2*s.shown+keptHits {
+		s.forget()
+	}
 	if r := s.keys[h.key]; r != nil && !r.hit && len(s.around) < anomalyLimit {
 		r.hit, r.due = true, min(windowAfter, s.size-1)
 	}
+}
+
+// forget forgets the violations that no window shows, nor ever can.
+func (s *second) forget() {
+	shown := make(map[*grant]bool)
+	add := func(w window) {
+		for _, g := range w {
+			shown[g.grant] = true
+		}
+	}
+	for _, w := range slices.Concat(s.around, s.random) {
+		add(w)
+	}
+	for _, r := range s.keys {
+		add(r.grants)
+	}
+	maps.DeleteFunc(s.hits, func(v seen, _ *hit) bool { return !shown[v.pair[0]] || !shown[v.pair[1]] })
+	s.shown = len(s.hits)
 }
 
 func (s *second) finish() {
@@ -203,7 +232,12 @@ func (s *second) violated(w window) bool {
 	in := func(g *grant) bool {
 		return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.grant == g })
 	}
-	return slices.ContainsFunc(s.hits, func(h *hit) bool { return in(h.pair[0]) && in(h.pair[1]) && s.j.proved(h) })
+	for v, h := range s.hits {
+		if in(v.pair[0]) && in(v.pair[1]) && s.j.proved(h) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *second) disagreement(w window, violated bool) Finding {
