@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -161,13 +162,25 @@ func flatten(raw json.RawMessage, path string, into map[string]string) {
 	if json.Unmarshal(raw, &fields) != nil {
 		var flat bytes.Buffer
 		if len(raw) > 0 && json.Compact(&flat, raw) == nil {
-			into[path] = flat.String()
+			into[path] = setting(path, flat.String())
 		}
 		return
 	}
 	for name, value := range fields {
 		flatten(value, strings.TrimPrefix(path+"."+name, "."), into)
 	}
+}
+
+// lengths are the settings that run.json holds as nanoseconds.
+var lengths = []string{"ttl", "duration", "final", "load.wait", "load.patience", "load.timeout"}
+
+// setting writes a value of the configuration as the command line takes it.
+func setting(path, value string) string {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || !slices.Contains(lengths, path) {
+		return value
+	}
+	return time.Duration(n).String()
 }
 
 // String lays the comparison out for a terminal.

@@ -113,3 +113,10 @@ func BenchmarkTimeline(b *testing.B) {
 		}
 	}
 }
+
+func TestTimelineSaysWhatItCounts(t *testing.T) {
+	s := &stats.Summary{Duration: 8 * time.Second, Faults: make([]stats.Fault, 1), Outcomes: stats.Outcomes{Acquired: 245}}
+	if text := timelineAlt(s, 0); !strings.HasPrefix(text, "Timeline of 8.0 s: 1 fault; in the main phase 245 acquires with p50 ") {
+		t.Error(text)
+	}
+}

@@ -214,7 +214,11 @@ func rateCurve(s *stats.Summary, name string, style draw.LineStyle, count func(s
 
 func timelineAlt(s *stats.Summary, slo time.Duration) string {
 	q := s.Find(stats.Acquire, stats.All)
-	text := fmt.Sprintf("Timeline of %s: %d faults, %s acquires with p50 %s, p99 %s, max %s.", unit.Span(s.Duration), len(s.Faults),
+	faults := "faults"
+	if len(s.Faults) == 1 {
+		faults = "fault"
+	}
+	text := fmt.Sprintf("Timeline of %s: %d %s; in the main phase %s acquires with p50 %s, p99 %s, max %s.", unit.Span(s.Duration), len(s.Faults), faults,
 		unit.Count(s.Outcomes.Acquired), unit.Latency(q.P50), unit.Latency(q.P99), unit.Latency(q.Max))
 	if slo > 0 {
 		text += " The objective is a p99 below " + unit.Setting(slo) + "."
