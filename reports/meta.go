@@ -2,7 +2,9 @@ package reports
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -79,6 +81,9 @@ func WriteMeta(dir string, m Meta) error {
 func ReadMeta(dir string) (Meta, error) {
 	var m Meta
 	err := readJSON(filepath.Join(dir, MetaFile), &m)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s is no run directory (torture check judges a history alone): %w", dir, err)
+	}
 	return m, err
 }
 
