@@ -130,6 +130,17 @@ func staleWritesCases() []verdictCase {
 				20ms store ok audit k value b1 seq 1 owner b fence 2`,
 		},
 		{
+			name: "a known one without a token after an unknown one with one", header: "ttl 20ms fenced", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 20ms
+				 2ms a0 invoke write k fence 1 value a1 owner a
+				 3ms a0 info write k fence 1 value a1 owner a
+				 4ms a invoke write k value a2
+				 5ms a ok write k value a2 seq 2
+				20ms store ok audit k value a1 seq 1 owner a fence 1`,
+		},
+		{
 			name: "of two unknown ones", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [8 9]"},
 			history: `
 				 0ms a invoke acquire k

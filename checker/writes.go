@@ -166,7 +166,7 @@ func (o *op) pass(w *op, here mark) bool {
 	switch {
 	case w.fence > o.fence && o.newer().seq == 0:
 		o.doubt().above = tokenMark{here, w.fence}
-	case w.fence < o.fence:
+	case w.fence != 0 && w.fence < o.fence:
 		o.doubt().below = tokenMark{here, w.fence}
 	}
 	return o.newer().seq != 0
