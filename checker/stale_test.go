@@ -5,6 +5,16 @@ import "testing"
 func TestStaleWrites(t *testing.T) { runCases(t, staleWritesCases()) }
 
 func staleWritesCases() []verdictCase {
+	const open = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence 1 until 10ms
+		 9ms a invoke write k fence 1 value a1
+		 9ms b invoke acquire k
+		11ms b ok acquire k fence 2 until 19ms
+		12ms b0 invoke write k fence 2 value b0 owner b
+		12ms b invoke write k fence 2 value b1
+		13ms b ok write k fence 2 value b1 seq 3
+		14ms a info write k fence 1 value a1`
 	const grants = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k fence 1 until 10ms
@@ -139,6 +149,19 @@ func staleWritesCases() []verdictCase {
 				 4ms a invoke write k value a2
 				 5ms a ok write k value a2 seq 2
 				20ms store ok audit k value a1 seq 1 owner a fence 1`,
+		},
+		{
+			name: "of unknown outcome, landed last, while a write before the newer one is open", header: "ttl 10ms fenced", want: Fail,
+			violations: []string{"S2 [7 10]"},
+			history: open + `
+				20ms store ok audit k value b1 seq 3 owner b fence 2
+				20ms store ok audit k value a1 seq 4 owner a fence 1`,
+		},
+		{
+			name: "of unknown outcome, landed first, while a write before the newer one is open", header: "ttl 10ms fenced", want: Pass,
+			history: open + `
+				20ms store ok audit k value a1 seq 1 owner a fence 1
+				20ms store ok audit k value b1 seq 3 owner b fence 2`,
 		},
 		{
 			name: "of two unknown ones", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [8 9]"},

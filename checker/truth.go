@@ -108,6 +108,11 @@ func (j *Judge) settleByLog(e *history.Event, o *op, k history.Kind) {
 	}
 	switch k {
 	case history.OK:
+		for _, w := range o.holder.key.log.pending { // behind a write that is still open
+			if w.outcome == history.OK {
+				o.pass(w, mark{w.seq, w.okIdx})
+			}
+		}
 		j.land(e, o, idx, o.seq, true)
 	case history.Fail:
 		if o.seq != 0 {
