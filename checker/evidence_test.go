@@ -1,9 +1,30 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
+
+// TestManyReceipts has more receipts come for what is over than are kept, while
+// others wait for an operation that is open.
+func TestManyReceipts(t *testing.T) {
+	text := func(more, end string) string {
+		s := "a invoke acquire k\nb invoke read k\nb ok read k\nlink ok receipt never-forwarded of 0 " + more +
+			"\nlink ok receipt never-forwarded of 0 node n2"
+		for i := range earlyReceipts {
+			s += fmt.Sprintf("\nlink ok receipt never-forwarded of %d %s", i+1, more)
+		}
+		return s + "\na " + end + " acquire k"
+	}
+	if r := judge(t, "ttl 1h", text("", "info")); r.Evidence.ByReceipts != 1 {
+		t.Errorf("%d unknown outcomes settled by receipts, want 1", r.Evidence.ByReceipts)
+	}
+	r := judge(t, "ttl 1h nodes 3 quorum 2", text("node n1", "ok"))
+	if want := []string{"S9 [0 4101]"}; !slices.Equal(short(r.Violations), want) {
+		t.Errorf("violations %q, want %q", short(r.Violations), want)
+	}
+}
 
 func TestEvidence(t *testing.T) {
 	for _, c := range []struct {

@@ -45,10 +45,23 @@ func (j *Judge) receipt(e *history.Event) {
 		j.settleByLink(e, o, e.Value)
 		return
 	}
-	if j.early == nil || len(j.early) >= earlyReceipts {
+	switch {
+	case j.early == nil:
 		j.early = make(map[int]string)
+	case len(j.early) >= earlyReceipts:
+		open := j.openIndices()
+		maps.DeleteFunc(j.early, func(of int, _ string) bool { return !open[of] })
 	}
 	j.early[e.Of] = strings.Clone(e.Value)
+}
+
+// openIndices are the invocations of the operations that are open.
+func (j *Judge) openIndices() map[int]bool {
+	open := make(map[int]bool)
+	for _, slot := range j.procs.open() {
+		open[slot.open.invIdx] = true
+	}
+	return open
 }
 
 // settleByLink turns an unknown outcome into a definite no, or yes. A yes

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -128,12 +129,27 @@ func (w *witnesses) look(e *history.Event) {
 }
 
 func (w *witnesses) block(e *history.Event) {
-	if w.blocked == nil || len(w.blocked) >= earlyReceipts {
+	switch {
+	case w.blocked == nil:
 		w.blocked = make(map[int][]string)
+	case len(w.blocked) >= earlyReceipts:
+		w.unblock()
 	}
 	if !slices.Contains(w.blocked[e.Of], e.Node) {
 		w.blocked[e.Of] = append(w.blocked[e.Of], strings.Clone(e.Node))
 	}
+}
+
+// unblock forgets what a link says of acquires that are over, and were refused or
+// counted.
+func (w *witnesses) unblock() {
+	open := w.j.openIndices()
+	for _, k := range w.j.names.keys {
+		if k.last != nil {
+			open[k.last.invIdx] = true
+		}
+	}
+	maps.DeleteFunc(w.blocked, func(of int, _ []string) bool { return !open[of] })
 }
 
 // quorate judges whether enough nodes ever stored g's owner while it was
