@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -72,13 +73,13 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	remove := func() {}
 	if c.explain != "" {
-		remove, err := source.spool(cmd.Context(), c.timeout)
-		if err != nil {
+		if remove, err = source.spool(cmd.Context(), c.timeout); err != nil {
 			return harnessError{err}
 		}
-		defer remove()
 	}
+	defer remove()
 	report, err := source.judge(cmd.Context(), c)
 	if err != nil {
 		return err
@@ -89,8 +90,13 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if c.explain != "" {
-		if err := explain(cmd.OutOrStdout(), source, report, c.explain); err != nil {
+		var text bytes.Buffer
+		if err := explain(&text, source, report, c.explain); err != nil {
 			return err
+		}
+		remove() // a reader that has gone ends the process at the first line
+		if _, err := text.WriteTo(cmd.OutOrStdout()); err != nil {
+			return harnessError{err}
 		}
 		c.printViews(cmd.OutOrStdout(), report)
 		return verdict(cmd.OutOrStdout(), report.Verdict)
