@@ -5,11 +5,41 @@ import (
 	"slices"
 )
 
-// The state of a process: the operation that is open, or that it is retired.
+// A state is that of a process: the operation that is open, with a mark of its
+// key and one of its owner, or that it is retired.
+type state uint32
+
 const (
-	openOp  = 0x0f
-	retired = 0x80
+	openOp    state = 0x0f
+	retired   state = 0x10
+	markBits        = 13
+	keyMark         = 5 // where it stands
+	ownerMark       = keyMark + markBits
 )
+
+// opened is the state of a process with e's operation open.
+func opened(e *Event) state {
+	return state(e.Op) | mark(e.Key)<<keyMark | mark(e.Owner)<<ownerMark
+}
+
+// mark tells most names apart, by what costs little: length, ends and middle.
+func mark(name string) state {
+	n := len(name)
+	if n == 0 {
+		return 0
+	}
+	m := uint32(n)
+	for _, c := range [...]byte{name[0], name[n/2], name[max(n-2, 0)], name[n-1]} {
+		m = m*31 + uint32(c)
+	}
+	return state(m*0x9e3779b1) >> (32 - markBits)
+}
+
+// names says whether name may be what the mark at bit was made of. A completion
+// may leave names out.
+func (s state) names(name string, at int) bool {
+	return name == "" || s>>at&(1<<markBits-1) == mark(name)
+}
 
 const (
 	pageSize  = 256
@@ -17,9 +47,9 @@ const (
 )
 
 // A page is the state of pageSize processes.
-type page [pageSize]byte
+type page [pageSize]state
 
-// processes is one byte of state per process number. Numbers grow for as long
+// processes is four bytes of state per process number. Numbers grow for as long
 // as a run lasts, so they are dense; a file that skips wildly costs a page a
 // line, not an array up to its largest number.
 type processes struct {
@@ -28,7 +58,7 @@ type processes struct {
 }
 
 // at returns the state of process n ≥ 0.
-func (s *processes) at(n int) *byte {
+func (s *processes) at(n int) *state {
 	i := n / pageSize
 	if i < len(s.near) && s.near[i] != nil {
 		return &s.near[i][n%pageSize]

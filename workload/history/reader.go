@@ -26,8 +26,8 @@ type FormatError struct {
 func (e *FormatError) Error() string { return fmt.Sprintf("history line %d: %s", e.Line, e.Msg) }
 
 // A Reader reads a history event by event, and checks it. Its memory does not
-// grow with the events: a line, two fixed tables of names, one byte for each
-// process, and the faults whose injection is open.
+// grow with the events: a line, two fixed tables of names, four bytes for
+// each process, and the faults whose injection is open.
 type Reader struct {
 	src    *bufio.Reader
 	long   []byte // a line that is longer than src's buffer

@@ -6,7 +6,7 @@ import (
 )
 
 // A validator holds the rules that bind the events of a history together. Its
-// memory is one byte per process.
+// memory is four bytes per process.
 type validator struct {
 	next   int
 	last   time.Duration
@@ -76,11 +76,15 @@ func (v *validator) operation(e *Event) string {
 	case e.Kind == Invoke && open != 0:
 		return fmt.Sprintf("process %d invokes %s while its %s is open: want the completion first", e.Process, e.Op, open)
 	case e.Kind == Invoke:
-		*p = byte(e.Op)
+		*p = opened(e)
 	case open == 0:
 		return fmt.Sprintf("process %d completes %s without having invoked it: want an invoke first", e.Process, e.Op)
 	case open != e.Op:
 		return fmt.Sprintf("process %d completes %s while its %s is open: want a completion of %s", e.Process, e.Op, open, open)
+	case !p.names(e.Key, keyMark):
+		return fmt.Sprintf("process %d completes %s of key %q, which is not the key that it invoked it with: want the same, or none", e.Process, e.Op, e.Key)
+	case !p.names(e.Owner, ownerMark):
+		return fmt.Sprintf("process %d completes %s for owner %q, who is not the owner that it invoked it for: want the same, or none", e.Process, e.Op, e.Owner)
 	case e.Kind == Info:
 		*p = retired
 	default:
