@@ -68,6 +68,26 @@ func earlyTakeoverCases() []verdictCase {
 				96ms b ok acquire k until 105ms`,
 		},
 		{
+			name: "by a grant that was over when it was answered", header: "ttl 100ms", want: Fail, violations: []string{"S10 [1 5]", "S7 [5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 5ms b invoke acquire k
+				40ms b ok acquire k until 30ms`,
+		},
+		{
+			name: "by such a grant, after the deadline", header: "ttl 100ms", want: Fail, violations: []string{"S7 [5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 5ms b invoke acquire k
+			   110ms b ok acquire k until 105ms`,
+		},
+		{
 			name: "just before a reported loss", header: "ttl 100ms epsilon 2ms", want: Fail, violations: []string{"S10 [1 5]"}, suspicious: []string{"S1 [1 5]"},
 			history: `
 				 0ms a invoke acquire k
