@@ -69,6 +69,9 @@ func (t *tokens) grant(f *fact) {
 	if n := len(s.all); n > 0 && g.fence <= s.all[n-1].fence {
 		t.duplicate(g, s)
 	}
+	if g.ok < t.j.now {
+		t.toldLate(g, s)
+	}
 	me := step{g.ok, g.start, g.fence, g.okIdx, int32(g.holder.no), g.mode}
 	s.remember(me)
 	bound := t.j.now
@@ -126,6 +129,20 @@ func (t *tokens) order(g *grant, rivals []step) {
 		t.j.suspect(t.hit("S4", r, g, fmt.Sprintf(
 			"The acquires of %s by %s and %s overlapped in time, and the one answered later, at %s, has the lower token (%d after %d).",
 			g.holder.key.name, t.j.names.called[r.owner], g.owner(), at(g.ok), g.fence, r.fence)))
+	}
+}
+
+// toldLate looks for grants that were asked for after g, and told of before.
+func (t *tokens) toldLate(g *grant, s *tokenState) {
+	for _, r := range s.recent {
+		if r.mode == history.Shared && g.mode == history.Shared ||
+			!t.j.test.precedes(g.ok, r.from, t.j.h.Epsilon) || !t.j.test.outOfOrder(r.fence, g.fence) {
+			continue
+		}
+		t.j.violate(t.hit("S4", r, g, fmt.Sprintf(
+			"%s was granted %s with token %d at %s, as the history tells late. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
+				"A store that compares tokens takes the later holder for the stale one. Remedy: issue tokens from state that survives what the nodes went through.",
+			g.owner(), g.holder.key.name, g.fence, at(g.ok), t.j.names.called[r.owner], at(r.ok), r.fence)))
 	}
 }
 

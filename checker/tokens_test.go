@@ -34,6 +34,23 @@ func tokenOrderCases() []verdictCase {
 				25ms c ok acquire k fence 4 until 35ms`,
 		},
 		{
+			name: "lower than one that was told later, and asked for after it was granted", header: "ttl 10ms", want: Fail,
+			violations: []string{"S4 [2 3]"},
+			history: `
+				 0ms a invoke acquire k
+				11ms b invoke acquire k
+				12ms b ok acquire k fence 1 until 21ms
+				13ms a ok acquire k fence 2 until 10ms ended 9ms`,
+		},
+		{
+			name: "lower than one that was told later, and asked for before", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 8ms b invoke acquire k
+				12ms b ok acquire k fence 1 until 18ms
+				13ms a ok acquire k fence 2 until 10ms ended 9ms`,
+		},
+		{
 			name: "a higher token", header: "ttl 10ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k
