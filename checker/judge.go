@@ -89,7 +89,7 @@ func New(h history.Header, o Options) *Judge {
 	j.ev, j.phases, j.service = &evidence{j: j}, &phases{j: j}, &service{j: j}
 	for _, r := range []rule{
 		j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j}, &doubleGrants{j: j},
-		&ownership{j: j, checked: checkedRelease(h)}, &stillborn{j: j}, &sections{j: j},
+		&ownership{j: j, checked: checkedRelease(h)}, &foreignRelease{j: j}, &stillborn{j: j}, &sections{j: j},
 		&progress{j: j}, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j},
 	} {
 		j.enlist(r)

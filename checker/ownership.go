@@ -8,41 +8,22 @@ import (
 	"locktorture/workload/history"
 )
 
-// ownership decides S5 and S6: a release ends its own lease only, and nobody
-// extends, or releases with success, a lease that another's hold has ended.
+// ownership decides S6: nobody extends, or releases with success, a lease that
+// another's hold has ended.
 type ownership struct {
 	j       *Judge
 	checked bool // a successful release proves that its owner still held
-	late    []lateRelease
-	robbed  []robbery
 	short   []crossing
 	told    []toldCrossing
 }
 
-// A lateRelease was answered yes after its own deadline, while others held.
-type lateRelease struct {
-	of      *grant
-	victims []*grant
-	inv     time.Duration
-	idx     int
-}
-
-// A robbery was reported, as hit.
-type robbery struct {
-	lateRelease
-	hit *hit
-}
-
-func (*ownership) ids() []string { return []string{"S5", "S6"} }
+func (*ownership) ids() []string { return []string{"S6"} }
 func (*ownership) wants() []what { return []what{granted, extended, releasing, postponed, answered} }
 
 func (w *ownership) see(f *fact) {
 	switch f.what {
 	case granted:
 		w.cross(f)
-		if len(w.late) > 0 {
-			w.third(f.grant)
-		}
 	case extended:
 		w.across(f, "extended its lease")
 		if len(w.short) > 0 {
@@ -53,29 +34,14 @@ func (w *ownership) see(f *fact) {
 	case releasing:
 		f.key.watch = drop(f.key.watch, f.grant)
 	case answered:
-		if f.op.outcome != history.OK {
-			return
-		}
-		if w.checked {
+		if w.checked && f.op.outcome == history.OK {
 			w.across(f, "released it, with success,")
-		}
-		if w.j.test.late(f.op.inv, f.grant.d) {
-			w.lateRelease(f)
 		}
 	}
 }
 
-// finish tells of the late releases that harmed nobody, and of crossings whose
-// intruder turned out to be another one.
+// finish tells of crossings whose intruder turned out to be another one.
 func (w *ownership) finish() {
-	for _, l := range w.late {
-		w.harmless(l)
-	}
-	for _, r := range w.robbed {
-		if !w.j.proved(r.hit) {
-			w.harmless(r.lateRelease)
-		}
-	}
 	for _, t := range w.told {
 		if x, length := crossed(t.g, t.intruders, t.inv); !w.j.proved(t.hit) && w.j.test.overlaps(length, w.j.h.Epsilon) {
 			w.j.violate(t.crossing.hit(x))
@@ -231,84 +197,6 @@ func (c crossing) hit(x *grant) *hit {
 			g.owner(), g.holder.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(h.length()), at(c.inv), g.owner(), c.how)
 	}
 	return h
-}
-
-// lateRelease notes whom a late release may have robbed.
-func (w *ownership) lateRelease(f *fact) {
-	l := lateRelease{of: f.grant, inv: f.op.inv, idx: f.op.okIdx}
-	for _, y := range f.key.held {
-		if conflicts(y, f.grant) && y.ok < f.op.ok && y.end() > l.inv {
-			w.j.tie(tieVictim, y)
-			l.victims = append(l.victims, y)
-		}
-	}
-	if l.victims == nil {
-		w.harmless(l)
-		return
-	}
-	w.j.tie(tieReleased, l.of)
-	for _, z := range f.key.held {
-		if y := w.victim(l, z); y != nil {
-			w.foreign(l, y, z)
-			return
-		}
-	}
-	w.late = append(w.late, l)
-}
-
-// third looks for a victim in whose hold a third grant occurs.
-func (w *ownership) third(z *grant) {
-	lasts := func(y *grant) bool { return y.end() > w.j.now }
-	w.late = slices.DeleteFunc(w.late, func(l lateRelease) bool {
-		switch y := w.victim(l, z); {
-		case y != nil:
-			w.foreign(l, y, z)
-			return true
-		case !slices.ContainsFunc(l.victims, lasts):
-			w.harmless(l)
-			return true
-		}
-		return false
-	})
-}
-
-// victim is whom l robbed, when z was granted inside of that one's hold.
-func (w *ownership) victim(l lateRelease, z *grant) *grant {
-	for _, y := range l.victims {
-		if y.holder.key == z.holder.key && conflicts(y, z) && z.ok > l.inv && z.ok > y.ok && w.j.test.inside(z.ok, y.end()) {
-			return y
-		}
-	}
-	return nil
-}
-
-func (w *ownership) foreign(l lateRelease, y, z *grant) {
-	k, g, granted := l.of.holder.key, l.of, z.ok
-	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it. "+
-		"Remedy: a release must compare the owner token and delete in one step.",
-		g.owner(), k.name, at(g.d), y.owner(), token(y.fence), at(y.ok), at(l.inv), g.owner(), y.owner(), z.owner(), token(z.fence), at(z.ok), y.owner())
-	h := &hit{
-		id: "S5", key: k, owners: owners(g.owner(), y.owner(), z.owner()), witness: []int{y.okIdx, l.idx, z.okIdx}, blame: blameRelease,
-		from: g.inv, to: z.ok, text: func() string { return text },
-		refuted: func() bool { return !w.j.test.inside(granted, y.end()) },
-	}
-	w.j.violate(h)
-	if len(w.robbed) < w.j.o.Limit {
-		w.robbed = append(w.robbed, robbery{l, h})
-	}
-}
-
-func (w *ownership) harmless(l lateRelease) {
-	if w.j.suspicious.full("S5") {
-		return
-	}
-	g := l.of
-	text := fmt.Sprintf("%s released %s at %s and was told yes, %s after its own lease had ended. Nobody was harmed, as far as can be seen.",
-		g.owner(), g.holder.key.name, at(l.inv), span(l.inv-g.d))
-	w.j.suspect(&hit{
-		id: "S5", key: g.holder.key, owners: []string{g.owner()}, witness: []int{g.okIdx, l.idx}, from: g.inv, to: l.inv,
-		text: func() string { return text },
-	})
 }
 
 func drop(s []*grant, g *grant) []*grant {

@@ -1,0 +1,136 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// foreignRelease decides S5: a release ends its own lease only.
+type foreignRelease struct {
+	j      *Judge
+	late   []lateRelease
+	robbed []robbery
+}
+
+// A lateRelease was answered yes after its own deadline, while others held.
+type lateRelease struct {
+	of      *grant
+	victims []*grant
+	inv     time.Duration
+	idx     int
+}
+
+// A robbery was reported, as hit.
+type robbery struct {
+	lateRelease
+	hit *hit
+}
+
+func (*foreignRelease) ids() []string { return []string{"S5"} }
+func (*foreignRelease) wants() []what { return []what{granted, answered} }
+
+func (r *foreignRelease) see(f *fact) {
+	switch {
+	case f.what == granted:
+		if len(r.late) > 0 {
+			r.third(f.grant)
+		}
+	case f.op.outcome == history.OK && r.j.test.late(f.op.inv, f.grant.d):
+		r.released(f)
+	}
+}
+
+// finish tells of the late releases that harmed nobody.
+func (r *foreignRelease) finish() {
+	for _, l := range r.late {
+		r.harmless(l)
+	}
+	for _, x := range r.robbed {
+		if !r.j.proved(x.hit) {
+			r.harmless(x.lateRelease)
+		}
+	}
+}
+
+// released notes whom a late release may have robbed.
+func (r *foreignRelease) released(f *fact) {
+	l := lateRelease{of: f.grant, inv: f.op.inv, idx: f.op.okIdx}
+	for _, y := range f.key.held {
+		if conflicts(y, f.grant) && y.ok < f.op.ok && y.end() > l.inv {
+			r.j.tie(tieVictim, y)
+			l.victims = append(l.victims, y)
+		}
+	}
+	if l.victims == nil {
+		r.harmless(l)
+		return
+	}
+	r.j.tie(tieReleased, l.of)
+	for _, z := range f.key.held {
+		if y := r.victim(l, z); y != nil {
+			r.foreign(l, y, z)
+			return
+		}
+	}
+	r.late = append(r.late, l)
+}
+
+// third looks for a victim in whose hold a third grant occurs.
+func (r *foreignRelease) third(z *grant) {
+	lasts := func(y *grant) bool { return y.end() > r.j.now }
+	r.late = slices.DeleteFunc(r.late, func(l lateRelease) bool {
+		switch y := r.victim(l, z); {
+		case y != nil:
+			r.foreign(l, y, z)
+			return true
+		case !slices.ContainsFunc(l.victims, lasts):
+			r.harmless(l)
+			return true
+		}
+		return false
+	})
+}
+
+// victim is whom l robbed, when z was granted inside of that one's hold.
+func (r *foreignRelease) victim(l lateRelease, z *grant) *grant {
+	for _, y := range l.victims {
+		if y.holder.key == z.holder.key && conflicts(y, z) && z.ok > l.inv && z.ok > y.ok && r.j.test.inside(z.ok, y.end()) {
+			return y
+		}
+	}
+	return nil
+}
+
+// foreign reports that l robbed y, as the grant of z shows.
+func (r *foreignRelease) foreign(l lateRelease, y, z *grant) {
+	k, g, granted := l.of.holder.key, l.of, z.ok
+	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it. "+
+		"Remedy: a release must compare the owner token and delete in one step.",
+		g.owner(), k.name, at(g.d), y.owner(), token(y.fence), at(y.ok), at(l.inv), g.owner(), y.owner(), z.owner(), token(z.fence), at(z.ok), y.owner())
+	h := &hit{
+		id: "S5", key: k, owners: owners(g.owner(), y.owner(), z.owner()), witness: []int{y.okIdx, l.idx, z.okIdx}, blame: blameRelease,
+		from: g.inv, to: z.ok, text: func() string { return text },
+		refuted: func() bool { return !r.j.test.inside(granted, y.end()) },
+	}
+	r.j.violate(h)
+	if len(r.robbed) < r.j.o.Limit {
+		r.robbed = append(r.robbed, robbery{l, h})
+	}
+}
+
+// harmless reports a late release that nobody is known to have suffered from.
+func (r *foreignRelease) harmless(l lateRelease) {
+	if r.j.suspicious.full("S5") {
+		return
+	}
+	g := l.of
+	text := fmt.Sprintf("%s released %s at %s and was told yes, %s after its own lease had ended. Nobody was harmed, as far as can be seen.",
+		g.owner(), g.holder.key.name, at(l.inv), span(l.inv-g.d))
+	r.j.suspect(&hit{
+		id: "S5", key: g.holder.key, owners: []string{g.owner()}, witness: []int{g.okIdx, l.idx}, from: g.inv, to: l.inv,
+		text: func() string { return text },
+	})
+}
