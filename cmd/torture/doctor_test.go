@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
@@ -146,11 +147,22 @@ func (p process) stop() error {
 	return nil
 }
 
+// idling asks a process of these tests to do nothing.
+const idling = "TORTURE_TEST_IDLE"
+
+// TestIdle is no test: it is what such a process runs.
+func TestIdle(*testing.T) {
+	if os.Getenv(idling) != "" {
+		time.Sleep(time.Minute)
+	}
+}
+
 // idle starts a process that names a configuration in dir and does nothing.
 func idle(t *testing.T, dir, name string) (process, string) {
 	conf := filepath.Join(dir, name)
 	write(t, conf, "")
-	p := process{exec.Command("tail", "-f", conf)}
+	p := process{exec.Command(os.Args[0], "-test.run=^TestIdle$", conf)}
+	p.Env = append(os.Environ(), idling+"=1")
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
