@@ -91,11 +91,9 @@ func (j *Judge) renewed(e *history.Event) {
 	if e.Began <= e.Time {
 		o.inv = e.Began
 	}
-	if e.HasAll(history.HasEnded) && e.Ended >= o.inv && e.Ended <= e.Time {
-		o.ok = e.Ended
-	}
+	o.narrow(e)
 	o.take(e)
-	j.under(o, h.at(o))
+	j.under(o, h.at(o.inv, o.fence))
 	if o.grant != nil {
 		o.grant.renewed = true
 		j.moved(e, o)
@@ -103,11 +101,11 @@ func (j *Judge) renewed(e *history.Event) {
 	j.recycle(o)
 }
 
-// at is the lease that a renewal was of: the latest that had begun, or the one
-// before when the token says so.
-func (h *holder) at(o *op) *grant {
+// at is the lease that a renewal at t, or a loss, was of: the latest that had
+// begun, or the one before when the token says so.
+func (h *holder) at(t time.Duration, fence uint64) *grant {
 	g := h.grant
-	if g != nil && h.prior != nil && (o.inv < g.inv || o.fence != 0 && o.fence == h.prior.fence && o.fence != g.fence) {
+	if g != nil && h.prior != nil && (t < g.inv || fence != 0 && fence == h.prior.fence && fence != g.fence) {
 		return h.prior
 	}
 	return g
@@ -199,14 +197,8 @@ func (j *Judge) releaseDone(e *history.Event, o *op) {
 
 // lost books what the library told its user: the lease is gone.
 func (j *Judge) lost(e *history.Event, h *holder) {
-	g := h.grant
-	if g == nil {
-		return
-	}
-	if h.prior != nil && (said(e) < g.inv || e.Fence != 0 && e.Fence == h.prior.fence && e.Fence != g.fence) {
-		g = h.prior
-	}
-	if g.lost != never {
+	g := h.at(said(e), e.Fence)
+	if g == nil || g.lost != never {
 		return
 	}
 	g.lost, g.lostIdx = e.Time, e.Index

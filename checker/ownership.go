@@ -63,13 +63,11 @@ func (w *ownership) cross(f *fact) {
 			}
 		}
 	}
-	if len(k.watch) == 0 { // as it mostly is
-		k.watch = append(k.watch, g)
-		return
+	if len(k.watch) > 0 { // mostly it is empty
+		k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
+			return conflicts(x, g) && !w.crossedBy(x, g) || x.holder == g.holder
+		})
 	}
-	k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
-		return conflicts(x, g) && !w.crossedBy(x, g) || x.holder == g.holder
-	})
 	k.watch = append(k.watch, g)
 }
 

@@ -26,7 +26,7 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),
 		ExpectedMissing: []string{}, Breaches: j.service.breaches,
 	}
-	j.live.publish(&j.ev.Evidence)
+	j.publish()
 	r.Inconclusive = j.inconclusive(truncated || !j.ended, left)
 	j.void(&r)
 	j.askOwn(ctx, &r)

@@ -37,6 +37,11 @@ type step struct {
 	mode  history.Mode
 }
 
+// step is g as the token rules see it.
+func (g *grant) step() step {
+	return step{g.ok, g.start, g.fence, g.okIdx, int32(g.holder.no), g.mode}
+}
+
 func (*tokens) ids() []string { return []string{"S4", "S4b"} }
 func (*tokens) wants() []what { return []what{granted, reentered, extended} }
 func (*tokens) finish()       {}
@@ -69,10 +74,10 @@ func (t *tokens) grant(f *fact) {
 	if n := len(s.all); n > 0 && g.fence <= s.all[n-1].fence {
 		t.duplicate(g, s)
 	}
+	me := g.step()
 	if g.ok < t.j.now {
 		t.toldLate(g, s)
 	}
-	me := step{g.ok, g.start, g.fence, g.okIdx, int32(g.holder.no), g.mode}
 	s.remember(me)
 	bound := t.j.now
 	if o := f.key.leases.head; o != nil {
@@ -117,10 +122,7 @@ func (t *tokens) order(g *grant, rivals []step) {
 			continue
 		}
 		if t.j.test.outOfOrder(g.fence, r.fence) {
-			t.j.violate(t.hit("S4", r, g, fmt.Sprintf(
-				"%s was granted %s with token %d at %s. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
-					"A store that compares tokens takes the later holder for the stale one. Remedy: issue tokens from state that survives what the nodes went through.",
-				t.j.names.called[r.owner], g.holder.key.name, r.fence, at(r.ok), g.owner(), at(g.ok), g.fence)))
+			t.wentBack(g, r, r, g.step(), "")
 			return
 		}
 		break
@@ -139,11 +141,18 @@ func (t *tokens) toldLate(g *grant, s *tokenState) {
 			!t.j.test.precedes(g.ok, r.from, t.j.h.Epsilon) || !t.j.test.outOfOrder(r.fence, g.fence) {
 			continue
 		}
-		t.j.violate(t.hit("S4", r, g, fmt.Sprintf(
-			"%s was granted %s with token %d at %s, as the history tells late. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
-				"A store that compares tokens takes the later holder for the stale one. Remedy: issue tokens from state that survives what the nodes went through.",
-			g.owner(), g.holder.key.name, g.fence, at(g.ok), t.j.names.called[r.owner], at(r.ok), r.fence)))
+		t.wentBack(g, r, g.step(), r, ", as the history tells late")
 	}
+}
+
+// wentBack reports that the token of the second of two grants, g's and r, is not
+// higher than that of the first.
+func (t *tokens) wentBack(g *grant, r, first, second step, how string) {
+	called := t.j.names.called
+	t.j.violate(t.hit("S4", r, g, fmt.Sprintf(
+		"%s was granted %s with token %d at %s%s. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
+			"A store that compares tokens takes the later holder for the stale one. Remedy: issue tokens from state that survives what the nodes went through.",
+		called[first.owner], g.holder.key.name, first.fence, at(first.ok), how, called[second.owner], at(second.ok), second.fence)))
 }
 
 func (t *tokens) duplicate(g *grant, s *tokenState) {
