@@ -222,9 +222,5 @@ func (r *Run) latency() string {
 }
 
 func plural(n int, what string) string {
-	text := unit.Count(n) + " " + what
-	if n != 1 {
-		text += "s"
-	}
-	return text
+	return unit.Count(n) + " " + unit.Plural(n, what)
 }

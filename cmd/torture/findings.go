@@ -8,6 +8,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/reports"
+	"locktorture/reports/unit"
 )
 
 // maxFindings is how many violations are told in full.
@@ -63,10 +64,7 @@ func events(f checker.Finding) string {
 }
 
 func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("%d %s", n, unit.Plural(n, what))
 }
 
 // printViews says where the pictures are that --views asks for.

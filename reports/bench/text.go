@@ -139,10 +139,7 @@ func factor(v float64) string {
 }
 
 func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %s", n, unit.Plural(n, what))
 }
 
 // head is what every form of the report begins with.

@@ -24,6 +24,14 @@ func Count[N ~int | ~int64 | ~uint64](n N) string {
 	return sign + s
 }
 
+// Plural is the noun for n of what: "fault", "faults".
+func Plural(n int, what string) string {
+	if n == 1 {
+		return what
+	}
+	return what + "s"
+}
+
 // Latency writes a short duration in the unit that suits it, with about three
 // significant figures: "7.1 µs", "0.31 ms", "11.9 ms", "1.02 s".
 func Latency(d time.Duration) string {
