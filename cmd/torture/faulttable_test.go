@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the tables of the README")
+var update = flag.Bool("update", false, "rewrite the table of faults in faults/README.md")
 
 const (
-	readme     = "../../README.md"
+	readme     = "../../faults/README.md"
 	tableBegin = "<!-- torture list faults --markdown -->\n"
 	tableEnd   = "<!-- end -->\n"
 )
 
-// The README's table of faults says what the catalogue and the testbeds say;
+// The table of faults in the guide to package faults says what the catalogue and the testbeds say;
 // go test ./cmd/torture -run TestReadmeFaults -update rewrites it.
 func TestReadmeFaults(t *testing.T) {
 	text, err := os.ReadFile(readme)
