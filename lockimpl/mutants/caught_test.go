@@ -10,6 +10,7 @@ import (
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/mutants"
+	"locktorture/lockimpl/redlock"
 )
 
 const ttl = 5 * time.Second
@@ -57,12 +58,12 @@ func TestEveryMutantIsCaughtAndItsTwinIsNot(t *testing.T) {
 			m := mutants.All()[id]
 			for name, want := range map[string]bool{"mutant": true, "twin": false, "twin with hints": false} {
 				world.Run(t, sc.servers, func(t *testing.T, w *world.World) {
-					factory := m.Twin(lockimpl.Config{})
+					factory := m.Twin(redlock.Config{})
 					switch name {
 					case "mutant":
-						factory = m.Factory(lockimpl.Config{})
+						factory = m.Factory(redlock.Config{})
 					case "twin with hints":
-						factory = m.Hinted(lockimpl.Config{})
+						factory = m.Hinted(redlock.Config{})
 					}
 					if seen := sc.play(t, w, factory); seen != want {
 						t.Errorf("%s: bug seen %v, want %v", name, seen, want)
@@ -153,7 +154,7 @@ func toldLate(t *testing.T, w *world.World, f lockimpl.Factory) bool {
 }
 
 // grantedByOne makes an attempt that one node grants and that fails.
-func grantedByOne(t *testing.T, w *world.World, f lockimpl.Factory, server int) *lockimpl.Lock {
+func grantedByOne(t *testing.T, w *world.World, f lockimpl.Factory, server int) *redlock.Lock {
 	l, links := w.Client(f)
 	w.Release(w.Take(l, "warm", ttl))
 	for i, link := range links {

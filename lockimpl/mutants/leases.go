@@ -3,14 +3,14 @@ package mutants
 import (
 	"time"
 
-	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/plant"
 	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/redlock"
 )
 
 // leases are bugs in how long a lease is believed to last.
 func leases() []Mutant {
-	slow := func(cfg *lockimpl.Config) { cfg.NodeTimeout = 2 * max(cfg.MaxTTL, 5*time.Second) }
+	slow := func(cfg *redlock.Config) { cfg.NodeTimeout = 2 * max(cfg.MaxTTL, 5*time.Second) }
 	return []Mutant{
 		{
 			ID:     "quorum-2",

@@ -3,9 +3,9 @@ package mutants
 import (
 	"time"
 
-	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/plant"
 	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/redlock"
 )
 
 // modes are bugs beyond the exclusive lock.
@@ -42,7 +42,7 @@ func modes() []Mutant {
 				script.ReleaseShared: script.ReleaseShared.Replace(
 					"wake(KEYS[6], KEYS[7], ms, tonumber(ARGV[6]), ARGV[5])", ""),
 			}},
-			adjust: func(cfg *lockimpl.Config) { cfg.Patience = time.Minute },
+			adjust: func(cfg *redlock.Config) { cfg.Patience = time.Minute },
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/plant"
+	"locktorture/lockimpl/redlock"
 )
 
 // A Mutant is the lock with one bug.
@@ -24,32 +25,32 @@ type Mutant struct {
 	Ability string
 
 	bugs   plant.Bugs
-	adjust func(*lockimpl.Config)
+	adjust func(*redlock.Config)
 }
 
 // Factory returns a Factory of the mutant. Hints are off: they hide a broken
 // core.
-func (m Mutant) Factory(cfg lockimpl.Config) lockimpl.Factory {
+func (m Mutant) Factory(cfg redlock.Config) lockimpl.Factory {
 	cfg.NoProposals, cfg.NoGossip = true, true
 	return m.build(cfg, m.bugs)
 }
 
 // Twin returns a Factory of the lock in the mutant's configuration, without
 // the bug.
-func (m Mutant) Twin(cfg lockimpl.Config) lockimpl.Factory {
+func (m Mutant) Twin(cfg redlock.Config) lockimpl.Factory {
 	cfg.NoProposals, cfg.NoGossip = true, true
 	return m.build(cfg, plant.Bugs{})
 }
 
 // Hinted is Twin with hints on.
-func (m Mutant) Hinted(cfg lockimpl.Config) lockimpl.Factory { return m.build(cfg, plant.Bugs{}) }
+func (m Mutant) Hinted(cfg redlock.Config) lockimpl.Factory { return m.build(cfg, plant.Bugs{}) }
 
-func (m Mutant) build(cfg lockimpl.Config, bugs plant.Bugs) lockimpl.Factory {
+func (m Mutant) build(cfg redlock.Config, bugs plant.Bugs) lockimpl.Factory {
 	if m.adjust != nil {
 		m.adjust(&cfg)
 	}
 	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
-		return lockimpl.NewPlanted(nodes, cfg, bugs)
+		return redlock.NewPlanted(nodes, cfg, bugs)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/mutants"
+	"locktorture/lockimpl/redlock"
 )
 
 // A mutant that does not work when nothing goes wrong shows nothing: each one
@@ -21,7 +22,7 @@ func TestMutantsWorkInFairWeather(t *testing.T) {
 				t.Error("it does not say what is wrong, what shows it, and as what")
 			}
 			world.Run(t, max(m.Nodes, 3), func(t *testing.T, w *world.World) {
-				fairWeather(t, w, m.Factory(lockimpl.Config{}))
+				fairWeather(t, w, m.Factory(redlock.Config{}))
 			})
 		})
 	}

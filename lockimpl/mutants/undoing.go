@@ -1,6 +1,8 @@
 package mutants
 
-import "locktorture/lockimpl/internal/plant"
+import (
+	"locktorture/lockimpl/internal/plant"
+)
 
 // undoing are bugs in what is left behind.
 func undoing() []Mutant {

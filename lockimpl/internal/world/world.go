@@ -13,6 +13,7 @@ import (
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/memnet"
+	"locktorture/lockimpl/redlock"
 )
 
 // A World is a set of servers and the links to them.
@@ -36,7 +37,7 @@ func Run(t *testing.T, n int, test func(t *testing.T, w *World)) {
 		for range n {
 			w.servers = append(w.servers, w.newServer())
 		}
-		boot, _ := w.Client(lockimpl.NewFactory(lockimpl.Config{}))
+		boot, _ := w.Client(redlock.NewFactory(redlock.Config{}))
 		if err := boot.Bootstrap(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func (w *World) newServer() *miniredis.Miniredis {
 }
 
 // Client returns a client of every server, and its links.
-func (w *World) Client(factory lockimpl.Factory) (*lockimpl.Lock, []*memnet.Link) {
+func (w *World) Client(factory lockimpl.Factory) (*redlock.Lock, []*memnet.Link) {
 	w.t.Helper()
 	var nodes []lockimpl.Node
 	var links []*memnet.Link
@@ -80,12 +81,12 @@ func (w *World) Client(factory lockimpl.Factory) (*lockimpl.Lock, []*memnet.Link
 		}
 	})
 	w.links = append(w.links, links)
-	return l.(*lockimpl.Lock), links
+	return l.(*redlock.Lock), links
 }
 
 // Reach returns a client that reaches only the given servers, 1 being the
 // first.
-func (w *World) Reach(factory lockimpl.Factory, servers ...int) *lockimpl.Lock {
+func (w *World) Reach(factory lockimpl.Factory, servers ...int) *redlock.Lock {
 	w.t.Helper()
 	l, links := w.Client(factory)
 	for i, link := range links {
@@ -113,7 +114,7 @@ func (w *World) Forget(server int) {
 func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].FastForward(d) }
 
 // LeaseKeys returns the servers that hold a lease on key.
-func (w *World) LeaseKeys(l *lockimpl.Lock, key string) (on []int) {
+func (w *World) LeaseKeys(l *redlock.Lock, key string) (on []int) {
 	for i, m := range w.servers {
 		for _, k := range l.LeaseKeys(key) {
 			if m.Exists(k) {
@@ -125,7 +126,7 @@ func (w *World) LeaseKeys(l *lockimpl.Lock, key string) (on []int) {
 }
 
 // Acquire takes key, trying for a second.
-func (w *World) Acquire(l *lockimpl.Lock, key string, ttl time.Duration) (lease lockimpl.Lease, err error) {
+func (w *World) Acquire(l *redlock.Lock, key string, ttl time.Duration) (lease lockimpl.Lease, err error) {
 	for range 100 {
 		if lease, err = l.Acquire(w.t.Context(), key, ttl); err == nil {
 			return lease, nil
@@ -136,7 +137,7 @@ func (w *World) Acquire(l *lockimpl.Lock, key string, ttl time.Duration) (lease 
 }
 
 // Take is Acquire for a lock that must be granted, by stragglers as well.
-func (w *World) Take(l *lockimpl.Lock, key string, ttl time.Duration) lockimpl.Lease {
+func (w *World) Take(l *redlock.Lock, key string, ttl time.Duration) lockimpl.Lease {
 	w.t.Helper()
 	lease, err := w.Acquire(l, key, ttl)
 	if err != nil {

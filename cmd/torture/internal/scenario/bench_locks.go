@@ -13,6 +13,7 @@ import (
 	"locktorture/lockimpl/peers/redislock"
 	"locktorture/lockimpl/peers/redsync"
 	"locktorture/lockimpl/peers/rueidislock"
+	"locktorture/lockimpl/redlock"
 )
 
 // A contestant is a lock that can be measured.
@@ -35,7 +36,7 @@ func redsyncPause(rng *rand.Rand) time.Duration {
 }
 
 func benchFull(prefix string) lockimpl.Factory {
-	return lockimpl.NewFactory(lockimpl.Config{Prefix: prefix})
+	return redlock.NewFactory(redlock.Config{Prefix: prefix})
 }
 
 func always(f lockimpl.Factory) func(string) lockimpl.Factory {

@@ -9,6 +9,7 @@ import (
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/gallery"
 	"locktorture/lockimpl/mutants"
+	"locktorture/lockimpl/redlock"
 	"locktorture/workload/store"
 )
 
@@ -73,13 +74,13 @@ func OnShelf(shelf Shelf) []Lock {
 	return locks
 }
 
-func full(c lockimpl.Config) lockimpl.Factory { return lockimpl.NewFactory(c) }
+func full(c redlock.Config) lockimpl.Factory { return redlock.NewFactory(c) }
 
 // fullLock is the full lock, or something that is built like it.
-func fullLock(about string, nodes int, build func(lockimpl.Config) lockimpl.Factory) Lock {
+func fullLock(about string, nodes int, build func(redlock.Config) lockimpl.Factory) Lock {
 	return Lock{
-		About: about, Shelf: ShelfFull, Nodes: nodes, Fences: true, Subscribes: true, Drift: lockimpl.Drift, Quarantine: quarantine,
-		Factory: func(c config.Config) lockimpl.Factory { return build(lockimpl.Config{MaxTTL: c.TTL}) },
+		About: about, Shelf: ShelfFull, Nodes: nodes, Fences: true, Subscribes: true, Drift: redlock.Drift, Quarantine: quarantine,
+		Factory: func(c config.Config) lockimpl.Factory { return build(redlock.Config{MaxTTL: c.TTL}) },
 	}
 }
 

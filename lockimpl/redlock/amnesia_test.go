@@ -1,0 +1,223 @@
+package redlock_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+)
+
+// withAndWithoutHints runs test over n servers with hints on and off: hints
+// hide a broken core.
+func withAndWithoutHints(t *testing.T, n int, test func(t *testing.T, w *world.World, f lockimpl.Factory)) {
+	for _, off := range []bool{false, true} {
+		t.Run(fmt.Sprintf("hints=%v", !off), func(t *testing.T) {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				test(t, w, redlock.NewFactory(redlock.Config{NoProposals: off, NoGossip: off}))
+			})
+		})
+	}
+}
+
+// backWithin takes key again within limit and returns its token.
+func backWithin(t *testing.T, l *redlock.Lock, limit time.Duration) uint64 {
+	t.Helper()
+	for began := time.Now(); time.Since(began) < limit; time.Sleep(20 * time.Millisecond) {
+		if lease, err := l.Acquire(t.Context(), "k", time.Second); err == nil {
+			if err := lease.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			return lease.Fence()
+		}
+	}
+	t.Fatalf("not granted within %v", limit)
+	return 0
+}
+
+func TestEmptyNodesOneAfterTheOtherKeepTokensGrowing(t *testing.T) {
+	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		l, links := w.Client(f)
+		var last uint64
+		for round := range 6 {
+			cut := links[round%5]
+			cut.Refuse(true)
+			cut.Cut()
+			token := backWithin(t, l, time.Second)
+			if token <= last {
+				t.Errorf("round %d: token %d after %d", round, token, last)
+			}
+			last = token
+			cut.Refuse(false)
+			w.Forget((round+2)%5 + 1)
+			if token = backWithin(t, l, time.Second); token <= last {
+				t.Errorf("round %d: token %d after %d", round, token, last)
+			}
+			last = token
+			time.Sleep(12 * time.Second) // the quarantine
+		}
+	})
+}
+
+func TestEmptyMajorityComesBackWithinAQuarantine(t *testing.T) {
+	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		l, _ := w.Client(f)
+		before := backWithin(t, l, time.Second)
+		for server := 1; server <= 3; server++ {
+			w.Forget(server)
+		}
+		if _, err := l.Acquire(t.Context(), "k", time.Second); !world.IsHeld(err) {
+			t.Errorf("acquire of two nodes of five: %v", err)
+		}
+		if after := backWithin(t, l, 12*time.Second); after <= before {
+			t.Errorf("token %d after %d", after, before)
+		}
+	})
+}
+
+func TestEmptySingleNodeComesBackWithinAQuarantine(t *testing.T) {
+	withAndWithoutHints(t, 1, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		l, _ := w.Client(f)
+		before := backWithin(t, l, time.Second)
+		w.Forget(1)
+		if after := backWithin(t, l, 12*time.Second); after <= before {
+			t.Errorf("token %d after %d", after, before)
+		}
+	})
+}
+
+func TestBootstrapRefusesASetThatLostSomething(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		w.Forget(2)
+		l, _ := w.Client(full)
+		if err := l.Bootstrap(t.Context()); err == nil {
+			t.Error("admitted an empty node beside two that serve")
+		}
+	})
+}
+
+func TestClockJumpsAndPausesKeepTokensGrowing(t *testing.T) {
+	withAndWithoutHints(t, 3, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		a, b := w.Reach(f, 1, 2, 3), w.Reach(f, 1, 2, 3)
+		first := w.Take(a, "k", 5*time.Second)
+		for server := 1; server <= 3; server++ {
+			w.Forward(server, time.Hour)
+		}
+		second := w.Take(b, "k", 5*time.Second)
+		if second.Fence() <= first.Fence() {
+			t.Errorf("token %d after %d", second.Fence(), first.Fence())
+		}
+		if err := first.Extend(t.Context(), 5*time.Second); !errors.Is(err, lockimpl.ErrLost) {
+			t.Errorf("extension across another's lease: %v, want ErrLost", err)
+		}
+	})
+}
+
+func TestBlackHoledNodeCostsNothingButItsVote(t *testing.T) {
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		l, links := w.Client(full)
+		warm(t, l)
+		links[4].Up.Hold()
+		began := time.Now()
+		for range 100 {
+			if err := take(t, l, "k", 5*time.Second).Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("100 pairs took %v of virtual time beside a black hole", took)
+		}
+		links[4].Up.Free()
+		links[4].Cut()
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+			t.Errorf("keys left on servers %v", on)
+		}
+	})
+}
+
+func TestNodeThatComesBackIsUsedAtOnce(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, links := w.Client(full)
+		warm(t, l)
+		links[0].Refuse(true)
+		links[0].Cut()
+		synctest.Wait()
+		for range 200 {
+			if _, err := l.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrNoQuorum) {
+				t.Fatalf("acquire of a dead node: %v, want ErrNoQuorum", err)
+			}
+		}
+		links[0].Refuse(false)
+		began := time.Now()
+		backWithin(t, l, time.Second)
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("used again after %v", took)
+		}
+	})
+}
+
+func TestNoKeyIsLeftAndHandOffsGoOnUnderContention(t *testing.T) {
+	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		var wg sync.WaitGroup
+		var grants atomic.Int64
+		var last *redlock.Lock
+		for i := range 16 {
+			l, links := w.Client(f)
+			last = l
+			for j, link := range links {
+				link.Up.Delay(time.Duration(100+(i*7+j*13)%50) * time.Microsecond)
+			}
+			links[4].Down.Delay(50 * time.Millisecond) // a slow node
+			wg.Go(func() {
+				for range 5 {
+					lease, err := l.AcquireWait(t.Context(), "k", 5*time.Second)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					grants.Add(1)
+					if err := lease.Release(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		began := time.Now()
+		wg.Wait()
+		if took := time.Since(began); took > 10*time.Second || grants.Load() != 80 {
+			t.Errorf("%d grants in %v", grants.Load(), took)
+		}
+		time.Sleep(time.Second)
+		if on := w.LeaseKeys(last, "k"); len(on) > 0 {
+			t.Errorf("keys left on servers %v", on)
+		}
+	})
+}
+
+func TestKeyThatHoldsSomethingElseIsRefusedAndKept(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		nodes := embeddedNodes(t, n)
+		l := bootstrapped(t, nodes, patient)
+		for _, node := range nodes {
+			c := redis.NewClient(&redis.Options{Addr: node.Addr})
+			if err := c.RPush(t.Context(), l.LeaseKeys("k")[0], "x").Err(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Close()
+		}
+		if _, err := l.AcquireWait(t.Context(), "k", time.Second); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
+			t.Errorf("acquire over a list: %v", err)
+		}
+	}
+}

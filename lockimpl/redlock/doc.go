@@ -1,0 +1,126 @@
+// Package redlock is a distributed lock on Redis, over one master or an odd
+// number of independent ones, with fencing tokens.
+//
+// # The lock
+//
+// [New] makes a client of one master, or of an odd number of independent ones.
+// A lease is granted by a quorum of them and carries a fencing token, which
+// the guarded resource must check: accept a write only when its token is at
+// least the highest one seen, and store the two together. Tokens stay below
+// 2^53, so that they survive Lua and JSON.
+//
+// Acquire and AcquireShared try once. AcquireWait and AcquireFair wait their
+// turn. AcquireAs enters again, AcquireAll takes several keys or none. A lease
+// renews itself once told to (Renew) and closes a channel when it can no longer
+// be relied on (Lost), by a local timer, whatever the network does.
+//
+// A set of nodes that is new must be admitted: [Lock.Bootstrap] does so at
+// once, otherwise it waits out one quarantine of Config.MaxTTL.
+//
+// # What is guaranteed
+//
+// M: no two holders at once, before their deadlines. T: of two grants of a
+// key, one after the other, the later has the higher token, and no token is
+// granted twice (readers share theirs). L: when messages stop, leases end and
+// a majority is there, somebody can acquire.
+//
+//	 #  what happens                             M          T         L
+//	 1  requests or replies lost, delayed,       yes        yes       after one TTL
+//	    sent twice; partial grants
+//	 2  a minority of nodes away or silent       yes        yes       yes
+//	 3  a holder pauses or dies                  until its  yes       after one TTL
+//	                                             deadline
+//	 4  a node's clock jumps ahead               no         yes       yes
+//	 5  the clients' clocks differ               yes        yes       yes
+//	 6  nodes lose everything, one after         yes        yes       yes
+//	    another; a quorum stays admitted
+//	 7  a majority loses everything              yes        by clock  after the quarantine
+//	 8  a single master loses everything, or     yes        by clock  after the quarantine
+//	    fails over to a stale replica
+//	 9  quorum 4 of 5: two nodes lose            yes        yes       with one node down
+//	    everything, without any remedy
+//	10  servers that load, are demoted, busy,    yes        yes       when they serve again
+//	    out of memory, or forget scripts
+//	11  many clients contend for one key         yes        yes       yes
+//	12  fence keys evicted or deleted            yes        no        yes; not detectable
+//
+// Behind each row stand tests:
+//
+//   - 1: TestLostReplyLeavesNoKey, TestCancelledAcquireLeavesNoKey, TestLockFollowsItsModel
+//   - 2: TestBlackHoledNodeCostsNothingButItsVote, TestNodeThatComesBackIsUsedAtOnce
+//   - 3: TestLeaseEndsByLocalTimerWhateverTheNetworkDoes,
+//     TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds
+//   - 4: TestClockJumpsAndPausesKeepTokensGrowing
+//   - 5: TestEveryMutantIsCaughtAndItsTwinIsNot (token-clock)
+//   - 6: TestEmptyNodesOneAfterTheOtherKeepTokensGrowing,
+//     TestEveryMutantIsCaughtAndItsTwinIsNot (amnesia-serves, amnesia-no-seed, amnesia-early-seed),
+//     TestLeaseThatNodesForgotKeepsOthersOutUntilItsDeadline
+//   - 7: TestEmptyMajorityComesBackWithinAQuarantine, TestBootstrapRefusesASetThatLostSomething
+//   - 8: TestEmptySingleNodeComesBackWithinAQuarantine
+//   - 9: TestQuorumOfFourOutlivesTwoNodesThatForget, TestQuorumOfFourNeedsFourNodes
+//   - 10: TestServersThatRefuseForAWhile, TestServerWithoutMemoryLetsLeasesBeReleased,
+//     TestServerThatForgetsItsScriptsIsTaughtThem, TestDemotedServerServesNobody,
+//     TestBusyServerDelaysAndLeavesNothing
+//   - 11: TestNoKeyIsLeftAndHandOffsGoOnUnderContention, TestWaitersTakeTurns,
+//     TestSeveralKeysAreTakenWithoutDeadlock, TestFairWaitersAreServedInTheirOrder
+//
+// "By clock": as long as some node's clock is ahead of every token issued,
+// that is, was not set back by more than the outage. M assumes that clocks run
+// at rates within one per cent of each other; T needs no timing at all while
+// admitted nodes keep their data, and the same timing as M when they do not.
+//
+// # Why tokens are ordered
+//
+// Each node issues a value above every one that it has stored, in the script
+// that takes the lock there. With a quorum of grants, T is the highest of
+// their values, and it counts on a node only if that node was issued T itself
+// or stored it afterwards while this attempt still owned the lock there and
+// had been issued no more. An attempt returns when T counts on a quorum.
+//
+// Order: a later attempt is granted by a quorum, which meets the earlier one's
+// in some node; that node had stored T, so that it issues more. Uniqueness:
+// suppose that two attempts return T. They share a node that counts for both;
+// there one owned the lock before the other, and when the later one was
+// granted it the node had stored T already, so that it was issued more than
+// T, which does not count towards T.
+//
+// Nodes usually agree at once because the client proposes a value (its clock,
+// or the highest token that it knows of). That is a hint: it saves a round
+// trip, and no argument above rests on it. Hints hide broken schemes, which is
+// why the tests run with and without.
+//
+// A node that restarts empty must not serve: neither leases nor tokens are
+// there any more. It waits until every lease that it may have granted has
+// ended, and then takes for its floor the highest value that any of a quorum
+// of other admitted nodes may have issued, read after that wait: an attempt
+// that counted on it and was decided in time has left T on one of them by
+// then. The schemes that leave a part of this out, and what becomes of them,
+// are in the package mutants, each with the shortest story that breaks it.
+//
+// # Waiting
+//
+// A waiter queues on the nodes, ordered by the time at which it began, and the
+// node refuses the lock to anybody else while a live waiter is first. A release
+// wakes the first, on a channel of its client's own; a waiter asks again three
+// times within Config.Patience, so that a dead one holds the others up for no
+// longer. Of several waiters in one client for one key, one queues and the
+// others wait for it in memory. On one master nobody is overtaken
+// (AcquireFair). Over a quorum two waiters that began within the error of
+// their clocks may change places; that is all that can be promised there
+// without agreement among the nodes.
+//
+// # What goes over the wire
+//
+// One script per node takes the lock and issues the token. An attempt asks a
+// quorum of nodes first, the same for all clients of a key, and the others as
+// soon as one of these does not grant, or a little later: a section that is
+// over by then costs three nodes of five and no split votes. Whatever is to
+// go to one node at one time goes out in one write, and no command of a client
+// overtakes another of its own.
+//
+// # What it asks of the servers
+//
+// Redis 7 or newer, maxmemory-policy noeviction, no Redis Cluster, and a
+// connection that leads to one server process as long as it lives (a proxy that
+// pools connections would hide a restart). The lock only sends relative times.
+package redlock

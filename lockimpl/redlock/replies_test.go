@@ -1,0 +1,199 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/redlock"
+)
+
+// quick is a client that does not wait long for servers that refuse.
+var quick = redlock.Config{NodeTimeout: 2 * time.Second, MaxTTL: 30 * time.Second}
+
+// eventuallyGranted acquires key from servers that have just begun to serve
+// again.
+func eventuallyGranted(t *testing.T, l *redlock.Lock, key string) lockimpl.Lease {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		lease, err := l.Acquire(t.Context(), key, 10*time.Second)
+		if err == nil {
+			return lease
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("acquire of a server that serves again: %v", err)
+		}
+	}
+}
+
+func isGone(t *testing.T, c *redis.Client, l *redlock.Lock, key string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if n, err := c.Exists(t.Context(), l.LeaseKeys(key)...).Result(); err == nil && n == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("a lease on %s is left", key)
+		}
+	}
+}
+
+// Errors that a server may take back are no grant and no lasting failure: the
+// attempt is refused, definitely, and the next one after the error is granted.
+func TestServersThatRefuseForAWhile(t *testing.T) {
+	for _, answer := range []string{
+		"LOADING Redis is loading the dataset in memory",
+		"READONLY You can't write against a read only replica.",
+		"OOM command not allowed when used memory > 'maxmemory'.",
+		"BUSY Redis is busy running a script.",
+		"TRYAGAIN Multiple keys request during rehashing of slot",
+		"MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+	} {
+		t.Run(answer[:4], func(t *testing.T) {
+			servers := embedded(t, 3)
+			l := bootstrapped(t, nodesAt(addrs(servers)), quick)
+			held := eventuallyGranted(t, l, "held")
+			for _, m := range servers[:2] {
+				m.SetError(answer)
+			}
+			if _, err := l.Acquire(t.Context(), "k", 10*time.Second); !errors.Is(err, lockimpl.ErrNoQuorum) {
+				t.Errorf("acquire: %v, want ErrNoQuorum", err)
+			}
+			if err := held.Extend(t.Context(), 10*time.Second); err == nil || errors.Is(err, lockimpl.ErrLost) {
+				t.Errorf("extend: %v, want an unknown outcome", err)
+			}
+			for _, m := range servers[:2] {
+				m.SetError("")
+			}
+			if err := eventuallyGranted(t, l, "k").Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := held.Release(t.Context()); err != nil {
+				t.Errorf("release of the lease from before: %v", err)
+			}
+		})
+	}
+}
+
+func TestServerWithoutMemoryLetsLeasesBeReleased(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	l := bootstrapped(t, nodes, quick)
+	c := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer c.Close()
+	held := eventuallyGranted(t, l, "held")
+	if err := c.ConfigSet(t.Context(), "maxmemory", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Acquire(t.Context(), "k", 10*time.Second); !errors.Is(err, lockimpl.ErrNoQuorum) {
+		t.Errorf("acquire out of memory: %v, want ErrNoQuorum", err)
+	}
+	if err := held.Release(t.Context()); err != nil {
+		t.Errorf("release out of memory: %v", err)
+	}
+	if err := c.ConfigSet(t.Context(), "maxmemory", "0").Err(); err != nil {
+		t.Fatal(err)
+	}
+	lease := eventuallyGranted(t, l, "k")
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	isGone(t, c, l, "k")
+}
+
+func TestServerThatForgetsItsScriptsIsTaughtThem(t *testing.T) {
+	nodes := serverNodes(t, 3)
+	l := bootstrapped(t, nodes, patient)
+	flush := func() {
+		for _, n := range nodes {
+			c := redis.NewClient(&redis.Options{Addr: n.Addr})
+			if err := c.ScriptFlush(t.Context()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Close()
+		}
+	}
+	flush()
+	lease, err := l.Acquire(t.Context(), "k", 10*time.Second)
+	if err != nil {
+		t.Fatalf("acquire after SCRIPT FLUSH: %v", err)
+	}
+	flush()
+	if err := lease.Extend(t.Context(), 10*time.Second); err != nil {
+		t.Fatalf("extend after SCRIPT FLUSH: %v", err)
+	}
+	flush()
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatalf("release after SCRIPT FLUSH: %v", err)
+	}
+}
+
+func TestDemotedServerServesNobody(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	l := bootstrapped(t, nodes, quick)
+	c := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer c.Close()
+	if err := c.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Acquire(t.Context(), "k", 10*time.Second); !errors.Is(err, lockimpl.ErrNoQuorum) {
+		t.Errorf("acquire of a replica: %v, want ErrNoQuorum", err)
+	}
+	if err := c.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := eventuallyGranted(t, l, "k").Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBusyServerDelaysAndLeavesNothing(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	l := bootstrapped(t, nodes, quick)
+	c := redis.NewClient(&redis.Options{Addr: nodes[0].Addr, MaxRetries: -1, ReadTimeout: time.Minute})
+	defer c.Close()
+	if err := c.ConfigSet(t.Context(), "busy-reply-threshold", "10").Err(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- c.Eval(context.Background(), "while true do end", nil).Err() }()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if err := c.Ping(t.Context()).Err(); err != nil {
+			break // BUSY
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the server never got busy")
+		}
+	}
+	if _, err := l.Acquire(t.Context(), "k", 10*time.Second); err == nil {
+		t.Error("granted by a busy server")
+	}
+	if err := c.ScriptKill(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err == nil {
+		t.Error("the endless script ended")
+	}
+	isGone(t, c, l, "k")
+	if err := eventuallyGranted(t, l, "k").Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func ExampleErrNoQuorum() {
+	nodes, stop := exampleNodes(3)
+	stop() // nobody answers
+	lock, err := redlock.New(nodes, redlock.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer lock.Close()
+	_, err = lock.Acquire(context.Background(), "invoice-17", 5*time.Second)
+	fmt.Println(errors.Is(err, lockimpl.ErrNoQuorum))
+	// Output: true
+}

@@ -1,0 +1,157 @@
+package redlock_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/redlock"
+)
+
+// embedded starts n embedded servers.
+func embedded(t testing.TB, n int) []*miniredis.Miniredis {
+	t.Helper()
+	all := make([]*miniredis.Miniredis, n)
+	for i := range all {
+		m := miniredis.NewMiniRedis()
+		m.ClockTTL(true)
+		if err := m.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(m.Close)
+		all[i] = m
+	}
+	return all
+}
+
+// embeddedNodes starts n embedded servers and names them.
+func embeddedNodes(t testing.TB, n int) []lockimpl.Node {
+	t.Helper()
+	return nodesAt(addrs(embedded(t, n)))
+}
+
+func addrs(all []*miniredis.Miniredis) []string {
+	out := make([]string, len(all))
+	for i, m := range all {
+		out[i] = m.Addr()
+	}
+	return out
+}
+
+func nodesAt(addrs []string) []lockimpl.Node {
+	nodes := make([]lockimpl.Node, len(addrs))
+	for i, addr := range addrs {
+		nodes[i] = lockimpl.Node{Name: fmt.Sprintf("n%d", i+1), Addr: addr}
+	}
+	return nodes
+}
+
+// needServer skips a test that a machine without redis-server cannot run,
+// unless nothing may be skipped.
+func needServer(t testing.TB) string {
+	t.Helper()
+	path, err := exec.LookPath("redis-server")
+	if err == nil {
+		return path
+	}
+	if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
+		t.Fatal("redis-server is not on PATH")
+	}
+	t.Skip("redis-server is not on PATH")
+	return ""
+}
+
+// serverNodes starts n redis-server processes without persistence.
+func serverNodes(t testing.TB, n int) []lockimpl.Node {
+	t.Helper()
+	path := needServer(t)
+	list := make([]string, n)
+	for i := range list {
+		list[i] = startServer(t, path)
+	}
+	return nodesAt(list)
+}
+
+func startServer(t testing.TB, path string) string {
+	t.Helper()
+	for range 20 {
+		addr, err := freeAddr()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(addr)
+		cmd := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "",
+			"--appendonly", "no", "--dir", t.TempDir(), "--loglevel", "warning")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+		if serves(addr, cmd.Process.Pid) {
+			return addr
+		}
+	}
+	t.Fatal("redis-server did not start on any port")
+	return ""
+}
+
+func freeAddr() (string, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer ln.Close()
+	return ln.Addr().String(), nil
+}
+
+// serves reports whether the process with that pid answers on addr.
+func serves(addr string, pid int) bool {
+	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1})
+	defer c.Close()
+	want := "process_id:" + strconv.Itoa(pid) + "\r\n"
+	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		info, err := c.Info(context.Background(), "server").Result()
+		if err == nil {
+			return len(info) > 0 && strings.Contains(info, want)
+		}
+	}
+	return false
+}
+
+// bootstrapped returns a client of nodes that serve.
+func bootstrapped(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Lock {
+	t.Helper()
+	l := client(t, nodes, cfg)
+	if err := l.Bootstrap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func client(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Lock {
+	t.Helper()
+	l, err := redlock.New(nodes, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}

@@ -1,0 +1,194 @@
+package redlock_test
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/plant"
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+)
+
+func TestFairWaitersAreServedInTheirOrder(t *testing.T) {
+	for _, n := range []int{1, 5} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			holder, _ := w.Client(full)
+			held := w.Take(holder, "k", 8*time.Second)
+			var mu sync.Mutex
+			var order []int
+			var wg sync.WaitGroup
+			for i := range 8 {
+				l, links := w.Client(full)
+				wg.Go(func() {
+					lease, err := l.AcquireFair(t.Context(), "k", 8*time.Second)
+					if i == 3 { // it dies while it waits
+						return
+					}
+					if err != nil {
+						t.Errorf("waiter %d: %v", i, err)
+						return
+					}
+					mu.Lock()
+					order = append(order, i)
+					mu.Unlock()
+					if err := lease.Release(t.Context()); err != nil {
+						t.Errorf("waiter %d: %v", i, err)
+					}
+				})
+				time.Sleep(20 * time.Millisecond) // more than the clocks differ by
+				if i == 3 {
+					for _, link := range links {
+						link.Refuse(true)
+						link.Cut()
+					}
+					defer l.Close()
+				}
+			}
+			w.Release(held)
+			began := time.Now()
+			time.Sleep(5 * time.Second)
+			mu.Lock()
+			if want := []int{0, 1, 2, 4, 5, 6, 7}; !slices.Equal(order, want) {
+				t.Errorf("%d nodes: served %v after %v, want %v", n, order, time.Since(began), want)
+			}
+			mu.Unlock()
+			holder.Close()
+		})
+	}
+}
+
+func TestSeveralKeysAreTakenWithoutDeadlock(t *testing.T) {
+	withAndWithoutHints(t, 3, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		sets := [][]string{{"a", "b", "c"}, {"c", "a"}, {"b", "c"}, {"c", "b", "a"}, {"b", "a"}}
+		var inside sync.Map
+		var wg sync.WaitGroup
+		began := time.Now()
+		for i, keys := range sets {
+			l, _ := w.Client(f)
+			wg.Go(func() {
+				for range 5 {
+					leases, err := l.AcquireAllWait(t.Context(), keys, 5*time.Second)
+					if err != nil {
+						t.Errorf("%v: %v", keys, err)
+						return
+					}
+					for _, key := range keys {
+						if other, taken := inside.LoadOrStore(key, i); taken {
+							t.Errorf("%s is held by %d and %d", key, other, i)
+						}
+					}
+					time.Sleep(time.Millisecond)
+					for _, key := range keys {
+						inside.Delete(key)
+					}
+					for _, lease := range leases {
+						if err := lease.Release(t.Context()); err != nil {
+							t.Errorf("%v: %v", keys, err)
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("25 sections took %v", took)
+		}
+	})
+}
+
+// withoutRemedy is a lock of which every node that forgot everything serves
+// again at once.
+func withoutRemedy(cfg redlock.Config) lockimpl.Factory {
+	cfg.NoProposals, cfg.NoGossip = true, true
+	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		return redlock.NewPlanted(nodes, cfg, plant.Bugs{AdmitAtOnce: true})
+	}
+}
+
+func TestQuorumOfFourOutlivesTwoNodesThatForget(t *testing.T) {
+	for quorum, safe := range map[int]bool{3: false, 4: true} {
+		world.Run(t, 5, func(t *testing.T, w *world.World) {
+			f := withoutRemedy(redlock.Config{Quorum: quorum})
+			a, links := w.Client(f)
+			links[0].Refuse(true) // one node may be down
+			links[0].Cut()
+			first := w.Take(a, "k", 8*time.Second)
+			b, _ := w.Client(f)
+			w.Forget(2)
+			w.Forget(3)
+			_, _ = b.Acquire(t.Context(), "wake", time.Second) // has the empty nodes admitted
+			time.Sleep(2 * time.Second)
+			_, err := b.Acquire(t.Context(), "k", 8*time.Second)
+			if safe != (err != nil) {
+				t.Errorf("quorum %d: second acquire: %v", quorum, err)
+			}
+			if err == nil {
+				return
+			}
+			if err := first.Release(t.Context()); !errors.Is(err, lockimpl.ErrLost) {
+				t.Errorf("release with two of five nodes left: %v, want ErrLost", err)
+			}
+			time.Sleep(time.Second)
+			if second := w.Take(b, "k", 8*time.Second); second.Fence() <= first.Fence() {
+				t.Errorf("quorum %d: token %d after %d", quorum, second.Fence(), first.Fence())
+			}
+		})
+	}
+}
+
+func TestQuorumOfFourNeedsFourNodes(t *testing.T) {
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		l, links := w.Client(redlock.NewFactory(redlock.Config{Quorum: 4}))
+		for _, want := range []error{nil, nil, lockimpl.ErrNoQuorum} {
+			lease, err := l.Acquire(t.Context(), "k", time.Second)
+			if !errors.Is(err, want) {
+				t.Fatalf("acquire: %v, want %v", err, want)
+			}
+			if err == nil {
+				w.Release(lease)
+			}
+			links[0].Refuse(true)
+			links[0].Cut()
+			links = links[1:]
+			synctest.Wait()
+		}
+	})
+}
+
+// A lease that too few nodes still know is lost at once, and what is left of
+// it keeps everybody else out until the deadline that its holder was told.
+func TestLeaseThatNodesForgotKeepsOthersOutUntilItsDeadline(t *testing.T) {
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		a, links := w.Client(full)
+		b, _ := w.Client(full)
+		for _, link := range links[3:] {
+			link.Refuse(true)
+			link.Cut()
+		}
+		lease := w.Take(a, "k", 5*time.Second)
+		w.Forget(1)
+		for _, link := range links[3:] {
+			link.Refuse(false)
+		}
+		time.Sleep(50 * time.Millisecond) // they are dialled again
+		if err := lease.Extend(t.Context(), 5*time.Second); !errors.Is(err, lockimpl.ErrLost) {
+			t.Fatalf("extend with two of five nodes left: %v, want ErrLost", err)
+		}
+		until := lease.ValidUntil()
+		next, err := b.AcquireWait(t.Context(), "k", 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().Before(until) {
+			t.Errorf("granted %v before the deadline", time.Until(until))
+		}
+		if next.Fence() <= lease.Fence() {
+			t.Errorf("token %d after %d", next.Fence(), lease.Fence())
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package redlock_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+)
+
+var full = redlock.NewFactory(redlock.Config{})
+
+// take acquires or fails the test.
+func take(t *testing.T, l *redlock.Lock, key string, ttl time.Duration) lockimpl.Lease {
+	t.Helper()
+	lease, err := l.Acquire(t.Context(), key, ttl)
+	if err != nil {
+		t.Fatalf("acquire %s: %v", key, err)
+	}
+	return lease
+}
+
+// warm opens the client's connections and waits until nothing moves.
+func warm(t *testing.T, l *redlock.Lock) {
+	t.Helper()
+	lease := take(t, l, "warm", time.Second)
+	time.Sleep(5 * time.Millisecond) // until every node has been asked
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func TestLeaseEndsByLocalTimerWhateverTheNetworkDoes(t *testing.T) {
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		l, links := w.Client(full)
+		lease := take(t, l, "k", 2*time.Second)
+		lost := lease.(lockimpl.LostNotifier).Lost()
+		var rounds atomic.Int64
+		lease.(lockimpl.Renewer).Renew(func(lockimpl.Renewal) { rounds.Add(1) })
+		time.Sleep(5 * time.Second)
+		select {
+		case <-lost:
+			t.Fatal("a renewed lease was lost")
+		default:
+		}
+		for _, link := range links[:3] {
+			link.Up.Drop()
+		}
+		cut := time.Now()
+		<-lost
+		if late := time.Since(lease.ValidUntil()); late > 0 {
+			t.Errorf("told %v after the end of validity", late)
+		}
+		if after := time.Since(cut); after > 2*time.Second || rounds.Load() < 7 {
+			t.Errorf("lost %v after the cut, %d rounds of renewal", after, rounds.Load())
+		}
+	})
+}
+
+func TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		a, links := w.Client(full)
+		b, _ := w.Client(full)
+		dead := take(t, a, "k", 2*time.Second)
+		for _, link := range links {
+			link.Up.Drop()
+		}
+		lease, err := b.AcquireWait(t.Context(), "k", 2*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if early := time.Until(dead.ValidUntil()); early > 0 {
+			t.Errorf("granted %v before the end of the other lease", early)
+		}
+		if late := time.Since(dead.ValidUntil()); late > 200*time.Millisecond {
+			t.Errorf("granted %v after the end of the other lease", late)
+		}
+		if lease.Fence() <= dead.Fence() {
+			t.Errorf("token %d after %d", lease.Fence(), dead.Fence())
+		}
+	})
+}
+
+func TestCancelledAcquireLeavesNoKey(t *testing.T) {
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		l, links := w.Client(full)
+		warm(t, l)
+		for _, link := range links {
+			link.Down.Delay(50 * time.Millisecond)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := l.Acquire(ctx, "k", 5*time.Second); err == nil {
+			t.Fatal("granted before a reply could arrive")
+		}
+		time.Sleep(200 * time.Millisecond)
+		if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+			t.Errorf("keys left on servers %v", on)
+		}
+	})
+}
+
+func TestLostReplyLeavesNoKey(t *testing.T) {
+	for _, how := range []string{"timeout", "reset"} {
+		t.Run(how, func(t *testing.T) {
+			world.Run(t, 3, func(t *testing.T, w *world.World) {
+				l, links := w.Client(full)
+				warm(t, l)
+				for _, link := range links {
+					link.Down.Drop()
+				}
+				done := make(chan error)
+				go func() {
+					lease, err := l.Acquire(t.Context(), "k", 5*time.Second)
+					if err == nil {
+						err = lease.Release(t.Context())
+					}
+					done <- err
+				}()
+				time.Sleep(5 * time.Millisecond) // until every node has been asked
+				synctest.Wait()
+				if on := w.LeaseKeys(l, "k"); len(on) != 3 {
+					t.Fatalf("the request was executed on servers %v only", on)
+				}
+				for _, link := range links {
+					if how == "reset" {
+						link.Cut()
+					}
+				}
+				if how == "timeout" {
+					time.Sleep(400 * time.Millisecond)
+				}
+				for _, link := range links {
+					link.Down.Free()
+					link.Cut()
+				}
+				<-done
+				time.Sleep(time.Second)
+				if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+					t.Errorf("keys left on servers %v", on)
+				}
+			})
+		})
+	}
+}
