@@ -12,6 +12,7 @@ func (n *processNode) CanAdminister(string) error { return nil }
 
 // Administer implements Administrable.
 func (n *processNode) Administer(ctx context.Context, args ...string) (any, error) {
+	n.vitals.noteCommand(args)
 	return administer(ctx, n, args)
 }
 

@@ -26,8 +26,9 @@ var errExited = errors.New("server exited")
 
 // A child is one server process. Its reaper runs until the process is gone.
 type child struct {
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the process has been reaped
+	cmd   *exec.Cmd
+	done  chan struct{} // closed when the process has been reaped
+	ended bool          // by its node, which guards it by its mutex
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }

@@ -63,9 +63,9 @@ func newComposeBed(ctx context.Context, c ComposeConfig) (*composeBed, error) {
 	}
 	b := &composeBed{}
 	for i, addr := range c.Addrs {
-		b.nodes = append(b.nodes, &composeNode{externalNode{fmt.Sprintf("n%d", i+1), addr}, c.Upstreams[i]})
+		b.nodes = append(b.nodes, &composeNode{externalNode{name: fmt.Sprintf("n%d", i+1), addr: addr}, c.Upstreams[i]})
 	}
-	b.store = &composeNode{externalNode{StoreName, c.Store}, c.Upstreams[len(c.Addrs)]}
+	b.store = &composeNode{externalNode{name: StoreName, addr: c.Store}, c.Upstreams[len(c.Addrs)]}
 	all := append(b.Nodes(), b.store)
 	for _, n := range all {
 		if err := requireMark(ctx, n); err != nil {
@@ -168,5 +168,6 @@ func (n *composeNode) CanAdminister(string) error { return nil }
 
 // Administer implements Administrable.
 func (n *composeNode) Administer(ctx context.Context, args ...string) (any, error) {
+	n.vitals.noteCommand(args)
 	return administer(ctx, n, args)
 }

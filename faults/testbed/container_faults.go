@@ -36,7 +36,7 @@ func (n *containerNode) Kill(ctx context.Context) (string, error) {
 	if err := n.alive(ctx); err != nil {
 		return "", fmt.Errorf("kill %s: %w", n.name, err)
 	}
-	n.pausedAt = time.Time{}
+	n.pausedAt, n.down = time.Time{}, true
 	if _, err := n.bed.docker.Client().ContainerKill(ctx, n.id(), client.ContainerKillOptions{Signal: "SIGKILL"}); err != nil {
 		return "", fmt.Errorf("kill %s: %w", n.name, err)
 	}
@@ -63,6 +63,7 @@ func (n *containerNode) CanRestart(how Restart) error {
 func (n *containerNode) Restart(ctx context.Context, how Restart) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.vitals.restarted()
 	err := n.mayRestart(ctx, how)
 	if err == nil && how == Empty && n.persist {
 		if err = n.discard(ctx); err == nil {
@@ -143,5 +144,6 @@ func (n *containerNode) CanAdminister(string) error { return nil }
 
 // Administer implements Administrable.
 func (n *containerNode) Administer(ctx context.Context, args ...string) (any, error) {
+	n.vitals.noteCommand(args)
 	return administer(ctx, n, args)
 }

@@ -39,7 +39,11 @@ type containerNode struct {
 	port     int
 	c        testcontainers.Container // nil before the first start
 	pausedAt time.Time
+	down     bool  // killed on purpose, and not started again
+	mishap   error // that nobody asked for
 	closed   bool
+
+	vitals vitals
 }
 
 // Name implements Node.
@@ -110,6 +114,7 @@ func (n *containerNode) start(ctx context.Context) error {
 	if err := n.c.Start(ctx); err != nil {
 		return err
 	}
+	n.down = false
 	if err := n.published(ctx); err != nil {
 		return err
 	}

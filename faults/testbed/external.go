@@ -167,7 +167,14 @@ func (b *externalBed) Describe() string {
 }
 
 // An externalNode is a server at an address.
-type externalNode struct{ name, addr string }
+type externalNode struct {
+	name, addr string
+
+	vitals vitals
+}
+
+// Unplanned implements Watched.
+func (n *externalNode) Unplanned(ctx context.Context) error { return n.vitals.look(ctx, n, false) }
 
 // Name implements Node.
 func (n *externalNode) Name() string { return n.name }

@@ -31,7 +31,10 @@ type processNode struct {
 	port        int
 	child       *child // nil before the first start
 	pausedAt    time.Time
+	mishap      error // that nobody asked for
 	closed      bool
+
+	vitals vitals
 }
 
 // Name implements Node.
@@ -78,7 +81,9 @@ func (n *processNode) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", n.name, err)
 	}
+	n.mourn()
 	n.child = c
+	n.vitals.restarted()
 	if err := appendPid(n.bed.cfg.Dir, c.pid(), n.configPath()); err != nil {
 		return errors.Join(fmt.Errorf("start %s: %w", n.name, err), c.kill())
 	}
@@ -116,6 +121,7 @@ func (n *processNode) bury() error {
 	if n.child == nil {
 		return nil
 	}
+	n.child.ended = true
 	err := n.child.kill()
 	if n.clock != nil {
 		err = errors.Join(err, removeShared(n.child.pid()))

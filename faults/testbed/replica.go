@@ -83,6 +83,7 @@ func (n *processNode) Failover(ctx context.Context) (string, error) {
 	if r == nil || !r.alive() {
 		return "", fmt.Errorf("fail over %s: it has no replica", n.name)
 	}
+	n.mourn()
 	old := n.child.pid()
 	if err := n.bury(); err != nil {
 		return "", fmt.Errorf("fail over %s: %w", n.name, err)
@@ -94,6 +95,7 @@ func (n *processNode) Failover(ctx context.Context) (string, error) {
 	}
 	// The node lives on in the replica's process and folder.
 	n.child, r.child = r.child, n.child
+	n.vitals.restarted()
 	n.home, r.home = r.home, n.home
 	n.replica = nil
 	askCtx, cancel := context.WithTimeout(ctx, n.bed.cfg.Ready)

@@ -121,8 +121,16 @@ func Do(ctx context.Context, n Node, args ...string) (any, error) {
 }
 
 // info returns the fields of INFO.
-func info(ctx context.Context, n Node) (map[string]string, error) {
-	v, err := Do(ctx, n, "INFO")
+func info(ctx context.Context, n Node) (map[string]string, error) { return infoOf(ctx, n, "INFO") }
+
+// infoAll returns the fields of INFO with what it says of every command and
+// error.
+func infoAll(ctx context.Context, n Node) (map[string]string, error) {
+	return infoOf(ctx, n, "INFO", "all")
+}
+
+func infoOf(ctx context.Context, n Node, command ...string) (map[string]string, error) {
+	v, err := Do(ctx, n, command...)
 	if err != nil {
 		return nil, err
 	}

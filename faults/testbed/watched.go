@@ -1,0 +1,154 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A Watched node knows what was done to it on purpose, and so can tell what was
+// not: somebody killed or stopped its server, emptied it, or its disk is full.
+type Watched interface {
+	// Unplanned says what has befallen the node that nobody asked it for, or
+	// nil. What has befallen it once it goes on saying. A node that is being
+	// killed or started at the moment is looked at the next time.
+	Unplanned(ctx context.Context) error
+}
+
+const (
+	vitalsEvery = time.Second            // between two questions to one server
+	vitalsWait  = 200 * time.Millisecond // for an answer
+	silentLimit = 10 * time.Second       // a server that nothing holds up must have answered by then
+)
+
+// vitals is what a server says of itself, from one look to the next, beside the
+// commands that it was sent on purpose. The zero value is ready for use.
+type vitals struct {
+	mu   sync.Mutex
+	told map[string]int64 // commands sent through Administer, by name in lower case
+
+	// What follows belongs to look and restarted, which its node keeps apart.
+	seen     map[string]int64 // counters at the last look
+	server   string           // run id at the last look
+	looked   time.Time
+	answered time.Time
+	mishap   error
+}
+
+// noteCommand books a command that the server is about to be sent on purpose.
+func (v *vitals) noteCommand(args []string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.told == nil {
+		v.told = map[string]int64{}
+	}
+	v.told[strings.ToLower(args[0])]++
+}
+
+// restarted forgets what the server said: another one answers from here on, as
+// planned.
+func (v *vitals) restarted() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.seen, v.server, v.answered = nil, "", time.Time{}
+	maps.DeleteFunc(v.told, func(command string, _ int64) bool { return command == "flushall" || command == "flushdb" })
+}
+
+// look asks n's server how it is, at most once in vitalsEvery, and returns what
+// has befallen it. held says that it is kept from answering on purpose. It is
+// called by one goroutine at a time.
+func (v *vitals) look(ctx context.Context, n Node, held bool) error {
+	if v.mishap != nil || held || time.Since(v.looked) < vitalsEvery {
+		return v.mishap
+	}
+	v.looked = time.Now()
+	ask, cancel := context.WithTimeout(ctx, vitalsWait)
+	defer cancel()
+	fields, err := infoAll(ask, n)
+	if ctx.Err() != nil {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if err == nil {
+		v.answered = time.Now()
+		err = v.judge(n.Name(), fields)
+	} else {
+		err = v.silence(n, err)
+	}
+	v.mishap = err
+	return err
+}
+
+// silence judges a server that did not answer. It may be busy for a while, and
+// a fault may have it stand still.
+func (v *vitals) silence(n Node, why error) error {
+	switch {
+	case errors.Is(why, syscall.ECONNREFUSED):
+		return fmt.Errorf("no server answers at %s (%s) any more: %w", n.Name(), n.Addr(), why)
+	case v.answered.IsZero() || len(v.told) > 0 || time.Since(v.answered) < silentLimit:
+		return nil
+	}
+	return fmt.Errorf("%s (%s) has not answered for %s: %w", n.Name(), n.Addr(), time.Since(v.answered).Round(time.Millisecond), why)
+}
+
+// counters of INFO that tell of what others did, and what goes wrong by itself.
+var counters = []struct{ field, part, command, means string }{
+	{"cmdstat_flushall", "calls", "flushall", "FLUSHALL was sent to %s by somebody else: it was emptied"},
+	{"cmdstat_flushdb", "calls", "flushdb", "FLUSHDB was sent to %s by somebody else: it was emptied"},
+	{"errorstat_MISCONF", "count", "", "%s refuses writes (MISCONF): it cannot write to its disk"},
+	{"errorstat_OOM", "count", "config", "%s refuses writes (OOM): its memory is full"},
+}
+
+// judge compares what the server says with what it said.
+func (v *vitals) judge(name string, fields map[string]string) error {
+	id := fields["run_id"]
+	if v.server != "" && id != v.server {
+		return fmt.Errorf("%s was restarted by somebody else: another server answers there, with process id %s", name, fields["process_id"])
+	}
+	first := v.server == ""
+	v.server = id
+	if fields["aof_last_write_status"] == "err" {
+		return fmt.Errorf("%s cannot write its append-only file", name)
+	}
+	if fields["role"] == "slave" && v.told["replicaof"] == 0 {
+		return fmt.Errorf("%s was made a replica by somebody else", name)
+	}
+	was := v.seen
+	v.seen = map[string]int64{}
+	for _, c := range counters {
+		now := part(fields[c.field], c.part)
+		v.seen[c.field] = now
+		grown := now - was[c.field]
+		switch {
+		case first || grown <= 0:
+		case c.command == "config" && v.told[c.command] > 0:
+		case c.command == "flushall" || c.command == "flushdb":
+			ours := v.told[c.command]
+			if grown > ours {
+				return fmt.Errorf(c.means, name)
+			}
+			v.told[c.command] = ours - grown
+		default:
+			return fmt.Errorf(c.means, name)
+		}
+	}
+	return nil
+}
+
+// part reads one number out of a field such as "calls=3,usec=12".
+func part(field, name string) int64 {
+	for item := range strings.SplitSeq(field, ",") {
+		if text, ok := strings.CutPrefix(item, name+"="); ok {
+			n, _ := strconv.ParseInt(text, 10, 64)
+			return n
+		}
+	}
+	return 0
+}
