@@ -1,6 +1,10 @@
 package checker
 
-import "time"
+import (
+	"time"
+
+	"locktorture/workload/history"
+)
 
 // The bounds that a header may declare, by name.
 const (
@@ -21,3 +25,14 @@ func (j *Judge) bound(name string, otherwise int64) int64 {
 }
 
 func (j *Judge) retry() time.Duration { return time.Duration(j.bound(boundRetry, int64(j.h.TTL))) }
+
+// uncertainty is how far the clocks of any two that stamped events of a history
+// with header h may be apart.
+func uncertainty(h history.Header) time.Duration {
+	var widest, next time.Duration
+	for _, host := range h.Hosts {
+		next = max(next, min(widest, host.Epsilon))
+		widest = max(widest, host.Epsilon)
+	}
+	return max(h.Epsilon, widest+next)
+}

@@ -116,5 +116,5 @@ func (o *op) take(e *history.Event) {
 	if e.HasAll(history.HasSeq) { // else the store's log may have told it before
 		o.seq = e.Seq
 	}
-	o.until = e.ValidUntil
+	o.until = min(max(e.ValidUntil, -history.MaxTime), history.MaxTime)
 }

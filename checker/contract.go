@@ -39,7 +39,7 @@ var contract = tests{
 	borderline:   func(issued, d, eps time.Duration) bool { return issued >= d-eps && issued <= d+eps },
 	after:        func(issued, end, eps time.Duration) bool { return issued > end+eps },
 	stillborn:    func(ok, d time.Duration) bool { return ok >= d },
-	scarce:       func(left, ttl time.Duration) bool { return left*100 < ttl },
+	scarce:       func(left, ttl time.Duration) bool { return left < (ttl+99)/100 },
 	late:         func(inv, d time.Duration) bool { return inv >= d },
 	inside:       func(ok, end time.Duration) bool { return ok < end },
 	early:        func(ok, d, eps time.Duration) bool { return ok < d-eps },

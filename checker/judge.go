@@ -78,6 +78,7 @@ func New(h history.Header, o Options) *Judge {
 	if o.Limit == 0 {
 		o.Limit = 100
 	}
+	h.TTL, h.Epsilon = min(h.TTL, history.MaxTime), uncertainty(h)
 	j := &Judge{
 		h: h, o: o, test: contract, due: never,
 		names:      ledgerNames{keys: make(map[string]*key), owners: make(map[string]int)},
@@ -179,6 +180,7 @@ func (j *Judge) take(e *history.Event) {
 		j.tell(phased, e)
 	case e.Process >= 0:
 		j.client(e)
+	case e.Op == history.Stall: // what the harness says of itself, and no fault
 	case e.Process == history.Nemesis:
 		j.nemesis.see(e)
 		j.tell(nemesised, e)

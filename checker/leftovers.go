@@ -23,7 +23,7 @@ func (l *leftovers) see(f *fact) {
 	if e.Op != history.Key || e.Kind != history.OK || !e.HasAll(history.HasPTTL) || e.PTTL < withoutExpiry {
 		return
 	}
-	left := time.Duration(e.PTTL) * time.Millisecond
+	left := timeLeft(e)
 	switch k := l.j.key(e.Key); {
 	case e.PTTL == withoutExpiry:
 		l.found(k, e, "without an expiry: if its owner dies, it stays for ever")
@@ -32,6 +32,11 @@ func (l *leftovers) see(f *fact) {
 	case l.ownerless(k, e.Time):
 		l.found(k, e, fmt.Sprintf("although no acquire or extension of it was answered since %s, more than a TTL before: somebody keeps it alive, or set it late", at(k.touched)))
 	}
+}
+
+// timeLeft is how long the key of a witness's event may stay yet.
+func timeLeft(e *history.Event) time.Duration {
+	return time.Duration(min(e.PTTL, int64(history.MaxTime/time.Millisecond))) * time.Millisecond
 }
 
 // ownerless says whether nobody can have set or extended k's lease less than a

@@ -77,7 +77,7 @@ func (w *witnesses) finish() {
 func (w *witnesses) look(e *history.Event) {
 	k := w.j.key(e.Key)
 	v := k.node(e.Node)
-	s := sight{t: e.Time, idx: e.Index, holder: strings.Clone(e.Holder), watch: e.Note == "watch", left: time.Duration(e.PTTL) * time.Millisecond}
+	s := sight{t: e.Time, idx: e.Index, holder: strings.Clone(e.Holder), watch: e.Note == "watch", left: timeLeft(e)}
 	s.token = s.holder != "" && !k.anyHolder(func(h *holder) bool { return s.names(h.owner) })
 	if len(v.seen) == recentSights {
 		v.seen = slices.Delete(v.seen, 0, 1)

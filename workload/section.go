@@ -130,8 +130,10 @@ func (s *section) read(ctx context.Context) bool {
 		kind := s.do(ctx, s.event(history.Read, i), func(ctx context.Context, e *history.Event) error {
 			row, err := s.inc.conn.Store.Read(ctx, e.Key)
 			if err == nil {
-				e.Value, e.Seq, e.Has = row.Value, row.Seq, e.Has|history.HasSeq
-				s.parts[i].seen = row.Seq
+				e.Value, e.Seq, s.parts[i].seen = row.Value, row.Seq, row.Seq
+				if row.Seq > 0 { // else nobody has written it
+					e.Has |= history.HasSeq
+				}
 			}
 			return err
 		})

@@ -45,6 +45,7 @@ const (
 	fHolder
 	fLag
 	fNote
+	fHost
 
 	fRequired = fIndex | fTime | fProcess | fKind | fOp
 )
@@ -136,15 +137,18 @@ func (d *decoder) hotField(name []byte, e *Event) error {
 		return d.string(fKey, &d.names, &e.Key)
 	case "owner":
 		return d.string(fOwner, &d.names, &e.Owner)
+	case "host":
+		return d.string(fHost, &d.names, &e.Host)
 	case "fence":
-		_, err := d.count(fFence, &e.Fence)
-		return err
+		present, err := d.count(fFence, &e.Fence)
+		return fromOne(present, e.Fence, err)
 	case "valid_until_ns":
 		return optional(d, fValidUntil, HasValidUntil, e, &e.ValidUntil)
 	case "value":
 		return d.string(fValue, &d.values, &e.Value)
 	case "seq":
-		return d.sequence(fSeq, HasSeq, e, &e.Seq)
+		err := d.sequence(fSeq, HasSeq, e, &e.Seq)
+		return fromOne(e.HasAll(HasSeq), e.Seq, err)
 	case "base":
 		return d.sequence(fBase, HasBase, e, &e.Base)
 	}

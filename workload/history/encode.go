@@ -27,6 +27,7 @@ func AppendEvent(dst []byte, e *Event) []byte {
 	dst = append(dst, '"')
 	dst = appendText(dst, `,"key":`, e.Key)
 	dst = appendText(dst, `,"owner":`, e.Owner)
+	dst = appendText(dst, `,"host":`, e.Host)
 	if e.Mode != Exclusive {
 		dst = appendText(dst, `,"mode":`, e.Mode.String())
 	}

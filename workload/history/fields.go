@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"time"
+	"unicode/utf8"
 )
 
 // once notes that a field was read, and refuses it a second time: what two
@@ -21,6 +22,9 @@ func (d *decoder) targetField(e *Event) error {
 	raw, err := d.target()
 	if err != nil || raw == nil {
 		return err
+	}
+	if !utf8.Valid(raw) {
+		return errNotUTF8
 	}
 	e.Target = slices.Clone(raw)
 	return d.once(fTarget)
@@ -61,6 +65,15 @@ func (d *decoder) count(f fieldSet, dst *uint64) (present bool, err error) {
 	}
 	*dst = n
 	return true, d.once(f)
+}
+
+// fromOne refuses a zero where numbers count from 1: to another reader it might
+// mean that there is none.
+func fromOne(present bool, n uint64, err error) error {
+	if err == nil && present && n == 0 {
+		return errors.New("0 is refused: want 1 or more, or leave it out where there is none")
+	}
+	return err
 }
 
 func (d *decoder) sequence(f fieldSet, has Field, e *Event, dst *uint64) error {

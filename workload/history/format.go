@@ -56,6 +56,7 @@ func details(e *Event) (list []string) {
 		}
 	}
 	add(e.Owner != "" && e.Owner != ProcessName(e.Process), "as %s", e.Owner)
+	add(e.Host != "", "on host %s", e.Host)
 	add(e.Mode == Shared, "%s", "shared")
 	add(e.Fence != 0, "token %d", e.Fence)
 	add(e.Value != "" && e.Op != Phase && e.Op != Receipt, "value %s", e.Value)

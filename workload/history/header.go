@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -35,6 +38,9 @@ func parseHeader(line []byte, cut bool) (h Header, err error) {
 		return bad("broken header: " + mistyped(err))
 	case start.Version != Version:
 		return bad(fmt.Sprintf("version %d is unknown: want %d", start.Version, Version))
+	}
+	if name := doubled(line); name != "" {
+		return bad(fmt.Sprintf("broken header: field %.40s is given twice: want it once", name))
 	}
 	if err := json.Unmarshal(line, &h); err != nil {
 		return bad("broken header: " + mistyped(err))
@@ -89,17 +95,61 @@ func mistyped(err error) string {
 	return fmt.Sprintf("field %s: want %s, not %s %s", e.Field, want, article, e.Value)
 }
 
+// doubled names a field that is given twice within one object of the header,
+// or "". Names are compared as encoding/json compares them.
+func doubled(line []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	var open []map[string]bool // names seen in each object that is open; nil for a list
+	for name := false; ; {
+		t, err := dec.Token()
+		if err != nil {
+			return ""
+		}
+		inObject := len(open) > 0 && open[len(open)-1] != nil
+		name = inObject && !name
+		switch text, _ := t.(string); {
+		case t == json.Delim('{'):
+			open, name = append(open, map[string]bool{}), false
+		case t == json.Delim('['):
+			open, name = append(open, nil), false
+		case t == json.Delim('}'), t == json.Delim(']'):
+			open, name = open[:len(open)-1], false
+		case name:
+			if folded := strings.ToLower(strings.ToUpper(text)); open[len(open)-1][folded] {
+				return text
+			} else {
+				open[len(open)-1][folded] = true
+			}
+		}
+	}
+}
+
+type namedNumber struct {
+	name  string
+	value int64
+}
+
 // check says what cannot be in a header, or "".
 func (h *Header) check() string {
-	for _, n := range []struct {
-		name  string
-		value int64
-	}{
+	numbers := []namedNumber{
 		{"nodes", int64(h.Nodes)}, {"quorum", int64(h.Quorum)},
 		{"ttl_ns", int64(h.TTL)}, {"drift_ns", int64(h.Drift)}, {"epsilon_ns", int64(h.Epsilon)},
-	} {
-		if n.value < 0 {
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.Bounds)) {
+		numbers = append(numbers, namedNumber{"bounds." + name, h.Bounds[name]})
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.Hosts)) {
+		if name == "" {
+			return "hosts: a host has no name: want one, as events have it"
+		}
+		numbers = append(numbers, namedNumber{"hosts." + name + ".epsilon_ns", int64(h.Hosts[name].Epsilon)})
+	}
+	for _, n := range numbers {
+		switch {
+		case n.value < 0:
 			return fmt.Sprintf("%s %d: want 0 or more", n.name, n.value)
+		case n.value > int64(MaxTime) && n.name != "ttl_ns":
+			return fmt.Sprintf("%s %d: want at most %d", n.name, n.value, int64(MaxTime))
 		}
 	}
 	if h.Nodes > 0 && h.Quorum > h.Nodes {

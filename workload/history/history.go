@@ -47,6 +47,7 @@ const (
 	Key     // witness: what a master stores under a key
 	Phase   // warmup, main, final, end
 	Receipt // link: what became of the invocation Of
+	Stall   // nemesis: from Began to Ended the harness itself stood still
 )
 
 // A Mode is how a lease is held.
@@ -115,12 +116,13 @@ type Event struct {
 	Intended time.Duration // open-loop load: when the operation was due
 	Began    time.Duration // when the operation really began …
 	Ended    time.Duration // … and ended, where Time does not say it
-	Of       int           // index of the invocation that a receipt speaks of
+	Of       int           // index of the invocation that a receipt, or a completion of the nemesis, speaks of
 
 	Fault   string          // which fault
 	Target  json.RawMessage // on whom: a JSON object or string
 	Receipt string          // what proves that it bit
 
+	Host   string        // whose clock stamped it, where several did
 	Node   string        // witness: which master
 	PTTL   int64         // witness: milliseconds left, -1 without expiry, -2 absent
 	Holder string        // witness: the stored owner
@@ -130,6 +132,11 @@ type Event struct {
 
 // HasAll reports whether all of f are present.
 func (e *Event) HasAll(f Field) bool { return e.Has&f == f }
+
+// MaxTime is the latest instant and the longest span that events are stamped
+// with, 36 years: sums of a few of them do not overflow. A ttl_ns, a
+// valid_until_ns and a pttl_ms beyond it say "without end".
+const MaxTime = time.Duration(1 << 60)
 
 // Version is the version of the format that this package writes.
 const Version = 1
@@ -156,9 +163,19 @@ type Header struct {
 	// availability_percent, livelock_rounds.
 	Bounds map[string]int64 `json:"bounds,omitempty"`
 
+	// Hosts are those whose clocks stamped events, where there are several: two
+	// events of one host are as far apart as its own bound allows, those of two
+	// hosts as far as the sum of both.
+	Hosts map[string]Host `json:"hosts,omitempty"`
+
 	// OwnerCheckedRelease says whether a successful release proves that its
 	// owner still held; absent means true.
 	OwnerCheckedRelease *bool `json:"owner_checked_release,omitempty"`
+}
+
+// A Host is a machine whose clock stamped events.
+type Host struct {
+	Epsilon time.Duration `json:"epsilon_ns"` // how far its stamps may be off
 }
 
 // A History is a whole run held in memory: small ones, in tests and windows.

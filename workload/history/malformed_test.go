@@ -15,7 +15,7 @@ func lines(events ...string) string {
 }
 
 const (
-	invokeAcquire = `{"index":0,"time_ns":5,"process":0,"kind":"invoke","op":"acquire","key":"k"}`
+	invokeAcquire = `{"index":0,"time_ns":5,"process":0,"kind":"invoke","op":"acquire","key":"k","owner":"a"}`
 	okAcquire     = `{"index":1,"time_ns":6,"process":0,"kind":"ok","op":"acquire","key":"k"}`
 	end           = `{"index":2,"time_ns":7,"process":-1,"kind":"ok","op":"phase","value":"end"}`
 )
@@ -100,6 +100,48 @@ func TestMalformed(t *testing.T) {
 		{"audit in doubt", lines(`{"index":0,"time_ns":5,"process":-2,"kind":"info","op":"audit"}`), 2, "audit with kind info"},
 		{"receipt of the future", lines(`{"index":0,"time_ns":5,"process":-4,"kind":"ok","op":"receipt","of":3}`), 2, "receipt of no earlier event"},
 		{"unknown process", lines(`{"index":0,"time_ns":5,"process":-5,"kind":"ok","op":"phase"}`), 2, "process -5: want"},
+		{"renewal without owner", lines(`{"index":0,"time_ns":5,"process":0,"kind":"ok","op":"extend","key":"k","began_ns":1,"valid_until_ns":9}`), 2, "extend of process 0 has no owner: want the one who acts"},
+		{"acquire without owner", lines(strings.Replace(invokeAcquire, `,"owner":"a"`, "", 1)), 2, "acquire of process 0 has no owner"},
+		{"extend without owner", lines(`{"index":0,"time_ns":5,"process":7,"kind":"invoke","op":"extend","key":"k"}`), 2, "extend of process 7 has no owner"},
+		{"release without owner", lines(`{"index":0,"time_ns":5,"process":7,"kind":"invoke","op":"release","key":"k","owner":""}`), 2, "release of process 7 has no owner"},
+		{"write without owner", lines(`{"index":0,"time_ns":5,"process":7,"kind":"invoke","op":"write","key":"k","value":"v"}`), 2, "write of process 7 has no owner"},
+		{"token of 0", lines(invokeAcquire, `{"index":1,"time_ns":6,"process":0,"kind":"ok","op":"acquire","key":"k","owner":"a","fence":0}`), 3, "field fence: 0 is refused: want 1 or more, or leave it out"},
+		{"token of 0, among other fields", lines(`{"fence":0,"index":0}`), 2, "field fence: 0 is"},
+		{"write number 0", lines(`{"index":0,"time_ns":5,"process":-2,"kind":"ok","op":"audit","key":"k","owner":"a","value":"v","seq":0}`), 2, "field seq: 0 is"},
+		{"write number 0, behind its time", lines(`{"seq":0,"index":0}`), 2, "field seq: 0 is"},
+		{"key not UTF-8", lines("{\"key\":\"k\xff\"}"), 2, "field key: not UTF-8"},
+		{"owner of half a character", lines(`{"owner":"\ud800"}`), 2, "field owner: not UTF-8"},
+		{"owner of half a character, and a whole one", lines(`{"owner":"\ufffd\ud83d\ude00\udc00"}`), 2, "field owner: not UTF-8"},
+		{"value not UTF-8", lines("{\"value\":\"\xc3\x28\"}"), 2, "field value: not UTF-8"},
+		{"node not UTF-8", lines("{\"node\":\"\xed\xa0\x80\"}"), 2, "field node: not UTF-8"},
+		{"target not UTF-8", lines("{\"target\":{\"a\":\"\xff\"}}"), 2, "field target: not UTF-8"},
+		{"beyond all time", lines(strings.Replace(invokeAcquire, `:5`, `:1152921504606846977`, 1)), 2, "time_ns 1152921504606846977: want nanoseconds since the run began, at most 1152921504606846976 (36 years)"},
+		{"began before all time", lines(`{"index":0,"time_ns":5,"process":0,"kind":"ok","op":"extend","key":"k","owner":"a","began_ns":-9223372036854775808,"valid_until_ns":9}`), 2, "began_ns -9223372036854775808: want"},
+		{"ended beyond all time", lines(invokeAcquire, `{"index":1,"time_ns":6,"process":0,"kind":"ok","op":"acquire","ended_ns":9223372036854775807}`), 3, "ended_ns 9223372036854775807: want"},
+		{"due beyond all time", lines(strings.Replace(invokeAcquire, `"key"`, `"intended_ns":2000000000000000000,"key"`, 1)), 2, "intended_ns 2000000000000000000: want"},
+		{"no time to live", lines(`{"index":0,"time_ns":5,"process":-3,"kind":"ok","op":"key","key":"k","node":"n","pttl_ms":-3}`), 2, "pttl_ms -3: want 0 or more, -1 for"},
+		{"drift beyond all time", `{"type":"history","version":1,"drift_ns":9223372036854775807}` + "\n", 1, "broken header: drift_ns 9223372036854775807: want at most"},
+		{"bound beyond all time", `{"type":"history","version":1,"bounds":{"retry_ns":9223372036854775807}}` + "\n", 1, "broken header: bounds.retry_ns 9223372036854775807: want at most"},
+		{"negative bound", `{"type":"history","version":1,"bounds":{"loss_ns":-5}}` + "\n", 1, "broken header: bounds.loss_ns -5: want 0 or more"},
+		{"header field twice", `{"type":"history","version":1,"ttl_ns":1,"ttl_ns":1000}` + "\n", 1, "broken header: field ttl_ns is given twice: want it once"},
+		{"header field twice, in other letters", `{"type":"history","version":1,"ttl_ns":1,"TTL_NS":1000}` + "\n", 1, "broken header: field TTL_NS is given twice"},
+		{"floor twice", `{"type":"history","version":1,"expected":["S1"],"floors":{"grants":1,"grants":1000}}` + "\n", 1, "broken header: field grants is given twice"},
+		{"host without a name", `{"type":"history","version":1,"hosts":{"":{"epsilon_ns":1}}}` + "\n", 1, "broken header: hosts: a host has no name"},
+		{"host with a negative bound", `{"type":"history","version":1,"hosts":{"h1":{"epsilon_ns":-1}}}` + "\n", 1, "broken header: hosts.h1.epsilon_ns -1: want 0 or more"},
+		{"host of no known bound", `{"type":"history","version":1,"ttl_ns":9,"hosts":{"h1":{"epsilon_ns":1}}}` + "\n" +
+			strings.Replace(invokeAcquire, `"key"`, `"host":"h2","key"`, 1) + "\n", 2, `host "h2" is not among the header's hosts`},
+		{"many empty lines", testHeader + strings.Repeat("\n", 2*maxBlank), 2, "empty lines from here on, over 1048576 bytes of them: want an event on every line"},
+		{"many blank lines", lines(invokeAcquire) + strings.Repeat(strings.Repeat(" ", 99)+"\n", maxBlank/99), 3, "empty lines from here on"},
+		{"stall by halves", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"invoke","op":"stall","began_ns":1,"ended_ns":2}`), 2, "stall with kind invoke: want ok"},
+		{"stall without an end", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"ok","op":"stall","began_ns":1}`), 2, "stall without began_ns and ended_ns: want both"},
+		{"stall backwards", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"ok","op":"stall","began_ns":3,"ended_ns":2}`), 2, "stall from began_ns 3 to ended_ns 2"},
+		{"client stalls", lines(`{"index":0,"time_ns":5,"process":0,"kind":"ok","op":"stall","began_ns":1,"ended_ns":2}`), 2, "op stall of process 0"},
+		{"fault of another event", lines(invokeAcquire, `{"index":1,"time_ns":5,"process":-1,"kind":"invoke","op":"fault","fault":"cut"}`,
+			`{"index":2,"time_ns":5,"process":-1,"kind":"ok","op":"fault","fault":"cut","of":0}`), 4, "completes fault cut of event 0, which is no open invocation of it"},
+		{"fault completed twice", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"invoke","op":"fault","fault":"cut"}`,
+			`{"index":1,"time_ns":5,"process":-1,"kind":"invoke","op":"fault","fault":"cut"}`,
+			`{"index":2,"time_ns":5,"process":-1,"kind":"ok","op":"fault","fault":"cut","of":1}`,
+			`{"index":3,"time_ns":5,"process":-1,"kind":"ok","op":"fault","fault":"cut","of":1}`), 5, "of event 1, which is no open invocation"},
 		{"renewal without bounds", lines(`{"index":0,"time_ns":5,"process":0,"kind":"ok","op":"extend","began_ns":1}`), 2, "without having invoked it"},
 	}
 	for _, test := range tests {
@@ -186,6 +228,22 @@ func TestAccepted(t *testing.T) {
 			c0 invoke extend k
 			c0 ok extend k began 0s until 9ms
 			c0 invoke release k`,
+		"stalls": `
+			nemesis ok stall began 0s ended 3ms
+			c0 invoke write k value v
+			nemesis ok stall began 1ms ended 2ms host h1
+			c0 ok write k value v`,
+		"faults by their invocation": `
+			nemesis invoke fault a
+			nemesis invoke fault a
+			nemesis ok fault a of 1
+			nemesis info fault a of 0
+			nemesis invoke heal a
+			nemesis ok heal a of 4`,
+		"leases without end": `
+			c0 invoke acquire k
+			c0 ok acquire k until 2562047h47m16.854775807s
+			witness ok key k node n1 pttl 9223372036854775807 holder c0`,
 		"observers": `
 			nemesis ok phase main
 			c0 invoke write k value v

@@ -10,7 +10,7 @@ var kindNames = [...]string{Invoke: "invoke", OK: "ok", Fail: "fail", Info: "inf
 
 var opNames = [...]string{
 	Acquire: "acquire", Extend: "extend", Release: "release", Write: "write", Read: "read", Lost: "lost",
-	Fault: "fault", Heal: "heal", Audit: "audit", Key: "key", Phase: "phase", Receipt: "receipt",
+	Fault: "fault", Heal: "heal", Audit: "audit", Key: "key", Phase: "phase", Receipt: "receipt", Stall: "stall",
 }
 
 var modeNames = [...]string{Exclusive: "x", Shared: "r"}

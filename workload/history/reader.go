@@ -12,6 +12,9 @@ import (
 // MaxLine is the length in bytes of the longest line, newline included.
 const MaxLine = 1 << 20
 
+// maxBlank is how many bytes of empty lines may stand at the end of a file.
+const maxBlank = MaxLine
+
 // maxSkip is how far a Reader looks for the end of a line beyond MaxLine
 // before it calls the file broken rather than cut off.
 const maxSkip = 16 * MaxLine
@@ -80,9 +83,12 @@ func (r *Reader) Next(e *Event) error {
 
 func (r *Reader) next(e *Event) error {
 	line, whole, err := r.readLine()
-	for err == nil && line[0] <= ' ' && len(bytes.TrimLeft(line, " \t\r\n")) == 0 {
+	for skipped := 0; err == nil && line[0] <= ' ' && len(bytes.TrimLeft(line, " \t\r\n")) == 0; {
 		if r.blank == 0 {
 			r.blank = r.line
+		}
+		if skipped += len(line); skipped > maxBlank {
+			return &FormatError{r.blank, fmt.Sprintf("empty lines from here on, over %d bytes of them: want an event on every line", maxBlank)}
 		}
 		line, whole, err = r.readLine()
 	}
@@ -105,11 +111,20 @@ func (r *Reader) next(e *Event) error {
 	if msg := r.rules.check(e); msg != "" {
 		return &FormatError{r.line, msg}
 	}
+	if e.Host != "" && !r.known(e.Host) {
+		return &FormatError{r.line, fmt.Sprintf("host %.40q is not among the header's hosts: want one of those, so that its clock's bound is known", e.Host)}
+	}
 	if r.endless(e) {
 		return &FormatError{r.line, e.Op.String() + " without valid_until_ns, and the header has no ttl_ns: want one of the two"}
 	}
 	r.ended = e.Op == Phase && e.Value == PhaseEnd
 	return nil
+}
+
+// known reports whether the bound of a host's clock is, where the header has any.
+func (r *Reader) known(host string) bool {
+	_, known := r.header.Hosts[host]
+	return known || len(r.header.Hosts) == 0
 }
 
 // endless reports whether e is a lease of which nothing says how long it lasts.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // maxDepth is how deep a value within an event may be nested.
@@ -25,6 +26,7 @@ var (
 	errNotWhole = errors.New("want a whole number")
 	errNegative = errors.New("want a whole number, 0 or more")
 	errTooLarge = errors.New("number too large: want one of 64 bits")
+	errNotUTF8  = errors.New("not UTF-8: want a text that every reader understands alike, two that differ must not become one")
 )
 
 // peek skips white space and returns the byte after it, or 0 at the end.
@@ -85,12 +87,33 @@ func (d *decoder) escapedText() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	raw := d.buf[d.pos:end]
 	var s string
-	if err := json.Unmarshal(d.buf[d.pos:end], &s); err != nil {
+	if err := json.Unmarshal(raw, &s); err != nil {
 		return nil, d.broken("a JSON string")
+	}
+	// What encoding/json cannot read becomes U+FFFD, as what was one does.
+	if strings.Count(s, replacement) != bytes.Count(raw, []byte(replacement))+countFFFD(raw) {
+		return nil, errNotUTF8
 	}
 	d.pos = end
 	return []byte(s), nil
+}
+
+const replacement = "\ufffd"
+
+// countFFFD counts the escapes in raw, a JSON string, that are U+FFFD itself.
+func countFFFD(raw []byte) (n int) {
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if i+6 <= len(raw) && bytes.EqualFold(raw[i:i+6], []byte(`\uFFFD`)) {
+			n++
+		}
+		i++ // what is escaped begins no escape
+	}
+	return n
 }
 
 // stringEnd returns the position after the string that opens at i.

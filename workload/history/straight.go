@@ -31,17 +31,22 @@ func (d *decoder) straight(e *Event) bool {
 	if owner, ok := d.plainText(`,"owner":"`); ok {
 		e.Owner = d.names.get(owner)
 	}
-	if d.buf[d.pos] != '}' {
-		d.straightTail(e)
+	if d.buf[d.pos] != '}' && !d.straightTail(e) {
+		return false
 	}
 	return string(d.buf[d.pos:]) == "}\n" || string(d.buf[d.pos:]) == "}"
 }
 
-// straightTail reads what follows the owner.
-func (d *decoder) straightTail(e *Event) {
-	if fence, ok := d.plainNumber(`,"fence":`); ok {
-		e.Fence = uint64(fence)
+// straightTail reads what follows the owner. It reports false for a line that
+// may have to be refused.
+func (d *decoder) straightTail(e *Event) bool {
+	if rest := d.buf[d.pos:]; len(rest) > 2 && rest[2] == 'h' {
+		if host, ok := d.plainText(`,"host":"`); ok {
+			e.Host = d.names.get(host)
+		}
 	}
+	fence, fenced := d.plainNumber(`,"fence":`)
+	e.Fence = uint64(fence)
 	if until, ok := d.plainNumber(`,"valid_until_ns":`); ok {
 		e.ValidUntil = time.Duration(until)
 		e.Has |= HasValidUntil
@@ -49,14 +54,15 @@ func (d *decoder) straightTail(e *Event) {
 	if value, ok := d.plainText(`,"value":"`); ok {
 		e.Value = d.values.get(value)
 	}
-	if seq, ok := d.plainNumber(`,"seq":`); ok {
-		e.Seq = uint64(seq)
+	seq, numbered := d.plainNumber(`,"seq":`)
+	if e.Seq = uint64(seq); numbered {
 		e.Has |= HasSeq
 	}
 	if base, ok := d.plainNumber(`,"base":`); ok {
 		e.Base = uint64(base)
 		e.Has |= HasBase
 	}
+	return (!fenced || fence > 0) && (!numbered || seq > 0)
 }
 
 // expect consumes s, if it is what comes next and is not the end.

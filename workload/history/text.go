@@ -17,6 +17,7 @@ import (
 //	      store ok audit k seq 1 value v1 owner c0
 //	      witness ok key k node n1 pttl 40 holder c0
 //	      link ok receipt executed of 2
+//	      nemesis ok stall began 12ms ended 40ms
 //	      nemesis ok phase end
 //
 // A line is [time] process kind op [object] {word value}. Empty lines and
@@ -32,15 +33,15 @@ import (
 //     receipt its value. It may be left out where nothing or a word follows,
 //     but a key named like a word must be quoted.
 //
-// The words: key, owner, mode (x or r), fence, until, value, seq, base, err,
+// The words: key, owner, host, mode (x or r), fence, until, value, seq, base, err,
 // began, ended, due (the intended time), target, receipt, node, pttl (in ms),
 // holder, of, lag, note; and instant, which has no value. Values with spaces
 // are quoted as in Go; a target may be a JSON object. The owner of an event of
 // a client is its process's name as written, unless said otherwise.
 //
 // The header line, if any, comes first: lock, scenario, seed, nodes, quorum,
-// ttl, drift, epsilon, floors (as in grants=3,contended=1) and expected (as in
-// S1,S3) with a value; fenced, unchecked-release and truncated without. The
+// ttl, drift, epsilon, floors (as in grants=3,contended=1), hosts with their
+// clocks' bounds (as in h1=1ms,h2=2ms) and expected (as in S1,S3) with a value; fenced, unchecked-release and truncated without. The
 // defaults are ttl 1s, one node, quorum 1, unfenced, and not truncated, end
 // event or no.
 //

@@ -31,6 +31,8 @@ func TestParse(t *testing.T) {
 		{"witness ok key k node n1 pttl -2 holder c0",
 			Event{Process: Witness, Kind: OK, Op: Key, Key: "k", Node: "n1", PTTL: -2, Has: HasPTTL, Holder: "c0"}},
 		{"link ok receipt executed of 2", Event{Process: Link, Kind: OK, Op: Receipt, Value: "executed", Of: 2, Has: HasOf}},
+		{"nemesis ok stall began 1ms ended 9ms host h1",
+			Event{Process: Nemesis, Kind: OK, Op: Stall, Began: ms, Ended: 9 * ms, Has: HasBegan | HasEnded, Host: "h1"}},
 		{"nemesis ok phase end", Event{Process: Nemesis, Kind: OK, Op: Phase, Value: PhaseEnd}},
 		{"c0 ok phase main lag 2ms note calm", Event{Kind: OK, Op: Phase, Value: PhaseMain, Lag: 2 * ms, Has: HasLag, Note: "calm"}},
 		{"c0 ok extend k began 1ms ended 2ms due 0s until 9ms",
@@ -70,7 +72,7 @@ func TestParseTimes(t *testing.T) {
 }
 
 func TestParseHeader(t *testing.T) {
-	h, err := Parse("header ttl 100ms drift 2ms epsilon 1ms nodes 5 quorum 3 fenced lock redlock seed 7 floors grants=3,contended=1 expected S1,S3 unchecked-release truncated")
+	h, err := Parse("header ttl 100ms drift 2ms epsilon 1ms nodes 5 quorum 3 fenced lock redlock seed 7 floors grants=3,contended=1 expected S1,S3 hosts h1=1ms,h2=3ms unchecked-release truncated")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +80,7 @@ func TestParseHeader(t *testing.T) {
 		Type: "history", Version: 1, Scenario: "text", Lock: "redlock", Seed: 7, Nodes: 5, Quorum: 3,
 		TTL: 100 * ms, Drift: 2 * ms, Epsilon: ms, Fenced: true,
 		Floors: map[string]int{"grants": 3, "contended": 1}, Expected: []string{"S1", "S3"}, OwnerCheckedRelease: new(bool),
+		Hosts: map[string]Host{"h1": {ms}, "h2": {3 * ms}},
 	}
 	if !reflect.DeepEqual(h.Header, want) || !h.Truncated {
 		t.Errorf("read %+v\nwant %+v", h, want)
@@ -98,6 +101,9 @@ func TestParseRefuses(t *testing.T) {
 		{"header ttl", "ttl has no value"},
 		{"header colour red", "unknown directive"},
 		{"header floors grants", "want name=number"},
+		{"header hosts h1", `host "h1": want name=bound`},
+		{"c0 ok acquire k fence 0", "fence: 0 is refused"},
+		{"c0 ok write k value v seq 0", "seq: 0 is refused"},
 		{`c0 info read k err "broken`, "broken quotes"},
 		{`nemesis ok fault f target {"a":`, "broken object"},
 	}
@@ -121,6 +127,7 @@ func TestFormat(t *testing.T) {
 		{`nemesis ok fault kill instant target "n 1" receipt gone`, "nemesis fault kill on n 1 → ok, instant, receipt: gone"},
 		{`nemesis invoke heal cut target {"nodes":[1]}`, `nemesis heal cut on {"nodes":[1]}`},
 		{"link ok receipt executed of 12", "link receipt executed → ok, of event 12"},
+		{"nemesis ok stall began 1ms ended 90ms host h1", "nemesis stall → ok, on host h1, began at 1.0 ms, ended at 90.0 ms"},
 		{"nemesis ok phase end lag 10us", "nemesis phase end, lag 0.01 ms"},
 	}
 	for _, test := range tests {

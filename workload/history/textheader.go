@@ -62,12 +62,27 @@ func setHeader(h *Header, word, value string) (err error) {
 		h.Epsilon, err = time.ParseDuration(value)
 	case "expected":
 		h.Expected = strings.Split(value, ",")
+	case "hosts":
+		h.Hosts, err = parseHosts(value)
 	case "floors":
 		h.Floors, err = parseFloors(value)
 	default:
 		return fmt.Errorf("unknown directive: want one of those that Parse documents")
 	}
 	return err
+}
+
+func parseHosts(value string) (map[string]Host, error) {
+	hosts := map[string]Host{}
+	for pair := range strings.SplitSeq(value, ",") {
+		name, bound, _ := strings.Cut(pair, "=")
+		eps, err := time.ParseDuration(bound)
+		if err != nil {
+			return nil, fmt.Errorf("host %q: want name=bound", pair)
+		}
+		hosts[name] = Host{Epsilon: eps}
+	}
+	return hosts, nil
 }
 
 func parseFloors(value string) (map[string]int, error) {

@@ -35,6 +35,7 @@ type setter func(e *Event, value string) error
 var setters = map[string]setter{
 	"key":     textSetter(func(e *Event) *string { return &e.Key }),
 	"owner":   textSetter(func(e *Event) *string { return &e.Owner }),
+	"host":    textSetter(func(e *Event) *string { return &e.Host }),
 	"value":   textSetter(func(e *Event) *string { return &e.Value }),
 	"err":     textSetter(func(e *Event) *string { return &e.Err }),
 	"receipt": textSetter(func(e *Event) *string { return &e.Receipt }),
@@ -46,9 +47,9 @@ var setters = map[string]setter{
 	"began":   timeSetter(HasBegan, func(e *Event) *time.Duration { return &e.Began }),
 	"ended":   timeSetter(HasEnded, func(e *Event) *time.Duration { return &e.Ended }),
 	"lag":     timeSetter(HasLag, func(e *Event) *time.Duration { return &e.Lag }),
-	"fence":   countSetter(0, func(e *Event) *uint64 { return &e.Fence }),
-	"seq":     countSetter(HasSeq, func(e *Event) *uint64 { return &e.Seq }),
-	"base":    countSetter(HasBase, func(e *Event) *uint64 { return &e.Base }),
+	"fence":   countSetter(0, 1, func(e *Event) *uint64 { return &e.Fence }),
+	"seq":     countSetter(HasSeq, 1, func(e *Event) *uint64 { return &e.Seq }),
+	"base":    countSetter(HasBase, 0, func(e *Event) *uint64 { return &e.Base }),
 	"mode":    setMode,
 	"of":      setOf,
 	"pttl":    setPTTL,
@@ -93,11 +94,16 @@ func timeSetter(has Field, field func(*Event) *time.Duration) setter {
 	}
 }
 
-func countSetter(has Field, field func(*Event) *uint64) setter {
-	return func(e *Event, value string) (err error) {
+// countSetter sets a number that counts from least.
+func countSetter(has Field, least uint64, field func(*Event) *uint64) setter {
+	return func(e *Event, value string) error {
+		n, err := strconv.ParseUint(value, 10, 64)
+		if err != nil {
+			return err
+		}
 		e.Has |= has
-		*field(e), err = strconv.ParseUint(value, 10, 64)
-		return err
+		*field(e) = n
+		return fromOne(least == 1, n, nil)
 	}
 }
 

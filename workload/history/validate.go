@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"time"
+	"unicode/utf8"
 )
 
 // A validator holds the rules that bind the events of a history together. Its
@@ -11,12 +12,7 @@ type validator struct {
 	next   int
 	last   time.Duration
 	procs  processes
-	faults map[openFault]int // open invocations of the nemesis, which may overlap
-}
-
-type openFault struct {
-	op    Op
-	fault string
+	faults nemesis
 }
 
 // Validate checks the rules of the format over events held in memory, as a
@@ -24,11 +20,29 @@ type openFault struct {
 func Validate(events []Event) error {
 	var v validator
 	for i := range events {
-		if msg := v.check(&events[i]); msg != "" {
+		e := &events[i]
+		msg := v.check(e)
+		if msg == "" {
+			msg = illegible(e)
+		}
+		if msg != "" {
 			return fmt.Errorf("event %d: %s", i, msg)
 		}
 	}
 	return nil
+}
+
+// illegible says what of e cannot be written to a file as it stands, or "".
+func illegible(e *Event) string {
+	switch {
+	case !utf8.ValidString(e.Key):
+		return fmt.Sprintf("key %q: want UTF-8", e.Key)
+	case !utf8.ValidString(e.Owner):
+		return fmt.Sprintf("owner %q: want UTF-8", e.Owner)
+	case e.HasAll(HasSeq) && e.Seq == 0:
+		return "seq 0: want 1 or more, or none"
+	}
+	return ""
 }
 
 // check returns what is wrong with e after the events before it, or "".
@@ -40,13 +54,36 @@ func (v *validator) check(e *Event) string {
 		return fmt.Sprintf("time_ns %d is before %d: want times that never decrease", e.Time, v.last)
 	}
 	v.next, v.last = v.next+1, e.Time
+	if e.Time > MaxTime || e.Has&(HasBegan|HasEnded|HasIntended|HasPTTL) != 0 {
+		if msg := outOfRange(e); msg != "" {
+			return msg
+		}
+	}
 	switch {
 	case e.Process >= 0:
 		return v.client(e)
 	case e.Process == Nemesis:
-		return v.nemesis(e)
+		return v.faults.check(e)
 	}
 	return observer(e)
+}
+
+// outOfRange says which number of e is one that sums would overflow with, or
+// that means nothing, or "".
+func outOfRange(e *Event) string {
+	for _, t := range []struct {
+		has  Field
+		name string
+		at   time.Duration
+	}{{0, "time_ns", e.Time}, {HasBegan, "began_ns", e.Began}, {HasEnded, "ended_ns", e.Ended}, {HasIntended, "intended_ns", e.Intended}} {
+		if e.HasAll(t.has) && (t.at > MaxTime || t.at < -MaxTime) {
+			return fmt.Sprintf("%s %d: want nanoseconds since the run began, at most %d (36 years)", t.name, t.at, int64(MaxTime))
+		}
+	}
+	if e.HasAll(HasPTTL) && e.PTTL < -2 {
+		return fmt.Sprintf("pttl_ms %d: want 0 or more, -1 for a key without expiry, -2 for one that is not there", e.PTTL)
+	}
+	return ""
 }
 
 func (v *validator) client(e *Event) string {
@@ -70,11 +107,16 @@ func (v *validator) operation(e *Event) string {
 	open := Op(*p & openOp)
 	switch {
 	case open != Extend && isRenewal(e):
+		if e.Owner == "" {
+			return ownerless(e)
+		}
 		return ""
 	case *p&retired != 0:
 		return fmt.Sprintf("process %d was retired by its info: want a new process", e.Process)
 	case e.Kind == Invoke && open != 0:
 		return fmt.Sprintf("process %d invokes %s while its %s is open: want the completion first", e.Process, e.Op, open)
+	case e.Kind == Invoke && e.Owner == "" && e.Op != Read:
+		return ownerless(e)
 	case e.Kind == Invoke:
 		*p = opened(e)
 	case open == 0:
@@ -93,37 +135,16 @@ func (v *validator) operation(e *Event) string {
 	return ""
 }
 
+// ownerless refuses e: of two holders without a name nobody can tell that they
+// are two.
+func ownerless(e *Event) string {
+	return fmt.Sprintf("%s of process %d has no owner: want the one who acts, as in \"owner\":\"a\"", e.Op, e.Process)
+}
+
 // isRenewal reports whether e tells of a whole automatic renewal at once. It
 // belongs to its owner and key, and says nothing about its process.
 func isRenewal(e *Event) bool {
 	return e.Op == Extend && e.Kind != Invoke && e.HasAll(HasBegan) && (e.Kind != OK || e.HasAll(HasValidUntil))
-}
-
-// nemesis pairs invocations and completions by what they do: faults overlap.
-func (v *validator) nemesis(e *Event) string {
-	if e.Op == Phase {
-		return ""
-	}
-	if e.Op != Fault && e.Op != Heal {
-		return fmt.Sprintf("op %s of process -1: want fault, heal or phase from the nemesis", e.Op)
-	}
-	id := openFault{e.Op, e.Fault}
-	if e.Kind == Invoke {
-		if v.faults == nil {
-			v.faults = make(map[openFault]int)
-		}
-		v.faults[id]++
-		return ""
-	}
-	switch n := v.faults[id]; n {
-	case 0:
-		return fmt.Sprintf("the nemesis completes %s %s without having invoked it: want an invoke first", e.Op, e.Fault)
-	case 1:
-		delete(v.faults, id)
-	default:
-		v.faults[id] = n - 1
-	}
-	return ""
 }
 
 // observer checks an event of the store, a witness or a link.
