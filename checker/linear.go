@@ -2,9 +2,12 @@ package checker
 
 import (
 	"context"
+	"html"
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"locktorture/workload/history/printable"
 )
 
 // stepBudget bounds the work, and with it the memory, spent on one window: a
@@ -53,8 +56,9 @@ func (w window) model(ctx context.Context, budget *int) porcupine.Model {
 			}
 			return w.step(state.(uint64), input.(move))
 		},
-		DescribeOperation: func(input, _ any) string { return w.describe(input.(move)) },
-		DescribeState:     func(state any) string { return w.holders(state.(uint64)) },
+		DescribeOperation: func(input, _ any) string { return printable.Line(w.describe(input.(move))) },
+		// Porcupine's page lays a state's description out as HTML.
+		DescribeState: func(state any) string { return html.EscapeString(printable.Line(w.holders(state.(uint64)))) },
 	}
 	return model.ToModel()
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"locktorture/workload/history/printable"
 )
 
 // Schema is the version of run.json and results.json that this package writes.
@@ -103,7 +105,7 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
-	return writeFile(path, append(raw, '\n'))
+	return writeFile(path, append(printable.JSON(raw), '\n'))
 }
 
 // writeFile replaces path as a whole: a reader sees the old file or the new

@@ -56,12 +56,12 @@ type NightCell struct {
 	Scenario string          `json:"scenario"`
 	Seed     uint64          `json:"seed"`
 	Role     Role            `json:"role"`
-	Verdict  checker.Verdict `json:"verdict"`            // of its last try
-	Counts   checker.Verdict `json:"counts"`             // what it adds to the night
-	Tries    int             `json:"tries"`              // what was inconclusive is played again
-	Found    []string        `json:"found,omitempty"`    // ids of what was proved
-	Headline string          `json:"headline,omitempty"` // or why there was no verdict
-	Story    string          `json:"story,omitempty"`    // the first witness, told
+	Verdict  checker.Verdict `json:"verdict"`                           // of its last try
+	Counts   checker.Verdict `json:"counts"`                            // what it adds to the night
+	Tries    int             `json:"tries"`                             // what was inconclusive is played again
+	Found    []string        `json:"found,omitempty"`                   // ids of what was proved
+	Headline string          `json:"headline,omitempty"`                // or why there was no verdict
+	Story    string          `json:"story,omitempty" printable:"lines"` // the first witness, told
 	Replay   string          `json:"replay,omitempty"`
 	Dir      string          `json:"dir,omitempty"`
 	Took     time.Duration   `json:"took_ns"`
@@ -88,6 +88,7 @@ func (n *Night) Judge() {
 
 // Tell fills in what a finished run says about the cell.
 func (c *NightCell) Tell(r *Run) {
+	r = r.Shown()
 	c.Verdict, c.Headline, c.Dir, c.Replay = r.Verdict(), r.Headline(), r.Dir, r.Replay("")
 	c.Grants, c.Faulted = r.Report.Evidence.Grants, r.Report.Evidence.FaultedHandovers
 	if missing := r.Missing(); c.Verdict == checker.Inconclusive && len(missing) > 0 {

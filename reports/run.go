@@ -10,6 +10,7 @@ import (
 	"locktorture/reports/stats"
 	"locktorture/reports/story"
 	"locktorture/workload/history"
+	"locktorture/workload/history/printable"
 )
 
 // maxStories is how many violations are told in full; the others are counted.
@@ -80,6 +81,15 @@ func (r *Run) Finish(measured *stats.Summary) error {
 	}
 	r.SLOs = slo.EvaluateAll(objectives, measured)
 	return nil
+}
+
+// Shown returns a copy of r that is fit to print: every text in it that came
+// from the history, a child or a server stays within its line. What people read
+// is made of it; results.json holds the texts as they are.
+func (r *Run) Shown() *Run {
+	shown := printable.Of(*r)
+	shown.Meta.Config = printable.JSON(r.Meta.Config)
+	return &shown
 }
 
 // Verdict is what prevails: the checker's, missed objectives, trouble with the

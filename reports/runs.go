@@ -13,12 +13,13 @@ import (
 	"time"
 
 	"locktorture/checker"
+	"locktorture/workload/history/printable"
 )
 
 // Latest is the name under which a folder of runs links its newest one.
 const Latest = "latest"
 
-// An Entry is one line of a listing of runs.
+// An Entry is one line of a listing of runs; its texts are fit to print.
 type Entry struct {
 	Dir      string
 	Meta     Meta
@@ -70,6 +71,7 @@ func entry(dir string) Entry {
 	if e.Meta, e.Err = ReadMeta(dir); e.Err != nil {
 		return e
 	}
+	e.Meta = printable.Of(e.Meta)
 	res, err := ReadResults(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e
@@ -77,7 +79,7 @@ func entry(dir string) Entry {
 	if e.Err = err; err != nil {
 		return e
 	}
-	e.Verdict = res.Verdict
+	e.Verdict = printable.Of(res.Verdict)
 	if res.Measured != nil {
 		e.Grants, e.Duration = res.Measured.Outcomes.Acquired, res.Measured.Duration
 	}

@@ -17,6 +17,7 @@ const maxSummary = 900_000
 
 // Summary is summary.md: the verdict, the stories, and tables, as text only.
 func (r *Run) Summary() string {
+	r = r.Shown()
 	var b strings.Builder
 	v := r.Verdict()
 	fmt.Fprintf(&b, "## VERDICT %s: %s\n\n%s\n\n", v, md(r.Headline()), md(r.Meta.Scenario+" · "+r.subject()+" · "+r.server()))
@@ -164,6 +165,7 @@ const maxAnnotations = 5
 // Annotations are the lines that make GitHub show what went wrong beside a
 // build.
 func (r *Run) Annotations() []string {
+	r = r.Shown()
 	var out []string
 	add := func(title, text string) {
 		if len(out) < maxAnnotations {

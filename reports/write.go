@@ -23,14 +23,15 @@ func Write(dir string, r *Run) error {
 	if err := clearWitnesses(filepath.Join(dir, PlotsDir)); err != nil {
 		return err
 	}
-	figures, errs := drawAll(r)
+	shown := r.Shown()
+	figures, errs := drawAll(shown)
 	for _, f := range figures {
 		errs = append(errs, f.write(filepath.Join(dir, PlotsDir)))
 	}
-	page, err := r.page(figures)
-	errs = append(errs, err, writeHists(filepath.Join(dir, HistDir), r))
+	page, err := shown.page(figures)
+	errs = append(errs, err, writeHists(filepath.Join(dir, HistDir), shown))
 	for name, content := range map[string][]byte{
-		ReportFile: page, SummaryFile: []byte(r.Summary()), JUnitFile: r.junit(), BenchFile: []byte(r.bench()),
+		ReportFile: page, SummaryFile: []byte(shown.Summary()), JUnitFile: shown.junit(), BenchFile: []byte(shown.bench()),
 	} {
 		errs = append(errs, writeFile(filepath.Join(dir, name), content))
 	}

@@ -15,6 +15,7 @@ import (
 	"locktorture/faults/testbed"
 	"locktorture/reports"
 	"locktorture/reports/bench"
+	"locktorture/workload/history/printable"
 )
 
 // A benchCommand is `torture bench`.
@@ -86,6 +87,7 @@ func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
 		return measureError(err)
 	}
 	r.Version, r.Command, r.Host = version, commandLine(b.cfg.Seed), hostLine()
+	*r = printable.Of(*r)
 	if err := r.Write(dir); err != nil {
 		return harnessError{err}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"locktorture/cmd/torture/internal/scenario"
 	"locktorture/reports/capacity"
+	"locktorture/workload/history/printable"
 )
 
 // A capacityCommand is `torture capacity`.
@@ -79,6 +80,7 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 		return measureError(err)
 	}
 	r.Version, r.Command, r.Host = version, commandLine(c.cfg.Seed), hostLine()
+	*r = printable.Of(*r)
 	if err := r.Write(dir); err != nil {
 		return harnessError{err}
 	}

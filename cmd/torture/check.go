@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"locktorture/reports"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
+	"locktorture/workload/history/printable"
 )
 
 // A checkCommand is `torture check`.
@@ -245,13 +245,11 @@ func judgeFile(cmd *cobra.Command, runs, path string) (checker.Report, error) {
 
 func (c *checkCommand) printReport(cmd *cobra.Command, report checker.Report) error {
 	if !c.json {
-		printFindings(cmd.OutOrStdout(), report)
+		printFindings(cmd.OutOrStdout(), printable.Of(report))
 		c.printViews(cmd.OutOrStdout(), report)
 		return verdict(cmd.OutOrStdout(), report.Verdict)
 	}
-	enc := json.NewEncoder(cmd.OutOrStdout())
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(report); err != nil {
+	if err := printJSON(cmd.OutOrStdout(), report); err != nil {
 		return harnessError{fmt.Errorf("print report: %w", err)}
 	}
 	c.printViews(cmd.ErrOrStderr(), report)

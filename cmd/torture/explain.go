@@ -14,6 +14,7 @@ import (
 	"locktorture/reports/unit"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
+	"locktorture/workload/history/printable"
 )
 
 const (
@@ -67,7 +68,7 @@ func related(all []checker.Finding, n int) string {
 	for i, f := range all {
 		shares := slices.ContainsFunc(f.Witness, func(w int) bool { return slices.Contains(this.Witness, w) })
 		if i != n-1 && f.Key == this.Key && shares && len(also) < maxRelated {
-			also = append(also, fmt.Sprintf("M-%d %s %s", i+1, f.ID, f.Name))
+			also = append(also, printable.Line(fmt.Sprintf("M-%d %s %s", i+1, f.ID, f.Name)))
 		}
 	}
 	return strings.Join(also, "; ")

@@ -22,6 +22,7 @@ import (
 	"locktorture/cmd/torture/internal/scenario"
 	"locktorture/faults"
 	"locktorture/reports"
+	"locktorture/workload/history/printable"
 )
 
 // A galleryCommand is `torture gallery`, and what `torture selftest` shares
@@ -176,13 +177,17 @@ func (g *galleryCommand) printTable(w io.Writer, rows []scenario.GalleryRow) err
 	case g.json:
 		return printJSON(w, rows)
 	case g.markdown:
-		return galleryMarkdown(w, rows)
+		return galleryMarkdown(w, printable.Of(rows))
 	}
-	return galleryTable(w, rows)
+	return galleryTable(w, printable.Of(rows))
 }
 
+// printJSON prints v, indented, in printable characters alone.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(printable.JSON(raw), '\n'))
+	return err
 }

@@ -28,10 +28,10 @@ var mayImport = map[string][]string{
 	"lockimpl/mutants":     {"lockimpl", "lockimpl/redlock", "lockimpl/internal/plant", "lockimpl/internal/script"},
 
 	"lockimpl/internal/world": {"lockimpl", "lockimpl/redlock", "lockimpl/internal/memnet"}, // of tests
-	"checker":                 {"workload/history"},
+	"checker":                 {"workload/history", "workload/history/printable"},
 	"checker/...":             {"checker", "workload/history"},
-	"reports":                 {"checker", "workload/history", "reports/..."},
-	"reports/...":             {"checker", "workload/history", "reports/..."},
+	"reports":                 {"checker", "workload/history", "workload/history/printable", "reports/..."},
+	"reports/...":             {"checker", "workload/history", "workload/history/printable", "reports/..."},
 	"cmd/...":                 {"..."},
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"locktorture/reports"
 	"locktorture/reports/unit"
+	"locktorture/workload/history/printable"
 )
 
 // runsFolder is where runs lie unless --out says otherwise.
@@ -26,7 +27,7 @@ func newLs() *cobra.Command {
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for i, e := range entries {
-				fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", i-len(entries), e.Dir, e.Meta.Lock, entryVerdict(e), entrySize(e))
+				fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", i-len(entries), printable.Line(e.Dir), e.Meta.Lock, entryVerdict(e), entrySize(e))
 			}
 			return w.Flush()
 		},
@@ -38,7 +39,7 @@ func newLs() *cobra.Command {
 func entryVerdict(e reports.Entry) string {
 	switch {
 	case e.Err != nil:
-		return "unreadable: " + e.Err.Error()
+		return "unreadable: " + printable.Line(e.Err.Error())
 	case !e.Complete():
 		return "incomplete (torture check can judge it)"
 	}

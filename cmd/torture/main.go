@@ -9,9 +9,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"locktorture/workload/history/printable"
 )
 
 // Exit codes beside those of the verdicts (checker.Verdict.Exit).
@@ -49,11 +52,19 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &harness):
-		fmt.Fprintln(stderr, "torture:", err)
+		complain(stderr, err)
 		return exitHarness
 	}
-	fmt.Fprintln(stderr, "torture:", err)
+	complain(stderr, err)
 	return exitUsage
+}
+
+// complain prints an error, each of its lines in the tool's own name: a part of
+// it may be somebody else's text.
+func complain(w io.Writer, err error) {
+	for line := range strings.SplitSeq(printable.Lines(err.Error()), "\n") {
+		fmt.Fprintln(w, "torture:", line)
+	}
 }
 
 // interruptible returns a context that the first SIGINT or SIGTERM cancels, so

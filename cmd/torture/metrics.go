@@ -10,6 +10,7 @@ import (
 	"locktorture/reports/metrics"
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
+	"locktorture/workload/history/printable"
 )
 
 // listen opens the address for scrapes before the run begins; nil without one.
@@ -27,7 +28,7 @@ func (o output) listen(ctx context.Context) (net.Listener, error) {
 // offer answers scrapes until ctx ends. Its trouble ends no run.
 func offer(ctx context.Context, l net.Listener, trouble io.Writer, b scenario.Beginning, figures *stats.Stats) {
 	h, err := metrics.Handler(figures.Snapshot, map[string]string{
-		"scenario": b.Meta.Scenario, "lock": b.Meta.Lock, "seed": unit.Seed(b.Meta.Seed),
+		"scenario": printable.Line(b.Meta.Scenario), "lock": printable.Line(b.Meta.Lock), "seed": unit.Seed(b.Meta.Seed),
 	})
 	if err == nil {
 		err = metrics.Serve(ctx, l, h)

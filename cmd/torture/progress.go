@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locktorture/cmd/torture/internal/scenario"
+	"locktorture/workload/history/printable"
 )
 
 // newsEvery is how often a gallery that has nothing to tell says what it does.
@@ -80,5 +81,5 @@ func (p *progress) row(r scenario.GalleryRow) {
 // say prints one line. The caller holds mu.
 func (p *progress) say(text string) {
 	p.told = time.Now()
-	fmt.Fprintf(p.w, "%4.0f s  %2d/%d  %s\n", time.Since(p.began).Seconds(), p.ended, p.all, text)
+	fmt.Fprintf(p.w, "%4.0f s  %2d/%d  %s\n", time.Since(p.began).Seconds(), p.ended, p.all, printable.Line(text))
 }

@@ -10,6 +10,7 @@ import (
 
 	"locktorture/cmd/torture/internal/scenario"
 	"locktorture/reports/unit"
+	"locktorture/workload/history/printable"
 )
 
 // newSelftest is `torture selftest`: the gate for the harness itself.
@@ -62,6 +63,7 @@ func (g *galleryCommand) printDetections(w io.Writer, rows []scenario.GalleryRow
 	if g.json {
 		return printJSON(w, sum)
 	}
+	rows = printable.Of(rows)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "LOCK\tCAUGHT AS\tOPERATIONS\tAFTER\tROUNDS\tTWIN\tOUTCOME")
 	for _, r := range rows {

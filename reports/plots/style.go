@@ -3,6 +3,7 @@ package plots
 import (
 	"image/color"
 	"math"
+	"sort"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -90,12 +91,12 @@ func shorten(sty text.Style, s string, w vg.Length) string {
 		return s
 	}
 	runes := []rune(s)
-	for n := len(runes) - 1; n > 1; n-- {
-		if t := string(runes[:n]) + "…"; sty.Width(t) <= w {
-			return t
-		}
+	head := func(n int) string { return string(runes[:n]) + "…" }
+	n := sort.Search(len(runes), func(n int) bool { return sty.Width(head(n)) > w }) - 1
+	if n < 2 {
+		return ""
 	}
-	return ""
+	return head(n)
 }
 
 // A layer is a plot.Plotter made of a function.

@@ -12,6 +12,7 @@ import (
 
 	"locktorture/reports/story"
 	"locktorture/reports/unit"
+	"locktorture/workload/history/printable"
 )
 
 // A witness shows at most this many rows of each kind.
@@ -19,6 +20,9 @@ const (
 	maxClients = 6
 	maxNodes   = 6
 )
+
+// labelWidth is how much room a row's name has.
+const labelWidth = 2 * vg.Inch
 
 const (
 	storeRow  = "guarded store"
@@ -37,6 +41,7 @@ type gantt struct {
 // Witness shows one violation: who held, who wrote, what the nodes knew, and
 // the steps of its story as numbers.
 func Witness(s story.Story, seed uint64) *Figure {
+	s = printable.Of(s)
 	g := &gantt{Story: s}
 	g.layOut()
 	f := &Figure{
@@ -68,7 +73,7 @@ func (g *gantt) axes(p *plot.Plot) {
 	p.X.Label.Text = fmt.Sprintf("%s since second %s of the run", name, unit.Seconds(g.From))
 	var ticks plot.ConstantTicks
 	for i, r := range g.rows {
-		ticks = append(ticks, plot.Tick{Value: g.y(i), Label: r})
+		ticks = append(ticks, plot.Tick{Value: g.y(i), Label: shorten(bold(words(10, ink)), r, labelWidth)})
 	}
 	bare(&p.Y)
 	p.Y.Tick.Marker = ticks

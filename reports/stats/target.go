@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"locktorture/workload/history/printable"
 )
 
 // TargetText puts a nemesis event's target into words: a JSON text as it is,
-// an object of clients, nodes and a direction as "c03→n2".
-func TargetText(raw json.RawMessage) string {
+// an object of clients, nodes and a direction as "c03→n2". They are fit to print.
+func TargetText(raw json.RawMessage) string { return printable.Line(targetText(raw)) }
+
+func targetText(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return ""
 	}

@@ -5,6 +5,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/workload/history"
+	"locktorture/workload/history/printable"
 )
 
 // What a Collector keeps of one violation at most.
@@ -77,11 +78,12 @@ func (k *kase) event(e *history.Event) {
 	}
 }
 
-// Stories tells the violations, once every event was seen.
+// Stories tells the violations, once every event was seen, in texts that are
+// fit to print.
 func (c *Collector) Stories() []Story {
 	var out []Story
 	for i, k := range c.cases {
-		out = append(out, c.tell(i+1, k))
+		out = append(out, printable.Of(c.tell(i+1, k)))
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 	"locktorture/workload/history"
+	"locktorture/workload/history/printable"
 )
 
 // steps numbers the events of a story and puts them into words. What is known
@@ -86,8 +87,14 @@ func actor(e history.Event) string {
 	}
 }
 
-// Sentence puts an event into words: who, and what happened.
+// Sentence puts an event into words that are fit to print: who, and what
+// happened.
 func Sentence(e history.Event) (who, text string) {
+	who, text = sentence(e)
+	return printable.Line(who), printable.Line(text)
+}
+
+func sentence(e history.Event) (who, text string) {
 	who = actor(e)
 	switch e.Op {
 	case history.Fault, history.Heal:

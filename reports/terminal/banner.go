@@ -8,6 +8,7 @@ import (
 
 	"locktorture/reports"
 	"locktorture/reports/unit"
+	"locktorture/workload/history/printable"
 )
 
 // A Banner says what is about to run.
@@ -33,9 +34,9 @@ func (b Banner) Write(w io.Writer, o Options) error {
 		return nil
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "torture %s · %s · seed %s · %s\n", b.Version, b.Scenario, unit.Seed(b.Seed), unit.Setting(b.Duration))
+	fmt.Fprintf(&out, "torture %s · %s · seed %s · %s\n", b.Version, printable.Line(b.Scenario), unit.Seed(b.Seed), unit.Setting(b.Duration))
 	line := func(label, text string) {
-		if text != "" {
+		if text = printable.Line(text); text != "" {
 			fmt.Fprintf(&out, "  %-8s%s\n", label, text)
 		}
 	}

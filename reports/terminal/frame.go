@@ -8,6 +8,7 @@ import (
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 	"locktorture/workload/history"
+	"locktorture/workload/history/printable"
 )
 
 const cells = 40
@@ -36,7 +37,7 @@ func (l *Live) frame(elapsed time.Duration, s stats.Snapshot) []string {
 		alarms(s.Alarms),
 	}
 	for i := range lines {
-		lines[i] = l.o.fit(lines[i])
+		lines[i] = l.o.fit(printable.Line(lines[i]))
 	}
 	if raised(s.Alarms) {
 		lines[3] = l.o.paint(redBold, lines[3])
@@ -113,5 +114,5 @@ func faultLine(e *history.Event) string {
 	case e.Kind == history.Info:
 		line += " (no receipt)"
 	}
-	return line
+	return printable.Line(line)
 }

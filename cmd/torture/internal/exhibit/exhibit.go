@@ -15,6 +15,7 @@ import (
 	"locktorture/cmd/torture/internal/scenario"
 	"locktorture/reports"
 	"locktorture/reports/unit"
+	"locktorture/workload/history/printable"
 )
 
 // A Show is a gallery that has been played.
@@ -79,6 +80,7 @@ func (r row) Operations() string {
 
 // Page lays the show out: one file that needs neither network nor script.
 func Page(s Show) ([]byte, error) {
+	s = printable.Of(s)
 	v := struct {
 		Show
 		Style      template.CSS
