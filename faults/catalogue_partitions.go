@@ -6,13 +6,13 @@ import "locktorture/faults/link"
 func partitions() map[string]Entry {
 	return map[string]Entry{
 		"partition-client": {
-			Wire:     "One client and every node drop each other's packets; connections stay open.",
+			Wire:     "One client and every node drop each other's packets; connections stay open, and nobody answers a new one.",
 			Survives: "The client is told of its loss before its lease ends; others take over; leftovers expire.",
 			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(0.75),
 			New: on("partition-client", link.BlackHole),
 		},
 		"partition-node": {
-			Wire:     "One node and every client drop each other's packets; the other nodes are reachable.",
+			Wire:     "One node and every client drop each other's packets, those of new connections too; the other nodes are reachable.",
 			Survives: "A minority may be unreachable: acquisitions go on with the rest, within per-node time-outs.",
 			Default:  Params{Client: RoleAll, Node: RoleAny}, Takes: true, For: ttlTimes(0.75),
 			New: on("partition-node", link.BlackHole),

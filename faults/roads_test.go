@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locktorture/faults/testbed"
 )
 
@@ -99,7 +101,17 @@ func TestPartitions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, 3, 2, func(t *testing.T, r *rig) {
+				open := map[string]*redis.Client{}
+				for road := range c.blocked {
+					client, node, _ := strings.Cut(road, "→")
+					open[road] = r.dial(t, client, node)
+				}
 				f := r.inject(t, name, c.p)
+				for road, rdb := range open {
+					if set(t, rdb, soon, "open", "v") == nil {
+						t.Errorf("%s: an open connection is answered", road)
+					}
+				}
 				for _, client := range []string{"c00", "c01"} {
 					for _, n := range r.Testbed.Nodes() {
 						r.checkRoad(t, client, n.Name(), c.blocked[client+"→"+n.Name()])
@@ -159,7 +171,7 @@ func TestShapes(t *testing.T) {
 				if !slices.Equal(got, want) {
 					t.Errorf("the clients see %v nodes, want %v", got, want)
 				}
-				f.healed(t, "dropped")
+				f.healed(t, "dials unanswered")
 				for _, c := range r.Clients {
 					for _, n := range r.Testbed.Nodes() {
 						r.checkRoad(t, c.Name(), n.Name(), false)

@@ -110,7 +110,11 @@ func (w *wounds) receipt() string {
 	if w.bite.Conns > 0 {
 		conns = fmt.Sprintf("%d connections died", w.bite.Conns)
 	}
-	if w.bite.Dials > 0 {
+	switch {
+	case w.bite.Dials == 0:
+	case w.kind == link.BlackHole:
+		dials = fmt.Sprintf("%d dials unanswered", w.bite.Dials)
+	default:
 		dials = fmt.Sprintf("%d dials refused", w.bite.Dials)
 	}
 	return join(bytes, conns, dials) + " on " + w.where

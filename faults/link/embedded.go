@@ -52,7 +52,7 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 		if err := opened.wire(); err != nil {
 			return nil, "", err
 		}
-		if err = e.server.Collection.Add(p, true); err == nil {
+		if err = listenPlainly(func() error { return e.server.Collection.Add(p, true) }); err == nil {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.ports = append(e.ports, opened)
@@ -93,6 +93,8 @@ type embeddedPort struct {
 	proxy   *toxiproxy.Proxy
 	numbers []uint64     // of the lanes
 	held    func() error // gives up the port of a stopped proxy; nil while it runs
+	silent  bool         // dials are to stay unanswered
+	answer  func() error // lets them be answered again; nil while they are
 }
 
 // wire lays both lanes, before the proxy has any connection.
@@ -133,9 +135,38 @@ func (p *embeddedPort) enable(_ context.Context, on bool) error {
 	if err := p.letGo(); err != nil {
 		return err
 	}
-	if err := p.proxy.Start(); err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) {
+	if err := listenPlainly(p.proxy.Start); err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) {
 		return fmt.Errorf("listen: %w", err)
 	}
+	if p.silent { // so is the listener that has just come
+		return p.silence(true)
+	}
+	return nil
+}
+
+// silence implements silencer. A stopped proxy refuses dials, and leaves them
+// unanswered once it runs again.
+func (p *embeddedPort) silence(on bool) (err error) {
+	p.silent = on
+	if !on {
+		return p.answerAgain()
+	}
+	if !p.proxy.Enabled {
+		return nil
+	}
+	p.answer, err = dropDials(p.proxy.Listen)
+	return err
+}
+
+// answerAgain ends a silence.
+func (p *embeddedPort) answerAgain() error {
+	if p.answer == nil {
+		return nil
+	}
+	if err := p.answer(); err != nil {
+		return err
+	}
+	p.answer = nil
 	return nil
 }
 

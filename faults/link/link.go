@@ -6,7 +6,7 @@
 //
 //	kind             on the wire                              the command
 //	cut              connections closed, dials refused        not applied
-//	black-hole       both directions dropped                  never applied
+//	black-hole       both directions dropped, dials hang      never applied
 //	request-lost     requests dropped                         never applied
 //	response-lost    replies dropped                          applied, never known
 //	stall            both directions held until the heal      applied late
@@ -25,6 +25,13 @@
 // destroy them. After an impairment that drops replies, a client that dials
 // anew loses the replies of its handshake too, so such impairments bite
 // connections that were open before.
+//
+// A black hole is a partition: a dial into it is neither accepted nor refused,
+// and fails when its own time is up. Links of this process wait for the heal or
+// for the context's end on every fabric. Other processes that dial a Listener
+// get no answer from an embedded proxy on Linux, whose listener drops their
+// SYN; the kernel sends it again after one second, three, seven. Elsewhere, and
+// by an external toxiproxy, they are accepted, and then nothing passes.
 //
 // The impairments of the embedded fabric act in a toxic of this package that
 // toxiproxy runs on every connection: unlike stock toxics they can be put on
@@ -56,7 +63,7 @@ type Kind string
 // The kinds.
 const (
 	Cut           Kind = "cut"             // connections closed, new ones refused
-	BlackHole     Kind = "black-hole"      // both directions dropped, connections stay open
+	BlackHole     Kind = "black-hole"      // both directions dropped, connections stay open, dials are not answered
 	RequestLost   Kind = "request-lost"    // requests dropped: never applied
 	ResponseLost  Kind = "response-lost"   // replies dropped: applied
 	Stall         Kind = "stall"           // both directions held, delivered in order on heal
@@ -141,7 +148,7 @@ type Wound interface {
 type Bite struct {
 	Bytes    int64 // bytes that the client sent into, or that were due out of, the wounded link
 	Conns    int   // connections that it cut or that died in it
-	Dials    int   // new connections that it refused
+	Dials    int   // new connections that it refused, or left unanswered
 	Requests int   // requests written while it was in force
 }
 

@@ -19,6 +19,7 @@ type road struct {
 	requests                  atomic.Int64
 	opened, died, refusedDial atomic.Int64
 	notices                   notices
+	silent                    silence
 
 	changes   sync.Mutex   // serialises changes to the port
 	cuts      int          // wounds that want the proxy stopped, under changes
@@ -47,8 +48,11 @@ func (r *road) Traffic() Traffic {
 	return Traffic{Sent: r.sent.Load(), Received: r.received.Load(), Conns: r.opened.Load()}
 }
 
-// Dial implements Link.
+// Dial implements Link. On a partitioned road it waits for ctx or for the heal.
 func (r *road) Dial(ctx context.Context) (net.Conn, error) {
+	if err := r.awaitAnswer(ctx); err != nil {
+		return nil, err
+	}
 	raw, err := r.connect(ctx)
 	if err != nil {
 		r.refusedDial.Add(1)

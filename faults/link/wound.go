@@ -17,6 +17,8 @@ type wound struct {
 	notify  Kind   // it hurts notification connections alone, in this way
 	noticed bool   // it does so at this moment, under road.changes
 	down    bool   // it is among the road's cuts at this moment, under road.changes
+	parts   bool   // it is a partition: dials are not answered
+	parted  bool   // it is among the road's partitions at this moment, under road.changes
 	before  counts // when it began
 	severed int    // connections that it cut at its beginning
 
@@ -26,10 +28,14 @@ type wound struct {
 }
 
 // counts is a road's counters at one moment.
-type counts struct{ sent, received, requests, died, refused, severed, swallowed int64 }
+type counts struct{ sent, received, requests, died, refused, unanswered, severed, swallowed int64 }
 
 func (r *road) counts() counts {
-	return counts{r.sent.Load(), r.received.Load(), r.requests.Load(), r.died.Load(), r.refusedDial.Load(), r.notices.severed.Load(), r.notices.swallowed.Load()}
+	return counts{
+		sent: r.sent.Load(), received: r.received.Load(), requests: r.requests.Load(), died: r.died.Load(),
+		refused: r.refusedDial.Load(), unanswered: r.silent.dials.Load(),
+		severed: r.notices.severed.Load(), swallowed: r.notices.swallowed.Load(),
+	}
 }
 
 // Impair implements Link.
@@ -69,7 +75,7 @@ func (w *wound) prepare(i Impairment) error {
 	case i.Delay < 0 || i.Jitter < 0:
 		return fmt.Errorf("delay %s, jitter %s: neither can be negative", i.Delay, i.Jitter)
 	}
-	w.cut, w.reset = i.Kind == Cut, i.Kind == Reset
+	w.cut, w.reset, w.parts = i.Kind == Cut, i.Kind == Reset, i.Kind == BlackHole
 	if i.Kind.notifies() {
 		w.notify = i.Kind
 	}
@@ -99,6 +105,12 @@ func (w *wound) inflict(ctx context.Context) error {
 	}
 	if w.reset {
 		w.severed = r.resetConns()
+	}
+	if w.parts {
+		w.parted = true
+		if err := r.isolate(); err != nil {
+			return err
+		}
 	}
 	if w.notify != "" {
 		w.inflictNotices()
@@ -165,6 +177,12 @@ func (w *wound) mend(ctx context.Context) error {
 			return err
 		}
 	}
+	if w.parted {
+		if err := r.rejoin(); err != nil {
+			return err
+		}
+		w.parted = false
+	}
 	return w.verify(ctx, false)
 }
 
@@ -189,6 +207,9 @@ func (w *wound) count() Bite {
 		Conns:    max(w.severed, int(now.died-w.before.died)),
 		Dials:    int(now.refused - w.before.refused),
 		Requests: int(now.requests - w.before.requests),
+	}
+	if w.parts {
+		b.Dials = int(now.unanswered - w.before.unanswered)
 	}
 	for _, t := range w.toxics {
 		if t.effect.blind {
