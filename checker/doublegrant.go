@@ -40,7 +40,6 @@ func (d *doubleGrants) see(f *fact) {
 				d.meet(x, f.grant)
 			}
 		}
-		d.ghost(f)
 	case extended, reentered, postponed:
 		for _, x := range f.key.held {
 			if conflicts(x, f.grant) && f.old < f.grant.d {
@@ -92,7 +91,7 @@ func (d *doubleGrants) meet(x, g *grant) {
 	switch {
 	case length > 0:
 		d.pend(pair{a: x, b: g, from: from})
-	case x.rel == never && x.stop > from && from >= x.d && g.ok < x.start+d.j.h.TTL:
+	case x.rel == never && x.stop > from && from >= x.d && g.ok < later(x.start, d.j.h.TTL):
 		d.suspect(x, g, "the lease, counted from the first byte of its acquire, had not run out, though its holder no longer relied on it")
 	case x.relUnsure && from >= x.rel && from < x.d:
 		d.suspect(x, g, "its release is of unknown outcome")
@@ -165,18 +164,28 @@ func (p pair) prolonged(length time.Duration) string {
 }
 
 // early reports S10: a lease was given away before its time, and a fault that
-// makes nodes forget explains it.
+// makes nodes forget explains it. When its holder had been told before, nobody was
+// harmed by it.
 func (d *doubleGrants) early(x, g *grant) {
-	if x.rel <= g.ok || !d.j.test.early(g.ok, x.d, d.j.h.Epsilon) || !d.j.nemesis.forgot(x.start, g.ok) {
+	if x.rel-d.j.h.Epsilon <= g.ok || !d.j.test.early(g.ok, x.d, d.j.h.Epsilon) || !d.j.nemesis.forgot(x.start, g.ok) {
+		return // a release may have been sent before
+	}
+	told := x.stop <= g.ok
+	if told && d.j.suspicious.full("S10") {
 		return
 	}
 	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. The nodes had forgotten it. "+
 		"Remedy: let a node that restarts stay away for a whole TTL or keep its data (fsync always), and keep clocks from jumping.",
 		g.owner(), g.holder.key.name, token(g.fence), at(g.ok), span(x.d-g.ok), x.owner(), token(x.fence), at(x.ok))
-	d.j.violate(&hit{
+	h := &hit{
 		id: "S10", key: x.holder.key, owners: owners(x.owner(), g.owner()), witness: []int{x.okIdx, g.okIdx}, blame: blameServer,
 		from: x.start, to: g.ok, text: func() string { return text },
-	})
+	}
+	if told { // nobody relied on the lease any more
+		d.j.suspect(h)
+		return
+	}
+	d.j.violate(h)
 }
 
 func (d *doubleGrants) suspect(x, g *grant, why string) {

@@ -1,20 +1,19 @@
 package checker
 
 import (
-	"fmt"
 	"time"
 
 	"locktorture/workload/history"
 )
 
-// A ghost is an acquire of unknown outcome: its owner may hold the key from
-// its invocation until a whole TTL after its last possible delivery.
+// A ghost is an acquire of unknown outcome. It is nobody's hold: its owner does
+// not know of it, and cannot act on it. What it may have left on the servers, from
+// its invocation until a whole TTL after its last possible delivery, counts where
+// somebody is refused the key.
 type ghost struct {
 	holder *holder
-	idx    int
 	inv    time.Duration
 	until  time.Duration
-	told   bool // of one hold that it may overlap: one is enough
 }
 
 // doubt books what an unknown outcome leaves open. It is never a violation.
@@ -29,34 +28,14 @@ func (d *doubleGrants) doubt(f *fact) {
 			}
 		}
 	case o.what == history.Acquire:
-		k := f.key
-		k.ghost = ghost{holder: o.holder, idx: o.okIdx, inv: o.inv, until: o.ok + d.j.h.TTL}
-		for _, x := range k.held {
-			if x.excludes(o.holder, o.mode) && x.end() > o.inv {
-				d.haunt(k, x)
-				return
-			}
-		}
+		f.key.ghost = ghost{holder: o.holder, inv: o.inv, until: later(o.ok, d.j.h.TTL)}
 	}
 }
 
-// ghost compares a fresh grant with the last acquire of unknown outcome.
-func (d *doubleGrants) ghost(f *fact) {
-	if x := f.key.ghost; x.holder != nil && !x.told && x.holder != f.grant.holder && f.grant.ok < x.until {
-		d.haunt(f.key, f.grant)
+// later is d after t. A lease without an end is as long as can be, and never ends.
+func later(t, d time.Duration) time.Duration {
+	if d > never-max(t, 0) {
+		return never
 	}
-}
-
-func (d *doubleGrants) haunt(k *key, g *grant) {
-	k.ghost.told = true
-	if d.j.suspicious.full("S1") {
-		return
-	}
-	x := k.ghost
-	text := fmt.Sprintf("An acquire of %s by %s at %s is of unknown outcome; had it succeeded, it would overlap the hold of %s (granted%s at %s).",
-		k.name, x.holder.owner, at(x.inv), g.owner(), token(g.fence), at(g.ok))
-	d.j.suspect(&hit{
-		id: "S1", key: k, owners: owners(x.holder.owner, g.owner()), witness: []int{x.idx, g.okIdx},
-		from: min(x.inv, g.start), to: max(x.inv, g.ok), text: func() string { return text },
-	})
+	return t + d
 }

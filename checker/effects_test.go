@@ -118,6 +118,20 @@ func zombiesCases() []verdictCase {
 				20ms link ok receipt executed of 2`,
 		},
 		{
+			name: "of unknown outcome, and the link to the one node carried it", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 3]"},
+			history: lease + `
+				11ms a invoke write k value a1
+				12ms a info write k value a1
+				20ms link ok receipt executed of 2 node n1`,
+		},
+		{
+			name: "of unknown outcome, and the link to one node of several carried it", header: "ttl 10ms nodes 3 quorum 2", want: Pass,
+			history: lease + `
+				11ms a invoke write k value a1
+				12ms a info write k value a1
+				20ms link ok receipt executed of 2 node n1`,
+		},
+		{
 			name: "of unknown outcome, and the link did not", header: "ttl 10ms", want: Pass,
 			history: lease + `
 				11ms a invoke write k value a1

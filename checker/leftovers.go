@@ -45,7 +45,7 @@ func (l *leftovers) ownerless(k *key, t time.Duration) bool {
 	if k.leases.head != nil {
 		return false
 	}
-	slack := l.j.h.TTL + l.j.h.Drift + l.j.h.Epsilon
+	slack := later(l.j.h.Drift+l.j.h.Epsilon, l.j.h.TTL)
 	last := k.touched
 	if (k.ghost.holder != nil || k.unsure > 0) && l.j.nemesis.everOver {
 		last = max(last, l.j.nemesis.ended) // a fault may have held it back until its heal
@@ -56,7 +56,7 @@ func (l *leftovers) ownerless(k *key, t time.Duration) bool {
 		}
 		last = max(last, g.start)
 	}
-	return l.j.nemesis.inForce == 0 && t > last+slack
+	return l.j.nemesis.inForce == 0 && t > later(last, slack)
 }
 
 // found reports a key once for every node.

@@ -94,9 +94,7 @@ func (j *Judge) moves(w window) []porcupine.Operation {
 	eps := j.h.Epsilon
 	var out []porcupine.Operation
 	add := func(m move, call, ret time.Duration) {
-		if ret != never {
-			ret += eps
-		}
+		ret = later(eps, ret)
 		out = append(out, porcupine.Operation{ClientId: m.grant, Input: m, Call: int64(call), Return: int64(ret)})
 	}
 	for i, g := range w {

@@ -202,7 +202,6 @@ func noProgressCases() []boundCase {
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "waiting still at the end", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3]"},
-			suspicious: []string{"S1 [1 3]"},
 			history: before + `
 				 5ms b invoke acquire k
 				90ms c invoke acquire l
@@ -210,7 +209,6 @@ func noProgressCases() []boundCase {
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "waiting still when the phase is summed up", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3]"},
-			suspicious: []string{"S1 [1 3]"},
 			history: before + `
 				 5ms b invoke acquire k
 				90ms nemesis ok phase final note "end of phase"`,

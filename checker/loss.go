@@ -22,8 +22,8 @@ func (l *losses) see(f *fact) {
 		l.late(f, by[0])
 		return
 	}
-	if l.j.nemesis.since(g.start) {
-		return
+	if !l.j.phases.told || l.j.nemesis.since(g.start) {
+		return // nobody says that nothing was wrong
 	}
 	switch t := said(f.e); {
 	case t < g.d:

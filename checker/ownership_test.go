@@ -323,6 +323,30 @@ func stillbornCases() []verdictCase {
 				18ms a1 ok acquire k owner a fence 1 until 19ms`,
 		},
 		{
+			name: "for a TTL without an end", header: "ttl 2562047h47m16.854775807s drift 1ms epsilon 1ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 9ms a ok acquire k
+				11ms a invoke write k value a1
+				12ms a ok write k value a1 seq 1
+				13ms a invoke release k
+				14ms a ok release k
+				15ms b invoke acquire k
+				16ms b info acquire k err timeout
+				17ms b1 invoke acquire k owner b
+				18ms b1 ok acquire k owner b`,
+		},
+		{
+			name: "with a promise without an end", header: "ttl 10ms epsilon 1ms", want: Fail, violations: []string{"S1 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 2562047h47m16.854775807s
+				11ms a invoke write k value a1
+				12ms a ok write k value a1 seq 1
+				13ms b invoke acquire k
+				15ms b ok acquire k until 2562047h47m16.854775807s`,
+		},
+		{
 			name: "by the time that stands in for a promise", header: "ttl 10ms drift 1ms", want: Fail, violations: []string{"S7 [1]"},
 			history: `
 				 0ms a invoke acquire k

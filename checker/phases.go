@@ -27,6 +27,8 @@ type phases struct {
 	missed  []Finding // canary, clean start
 	wanted  []string  // moments that the run must reach
 	reached map[string]bool
+	told    bool // the history says which phase it is in, and so which faults are in force
+	final   bool
 }
 
 // Moments of the sometimes set that the judge sees by itself.
@@ -80,6 +82,8 @@ func (p *phases) reach(moment string) {
 }
 
 func (p *phases) phase(e *history.Event) {
+	p.told = p.told || e.Value == history.PhaseWarmup || e.Value == history.PhaseMain || e.Value == history.PhaseFinal
+	p.final = p.final || e.Value == history.PhaseFinal
 	if e.HasAll(history.HasLag) && e.Lag > p.lag {
 		p.lag, p.lagIdx = e.Lag, e.Index
 	}

@@ -90,7 +90,7 @@ func (p *progress) attempt(f *fact, s *progressState) {
 		s.tries, s.failed, s.begun = 0, 0, f.op.inv
 	}
 	s.tries++
-	if s.since == 0 || f.op.prev == nil && f.op.inv > s.last+p.patience() {
+	if s.since == 0 || f.op.prev == nil && f.op.inv > later(s.last, p.patience()) {
 		s.since, s.sinceIx, s.tried = f.op.inv, f.op.invIdx, 0
 	}
 	s.tried++
@@ -136,15 +136,15 @@ func (p *progress) free(k *key) time.Duration {
 		return never
 	}
 	slack := p.j.h.Drift + p.j.retry() + p.j.h.Epsilon
-	t := max(p.from, k.unsure) + p.j.h.TTL + slack
+	t := later(max(p.from, k.unsure)+slack, p.j.h.TTL)
 	for _, g := range k.held {
 		if g.extends > 0 {
 			return never
 		}
-		t = max(t, g.end()+slack, g.unreleased(p.j.h.TTL)+slack)
+		t = max(t, later(slack, g.end()), later(slack, g.unreleased(p.j.h.TTL)))
 	}
 	if k.ghost.holder != nil {
-		t = max(t, k.ghost.until+slack)
+		t = max(t, later(slack, k.ghost.until))
 	}
 	return t
 }
@@ -155,11 +155,11 @@ func (g *grant) unreleased(ttl time.Duration) time.Duration {
 	if g.relOK != never {
 		return 0
 	}
-	return max(g.d, g.start+ttl)
+	return max(g.d, later(g.start, ttl))
 }
 
 // patience is how long a key may stay without a grant.
-func (p *progress) patience() time.Duration { return p.j.h.TTL + p.j.retry() }
+func (p *progress) patience() time.Duration { return later(p.j.retry(), p.j.h.TTL) }
 
 // quiet says since when no fault is in force.
 func (p *progress) quiet() string {
@@ -182,7 +182,10 @@ func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
 	for _, g := range k.held {
 		from = max(from, g.end())
 	}
-	bound := idleLeases * p.patience()
+	bound := never
+	if one := p.patience(); one < never/idleLeases {
+		bound = idleLeases * one
+	}
 	if s.stuck || s.since == 0 || len(p.j.nemesis.open) > 0 || !p.j.test.waitedBeyond(t-from, bound) {
 		return
 	}

@@ -70,6 +70,44 @@ func sectionsCases() []verdictCase {
 				15ms a ok write k value a2 seq 3`,
 		},
 		{
+			name: "a writer's between two of a reader", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 5]", "S3 [3 7 9]"},
+			history: `
+				 0ms a invoke acquire k mode r
+				 1ms a ok acquire k mode r until 100ms
+				 2ms a invoke write k value a1 mode r
+				 3ms a ok write k value a1 seq 1 mode r
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms
+				 6ms b invoke write k value b1
+				 7ms b ok write k value b1 seq 2
+				 8ms a invoke write k value a2 mode r
+				 9ms a ok write k value a2 seq 3 mode r`,
+		},
+		{
+			name: "a reader's between two of a writer", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 5]", "S3 [3 7 9]"},
+			history: two + `
+				 4ms b invoke acquire k mode r
+				 5ms b ok acquire k until 104ms mode r
+				 6ms b invoke write k value b1 mode r
+				 7ms b ok write k value b1 seq 2 mode r
+				 8ms a invoke write k value a2
+				 9ms a ok write k value a2 seq 3`,
+		},
+		{
+			name: "a reader's between two of a reader", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k mode r
+				 1ms a ok acquire k mode r until 100ms
+				 2ms a invoke write k value a1 mode r
+				 3ms a ok write k value a1 seq 1 mode r
+				 4ms b invoke acquire k mode r
+				 5ms b ok acquire k until 104ms mode r
+				 6ms b invoke write k value b1 mode r
+				 7ms b ok write k value b1 seq 2 mode r
+				 8ms a invoke write k value a2 mode r
+				 9ms a ok write k value a2 seq 3 mode r`,
+		},
+		{
 			name: "on another key", header: "ttl 100ms", want: Pass,
 			history: two + `
 				 4ms b invoke acquire l

@@ -52,7 +52,7 @@ func (s *service) attempt(f *fact) {
 	switch f.what {
 	case asked:
 		s.asked++
-		if !w.on || w.last != never && f.op.inv > w.last+s.j.h.TTL+s.j.retry() {
+		if !w.on || w.last != never && f.op.inv > later(w.last, later(s.j.retry(), s.j.h.TTL)) {
 			w.on, w.from, w.idx = true, f.op.inv, f.op.invIdx
 		}
 		w.last = never

@@ -127,7 +127,15 @@ func lossesCases() []boundCase {
 				15.1ms a ok lost k`,
 		}},
 		{verdictCase: verdictCase{
-			name: "told without cause", header: "ttl 10ms", want: Fail, violations: []string{"L5 [1 2]"},
+			name: "told without cause", header: "ttl 10ms", want: Fail, violations: []string{"L5 [2 3]"},
+			history: `
+				 0ms nemesis ok phase main
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 5ms a ok lost k`,
+		}},
+		{verdictCase: verdictCase{
+			name: "told without cause, in a history without phases", header: "ttl 10ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 10ms
@@ -136,13 +144,15 @@ func lossesCases() []boundCase {
 		{verdictCase: verdictCase{
 			name: "told once it had run out", header: "ttl 10ms", want: Pass,
 			history: `
+				 0ms nemesis ok phase main
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 10ms
 				10ms a ok lost k`,
 		}},
 		{verdictCase: verdictCase{
-			name: "run out though it renews itself", header: "ttl 10ms", want: Fail, violations: []string{"L5 [2 3]"},
+			name: "run out though it renews itself", header: "ttl 10ms", want: Fail, violations: []string{"L5 [3 4]"},
 			history: `
+				 0ms nemesis ok phase main
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 10ms
 				 6ms a ok extend k began 5ms until 15ms
@@ -151,6 +161,7 @@ func lossesCases() []boundCase {
 		{verdictCase: verdictCase{
 			name: "told under a fault", header: "ttl 10ms", want: Pass,
 			history: `
+				 0ms nemesis ok phase main
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 10ms
 				 2ms nemesis invoke fault cut-link target a instant

@@ -140,6 +140,13 @@ func staleWritesCases() []verdictCase {
 				20ms store ok audit k value b1 seq 1 owner b fence 2`,
 		},
 		{
+			name: "of unknown outcome, with the token that is the newest", header: "ttl 10ms fenced", want: Pass,
+			history: grants + `
+				14ms b invoke write k fence 2 value b2
+				15ms b info write k fence 2 value b2
+				20ms store ok audit k value b2 seq 2 owner b fence 2`,
+		},
+		{
 			name: "a known one without a token after an unknown one with one", header: "ttl 20ms fenced", want: Pass,
 			history: `
 				 0ms a invoke acquire k

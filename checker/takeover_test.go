@@ -35,7 +35,7 @@ func earlyTakeoverCases() []verdictCase {
 				 3ms nemesis ok fault kill-node target n1 receipt gone instant`,
 		},
 		{
-			name: "after a reported loss", header: "ttl 100ms", want: Fail, violations: []string{"S10 [1 6]"},
+			name: "after a reported loss", header: "ttl 100ms", want: Pass, suspicious: []string{"S10 [1 6]"},
 			history: `
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 100ms
@@ -44,6 +44,54 @@ func earlyTakeoverCases() []verdictCase {
 				 4ms a ok lost k
 				 5ms b invoke acquire k
 				 6ms b ok acquire k until 105ms`,
+		},
+		{
+			name: "after a refused extension", header: "ttl 100ms", want: Pass, suspicious: []string{"S10 [1 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms a invoke extend k
+				 5ms a fail extend k err lost
+				 6ms b invoke acquire k
+				 7ms b ok acquire k until 105ms`,
+		},
+		{
+			name: "before the extension was refused", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 6]", "S10 [1 6]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms a invoke extend k
+				 5ms b invoke acquire k
+				 6ms b ok acquire k until 105ms
+				 7ms a fail extend k err lost`,
+		},
+		{
+			name: "within the clocks' uncertainty before a release", header: "ttl 100ms epsilon 2ms unchecked-release", want: Pass, suspicious: []string{"S1 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 5ms b invoke acquire k
+				 6ms b ok acquire k until 105ms
+				 8ms a invoke release k
+				 9ms a ok release k`,
+		},
+		{
+			name: "beyond it before a release", header: "ttl 100ms epsilon 2ms unchecked-release", want: Fail, violations: []string{"S1 [1 5]", "S10 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 5ms b invoke acquire k
+				 6ms b ok acquire k until 105ms
+				8.1ms a invoke release k
+				 9ms a ok release k`,
 		},
 		{
 			name: "after a reported loss, at the deadline", header: "ttl 100ms", want: Pass,
