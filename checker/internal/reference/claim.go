@@ -1,0 +1,73 @@
+package reference
+
+import (
+	"slices"
+
+	"locktorture/workload/history"
+)
+
+// An Answer says whether a history shows an anomaly.
+type Answer uint8
+
+// The answers, from harmless to proved.
+const (
+	No        Answer = iota // it must not be reported
+	Open                    // the definitions leave room: both are right
+	Violation               // it must be reported
+)
+
+func (a Answer) String() string { return [...]string{"no", "open", "violation"}[a] }
+
+// A Claim is one place at which an anomaly is proved, or may be seen.
+type Claim struct {
+	ID     string
+	Keys   []string // it must be reported under one of them
+	Answer Answer
+	Proof  [][]int // event indices; a witness has one of each
+}
+
+// Judges lists the anomalies that Judge decides.
+func Judges() []string {
+	return []string{"S1", "S2", "S3", "S3z", "S4", "S4b", "S5", "S6", "S7", "S8", "S10", "R1", "R2", "R3", "R4", "R5"}
+}
+
+// Judge returns every place at which a history shows an anomaly of Judges.
+func Judge(h history.History) []Claim {
+	j := read(h)
+	j.sweep()
+	j.exclusion()
+	j.extensions()
+	j.releases()
+	j.tokens()
+	j.effects()
+	j.sections()
+	j.store()
+	return j.claims
+}
+
+// Proves reports whether a witness holds what the claim rests on.
+func (c Claim) Proves(witness []int) bool {
+	for _, one := range c.Proof {
+		if !slices.ContainsFunc(one, func(i int) bool { return slices.Contains(witness, i) }) {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *judge) claim(id string, a Answer, key string, proof ...[]int) {
+	if a != No {
+		j.claims = append(j.claims, Claim{ID: id, Keys: []string{key}, Answer: a, Proof: proof})
+	}
+}
+
+// answer is Violation when it is proved, and Open when it is merely possible.
+func answer(proved, possible bool) Answer {
+	switch {
+	case proved:
+		return Violation
+	case possible:
+		return Open
+	}
+	return No
+}

@@ -1,0 +1,51 @@
+// Package reference is a second judge of histories, for tests: brute force over
+// all pairs, written from the definitions of the anomaly catalogue and not from
+// the rules of package checker, so that one can be held against the other.
+//
+// It is slow on purpose (quadratic, the interleavings cubic), keeps everything in
+// memory, and imports nothing but the history.
+//
+// # Three values
+//
+// An answer is No (must not be reported as a violation), Open (the definition
+// leaves room: either is right) or Violation (must be reported). Each claim names
+// the events that prove it, so that a witness can be held against it too.
+//
+// What is known of a hold is kept as two bounds. Its surely held spans are what
+// no reading of the definitions disputes; its possible span is what some reading
+// grants. A violation follows from the former, and No from the latter.
+//
+// # How the rules follow from the definitions
+//
+// Time. Between two events of one process the later line came later; between
+// others an order counts when their stamps differ by more than ε. Own deadlines
+// are compared with stamps. An operation's own words for when it began and ended
+// stand in for its events' times.
+//
+// Holds. C(g) = [ok(g), min(D(g), inv(release), loss)). A deadline moves with an
+// extension that was answered; when the answer came after the old deadline, the
+// gap is no surely held time. A refusal of an extension ends the hold between its
+// invocation and its answer. A word that bears a token speaks of the leases with
+// that token, one without speaks of the newest lease. When an inner lease of a
+// re-entrant hold is given back, which of the deadlines is left is open.
+//
+//   - S1: surely held spans of two owners overlap by more than ε, not both readers.
+//   - S5: a release that began at or after its owner's deadline by more than ε,
+//     inside another's hold, and a third grant behind it, all surely in this order.
+//   - S6: an extension or an owner-checked release that is ok, and another's grant,
+//     asked for after g was answered, surely held for more than ε before it.
+//   - S7: ok(g) ≥ D(g).
+//   - S10: an S1 whose second grant was asked for after the first was answered,
+//     while the first one's TTL ran, and nobody had sent a release.
+//   - S4: ok(g1) surely before inv(g2), f2 < f1; not both readers, and g2 no re-entry.
+//   - S4b: one token in two grants: of two owners unless both read; of one owner
+//     when the second grant cannot be a re-entry. A re-entry or an extension with
+//     another token.
+//   - S2: fenced; accepted tokens that decrease in the store's order (by seq, else
+//     by events).
+//   - S3: an accepted write of another owner between two of one section; or two
+//     acknowledged updates of one base in different sections.
+//   - S8, S3z: what ended the writer's newest lease, a word or its deadline.
+//   - R1 to R5: the store's log, where there is one, held against what was asked
+//     and answered, and the tokens of writes against those of grants.
+package reference

@@ -1,0 +1,159 @@
+package reference
+
+import (
+	"slices"
+
+	"locktorture/workload/history"
+)
+
+// A write is one that was asked for, and what became of it.
+type write struct {
+	*operation
+	accepted bool // by its answer, or by the store's log
+	rejected bool
+	acked    bool // accepted by its answer
+	doubtful bool // the answer and the log disagree, or a receipt alone speaks
+	seq      uint64
+	audit    int // its line of the log, or the write's own event
+}
+
+func (w *write) events() []int { return []int{w.from.index, w.to.index, w.audit} }
+
+// landed gathers the writes.
+func (j *judge) landed() {
+	for _, o := range j.ops {
+		if o.Op != history.Write {
+			continue
+		}
+		w := &write{operation: o, acked: o.Kind == history.OK, seq: o.Seq, audit: o.to.index}
+		w.accepted, w.rejected = w.acked, o.Kind == history.Fail && o.Seq != 0
+		w.doubtful = o.executed || o.unsent
+		for _, a := range j.log() {
+			if a.Key != o.Key || a.Value != o.Value {
+				continue
+			}
+			w.audit = a.Index
+			w.doubtful = w.doubtful || (a.Kind == history.OK) != w.accepted && o.Kind != history.Info || w.seq != 0 && a.Seq != w.seq
+			w.accepted, w.rejected = a.Kind == history.OK, a.Kind == history.Fail
+			w.seq = a.Seq
+		}
+		j.writes = append(j.writes, w)
+	}
+}
+
+// log returns what the store's own log says.
+func (j *judge) log() []*history.Event {
+	var found []*history.Event
+	for i := range j.history.Events {
+		if e := &j.history.Events[i]; e.Op == history.Audit {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// effects decides S2, S8 and S3z.
+func (j *judge) effects() {
+	j.landed()
+	for _, w := range j.writes {
+		if !w.accepted {
+			continue
+		}
+		j.unconfirmed(w)
+		for _, older := range j.writes {
+			if older.accepted && older != w && older.Key == w.Key && j.history.Header.Fenced {
+				j.stale(w, older)
+			}
+		}
+	}
+}
+
+// stale: w was accepted behind older, which had borne a higher token.
+func (j *judge) stale(w, older *write) {
+	if w.token() == 0 || older.token() <= w.token() {
+		return
+	}
+	var behind bool
+	switch {
+	case w.seq != 0 && older.seq != 0:
+		behind = older.seq < w.seq
+	default:
+		behind = w.acked && older.acked && j.surely(older.to, w.from)
+	}
+	j.claim("S2", answer(behind && !w.doubtful && !older.doubtful, behind), w.Key, w.events(), older.events())
+}
+
+// unconfirmed decides whether w was written without a lease (S8), or behind the
+// deadline of one (S3z).
+func (j *judge) unconfirmed(w *write) {
+	all := j.of(w.Key, w.Owner)
+	var mine []*grant
+	for _, g := range all {
+		if w.token() == 0 || g.Fence == 0 || g.Fence == w.token() {
+			mine = append(mine, g)
+		}
+	}
+	if len(mine) == 0 {
+		mine = all
+	}
+	s8, knows := !j.covered(w, all), j.triedAgain(w, all)
+	j.claim("S8", answer(s8 && !w.doubtful, knows || !j.surelyCovered(w, mine)), w.Key, w.events())
+	if s8 {
+		return
+	}
+	late, perhapsLate := true, true
+	for _, g := range all {
+		late = late && (j.surely(w.from, g.to) || w.from.time-j.latest(g, w.from) > j.history.Header.Epsilon)
+	}
+	for _, g := range mine {
+		within := j.lowest(g, w.from) >= w.from.time && j.surely(g.to, w.from)
+		perhapsLate = perhapsLate && !within
+	}
+	unfenced := !j.history.Header.Fenced
+	proved := late && !knows && j.surelyCovered(w, all) && !w.doubtful && unfenced
+	j.claim("S3z", answer(proved, perhapsLate && (unfenced || w.token() == 0)), w.Key, w.events())
+}
+
+// triedAgain reports whether the owner's last word about a lease that may be over
+// was that it got none: it may know that it holds nothing.
+func (j *judge) triedAgain(w *write, grants []*grant) bool {
+	for _, g := range grants {
+		if w.from.time < j.lowest(g, w.from) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(j.ops, func(o *operation) bool {
+		vain := o.Op == history.Acquire && o.Kind != history.OK && o.Key == w.Key && o.Owner == w.Owner
+		return vain && j.perhaps(o.from, w.from)
+	})
+}
+
+// covered reports whether some grant may have been answered before w and not
+// ended by a word.
+func (j *judge) covered(w *write, grants []*grant) bool {
+	for _, g := range grants {
+		over := false
+		for _, e := range g.endings {
+			over = over || e.sure && j.surely(e.must, w.from)
+		}
+		if !over && j.perhaps(g.to, w.from) {
+			return true
+		}
+	}
+	return false
+}
+
+// surelyCovered reports whether some grant was answered before w, and no word of
+// any kind may have ended it.
+func (j *judge) surelyCovered(w *write, grants []*grant) bool {
+	for _, g := range grants {
+		over := false
+		for _, e := range g.endings {
+			over = over || !e.unsent && j.perhaps(e.may, w.from)
+		}
+		if !over && j.surely(g.to, w.from) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,340 @@
+package reference
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A span is the time from (included) to (not included).
+type span struct{ from, to time.Duration }
+
+func (s span) overlap(t span) time.Duration { return min(s.to, t.to) - max(s.from, t.from) }
+
+// An ending is a word that ended a lease: an acknowledged release, a loss, a refusal.
+type ending struct {
+	may, must instant       // its owner may know from here on, and must know from here on
+	cut       time.Duration // no reading lets the definite hold last longer
+	sure      bool          // it ended this lease, whatever else is open
+	unsent    bool          // it ended nothing; its owner acts no more, though
+	told      bool          // somebody reported the loss; the servers may know better
+	unknown   bool          // a release of unknown outcome
+}
+
+// A grant is an acquire that was answered with yes.
+type grant struct {
+	*operation
+	nested   Answer        // Violation: surely a re-entry; Open: perhaps
+	keeps    Answer        // the same, into a lease with this token
+	held     []span        // surely held; cut by the endings
+	first    time.Duration // the deadline as it was granted
+	beside   time.Duration // the latest deadline of re-entries that are over
+	low      time.Duration
+	deadline time.Duration // the latest that any reading grants
+	server   time.Duration // when the servers' TTL has run out at the latest
+	vague    bool          // an extension of unknown outcome may have prolonged the servers' TTL
+	endings  []ending
+	longer   []extension
+}
+
+// An extension moved the deadline of a grant.
+type extension struct {
+	*operation
+	until  time.Duration
+	newest bool // it was the owner's newest lease that it spoke of
+}
+
+// sweep folds the operations, in the order of their words, into grants.
+func (j *judge) sweep() {
+	for i := range j.history.Events {
+		for _, o := range j.ops {
+			if o.Op == history.Release && o.from.index == i {
+				j.release(o)
+			}
+			if o.to.index != i {
+				continue
+			}
+			switch {
+			case o.Op == history.Acquire && o.Kind == history.OK:
+				j.grant(o)
+			case o.Op == history.Extend:
+				j.extend(o)
+			case o.Op == history.Lost:
+				j.lost(o)
+			}
+		}
+	}
+}
+
+func (j *judge) lost(o *operation) {
+	e := ending{may: o.to, must: o.to, cut: o.to.time, told: true}
+	for _, g := range j.spokenOf(o) {
+		e.sure = j.surely(g.to, o.to)
+		g.end(e)
+	}
+	j.stray(o, e)
+	j.reentered(o, e)
+}
+
+// reentered: when a re-entry has changed the token, a word with either of them
+// may be about both.
+func (j *judge) reentered(o *operation, e ending) {
+	e.sure = false
+	own := j.of(o.Key, o.Owner)
+	nested := slices.ContainsFunc(own, func(g *grant) bool { return g.nested == Violation })
+	for _, g := range own {
+		if nested && o.token() != 0 && g.Fence != o.token() {
+			g.end(e)
+		}
+	}
+}
+
+// stray: a word with a token that its owner was never granted may be about any
+// of its leases, or about none.
+func (j *judge) stray(o *operation, e ending) {
+	own := j.of(o.Key, o.Owner)
+	for _, g := range own {
+		if g.Fence == o.token() {
+			return
+		}
+	}
+	e.sure = false
+	for _, g := range own {
+		if o.token() != 0 {
+			g.end(e)
+		}
+	}
+}
+
+func (j *judge) grant(o *operation) {
+	h := j.history.Header
+	deadline := o.from.time + h.TTL - h.Drift
+	if o.HasAll(history.HasValidUntil) {
+		deadline = o.ValidUntil
+	}
+	g := &grant{operation: o, first: deadline, low: deadline, deadline: deadline}
+	g.server = o.to.time + max(h.TTL, deadline-o.from.time+h.Drift)
+	g.held = []span{{o.to.time, deadline}}
+	for _, before := range j.of(o.Key, o.Owner) {
+		is := j.reentry(before, g)
+		g.nested = max(g.nested, is)
+		if before.Fence == g.Fence {
+			g.keeps = max(g.keeps, is)
+		}
+		if is != No {
+			before.server = max(before.server, g.server)
+		}
+	}
+	j.grants = append(j.grants, g)
+}
+
+// reentry says whether g is a re-entry into the lease before.
+func (j *judge) reentry(before, g *grant) Answer {
+	for _, e := range before.endings {
+		if e.sure && !e.unknown && !e.told && j.surely(e.must, g.from) {
+			return No
+		}
+	}
+	if !before.vague && g.from.time-before.server > j.history.Header.Epsilon {
+		return No
+	}
+	_, within := before.surelyHeld(g.from.time)
+	_, still := before.surelyHeld(g.to.time)
+	if within && still && j.surely(before.to, g.from) && before.Mode == g.Mode {
+		return Violation
+	}
+	return Open
+}
+
+func (g *grant) surelyHeld(t time.Duration) (span, bool) {
+	for _, s := range g.definite() {
+		if s.from <= t && t < s.to {
+			return s, true
+		}
+	}
+	return span{}, false
+}
+
+// of returns the grants of an owner, oldest first.
+func (j *judge) of(key, owner string) []*grant {
+	var found []*grant
+	for _, g := range j.grants {
+		if g.Key == key && g.Owner == owner {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+// spokenOf returns the leases that a word is about: those with its token, all
+// that are left when it has none.
+func (j *judge) spokenOf(o *operation) []*grant {
+	var found []*grant
+	for _, g := range j.of(o.Key, o.Owner) {
+		if t := o.token(); t == 0 || g.Fence == t {
+			found = append(found, g)
+		}
+	}
+	return found
+}
+
+// release ends the newest lease that it speaks of and that no word has ended.
+// Those beside it stay when they are surely re-entered, and are in doubt otherwise.
+func (j *judge) release(o *operation) {
+	e := ending{may: o.from, must: o.to, cut: o.from.time, unsent: o.unsent, unknown: o.Kind == history.Info}
+	j.stray(o, e)
+	var top *grant
+	for _, g := range j.spokenOf(o) {
+		if !g.ended() {
+			top = g
+		}
+	}
+	if top == nil {
+		return
+	}
+	for _, g := range j.of(o.Key, o.Owner) {
+		if g != top && !g.ended() {
+			j.beside(g, top, o, e)
+		}
+	}
+	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from)
+	top.end(e)
+}
+
+// beside says what a release of top leaves of another lease of its owner.
+func (j *judge) beside(g, top *grant, o *operation, e ending) {
+	if o.unsent {
+		return
+	}
+	g.beside, g.deadline = max(g.beside, top.deadline), max(g.deadline, top.deadline)
+	if o.Kind == history.Fail {
+		e.cut = o.to.time
+	}
+	switch {
+	case o.Kind == history.Fail && g.Fence == top.Fence:
+		e.sure = !o.perhapsUnsent && j.surely(g.to, o.from)
+		g.end(e)
+	case top.nested != Violation || o.Kind == history.Fail:
+		g.end(e)
+	default:
+		g.low = min(g.low, top.low)
+	}
+}
+
+// extend moves the deadline of the leases that it speaks of, or ends them.
+func (j *judge) extend(o *operation) {
+	h := j.history.Header
+	spoken := j.spokenOf(o)
+	if o.Kind == history.Fail {
+		e := ending{may: o.from, must: o.to, cut: o.to.time}
+		j.stray(o, e)
+		j.reentered(o, e)
+	}
+	for i, g := range spoken {
+		newest := i == len(spoken)-1
+		switch o.Kind {
+		case history.Fail:
+			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: newest && !o.perhapsUnsent && j.surely(g.to, o.to)})
+		case history.Info:
+			g.vague = g.vague || !o.unsent
+		case history.OK:
+			until := o.from.time + h.TTL - h.Drift
+			if o.HasAll(history.HasValidUntil) {
+				until = o.ValidUntil
+			}
+			g.extended(o, until, newest)
+			g.server = max(g.server, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
+		}
+	}
+}
+
+func (g *grant) extended(o *operation, until time.Duration, newest bool) {
+	g.deadline = max(g.deadline, until)
+	g.longer = append(g.longer, extension{o, until, newest})
+	last := &g.held[len(g.held)-1]
+	switch {
+	case g.ended():
+	case until <= last.to:
+		last.to, g.low = until, until
+	case !newest:
+	case o.to.time < last.to:
+		last.to, g.low = until, until
+	default:
+		g.held, g.low = append(g.held, span{o.to.time, until}), until
+	}
+}
+
+// lowest and latest bound the deadline as it was known at an instant.
+func (j *judge) lowest(g *grant, at instant) time.Duration {
+	until := g.first
+	for _, x := range g.longer {
+		if x.newest && j.surely(x.to, at) || x.until < until {
+			until = x.until
+		}
+	}
+	return min(until, max(g.low, g.first))
+}
+
+func (j *judge) latest(g *grant, at instant) time.Duration {
+	until := max(g.first, g.beside)
+	for _, x := range g.longer {
+		if j.perhaps(x.from, at) {
+			until = max(until, x.until)
+		}
+	}
+	return until
+}
+
+func (g *grant) end(e ending) { g.endings = append(g.endings, e) }
+
+func (g *grant) ended() bool {
+	for _, e := range g.endings {
+		if e.sure {
+			return true
+		}
+	}
+	return false
+}
+
+// definite returns the spans in which the hold is beyond doubt.
+func (g *grant) definite() []span {
+	var left []span
+	for _, s := range g.held {
+		s.to = min(s.to, max(g.low, s.from))
+		for _, e := range g.endings {
+			s.to = min(s.to, e.may.time)
+		}
+		if s.from < s.to {
+			left = append(left, s)
+		}
+	}
+	return left
+}
+
+// possible returns the span that some reading of the definitions grants.
+func (g *grant) possible() span {
+	s := span{g.to.time, g.deadline}
+	for _, e := range g.endings {
+		if e.sure {
+			s.to = min(s.to, e.cut)
+		}
+	}
+	return s
+}
+
+// conflict reports whether two grants exclude each other.
+func conflict(g, h *grant) bool {
+	return g.Key == h.Key && g.Owner != h.Owner && (g.Mode != history.Shared || h.Mode != history.Shared)
+}
+
+// overlap returns for how long two grants surely excluded each other, and for
+// how long they perhaps did.
+func overlap(g, h *grant) (sure, perhaps time.Duration) {
+	for _, s := range g.definite() {
+		for _, t := range h.definite() {
+			sure = max(sure, s.overlap(t))
+		}
+	}
+	return sure, g.possible().overlap(h.possible())
+}

@@ -1,0 +1,114 @@
+package reference
+
+import (
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// An instant is an event as far as order goes.
+type instant struct {
+	process, index int
+	time           time.Duration
+}
+
+// An operation is an invocation and its completion, or a completion that needs
+// none. An operation that is still open at the end is of unknown outcome.
+type operation struct {
+	history.Event         // the completion, where there is one; Key, Owner, Mode and Value are set
+	asked         uint64  // the token at the invocation
+	from, to      instant // invocation and completion
+	unsent        bool    // it certainly never reached a server
+	perhapsUnsent bool    // it failed before or after it was sent, nobody says which
+	executed      bool    // a link saw that it was carried out
+}
+
+type judge struct {
+	history history.History
+	ops     []*operation // by invocation
+	grants  []*grant     // by completion
+	writes  []*write
+	claims  []Claim
+}
+
+func (o *operation) events() []int { return []int{o.from.index, o.to.index} }
+
+// token is that of the lease that the operation is about, or that it gave.
+func (o *operation) token() uint64 {
+	if o.asked != 0 {
+		return o.asked
+	}
+	return o.Fence
+}
+
+// read pairs invocations with completions, and settles what receipts settle.
+func read(h history.History) *judge {
+	j := &judge{history: h}
+	open, byIndex := map[int]*operation{}, map[int]*operation{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		at := instant{e.Process, e.Index, e.Time}
+		switch {
+		case e.Op == history.Receipt:
+			receipt(byIndex[e.Of], e.Value)
+		case e.Process < 0:
+		case e.Kind == history.Invoke:
+			o := &operation{Event: *e, asked: e.Fence, from: at, to: at}
+			o.Kind = history.Info
+			if e.HasAll(history.HasBegan) {
+				o.from.time = e.Began
+			}
+			open[e.Process], byIndex[e.Index] = o, o
+			j.ops = append(j.ops, o)
+		case open[e.Process] != nil && e.Op == open[e.Process].Op:
+			complete(open[e.Process], e)
+			delete(open, e.Process)
+		default:
+			o := &operation{Event: *e, from: at, to: at}
+			complete(o, e)
+			j.ops = append(j.ops, o)
+		}
+	}
+	return j
+}
+
+func complete(o *operation, e *history.Event) {
+	invoked := o.Event
+	o.Event, o.to = *e, instant{e.Process, e.Index, e.Time}
+	o.Key, o.Owner, o.Mode = invoked.Key, invoked.Owner, invoked.Mode
+	if o.Value == "" {
+		o.Value = invoked.Value
+	}
+	if !o.HasAll(history.HasBase) && invoked.HasAll(history.HasBase) {
+		o.Base, o.Has = invoked.Base, o.Has|history.HasBase
+	}
+	if e.HasAll(history.HasBegan) {
+		o.from.time = e.Began
+	}
+	if e.HasAll(history.HasEnded) {
+		o.to.time = e.Ended
+	}
+	o.perhapsUnsent = e.Kind == history.Fail && strings.Contains(e.Err, "connection refused")
+}
+
+func receipt(o *operation, says string) {
+	switch {
+	case o == nil || o.Kind != history.Info:
+	case says == history.NeverForwarded:
+		o.unsent = true
+	case says == history.Executed:
+		o.executed = true
+	}
+}
+
+// surely reports whether a came before b beyond doubt.
+func (j *judge) surely(a, b instant) bool {
+	if a.process == b.process {
+		return a.index < b.index
+	}
+	return b.time-a.time > j.history.Header.Epsilon
+}
+
+// perhaps reports whether a may have come before b.
+func (j *judge) perhaps(a, b instant) bool { return !j.surely(b, a) }

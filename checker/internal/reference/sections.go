@@ -1,0 +1,102 @@
+package reference
+
+import "locktorture/workload/history"
+
+// sections decides S3: an interleaved section, and the lost update.
+func (j *judge) sections() {
+	for _, first := range j.writes {
+		for _, last := range j.writes {
+			if first == last || !first.accepted || !last.accepted || first.Key != last.Key {
+				continue
+			}
+			if first.from.index < last.from.index {
+				j.lostUpdate(first, last)
+			}
+			for _, between := range j.writes {
+				j.interleaved(first, between, last)
+			}
+		}
+	}
+}
+
+func (j *judge) interleaved(first, between, last *write) {
+	if first.Owner != last.Owner || between.Owner == first.Owner || between.Key != first.Key || !between.accepted {
+		return
+	}
+	order := j.behind(first, between) && j.behind(between, last)
+	if !order {
+		return
+	}
+	section := j.sameSection(first, last)
+	sure := section == Violation && !first.doubtful && !between.doubtful && !last.doubtful && !j.readers(first, between)
+	j.claim("S3", answer(sure, section != No), first.Key, first.events(), between.events(), last.events())
+}
+
+// behind reports whether the store took b after a.
+func (j *judge) behind(a, b *write) bool {
+	if a.seq != 0 && b.seq != 0 {
+		return a.seq < b.seq
+	}
+	return a.acked && b.acked && j.surely(a.to, b.from)
+}
+
+// sameSection says whether two writes of one owner belong to one critical section.
+func (j *judge) sameSection(a, b *write) Answer {
+	if a.token() != 0 && b.token() != 0 {
+		var with int
+		for _, g := range j.of(a.Key, a.Owner) {
+			if g.Fence == a.token() {
+				with++
+			}
+		}
+		return answer(a.token() == b.token() && with == 1 && j.quiet(a, b), a.token() == b.token())
+	}
+	return answer(a.from.process == b.from.process && a.token() == b.token() && j.quiet(a, b), true)
+}
+
+// quiet reports whether one grant was answered before both writes, and no word
+// about a lease of their owner's came between it and the later one.
+func (j *judge) quiet(a, b *write) bool {
+	from, to := min(a.from.index, b.from.index), max(a.from.index, b.from.index)
+	var newest *grant
+	for _, g := range j.of(a.Key, a.Owner) {
+		if g.to.index < to {
+			newest = g
+		}
+	}
+	if newest == nil || newest.to.index > from || !j.surely(newest.to, a.from) || !j.surely(newest.to, b.from) {
+		return false
+	}
+	for _, o := range j.ops {
+		concerns := o.Key == a.Key && o.Owner == a.Owner && o.Op != history.Write && o.Op != history.Read
+		if concerns && o != newest.operation && o.to.index > newest.to.index && o.from.index < to {
+			return false
+		}
+	}
+	return true
+}
+
+// readers reports whether both may have written under a shared lease.
+func (j *judge) readers(a, b *write) bool {
+	shared := func(w *write) bool {
+		if w.Mode == history.Shared {
+			return true
+		}
+		for _, g := range j.of(w.Key, w.Owner) {
+			if g.Mode == history.Shared {
+				return true
+			}
+		}
+		return false
+	}
+	return shared(a) && shared(b)
+}
+
+func (j *judge) lostUpdate(a, b *write) {
+	if !a.HasAll(history.HasBase) || !b.HasAll(history.HasBase) || a.Base != b.Base || !a.acked || !b.acked {
+		return
+	}
+	attempts := a.Owner != b.Owner || a.token() != 0 && b.token() != 0 && a.token() != b.token()
+	sure := attempts && !j.readers(a, b) && !a.doubtful && !b.doubtful && a.seq != b.seq && min(a.seq, b.seq) > a.Base
+	j.claim("S3", answer(sure, true), a.Key, a.events(), b.events())
+}

@@ -1,0 +1,113 @@
+package reference
+
+import "locktorture/workload/history"
+
+// store decides R1 to R5.
+func (j *judge) store() {
+	log := j.log()
+	if len(log) > 0 && !j.history.Truncated {
+		j.missing(log)
+	}
+	for _, a := range log {
+		j.unasked(a)
+	}
+	j.twice(log)
+	for _, w := range j.writes {
+		j.rightfulRejected(w)
+		j.borrowed(w)
+	}
+}
+
+// missing: an acknowledged write that the log lacks (R1).
+func (j *judge) missing(log []*history.Event) {
+	for _, w := range j.writes {
+		found := false
+		for _, a := range log {
+			found = found || a.Key == w.Key && a.Value == w.Value && a.Kind == history.OK
+		}
+		if w.acked && !found {
+			j.claim("R1", Violation, w.Key, w.operation.events())
+		}
+	}
+}
+
+// unasked: a line of the log that was rejected, or that nobody asked for (R2).
+func (j *judge) unasked(a *history.Event) {
+	if a.Kind != history.OK {
+		return
+	}
+	for _, w := range j.writes {
+		if w.Key == a.Key && w.Value == a.Value {
+			j.claim("R2", answer(w.Kind == history.Fail && !w.perhapsUnsent, w.Kind == history.Fail || w.unsent), a.Key, []int{a.Index})
+			return
+		}
+	}
+	j.claim("R2", Violation, a.Key, []int{a.Index})
+}
+
+// twice: one sequence number for two writes (R3).
+func (j *judge) twice(log []*history.Event) {
+	type numbered struct {
+		key, value string
+		seq        uint64
+		events     []int
+	}
+	var all []numbered
+	for _, o := range j.ops {
+		if o.Op == history.Write && o.Seq != 0 {
+			all = append(all, numbered{o.Key, o.Value, o.Seq, o.events()})
+		}
+	}
+	for _, a := range log {
+		if a.Seq != 0 {
+			all = append(all, numbered{a.Key, a.Value, a.Seq, []int{a.Index}})
+		}
+	}
+	for i, a := range all {
+		for _, b := range all[:i] {
+			if a.seq == b.seq && (a.value != b.value || a.key != b.key) {
+				j.claims = append(j.claims, Claim{ID: "R3", Keys: []string{a.key, b.key}, Answer: Violation, Proof: [][]int{a.events, b.events}})
+			}
+		}
+	}
+}
+
+// rightfulRejected: the store rejected the holder of the newest token (R4).
+func (j *judge) rightfulRejected(w *write) {
+	if w.acked || !w.rejected || w.token() == 0 || !j.history.Header.Fenced {
+		return
+	}
+	newest := true
+	for _, o := range j.ops {
+		newest = newest && (o.Key != w.Key || o.token() <= w.token())
+	}
+	holds := false
+	for _, g := range j.of(w.Key, w.Owner) {
+		_, from := g.surelyHeld(w.from.time)
+		_, to := g.surelyHeld(w.to.time)
+		holds = holds || g.Fence == w.token() && from && to && j.surely(g.to, w.from)
+	}
+	justified := false
+	for _, other := range j.writes {
+		before := other.seq != 0 && w.seq != 0 && other.seq < w.seq
+		justified = justified || other.Key == w.Key && other.accepted && before && other.token() > w.token()
+	}
+	j.claim("R4", answer(newest && holds && !w.doubtful, !justified), w.Key, w.events())
+}
+
+// borrowed: a write with a token that was granted to others only (R5).
+func (j *judge) borrowed(w *write) {
+	if w.token() == 0 {
+		return
+	}
+	own, others := false, false
+	for _, g := range j.grants {
+		if g.Key == w.Key && g.Fence == w.token() {
+			own, others = own || g.Owner == w.Owner, others || g.Owner != w.Owner
+		}
+	}
+	for _, o := range j.ops {
+		own = own || o.Op != history.Write && o.Key == w.Key && o.Owner == w.Owner && o.token() == w.token()
+	}
+	j.claim("R5", answer(others && !own && w.accepted && !w.doubtful, !own), w.Key, w.events())
+}

@@ -1,0 +1,61 @@
+package reference
+
+import "locktorture/workload/history"
+
+// tokens decides S4 and S4b.
+func (j *judge) tokens() {
+	for _, g := range j.grants {
+		for _, h := range j.grants {
+			readers := g.Mode == history.Shared && h.Mode == history.Shared
+			if g == h || g.Key != h.Key || g.Fence == 0 || h.Fence == 0 {
+				continue
+			}
+			if g.to.index < h.to.index {
+				j.sameToken(g, h, readers)
+			}
+			if !readers && h.Fence <= g.Fence && j.surely(g.to, h.from) {
+				j.claim("S4", answer(h.Fence < g.Fence && h.nested == No && g.nested == No, true), g.Key, g.events(), h.events())
+			}
+		}
+	}
+	for _, o := range j.ops {
+		if o.Op == history.Extend && o.Kind == history.OK && o.Fence != 0 {
+			j.changedByExtension(o)
+		}
+	}
+}
+
+// sameToken compares two grants, of which g was answered first.
+func (j *judge) sameToken(g, h *grant, readers bool) {
+	same := g.Fence == h.Fence
+	switch {
+	case g.Owner == h.Owner && same:
+		j.claim("S4b", answer(h.keeps == No && !readers, h.keeps == No), g.Key, g.events(), h.events())
+	case g.Owner == h.Owner:
+		is := j.reentry(g, h)
+		j.claim("S4b", answer(is == Violation && j.newest(g, h), is == Violation), g.Key, g.events(), h.events())
+	case same && !readers:
+		j.claim("S4b", Violation, g.Key, g.events(), h.events())
+	}
+}
+
+// newest reports whether no other grant of their owner lies between g and h.
+func (j *judge) newest(g, h *grant) bool {
+	for _, other := range j.of(g.Key, g.Owner) {
+		if g.to.index < other.to.index && other.to.index < h.to.index {
+			return false
+		}
+	}
+	return true
+}
+
+func (j *judge) changedByExtension(o *operation) {
+	own := j.of(o.Key, o.Owner)
+	for _, g := range own {
+		if g.Fence == 0 || g.Fence == o.Fence {
+			continue
+		}
+		alone := len(own) == 1 && j.surely(g.to, o.from)
+		j.claim("S4b", answer(alone, true), g.Key, g.events(), o.events())
+	}
+}
