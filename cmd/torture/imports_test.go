@@ -24,8 +24,14 @@ var mayImport = map[string][]string{
 	"faults":               {"faults/testbed", "faults/link", "workload/history"},
 	"lockimpl":             {},
 	"lockimpl/...":         {"lockimpl", "lockimpl/internal/..."},
-	"lockimpl/redlock":     {"lockimpl", "lockimpl/internal/node", "lockimpl/internal/plant", "lockimpl/internal/script"},
-	"lockimpl/mutants":     {"lockimpl", "lockimpl/redlock", "lockimpl/internal/plant", "lockimpl/internal/script"},
+
+	"lockimpl/redlock":              {"lockimpl", "lockimpl/redlock/internal/..."},
+	"lockimpl/redlock/internal/...": {"lockimpl/redlock/internal/..."},
+	"lockimpl/mutants":              {"lockimpl", "lockimpl/redlock", "lockimpl/mutants/internal/..."},
+
+	"lockimpl/mutants/internal/plant":       {}, // makes the copy
+	"lockimpl/mutants/internal/planted":     {"lockimpl", "lockimpl/mutants/internal/planted/..."},
+	"lockimpl/mutants/internal/planted/...": {"lockimpl/mutants/internal/planted/..."},
 
 	"lockimpl/internal/world": {"lockimpl", "lockimpl/redlock", "lockimpl/internal/memnet"}, // of tests
 	"checker":                 {"workload/history", "workload/history/printable"},
@@ -67,6 +73,17 @@ func TestLightPackagesStayLight(t *testing.T) {
 			if foreign && !slices.ContainsFunc(allowed, func(m string) bool { return imp == m || strings.HasPrefix(imp, m+"/") }) {
 				t.Errorf("%s must not depend on %s", pkg, imp)
 			}
+		}
+	}
+}
+
+// A person who imports the lock gets the contract, the lock's own parts, and
+// nothing else of this module.
+func TestTheLockDependsOnItsContractAlone(t *testing.T) {
+	for _, imp := range closure(packages(t), "lockimpl/redlock") {
+		ours, isOurs := strings.CutPrefix(imp, module)
+		if isOurs && !matches([]string{"lockimpl", "lockimpl/redlock/internal/..."}, ours) {
+			t.Errorf("lockimpl/redlock must not depend on %s", ours)
 		}
 	}
 }

@@ -56,12 +56,14 @@ func TestEveryMutantIsCaughtAndItsTwinIsNot(t *testing.T) {
 				t.Fatal("no scene shows this mutant")
 			}
 			m := mutants.All()[id]
-			for name, want := range map[string]bool{"mutant": true, "twin": false, "twin with hints": false} {
+			for name, want := range map[string]bool{"mutant": true, "twin": false, "twin with hints": false, "copy without the bug": false} {
 				world.Run(t, sc.servers, func(t *testing.T, w *world.World) {
 					factory := m.Twin(redlock.Config{})
 					switch name {
 					case "mutant":
 						factory = m.Factory(redlock.Config{})
+					case "copy without the bug":
+						factory = m.Copy(redlock.Config{})
 					case "twin with hints":
 						factory = m.Hinted(redlock.Config{})
 					}
@@ -154,7 +156,7 @@ func toldLate(t *testing.T, w *world.World, f lockimpl.Factory) bool {
 }
 
 // grantedByOne makes an attempt that one node grants and that fails.
-func grantedByOne(t *testing.T, w *world.World, f lockimpl.Factory, server int) *redlock.Lock {
+func grantedByOne(t *testing.T, w *world.World, f lockimpl.Factory, server int) world.Lock {
 	l, links := w.Client(f)
 	w.Release(w.Take(l, "warm", ttl))
 	for i, link := range links {

@@ -3,8 +3,8 @@ package mutants
 import (
 	"time"
 
-	"locktorture/lockimpl/internal/plant"
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/mutants/internal/planted"
+	"locktorture/lockimpl/mutants/internal/planted/script"
 	"locktorture/lockimpl/redlock"
 )
 
@@ -17,7 +17,7 @@ func modes() []Mutant {
 			Fault:   "an owner that enters twice, and others that contend",
 			Expect:  []string{"S1", "S3"},
 			Ability: "reentrant",
-			bugs:    plant.Bugs{Uncounted: true},
+			bugs:    planted.Bugs{Uncounted: true},
 		},
 		{
 			ID:      "readers-share-expiry",
@@ -25,7 +25,7 @@ func modes() []Mutant {
 			Fault:   "two readers and a writer",
 			Expect:  []string{"S1", "S3"},
 			Ability: "shared",
-			bugs: plant.Bugs{Scripts: map[*script.Script]*script.Script{
+			bugs: planted.Bugs{Scripts: map[*script.Script]*script.Script{
 				script.AcquireShared: script.AcquireShared.Replace("KEYS[8], ms + ttl, ARGV[1])", "KEYS[8], ms + ttl, 'all')"),
 				script.RenewShared:   script.RenewShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
 				script.RaiseShared:   script.RaiseShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
@@ -38,7 +38,7 @@ func modes() []Mutant {
 			Fault:   "readers, and a writer that waits",
 			Expect:  []string{"L2", "L3", "L4"},
 			Ability: "shared",
-			bugs: plant.Bugs{Scripts: map[*script.Script]*script.Script{
+			bugs: planted.Bugs{Scripts: map[*script.Script]*script.Script{
 				script.ReleaseShared: script.ReleaseShared.Replace(
 					"wake(KEYS[6], KEYS[7], ms, tonumber(ARGV[6]), ARGV[5])", ""),
 			}},

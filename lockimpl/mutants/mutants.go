@@ -1,4 +1,5 @@
-// Package mutants holds the full lock with one planted bug each. Every mutant
+// Package mutants holds the full lock with one planted bug each, in a copy of it
+// that is made of its source and one patch. Every mutant
 // says which anomaly it must show, and under which fault, before it is run: a
 // harness that does not catch it misses a whole class of bugs.
 package mutants
@@ -8,7 +9,7 @@ import (
 	"slices"
 
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/internal/plant"
+	"locktorture/lockimpl/mutants/internal/planted"
 	"locktorture/lockimpl/redlock"
 )
 
@@ -24,34 +25,46 @@ type Mutant struct {
 	// "" is Acquire.
 	Ability string
 
-	bugs   plant.Bugs
+	bugs   planted.Bugs
 	adjust func(*redlock.Config)
 }
 
 // Factory returns a Factory of the mutant. Hints are off: they hide a broken
 // core.
 func (m Mutant) Factory(cfg redlock.Config) lockimpl.Factory {
-	cfg.NoProposals, cfg.NoGossip = true, true
-	return m.build(cfg, m.bugs)
+	cfg = m.configured(withoutHints(cfg))
+	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		return planted.NewPlanted(nodes, planted.Config(cfg), m.bugs)
+	}
 }
 
-// Twin returns a Factory of the lock in the mutant's configuration, without
-// the bug.
+// Twin returns a Factory of the lock itself in the mutant's configuration.
 func (m Mutant) Twin(cfg redlock.Config) lockimpl.Factory {
-	cfg.NoProposals, cfg.NoGossip = true, true
-	return m.build(cfg, plant.Bugs{})
+	return redlock.NewFactory(m.configured(withoutHints(cfg)))
 }
 
 // Hinted is Twin with hints on.
-func (m Mutant) Hinted(cfg redlock.Config) lockimpl.Factory { return m.build(cfg, plant.Bugs{}) }
+func (m Mutant) Hinted(cfg redlock.Config) lockimpl.Factory {
+	return redlock.NewFactory(m.configured(cfg))
+}
 
-func (m Mutant) build(cfg redlock.Config, bugs plant.Bugs) lockimpl.Factory {
+// Copy returns a Factory of the copy of the lock that the mutants are made of,
+// without a bug.
+func (m Mutant) Copy(cfg redlock.Config) lockimpl.Factory {
+	m.bugs = planted.Bugs{}
+	return m.Factory(cfg)
+}
+
+func withoutHints(cfg redlock.Config) redlock.Config {
+	cfg.NoProposals, cfg.NoGossip = true, true
+	return cfg
+}
+
+func (m Mutant) configured(cfg redlock.Config) redlock.Config {
 	if m.adjust != nil {
 		m.adjust(&cfg)
 	}
-	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
-		return redlock.NewPlanted(nodes, cfg, bugs)
-	}
+	return cfg
 }
 
 // All returns every mutant by its id.

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"locktorture/lockimpl/internal/node"
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/script"
 )
 
 // admission is the state of one node's admission by this client: at most one
@@ -62,7 +62,6 @@ func (l *Lock) admit(i int) {
 func (l *Lock) bringIn(ctx context.Context, i int) {
 	var ticket string
 	var seen time.Time
-	var early marks // read too early to be of use
 	for ctx.Err() == nil {
 		g, err := l.greet(ctx, i)
 		switch {
@@ -73,20 +72,13 @@ func (l *Lock) bringIn(ctx context.Context, i int) {
 			return
 		case g.ticket != ticket:
 			ticket, seen = g.ticket, time.Now()
-			if l.bugs.EarlySeed {
-				early = l.marks(ctx, i, g)
-			}
 		}
 		left := max(g.left, l.quarantine()-time.Since(seen))
-		if left > 0 && !l.bugs.AdmitAtOnce {
+		if left > 0 {
 			rest(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
 			continue
 		}
-		now := l.marks(ctx, i, g)
-		if l.bugs.EarlySeed {
-			now = early
-		}
-		if l.seed(ctx, i, g, now) != nil {
+		if l.seed(ctx, i, g, l.marks(ctx, i, g)) != nil {
 			rest(ctx, l.cfg.RetryMax)
 		}
 	}
@@ -172,8 +164,6 @@ func (l *Lock) marks(ctx context.Context, i int, g greeting) marks {
 func (l *Lock) seed(ctx context.Context, i int, g greeting, m marks) error {
 	floor := m.highest
 	switch {
-	case l.bugs.NoSeed || l.bugs.AdmitAtOnce:
-		floor = 0
 	case m.admitted >= l.quorum:
 	case m.lacking > len(l.nodes)-l.quorum:
 		// No quorum can exist: only a clock is ahead of every token.
@@ -181,7 +171,7 @@ func (l *Lock) seed(ctx context.Context, i int, g greeting, m marks) error {
 	default:
 		return errNoSeed
 	}
-	_, err := l.admitWith(ctx, i, g.ticket, floor, l.bugs.AdmitAtOnce)
+	_, err := l.admitWith(ctx, i, g.ticket, floor, false)
 	return err
 }
 

@@ -30,7 +30,7 @@ func withAndWithoutHints(t *testing.T, n int, test func(t *testing.T, w *world.W
 }
 
 // backWithin takes key again within limit and returns its token.
-func backWithin(t *testing.T, l *redlock.Lock, limit time.Duration) uint64 {
+func backWithin(t *testing.T, l world.Lock, limit time.Duration) uint64 {
 	t.Helper()
 	for began := time.Now(); time.Since(began) < limit; time.Sleep(20 * time.Millisecond) {
 		if lease, err := l.Acquire(t.Context(), "k", time.Second); err == nil {
@@ -171,7 +171,7 @@ func TestNoKeyIsLeftAndHandOffsGoOnUnderContention(t *testing.T) {
 	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
 		var wg sync.WaitGroup
 		var grants atomic.Int64
-		var last *redlock.Lock
+		var last world.Lock
 		for i := range 16 {
 			l, links := w.Client(f)
 			last = l

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/internal/node"
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/script"
 )
 
 // A request is what one attempt asks for.
@@ -85,10 +85,8 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 	a.await(ctx)
 	l.active.Add(-1)
 	if a.err != nil {
-		return a.failed()
-	}
-	if l.bugs.FreshValidity {
-		a.until = time.Now().Add(validity(a.r.ttl))
+		a.undo()
+		return nil, a.err
 	}
 	if !time.Now().Before(a.until) {
 		a.undo()
@@ -106,25 +104,7 @@ func (a *attempt) await(ctx context.Context) {
 
 // limit bounds an attempt: a later grant would be of no use.
 func (a *attempt) limit() time.Duration {
-	if a.l.bugs.FreshValidity {
-		return a.l.cfg.NodeTimeout
-	}
 	return min(a.l.cfg.NodeTimeout, time.Until(a.until))
-}
-
-// failed undoes a failed attempt.
-func (a *attempt) failed() (*lease, error) {
-	bugs := &a.l.bugs
-	switch unknown := errors.Is(a.err, errUnknown); {
-	case unknown && bugs.TimeoutIsGrant:
-		a.token = max(a.token, a.seen, a.l.known.Load()+1)
-		return newLease(a), nil
-	case unknown && bugs.TimeoutIsRefusal:
-		return nil, fmt.Errorf("acquire %s: %w", a.k.name, lockimpl.ErrHeld)
-	case !bugs.NoUndo:
-		a.undo()
-	}
-	return nil, a.err
 }
 
 var errTimeout = errors.New("too few nodes answered in time")
@@ -155,7 +135,7 @@ func (s *slot) Encode(w *node.Writer) {
 		s.doubt = true
 		a.mu.Unlock()
 	}
-	ttl, script := a.r.ttl.Milliseconds(), a.l.bugs.Script(a.script())
+	ttl, script := a.r.ttl.Milliseconds(), a.script()
 	switch {
 	case a.r.shared:
 		w.Script(script, 8, 7)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/internal/node"
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/script"
 )
 
 // advance moves the attempt on after s has changed and returns the write-backs
@@ -54,9 +54,6 @@ func (a *attempt) settle() []*raise {
 // join counts a grant towards the token, or asks the node to store it.
 func (a *attempt) join(s *slot, out []*raise) []*raise {
 	switch {
-	case a.l.bugs.NoWriteBack:
-		s.holds = true
-		return out
 	case s.value > a.token: // too late: the token is out
 		return out
 	case s.top >= a.token:
@@ -176,12 +173,12 @@ type raise struct {
 
 // Encode implements node.Call.
 func (r *raise) Encode(w *node.Writer) {
-	k, bugs := r.a.k, &r.a.l.bugs
+	k := r.a.k
 	if r.a.r.shared {
-		w.Script(bugs.Script(script.RaiseShared), 4, 3)
+		w.Script(script.RaiseShared, 4, 3)
 		w.Strs(k.node, k.lock, k.fence, k.readers)
 	} else {
-		w.Script(bugs.Script(script.Raise), 3, 3)
+		w.Script(script.Raise, 3, 3)
 		w.Strs(k.node, k.lock, k.fence)
 	}
 	w.Str(r.a.owner)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/internal/node"
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/script"
 )
 
 // Extend implements Lease. It never shortens a lease, never creates a key that
@@ -50,15 +50,14 @@ type round struct {
 
 type renewCall struct {
 	*round
-	i     int
-	again bool // only with a planted bug: create the key anew
+	i int
 }
 
 // newRound sends a round, unless the lease is over.
 func (e *lease) newRound(ttl time.Duration) *round {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.alive() && (e.ended || !e.l.bugs.NewDeadline) {
+	if !e.alive() {
 		e.end()
 		e.giveBack()
 		return nil
@@ -83,9 +82,6 @@ func (e *lease) newRound(ttl time.Duration) *round {
 // wait returns when a quorum extended, when none is possible any more, or
 // when the time is over.
 func (r *round) wait(ctx context.Context) error {
-	if r.e.l.bugs.NewDeadline {
-		r.limit = r.start.Add(validity(r.ttl))
-	}
 	return within(ctx, min(r.e.l.cfg.NodeTimeout, time.Until(r.limit)), r.done)
 }
 
@@ -116,14 +112,9 @@ func (e *lease) conclude(r *round, cause error) error {
 	r.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	bugs, quorum := &e.l.bugs, e.extendQuorum()
+	quorum := e.l.quorum
 	switch {
-	case bugs.NewDeadline && !e.ended && extended >= quorum:
-		e.moveTo(r)
-		return nil
-	case bugs.LateLoss && !e.ended && extended < quorum && time.Now().Before(e.until.Add(e.ttl)):
-		return fmt.Errorf("extend %s: %w", e.a.k.name, errUnknown)
-	case gone > len(e.l.nodes)-e.l.quorum && extended < quorum:
+	case gone > len(e.l.nodes)-quorum && extended < quorum:
 		// What is left of it stays until its release or its end: nobody else is
 		// let in before the deadline that the holder was told.
 		e.end()
@@ -141,13 +132,6 @@ func (e *lease) conclude(r *round, cause error) error {
 	}
 }
 
-func (e *lease) extendQuorum() int {
-	if e.l.bugs.ExtendQuorum > 0 {
-		return e.l.bugs.ExtendQuorum
-	}
-	return e.l.quorum
-}
-
 // moveTo moves the deadline to that of a successful round. mu is held.
 func (e *lease) moveTo(r *round) {
 	e.ttl = r.ttl
@@ -158,20 +142,16 @@ func (e *lease) moveTo(r *round) {
 
 // Encode implements node.Call.
 func (c *renewCall) Encode(w *node.Writer) {
-	a, k, bugs := c.e.a, c.e.a.k, &c.e.l.bugs
-	if c.again {
-		a.slots[c.i].Encode(w)
-		return
-	}
+	a, k := c.e.a, c.e.a.k
 	gossip := int64(c.e.fence)
 	if a.l.cfg.NoGossip {
 		gossip = 0
 	}
 	if a.r.shared {
-		w.Script(bugs.Script(script.RenewShared), 4, 4)
+		w.Script(script.RenewShared, 4, 4)
 		w.Strs(k.node, k.lock, k.fence, k.readers)
 	} else {
-		w.Script(bugs.Script(script.Renew), 3, 4)
+		w.Script(script.Renew, 3, 4)
 		w.Strs(k.node, k.lock, k.fence)
 	}
 	w.Str(a.owner)
@@ -190,17 +170,12 @@ func (c *renewCall) Wanted() bool {
 
 // Answer implements node.Call.
 func (c *renewCall) Answer(r node.Reply) {
-	if c.e.l.bugs.CountRecreated && !c.again && r.Fate == node.FateDone && r.Int() == 0 {
-		c.again = true
-		c.e.l.nodes[c.i].Send(c)
-		return
-	}
 	defer c.e.l.work.add(-1)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open--
 	switch {
-	case r.Fate == node.FateDone && (r.Int() == 1 || c.again && r.Int() > 0):
+	case r.Fate == node.FateDone && r.Int() == 1:
 		c.extended++
 	case r.Fate == node.FateDone && r.Int() == -2:
 		c.gone++
@@ -208,7 +183,7 @@ func (c *renewCall) Answer(r node.Reply) {
 	case r.Fate == node.FateDone:
 		c.gone++
 	}
-	n, quorum := len(c.calls), c.e.extendQuorum()
+	n, quorum := len(c.calls), c.e.l.quorum
 	if !c.ended && (c.extended >= quorum || c.gone > n-quorum || c.open == 0) {
 		c.ended = true
 		close(c.done)

@@ -22,7 +22,6 @@ type lease struct {
 	ttl      time.Duration
 	ended    bool // released or lost
 	released *release
-	late     bool // only with a planted bug: the loss is being told late
 	kept     bool // it could be relied on until it was released
 	lost     chan struct{}
 	timer    *time.Timer
@@ -35,9 +34,6 @@ func newLease(a *attempt) *lease {
 	a.mu.Lock()
 	token := a.token
 	a.mu.Unlock()
-	if a.l.bugs.ClockToken {
-		token = a.l.clockToken()
-	}
 	return &lease{
 		l: a.l, a: a, fence: uint64(token), ttl: a.r.ttl,
 		began: a.start, until: a.until, expires: a.start.Add(a.r.ttl + a.l.cfg.NodeTimeout),
@@ -51,9 +47,6 @@ func (e *lease) Fence() uint64 { return e.fence }
 func (e *lease) ValidUntil() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.l.bugs.LateLoss {
-		return e.until.Add(e.ttl)
-	}
 	return e.until
 }
 
@@ -102,11 +95,6 @@ func (e *lease) expire() {
 	}
 	if e.alive() {
 		e.timer.Reset(time.Until(e.until))
-		return
-	}
-	if e.l.bugs.LateLoss && !e.late || e.l.bugs.NewDeadline && e.renewal != nil {
-		e.late = true
-		e.timer.Reset(e.ttl)
 		return
 	}
 	e.end()

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"locktorture/lockimpl/internal/node"
+	"locktorture/lockimpl/redlock/internal/node"
 )
 
 // A listener is this client's ear on one node: one subscription to one channel

@@ -7,20 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/internal/node"
-	"locktorture/lockimpl/internal/plant"
+	"locktorture/lockimpl/redlock/internal/node"
 )
 
 // A Lock is one client of one set of nodes. Make it with New.
 type Lock struct {
 	cfg     Config
-	bugs    plant.Bugs
 	id      string // of this client, unique
 	nodes   []*node.Node
 	nodeKey string
@@ -58,17 +55,6 @@ type Lock struct {
 // New returns a client of nodes. It connects when it is first used; a single
 // node makes a lock on one master.
 func New(nodes []lockimpl.Node, cfg Config) (*Lock, error) {
-	return NewPlanted(nodes, cfg, plant.Bugs{})
-}
-
-// NewFactory returns a Factory of locks that share cfg.
-func NewFactory(cfg Config) lockimpl.Factory {
-	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) { return New(nodes, cfg) }
-}
-
-// NewPlanted is New with planted bugs. It serves the tests of this module,
-// which must notice them; the type of bugs cannot be named elsewhere.
-func NewPlanted(nodes []lockimpl.Node, cfg Config, bugs plant.Bugs) (*Lock, error) {
 	if err := checkNodes(nodes); err != nil {
 		return nil, fmt.Errorf("new lock: %w", err)
 	}
@@ -81,7 +67,7 @@ func NewPlanted(nodes []lockimpl.Node, cfg Config, bugs plant.Bugs) (*Lock, erro
 	_, _ = crand.Read(id[:])
 	_, _ = crand.Read(seed[:])
 	l := &Lock{
-		cfg: cfg, bugs: bugs, quorum: cfg.Quorum,
+		cfg: cfg, quorum: cfg.Quorum,
 		id:      hex.EncodeToString(id[:]),
 		nodeKey: cfg.Prefix + ":node",
 		hears:   make(chan struct{}),
@@ -92,16 +78,18 @@ func NewPlanted(nodes []lockimpl.Node, cfg Config, bugs plant.Bugs) (*Lock, erro
 		l.nodes = append(l.nodes, node.New(node.Config{
 			Name: n.Name, Addr: n.Addr, Dial: n.Dial,
 			Timeout: cfg.NodeTimeout, Username: cfg.Username, Password: cfg.Password,
-			Unordered: bugs.Unordered, Direct: len(nodes) == 1,
+			Direct: len(nodes) == 1,
 		}))
 	}
-	l.eager = len(nodes) == 1 || !reflect.ValueOf(bugs).IsZero()
-	if bugs.Quorum > 0 {
-		l.quorum = bugs.Quorum
-	}
+	l.eager = len(nodes) == 1
 	l.listeners = make([]listener, len(nodes))
 	l.admission = make([]admission, len(nodes))
 	return l, nil
+}
+
+// NewFactory returns a Factory of locks that share cfg.
+func NewFactory(cfg Config) lockimpl.Factory {
+	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) { return New(nodes, cfg) }
 }
 
 // Acquire makes one attempt to take key for ttl. A refused or failed attempt
@@ -178,13 +166,6 @@ func (l *Lock) spawn(f func()) bool {
 	}
 	l.wg.Go(f)
 	return true
-}
-
-// clockToken is the token of a lock that trusts the clocks of its clients,
-// which differ by up to half a second.
-func (l *Lock) clockToken() int64 {
-	skew := int64(l.id[0]+l.id[1]+l.id[2]) % 100 * 10_000
-	return time.Now().UnixMicro() + skew - 500_000
 }
 
 // learn remembers a token as a hint for later ones.

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 )
 
@@ -154,7 +155,7 @@ func TestHotKeyOverFiveMasters(t *testing.T) {
 }
 
 // acquire takes key, waiting as the lock does or asking again and again.
-func acquire(ctx context.Context, l *redlock.Lock, key string, ttl time.Duration, waits bool) (lockimpl.Lease, error) {
+func acquire(ctx context.Context, l world.Lock, key string, ttl time.Duration, waits bool) (lockimpl.Lease, error) {
 	if waits {
 		return l.AcquireWait(ctx, key, ttl)
 	}

@@ -43,7 +43,7 @@ func (k *modelled) expire() {
 
 // A model is a set of keys and the clients that contend for them.
 type model struct {
-	clients []*redlock.Lock
+	clients []world.Lock
 	prefix  string
 	keys    [3]modelled
 }
@@ -58,7 +58,7 @@ func (m *model) settle() {
 	}
 }
 
-func (m *model) pick(t *rapid.T) (*redlock.Lock, *modelled, string) {
+func (m *model) pick(t *rapid.T) (world.Lock, *modelled, string) {
 	i := rapid.IntRange(0, len(m.keys)-1).Draw(t, "key")
 	l := m.clients[rapid.IntRange(0, len(m.clients)-1).Draw(t, "client")]
 	return l, &m.keys[i], fmt.Sprintf("%s-%d", m.prefix, i)
@@ -184,7 +184,7 @@ func followModel(t *testing.T, w *world.World, hints bool) {
 	f := redlock.NewFactory(redlock.Config{
 		NoProposals: !hints, NoGossip: !hints, Patience: 50 * time.Millisecond,
 	})
-	var clients []*redlock.Lock
+	var clients []world.Lock
 	for range 3 {
 		l, _ := w.Client(f)
 		clients = append(clients, l)

@@ -97,9 +97,7 @@ func (h *holding) again(ctx context.Context, all *holdings, ttl time.Duration) (
 			return nil, fmt.Errorf("acquire %s again: %w", h.who.key, err)
 		}
 	}
-	if !h.lease.l.bugs.Uncounted {
-		h.count++
-	}
+	h.count++
 	return &handle{all: all, h: h, lease: h.lease}, nil
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/internal/node"
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/script"
 )
 
 // tombTTL bounds how long a late copy of an acquire is refused by the node
@@ -70,10 +70,10 @@ func (a *attempt) releaseBy(expires time.Time) *release {
 
 // Encode implements node.Call.
 func (c *releaseCall) Encode(w *node.Writer) {
-	a, k, bugs := c.a, c.a.k, &c.a.l.bugs
+	a, k := c.a, c.a.k
 	a.mu.Lock()
 	gossip, tomb := c.gossip(), int64(0)
-	if s := &a.slots[c.i]; s.doubt && !bugs.Unordered {
+	if s := &a.slots[c.i]; s.doubt {
 		tomb = a.l.tombTTL().Milliseconds()
 	}
 	a.mu.Unlock()
@@ -84,9 +84,9 @@ func (c *releaseCall) Encode(w *node.Writer) {
 		return
 	}
 	if a.r.shared {
-		w.Script(bugs.Script(script.ReleaseShared), 8, 6)
+		w.Script(script.ReleaseShared, 8, 6)
 	} else {
-		w.Script(bugs.Script(script.Release), 7, 6)
+		w.Script(script.Release, 7, 6)
 	}
 	w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
 	if a.r.shared {
@@ -117,9 +117,6 @@ func (c *releaseCall) Wanted() bool {
 	a := c.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.l.bugs.ReleaseGranted {
-		return a.slots[c.i].state == granted
-	}
 	return !a.absent(&a.slots[c.i]) || a.err == nil && c.gossip() > 0
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 )
 
@@ -18,7 +19,7 @@ var quick = redlock.Config{NodeTimeout: 2 * time.Second, MaxTTL: 30 * time.Secon
 
 // eventuallyGranted acquires key from servers that have just begun to serve
 // again.
-func eventuallyGranted(t *testing.T, l *redlock.Lock, key string) lockimpl.Lease {
+func eventuallyGranted(t *testing.T, l world.Lock, key string) lockimpl.Lease {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		lease, err := l.Acquire(t.Context(), key, 10*time.Second)
@@ -31,7 +32,7 @@ func eventuallyGranted(t *testing.T, l *redlock.Lock, key string) lockimpl.Lease
 	}
 }
 
-func isGone(t *testing.T, c *redis.Client, l *redlock.Lock, key string) {
+func isGone(t *testing.T, c *redis.Client, l world.Lock, key string) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if n, err := c.Exists(t.Context(), l.LeaseKeys(key)...).Result(); err == nil && n == 0 {

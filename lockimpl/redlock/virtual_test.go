@@ -15,7 +15,7 @@ import (
 var full = redlock.NewFactory(redlock.Config{})
 
 // take acquires or fails the test.
-func take(t *testing.T, l *redlock.Lock, key string, ttl time.Duration) lockimpl.Lease {
+func take(t *testing.T, l world.Lock, key string, ttl time.Duration) lockimpl.Lease {
 	t.Helper()
 	lease, err := l.Acquire(t.Context(), key, ttl)
 	if err != nil {
@@ -25,7 +25,7 @@ func take(t *testing.T, l *redlock.Lock, key string, ttl time.Duration) lockimpl
 }
 
 // warm opens the client's connections and waits until nothing moves.
-func warm(t *testing.T, l *redlock.Lock) {
+func warm(t *testing.T, l world.Lock) {
 	t.Helper()
 	lease := take(t, l, "warm", time.Second)
 	time.Sleep(5 * time.Millisecond) // until every node has been asked

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/internal/node"
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/script"
 )
 
 // AcquireWait implements WaitLocker. Of the waiters of one client for one key

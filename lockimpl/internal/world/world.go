@@ -3,6 +3,7 @@
 package world
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -15,6 +16,20 @@ import (
 	"locktorture/lockimpl/internal/memnet"
 	"locktorture/lockimpl/redlock"
 )
+
+// A Lock is a client of the full lock, or of a copy of it with a planted bug.
+type Lock interface {
+	lockimpl.Locker
+	lockimpl.WaitLocker
+	lockimpl.SharedLocker
+	lockimpl.FairLocker
+	lockimpl.ReentrantLocker
+	lockimpl.MultiLocker
+	lockimpl.Bootstrapper
+	lockimpl.KeyLister
+	AcquireSharedWait(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error)
+	AcquireAllWait(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error)
+}
 
 // A World is a set of servers and the links to them.
 type World struct {
@@ -58,7 +73,7 @@ func (w *World) newServer() *miniredis.Miniredis {
 }
 
 // Client returns a client of every server, and its links.
-func (w *World) Client(factory lockimpl.Factory) (*redlock.Lock, []*memnet.Link) {
+func (w *World) Client(factory lockimpl.Factory) (Lock, []*memnet.Link) {
 	w.t.Helper()
 	var nodes []lockimpl.Node
 	var links []*memnet.Link
@@ -81,12 +96,12 @@ func (w *World) Client(factory lockimpl.Factory) (*redlock.Lock, []*memnet.Link)
 		}
 	})
 	w.links = append(w.links, links)
-	return l.(*redlock.Lock), links
+	return l.(Lock), links
 }
 
 // Reach returns a client that reaches only the given servers, 1 being the
 // first.
-func (w *World) Reach(factory lockimpl.Factory, servers ...int) *redlock.Lock {
+func (w *World) Reach(factory lockimpl.Factory, servers ...int) Lock {
 	w.t.Helper()
 	l, links := w.Client(factory)
 	for i, link := range links {
@@ -114,7 +129,7 @@ func (w *World) Forget(server int) {
 func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].FastForward(d) }
 
 // LeaseKeys returns the servers that hold a lease on key.
-func (w *World) LeaseKeys(l *redlock.Lock, key string) (on []int) {
+func (w *World) LeaseKeys(l Lock, key string) (on []int) {
 	for i, m := range w.servers {
 		for _, k := range l.LeaseKeys(key) {
 			if m.Exists(k) {
@@ -126,7 +141,7 @@ func (w *World) LeaseKeys(l *redlock.Lock, key string) (on []int) {
 }
 
 // Acquire takes key, trying for a second.
-func (w *World) Acquire(l *redlock.Lock, key string, ttl time.Duration) (lease lockimpl.Lease, err error) {
+func (w *World) Acquire(l Lock, key string, ttl time.Duration) (lease lockimpl.Lease, err error) {
 	for range 100 {
 		if lease, err = l.Acquire(w.t.Context(), key, ttl); err == nil {
 			return lease, nil
@@ -137,7 +152,7 @@ func (w *World) Acquire(l *redlock.Lock, key string, ttl time.Duration) (lease l
 }
 
 // Take is Acquire for a lock that must be granted, by stragglers as well.
-func (w *World) Take(l *redlock.Lock, key string, ttl time.Duration) lockimpl.Lease {
+func (w *World) Take(l Lock, key string, ttl time.Duration) lockimpl.Lease {
 	w.t.Helper()
 	lease, err := w.Acquire(l, key, ttl)
 	if err != nil {

@@ -303,31 +303,3 @@ func (n *Node) broken(c *conn, cause error) {
 		e.fail(cause, FateUnknown)
 	}
 }
-
-// alone sends one call past the queue, on a connection of its own.
-func (n *Node) alone(c Call) {
-	e := entry{call: c}
-	if !c.Wanted() {
-		e.fail(errUnwanted, FateNone)
-		return
-	}
-	cn, err := n.open(n.ctx)
-	if err != nil {
-		e.fail(err, FateNone)
-		return
-	}
-	defer cn.Close()
-	w := Writer{run: cn.run, eval: true}
-	c.Encode(&w)
-	cn.await()
-	if _, err := cn.Write(w.buf); err != nil {
-		e.fail(err, FateUnknown)
-		return
-	}
-	r, err := readReply(cn.br)
-	if err != nil {
-		e.fail(err, FateUnknown)
-		return
-	}
-	c.Answer(r)
-}

@@ -1,10 +1,12 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
 package node
 
 import (
 	"strconv"
 	"strings"
 
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/mutants/internal/planted/script"
 )
 
 // A Writer encodes commands for the connection that they are about to be
@@ -14,6 +16,7 @@ type Writer struct {
 	run    string // run id of the server at the other end
 	record string // its admission record, as last seen, or ""
 	eval   bool   // send the script's text
+	faulty map[*script.Script]*script.Script
 
 	// Resent is set when a copy of the call was sent before, and may yet arrive.
 	Resent bool
@@ -27,6 +30,9 @@ func (w *Writer) Script(s *script.Script, keys, args int) {
 }
 
 func (w *Writer) script(s *script.Script) {
+	if f := w.faulty[s]; f != nil {
+		s = f
+	}
 	if w.eval {
 		w.Str("EVAL")
 		w.Str(s.Source)

@@ -48,10 +48,6 @@ type Config struct {
 	Username string
 	Password string
 
-	// Unordered gives every call a goroutine and a connection of its own, as
-	// pooled clients do: calls then overtake each other.
-	Unordered bool
-
 	// Direct leaves an idle connection unread, so that a caller can drive it.
 	Direct bool
 }
@@ -156,10 +152,6 @@ func (n *Node) Put(c Call) (idle bool) {
 	case len(n.queue) >= maxQueue:
 		n.mu.Unlock()
 		entry{call: c}.fail(errFull, FateNone)
-		return false
-	case n.cfg.Unordered:
-		n.wg.Go(func() { n.alone(c) })
-		n.mu.Unlock()
 		return false
 	}
 	n.queue = append(n.queue, entry{call: c})

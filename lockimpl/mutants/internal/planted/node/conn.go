@@ -1,3 +1,5 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
 package node
 
 import (
@@ -8,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"locktorture/lockimpl/internal/script"
+	"locktorture/lockimpl/mutants/internal/planted/script"
 )
 
 // noRunID stands for the run id of a server that does not tell one (an

@@ -1,3 +1,5 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
 // Package script holds the Lua scripts, which are the whole of what a lock
 // ever asks of a server.
 package script
@@ -67,15 +69,6 @@ func text(name string) string {
 func named(name, text string) *Script {
 	sum := sha1.Sum([]byte(text))
 	return &Script{Name: name, Source: text, SHA: hex.EncodeToString(sum[:])}
-}
-
-// Replace returns s with the text old replaced by text, wherever it occurs.
-// It panics when s does not contain old.
-func (s *Script) Replace(old, text string) *Script {
-	if !strings.Contains(s.Source, old) {
-		panic("script " + s.Name + " does not contain " + old)
-	}
-	return named(s.Name, strings.ReplaceAll(s.Source, old, text))
 }
 
 var runID = regexp.MustCompile(`(?m)^run_id:([0-9a-f]+)`)

@@ -1,0 +1,208 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"locktorture/lockimpl/mutants/internal/planted/node"
+	"locktorture/lockimpl/mutants/internal/planted/script"
+)
+
+// admission is the state of one node's admission by this client: at most one
+// goroutine per node works at it.
+type admission struct{ busy atomic.Bool }
+
+// The states that hello.lua answers.
+const (
+	inQuarantine = 0
+	isAdmitted   = 1
+	wantsSeed    = 2
+)
+
+// clockMargin is how far tokens may run ahead of a node's clock: the slack
+// that hints are allowed and the reserve of the high-water mark.
+const clockMargin = 4 * time.Second
+
+// A greeting is a node's answer to hello.lua.
+type greeting struct {
+	state  int64
+	ticket string
+	hw     int64 // highest value that the node may have issued
+	floor  int64
+	left   time.Duration
+	now    int64 // node clock, us
+}
+
+// quarantine is how long a node that lost its memory stays out: by then every
+// lease that it may have granted has ended.
+func (l *Lock) quarantine() time.Duration {
+	return l.cfg.MaxTTL + l.cfg.MaxTTL/50 + 10*time.Millisecond
+}
+
+// admit starts to work at the admission of node i, in the background.
+func (l *Lock) admit(i int) {
+	if l.admission[i].busy.Swap(true) {
+		return
+	}
+	started := l.spawn(func() {
+		defer l.admission[i].busy.Store(false)
+		l.bringIn(l.ctx, i)
+	})
+	if !started {
+		l.admission[i].busy.Store(false)
+	}
+}
+
+// bringIn waits until node i is admitted, by this client or by another one.
+// It waits out the quarantine on its own clock as well as on the node's.
+func (l *Lock) bringIn(ctx context.Context, i int) {
+	var ticket string
+	var seen time.Time
+	var early marks // read too early to be of use
+	for ctx.Err() == nil {
+		g, err := l.greet(ctx, i)
+		switch {
+		case err != nil:
+			rest(ctx, l.cfg.RetryMax)
+			continue
+		case g.state == isAdmitted:
+			return
+		case g.ticket != ticket:
+			ticket, seen = g.ticket, time.Now()
+			if l.bugs.EarlySeed {
+				early = l.marks(ctx, i, g)
+			}
+		}
+		left := max(g.left, l.quarantine()-time.Since(seen))
+		if left > 0 && !l.bugs.AdmitAtOnce {
+			rest(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
+			continue
+		}
+		now := l.marks(ctx, i, g)
+		if l.bugs.EarlySeed {
+			now = early
+		}
+		if l.seed(ctx, i, g, now) != nil {
+			rest(ctx, l.cfg.RetryMax)
+		}
+	}
+}
+
+// rest is a pause that ends with ctx.
+func rest(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
+	n := l.nodes[i]
+	r, err := n.Do(ctx, func(w *node.Writer) {
+		w.Script(script.Hello, 2, 2)
+		w.Strs(l.nodeKey, l.quarantineKey())
+		w.Run()
+		w.Int(l.quarantine().Milliseconds())
+	})
+	if err != nil {
+		return greeting{}, fmt.Errorf("greet node %s: %w", n.Name(), err)
+	}
+	return greeting{
+		state: r.At(0), ticket: r.Str(1), hw: r.At(2), floor: r.At(3),
+		left: time.Duration(r.At(4)) * time.Millisecond, now: r.At(5),
+	}, nil
+}
+
+func (l *Lock) quarantineKey() string { return l.cfg.Prefix + ":quarantine" }
+
+// greetAll greets every node at once; a node that did not answer has a nil
+// greeting.
+func (l *Lock) greetAll(ctx context.Context) []*greeting {
+	ctx, cancel := context.WithTimeout(ctx, l.cfg.NodeTimeout)
+	defer cancel()
+	all := make([]*greeting, len(l.nodes))
+	var wg sync.WaitGroup
+	for i := range l.nodes {
+		wg.Go(func() {
+			if g, err := l.greet(ctx, i); err == nil {
+				all[i] = &g
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+var errNoSeed = errors.New("too few admitted nodes to seed from")
+
+// marks is what the nodes say about the tokens that they may have issued.
+type marks struct {
+	highest  int64
+	clock    int64 // the furthest of the nodes' clocks, us
+	admitted int   // nodes other than the one to be seeded
+	lacking  int   // nodes that are not admitted, that one included
+}
+
+// marks reads the marks for seeding node i.
+func (l *Lock) marks(ctx context.Context, i int, g greeting) marks {
+	m := marks{highest: g.hw, clock: g.now}
+	for j, other := range l.greetAll(ctx) {
+		if other == nil {
+			continue
+		}
+		m.highest, m.clock = max(m.highest, other.hw), max(m.clock, other.now)
+		if other.state != isAdmitted {
+			m.lacking++
+		} else if j != i {
+			m.admitted++
+		}
+	}
+	return m
+}
+
+// seed admits node i with a floor that no token exceeds. The marks must have
+// been read after the quarantine was over: an attempt that was decided before
+// it began has left its token on a quorum by then.
+func (l *Lock) seed(ctx context.Context, i int, g greeting, m marks) error {
+	floor := m.highest
+	switch {
+	case l.bugs.NoSeed || l.bugs.AdmitAtOnce:
+		floor = 0
+	case m.admitted >= l.quorum:
+	case m.lacking > len(l.nodes)-l.quorum:
+		// No quorum can exist: only a clock is ahead of every token.
+		floor = max(floor, m.clock+clockMargin.Microseconds())
+	default:
+		return errNoSeed
+	}
+	_, err := l.admitWith(ctx, i, g.ticket, floor, l.bugs.AdmitAtOnce)
+	return err
+}
+
+func (l *Lock) admitWith(ctx context.Context, i int, ticket string, floor int64, force bool) (bool, error) {
+	n, flag := l.nodes[i], "0"
+	if force {
+		flag = "1"
+	}
+	r, err := n.Do(ctx, func(w *node.Writer) {
+		w.Script(script.Admit, 2, 5)
+		w.Strs(l.nodeKey, l.quarantineKey())
+		w.Run()
+		w.Str(ticket)
+		w.Int(floor)
+		w.Int(l.cfg.MaxTTL.Milliseconds())
+		w.Str(flag)
+	})
+	if err != nil {
+		return false, fmt.Errorf("admit node %s: %w", n.Name(), err)
+	}
+	return r.Int() == 1, nil
+}

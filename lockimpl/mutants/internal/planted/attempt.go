@@ -1,0 +1,247 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/mutants/internal/planted/node"
+	"locktorture/lockimpl/mutants/internal/planted/script"
+)
+
+// A request is what one attempt asks for.
+type request struct {
+	ttl    time.Duration
+	shared bool
+	member string // place in the queue; "" does not queue
+	ticket int64  // orders the queue: earlier comes first
+}
+
+// An attempt is one try to take one key, with an owner id of its own. Its
+// state changes on the nodes' goroutines, under mu.
+type attempt struct {
+	l     *Lock
+	k     *keySet
+	r     request
+	owner string
+	start time.Time // before the first byte was sent
+	until time.Time // end of validity
+	hint  int64
+	over  atomic.Bool
+
+	mu      sync.Mutex
+	asked   uint64 // nodes that the attempt has been sent to, as bits
+	slots   []slot
+	token   int64 // T: 0 until a quorum granted
+	seen    int64 // highest value seen
+	decided bool
+	err     error
+	done    chan struct{}
+	wait    time.Duration // longest useful wait before another attempt
+}
+
+// The states of an attempt on one node.
+type slotState int8
+
+const (
+	pending  slotState = iota
+	granted            // the lock is this attempt's here
+	refused            // a definite no: nothing of this attempt's is here
+	doubtful           // it may have been granted, or may be yet
+)
+
+// A slot is an attempt on one node, and the acquire call that it sends there.
+type slot struct {
+	a     *attempt
+	i     int
+	state slotState
+	sent  atomic.Bool // the acquire left the queue towards the server
+	doubt bool        // a copy of the acquire may still be under way
+	holds bool        // owned, issued a value <= T, stores >= T
+	value int64       // issued here
+	top   int64       // highest value stored here, as far as is known
+	held  bool        // refused because another owner holds it
+	kind  int64       // who that is
+	pttl  time.Duration
+	err   error
+}
+
+// attempt runs one attempt to its decision.
+func (l *Lock) attempt(ctx context.Context, k *keySet, r request) (*lease, error) {
+	return l.newAttempt(k, r).run(ctx)
+}
+
+// run sends the attempt and waits for its decision.
+func (a *attempt) run(ctx context.Context) (*lease, error) {
+	l := a.l
+	l.active.Add(1)
+	a.send(ctx)
+	a.await(ctx)
+	l.active.Add(-1)
+	if a.err != nil {
+		return a.failed()
+	}
+	if l.bugs.FreshValidity {
+		a.until = time.Now().Add(validity(a.r.ttl))
+	}
+	if !time.Now().Before(a.until) {
+		a.undo()
+		return nil, fmt.Errorf("acquire %s: decided too late: %w", a.k.name, lockimpl.ErrNoQuorum)
+	}
+	return newLease(a), nil
+}
+
+// await waits for the decision.
+func (a *attempt) await(ctx context.Context) {
+	if err := within(ctx, a.limit(), a.done); err != nil {
+		a.giveUp(err)
+	}
+}
+
+// limit bounds an attempt: a later grant would be of no use.
+func (a *attempt) limit() time.Duration {
+	if a.l.bugs.FreshValidity {
+		return a.l.cfg.NodeTimeout
+	}
+	return min(a.l.cfg.NodeTimeout, time.Until(a.until))
+}
+
+var errTimeout = errors.New("too few nodes answered in time")
+
+func (l *Lock) newAttempt(k *keySet, r request) *attempt {
+	var id [16]byte
+	_, _ = rand.Read(id[:])
+	a := &attempt{
+		l: l, k: k, r: r, owner: base64.RawURLEncoding.EncodeToString(id[:]),
+		slots: make([]slot, len(l.nodes)), done: make(chan struct{}),
+	}
+	a.hint = l.hint()
+	for i := range a.slots {
+		a.slots[i].a, a.slots[i].i = a, i
+	}
+	l.work.add(len(a.slots))
+	a.start = time.Now()
+	a.until = a.start.Add(validity(r.ttl))
+	return a
+}
+
+// Encode implements node.Call.
+func (s *slot) Encode(w *node.Writer) {
+	s.sent.Store(true)
+	a, k := s.a, s.a.k
+	if w.Resent {
+		a.mu.Lock()
+		s.doubt = true
+		a.mu.Unlock()
+	}
+	ttl, script := a.r.ttl.Milliseconds(), a.script()
+	switch {
+	case a.r.shared:
+		w.Script(script, 8, 7)
+		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats, k.readers)
+	case a.r.member != "":
+		w.Script(script, 7, 7)
+		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
+	default:
+		w.Script(script, 4, 5)
+		w.Strs(k.node, k.lock, k.fence, k.flag)
+		w.Str(a.owner)
+		w.Int(ttl)
+		w.Record(a.hint+1, ttl)
+		w.Int(a.hint + 1)
+		w.Int(a.l.cfg.Patience.Milliseconds())
+		return
+	}
+	w.Str(a.owner)
+	w.Int(ttl)
+	w.Run()
+	w.Int(a.hint)
+	if a.r.shared || a.r.member != "" {
+		w.Str(a.r.member)
+		w.Int(a.r.ticket)
+		w.Int(a.l.cfg.Patience.Milliseconds())
+	}
+}
+
+// script returns the acquire that fits the request.
+func (a *attempt) script() *script.Script {
+	switch {
+	case a.r.shared:
+		return script.AcquireShared
+	case a.r.member != "":
+		return script.Wait
+	}
+	return script.Acquire
+}
+
+// Wanted implements node.Call: an acquire of an attempt that has ended is not
+// sent any more, so that a node that does not answer collects none.
+func (s *slot) Wanted() bool { return !s.a.over.Load() }
+
+// Answer implements node.Call.
+func (s *slot) Answer(r node.Reply) {
+	a := s.a
+	defer a.l.work.add(-1)
+	a.mu.Lock()
+	s.take(r)
+	raise := a.advance(s)
+	hedge := a.needsMore(s)
+	a.mu.Unlock()
+	for _, call := range raise {
+		a.l.nodes[call.i].Send(call)
+	}
+	if hedge {
+		a.sendRest()
+	}
+}
+
+// take notes what the reply says about this node.
+func (s *slot) take(r node.Reply) {
+	s.doubt = s.doubt || r.Doubt
+	s.err = r.Err
+	switch v := r.Int(); {
+	case r.Fate == node.FateUnknown:
+		s.state, s.doubt = doubtful, true
+	case r.Fate == node.FateNone:
+		s.state = refused
+	case v > 0:
+		s.state, s.value, s.top = granted, v, v
+		if s.a.r.shared {
+			s.top = r.At(1)
+		} else if record := r.Str(1); record != "" {
+			s.a.l.nodes[s.i].Learn(record)
+		}
+		s.a.seen = max(s.a.seen, s.top)
+		s.a.l.learn(s.top)
+	default:
+		s.state = refused
+		s.refusedBy(v, r)
+	}
+}
+
+// heldByReaders is one of the reasons of a refusal.
+const heldByReaders = 1
+
+// refusedBy reads the reason of a refusal; see acquire.lua.
+func (s *slot) refusedBy(code int64, r node.Reply) {
+	switch code {
+	case 0:
+		s.held, s.kind = true, r.At(2)
+		s.pttl = time.Duration(r.At(1)) * time.Millisecond
+	case -1:
+		s.err = errors.New("released here before")
+	case -2:
+		s.err = fmt.Errorf("node %s is not admitted", s.a.l.nodes[s.i].Name())
+		s.a.l.admit(s.i)
+	case -3:
+		s.err = fmt.Errorf("node %s grants at most %d ms", s.a.l.nodes[s.i].Name(), r.At(1))
+	}
+}

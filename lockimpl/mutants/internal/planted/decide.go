@@ -1,0 +1,234 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/mutants/internal/planted/node"
+	"locktorture/lockimpl/mutants/internal/planted/script"
+)
+
+// advance moves the attempt on after s has changed and returns the write-backs
+// to send. The rule: with a quorum of grants, the token is their maximum; it
+// counts on a node that was issued it, or that accepted it while this attempt
+// owned the lock there and had been issued no more.
+func (a *attempt) advance(s *slot) []*raise {
+	if a.over.Load() {
+		return nil
+	}
+	var out []*raise
+	switch {
+	case s.state != granted || s.holds:
+	case a.token == 0 || s.value > a.token && !a.decided:
+		if a.count(isGranted) >= a.l.quorum {
+			out = a.settle()
+		}
+	default:
+		out = a.join(s, out)
+	}
+	a.decide()
+	return out
+}
+
+// settle fixes the token, now that a quorum granted.
+func (a *attempt) settle() []*raise {
+	for i := range a.slots {
+		if s := &a.slots[i]; s.state == granted {
+			a.token = max(a.token, s.value)
+		}
+	}
+	var out []*raise
+	for i := range a.slots {
+		s := &a.slots[i]
+		s.holds = false
+		if s.state == granted {
+			out = a.join(s, out)
+		}
+	}
+	return out
+}
+
+// join counts a grant towards the token, or asks the node to store it.
+func (a *attempt) join(s *slot, out []*raise) []*raise {
+	switch {
+	case a.l.bugs.NoWriteBack:
+		s.holds = true
+		return out
+	case s.value > a.token: // too late: the token is out
+		return out
+	case s.top >= a.token:
+		s.holds = true
+		return out
+	}
+	a.l.work.add(1)
+	return append(out, &raise{slot: s, token: a.token})
+}
+
+func isGranted(s *slot) bool { return s.state == granted }
+func holds(s *slot) bool     { return s.holds }
+func isOut(s *slot) bool     { return s.state == refused || s.state == doubtful }
+
+func (a *attempt) count(is func(*slot) bool) int {
+	n := 0
+	for i := range a.slots {
+		if is(&a.slots[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// decide ends the attempt once it has a quorum or can have none.
+func (a *attempt) decide() {
+	if a.decided {
+		return
+	}
+	switch {
+	case a.token > 0 && a.count(holds) >= a.l.quorum:
+		a.end(nil)
+	case a.count(isOut) > len(a.slots)-a.l.quorum:
+		a.end(a.failure(nil))
+	}
+}
+
+// end records the decision. A failed attempt is over at once; a successful
+// one goes on collecting stragglers until it is released.
+func (a *attempt) end(err error) {
+	a.decided, a.err = true, err
+	if err != nil {
+		a.over.Store(true)
+		a.wait = a.usefulWait()
+	}
+	close(a.done)
+}
+
+// giveUp ends an attempt that nobody waits for any longer.
+func (a *attempt) giveUp(cause error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.decided {
+		a.end(a.failure(cause))
+	}
+}
+
+// failure says why there is no lock: definitely, when so many nodes refused
+// that no quorum is possible; otherwise the outcome is unknown.
+func (a *attempt) failure(cause error) error {
+	var reasons []error
+	held := false
+	for i := range a.slots {
+		held = held || a.slots[i].held
+		if a.slots[i].err != nil {
+			reasons = append(reasons, a.slots[i].err)
+		}
+	}
+	if a.count(a.absent) > len(a.slots)-a.l.quorum {
+		if held {
+			return fmt.Errorf("acquire %s: %w", a.k.name, joined(lockimpl.ErrHeld, cause))
+		}
+		return fmt.Errorf("acquire %s: %w", a.k.name, joined(lockimpl.ErrNoQuorum, append(reasons, cause)...))
+	}
+	return fmt.Errorf("acquire %s: %w", a.k.name, joined(errUnknown, append(reasons, cause)...))
+}
+
+// absent reports whether nothing of this attempt's can be on the node. An
+// acquire that is still queued will not be sent once the attempt is over.
+func (a *attempt) absent(s *slot) bool {
+	return s.state == refused && !s.doubt || s.state == pending && !s.sent.Load()
+}
+
+var errUnknown = errors.New("outcome unknown")
+
+// joined wraps first and those of rest that are not nil.
+func joined(first error, rest ...error) error {
+	rest = slices.DeleteFunc(rest, func(err error) bool { return err == nil })
+	if len(rest) == 0 {
+		return first
+	}
+	return fmt.Errorf("%w: %w", first, errors.Join(rest...))
+}
+
+// usefulWait is the time until enough of the refusing nodes would have let
+// their present holder go for a quorum to be free, or 0 when none told.
+func (a *attempt) usefulWait() time.Duration {
+	var left []time.Duration
+	for i := range a.slots {
+		if a.slots[i].held && a.slots[i].pttl > 0 {
+			left = append(left, a.slots[i].pttl)
+		}
+	}
+	slices.Sort(left)
+	free := len(a.slots) - len(left)
+	if need := a.l.quorum - free; need > 0 && need <= len(left) {
+		return left[need-1] + time.Millisecond
+	}
+	return 0
+}
+
+// A raise asks one node to store the token: the write-back.
+type raise struct {
+	*slot
+	token int64
+}
+
+// Encode implements node.Call.
+func (r *raise) Encode(w *node.Writer) {
+	k := r.a.k
+	if r.a.r.shared {
+		w.Script(script.RaiseShared, 4, 3)
+		w.Strs(k.node, k.lock, k.fence, k.readers)
+	} else {
+		w.Script(script.Raise, 3, 3)
+		w.Strs(k.node, k.lock, k.fence)
+	}
+	w.Str(r.a.owner)
+	w.Run()
+	w.Int(r.token)
+}
+
+// Wanted implements node.Call.
+func (r *raise) Wanted() bool { return !r.a.over.Load() }
+
+// Answer implements node.Call.
+func (r *raise) Answer(reply node.Reply) {
+	a := r.a
+	defer a.l.work.add(-1)
+	a.mu.Lock()
+	out := r.take(reply)
+	if !a.over.Load() {
+		a.decide()
+	}
+	a.mu.Unlock()
+	for _, call := range out {
+		a.l.nodes[call.i].Send(call)
+	}
+}
+
+// take notes the answer of a node to the write-back of r.token.
+func (r *raise) take(reply node.Reply) []*raise {
+	a, s := r.a, r.slot
+	v := reply.Int()
+	switch {
+	case reply.Fate == node.FateUnknown:
+		s.state, s.doubt = doubtful, true
+	case reply.Fate == node.FateNone:
+		s.state = doubtful // the lock is still ours there, the token is not
+	case v == 1 && r.token == a.token:
+		s.holds, s.top = true, max(s.top, r.token)
+	case v == 1: // an older token: the newer write-back is on its way
+	case v == 2 && reply.At(1) > a.token && !a.decided:
+		s.value, s.top = reply.At(1), max(s.top, reply.At(1))
+		a.seen = max(a.seen, s.value)
+		return a.settle()
+	case v == 2 && reply.At(1) > a.token:
+		s.state = doubtful
+	default:
+		s.state, s.holds = refused, false
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/mutants/internal/planted/node"
+	"locktorture/lockimpl/mutants/internal/planted/script"
+)
+
+// Extend implements Lease. It never shortens a lease, never creates a key that
+// has gone, and counts only while the old validity has not run out: a late
+// success cannot revive a lease. After an error other than ErrLost the old
+// deadline still stands.
+func (e *lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if ctx == nil {
+		return fmt.Errorf("extend %s: nil context", e.a.k.name)
+	}
+	if err := e.l.checkTTL(ttl); err != nil {
+		return fmt.Errorf("extend %s: %w", e.a.k.name, err)
+	}
+	e.round.Lock()
+	defer e.round.Unlock()
+	r := e.newRound(ttl)
+	if r == nil {
+		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
+	}
+	return e.conclude(r, r.wait(ctx))
+}
+
+// A round asks every node to extend the lease.
+type round struct {
+	e     *lease
+	ttl   time.Duration
+	start time.Time
+	limit time.Time // no answer after it counts: the old deadline
+
+	mu       sync.Mutex
+	extended int
+	gone     int // nodes on which the lease is not ours any more
+	open     int
+	ended    bool
+	done     chan struct{}
+	over     bool
+	calls    []renewCall
+}
+
+type renewCall struct {
+	*round
+	i     int
+	again bool // the key is being created anew
+}
+
+// newRound sends a round, unless the lease is over.
+func (e *lease) newRound(ttl time.Duration) *round {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.alive() && (e.ended || !e.l.bugs.NewDeadline) {
+		e.end()
+		e.giveBack()
+		return nil
+	}
+	r := &round{
+		e: e, ttl: ttl, start: time.Now(), limit: e.until,
+		open: len(e.l.nodes), done: make(chan struct{}),
+		calls: make([]renewCall, len(e.l.nodes)),
+	}
+	if t := r.start.Add(ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
+		e.expires = t
+	}
+	e.a.sendRest()
+	e.l.work.add(len(r.calls))
+	for i := range r.calls {
+		r.calls[i] = renewCall{round: r, i: i}
+		e.l.nodes[i].Send(&r.calls[i])
+	}
+	return r
+}
+
+// wait returns when a quorum extended, when none is possible any more, or
+// when the time is over.
+func (r *round) wait(ctx context.Context) error {
+	if r.e.l.bugs.NewDeadline {
+		r.limit = r.start.Add(validity(r.ttl))
+	}
+	return within(ctx, min(r.e.l.cfg.NodeTimeout, time.Until(r.limit)), r.done)
+}
+
+// within waits for done: no longer than d, and not beyond ctx.
+func within(ctx context.Context, d time.Duration, done <-chan struct{}) error {
+	select {
+	case <-done:
+		return nil // without a timer
+	default:
+	}
+	limit := time.NewTimer(d)
+	defer limit.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-limit.C:
+		return errTimeout
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// conclude turns the answers of a round into what it means for the lease.
+func (e *lease) conclude(r *round, cause error) error {
+	r.mu.Lock()
+	r.over = true
+	extended, gone := r.extended, r.gone
+	r.mu.Unlock()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	bugs, quorum := &e.l.bugs, e.extendQuorum()
+	switch {
+	case bugs.NewDeadline && !e.ended && extended >= quorum:
+		e.moveTo(r)
+		return nil
+	case bugs.LateLoss && !e.ended && extended < quorum && time.Now().Before(e.until.Add(e.ttl)):
+		return fmt.Errorf("extend %s: %w", e.a.k.name, errUnknown)
+	case gone > len(e.l.nodes)-e.l.quorum && extended < quorum:
+		// What is left of it stays until its release or its end: nobody else is
+		// let in before the deadline that the holder was told.
+		e.end()
+		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
+	case !e.alive():
+		e.end()
+		e.giveBack()
+		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
+	case extended >= quorum:
+		e.moveTo(r)
+		return nil
+	default:
+		return fmt.Errorf("extend %s: %d of %d nodes confirmed: %w",
+			e.a.k.name, extended, quorum, joined(errUnknown, cause))
+	}
+}
+
+// moveTo moves the deadline to that of a successful round. mu is held.
+func (e *lease) moveTo(r *round) {
+	e.ttl = r.ttl
+	if until := r.start.Add(validity(r.ttl)); until.After(e.until) {
+		e.began, e.until = r.start, until
+	}
+}
+
+// Encode implements node.Call.
+func (c *renewCall) Encode(w *node.Writer) {
+	a, k := c.e.a, c.e.a.k
+	if c.again {
+		a.slots[c.i].Encode(w)
+		return
+	}
+	gossip := int64(c.e.fence)
+	if a.l.cfg.NoGossip {
+		gossip = 0
+	}
+	if a.r.shared {
+		w.Script(script.RenewShared, 4, 4)
+		w.Strs(k.node, k.lock, k.fence, k.readers)
+	} else {
+		w.Script(script.Renew, 3, 4)
+		w.Strs(k.node, k.lock, k.fence)
+	}
+	w.Str(a.owner)
+	w.Run()
+	w.Int(c.ttl.Milliseconds())
+	w.Int(gossip)
+}
+
+// Wanted implements node.Call: a renewal that nobody waits for would only
+// lengthen the life of keys.
+func (c *renewCall) Wanted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.over || c.ended
+}
+
+// Answer implements node.Call.
+func (c *renewCall) Answer(r node.Reply) {
+	if c.e.l.bugs.CountRecreated && !c.again && r.Fate == node.FateDone && r.Int() == 0 {
+		c.again = true
+		c.e.l.nodes[c.i].Send(c)
+		return
+	}
+	defer c.e.l.work.add(-1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+	switch {
+	case r.Fate == node.FateDone && (r.Int() == 1 || c.again && r.Int() > 0):
+		c.extended++
+	case r.Fate == node.FateDone && r.Int() == -2:
+		c.gone++
+		c.e.l.admit(c.i)
+	case r.Fate == node.FateDone:
+		c.gone++
+	}
+	n, quorum := len(c.calls), c.e.extendQuorum()
+	if !c.ended && (c.extended >= quorum || c.gone > n-quorum || c.open == 0) {
+		c.ended = true
+		close(c.done)
+	}
+}

@@ -1,0 +1,192 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// A lease is what a successful attempt yields.
+type lease struct {
+	l     *Lock
+	a     *attempt
+	fence uint64
+
+	mu       sync.Mutex
+	began    time.Time // start of the acquisition or of the last extension
+	until    time.Time // end of validity
+	expires  time.Time // no key of the lease outlives this on any node
+	ttl      time.Duration
+	ended    bool // released or lost
+	released *release
+	late     bool // the loss is being told late
+	kept     bool // it could be relied on until it was released
+	lost     chan struct{}
+	timer    *time.Timer
+
+	round   sync.Mutex // one round of renewal at a time
+	renewal *renewal
+}
+
+func newLease(a *attempt) *lease {
+	a.mu.Lock()
+	token := a.token
+	a.mu.Unlock()
+	if a.l.bugs.ClockToken {
+		token = a.l.clockToken()
+	}
+	return &lease{
+		l: a.l, a: a, fence: uint64(token), ttl: a.r.ttl,
+		began: a.start, until: a.until, expires: a.start.Add(a.r.ttl + a.l.cfg.NodeTimeout),
+	}
+}
+
+// Fence implements Lease.
+func (e *lease) Fence() uint64 { return e.fence }
+
+// ValidUntil implements Lease.
+func (e *lease) ValidUntil() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.l.bugs.LateLoss {
+		return e.until.Add(e.ttl)
+	}
+	return e.until
+}
+
+// alive reports whether the lease can be relied on. The monotonic clock stands
+// still while a machine is suspended: when the wall clock has moved on by a
+// second more, the lease counts as lost.
+func (e *lease) alive() bool {
+	if e.ended {
+		return false
+	}
+	now := time.Now()
+	slept := now.Round(0).Sub(e.began.Round(0)) - now.Sub(e.began)
+	return now.Before(e.until) && slept < time.Second
+}
+
+// valid is alive for those who do not hold mu.
+func (e *lease) valid() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.alive()
+}
+
+// Lost implements LostNotifier. The channel is closed at the end of validity,
+// by a local timer, or as soon as the loss or the release is known.
+func (e *lease) Lost() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lost != nil {
+		return e.lost
+	}
+	e.lost = make(chan struct{})
+	if !e.alive() {
+		close(e.lost)
+		return e.lost
+	}
+	e.timer = time.AfterFunc(time.Until(e.until), e.expire)
+	return e.lost
+}
+
+// expire ends the lease at its deadline, or waits for one that has moved.
+func (e *lease) expire() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended {
+		return
+	}
+	if e.alive() {
+		e.timer.Reset(time.Until(e.until))
+		return
+	}
+	if e.l.bugs.LateLoss && !e.late || e.l.bugs.NewDeadline && e.renewal != nil {
+		e.late = true
+		e.timer.Reset(e.ttl)
+		return
+	}
+	e.end()
+}
+
+// end marks the lease as one that nobody may rely on. mu is held.
+func (e *lease) end() {
+	if e.ended {
+		return
+	}
+	e.ended = true
+	if e.lost != nil {
+		close(e.lost)
+	}
+	if e.timer != nil {
+		e.timer.Stop()
+	}
+}
+
+// settled returns when a release that has ended the lease has been put to the
+// nodes.
+func (e *lease) settled() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+}
+
+// lose ends the lease and gives back what may be left of it.
+func (e *lease) lose() {
+	e.mu.Lock()
+	e.end()
+	e.giveBack()
+	e.mu.Unlock()
+}
+
+// giveBack sends the release, once. mu is held.
+func (e *lease) giveBack() {
+	if e.putBack() {
+		for _, n := range e.l.nodes {
+			n.FlushBy()
+		}
+		e.l.lines.poke(e.a.k.name)
+	}
+}
+
+// putBack puts the release to the nodes and reports whether it has not been
+// sent before. mu is held.
+func (e *lease) putBack() bool {
+	if e.released != nil {
+		return false
+	}
+	e.released = e.a.releaseBy(e.expires)
+	return true
+}
+
+// Release implements Lease. It goes to every node that may hold a part of the
+// lease and is not held back by ctx, which bounds only the wait for answers.
+// Releasing again sends nothing more and answers the same.
+func (e *lease) Release(ctx context.Context) error {
+	e.stopRenewal()
+	e.mu.Lock()
+	if e.released == nil {
+		e.kept = e.alive()
+	}
+	e.end()
+	first := e.putBack()
+	released, kept := e.released, e.kept
+	e.mu.Unlock()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	e.l.active.Add(1)
+	defer e.l.active.Add(-1)
+	if first {
+		e.l.lines.poke(e.a.k.name)
+		e.l.flush(ctx, e.l.everyNode(), released.done, true)
+	}
+	if err := released.wait(ctx); err != nil || kept {
+		return err
+	}
+	return fmt.Errorf("release %s: %w", e.a.k.name, lockimpl.ErrLost)
+}

@@ -1,0 +1,79 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// AcquireAll implements MultiLocker: one try for all of keys, or none. They
+// are taken in the order of their names, whatever order is asked for, so that
+// of several clients one gets through.
+func (l *Lock) AcquireAll(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
+	return l.acquireAll(ctx, keys, ttl, func(key string) (lockimpl.Lease, error) { return l.Acquire(ctx, key, ttl) })
+}
+
+// AcquireAllWait waits until it holds all of keys. They are waited for in the
+// order of their names, which rules out a deadlock.
+func (l *Lock) AcquireAllWait(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
+	return l.acquireAll(ctx, keys, ttl, func(key string) (lockimpl.Lease, error) { return l.AcquireWait(ctx, key, ttl) })
+}
+
+func (l *Lock) acquireAll(
+	ctx context.Context, keys []string, ttl time.Duration, take func(key string) (lockimpl.Lease, error),
+) ([]lockimpl.Lease, error) {
+	order := slices.Sorted(slices.Values(keys))
+	if len(order) == 0 {
+		return nil, errors.New("acquire all: no keys")
+	}
+	if len(slices.Compact(slices.Clone(order))) < len(order) {
+		return nil, errors.New("acquire all: a key appears twice")
+	}
+	for _, key := range order {
+		if err := l.admissible(ctx, l.keys(key), request{ttl: ttl}); err != nil {
+			return nil, fmt.Errorf("acquire all: %w", err)
+		}
+	}
+	leases := make([]lockimpl.Lease, len(keys))
+	for _, key := range order {
+		got, err := take(key)
+		if err == nil {
+			leases[slices.Index(keys, key)] = got
+			err = l.keepAll(ctx, leases, ttl)
+		}
+		if err != nil {
+			giveBackAll(leases)
+			return nil, fmt.Errorf("acquire all: %w", err)
+		}
+	}
+	return leases, nil
+}
+
+// keepAll extends what was taken first and has lost a third of its validity
+// while the rest was waited for.
+func (l *Lock) keepAll(ctx context.Context, leases []lockimpl.Lease, ttl time.Duration) error {
+	for _, got := range leases {
+		if got == nil || time.Until(got.ValidUntil()) > validity(ttl)*2/3 {
+			continue
+		}
+		if err := got.Extend(ctx, ttl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveBackAll sends the releases and does not wait for answers.
+func giveBackAll(leases []lockimpl.Lease) {
+	for _, got := range leases {
+		if got != nil {
+			got.(*lease).lose()
+		}
+	}
+}

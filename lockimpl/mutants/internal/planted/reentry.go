@@ -1,0 +1,138 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// AcquireAs implements ReentrantLocker. Re-entry is a matter of this client
+// alone: nothing about it is kept on the servers. An owner that holds the key
+// through this Lock is granted it again, with the same token, and extended
+// when ttl reaches further than the lease does; the last release frees it.
+func (l *Lock) AcquireAs(ctx context.Context, owner, key string, ttl time.Duration) (lockimpl.Lease, error) {
+	if owner == "" {
+		return nil, errors.New("acquire: empty owner")
+	}
+	if err := l.admissible(ctx, l.keys(key), request{ttl: ttl}); err != nil {
+		return nil, err
+	}
+	h, err := l.holdings.enter(ctx, holder{owner, key})
+	if err != nil {
+		return nil, fmt.Errorf("acquire %s as %s: %w: %w", key, owner, lockimpl.ErrHeld, err)
+	}
+	defer l.holdings.exit(h)
+	if h.count > 0 && h.lease.valid() {
+		return h.again(ctx, &l.holdings, ttl)
+	}
+	got, err := l.tryExclusive(ctx, l.keys(key), request{ttl: ttl})
+	if err != nil {
+		return nil, err
+	}
+	h.lease, h.count = got, 1
+	return &handle{all: &l.holdings, h: h, lease: got}, nil
+}
+
+type holder struct{ owner, key string }
+
+// A holding is what one owner holds on one key, however often.
+type holding struct {
+	who   holder
+	users int           // calls that are at it; guarded by holdings.mu
+	busy  chan struct{} // holds a token while one of them is in
+	lease *lease
+	count int // guarded by the token
+}
+
+// holdings finds them, and forgets those that nobody holds or works at.
+type holdings struct {
+	mu    sync.Mutex
+	byWho map[holder]*holding
+}
+
+// enter returns the holding of who, for the caller alone until exit.
+func (s *holdings) enter(ctx context.Context, who holder) (*holding, error) {
+	s.mu.Lock()
+	if s.byWho == nil {
+		s.byWho = map[holder]*holding{}
+	}
+	h := s.byWho[who]
+	if h == nil {
+		h = &holding{who: who, busy: make(chan struct{}, 1)}
+		s.byWho[who] = h
+	}
+	h.users++
+	s.mu.Unlock()
+	select {
+	case h.busy <- struct{}{}:
+		return h, nil
+	case <-ctx.Done():
+		s.leave(h, false)
+		return nil, ctx.Err()
+	}
+}
+
+func (s *holdings) exit(h *holding) {
+	empty := h.count == 0
+	<-h.busy
+	s.leave(h, empty)
+}
+
+func (s *holdings) leave(h *holding, empty bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h.users--; h.users == 0 && empty {
+		delete(s.byWho, h.who)
+	}
+}
+
+// again grants the key once more.
+func (h *holding) again(ctx context.Context, all *holdings, ttl time.Duration) (lockimpl.Lease, error) {
+	if time.Now().Add(validity(ttl)).After(h.lease.ValidUntil()) {
+		if err := h.lease.Extend(ctx, ttl); err != nil {
+			return nil, fmt.Errorf("acquire %s again: %w", h.who.key, err)
+		}
+	}
+	if !h.lease.l.bugs.Uncounted {
+		h.count++
+	}
+	return &handle{all: all, h: h, lease: h.lease}, nil
+}
+
+// A handle is one of the grants of a holding.
+type handle struct {
+	*lease
+	all  *holdings
+	h    *holding
+	once sync.Once
+	err  error
+}
+
+// Release implements Lease: the last handle's release frees the key.
+func (g *handle) Release(ctx context.Context) error {
+	g.once.Do(func() { g.err = g.release(ctx) })
+	return g.err
+}
+
+func (g *handle) release(ctx context.Context) error {
+	h, err := g.all.enter(context.WithoutCancel(ctx), g.h.who)
+	if err != nil {
+		return err
+	}
+	defer g.all.exit(h)
+	if h.lease == g.lease {
+		if h.count--; h.count == 0 {
+			return g.lease.Release(ctx)
+		}
+	}
+	if !g.lease.valid() {
+		return fmt.Errorf("release %s: %w", h.who.key, lockimpl.ErrLost)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"fmt"
+	"math/bits"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/mutants/internal/planted/node"
+	"locktorture/lockimpl/mutants/internal/planted/script"
+)
+
+// tombTTL bounds how long a late copy of an acquire is refused by the node
+// that saw its release.
+func (l *Lock) tombTTL() time.Duration { return l.cfg.MaxTTL + 2*l.cfg.NodeTimeout }
+
+// retryRelease is the pause before a release that a node did not answer is
+// sent again. It is sent until the key has expired by itself.
+const retryRelease = 50 * time.Millisecond
+
+// A release gives back what an attempt has on the nodes. It goes to each node
+// on which something of the attempt's can be, behind the acquire that took it;
+// nodes that were not asked yet will not be.
+type release struct {
+	a       *attempt
+	expires time.Time // by then every key of the attempt has gone by itself
+	calls   []releaseCall
+
+	mu      sync.Mutex
+	deleted int
+	open    int // calls without an answer yet
+	unsure  int // calls that a node did not answer
+	done    chan struct{}
+	ended   bool
+}
+
+type releaseCall struct {
+	*release
+	i int
+}
+
+// undo ends the attempt and sends its release. It does not wait.
+func (a *attempt) undo() *release {
+	r := a.releaseBy(a.start.Add(a.r.ttl))
+	for _, n := range a.l.nodes {
+		n.FlushBy()
+	}
+	return r
+}
+
+// releaseBy puts the release to every node that was asked; a Flush sends it.
+func (a *attempt) releaseBy(expires time.Time) *release {
+	a.mu.Lock()
+	a.over.Store(true)
+	asked := a.asked
+	a.mu.Unlock()
+	n := bits.OnesCount64(asked)
+	r := &release{a: a, expires: expires, done: make(chan struct{}), calls: make([]releaseCall, 0, n), open: n}
+	a.l.work.add(n)
+	for i := range a.slots {
+		if asked>>i&1 == 1 {
+			r.calls = append(r.calls, releaseCall{r, i})
+			a.l.nodes[i].Put(&r.calls[len(r.calls)-1])
+		}
+	}
+	return r
+}
+
+// Encode implements node.Call.
+func (c *releaseCall) Encode(w *node.Writer) {
+	a, k := c.a, c.a.k
+	a.mu.Lock()
+	gossip, tomb := c.gossip(), int64(0)
+	if s := &a.slots[c.i]; s.doubt && !a.l.bugs.Unordered {
+		tomb = a.l.tombTTL().Milliseconds()
+	}
+	a.mu.Unlock()
+	if gossip == 0 && tomb == 0 && !a.r.shared {
+		w.Script(script.GiveBack, 2, 3)
+		w.Strs(k.lock, k.flag, a.owner, a.l.channels())
+		w.Int(a.l.cfg.Patience.Milliseconds())
+		return
+	}
+	if a.r.shared {
+		w.Script(script.ReleaseShared, 8, 6)
+	} else {
+		w.Script(script.Release, 7, 6)
+	}
+	w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
+	if a.r.shared {
+		w.Str(k.readers)
+	}
+	w.Str(a.owner)
+	w.Run()
+	w.Int(gossip)
+	w.Int(tomb)
+	w.Str(a.l.channels())
+	w.Int(a.l.cfg.Patience.Milliseconds())
+}
+
+// gossip is the highest value that this attempt saw, when the node may not
+// have it.
+func (c *releaseCall) gossip() int64 {
+	s := &c.a.slots[c.i]
+	if c.a.l.cfg.NoGossip || s.top >= c.a.seen {
+		return 0
+	}
+	return c.a.seen
+}
+
+// Wanted implements node.Call: a node that refused outright, or was never
+// asked, has nothing to give back; it is told the token all the same when the
+// attempt had succeeded.
+func (c *releaseCall) Wanted() bool {
+	a := c.a
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.l.bugs.ReleaseGranted {
+		return a.slots[c.i].state == granted
+	}
+	return !a.absent(&a.slots[c.i]) || a.err == nil && c.gossip() > 0
+}
+
+// Answer implements node.Call.
+func (c *releaseCall) Answer(r node.Reply) {
+	l := c.a.l
+	deleted := r.Fate == node.FateDone && r.Int() == 1
+	answered := r.Fate == node.FateDone || !c.Wanted()
+	if !answered && !l.closed.Load() && time.Now().Before(c.expires) {
+		l.retries.add(c)
+		c.count(false, true)
+		return
+	}
+	c.count(deleted, !answered)
+	l.work.add(-1)
+}
+
+// count notes the first answer of a node and ends the release when it is
+// complete on a quorum, or when no more answers are to come.
+func (c *releaseCall) count(deleted, unsure bool) {
+	r := c.release
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if deleted {
+		r.deleted++
+	}
+	if unsure {
+		r.unsure++
+	}
+	r.open--
+	if !r.ended && (r.deleted >= r.a.l.quorum || r.open <= 0) {
+		r.ended = true
+		close(r.done)
+	}
+}
+
+// wait returns nil when a quorum confirmed that the lease was there until
+// now, ErrLost when it cannot have been, and another error when too few nodes
+// answered.
+func (r *release) wait(ctx context.Context) error {
+	cause := within(ctx, r.a.l.cfg.NodeTimeout, r.done)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch quorum := r.a.l.quorum; {
+	case r.deleted >= quorum:
+		return nil
+	case r.deleted+max(r.open, 0)+r.unsure < quorum:
+		return fmt.Errorf("release %s: %w", r.a.k.name, lockimpl.ErrLost)
+	default:
+		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",
+			r.a.k.name, r.deleted, quorum, joined(errUnknown, cause))
+	}
+}

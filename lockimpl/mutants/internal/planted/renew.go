@@ -1,0 +1,90 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// A renewal is the goroutine that keeps a lease alive.
+type renewal struct {
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// Renew implements Renewer: the lease is extended by its TTL every third of
+// it, until it is released or lost. A round is bounded by the old deadline.
+// observe must not release the lease, which waits for it.
+func (e *lease) Renew(observe func(lockimpl.Renewal)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended || e.renewal != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(e.l.ctx)
+	r := &renewal{stop: cancel, done: make(chan struct{})}
+	started := e.l.spawn(func() {
+		defer close(r.done)
+		defer cancel()
+		e.keep(ctx, observe)
+	})
+	if !started {
+		cancel()
+		return
+	}
+	e.renewal = r
+}
+
+// keep runs rounds until ctx ends or the lease is lost.
+func (e *lease) keep(ctx context.Context, observe func(lockimpl.Renewal)) {
+	timer := time.NewTimer(e.pause(nil))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		began := time.Now()
+		err := e.Extend(ctx, e.asked())
+		if ctx.Err() != nil {
+			return
+		}
+		if observe != nil {
+			observe(lockimpl.Renewal{Began: began, Ended: time.Now(), ValidUntil: e.ValidUntil(), Err: err})
+		}
+		if errors.Is(err, lockimpl.ErrLost) {
+			return
+		}
+		timer.Reset(e.pause(err))
+	}
+}
+
+// pause is a third of the TTL, or of what is left after a round that failed.
+func (e *lease) pause(err error) time.Duration {
+	if err == nil {
+		return e.asked() / 3
+	}
+	return max(time.Until(e.ValidUntil())/3, time.Millisecond)
+}
+
+func (e *lease) asked() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.ttl
+}
+
+// stopRenewal ends the renewal and waits for its goroutine.
+func (e *lease) stopRenewal() {
+	e.mu.Lock()
+	r := e.renewal
+	e.mu.Unlock()
+	if r != nil {
+		r.stop()
+		<-r.done
+	}
+}

@@ -1,0 +1,64 @@
+-- queue.lua (a part of other scripts): who waits for a lock on this node.
+-- tickets zset  member "x:client:n" (writer) or "s:client:n" (reader),
+--               score = ticket: earlier comes first
+-- beats   zset  the same members, score = node ms until which the waiter
+--               counts as alive; every try of a waiter renews it
+-- flag    string, exists while there may be waiters or tombs: it spares everybody
+--               else from looking
+-- A beat further ahead than patience was written under another clock: dead.
+
+-- first_waiter returns the first live member, dropping dead ones before it.
+local function first_waiter(tickets, beats, ms, patience)
+  while true do
+    local head = redis.call('ZRANGE', tickets, 0, 0)[1]
+    if not head then return nil end
+    local beat = tonumber(redis.call('ZSCORE', beats, head) or '0')
+    if beat > ms and beat <= ms + patience then return head end
+    redis.call('ZREM', tickets, head)
+    redis.call('ZREM', beats, head)
+  end
+end
+
+-- wake tells the first waiter, or all readers before the first writer, that
+-- the lock may be had. Each client listens on a channel of its own.
+local function wake(tickets, beats, ms, patience, channel)
+  local head = first_waiter(tickets, beats, ms, patience)
+  if not head then return end
+  local function tell(member)
+    redis.call('PUBLISH', channel .. string.match(member, '^.:(.-):'), member)
+  end
+  if string.sub(head, 1, 1) == 'x' then return tell(head) end
+  for _, member in ipairs(redis.call('ZRANGE', tickets, 0, -1)) do
+    if string.sub(member, 1, 1) == 'x' then return end
+    tell(member)
+  end
+end
+
+-- enter queues a waiter, or renews its beat. A ticket further than a second
+-- from this node's clock is moved to that bound.
+local function enter(tickets, beats, flag, ms, patience, member, ticket)
+  ticket = math.min(math.max(ticket, ms * 1000 - 1000000), ms * 1000 + 1000000)
+  redis.call('ZADD', tickets, 'NX', ticket, member)
+  redis.call('ZADD', beats, ms + patience, member)
+  if redis.call('PTTL', flag) < patience then redis.call('SET', flag, '1', 'PX', patience) end
+  redis.call('PEXPIRE', tickets, 2 * patience)
+  redis.call('PEXPIRE', beats, 2 * patience)
+end
+
+-- quit takes a waiter out of the queue. The flag, which others may rest on,
+-- expires by itself.
+local function quit(tickets, beats, member)
+  redis.call('ZREM', tickets, member)
+  redis.call('ZREM', beats, member)
+end
+
+-- bury refuses late copies of an attempt for a while.
+local function bury(tomb, flag, ms)
+  redis.call('SET', tomb, '1', 'PX', ms)
+  if redis.call('PTTL', flag) < tonumber(ms) then redis.call('SET', flag, '1', 'PX', ms) end
+end
+
+local function now_ms()
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end

@@ -1,0 +1,22 @@
+-- raise_shared.lua: as raise.lua, for a reader's token: only while its lease
+-- is alive here and no writer was given T or more.
+-- KEYS[1] node  KEYS[2] lock  KEYS[3] fence  KEYS[4] readers
+-- ARGV[1] owner  ARGV[2] run  ARGV[3] T
+-- reply: as raise.lua; {2, v} v = w+1 > T is the value to take here
+local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3])
+if not m[1] then return -2 end
+local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
+if run ~= ARGV[2] then return -2 end
+local t = redis.call('TIME')
+local e = m[2] == 'r' and redis.call('ZSCORE', KEYS[4], ARGV[1])
+if not e or tonumber(e) <= t[1] * 1000 + math.floor(t[2] / 1000) then return 0 end
+local T = tonumber(ARGV[3])
+local a, b = string.match(m[3] or '0', '^(%d+) ?(%d*)$')
+local f, w = tonumber(a), tonumber(b ~= '' and b or a)
+w = math.max(w, tonumber(floor))
+if w >= T then return {2, w + 1} end
+if f < T then redis.call('SET', KEYS[3], string.format('%s %.0f', ARGV[3], w)) end
+if tonumber(hw) < T then
+  redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[3], maxttl))
+end
+return 1

@@ -1,0 +1,210 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// An attempt that does not queue goes to a quorum of nodes first: the same for
+// every client unless a node is slow, and another one from key to key. The
+// others are asked as soon as one of these does not grant, and otherwise after
+// one to two head starts; a lease that has been released by then has cost them
+// nothing. No guarantee rests on more than a quorum. A head start is the time
+// that a short section takes, within these bounds.
+const (
+	leastHeadStart = time.Millisecond
+	mostHeadStart  = 10 * time.Millisecond
+
+	// headStartTrips is a head start in round trips to the last node of the
+	// fastest quorum: an acquire and a release, each behind a batch in flight.
+	headStartTrips = 4
+
+	// slowBy is how many times slower than the slowest of the fastest quorum a
+	// node may be and still be asked first.
+	slowBy = 4
+)
+
+// headStart returns the time after which, at this moment, the other nodes are
+// asked.
+func (l *Lock) headStart() time.Duration {
+	var trips [64]time.Duration
+	all := trips[:0]
+	for _, n := range l.nodes {
+		all = append(all, n.RoundTrip())
+	}
+	slices.Sort(all)
+	return min(max(headStartTrips*all[l.quorum-1], leastHeadStart), mostHeadStart)
+}
+
+// stragglers are the attempts whose other nodes are to be asked.
+type stragglers struct {
+	mu    sync.Mutex
+	young []*attempt // come since the last tick
+	old   []*attempt // here for a whole head start at the next
+	timer *time.Timer
+}
+
+func (s *stragglers) add(a *attempt) {
+	l := a.l
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.young = append(s.young, a)
+	switch {
+	case len(s.young)+len(s.old) > 1:
+	case s.timer == nil:
+		s.timer = time.AfterFunc(l.headStart(), func() { s.tick(l.headStart()) })
+	default:
+		s.timer.Reset(l.headStart())
+	}
+}
+
+func (s *stragglers) tick(next time.Duration) {
+	s.mu.Lock()
+	due := s.old
+	s.old, s.young = s.young, nil
+	s.mu.Unlock()
+	for _, a := range due {
+		a.sendRest()
+	}
+	clear(due)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.young == nil {
+		s.young = due[:0]
+	}
+	if len(s.young)+len(s.old) > 0 {
+		s.timer.Reset(next)
+	}
+}
+
+// retries are the releases that a node did not answer and that are sent again.
+type retries struct {
+	mu    sync.Mutex
+	list  []*releaseCall
+	timer *time.Timer
+}
+
+func (s *retries) add(c *releaseCall) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, c)
+	switch {
+	case len(s.list) > 1:
+	case s.timer == nil:
+		s.timer = time.AfterFunc(retryRelease, s.send)
+	default:
+		s.timer.Reset(retryRelease)
+	}
+}
+
+func (s *retries) send() {
+	s.mu.Lock()
+	list := s.list
+	s.list = nil
+	s.mu.Unlock()
+	for _, c := range list {
+		c.a.l.nodes[c.i].Send(c)
+	}
+}
+
+// send sends the attempt, together with what others send at this moment.
+func (a *attempt) send(ctx context.Context) {
+	l := a.l
+	first := a.first()
+	a.asked = first
+	for i := range a.slots {
+		if first>>i&1 == 1 {
+			l.nodes[i].Put(&a.slots[i])
+		}
+	}
+	l.flush(ctx, first, a.done, a.limit() == l.cfg.NodeTimeout)
+	if first != l.everyNode() {
+		l.stragglers.add(a)
+	}
+}
+
+// flush has the given nodes write what was put to them, and reads the reply of
+// a single one when that serves nobody else.
+func (l *Lock) flush(ctx context.Context, nodes uint64, done <-chan struct{}, mayDrive bool) {
+	if l.active.Load() > 1 {
+		runtime.Gosched() // others may have something to send
+	}
+	for i, n := range l.nodes {
+		switch {
+		case nodes>>i&1 == 0:
+		case !mayDrive:
+			n.FlushBy()
+		case n.Flush():
+			n.Drive(ctx, done)
+		}
+	}
+}
+
+func (l *Lock) everyNode() uint64 { return 1<<len(l.nodes) - 1 }
+
+// first returns the nodes to ask first.
+func (a *attempt) first() uint64 {
+	l := a.l
+	if l.eager || a.r.shared || a.r.member != "" {
+		return l.everyNode()
+	}
+	var lags, sorted [64]time.Duration
+	n, missing := len(l.nodes), l.quorum
+	for i, node := range l.nodes {
+		lags[i] = node.Lag()
+	}
+	sorted = lags
+	slices.Sort(sorted[:n])
+	limit := slowBy*sorted[l.quorum-1] + leastHeadStart
+	var set uint64
+	for j := 0; missing > 0; j++ {
+		if i := (a.k.home + j) % n; lags[i] <= limit {
+			set |= 1 << i
+			missing--
+		}
+	}
+	return set
+}
+
+// needsMore reports whether the nodes asked first have left the attempt short
+// of a quorum. mu is held.
+func (a *attempt) needsMore(s *slot) bool {
+	if a.decided || a.over.Load() || a.asked == a.l.everyNode() {
+		return false
+	}
+	return s.state != granted && !s.held || !a.awaits()
+}
+
+// awaits reports whether a node that was asked has not answered. mu is held.
+func (a *attempt) awaits() bool {
+	for i := range a.slots {
+		if a.asked>>i&1 == 1 && a.slots[i].state == pending {
+			return true
+		}
+	}
+	return false
+}
+
+// sendRest asks the nodes that have not been asked, unless the attempt is
+// over.
+func (a *attempt) sendRest() {
+	a.mu.Lock()
+	rest := a.l.everyNode() &^ a.asked
+	a.asked |= rest
+	over := a.over.Load()
+	a.mu.Unlock()
+	for i := range a.slots {
+		switch {
+		case rest>>i&1 == 0:
+		case over:
+			a.l.work.add(-1)
+		default:
+			a.l.nodes[i].Send(&a.slots[i])
+		}
+	}
+}

@@ -1,0 +1,81 @@
+// Package script holds the Lua scripts, which are the whole of what a lock
+// ever asks of a server.
+package script
+
+import (
+	"crypto/sha1"
+	"embed"
+	"encoding/hex"
+	"regexp"
+	"strings"
+)
+
+//go:embed lua/*.lua
+var files embed.FS
+
+// A Script is the text of one script and the name under which a server that
+// has loaded it knows it.
+type Script struct {
+	Name   string
+	Source string
+	SHA    string
+}
+
+// The scripts. What each one takes and answers is written in its file.
+var (
+	Acquire  = load("acquire")
+	Raise    = load("raise")
+	Renew    = load("renew")
+	GiveBack = load("give_back")
+	Release  = load("release")
+	Wait     = load("wait")
+	Leave    = load("leave")
+
+	AcquireShared = load("acquire_shared")
+	RaiseShared   = load("raise_shared")
+	RenewShared   = load("renew_shared")
+	ReleaseShared = load("release_shared")
+
+	Hello = load("hello")
+	Admit = load("admit")
+)
+
+// All returns every script.
+func All() []*Script {
+	return []*Script{
+		Acquire, Raise, Renew, GiveBack, Release, Wait, Leave,
+		AcquireShared, RaiseShared, RenewShared, ReleaseShared,
+		Hello, Admit,
+	}
+}
+
+// include is the line at which a script takes in what it shares with others.
+const include = "-- include queue.lua\n"
+
+func load(name string) *Script {
+	return named(name, strings.Replace(text(name), include, text("queue"), 1))
+}
+
+func text(name string) string {
+	b, err := files.ReadFile("lua/" + name + ".lua")
+	if err != nil {
+		panic("script " + name + " is not embedded: " + err.Error())
+	}
+	return string(b)
+}
+
+func named(name, text string) *Script {
+	sum := sha1.Sum([]byte(text))
+	return &Script{Name: name, Source: text, SHA: hex.EncodeToString(sum[:])}
+}
+
+var runID = regexp.MustCompile(`(?m)^run_id:([0-9a-f]+)`)
+
+// RunID returns the run id in a reply to INFO server, or "".
+func RunID(info string) string {
+	m := runID.FindStringSubmatch(info)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
