@@ -38,7 +38,7 @@ func (j *Judge) newOp(e *history.Event, h *holder) *op {
 	}
 	o.what, o.mode, o.process, o.inv, o.invIdx = e.Op, e.Mode, e.Process, e.Time, e.Index
 	o.holder, o.has, o.fence, o.base, o.value = h, e.Has, e.Fence, e.Base, e.Value
-	o.seq, o.next = 0, nil
+	o.seq, o.next, o.inner = 0, nil, false
 	return o
 }
 
@@ -51,12 +51,12 @@ func (j *Judge) invoke(e *history.Event, slot *proc) {
 		h.key.leases.push(o)
 		j.say(asked, e, o)
 	case history.Extend:
-		j.under(o, h.grant)
+		j.under(o, h.acted(o))
 		if o.grant != nil {
 			o.grant.extends++
 		}
 	case history.Release:
-		j.under(o, h.grant)
+		j.under(o, h.acted(o))
 		j.releasing(e, o)
 	case history.Write:
 		j.under(o, h.grant)

@@ -20,7 +20,7 @@ type ghost struct {
 func (d *doubleGrants) doubt(f *fact) {
 	o := f.op
 	switch {
-	case o.what == history.Release && o.grant != nil:
+	case o.what == history.Release && o.grant != nil && !o.inner:
 		o.grant.relUnsure = true
 		for _, x := range f.key.held {
 			if conflicts(x, o.grant) && x.ok >= o.grant.rel && x.ok < o.grant.d {

@@ -241,6 +241,48 @@ func doubleGrantCases() []verdictCase {
 				20ms a fail extend k began 2ms ended 6ms`,
 		},
 		{
+			name: "the second after a release that certainly was not sent", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms a invoke release k
+				 3ms a fail release k err "connection refused"
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms`,
+		},
+		{
+			name: "the second while a release was under way that certainly was not sent", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 4 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms a invoke release k
+				 3ms b invoke acquire k
+				 4ms b ok acquire k until 104ms
+				 5ms a fail release k err "connection refused"`,
+		},
+		{
+			name: "the second after a release that was refused", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms a invoke release k
+				 3ms a fail release k err lost
+				 4ms b invoke acquire k
+				 5ms b ok acquire k until 104ms`,
+		},
+		{
+			name: "an extension across it, after one that was not sent", header: "ttl 10ms", want: Fail, violations: []string{"S1 [1 5 7]", "S6 [1 5 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				11ms a fail release k err "connection refused"
+				12ms b invoke acquire k
+				13ms b ok acquire k until 104ms
+				16ms a invoke extend k
+				17ms a ok extend k until 25ms`,
+		},
+		{
 			name: "granted before the release really began", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 4 5]"},
 			history: `
 				 0ms a invoke acquire k

@@ -31,6 +31,7 @@ const (
 	releasing                 // a release of grant was invoked
 	postponed                 // op, a release of grant, began later than told: the hold had seemed to end at old
 	answered                  // op is a completed release of grant
+	left                      // op, an inner release of grant, was answered yes
 	lost                      // the library reported the loss of grant
 	rejected                  // op is a write that the store rejected
 	landed                    // land is an accepted write, in the store's order

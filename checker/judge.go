@@ -42,6 +42,7 @@ type Judge struct {
 	unknown map[string]*op    // writes of unknown outcome, by value
 	asked   map[int]*op       // other operations of unknown outcome, by invocation
 	early   map[int]string    // receipts for operations that are open still
+	unsent  map[int]bool      // releases, by invocation, that a link is known late never to have carried
 	nemesis nemesis
 	maxSeq  uint64 // highest sequence number that a client has been told
 	audited bool   // the store's log was read
@@ -84,6 +85,7 @@ func New(h history.Header, o Options) *Judge {
 		names:      ledgerNames{keys: make(map[string]*key), owners: make(map[string]int)},
 		unknown:    make(map[string]*op),
 		asked:      make(map[int]*op),
+		unsent:     make(map[int]bool),
 		violations: hits{limit: o.Limit},
 		suspicious: hits{limit: suspicions},
 	}

@@ -52,7 +52,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	g := j.newGrant(h.prior)
 	h.prior = h.grant
 	*g = grant{}
-	g.holder, g.mode, g.fence, g.depth = h, o.mode, o.fence, 1
+	g.holder, g.mode, g.fence, g.depth, g.by = h, o.mode, o.fence, 1, o.process
 	g.inv, g.invIdx, g.start, g.ok, g.okIdx = o.inv, o.invIdx, o.inv, o.ok, o.okIdx
 	g.d, g.dIdx, g.first, g.stands = d, o.okIdx, d, stands
 	g.stop, g.rel, g.relOK, g.lost = never, never, never, never
@@ -80,6 +80,12 @@ func (j *Judge) extensionDone(e *history.Event, o *op) {
 		return
 	}
 	o.grant.extends--
+	if of := o.holder.acted(o); o.fence != 0 && of != nil && of != o.grant { // it says only now which lease it was of
+		j.under(o, of)
+	}
+	if o.outcome == history.Fail {
+		o.grant.deny(o)
+	}
 	j.moved(e, o)
 }
 
@@ -107,6 +113,25 @@ func (h *holder) at(t time.Duration, fence uint64) *grant {
 	g := h.grant
 	if g != nil && h.prior != nil && (t < g.inv || fence != 0 && fence == h.prior.fence && fence != g.fence) {
 		return h.prior
+	}
+	return g
+}
+
+// acted is the lease that an extension or release is of: the latest, unless the
+// token names an older one, or, without a token, the process is the one that took
+// the one before. It is nil when that is forgotten.
+func (h *holder) acted(o *op) *grant {
+	g, before := h.grant, h.prior
+	switch {
+	case g == nil || o.fence == g.fence && o.fence != 0:
+		return g
+	case before == nil:
+	case o.fence != 0 && o.fence == before.fence,
+		o.fence == 0 && o.process == before.by && o.process != g.by && before.rel == never:
+		return before
+	}
+	if o.fence != 0 && o.fence < g.fence {
+		return nil
 	}
 	return g
 }
@@ -144,64 +169,13 @@ func (j *Judge) change(w what, e *history.Event, o *op, old time.Duration) {
 	j.dispatch(&j.f)
 }
 
-// stopAt ends the definite hold at t, unless it ended before.
-func (g *grant) stopAt(t time.Duration, idx int) {
-	if t < g.stop {
-		g.stop, g.stopIdx = t, idx
-	}
-	if g.holder.grant == g {
-		g.holder.over = true
-	}
-}
-
-// releasing books the invocation of a release. An inner release of a
-// re-entrant hold ends nothing.
-func (j *Judge) releasing(e *history.Event, o *op) {
-	g := o.grant
-	if g == nil {
-		return
-	}
-	if g.depth > 1 {
-		g.depth--
-		j.under(o, nil)
-		return
-	}
-	if g.rel == never {
-		g.rel, g.relIdx, g.leaving = o.inv, o.invIdx, true
-	}
-	g.stopAt(o.inv, o.invIdx)
-	j.say(releasing, e, o)
-}
-
-func (j *Judge) releaseDone(e *history.Event, o *op) {
-	if g := o.grant; g != nil {
-		if g.relIdx == o.invIdx {
-			g.leaving = false
-		}
-		if g.relIdx == o.invIdx && g.stopIdx == o.invIdx {
-			old := g.end()
-			g.rel, g.stop = o.inv, o.inv
-			if g.end() > old {
-				j.change(postponed, e, o, old)
-			}
-		}
-		if o.outcome == history.OK && g.relOK == never {
-			g.relOK = o.ok
-		}
-		j.say(answered, e, o)
-	}
-	if o.outcome == history.Info {
-		j.unsettled(e, o)
-	}
-}
-
 // lost books what the library told its user: the lease is gone.
 func (j *Judge) lost(e *history.Event, h *holder) {
 	g := h.at(said(e), e.Fence)
 	if g == nil || g.lost != never {
 		return
 	}
-	g.lost, g.lostIdx = e.Time, e.Index
+	g.lost, g.lostIdx, g.lostBy = e.Time, e.Index, e.Process
 	j.f = fact{what: lost, e: e, grant: g, key: h.key}
 	j.dispatch(&j.f)
 	g.stopAt(said(e), e.Index)

@@ -19,6 +19,7 @@ type op struct {
 	contended bool
 	kept      bool       // something refers to it beyond its completion
 	executed  bool       // settled by a link: it was carried out
+	inner     bool       // a release of a lease that its owner holds more than once
 	settled   settlement // how an unknown outcome was settled
 	has       history.Field
 	process   int
@@ -49,6 +50,7 @@ const (
 	useUnknown             // its owner's last acquire is of unknown outcome
 	useReleased            // after its owner's own release
 	useLost                // after its owner was told of the loss
+	useDenied              // after its owner was refused an extension, or an inner release
 )
 
 // A mark is an accepted write that matters later.
@@ -157,6 +159,9 @@ type grant struct {
 
 	inv     time.Duration // of the acquire
 	invIdx  int
+	by      int           // the process that acquired it
+	relBy   int           // the process that released it
+	lostBy  int           // the process that was told of the loss
 	first   time.Duration // deadline that the acquire itself gave
 	start   time.Duration // of the acquire or the last successful extension
 	lost    time.Duration // loss reported
@@ -173,6 +178,15 @@ type troubles struct {
 	intruders []*grant   // others' later grants while this one was not released, the first few
 	parked    []*landing // writes that an extension under way may yet cover
 	late      []*lateWrite
+	denied    *denial       // its owner was told no
+	next      time.Duration // when else it ended, after stop; 0 is never
+}
+
+// A denial is the answer that tells an owner, asking, that its lease is gone.
+type denial struct {
+	t   time.Duration
+	idx int
+	by  int // the process that asked
 }
 
 // A lateWrite was reported (S3z).
@@ -194,6 +208,14 @@ func (g *grant) inTrouble() *troubles {
 		g.trouble = new(troubles)
 	}
 	return g.trouble
+}
+
+// denied is the answer that told g's owner that it had lost it, or nil.
+func (g *grant) denied() *denial {
+	if g.trouble == nil {
+		return nil
+	}
+	return g.trouble.denied
 }
 
 // reportedLost says whether the library told its user of the loss.

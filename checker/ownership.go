@@ -18,7 +18,9 @@ type ownership struct {
 }
 
 func (*ownership) ids() []string { return []string{"S6"} }
-func (*ownership) wants() []what { return []what{granted, extended, releasing, postponed, answered} }
+func (*ownership) wants() []what {
+	return []what{granted, extended, releasing, postponed, answered, left}
+}
 
 func (w *ownership) see(f *fact) {
 	switch f.what {
@@ -31,13 +33,28 @@ func (w *ownership) see(f *fact) {
 		}
 	case postponed:
 		w.lengthened(f.grant)
+		w.rewatch(f)
 	case releasing:
 		f.key.watch = drop(f.key.watch, f.grant)
-	case answered:
+	case answered, left:
 		if w.checked && f.op.outcome == history.OK {
 			w.across(f, "released it, with success,")
 		}
 	}
+}
+
+// rewatch watches a lease again that turns out not to have been released.
+func (w *ownership) rewatch(f *fact) {
+	k, g := f.key, f.grant
+	if g.rel != never || slices.Contains(k.watch, g) {
+		return
+	}
+	for _, x := range k.held {
+		if conflicts(g, x) && x.ok > g.ok && !slices.Contains(g.intruders(), x) {
+			w.crossedBy(g, x)
+		}
+	}
+	k.watch = append(k.watch, g)
 }
 
 // finish tells of crossings whose intruder turned out to be another one.

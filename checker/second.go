@@ -77,7 +77,7 @@ func newSecond(j *Judge) *second {
 }
 
 func (*second) ids() []string { return []string{"the second opinion"} }
-func (*second) wants() []what { return []what{granted, extended, answered} }
+func (*second) wants() []what { return []what{granted, extended, answered, left} }
 
 func (s *second) see(f *fact) {
 	r := s.keys[f.key]
@@ -88,6 +88,11 @@ func (s *second) see(f *fact) {
 	switch f.what {
 	case extended:
 		r.extended(f)
+		return
+	case left: // it shows that its owner held
+		if checkedRelease(s.j.h) {
+			r.extended(f)
+		}
 		return
 	case answered:
 		if f.op.outcome == history.OK && f.op.invIdx != f.grant.relIdx {
@@ -104,7 +109,7 @@ func (s *second) see(f *fact) {
 	s.close(r)
 }
 
-// extended adds an extension to its grant. The model has no words for one after
+// extended adds an extension, or an inner release, to its grant. The model has no words for one after
 // the grant's release.
 func (r *recent) extended(f *fact) {
 	i := slices.IndexFunc(r.grants, func(g *windowGrant) bool { return g.grant == f.grant })

@@ -80,6 +80,91 @@ func reentryCases() []verdictCase {
 				15ms a1 ok release k owner a`,
 		},
 		{
+			name: "an inner release across another's hold", header: "ttl 10ms", want: Fail, violations: []string{"S6 [1 5 9]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1
+				 2ms a1 invoke acquire k owner a
+				 3ms a1 ok acquire k owner a fence 1
+				14ms b invoke acquire k
+				15ms b ok acquire k fence 2
+				16ms b invoke release k
+				17ms b ok release k
+				18ms a1 invoke release k owner a
+				19ms a1 ok release k owner a`,
+		},
+		{
+			name: "an inner release across another's hold, refused", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1
+				 2ms a1 invoke acquire k owner a
+				 3ms a1 ok acquire k owner a fence 1
+				14ms b invoke acquire k
+				15ms b ok acquire k fence 2
+				16ms b invoke release k
+				17ms b ok release k
+				18ms a1 invoke release k owner a
+				19ms a1 fail release k owner a err lost`,
+		},
+		{
+			name: "an inner release that checks nothing, across another's hold", header: "ttl 10ms unchecked-release", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1
+				 2ms a1 invoke acquire k owner a
+				 3ms a1 ok acquire k owner a fence 1
+				14ms b invoke acquire k
+				15ms b ok acquire k fence 2
+				16ms b invoke release k
+				17ms b ok release k
+				18ms a1 invoke release k owner a
+				19ms a1 ok release k owner a`,
+		},
+		{
+			name: "an inner release across another's hold, within the clocks' uncertainty", header: "ttl 10ms epsilon 2ms", want: Pass,
+			suspicious: []string{"S6 [1 5 9]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1
+				 2ms a1 invoke acquire k owner a
+				 3ms a1 ok acquire k owner a fence 1
+				14ms b invoke acquire k
+				15ms b ok acquire k fence 2
+				17ms b invoke release k
+				17ms b ok release k
+				18ms a1 invoke release k owner a
+				19ms a1 ok release k owner a`,
+		},
+		{
+			name: "an inner release of unknown outcome is no suspicion", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1 until 100ms
+				 2ms a1 invoke acquire k owner a
+				 3ms a1 ok acquire k owner a fence 1 until 102ms
+				 4ms a1 invoke release k owner a
+				 5ms a1 info release k owner a err timeout
+				 6ms a0 invoke release k owner a
+				 7ms a0 ok release k owner a
+				 8ms b invoke acquire k
+				 9ms b ok acquire k fence 2 until 108ms`,
+		},
+		{
+			name: "an inner release that was not sent leaves one to come", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 9]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1 until 100ms
+				 2ms a1 invoke acquire k owner a
+				 3ms a1 ok acquire k owner a fence 1 until 102ms
+				 4ms a1 invoke release k owner a
+				 5ms a1 fail release k owner a err "connection refused"
+				 6ms a1 invoke release k owner a
+				 7ms a1 ok release k owner a
+				 8ms b invoke acquire k
+				 9ms b ok acquire k fence 2 until 108ms`,
+		},
+		{
 			name: "a re-entry changes the token", header: "ttl 100ms", want: Fail, violations: []string{"S4b [1 3]"},
 			history: `
 				 0ms a0 invoke acquire k owner a

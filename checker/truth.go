@@ -81,7 +81,13 @@ func (j *Judge) settleByLink(e *history.Event, o *op, value string) {
 		o.holder.tried = useRefused
 	}
 	if o.what == history.Release && o.grant != nil {
-		o.grant.relUnsure = false
+		o.grant.relUnsure = o.grant.relUnsure && o.inner
+		if !o.executed {
+			if j.violations.total["S8"] > 0 {
+				j.unsent[o.invIdx] = true
+			}
+			j.unrelease(e, o)
+		}
 	}
 	j.say(settled, e, o)
 }

@@ -59,6 +59,16 @@ func unconfirmedUseCases() []verdictCase {
 				 1ms a ok acquire k until 10ms
 				 4ms a invoke release k
 				 4ms a ok release k
+				 4ms a0 invoke write k value a1 owner a
+				 5ms a0 ok write k value a1 seq 1 owner a`,
+		},
+		{
+			name: "in the instant of its process's own release", header: "ttl 10ms", want: Fail, violations: []string{"S8 [2 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 4ms a invoke release k
+				 4ms a ok release k
 				 4ms a invoke write k value a1
 				 5ms a ok write k value a1 seq 1`,
 		},
@@ -79,8 +89,249 @@ func unconfirmedUseCases() []verdictCase {
 				 1ms a ok acquire k until 10ms
 				 2ms a invoke release k
 				 3ms a ok release k
+				 4ms a0 invoke write k value a1 owner a
+				 5ms a0 ok write k value a1 seq 1 owner a`,
+		},
+		{
+			name: "after its process's own release, within the clocks' uncertainty", header: "ttl 10ms epsilon 2ms", want: Fail, violations: []string{"S8 [2 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 3ms a ok release k
 				 4ms a invoke write k value a1
 				 5ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after a loss reported to its process, within the clocks' uncertainty", header: "ttl 10ms epsilon 2ms", want: Fail, violations: []string{"S8 [2 4]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a ok lost k
+				 3ms a invoke write k value a1
+				 4ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after a loss reported to another process, within the clocks' uncertainty", header: "ttl 10ms epsilon 2ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a0 ok lost k owner a
+				 3ms a invoke write k value a1
+				 4ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after its extension was refused", header: "ttl 10ms", want: Fail, violations: []string{"S8 [3 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke extend k
+				 3ms a fail extend k err lost
+				 4ms a invoke write k value a1
+				 5ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "before its extension was refused", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke extend k
+				 3ms a0 invoke write k value a1 owner a
+				 4ms a fail extend k err lost
+				 5ms a0 ok write k value a1 seq 1 owner a`,
+		},
+		{
+			name: "after another process's extension was refused, within the clocks' uncertainty", header: "ttl 10ms epsilon 2ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a0 invoke extend k owner a
+				 3ms a0 fail extend k owner a err lost
+				 4ms a invoke write k value a1
+				 5ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after an automatic renewal failed, of which its owner heard nothing", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 3ms a fail extend k began 2ms err lost
+				 4ms a invoke write k value a1
+				 5ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after its extension was refused, held once more", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke extend k
+				 3ms a fail extend k err lost
+				 4ms a invoke acquire k
+				 5ms a ok acquire k until 14ms
+				 6ms a invoke write k value a1
+				 7ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after an inner release was refused", header: "ttl 10ms", want: Fail, violations: []string{"S8 [5 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a0 invoke acquire k owner a
+				 3ms a0 ok acquire k owner a fence 1 until 10ms
+				 4ms a0 invoke release k owner a
+				 5ms a0 fail release k owner a err lost
+				 6ms a invoke write k value a1
+				 7ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after an inner release", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a0 invoke acquire k owner a
+				 3ms a0 ok acquire k owner a fence 1 until 10ms
+				 4ms a0 invoke release k owner a
+				 5ms a0 ok release k owner a
+				 6ms a invoke write k value a1
+				 7ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after a release that was refused", header: "ttl 10ms", want: Fail, violations: []string{"S8 [2 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 3ms a fail release k err lost
+				 4ms a invoke write k value a1
+				 5ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after a release that certainly was not sent", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 3ms a fail release k err "dial tcp 127.0.0.1:6379: connect: connection refused"
+				 4ms a invoke write k value a1
+				 5ms a ok write k value a1 seq 1`,
+		},
+		{
+			name: "after a release that its link never carried", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 2ms link ok receipt never-forwarded of 2
+				 3ms a info release k err timeout
+				 4ms a0 invoke write k value a1 owner a
+				 5ms a0 ok write k value a1 seq 1 owner a`,
+		},
+		{
+			name: "after a release of which the link says only later that it never carried it", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 3ms a info release k err timeout
+				 4ms a0 invoke write k value a1 owner a
+				 4ms link ok receipt never-forwarded of 2
+				 5ms a0 ok write k value a1 seq 1 owner a`,
+		},
+		{
+			name: "after a release of which the link says at the end that it never carried it", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 3ms a info release k err timeout
+				 4ms a0 invoke write k value a1 owner a
+				 5ms a0 ok write k value a1 seq 1 owner a
+				 6ms link ok receipt never-forwarded of 2`,
+		},
+		{
+			name: "after a release that its link carried", header: "ttl 10ms", want: Fail, violations: []string{"S8 [2 6]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms a invoke release k
+				 2ms link ok receipt executed of 2
+				 3ms a info release k err timeout
+				 4ms a0 invoke write k value a1 owner a
+				 5ms a0 ok write k value a1 seq 1 owner a`,
+		},
+		{
+			name: "after a late refused release of an older lease", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				20ms a0 invoke acquire k owner a
+				21ms a0 ok acquire k owner a fence 2 until 30ms
+				22ms a invoke release k fence 1
+				23ms a fail release k fence 1 err lost
+				24ms a0 invoke write k value a1 owner a fence 2
+				25ms a0 ok write k value a1 seq 1 owner a fence 2`,
+		},
+		{
+			name: "after one that says only in the end which lease it was of", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				20ms a0 invoke acquire k owner a
+				21ms a0 ok acquire k owner a fence 2 until 30ms
+				22ms a0 invoke release k owner a
+				23ms a0 fail release k owner a fence 1 err lost
+				24ms a0 invoke write k value a1 owner a fence 2
+				25ms a0 ok write k value a1 seq 1 owner a fence 2`,
+		},
+		{
+			name: "after one of a lease that is long forgotten", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				20ms a invoke acquire k
+				21ms a ok acquire k fence 2 until 30ms
+				40ms a invoke acquire k
+				41ms a ok acquire k fence 3 until 50ms
+				42ms a invoke release k fence 1
+				43ms a fail release k fence 1 err lost
+				44ms a invoke write k value a1 fence 3
+				45ms a ok write k value a1 seq 1 fence 3`,
+		},
+		{
+			name: "after one by the process that had taken it", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				20ms a0 invoke acquire k owner a
+				21ms a0 ok acquire k owner a until 30ms
+				22ms a invoke release k
+				23ms a fail release k err lost
+				24ms a0 invoke write k value a1 owner a
+				25ms a0 ok write k value a1 seq 1 owner a`,
+		},
+		{
+			name: "after a refused release of the lease itself", header: "ttl 10ms", want: Fail, violations: []string{"S8 [4 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				20ms a0 invoke acquire k owner a
+				21ms a0 ok acquire k owner a fence 2 until 30ms
+				22ms a0 invoke release k owner a fence 2
+				23ms a0 fail release k owner a fence 2 err lost
+				24ms a0 invoke write k value a1 owner a fence 2
+				25ms a0 ok write k value a1 seq 1 owner a fence 2`,
+		},
+		{
+			name: "after an older lease's extension was refused", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				20ms a0 invoke acquire k owner a
+				21ms a0 ok acquire k owner a fence 2 until 30ms
+				22ms a invoke extend k fence 1
+				23ms a fail extend k fence 1 err lost
+				24ms a0 invoke write k value a1 owner a fence 2
+				25ms a0 ok write k value a1 seq 1 owner a fence 2`,
 		},
 		{
 			name: "before the release", header: "ttl 10ms", want: Pass,

@@ -50,6 +50,8 @@ func (h *holder) right(o *op) use {
 		return useReleased
 	case g.reportedLost():
 		return useLost
+	case g.denied() != nil:
+		return useDenied
 	case g == h.grant && o.inv >= g.end():
 		return h.tried // useHeld unless it tried again since
 	}

@@ -44,16 +44,20 @@ func (z *zombies) landed(f *fact) {
 	}
 }
 
-// unconfirmed says whether o's owner had no lease to write under, and knew.
+// unconfirmed says whether o's owner had no lease to write under, and knew. The
+// order of one process needs no clock.
 func (z *zombies) unconfirmed(o *op) bool {
 	eps := z.j.h.Epsilon
 	switch o.use {
 	case useHeld:
 		return false
 	case useReleased:
-		return z.j.test.after(o.inv, o.grant.rel, eps)
+		return o.grant.rel != never && o.process == o.grant.relBy || z.j.test.after(o.inv, o.grant.rel, eps)
 	case useLost:
-		return z.j.test.after(o.inv, o.grant.lost, eps)
+		return o.process == o.grant.lostBy || z.j.test.after(o.inv, o.grant.lost, eps)
+	case useDenied:
+		no := o.grant.denied()
+		return o.process == no.by || z.j.test.after(o.inv, no.t, eps)
 	}
 	return true
 }
@@ -64,6 +68,7 @@ var unheldText = map[use]string{
 	useUnknown:  "did not know whether its last acquire had succeeded",
 	useReleased: "had released it before",
 	useLost:     "had been told before that the lease was lost",
+	useDenied:   "had asked before, and been told that the lease was gone",
 }
 
 // unheld reports S8.
@@ -76,8 +81,13 @@ func (z *zombies) unheld(f *fact) {
 	switch o.use {
 	case useReleased:
 		h.witness, h.from, when = append(h.witness, g.relIdx), g.start, " (at "+at(g.rel)+")"
+		release := g.relIdx
+		h.refuted = func() bool { return z.j.unsent[release] }
 	case useLost:
 		h.witness, h.from, when = append(h.witness, g.lostIdx), g.start, " (at "+at(g.lost)+")"
+	case useDenied:
+		no := g.denied()
+		h.witness, h.from, when = append(h.witness, no.idx), g.start, " (at "+at(no.t)+")"
 	}
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s. "+
 		"Remedy: write only between a confirmed acquire and the release or the report of a loss.",

@@ -1,0 +1,141 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// stopAt ends the definite hold at t, unless it ended before.
+func (g *grant) stopAt(t time.Duration, idx int) {
+	switch {
+	case t < g.stop:
+		g.stop, g.stopIdx = t, idx
+	case g.inTrouble().next == 0 || t < g.trouble.next:
+		g.trouble.next = t
+	}
+	if g.holder.grant == g {
+		g.holder.over = true
+	}
+}
+
+// deny books that g's owner asked, by o, and was told that it had lost g.
+func (g *grant) deny(o *op) {
+	if g != nil && g.denied() == nil {
+		g.inTrouble().denied = &denial{o.ok, o.okIdx, o.process}
+	}
+}
+
+// releasing books the invocation of a release. An inner release of a
+// re-entrant hold ends nothing.
+func (j *Judge) releasing(e *history.Event, o *op) {
+	g := o.grant
+	if g == nil {
+		return
+	}
+	if g.depth > 1 && g.rel == never {
+		g.depth--
+		o.inner = true
+		return
+	}
+	if g.rel == never {
+		g.rel, g.relIdx, g.relBy, g.leaving = o.inv, o.invIdx, o.process, true
+	}
+	g.stopAt(o.inv, o.invIdx)
+	j.say(releasing, e, o)
+}
+
+// releaseDone completes a release.
+func (j *Judge) releaseDone(e *history.Event, o *op) {
+	if of := o.holder.acted(o); o.fence != 0 && of != nil && of != o.grant { // it says only now which lease it was of
+		j.unrelease(e, o)
+		j.under(o, of)
+		j.releasing(e, o)
+	}
+	switch {
+	case o.grant == nil:
+	case o.outcome == history.Fail && (unsent(e.Err) || j.early[o.invIdx] == history.NeverForwarded):
+		j.unrelease(e, o)
+	case o.inner:
+		j.innerDone(e, o)
+	default:
+		j.outerDone(e, o)
+	}
+	if o.outcome == history.Info {
+		j.unsettled(e, o)
+	}
+}
+
+// innerDone completes an inner release. One that is refused tells its owner that
+// the whole hold is gone.
+func (j *Judge) innerDone(e *history.Event, o *op) {
+	switch o.outcome {
+	case history.OK:
+		j.say(left, e, o)
+	case history.Fail:
+		o.grant.deny(o)
+		o.grant.stopAt(o.ok, o.okIdx)
+	}
+}
+
+func (j *Judge) outerDone(e *history.Event, o *op) {
+	g := o.grant
+	if g.relIdx == o.invIdx {
+		g.leaving = false
+	}
+	if g.relIdx == o.invIdx && g.stopIdx == o.invIdx {
+		old := g.end()
+		g.rel, g.stop = o.inv, o.inv
+		if g.end() > old {
+			j.change(postponed, e, o, old)
+		}
+	}
+	if o.outcome == history.OK && g.relOK == never {
+		g.relOK = o.ok
+	}
+	j.say(answered, e, o)
+}
+
+// unrelease takes back what the invocation of o, a release that was never sent or
+// not of the lease that it seemed to be of, had ended.
+func (j *Judge) unrelease(e *history.Event, o *op) {
+	g := o.grant
+	switch {
+	case g == nil:
+		return
+	case o.inner:
+		g.depth++
+		o.inner = false
+		return
+	case g.relIdx != o.invIdx || g.rel == never:
+		return
+	}
+	old := g.end()
+	g.rel, g.leaving, g.relUnsure = never, false, false
+	if g.stopIdx == o.invIdx {
+		g.stop = never
+		if g.trouble != nil && g.trouble.next != 0 {
+			g.stop = g.trouble.next
+		}
+	}
+	if g.holder.grant == g {
+		g.holder.over = g.stop != never
+	}
+	if !slices.Contains(g.holder.key.held, g) {
+		j.remember(g)
+	}
+	j.change(postponed, e, o, old)
+}
+
+// unsentWords are what the error of a release says that certainly was not sent. Any
+// other refusal is the lock's answer.
+var unsentWords = []string{
+	"connection refused", "not sent", "never sent", "not connected", "no route to host", "network is unreachable", "no such host", "dial ",
+}
+
+// unsent says whether err, of a release that failed, says that it never was sent.
+func unsent(err string) bool {
+	return err != "" && slices.ContainsFunc(unsentWords, func(word string) bool { return strings.Contains(err, word) })
+}
