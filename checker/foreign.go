@@ -11,7 +11,8 @@ import (
 // foreignRelease decides S5: a release ends its own lease only.
 type foreignRelease struct {
 	j      *Judge
-	late   []lateRelease
+	late   []*lateRelease // in the order in which they were answered; some are decided
+	open   int            // of those
 	robbed []robbery
 }
 
@@ -21,11 +22,20 @@ type lateRelease struct {
 	victims []*grant
 	inv     time.Duration
 	idx     int
+	lasting int  // victims whose hold is not known to be over
+	decided bool // it robbed somebody, or nobody
+}
+
+// A victim is one of the key's grants that late releases may have removed.
+type victim struct {
+	*grant
+	late  []*lateRelease // undecided when they came
+	first time.Duration  // the earliest of them
 }
 
 // A robbery was reported, as hit.
 type robbery struct {
-	lateRelease
+	*lateRelease
 	hit *hit
 }
 
@@ -35,8 +45,8 @@ func (*foreignRelease) wants() []what { return []what{granted, answered} }
 func (r *foreignRelease) see(f *fact) {
 	switch {
 	case f.what == granted:
-		if len(r.late) > 0 {
-			r.third(f.grant)
+		if len(f.key.victims) > 0 {
+			r.third(f.key, f.grant)
 		}
 	case f.op.outcome == history.OK && r.j.test.late(f.op.inv, f.grant.d):
 		r.released(f)
@@ -46,7 +56,9 @@ func (r *foreignRelease) see(f *fact) {
 // finish tells of the late releases that harmed nobody.
 func (r *foreignRelease) finish() {
 	for _, l := range r.late {
-		r.harmless(l)
+		if !l.decided {
+			r.harmless(l)
+		}
 	}
 	for _, x := range r.robbed {
 		if !r.j.proved(x.hit) {
@@ -57,7 +69,7 @@ func (r *foreignRelease) finish() {
 
 // released notes whom a late release may have robbed.
 func (r *foreignRelease) released(f *fact) {
-	l := lateRelease{of: f.grant, inv: f.op.inv, idx: f.op.okIdx}
+	l := &lateRelease{of: f.grant, inv: f.op.inv, idx: f.op.okIdx}
 	for _, y := range f.key.held {
 		if conflicts(y, f.grant) && y.ok < f.op.ok && y.end() > l.inv {
 			r.j.tie(tieVictim, y)
@@ -75,27 +87,66 @@ func (r *foreignRelease) released(f *fact) {
 			return
 		}
 	}
+	r.watch(f.key, l)
+}
+
+// watch keeps l until it is decided.
+func (r *foreignRelease) watch(k *key, l *lateRelease) {
+	l.lasting = len(l.victims)
+	for _, y := range l.victims {
+		i := slices.IndexFunc(k.victims, func(v *victim) bool { return v.grant == y })
+		if i < 0 {
+			i = len(k.victims)
+			k.victims = append(k.victims, &victim{grant: y, first: never})
+		}
+		v := k.victims[i]
+		v.late, v.first = append(v.late, l), min(v.first, l.inv)
+	}
+	if r.open++; len(r.late) > 2*r.open+listedMost {
+		r.late = slices.DeleteFunc(r.late, func(l *lateRelease) bool { return l.decided })
+	}
 	r.late = append(r.late, l)
 }
 
-// third looks for a victim in whose hold a third grant occurs.
-func (r *foreignRelease) third(z *grant) {
-	lasts := func(y *grant) bool { return y.end() > r.j.now }
-	r.late = slices.DeleteFunc(r.late, func(l lateRelease) bool {
+// third looks for victims in whose hold a third grant occurs.
+func (r *foreignRelease) third(k *key, z *grant) {
+	k.victims = slices.DeleteFunc(k.victims, func(v *victim) bool {
+		over := v.end() <= r.j.now
+		if over || conflicts(v.grant, z) && z.ok > v.first {
+			r.decide(v, z, over)
+		}
+		return over || len(v.late) == 0
+	})
+}
+
+// decide looks at the late releases that may have removed v's lease, which is
+// over or which z was granted beside.
+func (r *foreignRelease) decide(v *victim, z *grant, over bool) {
+	v.first = never
+	v.late = slices.DeleteFunc(v.late, func(l *lateRelease) bool {
+		if l.decided {
+			return true
+		}
+		if over {
+			l.lasting--
+		}
 		switch y := r.victim(l, z); {
 		case y != nil:
 			r.foreign(l, y, z)
-			return true
-		case !slices.ContainsFunc(l.victims, lasts):
+		case l.lasting == 0:
 			r.harmless(l)
-			return true
+		default:
+			v.first = min(v.first, l.inv)
+			return false
 		}
-		return false
+		l.decided = true
+		r.open--
+		return true
 	})
 }
 
 // victim is whom l robbed, when z was granted inside of that one's hold.
-func (r *foreignRelease) victim(l lateRelease, z *grant) *grant {
+func (r *foreignRelease) victim(l *lateRelease, z *grant) *grant {
 	for _, y := range l.victims {
 		if y.holder.key == z.holder.key && conflicts(y, z) && z.ok > l.inv && z.ok > y.ok && r.j.test.inside(z.ok, y.end()) {
 			return y
@@ -105,7 +156,7 @@ func (r *foreignRelease) victim(l lateRelease, z *grant) *grant {
 }
 
 // foreign reports that l robbed y, as the grant of z shows.
-func (r *foreignRelease) foreign(l lateRelease, y, z *grant) {
+func (r *foreignRelease) foreign(l *lateRelease, y, z *grant) {
 	k, g, granted := l.of.holder.key, l.of, z.ok
 	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it. "+
 		"Remedy: a release must compare the owner token and delete in one step.",
@@ -122,7 +173,7 @@ func (r *foreignRelease) foreign(l lateRelease, y, z *grant) {
 }
 
 // harmless reports a late release that nobody is known to have suffered from.
-func (r *foreignRelease) harmless(l lateRelease) {
+func (r *foreignRelease) harmless(l *lateRelease) {
 	if r.j.suspicious.full("S5") {
 		return
 	}

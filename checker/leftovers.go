@@ -71,7 +71,7 @@ func (l *leftovers) found(k *key, e *history.Event, what string) {
 	h := &hit{
 		id: "L8", key: k, witness: []int{e.Index}, blame: blameLibrary, from: k.touched, to: e.Time, text: func() string { return text },
 	}
-	if l.j.nemesis.marked(0, e.Time, clocks) && e.PTTL != withoutExpiry {
+	if l.j.nemesis.marks[clocks].touch(0, e.Time) && e.PTTL != withoutExpiry {
 		l.j.suspect(h) // a node's clock may have jumped
 		return
 	}

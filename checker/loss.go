@@ -52,7 +52,7 @@ func (l *losses) late(f *fact, x *grant) {
 		id: "S11", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.e.Index}, blame: blameLibrary,
 		from: g.inv, to: f.e.Time, text: func() string { return text },
 	}
-	if documented && !l.j.nemesis.marked(x.ok, told, stopped) { // a client that stands still can be told nothing
+	if documented && !l.j.nemesis.marks[stopped].touch(x.ok, told) { // a client that stands still can be told nothing
 		l.j.violate(h)
 	} else {
 		l.j.suspect(h)

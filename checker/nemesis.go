@@ -2,7 +2,7 @@ package checker
 
 import (
 	"fmt"
-	"slices"
+	"iter"
 	"strings"
 	"time"
 
@@ -19,16 +19,21 @@ type fault struct {
 	idx     int
 	bit     history.Kind // the injection's completion; 0 while there is none
 	healed  history.Kind // the heal's completion; 0 while there is none
+	pool    *faultPool   // it is in
+	since   int          // this event
 }
 
 // nemesis is the book of faults.
 type nemesis struct {
 	faults   []*fault
-	open     []*fault // injected, not healed
-	healing  []*fault
+	begun    faultPool     // injection invoked, not completed
+	standing faultPool     // injected, and no heal of it is under way
+	healing  faultPool     // a heal of it is under way
+	unhealed int           // of all those
 	inForce  int           // confirmed and not healed
 	ended    time.Duration // when the last one in force ended
 	everOver bool          // one has ended
+	marks    [kinds]spans  // when faults of each kind lasted
 }
 
 // see takes a nemesis event, and reports whether a heal was confirmed by it.
@@ -37,12 +42,18 @@ func (n *nemesis) see(e *history.Event) bool {
 	case e.Op == history.Fault && e.Kind == history.Invoke:
 		f := &fault{name: strings.Clone(e.Fault), target: string(e.Target), from: e.Time, to: never, idx: e.Index, instant: e.Instant}
 		n.faults = append(n.faults, f)
-		n.open = append(n.open, f)
+		n.unhealed++
+		n.begun.add(f, e.Index)
+		for kind := range n.marks {
+			if f.is(faultKind(kind)) {
+				n.marks[kind].begin(f)
+			}
+		}
 	case e.Op == history.Fault:
 		n.injected(e)
 	case e.Op == history.Heal && e.Kind == history.Invoke:
-		if f := find(n.open, e, func(f *fault) bool { return f.bit != 0 }); f != nil {
-			n.healing = append(n.healing, f)
+		if f := n.standing.take(e); f != nil {
+			n.healing.add(f, e.Index)
 		}
 	case e.Op == history.Heal:
 		return n.heal(e)
@@ -51,7 +62,7 @@ func (n *nemesis) see(e *history.Event) bool {
 }
 
 func (n *nemesis) injected(e *history.Event) {
-	f := find(n.open, e, func(f *fault) bool { return f.bit == 0 })
+	f := n.begun.take(e)
 	if f == nil {
 		return
 	}
@@ -68,17 +79,18 @@ func (n *nemesis) injected(e *history.Event) {
 		n.close(f, e.Time)
 	default:
 		n.inForce++
+		n.standing.add(f, e.Index)
 	}
 }
 
 func (n *nemesis) heal(e *history.Event) bool {
-	f := find(n.healing, e, func(*fault) bool { return true })
+	f := n.healing.take(e)
 	if f == nil {
 		return false
 	}
-	n.healing = slices.DeleteFunc(n.healing, func(x *fault) bool { return x == f })
 	f.healed = e.Kind
 	if e.Kind == history.Fail {
+		n.standing.add(f, e.Index)
 		return false
 	}
 	n.inForce--
@@ -91,25 +103,12 @@ func (n *nemesis) over(t time.Duration) { n.ended, n.everOver = t, true }
 
 func (n *nemesis) close(f *fault, t time.Duration) {
 	f.to = t
-	n.open = slices.DeleteFunc(n.open, func(x *fault) bool { return x == f })
-}
-
-// find returns the fault that e speaks of: same name and target, else same
-// name, the earliest first.
-func find(in []*fault, e *history.Event, fits func(*fault) bool) *fault {
-	var byName *fault
-	for _, f := range in {
-		if f.name != e.Fault || !fits(f) {
-			continue
-		}
-		if f.target == string(e.Target) {
-			return f
-		}
-		if byName == nil {
-			byName = f
+	n.unhealed--
+	for kind := range n.marks {
+		if f.bit != history.Fail && f.is(faultKind(kind)) {
+			n.marks[kind].end(f)
 		}
 	}
-	return byName
 }
 
 // since says whether a fault was in force at any time from t on.
@@ -117,24 +116,32 @@ func (n *nemesis) since(t time.Duration) bool {
 	return n.inForce > 0 || n.everOver && n.ended >= t
 }
 
-// touching lists the faults in force at any time in [from, to].
-func (n *nemesis) touching(from, to time.Duration) []*fault {
-	var out []*fault
-	for _, f := range n.faults {
-		if f.bit != history.Fail && f.from <= to && f.to >= from {
-			out = append(out, f)
+// touching goes through the faults in force at any time in [from, to].
+func (n *nemesis) touching(from, to time.Duration) iter.Seq[*fault] {
+	return func(yield func(*fault) bool) {
+		for _, f := range n.faults {
+			if f.from > to {
+				return
+			}
+			if f.bit != history.Fail && f.to >= from && !yield(f) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 // breakers names the faults that touch [from, to], each once, in order.
 func (n *nemesis) breakers(from, to time.Duration) []string {
 	var out []string
-	for _, f := range n.touching(from, to) {
-		if !slices.Contains(out, f.name) {
+	seen := make(map[string]bool)
+	for f := range n.touching(from, to) {
+		if !seen[f.name] && len(seen) < listedMost {
 			out = append(out, f.name)
 		}
+		seen[f.name] = true
+	}
+	if more := len(seen) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return out
 }
@@ -144,16 +151,18 @@ const told = 3
 
 // story tells of the faults that touch [from, to] in plain words.
 func (n *nemesis) story(from, to time.Duration) string {
-	all := n.touching(from, to)
 	var s []string
-	for _, f := range all[:min(told, len(all))] {
-		s = append(s, f.String())
+	all := 0
+	for f := range n.touching(from, to) {
+		if all++; all <= told {
+			s = append(s, f.String())
+		}
 	}
-	if len(all) > told {
-		s = append(s, fmt.Sprintf("%d more", len(all)-told))
-	}
-	if len(s) == 0 {
+	switch {
+	case all == 0:
 		return ""
+	case all > told:
+		s = append(s, fmt.Sprintf("%d more", all-told))
 	}
 	return "Faults meanwhile: " + strings.Join(s, "; ") + "."
 }
@@ -172,34 +181,14 @@ func (f *fault) String() string {
 	return fmt.Sprintf("%s%s from %s to %s", f.name, on, at(f.from), at(f.to))
 }
 
-// nodeState are the marks of faults that make a node forget a lease or run its
-// time out early: what can cause an early takeover (S10).
-var nodeState = []string{
-	"clock", "kill", "restart", "flush", "evict", "failover", "promote", "expire", "swapdb", "rename",
-	"amnesia", "empty", "delete", "ttl", "power", "crash-node", "wipe", "forget", "demote",
-}
-
-// clocks are the marks of faults that move a node's time, or its leases'.
-var clocks = []string{"clock", "ttl", "expire"}
-
-// stopped are the marks of faults that keep a client from being told anything.
-var stopped = []string{"pause-client", "stop-client", "starve", "crash-client"}
-
 // forgot says whether a fault that touches [from, to] can have made a node
 // forget a lease.
-func (n *nemesis) forgot(from, to time.Duration) bool { return n.marked(from, to, nodeState) }
-
-// marked says whether a fault with one of marks in its name touches [from, to].
-func (n *nemesis) marked(from, to time.Duration, marks []string) bool {
-	return slices.ContainsFunc(n.touching(from, to), func(f *fault) bool {
-		return slices.ContainsFunc(marks, func(mark string) bool { return strings.Contains(f.name, mark) })
-	})
-}
+func (n *nemesis) forgot(from, to time.Duration) bool { return n.marks[nodeState].touch(from, to) }
 
 // unproved lists the faults of which nothing proves that they bit and were
 // healed (V2).
 func (n *nemesis) unproved() []Finding {
-	var out []Finding
+	var out listing
 	for _, f := range n.faults {
 		why := ""
 		switch {
@@ -214,10 +203,7 @@ func (n *nemesis) unproved() []Finding {
 		default:
 			continue
 		}
-		out = append(out, Finding{
-			ID: "V2", Name: names["V2"], Witness: []int{f.idx},
-			Text: fmt.Sprintf("The fault %s %s, so what this run says about it is not known.", f, why),
-		})
+		out.add("V2", f.idx, "The fault %s %s, so what this run says about it is not known.", f, why)
 	}
-	return out
+	return out.findings()
 }

@@ -273,6 +273,7 @@ type key struct {
 	held    []*grant        // live, and the last few that ended
 	watch   []*grant        // not released, and not yet crossed by another's grant
 	last    *grant          // the latest
+	victims []*victim       // grants that late releases may have removed
 	leases  line            // open acquires and extensions
 	log     storeLog
 	tok     tokenState

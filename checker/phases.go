@@ -24,8 +24,8 @@ type phases struct {
 	j       *Judge
 	lag     time.Duration // the worst
 	lagIdx  int
-	missed  []Finding // canary, clean start
-	wanted  []string  // moments that the run must reach
+	missed  listing  // canary, clean start
+	wanted  []string // moments that the run must reach
 	reached map[string]bool
 	told    bool // the history says which phase it is in, and so which faults are in force
 	final   bool
@@ -111,7 +111,7 @@ func (p *phases) note(e *history.Event, item string) {
 }
 
 func (p *phases) miss(id string, e *history.Event, text string) {
-	p.missed = append(p.missed, Finding{ID: id, Name: names[id], Witness: []int{e.Index}, Text: text})
+	p.missed.add(id, e.Index, "%s", text)
 }
 
 func list(s string) []string {
@@ -133,12 +133,13 @@ func (p *phases) lagged() string {
 
 // gaps lists what the phases leave inconclusive.
 func (p *phases) gaps() []Finding {
-	out := slices.Clone(p.missed)
+	var unreached listing
 	for _, m := range p.wanted {
 		if !p.reached[m] {
-			out = append(out, Finding{ID: "V3", Name: names["V3"], Text: fmt.Sprintf("The run was to reach %q at least once and did not.", m)})
+			unreached.add("V3", noWitness, "The run was to reach %q at least once and did not.", m)
 		}
 	}
+	out := slices.Concat(p.missed.findings(), unreached.findings())
 	if why := p.lagged(); why != "" {
 		out = append(out, Finding{ID: "V4", Name: names["V4"],
 			Text: why + " What compares times proves nothing in this run and is listed as suspicious; what compares tokens stands."})

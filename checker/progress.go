@@ -132,7 +132,7 @@ func (p *progress) refusal(f *fact, s *progressState) {
 
 // free is from when on nobody can hold k any more, whatever was unknown.
 func (p *progress) free(k *key) time.Duration {
-	if len(p.j.nemesis.open) > 0 {
+	if p.j.nemesis.unhealed > 0 {
 		return never
 	}
 	slack := p.j.h.Drift + p.j.retry() + p.j.h.Epsilon
@@ -186,7 +186,7 @@ func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
 	if one := p.patience(); one < never/idleLeases {
 		bound = idleLeases * one
 	}
-	if s.stuck || s.since == 0 || len(p.j.nemesis.open) > 0 || !p.j.test.waitedBeyond(t-from, bound) {
+	if s.stuck || s.since == 0 || p.j.nemesis.unhealed > 0 || !p.j.test.waitedBeyond(t-from, bound) {
 		return
 	}
 	s.stuck = true

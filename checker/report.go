@@ -24,7 +24,7 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	r := Report{
 		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.events},
 		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),
-		ExpectedMissing: []string{}, Breaches: j.service.breaches,
+		ExpectedMissing: []string{}, Breaches: j.service.breaches.findings(),
 	}
 	j.publish()
 	r.Inconclusive = j.inconclusive(truncated || !j.ended, left)

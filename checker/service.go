@@ -12,7 +12,7 @@ import (
 // L4 and L6 are breaches of service, never violations.
 type service struct {
 	j        *Judge
-	breaches []Finding
+	breaches listing
 	healed   time.Duration // the last heal that no grant followed yet; 0 is none
 	healIdx  int
 	fault    string // which was healed then
@@ -118,7 +118,7 @@ func (s *service) turn(e *history.Event) {
 }
 
 func (s *service) breach(id string, idx int, format string, a ...any) {
-	s.breaches = append(s.breaches, Finding{ID: id, Name: names[id], Witness: []int{idx}, Text: fmt.Sprintf(format, a...)})
+	s.breaches.add(id, idx, format, a...)
 }
 
 // finish judges the waits that never ended.
