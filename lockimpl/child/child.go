@@ -106,6 +106,10 @@ type Process interface {
 	Cont() (time.Time, error) // SIGCONT
 	Kill() (time.Time, error) // SIGKILL; returns once the process is gone
 
+	// Died says how the process ended although neither Kill nor Close had told
+	// it to: nil when it has not.
+	Died() *DeathError
+
 	// Findings lists what the child did against the protocol: answers that
 	// came too late or never, lines that are none, times out of order, a
 	// process that would not leave. Call it after Close for all of them.

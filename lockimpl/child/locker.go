@@ -20,6 +20,7 @@ type Locker struct {
 	*session
 	cmd     Command
 	lib     string
+	log     *tail
 	handles atomic.Uint64
 	closing sync.Once
 	closed  error
@@ -33,7 +34,7 @@ func start(c Command, introduction request) (*Locker, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Locker{session: newSession(p, c.Grace), cmd: c}
+	l := &Locker{session: newSession(p, c.Grace), cmd: c, log: log}
 	ctx, cancel := context.WithTimeout(context.Background(), c.Start)
 	defer cancel()
 	m, err := l.ask(ctx, call{what: "init", fields: introduction, budget: c.Start, urgent: true})
@@ -114,6 +115,15 @@ func (l *Locker) Cont() (time.Time, error) { return l.cont() }
 // Kill implements Process.
 func (l *Locker) Kill() (time.Time, error) { return l.kill() }
 
+// Died implements Process.
+func (l *Locker) Died() *DeathError {
+	death := l.died()
+	if death != nil {
+		death.Log = l.log.String()
+	}
+	return death
+}
+
 // Findings implements Process.
 func (l *Locker) Findings() []string {
 	l.mu.Lock()
@@ -129,6 +139,7 @@ func (l *Locker) Close() error {
 }
 
 func (l *Locker) end() error {
+	l.expectEnd()
 	_, _ = l.cont() // it may be gone
 	l.tellUnanswered()
 	ctx, cancel := context.WithTimeout(context.Background(), l.grace)

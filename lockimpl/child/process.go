@@ -17,12 +17,14 @@ type process struct {
 	pid    int
 	stdin  *os.File
 	stdout *os.File
-	gone   chan struct{} // closed when the process has been reaped
+	gone   chan struct{}    // closed when the process has been reaped
+	how    *os.ProcessState // valid once gone is closed
 	wg     sync.WaitGroup
 
 	mu      sync.Mutex
 	stopped time.Time     // since when; zero when it runs
 	frozen  time.Duration // for how long in all, the present stop apart
+	ending  bool          // it has been told to leave, or killed
 }
 
 // launch starts the command. The kernel kills the child when the thread that
@@ -54,7 +56,8 @@ func launch(c Command) (*process, error) {
 		if err != nil {
 			return
 		}
-		_ = cmd.Wait() // how a lock's process ends is its own affair
+		_ = cmd.Wait() // a process that was killed always "fails"
+		p.how = cmd.ProcessState
 		_ = syscall.Kill(-p.pid, syscall.SIGKILL)
 		close(p.gone)
 	})
@@ -131,6 +134,7 @@ func (p *process) cont() (time.Time, error) {
 }
 
 func (p *process) kill() (time.Time, error) {
+	p.expectEnd()
 	at, err := p.signal(syscall.SIGKILL)
 	if err == nil {
 		<-p.gone
@@ -147,4 +151,44 @@ func (p *process) standstill() (total time.Duration, at bool) {
 		return p.frozen, false
 	}
 	return p.frozen + time.Since(p.stopped), true
+}
+
+// expectEnd notes that the process ends because the harness wants it to.
+func (p *process) expectEnd() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ending = p.ending || !ended(p.gone, 0)
+}
+
+// A DeathError says how a child ended although nobody had told it to.
+type DeathError struct {
+	Pid    int
+	Status string // such as "signal: killed" or "exit status 1"
+	Log    string // the end of what it wrote to its standard error
+	Kill   bool   // by a signal with which others end a process, and not by its own fault
+}
+
+func (e *DeathError) Error() string {
+	text := fmt.Sprintf("its process %d ended (%s) although nobody had told it to", e.Pid, e.Status)
+	if e.Log != "" {
+		text += "; its log ends: " + e.Log
+	}
+	return text
+}
+
+// died returns how the process ended if that was not the harness's doing.
+func (p *process) died() *DeathError {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ending || !ended(p.gone, 0) {
+		return nil
+	}
+	e := &DeathError{Pid: p.pid, Status: p.how.String()}
+	if status, ok := p.how.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		switch status.Signal() {
+		case syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGXCPU, syscall.SIGXFSZ:
+			e.Kill = true
+		}
+	}
+	return e
 }

@@ -22,6 +22,7 @@ const (
 	frameBytes = 1 << 20                // of lines in one frame
 	maxPending = 8 << 20                // of lines that wait for the disk, before Event waits too
 	keptBytes  = 2 * frameBytes         // of a buffer that is used again; one that a stall made larger is not
+	closeLimit = 5 * time.Second        // for a disk that has been given up, before Close does without it
 )
 
 // A File is a history.Sink that writes to disk behind the recorder's back:
@@ -42,6 +43,7 @@ type File struct {
 	room    sync.Cond // pending was taken, or err set
 	pending []byte
 	closed  bool
+	writing time.Time // since when the disk has had a batch; zero while it has none
 	err     error
 
 	wake    chan struct{} // a frame's worth is pending
@@ -120,6 +122,25 @@ func (f *File) Err() error {
 	return f.err
 }
 
+// Stalled says for how long the disk has been taking the present batch; 0 when
+// it has none.
+func (f *File) Stalled() time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.writing.IsZero() {
+		return 0
+	}
+	return time.Since(f.writing)
+}
+
+// GiveUp has nothing more be written, for the reason given: who waits for the
+// disk in Event goes on at once, and Close soon.
+func (f *File) GiveUp(why error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fail(why)
+}
+
 // fail keeps the first error. It is called with mu held.
 func (f *File) fail(err error) {
 	if f.err == nil {
@@ -155,6 +176,7 @@ func (f *File) write() {
 	f.out.Lock()
 	defer f.out.Unlock()
 	batch := f.take()
+	defer f.took()
 	for rest := batch; len(rest) > 0 && !f.torn; {
 		var lines []byte
 		lines, rest = cutLines(rest)
@@ -176,9 +198,16 @@ func (f *File) take() []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	batch := f.pending
-	f.pending = f.spare
+	f.pending, f.writing = f.spare, time.Now()
 	f.room.Broadcast()
 	return batch
+}
+
+// took notes that the disk has the batch, or never will.
+func (f *File) took() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.writing = time.Time{}
 }
 
 func (f *File) writeFrame(lines []byte) error {
@@ -214,13 +243,36 @@ func (f *File) Close() error {
 		return f.Err()
 	}
 	close(f.quit)
-	f.running.Wait()
-	f.write()
-	err := errors.Join(f.dst.Sync(), f.dst.Close())
+	var err error
+	if f.ended() {
+		f.write()
+		err = f.dst.Sync()
+	}
+	err = errors.Join(err, f.dst.Close())
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil {
 		f.fail(fmt.Errorf("close history: %w", err))
 	}
 	return f.err
+}
+
+// ended waits for the goroutine. It reports false for one that hangs in a disk
+// that has been given up.
+func (f *File) ended() bool {
+	done := make(chan struct{})
+	go func() {
+		f.running.Wait()
+		close(done)
+	}()
+	for patience := closeLimit; ; patience = closeLimit / 50 {
+		select {
+		case <-done:
+			return true
+		case <-time.After(patience):
+			if f.Err() != nil {
+				return false
+			}
+		}
+	}
 }
