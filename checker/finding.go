@@ -16,7 +16,8 @@ var names = map[string]string{
 	"S9": "sub-quorum grant", "S10": "early takeover", "S11": "late loss",
 	"L1": "orphan, deadlock", "L2": "no progress with a quorum", "L3": "starvation", "L4": "slow recovery",
 	"L5": "lease lost without cause", "L6": "availability below floor", "L7": "split-vote livelock", "L8": "leftovers",
-	"H1": "the judges disagree",
+	"P1": "panic of the lock",
+	"H1": "trouble of the harness",
 	"V1": "too little evidence", "V2": "fault without receipt", "V3": "moment not reached",
 	"V4": "the harness lagged", "V5": "not judged to the end", "V6": "canary not caught", "V7": "key space not clean",
 }
@@ -35,6 +36,7 @@ const (
 	blameStore    = "store accepted a stale write"
 	blameLibrary  = "lock library misreported"
 	blameProgress = "lock made no progress"
+	blamePanic    = "lock broke down"
 )
 
 // A hit is a finding in the making. Its text is written when judging ends,

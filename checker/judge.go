@@ -66,6 +66,8 @@ type Judge struct {
 	ev         *evidence
 	live       live
 	phases     *phases
+	mishaps    []mishap
+	panics     []Finding // of the lock under test
 	service    *service
 	fences     *counterfactual
 	second     *second

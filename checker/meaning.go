@@ -31,7 +31,8 @@ var meanings = map[string]string{
 	"V5":  "Not everything was judged.",
 	"V6":  "A lock that is known to be broken was planted, and the judges did not catch it: they would not have caught a real one either.",
 	"V7":  "There were keys on the nodes before the run began.",
-	"H1":  "Two ways of judging the same events disagree: one of them is wrong.",
+	"P1":  "The lock under test panicked, or its process ended by itself: whoever uses it goes down with it.",
+	"H1":  "Something befell the run that says nothing about the lock: a server or a disk failed by other hands than the run's, or two ways of judging the same events disagree.",
 }
 
 // Meaning says in a sentence what the anomaly id is, or "" for an unknown id.

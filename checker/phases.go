@@ -87,6 +87,14 @@ func (p *phases) phase(e *history.Event) {
 	if e.HasAll(history.HasLag) && e.Lag > p.lag {
 		p.lag, p.lagIdx = e.Lag, e.Index
 	}
+	if text, is := strings.CutPrefix(e.Note, harnessNote); is {
+		p.j.mishap(e, text)
+		return
+	}
+	if text, is := strings.CutPrefix(e.Note, lockNote); is {
+		p.j.brokeDown(e, text)
+		return
+	}
 	for item := range strings.SplitSeq(e.Note, ";") {
 		p.note(e, strings.TrimSpace(item))
 	}

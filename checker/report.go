@@ -21,11 +21,15 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	j.guardedClose()
 	j.finishRules()
 	left := j.violations.takeBack(j.proved, &j.suspicious)
+	j.befell()
 	r := Report{
 		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.events},
 		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),
 		ExpectedMissing: []string{}, Breaches: j.service.breaches.findings(),
 	}
+	r.Violations = append(r.Violations, j.panics...)
+	slices.SortStableFunc(r.Violations, compareFindings)
+	r.Harness = j.harm()
 	j.publish()
 	r.Inconclusive = j.inconclusive(truncated || !j.ended, left)
 	j.void(&r)

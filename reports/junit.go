@@ -102,8 +102,8 @@ func (r *Run) junitCases() []junitCase {
 		evidence.Error = &junitTrouble{Message: why[0].Text, Type: string(checker.Inconclusive), Text: joinTexts(why)}
 	}
 	harness := junitCase{Name: "harness"}
-	if len(r.Harness) > 0 {
-		harness.Error = &junitTrouble{Message: r.Harness[0], Type: string(checker.HarnessError), Text: strings.Join(r.Harness, "\n")}
+	if all := r.Troubles(); len(all) > 0 {
+		harness.Error = &junitTrouble{Message: all[0], Type: string(checker.HarnessError), Text: strings.Join(all, "\n")}
 	}
 	cases = append(cases, evidence, harness)
 	for _, s := range r.SLOs {

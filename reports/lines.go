@@ -24,7 +24,7 @@ func (r *Run) Headline() string {
 	case checker.Fail:
 		return r.failure()
 	case checker.HarnessError:
-		return "the harness failed: " + strings.Join(r.Harness, "; ")
+		return r.harm()
 	case checker.SLOBreach:
 		return fmt.Sprintf("%s missed; no violation in %s", plural(r.missed()+len(r.Report.Breaches), "objective"), grants)
 	case checker.Inconclusive:
@@ -35,6 +35,19 @@ func (r *Run) Headline() string {
 	default:
 		return "no violation in " + grants
 	}
+}
+
+// harm names the first trouble: the rest mostly follows from it.
+func (r *Run) harm() string {
+	all := r.Troubles()
+	if len(all) == 0 {
+		return "the harness failed"
+	}
+	text := "the harness failed: " + all[0]
+	if n := len(all) - 1; n > 0 {
+		text += fmt.Sprintf("  (and %d more)", n)
+	}
+	return text
 }
 
 func (r *Run) failure() string {

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,7 +37,7 @@ func (r *Run) results() Results {
 		Report: r.Report, Judged: r.Report.Verdict,
 		Scenario: r.Meta.Scenario, Lock: r.Meta.Lock, Seed: r.Meta.Seed,
 		Judges: map[string]string{}, Witnesses: r.Stories, SLOs: r.SLOs, Canary: r.Canary,
-		Interrupted: r.Interrupted, Harness: r.Harness, Warnings: r.Warnings, Measured: r.measured(),
+		Interrupted: r.Interrupted, Harness: r.Troubles(), Warnings: r.Warnings, Measured: r.measured(),
 	}
 	out.Verdict = r.Verdict()
 	out.Exit = out.Verdict.Exit()
@@ -78,4 +79,10 @@ func Load(dir string) (*Run, error) {
 	r.SLOs, r.Canary, r.Interrupted = res.SLOs, res.Canary, res.Interrupted
 	r.Harness, r.Warnings, r.Stats, r.Stories = res.Harness, res.Warnings, res.Measured, res.Witnesses
 	return r, nil
+}
+
+// JSON is what results.json holds, for where it could not be written.
+func (r *Run) JSON() ([]byte, error) {
+	text, err := json.MarshalIndent(r.results(), "", "  ")
+	return append(text, '\n'), err
 }

@@ -3,6 +3,8 @@ package reports
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"locktorture/checker"
@@ -29,6 +31,9 @@ type Run struct {
 	Interrupted bool // stopped by its user: a pass becomes inconclusive
 	Canary      *Canary
 	Warnings    []string
+
+	unwritten map[string]bool // files below Dir that could not be written …
+	lost      bool            // … or none of them
 
 	Stats   *stats.Summary
 	Stories []story.Story
@@ -102,13 +107,30 @@ func (r *Run) Verdict() checker.Verdict {
 	if r.Interrupted {
 		v = checker.Worse(v, checker.Inconclusive)
 	}
-	if len(r.Harness) > 0 {
+	if len(r.Troubles()) > 0 {
 		v = checker.Worse(v, checker.HarnessError)
 	}
 	if !slo.Met(r.SLOs) {
 		v = checker.Worse(v, checker.SLOBreach)
 	}
 	return v
+}
+
+// Troubles lists what went wrong with the run itself: what befell it first.
+func (r *Run) Troubles() []string {
+	all := slices.Clone(r.Harness)
+	for _, f := range r.Report.Harness {
+		if !slices.Contains(all, f.Text) {
+			all = append(all, f.Text)
+		}
+	}
+	return all
+}
+
+// File returns the path of one of the run's files, named below its directory, and
+// whether there is one: on a full disk it may not have been written.
+func (r *Run) File(name string) (path string, written bool) {
+	return filepath.Join(r.Dir, name), !r.lost && !r.unwritten[name]
 }
 
 // measured returns what was measured, never nil.

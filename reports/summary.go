@@ -177,7 +177,7 @@ func (r *Run) Annotations() []string {
 			add(s.Finding.ID+" "+s.ID, s.Title+" ("+r.Replay(s.ID)+")")
 		}
 	}
-	for _, h := range r.Harness {
+	for _, h := range r.Troubles() {
 		add("harness error", h)
 	}
 	for _, f := range r.Missing() {

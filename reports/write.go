@@ -5,16 +5,40 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"locktorture/reports/plots"
 )
 
 // Write writes every artefact of r into dir, results.json last: a directory
-// without it is incomplete. What can be written is, also after an error.
+// without it is incomplete. What can be written is, also after an error, which
+// is trouble of the run's own: results.json says so.
 func Write(dir string, r *Run) error {
 	if r.Dir == "" {
 		r.Dir = dir
 	}
+	err := r.writeAll(dir)
+	r.Trouble(err)
+	last := writeJSON(filepath.Join(dir, ResultsFile), r.results())
+	r.Trouble(last)
+	return errors.Join(err, last)
+}
+
+// Trouble adds to what went wrong with the run itself; nil adds nothing.
+func (r *Run) Trouble(err error) {
+	if err != nil && !slices.Contains(r.Harness, err.Error()) {
+		r.Harness = append(r.Harness, err.Error())
+	}
+}
+
+// Lose notes that none of the run's files could be written, and why.
+func (r *Run) Lose(err error) {
+	r.lost = true
+	r.Trouble(err)
+}
+
+func (r *Run) writeAll(dir string) error {
+	r.unwritten, r.lost = map[string]bool{}, true
 	for _, sub := range []string{PlotsDir, HistDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
 			return fmt.Errorf("write reports: %w", err)
@@ -23,19 +47,23 @@ func Write(dir string, r *Run) error {
 	if err := clearWitnesses(filepath.Join(dir, PlotsDir)); err != nil {
 		return err
 	}
+	r.lost = false
 	shown := r.Shown()
 	figures, errs := drawAll(shown)
 	for _, f := range figures {
-		errs = append(errs, f.write(filepath.Join(dir, PlotsDir)))
+		err := f.write(filepath.Join(dir, PlotsDir))
+		r.unwritten[filepath.Join(PlotsDir, f.Name+".svg")] = err != nil
+		errs = append(errs, err)
 	}
 	page, err := shown.page(figures)
 	errs = append(errs, err, writeHists(filepath.Join(dir, HistDir), shown))
 	for name, content := range map[string][]byte{
 		ReportFile: page, SummaryFile: []byte(shown.Summary()), JUnitFile: shown.junit(), BenchFile: []byte(shown.bench()),
 	} {
-		errs = append(errs, writeFile(filepath.Join(dir, name), content))
+		err := writeFile(filepath.Join(dir, name), content)
+		r.unwritten[name] = err != nil
+		errs = append(errs, err)
 	}
-	errs = append(errs, writeJSON(filepath.Join(dir, ResultsFile), r.results()))
 	return errors.Join(errs...)
 }
 

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -64,8 +66,7 @@ func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, err
 	if scrapes != nil {
 		_ = scrapes.Close() // closed already when the run began
 	}
-	if r != nil && err != nil {
-		r.Harness = append(r.Harness, err.Error())
+	if r != nil { // what came after the load is in the run
 		err = nil
 	}
 	return r, err
@@ -123,6 +124,9 @@ func show(cmd *cobra.Command, r *reports.Run, o output) error {
 	w, opts := o.people(cmd)
 	if o.json {
 		results, err := os.ReadFile(filepath.Join(r.Dir, reports.ResultsFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			results, err = r.JSON()
+		}
 		if err != nil {
 			return harnessError{fmt.Errorf("print results: %w", err)}
 		}

@@ -32,8 +32,11 @@ func (n *processNode) mourn() {
 	if n.mishap != nil || c == nil || !c.gone() || c.ended {
 		return
 	}
-	n.mishap = fmt.Errorf("redis-server of %s (pid %d) ended, and not by this run: %s%s",
-		n.name, c.pid(), c.cmd.ProcessState, lastLine(n.logPath()))
+	why := ""
+	if !strings.HasPrefix(c.cmd.ProcessState.String(), "signal: killed") {
+		why = lastLine(n.logPath())
+	}
+	n.mishap = fmt.Errorf("redis-server of %s (pid %d) ended, and not by this run: %s%s", n.name, c.pid(), c.cmd.ProcessState, why)
 }
 
 // miss notes that somebody else has stopped the child. The caller holds n.mu.

@@ -22,10 +22,13 @@ type Watched interface {
 }
 
 const (
-	vitalsEvery = time.Second            // between two questions to one server
 	vitalsWait  = 200 * time.Millisecond // for an answer
 	silentLimit = 10 * time.Second       // a server that nothing holds up must have answered by then
 )
+
+// LookEvery is how often a Watched node asks its server how it is: what it says
+// in between is what it last heard.
+const LookEvery = 250 * time.Millisecond
 
 // vitals is what a server says of itself, from one look to the next, beside the
 // commands that it was sent on purpose. The zero value is ready for use.
@@ -60,11 +63,11 @@ func (v *vitals) restarted() {
 	maps.DeleteFunc(v.told, func(command string, _ int64) bool { return command == "flushall" || command == "flushdb" })
 }
 
-// look asks n's server how it is, at most once in vitalsEvery, and returns what
+// look asks n's server how it is, at most once in LookEvery, and returns what
 // has befallen it. held says that it is kept from answering on purpose. It is
 // called by one goroutine at a time.
 func (v *vitals) look(ctx context.Context, n Node, held bool) error {
-	if v.mishap != nil || held || time.Since(v.looked) < vitalsEvery {
+	if v.mishap != nil || held || time.Since(v.looked) < LookEvery {
 		return v.mishap
 	}
 	v.looked = time.Now()

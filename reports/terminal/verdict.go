@@ -62,9 +62,19 @@ func (b *block) line(label, text string) {
 	}
 }
 
+// file names one of the run's files, or says that it could not be written.
+func (b *block) file(label string, r *reports.Run, name string) {
+	path, written := r.File(name)
+	if !written {
+		path = name + " could not be written"
+	}
+	b.line(label, path)
+}
+
 func (b *block) body(r *reports.Run, v checker.Verdict) {
 	if v == checker.Fail {
 		b.stories(r)
+		b.troubles(r)
 	} else {
 		b.missing(r)
 	}
@@ -78,7 +88,7 @@ func (b *block) body(r *reports.Run, v checker.Verdict) {
 	if v != checker.Fail && v != checker.Pass {
 		b.line("replay", r.Replay(""))
 	}
-	b.line("report", filepath.Join(r.Dir, reports.ReportFile))
+	b.file("report", r, reports.ReportFile)
 }
 
 // objectives lists what was demanded beside what was observed.
@@ -117,18 +127,23 @@ func (b *block) stories(r *reports.Run) {
 			b.line("remedy", s.Remedy)
 		}
 		b.line("replay", r.Replay(s.ID))
-		b.line("picture", filepath.Join(r.Dir, reports.PlotsDir, "witness-"+s.ID+".svg"))
+		b.file("picture", r, filepath.Join(reports.PlotsDir, "witness-"+s.ID+".svg"))
 	}
 	if more := r.Violations() - len(r.Stories); more > 0 {
 		b.line("more", unit.Count(more)+" further violations: see results.json")
 	}
 }
 
-// missing says what keeps the run from being conclusive.
-func (b *block) missing(r *reports.Run) {
-	for _, h := range r.Harness {
+// troubles says what went wrong with the run itself.
+func (b *block) troubles(r *reports.Run) {
+	for _, h := range r.Troubles() {
 		fmt.Fprintf(b, "  %s harness: %s\n", b.o.paint(redBold, "✗"), h)
 	}
+}
+
+// missing says what keeps the run from being conclusive.
+func (b *block) missing(r *reports.Run) {
+	b.troubles(r)
 	all := r.Missing()
 	for _, f := range all[:min(len(all), maxLines)] {
 		fmt.Fprintf(b, "  %s %s %s", b.o.paint(amberBold, "✗"), f.ID, f.Text)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,7 +27,7 @@ type childLocker interface {
 // the run's ledger, and what it did against the protocol is told at the end.
 func (c *client) employ(p childLocker, gate *link.Gate) *workload.Conn {
 	c.mu.Lock()
-	c.proc = p
+	c.proc, c.past = p, append(c.past, p)
 	c.mu.Unlock()
 	clerk := &clerk{ledger: c.rig.ledger, roll: &c.rig.roll}
 	p.ObserveWrites(clerk)
@@ -111,6 +112,13 @@ func (c *client) process() child.Process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.proc
+}
+
+// processes are those of all incarnations so far.
+func (c *client) processes() []child.Process {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.past)
 }
 
 func stopped(name string, p child.Process) (string, error) {

@@ -25,7 +25,8 @@ type client struct {
 
 	mu   sync.Mutex
 	gate *link.Gate
-	proc child.Process // the present incarnation's, where the lock lives in a child process
+	proc child.Process   // the present incarnation's, where the lock lives in a child process
+	past []child.Process // those of all incarnations
 }
 
 func newClient(r *rig, name string) *client {

@@ -112,8 +112,8 @@ func trouble(r *reports.Run, err error) error {
 	switch {
 	case err != nil:
 		return err
-	case len(r.Harness) > 0:
-		return errors.New(r.Harness[0])
+	case len(r.Troubles()) > 0:
+		return errors.New(r.Troubles()[0])
 	case r.Interrupted:
 		return errors.New("interrupted")
 	}

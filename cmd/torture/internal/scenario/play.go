@@ -22,18 +22,20 @@ const closingLimit = time.Second
 
 // play runs the phases: load with faults, everything healed, a healthy final
 // phase, and the truth as store and nodes tell it.
+//
+// What befalls the run from outside ends it at once: see watchdog.
 func (s *session) play(ctx context.Context) {
-	cfg, clients := s.rig.cfg.Workload(), s.rig.contenders()
+	user, cfg, clients := ctx, s.rig.cfg.Workload(), s.rig.contenders()
+	ctx = s.guardRun(ctx)
 	s.note("clean: every node was empty at the start")
 	s.plantCanary(ctx)
 	s.mainPhase(ctx, cfg, clients)
 	s.blame(s.heal(ctx))
-	s.interrupted = ctx.Err() != nil
-	if !s.interrupted && len(s.harness) == 0 {
+	if ctx.Err() == nil && len(s.harness) == 0 {
 		s.blame(unlessInterrupted(ctx, workload.RunFinal(ctx, cfg, clients, s.rec)))
 		s.leftovers(ctx, cfg, clients)
-		s.interrupted = ctx.Err() != nil
 	}
+	s.interrupted = user.Err() != nil
 	s.blame(s.audit(ctx))
 	if s.interrupted {
 		s.note("interrupted")
@@ -42,6 +44,8 @@ func (s *session) play(ctx context.Context) {
 	for _, e := range s.resolver.Resolve() {
 		s.rec.Append(e)
 	}
+	s.mishaps = s.dog.close()
+	s.over = true
 	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
 }
 
@@ -113,7 +117,7 @@ func (s *session) note(text string) {
 
 // unlessInterrupted drops what is only ctx's end.
 func unlessInterrupted(ctx context.Context, err error) error {
-	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+	if ctx.Err() != nil && (errors.Is(err, context.Cause(ctx)) || errors.Is(err, context.Canceled)) {
 		return nil
 	}
 	return err
@@ -135,7 +139,7 @@ func (s *session) finish(ctx context.Context) (*reports.Run, error) {
 	s.blame(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))
 	r := &reports.Run{
 		Dir: s.dir, Meta: s.meta, Report: report,
-		Harness: s.harness, Interrupted: s.interrupted, Canary: s.canary,
+		Harness: s.troubles(), Interrupted: s.interrupted, Canary: s.canary,
 	}
 	r.Warnings = append(r.Warnings, s.rig.findings...)
 	for _, l := range s.plan.LeftOut {
@@ -148,8 +152,10 @@ func (s *session) finish(ctx context.Context) (*reports.Run, error) {
 func Complete(r *reports.Run) error {
 	source, closer, err := historyfile.Open(r.Dir, nil)
 	if err != nil {
+		r.Lose(err)
 		return err
 	}
-	err = r.Measure(source)
-	return errors.Join(err, closer.Close(), reports.Write(r.Dir, r))
+	err = errors.Join(r.Measure(source), closer.Close())
+	r.Trouble(err)
+	return errors.Join(err, reports.Write(r.Dir, r))
 }

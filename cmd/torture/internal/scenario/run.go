@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"locktorture/checker"
@@ -60,6 +61,10 @@ type session struct {
 	rec   *history.Recorder
 
 	resolver *faults.Resolver
+
+	dog     *watchdog
+	mishaps []mishap
+	over    bool // the history has had its last event
 
 	harness     []string // trouble of our own
 	canary      *reports.Canary
@@ -166,7 +171,27 @@ func (s *session) writePlan() error {
 
 // blame notes trouble of our own; nil is none.
 func (s *session) blame(err error) {
-	if err != nil {
-		s.harness = append(s.harness, err.Error())
+	if err == nil {
+		return
 	}
+	s.harness = append(s.harness, err.Error())
+	if !s.over {
+		s.record(mishap{err: err})
+	}
+}
+
+// troubles are what went wrong, what befell the run first: the rest mostly
+// follows from it.
+func (s *session) troubles() (all []string) {
+	for _, m := range s.mishaps {
+		if !m.lock {
+			all = append(all, m.err.Error())
+		}
+	}
+	for _, text := range s.harness {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
 }

@@ -39,6 +39,7 @@ type mishap struct {
 type watchdog struct {
 	rig  *rig
 	file *historyfile.File
+	note func(mishap)
 	stop context.CancelCauseFunc
 
 	mu      sync.Mutex
@@ -56,7 +57,7 @@ var errMishap = errors.New("the run was ended by what befell it")
 func (s *session) guardRun(ctx context.Context) context.Context {
 	guarded, stop := context.WithCancelCause(ctx)
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
-	w := &watchdog{rig: s.rig, file: s.file, stop: stop, end: end, known: map[string]bool{}}
+	w := &watchdog{rig: s.rig, file: s.file, note: s.record, stop: stop, end: end, known: map[string]bool{}}
 	s.dog = w
 	for _, look := range w.looks() {
 		w.running.Go(func() { w.repeat(watching, look) })
@@ -94,6 +95,7 @@ func (w *watchdog) repeat(ctx context.Context, l look) {
 		case <-tick.C:
 		case <-ctx.Done():
 			ended = true
+			time.Sleep(testbed.LookEvery) // so that the last look is a new one
 		}
 		began := time.Now()
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
@@ -112,11 +114,15 @@ func (w *watchdog) report(err error, well time.Time) {
 	var death *child.DeathError
 	m := mishap{err: err, from: well, lock: errors.As(err, &death) && !death.Kill}
 	w.mu.Lock()
-	if !w.known[err.Error()] {
-		w.known[err.Error()] = true
+	known := w.known[err.Error()]
+	w.known[err.Error()] = true
+	if !known {
 		w.mishaps = append(w.mishaps, m)
 	}
 	w.mu.Unlock()
+	if !known {
+		w.note(m)
+	}
 	w.stop(errMishap)
 }
 

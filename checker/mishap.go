@@ -1,0 +1,73 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// Notes of phase events that begin so tell of what befell the run from outside,
+// and of a lock that broke down. The rest of the note says what happened.
+const (
+	harnessNote = "harness: "
+	lockNote    = "lock: "
+)
+
+// A mishap is something that befell the run: the death of a server by other
+// hands than the nemesis', a full disk. What is found from then on may be its
+// doing.
+type mishap struct {
+	from time.Duration
+	idx  int
+	text string
+}
+
+// mishap notes what befell the run, from the time on that e gives.
+func (j *Judge) mishap(e *history.Event, text string) {
+	from := e.Time
+	if e.HasAll(history.HasBegan) {
+		from = min(from, e.Began)
+	}
+	j.mishaps = append(j.mishaps, mishap{from: from, idx: e.Index, text: strings.Clone(text)})
+}
+
+// brokeDown notes that the lock under test panicked, or that its process ended
+// by itself (P1): a user's program would have gone down with it.
+func (j *Judge) brokeDown(e *history.Event, text string) {
+	text = fmt.Sprintf("At %s the lock broke down: %s. A program that uses it would have gone down with it, holding what it held.", at(e.Time), strings.TrimSuffix(text, "."))
+	j.panics = append(j.panics, Finding{ID: "P1", Name: names["P1"], Witness: []int{e.Index}, Blame: blamePanic, Text: text})
+}
+
+// befell voids what was found from the first mishap on: it proves nothing about
+// the lock. What was proved before stands.
+func (j *Judge) befell() {
+	if len(j.mishaps) == 0 {
+		return
+	}
+	slices.SortStableFunc(j.mishaps, func(a, b mishap) int { return cmp.Compare(a.from, b.from) })
+	first := j.mishaps[0].from
+	j.violations.kept = slices.DeleteFunc(j.violations.kept, func(x *hit) bool {
+		if x.to < first {
+			return false
+		}
+		j.violations.total[x.id]--
+		text := x.text
+		x.text = func() string {
+			return text() + fmt.Sprintf(" This was found after the run itself had come to harm, at %s, and proves nothing.", at(first))
+		}
+		j.suspicious.add(x)
+		return true
+	})
+}
+
+// harm lists what befell the run, the first first.
+func (j *Judge) harm() (all []Finding) {
+	for _, m := range j.mishaps {
+		all = append(all, Finding{ID: "H1", Name: names["H1"], Witness: []int{m.idx}, Text: m.text})
+	}
+	return all
+}
