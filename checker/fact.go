@@ -49,12 +49,14 @@ const (
 
 // A landing is an accepted write at its place in the store's order.
 type landing struct {
-	op   *op
-	idx  int    // the event that proves it
-	seq  uint64 // 0 when the store tells none
-	late bool   // settled by the store's log: it landed somewhere behind
-	top  uint64 // the highest token accepted before it on its key …
-	high mark   // … and the write that carried it
+	op    *op
+	idx   int       // the event that proves it
+	seq   uint64    // 0 when the store tells none
+	late  bool      // settled by the store's log: it landed somewhere behind
+	top   uint64    // the highest token accepted before it on its key …
+	high  mark      // … and the write that carried it
+	below tokenMark // accepted behind it, though with a lower token; its seq is 0 when there is none
+	lost  bool      // it comes so late that nobody can say what was accepted before it
 }
 
 // A rule decides one property, or a few that need the same state. The other
@@ -69,6 +71,12 @@ type rule interface {
 	see(f *fact)
 	// finish judges what was left open. No fact comes after it.
 	finish()
+}
+
+// A limited rule may have had to leave something out, for want of memory.
+type limited interface {
+	// unplaced says what was not judged, and how much of it; "" when all was.
+	unplaced() string
 }
 
 // dispatch shows f to every rule that wants it and still stands. Rules dispatch

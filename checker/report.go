@@ -73,6 +73,11 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 	for _, id := range left {
 		out = append(out, unjudged(fmt.Sprintf("Of the cases of %s only the first %d were kept, and the rest of the history refuted one of them or more. Whether it refutes the others is not decided.", id, j.o.Limit)))
 	}
+	for _, r := range j.rules {
+		if r, limited := r.(limited); limited && r.unplaced() != "" {
+			out = append(out, unjudged(r.unplaced()))
+		}
+	}
 	for _, c := range j.crashed {
 		out = append(out, unjudged(fmt.Sprintf("The checker of %s broke down after %d of %d events (%v): what it decides is not decided.",
 			strings.Join(c.ids, ", "), c.events, j.events, c.cause)))

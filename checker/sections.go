@@ -2,18 +2,23 @@ package checker
 
 import (
 	"fmt"
+	"time"
 
 	"locktorture/workload/history"
 )
 
 // sections decides S3: nobody else's write lies between two writes of one
 // critical section, and no two updates start from one version.
-type sections struct{ j *Judge }
+type sections struct {
+	j    *Judge
+	late int // writes that came too late to be placed
+}
 
 // sectionState is what the last writes of one key were.
 type sectionState struct {
-	last  touch // the last accepted write
+	last  touch // the last accepted write, in the store's order
 	other touch // the last one by another owner than last's
+	ring  ring
 	bases []update
 	next  int // place in bases, once full
 }
@@ -21,15 +26,20 @@ type sectionState struct {
 // A touch is an accepted write.
 type touch struct {
 	mark
-	holder *holder
-	mode   history.Mode
+	holder  *holder
+	mode    history.Mode
+	section int // the grant that it was written under, by its event; 0 is none
+	inv, ok time.Duration
+	by      int
 }
 
 // An update is an accepted read-modify-write.
 type update struct {
 	mark
-	base   uint64
-	holder *holder
+	base    uint64
+	holder  *holder
+	section int  // the grant that it was written under, by its event; 0 is none
+	told    bool // its client was told that it was accepted
 }
 
 // recentUpdates is how many updates of a key are looked at for a shared base.
@@ -42,7 +52,7 @@ func (*sections) wants() []what { return []what{landed, unknown} }
 // have lost another's, or theirs been lost.
 func (s *sections) finish() {
 	for _, o := range s.j.unsettledWrites() {
-		if o.doubts == nil || o.doubts.rival.seq == 0 || s.j.suspicious.full("S3") {
+		if o.doubts == nil || o.doubts.rival.seq == 0 || o.update(mark{}).retries(o.doubts.rival) || s.j.suspicious.full("S3") {
 			continue
 		}
 		u := o.doubts.rival
@@ -60,10 +70,7 @@ func (s *sections) see(f *fact) {
 		s.unknown(f)
 		return
 	}
-	if f.land.seq == 0 {
-		return
-	}
-	if f.op.has&history.HasBase != 0 {
+	if f.land.seq != 0 && f.op.has&history.HasBase != 0 {
 		s.update(f)
 	}
 	if !f.land.late {
@@ -74,7 +81,19 @@ func (s *sections) see(f *fact) {
 // write is O(1): one marker a key, and one a critical section.
 func (s *sections) write(f *fact) {
 	st, o, g := &f.key.sec, f.op, f.op.grant
-	me := touch{mark{f.land.seq, f.land.idx}, o.holder, o.mode}
+	me := touch{mark: mark{f.land.seq, f.land.idx}, holder: o.holder, mode: o.mode, inv: o.inv, ok: o.ok, by: o.process}
+	if g != nil {
+		me.section, me.mode = g.okIdx, g.mode
+	}
+	defer st.ring.add(me)
+	switch {
+	case me.seq == 0:
+		s.byEvents(f, me)
+		return
+	case me.seq < st.last.seq:
+		s.between(f, me)
+		return
+	}
 	other := st.last
 	if other.holder == o.holder {
 		other = st.other
@@ -83,22 +102,33 @@ func (s *sections) write(f *fact) {
 	}
 	if g != nil {
 		if g.section.seq != 0 && other.holder != nil && s.j.test.between(other.seq, g.section.seq) &&
-			(g.mode == history.Exclusive || other.mode == history.Exclusive) {
-			s.interleaved(f, g.section, other)
+			me.excludes(other) {
+			s.interleaved(f, touch{mark: g.section}, other, me)
 		}
 		g.section = me.mark
 	}
 	st.last = me
 }
 
-func (s *sections) interleaved(f *fact, first mark, other touch) {
-	o, g := f.op, f.op.grant
-	text := fmt.Sprintf("In one critical section on %[2]s%[3]s, granted at %[4]s, %[1]s wrote number %[5]d and then number %[6]d (%[7]q); between them the store took write number %[8]d, from %[9]s. "+
-		"The section of %[10]s was not its own: what it computed from its first write may be wrong. Remedy: see why both could write (a second grant, or a lease outlived), and fence the store.",
-		g.owner(), f.key.name, token(g.fence), at(g.ok), first.seq, f.land.seq, o.value, other.seq, other.holder.owner, g.owner())
+// interleaved reports that other, of another owner, lies between first and last,
+// of one section.
+func (s *sections) interleaved(f *fact, first, other, last touch) {
+	o := f.op
+	owner := last.holder.owner
+	from, granted := o.inv, ""
+	if g := o.grant; g != nil && g.okIdx == last.section {
+		from, granted = g.inv, fmt.Sprintf("%s, granted at %s", token(g.fence), at(g.ok))
+	}
+	text := fmt.Sprintf("In one critical section on %s%s, %s wrote%s and then%s; between them the store took a write%s, from %s. "+
+		"The section of %s was not its own: what it computed from its first write may be wrong. Remedy: see why both could write (a second grant, or a lease outlived), and fence the store.",
+		f.key.name, granted, owner, number(first.seq), number(last.seq), number(other.seq), other.holder.owner, owner)
+	blame := blameClient
+	if last.idx == f.land.idx {
+		blame = s.blame(other.holder, f)
+	}
 	s.j.violate(&hit{
-		id: "S3", key: f.key, owners: owners(g.owner(), other.holder.owner), witness: []int{first.idx, other.idx, f.land.idx},
-		blame: s.blame(other.holder, f), from: g.inv, to: max(o.ok, o.inv), text: func() string { return text },
+		id: "S3", key: f.key, owners: owners(owner, other.holder.owner), witness: []int{first.idx, other.idx, last.idx},
+		blame: blame, from: from, to: max(o.ok, o.inv), text: func() string { return text },
 	})
 }
 
@@ -118,7 +148,7 @@ func (s *sections) blame(intruder *holder, f *fact) string {
 // update looks for another update that started from the same version.
 func (s *sections) update(f *fact) {
 	st, o := &f.key.sec, f.op
-	me := update{mark{f.land.seq, f.land.idx}, o.base, o.holder}
+	me := o.update(mark{f.land.seq, f.land.idx})
 	u, found := update{}, false
 	if o.base < st.last.seq { // else nobody can have landed in between
 		u, found = st.rival(me)
@@ -127,8 +157,8 @@ func (s *sections) update(f *fact) {
 		u = o.doubt().rival
 		found = u.seq != 0
 	}
-	if found {
-		s.lost(f, u)
+	if found && !me.retries(u) {
+		s.lost(f, u, me.told && u.told)
 	}
 	if len(st.bases) < recentUpdates {
 		st.bases = append(st.bases, me)
@@ -145,7 +175,7 @@ func (s *sections) unknown(f *fact) {
 	if o.what != history.Write || o.has&history.HasBase == 0 {
 		return
 	}
-	if u, ok := f.key.sec.rival(update{base: o.base}); ok && o.doubt().rival.seq == 0 {
+	if u, ok := f.key.sec.rival(o.update(mark{})); ok && o.doubt().rival.seq == 0 {
 		o.doubts.rival = u
 	}
 }
@@ -160,17 +190,46 @@ func (st *sectionState) rival(u update) (update, bool) {
 	return update{}, false
 }
 
-func (s *sections) lost(f *fact, u update) {
+// update is o as an update of a version.
+func (o *op) update(at mark) update {
+	u := update{mark: at, base: o.base, holder: o.holder, told: o.outcome == history.OK && o.settled == 0}
+	if o.grant != nil {
+		u.section = o.grant.okIdx
+	}
+	return u
+}
+
+// retries says whether one of two updates is the other once more, in the same
+// section, since nobody was told what had become of it.
+func (u update) retries(x update) bool {
+	return !(u.told && x.told) && u.holder == x.holder && u.section == x.section
+}
+
+// lost reports that f's update and u started from one version. Only what both their
+// clients were told is a promise that was broken.
+func (s *sections) lost(f *fact, u update, told bool) {
 	o := f.op
 	from := o.inv
 	if o.grant != nil {
 		from = o.grant.inv
 	}
-	text := fmt.Sprintf("%s and %s both read version %d of %s, changed it, and wrote it back, as numbers %d and %d; the store confirmed both. "+
+	if !told && s.j.suspicious.full("S3") {
+		return
+	}
+	heard := "the store confirmed both"
+	if !told {
+		heard = "by the store's log, since one of the two was never told what became of its own"
+	}
+	text := fmt.Sprintf("%s and %s both read version %d of %s, changed it, and wrote it back, as numbers %d and %d; %s. "+
 		"One of the two updates is lost. Remedy: see how both came to read that version (both inside at once, or one that read before it was granted the key), and fence the store.",
-		u.holder.owner, o.holder.owner, o.base, f.key.name, min(u.seq, f.land.seq), max(u.seq, f.land.seq))
-	s.j.violate(&hit{
+		u.holder.owner, o.holder.owner, o.base, f.key.name, min(u.seq, f.land.seq), max(u.seq, f.land.seq), heard)
+	h := &hit{
 		id: "S3", key: f.key, owners: owners(u.holder.owner, o.holder.owner), witness: []int{u.idx, f.land.idx},
 		blame: s.blame(u.holder, f), from: from, to: max(o.ok, o.inv), text: func() string { return text },
-	})
+	}
+	if told {
+		s.j.violate(h)
+	} else {
+		s.j.suspect(h)
+	}
 }

@@ -66,6 +66,103 @@ func staleWritesCases() []verdictCase {
 				14ms b ok write k fence 2 value b1 seq 1`,
 		},
 		{
+			name: "accepted before it, told after it within the clocks' uncertainty", header: "ttl 10ms fenced epsilon 3ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				11ms b invoke write k fence 2 value b1
+				11ms b ok write k fence 2 value b1 seq 2
+				12ms a invoke write k fence 1 value a1
+				12ms a ok write k fence 1 value a1 seq 1`, suspicious: []string{"S3z [1 3 7]"},
+		},
+		{
+			name: "accepted after it, told before it within the clocks' uncertainty", header: "ttl 20ms fenced epsilon 3ms", want: Fail, violations: []string{"S2 [5 7]"},
+			suspicious: []string{"S1 [1 3]", "S3z [1 3 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 13ms
+				 2ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				11ms a invoke write k fence 1 value a1
+				11ms a ok write k fence 1 value a1 seq 2
+				12ms b invoke write k fence 2 value b1
+				12ms b ok write k fence 2 value b1 seq 1`,
+		},
+		{
+			name: "accepted after it by their numbers, though their stamps are far apart", header: "ttl 20ms fenced", want: Fail, violations: []string{"S2 [7 13]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 20ms
+				 2ms a invoke release k
+				 3ms a ok release k
+				 4ms b invoke acquire k
+				 5ms b ok acquire k fence 2 until 19ms
+				 6ms b invoke write k fence 2 value b1
+				 7ms b ok write k fence 2 value b1 seq 2
+				 8ms b invoke release k
+				 9ms b ok release k
+				10ms c invoke acquire k
+				11ms c ok acquire k fence 3 until 30ms
+				12ms c invoke write k fence 3 value c1
+				13ms c ok write k fence 3 value c1 seq 1`,
+		},
+		{
+			name: "numbers counted per key", header: "ttl 100ms fenced", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms b invoke acquire l
+				 3ms b ok acquire l fence 1 until 100ms
+				 4ms b invoke write l fence 1 value b1
+				 5ms b ok write l fence 1 value b1 seq 1
+				 6ms b invoke write l fence 1 value b2
+				 7ms b ok write l fence 1 value b2 seq 2
+				 8ms b invoke release l
+				 9ms b ok release l
+				10ms c invoke acquire l
+				11ms c ok acquire l fence 2 until 109ms
+				12ms c invoke write l fence 2 value c1
+				13ms c ok write l fence 2 value c1 seq 3
+				14ms a invoke write k fence 1 value a1
+				15ms c invoke write l fence 2 value c2
+				16ms c ok write l fence 2 value c2 seq 4
+				17ms a ok write k fence 1 value a1 seq 1
+				18ms a invoke release k
+				19ms a ok release k
+				20ms b invoke acquire k
+				21ms b ok acquire k fence 2 until 120ms
+				22ms b invoke write k fence 2 value b3
+				23ms b ok write k fence 2 value b3 seq 2`,
+		},
+		{
+			name: "accepted after a newer token, in the order of events where none has a number", header: "ttl 10ms fenced", want: Fail,
+			violations: []string{"S2 [5 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 9ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				12ms b invoke write k fence 2 value b1
+				13ms b ok write k fence 2 value b1
+				14ms a invoke write k fence 1 value a1
+				15ms a ok write k fence 1 value a1`,
+		},
+		{
+			name: "the same within the clocks' uncertainty", header: "ttl 10ms fenced epsilon 1ms", want: Pass,
+			suspicious: []string{"S3z [1 3 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 9ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 19ms
+				12ms b invoke write k fence 2 value b1
+				13ms b ok write k fence 2 value b1
+				14ms a invoke write k fence 1 value a1
+				15ms a ok write k fence 1 value a1`,
+		},
+		{
 			name: "the same token twice", header: "ttl 10ms fenced", want: Pass,
 			history: grants + `
 				14ms b invoke write k fence 2 value b2

@@ -3,6 +3,7 @@ package checker
 import (
 	"math"
 	"slices"
+	"time"
 
 	"locktorture/workload/history"
 )
@@ -14,8 +15,10 @@ type storeLog struct {
 	open    line  // writes invoked and not completed
 	pending []*op // with a seq, in its order, behind an open one
 	top     uint64
-	high    mark  // the write that carried top, the highest token so far
-	fresh   []*op // unknown writes that no higher token has followed yet
+	high    mark        // the write that carried top, the highest token so far
+	climb   climb       // how top grew, in the store's order
+	timed   []timedMark // the same, of writes that have no number
+	fresh   []*op       // unknown writes that no higher token has followed yet
 
 	lateTop  uint64 // highest token among unknown writes that the audit settled
 	lateHigh mark
@@ -123,11 +126,16 @@ func (j *Judge) land(e *history.Event, o *op, idx int, seq uint64, late bool) {
 	log := &o.holder.key.log
 	l := &j.landing
 	l.op, l.idx, l.seq, l.late, l.top, l.high = o, idx, seq, late, log.top, log.high
+	l.below, l.lost = tokenMark{}, false
+	here := mark{seq, idx}
+	if o.fence != 0 {
+		log.rank(l, here, j.h.Epsilon)
+	}
 	j.f.land = l
 	j.say(landed, e, o)
-	here := mark{seq, idx}
 	switch {
 	case seq == 0:
+		j.timed(o, idx)
 	case late:
 		if o.fence > log.lateTop {
 			log.lateTop, log.lateHigh = o.fence, here
@@ -138,6 +146,55 @@ func (j *Judge) land(e *history.Event, o *op, idx int, seq uint64, late bool) {
 			log.top, log.high = o.fence, here
 		}
 	}
+}
+
+// rank says which tokens were accepted before and behind w: in the store's order,
+// or, of writes without a number, in the order of their events.
+func (l *storeLog) rank(w *landing, here mark, eps time.Duration) {
+	if w.seq == 0 {
+		for _, m := range l.timed {
+			if w.op.outcome == history.OK && m.fence > w.op.fence && m.before(w.op, eps) {
+				w.top, w.high = m.fence, mark{0, m.idx}
+				return
+			}
+		}
+		w.top = 0
+		return
+	}
+	above, below, ok := l.climb.add(tokenMark{here, w.op.fence})
+	w.top, w.high, w.below, w.lost = above.fence, above.mark, below, !ok
+}
+
+// A timedMark is an accepted write that has no number, and when it was answered.
+type timedMark struct {
+	idx   int
+	fence uint64
+	ok    time.Duration
+	by    int
+}
+
+// before says whether m was answered before o was issued. One process's own order
+// needs no clock.
+func (m timedMark) before(o *op, eps time.Duration) bool {
+	return m.by == o.process || m.ok+eps < o.inv
+}
+
+// timed adds a write without a number to those that others without are compared
+// with, and drops what every write still open came after.
+func (j *Judge) timed(o *op, idx int) {
+	l := &o.holder.key.log
+	if n := len(l.timed); o.outcome == history.OK && (n == 0 || o.fence > l.timed[n-1].fence) {
+		l.timed = append(l.timed, timedMark{idx, o.fence, o.ok, o.process})
+	}
+	bound := o.inv
+	if l.open.head != nil {
+		bound = min(bound, l.open.head.inv)
+	}
+	past := 0
+	for past+1 < len(l.timed) && l.timed[past+1].ok+j.h.Epsilon < bound {
+		past++
+	}
+	l.timed = l.timed[:copy(l.timed, l.timed[past:])]
 }
 
 // passable is how many writes are compared with one that is not settled.
@@ -163,7 +220,7 @@ func (l *storeLog) pass(w *op, here mark) {
 func (o *op) pass(w *op, here mark) bool {
 	const base = history.HasBase
 	if o.has&w.has&base != 0 && o.base == w.base && o.doubt().rival.seq == 0 {
-		o.doubts.rival = update{here, w.base, w.holder}
+		o.doubts.rival = w.update(here)
 	}
 	switch {
 	case w.fence > o.fence && o.newer().seq == 0:

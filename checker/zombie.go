@@ -136,7 +136,7 @@ func (z *zombies) covered(f *fact) {
 
 // overtaken says whether a newer token was accepted before l.
 func (z *zombies) overtaken(k *key, l *landing) bool {
-	if l.late {
+	if l.late && l.top <= l.op.fence {
 		return l.op.behind(l.seq) || k.log.lateTop > l.op.fence
 	}
 	return l.top > l.op.fence

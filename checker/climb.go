@@ -1,0 +1,76 @@
+package checker
+
+import "sort"
+
+// A climb is how the highest accepted token of one key grew in the store's own
+// order, whatever the order in which the writes were told.
+type climb struct {
+	steps   []climbStep // ascending in seq and fence
+	dropped uint64      // writes before this number can no longer be placed; 0 is none
+}
+
+// A climbStep is the first accepted write with a token, and the last accepted one
+// before the next step.
+type climbStep struct {
+	tokenMark
+	last tokenMark
+}
+
+// climbSteps is how many steps a key remembers: a write that comes later than so
+// many higher tokens cannot be placed any more.
+const climbSteps = 256
+
+// add places an accepted write. It returns the highest token accepted before it,
+// with the write that carried it, and the first write accepted after it with a
+// lower token; a seq of 0 is none. It reports whether the write could be placed.
+func (c *climb) add(w tokenMark) (above, below tokenMark, ok bool) {
+	n := len(c.steps)
+	i := n
+	if n > 0 && w.seq < c.steps[n-1].last.seq {
+		i = sort.Search(n, func(i int) bool { return c.steps[i].seq > w.seq })
+	}
+	if i == 0 && w.seq < c.dropped {
+		return above, below, false
+	}
+	if i > 0 {
+		s := &c.steps[i-1]
+		above = s.tokenMark
+		if w.fence <= s.fence {
+			if w.seq > s.last.seq {
+				s.last = w
+			}
+			return above, below, true
+		}
+		if s.last.seq > w.seq {
+			below = s.last
+		}
+	}
+	return above, c.insert(i, w, below), true
+}
+
+// insert makes w the i-th step, and takes out those behind it that are no higher.
+func (c *climb) insert(i int, w, below tokenMark) tokenMark {
+	step := climbStep{w, w}
+	if below.seq != 0 {
+		step.last = below
+	}
+	k := i
+	for ; k < len(c.steps) && c.steps[k].fence <= w.fence; k++ {
+		if below.seq == 0 && c.steps[k].fence < w.fence {
+			below = c.steps[k].tokenMark
+		}
+		step.last = c.steps[k].last
+	}
+	if k == i {
+		c.steps = append(c.steps, climbStep{})
+		copy(c.steps[i+1:], c.steps[i:])
+		k++
+	}
+	c.steps[i] = step
+	c.steps = append(c.steps[:i+1], c.steps[k:]...)
+	if len(c.steps) > climbSteps {
+		c.steps = c.steps[:copy(c.steps, c.steps[climbSteps/2:])]
+		c.dropped = c.steps[0].seq
+	}
+	return below
+}
