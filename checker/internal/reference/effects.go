@@ -103,14 +103,20 @@ func (j *judge) unconfirmed(w *write) {
 	}
 	late, perhapsLate := true, true
 	for _, g := range all {
+		if j.endedBefore(g, w) {
+			continue
+		}
 		late = late && (j.surely(w.from, g.to) || w.from.time-j.latest(g, w.from) > j.history.Header.Epsilon)
 	}
 	for _, g := range mine {
+		if j.endedBefore(g, w) {
+			continue
+		}
 		within := j.lowest(g, w.from) >= w.from.time && j.surely(g.to, w.from)
 		perhapsLate = perhapsLate && !within
 	}
 	unfenced := !j.history.Header.Fenced
-	proved := late && !knows && j.surelyCovered(w, all) && !w.doubtful && unfenced
+	proved := late && !knows && j.surelyCovered(w, all) && j.surelyCovered(w, mine) && !w.doubtful && unfenced
 	j.claim("S3z", answer(proved, perhapsLate && (unfenced || w.token() == 0)), w.Key, w.events())
 }
 
@@ -118,7 +124,7 @@ func (j *judge) unconfirmed(w *write) {
 // was that it got none: it may know that it holds nothing.
 func (j *judge) triedAgain(w *write, grants []*grant) bool {
 	for _, g := range grants {
-		if w.from.time < j.lowest(g, w.from) {
+		if j.perhaps(g.to, w.from) && w.from.time < j.lowest(g, w.from) {
 			return false
 		}
 	}
@@ -132,15 +138,16 @@ func (j *judge) triedAgain(w *write, grants []*grant) bool {
 // ended by a word.
 func (j *judge) covered(w *write, grants []*grant) bool {
 	for _, g := range grants {
-		over := false
-		for _, e := range g.endings {
-			over = over || e.sure && j.surely(e.must, w.from)
-		}
-		if !over && j.perhaps(g.to, w.from) {
+		if !j.endedBefore(g, w) && j.perhaps(g.to, w.from) {
 			return true
 		}
 	}
 	return false
+}
+
+// endedBefore reports whether a word surely ended g before w.
+func (j *judge) endedBefore(g *grant, w *write) bool {
+	return slices.ContainsFunc(g.endings, func(e ending) bool { return e.sure && j.surely(e.must, w.from) })
 }
 
 // surelyCovered reports whether some grant was answered before w, and no word of

@@ -35,7 +35,7 @@ func (j *judge) takeover(g, h *grant) {
 	sure, _ := overlap(g, h)
 	early := sure > j.history.Header.Epsilon && j.surely(g.to, h.from) && !j.released(g, h) && j.killed(g, h)
 	ran := h.to.time < g.from.time+j.history.Header.TTL
-	j.claim("S10", answer(early && ran, g.possible().to > h.to.time), g.Key, g.events(), h.events())
+	j.claim("S10", answer(early && ran, g.possible().to >= h.to.time), g.Key, g.events(), h.events())
 }
 
 // killed reports whether a node surely lost its memory between two grants, and
@@ -43,7 +43,7 @@ func (j *judge) takeover(g, h *grant) {
 func (j *judge) killed(g, h *grant) bool {
 	heard := g.to.index
 	for _, o := range j.ops {
-		if o.Key == g.Key && o.Owner == g.Owner && o.to.index < h.to.index {
+		if o.Key == g.Key && o.Owner == g.Owner && o.Kind == history.OK {
 			heard = max(heard, o.to.index)
 		}
 	}
@@ -154,10 +154,11 @@ func (j *judge) foreign(o *operation, g, victim, third *grant) {
 	epsilon := j.history.Header.Epsilon
 	inside := false
 	for _, s := range victim.definite() {
-		inside = inside || o.from.time-s.from > epsilon && s.to-third.to.time > epsilon && s.to-o.to.time > epsilon
+		inside = inside || s.from == victim.to.time && o.from.time-s.from > epsilon && s.to-third.to.time > epsilon && s.to-o.to.time > epsilon
 	}
 	order := j.surely(victim.to, o.from) && j.surely(o.to, third.from)
-	late := o.Kind == history.OK && j.addressed(o, g) && o.from.time-g.deadline >= epsilon && g.low <= g.deadline
+	readers := g.Mode == history.Shared || victim.Mode == history.Shared
+	late := !readers && o.Kind == history.OK && j.addressed(o, g) && o.from.time-g.deadline >= epsilon && g.low <= g.deadline
 	possible := victim.possible()
 	a := answer(inside && order && late,
 		o.from.time >= g.low && j.perhaps(victim.from, o.to) && j.perhaps(o.from, third.to) && possible.to > third.to.time)

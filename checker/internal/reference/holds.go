@@ -60,6 +60,8 @@ func (j *judge) sweep() {
 				j.grant(o)
 			case o.Op == history.Extend:
 				j.extend(o)
+			case o.Op == history.Release && !o.unsent:
+				j.grantedMeanwhile(o)
 			case o.Op == history.Lost:
 				j.lost(o)
 			}
@@ -124,6 +126,7 @@ func (j *judge) grant(o *operation) {
 		}
 		if is != No {
 			before.server = max(before.server, g.server)
+			before.beside, before.deadline = max(before.beside, deadline), max(before.deadline, deadline)
 		}
 	}
 	j.grants = append(j.grants, g)
@@ -200,6 +203,16 @@ func (j *judge) release(o *operation) {
 	}
 	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from)
 	top.end(e)
+}
+
+// grantedMeanwhile: a lease that was granted while a release was under way may be
+// the one that was released, or refused.
+func (j *judge) grantedMeanwhile(o *operation) {
+	for _, g := range j.spokenOf(o) {
+		if g.to.index > o.from.index {
+			g.end(ending{may: o.from, must: o.to, cut: o.to.time})
+		}
+	}
 }
 
 // beside says what a release of top leaves of another lease of its owner.

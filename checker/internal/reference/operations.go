@@ -24,6 +24,9 @@ type operation struct {
 	executed      bool    // a link saw that it was carried out
 }
 
+// unwatched numbers the beginnings that are no events: each a process of its own.
+const unwatched = -1000
+
 type judge struct {
 	history history.History
 	ops     []*operation // by invocation
@@ -66,6 +69,7 @@ func read(h history.History) *judge {
 			delete(open, e.Process)
 		default:
 			o := &operation{Event: *e, from: at, to: at}
+			o.from.process = unwatched - e.Index // nobody's line says when it began
 			complete(o, e)
 			j.ops = append(j.ops, o)
 		}

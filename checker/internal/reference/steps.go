@@ -37,6 +37,11 @@ func (g *generator) invoke(c *client) {
 	if l.key != "" && (e.Op != history.Acquire || g.chance(.3)) {
 		e.Key, e.Mode = l.key, max(e.Mode, l.mode)
 	}
+	for _, l := range c.leases {
+		if l.key == e.Key { // nobody upgrades
+			e.Mode = l.mode
+		}
+	}
 	if e.Op == history.Write {
 		g.read(&e)
 	}

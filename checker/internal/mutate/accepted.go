@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// accepted reads the mutants that may survive, each with the reason: lines of
+//
+//	file.go function: before => after # why no history can tell it
+//
+// Empty lines and lines that begin with # are skipped.
+func accepted(file string) (map[string]string, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	reasons := map[string]string{}
+	lines := bufio.NewScanner(in)
+	for n := 1; lines.Scan(); n++ {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		name, reason, ok := strings.Cut(text, " # ")
+		switch {
+		case !ok || strings.TrimSpace(reason) == "":
+			return nil, fmt.Errorf("%s:%d: %q has no reason: write it behind \" # \"", file, n, text)
+		case reasons[name] != "":
+			return nil, fmt.Errorf("%s:%d: %q stands there twice", file, n, name)
+		}
+		reasons[name] = strings.TrimSpace(reason)
+	}
+	return reasons, lines.Err()
+}
+
+// oneLine joins the words of a text that may go over several lines.
+func oneLine(text string) string {
+	if text == "" {
+		return "(nothing)"
+	}
+	return strings.Join(strings.Fields(text), " ")
+}

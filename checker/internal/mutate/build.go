@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A workshop builds test binaries of one package from changed sources.
+type workshop struct {
+	pkg     string            // as go build names it
+	dir     string            // its folder
+	name    string            // its package clause
+	scratch string            // where overlays and binaries go
+	sources map[string][]byte // by base name
+}
+
+// compile builds the package's tests with some files replaced.
+func (w *workshop) compile(ctx context.Context, files map[string]string, binary string) (string, error) {
+	replace := map[string]string{}
+	for file, text := range files {
+		changed := filepath.Join(w.scratch, binary+"."+file)
+		if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
+			return "", err
+		}
+		replace[filepath.Join(w.dir, file)] = changed
+	}
+	overlay := filepath.Join(w.scratch, binary+".json")
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		return "", err
+	}
+	out := filepath.Join(w.scratch, binary)
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-gcflags=-e", "-o", out, w.pkg)
+	said, err := cmd.CombinedOutput()
+	if err != nil {
+		return string(said), fmt.Errorf("go test -c: %w", err)
+	}
+	return out, nil
+}
+
+var (
+	complaint = regexp.MustCompile(`(?m)([\w.]+\.go):(\d+):\d+: `)
+	marker    = regexp.MustCompile(`aliveMutant [!=]= (\d+)|case (\d+): return|mutant\w+\((\d+),`)
+)
+
+// buildAll weaves all mutants that are chosen at run time into one binary.
+// Those that the compiler does not take (a sum of texts has no difference)
+// are left out.
+func (w *workshop) buildAll(ctx context.Context, mutants []*mutant) (string, []*mutant, error) {
+	for {
+		files := map[string]string{"mutants_woven_in.go": fmt.Sprintf(switchboard, w.name)}
+		for file, source := range w.sources {
+			var here []*mutant
+			for _, m := range mutants {
+				if m.file == file {
+					here = append(here, m)
+				}
+			}
+			if len(here) > 0 {
+				files[file] = weave(source, here)
+			}
+		}
+		said, err := w.compile(ctx, files, "all")
+		if err == nil {
+			return said, mutants, nil
+		}
+		unfit := refused(said, files)
+		if len(unfit) == 0 || ctx.Err() != nil {
+			return "", nil, errors.Join(err, ctx.Err(), errors.New(said))
+		}
+		mutants = slices.DeleteFunc(mutants, func(m *mutant) bool { return unfit[m.id] })
+	}
+}
+
+// refused returns the numbers of the mutants on the lines that the compiler
+// complains about, or on the nearest line above with any.
+func refused(said string, files map[string]string) map[int]bool {
+	unfit := map[int]bool{}
+	for _, c := range complaint.FindAllStringSubmatch(said, -1) {
+		lines := strings.Split(files[c[1]], "\n")
+		at, _ := strconv.Atoi(c[2])
+		for i := min(at, len(lines)) - 1; i >= 0; i-- {
+			marks := marker.FindAllStringSubmatch(lines[i], -1)
+			for _, m := range marks {
+				id, _ := strconv.Atoi(m[1] + m[2] + m[3])
+				unfit[id] = true
+			}
+			if len(marks) > 0 {
+				break
+			}
+		}
+	}
+	return unfit
+}
+
+// buildOne builds a mutant of its own.
+func (w *workshop) buildOne(ctx context.Context, m *mutant) (string, error) {
+	source := w.sources[m.file]
+	text := string(source[:m.from]) + m.after + string(source[m.to:])
+	return w.compile(ctx, map[string]string{m.file: text}, "one")
+}

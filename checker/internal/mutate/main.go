@@ -1,0 +1,113 @@
+// Command mutate breaks the rules of the judge, one place after the other, and
+// runs the package's tests against each: a mutant that passes them all shows what
+// no test holds. It exits with 1 when one survives that is not listed, with the
+// reason, among the accepted ones.
+//
+// Comparisons, conditions, arithmetic, min and max, flags and statements are woven
+// into one test binary in which an environment variable chooses the mutant that is
+// alive, so that a mutant costs a run and no build. Integer literals (windows,
+// limits) are built one by one.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type config struct {
+	pkg      string
+	accepted string
+	only     string // comma-separated base names; all when empty
+	without  string // comma-separated base names
+	first    string // comma-separated file:from-to, the lines to try first
+	budget   time.Duration
+	jobs     int
+	list     bool
+}
+
+func main() {
+	var c config
+	flag.StringVar(&c.pkg, "package", "./checker", "the package whose code is broken and whose tests must notice")
+	flag.StringVar(&c.accepted, "accepted", ".ci/mutants-accepted", "file of the mutants that may survive, with reasons")
+	flag.StringVar(&c.only, "only", "", "comma-separated names of files; all of the package when empty")
+	flag.StringVar(&c.without, "without", "", "comma-separated names of files to leave alone")
+	flag.StringVar(&c.first, "first", "", "comma-separated file.go:12-30, the lines to try first")
+	flag.DurationVar(&c.budget, "budget", 0, "stop after this time; 0 tries the whole table")
+	flag.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "how many mutants are tried at a time")
+	flag.BoolVar(&c.list, "list", false, "list the mutants and try none")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	code, err := run(ctx, c)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutate:", err)
+		code = 70
+	}
+	os.Exit(code)
+}
+
+func run(ctx context.Context, c config) (int, error) {
+	reasons, err := accepted(c.accepted)
+	if err != nil {
+		return 0, err
+	}
+	w, mutants, err := open(c)
+	if err != nil {
+		return 0, err
+	}
+	if c.list {
+		for _, m := range mutants {
+			fmt.Printf("%d %s\n", m.line, m.name())
+		}
+		return 0, nil
+	}
+	defer os.RemoveAll(w.scratch)
+	if c.budget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.budget)
+		defer cancel()
+	}
+	return w.campaign(ctx, c, mutants, reasons)
+}
+
+// open reads the package's sources and finds the mutants.
+func open(c config) (*workshop, []*mutant, error) {
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}\n{{.Name}}\n{{join .GoFiles \"\\n\"}}", c.pkg).Output()
+	if err != nil {
+		return nil, nil, fmt.Errorf("go list %s: %w", c.pkg, err)
+	}
+	lines := strings.Fields(string(out))
+	w := &workshop{pkg: c.pkg, dir: lines[0], name: lines[1], sources: map[string][]byte{}}
+	var mutants []*mutant
+	for _, file := range lines[2:] {
+		listed := c.only == "" || slices.Contains(strings.Split(c.only, ","), file)
+		if !listed || slices.Contains(strings.Split(c.without, ","), file) {
+			continue
+		}
+		source, err := os.ReadFile(filepath.Join(w.dir, file))
+		if err != nil {
+			return nil, nil, err
+		}
+		found, err := find(file, source)
+		if err != nil {
+			return nil, nil, err
+		}
+		w.sources[file] = source
+		mutants = append(mutants, found...)
+	}
+	for i, m := range mutants {
+		m.id = i + 1
+	}
+	w.scratch, err = os.MkdirTemp("", "mutate")
+	return w, mutants, err
+}
