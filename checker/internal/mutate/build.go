@@ -55,6 +55,9 @@ var (
 	marker    = regexp.MustCompile(`aliveMutant [!=]= (\d+)|case (\d+): return|mutant\w+\((\d+),`)
 )
 
+// woven is what precedes the names of woven files.
+const woven = "all."
+
 // buildAll weaves all mutants that are chosen at run time into one binary.
 // Those that the compiler does not take (a sum of texts has no difference)
 // are left out.
@@ -72,7 +75,7 @@ func (w *workshop) buildAll(ctx context.Context, mutants []*mutant) (string, []*
 				files[file] = weave(source, here)
 			}
 		}
-		said, err := w.compile(ctx, files, "all")
+		said, err := w.compile(ctx, files, strings.TrimSuffix(woven, "."))
 		if err == nil {
 			return said, mutants, nil
 		}
@@ -89,7 +92,7 @@ func (w *workshop) buildAll(ctx context.Context, mutants []*mutant) (string, []*
 func refused(said string, files map[string]string) map[int]bool {
 	unfit := map[int]bool{}
 	for _, c := range complaint.FindAllStringSubmatch(said, -1) {
-		lines := strings.Split(files[c[1]], "\n")
+		lines := strings.Split(files[strings.TrimPrefix(c[1], woven)], "\n")
 		at, _ := strconv.Atoi(c[2])
 		for i := min(at, len(lines)) - 1; i >= 0; i-- {
 			marks := marker.FindAllStringSubmatch(lines[i], -1)

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 )
 
 // campaign tries all mutants and says what became of them.
 func (w *workshop) campaign(ctx context.Context, c config, mutants []*mutant, reasons map[string]string) (int, error) {
-	woven, alone := split(mutants)
-	all, fit, err := w.buildAll(ctx, woven)
+	together, alone := split(mutants)
+	all, fit, err := w.buildAll(ctx, together)
 	if err != nil {
 		return 0, err
 	}
@@ -26,10 +24,10 @@ func (w *workshop) campaign(ctx context.Context, c config, mutants []*mutant, re
 		return 0, errors.New("the tests fail without any mutant")
 	}
 	limit := 20*time.Second + 5*time.Since(began)
-	fmt.Printf("%d mutants, %d more that do not compile; without one the tests take %v\n", len(fit)+len(alone), len(woven)-len(fit), time.Since(began).Round(time.Millisecond))
+	fmt.Printf("%d mutants, %d more that do not compile; without one the tests take %v\n", len(fit)+len(alone), len(together)-len(fit), time.Since(began).Round(time.Millisecond))
 	table := append(fit, alone...)
-	if err := order(table, c); err != nil {
-		return 0, err
+	if c.budget > 0 { // all files alike, whatever the time is
+		rand.New(rand.NewPCG(1, uint64(len(table)))).Shuffle(len(table), func(i, j int) { table[i], table[j] = table[j], table[i] })
 	}
 	outcomes, err := w.tryAll(ctx, c, all, table, limit)
 	if err != nil {
@@ -38,57 +36,15 @@ func (w *workshop) campaign(ctx context.Context, c config, mutants []*mutant, re
 	return report(table, outcomes, reasons), nil
 }
 
-// order puts the lines to try first in front. Under a budget the rest is
-// shuffled, so that what time is left goes to all files alike.
-func order(table []*mutant, c config) error {
-	if c.budget > 0 {
-		rand.New(rand.NewPCG(1, uint64(len(table)))).Shuffle(len(table), func(i, j int) { table[i], table[j] = table[j], table[i] })
-	}
-	spans, err := parseSpans(c.first)
-	if err != nil {
-		return err
-	}
-	rank := func(m *mutant) int {
-		if slices.ContainsFunc(spans, func(s lines) bool { return s.file == m.file && s.from <= m.line && m.line <= s.to }) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(table, func(a, b *mutant) int { return rank(a) - rank(b) })
-	return nil
-}
-
-// lines are some of a file's.
-type lines struct {
-	file     string
-	from, to int
-}
-
-func parseSpans(text string) ([]lines, error) {
-	var spans []lines
-	for _, word := range strings.Split(text, ",") {
-		if word == "" {
-			continue
-		}
-		file, span, _ := strings.Cut(word, ":")
-		s := lines{file: file}
-		if n, err := fmt.Sscanf(span, "%d-%d", &s.from, &s.to); n != 2 || err != nil {
-			return nil, fmt.Errorf("-first %q: write file.go:12-30", word)
-		}
-		spans = append(spans, s)
-	}
-	return spans, nil
-}
-
-func split(mutants []*mutant) (woven, alone []*mutant) {
+func split(mutants []*mutant) (together, alone []*mutant) {
 	for _, m := range mutants {
 		if m.kind == literal {
 			alone = append(alone, m)
 		} else {
-			woven = append(woven, m)
+			together = append(together, m)
 		}
 	}
-	return woven, alone
+	return together, alone
 }
 
 // tryAll runs the table on c.jobs workers; literals are built by the first alone.

@@ -29,7 +29,7 @@ type config struct {
 	accepted string
 	only     string // comma-separated base names; all when empty
 	without  string // comma-separated base names
-	first    string // comma-separated file:from-to, the lines to try first
+	lines    string // comma-separated file:from-to, the only lines to break; all when empty
 	budget   time.Duration
 	jobs     int
 	list     bool
@@ -41,7 +41,7 @@ func main() {
 	flag.StringVar(&c.accepted, "accepted", ".ci/mutants-accepted", "file of the mutants that may survive, with reasons")
 	flag.StringVar(&c.only, "only", "", "comma-separated names of files; all of the package when empty")
 	flag.StringVar(&c.without, "without", "", "comma-separated names of files to leave alone")
-	flag.StringVar(&c.first, "first", "", "comma-separated file.go:12-30, the lines to try first")
+	flag.StringVar(&c.lines, "lines", "", "comma-separated file.go:12-30, the only lines to break; all when empty")
 	flag.DurationVar(&c.budget, "budget", 0, "stop after this time; 0 tries the whole table")
 	flag.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "how many mutants are tried at a time")
 	flag.BoolVar(&c.list, "list", false, "list the mutants and try none")
@@ -86,12 +86,16 @@ func open(c config) (*workshop, []*mutant, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("go list %s: %w", c.pkg, err)
 	}
-	lines := strings.Fields(string(out))
-	w := &workshop{pkg: c.pkg, dir: lines[0], name: lines[1], sources: map[string][]byte{}}
+	listed := strings.Fields(string(out))
+	spans, err := parseSpans(c.lines)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &workshop{pkg: c.pkg, dir: listed[0], name: listed[1], sources: map[string][]byte{}}
 	var mutants []*mutant
-	for _, file := range lines[2:] {
-		listed := c.only == "" || slices.Contains(strings.Split(c.only, ","), file)
-		if !listed || slices.Contains(strings.Split(c.without, ","), file) {
+	for _, file := range listed[2:] {
+		wanted := c.only == "" || slices.Contains(strings.Split(c.only, ","), file)
+		if !wanted || slices.Contains(strings.Split(c.without, ","), file) {
 			continue
 		}
 		source, err := os.ReadFile(filepath.Join(w.dir, file))
@@ -105,6 +109,7 @@ func open(c config) (*workshop, []*mutant, error) {
 		w.sources[file] = source
 		mutants = append(mutants, found...)
 	}
+	mutants = slices.DeleteFunc(mutants, func(m *mutant) bool { return !within(spans, m) })
 	for i, m := range mutants {
 		m.id = i + 1
 	}

@@ -24,7 +24,7 @@ func TooMany(n int, strict bool) bool {
 			break
 		}
 	}
-	text := "a" + name()
+	text := name() + name()
 	return n+len(text)-2 >= Limit
 }
 
@@ -68,8 +68,8 @@ func TestCampaign(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(w.scratch)
-	woven, alone := split(mutants)
-	all, fit, err := w.buildAll(t.Context(), woven)
+	together, alone := split(mutants)
+	all, fit, err := w.buildAll(t.Context(), together)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestCampaign(t *testing.T) {
 			t.Errorf("%s: outcome %d, want %d, %v", name, got, want, err)
 		}
 	}
-	if slices.ContainsFunc(fit, func(m *mutant) bool { return strings.HasPrefix(m.before, `"a"`) }) {
+	if slices.ContainsFunc(fit, func(m *mutant) bool { return strings.HasPrefix(m.before, "name()") }) {
 		t.Error("a sum of texts was made a difference")
 	}
 }
@@ -133,13 +133,20 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-func TestOrder(t *testing.T) {
-	a, b, c := &mutant{file: "a.go", line: 3}, &mutant{file: "a.go", line: 9}, &mutant{file: "b.go", line: 9}
-	table := []*mutant{a, b, c}
-	if err := order(table, config{first: "b.go:1-9,a.go:10-12"}); err != nil || !slices.Equal(table, []*mutant{c, a, b}) {
-		t.Errorf("ordered %v: %v", table, err)
+func TestLines(t *testing.T) {
+	tiny(t)
+	_, mutants, err := open(config{pkg: ".", lines: "rules.go:7-7,rules.go:17-17"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := order(table, config{first: "b.go"}); err == nil {
+	var got []string
+	for _, m := range mutants {
+		got = append(got, m.before)
+	}
+	if want := []string{"n < 0", "n < 0", "0", "n+len(text)-2 >= Limit", "n+len(text)-2 >= Limit", "n+len(text)-2", "n+len(text)", "2"}; !slices.Equal(got, want) {
+		t.Errorf("mutants of %q, want %q", got, want)
+	}
+	if _, _, err := open(config{pkg: ".", lines: "rules.go"}); err == nil {
 		t.Error("lines without numbers were taken")
 	}
 }
