@@ -58,7 +58,7 @@ func (s *script) end() []history.Event {
 // could grow faster than n.
 type flood struct {
 	name string
-	n    int // as large as it is judged here
+	n    int // as large as it is judged where -soak asks for more than TestSoak's default, else a tenth
 	h    history.Header
 	make func(s *script, n int)
 }
@@ -89,6 +89,43 @@ func floods() []flood {
 			}
 			for range n {
 				s.fault(history.Invoke, history.Heal, "latency")
+			}
+		}},
+		{"grants of one key at one instant", 10_000, second, func(s *script, n int) {
+			for i := range n {
+				s.do(i, history.Acquire, "k", 0)
+			}
+			s.now++
+		}},
+		{"live grants of one key", 40_000, second, func(s *script, n int) {
+			for i := range n {
+				s.do(i, history.Acquire, "k", 1)
+			}
+			for i := range n {
+				s.do(i, history.Extend, "k", 1)
+			}
+			for i := range n {
+				s.do(i, history.Release, "k", 1)
+			}
+		}},
+		{"readers of one key", 100_000, second, func(s *script, n int) {
+			shared := func(e *history.Event) { e.Mode = history.Shared }
+			for i := range n {
+				s.add(i, history.Invoke, history.Acquire, func(e *history.Event) { by(i, "k")(e); shared(e) })
+				s.now++
+				s.add(i, history.OK, history.Acquire, func(e *history.Event) { by(i, "k")(e); shared(e) })
+			}
+			for i := range n {
+				s.do(i, history.Release, "k", 1, shared)
+			}
+		}},
+		{"pairs within the clocks' uncertainty", 100_000, history.Header{TTL: time.Second, Nodes: 1, Quorum: 1, Epsilon: time.Millisecond}, func(s *script, n int) {
+			for i := range n {
+				k := fmt.Sprint("k", i%1000)
+				s.do(i%100, history.Acquire, k, 1)
+				s.do(100+i%100, history.Acquire, k, 1)
+				s.do(i%100, history.Release, k, 1)
+				s.do(100+i%100, history.Release, k, 1)
 			}
 		}},
 		{"late releases", 40_000, history.Header{TTL: time.Second, Nodes: 1, Quorum: 1, OwnerCheckedRelease: new(bool)}, func(s *script, n int) {
@@ -137,6 +174,9 @@ func (f flood) judged(t *testing.T, n int) (r Report, took time.Duration, alloca
 func TestFloods(t *testing.T) {
 	for _, f := range floods() {
 		t.Run(strings.ReplaceAll(f.name, " ", "-"), func(t *testing.T) {
+			if *soakEvents <= 200_000 {
+				f.n /= 10
+			}
 			_, _, half, _ := f.judged(t, f.n/2)
 			r, took, whole, held := f.judged(t, f.n)
 			t.Logf("%d: %v of processor time, %d MB allocated, %d MB held; half as many: %d MB allocated; %s %v", f.n, took, whole>>20, held>>20, half>>20, r.Verdict, r.Totals)
@@ -150,6 +190,64 @@ func TestFloods(t *testing.T) {
 				t.Errorf("%d pieces of missing evidence are listed", n)
 			}
 		})
+	}
+}
+
+// TestCrowd counts the double grants of many that hold at once as a look at
+// every pair does.
+func TestCrowd(t *testing.T) {
+	type hold struct {
+		ok, end time.Duration
+		owner   int
+		mode    history.Mode
+	}
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		eps := time.Duration(rng.IntN(3) * 20)
+		readers := rng.IntN(4)
+		var s script
+		var holds []hold
+		for i := range 400 {
+			mode := history.Exclusive
+			if rng.IntN(4) < readers {
+				mode = history.Shared
+			}
+			as := func(e *history.Event) { e.Mode = mode }
+			s.add(i, history.Invoke, history.Acquire, func(e *history.Event) { by(i, "k")(e); as(e) })
+			s.now += time.Duration(rng.IntN(3))
+			d := s.now + 1 + time.Duration(rng.IntN(1500))
+			s.add(i, history.OK, history.Acquire, func(e *history.Event) { by(i, "k")(e); as(e); until(d)(e) })
+			holds = append(holds, hold{s.now, d, i, mode})
+			for n := rng.IntN(3); n > 0; n-- {
+				h := &holds[rng.IntN(len(holds))]
+				if h.end <= s.now || h.owner < 0 {
+					continue
+				}
+				switch rng.IntN(4) {
+				case 0, 1:
+					s.do(h.owner, history.Extend, "k", 0, until(h.end+100))
+					h.end += 100
+				default:
+					h.end = s.now
+					s.do(h.owner, history.Release, "k", 0, func(e *history.Event) { e.Mode = h.mode })
+					h.owner = -1
+				}
+			}
+		}
+		want := 0
+		for b := range holds {
+			for a := range b {
+				if x, y := holds[a], holds[b]; (x.mode == history.Exclusive || y.mode == history.Exclusive) && min(x.end, y.end)-max(x.ok, y.ok) > eps {
+					want++
+				}
+			}
+		}
+		j := New(history.Header{TTL: time.Second, Nodes: 1, Quorum: 1, Epsilon: eps}, Options{})
+		j.Events(s.end())
+		j.Finish(t.Context(), false)
+		if got := j.violations.total["S1"]; got != want {
+			t.Errorf("seed %d, ε %d: %d double grants, want %d", seed, eps, got, want)
+		}
 	}
 }
 

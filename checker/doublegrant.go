@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"container/heap"
 	"fmt"
 	"slices"
 	"time"
@@ -12,7 +13,10 @@ import (
 // key at once.
 type doubleGrants struct {
 	j       *Judge
-	pending []pair
+	pending meetings
+	order   int
+	scratch meeting
+	waiting map[[2]*grant]bool // pairs that an extension made, not judged yet
 }
 
 // A pair of definite holds that overlap from an instant on, for how long is
@@ -35,11 +39,7 @@ func (d *doubleGrants) see(f *fact) {
 	case ticked:
 		d.settle()
 	case granted:
-		for _, x := range f.key.held {
-			if !x.gone(f.grant.ok) && conflicts(x, f.grant) {
-				d.meet(x, f.grant)
-			}
-		}
+		d.met(f)
 	case extended, reentered, postponed:
 		for _, x := range f.key.held {
 			if conflicts(x, f.grant) && f.old < f.grant.d {
@@ -56,41 +56,56 @@ func (g *grant) gone(t time.Duration) bool {
 	return g.end() <= t && g.rel != never && !g.relUnsure
 }
 
-// pend leaves a pair to be judged once it is past the clock uncertainty.
-func (d *doubleGrants) pend(p pair) {
-	d.j.tie(tiePair, p.a)
-	d.j.tie(tiePair, p.b)
-	d.pending = append(d.pending, p)
-	d.j.due = min(d.j.due, p.from+d.j.h.Epsilon)
-}
-
-// settle judges the pairs that are past the clock uncertainty.
+// settle judges the meetings that are past the clock uncertainty.
 func (d *doubleGrants) settle() {
-	left := d.pending[:0]
-	for _, p := range d.pending {
-		if d.j.now > p.from+d.j.h.Epsilon {
-			d.judge(p)
-		} else {
-			left = append(left, p)
-			d.j.due = min(d.j.due, p.from+d.j.h.Epsilon)
-		}
+	for len(d.pending) > 0 && d.j.now > d.pending[0].from+d.j.h.Epsilon {
+		d.judge(heap.Pop(&d.pending).(*meeting))
 	}
-	clear(d.pending[len(left):])
-	d.pending = left
+	if len(d.pending) > 0 {
+		d.j.due = min(d.j.due, d.pending[0].from+d.j.h.Epsilon)
+	}
 }
 
 func (d *doubleGrants) finish() {
-	for _, p := range d.pending {
-		d.judge(p)
+	for len(d.pending) > 0 {
+		d.judge(heap.Pop(&d.pending).(*meeting))
+	}
+}
+
+// met compares a fresh grant with those that its key knows.
+func (d *doubleGrants) met(f *fact) {
+	g, k := f.grant, f.key
+	m := &d.scratch
+	*m = meeting{of: g, from: g.ok, others: m.others[:0]}
+	for _, x := range k.held {
+		if !x.gone(g.ok) && conflicts(x, g) {
+			d.meet(m, x)
+		}
+	}
+	if k.lasts() > g.ok && len(k.crowd.members) > 0 {
+		m.joined = len(k.crowd.members)
+		if own := g.holder.grant; own != nil && own.member != 0 { // of another mode, and live
+			m.own = own
+		}
+		k.crowd.awaiting++
+	}
+	if len(m.others) > 0 || m.joined > 0 {
+		kept := *m
+		kept.others = slices.Clone(m.others)
+		g.inTrouble().met = &kept
+		d.pend(&kept)
 	}
 }
 
 // meet compares a fresh grant with one that its key knows.
-func (d *doubleGrants) meet(x, g *grant) {
+func (d *doubleGrants) meet(m *meeting, x *grant) {
+	g := m.of
 	from, length := overlap(x, g)
 	switch {
-	case length > 0:
-		d.pend(pair{a: x, b: g, from: from})
+	case length > 0 && from == m.from:
+		m.others = append(m.others, x)
+	case length > 0: // g is told of late
+		d.pend(&meeting{of: g, others: []*grant{x}, from: from})
 	case x.rel == never && x.stop > from && from >= x.d && g.ok < later(x.start, d.j.h.TTL):
 		d.suspect(x, g, "the lease, counted from the first byte of its acquire, had not run out, though its holder no longer relied on it")
 	case x.relUnsure && from >= x.rel && from < x.d:
@@ -106,14 +121,15 @@ func (d *doubleGrants) stretched(x *grant, f *fact) {
 	g := f.grant
 	from, length := overlap(x, g)
 	before := min(x.end(), f.old, g.stop) - from
-	waits := slices.ContainsFunc(d.pending, func(p pair) bool { return p.a == x && p.b == g || p.a == g && p.b == x })
-	if length > 0 && !waits && !d.j.test.overlaps(before, d.j.h.Epsilon) {
-		d.pend(pair{a: g, b: x, from: from, idx: f.op.okIdx, told: f.op.ok, until: g.d})
+	if length <= 0 || d.j.test.overlaps(before, d.j.h.Epsilon) || d.waits(x, g) {
+		return
 	}
+	p := pair{a: g, b: x, from: from, idx: f.op.okIdx, told: f.op.ok, until: g.d}
+	d.pend(&meeting{of: x, from: from, stretched: &p})
 }
 
-// judge tells a definite overlap from one that the clocks leave open.
-func (d *doubleGrants) judge(p pair) {
+// judgePair tells a definite overlap from one that the clocks leave open.
+func (d *doubleGrants) judgePair(p pair) {
 	_, length := overlap(p.a, p.b)
 	h := d.hit(p)
 	switch {

@@ -58,7 +58,7 @@ func (k *key) heldAgainst(o *op) bool {
 			return true
 		}
 	}
-	return false
+	return k.lasts() > o.inv
 }
 
 func (v *evidence) grant(f *fact) {

@@ -224,6 +224,17 @@ func (j *Judge) violate(h *hit) {
 	j.live.violation(h)
 }
 
+// more counts n violations of id beyond those that are listed.
+func (j *Judge) more(id string, n int) {
+	if n > 0 {
+		if j.violations.total == nil {
+			j.violations.total = make(map[string]int)
+		}
+		j.violations.total[id] += n
+		j.live.count(id, int64(n))
+	}
+}
+
 // proved says whether h, a violation when it was found, is one still.
 func (j *Judge) proved(h *hit) bool {
 	if h.refuted != nil {

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"slices"
 	"time"
 
 	"locktorture/workload/history"
@@ -149,9 +148,7 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		if o.fence == 0 {
 			o.fence = g.fence
 		}
-		if !slices.Contains(g.holder.key.held, g) {
-			j.remember(g)
-		}
+		j.recall(g)
 		j.change(extended, e, o, old)
 	case history.Fail:
 		g.stopAt(o.ok, o.okIdx)

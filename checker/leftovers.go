@@ -50,6 +50,9 @@ func (l *leftovers) ownerless(k *key, t time.Duration) bool {
 	if (k.ghost.holder != nil || k.unsure > 0) && l.j.nemesis.everOver {
 		last = max(last, l.j.nemesis.ended) // a fault may have held it back until its heal
 	}
+	if k.lasts() > t {
+		return false
+	}
 	for _, g := range k.held {
 		if g.extends > 0 || g.end() > t {
 			return false

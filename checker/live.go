@@ -51,18 +51,22 @@ func set(a *atomic.Int64, n int) {
 }
 
 func (l *live) violation(h *hit) {
-	l.violations.Add(1)
-	switch h.id {
-	case "S1":
-		l.double.Add(1)
-	case "S2", "S3z":
-		l.stale.Add(1)
-	case "S4", "S4b":
-		l.tokens.Add(1)
-	}
+	l.count(h.id, 1)
 	if l.first.Load() == nil {
 		s := fmt.Sprintf("%s %s on %s at %s (events %v)", h.id, names[h.id], h.key.name, at(h.to), h.witness)
 		l.first.Store(&s)
+	}
+}
+
+func (l *live) count(id string, n int64) {
+	l.violations.Add(n)
+	switch id {
+	case "S1":
+		l.double.Add(n)
+	case "S2", "S3z":
+		l.stale.Add(n)
+	case "S4", "S4b":
+		l.tokens.Add(n)
 	}
 }
 

@@ -166,11 +166,13 @@ type grant struct {
 	start   time.Duration // of the acquire or the last successful extension
 	lost    time.Duration // loss reported
 	lostIdx int
-	depth   int  // re-entrant holds
-	counted bool // judged for S9
-	renewed bool // extended by automatic renewal
-	stands  bool // no promise: ttl − drift stands in
-	unshown bool // the windows of the second opinion do not show all that became of it
+	depth   int   // re-entrant holds
+	counted bool  // judged for S9
+	renewed bool  // extended by automatic renewal
+	stands  bool  // no promise: ttl − drift stands in
+	unshown bool  // the windows of the second opinion do not show all that became of it
+	member  int32 // its place in its key's crowd, from 1; 0 is none
+	watched int32 // its place in its key's watch, from 1; 0 is none
 }
 
 // troubles are what few grants have.
@@ -180,6 +182,7 @@ type troubles struct {
 	late      []*lateWrite
 	denied    *denial       // its owner was told no
 	next      time.Duration // when else it ended, after stop; 0 is never
+	met       *meeting      // its own, until that is judged
 }
 
 // A denial is the answer that tells an owner, asking, that its lease is gone.
@@ -271,9 +274,10 @@ type key struct {
 	holders []*holder       // by the owner's number; nil where it has none
 	many    map[int]*holder // those with higher numbers than holders has places for
 	held    []*grant        // live, and the last few that ended
-	watch   []*grant        // not released, and not yet crossed by another's grant
+	watch   [2][]*grant     // by mode: not released, and not yet crossed by enough of others' grants
 	last    *grant          // the latest
 	victims []*victim       // grants that late releases may have removed
+	crowd   *crowd          // live grants that held has no place for; nil when there never were any
 	leases  line            // open acquires and extensions
 	log     storeLog
 	tok     tokenState

@@ -35,7 +35,7 @@ func (w *ownership) see(f *fact) {
 		w.lengthened(f.grant)
 		w.rewatch(f)
 	case releasing:
-		f.key.watch = drop(f.key.watch, f.grant)
+		f.key.unwatch(f.grant)
 	case answered, left:
 		if w.checked && f.op.outcome == history.OK {
 			w.across(f, "released it, with success,")
@@ -46,7 +46,7 @@ func (w *ownership) see(f *fact) {
 // rewatch watches a lease again that turns out not to have been released.
 func (w *ownership) rewatch(f *fact) {
 	k, g := f.key, f.grant
-	if g.rel != never || slices.Contains(k.watch, g) {
+	if g.rel != never || g.watched != 0 {
 		return
 	}
 	for _, x := range k.held {
@@ -54,7 +54,7 @@ func (w *ownership) rewatch(f *fact) {
 			w.crossedBy(g, x)
 		}
 	}
-	k.watch = append(k.watch, g)
+	k.watchOver(g)
 }
 
 // finish tells of crossings whose intruder turned out to be another one.
@@ -80,12 +80,36 @@ func (w *ownership) cross(f *fact) {
 			}
 		}
 	}
-	if len(k.watch) > 0 { // mostly it is empty
-		k.watch = slices.DeleteFunc(k.watch, func(x *grant) bool {
-			return conflicts(x, g) && !w.crossedBy(x, g) || x.holder == g.holder
-		})
+	if before := g.holder.grant; before != nil {
+		k.unwatch(before)
 	}
-	k.watch = append(k.watch, g)
+	for mode, watch := range k.watch { // mostly both are empty
+		if mode == int(history.Shared) && g.mode == history.Shared {
+			break
+		}
+		for i := len(watch) - 1; i >= 0; i-- { // the last one takes the place of one that leaves
+			if x := watch[i]; x.holder != g.holder && !w.crossedBy(x, g) {
+				k.unwatch(x)
+			}
+		}
+	}
+	k.watchOver(g)
+}
+
+func (k *key) watchOver(g *grant) {
+	k.watch[g.mode] = append(k.watch[g.mode], g)
+	g.watched = int32(len(k.watch[g.mode]))
+}
+
+func (k *key) unwatch(g *grant) {
+	if g.watched == 0 {
+		return
+	}
+	watch := k.watch[g.mode]
+	last := watch[len(watch)-1]
+	watch[g.watched-1], last.watched = last, g.watched
+	watch[len(watch)-1] = nil
+	k.watch[g.mode], g.watched = watch[:len(watch)-1], 0
 }
 
 // crossedBy notes that x crossed g, and reports whether more may be noted: one
@@ -212,11 +236,4 @@ func (c crossing) hit(x *grant) *hit {
 			g.owner(), g.holder.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(h.length()), at(c.inv), g.owner(), c.how)
 	}
 	return h
-}
-
-func drop(s []*grant, g *grant) []*grant {
-	if i := slices.Index(s, g); i >= 0 {
-		return slices.Delete(s, i, i+1)
-	}
-	return s
 }

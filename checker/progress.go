@@ -137,6 +137,9 @@ func (p *progress) free(k *key) time.Duration {
 	}
 	slack := p.j.h.Drift + p.j.retry() + p.j.h.Epsilon
 	t := later(max(p.from, k.unsure)+slack, p.j.h.TTL)
+	if k.lasts() > p.j.now {
+		return never
+	}
 	for _, g := range k.held {
 		if g.extends > 0 {
 			return never
@@ -179,6 +182,7 @@ func times(n int) string {
 // idle reports L2 when attempts came for long, nobody held, and none won.
 func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
 	from := max(s.since, p.from)
+	from = max(from, k.lasts())
 	for _, g := range k.held {
 		from = max(from, g.end())
 	}

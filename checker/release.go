@@ -19,6 +19,9 @@ func (g *grant) stopAt(t time.Duration, idx int) {
 	if g.holder.grant == g {
 		g.holder.over = true
 	}
+	if g.member != 0 {
+		g.holder.key.crowd.stretch(g)
+	}
 }
 
 // deny books that g's owner asked, by o, and was told that it had lost g.
@@ -123,9 +126,7 @@ func (j *Judge) unrelease(e *history.Event, o *op) {
 	if g.holder.grant == g {
 		g.holder.over = g.stop != never
 	}
-	if !slices.Contains(g.holder.key.held, g) {
-		j.remember(g)
-	}
+	j.recall(g)
 	j.change(postponed, e, o, old)
 }
 

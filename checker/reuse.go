@@ -59,6 +59,7 @@ func (j *Judge) newGrant(forgotten *grant) *grant {
 	if forgotten == nil || forgotten.acting > 0 && j.cut != tieActing {
 		return new(grant)
 	}
+	forgotten.holder.key.unwatch(forgotten)
 	forgotten.trouble = nil // it can be neither extended nor released: nobody need know who crossed it
 	switch {
 	case forgotten.ties > 0:
