@@ -145,18 +145,21 @@ func TestStorm(t *testing.T) {
 // hammer sends pipelined commands until stop, dialling again after every
 // failure.
 func (r *rig) hammer(stop <-chan struct{}) {
-	for {
+	stopped := func() bool {
 		select {
 		case <-stop:
-			return
+			return true
 		default:
+			return false
 		}
+	}
+	for !stopped() {
 		conn, err := r.link.Dial(r.t.Context())
 		if err != nil {
 			time.Sleep(100 * time.Microsecond)
 			continue
 		}
-		for err == nil {
+		for err == nil && !stopped() {
 			_ = conn.SetDeadline(time.Now().Add(5 * time.Millisecond))
 			if _, err = conn.Write([]byte(command("SET", "a", "b") + command("GET", "a") + command("PING"))); err == nil {
 				_, err = conn.Read(make([]byte, 64))
@@ -167,11 +170,11 @@ func (r *rig) hammer(stop <-chan struct{}) {
 }
 
 func (r *rig) torment(rng *rand.Rand) {
-	kinds := []Kind{Cut, BlackHole, RequestLost, ResponseLost, Stall, Zombie, SlowReply, FastLostReply, Reset, Delay, Bandwidth}
+	kinds := []Kind{Cut, BlackHole, RequestLost, ResponseLost, Stall, Zombie, SlowReply, FastLostReply, Reset, Delay, Bandwidth, Slicer, LimitData, SlowClose}
 	var open []Wound
 	for range 150 {
 		if len(open) < 4 {
-			i := Impairment{Kind: kinds[rng.IntN(len(kinds))], Delay: time.Millisecond, Jitter: time.Millisecond, Rate: 1e6, Seed: rng.Uint64()}
+			i := Impairment{Kind: kinds[rng.IntN(len(kinds))], Delay: time.Millisecond, Jitter: time.Duration(rng.IntN(2)) * time.Millisecond, Rate: 1e6 + rng.Int64N(2), Bytes: 2, Seed: rng.Uint64()}
 			w, err := r.link.Impair(r.t.Context(), i)
 			if err != nil {
 				r.t.Error(err)

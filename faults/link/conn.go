@@ -2,6 +2,7 @@ package link
 
 import (
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -52,8 +53,24 @@ func (c *conn) Read(p []byte) (int, error) {
 	err = c.explain("read", err)
 	c.road.received.Add(int64(n))
 	c.pass(&c.replies, p[:n])
+	c.notePiece(n, err)
 	c.note(err)
 	return n, err
+}
+
+// notePiece counts a read that ended in the middle of a reply, and an end of
+// the connection there.
+func (c *conn) notePiece(n int, err error) {
+	c.mu.Lock()
+	inside := c.replies.inside()
+	c.mu.Unlock()
+	switch {
+	case !inside:
+	case errors.Is(err, io.EOF):
+		c.road.torn.Add(1)
+	case n > 0:
+		c.road.pieces.Add(1)
+	}
 }
 
 // Write implements net.Conn.
@@ -147,7 +164,9 @@ func (c *conn) forget() {
 		c.preface, c.unused = nil, true
 		c.passage.ended.Store(true)
 	}
-	if len(left) == 0 {
+	if len(left) > 0 {
+		c.road.forsaken.Add(1)
+	} else {
 		passages.Delete(c.passageNumber) // nobody will ask
 	}
 	c.mu.Unlock()

@@ -11,11 +11,14 @@ import (
 type treatment int
 
 const (
-	hold treatment = iota // keep until the heal
-	lag                   // pass on later
-	pace                  // pass on at a rate
-	lose                  // drop; connections that lost bytes end at the heal
-	snap                  // drop, and end the connection at once
+	hold   treatment = iota // keep until the heal
+	lag                     // pass on later
+	pace                    // pass on at a rate
+	lose                    // drop; connections that lost bytes end at the heal
+	snap                    // drop, and end the connection at once
+	limit                   // pass on so many bytes, and end the connection
+	slice                   // pass on in small pieces, with pauses between
+	linger                  // pass on the end of the connection later
 )
 
 // A recipe is what a kind does in each direction; one that is missing is left
@@ -33,18 +36,22 @@ var recipes = map[Kind]recipe{
 	FastLostReply: {Down: snap},
 	Delay:         {Up: lag, Down: lag},
 	Bandwidth:     {Up: pace, Down: pace},
+	Slicer:        {Down: slice},
+	LimitData:     {Down: limit},
+	SlowClose:     {Down: linger},
 }
 
 // An effect is one impairment in one direction of one link.
 type effect struct {
 	treatment treatment
 	impair    Impairment
-	blind     bool // a stock toxic stands for it: it sees nothing itself
+	blind     bool // it runs in an external toxiproxy: it sees nothing itself
+	stock     bool // the stock toxic does the work, in place of this package's treatment
 
 	healed  atomic.Bool
 	stages  atomic.Int64  // connections on whose way it lies
 	streams atomic.Uint64 // random streams given out
-	hurt    atomic.Int64  // bytes held, delayed or dropped
+	hurt    atomic.Int64  // bytes held, delayed, cut or dropped
 	ended   atomic.Int64  // connections that it ended
 }
 

@@ -125,6 +125,12 @@ func (p *embeddedPort) unwire() {
 	}
 }
 
+// add implements port. What a stock toxic does faithfully is left to it.
+func (p *embeddedPort) add(ctx context.Context, s toxicSpec) error {
+	s.effect.stock = s.effect.faithful()
+	return p.lanePort.add(ctx, s)
+}
+
 // enable implements port. Stopping the proxy destroys what its connections
 // hold, and keeps its port: clients of a road that is cut must not find
 // another process's server there.

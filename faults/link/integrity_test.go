@@ -17,14 +17,17 @@ func TestBytesKeepTheirOrder(t *testing.T) {
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
-		kinds := []Kind{Stall, Zombie, SlowReply, Delay, Bandwidth}
+		kinds := []Kind{Stall, Zombie, SlowReply, Delay, Bandwidth, Slicer}
 		for {
 			select {
 			case <-stop:
 				return
 			default:
 			}
-			i := Impairment{Kind: kinds[rng.IntN(len(kinds))], Delay: time.Millisecond, Jitter: time.Millisecond, Spread: HeavyTail, Rate: 5e7}
+			i := Impairment{Kind: kinds[rng.IntN(len(kinds))], Delay: time.Millisecond, Jitter: time.Duration(rng.IntN(2)) * time.Millisecond, Spread: HeavyTail, Rate: 5e7 + rng.Int64N(2), Bytes: 100}
+			if i.Kind == Slicer {
+				i.Delay = time.Microsecond
+			}
 			w, err := r.link.Impair(t.Context(), i)
 			if err != nil {
 				t.Error(err)

@@ -2,6 +2,7 @@ package link
 
 import (
 	"errors"
+	"io"
 	"syscall"
 	"testing"
 	"time"
@@ -10,13 +11,14 @@ import (
 // A kindCase says what a SET sent through an impaired link comes to.
 type kindCase struct {
 	impair    Impairment
-	gone      bool // the client closes right after sending
-	answered  bool // the reply comes while the wound is open
-	ends      bool // the connection ends while the wound is open
-	applied   bool // while the wound is open
-	delivered bool // at the heal, what was held: request or reply
-	after     bool // applied after the heal
-	endsAfter bool // the heal ends the connection
+	gone      bool   // the client closes right after sending
+	answered  bool   // the reply comes while the wound is open
+	ends      bool   // the connection ends while the wound is open
+	torn      string // what comes of the reply before it does
+	applied   bool   // while the wound is open
+	delivered bool   // at the heal, what was held: request or reply
+	after     bool   // applied after the heal
+	endsAfter bool   // the heal ends the connection
 	slow      time.Duration
 }
 
@@ -32,6 +34,10 @@ var kindCases = []kindCase{
 	{impair: Impairment{Kind: FastLostReply}, applied: true, ends: true, after: true},
 	{impair: Impairment{Kind: Delay, Delay: 20 * time.Millisecond}, applied: true, answered: true, after: true, slow: 40 * time.Millisecond},
 	{impair: Impairment{Kind: Delay, Toward: Up, Delay: 20 * time.Millisecond}, applied: true, answered: true, after: true, slow: 20 * time.Millisecond},
+	{impair: Impairment{Kind: Delay, Delay: 20*time.Millisecond + 300*time.Microsecond}, applied: true, answered: true, after: true, slow: 40 * time.Millisecond},
+	{impair: Impairment{Kind: Bandwidth, Rate: 1001}, applied: true, answered: true, after: true, slow: 20 * time.Millisecond},
+	{impair: Impairment{Kind: Slicer, Bytes: 2, Delay: 10 * time.Millisecond}, applied: true, answered: true, after: true, slow: 10 * time.Millisecond},
+	{impair: Impairment{Kind: LimitData, Bytes: 2}, applied: true, torn: "+O", after: true},
 	{impair: Impairment{Kind: Bandwidth, Rate: 1000}, applied: true, answered: true, after: true, slow: 20 * time.Millisecond},
 }
 
@@ -79,6 +85,11 @@ func (c kindCase) whileOpen(t *testing.T, r *rig, conn *client) {
 	switch {
 	case c.answered:
 		conn.want(t, "+OK")
+	case c.torn != "":
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if got, err := io.ReadAll(conn.in); err != nil || string(got) != c.torn {
+			t.Errorf("got %q, %v; want %q and the end", got, err, c.torn)
+		}
 	case c.ends:
 		conn.wantEnd(t)
 	case !c.gone:

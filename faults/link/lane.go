@@ -156,8 +156,11 @@ func (p *lanePort) lane(toward Direction) *lane {
 	return p.lanes.down
 }
 
-// add implements port.
+// add implements port. Links in memory have no stock toxics but where this
+// package has no treatment of its own: those wake up on clocks of their own,
+// which makes instants of virtual time that nothing asked for.
 func (p *lanePort) add(_ context.Context, s toxicSpec) error {
+	s.effect.stock = s.effect.stock || s.effect.stockOnly()
 	p.lane(s.toward).lay(s.name, s.effect)
 	return nil
 }

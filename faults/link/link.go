@@ -16,6 +16,9 @@
 //	reset            connections reset once, dials accepted   applied if it was on its way
 //	delay            every packet comes later                 applied
 //	bandwidth        bytes pass at a rate                     applied
+//	slicer           replies in small pieces, with pauses     applied
+//	limit-data       closed after n bytes of replies          applied, its reply torn off or lost
+//	slow-close       the node's close comes late              not applied where the node has closed
 //	notify-cut       as cut, for those that subscribed alone  no command: nothing is heard
 //	notify-lost      as black-hole, for those alone           no command: nothing is heard
 //
@@ -50,11 +53,12 @@ import (
 type Impairment struct {
 	Kind   Kind
 	Toward Direction     // for Delay and Bandwidth: which direction; empty: both
-	Delay  time.Duration // for Delay: added to every packet of Direction
+	Delay  time.Duration // for Delay: added to every packet of Direction; for Slicer: pause after every piece, to the microsecond; for SlowClose: how late the end comes, to the millisecond
 	Jitter time.Duration // for Delay: spread of the draws around Delay, see Spread
 	Spread Spread        // for Delay with Jitter: empty is Uniform
 	Seed   uint64        // for Delay with Jitter: the draws are reproducible per connection and direction
 	Rate   int64         // for Bandwidth: bytes per second
+	Bytes  int64         // for Slicer: the size of a piece, on average; for LimitData: how many pass on each connection
 }
 
 // A Kind of impairment.
@@ -73,6 +77,9 @@ const (
 	Reset         Kind = "reset"           // connections open at this moment reset, new ones accepted
 	Delay         Kind = "delay"           // latency with jitter, both directions
 	Bandwidth     Kind = "bandwidth"       // a byte rate, both directions
+	Slicer        Kind = "slicer"          // replies come in small pieces, with pauses between
+	LimitData     Kind = "limit-data"      // replies pass up to a number of bytes, then the connection is closed
+	SlowClose     Kind = "slow-close"      // a connection that the node closes stays open for the client
 	NotifyCut     Kind = "notify-cut"      // connections that have subscribed are closed, and those that subscribe anew
 	NotifyLost    Kind = "notify-lost"     // both directions of connections that have subscribed are dropped
 )
@@ -150,6 +157,8 @@ type Bite struct {
 	Conns    int   // connections that it cut or that died in it
 	Dials    int   // new connections that it refused, or left unanswered
 	Requests int   // requests written while it was in force
+	Pieces   int   // for Slicer: reads of a client that ended in the middle of a reply
+	Torn     int   // for LimitData: connections of a client that ended in the middle of a reply
 }
 
 // Bit reports whether anything at all was hurt.
@@ -159,4 +168,5 @@ func (b Bite) Bit() bool { return b.Bytes > 0 || b.Conns > 0 || b.Dials > 0 }
 type Traffic struct {
 	Sent, Received int64 // bytes
 	Conns          int64 // opened
+	Unanswered     int64 // dials into a partition
 }

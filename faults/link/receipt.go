@@ -107,7 +107,17 @@ func newPassage() (p *passage, number uint64, preface []byte) {
 
 // A pair is the two conduits of one connection. Until the preface has come, and
 // for connections from other processes, their passage is nobody's.
-type pair struct{ passage atomic.Pointer[passage] }
+type pair struct {
+	passage   atomic.Pointer[passage]
+	lingering atomic.Pointer[effect] // that keeps the node's end of the connection from the client; nil without one
+}
+
+// missed counts a request that came when the node's end was gone.
+func (p *pair) missed(l *lane, request *stream.StreamChunk) {
+	if e := p.lingering.Load(); e != nil && l.twin == nil {
+		e.hurt.Add(int64(len(request.Data)))
+	}
+}
 
 func newPair() *pair {
 	p := new(pair)

@@ -170,22 +170,6 @@ type remotePort struct {
 	mu sync.Mutex
 }
 
-// stock translates an effect into a stock toxic.
-func stock(e *effect) (kind string, attributes toxiclient.Attributes) {
-	switch e.treatment {
-	case hold:
-		return "bandwidth", toxiclient.Attributes{"rate": 0}
-	case pace:
-		return "bandwidth", toxiclient.Attributes{"rate": max(1, e.impair.Rate/1000)}
-	case lag:
-		return "latency", toxiclient.Attributes{"latency": e.drawOnce().Milliseconds()}
-	case snap:
-		return "limit_data", toxiclient.Attributes{"bytes": 0}
-	default:
-		return "timeout", toxiclient.Attributes{"timeout": 0}
-	}
-}
-
 // add implements port.
 func (p *remotePort) add(_ context.Context, s toxicSpec) error {
 	p.mu.Lock()
@@ -200,8 +184,12 @@ func (p *remotePort) add(_ context.Context, s toxicSpec) error {
 		}
 	}
 	s.effect.blind = true
-	kind, attributes := stock(s.effect)
-	_, err = proxy.AddToxic(s.name, kind, string(s.toward), 1, attributes)
+	kind, toxic := stock(s.effect)
+	told, err := attributes(toxic)
+	if err != nil {
+		return err
+	}
+	_, err = proxy.AddToxic(s.name, kind, string(s.toward), 1, told)
 	return err
 }
 

@@ -20,6 +20,8 @@ type road struct {
 	opened, died, refusedDial atomic.Int64
 	notices                   notices
 	silent                    silence
+	pieces, torn              atomic.Int64 // reads, and connections, that ended in the middle of a reply
+	forsaken                  atomic.Int64 // connections that ended with a command unanswered
 
 	changes   sync.Mutex   // serialises changes to the port
 	cuts      int          // wounds that want the proxy stopped, under changes
@@ -45,7 +47,7 @@ func (r *road) Addr() string { return r.addr }
 
 // Traffic implements Link.
 func (r *road) Traffic() Traffic {
-	return Traffic{Sent: r.sent.Load(), Received: r.received.Load(), Conns: r.opened.Load()}
+	return Traffic{Sent: r.sent.Load(), Received: r.received.Load(), Conns: r.opened.Load(), Unanswered: r.silent.dials.Load()}
 }
 
 // Dial implements Link. On a partitioned road it waits for ctx or for the heal.

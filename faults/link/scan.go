@@ -59,6 +59,11 @@ func (s *scanner) feed(p []byte) {
 	}
 }
 
+// inside reports whether the bytes so far end in the middle of a value.
+func (s *scanner) inside() bool {
+	return !s.blind && (len(s.line) > 0 || s.skip > 0 || len(s.depth) > 0)
+}
+
 // payload takes the bytes of a bulk value.
 func (s *scanner) payload(p []byte) []byte {
 	n := min(len(p), s.skip)

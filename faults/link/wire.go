@@ -33,7 +33,7 @@ func (w *wire) NewState() any {
 		_, found = newLane(nil)
 	}
 	l := found.(*lane)
-	c := &conduit{lane: l, pair: l.pairUp()}
+	c := &conduit{lane: l, pair: l.pairUp(), wake: make(chan struct{}, 1)}
 	if l.twin != nil {
 		c.replies.whole = func(first byte, _ bool, _ [][]byte) {
 			if first != '>' {
@@ -58,7 +58,7 @@ func (w *wire) Pipe(stub *toxics.ToxicStub) {
 			return
 		}
 		var in <-chan *stream.StreamChunk
-		if !c.eof {
+		if !c.eof && !c.closing {
 			in = stub.Input
 		}
 		var out chan<- *stream.StreamChunk
@@ -74,6 +74,7 @@ func (w *wire) Pipe(stub *toxics.ToxicStub) {
 		case <-stub.Interrupt:
 			return
 		case <-changed:
+		case <-c.wake:
 		case <-c.severed:
 			c.broken = true
 		case chunk := <-in:
@@ -104,9 +105,11 @@ type conduit struct {
 	order    int           // of the last effect that it has seen
 	stages   []*stage
 	out      []*stream.StreamChunk
-	outSince time.Time // the head of out waits since
-	eof      bool      // the sender has closed
-	broken   bool      // bytes are missing: the connection must end
+	outSince time.Time     // the head of out waits since
+	wake     chan struct{} // told when a stock toxic has let something through
+	eof      bool          // the sender has closed
+	closing  bool          // a toxic has closed: what has passed it goes out, and then the connection ends
+	broken   bool          // bytes are missing: the connection must end
 }
 
 // look adds a stage for every effect laid since the last look.
@@ -115,7 +118,10 @@ func (c *conduit) look() <-chan struct{} {
 	for _, l := range laid {
 		l.effect.stages.Add(1)
 		s := &stage{effect: l.effect}
-		if l.effect.treatment == lag {
+		if l.effect.stock {
+			_, toxic := stock(l.effect)
+			s.host = newHost(toxic, c.wake)
+		} else if l.effect.treatment == lag {
 			rng := l.effect.stream()
 			s.draws = func() time.Duration { return l.effect.impair.delay(rng) }
 		}
@@ -136,6 +142,7 @@ func (c *conduit) take(chunk *stream.StreamChunk) {
 	} else if chunk = c.preface.read(chunk, c.pair); chunk == nil {
 		return
 	}
+	c.pair.missed(c.lane, chunk)
 	c.look()
 	c.enter(0, chunk)
 }
@@ -168,7 +175,11 @@ func (c *conduit) advance() (changed <-chan struct{}, next time.Time) {
 	now := time.Now()
 	for i := 0; i < len(c.stages); i++ {
 		s := c.stages[i]
-		for len(s.queue) > 0 && s.isDue(now) {
+		if s.host != nil && c.emerge(i) {
+			i = -1
+			continue
+		}
+		for s.host == nil && len(s.queue) > 0 && s.isDue(now) {
 			chunk := s.queue[0].chunk
 			s.queue = s.queue[1:]
 			c.enter(i+1, chunk)
@@ -177,6 +188,8 @@ func (c *conduit) advance() (changed <-chan struct{}, next time.Time) {
 			c.broken = true
 			s.ended.Add(1)
 			return changed, next
+		} else if s.host != nil {
+			continue
 		} else if healed && len(s.queue) == 0 {
 			s.stages.Add(-1)
 			c.stages = append(c.stages[:i:i], c.stages[i+1:]...)
@@ -185,6 +198,7 @@ func (c *conduit) advance() (changed <-chan struct{}, next time.Time) {
 			next = sooner(next, s.queue[0].due)
 		}
 	}
+	c.passEnd()
 	return changed, next
 }
 
@@ -195,11 +209,11 @@ func (c *conduit) over() bool {
 	if c.broken {
 		return true
 	}
-	if !c.eof || len(c.out) > 0 {
+	if !c.eof && !c.closing || len(c.out) > 0 {
 		return false
 	}
 	for _, s := range c.stages {
-		if len(s.queue) > 0 {
+		if s.host != nil || len(s.queue) > 0 {
 			return false
 		}
 	}
@@ -209,10 +223,8 @@ func (c *conduit) over() bool {
 // end closes the connection and swallows what still comes in until toxiproxy
 // has closed the input, so that nothing before it waits for ever.
 func (c *conduit) end(stub *toxics.ToxicStub) {
-	for _, s := range c.stages {
-		s.stages.Add(-1)
-	}
-	c.stages, c.out = nil, nil
+	c.dismiss(len(c.stages))
+	c.out = nil
 	if c.lane.twin == nil {
 		c.pair.passage.Load().ended.Store(true)
 	}

@@ -28,13 +28,14 @@ type wound struct {
 }
 
 // counts is a road's counters at one moment.
-type counts struct{ sent, received, requests, died, refused, unanswered, severed, swallowed int64 }
+type counts struct{ sent, received, requests, died, refused, unanswered, severed, swallowed, pieces, torn, forsaken int64 }
 
 func (r *road) counts() counts {
 	return counts{
 		sent: r.sent.Load(), received: r.received.Load(), requests: r.requests.Load(), died: r.died.Load(),
 		refused: r.refusedDial.Load(), unanswered: r.silent.dials.Load(),
 		severed: r.notices.severed.Load(), swallowed: r.notices.swallowed.Load(),
+		pieces: r.pieces.Load(), torn: r.torn.Load(), forsaken: r.forsaken.Load(),
 	}
 }
 
@@ -74,6 +75,9 @@ func (w *wound) prepare(i Impairment) error {
 		return fmt.Errorf("bandwidth %d: a positive rate in bytes per second is needed", i.Rate)
 	case i.Delay < 0 || i.Jitter < 0:
 		return fmt.Errorf("delay %s, jitter %s: neither can be negative", i.Delay, i.Jitter)
+	}
+	if err := i.checkPieces(); err != nil {
+		return err
 	}
 	w.cut, w.reset, w.parts = i.Kind == Cut, i.Kind == Reset, i.Kind == BlackHole
 	if i.Kind.notifies() {
@@ -217,6 +221,7 @@ func (w *wound) count() Bite {
 		}
 		b.Bytes += t.effect.hurt.Load()
 		b.Conns = max(b.Conns, int(t.effect.ended.Load()))
+		t.effect.countPieces(&b, w.before, now)
 	}
 	return b
 }

@@ -1,0 +1,161 @@
+package link
+
+import (
+	"sync"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2/stream"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+)
+
+// A host runs one stock toxic of toxiproxy on one connection's way, on a stub of
+// its own, as toxiproxy does, and differs from toxiproxy in when it stops it:
+// at its own heal, never because a neighbour comes or goes. What the toxic lets
+// through goes on to the next effect.
+type host struct {
+	stub   *toxics.ToxicStub
+	in     chan *stream.StreamChunk
+	shutIn bool            // in is closed: the sender has nothing more
+	wake   chan<- struct{} // told whenever something has come out
+	ends   sync.WaitGroup  // of the toxic and of collect
+
+	mu     sync.Mutex
+	out    []*stream.StreamChunk
+	closed bool // nothing more will come out
+}
+
+// hostBuffer is how many chunks wait at a toxic's door. Those that find it full
+// wait before it.
+const hostBuffer = 1024
+
+func newHost(t toxics.Toxic, wake chan<- struct{}) *host {
+	in, out := make(chan *stream.StreamChunk, hostBuffer), make(chan *stream.StreamChunk)
+	h := &host{stub: toxics.NewToxicStub(in, out), in: in, wake: wake}
+	if s, ok := t.(toxics.StatefulToxic); ok {
+		h.stub.State = s.NewState()
+	}
+	h.ends.Go(func() { h.stub.Run(&toxics.ToxicWrapper{Toxic: t, Toxicity: 1}) })
+	h.ends.Go(func() { h.collect(out) })
+	return h
+}
+
+// collect takes what comes out, so that the toxic never waits for the far end.
+func (h *host) collect(out <-chan *stream.StreamChunk) {
+	for chunk := range out {
+		if len(chunk.Data) > 0 { // a stock bandwidth of 0 sends empty ones
+			h.note(func() { h.out = append(h.out, chunk) })
+		}
+	}
+	h.note(func() { h.closed = true })
+}
+
+func (h *host) note(change func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change()
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// offer gives a chunk to the toxic, unless its door is full.
+func (h *host) offer(chunk *stream.StreamChunk) bool {
+	select {
+	case h.in <- chunk:
+		return true
+	default:
+		return false
+	}
+}
+
+// shut tells the toxic that the sender has closed.
+func (h *host) shut() {
+	if !h.shutIn {
+		h.shutIn = true
+		close(h.in)
+	}
+}
+
+// take returns what has come out, and whether anything more will.
+func (h *host) take() (chunks []*stream.StreamChunk, closed bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	chunks, h.out = h.out, nil
+	return chunks, h.closed
+}
+
+// stop ends the toxic and returns what it had not let through yet, in order.
+// It passes on what it was working at, as at a removal by toxiproxy. closed
+// says that the toxic itself had closed the connection before.
+func (h *host) stop() (rest []*stream.StreamChunk, closed bool) {
+	running := h.stub.InterruptToxic()
+	if running {
+		h.stub.Close()
+	}
+	h.ends.Wait()
+	rest, _ = h.take()
+	h.shut()
+	for chunk := range h.in {
+		if running {
+			rest = append(rest, chunk)
+		}
+	}
+	return rest, !running
+}
+
+// arrived returns chunk as it looks to a stock toxic that it reaches at this
+// moment: they reckon delays from there.
+func arrived(chunk *stream.StreamChunk) *stream.StreamChunk {
+	return &stream.StreamChunk{Data: chunk.Data, Timestamp: time.Now()}
+}
+
+// emerge moves on what has come out of the stock toxic of stage i. It reports
+// whether the toxic has closed: then that stage and those before it are gone.
+func (c *conduit) emerge(i int) bool {
+	s := c.stages[i]
+	chunks, closed := s.emerge()
+	for _, chunk := range chunks {
+		c.enter(i+1, chunk)
+	}
+	if !closed {
+		return false
+	}
+	s.conclude()
+	c.dismiss(i + 1)
+	c.closing = true
+	return true
+}
+
+// dismiss takes the first n stages off, with what they hold.
+func (c *conduit) dismiss(n int) {
+	for _, s := range c.stages[:n] {
+		if s.host != nil {
+			s.host.stop()
+		}
+		s.stages.Add(-1)
+	}
+	c.stages = c.stages[n:]
+}
+
+// passEnd tells the next stock toxic that the sender has closed, once all that
+// came before has reached it.
+func (c *conduit) passEnd() {
+	if !c.eof && !c.closing {
+		return
+	}
+	for _, s := range c.stages {
+		switch {
+		case len(s.queue) > 0:
+			return
+		case s.host != nil:
+			if !s.end && s.treatment == linger {
+				s.ended.Add(1)
+				c.pair.lingering.Store(s.effect)
+			}
+			s.end = true
+			s.host.shut()
+			return
+		}
+	}
+}
