@@ -28,7 +28,7 @@ func ttlTimes(f float64) func(time.Duration) time.Duration {
 // Catalogue returns every fault by its name.
 func Catalogue() map[string]Entry {
 	all := map[string]Entry{}
-	for _, shelf := range []map[string]Entry{linkFaults(), partitions(), nodeFaults(), serverFaults(), clockFaults(), clientFaults()} {
+	for _, shelf := range []map[string]Entry{linkFaults(), pieceFaults(), partitions(), nodeFaults(), serverFaults(), clockFaults(), clientFaults()} {
 		for name, e := range shelf {
 			all[name] = e
 		}

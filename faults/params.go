@@ -14,10 +14,11 @@ import (
 type Params struct {
 	Client    string        `yaml:"client"`    // a role or names, see RoleHolder and its like
 	Node      string        `yaml:"node"`      // a role or names, or StoreNode for faults of links
-	Delay     time.Duration `yaml:"delay"`     // latency: added each way; slow node: of every command
+	Delay     time.Duration `yaml:"delay"`     // latency: added each way; slow node: of every command; slicer: after every piece; slow-close: of the end
 	Jitter    time.Duration `yaml:"jitter"`    // latency: ± around Delay
 	Spread    link.Spread   `yaml:"spread"`    // latency: how the delays are distributed
 	Rate      int64         `yaml:"rate"`      // bandwidth: bytes per second
+	Bytes     int64         `yaml:"bytes"`     // slicer: size of a piece; limit-data: of replies, before the end
 	Direction string        `yaml:"direction"` // latency, bandwidth: "request" or "response"; empty: both
 	Jump      time.Duration `yaml:"jump"`      // clock: how far, forward when positive
 }
@@ -34,6 +35,7 @@ func (p Params) or(q Params) Params {
 		Jitter:    cmp.Or(p.Jitter, q.Jitter),
 		Spread:    cmp.Or(p.Spread, q.Spread),
 		Rate:      cmp.Or(p.Rate, q.Rate),
+		Bytes:     cmp.Or(p.Bytes, q.Bytes),
 		Direction: cmp.Or(p.Direction, q.Direction),
 		Jump:      cmp.Or(p.Jump, q.Jump),
 	}

@@ -79,10 +79,12 @@ func (s *Spec) set(key, value string) (err error) {
 		*words[key] = strings.ReplaceAll(value, "+", ",")
 	case key == "rate":
 		s.Rate, err = strconv.ParseInt(value, 10, 64)
+	case key == "bytes":
+		s.Bytes, err = strconv.ParseInt(value, 10, 64)
 	case key == "times":
 		s.Times, err = strconv.Atoi(value)
 	default:
-		known := []string{"at", "on", "by", "then", "within", "for", "every", "times", "client", "node", "delay", "jitter", "spread", "rate", "direction", "jump"}
+		known := []string{"at", "on", "by", "then", "within", "for", "every", "times", "client", "node", "delay", "jitter", "spread", "rate", "bytes", "direction", "jump"}
 		return fmt.Errorf("unknown setting %q%s", key, suggest(key, known))
 	}
 	return err

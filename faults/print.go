@@ -25,6 +25,7 @@ type specText struct {
 	Jitter    string      `json:"jitter,omitempty"`
 	Spread    link.Spread `json:"spread,omitempty"`
 	Rate      int64       `json:"rate,omitempty"`
+	Bytes     int64       `json:"bytes,omitempty"`
 	Direction string      `json:"direction,omitempty"`
 	Jump      string      `json:"jump,omitempty"`
 }
@@ -42,7 +43,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 		At: s.At.String(), On: s.On, By: s.By, Then: spanText(s.Then), Within: spanText(s.Within),
 		Fault: s.Fault, For: spanText(s.For), Every: spanText(s.Every), Times: s.Times,
 		Client: s.Client, Node: s.Node, Delay: spanText(s.Delay), Jitter: spanText(s.Jitter),
-		Spread: s.Spread, Rate: s.Rate, Direction: s.Direction, Jump: spanText(s.Jump),
+		Spread: s.Spread, Rate: s.Rate, Bytes: s.Bytes, Direction: s.Direction, Jump: spanText(s.Jump),
 	})
 }
 
@@ -52,7 +53,7 @@ func (s *Spec) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, &x); err != nil {
 		return err
 	}
-	*s = Spec{On: x.On, By: x.By, Fault: x.Fault, Times: x.Times, Params: Params{Client: x.Client, Node: x.Node, Spread: x.Spread, Rate: x.Rate, Direction: x.Direction}}
+	*s = Spec{On: x.On, By: x.By, Fault: x.Fault, Times: x.Times, Params: Params{Client: x.Client, Node: x.Node, Spread: x.Spread, Rate: x.Rate, Bytes: x.Bytes, Direction: x.Direction}}
 	for _, span := range []struct {
 		text string
 		to   *time.Duration

@@ -57,7 +57,7 @@ func (f roadFault) hurt(ctx context.Context, t *Target, hit Hit, roads []road, r
 	}
 	t.Begin(hit)
 	w := f.wounds(t, hit)
-	i := link.Impairment{Kind: f.kind, Toward: toward[f.Direction], Delay: f.Delay, Jitter: f.Jitter, Spread: f.Spread, Rate: f.Rate}
+	i := link.Impairment{Kind: f.kind, Toward: toward[f.Direction], Delay: f.Delay, Jitter: f.Jitter, Spread: f.Spread, Rate: f.Rate, Bytes: f.Bytes}
 	for _, r := range roads {
 		i.Seed = rng.Uint64()
 		if err := w.hurt(ctx, t, t.Link(r.client, r.node), i); err != nil {
@@ -119,4 +119,7 @@ var direction = map[link.Kind]string{
 	link.Zombie:        "request",
 	link.SlowReply:     "response",
 	link.FastLostReply: "response",
+	link.Slicer:        "response",
+	link.LimitData:     "response",
+	link.SlowClose:     "response",
 }

@@ -90,6 +90,10 @@ func (s Spec) check() error {
 		return fmt.Errorf("unknown direction %q: there are request, response, and both when it is left out", s.Direction)
 	case s.Rate < 0:
 		return fmt.Errorf("rate: %d bytes per second: must not be negative", s.Rate)
+	case s.Bytes < 0:
+		return fmt.Errorf("bytes: %d: must not be negative", s.Bytes)
+	case s.Fault == "slow-close" && s.Delay%time.Millisecond != 0, s.Fault == "slicer" && s.Delay%time.Microsecond != 0:
+		return fmt.Errorf("delay: %v: slow-close counts whole milliseconds, slicer whole microseconds", s.Delay)
 	}
 	return nil
 }

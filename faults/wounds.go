@@ -27,7 +27,7 @@ type wound struct {
 }
 
 // passing are the kinds that let traffic through.
-var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset, link.NotifyCut, link.NotifyLost}
+var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset, link.Slicer, link.SlowClose, link.NotifyCut, link.NotifyLost}
 
 func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Impairment) error {
 	if road == nil {
@@ -81,6 +81,8 @@ func (w *wounds) heal(ctx context.Context) (string, error) {
 		w.bite.Conns += bite.Conns
 		w.bite.Dials += bite.Dials
 		w.bite.Requests += bite.Requests
+		w.bite.Pieces += bite.Pieces
+		w.bite.Torn += bite.Torn
 	}
 	w.open = open
 	if len(errs) > 0 || !w.bite.Bit() {
@@ -92,7 +94,8 @@ func (w *wounds) heal(ctx context.Context) (string, error) {
 // verbs say what a kind did to the bytes.
 var verbs = map[link.Kind]string{
 	link.Stall: "held", link.Zombie: "held", link.SlowReply: "held", link.Delay: "delayed", link.Bandwidth: "slowed down",
-	link.FastLostReply: "executed without a reply",
+	link.FastLostReply: "executed without a reply", link.Slicer: "cut in pieces", link.LimitData: "cut off",
+	link.SlowClose: "sent into connections that the node had closed",
 }
 
 func (w *wounds) receipt() string {
@@ -117,5 +120,17 @@ func (w *wounds) receipt() string {
 	default:
 		dials = fmt.Sprintf("%d dials refused", w.bite.Dials)
 	}
-	return join(bytes, conns, dials) + " on " + w.where
+	return join(bytes, conns, dials, w.pieces()) + " on " + w.where
+}
+
+// pieces says what clients saw of replies that came in pieces.
+func (w *wounds) pieces() string {
+	var cut, torn string
+	if w.bite.Pieces > 0 {
+		cut = fmt.Sprintf("%d reads ended inside a reply", w.bite.Pieces)
+	}
+	if w.bite.Torn > 0 {
+		torn = fmt.Sprintf("%d replies torn", w.bite.Torn)
+	}
+	return join(cut, torn)
 }

@@ -40,6 +40,8 @@ func (e *effect) countPieces(b *Bite, before, now counts) {
 		b.Conns, b.Dials = int(e.ended.Load()), 0
 		if e.blind {
 			b.Bytes, b.Conns = 0, int(now.forsaken-before.forsaken)
+		} else if b.Bytes == 0 { // nobody has missed them yet
+			b.Conns = 0
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/Shopify/toxiproxy/v2/stream"
 	"github.com/Shopify/toxiproxy/v2/toxics"
+	"github.com/rs/zerolog"
+	zlog "github.com/rs/zerolog/log"
 )
 
 // wireType is the name under which toxiproxy knows wire.
@@ -15,8 +17,12 @@ const wireType = "locktorture"
 // as dead: toxiproxy stops reading once it cannot write.
 const stuckAfter = time.Second
 
-// register makes wire known to toxiproxy, once per process.
-var register = sync.OnceFunc(func() { toxics.Register(wireType, new(wire)) })
+// register makes wire known to toxiproxy, once per process, and keeps the stock
+// bandwidth toxic from tracing every removal to the process's own log.
+var register = sync.OnceFunc(func() {
+	toxics.Register(wireType, new(wire))
+	zlog.Logger = zlog.Logger.Level(max(zlog.Logger.GetLevel(), zerolog.DebugLevel))
+})
 
 // A wire is the one toxic of each direction of each proxy. It stays for the
 // proxy's life and lets the effects on its lane act: to add and remove stock

@@ -1,0 +1,68 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// slowClose lets nodes close their clients' connections, and the clients hear
+// of it late.
+type slowClose struct{ roadFault }
+
+func (f slowClose) Supports(t *Target) error {
+	if err := f.roadFault.Supports(t); err != nil {
+		return err
+	}
+	return serverFault{commands: []string{"CLIENT"}}.Supports(t)
+}
+
+func (f slowClose) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
+	if f.Delay == 0 {
+		f.Delay = max(t.TTL/4, time.Millisecond).Round(time.Millisecond)
+	}
+	inj, err := f.roadFault.Inject(ctx, t, rng)
+	if err != nil {
+		return inj, err
+	}
+	hit, _ := inj.Target.(Hit)
+	for _, end := range hit.Nodes {
+		n := t.nodeAt(end)
+		closed, err := killClients(ctx, n)
+		if err != nil {
+			return inj, err
+		}
+		inj.Note = join(inj.Note, fmt.Sprintf("%s closed %d connections, which clients hear of %v later", n.Name(), closed, f.Delay))
+	}
+	return inj, nil
+}
+
+// killClients makes a node close the connections of all that neither subscribe
+// nor replicate, and returns how many.
+func killClients(ctx context.Context, n testbed.Node) (closed int64, err error) {
+	reply, err := n.(testbed.Administrable).Administer(ctx, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	if err != nil {
+		return 0, err
+	}
+	closed, ok := reply.(int64)
+	if !ok {
+		return 0, fmt.Errorf("CLIENT KILL answers %v: want a number", reply)
+	}
+	return closed, nil
+}
+
+// nodeAt returns the node at the end of a road.
+func (t *Target) nodeAt(end string) testbed.Node {
+	if end == StoreNode {
+		return t.Testbed.Store()
+	}
+	for _, n := range t.Testbed.Nodes() {
+		if n.Name() == end {
+			return n
+		}
+	}
+	return nil
+}
