@@ -17,12 +17,15 @@ var referenceFirst = flag.Uint64("reference.first", 1, "the first seed of TestRe
 
 // disagreements holds the judge's report on h against the reference's claims.
 func disagreements(t *testing.T, h history.History) []string {
-	r := checker.Check(t.Context(), h, checker.Options{})
+	r := checker.Check(t.Context(), h, checker.Options{SecondOpinion: true, Window: 32})
 	report := reference.Report{}
 	for _, f := range r.Violations {
 		report[f.ID] = append(report[f.ID], reference.Finding{Key: f.Key, Witness: f.Witness})
 	}
 	wrong := reference.Compare(reference.Judge(h), report)
+	for _, f := range r.Harness {
+		wrong = append(wrong, "Porcupine disagrees: "+f.Text)
+	}
 	if fails := len(r.Violations) > 0; fails != (r.Verdict == checker.Fail) {
 		wrong = append(wrong, "verdict "+string(r.Verdict))
 	}
@@ -30,7 +33,8 @@ func disagreements(t *testing.T, h history.History) []string {
 }
 
 // TestReference holds the rules against a judge that knows nothing but the
-// definitions: violations by key, and what each witness proves. Millions more:
+// definitions: violations by key, and what each witness proves. Porcupine must
+// agree on who held when. Millions more:
 //
 //	go test ./checker -run 'TestReference$' -reference.seeds 1000000 -timeout 1h
 func TestReference(t *testing.T) {

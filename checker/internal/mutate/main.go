@@ -38,7 +38,7 @@ type config struct {
 func main() {
 	var c config
 	flag.StringVar(&c.pkg, "package", "./checker", "the package whose code is broken and whose tests must notice")
-	flag.StringVar(&c.accepted, "accepted", ".ci/mutants-accepted", "file of the mutants that may survive, with reasons")
+	flag.StringVar(&c.accepted, "accepted", "checker/internal/mutate/accepted.txt", "file of the mutants that may survive, with reasons")
 	flag.StringVar(&c.only, "only", "", "comma-separated names of files; all of the package when empty")
 	flag.StringVar(&c.without, "without", "", "comma-separated names of files to leave alone")
 	flag.StringVar(&c.lines, "lines", "", "comma-separated file.go:12-30, the only lines to break; all when empty")
