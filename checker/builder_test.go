@@ -2,6 +2,7 @@ package checker
 
 import (
 	"slices"
+	"strconv"
 	"time"
 
 	"locktorture/workload/history"
@@ -14,6 +15,9 @@ type builder struct {
 	ops     int
 	workers [3]worker
 	next    int // process
+
+	sections bool // owners write, and take what they hold once more
+	writes   int
 }
 
 type worker struct {
@@ -23,6 +27,8 @@ type worker struct {
 	inv     time.Duration
 	d       time.Duration
 	holds   bool // it has a lease that it did not release
+	fence   uint64
+	value   string // of its open write
 }
 
 // A choice is what a worker can do next.
@@ -46,6 +52,8 @@ func newBuilder(ttl, eps time.Duration) *builder {
 func (b *builder) choices(i int) []choice {
 	w := &b.workers[i]
 	switch {
+	case b.sections:
+		return w.sectionChoices()
 	case w.open == history.Acquire:
 		return []choice{{kind: history.OK}, {kind: history.OK}, {kind: history.Fail}, {kind: history.Info}}
 	case w.open != 0:
@@ -58,10 +66,24 @@ func (b *builder) choices(i int) []choice {
 	return []choice{{kind: history.Invoke, op: history.Acquire}}
 }
 
+// sectionChoices are those of an owner that writes, by right or not.
+func (w *worker) sectionChoices() []choice {
+	switch {
+	case w.open != 0:
+		return []choice{{kind: history.OK}}
+	case w.holds:
+		return []choice{{kind: history.Invoke, op: history.Write}, {kind: history.Invoke, op: history.Release}, {kind: history.Invoke, op: history.Acquire}}
+	}
+	return []choice{{kind: history.Invoke, op: history.Acquire}, {kind: history.Invoke, op: history.Write}}
+}
+
 func (b *builder) apply(i int, c choice) {
 	w := &b.workers[i]
 	e := history.Event{
 		Index: len(b.h.Events), Time: b.now, Process: w.process, Kind: c.kind, Op: w.open, Key: "k", Owner: string(rune('a' + i)), Mode: w.mode,
+	}
+	if e.Op == history.Write || c.op == history.Write {
+		b.write(&e, w, c)
 	}
 	if c.kind == history.Invoke {
 		e.Op, w.open, w.inv = c.op, c.op, b.now
@@ -79,10 +101,22 @@ func (b *builder) apply(i int, c choice) {
 	}
 }
 
+// write gives a write its token, and its completion the store's number.
+func (b *builder) write(e *history.Event, w *worker, c choice) {
+	e.Fence = w.fence
+	if c.kind == history.Invoke {
+		w.value = "v" + strconv.Itoa(b.ops)
+	} else {
+		b.writes++
+		e.Seq, e.Has = uint64(b.writes), history.HasSeq
+	}
+	e.Value = w.value
+}
+
 func (w *worker) finish(e *history.Event, c choice, ttl time.Duration) {
 	switch {
 	case w.open == history.Acquire && c.kind == history.OK:
-		e.Fence, w.holds, w.d = c.fence, true, w.inv+ttl
+		e.Fence, w.holds, w.d, w.fence = c.fence, true, w.inv+ttl, c.fence
 	case w.open == history.Extend && c.kind == history.OK:
 		w.d = w.inv + ttl
 	case w.open == history.Release:

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"locktorture/checker/internal/reference"
 	"locktorture/workload/history"
 )
 
@@ -157,6 +159,9 @@ func compare(h history.History) error {
 			return fmt.Errorf("%s: judged %v, by definition %v", id, keysOf(found[id]), keysOf(want))
 		}
 	}
+	if wrong := reference.Compare(reference.Judge(h), referenceReport(r)); len(wrong) > 0 {
+		return fmt.Errorf("the reference: %s", strings.Join(wrong, "; "))
+	}
 	if len(r.Harness) > 0 {
 		return fmt.Errorf("by definition %v %v, and %s", keysOf(double), keysOf(across), r.Harness[0].Text)
 	}
@@ -164,6 +169,15 @@ func compare(h history.History) error {
 		return fmt.Errorf("no second opinion: %+v", o)
 	}
 	return nil
+}
+
+// referenceReport is a report as the reference judge reads it.
+func referenceReport(r Report) reference.Report {
+	out := reference.Report{}
+	for _, f := range r.Violations {
+		out[f.ID] = append(out[f.ID], reference.Finding{Key: f.Key, Witness: f.Witness})
+	}
+	return out
 }
 
 // grantsOf names the grants in a witness.
@@ -187,8 +201,8 @@ func strs(in map[int]bool) map[string]bool {
 
 func keysOf(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
 
-// TestRandomHistories compares the judge, the definitions and Porcupine on
-// random histories of up to 12 operations.
+// TestRandomHistories compares the judge, the definitions, the reference judge
+// and Porcupine on random histories of up to 30 operations.
 func TestRandomHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := draw(t)
@@ -211,7 +225,7 @@ func sentences(h history.History) string {
 func draw(t *rapid.T) history.History {
 	b := newBuilder(time.Duration(rapid.IntRange(3, 40).Draw(t, "ttl")), time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "epsilon")))
 	owners := rapid.IntRange(2, 3).Draw(t, "owners")
-	for b.ops < 12 {
+	for ops := rapid.SampledFrom([]int{6, 12, 30}).Draw(t, "operations"); b.ops < ops; {
 		w := rapid.IntRange(0, owners-1).Draw(t, "owner")
 		b.now += time.Duration(rapid.IntRange(0, 4).Draw(t, "step"))
 		choices := b.choices(w)

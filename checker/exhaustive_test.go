@@ -3,9 +3,11 @@ package checker
 import (
 	"flag"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"locktorture/checker/internal/reference"
 	"locktorture/workload/history"
 )
 
@@ -21,15 +23,46 @@ func TestAllSmallHistories(t *testing.T) {
 	if testing.Short() {
 		maxOps = min(maxOps, 4)
 	}
-	count := 0
+	count := walkAll(newBuilder(5, 0), maxOps, func(h history.History) {
+		if err := compare(h); err != nil {
+			t.Fatalf("%v\n%s", err, sentences(h))
+		}
+	})
+	t.Logf("%d histories of up to %d operations", count, maxOps)
+}
+
+// TestAllSmallSections holds the judge against the reference judge on every
+// history of up to maxOps operations of two owners that acquire, acquire once
+// more, write and release one key, by right or not; each with and without a
+// fence, under a lease that runs out within.
+func TestAllSmallSections(t *testing.T) {
+	maxOps := *exhaustive
+	if testing.Short() {
+		maxOps = min(maxOps, 4)
+	}
 	b := newBuilder(5, 0)
+	b.sections = true
+	count := walkAll(b, maxOps, func(h history.History) {
+		for _, fenced := range []bool{false, true} {
+			h.Header.Fenced = fenced
+			r := Check(t.Context(), h, Options{Limit: 1000})
+			if wrong := reference.Compare(reference.Judge(h), referenceReport(r)); len(wrong) > 0 {
+				t.Fatalf("%s\n%s", strings.Join(wrong, "; "), reference.Text(h))
+			}
+		}
+	})
+	t.Logf("%d histories of up to %d operations", count, maxOps)
+}
+
+// walkAll calls each with every history that the builder's choices make, and
+// returns how many there are.
+func walkAll(b *builder, maxOps int, each func(history.History)) int {
+	count := 0
 	var walk func(b *builder, first bool)
 	walk = func(b *builder, first bool) {
 		if b.workers[0].open == 0 && b.workers[1].open == 0 && b.ops > 0 {
 			count++
-			if err := compare(b.history()); err != nil {
-				t.Fatalf("%v\n%s", err, sentences(b.h))
-			}
+			each(b.history())
 		}
 		for i := range 2 {
 			for _, c := range b.small(i, maxOps) {
@@ -45,7 +78,7 @@ func TestAllSmallHistories(t *testing.T) {
 		}
 	}
 	walk(b, true)
-	t.Logf("%d histories of up to %d operations", count, maxOps)
+	return count
 }
 
 // small is what a worker can do next, without what leaves no trace.

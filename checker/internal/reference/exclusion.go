@@ -104,7 +104,7 @@ func (j *judge) acrossLoss(o *operation, g *grant) {
 		for _, s := range h.definite() {
 			lies = max(lies, s.overlap(mine))
 		}
-		proved := sure && lies > epsilon && j.surely(g.to, h.from) && j.surely(h.to, o.from)
+		proved := sure && h.nested == No && lies > epsilon && j.surely(g.to, h.from) && j.surely(h.to, o.from)
 		a := answer(proved, h.possible().overlap(mine) > epsilon && j.perhaps(h.to, o.from))
 		j.claim("S6", a, g.Key, g.events(), h.events(), o.events())
 	}

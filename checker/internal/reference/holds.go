@@ -27,6 +27,7 @@ type grant struct {
 	*operation
 	nested   Answer        // Violation: surely a re-entry; Open: perhaps
 	keeps    Answer        // the same, into a lease with this token
+	excused  bool          // into one with this token that no word has ended
 	held     []span        // surely held; cut by the endings
 	first    time.Duration // the deadline as it was granted
 	beside   time.Duration // the latest deadline of re-entries that are over
@@ -123,6 +124,7 @@ func (j *judge) grant(o *operation) {
 		g.nested = max(g.nested, is)
 		if before.Fence == g.Fence {
 			g.keeps = max(g.keeps, is)
+			g.excused = g.excused || is != No && len(before.endings) == 0
 		}
 		if is != No {
 			before.server = max(before.server, g.server)
