@@ -124,7 +124,7 @@ func (j *judge) unconfirmed(w *write) {
 // was that it got none: it may know that it holds nothing.
 func (j *judge) triedAgain(w *write, grants []*grant) bool {
 	for _, g := range grants {
-		if j.perhaps(g.to, w.from) && w.from.time < j.lowest(g, w.from) {
+		if j.surely(g.to, w.from) && w.from.time < j.lowest(g, w.from) {
 			return false
 		}
 	}

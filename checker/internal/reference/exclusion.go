@@ -158,7 +158,7 @@ func (j *judge) foreign(o *operation, g, victim, third *grant) {
 	}
 	order := j.surely(victim.to, o.from) && j.surely(o.to, third.from)
 	readers := g.Mode == history.Shared || victim.Mode == history.Shared
-	late := !readers && o.Kind == history.OK && j.addressed(o, g) && o.from.time-g.deadline >= epsilon && g.low <= g.deadline
+	late := !readers && g.nested == No && o.Kind == history.OK && j.addressed(o, g) && o.from.time-g.deadline >= epsilon && g.low <= g.deadline
 	possible := victim.possible()
 	a := answer(inside && order && late,
 		o.from.time >= g.low && j.perhaps(victim.from, o.to) && j.perhaps(o.from, third.to) && possible.to > third.to.time)

@@ -43,15 +43,24 @@ func (j *judge) behind(a, b *write) bool {
 // sameSection says whether two writes of one owner belong to one critical section.
 func (j *judge) sameSection(a, b *write) Answer {
 	if a.token() != 0 && b.token() != 0 {
-		var with int
-		for _, g := range j.of(a.Key, a.Owner) {
-			if g.Fence == a.token() {
-				with++
-			}
+		of, other := j.granted(a), j.granted(b)
+		if a.token() != b.token() {
+			return answer(false, of == 0 || other == 0) // one of them bears no token of its owner's
 		}
-		return answer(a.token() == b.token() && with == 1 && j.quiet(a, b), a.token() == b.token())
+		return answer(of == 1 && j.quiet(a, b), true)
 	}
 	return answer(a.from.process == b.from.process && a.token() == b.token() && j.quiet(a, b), true)
+}
+
+// granted counts the leases of its owner whose token a write bears.
+func (j *judge) granted(w *write) int {
+	n := 0
+	for _, g := range j.of(w.Key, w.Owner) {
+		if g.Fence == w.token() {
+			n++
+		}
+	}
+	return n
 }
 
 // quiet reports whether one grant was answered before both writes, and no word

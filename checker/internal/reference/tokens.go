@@ -33,7 +33,7 @@ func (j *judge) sameToken(g, h *grant, readers bool) {
 		j.claim("S4b", answer(h.keeps == No && !readers, !h.excused), g.Key, g.events(), h.events())
 	case g.Owner == h.Owner:
 		is := j.reentry(g, h)
-		j.claim("S4b", answer(is == Violation && j.newest(g, h), is != No && h.nested == Violation), g.Key, g.events(), h.events())
+		j.claim("S4b", answer(is == Violation && j.newest(g, h), is != No), g.Key, g.events(), h.events())
 	case same && !readers:
 		j.claim("S4b", Violation, g.Key, g.events(), h.events())
 	}
