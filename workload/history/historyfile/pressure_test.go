@@ -16,7 +16,7 @@ import (
 // TestSlowDisk records much more than the buffers hold while nobody reads, and
 // then lets the reader come: nothing is lost, and the buffers stay bounded.
 func TestSlowDisk(t *testing.T) {
-	const n = 100_000
+	const n = 300_000 // more than a batch and the buffers hold
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
