@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime/debug"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -115,7 +114,7 @@ func (p *phase) connect(ctx context.Context, clients []*Client) error {
 }
 
 // employ runs one worker per client until all have finished. A worker that
-// panics, within a client library for one, ends the phase.
+// panics ends the phase with a *PanicError.
 func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) error {
 	errs := make([]error, len(clients))
 	var wg sync.WaitGroup
@@ -125,7 +124,7 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 		wg.Go(func() {
 			defer func() {
 				if r := recover(); r != nil {
-					errs[i] = fmt.Errorf("client %s panicked: %v\n%s", c.Name, r, debug.Stack())
+					errs[i] = caught(c.Name, r)
 					stop()
 				}
 			}()

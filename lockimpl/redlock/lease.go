@@ -78,8 +78,12 @@ func (e *lease) Lost() <-chan struct{} {
 		return e.lost
 	}
 	e.lost = make(chan struct{})
-	if !e.alive() {
+	switch {
+	case e.ended:
 		close(e.lost)
+		return e.lost
+	case !e.alive():
+		e.end()
 		return e.lost
 	}
 	e.timer = time.AfterFunc(time.Until(e.until), e.expire)

@@ -174,7 +174,11 @@ func (s *session) blame(err error) {
 	if err == nil {
 		return
 	}
-	s.harness = append(s.harness, err.Error())
+	if panics := panicsIn(err); len(panics) > 0 {
+		s.panicked(panics)
+		return
+	}
+	s.harness = append(s.harness, oneLine(err))
 	if !s.over {
 		s.record(mishap{err: err})
 	}
@@ -185,7 +189,7 @@ func (s *session) blame(err error) {
 func (s *session) troubles() (all []string) {
 	for _, m := range s.mishaps {
 		if !m.lock {
-			all = append(all, m.err.Error())
+			all = append(all, oneLine(m.err))
 		}
 	}
 	for _, text := range s.harness {
