@@ -106,6 +106,8 @@ type Process interface {
 	Cont() (time.Time, error) // SIGCONT
 	Kill() (time.Time, error) // SIGKILL; returns once the process is gone
 
+	Pid() int // of the process, which may have ended
+
 	// Died says how the process ended although neither Kill nor Close had told
 	// it to: nil when it has not.
 	Died() *DeathError

@@ -115,6 +115,9 @@ func (l *Locker) Cont() (time.Time, error) { return l.cont() }
 // Kill implements Process.
 func (l *Locker) Kill() (time.Time, error) { return l.kill() }
 
+// Pid implements Process.
+func (l *Locker) Pid() int { return l.pid }
+
 // Died implements Process.
 func (l *Locker) Died() *DeathError {
 	death := l.died()

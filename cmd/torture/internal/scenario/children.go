@@ -121,6 +121,16 @@ func (c *client) processes() []child.Process {
 	return slices.Clone(c.past)
 }
 
+// childPids are the processes in which the lock lives at present.
+func (r *rig) childPids() (pids []int) {
+	for _, c := range r.clients {
+		if p := c.process(); p != nil {
+			pids = append(pids, p.Pid())
+		}
+	}
+	return pids
+}
+
 func stopped(name string, p child.Process) (string, error) {
 	if _, err := p.Stop(); err != nil && !errors.Is(err, child.ErrGone) {
 		return "", fmt.Errorf("stop %s: %w", name, err)

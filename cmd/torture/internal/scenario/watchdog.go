@@ -11,6 +11,7 @@ import (
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
 	"locktorture/lockimpl/child"
+	"locktorture/workload"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
 )
@@ -59,6 +60,9 @@ func (s *session) guardRun(ctx context.Context) context.Context {
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
 	w := &watchdog{rig: s.rig, file: s.file, note: s.record, stop: stop, end: end, known: map[string]bool{}}
 	s.dog = w
+	w.running.Go(func() {
+		workload.WatchStalls(watching, s.rec, workload.StallThreshold(s.rig.cfg.TTL), s.rig.childPids)
+	})
 	for _, look := range w.looks() {
 		w.running.Go(func() { w.repeat(watching, look) })
 	}
