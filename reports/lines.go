@@ -109,6 +109,9 @@ func (r *Run) Basis() []Line {
 		lines = append(lines, Line{"bound", bound})
 	}
 	lines = append(lines, Line{"latency", r.latency()})
+	if demand := r.demand(); demand != "" {
+		lines = append(lines, Line{"demand", demand})
+	}
 	for _, note := range r.Report.Notes {
 		lines = append(lines, Line{"note", note})
 	}
@@ -216,6 +219,28 @@ func (r *Run) bound() string {
 	return fmt.Sprintf("0 of %s faulted hand-overs: rate < %s (95 %%)", unit.Count(n), unit.Percent(min(3/float64(n), 1)))
 }
 
+// demand says what became of what was asked for; nothing of a history that does
+// not tell.
+func (r *Run) demand() string {
+	d := r.measured().Demand
+	if d.Offered == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("offered %s, served %s", unit.Count(d.Offered), unit.Count(d.Served))
+	if d.Judged() > 0 {
+		text += " (" + unit.Percent(float64(d.Served)/float64(d.Judged())) + ")"
+	}
+	for _, one := range []struct {
+		n    int64
+		what string
+	}{{d.Dropped, "dropped"}, {d.Abandoned, "abandoned"}, {d.Unserved, "unserved at the end"}, {d.Pending, "just begun at the end"}} {
+		if one.n > 0 || one.what == "dropped" {
+			text += fmt.Sprintf(", %s %s", one.what, unit.Count(one.n))
+		}
+	}
+	return text
+}
+
 func (r *Run) latency() string {
 	m := r.measured()
 	q := m.Find(stats.Acquire, stats.All)
@@ -228,8 +253,11 @@ func (r *Run) latency() string {
 	if m.Lag.Count > 0 {
 		text += "; lag p99 " + unit.Latency(m.Lag.P99)
 	}
-	if m.Dropped > 0 {
+	if m.Dropped > 0 && m.Demand.Offered == 0 {
 		text += "; " + plural(int(m.Dropped), "arrival") + " dropped"
+	}
+	if m.Response.Failed > 0 && m.Response.AtLeast(0.99) {
+		text += "; of all that was asked for p99 > " + unit.Latency(m.Response.P99)
 	}
 	return text + ")"
 }

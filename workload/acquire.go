@@ -19,8 +19,8 @@ type LacksError struct {
 
 func (e *LacksError) Error() string { return "the lock has no " + e.Ability }
 
-// lacks says what the mode needs that l cannot do, or nil.
-func lacks(m Mode, l lockimpl.Locker) error {
+// Lacks says what the mode needs that l cannot do, or nil.
+func Lacks(m Mode, l lockimpl.Locker) error {
 	var has bool
 	var ability string
 	switch m {

@@ -7,11 +7,11 @@ import (
 
 // A dispatcher offers an open loop's arrivals at their moments, whether or not
 // a client is free.
-type dispatcher struct{ offered, dropped int }
+type dispatcher struct{}
 
 // run offers arrivals until the phase is over. An arrival keeps the moment at
 // which it was due, also when the dispatcher itself is late.
-func (d *dispatcher) run(p *phase) {
+func (dispatcher) run(p *phase) {
 	rng := stream(p.cfg.Seed, p.name+" dispatcher")
 	keys := p.keySource(-1, 1)
 	timer := time.NewTimer(0)
@@ -26,11 +26,11 @@ func (d *dispatcher) run(p *phase) {
 		}
 		a := p.draw(rng, keys)
 		a.due = due
-		d.offered++
+		p.demand.offer()
 		select {
 		case p.queue <- a:
 		default:
-			d.dropped++
+			p.demand.drop(a)
 		}
 	}
 }

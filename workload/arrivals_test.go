@@ -14,16 +14,16 @@ func openPhase(t *testing.T, length time.Duration, cfg Config) *phase {
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	t.Cleanup(cancel)
 	cfg.Keys, cfg.Mode = 4, ModeExclusive
-	return &phase{name: "main", cfg: cfg, over: ctx.Done(), queue: make(chan arrival, cfg.Backlog)}
+	return &phase{name: "main", cfg: cfg, over: ctx.Done(), queue: make(chan arrival, cfg.Backlog), demand: newDemand(cfg, length)}
 }
 
 func TestConstantArrivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		p := openPhase(t, 10*time.Second+time.Millisecond, Config{Rate: 100, Arrivals: ArrivalsConstant, Backlog: 1000})
-		var d dispatcher
-		d.run(p)
-		if d.offered != 1000 || d.dropped != 0 {
+		dispatcher{}.run(p)
+		d := p.demand.out
+		if d.Offered != 1000 || d.Dropped != 0 {
 			t.Fatalf("%+v", d)
 		}
 		for i := 1; i <= 1000; i++ {
@@ -37,13 +37,13 @@ func TestConstantArrivals(t *testing.T) {
 func TestPoissonArrivals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := openPhase(t, 100*time.Second, Config{Rate: 50, Arrivals: ArrivalsPoisson, Backlog: 10})
-		var d dispatcher
-		d.run(p)
+		dispatcher{}.run(p)
+		d := p.demand.out
 		// 5,000 expected, standard deviation 71; the seed fixes the draw.
-		if d.offered < 4700 || d.offered > 5300 {
-			t.Errorf("%d arrivals", d.offered)
+		if d.Offered < 4700 || d.Offered > 5300 {
+			t.Errorf("%d arrivals", d.Offered)
 		}
-		if len(p.queue) != 10 || d.dropped != d.offered-10 {
+		if len(p.queue) != 10 || d.Dropped != d.Offered-10 {
 			t.Errorf("%d wait, %+v", len(p.queue), d)
 		}
 	})

@@ -15,12 +15,13 @@ import (
 
 // A phase is one stretch of load. All that its goroutines share is here.
 type phase struct {
-	name  string
-	cfg   Config
-	rec   *history.Recorder
-	over  <-chan struct{} // closed when no cycle may start any more; what is open is finished
-	queue chan arrival    // open loop: arrivals that wait for a client; nil in a closed loop
-	tears atomic.Int64    // writes that found their row changed within the section
+	name   string
+	cfg    Config
+	rec    *history.Recorder
+	over   <-chan struct{} // closed when no cycle may start any more; what is open is finished
+	queue  chan arrival    // open loop: arrivals that wait for a client; nil in a closed loop
+	demand *demand
+	tears  atomic.Int64 // writes that found their row changed within the section
 }
 
 func (p *phase) isOver() bool {
@@ -71,21 +72,20 @@ func run(ctx context.Context, name string, cfg Config, length time.Duration, cli
 	}
 	timed, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	p.over = timed.Done()
+	p.over, p.demand = timed.Done(), newDemand(p.cfg, length)
 	rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: name})
 
 	var beside sync.WaitGroup
 	var lag lagMeter
 	beside.Go(func() { lag.measure(p.over) })
-	var arrivals dispatcher
 	if cfg.Rate > 0 {
 		p.queue = make(chan arrival, or(cfg.Backlog, 4*len(clients)))
-		beside.Go(func() { arrivals.run(p) })
+		beside.Go(func() { dispatcher{}.run(p) })
 	}
 	err := p.employ(ctx, clients, cancel)
 	cancel()
 	beside.Wait()
-	rec.Append(p.summary(&lag, &arrivals))
+	rec.Append(p.summary(&lag))
 	return err
 }
 
@@ -100,7 +100,7 @@ func (p *phase) connect(ctx context.Context, clients []*Client) error {
 				return
 			}
 			if l, err := c.locker(); err == nil {
-				errs[i] = lacks(p.cfg.Mode, l)
+				errs[i] = Lacks(p.cfg.Mode, l)
 			}
 		})
 	}
@@ -136,13 +136,14 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 }
 
 // summary is the event that ends the phase: how late the harness's own timers
-// were, and what of the demanded load it did not offer.
-func (p *phase) summary(lag *lagMeter, arrivals *dispatcher) history.Event {
+// were, and what became of the demand.
+func (p *phase) summary(lag *lagMeter) history.Event {
 	p99, samples := lag.quantile(0.99)
 	note := fmt.Sprintf("end of phase: p99 scheduling lag of %d samples", samples)
-	if p.queue != nil {
-		note += fmt.Sprintf("; %d arrivals, %d dropped at a full backlog, %d unserved", arrivals.offered, arrivals.dropped, len(p.queue))
+	for len(p.queue) > 0 {
+		p.demand.ended(<-p.queue, false, true)
 	}
+	note += "; " + p.demand.sum().Note()
 	if n := p.tears.Load(); n > 0 {
 		note += fmt.Sprintf("; %d writes found their row changed within the section", n)
 	}

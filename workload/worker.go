@@ -64,6 +64,8 @@ type arrival struct {
 	keys []string
 	mode history.Mode
 	due  time.Time // when it should begin; zero in a closed loop
+
+	began time.Time // closed loop: when it did
 }
 
 // next waits for the next arrival. It reports false at the end of the phase or
@@ -73,11 +75,18 @@ func (w *worker) next(ctx context.Context) (a arrival, more bool) {
 		if !w.sleep(ctx, w.cfg.Think.Draw(w.rng)) {
 			return a, false
 		}
-		return w.draw(w.rng, w.keys), true
+		a = w.draw(w.rng, w.keys)
+		a.began = time.Now()
+		w.demand.offer()
+		return a, true
 	}
 	select {
 	case a = <-w.queue:
-		return a, !w.isOver()
+		if w.isOver() {
+			w.demand.ended(a, false, true)
+			return a, false
+		}
+		return a, true
 	case <-w.over:
 	case <-ctx.Done():
 	}
@@ -87,6 +96,7 @@ func (w *worker) next(ctx context.Context) (a arrival, more bool) {
 // cycle serves one arrival: acquire, critical section, release.
 func (w *worker) cycle(ctx context.Context, a arrival) {
 	s := w.obtain(ctx, a)
+	w.demand.ended(a, s != nil, w.isOver())
 	if s == nil {
 		return
 	}

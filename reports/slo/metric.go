@@ -14,6 +14,9 @@ import (
 type metric struct {
 	kind  kind
 	value func(s *stats.Summary) (v float64, ok bool)
+
+	// atLeast says that the value is but a lower bound; nil: it never is.
+	atLeast func(s *stats.Summary) bool
 }
 
 // Metrics names what an objective may speak of; the series among them take a
@@ -24,32 +27,42 @@ func Metrics() []string {
 		", PHASE one of quiet faulted recovering, QUANTILE one of "+strings.Join(quantileNames, " "))
 }
 
+// served is the share of the demand that was served.
+func served(s *stats.Summary) (float64, bool) {
+	if s.Demand.Judged() == 0 {
+		return 0, false
+	}
+	return float64(s.Demand.Served) / float64(s.Demand.Judged()), true
+}
+
 // plain are the metrics without a quantile.
 var plain = map[string]metric{
 	"error":     share(func(o stats.Outcomes) int64 { return o.Error }),
 	"unknown":   share(func(o stats.Outcomes) int64 { return o.Unknown }),
 	"contended": share(func(o stats.Outcomes) int64 { return o.Contended }),
 
-	"grants/s":   {number, func(s *stats.Summary) (float64, bool) { return s.GrantsPerSecond(), s.Measured() > 0 }},
-	"attempts/s": {number, func(s *stats.Summary) (float64, bool) { return s.AttemptsPerSecond(), s.Measured() > 0 }},
-	"grants":     {number, func(s *stats.Summary) (float64, bool) { return float64(s.Outcomes.Acquired), true }},
-	"dropped":    {number, func(s *stats.Summary) (float64, bool) { return float64(s.Dropped), true }},
-	"jain":       {number, func(s *stats.Summary) (float64, bool) { return s.Fairness.Jain, s.Outcomes.Acquired > 0 }},
+	"served": {kind: ratio, value: served},
 
-	"longest_wait": {duration, func(s *stats.Summary) (float64, bool) {
+	"grants/s":   {kind: number, value: func(s *stats.Summary) (float64, bool) { return s.GrantsPerSecond(), s.Measured() > 0 }},
+	"attempts/s": {kind: number, value: func(s *stats.Summary) (float64, bool) { return s.AttemptsPerSecond(), s.Measured() > 0 }},
+	"grants":     {kind: number, value: func(s *stats.Summary) (float64, bool) { return float64(s.Outcomes.Acquired), true }},
+	"dropped":    {kind: number, value: func(s *stats.Summary) (float64, bool) { return float64(s.Dropped), true }},
+	"jain":       {kind: number, value: func(s *stats.Summary) (float64, bool) { return s.Fairness.Jain, s.Outcomes.Acquired > 0 }},
+
+	"longest_wait": {kind: duration, value: func(s *stats.Summary) (float64, bool) {
 		return float64(s.Fairness.LongestWait), s.Outcomes.Acquired > 0
 	}},
-	"gap": {duration, func(s *stats.Summary) (float64, bool) {
+	"gap": {kind: duration, value: func(s *stats.Summary) (float64, bool) {
 		if len(s.Gaps) == 0 {
 			return 0, false
 		}
 		return float64(s.Gaps[0].Length()), true
 	}},
-	"recovery": {duration, recovery},
+	"recovery": {kind: duration, value: recovery},
 }
 
 func share(of func(stats.Outcomes) int64) metric {
-	return metric{ratio, func(s *stats.Summary) (float64, bool) {
+	return metric{kind: ratio, value: func(s *stats.Summary) (float64, bool) {
 		if s.Outcomes.Attempts() == 0 {
 			return 0, false
 		}
@@ -97,6 +110,21 @@ func quantile(q stats.Quantiles, name string) (time.Duration, bool) {
 	return 0, false
 }
 
+// ranks are where in the order the quantiles stand; the mean depends on all.
+var ranks = map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999, "max": 1, "mean": 1}
+
+// response is a quantile of the acquires, over all that was asked for.
+func response(name string) metric {
+	return metric{
+		kind: duration,
+		value: func(s *stats.Summary) (float64, bool) {
+			d, _ := quantile(s.Response.Quantiles, name)
+			return float64(d), s.Response.Count > 0
+		},
+		atLeast: func(s *stats.Summary) bool { return s.Response.AtLeast(ranks[name]) },
+	}
+}
+
 const lag = "lag"
 
 func seriesNames() []string {
@@ -127,7 +155,10 @@ func find(name string) (metric, error) {
 	if series == lag && phase != stats.All {
 		return metric{}, fmt.Errorf("metric %q: the lag is not told apart by phase", name)
 	}
-	return metric{duration, func(s *stats.Summary) (float64, bool) {
+	if stats.Series(series) == stats.Acquire && phase == stats.All {
+		return response(rest), nil
+	}
+	return metric{kind: duration, value: func(s *stats.Summary) (float64, bool) {
 		q := s.Lag
 		if series != lag {
 			q = s.Find(stats.Series(series), phase)

@@ -87,7 +87,13 @@ func (o Objective) Evaluate(s *stats.Summary) Result {
 	if !ok {
 		return Result{SLO: o.String(), Observed: "nothing measured"}
 	}
-	return Result{SLO: o.String(), OK: o.holds(value), Observed: o.metric.kind.format(value), Value: value}
+	r := Result{SLO: o.String(), OK: o.holds(value), Observed: o.metric.kind.format(value), Value: value}
+	if o.metric.atLeast != nil && o.metric.atLeast(s) {
+		// Nobody knows how long what was never served would have taken.
+		r.OK = r.OK && strings.HasPrefix(o.op, ">")
+		r.Observed = "> " + r.Observed + ", with " + unit.Percent(1-float64(s.Response.Failed)/float64(s.Response.Count)) + " of the demand served"
+	}
+	return r
 }
 
 // EvaluateAll holds every objective against s.

@@ -7,6 +7,7 @@ import (
 
 	"locktorture/reports/internal/sample"
 	"locktorture/reports/stats"
+	"locktorture/workload/history"
 )
 
 func TestParse(t *testing.T) {
@@ -86,5 +87,49 @@ func TestEvaluate(t *testing.T) {
 	}
 	if o.AcquireP99() != time.Hour {
 		t.Errorf("bound %v", o.AcquireP99())
+	}
+}
+
+// What was never served cannot have been fast.
+func TestDemandThatWasNotServed(t *testing.T) {
+	summary := func(note string) *stats.Summary {
+		s := stats.New(history.Header{TTL: time.Second})
+		ok := history.Event{Kind: history.OK, Op: history.Phase, Process: history.Nemesis}
+		main := ok
+		main.Value = history.PhaseMain
+		s.Event(&main)
+		for i := range 100 {
+			at := time.Duration(i) * time.Millisecond
+			s.Event(&history.Event{Time: at, Process: 0, Kind: history.Invoke, Op: history.Acquire, Key: "k", Owner: "a"})
+			s.Event(&history.Event{Time: at, Process: 0, Kind: history.OK, Op: history.Acquire, Key: "k", Owner: "a"})
+		}
+		main.Time, main.Note = time.Second, note
+		s.Event(&main)
+		return s.Summary()
+	}
+	overload := history.Demand{Offered: 5129, Served: 100, Dropped: 5000, Abandoned: 20, Unserved: 1, Pending: 8,
+		Waited: []history.Waited{{AtLeast: 64 * time.Millisecond, Count: 21}, {AtLeast: 512 * time.Millisecond, Count: 5000}}}
+	all := history.Demand{Offered: 108, Served: 100, Pending: 8}
+	for _, c := range []struct {
+		slo, note string
+		ok        bool
+		observed  string
+	}{
+		{"acquire.p99<2s", overload.Note(), false, "> "},
+		{"acquire.max<1h", overload.Note(), false, "> "},
+		{"acquire.mean<1h", overload.Note(), false, "> "},
+		{"acquire.p50>1ms", overload.Note(), true, "> "},
+		{"acquire.p99<2s", all.Note(), true, ""},
+		{"served>99%", overload.Note(), false, "1.95 %"},
+		{"served>99%", all.Note(), true, "100 %"},
+		{"served>99%", "", false, "nothing measured"},
+	} {
+		o, err := Parse(c.slo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := o.Evaluate(summary(c.note)); r.OK != c.ok || !strings.HasPrefix(r.Observed, c.observed) {
+			t.Errorf("%s, %q: %+v, want %v and %q", c.slo, c.note, r, c.ok, c.observed)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 type load struct {
 	lag     *Hist
 	dropped int64
+	demand  history.Demand // of the main phase
 }
 
 // lagged files one reading of the scheduling lag.
@@ -28,6 +29,9 @@ func (l *load) lagged(d time.Duration) {
 func (l *load) note(e *history.Event) {
 	if e.HasAll(history.HasLag) {
 		l.lagged(e.Lag)
+	}
+	if d, found := history.ParseDemand(e.Note); found && e.Value == history.PhaseMain {
+		l.demand = d
 	}
 	last := ""
 	for word := range strings.FieldsSeq(e.Note) {

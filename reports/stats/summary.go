@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"locktorture/workload/history"
 )
 
 // A Summary is everything that was measured. Its JSON form is part of
@@ -23,8 +25,11 @@ type Summary struct {
 	Margin   Margin        `json:"margin"`
 	Lag      Quantiles     `json:"lag"`
 	Dropped  int64         `json:"dropped"`
-	Alarms   Alarms        `json:"alarms"`
-	Width    time.Duration `json:"window_ns"`
+
+	Demand   history.Demand `json:"demand"`   // what became of the demand of the main phase
+	Response Response       `json:"response"` // of all that was asked for, served or not
+	Alarms   Alarms         `json:"alarms"`
+	Width    time.Duration  `json:"window_ns"`
 
 	Windows []Window `json:"-"`
 
@@ -92,6 +97,8 @@ func (s *Stats) Summary() *Summary {
 	out.Windows = s.windows.summary(s.now)
 	out.Width = s.windows.width
 	out.Latency = latencies(out.hists)
+	out.Demand = s.load.demand
+	out.Response = responseOf(out.hists.all(Acquire), s.load.demand)
 	for _, f := range s.faults.list {
 		out.Faults = append(out.Faults, *f)
 	}

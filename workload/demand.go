@@ -1,0 +1,100 @@
+package workload
+
+import (
+	"math/bits"
+	"sync"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A demand counts what becomes of the arrivals of one phase, those of a closed
+// loop too: there one arrives whenever a client is free.
+type demand struct {
+	began time.Time
+	grace time.Duration // what has waited no longer than this at the end says nothing
+
+	mu      sync.Mutex
+	out     history.Demand
+	dropped []int64   // by the second of the phase in which they were due
+	waited  [40]int64 // by the power of two of milliseconds that they had waited at least
+}
+
+// maxGrace bounds the grace of what waits when a phase ends.
+const maxGrace = time.Second
+
+func newDemand(c Config, length time.Duration) *demand {
+	return &demand{began: time.Now(), grace: min(c.Patience, maxGrace, length/10)}
+}
+
+// asked is when the arrival was due, or in a closed loop began.
+func (a arrival) asked() time.Time {
+	if a.due.IsZero() {
+		return a.began
+	}
+	return a.due
+}
+
+func (d *demand) offer() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.out.Offered++
+}
+
+func (d *demand) drop(a arrival) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.out.Dropped++
+	second := int(max(a.asked().Sub(d.began), 0) / time.Second)
+	for len(d.dropped) <= second {
+		d.dropped = append(d.dropped, 0)
+	}
+	d.dropped[second]++
+}
+
+// ended files how an arrival that a client had taken on ended: with a grant, at
+// the end of the phase, or of somebody's patience.
+func (d *demand) ended(a arrival, granted, over bool) {
+	age := time.Since(a.asked())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case granted:
+		d.out.Served++
+		return
+	case over && age <= d.grace:
+		d.out.Pending++
+		return
+	case over:
+		d.out.Unserved++
+	default:
+		d.out.Abandoned++
+	}
+	d.wait(age, 1)
+}
+
+func (d *demand) wait(age time.Duration, n int64) {
+	d.waited[min(bits.Len64(uint64(max(age, 0)/time.Millisecond)), len(d.waited)-1)] += n
+}
+
+// sum is the demand of the phase, which has ended.
+func (d *demand) sum() history.Demand {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	length := time.Since(d.began)
+	for second, n := range d.dropped {
+		d.wait(length-time.Duration(second+1)*time.Second, n)
+	}
+	d.dropped = nil
+	out := d.out
+	for i, n := range d.waited {
+		if n > 0 {
+			atLeast := time.Duration(0)
+			if i > 0 {
+				atLeast = time.Millisecond << (i - 1)
+			}
+			out.Waited = append(out.Waited, history.Waited{AtLeast: atLeast, Count: n})
+		}
+	}
+	return out
+}

@@ -1,0 +1,35 @@
+package workload
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+func TestDemandThatWasNotServedWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDemand(Config{Patience: 2 * time.Second}, 10*time.Second)
+		begun := func(ago time.Duration) arrival {
+			d.offer()
+			return arrival{due: time.Now().Add(-ago)}
+		}
+		time.Sleep(5 * time.Second)
+		d.drop(begun(4 * time.Second))                    // due in the second second
+		d.ended(begun(time.Second), true, false)          // granted
+		d.ended(begun(2*time.Second), false, false)       // its client gave it up
+		d.ended(begun(3*time.Second), false, true)        // waiting when the phase ended
+		d.ended(begun(999*time.Millisecond), false, true) // hardly asked for
+		d.ended(arrival{began: time.Now()}, true, true)   // closed loop, granted at the last moment
+		time.Sleep(5 * time.Second)
+		got := d.sum()
+		want := history.Demand{Offered: 5, Served: 2, Dropped: 1, Abandoned: 1, Unserved: 1, Pending: 1}
+		for _, w := range []history.Waited{{AtLeast: 1024 * time.Millisecond, Count: 1}, {AtLeast: 2048 * time.Millisecond, Count: 1}, {AtLeast: 4096 * time.Millisecond, Count: 1}} {
+			want.Waited = append(want.Waited, w)
+		}
+		if got.Note() != want.Note() {
+			t.Errorf("got %s, want %s", got.Note(), want.Note())
+		}
+	})
+}
