@@ -73,7 +73,7 @@ func ThisHost() Host {
 // WriteMeta writes run.json into dir, which it makes when it is missing.
 func WriteMeta(dir string, m Meta) error {
 	m.Schema = Schema
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", MetaFile, err)
 	}
 	return writeJSON(filepath.Join(dir, MetaFile), m)
@@ -116,7 +116,7 @@ func writeFile(path string, content []byte) error {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
 	_, err = tmp.Write(content)
-	for _, step := range []func() error{tmp.Sync, func() error { return tmp.Chmod(0o644) }, tmp.Close} {
+	for _, step := range []func() error{tmp.Sync, func() error { return tmp.Chmod(0o600) }, tmp.Close} {
 		if e := step(); err == nil {
 			err = e
 		}

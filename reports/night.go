@@ -149,7 +149,7 @@ func AppendTrend(nights string, n *Night) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", TrendFile, err)
 	}
-	f, err := os.OpenFile(filepath.Join(nights, TrendFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(filepath.Join(nights, TrendFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", TrendFile, err)
 	}

@@ -40,7 +40,7 @@ func (r *Run) Lose(err error) {
 func (r *Run) writeAll(dir string) error {
 	r.unwritten, r.lost = map[string]bool{}, true
 	for _, sub := range []string{PlotsDir, HistDir} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return fmt.Errorf("write reports: %w", err)
 		}
 	}

@@ -72,6 +72,9 @@ func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := b.cfg.Validate(); err != nil {
 		return err
 	}
+	if err := scenario.PrepareOut(b.out); err != nil {
+		return startError(err)
+	}
 	dir := resultsDir(b.out, "bench", b.cfg.Seed)
 	b.cfg.Field.Dir = filepath.Join(dir, "nodes")
 	b.cfg.Progress = func(line string) {
@@ -130,7 +133,7 @@ func resultsDir(out, what string, seed uint64) string {
 
 // commandLine is what was typed, with the seed that was drawn.
 func commandLine(seed uint64) string {
-	words := append([]string{"torture"}, os.Args[1:]...)
+	words := printable.HideSecrets(append([]string{"torture"}, os.Args[1:]...))
 	if !strings.Contains(strings.Join(words, " "), "--seed") {
 		words = append(words, fmt.Sprintf("--seed %d", seed))
 	}

@@ -65,6 +65,9 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := c.cfg.Validate(); err != nil {
 		return err
 	}
+	if err := scenario.PrepareOut(c.out); err != nil {
+		return startError(err)
+	}
 	dir := resultsDir(c.out, "capacity", c.cfg.Seed)
 	c.cfg.Field.Dir = filepath.Join(dir, "nodes")
 	c.cfg.Progress = func(line string) {

@@ -76,6 +76,9 @@ func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []scenari
 	if g.jobs < 1 {
 		return fmt.Errorf("--jobs is %d: at least 1", g.jobs)
 	}
+	if err := scenario.PrepareOut(g.out); err != nil {
+		return startError(err)
+	}
 	began := time.Now()
 	rows := g.exhibit(cmd, locks)
 	show := exhibit.Show{Rows: rows, Seed: g.seed, Version: version, Began: began, Took: time.Since(began)}

@@ -62,7 +62,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // complain prints an error, each of its lines in the tool's own name: a part of
 // it may be somebody else's text.
 func complain(w io.Writer, err error) {
-	for line := range strings.SplitSeq(printable.Lines(err.Error()), "\n") {
+	for line := range strings.SplitSeq(printable.Lines(printable.HideUserinfo(err.Error())), "\n") {
 		fmt.Fprintln(w, "torture:", line)
 	}
 }

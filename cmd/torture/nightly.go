@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -74,11 +75,14 @@ func (n *nightlyCommand) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if err := errors.Join(summaryWritable(), scenario.PrepareOut(n.out)); err != nil {
+		return startError(err)
+	}
 	before, err := reports.LastNight(n.out)
 	if err != nil {
 		return harnessError{err}
 	}
-	if err := os.MkdirAll(filepath.Join(n.dir, reports.NightRuns), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(n.dir, reports.NightRuns), 0o700); err != nil {
 		return harnessError{err}
 	}
 	w := cmd.OutOrStdout()
@@ -148,16 +152,14 @@ func (n *nightlyCommand) settle(c *config.Config) error {
 	if err := c.ReadEnvironment(config.Environ()); err != nil {
 		return err
 	}
-	for _, s := range config.Settings {
-		if value, set := n.flags[s.Name]; set {
-			if err := s.Set(c, value); err != nil {
-				return fmt.Errorf("--%s: %w", s.Name, err)
-			}
-		}
+	if err := applyFlags(c, n.flags); err != nil {
+		return err
 	}
-	chooseTestbed(c)
 	c.Out = filepath.Join(n.dir, reports.NightRuns)
-	return c.Validate()
+	if err := c.Reconcile(); err != nil {
+		return err
+	}
+	return scenario.Validate(*c)
 }
 
 // play plays the cells one after the other while the budget lasts.
@@ -211,6 +213,14 @@ func (n *nightlyCommand) conclude(cmd *cobra.Command, w io.Writer, night *report
 	if len(night.Cells) == 0 && cmd.Context().Err() != nil {
 		return exitCode(exitInterrupted)
 	}
+	if path := os.Getenv(stepSummary); path != "" {
+		if err := reports.AppendSummary(path, night); err != nil {
+			return harnessError{err}
+		}
+		for _, line := range night.Annotations() {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
+		}
+	}
 	if err := reports.WriteNight(n.dir, night); err != nil {
 		return harnessError{err}
 	}
@@ -223,13 +233,5 @@ func (n *nightlyCommand) conclude(cmd *cobra.Command, w io.Writer, night *report
 		return harnessError{err}
 	}
 	fmt.Fprintf(w, "\n%s\n", night.Summary())
-	if path := os.Getenv("GITHUB_STEP_SUMMARY"); path != "" {
-		if err := reports.AppendSummary(path, night); err != nil {
-			return harnessError{err}
-		}
-		for _, line := range night.Annotations() {
-			fmt.Fprintln(cmd.ErrOrStderr(), line)
-		}
-	}
 	return verdict(w, checker.Verdict(night.Verdict))
 }

@@ -42,6 +42,9 @@ func play(cmd *cobra.Command, cfg config.Config, o output) error {
 // execute runs cfg with its live display.
 func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, error) {
 	w, opts := o.people(cmd)
+	if err := summaryWritable(); err != nil {
+		return nil, err
+	}
 	scrapes, err := o.listen(cmd.Context())
 	if err != nil {
 		return nil, err
@@ -69,7 +72,15 @@ func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, err
 	if r != nil { // what came after the load is in the run
 		err = nil
 	}
-	return r, err
+	return r, startError(err)
+}
+
+// startError tells trouble of our own from what was chosen wrongly.
+func startError(err error) error {
+	if start, ok := errors.AsType[scenario.StartError](err); ok {
+		return harnessError{start}
+	}
+	return err
 }
 
 // people returns where people's text goes, and how it may look there.
@@ -122,6 +133,7 @@ func masters(n int) string {
 // show prints how the run ended; the last line is the verdict's.
 func show(cmd *cobra.Command, r *reports.Run, o output) error {
 	w, opts := o.people(cmd)
+	annotate(cmd, r)
 	if o.json {
 		results, err := os.ReadFile(filepath.Join(r.Dir, reports.ResultsFile))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -137,15 +149,43 @@ func show(cmd *cobra.Command, r *reports.Run, o output) error {
 	if err := terminal.Verdict(w, opts, r); err != nil {
 		return harnessError{err}
 	}
-	if path := os.Getenv("GITHUB_STEP_SUMMARY"); path != "" {
-		if err := reports.AppendSummary(path, r); err != nil {
-			return harnessError{err}
-		}
-		for _, line := range r.Annotations() {
-			fmt.Fprintln(cmd.ErrOrStderr(), line)
+	return asExit(r.Verdict().Exit())
+}
+
+// stepSummary is the variable that names the file of GitHub's step summary.
+const stepSummary = "GITHUB_STEP_SUMMARY"
+
+// summaryWritable sees before anything starts whether the step summary can be
+// written.
+func summaryWritable() error {
+	path := os.Getenv(stepSummary)
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("%s is %q: unset it, or name a file that can be written: %w", stepSummary, path, err)
+	}
+	return f.Close()
+}
+
+// annotate adds the run to GitHub's step summary and annotations, where they are
+// asked for. A summary that cannot be written is trouble of the harness, which
+// counts in the verdict: it is known before that is printed.
+func annotate(cmd *cobra.Command, r *reports.Run) {
+	path := os.Getenv(stepSummary)
+	if path == "" {
+		return
+	}
+	if err := reports.AppendSummary(path, r); err != nil {
+		r.Harness = append(r.Harness, stepSummary+": "+err.Error())
+		if err := reports.Write(r.Dir, r); err != nil {
+			r.Harness = append(r.Harness, err.Error())
 		}
 	}
-	return asExit(r.Verdict().Exit())
+	for _, line := range r.Annotations() {
+		fmt.Fprintln(cmd.ErrOrStderr(), line)
+	}
 }
 
 // asExit is nil for 0.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/scenario"
 )
 
 // A runCommand is one verb that plays a scenario.
@@ -64,7 +65,7 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if r.print {
-		return printYAML(cmd, cfg)
+		return printYAML(cmd, cfg.Printable())
 	}
 	return play(cmd, cfg, output{json: r.json, quiet: r.quiet, metrics: r.metrics})
 }
@@ -76,7 +77,9 @@ func (r *runCommand) resolve(args []string) (config.Config, error) {
 		name = r.file
 	}
 	if len(args) > 0 {
-		name = args[0]
+		if name = args[0]; r.file != "" && r.file != name {
+			return config.Config{}, fmt.Errorf("two scenarios: %s, and --scenario %s: leave one of them out", name, r.file)
+		}
 	}
 	base, file := name, ""
 	if isFile(name) {
@@ -96,32 +99,33 @@ func (r *runCommand) resolve(args []string) (config.Config, error) {
 	if err := cfg.ReadEnvironment(config.Environ()); err != nil {
 		return cfg, err
 	}
-	for _, s := range config.Settings {
-		if value, set := r.flags[s.Name]; set {
-			if err := s.Set(&cfg, value); err != nil {
-				return cfg, fmt.Errorf("--%s: %w", s.Name, err)
-			}
-		}
+	if err := applyFlags(&cfg, r.flags); err != nil {
+		return cfg, err
 	}
-	chooseTestbed(&cfg)
+	if err := cfg.Reconcile(); err != nil {
+		return cfg, err
+	}
 	if cfg.Seed == 0 {
 		cfg.Seed = drawSeed()
 	}
-	cfg.ScaleFloors()
-	return cfg, cfg.Validate()
+	if err := scenario.Validate(cfg); err != nil {
+		return cfg, err
+	}
+	cfg.DeriveFloors()
+	cfg.DeriveObjectives()
+	return cfg, nil
 }
 
-// chooseTestbed settles what the settings imply of the testbed.
-func chooseTestbed(c *config.Config) {
-	switch {
-	case c.Testbed == "compose":
-		c.ComposeDefaults()
-	case c.Testbed != "auto":
-	case len(c.Redis) > 0:
-		c.Testbed = "external"
-	case c.Image != "":
-		c.Testbed = "container"
+// applyFlags lays the settings that were given as flags over cfg.
+func applyFlags(cfg *config.Config, given map[string]string) error {
+	for _, s := range config.Settings {
+		if value, set := given[s.Name]; set {
+			if err := cfg.Apply(s, value, "--"+s.Name); err != nil {
+				return err
+			}
+		}
 	}
+	return nil
 }
 
 func isFile(name string) bool {

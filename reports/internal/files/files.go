@@ -13,7 +13,7 @@ import (
 // Write writes one file a form into dir, which it makes. A form that fails
 // leaves no file behind.
 func Write(dir string, forms map[string]func(io.Writer) error) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	for name, write := range forms {
@@ -21,7 +21,7 @@ func Write(dir string, forms map[string]func(io.Writer) error) error {
 		if err := write(&out); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), out.Bytes(), 0o600); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}

@@ -55,7 +55,7 @@ type File struct {
 // through: plain JSON lines when path ends in .jsonl, else zstd frames. The
 // caller closes it.
 func Create(path string, h history.Header) (*File, error) {
-	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	dst, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("create history: %w", err)
 	}

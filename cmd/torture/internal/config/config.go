@@ -29,30 +29,42 @@ type Config struct {
 	Fenced   *bool         `yaml:"fenced,omitempty" json:"fenced,omitempty"`
 	Faults   Faults        `yaml:"faults" json:"faults"`
 
-	Floors    map[string]int `yaml:"floors,omitempty" json:"floors,omitempty"` // evidence that a pass demands
-	PerMinute map[string]int `yaml:"floors_per_minute,omitempty" json:"-"`     // the same for a minute of the main phase; scaled into Floors
+	Floors    map[string]int `yaml:"floors" json:"floors,omitempty"`       // evidence that a pass demands
+	PerMinute map[string]int `yaml:"floors_per_minute,omitempty" json:"-"` // the same for a minute of the main phase; scaled into Floors
 	Expected  []string       `yaml:"expected,omitempty" json:"expected,omitempty"`
-	SLO       []string       `yaml:"slo,omitempty" json:"slo,omitempty"`
+	SLO       []string       `yaml:"slo" json:"slo,omitempty"`
 	Seed      uint64         `yaml:"seed,omitempty" json:"seed"` // 0: drawn
 	Out       string         `yaml:"out,omitempty" json:"out"`
+
+	origins origins
 }
 
 // Load is the shape of the contention.
 type Load struct {
 	Keys     int           `yaml:"keys" json:"keys"`
-	Skew     float64       `yaml:"skew,omitempty" json:"skew,omitempty"` // 0 uniform; above 1 Zipf's exponent
-	Rate     float64       `yaml:"rate,omitempty" json:"rate,omitempty"` // arrivals/s; 0 is a closed loop
+	Skew     float64       `yaml:"skew" json:"skew,omitempty"` // 0 uniform; above 1 Zipf's exponent
+	Rate     float64       `yaml:"rate" json:"rate,omitempty"` // arrivals/s; 0 is a closed loop
 	Hold     workload.Dist `yaml:"hold" json:"hold"`
-	Think    workload.Dist `yaml:"think" json:"think"`
+	Think    workload.Dist `yaml:"think,omitempty" json:"think"`
 	Writes   int           `yaml:"writes" json:"writes"`
-	Wait     time.Duration `yaml:"wait,omitempty" json:"wait,omitempty"`
-	Patience time.Duration `yaml:"patience,omitempty" json:"patience,omitempty"`
-	Timeout  time.Duration `yaml:"timeout,omitempty" json:"timeout,omitempty"` // of one operation, waiting apart; 0: half a TTL, at most 1s
-	LongHold float64       `yaml:"long_hold,omitempty" json:"long_hold,omitempty"`
-	Extend   float64       `yaml:"extend,omitempty" json:"extend,omitempty"`
+	Wait     time.Duration `yaml:"wait" json:"wait,omitempty"`
+	Patience time.Duration `yaml:"patience" json:"patience,omitempty"`
+	Timeout  time.Duration `yaml:"timeout" json:"timeout,omitempty"` // of one operation, waiting apart; 0: half a TTL, at most 1s
+	LongHold float64       `yaml:"long_hold" json:"long_hold,omitempty"`
+	Extend   float64       `yaml:"extend" json:"extend,omitempty"`
 	Mode     workload.Mode `yaml:"mode" json:"mode"`
-	Readers  float64       `yaml:"readers,omitempty" json:"readers,omitempty"`
-	Renew    bool          `yaml:"renew,omitempty" json:"renew,omitempty"`
+	Readers  float64       `yaml:"readers" json:"readers,omitempty"`
+	Renew    bool          `yaml:"renew" json:"renew,omitempty"`
+}
+
+// Printable is c as a scenario file would say it, with what would be ignored left
+// out.
+func (c Config) Printable() Config {
+	if c.Load.Rate > 0 {
+		c.Load.Think = workload.Dist{}
+	}
+	c.PerMinute = nil // they are in Floors, scaled
+	return c
 }
 
 // String says the load in words, as the banner shows it.
@@ -61,18 +73,4 @@ func (l Load) String() string {
 		return fmt.Sprintf("open loop %g/s, latency from intended start", l.Rate)
 	}
 	return fmt.Sprintf("closed loop, think %v", l.Think)
-}
-
-// ScaleFloors turns floors per minute into those of the run's own length, each
-// at least 1. A floor that was given outright stays.
-func (c *Config) ScaleFloors() {
-	for kind, n := range c.PerMinute {
-		if _, given := c.Floors[kind]; given {
-			continue
-		}
-		if c.Floors == nil {
-			c.Floors = map[string]int{}
-		}
-		c.Floors[kind] = max(1, int(float64(n)*c.Duration.Minutes()))
-	}
 }

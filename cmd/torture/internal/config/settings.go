@@ -71,8 +71,8 @@ func (c *Config) ReadEnvironment(environ []string) error {
 		if !ok {
 			return fmt.Errorf("unknown variable %s%s", name, DidYouMean(name, keysOf(known)))
 		}
-		if err := s.Set(c, value); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if err := c.Apply(s, value, name); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,60 +1,182 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
+	"net"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"locktorture/checker"
+	"locktorture/reports/slo"
 	"locktorture/workload"
 )
 
 // Testbeds are the names that Config.Testbed may have.
 var Testbeds = []string{"auto", "process", "container", "embedded", "external", "compose"}
 
-// Validate names the first setting that cannot work, and what would.
+// Validate names the first setting that cannot work, where it was set, its
+// value, and what would work. It touches nothing.
 func (c *Config) Validate() error {
-	if c.Testbed == "external" && len(c.Redis) == 0 {
-		return errors.New("testbed external needs --redis host:port,… of the masters")
+	for _, check := range []func() error{c.ranges, c.loadRanges, c.words, c.addresses, c.validateTestbed, c.validateCompose} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
-	if c.Image != "" && c.Testbed != "auto" && c.Testbed != "container" {
-		return fmt.Errorf("redis-image is %s, but testbed %s has no containers: --testbed container does", c.Image, c.Testbed)
-	}
-	if err := c.validateCompose(); err != nil {
-		return err
-	}
-	switch {
-	case !slices.Contains(Testbeds, c.Testbed):
-		return fmt.Errorf("testbed %q does not exist%s: one of %v", c.Testbed, DidYouMean(c.Testbed, Testbeds), Testbeds)
-	case c.Nodes < 0 || c.Nodes > 63:
-		return fmt.Errorf("nodes is %d: 1 to 63, or 0 for what the lock is made for", c.Nodes)
-	case c.Clients < 1 || c.Clients > 4096:
-		return fmt.Errorf("clients is %d: 1 to 4096", c.Clients)
-	case c.TTL < 10*time.Millisecond:
-		return fmt.Errorf("ttl is %v: at least 10ms, below which scheduling alone decides", c.TTL)
-	case c.Duration <= 0:
-		return fmt.Errorf("duration is %v: above 0", c.Duration)
-	case c.Final < 0:
-		return fmt.Errorf("final is %v: 0 or more", c.Final)
+	if err := c.Workload().Validate(); err != nil {
+		return fmt.Errorf("load: %w", err)
 	}
 	return nil
 }
 
-// Workload is the load of the run in the workload's own terms.
-func (c *Config) Workload() workload.Config {
-	l := c.Load
-	return workload.Config{
-		Keys: l.Keys, KeySkew: l.Skew, TTL: c.TTL, Hold: l.Hold, Think: l.Think, Writes: l.Writes,
-		Rate: l.Rate, Wait: l.Wait, Patience: l.Patience, Timeout: l.Timeout, LongHold: l.LongHold, Extend: l.Extend, Mode: l.Mode, Renew: l.Renew,
-		Readers: l.Readers, Duration: c.Duration, Final: c.FinalPhase(), Seed: c.Seed,
+// Beyond these a setting is a slip of the pen, and sums of a few of them overflow.
+const (
+	maxSpan    = 24 * time.Hour
+	maxLength  = 31 * 24 * time.Hour
+	maxClients = 4096
+	maxNodes   = 63
+	maxKeys    = 1_000_000
+	maxWrites  = 10_000
+	maxRate    = 1_000_000
+	minRate    = 0.001
+)
+
+func (c *Config) ranges() error {
+	switch {
+	case c.Nodes < 0 || c.Nodes > maxNodes:
+		return c.wrong("nodes", c.Nodes, "1 to 63, or 0 for what the lock is made for")
+	case c.Clients < 1 || c.Clients > maxClients:
+		return c.wrong("clients", c.Clients, "1 to 4096")
+	case c.TTL < 10*time.Millisecond || c.TTL > maxSpan:
+		return c.wrong("ttl", c.TTL, "at least 10ms, below which scheduling alone decides, and at most 24h")
+	case c.Duration <= 0 || c.Duration > maxLength:
+		return c.wrong("duration", c.Duration, "above 0, and at most 744h")
+	case c.Final < 0 || c.Final > maxSpan:
+		return c.wrong("final", c.Final, "0 (derived from the TTL) to 24h")
+	case c.Out == "":
+		return c.wrong("out", `""`, "a folder for the run directories")
 	}
+	return nil
 }
 
-// FinalPhase is how long the healthy final phase lasts: long enough for every
-// lease of the main phase to end and for each key to be taken afresh.
-func (c *Config) FinalPhase() time.Duration {
-	if c.Final > 0 {
-		return c.Final
+func (c *Config) loadRanges() error {
+	l := c.Load
+	switch {
+	case l.Keys < 1 || l.Keys > maxKeys:
+		return c.wrong("load.keys", l.Keys, "1 to 1000000")
+	case l.Keys < 2 && l.Mode == workload.ModeMulti:
+		return c.wrong("load.keys", l.Keys, "at least 2, since mode multi takes two keys at once")
+	case l.Writes < 1 || l.Writes > maxWrites:
+		return c.wrong("load.writes", l.Writes, "1 to 10000")
+	case !(l.Skew == 0 || l.Skew > 1 && l.Skew <= 100):
+		return c.wrong("load.skew", l.Skew, "0 (uniform), or above 1 and up to 100 (Zipf's exponent)")
+	case !(l.Rate == 0 || l.Rate >= minRate && l.Rate <= maxRate):
+		return c.wrong("load.rate", l.Rate, "0 (a closed loop), or 0.001 to 1000000 arrivals per second")
+	case l.Readers != 0 && l.Mode != workload.ModeRW:
+		return c.wrong("load.readers", l.Readers, "0, or --mode rw, which alone has readers")
 	}
-	return c.TTL + c.TTL/2 + time.Second
+	shares := map[string]float64{"load.long_hold": l.LongHold, "load.extend": l.Extend, "load.readers": l.Readers}
+	for _, key := range keysOf(shares) {
+		share := shares[key]
+		if !(share >= 0 && share <= 1) {
+			return c.wrong(key, share, "a share, 0 to 1")
+		}
+	}
+	spans := map[string]time.Duration{"load.wait": l.Wait, "load.patience": l.Patience, "load.timeout": l.Timeout}
+	for _, key := range keysOf(spans) {
+		span := spans[key]
+		if span < 0 || span > maxSpan {
+			return c.wrong(key, span, "0 to 24h")
+		}
+	}
+	dists := map[string]workload.Dist{"load.hold": l.Hold, "load.think": l.Think}
+	for _, key := range keysOf(dists) {
+		d := dists[key]
+		if longest := max(d.Mean, d.Max); longest < 0 || longest > maxSpan || d.Min < 0 {
+			return c.wrong(key, d, "0s to 24h")
+		}
+	}
+	if least := cmp.Or(l.Hold.Min, l.Hold.Mean); least > c.Duration {
+		return c.wrong("load.hold", l.Hold, fmt.Sprintf("at most the run's own length (%s is %v), or no critical section ends", c.At("duration"), c.Duration))
+	}
+	return nil
+}
+
+// words checks what is chosen from a list, or written in a language of its own.
+func (c *Config) words() error {
+	modes := []string{"exclusive", "rw", "reentrant", "fair", "multi"}
+	if mode := string(c.Load.Mode); !slices.Contains(modes, mode) {
+		return c.wrong("load.mode", strconv.Quote(mode), "one of "+strings.Join(modes, ", ")+DidYouMean(mode, modes))
+	}
+	for _, text := range c.SLO {
+		if _, err := slo.Parse(text); err != nil {
+			return fmt.Errorf("%s: %w", c.At("slo"), err)
+		}
+	}
+	for _, kind := range keysOf(c.Floors) {
+		n := c.Floors[kind]
+		if !slices.Contains(checker.Floors(), kind) {
+			return c.wrong("floors", strconv.Quote(kind), "kinds of evidence: "+strings.Join(checker.Floors(), ", ")+DidYouMean(kind, checker.Floors()))
+		}
+		if n < 0 {
+			return c.wrong("floors", fmt.Sprintf("%s: %d", kind, n), "0 or more")
+		}
+	}
+	for _, id := range c.Expected {
+		if checker.Name(id) == "" {
+			return c.wrong("expected", strconv.Quote(id), "ids of anomalies (torture list anomalies)"+DidYouMean(id, checker.IDs()))
+		}
+	}
+	return nil
+}
+
+// addresses checks host:port. What looks like a URL may bear a password, and
+// is not repeated.
+func (c *Config) addresses() error {
+	given := map[string][]string{"redis": c.Redis, "store": {c.Store}, "toxiproxy": {c.Proxy}}
+	for _, key := range keysOf(given) {
+		for _, addr := range given[key] {
+			if addr == "" && key != "redis" {
+				continue
+			}
+			if err := Address(c.At(key), addr); err != nil {
+				return err
+			}
+		}
+	}
+	if c.isSet("redis") && len(c.Redis) == 0 {
+		return errors.New(c.At("redis") + " names no server: host:port,…")
+	}
+	if c.isSet("slo") && len(c.SLO) == 0 && strings.HasPrefix(c.At("slo"), "-") {
+		return errors.New(c.At("slo") + " states no objective: such as 'acquire.p99<250ms,error<1%'")
+	}
+	return nil
+}
+
+// Address checks a host:port that was given at origin.
+func Address(origin, addr string) error {
+	if strings.ContainsAny(addr, "@/?") {
+		return fmt.Errorf("%s names a server by URL or with a password (not repeated here): give host:port; servers that ask for a password are not supported", origin)
+	}
+	host, port, err := net.SplitHostPort(addr)
+	n, bad := strconv.ParseUint(port, 10, 16)
+	if err != nil || bad != nil || n == 0 || host == "" {
+		return fmt.Errorf("%s is %q: host:port, such as 127.0.0.1:6379", origin, addr)
+	}
+	return nil
+}
+
+// wrong says what is wrong with the value of a key.
+func (c *Config) wrong(key string, value any, want string) error {
+	if f, is := value.(float64); is {
+		value = strconv.FormatFloat(f, 'g', -1, 64)
+		if math.IsInf(f, 0) || math.IsNaN(f) {
+			want = "a finite number: " + want
+		}
+	}
+	return fmt.Errorf("%s is %v: %s", c.At(key), value, want)
 }

@@ -49,6 +49,7 @@ func (c *Config) readYAML(path string, data []byte) error {
 	if err := root.Decode(c); err != nil {
 		return &FileError{Path: path, Msg: oneLine(err)}
 	}
+	c.markFile(path, root.Content[0], "")
 	return nil
 }
 

@@ -51,7 +51,7 @@ func (c BenchConfig) Validate() error {
 		demand(w >= 1 && w <= maxWorkers, "--workers %d: want 1 to %d", w, maxWorkers)
 	}
 	_, err := c.settings()
-	return errors.Join(append(errs, err)...)
+	return errors.Join(append(errs, c.Field.Validate(), err)...)
 }
 
 // Bench measures all locks of all settings, in a random order that each repeat

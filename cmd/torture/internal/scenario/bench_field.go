@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults/testbed"
 )
 
@@ -23,6 +25,25 @@ type FieldConfig struct {
 	Redis    []string // addresses of servers that run already
 	OwnRedis bool     // they may be elsewhere than on this machine
 	Dir      string   // for the nodes' logs
+}
+
+// Validate names the first setting that cannot work.
+func (c FieldConfig) Validate() error {
+	kinds := []string{testbed.KindAuto, testbed.KindProcess, testbed.KindEmbedded, testbed.KindExternal}
+	switch {
+	case c.Testbed != "" && !slices.Contains(kinds, c.Testbed):
+		return fmt.Errorf("--testbed is %q: one of %s%s", c.Testbed, strings.Join(kinds, ", "), config.DidYouMean(c.Testbed, kinds))
+	case c.Testbed == testbed.KindExternal && len(c.Redis) == 0:
+		return errors.New("--testbed external needs --redis host:port,… of the servers")
+	case len(c.Redis) > 0 && (c.Testbed == testbed.KindProcess || c.Testbed == testbed.KindEmbedded):
+		return fmt.Errorf("--redis contradicts --testbed (%s): servers that run already are testbed external: leave one of them out", c.Testbed)
+	}
+	for _, addr := range c.Redis {
+		if err := config.Address("--redis", addr); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // An UnfitError says why given servers cannot be used: not reachable, not

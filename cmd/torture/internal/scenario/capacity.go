@@ -68,7 +68,7 @@ func (c CapacityConfig) Validate() error {
 	_, err := slo.ParseAll(c.SLO)
 	errs = append(errs, err)
 	_, err = findContestant(c.Lock)
-	return errors.Join(append(errs, err)...)
+	return errors.Join(append(errs, c.Field.Validate(), err)...)
 }
 
 // A survey is one capacity measurement under way.

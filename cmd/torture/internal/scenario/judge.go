@@ -47,12 +47,12 @@ func WriteViews(dir string, views []checker.View) error {
 	if len(views) == 0 || err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("write second opinion: %w", err)
 	}
 	for i, v := range views {
 		name := fmt.Sprintf("window-%d-%s.html", i+1, fileWord(v.Key))
-		if err := os.WriteFile(filepath.Join(dir, name), v.HTML, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), v.HTML, 0o600); err != nil {
 			return fmt.Errorf("write second opinion: %w", err)
 		}
 	}

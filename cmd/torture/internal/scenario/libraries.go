@@ -14,6 +14,7 @@ import (
 	"locktorture/lockimpl/peers/redislock"
 	"locktorture/lockimpl/peers/redsync"
 	"locktorture/lockimpl/peers/rueidislock"
+	"locktorture/workload/history/printable"
 )
 
 // libraries are the locks that people really use, as their users get them.
@@ -40,15 +41,15 @@ func libraries() map[string]Lock {
 			Expected: []string{"S1"}, ShownBy: "black-hole the holder's link just before a renewal", CorrectedBy: "single",
 		},
 		"redis-py": {
-			About: "redis-py's Lock (Python, a child process), with a timeout", Nodes: 1, Factory: wrapper(python),
+			About: "redis-py's Lock (Python, a child process), with a timeout", Nodes: 1, Child: true, Factory: wrapper(python),
 			Expected: []string{"S3z"}, ShownBy: "stop the process (SIGSTOP) beyond the TTL", CorrectedBy: "single",
 		},
 		"redis-py-default": {
-			About: "redis-py's Lock (Python, a child process) without a timeout, as it comes", Nodes: 1, Factory: wrapper(pythonDefault),
+			About: "redis-py's Lock (Python, a child process) without a timeout, as it comes", Nodes: 1, Child: true, Factory: wrapper(pythonDefault),
 			Expected: []string{"L1", "L8"}, ShownBy: "lose the reply to an acquire", CorrectedBy: "redis-py",
 		},
 		"redis-rb": {
-			About: "SET NX PX and scripts over redis-rb (Ruby, a child process)", Nodes: 1, Factory: wrapper(ruby),
+			About: "SET NX PX and scripts over redis-rb (Ruby, a child process)", Nodes: 1, Child: true, Factory: wrapper(ruby),
 			Expected: []string{"S3z"}, ShownBy: "stop the process (SIGSTOP) beyond the TTL", CorrectedBy: "single",
 		},
 	}
@@ -72,17 +73,29 @@ var (
 // execPrefix begins the id of a lock that is a wrapper's command.
 const execPrefix = "exec:"
 
+// hideSecrets is a lock's id without what is secret in its command.
+func hideSecrets(id string) string {
+	command, is := strings.CutPrefix(id, execPrefix)
+	if !is {
+		return id
+	}
+	return execPrefix + printable.HideCommand(command)
+}
+
 // wrapped is the lock behind a command of the user's.
 func wrapped(id, command string) (Lock, error) {
 	words := strings.Fields(command)
+	if strings.Contains(command, printable.Hidden) {
+		return Lock{}, fmt.Errorf("lock %q: what was secret in its command was not kept: play it with torture run --lock exec:… --seed …", id)
+	}
 	if len(words) == 0 {
 		return Lock{}, errors.New(`lock "exec:" names no command: exec:'python3 my_wrapper.py'`)
 	}
 	if _, err := exec.LookPath(words[0]); err != nil {
-		return Lock{}, fmt.Errorf("lock %q: %w", id, err)
+		return Lock{}, fmt.Errorf("lock %q: %w", hideSecrets(id), err)
 	}
 	return Lock{
-		ID: id, About: "a child process: " + command, Shelf: ShelfLibrary, Nodes: 1,
+		ID: hideSecrets(id), About: "a child process: " + printable.HideCommand(command), Shelf: ShelfLibrary, Nodes: 1, Child: true,
 		Factory: wrapper(child.Command{Path: words[0], Args: words[1:]}),
 	}, nil
 }

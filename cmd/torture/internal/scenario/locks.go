@@ -24,6 +24,7 @@ type Lock struct {
 	Fences     bool         // issues fencing tokens: its store is fenced unless a scenario says otherwise
 	Subscribes bool         // its waiters hear of releases by pub/sub
 	Store      store.Policy // what its store does with older tokens, where fenced; empty: rejects them
+	Child      bool         // lives in a process of its own, which alone knows what it can do
 	Unchecked  bool         // a successful release does not prove that its owner still held
 
 	Factory func(c config.Config) lockimpl.Factory

@@ -132,7 +132,7 @@ func (n NightConfig) cell(lock, name string, seed uint64) (c NightCell, why stri
 	if nodes := l.nodes(c.Config); slices.Contains([]string{"amnesia", "restarts"}, name) && nodes <= nodes/2+1 {
 		return c, fmt.Sprintf("%s in %s: %d nodes, none of which can be spared", lock, name, nodes), nil
 	}
-	c.NightCell = reports.NightCell{Lock: lock, Scenario: name, Seed: seed, Role: reports.UnderTest}
+	c.NightCell = reports.NightCell{Lock: l.ID, Scenario: name, Seed: seed, Role: reports.UnderTest}
 	return c, "", nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"locktorture/workload"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
+	"locktorture/workload/history/printable"
 )
 
 // PlanFile holds the fault schedule as drawn.
@@ -75,6 +76,9 @@ type session struct {
 // reported all the same. The error is for a run that never began; trouble
 // after that is in the run, and is a harness error there.
 func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error) {
+	if err := Validate(cfg); err != nil {
+		return nil, err
+	}
 	lock, err := FindLock(cfg.Lock)
 	if err != nil {
 		return nil, err
@@ -86,23 +90,29 @@ func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error
 	start, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	if s.rig, err = setUp(start, cfg, lock, s.dir); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(s.dir))
+		return nil, errors.Join(startError(cfg, err), os.RemoveAll(s.dir))
+	}
+	if s.plan, err = s.rig.plan(s.rig.target(s.watch)); err != nil {
+		return nil, errors.Join(err, s.rig.close(), os.RemoveAll(s.dir))
 	}
 	if err := s.prepare(o); err != nil {
-		return nil, errors.Join(err, s.rig.close())
+		return nil, StartError{errors.Join(err, s.rig.close())}
 	}
 	s.play(ctx)
 	return s.finish(ctx)
 }
 
+// meta is what run.json says. What is secret by its form is hidden in it, and so
+// in everything that is made of it.
 func meta(cfg config.Config, o Options) reports.Meta {
-	printable, err := json.Marshal(cfg)
+	cfg.Lock = hideSecrets(cfg.Lock)
+	resolved, err := json.Marshal(cfg)
 	if err != nil {
-		printable = nil // a Config is plain data: it always marshals
+		resolved = nil // a Config is plain data: it always marshals
 	}
 	return reports.Meta{
-		Version: o.Version, Commit: o.Commit, Argv: o.Argv, Scenario: filepath.Base(cfg.Scenario), Lock: cfg.Lock,
-		Config: printable, Seed: cfg.Seed, Clients: cfg.Clients, Keys: cfg.Load.Keys, Load: cfg.Load.String(),
+		Version: o.Version, Commit: o.Commit, Argv: printable.HideSecrets(o.Argv), Scenario: filepath.Base(cfg.Scenario), Lock: cfg.Lock,
+		Config: resolved, Seed: cfg.Seed, Clients: cfg.Clients, Keys: cfg.Load.Keys, Load: cfg.Load.String(),
 		Planned: cfg.Duration + cfg.FinalPhase(), SLO: cfg.SLO, Host: reports.ThisHost(), Began: time.Now(),
 	}
 }
@@ -110,8 +120,8 @@ func meta(cfg config.Config, o Options) reports.Meta {
 // makeDir makes the run's own directory; a second run of the same second and
 // seed gets a number.
 func makeDir(cfg config.Config, m reports.Meta) (string, error) {
-	if err := os.MkdirAll(cfg.Out, 0o755); err != nil {
-		return "", fmt.Errorf("make folder of runs: %w", err)
+	if err := PrepareOut(cfg.Out); err != nil {
+		return "", err
 	}
 	base := filepath.Join(cfg.Out, reports.DirName(m))
 	for n := 1; ; n++ {
@@ -119,22 +129,19 @@ func makeDir(cfg config.Config, m reports.Meta) (string, error) {
 		if n > 1 {
 			dir = fmt.Sprintf("%s-%d", base, n)
 		}
-		err := os.Mkdir(dir, 0o755)
+		err := os.Mkdir(dir, 0o700) // a command line or an address may be in it
 		if err == nil {
 			return dir, nil
 		}
 		if !errors.Is(err, os.ErrExist) {
-			return "", fmt.Errorf("make run directory: %w", err)
+			return "", outError(cfg.Out, err)
 		}
 	}
 }
 
-// prepare draws the plan, writes what is known before the run, and opens the
+// prepare writes what is known before the run, and opens the
 // history with all who listen to it.
 func (s *session) prepare(o Options) (err error) {
-	if s.plan, err = s.rig.plan(s.rig.target(s.watch)); err != nil {
-		return err
-	}
 	s.meta.Faults = len(s.plan.Steps)
 	s.meta.Testbed = s.rig.describe(s.plan)
 	if err := s.writePlan(); err != nil {
@@ -163,7 +170,7 @@ func (s *session) writePlan() error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", PlanFile, err)
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, PlanFile), append(text, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, PlanFile), append(text, '\n'), 0o600); err != nil {
 		return err
 	}
 	return reports.Link(s.dir)

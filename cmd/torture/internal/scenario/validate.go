@@ -1,0 +1,121 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults"
+	"locktorture/faults/link"
+	"locktorture/lockimpl"
+	"locktorture/workload"
+)
+
+// Validate names the first setting of c that cannot work, with its value and
+// what would. It starts nothing, asks no server and makes no file.
+func Validate(c config.Config) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	lock, err := FindLock(c.Lock)
+	if err != nil {
+		return err
+	}
+	for _, check := range []func(config.Config, Lock) error{fitsMasters, fitsLinks, fitsMode, fitsFaults} {
+		if err := check(c, lock); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fitsMasters sees whether the lock can live on as many masters.
+func fitsMasters(c config.Config, l Lock) error {
+	n := l.nodes(c)
+	given := fmt.Sprintf("%s is %d", c.At("nodes"), n)
+	if len(c.Redis) > 0 {
+		given = fmt.Sprintf("%s gives %d masters", c.At("redis"), n)
+	}
+	if l.Nodes == 1 && n != 1 {
+		return fmt.Errorf("%s: lock %s is made for 1 master (--lock redlock is for several)", given, l.ID)
+	}
+	locker, err := l.build(c, n)
+	if err != nil {
+		return fmt.Errorf("%s: lock %s is made for %d: %w", given, l.ID, l.Nodes, err)
+	}
+	return locker.Close()
+}
+
+// fitsLinks sees whether there are ports for all links: one for each client to
+// each master, and one to the store.
+func fitsLinks(c config.Config, l Lock) error {
+	per := l.nodes(c) + 1
+	if c.Testbed == "compose" || c.Clients*per <= link.EmbeddedLimit {
+		return nil
+	}
+	return fmt.Errorf("%s is %d: with %d masters and the store each client has %d links, and there are ports for %d: at most %d clients",
+		c.At("clients"), c.Clients, per-1, per, link.EmbeddedLimit, link.EmbeddedLimit/per)
+}
+
+// fitsMode sees whether the lock can do what the mode needs. A lock in a child
+// process says so itself, once it runs.
+func fitsMode(c config.Config, l Lock) error {
+	if l.Child {
+		return nil
+	}
+	locker, err := l.build(c, l.nodes(c))
+	if err != nil {
+		return err
+	}
+	if err := workload.Lacks(c.Load.Mode, locker); err != nil {
+		return errors.Join(fmt.Errorf("%s is %s: lock %s: %w", c.At("load.mode"), c.Load.Mode, l.ID, err), locker.Close())
+	}
+	return locker.Close()
+}
+
+// plans are the names that stand for a plan of faults.
+var plans = map[string]bool{
+	"": true, "none": true, "standard": true, "amnesia": true, "amnesia-late": true, "restarts": true,
+	"random": true, "random-beyond": true, "pause": true,
+}
+
+// fitsFaults sees whether the faults exist and have the parameters they need.
+func fitsFaults(c config.Config, _ Lock) error {
+	if steps := c.Faults.Steps; len(steps) > 0 {
+		_, err := faults.Build(faults.Catalogue(), steps, c.TTL)
+		return err
+	}
+	if plans[c.Faults.Plan] {
+		return nil
+	}
+	_, err := faults.Parse(c.Faults.Plan)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.At("faults"), err)
+	}
+	return nil
+}
+
+// build makes the lock on masters that nobody can reach. A lock in a child
+// process is not built: that would start it.
+func (l Lock) build(c config.Config, n int) (lockimpl.Locker, error) {
+	if l.Child {
+		return nothing{}, nil
+	}
+	nodes := make([]lockimpl.Node, n)
+	for i := range nodes {
+		nodes[i] = lockimpl.Node{Name: fmt.Sprintf("n%d", i+1), Addr: fmt.Sprintf("192.0.2.%d:6379", i+1), Dial: unreachable}
+	}
+	return l.Factory(c)(nodes)
+}
+
+func unreachable(context.Context, string, string) (net.Conn, error) {
+	return nil, errors.New("nothing is started yet")
+}
+
+// nothing is a lock that is not built.
+type nothing struct{ lockimpl.Locker }
+
+// Close implements lockimpl.Locker.
+func (nothing) Close() error { return nil }
