@@ -57,7 +57,7 @@ func (f roadFault) hurt(ctx context.Context, t *Target, hit Hit, roads []road, r
 	}
 	t.Begin(hit)
 	w := f.wounds(t, hit)
-	i := link.Impairment{Kind: f.kind, Toward: toward[f.Direction], Delay: f.Delay, Jitter: f.Jitter, Spread: f.Spread, Rate: f.Rate, Bytes: f.Bytes}
+	i := f.impairment()
 	for _, r := range roads {
 		i.Seed = rng.Uint64()
 		if err := w.hurt(ctx, t, t.Link(r.client, r.node), i); err != nil {
@@ -65,6 +65,13 @@ func (f roadFault) hurt(ctx context.Context, t *Target, hit Hit, roads []road, r
 		}
 	}
 	return Injection{Target: hit, Note: w.where, Bitten: w.bitten}, nil
+}
+
+// impairment is what each of the fault's links suffers.
+func (f roadFault) impairment() link.Impairment {
+	return link.Impairment{
+		Kind: f.kind, Toward: toward[f.Direction], Delay: f.Delay, Jitter: f.Jitter, Spread: f.Spread, Rate: f.Rate, Bytes: f.Bytes,
+	}
 }
 
 // claimRoads keeps other faults off roads that bear one impairment at a time.

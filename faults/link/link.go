@@ -37,9 +37,12 @@
 // by an external toxiproxy, they are accepted, and then nothing passes.
 //
 // The impairments of the embedded fabric act in a toxic of this package that
-// toxiproxy runs on every connection: unlike stock toxics they can be put on
-// and taken off in any order under load without letting a held byte slip, draw
-// from a given seed, and count what they hurt.
+// toxiproxy runs on every connection. It runs toxiproxy's stock toxics, each on a
+// stub of its own, wherever they do all that is asked: see Kind.InjectedBy. So
+// they can be put on and taken off in any order under load without letting a
+// held byte slip, and what they hurt is counted; in toxiproxy's own chain a
+// neighbour interrupts them. Jitter, which must come from a given seed, delays
+// below a millisecond and odd rates are treated by this package.
 package link
 
 import (

@@ -1,0 +1,56 @@
+package link
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/Shopify/toxiproxy/v2/toxics"
+)
+
+// stockTypes lists the stock toxics at work on a link.
+func stockTypes(t *testing.T, w *wound, server *toxiproxy.ApiServer) (types []string) {
+	t.Helper()
+	if server == nil {
+		for _, spec := range w.toxics {
+			if !spec.effect.stock {
+				t.Errorf("%s is not left to a stock toxic", spec.name)
+			}
+			kind, _ := stock(spec.effect)
+			types = append(types, "stock `"+kind+"`")
+		}
+		return types
+	}
+	for _, p := range server.Collection.Proxies() {
+		for _, toxic := range p.Toxics.GetToxicArray() {
+			types = append(types, "stock `"+toxic.(*toxics.ToxicWrapper).Type+"`")
+		}
+	}
+	return types
+}
+
+// What InjectedBy says is what runs.
+func TestInjectedBy(t *testing.T) {
+	for kind := range recipes {
+		t.Run(string(kind), func(t *testing.T) {
+			i := Impairment{Kind: kind, Delay: time.Millisecond, Rate: 2000, Bytes: 2}
+			embedded, remote := kind.InjectedBy()
+			api, server := startToxiproxy(t)
+			for _, c := range []struct {
+				says   string
+				rig    *rig
+				server *toxiproxy.ApiServer
+			}{
+				{embedded, newRig(t, NewEmbedded()), nil},
+				{remote, newRig(t, NewRemote(RemoteConfig{API: api, RunID: "by", FirstPort: 25000, LastPort: 25999})), server},
+			} {
+				types := stockTypes(t, c.rig.impair(i), c.server)
+				if len(types) != len(recipes[kind]) || slices.ContainsFunc(types, func(toxic string) bool { return !strings.HasPrefix(c.says, toxic) }) {
+					t.Errorf("says %q; at work are %q", c.says, types)
+				}
+			}
+		})
+	}
+}
