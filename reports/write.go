@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"locktorture/reports/plots"
 )
@@ -26,8 +27,16 @@ func Write(dir string, r *Run) error {
 
 // Trouble adds to what went wrong with the run itself; nil adds nothing.
 func (r *Run) Trouble(err error) {
-	if err != nil && !slices.Contains(r.Harness, err.Error()) {
-		r.Harness = append(r.Harness, err.Error())
+	if err == nil {
+		return
+	}
+	lines := strings.Split(err.Error(), "\n")
+	text := lines[0]
+	if n := len(lines) - 1; n > 0 {
+		text += fmt.Sprintf(" (and %d more)", n)
+	}
+	if !slices.Contains(r.Harness, text) {
+		r.Harness = append(r.Harness, text)
 	}
 }
 
