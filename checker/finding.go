@@ -56,6 +56,8 @@ type hit struct {
 	// come of it later: a history may tell late that a hold ended early.
 	length func() time.Duration
 
+	stamps []stamp // instants that prove it if they were not noted late
+
 	refuted func() bool // by what the history told late; nil where length decides, or nothing can
 }
 

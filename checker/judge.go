@@ -67,6 +67,7 @@ type Judge struct {
 	live       live
 	phases     *phases
 	mishaps    []mishap
+	stalls     stalls
 	panics     []Finding // of the lock under test
 	service    *service
 	fences     *counterfactual
@@ -185,6 +186,7 @@ func (j *Judge) take(e *history.Event) {
 	case e.Process >= 0:
 		j.client(e)
 	case e.Op == history.Stall: // what the harness says of itself, and no fault
+		j.stalls.see(e)
 	case e.Process == history.Nemesis:
 		j.nemesis.see(e)
 		j.tell(nemesised, e)

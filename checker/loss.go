@@ -50,7 +50,7 @@ func (l *losses) late(f *fact, x *grant) {
 		g.owner(), f.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), g.owner(), at(told), span(told-x.ok), promise)
 	h := &hit{
 		id: "S11", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.e.Index}, blame: blameLibrary,
-		from: g.inv, to: f.e.Time, text: func() string { return text },
+		from: g.inv, to: f.e.Time, text: func() string { return text }, stamps: []stamp{{told, told - x.ok - bound}},
 	}
 	if documented && !l.j.nemesis.marks[stopped].touch(x.ok, told) { // a client that stands still can be told nothing
 		l.j.violate(h)

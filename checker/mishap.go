@@ -42,30 +42,22 @@ func (j *Judge) brokeDown(e *history.Event, text string) {
 	j.panics = append(j.panics, Finding{ID: "P1", Name: names["P1"], Witness: []int{e.Index}, Blame: blamePanic, Text: text})
 }
 
-// befell voids what was found from the first mishap on: it proves nothing about
-// the lock. What was proved before stands.
-func (j *Judge) befell() {
+// befell says why h proves nothing about the lock: it was found when the run had
+// come to harm; "" when it was proved before that.
+func (j *Judge) befell(h *hit) string {
 	if len(j.mishaps) == 0 {
-		return
+		return ""
 	}
-	slices.SortStableFunc(j.mishaps, func(a, b mishap) int { return cmp.Compare(a.from, b.from) })
-	first := j.mishaps[0].from
-	j.violations.kept = slices.DeleteFunc(j.violations.kept, func(x *hit) bool {
-		if x.to < first {
-			return false
-		}
-		j.violations.total[x.id]--
-		text := x.text
-		x.text = func() string {
-			return text() + fmt.Sprintf(" This was found after the run itself had come to harm, at %s, and proves nothing.", at(first))
-		}
-		j.suspicious.add(x)
-		return true
-	})
+	first := slices.MinFunc(j.mishaps, func(a, b mishap) int { return cmp.Compare(a.from, b.from) }).from
+	if h.to < first {
+		return ""
+	}
+	return fmt.Sprintf(" This was found when the run itself had come to harm, at %s, and proves nothing.", at(first))
 }
 
 // harm lists what befell the run, the first first.
 func (j *Judge) harm() (all []Finding) {
+	slices.SortStableFunc(j.mishaps, func(a, b mishap) int { return cmp.Compare(a.from, b.from) })
 	for _, m := range j.mishaps {
 		all = append(all, Finding{ID: "H1", Name: names["H1"], Witness: []int{m.idx}, Text: m.text})
 	}

@@ -8,25 +8,24 @@ import (
 	"locktorture/workload/history"
 )
 
-// doubleGrant is a history in which a and b hold k at once from 10 ms on, with
+// doubleGrant is a history in which a and b hold k at once from 10 milli on, with
 // note as a phase event at the end, which speaks of the time since.
 func doubleGrant(note string, since time.Duration) history.History {
-	ms := time.Millisecond
 	grant := func(process int, owner string, at time.Duration) []history.Event {
 		e := history.Event{Process: process, Op: history.Acquire, Kind: history.Invoke, Key: "k", Owner: owner, Time: at}
 		ok := e
-		ok.Kind, ok.Time, ok.ValidUntil, ok.Has = history.OK, at+ms, at+500*ms, history.HasValidUntil
+		ok.Kind, ok.Time, ok.ValidUntil, ok.Has = history.OK, at+milli, at+500*milli, history.HasValidUntil
 		return []history.Event{e, ok}
 	}
-	events := append(grant(0, "a", 5*ms), grant(1, "b", 9*ms)...)
+	events := append(grant(0, "a", 5*milli), grant(1, "b", 9*milli)...)
 	events = append(events,
-		history.Event{Process: history.Nemesis, Op: history.Phase, Kind: history.OK, Time: 80 * ms, Note: note, Began: since, Has: history.HasBegan},
-		history.Event{Process: history.Nemesis, Op: history.Phase, Kind: history.OK, Time: 90 * ms, Value: history.PhaseEnd})
+		history.Event{Process: history.Nemesis, Op: history.Phase, Kind: history.OK, Time: 80 * milli, Note: note, Began: since, Has: history.HasBegan},
+		history.Event{Process: history.Nemesis, Op: history.Phase, Kind: history.OK, Time: 90 * milli, Value: history.PhaseEnd})
 	for i := range events {
 		events[i].Index = i
 	}
 	return history.History{
-		Header: history.Header{Type: "history", Version: 1, Lock: "text", Nodes: 1, Quorum: 1, TTL: 500 * ms},
+		Header: history.Header{Type: "history", Version: 1, Lock: "text", Nodes: 1, Quorum: 1, TTL: 500 * milli},
 		Events: events,
 	}
 }

@@ -21,7 +21,8 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	j.guardedClose()
 	j.finishRules()
 	left := j.violations.takeBack(j.proved, &j.suspicious)
-	j.befell()
+	_ = j.withdraw(j.befell) // a harness error decides nothing more
+	left = append(left, j.withdraw(j.undecided)...)
 	r := Report{
 		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.events},
 		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),

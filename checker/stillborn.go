@@ -26,6 +26,6 @@ func (s *stillborn) hit(o *op, what string) *hit {
 		h.owner, h.key.name, at(o.inv), at(o.ok), token(o.fence), what)
 	return &hit{
 		id: "S7", key: h.key, owners: []string{h.owner}, witness: []int{o.okIdx}, blame: blameLibrary,
-		from: o.inv, to: o.ok, text: func() string { return text },
+		from: o.inv, to: o.ok, text: func() string { return text }, stamps: []stamp{{o.ok, o.ok - o.grant.d}},
 	}
 }

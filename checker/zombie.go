@@ -146,7 +146,7 @@ func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
 	o, g := l.op, l.op.grant
 	h := &hit{
 		id: "S3z", key: k, owners: []string{o.holder.owner}, witness: []int{g.dIdx, l.idx}, blame: blameClient,
-		from: g.inv, to: max(o.ok, o.inv),
+		from: g.inv, to: max(o.ok, o.inv), stamps: []stamp{{o.inv, o.inv - g.d}},
 	}
 	story := ""
 	if x := k.crossing(g, o.inv); x != nil {

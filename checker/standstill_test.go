@@ -1,0 +1,78 @@
+package checker
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+const milli = time.Millisecond
+
+// stillbornAt is a history with a grant of 100 milli, asked for at 0, that is noted at ok,
+// and with stalls of the harness.
+func stillbornAt(ok time.Duration, stalls ...interval) history.History {
+	e := history.Event{Process: 0, Op: history.Acquire, Kind: history.Invoke, Key: "k", Owner: "a"}
+	granted := e
+	granted.Kind, granted.Time, granted.ValidUntil, granted.Has = history.OK, ok, 100*milli, history.HasValidUntil
+	events := []history.Event{e, granted}
+	for _, s := range stalls {
+		events = append(events, history.Event{
+			Process: history.Nemesis, Op: history.Stall, Kind: history.OK, Time: time.Second,
+			Began: s.from, Ended: s.to, Has: history.HasBegan | history.HasEnded,
+		})
+	}
+	events = append(events, history.Event{Process: history.Nemesis, Op: history.Phase, Kind: history.OK, Time: time.Second, Value: history.PhaseEnd})
+	for i := range events {
+		events[i].Index = i
+	}
+	return history.History{
+		Header: history.Header{Type: "history", Version: 1, Lock: "text", Nodes: 1, Quorum: 1, TTL: 100 * milli},
+		Events: events,
+	}
+}
+
+// TestStandstill judges a grant that was noted when its lease had ended. It
+// proves nothing where the harness stood still from a time on at which there was
+// some left of the lease; a stall that is too short, or elsewhere, excuses
+// nothing, and neither do several short ones beside one another.
+func TestStandstill(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		stalls []interval
+		want   Verdict
+	}{
+		{"none", nil, Fail},
+		{"from before the deadline", []interval{{90 * milli, 160 * milli}}, Pass},
+		{"from the deadline on", []interval{{100 * milli, 151 * milli}}, Pass},
+		{"from after the deadline", []interval{{101 * milli, 160 * milli}}, Fail},
+		{"that was over", []interval{{10 * milli, 149 * milli}}, Fail},
+		{"that came later", []interval{{151 * milli, 300 * milli}}, Fail},
+		{"short ones", []interval{{80 * milli, 120 * milli}, {120 * milli, 160 * milli}}, Fail},
+		{"one of several", []interval{{149 * milli, 150 * milli}, {60 * milli, 155 * milli}}, Pass},
+	} {
+		r := Check(t.Context(), stillbornAt(150*milli, c.stalls...), Options{SecondOpinion: true})
+		told := slices.ContainsFunc(r.Suspicious, func(f Finding) bool { return f.ID == "S7" })
+		if r.Verdict != c.want || told != (c.want == Pass) {
+			t.Errorf("a stall %s: %s, suspicious %+v; want %s", c.name, r.Verdict, r.Suspicious, c.want)
+		}
+	}
+}
+
+// TestManyStalls keeps them in bounded memory: none is forgotten.
+func TestManyStalls(t *testing.T) {
+	var s stalls
+	for i := range 5 * maxStalls {
+		at := time.Duration(i) * milli
+		s.see(&history.Event{Began: at, Ended: at + milli/2})
+	}
+	if len(s.all) > maxStalls {
+		t.Errorf("%d intervals", len(s.all))
+	}
+	for i := range 100 {
+		if at := time.Duration(i*maxStalls/25)*milli + milli/2; s.late(at) < milli/2 {
+			t.Errorf("the stall at %v is forgotten", at)
+		}
+	}
+}
