@@ -53,23 +53,28 @@ func trial(t *testing.T, way string, i Impairment, heard string) (o outcome) {
 		t.Fatal(err)
 	}
 	o.during = busy.hear(heard)
-	if i.Kind == ResponseLost || i.Kind == SlowReply {
-		r.awaitApplied("k2")
+	last := "k2"
+	if i.Kind == FastLostReply { // the node may meet the end before it reads the second command
+		last = "k1"
 	}
-	o.appliedDuring = r.applied("k1") && r.applied("k2")
+	if _, up := recipes[i.Kind][Up]; !up { // requests pass
+		r.awaitApplied(last)
+	}
+	o.appliedDuring = r.applied(last)
 	r.heal(w)
 	if !strings.HasSuffix(o.during, "!") && o.during != bothReplies {
 		o.after = busy.hear(bothReplies)
 	}
 	if o.after == bothReplies || o.during == bothReplies {
-		r.awaitApplied("k2")
+		r.awaitApplied(last)
 	}
-	o.appliedAfter = r.applied("k1") && r.applied("k2")
-	if _, err := idle.Write([]byte(command("PING"))); err == nil {
-		o.idle = idle.hear("+PONG\r\n")
-	} else {
-		o.idle = "!"
+	o.appliedAfter = r.applied(last)
+	if way == "toxiproxy" && recipes[i.Kind].any() == lose { // a byte sent into a removed timeout strands a goroutine of toxiproxy
+		o.idle = idle.hear("!")
+		return o
 	}
+	idle.send(t, "PING")
+	o.idle = idle.hear("+PONG\r\n")
 	return o
 }
 
