@@ -6,6 +6,7 @@ import "sort"
 // order, whatever the order in which the writes were told.
 type climb struct {
 	steps   []climbStep // ascending in seq and fence
+	last    tokenMark   // the last accepted write of all
 	dropped uint64      // writes before this number can no longer be placed; 0 is none
 }
 
@@ -18,18 +19,26 @@ type climbStep struct {
 
 // climbSteps is how many steps a key remembers: a write that comes later than so
 // many higher tokens cannot be placed any more.
-const climbSteps = 256
+const climbSteps = 32
 
 // add places an accepted write. It returns the highest token accepted before it,
 // with the write that carried it, and the first write accepted after it with a
 // lower token; a seq of 0 is none. It reports whether the write could be placed.
 func (c *climb) add(w tokenMark) (above, below tokenMark, ok bool) {
 	n := len(c.steps)
+	if n > 0 && w.fence == c.steps[n-1].fence && w.seq > c.last.seq { // mostly
+		c.last = w
+		return c.steps[n-1].tokenMark, below, true
+	}
+	if n > 0 {
+		c.steps[n-1].last = c.last
+	}
+	defer func() { c.last = c.steps[len(c.steps)-1].last }()
 	i := n
 	if n > 0 && w.seq < c.steps[n-1].last.seq {
 		i = sort.Search(n, func(i int) bool { return c.steps[i].seq > w.seq })
 	}
-	if i == 0 && w.seq < c.dropped {
+	if i == 0 && w.seq < c.dropped { // the steps are not empty then
 		return above, below, false
 	}
 	if i > 0 {

@@ -9,33 +9,33 @@ import (
 
 // ringTouches is how many writes of a key are remembered for one that is told
 // after a later one.
-const ringTouches = 32
+const (
+	ringTouches  = 8
+	timedTouches = 32 // the same, of writes without a number
+)
 
 // A ring is the last writes of a key, as they were told.
 type ring struct {
-	touches []touch
+	touches [ringTouches]touch
 	next    int
 	dropped uint64 // the highest number among those that are forgotten
 }
 
-func (r *ring) add(t touch) {
-	if len(r.touches) < ringTouches {
-		r.touches = append(r.touches, t)
-		return
-	}
-	r.dropped = max(r.dropped, r.touches[r.next].seq)
-	r.touches[r.next] = t
-	r.next = (r.next + 1) % ringTouches
+func (r *ring) add(t *touch) {
+	place := &r.touches[r.next%ringTouches]
+	r.dropped = max(r.dropped, place.seq)
+	*place = *t
+	r.next++
 }
 
 // excludes says whether two writes may not lie within each other's sections.
-func (t touch) excludes(x touch) bool {
+func (t *touch) excludes(x *touch) bool {
 	return t.holder != x.holder && (t.mode == history.Exclusive || x.mode == history.Exclusive)
 }
 
 // before says whether t was answered before x was issued. One process's own order
 // needs no clock.
-func (t touch) before(x touch, eps time.Duration) bool {
+func (t *timedTouch) before(x *timedTouch, eps time.Duration) bool {
 	return t.by == x.by && t.idx < x.idx || t.ok+eps < x.inv
 }
 
@@ -60,7 +60,7 @@ func (s *sections) between(f *fact, me touch) {
 // split reports the first of the three orders in which me, a and b break a section.
 func (s *sections) split(f *fact, me, a, b touch) bool {
 	inside := func(first, other, last touch) bool {
-		if first.section == 0 || first.section != last.section || !other.excludes(first) ||
+		if first.section == 0 || first.section != last.section || !other.excludes(&first) ||
 			!s.j.test.between(other.seq, first.seq) || !s.j.test.between(last.seq, other.seq) {
 			return false
 		}
@@ -72,23 +72,28 @@ func (s *sections) split(f *fact, me, a, b touch) bool {
 
 // byEvents judges a write without a number, in the order of events: the last one
 // of its section, since what lay before it was answered before.
-func (s *sections) byEvents(f *fact, last touch) {
-	if f.op.outcome != history.OK || last.section == 0 {
+func (s *sections) byEvents(f *fact, last timedTouch) {
+	st, eps := &f.key.sec, s.j.h.Epsilon
+	if f.op.outcome != history.OK {
 		return
 	}
-	ring, eps := f.key.sec.ring.touches, s.j.h.Epsilon
-	var first touch // of the section
-	for _, t := range ring {
-		if t.section == last.section && (first.section == 0 || t.ok < first.ok) {
+	var first *timedTouch // of the section
+	for i := range st.timed {
+		if t := &st.timed[i]; t.section == last.section && t.section != 0 && (first == nil || t.ok < first.ok) {
 			first = t
 		}
 	}
-	for _, other := range ring {
-		if first.section != 0 && other.excludes(last) && other.before(last, eps) && first.before(other, eps) {
-			s.interleaved(f, first, other, last)
-			return
+	for i := range st.timed {
+		other := &st.timed[i]
+		if first != nil && other.excludes(&last.touch) && other.before(&last, eps) && first.before(other, eps) {
+			s.interleaved(f, first.touch, other.touch, last.touch)
+			break
 		}
 	}
+	if len(st.timed) == timedTouches { // what is behind by so many has closed no section, or was told of
+		st.timed = st.timed[:copy(st.timed, st.timed[1:])]
+	}
+	st.timed = append(st.timed, last)
 }
 
 // unplaced says what was not judged, for want of memory.

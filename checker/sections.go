@@ -19,6 +19,7 @@ type sectionState struct {
 	last  touch // the last accepted write, in the store's order
 	other touch // the last one by another owner than last's
 	ring  ring
+	timed []timedTouch // the last ones without a number
 	bases []update
 	next  int // place in bases, once full
 }
@@ -27,8 +28,13 @@ type sectionState struct {
 type touch struct {
 	mark
 	holder  *holder
-	mode    history.Mode
 	section int // the grant that it was written under, by its event; 0 is none
+	mode    history.Mode
+}
+
+// A timedTouch is an accepted write that has no number, and when it was made.
+type timedTouch struct {
+	touch
 	inv, ok time.Duration
 	by      int
 }
@@ -81,19 +87,20 @@ func (s *sections) see(f *fact) {
 // write is O(1): one marker a key, and one a critical section.
 func (s *sections) write(f *fact) {
 	st, o, g := &f.key.sec, f.op, f.op.grant
-	me := touch{mark: mark{f.land.seq, f.land.idx}, holder: o.holder, mode: o.mode, inv: o.inv, ok: o.ok, by: o.process}
+	me := touch{mark: mark{f.land.seq, f.land.idx}, holder: o.holder, mode: o.mode}
 	if g != nil {
 		me.section, me.mode = g.okIdx, g.mode
 	}
-	defer st.ring.add(me)
 	switch {
 	case me.seq == 0:
-		s.byEvents(f, me)
+		s.byEvents(f, timedTouch{me, o.inv, o.ok, o.process})
 		return
 	case me.seq < st.last.seq:
 		s.between(f, me)
+		st.ring.add(&me)
 		return
 	}
+	st.ring.add(&me)
 	other := st.last
 	if other.holder == o.holder {
 		other = st.other
@@ -102,7 +109,7 @@ func (s *sections) write(f *fact) {
 	}
 	if g != nil {
 		if g.section.seq != 0 && other.holder != nil && s.j.test.between(other.seq, g.section.seq) &&
-			me.excludes(other) {
+			me.excludes(&other) {
 			s.interleaved(f, touch{mark: g.section}, other, me)
 		}
 		g.section = me.mark
