@@ -26,8 +26,8 @@ type worker struct {
 	mode    history.Mode // of the lease
 	inv     time.Duration
 	d       time.Duration
-	holds   bool // it has a lease that it did not release
-	fence   uint64
+	holds   bool   // it has a lease that it did not release
+	fence   uint64 // of its latest lease
 	value   string // of its open write
 }
 
@@ -116,7 +116,10 @@ func (b *builder) write(e *history.Event, w *worker, c choice) {
 func (w *worker) finish(e *history.Event, c choice, ttl time.Duration) {
 	switch {
 	case w.open == history.Acquire && c.kind == history.OK:
-		e.Fence, w.holds, w.d, w.fence = c.fence, true, w.inv+ttl, c.fence
+		if e.Fence = c.fence; c.fence == w.fence { // it would be a re-entry
+			e.Fence = c.fence + 1
+		}
+		w.fence, w.holds, w.d = e.Fence, true, w.inv+ttl
 	case w.open == history.Extend && c.kind == history.OK:
 		w.d = w.inv + ttl
 	case w.open == history.Release:

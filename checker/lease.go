@@ -38,13 +38,14 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	h := o.holder
 	h.tried = useHeld
 	d, stands := j.deadline(o)
-	if g := h.grant; g != nil && !h.over && g.reenteredBy(o) {
+	if g := h.grant; g != nil && !h.over && (g.reenteredBy(o) || h.key.last == g && g.mode == o.mode && j.lingers(g, o)) {
 		g.depth++
 		j.under(o, g)
 		old := g.d
 		if d > g.d {
 			g.d, g.dIdx, g.start = d, o.okIdx, o.inv
 		}
+		j.serve(g, o, d)
 		j.change(reentered, e, o, old)
 		return
 	}
@@ -55,6 +56,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	g.inv, g.invIdx, g.start, g.ok, g.okIdx = o.inv, o.invIdx, o.inv, o.ok, o.okIdx
 	g.d, g.dIdx, g.first, g.stands = d, o.okIdx, d, stands
 	g.stop, g.rel, g.relOK, g.lost = never, never, never, never
+	j.serve(g, o, d)
 	j.under(o, g)
 	j.say(granted, e, o)
 	h.grant, h.over = g, false
@@ -70,6 +72,46 @@ func (g *grant) reenteredBy(o *op) bool {
 	return o.ok < g.d || o.inv < g.d && o.fence == g.fence && g.fence != 0
 }
 
+// named is the lease that the completion of o names, when it is not the one that o
+// seemed to be of; else nil.
+func (h *holder) named(o *op) *grant {
+	if o.fence == 0 || o.grant != nil && o.grant.fence == o.fence {
+		return nil
+	}
+	if of := h.acted(o); of != o.grant {
+		return of
+	}
+	return nil
+}
+
+// serve books that o made the servers keep g: for the TTL, or for as long as was
+// promised by it, from when they were asked, which was before o was answered.
+func (j *Judge) serve(g *grant, o *op, d time.Duration) {
+	length := j.h.TTL
+	if d-o.inv > length-j.h.Drift {
+		length = later(j.h.Drift, d-o.inv)
+	}
+	g.served = max(g.served, later(o.ok, length))
+}
+
+// lingers says whether o, which its owner was granted with the token of g, may have
+// found g on the servers: its promise may be over by then, but not their TTL.
+func (j *Judge) lingers(g *grant, o *op) bool {
+	eps := j.h.Epsilon
+	gone := func(t time.Duration, by int) bool { return by == o.process && t <= o.inv || t+eps < o.inv }
+	switch no := g.denied(); {
+	case g.fence == 0 || g.fence != o.fence,
+		g.relOK != never && gone(g.relOK, g.relBy),
+		no != nil && gone(no.t, no.by):
+		return false
+	}
+	until := g.served
+	if k := g.holder.key; k.unsure > 0 {
+		until = max(until, later(k.unsure, j.h.TTL))
+	}
+	return o.inv <= later(eps, until)
+}
+
 // extensionDone completes an extension that was invoked.
 func (j *Judge) extensionDone(e *history.Event, o *op) {
 	if o.grant == nil {
@@ -79,7 +121,7 @@ func (j *Judge) extensionDone(e *history.Event, o *op) {
 		return
 	}
 	o.grant.extends--
-	if of := o.holder.acted(o); o.fence != 0 && of != nil && of != o.grant { // it says only now which lease it was of
+	if of := o.holder.named(o); of != nil { // it says only now which lease it was of
 		j.under(o, of)
 	}
 	if o.outcome == history.Fail {
@@ -145,6 +187,7 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		old := g.d
 		d, stands := j.deadline(o)
 		g.d, g.start, g.dIdx, g.stands = d, o.inv, o.okIdx, stands
+		j.serve(g, o, d)
 		if o.fence == 0 {
 			o.fence = g.fence
 		}

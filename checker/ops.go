@@ -162,6 +162,7 @@ type grant struct {
 	by      int           // the process that acquired it
 	relBy   int           // the process that released it
 	lostBy  int           // the process that was told of the loss
+	served  time.Duration // until when the servers may keep it
 	first   time.Duration // deadline that the acquire itself gave
 	start   time.Duration // of the acquire or the last successful extension
 	lost    time.Duration // loss reported

@@ -52,7 +52,7 @@ func (j *Judge) releasing(e *history.Event, o *op) {
 
 // releaseDone completes a release.
 func (j *Judge) releaseDone(e *history.Event, o *op) {
-	if of := o.holder.acted(o); o.fence != 0 && of != nil && of != o.grant { // it says only now which lease it was of
+	if of := o.holder.named(o); of != nil { // it says only now which lease it was of
 		j.unrelease(e, o)
 		j.under(o, of)
 		j.releasing(e, o)

@@ -165,6 +165,71 @@ func reentryCases() []verdictCase {
 				 9ms b ok acquire k fence 2 until 108ms`,
 		},
 		{
+			name: "in the drift window it keeps its token", header: "ttl 10ms drift 3ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1
+				 8ms a1 invoke acquire k owner a
+				 9ms a1 ok acquire k owner a fence 1
+				10ms a1 invoke release k owner a
+				11ms a1 ok release k owner a
+				12ms a0 invoke write k owner a fence 1 value a1
+				13ms a0 ok write k owner a fence 1 value a1 seq 1`,
+		},
+		{
+			name: "while the servers' TTL runs, counted from their answer", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 4ms a0 ok acquire k owner a fence 1
+				13ms a1 invoke acquire k owner a
+				14ms a1 ok acquire k owner a fence 1`,
+		},
+		{
+			name: "answered when the promise was over, by the token", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a fence 1
+				 9ms a1 invoke acquire k owner a
+				11ms a1 ok acquire k owner a fence 1`,
+		},
+		{
+			name: "the same token when the servers' TTL had run out", header: "ttl 10ms", want: Fail, violations: []string{"S4 [1 3]", "S4b [1 3]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 4ms a0 ok acquire k owner a fence 1
+				15ms a1 invoke acquire k owner a
+				16ms a1 ok acquire k owner a fence 1`,
+		},
+		{
+			name: "the same token after its release", header: "ttl 10ms", want: Fail, violations: []string{"S4 [1 5]", "S4b [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1
+				 2ms a invoke release k
+				 3ms a ok release k
+				 4ms a invoke acquire k
+				 5ms a ok acquire k fence 1`,
+		},
+		{
+			name: "the same token after another's grant", header: "ttl 10ms", want: Fail, violations: []string{"S4 [3 5]"}, suspicious: []string{"S1 [3 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 4ms a ok acquire k fence 1
+				10ms b invoke acquire k
+				11ms b ok acquire k fence 2 until 12ms
+				13ms a invoke acquire k
+				14ms a ok acquire k fence 1`,
+		},
+		{
+			name: "the same token after a loss that the servers did not know of", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1
+				 2ms a ok lost k
+				 3ms a invoke acquire k
+				 4ms a ok acquire k fence 1`,
+		},
+		{
 			name: "a re-entry changes the token", header: "ttl 100ms", want: Fail, violations: []string{"S4b [1 3]"},
 			history: `
 				 0ms a0 invoke acquire k owner a

@@ -64,15 +64,17 @@ func (t *tokens) grant(f *fact) {
 	if g.mode == history.Shared && !s.mixed {
 		s.mixed, s.excl = true, slices.Clone(s.all)
 	}
+	// It may be a re-entry, in another mode or after a loss that the servers did not know of.
+	again := g.holder.prior != nil && t.j.lingers(g.holder.prior, f.op)
 	rivals := s.all
 	if g.mode == history.Shared {
 		rivals = s.excl
 	}
 	if n := len(rivals); n > 0 && g.fence <= rivals[n-1].fence {
-		t.order(g, rivals)
+		t.order(g, rivals, again)
 	}
 	if n := len(s.all); n > 0 && g.fence <= s.all[n-1].fence {
-		t.duplicate(g, s)
+		t.duplicate(g, s, again)
 	}
 	me := g.step()
 	if g.ok < t.j.now {
@@ -116,10 +118,13 @@ func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
 }
 
 // order looks for the highest token that was out before g was asked for.
-func (t *tokens) order(g *grant, rivals []step) {
+func (t *tokens) order(g *grant, rivals []step, again bool) {
 	for _, r := range slices.Backward(rivals) {
 		if !t.j.test.precedes(r.ok, g.inv, t.j.h.Epsilon) {
 			continue
+		}
+		if again && r.fence == g.fence && int(r.owner) == g.holder.no {
+			break
 		}
 		if t.j.test.outOfOrder(g.fence, r.fence) {
 			t.wentBack(g, r, r, g.step(), "")
@@ -155,9 +160,9 @@ func (t *tokens) wentBack(g *grant, r, first, second step, how string) {
 		called[first.owner], g.holder.key.name, first.fence, at(first.ok), how, called[second.owner], at(second.ok), second.fence)))
 }
 
-func (t *tokens) duplicate(g *grant, s *tokenState) {
+func (t *tokens) duplicate(g *grant, s *tokenState, again bool) {
 	for _, r := range s.recent {
-		if r.fence != g.fence || r.mode == history.Shared && g.mode == history.Shared {
+		if r.fence != g.fence || r.mode == history.Shared && g.mode == history.Shared || again && int(r.owner) == g.holder.no {
 			continue
 		}
 		t.j.violate(t.hit("S4b", r, g, fmt.Sprintf(
