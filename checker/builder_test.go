@@ -28,6 +28,7 @@ type worker struct {
 	d       time.Duration
 	holds   bool   // it has a lease that it did not release
 	fence   uint64 // of its latest lease
+	used    uint64 // the tokens that it was granted, as bits
 	value   string // of its open write
 }
 
@@ -116,9 +117,10 @@ func (b *builder) write(e *history.Event, w *worker, c choice) {
 func (w *worker) finish(e *history.Event, c choice, ttl time.Duration) {
 	switch {
 	case w.open == history.Acquire && c.kind == history.OK:
-		if e.Fence = c.fence; c.fence == w.fence { // it would be a re-entry
-			e.Fence = c.fence + 1
+		for e.Fence = c.fence; w.used&(1<<e.Fence) != 0; { // it might be a re-entry
+			e.Fence++
 		}
+		w.used |= 1 << e.Fence
 		w.fence, w.holds, w.d = e.Fence, true, w.inv+ttl
 	case w.open == history.Extend && c.kind == history.OK:
 		w.d = w.inv + ttl

@@ -21,6 +21,7 @@ import (
 // A lease is a grant with all that became of it.
 type lease struct {
 	owner   string
+	by      int // process
 	mode    history.Mode
 	fence   uint64
 	inv, ok time.Duration
@@ -55,7 +56,7 @@ func leases(h history.History) []*lease {
 				l.stop = min(l.stop, e.Time)
 			}
 		case e.Op == history.Acquire && e.Kind == history.OK:
-			l = &lease{owner: e.Owner, mode: e.Mode, fence: e.Fence, inv: open[e.Process].Time, ok: e.Time, idx: e.Index, stop: never}
+			l = &lease{by: e.Process, owner: e.Owner, mode: e.Mode, fence: e.Fence, inv: open[e.Process].Time, ok: e.Time, idx: e.Index, stop: never}
 			l.d = l.inv + h.Header.TTL - h.Header.Drift
 			all, last[e.Owner] = append(all, l), l
 		case e.Op == history.Extend && e.Kind == history.OK:
@@ -109,7 +110,7 @@ func bruteOrder(all []*lease, eps time.Duration) (order, shared map[int]bool) {
 	for _, a := range all {
 		for _, b := range all {
 			readers := a.mode == history.Shared && b.mode == history.Shared
-			if a != b && !readers && a.ok+eps < b.inv && b.fence <= a.fence {
+			if a != b && !readers && (a.by == b.by && a.idx < b.idx || a.ok+eps < b.inv) && b.fence <= a.fence {
 				order[b.idx] = true
 			}
 			if !readers && a.ok <= b.ok && a.idx < b.idx && a.fence == b.fence {

@@ -259,6 +259,7 @@ type holder struct {
 // detail is what is kept of a holder where it is asked for.
 type detail struct {
 	wait  wait    // for its next grant
+	peaks [2]step // its process's highest tokens, by mode, within the clock uncertainty
 	audit section // its last one in the store's log
 }
 

@@ -33,13 +33,14 @@ type step struct {
 	from  time.Duration
 	fence uint64
 	idx   int
+	by    int // the process that was granted it
 	owner int32
 	mode  history.Mode
 }
 
 // step is g as the token rules see it.
 func (g *grant) step() step {
-	return step{g.ok, g.start, g.fence, g.okIdx, int32(g.holder.no), g.mode}
+	return step{g.ok, g.start, g.fence, g.okIdx, g.by, int32(g.holder.no), g.mode}
 }
 
 func (*tokens) ids() []string { return []string{"S4", "S4b"} }
@@ -66,6 +67,7 @@ func (t *tokens) grant(f *fact) {
 	}
 	// It may be a re-entry, in another mode or after a loss that the servers did not know of.
 	again := g.holder.prior != nil && t.j.lingers(g.holder.prior, f.op)
+	g.holder.follow(g, t.j.h.Epsilon)
 	rivals := s.all
 	if g.mode == history.Shared {
 		rivals = s.excl
@@ -120,7 +122,7 @@ func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
 // order looks for the highest token that was out before g was asked for.
 func (t *tokens) order(g *grant, rivals []step, again bool) {
 	for _, r := range slices.Backward(rivals) {
-		if !t.j.test.precedes(r.ok, g.inv, t.j.h.Epsilon) {
+		if r.by != g.by && !t.j.test.precedes(r.ok, g.inv, t.j.h.Epsilon) {
 			continue
 		}
 		if again && r.fence == g.fence && int(r.owner) == g.holder.no {
@@ -131,6 +133,10 @@ func (t *tokens) order(g *grant, rivals []step, again bool) {
 			return
 		}
 		break
+	}
+	if p, found := g.holder.peaked(g); found && !again && t.j.test.outOfOrder(g.fence, p.fence) {
+		t.wentBack(g, p, p, g.step(), "")
+		return
 	}
 	if r := rivals[len(rivals)-1]; g.fence < r.fence {
 		t.j.suspect(t.hit("S4", r, g, fmt.Sprintf(
@@ -215,4 +221,32 @@ func owners(names ...string) []string {
 		}
 	}
 	return out
+}
+
+// follow books the highest tokens that g's process was granted by the same owner's
+// name since its stamps were further apart than the clocks may be: what lies before
+// is compared by time.
+func (h *holder) follow(g *grant, eps time.Duration) {
+	p := h.prior
+	if p == nil || p.by != g.by || p.ok+eps < g.inv {
+		if h.detail != nil {
+			h.detail.peaks = [2]step{}
+		}
+		return
+	}
+	if top := &h.more().peaks[p.mode]; p.fence >= top.fence {
+		*top = p.step()
+	}
+}
+
+// peaked is the highest of those tokens that g must exceed.
+func (h *holder) peaked(g *grant) (top step, found bool) {
+	if h.detail == nil {
+		return top, false
+	}
+	top = h.detail.peaks[history.Exclusive]
+	if r := h.detail.peaks[history.Shared]; g.mode == history.Exclusive && r.fence > top.fence {
+		top = r
+	}
+	return top, top.fence != 0
 }

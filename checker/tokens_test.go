@@ -111,6 +111,42 @@ func tokenOrderCases() []verdictCase {
 				 5ms b ok acquire k fence 4 until 14ms`,
 		},
 		{
+			name: "asked by the same process within the clocks' uncertainty", header: "ttl 10ms epsilon 3ms", want: Fail, violations: []string{"S4 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 5 until 10ms
+				 2ms a invoke release k
+				 2ms a ok release k
+				 2ms a invoke acquire k
+				 3ms a ok acquire k fence 4 until 14ms`,
+		},
+		{
+			name: "asked by another process of the owner within the clocks' uncertainty", header: "ttl 10ms epsilon 3ms", want: Pass,
+			suspicious: []string{"S4 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 5 until 10ms
+				 2ms a invoke release k
+				 2ms a ok release k
+				 2ms a0 invoke acquire k owner a
+				 3ms a0 ok acquire k fence 4 until 14ms owner a`,
+		},
+		{
+			name: "asked by the same process at one instant, behind another's higher one", header: "ttl 10ms epsilon 3ms", want: Fail,
+			violations: []string{"S4 [1 9]"},
+			history: `
+				 1ms a invoke acquire k
+				 1ms a ok acquire k fence 5 until 11ms
+				 1ms a invoke release k
+				 1ms a ok release k
+				 1ms b invoke acquire k
+				 1ms b ok acquire k fence 6 until 11ms
+				 1ms b invoke release k
+				 1ms b ok release k
+				 1ms a invoke acquire k
+				 1ms a ok acquire k fence 4 until 11ms`,
+		},
+		{
 			name: "readers share a token", header: "ttl 10ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k mode r
