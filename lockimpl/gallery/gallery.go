@@ -26,6 +26,10 @@ type Recipe struct {
 
 	Subscribes bool // its waiters hear of releases by pub/sub
 
+	// Swallows says that an attempt answers "not taken" when it has met an
+	// error, although it may have taken the lock.
+	Swallows bool
+
 	// Unchecked says that a release succeeds whoever holds: it proves nothing
 	// about its owner.
 	Unchecked bool
@@ -44,18 +48,25 @@ func Recipes() []Recipe {
 		existsSetRecipe(),
 		setNXDelRecipe(),
 		setNXExpireRecipe(),
+		delSetNXTimestampRecipe(),
 		getSetTimestampRecipe(),
 		luaSetNXExpireRecipe(),
 		setNXExDelRecipe(),
 		tokenGetDelRecipe(),
+		tokenHostTimeRecipe(),
+		tokenPerObjectRecipe(),
 		tokenLuaRecipe(),
+		retryOnErrorRecipe(),
 		pollingRecipe(),
 		tokenWatchdogRecipe(),
 		renewLimitedRecipe(),
 		redissonHashRecipe(),
+		retryOnErrorHashRecipe(),
 		rwTwoKeysRecipe(),
 		rwHashTimestampsRecipe(),
 		redlockPlainRecipe(),
+		redissonRedlockRecipe(),
 		failoverRecipe(),
+		routedRecipe(),
 	}
 }

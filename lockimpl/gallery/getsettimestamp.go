@@ -2,9 +2,9 @@ package gallery
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -19,11 +19,12 @@ const stampTolerance = time.Second
 // GetSetTimestamp is the recipe `getset-timestamp`, for a client whose clock is
 // now.
 //
-// Acquire: SETNX key stamp, where stamp is the end of the lease by the client's
-// own clock plus one second of tolerance. When the key exists, GET it; when the
-// stamp found has passed by the client's own clock, GETSET key stamp, and hold
-// the lock if the old value is still the one found. Then EXPIRE key ttl.
-// Release: DEL key.
+// Acquire: SETNX key stamp, where stamp is the client's own time plus the TTL
+// plus 1,000 ms of tolerance, in milliseconds, as 8 bytes. When that took, EXPIRE
+// key ttl. When the key exists, GET it; only if the stamp found is below the
+// client's own time, GETSET key stamp; the lock is won if the old value is the
+// one found, and then EXPIRE key ttl. A lost GETSET has overwritten the winner's
+// stamp. Release: DEL key, without a look. The tolerance is not scaled.
 //
 // Flaws: a client whose clock is ahead by more than the tolerance takes a lock
 // that is held (S1). The loser of the GETSET race has overwritten the winner's
@@ -34,7 +35,7 @@ const stampTolerance = time.Second
 // Corrected by: `token-lua`, which leaves the time to the server and compares
 // an owner token at release.
 func GetSetTimestamp(now func() time.Time) lockimpl.Factory {
-	return onFirst(func(m master) lockimpl.Locker { return getSetTimestamp{m, now} })
+	return onFirst(func(m master) lockimpl.Locker { return getSetTimestamp{stamped{m, now}} })
 }
 
 func getSetTimestampRecipe() Recipe {
@@ -50,14 +51,11 @@ func getSetTimestampRecipe() Recipe {
 	}
 }
 
-type getSetTimestamp struct {
-	master
-	now func() time.Time
-}
+type getSetTimestamp struct{ stamped }
 
 func (l getSetTimestamp) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	start := time.Now()
-	ok, err := l.take(ctx, key, l.now().Add(ttl+stampTolerance).UnixMilli())
+	ok, err := l.take(ctx, key, l.now().Add(ttl+stampTolerance))
 	if err == nil && ok {
 		err = l.rdb.PExpire(ctx, key, ttl).Err()
 	}
@@ -66,28 +64,49 @@ func (l getSetTimestamp) Acquire(ctx context.Context, key string, ttl time.Durat
 
 // take stamps key, or takes a stamp that has passed over, and reports whether
 // the lock is the caller's.
-func (l getSetTimestamp) take(ctx context.Context, key string, stamp int64) (bool, error) {
+func (l getSetTimestamp) take(ctx context.Context, key string, end time.Time) (bool, error) {
+	stamp := stampBytes(end)
 	ok, err := l.rdb.SetNX(ctx, key, stamp, 0).Result()
 	if err != nil || ok {
 		return ok, err
 	}
-	found, err := l.rdb.Get(ctx, key).Result()
-	if errors.Is(err, redis.Nil) {
-		return false, nil
-	}
-	if err != nil {
+	found, passed, err := l.passed(ctx, key)
+	if err != nil || !passed {
 		return false, err
-	}
-	end, err := strconv.ParseInt(found, 10, 64)
-	if err != nil {
-		return false, fmt.Errorf("read stamp: %w", err)
-	}
-	if end >= l.now().UnixMilli() {
-		return false, nil
 	}
 	old, err := l.rdb.Do(ctx, "GETSET", key, stamp).Text()
 	if errors.Is(err, redis.Nil) {
 		return false, nil
 	}
 	return err == nil && old == found, err
+}
+
+// A stamped lock keeps the end of its lease, by its taker's clock, in its key.
+type stamped struct {
+	master
+	now func() time.Time // the client's clock
+}
+
+// passed gets key's stamp and reports whether it is below the client's time.
+func (l stamped) passed(ctx context.Context, key string) (found string, passed bool, err error) {
+	found, err = l.rdb.Get(ctx, key).Result()
+	if errors.Is(err, redis.Nil) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	if len(found) != stampSize {
+		return "", false, fmt.Errorf("stamp of %d bytes: want %d", len(found), stampSize)
+	}
+	end := int64(binary.BigEndian.Uint64([]byte(found)))
+	return found, end < l.now().UnixMilli(), nil
+}
+
+// stampSize is the length of a stamp in bytes.
+const stampSize = 8
+
+// stampBytes is t in milliseconds, as 8 bytes, the highest first.
+func stampBytes(t time.Time) []byte {
+	return binary.BigEndian.AppendUint64(nil, uint64(t.UnixMilli()))
 }

@@ -40,7 +40,7 @@ func TestFastClockTakesHeldLock(t *testing.T) {
 // another has taken the stale lock: it is refused, and its stamp stays.
 func TestLoserOverwritesStamp(t *testing.T) {
 	servers, nodes := cluster(t, 1)
-	servers[0].Set("k", "1000")
+	servers[0].Set("k", string(stampBytes(time.UnixMilli(1000))))
 	w, slow := wired(nodes)
 	late := ahead(time.Hour)
 	a, b := open(t, GetSetTimestamp(late), slow), open(t, GetSetTimestamp(time.Now), nodes)

@@ -18,7 +18,9 @@ return 0`)
 
 // LuaSetNXExpire is the recipe `lua-setnx-expire`.
 //
-// Acquire: SETNX key 1 and PEXPIRE key ttl in one script. Release: DEL key.
+// Acquire: SETNX key 1 and, when that took, (P)EXPIRE key ttl, in one script.
+// Release: DEL key, without a look. Nothing is scaled: the expiry is the TTL
+// that is asked for.
 //
 // Flaw: the value says nothing about the owner. A holder that is paused or
 // delayed beyond its TTL and then releases deletes the key of whoever took it

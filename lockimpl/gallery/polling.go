@@ -10,18 +10,22 @@ import (
 
 const (
 	pollInterval = 100 * time.Millisecond
-	pollTries    = 5
+	pollMax      = 6 // raised before it is compared: one try fewer is made
 )
 
 // Polling is the recipe `polling`: `token-lua` behind tryLock(ttl, interval,
-// tries), here every 100 ms and 5 times.
+// max), here 100 ms and 6.
 //
-// Acquire makes one try. AcquireWait tries, waits for the interval, and gives
-// up with ErrHeld after the last try, however long its context would last.
+// Acquire makes one try. AcquireWait tries max − 1 times, since the counter is
+// raised before it is compared with max, and waits for the interval after every
+// try, the last one too; then it says "not taken" (ErrHeld), however long its
+// context would last. Any error ends it at once, with the same "not taken".
+// Release is that of `token-lua`. Nothing is scaled.
 //
 // Flaw: it is safe, but a bad way to wait. It gives up although the lock
 // becomes free; a newcomer overtakes whoever has waited longest; a free lock
-// stays free for up to an interval; and every waiter loads the server.
+// stays free for up to an interval; every waiter loads the server; and whoever
+// lost the reply to a grant is told "not taken" of a key that stands for a TTL.
 //
 // Shown by: contention, in hand-offs and fairness, not in violations.
 // Corrected by: `single`, whose waiters are woken in order.
@@ -31,7 +35,7 @@ func Polling() lockimpl.Factory {
 
 func pollingRecipe() Recipe {
 	return Recipe{
-		ID:          "polling",
+		ID: "polling", Unchecked: true,
 		Flaw:        "bounded polling: gives up although the lock becomes free; unfair; a herd",
 		Needs:       "contention; shows in hand-offs and fairness, not in violations",
 		CorrectedBy: "single",
@@ -49,14 +53,14 @@ func (l polling) Acquire(ctx context.Context, key string, ttl time.Duration) (lo
 
 // AcquireWait implements lockimpl.WaitLocker by bounded polling.
 func (l polling) AcquireWait(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	for range pollTries - 1 {
+	for count := 1; count < pollMax; count++ {
 		lease, err := l.Acquire(ctx, key, ttl)
-		if !errors.Is(err, lockimpl.ErrHeld) {
-			return lease, err
+		if err == nil {
+			return lease, nil
 		}
-		if !wait(ctx, pollInterval) {
-			return nil, lockimpl.ErrHeld
+		if !errors.Is(err, lockimpl.ErrHeld) || !wait(ctx, pollInterval) {
+			break
 		}
 	}
-	return l.Acquire(ctx, key, ttl)
+	return nil, lockimpl.ErrHeld
 }

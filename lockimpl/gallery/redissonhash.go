@@ -58,12 +58,17 @@ const (
 // RedissonHash is the recipe `redisson-hash`: a re-entrant lock in one hash,
 // with a watchdog, and waiters that subscribe.
 //
-// Acquire: in one script, when there is no hash or it has the caller's field,
-// HINCRBY owner 1 and PEXPIRE. Release: HINCRBY owner −1; at zero DEL and
-// PUBLISH. While the lock is held a watchdog renews it after every third of the
-// TTL; it ends with the first round that fails, and with the release that the
-// server says was the last. Waiters subscribe to the release and try again when
-// it comes or the lease has run out. A command without a reply is sent again.
+// Acquire: in one script, EXISTS, else HEXISTS client:thread; when there is no
+// hash or it has the caller's field, HINCRBY it by 1 and PEXPIRE; otherwise PTTL.
+// Release: in one script, HEXISTS, HINCRBY by −1; at zero DEL and PUBLISH,
+// otherwise PEXPIRE. While the lock is held a watchdog renews it after every
+// third of the TTL (HEXISTS, PEXPIRE); it ends with the first round that fails,
+// and with the release that the server says was the last. Waiters subscribe to
+// the release and try again when it comes or the lease has run out. A command
+// without a reply within a quarter of the TTL is sent again, 3 times at most.
+//
+// Scaled: the watchdog runs where no lease time is asked for, with a TTL of 30 s.
+// That form is played here, with the TTL that is asked for in place of the 30 s.
 //
 // Flaws: a reply that is lost makes the command run twice. After an acquisition
 // the count is one too high: the release leaves the lock held, and the watchdog
@@ -75,8 +80,28 @@ const (
 // Corrected by: `single`, whose attempts carry an identity of their own.
 func RedissonHash() lockimpl.Factory {
 	return onFirst(func(m master) lockimpl.Locker {
-		return &redissonHash{master: m, client: newToken(), held: make(map[hold]*hashHold)}
+		return newRedissonHash(m, resend)
 	})
+}
+
+// A repeater runs a command of a lock with this TTL, and may run it again.
+type repeater func(ctx context.Context, ttl time.Duration, command func(context.Context) (int64, error)) (int64, error)
+
+// resend is the recipe's own repeater.
+func resend(ctx context.Context, ttl time.Duration, command func(context.Context) (int64, error)) (n int64, err error) {
+	for range 1 + resends {
+		one, cancel := context.WithTimeout(ctx, ttl/replyShare)
+		n, err = command(one)
+		cancel()
+		if err == nil || isAnswer(err) || ctx.Err() != nil {
+			break
+		}
+	}
+	return n, err
+}
+
+func newRedissonHash(m master, repeat repeater) *redissonHash {
+	return &redissonHash{master: m, client: newToken(), repeat: repeat, held: make(map[hold]*hashHold)}
 }
 
 func redissonHashRecipe() Recipe {
@@ -95,6 +120,7 @@ func redissonHashRecipe() Recipe {
 type redissonHash struct {
 	master
 	client string
+	repeat repeater
 	tasks  tasks
 
 	mu   sync.Mutex
@@ -168,18 +194,11 @@ func (l *redissonHash) try(ctx context.Context, h hold, ttl time.Duration) (lock
 	return nil, time.Duration(left) * time.Millisecond, lockimpl.ErrHeld
 }
 
-// send runs a script, and runs it again when no reply comes.
-func (l *redissonHash) send(ctx context.Context, s *redis.Script, h hold, ttl time.Duration) (n int64, err error) {
-	keys := []string{h.key, channel(h.key)}
-	for range 1 + resends {
-		one, cancel := context.WithTimeout(ctx, ttl/replyShare)
-		n, err = s.Run(one, l.rdb, keys, ttl.Milliseconds(), l.field(h)).Int64()
-		cancel()
-		if _, answered := errors.AsType[redis.Error](err); err == nil || answered || ctx.Err() != nil {
-			break
-		}
-	}
-	return n, err
+// send runs a script, and runs it again where the recipe does.
+func (l *redissonHash) send(ctx context.Context, s *redis.Script, h hold, ttl time.Duration) (int64, error) {
+	return l.repeat(ctx, ttl, func(ctx context.Context) (int64, error) {
+		return s.Run(ctx, l.rdb, []string{h.key, channel(h.key)}, ttl.Milliseconds(), l.field(h)).Int64()
+	})
 }
 
 func (l *redissonHash) grant(h hold, start time.Time, ttl time.Duration) *hashLease {
@@ -256,15 +275,28 @@ func (l *hashLease) Release(ctx context.Context) error {
 		l.Renew(nil)
 	}
 	l.locker.mu.Unlock()
-	last, err := l.locker.send(ctx, hashLeave, l.hold, l.ttl)
-	switch {
-	case errors.Is(err, redis.Nil):
-		return lockimpl.ErrLost
-	case err != nil:
-		return fmt.Errorf("release lock: %w", err)
-	case last == 1:
+	last, err := l.locker.leave(ctx, l.hold, l.ttl)
+	if err == nil && last {
 		l.locker.forget(l.hold, l.hashHold)
 		l.watchdog.stop(ctx)
 	}
-	return nil
+	return err
+}
+
+// drop leaves h where this client may have taken it without knowing.
+func (l *redissonHash) drop(ctx context.Context, h hold, ttl time.Duration) error {
+	_, err := l.leave(ctx, h, ttl)
+	return err
+}
+
+// leave counts h down at the server and reports whether that was the last of it.
+func (l *redissonHash) leave(ctx context.Context, h hold, ttl time.Duration) (last bool, err error) {
+	n, err := l.send(ctx, hashLeave, h, ttl)
+	switch {
+	case errors.Is(err, redis.Nil):
+		return false, lockimpl.ErrLost
+	case err != nil:
+		return false, fmt.Errorf("release lock: %w", err)
+	}
+	return n == 1, nil
 }

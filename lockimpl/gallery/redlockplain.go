@@ -20,9 +20,12 @@ const (
 	driftFactor = 0.01
 	driftFloor  = 2 * time.Millisecond
 
-	// nodeShare is the part of the TTL after which a node that does not answer
-	// is passed over: small against the TTL, so that a dead node does not use
-	// it up.
+	// nodeTimeout is after how long a node that does not answer is passed over:
+	// small against the TTL, so that a dead node does not use it up. The same
+	// source names 5 to 50 ms for a TTL of 10 s.
+	nodeTimeout = 50 * time.Millisecond
+
+	// nodeShare bounds nodeTimeout to a part of a short TTL.
 	nodeShare = 10
 )
 
@@ -32,8 +35,10 @@ const (
 // Acquire: note the time; SET key token NX PX ttl on every master in turn,
 // each with a time-out that is small against the TTL; the lock is held when a
 // majority said yes and validity = ttl − elapsed − drift is still positive.
-// Otherwise, and at release: compare the token and delete, on every master.
-// Extend: compare the token and PEXPIRE, on every master, by the same rule.
+// Otherwise, and at release: compare the token and delete, on every master,
+// those that refused too. Extend: compare the token and PEXPIRE, on every
+// master, by the same rule. The time-out of 50 ms is not scaled, but never more
+// than a tenth of the TTL.
 //
 // Flaw: nothing fences the guarded resource, so that a holder that is paused
 // beyond its validity writes late (S3z). A master of the holder's quorum that
@@ -108,12 +113,15 @@ func (l redlockPlain) remove(ctx context.Context, key, token string, ttl time.Du
 func (l redlockPlain) ask(ctx context.Context, ttl time.Duration, command func(context.Context, *redis.Client) (bool, error)) ballot {
 	votes := ballot{of: len(l.rdbs)}
 	for _, rdb := range l.rdbs {
-		one, cancel := context.WithTimeout(ctx, ttl/nodeShare)
+		one, cancel := context.WithTimeout(ctx, nodeLimit(ttl))
 		votes.add(command(one, rdb))
 		cancel()
 	}
 	return votes
 }
+
+// nodeLimit is how long one master may take of an attempt with this TTL.
+func nodeLimit(ttl time.Duration) time.Duration { return min(nodeTimeout, ttl/nodeShare) }
 
 // validity is the end of a lease that was begun at start.
 func validity(start time.Time, ttl time.Duration) time.Time {
@@ -139,6 +147,15 @@ func (b *ballot) add(ok bool, err error) {
 		}
 		b.errs = append(b.errs, err)
 	}
+}
+
+// count counts the answer of a lock on one master.
+func (b *ballot) count(err error) {
+	if errors.Is(err, lockimpl.ErrHeld) || errors.Is(err, lockimpl.ErrLost) {
+		b.add(false, nil)
+		return
+	}
+	b.add(err == nil, err)
 }
 
 // refusal says why an attempt won no majority: ErrHeld when enough masters said

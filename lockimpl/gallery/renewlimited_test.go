@@ -12,9 +12,9 @@ import (
 // in at the very end, and the holder believes in its renewal all the same.
 func TestRenewalComesTooLate(t *testing.T) {
 	for _, c := range []struct {
-		id       string
-		believes bool
-	}{{"renew-limited", true}, {"token-watchdog", false}} {
+		id               string
+		atOnce, believes bool
+	}{{"renew-limited", true, true}, {"token-watchdog", false, false}} {
 		t.Run(c.id, func(t *testing.T) {
 			const ttl = 300 * time.Millisecond
 			servers, nodes := cluster(t, 1)
@@ -23,13 +23,63 @@ func TestRenewalComesTooLate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := rounds(lease)
+			seen := rounds(t, lease)
+			if c.atOnce {
+				<-seen
+			}
 			servers[0].FastForward(ttl)
 			mustAcquire(t, b, "k")
 			if r := <-seen; (r.Err == nil) != c.believes {
 				t.Errorf("renewal after the takeover: %v, want belief %t", r.Err, c.believes)
 			}
 		})
+	}
+}
+
+// TestRenewalOnlyWhenAsked holds without asking: nothing renews.
+func TestRenewalOnlyWhenAsked(t *testing.T) {
+	_, nodes := cluster(t, 1)
+	a := open(t, factory(t, "renew-limited"), nodes).(*renewLimited)
+	mustAcquire(t, a, "k")
+	if n := len(a.tasks.live); n != 0 {
+		t.Errorf("%d renewal tasks, want none", n)
+	}
+}
+
+// TestReentryAfterLoss re-enters a lease that another has taken over: the
+// process counts, and asks nobody.
+func TestReentryAfterLoss(t *testing.T) {
+	for _, c := range []struct {
+		id      string
+		granted bool
+	}{{"renew-limited", true}, {"redisson-hash", false}} {
+		t.Run(c.id, func(t *testing.T) {
+			servers, nodes := cluster(t, 1)
+			a, b := open(t, factory(t, c.id), nodes).(lockimpl.ReentrantLocker), open(t, factory(t, c.id), nodes)
+			if _, err := a.AcquireAs(t.Context(), "me", "k", ttl); err != nil {
+				t.Fatal(err)
+			}
+			servers[0].FastForward(ttl + 1)
+			mustAcquire(t, b, "k")
+			if _, err := a.AcquireAs(t.Context(), "me", "k", ttl); (err == nil) != c.granted {
+				t.Errorf("re-entry after the loss: %v, want granted %t", err, c.granted)
+			}
+		})
+	}
+}
+
+// TestRenewalIsTriedAgainAtOnce breaks the server: the task neither pauses nor
+// counts.
+func TestRenewalIsTriedAgainAtOnce(t *testing.T) {
+	servers, nodes := cluster(t, 1)
+	a := open(t, factory(t, "renew-limited"), nodes)
+	lease := mustAcquire(t, a, "k")
+	servers[0].Close()
+	seen := rounds(t, lease)
+	for range 3 * renewLimit { // with a pause of a TTL this would take two minutes
+		if r := <-seen; r.Err == nil {
+			t.Fatal("a renewal without a server succeeded")
+		}
 	}
 }
 
@@ -41,7 +91,7 @@ func TestRenewalStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := rounds(lease)
+	seen := rounds(t, lease)
 	a.tasks.wg.Wait()
 	if n := len(seen); n != renewLimit {
 		t.Errorf("%d renewals, want %d", n, renewLimit)
@@ -61,7 +111,7 @@ func TestReleaseStopsOthersRenewal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := rounds(two)
+	seen := rounds(t, two)
 	mustRelease(t, one)
 	a.tasks.wg.Wait()
 	if n := len(seen); n >= renewLimit {

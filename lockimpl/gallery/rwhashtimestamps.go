@@ -11,17 +11,19 @@ import (
 )
 
 // The scripts see KEYS[1], the hash. ARGV[1] is the field, "read" or "write",
-// ARGV[2] the caller's stamp, ARGV[3] the time-out; both in milliseconds.
+// ARGV[2] the caller's stamp; ARGV[3], ARGV[4] and ARGV[5] are the time-outs of
+// a read, of a write and of the key. All but the field are in milliseconds.
 var (
 	stampTake = redis.NewScript(`
-local function taken(field)
+local function taken(field, timeout)
 	local stamp = redis.call('HGET', KEYS[1], field)
-	return stamp and tonumber(ARGV[2]) - tonumber(stamp) < tonumber(ARGV[3])
+	return stamp and tonumber(ARGV[2]) - tonumber(stamp) <= tonumber(timeout)
 end
-if taken('write') or (ARGV[1] == 'write' and taken('read')) then
+if taken('write', ARGV[4]) or (ARGV[1] == 'write' and taken('read', ARGV[3])) then
 	return 0
 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
 return 1`)
 
 	stampLeave = redis.NewScript(`
@@ -34,18 +36,23 @@ return 0`)
 // RWHashTimestamps is the recipe `rw-hash-timestamps`, for a client whose clock
 // is now: readers and writers in one hash with the fields read and write.
 //
-// Acquire shared: unless the write stamp is younger than the time-out by the
-// caller's clock, HSET read stamp, the caller's time in milliseconds. Acquire
-// exclusive: unless either stamp is younger than the time-out, HSET write
-// stamp. Release: compare the stamp and HDEL the field. Each is one script. The
-// time-outs are fixed, here at the TTL that the caller asks for; the key itself
-// never expires.
+// Acquire shared: HGET write; unless that stamp has not passed by the caller's
+// clock, HSET read stamp, the caller's time in milliseconds, and PEXPIRE the
+// hash. Acquire exclusive: HGET write, HGET read; unless either has not passed,
+// HSET write stamp, and PEXPIRE the hash. A stamp has passed when more than its
+// time-out has gone by since. Release: HGET the field, compare the stamp, HDEL
+// the field. Each is one script.
+//
+// Scaled: the published time-outs are fixed at 3 s for a write, 1 s for a read
+// and 10 s for the key. Here a write's is the TTL that is asked for, a read's a
+// third of it, and the key's ten thirds.
 //
 // Flaws: the second reader overwrites the stamp of the first: when it leaves,
 // the first is unprotected and a writer gets in (S1); its release has removed
 // what protected another (S5). Two owners of the same millisecond are one
 // owner. Time-outs go by the callers' clocks. A reader that reads for longer
-// than the time-out is overrun.
+// than the time-out is overrun. What one field's holder leaves keeps the key,
+// and so the other's stamp, alive.
 //
 // Shown by: two readers and a writer; skewing a client's clock; a long read.
 // Corrected by: `single` in shared mode, which keeps every reader apart, by an
@@ -73,19 +80,27 @@ type rwHashTimestamps struct {
 }
 
 func (l rwHashTimestamps) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	return l.take(ctx, key, "write", ttl)
+	return l.take(ctx, key, "write", ttl, ttl)
 }
 
 // AcquireShared implements lockimpl.SharedLocker.
 func (l rwHashTimestamps) AcquireShared(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	return l.take(ctx, key, "read", ttl)
+	return l.take(ctx, key, "read", ttl, readTimeout(ttl))
 }
 
-func (l rwHashTimestamps) take(ctx context.Context, key, field string, ttl time.Duration) (lockimpl.Lease, error) {
+// readTimeout and keyTimeout keep the published proportions of 1 s and 10 s to
+// a write's 3 s.
+func readTimeout(write time.Duration) time.Duration { return write / 3 }
+func keyTimeout(write time.Duration) time.Duration  { return write * 10 / 3 }
+
+// take stamps field for a lease that lasts for timeout; write is the time-out
+// of a write.
+func (l rwHashTimestamps) take(ctx context.Context, key, field string, write, timeout time.Duration) (lockimpl.Lease, error) {
 	start, stamp := time.Now(), l.now().UnixMilli()
-	ok, err := stampTake.Run(ctx, l.rdb, []string{key}, field, stamp, ttl.Milliseconds()).Bool()
+	ok, err := stampTake.Run(ctx, l.rdb, []string{key}, field, stamp,
+		readTimeout(write).Milliseconds(), write.Milliseconds(), keyTimeout(write).Milliseconds()).Bool()
 	return granted(ok, err, &lease{
-		until:   start.Add(ttl),
+		until:   start.Add(timeout),
 		release: func(ctx context.Context) error { return l.leave(ctx, key, field, stamp) },
 	})
 }

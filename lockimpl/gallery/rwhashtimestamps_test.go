@@ -44,7 +44,7 @@ func TestSameStampIsOneOwner(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, nodes := cluster(t, 1)
 			first, second := open(t, RWHashTimestamps(at(0)), nodes), open(t, RWHashTimestamps(at(c.second)), nodes)
-			third := open(t, RWHashTimestamps(at(ttl)), nodes)
+			third := open(t, RWHashTimestamps(at(ttl+time.Millisecond)), nodes)
 			late := mustAcquire(t, first, "k")
 			mustRelease(t, mustAcquire(t, third, "k"))
 			mustAcquire(t, second, "k")
@@ -58,13 +58,14 @@ func TestSameStampIsOneOwner(t *testing.T) {
 	}
 }
 
-// TestLongReadIsOverrun lets a writer come after the time-out, by its own clock.
+// TestLongReadIsOverrun lets a writer come after the time-out of a read, by its
+// own clock: a stamp has passed when more than that has gone by.
 func TestLongReadIsOverrun(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		writer  time.Duration
 		granted bool
-	}{{"within the time-out", ttl - time.Millisecond, false}, {"after it", ttl, true}} {
+	}{{"at the time-out", ttl / 3, false}, {"after it", ttl/3 + time.Millisecond, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			_, nodes := cluster(t, 1)
 			reader, writer := open(t, RWHashTimestamps(at(0)), nodes), open(t, RWHashTimestamps(at(c.writer)), nodes)
@@ -76,4 +77,23 @@ func TestLongReadIsOverrun(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStampsKeepTheHash lets time pass for the server alone: every acquisition
+// renews the expiry of the whole hash, which is longer than both time-outs.
+func TestStampsKeepTheHash(t *testing.T) {
+	servers, nodes := cluster(t, 1)
+	one, two := open(t, RWHashTimestamps(at(0)), nodes), open(t, RWHashTimestamps(at(time.Millisecond)), nodes)
+	writer := open(t, RWHashTimestamps(at(2*time.Millisecond)), nodes)
+	mustShare(t, one, "k")
+	servers[0].FastForward(2 * ttl)
+	mustShare(t, two, "k")
+	servers[0].FastForward(2 * ttl)
+	mustRefuse(t, writer, "k")
+	want := keyTimeout(ttl).Truncate(time.Millisecond) - 2*ttl
+	if left := servers[0].TTL("k"); left != want {
+		t.Errorf("the hash expires in %v, want %v", left, want)
+	}
+	servers[0].FastForward(2 * ttl)
+	mustAcquire(t, writer, "k")
 }

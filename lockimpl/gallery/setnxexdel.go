@@ -10,7 +10,7 @@ import (
 // SetNXExDel is the recipe `set-nx-ex-del`.
 //
 // Acquire: SET key 1 NX EX ttl, one atomic step (PX where ttl is not in whole
-// seconds). Release: DEL key.
+// seconds). Release: DEL key, without a look. Nothing is scaled.
 //
 // Flaw: the value says nothing about the owner. A holder that is paused or
 // delayed beyond its TTL and then releases deletes the key of whoever took it
