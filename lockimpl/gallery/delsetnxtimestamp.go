@@ -52,7 +52,7 @@ func (l delSetNXTimestamp) Acquire(ctx context.Context, key string, ttl time.Dur
 
 // take stamps key, or deletes a stamp that has passed and tries once more.
 func (l delSetNXTimestamp) take(ctx context.Context, key string, stamp []byte) (bool, error) {
-	ok, err := l.rdb.SetNX(ctx, key, stamp, 0).Result()
+	ok, err := l.setNX(ctx, key, stamp)
 	if err != nil || ok {
 		return ok, err
 	}
@@ -63,5 +63,5 @@ func (l delSetNXTimestamp) take(ctx context.Context, key string, stamp []byte) (
 	if err := l.rdb.Del(ctx, key).Err(); err != nil {
 		return false, err
 	}
-	return l.rdb.SetNX(ctx, key, stamp, 0).Result()
+	return l.setNX(ctx, key, stamp)
 }

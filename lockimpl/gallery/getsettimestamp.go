@@ -66,7 +66,7 @@ func (l getSetTimestamp) Acquire(ctx context.Context, key string, ttl time.Durat
 // the lock is the caller's.
 func (l getSetTimestamp) take(ctx context.Context, key string, end time.Time) (bool, error) {
 	stamp := stampBytes(end)
-	ok, err := l.rdb.SetNX(ctx, key, stamp, 0).Result()
+	ok, err := l.setNX(ctx, key, stamp)
 	if err != nil || ok {
 		return ok, err
 	}

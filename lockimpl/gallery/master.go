@@ -36,6 +36,12 @@ func (master) LeaseKeys(key string) []string { return []string{key} }
 // Close closes the connections.
 func (m master) Close() error { return m.rdb.Close() }
 
+// setNX sets key where there is none, without an expiry, and reports whether it
+// did. The command is SETNX itself, as the recipes publish it.
+func (m master) setNX(ctx context.Context, key string, value any) (bool, error) {
+	return m.rdb.Do(ctx, "SETNX", key, value).Bool()
+}
+
 // del returns a release that deletes keys, whosever they are by then.
 func (m master) del(keys ...string) func(context.Context) error {
 	return func(ctx context.Context) error {

@@ -1,10 +1,14 @@
 package gallery
 
 import (
+	"context"
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/redistest"
 )
 
 func mustShare(t *testing.T, l lockimpl.Locker, key string) lockimpl.Lease {
@@ -47,4 +51,36 @@ func TestReaderReleasesAllReaders(t *testing.T) {
 	mustRefuse(t, writer, "k")
 	mustRelease(t, leaving)
 	mustAcquire(t, writer, "k")
+}
+
+// TestTwoKeysAreRefusedByShards asks a server in cluster mode, which owns every
+// slot: the two keys of one lock lie in different ones.
+func TestTwoKeysAreRefusedByShards(t *testing.T) {
+	rdb := redistest.Start(t, "--cluster-enabled", "yes")
+	if err := rdb.ClusterAddSlotsRange(t.Context(), 0, 16383).Err(); err != nil {
+		t.Fatal(err)
+	}
+	nodes := []lockimpl.Node{{Name: "n1", Addr: rdb.Options().Addr}}
+	for _, c := range []struct {
+		id     string
+		served bool
+	}{{"rw-two-keys", false}, {"rw-hash-timestamps", true}} {
+		l := open(t, factory(t, c.id), nodes)
+		err := served(t.Context(), l, "k")
+		if crossed := err != nil && strings.Contains(err.Error(), "CROSSSLOT"); crossed == c.served {
+			t.Errorf("%s on a shard: %v, want CROSSSLOT %t", c.id, err, !c.served)
+		}
+	}
+}
+
+// served acquires key as soon as the cluster says that it is up.
+func served(ctx context.Context, l lockimpl.Locker, key string) error {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	for {
+		_, err := l.Acquire(ctx, key, ttl)
+		if err == nil || !strings.Contains(err.Error(), "CLUSTERDOWN") || !wait(ctx, 10*time.Millisecond) {
+			return err
+		}
+	}
 }

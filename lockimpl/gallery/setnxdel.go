@@ -36,6 +36,6 @@ func setNXDelRecipe() Recipe {
 type setNXDel struct{ master }
 
 func (l setNXDel) Acquire(ctx context.Context, key string, _ time.Duration) (lockimpl.Lease, error) {
-	ok, err := l.rdb.SetNX(ctx, key, 1, 0).Result()
+	ok, err := l.setNX(ctx, key, 1)
 	return granted(ok, err, &lease{release: l.del(key)})
 }

@@ -39,7 +39,7 @@ type setNXExpire struct{ master }
 
 func (l setNXExpire) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	start := time.Now()
-	if ok, err := l.rdb.SetNX(ctx, key, 1, 0).Result(); err != nil || !ok {
+	if ok, err := l.setNX(ctx, key, 1); err != nil || !ok {
 		return nil, lockimpl.ErrHeld
 	}
 	if err := l.rdb.PExpire(ctx, key, ttl).Err(); err != nil {

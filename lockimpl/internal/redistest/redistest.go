@@ -37,9 +37,9 @@ func Need(t testing.TB, what string) {
 	t.Skipf("missing: %s", what)
 }
 
-// Start runs an empty redis-server without persistence until the test ends, and
-// returns a client of it.
-func Start(t testing.TB) *redis.Client {
+// Start runs an empty redis-server without persistence until the test ends, with
+// further arguments if there are any, and returns a client of it.
+func Start(t testing.TB, args ...string) *redis.Client {
 	t.Helper()
 	bin, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -47,7 +47,7 @@ func Start(t testing.TB) *redis.Client {
 	}
 	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), uint64(time.Now().UnixNano())))
 	for range attempts {
-		if rdb := try(t, bin, lowPort+rng.IntN(highPort-lowPort)); rdb != nil {
+		if rdb := try(t, bin, lowPort+rng.IntN(highPort-lowPort), args); rdb != nil {
 			return rdb
 		}
 	}
@@ -56,11 +56,11 @@ func Start(t testing.TB) *redis.Client {
 }
 
 // try starts a server on port, or returns nil when the port is taken.
-func try(t testing.TB, bin string, port int) *redis.Client {
+func try(t testing.TB, bin string, port int, args []string) *redis.Client {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command(bin, "--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-		"--daemonize", "no", "--dir", dir, "--logfile", filepath.Join(dir, "redis.log"))
+	cmd := exec.Command(bin, append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
+		"--daemonize", "no", "--dir", dir, "--logfile", filepath.Join(dir, "redis.log")}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("start redis-server: %v", err)

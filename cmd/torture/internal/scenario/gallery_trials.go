@@ -49,6 +49,10 @@ func trials(shelves ...map[string]Trial) map[string]Trial {
 	return all
 }
 
+// lostOnce closes connections, for a moment each, once they have carried a request, in place of delivering the reply.
+const lostOnce = "fast-lost-reply:that:at=300ms:times=12:every=280ms:on=command:SET:for=5ms," +
+	"fast-lost-reply:that:at=300ms:times=12:every=280ms:on=command:EVALSHA:for=5ms"
+
 // forgetful is the n-th time that a client is cut off from as many nodes as the
 // quorum can spare, is granted a key, stands still, and one of the nodes of its
 // quorum forgets.
@@ -78,9 +82,14 @@ func nth(n, faults string) string {
 // recipeTrials are those of the recipes. A fault locked to a command comes
 // twice where recipe and twin send different ones.
 var recipeTrials = map[string]Trial{
-	"exists-set":       {Faults: "none"},
-	"setnx-del":        {Faults: "crash-client"},
-	"setnx-expire":     {Faults: "cut:that:at=200ms:times=6:every=500ms:on=reply:SET:for=200ms", Load: "clients=4 keys=8"},
+	"exists-set":   {Faults: "none"},
+	"setnx-del":    {Faults: "crash-client"},
+	"setnx-expire": {Faults: "cut:that:at=200ms:times=6:every=500ms:on=reply:SETNX:for=200ms,cut:that:at=200ms:times=6:every=500ms:on=reply:SET:for=200ms", Load: "clients=4 keys=8"},
+	"del-setnx-timestamp": {
+		// A slow link keeps the moment between GET and SETNX open: whoever looks in it sees the dead holder's stamp too.
+		Faults: "latency:at=0s:client=all:all:delay=15ms:jitter=5ms:for=8s,crash-client:at=500ms:times=4:every=2s",
+		Load:   "clients=12 keys=1 hold=40ms", Length: 8 * time.Second,
+	},
 	"getset-timestamp": {Faults: lateRelease, Clocks: wrongClocks, Load: "keys=1 hold=100ms"},
 	"lua-setnx-expire": {Faults: lateRelease, Load: "keys=1 hold=100ms"},
 	"set-nx-ex-del":    {Faults: lateRelease, Load: "keys=1 hold=100ms"},
@@ -91,7 +100,14 @@ var recipeTrials = map[string]Trial{
 			"stall:that:at=300ms:times=18:every=300ms:on=reply:GET:for=300ms",
 		Load: "keys=1 hold=640ms", Length: 6 * time.Second,
 	},
+	"token-host-time": {Faults: "pause-client:at=200ms:times=8:every=900ms:for=500ms", Load: "clients=6 keys=1 hold=200ms", TTL: 400 * time.Millisecond, Length: 8 * time.Second},
+	"token-per-object": {
+		// What was sent meanwhile arrives a second later: the lease has ended, and with few clients on one key the one that asked to release may hold it again.
+		Faults: "latency:at=300ms:times=6:every=1500ms:on=release-sent:client=all:all:direction=request:delay=900ms:jitter=20ms:for=60ms",
+		Load:   "clients=3 keys=1 hold=150ms", Length: 9 * time.Second,
+	},
 	"token-lua":      {Faults: lateRelease},
+	"retry-on-error": {Faults: lostOnce, Load: "clients=4 keys=1 hold=20ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
 	"polling":        {Faults: "none", Load: "keys=1 hold=50ms wait=1s slo=jain>0.9", Also: []string{Missed}},
 	"token-watchdog": {Faults: "pause-client,kill:empty", Load: "hold=200ms", Length: 6 * time.Second},
 	"renew-limited": {
@@ -103,7 +119,8 @@ var recipeTrials = map[string]Trial{
 			"response-lost:at=2200ms:times=7:every=250ms:for=100ms",
 		Load: "clients=4 keys=4 hold=200ms",
 	},
-	"rw-two-keys": {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
+	"retry-on-error-hash": {Faults: lostOnce, Load: "clients=4 keys=4 hold=200ms"},
+	"rw-two-keys":         {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
 	"rw-hash-timestamps": {
 		Faults: asleep("1") + "," + asleep("2") + "," + asleep("3"),
 		Clocks: "client-clock-stuck:at=200ms:for=5s," + overtaken("1") + "," + overtaken("2") + "," + overtaken("3"),
@@ -113,6 +130,10 @@ var recipeTrials = map[string]Trial{
 		Faults: forgetful("1") + "," + forgetful("2") + "," + forgetful("3") + ",pause-client:at=5200ms",
 		Load:   "clients=6", Length: 7 * time.Second,
 	},
+	"redisson-redlock": {
+		Faults: forgetful("1") + "," + forgetful("2") + "," + forgetful("3"), Load: "clients=6", Length: 6 * time.Second,
+	},
+	"routed": {Faults: "cut:at=400ms:times=4:every=1500ms:client=any:all:for=900ms", Load: "clients=6 keys=6 hold=200ms", Length: 7 * time.Second},
 	"failover": {
 		Faults: "failover:at=500ms:for=300ms,failover:at=2500ms:for=300ms",
 		Load:   "clients=12 keys=6 hold=800ms", TTL: time.Second,
