@@ -80,24 +80,39 @@ const (
 // Corrected by: `single`, whose attempts carry an identity of their own.
 func RedissonHash() lockimpl.Factory {
 	return onFirst(func(m master) lockimpl.Locker {
-		return newRedissonHash(m, resend)
+		return newRedissonHash(m, resending(resends))
 	})
 }
 
 // A repeater runs a command of a lock with this TTL, and may run it again.
 type repeater func(ctx context.Context, ttl time.Duration, command func(context.Context) (int64, error)) (int64, error)
 
-// resend is the recipe's own repeater.
-func resend(ctx context.Context, ttl time.Duration, command func(context.Context) (int64, error)) (n int64, err error) {
-	for range 1 + resends {
+// resending is a repeater that runs a command up to n times more.
+func resending(n int) repeater {
+	return func(ctx context.Context, ttl time.Duration, command func(context.Context) (int64, error)) (int64, error) {
+		return sendAgain(ctx, n, ttl, command)
+	}
+}
+
+// sendAgain runs command, and up to n times more while it ends without an
+// answer from the server: by an error of the connection, or after a
+// replyShare-th of the TTL.
+func sendAgain[T any](ctx context.Context, n int, ttl time.Duration, command func(context.Context) (T, error)) (value T, err error) {
+	for range 1 + n {
 		one, cancel := context.WithTimeout(ctx, ttl/replyShare)
-		n, err = command(one)
+		value, err = command(one)
 		cancel()
 		if err == nil || isAnswer(err) || ctx.Err() != nil {
 			break
 		}
 	}
-	return n, err
+	return value, err
+}
+
+// isAnswer reports whether err is something that a server has said.
+func isAnswer(err error) bool {
+	_, answered := errors.AsType[redis.Error](err)
+	return answered
 }
 
 func newRedissonHash(m master, repeat repeater) *redissonHash {

@@ -42,7 +42,8 @@ func RedissonRedlock() lockimpl.Factory {
 	}
 }
 
-// once is a repeater that does not: a master that is silent is passed over.
+// once is a repeater that does not repeat: a master that is silent is passed
+// over.
 func once(ctx context.Context, _ time.Duration, command func(context.Context) (int64, error)) (int64, error) {
 	return command(ctx)
 }

@@ -2,32 +2,19 @@ package gallery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"locktorture/lockimpl"
 )
-
-// onceMore calls command, and once more when it ends without an answer from the
-// server: the helper that people put around every command.
-func onceMore[T any](ctx context.Context, command func() (T, error)) (T, error) {
-	value, err := command()
-	if err == nil || isAnswer(err) || ctx.Err() != nil {
-		return value, err
-	}
-	return command()
-}
 
 // RetryOnError is the recipe `retry-on-error`: `token-lua` behind a helper that
 // calls a command once more when the connection fails.
 //
 // Acquire: SET key token NX EX ttl; on an error of the connection, the same once
 // more. Release: GET, compare the token and DEL, in one script, on an error once
-// more; the reply is ignored. Extend: compare the token and PEXPIRE, likewise.
-// Nothing is scaled.
+// more; the reply is ignored. Scaled: the connection's time-out, after which it
+// counts as failed, is a quarter of the TTL.
 //
 // Flaw: a command whose reply was lost has run. The second SET NX is refused by
 // the key of the first: the caller is told "not taken", and a lock that nobody
@@ -55,9 +42,9 @@ type retryOnError struct{ master }
 
 func (l retryOnError) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	start, token := time.Now(), newToken()
-	ok, err := onceMore(ctx, func() (bool, error) { return l.rdb.SetNX(ctx, key, token, ttl).Result() })
+	ok, err := sendAgain(ctx, 1, ttl, func(ctx context.Context) (bool, error) { return l.rdb.SetNX(ctx, key, token, ttl).Result() })
 	return granted(ok, err, &lease{until: start.Add(ttl), release: func(ctx context.Context) error {
-		if _, err := onceMore(ctx, func() (bool, error) { return compareAndDelete(ctx, l.rdb, key, token) }); err != nil {
+		if _, err := sendAgain(ctx, 1, ttl, func(ctx context.Context) (bool, error) { return compareAndDelete(ctx, l.rdb, key, token) }); err != nil {
 			return fmt.Errorf("release lock: %w", err)
 		}
 		return nil
@@ -68,7 +55,8 @@ func (l retryOnError) Acquire(ctx context.Context, key string, ttl time.Duration
 // the same helper, in place of its own resending.
 //
 // Acquire, release and renewal are those of `redisson-hash`; on an error of the
-// connection a command is called once more.
+// connection, or its time-out of a quarter of the TTL, a command is called once
+// more.
 //
 // Flaw: HINCRBY counts twice when its reply was lost. One release leaves the lock
 // held, and the watchdog renews it for ever, for nobody (L1, L8).
@@ -76,11 +64,7 @@ func (l retryOnError) Acquire(ctx context.Context, key string, ttl time.Duration
 // Shown by: losing the reply to an acquisition.
 // Corrected by: `single`, whose attempts carry an identity of their own.
 func RetryOnErrorHash() lockimpl.Factory {
-	return onFirst(func(m master) lockimpl.Locker {
-		return newRedissonHash(m, func(ctx context.Context, _ time.Duration, command func(context.Context) (int64, error)) (int64, error) {
-			return onceMore(ctx, func() (int64, error) { return command(ctx) })
-		})
-	})
+	return onFirst(func(m master) lockimpl.Locker { return newRedissonHash(m, resending(1)) })
 }
 
 func retryOnErrorHashRecipe() Recipe {
@@ -94,10 +78,4 @@ func retryOnErrorHashRecipe() Recipe {
 		Subscribes:  true,
 		Factory:     RetryOnErrorHash(),
 	}
-}
-
-// isAnswer reports whether err is something that a server has said.
-func isAnswer(err error) bool {
-	_, answered := errors.AsType[redis.Error](err)
-	return answered
 }

@@ -49,10 +49,6 @@ func trials(shelves ...map[string]Trial) map[string]Trial {
 	return all
 }
 
-// lostOnce closes connections, for a moment each, once they have carried a request, in place of delivering the reply.
-const lostOnce = "fast-lost-reply:that:at=300ms:times=12:every=280ms:on=command:SET:for=5ms," +
-	"fast-lost-reply:that:at=300ms:times=12:every=280ms:on=command:EVALSHA:for=5ms"
-
 // forgetful is the n-th time that a client is cut off from as many nodes as the
 // quorum can spare, is granted a key, stands still, and one of the nodes of its
 // quorum forgets.
@@ -87,8 +83,8 @@ var recipeTrials = map[string]Trial{
 	"setnx-expire": {Faults: "cut:that:at=200ms:times=6:every=500ms:on=reply:SETNX:for=200ms,cut:that:at=200ms:times=6:every=500ms:on=reply:SET:for=200ms", Load: "clients=4 keys=8"},
 	"del-setnx-timestamp": {
 		// A slow link keeps the moment between GET and SETNX open: whoever looks in it sees the dead holder's stamp too.
-		Faults: "latency:at=0s:client=all:all:delay=15ms:jitter=5ms:for=8s,crash-client:at=500ms:times=4:every=2s",
-		Load:   "clients=12 keys=1 hold=40ms", Length: 8 * time.Second,
+		Faults: "latency:at=100ms:on=time:client=all:all:delay=15ms:jitter=5ms:for=6500ms,crash-client:at=500ms:times=3:every=2s",
+		Load:   "clients=12 keys=1 hold=40ms", Length: 9 * time.Second,
 	},
 	"getset-timestamp": {Faults: lateRelease, Clocks: wrongClocks, Load: "keys=1 hold=100ms"},
 	"lua-setnx-expire": {Faults: lateRelease, Load: "keys=1 hold=100ms"},
@@ -106,8 +102,11 @@ var recipeTrials = map[string]Trial{
 		Faults: "latency:at=300ms:times=6:every=1500ms:on=release-sent:client=all:all:direction=request:delay=900ms:jitter=20ms:for=60ms",
 		Load:   "clients=3 keys=1 hold=150ms", Length: 9 * time.Second,
 	},
-	"token-lua":      {Faults: lateRelease},
-	"retry-on-error": {Faults: lostOnce, Load: "clients=4 keys=1 hold=20ms slo=gap<1300ms", TTL: 2 * time.Second, Also: []string{Missed}},
+	"token-lua": {Faults: lateRelease},
+	"retry-on-error": {
+		Faults: "response-lost:at=500ms:times=3:every=2500ms:for=100ms", Load: "clients=4 keys=1 hold=20ms slo=gap<1500ms",
+		TTL: 2 * time.Second, Length: 8 * time.Second, Also: []string{Missed},
+	},
 	"polling":        {Faults: "none", Load: "keys=1 hold=50ms wait=1s slo=jain>0.9", Also: []string{Missed}},
 	"token-watchdog": {Faults: "pause-client,kill:empty", Load: "hold=200ms", Length: 6 * time.Second},
 	"renew-limited": {
@@ -119,7 +118,7 @@ var recipeTrials = map[string]Trial{
 			"response-lost:at=2200ms:times=7:every=250ms:for=100ms",
 		Load: "clients=4 keys=4 hold=200ms",
 	},
-	"retry-on-error-hash": {Faults: lostOnce, Load: "clients=4 keys=4 hold=200ms"},
+	"retry-on-error-hash": {Faults: "response-lost:at=300ms:times=9:every=400ms:for=100ms", Load: "clients=4 keys=4 hold=200ms"},
 	"rw-two-keys":         {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
 	"rw-hash-timestamps": {
 		Faults: asleep("1") + "," + asleep("2") + "," + asleep("3"),
