@@ -53,6 +53,14 @@ func linkFaults() map[string]Entry {
 			Default:  Params{Client: RoleAny, Node: RoleMinority}, Takes: true, For: ttlTimes(1.25),
 			New: on("zombie", link.Zombie),
 		},
+		"stuck-connection": {
+			Wire:     "Requests on the connections that are open are held and delivered at the heal; new connections pass: one packet lost, and sent again late.",
+			Survives: "A client that has given up and dialled anew is overtaken by what it sent before: its own late release must not free its next lease.",
+			Default:  Params{Client: RoleAny, Node: RoleAll}, For: ttlTimes(1.25), On: ReleaseSent,
+			New: func(p Params) Fault {
+				return stuckConnection{roadFault{Params: p, name: "stuck-connection", kind: link.StuckConnection}}
+			},
+		},
 		"slow-reply": {
 			Wire:     "Requests are applied at once, replies held until the heal.",
 			Survives: "Validity counts from before the request: a grant that is known too late is no grant.",

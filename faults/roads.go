@@ -121,12 +121,13 @@ var toward = map[string]link.Direction{"request": link.Up, "response": link.Down
 
 // direction says which way a kind goes, where it is not both.
 var direction = map[link.Kind]string{
-	link.RequestLost:   "request",
-	link.ResponseLost:  "response",
-	link.Zombie:        "request",
-	link.SlowReply:     "response",
-	link.FastLostReply: "response",
-	link.Slicer:        "response",
-	link.LimitData:     "response",
-	link.SlowClose:     "response",
+	link.RequestLost:     "request",
+	link.ResponseLost:    "response",
+	link.Zombie:          "request",
+	link.StuckConnection: "request",
+	link.SlowReply:       "response",
+	link.FastLostReply:   "response",
+	link.Slicer:          "response",
+	link.LimitData:       "response",
+	link.SlowClose:       "response",
 }

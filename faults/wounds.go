@@ -27,7 +27,7 @@ type wound struct {
 }
 
 // passing are the kinds that let traffic through.
-var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset, link.Slicer, link.SlowClose, link.NotifyCut, link.NotifyLost}
+var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset, link.Slicer, link.SlowClose, link.StuckConnection, link.NotifyCut, link.NotifyLost}
 
 func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Impairment) error {
 	if road == nil {
@@ -93,7 +93,7 @@ func (w *wounds) heal(ctx context.Context) (string, error) {
 
 // verbs say what a kind did to the bytes.
 var verbs = map[link.Kind]string{
-	link.Stall: "held", link.Zombie: "held", link.SlowReply: "held", link.Delay: "delayed", link.Bandwidth: "slowed down",
+	link.Stall: "held", link.Zombie: "held", link.StuckConnection: "held", link.SlowReply: "held", link.Delay: "delayed", link.Bandwidth: "slowed down",
 	link.FastLostReply: "executed without a reply", link.Slicer: "cut in pieces", link.LimitData: "cut off",
 	link.SlowClose: "sent into connections that the node had closed",
 }

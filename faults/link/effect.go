@@ -27,18 +27,19 @@ type recipe map[Direction]treatment
 
 // recipes is the fault vocabulary. Cut is not here: it stops the proxy.
 var recipes = map[Kind]recipe{
-	BlackHole:     {Up: lose, Down: lose},
-	RequestLost:   {Up: lose},
-	ResponseLost:  {Down: lose},
-	Stall:         {Up: hold, Down: hold},
-	Zombie:        {Up: hold},
-	SlowReply:     {Down: hold},
-	FastLostReply: {Down: snap},
-	Delay:         {Up: lag, Down: lag},
-	Bandwidth:     {Up: pace, Down: pace},
-	Slicer:        {Down: slice},
-	LimitData:     {Down: limit},
-	SlowClose:     {Down: linger},
+	BlackHole:       {Up: lose, Down: lose},
+	RequestLost:     {Up: lose},
+	ResponseLost:    {Down: lose},
+	Stall:           {Up: hold, Down: hold},
+	Zombie:          {Up: hold},
+	StuckConnection: {Up: hold},
+	SlowReply:       {Down: hold},
+	FastLostReply:   {Down: snap},
+	Delay:           {Up: lag, Down: lag},
+	Bandwidth:       {Up: pace, Down: pace},
+	Slicer:          {Down: slice},
+	LimitData:       {Down: limit},
+	SlowClose:       {Down: linger},
 }
 
 // An effect is one impairment in one direction of one link.
@@ -52,8 +53,12 @@ type effect struct {
 	stages  atomic.Int64  // connections on whose way it lies
 	streams atomic.Uint64 // random streams given out
 	hurt    atomic.Int64  // bytes held, delayed, cut or dropped
+	packets atomic.Int64  // of those held by stages of this package
 	ended   atomic.Int64  // connections that it ended
 }
+
+// spares reports whether a connection that came after the effect is left alone.
+func (e *effect) spares() bool { return e.impair.Kind == StuckConnection }
 
 // stream returns random draws of their own for the next connection.
 func (e *effect) stream() *rand.Rand {

@@ -30,6 +30,8 @@ var kindCases = []kindCase{
 	{impair: Impairment{Kind: Zombie}, delivered: true, after: true},
 	{impair: Impairment{Kind: Zombie}, gone: true, after: true},
 	{impair: Impairment{Kind: Stall}, gone: true, after: true},
+	{impair: Impairment{Kind: StuckConnection}, delivered: true, after: true},
+	{impair: Impairment{Kind: StuckConnection}, gone: true, after: true},
 	{impair: Impairment{Kind: SlowReply}, applied: true, delivered: true, after: true},
 	{impair: Impairment{Kind: FastLostReply}, applied: true, ends: true, after: true},
 	{impair: Impairment{Kind: Delay, Delay: 20 * time.Millisecond}, applied: true, answered: true, after: true, slow: 40 * time.Millisecond},
@@ -44,6 +46,9 @@ var kindCases = []kindCase{
 func TestKinds(t *testing.T) {
 	for name := range fabrics(t) {
 		for _, c := range kindCases {
+			if c.impair.Kind == StuckConnection && name == "remote" {
+				continue // refused there: TestStuckConnectionIsRefused
+			}
 			label := name + " " + string(c.impair.Kind) + " " + string(c.impair.Toward)
 			if c.gone {
 				label += " gone"
@@ -170,5 +175,32 @@ func TestCut(t *testing.T) {
 			r.heal(second)
 			r.dial()
 		})
+	}
+}
+
+// TestStuckConnectionLetsLaterOnesPass sends on a connection that was open when
+// the wound came, and on one that was not.
+func TestStuckConnectionLetsLaterOnesPass(t *testing.T) {
+	r := newRig(t, NewEmbedded())
+	before := r.dial()
+	w := r.impair(Impairment{Kind: StuckConnection})
+	before.send(t, "SET", "k", "late")
+	after := r.dial()
+	after.send(t, "SET", "k", "early")
+	after.want(t, "+OK")
+	if bite := r.heal(w); bite.Requests != 1 {
+		t.Errorf("bite %+v, want one request", bite)
+	}
+	before.want(t, "+OK")
+	if got, _ := r.redis.Get("k"); got != "late" {
+		t.Errorf("k is %q, want what was held", got)
+	}
+}
+
+// TestStuckConnectionIsRefused asks a fabric that cannot tell connections apart.
+func TestStuckConnectionIsRefused(t *testing.T) {
+	r := newRig(t, fabrics(t)["remote"])
+	if _, err := r.link.Impair(t.Context(), Impairment{Kind: StuckConnection}); err == nil {
+		t.Error("it was not refused")
 	}
 }

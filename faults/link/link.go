@@ -11,6 +11,7 @@
 //	response-lost    replies dropped                          applied, never known
 //	stall            both directions held until the heal      applied late
 //	zombie           requests held until the heal             applied late, even when the client has gone
+//	stuck-connection requests held, on connections then open  applied late, after what the client sent on another
 //	slow-reply       replies held until the heal              applied, known late
 //	fast-lost-reply  connection closed in place of a reply    applied, never known
 //	reset            connections reset once, dials accepted   applied if it was on its way
@@ -77,14 +78,19 @@ const (
 	Zombie        Kind = "zombie"          // requests held, delivered on heal even when the client has gone
 	SlowReply     Kind = "slow-reply"      // replies held, delivered on heal: applied, known late
 	FastLostReply Kind = "fast-lost-reply" // applied, then the connection is closed at once
-	Reset         Kind = "reset"           // connections open at this moment reset, new ones accepted
-	Delay         Kind = "delay"           // latency with jitter, both directions
-	Bandwidth     Kind = "bandwidth"       // a byte rate, both directions
-	Slicer        Kind = "slicer"          // replies come in small pieces, with pauses between
-	LimitData     Kind = "limit-data"      // replies pass up to a number of bytes, then the connection is closed
-	SlowClose     Kind = "slow-close"      // a connection that the node closes stays open for the client
-	NotifyCut     Kind = "notify-cut"      // connections that have subscribed are closed, and those that subscribe anew
-	NotifyLost    Kind = "notify-lost"     // both directions of connections that have subscribed are dropped
+	// StuckConnection is Zombie for the connections open at this moment: what is
+	// sent on later ones passes. No stock toxic tells connections apart, so that
+	// links through an external toxiproxy refuse it.
+	StuckConnection Kind = "stuck-connection"
+
+	Reset      Kind = "reset"       // connections open at this moment reset, new ones accepted
+	Delay      Kind = "delay"       // latency with jitter, both directions
+	Bandwidth  Kind = "bandwidth"   // a byte rate, both directions
+	Slicer     Kind = "slicer"      // replies come in small pieces, with pauses between
+	LimitData  Kind = "limit-data"  // replies pass up to a number of bytes, then the connection is closed
+	SlowClose  Kind = "slow-close"  // a connection that the node closes stays open for the client
+	NotifyCut  Kind = "notify-cut"  // connections that have subscribed are closed, and those that subscribe anew
+	NotifyLost Kind = "notify-lost" // both directions of connections that have subscribed are dropped
 )
 
 // A Direction of travel through a link.

@@ -43,6 +43,7 @@ func (s *stage) passes(chunk *stream.StreamChunk) bool {
 		return false
 	}
 	s.hurt.Add(int64(size))
+	s.packets.Add(1)
 	now := time.Now()
 	due := now
 	switch s.treatment {

@@ -35,9 +35,12 @@ const stockRate = 1000
 
 // faithful reports whether the stock toxic does all that the effect asks for:
 // stock delays are whole milliseconds, drawn from a generator without a seed;
-// stock rates are whole kilobytes per second.
+// stock rates are whole kilobytes per second; stock toxics act on all
+// connections of a proxy.
 func (e *effect) faithful() bool {
 	switch e.treatment {
+	case hold:
+		return !e.spares()
 	case lag:
 		return e.impair.Jitter == 0 && e.impair.Delay%time.Millisecond == 0
 	case pace:

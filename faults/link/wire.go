@@ -49,7 +49,7 @@ func (w *wire) NewState() any {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c.severed = l.severed
+	c.severed, c.born = l.severed, l.last
 	return c
 }
 
@@ -109,6 +109,7 @@ type conduit struct {
 	preface  prefaceReader // towards the node
 	replies  scanner       // towards the client
 	order    int           // of the last effect that it has seen
+	born     int           // order of the last effect that was there before it
 	stages   []*stage
 	out      []*stream.StreamChunk
 	outSince time.Time     // the head of out waits since
@@ -122,6 +123,10 @@ type conduit struct {
 func (c *conduit) look() <-chan struct{} {
 	laid, changed := c.lane.since(c.order)
 	for _, l := range laid {
+		c.order = l.order
+		if l.order <= c.born && l.effect.spares() {
+			continue
+		}
 		l.effect.stages.Add(1)
 		s := &stage{effect: l.effect}
 		if l.effect.stock {
@@ -132,7 +137,6 @@ func (c *conduit) look() <-chan struct{} {
 			s.draws = func() time.Duration { return l.effect.impair.delay(rng) }
 		}
 		c.stages = append(c.stages, s)
-		c.order = l.order
 	}
 	return changed
 }

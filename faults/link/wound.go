@@ -220,6 +220,9 @@ func (w *wound) count() Bite {
 			b.Bytes = now.sent - w.before.sent
 		}
 		b.Bytes += t.effect.hurt.Load()
+		if t.effect.spares() { // the link's requests are not all on the connections that suffer
+			b.Requests = int(t.effect.packets.Load())
+		}
 		b.Conns = max(b.Conns, int(t.effect.ended.Load()))
 		t.effect.countPieces(&b, w.before, now)
 	}

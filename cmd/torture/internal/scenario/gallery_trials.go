@@ -98,9 +98,9 @@ var recipeTrials = map[string]Trial{
 	},
 	"token-host-time": {Faults: "pause-client:at=200ms:times=8:every=900ms:for=500ms", Load: "clients=6 keys=1 hold=200ms", TTL: 400 * time.Millisecond, Length: 8 * time.Second},
 	"token-per-object": {
-		// What was sent meanwhile arrives a second later: the lease has ended, and with few clients on one key the one that asked to release may hold it again.
-		Faults: "latency:at=300ms:times=6:every=1500ms:on=release-sent:client=all:all:direction=request:delay=900ms:jitter=20ms:for=60ms",
-		Load:   "clients=3 keys=1 hold=150ms", Length: 9 * time.Second,
+		// The release times out and arrives when its lease has ended, and the client has dialled anew and may hold again.
+		Faults: "stuck-connection:at=300ms:times=6:every=1400ms:on=release-sent:client=all:all:for=850ms",
+		Load:   "clients=2 keys=1 hold=60ms think=10ms timeout=100ms", Length: 9 * time.Second,
 	},
 	"token-lua": {Faults: lateRelease},
 	"retry-on-error": {
