@@ -17,6 +17,8 @@ func (k Kind) InjectedBy() (embedded, remote string) {
 		return "the proxy, stopped; its port is kept", "the proxy, stopped"
 	case Reset:
 		return "the client's end of the link, by RST", "the client's end of the link, by RST"
+	case StuckConnection:
+		return "our toxic, upstream: a stock toxic acts on all connections", "refused"
 	case NotifyCut, NotifyLost:
 		return "the client's end of the link", "the client's end of the link"
 	}

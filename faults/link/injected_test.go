@@ -34,6 +34,9 @@ func stockTypes(t *testing.T, w *wound, server *toxiproxy.ApiServer) (types []st
 // What InjectedBy says is what runs.
 func TestInjectedBy(t *testing.T) {
 	for kind := range recipes {
+		if kind == StuckConnection {
+			continue // TestStuckConnectionIsOurs
+		}
 		t.Run(string(kind), func(t *testing.T) {
 			i := Impairment{Kind: kind, Delay: time.Millisecond, Rate: 2000, Bytes: 2}
 			embedded, remote := kind.InjectedBy()
@@ -52,5 +55,16 @@ func TestInjectedBy(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStuckConnectionIsOurs: no stock toxic tells one connection from another.
+func TestStuckConnectionIsOurs(t *testing.T) {
+	w := newRig(t, NewEmbedded()).impair(Impairment{Kind: StuckConnection})
+	if len(w.toxics) != 1 || w.toxics[0].effect.stock {
+		t.Errorf("at work: %+v, want one toxic of ours", w.toxics)
+	}
+	if embedded, remote := StuckConnection.InjectedBy(); !strings.HasPrefix(embedded, "our toxic") || remote != "refused" {
+		t.Errorf("says %q, %q", embedded, remote)
 	}
 }
