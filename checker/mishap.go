@@ -63,3 +63,17 @@ func (j *Judge) harm() (all []Finding) {
 	}
 	return all
 }
+
+// Crashed adds how a run ended that its history cannot tell of: by a panic that
+// took the whole harness down, the lock's own (P1) or ours.
+func (r *Report) Crashed(text string, lock bool) {
+	if lock {
+		r.Violations = append(r.Violations, Finding{ID: "P1", Name: names["P1"], Blame: blamePanic,
+			Text: "The lock broke down and took the whole program with it: " + text + "."})
+		r.Verdict = Worse(r.Verdict, Fail)
+	} else {
+		r.Harness = append(r.Harness, Finding{ID: "H1", Name: names["H1"], Text: "the harness crashed: " + text})
+		r.Verdict = Worse(r.Verdict, HarnessError)
+	}
+	r.Exit = r.Verdict.Exit()
+}

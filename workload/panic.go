@@ -30,22 +30,26 @@ func caught(client string, value any) *PanicError {
 	e := &PanicError{Client: client, Value: value, Stack: debug.Stack()}
 	pcs := make([]uintptr, 256)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	e.At, e.Lock = culprit(frames)
+	var stack []runtime.Frame // from the panic outwards
+	for panicked, more := false, true; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); panicked {
+			stack = append(stack, f)
+		}
+		panicked = panicked || f.Function == "runtime.gopanic"
+	}
+	e.At, e.Lock = culprit(stack)
 	return e
 }
 
-// culprit says whose code a panic is, by the frames from the recovery outwards:
-// that of the innermost function that belongs to a lock or to the harness. A
-// library is whose calls it: the harness itself calls none where it calls a
-// lock, so what lies between is the lock's. The standard library is nobody's.
-func culprit(frames *runtime.Frames) (at string, lock bool) {
-	panicked, foreign := false, ""
-	for more := true; more; {
-		var f runtime.Frame
-		f, more = frames.Next()
+// culprit says whose code a panic is, by the frames from it outwards: that of
+// the innermost function that belongs to a lock or to the harness. A library is
+// whose calls it: the harness itself calls none where it calls a lock, so what
+// lies between is the lock's. The standard library is nobody's.
+func culprit(stack []runtime.Frame) (at string, lock bool) {
+	foreign := ""
+	for _, f := range stack {
 		switch owner := ownerOf(f.Function); {
-		case !panicked:
-			panicked = f.Function == "runtime.gopanic" || f.Function == "panic"
 		case owner == ofStandard:
 		case owner == ofLibrary:
 			if foreign == "" {
@@ -59,7 +63,7 @@ func culprit(frames *runtime.Frames) (at string, lock bool) {
 			return where(f), false
 		}
 	}
-	return foreign, foreign != ""
+	return foreign, false
 }
 
 // The owners of a function.
@@ -86,7 +90,9 @@ func ownerOf(function string) int {
 	switch {
 	case ours && (rest == "/lockimpl" || strings.HasPrefix(rest, "/lockimpl/") && rest != harnessChild):
 		return ofLock
-	case ours && strings.HasPrefix(rest, "/") && !strings.HasSuffix(rest, "_test"):
+	case ours && strings.HasSuffix(rest, "_test"), !ours && pkg != "" && inModule(pkg, program()):
+		return ofLock // who uses the harness as a library brings a lock
+	case ours && strings.HasPrefix(rest, "/"):
 		return ofHarness
 	case isStandard(pkg):
 		return ofStandard
@@ -98,9 +104,19 @@ func ownerOf(function string) int {
 // has no dot in its first part, and no module of this program claims it.
 func isStandard(pkg string) bool {
 	first, _, _ := strings.Cut(pkg, "/")
-	return !strings.Contains(first, ".") && first != "main" && !slices.ContainsFunc(modules(), func(module string) bool {
-		return pkg == module || strings.HasPrefix(pkg, module+"/")
-	})
+	return !strings.Contains(first, ".") && first != "main" && !slices.ContainsFunc(modules(), func(module string) bool { return inModule(pkg, module) })
+}
+
+func inModule(pkg, module string) bool {
+	return module != "" && (pkg == module || strings.HasPrefix(pkg, module+"/"))
+}
+
+// program is the module whose program this is: ours, or that of a user.
+func program() string {
+	if p, ok := debug.ReadBuildInfo(); ok {
+		return p.Main.Path
+	}
+	return ""
 }
 
 // modules are the paths of those that this program is built of.

@@ -190,6 +190,9 @@ func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Rep
 	defer end()
 	o.Own = own
 	report, err = scenario.Judge(ctx, source, o)
+	if info, gone := os.Stat(s.path); err == nil && gone == nil && info.IsDir() {
+		err = scenario.AddCrash(s.path, &report)
+	}
 	if errors.Is(err, context.Canceled) {
 		err = exitCode(exitInterrupted)
 	}

@@ -98,7 +98,12 @@ func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error
 	if err := s.prepare(o); err != nil {
 		return nil, StartError{errors.Join(err, s.rig.close())}
 	}
+	caught, err := catchCrash(s.dir)
+	s.blame(err)
 	s.play(ctx)
+	if caught != nil {
+		s.blame(caught())
+	}
 	return s.finish(ctx)
 }
 
