@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ type indexRow struct {
 }
 
 // Handler shows the runs below runsDir: a listing, newest first, and every
-// file of their directories.
+// file of their directories, but for what a link leads to outside of runsDir.
 func Handler(runsDir string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -39,7 +40,9 @@ func Handler(runsDir string) http.Handler {
 		}
 		var rows []indexRow
 		for _, e := range slices.Backward(entries) {
-			rows = append(rows, index(e))
+			if within(folder(runsDir), e) {
+				rows = append(rows, index(e))
+			}
 		}
 		var page bytes.Buffer
 		if err := indexTemplate.Execute(&page, map[string]any{"Style": template.CSS(pageStyle), "Runs": rows, "Dir": runsDir}); err != nil {
@@ -49,8 +52,24 @@ func Handler(runsDir string) http.Handler {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = page.WriteTo(w) // a reader may leave
 	})
-	mux.Handle("GET /", http.FileServer(http.Dir(runsDir)))
+	mux.Handle("GET /", http.FileServerFS(folder(runsDir)))
 	return mux
+}
+
+// within reports whether what is known of a run stands in files of the folder.
+func within(f folder, e Entry) bool {
+	for _, name := range []string{MetaFile, ResultsFile} {
+		path := filepath.Join(e.Dir, name)
+		if _, err := os.Lstat(path); err != nil {
+			continue // it is not there
+		}
+		file, err := f.Open(filepath.ToSlash(filepath.Join(filepath.Base(e.Dir), name)))
+		if err != nil {
+			return false
+		}
+		_ = file.Close() // nothing was read
+	}
+	return true
 }
 
 func index(e Entry) indexRow {

@@ -80,7 +80,9 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	defer remove()
+	stop := remind(cmd.ErrOrStderr(), "judging "+source.where)
 	report, err := source.judge(cmd.Context(), c)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -243,6 +245,7 @@ func judgeFile(cmd *cobra.Command, runs, path string) (checker.Report, error) {
 	if err != nil {
 		return checker.Report{}, err
 	}
+	defer remind(cmd.ErrOrStderr(), "judging "+s.where)()
 	return s.judge(cmd.Context(), &checkCommand{})
 }
 

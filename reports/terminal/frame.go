@@ -51,7 +51,10 @@ func (l *Live) progress(elapsed time.Duration, s stats.Snapshot) string {
 		share = min(elapsed.Seconds()/l.plan.Duration.Seconds(), 1)
 	}
 	line := fmt.Sprintf(" %ds/%ds %s %3.0f%%", int(elapsed.Seconds()), int(l.plan.Duration.Seconds()), gauge(share), share*100)
-	if s.Phase != "" && s.Phase != history.PhaseMain {
+	switch {
+	case l.over > 0:
+		line += "  judging, for " + unit.Span((elapsed - l.over).Round(100*time.Millisecond))
+	case s.Phase != "" && s.Phase != history.PhaseMain:
 		line += "  " + s.Phase
 	}
 	if l.plan.Faults > 0 || s.Faults > 0 {

@@ -29,8 +29,9 @@ type Live struct {
 	lines []string // of faults, not yet written
 
 	began time.Time
-	past  []reading // of about the last second
-	drawn int       // lines on the screen that the next frame replaces
+	past  []reading     // of about the last second
+	drawn int           // lines on the screen that the next frame replaces
+	over  time.Duration // when the history ended and judging began; 0 before
 }
 
 // Plan is what was going to happen.
@@ -78,16 +79,28 @@ func (l *Live) Run(ctx context.Context) {
 		case <-tick.C:
 		}
 		elapsed := time.Since(l.began)
+		if l.over == 0 && l.snap().Phase == history.PhaseEnd {
+			l.over, next = elapsed, elapsed
+		}
 		if l.o.Live {
 			l.draw(elapsed)
 			continue
 		}
 		l.flush()
 		if elapsed >= next {
-			fmt.Fprintln(l.w, logLine(elapsed, l.snap()))
+			fmt.Fprintln(l.w, l.logLine(elapsed))
 			next += logEvery
 		}
 	}
+}
+
+// logLine says how the run goes, or for how long it has been judged.
+func (l *Live) logLine(elapsed time.Duration) string {
+	s := l.snap()
+	if l.over > 0 {
+		return fmt.Sprintf("t=+%ds judging acquired=%d for=%ds", int(elapsed.Seconds()), s.Outcomes.Acquired, int((elapsed - l.over).Seconds()))
+	}
+	return logLine(elapsed, s)
 }
 
 // flush writes the lines of the faults since the last time.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"locktorture/reports"
 	"locktorture/reports/internal/sample"
 	"locktorture/reports/stats"
+	"locktorture/workload/history"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -202,5 +204,41 @@ func TestDetect(t *testing.T) {
 		if got := Detect(c.tty, c.quiet, 0, func(k string) string { return c.env[k] }); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c.env, got, c.want)
 		}
+	}
+}
+
+// While a run is judged, the display says so, on a terminal and in a log.
+func TestLiveShowsThatItIsJudged(t *testing.T) {
+	for _, o := range []Options{{Live: true, Width: 200}, {}} {
+		synctest.Test(t, func(t *testing.T) {
+			var out bytes.Buffer
+			var phase atomic.Value
+			phase.Store(history.PhaseMain)
+			l := NewLive(&out, o, Plan{Duration: 4 * time.Second}, func() stats.Snapshot { return stats.Snapshot{Phase: phase.Load().(string)} })
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				l.Run(ctx)
+			}()
+			time.Sleep(5*time.Second + time.Millisecond)
+			synctest.Wait()
+			if strings.Contains(out.String(), "judging") {
+				t.Errorf("judging before the end:\n%s", out.String())
+			}
+			phase.Store(history.PhaseEnd)
+			time.Sleep(25 * time.Second)
+			cancel()
+			<-done
+			want := []string{"t=+5s judging acquired=0 for=0s\n", "t=+15s judging acquired=0 for=10s\n", "t=+25s judging acquired=0 for=20s\n"}
+			if o.Live {
+				want = []string{"judging, for 10.0 s", "judging, for 20.0 s"}
+			}
+			for _, w := range want {
+				if !strings.Contains(out.String(), w) {
+					t.Errorf("%+v: no %q in\n%.2000s", o, w, out.String())
+				}
+			}
+		})
 	}
 }
