@@ -121,12 +121,20 @@ func requireNoKeys(ctx context.Context, n Node, prefix string) error {
 			return fmt.Errorf("SCAN: unexpected reply %v", v)
 		}
 		if keys, _ := page[1].([]any); len(keys) > 0 {
-			return fmt.Errorf("keys under %q exist already, such as %q: delete them or choose another prefix", prefix, keys[0])
+			return fmt.Errorf("keys exist already, such as %q: delete them, or give a server without keys%s", keys[0], under(prefix))
 		}
 		if cursor = fmt.Sprint(page[0]); cursor == "0" {
 			return nil
 		}
 	}
+}
+
+// under says which keys must not exist.
+func under(prefix string) string {
+	if prefix == "" {
+		return ""
+	}
+	return fmt.Sprintf(" under %q", prefix)
 }
 
 // globQuote makes MATCH take s literally.

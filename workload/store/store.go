@@ -24,6 +24,9 @@ var (
 	ErrUnreached = errors.New("store not reached")
 )
 
+// Prefix begins the names of all keys of a store.
+const Prefix = prefix
+
 // A Policy says what the store does with a write whose token is older than one
 // that it has seen.
 type Policy string

@@ -37,7 +37,7 @@ type rig struct {
 	roll   roll             // and says when they are due
 
 	mu       sync.Mutex
-	findings []string // what child processes did against their protocol
+	findings []string // what child processes did against their protocol, and what else was odd
 }
 
 // nodesDir, in a run's directory, is where its servers keep their files.
@@ -166,6 +166,7 @@ func (r *rig) close() (err error) {
 	if r.fabric != nil {
 		err = errors.Join(err, r.fabric.Close())
 	}
+	err = errors.Join(err, r.cleanUp(context.Background()))
 	if r.bed != nil {
 		err = errors.Join(err, r.bed.Close())
 	}
