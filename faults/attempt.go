@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,8 +14,12 @@ import (
 	"locktorture/workload/history"
 )
 
-// looks is how often a fault that has hurt nothing is looked at again.
-const looks = 40
+// looks is how often, at least, a fault that has hurt nothing is looked at
+// again, and firstLook how soon.
+const (
+	looks     = 40
+	firstLook = time.Millisecond
+)
 
 // An attempt is one injection and its heal.
 type attempt struct {
@@ -26,12 +31,15 @@ type attempt struct {
 	begun  bool // the invocation is recorded
 	closed bool // Inject has answered, or was given up
 	target json.RawMessage
+	ops    *operations // that the fault meets
+	owed   string      // the injection's receipt, while it proves nothing yet
 }
 
 func (n *nemesis) attempt(ctx context.Context, s Step, occasion Occasion) *attempt {
 	a := &attempt{n: n, step: s}
 	t := *n.t
 	t.Occasion, t.undo, t.binds, t.begin, t.now, t.over = occasion, &undo{}, nil, a.begin, n.now, ctx.Done()
+	t.proofs = nil
 	a.t = &t
 	return a
 }
@@ -57,6 +65,7 @@ func (a *attempt) begin(hit Hit) {
 	if a.begun || a.closed {
 		return
 	}
+	a.ops = a.t.operations(hit)
 	a.invoke(marshal(hit), hit.Instant, hit.Since)
 }
 
@@ -89,48 +98,97 @@ func (a *attempt) failed(ctx context.Context, res *StepResult, why error) error 
 	return fmt.Errorf("inject %s: %w", res.Fault, errors.Join(why, undone))
 }
 
+// started notes an injection that did not call Begin.
+func (a *attempt) started(inj Injection) {
+	if a.begun {
+		return
+	}
+	hit, _ := inj.Target.(Hit)
+	a.ops = a.t.operations(hit)
+	a.invoke(marshal(inj.Target), inj.Instant, 0)
+}
+
 // inForce records that the fault is in force.
 func (a *attempt) inForce(res *StepResult, inj Injection) {
-	if !a.begun {
-		a.invoke(marshal(inj.Target), inj.Instant, 0)
-	}
+	a.started(inj)
 	e := a.event(history.Fault, history.OK)
 	e.Instant, e.Receipt, e.Note = inj.Instant, inj.Receipt, inj.Note
-	if inj.Receipt == "" {
-		e.Kind = history.Info // the heal may tell
+	if inj.Receipt == "" || !a.bitten(inj) {
+		a.owed = inj.Receipt
+		e.Kind, e.Receipt, e.Note = history.Info, "", join(inj.Note, inj.Receipt) // the heal may tell
+	}
+	if inj.Instant && e.Receipt == "" {
+		e.Err = unproved
 	}
 	a.n.rec.Append(e)
 	res.Started, res.Target = a.n.rec.Since(time.Now()), a.target
-	res.add(inj.Receipt)
+	res.add(e.Receipt)
 	res.Healed = inj.Instant
 	a.n.t.run.bind(a.t.binds)
+}
+
+// unproved is what is said of a fault without a receipt.
+const unproved = "nothing proves that it bit: no operation of a client, or nothing that this fault changed"
+
+// bitten reports whether the fault has hurt anything, under an operation of a
+// client.
+func (a *attempt) bitten(inj Injection) bool {
+	if inj.Bitten != nil && !inj.Bitten() || !a.ops.met() {
+		return false
+	}
+	return len(a.t.proofs) == 0 || slices.ContainsFunc(a.t.proofs, func(proved func() bool) bool { return proved() })
 }
 
 // last keeps the fault in force for its time, and longer while it has hurt
 // nothing: its victim may be at rest, or stand still under another fault.
 func (a *attempt) last(ctx context.Context, inj Injection) {
-	if !sleep(ctx, a.step.For) || inj.Bitten == nil {
-		return
-	}
-	more := max(a.step.For, 2*a.t.TTL)
-	for range looks {
-		if inj.Bitten() || !sleep(ctx, more/looks) {
-			return
-		}
+	if sleep(ctx, a.step.For) {
+		a.awaitBite(ctx, inj)
 	}
 }
 
+// awaitBite waits until the fault has hurt something, by two TTLs or the
+// step's own length at most. It looks less and less often.
+func (a *attempt) awaitBite(ctx context.Context, inj Injection) {
+	more := max(a.step.For, 2*a.t.TTL)
+	var waited time.Duration
+	for pause := firstLook; waited < more && !a.bitten(inj); pause = min(2*pause, more/looks, more-waited) {
+		if !sleep(ctx, pause) {
+			return
+		}
+		waited += pause
+	}
+}
+
+// over records a fault that was over at once, when it has met an operation of
+// a client, or when none has come for long enough.
+func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) error {
+	a.started(inj)
+	a.awaitBite(ctx, inj)
+	met := a.bitten(inj)
+	receipt, err := a.repair(ctx, a.t.undo.heal) // also lets go of what it had taken
+	inj.Bitten = func() bool { return met }
+	inj.Receipt = join(inj.Receipt, receipt)
+	a.inForce(res, inj)
+	return err
+}
+
 func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) error {
+	met, bitten := a.ops.met(), a.bitten(inj)
 	a.n.rec.Append(a.event(history.Heal, history.Invoke))
 	receipt, err := a.repair(ctx, inj.Heal)
-	res.add(receipt)
 	e := a.event(history.Heal, history.OK)
-	e.Receipt = receipt
+	if receipt = join(a.owed, receipt); bitten || met && inj.Bitten != nil && inj.Bitten() { // what it did last shows late
+		e.Receipt = receipt
+	} else {
+		e.Note = receipt
+	}
+	res.add(e.Receipt)
 	switch {
 	case err != nil:
 		e.Kind, e.Err = history.Fail, oneLine(err)
 	case !res.Bit:
-		e.Kind, e.Err = history.Info, "nothing proves that it bit"
+		e.Kind, e.Err = history.Info, unproved
 	}
 	a.n.rec.Append(e)
 	res.Ended, res.Healed = a.n.rec.Since(time.Now()), err == nil

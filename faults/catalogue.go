@@ -109,10 +109,10 @@ func nodeFaults() map[string]Entry {
 			New: restart("kill-late", testbed.Empty, true),
 		},
 		"power-loss": {
-			Wire:     "The node is killed and comes back without the last second in which it was written to: appendfsync everysec.",
-			Survives: "As kill-empty for the youngest leases: they are forgotten, older ones are not.",
+			Wire:     "The node is killed right after a grant and comes back without what it had not synced yet: appendfsync everysec.",
+			Survives: "As kill-empty for leases of the last second: they are forgotten, older ones are not.",
 			Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
-			Default:  Params{Node: RoleAny}, Needs: testbed.AbilityPowerLoss, Takes: true, For: ttlTimes(0),
+			Default:  Params{Node: RoleAny}, Needs: testbed.AbilityPowerLoss, Takes: true, On: AcquireReplied, For: ttlTimes(0),
 			New: restart("power-loss", testbed.PowerLoss, false),
 		},
 		"failover": {

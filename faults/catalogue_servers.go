@@ -10,7 +10,7 @@ func serverFaults() map[string]Entry {
 			Wire:     "CLIENT PAUSE WRITE: the server holds every write and answers reads.",
 			Survives: "As a stopped node: per-node time-outs. Held commands take effect late.",
 			Default:  any, Takes: true, For: ttlTimes(0.5),
-			New: server(serverFault{name: "server-pause", commands: []string{"CLIENT"}, hurt: pauseWrites}),
+			New: server(serverFault{name: "server-pause", commands: []string{"CLIENT"}, hurt: pauseWrites(pauseLength)}),
 		},
 		"busy-script": {
 			Wire:     "A script runs for ever; the server answers BUSY to everybody until it is killed.",
@@ -47,21 +47,21 @@ func serverFaults() map[string]Entry {
 			Survives: "As an empty restart: the lock must notice that the node has forgotten and keep it out.",
 			Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
 			Default:  any, Takes: true, For: instant,
-			New: server(serverFault{name: "flushall", commands: []string{"FLUSHALL"}, instant: true, hurt: flushall}),
+			New: server(serverFault{name: "flushall", prey: keys, commands: []string{"FLUSHALL"}, instant: true, hurt: flushall}),
 		},
 		"ttl-shift": {
 			Wire:     "Every key of the node expires one TTL earlier: what a clock that jumps forward does to relative times.",
 			Survives: "One node's early expiry is no quorum by itself; with a second cause it breaks exclusion.",
 			Beyond:   "clocks of nodes do not jump",
 			Default:  any, For: instant,
-			New: server(serverFault{name: "ttl-shift", instant: true, hurt: shiftTTL}),
+			New: server(serverFault{name: "ttl-shift", prey: expiring, instant: true, hurt: shiftTTL}),
 		},
 		"evict": {
 			Wire:     "maxmemory is reached under allkeys-lru for a moment: every lease and fence vanishes before its time.",
 			Survives: "No lock survives eviction on a quorum; one node's is an empty restart without a restart.",
 			Beyond:   "maxmemory-policy is noeviction",
 			Default:  any, Takes: true, For: instant,
-			New: server(serverFault{name: "evict", commands: []string{"CONFIG"}, instant: true, hurt: evict}),
+			New: server(serverFault{name: "evict", prey: keys, commands: []string{"CONFIG"}, instant: true, hurt: evict}),
 		},
 		"evict-volatile": {
 			Wire:     "maxmemory is reached under volatile-lru: leases vanish, then nobody can write.",

@@ -27,6 +27,9 @@ func (f clockJump) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injec
 	if err != nil {
 		return Injection{}, err
 	}
+	if err := findPrey(ctx, nodes, expiring); err != nil {
+		return Injection{}, err
+	}
 	by := f.Jump
 	if by == 0 {
 		by = t.TTL
@@ -35,12 +38,16 @@ func (f clockJump) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injec
 	t.Begin(hit)
 	receipts := []string{}
 	for _, n := range nodes {
+		moved, err := expiring(ctx, n)
+		if err != nil {
+			return Injection{}, err
+		}
 		receipt, err := n.(testbed.ClockJumper).JumpClock(ctx, by)
 		if err != nil {
 			return Injection{}, err
 		}
 		onJumped(t, n, func() time.Duration { return by })
-		receipts = append(receipts, receipt)
+		receipts = append(receipts, fmt.Sprintf("%s, with it the expiry of %d keys", receipt, moved))
 	}
 	return Injection{Target: hit, Receipt: join(append(receipts, leases(t))...)}, nil
 }
@@ -49,12 +56,13 @@ func (f clockJump) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injec
 func onJumped(t *Target, n testbed.Node, moved func() time.Duration) {
 	t.OnHeal(n.Name()+"'s clock is wrong", "restart the node", func(ctx context.Context) (string, error) {
 		if k, ok := n.(testbed.Killer); ok && !k.Alive() {
-			return n.Name() + " is down", nil
+			return "", nil // nothing answers that could be told the time
 		}
 		if moved() == 0 {
 			return "", nil
 		}
-		return n.(testbed.ClockJumper).JumpClock(ctx, -moved())
+		_, err := n.(testbed.ClockJumper).JumpClock(ctx, -moved())
+		return "", err
 	})
 }
 
@@ -70,6 +78,9 @@ func (f clockDrift) Supports(t *Target) error { return needClocks(t) }
 func (f clockDrift) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
 	nodes, err := pickVictims(ctx, t, f.Params, rng)
 	if err != nil {
+		return Injection{}, err
+	}
+	if err := findPrey(ctx, nodes, expiring); err != nil {
 		return Injection{}, err
 	}
 	by := f.Jump // gained per TTL

@@ -38,7 +38,9 @@ func TestNodeFaultsOnContainers(t *testing.T) {
 	} {
 		t.Run(c.fault, func(t *testing.T) {
 			r.put(t, n, "k", "v")
-			f := r.inject(t, c.fault, Params{Node: "n1"})
+			knock := func() { r.knock(t, "c00", "n1") }
+			f := r.inject(t, c.fault, Params{Node: "n1"}, knock)
+			knock()
 			if c.ends == "" {
 				f.healed(t, c.begins)
 			} else {

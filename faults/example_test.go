@@ -70,13 +70,17 @@ func Example() {
 		return
 	}
 	var events history.Buffer
-	target := &faults.Target{Testbed: bed, Quorum: 1}
+	watch := faults.NewWatch()
+	target := &faults.Target{Testbed: bed, Quorum: 1, Watch: watch}
 	plan := faults.Schedule{{Fault: swapDB{node: "n1"}}}
 	if err := plan.Check(target); err != nil {
 		fmt.Println(err)
 		return
 	}
-	if _, err := faults.Run(ctx, plan, target, history.NewRecorder(&events), rand.New(rand.NewPCG(1, 1))); err != nil {
+	rec := history.NewRecorder(&events, watch)
+	// Without an operation of a client under it no fault has bitten.
+	rec.Append(history.Event{Process: rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Owner: "c1", Key: "lock"})
+	if _, err := faults.Run(ctx, plan, target, rec, rand.New(rand.NewPCG(1, 1))); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -51,9 +51,31 @@ func (f failover) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Inject
 		_, err := stalled.Heal(ctx)
 		return "", err
 	})
+	before, err := changes(ctx, n)
+	if err != nil {
+		return Injection{}, err
+	}
+	t.provedBy(func() bool {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
+		defer cancel()
+		now, err := changes(ctx, n)
+		return err == nil && now > before
+	})
 	t.OnHeal(n.Name()+" awaits its failover", "restart the testbed", func(ctx context.Context) (string, error) {
+		now, err := changes(ctx, n)
+		if err != nil {
+			return "", err
+		}
 		receipt, err := node.Failover(ctx)
-		return n.Name() + ": " + receipt, err
+		if now <= before {
+			return "", err
+		}
+		return fmt.Sprintf("%s: %s; %d changes lost", n.Name(), receipt, now-before), err
 	})
 	return Injection{Target: hit, Note: note}, nil
+}
+
+// changes counts what has been written to a node since its replica got a copy.
+func changes(ctx context.Context, n testbed.Node) (int64, error) {
+	return stat(ctx, n, "persistence", "rdb_changes_since_last_save")
 }

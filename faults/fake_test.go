@@ -131,7 +131,18 @@ type world struct {
 	events *history.Buffer
 }
 
+// newWorld returns a world whose clients are all at work: each has a write
+// under way, which never ends.
 func newWorld(nodes, clients int) *world {
+	w := idleWorld(nodes, clients)
+	for i, c := range w.Clients {
+		w.Watch.Event(&history.Event{Process: 1000 + i, Kind: history.Invoke, Op: history.Write, Owner: c.Name(), Key: "k"})
+	}
+	return w
+}
+
+// idleWorld returns a world whose clients do nothing.
+func idleWorld(nodes, clients int) *world {
 	w := &world{events: &history.Buffer{}}
 	w.Target = &Target{Testbed: fakeNodes(nodes), Watch: NewWatch(), Quorum: nodes/2 + 1, TTL: 2 * second}
 	for i := range clients {

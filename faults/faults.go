@@ -62,6 +62,8 @@ type Target struct {
 	begin func(Hit)            // records that the fault begins; nil outside Run
 	undo  *undo                // how to heal what was hurt so far
 	binds []bind               // to be bound once the fault is in force
+
+	proofs []func() bool // see provedBy
 }
 
 // A Client is one client of the lock as faults see it.
@@ -90,11 +92,16 @@ type Hit struct {
 }
 
 // An Injection is a fault in force.
+//
+// A receipt counts what this very fault changed: bytes that it touched,
+// operations that it interrupted or refused, differences of counters. The
+// nemesis adds its own condition: without an operation of a client under the
+// fault a receipt proves nothing, and is kept as a note.
 type Injection struct {
 	Target  any    // whom it hit, a Hit as a rule; becomes the event's target
 	Receipt string // what proves that it bit; empty when only the heal can tell
 	Note    string // what was done, where that proves no bite yet
-	Instant bool   // it is over at once (jump, flush) and has no Heal
+	Instant bool   // it is over at once (jump, flush); Heal says only what came of it
 
 	// Heal undoes it, verifies that it is undone, and says what proves that it
 	// bit. It succeeds on an injection already healed. An empty receipt where
@@ -102,8 +109,9 @@ type Injection struct {
 	// stands for everything that was given to Target.OnHeal.
 	Heal func(ctx context.Context) (receipt string, err error)
 
-	// Bitten, when set, reports whether the fault has hurt anything yet. The
-	// nemesis prolongs a step that has not, by two TTLs or its own length.
+	// Bitten, when set, reports whether the fault has hurt anything yet; where
+	// it has not, there is no receipt. The nemesis prolongs a step that has not,
+	// or has met no operation of a client, by two TTLs or its own length.
 	Bitten func() bool
 }
 

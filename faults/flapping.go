@@ -36,12 +36,12 @@ func (f flapping) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Inject
 		}
 		return nil
 	}, func() string {
-		if cuts.Load() == 0 {
+		if !w.bitten() {
 			return ""
 		}
 		return fmt.Sprintf("%d cuts of %v on average", cuts.Load(), mean/2)
 	})
-	return Injection{Target: hit, Note: w.where}, nil
+	return Injection{Target: hit, Note: w.where, Bitten: w.bitten}, nil
 }
 
 // flap cuts every road for d. It ends with all of them open.

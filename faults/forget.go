@@ -2,7 +2,9 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"locktorture/faults/testbed"
@@ -18,11 +20,15 @@ func flushall(ctx context.Context, _ *Target, _ Params, n testbed.Node) (string,
 		return "", err
 	}
 	after, err := ask(ctx, n, "DBSIZE")
-	return fmt.Sprintf("FLUSHALL: %d keys, then %d", before, after), err
+	if err != nil || before == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("FLUSHALL: %d keys, then %d", before, after), nil
 }
 
-// scriptFlush makes a node forget every cached script.
-func scriptFlush(ctx context.Context, _ *Target, _ Params, n testbed.Node) (string, error) {
+// scriptFlush makes a node forget every cached script. It has bitten when a
+// client was answered NOSCRIPT since.
+func scriptFlush(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
 	const probe = "return 'locktorture'"
 	digest, err := testbed.Do(ctx, n, "SCRIPT", "LOAD", probe)
 	if err != nil {
@@ -31,29 +37,39 @@ func scriptFlush(ctx context.Context, _ *Target, _ Params, n testbed.Node) (stri
 	if err := tell(ctx, n, "SCRIPT", "FLUSH"); err != nil {
 		return "", err
 	}
-	_, err = testbed.Do(ctx, n, "EVALSHA", fmt.Sprint(digest), "0")
-	if err == nil {
-		return "", fmt.Errorf("SCRIPT FLUSH left a script behind")
+	if _, err = testbed.Do(ctx, n, "EVALSHA", fmt.Sprint(digest), "0"); err == nil {
+		return "", errors.New("SCRIPT FLUSH left a script behind")
 	}
-	return "SCRIPT FLUSH: " + err.Error(), nil
+	return "", t.countMisses(ctx, n)
 }
 
-// kick closes every client's connection from the server's side.
-func kick(ctx context.Context, _ *Target, _ Params, n testbed.Node) (string, error) {
+// kick closes every client's connection from the server's side. It has bitten
+// when a client has dialled anew since.
+func kick(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
+	ops := t.operations(Hit{Nodes: roadEnds(t, []testbed.Node{n})})
 	killed, err := ask(ctx, n, "CLIENT", "KILL", "TYPE", "normal")
 	if err != nil || killed == 0 {
 		return "", err
 	}
+	t.provedBy(func() bool { return ops.dialled() > 0 || ops.blind() && ops.met() })
+	t.OnHeal("reconnections are counted", "nothing is broken", func(context.Context) (string, error) {
+		if again := ops.dialled(); again > 0 {
+			return fmt.Sprintf("%d links dialled anew", again), nil
+		}
+		return "", nil
+	})
 	return fmt.Sprintf("CLIENT KILL: %d connections closed", killed), nil
 }
 
 // evict makes a node evict every key at once; it grants again right away.
-func evict(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
+func evict(ctx context.Context, t *Target, _ Params, n testbed.Node) (receipt string, err error) {
 	before, err := stat(ctx, n, "stats", "evicted_keys")
 	if err != nil {
 		return "", err
 	}
-	if err := fillUp(ctx, t, n, "allkeys-lru"); err != nil {
+	refill, err := fillUp(ctx, t, n, "allkeys-lru")
+	defer func() { err = errors.Join(err, refill(context.WithoutCancel(ctx))) }()
+	if err != nil {
 		return "", err
 	}
 	for {
@@ -72,42 +88,49 @@ func evict(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, er
 	return fmt.Sprintf("%d keys evicted (allkeys-lru)", after-before), ctx.Err()
 }
 
-// full gives a node no room under an eviction policy, until the heal.
+// full gives a node no room under an eviction policy, until the heal. Its
+// receipts are the keys that it evicted and the writes that it refused.
 func full(policy string) func(context.Context, *Target, Params, testbed.Node) (string, error) {
 	return func(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
 		before, err := stat(ctx, n, "stats", "evicted_keys")
 		if err != nil {
 			return "", err
 		}
-		t.OnHeal(n.Name()+" is full", "redis-cli CONFIG SET maxmemory 0 on "+n.Addr(), func(ctx context.Context) (string, error) {
-			return fullness(ctx, n, policy, before)
+		t.OnHeal("evictions are counted", "nothing is broken", func(ctx context.Context) (string, error) {
+			after, err := stat(ctx, n, "stats", "evicted_keys")
+			if err != nil || after <= before {
+				return "", err
+			}
+			return fmt.Sprintf("%s evicted %d keys (%s)", n.Name(), after-before, policy), nil
 		})
-		return "", fillUp(ctx, t, n, policy)
+		if err := refused(ctx, t, n, "OOM"); err != nil {
+			return "", err
+		}
+		_, err = fillUp(ctx, t, n, policy)
+		return "", err
 	}
 }
 
-func fillUp(ctx context.Context, t *Target, n testbed.Node, policy string) error {
-	if err := configure(ctx, t, n, "maxmemory-policy", policy); err != nil {
-		return err
+// fillUp leaves a node no room until the heal, or until empty is called.
+func fillUp(ctx context.Context, t *Target, n testbed.Node, policy string) (empty func(context.Context) error, err error) {
+	var undo []func(context.Context) error
+	empty = func(ctx context.Context) error {
+		var errs []error
+		for _, u := range slices.Backward(undo) {
+			errs = append(errs, u(ctx))
+		}
+		return errors.Join(errs...)
 	}
-	return configure(ctx, t, n, "maxmemory", "1")
-}
-
-// fullness says what a full node did: keys that it evicted, or a write that it
-// refuses still.
-func fullness(ctx context.Context, n testbed.Node, policy string, before int64) (string, error) {
-	after, err := stat(ctx, n, "stats", "evicted_keys")
-	if err != nil {
-		return "", err
+	for _, s := range [][2]string{{"maxmemory-policy", policy}, {"maxmemory", "1"}} {
+		restore, err := configure(ctx, t, n, s[0], s[1])
+		if restore != nil {
+			undo = append(undo, restore)
+		}
+		if err != nil {
+			return empty, err
+		}
 	}
-	if after > before {
-		return fmt.Sprintf("%s evicted %d keys (%s)", n.Name(), after-before, policy), nil
-	}
-	refused, err := stat(ctx, n, "stats", "total_error_replies")
-	if err != nil || refused == 0 {
-		return "", err
-	}
-	return fmt.Sprintf("%s refused writes (%s): %d error replies so far", n.Name(), policy, refused), nil
+	return empty, nil
 }
 
 // ttlShift brings the end of every key nearer, as a clock that jumps forward

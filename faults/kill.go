@@ -40,9 +40,15 @@ func (f kill) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection,
 	if err != nil {
 		return Injection{}, err
 	}
+	if f.how != testbed.WithData {
+		if err := findPrey(ctx, nodes, keys); err != nil {
+			return Injection{}, err
+		}
+	}
 	hit := Hit{Nodes: names(nodes), Key: t.Occasion.Key}
 	t.Begin(hit)
-	receipts := []string{leases(t)}
+	held := leases(t)
+	var receipts []string
 	for _, n := range nodes {
 		receipt, err := f.kill(ctx, t, n)
 		if err != nil {
@@ -50,7 +56,16 @@ func (f kill) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection,
 		}
 		receipts = append(receipts, receipt)
 	}
-	return Injection{Target: hit, Receipt: join(append(receipts[1:], receipts[0])...)}, nil
+	return f.killed(hit, join(append(receipts, held)...)), nil
+}
+
+// killed is the injection of nodes that are down. Whether a power loss has lost
+// anything only the restart can tell.
+func (f kill) killed(hit Hit, receipt string) Injection {
+	if f.how == testbed.PowerLoss {
+		return Injection{Target: hit, Note: receipt}
+	}
+	return Injection{Target: hit, Receipt: receipt}
 }
 
 func (f kill) kill(ctx context.Context, t *Target, n testbed.Node) (string, error) {
@@ -58,13 +73,16 @@ func (f kill) kill(ctx context.Context, t *Target, n testbed.Node) (string, erro
 	killed := time.Now()
 	t.OnHeal(n.Name()+" is down", "start a redis-server on "+n.Addr(), func(ctx context.Context) (string, error) {
 		if node.Alive() {
-			return n.Name() + " is up", nil
+			return "", nil // an earlier try has started it
 		}
 		how := f.how
 		if f.late {
 			how = f.comeBack(ctx, t, node, killed)
 		}
 		receipt, err := node.Restart(ctx, how)
+		if receipt == "" {
+			return "", err
+		}
 		return fmt.Sprintf("%s back %s after %v: %s", n.Name(), how, round(time.Since(killed)), receipt), err
 	})
 	receipt, err := node.Kill(ctx)

@@ -92,9 +92,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			return res, a.failed(ctx, &res, err)
 		}
 		if inj.Instant {
-			_, err = a.repair(ctx, a.t.undo.heal) // lets go of what it had taken
-			a.inForce(&res, inj)
-			return res, err
+			return res, a.over(ctx, &res, inj)
 		}
 		a.inForce(&res, inj)
 		a.last(ctx, inj)

@@ -29,6 +29,7 @@ func TestKill(t *testing.T) {
 				if _, err := testbed.Do(t.Context(), n, "PING"); err == nil {
 					t.Error("a killed node answers")
 				}
+				r.knock(t, "c00", "n2")
 				f.healed(t, "n2 killed: ", "n2 back")
 				if got := r.get(t, n, "k"); got != after {
 					t.Errorf("it remembers %s, want %s", got, after)
@@ -46,7 +47,16 @@ func TestKillLate(t *testing.T) {
 		r.put(t, n, "k", "v")
 		began := time.Now()
 		e := Catalogue()["kill-late"]
+		knocked := make(chan struct{})
+		go func() {
+			defer close(knocked)
+			for r.node("n2").(testbed.Killer).Alive() {
+				time.Sleep(time.Millisecond)
+			}
+			r.knock(t, "c00", "n2")
+		}()
 		res, err := r.run(t.Context(), Step{Fault: e.New(Params{Node: "n2"})})
+		<-knocked
 		if err != nil || !res.Steps[0].Bit || !res.Steps[0].Healed {
 			t.Errorf("%+v, %v", res, err)
 		}
@@ -72,6 +82,7 @@ func TestKillLateInterrupted(t *testing.T) {
 			want = "v"
 		}
 		f := r.inject(t, "kill-late", Params{Node: "n2"})
+		r.knock(t, "c00", "n2")
 		f.healed(t, "n2 killed: ", "n2 back")
 		if got := r.get(t, n, "k"); got != want {
 			t.Errorf("it remembers %s, want %s", got, want)
@@ -100,7 +111,8 @@ func TestFailover(t *testing.T) {
 	r.put(t, n, "before", "v")
 	f := r.inject(t, "failover", Params{Node: "n1"})
 	r.put(t, n, "since", "v")
-	f.healed(t, "n1: pid", "its replica")
+	r.knock(t, "c00", "n1")
+	f.healed(t, "n1: pid", "its replica", "1 changes lost")
 	if before, since := r.get(t, n, "before"), r.get(t, n, "since"); before != "v" || since != "<nil>" {
 		t.Errorf("the promoted replica has %s from before and %s since", before, since)
 	}
@@ -109,18 +121,36 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// A node that loses power forgets the last second in which it was written to.
+// A node that loses power forgets what it had not synced: what was written
+// just before, and nothing that is older than a second or so, even when nothing
+// was written since.
 func TestPowerLoss(t *testing.T) {
-	t.Parallel()
-	r := serverRig(t, testbed.ProcessConfig{Nodes: 1, Persist: true, Fsync: testbed.FsyncSecond}, 1)
-	n := r.node("n1")
-	r.put(t, n, "old", "v")
-	time.Sleep(1100 * time.Millisecond) // the file is marked once a second
-	r.put(t, n, "young", "v")
-	f := r.inject(t, "power-loss", Params{Node: "n1"})
-	f.healed(t, "n1 killed", "after power loss")
-	if old, young := r.get(t, n, "old"), r.get(t, n, "young"); old != "v" || young != "<nil>" {
-		t.Errorf("the node has %s of old and %s of young", old, young)
+	for name, c := range map[string]struct {
+		rest  time.Duration // between the last write and the power loss
+		young string
+	}{
+		"at once": {0, "<nil>"},
+		"synced":  {2200 * time.Millisecond, "v"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := serverRig(t, testbed.ProcessConfig{Nodes: 1, Persist: true, Fsync: testbed.FsyncSecond}, 1)
+			n := r.node("n1")
+			r.put(t, n, "old", "v")
+			time.Sleep(1100 * time.Millisecond) // the file is marked once a second
+			r.put(t, n, "young", "v")
+			time.Sleep(c.rest)
+			f := r.inject(t, "power-loss", Params{Node: "n1"})
+			r.knock(t, "c00", "n1")
+			if c.rest == 0 {
+				f.healed(t, "after power loss", "not yet synced")
+			} else if res, err := f.wait(); err != nil || res.Bit || !res.Healed {
+				t.Errorf("a power loss that lost nothing: %+v, %v", res, err)
+			}
+			if old, young := r.get(t, n, "old"), r.get(t, n, "young"); old != "v" || young != c.young {
+				t.Errorf("the node has %s of old and %s of young", old, young)
+			}
+		})
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // goes on, and it hears again after the heal.
 func TestNotifications(t *testing.T) {
 	for name, receipt := range map[string]string{
-		"notify-cut":  "connections died on c00→n1",
+		"notify-cut":  "connections closed on c00→n1",
 		"notify-lost": "bytes of subscriptions dropped on c00→n1",
 	} {
 		t.Run(name, func(t *testing.T) {

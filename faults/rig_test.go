@@ -79,7 +79,7 @@ func newRig(t *testing.T, bed testbed.Testbed, clients int) *rig {
 }
 
 func newRigOn(t *testing.T, bed testbed.Testbed, clients int, fabric link.Fabric) *rig {
-	r := &rig{world: newWorld(0, clients), links: map[string]link.Link{}}
+	r := &rig{world: idleWorld(0, clients), links: map[string]link.Link{}}
 	t.Cleanup(func() {
 		if err := fabric.Close(); err != nil {
 			t.Error(err)
@@ -158,8 +158,19 @@ type held struct {
 	wait func() (StepResult, error)
 }
 
-// inject runs a step of one fault, and returns once it is in force.
-func (r *rig) inject(t *testing.T, name string, p Params) *held {
+// knock has a client send one command to a node, whatever becomes of it.
+func (r *rig) knock(t *testing.T, client, node string) {
+	rdb := r.raw(client, node)
+	defer rdb.Close()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 200*time.Millisecond)
+	defer cancel()
+	_ = rdb.Ping(ctx).Err()
+}
+
+// inject runs a step of one fault, and returns once it is in force. Until then
+// the client operations run again and again: a fault that is over at once waits
+// for one.
+func (r *rig) inject(t *testing.T, name string, p Params, operations ...func()) *held {
 	t.Helper()
 	entry, ok := Catalogue()[name]
 	if !ok {
@@ -169,6 +180,7 @@ func (r *rig) inject(t *testing.T, name string, p Params) *held {
 	if err := f.Supports(r.Target); err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	inForce := make(chan struct{})
 	var once sync.Once
@@ -184,7 +196,21 @@ func (r *rig) inject(t *testing.T, name string, p Params) *held {
 		defer close(done)
 		res, err = r.run(ctx, Step{For: time.Hour, Fault: f})
 	}()
-	<-inForce
+	for waiting := true; waiting; {
+		for _, operate := range operations {
+			operate()
+		}
+		select {
+		case <-inForce:
+			waiting = false
+		case <-time.After(5 * time.Millisecond):
+		}
+		if time.Since(began) > late {
+			cancel()
+			<-done
+			t.Fatalf("%s is not in force: %+v, %v", name, res, err)
+		}
+	}
 	wait := func() (StepResult, error) { cancel(); <-done; return res.Steps[0], err }
 	t.Cleanup(func() { cancel(); <-done })
 	return &held{rig: r, end: cancel, wait: wait}

@@ -36,7 +36,7 @@ func TestRoads(t *testing.T) {
 		"latency":            {during: applied, after: applied, receipt: "delayed"},
 		"latency-heavy-tail": {during: applied, after: applied, receipt: "delayed"},
 		"bandwidth":          {fails: true, during: lost, after: applied, receipt: "slowed down"},
-		"cut":                {fails: true, during: lost, after: lost, receipt: "1 connections died"},
+		"cut":                {fails: true, during: lost, after: lost, receipt: "dials refused"},
 		"request-lost":       {fails: true, during: lost, after: lost, receipt: "dropped"},
 		"response-lost":      {fails: true, during: applied, after: applied, receipt: "dropped"},
 		"fast-lost-reply":    {fails: true, during: applied, after: applied, receipt: "executed without a reply"},
@@ -222,8 +222,8 @@ func TestReset(t *testing.T) {
 		rdb := r.dial(t, "c00", "n1")
 		before := r.Link("c00", "n1").Traffic().Conns
 		f := r.inject(t, "reset", Params{Client: "c00", Node: "n1"})
-		f.healed(t, "1 connections died")
 		_ = set(t, rdb, late, "k", "v") // may find the dead connection
+		f.healed(t, "1 connections closed")
 		if err := set(t, rdb, late, "k", "v"); err != nil {
 			t.Errorf("a new connection: %v", err)
 		}

@@ -17,6 +17,10 @@ type serverFault struct {
 	commands []string // that it sends
 	instant  bool
 
+	// prey, when set, counts what there is on a node for the fault to hurt. Where
+	// no victim has any, the fault waits for another moment.
+	prey func(ctx context.Context, n testbed.Node) (int64, error)
+
 	// hurt acts on one node, registers the undo with t.OnHeal, and says what
 	// proves that it bit.
 	hurt func(ctx context.Context, t *Target, p Params, n testbed.Node) (receipt string, err error)
@@ -51,6 +55,9 @@ func (f serverFault) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Inj
 	if err != nil {
 		return Injection{}, err
 	}
+	if err := findPrey(ctx, nodes, f.prey); err != nil {
+		return Injection{}, err
+	}
 	hit := Hit{Nodes: names(nodes), Key: t.Occasion.Key, Instant: f.instant}
 	t.Begin(hit)
 	var receipts []string
@@ -64,6 +71,70 @@ func (f serverFault) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Inj
 		}
 	}
 	return Injection{Target: hit, Receipt: join(receipts...), Instant: f.instant}, nil
+}
+
+// findPrey returns ErrMissed when no node has anything to hurt.
+func findPrey(ctx context.Context, nodes []testbed.Node, prey func(context.Context, testbed.Node) (int64, error)) error {
+	if prey == nil {
+		return nil
+	}
+	for _, n := range nodes {
+		if found, err := prey(ctx, n); err != nil || found > 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("%s: nothing to hurt there: %w", few(names(nodes)), ErrMissed)
+}
+
+// keys counts the keys that a node stores.
+func keys(ctx context.Context, n testbed.Node) (int64, error) { return ask(ctx, n, "DBSIZE") }
+
+// countTTL counts the keys that expire.
+const countTTL = `
+local found, cursor = 0, '0'
+repeat
+  local page = redis.call('SCAN', cursor, 'COUNT', 1000)
+  cursor = page[1]
+  for _, key in ipairs(page[2]) do
+    if redis.call('PTTL', key) > 0 then found = found + 1 end
+  end
+until cursor == '0'
+return found`
+
+// expiring counts the keys of a node that expire: leases, as a rule.
+func expiring(ctx context.Context, n testbed.Node) (int64, error) {
+	return ask(ctx, n, "EVAL", countTTL, "0")
+}
+
+// errorsOf counts the replies with an error code that a node has ever given.
+func errorsOf(ctx context.Context, n testbed.Node, code string) (int64, error) {
+	reply, err := testbed.Do(ctx, n, "INFO", "errorstats")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(fmt.Sprint(reply)) {
+		if count, found := strings.CutPrefix(strings.TrimSpace(line), "errorstat_"+code+":count="); found {
+			return strconv.ParseInt(count, 10, 64)
+		}
+	}
+	return 0, nil
+}
+
+// refused registers a receipt that counts how many commands n refuses with
+// code from here to the heal. The harness's own must be over.
+func refused(ctx context.Context, t *Target, n testbed.Node, code string) error {
+	before, err := errorsOf(ctx, n, code)
+	if err != nil {
+		return err
+	}
+	t.OnHeal("refusals are counted", "nothing is broken", func(ctx context.Context) (string, error) {
+		after, err := errorsOf(ctx, n, code)
+		if err != nil || after <= before {
+			return "", err
+		}
+		return fmt.Sprintf("%s refused %d commands with %s", n.Name(), after-before, code), nil
+	})
+	return nil
 }
 
 // tell sends a command that changes the server as a whole.
@@ -112,18 +183,19 @@ func setting(ctx context.Context, n testbed.Node, name string) (string, error) {
 	return fmt.Sprint(pair[1]), nil
 }
 
-// configure sets a CONFIG value until the heal.
-func configure(ctx context.Context, t *Target, n testbed.Node, name, value string) error {
+// configure sets a CONFIG value until the heal, or until restore is called.
+func configure(ctx context.Context, t *Target, n testbed.Node, name, value string) (restore func(context.Context) error, err error) {
 	before, err := setting(ctx, n, name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	set := func(ctx context.Context, to string) error {
 		return tell(ctx, n, "CONFIG", "SET", name, to)
 	}
+	restore = func(ctx context.Context) error { return set(ctx, before) }
 	command := fmt.Sprintf("redis-cli CONFIG SET %s %q on %s", name, before, n.Addr())
 	t.OnHeal(fmt.Sprintf("%s has %s %s", n.Name(), name, value), command, func(ctx context.Context) (string, error) {
-		return "", set(ctx, before)
+		return "", restore(ctx)
 	})
-	return set(ctx, value)
+	return restore, set(ctx, value)
 }

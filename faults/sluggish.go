@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -13,31 +14,82 @@ import (
 // probeKey never exists: a DEL of it is a write that changes nothing.
 const probeKey = "locktorture-probe"
 
+// pauseLength is for how long one CLIENT PAUSE holds the writes. It ends by
+// itself then, should nobody be left to heal it; until the heal it is renewed.
+const pauseLength = 10 * time.Second
+
 // pauseWrites is CLIENT PAUSE: the server holds every write, and answers reads.
-// It ends by itself after a while, should nobody be left to heal it.
-func pauseWrites(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
-	t.OnHeal(n.Name()+" holds every write", "redis-cli CLIENT UNPAUSE on "+n.Addr(), func(ctx context.Context) (string, error) {
-		if err := tell(ctx, n, "CLIENT", "UNPAUSE"); err != nil {
+// Each call is for length, and is renewed by another one well before it ends.
+func pauseWrites(length time.Duration) func(context.Context, *Target, Params, testbed.Node) (string, error) {
+	return func(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
+		t.OnHeal(n.Name()+" holds every write", "redis-cli CLIENT UNPAUSE on "+n.Addr(), func(ctx context.Context) (string, error) {
+			if err := tell(ctx, n, "CLIENT", "UNPAUSE"); err != nil {
+				return "", err
+			}
+			_, err := testbed.Do(ctx, n, "DEL", probeKey)
+			return "", err
+		})
+		p := &writePause{n: n, length: length}
+		if err := p.renew(ctx); err != nil {
 			return "", err
 		}
-		_, err := testbed.Do(ctx, n, "DEL", probeKey)
-		return n.Name() + " answers writes again", err
-	})
-	if err := tell(ctx, n, "CLIENT", "PAUSE", "60000", "WRITE"); err != nil {
-		return "", err
+		t.background(n.Name()+" holds every write", p.keep, func() string { return p.held() })
+		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+		defer cancel()
+		if _, err := testbed.Do(short, n, "DEL", probeKey); err == nil {
+			return "", errors.New("a write is answered in spite of CLIENT PAUSE")
+		}
+		return "CLIENT PAUSE: a write is not answered", nil
 	}
-	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
-	defer cancel()
-	if _, err := testbed.Do(short, n, "DEL", probeKey); err == nil {
-		return "", fmt.Errorf("a write is answered in spite of CLIENT PAUSE")
+}
+
+// A writePause is a CLIENT PAUSE that is renewed.
+type writePause struct {
+	n      testbed.Node
+	length time.Duration
+	until  time.Time // it holds at least until then
+	began  time.Time
+	calls  int
+}
+
+// renew has the pause last for its length from here on.
+func (p *writePause) renew(ctx context.Context) error {
+	asked := time.Now()
+	if p.calls > 0 && asked.After(p.until) {
+		return fmt.Errorf("CLIENT PAUSE of %s ended by itself %v before it was renewed", p.n.Name(), asked.Sub(p.until))
 	}
-	return "CLIENT PAUSE: a write is not answered", nil
+	if err := tell(ctx, p.n, "CLIENT", "PAUSE", fmt.Sprint(p.length.Milliseconds()), "WRITE"); err != nil {
+		return err
+	}
+	if p.calls++; p.calls == 1 {
+		p.began = asked
+	}
+	p.until = asked.Add(p.length)
+	return nil
+}
+
+// keep renews the pause until ctx ends. A pause that has ended meanwhile is an
+// error: it was not in force all the time that it is recorded as.
+func (p *writePause) keep(ctx context.Context) error {
+	for sleep(ctx, p.length/4) {
+		if err := p.renew(context.WithoutCancel(ctx)); err != nil {
+			return err
+		}
+	}
+	if late := time.Since(p.until); late > 0 {
+		return fmt.Errorf("CLIENT PAUSE of %s ended by itself %v before its heal", p.n.Name(), late)
+	}
+	return nil
+}
+
+func (p *writePause) held() string {
+	return fmt.Sprintf("%s held every write for %v (CLIENT PAUSE ×%d)", p.n.Name(), round(time.Since(p.began)), p.calls)
 }
 
 // busyScript runs a script that never ends. The server answers BUSY to
 // everybody until it is killed.
 func busyScript(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
-	if err := configure(ctx, t, n, "busy-reply-threshold", "10"); err != nil {
+	if _, err := configure(ctx, t, n, "busy-reply-threshold", "10"); err != nil {
 		return "", err
 	}
 	t.background(n.Name()+" runs an endless script", func(ctx context.Context) error {
@@ -52,7 +104,7 @@ func busyScript(ctx context.Context, t *Target, _ Params, n testbed.Node) (strin
 			return "", err
 		}
 		_, err := testbed.Do(ctx, n, "PING")
-		return n.Name() + " answers again", err
+		return "", err
 	})
 	for sleep(ctx, 5*time.Millisecond) {
 		_, err := testbed.Do(ctx, n, "PING")
@@ -102,7 +154,7 @@ func slowNode(_ context.Context, t *Target, p Params, n testbed.Node) (string, e
 // writes.
 func demote(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, error) {
 	t.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {
-		return n.Name() + " is a master again", tell(ctx, n, "REPLICAOF", "NO", "ONE")
+		return "", tell(ctx, n, "REPLICAOF", "NO", "ONE")
 	})
 	if err := tell(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
 		return "", err
@@ -111,5 +163,5 @@ func demote(ctx context.Context, t *Target, _ Params, n testbed.Node) (string, e
 	if err == nil || !strings.Contains(err.Error(), "READONLY") {
 		return "", fmt.Errorf("write to a demoted node: want READONLY, got %v", err)
 	}
-	return "a write is answered READONLY", nil
+	return "", refused(ctx, t, n, "READONLY")
 }

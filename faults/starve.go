@@ -19,29 +19,40 @@ func (f starveCPU) Supports(*Target) error { return nil }
 // spinners is how many goroutines spin for each processor.
 const spinners = 4
 
-func (f starveCPU) Inject(_ context.Context, t *Target, _ *rand.Rand) (Injection, error) {
+// Waits of a millisecond are measured: baseline of them beforehand, and probes at
+// a time while it lasts. They must take minSlower longer on average, or nobody
+// was starved.
+const (
+	baseline  = 20
+	probes    = 5
+	minSlower = time.Millisecond
+)
+
+func (f starveCPU) Inject(ctx context.Context, t *Target, _ *rand.Rand) (Injection, error) {
 	hit := Hit{}
 	for _, c := range t.Clients {
 		hit.Clients = append(hit.Clients, c.Name())
 	}
+	before := lag(ctx, baseline)
 	t.Begin(hit)
-	var worst, spun atomic.Int64
+	var slower atomic.Int64
 	n := spinners * runtime.GOMAXPROCS(0)
 	t.background("goroutines spin", func(ctx context.Context) error {
 		var wg sync.WaitGroup
 		for range n {
-			wg.Go(func() {
-				spun.Add(1)
-				burn(ctx)
-			})
+			wg.Go(func() { burn(ctx) })
 		}
-		wg.Go(func() { worst.Store(int64(lag(ctx))) })
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				slower.Store(max(slower.Load(), int64(lag(ctx, probes)-before)))
+			}
+		})
 		wg.Wait()
 		return nil
 	}, func() string {
-		return fmt.Sprintf("%d goroutines spun; a wait of 1 ms took up to %v longer", spun.Load(), round(time.Duration(worst.Load())))
+		return fmt.Sprintf("%d goroutines spun; a wait of 1 ms took %v longer on average than before", n, round(time.Duration(slower.Load())))
 	})
-	return Injection{Target: hit}, nil
+	return Injection{Target: hit, Bitten: func() bool { return slower.Load() >= int64(minSlower) }}, nil
 }
 
 func burn(ctx context.Context) {
@@ -52,13 +63,14 @@ func burn(ctx context.Context) {
 	}
 }
 
-// lag returns by how much the worst wait of a millisecond was too long.
-func lag(ctx context.Context) (worst time.Duration) {
-	for {
-		began := time.Now()
+// lag returns by how much a wait of a millisecond is too long, on average over
+// some of them; 0 when ctx ends before.
+func lag(ctx context.Context, waits int) time.Duration {
+	began := time.Now()
+	for range waits {
 		if !sleep(ctx, time.Millisecond) {
-			return worst
+			return 0
 		}
-		worst = max(worst, time.Since(began)-time.Millisecond)
 	}
+	return time.Since(began)/time.Duration(waits) - time.Millisecond
 }

@@ -17,6 +17,8 @@ type Watch struct {
 	mu      sync.Mutex
 	held    map[string][]*Holding // by key
 	waiting map[int]Waiter        // by process
+	running map[int]string        // owners of the operations under way, by process
+	done    map[string]int        // operations that have ended, by owner
 	subs    map[*subscription]struct{}
 	changed chan struct{} // closed and replaced whenever a holding begins, moves or ends
 }
@@ -59,6 +61,8 @@ func NewWatch() *Watch {
 	return &Watch{
 		held:    map[string][]*Holding{},
 		waiting: map[int]Waiter{},
+		running: map[int]string{},
+		done:    map[string]int{},
 		subs:    map[*subscription]struct{}{},
 		changed: make(chan struct{}),
 	}
@@ -167,4 +171,34 @@ func (w *Watch) forget(gone func(owner string) bool) {
 		})
 	}
 	w.signal()
+}
+
+// ended counts the operations of some owners that have ended.
+func (w *Watch) ended(of func(owner string) bool) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for owner, count := range w.done {
+		if of(owner) {
+			n += count
+		}
+	}
+	return n
+}
+
+// atWork reports whether one of some owners has an operation under way, or
+// holds a lease.
+func (w *Watch) atWork(of func(owner string) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, owner := range w.running {
+		if of(owner) {
+			return true
+		}
+	}
+	for _, hs := range w.held {
+		if slices.ContainsFunc(hs, func(h *Holding) bool { return of(h.Owner) }) {
+			return true
+		}
+	}
+	return false
 }

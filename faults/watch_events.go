@@ -10,6 +10,7 @@ import (
 func (w *Watch) Event(e *history.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.count(e)
 	switch e.Op {
 	case history.Acquire:
 		w.acquire(e)
@@ -25,6 +26,20 @@ func (w *Watch) Event(e *history.Event) {
 		}
 	case history.Lost:
 		w.end(e.Key, e.Owner, history.Lost)
+	}
+}
+
+// count keeps the books of what clients do.
+func (w *Watch) count(e *history.Event) {
+	switch {
+	case e.Owner == "" || e.Op == history.Lost:
+	case e.Kind == history.Invoke:
+		w.running[e.Process] = e.Owner
+	default:
+		if _, ran := w.running[e.Process]; ran {
+			delete(w.running, e.Process)
+			w.done[e.Owner]++
+		}
 	}
 }
 

@@ -51,10 +51,14 @@ func (w *wounds) hurt(ctx context.Context, t *Target, road link.Link, i link.Imp
 	return nil
 }
 
-// bitten reports whether any of the wounds has hurt anything so far.
+// bitten reports whether any of the wounds has hurt anything so far, those that
+// are healed included.
 func (w *wounds) bitten() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.bite.Bit() {
+		return true
+	}
 	for _, x := range w.open {
 		if x.Bite().Bit() {
 			return true
@@ -111,7 +115,7 @@ func (w *wounds) receipt() string {
 		bytes = fmt.Sprintf("%d bytes of %d requests %s", w.bite.Bytes, w.bite.Requests, verb)
 	}
 	if w.bite.Conns > 0 {
-		conns = fmt.Sprintf("%d connections died", w.bite.Conns)
+		conns = fmt.Sprintf("%d connections closed", w.bite.Conns)
 	}
 	switch {
 	case w.bite.Dials == 0:

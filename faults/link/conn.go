@@ -16,10 +16,12 @@ type conn struct {
 	net.Conn
 	road   *road
 	number uint64
-	end    sync.Once   // counts its death or closing
+	end    sync.Once   // notes its death or closing
 	gone   atomic.Bool // it has been reset
 	deaf   atomic.Bool // it has subscribed: replies no longer answer requests one by one
 	holed  atomic.Bool // it has lost bytes as a notification connection
+	cut    atomic.Bool // a cut has ended it
+	missed atomic.Bool // it has ended with commands that were never answered
 
 	mu       sync.Mutex // of the scanners; reads and writes may be concurrent
 	requests scanner
@@ -148,10 +150,14 @@ func (c *conn) note(err error) {
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return
 	}
-	c.end.Do(func() {
-		c.forget()
-		c.road.died.Add(1)
-	})
+	c.end.Do(c.forget)
+}
+
+// atWork reports whether a command on c has no reply yet.
+func (c *conn) atWork() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.waiting) > 0
 }
 
 // forget takes an ended connection off its road, which keeps the commands that
@@ -160,6 +166,10 @@ func (c *conn) forget() {
 	c.mu.Lock()
 	left := c.waiting
 	c.waiting = nil
+	c.missed.Store(len(left) > 0)
+	if w := c.road.firstCut.Load(); w != nil && len(left) > 0 && c.cut.CompareAndSwap(false, true) {
+		w.interrupted.Add(1)
+	}
 	if c.preface != nil {
 		c.preface, c.unused = nil, true
 		c.passage.ended.Store(true)

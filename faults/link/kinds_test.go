@@ -168,11 +168,13 @@ func TestCut(t *testing.T) {
 				}
 			}
 			refused()
-			if b := r.heal(first); b.Conns != 1 || b.Dials != 1 {
+			if b := r.heal(first); b.Conns != 0 || b.Dials != 1 {
 				t.Errorf("bite %+v", b)
 			}
 			refused()
-			r.heal(second)
+			if b := r.heal(second); b.Conns != 0 || b.Dials != 1 {
+				t.Errorf("bite of the second cut, alone since the heal of the first: %+v", b)
+			}
 			r.dial()
 		})
 	}

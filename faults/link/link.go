@@ -162,8 +162,8 @@ type Wound interface {
 
 // A Bite is what an impairment did while it was in force.
 type Bite struct {
-	Bytes    int64 // bytes that the client sent into, or that were due out of, the wounded link
-	Conns    int   // connections that it cut or that died in it
+	Bytes    int64 // bytes that it held, delayed or dropped
+	Conns    int   // connections that it ended under a command; at rest, only where a later command missed them
 	Dials    int   // new connections that it refused, or left unanswered
 	Requests int   // requests written while it was in force
 	Pieces   int   // for Slicer: reads of a client that ended in the middle of a reply
@@ -178,4 +178,5 @@ type Traffic struct {
 	Sent, Received int64 // bytes
 	Conns          int64 // opened
 	Unanswered     int64 // dials into a partition
+	Refused        int64 // dials
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // A road implements Link, Listener and Tapper over one port.
@@ -15,16 +17,16 @@ type road struct {
 	addr         string
 	port         port
 
-	sent, received            atomic.Int64 // bytes
-	requests                  atomic.Int64
-	opened, died, refusedDial atomic.Int64
-	notices                   notices
-	silent                    silence
-	pieces, torn              atomic.Int64 // reads, and connections, that ended in the middle of a reply
-	forsaken                  atomic.Int64 // connections that ended with a command unanswered
+	sent, received  atomic.Int64 // bytes
+	requests        atomic.Int64
+	opened, refused atomic.Int64 // dials
+	notices         notices
+	silent          silence
+	pieces, torn    atomic.Int64 // reads, and connections, that ended in the middle of a reply
+	forsaken        atomic.Int64 // connections that ended with a command unanswered
 
 	changes   sync.Mutex   // serialises changes to the port
-	cuts      int          // wounds that want the proxy stopped, under changes
+	cuts      []*wound     // that want the proxy stopped, the oldest first, under changes
 	lastWound atomic.Int64 // number of the last one
 
 	mu         sync.Mutex
@@ -33,7 +35,8 @@ type road struct {
 	unanswered []unanswered
 	closed     bool
 
-	taps atomic.Pointer[[]*tap] // replaced under mu, never changed
+	taps     atomic.Pointer[[]*tap] // replaced under mu, never changed
+	firstCut atomic.Pointer[wound]  // the oldest of cuts, which answers for refused dials; nil without any
 }
 
 // Client implements Link.
@@ -47,7 +50,10 @@ func (r *road) Addr() string { return r.addr }
 
 // Traffic implements Link.
 func (r *road) Traffic() Traffic {
-	return Traffic{Sent: r.sent.Load(), Received: r.received.Load(), Conns: r.opened.Load(), Unanswered: r.silent.dials.Load()}
+	return Traffic{
+		Sent: r.sent.Load(), Received: r.received.Load(), Conns: r.opened.Load(),
+		Refused: r.refused.Load(), Unanswered: r.silent.dials.Load(),
+	}
 }
 
 // Dial implements Link. On a partitioned road it waits for ctx or for the heal.
@@ -55,9 +61,14 @@ func (r *road) Dial(ctx context.Context) (net.Conn, error) {
 	if err := r.awaitAnswer(ctx); err != nil {
 		return nil, err
 	}
+	cut := r.firstCut.Load()
+	if cut != nil {
+		cut.dialling.Add(1)
+		defer cut.dialling.Add(-1)
+	}
 	raw, err := r.connect(ctx)
 	if err != nil {
-		r.refusedDial.Add(1)
+		r.noteRefusal(err, cut)
 		return nil, err
 	}
 	c := newConn(raw, r, uint64(r.opened.Add(1)))
@@ -84,25 +95,64 @@ func (r *road) connect(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", r.addr)
 }
 
-func (r *road) openConns() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.conns)
+// noteRefusal counts a dial that was refused, and whose doing that was: the
+// cut's that was in force when the dial began, or a later one's.
+func (r *road) noteRefusal(err error, cut *wound) {
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return
+	}
+	r.refused.Add(1)
+	if cut == nil {
+		cut = r.firstCut.Load()
+	}
+	if cut != nil {
+		cut.refused.Add(1)
+	}
 }
 
-// resetConns resets the connections that are open at this moment, and returns
-// how many.
-func (r *road) resetConns() int {
+// uncut takes w off the road's cuts.
+func (r *road) uncut(w *wound) {
+	r.cuts = slices.DeleteFunc(r.cuts, func(x *wound) bool { return x == w })
+	if len(r.cuts) == 0 {
+		r.firstCut.Store(nil)
+		return
+	}
+	r.firstCut.Store(r.cuts[0])
+}
+
+// claimConns lists the open connections that no cut has ended yet.
+func (r *road) claimConns() (ended []*conn) {
+	for _, c := range r.open() {
+		if c.cut.CompareAndSwap(false, true) {
+			ended = append(ended, c)
+		}
+	}
+	return ended
+}
+
+// open lists the connections that are open at this moment.
+func (r *road) open() []*conn {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	conns := make([]*conn, 0, len(r.conns))
 	for c := range r.conns {
 		conns = append(conns, c)
 	}
-	r.mu.Unlock()
-	for _, c := range conns {
+	return conns
+}
+
+// resetConns resets the connections that are open at this moment. It returns
+// on how many of them a command was under way, and on how many none.
+func (r *road) resetConns() (busy, idle int) {
+	for _, c := range r.open() {
+		if c.atWork() {
+			busy++
+		} else {
+			idle++
+		}
 		c.reset()
 	}
-	return len(conns)
+	return busy, idle
 }
 
 // change makes one change to the port at a time, under the watchdog. After a

@@ -6,21 +6,29 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 // A wound implements Wound.
 type wound struct {
 	road    *road
 	toxics  []toxicSpec
-	cut     bool   // it stops the proxy
-	reset   bool   // it resets the connections, and is over
-	notify  Kind   // it hurts notification connections alone, in this way
-	noticed bool   // it does so at this moment, under road.changes
-	down    bool   // it is among the road's cuts at this moment, under road.changes
-	parts   bool   // it is a partition: dials are not answered
-	parted  bool   // it is among the road's partitions at this moment, under road.changes
-	before  counts // when it began
-	severed int    // connections that it cut at its beginning
+	cut     bool    // it stops the proxy
+	reset   bool    // it resets the connections, and is over
+	notify  Kind    // it hurts notification connections alone, in this way
+	noticed bool    // it does so at this moment, under road.changes
+	down    bool    // it is among the road's cuts at this moment, under road.changes
+	parts   bool    // it is a partition: dials are not answered
+	parted  bool    // it is among the road's partitions at this moment, under road.changes
+	before  counts  // when it began
+	busy    int     // connections that a reset ended while a command was under way on them
+	idle    int     // connections that a reset ended at rest
+	cutting []*conn // connections that a cut ended, as the first of its road
+
+	dialling    atomic.Int64 // dials under way that began while it was the first cut of its road
+	refused     atomic.Int64 // dials, while it was the first cut of its road
+	interrupted atomic.Int64 // connections that came up as it began and ended with it, under a command
 
 	mu     sync.Mutex
 	healed bool
@@ -28,12 +36,11 @@ type wound struct {
 }
 
 // counts is a road's counters at one moment.
-type counts struct{ sent, received, requests, died, refused, unanswered, severed, swallowed, pieces, torn, forsaken int64 }
+type counts struct{ sent, received, requests, unanswered, severed, swallowed, pieces, torn, forsaken int64 }
 
 func (r *road) counts() counts {
 	return counts{
-		sent: r.sent.Load(), received: r.received.Load(), requests: r.requests.Load(), died: r.died.Load(),
-		refused: r.refusedDial.Load(), unanswered: r.silent.dials.Load(),
+		sent: r.sent.Load(), received: r.received.Load(), requests: r.requests.Load(), unanswered: r.silent.dials.Load(),
 		severed: r.notices.severed.Load(), swallowed: r.notices.swallowed.Load(),
 		pieces: r.pieces.Load(), torn: r.torn.Load(), forsaken: r.forsaken.Load(),
 	}
@@ -100,15 +107,17 @@ func (w *wound) prepare(i Impairment) error {
 func (w *wound) inflict(ctx context.Context) error {
 	r := w.road
 	if w.cut {
-		w.severed = r.openConns()
 		w.down = true
-		r.cuts++
+		r.cuts = append(r.cuts, w)
+		r.firstCut.Store(r.cuts[0])
+		w.cutting = r.claimConns()
 		if err := r.port.enable(ctx, false); err != nil {
 			return err
 		}
 	}
 	if w.reset {
-		w.severed = r.resetConns()
+		w.busy, w.idle = r.resetConns()
+		w.before = r.counts()
 	}
 	if w.parts {
 		w.parted = true
@@ -134,7 +143,7 @@ func (w *wound) verify(ctx context.Context, inForce bool) error {
 	if err != nil {
 		return err
 	}
-	if enabled := w.road.cuts == 0; s.enabled != enabled {
+	if enabled := len(w.road.cuts) == 0; s.enabled != enabled {
 		return fmt.Errorf("the proxy is up: %t, in place of %t", s.enabled, enabled)
 	}
 	for _, t := range w.toxics {
@@ -155,6 +164,7 @@ func (w *wound) Heal(ctx context.Context) (Bite, error) {
 	if err := w.road.change(ctx, "heal", w.mend); err != nil {
 		return w.count(), err
 	}
+	w.awaitDials()
 	w.healed = true
 	w.bite = w.count()
 	w.road.mu.Lock()
@@ -163,17 +173,28 @@ func (w *wound) Heal(ctx context.Context) (Bite, error) {
 	return w.bite, nil
 }
 
+// awaitDials waits a moment for dials that a cut has refused and that nobody has
+// counted yet.
+func (w *wound) awaitDials() {
+	for wait := time.Duration(0); w.dialling.Load() > 0 && wait < dialWait; wait += liftPoll {
+		time.Sleep(liftPoll)
+	}
+}
+
+// dialWait bounds awaitDials.
+const dialWait = 20 * time.Millisecond
+
 // mend takes the wound off the port and looks whether it is gone.
 func (w *wound) mend(ctx context.Context) error {
 	r := w.road
-	if w.down && r.cuts == 1 {
+	if w.down && len(r.cuts) == 1 {
 		if err := r.port.enable(ctx, true); err != nil {
 			return err
 		}
 	}
 	if w.down {
 		w.down = false
-		r.cuts--
+		r.uncut(w)
 	}
 	w.mendNotices()
 	for _, t := range w.toxics {
@@ -200,24 +221,37 @@ func (w *wound) Bite() Bite {
 	return w.count()
 }
 
-// count says what the wound has done so far. What the effects saw themselves
-// is exact; a cut and an external toxiproxy are judged from the client's end.
+// count says what the wound itself has done so far, and nothing that another
+// one on the road did, or the node's own death. What the effects saw is exact.
+// A cut counts the commands that it interrupted and, as the first of its road,
+// the dials that it refused; a reset the connections that it closed under a
+// command, or that a later command missed. An external toxiproxy is judged
+// from the client's end.
 func (w *wound) count() Bite {
 	now := w.road.counts()
 	if w.notify != "" {
 		return w.countNotices(now)
 	}
 	b := Bite{
-		Conns:    max(w.severed, int(now.died-w.before.died)),
-		Dials:    int(now.refused - w.before.refused),
+		Conns:    w.busy,
+		Dials:    int(w.refused.Load()),
 		Requests: int(now.requests - w.before.requests),
 	}
 	if w.parts {
 		b.Dials = int(now.unanswered - w.before.unanswered)
 	}
+	if b.Requests > 0 {
+		b.Conns += w.idle
+	}
+	b.Conns += int(w.interrupted.Load())
+	for _, c := range w.cutting {
+		if c.missed.Load() || c.atWork() {
+			b.Conns++
+		}
+	}
 	for _, t := range w.toxics {
 		if t.effect.blind {
-			b.Bytes = now.sent - w.before.sent
+			b.Bytes = w.blindBytes(t.effect, now)
 		}
 		b.Bytes += t.effect.hurt.Load()
 		if t.effect.spares() { // the link's requests are not all on the connections that suffer
@@ -227,4 +261,14 @@ func (w *wound) count() Bite {
 		t.effect.countPieces(&b, w.before, now)
 	}
 	return b
+}
+
+// blindBytes is what a stock toxic must have touched: what was sent into it.
+// Where it lets bytes pass, only replies tell that the node was there at all.
+func (w *wound) blindBytes(e *effect, now counts) int64 {
+	sent, received := now.sent-w.before.sent, now.received-w.before.received
+	if e.treatment == lag || e.treatment == pace {
+		return min(sent, received)
+	}
+	return sent
 }

@@ -95,6 +95,7 @@ func (n *clockNode) JumpClock(ctx context.Context, d time.Duration) (string, err
 		return "", fmt.Errorf("jump clock of %s: %w", n.name, err)
 	}
 	n.offset += d
+	n.setAhead(n.offset)
 	ctx, cancel := context.WithTimeout(ctx, deathWait)
 	defer cancel()
 	seen, err := n.awaitOffset(ctx)

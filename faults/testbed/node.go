@@ -31,7 +31,9 @@ type processNode struct {
 	port        int
 	child       *child // nil before the first start
 	pausedAt    time.Time
-	mishap      error // that nobody asked for
+	diedAt      time.Time     // of the last kill, or of the pause before it, by this machine's clock
+	ahead       time.Duration // of this machine's clock: the server's
+	mishap      error         // that nobody asked for
 	closed      bool
 
 	vitals vitals
@@ -109,6 +111,9 @@ func (n *processNode) Kill(context.Context) (string, error) {
 	if !n.alive() {
 		return "", fmt.Errorf("kill %s: %w", n.name, ErrDown)
 	}
+	if n.diedAt = n.pausedAt; n.diedAt.IsZero() {
+		n.diedAt = time.Now()
+	}
 	if err := n.bury(); err != nil {
 		return "", fmt.Errorf("kill %s: %w", n.name, err)
 	}
@@ -141,8 +146,8 @@ func (n *processNode) CanRestart(how Restart) error {
 	return nil
 }
 
-// Restart implements Killer. Empty deletes the node's data first, PowerLoss its
-// newest part.
+// Restart implements Killer. Empty deletes the node's data first, PowerLoss what
+// had not been synced. After a power loss that lost nothing there is no receipt.
 func (n *processNode) Restart(ctx context.Context, how Restart) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -160,6 +165,9 @@ func (n *processNode) Restart(ctx context.Context, how Restart) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("restart %s: %w", n.name, err)
 	}
+	if how == PowerLoss && lost == "" {
+		return "", nil
+	}
 	return fmt.Sprintf("pid %d answers on %s with %d keys%s", n.child.pid(), n.Addr(), keys, lost), nil
 }
 
@@ -170,8 +178,11 @@ func (n *processNode) prepareData(how Restart) (lost string, err error) {
 	case Empty:
 		return "", n.clearData()
 	case PowerLoss:
-		bytes, err := loseLastSecond(n.dataDir())
-		return fmt.Sprintf(", %d bytes of its log lost", bytes), err
+		bytes, err := loseUnsynced(n.dataDir(), n.diedAt.Add(n.ahead))
+		if err != nil || bytes == 0 {
+			return "", err
+		}
+		return fmt.Sprintf(", %d bytes of its log lost, not yet synced", bytes), nil
 	}
 	return "", nil
 }
@@ -200,6 +211,13 @@ func (n *processNode) clearData() error {
 		return err
 	}
 	return os.MkdirAll(n.dataDir(), 0o755)
+}
+
+// setAhead notes by how much the server's clock is ahead.
+func (n *processNode) setAhead(by time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ahead = by
 }
 
 func (n *processNode) close() error {

@@ -21,8 +21,9 @@ type Fsync string
 
 // The values that matter here. FsyncAlways keeps every acknowledged write,
 // whatever happens. FsyncSecond keeps through a kill what the kernel had got,
-// which is all unless a sync was running, and loses to a power loss the last
-// second.
+// which is all unless a sync was running, and loses to a power loss what was
+// written in the last second. What appendfsync no loses is up to the kernel,
+// commonly the last 30 s: no testbed models it.
 const (
 	FsyncAlways Fsync = "always"
 	FsyncSecond Fsync = "everysec"
@@ -77,6 +78,9 @@ func newProcessBed(ctx context.Context, c ProcessConfig) (*processBed, error) {
 		return nil, fmt.Errorf("%d nodes: at least one is needed", c.Nodes)
 	}
 	c.Fsync = cmp.Or(c.Fsync, FsyncAlways)
+	if c.Fsync != FsyncAlways && c.Fsync != FsyncSecond {
+		return nil, fmt.Errorf("appendfsync %s: %s and %s are modelled; what another loses with the power is up to the kernel", c.Fsync, FsyncAlways, FsyncSecond)
+	}
 	c.Ready = cmp.Or(c.Ready, 10*time.Second)
 	var err error
 	if c.Binary, err = findServer(c.Binary); err != nil {

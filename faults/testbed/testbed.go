@@ -56,7 +56,7 @@ type Restart int
 const (
 	WithData  Restart = iota // everything it had acknowledged; see FsyncSecond
 	Empty                    // nothing
-	PowerLoss                // without the last second in which it was written to
+	PowerLoss                // without what it had not yet synced: at most the last second's writes
 )
 
 // String returns "with data", "empty" or "after power loss".

@@ -1,0 +1,90 @@
+package faults
+
+import (
+	"slices"
+
+	"locktorture/faults/link"
+)
+
+// operations tells whether a fault met any operation of a client: what it does
+// while nobody looks proves nothing. The links that it hit say so: a command
+// was sent, an answer came, a dial was made or refused. Where they see nothing,
+// as those of clients in other processes, and for faults that hit clients as a
+// whole, the history does.
+type operations struct {
+	t       *Target
+	clients []string // that were hit
+	roads   []link.Link
+	before  []link.Traffic
+	nodes   bool // it hit nodes: what a client does elsewhere is none of its business
+	atWork  bool // one of the clients had an operation under way, or a lease, when it began
+	since   int  // operations that the history had seen the end of
+}
+
+// operations begins to look for what meets a fault that hits as hit says. A
+// hit without clients is one of all of them.
+func (t *Target) operations(hit Hit) *operations {
+	o := &operations{t: t, clients: hit.Clients, nodes: len(hit.Nodes) > 0}
+	if len(o.clients) == 0 {
+		o.clients = names(t.Clients)
+	}
+	nodes := hit.Nodes
+	if !o.nodes {
+		nodes = append(names(t.Testbed.Nodes()), StoreNode)
+	}
+	o.collect(nodes)
+	o.since = t.Watch.ended(o.hits)
+	o.atWork = t.Watch.atWork(o.hits)
+	return o
+}
+
+func (o *operations) collect(nodes []string) {
+	if o.t.Link == nil {
+		return
+	}
+	for _, c := range o.clients {
+		for _, n := range nodes {
+			if road := o.t.Link(c, n); road != nil {
+				o.roads, o.before = append(o.roads, road), append(o.before, road.Traffic())
+			}
+		}
+	}
+}
+
+// hits reports whether an owner is one of the clients that were hit: anybody
+// where no client is known.
+func (o *operations) hits(owner string) bool {
+	return len(o.clients) == 0 || slices.Contains(o.clients, o.t.client(owner))
+}
+
+// met reports whether there was any so far.
+func (o *operations) met() bool {
+	for i, road := range o.roads {
+		if road.Traffic() != o.before[i] {
+			return true
+		}
+	}
+	if o.nodes && !o.blind() {
+		return false
+	}
+	return o.atWork || o.t.Watch.ended(o.hits) > o.since || o.t.Watch.atWork(o.hits)
+}
+
+// blind reports whether the links see nothing of what the clients do.
+func (o *operations) blind() bool {
+	return !slices.ContainsFunc(o.roads, func(road link.Link) bool { return road.Traffic() != link.Traffic{} })
+}
+
+// dialled counts the links on which a client dialled anew since.
+func (o *operations) dialled() (n int) {
+	for i, road := range o.roads {
+		if road.Traffic().Conns > o.before[i].Conns {
+			n++
+		}
+	}
+	return n
+}
+
+// provedBy adds a proof that the fault has bitten. Where there are any, one of
+// them must hold, beside the injection's own Bitten.
+func (t *Target) provedBy(bitten func() bool) { t.proofs = append(t.proofs, bitten) }
