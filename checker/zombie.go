@@ -30,7 +30,12 @@ func (z *zombies) see(f *fact) {
 func (*zombies) finish() {}
 
 func (z *zombies) landed(f *fact) {
-	o, g := f.op, f.op.grant
+	o := f.op
+	if z.toldLate(o) {
+		o.use = useHeld
+		z.j.under(o, o.holder.grant)
+	}
+	g := o.grant
 	switch {
 	case z.unconfirmed(o):
 		z.unheld(f)
@@ -60,6 +65,13 @@ func (z *zombies) unconfirmed(o *op) bool {
 		return o.process == no.by || z.j.test.after(o.inv, no.t, eps)
 	}
 	return true
+}
+
+// toldLate says whether o's owner had been granted the key, as far as clocks tell,
+// by an answer that the history tells of only after o was issued.
+func (z *zombies) toldLate(o *op) bool {
+	g := o.holder.grant
+	return g != nil && g.okIdx > o.invIdx && g.by != o.process && !z.j.test.after(g.ok, o.inv, z.j.h.Epsilon)
 }
 
 var unheldText = map[use]string{

@@ -53,6 +53,10 @@ func (j *judge) sweep() {
 			if o.Op == history.Release && o.from.index == i {
 				j.release(o)
 			}
+			unanswered := o.to.index == len(j.history.Events)
+			if o.Op == history.Extend && unanswered && o.from.index == i {
+				j.extend(o)
+			}
 			if o.to.index != i {
 				continue
 			}
@@ -72,8 +76,10 @@ func (j *judge) sweep() {
 
 func (j *judge) lost(o *operation) {
 	e := ending{may: o.to, must: o.to, cut: o.to.time, told: true}
-	for _, g := range j.spokenOf(o) {
-		e.sure = j.surely(g.to, o.to)
+	spoken := j.spokenOf(o)
+	for i, g := range spoken {
+		newest := i == len(spoken)-1 || spoken[len(spoken)-1].nested == Violation
+		e.sure = newest && j.surely(g.to, o.to)
 		g.end(e)
 	}
 	j.stray(o, e)
@@ -203,8 +209,14 @@ func (j *judge) release(o *operation) {
 			j.beside(g, top, o, e)
 		}
 	}
-	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from)
+	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from) && !top.releasedInVain()
 	top.end(e)
+}
+
+// releasedInVain reports whether a release of g was never sent: whether the next
+// one is of the same hold or of an outer one is open.
+func (g *grant) releasedInVain() bool {
+	return slices.ContainsFunc(g.endings, func(e ending) bool { return e.unsent })
 }
 
 // grantedMeanwhile: a lease that was granted while a release was under way may be
@@ -230,7 +242,7 @@ func (j *judge) beside(g, top *grant, o *operation, e ending) {
 	case o.Kind == history.Fail && g.Fence == top.Fence:
 		e.sure = !o.perhapsUnsent && j.surely(g.to, o.from)
 		g.end(e)
-	case top.nested != Violation || o.Kind == history.Fail:
+	case top.nested != Violation || o.Kind == history.Fail || len(top.endings) > 0:
 		g.end(e)
 	default:
 		g.low = min(g.low, top.low)

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -73,6 +74,9 @@ func read(h history.History) *judge {
 			complete(o, e)
 			j.ops = append(j.ops, o)
 		}
+	}
+	for _, o := range open { // whenever it may end
+		o.to = instant{unwatched, len(h.Events), math.MaxInt64}
 	}
 	return j
 }

@@ -1,6 +1,10 @@
 package reference
 
-import "locktorture/workload/history"
+import (
+	"slices"
+
+	"locktorture/workload/history"
+)
 
 // sections decides S3: an interleaved section, and the lost update.
 func (j *judge) sections() {
@@ -28,7 +32,8 @@ func (j *judge) interleaved(first, between, last *write) {
 		return
 	}
 	section := j.sameSection(first, last)
-	sure := section == Violation && !first.doubtful && !between.doubtful && !last.doubtful && !j.readers(first, between)
+	acked := first.acked && between.acked && last.acked
+	sure := section == Violation && acked && !first.doubtful && !between.doubtful && !last.doubtful && !j.readers(first, between)
 	j.claim("S3", answer(sure, section != No), first.Key, first.events(), between.events(), last.events())
 }
 
@@ -45,18 +50,23 @@ func (j *judge) sameSection(a, b *write) Answer {
 	if a.token() != 0 && b.token() != 0 {
 		of, other := j.granted(a), j.granted(b)
 		if a.token() != b.token() {
-			return answer(false, of == 0 || other == 0) // one of them bears no token of its owner's
+			return answer(false, of == 0 || other == 0 || j.reentrant(a)) // one bears no token of its owner's, or a re-entry changed it
 		}
 		return answer(of == 1 && j.quiet(a, b), true)
 	}
 	return answer(a.from.process == b.from.process && a.token() == b.token() && j.quiet(a, b), true)
 }
 
+// reentrant reports whether a writer may have re-entered its lease.
+func (j *judge) reentrant(w *write) bool {
+	return slices.ContainsFunc(j.of(w.Key, w.Owner), func(g *grant) bool { return g.nested != No })
+}
+
 // granted counts the leases of its owner whose token a write bears.
 func (j *judge) granted(w *write) int {
 	n := 0
 	for _, g := range j.of(w.Key, w.Owner) {
-		if g.Fence == w.token() {
+		if g.Fence == w.token() && j.perhaps(g.to, w.from) {
 			n++
 		}
 	}
