@@ -39,6 +39,27 @@ var edges = []struct {
 		12ms c0 invoke write k owner a value a3
 		13ms c1 ok acquire k owner a ended 9ms
 		14ms c0 ok write k owner a value a3 seq 2`, `[]`},
+	{"a grant told while the release of one that it crossed is under way", `header ttl 15ms drift 1ms
+		 4ms c1 invoke acquire k owner b
+		 5ms c2 invoke acquire k owner c
+		 9ms c1 ok acquire k owner b fence 2 until 18ms
+		29ms c1 invoke release k owner b fence 2
+		29ms c2 ok acquire k owner c fence 3 began 10ms ended 11ms
+		32ms c1 ok release k owner b fence 2`, `[S1 S6]`},
+	{"a grant told behind the release of one that it crossed", `header ttl 15ms drift 1ms
+		 4ms c1 invoke acquire k owner b
+		 5ms c2 invoke acquire k owner c
+		 9ms c1 ok acquire k owner b fence 2 until 18ms
+		29ms c1 invoke release k owner b fence 2
+		32ms c1 ok release k owner b fence 2
+		33ms c2 ok acquire k owner c fence 3 began 20ms ended 21ms`, `[S6]`},
+	{"a grant told behind the release of one that it did not cross", `header ttl 15ms drift 1ms
+		 4ms c1 invoke acquire k owner b
+		 5ms c2 invoke acquire k owner c
+		 9ms c1 ok acquire k owner b fence 2 until 18ms
+		16ms c1 invoke release k owner b fence 2
+		17ms c1 ok release k owner b fence 2
+		33ms c2 ok acquire k owner c fence 3 began 20ms ended 21ms`, `[]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -73,12 +73,8 @@ const maxIntruders = 4
 // cross notes for every lease not released that another's grant crossed it.
 func (w *ownership) cross(f *fact) {
 	k, g := f.key, f.grant
-	if f.op.ok < f.e.Time { // told late: what came since crossed it
-		for _, x := range k.held {
-			if conflicts(g, x) && x.ok > g.ok {
-				w.crossedBy(g, x)
-			}
-		}
+	if f.op.ok < f.e.Time {
+		w.toldLate(f)
 	}
 	if before := g.holder.grant; before != nil {
 		k.unwatch(before)
@@ -94,6 +90,34 @@ func (w *ownership) cross(f *fact) {
 		}
 	}
 	k.watchOver(g)
+}
+
+// toldLate notes what crossed a grant that the history tells of late, and what it
+// crossed that has been given back since.
+func (w *ownership) toldLate(f *fact) {
+	g := f.grant
+	for _, x := range f.key.held {
+		switch {
+		case !conflicts(g, x):
+		case x.ok > g.ok:
+			w.crossedBy(g, x)
+		case x.rel == never || x.rel < g.ok || x.watched != 0:
+		case x.leaving:
+			w.crossedBy(x, g)
+		case w.checked && x.relOK != never:
+			w.robbed(x, g)
+		}
+	}
+}
+
+// robbed reports that x was given back, with success, after g had crossed it.
+func (w *ownership) robbed(x, g *grant) {
+	if _, length := crossed(x, []*grant{g}, x.rel); !w.j.test.overlaps(length, w.j.h.Epsilon) {
+		return
+	}
+	w.crossedBy(x, g)
+	w.j.tie(tieCrossing, x)
+	w.tell(crossing{x, x.intruders(), x.rel, x.relOK, x.relIdx, "released it, with success,"}, g)
 }
 
 func (k *key) watchOver(g *grant) {
