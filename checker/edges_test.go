@@ -60,6 +60,17 @@ var edges = []struct {
 		16ms c1 invoke release k owner b fence 2
 		17ms c1 ok release k owner b fence 2
 		33ms c2 ok acquire k owner c fence 3 began 20ms ended 21ms`, `[]`},
+	{"a write behind its own refused release, and another process's within the clocks' uncertainty", `header ttl 19ms drift 1ms epsilon 2ms
+		 1ms c2 invoke acquire k owner c
+		 1ms c2 ok acquire k owner c fence 1 until 19ms
+		 1ms c3 invoke acquire k owner c
+		 6ms c3 ok acquire k owner c fence 1
+		38ms c2 invoke release k owner c
+		41ms c3 invoke release k owner c
+		43ms c3 fail release k owner c err "lease lost"
+		43ms c2 fail release k owner c err "lease lost"
+		43ms c2 invoke write k owner c fence 1 value c3
+		44ms c2 ok write k owner c fence 1 value c3 seq 3`, `[S8]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

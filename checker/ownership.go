@@ -110,7 +110,7 @@ func (w *ownership) toldLate(f *fact) {
 	}
 }
 
-// robbed reports that x was given back, with success, after g had crossed it.
+// robbed reports that x was given back, with success, although g had crossed it.
 func (w *ownership) robbed(x, g *grant) {
 	if _, length := crossed(x, []*grant{g}, x.rel); !w.j.test.overlaps(length, w.j.h.Epsilon) {
 		return

@@ -52,17 +52,31 @@ func (z *zombies) landed(f *fact) {
 // unconfirmed says whether o's owner had no lease to write under, and knew. The
 // order of one process needs no clock.
 func (z *zombies) unconfirmed(o *op) bool {
-	eps := z.j.h.Epsilon
 	switch o.use {
 	case useHeld:
 		return false
-	case useReleased:
-		return o.grant.rel != never && o.process == o.grant.relBy || z.j.test.after(o.inv, o.grant.rel, eps)
-	case useLost:
-		return o.process == o.grant.lostBy || z.j.test.after(o.inv, o.grant.lost, eps)
-	case useDenied:
-		no := o.grant.denied()
-		return o.process == no.by || z.j.test.after(o.inv, no.t, eps)
+	case useReleased, useLost, useDenied:
+		return z.knew(o)
+	}
+	return true
+}
+
+// knew says whether a word that ended o's lease came before o beyond doubt: the
+// owner's release, or else a loss or a refusal, which becomes what o is judged by.
+func (z *zombies) knew(o *op) bool {
+	before := func(by int, t time.Duration) bool {
+		return by == o.process || z.j.test.after(o.inv, t, z.j.h.Epsilon)
+	}
+	g := o.grant
+	no := g.denied()
+	switch {
+	case o.use == useReleased && g.rel != never && before(g.relBy, g.rel):
+	case g.reportedLost() && g.lostIdx < o.invIdx && before(g.lostBy, g.lost):
+		o.use = useLost
+	case no != nil && no.idx < o.invIdx && before(no.by, no.t):
+		o.use = useDenied
+	default:
+		return false
 	}
 	return true
 }

@@ -97,7 +97,7 @@ func (j *judge) unconfirmed(w *write) {
 		mine = all
 	}
 	s8, knows := !j.covered(w, all), j.triedAgain(w, all)
-	j.claim("S8", answer(s8 && !w.doubtful, knows || !j.surelyCovered(w, mine)), w.Key, w.events())
+	j.claim("S8", answer(s8 && !w.doubtful && !muddled(all), knows || !j.surelyCovered(w, mine)), w.Key, w.events())
 	if s8 {
 		return
 	}
@@ -112,12 +112,18 @@ func (j *judge) unconfirmed(w *write) {
 		if j.endedBefore(g, w) {
 			continue
 		}
-		within := j.lowest(g, w.from) >= w.from.time && j.surely(g.to, w.from)
+		within := j.lowest(g, w.from) >= w.from.time && j.surelyCovered(w, []*grant{g})
 		perhapsLate = perhapsLate && !within
 	}
 	unfenced := !j.history.Header.Fenced
 	proved := late && !knows && j.surelyCovered(w, all) && j.surelyCovered(w, mine) && !w.doubtful && unfenced
 	j.claim("S3z", answer(proved, perhapsLate && (unfenced || w.token() == 0)), w.Key, w.events())
+}
+
+// muddled reports whether a re-entry changed the token: which lease a word is of
+// is then open.
+func muddled(grants []*grant) bool {
+	return slices.ContainsFunc(grants, func(g *grant) bool { return g.nested > g.keeps })
 }
 
 // triedAgain reports whether the owner's last word about a lease that may be over

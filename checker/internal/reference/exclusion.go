@@ -123,6 +123,11 @@ func (j *judge) addressed(o *operation, g *grant) bool {
 	if newest != g || !j.surely(g.to, o.from) {
 		return false
 	}
+	for _, other := range j.of(o.Key, o.Owner) {
+		if other.to.index > g.to.index && other.to.index < o.to.index {
+			return false
+		}
+	}
 	for _, e := range g.endings {
 		if j.perhaps(e.must, o.from) && e.may.index != o.from.index && e.must.index != o.to.index {
 			return false

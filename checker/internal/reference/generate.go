@@ -70,6 +70,7 @@ func Generate(seed uint64) history.History {
 		owner := string(rune('a' + i))
 		if i > 0 && g.chance(.1) {
 			owner = g.clients[i-1].owner // two processes share a re-entrant lease
+			g.modes = false              // which none of them upgrades
 		}
 		g.clients = append(g.clients, &client{owner: owner, process: i})
 	}
