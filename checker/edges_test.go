@@ -71,6 +71,26 @@ var edges = []struct {
 		43ms c2 fail release k owner c err "lease lost"
 		43ms c2 invoke write k owner c fence 1 value c3
 		44ms c2 ok write k owner c fence 1 value c3 seq 3`, `[S8]`},
+	{"a write issued behind the deadline, and an extension before it is answered", `header ttl 26ms drift 2ms
+		30ms c2 invoke acquire k owner b
+		34ms c2 ok acquire k owner b fence 3
+		62ms c1 invoke write k owner b fence 3 value b4
+		65ms c2 ok extend k owner b until 87ms began 63ms
+		66ms c1 ok write k owner b fence 3 value b4`, `[S3z]`},
+	{"a write issued behind the deadline, and an extension that had begun before", `header ttl 26ms drift 2ms
+		30ms c2 invoke acquire k owner b
+		34ms c2 ok acquire k owner b fence 3
+		62ms c1 invoke write k owner b fence 3 value b4
+		65ms c2 ok extend k owner b until 87ms began 61ms
+		66ms c1 ok write k owner b fence 3 value b4`, `[]`},
+	{"a write of unknown outcome behind the deadline, an extension, and the store's log", `header ttl 15ms
+		 3ms c1 invoke acquire k owner b
+		16ms c1 ok acquire k owner b until 18ms
+		19ms c1 invoke write k owner b value b1
+		20ms c1 info write k owner b value b1
+		21ms c2 invoke extend k owner b
+		23ms c2 ok extend k owner b until 36ms
+		53ms store ok audit k owner b value b1 seq 1`, `[S3z]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -65,6 +65,7 @@ type doubts struct {
 	below    tokenMark    // the last lower one
 	rival    update       // the first update accepted that started from the same version
 	passed   int          // writes accepted since
+	late     *lateWrite   // it was issued after the deadline; nil when it was not
 	audited  history.Kind // what the store's log said before its client did; 0 is nothing
 	auditIdx int
 }
@@ -193,10 +194,44 @@ type denial struct {
 	by  int // the process that asked
 }
 
-// A lateWrite was reported (S3z).
+// A lateWrite was issued after its lease's deadline, or was reported as such (S3z).
 type lateWrite struct {
 	inv     time.Duration
-	covered bool // a renewal under way moved the deadline behind it
+	d       time.Duration // the deadline that was known when it was issued …
+	dIdx    int           // … and the event that had set it
+	covered bool          // a renewal under way moved the deadline behind it
+}
+
+// maxOverdue is how many writes of one lease are judged by the deadline that was
+// known when they were issued; any more, by the one known when they land.
+const maxOverdue = 64
+
+// overdue notes that o was issued after its lease's deadline, and no extension was
+// under way: what moves the deadline from here on covers o no more, unless it
+// turns out to have begun before.
+func (j *Judge) overdue(o *op) {
+	g := o.grant
+	if g == nil || o.use != useHeld || g.extends > 0 || !j.test.zombie(o.inv, g.d, j.h.Epsilon) || len(g.inTrouble().late) >= maxOverdue {
+		return
+	}
+	w := &lateWrite{inv: o.inv, d: g.d, dIdx: g.dIdx}
+	g.trouble.late = append(g.trouble.late, w)
+	o.doubt().late = w
+}
+
+func (o *op) overdue() *lateWrite {
+	if o.doubts == nil {
+		return nil
+	}
+	return o.doubts.late
+}
+
+// due is the deadline of o's lease, as far as it concerns o.
+func (o *op) due() time.Duration {
+	if w := o.overdue(); w != nil {
+		return w.d
+	}
+	return o.grant.d
 }
 
 // intruders are the grants that crossed g.

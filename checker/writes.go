@@ -32,6 +32,7 @@ func (j *Judge) issue(o *op) {
 		j.under(o, h.prior)
 	}
 	o.use = h.right(o)
+	j.overdue(o)
 	o.floor = j.maxSeq
 	log := &h.key.log
 	if log.top > o.fence && o.fence != 0 {

@@ -39,8 +39,8 @@ func (z *zombies) landed(f *fact) {
 	switch {
 	case z.unconfirmed(o):
 		z.unheld(f)
-	case g == nil || o.inv < g.d-z.j.h.Epsilon:
-	case g.extends > 0:
+	case g == nil || o.inv < o.due()-z.j.h.Epsilon:
+	case g.extends > 0 && o.overdue() == nil:
 		z.j.keepOp(tieParked, o)
 		l := *f.land
 		g.inTrouble().parked = append(g.trouble.parked, &l)
@@ -124,16 +124,17 @@ func (z *zombies) unheld(f *fact) {
 
 // late judges a write by the deadline of the lease that it was issued under.
 func (z *zombies) late(k *key, l *landing) {
-	o, g, eps := l.op, l.op.grant, z.j.h.Epsilon
+	o, due, eps := l.op, l.op.due(), z.j.h.Epsilon
 	fenced := z.j.h.Fenced && o.fence != 0
 	switch {
-	case z.j.test.zombie(o.inv, g.d, eps) && fenced:
+	case o.overdue() != nil && o.overdue().covered:
+	case z.j.test.zombie(o.inv, due, eps) && fenced:
 		if !z.overtaken(k, l) && !z.j.suspicious.full("S3z") { // S2's otherwise
 			z.j.suspect(z.hit(k, l, "the store had seen no newer token yet, and so accepted it"))
 		}
-	case z.j.test.zombie(o.inv, g.d, eps):
+	case z.j.test.zombie(o.inv, due, eps):
 		z.unfenced(k, l)
-	case z.j.test.borderline(o.inv, g.d, eps):
+	case z.j.test.borderline(o.inv, due, eps):
 		z.j.suspect(z.hit(k, l, "the clocks do not tell whether that was in time"))
 	}
 }
@@ -142,8 +143,11 @@ func (z *zombies) late(k *key, l *landing) {
 // way when it was issued.
 func (z *zombies) unfenced(k *key, l *landing) {
 	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &lateWrite{inv: l.op.inv}, l.op.grant
+	if known := l.op.overdue(); known != nil {
+		w = known
+	}
 	h.refuted = func() bool { return w.covered }
-	if z.j.violations.total["S3z"] < z.j.o.Limit {
+	if w != l.op.overdue() && z.j.violations.total["S3z"] < z.j.o.Limit {
 		g.inTrouble().late = append(g.trouble.late, w)
 	}
 	z.j.violate(h)
@@ -169,10 +173,14 @@ func (z *zombies) overtaken(k *key, l *landing) bool {
 }
 
 func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
-	o, g := l.op, l.op.grant
+	o, g, d := l.op, l.op.grant, l.op.due()
+	by := g.dIdx
+	if w := o.overdue(); w != nil {
+		by = w.dIdx
+	}
 	h := &hit{
-		id: "S3z", key: k, owners: []string{o.holder.owner}, witness: []int{g.dIdx, l.idx}, blame: blameClient,
-		from: g.inv, to: max(o.ok, o.inv), stamps: []stamp{{o.inv, o.inv - g.d}},
+		id: "S3z", key: k, owners: []string{o.holder.owner}, witness: []int{by, l.idx}, blame: blameClient,
+		from: g.inv, to: max(o.ok, o.inv), stamps: []stamp{{o.inv, o.inv - d}},
 	}
 	story := ""
 	if x := k.crossing(g, o.inv); x != nil {
@@ -180,7 +188,7 @@ func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
 		h.witness = append(h.witness, x.okIdx)
 		story = fmt.Sprintf(" By then %s had been granted the key%s, at %s.", x.owner(), token(x.fence), at(x.ok))
 	}
-	owner, fence, ok, d := g.owner(), g.fence, g.ok, g.d
+	owner, fence, ok := g.owner(), g.fence, g.ok
 	seq, value, inv := l.seq, o.value, o.inv
 	h.text = func() string {
 		return fmt.Sprintf("%s was granted %s%s at %s and could rely on it until %s.%s At %s, %s after its lease had ended, %s issued the write %q all the same, and %s%s. "+
