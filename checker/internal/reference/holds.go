@@ -79,7 +79,7 @@ func (j *judge) lost(o *operation) {
 	spoken := j.spokenOf(o)
 	for i, g := range spoken {
 		newest := i == len(spoken)-1 || spoken[len(spoken)-1].nested == Violation
-		e.sure = newest && j.surely(g.to, o.to)
+		e.sure = newest && j.surely(g.to, o.to) && j.clear(o, g)
 		g.end(e)
 	}
 	j.stray(o, e)
@@ -190,6 +190,17 @@ func (j *judge) spokenOf(o *operation) []*grant {
 	return found
 }
 
+// clear reports whether a word is, beyond doubt, about g, the newest lease that it
+// may be about: it bears the token, or no older one was taken by its process.
+func (j *judge) clear(o *operation, g *grant) bool {
+	if o.token() != 0 || o.from.process == g.from.process {
+		return true
+	}
+	return !slices.ContainsFunc(j.of(o.Key, o.Owner), func(x *grant) bool { return x.process() == o.Process })
+}
+
+func (g *grant) process() int { return g.operation.Process }
+
 // release ends the newest lease that it speaks of and that no word has ended.
 // Those beside it stay when they are surely re-entered, and are in doubt otherwise.
 func (j *judge) release(o *operation) {
@@ -209,7 +220,7 @@ func (j *judge) release(o *operation) {
 			j.beside(g, top, o, e)
 		}
 	}
-	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from) && !top.releasedInVain()
+	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from) && !top.releasedInVain() && j.clear(o, top)
 	top.end(e)
 }
 
@@ -242,7 +253,7 @@ func (j *judge) beside(g, top *grant, o *operation, e ending) {
 	case o.Kind == history.Fail && g.Fence == top.Fence:
 		e.sure = !o.perhapsUnsent && j.surely(g.to, o.from)
 		g.end(e)
-	case top.nested != Violation || o.Kind == history.Fail || len(top.endings) > 0:
+	case top.nested != Violation || o.Kind == history.Fail || len(top.endings) > 0 || !j.clear(o, top):
 		g.end(e)
 	default:
 		g.low = min(g.low, top.low)
@@ -262,7 +273,7 @@ func (j *judge) extend(o *operation) {
 		newest := i == len(spoken)-1
 		switch o.Kind {
 		case history.Fail:
-			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: newest && !o.perhapsUnsent && j.surely(g.to, o.to)})
+			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: newest && !o.perhapsUnsent && j.surely(g.to, o.to) && j.clear(o, g)})
 		case history.Info:
 			g.vague = g.vague || !o.unsent
 		case history.OK:
