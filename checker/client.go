@@ -59,6 +59,9 @@ func (j *Judge) invoke(e *history.Event, slot *proc) {
 		j.under(o, h.acted(o))
 		j.releasing(e, o)
 	case history.Write:
+		if e.HasAll(history.HasBegan) && e.Began < o.inv {
+			o.inv = max(e.Began, 0) // a child says itself when it wrote; that is told of later
+		}
 		j.under(o, h.grant)
 		j.issue(o)
 	}

@@ -30,6 +30,7 @@ type touch struct {
 	holder  *holder
 	section int // the grant that it was written under, by its event; 0 is none
 	mode    history.Mode
+	said    time.Duration // when it was issued, by its client's own word; never without one
 }
 
 // A timedTouch is an accepted write that has no number, and when it was made.
@@ -87,7 +88,10 @@ func (s *sections) see(f *fact) {
 // write is O(1): one marker a key, and one a critical section.
 func (s *sections) write(f *fact) {
 	st, o, g := &f.key.sec, f.op, f.op.grant
-	me := touch{mark: mark{f.land.seq, f.land.idx}, holder: o.holder, mode: o.mode}
+	me := touch{mark: mark{f.land.seq, f.land.idx}, holder: o.holder, mode: o.mode, said: never}
+	if o.has&history.HasBegan != 0 {
+		me.said = o.inv
+	}
 	if g != nil {
 		me.section, me.mode = g.okIdx, g.mode
 	}
@@ -133,10 +137,25 @@ func (s *sections) interleaved(f *fact, first, other, last touch) {
 	if last.idx == f.land.idx {
 		blame = s.blame(other.holder, f)
 	}
-	s.j.violate(&hit{
+	h := &hit{
 		id: "S3", key: f.key, owners: owners(owner, other.holder.owner), witness: []int{first.idx, other.idx, last.idx},
 		blame: blame, from: from, to: max(o.ok, o.inv), text: func() string { return text },
-	})
+	}
+	if other.outside(last, o.grant) {
+		text += " By its client's own word it was issued outside of that section, and only arrived in it: that proves nothing."
+		s.j.suspect(h)
+		return
+	}
+	s.j.violate(h)
+}
+
+// outside says whether x, whose place in the order is that of its arrival, was issued
+// before the section of g, or after its write last, by the writers' own words.
+func (x *touch) outside(last touch, g *grant) bool {
+	if x.said == never || last.said == never {
+		return false
+	}
+	return x.said > last.said || g != nil && g.okIdx == last.section && x.said < g.ok
 }
 
 // blame is the client's whose write came after its lease, else the intruder's,

@@ -23,7 +23,8 @@ type Watched interface {
 
 const (
 	vitalsWait  = 200 * time.Millisecond // for an answer
-	silentLimit = 10 * time.Second       // a server that nothing holds up must have answered by then
+	mostWait    = 2 * time.Second        // for one of a server that has been silent, and that no command was to hold up
+	silentLimit = 20 * time.Second       // a server that nothing holds up must have answered by then
 )
 
 // LookEvery is how often a Watched node asks its server how it is: what it says
@@ -71,7 +72,7 @@ func (v *vitals) look(ctx context.Context, n Node, held bool) error {
 		return v.mishap
 	}
 	v.looked = time.Now()
-	ask, cancel := context.WithTimeout(ctx, vitalsWait)
+	ask, cancel := context.WithTimeout(ctx, v.patience())
 	defer cancel()
 	fields, err := infoAll(ask, n)
 	if ctx.Err() != nil {
@@ -87,6 +88,17 @@ func (v *vitals) look(ctx context.Context, n Node, held bool) error {
 	}
 	v.mishap = err
 	return err
+}
+
+// patience is how long the server may take to answer this time: on a machine with
+// more to do than it can, every answer takes its time.
+func (v *vitals) patience() time.Duration {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.answered.IsZero() || len(v.told) > 0 || time.Since(v.answered) < mostWait {
+		return vitalsWait
+	}
+	return mostWait
 }
 
 // silence judges a server that did not answer. It may be busy for a while, and

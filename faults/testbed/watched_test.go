@@ -142,7 +142,7 @@ func TestUnplannedExternal(t *testing.T) {
 	for want, hurt := range map[string][]func(context.Context) (string, error){
 		"no server answers at n1": {owner.Kill},
 		"restarted by somebody":   {owner.Kill, restart},
-		"has not answered for 10": {owner.Pause},
+		"has not answered for 2":  {owner.Pause},
 	} {
 		n := &externalNode{name: "n1", addr: owner.Addr()}
 		if err := n.Unplanned(ctx); err != nil {

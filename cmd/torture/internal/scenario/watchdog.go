@@ -19,7 +19,7 @@ import (
 const (
 	watchEvery = 100 * time.Millisecond // between two looks at everything that a run stands on
 	proxyEvery = 500 * time.Millisecond // between two questions to a toxiproxy server of its own
-	lastLook   = 2 * time.Second        // bounds the look that is taken at the end
+	lookLimit  = 5 * time.Second        // bounds one look
 
 	// diskLimit is how long the disk may take one batch of the history. A disk
 	// that is merely busy writes the megabyte sooner.
@@ -102,7 +102,7 @@ func (w *watchdog) repeat(ctx context.Context, l look) {
 			time.Sleep(testbed.LookEvery) // so that the last look is a new one
 		}
 		began := time.Now()
-		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
 		err := l.at(bounded)
 		cancel()
 		if err == nil {
