@@ -33,7 +33,7 @@ var mayImport = map[string][]string{
 	"lockimpl/mutants/internal/planted":     {"lockimpl", "lockimpl/mutants/internal/planted/..."},
 	"lockimpl/mutants/internal/planted/...": {"lockimpl/mutants/internal/planted/..."},
 
-	"lockimpl/internal/world": {"lockimpl", "lockimpl/redlock", "lockimpl/internal/memnet"}, // of tests
+	"lockimpl/internal/world": {"lockimpl", "lockimpl/redlock", "lockimpl/internal/memnet", "lockimpl/internal/redistest"}, // of tests
 	"checker":                 {"workload/history", "workload/history/printable"},
 	"checker/...":             {"checker", "workload/history"},
 	"reports":                 {"checker", "workload/history", "workload/history/printable", "reports/..."},

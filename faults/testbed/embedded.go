@@ -102,6 +102,7 @@ type embeddedNode struct {
 
 	mu     sync.Mutex // serialises life and death
 	server *miniredis.Miniredis
+	id     string // of the server, as INFO tells it: it stays while the data does
 	alive  bool
 	closed bool
 }
@@ -123,11 +124,12 @@ func startEmbeddedNode(name string, ports *portPicker) (*embeddedNode, error) {
 func (n *embeddedNode) startEmpty() error {
 	server := miniredis.NewMiniRedis()
 	server.ClockTTL(true)
-	if err := server.StartAddr(n.addr); err != nil {
+	id := newIdentity()
+	if err := startIdentified(server, n.addr, id); err != nil {
 		server.CtxCancel()
 		return err
 	}
-	n.server, n.alive = server, true
+	n.server, n.id, n.alive = server, id, true
 	return nil
 }
 
@@ -137,7 +139,7 @@ func (n *embeddedNode) startAgain() error {
 	n.server.Lock()
 	n.server.Ctx, n.server.CtxCancel = context.WithCancel(context.Background())
 	n.server.Unlock()
-	if err := n.server.StartAddr(n.addr); err != nil {
+	if err := startIdentified(n.server, n.addr, n.id); err != nil {
 		return err
 	}
 	n.alive = true

@@ -40,7 +40,7 @@ func modes() []Mutant {
 			Ability: "shared",
 			bugs: planted.Bugs{Scripts: map[*script.Script]*script.Script{
 				script.ReleaseShared: script.ReleaseShared.Replace(
-					"wake(KEYS[6], KEYS[7], ms, tonumber(ARGV[6]), ARGV[5])", ""),
+					"wake(KEYS[6], KEYS[7], ms, tonumber(ARGV[5]), ARGV[4])", ""),
 			}},
 			adjust: func(cfg *redlock.Config) { cfg.Patience = time.Minute },
 		},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,15 +31,27 @@ type greeting struct {
 	state  int64
 	ticket string
 	hw     int64 // highest value that the node may have issued
-	floor  int64
+	maxTTL time.Duration
 	left   time.Duration
 	now    int64 // node clock, us
 }
 
 // quarantine is how long a node that lost its memory stays out: by then every
-// lease that it may have granted has ended.
+// lease that it may have granted has ended. Other clients may be configured for
+// longer leases than this one: what any node says that it grants counts.
 func (l *Lock) quarantine() time.Duration {
-	return l.cfg.MaxTTL + l.cfg.MaxTTL/50 + 10*time.Millisecond
+	longest := max(l.cfg.MaxTTL, time.Duration(l.longest.Load()))
+	return longest + longest/50 + 10*time.Millisecond
+}
+
+// noteMaxTTL remembers the longest lease that any node grants.
+func (l *Lock) noteMaxTTL(d time.Duration) {
+	for {
+		longest := l.longest.Load()
+		if int64(d) <= longest || l.longest.CompareAndSwap(longest, int64(d)) {
+			return
+		}
+	}
 }
 
 // admit starts to work at the admission of node i, in the background.
@@ -72,13 +83,18 @@ func (l *Lock) bringIn(ctx context.Context, i int) {
 			return
 		case g.ticket != ticket:
 			ticket, seen = g.ticket, time.Now()
+			l.greetAll(ctx) // what do the others grant?
 		}
 		left := max(g.left, l.quarantine()-time.Since(seen))
 		if left > 0 {
 			rest(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
 			continue
 		}
-		if l.seed(ctx, i, g, l.marks(ctx, i, g)) != nil {
+		m := l.marks(ctx, i, g)
+		if l.quarantine() > time.Since(seen) { // a node that grants longer has only now been heard
+			continue
+		}
+		if l.seed(ctx, i, g, m) != nil {
 			rest(ctx, l.cfg.RetryMax)
 		}
 	}
@@ -105,10 +121,12 @@ func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
 	if err != nil {
 		return greeting{}, fmt.Errorf("greet node %s: %w", n.Name(), err)
 	}
-	return greeting{
-		state: r.At(0), ticket: r.Str(1), hw: r.At(2), floor: r.At(3),
+	g := greeting{
+		state: r.At(0), ticket: r.Str(1), hw: r.At(2), maxTTL: time.Duration(r.At(3)) * time.Millisecond,
 		left: time.Duration(r.At(4)) * time.Millisecond, now: r.At(5),
-	}, nil
+	}
+	l.noteMaxTTL(g.maxTTL)
+	return g, nil
 }
 
 func (l *Lock) quarantineKey() string { return l.cfg.Prefix + ":quarantine" }
@@ -116,19 +134,22 @@ func (l *Lock) quarantineKey() string { return l.cfg.Prefix + ":quarantine" }
 // greetAll greets every node at once; a node that did not answer has a nil
 // greeting.
 func (l *Lock) greetAll(ctx context.Context) []*greeting {
+	all, _ := l.greetEach(ctx)
+	return all
+}
+
+// greetEach is greetAll with the reasons of those that did not answer.
+func (l *Lock) greetEach(ctx context.Context) ([]*greeting, []error) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.NodeTimeout)
 	defer cancel()
-	all := make([]*greeting, len(l.nodes))
-	var wg sync.WaitGroup
-	for i := range l.nodes {
-		wg.Go(func() {
-			if g, err := l.greet(ctx, i); err == nil {
-				all[i] = &g
-			}
-		})
-	}
-	wg.Wait()
-	return all
+	all, errs := make([]*greeting, len(l.nodes)), make([]error, len(l.nodes))
+	l.eachNode(func(i int) {
+		g, err := l.greet(ctx, i)
+		if errs[i] = err; err == nil {
+			all[i] = &g
+		}
+	})
+	return all, errs
 }
 
 var errNoSeed = errors.New("too few admitted nodes to seed from")

@@ -63,6 +63,8 @@ type slot struct {
 	state slotState
 	sent  atomic.Bool // the acquire left the queue towards the server
 	doubt bool        // a copy of the acquire may still be under way
+	mine  bool        // the node said so: it granted or extended the lease, and has not lost it since
+	again bool        // the acquire repairs a lease: nobody who queues has a claim before it
 	holds bool        // owned, issued a value <= T, stores >= T
 	value int64       // issued here
 	top   int64       // highest value stored here, as far as is known
@@ -107,6 +109,8 @@ func (a *attempt) limit() time.Duration {
 	return min(a.l.cfg.NodeTimeout, time.Until(a.until))
 }
 
+var errNotAdmitted = errors.New("not admitted: new, or restarted without its data, it sits out its quarantine")
+
 var errTimeout = errors.New("too few nodes answered in time")
 
 func (l *Lock) newAttempt(k *keySet, r request) *attempt {
@@ -135,12 +139,12 @@ func (s *slot) Encode(w *node.Writer) {
 		s.doubt = true
 		a.mu.Unlock()
 	}
-	ttl, script := a.r.ttl.Milliseconds(), a.script()
+	ttl, script := a.r.ttl.Milliseconds(), a.script(s)
 	switch {
 	case a.r.shared:
 		w.Script(script, 8, 7)
 		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats, k.readers)
-	case a.r.member != "":
+	case a.queues(s):
 		w.Script(script, 7, 7)
 		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
 	default:
@@ -150,26 +154,41 @@ func (s *slot) Encode(w *node.Writer) {
 		w.Int(ttl)
 		w.Record(a.hint+1, ttl)
 		w.Int(a.hint + 1)
-		w.Int(a.l.cfg.Patience.Milliseconds())
+		s.patience(w)
 		return
 	}
 	w.Str(a.owner)
 	w.Int(ttl)
 	w.Run()
 	w.Int(a.hint)
-	if a.r.shared || a.r.member != "" {
+	if a.queues(s) {
 		w.Str(a.r.member)
-		w.Int(a.r.ticket)
-		w.Int(a.l.cfg.Patience.Milliseconds())
+	} else {
+		w.Str("")
+	}
+	w.Int(a.r.ticket)
+	s.patience(w)
+}
+
+// patience writes how old a waiter's sign of life may be, or nothing when the
+// acquire need not heed the queue.
+func (s *slot) patience(w *node.Writer) {
+	if s.again {
+		w.Str("")
+	} else {
+		w.Int(s.a.l.cfg.Patience.Milliseconds())
 	}
 }
 
+// queues reports whether the acquire takes a place in the queue.
+func (a *attempt) queues(s *slot) bool { return a.r.member != "" && !s.again }
+
 // script returns the acquire that fits the request.
-func (a *attempt) script() *script.Script {
+func (a *attempt) script(s *slot) *script.Script {
 	switch {
 	case a.r.shared:
 		return script.AcquireShared
-	case a.r.member != "":
+	case a.queues(s):
 		return script.Wait
 	}
 	return script.Acquire
@@ -206,7 +225,7 @@ func (s *slot) take(r node.Reply) {
 	case r.Fate == node.FateNone:
 		s.state = refused
 	case v > 0:
-		s.state, s.value, s.top = granted, v, v
+		s.state, s.mine, s.value, s.top = granted, true, v, v
 		if s.a.r.shared {
 			s.top = r.At(1)
 		} else if record := r.Str(1); record != "" {
@@ -232,9 +251,9 @@ func (s *slot) refusedBy(code int64, r node.Reply) {
 	case -1:
 		s.err = errors.New("released here before")
 	case -2:
-		s.err = fmt.Errorf("node %s is not admitted", s.a.l.nodes[s.i].Name())
+		s.err = fmt.Errorf("node %s: %w", s.a.l.nodes[s.i].Name(), errNotAdmitted)
 		s.a.l.admit(s.i)
 	case -3:
-		s.err = fmt.Errorf("node %s grants at most %d ms", s.a.l.nodes[s.i].Name(), r.At(1))
+		s.err = s.a.l.tooLong(s.i, r.At(1))
 	}
 }

@@ -4,18 +4,36 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
+
+	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/script"
 )
 
+// The reasons for which Bootstrap admits nobody. The nodes are as they were:
+// those that are not admitted sit out their quarantine, which begins when a
+// client first meets them, and serve by themselves after it.
 var (
-	errMixed  = errors.New("some nodes are admitted and others are not: those must sit out their quarantine")
-	errServed = errors.New("a node has served before: it must sit out its quarantine")
+	// ErrNotFirstTime reports nodes that are empty, and a Config that does not
+	// say that this is their first time: they may have lost everything.
+	ErrNotFirstTime = errors.New("the nodes are empty, and Config.FirstTime does not say that they have never served")
+
+	// ErrServedBefore reports a node that is not admitted and remembers tokens.
+	ErrServedBefore = errors.New("a node has served before: it must sit out its quarantine")
+
+	// ErrPartlyAdmitted reports a set of which some nodes are admitted and
+	// others are not: those have lost something.
+	ErrPartlyAdmitted = errors.New("some nodes are admitted and others are not: those must sit out their quarantine")
 )
 
 // Bootstrap implements Bootstrapper: it admits a set of nodes that has never
-// served, at once. Every node must answer. In a set of which some nodes are
-// admitted and others are not, something was lost: Bootstrap refuses, and the
-// others sit out their quarantine. Several clients may call it together.
+// served, at once. A new set and one that has lost everything look the same,
+// and admitting the second gives leases away that are still valid: so it asks
+// for Config.FirstTime and belongs into the program that sets up the nodes, not
+// into those that use them, which need no call. Every node must answer. It
+// returns nil when a quorum is admitted and no other node says that it is not.
+// Several clients may call it together.
 func (l *Lock) Bootstrap(ctx context.Context) error {
 	if ctx == nil {
 		return errors.New("bootstrap: nil context")
@@ -26,42 +44,91 @@ func (l *Lock) Bootstrap(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, errMixed) || ctx.Err() != nil || time.Now().After(patience) {
+		if !errors.Is(err, ErrPartlyAdmitted) || ctx.Err() != nil || time.Now().After(patience) {
 			return fmt.Errorf("bootstrap: %w", err)
 		}
 		rest(ctx, l.cfg.RetryMin)
 	}
 }
 
-// bootstrap makes one pass and returns nil when every node is admitted.
+// bootstrap makes one pass.
 func (l *Lock) bootstrap(ctx context.Context) error {
-	all := make([]greeting, len(l.nodes))
-	admitted, served, clock := 0, false, int64(0)
-	for i := range l.nodes {
-		g, err := l.greet(ctx, i)
-		if err != nil {
-			return err
+	all, errs := l.greetEach(ctx)
+	admitted, answered, served, clock := 0, 0, false, int64(0)
+	for _, g := range all {
+		if g == nil {
+			continue
 		}
-		if all[i] = g; g.state == isAdmitted {
+		answered++
+		if g.state == isAdmitted {
 			admitted++
 		}
-		served = served || g.state != isAdmitted && (g.hw > 0 || g.floor > 0)
+		served = served || g.state != isAdmitted && g.hw > 0
 		clock = max(clock, g.now)
 	}
 	switch {
-	case admitted == len(l.nodes):
+	case admitted >= l.quorum && admitted == answered:
 		return nil
 	case served:
-		return errServed
+		return ErrServedBefore
 	case admitted > 0:
-		return errMixed
+		return ErrPartlyAdmitted
+	case answered < len(all):
+		return errors.Join(errs...)
+	case !l.cfg.FirstTime:
+		return ErrNotFirstTime
 	}
 	for i, g := range all {
 		if ok, err := l.admitWith(ctx, i, g.ticket, clock, true); err != nil {
 			return err
 		} else if !ok {
-			return errMixed
+			return ErrPartlyAdmitted
 		}
 	}
 	return nil
+}
+
+// RaiseMaxTTL has the nodes grant leases as long as Config.MaxTTL where they
+// were admitted for shorter ones. Every client must have been given the larger
+// MaxTTL before: a client with the smaller one would believe too early that the
+// leases of a node that lost everything have ended. It returns an error when
+// any node did not take it over; calling it again is safe.
+//
+// There is no opposite: a node takes over a smaller MaxTTL when it is admitted
+// again. Let no client ask for a longer lease than the new MaxTTL first, wait as
+// long as the old one, and then give all clients the smaller one.
+func (l *Lock) RaiseMaxTTL(ctx context.Context) error {
+	if ctx == nil {
+		return errors.New("raise max ttl: nil context")
+	}
+	errs := make([]error, len(l.nodes))
+	l.eachNode(func(i int) { errs[i] = l.raiseLimit(ctx, i) })
+	return errors.Join(errs...)
+}
+
+func (l *Lock) raiseLimit(ctx context.Context, i int) error {
+	n := l.nodes[i]
+	r, err := n.Do(ctx, func(w *node.Writer) {
+		w.Script(script.Limit, 1, 2)
+		w.Str(l.nodeKey)
+		w.Run()
+		w.Int(l.cfg.MaxTTL.Milliseconds())
+	})
+	if err == nil && r.Int() != 1 {
+		l.admit(i)
+		err = errNotAdmitted
+	}
+	if err != nil {
+		return fmt.Errorf("raise max ttl of node %s: %w", n.Name(), err)
+	}
+	return nil
+}
+
+// eachNode calls f for every node at once and returns when all calls have.
+func (l *Lock) eachNode(f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range l.nodes {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
 }

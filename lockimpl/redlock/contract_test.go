@@ -27,6 +27,7 @@ func TestContractWithoutHints(t *testing.T) {
 }
 
 func contract(t *testing.T, nodes []lockimpl.Node, cfg redlock.Config) {
+	cfg.FirstTime = true
 	locktest.TestLock(t, locktest.Config{
 		Factory: redlock.NewFactory(cfg), Nodes: nodes, TTL: 4 * time.Second, Fenced: true,
 	})

@@ -9,17 +9,32 @@ import (
 	"github.com/alicebob/miniredis/v2"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/redistest"
 	"locktorture/lockimpl/redlock"
 )
 
-// exampleNodes starts a new set of servers.
+// exampleNodes starts a new set of servers and sets it up.
 func exampleNodes(n int) (nodes []lockimpl.Node, stop func()) {
+	nodes, stop = emptyNodes(n)
+	lock, err := redlock.New(nodes, redlock.Config{FirstTime: true})
+	if err != nil {
+		panic(err)
+	}
+	defer lock.Close()
+	if err := lock.Bootstrap(context.Background()); err != nil {
+		panic(err)
+	}
+	return nodes, stop
+}
+
+func emptyNodes(n int) (nodes []lockimpl.Node, stop func()) {
 	var all []*miniredis.Miniredis
 	for range n {
 		m := miniredis.NewMiniRedis()
 		if err := m.Start(); err != nil {
 			panic(err)
 		}
+		redistest.Identify(m)
 		all = append(all, m)
 		nodes = append(nodes, lockimpl.Node{Addr: m.Addr()})
 	}
@@ -61,6 +76,24 @@ func ExampleNew() {
 	// released: true
 }
 
+// A new set of nodes is set up once, by a program of its own. Services that use
+// the nodes do not call Bootstrap: a node that comes back empty is let in when
+// the leases that it may have granted have ended.
+func ExampleLock_Bootstrap() {
+	nodes, stop := emptyNodes(3)
+	defer stop()
+	ctx := context.Background()
+
+	setup, err := redlock.New(nodes, redlock.Config{FirstTime: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer setup.Close()
+	fmt.Println(setup.Bootstrap(ctx))
+	// Output: <nil>
+}
+
 func ExampleLock_AcquireWait() {
 	nodes, stop := exampleNodes(1)
 	defer stop()
@@ -73,10 +106,6 @@ func ExampleLock_AcquireWait() {
 		return
 	}
 	defer lock.Close()
-	if err := lock.Bootstrap(ctx); err != nil {
-		fmt.Println(err)
-		return
-	}
 
 	lease, err := lock.AcquireWait(ctx, "report", 5*time.Second)
 	if err != nil {

@@ -22,13 +22,42 @@ func (e *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := e.l.checkTTL(ttl); err != nil {
 		return fmt.Errorf("extend %s: %w", e.a.k.name, err)
 	}
-	e.round.Lock()
-	defer e.round.Unlock()
+	if err := e.beginRound(ctx); err != nil {
+		return fmt.Errorf("extend %s: %w", e.a.k.name, err)
+	}
+	defer e.endRound()
 	r := e.newRound(ttl)
 	if r == nil {
 		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
 	}
 	return e.conclude(r, r.wait(ctx))
+}
+
+// beginRound waits until no round is under way, or until ctx ends.
+func (e *lease) beginRound(ctx context.Context) error {
+	for {
+		e.mu.Lock()
+		other := e.rounding
+		if other == nil {
+			e.rounding = make(chan struct{})
+		}
+		e.mu.Unlock()
+		if other == nil {
+			return nil
+		}
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (e *lease) endRound() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	close(e.rounding)
+	e.rounding = nil
 }
 
 // A round asks every node to extend the lease.
@@ -40,7 +69,8 @@ type round struct {
 
 	mu       sync.Mutex
 	extended int
-	gone     int // nodes on which the lease is not ours any more
+	gone     int   // nodes on which the lease is not ours any more
+	refused  error // of a node on which it is as it was
 	open     int
 	ended    bool
 	done     chan struct{}
@@ -48,9 +78,14 @@ type round struct {
 	calls    []renewCall
 }
 
+// A renewCall asks one node. It counts when the node had granted the lease
+// before the round: what it grants in the round itself says nothing about the
+// time before, in which others may have held the key.
 type renewCall struct {
 	*round
-	i int
+	i      int
+	counts bool
+	absent bool // the node has no such key
 }
 
 // newRound sends a round, unless the lease is over.
@@ -70,10 +105,11 @@ func (e *lease) newRound(ttl time.Duration) *round {
 	if t := r.start.Add(ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
 		e.expires = t
 	}
+	mine := e.a.mine()
 	e.a.sendRest()
 	e.l.work.add(len(r.calls))
 	for i := range r.calls {
-		r.calls[i] = renewCall{round: r, i: i}
+		r.calls[i] = renewCall{round: r, i: i, counts: mine>>i&1 == 1}
 		e.l.nodes[i].Send(&r.calls[i])
 	}
 	return r
@@ -108,7 +144,7 @@ func within(ctx context.Context, d time.Duration, done <-chan struct{}) error {
 func (e *lease) conclude(r *round, cause error) error {
 	r.mu.Lock()
 	r.over = true
-	extended, gone := r.extended, r.gone
+	extended, gone, refused := r.extended, r.gone, r.refused
 	r.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -125,10 +161,11 @@ func (e *lease) conclude(r *round, cause error) error {
 		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
 	case extended >= quorum:
 		e.moveTo(r)
+		e.repair(r)
 		return nil
 	default:
 		return fmt.Errorf("extend %s: %d of %d nodes confirmed: %w",
-			e.a.k.name, extended, quorum, joined(errUnknown, cause))
+			e.a.k.name, extended, quorum, joined(errUnknown, refused, cause))
 	}
 }
 
@@ -171,21 +208,74 @@ func (c *renewCall) Wanted() bool {
 // Answer implements node.Call.
 func (c *renewCall) Answer(r node.Reply) {
 	defer c.e.l.work.add(-1)
+	said := r.Int()
+	if r.Fate == node.FateDone {
+		c.e.a.told(c.i, said)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open--
 	switch {
-	case r.Fate == node.FateDone && r.Int() == 1:
+	case r.Fate != node.FateDone:
+	case said == 1 && c.counts:
 		c.extended++
-	case r.Fate == node.FateDone && r.Int() == -2:
+	case said == 1:
+	case said == -3:
+		c.refused = c.e.l.tooLong(c.i, r.At(1))
+	default:
 		c.gone++
-		c.e.l.admit(c.i)
-	case r.Fate == node.FateDone:
-		c.gone++
+		c.absent = said == 0
+		if said == -2 {
+			c.e.l.admit(c.i)
+		}
 	}
 	n, quorum := len(c.calls), c.e.l.quorum
 	if !c.ended && (c.extended >= quorum || c.gone > n-quorum || c.open == 0) {
 		c.ended = true
 		close(c.done)
+	}
+}
+
+// mine returns the nodes that have the lease, as far as they have said.
+func (a *attempt) mine() (set uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range a.slots {
+		if a.slots[i].mine {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// told notes what node i said to a renewal; see renew.lua.
+func (a *attempt) told(i int, said int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch said {
+	case 1:
+		a.slots[i].mine = true
+	case 0, 3, -2:
+		a.slots[i].mine = false
+	}
+}
+
+// repair takes the lock again on nodes that have come back without it, after a
+// round that succeeded without them: else a lease that is renewed for long
+// would end when as many nodes as it can spare have restarted, one by one. They
+// count from the next round. mu is held.
+func (e *lease) repair(r *round) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.calls {
+		if !r.calls[i].absent {
+			continue
+		}
+		if t := time.Now().Add(e.a.r.ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
+			e.expires = t
+		}
+		e.l.work.add(1)
+		e.a.slots[i].again = true
+		e.l.nodes[i].Send(&e.a.slots[i])
 	}
 }

@@ -28,15 +28,18 @@ type Lock struct {
 
 	active atomic.Int64 // attempts and releases that somebody waits for
 
-	known  atomic.Int64 // highest token seen, a hint for the next one
-	serial atomic.Uint64
-	work   tracker            // calls in the background: stragglers, undo, release
-	stop   context.CancelFunc // ends background goroutines
-	ctx    context.Context    // of the background goroutines
+	known   atomic.Int64 // highest token seen, a hint for the next one
+	longest atomic.Int64 // longest lease that any node was heard to grant, ns
+	serial  atomic.Uint64
+	work    tracker            // calls in the background: stragglers, undo, release
+	stop    context.CancelFunc // ends background goroutines
+	ctx     context.Context    // of the background goroutines
 
 	closing sync.Mutex // orders spawn and Close
 	closed  atomic.Bool
 	wg      sync.WaitGroup
+
+	servers servers // who is behind the nodes
 
 	randMu sync.Mutex
 	rand   *rand.Rand // spreads retries
@@ -74,11 +77,11 @@ func New(nodes []lockimpl.Node, cfg Config) (*Lock, error) {
 		rand:    rand.New(rand.NewChaCha8(seed)),
 	}
 	l.ctx, l.stop = context.WithCancel(context.Background())
-	for _, n := range nodes {
+	for i, n := range nodes {
 		l.nodes = append(l.nodes, node.New(node.Config{
 			Name: n.Name, Addr: n.Addr, Dial: n.Dial,
 			Timeout: cfg.NodeTimeout, Username: cfg.Username, Password: cfg.Password,
-			Direct: len(nodes) == 1,
+			Direct: len(nodes) == 1, Anonymous: cfg.AnonymousServers, Meet: l.servers.meeter(i),
 		}))
 	}
 	l.eager = len(nodes) == 1

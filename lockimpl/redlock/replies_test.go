@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/redistest"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 )
@@ -69,7 +70,7 @@ func TestServersThatRefuseForAWhile(t *testing.T) {
 				t.Errorf("extend: %v, want an unknown outcome", err)
 			}
 			for _, m := range servers[:2] {
-				m.SetError("")
+				redistest.Identify(m) // in the place of the error
 			}
 			if err := eventuallyGranted(t, l, "k").Release(t.Context()); err != nil {
 				t.Error(err)
@@ -135,21 +136,19 @@ func TestServerThatForgetsItsScriptsIsTaughtThem(t *testing.T) {
 
 func TestDemotedServerServesNobody(t *testing.T) {
 	nodes := serverNodes(t, 1)
-	l := bootstrapped(t, nodes, quick)
+	l := bootstrapped(t, nodes, redlock.Config{NodeTimeout: 2 * time.Second, MaxTTL: time.Second})
 	c := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
 	defer c.Close()
 	if err := c.ReplicaOf(t.Context(), "127.0.0.1", "1").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Acquire(t.Context(), "k", 10*time.Second); !errors.Is(err, lockimpl.ErrNoQuorum) {
+	if _, err := l.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrNoQuorum) {
 		t.Errorf("acquire of a replica: %v, want ErrNoQuorum", err)
 	}
 	if err := c.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if err := eventuallyGranted(t, l, "k").Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	backWithin(t, l, 30*time.Second) // after a quarantine: it may have been given older data
 }
 
 func TestBusyServerDelaysAndLeavesNothing(t *testing.T) {

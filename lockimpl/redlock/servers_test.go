@@ -16,6 +16,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/redistest"
 	"locktorture/lockimpl/redlock"
 )
 
@@ -30,6 +31,7 @@ func embedded(t testing.TB, n int) []*miniredis.Miniredis {
 			t.Fatal(err)
 		}
 		t.Cleanup(m.Close)
+		redistest.Identify(m)
 		all[i] = m
 	}
 	return all
@@ -135,6 +137,7 @@ func serves(addr string, pid int) bool {
 // bootstrapped returns a client of nodes that serve.
 func bootstrapped(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Lock {
 	t.Helper()
+	cfg.FirstTime = true
 	l := client(t, nodes, cfg)
 	if err := l.Bootstrap(t.Context()); err != nil {
 		t.Fatal(err)
@@ -154,4 +157,21 @@ func client(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Lo
 		}
 	})
 	return l
+}
+
+// splitAddr returns host and port.
+func splitAddr(t testing.TB, addr string) [2]string {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return [2]string{host, port}
+}
+
+// dialTo returns a node's own way to addr.
+func dialTo(addr string) func(ctx context.Context, network, _ string) (net.Conn, error) {
+	return func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, addr)
+	}
 }

@@ -151,3 +151,46 @@ func TestLeaseThatNodesForgotKeepsOthersOutUntilItsDeadline(t *testing.T) {
 		}
 	})
 }
+
+// A node that grants the lock in the course of an extension, because it had not
+// been asked before, says nothing about the time since the lease began: on
+// others somebody else may have held the key in between.
+func TestExtensionCountsOnlyNodesThatGrantedBeforeIt(t *testing.T) {
+	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		a, _ := w.Client(f)
+		b, _ := w.Client(f)
+		lease := take(t, a, "k", 8*time.Second)
+		asked := w.LeaseKeys(a, "k")
+		if len(asked) != 3 {
+			t.Fatalf("asked first: servers %v, want a quorum", asked)
+		}
+		for _, server := range asked[:2] {
+			w.Forward(server, 9*time.Second)
+		}
+		other := take(t, b, "k", time.Second)
+		w.Release(other)
+		if err := lease.Extend(t.Context(), 8*time.Second); err == nil {
+			t.Errorf("extended a lease with token %d after another with token %d", lease.Fence(), other.Fence())
+		}
+	})
+}
+
+// Nodes that were asked late do count from the next round on.
+func TestNodesThatAreAskedLateCountInLaterExtensions(t *testing.T) {
+	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		a, links := w.Client(f)
+		lease := take(t, a, "k", 8*time.Second)
+		asked := w.LeaseKeys(a, "k")
+		if err := lease.Extend(t.Context(), 8*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for _, server := range asked[:2] {
+			links[server-1].Refuse(true)
+			links[server-1].Cut()
+		}
+		synctest.Wait()
+		if err := lease.Extend(t.Context(), 8*time.Second); err != nil {
+			t.Errorf("extend with three of five nodes, two of which were asked late: %v", err)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/memnet"
+	"locktorture/lockimpl/internal/redistest"
 	"locktorture/lockimpl/redlock"
 )
 
@@ -35,6 +37,7 @@ type Lock interface {
 type World struct {
 	t       *testing.T
 	servers []*miniredis.Miniredis
+	ids     []*redistest.Identity  // of all
 	all     []*miniredis.Miniredis // with those that were replaced
 	links   [][]*memnet.Link       // by client, by server
 }
@@ -52,7 +55,7 @@ func Run(t *testing.T, n int, test func(t *testing.T, w *World)) {
 		for range n {
 			w.servers = append(w.servers, w.newServer())
 		}
-		boot, _ := w.Client(redlock.NewFactory(redlock.Config{}))
+		boot, _ := w.Client(redlock.NewFactory(redlock.Config{FirstTime: true}))
 		if err := boot.Bootstrap(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -68,6 +71,7 @@ func (w *World) newServer() *miniredis.Miniredis {
 		w.t.Fatal(err)
 	}
 	_ = c.Close()
+	w.ids = append(w.ids, redistest.Identify(m))
 	w.all = append(w.all, m)
 	return m
 }
@@ -123,6 +127,29 @@ func (w *World) Forget(server int) {
 		links[i].Serve(w.servers[i].Server().ServeConn)
 	}
 	synctest.Wait() // until the clients have noticed
+}
+
+// Restart lets a server go on as another process that has all its data but the
+// leases on key, as after a restart from an older snapshot.
+func (w *World) Restart(l Lock, server int, key string) {
+	w.stale(l, server, key).Restart()
+	for _, links := range w.links {
+		links[server-1].Cut()
+	}
+	synctest.Wait()
+}
+
+// Promote lets a server go on as one that was demoted, has loaded another's
+// data, in which the leases on key are not, and has been promoted again. Its
+// connections stay.
+func (w *World) Promote(l Lock, server int, key string) { w.stale(l, server, key).Promote() }
+
+func (w *World) stale(l Lock, server int, key string) *redistest.Identity {
+	m := w.servers[server-1]
+	for _, k := range l.LeaseKeys(key) {
+		m.Del(k)
+	}
+	return w.ids[slices.Index(w.all, m)]
 }
 
 // Forward moves a server's clock.

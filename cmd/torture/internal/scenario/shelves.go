@@ -80,7 +80,7 @@ func full(c redlock.Config) lockimpl.Factory { return redlock.NewFactory(c) }
 func fullLock(about string, nodes int, build func(redlock.Config) lockimpl.Factory) Lock {
 	return Lock{
 		About: about, Shelf: ShelfFull, Nodes: nodes, Fences: true, Subscribes: true, Drift: redlock.Drift, Quarantine: quarantine,
-		Factory: func(c config.Config) lockimpl.Factory { return build(redlock.Config{MaxTTL: c.TTL}) },
+		Factory: func(c config.Config) lockimpl.Factory { return build(redlock.Config{MaxTTL: c.TTL, FirstTime: true}) },
 	}
 }
 

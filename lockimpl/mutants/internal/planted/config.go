@@ -28,6 +28,15 @@ type Config struct {
 	// that a node which lost its memory stays out. Default 10 s.
 	MaxTTL time.Duration
 
+	// FirstTime says that the nodes have never served, for Bootstrap. It is for
+	// the one program that sets up a set of nodes, not for those that use it.
+	FirstTime bool
+
+	// AnonymousServers accepts servers that hide or forbid INFO. A restart, or a
+	// failover, that brings old data back is then not noticed, and breaks the
+	// lock and the tokens. It is for servers that come back empty, if at all.
+	AnonymousServers bool
+
 	// NodeTimeout bounds one exchange with a node, and an attempt as a whole.
 	// It should be well below the shortest TTL in use. Default 500 ms.
 	NodeTimeout time.Duration
@@ -104,6 +113,16 @@ func checkNodes(nodes []lockimpl.Node) error {
 	return nil
 }
 
+// ErrTTLTooLong reports that a lease was asked for, or was to be extended, for
+// longer than Config.MaxTTL or than the nodes were admitted for. A lease that
+// was to be extended is as it was.
+var ErrTTLTooLong = errors.New("ttl is longer than the nodes grant")
+
+// tooLong is the error of node i, which grants at most so many milliseconds.
+func (l *Lock) tooLong(i int, most int64) error {
+	return fmt.Errorf("node %s: %w, at most %d ms", l.nodes[i].Name(), ErrTTLTooLong, most)
+}
+
 // checkRequest refuses a request before anything is sent.
 func (l *Lock) checkRequest(key string, ttl time.Duration) error {
 	if key == "" {
@@ -117,7 +136,7 @@ func (l *Lock) checkTTL(ttl time.Duration) error {
 	case ttl < minTTL:
 		return fmt.Errorf("ttl %v is below %v", ttl, minTTL)
 	case ttl > l.cfg.MaxTTL:
-		return fmt.Errorf("ttl %v exceeds the longest that the nodes grant, %v", ttl, l.cfg.MaxTTL)
+		return fmt.Errorf("%w: %v, and Config.MaxTTL is %v", ErrTTLTooLong, ttl, l.cfg.MaxTTL)
 	}
 	return nil
 }

@@ -29,8 +29,8 @@ type lease struct {
 	lost     chan struct{}
 	timer    *time.Timer
 
-	round   sync.Mutex // one round of renewal at a time
-	renewal *renewal
+	rounding chan struct{} // closed at the end of the round of renewal that is under way
+	renewal  *renewal
 }
 
 func newLease(a *attempt) *lease {

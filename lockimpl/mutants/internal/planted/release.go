@@ -86,16 +86,15 @@ func (c *releaseCall) Encode(w *node.Writer) {
 		return
 	}
 	if a.r.shared {
-		w.Script(script.ReleaseShared, 8, 6)
+		w.Script(script.ReleaseShared, 8, 5)
 	} else {
-		w.Script(script.Release, 7, 6)
+		w.Script(script.Release, 7, 5)
 	}
 	w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
 	if a.r.shared {
 		w.Str(k.readers)
 	}
 	w.Str(a.owner)
-	w.Run()
 	w.Int(gossip)
 	w.Int(tomb)
 	w.Str(a.l.channels())

@@ -123,7 +123,8 @@ func (l *Lock) member(shared bool) string {
 
 // retriable reports whether a waiter should try again after err.
 func retriable(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, node.ErrClosed) && !node.IsPermanent(err)
+	return ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, node.ErrClosed) &&
+		!errors.Is(err, ErrSameServer) && !node.IsPermanent(err)
 }
 
 // waitEnded is the answer to a waiter whose context ended while nothing of its
@@ -193,9 +194,8 @@ type leaveCall struct {
 // Encode implements node.Call.
 func (c *leaveCall) Encode(w *node.Writer) {
 	l, k := c.a.l, c.a.k
-	w.Script(script.Leave, 3, 4)
+	w.Script(script.Leave, 3, 3)
 	w.Strs(k.lock, k.tickets, k.beats, c.a.r.member)
-	w.Run()
 	w.Str(l.channels())
 	w.Int(l.cfg.Patience.Milliseconds())
 }

@@ -165,11 +165,11 @@ func (n *Node) launch() (launched bool) {
 	c := n.conn
 	w := writers.Get().(*Writer)
 	defer writers.Put(w) // after the write: the next batch may be under way by then
-	w.buf, w.run, w.record = w.buf[:0], c.run, *n.record.Load()
-	n.flight, n.next = n.flight[:0], 0
+	w.buf, w.run, w.record, w.named = append(w.buf[:0], asking...), c.run, *n.record.Load(), false
+	n.flight, n.next = append(n.flight[:0], entry{call: check{}}), 0
 	taken := 0
 	for _, e := range n.queue {
-		if len(n.flight) == maxBatch {
+		if len(n.flight) > maxBatch {
 			break
 		}
 		taken++
@@ -184,14 +184,20 @@ func (n *Node) launch() (launched bool) {
 	rest := copy(n.queue, n.queue[taken:])
 	clear(n.queue[rest:])
 	n.queue = n.queue[:rest]
-	if len(n.flight) > 0 {
+	out, now := w.buf, clock()
+	if w.named && c.run != anonymous && now-c.asked > int64(vouched) {
+		c.asked = now
+	} else { // nothing in it depends on who the server is, or that is known
+		out, n.next = out[len(asking):], 1
+	}
+	if len(n.flight) > 1 {
 		n.busy = true
 		c.await()
-		n.since.Store(clock())
+		n.since.Store(now)
 	} else {
+		out, n.flight, n.next = nil, n.flight[:0], 0
 		n.rest()
 	}
-	out := w.buf
 	n.mu.Unlock()
 	for _, e := range unwanted {
 		e.fail(errUnwanted, FateNone)
@@ -209,7 +215,10 @@ func (n *Node) launch() (launched bool) {
 	return true
 }
 
-var errUnasked = errors.New("a reply to nothing that was asked")
+var (
+	errUnasked  = errors.New("a reply to nothing that was asked")
+	errReplaced = errors.New("the server was demoted and promoted")
+)
 
 // deliver hands a reply to its call. After the last one of a batch it sends
 // the next batch; those who had a reply get to run before that, and may join.
@@ -222,7 +231,7 @@ func (n *Node) deliver(r Reply) (more bool, err error) {
 	}
 	e := n.flight[n.next]
 	n.next++
-	size, last := len(n.flight), n.next == len(n.flight)
+	size, last := len(n.flight)-1, n.next == len(n.flight)
 	var se ServerError
 	repeat := errors.As(r.Err, &se) && se.Code() == "NOSCRIPT" && !e.eval
 	if repeat {
@@ -234,7 +243,14 @@ func (n *Node) deliver(r Reply) (more bool, err error) {
 		n.timed()
 		n.putBack()
 	}
+	c := n.conn
 	n.mu.Unlock()
+	if _, ok := e.call.(check); ok {
+		if c.isOther(&r) {
+			return false, errReplaced // what follows is asked again, of the server that it is now
+		}
+		return true, nil
+	}
 	if !repeat {
 		r.Fate, r.Doubt = e.fate(r.Fate), e.resent
 		if r.Err == nil {

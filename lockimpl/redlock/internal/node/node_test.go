@@ -10,6 +10,8 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 	"go.uber.org/goleak"
+
+	"locktorture/lockimpl/internal/redistest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -18,6 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func direct(t *testing.T) (*Node, *miniredis.Miniredis) {
 	t.Helper()
 	server := miniredis.RunT(t)
+	redistest.Identify(server)
 	n := New(Config{Name: "n", Addr: server.Addr(), Timeout: 10 * time.Second, Direct: true})
 	t.Cleanup(func() { _ = n.Close() })
 	return n, server
@@ -107,5 +110,6 @@ func TestDirectBroken(t *testing.T) {
 		if err := server.StartAddr(addr); err != nil {
 			t.Fatal(err)
 		}
+		redistest.Identify(server)
 	}
 }

@@ -84,10 +84,11 @@ func draw(t *rapid.T) call {
 		{Renew, []string{k["node"], k["lock"], k["fence"]}, []any{owner, at, length, token}},
 		{RenewShared, []string{k["node"], k["lock"], k["fence"], k["readers"]}, []any{owner, at, length, token}},
 		{GiveBack, []string{k["lock"], k["flag"]}, []any{owner, "wake:", patience}},
-		{Release, queue, []any{owner, at, token - 1, tomb, "wake:", patience}},
-		{ReleaseShared, append(queue, k["readers"]), []any{owner, at, token - 1, tomb, "wake:", patience}},
-		{Leave, []string{k["lock"], k["tickets"], k["beats"]}, []any{waiter, at, "wake:", patience}},
+		{Release, queue, []any{owner, token - 1, tomb, "wake:", patience}},
+		{ReleaseShared, append(queue, k["readers"]), []any{owner, token - 1, tomb, "wake:", patience}},
+		{Leave, []string{k["lock"], k["tickets"], k["beats"]}, []any{waiter, "wake:", patience}},
 		{Hello, []string{k["node"], k["quarantine"]}, []any{at, ttl}},
+		{Limit, []string{k["node"]}, []any{at, rapid.SampledFrom([]int{1, maxTTL, maxTTL + 1}).Draw(t, "limit")}},
 		{Admit, []string{k["node"], k["quarantine"]}, []any{at, "no ticket", token, maxTTL, "1"}},
 	}).Draw(t, "call")
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha1"
 	"embed"
 	"encoding/hex"
-	"regexp"
 	"strings"
 )
 
@@ -38,6 +37,7 @@ var (
 
 	Hello = load("hello")
 	Admit = load("admit")
+	Limit = load("limit")
 )
 
 // All returns every script.
@@ -45,7 +45,7 @@ func All() []*Script {
 	return []*Script{
 		Acquire, Raise, Renew, GiveBack, Release, Wait, Leave,
 		AcquireShared, RaiseShared, RenewShared, ReleaseShared,
-		Hello, Admit,
+		Hello, Admit, Limit,
 	}
 }
 
@@ -69,13 +69,15 @@ func named(name, text string) *Script {
 	return &Script{Name: name, Source: text, SHA: hex.EncodeToString(sum[:])}
 }
 
-var runID = regexp.MustCompile(`(?m)^run_id:([0-9a-f]+)`)
-
-// RunID returns the run id in a reply to INFO server, or "".
-func RunID(info string) string {
-	m := runID.FindStringSubmatch(info)
-	if m == nil {
+// Field returns the value of a field in a reply to INFO, or "".
+func Field(info, name string) string {
+	_, after, ok := strings.Cut("\n"+info, "\n"+name+":")
+	if !ok {
 		return ""
 	}
-	return m[1]
+	end := strings.IndexAny(after, "\r\n")
+	if end < 0 {
+		return after
+	}
+	return after[:end]
 }

@@ -13,15 +13,16 @@ import (
 	"locktorture/lockimpl/mutants/internal/planted/script"
 )
 
-// noRunID stands for the run id of a server that does not tell one (an
-// embedded server without INFO).
-const noRunID = "none"
+// anonymous stands for the identity of a server that does not tell who it is.
+const anonymous = "none"
 
 // conn is a connection whose reads end when an answer is overdue.
 type conn struct {
 	net.Conn
 	br    *bufio.Reader
-	run   string        // run id of the server process at the other end
+	run   string        // identity of the server at the other end
+	proc  string        // run id of its process, "" when it does not tell
+	asked int64         // when it was last asked who it is (ns of clock)
 	due   atomic.Int64  // when the answers to what was sent are overdue (ns of clock), 0: none awaited
 	armed atomic.Int64  // the read deadline that is set
 	limit time.Duration // for an answer
@@ -102,7 +103,11 @@ func (n *Node) open(ctx context.Context) (*conn, error) {
 	c.br = bufio.NewReaderSize(c, 16<<10)
 	stop := context.AfterFunc(n.ctx, func() { _ = raw.Close() })
 	defer stop()
-	if err := c.greet(n.cfg); err != nil {
+	err = c.greet(n.cfg)
+	if err == nil && n.cfg.Meet != nil && c.proc != "" {
+		err = n.cfg.Meet(c.proc)
+	}
+	if err != nil {
 		_ = raw.Close()
 		return nil, err
 	}
@@ -117,15 +122,16 @@ func (c *conn) greet(cfg Config) error {
 		w.Strs(args...)
 		asked++
 	}
-	if cfg.Password != "" {
-		if cfg.Username != "" {
-			ask("AUTH", cfg.Username, cfg.Password)
-		} else {
-			ask("AUTH", cfg.Password)
-		}
+	switch {
+	case cfg.Username != "":
+		ask("AUTH", cfg.Username, cfg.Password) // a user may have no password
+	case cfg.Password != "":
+		ask("AUTH", cfg.Password)
 	}
 	ask("INFO", "server")
 	info := asked
+	ask("INFO", "replication")
+	c.asked = clock()
 	for _, s := range script.All() {
 		ask("SCRIPT", "LOAD", s.Source)
 	}
@@ -145,12 +151,48 @@ func (c *conn) greet(cfg Config) error {
 		case refused && se.isTransient():
 			return se // who it is cannot be told yet
 		case i == info:
-			c.run = script.RunID(r.Str(0))
+			c.proc = script.Field(r.Str(0), "run_id")
+		case i == info+1:
+			c.run = identity(c.proc, r.Str(0))
 		}
 	}
-	if c.run == "" {
-		c.run = noRunID
+	if c.run == anonymous && !cfg.Anonymous {
+		return ErrAnonymous
 	}
 	c.due.Store(0)
 	return nil
+}
+
+// identity names a server in one life of its data: its process and the history
+// that it replicates, which a promotion changes and a restart too. A process
+// alone may be demoted, get the older data of the server that it then follows,
+// and be promoted again.
+func identity(process, replication string) string {
+	history := script.Field(replication, "master_replid")
+	if process == "" || history == "" {
+		return anonymous
+	}
+	return process[:min(len(process), 20)] + history[:min(len(history), 20)]
+}
+
+// vouched is how long a check holds: a server takes longer to be demoted, to
+// load another's data and to be promoted. What is sent in that time, and then
+// held up by the network for the rest of it, is not noticed.
+const vouched = time.Millisecond
+
+// A check asks, in front of a batch, whether the server is still the one that
+// the connection was opened to: it may have been demoted, have loaded another's
+// data, and been promoted again, without an end of the connection.
+type check struct{}
+
+// asking is the check on its way to the server.
+const asking = "*2\r\n$4\r\nINFO\r\n$11\r\nreplication\r\n"
+
+func (check) Encode(*Writer) {}
+func (check) Wanted() bool   { return false } // of a connection that is gone
+func (check) Answer(Reply)   {}
+
+// isOther reports whether the answer to a check is another server's.
+func (c *conn) isOther(r *Reply) bool {
+	return r.Err == nil && identity(c.proc, r.Str(0)) != c.run
 }

@@ -36,6 +36,9 @@ const (
 // ErrClosed answers calls to a closed Node.
 var ErrClosed = errors.New("node closed")
 
+// ErrAnonymous reports a server that hides or forbids INFO.
+var ErrAnonymous = errors.New("the server does not say who it is: INFO is hidden or forbidden, so that a restart with old data could not be noticed")
+
 var (
 	errFull     = errors.New("queue of the node is full")
 	errUnwanted = errors.New("no longer wanted")
@@ -49,6 +52,13 @@ type Config struct {
 	Timeout  time.Duration                                                     // of a dial, and of an answer
 	Username string
 	Password string
+
+	// Meet is told the run id of the server at each new connection, and may
+	// refuse it. It may be nil.
+	Meet func(runID string) error
+
+	// Anonymous accepts a server that does not say who it is.
+	Anonymous bool
 
 	// Direct leaves an idle connection unread, so that a caller can drive it.
 	Direct bool

@@ -72,6 +72,9 @@ func (e ServerError) isTransient() bool {
 // cannot run scripts. A server that is loading its data, busy with a script,
 // out of memory or not a master at this moment may answer otherwise soon.
 func IsPermanent(err error) bool {
+	if errors.Is(err, ErrAnonymous) {
+		return true
+	}
 	var se ServerError
 	if !errors.As(err, &se) {
 		return false

@@ -92,6 +92,7 @@ func (n *Node) listen(ctx context.Context, c net.Conn, channel string, ear Ear) 
 func (n *Node) options(c net.Conn) *redis.Options {
 	return &redis.Options{
 		Dialer:                once(c),
+		OnConnect:             n.login,
 		Username:              n.cfg.Username,
 		Password:              n.cfg.Password,
 		Protocol:              2,
@@ -106,6 +107,14 @@ func (n *Node) options(c net.Conn) *redis.Options {
 			Mode: maintnotifications.ModeDisabled,
 		},
 	}
+}
+
+// login names a user that has no password, which go-redis would pass over.
+func (n *Node) login(ctx context.Context, c *redis.Conn) error {
+	if n.cfg.Username == "" || n.cfg.Password != "" {
+		return nil
+	}
+	return c.AuthACL(ctx, n.cfg.Username, "").Err()
 }
 
 var errSpent = errors.New("connection was used")

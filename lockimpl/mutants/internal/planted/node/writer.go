@@ -16,6 +16,7 @@ type Writer struct {
 	run    string // run id of the server at the other end
 	record string // its admission record, as last seen, or ""
 	eval   bool   // send the script's text
+	named  bool   // something in the buffer names the server
 	faulty map[*script.Script]*script.Script
 
 	// Resent is set when a copy of the call was sent before, and may yet arrive.
@@ -77,14 +78,18 @@ func (w *Writer) Int(v int64) {
 	w.buf = append(w.buf, '\r', '\n')
 }
 
-// Run writes the run id of the server that the command goes to.
-func (w *Writer) Run() { w.Str(w.run) }
+// Run writes the identity of the server that the command goes to.
+func (w *Writer) Run() {
+	w.named = true
+	w.Str(w.run)
+}
 
 // Record writes the node's admission record as last seen, when token and ttl
 // (ms) are within what it allows without a change: floor < token <= hw and
-// ttl <= maxttl. Otherwise it writes the run id alone.
+// ttl <= maxttl. Otherwise it writes the identity alone.
 func (w *Writer) Record(token, ttl int64) {
 	if w.record != "" && within(w.record, w.run, token, ttl) {
+		w.named = true
 		w.Str(w.record)
 		return
 	}

@@ -15,7 +15,7 @@
 --                floor < proposal <= hw and ttl <= maxttl hold for it
 -- ARGV[4] proposal  the token that is preferred (0 = none); it is ignored when
 --                further ahead of this node's clock than 2 s
--- ARGV[5] patience ms
+-- ARGV[5] patience ms; '' does not heed the queue (the owner's own repair)
 -- reply: v > 0              granted with this node's value v
 --        {v, record}        the same, and the node's record for the next time
 --        -1                 this attempt was released here before
@@ -43,7 +43,7 @@ if m[2] then
   if string.sub(m[2], 1, n) == ARGV[1] then return tonumber(string.sub(m[2], n + 2)) end
   return {0, redis.call('PTTL', KEYS[2]), m[2] == 'r' and 1 or 0}
 end
-if m[4] then
+if m[4] and ARGV[5] ~= '' then
 -- include queue.lua
   if first_waiter(KEYS[4] .. 't', KEYS[4] .. 'b', now_ms(), tonumber(ARGV[5])) then return {0, 0, 2} end
 end

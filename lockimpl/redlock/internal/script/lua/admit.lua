@@ -9,7 +9,7 @@
 -- reply: 1 admitted | 0 refused (other run, other quarantine, or not over)
 local m = redis.call('MGET', KEYS[1], KEYS[2])
 if not m[2] then return 0 end
-local qrun, id, till = string.match(m[2], '^(%S+) (%d+) (%d+)$')
+local qrun, id, till = string.match(m[2], '^(%S+) (%d+) (%d+)')
 if qrun ~= ARGV[1] or ARGV[2] ~= qrun .. '/' .. id then return 0 end
 local t = redis.call('TIME')
 if ARGV[5] ~= '1' and t[1] * 1000 + math.floor(t[2] / 1000) < tonumber(till) then return 0 end

@@ -16,20 +16,20 @@ if mine and held == 'r' then
     redis.call('PEXPIRE', KEYS[8], tonumber(last[2]) - ms)
   else
     redis.call('DEL', KEYS[2])
-    wake(KEYS[6], KEYS[7], ms, tonumber(ARGV[6]), ARGV[5])
+    wake(KEYS[6], KEYS[7], ms, tonumber(ARGV[5]), ARGV[4])
   end
 end
-local T = tonumber(ARGV[3])
+local T = tonumber(ARGV[2])
 if T > 0 then
   local n = redis.call('MGET', KEYS[1], KEYS[3])
   if n[1] then
     local a, b = string.match(n[2] or '0', '^(%d+) ?(%d*)$')
-    if tonumber(a) < T then redis.call('SET', KEYS[3], ARGV[3] .. ' ' .. (b ~= '' and b or a)) end
+    if tonumber(a) < T then redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. (b ~= '' and b or a)) end
     local run, floor, hw, maxttl = string.match(n[1], '^(%S+) (%d+) (%d+) (%d+)$')
     if tonumber(hw) < T then
-      redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[3], maxttl))
+      redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[2], maxttl))
     end
   end
 end
-if ARGV[4] ~= '0' then bury(KEYS[4], KEYS[5], ARGV[4]) end
+if ARGV[3] ~= '0' then bury(KEYS[4], KEYS[5], ARGV[3]) end
 return mine and 1 or 0

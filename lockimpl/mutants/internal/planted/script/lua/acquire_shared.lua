@@ -3,7 +3,7 @@
 -- KEYS[1..5] see acquire.lua   KEYS[6] tickets  KEYS[7] beats   see queue.lua
 -- KEYS[8] readers zset  member = owner, score = lease end in node ms
 -- ARGV[1..4] see acquire.lua
--- ARGV[5] member ('' = does not queue)  ARGV[6] ticket us  ARGV[7] patience ms
+-- ARGV[5] member ('' = does not queue)  ARGV[6] ticket us  ARGV[7] patience ms, '' as in acquire.lua
 -- reply: {v, f}   granted with value v; f is the highest value stored here
 --        otherwise as acquire.lua
 -- include queue.lua
@@ -34,7 +34,7 @@ if m[2] and m[2] ~= 'r' then
   return {0, redis.call('PTTL', KEYS[2]), 0}
 end
 if queues then enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6])) end
-if m[5] then
+if m[5] and patience then
   -- A reader goes ahead only of readers: no live writer may be before it.
   local first = first_waiter(KEYS[6], KEYS[7], ms, patience)
   if first and not queues then return {0, 0, 2} end

@@ -1,0 +1,158 @@
+package redlock_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/redistest"
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+)
+
+// notBefore has l take key as soon as it can, and fails when that is before
+// the deadline of a lease that was given before.
+func notBefore(t *testing.T, l world.Lock, held lockimpl.Lease) {
+	t.Helper()
+	for {
+		next, err := l.Acquire(t.Context(), "k", time.Second)
+		if err != nil {
+			if time.Since(held.ValidUntil()) > 2*time.Minute {
+				t.Fatalf("not granted again: %v", err)
+			}
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
+		if early := time.Until(held.ValidUntil()); early > 0 {
+			t.Errorf("granted %v before the end of another lease", early)
+		}
+		if next.Fence() <= held.Fence() {
+			t.Errorf("token %d after %d", next.Fence(), held.Fence())
+		}
+		return
+	}
+}
+
+// A server that comes back with nothing, with older data, or from a demotion
+// with another's data, may have granted leases that it does not know of.
+func TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd(t *testing.T) {
+	for name, comeBack := range map[string]func(w *world.World, l world.Lock){
+		"empty":          func(w *world.World, _ world.Lock) { w.Forget(1) },
+		"with old data":  func(w *world.World, l world.Lock) { w.Restart(l, 1, "k") },
+		"after demotion": func(w *world.World, l world.Lock) { w.Promote(l, 1, "k") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, known := range []bool{false, true} {
+				withAndWithoutHints(t, 1, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+					a, _ := w.Client(f)
+					b, _ := w.Client(f)
+					if known { // b has a connection from before
+						warm(t, b)
+					}
+					held := take(t, a, "k", 10*time.Second)
+					time.Sleep(10 * time.Millisecond)
+					comeBack(w, a)
+					notBefore(t, b, held)
+				})
+			}
+		})
+	}
+}
+
+// The same on a redis-server, which is demoted to a replica of one that was fed
+// by it and has lost touch, and promoted again, while connections stay.
+func TestDemotedAndPromotedServerKeepsOthersOut(t *testing.T) {
+	nodes := serverNodes(t, 2)
+	single := nodes[:1]
+	main := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer main.Close()
+	copied := redis.NewClient(&redis.Options{Addr: nodes[1].Addr})
+	defer copied.Close()
+	for _, c := range []*redis.Client{main, copied} {
+		if err := c.ConfigSet(t.Context(), "repl-diskless-sync-delay", "0").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	follows := func(c, master *redis.Client) {
+		t.Helper()
+		m := splitAddr(t, master.Options().Addr)
+		if err := c.ReplicaOf(t.Context(), m[0], m[1]).Err(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the replica is in sync", func() bool {
+			return strings.Contains(c.Info(t.Context(), "replication").Val(), "master_link_status:up")
+		})
+	}
+	alone := func(c *redis.Client) {
+		t.Helper()
+		if err := c.ReplicaOf(t.Context(), "NO", "ONE").Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	follows(copied, main)
+	a := bootstrapped(t, single, quick)
+	b := client(t, single, quick)
+	warmUp := eventuallyGranted(t, b, "warm")
+	if err := warmUp.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	alone(copied) // it stops listening before the lease is given
+	held, err := a.Acquire(t.Context(), "k", 30*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	follows(main, copied)
+	alone(main)
+
+	if next, err := b.Acquire(t.Context(), "k", 10*time.Second); err == nil {
+		t.Errorf("second holder %v before the end of the first, tokens %d and %d", time.Until(held.ValidUntil()), held.Fence(), next.Fence())
+	}
+}
+
+func TestServerThatDoesNotSayWhoItIs(t *testing.T) {
+	m := miniredis.RunT(t) // knows neither section of INFO
+	nodes := nodesAt([]string{m.Addr()})
+	l := client(t, nodes, redlock.Config{NodeTimeout: 2 * time.Second, FirstTime: true})
+	if err := l.Bootstrap(t.Context()); !errors.Is(err, redlock.ErrAnonymousServer) {
+		t.Errorf("bootstrap: %v, want ErrAnonymousServer", err)
+	}
+	for name, acquire := range map[string]func() (lockimpl.Lease, error){
+		"acquire": func() (lockimpl.Lease, error) { return l.Acquire(t.Context(), "k", time.Second) },
+		"wait":    func() (lockimpl.Lease, error) { return l.AcquireWait(t.Context(), "k", time.Second) },
+	} {
+		if _, err := acquire(); !errors.Is(err, redlock.ErrAnonymousServer) || !errors.Is(err, lockimpl.ErrNoQuorum) {
+			t.Errorf("%s: %v, want ErrNoQuorum, ErrAnonymousServer", name, err)
+		}
+	}
+	trusting := client(t, nodes, redlock.Config{NodeTimeout: 2 * time.Second, FirstTime: true, AnonymousServers: true})
+	if err := trusting.Bootstrap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if lease, err := trusting.Acquire(t.Context(), "k", time.Second); err != nil {
+		t.Error(err)
+	} else if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOneServerIsNotTwoNodes(t *testing.T) {
+	m := miniredis.RunT(t)
+	redistest.Identify(m)
+	nodes := make([]lockimpl.Node, 3)
+	for i := range nodes {
+		nodes[i] = lockimpl.Node{Name: fmt.Sprint("n", i+1), Dial: dialTo(m.Addr())}
+	}
+	l := client(t, nodes, redlock.Config{NodeTimeout: 2 * time.Second, FirstTime: true})
+	if err := l.Bootstrap(t.Context()); !errors.Is(err, redlock.ErrSameServer) {
+		t.Errorf("bootstrap: %v, want ErrSameServer", err)
+	}
+	if _, err := l.AcquireWait(t.Context(), "k", time.Second); !errors.Is(err, redlock.ErrSameServer) {
+		t.Errorf("acquire: %v, want ErrSameServer", err)
+	}
+}

@@ -1,0 +1,43 @@
+package redlock
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"locktorture/lockimpl/redlock/internal/node"
+)
+
+var (
+	// ErrSameServer reports one server behind two nodes: its vote would count
+	// twice.
+	ErrSameServer = errors.New("two nodes are one server")
+
+	// ErrAnonymousServer reports a server that does not say who it is; see
+	// Config.AnonymousServers.
+	ErrAnonymousServer = node.ErrAnonymous
+)
+
+// servers remembers which process each node was last seen to be.
+type servers struct {
+	mu     sync.Mutex
+	byNode map[int]string // run ids
+}
+
+// meeter returns what refuses a server that another node than i is.
+func (s *servers) meeter(i int) func(runID string) error {
+	return func(runID string) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for j, other := range s.byNode {
+			if j != i && other == runID {
+				return fmt.Errorf("%w: nodes %d and %d, run id %s", ErrSameServer, min(i, j)+1, max(i, j)+1, runID)
+			}
+		}
+		if s.byNode == nil {
+			s.byNode = map[int]string{}
+		}
+		s.byNode[i] = runID
+		return nil
+	}
+}
