@@ -66,6 +66,7 @@ type doubts struct {
 	rival    update       // the first update accepted that started from the same version
 	passed   int          // writes accepted since
 	late     *lateWrite   // it was issued after the deadline; nil when it was not
+	no       *denial      // the answer by which its owner knew better; nil when there was none
 	audited  history.Kind // what the store's log said before its client did; 0 is nothing
 	auditIdx int
 }
@@ -192,6 +193,8 @@ type denial struct {
 	t   time.Duration
 	idx int
 	by  int // the process that asked
+
+	next *denial // to another process
 }
 
 // A lateWrite was issued after its lease's deadline, or was reported as such (S3z).

@@ -24,12 +24,24 @@ func (g *grant) stopAt(t time.Duration, idx int) {
 	}
 }
 
-// deny books that g's owner asked, by o, and was told that it had lost g.
+// deny books that g's owner asked, by o, and was told that it had lost g: for each
+// of its processes the first time.
 func (g *grant) deny(o *op) {
-	if g != nil && g.denied() == nil {
-		g.inTrouble().denied = &denial{o.ok, o.okIdx, o.process}
+	if g == nil {
+		return
 	}
+	at := &g.inTrouble().denied
+	for n := 0; *at != nil; n, at = n+1, &(*at).next {
+		if (*at).by == o.process || n == maxDenials {
+			return
+		}
+	}
+	*at = &denial{t: o.ok, idx: o.okIdx, by: o.process}
 }
+
+// maxDenials is how many processes of an owner are remembered that were told of its
+// loss; what any other one was told counts only as far as the clocks tell.
+const maxDenials = 4
 
 // releasing books the invocation of a release. An inner release of a
 // re-entrant hold ends nothing.
@@ -95,8 +107,11 @@ func (j *Judge) outerDone(e *history.Event, o *op) {
 			j.change(postponed, e, o, old)
 		}
 	}
-	if o.outcome == history.OK && g.relOK == never {
+	switch {
+	case o.outcome == history.OK && g.relOK == never:
 		g.relOK = o.ok
+	case o.outcome == history.Fail:
+		g.deny(o)
 	}
 	j.say(answered, e, o)
 }

@@ -69,12 +69,15 @@ func (z *zombies) knew(o *op) bool {
 	}
 	g := o.grant
 	no := g.denied()
+	for no != nil && !(no.idx < o.invIdx && before(no.by, no.t)) {
+		no = no.next
+	}
 	switch {
 	case o.use == useReleased && g.rel != never && before(g.relBy, g.rel):
 	case g.reportedLost() && g.lostIdx < o.invIdx && before(g.lostBy, g.lost):
 		o.use = useLost
-	case no != nil && no.idx < o.invIdx && before(no.by, no.t):
-		o.use = useDenied
+	case no != nil:
+		o.use, o.doubt().no = useDenied, no
 	default:
 		return false
 	}
@@ -112,7 +115,7 @@ func (z *zombies) unheld(f *fact) {
 	case useLost:
 		h.witness, h.from, when = append(h.witness, g.lostIdx), g.start, " (at "+at(g.lost)+")"
 	case useDenied:
-		no := g.denied()
+		no := o.doubts.no
 		h.witness, h.from, when = append(h.witness, no.idx), g.start, " (at "+at(no.t)+")"
 	}
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s. "+

@@ -220,7 +220,7 @@ func (j *judge) release(o *operation) {
 			j.beside(g, top, o, e)
 		}
 	}
-	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from) && !top.releasedInVain() && j.clear(o, top)
+	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from) && !top.releasedInVain() && j.clear(o, top) && !muddled(j.of(o.Key, o.Owner))
 	top.end(e)
 }
 

@@ -30,7 +30,7 @@ func (j *judge) sameToken(g, h *grant, readers bool) {
 	same := g.Fence == h.Fence
 	switch {
 	case g.Owner == h.Owner && same:
-		j.claim("S4b", answer(h.keeps == No && !readers, !h.excused), g.Key, g.events(), h.events())
+		j.claim("S4b", answer(h.keeps == No && !readers, !h.excused || !j.newest(g, h)), g.Key, g.events(), h.events())
 	case g.Owner == h.Owner:
 		is := j.reentry(g, h)
 		j.claim("S4b", answer(is == Violation && j.newest(g, h), is != No), g.Key, g.events(), h.events())
