@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -15,29 +16,51 @@ func Named(catalogue map[string]Entry, specs []Spec, main time.Duration, t *Targ
 	if err != nil {
 		return Plan{}, err
 	}
-	if err := asked.Check(t); err != nil {
+	if err := errors.Join(asked.Check(t), FitNamed(catalogue, specs, main, t)); err != nil {
 		return Plan{}, err
 	}
-	var fixed, loose []Spec
+	fixed, loose := parted(catalogue, specs, t.TTL)
+	lead, length := t.window(main)
+	gap := afterNodes(t, t.TTL/2)
+	l := lane{specs: repeat(loose, length, gap), gap: gap}
+	laid, _ := l.lay(length, rng)
+	for i := range laid {
+		laid[i].At += lead
+	}
+	steps, err := Build(catalogue, append(fixed, roundAt(laid)...), t.TTL)
+	return Plan{Steps: steps, Asked: len(asked)}, err
+}
+
+// FitNamed says which of the faults that a person asked for cannot take place
+// in a main phase of a given length, or name nobody. It asks nothing of t's
+// testbed but its nodes' names.
+func FitNamed(catalogue map[string]Entry, specs []Spec, main time.Duration, t *Target) error {
+	asked, err := Build(catalogue, specs, t.TTL)
+	if err != nil {
+		return err
+	}
+	fixed, loose := parted(catalogue, specs, t.TTL)
+	timed, err := Build(catalogue, fixed, t.TTL)
+	if err != nil {
+		return err
+	}
+	return errors.Join(asked.name(t), timed.Fit(main, t), t.overfull(loose, afterNodes(t, t.TTL/2), main))
+}
+
+// parted parts specs into those with a time of their own and the others, which
+// get their length.
+func parted(catalogue map[string]Entry, specs []Spec, ttl time.Duration) (fixed, loose []Spec) {
 	for _, s := range specs {
 		if s.At > 0 || s.Times > 0 {
 			fixed = append(fixed, s)
 			continue
 		}
 		if s.For == 0 {
-			s.For = catalogue[s.Fault].For(t.TTL)
+			s.For = catalogue[s.Fault].For(ttl)
 		}
 		loose = append(loose, s)
 	}
-	lead, tail := min(t.TTL/2, main/10), min(t.TTL, main/5)
-	gap := afterNodes(t, t.TTL/2)
-	l := lane{specs: repeat(loose, main-tail-lead, gap), gap: gap}
-	laid, _ := l.lay(main-tail-lead, rng)
-	for i := range laid {
-		laid[i].At += lead
-	}
-	steps, err := Build(catalogue, append(fixed, roundAt(laid)...), t.TTL)
-	return Plan{Steps: steps}, err
+	return fixed, loose
 }
 
 // repeat lists specs by turns until they fill the window, each once at least.
@@ -81,13 +104,20 @@ func Forgetful(main time.Duration, late bool, t *Target) (Plan, error) {
 		)
 	}
 	if len(specs) == 0 {
-		return Plan{}, fmt.Errorf("forgetful quorum: a main phase of %v is too short: one attempt takes %v at a TTL of %v", main, slot-t.Quarantine, t.TTL)
+		return Plan{}, tooShort("forgetful quorum", main, slot-t.Quarantine, t.TTL)
 	}
 	steps, err := Build(Catalogue(), specs, t.TTL)
 	if err == nil {
 		err = steps.Check(t)
 	}
 	return Plan{Steps: steps}, err
+}
+
+func tooShort(plan string, main, takes, ttl time.Duration) error {
+	return &MisfitError{
+		Fault: plan, Why: fmt.Sprintf("a duration of %v is too short: one attempt takes %v at a TTL of %v", main, takes, ttl),
+		Would: fmt.Sprintf("--duration %v would do", ceil(takes)),
+	}
 }
 
 // needMinority refuses a plan that cuts off nodes where none can be spared.
@@ -108,7 +138,7 @@ func Restarts(main time.Duration, t *Target, rng *rand.Rand) (Plan, error) {
 	}
 	round, first := t.Quarantine+t.TTL, t.TTL/8
 	if first+round > main {
-		return Plan{}, fmt.Errorf("restarts: a main phase of %v is too short: one restart takes %v at a TTL of %v", main, round, t.TTL)
+		return Plan{}, tooShort("restarts", main, first+round, t.TTL)
 	}
 	var specs []Spec
 	for at := first; at+t.TTL <= main; at += t.TTL {

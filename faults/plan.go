@@ -14,6 +14,7 @@ import (
 type Plan struct {
 	Steps   Schedule  `json:"steps"`
 	LeftOut []LeftOut `json:"left_out,omitempty"`
+	Asked   int       `json:"asked,omitempty"` // faults that were asked for, or that the plan would have had room for elsewhere
 }
 
 // A LeftOut says which fault a plan does without, and why.

@@ -46,7 +46,7 @@ func Random(b Budget, t *Target, rng *rand.Rand) (Plan, error) {
 		lanes = append(lanes, lane{specs: fill(leaves, window, gap, rng), gap: gap})
 	}
 	drawn, err := draw(catalogue, lanes, span{lead, lead + window}, t, rng)
-	return Plan{Steps: drawn.Steps, LeftOut: plan.LeftOut}, err
+	return Plan{Steps: drawn.Steps, LeftOut: plan.LeftOut, Asked: drawn.Asked}, err
 }
 
 // fill draws from specs, each as often as the others, until the window is full.

@@ -21,6 +21,9 @@ type roadFault struct {
 func (f roadFault) Name() string             { return f.name }
 func (f roadFault) Supports(t *Target) error { return needLinks(t) }
 
+// hurtsLinks marks the faults that the store can suffer too, on its links.
+func (f roadFault) hurtsLinks() {}
+
 func (f roadFault) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
 	hit, err := f.aim(ctx, t, rng)
 	if err != nil {

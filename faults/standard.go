@@ -69,6 +69,7 @@ func draw(catalogue map[string]Entry, lanes []lane, window span, t *Target, rng 
 	var plan Plan
 	var all []Spec
 	for _, l := range lanes {
+		plan.Asked += len(l.specs)
 		l.specs = plan.keep(catalogue, l.specs, t)
 		laid, dropped := l.lay(window.to-window.from, rng)
 		for i := range laid {

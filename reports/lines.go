@@ -147,30 +147,45 @@ func (r *Run) tried() string {
 		r.faults(), plural(ev.FaultedHandovers, "hand-over"), plural(ev.Takeovers, "takeover"), plural(ev.FenceSaves, "stale write"))
 }
 
-// faults counts what became of the faults.
-func (r *Run) faults() string {
-	total, started, bit, mended := 0, 0, 0, 0
+// A FaultCount says what became of the faults of a run.
+type FaultCount struct {
+	Asked   int `json:"asked"`   // by name, by a scenario's steps, or by a plan before it left any out
+	Planned int `json:"planned"` // steps of the schedule; a fault without a time of its own is repeated
+	Begun   int `json:"begun"`   // took effect
+	Bit     int `json:"bit"`     // with a receipt that proves it
+	Healed  int `json:"healed"`  // or over at once
+}
+
+// FaultCount counts what became of the faults.
+func (r *Run) FaultCount() FaultCount {
+	var c FaultCount
 	for _, f := range r.measured().Faults {
-		total++
+		c.Planned++
 		if f.Started == stats.Never {
 			continue
 		}
-		started++
+		c.Begun++
 		if f.Bit {
-			bit++
+			c.Bit++
 		}
 		if f.Mended() {
-			mended++
+			c.Healed++
 		}
 	}
-	total = max(total, r.Meta.Faults)
-	if total == 0 {
+	c.Planned = max(c.Planned, r.Meta.Faults)
+	if c.Asked = r.Meta.Asked; c.Asked == 0 {
+		c.Asked = c.Planned
+	}
+	return c
+}
+
+// faults says what became of the faults.
+func (r *Run) faults() string {
+	c := r.FaultCount()
+	if c.Asked == 0 {
 		return "no faults"
 	}
-	if started == total && bit == total && mended == total {
-		return plural(total, "fault") + ": all bit, all healed"
-	}
-	return fmt.Sprintf("%s: %d started, %d bit, %d healed", plural(total, "fault"), started, bit, mended)
+	return fmt.Sprintf("%s asked for, %d planned, %d begun, %d bit, %d healed", plural(c.Asked, "fault"), c.Planned, c.Begun, c.Bit, c.Healed)
 }
 
 // expected counts the violations that the scenario means to see.

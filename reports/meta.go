@@ -43,6 +43,7 @@ type Meta struct {
 	Keys     int             `json:"keys,omitempty"`
 	Seed     uint64          `json:"seed"`
 	Planned  time.Duration   `json:"planned_ns,omitempty"` // how long it should last
+	Asked    int             `json:"asked,omitempty"`      // how many faults were asked for
 	Faults   int             `json:"faults,omitempty"`     // how many are planned
 	SLO      []string        `json:"slo,omitempty"`
 	Host     Host            `json:"host"`

@@ -24,6 +24,7 @@ type Results struct {
 	Judges      map[string]string `json:"judges"`
 	Witnesses   []story.Story     `json:"witnesses"`
 	SLOs        []slo.Result      `json:"slos"`
+	Faults      FaultCount        `json:"faults"`
 	Canary      *Canary           `json:"canary,omitempty"`
 	Interrupted bool              `json:"interrupted,omitempty"`
 	Harness     []string          `json:"harness,omitempty"`
@@ -36,7 +37,7 @@ func (r *Run) results() Results {
 	out := Results{
 		Report: r.Report, Judged: r.Report.Verdict,
 		Scenario: r.Meta.Scenario, Lock: r.Meta.Lock, Seed: r.Meta.Seed,
-		Judges: map[string]string{}, Witnesses: r.Stories, SLOs: r.SLOs, Canary: r.Canary,
+		Judges: map[string]string{}, Witnesses: r.Stories, SLOs: r.SLOs, Faults: r.FaultCount(), Canary: r.Canary,
 		Interrupted: r.Interrupted, Harness: r.Troubles(), Warnings: r.Warnings, Measured: r.measured(),
 	}
 	out.Verdict = r.Verdict()

@@ -16,6 +16,9 @@ type Faults struct {
 	Steps []faults.Spec
 }
 
+// Any reports whether faults are asked for at all.
+func (f Faults) Any() bool { return len(f.Steps) > 0 || f.Plan != "" && f.Plan != "none" }
+
 // UnmarshalYAML takes a text or a list of steps.
 func (f *Faults) UnmarshalYAML(n *yaml.Node) error {
 	switch n.Kind {

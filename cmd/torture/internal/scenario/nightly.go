@@ -45,7 +45,44 @@ const longest = 10.0
 // then for one seed after the other every lock in every scenario. Seeds for
 // which the budget has no room are left out, and said; what room is left
 // stretches the scenarios.
+//
+// A budget too small for the faults of a cell is an error, which names one that
+// would do.
 func PlanNight(n NightConfig) (cells []NightCell, leftOut []string, err error) {
+	if cells, leftOut, err = n.layOut(); err != nil {
+		return nil, nil, err
+	}
+	misfit := fitting(cells)
+	if misfit == nil {
+		return cells, leftOut, nil
+	}
+	for enough := n; enough.Budget < longestNight; {
+		enough.Budget = (enough.Budget + enough.Budget/10).Round(10*time.Second) + 10*time.Second
+		if more, _, err := enough.layOut(); err == nil && fitting(more) == nil {
+			return nil, nil, fmt.Errorf("--budget is %v: %w (--budget %v is enough for every cell)", n.Budget, misfit, enough.Budget)
+		}
+	}
+	return nil, nil, misfit
+}
+
+// longestNight bounds the budgets that are proposed.
+const longestNight = 24 * time.Hour
+
+// fitting says whose faults do not fit into the length that the budget leaves.
+func fitting(cells []NightCell) error {
+	for _, c := range cells {
+		l, err := FindLock(c.Lock)
+		if err != nil {
+			return err
+		}
+		if err := fitsFaults(c.Config, l); err != nil {
+			return fmt.Errorf("%s in %s: %w", c.Lock, c.Scenario, err)
+		}
+	}
+	return nil
+}
+
+func (n NightConfig) layOut() (cells []NightCell, leftOut []string, err error) {
 	room := n.Budget
 	for _, id := range append([]string{n.Canary}, n.KnownBad...) {
 		if id == "" {
@@ -252,6 +289,10 @@ func PlayCell(ctx context.Context, c *NightCell, play Player) {
 // be broken whether it was caught.
 func (c *NightCell) counts(r *reports.Run) checker.Verdict {
 	if c.Role == reports.UnderTest {
+		if r.Verdict() == checker.Pass && r.Meta.Faults == 0 && c.Config.Faults.Any() {
+			c.Headline = fmt.Sprintf("faults %s: not one of them took place", c.Config.Faults.Plan)
+			return checker.Inconclusive
+		}
 		return r.Verdict()
 	}
 	if r.Verdict() == checker.HarnessError {

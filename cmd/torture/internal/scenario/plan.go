@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 
@@ -17,8 +19,24 @@ const (
 
 func stream(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, which)) }
 
-// plan draws the fault schedule that the scenario names, spells out, or lists.
+// plan draws the fault schedule that the scenario names, spells out, or lists. A
+// plan that has no room for a single one of its faults is refused.
 func (r *rig) plan(t *faults.Target) (faults.Plan, error) {
+	p, err := r.draw(t)
+	if err == nil && len(p.Steps) == 0 && r.cfg.Faults.Any() {
+		err = fmt.Errorf("faults %s: none of them can take place within a duration of %v%s", r.cfg.Faults.Plan, r.cfg.Duration, reasons(p.LeftOut))
+	}
+	return p, err
+}
+
+func reasons(left []faults.LeftOut) (text string) {
+	for _, l := range left {
+		text += fmt.Sprintf("; %s: %s", l.Fault, l.Why)
+	}
+	return text
+}
+
+func (r *rig) draw(t *faults.Target) (faults.Plan, error) {
 	rng := stream(r.cfg.Seed, streamPlan)
 	catalogue := faults.Catalogue()
 	if steps := r.cfg.Faults.Steps; len(steps) > 0 {
@@ -26,7 +44,7 @@ func (r *rig) plan(t *faults.Target) (faults.Plan, error) {
 		if err != nil {
 			return faults.Plan{}, err
 		}
-		return faults.Plan{Steps: built}, built.Check(t)
+		return faults.Plan{Steps: built, Asked: len(built)}, errors.Join(built.Check(t), built.Fit(r.cfg.Duration, t))
 	}
 	switch name := r.cfg.Faults.Plan; name {
 	case "", "none":

@@ -67,7 +67,7 @@ func setUp(ctx context.Context, cfg config.Config, lock Lock, dir string) (r *ri
 		return r, err
 	}
 	for i := range cfg.Clients {
-		if err := r.addClient(ctx, fmt.Sprintf("c%02d", i)); err != nil {
+		if err := r.addClient(ctx, clientName(i)); err != nil {
 			return r, err
 		}
 	}

@@ -147,7 +147,7 @@ func makeDir(cfg config.Config, m reports.Meta) (string, error) {
 // prepare writes what is known before the run, and opens the
 // history with all who listen to it.
 func (s *session) prepare(o Options) (err error) {
-	s.meta.Faults = len(s.plan.Steps)
+	s.meta.Asked, s.meta.Faults = s.plan.Asked, len(s.plan.Steps)
 	s.meta.Testbed = s.rig.describe(s.plan)
 	if err := s.writePlan(); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
 	"locktorture/faults/link"
+	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
 	"locktorture/workload"
 )
@@ -82,20 +83,84 @@ var plans = map[string]bool{
 }
 
 // fitsFaults sees whether the faults exist and have the parameters they need.
-func fitsFaults(c config.Config, _ Lock) error {
+func fitsFaults(c config.Config, l Lock) error {
+	t, catalogue := preview(c, l), faults.Catalogue()
 	if steps := c.Faults.Steps; len(steps) > 0 {
-		_, err := faults.Build(faults.Catalogue(), steps, c.TTL)
+		built, err := faults.Build(catalogue, steps, c.TTL)
+		if err != nil {
+			return err
+		}
+		return built.Fit(c.Duration, t)
+	}
+	if err := fitsPlan(c, t); err != nil || plans[c.Faults.Plan] {
 		return err
 	}
-	if plans[c.Faults.Plan] {
-		return nil
+	specs, err := faults.Parse(c.Faults.Plan)
+	if err == nil {
+		err = faults.FitNamed(catalogue, specs, c.Duration, t)
 	}
-	_, err := faults.Parse(c.Faults.Plan)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.At("faults"), err)
 	}
 	return nil
 }
+
+// fitsPlan sees whether a plan with a length of its own has room.
+func fitsPlan(c config.Config, t *faults.Target) (err error) {
+	switch c.Faults.Plan {
+	case "pause":
+		err = faults.FitNamed(faults.Catalogue(), []faults.Spec{{Fault: "pause-client"}}, c.Duration, t)
+	case "amnesia", "amnesia-late":
+		_, err = faults.Forgetful(c.Duration, c.Faults.Plan == "amnesia-late", t)
+	case "restarts":
+		_, err = faults.Restarts(c.Duration, t, stream(c.Seed, streamPlan))
+	}
+	if misfit := (*faults.MisfitError)(nil); errors.As(err, &misfit) {
+		return fmt.Errorf("%s: %w", c.At("faults"), misfit)
+	}
+	return nil // what else it may lack, the testbed says
+}
+
+// preview is the run as the nemesis will see it, before anything stands: the
+// names of clients and nodes, and the lengths of time.
+func preview(c config.Config, l Lock) *faults.Target {
+	bed := previewBed{}
+	for i := range l.nodes(c) {
+		bed.nodes = append(bed.nodes, previewNode{name: fmt.Sprintf("n%d", i+1)})
+	}
+	t := &faults.Target{Testbed: bed, Quorum: len(bed.nodes)/2 + 1, TTL: c.TTL}
+	if l.Quarantine != nil {
+		t.Quarantine = l.Quarantine(c)
+	}
+	for i := range c.Clients {
+		t.Clients = append(t.Clients, previewClient{name: clientName(i)})
+	}
+	return t
+}
+
+type previewBed struct {
+	testbed.Testbed
+	nodes []testbed.Node
+}
+
+func (b previewBed) Name() string          { return "planned" }
+func (b previewBed) Nodes() []testbed.Node { return b.nodes }
+
+type previewNode struct {
+	testbed.Node
+	name string
+}
+
+func (n previewNode) Name() string { return n.name }
+
+type previewClient struct {
+	faults.Client
+	name string
+}
+
+func (c previewClient) Name() string { return c.name }
+
+func clientName(i int) string { return fmt.Sprintf("c%02d", i) }
 
 // build makes the lock on masters that nobody can reach. A lock in a child
 // process is not built: that would start it.
