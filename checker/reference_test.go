@@ -2,6 +2,7 @@ package checker_test
 
 import (
 	"flag"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -23,6 +24,10 @@ func disagreements(t *testing.T, h history.History) []string {
 		report[f.ID] = append(report[f.ID], reference.Finding{Key: f.Key, Witness: f.Witness})
 	}
 	wrong := reference.Compare(decided(reference.Judge(h)), report)
+	n, e := reference.Count(h), r.Evidence
+	if e.Grants != n.Grants || e.Unknown != n.Unknown || e.Handovers < n.Handovers-(n.Most-n.Handovers) || e.Handovers > n.Most {
+		wrong = append(wrong, fmt.Sprintf("Evidence counted: %+v, want %+v", e, n))
+	}
 	for _, f := range r.Harness {
 		wrong = append(wrong, "Porcupine disagrees: "+f.Text)
 	}

@@ -46,6 +46,7 @@
 //   - S3: an accepted write of another owner between two of one section; or two
 //     acknowledged updates of one base in different sections.
 //   - S8, S3z: what ended the writer's newest lease, a word or its deadline.
+//   - Evidence: grants, unknown outcomes, and hand-overs as far as re-entry leaves them sure.
 //   - R1 to R5: the store's log, where there is one, held against what was asked
 //     and answered, and the tokens of writes against those of grants.
 package reference
