@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"locktorture/workload/history"
@@ -98,8 +99,13 @@ func (s *sections) byEvents(f *fact, last timedTouch) {
 
 // unplaced says what was not judged, for want of memory.
 func (s *sections) unplaced() string {
-	if s.late == 0 {
-		return ""
+	var out []string
+	if s.late > 0 {
+		out = append(out, fmt.Sprintf("%d writes were told after more than %d later ones of their keys: whether they lay inside of another's section (S3) is not decided.", s.late, ringTouches))
 	}
-	return fmt.Sprintf("%d writes were told after more than %d later ones of their keys: whether they lay inside of another's section (S3) is not decided.", s.late, ringTouches)
+	if s.lost > 0 {
+		out = append(out, fmt.Sprintf("%s updates started from a version that more than %s later ones are remembered of: whether another one started from it too (S3) is not decided.",
+			thousands(s.lost), thousands(keptUpdates)))
+	}
+	return strings.Join(out, " ")
 }

@@ -12,16 +12,18 @@ import (
 type sections struct {
 	j    *Judge
 	late int // writes that came too late to be placed
+	lost int // updates from a version so old that others from it are forgotten
+
+	bases updates
 }
 
 // sectionState is what the last writes of one key were.
 type sectionState struct {
-	last  touch // the last accepted write, in the store's order
-	other touch // the last one by another owner than last's
-	ring  ring
-	timed []timedTouch // the last ones without a number
-	bases []update
-	next  int // place in bases, once full
+	last    touch // the last accepted write, in the store's order
+	other   touch // the last one by another owner than last's
+	ring    ring
+	timed   []timedTouch // the last ones without a number
+	dropped uint64       // of versions before it, updates that started from them are forgotten
 }
 
 // A touch is an accepted write.
@@ -48,9 +50,6 @@ type update struct {
 	section int  // the grant that it was written under, by its event; 0 is none
 	told    bool // its client was told that it was accepted
 }
-
-// recentUpdates is how many updates of a key are looked at for a shared base.
-const recentUpdates = 32
 
 func (*sections) ids() []string { return []string{"S3"} }
 func (*sections) wants() []what { return []what{landed, unknown} }
@@ -177,21 +176,19 @@ func (s *sections) update(f *fact) {
 	me := o.update(mark{f.land.seq, f.land.idx})
 	u, found := update{}, false
 	if o.base < st.last.seq { // else nobody can have landed in between
-		u, found = st.rival(me)
+		u, found = s.bases.rival(f.key, me)
 	}
 	if !found && f.land.late {
 		u = o.doubt().rival
 		found = u.seq != 0
 	}
-	if found && !me.retries(u) {
-		s.lost(f, u, me.told && u.told)
+	switch {
+	case found && !me.retries(u):
+		s.conflict(f, u, me.told && u.told)
+	case !found && o.base < st.dropped:
+		s.lost++
 	}
-	if len(st.bases) < recentUpdates {
-		st.bases = append(st.bases, me)
-		return
-	}
-	st.bases[st.next] = me
-	st.next = (st.next + 1) % recentUpdates
+	s.bases.add(f.key, me)
 }
 
 // unknown looks for a rival among the updates that landed before an unknown
@@ -201,19 +198,9 @@ func (s *sections) unknown(f *fact) {
 	if o.what != history.Write || o.has&history.HasBase == 0 {
 		return
 	}
-	if u, ok := f.key.sec.rival(o.update(mark{})); ok && o.doubt().rival.seq == 0 {
+	if u, ok := s.bases.rival(f.key, o.update(mark{})); ok && o.doubt().rival.seq == 0 {
 		o.doubts.rival = u
 	}
-}
-
-// rival finds an update that started from the same version as u.
-func (st *sectionState) rival(u update) (update, bool) {
-	for _, x := range st.bases {
-		if x.base == u.base && x.seq != u.seq {
-			return x, true
-		}
-	}
-	return update{}, false
 }
 
 // update is o as an update of a version.
@@ -231,9 +218,9 @@ func (u update) retries(x update) bool {
 	return !(u.told && x.told) && u.holder == x.holder && u.section == x.section
 }
 
-// lost reports that f's update and u started from one version. Only what both their
+// conflict reports that f's update and u started from one version. Only what both their
 // clients were told is a promise that was broken.
-func (s *sections) lost(f *fact, u update, told bool) {
+func (s *sections) conflict(f *fact, u update, told bool) {
 	o := f.op
 	from := o.inv
 	if o.grant != nil {

@@ -48,6 +48,8 @@ func (s *staleWrites) late(f *fact) {
 		s.hit(f, o.newer().mark, o.newer().fence)
 	case s.j.test.stale(o.fence, log.lateTop) && log.lateHigh.seq < l.seq:
 		s.hit(f, log.lateHigh, log.lateTop)
+	case l.lost && o.newer().seq == 0:
+		s.lost++
 	}
 	below := l.below
 	if below.seq == 0 && o.doubt().below.seq > l.seq {

@@ -11,19 +11,17 @@ import (
 
 // tokens decides S4 and S4b: tokens grow from grant to grant, and no two
 // grants share one.
-type tokens struct{ j *Judge }
-
-// recentTokens is how many grants of a key are looked at for a shared token.
-// An older duplicate is out of order as well, and found as such.
-const recentTokens = 64
+type tokens struct {
+	j    *Judge
+	lost int // grants that may share a token with one that was dropped
+}
 
 // tokenState is one key's tokens.
 type tokenState struct {
 	all    []step // the highest token of any grant, as of when it was answered
 	mixed  bool   // there were readers; until then excl would be all
 	excl   []step // the same among exclusive grants
-	recent []step
-	next   int // place in recent, once full
+	recent recency
 }
 
 // A step is a grant as the token rules see it. It points to nothing, so that
@@ -82,11 +80,11 @@ func (t *tokens) grant(f *fact) {
 	if g.ok < t.j.now {
 		t.toldLate(g, s)
 	}
-	s.remember(me)
 	bound := t.j.now
 	if o := f.key.leases.head; o != nil {
 		bound = min(bound, o.inv)
 	}
+	s.recent.add(me, func(x step) bool { return x.ok+t.j.h.Epsilon < bound })
 	s.all = t.climb(s.all, me, bound)
 	if s.mixed && g.mode == history.Exclusive {
 		s.excl = t.climb(s.excl, me, bound)
@@ -147,12 +145,15 @@ func (t *tokens) order(g *grant, rivals []step, again bool) {
 
 // toldLate looks for grants that were asked for after g, and told of before.
 func (t *tokens) toldLate(g *grant, s *tokenState) {
-	for _, r := range s.recent {
+	for _, r := range s.recent.latest() {
 		if r.mode == history.Shared && g.mode == history.Shared ||
 			!t.j.test.precedes(g.ok, r.from, t.j.h.Epsilon) || !t.j.test.outOfOrder(r.fence, g.fence) {
 			continue
 		}
 		t.wentBack(g, r, g.step(), r, ", as the history tells late")
+	}
+	if s.recent.dropped(g.mode, func(c *droppedTokens) bool { return c.low <= g.fence && t.j.test.precedes(g.ok, c.from, t.j.h.Epsilon) }) {
+		t.lost++
 	}
 }
 
@@ -167,7 +168,7 @@ func (t *tokens) wentBack(g *grant, r, first, second step, how string) {
 }
 
 func (t *tokens) duplicate(g *grant, s *tokenState, again bool) {
-	for _, r := range s.recent {
+	for _, r := range s.recent.latest() {
 		if r.fence != g.fence || r.mode == history.Shared && g.mode == history.Shared || again && int(r.owner) == g.holder.no {
 			continue
 		}
@@ -177,6 +178,20 @@ func (t *tokens) duplicate(g *grant, s *tokenState, again bool) {
 			g.fence, g.holder.key.name, t.j.names.called[r.owner], at(r.ok), g.owner(), at(g.ok))))
 		return
 	}
+	if s.recent.dropped(g.mode, func(c *droppedTokens) bool {
+		return g.fence >= c.low && g.fence <= c.high && !t.j.test.precedes(c.ok, g.inv, t.j.h.Epsilon)
+	}) {
+		t.lost++
+	}
+}
+
+// unplaced says what was not judged, for want of memory.
+func (t *tokens) unplaced() string {
+	if t.lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s grants had been waited for while more than %s others were answered on their keys: whether they share a token with one of those (S4b) or are out of order (S4) is not decided.",
+		thousands(t.lost), thousands(mostTokens))
 }
 
 // changed reports a re-entry or an extension that came back with another token.
@@ -200,16 +215,6 @@ func (t *tokens) hit(id string, r step, g *grant, text string) *hit {
 		id: id, key: g.holder.key, owners: owners(t.j.names.called[r.owner], g.owner()), witness: []int{r.idx, g.okIdx},
 		blame: blameServer, from: r.from, to: g.ok, text: func() string { return text },
 	}
-}
-
-// remember keeps s among the recent grants of its key.
-func (t *tokenState) remember(s step) {
-	if len(t.recent) < recentTokens {
-		t.recent = append(t.recent, s)
-		return
-	}
-	t.recent[t.next] = s
-	t.next = (t.next + 1) % recentTokens
 }
 
 // owners lists the owners of a finding, each once.
