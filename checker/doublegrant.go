@@ -156,6 +156,7 @@ func (d *doubleGrants) hit(p pair) *hit {
 		_, length := overlap(a, b)
 		return length
 	}
+	h.stamp = shared(a, b, p.from, d.j.h.Epsilon)
 	if p.idx != 0 {
 		h.witness = append(h.witness, p.idx)
 	} else if a.first <= p.from {
@@ -197,6 +198,7 @@ func (d *doubleGrants) early(x, g *grant) {
 		id: "S10", key: x.holder.key, owners: owners(x.owner(), g.owner()), witness: []int{x.okIdx, g.okIdx}, blame: blameServer,
 		from: x.start, to: g.ok, text: func() string { return text },
 	}
+	h.stamp = shared(x, x, g.ok, 0)
 	if told { // nobody relied on the lease any more
 		d.j.suspect(h)
 		return

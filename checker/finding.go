@@ -56,7 +56,9 @@ type hit struct {
 	// come of it later: a history may tell late that a hold ended early.
 	length func() time.Duration
 
-	stamps []stamp // instants that prove it if they were not noted late
+	// stamp is what of it the harness's own clock proves; nil where nothing is. It
+	// is not the harness's where a lock or a child stamped itself.
+	stamp func() (s stamp, ours bool)
 
 	refuted func() bool // by what the history told late; nil where length decides, or nothing can
 }

@@ -44,6 +44,7 @@ type Judge struct {
 	early   map[int]string    // receipts for operations that are open still
 	unsent  map[int]bool      // releases, by invocation, that a link is known late never to have carried
 	nemesis nemesis
+	stalls  stalls
 	maxSeq  uint64 // highest sequence number that a client has been told
 	audited bool   // the store's log was read
 	now     time.Duration
@@ -67,7 +68,6 @@ type Judge struct {
 	live       live
 	phases     *phases
 	mishaps    []mishap
-	stalls     stalls
 	panics     []Finding // of the lock under test
 	service    *service
 	fences     *counterfactual
@@ -185,7 +185,7 @@ func (j *Judge) take(e *history.Event) {
 		j.tell(phased, e)
 	case e.Process >= 0:
 		j.client(e)
-	case e.Op == history.Stall: // what the harness says of itself, and no fault
+	case e.Op == history.Stall:
 		j.stalls.see(e)
 	case e.Process == history.Nemesis:
 		j.nemesis.see(e)

@@ -3,6 +3,8 @@ package checker
 import (
 	"fmt"
 	"time"
+
+	"locktorture/workload/history"
 )
 
 // losses decides S11 and L5: a loss is reported when there is one, and not
@@ -50,8 +52,9 @@ func (l *losses) late(f *fact, x *grant) {
 		g.owner(), f.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), g.owner(), at(told), span(told-x.ok), promise)
 	h := &hit{
 		id: "S11", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.e.Index}, blame: blameLibrary,
-		from: g.inv, to: f.e.Time, text: func() string { return text }, stamps: []stamp{{told, told - x.ok - bound}},
+		from: g.inv, to: f.e.Time, text: func() string { return text },
 	}
+	h.stamp = stamped(x.ok, told, told-x.ok-bound-l.j.h.Epsilon, f.e.HasAll(history.HasBegan))
 	if documented && !l.j.nemesis.marks[stopped].touch(x.ok, told) { // a client that stands still can be told nothing
 		l.j.violate(h)
 	} else {

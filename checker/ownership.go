@@ -117,7 +117,7 @@ func (w *ownership) robbed(x, g *grant) {
 	}
 	w.crossedBy(x, g)
 	w.j.tie(tieCrossing, x)
-	w.tell(crossing{x, x.intruders(), x.rel, x.relOK, x.relIdx, "released it, with success,"}, g)
+	w.tell(crossing{x, x.intruders(), x.rel, x.relOK, x.relIdx, "released it, with success,", w.j.h.Epsilon}, g)
 }
 
 func (k *key) watchOver(g *grant) {
@@ -173,6 +173,7 @@ type crossing struct {
 	ok        time.Duration
 	idx       int
 	how       string
+	eps       time.Duration // the clock uncertainty
 }
 
 // A toldCrossing was reported, as hit.
@@ -216,7 +217,7 @@ func (w *ownership) across(f *fact, how string) {
 	if len(intruders) == 0 {
 		return
 	}
-	c := crossing{f.grant, intruders, f.op.inv, f.op.ok, f.op.okIdx, how}
+	c := crossing{f.grant, intruders, f.op.inv, f.op.ok, f.op.okIdx, how, w.j.h.Epsilon}
 	w.j.tie(tieCrossing, c.g)
 	x, length := crossed(c.g, c.intruders, c.inv)
 	switch {
@@ -254,6 +255,7 @@ func (c crossing) hit(x *grant) *hit {
 		_, length := crossed(g, []*grant{x}, c.inv)
 		return length
 	}
+	h.stamp = shared(x, x, max(x.ok, g.ok), c.eps)
 	h.text = func() string {
 		return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
 			"The lock took the key for its own without comparing who owns it. Remedy: compare the owner token in the step that extends or releases.",

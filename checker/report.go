@@ -72,7 +72,7 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 		out = append(out, unjudged("The history breaks off before its end: what is there was judged, and operations still open count as unknown."))
 	}
 	for _, id := range left {
-		out = append(out, unjudged(fmt.Sprintf("Of the cases of %s only the first %d were kept, and the rest of the history refuted one of them or more. Whether it refutes the others is not decided.", id, j.o.Limit)))
+		out = append(out, unjudged(fmt.Sprintf("Of the cases of %s only the first %d were kept, and the rest of the history refuted one of them or more, or the harness stood still. Whether the others stand is not decided.", id, j.o.Limit)))
 	}
 	for _, r := range j.rules {
 		if r, limited := r.(limited); limited && r.unplaced() != "" {

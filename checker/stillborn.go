@@ -1,6 +1,10 @@
 package checker
 
-import "fmt"
+import (
+	"fmt"
+
+	"locktorture/workload/history"
+)
 
 // stillborn decides S7: a grant is answered while there is time left in it.
 type stillborn struct{ j *Judge }
@@ -13,8 +17,10 @@ func (s *stillborn) see(f *fact) {
 	g, o := f.grant, f.op
 	switch {
 	case s.j.test.stillborn(o.ok, g.d):
-		s.j.violate(s.hit(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock. "+
-			"Remedy: refuse a grant that was decided too late, and give back what was taken.", at(g.d))))
+		h := s.hit(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock. "+
+			"Remedy: refuse a grant that was decided too late, and give back what was taken.", at(g.d)))
+		h.stamp = stamped(o.inv, o.ok, o.ok-g.d, o.has&history.HasEnded != 0)
+		s.j.violate(h)
 	case s.j.test.scarce(g.d-o.ok, s.j.h.TTL):
 		s.j.suspect(s.hit(o, fmt.Sprintf("only %s of its lease were left.", span(g.d-o.ok))))
 	}
@@ -26,6 +32,6 @@ func (s *stillborn) hit(o *op, what string) *hit {
 		h.owner, h.key.name, at(o.inv), at(o.ok), token(o.fence), what)
 	return &hit{
 		id: "S7", key: h.key, owners: []string{h.owner}, witness: []int{o.okIdx}, blame: blameLibrary,
-		from: o.inv, to: o.ok, text: func() string { return text }, stamps: []stamp{{o.ok, o.ok - o.grant.d}},
+		from: o.inv, to: o.ok, text: func() string { return text },
 	}
 }

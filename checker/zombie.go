@@ -3,6 +3,8 @@ package checker
 import (
 	"fmt"
 	"time"
+
+	"locktorture/workload/history"
 )
 
 // zombies decides S3z and S8: an accepted write was issued under a lease that
@@ -114,9 +116,11 @@ func (z *zombies) unheld(f *fact) {
 		h.refuted = func() bool { return z.j.unsent[release] }
 	case useLost:
 		h.witness, h.from, when = append(h.witness, g.lostIdx), g.start, " (at "+at(g.lost)+")"
+		h.stamp = stamped(g.lost, o.inv, o.inv-g.lost-z.j.h.Epsilon, o.process == g.lostBy || o.has&history.HasBegan != 0)
 	case useDenied:
 		no := o.doubts.no
 		h.witness, h.from, when = append(h.witness, no.idx), g.start, " (at "+at(no.t)+")"
+		h.stamp = stamped(no.t, o.inv, o.inv-no.t-z.j.h.Epsilon, o.process == no.by || o.has&history.HasBegan != 0)
 	}
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s. "+
 		"Remedy: write only between a confirmed acquire and the release or the report of a loss.",
@@ -150,6 +154,7 @@ func (z *zombies) unfenced(k *key, l *landing) {
 		w = known
 	}
 	h.refuted = func() bool { return w.covered }
+	h.stamp = stamped(g.ok, l.op.inv, l.op.inv-l.op.due()-z.j.h.Epsilon, l.op.has&history.HasBegan != 0)
 	if w != l.op.overdue() && z.j.violations.total["S3z"] < z.j.o.Limit {
 		g.inTrouble().late = append(g.trouble.late, w)
 	}
@@ -183,7 +188,7 @@ func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
 	}
 	h := &hit{
 		id: "S3z", key: k, owners: []string{o.holder.owner}, witness: []int{by, l.idx}, blame: blameClient,
-		from: g.inv, to: max(o.ok, o.inv), stamps: []stamp{{o.inv, o.inv - d}},
+		from: g.inv, to: max(o.ok, o.inv),
 	}
 	story := ""
 	if x := k.crossing(g, o.inv); x != nil {

@@ -1,0 +1,129 @@
+package checker
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestStalls judges what was stamped across the harness's own stalls: each case
+// fails without one, and with one that was too short or elsewhere, and is only
+// suspicious where the stall may have made it.
+func TestStalls(t *testing.T) {
+	const held = `
+		  0ms a invoke acquire k
+		  1ms a ok acquire k until 100ms`
+	for _, c := range []struct {
+		name, header, history string
+		bounds                map[string]int64
+		id                    string
+		excused, stands       []string // stalls
+	}{
+		{
+			name: "a grant answered after its end", header: "ttl 100ms", id: "S7",
+			history: "0ms a invoke acquire k\n120ms a ok acquire k until 100ms",
+			excused: []string{"began 50ms ended 90ms", "began 90ms ended 130ms", "began 1ms ended 12ms\nnemesis ok stall began 12ms ended 23ms"},
+			stands:  []string{"began 50ms ended 60ms", "began 120ms ended 150ms", "began 50ms ended 60ms\nnemesis ok stall began 52ms ended 61ms"},
+		},
+		{
+			name: "such a grant, by the lock's own word", header: "ttl 100ms", id: "S7",
+			history: "0ms a invoke acquire k\n120ms a ok acquire k until 100ms ended 110ms",
+			stands:  []string{"began 50ms ended 118ms"},
+		},
+		{
+			name: "a write after its lease", header: "ttl 100ms", id: "S3z",
+			history: held + `
+				110ms a invoke write k value a1
+				111ms a ok write k value a1 seq 1`,
+			excused: []string{"began 95ms ended 110ms", "began 20ms ended 60ms"},
+			stands:  []string{"began 95ms ended 104ms", "began 110ms ended 130ms"},
+		},
+		{
+			name: "such a write, by the child's own word", header: "ttl 100ms", id: "S3z",
+			history: held + `
+				105ms a invoke write k value a1
+				111ms a ok write k value a1 seq 1 began 106ms`,
+			stands: []string{"began 50ms ended 105ms"},
+		},
+		{
+			name: "a late report of a loss", header: "ttl 100ms", id: "S11", bounds: map[string]int64{"loss_ns": 10e6},
+			history: held + `
+				101ms b invoke acquire k
+				102ms b ok acquire k until 200ms
+				120ms a ok lost k`,
+			excused: []string{"began 105ms ended 119ms"},
+			stands:  []string{"began 105ms ended 112ms"},
+		},
+		{
+			name: "a loss without a cause", header: "ttl 100ms", id: "L5",
+			history: "nemesis ok phase main" + held + `
+				50ms a ok lost k`,
+			excused: []string{"began 20ms ended 30ms"},
+			stands:  []string{"began 60ms ended 70ms"},
+		},
+		{
+			name: "two holders, until one is told of its loss", header: "ttl 100ms", id: "S1",
+			history: held + `
+				20ms b invoke acquire k
+				21ms b ok acquire k until 120ms
+				40ms a ok lost k`,
+			excused: []string{"began 20ms ended 40ms"},
+			stands:  []string{"began 25ms ended 40ms", "began 0ms ended 20ms"},
+		},
+		{
+			name: "two holders", header: "ttl 100ms", id: "S1",
+			history: held + `
+				20ms b invoke acquire k
+				21ms b ok acquire k until 120ms`,
+			stands: []string{"began 0ms ended 200ms"},
+		},
+		{
+			name: "an orphan", header: "ttl 10ms", id: "L1", bounds: map[string]int64{"retry_ns": 5e6},
+			history: `
+				 2ms nemesis ok phase final
+				30ms b invoke acquire k
+				31ms b fail acquire k
+				32ms b invoke acquire k
+				33ms b fail acquire k
+				34ms b invoke acquire k
+				35ms b fail acquire k`,
+			excused: []string{"began 25ms ended 29ms"},
+			stands:  []string{"began 36ms ended 90ms"},
+		},
+	} {
+		judge := func(stall string) Report {
+			text := c.history
+			if stall != "" {
+				text += "\n500ms nemesis ok stall " + stall
+			}
+			h := parse(t, c.header, text)
+			h.Header.Bounds = c.bounds
+			return Check(t.Context(), h, Options{})
+		}
+		has := func(fs []Finding) bool {
+			return slices.ContainsFunc(fs, func(f Finding) bool { return f.ID == c.id })
+		}
+		for _, stall := range append(c.stands, "") {
+			if r := judge(stall); !has(r.Violations) || r.Verdict != Fail {
+				t.Errorf("%s, stall %q: %s %v, suspicious %v, want FAIL", c.name, stall, r.Verdict, short(r.Violations), short(r.Suspicious))
+			}
+		}
+		for _, stall := range c.excused {
+			if r := judge(stall); has(r.Violations) || !has(r.Suspicious) || r.Verdict == Fail {
+				t.Errorf("%s, stall %q: %s %v, suspicious %v, want it suspicious", c.name, stall, r.Verdict, short(r.Violations), short(r.Suspicious))
+			}
+		}
+	}
+}
+
+// TestStallsWithin adds up what overlaps, whatever order it came in.
+func TestStallsWithin(t *testing.T) {
+	s := stalls{all: []interval{{50, 60}, {10, 20}, {15, 25}, {60, 61}, {90, 90}}}
+	for _, test := range []struct{ from, to, want time.Duration }{
+		{0, 100, 26}, {0, 10, 0}, {12, 22, 10}, {25, 50, 0}, {24, 51, 2}, {60, 61, 1}, {61, 100, 0}, {20, 10, 0},
+	} {
+		if got := s.within(test.from, test.to); got != test.want {
+			t.Errorf("[%d, %d]: %d, want %d", test.from, test.to, got, test.want)
+		}
+	}
+}
