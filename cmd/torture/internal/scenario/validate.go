@@ -49,15 +49,30 @@ func fitsMasters(c config.Config, l Lock) error {
 	return locker.Close()
 }
 
-// fitsLinks sees whether there are ports for all links: one for each client to
-// each master, and one to the store.
+// What a link needs of the descriptors of this process at most, its listener and
+// both ends of what passes through it, and what is left for all else.
+const (
+	perLink   = 7
+	elsewhere = 256
+)
+
+// fitsLinks sees whether there are ports and descriptors for all links: one for
+// each client to each master, and one to the store.
 func fitsLinks(c config.Config, l Lock) error {
+	if c.Testbed == "compose" {
+		return nil // which has a limit of its own
+	}
 	per := l.nodes(c) + 1
-	if c.Testbed == "compose" || c.Clients*per <= link.EmbeddedLimit {
+	links, what := link.EmbeddedLimit, fmt.Sprintf("there are ports for %d", link.EmbeddedLimit)
+	if n := descriptors(); n > 0 && (n-elsewhere)/perLink < links {
+		links = max(n-elsewhere, 0) / perLink
+		what = fmt.Sprintf("this process may open as many files as %d take (ulimit -n is %d)", links, n)
+	}
+	if c.Clients*per <= links {
 		return nil
 	}
-	return fmt.Errorf("%s is %d: with %d masters and the store each client has %d links, and there are ports for %d: at most %d clients",
-		c.At("clients"), c.Clients, per-1, per, link.EmbeddedLimit, link.EmbeddedLimit/per)
+	return fmt.Errorf("%s is %d: with %d masters and the store each client has %d links, and %s: at most %d clients",
+		c.At("clients"), c.Clients, per-1, per, what, links/per)
 }
 
 // fitsMode sees whether the lock can do what the mode needs. A lock in a child
