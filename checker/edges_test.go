@@ -91,6 +91,22 @@ var edges = []struct {
 		21ms c2 invoke extend k owner b
 		23ms c2 ok extend k owner b until 36ms
 		53ms store ok audit k owner b value b1 seq 1`, `[S3z]`},
+	{"a write behind the deadline, whose owner asked again and never heard", `header ttl 10ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a
+		12ms c0 invoke acquire k owner a
+		13ms c0 info acquire k owner a
+		14ms c1 invoke write k owner a value a1
+		15ms c1 ok write k owner a value a1 seq 1`, `[S8]`},
+	{"a refused extension that says only in its answer that it was of an older lease", `header ttl 10ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1
+		30ms c0 invoke acquire k owner a
+		31ms c0 ok acquire k owner a fence 2
+		32ms c0 invoke extend k owner a
+		33ms c0 fail extend k owner a fence 1 err "lease lost"
+		34ms c0 invoke write k owner a fence 2 value a1
+		35ms c0 ok write k owner a fence 2 value a1 seq 1`, `[]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

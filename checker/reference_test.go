@@ -31,6 +31,11 @@ func disagreements(t *testing.T, h history.History) []string {
 	for _, f := range r.Harness {
 		wrong = append(wrong, "Porcupine disagrees: "+f.Text)
 	}
+	for _, f := range slices.Concat(r.Violations, r.Suspicious) {
+		if f.Text == "" || len(f.Owners) == 0 {
+			wrong = append(wrong, fmt.Sprintf("Findings without text or owners: %+v", f))
+		}
+	}
 	if fails := len(r.Violations) > 0; fails != (r.Verdict == checker.Fail) {
 		wrong = append(wrong, "verdict "+string(r.Verdict))
 	}
