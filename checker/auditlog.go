@@ -56,7 +56,7 @@ func (a *auditLog) see(f *fact) {
 		st.other = st.last
 	}
 	unknown := own.unknown || other.unknown || me.unknown
-	if unknown && own.set && own.fence == me.fence && other.set && a.j.test.between(other.mark.seq, own.mark.seq) &&
+	if unknown && own.set && own.fence == me.fence && other.set && a.j.test.between(other.mark.seq, own.mark.seq) && a.j.test.between(me.mark.seq, other.mark.seq) &&
 		(me.mode == history.Exclusive || other.mode == history.Exclusive) {
 		a.interleaved(k, *own, other, me)
 	}
