@@ -68,7 +68,8 @@ type Lease interface {
 // lacks is skipped, and says so.
 type (
 	// A WaitLocker waits until it is granted the key or ctx ends. When ctx ends
-	// and nothing of this client's is left on a quorum, the error is ErrHeld.
+	// and nothing of this client's is left on a quorum, the error is ErrHeld, or
+	// ErrNoQuorum where too few nodes answered.
 	WaitLocker interface {
 		AcquireWait(ctx context.Context, key string, ttl time.Duration) (Lease, error)
 	}

@@ -196,7 +196,14 @@ func (a *attempt) script(s *slot) *script.Script {
 
 // Wanted implements node.Call: an acquire of an attempt that has ended is not
 // sent any more, so that a node that does not answer collects none.
-func (s *slot) Wanted() bool { return !s.a.over.Load() }
+func (s *slot) Wanted(resent bool) bool {
+	if resent { // the release, which may go out with this batch, has to know
+		s.a.mu.Lock()
+		s.doubt = true
+		s.a.mu.Unlock()
+	}
+	return !s.a.over.Load()
+}
 
 // Answer implements node.Call.
 func (s *slot) Answer(r node.Reply) {

@@ -115,15 +115,18 @@ func (a *attempt) giveUp(cause error) {
 // that no quorum is possible; otherwise the outcome is unknown.
 func (a *attempt) failure(cause error) error {
 	var reasons []error
-	held := false
+	held, out := false, 0
 	for i := range a.slots {
 		held = held || a.slots[i].held
+		if s := &a.slots[i]; s.state != granted && !s.held && (isOut(s) || cause != nil) {
+			out++
+		}
 		if a.slots[i].err != nil {
 			reasons = append(reasons, a.slots[i].err)
 		}
 	}
 	if a.count(a.absent) > len(a.slots)-a.l.quorum {
-		if held {
+		if held && out <= len(a.slots)-a.l.quorum { // without the others there would have been a quorum
 			return fmt.Errorf("acquire %s: %w", a.k.name, joined(lockimpl.ErrHeld, cause))
 		}
 		return fmt.Errorf("acquire %s: %w", a.k.name, joined(lockimpl.ErrNoQuorum, append(reasons, cause)...))
@@ -187,7 +190,7 @@ func (r *raise) Encode(w *node.Writer) {
 }
 
 // Wanted implements node.Call.
-func (r *raise) Wanted() bool { return !r.a.over.Load() }
+func (r *raise) Wanted(bool) bool { return !r.a.over.Load() }
 
 // Answer implements node.Call.
 func (r *raise) Answer(reply node.Reply) {

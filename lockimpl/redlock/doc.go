@@ -14,8 +14,10 @@
 // renews itself once told to (Renew) and closes a channel when it can no longer
 // be relied on (Lost), by a local timer, whatever the network does.
 //
-// A set of nodes that is new must be admitted: [Lock.Bootstrap] does so at
-// once, otherwise it waits out one quarantine of Config.MaxTTL.
+// A set of nodes that is new must be admitted. It is, by itself, when one
+// quarantine of Config.MaxTTL is over; a program that sets up the nodes, and
+// says with Config.FirstTime that they have never served, may have it at once
+// ([Lock.Bootstrap]). Services do not call it.
 //
 // # What is guaranteed
 //
@@ -35,8 +37,12 @@
 //	 6  nodes lose everything, one after         yes        yes       yes
 //	    another; a quorum stays admitted
 //	 7  a majority loses everything              yes        by clock  after the quarantine
-//	 8  a single master loses everything, or     yes        by clock  after the quarantine
-//	    fails over to a stale replica
+//	 8  a single master loses everything, comes  yes        by clock  after the quarantine
+//	    back with old data, or is demoted and
+//	    promoted again
+//	8a  a single master is replaced by a stale   no         no        yes; not detectable
+//	    replica while it goes on serving some
+//	    of the clients
 //	 9  quorum 4 of 5: two nodes lose            yes        yes       with one node down
 //	    everything, without any remedy
 //	10  servers that load, are demoted, busy,    yes        yes       when they serve again
@@ -46,23 +52,43 @@
 //
 // Behind each row stand tests:
 //
-//   - 1: TestLostReplyLeavesNoKey, TestCancelledAcquireLeavesNoKey, TestLockFollowsItsModel
+//   - 1: TestLostReplyLeavesNoKey, TestCancelledAcquireLeavesNoKey, TestLockFollowsItsModel,
+//     TestLateCopyOfAnAcquireTakesNothing
 //   - 2: TestBlackHoledNodeCostsNothingButItsVote, TestNodeThatComesBackIsUsedAtOnce
 //   - 3: TestLeaseEndsByLocalTimerWhateverTheNetworkDoes,
-//     TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds
+//     TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds, TestLeaseDoesNotOutliveASuspension
 //   - 4: TestClockJumpsAndPausesKeepTokensGrowing
 //   - 5: TestEveryMutantIsCaughtAndItsTwinIsNot (token-clock)
 //   - 6: TestEmptyNodesOneAfterTheOtherKeepTokensGrowing,
 //     TestEveryMutantIsCaughtAndItsTwinIsNot (amnesia-serves, amnesia-no-seed, amnesia-early-seed),
-//     TestLeaseThatNodesForgotKeepsOthersOutUntilItsDeadline
+//     TestLeaseThatNodesForgotKeepsOthersOutUntilItsDeadline,
+//     TestRenewedLeaseOutlivesARollingRestart, TestSmallerMaxTTLDoesNotShortenTheQuarantine
 //   - 7: TestEmptyMajorityComesBackWithinAQuarantine, TestBootstrapRefusesASetThatLostSomething
-//   - 8: TestEmptySingleNodeComesBackWithinAQuarantine
+//   - 8: TestEmptySingleNodeComesBackWithinAQuarantine,
+//     TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd,
+//     TestDemotedAndPromotedServerKeepsOthersOut
 //   - 9: TestQuorumOfFourOutlivesTwoNodesThatForget, TestQuorumOfFourNeedsFourNodes
 //   - 10: TestServersThatRefuseForAWhile, TestServerWithoutMemoryLetsLeasesBeReleased,
 //     TestServerThatForgetsItsScriptsIsTaughtThem, TestDemotedServerServesNobody,
 //     TestBusyServerDelaysAndLeavesNothing
 //   - 11: TestNoKeyIsLeftAndHandOffsGoOnUnderContention, TestWaitersTakeTurns,
 //     TestSeveralKeysAreTakenWithoutDeadlock, TestFairWaitersAreServedInTheirOrder
+//
+// Row 8a: the replica sits out its quarantine, so that it gives no lease away
+// that the old master granted before; but a master that nobody has stopped goes
+// on granting to those who still reach it, and two servers that do not know of
+// each other cannot exclude each other. Redis copies without waiting: use an odd
+// number of masters without replicas, or have the old master stopped
+// (min-replicas-to-write 1 and min-replicas-max-lag well below the TTL make it
+// refuse by itself) before the replica is promoted.
+//
+// A node is known by the run id of its process and the replication history of
+// its data (INFO); both are asked for on every new connection, and the history
+// again in front of what is sent, at most once in a millisecond. What was sent
+// within that millisecond, was then held up by the network, and met the server
+// after a demotion, a full resync and a promotion, is not noticed. A master whose first replica
+// comes, or whose last one has been gone for repl-backlog-ttl, begins another
+// history: it sits out a quarantine for nothing.
 //
 // "By clock": as long as some node's clock is ahead of every token issued,
 // that is, was not set back by more than the outage. M assumes that clocks run

@@ -53,7 +53,7 @@ func testsNearby(t *testing.T) map[string]bool {
 
 func TestEveryGuaranteeNamesATestThatExists(t *testing.T) {
 	table, tests := guarantees(t), testsNearby(t)
-	rows, proofs := regexp.MustCompile(`(?m)^\t ?(\d+)  (\S.*)$`).FindAllStringSubmatch(table, -1), map[string]string{}
+	rows, proofs := regexp.MustCompile(`(?m)^\t ?(\d+a?)  (\S.*)$`).FindAllStringSubmatch(table, -1), map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^  - (\d+): ((?:.|\n    )+)`).FindAllStringSubmatch(table, -1) {
 		proofs[m[1]] = m[2]
 	}

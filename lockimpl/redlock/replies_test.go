@@ -197,3 +197,51 @@ func ExampleErrNoQuorum() {
 	fmt.Println(errors.Is(err, lockimpl.ErrNoQuorum))
 	// Output: true
 }
+
+// What the lock needs of an ACL is written in README.md; a user without the
+// channels releases all the same.
+func TestUserWithoutPasswordAndWithoutChannels(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	c := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer c.Close()
+	for user, rules := range map[string][]any{
+		"full":  {"on", "nopass", "~lock:*", "&lock:*", "+@all"},
+		"quiet": {"on", "nopass", "~lock:*", "resetchannels", "+@all"},
+	} {
+		if err := c.Do(t.Context(), append([]any{"ACL", "SETUSER", user, "reset"}, rules...)...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Do(t.Context(), "ACL", "SETUSER", "default", "off").Err(); err != nil {
+		t.Fatal(err)
+	}
+	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr, OnConnect: func(ctx context.Context, c *redis.Conn) error {
+		return c.AuthACL(ctx, "full", "").Err()
+	}})
+	defer admin.Close()
+	full := quick
+	full.Username = "full"
+	waiter := bootstrapped(t, nodes, full)
+	quiet := quick
+	quiet.Username = "quiet"
+	holder := client(t, nodes, quiet)
+	lease, err := holder.Acquire(t.Context(), "k", 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted := make(chan error, 1)
+	go func() {
+		lease, err := waiter.AcquireWait(t.Context(), "k", 10*time.Second)
+		if err == nil {
+			err = lease.Release(t.Context())
+		}
+		granted <- err
+	}()
+	await(t, "a waiter has queued", func() bool { return len(admin.Keys(t.Context(), "lock:{k}:qt").Val()) > 0 })
+	if err := lease.Release(t.Context()); err != nil {
+		t.Errorf("release without channels: %v", err)
+	}
+	if err := <-granted; err != nil {
+		t.Errorf("the waiter: %v", err)
+	}
+}

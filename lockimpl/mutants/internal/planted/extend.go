@@ -184,7 +184,7 @@ func (e *lease) conclude(r *round, cause error) error {
 func (e *lease) moveTo(r *round) {
 	e.ttl = r.ttl
 	if until := r.start.Add(validity(r.ttl)); until.After(e.until) {
-		e.began, e.until = r.start, until
+		e.began, e.wall, e.until = r.start, r.start.Round(0), until
 	}
 }
 
@@ -214,7 +214,7 @@ func (c *renewCall) Encode(w *node.Writer) {
 
 // Wanted implements node.Call: a renewal that nobody waits for would only
 // lengthen the life of keys.
-func (c *renewCall) Wanted() bool {
+func (c *renewCall) Wanted(bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.over || c.ended

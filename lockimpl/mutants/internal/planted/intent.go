@@ -5,6 +5,7 @@ package planted
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -19,7 +20,11 @@ import (
 type intents struct {
 	mu    sync.Mutex
 	byKey map[string]time.Time // until when
+	limit int                  // of byKey, at which those that have ended are dropped
 }
+
+// leastIntents are kept without looking whether they have ended.
+const leastIntents = 64
 
 func (s *intents) alive(key string) bool {
 	s.mu.Lock()
@@ -36,7 +41,12 @@ func (s *intents) set(key string, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byKey == nil {
-		s.byKey = map[string]time.Time{}
+		s.byKey, s.limit = map[string]time.Time{}, leastIntents
+	}
+	if len(s.byKey) >= s.limit {
+		now := time.Now()
+		maps.DeleteFunc(s.byKey, func(_ string, until time.Time) bool { return now.After(until) })
+		s.limit = max(2*len(s.byKey), leastIntents)
 	}
 	s.byKey[key] = until
 }
@@ -51,7 +61,7 @@ func (s *intents) clear(key string) {
 func (l *Lock) tryExclusive(ctx context.Context, k *keySet, r request) (*lease, error) {
 	queued := l.intents.alive(k.name)
 	if queued {
-		r.member, r.ticket = "x:"+l.id+":try", time.Now().UnixMicro()
+		r.member, r.ticket = l.memberNamed("x:", "try"), time.Now().UnixMicro()
 	}
 	a := l.newAttempt(k, r)
 	got, err := a.run(ctx)

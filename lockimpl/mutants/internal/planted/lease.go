@@ -19,6 +19,7 @@ type lease struct {
 
 	mu       sync.Mutex
 	began    time.Time // start of the acquisition or of the last extension
+	wall     time.Time // began by the wall clock alone
 	until    time.Time // end of validity
 	expires  time.Time // no key of the lease outlives this on any node
 	ttl      time.Duration
@@ -42,7 +43,7 @@ func newLease(a *attempt) *lease {
 	}
 	return &lease{
 		l: a.l, a: a, fence: uint64(token), ttl: a.r.ttl,
-		began: a.start, until: a.until, expires: a.start.Add(a.r.ttl + a.l.cfg.NodeTimeout),
+		began: a.start, wall: a.start.Round(0), until: a.until, expires: a.start.Add(a.r.ttl + a.l.cfg.NodeTimeout),
 	}
 }
 
@@ -53,23 +54,38 @@ func (e *lease) Fence() uint64 { return e.fence }
 func (e *lease) ValidUntil() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.noticeSleep()
 	if e.l.bugs.LateLoss {
 		return e.until.Add(e.ttl)
 	}
 	return e.until
 }
 
-// alive reports whether the lease can be relied on. The monotonic clock stands
-// still while a machine is suspended: when the wall clock has moved on by a
-// second more, the lease counts as lost.
+// alive reports whether the lease can be relied on. mu is held.
 func (e *lease) alive() bool {
-	if e.ended {
-		return false
-	}
-	now := time.Now()
-	slept := now.Round(0).Sub(e.began.Round(0)) - now.Sub(e.began)
-	return now.Before(e.until) && slept < time.Second
+	e.noticeSleep()
+	return !e.ended && time.Now().Before(e.until)
 }
+
+// noticeSleep ends a lease through which the machine was suspended: the
+// monotonic clock stands still then, and when the wall clock has moved on by a
+// second more, nobody knows how much of the lease is left. mu is held.
+func (e *lease) noticeSleep() {
+	now := time.Now()
+	if e.ended || now.Round(0).Sub(e.wall)-now.Sub(e.began) < time.Second {
+		return
+	}
+	if now.Before(e.until) {
+		e.until = now
+	}
+	e.end()
+}
+
+// sleepCheck is how often a lease looks whether the machine was suspended.
+const sleepCheck = time.Second
+
+// untilCheck is the time to the next look at the lease. mu is held.
+func (e *lease) untilCheck() time.Duration { return min(time.Until(e.until), sleepCheck) }
 
 // valid is alive for those who do not hold mu.
 func (e *lease) valid() bool {
@@ -79,19 +95,24 @@ func (e *lease) valid() bool {
 }
 
 // Lost implements LostNotifier. The channel is closed at the end of validity,
-// by a local timer, or as soon as the loss or the release is known.
+// by a local timer, or as soon as the loss or the release is known; after a
+// suspension of the machine within a second.
 func (e *lease) Lost() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.lost != nil {
 		return e.lost
 	}
+	alive := e.alive()
 	e.lost = make(chan struct{})
-	if !e.alive() {
+	switch {
+	case alive:
+		e.timer = time.AfterFunc(e.untilCheck(), e.expire)
+	case e.ended:
 		close(e.lost)
-		return e.lost
+	default:
+		e.end()
 	}
-	e.timer = time.AfterFunc(time.Until(e.until), e.expire)
 	return e.lost
 }
 
@@ -103,7 +124,7 @@ func (e *lease) expire() {
 		return
 	}
 	if e.alive() {
-		e.timer.Reset(time.Until(e.until))
+		e.timer.Reset(e.untilCheck())
 		return
 	}
 	if e.l.bugs.LateLoss && !e.late || e.l.bugs.NewDeadline && e.renewal != nil {

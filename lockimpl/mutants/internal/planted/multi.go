@@ -16,17 +16,17 @@ import (
 // are taken in the order of their names, whatever order is asked for, so that
 // of several clients one gets through.
 func (l *Lock) AcquireAll(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
-	return l.acquireAll(ctx, keys, ttl, func(key string) (lockimpl.Lease, error) { return l.Acquire(ctx, key, ttl) })
+	return l.acquireAll(ctx, keys, ttl, func(ctx context.Context, key string) (lockimpl.Lease, error) { return l.Acquire(ctx, key, ttl) })
 }
 
 // AcquireAllWait waits until it holds all of keys. They are waited for in the
 // order of their names, which rules out a deadlock.
 func (l *Lock) AcquireAllWait(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
-	return l.acquireAll(ctx, keys, ttl, func(key string) (lockimpl.Lease, error) { return l.AcquireWait(ctx, key, ttl) })
+	return l.acquireAll(ctx, keys, ttl, func(ctx context.Context, key string) (lockimpl.Lease, error) { return l.AcquireWait(ctx, key, ttl) })
 }
 
 func (l *Lock) acquireAll(
-	ctx context.Context, keys []string, ttl time.Duration, take func(key string) (lockimpl.Lease, error),
+	ctx context.Context, keys []string, ttl time.Duration, take func(ctx context.Context, key string) (lockimpl.Lease, error),
 ) ([]lockimpl.Lease, error) {
 	order := slices.Sorted(slices.Values(keys))
 	if len(order) == 0 {
@@ -42,9 +42,13 @@ func (l *Lock) acquireAll(
 	}
 	leases := make([]lockimpl.Lease, len(keys))
 	for _, key := range order {
-		got, err := take(key)
+		waiting, stop := l.keepAlive(ctx, leases, ttl)
+		got, err := take(waiting, key)
 		if err == nil {
 			leases[slices.Index(keys, key)] = got
+		}
+		err = errors.Join(err, stop())
+		if err == nil {
 			err = l.keepAll(ctx, leases, ttl)
 		}
 		if err != nil {
@@ -53,6 +57,35 @@ func (l *Lock) acquireAll(
 		}
 	}
 	return leases, nil
+}
+
+// keepAlive extends what has been taken, while the next key is waited for, until
+// stop is called. When a lease is lost the wait ends, and stop returns why.
+func (l *Lock) keepAlive(ctx context.Context, leases []lockimpl.Lease, ttl time.Duration) (context.Context, func() error) {
+	taken := slices.DeleteFunc(slices.Clone(leases), func(got lockimpl.Lease) bool { return got == nil })
+	if len(taken) == 0 {
+		return ctx, func() error { return nil }
+	}
+	waiting, cancel := context.WithCancelCause(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		var err error
+		for err == nil && waiting.Err() == nil {
+			rest(waiting, ttl/6)
+			if waiting.Err() == nil {
+				err = l.keepAll(waiting, taken, ttl)
+			}
+			if !errors.Is(err, lockimpl.ErrLost) {
+				err = nil // the deadline still stands
+			}
+		}
+		cancel(err)
+		ended <- err
+	}()
+	return waiting, func() error {
+		cancel(nil)
+		return <-ended
+	}
 }
 
 // keepAll extends what was taken first and has lost a third of its validity

@@ -32,6 +32,7 @@ type release struct {
 
 	mu      sync.Mutex
 	deleted int
+	free    int // nodes that have said that they are free of the attempt
 	open    int // calls without an answer yet
 	unsure  int // calls that a node did not answer
 	done    chan struct{}
@@ -114,7 +115,7 @@ func (c *releaseCall) gossip() int64 {
 // Wanted implements node.Call: a node that refused outright, or was never
 // asked, has nothing to give back; it is told the token all the same when the
 // attempt had succeeded.
-func (c *releaseCall) Wanted() bool {
+func (c *releaseCall) Wanted(bool) bool {
 	a := c.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -128,7 +129,7 @@ func (c *releaseCall) Wanted() bool {
 func (c *releaseCall) Answer(r node.Reply) {
 	l := c.a.l
 	deleted := r.Fate == node.FateDone && r.Int() == 1
-	answered := r.Fate == node.FateDone || !c.Wanted()
+	answered := r.Fate == node.FateDone || !c.Wanted(false)
 	if !answered && !l.closed.Load() && time.Now().Before(c.expires) {
 		l.retries.add(c)
 		c.count(false, true)
@@ -149,6 +150,8 @@ func (c *releaseCall) count(deleted, unsure bool) {
 	}
 	if unsure {
 		r.unsure++
+	} else {
+		r.free++
 	}
 	r.open--
 	if !r.ended && (r.deleted >= r.a.l.quorum || r.open <= 0) {
@@ -157,9 +160,10 @@ func (c *releaseCall) count(deleted, unsure bool) {
 	}
 }
 
-// wait returns nil when a quorum confirmed that the lease was there until
-// now, ErrLost when it cannot have been, and another error when too few nodes
-// answered.
+// wait returns nil when a quorum is free of the lease, and no more nodes have
+// lost it than a quorum can spare; ErrLost when it cannot have been on a quorum
+// until now; and another error when too few nodes answered. Nodes that were not
+// asked for the lock are free of it.
 func (r *release) wait(ctx context.Context) error {
 	cause := within(ctx, r.a.l.cfg.NodeTimeout, r.done)
 	r.mu.Lock()
@@ -169,6 +173,8 @@ func (r *release) wait(ctx context.Context) error {
 		return nil
 	case r.deleted+max(r.open, 0)+r.unsure < quorum:
 		return fmt.Errorf("release %s: %w", r.a.k.name, lockimpl.ErrLost)
+	case r.deleted > 0 && len(r.a.slots)-len(r.calls)+r.free >= quorum:
+		return nil
 	default:
 		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",
 			r.a.k.name, r.deleted, quorum, joined(errUnknown, cause))

@@ -51,7 +51,7 @@ func (l *Lock) await(ctx context.Context, key string, r request) (lockimpl.Lease
 	}
 	leave, err := l.lines.enter(ctx, key)
 	if err != nil {
-		return nil, waitEnded(key, err)
+		return nil, waitEnded(key, nil, err)
 	}
 	got, err := l.ask(ctx, k, r)
 	leave(got)
@@ -64,7 +64,7 @@ func (l *Lock) ask(ctx context.Context, k *keySet, r request) (*lease, error) {
 	if l.lines.idle(k.name) && !l.isCrowded(k) {
 		got, err := l.attempt(ctx, k, r)
 		if err == nil || !retriable(ctx, err) {
-			return got, waitError(ctx, k.name, err)
+			return got, waitError(ctx, k.name, err, nil)
 		}
 	}
 	return l.contend(ctx, k, r)
@@ -92,6 +92,7 @@ func (l *Lock) contend(ctx context.Context, k *keySet, r request) (*lease, error
 	r.ticket = time.Now().UnixMicro()
 	w := newWaker(l.quorum)
 	defer l.lines.join(k.name, r.member, w)()
+	var last error
 	for tries := 0; ; tries++ {
 		w.reset()
 		a := l.newAttempt(k, r)
@@ -103,12 +104,13 @@ func (l *Lock) contend(ctx context.Context, k *keySet, r request) (*lease, error
 		}
 		if !retriable(ctx, err) {
 			l.quitQueue(a)
-			return nil, waitError(ctx, k.name, err)
+			return nil, waitError(ctx, k.name, err, last)
 		}
 		if !w.wait(ctx, l.pause(a, err, tries)) {
 			l.quitQueue(a)
-			return nil, waitEnded(k.name, ctx.Err())
+			return nil, waitEnded(k.name, err, ctx.Err())
 		}
+		last = err
 	}
 }
 
@@ -118,7 +120,12 @@ func (l *Lock) member(shared bool) string {
 	if shared {
 		kind = "s:"
 	}
-	return kind + l.id + ":" + strconv.FormatUint(l.serial.Add(1), 36)
+	return l.memberNamed(kind, strconv.FormatUint(l.serial.Add(1), 36))
+}
+
+// memberNamed adds for how long the waiter counts as alive between two tries.
+func (l *Lock) memberNamed(kind, name string) string {
+	return kind + l.id + ":" + name + "~" + strconv.FormatInt(l.cfg.Patience.Milliseconds(), 10)
 }
 
 // retriable reports whether a waiter should try again after err.
@@ -128,16 +135,25 @@ func retriable(ctx context.Context, err error) bool {
 }
 
 // waitEnded is the answer to a waiter whose context ended while nothing of its
-// own was under way.
-func waitEnded(key string, cause error) error {
-	return fmt.Errorf("acquire %s: %w: %w", key, lockimpl.ErrHeld, cause)
+// own was under way: what the last attempt said, that somebody holds the key or
+// that too few nodes answered, and why.
+func waitEnded(key string, last, cause error) error {
+	if last == nil {
+		last = fmt.Errorf("acquire %s: %w", key, lockimpl.ErrHeld)
+	}
+	return fmt.Errorf("%w: %w", last, cause)
 }
 
-func waitError(ctx context.Context, key string, err error) error {
-	if err != nil && errors.Is(err, lockimpl.ErrNoQuorum) && ctx.Err() != nil {
-		return waitEnded(key, ctx.Err())
+// waitError is the answer to a waiter after an attempt that is not followed by
+// another. One that the end of ctx cut short knows less than the one before it.
+func waitError(ctx context.Context, key string, err, last error) error {
+	if ctx.Err() == nil || !errors.Is(err, lockimpl.ErrNoQuorum) && !errors.Is(err, lockimpl.ErrHeld) {
+		return err
 	}
-	return err
+	if last == nil {
+		last = err
+	}
+	return waitEnded(key, last, ctx.Err())
 }
 
 // pause is how long to wait for a wake-up: not longer than the present holders
@@ -201,7 +217,7 @@ func (c *leaveCall) Encode(w *node.Writer) {
 }
 
 // Wanted implements node.Call: the grant took the waiter out of the queue.
-func (c *leaveCall) Wanted() bool {
+func (c *leaveCall) Wanted(bool) bool {
 	c.a.mu.Lock()
 	defer c.a.mu.Unlock()
 	return c.a.slots[c.i].state != granted

@@ -60,8 +60,8 @@ func (c *conn) Read(b []byte) (int, error) {
 		case due == 0:
 			c.armed.Store(0)
 			_ = c.SetReadDeadline(time.Time{})
-			if c.due.Load() != 0 { // a batch has just been sent
-				c.await()
+			if due := c.due.Load(); due != 0 { // a batch has just been sent
+				c.arm(due)
 			}
 		case due > now:
 			c.arm(due)
@@ -77,6 +77,17 @@ var errInterrupted = errors.New("reading interrupted")
 func (c *conn) interrupt() {
 	c.yield.Store(true)
 	_ = c.SetReadDeadline(epoch)
+}
+
+// stubborn is how long an interrupted read may go on: one that does is of a
+// connection whose deadlines do nothing.
+const stubborn = 50 * time.Millisecond
+
+// abandon closes the connection when nobody has taken notice of interrupt.
+func (c *conn) abandon() {
+	if c.yield.Load() {
+		_ = c.Close()
+	}
 }
 
 // awaitByte returns when a reply has begun to arrive, or has been interrupted.
@@ -186,9 +197,9 @@ type check struct{}
 // asking is the check on its way to the server.
 const asking = "*2\r\n$4\r\nINFO\r\n$11\r\nreplication\r\n"
 
-func (check) Encode(*Writer) {}
-func (check) Wanted() bool   { return false } // of a connection that is gone
-func (check) Answer(Reply)   {}
+func (check) Encode(*Writer)   {}
+func (check) Wanted(bool) bool { return false } // of a connection that is gone
+func (check) Answer(Reply)     {}
 
 // isOther reports whether the answer to a check is another server's.
 func (c *conn) isOther(r *Reply) bool {

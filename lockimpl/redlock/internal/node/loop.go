@@ -115,7 +115,10 @@ func (n *Node) Drive(ctx context.Context, done <-chan struct{}) {
 	c := n.conn
 	n.mu.Unlock()
 	if ctx.Done() != nil {
-		stop := context.AfterFunc(ctx, c.interrupt)
+		stop := context.AfterFunc(ctx, func() {
+			c.interrupt()
+			time.AfterFunc(stubborn, c.abandon)
+		})
 		defer stop()
 	}
 	if n.drive(c, done) {
@@ -158,6 +161,9 @@ func (n *Node) drive(c *conn, done <-chan struct{}) (left bool) {
 
 var writers = sync.Pool{New: func() any { return new(Writer) }}
 
+// largeBatch is more than a socket is sure to take at once: its write may wait.
+const largeBatch = 16 << 10
+
 // launch sends the next batch and reports whether there was one. It is called
 // with mu held and busy set, and unlocks mu.
 func (n *Node) launch() (launched bool) {
@@ -173,7 +179,7 @@ func (n *Node) launch() (launched bool) {
 			break
 		}
 		taken++
-		if !e.call.Wanted() {
+		if !e.call.Wanted(e.resent) {
 			unwanted = append(unwanted, e)
 			continue
 		}
@@ -205,12 +211,14 @@ func (n *Node) launch() (launched bool) {
 	if len(out) == 0 {
 		return false
 	}
-	if len(out) > 16<<10 {
+	if len(out) > largeBatch {
 		_ = c.SetWriteDeadline(time.Now().Add(c.limit))
 	}
 	if k, err := c.Write(out); err != nil {
 		c.unsent.Store(k == 0)
 		_ = c.Close() // the reader takes notice
+	} else if len(out) > largeBatch {
+		_ = c.SetWriteDeadline(time.Time{})
 	}
 	return true
 }

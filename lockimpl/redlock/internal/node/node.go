@@ -71,8 +71,9 @@ type Call interface {
 	Encode(*Writer)
 
 	// Wanted is asked right before sending; a call that is no longer wanted
-	// is answered with FateNone and never sent.
-	Wanted() bool
+	// is answered with FateNone and never sent. A copy of one that is resent was
+	// sent before, and may yet arrive.
+	Wanted(resent bool) bool
 
 	// Answer takes the reply, once, mostly on the node's goroutine: it must
 	// not block.
@@ -293,5 +294,5 @@ type simple struct {
 }
 
 func (c *simple) Encode(w *Writer) { c.encode(w) }
-func (c *simple) Wanted() bool     { return true }
+func (c *simple) Wanted(bool) bool { return true }
 func (c *simple) Answer(r Reply)   { c.done <- r }

@@ -20,7 +20,7 @@ func (n *Node) Plant(bugs Bugs) { n.bugs = bugs }
 // alone sends one call past the queue, on a connection of its own.
 func (n *Node) alone(c Call) {
 	e := entry{call: c}
-	if !c.Wanted() {
+	if !c.Wanted(false) {
 		e.fail(errUnwanted, FateNone)
 		return
 	}

@@ -93,6 +93,12 @@ func isTimeout(err error) bool {
 
 var errProtocol = errors.New("not a reply of the Redis protocol")
 
+// No server that the lock speaks to answers anything larger.
+const (
+	maxBulk = 1 << 20 // bytes of a string; INFO takes some kilobytes
+	maxList = 1 << 10 // elements of a list; scripts answer up to six
+)
+
 // readReply reads one reply. An error is one of the connection; what the
 // server answered as an error is in the reply.
 func readReply(br *bufio.Reader) (Reply, error) {
@@ -128,7 +134,7 @@ func (r *Reply) read(br *bufio.Reader, nested bool) error {
 		return r.bulk(br, text)
 	case '*':
 		n, err := parseInt(text)
-		if err != nil || nested && n > 0 {
+		if err != nil || nested && n > 0 || n > maxList {
 			return errProtocol
 		}
 		for range n {
@@ -147,6 +153,8 @@ func (r *Reply) bulk(br *bufio.Reader, text []byte) error {
 	switch {
 	case err != nil:
 		return err
+	case n > maxBulk:
+		return fmt.Errorf("%w: a string of %d bytes", errProtocol, n)
 	case n < 0:
 		r.put(0, "")
 		return nil

@@ -41,7 +41,7 @@ if m[5] and patience then
   for _, member in ipairs(redis.call('ZRANGE', KEYS[6], 0, -1)) do
     if member == ARGV[5] then break end
     local beat = tonumber(redis.call('ZSCORE', KEYS[7], member) or '0')
-    if string.sub(member, 1, 1) == 'x' and beat > ms and beat <= ms + patience then return {0, 0, 2} end
+    if string.sub(member, 1, 1) == 'x' and lives(member, beat, ms, patience) then return {0, 0, 2} end
   end
 end
 local hint = tonumber(ARGV[4])

@@ -1,11 +1,18 @@
 -- queue.lua (a part of other scripts): who waits for a lock on this node.
--- tickets zset  member "x:client:n" (writer) or "s:client:n" (reader),
---               score = ticket: earlier comes first
+-- tickets zset  member "x:client:n~patience" (writer) or "s:client:n~patience"
+--               (reader), score = ticket: earlier comes first
 -- beats   zset  the same members, score = node ms until which the waiter
 --               counts as alive; every try of a waiter renews it
 -- flag    string, exists while there may be waiters or tombs: it spares everybody
 --               else from looking
--- A beat further ahead than patience was written under another clock: dead.
+-- A beat further ahead than its member's own patience (ms; clients may differ)
+-- was written under another clock: dead.
+
+-- lives reports whether a member with that beat is alive.
+local function lives(member, beat, ms, patience)
+  local own = string.match(member, '~(%d+)$')
+  return beat > ms and beat <= ms + (own and tonumber(own) or patience)
+end
 
 -- first_waiter returns the first live member, dropping dead ones before it.
 local function first_waiter(tickets, beats, ms, patience)
@@ -13,7 +20,7 @@ local function first_waiter(tickets, beats, ms, patience)
     local head = redis.call('ZRANGE', tickets, 0, 0)[1]
     if not head then return nil end
     local beat = tonumber(redis.call('ZSCORE', beats, head) or '0')
-    if beat > ms and beat <= ms + patience then return head end
+    if lives(head, beat, ms, patience) then return head end
     redis.call('ZREM', tickets, head)
     redis.call('ZREM', beats, head)
   end
@@ -25,7 +32,8 @@ local function wake(tickets, beats, ms, patience, channel)
   local head = first_waiter(tickets, beats, ms, patience)
   if not head then return end
   local function tell(member)
-    redis.call('PUBLISH', channel .. string.match(member, '^.:(.-):'), member)
+    -- A client that may not publish has released all the same; waiters ask again.
+    redis.pcall('PUBLISH', channel .. string.match(member, '^.:(.-):'), member)
   end
   if string.sub(head, 1, 1) == 'x' then return tell(head) end
   for _, member in ipairs(redis.call('ZRANGE', tickets, 0, -1)) do
@@ -41,8 +49,8 @@ local function enter(tickets, beats, flag, ms, patience, member, ticket)
   redis.call('ZADD', tickets, 'NX', ticket, member)
   redis.call('ZADD', beats, ms + patience, member)
   if redis.call('PTTL', flag) < patience then redis.call('SET', flag, '1', 'PX', patience) end
-  redis.call('PEXPIRE', tickets, 2 * patience)
-  redis.call('PEXPIRE', beats, 2 * patience)
+  if redis.call('PTTL', tickets) < 2 * patience then redis.call('PEXPIRE', tickets, 2 * patience) end
+  if redis.call('PTTL', beats) < 2 * patience then redis.call('PEXPIRE', beats, 2 * patience) end
 end
 
 -- quit takes a waiter out of the queue. The flag, which others may rest on,
