@@ -81,8 +81,8 @@ func clientFaults() map[string]Entry {
 		"starve-cpu": {
 			Wire:     "Nothing: every goroutine of this process waits for a processor, clients and harness alike.",
 			Survives: "Deadlines are checked against a clock, not assumed: late is late. Timing rules may be void meanwhile.",
-			Default:  Params{Client: RoleAll}, For: ttlTimes(0.25),
-			New: func(p Params) Fault { return starveCPU{p} },
+			For:      ttlTimes(0.25),
+			New:      func(p Params) Fault { return starveCPU{p} },
 		},
 	}
 }

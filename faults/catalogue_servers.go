@@ -22,7 +22,7 @@ func serverFaults() map[string]Entry {
 			Wire:     "The server is busy most of the time, with scripts of a hundredth of the TTL one after another.",
 			Survives: "A quorum of the others decides; the slow node's late grants are undone.",
 			Default:  any, Takes: true, For: ttlTimes(1),
-			New: server(serverFault{name: "slow-node", commands: []string{"DEBUG"}, hurt: slowNode}),
+			New: server(serverFault{name: "slow-node", more: []string{"delay"}, commands: []string{"DEBUG"}, hurt: slowNode}),
 		},
 		"script-flush": {
 			Wire:     "SCRIPT FLUSH: the server forgets every cached script, and answers NOSCRIPT to EVALSHA.",
@@ -54,7 +54,7 @@ func serverFaults() map[string]Entry {
 			Survives: "One node's early expiry is no quorum by itself; with a second cause it breaks exclusion.",
 			Beyond:   "clocks of nodes do not jump",
 			Default:  any, For: instant,
-			New: server(serverFault{name: "ttl-shift", prey: expiring, instant: true, hurt: shiftTTL}),
+			New: server(serverFault{name: "ttl-shift", more: []string{"jump"}, prey: expiring, instant: true, hurt: shiftTTL}),
 		},
 		"evict": {
 			Wire:     "maxmemory is reached under allkeys-lru for a moment: every lease and fence vanishes before its time.",

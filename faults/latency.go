@@ -19,11 +19,19 @@ func newLatency(name string) func(Params) Fault {
 }
 
 func (f latency) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
+	return f.asked(t.TTL).roadFault.Inject(ctx, t, rng)
+}
+
+// asked fills in the fault's own choices.
+func (f latency) asked(ttl time.Duration) latency {
 	if f.Delay == 0 {
-		f.Delay = max(t.TTL/defaultDelay, time.Millisecond)
+		f.Delay = max(ttl/defaultDelay, time.Millisecond).Round(time.Millisecond)
 	}
-	if f.Jitter == 0 {
+	switch f.Jitter {
+	case 0:
 		f.Jitter = f.Delay / 2
+	case Constant:
+		f.Jitter = 0
 	}
-	return f.roadFault.Inject(ctx, t, rng)
+	return f
 }

@@ -14,8 +14,8 @@ import (
 type Params struct {
 	Client    string        `yaml:"client"`    // a role or names, see RoleHolder and its like
 	Node      string        `yaml:"node"`      // a role or names, or StoreNode for faults of links
-	Delay     time.Duration `yaml:"delay"`     // latency: added each way; slow node: of every command; slicer: after every piece; slow-close: of the end
-	Jitter    time.Duration `yaml:"jitter"`    // latency: ± around Delay
+	Delay     time.Duration `yaml:"delay"`     // latency: added each way; slow-node: of every command; slicer: after every piece; slow-close: of the end; cancel-context: between cancellations, on average
+	Jitter    time.Duration `yaml:"jitter"`    // latency: ± around Delay; Constant for none
 	Spread    link.Spread   `yaml:"spread"`    // latency: how the delays are distributed
 	Rate      int64         `yaml:"rate"`      // bandwidth: bytes per second
 	Bytes     int64         `yaml:"bytes"`     // slicer: size of a piece; limit-data: of replies, before the end

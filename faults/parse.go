@@ -87,5 +87,11 @@ func (s *Spec) set(key, value string) (err error) {
 		known := []string{"at", "on", "by", "then", "within", "for", "every", "times", "client", "node", "delay", "jitter", "spread", "rate", "bytes", "direction", "jump"}
 		return fmt.Errorf("unknown setting %q%s", key, suggest(key, known))
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	if key == "at" && s.At == 0 {
+		return fmt.Errorf("at: 0s: at=1ms is the beginning; leave it out for a time drawn from the seed")
+	}
+	return s.explicit(key)
 }

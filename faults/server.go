@@ -16,6 +16,7 @@ type serverFault struct {
 	name     string
 	commands []string // that it sends
 	instant  bool
+	more     []string // settings that it takes beside client and node
 
 	// prey, when set, counts what there is on a node for the fault to hurt. Where
 	// no victim has any, the fault waits for another moment.

@@ -52,10 +52,14 @@ func (s Spec) build(catalogue map[string]Entry, ttl time.Duration) ([]Step, erro
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Fault, err)
 	}
+	fault := entry.New(s.Params.or(entry.Default))
+	if err := s.useless(fault, entry); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Fault, err)
+	}
 	step := Step{
 		When:  Trigger{After: s.At, On: cmp.Or(s.On, entry.On), By: s.By, Then: s.Then, Within: s.Within},
 		For:   cmp.Or(s.For, entry.For(ttl)),
-		Fault: entry.New(s.Params.or(entry.Default)),
+		Fault: fault,
 	}
 	if step.When.On == AtTime {
 		step.When.On = ""
@@ -66,6 +70,25 @@ func (s Spec) build(catalogue map[string]Entry, ttl time.Duration) ([]Step, erro
 		steps = append(steps, step)
 	}
 	return steps, nil
+}
+
+// useless says which of the settings would change nothing.
+func (s Spec) useless(f Fault, e Entry) error {
+	spread := cmp.Or(s.Spread, e.Default.Spread)
+	switch on := cmp.Or(s.On, e.On); {
+	case s.Every > 0 && s.Times <= 1:
+		return fmt.Errorf("every: %v needs times: how often", s.Every)
+	case s.Jitter == Constant && spread != "" && spread != link.Uniform:
+		return fmt.Errorf("jitter: 0s leaves nothing to spread %s: say how much, or leave out one of both", spread)
+	case on != "" && on != AtTime:
+	case s.By != "":
+		return fmt.Errorf("by: %s needs on: the moment of that client's to wait for", s.By)
+	case s.Within != 0:
+		return fmt.Errorf("within: %v needs on: the moment to wait for", s.Within)
+	case s.Then != 0:
+		return fmt.Errorf("then: %v needs on: the moment after which to wait", s.Then)
+	}
+	return s.Params.unused(f)
 }
 
 func (s Spec) check() error {
@@ -82,7 +105,7 @@ func (s Spec) check() error {
 		return fmt.Errorf("times: %d needs every", s.Times)
 	case s.Then < 0 && !s.On.scheduled():
 		return fmt.Errorf("then: %v before the moment: possible with %s and %s only", s.Then, RenewalDue, Expiry)
-	case s.Delay < 0 || s.Jitter < 0 || s.Jitter > s.Delay && s.Delay > 0 && s.uniform():
+	case s.Delay < 0 || s.Jitter < 0 && s.Jitter != Constant || s.Jitter > s.Delay && s.Delay > 0 && s.uniform():
 		return fmt.Errorf("delay %v with jitter %v: neither may be negative, nor jitter the larger one", s.Delay, s.Jitter)
 	case !slices.Contains(spreads, s.Spread):
 		return fmt.Errorf("unknown spread %q: there are uniform, exponential, heavy-tail", s.Spread)

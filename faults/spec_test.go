@@ -59,8 +59,12 @@ func TestBuild(t *testing.T) {
 // What a plan prints makes the same plan again.
 func TestPlanRoundTrip(t *testing.T) {
 	var specs []Spec
-	for name := range Catalogue() {
-		specs = append(specs, Spec{Fault: name, At: 1500 * time.Millisecond, By: "c01", Within: time.Minute})
+	for name, e := range Catalogue() {
+		s := Spec{Fault: name, At: 1500 * time.Millisecond}
+		if e.On != "" {
+			s.By, s.Within = "c01", time.Minute
+		}
+		specs = append(specs, s)
 	}
 	plan, err := Build(Catalogue(), specs, 2*second)
 	if err != nil {
