@@ -33,7 +33,7 @@
 //	reached a, b         moments reached, as the workload saw them
 //
 // Its Lag, when present, is the 99th percentile of the harness's own scheduling
-// lag in the phase that ends there (V4).
+// lag in the phase that ends there. It counts (V4) where no stall event explains it.
 //
 // # Notes on witness events
 //

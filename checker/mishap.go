@@ -45,11 +45,8 @@ func (j *Judge) brokeDown(e *history.Event, text string) {
 // befell says why h proves nothing about the lock: it was found when the run had
 // come to harm; "" when it was proved before that.
 func (j *Judge) befell(h *hit) string {
-	if len(j.mishaps) == 0 {
-		return ""
-	}
-	first := slices.MinFunc(j.mishaps, func(a, b mishap) int { return cmp.Compare(a.from, b.from) }).from
-	if h.to < first {
+	first, harmed := j.harmed()
+	if !harmed || h.to < first {
 		return ""
 	}
 	return fmt.Sprintf(" This was found when the run itself had come to harm, at %s, and proves nothing.", at(first))

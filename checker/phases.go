@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,12 +11,6 @@ import (
 // rateFloor is the floor on grants per second; missing it voids timing rules
 // as a lagging harness does (V4).
 const rateFloor = "rate"
-
-// timing are the properties that compare times, which a lagging harness voids.
-var timing = map[string]bool{
-	"S1": true, "S3z": true, "S4": true, "S5": true, "S6": true, "S7": true, "S10": true, "S11": true,
-	"L1": true, "L2": true, "L3": true, "L5": true, "L7": true,
-}
 
 // phases reads what the harness says of itself: V3, V4, V6, V7.
 type phases struct {
@@ -124,19 +117,6 @@ func (p *phases) miss(id string, e *history.Event, text string) {
 
 func list(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
-// lagged says why the timing rules are void, or "".
-func (p *phases) lagged() string {
-	if ttl := p.j.h.TTL; p.lag > 0 && p.lag > ttl/10 {
-		return fmt.Sprintf("The harness's own scheduling lag reached %s (99th percentile), more than a tenth of the TTL of %s.", span(p.lag), span(ttl))
-	}
-	if want, ok := p.j.h.Floors[rateFloor]; ok && p.j.now > 0 {
-		if got := float64(p.j.ev.Grants) / p.j.now.Seconds(); got < float64(want) {
-			return fmt.Sprintf("The load reached %.1f grants a second, below the floor of %d.", got, want)
-		}
-	}
-	return ""
 }
 
 // gaps lists what the phases leave inconclusive.

@@ -95,20 +95,6 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 
 func unjudged(text string) Finding { return Finding{ID: "V5", Name: names["V5"], Text: text} }
 
-// void makes violations of timing rules suspicious when times mean nothing.
-func (j *Judge) void(r *Report) {
-	if j.phases.lagged() == "" {
-		return
-	}
-	r.Violations = slices.DeleteFunc(r.Violations, func(f Finding) bool {
-		if timing[f.ID] {
-			r.Suspicious = append(r.Suspicious, f)
-		}
-		return timing[f.ID]
-	})
-	slices.SortStableFunc(r.Suspicious, compareFindings)
-}
-
 // expected marks what the scenario means to see, and lists what it missed. A
 // double grant that an expected early takeover explains is expected with it.
 func (j *Judge) expected(r *Report) {

@@ -69,6 +69,14 @@ func (s *stalls) within(from, to time.Duration) (sum time.Duration) {
 	return sum
 }
 
+// longest is the longest interval.
+func (s *stalls) longest() (longest time.Duration) {
+	for _, x := range s.all {
+		longest = max(longest, x.to-x.from)
+	}
+	return longest
+}
+
 // A stamp is what a violation of a timing rule rests on: an instant that the
 // harness took, which the rule forbids by a margin. Had the harness stood still
 // for as long before it, the instant proves nothing. What a lock or a child

@@ -79,6 +79,7 @@ type Report struct {
 	Harness        []Finding       `json:"harness,omitempty"`  // the judges disagree: a harness error
 	Counterfactual *Counterfactual `json:"counterfactual,omitempty"`
 	SecondOpinion  *SecondOpinion  `json:"second_opinion,omitempty"`
+	Void           []Void          `json:"void,omitempty"`  // what this history does not decide, because of the harness
 	Notes          []string        `json:"notes,omitempty"` // what a reader of the verdict must know
 	Views          []View          `json:"-"`
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"slices"
 
 	"locktorture/checker"
@@ -14,6 +15,9 @@ type Judge struct {
 	Violations []checker.Finding // not expected by the scenario
 	Expected   []checker.Finding
 	Suspicious []checker.Finding
+
+	Void string // why nothing was decided, or not about all of IDs; or empty
+	part bool   // something was decided
 }
 
 // Properties lists the properties that are judged and the anomalies that break
@@ -54,7 +58,26 @@ func Judges(r checker.Report) []Judge {
 		j := of(f.ID)
 		j.Suspicious = append(j.Suspicious, f)
 	}
+	for i := range all {
+		all[i].void(r.Void)
+	}
 	return all
+}
+
+// breaches are judged as service: what missed its bound missed it, whoever was slow.
+var breaches = []string{"L4", "L6"}
+
+// void notes which of the property's anomalies the history does not decide.
+func (j *Judge) void(voids []checker.Void) {
+	undecided := map[string]bool{}
+	for _, v := range voids {
+		for _, id := range v.IDs {
+			if slices.Contains(j.IDs, id) {
+				undecided[id], j.Void = true, cmp.Or(j.Void, v.Why)
+			}
+		}
+	}
+	j.part = slices.ContainsFunc(j.IDs, func(id string) bool { return !undecided[id] && !slices.Contains(breaches, id) })
 }
 
 // Status says in a word how the property fared.
@@ -64,6 +87,10 @@ func (j Judge) Status() string {
 		return "VIOLATED"
 	case len(j.Expected) > 0:
 		return "violated as expected"
+	case j.Void != "" && j.part:
+		return "judged in part"
+	case j.Void != "":
+		return "not judged"
 	default:
 		return "ok"
 	}

@@ -95,6 +95,9 @@ func (r *Run) junitCases() []junitCase {
 		if len(j.Violations) > 0 {
 			c.Failure = &junitTrouble{Message: j.Violations[0].Text, Type: j.Violations[0].ID, Text: r.tell(j)}
 		}
+		if j.Void != "" && c.Failure == nil {
+			c.Error = &junitTrouble{Message: j.Status() + ": " + j.Void, Type: string(checker.Inconclusive)}
+		}
 		cases = append(cases, c)
 	}
 	evidence := junitCase{Name: "evidence"}

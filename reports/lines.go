@@ -216,6 +216,9 @@ func (r *Run) judged() string {
 		if j.Name == "liveness" && j.Status() == "ok" && r.measured().Fairness.LongestWait > 0 {
 			word += " (longest wait " + unit.Span(r.measured().Fairness.LongestWait) + ")"
 		}
+		if j.Void != "" {
+			word += " (" + j.Void + ")"
+		}
 		if n := len(j.Suspicious); n > 0 {
 			word += fmt.Sprintf(" (%d suspicious)", n)
 		}

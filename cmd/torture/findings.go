@@ -32,6 +32,9 @@ func printFindings(w io.Writer, report checker.Report) {
 	for _, f := range slices.Concat(report.Breaches, report.Harness) {
 		fmt.Fprintf(w, "%s  %s\n", f.ID, f.Text)
 	}
+	for _, v := range report.Void {
+		fmt.Fprintf(w, "not judged  %s: %s\n", strings.Join(v.IDs, ", "), v.Why)
+	}
 	for _, text := range report.Notes {
 		fmt.Fprintf(w, "note        %s\n", text)
 	}

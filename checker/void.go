@@ -1,0 +1,68 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// timing are the properties that compare times, which a lagging harness voids.
+var timing = map[string]bool{
+	"S1": true, "S3z": true, "S4": true, "S5": true, "S6": true, "S7": true, "S10": true, "S11": true,
+	"L1": true, "L2": true, "L3": true, "L5": true, "L7": true,
+}
+
+// A Void names anomalies whose absence from a report means nothing, and why.
+type Void struct {
+	IDs []string `json:"ids"`
+	Why string   `json:"why"` // goes on a line, after a colon
+}
+
+// void makes violations of timing rules suspicious when times mean nothing, and
+// says what is not decided by that, or by what befell the run.
+func (j *Judge) void(r *Report) {
+	if from, harmed := j.harmed(); harmed {
+		r.Void = append(r.Void, Void{IDs: liveness, Why: fmt.Sprintf("the run came to harm at %s", at(from))})
+	}
+	if j.phases.lagged() == "" {
+		return
+	}
+	r.Void = append(r.Void, Void{IDs: slices.Sorted(maps.Keys(timing)), Why: "the harness was too slow for its times to prove anything (V4)"})
+	r.Violations = slices.DeleteFunc(r.Violations, func(f Finding) bool {
+		if timing[f.ID] {
+			r.Suspicious = append(r.Suspicious, f)
+		}
+		return timing[f.ID]
+	})
+	slices.SortStableFunc(r.Suspicious, compareFindings)
+}
+
+// harmed is since when at the earliest something had befallen the run.
+func (j *Judge) harmed() (from time.Duration, harmed bool) {
+	if len(j.mishaps) == 0 {
+		return 0, false
+	}
+	return slices.MinFunc(j.mishaps, func(a, b mishap) int { return cmp.Compare(a.from, b.from) }).from, true
+}
+
+// lagged says why the timing rules are void, or "". Where the history tells of
+// the intervals in which the harness stood still, each finding has been widened
+// by those that it crosses, and only when they are most of the run nothing is
+// left to judge.
+func (p *phases) lagged() string {
+	ttl, stood := p.j.h.TTL, p.j.stalls.within(0, p.j.now)
+	if stood > p.j.now/2 {
+		return fmt.Sprintf("The harness itself stood still for %s of %s.", span(stood), span(p.j.now))
+	}
+	if p.lag > 0 && p.lag > ttl/10 && p.j.stalls.longest() < ttl/10 {
+		return fmt.Sprintf("The harness's own scheduling lag reached %s (99th percentile), more than a tenth of the TTL of %s, and the history does not tell when.", span(p.lag), span(ttl))
+	}
+	if want, ok := p.j.h.Floors[rateFloor]; ok && p.j.now > 0 {
+		if got := float64(p.j.ev.Grants) / p.j.now.Seconds(); got < float64(want) {
+			return fmt.Sprintf("The load reached %.1f grants a second, below the floor of %d.", got, want)
+		}
+	}
+	return ""
+}
