@@ -11,7 +11,7 @@ import (
 // ExistsSet is the recipe `exists-set`.
 //
 // Acquire: EXISTS key; when it is absent, SET key 1. Release: DEL key. There is
-// no expiry: the TTL asked for is ignored.
+// no expiry: the TTL that is asked for is ignored.
 //
 // Flaw: looking and taking are two steps. Two clients that look before either
 // has set both hold the lock (S1), and their critical sections interleave (S3).

@@ -11,6 +11,9 @@ import (
 // asynchronous replica, which takes over under the same address when the master
 // dies.
 //
+// Acquire, release and extend are those of `token-lua`: no WAIT for the replica.
+// Nothing is scaled.
+//
 // Flaw: the master answers before the replica knows. When it dies in between,
 // the promoted replica has never seen the key and grants it again, long before
 // the first holder's TTL has run out (S10, and S1 with it).

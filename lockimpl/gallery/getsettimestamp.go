@@ -20,11 +20,11 @@ const stampTolerance = time.Second
 // now.
 //
 // Acquire: SETNX key stamp, where stamp is the client's own time plus the TTL
-// plus 1,000 ms of tolerance, in milliseconds, as 8 bytes. When that took, EXPIRE
-// key ttl. When the key exists, GET it; only if the stamp found is below the
-// client's own time, GETSET key stamp; the lock is won if the old value is the
-// one found, and then EXPIRE key ttl. A lost GETSET has overwritten the winner's
-// stamp. Release: DEL key, without a look. The tolerance is not scaled.
+// plus 1,000 ms of tolerance, in milliseconds, as 8 bytes. When that took,
+// (P)EXPIRE key ttl. When the key exists, GET it; only if the stamp found is
+// below the client's own time, GETSET key stamp; the lock is won if the old value
+// is the one found, and then (P)EXPIRE key ttl. A lost GETSET has overwritten the
+// winner's stamp. Release: DEL key, without a look. The tolerance is not scaled.
 //
 // Flaws: a client whose clock is ahead by more than the tolerance takes a lock
 // that is held (S1). The loser of the GETSET race has overwritten the winner's

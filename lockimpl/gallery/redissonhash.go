@@ -243,8 +243,10 @@ func (l *redissonHash) watch(ctx context.Context, h hold, hh *hashHold, ttl time
 
 func (l *redissonHash) renew(ctx context.Context, h hold, hh *hashHold, ttl time.Duration) (time.Time, error) {
 	start := time.Now()
-	ok, err := hashRenew.Run(ctx, l.rdb, []string{h.key}, ttl.Milliseconds(), l.field(h)).Bool()
-	if err == nil && !ok {
+	n, err := l.repeat(ctx, ttl, func(ctx context.Context) (int64, error) {
+		return hashRenew.Run(ctx, l.rdb, []string{h.key}, ttl.Milliseconds(), l.field(h)).Int64()
+	})
+	if err == nil && n == 0 {
 		err = lockimpl.ErrLost
 	}
 	l.mu.Lock()

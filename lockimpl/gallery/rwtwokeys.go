@@ -31,16 +31,17 @@ return 0`)
 
 // RWTwoKeys is the recipe `rw-two-keys`: readers and writers on one key each.
 //
-// Acquire shared: when there is no write key, SET the read key EX ttl. Acquire
-// exclusive: when there is no read key, SET the write key NX EX ttl. Each is
-// one script over both keys. Release: DEL the read key, or the write key.
+// Acquire shared: when there is no write key, SET the read key PX ttl, which
+// renews its expiry for all readers. Acquire exclusive: when there is no read
+// key, SET the write key NX PX ttl. Each is one script over both keys. Release:
+// DEL the read key, or the write key, without a look. Nothing is scaled.
 //
 // Flaws: all readers share one key, so that the release of any of them lets a
 // writer in beside the others (S1). Nothing says whose the write key is: a late
 // release frees the next writer's (S5). On a sharded server the two keys live
-// in different places.
+// in different slots: every acquisition is refused with CROSSSLOT.
 //
-// Shown by: two readers and a writer.
+// Shown by: two readers and a writer; pausing a writer beyond the TTL.
 // Corrected by: `single` in shared mode, which keeps every reader apart.
 func RWTwoKeys() lockimpl.Factory {
 	return onFirst(func(m master) lockimpl.Locker { return rwTwoKeys{m} })

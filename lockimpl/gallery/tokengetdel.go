@@ -13,8 +13,9 @@ import (
 
 // TokenGetDel is the recipe `token-get-del`.
 //
-// Acquire: SET key token NX EX ttl. Release: GET key, compare with the token,
-// DEL key, as three steps of the client.
+// Acquire: SET key token NX EX ttl (PX where ttl is not in whole seconds).
+// Release: GET key, compare with the token, DEL key, as three steps of the
+// client. Nothing is scaled.
 //
 // Flaw: time passes between GET and DEL. When the lease ends in between, the
 // DEL frees the next holder's lock (S5), and lets a third client in beside that

@@ -14,10 +14,10 @@ import (
 // TokenHostTime is the recipe `token-host-time`, for a client whose clock is
 // now.
 //
-// Acquire: SET key token NX EX ttl, where token is the Unix time in whole
-// seconds, the host's name and the host's address, one after the other. Release:
-// GET, compare the token and DEL, in one script, whose reply is ignored. Nothing
-// is scaled.
+// Acquire: SET key token NX EX ttl (PX where ttl is not in whole seconds), where
+// token is the Unix time in whole seconds, the host's name and the host's
+// address, one after the other. Release: GET, compare the token and DEL, in one
+// script, whose reply is ignored. Nothing is scaled.
 //
 // Flaw: what asks within one second on one host is one owner. A late release
 // frees the lock of whoever took it over within the second in which the first

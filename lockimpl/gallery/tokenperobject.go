@@ -19,9 +19,9 @@ var errLocked = errors.New("this object is locked already")
 // acquisition.
 //
 // Acquire: when the object's flag is up, an error, and nothing is sent.
-// Otherwise SET key token NX EX ttl; raise the flag. Release: lower the flag
-// first; then GET, compare the token and DEL, in one script, whose reply is
-// ignored. Nothing is scaled.
+// Otherwise SET key token NX EX ttl (PX where ttl is not in whole seconds), and
+// when that took, raise the flag. Release: lower the flag first; then GET, compare
+// the token and DEL, in one script, whose reply is ignored. Nothing is scaled.
 //
 // Flaw: a token that serves twice tells the object from others, not one
 // acquisition from the next. A release that is held up on its way, and gives its
