@@ -67,6 +67,14 @@ func (w *wire) loseReply(word string) {
 	})
 }
 
+// swallow sends nothing from here on, and says that it has.
+func (w *wire) swallow() {
+	w.catch("", func(_ *wireConn, p []byte) (int, error) {
+		w.swallow()
+		return len(p), nil
+	})
+}
+
 type wireConn struct {
 	net.Conn
 	wire *wire
