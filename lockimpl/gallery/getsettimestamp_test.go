@@ -57,3 +57,18 @@ func TestLoserOverwritesStamp(t *testing.T) {
 		t.Errorf("the winner's stamp %s was left alone", before)
 	}
 }
+
+// TestStampOfThisMillisecond finds a stamp that is the client's own time: it is
+// not below it.
+func TestStampOfThisMillisecond(t *testing.T) {
+	for id, build := range map[string]func(func() time.Time) lockimpl.Factory{
+		"getset-timestamp": GetSetTimestamp, "del-setnx-timestamp": DelSetNXTimestamp,
+	} {
+		t.Run(id, func(t *testing.T) {
+			servers, nodes := cluster(t, 1)
+			servers[0].Set("k", string(stampBytes(at(0)())))
+			mustRefuse(t, open(t, build(at(0)), nodes), "k")
+			mustAcquire(t, open(t, build(at(time.Millisecond)), nodes), "k")
+		})
+	}
+}

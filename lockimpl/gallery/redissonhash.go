@@ -64,8 +64,9 @@ const (
 // otherwise PEXPIRE. While the lock is held a watchdog renews it after every
 // third of the TTL (HEXISTS, PEXPIRE); it ends with the first round that fails,
 // and with the release that the server says was the last. Waiters subscribe to
-// the release and try again when it comes or the lease has run out. A command
-// without a reply within a quarter of the TTL is sent again, 3 times at most.
+// the release and try again when it comes or the lease has run out. A command, a
+// renewal too, is sent again when the connection fails or no reply comes within a
+// quarter of the TTL, 3 times at most.
 //
 // Scaled: the watchdog runs where no lease time is asked for, with a TTL of 30 s.
 // That form is played here, with the TTL that is asked for in place of the 30 s.

@@ -34,7 +34,7 @@ var sending = []struct {
 	{"token-lua", "$3\r\nset\r\n", "evalsha", 0},
 	{"retry-on-error", "$3\r\nset\r\n", "evalsha", 1},
 	{"retry-on-error-hash", "evalsha", "evalsha", 1},
-	{"redisson-hash", "evalsha", "evalsha", resends},
+	{"redisson-hash", "evalsha", "evalsha", 3},
 }
 
 // TestHowOftenACommandIsSent loses every reply: of an acquisition, and of a

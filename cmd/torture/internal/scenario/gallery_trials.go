@@ -118,8 +118,11 @@ var recipeTrials = map[string]Trial{
 			"response-lost:at=2200ms:times=7:every=250ms:for=100ms",
 		Load: "clients=4 keys=4 hold=200ms",
 	},
-	"retry-on-error-hash": {Faults: "response-lost:at=300ms:times=9:every=400ms:for=100ms", Load: "clients=4 keys=4 hold=200ms"},
-	"rw-two-keys":         {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
+	"retry-on-error-hash": {
+		// With more keys than clients most attempts are granted: it is the reply to a grant that is to be lost.
+		Faults: "response-lost:at=300ms:times=5:every=400ms:for=60ms", Load: "clients=4 keys=16 hold=100ms",
+	},
+	"rw-two-keys": {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
 	"rw-hash-timestamps": {
 		Faults: asleep("1") + "," + asleep("2") + "," + asleep("3"),
 		Clocks: "client-clock-stuck:at=200ms:for=5s," + overtaken("1") + "," + overtaken("2") + "," + overtaken("3"),
@@ -132,7 +135,10 @@ var recipeTrials = map[string]Trial{
 	"redisson-redlock": {
 		Faults: forgetful("1") + "," + forgetful("2") + "," + forgetful("3"), Load: "clients=6", Length: 6 * time.Second,
 	},
-	"routed": {Faults: "cut:at=400ms:times=4:every=1500ms:client=any:all:for=900ms", Load: "clients=6 keys=6 hold=200ms", Length: 7 * time.Second},
+	"routed": {
+		// One client and one server: a ring that loses all servers at once asks nobody.
+		Faults: "cut:at=400ms:times=4:every=1700ms:client=any:minority:for=1300ms", Load: "clients=8 keys=6 hold=200ms", Length: 7 * time.Second,
+	},
 	"failover": {
 		Faults: "failover:at=500ms:for=300ms,failover:at=2500ms:for=300ms",
 		Load:   "clients=12 keys=6 hold=800ms", TTL: time.Second,
