@@ -3,7 +3,10 @@ package gallery
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/alicebob/miniredis/v2"
 
 	"locktorture/lockimpl"
 )
@@ -83,40 +86,20 @@ func TestRenewalIsTriedAgainAtOnce(t *testing.T) {
 	}
 }
 
-// TestRenewalStops counts the rounds of a lease that is never released.
-func TestRenewalStops(t *testing.T) {
-	_, nodes := cluster(t, 1)
-	a := open(t, factory(t, "renew-limited"), nodes).(*renewLimited)
-	lease, err := a.Acquire(t.Context(), "k", 50*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := rounds(t, lease)
-	a.tasks.wg.Wait()
-	if n := len(seen); n != renewLimit {
-		t.Errorf("%d renewals, want %d", n, renewLimit)
-	}
-}
-
-// TestReleaseStopsOthersRenewal releases one of two keys.
+// TestReleaseStopsOthersRenewal releases one of two keys: the other has been
+// renewed once, and is not again.
 func TestReleaseStopsOthersRenewal(t *testing.T) {
-	_, nodes := cluster(t, 1)
-	a := open(t, factory(t, "renew-limited"), nodes).(*renewLimited)
-	const ttl = 500 * time.Millisecond
-	one, err := a.Acquire(t.Context(), "k1", ttl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := a.Acquire(t.Context(), "k2", ttl)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seen := rounds(t, two)
-	mustRelease(t, one)
-	a.tasks.wg.Wait()
-	if n := len(seen); n >= renewLimit {
-		t.Errorf("k2 was renewed %d times although k1 was released", n)
-	}
+	virtually(t, func(t *testing.T, _ *miniredis.Miniredis, node lockimpl.Node) {
+		a := open(t, factory(t, "renew-limited"), []lockimpl.Node{node}).(*renewLimited)
+		one, two := mustAcquire(t, a, "k1"), mustAcquire(t, a, "k2")
+		seen := rounds(t, two)
+		synctest.Wait()
+		mustRelease(t, one)
+		a.tasks.wg.Wait()
+		if n := len(seen); n != 1 {
+			t.Errorf("k2 was renewed %d times although k1 was released after the first", n)
+		}
+	})
 }
 
 // TestReentry takes a key twice for one owner: the last release frees it.

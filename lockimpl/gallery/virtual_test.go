@@ -43,6 +43,12 @@ type diary struct {
 	sent []time.Duration
 }
 
+func (d *diary) clear() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sent = nil
+}
+
 func (d *diary) at() []time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -148,7 +154,7 @@ func TestRenewalTimes(t *testing.T) {
 				d, node := noted(node, "evalsha")
 				l := open(t, factory(t, c.id), []lockimpl.Node{node})
 				lease := mustAcquire(t, l, "k")
-				d.sent = nil // the acquisition's own
+				d.clear() // of the acquisition's own
 				lease.(lockimpl.Renewer).Renew(nil)
 				time.Sleep(5*ttl + ttl/2)
 				if got := d.at(); !slices.Equal(got, c.want) {
@@ -186,7 +192,7 @@ func TestReleaseStopsTheWatchdog(t *testing.T) {
 				d, node := noted(node, "evalsha")
 				l := open(t, factory(t, id), []lockimpl.Node{node})
 				mustRelease(t, mustAcquire(t, l, "k"))
-				d.sent = nil
+				d.clear()
 				time.Sleep(2 * ttl)
 				if got := d.at(); len(got) != 0 {
 					t.Errorf("renewed at %v after the release", got)
