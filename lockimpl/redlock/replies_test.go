@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -204,24 +206,42 @@ func TestUserWithoutPasswordAndWithoutChannels(t *testing.T) {
 	nodes := serverNodes(t, 1)
 	c := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
 	defer c.Close()
-	for user, rules := range map[string][]any{
-		"full":  {"on", "nopass", "~lock:*", "&lock:*", "+@all"},
-		"quiet": {"on", "nopass", "~lock:*", "resetchannels", "+@all"},
-	} {
-		if err := c.Do(t.Context(), append([]any{"ACL", "SETUSER", user, "reset"}, rules...)...).Err(); err != nil {
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(page), "ACL SETUSER lock on >secret ")
+	rules, _, ok2 := strings.Cut(after, "\n\n")
+	if !ok || !ok2 {
+		t.Fatal("README.md has no ACL")
+	}
+	for user, channels := range map[string]string{"full": "&lock:wake:*", "quiet": "resetchannels"} {
+		set := []any{"ACL", "SETUSER", user, "reset", "on", "nopass"}
+		for _, rule := range strings.Fields(strings.Replace(rules, "&lock:wake:*", channels, 1)) {
+			set = append(set, rule)
+		}
+		if err := c.Do(t.Context(), set...).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Do(t.Context(), "ACL", "SETUSER", "default", "off").Err(); err != nil {
+	if err := c.Do(t.Context(), "ACL", "SETUSER", "admin", "on", "nopass", "allkeys", "+@all").Err(); err != nil {
 		t.Fatal(err)
 	}
-	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr, OnConnect: func(ctx context.Context, c *redis.Conn) error {
-		return c.AuthACL(ctx, "full", "").Err()
-	}})
+	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr, Username: "admin", Password: "any"})
 	defer admin.Close()
+	if err := admin.Do(t.Context(), "ACL", "SETUSER", "default", "off").Err(); err != nil {
+		t.Fatal(err)
+	}
 	full := quick
 	full.Username = "full"
 	waiter := bootstrapped(t, nodes, full)
+	reader, err := waiter.AcquireShared(t.Context(), "s", 10*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(reader.Extend(t.Context(), 10*time.Second), reader.Release(t.Context()), waiter.RaiseMaxTTL(t.Context())); err != nil {
+		t.Error(err)
+	}
 	quiet := quick
 	quiet.Username = "quiet"
 	holder := client(t, nodes, quiet)
