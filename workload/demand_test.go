@@ -25,8 +25,8 @@ func TestDemandThatWasNotServedWaited(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		got := d.sum()
 		want := history.Demand{Offered: 5, Served: 2, Dropped: 1, Abandoned: 1, Unserved: 1, Pending: 1}
-		for _, w := range []history.Waited{{AtLeast: 1024 * time.Millisecond, Count: 1}, {AtLeast: 2048 * time.Millisecond, Count: 1}, {AtLeast: 4096 * time.Millisecond, Count: 1}} {
-			want.Waited = append(want.Waited, w)
+		for _, least := range []time.Duration{1024, 2048, 4096} {
+			want.Waited = append(want.Waited, history.Waited{AtLeast: least * time.Millisecond, Count: 1})
 		}
 		if got.Note() != want.Note() {
 			t.Errorf("got %s, want %s", got.Note(), want.Note())
