@@ -18,6 +18,8 @@ func newLatency(name string) func(Params) Fault {
 	return func(p Params) Fault { return latency{roadFault{Params: p, name: name, kind: link.Delay}} }
 }
 
+func (f latency) Supports(t *Target) error { return f.asked(t.TTL).roadFault.Supports(t) }
+
 func (f latency) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
 	return f.asked(t.TTL).roadFault.Inject(ctx, t, rng)
 }

@@ -18,8 +18,17 @@ type roadFault struct {
 	kind link.Kind
 }
 
-func (f roadFault) Name() string             { return f.name }
-func (f roadFault) Supports(t *Target) error { return needLinks(t) }
+func (f roadFault) Name() string { return f.name }
+
+func (f roadFault) Supports(t *Target) error {
+	if err := needLinks(t); err != nil {
+		return err
+	}
+	if link.OneAtATime(t.Fabric) {
+		return link.CheckStock(f.impairment())
+	}
+	return nil
+}
 
 // hurtsLinks marks the faults that the store can suffer too, on its links.
 func (f roadFault) hurtsLinks() {}
@@ -67,7 +76,11 @@ func (f roadFault) hurt(ctx context.Context, t *Target, hit Hit, roads []road, r
 			return Injection{}, err
 		}
 	}
-	return Injection{Target: hit, Note: w.where, Bitten: w.bitten}, nil
+	note := w.where
+	if f.kind == link.Delay && f.Jitter > 0 && link.OneAtATime(t.Fabric) {
+		note = join(note, "jitter drawn once for each link and direction")
+	}
+	return Injection{Target: hit, Note: note, Bitten: w.bitten}, nil
 }
 
 // impairment is what each of the fault's links suffers.

@@ -13,6 +13,19 @@ import (
 // of it late.
 type slowClose struct{ roadFault }
 
+// lateEnd is how late clients hear of the end unless told otherwise.
+func lateEnd(ttl time.Duration) time.Duration {
+	return max(ttl/4, time.Millisecond).Round(time.Millisecond)
+}
+
+// lasting implements lasting: clients hear of the end while the step lasts.
+func (f slowClose) lasting(length, ttl time.Duration) Fault {
+	if f.Delay == 0 {
+		f.Delay = max(min(lateEnd(ttl), length/2).Truncate(time.Millisecond), time.Millisecond)
+	}
+	return f
+}
+
 func (f slowClose) Supports(t *Target) error {
 	if err := f.roadFault.Supports(t); err != nil {
 		return err
@@ -22,7 +35,7 @@ func (f slowClose) Supports(t *Target) error {
 
 func (f slowClose) Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error) {
 	if f.Delay == 0 {
-		f.Delay = max(t.TTL/4, time.Millisecond).Round(time.Millisecond)
+		f.Delay = lateEnd(t.TTL)
 	}
 	inj, err := f.roadFault.Inject(ctx, t, rng)
 	if err != nil {

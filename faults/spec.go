@@ -56,9 +56,16 @@ func (s Spec) build(catalogue map[string]Entry, ttl time.Duration) ([]Step, erro
 	if err := s.useless(fault, entry); err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Fault, err)
 	}
+	length := cmp.Or(s.For, entry.For(ttl))
+	if s.Delay > 0 && length > 0 && s.Delay >= length {
+		return nil, fmt.Errorf("%s: delay: %v is not shorter than the step, which lasts %v: for: %v would do", s.Fault, s.Delay, length, ceil(2*s.Delay))
+	}
+	if f, ok := fault.(lasting); ok {
+		fault = f.lasting(length, ttl)
+	}
 	step := Step{
 		When:  Trigger{After: s.At, On: cmp.Or(s.On, entry.On), By: s.By, Then: s.Then, Within: s.Within},
-		For:   cmp.Or(s.For, entry.For(ttl)),
+		For:   length,
 		Fault: fault,
 	}
 	if step.When.On == AtTime {
@@ -70,6 +77,11 @@ func (s Spec) build(catalogue map[string]Entry, ttl time.Duration) ([]Step, erro
 		steps = append(steps, step)
 	}
 	return steps, nil
+}
+
+// lasting is a Fault whose own choices depend on the length of its step.
+type lasting interface {
+	lasting(length, ttl time.Duration) Fault
 }
 
 // useless says which of the settings would change nothing.

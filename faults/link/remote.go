@@ -175,6 +175,9 @@ func (p *remotePort) add(_ context.Context, s toxicSpec) error {
 	if s.effect.spares() {
 		return fmt.Errorf("%s: the toxics of a toxiproxy server act on all connections of a link; the links of this process can tell them apart", s.effect.impair.Kind)
 	}
+	if err := CheckStock(s.effect.impair); err != nil {
+		return err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	proxy, err := p.remote.client.Proxy(p.name)

@@ -2,13 +2,39 @@ package link
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/toxics"
 )
 
-// stock translates an effect into a stock toxic. It rounds what the toxic
-// cannot express: see faithful.
+// CheckStock says what of i no stock toxic can express, and what it could: links
+// of a toxiproxy server have no other, and refuse it. Jitter is drawn once there,
+// for each link and direction, to the millisecond.
+func CheckStock(i Impairment) error {
+	const ms = time.Millisecond
+	switch {
+	case i.Kind == Delay && (i.Delay < ms || i.Jitter == 0 && i.Delay%ms != 0):
+		below := max(i.Delay.Truncate(ms), ms)
+		return fmt.Errorf("delay: %v: a toxiproxy server counts whole milliseconds: %v would do%s", i.Delay, below, unlessEqual(below, (i.Delay+ms-1).Truncate(ms)))
+	case i.Kind == Delay && i.Jitter > 0 && i.Jitter < ms:
+		return fmt.Errorf("jitter: %v: a toxiproxy server draws it once for each link, to the millisecond: 1ms would do, or 0 for none", i.Jitter)
+	case i.Kind == Bandwidth && i.Rate%stockRate != 0:
+		below := max(i.Rate/stockRate, 1) * stockRate
+		return fmt.Errorf("rate: %d bytes per second: a toxiproxy server counts whole kB/s: %d would do", i.Rate, below)
+	}
+	return nil
+}
+
+func unlessEqual(a, b time.Duration) string {
+	if a == b {
+		return ""
+	}
+	return fmt.Sprintf(", or %v", b)
+}
+
+// stock translates an effect into a stock toxic, one that passes CheckStock or
+// whose treatment is asked for alone.
 func stock(e *effect) (kind string, toxic toxics.Toxic) {
 	switch e.treatment {
 	case hold:
@@ -16,7 +42,7 @@ func stock(e *effect) (kind string, toxic toxics.Toxic) {
 	case pace:
 		return "bandwidth", &toxics.BandwidthToxic{Rate: max(1, e.impair.Rate/stockRate)}
 	case lag:
-		return "latency", &toxics.LatencyToxic{Latency: e.drawOnce().Milliseconds()}
+		return "latency", &toxics.LatencyToxic{Latency: max(e.drawOnce().Round(time.Millisecond), time.Millisecond).Milliseconds()}
 	case snap:
 		return "limit_data", &toxics.LimitDataToxic{Bytes: 0}
 	case limit:

@@ -1,27 +1,52 @@
 package testbed
 
+import "fmt"
+
 // Kinds are the kinds of testbed, the best first.
 var Kinds = []string{KindProcess, KindContainer, KindCompose, KindEmbedded, KindExternal}
 
 // specimen is a testbed that is not running.
 type specimen struct {
-	kind string
-	node Node
+	kind  string
+	nodes []Node
 }
 
 // Specimen returns a testbed of the given kind as it can best be started, with
 // one node, to ask what it can suffer. Nothing of it runs, and it need not be
 // closed. An unknown kind has no nodes.
 func Specimen(kind string) Testbed {
-	return specimen{kind, map[string]Node{
-		KindProcess: &clockNode{processNode: &processNode{
-			name: "n1", persist: true, bed: &processBed{cfg: ProcessConfig{Fsync: FsyncSecond}},
-		}},
-		KindContainer: &containerNode{name: "n1", persist: true},
-		KindCompose:   &composeNode{},
-		KindEmbedded:  &embeddedNode{name: "n1"},
-		KindExternal:  &externalNode{},
-	}[kind]}
+	return SpecimenOf(Config{Kind: kind, Nodes: 1, Persist: true, Fsync: FsyncSecond, FakeClock: true})
+}
+
+// SpecimenOf is Specimen for a testbed as c would have it started.
+func SpecimenOf(c Config) Testbed {
+	s := specimen{kind: c.Kind}
+	for i := range c.Nodes {
+		if n := c.specimen(fmt.Sprintf("n%d", i+1)); n != nil {
+			s.nodes = append(s.nodes, n)
+		}
+	}
+	return s
+}
+
+func (c Config) specimen(name string) Node {
+	switch c.Kind {
+	case KindProcess:
+		n := &processNode{name: name, persist: c.Persist, bed: &processBed{cfg: ProcessConfig{Fsync: c.Fsync}}}
+		if c.FakeClock {
+			return &clockNode{processNode: n}
+		}
+		return n
+	case KindContainer:
+		return &containerNode{name: name, persist: c.Persist}
+	case KindCompose:
+		return &composeNode{externalNode: externalNode{name: name}}
+	case KindEmbedded:
+		return &embeddedNode{name: name}
+	case KindExternal:
+		return &externalNode{name: name}
+	}
+	return nil
 }
 
 // Name implements Testbed.
@@ -31,15 +56,15 @@ func (s specimen) Name() string { return s.kind }
 func (s specimen) Version() string { return "not running" }
 
 // Nodes implements Testbed.
-func (s specimen) Nodes() []Node {
-	if s.node == nil {
-		return nil
-	}
-	return []Node{s.node}
-}
+func (s specimen) Nodes() []Node { return s.nodes }
 
 // Store implements Testbed.
-func (s specimen) Store() Node { return s.node }
+func (s specimen) Store() Node {
+	if len(s.nodes) == 0 {
+		return nil
+	}
+	return s.nodes[0]
+}
 
 // Close implements Testbed.
 func (s specimen) Close() error { return nil }

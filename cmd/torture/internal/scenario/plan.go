@@ -21,10 +21,10 @@ func stream(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, w
 
 // plan draws the fault schedule that the scenario names, spells out, or lists. A
 // plan that has no room for a single one of its faults is refused.
-func (r *rig) plan(t *faults.Target) (faults.Plan, error) {
-	p, err := r.draw(t)
-	if err == nil && len(p.Steps) == 0 && r.cfg.Faults.Any() {
-		err = fmt.Errorf("faults %s: none of them can take place within a duration of %v%s", r.cfg.Faults.Plan, r.cfg.Duration, reasons(p.LeftOut))
+func plan(c config.Config, l Lock, t *faults.Target) (faults.Plan, error) {
+	p, err := draw(c, l, t)
+	if err == nil && len(p.Steps) == 0 && c.Faults.Any() {
+		err = fmt.Errorf("faults %s: none of them can take place within a duration of %v%s", c.Faults.Plan, c.Duration, reasons(p.LeftOut))
 	}
 	return p, err
 }
@@ -36,37 +36,37 @@ func reasons(left []faults.LeftOut) (text string) {
 	return text
 }
 
-func (r *rig) draw(t *faults.Target) (faults.Plan, error) {
-	rng := stream(r.cfg.Seed, streamPlan)
+func draw(c config.Config, l Lock, t *faults.Target) (faults.Plan, error) {
+	rng := stream(c.Seed, streamPlan)
 	catalogue := faults.Catalogue()
-	if steps := r.cfg.Faults.Steps; len(steps) > 0 {
-		built, err := faults.Build(catalogue, steps, r.cfg.TTL)
+	if steps := c.Faults.Steps; len(steps) > 0 {
+		built, err := faults.Build(catalogue, steps, c.TTL)
 		if err != nil {
 			return faults.Plan{}, err
 		}
-		return faults.Plan{Steps: built, Asked: len(built)}, errors.Join(built.Check(t), built.Fit(r.cfg.Duration, t))
+		return faults.Plan{Steps: built, Asked: len(built)}, errors.Join(built.Check(t), built.Fit(c.Duration, t))
 	}
-	switch name := r.cfg.Faults.Plan; name {
+	switch name := c.Faults.Plan; name {
 	case "", "none":
 		return faults.Plan{}, nil
 	case "standard":
-		return faults.Standard(faults.StandardConfig{Main: r.cfg.Duration, AtOnce: r.lock.Quarantine != nil}, t, rng)
+		return faults.Standard(faults.StandardConfig{Main: c.Duration, AtOnce: l.Quarantine != nil}, t, rng)
 	case "amnesia":
-		return faults.Forgetful(r.cfg.Duration, false, t)
+		return faults.Forgetful(c.Duration, false, t)
 	case "amnesia-late":
-		return faults.Forgetful(r.cfg.Duration, true, t)
+		return faults.Forgetful(c.Duration, true, t)
 	case "restarts":
-		return faults.Restarts(r.cfg.Duration, t, rng)
+		return faults.Restarts(c.Duration, t, rng)
 	case "random", "random-beyond":
-		return faults.Random(faults.Budget{Main: r.cfg.Duration, Beyond: name == "random-beyond"}, t, rng)
+		return faults.Random(faults.Budget{Main: c.Duration, Beyond: name == "random-beyond"}, t, rng)
 	case "pause":
-		return faults.Named(catalogue, []faults.Spec{{Fault: "pause-client"}}, r.cfg.Duration, t, rng)
+		return faults.Named(catalogue, []faults.Spec{{Fault: "pause-client"}}, c.Duration, t, rng)
 	default:
 		specs, err := faults.Parse(name)
 		if err != nil {
 			return faults.Plan{}, err
 		}
-		return faults.Named(catalogue, specs, r.cfg.Duration, t, rng)
+		return faults.Named(catalogue, specs, c.Duration, t, rng)
 	}
 }
 
@@ -105,7 +105,7 @@ func fsync(c config.Config) testbed.Fsync {
 
 // target is the run as the nemesis sees it.
 func (r *rig) target(watch *faults.Watch) *faults.Target {
-	t := &faults.Target{Testbed: r.bed, Link: r.link, Watch: watch, Quorum: r.quorum(), TTL: r.cfg.TTL, LeaseKeys: r.leaseKeys, Fabric: r.fabric, Notifies: r.notifies()}
+	t := &faults.Target{Testbed: r.bed, Link: r.link, Watch: watch, Quorum: r.quorum(), TTL: r.cfg.TTL, LeaseKeys: r.leaseKeys, Fabric: r.fabric, Notifies: notifies(r.cfg, r.lock)}
 	if r.lock.Quarantine != nil {
 		t.Quarantine = r.lock.Quarantine(r.cfg)
 	}

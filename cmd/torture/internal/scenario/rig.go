@@ -152,8 +152,8 @@ func (r *rig) resolver(h history.Header) *faults.Resolver {
 
 // notifies reports whether clients subscribe to releases: those of locks that
 // can, where they wait.
-func (r *rig) notifies() bool {
-	return r.lock.Subscribes && (r.cfg.Load.Wait > 0 || r.cfg.Load.Mode == workload.ModeFair)
+func notifies(c config.Config, l Lock) bool {
+	return l.Subscribes && (c.Load.Wait > 0 || c.Load.Mode == workload.ModeFair)
 }
 
 func (r *rig) quorum() int { return len(r.bed.Nodes())/2 + 1 }

@@ -92,7 +92,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error
 	if s.rig, err = setUp(start, cfg, lock, s.dir); err != nil {
 		return nil, errors.Join(startError(cfg, err), os.RemoveAll(s.dir))
 	}
-	if s.plan, err = s.rig.plan(s.rig.target(s.watch)); err != nil {
+	if s.plan, err = plan(cfg, lock, s.rig.target(s.watch)); err != nil {
 		return nil, errors.Join(err, s.rig.close(), os.RemoveAll(s.dir))
 	}
 	if err := s.prepare(o); err != nil {

@@ -100,6 +100,12 @@ var plans = map[string]bool{
 // fitsFaults sees whether the faults exist and have the parameters they need.
 func fitsFaults(c config.Config, l Lock) error {
 	t, catalogue := preview(c, l), faults.Catalogue()
+	if len(t.Testbed.Nodes()) > 0 && t.Testbed.Name() != unknownBed {
+		if _, err := plan(c, l, t); err != nil {
+			return fmt.Errorf("%s: %w", c.At("faults"), err)
+		}
+		return nil
+	}
 	if steps := c.Faults.Steps; len(steps) > 0 {
 		built, err := faults.Build(catalogue, steps, c.TTL)
 		if err != nil {
@@ -138,12 +144,16 @@ func fitsPlan(c config.Config, t *faults.Target) (err error) {
 
 // preview is the run as the nemesis will see it, before anything stands: the
 // names of clients and nodes, and the lengths of time.
+// Where the kind of testbed is known, it can be asked what it can suffer.
 func preview(c config.Config, l Lock) *faults.Target {
-	bed := previewBed{}
-	for i := range l.nodes(c) {
-		bed.nodes = append(bed.nodes, previewNode{name: fmt.Sprintf("n%d", i+1)})
+	n := l.nodes(c)
+	t := &faults.Target{
+		Testbed: previewTestbed(c, n), Quorum: n/2 + 1, TTL: c.TTL, Notifies: notifies(c, l),
+		Link: func(string, string) link.Link { return nil },
 	}
-	t := &faults.Target{Testbed: bed, Quorum: len(bed.nodes)/2 + 1, TTL: c.TTL}
+	if c.Testbed == testbed.KindCompose {
+		t.Fabric = link.NewRemote(link.RemoteConfig{}) // which has no links
+	}
 	if l.Quarantine != nil {
 		t.Quarantine = l.Quarantine(c)
 	}
@@ -153,12 +163,28 @@ func preview(c config.Config, l Lock) *faults.Target {
 	return t
 }
 
+// unknownBed is the name of the testbed that is yet to be chosen.
+const unknownBed = "planned"
+
+func previewTestbed(c config.Config, nodes int) testbed.Testbed {
+	if c.Testbed != "" && c.Testbed != testbed.KindAuto {
+		return testbed.SpecimenOf(testbed.Config{
+			Kind: c.Testbed, Nodes: nodes, Persist: c.Persist, Fsync: fsync(c), FakeClock: needs(c.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
+		})
+	}
+	bed := previewBed{}
+	for i := range nodes {
+		bed.nodes = append(bed.nodes, previewNode{name: fmt.Sprintf("n%d", i+1)})
+	}
+	return bed
+}
+
 type previewBed struct {
 	testbed.Testbed
 	nodes []testbed.Node
 }
 
-func (b previewBed) Name() string          { return "planned" }
+func (b previewBed) Name() string          { return unknownBed }
 func (b previewBed) Nodes() []testbed.Node { return b.nodes }
 
 type previewNode struct {
@@ -174,6 +200,11 @@ type previewClient struct {
 }
 
 func (c previewClient) Name() string { return c.name }
+
+// Cancel and WallClock are what clients of some locks have: the lock says so
+// once it is built.
+func (c previewClient) Cancel() int                           { return 0 }
+func (c previewClient) WallClock() (*faults.WallClock, error) { return &faults.WallClock{}, nil }
 
 func clientName(i int) string { return fmt.Sprintf("c%02d", i) }
 
