@@ -26,7 +26,7 @@ const maxFindings = 10_000
 type Judge struct {
 	name   string
 	cmd    *exec.Cmd
-	stdin  io.WriteCloser
+	stdin  *input
 	stdout io.ReadCloser
 	lines  *history.Writer
 	events int
@@ -54,10 +54,11 @@ func Start(ctx context.Context, command []string, h history.Header) (*Judge, err
 	j := &Judge{name: filepath.Base(command[0]), done: make(chan struct{})}
 	j.cmd = exec.CommandContext(ctx, command[0], command[1:]...)
 	j.cmd.Stderr = os.Stderr
-	var err error
-	if j.stdin, err = j.cmd.StdinPipe(); err != nil {
+	stdin, err := j.cmd.StdinPipe()
+	if err != nil {
 		return nil, fmt.Errorf("start own judge %s: %w", j.name, err)
 	}
+	j.stdin = &input{WriteCloser: stdin}
 	if j.stdout, err = j.cmd.StdoutPipe(); err != nil {
 		return nil, fmt.Errorf("start own judge %s: %w", j.name, err)
 	}
@@ -72,6 +73,20 @@ func Start(ctx context.Context, command []string, h history.Header) (*Judge, err
 		return nil, errors.Join(fmt.Errorf("start own judge %s: %w", j.name, err), j.Close())
 	}
 	return j, nil
+}
+
+// An input takes everything, whether the child reads it or has gone: when that
+// is noticed must not depend on which of the two is faster.
+type input struct {
+	io.WriteCloser
+	err error // the first; nothing is written after it
+}
+
+func (in *input) Write(b []byte) (int, error) {
+	if in.err == nil {
+		_, in.err = in.WriteCloser.Write(b)
+	}
+	return len(b), nil
 }
 
 // Name implements checker.Own: the name of the program.
@@ -129,7 +144,7 @@ func (j *Judge) end() error {
 	if j.lines != nil {
 		flushed = j.lines.Flush()
 	}
-	closed := j.stdin.Close()
+	closed := errors.Join(j.stdin.err, j.stdin.Close())
 	<-j.done
 	if err := j.cmd.Wait(); err != nil {
 		return fmt.Errorf("it ended with %w", err)

@@ -3,7 +3,9 @@ package execjudge
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,5 +155,25 @@ func TestNoSuchProgram(t *testing.T) {
 	}
 	if _, err := Start(t.Context(), nil, history.Header{}); err == nil {
 		t.Error("started nothing")
+	}
+}
+
+// TestGoneFirst leaves a child's part undecided also when the child has gone
+// before a line could be sent to it.
+func TestGoneFirst(t *testing.T) {
+	r, w := io.Pipe()
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in := &input{WriteCloser: w}
+	lines, err := history.NewWriter(in, held(t, "80ms").Header)
+	if err != nil {
+		t.Fatalf("the header was refused: %v", err)
+	}
+	if err := lines.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.Is(in.err, io.ErrClosedPipe) {
+		t.Errorf("the child's going was noted as %v, want %v", in.err, io.ErrClosedPipe)
 	}
 }
