@@ -35,7 +35,10 @@ type harnessError struct{ err error }
 func (e harnessError) Error() string { return e.err.Error() }
 func (e harnessError) Unwrap() error { return e.err }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	readerGone()
+	os.Exit(run(os.Args[1:], readable(os.Stdout), readable(os.Stderr)))
+}
 
 // run is main without the process: it returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
@@ -67,12 +70,16 @@ func complain(w io.Writer, err error) {
 	}
 }
 
-// interruptible returns a context that the first SIGINT or SIGTERM cancels, so
-// that the run heals, judges and reports. The second one ends the process.
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP (its
+// terminal went away, and it was not started to outlive that) cancels, so that
+// the run heals, judges and reports. The second one ends the process.
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
