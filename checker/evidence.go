@@ -90,11 +90,12 @@ func (v *Evidence) floors() map[string]int {
 	}
 }
 
-// short lists the floors that the evidence does not reach (V1).
+// short lists the floors that the evidence does not reach (V1). Whatever they
+// are, a history without a grant shows nothing.
 func (v *evidence) short() []Finding {
-	demand := v.j.h.Floors
-	if len(demand) == 0 {
-		demand = map[string]int{"grants": 1}
+	demand := map[string]int{"grants": 1}
+	for what, n := range v.j.h.Floors {
+		demand[what] = max(demand[what], n)
 	}
 	have := v.floors()
 	var out []Finding

@@ -214,3 +214,13 @@ func TestPrecedence(t *testing.T) {
 		}
 	})
 }
+
+// TestNoGrant passes no history without a grant, whatever its floors.
+func TestNoGrant(t *testing.T) {
+	for _, header := range []string{"", " floors grants=0", " floors contended=1", " floors contended=0,grants=0"} {
+		r := judge(t, "ttl 1s"+header, "1ms a invoke acquire k\n2ms a fail acquire k err held\n3ms nemesis ok phase end")
+		if r.Verdict != Inconclusive {
+			t.Errorf("header%q: %s, want %s", header, r.Verdict, Inconclusive)
+		}
+	}
+}

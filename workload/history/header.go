@@ -138,6 +138,9 @@ func (h *Header) check() string {
 	for _, name := range slices.Sorted(maps.Keys(h.Bounds)) {
 		numbers = append(numbers, namedNumber{"bounds." + name, h.Bounds[name]})
 	}
+	for _, name := range slices.Sorted(maps.Keys(h.Floors)) {
+		numbers = append(numbers, namedNumber{"floors." + name, int64(h.Floors[name])})
+	}
 	for _, name := range slices.Sorted(maps.Keys(h.Hosts)) {
 		if name == "" {
 			return "hosts: a host has no name: want one, as events have it"

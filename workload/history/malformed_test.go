@@ -40,6 +40,7 @@ func TestMalformed(t *testing.T) {
 		{"began of a wrong form", `{"type":"history","version":1,"began":"now"}` + "\n", 1, "broken header"},
 		{"negative TTL", `{"type":"history","version":1,"ttl_ns":-1}` + "\n", 1, "broken header: ttl_ns -1: want 0 or more"},
 		{"negative uncertainty", `{"type":"history","version":1,"epsilon_ns":-1}` + "\n", 1, "broken header: epsilon_ns -1: want 0 or more"},
+		{"a floor below zero", `{"type":"history","version":1,"floors":{"grants":-3}}` + "\n", 1, "broken header: floors.grants -3: want 0 or more"},
 		{"quorum beyond the nodes", `{"type":"history","version":1,"nodes":3,"quorum":4}` + "\n", 1, "broken header: quorum 4: want at most nodes, 3"},
 		{"another text", "hello\n", 1, `no header: want {"type":"history","version":1,…} first, and the line begins with "hello"`},
 		{"byte order mark", "\ufeff" + testHeader, 1, "byte order mark"},
