@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"reflect"
@@ -27,11 +29,28 @@ func (e *FileError) Error() string {
 // ReadFile lays the scenario file at path over c. Unknown and repeated keys
 // are errors.
 func (c *Config) ReadFile(path string) error {
-	data, err := os.ReadFile(path)
+	data, err := readAtMost(path, maxFile)
 	if err != nil {
 		return fmt.Errorf("scenario file: %w", err)
 	}
 	return c.readYAML(path, data)
+}
+
+// maxFile is how many bytes a scenario file may have: some hundred times what one
+// with every setting has.
+const maxFile = 1 << 20
+
+func readAtMost(path string, limit int64) (data []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data, err = io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s: longer than %d bytes: want a scenario", path, limit)
+	}
+	return data, err
 }
 
 func (c *Config) readYAML(path string, data []byte) error {
