@@ -10,13 +10,6 @@ import (
 	"locktorture/workload/history"
 )
 
-// Notes of phase events that begin so tell of what befell the run from outside,
-// and of a lock that broke down. The rest of the note says what happened.
-const (
-	harnessNote = "harness: "
-	lockNote    = "lock: "
-)
-
 // A mishap is something that befell the run: the death of a server by other
 // hands than the nemesis', a full disk. What is found from then on may be its
 // doing.

@@ -80,11 +80,11 @@ func (p *phases) phase(e *history.Event) {
 	if e.HasAll(history.HasLag) && e.Lag > p.lag {
 		p.lag, p.lagIdx = e.Lag, e.Index
 	}
-	if text, is := strings.CutPrefix(e.Note, harnessNote); is {
+	if text, is := strings.CutPrefix(e.Note, history.HarnessNote); is {
 		p.j.mishap(e, text)
 		return
 	}
-	if text, is := strings.CutPrefix(e.Note, lockNote); is {
+	if text, is := strings.CutPrefix(e.Note, history.LockNote); is {
 		p.j.brokeDown(e, text)
 		return
 	}

@@ -87,3 +87,10 @@ func stalled(e *Event) string {
 	}
 	return ""
 }
+
+// Notes of phase events that begin so say what befell the run from outside, and
+// how the lock under test broke down; the rest of the note says what happened.
+const (
+	HarnessNote = "harness: "
+	LockNote    = "lock: "
+)

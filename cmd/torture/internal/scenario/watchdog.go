@@ -163,18 +163,11 @@ func (w *watchdog) children(context.Context) error {
 	return nil
 }
 
-// mishapNote begins the note of a phase event that tells of a mishap, and lockNote that of
-// one that the lock itself has broken down.
-const (
-	mishapNote = "harness: "
-	lockNote   = "lock: "
-)
-
 // record tells the history of a mishap, so that whoever judges it later knows.
 func (s *session) record(m mishap) {
-	e := history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: mishapNote + oneLine(m.err)}
+	e := history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: history.HarnessNote + oneLine(m.err)}
 	if m.lock {
-		e.Note = lockNote + oneLine(m.err)
+		e.Note = history.LockNote + oneLine(m.err)
 	}
 	if !m.from.IsZero() {
 		e.Began, e.Has = max(s.rec.Since(m.from), 0), history.HasBegan
