@@ -47,10 +47,15 @@ func NewEmbedded() Fabric {
 func (e *embedded) open(_ context.Context, name, upstream string) (port, string, error) {
 	var err error
 	for range lastPort - firstPort + 1 {
-		p := toxiproxy.NewProxy(e.server, name, e.listenAddr(), upstream)
-		opened := &embeddedPort{proxy: p}
+		number := e.nextPort()
+		var reserved func() error
+		if reserved, err = reserve(number); err != nil {
+			continue // another process has a link there
+		}
+		p := toxiproxy.NewProxy(e.server, name, net.JoinHostPort("127.0.0.1", strconv.Itoa(number)), upstream)
+		opened := &embeddedPort{proxy: p, reserved: reserved}
 		if err := opened.wire(); err != nil {
-			return nil, "", err
+			return nil, "", errors.Join(err, reserved())
 		}
 		if err = listenPlainly(func() error { return e.server.Collection.Add(p, true) }); err == nil {
 			e.mu.Lock()
@@ -59,6 +64,9 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 			return opened, p.Listen, nil
 		}
 		opened.unwire()
+		if failed := reserved(); failed != nil {
+			return nil, "", errors.Join(err, failed)
+		}
 		if errors.Is(err, toxiproxy.ErrProxyAlreadyExists) {
 			break
 		}
@@ -66,12 +74,12 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 	return nil, "", err
 }
 
-func (e *embedded) listenAddr() string {
+func (e *embedded) nextPort() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	port := firstPort + e.next
 	e.next = (e.next + 1) % (lastPort - firstPort + 1)
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	return port
 }
 
 // close implements backend.
@@ -81,7 +89,7 @@ func (e *embedded) close(context.Context) error {
 	defer e.mu.Unlock()
 	for _, p := range e.ports {
 		p.unwire()
-		err = errors.Join(err, p.letGo())
+		err = errors.Join(err, p.letGo(), p.reserved())
 	}
 	e.ports = nil
 	return err
@@ -90,11 +98,12 @@ func (e *embedded) close(context.Context) error {
 // embeddedPort is one proxy and its two lanes.
 type embeddedPort struct {
 	lanePort
-	proxy   *toxiproxy.Proxy
-	numbers []uint64     // of the lanes
-	held    func() error // gives up the port of a stopped proxy; nil while it runs
-	silent  bool         // dials are to stay unanswered
-	answer  func() error // lets them be answered again; nil while they are
+	proxy    *toxiproxy.Proxy
+	numbers  []uint64     // of the lanes
+	reserved func() error // lets other processes have links on the port
+	held     func() error // gives up the port of a stopped proxy; nil while it runs
+	silent   bool         // dials are to stay unanswered
+	answer   func() error // lets them be answered again; nil while they are
 }
 
 // wire lays both lanes, before the proxy has any connection.
@@ -141,7 +150,8 @@ func (p *embeddedPort) enable(_ context.Context, on bool) error {
 	if err := p.letGo(); err != nil {
 		return err
 	}
-	if err := listenPlainly(p.proxy.Start); err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) {
+	start := func() error { return listenPlainly(p.proxy.Start) }
+	if err := patiently(start); err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) {
 		return fmt.Errorf("listen: %w", err)
 	}
 	if p.silent { // so is the listener that has just come

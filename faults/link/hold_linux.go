@@ -8,14 +8,6 @@ import (
 	"time"
 )
 
-// A child process that is being started shares every socket of this one until
-// it runs its own program: a listener that was closed meanwhile lives on for
-// that long.
-const (
-	holdPatience = time.Second
-	holdRetry    = time.Millisecond
-)
-
 // holdPort keeps addr for this process while nothing listens there: dials are
 // refused, and no other process can listen. release gives it up.
 //

@@ -3,6 +3,7 @@ package link
 import (
 	"errors"
 	"io"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -55,6 +56,12 @@ func TestKinds(t *testing.T) {
 			}
 			t.Run(label, func(t *testing.T) {
 				r := newRig(t, fabrics(t)[name])
+				if err := CheckStock(c.impair); err != nil && name == "remote" {
+					if _, got := r.link.Impair(testContext(t), c.impair); got == nil || !strings.Contains(got.Error(), err.Error()) {
+						t.Errorf("%v, want %v", got, err)
+					}
+					return
+				}
 				c.run(t, r)
 			})
 		}

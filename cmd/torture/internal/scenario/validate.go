@@ -49,10 +49,11 @@ func fitsMasters(c config.Config, l Lock) error {
 	return locker.Close()
 }
 
-// What a link needs of the descriptors of this process at most, its listener and
-// both ends of what passes through it, and what is left for all else.
+// What a link needs of the descriptors of this process at most, its listener, the
+// reservation of its port and both ends of what passes through it, and what is
+// left for all else.
 const (
-	perLink   = 7
+	perLink   = 8
 	elsewhere = 256
 )
 
