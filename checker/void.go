@@ -49,15 +49,18 @@ func (j *Judge) harmed() (from time.Duration, harmed bool) {
 
 // lagged says why the timing rules are void, or "". Where the history tells of
 // the intervals in which the harness stood still, each finding has been widened
-// by those that it crosses, and only when they are most of the run nothing is
-// left to judge.
+// by those that it crosses: its lag voids the rules only when they are most of the
+// run, so that nothing is left to judge, or do not explain it.
 func (p *phases) lagged() string {
 	ttl, stood := p.j.h.TTL, p.j.stalls.within(0, p.j.now)
-	if stood > p.j.now/2 {
-		return fmt.Sprintf("The harness itself stood still for %s of %s.", span(stood), span(p.j.now))
-	}
-	if p.lag > 0 && p.lag > ttl/10 && p.j.stalls.longest() < ttl/10 {
-		return fmt.Sprintf("The harness's own scheduling lag reached %s (99th percentile), more than a tenth of the TTL of %s, and the history does not tell when.", span(p.lag), span(ttl))
+	if p.lag > 0 && p.lag > ttl/10 {
+		text := fmt.Sprintf("The harness's own scheduling lag reached %s (99th percentile), more than a tenth of the TTL of %s", span(p.lag), span(ttl))
+		switch {
+		case p.j.stalls.longest() < ttl/10:
+			return text + ", and the history does not tell when."
+		case stood > p.j.now/2:
+			return text + fmt.Sprintf(", and it stood still for %s of %s.", span(stood), span(p.j.now))
+		}
 	}
 	if want, ok := p.j.h.Floors[rateFloor]; ok && p.j.now > 0 {
 		if got := float64(p.j.ev.Grants) / p.j.now.Seconds(); got < float64(want) {

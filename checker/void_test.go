@@ -24,8 +24,9 @@ func TestVoid(t *testing.T) {
 		{"a lag at unknown times", "\n500ms nemesis ok phase final lag 11ms", Inconclusive, "does not tell when"},
 		{"a lag of which the history tells when", "\n490ms nemesis ok stall began 300ms ended 400ms\n500ms nemesis ok phase final lag 90ms", Fail, ""},
 		{"a lag that is no matter of the stalls told", "\n490ms nemesis ok stall began 300ms ended 309ms\n500ms nemesis ok phase final lag 90ms", Inconclusive, "does not tell when"},
-		{"stalls for half of the run", "\n490ms nemesis ok stall began 200ms ended 449ms\n500ms nemesis ok phase final", Fail, ""},
-		{"stalls for most of the run", "\n490ms nemesis ok stall began 200ms ended 452ms\n500ms nemesis ok phase final", Inconclusive, "stood still for 252ms of"},
+		{"stalls for half of the run", "\n490ms nemesis ok stall began 200ms ended 449ms\n500ms nemesis ok phase final lag 11ms", Fail, ""},
+		{"stalls for most of the run, by threads that the rest did not wait for", "\n490ms nemesis ok stall began 200ms ended 452ms\n500ms nemesis ok phase final lag 10ms", Fail, ""},
+		{"stalls for most of the run", "\n490ms nemesis ok stall began 200ms ended 452ms\n500ms nemesis ok phase final lag 11ms", Inconclusive, "stood still for 252ms of"},
 	} {
 		r := judge(t, "ttl 100ms", overlap+c.then)
 		if r.Verdict != c.want {

@@ -4,8 +4,13 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
 )
 
 func TestSweepRemovesOneRunsLeftovers(t *testing.T) {
@@ -103,5 +108,46 @@ func TestDelayDraws(t *testing.T) {
 		if c.impair.Jitter > 0 && len(distinct) < 100 {
 			t.Errorf("%+v drew only %d distinct delays", c.impair, len(distinct))
 		}
+	}
+}
+
+// TestCheckRemote asks after the links of a toxiproxy server that somebody else
+// empties, fills again as a new one, and closes. A fabric that is closed itself
+// asks no more.
+func TestCheckRemote(t *testing.T) {
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	web := httptest.NewServer(server.Routes())
+	t.Cleanup(func() {
+		web.Close()
+		if err := server.Collection.Clear(); err != nil {
+			t.Error(err)
+		}
+	})
+	api := web.Listener.Addr().String()
+	f := NewRemote(RemoteConfig{API: api, RunID: "r"})
+	for _, node := range []string{"n1", "n2"} {
+		if _, err := f.Open(testContext(t), "c1", node, "127.0.0.1:1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(want string) {
+		t.Helper()
+		err := Check(testContext(t), f)
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "toxiproxy at "+api)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	check("")
+	if err := server.Collection.Remove("locktorture.r.c1.n2"); err != nil {
+		t.Fatal(err)
+	}
+	check("1 of this run's 2 proxies are left")
+	web.CloseClientConnections()
+	web.Close()
+	check("does not answer any more")
+	_ = f.Close() // the server is gone
+	check("")
+	if err := Check(testContext(t), NewEmbedded()); err != nil {
+		t.Errorf("links of this process: %v", err)
 	}
 }
