@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -74,6 +75,33 @@ func TestUnplanned(t *testing.T) {
 	}
 	if err := bed.Store().(Watched).Unplanned(testContext(t)); err != nil {
 		t.Errorf("nobody has touched the store: %v", err)
+	}
+}
+
+// TestMisconf takes the folder of a server away that saves its data to disk: it
+// refuses writes, which nobody asked it for.
+func TestMisconf(t *testing.T) {
+	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0].(*processNode)
+	ctx := testContext(t)
+	mustDo(t, n, "CONFIG", "SET", "save", "3600 100000")
+	if err := n.Unplanned(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(n.dataDir()); err != nil {
+		t.Fatal(err)
+	}
+	mustDo(t, n, "BGSAVE")
+	for { // until the save has failed
+		if _, err := Do(ctx, n, "SET", "k", "v"); err != nil && strings.Contains(err.Error(), "MISCONF") {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal("it goes on taking writes")
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if got := unplanned(t, n); !strings.Contains(got, "n1 refuses writes (MISCONF)") {
+		t.Errorf("it says %q", got)
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 const (
 	DefaultIO    = time.Second
 	DefaultGrace = 2 * time.Second
+	DefaultLeave = 30 * time.Second
 	DefaultStart = 30 * time.Second // an interpreter on a busy machine takes its time
 )
 
@@ -47,6 +48,7 @@ type Command struct {
 	Every    time.Duration // a lease makes the child write this often while held; 0 is never
 	IO       time.Duration // time-out of the library's network operations; 0 is DefaultIO
 	Grace    time.Duration // what an answer may take beyond its budget; 0 is DefaultGrace
+	Leave    time.Duration // what a child may take to leave, before it is killed; 0 is DefaultLeave
 	Start    time.Duration // what the way from the start to the answer to init may take; 0 is DefaultStart
 	Watchdog time.Duration // time-out of the library's own watchdog, where it has one
 	Seed     uint64        // of the first child; each further one gets the next
@@ -58,6 +60,7 @@ type Command struct {
 // Factory returns a factory that starts one child per client.
 func (c Command) Factory() lockimpl.Factory {
 	c.IO, c.Grace, c.Start = cmp.Or(c.IO, DefaultIO), cmp.Or(c.Grace, DefaultGrace), cmp.Or(c.Start, DefaultStart)
+	c.Leave = cmp.Or(c.Leave, DefaultLeave)
 	if c.Keys == nil {
 		c.Keys = func(key string) []string { return []string{key} }
 	}

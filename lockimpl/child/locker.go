@@ -149,7 +149,7 @@ func (l *Locker) end() error {
 	defer cancel()
 	_, _ = l.ask(ctx, call{what: "quit", budget: -1, urgent: true}) // whether it says goodbye does not matter
 	err := l.stdin.Close()
-	if !ended(l.gone, l.grace) {
+	if !ended(l.gone, l.cmd.Leave) {
 		l.find("it did not leave although told to and at the end of its input")
 		err = errors.Join(err, fmt.Errorf("process %d did not leave and was killed", l.pid))
 		_, _ = l.signal(syscall.SIGKILL)

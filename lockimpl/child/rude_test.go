@@ -201,13 +201,27 @@ func TestLateGrantIsUndone(t *testing.T) {
 // TestStubbornChild does not leave: it is killed, and that is an error.
 func TestStubbornChild(t *testing.T) {
 	needShell(t)
-	l := start1(t, Command{Path: shell, Start: startSoon, Grace: 200 * time.Millisecond, Args: []string{"-c",
+	l := start1(t, Command{Path: shell, Start: startSoon, Grace: 200 * time.Millisecond, Leave: 200 * time.Millisecond, Args: []string{"-c",
 		`read -r line; echo '{"t":"init_ok","re":1,"clock":"none"}'; while :; do sleep 60; done`}}, nil)
 	if err := l.Close(); err == nil {
 		t.Error("closed a child that does not leave")
 	}
 	if len(l.(Process).Findings()) == 0 {
 		t.Error("no finding about a child that does not leave")
+	}
+}
+
+// TestSlowLeaver takes longer to leave than an answer may take, as on a busy machine:
+// that is no trouble.
+func TestSlowLeaver(t *testing.T) {
+	needShell(t)
+	l := start1(t, Command{Path: shell, Start: startSoon, Grace: 50 * time.Millisecond, Args: []string{"-c",
+		`read -r line; echo '{"t":"init_ok","re":1,"clock":"none"}'; while read -r line; do :; done; sleep 0.5`}}, nil)
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if f := l.(Process).Findings(); len(f) > 0 {
+		t.Errorf("findings %q about a child that leaves late", f)
 	}
 }
 

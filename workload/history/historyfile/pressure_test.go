@@ -95,6 +95,42 @@ func TestAfterAStall(t *testing.T) {
 	}
 }
 
+// TestHangingDisk takes nothing any more. Whoever waits for it goes on when it is
+// given up, and Close ends with the reason.
+func TestHangingDisk(t *testing.T) {
+	r, w, err := os.Pipe() // nobody reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	f, err := start(w, false, testHeader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waiting := make(chan struct{})
+	go func() {
+		defer close(waiting)
+		for i := 0; f.Err() == nil; i++ {
+			e := event(i)
+			f.Event(&e)
+		}
+	}()
+	for full := false; !full; time.Sleep(time.Millisecond) {
+		f.mu.Lock()
+		full = len(f.pending) >= maxPending
+		f.mu.Unlock()
+	}
+	if f.Stalled() <= 0 {
+		t.Error("the disk is not said to be taking anything")
+	}
+	why := errors.New("the disk hangs")
+	f.GiveUp(why)
+	<-waiting
+	if err := f.Close(); !errors.Is(err, why) {
+		t.Errorf("Close returned %v, want %v", err, why)
+	}
+}
+
 func TestFullDisk(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
