@@ -75,6 +75,9 @@ func (j *Judge) complete(e *history.Event, o *op) {
 		o.narrow(e)
 	}
 	o.take(e)
+	if o.fence > o.holder.key.books.newest {
+		o.holder.key.books.newest = o.fence
+	}
 	switch o.what {
 	case history.Acquire:
 		o.leave()

@@ -36,7 +36,9 @@ func (v *evidence) see(f *fact) {
 	case reentered:
 		v.Grants++
 	case rejected:
-		v.FenceSaves++
+		if !v.j.wronged(f.op) {
+			v.FenceSaves++
+		}
 	case unknown:
 		v.Unknown++
 	case settled:

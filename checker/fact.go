@@ -33,6 +33,7 @@ const (
 	answered                  // op is a completed release of grant
 	left                      // op, an inner release of grant, was answered yes
 	lost                      // the library reported the loss of grant
+	wrote                     // op is a write that was answered, or given up
 	rejected                  // op is a write that the store rejected
 	landed                    // land is an accepted write, in the store's order
 	unknown                   // op, of whatever kind, is of unknown outcome
@@ -83,6 +84,7 @@ type limited interface {
 // nothing themselves.
 func (j *Judge) dispatch(f *fact) {
 	j.turn = 0
+	j.happened[f.what] = true
 	j.show(f)
 }
 

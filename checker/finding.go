@@ -14,6 +14,7 @@ var names = map[string]string{
 	"S3z": "zombie effect", "S4": "token order", "S4b": "duplicate token", "S5": "foreign release",
 	"S6": "extension across a loss", "S7": "stillborn grant", "S8": "unconfirmed use",
 	"S9": "sub-quorum grant", "S10": "early takeover", "S11": "late loss",
+	"R1": "acknowledged write missing", "R2": "refused or unasked write kept", "R3": "number given twice", "R4": "rightful write rejected", "R5": "borrowed token",
 	"L1": "orphan, deadlock", "L2": "no progress with a quorum", "L3": "starvation", "L4": "slow recovery",
 	"L5": "lease lost without cause", "L6": "availability below floor", "L7": "split-vote livelock", "L8": "leftovers",
 	"P1": "panic of the lock",
@@ -35,6 +36,7 @@ const (
 	blameRelease  = "release removed another's lock"
 	blameStore    = "store accepted a stale write"
 	blameLibrary  = "lock library misreported"
+	blameBooks    = "the store does not keep its word"
 	blameProgress = "lock made no progress"
 	blamePanic    = "lock broke down"
 )

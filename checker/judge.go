@@ -2,6 +2,7 @@ package checker
 
 import (
 	"context"
+	"hash/maphash"
 	"time"
 
 	"locktorture/workload/history"
@@ -16,6 +17,8 @@ type Options struct {
 	Views          int  // windows around anomalies of which Report.Views keeps Porcupine's view
 
 	Patience time.Duration // how long Finish waits for the second opinion and for own checkers; 0 is as long as its context
+
+	OurStore bool // the store is the harness's own: what its books get wrong (R1 to R3) is a harness error
 
 	Own []Own // checkers of the user's, which see every event as well
 }
@@ -34,28 +37,30 @@ type Judge struct {
 	o    Options
 	test tests
 
-	names   ledgerNames
-	procs   procs
-	free    *op
-	cut     tie               // is not tied: a test's
-	spoil   func(*op, *grant) // takes what would be used again, one of the two: a test's
-	unknown map[string]*op    // writes of unknown outcome, by value
-	asked   map[int]*op       // other operations of unknown outcome, by invocation
-	early   map[int]string    // receipts for operations that are open still
-	unsent  map[int]bool      // releases, by invocation, that a link is known late never to have carried
-	nemesis nemesis
-	stalls  stalls
-	maxSeq  uint64 // highest sequence number that a client has been told
-	audited bool   // the store's log was read
-	now     time.Duration
-	shown   time.Duration // when live counters are published next, at the latest
-	due     time.Duration // when a rule wants to be shown a tick; never when none does
-	events  int
-	ended   bool
-	gaveUp  bool // the time was up before the history was
-	f       fact // the one being dispatched
-	turn    int  // whose turn it is to see it, among those who want to
-	landing landing
+	names     ledgerNames
+	procs     procs
+	free      *op
+	cut       tie               // is not tied: a test's
+	spoil     func(*op, *grant) // takes what would be used again, one of the two: a test's
+	unknown   map[string]*op    // writes of unknown outcome, by value
+	asked     map[int]*op       // other operations of unknown outcome, by invocation
+	early     map[int]string    // receipts for operations that are open still
+	unsent    map[int]bool      // releases, by invocation, that a link is known late never to have carried
+	nemesis   nemesis
+	stalls    stalls
+	maxSeq    uint64 // highest sequence number that a client has been told
+	audited   bool   // the store's log was read
+	now       time.Duration
+	shown     time.Duration // when live counters are published next, at the latest
+	due       time.Duration // when a rule wants to be shown a tick; never when none does
+	events    int
+	ended     bool
+	truncated bool        // the history broke off
+	gaveUp    bool        // the time was up before the history was
+	happened  [facts]bool // which kinds of facts there were
+	f         fact        // the one being dispatched
+	turn      int         // whose turn it is to see it, among those who want to
+	landing   landing
 
 	rules      []rule
 	wanted     [facts][]rule // which rules see which facts
@@ -96,7 +101,7 @@ func New(h history.Header, o Options) *Judge {
 	for _, r := range []rule{
 		j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j}, &doubleGrants{j: j},
 		&ownership{j: j, checked: checkedRelease(h)}, &foreignRelease{j: j}, &stillborn{j: j}, &sections{j: j},
-		&progress{j: j}, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j},
+		&progress{j: j}, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j}, &bookkeeping{j: j, seed: maphash.MakeSeed()},
 	} {
 		j.enlist(r)
 	}

@@ -296,9 +296,10 @@ type holder struct {
 
 // detail is what is kept of a holder where it is asked for.
 type detail struct {
-	wait  wait    // for its next grant
-	peaks [2]step // its process's highest tokens, by mode, within the clock uncertainty
-	audit section // its last one in the store's log
+	wait    wait    // for its next grant
+	renamed bool    // one of its leases came back with another token
+	peaks   [2]step // its process's highest tokens, by mode, within the clock uncertainty
+	audit   section // its last one in the store's log
 }
 
 func (h *holder) more() *detail {
@@ -323,6 +324,7 @@ type key struct {
 	tok     tokenState
 	sec     sectionState
 	fence   fenceState
+	books   books
 	ghost   ghost // the last acquire of unknown outcome
 	prog    progressState
 	nodes   map[string]*nodeView

@@ -197,6 +197,7 @@ func (t *tokens) unplaced() string {
 // changed reports a re-entry or an extension that came back with another token.
 func (t *tokens) changed(f *fact) {
 	g := f.grant
+	g.holder.more().renamed = true
 	how := "extended its lease"
 	if f.what == reentered {
 		how = "took it once more while it held it"

@@ -79,7 +79,8 @@ type Report struct {
 	Harness        []Finding       `json:"harness,omitempty"`  // the judges disagree: a harness error
 	Counterfactual *Counterfactual `json:"counterfactual,omitempty"`
 	SecondOpinion  *SecondOpinion  `json:"second_opinion,omitempty"`
-	Void           []Void          `json:"void,omitempty"`  // what this history does not decide, because of the harness
-	Notes          []string        `json:"notes,omitempty"` // what a reader of the verdict must know
+	Void           []Void          `json:"void,omitempty"`             // what this history does not decide, because of the harness
+	Nothing        []string        `json:"nothing_to_judge,omitempty"` // properties that this history says nothing of; only without a violation
+	Notes          []string        `json:"notes,omitempty"`            // what a reader of the verdict must know
 	Views          []View          `json:"-"`
 }

@@ -269,8 +269,8 @@ func auditedSectionsCases() []verdictCase {
 				15ms a0 invoke write k owner a value a2 fence 1
 				16ms a0 info write k owner a value a2 fence 1
 				20ms store ok audit k owner a fence 1 value a1 seq 1
-				20ms store ok audit k owner a fence 1 value a2 seq 3
-				20ms store ok audit k owner c fence 2 value b2 seq 4`,
+				20ms store ok audit k owner a fence 1 value a2 seq 2
+				20ms store ok audit k owner b fence 2 value b1 seq 3`,
 		},
 	}
 }

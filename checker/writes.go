@@ -34,6 +34,9 @@ func (j *Judge) issue(o *op) {
 	o.use = h.right(o)
 	j.overdue(o)
 	o.floor = j.maxSeq
+	if k := h.key; o.fence > k.books.newest {
+		k.books.newest = o.fence
+	}
 	log := &h.key.log
 	if log.top > o.fence && o.fence != 0 {
 		o.doubt().above = tokenMark{log.high, log.top}
@@ -65,6 +68,7 @@ func (h *holder) right(o *op) use {
 // written completes a write.
 func (j *Judge) written(e *history.Event, o *op) {
 	log := &o.holder.key.log
+	j.say(wrote, e, o)
 	if o.has&history.HasSeq != 0 {
 		j.maxSeq = max(j.maxSeq, o.seq)
 	}

@@ -25,7 +25,7 @@ type Judge struct {
 func Properties() []Judge {
 	return []Judge{
 		{Name: "exclusion", IDs: []string{"S1", "S7", "S9", "S10"}},
-		{Name: "fencing", IDs: []string{"S2", "S3", "S3z"}},
+		{Name: "fencing", IDs: []string{"S2", "S3", "S3z", "R1", "R2", "R3", "R4", "R5"}},
 		{Name: "tokens", IDs: []string{"S4", "S4b"}},
 		{Name: "ownership", IDs: []string{"S5", "S6", "S8", "S11"}},
 		{Name: "liveness", IDs: []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7"}},

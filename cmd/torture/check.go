@@ -111,6 +111,7 @@ type stored struct {
 	path   string // streamed, or of a file or a run directory
 	where  string // for people
 	stream io.Reader
+	ours   bool // a run directory's
 }
 
 // streamed is the path of what can be read once only: standard input, or a pipe.
@@ -118,7 +119,7 @@ const streamed = "-"
 
 // locate finds standard input (-), a file, a pipe, or the history of a run.
 func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
-	s := &stored{path, path, cmd.InOrStdin()}
+	s := &stored{path: path, where: path, stream: cmd.InOrStdin()}
 	if path == streamed {
 		s.where = "standard input"
 	} else if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
@@ -131,7 +132,7 @@ func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.path, s.where = dir, dir
+		s.path, s.where, s.ours = dir, dir, true
 	}
 	return s, nil
 }
@@ -181,7 +182,7 @@ func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Rep
 		}
 	}()
 	o := scenario.Judging()
-	o.Window = c.window
+	o.Window, o.OurStore = c.window, s.ours
 	if c.timeout > 0 {
 		o.Patience = 0
 	}

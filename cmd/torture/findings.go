@@ -38,6 +38,9 @@ func printFindings(w io.Writer, report checker.Report) {
 	for _, text := range report.Notes {
 		fmt.Fprintf(w, "note        %s\n", text)
 	}
+	if len(report.Nothing) > 0 {
+		fmt.Fprintf(w, "not judged  %s: this history has nothing to judge them by\n", strings.Join(report.Nothing, ", "))
+	}
 	for _, f := range report.Inconclusive {
 		fmt.Fprintf(w, "not enough  %s  %s\n", f.ID, f.Text)
 	}

@@ -66,7 +66,7 @@ func (j *judge) twice(log []*history.Event) {
 	for i, a := range all {
 		for _, b := range all[:i] {
 			if a.seq == b.seq && (a.value != b.value || a.key != b.key) {
-				j.claims = append(j.claims, Claim{ID: "R3", Keys: []string{a.key, b.key}, Answer: Violation, Proof: [][]int{a.events, b.events}})
+				j.claims = append(j.claims, Claim{ID: "R3", Keys: []string{a.key, b.key}, Answer: answer(a.key == b.key, true), Proof: [][]int{a.events, b.events}})
 			}
 		}
 	}

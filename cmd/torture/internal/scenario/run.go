@@ -153,7 +153,9 @@ func (s *session) prepare(o Options) (err error) {
 		return err
 	}
 	h := s.rig.header(s.meta)
-	s.judge = checker.New(h, judging)
+	ours := judging
+	ours.OurStore = true
+	s.judge = checker.New(h, ours)
 	if s.file, err = historyfile.Create(filepath.Join(s.dir, historyfile.Name), h); err != nil {
 		return err
 	}

@@ -1,0 +1,133 @@
+package checker
+
+import "testing"
+
+func TestBooks(t *testing.T) { runCases(t, booksCases()) }
+
+func booksCases() []verdictCase {
+	const two = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence 1 until 100ms
+		 2ms a invoke write k fence 1 value a1
+		 3ms a ok write k fence 1 value a1 seq 1
+		 4ms a invoke write k fence 1 value a2
+		 5ms a ok write k fence 1 value a2 seq 2`
+	const refused = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence 1 until 100ms
+		 2ms a invoke write k fence 1 value a1
+		 3ms a ok write k fence 1 value a1 seq 1
+		 4ms a invoke write k fence 1 value a2
+		 5ms a fail write k fence 1 value a2 seq 2 err stale`
+	return []verdictCase{
+		{
+			name: "an acknowledged write that the log lacks", header: "ttl 100ms", want: Fail, violations: []string{"R1 [5]"},
+			history: two + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1`,
+		},
+		{
+			name: "an acknowledged write that the log has as rejected", header: "ttl 100ms", want: Fail, violations: []string{"R1 [5]"},
+			history: two + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store fail audit k owner a fence 1 value a2 seq 2`,
+		},
+		{
+			name: "two acknowledged writes that the log has", header: "ttl 100ms", want: Pass,
+			history: two + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 2`,
+		},
+		{
+			name: "a write that nobody asked for", header: "ttl 100ms", want: Fail, violations: []string{"R2 [8]"},
+			history: two + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 2
+				20ms store ok audit k owner b fence 2 value b1 seq 3`,
+		},
+		{
+			name: "a rejected write that the log has as accepted", header: "ttl 100ms", want: Fail, violations: []string{"R2 [5 7]"},
+			history: refused + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 2`,
+		},
+		{
+			name: "a rejected write that the log has as rejected", header: "ttl 100ms", want: Pass,
+			evidence: &Evidence{Grants: 1, FenceSaves: 1},
+			history: refused + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store fail audit k owner a fence 1 value a2 seq 2`,
+		},
+		{
+			name: "one number for two writes of a key", header: "ttl 100ms", want: Fail, violations: []string{"R3 [3 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				 4ms a invoke write k fence 1 value a2
+				 5ms a ok write k fence 1 value a2 seq 1`,
+		},
+		{
+			name: "one number for writes of two keys, as counted per key", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				 4ms b invoke acquire l
+				 5ms b ok acquire l fence 1 until 100ms
+				 6ms b invoke write l fence 1 value b1
+				 7ms b ok write l fence 1 value b1 seq 1`,
+		},
+		{
+			name: "a store that rejects the newest holder", header: "ttl 100ms fenced", want: Fail, violations: []string{"R4 [1 5]"},
+			evidence: &Evidence{Grants: 1},
+			history:  refused,
+		},
+		{
+			name: "a store that rejects an older holder", header: "ttl 100ms fenced", want: Pass,
+			evidence: &Evidence{Grants: 2, Contended: 1, Handovers: 1, Takeovers: 1, FenceSaves: 1},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				101ms b invoke acquire k
+				102ms b ok acquire k fence 2 until 200ms
+				103ms a invoke write k fence 1 value a1
+				104ms a fail write k fence 1 value a1 seq 1 err stale`,
+		},
+		{
+			name: "a write with another's token", header: "ttl 100ms", want: Fail, violations: []string{"R5 [1 5]", "S8 [5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms b invoke acquire k
+				 3ms b fail acquire k err held
+				 4ms b invoke write k fence 1 value b1
+				 5ms b ok write k fence 1 value b1 seq 1`,
+		},
+		{
+			name: "a write with another's token, rejected", header: "ttl 100ms fenced", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms b invoke acquire k
+				 3ms b fail acquire k err held
+				 4ms b invoke write k fence 1 value b1
+				 5ms b fail write k fence 1 value b1 seq 1 err stale`,
+		},
+	}
+}
+
+// TestOurStore makes what our own store's books get wrong a harness error.
+func TestOurStore(t *testing.T) {
+	for _, c := range booksCases() {
+		r := Check(t.Context(), parse(t, c.header, c.history), Options{OurStore: true})
+		want, ours := c.want, len(c.violations) == 1 && c.violations[0][:2] < "R4"
+		if ours {
+			want = HarnessError
+		}
+		if r.Verdict != want || ours != (len(r.Harness) > 0) {
+			t.Errorf("%s: %s with %d of the harness, want %s", c.name, r.Verdict, len(r.Harness), want)
+		}
+	}
+}

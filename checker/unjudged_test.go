@@ -1,0 +1,49 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestNothing shows that a pass lists what it says nothing of.
+func TestNothing(t *testing.T) {
+	const released = `
+		0ms a invoke acquire k
+		1ms a ok acquire k fence 1 until 9ms
+		2ms a invoke release k
+		3ms a ok release k
+		4ms nemesis ok phase final`
+	for _, c := range []struct {
+		name, header, history string
+		lacks, judged         []string
+		liveness              bool
+	}{
+		{name: "one grant, no phases", header: "ttl 10ms", history: oneGrant, lacks: []string{"S1", "S2", "S3", "S10", "L1", "L5", "R1", "R4"}, judged: []string{"S7"}},
+		{name: "released, with a final phase", header: "ttl 10ms", history: released + `
+			5ms b invoke acquire k
+			6ms b ok acquire k fence 2 until 14ms
+			7ms b invoke write k fence 2 value b1
+			8ms b ok write k fence 2 value b1 seq 1
+			9ms store ok audit k owner b fence 2 value b1 seq 1`,
+			lacks: []string{"S2", "S9", "L7", "R4"}, judged: []string{"S1", "S3", "S4", "S5", "S6", "S7", "S8", "L1", "L2", "R1", "R5"}, liveness: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, c.header, c.history)
+			for _, id := range c.lacks {
+				if !slices.Contains(r.Nothing, id) {
+					t.Errorf("%s had nothing to judge, and is not listed: %v", id, r.Nothing)
+				}
+			}
+			for _, id := range c.judged {
+				if slices.Contains(r.Nothing, id) {
+					t.Errorf("%s had something to judge: %v", id, r.Nothing)
+				}
+			}
+			said := slices.ContainsFunc(r.Notes, func(s string) bool { return strings.HasPrefix(s, "Liveness was not judged") })
+			if r.Verdict != Pass || said == c.liveness {
+				t.Errorf("%s, notes %q", r.Verdict, r.Notes)
+			}
+		})
+	}
+}
