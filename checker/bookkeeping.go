@@ -16,14 +16,17 @@ type bookkeeping struct {
 	seed         maphash.Seed
 	asked        []entry
 	log          []entry
-	lost         int    // writes that were not kept …
-	told, logged uint64 // … and the sums of the names that were acknowledged, and that the log has
+	lost         int  // writes that were not kept …
+	told, logged sums // … and the sums of what was acknowledged, and of what the log has
+	unordered    int  // numbers too far back to tell whether they were given before
 }
 
 // An entry is a write that was asked for, or a line of the store's log.
 type entry struct {
 	name uint64 // hash of its key and value
+	seq  uint64 // the number that the store gave; 0 is none
 	key  *key
+	who  string
 	idx  int32
 	kind history.Kind
 }
@@ -38,34 +41,47 @@ func (*bookkeeping) wants() []what { return []what{wrote, landed, rejected, audi
 func (b *bookkeeping) see(f *fact) {
 	switch f.what {
 	case wrote:
-		e := entry{b.name(f.key.name, f.op.value), f.key, int32(f.op.okIdx), f.op.outcome}
-		if f.op.outcome == history.OK {
-			b.told += e.name
-		}
-		b.keep(&b.asked, e, f.op.value)
+		b.answered(f.op)
 	case audited:
 		if e := f.e; e.Mode != history.Shared { // a read may leave a mark
-			k := b.j.key(e.Key)
-			line := entry{b.name(e.Key, e.Value), k, int32(e.Index), e.Kind}
-			if e.Kind == history.OK && f.op == nil {
-				b.logged += line.name
-			}
-			b.keep(&b.log, line, e.Value)
-			b.numbered(k, &k.books.logged, mark{e.Seq, e.Index}, "The store's log has")
+			b.logs(e, f.op == nil)
 		}
 	case landed:
-		if f.land.late {
-			return
+		if !f.land.late {
+			b.borrowed(f)
 		}
-		b.numbered(f.key, &f.key.books.told, mark{f.land.seq, f.land.idx}, "The store gave")
-		b.borrowed(f)
 	case rejected:
-		if f.op.settled == 0 {
-			b.numbered(f.key, &f.key.books.told, mark{f.op.seq, f.op.okIdx}, "The store gave")
-		}
 		if b.j.wronged(f.op) {
 			b.turnedAway(f)
 		}
+	}
+}
+
+// answered keeps what a client was told of its write.
+func (b *bookkeeping) answered(o *op) {
+	k := o.holder.key
+	e := entry{b.name(k.name, o.value), 0, k, o.holder.owner, int32(o.okIdx), o.outcome}
+	if o.outcome != history.Info && o.has&history.HasSeq != 0 {
+		e.seq = o.seq
+	}
+	if o.outcome == history.OK {
+		b.told.add(e)
+	}
+	if !b.keep(&b.asked, e, o.value) {
+		b.numbered(&k.books.told, e)
+	}
+}
+
+// logs keeps a line of the store's log; acknowledged says that no client waits for
+// it to learn what became of its write.
+func (b *bookkeeping) logs(e *history.Event, acknowledged bool) {
+	k := b.j.key(e.Key)
+	line := entry{b.name(e.Key, e.Value), e.Seq, k, b.j.names.called[b.j.owner(e.Owner)], int32(e.Index), e.Kind}
+	if e.Kind == history.OK && acknowledged {
+		b.logged.add(line)
+	}
+	if !b.keep(&b.log, line, e.Value) {
+		b.numbered(&k.books.logged, line)
 	}
 }
 
@@ -73,33 +89,98 @@ func (b *bookkeeping) name(key, value string) uint64 {
 	return bits.RotateLeft64(maphash.String(b.seed, key), 1) ^ maphash.String(b.seed, value)
 }
 
-func (b *bookkeeping) keep(in *[]entry, e entry, value string) {
+// keep reports whether there was room.
+func (b *bookkeeping) keep(in *[]entry, e entry, value string) bool {
 	switch {
 	case value == "":
+		return false
 	case len(*in) == keptEntries:
 		b.lost++
-	default:
-		*in = append(*in, e)
+		return false
 	}
+	*in = append(*in, e)
+	return true
+}
+
+// sums stand for writes that cannot be kept one by one.
+type sums struct {
+	names    uint64
+	numbers  uint64 // names with their numbers
+	unnumber int    // how many had none
+}
+
+func (s *sums) add(e entry) {
+	s.names += e.name
+	if e.seq == 0 {
+		s.unnumber++
+	}
+	s.numbers += e.name ^ e.seq*0x9e3779b97f4a7c15
 }
 
 // books are what the store said of one key.
 type books struct {
-	told, logged mark // the last number, told to a client and in the log
+	told, logged *numbers // of writes that are not kept
 	newest       uint64
 }
 
-// numbered looks for a number that is given twice on a key: equal ones are next to
-// each other, as the store's order goes.
-func (b *bookkeeping) numbered(k *key, last *mark, m mark, who string) {
-	if m.seq == 0 {
+// numbers are the last numbers that were given, as far back as writes overtake each
+// other.
+type numbers struct {
+	top   uint64
+	last  [64]entry
+	count int
+}
+
+// numbered looks for the number of a write that is not kept among the last ones.
+func (b *bookkeeping) numbered(in **numbers, e entry) {
+	if e.seq == 0 {
 		return
 	}
-	if m.seq == last.seq {
-		text := fmt.Sprintf("%s the number %d to two writes of %s. The store's own order of its writes proves nothing then. Remedy: number each write in the step that makes it.", who, m.seq, k.name)
-		b.violate("R3", k, nil, []int{last.idx, m.idx}, text)
+	if *in == nil {
+		*in = new(numbers)
 	}
-	*last = m
+	n := *in
+	if e.seq <= n.top {
+		oldest := n.top
+		for _, x := range n.last[:min(n.count, len(n.last))] {
+			if oldest = min(oldest, x.seq); x.seq == e.seq {
+				b.twice(x, e)
+			}
+		}
+		if n.count > len(n.last) && e.seq < oldest {
+			b.unordered++
+		}
+	}
+	n.top = max(n.top, e.seq)
+	n.last[n.count%len(n.last)] = e
+	n.count++
+}
+
+// twice reports R3.
+func (b *bookkeeping) twice(x, e entry) {
+	text := fmt.Sprintf("The store gave the number %d to two writes of %s: %s (event %d) and %s (event %d). Its own order of its writes proves nothing then. "+
+		"Remedy: number each write in the step that makes it.", e.seq, e.key.name, byWhom(x.who), x.idx, byWhom(e.who), e.idx)
+	b.violate("R3", e.key, owners(x.who, e.who), []int{int(x.idx), int(e.idx)}, text)
+}
+
+// doubles looks for one number with two writes, in what clients were told and in
+// the log.
+func (b *bookkeeping) doubles() {
+	type number struct {
+		key *key
+		seq uint64
+	}
+	first := make(map[number]entry, max(len(b.asked), len(b.log)))
+	for _, list := range [][]entry{b.asked, b.log} {
+		for _, e := range list {
+			at := number{e.key, e.seq}
+			if x, taken := first[at]; e.seq != 0 && taken && x.name != e.name {
+				b.twice(x, e)
+			} else if e.seq != 0 && !taken {
+				first[at] = e
+			}
+		}
+	}
 }
 
 // wronged says whether a store that compares tokens rejected the holder of the
@@ -146,6 +227,7 @@ func (b *bookkeeping) borrowed(f *fact) {
 
 // finish holds what was asked for and answered against the log.
 func (b *bookkeeping) finish() {
+	b.doubles()
 	if len(b.log) == 0 || b.lost > 0 {
 		return
 	}
@@ -163,8 +245,8 @@ func (b *bookkeeping) finish() {
 	}
 	for _, e := range b.asked {
 		if line, listed := lines[e.name]; whole && e.kind == history.OK && line.kind != history.OK && (listed || !b.j.truncated) {
-			b.violate("R1", e.key, nil, []int{int(e.idx)}, fmt.Sprintf(
-				"A write to %s (event %d) was acknowledged, and the store's own log does not have it as accepted. Remedy: acknowledge nothing that is not kept.", e.key.name, e.idx))
+			b.violate("R1", e.key, owners(e.who), []int{int(e.idx)}, fmt.Sprintf(
+				"A write to %s %s (event %d) was acknowledged, and the store's own log does not have it as accepted. Remedy: acknowledge nothing that is not kept.", e.key.name, byWhom(e.who), e.idx))
 		}
 	}
 	for _, line := range b.log {
@@ -172,13 +254,21 @@ func (b *bookkeeping) finish() {
 		switch {
 		case line.kind != history.OK || known && e.kind != history.Fail:
 		case known:
-			b.violate("R2", line.key, nil, []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
-				"A write to %s was answered with a no (event %d), and the store's own log has it as accepted (event %d). Remedy: reject before writing.", line.key.name, e.idx, line.idx))
+			b.violate("R2", line.key, owners(line.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
+				"A write to %s %s was answered with a no (event %d), and the store's own log has it as accepted (event %d). Remedy: reject before writing.", line.key.name, byWhom(line.who), e.idx, line.idx))
 		default:
-			b.violate("R2", line.key, nil, []int{int(line.idx)}, fmt.Sprintf(
-				"The store's own log has a write to %s as accepted (event %d) that nobody asked for. Remedy: find out who else writes there.", line.key.name, line.idx))
+			b.violate("R2", line.key, owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
+				"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for. Remedy: find out who else writes there.", line.key.name, byWhom(line.who), line.idx))
 		}
 	}
+}
+
+// byWhom tells of a write's owner; the log may name none.
+func byWhom(owner string) string {
+	if owner == "" {
+		return "by nobody named"
+	}
+	return "by " + owner
 }
 
 func (b *bookkeeping) violate(id string, k *key, who []string, witness []int, text string) {
@@ -189,8 +279,16 @@ func (b *bookkeeping) violate(id string, k *key, who []string, witness []int, te
 
 // unplaced says what was not judged, for want of memory.
 func (b *bookkeeping) unplaced() string {
-	if b.logged == 0 || b.lost == 0 || b.told == b.logged {
+	audited := b.logged.names != 0
+	switch {
+	case b.lost == 0:
 		return ""
+	case audited && b.told.names != b.logged.names:
+		return fmt.Sprintf("What was acknowledged and what the store's own log has are not the same (R1, R2), and only %d writes are kept to tell which: %d more were not.", keptEntries, b.lost)
+	case audited && b.told.unnumber == 0 && b.told.numbers != b.logged.numbers:
+		return fmt.Sprintf("The numbers that clients were told and those in the store's own log are not the same (R3), and only %d writes are kept to tell which: %d more were not.", keptEntries, b.lost)
+	case b.unordered > 0:
+		return fmt.Sprintf("%d writes bear a number that lies far behind those before them: whether it was given twice (R3) is known of %d writes only, and %d more were not kept.", b.unordered, keptEntries, b.lost)
 	}
-	return fmt.Sprintf("What was acknowledged and what the store's own log has are not the same (R1, R2), and only %d writes are kept to tell which: %d more were not.", keptEntries, b.lost)
+	return ""
 }

@@ -68,6 +68,45 @@ func booksCases() []verdictCase {
 				 5ms a ok write k fence 1 value a2 seq 1`,
 		},
 		{
+			name: "one number told of a write, and given to another in the log", header: "ttl 100ms", want: Fail, violations: []string{"R3 [3 4]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				20ms store fail audit k owner b fence 1 value b1 seq 1`,
+		},
+		{
+			name: "one number for two writes, with others between them", header: "ttl 100ms", want: Fail, violations: []string{"R3 [3 7]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				 4ms a invoke write k fence 1 value a2
+				 5ms a ok write k fence 1 value a2 seq 2
+				 6ms a invoke write k fence 1 value a3
+				 7ms a ok write k fence 1 value a3 seq 1`,
+		},
+		{
+			name: "a write that was told its number twice", header: "ttl 100ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				 4ms a invoke write k fence 1 value a1
+				 5ms a ok write k fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a1 seq 1`,
+		},
+		{
+			name: "a log that tells of what was unknown only", header: "ttl 100ms", want: Pass,
+			history: two + `
+				 6ms a invoke write k fence 1 value a3
+				 7ms a info write k fence 1 value a3
+				20ms store ok audit k owner a fence 1 value a3 seq 3`,
+		},
+		{
 			name: "one number for writes of two keys, as counted per key", header: "ttl 100ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k

@@ -1,6 +1,9 @@
 package checker
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestLeftovers(t *testing.T) { runCases(t, leftoversCases()) }
 
@@ -265,7 +268,7 @@ func auditedSectionsCases() []verdictCase {
 		},
 		{
 			name: "another's write after it", header: "ttl 10ms", want: Fail, violations: []string{"S3z [1 5 11]"},
-			history: two + `
+			history: strings.Replace(two, "fence 2 seq 2", "fence 2 seq 3", 1) + `
 				15ms a0 invoke write k owner a value a2 fence 1
 				16ms a0 info write k owner a value a2 fence 1
 				20ms store ok audit k owner a fence 1 value a1 seq 1

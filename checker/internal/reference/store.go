@@ -18,15 +18,22 @@ func (j *judge) store() {
 	}
 }
 
-// missing: an acknowledged write that the log lacks (R1).
+// missing: an acknowledged write that the log lacks (R1). A log that lists none of
+// them may tell of unknown outcomes only.
 func (j *judge) missing(log []*history.Event) {
+	whole := false
+	for _, w := range j.writes {
+		for _, a := range log {
+			whole = whole || w.acked && a.Key == w.Key && a.Value == w.Value
+		}
+	}
 	for _, w := range j.writes {
 		found := false
 		for _, a := range log {
 			found = found || a.Key == w.Key && a.Value == w.Value && a.Kind == history.OK
 		}
 		if w.acked && !found {
-			j.claim("R1", Violation, w.Key, w.operation.events())
+			j.claim("R1", answer(whole, true), w.Key, w.operation.events())
 		}
 	}
 }
@@ -72,9 +79,10 @@ func (j *judge) twice(log []*history.Event) {
 	}
 }
 
-// rightfulRejected: the store rejected the holder of the newest token (R4).
+// rightfulRejected: the store rejected the holder of the newest token (R4). One that
+// names a base may have been rejected for it, and a reader's because it only reads.
 func (j *judge) rightfulRejected(w *write) {
-	if w.acked || !w.rejected || w.token() == 0 || !j.history.Header.Fenced {
+	if w.Kind != history.Fail || !w.rejected || w.token() == 0 || !j.history.Header.Fenced {
 		return
 	}
 	newest := true
@@ -84,7 +92,7 @@ func (j *judge) rightfulRejected(w *write) {
 	holds := false
 	for _, g := range j.of(w.Key, w.Owner) {
 		_, from := g.surelyHeld(w.from.time)
-		_, to := g.surelyHeld(w.to.time)
+		_, to := g.surelyHeld(w.to.time + j.history.Header.Epsilon)
 		holds = holds || g.Fence == w.token() && from && to && j.surely(g.to, w.from)
 	}
 	justified := false
@@ -92,22 +100,30 @@ func (j *judge) rightfulRejected(w *write) {
 		before := other.seq != 0 && w.seq != 0 && other.seq < w.seq
 		justified = justified || other.Key == w.Key && other.accepted && before && other.token() > w.token()
 	}
-	j.claim("R4", answer(newest && holds && !w.doubtful, !justified), w.Key, w.events())
+	j.claim("R4", answer(newest && holds && !w.doubtful && w.Mode == history.Exclusive && !w.HasAll(history.HasBase), !justified), w.Key, w.events())
 }
 
-// borrowed: a write with a token that was granted to others only (R5).
+// borrowed: a write with a token that had been granted to others only (R5).
+// The lease may be forgotten when it is over, or when the log alone shows the write
+// as accepted.
 func (j *judge) borrowed(w *write) {
 	if w.token() == 0 {
 		return
 	}
-	own, others := false, false
+	own, others, before := false, false, false
 	for _, g := range j.grants {
 		if g.Key == w.Key && g.Fence == w.token() {
 			own, others = own || g.Owner == w.Owner, others || g.Owner != w.Owner
+			before = before || g.Owner != w.Owner && j.surely(g.to, w.from) && j.held(g, w.to) && g.to.index < w.to.index
 		}
 	}
 	for _, o := range j.ops {
 		own = own || o.Op != history.Write && o.Key == w.Key && o.Owner == w.Owner && o.token() == w.token()
 	}
-	j.claim("R5", answer(others && !own && w.accepted && !w.doubtful, !own), w.Key, w.events())
+	j.claim("R5", answer(others && before && !own && w.acked && !w.doubtful, !own), w.Key, w.events())
+}
+
+func (j *judge) held(g *grant, at instant) bool {
+	_, held := g.surelyHeld(at.time)
+	return held
 }
