@@ -108,8 +108,6 @@ func (d *doubleGrants) meet(m *meeting, x *grant) {
 		d.pend(&meeting{of: g, others: []*grant{x}, from: from})
 	case x.rel == never && x.stop > from && from >= x.d && g.ok < later(x.start, d.j.h.TTL):
 		d.suspect(x, g, "the lease, counted from the first byte of its acquire, had not run out, though its holder no longer relied on it")
-	case x.relUnsure && from >= x.rel && from < x.d:
-		d.suspect(x, g, "its release is of unknown outcome")
 	default:
 		d.early(x, g)
 	}
