@@ -30,9 +30,9 @@ func TestNoReceiptWithoutOperations(t *testing.T) {
 				p.Client = RoleAny // nobody holds
 			}
 			f := e.New(p)
+			r.lend()
 			if err := f.Supports(r.Target); err != nil {
-				t.Logf("not to be had here: %v", err) // wall clocks and cancellations belong to clients of a run
-				return
+				missing(t, err) // libfaketime is all that a machine may lack
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
@@ -60,3 +60,20 @@ func (r *rig) atRest(t *testing.T) {
 		}
 	}
 }
+
+// lend gives the clients wall clocks, which nobody reads, and operations that
+// can be cancelled, of which there are none.
+func (r *rig) lend() {
+	for i, c := range r.Clients {
+		r.Clients[i] = &idleClient{Client: c}
+	}
+}
+
+// idleClient is a client that does nothing.
+type idleClient struct {
+	Client
+	clock WallClock
+}
+
+func (*idleClient) Cancel() int                      { return 0 }
+func (c *idleClient) WallClock() (*WallClock, error) { return &c.clock, nil }
