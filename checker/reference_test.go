@@ -14,6 +14,7 @@ import (
 )
 
 var referenceSeeds = flag.Int("reference.seeds", 2000, "random histories that TestReference holds against the reference judge")
+var referenceShown = flag.Int("reference.shown", 1, "histories that TestReference prints of each kind of disagreement")
 var referenceFirst = flag.Uint64("reference.first", 1, "the first seed of TestReference")
 
 // disagreements holds the judge's report on h against the reference's claims.
@@ -70,7 +71,7 @@ func TestReference(t *testing.T) {
 			continue
 		}
 		kind := strings.Join(strings.Fields(wrong[0])[:2], " ")
-		if kinds[kind]++; kinds[kind] > 1 {
+		if kinds[kind]++; kinds[kind] > *referenceShown {
 			continue
 		}
 		small := reference.Shrink(h, func(h history.History) bool {
