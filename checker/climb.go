@@ -17,6 +17,17 @@ type climbStep struct {
 	last tokenMark
 }
 
+// behind is the first of the step's writes that is known to have a higher number.
+func (s *climbStep) behind(seq uint64) tokenMark {
+	switch {
+	case s.seq > seq:
+		return s.tokenMark
+	case s.last.seq > seq:
+		return s.last
+	}
+	return tokenMark{}
+}
+
 // climbSteps is how many steps a key remembers: a write that comes later than so
 // many higher tokens cannot be placed any more.
 const climbSteps = 32
@@ -35,8 +46,8 @@ func (c *climb) add(w tokenMark) (above, below tokenMark, ok bool) {
 	}
 	defer func() { c.last = c.steps[len(c.steps)-1].last }()
 	i := n
-	if n > 0 && w.seq < c.steps[n-1].last.seq {
-		i = sort.Search(n, func(i int) bool { return c.steps[i].seq > w.seq })
+	if n > 0 && w.seq <= c.steps[n-1].last.seq { // of two with one number, neither came first
+		i = sort.Search(n, func(i int) bool { return c.steps[i].seq >= w.seq })
 	}
 	if i == 0 && w.seq < c.dropped { // the steps are not empty then
 		return above, below, false
@@ -66,7 +77,7 @@ func (c *climb) insert(i int, w, below tokenMark) tokenMark {
 	k := i
 	for ; k < len(c.steps) && c.steps[k].fence <= w.fence; k++ {
 		if below.seq == 0 && c.steps[k].fence < w.fence {
-			below = c.steps[k].tokenMark
+			below = c.steps[k].behind(w.seq)
 		}
 		step.last = c.steps[k].last
 	}

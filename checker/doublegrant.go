@@ -201,6 +201,9 @@ func (d *doubleGrants) early(x, g *grant) {
 		d.j.suspect(h)
 		return
 	}
+	ok := g.ok
+	d.j.tie(tiePair, x)
+	h.refuted = func() bool { return x.stop <= ok } // as the history told late
 	d.j.violate(h)
 }
 

@@ -122,6 +122,81 @@ var edges = []struct {
 		33ms store ok audit k owner c fence 1 value c1 seq 1
 		33ms store ok audit k owner b fence 2 value b2 seq 2
 		33ms store ok audit k owner c fence 1 value c3 seq 2`, `[]`},
+	{"two writes with one number, the other told by the log alone", `header ttl 19ms fenced
+		 5ms c4 invoke write k owner e fence 2 value e1
+		 9ms c4 info write k owner e fence 2 value e1
+		17ms c2 invoke write k owner c fence 4 value c6
+		18ms c2 ok write k owner c fence 4 value c6 seq 1
+		18ms store ok audit k owner e fence 2 value e1 seq 1`, `[S8 S8]`},
+	{"a section whose last write shares its number with another's", `header ttl 50ms
+		 1ms c3 invoke acquire k owner d
+		 7ms c3 ok acquire k owner d fence 1
+		 8ms c3 invoke write k owner d fence 1 value d2
+		 9ms c3 ok write k owner d fence 1 value d2 seq 1
+		58ms c2 invoke acquire k owner c
+		59ms c2 ok acquire k owner c fence 2
+		60ms c2 invoke write k owner c fence 2 value c3
+		60ms c3 invoke write k owner d fence 1 value d5
+		61ms c2 ok write k owner c fence 2 value c3 seq 3
+		61ms c3 ok write k owner d fence 1 value d5 seq 3`, `[S3z]`},
+	{"a write landed and told of before the section that it lies in", `header ttl 40ms
+		52ms c0 invoke acquire k owner a
+		54ms c2 invoke write k owner b value b5
+		54ms c2 ok write k owner b value b5 seq 5
+		54ms c0 ok acquire k owner a
+		55ms c0 invoke write k owner a value a6
+		57ms c0 ok write k owner a value a6 seq 3
+		58ms c0 invoke write k owner a value a7
+		76ms c0 ok write k owner a value a7 seq 7`, `[S3 S8]`},
+	{"a write under the token that a re-entry brought back", `header ttl 19ms fenced
+		 0ms c1 invoke acquire k owner b
+		 0ms c1 ok acquire k owner b fence 1
+		 5ms c1 invoke extend k owner b fence 1
+		 6ms c1 fail extend k owner b fence 1 err "lease lost"
+		51ms c1 invoke acquire k owner b
+		53ms c1 ok acquire k owner b fence 2
+		55ms c1 invoke acquire k owner b
+		60ms c1 ok acquire k owner b fence 1 until 74ms
+		60ms c1 invoke write k owner b fence 1 value b8
+		65ms c1 ok write k owner b fence 1 value b8 seq 9`, `[S4b]`},
+	{"a write before the answer to its owner's acquire, and told before it", `header ttl 22ms
+		20ms c1 invoke acquire k owner b
+		25ms c2 invoke write k owner b value b5
+		29ms c2 ok write k owner b value b5 seq 5
+		31ms c1 ok acquire k owner b ended 23ms`, `[]`},
+	{"a grant behind a refusal that is told late, with a node that forgot", `header ttl 23ms
+		 2ms c0 invoke acquire k owner a
+		 7ms c0 ok acquire k owner a fence 1
+		12ms c0 invoke extend k owner a
+		13ms nemesis invoke fault kill-node target n1 instant
+		13ms nemesis ok fault kill-node target n1 instant receipt "gone"
+		16ms c1 invoke acquire k owner b
+		17ms c1 ok acquire k owner b fence 2
+		25ms c0 fail extend k owner a began 14ms ended 14ms err "lease lost"`, `[]`},
+	{"a token granted once more while its extension was under way", `header ttl 23ms
+		 2ms c1 invoke acquire k owner a
+		 3ms c1 ok acquire k owner a fence 1
+		 5ms c1 invoke extend k owner a fence 1
+		27ms c2 invoke acquire k owner a
+		27ms c2 ok acquire k owner a fence 1
+		29ms c1 ok extend k owner a fence 1 began 8ms ended 9ms`, `[]`},
+	{"a write by an owner who had been refused, and whose release never left", `header ttl 40ms epsilon 3ms
+		 2ms c3 invoke acquire k owner d
+		17ms c3 ok acquire k owner d fence 2
+		21ms c3 invoke extend k owner d
+		27ms c3 fail extend k owner d err "lease lost"
+		28ms c3 invoke release k owner d
+		31ms c3 info release k owner d
+		34ms c5 invoke write k owner d fence 2 value d6
+		38ms c5 ok write k owner d fence 2 value d6 seq 5
+		57ms link ok receipt never-forwarded of 4`, `[S8]`},
+	{"a late write in the instant before its own process extends", `header ttl 18ms
+		 6ms c3 invoke acquire k owner d
+		 7ms c3 ok acquire k owner d fence 2
+		26ms c3 invoke write k owner d fence 2 value d5
+		26ms c3 ok write k owner d fence 2 value d5 seq 3
+		26ms c3 invoke extend k owner d fence 2
+		28ms c3 ok extend k owner d fence 2`, `[S3z]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

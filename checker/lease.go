@@ -41,6 +41,12 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	if g := h.grant; g != nil && !h.over && (g.reenteredBy(o) || h.key.last == g && g.mode == o.mode && j.lingers(g, o)) {
 		g.depth++
 		j.under(o, g)
+		if o.process != g.by {
+			g.inTrouble().entrant = o.process + 1
+		}
+		if o.fence != 0 && o.fence != g.fence {
+			g.inTrouble().again = o.fence
+		}
 		old := g.d
 		if d > g.d {
 			g.d, g.dIdx, g.start = d, o.okIdx, o.inv
@@ -64,6 +70,32 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	j.remember(g)
 }
 
+// bears says whether a token is one of g's: the one that it was granted with, or the
+// latest that a re-entry changed it to.
+func (g *grant) bears(fence uint64) bool {
+	return fence != 0 && (fence == g.fence || g.trouble != nil && fence == g.trouble.again)
+}
+
+// enteredBy says whether this process was the latest other one that re-entered g.
+func (g *grant) enteredBy(process int) bool {
+	return g.trouble != nil && g.trouble.entrant == process+1
+}
+
+// muddled says whether a re-entry changed g's token: of which of the two a word is
+// that bears one of them is then open.
+func (g *grant) muddled() bool { return g.trouble != nil && g.trouble.again != 0 }
+
+// strange says whether a word with this token may be of another lease than g.
+func (g *grant) strange(fence uint64) bool {
+	return fence != 0 && g.fence != 0 && (fence != g.fence || g.muddled())
+}
+
+// concerns says whether word, the token of a word that ended g (0 when there was
+// none), tells a writer with this token for sure that it holds nothing.
+func (g *grant) concerns(word, fence uint64) bool {
+	return !g.strange(word) || g.muddled() && word == fence
+}
+
 // reenteredBy says whether an acquire by the same owner found it still holding.
 func (g *grant) reenteredBy(o *op) bool {
 	if g.stop != never || g.mode != o.mode {
@@ -75,7 +107,7 @@ func (g *grant) reenteredBy(o *op) bool {
 // named is the lease that the completion of o names, when it is not the one that o
 // seemed to be of; else nil.
 func (h *holder) named(o *op) *grant {
-	if o.fence == 0 || o.grant != nil && o.grant.fence == o.fence {
+	if o.fence == 0 || o.grant != nil && o.grant.bears(o.fence) {
 		return nil
 	}
 	if of := h.acted(o); of != o.grant {
@@ -104,28 +136,31 @@ func (j *Judge) lingers(g *grant, o *op) bool {
 		g.relOK != never && gone(g.relOK, g.relBy),
 		no != nil && gone(no.t, no.by):
 		return false
+	case g.trouble != nil && g.trouble.vague > 0: // it may be carried out at any time
+		return true
 	}
-	until := g.served
-	if k := g.holder.key; k.unsure > 0 {
-		until = max(until, later(k.unsure, j.h.TTL))
-	}
-	return o.inv <= later(eps, until)
+	return o.inv <= later(eps, g.served)
 }
 
 // extensionDone completes an extension that was invoked.
 func (j *Judge) extensionDone(e *history.Event, o *op) {
-	if o.grant == nil {
+	switch {
+	case o.grant != nil:
+		o.grant.extends--
+	case o.outcome == history.OK && o.holder.grant != nil: // granted meanwhile
+		j.under(o, o.holder.grant)
+	default:
 		if o.outcome == history.Info {
 			j.unsettled(e, o)
 		}
 		return
 	}
-	o.grant.extends--
 	if of := o.holder.named(o); of != nil { // it says only now which lease it was of
 		j.under(o, of)
 	}
 	if o.outcome == history.Fail {
 		o.grant.deny(o)
+		j.denyBeside(o)
 	}
 	j.moved(e, o)
 }
@@ -152,8 +187,12 @@ func (j *Judge) renewed(e *history.Event) {
 // begun, or the one before when the token says so.
 func (h *holder) at(t time.Duration, fence uint64) *grant {
 	g := h.grant
-	if g != nil && h.prior != nil && (t < g.inv || fence != 0 && fence == h.prior.fence && fence != g.fence) {
-		return h.prior
+	p := h.prior
+	switch {
+	case g == nil || p == nil || g.bears(fence) && !p.bears(fence):
+		return g
+	case p.bears(fence) && !g.bears(fence), t < g.inv && p.relOK > t:
+		return p
 	}
 	return g
 }
@@ -164,11 +203,12 @@ func (h *holder) at(t time.Duration, fence uint64) *grant {
 func (h *holder) acted(o *op) *grant {
 	g, before := h.grant, h.prior
 	switch {
-	case g == nil || o.fence == g.fence && o.fence != 0:
+	case g == nil || g.bears(o.fence):
 		return g
 	case before == nil:
-	case o.fence != 0 && o.fence == before.fence,
-		o.fence == 0 && o.process == before.by && o.process != g.by && before.rel == never:
+	case before.bears(o.fence),
+		o.fence == 0 && o.what == history.Release && g.rel != never && before.rel == never,
+		o.fence == 0 && o.process == before.by && o.process != g.by && !g.enteredBy(o.process) && before.rel == never:
 		return before
 	}
 	if o.fence != 0 && o.fence < g.fence {
@@ -185,6 +225,9 @@ func (j *Judge) moved(e *history.Event, o *op) {
 	switch o.outcome {
 	case history.OK:
 		old := g.d
+		if g.muddled() {
+			g.trouble.most = max(g.trouble.most, g.d)
+		}
 		d, stands := j.deadline(o)
 		g.d, g.start, g.dIdx, g.stands = d, o.inv, o.okIdx, stands
 		j.serve(g, o, d)
@@ -197,6 +240,7 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		g.stopAt(o.ok, o.okIdx)
 		j.say(unmoved, e, o)
 	default:
+		g.inTrouble().vague++
 		g.holder.key.unsure = max(g.holder.key.unsure, o.ok)
 		j.say(unmoved, e, o)
 		j.unsettled(e, o)
@@ -216,6 +260,9 @@ func (j *Judge) lost(e *history.Event, h *holder) {
 		return
 	}
 	g.lost, g.lostIdx, g.lostBy = e.Time, e.Index, e.Process
+	if g.strange(e.Fence) {
+		g.inTrouble().lostWord = e.Fence
+	}
 	j.f = fact{what: lost, e: e, grant: g, key: h.key}
 	j.dispatch(&j.f)
 	g.stopAt(said(e), e.Index)

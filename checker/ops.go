@@ -67,6 +67,7 @@ type doubts struct {
 	passed   int          // writes accepted since
 	late     *lateWrite   // it was issued after the deadline; nil when it was not
 	no       *denial      // the answer by which its owner knew better; nil when there was none
+	told     bool         // a loss or a refusal had ended its lease as well as a release
 	audited  history.Kind // what the store's log said before its client did; 0 is nothing
 	auditIdx int
 }
@@ -183,6 +184,13 @@ type troubles struct {
 	intruders []*grant   // others' later grants while this one was not released, the first few
 	parked    []*landing // writes that an extension under way may yet cover
 	late      []*lateWrite
+	again     uint64        // another token, which a re-entry was told; 0 is none
+	most      time.Duration // of a lease with two tokens: the latest deadline that an extension replaced
+	relWord   uint64        // the token of the release, when that may be of another lease; 0 is none
+	lostWord  uint64        // … and of the reported loss
+	relOKIdx  int           // the release that was answered yes, when it was not the first; 0 is none
+	vague     int           // extensions of unknown outcome
+	entrant   int           // the latest other process that re-entered it, from 1; 0 is none
 	denied    *denial       // its owner was told no
 	next      time.Duration // when else it ended, after stop; 0 is never
 	met       *meeting      // its own, until that is judged
@@ -194,12 +202,16 @@ type denial struct {
 	idx int
 	by  int // the process that asked
 
+	fence uint64 // the token that it named; 0 is none
+
 	next *denial // to another process
 }
 
 // A lateWrite was issued after its lease's deadline, or was reported as such (S3z).
 type lateWrite struct {
 	inv     time.Duration
+	idx     int           // of its invocation
+	by      int           // its process
 	d       time.Duration // the deadline that was known when it was issued …
 	dIdx    int           // … and the event that had set it
 	covered bool          // a renewal under way moved the deadline behind it
@@ -217,7 +229,7 @@ func (j *Judge) overdue(o *op) {
 	if g == nil || o.use != useHeld || g.extends > 0 || !j.test.zombie(o.inv, g.d, j.h.Epsilon) || len(g.inTrouble().late) >= maxOverdue {
 		return
 	}
-	w := &lateWrite{inv: o.inv, d: g.d, dIdx: g.dIdx}
+	w := &lateWrite{inv: o.inv, idx: o.invIdx, by: o.process, d: g.d, dIdx: g.dIdx}
 	g.trouble.late = append(g.trouble.late, w)
 	o.doubt().late = w
 }
@@ -300,6 +312,8 @@ type detail struct {
 	renamed bool    // one of its leases came back with another token
 	peaks   [2]step // its process's highest tokens, by mode, within the clock uncertainty
 	audit   section // its last one in the store's log
+
+	unheld []*unheldWrite // reported while an acquire was under way
 }
 
 func (h *holder) more() *detail {
@@ -328,7 +342,7 @@ type key struct {
 	ghost   ghost // the last acquire of unknown outcome
 	prog    progressState
 	nodes   map[string]*nodeView
-	touched time.Duration // an acquire or extension was answered last
 	unsure  time.Duration // an extension of unknown outcome was given up last
+	touched time.Duration // an acquire or extension was answered last
 	gone    *release      // the last release answered yes
 }

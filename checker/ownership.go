@@ -117,7 +117,11 @@ func (w *ownership) robbed(x, g *grant) {
 	}
 	w.crossedBy(x, g)
 	w.j.tie(tieCrossing, x)
-	w.tell(crossing{x, x.intruders(), x.rel, x.relOK, x.relIdx, "released it, with success,", w.j.h.Epsilon}, g)
+	idx := x.relIdx
+	if x.trouble.relOKIdx != 0 {
+		idx = x.trouble.relOKIdx
+	}
+	w.tell(crossing{x, x.intruders(), x.rel, x.relOK, idx, "released it, with success,", w.j.h.Epsilon}, g)
 }
 
 func (k *key) watchOver(g *grant) {
@@ -198,10 +202,10 @@ const shortCrossings = 64
 // intruders are the grants that crossed f's lease before f.
 func (w *ownership) intruders(f *fact) []*grant {
 	g := f.grant
-	if f.op.inv <= g.rel || f.op.invIdx == g.relIdx {
+	if g == g.holder.grant && (f.op.inv <= g.rel || f.op.invIdx == g.relIdx) {
 		return g.intruders()
 	}
-	var since []*grant // it had been released before: nobody watched it any more
+	var since []*grant // it had been released before, or its owner has a newer one: nobody watched it any more
 	for _, x := range f.key.held {
 		if conflicts(x, g) && x.ok > g.ok {
 			w.j.tie(tieIntruder, x)

@@ -36,7 +36,7 @@ func (g *grant) deny(o *op) {
 			return
 		}
 	}
-	*at = &denial{t: o.ok, idx: o.okIdx, by: o.process}
+	*at = &denial{t: o.ok, idx: o.okIdx, by: o.process, fence: o.fence}
 }
 
 // maxDenials is how many processes of an owner are remembered that were told of its
@@ -57,6 +57,9 @@ func (j *Judge) releasing(e *history.Event, o *op) {
 	}
 	if g.rel == never {
 		g.rel, g.relIdx, g.relBy, g.leaving = o.inv, o.invIdx, o.process, true
+		if g.strange(o.fence) {
+			g.inTrouble().relWord = o.fence
+		}
 	}
 	g.stopAt(o.inv, o.invIdx)
 	j.say(releasing, e, o)
@@ -92,6 +95,17 @@ func (j *Judge) innerDone(e *history.Event, o *op) {
 	case history.Fail:
 		o.grant.deny(o)
 		o.grant.stopAt(o.ok, o.okIdx)
+		j.denyBeside(o)
+	}
+}
+
+// denyBeside: what an owner was refused, without a token to tell which lease of its
+// was meant, goes for the one before as well.
+func (j *Judge) denyBeside(o *op) {
+	h := o.holder
+	if p := h.prior; p != nil && o.grant == h.grant && p.fence == o.grant.fence && p.ok <= o.inv {
+		p.deny(o)
+		p.stopAt(o.ok, o.okIdx)
 	}
 }
 
@@ -110,8 +124,12 @@ func (j *Judge) outerDone(e *history.Event, o *op) {
 	switch {
 	case o.outcome == history.OK && g.relOK == never:
 		g.relOK = o.ok
+		if g.relIdx != o.invIdx {
+			g.inTrouble().relOKIdx = o.okIdx
+		}
 	case o.outcome == history.Fail:
 		g.deny(o)
+		j.denyBeside(o)
 	}
 	j.say(answered, e, o)
 }

@@ -215,6 +215,18 @@ func reuseCases() []reuseCase {
 				22ms b ok lost k` + forgotten("a", "") + `
 				b ok extend k began 19ms until 100ms`,
 		}},
+		{tieRenewed, 0, verdictCase{
+			name: "extended, as is told only behind its owner's next grant", header: "ttl 5ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1
+				 2ms a0 invoke extend k owner a
+				 9ms a invoke acquire k
+				 9ms a ok acquire k fence 1
+				10ms a0 ok extend k owner a ended 8ms
+				10ms a invoke release k fence 1
+				10ms a ok release k fence 1` + turns(rememberedOpen+1, "x", "") + turns(2, "a", ""),
+		}},
 		{tieReleased, 0, verdictCase{
 			name: "released late, and nobody was harmed", header: "ttl 5ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
 			history: `

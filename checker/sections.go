@@ -98,8 +98,11 @@ func (s *sections) write(f *fact) {
 	case me.seq == 0:
 		s.byEvents(f, timedTouch{me, o.inv, o.ok, o.process})
 		return
-	case me.seq < st.last.seq:
+	case me.seq <= st.last.seq: // of two with one number, neither came first
 		s.between(f, me)
+		if g != nil && g.section.seq < me.seq {
+			g.section = me.mark
+		}
 		st.ring.add(&me)
 		return
 	}

@@ -71,10 +71,10 @@ func (t *tokens) grant(f *fact) {
 		rivals = s.excl
 	}
 	if n := len(rivals); n > 0 && g.fence <= rivals[n-1].fence {
-		t.order(g, rivals, again)
+		t.order(f, rivals, again)
 	}
 	if n := len(s.all); n > 0 && g.fence <= s.all[n-1].fence {
-		t.duplicate(g, s, again)
+		t.duplicate(f, s, again)
 	}
 	me := g.step()
 	if g.ok < t.j.now {
@@ -118,7 +118,8 @@ func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
 }
 
 // order looks for the highest token that was out before g was asked for.
-func (t *tokens) order(g *grant, rivals []step, again bool) {
+func (t *tokens) order(f *fact, rivals []step, again bool) {
+	g := f.grant
 	for _, r := range slices.Backward(rivals) {
 		if r.by != g.by && !t.j.test.precedes(r.ok, g.inv, t.j.h.Epsilon) {
 			continue
@@ -127,13 +128,13 @@ func (t *tokens) order(g *grant, rivals []step, again bool) {
 			break
 		}
 		if t.j.test.outOfOrder(g.fence, r.fence) {
-			t.wentBack(g, r, r, g.step(), "")
+			t.wentBack(g, r, r, g.step(), "", t.renewing(f, r))
 			return
 		}
 		break
 	}
 	if p, found := g.holder.peaked(g); found && !again && t.j.test.outOfOrder(g.fence, p.fence) {
-		t.wentBack(g, p, p, g.step(), "")
+		t.wentBack(g, p, p, g.step(), "", t.renewing(f, p))
 		return
 	}
 	if r := rivals[len(rivals)-1]; g.fence < r.fence {
@@ -150,7 +151,7 @@ func (t *tokens) toldLate(g *grant, s *tokenState) {
 			!t.j.test.precedes(g.ok, r.from, t.j.h.Epsilon) || !t.j.test.outOfOrder(r.fence, g.fence) {
 			continue
 		}
-		t.wentBack(g, r, g.step(), r, ", as the history tells late")
+		t.wentBack(g, r, g.step(), r, ", as the history tells late", nil)
 	}
 	if s.recent.dropped(g.mode, func(c *droppedTokens) bool { return c.low <= g.fence && t.j.test.precedes(g.ok, c.from, t.j.h.Epsilon) }) {
 		t.lost++
@@ -159,23 +160,41 @@ func (t *tokens) toldLate(g *grant, s *tokenState) {
 
 // wentBack reports that the token of the second of two grants, g's and r, is not
 // higher than that of the first.
-func (t *tokens) wentBack(g *grant, r, first, second step, how string) {
+func (t *tokens) wentBack(g *grant, r, first, second step, how string, refuted func() bool) {
 	called := t.j.names.called
-	t.j.violate(t.hit("S4", r, g, fmt.Sprintf(
+	h := t.hit("S4", r, g, fmt.Sprintf(
 		"%s was granted %s with token %d at %s%s. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
 			"A store that compares tokens takes the later holder for the stale one. Remedy: issue tokens from state that survives what the nodes went through.",
-		called[first.owner], g.holder.key.name, first.fence, at(first.ok), how, called[second.owner], at(second.ok), second.fence)))
+		called[first.owner], g.holder.key.name, first.fence, at(first.ok), how, called[second.owner], at(second.ok), second.fence))
+	h.refuted = refuted
+	t.j.violate(h)
 }
 
-func (t *tokens) duplicate(g *grant, s *tokenState, again bool) {
+// renewing is what may refute that f's grant came out of order behind r, its owner's
+// grant before with the same token: an extension under way may turn out to have kept
+// that lease, so that f's is a re-entry. It is nil when nothing can.
+func (t *tokens) renewing(f *fact, r step) func() bool {
+	p := f.grant.holder.prior
+	if p == nil || p.extends == 0 || p.okIdx != r.idx || r.fence != f.grant.fence {
+		return nil
+	}
+	o := *f.op
+	t.j.tie(tieRenewed, p)
+	return func() bool { return t.j.lingers(p, &o) }
+}
+
+func (t *tokens) duplicate(f *fact, s *tokenState, again bool) {
+	g := f.grant
 	for _, r := range s.recent.latest() {
 		if r.fence != g.fence || r.mode == history.Shared && g.mode == history.Shared || again && int(r.owner) == g.holder.no {
 			continue
 		}
-		t.j.violate(t.hit("S4b", r, g, fmt.Sprintf(
+		h := t.hit("S4b", r, g, fmt.Sprintf(
 			"Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it. "+
 				"Remedy: raise and store the token in the same step that takes the lock, on a quorum.",
-			g.fence, g.holder.key.name, t.j.names.called[r.owner], at(r.ok), g.owner(), at(g.ok))))
+			g.fence, g.holder.key.name, t.j.names.called[r.owner], at(r.ok), g.owner(), at(g.ok)))
+		h.refuted = t.renewing(f, r)
+		t.j.violate(h)
 		return
 	}
 	if s.recent.dropped(g.mode, func(c *droppedTokens) bool {

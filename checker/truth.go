@@ -80,6 +80,9 @@ func (j *Judge) settleByLink(e *history.Event, o *op, value string) {
 	if o.what == history.Acquire && !o.executed && o.holder.tried == useUnknown {
 		o.holder.tried = useRefused
 	}
+	if o.what == history.Extend && !o.executed && o.grant != nil && o.grant.trouble != nil {
+		o.grant.trouble.vague--
+	}
 	if o.what == history.Release && o.grant != nil {
 		o.grant.relUnsure = o.grant.relUnsure && o.inner
 		if !o.executed {

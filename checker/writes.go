@@ -28,7 +28,7 @@ type storeLog struct {
 // sequence numbers it can no longer get.
 func (j *Judge) issue(o *op) {
 	h := o.holder
-	if g := o.grant; g != nil && h.prior != nil && o.fence != 0 && o.fence != g.fence && o.fence == h.prior.fence {
+	if g := o.grant; g != nil && h.prior != nil && !g.bears(o.fence) && h.prior.bears(o.fence) {
 		j.under(o, h.prior)
 	}
 	o.use = h.right(o)

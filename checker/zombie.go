@@ -12,10 +12,12 @@ import (
 type zombies struct{ j *Judge }
 
 func (*zombies) ids() []string { return []string{"S3z", "S8"} }
-func (*zombies) wants() []what { return []what{landed, extended, unmoved} }
+func (*zombies) wants() []what { return []what{granted, reentered, landed, extended, unmoved} }
 
 func (z *zombies) see(f *fact) {
 	switch f.what {
+	case granted, reentered:
+		z.lateWord(f)
 	case landed:
 		z.landed(f)
 	case extended, unmoved:
@@ -71,12 +73,14 @@ func (z *zombies) knew(o *op) bool {
 	}
 	g := o.grant
 	no := g.denied()
-	for no != nil && !(no.idx < o.invIdx && before(no.by, no.t)) {
+	for no != nil && !(no.idx < o.invIdx && before(no.by, no.t) && g.concerns(no.fence, o.fence)) {
 		no = no.next
 	}
+	lost := g.reportedLost() && g.lostIdx < o.invIdx && before(g.lostBy, g.lost) && g.concerns(g.lossWord(), o.fence)
 	switch {
-	case o.use == useReleased && g.rel != never && before(g.relBy, g.rel):
-	case g.reportedLost() && g.lostIdx < o.invIdx && before(g.lostBy, g.lost):
+	case o.use == useReleased && g.rel != never && before(g.relBy, g.rel) && g.concerns(g.releaseWord(), o.fence):
+		o.doubt().told = lost || no != nil
+	case lost:
 		o.use = useLost
 	case no != nil:
 		o.use, o.doubt().no = useDenied, no
@@ -86,11 +90,71 @@ func (z *zombies) knew(o *op) bool {
 	return true
 }
 
+// releaseWord and lossWord are the tokens of the words that ended g, where they may
+// be of another lease.
+func (g *grant) releaseWord() uint64 {
+	if g.trouble == nil {
+		return 0
+	}
+	return g.trouble.relWord
+}
+
+func (g *grant) lossWord() uint64 {
+	if g.trouble == nil {
+		return 0
+	}
+	return g.trouble.lostWord
+}
+
 // toldLate says whether o's owner had been granted the key, as far as clocks tell,
 // by an answer that the history tells of only after o was issued.
 func (z *zombies) toldLate(o *op) bool {
 	g := o.holder.grant
 	return g != nil && g.okIdx > o.invIdx && g.by != o.process && !z.j.test.after(g.ok, o.inv, z.j.h.Epsilon)
+}
+
+// An unheldWrite was reported (S8) while an acquire of its owner was under way, which
+// may turn out to have been answered before it.
+type unheldWrite struct {
+	inv     time.Duration
+	idx     int // of its invocation
+	by      int
+	covered bool // by a grant that was told late
+}
+
+// unsure notes a write that is reported, if a grant told later may cover it.
+func (z *zombies) unsure(o *op) *unheldWrite {
+	w := &unheldWrite{inv: o.inv, idx: o.invIdx, by: o.process}
+	if z.j.violations.total["S8"] >= z.j.o.Limit {
+		return w
+	}
+	for a := o.holder.key.leases.head; a != nil && a.invIdx < o.invIdx; a = a.next {
+		if a.holder == o.holder && a.what == history.Acquire {
+			d := o.holder.more()
+			d.unheld = append(d.unheld, w)
+			break
+		}
+	}
+	return w
+}
+
+// lateWord looks at those writes again when their owner is granted the key.
+func (z *zombies) lateWord(f *fact) {
+	d, o := f.op.holder.detail, f.op
+	told := func(by, idx int, t time.Duration) bool {
+		return o.invIdx < idx && by != o.process && !z.j.test.after(o.ok, t, z.j.h.Epsilon)
+	}
+	if g := o.holder.grant; g != nil && g.trouble != nil { // the one before, unless it was re-entered
+		for _, w := range g.trouble.late {
+			w.covered = w.covered || told(w.by, w.idx, w.inv) && !z.j.test.zombie(w.inv, f.grant.d, z.j.h.Epsilon)
+		}
+	}
+	if d == nil {
+		return
+	}
+	for _, w := range d.unheld {
+		w.covered = w.covered || told(w.by, w.idx, w.inv)
+	}
 }
 
 var unheldText = map[use]string{
@@ -108,12 +172,14 @@ func (z *zombies) unheld(f *fact) {
 	h := &hit{
 		id: "S8", key: f.key, owners: []string{o.holder.owner}, witness: []int{f.land.idx}, blame: blameClient, from: o.inv, to: o.ok,
 	}
+	w := z.unsure(o)
+	h.refuted = func() bool { return w.covered }
 	when := ""
 	switch o.use {
 	case useReleased:
 		h.witness, h.from, when = append(h.witness, g.relIdx), g.start, " (at "+at(g.rel)+")"
-		release := g.relIdx
-		h.refuted = func() bool { return z.j.unsent[release] }
+		release, told := g.relIdx, o.doubt().told
+		h.refuted = func() bool { return w.covered || !told && z.j.unsent[release] }
 	case useLost:
 		h.witness, h.from, when = append(h.witness, g.lostIdx), g.start, " (at "+at(g.lost)+")"
 		h.stamp = stamped(g.lost, o.inv, o.inv-g.lost-z.j.h.Epsilon, o.process == g.lostBy || o.has&history.HasBegan != 0)
@@ -132,6 +198,9 @@ func (z *zombies) unheld(f *fact) {
 // late judges a write by the deadline of the lease that it was issued under.
 func (z *zombies) late(k *key, l *landing) {
 	o, due, eps := l.op, l.op.due(), z.j.h.Epsilon
+	if o.grant.muddled() {
+		due = max(due, o.grant.trouble.most)
+	}
 	fenced := z.j.h.Fenced && o.fence != 0
 	switch {
 	case o.overdue() != nil && o.overdue().covered:
@@ -149,7 +218,7 @@ func (z *zombies) late(k *key, l *landing) {
 // unfenced reports a late write, until a renewal turns out to have been under
 // way when it was issued.
 func (z *zombies) unfenced(k *key, l *landing) {
-	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &lateWrite{inv: l.op.inv}, l.op.grant
+	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &lateWrite{inv: l.op.inv, idx: l.op.invIdx, by: l.op.process}, l.op.grant
 	if known := l.op.overdue(); known != nil {
 		w = known
 	}
@@ -168,7 +237,8 @@ func (z *zombies) covered(f *fact) {
 		return
 	}
 	for _, w := range f.grant.trouble.late {
-		w.covered = w.covered || f.op.inv <= w.inv && !z.j.test.zombie(w.inv, f.grant.d, z.j.h.Epsilon)
+		ahead := f.op.inv <= w.inv && (w.by != f.op.process || f.op.invIdx < w.idx)
+		w.covered = w.covered || ahead && !z.j.test.zombie(w.inv, f.grant.d, z.j.h.Epsilon)
 	}
 }
 

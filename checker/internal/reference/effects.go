@@ -130,7 +130,7 @@ func muddled(grants []*grant) bool {
 // was that it got none: it may know that it holds nothing.
 func (j *judge) triedAgain(w *write, grants []*grant) bool {
 	for _, g := range grants {
-		if j.surely(g.to, w.from) && w.from.time < j.lowest(g, w.from) {
+		if !j.endedBefore(g, w) && j.surely(g.to, w.from) && w.from.time < j.lowest(g, w.from) {
 			return false
 		}
 	}

@@ -147,7 +147,8 @@ func (j *judge) reentry(before, g *grant) Answer {
 			return No
 		}
 	}
-	if !before.vague && g.from.time-before.server > j.history.Header.Epsilon {
+	server, vague := j.underWay(before, g)
+	if !vague && g.from.time-server > j.history.Header.Epsilon {
 		return No
 	}
 	_, within := before.surelyHeld(g.from.time)
@@ -156,6 +157,25 @@ func (j *judge) reentry(before, g *grant) Answer {
 		return Violation
 	}
 	return Open
+}
+
+// underWay is until when the servers may keep the lease before, and whether that is
+// open, by the extensions too that are answered only after g.
+func (j *judge) underWay(before, g *grant) (server time.Duration, vague bool) {
+	server, vague = before.server, before.vague
+	for _, o := range j.ops {
+		of := o.Op == history.Extend && o.Key == g.Key && o.Owner == g.Owner && (o.token() == 0 || o.token() == before.Fence)
+		if !of || o.from.index > g.to.index || o.to.index < g.to.index {
+			continue
+		}
+		switch o.Kind {
+		case history.OK:
+			server = max(server, o.to.time+max(j.history.Header.TTL, j.until(o)-o.from.time+j.history.Header.Drift))
+		case history.Info:
+			vague = vague || !o.unsent
+		}
+	}
+	return server, vague
 }
 
 func (g *grant) surelyHeld(t time.Duration) (span, bool) {
@@ -269,6 +289,9 @@ func (j *judge) extend(o *operation) {
 		j.stray(o, e)
 		j.reentered(o, e)
 	}
+	if o.Kind == history.OK {
+		j.extendedPerhaps(o, spoken)
+	}
 	for i, g := range spoken {
 		newest := i == len(spoken)-1
 		switch o.Kind {
@@ -277,12 +300,31 @@ func (j *judge) extend(o *operation) {
 		case history.Info:
 			g.vague = g.vague || !o.unsent
 		case history.OK:
-			until := o.from.time + h.TTL - h.Drift
-			if o.HasAll(history.HasValidUntil) {
-				until = o.ValidUntil
-			}
+			until := j.until(o)
 			g.extended(o, until, newest)
 			g.server = max(g.server, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
+		}
+	}
+}
+
+// until is the deadline that an extension gave.
+func (j *judge) until(o *operation) time.Duration {
+	if o.HasAll(history.HasValidUntil) {
+		return o.ValidUntil
+	}
+	return o.from.time + j.history.Header.TTL - j.history.Header.Drift
+}
+
+// extendedPerhaps: an extension with a token that its owner was never granted, or
+// that a re-entry has changed, may be about any of its leases.
+func (j *judge) extendedPerhaps(o *operation, spoken []*grant) {
+	own := j.of(o.Key, o.Owner)
+	nested := slices.ContainsFunc(own, func(g *grant) bool { return g.nested != No })
+	for _, g := range own {
+		if until := j.until(o); !slices.Contains(spoken, g) && (len(spoken) == 0 || nested) {
+			g.deadline = max(g.deadline, until)
+			g.longer = append(g.longer, extension{o, until, false})
+			g.server = max(g.server, o.to.time+max(j.history.Header.TTL, until-o.from.time+j.history.Header.Drift))
 		}
 	}
 }
