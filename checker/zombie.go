@@ -237,7 +237,8 @@ func (z *zombies) covered(f *fact) {
 		return
 	}
 	for _, w := range f.grant.trouble.late {
-		ahead := f.op.inv <= w.inv && (w.by != f.op.process || f.op.invIdx < w.idx)
+		o := f.op // a round of automatic renewal has no event where it began
+		ahead := o.inv <= w.inv && (w.by != o.process || o.invIdx < w.idx || o.invIdx == o.okIdx)
 		w.covered = w.covered || ahead && !z.j.test.zombie(w.inv, f.grant.d, z.j.h.Epsilon)
 	}
 }
