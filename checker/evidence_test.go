@@ -187,6 +187,27 @@ func TestPrecedence(t *testing.T) {
 			t.Errorf("got %s with %v", r.Verdict, r.Inconclusive)
 		}
 	})
+	for _, c := range []struct {
+		name, history string
+		verdict       Verdict
+	}{
+		{"cut at the second grant", "", Inconclusive},
+		{"cut behind it, nobody having released", "3ms c invoke acquire other", Fail},
+		{"cut behind a release of that very instant", "2ms a invoke release k", Inconclusive},
+	} {
+		t.Run("a history "+c.name, func(t *testing.T) {
+			h := parse(t, "ttl 100ms", `
+				0ms a invoke acquire k
+				1ms a ok acquire k until 100ms
+				1ms b invoke acquire k
+				2ms b ok acquire k until 101ms
+				`+c.history)
+			h.Events, h.Truncated = h.Events[:len(h.Events)-1], true // without the end
+			if r := Check(t.Context(), h, Options{}); r.Verdict != c.verdict {
+				t.Errorf("%s, violations %v, want %s", r.Verdict, short(r.Violations), c.verdict)
+			}
+		})
+	}
 	t.Run("none in a truncated history", func(t *testing.T) {
 		h := parse(t, "ttl 100ms", oneGrant)
 		h.Events = h.Events[:2]

@@ -98,7 +98,7 @@ func (d *doubleGrants) crowded(m *meeting) {
 	if m.own != nil && m.own.end() > t {
 		n--
 	}
-	if !d.j.test.overlaps(g.end()-m.from, d.j.h.Epsilon) {
+	if d.brief || !d.j.test.overlaps(g.end()-m.from, d.j.h.Epsilon) {
 		n = 0
 	}
 	for _, x := range c.members[:m.joined] {
