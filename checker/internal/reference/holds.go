@@ -213,7 +213,7 @@ func (j *judge) spokenOf(o *operation) []*grant {
 // clear reports whether a word is, beyond doubt, about g, the newest lease that it
 // may be about: it bears the token, or no older one was taken by its process.
 func (j *judge) clear(o *operation, g *grant) bool {
-	if o.token() != 0 || o.from.process == g.from.process {
+	if o.token() != 0 || o.Process == g.process() {
 		return true
 	}
 	return !slices.ContainsFunc(j.of(o.Key, o.Owner), func(x *grant) bool { return x.process() == o.Process })

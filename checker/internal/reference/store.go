@@ -103,24 +103,28 @@ func (j *judge) rightfulRejected(w *write) {
 	j.claim("R4", answer(newest && holds && !w.doubtful && w.Mode == history.Exclusive && !w.HasAll(history.HasBase), !justified), w.Key, w.events())
 }
 
-// borrowed: a write with a token that had been granted to others only (R5).
+// borrowed: a write with a token that had been granted to others only (R5). Whether
+// a later word of its owner's with that token excuses it is open.
 // The lease may be forgotten when it is over, or when the log alone shows the write
 // as accepted.
 func (j *judge) borrowed(w *write) {
 	if w.token() == 0 {
 		return
 	}
-	own, others, before := false, false, false
+	own, later, others, before := false, false, false, false
 	for _, g := range j.grants {
 		if g.Key == w.Key && g.Fence == w.token() {
-			own, others = own || g.Owner == w.Owner, others || g.Owner != w.Owner
+			others = others || g.Owner != w.Owner
 			before = before || g.Owner != w.Owner && j.surely(g.to, w.from) && j.held(g, w.to) && g.to.index < w.to.index
 		}
 	}
 	for _, o := range j.ops {
-		own = own || o.Op != history.Write && o.Key == w.Key && o.Owner == w.Owner && o.token() == w.token()
+		if o.Op != history.Write && o.Key == w.Key && o.Owner == w.Owner && o.token() == w.token() {
+			after := j.surely(w.to, o.from)
+			own, later = own || !after, later || after
+		}
 	}
-	j.claim("R5", answer(others && before && !own && w.acked && !w.doubtful, !own), w.Key, w.events())
+	j.claim("R5", answer(others && before && !own && !later && w.acked && !w.doubtful, !own), w.Key, w.events())
 }
 
 func (j *judge) held(g *grant, at instant) bool {
