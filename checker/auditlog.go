@@ -9,10 +9,12 @@ import (
 // auditLog decides S3 once more, over the store's own log: for sections in
 // which a write is of unknown outcome to its client. The log must be whole and
 // in seq order. A section is an owner's writes under one token; without tokens
-// two sections of one owner look like one, so that nothing is proved.
+// two sections of one owner look like one, so that nothing is proved. A line that
+// nobody asked for (R2) is nobody's write.
 type auditLog struct {
-	j    *Judge
-	keys map[string]*auditState
+	j     *Judge
+	books *bookkeeping
+	keys  map[string]*auditState
 }
 
 // auditState is what the last writes of one key in the log were.
@@ -70,6 +72,7 @@ func (a *auditLog) interleaved(k *key, first, other, second section) {
 	h := &hit{
 		id: "S3", key: k, owners: owners(first.owner, other.owner), witness: []int{first.mark.idx, other.mark.idx, second.mark.idx},
 		blame: blameClient, from: a.j.now, to: a.j.now, text: func() string { return text },
+		refuted: func() bool { return a.books.anyUnasked(first.mark.idx, other.mark.idx, second.mark.idx) },
 	}
 	if first.fence != 0 {
 		a.j.violate(h)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 
 	"locktorture/workload/history"
 )
@@ -19,6 +20,8 @@ type bookkeeping struct {
 	lost         int  // writes that were not kept …
 	told, logged sums // … and the sums of what was acknowledged, and of what the log has
 	unordered    int  // numbers too far back to tell whether they were given before
+
+	unasked map[int]bool // lines of the log, by event, that nobody asked for; known when judging ends
 }
 
 // An entry is a write that was asked for, or a line of the store's log.
@@ -257,10 +260,20 @@ func (b *bookkeeping) finish() {
 			b.violate("R2", line.key, owners(line.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
 				"A write to %s %s was answered with a no (event %d), and the store's own log has it as accepted (event %d). Remedy: reject before writing.", line.key.name, byWhom(line.who), e.idx, line.idx))
 		default:
+			if b.unasked == nil {
+				b.unasked = make(map[int]bool)
+			}
+			b.unasked[int(line.idx)] = true
 			b.violate("R2", line.key, owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
 				"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for. Remedy: find out who else writes there.", line.key.name, byWhom(line.who), line.idx))
 		}
 	}
+}
+
+// anyUnasked says whether nobody asked for one of these lines of the log, each given
+// by its event.
+func (b *bookkeeping) anyUnasked(lines ...int) bool {
+	return slices.ContainsFunc(lines, func(idx int) bool { return b.unasked[idx] })
 }
 
 // byWhom tells of a write's owner; the log may name none.

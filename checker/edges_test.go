@@ -197,6 +197,101 @@ var edges = []struct {
 		26ms c3 ok write k owner d fence 2 value d5 seq 3
 		26ms c3 invoke extend k owner d fence 2
 		28ms c3 ok extend k owner d fence 2`, `[S3z]`},
+	{"a line of the store's log that nobody asked for, between two writes of a section", `header ttl 20ms
+		 1ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a fence 2
+		 3ms c0 invoke write k owner a fence 2 value a1
+		 4ms c0 ok write k owner a fence 2 value a1 seq 1
+		 5ms c0 invoke write k owner a fence 2 value a3
+		 6ms c0 info write k owner a fence 2 value a3 err "i/o timeout"
+		 9ms store ok audit k owner a fence 2 value a1 seq 1
+		 9ms store ok audit k owner b fence 1 value "b2?" seq 2
+		 9ms store ok audit k owner a fence 2 value a3 seq 3`, `[]`},
+	{"a line that nobody asked for, as the first write of a section", `header ttl 20ms
+		 1ms c0 invoke acquire k owner b
+		 2ms c0 ok acquire k owner b fence 1
+		 2ms c0 invoke write k owner b fence 1 value b2
+		 3ms c0 ok write k owner b fence 1 value b2 seq 2
+		 3ms c0 invoke release k owner b
+		 3ms c0 ok release k owner b
+		 4ms c1 invoke acquire k owner a
+		 5ms c1 ok acquire k owner a fence 2
+		 5ms c1 invoke write k owner a fence 2 value a3
+		 6ms c1 info write k owner a fence 2 value a3 err "i/o timeout"
+		 9ms store ok audit k owner a fence 2 value "a1?" seq 1
+		 9ms store ok audit k owner b fence 1 value b2 seq 2
+		 9ms store ok audit k owner a fence 2 value a3 seq 3`, `[]`},
+	{"a write with the token of an older lease than the one before", `header ttl 40ms
+		 1ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a fence 2
+		 3ms c0 invoke release k owner a fence 2
+		 4ms c0 ok release k owner a fence 2
+		 5ms c0 invoke acquire k owner a
+		 6ms c0 ok acquire k owner a fence 3
+		 7ms c0 invoke release k owner a
+		 8ms c0 ok release k owner a
+		 9ms c0 invoke acquire k owner a
+		10ms c0 ok acquire k owner a fence 4
+		11ms c0 invoke write k owner a fence 4 value a1
+		12ms c0 ok write k owner a fence 4 value a1 seq 1
+		13ms c1 invoke write k owner b value b2
+		14ms c1 ok write k owner b value b2 seq 2
+		15ms c0 invoke write k owner a fence 2 value a3
+		16ms c0 ok write k owner a fence 2 value a3 seq 3`, `[S8]`},
+	{"an extension that names no lease, answered behind a newer grant", `header ttl 18ms epsilon 1ms
+		10ms c0 invoke acquire k owner a
+		11ms c0 ok acquire k owner a fence 1 until 28ms
+		14ms c0 invoke release k owner a fence 1
+		20ms c4 invoke extend k owner a
+		21ms c0 fail release k owner a fence 1 err "lease lost"
+		22ms c0 invoke acquire k owner a
+		23ms c0 ok acquire k owner a fence 4 until 25ms
+		27ms c4 ok extend k owner a until 38ms
+		29ms c4 invoke write k owner a fence 4 value a4
+		29ms c4 ok write k owner a fence 4 value a4 seq 3`, `[]`},
+	{"an extension by the process of the lease before, that names no lease", `header ttl 26ms drift 1ms epsilon 2ms
+		 1ms c2 invoke acquire k owner b
+		 2ms c2 ok acquire k owner b
+		 3ms c1 invoke acquire k owner b
+		27ms c1 ok acquire k owner b until 28ms
+		31ms c2 invoke extend k owner b
+		32ms c2 ok extend k owner b until 56ms
+		33ms c2 invoke write k owner b value b3
+		33ms c2 ok write k owner b value b3 seq 3`, `[]`},
+	{"a late write, and an extension that names no lease behind it", `header ttl 26ms drift 1ms epsilon 2ms
+		 1ms c2 invoke acquire k owner b
+		 2ms c2 ok acquire k owner b
+		 3ms c1 invoke acquire k owner b
+		27ms c1 ok acquire k owner b until 28ms
+		31ms c1 invoke write k owner b value b3
+		33ms c1 ok write k owner b value b3 seq 3
+		35ms c2 invoke extend k owner b
+		36ms c2 ok extend k owner b until 56ms`, `[S3z]`},
+	{"two processes that release one lease, the second one with success", `header ttl 20ms drift 2ms unchecked-release
+		12ms c1 invoke acquire k owner a
+		13ms c1 ok acquire k owner a fence 3 until 23ms
+		14ms c0 invoke release k owner a
+		15ms c1 invoke release k owner a
+		16ms c1 ok release k owner a
+		24ms c1 invoke write k owner a fence 3 value a9
+		25ms c1 ok write k owner a fence 3 value a9 seq 9`, `[S8]`},
+	{"a write behind a lease that ran out, a loss before it, and an acquire in vain", `header ttl 23ms drift 1ms
+		40ms c2 invoke acquire k owner b
+		41ms c2 ok acquire k owner b fence 3
+		45ms c2 ok lost k owner b
+		48ms c2 invoke acquire k owner b
+		49ms c2 ok acquire k owner b fence 3 until 50ms
+		58ms c2 invoke acquire k owner b
+		58ms c2 info acquire k owner b err "i/o timeout"
+		60ms c5 invoke write k owner b fence 3 value b7
+		61ms c5 ok write k owner b fence 3 value b7 seq 7`, `[S8]`},
+	{"a write with another's token, which its owner is granted later", `header ttl 11ms drift 2ms
+		 8ms c2 invoke acquire k owner b mode r
+		 9ms c2 ok acquire k owner b mode r fence 2 until 19ms
+		12ms c0 invoke write k owner a fence 2 value a4
+		13ms c0 ok write k owner a fence 2 value a4 seq 4
+		64ms c0 invoke acquire k owner a
+		65ms c0 ok acquire k owner a fence 2`, `[S4 S4b S8]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

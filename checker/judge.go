@@ -98,10 +98,11 @@ func New(h history.Header, o Options) *Judge {
 		suspicious: hits{limit: suspicions},
 	}
 	j.ev, j.phases, j.service = &evidence{j: j}, &phases{j: j}, &service{j: j}
+	books := &bookkeeping{j: j, seed: maphash.MakeSeed()}
 	for _, r := range []rule{
 		j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j}, &doubleGrants{j: j},
 		&ownership{j: j, checked: checkedRelease(h)}, &foreignRelease{j: j}, &stillborn{j: j}, &sections{j: j},
-		&progress{j: j}, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j}, &bookkeeping{j: j, seed: maphash.MakeSeed()},
+		&progress{j: j}, &losses{j: j}, &leftovers{j: j}, &witnesses{j: j}, &auditLog{j: j, books: books}, books,
 	} {
 		j.enlist(r)
 	}

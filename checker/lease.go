@@ -231,6 +231,9 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		d, stands := j.deadline(o)
 		g.d, g.start, g.dIdx, g.stands = d, o.inv, o.okIdx, stands
 		j.serve(g, o, d)
+		if x := o.holder.grant; o.fence == 0 && x != g && x != nil {
+			x.inTrouble().beside = max(x.trouble.beside, d)
+		}
 		if o.fence == 0 {
 			o.fence = g.fence
 		}

@@ -186,6 +186,7 @@ type troubles struct {
 	late      []*lateWrite
 	again     uint64        // another token, which a re-entry was told; 0 is none
 	most      time.Duration // of a lease with two tokens: the latest deadline that an extension replaced
+	beside    time.Duration // until when extensions that named no lease, and went to another of its owner's, may have moved it
 	relWord   uint64        // the token of the release, when that may be of another lease; 0 is none
 	lostWord  uint64        // … and of the reported loss
 	relOKIdx  int           // the release that was answered yes, when it was not the first; 0 is none
@@ -226,12 +227,21 @@ const maxOverdue = 64
 // turns out to have begun before.
 func (j *Judge) overdue(o *op) {
 	g := o.grant
-	if g == nil || o.use != useHeld || g.extends > 0 || !j.test.zombie(o.inv, g.d, j.h.Epsilon) || len(g.inTrouble().late) >= maxOverdue {
+	if g == nil || o.use != useHeld || g.extends > 0 || !j.test.zombie(o.inv, g.latest(), j.h.Epsilon) || len(g.inTrouble().late) >= maxOverdue {
 		return
 	}
 	w := &lateWrite{inv: o.inv, idx: o.invIdx, by: o.process, d: g.d, dIdx: g.dIdx}
 	g.trouble.late = append(g.trouble.late, w)
 	o.doubt().late = w
+}
+
+// latest is until when g may hold: its deadline, or a later one that an extension
+// gave which named no lease.
+func (g *grant) latest() time.Duration {
+	if g.trouble == nil {
+		return g.d
+	}
+	return max(g.d, g.trouble.beside)
 }
 
 func (o *op) overdue() *lateWrite {

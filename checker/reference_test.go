@@ -52,7 +52,6 @@ func decided(claims []reference.Claim) []reference.Claim {
 // owner's processes act at the same time, or the history tells of a grant long
 // after it was answered, the rules give up what would cost them their bounds.
 var apart = map[uint64]string{
-	1536: "a line of the store's log that nobody asked for",
 	1788: "a grant that is told behind the extension of a lease that it crossed",
 }
 

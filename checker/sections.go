@@ -94,6 +94,9 @@ func (s *sections) write(f *fact) {
 	if g != nil {
 		me.section, me.mode = g.okIdx, g.mode
 	}
+	if g != nil && g.strange(o.fence) && !g.bears(o.fence) { // it was written under another lease, which is forgotten
+		me.section, g = 0, nil
+	}
 	switch {
 	case me.seq == 0:
 		s.byEvents(f, timedTouch{me, o.inv, o.ok, o.process})

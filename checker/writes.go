@@ -45,7 +45,8 @@ func (j *Judge) issue(o *op) {
 }
 
 // right says what h's owner knew when it issued o. Until a release is answered
-// its owner may not have begun it: a child process hears of it later.
+// its owner may not have begun it: a child process hears of it later. Of two releases
+// under way the first answer counts.
 func (h *holder) right(o *op) use {
 	g := o.grant
 	switch {
@@ -53,7 +54,7 @@ func (h *holder) right(o *op) use {
 		return h.tried
 	case g == nil:
 		return useNever
-	case g.rel != never && !g.leaving:
+	case g.rel != never && (!g.leaving || g.relOK != never):
 		return useReleased
 	case g.reportedLost():
 		return useLost

@@ -201,6 +201,9 @@ func (z *zombies) late(k *key, l *landing) {
 	if o.grant.muddled() {
 		due = max(due, o.grant.trouble.most)
 	}
+	if o.overdue() == nil {
+		due = max(due, o.grant.latest())
+	}
 	fenced := z.j.h.Fenced && o.fence != 0
 	switch {
 	case o.overdue() != nil && o.overdue().covered:
@@ -233,10 +236,21 @@ func (z *zombies) unfenced(k *key, l *landing) {
 // covered looks at the late writes again when a renewal, which is told of when
 // it has ended, has moved the deadline.
 func (z *zombies) covered(f *fact) {
-	if f.what != extended || f.grant.trouble == nil {
+	if f.what != extended {
 		return
 	}
-	for _, w := range f.grant.trouble.late {
+	z.cover(f, f.grant)
+	if g := f.op.holder.grant; g != nil && g != f.grant && g.trouble != nil && g.trouble.beside >= f.grant.d {
+		z.cover(f, g)
+	}
+}
+
+// cover looks at the late writes under g, which f's extension may have moved.
+func (z *zombies) cover(f *fact, g *grant) {
+	if g.trouble == nil {
+		return
+	}
+	for _, w := range g.trouble.late {
 		o := f.op // a round of automatic renewal has no event where it began
 		ahead := o.inv <= w.inv && (w.by != o.process || o.invIdx < w.idx || o.invIdx == o.okIdx)
 		w.covered = w.covered || ahead && !z.j.test.zombie(w.inv, f.grant.d, z.j.h.Epsilon)
