@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"locktorture/checker"
@@ -65,7 +66,8 @@ type session struct {
 
 	dog     *watchdog
 	mishaps []mishap
-	over    bool // the history has had its last event
+	full    string // what was said of a full disk; "" is nothing
+	over    bool   // the history has had its last event
 
 	harness     []string // trouble of our own
 	canary      *reports.Canary
@@ -193,17 +195,24 @@ func (s *session) blame(err error) {
 		return
 	}
 	s.harness = append(s.harness, oneLine(err))
+	if errors.Is(err, syscall.ENOSPC) && s.full == "" {
+		s.full = oneLine(err)
+	}
 	if !s.over {
 		s.record(mishap{err: err})
 	}
 }
 
 // troubles are what went wrong, what befell the run first: the rest mostly
-// follows from it.
+// follows from it. A full disk comes before all else: servers that cannot write
+// their files end for want of it.
 func (s *session) troubles() (all []string) {
+	if s.full != "" {
+		all = append(all, s.full)
+	}
 	for _, m := range s.mishaps {
-		if !m.lock {
-			all = append(all, oneLine(m.err))
+		if text := oneLine(m.err); !m.lock && !slices.Contains(all, text) {
+			all = append(all, text)
 		}
 	}
 	for _, text := range s.harness {
