@@ -16,7 +16,7 @@ var names = map[string]string{
 	"S9": "sub-quorum grant", "S10": "early takeover", "S11": "late loss",
 	"R1": "acknowledged write missing", "R2": "refused or unasked write kept", "R3": "number given twice", "R4": "rightful write rejected", "R5": "borrowed token",
 	"L1": "orphan, deadlock", "L2": "no progress with a quorum", "L3": "starvation", "L4": "slow recovery",
-	"L5": "lease lost without cause", "L6": "availability below floor", "L7": "split-vote livelock", "L8": "leftovers",
+	"L5": "lease lost without cause", "L6": "availability below floor", "L7": "split-vote livelock", "L8": "leftovers", "L9": "release without effect",
 	"P1": "panic of the lock",
 	"H1": "trouble of the harness",
 	"V1": "too little evidence", "V2": "fault without receipt", "V3": "moment not reached",

@@ -29,6 +29,7 @@ var meanings = map[string]string{
 	"L6":  "Fewer attempts were answered than the scenario demands.",
 	"L7":  "All contenders took a few nodes each, again and again, so that nobody ever had a majority.",
 	"L8":  "A node kept a lock key that nobody owns any more, or one that would never expire.",
+	"L9":  "A client gave the lock back and was told that it worked, and still nobody could get it until its time was up.",
 	"V1":  "Too little happened for a pass to mean anything.",
 	"V2":  "A fault was planned, and nothing proves that it took effect, or that it was undone.",
 	"V3":  "The scenario wants to have seen a certain moment, and it did not come.",

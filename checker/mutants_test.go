@@ -88,7 +88,7 @@ func (c boundCase) differs(t *testing.T, broken tests) bool {
 func everyCase() []boundCase {
 	out := slices.Concat(orphanCases(), noProgressCases(), serviceCases(), lossesCases())
 	for _, table := range [][]verdictCase{
-		doubleGrantCases(), sharedHoldsCases(), reentryCases(), earlyTakeoverCases(), tokenOrderCases(), staleWritesCases(), zombiesCases(), unconfirmedUseCases(), sectionsCases(), foreignReleaseCases(), acrossALossCases(), stillbornCases(), leftoversCases(), subQuorumCases(), watchedReleaseCases(), auditedSectionsCases(),
+		doubleGrantCases(), sharedHoldsCases(), reentryCases(), earlyTakeoverCases(), tokenOrderCases(), staleWritesCases(), zombiesCases(), unconfirmedUseCases(), sectionsCases(), foreignReleaseCases(), acrossALossCases(), stillbornCases(), leftoversCases(), effectlessCases(), effectlessSeenCases(), subQuorumCases(), watchedReleaseCases(), auditedSectionsCases(),
 	} {
 		for _, c := range table {
 			out = append(out, boundCase{verdictCase: c})

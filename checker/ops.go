@@ -355,4 +355,5 @@ type key struct {
 	unsure  time.Duration // an extension of unknown outcome was given up last
 	touched time.Duration // an acquire or extension was answered last
 	gone    *release      // the last release answered yes
+	rel     releaseState  // L9
 }

@@ -7,7 +7,7 @@ import (
 
 // liveness are the ids of what a harness that stands still can bring about by
 // itself: renewals that did not run, requests that went out late.
-var liveness = []string{"L1", "L2", "L3", "L5", "L7", "L8"}
+var liveness = []string{"L1", "L2", "L3", "L5", "L7", "L8", "L9"}
 
 // undecided says why h is not proved: the harness stood still when it noted what
 // proves it; "" when it is.

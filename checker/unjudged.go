@@ -14,7 +14,7 @@ func (j *Judge) nothing() []string {
 		"S5": seen(answered), "S6": seen(extended) || seen(answered) && checkedRelease(h), "S7": seen(granted), "S8": wrote,
 		"S9": seen(witnessed) || seen(receipt), "S10": j.nemesis.forgot(0, j.now), "S11": seen(lost),
 		"L1": final, "L2": final, "L7": final && h.Quorum > 1, "L3": bounded(boundWait), "L4": bounded(boundRecovery), "L6": bounded(boundAvailability),
-		"L5": seen(lost) && j.phases.told, "L8": seen(witnessed),
+		"L5": seen(lost) && j.phases.told, "L8": seen(witnessed), "L9": seen(answered) && (seen(refused) || seen(witnessed)),
 		"R1": seen(audited), "R2": seen(audited), "R3": wrote || seen(rejected), "R4": seen(rejected) && h.Fenced, "R5": wrote && tokens,
 	}
 	var out []string

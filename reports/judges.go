@@ -29,7 +29,7 @@ func Properties() []Judge {
 		{Name: "tokens", IDs: []string{"S4", "S4b"}},
 		{Name: "ownership", IDs: []string{"S5", "S6", "S8", "S11"}},
 		{Name: "liveness", IDs: []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7"}},
-		{Name: "leftovers", IDs: []string{"L8"}},
+		{Name: "leftovers", IDs: []string{"L8", "L9"}},
 	}
 }
 

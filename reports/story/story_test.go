@@ -61,7 +61,7 @@ func TestTitles(t *testing.T) {
 	h := history.History{Events: []history.Event{event(0, "b"), event(1, "a")}}
 	for id, want := range map[string]string{
 		"S2": "x: a's stale write to k was accepted", "S5": "x: a released k, which was b's",
-		"S3z": "x: a wrote to k after its lease had ended", "L9": "x on k", "S1": "x on k",
+		"S3z": "x: a wrote to k after its lease had ended", "L9": "x: a released k, and it stayed taken", "L99": "x on k", "S1": "x on k",
 	} {
 		f := checker.Finding{ID: id, Name: "x", Key: "k", Owners: []string{"a", "b"}, Witness: []int{0, 1}, Text: "It. Remedy: do. Faults meanwhile: none."}
 		s := tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0]

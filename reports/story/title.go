@@ -33,6 +33,7 @@ var titles = map[string]string{
 	"L5":  "{actor} was told that it had lost {key}, and nothing was wrong",
 	"L7":  "the votes for {key} stay split",
 	"L8":  "{key} was left behind on a node",
+	"L9":  "{actor} released {key}, and it stayed taken",
 }
 
 // title says in one line what is wrong.
@@ -81,7 +82,7 @@ func culprit(id string, witnesses []history.Event) string {
 	for _, e := range witnesses {
 		switch {
 		case e.Owner == "":
-		case id == "S5" && who.Op == history.Release:
+		case (id == "S5" || id == "L9") && who.Op == history.Release:
 		case id == "S2" && who.Fence != 0 && who.Fence < e.Fence:
 		case id == "S3" && len(witnesses) > 2 && who.Owner != "" && e.Owner == witnesses[0].Owner:
 		default:
