@@ -200,7 +200,11 @@ func (b *bookkeeping) turnedAway(f *fact) {
 	text := fmt.Sprintf("%s held %s with token %d from %s until %s, and nobody had been given a higher one; and yet the store rejected its write %q, issued at %s. "+
 		"Remedy: the store must take a token that is not lower than the highest one it has seen.",
 		g.owner(), f.key.name, g.fence, at(g.ok), at(g.d), o.value, at(o.inv))
-	b.violate("R4", f.key, []string{g.owner()}, []int{g.okIdx, o.okIdx}, text)
+	climb, seq, fence := &f.key.log.climb, o.seq, o.fence
+	b.j.violate(&hit{
+		id: "R4", key: f.key, owners: []string{g.owner()}, witness: []int{g.okIdx, o.okIdx}, blame: blameBooks, from: b.j.now, to: b.j.now,
+		text: func() string { return text }, refuted: func() bool { return climb.before(seq) > fence },
+	})
 }
 
 // borrowed reports R5: an accepted write that bore a token which only others were

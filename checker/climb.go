@@ -68,6 +68,15 @@ func (c *climb) add(w tokenMark) (above, below tokenMark, ok bool) {
 	return above, c.insert(i, w, below), true
 }
 
+// before is the highest token known to have been accepted before seq; 0 is none.
+func (c *climb) before(seq uint64) uint64 {
+	i := sort.Search(len(c.steps), func(i int) bool { return c.steps[i].seq >= seq })
+	if i == 0 {
+		return 0
+	}
+	return c.steps[i-1].fence
+}
+
 // insert makes w the i-th step, and takes out those behind it that are no higher.
 func (c *climb) insert(i int, w, below tokenMark) tokenMark {
 	step := climbStep{w, w}

@@ -292,6 +292,41 @@ var edges = []struct {
 		13ms c0 ok write k owner a fence 2 value a4 seq 4
 		64ms c0 invoke acquire k owner a
 		65ms c0 ok acquire k owner a fence 2`, `[S4 S4b S8]`},
+	{"a rejection whose reason is told behind it", `header ttl 28ms drift 2ms epsilon 2ms fenced
+		 2ms c1 invoke acquire k owner b
+		 3ms c1 ok acquire k owner b fence 1
+		 5ms c1 invoke write k owner b fence 1 value b2
+		 5ms c1 fail write k owner b fence 1 value b2 seq 2 err "stale token"
+		19ms c0 invoke write k owner a fence 4 value a4
+		22ms c0 ok write k owner a fence 4 value a4 seq 1`, `[S8]`},
+	{"a write behind the refusal of a release by another process, which is told late", `header ttl 29ms unchecked-release
+		 2ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 1
+		69ms c1 invoke release k owner a
+		71ms c5 invoke write k owner a fence 1 value a3
+		73ms c1 fail release k owner a began 70ms ended 70ms err "lease lost"
+		74ms c5 ok write k owner a fence 1 value a3 seq 2`, `[S8]`},
+	{"a write behind a release by another process, which is told late", `header ttl 23ms drift 2ms
+		85ms c5 invoke acquire k owner a
+		85ms c5 ok acquire k owner a fence 4 until 106ms
+		88ms c6 invoke release k owner a fence 4
+		89ms c3 invoke write k owner a value a2
+		92ms c6 ok release k owner a fence 4 ended 90ms
+		99ms c3 ok write k owner a value a2 began 95ms ended 98ms`, `[S8]`},
+	{"a renewal across a grant that is told behind it", `header ttl 25ms fenced
+		 3ms c0 invoke acquire k owner a
+		10ms c0 ok acquire k owner a fence 1
+		16ms c3 invoke acquire k owner d
+		41ms c0 ok extend k owner a until 64ms began 39ms
+		43ms c3 ok acquire k owner d fence 2 began 16ms ended 24ms
+		70ms nemesis ok phase end`, `[S1 S6]`},
+	{"a renewal before a grant that is told behind it", `header ttl 25ms fenced
+		 3ms c0 invoke acquire k owner a
+		10ms c0 ok acquire k owner a fence 1
+		16ms c3 invoke acquire k owner d
+		25ms c0 ok extend k owner a until 49ms began 23ms
+		43ms c3 ok acquire k owner d fence 2 began 16ms ended 24ms
+		70ms nemesis ok phase end`, `[S1]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

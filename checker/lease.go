@@ -49,7 +49,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 		}
 		old := g.d
 		if d > g.d {
-			g.d, g.dIdx, g.start = d, o.okIdx, o.inv
+			g.d, g.dIdx, g.start, g.longer = d, o.okIdx, o.inv, false
 		}
 		j.serve(g, o, d)
 		j.change(reentered, e, o, old)
@@ -229,7 +229,7 @@ func (j *Judge) moved(e *history.Event, o *op) {
 			g.trouble.most = max(g.trouble.most, g.d)
 		}
 		d, stands := j.deadline(o)
-		g.d, g.start, g.dIdx, g.stands = d, o.inv, o.okIdx, stands
+		g.d, g.start, g.dIdx, g.stands, g.longer = d, o.inv, o.okIdx, stands, true
 		j.serve(g, o, d)
 		if x := o.holder.grant; o.fence == 0 && x != g && x != nil {
 			x.inTrouble().beside = max(x.trouble.beside, d)

@@ -173,6 +173,7 @@ type grant struct {
 	depth   int   // re-entrant holds
 	counted bool  // judged for S9
 	renewed bool  // extended by automatic renewal
+	longer  bool  // it was an extension that set d and start
 	stands  bool  // no promise: ttl − drift stands in
 	unshown bool  // the windows of the second opinion do not show all that became of it
 	member  int32 // its place in its key's crowd, from 1; 0 is none

@@ -97,6 +97,9 @@ func (w *ownership) cross(f *fact) {
 func (w *ownership) toldLate(f *fact) {
 	g := f.grant
 	for _, x := range f.key.held {
+		if conflicts(g, x) && x.longer && x.dIdx < g.okIdx {
+			w.robbed(x, g, x.start, x.start, x.dIdx, "extended its lease")
+		}
 		switch {
 		case !conflicts(g, x):
 		case x.ok > g.ok:
@@ -105,23 +108,24 @@ func (w *ownership) toldLate(f *fact) {
 		case x.leaving:
 			w.crossedBy(x, g)
 		case w.checked && x.relOK != never:
-			w.robbed(x, g)
+			idx := x.relIdx
+			if x.trouble != nil && x.trouble.relOKIdx != 0 {
+				idx = x.trouble.relOKIdx
+			}
+			w.robbed(x, g, x.rel, x.relOK, idx, "released it, with success,")
 		}
 	}
 }
 
-// robbed reports that x was given back, with success, although g had crossed it.
-func (w *ownership) robbed(x, g *grant) {
-	if _, length := crossed(x, []*grant{g}, x.rel); !w.j.test.overlaps(length, w.j.h.Epsilon) {
+// robbed reports that x was extended or given back, with success, by what was
+// invoked at inv and ended at ok, although g had crossed it.
+func (w *ownership) robbed(x, g *grant, inv, ok time.Duration, idx int, how string) {
+	if _, length := crossed(x, []*grant{g}, inv); !w.j.test.overlaps(length, w.j.h.Epsilon) {
 		return
 	}
 	w.crossedBy(x, g)
 	w.j.tie(tieCrossing, x)
-	idx := x.relIdx
-	if x.trouble.relOKIdx != 0 {
-		idx = x.trouble.relOKIdx
-	}
-	w.tell(crossing{x, x.intruders(), x.rel, x.relOK, idx, "released it, with success,", w.j.h.Epsilon}, g)
+	w.tell(crossing{x, x.intruders(), inv, ok, idx, how, w.j.h.Epsilon}, g)
 }
 
 func (k *key) watchOver(g *grant) {

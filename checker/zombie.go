@@ -39,6 +39,7 @@ func (z *zombies) landed(f *fact) {
 		o.use = useHeld
 		z.j.under(o, o.holder.grant)
 	}
+	z.endedMeanwhile(o)
 	g := o.grant
 	switch {
 	case z.unconfirmed(o):
@@ -50,6 +51,26 @@ func (z *zombies) landed(f *fact) {
 		g.inTrouble().parked = append(g.trouble.parked, &l)
 	default:
 		z.late(f.key, f.land)
+	}
+}
+
+// endedMeanwhile looks for an answer to another process of o's owner that had ended
+// its lease before o, as the clocks prove, and that the history tells of only after
+// o's invocation.
+func (z *zombies) endedMeanwhile(o *op) {
+	g := o.grant
+	switch {
+	case o.use != useHeld || g == nil || g.stop == never || g != o.holder.grant:
+		return
+	case g.relOK != never && z.j.test.after(o.inv, g.relOK, z.j.h.Epsilon):
+		o.use = useReleased
+	case g.denied() != nil:
+		o.use = useDenied
+	default:
+		return
+	}
+	if !z.knew(o) {
+		o.use = useHeld
 	}
 }
 
@@ -73,7 +94,7 @@ func (z *zombies) knew(o *op) bool {
 	}
 	g := o.grant
 	no := g.denied()
-	for no != nil && !(no.idx < o.invIdx && before(no.by, no.t) && g.concerns(no.fence, o.fence)) {
+	for no != nil && !((no.idx < o.invIdx || no.by != o.process) && before(no.by, no.t) && g.concerns(no.fence, o.fence)) {
 		no = no.next
 	}
 	lost := g.reportedLost() && g.lostIdx < o.invIdx && before(g.lostBy, g.lost) && g.concerns(g.lossWord(), o.fence)
