@@ -327,6 +327,20 @@ var edges = []struct {
 		25ms c0 ok extend k owner a until 49ms began 23ms
 		43ms c3 ok acquire k owner d fence 2 began 16ms ended 24ms
 		70ms nemesis ok phase end`, `[S1]`},
+	{"a write that names no lease, of an owner with two of which the older lasts longer", `header ttl 24ms drift 2ms
+		11ms c0 invoke acquire k owner a
+		14ms c1 invoke acquire k owner a
+		38ms c1 ok acquire k owner a until 38ms
+		38ms c0 ok acquire k owner a until 33ms
+		38ms c1 invoke write k owner a value a2
+		44ms c1 ok write k owner a value a2 seq 3`, `[S7 S7]`},
+	{"a write that names no lease, behind both leases of its owner", `header ttl 24ms drift 2ms epsilon 1ms
+		11ms c0 invoke acquire k owner a
+		24ms c1 invoke acquire k owner a
+		34ms c1 ok acquire k owner a until 38ms
+		36ms c0 ok acquire k owner a until 37ms
+		41ms c1 invoke write k owner a value a2
+		44ms c1 ok write k owner a value a2 seq 3`, `[S3z]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -28,8 +28,12 @@ type storeLog struct {
 // sequence numbers it can no longer get.
 func (j *Judge) issue(o *op) {
 	h := o.holder
-	if g := o.grant; g != nil && h.prior != nil && !g.bears(o.fence) && h.prior.bears(o.fence) {
-		j.under(o, h.prior)
+	if g, p := o.grant, h.prior; g != nil && p != nil {
+		named := !g.bears(o.fence) && p.bears(o.fence)
+		longer := o.fence == 0 && p.d > g.d && p.stop == never && g.stop == never // it may rely on either
+		if named || longer {
+			j.under(o, p)
+		}
 	}
 	o.use = h.right(o)
 	j.overdue(o)
