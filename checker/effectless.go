@@ -20,6 +20,7 @@ type releaseState struct {
 	vague   bool            // something was of unknown outcome …
 	unknown time.Duration   // … and was given up last at that time
 	watch   *releaseWatch   // the latest release, while it may have changed nothing
+	spare   *releaseWatch   // one that is over, to be used again
 	proved  *releaseWatch   // but for attempts that are not answered yet: until they are, no other is
 	told    []*releaseWatch // the latest few that were reported
 }
@@ -55,6 +56,24 @@ type look struct {
 	sure bool // somebody looked after the release's answer, not only told of it
 }
 
+// drop ends the watch: the release may have done what it should.
+func (s *releaseState) drop() {
+	if s.watch != nil {
+		s.spare, s.watch = s.watch, nil
+	}
+}
+
+// begin watches a release as w says.
+func (s *releaseState) begin(w releaseWatch) {
+	if s.watch = s.spare; s.watch == nil {
+		s.watch = new(releaseWatch)
+	}
+	s.spare = nil
+	w.refused, w.looks = s.watch.refused[:0], s.watch.looks
+	clear(w.looks)
+	*s.watch = w
+}
+
 const (
 	effectlessTries = 3 // refused attempts that show the key taken
 	effectlessTold  = 4 // findings of one key that an extension told late may refute
@@ -76,7 +95,7 @@ func (l *effectless) see(f *fact) {
 		l.granted(f)
 	case reentered:
 		l.attempted(f)
-		f.key.rel.watch = nil
+		f.key.rel.drop()
 	case refused:
 		l.attempted(f)
 		l.refused(f)
@@ -111,7 +130,7 @@ func (l *effectless) asked(f *fact) {
 	switch w := s.watch; {
 	case w == nil:
 	case l.j.h.Quorum > 1 && s.open > 1:
-		s.watch = nil // they may split the votes
+		s.drop() // they may split the votes
 	case f.op.holder == w.holder:
 		w.again = true
 	}
@@ -121,7 +140,7 @@ func (l *effectless) asked(f *fact) {
 // keep the key taken.
 func (l *effectless) answered(f *fact) {
 	s, g, o := &f.key.rel, f.grant, f.op
-	s.watch = nil
+	s.drop()
 	expiry := l.expiry(g)
 	switch {
 	case o.outcome != history.OK, g != f.key.last, g.relIdx != o.invIdx, g.stopIdx != o.invIdx, g.lost != never,
@@ -132,10 +151,10 @@ func (l *effectless) answered(f *fact) {
 		expiry == never, expiry <= o.ok, !l.quiet(g.inv):
 		return
 	}
-	s.watch = &releaseWatch{
+	s.begin(releaseWatch{
 		holder: g.holder, inv: g.inv, start: g.start, expiry: expiry, ok: o.ok, okIdx: o.okIdx, leaseIx: g.okIdx,
 		before: s.open, from: o.ok, fromIdx: o.okIdx, fromBy: o.process,
-	}
+	})
 }
 
 // expiry is the earliest at which the servers' TTL can have ended g.
@@ -154,11 +173,11 @@ func (l *effectless) refused(f *fact) {
 	switch {
 	case w == nil:
 	case unsent(f.e.Err): // a node that is not there
-		s.watch = nil
+		s.drop()
 	case o.invIdx < w.okIdx: // it waited: what it leaves behind ends with it, at the latest
 		w.before--
 		w.from, w.fromIdx, w.fromBy = max(w.from, o.ok), o.okIdx, o.process
-		w.refused, w.tries = nil, 0
+		w.refused, w.tries = w.refused[:0], 0
 		w.again = w.again || o.holder == w.holder
 	case o.holder == w.holder, o.mode != history.Exclusive, w.before > 0,
 		o.invIdx < w.fromIdx, o.process != w.fromBy && o.inv <= later(w.from, l.j.h.Epsilon),
@@ -175,13 +194,12 @@ func (l *effectless) refused(f *fact) {
 func (l *effectless) granted(f *fact) {
 	l.attempted(f)
 	s, o := &f.key.rel, f.op
-	if w := s.watch; w != nil {
+	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.inv >= later(w.expiry, l.j.h.Epsilon) && l.quiet(w.inv) {
 		s.watch = nil
-		if w.tries >= effectlessTries && w.before == 0 && o.inv >= later(w.expiry, l.j.h.Epsilon) && l.quiet(w.inv) {
-			w.granted, w.next, w.nextIdx, w.waiting = o.ok, o.holder, o.okIdx, s.open
-			l.prove(s, w)
-		}
+		w.granted, w.next, w.nextIdx, w.waiting = o.ok, o.holder, o.okIdx, s.open
+		l.prove(s, w)
 	}
+	s.drop()
 	l.take(s, f.grant, f.key.last)
 }
 
@@ -229,7 +247,7 @@ func (l *effectless) attempted(f *fact) {
 // moved: an extension, whatever became of it, may have kept the key.
 func (l *effectless) moved(f *fact) {
 	s := &f.key.rel
-	s.watch = nil
+	s.drop()
 	if s.proved != nil && f.op.inv <= s.proved.granted {
 		s.proved = nil
 	}
@@ -251,7 +269,8 @@ func (l *effectless) unknown(f *fact) {
 	if o.what == history.Acquire {
 		s.open--
 	}
-	s.watch, s.vague, s.unknown = nil, true, max(s.unknown, o.ok)
+	s.drop()
+	s.vague, s.unknown = true, max(s.unknown, o.ok)
 	if s.proved != nil && o.invIdx < s.proved.nextIdx {
 		s.proved = nil
 	}
