@@ -45,6 +45,7 @@ type nemesis struct {
 func Run(ctx context.Context, plan Schedule, t *Target, rec *history.Recorder, rng *rand.Rand) (Result, error) {
 	shared := *t
 	shared.run = newRun()
+	shared.run.begin(&shared)
 	if shared.Watch == nil {
 		shared.Watch = NewWatch()
 		rec.Attach(shared.Watch)

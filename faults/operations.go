@@ -70,9 +70,11 @@ func (o *operations) met() bool {
 	return o.atWork || o.t.Watch.ended(o.hits) > o.since || o.t.Watch.atWork(o.hits)
 }
 
-// blind reports whether the links see nothing of what the clients do.
+// blind reports whether the links have seen nothing of what the clients do since
+// the schedule began.
 func (o *operations) blind() bool {
-	return !slices.ContainsFunc(o.roads, func(road link.Link) bool { return road.Traffic() != link.Traffic{} })
+	before := o.t.shared().before
+	return !slices.ContainsFunc(o.roads, func(l link.Link) bool { return l.Traffic() != before[road{l.Client(), l.Node()}] })
 }
 
 // dialled counts the links on which a client dialled anew since.

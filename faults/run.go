@@ -3,6 +3,8 @@ package faults
 import (
 	"slices"
 	"sync"
+
+	"locktorture/faults/link"
 )
 
 // run is what the steps of one run share: names bound to victims, who is down
@@ -14,6 +16,10 @@ type run struct {
 	taken map[string]bool          // clients and nodes that a fault has down or frozen
 	roads map[road]int             // cuts in force
 	count int                      // numbers given out
+
+	// before is what had passed on the links when the schedule began: the
+	// harness's own, such as a canary's.
+	before map[road]link.Traffic
 }
 
 type road struct{ client, node string }
@@ -30,6 +36,22 @@ func newRun() *run {
 		news:  map[string]chan struct{}{},
 		taken: map[string]bool{},
 		roads: map[road]int{},
+
+		before: map[road]link.Traffic{},
+	}
+}
+
+// begin notes what has passed on t's links so far.
+func (r *run) begin(t *Target) {
+	if t.Link == nil {
+		return
+	}
+	for _, c := range names(t.Clients) {
+		for _, n := range append(names(t.Testbed.Nodes()), StoreNode) {
+			if l := t.Link(c, n); l != nil {
+				r.before[road{c, n}] = l.Traffic()
+			}
+		}
 	}
 }
 
