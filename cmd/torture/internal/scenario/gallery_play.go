@@ -94,7 +94,10 @@ func (row *GalleryRow) convict(ctx context.Context, t Trial, lock string, seed u
 			return s
 		}
 		s.runs = append(s.runs, r.Dir)
-		if why = voided(r); why != "" {
+		if why = voided(r); why == "" && lock == row.Lock && try < attempts-1 {
+			why = row.undecided(r)
+		}
+		if why != "" {
 			continue
 		}
 		s.ids = Convicted(r)
@@ -124,6 +127,18 @@ func trouble(r *reports.Run, err error) error {
 func voided(r *reports.Run) string {
 	for _, f := range r.Report.Inconclusive {
 		if slices.Contains([]string{"V4", "V5", "V7"}, f.ID) {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// undecided says which of the row's anomalies r's judge saw and could not prove,
+// as where the machine was too busy to tell when, or "".
+func (row *GalleryRow) undecided(r *reports.Run) string {
+	proved := Convicted(r)
+	for _, f := range r.Report.Suspicious {
+		if slices.Contains(row.Expected, f.ID) && !slices.Contains(proved, f.ID) {
 			return f.Text
 		}
 	}

@@ -33,6 +33,13 @@ func lagging() *reports.Run {
 	return r
 }
 
+// suspected is a run whose judge saw id and could not prove it.
+func suspected(id string, proved ...string) *reports.Run {
+	r := run(proved...)
+	r.Report.Suspicious = []checker.Finding{{ID: id, Text: "the harness stood still"}}
+	return r
+}
+
 // toothless is a run whose only fault did nothing.
 func toothless() *reports.Run {
 	r := run()
@@ -52,6 +59,7 @@ func TestGalleryRow(t *testing.T) {
 		"twin has it too":       {[]*reports.Run{run("S1", "S5")}, []*reports.Run{run("S5", "S3z")}, CellAccused},
 		"twin has its own":      {[]*reports.Run{run("S1", "S5")}, []*reports.Run{run("S3z")}, CellOK},
 		"judged at the second":  {[]*reports.Run{lagging(), run("S1", "S5")}, []*reports.Run{run()}, CellOK},
+		"proved at the second":  {[]*reports.Run{suspected("S5", "S1"), run("S1", "S5")}, []*reports.Run{suspected("S5")}, CellOK},
 		"never judged":          {[]*reports.Run{lagging(), lagging(), lagging(), lagging()}, []*reports.Run{run()}, CellVoid},
 		"twin without a fault":  {[]*reports.Run{run("S1", "S5")}, []*reports.Run{toothless()}, CellVoid},
 		"harness in the way":    {[]*reports.Run{{Harness: []string{"no port"}}}, nil, CellVoid},
