@@ -2,7 +2,6 @@ package gallery
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -69,9 +68,6 @@ func (l routed) Acquire(ctx context.Context, key string, ttl time.Duration) (loc
 	start, token := time.Now(), newToken()
 	ok, err := l.ring.SetNX(ctx, key, token, ttl).Result()
 	return granted(ok, err, &lease{until: start.Add(ttl), release: func(ctx context.Context) error {
-		if _, err := compareAndDelete(ctx, l.ring, key, token); err != nil {
-			return fmt.Errorf("release lock: %w", err)
-		}
-		return nil
+		return letGo(ctx, l.ring, key, token)
 	}})
 }

@@ -29,6 +29,14 @@ func compareAndDelete(ctx context.Context, rdb redis.Scripter, key, token string
 	return deleteScript.Run(ctx, rdb, []string{key}, token).Bool()
 }
 
+// letGo is compareAndDelete for the recipes that do not look at its reply.
+func letGo(ctx context.Context, rdb redis.Scripter, key, token string) error {
+	if _, err := compareAndDelete(ctx, rdb, key, token); err != nil {
+		return fmt.Errorf("release lock: %w", err)
+	}
+	return nil
+}
+
 // compareAndExpire sets key's expiry when it bears token, in one step, and
 // reports whether it did.
 func compareAndExpire(ctx context.Context, rdb redis.Scripter, key, token string, ttl time.Duration) (bool, error) {
@@ -97,8 +105,5 @@ func (l *tokenLease) Extend(ctx context.Context, ttl time.Duration) error {
 // Release compares the token and deletes; like the published recipes it does
 // not look at the reply.
 func (l *tokenLease) Release(ctx context.Context) error {
-	if _, err := compareAndDelete(ctx, l.rdb, l.key, l.token); err != nil {
-		return fmt.Errorf("release lock: %w", err)
-	}
-	return nil
+	return letGo(ctx, l.rdb, l.key, l.token)
 }

@@ -51,10 +51,7 @@ func (l tokenHostTime) Acquire(ctx context.Context, key string, ttl time.Duratio
 	start, token := time.Now(), fmt.Sprint(l.now().Unix())+host()
 	ok, err := l.rdb.SetNX(ctx, key, token, ttl).Result()
 	return granted(ok, err, &lease{until: start.Add(ttl), release: func(ctx context.Context) error {
-		if _, err := compareAndDelete(ctx, l.rdb, key, token); err != nil {
-			return fmt.Errorf("release lock: %w", err)
-		}
-		return nil
+		return letGo(ctx, l.rdb, key, token)
 	}})
 }
 

@@ -94,10 +94,7 @@ func (o *lockObject) lock(ctx context.Context, ttl time.Duration) (lockimpl.Leas
 
 func (o *lockObject) unlock(ctx context.Context) error {
 	o.mark(false)
-	if _, err := compareAndDelete(ctx, o.rdb, o.key, o.token); err != nil {
-		return fmt.Errorf("release lock: %w", err)
-	}
-	return nil
+	return letGo(ctx, o.rdb, o.key, o.token)
 }
 
 func (o *lockObject) isLocked() bool {
