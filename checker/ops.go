@@ -319,10 +319,11 @@ type holder struct {
 
 // detail is what is kept of a holder where it is asked for.
 type detail struct {
-	wait    wait    // for its next grant
-	renamed bool    // one of its leases came back with another token
-	peaks   [2]step // its process's highest tokens, by mode, within the clock uncertainty
-	audit   section // its last one in the store's log
+	wait    wait       // for its next grant
+	renamed bool       // one of its leases came back with another token
+	peaks   [2]step    // its process's highest tokens, by mode, within the clock uncertainty
+	audit   section    // its last one in the store's log
+	began   timedTouch // the first write, without a number, of its latest section that is no longer remembered with its key's
 
 	unheld []*unheldWrite // reported while an acquire was under way
 }

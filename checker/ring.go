@@ -43,32 +43,37 @@ func (t *timedTouch) before(x *timedTouch, eps time.Duration) bool {
 // between judges a write that is told after a later one, in the store's order.
 func (s *sections) between(f *fact, me touch) {
 	st := &f.key.sec
-	if me.seq < st.ring.dropped {
+	if me.seq < st.ring.dropped || me.before.seq != 0 && me.before.seq < st.ring.dropped {
 		s.late++
 	}
 	if me.holder != st.last.holder && me.seq > st.other.seq {
 		st.other = me
 	}
 	for _, a := range st.ring.touches {
+		if s.inside(f, a.first(), me, a) || s.inside(f, me.first(), a, me) {
+			return
+		}
 		for _, b := range st.ring.touches {
-			if a.seq != 0 && b.seq != 0 && s.split(f, me, a, b) {
+			if s.inside(f, a, me, b) || s.inside(f, me, a, b) || s.inside(f, a, b, me) {
 				return
 			}
 		}
 	}
 }
 
-// split reports the first of the three orders in which me, a and b break a section.
-func (s *sections) split(f *fact, me, a, b touch) bool {
-	inside := func(first, other, last touch) bool {
-		if first.section == 0 || first.section != last.section || !other.excludes(&first) ||
-			!s.j.test.between(other.seq, first.seq) || !s.j.test.between(last.seq, other.seq) {
-			return false
-		}
-		s.interleaved(f, first, other, last)
-		return true
+// first is the write of t's section before t.
+func (t *touch) first() touch {
+	return touch{mark: t.before, holder: t.holder, section: t.section, mode: t.mode}
+}
+
+// inside reports that other lies between first and last, of one section, if so.
+func (s *sections) inside(f *fact, first, other, last touch) bool {
+	if first.seq == 0 || other.seq == 0 || first.section == 0 || first.section != last.section || !other.excludes(&first) ||
+		!s.j.test.between(other.seq, first.seq) || !s.j.test.between(last.seq, other.seq) {
+		return false
 	}
-	return inside(a, me, b) || inside(me, a, b) || inside(a, b, me)
+	s.interleaved(f, first, other, last)
+	return true
 }
 
 // byEvents judges a write without a number, in the order of events: the last one
@@ -84,6 +89,9 @@ func (s *sections) byEvents(f *fact, last timedTouch) {
 			first = t
 		}
 	}
+	if d := last.holder.detail; d != nil && d.began.section == last.section && last.section != 0 {
+		first = &d.began
+	}
 	for i := range st.timed {
 		other := &st.timed[i]
 		if first != nil && other.excludes(&last.touch) && other.before(&last, eps) && first.before(other, eps) {
@@ -91,10 +99,21 @@ func (s *sections) byEvents(f *fact, last timedTouch) {
 			break
 		}
 	}
-	if len(st.timed) == timedTouches { // what is behind by so many has closed no section, or was told of
+	if len(st.timed) == timedTouches {
+		st.timed[0].leave()
 		st.timed = st.timed[:copy(st.timed, st.timed[1:])]
 	}
 	st.timed = append(st.timed, last)
+}
+
+// leave forgets t, unless it is the first write of a section that may go on.
+func (t *timedTouch) leave() {
+	if g := t.holder.grant; g == nil || g.okIdx != t.section {
+		return
+	}
+	if d := t.holder.more(); d.began.section != t.section {
+		d.began = *t
+	}
 }
 
 // unplaced says what was not judged, for want of memory.

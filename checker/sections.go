@@ -30,7 +30,8 @@ type sectionState struct {
 type touch struct {
 	mark
 	holder  *holder
-	section int // the grant that it was written under, by its event; 0 is none
+	section int  // the grant that it was written under, by its event; 0 is none
+	before  mark // the section's write before it, as far as that was told by then
 	mode    history.Mode
 	said    time.Duration // when it was issued, by its client's own word; never without one
 }
@@ -96,6 +97,9 @@ func (s *sections) write(f *fact) {
 	}
 	if g != nil && g.strange(o.fence) && !g.bears(o.fence) { // it was written under another lease, which is forgotten
 		me.section, g = 0, nil
+	}
+	if g != nil && g.section.seq < me.seq {
+		me.before = g.section
 	}
 	switch {
 	case me.seq == 0:
