@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,21 @@ func accepted(file string) (map[string]string, error) {
 		reasons[name] = strings.TrimSpace(reason)
 	}
 	return reasons, lines.Err()
+}
+
+// unknown names the accepted mutants that do not exist, of the files that were read:
+// the code has changed since, and the reason with it.
+func (w *workshop) unknown(reasons map[string]string, c config) []string {
+	var out []string
+	for name := range reasons {
+		file, _, _ := strings.Cut(name, " ")
+		_, read := w.sources[file]
+		if (read || c.only == "") && !w.known[name] {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // oneLine joins the words of a text that may go over several lines.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A workshop builds test binaries of one package from changed sources.
@@ -21,6 +22,14 @@ type workshop struct {
 	name    string            // its package clause
 	scratch string            // where overlays and binaries go
 	sources map[string][]byte // by base name
+	known   map[string]bool   // the names of all mutants of these sources
+
+	flags []string      // that its test binary is called with
+	quick time.Duration // tests that take longer are left out; 0 leaves out none
+
+	all    string  // the binary that all mutants are woven into
+	sites  int     // one more than its highest site
+	probes []probe // its tests, the cheapest first
 }
 
 // compile builds the package's tests with some files replaced.
@@ -51,40 +60,66 @@ func (w *workshop) compile(ctx context.Context, files map[string]string, binary 
 }
 
 var (
-	complaint = regexp.MustCompile(`(?m)([\w.]+\.go):(\d+):\d+: `)
-	marker    = regexp.MustCompile(`aliveMutant [!=]= (\d+)|case (\d+): return|mutant\w+\((\d+),`)
+	complaint = regexp.MustCompile(`(?m)([\w.]+\.go):(\d+)(?::\d+)?: `) // no column where it lies far to the right
+	marker    = regexp.MustCompile(`mutant(?:At|ID|Asleep|Sum|Product|Extremum)\((\d+)`)
 )
 
 // woven is what precedes the names of woven files.
 const woven = "all."
 
-// buildAll weaves all mutants that are chosen at run time into one binary.
-// Those that the compiler does not take (a sum of texts has no difference)
-// are left out.
-func (w *workshop) buildAll(ctx context.Context, mutants []*mutant) (string, []*mutant, error) {
+// buildAll weaves all mutants that are chosen at run time into one binary. An
+// integer that the compiler wants to know gets a build of its own; what it does not
+// take at all (a sum of texts has no difference) is left out.
+func (w *workshop) buildAll(ctx context.Context, mutants []*mutant) (fit []*mutant, err error) {
 	for {
-		files := map[string]string{"mutants_woven_in.go": fmt.Sprintf(switchboard, w.name)}
-		for file, source := range w.sources {
-			var here []*mutant
-			for _, m := range mutants {
-				if m.file == file {
-					here = append(here, m)
-				}
-			}
-			if len(here) > 0 {
-				files[file] = weave(source, here)
-			}
-		}
+		files := w.weaveAll(mutants)
 		said, err := w.compile(ctx, files, strings.TrimSuffix(woven, "."))
 		if err == nil {
-			return said, mutants, nil
+			w.all = said
+			return mutants, nil
 		}
 		unfit := refused(said, files)
 		if len(unfit) == 0 || ctx.Err() != nil {
-			return "", nil, errors.Join(err, ctx.Err(), errors.New(said))
+			return nil, errors.Join(err, ctx.Err(), errors.New(said))
 		}
-		mutants = slices.DeleteFunc(mutants, func(m *mutant) bool { return unfit[m.id] })
+		mutants = sortOut(mutants, unfit)
 	}
+}
+
+// weaveAll is the sources with the mutants in them, by base name.
+func (w *workshop) weaveAll(mutants []*mutant) map[string]string {
+	w.sites = 1
+	for _, m := range mutants {
+		w.sites = max(w.sites, m.id+1)
+	}
+	files := map[string]string{"mutants_woven_in.go": fmt.Sprintf(switchboard, w.name, w.sites)}
+	for file, source := range w.sources {
+		var here []*mutant
+		for _, m := range mutants {
+			if m.file == file && !m.alone {
+				here = append(here, m)
+			}
+		}
+		if len(here) > 0 {
+			files[file] = weave(source, here)
+		}
+	}
+	return files
+}
+
+// sortOut gives unfit integers a build of their own, and drops other unfit mutants
+// when there are no such integers: their neighbours may have been at fault.
+func sortOut(mutants []*mutant, unfit map[int]bool) []*mutant {
+	integers := false
+	for _, m := range mutants {
+		if unfit[m.id] && m.kind == literal {
+			m.alone, integers = true, true
+		}
+	}
+	if integers {
+		return mutants
+	}
+	return slices.DeleteFunc(mutants, func(m *mutant) bool { return unfit[m.id] })
 }
 
 // refused returns the numbers of the mutants on the lines that the compiler
@@ -97,7 +132,7 @@ func refused(said string, files map[string]string) map[int]bool {
 		for i := min(at, len(lines)) - 1; i >= 0; i-- {
 			marks := marker.FindAllStringSubmatch(lines[i], -1)
 			for _, m := range marks {
-				id, _ := strconv.Atoi(m[1] + m[2] + m[3])
+				id, _ := strconv.Atoi(m[1])
 				unfit[id] = true
 			}
 			if len(marks) > 0 {

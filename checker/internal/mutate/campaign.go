@@ -4,65 +4,60 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
 
 // campaign tries all mutants and says what became of them.
 func (w *workshop) campaign(ctx context.Context, c config, mutants []*mutant, reasons map[string]string) (int, error) {
-	together, alone := split(mutants)
-	all, fit, err := w.buildAll(ctx, together)
+	found := len(mutants)
+	table, err := w.buildAll(ctx, mutants)
 	if err != nil {
 		return 0, err
 	}
 	began := time.Now()
-	switch passed, err := w.passes(ctx, all, 0, 10*time.Minute); {
-	case err != nil:
+	if err := w.probeAll(ctx); err != nil && ctx.Err() == nil {
 		return 0, err
-	case !passed && ctx.Err() == nil:
-		return 0, errors.New("the tests fail without any mutant")
 	}
-	limit := 20*time.Second + 5*time.Since(began)
-	fmt.Printf("%d mutants, %d more that do not compile; without one the tests take %v\n", len(fit)+len(alone), len(together)-len(fit), time.Since(began).Round(time.Millisecond))
-	table := append(fit, alone...)
+	fmt.Printf("%d mutants, %d more that do not compile; without one the %d tests take %v, one by one\n",
+		len(table), found-len(table), len(w.probes), time.Since(began).Round(time.Millisecond))
 	if c.budget > 0 { // all files alike, whatever the time is
 		rand.New(rand.NewPCG(1, uint64(len(table)))).Shuffle(len(table), func(i, j int) { table[i], table[j] = table[j], table[i] })
 	}
-	outcomes, err := w.tryAll(ctx, c, all, table, limit)
+	outcomes, err := w.tryAll(ctx, c, table, reasons)
 	if err != nil {
 		return 0, err
 	}
-	return report(table, outcomes, reasons), nil
-}
-
-func split(mutants []*mutant) (together, alone []*mutant) {
-	for _, m := range mutants {
-		if m.kind == literal {
-			alone = append(alone, m)
-		} else {
-			together = append(together, m)
-		}
+	code := report(table, outcomes, reasons)
+	if code == 0 && c.budget == 0 && slices.Contains(outcomes, untried) {
+		code = 3
 	}
-	return together, alone
+	return code, nil
 }
 
-// tryAll runs the table on c.jobs workers; literals are built by the first alone.
-func (w *workshop) tryAll(ctx context.Context, c config, all string, table []*mutant, limit time.Duration) ([]outcome, error) {
+// tryAll runs the table on c.jobs workers, of which one builds at a time, and tells
+// at once what stands out.
+func (w *workshop) tryAll(ctx context.Context, c config, table []*mutant, reasons map[string]string) ([]outcome, error) {
 	outcomes, errs := make([]outcome, len(table)), make([]error, len(table))
 	next := make(chan int)
-	var building sync.Mutex
+	var building, telling sync.Mutex
 	var workers sync.WaitGroup
 	for range max(1, c.jobs) {
 		workers.Go(func() {
 			for i := range next {
-				if table[i].kind == literal {
+				if table[i].alone {
 					building.Lock()
 				}
-				outcomes[i], errs[i] = w.try(ctx, all, table[i], limit)
-				if table[i].kind == literal {
+				outcomes[i], errs[i] = w.try(ctx, table[i])
+				if table[i].alone {
 					building.Unlock()
 				}
+				telling.Lock()
+				fmt.Print(wrong(table[i], outcomes[i], reasons))
+				telling.Unlock()
 			}
 		})
 	}
@@ -74,25 +69,56 @@ func (w *workshop) tryAll(ctx context.Context, c config, all string, table []*mu
 	return outcomes, errors.Join(errs...)
 }
 
-// report prints the survivors, and returns the exit code.
-func report(table []*mutant, outcomes []outcome, reasons map[string]string) int {
-	count, code := map[outcome]int{}, 0
-	excused := 0
+// wrong says what is wrong with a mutant's outcome, or nothing.
+func wrong(m *mutant, o outcome, reasons map[string]string) string {
+	reason := reasons[m.name()]
+	switch {
+	case o == survived && reason == "":
+		return fmt.Sprintf("SURVIVED %s:%d\n- %s\n+ %s\n  %s\n", m.file, m.line, oneLine(m.before), oneLine(m.after), m.name())
+	case o == killed && reason != "":
+		return fmt.Sprintf("KILLED, though listed as one that cannot be: %s\n", m.name())
+	case o == undecided:
+		return fmt.Sprintf("UNDECIDED, its tests came to no end here:\n  %s\n", m.name())
+	}
+	return ""
+}
+
+// A tally is how many mutants came to which end.
+type tally struct {
+	by      [undecided + 1]int
+	excused int // of the survivors
+}
+
+func (t tally) String() string {
+	return fmt.Sprintf("killed %d, survived %d (accepted %d), undecided %d, do not compile %d, not tried %d",
+		t.by[killed], t.by[survived], t.excused, t.by[undecided], t.by[unbuilt], t.by[untried])
+}
+
+// report prints what became of the mutants of each file and of all, and returns the
+// exit code.
+func report(table []*mutant, outcomes []outcome, reasons map[string]string) (code int) {
+	files := map[string]tally{}
+	var all tally
 	for i, m := range table {
-		count[outcomes[i]]++
-		reason := reasons[m.name()]
+		t := files[m.file]
+		for _, t := range []*tally{&t, &all} {
+			t.by[outcomes[i]]++
+			if outcomes[i] == survived && reasons[m.name()] != "" {
+				t.excused++
+			}
+		}
+		files[m.file] = t
 		switch {
-		case outcomes[i] == survived && reason != "":
-			excused++
-		case outcomes[i] == survived:
+		case wrong(m, outcomes[i], reasons) == "":
+		case outcomes[i] != undecided:
 			code = 1
-			fmt.Printf("SURVIVED %s:%d\n- %s\n+ %s\n  %s\n", m.file, m.line, oneLine(m.before), oneLine(m.after), m.name())
-		case outcomes[i] == killed && reason != "":
-			code = 1
-			fmt.Printf("KILLED, though listed as one that cannot be: %s\n", m.name())
+		case code == 0:
+			code = 3
 		}
 	}
-	fmt.Printf("killed %d, survived %d (accepted %d), do not compile %d, not tried %d\n",
-		count[killed], count[survived], excused, count[unbuilt], count[untried])
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		fmt.Printf("%-20s %v\n", file, files[file])
+	}
+	fmt.Println(all)
 	return code
 }

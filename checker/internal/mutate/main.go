@@ -3,10 +3,18 @@
 // no test holds. It exits with 1 when one survives that is not listed, with the
 // reason, among the accepted ones.
 //
-// Comparisons, conditions, arithmetic, min and max, flags and statements are woven
-// into one test binary in which an environment variable chooses the mutant that is
-// alive, so that a mutant costs a run and no build. Integer literals (windows,
-// limits) are built one by one.
+// Comparisons, conditions, arithmetic, min and max, flags, integers and statements
+// are woven into one test binary in which an environment variable chooses the mutant
+// that is alive, so that a mutant costs a run and no build. Integers that the compiler
+// wants to know (declared windows and limits) are built one by one. Each test is run
+// alone first, without a mutant: what it costs, and which places it comes by. A mutant
+// is tried with the tests that come by its place, the cheapest first, until one fails.
+//
+// A mutant that never ends is killed when it has used up processor time, which does
+// not depend on who else uses the machine. One that waits counts as killed only when
+// its tests, run again without it, are through in a tenth of the time; else, and when
+// somebody else has ended its run, it is undecided, and the exit code is 3 when there
+// is nothing worse.
 package main
 
 import (
@@ -29,8 +37,11 @@ type config struct {
 	accepted string
 	only     string // comma-separated base names; all when empty
 	without  string // comma-separated base names
+	again    string // file with the output of another run: only what it names is tried; "" is all
 	lines    string // comma-separated file:from-to, the only lines to break; all when empty
 	budget   time.Duration
+	quick    time.Duration
+	flags    string // of the test binary, with spaces between
 	jobs     int
 	list     bool
 }
@@ -41,8 +52,11 @@ func main() {
 	flag.StringVar(&c.accepted, "accepted", "checker/internal/mutate/accepted.txt", "file of the mutants that may survive, with reasons")
 	flag.StringVar(&c.only, "only", "", "comma-separated names of files; all of the package when empty")
 	flag.StringVar(&c.without, "without", "", "comma-separated names of files to leave alone")
+	flag.StringVar(&c.again, "again", "", "a file with the output of another run: try only the mutants that it names")
 	flag.StringVar(&c.lines, "lines", "", "comma-separated file.go:12-30, the only lines to break; all when empty")
 	flag.DurationVar(&c.budget, "budget", 0, "stop after this time; 0 tries the whole table")
+	flag.DurationVar(&c.quick, "quick", 0, "leave out tests that take more processor time than this; 0 leaves out none")
+	flag.StringVar(&c.flags, "flags", "", "flags that the test binary is called with, such as -rapid.seed=1")
 	flag.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "how many mutants are tried at a time")
 	flag.BoolVar(&c.list, "list", false, "list the mutants and try none")
 	flag.Parse()
@@ -72,6 +86,9 @@ func run(ctx context.Context, c config) (int, error) {
 		return 0, nil
 	}
 	defer os.RemoveAll(w.scratch)
+	if unknown := w.unknown(reasons, c); len(unknown) > 0 {
+		return 0, fmt.Errorf("%s lists what is no mutant of the package: %q", c.accepted, unknown)
+	}
 	if c.budget > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.budget)
@@ -91,7 +108,10 @@ func open(c config) (*workshop, []*mutant, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	w := &workshop{pkg: c.pkg, dir: listed[0], name: listed[1], sources: map[string][]byte{}}
+	w := &workshop{
+		pkg: c.pkg, dir: listed[0], name: listed[1], sources: map[string][]byte{}, known: map[string]bool{},
+		flags: strings.Fields(c.flags), quick: c.quick,
+	}
 	var mutants []*mutant
 	for _, file := range listed[2:] {
 		wanted := c.only == "" || slices.Contains(strings.Split(c.only, ","), file)
@@ -109,7 +129,16 @@ func open(c config) (*workshop, []*mutant, error) {
 		w.sources[file] = source
 		mutants = append(mutants, found...)
 	}
-	mutants = slices.DeleteFunc(mutants, func(m *mutant) bool { return !within(spans, m) })
+	for _, m := range mutants {
+		w.known[m.name()] = true
+	}
+	again, err := named(c.again)
+	if err != nil {
+		return nil, nil, err
+	}
+	mutants = slices.DeleteFunc(mutants, func(m *mutant) bool {
+		return !within(spans, m) || c.again != "" && !again[m.name()]
+	})
 	for i, m := range mutants {
 		m.id = i + 1
 	}

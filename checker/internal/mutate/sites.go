@@ -1,49 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"strconv"
 )
-
-// A mutant is one change of one place.
-type mutant struct {
-	id     int
-	file   string // base name
-	line   int
-	in     string // the function or declaration
-	nth    int    // among equal changes of this function, from 1
-	before string
-	after  string
-	from   int // offsets of before in the file
-	to     int
-	kind   kind
-	op     string // what is put in for an operator, or for min and max
-
-	operator int // offset of an arithmetic operator
-}
-
-// A kind says how a mutant is woven into the one program that holds them all.
-type kind uint8
-
-const (
-	boolean    kind = iota // an expression of type bool
-	arithmetic             // a binary expression of two operands of one type
-	extremum               // a call of min or max
-	statement              // replaced, or left out
-	literal                // cannot be chosen at run time: a build of its own
-)
-
-// name tells mutants apart across edits elsewhere: no line numbers.
-func (m *mutant) name() string {
-	n := ""
-	if m.nth > 1 {
-		n = fmt.Sprintf(" (%d)", m.nth)
-	}
-	return fmt.Sprintf("%s %s: %s => %s%s", m.file, m.in, oneLine(m.before), oneLine(m.after), n)
-}
 
 // opposites are the operators that each is replaced by.
 var opposites = map[token.Token][]token.Token{
@@ -86,7 +48,7 @@ func find(file string, source []byte) ([]*mutant, error) {
 			case token.VAR:
 				ast.Inspect(d, f.visit)
 			case token.CONST: // the compiler wants constants: nothing is chosen at run time
-				ast.Inspect(d, f.literal)
+				ast.Inspect(d, f.constant)
 			}
 		}
 	}
@@ -121,6 +83,8 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 	case *ast.IfStmt:
 		f.condition(n.Cond)
+	case *ast.ArrayType: // its length is the compiler's
+		return false
 	case *ast.CallExpr:
 		return f.call(n)
 	case *ast.BasicLit:
@@ -133,11 +97,27 @@ func (f *finder) visit(n ast.Node) bool {
 	return true
 }
 
-func (f *finder) literal(n ast.Node) bool {
-	if n, ok := n.(*ast.BasicLit); ok && n.Kind == token.INT {
-		if value, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
-			f.add(n, literal, "", strconv.FormatInt(value+1, 10))
-		}
+// literal makes an integer one more.
+func (f *finder) literal(n *ast.BasicLit) {
+	if value, err := strconv.ParseInt(n.Value, 0, 64); n.Kind == token.INT && err == nil {
+		f.add(n, literal, "", strconv.FormatInt(value+1, 10))
+	}
+}
+
+// constant makes the integers of a declared constant, a window or a limit, one more
+// and one less.
+func (f *finder) constant(n ast.Node) bool {
+	lit, ok := n.(*ast.BasicLit)
+	if !ok || lit.Kind != token.INT {
+		return true
+	}
+	before := len(f.found)
+	f.literal(lit)
+	if value, err := strconv.ParseInt(lit.Value, 0, 64); err == nil && value > 0 {
+		f.add(lit, literal, "", strconv.FormatInt(value-1, 10))
+	}
+	for _, m := range f.found[before:] {
+		m.alone = true
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 )
@@ -32,4 +33,21 @@ func parseSpans(text string) ([]span, error) {
 // within reports whether m is on one of the spans, or there are none.
 func within(spans []span, m *mutant) bool {
 	return len(spans) == 0 || slices.ContainsFunc(spans, func(s span) bool { return s.file == m.file && s.from <= m.line && m.line <= s.to })
+}
+
+// named are the lines of the output of another run, among them the names of the
+// mutants that stood out.
+func named(file string) (map[string]bool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	lines := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		lines[strings.TrimSpace(line)] = true
+	}
+	return lines, nil
 }

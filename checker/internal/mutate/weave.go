@@ -7,30 +7,59 @@ import (
 )
 
 // switchboard is the file that is added to the package: the number of the
-// mutant that is alive comes from the environment, 0 is none.
-const switchboard = `package %s
+// mutant that is alive comes from the environment, 0 is none. The sites that are
+// evaluated are marked in a file, which outlives the process whatever ends it.
+const switchboard = `package %[1]s
 
 import (
 	"cmp"
 	"os"
 	"strconv"
+	"syscall"
 )
 
+type mutantID = int
+
 var aliveMutant, _ = strconv.Atoi(os.Getenv("` + environment + `"))
+
+var seenMutants = func() []byte {
+	file, err := os.OpenFile(os.Getenv("` + seenEnvironment + `"), os.O_RDWR, 0)
+	if err != nil {
+		return make([]byte, %[2]d)
+	}
+	defer file.Close()
+	seen, err := syscall.Mmap(int(file.Fd()), 0, %[2]d, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		panic(err)
+	}
+	return seen
+}()
+
+func mutantAt(site int) int {
+	seenMutants[site] = 1
+	return aliveMutant
+}
+
+func mutantAsleep(k int) uint {
+	if mutantAt(k) == k {
+		return 0
+	}
+	return 1
+}
 
 type mutantNumber interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
 func mutantSum[T mutantNumber](k int, add bool, a, b T) T {
-	if (aliveMutant == k) != add {
+	if (mutantAt(k) == k) != add {
 		return a + b
 	}
 	return a - b
 }
 
 func mutantProduct[T mutantNumber](k int, multiply bool, a, b T) T {
-	if (aliveMutant == k) != multiply {
+	if (mutantAt(k) == k) != multiply {
 		return a * b
 	}
 	return a / b
@@ -38,7 +67,7 @@ func mutantProduct[T mutantNumber](k int, multiply bool, a, b T) T {
 
 func mutantExtremum[T cmp.Ordered](k int, largest bool, first T, more ...T) T {
 	for _, x := range more {
-		if ((aliveMutant == k) != largest) == (x > first) {
+		if ((mutantAt(k) == k) != largest) == (x > first) {
 			first = x
 		}
 	}
@@ -46,8 +75,11 @@ func mutantExtremum[T cmp.Ordered](k int, largest bool, first T, more ...T) T {
 }
 `
 
-// environment names the variable that chooses the mutant.
-const environment = "CHECKER_MUTANT"
+// Names of environment variables: which mutant is alive, and the file of the sites.
+const (
+	environment     = "CHECKER_MUTANT"
+	seenEnvironment = "CHECKER_SEEN"
+)
 
 // A site is one place with all its mutants, and the sites within it.
 type site struct {
@@ -58,7 +90,6 @@ type site struct {
 
 // weave returns source with all its mutants in it, each asleep.
 func weave(source []byte, mutants []*mutant) string {
-	mutants = slices.DeleteFunc(slices.Clone(mutants), func(m *mutant) bool { return m.kind == literal })
 	root := &site{to: len(source)}
 	places := map[[2]int]*site{}
 	var all []*site
@@ -69,6 +100,7 @@ func weave(source []byte, mutants []*mutant) string {
 			all = append(all, places[at])
 		}
 		places[at].mutants = append(places[at].mutants, m)
+		m.site = places[at].mutants[0].id
 	}
 	slices.SortFunc(all, func(a, b *site) int {
 		if a.from != b.from {
@@ -110,34 +142,28 @@ func (s *site) render(source []byte) string {
 	}
 	switch m := s.mutants[0]; m.kind {
 	case boolean:
-		return fmt.Sprintf("(func() bool { switch aliveMutant { %s }; return %s }())", s.cases("return "), inner)
+		return fmt.Sprintf("(func() bool { switch mutantAt(%d) { %s}; return %s }())", m.id, s.cases("return "), inner)
 	case arithmetic:
 		return s.arithmetic(source, m)
 	case extremum:
 		largest := m.op == "min" // what it is while the mutant sleeps
 		open := s.from + len(m.op) + 1
 		return fmt.Sprintf("mutantExtremum(%d, %t, %s", m.id, largest, s.plain(source, open, s.to))
+	case literal: // an untyped 1 that is shifted takes the type that the place wants
+		return fmt.Sprintf("(%s + 1>>mutantAsleep(%d))", inner, m.id)
 	default:
 		if len(s.mutants) == 1 { // no switch: inner may be a break
-			return fmt.Sprintf("if aliveMutant != %d { %s }", m.id, inner)
+			return fmt.Sprintf("if mutantAt(%d) != %d { %s }", m.id, m.id, inner)
 		}
-		return fmt.Sprintf("switch { %sdefault: %s }", s.chosen(), inner)
+		return fmt.Sprintf("switch mutantAt(%d) { %sdefault: %s }", m.id, s.cases(""), inner)
 	}
 }
 
-// cases lists the variants of an expression.
+// cases lists the variants of an expression or statement.
 func (s *site) cases(before string) string {
 	var b strings.Builder
 	for _, m := range s.mutants {
-		fmt.Fprintf(&b, "case %d: %s%s; ", m.id, before, m.after)
-	}
-	return b.String()
-}
-
-func (s *site) chosen() string {
-	var b strings.Builder
-	for _, m := range s.mutants {
-		fmt.Fprintf(&b, "case aliveMutant == %d: %s; ", m.id, m.after)
+		fmt.Fprintf(&b, "case mutantID(%d): %s%s; ", m.id, before, m.after)
 	}
 	return b.String()
 }
