@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"locktorture/cmd/torture/internal/scenario"
+	"locktorture/cmd/torture/app"
+	"locktorture/cmd/torture/internal/run"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
 )
@@ -39,11 +40,11 @@ func TestCheckAfterACrash(t *testing.T) {
 		if function != "" {
 			text = crashed(function)
 		}
-		if err := os.WriteFile(filepath.Join(dir, scenario.CrashFile), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, run.CrashFile), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		var said bytes.Buffer
-		run([]string{"check", dir}, &said, &said)
+		app.Run([]string{"check", dir}, &said, &said)
 		if !strings.HasSuffix(strings.TrimSpace(said.String()), want) || function != "" && !strings.Contains(said.String(), "close of closed channel") {
 			t.Errorf("%q: %s, want %s", function, &said, want)
 		}

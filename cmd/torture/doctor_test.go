@@ -17,6 +17,7 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
 
+	"locktorture/cmd/torture/app"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
@@ -26,7 +27,7 @@ import (
 func sweep(t *testing.T, args ...string) string {
 	t.Helper()
 	var said, wrong bytes.Buffer
-	if code := run(append([]string{"doctor", "--sweep"}, args...), &said, &wrong); code != 0 {
+	if code := app.Run(append([]string{"doctor", "--sweep"}, args...), &said, &wrong); code != 0 {
 		t.Fatalf("exit %d: %s", code, &wrong)
 	}
 	return said.String()
@@ -85,7 +86,7 @@ func TestDoctorSweepsNoProxies(t *testing.T) {
 	api := h.Listener.Addr().String()
 	h.Close()
 	var said, wrong bytes.Buffer
-	code := run([]string{"doctor", "--sweep", "--out", t.TempDir(), "--toxiproxy", api}, &said, &wrong)
+	code := app.Run([]string{"doctor", "--sweep", "--out", t.TempDir(), "--toxiproxy", api}, &said, &wrong)
 	if code != exitHarness || !strings.Contains(wrong.String(), api) {
 		t.Errorf("exit %d: %s", code, &wrong)
 	}

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"strings"
 	"testing"
+
+	"locktorture/cmd/torture/app"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of faults in faults/README.md")
@@ -27,7 +30,11 @@ func TestReadmeFaults(t *testing.T) {
 	if !found || !ended {
 		t.Fatalf("%s has no table between %q and %q", readme, tableBegin, tableEnd)
 	}
-	want := faultTable()
+	var printed, wrong bytes.Buffer
+	if code := app.Run([]string{"list", "faults", "--markdown"}, &printed, &wrong); code != 0 {
+		t.Fatalf("exit %d: %s", code, &wrong)
+	}
+	want := printed.String()
 	if table == want {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"locktorture/cmd/torture/app"
 	"locktorture/cmd/torture/internal/config"
 )
 
@@ -25,7 +26,7 @@ var hostileValues = []string{
 func try(t *testing.T, what string, args ...string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code := run(args, &out, &errs)
+	code := app.Run(args, &out, &errs)
 	if code != 0 && code != exitUsage {
 		t.Errorf("%s: exit %d, want 0 or %d\n%.300s", what, code, exitUsage, errs.String())
 	}
@@ -118,7 +119,7 @@ func TestWrongUsageIsRefused(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			var out, errs bytes.Buffer
-			if code := run(strings.Fields(line), &out, &errs); code != exitUsage || !strings.Contains(errs.String(), want) {
+			if code := app.Run(strings.Fields(line), &out, &errs); code != exitUsage || !strings.Contains(errs.String(), want) {
 				t.Errorf("exit %d, want %d and %q:\n%s%s", code, exitUsage, want, out.String(), errs.String())
 			}
 			if strings.Contains(errs.String(), "hunter2") {
@@ -137,7 +138,7 @@ func TestAnUnwritableStepSummaryIsRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv(stepSummary, "/dev/null/summary.md")
 	var out, errs bytes.Buffer
-	code := run([]string{"run", "calm", "--testbed", "embedded", "--duration", "1s"}, &out, &errs)
+	code := app.Run([]string{"run", "calm", "--testbed", "embedded", "--duration", "1s"}, &out, &errs)
 	if code != exitUsage || !strings.Contains(errs.String(), stepSummary) || strings.Contains(out.String(), "VERDICT") {
 		t.Errorf("exit %d, want %d\n%s%s", code, exitUsage, out.String(), errs.String())
 	}
@@ -152,7 +153,7 @@ func TestAChoiceOverridesTheInheritedOpposite(t *testing.T) {
 	}
 	for _, args := range [][]string{{"run", "--think", "3s"}, {"run", file}} {
 		var out, errs bytes.Buffer
-		if code := run(append(args, "--print-config"), &out, &errs); code != 0 || !strings.Contains(out.String(), "think: 3s") || !strings.Contains(out.String(), "rate: 0") {
+		if code := app.Run(append(args, "--print-config"), &out, &errs); code != 0 || !strings.Contains(out.String(), "think: 3s") || !strings.Contains(out.String(), "rate: 0") {
 			t.Errorf("%v: exit %d\n%s%s", args, code, out.String(), errs.String())
 		}
 	}
@@ -164,13 +165,13 @@ func TestPrintedConfigurationRoundTrips(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "again.yaml")
 	for _, args := range [][]string{{"standard"}, {"calm"}, {"amnesia", "--rate", "5"}, {"--think", "1s"}, {"--slo", "error<1%"}} {
 		var first, second, errs bytes.Buffer
-		if code := run(append([]string{"run", "--print-config"}, args...), &first, &errs); code != 0 {
+		if code := app.Run(append([]string{"run", "--print-config"}, args...), &first, &errs); code != 0 {
 			t.Fatalf("%v: %s", args, errs.String())
 		}
 		if err := os.WriteFile(file, first.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if code := run([]string{"run", "--print-config", file}, &second, &errs); code != 0 || first.String() != second.String() {
+		if code := app.Run([]string{"run", "--print-config", file}, &second, &errs); code != 0 || first.String() != second.String() {
 			t.Errorf("%v: %s\n%s\nbecame\n%s", args, errs.String(), first.String(), second.String())
 		}
 	}

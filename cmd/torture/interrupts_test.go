@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"locktorture/checker"
-	"locktorture/cmd/torture/internal/scenario"
+	"locktorture/cmd/torture/app"
+	"locktorture/cmd/torture/internal/run"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
 )
@@ -58,7 +59,7 @@ func TestInterrupts(t *testing.T) {
 		if left := running(out); len(left) > 0 {
 			t.Errorf("run %d: %v after %v left %q", i+1, sig, after, left)
 		}
-		if _, err := scenario.Sweep(t.Context(), out, ""); err != nil {
+		if _, err := run.Sweep(t.Context(), out, ""); err != nil {
 			t.Error(err)
 		}
 	}
@@ -126,7 +127,7 @@ func judged(t *testing.T, out string) string {
 			continue
 		}
 		var said, wrong bytes.Buffer
-		if code := run([]string{"check", filepath.Dir(file)}, &said, &wrong); code != checker.Pass.Exit() && code != checker.Inconclusive.Exit() {
+		if code := app.Run([]string{"check", filepath.Dir(file)}, &said, &wrong); code != checker.Pass.Exit() && code != checker.Inconclusive.Exit() {
 			t.Errorf("check %s: exit %d: %s%s", file, code, &said, &wrong)
 		}
 		state = phase(t, file)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"locktorture/checker"
+	"locktorture/cmd/torture/app"
 )
 
 var (
@@ -80,7 +81,7 @@ func TestKilledFromOutside(t *testing.T) {
 		}
 		if dirs, _ := filepath.Glob(filepath.Join(out, "*-*")); exit == checker.HarnessError.Exit() && len(dirs) == 1 {
 			var again bytes.Buffer
-			if code := run([]string{"check", dirs[0]}, &again, &again); code != exit {
+			if code := app.Run([]string{"check", dirs[0]}, &again, &again); code != exit {
 				t.Errorf("run %d: check exits %d, the run %d\n%s", i+1, code, exit, &again)
 			}
 		}

@@ -12,6 +12,14 @@ import (
 	"locktorture/faults/testbed"
 )
 
+// The exit codes of wrong usage and of trouble of the harness, and the variable
+// that names GitHub's step summary.
+const (
+	exitUsage   = 64
+	exitHarness = 70
+	stepSummary = "GITHUB_STEP_SUMMARY"
+)
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"torture": main})
 }

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"locktorture/checker"
-	"locktorture/cmd/torture/internal/scenario"
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/reports"
 	"locktorture/reports/unit"
 	"locktorture/workload/history/printable"
@@ -20,7 +21,7 @@ import (
 
 // A Show is a gallery that has been played.
 type Show struct {
-	Rows    []scenario.GalleryRow
+	Rows    []gallery.Row
 	Seed    uint64
 	Version string
 	Began   time.Time
@@ -40,12 +41,12 @@ var page = template.Must(template.New("gallery").Funcs(template.FuncMap{
 
 // A shelf is a part of the table.
 type shelf struct {
-	Name scenario.Shelf
+	Name catalogue.Category
 	Rows []row
 }
 
 type row struct {
-	scenario.GalleryRow
+	gallery.Row
 	Cells  []cell
 	Faults []string
 }
@@ -53,15 +54,15 @@ type row struct {
 // A cell is one expected anomaly.
 type cell struct {
 	ID, Name string
-	Proof    *scenario.Proof // nil: not found
+	Proof    *gallery.Proof // nil: not found
 }
 
 // Class names the colour of a row's outcome.
 func (r row) Class() string {
 	switch r.Outcome {
-	case scenario.CellOK:
+	case gallery.OK:
 		return "pass"
-	case scenario.CellUntried, scenario.CellVoid:
+	case gallery.Untried, gallery.Void:
 		return "open"
 	}
 	return "fail"
@@ -88,10 +89,10 @@ func Page(s Show) ([]byte, error) {
 		OK, Played int
 		Class      string
 	}{Show: s, Style: reports.Style() + template.CSS(style), Class: "pass"}
-	for _, name := range scenario.Shelves {
+	for _, name := range catalogue.Categories {
 		one := shelf{Name: name}
 		for _, r := range s.Rows {
-			if r.Shelf == name {
+			if r.Category == name {
 				one.Rows = append(one.Rows, lay(r))
 			}
 		}
@@ -100,10 +101,10 @@ func Page(s Show) ([]byte, error) {
 		}
 	}
 	for _, r := range s.Rows {
-		if r.Outcome != scenario.CellUntried {
+		if r.Outcome != gallery.Untried {
 			v.Played++
 		}
-		if r.Outcome == scenario.CellOK {
+		if r.Outcome == gallery.OK {
 			v.OK++
 		}
 		if !r.AsStated() {
@@ -117,11 +118,11 @@ func Page(s Show) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func lay(r scenario.GalleryRow) row {
-	out := row{GalleryRow: r, Faults: scenario.Trials[r.Lock].FaultNames()}
+func lay(r gallery.Row) row {
+	out := row{Row: r, Faults: gallery.Trials[r.Lock].FaultNames()}
 	for _, id := range r.Expected {
 		c := cell{ID: id, Name: checker.Name(id)}
-		if i := slices.IndexFunc(r.Proofs, func(p scenario.Proof) bool { return p.ID == id }); i >= 0 {
+		if i := slices.IndexFunc(r.Proofs, func(p gallery.Proof) bool { return p.ID == id }); i >= 0 {
 			c.Proof, c.Name = &r.Proofs[i], r.Proofs[i].Name
 		}
 		out.Cells = append(out.Cells, c)

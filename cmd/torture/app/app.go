@@ -1,0 +1,117 @@
+// Package app is the command torture, which tells whether a distributed lock on
+// Redis is safe, how it fails, and how much it can carry.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/workload/history/printable"
+)
+
+// Exit codes beside those of the verdicts (checker.Verdict.Exit).
+const (
+	exitUsage       = 64
+	exitHarness     = 70
+	exitInterrupted = 130
+)
+
+// An exitCode ends the command with a code and no further message.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
+
+// A harnessError is trouble of our own, as opposed to wrong usage.
+type harnessError struct{ err error }
+
+func (e harnessError) Error() string { return e.err.Error() }
+func (e harnessError) Unwrap() error { return e.err }
+
+// Main is the command: it reads the process's arguments, and ends the process
+// with the exit code of what it did.
+func Main() {
+	readerGone()
+	os.Exit(Run(os.Args[1:], readable(os.Stdout), readable(os.Stderr)))
+}
+
+// Run is Main without the process: it returns the exit code.
+func Run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := interruptible()
+	defer stop()
+	root := newRoot(stdout, stderr)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var code exitCode
+	var harness harnessError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	case errors.As(err, &harness):
+		complain(stderr, err)
+		return exitHarness
+	}
+	complain(stderr, err)
+	return exitUsage
+}
+
+// complain prints an error, each of its lines in the tool's own name: a part of
+// it may be somebody else's text.
+func complain(w io.Writer, err error) {
+	for line := range strings.SplitSeq(printable.Lines(printable.HideUserinfo(err.Error())), "\n") {
+		fmt.Fprintln(w, "torture:", line)
+	}
+}
+
+// interruptible returns a context that the first SIGINT, SIGTERM or SIGHUP (its
+// terminal went away, and it was not started to outlive that) cancels, so that
+// the run heals, judges and reports. The second one ends the process.
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(signals, syscall.SIGHUP)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for n := 0; ; n++ {
+			if _, more := <-signals; !more {
+				return
+			}
+			if n > 0 {
+				os.Exit(exitInterrupted)
+			}
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+		cancel()
+	}
+}
+
+func newRoot(stdout, stderr io.Writer) *cobra.Command {
+	root := newRun("torture", "standard")
+	root.Long = "torture runs a Redis lock under contention and faults, and judges what happened.\nWithout a verb it runs the standard scenario: torture = torture run standard."
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.AddCommand(
+		newRun("run [SCENARIO]", "standard"), newDemo(), newCheck(), newReport(), newReplay(),
+		newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newGallery(), newSelftest(), newBench(), newNightly(), newCapacity(),
+	)
+	return root
+}

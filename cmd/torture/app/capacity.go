@@ -1,0 +1,116 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/cmd/torture/internal/capacity"
+	"locktorture/cmd/torture/internal/run"
+	capacityreport "locktorture/reports/capacity"
+	"locktorture/workload/history/printable"
+)
+
+// A capacityCommand is `torture capacity`.
+type capacityCommand struct {
+	cfg    capacity.Config
+	out    string
+	format string
+	quiet  bool
+}
+
+func newCapacity() *cobra.Command {
+	c := &capacityCommand{}
+	cmd := &cobra.Command{
+		Use:   "capacity",
+		Short: "say how much a lock can carry within an objective, what limits it, and which lease to choose (about 6 min)",
+		Long: "capacity offers rates in an open loop until the objectives are missed, and recommends a part of the highest rate\n" +
+			"that meets them. It also measures what one hot key carries, how throughput scales, what changes of the surroundings\n" +
+			"do to it, and what a lost majority leaves behind. Every figure carries its interval over whole repeats, or the\n" +
+			"reason for which it is suppressed. It exits with 3 when no rate can be recommended.",
+		Args: cobra.NoArgs,
+		RunE: c.run,
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.cfg.Lock, "lock", "redlock", "lock to measure")
+	f.StringArrayVar(&c.cfg.SLO, "slo", []string{"acquire.p99<50ms"}, "objective, repeatable; error<0.1% is demanded unless one speaks of errors")
+	f.IntVar(&c.cfg.Masters, "nodes", 0, "masters; what the lock is made for when 0")
+	f.IntVar(&c.cfg.Clients, "clients", 16, "clients, each with connections of its own")
+	f.IntVar(&c.cfg.Keys, "keys", 64, "keys, equally popular")
+	f.DurationVar(&c.cfg.Hold, "hold", 20*time.Millisecond, "work done while holding")
+	f.DurationVar(&c.cfg.TTL, "ttl", 2*time.Second, "lease asked for")
+	f.IntVar(&c.cfg.Repeats, "repeats", 5, "repeats of everything, in random order")
+	f.DurationVar(&c.cfg.Step, "step", 1500*time.Millisecond, "measured of one rate in one repeat")
+	f.Float64Var(&c.cfg.MaxRate, "max-rate", 20000, "never offer more arrivals per second")
+	f.DurationVar(&c.cfg.MaxLag, "max-lag", 0, "lag of the generator (p99) that makes a point invalid; a fifth of the objective when 0")
+	f.DurationVar(&c.cfg.Outage, "outage", 2*time.Second, "how long the majority is lost")
+	f.DurationVar(&c.cfg.Budget, "budget", 9*time.Minute, "time for everything; what it leaves no time for is suppressed")
+	f.Uint64Var(&c.cfg.Seed, "seed", 0, "seed of order, arrivals and intervals; drawn when 0")
+	f.StringVar(&c.format, "format", "text", "what to print: text, json, csv or html")
+	f.BoolVar(&c.quiet, "quiet", false, "no progress")
+	addFieldFlags(cmd, &c.cfg.Servers, &c.out)
+	return cmd
+}
+
+func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
+	print, err := c.printer()
+	if err != nil {
+		return err
+	}
+	if c.cfg.Seed == 0 {
+		c.cfg.Seed = drawSeed()
+	}
+	if err := c.cfg.Validate(); err != nil {
+		return err
+	}
+	if err := run.PrepareOut(c.out); err != nil {
+		return startError(err)
+	}
+	dir := resultsDir(c.out, "capacity", c.cfg.Seed)
+	c.cfg.Servers.Dir = filepath.Join(dir, "nodes")
+	c.cfg.Progress = func(line string) {
+		if !c.quiet {
+			fmt.Fprintln(cmd.ErrOrStderr(), line)
+		}
+	}
+	r, err := capacity.Run(cmd.Context(), c.cfg)
+	if cmd.Context().Err() != nil {
+		return exitCode(exitInterrupted)
+	}
+	if err != nil {
+		return measureError(err)
+	}
+	r.Version, r.Command, r.Host = version, commandLine(c.cfg.Seed), hostLine()
+	*r = printable.Of(*r)
+	if err := r.Write(dir); err != nil {
+		return harnessError{err}
+	}
+	if err := print(r, cmd.OutOrStdout()); err != nil {
+		return harnessError{fmt.Errorf("print capacity: %w", err)}
+	}
+	fmt.Fprintln(cmd.ErrOrStderr(), "report", filepath.Join(dir, capacityreport.PageFile))
+	if !r.Recommended.Known() {
+		return exitCode(exitInconclusive)
+	}
+	return nil
+}
+
+// exitInconclusive says that nothing was wrong and not enough was seen.
+const exitInconclusive = 3
+
+func (c *capacityCommand) printer() (func(*capacityreport.Report, io.Writer) error, error) {
+	switch c.format {
+	case "text":
+		return (*capacityreport.Report).Text, nil
+	case "json":
+		return (*capacityreport.Report).JSON, nil
+	case "csv":
+		return (*capacityreport.Report).CSV, nil
+	case "html":
+		return (*capacityreport.Report).Page, nil
+	}
+	return nil, fmt.Errorf("--format %q: want text, json, csv or html", c.format)
+}

@@ -1,0 +1,198 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/exhibit"
+	"locktorture/cmd/torture/internal/gallery"
+	"locktorture/cmd/torture/internal/run"
+	"locktorture/faults"
+	"locktorture/reports"
+	"locktorture/workload/history/printable"
+)
+
+// A galleryCommand is `torture gallery`, and what `torture selftest` shares
+// with it.
+type galleryCommand struct {
+	shelves []catalogue.Category
+	locks   []string
+	faults  []string
+	seed    uint64
+	out     string
+	page    string
+	jobs    int
+	json    bool
+
+	markdown bool
+}
+
+func newGallery() *cobra.Command {
+	g := &galleryCommand{shelves: []catalogue.Category{catalogue.Recipes, catalogue.Mutants, catalogue.Libraries}}
+	cmd := &cobra.Command{
+		Use:   "gallery",
+		Short: "put every recipe, mutant and library on trial beside the lock that does without its flaw (about 3 min)",
+		Long: "gallery plays, for every recipe that people copy, every mutant of the full lock and every library, the faults\n" +
+			"and the load that show its flaw, and the same against the lock that does without. What a trial does not show\n" +
+			"on the seed it may show on one of the two that follow; the other lock is played as often. It exits with 0\n" +
+			"when every flaw is found as stated and no other lock is accused of it; with 1 otherwise.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, g.printTable) },
+	}
+	g.addFlags(cmd)
+	cmd.Flags().BoolVar(&g.markdown, "markdown", false, "print the table as Markdown")
+	return cmd
+}
+
+func (g *galleryCommand) addFlags(cmd *cobra.Command) {
+	cmd.Flags().StringSliceVar(&g.locks, "lock", nil, "these locks alone (see: torture list locks)")
+	cmd.Flags().StringSliceVar(&g.faults, "fault", nil, "only trials with one of these faults (see: torture list faults; none: contention alone)")
+	cmd.Flags().Uint64Var(&g.seed, "seed", 1, "seed of load and faults")
+	cmd.Flags().StringVar(&g.out, "out", runsFolder, "folder of the run directories")
+	cmd.Flags().StringVar(&g.page, "html", "", "the page with a witness behind every cell (default: gallery.html beside the runs)")
+	cmd.Flags().IntVar(&g.jobs, "jobs", 3*runtime.NumCPU(), "runs at once; fewer where the machine turns out to be too busy to judge by time")
+	cmd.Flags().BoolVar(&g.json, "json", false, "print the table as JSON")
+}
+
+// run plays every row, several at once, and prints them in their order.
+func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []gallery.Row) error) error {
+	locks, err := g.chosen()
+	if err != nil {
+		return err
+	}
+	if g.jobs < 1 {
+		return fmt.Errorf("--jobs is %d: at least 1", g.jobs)
+	}
+	if err := run.PrepareOut(g.out); err != nil {
+		return startError(err)
+	}
+	began := time.Now()
+	rows := g.exhibit(cmd, locks)
+	show := exhibit.Show{Rows: rows, Seed: g.seed, Version: version, Began: began, Took: time.Since(began)}
+	if err := g.writePage(cmd.ErrOrStderr(), show); err != nil {
+		return harnessError{err}
+	}
+	if err := print(cmd.OutOrStdout(), rows); err != nil {
+		return harnessError{fmt.Errorf("print gallery: %w", err)}
+	}
+	switch {
+	case cmd.Context().Err() != nil:
+		return exitCode(exitInterrupted)
+	case slices.ContainsFunc(rows, func(r gallery.Row) bool { return !r.AsStated() }):
+		return exitCode(1)
+	}
+	return nil
+}
+
+// writePage writes the table with its witnesses beside the runs, or where it is
+// wanted.
+func (g *galleryCommand) writePage(w io.Writer, s exhibit.Show) error {
+	page, err := exhibit.Page(s)
+	if err != nil {
+		return err
+	}
+	path := cmp.Or(g.page, filepath.Join(g.out, "gallery.html"))
+	if err := os.WriteFile(path, page, 0o644); err != nil {
+		return fmt.Errorf("write gallery: %w", err)
+	}
+	fmt.Fprintf(w, "page  %s\n", path)
+	return nil
+}
+
+// exhibit plays the locks' trials. At most g.jobs runs are under way at once.
+func (g *galleryCommand) exhibit(cmd *cobra.Command, locks []catalogue.Lock) []gallery.Row {
+	rows := make([]gallery.Row, len(locks))
+	p := newProgress(cmd.ErrOrStderr(), len(locks))
+	defer p.end()
+	slots := gallery.NewSlots(g.jobs)
+	play := func(ctx context.Context, c config.Config, again bool) (*reports.Run, error) {
+		if err := slots.Take(ctx, again); err != nil {
+			return nil, err
+		}
+		defer slots.Give()
+		c.Out = g.out
+		return run.Run(ctx, c, run.Options{Version: version, Commit: revision(), Argv: os.Args})
+	}
+	var all sync.WaitGroup
+	for i, l := range locks {
+		all.Go(func() {
+			rows[i] = gallery.NewRow(l, gallery.Trials, g.seed)
+			if rows[i].Outcome == "" {
+				p.begin(l.ID)
+				rows[i].Exhibit(cmd.Context(), gallery.Trials[l.ID], g.seed, play)
+			}
+			p.row(rows[i])
+		})
+	}
+	all.Wait()
+	return rows
+}
+
+// chosen returns the locks asked for, shelf by shelf.
+func (g *galleryCommand) chosen() ([]catalogue.Lock, error) {
+	var all []catalogue.Lock
+	var ids []string
+	for _, shelf := range g.shelves {
+		for _, l := range catalogue.In(shelf) {
+			all, ids = append(all, l), append(ids, l.ID)
+		}
+	}
+	for _, id := range g.locks {
+		if !slices.Contains(ids, id) {
+			return nil, fmt.Errorf("lock %q has no trial%s: one of %s", id, config.DidYouMean(id, ids), strings.Join(ids, ", "))
+		}
+	}
+	known := append(slices.Collect(maps.Keys(faults.Catalogue())), "none")
+	for _, f := range g.faults {
+		if !slices.Contains(known, f) {
+			return nil, fmt.Errorf("fault %q does not exist%s (torture list faults)", f, config.DidYouMean(f, known))
+		}
+	}
+	all = slices.DeleteFunc(all, func(l catalogue.Lock) bool {
+		return len(g.locks) > 0 && !slices.Contains(g.locks, l.ID) || len(g.faults) > 0 && !g.suffers(l)
+	})
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no trial of --lock %s uses --fault %s", cmp.Or(strings.Join(g.locks, ","), "any"), strings.Join(g.faults, ","))
+	}
+	return all, nil
+}
+
+// suffers says whether l's trial uses one of the faults asked for.
+func (g *galleryCommand) suffers(l catalogue.Lock) bool {
+	return slices.ContainsFunc(gallery.Trials[l.ID].FaultNames(), func(f string) bool { return slices.Contains(g.faults, f) })
+}
+
+func (g *galleryCommand) printTable(w io.Writer, rows []gallery.Row) error {
+	switch {
+	case g.json:
+		return printJSON(w, rows)
+	case g.markdown:
+		return galleryMarkdown(w, printable.Of(rows))
+	}
+	return galleryTable(w, printable.Of(rows))
+}
+
+// printJSON prints v, indented, in printable characters alone.
+func printJSON(w io.Writer, v any) error {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(printable.JSON(raw), '\n'))
+	return err
+}

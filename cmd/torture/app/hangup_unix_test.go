@@ -1,0 +1,28 @@
+//go:build unix
+
+package app
+
+import (
+	"os/signal"
+	"syscall"
+	"testing"
+)
+
+// TestHangup ends a run as an interrupt does when its terminal goes away, unless
+// the run was started to outlive it (nohup).
+func TestHangup(t *testing.T) {
+	ctx, stop := interruptible()
+	defer stop()
+	if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	<-ctx.Done()
+
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	_, stop = interruptible()
+	defer stop()
+	if !signal.Ignored(syscall.SIGHUP) {
+		t.Error("a run under nohup hears the hang-up")
+	}
+}

@@ -1,0 +1,105 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults"
+)
+
+// listings are what `torture list` can list, each by its printer.
+var listings = map[string]func(w *tabwriter.Writer){
+	"locks":     listLocks,
+	"faults":    listFaults,
+	"scenarios": listScenarios,
+	"anomalies": listAnomalies,
+}
+
+func newList() *cobra.Command {
+	names := slices.Sorted(maps.Keys(listings))
+	var markdown bool
+	cmd := &cobra.Command{
+		Use:       "list " + strings.Join(names, "|"),
+		Short:     "list locks, faults, scenarios or anomalies, each explained",
+		ValidArgs: names,
+		Args:      cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen := names
+			if len(args) == 1 {
+				if listings[args[0]] == nil {
+					return fmt.Errorf("list %q does not exist%s: one of %s", args[0], config.DidYouMean(args[0], names), strings.Join(names, ", "))
+				}
+				chosen = args
+			}
+			if markdown && !slices.Equal(chosen, []string{"faults"}) {
+				return errors.New("--markdown: only list faults has a table")
+			}
+			if markdown {
+				_, err := io.WriteString(cmd.OutOrStdout(), faultTable())
+				return err
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, name := range chosen {
+				if len(chosen) > 1 {
+					fmt.Fprintf(w, "\n%s\n", strings.ToUpper(name))
+				}
+				listings[name](w)
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "list faults: a table of the testbeds that can suffer them")
+	return cmd
+}
+
+func listLocks(w *tabwriter.Writer) {
+	for _, shelf := range catalogue.Categories {
+		if shelf == catalogue.Controls {
+			continue // they are named beside their mutants
+		}
+		fmt.Fprintf(w, "%s:\n", shelf)
+		for _, l := range catalogue.In(shelf) {
+			fmt.Fprintf(w, "  %s\t%s\n", l.ID, l.About)
+			if len(l.Expected) > 0 {
+				fmt.Fprintf(w, "\tshows %s under: %s; corrected by %s\n", shows(l), l.ShownBy, l.CorrectedBy)
+			}
+		}
+	}
+	fmt.Fprintln(w, "your own:\n  exec:COMMAND\ta wrapper that speaks the protocol of lockimpl/child/README.md")
+}
+
+func listFaults(w *tabwriter.Writer) {
+	known := faults.Catalogue()
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(w, "  %s\t%s\n\t%s\n", name, known[name].Wire, known[name].Survives)
+	}
+}
+
+func listScenarios(w *tabwriter.Writer) {
+	for _, name := range slices.Sorted(maps.Keys(config.Builtins)) {
+		fmt.Fprintf(w, "  %s\t%s\n", name, config.Builtins[name].About)
+	}
+}
+
+func listAnomalies(w *tabwriter.Writer) {
+	for _, id := range checker.IDs() {
+		fmt.Fprintf(w, "  %s\t%s\n", id, checker.Name(id))
+	}
+}
+
+func shows(l catalogue.Lock) string {
+	if l.AnyExpected {
+		return strings.Join(l.Expected, " or ")
+	}
+	return strings.Join(l.Expected, " ")
+}

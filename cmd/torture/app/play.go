@@ -1,0 +1,197 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/run"
+	"locktorture/reports"
+	"locktorture/reports/stats"
+	"locktorture/reports/terminal"
+	"locktorture/reports/unit"
+	"locktorture/workload/history"
+)
+
+// An output says how a run is shown.
+type output struct {
+	json    bool   // results.json on standard output, people's text on standard error
+	quiet   bool   // the verdict line alone
+	metrics string // where to offer live figures, or empty
+}
+
+// play runs cfg, shows it, and turns its verdict into the exit code.
+func play(cmd *cobra.Command, cfg config.Config, o output) error {
+	r, err := execute(cmd, cfg, o)
+	if err != nil {
+		return err
+	}
+	return show(cmd, r, o)
+}
+
+// execute runs cfg with its live display.
+func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, error) {
+	w, opts := o.people(cmd)
+	if err := summaryWritable(); err != nil {
+		return nil, err
+	}
+	scrapes, err := o.listen(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	var live sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	r, err := run.Run(cmd.Context(), cfg, run.Options{
+		Version: version, Commit: revision(), Argv: os.Args,
+		Begin: func(b run.Beginning) []history.Sink {
+			_ = banner(b, cfg).Write(w, opts) // a closed terminal ends no run
+			figures := stats.New(b.Header)
+			display := terminal.NewLive(w, opts, terminal.Plan{Duration: b.Meta.Planned, Faults: b.Meta.Faults}, figures.Snapshot)
+			live.Go(func() { display.Run(ctx) })
+			if scrapes != nil {
+				live.Go(func() { offer(ctx, scrapes, cmd.ErrOrStderr(), b, figures) })
+			}
+			return []history.Sink{figures, display}
+		},
+	})
+	cancel()
+	live.Wait()
+	if scrapes != nil {
+		_ = scrapes.Close() // closed already when the run began
+	}
+	if r != nil { // what came after the load is in the run
+		err = nil
+	}
+	return r, startError(err)
+}
+
+// startError tells trouble of our own from what was chosen wrongly.
+func startError(err error) error {
+	if start, ok := errors.AsType[run.StartError](err); ok {
+		return harnessError{start}
+	}
+	return err
+}
+
+// people returns where people's text goes, and how it may look there.
+func (o output) people(cmd *cobra.Command) (io.Writer, terminal.Options) {
+	w := cmd.OutOrStdout()
+	if o.json {
+		w = cmd.ErrOrStderr()
+	}
+	f, isFile := w.(*os.File)
+	tty, width := false, 0
+	if isFile {
+		tty = term.IsTerminal(int(f.Fd()))
+		width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	return w, terminal.Detect(tty, o.quiet, width, os.Getenv)
+}
+
+func banner(b run.Beginning, cfg config.Config) terminal.Banner {
+	redis := fmt.Sprintf("%d %s, %s (+1 for the guarded store)", b.Header.Nodes, testbedWords[b.Meta.Testbed.Name], b.Meta.Testbed.Version)
+	if b.Why != "" {
+		redis += ": " + b.Why
+	}
+	t := terminal.Banner{
+		Version: version, Scenario: b.Meta.Scenario, Seed: cfg.Seed, Duration: cfg.Duration,
+		Lock: fmt.Sprintf("%s  %s, quorum %d, ttl %s, hold %s · %d clients · %d keys",
+			b.Lock.ID, masters(b.Header.Nodes), b.Header.Quorum, unit.Setting(cfg.TTL), cfg.Load.Hold, cfg.Clients, cfg.Load.Keys),
+		Redis: redis, Load: cfg.Load.String(), PhaseLocked: b.Plan.Steps.PhaseLocked(),
+		LeftOut: b.Meta.Testbed.LeftOut, Dir: b.Dir, Canary: true,
+	}
+	for _, s := range b.Plan.Steps {
+		t.Faults = append(t.Faults, s.Fault.Name())
+	}
+	if b.Meta.Testbed.Embedded {
+		t.Warnings = append(t.Warnings, "embedded nodes: real enough to learn on, no evidence about Redis itself")
+	}
+	return t
+}
+
+var testbedWords = map[string]string{
+	"process": "local processes", "container": "containers", "embedded": "embedded nodes", "external": "external servers", "compose": "servers of docker-compose.yml",
+}
+
+func masters(n int) string {
+	if n == 1 {
+		return "1 master"
+	}
+	return fmt.Sprintf("%d masters", n)
+}
+
+// show prints how the run ended; the last line is the verdict's.
+func show(cmd *cobra.Command, r *reports.Run, o output) error {
+	w, opts := o.people(cmd)
+	annotate(cmd, r)
+	if o.json {
+		results, err := os.ReadFile(filepath.Join(r.Dir, reports.ResultsFile))
+		if errors.Is(err, fs.ErrNotExist) {
+			results, err = r.JSON()
+		}
+		if err != nil {
+			return harnessError{fmt.Errorf("print results: %w", err)}
+		}
+		if _, err := io.Copy(cmd.OutOrStdout(), bytes.NewReader(results)); err != nil {
+			return harnessError{err}
+		}
+	}
+	if err := terminal.Verdict(w, opts, r); err != nil {
+		return harnessError{err}
+	}
+	return asExit(r.Verdict().Exit())
+}
+
+// stepSummary is the variable that names the file of GitHub's step summary.
+const stepSummary = "GITHUB_STEP_SUMMARY"
+
+// summaryWritable sees before anything starts whether the step summary can be
+// written.
+func summaryWritable() error {
+	path := os.Getenv(stepSummary)
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("%s is %q: unset it, or name a file that can be written: %w", stepSummary, path, err)
+	}
+	return f.Close()
+}
+
+// annotate adds the run to GitHub's step summary and annotations, where they are
+// asked for. A summary that cannot be written is trouble of the harness, which
+// counts in the verdict: it is known before that is printed.
+func annotate(cmd *cobra.Command, r *reports.Run) {
+	path := os.Getenv(stepSummary)
+	if path == "" {
+		return
+	}
+	if err := reports.AppendSummary(path, r); err != nil {
+		r.Harness = append(r.Harness, stepSummary+": "+err.Error())
+		if err := reports.Write(r.Dir, r); err != nil {
+			r.Harness = append(r.Harness, err.Error())
+		}
+	}
+	for _, line := range r.Annotations() {
+		fmt.Fprintln(cmd.ErrOrStderr(), line)
+	}
+}
+
+// asExit is nil for 0.
+func asExit(code int) error {
+	if code == 0 {
+		return nil
+	}
+	return exitCode(code)
+}

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/reports"
+	"locktorture/reports/metrics"
+)
+
+func newServe() *cobra.Command {
+	var out, addr string
+	var hosts []string
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "show the stored runs in a browser",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := reports.List(out); err != nil {
+				return err
+			}
+			l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", addr)
+			if err != nil {
+				return fmt.Errorf("--addr %s: %w", addr, err)
+			}
+			given, _, _ := net.SplitHostPort(addr)
+			if bound, ok := l.Addr().(*net.TCPAddr); ok && !bound.IP.IsLoopback() {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: everybody who reaches %s can read the runs, and nobody is asked for a password; --addr 127.0.0.1:8099 serves this machine alone\n", l.Addr())
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "http://%s shows the runs in %s; Ctrl-C ends it\n", l.Addr(), out)
+			if err := metrics.Serve(cmd.Context(), l, reports.Guard(reports.Handler(out), append(hosts, given)...)); err != nil {
+				return harnessError{err}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", runsFolder, "folder of the run directories")
+	cmd.Flags().StringSliceVar(&hosts, "allow-host", nil, "further names by which browsers may ask for this server, beside loopback names and the host of --addr")
+	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8099", "where to listen")
+	return cmd
+}

@@ -1,0 +1,326 @@
+// Package capacity measures how much a lock can carry within an objective.
+package capacity
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/measure"
+	"locktorture/reports"
+	"locktorture/reports/capacity"
+	"locktorture/reports/slo"
+	"locktorture/reports/stats"
+	"locktorture/reports/unit"
+	"locktorture/workload/load"
+)
+
+// A Config says what is asked, and within which bounds.
+type Config struct {
+	Servers  measure.Config
+	Lock     string
+	SLO      []string
+	Masters  int // 0: what the lock is made for
+	Clients  int
+	Keys     int
+	Hold     time.Duration
+	TTL      time.Duration
+	Repeats  int
+	Step     time.Duration // measured of one rate in one repeat
+	MaxRate  float64       // never offer more
+	MaxLag   time.Duration // of the generator, p99; 0: a fifth of the objective
+	Outage   time.Duration // of the majority
+	Budget   time.Duration // for the whole measurement; what it leaves no time for is suppressed
+	Seed     uint64
+	Progress func(line string)
+}
+
+const (
+	maxClients = 256
+	maxKeys    = 100_000
+	maxOffer   = 200_000 // arrivals per second
+	maxFlight  = 20_000  // requests under way
+)
+
+// Validate reports what is out of range.
+func (c Config) Validate() error {
+	var errs []error
+	demand := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	demand(c.Clients >= 1 && c.Clients <= maxClients, "--clients %d: want 1 to %d", c.Clients, maxClients)
+	demand(c.Keys >= 1 && c.Keys <= maxKeys, "--keys %d: want 1 to %d", c.Keys, maxKeys)
+	demand(c.TTL >= 100*time.Millisecond && c.TTL <= 10*time.Second, "--ttl %v: want 100ms to 10s", c.TTL)
+	demand(c.Hold >= 0 && c.Hold <= c.TTL/2, "--hold %v: want 0 to half of the TTL (%v)", c.Hold, c.TTL/2)
+	demand(c.Repeats >= 2 && c.Repeats <= measure.MaxRepeats, "--repeats %d: want 2 to %d: one repeat has no interval", c.Repeats, measure.MaxRepeats)
+	demand(c.Step >= 50*time.Millisecond && c.Step <= measure.MaxSlice, "--step %v: want 50ms to %v", c.Step, measure.MaxSlice)
+	demand(c.MaxRate > 0 && c.MaxRate <= maxOffer, "--max-rate %v: want more than 0 and up to %d", c.MaxRate, maxOffer)
+	demand(c.Outage >= 100*time.Millisecond && c.Outage <= time.Minute, "--outage %v: want 100ms to 1m", c.Outage)
+	demand(c.Budget >= 10*time.Second && c.Budget <= time.Hour, "--budget %v: want 10s to 1h", c.Budget)
+	demand(c.MaxLag >= 0, "--max-lag %v: want 0 or more", c.MaxLag)
+	demand(c.Masters >= 0 && (c.Masters == 0 || c.Masters%2 == 1) && c.Masters <= 9, "--nodes %d: want an odd number up to 9", c.Masters)
+	demand(len(c.SLO) > 0, "--slo: want at least one objective, such as 'acquire.p99<50ms'")
+	_, err := slo.ParseAll(c.SLO)
+	errs = append(errs, err)
+	_, err = measure.FindContestant(c.Lock)
+	return errors.Join(append(errs, c.Servers.Validate(), err)...)
+}
+
+// A survey is one capacity measurement under way.
+type survey struct {
+	Config
+	servers    *measure.Servers
+	lock       measure.Contestant
+	objectives []slo.Objective
+	bound      time.Duration // on the acquire's p99; 0 when no objective sets one
+	rng        *rand.Rand
+	began      time.Time
+	r          *capacity.Report
+
+	tails []tail // by repeat
+}
+
+// errorObjective is demanded unless the caller speaks of errors.
+const errorObjective = "error<0.1%"
+
+// Run measures how much the lock can carry. What cannot be measured is in
+// the report as suppressed, with its reason.
+func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
+	s, err := newSurvey(c)
+	if err != nil {
+		return nil, err
+	}
+	s.Config.Servers.Nodes = s.Masters
+	s.began = time.Now()
+	if s.servers, err = measure.Start(ctx, s.Config.Servers); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.servers.Close(context.WithoutCancel(ctx))) }()
+	if have := len(s.servers.Bed.Nodes()); have < s.Masters {
+		return nil, fmt.Errorf("%d masters are given, and %d are needed", have, s.Masters)
+	}
+	if err := s.servers.Bootstrap(ctx, s.Masters); err != nil {
+		return nil, err
+	}
+	s.describe(ctx)
+	for _, part := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"closed-loop sweep", s.sweep}, {"hot key", s.hotKey}, {"open-loop ramp", s.ramp}, {"bisection at the limit", s.bisect},
+		{"sensitivity", s.sensitivity}, {"lost majority", s.loseMajority},
+	} {
+		s.Progress(fmt.Sprintf("%5.0fs  %s", time.Since(s.began).Seconds(), part.name))
+		if err := part.do(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.name, err)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	s.conclude()
+	s.r.Took = time.Since(s.began)
+	return s.r, nil
+}
+
+// late reports whether that share of the budget is used up.
+func (s *survey) late(share float64) bool {
+	return time.Since(s.began) > time.Duration(share*float64(s.Budget))
+}
+
+// The shares of the budget after which parts are cut short.
+const (
+	lateRetries  = 0.35 // points with a lagging generator are not tried again
+	lateRamp     = 0.60 // no further repeat of the ramp
+	lateEffects  = 0.80 // no further pair of the sensitivity
+	lateRecovery = 0.85 // no further loss of the majority
+)
+
+func newSurvey(c Config) (*survey, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	s := &survey{Config: c, rng: rand.New(rand.NewPCG(c.Seed, 7)), tails: make([]tail, c.Repeats)}
+	if !slices.ContainsFunc(s.SLO, func(o string) bool { return strings.HasPrefix(strings.TrimSpace(o), "error") }) {
+		s.SLO = append(slices.Clone(s.SLO), errorObjective)
+	}
+	var err error
+	if s.objectives, err = slo.ParseAll(s.SLO); err != nil {
+		return nil, err
+	}
+	for _, o := range s.objectives {
+		if b := o.AcquireP99(); b > 0 {
+			s.bound = b
+		}
+	}
+	if s.MaxLag == 0 {
+		s.MaxLag = max(s.bound/5, time.Millisecond)
+	}
+	if s.lock, err = measure.FindContestant(c.Lock); err != nil {
+		return nil, err
+	}
+	if s.Masters == 0 {
+		s.Masters = 1
+		if s.lock.Nodes != 1 {
+			s.Masters = catalogue.Masters
+		}
+	}
+	return s, nil
+}
+
+func (s *survey) describe(ctx context.Context) {
+	r := &capacity.Report{
+		Schema: reports.Schema, Redis: fmt.Sprintf("%s, %s", s.servers.Bed.Name(), s.servers.Bed.Version()), Began: time.Now(),
+		Seed: s.Seed, Repeats: s.Repeats, Warning: s.servers.Notes(),
+		Setup:       capacity.Setup{Lock: s.Lock, Masters: s.Masters, Clients: s.Clients, Keys: s.Keys, Hold: s.Hold, TTL: s.TTL, Step: s.Step},
+		NotMeasured: []string{"TLS", "more than one host", "failover", "keys that are not equally popular"},
+	}
+	for _, o := range s.objectives {
+		r.SLO = append(r.SLO, o.String())
+	}
+	var pings []time.Duration
+	for range 200 {
+		began := time.Now()
+		if s.servers.Admins[0].Ping(ctx).Err() == nil {
+			pings = append(pings, time.Since(began))
+		}
+	}
+	r.RTT = stats.QuantilesOfAll(pings).P50
+	s.r = r
+}
+
+// briefly is how long a closed loop is measured.
+func (s *survey) briefly() load.Window {
+	return load.Window{Warmup: min(s.Step/5, 200*time.Millisecond), Measure: max(s.Step/3, 50*time.Millisecond)}
+}
+
+func (s *survey) task(hold time.Duration) load.Task {
+	return load.Task{TTL: s.TTL, Hold: hold, Wait: measure.Patience, Pause: s.lock.Pause}
+}
+
+// connect builds clients over the first masters, linked or not, and opens their
+// connections.
+func (s *survey) connect(ctx context.Context, masters, clients int, linked bool) (*measure.Clients, error) {
+	t := measure.Topology{Masters: masters, Clients: clients}
+	if linked {
+		t.Linked = masters
+	}
+	c, err := s.servers.Connect(ctx, s.lock, t)
+	if err != nil {
+		return nil, err
+	}
+	load.Once(ctx, c.Workers(2*clients, c.Keys(2*clients)), load.Task{TTL: time.Second}, measure.ConnectTime)
+	return c, nil
+}
+
+// sweepSizes are those of the closed loop to which the scalability law is
+// fitted.
+var sweepSizes = []int{1, 2, 4, 8, 16, 32, 64, 128}
+
+// sweep measures the fleet: every goroutine has a key of its own.
+func (s *survey) sweep(ctx context.Context) (err error) {
+	c, err := s.connect(ctx, s.Masters, s.Clients, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	load.Once(ctx, c.Workers(slices.Max(sweepSizes), c.Keys(slices.Max(sweepSizes))), s.task(0), measure.ConnectTime)
+	for repeat := range s.Repeats {
+		for _, i := range s.rng.Perm(len(sweepSizes)) {
+			n := sweepSizes[i]
+			r := load.Closed(ctx, c.Workers(n, c.Keys(n)), s.task(0), s.briefly(), s.rng.Uint64())
+			s.r.Sweep = append(s.r.Sweep, capacity.Load{N: n, Repeat: repeat, Rate: r.Rate()})
+		}
+	}
+	slices.SortStableFunc(s.r.Sweep, func(a, b capacity.Load) int { return a.N - b.N })
+	s.r.USL = capacity.FitUSL(s.r.Sweep, s.Seed)
+	return nil
+}
+
+// fleet is the highest median throughput of the sweep.
+func (s *survey) fleet() float64 {
+	best := 0.0
+	for _, n := range sweepSizes {
+		var rates []float64
+		for _, l := range s.r.Sweep {
+			if l.N == n {
+				rates = append(rates, l.Rate)
+			}
+		}
+		slices.Sort(rates)
+		best = max(best, rates[len(rates)/2])
+	}
+	return best
+}
+
+// hotWaiters is how many clients want the hot key.
+const hotWaiters = 16
+
+// hotKey measures the hand-off without a hold, and the ceiling with it.
+func (s *survey) hotKey(ctx context.Context) (err error) {
+	c, err := s.connect(ctx, s.Masters, hotWaiters, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	var handoff, predicted, measured []float64
+	w := s.briefly()
+	w.Measure = max(w.Measure, 20*s.Hold)
+	for repeat := range s.Repeats {
+		r := load.Closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(0), w, s.rng.Uint64())
+		if r.Changes > 0 {
+			cycle := w.Measure.Seconds() / float64(max(r.Pairs, 1))
+			handoff = append(handoff, cycle)
+			predicted = append(predicted, 1/(s.Hold.Seconds()+cycle))
+		}
+		r = load.Closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(s.Hold), w, s.rng.Uint64())
+		measured = append(measured, r.Rate())
+		s.tails[repeat].overheld = append(s.tails[repeat].overheld, r.Overheld...)
+	}
+	s.r.Hot = capacity.Hot{Hold: s.Hold, HandOff: capacity.Mean(handoff, s.Seed), Predicted: capacity.Mean(predicted, s.Seed), Measured: capacity.Mean(measured, s.Seed)}
+	return nil
+}
+
+// conclude draws the answer from what was measured.
+func (s *survey) conclude() {
+	r := s.r
+	r.Knee = capacity.Knee(capacity.Steps(r.Points), s.Seed)
+	r.Limit = capacity.Edge(capacity.Steps(r.Points), s.Seed)
+	r.Recommended = r.Limit.Times(capacity.Headroom)
+	slices.SortStableFunc(r.Points, func(a, b capacity.Point) int { return cmp.Or(cmp.Compare(a.Rate, b.Rate), a.Repeat-b.Repeat) })
+	r.Bottleneck = capacity.Blame(r.Points, s.limit(), r.Setup, r.Hot.Measured.Value)
+	r.Lease = s.lease()
+	for _, p := range r.Points {
+		if !p.Valid {
+			r.Discarded++
+		}
+	}
+	if r.Discarded > len(r.Points)/4 {
+		r.Warning = append(r.Warning, fmt.Sprintf("%d of %d points were discarded because the generator lagged (p99 above %s): this machine is too busy",
+			r.Discarded, len(r.Points), unit.Latency(s.MaxLag)))
+	}
+	r.Advise()
+}
+
+// limit is the rate at the objectives' edge, or the highest valid one when the
+// edge was not reached.
+func (s *survey) limit() float64 {
+	if e := capacity.Edge(capacity.Steps(s.r.Points), s.Seed); e.Known() {
+		return e.Value
+	}
+	highest := 0.0
+	for _, p := range s.r.Points {
+		if p.Valid {
+			highest = max(highest, p.Rate)
+		}
+	}
+	return highest
+}

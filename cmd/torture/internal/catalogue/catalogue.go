@@ -1,0 +1,128 @@
+// Package catalogue lists the locks that can be played: the full lock, published
+// recipes, mutants and their controls, libraries, and any wrapper by its command.
+package catalogue
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/gallery"
+	"locktorture/lockimpl/mutants"
+	"locktorture/lockimpl/redlock"
+	"locktorture/workload/store"
+)
+
+// A Category is what kind of lock an entry of the catalogue is.
+type Category string
+
+// The categories, in the order in which they are listed.
+const (
+	Full      Category = "full locks"
+	Recipes   Category = "recipes that people copy"
+	Mutants   Category = "the full lock with one bug planted"
+	Controls  Category = "the full lock as a mutant is configured, without the bug"
+	Libraries Category = "libraries that people use"
+)
+
+// Categories are all of them.
+var Categories = []Category{Full, Recipes, Mutants, Controls, Libraries}
+
+// Masters is how many a lock over a quorum runs on unless told otherwise.
+const Masters = 5
+
+// Locks are all locks by id.
+var Locks = builtin()
+
+func builtin() map[string]Lock {
+	all := map[string]Lock{}
+	put := func(id string, l Lock) { l.ID = id; all[id] = l }
+	put("redlock", fullLock("the full lock over N masters, fenced", Masters, full))
+	put("single", fullLock("the full lock on one master, fenced", 1, full))
+	for _, r := range gallery.Recipes() {
+		put(r.ID, recipe(r))
+	}
+	for id, m := range mutants.All() {
+		put(id, mutant(m))
+		put(id+twinSuffix, twinOf(m))
+	}
+	put("store-accepts-older", forgivingStore())
+	for id, l := range libraries() {
+		put(id, l)
+	}
+	return all
+}
+
+// In returns the locks of one category: recipes in the order in which they
+// improved on one another, others by id.
+func In(c Category) []Lock {
+	var ids []string
+	if c == Recipes {
+		for _, r := range gallery.Recipes() {
+			ids = append(ids, r.ID)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(Locks)) {
+		if Locks[id].Category == c && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	locks := make([]Lock, len(ids))
+	for i, id := range ids {
+		locks[i] = Locks[id]
+	}
+	return locks
+}
+
+func full(c redlock.Config) lockimpl.Factory { return redlock.NewFactory(c) }
+
+// fullLock is the full lock, or something that is built like it.
+func fullLock(about string, nodes int, build func(redlock.Config) lockimpl.Factory) Lock {
+	return Lock{
+		About: about, Category: Full, Nodes: nodes, Fences: true, Subscribes: true, Drift: redlock.Drift, Quarantine: quarantine,
+		Factory: func(c config.Config) lockimpl.Factory { return build(redlock.Config{MaxTTL: c.TTL, FirstTime: true}) },
+	}
+}
+
+// quarantine is what the full lock's admission takes: a TTL, and the rounds
+// that seed the node.
+func quarantine(c config.Config) time.Duration { return c.TTL + c.TTL/4 }
+
+func recipe(r gallery.Recipe) Lock {
+	return Lock{
+		About: r.Flaw, Category: Recipes, Nodes: r.Nodes, Unchecked: r.Unchecked, Subscribes: r.Subscribes,
+		Factory:   func(config.Config) lockimpl.Factory { return r.Factory },
+		WithClock: r.WithClock,
+		Expected:  r.Expected, ShownBy: r.Needs, CorrectedBy: r.CorrectedBy,
+	}
+}
+
+// twinSuffix makes a mutant's id that of the lock without its bug.
+const twinSuffix = "-twin"
+
+// toldInTime is the full lock's word that a loss is told at the lease's own
+// deadline, with room for the scheduling of a busy machine.
+func toldInTime(ttl time.Duration) time.Duration { return max(ttl/5, 300*time.Millisecond) }
+
+func mutant(m mutants.Mutant) Lock {
+	l := fullLock(m.Bug, m.Nodes, m.Factory)
+	l.LossWithin = toldInTime
+	l.Category, l.Expected, l.AnyExpected, l.ShownBy, l.CorrectedBy = Mutants, m.Expect, true, m.Fault, m.ID+twinSuffix
+	return l
+}
+
+func twinOf(m mutants.Mutant) Lock {
+	l := fullLock("the full lock as "+m.ID+" is configured, without its bug", m.Nodes, m.Twin)
+	l.Category, l.LossWithin = Controls, toldInTime
+	return l
+}
+
+// forgivingStore is the full lock in front of a store with a bug.
+func forgivingStore() Lock {
+	l := fullLock("the lock is sound; the guarded store accepts older tokens", 1, full)
+	l.Category, l.Store, l.Expected, l.CorrectedBy = Mutants, store.AcceptOlder, []string{"S2"}, "single"
+	l.ShownBy = "pause the holder beyond the TTL: its late write comes with an older token"
+	return l
+}

@@ -1,0 +1,76 @@
+package catalogue
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/lockimpl"
+	"locktorture/workload/store"
+)
+
+// A Lock is one entry of the catalogue: an implementation under the id by
+// which people ask for it.
+type Lock struct {
+	ID       string
+	About    string
+	Category Category
+	Nodes    int // masters that it is made for
+
+	Fences     bool         // issues fencing tokens: its store is fenced unless a scenario says otherwise
+	Subscribes bool         // its waiters hear of releases by pub/sub
+	Store      store.Policy // what its store does with older tokens, where fenced; empty: rejects them
+	Child      bool         // lives in a process of its own, which alone knows what it can do
+	Unchecked  bool         // a successful release does not prove that its owner still held
+
+	Factory func(c config.Config) lockimpl.Factory
+	Drift   func(ttl time.Duration) time.Duration // given up of the TTL; nil is none
+
+	// WithClock builds the lock for a client whose wall clock is now; nil when
+	// it trusts no client's clock.
+	WithClock func(now func() time.Time) lockimpl.Factory
+
+	// LossWithin is by when after the lease's end its holder is told; nil when
+	// that is not documented.
+	LossWithin func(ttl time.Duration) time.Duration
+
+	// Quarantine is how long the lock itself keeps a node out that came back
+	// empty; nil when it lets it in at once.
+	Quarantine func(c config.Config) time.Duration
+
+	Expected    []string // the flaws that it is known for …
+	AnyExpected bool     // … of which one is enough to catch it …
+	ShownBy     string   // … the fault that shows them …
+	CorrectedBy string   // … and the lock that has none of them
+}
+
+// Find returns the lock called id: one of Locks, or exec: and the command
+// of a wrapper that speaks the protocol of children.
+func Find(id string) (Lock, error) {
+	if command, ok := strings.CutPrefix(id, execPrefix); ok {
+		return wrapped(id, command)
+	}
+	l, ok := Locks[id]
+	if !ok {
+		ids := slices.Sorted(maps.Keys(Locks))
+		return Lock{}, fmt.Errorf("lock %q does not exist%s (torture list locks, or exec:COMMAND)", id, config.DidYouMean(id, ids))
+	}
+	return l, nil
+}
+
+// Masters is how many masters a run of c has.
+func (l Lock) Masters(c config.Config) int {
+	if len(c.Redis) > 0 {
+		return len(c.Redis)
+	}
+	return cmp.Or(c.Nodes, l.Nodes)
+}
+
+// Clocked lists the locks that trust their clients' wall clocks.
+func Clocked() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(Locks)), func(id string) bool { return Locks[id].WithClock == nil })
+}

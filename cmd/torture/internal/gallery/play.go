@@ -1,0 +1,173 @@
+package gallery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/reports"
+	"locktorture/reports/slo"
+)
+
+// attempts is how often a run is played that its judge cannot judge by time,
+// because this machine was too busy.
+const attempts = 4
+
+// A Player plays one run.
+type Player func(ctx context.Context, c config.Config) (*reports.Run, error)
+
+// A Stage plays one run among others; again, when it was played before and the
+// machine was too busy to judge it by time.
+type Stage func(ctx context.Context, c config.Config, again bool) (*reports.Run, error)
+
+// Rounds is how often a row is played at most: what a trial does not show on
+// one seed it may show on the next, and its twin is played as often.
+const Rounds = 3
+
+// Exhibit plays t against row's lock and against its twin, on seed and, while
+// something is missing, on the seeds that follow, and judges the row. Whatever
+// goes wrong is in the row.
+func (row *Row) Exhibit(ctx context.Context, t Trial, seed uint64, play Stage) {
+	var found, twin []string
+	for row.Rounds < Rounds {
+		row.Rounds++
+		var sentences [2]sentence
+		var all sync.WaitGroup
+		for i, lock := range []string{row.Lock, row.Twin} {
+			all.Go(func() { sentences[i] = row.convict(ctx, t, lock, seed, play) })
+		}
+		all.Wait()
+		for _, s := range sentences {
+			row.Runs = append(row.Runs, s.runs...)
+			if s.err != nil {
+				row.Outcome, row.Why = Void, fmt.Sprintf("%s: %v", s.lock, s.err)
+				return
+			}
+		}
+		row.Proofs = append(row.Proofs, row.fresh(sentences[0].proofs)...)
+		found, twin = merge(found, sentences[0].ids), merge(twin, sentences[1].ids)
+		if row.Judge(found, twin); row.Outcome != Missing {
+			return
+		}
+		seed++
+	}
+}
+
+// fresh are those of proofs whose anomalies the row has no proof of.
+func (row *Row) fresh(proofs []Proof) []Proof {
+	return slices.DeleteFunc(proofs, func(p Proof) bool {
+		return slices.ContainsFunc(row.Proofs, func(q Proof) bool { return p.ID == q.ID })
+	})
+}
+
+func merge(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// A sentence is what one lock was convicted of.
+type sentence struct {
+	lock   string
+	ids    []string
+	proofs []Proof
+	runs   []string
+	err    error
+}
+
+// convict plays the trial against lock until its run can be judged.
+func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, play Stage) (s sentence) {
+	s.lock = lock
+	c, err := t.Config(lock, seed)
+	if err != nil {
+		s.err = err
+		return s
+	}
+	why := ""
+	for try := range attempts {
+		r, err := play(ctx, c, try > 0)
+		if s.err = trouble(r, err); s.err != nil {
+			return s
+		}
+		s.runs = append(s.runs, r.Dir)
+		if why = voided(r); why == "" && lock == row.Lock && try < attempts-1 {
+			why = row.undecided(r)
+		}
+		if why != "" {
+			continue
+		}
+		s.ids = Convicted(r)
+		if s.err = bit(r); s.err == nil {
+			s.proofs, s.err = prove(r, row.Expected, t.Command(lock, seed))
+		}
+		return s
+	}
+	s.err = fmt.Errorf("%d runs could not be judged: %s", attempts, why)
+	return s
+}
+
+// trouble is why a run says nothing.
+func trouble(r *reports.Run, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case len(r.Troubles()) > 0:
+		return errors.New(r.Troubles()[0])
+	case r.Interrupted:
+		return errors.New("interrupted")
+	}
+	return nil
+}
+
+// voided says why r's judge had to leave a rule out, or "".
+func voided(r *reports.Run) string {
+	for _, f := range r.Report.Inconclusive {
+		if slices.Contains([]string{"V4", "V5", "V7"}, f.ID) {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// undecided says which of the row's anomalies r's judge saw and could not prove,
+// as where the machine was too busy to tell when, or "".
+func (row *Row) undecided(r *reports.Run) string {
+	proved := Convicted(r)
+	for _, f := range r.Report.Suspicious {
+		if slices.Contains(row.Expected, f.ID) && !slices.Contains(proved, f.ID) {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// bit demands that some fault of r had an effect, if there were any at all.
+func bit(r *reports.Run) error {
+	if r.Meta.Faults == 0 {
+		return nil
+	}
+	for _, f := range r.Stats.Faults {
+		if f.Bit {
+			return nil
+		}
+	}
+	return errors.New("no fault had any effect")
+}
+
+// Convicted returns the ids of what r proves, sorted: violations, breaches, and
+// Missed for an objective.
+func Convicted(r *reports.Run) []string {
+	ids := []string{}
+	for _, f := range slices.Concat(r.Report.Violations, r.Report.Breaches) {
+		ids = append(ids, f.ID)
+	}
+	if !slo.Met(r.SLOs) {
+		ids = append(ids, Missed)
+	}
+	slices.SortFunc(ids, strings.Compare)
+	return slices.Compact(ids)
+}

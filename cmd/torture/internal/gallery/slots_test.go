@@ -1,0 +1,27 @@
+package gallery
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// TestSlots takes one slot away for every run that is played again, and leaves
+// one.
+func TestSlots(t *testing.T) {
+	s := NewSlots(3)
+	for range 5 {
+		if err := s.Take(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		s.Give()
+	}
+	if err := s.Take(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Take(over, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("a second slot: %v, want none", err)
+	}
+}

@@ -1,0 +1,95 @@
+package measure
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/peers/redislock"
+	"locktorture/lockimpl/peers/redsync"
+	"locktorture/lockimpl/peers/rueidislock"
+	"locktorture/lockimpl/redlock"
+)
+
+// A Contestant is a lock that can be measured.
+type Contestant struct {
+	ID      string
+	About   string
+	Nodes   int  // on so many masters: 1, or 0 for any odd number
+	Extends bool // a lease can be extended by hand
+	Factory func(prefix string) lockimpl.Factory
+	Pause   func(rng *rand.Rand) time.Duration // between two tries at a held key
+}
+
+// TTL is the lease asked for: much longer than any hold.
+const TTL = 5 * time.Second
+
+// redsyncPause is how long redsync waits between two tries unless told
+// otherwise. Source: redsync v4.18.0, minRetryDelayMilliSec, maxRetryDelayMilliSec.
+func redsyncPause(rng *rand.Rand) time.Duration {
+	return 50*time.Millisecond + time.Duration(rng.Int64N(int64(200*time.Millisecond)))
+}
+
+// FullLock is the full lock under prefix.
+func FullLock(prefix string) lockimpl.Factory {
+	return redlock.NewFactory(redlock.Config{Prefix: prefix, FirstTime: true})
+}
+
+func always(f lockimpl.Factory) func(string) lockimpl.Factory {
+	return func(string) lockimpl.Factory { return f }
+}
+
+// Contestants are the locks in the order in which tables show them. Of those
+// in a setting, the first is what the others are held against.
+var Contestants = []Contestant{
+	{ID: "single", About: "the full lock on one master, fenced", Nodes: 1, Extends: true, Factory: FullLock},
+	{ID: "redlock", About: "the full lock over several masters, fenced", Extends: true, Factory: FullLock},
+	{ID: "redsync", About: "redsync v4.18.0 on go-redis, as it comes; polls every 50 to 250 ms", Extends: true,
+		Factory: always(redsync.New(redsync.Options{})), Pause: redsyncPause},
+	{ID: "redsync-fast", About: "redsync v4.18.0, fail-fast on rueidis; polls every 50 to 250 ms", Extends: true,
+		Factory: always(redsync.NewFailFast()), Pause: redsyncPause},
+	{ID: "redislock", About: "bsm/redislock v0.9.4; polls every 1 ms", Nodes: 1, Extends: true, Factory: always(redislock.New())},
+	{ID: "rueidislock", About: "rueidislock v1.0.79; waits for the server's notice", Nodes: 1, Factory: always(rueidislock.New())},
+}
+
+// ContestantIDs are the locks that bench measures unless told otherwise, the
+// ones that others are held against first.
+func ContestantIDs() []string {
+	var ids []string
+	for _, c := range Contestants {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// FindContestant returns the lock called ID: a contestant, or any lock of the
+// catalogue.
+func FindContestant(id string) (Contestant, error) {
+	for _, c := range Contestants {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	l, ok := catalogue.Locks[id]
+	if !ok {
+		all := append(ContestantIDs(), slices.Collect(maps.Keys(catalogue.Locks))...)
+		slices.Sort(all)
+		return Contestant{}, fmt.Errorf("lock %q does not exist%s (torture list locks)", id, config.DidYouMean(id, slices.Compact(all)))
+	}
+	c := Contestant{ID: id, About: l.About, Nodes: 1, Factory: always(l.Factory(config.Config{TTL: TTL}))}
+	if cmp.Or(l.Nodes, 1) > 1 {
+		c.Nodes = 0
+	}
+	return c, nil
+}
+
+// Fits reports whether the lock is meant for so many masters.
+func (c Contestant) Fits(nodes int) bool {
+	return c.Nodes == nodes || c.Nodes == 0 && (nodes > 1 || c.ID == "redsync")
+}

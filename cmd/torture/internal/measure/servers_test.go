@@ -1,0 +1,60 @@
+package measure
+
+import (
+	"context"
+	"testing"
+
+	"locktorture/cmd/torture/internal/redistest"
+	"locktorture/cmd/torture/internal/wiring"
+)
+
+func TestServersWithKeysAreRefused(t *testing.T) {
+	nodes := redistest.Start(t, 1)
+	a := wiring.Admin(nodes[0])
+	defer a.Close()
+	if err := a.Set(t.Context(), "theirs", 1, 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := Start(t.Context(), Config{Redis: redistest.Addrs(nodes)}); err == nil {
+		t.Error(f.Close(t.Context()))
+		t.Fatal("a server with keys was accepted")
+	}
+	if n, err := a.Exists(t.Context(), "theirs").Result(); err != nil || n != 1 {
+		t.Errorf("their key is gone: %v", err)
+	}
+}
+
+func TestCommandStatistics(t *testing.T) {
+	for line, want := range map[string]float64{
+		"cmdstat_evalsha:calls=12,usec=480,usec_per_call=40.00": 12,
+		"cmdstat_script|load:calls=2,usec=1":                    2,
+		"cmdstat_client|setinfo:calls=9,usec=1":                 0,
+		"cmdstat_info:calls=9,usec=1":                           0,
+		"# Commandstats":                                        0,
+	} {
+		if got := calls(line); got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+}
+
+// Goroutines are counted by whose they are, not by how many there are.
+func TestCensusCountsMarkedGoroutines(t *testing.T) {
+	stop := make(chan struct{})
+	started := make(chan struct{}, 8)
+	spawn := func() {
+		for range 4 {
+			go func() { started <- struct{}{}; <-stop }()
+		}
+	}
+	spawn()
+	before := marked()
+	Labelled(t.Context(), func(context.Context) { spawn() })
+	for range 8 {
+		<-started
+	}
+	if got := marked() - before; got != 4 {
+		t.Errorf("%d marked goroutines, want 4", got)
+	}
+	close(stop)
+}

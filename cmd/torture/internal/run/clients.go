@@ -1,0 +1,120 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/wiring"
+	"locktorture/faults"
+	"locktorture/faults/link"
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/child"
+	"locktorture/workload"
+	"locktorture/workload/store"
+)
+
+// A client joins one contender of the workload to what the nemesis does to it:
+// the roads of its present incarnation all pass one gate.
+type client struct {
+	*workload.Client
+	env   *environment
+	clock faults.WallClock
+
+	mu   sync.Mutex
+	gate *link.Gate
+	proc child.Process   // the present incarnation's, where the lock lives in a child process
+	past []child.Process // those of all incarnations
+}
+
+func newClient(r *environment, name string) *client {
+	c := &client{env: r, gate: link.NewGate()}
+	c.Client = &workload.Client{Name: name, Connect: c.connect, Pause: c.wait}
+	return c
+}
+
+// connect builds an incarnation with connections, links and a gate of its own.
+func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
+	gate := link.NewGate()
+	c.mu.Lock()
+	c.gate, c.proc = gate, nil
+	c.mu.Unlock()
+	var nodes []lockimpl.Node
+	for _, n := range c.env.bed.Nodes() {
+		l := c.env.links[c.Client.Name][n.Name()]
+		nodes = append(nodes, wiring.Linked(l, through(gate, l)))
+	}
+	locker, err := c.factory()(nodes)
+	if err != nil {
+		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
+	}
+	if p, can := locker.(childLocker); can {
+		return c.employ(p, gate), nil
+	}
+	guarded := store.Open(through(gate, c.env.links[c.Client.Name][faults.StoreNode]), c.env.policy())
+	return &workload.Conn{
+		Locker: locker,
+		Store:  guarded,
+		Sever:  func() { gate.Sever() },
+		Close: func() error {
+			defer gate.Sever()
+			return errors.Join(locker.Close(), guarded.Close())
+		},
+	}, nil
+}
+
+// factory builds the lock, on the client's own wall clock where it reads one.
+func (c *client) factory() lockimpl.Factory {
+	if c.env.lock.WithClock != nil {
+		return c.env.lock.WithClock(c.clock.Now)
+	}
+	return c.env.factory
+}
+
+// through dials over a link, for as long as gate lets connections pass.
+func through(gate *link.Gate, l link.Link) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) { return gate.Dial(ctx, l.Dial) }
+}
+
+func (c *client) current() *link.Gate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.gate
+}
+
+func (c *client) wait(ctx context.Context) error { return c.current().Wait(ctx) }
+
+// Name implements faults.Client.
+func (c *client) Name() string { return c.Client.Name }
+
+// Pause implements faults.Client: worker and connections stand still, and with
+// them the process in which the lock lives.
+func (c *client) Pause(context.Context) (string, error) {
+	c.current().Pause()
+	if p := c.process(); p != nil {
+		return stopped(c.Client.Name, p)
+	}
+	return c.Client.Name + " stands still, its connections too", nil
+}
+
+// Resume implements faults.Client.
+func (c *client) Resume(ctx context.Context) (string, error) {
+	defer c.current().Resume()
+	if p := c.process(); p != nil {
+		return continued(ctx, c.Client.Name, p, catalogue.WriteEvery(c.env.cfg))
+	}
+	n := c.current().Resume()
+	return fmt.Sprintf("%s goes on; %d calls of its connections had stood still", c.Client.Name, n), nil
+}
+
+// WallClock implements faults.ClockedClient.
+func (c *client) WallClock() (*faults.WallClock, error) {
+	if c.env.lock.WithClock == nil {
+		return nil, fmt.Errorf("lock %s reads no client's wall clock; %s do", c.env.lock.ID, strings.Join(catalogue.Clocked(), ", "))
+	}
+	return &c.clock, nil
+}

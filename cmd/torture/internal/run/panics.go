@@ -1,0 +1,53 @@
+package run
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"locktorture/workload"
+)
+
+// PanicFile, in a run directory, holds the stacks of what panicked.
+const PanicFile = "panic.txt"
+
+// panicsIn returns the panics that err consists of; none when it is anything
+// else as well.
+func panicsIn(err error) (all []*workload.PanicError) {
+	var one *workload.PanicError
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		for _, e := range joined.Unwrap() {
+			some := panicsIn(e)
+			if len(some) == 0 {
+				return nil
+			}
+			all = append(all, some...)
+		}
+		return all
+	}
+	if errors.As(err, &one) {
+		all = append(all, one)
+	}
+	return all
+}
+
+// panicked tells of panics: those of the lock under test are its own doing, and
+// ours are trouble of the harness.
+func (s *session) panicked(panics []*workload.PanicError) {
+	var stacks []byte
+	told := map[string]bool{} // where; one bug may strike many clients at once
+	for _, p := range panics {
+		stacks = append(append(stacks, p.Error()+"\n"...), append(p.Stack, '\n')...)
+		if told[p.At] {
+			continue
+		}
+		told[p.At] = true
+		if !p.Lock {
+			s.harness = append(s.harness, oneLine(p))
+		}
+		s.record(mishap{err: p, lock: p.Lock})
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, PanicFile), stacks, 0o644); err != nil {
+		s.harness = append(s.harness, err.Error())
+	}
+}

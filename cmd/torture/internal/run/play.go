@@ -1,0 +1,161 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/reports"
+	"locktorture/workload"
+	"locktorture/workload/history"
+	"locktorture/workload/history/historyfile"
+	"locktorture/workload/store"
+)
+
+// closingLimit bounds what is left to do after an interruption: the audit log
+// and the judging.
+const closingLimit = time.Second
+
+// play runs the phases: load with faults, everything healed, a healthy final
+// phase, and the truth as store and nodes tell it.
+//
+// What befalls the run from outside ends it at once: see watchdog.
+func (s *session) play(ctx context.Context) {
+	user, cfg, clients := ctx, s.env.cfg.Workload(), s.env.contenders()
+	ctx = s.guardRun(ctx)
+	s.note("clean: every node was empty at the start")
+	s.plantCanary(ctx)
+	s.mainPhase(ctx, cfg, clients)
+	s.blame(s.heal(ctx))
+	if ctx.Err() == nil && len(s.harness) == 0 {
+		s.blame(unlessInterrupted(ctx, workload.RunFinal(ctx, cfg, clients, s.rec)))
+		s.leftovers(ctx, cfg, clients)
+	}
+	s.interrupted = user.Err() != nil
+	s.blame(s.audit(ctx))
+	if s.interrupted {
+		s.note("interrupted")
+	}
+	s.blame(s.env.disconnect())
+	for _, e := range s.resolver.Resolve() {
+		s.rec.Append(e)
+	}
+	s.mishaps = s.dog.close()
+	s.over = true
+	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
+}
+
+// mainPhase runs load and nemesis side by side. When the load fails, the
+// nemesis heals and stops, and the other way round.
+func (s *session) mainPhase(ctx context.Context, cfg workload.Config, clients []*workload.Client) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	var loadErr, nemesisErr error
+	wg.Go(func() {
+		defer cancel()
+		loadErr = workload.Run(ctx, cfg, clients, s.rec)
+	})
+	wg.Go(func() {
+		rng := stream(s.env.cfg.Seed, streamNemesis)
+		if _, nemesisErr = faults.Run(ctx, s.plan.Steps, s.env.target(s.watch), s.rec, rng); nemesisErr != nil {
+			cancel()
+		}
+	})
+	wg.Wait()
+	s.blame(unlessInterrupted(ctx, loadErr))
+	if nemesisErr != nil {
+		s.blame(fmt.Errorf("nemesis: %w", nemesisErr))
+	}
+}
+
+// heal resets every link, whatever the nemesis has left.
+func (s *session) heal(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := s.env.fabric.Reset(ctx); err != nil {
+		return fmt.Errorf("heal links: %w", err)
+	}
+	return nil
+}
+
+// leftovers looks at the nodes for keys that outlived their lease.
+func (s *session) leftovers(ctx context.Context, cfg workload.Config, clients []*workload.Client) {
+	var nodes []workload.Node
+	for _, n := range s.env.bed.Nodes() {
+		nodes = append(nodes, n)
+	}
+	_, err := workload.Leftovers(ctx, cfg, clients, nodes, s.rec)
+	var lacks *workload.LacksError
+	if errors.As(err, &lacks) {
+		s.note("leftovers not judged: " + lacks.Error())
+		return
+	}
+	s.blame(unlessInterrupted(ctx, err))
+}
+
+// audit reads the store's own log, past every link.
+func (s *session) audit(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	direct := store.Open(s.env.bed.Store().Dial, s.env.policy())
+	err := workload.RecordAudit(ctx, direct, s.rec)
+	if err != nil {
+		err = fmt.Errorf("read the store's log: %w", err)
+	}
+	s.env.ledger.RecordAudit()
+	return errors.Join(err, direct.Close())
+}
+
+func (s *session) note(text string) {
+	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: text})
+}
+
+// unlessInterrupted drops what is only ctx's end.
+func unlessInterrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil && (errors.Is(err, context.Cause(ctx)) || errors.Is(err, context.Canceled)) {
+		return nil
+	}
+	return err
+}
+
+// finish ends the testbed, judges, and reports. The run directory is complete
+// when it returns.
+func (s *session) finish(ctx context.Context) (*reports.Run, error) {
+	s.blame(s.rec.Err())
+	s.blame(s.file.Close())
+	s.blame(s.env.close())
+	limit := judgingLimit
+	if s.interrupted {
+		limit = closingLimit
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	report := s.judge.Finish(ctx, false)
+	s.blame(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))
+	r := &reports.Run{
+		Dir: s.dir, Meta: s.meta, Report: report,
+		Harness: s.troubles(), Interrupted: s.interrupted, Canary: s.canary,
+	}
+	r.Warnings = append(r.Warnings, s.env.findings...)
+	for _, l := range s.plan.LeftOut {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("fault %s left out: %s", l.Fault, l.Why))
+	}
+	return r, Complete(r)
+}
+
+// Complete measures r's stored history and writes every artefact.
+func Complete(r *reports.Run) error {
+	source, closer, err := historyfile.Open(r.Dir, nil)
+	if err != nil {
+		r.Lose(err)
+		return err
+	}
+	err = errors.Join(r.Measure(source), closer.Close())
+	r.Trouble(err)
+	return errors.Join(err, reports.Write(r.Dir, r))
+}

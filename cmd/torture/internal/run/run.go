@@ -1,0 +1,224 @@
+// Package run plays a resolved scenario against one lock, and judges it.
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults"
+	"locktorture/reports"
+	"locktorture/workload"
+	"locktorture/workload/history"
+	"locktorture/workload/history/historyfile"
+	"locktorture/workload/history/printable"
+)
+
+// PlanFile holds the fault schedule as drawn.
+const PlanFile = "plan.json"
+
+// startLimit bounds the start of the testbed and of the links.
+const startLimit = 60 * time.Second
+
+// Options are what a run needs beside its scenario.
+type Options struct {
+	Version, Commit string
+	Argv            []string
+
+	// Begin is called once, when everything stands and before the load: with
+	// what is about to happen, and the judge whose live figures may be shown.
+	// The sinks that it returns see every event.
+	Begin func(b Beginning) []history.Sink
+}
+
+// A Beginning is what is known of a run before its load.
+type Beginning struct {
+	Meta   reports.Meta
+	Header history.Header
+	Lock   catalogue.Lock
+	Dir    string
+	Why    string // this testbed
+	Plan   faults.Plan
+	Judge  *checker.Judge // for its live figures
+}
+
+// session is one run under way.
+type session struct {
+	env   *environment
+	dir   string
+	meta  reports.Meta
+	plan  faults.Plan
+	watch *faults.Watch
+	judge *checker.Judge
+	file  *historyfile.File
+	rec   *history.Recorder
+
+	resolver *faults.Resolver
+
+	dog     *watchdog
+	mishaps []mishap
+	full    string // what was said of a full disk; "" is nothing
+	over    bool   // the history has had its last event
+
+	harness     []string // trouble of our own
+	canary      *reports.Canary
+	interrupted bool
+}
+
+// Run plays cfg and judges it. What ctx interrupts is healed, judged and
+// reported all the same. The error is for a run that never began; trouble
+// after that is in the run, and is a harness error there.
+func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error) {
+	if err := Validate(cfg); err != nil {
+		return nil, err
+	}
+	lock, err := catalogue.Find(cfg.Lock)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{meta: meta(cfg, o), watch: faults.NewWatch()}
+	if s.dir, err = makeDir(cfg, s.meta); err != nil {
+		return nil, err
+	}
+	start, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	if s.env, err = setUp(start, cfg, lock, s.dir); err != nil {
+		return nil, errors.Join(startError(cfg, err), os.RemoveAll(s.dir))
+	}
+	if s.plan, err = plan(cfg, lock, s.env.target(s.watch)); err != nil {
+		return nil, errors.Join(err, s.env.close(), os.RemoveAll(s.dir))
+	}
+	if err := s.prepare(o); err != nil {
+		return nil, StartError{errors.Join(err, s.env.close())}
+	}
+	caught, err := catchCrash(s.dir)
+	s.blame(err)
+	s.play(ctx)
+	if caught != nil {
+		s.blame(caught())
+	}
+	return s.finish(ctx)
+}
+
+// meta is what run.json says. What is secret by its form is hidden in it, and so
+// in everything that is made of it.
+func meta(cfg config.Config, o Options) reports.Meta {
+	cfg.Lock = catalogue.HideSecrets(cfg.Lock)
+	resolved, err := json.Marshal(cfg)
+	if err != nil {
+		resolved = nil // a Config is plain data: it always marshals
+	}
+	return reports.Meta{
+		Version: o.Version, Commit: o.Commit, Argv: printable.HideSecrets(o.Argv), Scenario: filepath.Base(cfg.Scenario), Lock: cfg.Lock,
+		Config: resolved, Seed: cfg.Seed, Clients: cfg.Clients, Keys: cfg.Load.Keys, Load: cfg.Load.String(),
+		Planned: cfg.Duration + cfg.FinalPhase(), SLO: cfg.SLO, Host: reports.ThisHost(), Began: time.Now(),
+	}
+}
+
+// makeDir makes the run's own directory; a second run of the same second and
+// seed gets a number.
+func makeDir(cfg config.Config, m reports.Meta) (string, error) {
+	if err := PrepareOut(cfg.Out); err != nil {
+		return "", err
+	}
+	base := filepath.Join(cfg.Out, reports.DirName(m))
+	for n := 1; ; n++ {
+		dir := base
+		if n > 1 {
+			dir = fmt.Sprintf("%s-%d", base, n)
+		}
+		err := os.Mkdir(dir, 0o700) // a command line or an address may be in it
+		if err == nil {
+			return dir, nil
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return "", outError(cfg.Out, err)
+		}
+	}
+}
+
+// prepare writes what is known before the run, and opens the
+// history with all who listen to it.
+func (s *session) prepare(o Options) (err error) {
+	s.meta.Asked, s.meta.Faults = s.plan.Asked, len(s.plan.Steps)
+	s.meta.Testbed = s.env.describe(s.plan)
+	if err := s.writePlan(); err != nil {
+		return err
+	}
+	h := s.env.header(s.meta)
+	ours := judging
+	ours.OurStore = true
+	s.judge = checker.New(h, ours)
+	if s.file, err = historyfile.Create(filepath.Join(s.dir, historyfile.Name), h); err != nil {
+		return err
+	}
+	s.resolver = s.env.resolver(h)
+	sinks := []history.Sink{s.file, s.judge, s.watch, &s.env.roll, s.resolver}
+	if o.Begin != nil {
+		sinks = append(sinks, o.Begin(Beginning{s.meta, h, s.env.lock, s.dir, s.env.why, s.plan, s.judge})...)
+	}
+	s.rec = history.NewRecorder(sinks...)
+	s.env.ledger = workload.NewLedger(s.rec, s.env.policy())
+	return nil
+}
+
+func (s *session) writePlan() error {
+	if err := reports.WriteMeta(s.dir, s.meta); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(s.plan, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", PlanFile, err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, PlanFile), append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return reports.Link(s.dir)
+}
+
+// blame notes trouble of our own; nil is none.
+func (s *session) blame(err error) {
+	if err == nil {
+		return
+	}
+	if panics := panicsIn(err); len(panics) > 0 {
+		s.panicked(panics)
+		return
+	}
+	s.harness = append(s.harness, oneLine(err))
+	if errors.Is(err, syscall.ENOSPC) && s.full == "" {
+		s.full = oneLine(err)
+	}
+	if !s.over {
+		s.record(mishap{err: err})
+	}
+}
+
+// troubles are what went wrong, what befell the run first: the rest mostly
+// follows from it. A full disk comes before all else: servers that cannot write
+// their files end for want of it.
+func (s *session) troubles() (all []string) {
+	if s.full != "" {
+		all = append(all, s.full)
+	}
+	for _, m := range s.mishaps {
+		if text := oneLine(m.err); !m.lock && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	for _, text := range s.harness {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}

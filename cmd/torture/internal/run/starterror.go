@@ -1,0 +1,54 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/wiring"
+	"locktorture/faults/testbed"
+)
+
+// A StartError is trouble of the harness before a run began: a server that does
+// not start, a full disk. What the user chose wrongly is any other error.
+type StartError struct{ err error }
+
+func (e StartError) Error() string { return e.err.Error() }
+
+// Unwrap returns what the trouble was.
+func (e StartError) Unwrap() error { return e.err }
+
+// startError tells servers that were badly chosen from trouble of our own.
+func startError(c config.Config, err error) error {
+	switch {
+	case c.Testbed == testbed.KindExternal:
+		return wiring.UnfitError{Err: err}
+	case errors.Is(err, testbed.ErrUnsupported):
+		return fmt.Errorf("--testbed: %w", err)
+	}
+	return StartError{err}
+}
+
+// PrepareOut makes the folder in which results are to be, and sees whether
+// something can be written there.
+func PrepareOut(out string) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return outError(out, err)
+	}
+	probe, err := os.MkdirTemp(out, ".writable-*")
+	if err != nil {
+		return outError(out, err)
+	}
+	return os.Remove(probe)
+}
+
+// outError says of a folder that it was given wrongly; a full disk is trouble of
+// our own.
+func outError(out string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return StartError{err}
+	}
+	return fmt.Errorf("--out is %q: give a folder that can be written: %w", out, err)
+}

@@ -1,0 +1,208 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults"
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+	"locktorture/workload"
+)
+
+// Validate names the first setting of c that cannot work, with its value and
+// what would. It starts nothing, asks no server and makes no file.
+func Validate(c config.Config) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	lock, err := catalogue.Find(c.Lock)
+	if err != nil {
+		return err
+	}
+	for _, check := range []func(config.Config, catalogue.Lock) error{fitsMasters, fitsLinks, fitsMode, FitsFaults} {
+		if err := check(c, lock); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fitsMasters sees whether the lock can live on as many masters.
+func fitsMasters(c config.Config, l catalogue.Lock) error {
+	n := l.Masters(c)
+	given := fmt.Sprintf("%s is %d", c.At("nodes"), n)
+	if len(c.Redis) > 0 {
+		given = fmt.Sprintf("%s gives %d masters", c.At("redis"), n)
+	}
+	if l.Nodes == 1 && n != 1 {
+		return fmt.Errorf("%s: lock %s is made for 1 master (--lock redlock is for several)", given, l.ID)
+	}
+	locker, err := l.Build(c, n)
+	if err != nil {
+		return fmt.Errorf("%s: lock %s is made for %d: %w", given, l.ID, l.Nodes, err)
+	}
+	return locker.Close()
+}
+
+// What a link needs of the descriptors of this process at most, its listener, the
+// reservation of its port and both ends of what passes through it, and what is
+// left for all else.
+const (
+	perLink   = 8
+	elsewhere = 256
+)
+
+// fitsLinks sees whether there are ports and descriptors for all links: one for
+// each client to each master, and one to the store.
+func fitsLinks(c config.Config, l catalogue.Lock) error {
+	if c.Testbed == "compose" {
+		return nil // which has a limit of its own
+	}
+	per := l.Masters(c) + 1
+	links, what := link.EmbeddedLimit, fmt.Sprintf("there are ports for %d", link.EmbeddedLimit)
+	if n := descriptors(); n > 0 && (n-elsewhere)/perLink < links {
+		links = max(n-elsewhere, 0) / perLink
+		what = fmt.Sprintf("this process may open as many files as %d take (ulimit -n is %d)", links, n)
+	}
+	if c.Clients*per <= links {
+		return nil
+	}
+	return fmt.Errorf("%s is %d: with %d masters and the store each client has %d links, and %s: at most %d clients",
+		c.At("clients"), c.Clients, per-1, per, what, links/per)
+}
+
+// fitsMode sees whether the lock can do what the mode needs. A lock in a child
+// process says so itself, once it runs.
+func fitsMode(c config.Config, l catalogue.Lock) error {
+	if l.Child {
+		return nil
+	}
+	locker, err := l.Build(c, l.Masters(c))
+	if err != nil {
+		return err
+	}
+	if err := workload.Lacks(c.Load.Mode, locker); err != nil {
+		return errors.Join(fmt.Errorf("%s is %s: lock %s: %w", c.At("load.mode"), c.Load.Mode, l.ID, err), locker.Close())
+	}
+	return locker.Close()
+}
+
+// plans are the names that stand for a plan of faults.
+var plans = map[string]bool{
+	"": true, "none": true, "standard": true, "amnesia": true, "amnesia-late": true, "restarts": true,
+	"random": true, "random-beyond": true, "pause": true,
+}
+
+// FitsFaults sees whether the faults exist and have the parameters they need.
+func FitsFaults(c config.Config, l catalogue.Lock) error {
+	t, known := preview(c, l), faults.Catalogue()
+	if len(t.Testbed.Nodes()) > 0 && t.Testbed.Name() != unknownBed {
+		if _, err := plan(c, l, t); err != nil {
+			return fmt.Errorf("%s: %w", c.At("faults"), err)
+		}
+		return nil
+	}
+	if steps := c.Faults.Steps; len(steps) > 0 {
+		built, err := faults.Build(known, steps, c.TTL)
+		if err != nil {
+			return err
+		}
+		return built.Fit(c.Duration, t)
+	}
+	if err := fitsPlan(c, t); err != nil || plans[c.Faults.Plan] {
+		return err
+	}
+	specs, err := faults.Parse(c.Faults.Plan)
+	if err == nil {
+		err = faults.FitNamed(known, specs, c.Duration, t)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.At("faults"), err)
+	}
+	return nil
+}
+
+// fitsPlan sees whether a plan with a length of its own has room.
+func fitsPlan(c config.Config, t *faults.Target) (err error) {
+	switch c.Faults.Plan {
+	case "pause":
+		err = faults.FitNamed(faults.Catalogue(), []faults.Spec{{Fault: "pause-client"}}, c.Duration, t)
+	case "amnesia", "amnesia-late":
+		_, err = faults.Forgetful(c.Duration, c.Faults.Plan == "amnesia-late", t)
+	case "restarts":
+		_, err = faults.Restarts(c.Duration, t, stream(c.Seed, streamPlan))
+	}
+	if misfit := (*faults.MisfitError)(nil); errors.As(err, &misfit) {
+		return fmt.Errorf("%s: %w", c.At("faults"), misfit)
+	}
+	return nil // what else it may lack, the testbed says
+}
+
+// preview is the run as the nemesis will see it, before anything stands: the
+// names of clients and nodes, and the lengths of time.
+// Where the kind of testbed is known, it can be asked what it can suffer.
+func preview(c config.Config, l catalogue.Lock) *faults.Target {
+	n := l.Masters(c)
+	t := &faults.Target{
+		Testbed: previewTestbed(c, n), Quorum: n/2 + 1, TTL: c.TTL, Notifies: notifies(c, l),
+		Link: func(string, string) link.Link { return nil },
+	}
+	if c.Testbed == testbed.KindCompose {
+		t.Fabric = link.NewRemote(link.RemoteConfig{}) // which has no links
+	}
+	if l.Quarantine != nil {
+		t.Quarantine = l.Quarantine(c)
+	}
+	for i := range c.Clients {
+		t.Clients = append(t.Clients, previewClient{name: clientName(i)})
+	}
+	return t
+}
+
+// unknownBed is the name of the testbed that is yet to be chosen.
+const unknownBed = "planned"
+
+func previewTestbed(c config.Config, nodes int) testbed.Testbed {
+	if c.Testbed != "" && c.Testbed != testbed.KindAuto {
+		return testbed.SpecimenOf(testbed.Config{
+			Kind: c.Testbed, Nodes: nodes, Persist: c.Persist, Fsync: fsync(c), FakeClock: needs(c.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
+		})
+	}
+	bed := previewBed{}
+	for i := range nodes {
+		bed.nodes = append(bed.nodes, previewNode{name: fmt.Sprintf("n%d", i+1)})
+	}
+	return bed
+}
+
+type previewBed struct {
+	testbed.Testbed
+	nodes []testbed.Node
+}
+
+func (b previewBed) Name() string          { return unknownBed }
+func (b previewBed) Nodes() []testbed.Node { return b.nodes }
+
+type previewNode struct {
+	testbed.Node
+	name string
+}
+
+func (n previewNode) Name() string { return n.name }
+
+type previewClient struct {
+	faults.Client
+	name string
+}
+
+func (c previewClient) Name() string { return c.name }
+
+// Cancel and WallClock are what clients of some locks have: the lock says so
+// once it is built.
+func (c previewClient) Cancel() int                           { return 0 }
+func (c previewClient) WallClock() (*faults.WallClock, error) { return &faults.WallClock{}, nil }
+
+func clientName(i int) string { return fmt.Sprintf("c%02d", i) }

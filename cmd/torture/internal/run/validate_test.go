@@ -1,0 +1,49 @@
+package run
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+)
+
+// What the kind of testbed cannot suffer is refused before anything stands, and
+// so is a plan in which nothing is left.
+func TestFaultsAreRefusedBeforeTheRun(t *testing.T) {
+	for _, c := range []struct {
+		faults, bed, want string
+		duration          time.Duration
+	}{
+		{"kill", "compose", "process, container and embedded can", 20 * time.Second},
+		{"pause-node", "embedded", "process", 20 * time.Second},
+		{"flushall", "external", "process, container and embedded can", 20 * time.Second},
+		{"latency:delay=100us", "compose", "1ms would do", 20 * time.Second},
+		{"bandwidth:rate=500", "compose", "1000 would do", 20 * time.Second},
+		{"stuck-connection", "compose", "use the testbeds", 20 * time.Second},
+		{"pause-client:rate=5", "process", "it takes client, at", 20 * time.Second},
+		{"standard", "embedded", "none of them can take place within a duration of 1ms", time.Millisecond},
+		{"random", "process", "none of them can take place within a duration of 1ms", time.Millisecond},
+		{"kill", "process", "", 20 * time.Second},
+		{"latency:delay=100us", "embedded", "", 20 * time.Second},
+		{"cancel-context", "embedded", "", 20 * time.Second},
+	} {
+		cfg, err := config.Base("calm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Testbed, cfg.Faults, cfg.Duration, cfg.Seed = c.bed, config.Faults{Plan: c.faults}, c.duration, 1
+		if c.bed == "external" || c.bed == "compose" {
+			cfg.Redis = []string{"192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1", "192.0.2.4:1", "192.0.2.5:1"}
+		}
+		lock, err := catalogue.Find(cfg.Lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = FitsFaults(cfg, lock)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s on %s: %v, want %q", c.faults, c.bed, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+// Package wiring joins clients to the nodes of a testbed: directly, or over
+// links that can be impaired.
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+	"locktorture/lockimpl"
+)
+
+// A Dial opens a connection to one node.
+type Dial func(ctx context.Context) (net.Conn, error)
+
+// Node is the node called name as a lock sees it: at addr, reached by dial.
+func Node(name, addr string, dial Dial) lockimpl.Node {
+	return lockimpl.Node{Name: name, Addr: addr, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
+}
+
+// Direct returns the nodes as a client sees them that dials past every link.
+func Direct(nodes []testbed.Node) []lockimpl.Node {
+	var out []lockimpl.Node
+	for _, n := range nodes {
+		out = append(out, Node(n.Name(), n.Addr(), n.Dial))
+	}
+	return out
+}
+
+// Linked is the node at the other end of l as a lock sees it; dial goes over l.
+func Linked(l link.Link, dial Dial) lockimpl.Node {
+	return Node(l.Node(), ListenAddr(l), dial)
+}
+
+// Open opens a link from client to each of nodes, by the node's name.
+func Open(ctx context.Context, f link.Fabric, client string, nodes []testbed.Node) (map[string]link.Link, error) {
+	links := map[string]link.Link{}
+	for _, n := range nodes {
+		var err error
+		if links[n.Name()], err = OpenOne(ctx, f, client, n.Name(), n); err != nil {
+			return nil, err
+		}
+	}
+	return links, nil
+}
+
+// OpenOne opens a link from client to n, under the name node.
+func OpenOne(ctx context.Context, f link.Fabric, client, node string, n testbed.Node) (link.Link, error) {
+	l, err := f.Open(ctx, client, node, Upstream(n))
+	if err != nil {
+		return nil, fmt.Errorf("open link %s→%s: %w", client, node, err)
+	}
+	return l, nil
+}
+
+// ListenAddr is where a client in another process finds the link; the node's
+// name where the link has no address of its own.
+func ListenAddr(l link.Link) string {
+	if listener, ok := l.(link.Listener); ok {
+		return listener.Addr()
+	}
+	return l.Node()
+}
+
+// Upstream is where links find a node: for a toxiproxy server that may be
+// another address than for this process.
+func Upstream(n testbed.Node) string {
+	if u, ok := n.(testbed.Upstreamer); ok {
+		return u.Upstream()
+	}
+	return n.Addr()
+}
+
+// Admin returns a Redis client of n past every link, with no retries. The caller
+// closes it.
+func Admin(n testbed.Node) *redis.Client {
+	return redis.NewClient(&redis.Options{
+		Addr: n.Addr(), MaxRetries: -1, DisableIdentity: true, PoolSize: 2, ReadTimeout: 5 * time.Second,
+		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return n.Dial(ctx) },
+	})
+}
+
+// SilenceClients turns the log of the Redis clients off: under faults, failed
+// dials are no news.
+func SilenceClients() { redis.SetLogger(silence{}) }
+
+type silence struct{}
+
+// Printf implements the clients' logger.
+func (silence) Printf(context.Context, string, ...any) {}
+
+// An UnfitError says why given servers cannot be used: not reachable, not
+// empty, or not the caller's to use (--i-own-this-redis).
+type UnfitError struct{ Err error }
+
+func (e UnfitError) Error() string { return "--redis: " + e.Err.Error() }
+
+// Unwrap returns what is wrong with the servers.
+func (e UnfitError) Unwrap() error { return e.Err }
