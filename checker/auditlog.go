@@ -67,7 +67,7 @@ func (a *auditLog) see(f *fact) {
 
 func (a *auditLog) interleaved(k *key, first, other, second section) {
 	text := fmt.Sprintf("The store's log shows writes number %d and %d to %s by %s%s, and between them number %d by %s; of one of them its own client never heard what became. "+
-		"The critical section of %s was not its own. Remedy: see why both could write, and fence the store.",
+		"The critical section of %s was not its own.",
 		first.mark.seq, second.mark.seq, k.name, first.owner, token(first.fence), other.mark.seq, other.owner, first.owner)
 	h := &hit{
 		id: "S3", key: k, owners: owners(first.owner, other.owner), witness: []int{first.mark.idx, other.mark.idx, second.mark.idx},

@@ -161,8 +161,7 @@ func (b *bookkeeping) numbered(in **numbers, e entry) {
 
 // twice reports R3.
 func (b *bookkeeping) twice(x, e entry) {
-	text := fmt.Sprintf("The store gave the number %d to two writes of %s: %s (event %d) and %s (event %d). Its own order of its writes proves nothing then. "+
-		"Remedy: number each write in the step that makes it.", e.seq, e.key.name, byWhom(x.who), x.idx, byWhom(e.who), e.idx)
+	text := fmt.Sprintf("The store gave the number %d to two writes of %s: %s (event %d) and %s (event %d). Its own order of its writes proves nothing then.", e.seq, e.key.name, byWhom(x.who), x.idx, byWhom(e.who), e.idx)
 	b.violate("R3", e.key, owners(x.who, e.who), []int{int(x.idx), int(e.idx)}, text)
 }
 
@@ -197,8 +196,7 @@ func (j *Judge) wronged(o *op) bool {
 // turnedAway reports R4.
 func (b *bookkeeping) turnedAway(f *fact) {
 	o, g := f.op, f.op.grant
-	text := fmt.Sprintf("%s held %s with token %d from %s until %s, and nobody had been given a higher one; and yet the store rejected its write %q, issued at %s. "+
-		"Remedy: the store must take a token that is not lower than the highest one it has seen.",
+	text := fmt.Sprintf("%s held %s with token %d from %s until %s, and nobody had been given a higher one; and yet the store rejected its write %q, issued at %s.",
 		g.owner(), f.key.name, g.fence, at(g.ok), at(g.d), o.value, at(o.inv))
 	climb, seq, fence := &f.key.log.climb, o.seq, o.fence
 	b.j.violate(&hit{
@@ -227,8 +225,7 @@ func (b *bookkeeping) borrowed(f *fact) {
 	if of == nil {
 		return
 	}
-	text := fmt.Sprintf("%s wrote %q to %s with token %d, which had been given to %s, at %s, and not to %s. The fence takes it for that one. "+
-		"Remedy: write with the token of one's own lease.", o.holder.owner, o.value, f.key.name, o.fence, of.owner(), at(of.ok), o.holder.owner)
+	text := fmt.Sprintf("%s wrote %q to %s with token %d, which had been given to %s, at %s, and not to %s. The fence takes it for that one.", o.holder.owner, o.value, f.key.name, o.fence, of.owner(), at(of.ok), o.holder.owner)
 	b.violate("R5", f.key, owners(o.holder.owner, of.owner()), []int{of.okIdx, f.land.idx}, text)
 }
 
@@ -253,7 +250,7 @@ func (b *bookkeeping) finish() {
 	for _, e := range b.asked {
 		if line, listed := lines[e.name]; whole && e.kind == history.OK && line.kind != history.OK && (listed || !b.j.truncated) {
 			b.violate("R1", e.key, owners(e.who), []int{int(e.idx)}, fmt.Sprintf(
-				"A write to %s %s (event %d) was acknowledged, and the store's own log does not have it as accepted. Remedy: acknowledge nothing that is not kept.", e.key.name, byWhom(e.who), e.idx))
+				"A write to %s %s (event %d) was acknowledged, and the store's own log does not have it as accepted.", e.key.name, byWhom(e.who), e.idx))
 		}
 	}
 	for _, line := range b.log {
@@ -262,14 +259,14 @@ func (b *bookkeeping) finish() {
 		case line.kind != history.OK || known && e.kind != history.Fail:
 		case known:
 			b.violate("R2", line.key, owners(line.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
-				"A write to %s %s was answered with a no (event %d), and the store's own log has it as accepted (event %d). Remedy: reject before writing.", line.key.name, byWhom(line.who), e.idx, line.idx))
+				"A write to %s %s was answered with a no (event %d), and the store's own log has it as accepted (event %d).", line.key.name, byWhom(line.who), e.idx, line.idx))
 		default:
 			if b.unasked == nil {
 				b.unasked = make(map[int]bool)
 			}
 			b.unasked[int(line.idx)] = true
 			b.violate("R2", line.key, owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
-				"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for. Remedy: find out who else writes there.", line.key.name, byWhom(line.who), line.idx))
+				"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for.", line.key.name, byWhom(line.who), line.idx))
 		}
 	}
 }

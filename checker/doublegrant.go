@@ -170,7 +170,7 @@ func (d *doubleGrants) hit(p pair) *hit {
 			return p.prolonged(h.length())
 		}
 		return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s and could rely on it until %s%s; %s was granted it%s at %s, while that time had not run out and no release had been sent. "+
-			"Both acted as the only one. Remedy: find out which node forgot or gave the lock away (see the faults); a fence at the store limits the damage.",
+			"Both acted as the only one.",
 			a.holder.key.name, span(h.length()), mode(a), token(a.fence), at(a.ok), at(a.d), promise(a), mode(b), token(b.fence), at(b.ok))
 	}
 	return h
@@ -178,8 +178,7 @@ func (d *doubleGrants) hit(p pair) *hit {
 
 // prolonged tells of two holders by an extension.
 func (p pair) prolonged(length time.Duration) string {
-	return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s. %s was granted it%s at %s and held it until %s. And yet at %s %s was told that its lease goes on, until %s, as if it had held the key all the time. "+
-		"Remedy: compare the owner token in the step that extends, and extend nothing that is gone.",
+	return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s. %s was granted it%s at %s and held it until %s. And yet at %s %s was told that its lease goes on, until %s, as if it had held the key all the time.",
 		p.a.holder.key.name, span(length), mode(p.a), token(p.a.fence), at(p.a.ok), mode(p.b), token(p.b.fence), at(p.b.ok), at(p.b.end()), at(p.told), p.a.owner(), at(p.until))
 }
 
@@ -194,8 +193,7 @@ func (d *doubleGrants) early(x, g *grant) {
 	if told && d.j.suspicious.full("S10") {
 		return
 	}
-	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. The nodes had forgotten it. "+
-		"Remedy: let a node that restarts stay away for a whole TTL or keep its data (fsync always), and keep clocks from jumping.",
+	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. The nodes had forgotten it.",
 		g.owner(), g.holder.key.name, token(g.fence), at(g.ok), span(x.d-g.ok), x.owner(), token(x.fence), at(x.ok))
 	h := &hit{
 		id: "S10", key: x.holder.key, owners: owners(x.owner(), g.owner()), witness: []int{x.okIdx, g.okIdx}, blame: blameServer,

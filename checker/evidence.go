@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"locktorture/checker/anomaly"
 	"locktorture/workload/history"
 )
 
@@ -116,7 +117,7 @@ func (v *evidence) short() []Finding {
 }
 
 func shortOf(format string, a ...any) Finding {
-	return Finding{ID: "V1", Name: names["V1"], Text: fmt.Sprintf(format, a...)}
+	return Finding{ID: "V1", Name: anomaly.Name("V1"), Text: fmt.Sprintf(format, a...)}
 }
 
 func words(floor string) string {

@@ -2,32 +2,12 @@ package checker
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	"locktorture/checker/anomaly"
 )
-
-// names of the anomalies, by id.
-var names = map[string]string{
-	"S1": "double grant", "S2": "stale write accepted", "S3": "interleaved sections, lost update",
-	"S3z": "zombie effect", "S4": "token order", "S4b": "duplicate token", "S5": "foreign release",
-	"S6": "extension across a loss", "S7": "stillborn grant", "S8": "unconfirmed use",
-	"S9": "sub-quorum grant", "S10": "early takeover", "S11": "late loss",
-	"R1": "acknowledged write missing", "R2": "refused or unasked write kept", "R3": "number given twice", "R4": "rightful write rejected", "R5": "borrowed token",
-	"L1": "orphan, deadlock", "L2": "no progress with a quorum", "L3": "starvation", "L4": "slow recovery",
-	"L5": "lease lost without cause", "L6": "availability below floor", "L7": "split-vote livelock", "L8": "leftovers", "L9": "release without effect",
-	"P1": "panic of the lock",
-	"H1": "trouble of the harness",
-	"V1": "too little evidence", "V2": "fault without receipt", "V3": "moment not reached",
-	"V4": "the harness lagged", "V5": "not judged to the end", "V6": "canary not caught", "V7": "key space not clean",
-}
-
-// Name returns the anomaly's name, or "" for an unknown id.
-func Name(id string) string { return names[id] }
-
-// IDs returns the ids of all anomalies, sorted.
-func IDs() []string { return slices.Sorted(maps.Keys(names)) }
 
 // who is to blame.
 const (
@@ -95,11 +75,17 @@ func (h *hits) add(x *hit) {
 }
 
 // findings renders what was kept, ordered by first witness, id and the rest of
-// the witness.
-func (h *hits) findings(n *nemesis) []Finding {
+// the witness; remedied with what helps.
+func (h *hits) findings(n *nemesis, remedied bool) []Finding {
 	out := make([]Finding, 0, len(h.kept))
 	for _, x := range h.kept {
-		out = append(out, x.finding(n))
+		f := x.finding()
+		if a, _ := anomaly.Find(x.id); remedied {
+			f.Remedy = a.Remedy
+		}
+		f.Text = f.paragraph(n.story(x.from, x.to))
+		f.Breakers = n.breakers(x.from, x.to)
+		out = append(out, f)
 	}
 	slices.SortStableFunc(out, compareFindings)
 	return out
@@ -115,23 +101,32 @@ func compareFindings(a, b Finding) int {
 	return slices.Compare(a.Witness, b.Witness)
 }
 
-func (x *hit) finding(n *nemesis) Finding {
-	f := Finding{ID: x.id, Name: names[x.id], Owners: x.owners, Witness: x.witness, Blame: x.blame, Text: x.told()}
+func (x *hit) finding() Finding {
+	f := Finding{ID: x.id, Name: anomaly.Name(x.id), Owners: x.owners, Witness: x.witness, Blame: x.blame, What: x.told()}
 	if x.key != nil {
 		f.Key = x.key.name
 	}
-	f.Breakers = n.breakers(x.from, x.to)
-	if story := n.story(x.from, x.to); story != "" {
-		f.Text += " " + story
-	}
 	return f
+}
+
+// paragraph is all that f says: what happened, what helps, and which faults were
+// in force.
+func (f *Finding) paragraph(meanwhile string) string {
+	text := f.What
+	if f.Remedy != "" {
+		text += " Remedy: " + f.Remedy
+	}
+	if meanwhile != "" {
+		text += " " + meanwhile
+	}
+	return text
 }
 
 // told writes the text. A finding whose text cannot be written stands without.
 func (x *hit) told() (s string) {
 	defer func() {
 		if r := recover(); r != nil {
-			s = fmt.Sprintf("%s by %s: see events %v. (Its story could not be told: %v.)", names[x.id], strings.Join(x.owners, ", "), x.witness, r)
+			s = fmt.Sprintf("%s by %s: see events %v. (Its story could not be told: %v.)", anomaly.Name(x.id), strings.Join(x.owners, ", "), x.witness, r)
 		}
 	}()
 	return x.text()

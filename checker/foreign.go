@@ -158,8 +158,7 @@ func (r *foreignRelease) victim(l *lateRelease, z *grant) *grant {
 // foreign reports that l robbed y, as the grant of z shows.
 func (r *foreignRelease) foreign(l *lateRelease, y, z *grant) {
 	k, g, granted := l.of.holder.key, l.of, z.ok
-	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it. "+
-		"Remedy: a release must compare the owner token and delete in one step.",
+	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it.",
 		g.owner(), k.name, at(g.d), y.owner(), token(y.fence), at(y.ok), at(l.inv), g.owner(), y.owner(), z.owner(), token(z.fence), at(z.ok), y.owner())
 	h := &hit{
 		id: "S5", key: k, owners: owners(g.owner(), y.owner(), z.owner()), witness: []int{y.okIdx, l.idx, z.okIdx}, blame: blameRelease,

@@ -53,11 +53,9 @@ func (l *effectless) stored(k *key, w *releaseWatch) bool {
 	return true
 }
 
-const effectlessRemedy = "Remedy: answer a release with yes only when the key was deleted, and compare the token that was stored, not another."
-
 func (l *effectless) report(w *releaseWatch) {
-	text := fmt.Sprintf("The release of %s by %s was acknowledged at %s and changed nothing: nobody held the key, and still %s, of others who asked for it before the lease's TTL ended it, at %s. %s was granted it only after that, at %s. %s",
-		w.holder.key.name, w.holder.owner, at(w.ok), refusals(w.tries), at(w.expiry), w.next.owner, at(w.granted), effectlessRemedy)
+	text := fmt.Sprintf("The release of %s by %s was acknowledged at %s and changed nothing: nobody held the key, and still %s, of others who asked for it before the lease's TTL ended it, at %s. %s was granted it only after that, at %s.",
+		w.holder.key.name, w.holder.owner, at(w.ok), refusals(w.tries), at(w.expiry), w.next.owner, at(w.granted))
 	l.violate(w, append([]int{w.nextIdx}, w.refused...), owners(w.holder.owner, w.next.owner), text)
 }
 
@@ -70,8 +68,8 @@ func (l *effectless) kept(w *releaseWatch) {
 			proof = append(proof, x.idx)
 		}
 	}
-	text := fmt.Sprintf("The release of %s by %s was acknowledged at %s and changed nothing: at %s its value was still stored on %d of %d nodes, though nobody held the key. %s",
-		w.holder.key.name, w.holder.owner, at(w.ok), at(w.granted), len(proof), l.j.h.Nodes, effectlessRemedy)
+	text := fmt.Sprintf("The release of %s by %s was acknowledged at %s and changed nothing: at %s its value was still stored on %d of %d nodes, though nobody held the key.",
+		w.holder.key.name, w.holder.owner, at(w.ok), at(w.granted), len(proof), l.j.h.Nodes)
 	l.violate(w, proof, owners(w.holder.owner), text)
 }
 

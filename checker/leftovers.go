@@ -69,7 +69,7 @@ func (l *leftovers) found(k *key, e *history.Event, what string) {
 		return
 	}
 	v.leftover = true
-	text := fmt.Sprintf("At %s node %s stored the lease key of %s, owner %q, %s. Remedy: set key and expiry in one step, undo what a failed attempt took, and stop renewing what was released.",
+	text := fmt.Sprintf("At %s node %s stored the lease key of %s, owner %q, %s.",
 		at(e.Time), e.Node, k.name, e.Holder, what)
 	h := &hit{
 		id: "L8", key: k, witness: []int{e.Index}, blame: blameLibrary, from: k.touched, to: e.Time, text: func() string { return text },

@@ -1,6 +1,10 @@
 package checker
 
-import "fmt"
+import (
+	"fmt"
+
+	"locktorture/checker/anomaly"
+)
 
 // listedMost is how many findings of one id are listed that no limit of the
 // user's counts.
@@ -28,7 +32,7 @@ func (l *listing) add(id string, idx int, format string, a ...any) {
 	if l.total[id]++; l.total[id] > listedMost {
 		return
 	}
-	f := Finding{ID: id, Name: names[id], Text: fmt.Sprintf(format, a...)}
+	f := Finding{ID: id, Name: anomaly.Name(id), Text: fmt.Sprintf(format, a...)}
 	if idx != noWitness {
 		f.Witness = []int{idx}
 	}
@@ -40,7 +44,7 @@ func (l *listing) findings() []Finding {
 	out := l.kept
 	for _, id := range l.ids {
 		if more := l.total[id] - listedMost; more > 0 {
-			out = append(out, Finding{ID: id, Name: names[id], Text: fmt.Sprintf("… and %s more of these, %s in all.", thousands(more), thousands(l.total[id]))})
+			out = append(out, Finding{ID: id, Name: anomaly.Name(id), Text: fmt.Sprintf("… and %s more of these, %s in all.", thousands(more), thousands(l.total[id]))})
 		}
 	}
 	return out

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"locktorture/checker/anomaly"
 )
 
 // Live is what a judge has seen so far, for a status line.
@@ -53,7 +55,7 @@ func set(a *atomic.Int64, n int) {
 func (l *live) violation(h *hit) {
 	l.count(h.id, 1)
 	if l.first.Load() == nil {
-		s := fmt.Sprintf("%s %s on %s at %s (events %v)", h.id, names[h.id], h.key.name, at(h.to), h.witness)
+		s := fmt.Sprintf("%s %s on %s at %s (events %v)", h.id, anomaly.Name(h.id), h.key.name, at(h.to), h.witness)
 		l.first.Store(&s)
 	}
 }

@@ -47,8 +47,7 @@ func (l *losses) late(f *fact, x *grant) {
 	if documented {
 		promise = fmt.Sprintf("The library promises it within %s.", span(bound))
 	}
-	text := fmt.Sprintf("%s held %s%s from %s. %s was granted it at %s, so it was gone for %s by then; the library said so only at %s, %s later. %s "+
-		"Remedy: report a loss at the latest at the lease's own deadline, whatever the network does.",
+	text := fmt.Sprintf("%s held %s%s from %s. %s was granted it at %s, so it was gone for %s by then; the library said so only at %s, %s later. %s",
 		g.owner(), f.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), g.owner(), at(told), span(told-x.ok), promise)
 	h := &hit{
 		id: "S11", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.e.Index}, blame: blameLibrary,
@@ -64,8 +63,7 @@ func (l *losses) late(f *fact, x *grant) {
 
 func (l *losses) causeless(f *fact, when string) {
 	g := f.grant
-	text := fmt.Sprintf("%s was told at %s that its lease on %s%s was lost, %s, although no fault had been in force since %s and nobody else was granted it. "+
-		"Remedy: look at the renewal: it stopped, or took a delay for a loss.",
+	text := fmt.Sprintf("%s was told at %s that its lease on %s%s was lost, %s, although no fault had been in force since %s and nobody else was granted it.",
 		g.owner(), at(said(f.e)), f.key.name, token(g.fence), when, at(g.start))
 	l.j.violate(&hit{
 		id: "L5", key: f.key, owners: []string{g.owner()}, witness: []int{g.dIdx, f.e.Index}, blame: blameLibrary,

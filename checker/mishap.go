@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"locktorture/checker/anomaly"
 	"locktorture/workload/history"
 )
 
@@ -32,7 +33,7 @@ func (j *Judge) mishap(e *history.Event, text string) {
 // by itself (P1): a user's program would have gone down with it.
 func (j *Judge) brokeDown(e *history.Event, text string) {
 	text = fmt.Sprintf("At %s the lock broke down: %s. A program that uses it would have gone down with it, holding what it held.", at(e.Time), strings.TrimSuffix(text, "."))
-	j.panics = append(j.panics, Finding{ID: "P1", Name: names["P1"], Witness: []int{e.Index}, Blame: blamePanic, Text: text})
+	j.panics = append(j.panics, Finding{ID: "P1", Name: anomaly.Name("P1"), Witness: []int{e.Index}, Blame: blamePanic, Text: text})
 }
 
 // befell says why h proves nothing about the lock: it was found when the run had
@@ -49,7 +50,7 @@ func (j *Judge) befell(h *hit) string {
 func (j *Judge) harm() (all []Finding) {
 	slices.SortStableFunc(j.mishaps, func(a, b mishap) int { return cmp.Compare(a.from, b.from) })
 	for _, m := range j.mishaps {
-		all = append(all, Finding{ID: "H1", Name: names["H1"], Witness: []int{m.idx}, Text: m.text})
+		all = append(all, Finding{ID: "H1", Name: anomaly.Name("H1"), Witness: []int{m.idx}, Text: m.text})
 	}
 	return all
 }
@@ -58,11 +59,11 @@ func (j *Judge) harm() (all []Finding) {
 // took the whole harness down, the lock's own (P1) or ours.
 func (r *Report) Crashed(text string, lock bool) {
 	if lock {
-		r.Violations = append(r.Violations, Finding{ID: "P1", Name: names["P1"], Blame: blamePanic,
+		r.Violations = append(r.Violations, Finding{ID: "P1", Name: anomaly.Name("P1"), Blame: blamePanic,
 			Text: "The lock broke down and took the whole program with it: " + text + "."})
 		r.Verdict = Worse(r.Verdict, Fail)
 	} else {
-		r.Harness = append(r.Harness, Finding{ID: "H1", Name: names["H1"], Text: "the harness crashed: " + text})
+		r.Harness = append(r.Harness, Finding{ID: "H1", Name: anomaly.Name("H1"), Text: "the harness crashed: " + text})
 		r.Verdict = Worse(r.Verdict, HarnessError)
 	}
 	r.Exit = r.Verdict.Exit()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"locktorture/checker/anomaly"
 	"locktorture/workload/history"
 )
 
@@ -100,8 +101,8 @@ func (o *ownState) adopt(f *Finding, events int) error {
 	switch {
 	case f.ID == "" || strings.TrimSpace(f.Text) == "":
 		return fmt.Errorf("a finding without id or text: %+v", *f)
-	case names[f.ID] != "":
-		return fmt.Errorf("the id %s belongs to the catalogue (%s): choose another", f.ID, names[f.ID])
+	case anomaly.Name(f.ID) != "":
+		return fmt.Errorf("the id %s belongs to the catalogue (%s): choose another", f.ID, anomaly.Name(f.ID))
 	}
 	for _, i := range f.Witness {
 		if i < 0 || i >= events {

@@ -101,15 +101,3 @@ func TestOwnFails(t *testing.T) {
 		t.Errorf("calm: %v %v", calm.Inconclusive, short(calm.Violations))
 	}
 }
-
-// TestMeanings asks that every anomaly of the catalogue can be explained.
-func TestMeanings(t *testing.T) {
-	for _, id := range IDs() {
-		if len(Meaning(id)) < 20 {
-			t.Errorf("%s has no meaning: %q", id, Meaning(id))
-		}
-	}
-	if len(meanings) != len(names) {
-		t.Errorf("%d meanings of %d anomalies", len(meanings), len(names))
-	}
-}

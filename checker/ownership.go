@@ -266,7 +266,7 @@ func (c crossing) hit(x *grant) *hit {
 	h.stamp = shared(x, x, max(x.ok, g.ok), c.eps)
 	h.text = func() string {
 		return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
-			"The lock took the key for its own without comparing who owns it. Remedy: compare the owner token in the step that extends or releases.",
+			"The lock took the key for its own without comparing who owns it.",
 			g.owner(), g.holder.key.name, token(g.fence), at(g.ok), x.owner(), at(x.ok), token(x.fence), span(h.length()), at(c.inv), g.owner(), c.how)
 	}
 	return h

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"locktorture/checker/anomaly"
 	"locktorture/workload/history"
 )
 
@@ -129,7 +130,7 @@ func (p *phases) gaps() []Finding {
 	}
 	out := slices.Concat(p.missed.findings(), unreached.findings())
 	if why := p.lagged(); why != "" {
-		out = append(out, Finding{ID: "V4", Name: names["V4"],
+		out = append(out, Finding{ID: "V4", Name: anomaly.Name("V4"),
 			Text: why + " What compares times proves nothing in this run and is listed as suspicious; what compares tokens stands."})
 	}
 	return out

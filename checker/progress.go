@@ -195,7 +195,7 @@ func (p *progress) idle(k *key, s *progressState, t time.Duration, idx int) {
 	}
 	s.stuck = true
 	text := fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %s. "+
-		"A majority was there to be had. Remedy: look at what refuses or delays the attempts (time-outs longer than the lease, keys left behind, a node that counts against the quorum).",
+		"A majority was there to be had.",
 		p.quiet(), k.name, at(from), at(t), span(t-from), idleLeases, span(bound), times(s.tried))
 	p.j.violate(&hit{
 		id: "L2", key: k, witness: []int{s.sinceIx, idx}, blame: blameProgress, from: from, to: t, text: func() string { return text },
@@ -212,7 +212,7 @@ func (p *progress) orphaned(f *fact, s *progressState) {
 		left = fmt.Sprintf(" An acquire by %s, begun at %s, was of unknown outcome: it may have left that behind.", x.holder.owner, at(x.inv))
 	}
 	text := fmt.Sprintf("%s, every lease of %s had ended%s and had run out on the servers too, and still %d attempts in a row were refused, the last one, by %s, at %s. "+
-		"Something holds the key that nobody owns.%s Remedy: give every key a TTL in the step that sets it, and undo what a failed attempt took.",
+		"Something holds the key that nobody owns.%s",
 		p.quiet(), f.key.name, last, len(s.orphan), f.op.holder.owner, at(f.op.ok), left)
 	p.j.violate(&hit{
 		id: "L1", key: f.key, owners: []string{f.op.holder.owner}, witness: append([]int(nil), s.orphan...), blame: blameProgress,
@@ -221,8 +221,7 @@ func (p *progress) orphaned(f *fact, s *progressState) {
 }
 
 func (p *progress) livelocked(f *fact, s *progressState) {
-	text := fmt.Sprintf("In %d rounds in a row everybody who asked for %s got less than a quorum, the last time at %s, and nobody held it. The contenders split the nodes among themselves again and again. "+
-		"Remedy: give back a minority at once, and wait a random time before the next attempt.", s.turns, f.key.name, at(f.op.ok))
+	text := fmt.Sprintf("In %d rounds in a row everybody who asked for %s got less than a quorum, the last time at %s, and nobody held it. The contenders split the nodes among themselves again and again.", s.turns, f.key.name, at(f.op.ok))
 	p.j.violate(&hit{
 		id: "L7", key: f.key, witness: append([]int(nil), s.turn...), blame: blameProgress, from: p.from, to: f.op.ok,
 		text: func() string { return text },

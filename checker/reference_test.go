@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"locktorture/checker"
+	"locktorture/checker/anomaly"
 	"locktorture/checker/internal/reference"
 	"locktorture/workload/history"
 )
@@ -45,7 +46,7 @@ func disagreements(t *testing.T, h history.History) []string {
 
 // decided are the claims about anomalies that the rules know.
 func decided(claims []reference.Claim) []reference.Claim {
-	return slices.DeleteFunc(claims, func(c reference.Claim) bool { return !slices.Contains(checker.IDs(), c.ID) })
+	return slices.DeleteFunc(claims, func(c reference.Claim) bool { return !slices.Contains(anomaly.IDs(), c.ID) })
 }
 
 // TestReference holds the rules against a judge that knows nothing but the

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"locktorture/checker/anomaly"
 )
 
 // Finish ends the judging. truncated says that the history broke off. The
@@ -26,7 +28,7 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	left = append(left, j.withdraw(j.undecided)...)
 	r := Report{
 		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.events},
-		Violations: j.violations.findings(&j.nemesis), Suspicious: j.suspicious.findings(&j.nemesis),
+		Violations: j.violations.findings(&j.nemesis, true), Suspicious: j.suspicious.findings(&j.nemesis, false),
 		ExpectedMissing: []string{}, Breaches: j.service.breaches.findings(),
 	}
 	r.Violations = append(r.Violations, j.panics...)
@@ -98,7 +100,7 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 	return out
 }
 
-func unjudged(text string) Finding { return Finding{ID: "V5", Name: names["V5"], Text: text} }
+func unjudged(text string) Finding { return Finding{ID: "V5", Name: anomaly.Name("V5"), Text: text} }
 
 // expected marks what the scenario means to see, and lists what it missed. A
 // double grant that an expected early takeover explains is expected with it.
@@ -167,7 +169,7 @@ func (j *Judge) decide(r *Report) {
 // the store is ours.
 func (r *Report) disown() {
 	r.Violations = slices.DeleteFunc(r.Violations, func(f Finding) bool {
-		ours := f.ID == "R1" || f.ID == "R2" || f.ID == "R3"
+		ours := anomaly.Has(f.ID, anomaly.Bookkeeping)
 		if ours {
 			r.Harness = append(r.Harness, f)
 		}

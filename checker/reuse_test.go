@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker/anomaly"
 	"locktorture/workload/history"
 )
 
@@ -119,7 +120,7 @@ func TestAnything(t *testing.T) {
 			found[f.ID] = true
 		}
 	}
-	for id := range names {
+	for _, id := range anomaly.IDs() {
 		if id[0] == 'S' && !found[id] {
 			t.Errorf("%s was never found: these histories do not reach its rule", id)
 		}

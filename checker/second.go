@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"locktorture/checker/anomaly"
 	"locktorture/workload/history"
 )
 
@@ -250,7 +251,7 @@ func (s *second) disagreement(w window, violated bool) Finding {
 	if violated {
 		sweep, other = "finds an overlap or an extension across another's hold", "finds an order in which one owner at a time holds the key"
 	}
-	f := Finding{ID: "H1", Name: names["H1"], Key: w[0].holder.key.name}
+	f := Finding{ID: "H1", Name: anomaly.Name("H1"), Key: w[0].holder.key.name}
 	for _, g := range w {
 		f.Witness = append(f.Witness, g.okIdx)
 	}

@@ -140,7 +140,7 @@ func (s *sections) interleaved(f *fact, first, other, last touch) {
 		from, granted = g.inv, fmt.Sprintf("%s, granted at %s", token(g.fence), at(g.ok))
 	}
 	text := fmt.Sprintf("In one critical section on %s%s, %s wrote%s and then%s; between them the store took a write%s, from %s. "+
-		"The section of %s was not its own: what it computed from its first write may be wrong. Remedy: see why both could write (a second grant, or a lease outlived), and fence the store.",
+		"The section of %s was not its own: what it computed from its first write may be wrong.",
 		f.key.name, granted, owner, number(first.seq), number(last.seq), number(other.seq), other.holder.owner, owner)
 	blame := blameClient
 	if last.idx == f.land.idx {
@@ -244,7 +244,7 @@ func (s *sections) conflict(f *fact, u update, told bool) {
 		heard = "by the store's log, since one of the two was never told what became of its own"
 	}
 	text := fmt.Sprintf("%s and %s both read version %d of %s, changed it, and wrote it back, as numbers %d and %d; %s. "+
-		"One of the two updates is lost. Remedy: see how both came to read that version (both inside at once, or one that read before it was granted the key), and fence the store.",
+		"One of the two updates is lost.",
 		u.holder.owner, o.holder.owner, o.base, f.key.name, min(u.seq, f.land.seq), max(u.seq, f.land.seq), heard)
 	h := &hit{
 		id: "S3", key: f.key, owners: owners(u.holder.owner, o.holder.owner), witness: []int{u.idx, f.land.idx},

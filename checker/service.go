@@ -76,8 +76,7 @@ func (s *service) waited(h *holder, until time.Duration, idx int) {
 	if !ok || !s.j.test.waitedBeyond(until-w.from, time.Duration(bound)) || s.j.nemesis.since(w.from) {
 		return
 	}
-	text := fmt.Sprintf("%s asked for %s from %s on and had waited %s by %s, longer than the bound of %s, while no fault was in force. %s "+
-		"Remedy: queue the waiters, first come first served.", h.owner, h.key.name, at(w.from), span(until-w.from), at(until), span(time.Duration(bound)), served(h, w.from))
+	text := fmt.Sprintf("%s asked for %s from %s on and had waited %s by %s, longer than the bound of %s, while no fault was in force. %s", h.owner, h.key.name, at(w.from), span(until-w.from), at(until), span(time.Duration(bound)), served(h, w.from))
 	s.j.violate(&hit{
 		id: "L3", key: h.key, owners: []string{h.owner}, witness: []int{w.idx, idx}, blame: blameProgress, from: w.from, to: until,
 		text: func() string { return text },

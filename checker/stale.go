@@ -69,7 +69,7 @@ func (s *staleWrites) overtaken(f *fact, below tokenMark) {
 		heard = "never heard what became of it"
 	}
 	text := fmt.Sprintf("%s wrote %q to %s with token %d and %s: the store had accepted it as write number %d, and then took one with the lower token %d, as number %d. "+
-		"The fence let a stale write through. Remedy: compare each write's token with the highest one seen, in the step that writes.",
+		"The fence let a stale write through.",
 		o.holder.owner, o.value, f.key.name, o.fence, heard, f.land.seq, below.fence, below.seq)
 	s.report(f, below.mark, text)
 }
@@ -77,7 +77,7 @@ func (s *staleWrites) overtaken(f *fact, below tokenMark) {
 func (s *staleWrites) hit(f *fact, before mark, top uint64) {
 	o := f.op
 	text := fmt.Sprintf("At %s %s wrote %q to %s with token %d, and the store accepted it%s, although it had accepted token %d before%s. "+
-		"A later holder's work is overwritten by an earlier one's. Remedy: the store must compare each write's token with the highest one seen, in the step that writes.",
+		"A later holder's work is overwritten by an earlier one's.",
 		at(o.inv), o.holder.owner, o.value, f.key.name, o.fence, asNumber(f.land.seq), top, asNumber(before.seq))
 	s.report(f, before, text)
 }

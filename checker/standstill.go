@@ -3,11 +3,9 @@ package checker
 import (
 	"fmt"
 	"slices"
-)
 
-// liveness are the ids of what a harness that stands still can bring about by
-// itself: renewals that did not run, requests that went out late.
-var liveness = []string{"L1", "L2", "L3", "L5", "L7", "L8", "L9"}
+	"locktorture/checker/anomaly"
+)
 
 // undecided says why h is not proved: the harness stood still when it noted what
 // proves it; "" when it is.
@@ -21,7 +19,7 @@ func (j *Judge) undecided(h *hit) string {
 			return fmt.Sprintf(" But the harness itself stood still for %s before it noted that, at %s: whether it was so is not decided.", span(still), at(s.at))
 		}
 	}
-	if slices.Contains(liveness, h.id) {
+	if anomaly.Has(h.id, anomaly.NeedsHealth) {
 		if stood := j.stalls.within(h.from, h.to); stood > 0 && stood >= j.h.TTL/10 {
 			return fmt.Sprintf(" The harness itself stood still for %s meanwhile, which can bring it about: whether the lock did is not decided.", span(stood))
 		}

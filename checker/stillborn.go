@@ -17,8 +17,7 @@ func (s *stillborn) see(f *fact) {
 	g, o := f.grant, f.op
 	switch {
 	case s.j.test.stillborn(o.ok, g.d):
-		h := s.hit(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock. "+
-			"Remedy: refuse a grant that was decided too late, and give back what was taken.", at(g.d)))
+		h := s.hit(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock.", at(g.d)))
 		h.stamp = stamped(o.inv, o.ok, o.ok-g.d, o.has&history.HasEnded != 0)
 		s.j.violate(h)
 	case s.j.test.scarce(g.d-o.ok, s.j.h.TTL):

@@ -164,7 +164,7 @@ func (t *tokens) wentBack(g *grant, r, first, second step, how string, refuted f
 	called := t.j.names.called
 	h := t.hit("S4", r, g, fmt.Sprintf(
 		"%s was granted %s with token %d at %s%s. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
-			"A store that compares tokens takes the later holder for the stale one. Remedy: issue tokens from state that survives what the nodes went through.",
+			"A store that compares tokens takes the later holder for the stale one.",
 		called[first.owner], g.holder.key.name, first.fence, at(first.ok), how, called[second.owner], at(second.ok), second.fence))
 	h.refuted = refuted
 	t.j.violate(h)
@@ -190,8 +190,7 @@ func (t *tokens) duplicate(f *fact, s *tokenState, again bool) {
 			continue
 		}
 		h := t.hit("S4b", r, g, fmt.Sprintf(
-			"Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it. "+
-				"Remedy: raise and store the token in the same step that takes the lock, on a quorum.",
+			"Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it.",
 			g.fence, g.holder.key.name, t.j.names.called[r.owner], at(r.ok), g.owner(), at(g.ok)))
 		h.refuted = t.renewing(f, r)
 		t.j.violate(h)
@@ -222,7 +221,7 @@ func (t *tokens) changed(f *fact) {
 		how = "took it once more while it held it"
 	}
 	text := fmt.Sprintf("%s was granted %s with token %d at %s, and was told another token, %d, when it %s at %s. "+
-		"Writes of one lease then carry two tokens, and the store may reject its own holder. Remedy: a lease keeps its token.",
+		"Writes of one lease then carry two tokens, and the store may reject its own holder.",
 		g.owner(), f.key.name, g.fence, at(g.ok), f.op.fence, how, at(f.op.ok))
 	t.j.violate(&hit{
 		id: "S4b", key: f.key, owners: []string{g.owner()}, witness: []int{g.okIdx, f.op.okIdx}, blame: blameLibrary,

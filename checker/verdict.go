@@ -38,7 +38,9 @@ type Finding struct {
 	Blame    string   `json:"blame,omitempty"`    // who broke its word
 	Breakers []string `json:"breakers,omitempty"` // assumption breakers in force
 	Expected bool     `json:"expected,omitempty"` // the scenario means to see it
-	Text     string   `json:"text"`               // one paragraph in plain words
+	Text     string   `json:"text"`               // one paragraph in plain words: What, Remedy, and the faults meanwhile
+	What     string   `json:"-"`                  // what happened; empty where Text is all there is
+	Remedy   string   `json:"-"`                  // what helps against it
 }
 
 // Evidence is what a verdict rests on.

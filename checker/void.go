@@ -3,16 +3,11 @@ package checker
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
-)
 
-// timing are the properties that compare times, which a lagging harness voids.
-var timing = map[string]bool{
-	"S1": true, "S3z": true, "S4": true, "S5": true, "S6": true, "S7": true, "S10": true, "S11": true,
-	"L1": true, "L2": true, "L3": true, "L5": true, "L7": true, "L9": true,
-}
+	"locktorture/checker/anomaly"
+)
 
 // A Void names anomalies whose absence from a report means nothing, and why.
 type Void struct {
@@ -24,17 +19,18 @@ type Void struct {
 // says what is not decided by that, or by what befell the run.
 func (j *Judge) void(r *Report) {
 	if from, harmed := j.harmed(); harmed {
-		r.Void = append(r.Void, Void{IDs: liveness, Why: fmt.Sprintf("the run came to harm at %s", at(from))})
+		r.Void = append(r.Void, Void{IDs: anomaly.With(anomaly.NeedsHealth), Why: fmt.Sprintf("the run came to harm at %s", at(from))})
 	}
 	if j.phases.lagged() == "" {
 		return
 	}
-	r.Void = append(r.Void, Void{IDs: slices.Sorted(maps.Keys(timing)), Why: "the harness was too slow for its times to prove anything (V4)"})
+	r.Void = append(r.Void, Void{IDs: anomaly.With(anomaly.ComparesTimes), Why: "the harness was too slow for its times to prove anything (V4)"})
 	r.Violations = slices.DeleteFunc(r.Violations, func(f Finding) bool {
-		if timing[f.ID] {
+		timed := anomaly.Has(f.ID, anomaly.ComparesTimes)
+		if timed {
 			r.Suspicious = append(r.Suspicious, f)
 		}
-		return timing[f.ID]
+		return timed
 	})
 	slices.SortStableFunc(r.Suspicious, compareFindings)
 }

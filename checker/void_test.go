@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locktorture/checker/anomaly"
 )
 
 // TestVoid judges a double grant of a harness that lagged. Where the history tells
@@ -58,7 +60,7 @@ func TestBusyRunPasses(t *testing.T) {
 func TestHarmVoidsLiveness(t *testing.T) {
 	r := judge(t, "ttl 100ms", oneGrant+`
 		500ms nemesis ok phase final note "harness: n1 was killed"`)
-	if len(r.Void) != 1 || !slices.Equal(r.Void[0].IDs, liveness) || !strings.Contains(r.Void[0].Why, "came to harm at 0.500000 s") {
+	if len(r.Void) != 1 || !slices.Equal(r.Void[0].IDs, anomaly.With(anomaly.NeedsHealth)) || !strings.Contains(r.Void[0].Why, "came to harm at 0.500000 s") {
 		t.Errorf("%s, void %v", r.Verdict, r.Void)
 	}
 }

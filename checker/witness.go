@@ -161,8 +161,7 @@ func reason(nodes, blocked []string) string {
 
 func (w *witnesses) hit(g *grant, without []string, why string) *hit {
 	slices.Sort(without)
-	text := fmt.Sprintf("%s was told at %s that it holds %s%s, but of %d nodes these did not store it between %s and then: %s; %s. A quorum is %d. "+
-		"Remedy: count an answer only when it says yes.",
+	text := fmt.Sprintf("%s was told at %s that it holds %s%s, but of %d nodes these did not store it between %s and then: %s; %s. A quorum is %d.",
 		g.owner(), at(g.ok), g.holder.key.name, token(g.fence), w.j.h.Nodes, at(g.inv), strings.Join(without, ", "), why, w.j.h.Quorum)
 	return &hit{
 		id: "S9", key: g.holder.key, owners: []string{g.owner()}, witness: []int{g.invIdx, g.okIdx}, blame: blameLibrary,
@@ -184,8 +183,7 @@ func (w *witnesses) removed(k *key, v *nodeView, i int) {
 		if !y.excludes(r.holder, r.mode) || !before.names(y.owner()) || y.rel <= after.t || y.ok > after.t || y.end() <= after.t || w.j.nemesis.forgot(y.start, after.t) {
 			continue
 		}
-		text := fmt.Sprintf("Node %s stored %s for %s, and lost it at %s, before its time and while %s was releasing its own lease (from %s to %s); %s, which held the key from %s, had released nothing. "+
-			"Remedy: a release must compare the owner token and delete in one step.",
+		text := fmt.Sprintf("Node %s stored %s for %s, and lost it at %s, before its time and while %s was releasing its own lease (from %s to %s); %s, which held the key from %s, had released nothing.",
 			v.name, k.name, y.owner(), at(after.t), r.holder.owner, at(r.inv), at(r.ok), y.owner(), at(y.ok))
 		w.j.violate(&hit{
 			id: "S5", key: k, owners: owners(r.holder.owner, y.owner()), witness: []int{y.okIdx, r.idx, after.idx}, blame: blameRelease,

@@ -209,8 +209,7 @@ func (z *zombies) unheld(f *fact) {
 		h.witness, h.from, when = append(h.witness, no.idx), g.start, " (at "+at(no.t)+")"
 		h.stamp = stamped(no.t, o.inv, o.inv-no.t-z.j.h.Epsilon, o.process == no.by || o.has&history.HasBegan != 0)
 	}
-	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s. "+
-		"Remedy: write only between a confirmed acquire and the release or the report of a loss.",
+	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s.",
 		o.holder.owner, o.value, f.key.name, at(o.inv), o.holder.owner, unheldText[o.use], when)
 	h.text = func() string { return text }
 	z.j.violate(h)
@@ -306,8 +305,7 @@ func (z *zombies) hit(k *key, l *landing, outcome string) *hit {
 	seq, value, inv := l.seq, o.value, o.inv
 	h.text = func() string {
 		return fmt.Sprintf("%s was granted %s%s at %s and could rely on it until %s.%s At %s, %s after its lease had ended, %s issued the write %q all the same, and %s%s. "+
-			"The lock kept its word; the client did not notice that its time had run out. "+
-			"Remedy: let the store reject old tokens, compare the deadline right before each write, and take a lease longer than any pause.",
+			"The lock kept its word; the client did not notice that its time had run out.",
 			owner, k.name, token(fence), at(ok), at(d), story, at(inv), span(inv-d), owner, value, outcome, number(seq))
 	}
 	return h

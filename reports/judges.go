@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"locktorture/checker"
+	"locktorture/checker/anomaly"
 )
 
 // A Judge is one property with the anomalies that would break it.
@@ -22,15 +23,11 @@ type Judge struct {
 
 // Properties lists the properties that are judged and the anomalies that break
 // each.
-func Properties() []Judge {
-	return []Judge{
-		{Name: "exclusion", IDs: []string{"S1", "S7", "S9", "S10"}},
-		{Name: "fencing", IDs: []string{"S2", "S3", "S3z", "R1", "R2", "R3", "R4", "R5"}},
-		{Name: "tokens", IDs: []string{"S4", "S4b"}},
-		{Name: "ownership", IDs: []string{"S5", "S6", "S8", "S11"}},
-		{Name: "liveness", IDs: []string{"L1", "L2", "L3", "L4", "L5", "L6", "L7"}},
-		{Name: "leftovers", IDs: []string{"L8", "L9"}},
+func Properties() (all []Judge) {
+	for _, p := range anomaly.Properties() {
+		all = append(all, Judge{Name: string(p), IDs: anomaly.Of(p)})
 	}
+	return all
 }
 
 // Judges sorts the findings of a report by the property that they break. A
@@ -64,10 +61,8 @@ func Judges(r checker.Report) []Judge {
 	return all
 }
 
-// breaches are judged as service: what missed its bound missed it, whoever was slow.
-var breaches = []string{"L4", "L6"}
-
-// void notes which of the property's anomalies the history does not decide.
+// void notes which of the property's anomalies the history does not decide. A
+// bound of service is always judged: what missed it missed it, whoever was slow.
 func (j *Judge) void(voids []checker.Void) {
 	undecided := map[string]bool{}
 	for _, v := range voids {
@@ -77,7 +72,7 @@ func (j *Judge) void(voids []checker.Void) {
 			}
 		}
 	}
-	j.part = slices.ContainsFunc(j.IDs, func(id string) bool { return !undecided[id] && !slices.Contains(breaches, id) })
+	j.part = slices.ContainsFunc(j.IDs, func(id string) bool { return !undecided[id] && !anomaly.Has(id, anomaly.Service) })
 }
 
 // Status says in a word how the property fared.

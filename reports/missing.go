@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"locktorture/checker"
+	"locktorture/checker/anomaly"
 	"locktorture/reports/story"
 	"locktorture/reports/unit"
 )
@@ -34,20 +35,12 @@ func has(all []checker.Finding, id string) bool {
 	return false
 }
 
-// advice says what gives the evidence that is missing.
-var advice = map[string]string{
-	"V1": "raise --duration, --clients or --hold",
-	"V2": "raise --hold or --clients, so that the fault meets a holder",
-	"V3": "raise --duration, or choose a scenario whose faults reach it",
-	"V4": "lower --rate or --clients, or give the machine fewer other things to do",
-	"V5": "torture check judges what is stored; --check-timeout gives it longer",
-	"V6": "raise --duration: the judges must first catch the mutant",
-	"V7": "start on an empty Redis",
-}
-
 // Advice says what to change when the finding keeps a run from being
 // conclusive; empty when nothing general can be said.
-func Advice(f checker.Finding) string { return advice[f.ID] }
+func Advice(f checker.Finding) string {
+	a, _ := anomaly.Find(f.ID)
+	return a.Advice
+}
 
 // StoryText is a story as lines of text, each after the indent.
 func StoryText(s story.Story, indent string) string {

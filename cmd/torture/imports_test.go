@@ -34,10 +34,11 @@ var mayImport = map[string][]string{
 	"lockimpl/mutants/internal/planted/...": {"lockimpl/mutants/internal/planted/..."},
 
 	"lockimpl/internal/world": {"lockimpl", "lockimpl/redlock", "lockimpl/internal/memnet", "lockimpl/internal/redistest"}, // of tests
-	"checker":                 {"workload/history", "workload/history/printable"},
-	"checker/...":             {"checker", "workload/history"},
-	"reports":                 {"checker", "workload/history", "workload/history/printable", "reports/..."},
-	"reports/...":             {"checker", "workload/history", "workload/history/printable", "reports/..."},
+	"checker/anomaly":         {},
+	"checker":                 {"checker/anomaly", "workload/history", "workload/history/printable"},
+	"checker/...":             {"checker", "checker/anomaly", "workload/history"},
+	"reports":                 {"checker", "checker/anomaly", "workload/history", "workload/history/printable", "reports/..."},
+	"reports/...":             {"checker", "checker/anomaly", "workload/history", "workload/history/printable", "reports/..."},
 	"cmd/...":                 {"..."},
 }
 

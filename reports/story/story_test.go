@@ -63,7 +63,7 @@ func TestTitles(t *testing.T) {
 		"S2": "x: a's stale write to k was accepted", "S5": "x: a released k, which was b's",
 		"S3z": "x: a wrote to k after its lease had ended", "L9": "x: a released k, and it stayed taken", "L99": "x on k", "S1": "x on k",
 	} {
-		f := checker.Finding{ID: id, Name: "x", Key: "k", Owners: []string{"a", "b"}, Witness: []int{0, 1}, Text: "It. Remedy: do. Faults meanwhile: none."}
+		f := checker.Finding{ID: id, Name: "x", Key: "k", Owners: []string{"a", "b"}, Witness: []int{0, 1}, Text: "It. Remedy: do. Faults meanwhile: none.", What: "It.", Remedy: "do."}
 		s := tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0]
 		if s.Title != want || s.Why != "It." || s.Remedy != "do." {
 			t.Errorf("%s: %q, want %q (%q, %q)", id, s.Title, want, s.Why, s.Remedy)
@@ -133,7 +133,7 @@ func TestTitlesOfStories(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		f := checker.Finding{ID: c.id, Name: "x", Key: "k", Owners: c.owners, Witness: c.witness, Text: "It. Remedy: do."}
+		f := checker.Finding{ID: c.id, Name: "x", Key: "k", Owners: c.owners, Witness: c.witness, Text: "It."}
 		if s := tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0]; s.Title != c.want {
 			t.Errorf("%s: %q, want %q", c.name, s.Title, c.want)
 		}

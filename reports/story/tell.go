@@ -19,7 +19,7 @@ const (
 // tell makes the story of one violation.
 func (c *Collector) tell(n int, k *kase) Story {
 	s := Story{ID: fmt.Sprintf("M-%d", n), Finding: k.finding}
-	s.Why, s.Remedy = explain(k.finding.Text)
+	s.Why, s.Remedy = cmp.Or(k.finding.What, k.finding.Text), k.finding.Remedy
 	s.Events = append(slices.Clone(k.before), k.within...)
 	witnesses := k.witnesses(c.nemesis)
 	s.Holds = believed(s.Events, c.header)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"locktorture/checker"
+	"locktorture/checker/anomaly"
 	"locktorture/reports"
 	"locktorture/reports/story"
 	"locktorture/reports/unit"
@@ -98,7 +99,8 @@ func tell(w io.Writer, s story.Story, also string) {
 	f := s.Finding
 	fmt.Fprintf(w, "%s  %s\n", s.ID, heading(f))
 	paragraph(w, "in short", s.Title)
-	paragraph(w, "meaning", checker.Meaning(f.ID))
+	of, _ := anomaly.Find(f.ID)
+	paragraph(w, "meaning", of.Meaning)
 	if len(s.Steps) > 0 {
 		fmt.Fprintln(w, "  what happened")
 		fmt.Fprint(w, reports.StoryText(s, "     "))

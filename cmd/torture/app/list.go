@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locktorture/checker"
+	"locktorture/checker/anomaly"
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
@@ -24,6 +24,9 @@ var listings = map[string]func(w *tabwriter.Writer){
 	"scenarios": listScenarios,
 	"anomalies": listAnomalies,
 }
+
+// tables are the listings that are tables in a README too.
+var tables = map[string]func() string{"faults": faultTable, "anomalies": anomaly.Markdown}
 
 func newList() *cobra.Command {
 	names := slices.Sorted(maps.Keys(listings))
@@ -41,11 +44,11 @@ func newList() *cobra.Command {
 				}
 				chosen = args
 			}
-			if markdown && !slices.Equal(chosen, []string{"faults"}) {
-				return errors.New("--markdown: only list faults has a table")
+			if markdown && (len(chosen) != 1 || tables[chosen[0]] == nil) {
+				return errors.New("--markdown: only list faults and list anomalies have a table")
 			}
 			if markdown {
-				_, err := io.WriteString(cmd.OutOrStdout(), faultTable())
+				_, err := io.WriteString(cmd.OutOrStdout(), tables[chosen[0]]())
 				return err
 			}
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
@@ -58,7 +61,7 @@ func newList() *cobra.Command {
 			return w.Flush()
 		},
 	}
-	cmd.Flags().BoolVar(&markdown, "markdown", false, "list faults: a table of the testbeds that can suffer them")
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "list faults, or list anomalies: a table in Markdown")
 	return cmd
 }
 
@@ -92,8 +95,8 @@ func listScenarios(w *tabwriter.Writer) {
 }
 
 func listAnomalies(w *tabwriter.Writer) {
-	for _, id := range checker.IDs() {
-		fmt.Fprintf(w, "  %s\t%s\n", id, checker.Name(id))
+	for _, a := range anomaly.All() {
+		fmt.Fprintf(w, "  %s\t%s\n\t%s\n", a.ID, a.Name, a.Meaning)
 	}
 }
 

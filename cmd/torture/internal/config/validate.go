@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"locktorture/checker"
+	"locktorture/checker/anomaly"
 	"locktorture/reports/slo"
 	"locktorture/workload"
 )
@@ -127,8 +128,8 @@ func (c *Config) words() error {
 		}
 	}
 	for _, id := range c.Expected {
-		if checker.Name(id) == "" {
-			return c.wrong("expected", strconv.Quote(id), "ids of anomalies (torture list anomalies)"+DidYouMean(id, checker.IDs()))
+		if anomaly.Name(id) == "" {
+			return c.wrong("expected", strconv.Quote(id), "ids of anomalies (torture list anomalies)"+DidYouMean(id, anomaly.IDs()))
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"locktorture/checker"
+	"locktorture/checker/anomaly"
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/reports"
@@ -121,7 +121,7 @@ func Page(s Show) ([]byte, error) {
 func lay(r gallery.Row) row {
 	out := row{Row: r, Faults: gallery.Trials[r.Lock].FaultNames()}
 	for _, id := range r.Expected {
-		c := cell{ID: id, Name: checker.Name(id)}
+		c := cell{ID: id, Name: anomaly.Name(id)}
 		if i := slices.IndexFunc(r.Proofs, func(p gallery.Proof) bool { return p.ID == id }); i >= 0 {
 			c.Proof, c.Name = &r.Proofs[i], r.Proofs[i].Name
 		}
