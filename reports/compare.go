@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,7 +109,7 @@ func change(a, b float64) string {
 	if a <= 0 || b <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%+.0f %%", math.Round(100*(b/a-1)))
+	return unit.Change(b/a - 1)
 }
 
 // cautions says why two runs may differ for another reason than the lock.

@@ -26,7 +26,7 @@ func (r *Run) Headline() string {
 	case checker.HarnessError:
 		return r.harm()
 	case checker.SLOBreach:
-		return fmt.Sprintf("%s missed; no violation in %s", plural(r.missed()+len(r.Report.Breaches), "objective"), grants)
+		return fmt.Sprintf("%s missed; no violation in %s", unit.Counted(r.missed()+len(r.Report.Breaches), "objective"), grants)
 	case checker.Inconclusive:
 		if r.Interrupted {
 			return "interrupted: nothing wrong was seen, and not enough was seen"
@@ -144,7 +144,7 @@ func (c *Canary) String() string {
 func (r *Run) tried() string {
 	ev := r.Report.Evidence
 	return fmt.Sprintf("%s; %s with a fault in force; %s; %s fenced off",
-		r.faults(), plural(ev.FaultedHandovers, "hand-over"), plural(ev.Takeovers, "takeover"), plural(ev.FenceSaves, "stale write"))
+		r.faults(), unit.Counted(ev.FaultedHandovers, "hand-over"), unit.Counted(ev.Takeovers, "takeover"), unit.Counted(ev.FenceSaves, "stale write"))
 }
 
 // A FaultCount says what became of the faults of a run.
@@ -185,7 +185,7 @@ func (r *Run) faults() string {
 	if c.Asked == 0 {
 		return "no faults"
 	}
-	return fmt.Sprintf("%s asked for, %d planned, %d begun, %d bit, %d healed", plural(c.Asked, "fault"), c.Planned, c.Begun, c.Bit, c.Healed)
+	return fmt.Sprintf("%s asked for, %d planned, %d begun, %d bit, %d healed", unit.Counted(c.Asked, "fault"), c.Planned, c.Begun, c.Bit, c.Healed)
 }
 
 // expected counts the violations that the scenario means to see.
@@ -272,14 +272,10 @@ func (r *Run) latency() string {
 		text += "; lag p99 " + unit.Latency(m.Lag.P99)
 	}
 	if m.Dropped > 0 && m.Demand.Offered == 0 {
-		text += "; " + plural(int(m.Dropped), "arrival") + " dropped"
+		text += "; " + unit.Counted(m.Dropped, "arrival") + " dropped"
 	}
 	if m.Response.Failed > 0 && m.Response.AtLeast(0.99) {
 		text += "; of all that was asked for p99 > " + unit.Latency(m.Response.P99)
 	}
 	return text + ")"
-}
-
-func plural(n int, what string) string {
-	return unit.Count(n) + " " + unit.Plural(n, what)
 }

@@ -12,7 +12,7 @@ import (
 func (r *Run) subject() string {
 	text := cmp.Or(r.Meta.Lock, r.Header.Lock, "lock")
 	if n := r.Header.Nodes; n > 0 {
-		text += fmt.Sprintf(" on %s", plural(n, "master"))
+		text += fmt.Sprintf(" on %s", unit.Counted(n, "master"))
 	}
 	return text + ", seed " + unit.Seed(cmp.Or(r.Meta.Seed, r.Header.Seed))
 }

@@ -1,9 +1,8 @@
 // Package workload drives contending lock clients through critical sections
 // over a guarded store, and records what they saw.
 //
-// A run has phases, each a call that blocks: Warmup and Run load the lock in
-// the generated pattern, RunFinal walks every client over every key once all
-// faults are healed. RecordAudit and Leftovers add what the store and the
+// A run has phases, each a call that blocks: Run loads the lock in the generated
+// pattern, RunFinal walks every client over every key once all faults are healed. RecordAudit and Leftovers add what the store and the
 // nodes say afterwards. Clients, with their connections, live from phase to
 // phase.
 package workload
@@ -14,38 +13,36 @@ import (
 	"time"
 )
 
-// A Config shapes the load. It is plain and printable: a run directory holds
-// the one that was used. Fields whose comment names a default may be left zero.
+// A Config shapes the load. Fields whose comment names a default may be left zero.
 type Config struct {
-	Keys     int           `json:"keys"`                // resources k0, k1, …
-	KeySkew  float64       `json:"key_skew,omitempty"`  // 0 draws keys uniformly; s > 1 by Zipf's law with exponent s
-	TTL      time.Duration `json:"ttl_ns"`              // lease length asked for
-	Hold     Dist          `json:"hold"`                // work inside the critical section, between its first and last write
-	Think    Dist          `json:"think"`               // closed loop: pause between two cycles of one client
-	Writes   int           `json:"writes"`              // writes per critical section, at least 1
-	Rate     float64       `json:"rate,omitempty"`      // open loop: arrivals per second over all clients; 0 is a closed loop
-	Arrivals Arrivals      `json:"arrivals,omitempty"`  // open loop: how arrivals are spaced; Poisson by default
-	Backlog  int           `json:"backlog,omitempty"`   // open loop: arrivals that may wait for a free client before new ones are dropped; 4 per client by default
-	Wait     time.Duration `json:"wait_ns,omitempty"`   // how long an acquire may wait inside the lock, where the lock can; 0 is a single try
-	Patience time.Duration `json:"patience_ns"`         // how long a client keeps asking for one key; 4·TTL by default
-	Backoff  Backoff       `json:"backoff"`             // between two attempts at one key
-	Timeout  time.Duration `json:"timeout_ns"`          // after which an operation counts as unknown, waiting apart; TTL/2, at most 1 s, by default
-	LongHold float64       `json:"long_hold,omitempty"` // share of sections that hold beyond the TTL, renewing when the lease can
-	Extend   float64       `json:"extend,omitempty"`    // share of sections that extend once, by hand
-	Mode     Mode          `json:"mode"`                // which ability of the lock is exercised; ModeExclusive by default
-	Renew    bool          `json:"renew,omitempty"`     // turn automatic renewal on where the lease can
-	Readers  float64       `json:"readers,omitempty"`   // ModeRW: share of acquisitions in shared mode
-	Warmup   time.Duration `json:"warmup_ns,omitempty"` // length of the warm-up
-	Duration time.Duration `json:"duration_ns"`         // of the main phase: no cycle starts after it
-	Final    time.Duration `json:"final_ns"`            // of the healthy final phase, after every fault is healed
-	Seed     uint64        `json:"seed"`
+	Keys     int           // resources k0, k1, …
+	KeySkew  float64       // 0 draws keys uniformly; s > 1 by Zipf's law with exponent s
+	TTL      time.Duration // lease length asked for
+	Hold     Dist          // work inside the critical section, between its first and last write
+	Think    Dist          // closed loop: pause between two cycles of one client
+	Writes   int           // writes per critical section, at least 1
+	Rate     float64       // open loop: arrivals per second over all clients; 0 is a closed loop
+	Arrivals Arrivals      // open loop: how arrivals are spaced; Poisson by default
+	Backlog  int           // open loop: arrivals that may wait for a free client before new ones are dropped; 4 per client by default
+	Wait     time.Duration // how long an acquire may wait inside the lock, where the lock can; 0 is a single try
+	Patience time.Duration // how long a client keeps asking for one key; 4·TTL by default
+	Backoff  Backoff       // between two attempts at one key
+	Timeout  time.Duration // after which an operation counts as unknown, waiting apart; TTL/2, at most 1 s, by default
+	LongHold float64       // share of sections that hold beyond the TTL, renewing when the lease can
+	Extend   float64       // share of sections that extend once, by hand
+	Mode     Mode          // which ability of the lock is exercised; ModeExclusive by default
+	Renew    bool          // turn automatic renewal on where the lease can
+	Readers  float64       // ModeRW: share of acquisitions in shared mode
+	Duration time.Duration // of the main phase: no cycle starts after it
+	Final    time.Duration // of the healthy final phase, after every fault is healed
+	Seed     uint64
 }
 
 // A Backoff is exponential with full jitter: the n-th pause is uniform between
 // 0 and min(Max, Min·2ⁿ).
 type Backoff struct {
-	Min time.Duration `json:"min_ns"` // 2 ms by default
-	Max time.Duration `json:"max_ns"` // 100 ms by default
+	Min time.Duration // 2 ms by default
+	Max time.Duration // 100 ms by default
 }
 
 // A Mode is the way in which the workload uses the lock.
@@ -110,7 +107,7 @@ func (c Config) Validate() error {
 	for _, d := range []struct {
 		name string
 		is   time.Duration
-	}{{"wait", c.Wait}, {"patience", c.Patience}, {"timeout", c.Timeout}, {"warmup", c.Warmup}, {"duration", c.Duration}, {"final", c.Final}} {
+	}{{"wait", c.Wait}, {"patience", c.Patience}, {"timeout", c.Timeout}, {"duration", c.Duration}, {"final", c.Final}} {
 		demand(d.is >= 0, "%s is %v: want 0 or more", d.name, d.is)
 	}
 	for _, s := range []struct {

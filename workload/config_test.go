@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -63,27 +62,6 @@ func TestDistDraw(t *testing.T) {
 	}
 }
 
-func TestConfigPrints(t *testing.T) {
-	cfg := Config{Keys: 3, TTL: time.Second, Hold: Dist{Shape: Uniform, Max: time.Second}, Writes: 2, Seed: 1<<64 - 1}.WithDefaults()
-	text, err := json.Marshal(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"ttl_ns":1000000000`, `"hold":"uniform 0s..1s"`, `"think":"0s"`, `"patience_ns":4000000000`, `"mode":"exclusive"`} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("%s lacks %s", text, want)
-		}
-	}
-	var again Config
-	if err := json.Unmarshal(text, &again); err != nil {
-		t.Fatal(err)
-	}
-	cfg.Think.Shape = Constant // what "0s" reads as
-	if again != cfg {
-		t.Errorf("read back as %+v, want %+v", again, cfg)
-	}
-}
-
 func TestValidateNamesTheField(t *testing.T) {
 	good := Config{Keys: 2, TTL: time.Second, Writes: 1}
 	if err := good.Validate(); err != nil {
@@ -107,7 +85,6 @@ func TestValidateNamesTheField(t *testing.T) {
 		"extend":    func(c *Config) { c.Extend = -0.1 },
 		"mode":      func(c *Config) { c.Mode = "shared" },
 		"readers":   func(c *Config) { c.Readers = 0.5 },
-		"warmup":    func(c *Config) { c.Warmup = -1 },
 		"duration":  func(c *Config) { c.Duration = -1 },
 		"final":     func(c *Config) { c.Final = -1 },
 	} {

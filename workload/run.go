@@ -33,16 +33,6 @@ func (p *phase) isOver() bool {
 	}
 }
 
-// Warmup loads the lock for cfg.Warmup, so that connections are open and
-// scripts are loaded when the main phase begins. It does nothing when cfg has
-// no warm-up.
-func Warmup(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {
-	if cfg.Warmup == 0 {
-		return nil
-	}
-	return run(ctx, history.PhaseWarmup, cfg, cfg.Warmup, clients, rec)
-}
-
 // Run loads the lock in the pattern of cfg for cfg.Duration, or until ctx ends,
 // and returns once the cycles that are under way are finished. Clients that
 // live from an earlier phase go on with the connections that they have. A
@@ -76,7 +66,7 @@ func run(ctx context.Context, name string, cfg Config, length time.Duration, cli
 	rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: name})
 
 	var beside sync.WaitGroup
-	var lag lagMeter
+	lag := newLagMeter()
 	beside.Go(func() { lag.measure(p.over) })
 	if cfg.Rate > 0 {
 		p.queue = make(chan arrival, or(cfg.Backlog, 4*len(clients)))
@@ -85,7 +75,7 @@ func run(ctx context.Context, name string, cfg Config, length time.Duration, cli
 	err := p.employ(ctx, clients, cancel)
 	cancel()
 	beside.Wait()
-	rec.Append(p.summary(&lag))
+	rec.Append(p.summary(lag))
 	return err
 }
 
@@ -137,8 +127,8 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 
 // summary is the event that ends the phase: how late the harness's own timers
 // were, and what became of the demand.
-func (p *phase) summary(lag *lagMeter) history.Event {
-	p99, samples := lag.quantile(0.99)
+func (p *phase) summary(lag lagMeter) history.Event {
+	p99, samples := lag.p99()
 	note := fmt.Sprintf("end of phase: p99 scheduling lag of %d samples", samples)
 	for len(p.queue) > 0 {
 		p.demand.ended(<-p.queue, false, true)

@@ -69,9 +69,9 @@ func all(conditions ...func(*history.Event) bool) func(*history.Event) bool {
 func load() workload.Config {
 	return workload.Config{
 		Keys: 2, TTL: 20 * time.Second, Timeout: 20 * time.Second, Writes: 2,
-		Hold:   workload.Dist{Shape: workload.Uniform, Max: 4 * time.Millisecond},
-		Think:  workload.Dist{Shape: workload.Exponential, Mean: 2 * time.Millisecond},
-		Warmup: time.Minute, Duration: time.Minute, Final: time.Minute, Seed: 7,
+		Hold:     workload.Dist{Shape: workload.Uniform, Max: 4 * time.Millisecond},
+		Think:    workload.Dist{Shape: workload.Exponential, Mean: 2 * time.Millisecond},
+		Duration: time.Minute, Final: time.Minute, Seed: 7,
 	}
 }
 
@@ -98,7 +98,6 @@ func TestRunLeavesAWholeStory(t *testing.T) {
 		times(9, of(history.Write, history.OK)), times(3, of(history.Extend, history.OK)), times(3, of(history.Release, history.OK)),
 	)
 	events := record(t, func(rec *history.Recorder) {
-		runUntil(t, rec, workload.Warmup, cfg, r.clients, times(9, grant))
 		runUntil(t, rec, workload.Run, cfg, r.clients, everything)
 		runUntil(t, rec, workload.RunFinal, cfg, r.clients, times(9, grant))
 		auditor := r.open(&road{})
@@ -124,7 +123,7 @@ func checkPhases(t *testing.T, events []history.Event) {
 			got = append(got, name)
 		}
 	}
-	want := []string{"warmup", "warmup end", "main", "main end", "final", "final end"}
+	want := []string{"main", "main end", "final", "final end"}
 	if len(got) != len(want) {
 		t.Fatalf("phases %v, want %v", got, want)
 	}

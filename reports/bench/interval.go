@@ -1,8 +1,9 @@
 package bench
 
 import (
-	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // An Interval is the median of n values with an interval for the true median
@@ -38,10 +39,5 @@ func Median(values []float64) Interval {
 // coverage is the probability that the median lies between the (k+1)-th
 // smallest and the (k+1)-th largest of n values: 1 − 2·P(Binomial(n, ½) ≤ k).
 func coverage(n, k int) float64 {
-	tail, term := 0.0, math.Pow(0.5, float64(n))
-	for i := 0; i <= k; i++ {
-		tail += term
-		term *= float64(n-i) / float64(i+1)
-	}
-	return max(1-2*tail, 0)
+	return max(1-2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(k)), 0)
 }

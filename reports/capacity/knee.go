@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"locktorture/reports/unit"
 )
 
 // A Step is one rate offered in one repeat, as far as the fits need it.
@@ -30,7 +32,7 @@ func Knee(steps []Step, seed uint64) Estimate {
 	}
 	at, steeper, share := breakpoint(steps)
 	if !steeper || share < gain {
-		return suppressed(fmt.Sprintf("no knee seen up to %.0f/s: a straight line does nearly as well (a second segment removes %.0f %% of its error)", rates[len(rates)-1], 100*max(share, 0)))
+		return suppressed(fmt.Sprintf("no knee seen up to %.0f/s: a straight line does nearly as well (a second segment removes %s of its error)", rates[len(rates)-1], unit.Percent(max(share, 0))))
 	}
 	n := repeatsOf(steps)
 	low, high, ok := bootstrap(n, seed, func(draw []int) (float64, bool) {

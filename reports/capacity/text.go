@@ -24,9 +24,6 @@ func show(e Estimate, format func(float64) string) string {
 func rate(v float64) string    { return unit.Rate(v) }
 func seconds(v float64) string { return unit.Latency(time.Duration(v * float64(time.Second))) }
 func small(v float64) string   { return fmt.Sprintf("%.2g", v) }
-func percent(v float64) string {
-	return fmt.Sprintf("%+.0f %%", 100*v)
-}
 
 // Lines are the answer, most important first.
 func (r *Report) Lines() []Line {
@@ -46,7 +43,7 @@ func (r *Report) Lines() []Line {
 		if i > 0 {
 			label = ""
 		}
-		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)", e.Name, show(e.Change, percent), e.Of)})
+		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)", e.Name, show(e.Change, unit.Change), e.Of)})
 	}
 	out = append(out, Line{"lease", r.lease()})
 	out = append(out, r.recovery()...)

@@ -214,7 +214,7 @@ func rateCurve(s *stats.Summary, name string, style draw.LineStyle, count func(s
 
 func timelineAlt(s *stats.Summary, slo time.Duration) string {
 	q := s.Find(stats.Acquire, stats.All)
-	text := fmt.Sprintf("Timeline of %s: %d %s; in the main phase %s acquires with p50 %s, p99 %s, max %s.", unit.Span(s.Duration), len(s.Faults), unit.Plural(len(s.Faults), "fault"),
+	text := fmt.Sprintf("Timeline of %s: %s; in the main phase %s acquires with p50 %s, p99 %s, max %s.", unit.Span(s.Duration), unit.Counted(len(s.Faults), "fault"),
 		unit.Count(s.Outcomes.Acquired), unit.Latency(q.P50), unit.Latency(q.P99), unit.Latency(q.Max))
 	if slo > 0 {
 		text += " The objective is a p99 below " + unit.Setting(slo) + "."

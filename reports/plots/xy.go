@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"fmt"
 	"image/color"
 	"math"
 
@@ -9,6 +8,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"locktorture/reports/unit"
 )
 
 // A Trace is a named sequence of points: a line, or dots.
@@ -204,7 +205,7 @@ func changes(all []Change) layer {
 			for _, end := range []float64{one.Low, one.High} {
 				c.StrokeLine2(line(ink, 1), tx(end), y-vg.Points(3), tx(end), y+vg.Points(3))
 			}
-			label := fmt.Sprintf("%+.0f %%", one.Value)
+			label := unit.Change(one.Value / 100)
 			sty, x := words(8.5, ink), tx(max(one.High, one.Value, 0))+vg.Points(4)
 			if one.Value < 0 {
 				x, sty.XAlign = tx(min(one.Low, one.Value))-vg.Points(4), text.XAlignment(-1)

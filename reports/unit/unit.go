@@ -32,6 +32,9 @@ func Plural(n int, what string) string {
 	return what + "s"
 }
 
+// Counted is how many of what there are: "1 fault", "18 402 faults".
+func Counted[N ~int | ~int64](n N, what string) string { return Count(n) + " " + Plural(int(n), what) }
+
 // Latency writes a short duration in the unit that suits it, with about three
 // significant figures: "7.1 µs", "0.31 ms", "11.9 ms", "1.02 s".
 func Latency(d time.Duration) string {
@@ -125,6 +128,9 @@ func Number(x float64) string {
 
 // Percent writes a ratio: 0.0081 is "0.81 %".
 func Percent(ratio float64) string { return Number(100*ratio) + " %" }
+
+// Change writes by how much something grew or fell: -0.264 is "-26 %".
+func Change(ratio float64) string { return fmt.Sprintf("%+.0f %%", math.Round(100*ratio)) }
 
 // Seed writes a seed as it is given on the command line: "0x9f3c21".
 func Seed(seed uint64) string { return fmt.Sprintf("0x%x", seed) }
