@@ -45,7 +45,7 @@ func until(t time.Duration) func(*history.Event) {
 
 func (s *script) fault(kind history.Kind, op history.Op, name string) {
 	s.add(history.Nemesis, kind, op, func(e *history.Event) {
-		e.Fault, e.Target = name, []byte(`"n1"`)
+		e.Fault, e.Target = name, history.NamedTarget("n1")
 	})
 }
 

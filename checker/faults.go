@@ -76,7 +76,7 @@ func (p *faultPool) add(f *fault, idx int) {
 	}
 	f.pool, f.since = p, idx
 	p.byIndex[idx] = f
-	target := f.name + "\x00" + f.target
+	target := f.name + "\x00" + f.target.String()
 	p.byTarget[target] = append(p.byTarget[target], f)
 	p.byName[f.name] = append(p.byName[f.name], f)
 }
@@ -87,7 +87,7 @@ func (p *faultPool) add(f *fault, idx int) {
 func (p *faultPool) take(e *history.Event) *fault {
 	f := p.byIndex[e.Of]
 	if f == nil || !e.HasAll(history.HasOf) || f.name != e.Fault {
-		f = p.first(p.byTarget, e.Fault+"\x00"+string(e.Target))
+		f = p.first(p.byTarget, e.Fault+"\x00"+e.Target.String())
 	}
 	if f == nil {
 		f = p.first(p.byName, e.Fault)

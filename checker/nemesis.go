@@ -12,7 +12,7 @@ import (
 // A fault is one injection, from its invocation to the end of its heal.
 type fault struct {
 	name    string
-	target  string
+	target  *history.Target
 	instant bool
 	from    time.Duration
 	to      time.Duration // never while it is in force
@@ -40,7 +40,7 @@ type nemesis struct {
 func (n *nemesis) see(e *history.Event) bool {
 	switch {
 	case e.Op == history.Fault && e.Kind == history.Invoke:
-		f := &fault{name: strings.Clone(e.Fault), target: string(e.Target), from: e.Time, to: never, idx: e.Index, instant: e.Instant}
+		f := &fault{name: strings.Clone(e.Fault), target: e.Target, from: e.Time, to: never, idx: e.Index, instant: e.Instant}
 		n.faults = append(n.faults, f)
 		n.unhealed++
 		n.begun.add(f, e.Index)
@@ -68,8 +68,8 @@ func (n *nemesis) injected(e *history.Event) {
 	}
 	f.bit = e.Kind
 	f.instant = f.instant || e.Instant
-	if len(e.Target) > 0 {
-		f.target = string(e.Target) // a role in the invocation may have become a name
+	if e.Target != nil {
+		f.target = e.Target // a role in the invocation may have become a name
 	}
 	switch {
 	case e.Kind == history.Fail:
@@ -169,8 +169,8 @@ func (n *nemesis) story(from, to time.Duration) string {
 
 func (f *fault) String() string {
 	on := ""
-	if f.target != "" {
-		on = " on " + targetWords(f.target)
+	if whom := targetWords(f.target); whom != "" {
+		on = " on " + whom
 	}
 	switch {
 	case f.instant:

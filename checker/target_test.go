@@ -1,6 +1,10 @@
 package checker
 
-import "testing"
+import (
+	"testing"
+
+	"locktorture/workload/history"
+)
 
 func TestTargetWords(t *testing.T) {
 	for raw, want := range map[string]string{
@@ -9,9 +13,9 @@ func TestTargetWords(t *testing.T) {
 		`{"clients":["a","b","c","d"],"nodes":[]}`: "4 clients",
 		`"n3"`:        "n3",
 		`{"shard":7}`: `{"shard":7}`,
-		`{"clients":`: `{"clients":`,
 	} {
-		if got := targetWords(raw); got != want {
+		target, err := history.ParseTarget([]byte(raw))
+		if got := targetWords(target); got != want || err != nil {
 			t.Errorf("%s: got %q, want %q", raw, got, want)
 		}
 	}

@@ -30,7 +30,8 @@ type attempt struct {
 	mu     sync.Mutex
 	begun  bool // the invocation is recorded
 	closed bool // Inject has answered, or was given up
-	target json.RawMessage
+	open   int  // index of the invocation that is recorded and not completed
+	target *history.Target
 	ops    *operations // that the fault meets
 	owed   string      // the injection's receipt, while it proves nothing yet
 }
@@ -66,24 +67,24 @@ func (a *attempt) begin(hit Hit) {
 		return
 	}
 	a.ops = a.t.operations(hit)
-	a.invoke(marshal(hit), hit.Instant, hit.Since)
+	a.invoke(targetOf(hit), hit.Instant, hit.Since)
 }
 
-func (a *attempt) invoke(target json.RawMessage, instant bool, since time.Duration) {
+func (a *attempt) invoke(target *history.Target, instant bool, since time.Duration) {
 	a.begun, a.target = true, target
 	e := a.event(history.Fault, history.Invoke)
 	e.Instant = instant
 	if since > 0 {
 		e.Began, e.Has = since, history.HasBegan
 	}
-	a.n.rec.Append(e)
+	a.open = a.n.rec.Append(e)
 }
 
 // failed undoes what an injection did before it failed.
 func (a *attempt) failed(ctx context.Context, res *StepResult, why error) error {
 	_, undone := a.repair(ctx, a.t.undo.heal)
 	if !a.begun {
-		a.invoke(marshal(a.step), false, 0)
+		a.invoke(targetOf(a.step), false, 0)
 	}
 	e := a.event(history.Fault, history.Fail)
 	if undone != nil {
@@ -105,7 +106,7 @@ func (a *attempt) started(inj Injection) {
 	}
 	hit, _ := inj.Target.(Hit)
 	a.ops = a.t.operations(hit)
-	a.invoke(marshal(inj.Target), inj.Instant, 0)
+	a.invoke(targetOf(inj.Target), inj.Instant, 0)
 }
 
 // inForce records that the fault is in force.
@@ -175,7 +176,7 @@ func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) erro
 
 func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) error {
 	met, bitten := a.ops.met(), a.bitten(inj)
-	a.n.rec.Append(a.event(history.Heal, history.Invoke))
+	a.open = a.n.rec.Append(a.event(history.Heal, history.Invoke))
 	receipt, err := a.repair(ctx, inj.Heal)
 	e := a.event(history.Heal, history.OK)
 	if receipt = join(a.owed, receipt); bitten || met && inj.Bitten != nil && inj.Bitten() { // what it did last shows late
@@ -226,22 +227,31 @@ func (a *attempt) repair(ctx context.Context, heal func(context.Context) (string
 	return strings.Join(receipts, "; "), err
 }
 
+// event is an event of the attempt; a completion names its invocation.
 func (a *attempt) event(op history.Op, kind history.Kind) history.Event {
-	return history.Event{
+	e := history.Event{
 		Process: history.Nemesis, Op: op, Kind: kind, Fault: a.step.Fault.Name(), Target: a.target,
 	}
+	if kind != history.Invoke {
+		e.Of, e.Has = a.open, history.HasOf
+	}
+	return e
 }
 
-// marshal turns a target into an event's, which is an object or a text.
-func marshal(target any) json.RawMessage {
+// targetOf turns a target into an event's, which is an object or a text.
+func targetOf(target any) *history.Target {
 	if target == nil {
 		return nil
 	}
 	text, err := json.Marshal(target)
 	if err != nil {
-		text, _ = json.Marshal(fmt.Sprint(target))
+		return history.NamedTarget(fmt.Sprint(target))
 	}
-	return text
+	t, err := history.ParseTarget(text)
+	if err != nil {
+		return history.NamedTarget(string(text))
+	}
+	return t
 }
 
 func oneLine(err error) string {

@@ -95,7 +95,7 @@ func TestBoundVictim(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, b := string(res.Steps[0].Target), string(res.Steps[1].Target); !strings.HasPrefix(b, strings.TrimSuffix(a, "}")) {
+		if a, b := res.Steps[0].Target.String(), res.Steps[1].Target.String(); !strings.HasPrefix(b, strings.TrimSuffix(a, "}")) {
 			t.Errorf("another victim: %s, then %s", a, b)
 		}
 		if res.Steps[1].Started != second || res.Steps[2].Started != second {
@@ -120,7 +120,7 @@ func TestPauseMissesAndTriesAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := string(res.Steps[0].Target); got != `{"clients":["c01"],"key":"k"}` {
+		if got := res.Steps[0].Target.String(); got != `{"clients":["c01"],"key":"k"}` {
 			t.Errorf("target %s", got)
 		}
 		w.wantStory(t, "2s invoke fault pause-client", "2s info fault pause-client", "5s invoke heal pause-client", "5s ok heal pause-client")

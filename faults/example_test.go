@@ -86,7 +86,7 @@ func Example() {
 	}
 	for _, e := range events.Events {
 		if e.Kind == history.OK {
-			fmt.Println(e.Op, e.Fault, string(e.Target), e.Receipt)
+			fmt.Println(e.Op, e.Fault, e.Target.String(), e.Receipt)
 		}
 	}
 	// Output:

@@ -112,10 +112,10 @@ func unless(ctx context.Context, err error) error {
 // never records a step that did not happen.
 func (n *nemesis) never(res *StepResult, s Step, why error) {
 	res.Err = oneLine(why)
-	e := history.Event{Process: history.Nemesis, Op: history.Fault, Fault: res.Fault, Target: marshal(s)}
+	e := history.Event{Process: history.Nemesis, Op: history.Fault, Fault: res.Fault, Target: targetOf(s)}
 	e.Kind = history.Invoke
-	n.rec.Append(e)
-	e.Kind, e.Err = history.Fail, res.Err
+	e.Of = n.rec.Append(e)
+	e.Kind, e.Err, e.Has = history.Fail, res.Err, history.HasOf
 	n.rec.Append(e)
 }
 

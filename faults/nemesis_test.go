@@ -31,7 +31,7 @@ func TestStepsOverlap(t *testing.T) {
 		if got := res.Steps[0]; !slices.Equal(got.Receipts, []string{"a bit", "a healed"}) || got.Started != second || got.Ended != 4*second {
 			t.Errorf("step a: %+v", got)
 		}
-		if e := w.events.Events[0]; string(e.Target) != `{"nodes":["a"]}` {
+		if e := w.events.Events[0]; e.Target.String() != `{"nodes":["a"]}` {
 			t.Errorf("target %s", e.Target)
 		}
 	})

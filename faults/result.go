@@ -1,8 +1,9 @@
 package faults
 
 import (
-	"encoding/json"
 	"time"
+
+	"locktorture/workload/history"
 )
 
 // A Result says what became of every step of a schedule, in its order.
@@ -15,7 +16,7 @@ type StepResult struct {
 	Fault    string          `json:"fault"`
 	When     Trigger         `json:"-"`
 	For      time.Duration   `json:"for_ns"`
-	Target   json.RawMessage `json:"target,omitempty"`
+	Target   *history.Target `json:"target,omitempty"`
 	Started  time.Duration   `json:"started_ns,omitempty"` // 0: it never did
 	Ended    time.Duration   `json:"ended_ns,omitempty"`   // 0: instant, or never healed
 	Bit      bool            `json:"bit"`

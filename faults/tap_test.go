@@ -44,7 +44,7 @@ func TestCutAfterReply(t *testing.T) {
 			t.Errorf("PTTL %d (%v), want a key without expiry", left, err)
 		}
 		cancel()
-		if res := <-done; !res.Bit || !res.Healed || string(res.Target) != `{"clients":["c01"],"nodes":["n1"],"key":"`+key+`"}` {
+		if res := <-done; !res.Bit || !res.Healed || res.Target.String() != `{"clients":["c01"],"nodes":["n1"],"key":"`+key+`"}` {
 			t.Errorf("%+v, target %s", res, res.Target)
 		}
 	})

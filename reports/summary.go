@@ -5,11 +5,11 @@ import (
 	"os"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"locktorture/checker"
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
+	"locktorture/workload/history"
 )
 
 // maxSummary keeps summary.md below what GitHub takes for a step.
@@ -133,12 +133,9 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	s = s[:n-len(note)]
+	s = history.Cut(s, n-len(note), "")
 	if i := strings.LastIndexByte(s, '\n'); i > 0 {
 		s = s[:i]
-	}
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
 	}
 	return s + note
 }

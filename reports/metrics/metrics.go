@@ -42,7 +42,7 @@ func newCollector(snap func() stats.Snapshot, run prometheus.Labels) *collector 
 		held:     desc("keys_held", "Keys that somebody holds."),
 		faults:   desc("faults_total", "Faults begun."),
 		active:   desc("fault_active", "1 for every fault in force.", "fault", "target"),
-		alarms:   desc("alarms_total", "What looks wrong while the run goes on, or was prevented; the verdict is the judges'.", "kind"),
+		alarms:   desc("alarms_total", "What the judge has found while the run goes on, or the fence prevented.", "kind"),
 	}
 }
 
@@ -77,10 +77,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	for f := range distinct(s.Active) {
 		send(c.active, prometheus.GaugeValue, 1, f.name, f.target)
 	}
-	count(c.alarms, s.Alarms.Double, "double_grant")
-	count(c.alarms, s.Alarms.Stale, "stale_write_accepted")
-	count(c.alarms, s.Alarms.Regressions, "token_regression")
-	count(c.alarms, s.Alarms.Saves, "fence_save")
+	count(c.alarms, int64(s.Found.DoubleGrants), "double_grant")
+	count(c.alarms, int64(s.Found.StaleAccepted), "stale_write_accepted")
+	count(c.alarms, int64(s.Found.TokenRegressions), "token_regression")
+	count(c.alarms, int64(s.Found.FenceSaves), "fence_save")
 }
 
 type fault struct{ name, target string }

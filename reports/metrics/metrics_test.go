@@ -12,13 +12,14 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker"
 	"locktorture/reports/stats"
 )
 
 func snapshot() stats.Snapshot {
 	return stats.Snapshot{
 		Outcomes: stats.Outcomes{Acquired: 7, Unknown: 2}, P99: 250 * time.Millisecond, Keys: 8, Held: 3, Faults: 2,
-		Active: []stats.Active{{Name: "kill", Target: "n1"}, {Name: "kill", Target: "n1"}}, Alarms: stats.Alarms{Double: 1},
+		Active: []stats.Active{{Name: "kill", Target: "n1"}, {Name: "kill", Target: "n1"}}, Found: checker.Live{DoubleGrants: 1},
 	}
 }
 

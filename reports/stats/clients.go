@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locktorture/workload/history"
+	"locktorture/workload/history/fold"
 )
 
 // maxClients bounds memory; further clients are counted together as others.
@@ -42,11 +43,11 @@ type client struct {
 	idle   bool          // it is not trying
 }
 
-func (c *clients) attempt(e *history.Event, inv invocation) {
+func (c *clients) attempt(e *history.Event, op fold.Operation) {
 	one := c.of(e.Owner)
 	one.Attempts++
 	if one.idle {
-		one.trying, one.idle = inv.intended, false
+		one.trying, one.idle = op.Intended, false
 	}
 	one.Drought = max(one.Drought, e.Time-one.trying)
 	if e.Kind != history.OK {
@@ -54,7 +55,7 @@ func (c *clients) attempt(e *history.Event, inv invocation) {
 	}
 	one.Grants++
 	one.idle = true
-	one.LongestWait = max(one.LongestWait, e.Time-inv.intended)
+	one.LongestWait = max(one.LongestWait, e.Time-op.Intended)
 }
 
 func (c *clients) of(owner string) *client {

@@ -1,6 +1,10 @@
 package stats
 
-import "time"
+import (
+	"time"
+
+	"locktorture/workload/history/fold"
+)
 
 // A Signed is a distribution of durations that may be negative.
 type Signed struct {
@@ -60,19 +64,15 @@ func (s *signed) summary() Signed {
 }
 
 // finish files a hold that is over.
-func (m *margins) finish(one *hold) {
-	if one.over {
+func (m *margins) finish(one *fold.Holding) {
+	if one.Writes == 0 {
 		return
 	}
-	one.over = true
-	if one.writes == 0 {
-		return
-	}
-	m.validity.add(one.deadline - one.lastWrite)
+	m.validity.add(one.Deadline - one.LastWrite)
 	if m.use == nil {
 		m.use = newHist()
 	}
-	record(m.use, one.lastWrite-one.start)
+	record(m.use, one.LastWrite-one.Began)
 }
 
 func (m *margins) summary(drift time.Duration) Margin {

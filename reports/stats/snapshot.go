@@ -1,6 +1,10 @@
 package stats
 
-import "time"
+import (
+	"time"
+
+	"locktorture/checker"
+)
 
 // A Snapshot is where a run stands: cheap enough to take several times a
 // second.
@@ -17,7 +21,7 @@ type Snapshot struct {
 	Held     int // of those, keys that somebody holds
 	Faults   int // faults begun
 	Active   []Active
-	Alarms   Alarms
+	Found    checker.Live // by a judge that watches beside; the caller sets it
 }
 
 // An Active is a fault in force.
@@ -33,8 +37,8 @@ func (s *Stats) Snapshot() Snapshot {
 	defer s.mu.Unlock()
 	snap := Snapshot{
 		At: s.now, Phase: s.phase, Outcomes: s.total, Dropped: s.load.dropped,
-		Keys: len(s.holds.keys), Held: s.holds.held(s.now), Alarms: s.alarms(),
-		Faults: len(s.faults.list), Active: s.faults.inEffect(),
+		Keys: s.holds.who.Keys(), Held: s.holds.who.Held(s.now),
+		Faults: len(s.faults.All()), Active: s.faults.inEffect(),
 	}
 	if all := s.hists.all(Acquire); all != nil {
 		snap.P50 = time.Duration(all.ValueAtPercentile(50))
@@ -45,22 +49,4 @@ func (s *Stats) Snapshot() Snapshot {
 		snap.LagP99 = time.Duration(s.load.lag.ValueAtPercentile(99))
 	}
 	return snap
-}
-
-func (s *Stats) alarms() Alarms {
-	a := s.holds.alarms
-	if a.Double+a.Stale+a.Regressions == 0 {
-		a.First = -1
-	}
-	return a
-}
-
-func (l *faultLog) inEffect() []Active {
-	var active []Active
-	for _, f := range l.list {
-		if !f.Instant && f.Started != Never && f.Healed == Never {
-			active = append(active, Active{Name: f.Name, Target: f.Target, Since: f.Started})
-		}
-	}
-	return active
 }

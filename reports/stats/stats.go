@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locktorture/workload/history"
+	"locktorture/workload/history/fold"
 )
 
 // Stats is a history.Sink that measures what passes. Its methods may be called
@@ -21,7 +22,6 @@ type Stats struct {
 	mainTo   time.Duration // its end; Never while it goes on
 	complete bool          // the end event was seen
 
-	open     map[int]invocation // by process; a process has one open operation
 	hists    histograms
 	windows  windows
 	outcomes Outcomes // of the main phase
@@ -33,23 +33,15 @@ type Stats struct {
 	load     load
 }
 
-// An invocation waits for its completion.
-type invocation struct {
-	op       history.Op
-	time     time.Duration
-	intended time.Duration
-}
-
 // New returns a Stats for the history that h opens.
 func New(h history.Header) *Stats {
 	return &Stats{
 		header:  h,
 		mainTo:  Never,
-		open:    map[int]invocation{},
 		windows: windows{width: firstWidth},
 		faults:  newFaultLog(h.TTL),
 		clients: clients{byName: map[string]*client{}},
-		holds:   holds{header: h, keys: map[string]*keyState{}},
+		holds:   holds{who: fold.NewHoldings(h), ends: map[string]holdEnd{}},
 	}
 }
 
@@ -103,45 +95,19 @@ func (s *Stats) operation(e *history.Event) {
 	if e.HasAll(history.HasLag) {
 		s.load.lagged(e.Lag)
 	}
+	op := s.holds.event(e)
 	if e.Kind == history.Invoke {
-		s.invoke(e)
 		return
 	}
-	inv, known := s.open[e.Process]
-	if !known || inv.op != e.Op {
-		inv = invocation{op: e.Op, time: e.Time, intended: e.Time}
-	} else {
-		delete(s.open, e.Process)
-	}
-	s.adjust(e, &inv)
-	s.latency(e, inv)
-	s.holds.complete(e, inv)
+	s.latency(e, op)
 	if e.Op == history.Acquire {
-		s.acquired(e, inv)
-	}
-}
-
-func (s *Stats) invoke(e *history.Event) {
-	inv := invocation{op: e.Op, time: e.Time, intended: e.Time}
-	s.adjust(e, &inv)
-	s.open[e.Process] = inv
-	s.holds.invoke(e)
-}
-
-// adjust moves the invocation to the times that an event carries itself.
-func (s *Stats) adjust(e *history.Event, inv *invocation) {
-	if e.HasAll(history.HasBegan) {
-		inv.time = min(inv.time, e.Began)
-		inv.intended = min(inv.intended, e.Began)
-	}
-	if e.HasAll(history.HasIntended) {
-		inv.intended = min(inv.time, e.Intended)
+		s.acquired(e, op)
 	}
 }
 
 // latency files how long a completed operation took. Only operations that took
 // effect count: a refusal or a timeout is an outcome, with a series of its own.
-func (s *Stats) latency(e *history.Event, inv invocation) {
+func (s *Stats) latency(e *history.Event, op fold.Operation) {
 	if s.outside {
 		return
 	}
@@ -149,8 +115,8 @@ func (s *Stats) latency(e *history.Event, inv invocation) {
 	if e.HasAll(history.HasEnded) {
 		end = max(end, e.Ended)
 	}
-	p := s.faults.phase(inv.intended)
-	service := end - inv.time
+	p := s.faults.phase(op.Intended)
+	service := end - op.Began
 	switch {
 	case e.Op == history.Acquire && e.Kind == history.Fail:
 		s.hists.record(Refused, p, service)
@@ -158,7 +124,7 @@ func (s *Stats) latency(e *history.Event, inv invocation) {
 		s.hists.record(Unknown, p, service)
 	case e.Kind != history.OK:
 	case e.Op == history.Acquire:
-		s.hists.record(Acquire, p, end-inv.intended)
+		s.hists.record(Acquire, p, end-op.Intended)
 		s.hists.record(AcquireService, p, service)
 	default:
 		if name, ok := serviceSeries[e.Op]; ok {
@@ -172,8 +138,8 @@ var serviceSeries = map[history.Op]Series{
 }
 
 // acquired files the outcome of an acquire attempt.
-func (s *Stats) acquired(e *history.Event, inv invocation) {
-	s.windows.attempt(e, e.Time-inv.intended)
+func (s *Stats) acquired(e *history.Event, op fold.Operation) {
+	s.windows.attempt(e, e.Time-op.Intended)
 	s.total.add(e)
 	if e.Kind == history.OK {
 		s.faults.granted(e.Time)
@@ -182,7 +148,7 @@ func (s *Stats) acquired(e *history.Event, inv invocation) {
 		return
 	}
 	s.outcomes.add(e)
-	s.clients.attempt(e, inv)
+	s.clients.attempt(e, op)
 	if e.Kind == history.OK {
 		s.gaps.grant(e.Time)
 	}

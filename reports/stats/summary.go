@@ -28,7 +28,6 @@ type Summary struct {
 
 	Demand   history.Demand `json:"demand"`   // what became of the demand of the main phase
 	Response Response       `json:"response"` // of all that was asked for, served or not
-	Alarms   Alarms         `json:"alarms"`
 	Width    time.Duration  `json:"window_ns"`
 
 	Windows []Window `json:"-"`
@@ -92,16 +91,13 @@ func (s *Stats) Summary() *Summary {
 		Events: s.events, Duration: s.now, From: s.mainFrom, To: s.mainEnd(), Complete: s.complete,
 		Outcomes: s.outcomes, Total: s.total, Fairness: s.clients.summary(), Gaps: s.longestGaps(),
 		Margin: s.holds.margin.summary(s.header.Drift), Lag: QuantilesOf(s.load.lag), Dropped: s.load.dropped,
-		Alarms: s.alarms(), hists: s.hists.clone(),
+		Faults: s.faults.summary(), hists: s.hists.clone(),
 	}
 	out.Windows = s.windows.summary(s.now)
 	out.Width = s.windows.width
 	out.Latency = latencies(out.hists)
 	out.Demand = s.load.demand
 	out.Response = responseOf(out.hists.all(Acquire), s.load.demand)
-	for _, f := range s.faults.list {
-		out.Faults = append(out.Faults, *f)
-	}
 	settle(out)
 	return out
 }

@@ -21,10 +21,11 @@ const (
 type Collector struct {
 	header  history.Header
 	nemesis []history.Event
-	cases   []*kase
+	cases   []*collected
 }
 
-type kase struct {
+// collected is what is kept for one violation.
+type collected struct {
 	finding checker.Finding
 	first   int // least and greatest witness index
 	last    int
@@ -37,7 +38,7 @@ type kase struct {
 func NewCollector(h history.Header, found []checker.Finding, n int) *Collector {
 	c := &Collector{header: h}
 	for _, f := range found[:min(n, len(found))] {
-		k := &kase{finding: f, first: -1, last: -1}
+		k := &collected{finding: f, first: -1, last: -1}
 		if len(f.Witness) > 0 {
 			k.first, k.last = slices.Min(f.Witness), slices.Max(f.Witness)
 		}
@@ -59,7 +60,7 @@ func (c *Collector) Event(e *history.Event) {
 	}
 }
 
-func (k *kase) event(e *history.Event) {
+func (k *collected) event(e *history.Event) {
 	_, witness := slices.BinarySearch(k.finding.Witness, e.Index)
 	switch {
 	case witness:

@@ -6,74 +6,34 @@ import (
 	"time"
 
 	"locktorture/workload/history"
+	"locktorture/workload/history/fold"
 )
 
 // believed rebuilds, from what clients were told, who held when.
 func believed(events []history.Event, h history.Header) []Hold {
-	b := beliefs{header: h, open: map[int]history.Event{}}
-	for _, e := range events {
-		b.event(e)
+	var leases []*fold.Holding
+	who := fold.NewHoldings(h)
+	for i := range events {
+		if c := who.Event(&events[i]); c.Step == fold.Granted {
+			leases = append(leases, c.Holding)
+		}
 	}
-	return b.holds
-}
-
-type beliefs struct {
-	header history.Header
-	open   map[int]history.Event // last invocation, by process
-	holds  []Hold
-}
-
-func (b *beliefs) event(e history.Event) {
-	began := e.Time
-	if inv, ok := b.open[e.Process]; ok && inv.Op == e.Op && e.Kind != history.Invoke {
-		began = inv.Time
-	}
-	if e.Kind == history.Invoke {
-		b.open[e.Process] = e
-	}
-	hold := b.last(e.Owner)
-	switch {
-	case e.Op == history.Acquire && e.Kind == history.OK:
-		end := deadline(e, began, b.header)
-		b.holds = append(b.holds, Hold{
-			Owner: e.Owner, Fence: e.Fence, Shared: e.Mode == history.Shared,
-			Invoked: began, From: e.Time, Deadline: end, To: max(end, e.Time),
+	holds := make([]Hold, 0, len(leases))
+	for _, x := range leases {
+		holds = append(holds, Hold{
+			Owner: x.Owner, Fence: x.Fence, Shared: x.Mode == history.Shared,
+			Invoked: x.Began, From: x.Since, Deadline: x.Deadline, To: end(x), Released: x.Released,
 		})
-	case hold == nil:
-	case e.Op == history.Release:
-		hold.release(e)
-	case e.Op == history.Lost:
-		hold.To = min(hold.To, e.Time)
-	case e.Op == history.Extend && e.Kind == history.OK:
-		if end := deadline(e, began, b.header); end > hold.Deadline {
-			hold.Deadline, hold.To = end, end
-		}
 	}
+	return holds
 }
 
-// last is the owner's latest hold, nil without one.
-func (b *beliefs) last(owner string) *Hold {
-	for i := range slices.Backward(b.holds) {
-		if b.holds[i].Owner == owner {
-			return &b.holds[i]
-		}
+// end is until when a lease's owner believed that it held.
+func end(x *fold.Holding) time.Duration {
+	if x.EndedBy == history.Release || x.EndedBy == history.Lost {
+		return max(min(x.Ended, x.Deadline), x.Since)
 	}
-	return nil
-}
-
-func (h *Hold) release(e history.Event) {
-	if e.Kind == history.Invoke {
-		h.To = max(min(h.To, e.Time), h.From)
-		return
-	}
-	h.Released = e.Time
-}
-
-func deadline(e history.Event, began time.Duration, h history.Header) time.Duration {
-	if e.HasAll(history.HasValidUntil) {
-		return e.ValidUntil
-	}
-	return began + h.TTL - h.Drift
+	return max(x.Deadline, x.Since)
 }
 
 // overlap finds the longest stretch in which two of the owners held, not both

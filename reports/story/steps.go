@@ -39,10 +39,7 @@ func inForce(f Fault) string {
 	if f.To > f.From {
 		text += " until " + unit.Seconds(f.To)
 	}
-	receipt := strings.Join(f.Receipts, "; ")
-	if len(receipt) > maxReceipt {
-		receipt = strings.ToValidUTF8(receipt[:maxReceipt], "") + "…"
-	}
+	receipt := history.Cut(strings.Join(f.Receipts, "; "), maxReceipt, "…")
 	if receipt != "" {
 		text += " (" + receipt + ")"
 	}
@@ -54,12 +51,12 @@ func inForce(f Fault) string {
 func place(e history.Event) (client, node string) {
 	switch e.Op {
 	case history.Fault, history.Heal:
-		clients, nodes := stats.TargetNames(e.Target, "client", "clients"), stats.TargetNames(e.Target, "node", "nodes")
-		if len(clients) == 1 {
-			return clients[0], ""
-		}
-		if len(nodes) == 1 {
-			return "", nodes[0]
+		switch t := e.Target; {
+		case t == nil:
+		case len(t.Clients) == 1:
+			return t.Clients[0], ""
+		case len(t.Nodes) == 1:
+			return "", t.Nodes[0]
 		}
 		return "", ""
 	case history.Key:

@@ -8,6 +8,7 @@ import (
 
 	"locktorture/reports/stats"
 	"locktorture/workload/history"
+	"locktorture/workload/history/fold"
 )
 
 // Beside its witnesses a story names a few faults and writes around them.
@@ -17,7 +18,7 @@ const (
 )
 
 // tell makes the story of one violation.
-func (c *Collector) tell(n int, k *kase) Story {
+func (c *Collector) tell(n int, k *collected) Story {
 	s := Story{ID: fmt.Sprintf("M-%d", n), Finding: k.finding}
 	s.Why, s.Remedy = cmp.Or(k.finding.What, k.finding.Text), k.finding.Remedy
 	s.Events = append(slices.Clone(k.before), k.within...)
@@ -47,7 +48,7 @@ func (c *Collector) tell(n int, k *kase) Story {
 }
 
 // witnesses are the events that prove the violation, in order.
-func (k *kase) witnesses(nemesis []history.Event) []history.Event {
+func (k *collected) witnesses(nemesis []history.Event) []history.Event {
 	var out []history.Event
 	for _, list := range [][]history.Event{k.within, nemesis} {
 		for _, e := range list {
@@ -95,8 +96,8 @@ func extent(witnesses []history.Event, holds []Hold, owners []string) (from, to 
 func relevant(nemesis []history.Event, owners []string) []history.Event {
 	var out []history.Event
 	for _, e := range nemesis {
-		hit := stats.TargetNames(e.Target, "client", "clients")
-		if len(hit) == 0 || slices.ContainsFunc(owners, func(o string) bool { return slices.Contains(hit, stats.ClientOf(o)) }) {
+		hit := func(owner string) bool { return slices.Contains(e.Target.Clients, stats.ClientOf(owner)) }
+		if e.Target == nil || len(e.Target.Clients) == 0 || slices.ContainsFunc(owners, hit) {
 			out = append(out, e)
 		}
 	}
@@ -145,24 +146,24 @@ func around(events, nemesis []history.Event, from, to time.Duration) []history.E
 
 // nearby lists the faults that were in force between from and to.
 func nearby(nemesis []history.Event, from, to time.Duration) []Fault {
-	log := stats.New(history.Header{})
-	nodes := map[time.Duration][]string{}
+	var log fold.FaultLog
 	for i := range nemesis {
 		log.Event(&nemesis[i])
-		if len(nemesis[i].Target) > 0 {
-			nodes[nemesis[i].Time] = stats.TargetNames(nemesis[i].Target, "node", "nodes")
-		}
 	}
 	var out []Fault
-	for _, f := range log.Summary().Faults {
+	for _, f := range log.All() {
 		end := f.End()
-		if f.Started == stats.Never || f.Started > to || end != stats.Never && end < from {
+		if f.Started == fold.Never || f.Started > to || end != fold.Never && end < from {
 			continue
 		}
-		if end == stats.Never {
+		if end == fold.Never {
 			end = to
 		}
-		out = append(out, Fault{Name: f.Name, Target: f.Target, Nodes: nodes[f.Started], From: f.Started, To: end, Receipts: f.Receipts})
+		one := Fault{Name: f.Name, Target: stats.TargetText(f.Target), From: f.Started, To: end, Receipts: f.Receipts}
+		if f.Target != nil {
+			one.Nodes = f.Target.Nodes
+		}
+		out = append(out, one)
 	}
 	return out
 }

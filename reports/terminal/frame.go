@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"locktorture/checker"
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 	"locktorture/workload/history"
@@ -34,12 +35,12 @@ func (l *Live) frame(elapsed time.Duration, s stats.Snapshot) []string {
 			unit.Latency(s.LagP99), unit.Count(s.Dropped)),
 		fmt.Sprintf(" acquire  p50 %s  p99 %s  max %s     keys held %d/%d",
 			unit.Latency(s.P50), unit.Latency(s.P99), unit.Latency(s.Max), s.Held, s.Keys),
-		alarms(s.Alarms),
+		found(s.Found),
 	}
 	for i := range lines {
 		lines[i] = l.o.fit(printable.Line(lines[i]))
 	}
-	if raised(s.Alarms) {
+	if s.Found.Violations > 0 {
 		lines[3] = l.o.paint(redBold, lines[3])
 	}
 	return lines
@@ -76,13 +77,12 @@ func gauge(share float64) string {
 	return bar + strings.Repeat("·", cells-(halves+1)/2)
 }
 
-func raised(a stats.Alarms) bool { return a.Double+a.Stale+a.Regressions > 0 }
-
-func alarms(a stats.Alarms) string {
+// found is what the judge that watches has found so far.
+func found(f checker.Live) string {
 	line := fmt.Sprintf(" double grants %s   stale writes accepted %s   fence saves %s   token regressions %s",
-		unit.Count(a.Double), unit.Count(a.Stale), unit.Count(a.Saves), unit.Count(a.Regressions))
-	if raised(a) {
-		line += fmt.Sprintf("   first at history %d", a.First)
+		unit.Count(f.DoubleGrants), unit.Count(f.StaleAccepted), unit.Count(f.FenceSaves), unit.Count(f.TokenRegressions))
+	if f.FirstHit != "" {
+		line += "   first: " + f.FirstHit
 	}
 	return line
 }
@@ -90,10 +90,10 @@ func alarms(a stats.Alarms) string {
 // logLine is what a log gets every ten seconds: words without spaces, for grep.
 func logLine(elapsed time.Duration, s stats.Snapshot) string {
 	tight := func(d time.Duration) string { return strings.ReplaceAll(unit.Latency(d), " ", "") }
-	o, a := s.Outcomes, s.Alarms
+	o, f := s.Outcomes, s.Found
 	return fmt.Sprintf("t=+%ds acquired=%d contended=%d error=%d unknown=%d p50=%s p99=%s lag=%s dropped=%d double=%d stale=%d saves=%d",
 		int(elapsed.Seconds()), o.Acquired, o.Contended, o.Error, o.Unknown, tight(s.P50), tight(s.P99), tight(s.LagP99), s.Dropped,
-		a.Double, a.Stale, a.Saves)
+		f.DoubleGrants, f.StaleAccepted, f.FenceSaves)
 }
 
 func faultLine(e *history.Event) string {

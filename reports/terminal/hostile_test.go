@@ -33,7 +33,10 @@ func hostile(t fataler, evil string) (*reports.Run, history.History) {
 		Version: "0.1.0", Scenario: "s" + evil, Lock: "l" + evil, Argv: []string{"torture", evil}, Seed: 1,
 		Testbed: reports.Testbed{Name: "process", Version: "v" + evil, LeftOut: []string{evil}}, Config: mustJSON(map[string]string{"lock": evil}),
 	}}
-	target := mustJSON(map[string]any{"client": "c" + evil, "nodes": []string{"n" + evil}, "key": evil})
+	target, err := history.ParseTarget(mustJSON(map[string]any{"client": "c" + evil, "nodes": []string{"n" + evil}, "key": evil}))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range h.Events {
 		e := &h.Events[i]
 		for _, text := range []*string{&e.Key, &e.Owner, &e.Err, &e.Receipt, &e.Note, &e.Holder, &e.Fault, &e.Node} {

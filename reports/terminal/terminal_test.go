@@ -155,7 +155,12 @@ func play(t *testing.T, o Options) string {
 	synctest.Test(t, func(t *testing.T) {
 		h := sample.History(sample.Shape{Clients: 4, Duration: 41 * time.Second, Faults: true, Break: true})
 		s := stats.New(h.Header)
-		live := NewLive(&out, o, Plan{Duration: time.Minute, Faults: 5}, s.Snapshot)
+		judge := checker.New(h.Header, checker.Options{})
+		live := NewLive(&out, o, Plan{Duration: time.Minute, Faults: 5}, func() stats.Snapshot {
+			now := s.Snapshot()
+			now.Found = judge.Live()
+			return now
+		})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); live.Run(ctx) }()
@@ -166,6 +171,7 @@ func play(t *testing.T, o Options) string {
 				time.Sleep(wait)
 			}
 			s.Event(&h.Events[i])
+			judge.Event(&h.Events[i])
 			live.Event(&h.Events[i])
 		}
 		cancel()

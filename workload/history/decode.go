@@ -1,10 +1,9 @@
 package history
 
-import "fmt"
-
-// A decoder reads events from lines of JSON. It is written by hand because
-// reading would otherwise cost ten times what judging does. Fields may come in
-// any order; those that it does not know are skipped.
+// A decoder reads events from lines of JSON. Nearly all lines are read by a fast
+// path of its own, because reading would otherwise cost ten times what judging
+// does; whatever is unusual, and all that is wrong, goes to encoding/json. Fields
+// may come in any order; those that it does not know are skipped.
 type decoder struct {
 	buf  []byte
 	pos  int
@@ -48,147 +47,103 @@ const (
 	fHost
 
 	fRequired = fIndex | fTime | fProcess | fKind | fOp
+	fFromOne  = fFence | fSeq             // numbers that count from 1
+	fOnce     = fValue | fReceipt | fNote // texts that come once or twice
 )
 
 // event reads one line into e.
 func (d *decoder) event(line []byte, e *Event) error {
 	*e = Event{}
-	d.buf, d.pos, d.seen = line, 0, 0
-	if d.straight(e) {
+	if d.fast(line, e) {
 		return nil
 	}
 	*e = Event{}
-	d.pos = 0
-	if d.peek() != '{' {
-		return d.broken("an event, as in " + `{"index":0,"time_ns":1000,"process":0,"kind":"invoke","op":"acquire","key":"k","owner":"a"}`)
-	}
-	d.pos++
-	if d.peek() == '}' {
-		return d.finish()
-	}
-	for {
-		if err := d.member(e); err != nil {
-			return err
-		}
-		switch d.peek() {
-		case ',':
-			d.pos++
-		case '}':
-			return d.finish()
-		default:
-			return d.broken(`"," or "}"`)
-		}
-	}
+	return d.slow(line, e)
 }
 
-// finish reads the closing brace and asks for the fields that every event has.
-func (d *decoder) finish() error {
-	d.pos++
-	if d.peek() != 0 || d.pos < len(d.buf) {
-		return d.broken("one object a line")
-	}
-	if missing := fRequired &^ d.seen; missing != 0 {
-		names := [...]string{"index", "time_ns", "process", "kind", "op"}
-		for i, name := range names {
-			if missing&(1<<i) != 0 {
-				return fmt.Errorf("the event has no %s: every event has index, time_ns, process, kind and op", name)
-			}
-		}
-	}
-	return nil
+// A place is where a field's value goes: one of *int, *int64, *uint64,
+// *time.Duration, *string, *bool, *Kind, *Op, *Mode and **Target.
+type place struct {
+	dst any
+	bit fieldSet
+	has Field // of an optional number
 }
 
-// member reads one field, its name and its value.
-func (d *decoder) member(e *Event) error {
-	if d.peek() != '"' {
-		return d.broken("a field's name in quotes")
-	}
-	name, err := d.text()
-	if err != nil {
-		return err
-	}
-	if d.peek() != ':' {
-		return d.broken(`":"`)
-	}
-	d.pos++
-	if d.peek() == 0 {
-		return d.broken("a value")
-	}
-	if err := d.hotField(name, e); err != nil {
-		return fmt.Errorf("field %.40s: %w", name, err)
-	}
-	return nil
-}
-
-// hotField reads the value of a field that most events have.
-func (d *decoder) hotField(name []byte, e *Event) error {
+// placeOf finds the place of a field in e; none for a name that the format does
+// not have.
+func placeOf(name []byte, e *Event) place {
 	switch string(name) {
 	case "index":
-		return number(d, fIndex, &e.Index)
+		return place{&e.Index, fIndex, 0}
 	case "time_ns":
-		return number(d, fTime, &e.Time)
+		return place{&e.Time, fTime, 0}
 	case "process":
-		return number(d, fProcess, &e.Process)
+		return place{&e.Process, fProcess, 0}
 	case "kind":
-		return d.word(fKind, func(w []byte) (ok bool) { e.Kind, ok = kindOf(w); return ok }, kindNames[:])
+		return place{&e.Kind, fKind, 0}
 	case "op":
-		return d.word(fOp, func(w []byte) (ok bool) { e.Op, ok = opOf(w); return ok }, opNames[:])
+		return place{&e.Op, fOp, 0}
 	case "key":
-		return d.string(fKey, &d.names, &e.Key)
+		return place{&e.Key, fKey, 0}
 	case "owner":
-		return d.string(fOwner, &d.names, &e.Owner)
+		return place{&e.Owner, fOwner, 0}
 	case "host":
-		return d.string(fHost, &d.names, &e.Host)
+		return place{&e.Host, fHost, 0}
+	case "mode":
+		return place{&e.Mode, fMode, 0}
 	case "fence":
-		present, err := d.count(fFence, &e.Fence)
-		return fromOne(present, e.Fence, err)
+		return place{&e.Fence, fFence, 0}
 	case "valid_until_ns":
-		return optional(d, fValidUntil, HasValidUntil, e, &e.ValidUntil)
+		return place{&e.ValidUntil, fValidUntil, HasValidUntil}
 	case "value":
-		return d.string(fValue, &d.values, &e.Value)
+		return place{&e.Value, fValue, 0}
 	case "seq":
-		err := d.sequence(fSeq, HasSeq, e, &e.Seq)
-		return fromOne(e.HasAll(HasSeq), e.Seq, err)
+		return place{&e.Seq, fSeq, HasSeq}
 	case "base":
-		return d.sequence(fBase, HasBase, e, &e.Base)
+		return place{&e.Base, fBase, HasBase}
+	case "err":
+		return place{&e.Err, fErr, 0}
 	}
-	return d.coldField(name, e)
+	return rarePlace(name, e)
 }
 
-// coldField reads the value of a field that few events have.
-func (d *decoder) coldField(name []byte, e *Event) error {
+// rarePlace finds the place of a field that few events have.
+func rarePlace(name []byte, e *Event) place {
 	switch string(name) {
-	case "mode":
-		return d.word(fMode, func(w []byte) (ok bool) { e.Mode, ok = modeOf(w); return ok }, modeNames[:])
-	case "err":
-		return d.string(fErr, &d.names, &e.Err)
 	case "began_ns":
-		return optional(d, fBegan, HasBegan, e, &e.Began)
+		return place{&e.Began, fBegan, HasBegan}
 	case "ended_ns":
-		return optional(d, fEnded, HasEnded, e, &e.Ended)
+		return place{&e.Ended, fEnded, HasEnded}
 	case "intended_ns":
-		return optional(d, fIntended, HasIntended, e, &e.Intended)
+		return place{&e.Intended, fIntended, HasIntended}
 	case "lag_ns":
-		return optional(d, fLag, HasLag, e, &e.Lag)
+		return place{&e.Lag, fLag, HasLag}
 	case "pttl_ms":
-		return optional(d, fPTTL, HasPTTL, e, &e.PTTL)
+		return place{&e.PTTL, fPTTL, HasPTTL}
 	case "of":
-		return optional(d, fOf, HasOf, e, &e.Of)
+		return place{&e.Of, fOf, HasOf}
 	case "fault":
-		return d.string(fFault, &d.names, &e.Fault)
-	case "receipt":
-		return d.string(fReceipt, &d.values, &e.Receipt)
-	case "node":
-		return d.string(fNode, &d.names, &e.Node)
-	case "holder":
-		return d.string(fHolder, &d.names, &e.Holder)
-	case "note":
-		return d.string(fNote, &d.values, &e.Note)
+		return place{&e.Fault, fFault, 0}
 	case "target":
-		return d.targetField(e)
+		return place{&e.Target, fTarget, 0}
 	case "instant":
-		return d.instantField(e)
+		return place{&e.Instant, fInstant, 0}
+	case "receipt":
+		return place{&e.Receipt, fReceipt, 0}
+	case "node":
+		return place{&e.Node, fNode, 0}
+	case "holder":
+		return place{&e.Holder, fHolder, 0}
+	case "note":
+		return place{&e.Note, fNote, 0}
 	}
-	_, err := d.value()
-	return err
+	return place{}
+}
+
+// intern makes the text of a field.
+func (d *decoder) intern(text []byte, bit fieldSet) string {
+	if bit&fOnce != 0 {
+		return d.values.get(text)
+	}
+	return d.names.get(text)
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"time"
@@ -78,8 +77,8 @@ func appendUint(dst []byte, name string, v uint64, present bool) []byte {
 // appendHarness appends what the harness's own processes say.
 func appendHarness(dst []byte, e *Event) []byte {
 	dst = appendText(dst, `,"fault":`, e.Fault)
-	if len(e.Target) > 0 {
-		dst = appendTarget(append(dst, `,"target":`...), e.Target)
+	if e.Target != nil {
+		dst = append(append(dst, `,"target":`...), e.Target.String()...)
 	}
 	if e.Instant {
 		dst = append(dst, `,"instant":true`...)
@@ -87,23 +86,6 @@ func appendHarness(dst []byte, e *Event) []byte {
 	dst = appendText(dst, `,"receipt":`, clip(e.Receipt))
 	dst = appendText(dst, `,"node":`, e.Node)
 	return appendText(dst, `,"holder":`, e.Holder)
-}
-
-// appendTarget keeps a target that is a JSON object or string, on one line,
-// and writes anything else as a string, so that the line stays readable.
-func appendTarget(dst []byte, raw json.RawMessage) []byte {
-	var b bytes.Buffer
-	if isTarget(raw) && json.Compact(&b, raw) == nil {
-		return append(dst, b.Bytes()...)
-	}
-	return appendString(dst, string(raw))
-}
-
-// isTarget reports whether raw is one JSON object or string, not too deep.
-func isTarget(raw []byte) bool {
-	d := decoder{buf: raw}
-	_, err := d.target()
-	return err == nil && d.peek() == 0
 }
 
 func appendText(dst []byte, name, s string) []byte {
@@ -141,16 +123,19 @@ func appendEscaped(dst []byte, s string) []byte {
 	return dst
 }
 
-// clip shortens s to maxProse bytes, on a character's boundary.
-func clip(s string) string {
-	if len(s) <= maxProse {
+func clip(s string) string { return Cut(s, maxProse+len("…"), "…") }
+
+// Cut returns s, or where it is longer than most bytes as much of its beginning
+// as fits, whole characters, with the mark behind it.
+func Cut(s string, most int, mark string) string {
+	if len(s) <= most {
 		return s
 	}
-	n := maxProse
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
+	keep := max(most-len(mark), 0)
+	for keep > 0 && !utf8.RuneStart(s[keep]) {
+		keep--
 	}
-	return s[:n] + "…"
+	return s[:keep] + mark
 }
 
 // AppendHeader appends h as the first line of a history, newline included.

@@ -6,10 +6,7 @@
 // own can name its types without pulling in the harness.
 package history
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // Process numbers below zero belong to the harness.
 const (
@@ -118,9 +115,9 @@ type Event struct {
 	Ended    time.Duration // … and ended, where Time does not say it
 	Of       int           // index of the invocation that a receipt, or a completion of the nemesis, speaks of
 
-	Fault   string          // which fault
-	Target  json.RawMessage // on whom: a JSON object or string
-	Receipt string          // what proves that it bit
+	Fault   string  // which fault
+	Target  *Target // on whom; shared by copies of the event, so not to be changed
+	Receipt string  // what proves that it bit
 
 	Host   string        // whose clock stamped it, where several did
 	Node   string        // witness: which master

@@ -24,8 +24,8 @@ func TestParse(t *testing.T) {
 		{`1.5ms c1 info write k value v1 err "i/o timeout # here"`,
 			Event{Time: 1500 * time.Microsecond, Process: 1, Kind: Info, Op: Write, Key: "k", Owner: "c1", Value: "v1", Err: "i/o timeout # here"}},
 		{`nemesis ok fault kill target {"nodes": ["n1"]} instant receipt "n1 is gone"`,
-			Event{Process: Nemesis, Kind: OK, Op: Fault, Fault: "kill", Target: []byte(`{"nodes": ["n1"]}`), Instant: true, Receipt: "n1 is gone"}},
-		{"nemesis invoke heal pause target c0", Event{Process: Nemesis, Kind: Invoke, Op: Heal, Fault: "pause", Target: []byte(`"c0"`)}},
+			Event{Process: Nemesis, Kind: OK, Op: Fault, Fault: "kill", Target: target(`{"nodes": ["n1"]}`), Instant: true, Receipt: "n1 is gone"}},
+		{"nemesis invoke heal pause target c0", Event{Process: Nemesis, Kind: Invoke, Op: Heal, Fault: "pause", Target: NamedTarget("c0")}},
 		{"store fail audit k seq 4 value v1 owner c0",
 			Event{Process: Store, Kind: Fail, Op: Audit, Key: "k", Owner: "c0", Value: "v1", Seq: 4, Has: HasSeq}},
 		{"witness ok key k node n1 pttl -2 holder c0",
@@ -112,32 +112,6 @@ func TestParseRefuses(t *testing.T) {
 		var format *FormatError
 		if !errors.As(err, &format) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: error %v, want one with %q", test.text, err, test.want)
-		}
-	}
-}
-
-func TestFormat(t *testing.T) {
-	tests := []struct{ line, want string }{
-		{"c7 invoke acquire k3 owner c07", "c07 acquire k3"},
-		{"c7 ok acquire k3 owner c07 fence 4117 until 78.2ms", "c07 acquire k3 → ok, token 4117, valid until 78.2 ms"},
-		{`c7 info write k value v1 owner a err "i/o timeout"`, "c07 write k → info, as a, value v1, error: i/o timeout"},
-		{"store fail audit k seq 4 value v1 owner a", "store audit k → fail, as a, value v1, seq 4"},
-		{"witness ok key k node n1 pttl 40 holder a", "witness key k → ok, at n1, held by a, 40 ms left"},
-		{"witness ok key k node n1 pttl -2", "witness key k → ok, at n1, absent"},
-		{`nemesis ok fault kill instant target "n 1" receipt gone`, "nemesis fault kill on n 1 → ok, instant, receipt: gone"},
-		{`nemesis invoke heal cut target {"nodes":[1]}`, `nemesis heal cut on {"nodes":[1]}`},
-		{"link ok receipt executed of 12", "link receipt executed → ok, of event 12"},
-		{"nemesis ok stall began 1ms ended 90ms host h1", "nemesis stall → ok, on host h1, began at 1.0 ms, ended at 90.0 ms"},
-		{"nemesis ok phase end lag 10us", "nemesis phase end, lag 0.01 ms"},
-	}
-	for _, test := range tests {
-		h, err := Parse(test.line)
-		if err != nil {
-			t.Errorf("%s: %v", test.line, err)
-			continue
-		}
-		if got := Format(&h.Events[0]); got != test.want {
-			t.Errorf("%s: got %q, want %q", test.line, got, test.want)
 		}
 	}
 }

@@ -101,9 +101,12 @@ func countSetter(has Field, least uint64, field func(*Event) *uint64) setter {
 		if err != nil {
 			return err
 		}
+		if n < least {
+			return errZero
+		}
 		e.Has |= has
 		*field(e) = n
-		return fromOne(least == 1, n, nil)
+		return nil
 	}
 }
 
@@ -128,15 +131,12 @@ func setPTTL(e *Event, value string) (err error) {
 }
 
 // setTarget takes a JSON object as it stands, and any other word as a text.
-func setTarget(e *Event, value string) error {
-	e.Target = appendString(nil, value)
+func setTarget(e *Event, value string) (err error) {
+	e.Target = NamedTarget(value)
 	if strings.HasPrefix(value, "{") {
-		if !json.Valid([]byte(value)) {
-			return fmt.Errorf("broken object %s", value)
-		}
-		e.Target = json.RawMessage(value)
+		e.Target, err = ParseTarget([]byte(value))
 	}
-	return nil
+	return err
 }
 
 // A textWord is one word of a line; a quoted one is never a keyword.
@@ -162,13 +162,13 @@ func splitWords(line string) (words []textWord, err error) {
 			words = append(words, textWord{text, true})
 			line = line[len(quoted):]
 		case line[0] == '{':
-			d := decoder{buf: []byte(line)}
-			raw, err := d.target()
-			if err != nil {
+			in := json.NewDecoder(strings.NewReader(line))
+			var object json.RawMessage
+			if err := in.Decode(&object); err != nil {
 				return nil, fmt.Errorf("broken object at %s", line)
 			}
-			words = append(words, textWord{string(raw), true})
-			line = line[len(raw):]
+			words = append(words, textWord{string(object), true})
+			line = line[in.InputOffset():]
 		default:
 			end := strings.IndexAny(line+" ", " \t\r")
 			words = append(words, textWord{line[:end], false})

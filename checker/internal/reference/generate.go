@@ -151,7 +151,7 @@ func (g *generator) maybe(fence uint64) uint64 {
 }
 
 func (g *generator) kill() {
-	e := history.Event{Process: history.Nemesis, Kind: history.Invoke, Op: history.Fault, Fault: "kill-node", Target: []byte(`"n1"`), Instant: true}
+	e := history.Event{Process: history.Nemesis, Kind: history.Invoke, Op: history.Fault, Fault: "kill-node", Target: history.NamedTarget("n1"), Instant: true}
 	g.append(e)
 	e.Kind, e.Receipt = history.OK, "gone"
 	g.append(e)

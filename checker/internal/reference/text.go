@@ -50,7 +50,7 @@ func line(b *strings.Builder, e *history.Event) {
 	word("began", e.HasAll(history.HasBegan), e.Began)
 	word("ended", e.HasAll(history.HasEnded), e.Ended)
 	word("of", e.HasAll(history.HasOf), e.Of)
-	word("target", len(e.Target) > 0, "n1")
+	word("target", e.Target != nil, "n1")
 	word("instant", e.Instant, "")
 	word("receipt", e.Receipt != "", strconv.Quote(e.Receipt))
 	word("err", e.Err != "", strconv.Quote(e.Err))

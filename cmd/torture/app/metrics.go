@@ -26,8 +26,8 @@ func (o output) listen(ctx context.Context) (net.Listener, error) {
 }
 
 // offer answers scrapes until ctx ends. Its trouble ends no run.
-func offer(ctx context.Context, l net.Listener, trouble io.Writer, b run.Beginning, figures *stats.Stats) {
-	h, err := metrics.Handler(figures.Snapshot, map[string]string{
+func offer(ctx context.Context, l net.Listener, trouble io.Writer, b run.Beginning, snapshot func() stats.Snapshot) {
+	h, err := metrics.Handler(snapshot, map[string]string{
 		"scenario": printable.Line(b.Meta.Scenario), "lock": printable.Line(b.Meta.Lock), "seed": unit.Seed(b.Meta.Seed),
 	})
 	if err == nil {

@@ -56,10 +56,15 @@ func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, err
 		Begin: func(b run.Beginning) []history.Sink {
 			_ = banner(b, cfg).Write(w, opts) // a closed terminal ends no run
 			figures := stats.New(b.Header)
-			display := terminal.NewLive(w, opts, terminal.Plan{Duration: b.Meta.Planned, Faults: b.Meta.Faults}, figures.Snapshot)
+			snapshot := func() stats.Snapshot {
+				now := figures.Snapshot()
+				now.Found = b.Judge.Live()
+				return now
+			}
+			display := terminal.NewLive(w, opts, terminal.Plan{Duration: b.Meta.Planned, Faults: b.Meta.Faults}, snapshot)
 			live.Go(func() { display.Run(ctx) })
 			if scrapes != nil {
-				live.Go(func() { offer(ctx, scrapes, cmd.ErrOrStderr(), b, figures) })
+				live.Go(func() { offer(ctx, scrapes, cmd.ErrOrStderr(), b, snapshot) })
 			}
 			return []history.Sink{figures, display}
 		},

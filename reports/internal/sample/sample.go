@@ -174,10 +174,14 @@ func (w *world) scale(usual time.Duration, sigma float64) time.Duration {
 	return time.Duration(float64(usual) * math.Exp(w.rng.NormFloat64()*sigma))
 }
 
-func target(v any) json.RawMessage {
+func target(v any) *history.Target {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}
-	return raw
+	t, err := history.ParseTarget(raw)
+	if err != nil {
+		panic(err)
+	}
+	return t
 }

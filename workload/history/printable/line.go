@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"locktorture/workload/history"
 )
 
 // What a line shows at most, in bytes: of a stretch without a space, and of all.
@@ -131,16 +133,8 @@ func cut(s string) string {
 	return shorten(b.String(), maxLine, " ")
 }
 
-// shorten keeps the beginning of s, with its length, when it has more than most
-// bytes; before parts the two.
+// shorten cuts s to at most most bytes and says how long it was; before parts the
+// two.
 func shorten(s string, most int, before string) string {
-	if len(s) <= most {
-		return s
-	}
-	note := fmt.Sprintf("%s…(%d_bytes)", before, len(s))
-	keep := most - len(note)
-	for keep > 0 && !utf8.RuneStart(s[keep]) {
-		keep--
-	}
-	return s[:keep] + note
+	return history.Cut(s, most, fmt.Sprintf("%s…(%d_bytes)", before, len(s)))
 }
