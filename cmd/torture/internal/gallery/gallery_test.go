@@ -60,6 +60,7 @@ func TestRow(t *testing.T) {
 		"twin has its own":      {[]*reports.Run{shown("S1", "S5")}, []*reports.Run{shown("S3z")}, OK},
 		"judged at the second":  {[]*reports.Run{lagging(), shown("S1", "S5")}, []*reports.Run{shown()}, OK},
 		"proved at the second":  {[]*reports.Run{suspected("S5", "S1"), shown("S1", "S5")}, []*reports.Run{suspected("S5")}, OK},
+		"each in another try":   {[]*reports.Run{suspected("S5", "S1"), suspected("S1", "S5"), lagging()}, []*reports.Run{shown()}, OK},
 		"never judged":          {[]*reports.Run{lagging(), lagging(), lagging(), lagging()}, []*reports.Run{shown()}, Void},
 		"twin without a fault":  {[]*reports.Run{shown("S1", "S5")}, []*reports.Run{toothless()}, Void},
 		"harness in the way":    {[]*reports.Run{{Harness: []string{"no port"}}}, nil, Void},

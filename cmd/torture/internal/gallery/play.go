@@ -48,7 +48,7 @@ func (row *Row) Exhibit(ctx context.Context, t Trial, seed uint64, play Stage) {
 				return
 			}
 		}
-		row.Proofs = append(row.Proofs, row.fresh(sentences[0].proofs)...)
+		row.Proofs = addProofs(row.Proofs, sentences[0].proofs)
 		found, twin = merge(found, sentences[0].ids), merge(twin, sentences[1].ids)
 		if row.Judge(found, twin); row.Outcome != Missing {
 			return
@@ -57,11 +57,11 @@ func (row *Row) Exhibit(ctx context.Context, t Trial, seed uint64, play Stage) {
 	}
 }
 
-// fresh are those of proofs whose anomalies the row has no proof of.
-func (row *Row) fresh(proofs []Proof) []Proof {
-	return slices.DeleteFunc(proofs, func(p Proof) bool {
-		return slices.ContainsFunc(row.Proofs, func(q Proof) bool { return p.ID == q.ID })
-	})
+// addProofs adds to proofs those of more whose anomalies it has no proof of.
+func addProofs(proofs, more []Proof) []Proof {
+	return append(proofs, slices.DeleteFunc(more, func(p Proof) bool {
+		return slices.ContainsFunc(proofs, func(q Proof) bool { return p.ID == q.ID })
+	})...)
 }
 
 func merge(a, b []string) []string {
@@ -79,7 +79,8 @@ type sentence struct {
 	err    error
 }
 
-// convict plays the trial against lock until its run can be judged.
+// convict plays the trial against lock until its run can be judged. What an
+// earlier run proved stands, whatever else its judge had to leave open.
 func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, play Stage) (s sentence) {
 	s.lock = lock
 	c, err := t.Config(lock, seed)
@@ -93,21 +94,29 @@ func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, 
 		if s.err = trouble(r, err); s.err != nil {
 			return s
 		}
-		s.runs = append(s.runs, r.Dir)
-		if why = voided(r); why == "" && lock == row.Lock && try < attempts-1 {
-			why = row.undecided(r)
+		if s.err = s.add(r, row.Expected, t.Command(lock, seed)); s.err != nil {
+			return s
 		}
-		if why != "" {
-			continue
+		why = voided(r)
+		if why == "" && lock == row.Lock && try < attempts-1 {
+			why = row.undecided(r, s.ids)
 		}
-		s.ids = Convicted(r)
-		if s.err = bit(r); s.err == nil {
-			s.proofs, s.err = prove(r, row.Expected, t.Command(lock, seed))
+		if why == "" {
+			s.err = bit(r)
+			return s
 		}
-		return s
 	}
 	s.err = fmt.Errorf("%d runs could not be judged: %s", attempts, why)
 	return s
+}
+
+// add takes in what r proves, with proofs of the expected ids.
+func (s *sentence) add(r *reports.Run, expected []string, command string) error {
+	s.runs = append(s.runs, r.Dir)
+	s.ids = merge(s.ids, Convicted(r))
+	proofs, err := prove(r, expected, command)
+	s.proofs = addProofs(s.proofs, proofs)
+	return err
 }
 
 // trouble is why a run says nothing.
@@ -133,10 +142,9 @@ func voided(r *reports.Run) string {
 	return ""
 }
 
-// undecided says which of the row's anomalies r's judge saw and could not prove,
-// as where the machine was too busy to tell when, or "".
-func (row *Row) undecided(r *reports.Run) string {
-	proved := Convicted(r)
+// undecided says which of the row's anomalies r's judge saw and no run has proved
+// yet, as where the machine was too busy to tell when, or "".
+func (row *Row) undecided(r *reports.Run, proved []string) string {
 	for _, f := range r.Report.Suspicious {
 		if slices.Contains(row.Expected, f.ID) && !slices.Contains(proved, f.ID) {
 			return f.Text

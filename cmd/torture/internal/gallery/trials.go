@@ -99,8 +99,8 @@ var recipeTrials = map[string]Trial{
 	"token-host-time": {Faults: "pause-client:at=200ms:times=8:every=900ms:for=500ms", Load: "clients=6 keys=1 hold=200ms", TTL: 400 * time.Millisecond, Length: 8 * time.Second},
 	"token-per-object": {
 		// The release times out and arrives when its lease has ended, and the client has dialled anew and may hold again.
-		Faults: "stuck-connection:at=300ms:times=6:every=1400ms:on=release-sent:client=all:all:for=850ms",
-		Load:   "clients=2 keys=1 hold=60ms think=10ms timeout=100ms", Length: 9 * time.Second,
+		Faults: "stuck-connection:at=300ms:times=6:every=1400ms:on=release-sent:client=any:for=850ms",
+		Load:   "clients=2 keys=1 hold=250ms think=1ms timeout=100ms", Length: 9 * time.Second,
 	},
 	"token-lua": {Faults: lateRelease},
 	"retry-on-error": {
