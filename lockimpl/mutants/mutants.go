@@ -6,6 +6,7 @@ package mutants
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"locktorture/lockimpl"
@@ -34,8 +35,20 @@ type Mutant struct {
 func (m Mutant) Factory(cfg redlock.Config) lockimpl.Factory {
 	cfg = m.configured(withoutHints(cfg))
 	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
-		return planted.NewPlanted(nodes, planted.Config(cfg), m.bugs)
+		return planted.NewPlanted(nodes, configOfTheCopy(cfg), m.bugs)
 	}
+}
+
+// configOfTheCopy is cfg for the copy of the lock, without its Observer: the
+// copy's takes events of a type of its own.
+func configOfTheCopy(cfg redlock.Config) (out planted.Config) {
+	from, to := reflect.ValueOf(cfg), reflect.ValueOf(&out).Elem()
+	for i := range from.NumField() {
+		if from.Field(i).Type() == to.Field(i).Type() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return out
 }
 
 // Twin returns a Factory of the lock itself in the mutant's configuration.

@@ -68,7 +68,7 @@ func TestSmallerMaxTTLDoesNotShortenTheQuarantine(t *testing.T) {
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
 		a, _ := w.Client(redlock.NewFactory(redlock.Config{MaxTTL: time.Minute}))
 		b, _ := w.Client(redlock.NewFactory(redlock.Config{MaxTTL: 2 * time.Second}))
-		if err := a.(*redlock.Lock).RaiseMaxTTL(t.Context()); err != nil {
+		if err := a.(*redlock.Locker).RaiseMaxTTL(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		held := w.Take(a, "k", 50*time.Second)
@@ -112,7 +112,7 @@ func TestExtensionBeyondWhatTheNodesGrantLeavesTheLease(t *testing.T) {
 			if _, err := l.Acquire(t.Context(), "other", 30*time.Second); !errors.Is(err, redlock.ErrTTLTooLong) {
 				t.Errorf("acquire: %v, want ErrTTLTooLong", err)
 			}
-			if err := l.(*redlock.Lock).RaiseMaxTTL(t.Context()); err != nil {
+			if err := l.(*redlock.Locker).RaiseMaxTTL(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if err := lease.Extend(t.Context(), 30*time.Second); err != nil {

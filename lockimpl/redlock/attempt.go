@@ -83,7 +83,7 @@ func (l *Lock) attempt(ctx context.Context, k *keySet, r request) (*lease, error
 func (a *attempt) run(ctx context.Context) (*lease, error) {
 	l := a.l
 	l.active.Add(1)
-	a.send(ctx)
+	a.send()
 	a.await(ctx)
 	l.active.Add(-1)
 	if a.err != nil {
@@ -109,15 +109,13 @@ func (a *attempt) limit() time.Duration {
 	return min(a.l.cfg.NodeTimeout, time.Until(a.until))
 }
 
-var errNotAdmitted = errors.New("not admitted: new, or restarted without its data, it sits out its quarantine")
-
 var errTimeout = errors.New("too few nodes answered in time")
 
 func (l *Lock) newAttempt(k *keySet, r request) *attempt {
 	var id [16]byte
 	_, _ = rand.Read(id[:])
 	a := &attempt{
-		l: l, k: k, r: r, owner: base64.RawURLEncoding.EncodeToString(id[:]),
+		l: l, k: k, r: r, owner: base64.RawURLEncoding.EncodeToString(id[:]) + l.label,
 		slots: make([]slot, len(l.nodes)), done: make(chan struct{}),
 	}
 	a.hint = l.hint()
@@ -148,8 +146,8 @@ func (s *slot) Encode(w *node.Writer) {
 		w.Script(script, 7, 7)
 		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
 	default:
-		w.Script(script, 4, 5)
-		w.Strs(k.node, k.lock, k.fence, k.flag)
+		w.Script(script, 7, 5)
+		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
 		w.Str(a.owner)
 		w.Int(ttl)
 		w.Record(a.hint+1, ttl)
@@ -258,7 +256,7 @@ func (s *slot) refusedBy(code int64, r node.Reply) {
 	case -1:
 		s.err = errors.New("released here before")
 	case -2:
-		s.err = fmt.Errorf("node %s: %w", s.a.l.nodes[s.i].Name(), errNotAdmitted)
+		s.err = fmt.Errorf("node %s: %w", s.a.l.nodes[s.i].Name(), ErrNotAdmitted)
 		s.a.l.admit(s.i)
 	case -3:
 		s.err = s.a.l.tooLong(s.i, r.At(1))

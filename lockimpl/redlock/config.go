@@ -3,18 +3,25 @@ package redlock
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
-
-	"locktorture/lockimpl"
+	"unicode"
 )
 
 // Config describes a lock. The zero value is a good lock: every field has a
 // default. All clients of one set of nodes must agree on Prefix, Quorum and
 // MaxTTL.
 type Config struct {
-	Prefix   string // of every key on the servers; default "lock"
-	Username string // of the servers, when they ask for one
-	Password string `json:"-"`
+	Prefix string // of every key on the servers; default "lock"
+
+	// Name says who the holder of a lease is to those who inspect it, such as
+	// host and process: up to 64 printable characters without spaces.
+	Name string
+
+	// TTL is the length of leases whose length nobody says: those of Do, of
+	// sessions, semaphores and elections. Default 5 s, or MaxTTL when that is
+	// shorter.
+	TTL time.Duration
 
 	// Quorum is the number of nodes that must grant; 0 means a majority. With
 	// 4 of 5, any two nodes may forget everything and neither the lock nor the
@@ -43,6 +50,11 @@ type Config struct {
 	// when too few nodes answer. Default 8 ms and 128 ms.
 	RetryMin, RetryMax time.Duration
 
+	// Backoff, when it is set, says instead how long to pause after so many
+	// tries (1 is the first). A waiter never pauses for longer than a third of
+	// Patience.
+	Backoff func(tries int) time.Duration `json:"-"`
+
 	// Patience is how long a waiter that stopped asking keeps its place in
 	// the queue: the longest time for which a dead waiter can hold up the
 	// others. A live one asks three times as often. Default 500 ms.
@@ -52,6 +64,9 @@ type Config struct {
 	// one round trip, and NoGossip the spreading of the highest token on
 	// release and renewal. No guarantee rests on either.
 	NoProposals, NoGossip bool
+
+	// Observer, when it is set, is told what becomes of every request and lease.
+	Observer Observer `json:"-"`
 }
 
 // withDefaults fills in what cfg leaves open.
@@ -59,6 +74,7 @@ func (cfg Config) withDefaults(nodes int) Config {
 	setDefault(&cfg.Prefix, "lock")
 	setDefault(&cfg.Quorum, nodes/2+1)
 	setDefault(&cfg.MaxTTL, 10*time.Second)
+	setDefault(&cfg.TTL, min(5*time.Second, cfg.MaxTTL))
 	setDefault(&cfg.NodeTimeout, 500*time.Millisecond)
 	setDefault(&cfg.RetryMin, 8*time.Millisecond)
 	setDefault(&cfg.RetryMax, max(128*time.Millisecond, cfg.RetryMin))
@@ -80,6 +96,10 @@ func (cfg Config) check(nodes int) error {
 		return fmt.Errorf("quorum %d of %d nodes: it must be a majority of them", cfg.Quorum, nodes)
 	case cfg.MaxTTL < minTTL:
 		return fmt.Errorf("max ttl %v is below %v", cfg.MaxTTL, minTTL)
+	case cfg.TTL < minTTL || cfg.TTL > cfg.MaxTTL:
+		return fmt.Errorf("ttl %v is not between %v and the max ttl, %v", cfg.TTL, minTTL, cfg.MaxTTL)
+	case len(cfg.Name) > 64 || strings.ContainsFunc(cfg.Name, func(r rune) bool { return r <= ' ' || !unicode.IsPrint(r) }):
+		return fmt.Errorf("name %q: it must be up to 64 printable characters without spaces", cfg.Name)
 	case cfg.NodeTimeout < 0:
 		return fmt.Errorf("node timeout %v is negative", cfg.NodeTimeout)
 	case cfg.RetryMin < 0 || cfg.RetryMax < cfg.RetryMin:
@@ -90,31 +110,21 @@ func (cfg Config) check(nodes int) error {
 	return nil
 }
 
-// checkNodes refuses sets over which a majority means less than it says.
-func checkNodes(nodes []lockimpl.Node) error {
-	if len(nodes) == 0 {
+// checkNumber refuses sets over which a majority means less than it says.
+func checkNumber(nodes int) error {
+	switch {
+	case nodes == 0:
 		return errors.New("no nodes")
-	}
-	if len(nodes)%2 == 0 {
-		return fmt.Errorf("%d nodes: an even number tolerates no more failures than one less", len(nodes))
-	}
-	names, addrs := map[string]bool{}, map[string]bool{}
-	for i, n := range nodes {
-		if n.Addr == "" && n.Dial == nil {
-			return fmt.Errorf("node %d has no address", i)
-		}
-		if n.Name != "" && names[n.Name] || n.Addr != "" && addrs[n.Addr] {
-			return fmt.Errorf("node %s %s appears twice", n.Name, n.Addr)
-		}
-		names[n.Name], addrs[n.Addr] = true, true
+	case nodes%2 == 0:
+		return fmt.Errorf("%d nodes: an even number tolerates no more failures than one less", nodes)
+	case nodes > maxNodes:
+		return fmt.Errorf("%d nodes: at most %d", nodes, maxNodes)
 	}
 	return nil
 }
 
-// ErrTTLTooLong reports that a lease was asked for, or was to be extended, for
-// longer than Config.MaxTTL or than the nodes were admitted for. A lease that
-// was to be extended is as it was.
-var ErrTTLTooLong = errors.New("ttl is longer than the nodes grant")
+// maxNodes is how many fit into a set of bits.
+const maxNodes = 63
 
 // tooLong is the error of node i, which grants at most so many milliseconds.
 func (l *Lock) tooLong(i int, most int64) error {

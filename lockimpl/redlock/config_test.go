@@ -36,14 +36,14 @@ func TestBadSetsOfNodesAreRefused(t *testing.T) {
 		"patience 1ms":  {nodes: []lockimpl.Node{a}, cfg: redlock.Config{Patience: time.Millisecond}},
 		"is negative":   {nodes: []lockimpl.Node{a}, cfg: redlock.Config{NodeTimeout: -1}},
 	} {
-		if _, err := redlock.New(bad.nodes, bad.cfg); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := redlock.NewLocker(bad.nodes, bad.cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one that says %q", err, want)
 		}
 	}
 }
 
 func TestBadRequestsAreRefusedBeforeAnythingIsSent(t *testing.T) {
-	l, err := redlock.New([]lockimpl.Node{dead(t, "a")}, redlock.Config{})
+	l, err := redlock.NewLocker([]lockimpl.Node{dead(t, "a")}, redlock.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

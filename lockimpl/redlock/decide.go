@@ -131,7 +131,7 @@ func (a *attempt) failure(cause error) error {
 		}
 		return fmt.Errorf("acquire %s: %w", a.k.name, joined(lockimpl.ErrNoQuorum, append(reasons, cause)...))
 	}
-	return fmt.Errorf("acquire %s: %w", a.k.name, joined(errUnknown, append(reasons, cause)...))
+	return fmt.Errorf("acquire %s: %w", a.k.name, joined(ErrUnknown, append(reasons, cause)...))
 }
 
 // absent reports whether nothing of this attempt's can be on the node. An
@@ -139,8 +139,6 @@ func (a *attempt) failure(cause error) error {
 func (a *attempt) absent(s *slot) bool {
 	return s.state == refused && !s.doubt || s.state == pending && !s.sent.Load()
 }
-
-var errUnknown = errors.New("outcome unknown")
 
 // joined wraps first and those of rest that are not nil.
 func joined(first error, rest ...error) error {

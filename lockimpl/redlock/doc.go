@@ -3,16 +3,20 @@
 //
 // # The lock
 //
-// [New] makes a client of one master, or of an odd number of independent ones.
-// A lease is granted by a quorum of them and carries a fencing token, which
-// the guarded resource must check: accept a write only when its token is at
-// least the highest one seen, and store the two together. Tokens stay below
-// 2^53, so that they survive Lua and JSON.
+// [New] makes a client of one master, or of an odd number of independent ones,
+// from go-redis clients; [NewFromOptions] and [NewFromURLs] from what such clients
+// are made of. A lease is granted by a quorum of the masters and carries a fencing
+// token, which the guarded resource must check: accept a write only when its
+// token is at least the highest one seen, and store the two together. Tokens
+// stay below 2^53, so that they survive Lua and JSON.
 //
-// Acquire and AcquireShared try once. AcquireWait and AcquireFair wait their
-// turn. AcquireAs enters again, AcquireAll takes several keys or none. A lease
-// renews itself once told to (Renew) and closes a channel when it can no longer
-// be relied on (Lost), by a local timer, whatever the network does.
+// [Lock.Do] runs a function while it holds a key. Acquire and AcquireShared try
+// once. AcquireWait and AcquireFair wait their turn. AcquireAs enters again,
+// AcquireAll takes several keys or none. A [Lease] renews itself once told to
+// (Renew), and closes a channel (Lost) and ends a context (Context) when it can
+// no longer be relied on, by a local timer, whatever the network does. A [Session]
+// renews many leases at once, a [Semaphore] has several holders, and
+// [Lock.Inspect] and [Lock.Watch] tell who holds a key.
 //
 // A set of nodes that is new must be admitted. It is, by itself, when one
 // quarantine of Config.MaxTTL is over; a program that sets up the nodes, and
@@ -141,12 +145,13 @@
 // quorum of nodes first, the same for all clients of a key, and the others as
 // soon as one of these does not grant, or a little later: a section that is
 // over by then costs three nodes of five and no split votes. Whatever is to
-// go to one node at one time goes out in one write, and no command of a client
-// overtakes another of its own.
+// go to one node at one time goes out in one pipeline of go-redis, one pipeline
+// at a time, and no command of a client overtakes another of its own.
 //
 // # What it asks of the servers
 //
-// Redis 7 or newer, maxmemory-policy noeviction, no Redis Cluster, and a
-// connection that leads to one server process as long as it lives (a proxy that
-// pools connections would hide a restart). The lock only sends relative times.
+// Redis 7 or newer, maxmemory-policy noeviction, no Redis Cluster (refused: it
+// moves keys from one server to another), and a connection that leads to one
+// server process as long as it lives (a proxy that pools connections would hide
+// a restart). The lock only sends relative times.
 package redlock

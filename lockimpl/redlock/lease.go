@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -25,6 +26,8 @@ type lease struct {
 	released *release
 	kept     bool // it could be relied on until it was released
 	lost     chan struct{}
+	cause    error // why it ended
+	cancels  []context.CancelCauseFunc
 	timer    *time.Timer
 
 	rounding chan struct{} // closed at the end of the round of renewal that is under way
@@ -41,10 +44,7 @@ func newLease(a *attempt) *lease {
 	}
 }
 
-// Fence implements Lease.
-func (e *lease) Fence() uint64 { return e.fence }
-
-// ValidUntil implements Lease.
+// ValidUntil returns the end of validity.
 func (e *lease) ValidUntil() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -69,7 +69,7 @@ func (e *lease) noticeSleep() {
 	if now.Before(e.until) {
 		e.until = now
 	}
-	e.end()
+	e.endBy("the machine was suspended")
 }
 
 // sleepCheck is how often a lease looks whether the machine was suspended.
@@ -85,12 +85,15 @@ func (e *lease) valid() bool {
 	return e.alive()
 }
 
-// Lost implements LostNotifier. The channel is closed at the end of validity,
-// by a local timer, or as soon as the loss or the release is known; after a
-// suspension of the machine within a second.
+// Lost returns the channel that is closed when the lease ends.
 func (e *lease) Lost() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.watch()
+}
+
+// watch is Lost for those who hold mu.
+func (e *lease) watch() <-chan struct{} {
 	if e.lost != nil {
 		return e.lost
 	}
@@ -121,18 +124,68 @@ func (e *lease) expire() {
 	e.end()
 }
 
+// why returns why the lease ended, or nil while it can be relied on.
+func (e *lease) why() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.alive() {
+		e.end()
+	}
+	return e.cause
+}
+
+// contextIn returns a child of ctx that ends with the lease, for its reason.
+func (e *lease) contextIn(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.watch()
+	if e.ended {
+		cancel(e.cause)
+	} else {
+		e.cancels = append(e.cancels, cancel)
+	}
+	return ctx
+}
+
+// endBy is end for a reason other than that the lease ran out. mu is held.
+func (e *lease) endBy(reason string) {
+	if !e.ended {
+		e.cause = fmt.Errorf("%w: %s", lockimpl.ErrLost, reason)
+	}
+	e.end()
+}
+
 // end marks the lease as one that nobody may rely on. mu is held.
 func (e *lease) end() {
 	if e.ended {
 		return
 	}
 	e.ended = true
+	if e.cause == nil {
+		e.cause = fmt.Errorf("%w: it ran out", lockimpl.ErrLost)
+	}
+	for _, cancel := range e.cancels {
+		cancel(e.cause)
+	}
+	e.cancels = nil
+	e.tell()
 	if e.lost != nil {
 		close(e.lost)
 	}
 	if e.timer != nil {
 		e.timer.Stop()
 	}
+}
+
+// tell tells the observer of a loss. mu is held.
+func (e *lease) tell() {
+	l, cause := e.l, e.cause
+	if l.cfg.Observer == nil || errors.Is(cause, ErrReleased) {
+		return
+	}
+	event := Event{Op: OpLost, Key: e.a.k.name, Fence: e.fence, Began: e.a.start, Err: cause}
+	l.spawn(func() { l.observe(l.ctx, event) })
 }
 
 // settled returns when a release that has ended the lease has been put to the
@@ -154,7 +207,7 @@ func (e *lease) lose() {
 func (e *lease) giveBack() {
 	if e.putBack() {
 		for _, n := range e.l.nodes {
-			n.FlushBy()
+			n.Flush()
 		}
 		e.l.lines.poke(e.a.k.name)
 	}
@@ -170,14 +223,15 @@ func (e *lease) putBack() bool {
 	return true
 }
 
-// Release implements Lease. It goes to every node that may hold a part of the
-// lease and is not held back by ctx, which bounds only the wait for answers.
-// Releasing again sends nothing more and answers the same.
+// Release gives the lease back; see Lease.Release.
 func (e *lease) Release(ctx context.Context) error {
 	e.stopRenewal()
 	e.mu.Lock()
 	if e.released == nil {
 		e.kept = e.alive()
+	}
+	if e.kept && !e.ended {
+		e.cause = ErrReleased
 	}
 	e.end()
 	first := e.putBack()
@@ -190,7 +244,7 @@ func (e *lease) Release(ctx context.Context) error {
 	defer e.l.active.Add(-1)
 	if first {
 		e.l.lines.poke(e.a.k.name)
-		e.l.flush(ctx, e.l.everyNode(), released.done, true)
+		e.l.flush(e.l.everyNode())
 	}
 	if err := released.wait(ctx); err != nil || kept {
 		return err

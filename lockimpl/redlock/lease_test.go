@@ -128,7 +128,7 @@ func TestAcquireKeepsToItsContextWithoutDeadlines(t *testing.T) {
 				c, err := dial(ctx, network, addr)
 				return deaf{c}, err
 			}
-			return redlock.New(nodes, redlock.Config{NodeTimeout: 5 * time.Second})
+			return redlock.NewLocker(nodes, redlock.Config{NodeTimeout: 5 * time.Second})
 		})
 		warm(t, l)
 		links[0].Down.Delay(3 * time.Second)

@@ -18,13 +18,13 @@ import (
 )
 
 var (
-	_ lockimpl.WaitLocker      = (*redlock.Lock)(nil)
-	_ lockimpl.SharedLocker    = (*redlock.Lock)(nil)
-	_ lockimpl.FairLocker      = (*redlock.Lock)(nil)
-	_ lockimpl.ReentrantLocker = (*redlock.Lock)(nil)
-	_ lockimpl.MultiLocker     = (*redlock.Lock)(nil)
-	_ lockimpl.Bootstrapper    = (*redlock.Lock)(nil)
-	_ lockimpl.KeyLister       = (*redlock.Lock)(nil)
+	_ lockimpl.WaitLocker      = (*redlock.Locker)(nil)
+	_ lockimpl.SharedLocker    = (*redlock.Locker)(nil)
+	_ lockimpl.FairLocker      = (*redlock.Locker)(nil)
+	_ lockimpl.ReentrantLocker = (*redlock.Locker)(nil)
+	_ lockimpl.MultiLocker     = (*redlock.Locker)(nil)
+	_ lockimpl.Bootstrapper    = (*redlock.Locker)(nil)
+	_ lockimpl.KeyLister       = (*redlock.Locker)(nil)
 )
 
 // patient suits real time on a machine that may be busy.
@@ -121,7 +121,7 @@ func TestHotKeyOverFiveMasters(t *testing.T) {
 		var wg sync.WaitGroup
 		var left []string // the keys that a lease lives in
 		for range clients {
-			l, err := redlock.New(nodes, patient)
+			l, err := redlock.NewLocker(nodes, patient)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -187,17 +185,17 @@ func TestBusyServerDelaysAndLeavesNothing(t *testing.T) {
 }
 
 func ExampleErrNoQuorum() {
-	nodes, stop := exampleNodes(3)
-	stop() // nobody answers
-	lock, err := redlock.New(nodes, redlock.Config{})
+	clients, stop := exampleServers(3)
+	lock, err := redlock.New(redlock.Config{}, clients...)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer lock.Close()
+	stop() // nobody answers
 	_, err = lock.Acquire(context.Background(), "invoice-17", 5*time.Second)
-	fmt.Println(errors.Is(err, lockimpl.ErrNoQuorum))
-	// Output: true
+	fmt.Println(errors.Is(err, redlock.ErrHeld), errors.Is(err, redlock.ErrNoQuorum))
+	// Output: false true
 }
 
 // What the lock needs of an ACL is written in README.md; a user without the
@@ -206,18 +204,13 @@ func TestUserWithoutPasswordAndWithoutChannels(t *testing.T) {
 	nodes := serverNodes(t, 1)
 	c := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
 	defer c.Close()
-	page, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, ok := strings.Cut(string(page), "ACL SETUSER lock on >secret ")
-	rules, _, ok2 := strings.Cut(after, "\n\n")
-	if !ok || !ok2 {
-		t.Fatal("README.md has no ACL")
-	}
+	rules := aclRules(t)
 	for user, channels := range map[string]string{"full": "&lock:wake:*", "quiet": "resetchannels"} {
 		set := []any{"ACL", "SETUSER", user, "reset", "on", "nopass"}
-		for _, rule := range strings.Fields(strings.Replace(rules, "&lock:wake:*", channels, 1)) {
+		for _, rule := range rules {
+			if rule == "&lock:wake:*" {
+				rule = channels
+			}
 			set = append(set, rule)
 		}
 		if err := c.Do(t.Context(), set...).Err(); err != nil {
@@ -232,9 +225,18 @@ func TestUserWithoutPasswordAndWithoutChannels(t *testing.T) {
 	if err := admin.Do(t.Context(), "ACL", "SETUSER", "default", "off").Err(); err != nil {
 		t.Fatal(err)
 	}
-	full := quick
-	full.Username = "full"
-	waiter := bootstrapped(t, nodes, full)
+	as := func(user string) *redlock.Lock {
+		l, err := redlock.NewFromOptions(setUp(quick), &redis.Options{Addr: nodes[0].Addr, Username: user})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = l.Close() })
+		return l
+	}
+	waiter := as("full")
+	if err := waiter.Bootstrap(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	reader, err := waiter.AcquireShared(t.Context(), "s", 10*time.Second)
 	if err != nil {
 		t.Fatal(err)
@@ -242,9 +244,7 @@ func TestUserWithoutPasswordAndWithoutChannels(t *testing.T) {
 	if err := errors.Join(reader.Extend(t.Context(), 10*time.Second), reader.Release(t.Context()), waiter.RaiseMaxTTL(t.Context())); err != nil {
 		t.Error(err)
 	}
-	quiet := quick
-	quiet.Username = "quiet"
-	holder := client(t, nodes, quiet)
+	holder := as("quiet")
 	lease, err := holder.Acquire(t.Context(), "k", 10*time.Second)
 	if err != nil {
 		t.Fatal(err)

@@ -1,21 +1,8 @@
 package redlock
 
 import (
-	"errors"
 	"fmt"
 	"sync"
-
-	"locktorture/lockimpl/redlock/internal/node"
-)
-
-var (
-	// ErrSameServer reports one server behind two nodes: its vote would count
-	// twice.
-	ErrSameServer = errors.New("two nodes are one server")
-
-	// ErrAnonymousServer reports a server that does not say who it is; see
-	// Config.AnonymousServers.
-	ErrAnonymousServer = node.ErrAnonymous
 )
 
 // servers remembers which process each node was last seen to be.

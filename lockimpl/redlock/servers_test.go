@@ -135,7 +135,7 @@ func serves(addr string, pid int) bool {
 }
 
 // bootstrapped returns a client of nodes that serve.
-func bootstrapped(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Lock {
+func bootstrapped(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Locker {
 	t.Helper()
 	cfg.FirstTime = true
 	l := client(t, nodes, cfg)
@@ -145,9 +145,9 @@ func bootstrapped(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redl
 	return l
 }
 
-func client(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Lock {
+func client(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Locker {
 	t.Helper()
-	l, err := redlock.New(nodes, cfg)
+	l, err := redlock.NewLocker(nodes, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

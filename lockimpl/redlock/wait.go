@@ -12,40 +12,42 @@ import (
 	"locktorture/lockimpl/redlock/internal/script"
 )
 
-// AcquireWait implements WaitLocker. Of the waiters of one client for one key
+// AcquireWait waits until it is granted key or ctx ends. Of the waiters of one client for one key
 // one contends, and the others queue behind it in this process, and behind its
 // lease. A contender queues on the nodes as well and is woken when its turn
 // comes; it asks again at least three times within the patience of the queue.
-func (l *Lock) AcquireWait(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	return l.await(ctx, key, request{ttl: ttl})
+func (l *Lock) AcquireWait(ctx context.Context, key string, ttl time.Duration) (*Lease, error) {
+	return l.observed(ctx, key, func() (*lease, error) { return l.await(ctx, key, request{ttl: ttl}) })
 }
 
 // AcquireSharedWait is AcquireWait for a reader. Readers of one client do not
 // queue behind each other.
-func (l *Lock) AcquireSharedWait(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	return l.await(ctx, key, request{ttl: ttl, shared: true})
+func (l *Lock) AcquireSharedWait(ctx context.Context, key string, ttl time.Duration) (*Lease, error) {
+	return l.observed(ctx, key, func() (*lease, error) { return l.await(ctx, key, request{ttl: ttl, shared: true}) })
 }
 
-// AcquireFair implements FairLocker: every call queues on the nodes for
+// AcquireFair is AcquireWait, first come first served: every call queues on the nodes for
 // itself, in the order in which the calls were made by their clients' clocks.
 // On one master nobody is overtaken. Over a quorum, two calls that are closer
 // together than the clocks agree, or of which one reached too few nodes, may
 // change places; nobody is overtaken again and again.
-func (l *Lock) AcquireFair(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	k, r := l.keys(key), request{ttl: ttl}
-	if err := l.admissible(ctx, k, r); err != nil {
-		return nil, err
-	}
-	return leaseOr(l.contend(ctx, k, r))
+func (l *Lock) AcquireFair(ctx context.Context, key string, ttl time.Duration) (*Lease, error) {
+	return l.observed(ctx, key, func() (*lease, error) {
+		k, r := l.keys(key), request{ttl: ttl}
+		if err := l.admissible(ctx, k, r); err != nil {
+			return nil, err
+		}
+		return l.contend(ctx, k, r)
+	})
 }
 
-func (l *Lock) await(ctx context.Context, key string, r request) (lockimpl.Lease, error) {
+func (l *Lock) await(ctx context.Context, key string, r request) (*lease, error) {
 	k := l.keys(key)
 	if err := l.admissible(ctx, k, r); err != nil {
 		return nil, err
 	}
 	if r.shared {
-		return leaseOr(l.ask(ctx, k, r))
+		return l.ask(ctx, k, r)
 	}
 	leave, err := l.lines.enter(ctx, key)
 	if err != nil {
@@ -53,7 +55,7 @@ func (l *Lock) await(ctx context.Context, key string, r request) (lockimpl.Lease
 	}
 	got, err := l.ask(ctx, k, r)
 	leave(got)
-	return leaseOr(got, err)
+	return got, err
 }
 
 // ask tries once and then contends; at once where it had to contend the last
@@ -128,7 +130,7 @@ func (l *Lock) memberNamed(kind, name string) string {
 
 // retriable reports whether a waiter should try again after err.
 func retriable(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && !errors.Is(err, errClosed) && !errors.Is(err, node.ErrClosed) &&
+	return ctx.Err() == nil && !errors.Is(err, ErrClosed) &&
 		!errors.Is(err, ErrSameServer) && !node.IsPermanent(err)
 }
 
@@ -164,6 +166,9 @@ func (l *Lock) pause(a *attempt, err error, tries int) time.Duration {
 			return min(a.wait, limit)
 		}
 		return limit
+	}
+	if l.cfg.Backoff != nil {
+		return min(max(l.cfg.Backoff(tries+1), 0), limit)
 	}
 	top := min(l.cfg.RetryMin<<min(tries, 16), l.cfg.RetryMax, limit)
 	return l.cfg.RetryMin/2 + time.Duration(l.draw(int64(max(top, 1))))

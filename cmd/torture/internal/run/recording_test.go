@@ -35,7 +35,7 @@ const (
 func BenchmarkRecording(b *testing.B) {
 	for _, size := range []struct{ masters, workers int }{{1, 16}, {1, 64}, {5, 16}, {5, 64}} {
 		b.Run(fmt.Sprintf("masters=%d/workers=%d", size.masters, size.workers), func(b *testing.B) {
-			lock, err := redlock.New(lockNodes(redistest.Start(b, size.masters)), redlock.Config{FirstTime: true})
+			lock, err := redlock.NewLocker(lockNodes(redistest.Start(b, size.masters)), redlock.Config{FirstTime: true})
 			if err != nil {
 				b.Fatal(err)
 			}

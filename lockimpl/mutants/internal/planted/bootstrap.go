@@ -29,7 +29,7 @@ var (
 	ErrPartlyAdmitted = errors.New("some nodes are admitted and others are not: those must sit out their quarantine")
 )
 
-// Bootstrap implements Bootstrapper: it admits a set of nodes that has never
+// Bootstrap admits a set of nodes that has never
 // served, at once. A new set and one that has lost everything look the same,
 // and admitting the second gives leases away that are still valid: so it asks
 // for Config.FirstTime and belongs into the program that sets up the nodes, not
@@ -118,7 +118,7 @@ func (l *Lock) raiseLimit(ctx context.Context, i int) error {
 	})
 	if err == nil && r.Int() != 1 {
 		l.admit(i)
-		err = errNotAdmitted
+		err = ErrNotAdmitted
 	}
 	if err != nil {
 		return fmt.Errorf("raise max ttl of node %s: %w", n.Name(), err)

@@ -40,9 +40,9 @@ type Bugs struct {
 	Scripts map[*script.Script]*script.Script
 }
 
-// NewPlanted is New with planted bugs. A lock with bugs asks every node at once.
-func NewPlanted(nodes []lockimpl.Node, cfg Config, bugs Bugs) (*Lock, error) {
-	l, err := New(nodes, cfg)
+// NewPlanted is NewLocker with planted bugs. A lock with bugs asks every node at once.
+func NewPlanted(nodes []lockimpl.Node, cfg Config, bugs Bugs) (*Locker, error) {
+	l, err := NewLocker(nodes, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (l *Lock) clockToken() int64 {
 // failed undoes a failed attempt, or takes it for what it is not.
 func (a *attempt) failed() (*lease, error) {
 	bugs := &a.l.bugs
-	switch unknown := errors.Is(a.err, errUnknown); {
+	switch unknown := errors.Is(a.err, ErrUnknown); {
 	case unknown && bugs.TimeoutIsGrant:
 		a.token = max(a.token, a.seen, a.l.known.Load()+1)
 		return newLease(a), nil

@@ -13,7 +13,7 @@ import (
 	"locktorture/lockimpl/mutants/internal/planted/script"
 )
 
-// Extend implements Lease. It never shortens a lease, never creates a key that
+// Extend renews the lease for ttl from now. It never shortens a lease, never creates a key that
 // has gone, and counts only while the old validity has not run out: a late
 // success cannot revive a lease. After an error other than ErrLost the old
 // deadline still stands.
@@ -38,12 +38,7 @@ func (e *lease) Extend(ctx context.Context, ttl time.Duration) error {
 // beginRound waits until no round is under way, or until ctx ends.
 func (e *lease) beginRound(ctx context.Context) error {
 	for {
-		e.mu.Lock()
-		other := e.rounding
-		if other == nil {
-			e.rounding = make(chan struct{})
-		}
-		e.mu.Unlock()
+		other := e.claimRound()
 		if other == nil {
 			return nil
 		}
@@ -54,6 +49,20 @@ func (e *lease) beginRound(ctx context.Context) error {
 		}
 	}
 }
+
+// claimRound begins a round, or returns what ends when the present one does.
+func (e *lease) claimRound() (other chan struct{}) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.rounding != nil {
+		return e.rounding
+	}
+	e.rounding = make(chan struct{})
+	return nil
+}
+
+// tryRound begins a round unless one is under way.
+func (e *lease) tryRound() bool { return e.claimRound() == nil }
 
 func (e *lease) endRound() {
 	e.mu.Lock()
@@ -160,11 +169,11 @@ func (e *lease) conclude(r *round, cause error) error {
 		e.moveTo(r)
 		return nil
 	case bugs.LateLoss && !e.ended && extended < quorum && time.Now().Before(e.until.Add(e.ttl)):
-		return fmt.Errorf("extend %s: %w", e.a.k.name, errUnknown)
+		return fmt.Errorf("extend %s: %w", e.a.k.name, ErrUnknown)
 	case gone > len(e.l.nodes)-e.l.quorum && extended < quorum:
 		// What is left of it stays until its release or its end: nobody else is
 		// let in before the deadline that the holder was told.
-		e.end()
+		e.endBy("too many nodes have it no more")
 		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
 	case !e.alive():
 		e.end()
@@ -176,7 +185,7 @@ func (e *lease) conclude(r *round, cause error) error {
 		return nil
 	default:
 		return fmt.Errorf("extend %s: %d of %d nodes confirmed: %w",
-			e.a.k.name, extended, quorum, joined(errUnknown, refused, cause))
+			e.a.k.name, extended, quorum, joined(ErrUnknown, refused, cause))
 	}
 }
 

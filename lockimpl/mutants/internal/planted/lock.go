@@ -9,19 +9,24 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/mutants/internal/planted/node"
 )
 
-// A Lock is one client of one set of nodes. Make it with New.
+// A Lock is one client of one set of nodes. Make it with New, NewFromOptions or
+// NewFromURLs. It is safe for concurrent use.
 type Lock struct {
 	cfg     Config
 	bugs    Bugs
 	id      string // of this client, unique
+	label   string // behind the owner ids: Config.Name
 	nodes   []*node.Node
 	nodeKey string
 	quorum  int
@@ -58,15 +63,98 @@ type Lock struct {
 	admission  []admission
 }
 
-// New returns a client of nodes. It connects when it is first used; a single
-// node makes a lock on one master.
-func New(nodes []lockimpl.Node, cfg Config) (*Lock, error) {
-	if err := checkNodes(nodes); err != nil {
-		return nil, fmt.Errorf("new lock: %w", err)
+// New returns a client of the masters behind clients, one of each: a single one
+// makes a lock on one master, otherwise they are an odd number of independent
+// ones. Of each client one connection of its pool, and one subscription, are
+// used; it stays open when the lock is closed, and has to outlive it. It connects
+// when it is first used.
+//
+// A client is a *redis.Client: that of a server, or one that Sentinel leads to a
+// master (NewFailoverClient), which is one master, and guaranteed what rows 8
+// and 8a of the table say. Cluster and Ring clients are refused: they spread keys
+// over servers by name, and move them, while a lock has to know what the server
+// that it asks has forgotten.
+func New(cfg Config, clients ...redis.UniversalClient) (*Lock, error) {
+	nodes := make([]node.Config, len(clients))
+	for i, c := range clients {
+		client, err := masterOf(c)
+		if err != nil {
+			return nil, misconfigured(fmt.Errorf("client %d: %w", i+1, err))
+		}
+		nodes[i] = node.Config{Name: nodeName(i, client.Options().Addr), Client: client}
+		if slices.ContainsFunc(nodes[:i], func(n node.Config) bool { return n.Client == client }) {
+			return nil, misconfigured(fmt.Errorf("client %d appears twice", i+1))
+		}
+	}
+	return newLock(cfg, nodes)
+}
+
+// NewFromOptions is New for servers to which the lock makes connections of its
+// own: two for each, one for calls and one to be woken. Whatever says how to get
+// there is heeded (Dialer, TLSConfig, user, password and providers of them, DB,
+// ClientName, Protocol, OnConnect, buffer sizes, Limiter); pools, retries and
+// time-outs are the lock's own (Config.NodeTimeout).
+func NewFromOptions(cfg Config, options ...*redis.Options) (*Lock, error) {
+	nodes := make([]node.Config, len(options))
+	for i, opt := range options {
+		switch {
+		case opt == nil:
+			return nil, misconfigured(fmt.Errorf("node %d has no options", i+1))
+		case opt.Addr == "" && opt.Dialer == nil:
+			return nil, misconfigured(fmt.Errorf("node %d has no address", i+1))
+		case opt.Addr != "" && slices.ContainsFunc(options[:i], func(o *redis.Options) bool { return o.Addr == opt.Addr }):
+			return nil, misconfigured(fmt.Errorf("node %s appears twice", opt.Addr))
+		}
+		nodes[i] = node.Config{Name: nodeName(i, opt.Addr), Options: opt}
+	}
+	return newLock(cfg, nodes)
+}
+
+// NewFromURLs is NewFromOptions for URLs as redis.ParseURL takes them:
+// rediss://user:password@host:6379/0.
+func NewFromURLs(cfg Config, urls ...string) (*Lock, error) {
+	options := make([]*redis.Options, len(urls))
+	for i, u := range urls {
+		opt, err := redis.ParseURL(u)
+		if err != nil {
+			return nil, misconfigured(fmt.Errorf("node %d: %w", i+1, err))
+		}
+		options[i] = opt
+	}
+	return NewFromOptions(cfg, options...)
+}
+
+// masterOf returns the client of one master.
+func masterOf(c redis.UniversalClient) (*redis.Client, error) {
+	switch c := c.(type) {
+	case *redis.Client:
+		if c == nil {
+			return nil, errors.New("nil")
+		}
+		return c, nil
+	case *redis.ClusterClient:
+		return nil, fmt.Errorf("a Redis Cluster: %w", node.ErrClusterMode)
+	case *redis.Ring:
+		return nil, errors.New("a Ring: another server answers for a key as soon as one is away, and knows nothing of its leases")
+	default:
+		return nil, fmt.Errorf("%T: it must be a *redis.Client", c)
+	}
+}
+
+func nodeName(i int, addr string) string {
+	if addr == "" {
+		return fmt.Sprintf("node %d", i+1)
+	}
+	return addr
+}
+
+func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
+	if err := checkNumber(len(nodes)); err != nil {
+		return nil, misconfigured(err)
 	}
 	cfg = cfg.withDefaults(len(nodes))
 	if err := cfg.check(len(nodes)); err != nil {
-		return nil, fmt.Errorf("new lock: %w", err)
+		return nil, misconfigured(err)
 	}
 	var id [10]byte
 	var seed [32]byte
@@ -79,13 +167,13 @@ func New(nodes []lockimpl.Node, cfg Config) (*Lock, error) {
 		hears:   make(chan struct{}),
 		rand:    rand.New(rand.NewChaCha8(seed)),
 	}
+	if cfg.Name != "" {
+		l.label = labelled + cfg.Name
+	}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	for i, n := range nodes {
-		l.nodes = append(l.nodes, node.New(node.Config{
-			Name: n.Name, Addr: n.Addr, Dial: n.Dial,
-			Timeout: cfg.NodeTimeout, Username: cfg.Username, Password: cfg.Password,
-			Direct: len(nodes) == 1, Anonymous: cfg.AnonymousServers, Meet: l.servers.meeter(i),
-		}))
+		n.Timeout, n.Anonymous, n.Meet = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.meeter(i)
+		l.nodes = append(l.nodes, node.New(n))
 	}
 	l.eager = len(nodes) == 1
 	l.listeners = make([]listener, len(nodes))
@@ -93,39 +181,28 @@ func New(nodes []lockimpl.Node, cfg Config) (*Lock, error) {
 	return l, nil
 }
 
-// NewFactory returns a Factory of locks that share cfg.
-func NewFactory(cfg Config) lockimpl.Factory {
-	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) { return New(nodes, cfg) }
-}
-
 // Acquire makes one attempt to take key for ttl. A refused or failed attempt
 // is undone in the background.
-func (l *Lock) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	k, r := l.keys(key), request{ttl: ttl}
-	if err := l.admissible(ctx, k, r); err != nil {
-		return nil, err
-	}
-	return leaseOr(l.tryExclusive(ctx, k, r))
+func (l *Lock) Acquire(ctx context.Context, key string, ttl time.Duration) (*Lease, error) {
+	return l.observed(ctx, key, func() (*lease, error) {
+		k, r := l.keys(key), request{ttl: ttl}
+		if err := l.admissible(ctx, k, r); err != nil {
+			return nil, err
+		}
+		return l.tryExclusive(ctx, k, r)
+	})
 }
 
 // AcquireShared makes one attempt to take a reader's lease on key.
-func (l *Lock) AcquireShared(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	k, r := l.keys(key), request{ttl: ttl, shared: true}
-	if err := l.admissible(ctx, k, r); err != nil {
-		return nil, err
-	}
-	return leaseOr(l.attempt(ctx, k, r))
+func (l *Lock) AcquireShared(ctx context.Context, key string, ttl time.Duration) (*Lease, error) {
+	return l.observed(ctx, key, func() (*lease, error) {
+		k, r := l.keys(key), request{ttl: ttl, shared: true}
+		if err := l.admissible(ctx, k, r); err != nil {
+			return nil, err
+		}
+		return l.attempt(ctx, k, r)
+	})
 }
-
-// leaseOr keeps a nil *lease from becoming a Lease that is not nil.
-func leaseOr(got *lease, err error) (lockimpl.Lease, error) {
-	if err != nil {
-		return nil, err
-	}
-	return got, nil
-}
-
-var errClosed = errors.New("lock closed")
 
 // admissible refuses before anything is sent.
 func (l *Lock) admissible(ctx context.Context, k *keySet, r request) error {
@@ -136,7 +213,7 @@ func (l *Lock) admissible(ctx context.Context, k *keySet, r request) error {
 		return err
 	}
 	if l.closed.Load() {
-		return errClosed
+		return ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("acquire %s: %w: %w", k.name, lockimpl.ErrHeld, err)

@@ -12,22 +12,23 @@ import (
 	"locktorture/lockimpl"
 )
 
-// AcquireAll implements MultiLocker: one try for all of keys, or none. They
+// AcquireAll makes one try for all of keys, or none. They
 // are taken in the order of their names, whatever order is asked for, so that
 // of several clients one gets through.
-func (l *Lock) AcquireAll(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
-	return l.acquireAll(ctx, keys, ttl, func(ctx context.Context, key string) (lockimpl.Lease, error) { return l.Acquire(ctx, key, ttl) })
+func (l *Lock) AcquireAll(ctx context.Context, keys []string, ttl time.Duration) ([]*Lease, error) {
+	return l.acquireAll(ctx, keys, ttl, l.Acquire)
 }
 
 // AcquireAllWait waits until it holds all of keys. They are waited for in the
 // order of their names, which rules out a deadlock.
-func (l *Lock) AcquireAllWait(ctx context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
-	return l.acquireAll(ctx, keys, ttl, func(ctx context.Context, key string) (lockimpl.Lease, error) { return l.AcquireWait(ctx, key, ttl) })
+func (l *Lock) AcquireAllWait(ctx context.Context, keys []string, ttl time.Duration) ([]*Lease, error) {
+	return l.acquireAll(ctx, keys, ttl, l.AcquireWait)
 }
 
 func (l *Lock) acquireAll(
-	ctx context.Context, keys []string, ttl time.Duration, take func(ctx context.Context, key string) (lockimpl.Lease, error),
-) ([]lockimpl.Lease, error) {
+	ctx context.Context, keys []string, ttl time.Duration,
+	take func(ctx context.Context, key string, ttl time.Duration) (*Lease, error),
+) ([]*Lease, error) {
 	order := slices.Sorted(slices.Values(keys))
 	if len(order) == 0 {
 		return nil, errors.New("acquire all: no keys")
@@ -40,10 +41,10 @@ func (l *Lock) acquireAll(
 			return nil, fmt.Errorf("acquire all: %w", err)
 		}
 	}
-	leases := make([]lockimpl.Lease, len(keys))
+	leases := make([]*Lease, len(keys))
 	for _, key := range order {
 		waiting, stop := l.keepAlive(ctx, leases, ttl)
-		got, err := take(waiting, key)
+		got, err := take(waiting, key, ttl)
 		if err == nil {
 			leases[slices.Index(keys, key)] = got
 		}
@@ -61,8 +62,8 @@ func (l *Lock) acquireAll(
 
 // keepAlive extends what has been taken, while the next key is waited for, until
 // stop is called. When a lease is lost the wait ends, and stop returns why.
-func (l *Lock) keepAlive(ctx context.Context, leases []lockimpl.Lease, ttl time.Duration) (context.Context, func() error) {
-	taken := slices.DeleteFunc(slices.Clone(leases), func(got lockimpl.Lease) bool { return got == nil })
+func (l *Lock) keepAlive(ctx context.Context, leases []*Lease, ttl time.Duration) (context.Context, func() error) {
+	taken := slices.DeleteFunc(slices.Clone(leases), func(got *Lease) bool { return got == nil })
 	if len(taken) == 0 {
 		return ctx, func() error { return nil }
 	}
@@ -90,7 +91,7 @@ func (l *Lock) keepAlive(ctx context.Context, leases []lockimpl.Lease, ttl time.
 
 // keepAll extends what was taken first and has lost a third of its validity
 // while the rest was waited for.
-func (l *Lock) keepAll(ctx context.Context, leases []lockimpl.Lease, ttl time.Duration) error {
+func (l *Lock) keepAll(ctx context.Context, leases []*Lease, ttl time.Duration) error {
 	for _, got := range leases {
 		if got == nil || time.Until(got.ValidUntil()) > validity(ttl)*2/3 {
 			continue
@@ -103,10 +104,10 @@ func (l *Lock) keepAll(ctx context.Context, leases []lockimpl.Lease, ttl time.Du
 }
 
 // giveBackAll sends the releases and does not wait for answers.
-func giveBackAll(leases []lockimpl.Lease) {
+func giveBackAll(leases []*Lease) {
 	for _, got := range leases {
 		if got != nil {
-			got.(*lease).lose()
+			got.e.lose()
 		}
 	}
 }

@@ -12,31 +12,43 @@ import (
 	"locktorture/lockimpl"
 )
 
-// AcquireAs implements ReentrantLocker. Re-entry is a matter of this client
+// AcquireAs makes one attempt to take key for an owner. Re-entry is a matter of this client
 // alone: nothing about it is kept on the servers. An owner that holds the key
 // through this Lock is granted it again, with the same token, and extended
 // when ttl reaches further than the lease does; the last release frees it.
-func (l *Lock) AcquireAs(ctx context.Context, owner, key string, ttl time.Duration) (lockimpl.Lease, error) {
+func (l *Lock) AcquireAs(ctx context.Context, owner, key string, ttl time.Duration) (*Lease, error) {
+	began := time.Now()
+	e, h, err := l.enter(ctx, owner, key, ttl)
+	got, err := l.granted(ctx, key, began, e, err)
+	if err != nil {
+		return nil, err
+	}
+	got.entry = &entry{all: &l.holdings, h: h}
+	return got, nil
+}
+
+// enter returns what owner holds on key, counted once more.
+func (l *Lock) enter(ctx context.Context, owner, key string, ttl time.Duration) (*lease, *holding, error) {
 	if owner == "" {
-		return nil, errors.New("acquire: empty owner")
+		return nil, nil, errors.New("acquire: empty owner")
 	}
 	if err := l.admissible(ctx, l.keys(key), request{ttl: ttl}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	h, err := l.holdings.enter(ctx, holder{owner, key})
 	if err != nil {
-		return nil, fmt.Errorf("acquire %s as %s: %w: %w", key, owner, lockimpl.ErrHeld, err)
+		return nil, nil, fmt.Errorf("acquire %s as %s: %w: %w", key, owner, lockimpl.ErrHeld, err)
 	}
 	defer l.holdings.exit(h)
 	if h.count > 0 && h.lease.valid() {
-		return h.again(ctx, &l.holdings, ttl)
+		return h.lease, h, h.again(ctx, ttl)
 	}
 	got, err := l.tryExclusive(ctx, l.keys(key), request{ttl: ttl})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	h.lease, h.count = got, 1
-	return &handle{all: &l.holdings, h: h, lease: got}, nil
+	return got, h, nil
 }
 
 type holder struct{ owner, key string }
@@ -93,46 +105,14 @@ func (s *holdings) leave(h *holding, empty bool) {
 }
 
 // again grants the key once more.
-func (h *holding) again(ctx context.Context, all *holdings, ttl time.Duration) (lockimpl.Lease, error) {
+func (h *holding) again(ctx context.Context, ttl time.Duration) error {
 	if time.Now().Add(validity(ttl)).After(h.lease.ValidUntil()) {
 		if err := h.lease.Extend(ctx, ttl); err != nil {
-			return nil, fmt.Errorf("acquire %s again: %w", h.who.key, err)
+			return fmt.Errorf("acquire %s again: %w", h.who.key, err)
 		}
 	}
 	if !h.lease.l.bugs.Uncounted {
 		h.count++
-	}
-	return &handle{all: all, h: h, lease: h.lease}, nil
-}
-
-// A handle is one of the grants of a holding.
-type handle struct {
-	*lease
-	all  *holdings
-	h    *holding
-	once sync.Once
-	err  error
-}
-
-// Release implements Lease: the last handle's release frees the key.
-func (g *handle) Release(ctx context.Context) error {
-	g.once.Do(func() { g.err = g.release(ctx) })
-	return g.err
-}
-
-func (g *handle) release(ctx context.Context) error {
-	h, err := g.all.enter(context.WithoutCancel(ctx), g.h.who)
-	if err != nil {
-		return err
-	}
-	defer g.all.exit(h)
-	if h.lease == g.lease {
-		if h.count--; h.count == 0 {
-			return g.lease.Release(ctx)
-		}
-	}
-	if !g.lease.valid() {
-		return fmt.Errorf("release %s: %w", h.who.key, lockimpl.ErrLost)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ type releaseCall struct {
 func (a *attempt) undo() *release {
 	r := a.releaseBy(a.start.Add(a.r.ttl))
 	for _, n := range a.l.nodes {
-		n.FlushBy()
+		n.Flush()
 	}
 	return r
 }
@@ -81,8 +81,8 @@ func (c *releaseCall) Encode(w *node.Writer) {
 	}
 	a.mu.Unlock()
 	if gossip == 0 && tomb == 0 && !a.r.shared {
-		w.Script(script.GiveBack, 2, 3)
-		w.Strs(k.lock, k.flag, a.owner, a.l.channels())
+		w.Script(script.GiveBack, 4, 3)
+		w.Strs(k.lock, k.flag, k.tickets, k.beats, a.owner, a.l.channels())
 		w.Int(a.l.cfg.Patience.Milliseconds())
 		return
 	}
@@ -177,6 +177,6 @@ func (r *release) wait(ctx context.Context) error {
 		return nil
 	default:
 		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",
-			r.a.k.name, r.deleted, quorum, joined(errUnknown, cause))
+			r.a.k.name, r.deleted, quorum, joined(ErrUnknown, cause))
 	}
 }

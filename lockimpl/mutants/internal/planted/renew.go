@@ -16,20 +16,22 @@ type renewal struct {
 	done chan struct{}
 }
 
-// Renew implements Renewer: the lease is extended by its TTL every third of
-// it, until it is released or lost. A round is bounded by the old deadline.
-// observe must not release the lease, which waits for it.
-func (e *lease) Renew(observe func(lockimpl.Renewal)) {
+// renew has the lease extended by its TTL every third of it, until it is
+// released or lost or ctx ends. A round is bounded by the old deadline. observe
+// (may be nil) is told of every round, and must not release the lease, which
+// waits for it.
+func (e *lease) renew(ctx context.Context, observe func(lockimpl.Renewal)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.ended || e.renewal != nil {
+	if e.ended || e.renewal != nil && !e.renewal.over() {
 		return
 	}
-	ctx, cancel := context.WithCancel(e.l.ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	r := &renewal{stop: cancel, done: make(chan struct{})}
 	started := e.l.spawn(func() {
 		defer close(r.done)
 		defer cancel()
+		defer context.AfterFunc(e.l.ctx, cancel)()
 		e.keep(ctx, observe)
 	})
 	if !started {
@@ -37,6 +39,15 @@ func (e *lease) Renew(observe func(lockimpl.Renewal)) {
 		return
 	}
 	e.renewal = r
+}
+
+func (r *renewal) over() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // keep runs rounds until ctx ends or the lease is lost.
@@ -54,6 +65,7 @@ func (e *lease) keep(ctx context.Context, observe func(lockimpl.Renewal)) {
 		if ctx.Err() != nil {
 			return
 		}
+		e.l.observe(e.l.ctx, Event{Op: OpExtend, Key: e.a.k.name, Fence: e.fence, Began: began, Err: err})
 		if observe != nil {
 			observe(lockimpl.Renewal{Began: began, Ended: time.Now(), ValidUntil: e.ValidUntil(), Err: err})
 		}

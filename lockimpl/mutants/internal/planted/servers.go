@@ -3,21 +3,8 @@
 package planted
 
 import (
-	"errors"
 	"fmt"
 	"sync"
-
-	"locktorture/lockimpl/mutants/internal/planted/node"
-)
-
-var (
-	// ErrSameServer reports one server behind two nodes: its vote would count
-	// twice.
-	ErrSameServer = errors.New("two nodes are one server")
-
-	// ErrAnonymousServer reports a server that does not say who it is; see
-	// Config.AnonymousServers.
-	ErrAnonymousServer = node.ErrAnonymous
 )
 
 // servers remembers which process each node was last seen to be.

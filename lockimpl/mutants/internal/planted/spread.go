@@ -3,7 +3,6 @@
 package planted
 
 import (
-	"context"
 	"runtime"
 	"slices"
 	"sync"
@@ -113,7 +112,7 @@ func (s *retries) send() {
 }
 
 // send sends the attempt, together with what others send at this moment.
-func (a *attempt) send(ctx context.Context) {
+func (a *attempt) send() {
 	l := a.l
 	first := a.first()
 	a.asked = first
@@ -122,25 +121,20 @@ func (a *attempt) send(ctx context.Context) {
 			l.nodes[i].Put(&a.slots[i])
 		}
 	}
-	l.flush(ctx, first, a.done, a.limit() == l.cfg.NodeTimeout)
+	l.flush(first)
 	if first != l.everyNode() {
 		l.stragglers.add(a)
 	}
 }
 
-// flush has the given nodes write what was put to them, and reads the reply of
-// a single one when that serves nobody else.
-func (l *Lock) flush(ctx context.Context, nodes uint64, done <-chan struct{}, mayDrive bool) {
+// flush has the given nodes send what was put to them.
+func (l *Lock) flush(nodes uint64) {
 	if l.active.Load() > 1 {
 		runtime.Gosched() // others may have something to send
 	}
 	for i, n := range l.nodes {
-		switch {
-		case nodes>>i&1 == 0:
-		case !mayDrive:
-			n.FlushBy()
-		case n.Flush():
-			n.Drive(ctx, done)
+		if nodes>>i&1 == 1 {
+			n.Flush()
 		}
 	}
 }

@@ -1,55 +1,56 @@
-// Package node carries scripts to one Redis server. A Node is a first-in,
-// first-out queue in front of one connection with one batch in flight:
-// whatever is queued meanwhile goes out together with the next one. No call
-// overtakes an earlier one, and a server that does not answer costs one
-// goroutine and one batch, whatever the number of operations.
+// Package node carries scripts to one Redis server, over go-redis. A Node is a
+// first-in, first-out queue in front of one connection with one pipeline in
+// flight: whatever is queued meanwhile goes out together with the next one. No
+// call overtakes an earlier one, and a server that does not answer costs one
+// goroutine and one pipeline, whatever the number of operations.
 //
-// It speaks the Redis protocol itself, since a client's pool hides what has to
-// be known here: on which connection a command is written, to which server
-// process that leads, and whether anything of it was sent. A batch for an idle
-// node is written by a caller (Put, Flush); the replies are read by the node's
-// goroutine, which also notices at once when the connection breaks. With
-// Config.Direct a caller whose call is alone reads its reply itself (Drive),
-// which saves two switches of goroutines.
+// The connection is one for as long as it lives, and not whichever a pool hands
+// out: it has to be known to which server process it leads, and whether anything
+// of a pipeline that failed was sent. go-redis dials it, makes it known to the
+// server (TLS, user, credentials, database, name, OnConnect), and runs the
+// hooks of the client that it was given.
 package node
 
 import (
 	"context"
 	"errors"
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 const (
-	maxBatch = 512     // calls in one batch
+	maxBatch = 512     // calls in one pipeline
 	maxQueue = 1 << 14 // calls waiting for the next one
 	coolOff  = 10 * time.Millisecond
 
-	memory = 100 * time.Millisecond // for which a batch tells how quick the node is
+	memory = 100 * time.Millisecond // for which a pipeline tells how quick the node is
 	broke  = time.Second            // what a broken connection counts as
 )
 
 // ErrClosed answers calls to a closed Node.
-var ErrClosed = errors.New("node closed")
+var ErrClosed = errors.New("lock closed")
 
 // ErrAnonymous reports a server that hides or forbids INFO.
 var ErrAnonymous = errors.New("the server does not say who it is: INFO is hidden or forbidden, so that a restart with old data could not be noticed")
+
+// ErrClusterMode reports a server that is a part of a Redis Cluster.
+var ErrClusterMode = errors.New("the server is in cluster mode, which moves keys from one server to another and keeps a lock's keys apart from the record that admits its node")
 
 var (
 	errFull     = errors.New("queue of the node is full")
 	errUnwanted = errors.New("no longer wanted")
 )
 
-// Config says how to reach a server.
+// Config says how to reach a server: by Options, of which the node makes a
+// connection at a time, or by a Client of the caller's, which stays open.
 type Config struct {
-	Name     string
-	Addr     string
-	Dial     func(ctx context.Context, network, addr string) (net.Conn, error) // nil: TCP
-	Timeout  time.Duration                                                     // of a dial, and of an answer
-	Username string
-	Password string
+	Name    string
+	Options *redis.Options
+	Client  *redis.Client
+	Timeout time.Duration // of a dial, and of an answer
 
 	// Meet is told the run id of the server at each new connection, and may
 	// refuse it. It may be nil.
@@ -57,9 +58,6 @@ type Config struct {
 
 	// Anonymous accepts a server that does not say who it is.
 	Anonymous bool
-
-	// Direct leaves an idle connection unread, so that a caller can drive it.
-	Direct bool
 }
 
 // A Call is one script execution asked of a node. Encode and Wanted run while
@@ -101,28 +99,27 @@ func (e entry) fail(err error, f Fate) {
 
 // A Node is safe for concurrent use.
 type Node struct {
-	cfg  Config
-	wake chan struct{}
-	wg   sync.WaitGroup
-	ctx  context.Context // ends with Close
+	cfg    Config
+	client *redis.Client // the caller's, with the node's timeouts and without retries; nil: cfg.Options
+	wake   chan struct{}
+	wg     sync.WaitGroup
+	ctx    context.Context // ends with Close
+	stop   context.CancelFunc
 
 	record atomic.Pointer[string] // admission record of the server, as last seen
-	stop   context.CancelFunc
-	since  atomic.Int64 // when what is under way began (ns of clock), 0: nothing is
-	last   atomic.Int64 // what the last batch took (ns) …
-	told   atomic.Int64 // … and when that was
-	trip   atomic.Int64 // moving mean of what a batch takes (ns)
+	since  atomic.Int64           // when what is under way began (ns of clock), 0: nothing is
+	last   atomic.Int64           // what the last pipeline took (ns) …
+	told   atomic.Int64           // … and when that was
+	trip   atomic.Int64           // moving mean of what a pipeline takes (ns)
 
 	mu      sync.Mutex
 	queue   []entry
-	flight  []entry // the batch in flight; those before next are answered
-	next    int
-	again   []entry // of the batch, to be sent once more
-	conn    *conn   // nil while there is none
-	busy    bool    // a batch is in flight, or a connection is being made
-	driven  bool    // a caller reads the replies
+	conn    *conn // nil while there is none
+	busy    bool  // the node's goroutine is at it
 	started bool
 	closed  bool
+
+	flight []entry // of the node's goroutine: the pipeline in flight
 
 	downErr error // of the last dial
 	down    time.Time
@@ -133,26 +130,36 @@ func New(cfg Config) *Node {
 	n := &Node{cfg: cfg, wake: make(chan struct{}, 1)}
 	n.record.Store(new(string))
 	n.ctx, n.stop = context.WithCancel(context.Background())
-	if n.cfg.Dial == nil {
-		n.cfg.Dial = (&net.Dialer{}).DialContext
+	if cfg.Client != nil {
+		n.client = withoutRetries(cfg.Client, cfg.Timeout)
 	}
 	return n
+}
+
+// withoutRetries returns a client that shares the connections and the settings
+// of c, but waits no longer than d and sends nothing twice by itself: what may
+// have been sent twice has to be known. It has none of c's hooks.
+func withoutRetries(c *redis.Client, d time.Duration) *redis.Client {
+	clone := c.WithTimeout(d)
+	opt := clone.Options() // the clone's own
+	opt.MaxRetries, opt.ContextTimeoutEnabled = 0, true
+	return clone
 }
 
 // Name returns the node's name.
 func (n *Node) Name() string { return n.cfg.Name }
 
-// Send queues c, or writes it at once when nothing is in flight. It never
-// waits for the server.
+// Send queues c, to be sent at once when nothing is in flight. It never waits
+// for the server.
 func (n *Node) Send(c Call) {
 	if n.Put(c) {
-		n.FlushBy()
+		n.Flush()
 	}
 }
 
 // Put queues c and reports whether it takes a Flush to have it sent. Whoever
 // puts calls to several nodes, or beside other goroutines, gives these a
-// chance to join the batch before the Flush.
+// chance to join the pipeline before the Flush.
 func (n *Node) Put(c Call) (idle bool) {
 	n.mu.Lock()
 	switch {
@@ -171,37 +178,20 @@ func (n *Node) Put(c Call) (idle bool) {
 	return idle
 }
 
-// Flush writes what is queued when nothing is in flight. When it reports true
-// the caller must Drive the node.
-func (n *Node) Flush() (drive bool) { return n.flush(true) }
-
-// FlushBy is Flush for those who leave the reading to the node.
-func (n *Node) FlushBy() { n.flush(false) }
-
-func (n *Node) flush(mayDrive bool) (drive bool) {
+// Flush has the node send what is queued, when nothing is in flight.
+func (n *Node) Flush() {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.busy || len(n.queue) == 0 || n.closed {
-		n.mu.Unlock()
-		return false
+		return
 	}
 	n.busy = true
 	n.since.Store(clock())
-	if n.conn != nil {
-		drive = n.cfg.Direct && mayDrive && len(n.queue) == 1
-		n.driven = drive
-		launched := n.launch() // unlocks
-		if n.cfg.Direct && launched && !drive {
-			n.nudge()
-		}
-		return launched && drive
-	}
 	if !n.started {
 		n.started = true
 		n.wg.Go(n.loop)
 	}
-	n.mu.Unlock()
 	n.nudge()
-	return false
 }
 
 // epoch is the origin of the times that nodes keep.
@@ -210,8 +200,8 @@ var epoch = time.Now()
 // clock is the time since the epoch in nanoseconds, never 0.
 func clock() int64 { return int64(time.Since(epoch)) + 1 }
 
-// RoundTrip returns how long a batch takes on average, from its sending to its
-// last reply.
+// RoundTrip returns how long a pipeline takes on average, from its sending to
+// its last reply.
 func (n *Node) RoundTrip() time.Duration { return time.Duration(n.trip.Load()) }
 
 // Lag returns how long the node keeps its callers waiting at this moment, or
@@ -241,7 +231,8 @@ func (n *Node) nudge() {
 	}
 }
 
-// Close ends the node's goroutines and connections. Calls still queued are
+// Close ends the node's goroutine and its connections; with a client of the
+// caller's it waits for the pipeline in flight. Calls still queued are
 // answered with ErrClosed.
 func (n *Node) Close() error {
 	n.mu.Lock()
@@ -250,11 +241,13 @@ func (n *Node) Close() error {
 	n.mu.Unlock()
 	n.stop()
 	if c != nil {
-		_ = c.Close() // the reader takes notice
+		c.abort() // whoever reads takes notice
 	}
-	n.nudge()
 	n.wg.Wait()
 	n.fail(ErrClosed)
+	if n.conn != nil {
+		n.conn.close()
+	}
 	return nil
 }
 
@@ -269,6 +262,12 @@ func (n *Node) fail(err error) {
 	for _, e := range rest {
 		e.fail(err, FateNone)
 	}
+}
+
+// rest notes that nothing is under way. mu is held.
+func (n *Node) rest() {
+	n.busy = false
+	n.since.Store(0)
 }
 
 // Learn keeps the admission record that came with a reply. It takes no lock:

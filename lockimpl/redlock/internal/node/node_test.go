@@ -1,115 +1,207 @@
 package node
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
 	"locktorture/lockimpl/internal/redistest"
+	"locktorture/lockimpl/redlock/internal/script"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// direct returns a node whose callers may read their own replies.
-func direct(t *testing.T) (*Node, *miniredis.Miniredis) {
-	t.Helper()
-	server := miniredis.RunT(t)
-	redistest.Identify(server)
-	n := New(Config{Name: "n", Addr: server.Addr(), Timeout: 10 * time.Second, Direct: true})
-	t.Cleanup(func() { _ = n.Close() })
-	return n, server
-}
-
-// ask is what a caller does: queue, flush and, when nobody else does, read.
-func ask(ctx context.Context, n *Node, encode func(*Writer)) *simple {
-	c := &simple{encode: encode, done: make(chan Reply, 1)}
-	closed := make(chan struct{})
-	answered := &closing{simple: c, closed: closed}
-	n.Put(answered)
-	if n.Flush() {
-		n.Drive(ctx, closed)
+// each runs test with a node that makes its own connections, and with one that
+// uses a caller's client.
+func each(t *testing.T, test func(t *testing.T, n *Node, server *miniredis.Miniredis)) {
+	for _, given := range []bool{false, true} {
+		t.Run(fmt.Sprintf("client=%v", given), func(t *testing.T) {
+			server := miniredis.RunT(t)
+			redistest.Identify(server)
+			cfg := Config{Name: "n", Timeout: 10 * time.Second}
+			if given {
+				cfg.Client = redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: 5})
+				t.Cleanup(func() { _ = cfg.Client.Close() })
+			} else {
+				cfg.Options = &redis.Options{Addr: server.Addr()}
+			}
+			n := New(cfg)
+			t.Cleanup(func() { _ = n.Close() })
+			test(t, n, server)
+		})
 	}
-	return c
 }
 
-// closing is a simple call that tells when it is answered.
-type closing struct {
-	*simple
-	closed chan struct{}
-}
-
-func (c *closing) Answer(r Reply) {
-	c.simple.Answer(r)
-	close(c.closed)
-}
+// counter is a script that adds one to its key.
+var counter = &script.Script{Name: "counter", Source: "return redis.call('INCR', KEYS[1])", SHA: "not loaded"}
 
 func increment(key string) func(*Writer) {
 	return func(w *Writer) {
-		w.array(2)
-		w.Strs("INCR", key)
+		w.Script(counter, 1, 0)
+		w.Str(key)
 	}
 }
 
-// With two readers on one connection replies are lost or go to others: here
-// every caller counts a key of its own, in a range of its own.
-func TestDirectEachCallerGetsItsReply(t *testing.T) {
-	n, server := direct(t)
-	const callers, calls = 4, 2000
-	var wg sync.WaitGroup
-	for i := range callers {
-		key := fmt.Sprintf("k%d", i)
-		if err := server.Set(key, strconv.Itoa(i*calls)); err != nil {
+// Every caller counts a key of its own, in a range of its own.
+func TestEachCallerGetsItsReply(t *testing.T) {
+	each(t, func(t *testing.T, n *Node, server *miniredis.Miniredis) {
+		const callers, calls = 4, 500
+		var wg sync.WaitGroup
+		for i := range callers {
+			key := fmt.Sprintf("k%d", i)
+			if err := server.Set(key, strconv.Itoa(i*calls)); err != nil {
+				t.Fatal(err)
+			}
+			wg.Go(func() {
+				for j := range calls {
+					r, err := n.Do(t.Context(), increment(key))
+					if want := int64(i*calls + j + 1); err != nil || r.Int() != want {
+						t.Errorf("caller %d: reply %d (%v), want %d", i, r.Int(), err, want)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+// A caller that gives up leaves its call, and the order, as they are.
+func TestCallerThatGivesUpDisturbsNobody(t *testing.T) {
+	each(t, func(t *testing.T, n *Node, _ *miniredis.Miniredis) {
+		for i := range 50 {
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			_, _ = n.Do(ctx, increment("a"))
+			if r, err := n.Do(t.Context(), increment("a")); err != nil || r.Int() != int64(2*i+2) {
+				t.Fatalf("reply %d (%v), want %d", r.Int(), err, 2*i+2)
+			}
+		}
+	})
+}
+
+// A call that finds the connection broken is sent on the next one.
+func TestCallOutlivesItsConnection(t *testing.T) {
+	each(t, func(t *testing.T, n *Node, server *miniredis.Miniredis) {
+		for i := range 10 {
+			if r, err := n.Do(t.Context(), increment("a")); err != nil || r.Int() != int64(i+1) {
+				t.Fatalf("reply %d (%v), want %d", r.Int(), err, i+1)
+			}
+			addr := server.Addr()
+			server.Close()
+			if err := server.StartAddr(addr); err != nil {
+				t.Fatal(err)
+			}
+			redistest.Identify(server)
+		}
+	})
+}
+
+// One connection serves a large pipeline and what comes long after it.
+func TestLargePipelineDoesNotCostTheNextOneItsConnection(t *testing.T) {
+	server := miniredis.RunT(t)
+	redistest.Identify(server)
+	const limit = 300 * time.Millisecond
+	n := New(Config{Name: "n", Options: &redis.Options{Addr: server.Addr()}, Timeout: limit})
+	defer n.Close()
+	for _, key := range []string{"a", strings.Repeat("k", 100_000), "a"} {
+		if _, err := n.Do(t.Context(), increment(key)); err != nil {
 			t.Fatal(err)
 		}
-		wg.Go(func() {
-			for j := range calls {
-				r := <-ask(t.Context(), n, increment(key)).done
-				if want := int64(i*calls + j + 1); r.Err != nil || r.Int() != want {
-					t.Errorf("caller %d: reply %d (%v), want %d", i, r.Int(), r.Err, want)
-					return
+		time.Sleep(2 * limit)
+	}
+	if made := server.TotalConnectionCount(); made != 1 {
+		t.Errorf("%d connections, want 1", made)
+	}
+}
+
+// Whatever answers in the place of a server, the call has an error.
+func TestHostileReplies(t *testing.T) {
+	for _, text := range []string{
+		"$9223372036854775807\r\n", "$-9223372036854775808\r\n", "*9223372036854775807\r\n", "*-9223372036854775808\r\n",
+		":9223372036854775808\r\n", "\r\n", "$\r\n", "HTTP/1.1 400 Bad Request\r\n", strings.Repeat("*1\r\n", 100), "",
+	} {
+		t.Run(fmt.Sprintf("%.20q", text), func(t *testing.T) {
+			for _, greeted := range []bool{false, true} {
+				hostile := func(_ context.Context, _, _ string) (net.Conn, error) {
+					mine, theirs := net.Pipe()
+					go answer(theirs, greeted, text)
+					return mine, nil
+				}
+				n := New(Config{Name: "n", Options: &redis.Options{Dialer: hostile}, Timeout: 5 * time.Second, Anonymous: true})
+				if r, err := n.Do(t.Context(), increment("a")); err == nil {
+					t.Errorf("greeted %v: answered %d", greeted, r.Int())
+				}
+				if err := n.Close(); err != nil {
+					t.Error(err)
 				}
 			}
 		})
 	}
-	wg.Wait()
 }
 
-// A caller that gives up leaves its reply to the node.
-func TestDirectInterrupted(t *testing.T) {
-	n, server := direct(t)
-	<-ask(t.Context(), n, increment("a")).done // the connection is there
-	for i := range 200 {
-		ctx, cancel := context.WithCancel(t.Context())
-		go cancel()
-		c := ask(ctx, n, increment("b"))
-		if r := <-c.done; r.Err != nil || r.Int() != int64(i+1) {
-			t.Fatalf("reply %d (%v), want %d", r.Int(), r.Err, i+1)
+// answer says text to the first command, or, once the lock has loaded its
+// scripts, to the next one; and hangs up.
+func answer(c net.Conn, greeted bool, text string) {
+	defer c.Close()
+	br := bufio.NewReader(c)
+	for loaded := 0; ; {
+		line, err := br.ReadString('\n')
+		if err != nil {
+			return
 		}
-	}
-	if got, err := server.Get("b"); err != nil || got != "200" {
-		t.Errorf("b is %q (%v), want 200", got, err)
+		if line[0] != '*' {
+			continue
+		}
+		words, _ := strconv.Atoi(strings.TrimSpace(line[1:]))
+		var name string
+		for i := range words {
+			size, _ := br.ReadString('\n')
+			n, _ := strconv.Atoi(strings.TrimSpace(size[1:]))
+			word := make([]byte, n+2)
+			if _, err := io.ReadFull(br, word); err != nil {
+				return
+			}
+			if i == 0 {
+				name = strings.ToLower(string(word[:n]))
+			}
+		}
+		reply := "+OK\r\n"
+		switch {
+		case !greeted, loaded == len(script.All()):
+			_, _ = io.WriteString(c, text)
+			return
+		case name == "script":
+			loaded++
+		case name == "hello":
+			reply = "-ERR unknown command\r\n"
+		}
+		go func() { _, _ = io.WriteString(c, reply) }() // a pipe has no buffer
 	}
 }
 
-// A caller that finds the connection broken has its call sent on the next one.
-func TestDirectBroken(t *testing.T) {
-	n, server := direct(t)
-	for i := range 20 {
-		if r := <-ask(t.Context(), n, increment("a")).done; r.Err != nil || r.Int() != int64(i+1) {
-			t.Fatalf("reply %d (%v), want %d", r.Int(), r.Err, i+1)
-		}
-		addr := server.Addr()
-		server.Server().Close()
-		server.Close()
-		if err := server.StartAddr(addr); err != nil {
+func TestClosedNodeAnswersAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, n *Node, _ *miniredis.Miniredis) {
+		if _, err := n.Do(t.Context(), increment("a")); err != nil {
 			t.Fatal(err)
 		}
-		redistest.Identify(server)
-	}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Do(t.Context(), increment("a")); !errors.Is(err, ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+	})
 }

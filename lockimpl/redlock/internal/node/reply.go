@@ -1,13 +1,11 @@
 package node
 
 import (
-	"bufio"
 	"errors"
-	"fmt"
-	"io"
 	"net"
-	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // Fate says what became of a call.
@@ -32,7 +30,6 @@ type Reply struct {
 
 	ints [6]int64
 	strs [6]string
-	n    int
 }
 
 // Int returns the reply, or the first element of it, as a number.
@@ -70,7 +67,7 @@ func (e ServerError) isTransient() bool {
 // cannot run scripts. A server that is loading its data, busy with a script,
 // out of memory or not a master at this moment may answer otherwise soon.
 func IsPermanent(err error) bool {
-	if errors.Is(err, ErrAnonymous) {
+	if errors.Is(err, ErrAnonymous) || errors.Is(err, ErrClusterMode) {
 		return true
 	}
 	var se ServerError
@@ -89,93 +86,43 @@ func isTimeout(err error) bool {
 	return errors.As(err, &ne) && ne.Timeout()
 }
 
-var errProtocol = errors.New("not a reply of the Redis protocol")
-
-// No server that the lock speaks to answers anything larger.
-const (
-	maxBulk = 1 << 20 // bytes of a string; INFO takes some kilobytes
-	maxList = 1 << 10 // elements of a list; scripts answer up to six
-)
-
-// readReply reads one reply. An error is one of the connection; what the
-// server answered as an error is in the reply.
-func readReply(br *bufio.Reader) (Reply, error) {
-	var r Reply
-	err := r.read(br, false)
-	if err == nil && r.Err == nil {
-		r.Fate = FateDone
-	}
-	return r, err
+// isServerError reports whether a server answered err.
+func isServerError(err error) bool {
+	var re redis.Error
+	return errors.As(err, &re)
 }
 
-func (r *Reply) read(br *bufio.Reader, nested bool) error {
-	line, err := br.ReadSlice('\n')
-	if err != nil {
-		return err
+// serverError returns err, as a ServerError when a server answered it.
+func serverError(err error) error {
+	var re redis.Error
+	if errors.As(err, &re) {
+		return ServerError(re.Error())
 	}
-	if len(line) < 3 {
-		return errProtocol
+	return err
+}
+
+// replyOf returns what the server answered.
+func replyOf(cmd *redis.Cmd) Reply {
+	v, err := cmd.Result()
+	if err != nil && !errors.Is(err, redis.Nil) {
+		return Reply{Err: serverError(err)}
 	}
-	kind, text := line[0], line[1:len(line)-2]
-	switch kind {
-	case '+':
-		r.put(0, string(text))
-	case '-':
-		r.Err = ServerError(text)
-	case ':':
-		n, err := parseInt(text)
-		if err != nil {
-			return err
+	r := Reply{Fate: FateDone}
+	if list, ok := v.([]any); ok {
+		for i := range min(len(list), len(r.ints)) {
+			r.put(i, list[i])
 		}
-		r.put(n, "")
-	case '$':
-		return r.bulk(br, text)
-	case '*':
-		n, err := parseInt(text)
-		if err != nil || nested && n > 0 || n > maxList {
-			return errProtocol
-		}
-		for range n {
-			if err := r.read(br, true); err != nil {
-				return err
-			}
-		}
-	default:
-		return fmt.Errorf("%w: %q", errProtocol, kind)
+	} else {
+		r.put(0, v)
 	}
-	return nil
+	return r
 }
 
-func (r *Reply) bulk(br *bufio.Reader, text []byte) error {
-	n, err := parseInt(text)
-	switch {
-	case err != nil:
-		return err
-	case n > maxBulk:
-		return fmt.Errorf("%w: a string of %d bytes", errProtocol, n)
-	case n < 0:
-		r.put(0, "")
-		return nil
+func (r *Reply) put(i int, v any) {
+	switch v := v.(type) {
+	case int64:
+		r.ints[i] = v
+	case string:
+		r.strs[i] = v
 	}
-	b := make([]byte, n+2)
-	if _, err := io.ReadFull(br, b); err != nil {
-		return err
-	}
-	r.put(0, string(b[:n]))
-	return nil
-}
-
-func (r *Reply) put(n int64, s string) {
-	if r.n < len(r.ints) {
-		r.ints[r.n], r.strs[r.n] = n, s
-		r.n++
-	}
-}
-
-func parseInt(text []byte) (int64, error) {
-	n, err := strconv.ParseInt(string(text), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errProtocol, err)
-	}
-	return n, nil
 }

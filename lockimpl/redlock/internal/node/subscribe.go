@@ -2,12 +2,9 @@ package node
 
 import (
 	"context"
-	"errors"
-	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 const (
@@ -31,9 +28,9 @@ type Ear struct {
 func (n *Node) Subscribe(ctx context.Context, channel string, ear Ear) {
 	pause := resubscribe
 	for ctx.Err() == nil {
-		if c, err := n.dialSub(ctx); err == nil {
+		if client, w, err := n.reachWithin(ctx); err == nil {
 			began := time.Now()
-			n.listen(ctx, c, channel, ear)
+			_ = n.listen(ctx, client, w, channel, ear) // whatever it was, the next one may last
 			if time.Since(began) >= resubscribed {
 				pause = resubscribe
 			}
@@ -48,17 +45,20 @@ func (n *Node) Subscribe(ctx context.Context, channel string, ear Ear) {
 	}
 }
 
-func (n *Node) dialSub(ctx context.Context) (net.Conn, error) {
+// reachWithin is reach with the node's timeout.
+func (n *Node) reachWithin(ctx context.Context) (*redis.Client, *wire, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.cfg.Timeout)
 	defer cancel()
-	return n.cfg.Dial(ctx, "tcp", n.cfg.Addr)
+	return n.reach(ctx)
 }
 
 // listen receives on one connection until it fails.
-func (n *Node) listen(ctx context.Context, c net.Conn, channel string, ear Ear) {
-	client := redis.NewClient(n.options(c))
-	defer c.Close()
-	defer client.Close()
+func (n *Node) listen(ctx context.Context, client *redis.Client, w *wire, channel string, ear Ear) (broken error) {
+	defer sane(&broken)
+	if w != nil {
+		defer w.Close()
+		defer client.Close()
+	}
 	sub := client.Subscribe(ctx, channel)
 	defer sub.Close()
 	stop := context.AfterFunc(ctx, func() { _ = sub.Close() })
@@ -76,55 +76,11 @@ func (n *Node) listen(ctx context.Context, c net.Conn, channel string, ear Ear) 
 			}
 		case isTimeout(err) && !asked && ctx.Err() == nil:
 			asked = true
-			if sub.Ping(ctx) != nil {
-				return
+			if err := sub.Ping(ctx); err != nil {
+				return err
 			}
 		default:
-			return
+			return err
 		}
-	}
-}
-
-// options returns go-redis settings under which nothing is retried out of
-// sight and every wait is bounded.
-func (n *Node) options(c net.Conn) *redis.Options {
-	return &redis.Options{
-		Dialer:                once(c),
-		OnConnect:             n.login,
-		Username:              n.cfg.Username,
-		Password:              n.cfg.Password,
-		Protocol:              2,
-		MaxRetries:            -1,
-		DialerRetries:         1,
-		DialTimeout:           n.cfg.Timeout,
-		ReadTimeout:           n.cfg.Timeout,
-		WriteTimeout:          n.cfg.Timeout,
-		ContextTimeoutEnabled: true,
-		DisableIdentity:       true,
-		MaintNotificationsConfig: &maintnotifications.Config{
-			Mode: maintnotifications.ModeDisabled,
-		},
-	}
-}
-
-// login names a user that has no password, which go-redis would pass over.
-func (n *Node) login(ctx context.Context, c *redis.Conn) error {
-	if n.cfg.Username == "" || n.cfg.Password != "" {
-		return nil
-	}
-	return c.AuthACL(ctx, n.cfg.Username, "").Err()
-}
-
-var errSpent = errors.New("connection was used")
-
-// once returns a dialer that yields c and nothing after it.
-func once(c net.Conn) func(context.Context, string, string) (net.Conn, error) {
-	return func(context.Context, string, string) (net.Conn, error) {
-		if c == nil {
-			return nil, errSpent
-		}
-		out := c
-		c = nil
-		return out, nil
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl/internal/memnet"
 )
@@ -62,7 +63,7 @@ func subscribe(t *testing.T, share float64) *road {
 	_ = c.Close()
 	t.Cleanup(server.Close)
 	r := &road{link: memnet.New(server.Server().ServeConn)}
-	n := New(Config{Name: "n", Timeout: time.Second, Dial: r.dial})
+	n := New(Config{Name: "n", Timeout: time.Second, Options: &redis.Options{Dialer: r.dial}})
 	ctx, cancel := context.WithCancel(t.Context())
 	ear := Ear{
 		Ready: r.inForce,

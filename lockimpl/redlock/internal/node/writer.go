@@ -1,54 +1,47 @@
 package node
 
 import (
+	"context"
 	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl/redlock/internal/script"
 )
 
-// A Writer encodes commands for the connection that they are about to be
-// written to.
+// A Writer makes commands for the connection that they are about to be sent on.
 type Writer struct {
-	buf    []byte
-	run    string // run id of the server at the other end
+	args   []any
+	run    string // identity of the server at the other end
 	record string // its admission record, as last seen, or ""
 	eval   bool   // send the script's text
-	named  bool   // something in the buffer names the server
+	named  bool   // something written names the server
 
 	// Resent is set when a copy of the call was sent before, and may yet arrive.
 	Resent bool
 }
 
+// command returns what was written as a command.
+func (w *Writer) command(ctx context.Context) *redis.Cmd {
+	cmd := redis.NewCmd(ctx, w.args...)
+	w.args = nil
+	return cmd
+}
+
 // Script begins a command with so many keys and arguments.
 func (w *Writer) Script(s *script.Script, keys, args int) {
-	w.array(3 + keys + args)
-	w.script(s)
-	w.Int(int64(keys))
-}
-
-func (w *Writer) script(s *script.Script) {
+	w.args = make([]any, 0, 3+keys+args)
 	if w.eval {
-		w.Str("EVAL")
-		w.Str(s.Source)
+		w.args = append(w.args, "eval", s.Source)
 	} else {
-		w.Str("EVALSHA")
-		w.Str(s.SHA)
+		w.args = append(w.args, "evalsha", s.SHA)
 	}
-}
-
-func (w *Writer) array(n int) {
-	w.buf = append(w.buf, '*')
-	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
-	w.buf = append(w.buf, '\r', '\n')
+	w.args = append(w.args, keys)
 }
 
 // Str writes a key or an argument.
-func (w *Writer) Str(s string) {
-	w.size(len(s))
-	w.buf = append(w.buf, s...)
-	w.buf = append(w.buf, '\r', '\n')
-}
+func (w *Writer) Str(s string) { w.args = append(w.args, s) }
 
 // Strs writes several.
 func (w *Writer) Strs(all ...string) {
@@ -57,20 +50,8 @@ func (w *Writer) Strs(all ...string) {
 	}
 }
 
-func (w *Writer) size(n int) {
-	w.buf = append(w.buf, '$')
-	w.buf = strconv.AppendInt(w.buf, int64(n), 10)
-	w.buf = append(w.buf, '\r', '\n')
-}
-
 // Int writes a number as an argument.
-func (w *Writer) Int(v int64) {
-	var digits [20]byte
-	d := strconv.AppendInt(digits[:0], v, 10)
-	w.size(len(d))
-	w.buf = append(w.buf, d...)
-	w.buf = append(w.buf, '\r', '\n')
-}
+func (w *Writer) Int(v int64) { w.args = append(w.args, v) }
 
 // Run writes the identity of the server that the command goes to.
 func (w *Writer) Run() {

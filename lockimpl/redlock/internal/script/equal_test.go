@@ -56,6 +56,10 @@ func steady(s *Script, reply any) any {
 		return reply
 	case s == Hello:
 		return []any{list[0], list[2], list[3]}
+	case s == Inspect:
+		readers := list[3:]
+		slices.SortFunc(readers, func(a, b any) int { return strings.Compare(a.(string), b.(string)) }) // else in the order of times
+		return append([]any{list[0].(int64) > 0}, list[1:]...)
 	case len(list) == 3 && list[0] == int64(0) && list[1].(int64) > 0: // {0, pttl, kind}
 		return []any{list[0], "pttl", list[2]}
 	}
@@ -76,17 +80,18 @@ func draw(t *rapid.T) call {
 	ticket := time.Now().UnixMicro() // in the order of the calls, whatever bound it is moved to
 	length := rapid.SampledFrom([]int{ttl, ttl, ttl, maxTTL + 1}).Draw(t, "ttl")
 	return rapid.SampledFrom([]call{
-		{Acquire, []string{k["node"], k["lock"], k["fence"], k["flag"]}, []any{owner, length, at, 1, patience}},
+		{Acquire, queue, []any{owner, length, at, 1, patience}},
 		{Wait, queue, []any{owner, length, at, 0, waiter, ticket, patience}},
 		{AcquireShared, append(queue, k["readers"]), []any{owner, length, at, 0, member, ticket, patience}},
 		{Raise, []string{k["node"], k["lock"], k["fence"]}, []any{owner, at, token}},
 		{RaiseShared, []string{k["node"], k["lock"], k["fence"], k["readers"]}, []any{owner, at, token}},
 		{Renew, []string{k["node"], k["lock"], k["fence"]}, []any{owner, at, length, token}},
 		{RenewShared, []string{k["node"], k["lock"], k["fence"], k["readers"]}, []any{owner, at, length, token}},
-		{GiveBack, []string{k["lock"], k["flag"]}, []any{owner, "wake:", patience}},
+		{GiveBack, []string{k["lock"], k["flag"], k["tickets"], k["beats"]}, []any{owner, "wake:", patience}},
 		{Release, queue, []any{owner, token - 1, tomb, "wake:", patience}},
 		{ReleaseShared, append(queue, k["readers"]), []any{owner, token - 1, tomb, "wake:", patience}},
 		{Leave, []string{k["lock"], k["tickets"], k["beats"]}, []any{waiter, "wake:", patience}},
+		{Inspect, []string{k["lock"], k["readers"], k["tickets"]}, nil},
 		{Hello, []string{k["node"], k["quarantine"]}, []any{at, ttl}},
 		{Limit, []string{k["node"]}, []any{at, rapid.SampledFrom([]int{1, maxTTL, maxTTL + 1}).Draw(t, "limit")}},
 		{Admit, []string{k["node"], k["quarantine"]}, []any{at, "no ticket", token, maxTTL, "1"}},

@@ -127,7 +127,7 @@ func TestProposalFarAheadOfTheClockIsIgnored(t *testing.T) {
 			hint := now + ahead
 			for name, ask := range map[string]func(n node) string{
 				"acquire": func(n node) string {
-					return n.call(Acquire, []string{"node", "lock", "fence", "flag"}, "me", ttl, run, hint+1, patience)
+					return n.call(Acquire, queue, "me", ttl, run, hint+1, patience)
 				},
 				"wait": func(n node) string { return n.call(Wait, queue, "me", ttl, run, hint, "x:c:1", now, patience) },
 				"shared": func(n node) string {

@@ -2,7 +2,11 @@
 
 package node
 
-import "locktorture/lockimpl/mutants/internal/planted/script"
+import (
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl/mutants/internal/planted/script"
+)
 
 // Bugs says what is wrong with the way to a server.
 type Bugs struct {
@@ -29,18 +33,13 @@ func (n *Node) alone(c Call) {
 		e.fail(err, FateNone)
 		return
 	}
-	defer cn.Close()
+	defer cn.close()
 	w := Writer{run: cn.run, eval: true, faulty: n.bugs.Scripts}
 	c.Encode(&w)
-	cn.await()
-	if _, err := cn.Write(w.buf); err != nil {
+	cmd := w.command(n.ctx)
+	if err := cn.exec(n.ctx, []redis.Cmder{cmd}); err != nil {
 		e.fail(err, FateUnknown)
 		return
 	}
-	r, err := readReply(cn.br)
-	if err != nil {
-		e.fail(err, FateUnknown)
-		return
-	}
-	c.Answer(r)
+	c.Answer(replyOf(cmd))
 }

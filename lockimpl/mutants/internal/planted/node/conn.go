@@ -3,12 +3,17 @@
 package node
 
 import (
-	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"locktorture/lockimpl/mutants/internal/planted/script"
 )
@@ -16,161 +21,247 @@ import (
 // anonymous stands for the identity of a server that does not tell who it is.
 const anonymous = "none"
 
-// conn is a connection whose reads end when an answer is overdue.
+// conn is one connection of a go-redis client.
 type conn struct {
+	*redis.Conn
+	hooked *redis.Conn // leads to the above through the hooks of the caller's client; else nil
+	client *redis.Client
+	wire   *wire  // what it runs on, nil when the client is the caller's
+	run    string // identity of the server at the other end
+	proc   string // run id of its process, "" when it does not tell
+	asked  int64  // when it was last asked who it is (ns of clock)
+	wrote  int64  // of the wire, before the pipeline in flight
+}
+
+// A wire counts what is written to it.
+type wire struct {
 	net.Conn
-	br    *bufio.Reader
-	run   string        // identity of the server at the other end
-	proc  string        // run id of its process, "" when it does not tell
-	asked int64         // when it was last asked who it is (ns of clock)
-	due   atomic.Int64  // when the answers to what was sent are overdue (ns of clock), 0: none awaited
-	armed atomic.Int64  // the read deadline that is set
-	limit time.Duration // for an answer
-
-	unsent atomic.Bool // nothing of the batch in flight could be written
-	yield  atomic.Bool // whoever waits for a reply is asked to give up reading
-	polite bool        // the present reader may be asked
+	wrote atomic.Int64
 }
 
-// await sets the time by which answers must be there. Moving a deadline is
-// dear, so that one which is not far off is left alone: a read that it ends
-// goes on when nothing is overdue.
-func (c *conn) await() {
-	now := clock()
-	c.due.Store(now + int64(c.limit))
-	if armed := c.armed.Load(); armed < now+int64(c.limit)/2 || armed > now+int64(c.limit) {
-		c.arm(now + int64(c.limit))
+// Write implements net.Conn.
+func (w *wire) Write(b []byte) (int, error) {
+	n, err := w.Conn.Write(b)
+	w.wrote.Add(int64(n))
+	return n, err
+}
+
+// unsent reports whether nothing of the last pipeline was written.
+func (c *conn) unsent() bool { return c.wire != nil && c.wire.wrote.Load() == c.wrote }
+
+// abort makes whoever uses the connection fail.
+func (c *conn) abort() {
+	if c.wire != nil {
+		_ = c.wire.Close()
 	}
 }
 
-func (c *conn) arm(at int64) {
-	c.armed.Store(at)
-	_ = c.SetReadDeadline(epoch.Add(time.Duration(at - 1)))
-}
-
-// Read implements io.Reader for the buffer.
-func (c *conn) Read(b []byte) (int, error) {
-	for {
-		n, err := c.Conn.Read(b)
-		if n > 0 || err == nil || !isTimeout(err) {
-			return n, err
-		}
-		if c.yield.Swap(false) && c.polite {
-			return 0, errInterrupted
-		}
-		switch due, now := c.due.Load(), clock(); {
-		case due == 0:
-			c.armed.Store(0)
-			_ = c.SetReadDeadline(time.Time{})
-			if due := c.due.Load(); due != 0 { // a batch has just been sent
-				c.arm(due)
-			}
-		case due > now:
-			c.arm(due)
-		default:
-			return 0, err
-		}
+// close gives the connection up: nobody uses it.
+func (c *conn) close() {
+	_ = c.Conn.Close() // an ephemeral one: the pool does not get it back
+	if c.hooked != nil {
+		_ = c.hooked.Close()
+	}
+	if c.wire != nil {
+		_ = c.client.Close()
+		_ = c.wire.Close()
 	}
 }
 
-var errInterrupted = errors.New("reading interrupted")
-
-// interrupt makes awaitByte return.
-func (c *conn) interrupt() {
-	c.yield.Store(true)
-	_ = c.SetReadDeadline(epoch)
-}
-
-// stubborn is how long an interrupted read may go on: one that does is of a
-// connection whose deadlines do nothing.
-const stubborn = 50 * time.Millisecond
-
-// abandon closes the connection when nobody has taken notice of interrupt.
-func (c *conn) abandon() {
-	if c.yield.Load() {
-		_ = c.Close()
+// exec sends cmds as one pipeline. An error is one of the connection, after
+// which nothing is known of any of them; what the server answered as an error
+// is in its command.
+func (c *conn) exec(ctx context.Context, cmds []redis.Cmder) (broken error) {
+	defer sane(&broken)
+	if c.wire != nil {
+		c.wrote = c.wire.wrote.Load()
 	}
+	through := c.Conn
+	if c.hooked != nil {
+		through = c.hooked
+	}
+	err := execOn(ctx, through, cmds)
+	if err == nil {
+		return nil
+	}
+	refused := false
+	for _, cmd := range cmds {
+		if err := cmd.Err(); err != nil && !isServerError(err) {
+			return err
+		} else if err != nil {
+			refused = true
+		}
+	}
+	if !refused { // the server refused the connection, not a command
+		return err
+	}
+	return nil
 }
 
-// awaitByte returns when a reply has begun to arrive, or has been interrupted.
-// Nothing is taken from the stream.
-func (c *conn) awaitByte() error {
-	c.polite = true
-	_, err := c.br.Peek(1)
-	c.polite = false
+func execOn(ctx context.Context, c *redis.Conn, cmds []redis.Cmder) error {
+	p := c.Pipeline()
+	_ = p.BatchProcess(ctx, cmds...)
+	_, err := p.Exec(ctx)
 	return err
 }
 
-// open dials and learns who is at the other end. It hands the server the
+// divert is the innermost hook of a connection that has the hooks of a caller's
+// client, and sends what comes through them on another one: a client cannot be
+// given other retries and time-outs without losing its hooks.
+type divert struct{ to *redis.Conn }
+
+func (divert) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (divert) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (d divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error { return execOn(ctx, d.to, cmds) }
+}
+
+var errProtocol = errors.New("not a reply of the Redis protocol")
+
+// sane turns the panic of go-redis at a reply with an impossible length into an
+// error of the connection.
+func sane(broken *error) {
+	switch p := recover().(type) {
+	case nil:
+	case runtime.Error:
+		*broken = fmt.Errorf("%w: %v", errProtocol, p)
+	default:
+		panic(p)
+	}
+}
+
+// dial makes a connection, and a client for it alone: go-redis would go on to
+// dial behind the back of who waits, and again.
+func (n *Node) dial(ctx context.Context) (*redis.Client, *wire, error) {
+	opt := *n.cfg.Options
+	opt.DialTimeout = n.cfg.Timeout
+	network, dial := opt.Network, opt.Dialer
+	switch {
+	case network != "":
+	case strings.HasPrefix(opt.Addr, "/"):
+		network = "unix"
+	default:
+		network = "tcp"
+	}
+	if dial == nil {
+		dial = redis.NewDialer(&opt)
+	}
+	raw, err := dial(ctx, network, opt.Addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	w := &wire{Conn: raw}
+	return redis.NewClient(n.options(w)), w, nil
+}
+
+// options returns the caller's with settings under which nothing is retried
+// out of sight and every wait is bounded.
+func (n *Node) options(c net.Conn) *redis.Options {
+	opt := *n.cfg.Options
+	opt.Dialer, opt.DialerRetries = once(c), 1
+	opt.OnConnect = n.login(opt.OnConnect)
+	opt.MaxRetries, opt.ContextTimeoutEnabled = -1, true
+	opt.DialTimeout, opt.ReadTimeout, opt.WriteTimeout = n.cfg.Timeout, n.cfg.Timeout, n.cfg.Timeout
+	opt.PoolSize, opt.MinIdleConns, opt.MaxActiveConns, opt.PipelinePoolSize = 4, 0, 0, -1
+	opt.ConnMaxIdleTime, opt.ConnMaxLifetime = -1, 0
+	opt.ClientSideCache, opt.ClientSideCacheConfig = nil, nil
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	if opt.Protocol == 0 {
+		opt.Protocol = 2 // the lock has no use for what 3 adds
+	}
+	return &opt
+}
+
+// login names a user that has no password, which go-redis would pass over.
+func (n *Node) login(then func(context.Context, *redis.Conn) error) func(context.Context, *redis.Conn) error {
+	opt := n.cfg.Options
+	if opt.Username == "" || opt.Password != "" || opt.CredentialsProvider != nil ||
+		opt.CredentialsProviderContext != nil || opt.StreamingCredentialsProvider != nil {
+		return then
+	}
+	return func(ctx context.Context, c *redis.Conn) error {
+		err := c.AuthACL(ctx, opt.Username, "").Err()
+		if err == nil && then != nil {
+			err = then(ctx, c)
+		}
+		return err
+	}
+}
+
+var errSpent = errors.New("connection was used")
+
+// once returns a dialer that yields c and nothing after it.
+func once(c net.Conn) func(context.Context, string, string) (net.Conn, error) {
+	return func(context.Context, string, string) (net.Conn, error) {
+		if c == nil {
+			return nil, errSpent
+		}
+		out := c
+		c = nil
+		return out, nil
+	}
+}
+
+// reach returns a client that has one connection to give, or the caller's.
+func (n *Node) reach(ctx context.Context) (*redis.Client, *wire, error) {
+	if n.client != nil {
+		return n.client, nil, nil
+	}
+	return n.dial(ctx)
+}
+
+// open connects and learns who is at the other end. It hands the server the
 // scripts in the same round trip, before any command is sent.
 func (n *Node) open(ctx context.Context) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, n.cfg.Timeout)
 	defer cancel()
-	raw, err := n.cfg.Dial(ctx, "tcp", n.cfg.Addr)
+	client, w, err := n.reach(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: raw, limit: n.cfg.Timeout}
-	c.br = bufio.NewReaderSize(c, 16<<10)
-	stop := context.AfterFunc(n.ctx, func() { _ = raw.Close() })
+	c := &conn{Conn: client.EphemeralConn(), client: client, wire: w}
+	if n.cfg.Client != nil {
+		c.hooked = n.cfg.Client.EphemeralConn()
+		c.hooked.AddHook(divert{c.Conn})
+	}
+	stop := context.AfterFunc(n.ctx, c.abort)
 	defer stop()
-	err = c.greet(n.cfg)
+	err = c.greet(ctx, n.cfg)
 	if err == nil && n.cfg.Meet != nil && c.proc != "" {
 		err = n.cfg.Meet(c.proc)
 	}
 	if err != nil {
-		_ = raw.Close()
+		c.close()
 		return nil, err
 	}
 	return c, nil
 }
 
-func (c *conn) greet(cfg Config) error {
-	var w Writer
-	asked := 0
-	ask := func(args ...string) {
-		w.array(len(args))
-		w.Strs(args...)
-		asked++
-	}
-	switch {
-	case cfg.Username != "":
-		ask("AUTH", cfg.Username, cfg.Password) // a user may have no password
-	case cfg.Password != "":
-		ask("AUTH", cfg.Password)
-	}
-	ask("INFO", "server")
-	info := asked
-	ask("INFO", "replication")
-	c.asked = clock()
+func (c *conn) greet(ctx context.Context, cfg Config) error {
+	server, replication := redis.NewCmd(ctx, "info", "server"), redis.NewCmd(ctx, "info", "replication")
+	cmds := []redis.Cmder{server, replication}
 	for _, s := range script.All() {
-		ask("SCRIPT", "LOAD", s.Source)
+		cmds = append(cmds, redis.NewCmd(ctx, "script", "load", s.Source))
 	}
-	c.await()
-	if _, err := c.Write(w.buf); err != nil {
-		return err
+	c.asked = clock()
+	if err := c.exec(ctx, cmds); err != nil {
+		return serverError(err)
 	}
-	for i := 1; i <= asked; i++ {
-		r, err := readReply(c.br)
-		if err != nil {
-			return err
-		}
-		var se ServerError
-		switch refused := errors.As(r.Err, &se); {
-		case refused && (i < info || IsPermanent(se)):
-			return se
-		case refused && se.isTransient():
-			return se // who it is cannot be told yet
-		case i == info:
-			c.proc = script.Field(r.Str(0), "run_id")
-		case i == info+1:
-			c.run = identity(c.proc, r.Str(0))
+	for _, cmd := range cmds {
+		if se, ok := serverError(cmd.Err()).(ServerError); ok && (IsPermanent(se) || se.isTransient()) {
+			return se // it refuses, or cannot tell yet who it is
 		}
 	}
-	if c.run == anonymous && !cfg.Anonymous {
+	info, _ := server.Text()
+	history, _ := replication.Text()
+	c.proc = script.Field(info, "run_id")
+	c.run = identity(c.proc, history)
+	switch {
+	case script.Field(info, "redis_mode") == "cluster", script.Field(info, "server_mode") == "cluster":
+		return ErrClusterMode
+	case c.run == anonymous && !cfg.Anonymous:
 		return ErrAnonymous
 	}
-	c.due.Store(0)
 	return nil
 }
 
@@ -191,19 +282,10 @@ func identity(process, replication string) string {
 // held up by the network for the rest of it, is not noticed.
 const vouched = time.Millisecond
 
-// A check asks, in front of a batch, whether the server is still the one that
-// the connection was opened to: it may have been demoted, have loaded another's
-// data, and been promoted again, without an end of the connection.
-type check struct{}
-
-// asking is the check on its way to the server.
-const asking = "*2\r\n$4\r\nINFO\r\n$11\r\nreplication\r\n"
-
-func (check) Encode(*Writer)   {}
-func (check) Wanted(bool) bool { return false } // of a connection that is gone
-func (check) Answer(Reply)     {}
-
-// isOther reports whether the answer to a check is another server's.
-func (c *conn) isOther(r *Reply) bool {
-	return r.Err == nil && identity(c.proc, r.Str(0)) != c.run
+// isOther reports whether the answer to a check, in front of a pipeline, is
+// another server's: it may have been demoted, have loaded another's data, and
+// been promoted again, without an end of the connection.
+func (c *conn) isOther(check *redis.Cmd) bool {
+	text, err := check.Text()
+	return err == nil && identity(c.proc, text) != c.run
 }

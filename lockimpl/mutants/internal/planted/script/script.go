@@ -40,6 +40,8 @@ var (
 	Hello = load("hello")
 	Admit = load("admit")
 	Limit = load("limit")
+
+	Inspect = load("inspect")
 )
 
 // All returns every script.
@@ -47,7 +49,7 @@ func All() []*Script {
 	return []*Script{
 		Acquire, Raise, Renew, GiveBack, Release, Wait, Leave,
 		AcquireShared, RaiseShared, RenewShared, ReleaseShared,
-		Hello, Admit, Limit,
+		Hello, Admit, Limit, Inspect,
 	}
 }
 

@@ -4,10 +4,11 @@
 -- KEYS[2] lock   string "owner value", or "r" held by readers    PX lease
 -- KEYS[3] fence  string "f", or "f w": highest value ever
 --                stored, highest given to a writer               no TTL
--- KEYS[4] flag   string, exists: somebody may be queued, or this attempt may
---                have been released; the keys for that are KEYS[4]..'t' and 'b'
---                (see queue.lua), and the tomb, named as this key with x:owner
---                in the place of q
+-- KEYS[4] tomb   string, exists: this attempt was released
+-- KEYS[5] flag   string, exists: somebody may be queued, or this attempt may
+--                have been released; without it the next two and the tomb are
+--                not looked at
+-- KEYS[6] tickets  KEYS[7] beats   see queue.lua
 -- ARGV[1] owner  unique per attempt
 -- ARGV[2] ttl    ms
 -- ARGV[3] run    run id of the server, learned on this connection, or all of
@@ -22,7 +23,7 @@
 --        -2                 the node is not admitted
 --        {-3, maxttl}       longer than the node was admitted for
 --        {0, pttl, kind}    held by another: kind 0 writer, 1 readers, 2 queued for
-local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
+local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[5])
 if m[1] == ARGV[3] and m[3] and not m[2] and not m[4]
    and #m[3] == #ARGV[4] and m[3] < ARGV[4] then
   -- The record is as the client knows it, so that the proposal is above the
@@ -37,7 +38,7 @@ if not m[1] then return -2 end
 local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
 if run ~= string.match(ARGV[3], '^%S+') then return -2 end
 if tonumber(ARGV[2]) > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
-if m[4] and redis.call('EXISTS', string.sub(KEYS[4], 1, -2) .. 'x:' .. ARGV[1]) == 1 then return -1 end
+if m[4] and redis.call('EXISTS', KEYS[4]) == 1 then return -1 end
 if m[2] then
   local n = #ARGV[1]
   if string.sub(m[2], 1, n) == ARGV[1] then return tonumber(string.sub(m[2], n + 2)) end
@@ -45,7 +46,7 @@ if m[2] then
 end
 if m[4] and ARGV[5] ~= '' then
 -- include queue.lua
-  if first_waiter(KEYS[4] .. 't', KEYS[4] .. 'b', now_ms(), tonumber(ARGV[5])) then return {0, 0, 2} end
+  if first_waiter(KEYS[6], KEYS[7], now_ms(), tonumber(ARGV[5])) then return {0, 0, 2} end
 end
 local f = 0
 if m[3] then f = tonumber(m[3]) or tonumber(string.match(m[3], '^%d+')) end

@@ -1,0 +1,17 @@
+-- inspect.lua: who holds a lock on one node? It changes nothing.
+-- KEYS[1] lock  KEYS[2] readers  KEYS[3] tickets      see acquire.lua, queue.lua
+-- reply: {pttl, waiting, held, reader, ...}
+--   pttl     ms that the lock key has left; below 0: nobody holds it
+--   waiting  how many are queued
+--   held     the lock key: "owner value", 'r' or ''
+--   reader   up to three live readers' owners
+local held = redis.call('GET', KEYS[1]) or ''
+local reply = {redis.call('PTTL', KEYS[1]), redis.call('ZCARD', KEYS[3]), held}
+if held == 'r' then
+  local t = redis.call('TIME')
+  local ms = t[1] * 1000 + math.floor(t[2] / 1000)
+  for _, owner in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ms, '+inf', 'LIMIT', 0, 3)) do
+    reply[#reply + 1] = owner
+  end
+end
+return reply

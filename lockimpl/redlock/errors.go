@@ -1,0 +1,67 @@
+package redlock
+
+import (
+	"errors"
+	"fmt"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/redlock/internal/node"
+)
+
+// What became of a request. ErrHeld says that somebody else has the key; any
+// other error of an acquire that is not ErrMisconfigured, ErrTTLTooLong or
+// ErrClosed is an outage, and says nothing about who has it: "somebody else is
+// at it" must not be concluded from it.
+var (
+	// ErrHeld reports that somebody else holds the key: without that there
+	// would have been a quorum.
+	ErrHeld = lockimpl.ErrHeld
+
+	// ErrNoQuorum reports that too few nodes answered, or granted, and that
+	// nothing of the attempt is left. The errors of the nodes are in it.
+	ErrNoQuorum = lockimpl.ErrNoQuorum
+
+	// ErrUnknown reports that what was asked for may have happened or not: too
+	// few nodes answered in time. What may have been granted is being given back.
+	ErrUnknown = errors.New("outcome unknown")
+
+	// ErrLost reports that the lease had ended: it ran out, the machine was
+	// suspended, or too many nodes have it no more.
+	ErrLost = lockimpl.ErrLost
+
+	// ErrReleased is why the context of a lease ended that was given back.
+	ErrReleased = errors.New("lease released")
+
+	// ErrClosed reports that the lock was closed.
+	ErrClosed = node.ErrClosed
+
+	// ErrTTLTooLong reports that a lease was asked for, or was to be extended,
+	// for longer than Config.MaxTTL or than the nodes were admitted for. A lease
+	// that was to be extended is as it was.
+	ErrTTLTooLong = errors.New("ttl is longer than the nodes grant")
+)
+
+// What is wrong with nodes. These come inside an ErrNoQuorum, or from New.
+var (
+	// ErrMisconfigured reports what waiting does not mend: no client of a
+	// lock can be made like this.
+	ErrMisconfigured = errors.New("misconfigured")
+
+	// ErrNotAdmitted reports a node that is new or has lost its data, and sits
+	// out its quarantine. It serves by itself when that is over.
+	ErrNotAdmitted = errors.New("not admitted: new, or restarted without its data, it sits out its quarantine")
+
+	// ErrSameServer reports one server behind two nodes: its vote would count
+	// twice.
+	ErrSameServer = errors.New("two nodes are one server")
+
+	// ErrAnonymousServer reports a server that does not say who it is; see
+	// Config.AnonymousServers.
+	ErrAnonymousServer = node.ErrAnonymous
+
+	// ErrClusterMode reports a server of a Redis Cluster.
+	ErrClusterMode = node.ErrClusterMode
+)
+
+// misconfigured says that err is of the configuration.
+func misconfigured(err error) error { return fmt.Errorf("new lock: %w: %w", ErrMisconfigured, err) }
