@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"locktorture/faults/internal/phrase"
+	"locktorture/faults/internal/wait"
 	"locktorture/workload/history"
 )
 
@@ -32,7 +34,7 @@ type attempt struct {
 	closed bool // Inject has answered, or was given up
 	open   int  // index of the invocation that is recorded and not completed
 	target *history.Target
-	ops    *operations // that the fault meets
+	ops    *Operations // that the fault meets
 	owed   string      // the injection's receipt, while it proves nothing yet
 }
 
@@ -66,7 +68,7 @@ func (a *attempt) begin(hit Hit) {
 	if a.begun || a.closed {
 		return
 	}
-	a.ops = a.t.operations(hit)
+	a.ops = a.t.Operations(hit)
 	a.invoke(targetOf(hit), hit.Instant, hit.Since)
 }
 
@@ -105,7 +107,7 @@ func (a *attempt) started(inj Injection) {
 		return
 	}
 	hit, _ := inj.Target.(Hit)
-	a.ops = a.t.operations(hit)
+	a.ops = a.t.Operations(hit)
 	a.invoke(targetOf(inj.Target), inj.Instant, 0)
 }
 
@@ -116,7 +118,7 @@ func (a *attempt) inForce(res *StepResult, inj Injection) {
 	e.Instant, e.Receipt, e.Note = inj.Instant, inj.Receipt, inj.Note
 	if inj.Receipt == "" || !a.bitten(inj) {
 		a.owed = inj.Receipt
-		e.Kind, e.Receipt, e.Note = history.Info, "", join(inj.Note, inj.Receipt) // the heal may tell
+		e.Kind, e.Receipt, e.Note = history.Info, "", phrase.Join(inj.Note, inj.Receipt) // the heal may tell
 	}
 	if inj.Instant && e.Receipt == "" {
 		e.Err = unproved
@@ -134,7 +136,7 @@ const unproved = "nothing proves that it bit: no operation of a client, or nothi
 // bitten reports whether the fault has hurt anything, under an operation of a
 // client.
 func (a *attempt) bitten(inj Injection) bool {
-	if inj.Bitten != nil && !inj.Bitten() || !a.ops.met() {
+	if inj.Bitten != nil && !inj.Bitten() || !a.ops.Met() {
 		return false
 	}
 	return len(a.t.proofs) == 0 || slices.ContainsFunc(a.t.proofs, func(proved func() bool) bool { return proved() })
@@ -143,7 +145,7 @@ func (a *attempt) bitten(inj Injection) bool {
 // last keeps the fault in force for its time, and longer while it has hurt
 // nothing: its victim may be at rest, or stand still under another fault.
 func (a *attempt) last(ctx context.Context, inj Injection) {
-	if sleep(ctx, a.step.For) {
+	if wait.For(ctx, a.step.For) {
 		a.awaitBite(ctx, inj)
 	}
 }
@@ -154,7 +156,7 @@ func (a *attempt) awaitBite(ctx context.Context, inj Injection) {
 	more := max(a.step.For, 2*a.t.TTL)
 	var waited time.Duration
 	for pause := firstLook; waited < more && !a.bitten(inj); pause = min(2*pause, more/looks, more-waited) {
-		if !sleep(ctx, pause) {
+		if !wait.For(ctx, pause) {
 			return
 		}
 		waited += pause
@@ -169,17 +171,17 @@ func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) erro
 	met := a.bitten(inj)
 	receipt, err := a.repair(ctx, a.t.undo.heal) // also lets go of what it had taken
 	inj.Bitten = func() bool { return met }
-	inj.Receipt = join(inj.Receipt, receipt)
+	inj.Receipt = phrase.Join(inj.Receipt, receipt)
 	a.inForce(res, inj)
 	return err
 }
 
 func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) error {
-	met, bitten := a.ops.met(), a.bitten(inj)
+	met, bitten := a.ops.Met(), a.bitten(inj)
 	a.open = a.n.rec.Append(a.event(history.Heal, history.Invoke))
 	receipt, err := a.repair(ctx, inj.Heal)
 	e := a.event(history.Heal, history.OK)
-	if receipt = join(a.owed, receipt); bitten || met && inj.Bitten != nil && inj.Bitten() { // what it did last shows late
+	if receipt = phrase.Join(a.owed, receipt); bitten || met && inj.Bitten != nil && inj.Bitten() { // what it did last shows late
 		e.Receipt = receipt
 	} else {
 		e.Note = receipt
@@ -208,7 +210,7 @@ func (a *attempt) repair(ctx context.Context, heal func(context.Context) (string
 	var err error
 	for try := range healTries {
 		if try > 0 {
-			sleep(context.WithoutCancel(ctx), healRetry)
+			wait.For(context.WithoutCancel(ctx), healRetry)
 		}
 		var receipt string
 		receipt, err = guarded(context.WithoutCancel(ctx), limit, heal)

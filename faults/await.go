@@ -4,29 +4,32 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"locktorture/faults/internal/wait"
+	"locktorture/faults/watch"
 )
 
 // await blocks until the trigger's moment has come. It fails when ctx ends
 // before.
 func (n *nemesis) await(ctx context.Context, when Trigger) (Occasion, error) {
-	if !sleep(ctx, time.Until(n.began.Add(when.After))) {
+	if !wait.For(ctx, time.Until(n.began.Add(when.After))) {
 		return Occasion{}, ctx.Err()
 	}
 	var occasion Occasion
 	var err error
-	tapped, isTapped := when.On.tap()
+	tapped, isTapped := ParseTap(when.On)
 	switch {
 	case when.On == "":
 	case when.On == Bound:
 		err = n.awaitBound(ctx, when.By)
 	case isTapped:
 		occasion, err = n.awaitTap(ctx, when, tapped)
-	case when.On.scheduled():
+	case when.On.Foreseen():
 		return n.awaitDue(ctx, when) // Then is part of the instant that is due
 	default:
 		occasion, err = n.awaitEvent(ctx, when)
 	}
-	if err == nil && !sleep(ctx, when.Then) {
+	if err == nil && !wait.For(ctx, when.Then) {
 		occasion.release()
 		err = ctx.Err()
 	}
@@ -43,13 +46,13 @@ func (n *nemesis) awaitBound(ctx context.Context, name string) error {
 }
 
 func (n *nemesis) awaitEvent(ctx context.Context, when Trigger) (Occasion, error) {
-	hit, cancel := n.t.Watch.Subscribe(func(o Occasion) bool {
+	hit, cancel := n.t.Watch.Subscribe(func(o watch.Occasion) bool {
 		return o.Moment == when.On && n.concerns(when.By, o.Owner)
 	})
 	defer cancel()
 	select {
 	case o := <-hit:
-		return o, nil
+		return Occasion{Occasion: o}, nil
 	case <-ctx.Done():
 		return Occasion{}, ctx.Err()
 	}
@@ -59,7 +62,7 @@ func (n *nemesis) awaitEvent(ctx context.Context, when Trigger) (Occasion, error
 // a bound name. A client that another fault has down or frozen has no
 // moments, unless it is asked for by name.
 func (n *nemesis) concerns(by, owner string) bool {
-	client := n.t.client(owner)
+	client := n.t.ClientName(owner)
 	if by == "" {
 		return !n.t.run.isTaken(client)
 	}
@@ -74,7 +77,7 @@ func (n *nemesis) awaitDue(ctx context.Context, when Trigger) (Occasion, error) 
 		changed := n.t.Watch.Changed()
 		h, due, found := n.nextDue(when, asked)
 		if found && due <= n.now() {
-			return Occasion{Moment: when.On, Time: due, Key: h.Key, Owner: h.Owner, Process: h.Process}, nil
+			return Occasion{Occasion: watch.Occasion{Moment: when.On, Time: due, Key: h.Key, Owner: h.Owner, Process: h.Process}}, nil
 		}
 		if err := n.until(ctx, changed, due, found); err != nil {
 			return Occasion{}, err
@@ -104,10 +107,10 @@ func (n *nemesis) until(ctx context.Context, changed <-chan struct{}, due time.D
 var errDue = errors.New("due")
 
 // nextDue finds the holding whose moment falls due first after asked.
-func (n *nemesis) nextDue(when Trigger, asked time.Duration) (first Holding, due time.Duration, found bool) {
+func (n *nemesis) nextDue(when Trigger, asked time.Duration) (first watch.Holding, due time.Duration, found bool) {
 	for _, h := range n.t.Watch.Holders() {
-		at := n.t.deadline(h) + when.Then
-		if when.On == RenewalDue {
+		at := n.t.Deadline(h) + when.Then
+		if when.On == watch.RenewalDue {
 			at = h.Renewed + n.t.TTL/3 + when.Then
 		}
 		if at <= asked || !n.concerns(when.By, h.Owner) {
@@ -122,9 +125,9 @@ func (n *nemesis) nextDue(when Trigger, asked time.Duration) (first Holding, due
 
 func (n *nemesis) now() time.Duration { return n.rec.Since(time.Now()) }
 
-// deadline is when the lock's promise for h ends; the TTL asked for stands in
+// Deadline is when the lock's promise for h ends; the TTL asked for stands in
 // where the lock promises nothing.
-func (t *Target) deadline(h Holding) time.Duration {
+func (t *Target) Deadline(h watch.Holding) time.Duration {
 	if h.ValidUntil > 0 {
 		return h.ValidUntil
 	}

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// background runs work until the heal, which ends its context and waits for
+// Background runs work until the heal, which ends its context and waits for
 // it. receipt says afterwards what proves that it bit.
-func (t *Target) background(broken string, work func(ctx context.Context) error, receipt func() string) {
+func (t *Target) Background(broken string, work func(ctx context.Context) error, receipt func() string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	var failed error

@@ -1,66 +1,44 @@
-package faults
+package faults_test
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"locktorture/faults"
+	"locktorture/faults/internal/faulttest"
 	"locktorture/faults/testbed"
 )
 
 // A node whose heal fails at first is nobody else's until it is mended.
 func TestClaimOutlastsAFailedHeal(t *testing.T) {
-	w := newWorld(1, 0)
-	tries := 0
-	f := fakeFault{"stubborn", func(_ context.Context, t *Target, _ *rand.Rand) (Injection, error) {
-		if err := t.Take("n1"); err != nil {
-			return Injection{}, err
-		}
-		t.OnHeal("n1 is down", "by hand", func(context.Context) (string, error) {
-			if tries++; tries == 1 {
-				return "", testbed.ErrDown
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 0)
+		tries := 0
+		stubborn := faulttest.Fault("stubborn", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
+			if err := t.Take("n1"); err != nil {
+				return faults.Injection{}, err
 			}
-			return "mended", nil
+			t.OnHeal("n1 is down", "by hand", func(context.Context) (string, error) {
+				if tries++; tries == 1 {
+					return "", testbed.ErrDown
+				}
+				return "mended", nil
+			})
+			return faults.Injection{Receipt: "bit"}, nil
 		})
-		return Injection{Receipt: "bit"}, nil
-	}}
-	if _, err := f.inject(t.Context(), w.Target, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.undo.heal(t.Context()); !errors.Is(err, testbed.ErrDown) || !w.shared().isTaken("n1") {
-		t.Errorf("after a heal that failed: taken %t, %v", w.shared().isTaken("n1"), err)
-	}
-	if _, err := w.undo.heal(t.Context()); err != nil || w.shared().isTaken("n1") {
-		t.Errorf("after the heal: taken %t, %v", w.shared().isTaken("n1"), err)
-	}
-}
-
-// Of two faults that let nothing pass on the same road only one could prove
-// anything.
-func TestRoadIsBlockedOnce(t *testing.T) {
-	t.Parallel()
-	r := embeddedRig(t, 2, 1)
-	on := func(kind string, node string) error {
-		other := *r.Target
-		other.undo = &undo{}
-		t.Cleanup(func() { _, _ = other.undo.heal(context.Background()) })
-		_, err := Catalogue()[kind].New(Params{Client: "c00", Node: node}).Inject(t.Context(), &other, rand.New(rand.NewPCG(1, 1)))
-		return err
-	}
-	r.shared()
-	for _, c := range []struct {
-		kind, node string
-		missed     bool
-	}{
-		{"stall", "n1", false},
-		{"response-lost", "n1", true},
-		{"cut", "n1,n2", false},
-		{"zombie", "all", true},
-		{"latency", "n1", false},
-	} {
-		if err := on(c.kind, c.node); errors.Is(err, ErrMissed) != c.missed || err != nil && !c.missed {
-			t.Errorf("%s on %s: %v", c.kind, c.node, err)
+		next := faulttest.Fault("next", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
+			return faults.Injection{Receipt: "bit"}, t.Take("n1")
+		})
+		res, err := w.Run(t.Context(), faults.Step{Fault: stubborn, For: second}, faults.Step{When: faults.Trigger{After: second / 2}, Fault: next})
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		mended := res.Steps[0].Ended
+		if tries != 2 || mended < second || res.Steps[1].Started < mended || res.Steps[1].Started > mended+10*time.Millisecond {
+			t.Errorf("mended at the try number %d at %v; n1 was another fault's from %v on", tries, mended, res.Steps[1].Started)
+		}
+	})
 }

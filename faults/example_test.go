@@ -7,6 +7,7 @@ import (
 
 	"locktorture/faults"
 	"locktorture/faults/testbed"
+	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
 
@@ -70,14 +71,14 @@ func Example() {
 		return
 	}
 	var events history.Buffer
-	watch := faults.NewWatch()
-	target := &faults.Target{Testbed: bed, Quorum: 1, Watch: watch}
+	observer := watch.New()
+	target := &faults.Target{Testbed: bed, Quorum: 1, Watch: observer}
 	plan := faults.Schedule{{Fault: swapDB{node: "n1"}}}
 	if err := plan.Check(target); err != nil {
 		fmt.Println(err)
 		return
 	}
-	rec := history.NewRecorder(&events, watch)
+	rec := history.NewRecorder(&events, observer)
 	// Without an operation of a client under it no fault has bitten.
 	rec.Append(history.Event{Process: rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Owner: "c1", Key: "lock"})
 	if _, err := faults.Run(ctx, plan, target, rec, rand.New(rand.NewPCG(1, 1))); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
+	"locktorture/faults/watch"
 )
 
 // StoreNode is the name of the guarded store's node among a Target's links.
@@ -27,7 +28,7 @@ type Target struct {
 	Testbed testbed.Testbed
 	Clients []Client
 	Link    func(client, node string) link.Link // node is a testbed node's name, or StoreNode
-	Watch   *Watch                              // who holds what right now, read off the history
+	Watch   *watch.Observer                     // who holds what right now, read off the history
 	Quorum  int
 	TTL     time.Duration
 
@@ -64,21 +65,6 @@ type Target struct {
 	binds []bind               // to be bound once the fault is in force
 
 	proofs []func() bool // see provedBy
-}
-
-// A Client is one client of the lock as faults see it.
-type Client interface {
-	Name() string
-
-	// Pause freezes the client: its worker, and all that its lock does over
-	// the network, renewals included. Resume lets it go on where it was.
-	Pause(ctx context.Context) (receipt string, err error)
-	Resume(ctx context.Context) (receipt string, err error)
-
-	// Crash ends the client without a word to anybody. Restart brings it back
-	// as a new owner that knows nothing.
-	Crash(ctx context.Context) (receipt string, err error)
-	Restart(ctx context.Context) (receipt string, err error)
 }
 
 // A Hit says whom a fault hits; it becomes the event's target.
@@ -131,17 +117,6 @@ type Fault interface {
 	Inject(ctx context.Context, t *Target, rng *rand.Rand) (Injection, error)
 }
 
-// A Step is one line of a schedule: at the moment When, inject Fault, and heal
-// it For later.
-type Step struct {
-	When  Trigger
-	For   time.Duration
-	Fault Fault
-}
-
-// A Schedule is the nemesis's plan. Steps may overlap.
-type Schedule []Step
-
 // Begin records that the fault begins to act on hit. A fault calls it once,
 // when it knows its victims and before it touches them; one that does not is
 // recorded when Inject returns.
@@ -171,20 +146,35 @@ func (t *Target) Take(name string) error {
 	return nil
 }
 
-// reserve claims roads for a fault that lets nothing pass. It returns ErrMissed
+// ReserveLinks claims links for a fault that lets nothing pass. It returns ErrMissed
 // when others have all of them: what they do it could not do.
-func (t *Target) reserve(roads []road) error {
+func (t *Target) ReserveLinks(ids []LinkID) error {
 	shared := t.shared()
-	if !shared.reserve(roads) {
-		return fmt.Errorf("nothing passes on these roads as it is: %w", ErrMissed)
+	if !shared.reserve(ids) {
+		return fmt.Errorf("nothing passes on these links as it is: %w", ErrMissed)
 	}
 	t.claimed(func() {
-		for _, r := range roads {
-			shared.cut(r.client, r.node, -1)
+		for _, id := range ids {
+			shared.cut(id, -1)
 		}
 	})
 	return nil
 }
+
+// CutLink notes that nothing passes a link, until restored is called: roles that
+// look for somebody unhurt pass over its client.
+func (t *Target) CutLink(id LinkID) (restored func()) {
+	shared := t.shared()
+	shared.cut(id, 1)
+	return func() { shared.cut(id, -1) }
+}
+
+// Number returns 1, 2, …, each once in a run: the names of a fabric's links must
+// not repeat.
+func (t *Target) Number() int { return t.shared().number() }
+
+// Over returns a channel that is closed when the run is to end early.
+func (t *Target) Over() <-chan struct{} { return t.over }
 
 // claimed registers how to give back what was claimed.
 func (t *Target) claimed(leave func()) {
@@ -207,3 +197,22 @@ func (t *Target) repairs() *undo {
 func (t *Target) OnHeal(broken, byHand string, heal func(ctx context.Context) (string, error)) {
 	t.repairs().add(&repair{broken: broken, byHand: byHand, heal: heal})
 }
+
+// What a Fault can say of itself beside.
+type (
+	// A Settable fault names the parameters that it takes, see Params. One that
+	// does not say takes all.
+	Settable interface{ Settings() []string }
+
+	// A LinkFault hurts links, those to the guarded store among them.
+	LinkFault interface{ HurtsLinks() }
+
+	// A Claimer keeps other faults from its victims: Claims is their role, or
+	// their names.
+	Claimer interface{ Claims() string }
+
+	// A Stretchable fault makes choices that depend on the length of its step.
+	Stretchable interface {
+		Lasting(length, ttl time.Duration) Fault
+	}
+)

@@ -1,5 +1,10 @@
 package faults
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Nearest returns the one of words that wrong was likely meant to be, or
 // nothing when none is near: of a third of its letters, and one more, all
 // others must be right.
@@ -11,6 +16,15 @@ func Nearest(wrong string, words []string) string {
 		}
 	}
 	return best
+}
+
+// Suggest names the word nearest to wrong, or all of them when none is near: the
+// end of a message that wrong is unknown.
+func Suggest(wrong string, words []string) string {
+	if best := Nearest(wrong, words); best != "" {
+		return fmt.Sprintf(": did you mean %q?", best)
+	}
+	return ": there are " + strings.Join(words, ", ")
 }
 
 // distance is Levenshtein's: insertions, deletions and replacements.

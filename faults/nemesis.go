@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"locktorture/faults/internal/wait"
+	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
 
@@ -47,7 +49,7 @@ func Run(ctx context.Context, plan Schedule, t *Target, rec *history.Recorder, r
 	shared.run = newRun()
 	shared.run.begin(&shared)
 	if shared.Watch == nil {
-		shared.Watch = NewWatch()
+		shared.Watch = watch.New()
 		rec.Attach(shared.Watch)
 	}
 	n := &nemesis{t: &shared, rec: rec, began: time.Now()}
@@ -86,7 +88,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 				return res, a.failed(ctx, &res, broken)
 			}
 			missed = err
-			sleep(waiting, missedRetry)
+			wait.For(waiting, missedRetry)
 			continue
 		}
 		if err != nil {
@@ -147,20 +149,5 @@ func guarded[T any](ctx context.Context, limit time.Duration, f func(context.Con
 	case <-patience.C:
 		var zero T
 		return zero, fmt.Errorf("hung for %v", limit+hangGrace)
-	}
-}
-
-// sleep waits for d, or until ctx ends, and reports whether d has passed.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

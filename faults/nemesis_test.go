@@ -1,4 +1,4 @@
-package faults
+package faults_test
 
 import (
 	"context"
@@ -10,19 +10,22 @@ import (
 	"testing/synctest"
 	"time"
 
+	"locktorture/faults"
+	"locktorture/faults/internal/faulttest"
+	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
 
 func TestStepsOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(5, 1)
-		res, err := w.run(t.Context(),
-			Step{When: Trigger{After: second}, For: 3 * second, Fault: plain("a")},
-			Step{When: Trigger{After: 2 * second}, For: second, Fault: plain("b")})
+		w := faulttest.New(5, 1)
+		res, err := w.Run(t.Context(),
+			faults.Step{When: faults.Trigger{After: second}, For: 3 * second, Fault: faulttest.Plain("a")},
+			faults.Step{When: faults.Trigger{After: 2 * second}, For: second, Fault: faulttest.Plain("b")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.wantStory(t,
+		w.WantStory(t,
 			"1s invoke fault a", "1s ok fault a", "2s invoke fault b", "2s ok fault b",
 			"3s invoke heal b", "3s ok heal b", "4s invoke heal a", "4s ok heal a")
 		if res.Planned() != 2 || res.Started() != 2 || res.Bit() != 2 || res.Healed() != 2 {
@@ -31,7 +34,7 @@ func TestStepsOverlap(t *testing.T) {
 		if got := res.Steps[0]; !slices.Equal(got.Receipts, []string{"a bit", "a healed"}) || got.Started != second || got.Ended != 4*second {
 			t.Errorf("step a: %+v", got)
 		}
-		if e := w.events.Events[0]; e.Target.String() != `{"nodes":["a"]}` {
+		if e := w.Events.Events[0]; e.Target.String() != `{"nodes":["a"]}` {
 			t.Errorf("target %s", e.Target)
 		}
 	})
@@ -39,17 +42,17 @@ func TestStepsOverlap(t *testing.T) {
 
 func TestMomentNeverCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(5, 1)
+		w := faulttest.New(5, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*second)
 		defer cancel()
-		res, err := w.run(ctx,
-			Step{When: Trigger{On: ReleaseSent, Within: second}, Fault: plain("a")},
-			Step{When: Trigger{After: 9 * second}, Fault: plain("late")})
+		res, err := w.Run(ctx,
+			faults.Step{When: faults.Trigger{On: watch.ReleaseSent, Within: second}, Fault: faulttest.Plain("a")},
+			faults.Step{When: faults.Trigger{After: 9 * second}, Fault: faulttest.Plain("late")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.wantStory(t, "1s invoke fault a", "1s fail fault a", "5s invoke fault late", "5s fail fault late")
-		if got := w.events.Events[1].Err; got != "moment never came" {
+		w.WantStory(t, "1s invoke fault a", "1s fail fault a", "5s invoke fault late", "5s fail fault late")
+		if got := w.Events.Events[1].Err; got != "moment never came" {
 			t.Errorf("err %q", got)
 		}
 		if res.Started() != 0 || res.Bit() != 0 || res.Healed() != 0 {
@@ -60,28 +63,28 @@ func TestMomentNeverCame(t *testing.T) {
 
 func TestHealOnCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(5, 1)
+		w := faulttest.New(5, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
-		if _, err := w.run(ctx, Step{When: Trigger{After: second}, For: time.Hour, Fault: plain("a")}); err != nil {
+		if _, err := w.Run(ctx, faults.Step{When: faults.Trigger{After: second}, For: time.Hour, Fault: faulttest.Plain("a")}); err != nil {
 			t.Fatal(err) // plain's heal fails on a cancelled context
 		}
-		w.wantStory(t, "1s invoke fault a", "1s ok fault a", "1.5s invoke heal a", "1.5s ok heal a")
+		w.WantStory(t, "1s invoke fault a", "1s ok fault a", "1.5s invoke heal a", "1.5s ok heal a")
 	})
 }
 
 // A halfway fault hurts two things and then fails in its own way.
-func halfway(healed *[]string, end func() error) fakeFault {
-	return fakeFault{"half", func(_ context.Context, t *Target, _ *rand.Rand) (Injection, error) {
-		t.Begin(Hit{})
+func halfway(healed *[]string, end func() error) faults.Fault {
+	return faulttest.Fault("half", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
+		t.Begin(faults.Hit{})
 		for _, what := range []string{"first", "second"} {
 			t.OnHeal(what, "by hand", func(context.Context) (string, error) {
 				*healed = append(*healed, what)
 				return "", nil
 			})
 		}
-		return Injection{}, end()
-	}}
+		return faults.Injection{}, end()
+	})
 }
 
 func TestInjectFailsHalfway(t *testing.T) {
@@ -91,19 +94,19 @@ func TestInjectFailsHalfway(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(5, 1)
+				w := faulttest.New(5, 1)
 				var healed []string
-				res, err := w.run(t.Context(), Step{Fault: halfway(&healed, end), For: second}, Step{Fault: plain("b")})
+				res, err := w.Run(t.Context(), faults.Step{Fault: halfway(&healed, end), For: second}, faults.Step{Fault: faulttest.Plain("b")})
 				if err == nil || !strings.Contains(err.Error(), "boom") {
 					t.Errorf("error %v", err)
 				}
 				if !slices.Equal(healed, []string{"second", "first"}) {
 					t.Errorf("healed %v", healed)
 				}
-				if e := w.events.Events; !slices.ContainsFunc(e, func(e history.Event) bool {
+				if e := w.Events.Events; !slices.ContainsFunc(e, func(e history.Event) bool {
 					return e.Fault == "half" && e.Kind == history.Fail && strings.Contains(e.Err, "boom") && !strings.Contains(e.Err, "\n")
 				}) {
-					t.Errorf("no failed fault in %v", w.story())
+					t.Errorf("no failed fault in %v", w.Story())
 				}
 				if res.Healed() != 1 || res.Bit() != 1 {
 					t.Errorf("result %+v", res)
@@ -115,11 +118,11 @@ func TestInjectFailsHalfway(t *testing.T) {
 
 func TestHealFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(5, 1)
-		n := w.Testbed.Nodes()[2].(*fakeNode)
-		n.fail = errors.New("port taken")
-		f := kill{Params: Params{Node: "n3"}, name: "kill"}
-		res, err := w.run(t.Context(), Step{Fault: f, For: second}, Step{When: Trigger{After: second / 2}, Fault: plain("b"), For: second})
+		w := faulttest.New(5, 1)
+		n := w.Testbed.Nodes()[2].(*faulttest.Node)
+		n.Fail = errors.New("port taken")
+		f := fault("kill", faults.Params{Node: "n3"})
+		res, err := w.Run(t.Context(), faults.Step{Fault: f, For: second}, faults.Step{When: faults.Trigger{After: second / 2}, Fault: faulttest.Plain("b"), For: second})
 		if err == nil {
 			t.Fatal("a failed heal is no error")
 		}
@@ -128,11 +131,11 @@ func TestHealFails(t *testing.T) {
 				t.Errorf("%q does not say %q", err, want)
 			}
 		}
-		var broken *BrokenError
+		var broken *faults.BrokenError
 		if !errors.As(err, &broken) || broken.Broken != "n3 is down" {
 			t.Errorf("broken: %+v", broken)
 		}
-		w.wantStory(t, "0s invoke fault kill", "0s ok fault kill", "500ms invoke fault b", "500ms ok fault b",
+		w.WantStory(t, "0s invoke fault kill", "0s ok fault kill", "500ms invoke fault b", "500ms ok fault b",
 			"1s invoke heal kill", "1.4s fail heal kill", "1.5s invoke heal b", "1.5s ok heal b")
 		if res.Steps[0].Healed || !res.Steps[1].Healed {
 			t.Errorf("result %+v", res)
@@ -142,64 +145,64 @@ func TestHealFails(t *testing.T) {
 
 func TestHealPanicsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(5, 1)
+		w := faulttest.New(5, 1)
 		tries := 0
-		f := fakeFault{"shy", func(_ context.Context, t *Target, _ *rand.Rand) (Injection, error) {
+		f := faulttest.Fault("shy", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
 			t.OnHeal("shy", "wait", func(context.Context) (string, error) {
 				if tries++; tries == 1 {
 					panic("not yet")
 				}
 				return "bit", nil
 			})
-			return Injection{Target: "x"}, nil
-		}}
-		if _, err := w.run(t.Context(), Step{Fault: f}); err != nil {
+			return faults.Injection{Target: "x"}, nil
+		})
+		if _, err := w.Run(t.Context(), faults.Step{Fault: f}); err != nil {
 			t.Fatal(err)
 		}
-		w.wantStory(t, "0s invoke fault shy", "0s info fault shy", "0s invoke heal shy", "200ms ok heal shy")
+		w.WantStory(t, "0s invoke fault shy", "0s info fault shy", "0s invoke heal shy", "200ms ok heal shy")
 	})
 }
 
 func TestHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(5, 1)
+		w := faulttest.New(5, 1)
 		release := make(chan struct{})
-		heal := fakeFault{"stuck-heal", func(_ context.Context, t *Target, _ *rand.Rand) (Injection, error) {
+		heal := faulttest.Fault("stuck-heal", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
 			t.OnHeal("toxic on c01→n2", "restart it", func(context.Context) (string, error) { <-release; return "", nil })
-			return Injection{Target: "x", Receipt: "bit"}, nil
-		}}
-		inject := fakeFault{"stuck-inject", func(_ context.Context, t *Target, _ *rand.Rand) (Injection, error) {
-			t.Begin(Hit{Nodes: []string{"n1"}})
+			return faults.Injection{Target: "x", Receipt: "bit"}, nil
+		})
+		inject := faulttest.Fault("stuck-inject", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
+			t.Begin(faults.Hit{Nodes: []string{"n1"}})
 			<-release
-			return Injection{}, nil
-		}}
-		_, err := w.run(t.Context(), Step{Fault: inject}, Step{When: Trigger{After: 30 * second}, Fault: heal}, Step{When: Trigger{After: 90 * second}, Fault: plain("b")})
+			return faults.Injection{}, nil
+		})
+		_, err := w.Run(t.Context(), faults.Step{Fault: inject}, faults.Step{When: faults.Trigger{After: 30 * second}, Fault: heal}, faults.Step{When: faults.Trigger{After: 90 * second}, Fault: faulttest.Plain("b")})
 		close(release)
 		if err == nil || !strings.Contains(err.Error(), "inject stuck-inject: hung for 22s") || !strings.Contains(err.Error(), "toxic on c01→n2: hung for 24s (by hand: restart it)") {
 			t.Errorf("error %v", err)
 		}
-		w.wantStory(t, "0s invoke fault stuck-inject", "22s fail fault stuck-inject", "30s invoke fault stuck-heal", "30s ok fault stuck-heal",
+		w.WantStory(t, "0s invoke fault stuck-inject", "22s fail fault stuck-inject", "30s invoke fault stuck-heal", "30s ok fault stuck-heal",
 			"30s invoke heal stuck-heal", "54s fail heal stuck-heal", "1m30s invoke fault b", "1m30s ok fault b", "1m30s invoke heal b", "1m30s ok heal b")
 	})
 }
 
 func TestNoReceipt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(5, 1)
-		f := fakeFault{"mute", func(context.Context, *Target, *rand.Rand) (Injection, error) {
-			return Injection{Target: "x", Heal: func(context.Context) (string, error) { return "", nil }, Bitten: func() bool { return false }}, nil
-		}}
-		res, err := w.run(t.Context(), Step{Fault: f, For: second}, Step{When: Trigger{After: 6 * second}, Fault: fakeFault{"flush", func(context.Context, *Target, *rand.Rand) (Injection, error) {
-			return Injection{Target: "n1", Receipt: "DBSIZE 0", Instant: true}, nil
-		}}})
+		w := faulttest.New(5, 1)
+		f := faulttest.Fault("mute", func(context.Context, *faults.Target, *rand.Rand) (faults.Injection, error) {
+			return faults.Injection{Target: "x", Heal: func(context.Context) (string, error) { return "", nil }, Bitten: func() bool { return false }}, nil
+		})
+		res, err := w.Run(t.Context(), faults.Step{Fault: f, For: second}, faults.Step{When: faults.Trigger{After: 6 * second}, Fault: faulttest.Fault("flush", func(context.Context, *faults.Target, *rand.Rand) (faults.Injection, error) {
+			return faults.Injection{Target: "n1", Receipt: "DBSIZE 0", Instant: true}, nil
+		})})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.wantStory(t, "0s invoke fault mute", "0s info fault mute", "5s invoke heal mute", "5s info heal mute", "6s invoke fault flush", "6s ok fault flush")
+		w.WantStory(t, "0s invoke fault mute", "0s info fault mute", "5s invoke heal mute", "5s info heal mute", "6s invoke fault flush", "6s ok fault flush")
 		if res.Steps[0].Bit || !res.Steps[0].Healed || !res.Steps[1].Bit || !res.Steps[1].Healed {
 			t.Errorf("result %+v", res)
 		}
-		if e := w.events.Events; !e[4].Instant || !e[5].Instant || e[0].Instant {
+		if e := w.Events.Events; !e[4].Instant || !e[5].Instant || e[0].Instant {
 			t.Error("instant faults are marked")
 		}
 	})

@@ -3,15 +3,16 @@ package faults
 import (
 	"slices"
 
+	"locktorture/faults/internal/phrase"
 	"locktorture/faults/link"
 )
 
-// operations tells whether a fault met any operation of a client: what it does
+// Operations tells whether a fault met any operation of a client: what it does
 // while nobody looks proves nothing. The links that it hit say so: a command
 // was sent, an answer came, a dial was made or refused. Where they see nothing,
 // as those of clients in other processes, and for faults that hit clients as a
 // whole, the history does.
-type operations struct {
+type Operations struct {
 	t       *Target
 	clients []string // that were hit
 	roads   []link.Link
@@ -21,24 +22,24 @@ type operations struct {
 	since   int  // operations that the history had seen the end of
 }
 
-// operations begins to look for what meets a fault that hits as hit says. A
+// Operations begins to look for what meets a fault that hits as hit says. A
 // hit without clients is one of all of them.
-func (t *Target) operations(hit Hit) *operations {
-	o := &operations{t: t, clients: hit.Clients, nodes: len(hit.Nodes) > 0}
+func (t *Target) Operations(hit Hit) *Operations {
+	o := &Operations{t: t, clients: hit.Clients, nodes: len(hit.Nodes) > 0}
 	if len(o.clients) == 0 {
-		o.clients = names(t.Clients)
+		o.clients = phrase.Names(t.Clients)
 	}
 	nodes := hit.Nodes
 	if !o.nodes {
-		nodes = append(names(t.Testbed.Nodes()), StoreNode)
+		nodes = append(phrase.Names(t.Testbed.Nodes()), StoreNode)
 	}
 	o.collect(nodes)
-	o.since = t.Watch.ended(o.hits)
-	o.atWork = t.Watch.atWork(o.hits)
+	o.since = t.Watch.Ended(o.hits)
+	o.atWork = t.Watch.AtWork(o.hits)
 	return o
 }
 
-func (o *operations) collect(nodes []string) {
+func (o *Operations) collect(nodes []string) {
 	if o.t.Link == nil {
 		return
 	}
@@ -53,32 +54,32 @@ func (o *operations) collect(nodes []string) {
 
 // hits reports whether an owner is one of the clients that were hit: anybody
 // where no client is known.
-func (o *operations) hits(owner string) bool {
-	return len(o.clients) == 0 || slices.Contains(o.clients, o.t.client(owner))
+func (o *Operations) hits(owner string) bool {
+	return len(o.clients) == 0 || slices.Contains(o.clients, o.t.ClientName(owner))
 }
 
-// met reports whether there was any so far.
-func (o *operations) met() bool {
+// Met reports whether there was any so far.
+func (o *Operations) Met() bool {
 	for i, road := range o.roads {
 		if road.Traffic() != o.before[i] {
 			return true
 		}
 	}
-	if o.nodes && !o.blind() {
+	if o.nodes && !o.Blind() {
 		return false
 	}
-	return o.atWork || o.t.Watch.ended(o.hits) > o.since || o.t.Watch.atWork(o.hits)
+	return o.atWork || o.t.Watch.Ended(o.hits) > o.since || o.t.Watch.AtWork(o.hits)
 }
 
-// blind reports whether the links have seen nothing of what the clients do since
+// Blind reports whether the links have seen nothing of what the clients do since
 // the schedule began.
-func (o *operations) blind() bool {
+func (o *Operations) Blind() bool {
 	before := o.t.shared().before
-	return !slices.ContainsFunc(o.roads, func(l link.Link) bool { return l.Traffic() != before[road{l.Client(), l.Node()}] })
+	return !slices.ContainsFunc(o.roads, func(l link.Link) bool { return l.Traffic() != before[LinkID{l.Client(), l.Node()}] })
 }
 
-// dialled counts the links on which a client dialled anew since.
-func (o *operations) dialled() (n int) {
+// Dialled counts the links on which a client dialled anew since.
+func (o *Operations) Dialled() (n int) {
 	for i, road := range o.roads {
 		if road.Traffic().Conns > o.before[i].Conns {
 			n++
@@ -87,6 +88,6 @@ func (o *operations) dialled() (n int) {
 	return n
 }
 
-// provedBy adds a proof that the fault has bitten. Where there are any, one of
+// ProvedBy adds a proof that the fault has bitten. Where there are any, one of
 // them must hold, beside the injection's own Bitten.
-func (t *Target) provedBy(bitten func() bool) { t.proofs = append(t.proofs, bitten) }
+func (t *Target) ProvedBy(bitten func() bool) { t.proofs = append(t.proofs, bitten) }

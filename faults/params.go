@@ -3,6 +3,7 @@ package faults
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,11 +24,23 @@ type Params struct {
 	Jump      time.Duration `yaml:"jump"`      // clock: how far, forward when positive
 }
 
+// Toward is the way that Direction names; empty for both, and for one that is
+// unknown.
+func (p Params) Toward() link.Direction {
+	switch p.Direction {
+	case "request":
+		return link.Up
+	case "response":
+		return link.Down
+	}
+	return ""
+}
+
 // params makes a fault that embeds Params printable in full.
 func (p Params) params() Params { return p }
 
-// or fills p's zeros from q.
-func (p Params) or(q Params) Params {
+// Or fills p's zeros from q.
+func (p Params) Or(q Params) Params {
 	return Params{
 		Client:    cmp.Or(p.Client, q.Client),
 		Node:      cmp.Or(p.Node, q.Node),
@@ -41,53 +54,44 @@ func (p Params) or(q Params) Params {
 	}
 }
 
-// needLinks says whether t has links to hurt.
-func needLinks(t *Target) error {
-	if t.Link == nil {
-		return fmt.Errorf("needs links between clients and nodes, which this run does without")
+// Constant is the Params.Jitter of a delay without any: zero stands for the
+// fault's own choice.
+const Constant time.Duration = -1
+
+// Settings names what a fault of nodes can be told beside its time. A fault that
+// takes more, or less, says so by a method of its own.
+func (p Params) Settings() []string { return []string{"client", "node"} }
+
+// timing are the settings of a step that are the same for every fault.
+var timing = []string{"at", "on", "by", "then", "within", "for", "every", "times"}
+
+// told lists the settings in p that are no zero.
+func (p Params) told() (all []string) {
+	for _, s := range []struct {
+		name string
+		told bool
+	}{
+		{"client", p.Client != ""}, {"node", p.Node != ""}, {"delay", p.Delay != 0}, {"jitter", p.Jitter != 0}, {"spread", p.Spread != ""},
+		{"rate", p.Rate != 0}, {"bytes", p.Bytes != 0}, {"direction", p.Direction != ""}, {"jump", p.Jump != 0},
+	} {
+		if s.told {
+			all = append(all, s.name)
+		}
 	}
-	return nil
+	return all
 }
 
-// needClients says whether t has clients to hurt.
-func needClients(t *Target) error {
-	if len(t.Clients) == 0 {
-		return fmt.Errorf("needs clients that can be paused and crashed; none are given")
+// Unused says which settings of p the fault has no use for.
+func (p Params) Unused(f Fault) error {
+	takes, ok := f.(Settable)
+	if !ok {
+		return nil
 	}
-	return nil
-}
-
-// needNodes says whether every node of t can do T, and who could.
-func needNodes[T any](t *Target, what, who string) error {
-	for _, n := range t.Testbed.Nodes() {
-		if _, ok := n.(T); !ok {
-			return fmt.Errorf("%s testbed: %s cannot be %s; %s can", t.Testbed.Name(), n.Name(), what, who)
+	settings := takes.Settings()
+	for _, name := range p.told() {
+		if !slices.Contains(settings, name) {
+			return fmt.Errorf("it has no use for %s: it takes %s", name, strings.Join(append(slices.Clone(settings), timing...), ", "))
 		}
 	}
 	return nil
-}
-
-// few prints names, cut short when there are many.
-func few(names []string) string {
-	if len(names) > 4 {
-		return fmt.Sprintf("%s … %s (%d)", names[0], names[len(names)-1], len(names))
-	}
-	return strings.Join(names, ",")
-}
-
-func round(d time.Duration) time.Duration {
-	if d > 100*time.Millisecond {
-		return d.Round(10 * time.Millisecond)
-	}
-	return d.Round(10 * time.Microsecond)
-}
-
-func join(parts ...string) string {
-	var said []string
-	for _, p := range parts {
-		if p != "" {
-			said = append(said, p)
-		}
-	}
-	return strings.Join(said, "; ")
 }

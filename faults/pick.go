@@ -5,6 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+
+	"locktorture/faults/internal/phrase"
+	"locktorture/faults/watch"
 )
 
 // Roles of clients. Any other text is a client's name, a name that an earlier
@@ -25,8 +28,8 @@ const (
 	RoleThat     = "that"     // the one of the tapped command to which the step is locked
 )
 
-// splitRole parts "ROLE as NAME".
-func splitRole(text, otherwise string) (role, name string) {
+// SplitRole parts "ROLE as NAME".
+func SplitRole(text, otherwise string) (role, name string) {
 	role, name, _ = strings.Cut(text, " as ")
 	role, name = strings.TrimSpace(role), strings.TrimSpace(name)
 	if role == "" {
@@ -35,8 +38,8 @@ func splitRole(text, otherwise string) (role, name string) {
 	return role, name
 }
 
-// client returns the name of owner's client.
-func (t *Target) client(owner string) string {
+// ClientName returns the name of owner's client.
+func (t *Target) ClientName(owner string) string {
 	if t.ClientOf != nil {
 		return t.ClientOf(owner)
 	}
@@ -51,18 +54,18 @@ func (t *Target) client(owner string) string {
 
 // Holdings returns what a client holds, or what anybody holds when client is
 // empty.
-func (t *Target) Holdings(client string) []Holding {
+func (t *Target) Holdings(client string) []watch.Holding {
 	if t.Watch == nil {
 		return nil
 	}
-	return slices.DeleteFunc(t.Watch.Holders(), func(h Holding) bool {
-		return client != "" && t.client(h.Owner) != client
+	return slices.DeleteFunc(t.Watch.Holders(), func(h watch.Holding) bool {
+		return client != "" && t.ClientName(h.Owner) != client
 	})
 }
 
 // PickClients resolves a role of clients, RoleAny when it is empty.
 func (t *Target) PickClients(text string, rng *rand.Rand) ([]Client, error) {
-	role, name := splitRole(text, RoleAny)
+	role, name := SplitRole(text, RoleAny)
 	found, err := t.clientsOf(role, rng)
 	if err != nil {
 		return nil, err
@@ -70,7 +73,7 @@ func (t *Target) PickClients(text string, rng *rand.Rand) ([]Client, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("client %q: %w", role, ErrMissed)
 	}
-	t.bindLater(name, names(found))
+	t.bindLater(name, phrase.Names(found))
 	return found, nil
 }
 
@@ -80,7 +83,7 @@ func (t *Target) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		return t.Clients, nil
 	case RoleAny:
 		if t.Occasion.Owner != "" {
-			return t.free(t.client(t.Occasion.Owner)), nil
+			return t.free(t.ClientName(t.Occasion.Owner)), nil
 		}
 		return one(t.unhurt(), rng), nil
 	case RoleHolder:
@@ -104,7 +107,7 @@ func (t *Target) free(names ...string) []Client {
 
 // unhurt returns the free clients, those with every road open if there are any.
 func (t *Target) unhurt() []Client {
-	free := t.free(names(t.Clients)...)
+	free := t.free(phrase.Names(t.Clients)...)
 	whole := slices.DeleteFunc(slices.Clone(free), func(c Client) bool { return !t.shared().intact(c.Name()) })
 	if len(whole) > 0 {
 		return whole
@@ -134,11 +137,11 @@ func (t *Target) holders() []string {
 	var found []string
 	for _, h := range t.Watch.Holders() {
 		o := t.Occasion
-		if t.deadline(h) <= t.Now() {
+		if t.Deadline(h) <= t.Now() {
 			continue
 		}
 		if o.Owner == "" || t.concerns(o, h) {
-			found = append(found, t.client(h.Owner))
+			found = append(found, t.ClientName(h.Owner))
 		}
 	}
 	return found
@@ -146,9 +149,9 @@ func (t *Target) holders() []string {
 
 // concerns reports whether an occasion is one of the holding's: a tapped
 // command names its client, and the key as the lock stores it.
-func (t *Target) concerns(o Occasion, h Holding) bool {
+func (t *Target) concerns(o Occasion, h watch.Holding) bool {
 	if o.Node != "" {
-		return t.client(h.Owner) == o.Owner
+		return t.ClientName(h.Owner) == o.Owner
 	}
 	return h.Owner == o.Owner && h.Key == o.Key
 }
@@ -159,7 +162,7 @@ func (t *Target) headWaiter() string {
 		return ""
 	}
 	for _, w := range t.Watch.Waiters() {
-		client := t.client(w.Owner)
+		client := t.ClientName(w.Owner)
 		if len(t.Watch.Holder(w.Key)) > 0 && !t.shared().isTaken(client) {
 			return client
 		}
@@ -179,14 +182,4 @@ func one[T any](all []T, rng *rand.Rand) []T {
 	}
 	i := rng.IntN(len(all))
 	return all[i : i+1]
-}
-
-type named interface{ Name() string }
-
-func names[T named](all []T) []string {
-	out := make([]string, len(all))
-	for i, x := range all {
-		out[i] = x.Name()
-	}
-	return out
 }

@@ -10,17 +10,19 @@ import (
 	"sync"
 	"time"
 
+	"locktorture/faults/internal/phrase"
 	"locktorture/faults/testbed"
+	"locktorture/faults/watch"
 )
 
-// lookLimit bounds a look at what one node stores.
-const lookLimit = 300 * time.Millisecond
+// LookLimit bounds a look at what one node stores.
+const LookLimit = 300 * time.Millisecond
 
 // PickNodes resolves a role of nodes, RoleAny when it is empty. of are the
 // clients whose quorum the swing role speaks of; none means the client of the
 // step's occasion, or any holder.
 func (t *Target) PickNodes(ctx context.Context, text string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
-	role, name := splitRole(text, RoleAny)
+	role, name := SplitRole(text, RoleAny)
 	found, err := t.nodesOf(ctx, role, of, rng)
 	if err != nil {
 		return nil, err
@@ -28,7 +30,7 @@ func (t *Target) PickNodes(ctx context.Context, text string, of []Client, rng *r
 	if len(found) == 0 {
 		return nil, fmt.Errorf("node %q: %w", role, ErrMissed)
 	}
-	t.bindLater(name, names(found))
+	t.bindLater(name, phrase.Names(found))
 	return found, nil
 }
 
@@ -95,7 +97,7 @@ func (t *Target) swing(ctx context.Context, of []Client, rng *rand.Rand) []testb
 	if !held {
 		return nil
 	}
-	client := t.client(h.Owner)
+	client := t.ClientName(h.Owner)
 	open := slices.DeleteFunc(t.up(), func(n testbed.Node) bool { return t.shared().isCut(client, n.Name()) })
 	if t.LeaseKeys == nil {
 		return open
@@ -105,15 +107,15 @@ func (t *Target) swing(ctx context.Context, of []Client, rng *rand.Rand) []testb
 
 // holding chooses one holding of the given clients, of the step's occasion, or
 // of anybody.
-func (t *Target) holding(of []Client, rng *rand.Rand) (Holding, bool) {
-	found := slices.DeleteFunc(t.Holdings(""), func(h Holding) bool {
+func (t *Target) holding(of []Client, rng *rand.Rand) (watch.Holding, bool) {
+	found := slices.DeleteFunc(t.Holdings(""), func(h watch.Holding) bool {
 		if len(of) > 0 {
-			return !slices.Contains(names(of), t.client(h.Owner))
+			return !slices.Contains(phrase.Names(of), t.ClientName(h.Owner))
 		}
 		return t.Occasion.Owner != "" && !t.concerns(t.Occasion, h)
 	})
 	if len(found) == 0 {
-		return Holding{}, false
+		return watch.Holding{}, false
 	}
 	return found[rng.IntN(len(found))], true
 }
@@ -121,7 +123,7 @@ func (t *Target) holding(of []Client, rng *rand.Rand) (Holding, bool) {
 // storing returns those of nodes that store any of keys right now. A node that
 // does not answer in time stores nothing, as far as anybody can tell.
 func storing(ctx context.Context, nodes []testbed.Node, keys []string) []testbed.Node {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	ctx, cancel := context.WithTimeout(ctx, LookLimit)
 	defer cancel()
 	has := make([]bool, len(nodes))
 	var wg sync.WaitGroup

@@ -4,25 +4,27 @@ import (
 	"slices"
 	"sync"
 
+	"locktorture/faults/internal/phrase"
 	"locktorture/faults/link"
 )
 
 // run is what the steps of one run share: names bound to victims, who is down
-// or frozen, and which roads are cut.
+// or frozen, and which links are cut.
 type run struct {
 	mu    sync.Mutex
 	bound map[string][]string      // name → clients or nodes
 	news  map[string]chan struct{} // name → closed once it is bound
 	taken map[string]bool          // clients and nodes that a fault has down or frozen
-	roads map[road]int             // cuts in force
+	cuts  map[LinkID]int           // cuts in force
 	count int                      // numbers given out
 
 	// before is what had passed on the links when the schedule began: the
 	// harness's own, such as a canary's.
-	before map[road]link.Traffic
+	before map[LinkID]link.Traffic
 }
 
-type road struct{ client, node string }
+// A LinkID names the link from a client to a node.
+type LinkID struct{ Client, Node string }
 
 // A bind is a name for a victim, to be known once its fault is in force.
 type bind struct {
@@ -35,9 +37,9 @@ func newRun() *run {
 		bound: map[string][]string{},
 		news:  map[string]chan struct{}{},
 		taken: map[string]bool{},
-		roads: map[road]int{},
+		cuts:  map[LinkID]int{},
 
-		before: map[road]link.Traffic{},
+		before: map[LinkID]link.Traffic{},
 	}
 }
 
@@ -46,10 +48,10 @@ func (r *run) begin(t *Target) {
 	if t.Link == nil {
 		return
 	}
-	for _, c := range names(t.Clients) {
-		for _, n := range append(names(t.Testbed.Nodes()), StoreNode) {
+	for _, c := range phrase.Names(t.Clients) {
+		for _, n := range append(phrase.Names(t.Testbed.Nodes()), StoreNode) {
 			if l := t.Link(c, n); l != nil {
-				r.before[road{c, n}] = l.Traffic()
+				r.before[LinkID{c, n}] = l.Traffic()
 			}
 		}
 	}
@@ -120,23 +122,22 @@ func (r *run) isTaken(name string) bool {
 	return r.taken[name]
 }
 
-// cut notes that a client's road to a node is cut, by delta +1, or no longer,
-// by −1.
-func (r *run) cut(client, node string, delta int) {
+// cut notes that a link is cut, by delta +1, or no longer, by −1.
+func (r *run) cut(id LinkID, delta int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.roads[road{client, node}] += delta
+	r.cuts[id] += delta
 }
 
-// reserve cuts roads, unless every one of them is cut.
-func (r *run) reserve(roads []road) bool {
+// reserve cuts links, unless every one of them is cut.
+func (r *run) reserve(ids []LinkID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !slices.ContainsFunc(roads, func(x road) bool { return r.roads[x] == 0 }) {
+	if !slices.ContainsFunc(ids, func(x LinkID) bool { return r.cuts[x] == 0 }) {
 		return false
 	}
-	for _, x := range roads {
-		r.roads[x]++
+	for _, x := range ids {
+		r.cuts[x]++
 	}
 	return true
 }
@@ -144,7 +145,7 @@ func (r *run) reserve(roads []road) bool {
 func (r *run) isCut(client, node string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.roads[road{client, node}] > 0
+	return r.cuts[LinkID{client, node}] > 0
 }
 
 // is reports whether a client goes by name: its own, or one bound to it.
@@ -152,19 +153,19 @@ func (r *run) is(client, name string) bool {
 	return client == name || slices.Contains(r.victims(name), client)
 }
 
-// intact reports whether no road of the client is cut.
+// intact reports whether no link of the client is cut.
 func (r *run) intact(client string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for road, cuts := range r.roads {
-		if road.client == client && cuts > 0 {
+	for id, cuts := range r.cuts {
+		if id.Client == client && cuts > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// number returns 1, 2, …: the names of a fabric's roads must not repeat.
+// number returns 1, 2, …: the names of a fabric's links must not repeat.
 func (r *run) number() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"locktorture/faults/internal/phrase"
 	"locktorture/faults/link"
+	"locktorture/faults/watch"
 )
 
 // tapPatience bounds how long a client waits at its tapped command for the
@@ -20,43 +22,43 @@ const tapPatience = 100 * time.Millisecond
 // harness. The client waits, up to a tenth of a second, until the fault is in
 // force: nothing comes between. In a Spec they are "command:SETNX@n2" and
 // "reply:SETNX".
-func Command(name, node string) Moment { return tapped("command", name, node) }
+func Command(name, node string) watch.Moment { return tapped("command", name, node) }
 
 // Reply is described at Command.
-func Reply(name, node string) Moment { return tapped("reply", name, node) }
+func Reply(name, node string) watch.Moment { return tapped("reply", name, node) }
 
-func tapped(kind, name, node string) Moment {
-	m := Moment(kind + ":" + strings.ToUpper(name))
+func tapped(kind, name, node string) watch.Moment {
+	m := watch.Moment(kind + ":" + strings.ToUpper(name))
 	if node != "" {
-		m += Moment("@" + node)
+		m += watch.Moment("@" + node)
 	}
 	return m
 }
 
-// a tapMoment is a Moment made by Command or Reply.
-type tapMoment struct {
-	command string
-	reply   bool
-	node    string // empty: any but the store's
+// A Tap is a command or a reply that a moment speaks of.
+type Tap struct {
+	Command string // in upper case
+	Reply   bool
+	Node    string // empty: any but the store's
 }
 
-// tap parses m, if it is one read off the links.
-func (m Moment) tap() (tapMoment, bool) {
+// ParseTap returns what a moment made by Command or Reply speaks of.
+func ParseTap(m watch.Moment) (tap Tap, ok bool) {
 	kind, rest, found := strings.Cut(string(m), ":")
 	name, node, _ := strings.Cut(rest, "@")
 	if !found || name == "" || kind != "command" && kind != "reply" {
-		return tapMoment{}, false
+		return Tap{}, false
 	}
-	return tapMoment{command: strings.ToUpper(name), reply: kind == "reply", node: node}, true
+	return Tap{Command: strings.ToUpper(name), Reply: kind == "reply", Node: node}, true
 }
 
 // awaitTap waits for a tapped command. The occasion's release lets its client
 // go on.
-func (n *nemesis) awaitTap(ctx context.Context, when Trigger, m tapMoment) (Occasion, error) {
+func (n *nemesis) awaitTap(ctx context.Context, when Trigger, m Tap) (Occasion, error) {
 	hit := make(chan Occasion, 1)
 	var once sync.Once
 	stop, err := n.tapAll(m, func(e link.TapEvent) {
-		if e.Command != m.command || e.Reply != m.reply || !n.concerns(when.By, e.Client) {
+		if e.Command != m.Command || e.Reply != m.Reply || !n.concerns(when.By, e.Client) {
 			return
 		}
 		once.Do(func() {
@@ -83,10 +85,11 @@ func (n *nemesis) awaitTap(ctx context.Context, when Trigger, m tapMoment) (Occa
 	}
 }
 
-func (n *nemesis) tapOccasion(on Moment, e link.TapEvent) Occasion {
-	o := Occasion{Moment: on, Time: n.rec.Since(e.Time), Key: e.Key, Owner: e.Client, Node: e.Node}
-	o.free = make(chan struct{})
-	return o
+func (n *nemesis) tapOccasion(on watch.Moment, e link.TapEvent) Occasion {
+	return Occasion{
+		Occasion: watch.Occasion{Moment: on, Time: n.rec.Since(e.Time), Key: e.Key, Owner: e.Client},
+		Node:     e.Node, free: make(chan struct{}),
+	}
 }
 
 // wait holds the tapped client until release, or until its patience ends.
@@ -107,16 +110,16 @@ func (o Occasion) release() {
 }
 
 // tapAll reports what passes on the roads that m speaks of, until stop.
-func (n *nemesis) tapAll(m tapMoment, report func(link.TapEvent)) (stop func(), err error) {
+func (n *nemesis) tapAll(m Tap, report func(link.TapEvent)) (stop func(), err error) {
 	var stops []func()
 	stop = func() {
 		for _, s := range stops {
 			s()
 		}
 	}
-	nodes := names(n.t.Testbed.Nodes())
-	if m.node != "" {
-		nodes = []string{m.node}
+	nodes := phrase.Names(n.t.Testbed.Nodes())
+	if m.Node != "" {
+		nodes = []string{m.Node}
 	}
 	for _, c := range n.t.Clients {
 		for _, node := range nodes {

@@ -21,9 +21,17 @@ var mayImport = map[string][]string{
 	"workload":             {"lockimpl", "workload/history", "workload/store"},
 	"faults/link":          {},
 	"faults/testbed":       {},
-	"faults":               {"faults/testbed", "faults/link", "workload/history"},
-	"lockimpl":             {},
-	"lockimpl/...":         {"lockimpl", "lockimpl/internal/..."},
+	"faults/internal/...":  {},
+	"faults/watch":         {"workload/history"},
+	"faults/resolve":       {"faults/link", "workload/history"},
+	"faults":               {"faults/testbed", "faults/link", "faults/watch", "faults/internal/...", "workload/history"},
+	"faults/catalogue":     {"faults", "faults/testbed", "faults/link", "faults/watch", "faults/internal/...", "workload/history"},
+	"faults/plan":          {"faults", "faults/catalogue", "faults/testbed", "faults/link", "faults/watch", "faults/internal/..."},
+
+	"faults/internal/faulttest": {"faults", "faults/testbed", "faults/link", "faults/watch", "workload/history"}, // of tests
+
+	"lockimpl":     {},
+	"lockimpl/...": {"lockimpl", "lockimpl/internal/..."},
 
 	"lockimpl/redlock":              {"lockimpl", "lockimpl/redlock/internal/..."},
 	"lockimpl/redlock/internal/...": {"lockimpl/redlock/internal/..."},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"locktorture/faults"
+	"locktorture/faults/catalogue"
 	"locktorture/faults/testbed"
 )
 
@@ -15,12 +15,12 @@ func faultTable() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| fault | %s |\n", strings.Join(testbed.Kinds, " | "))
 	fmt.Fprintf(&b, "|---|%s\n", strings.Repeat("---|", len(testbed.Kinds)))
-	known := faults.Catalogue()
+	known := catalogue.All()
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(&b, "| `%s` |", name)
 		for _, kind := range testbed.Kinds {
 			mark := "yes"
-			if faults.Support(known[name], kind) != nil {
+			if catalogue.Support(known[name], kind) != nil {
 				mark = "–"
 			}
 			fmt.Fprintf(&b, " %s |", mark)

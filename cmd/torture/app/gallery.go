@@ -22,7 +22,7 @@ import (
 	"locktorture/cmd/torture/internal/exhibit"
 	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/cmd/torture/internal/run"
-	"locktorture/faults"
+	faultcatalogue "locktorture/faults/catalogue"
 	"locktorture/reports"
 	"locktorture/workload/history/printable"
 )
@@ -157,7 +157,7 @@ func (g *galleryCommand) chosen() ([]catalogue.Lock, error) {
 			return nil, fmt.Errorf("lock %q has no trial%s: one of %s", id, config.DidYouMean(id, ids), strings.Join(ids, ", "))
 		}
 	}
-	known := append(slices.Collect(maps.Keys(faults.Catalogue())), "none")
+	known := append(slices.Collect(maps.Keys(faultcatalogue.All())), "none")
 	for _, f := range g.faults {
 		if !slices.Contains(known, f) {
 			return nil, fmt.Errorf("fault %q does not exist%s (torture list faults)", f, config.DidYouMean(f, known))

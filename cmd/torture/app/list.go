@@ -14,7 +14,7 @@ import (
 	"locktorture/checker/anomaly"
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
-	"locktorture/faults"
+	faultcatalogue "locktorture/faults/catalogue"
 )
 
 // listings are what `torture list` can list, each by its printer.
@@ -82,7 +82,7 @@ func listLocks(w *tabwriter.Writer) {
 }
 
 func listFaults(w *tabwriter.Writer) {
-	known := faults.Catalogue()
+	known := faultcatalogue.All()
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(w, "  %s\t%s\n\t%s\n", name, known[name].Wire, known[name].Survives)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
-	"locktorture/faults"
+	"locktorture/faults/plan"
 	"locktorture/reports/story"
 )
 
@@ -128,7 +128,7 @@ func (t Trial) against(lock string) string {
 
 // FaultNames are the trial's faults, each once, without how they are aimed.
 func (t Trial) FaultNames() []string {
-	specs, err := faults.Parse(strings.Trim(strings.TrimPrefix(t.Faults, "none")+","+t.Clocks, ","))
+	specs, err := plan.Parse(strings.Trim(strings.TrimPrefix(t.Faults, "none")+","+t.Clocks, ","))
 	if err != nil {
 		return []string{t.Faults}
 	}

@@ -10,7 +10,8 @@ import (
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/run"
-	"locktorture/faults"
+	faultcatalogue "locktorture/faults/catalogue"
+	"locktorture/faults/plan"
 	"locktorture/reports"
 	"locktorture/reports/stats"
 )
@@ -154,9 +155,9 @@ func TestTrials(t *testing.T) {
 		if trial.Faults == "none" {
 			continue
 		}
-		specs, err := faults.Parse(trial.Faults)
+		specs, err := plan.Parse(trial.Faults)
 		if err == nil {
-			_, err = faults.Build(faults.Catalogue(), specs, c.TTL)
+			_, err = plan.Build(faultcatalogue.All(), specs, c.TTL)
 		}
 		if err != nil {
 			t.Errorf("%s: %v", id, err)

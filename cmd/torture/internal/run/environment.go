@@ -13,6 +13,7 @@ import (
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults"
 	"locktorture/faults/link"
+	"locktorture/faults/resolve"
 	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
 	"locktorture/workload"
@@ -115,12 +116,12 @@ func fenced(c config.Config, l catalogue.Lock) bool {
 
 // resolver returns what tells from the links how operations of unknown outcome
 // ended. A client in a child process sends past this process's taps.
-func (r *environment) resolver(h history.Header) *faults.Resolver {
+func (r *environment) resolver(h history.Header) *resolve.Resolver {
 	var names []string
 	for _, n := range r.bed.Nodes() {
 		names = append(names, n.Name())
 	}
-	resolver := faults.NewResolver(names, h)
+	resolver := resolve.New(names, h)
 	if _, child := r.probe.(childLocker); child {
 		return resolver
 	}

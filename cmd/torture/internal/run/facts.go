@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"locktorture/faults"
 	"locktorture/faults/link"
+	"locktorture/faults/plan"
 	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
 	"locktorture/reports"
@@ -34,7 +34,7 @@ func (r *environment) header(m reports.Meta) history.Header {
 }
 
 // describe says what the lock runs against, and what that cannot suffer.
-func (r *environment) describe(p faults.Plan) reports.Testbed {
+func (r *environment) describe(p plan.Plan) reports.Testbed {
 	t := reports.Testbed{Name: r.bed.Name(), Version: r.bed.Version(), Embedded: r.bed.Name() == testbed.KindEmbedded}
 	for _, l := range p.LeftOut {
 		t.LeftOut = append(t.LeftOut, fmt.Sprintf("%s: %s", l.Fault, l.Why))

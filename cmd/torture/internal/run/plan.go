@@ -9,7 +9,10 @@ import (
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
+	faultcatalogue "locktorture/faults/catalogue"
+	"locktorture/faults/plan"
 	"locktorture/faults/testbed"
+	"locktorture/faults/watch"
 )
 
 // Streams of the run's seed: one per actor, so that none shifts another's.
@@ -20,9 +23,9 @@ const (
 
 func stream(seed, which uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, which)) }
 
-// plan draws the fault schedule that the scenario names, spells out, or lists. A
+// drawPlan draws the fault schedule that the scenario names, spells out, or lists. A
 // plan that has no room for a single one of its faults is refused.
-func plan(c config.Config, l catalogue.Lock, t *faults.Target) (faults.Plan, error) {
+func drawPlan(c config.Config, l catalogue.Lock, t *faults.Target) (plan.Plan, error) {
 	p, err := draw(c, l, t)
 	if err == nil && len(p.Steps) == 0 && c.Faults.Any() {
 		err = fmt.Errorf("faults %s: none of them can take place within a duration of %v%s", c.Faults.Plan, c.Duration, reasons(p.LeftOut))
@@ -30,51 +33,51 @@ func plan(c config.Config, l catalogue.Lock, t *faults.Target) (faults.Plan, err
 	return p, err
 }
 
-func reasons(left []faults.LeftOut) (text string) {
+func reasons(left []plan.LeftOut) (text string) {
 	for _, l := range left {
 		text += fmt.Sprintf("; %s: %s", l.Fault, l.Why)
 	}
 	return text
 }
 
-func draw(c config.Config, l catalogue.Lock, t *faults.Target) (faults.Plan, error) {
+func draw(c config.Config, l catalogue.Lock, t *faults.Target) (plan.Plan, error) {
 	rng := stream(c.Seed, streamPlan)
-	known := faults.Catalogue()
+	known := faultcatalogue.All()
 	if steps := c.Faults.Steps; len(steps) > 0 {
-		built, err := faults.Build(known, steps, c.TTL)
+		built, err := plan.Build(known, steps, c.TTL)
 		if err != nil {
-			return faults.Plan{}, err
+			return plan.Plan{}, err
 		}
-		return faults.Plan{Steps: built, Asked: len(built)}, errors.Join(built.Check(t), built.Fit(c.Duration, t))
+		return plan.Plan{Steps: built, Asked: len(built)}, errors.Join(built.Check(t), plan.Fit(built, c.Duration, t))
 	}
 	switch name := c.Faults.Plan; name {
 	case "", "none":
-		return faults.Plan{}, nil
+		return plan.Plan{}, nil
 	case "standard":
-		return faults.Standard(faults.StandardConfig{Main: c.Duration, AtOnce: l.Quarantine != nil}, t, rng)
+		return plan.Standard(plan.StandardConfig{Main: c.Duration, AtOnce: l.Quarantine != nil}, t, rng)
 	case "amnesia":
-		return faults.Forgetful(c.Duration, false, t)
+		return plan.Forgetful(c.Duration, false, t)
 	case "amnesia-late":
-		return faults.Forgetful(c.Duration, true, t)
+		return plan.Forgetful(c.Duration, true, t)
 	case "restarts":
-		return faults.Restarts(c.Duration, t, rng)
+		return plan.Restarts(c.Duration, t, rng)
 	case "random", "random-beyond":
-		return faults.Random(faults.Budget{Main: c.Duration, Beyond: name == "random-beyond"}, t, rng)
+		return plan.Random(plan.Budget{Main: c.Duration, Beyond: name == "random-beyond"}, t, rng)
 	case "pause":
-		return faults.Named(known, []faults.Spec{{Fault: "pause-client"}}, c.Duration, t, rng)
+		return plan.Named(known, []faults.Spec{{Fault: "pause-client"}}, c.Duration, t, rng)
 	default:
-		specs, err := faults.Parse(name)
+		specs, err := plan.Parse(name)
 		if err != nil {
-			return faults.Plan{}, err
+			return plan.Plan{}, err
 		}
-		return faults.Named(known, specs, c.Duration, t, rng)
+		return plan.Named(known, specs, c.Duration, t, rng)
 	}
 }
 
 // needs reports whether a fault that the scenario may inject needs nodes that
 // are started for it.
 func needs(f config.Faults, a testbed.Ability) bool {
-	for name, entry := range faults.Catalogue() {
+	for name, entry := range faultcatalogue.All() {
 		if entry.Needs == a && asks(f, name, entry) {
 			return true
 		}
@@ -83,14 +86,14 @@ func needs(f config.Faults, a testbed.Ability) bool {
 }
 
 // asks reports whether a fault is in the scenario's plan, or may be.
-func asks(f config.Faults, name string, entry faults.Entry) bool {
+func asks(f config.Faults, name string, entry faultcatalogue.Entry) bool {
 	specs := f.Steps
 	switch {
 	case len(specs) > 0:
 	case f.Plan == "random", f.Plan == "random-beyond":
 		return entry.Beyond == "" || f.Plan == "random-beyond"
 	default:
-		specs, _ = faults.Parse(f.Plan) // what cannot be read is refused when the plan is drawn
+		specs, _ = plan.Parse(f.Plan) // what cannot be read is refused when the plan is drawn
 	}
 	return slices.ContainsFunc(specs, func(s faults.Spec) bool { return s.Fault == name })
 }
@@ -105,8 +108,8 @@ func fsync(c config.Config) testbed.Fsync {
 }
 
 // target is the run as the nemesis sees it.
-func (r *environment) target(watch *faults.Watch) *faults.Target {
-	t := &faults.Target{Testbed: r.bed, Link: r.link, Watch: watch, Quorum: r.quorum(), TTL: r.cfg.TTL, LeaseKeys: r.leaseKeys, Fabric: r.fabric, Notifies: notifies(r.cfg, r.lock)}
+func (r *environment) target(observer *watch.Observer) *faults.Target {
+	t := &faults.Target{Testbed: r.bed, Link: r.link, Watch: observer, Quorum: r.quorum(), TTL: r.cfg.TTL, LeaseKeys: r.leaseKeys, Fabric: r.fabric, Notifies: notifies(r.cfg, r.lock)}
 	if r.lock.Quarantine != nil {
 		t.Quarantine = r.lock.Quarantine(r.cfg)
 	}

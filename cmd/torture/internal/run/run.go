@@ -15,7 +15,9 @@ import (
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
-	"locktorture/faults"
+	"locktorture/faults/plan"
+	"locktorture/faults/resolve"
+	"locktorture/faults/watch"
 	"locktorture/reports"
 	"locktorture/workload"
 	"locktorture/workload/history"
@@ -47,7 +49,7 @@ type Beginning struct {
 	Lock   catalogue.Lock
 	Dir    string
 	Why    string // this testbed
-	Plan   faults.Plan
+	Plan   plan.Plan
 	Judge  *checker.Judge // for its live figures
 }
 
@@ -56,13 +58,13 @@ type session struct {
 	env   *environment
 	dir   string
 	meta  reports.Meta
-	plan  faults.Plan
-	watch *faults.Watch
+	plan  plan.Plan
+	watch *watch.Observer
 	judge *checker.Judge
 	file  *historyfile.File
 	rec   *history.Recorder
 
-	resolver *faults.Resolver
+	resolver *resolve.Resolver
 
 	dog     *watchdog
 	mishaps []mishap
@@ -85,7 +87,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error
 	if err != nil {
 		return nil, err
 	}
-	s := &session{meta: meta(cfg, o), watch: faults.NewWatch()}
+	s := &session{meta: meta(cfg, o), watch: watch.New()}
 	if s.dir, err = makeDir(cfg, s.meta); err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error
 	if s.env, err = setUp(start, cfg, lock, s.dir); err != nil {
 		return nil, errors.Join(startError(cfg, err), os.RemoveAll(s.dir))
 	}
-	if s.plan, err = plan(cfg, lock, s.env.target(s.watch)); err != nil {
+	if s.plan, err = drawPlan(cfg, lock, s.env.target(s.watch)); err != nil {
 		return nil, errors.Join(err, s.env.close(), os.RemoveAll(s.dir))
 	}
 	if err := s.prepare(o); err != nil {

@@ -7,7 +7,9 @@ import (
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
+	faultcatalogue "locktorture/faults/catalogue"
 	"locktorture/faults/link"
+	"locktorture/faults/plan"
 	"locktorture/faults/testbed"
 	"locktorture/workload"
 )
@@ -98,26 +100,26 @@ var plans = map[string]bool{
 
 // FitsFaults sees whether the faults exist and have the parameters they need.
 func FitsFaults(c config.Config, l catalogue.Lock) error {
-	t, known := preview(c, l), faults.Catalogue()
+	t, known := preview(c, l), faultcatalogue.All()
 	if len(t.Testbed.Nodes()) > 0 && t.Testbed.Name() != unknownBed {
-		if _, err := plan(c, l, t); err != nil {
+		if _, err := drawPlan(c, l, t); err != nil {
 			return fmt.Errorf("%s: %w", c.At("faults"), err)
 		}
 		return nil
 	}
 	if steps := c.Faults.Steps; len(steps) > 0 {
-		built, err := faults.Build(known, steps, c.TTL)
+		built, err := plan.Build(known, steps, c.TTL)
 		if err != nil {
 			return err
 		}
-		return built.Fit(c.Duration, t)
+		return plan.Fit(built, c.Duration, t)
 	}
 	if err := fitsPlan(c, t); err != nil || plans[c.Faults.Plan] {
 		return err
 	}
-	specs, err := faults.Parse(c.Faults.Plan)
+	specs, err := plan.Parse(c.Faults.Plan)
 	if err == nil {
-		err = faults.FitNamed(known, specs, c.Duration, t)
+		err = plan.FitNamed(known, specs, c.Duration, t)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.At("faults"), err)
@@ -129,13 +131,13 @@ func FitsFaults(c config.Config, l catalogue.Lock) error {
 func fitsPlan(c config.Config, t *faults.Target) (err error) {
 	switch c.Faults.Plan {
 	case "pause":
-		err = faults.FitNamed(faults.Catalogue(), []faults.Spec{{Fault: "pause-client"}}, c.Duration, t)
+		err = plan.FitNamed(faultcatalogue.All(), []faults.Spec{{Fault: "pause-client"}}, c.Duration, t)
 	case "amnesia", "amnesia-late":
-		_, err = faults.Forgetful(c.Duration, c.Faults.Plan == "amnesia-late", t)
+		_, err = plan.Forgetful(c.Duration, c.Faults.Plan == "amnesia-late", t)
 	case "restarts":
-		_, err = faults.Restarts(c.Duration, t, stream(c.Seed, streamPlan))
+		_, err = plan.Restarts(c.Duration, t, stream(c.Seed, streamPlan))
 	}
-	if misfit := (*faults.MisfitError)(nil); errors.As(err, &misfit) {
+	if misfit := (*plan.MisfitError)(nil); errors.As(err, &misfit) {
 		return fmt.Errorf("%s: %w", c.At("faults"), misfit)
 	}
 	return nil // what else it may lack, the testbed says

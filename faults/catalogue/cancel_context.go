@@ -1,0 +1,63 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/phrase"
+	"locktorture/faults/internal/wait"
+)
+
+// cancelContext cancels what a client has under way, again and again, at random
+// points: as a user who gives up, or a deadline of the caller's.
+type cancelContext struct{ faults.Params }
+
+func (f cancelContext) Name() string { return "cancel-context" }
+
+func (f cancelContext) Supports(t *faults.Target) error {
+	if err := needClients(t); err != nil {
+		return err
+	}
+	for _, c := range t.Clients {
+		if _, ok := c.(faults.CancellingClient); !ok {
+			return fmt.Errorf("needs clients whose operations can be cancelled; %s is none", c.Name())
+		}
+	}
+	return nil
+}
+
+func (f cancelContext) Inject(_ context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := t.PickClients(f.Client, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	if f.Delay == 0 {
+		f.Delay = max(t.TTL/100, time.Millisecond)
+	}
+	hit := faults.Hit{Clients: phrase.Names(clients), Key: t.Occasion.Key}
+	t.Begin(hit)
+	var bitten atomic.Bool
+	for _, c := range clients {
+		draws, cancelled := rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())), 0
+		t.Background(c.Name()+"'s operations are cancelled", func(ctx context.Context) error {
+			for wait.For(ctx, time.Duration(draws.Int64N(int64(2*f.Delay)))) {
+				cancelled += c.(faults.CancellingClient).Cancel()
+				bitten.Store(cancelled > 0 || bitten.Load())
+			}
+			return nil
+		}, func() string {
+			if cancelled == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%d operations of %s cancelled under way", cancelled, c.Name())
+		})
+	}
+	return faults.Injection{Target: hit, Bitten: bitten.Load}, nil
+}
+
+// Settings adds the time between cancellations.
+func (f cancelContext) Settings() []string { return []string{"client", "delay"} }

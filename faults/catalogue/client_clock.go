@@ -1,0 +1,113 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/phrase"
+)
+
+// clientClock moves the wall clocks of clients, and moves them back at the
+// heal. It concerns locks that trust those clocks, and only them.
+type clientClock struct{ faults.Params }
+
+// clockTolerance is what recipes that compare stamps of several clients commonly
+// grant to the disagreement of their clocks.
+const clockTolerance = time.Second
+
+func (f clientClock) Name() string { return "client-clock" }
+
+func (f clientClock) Supports(t *faults.Target) error { return needWallClocks(t) }
+
+// needWallClocks says whether every client of t has a wall clock of its own.
+func needWallClocks(t *faults.Target) error {
+	if err := needClients(t); err != nil {
+		return err
+	}
+	for _, c := range t.Clients {
+		if _, err := wallClock(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func wallClock(c faults.Client) (*faults.WallClock, error) {
+	clocked, ok := c.(faults.ClockedClient)
+	if !ok {
+		return nil, fmt.Errorf("needs clients with wall clocks of their own; %s has none", c.Name())
+	}
+	return clocked.WallClock()
+}
+
+func (f clientClock) Inject(_ context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := t.PickClients(f.Client, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	by := f.Jump
+	if by == 0 {
+		by = 2*t.TTL + clockTolerance
+	}
+	hit := faults.Hit{Clients: phrase.Names(clients), Key: t.Occasion.Key}
+	t.Begin(hit)
+	var moved []*movedClock
+	for _, c := range clients {
+		m, err := moveClock(t, c, by)
+		if err != nil {
+			return faults.Injection{}, err
+		}
+		moved = append(moved, m)
+	}
+	return faults.Injection{Target: hit, Note: phrase.Few(hit.Clients) + " " + ahead(by), Bitten: anyRead(moved)}, nil
+}
+
+// movedClock is one client's clock that is wrong.
+type movedClock struct {
+	clock  *faults.WallClock
+	before int64 // readings
+}
+
+func (m *movedClock) reads() int64 { return m.clock.Reads() - m.before }
+
+// anyRead says whether one of the clocks was read while it was wrong.
+func anyRead(moved []*movedClock) func() bool {
+	return func() bool { return slices.ContainsFunc(moved, func(m *movedClock) bool { return m.reads() > 0 }) }
+}
+
+func moveClock(t *faults.Target, c faults.Client, by time.Duration) (*movedClock, error) {
+	clock, err := wallClock(c)
+	if err != nil {
+		return nil, err
+	}
+	m := &movedClock{clock: clock, before: clock.Reads()}
+	m.onHeal(t, c, ahead(by), func() { clock.Move(-by) })
+	clock.Move(by)
+	return m, nil
+}
+
+// onHeal sets c's clock right again. The receipt says how it was wrong.
+func (m *movedClock) onHeal(t *faults.Target, c faults.Client, wrong string, mend func()) {
+	t.OnHeal(c.Name()+"'s wall clock is wrong", "end the run: the clock lives inside it", func(context.Context) (string, error) {
+		reads := m.reads()
+		mend()
+		if reads == 0 {
+			return "", nil
+		}
+		return fmt.Sprintf("%s read its clock %d times while it was %s", c.Name(), reads, wrong), nil
+	})
+}
+
+func ahead(by time.Duration) string {
+	if by < 0 {
+		return fmt.Sprintf("%v behind", -by)
+	}
+	return fmt.Sprintf("%v ahead", by)
+}
+
+// Settings adds how far the clock moves.
+func (f clientClock) Settings() []string { return []string{"client", "jump"} }

@@ -1,0 +1,54 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/phrase"
+)
+
+// clientClockStuck has the wall clocks of clients stand still, all of them at
+// the same time of day, as cached clocks do whose updates fail to come, or
+// machines that were resumed from one snapshot.
+type clientClockStuck struct{ faults.Params }
+
+func (f clientClockStuck) Name() string                    { return "client-clock-stuck" }
+func (f clientClockStuck) Supports(t *faults.Target) error { return needWallClocks(t) }
+
+func (f clientClockStuck) Inject(_ context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := t.PickClients(f.Client, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	hit := faults.Hit{Clients: phrase.Names(clients), Key: t.Occasion.Key}
+	t.Begin(hit)
+	now := time.Now()
+	var stuck []*movedClock
+	for _, c := range clients {
+		m, err := stopClock(t, c, now)
+		if err != nil {
+			return faults.Injection{}, err
+		}
+		stuck = append(stuck, m)
+	}
+	return faults.Injection{Target: hit, Note: phrase.Few(hit.Clients) + " stuck at one time of day", Bitten: anyRead(stuck)}, nil
+}
+
+func stopClock(t *faults.Target, c faults.Client, at time.Time) (*movedClock, error) {
+	clock, err := wallClock(c)
+	if err != nil {
+		return nil, err
+	}
+	if !clock.Stop(at) {
+		return nil, fmt.Errorf("%s's clock stands still already: %w", c.Name(), faults.ErrMissed)
+	}
+	m := &movedClock{clock: clock, before: clock.Reads()}
+	m.onHeal(t, c, "stuck", clock.Start)
+	return m, nil
+}
+
+// Settings leaves out the node.
+func (f clientClockStuck) Settings() []string { return []string{"client"} }

@@ -1,0 +1,86 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/phrase"
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+)
+
+// failover gives a node an asynchronous replica, lets it fall behind, and at
+// the heal promotes it in the node's place.
+type failover struct{ faults.Params }
+
+func (f failover) Name() string { return "failover" }
+
+func (f failover) Supports(t *faults.Target) error {
+	if t.Fabric == nil {
+		return fmt.Errorf("needs a link for the replica, which this run does without")
+	}
+	return needNodes[testbed.Replicated](t, "replicated", "process")
+}
+
+func (f failover) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, t, f.Params, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	n := nodes[0]
+	node := n.(testbed.Replicated)
+	road, err := t.Fabric.Open(ctx, fmt.Sprintf("replica%d", t.Number()), n.Name(), n.Addr())
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	via, ok := road.(link.Listener)
+	if !ok {
+		return faults.Injection{}, fmt.Errorf("the link %s→%s has no address to replicate through", road.Client(), road.Node())
+	}
+	note, err := node.StartReplica(ctx, via.Addr())
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	hit := faults.Hit{Nodes: phrase.Names(nodes[:1]), Key: t.Occasion.Key}
+	t.Begin(hit)
+	stalled, err := road.Impair(ctx, link.Impairment{Kind: link.Stall})
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	t.OnHeal("replication of "+n.Name()+" is stalled", "end the run: its links end with it", func(ctx context.Context) (string, error) {
+		_, err := stalled.Heal(ctx)
+		return "", err
+	})
+	before, err := changes(ctx, n)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	t.ProvedBy(func() bool {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), faults.LookLimit)
+		defer cancel()
+		now, err := changes(ctx, n)
+		return err == nil && now > before
+	})
+	t.OnHeal(n.Name()+" awaits its failover", "restart the testbed", func(ctx context.Context) (string, error) {
+		now, err := changes(ctx, n)
+		if err != nil {
+			return "", err
+		}
+		receipt, err := node.Failover(ctx)
+		if now <= before {
+			return "", err
+		}
+		return fmt.Sprintf("%s: %s; %d changes lost", n.Name(), receipt, now-before), err
+	})
+	return faults.Injection{Target: hit, Note: note}, nil
+}
+
+// changes counts what has been written to a node since its replica got a copy.
+func changes(ctx context.Context, n testbed.Node) (int64, error) {
+	return stat(ctx, n, "persistence", "rdb_changes_since_last_save")
+}
+
+// Claims implements faults.Claimer.
+func (f failover) Claims() string { return f.Node }

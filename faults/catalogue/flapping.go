@@ -1,0 +1,60 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/wait"
+	"locktorture/faults/link"
+)
+
+// flapping cuts roads and opens them again, many times, at random.
+type flapping struct{ roadFault }
+
+func newFlapping(p faults.Params) faults.Fault {
+	return flapping{roadFault{Params: p, name: "flapping", kind: link.Cut}}
+}
+
+func (f flapping) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	hit, err := f.aim(ctx, t, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	t.Begin(hit)
+	w := f.wounds(t, hit)
+	var cuts atomic.Int64
+	mean := max(t.TTL/50, time.Millisecond)
+	shared := *t // outlives this call
+	t.Background("links flap on "+w.where, func(ctx context.Context) error {
+		for wait.For(ctx, time.Duration(rng.Int64N(int64(2*mean)))) {
+			if err := f.flap(ctx, &shared, w, hit, time.Duration(rng.Int64N(int64(mean)))); err != nil {
+				return err
+			}
+			cuts.Add(1)
+		}
+		return nil
+	}, func() string {
+		if !w.bitten() {
+			return ""
+		}
+		return fmt.Sprintf("%d cuts of %v on average", cuts.Load(), mean/2)
+	})
+	return faults.Injection{Target: hit, Note: w.where, Bitten: w.bitten}, nil
+}
+
+// flap cuts every road for d. It ends with all of them open.
+func (f flapping) flap(ctx context.Context, t *faults.Target, w *wounds, hit faults.Hit, d time.Duration) error {
+	detached := context.WithoutCancel(ctx)
+	for _, r := range everyRoad(hit) {
+		if err := w.hurt(detached, t, t.Link(r.Client, r.Node), link.Impairment{Kind: f.kind}); err != nil {
+			return err
+		}
+	}
+	wait.For(ctx, d)
+	_, err := w.heal(detached)
+	return err
+}

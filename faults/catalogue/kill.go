@@ -1,0 +1,156 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/phrase"
+	"locktorture/faults/internal/wait"
+	"locktorture/faults/testbed"
+)
+
+// kill ends nodes without warning and starts them again at the heal.
+type kill struct {
+	faults.Params
+	name string
+	how  testbed.Restart
+	late bool // not before every lease of the past has expired
+}
+
+func (f kill) Name() string { return f.name }
+
+func (f kill) Supports(t *faults.Target) error {
+	if err := needNodes[testbed.Killer](t, "killed", "process, container and embedded"); err != nil {
+		return err
+	}
+	for _, n := range t.Testbed.Nodes() {
+		r, choosy := n.(testbed.Restarter)
+		if !choosy && f.how == testbed.PowerLoss {
+			return fmt.Errorf("%s testbed: %s cannot lose power; process with persistence can", t.Testbed.Name(), n.Name())
+		}
+		if choosy && r.CanRestart(f.how) != nil {
+			return fmt.Errorf("%s testbed: %w", t.Testbed.Name(), r.CanRestart(f.how))
+		}
+	}
+	return nil
+}
+
+func (f kill) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, t, f.Params, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	if f.how != testbed.WithData {
+		if err := findPrey(ctx, nodes, keys); err != nil {
+			return faults.Injection{}, err
+		}
+	}
+	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: t.Occasion.Key}
+	t.Begin(hit)
+	held := leases(t)
+	var receipts []string
+	for _, n := range nodes {
+		receipt, err := f.kill(ctx, t, n)
+		if err != nil {
+			return faults.Injection{}, err
+		}
+		receipts = append(receipts, receipt)
+	}
+	return f.killed(hit, phrase.Join(append(receipts, held)...)), nil
+}
+
+// killed is the injection of nodes that are down. Whether a power loss has lost
+// anything only the restart can tell.
+func (f kill) killed(hit faults.Hit, receipt string) faults.Injection {
+	if f.how == testbed.PowerLoss {
+		return faults.Injection{Target: hit, Note: receipt}
+	}
+	return faults.Injection{Target: hit, Receipt: receipt}
+}
+
+func (f kill) kill(ctx context.Context, t *faults.Target, n testbed.Node) (string, error) {
+	node := n.(testbed.Killer)
+	killed := time.Now()
+	t.OnHeal(n.Name()+" is down", "start a redis-server on "+n.Addr(), func(ctx context.Context) (string, error) {
+		if node.Alive() {
+			return "", nil // an earlier try has started it
+		}
+		how := f.how
+		if f.late {
+			how = f.comeBack(ctx, t, node, killed)
+		}
+		receipt, err := node.Restart(ctx, how)
+		if receipt == "" {
+			return "", err
+		}
+		return fmt.Sprintf("%s back %s after %v: %s", n.Name(), how, phrase.Round(time.Since(killed)), receipt), err
+	})
+	receipt, err := node.Kill(ctx)
+	if err != nil {
+		return "", err
+	}
+	if node.Alive() {
+		return "", fmt.Errorf("kill %s: it is alive still", n.Name())
+	}
+	return n.Name() + " killed: " + receipt, nil
+}
+
+// comeBack waits until a node that forgets may return, and says with what. When
+// the run ends before that, nobody waits for a TTL: the node returns with its
+// data, or where it has none as soon as clients have had time to stop.
+func (f kill) comeBack(ctx context.Context, t *faults.Target, node testbed.Killer, killed time.Time) testbed.Restart {
+	due := time.NewTimer(time.Until(killed.Add(lateRestart(t.TTL))))
+	defer due.Stop()
+	select {
+	case <-due.C:
+		return f.how
+	case <-ctx.Done():
+		return f.how
+	case <-t.Over():
+	}
+	if r, choosy := node.(testbed.Restarter); choosy && r.CanRestart(testbed.WithData) == nil {
+		return testbed.WithData
+	}
+	wait.For(ctx, min(stopGrace, time.Until(killed.Add(lateRestart(t.TTL)))))
+	return f.how
+}
+
+// stopGrace is how long clients have to stop once a run is over.
+const stopGrace = time.Second
+
+// lateRestart is how long a node that forgets stays down, so that no lease
+// which it granted can be alive when it returns: the TTL and some for drift.
+func lateRestart(ttl time.Duration) time.Duration { return ttl + ttl/10 + 10*time.Millisecond }
+
+// pickVictims resolves the nodes of a fault that excludes others on them, and
+// claims them.
+func pickVictims(ctx context.Context, t *faults.Target, p faults.Params, rng *rand.Rand) ([]testbed.Node, error) {
+	var of []faults.Client
+	if p.Client != "" {
+		var err error
+		if of, err = t.PickClients(p.Client, rng); err != nil {
+			return nil, err
+		}
+	}
+	nodes, err := t.PickNodes(ctx, p.Node, of, rng)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if err := t.Take(n.Name()); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}
+
+// leases says how many leases a fault of nodes meets.
+func leases(t *faults.Target) string {
+	return fmt.Sprintf("%d leases held at that moment", len(t.Holdings("")))
+}
+
+// Claims implements faults.Claimer.
+func (f kill) Claims() string { return f.Node }

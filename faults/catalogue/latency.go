@@ -1,0 +1,40 @@
+package catalogue
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/link"
+)
+
+// defaultDelay is the share of the TTL by which latency delays each packet.
+const defaultDelay = 40
+
+// latency delays every packet.
+type latency struct{ roadFault }
+
+func newLatency(name string) func(faults.Params) faults.Fault {
+	return func(p faults.Params) faults.Fault { return latency{roadFault{Params: p, name: name, kind: link.Delay}} }
+}
+
+func (f latency) Supports(t *faults.Target) error { return f.asked(t.TTL).roadFault.Supports(t) }
+
+func (f latency) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	return f.asked(t.TTL).roadFault.Inject(ctx, t, rng)
+}
+
+// asked fills in the fault's own choices.
+func (f latency) asked(ttl time.Duration) latency {
+	if f.Delay == 0 {
+		f.Delay = max(ttl/defaultDelay, time.Millisecond).Round(time.Millisecond)
+	}
+	switch f.Jitter {
+	case 0:
+		f.Jitter = f.Delay / 2
+	case faults.Constant:
+		f.Jitter = 0
+	}
+	return f
+}

@@ -1,0 +1,63 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"locktorture/faults"
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+)
+
+// countMisses registers a receipt that counts the NOSCRIPT answers that
+// clients get from n from here on, until the heal.
+func countMisses(ctx context.Context, t *faults.Target, n testbed.Node) error {
+	misses, stop := tapMisses(t, n)
+	if before, err := errorsOf(ctx, n, "NOSCRIPT"); err == nil {
+		stop()
+		misses = func(ctx context.Context) (int64, error) {
+			after, err := errorsOf(ctx, n, "NOSCRIPT")
+			return after - before, err
+		}
+		stop = func() {}
+	}
+	t.ProvedBy(func() bool {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), faults.LookLimit)
+		defer cancel()
+		count, err := misses(ctx)
+		return err == nil && count > 0
+	})
+	t.OnHeal("refused scripts are counted", "nothing is broken", func(ctx context.Context) (string, error) {
+		defer stop()
+		count, err := misses(ctx)
+		if err != nil || count == 0 {
+			return "", err
+		}
+		return fmt.Sprintf("SCRIPT FLUSH: %s answered NOSCRIPT %d times", n.Name(), count), nil
+	})
+	return nil
+}
+
+// tapMisses counts them on the links, for nodes that keep no such count.
+func tapMisses(t *faults.Target, n testbed.Node) (misses func(context.Context) (int64, error), stop func()) {
+	var count atomic.Int64
+	var stops []func()
+	for _, c := range t.Clients {
+		if t.Link == nil {
+			break
+		}
+		if road, ok := t.Link(c.Name(), n.Name()).(link.Tapper); ok {
+			stops = append(stops, road.Tap(func(e link.TapEvent) {
+				if e.Reply && e.Error && e.Command == "EVALSHA" {
+					count.Add(1)
+				}
+			}))
+		}
+	}
+	return func(context.Context) (int64, error) { return count.Load(), nil }, func() {
+		for _, s := range stops {
+			s()
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package catalogue
+
+import (
+	"errors"
+
+	"locktorture/faults"
+	"locktorture/faults/link"
+)
+
+// notify hurts the connections on which clients hear of releases, and no
+// others.
+type notify struct{ roadFault }
+
+func newNotify(name string, kind link.Kind) func(faults.Params) faults.Fault {
+	return func(p faults.Params) faults.Fault { return notify{roadFault{Params: p, name: name, kind: kind}} }
+}
+
+func (f notify) Supports(t *faults.Target) error {
+	if err := needLinks(t); err != nil {
+		return err
+	}
+	if !t.Notifies {
+		return errors.New("no client subscribes to releases: it needs a lock that does, and a load that waits")
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/phrase"
+	"locktorture/faults/watch"
+	"locktorture/workload/history"
+)
+
+// pauseClient freezes a client, its renewals included, as a stop-the-world
+// collection, a swapped-out process or a suspended machine would.
+type pauseClient struct{ faults.Params }
+
+func (f pauseClient) Name() string                    { return "pause-client" }
+func (f pauseClient) Supports(t *faults.Target) error { return needClients(t) }
+
+func (f pauseClient) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := t.PickClients(f.Client, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	c := clients[0]
+	if err := t.Take(c.Name()); err != nil {
+		return faults.Injection{}, err
+	}
+	p := &pausedClient{c: c, t: t, since: t.Now(), began: time.Now()}
+	t.OnHeal(c.Name()+" is paused", "end the run: the pause lives inside it", p.resume)
+	note, err := c.Pause(ctx)
+	if err != nil {
+		return faults.Injection{}, fmt.Errorf("pause %s: %w", c.Name(), err)
+	}
+	hit := faults.Hit{Clients: []string{c.Name()}, Since: p.since}
+	for _, h := range t.Holdings(c.Name()) {
+		p.held = append(p.held, t.Watch.Track(h))
+		hit.Key = h.Key
+	}
+	if f.wantsHolder(t) && len(p.held) == 0 {
+		return faults.Injection{}, fmt.Errorf("%s has just let go: %w", c.Name(), faults.ErrMissed)
+	}
+	t.Begin(hit)
+	return faults.Injection{Target: hit, Note: note}, nil
+}
+
+// wantsHolder reports whether the pause is meant for somebody who holds.
+func (f pauseClient) wantsHolder(t *faults.Target) bool {
+	role, _ := faults.SplitRole(f.Client, faults.RoleAny)
+	return role == faults.RoleHolder || slices.Contains([]watch.Moment{watch.AcquireReplied, watch.InSection, watch.RenewalDue, watch.RenewalSent, watch.Expiry}, t.Occasion.Moment)
+}
+
+// pausedClient is a client that stands still, and what it held when it froze.
+type pausedClient struct {
+	c     faults.Client
+	t     *faults.Target
+	held  []func() watch.Holding
+	since time.Duration
+	began time.Time
+}
+
+// resume lets the client go on. Its receipt says by how much each lease was
+// outlived; a lease that was released all the same proves nothing.
+func (p *pausedClient) resume(ctx context.Context) (string, error) {
+	name, stood := p.c.Name(), phrase.Round(time.Since(p.began))
+	now := p.t.Now()
+	var receipts []string
+	for _, state := range p.held {
+		h := state()
+		over := now - p.t.Deadline(h)
+		switch {
+		case h.EndedBy == history.Release:
+		case over > 0:
+			receipts = append(receipts, fmt.Sprintf("holder %s of %s outlived its lease by %v", name, h.Key, phrase.Round(over)))
+		default:
+			receipts = append(receipts, fmt.Sprintf("holder %s of %s stood still for %v of its lease", name, h.Key, stood))
+		}
+	}
+	if _, err := p.c.Resume(ctx); err != nil {
+		return "", err
+	}
+	if len(p.held) == 0 {
+		receipts = append(receipts, fmt.Sprintf("%s stood still for %v, holding nothing", name, stood))
+	}
+	return phrase.Join(receipts...), nil
+}
+
+// Settings leaves out the node: the client stands still for all of them.
+func (f pauseClient) Settings() []string { return []string{"client"} }
+
+// Claims implements faults.Claimer.
+func (f pauseClient) Claims() string { return f.Client }

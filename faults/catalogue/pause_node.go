@@ -1,0 +1,43 @@
+package catalogue
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/phrase"
+	"locktorture/faults/testbed"
+)
+
+// pauseNode stops nodes: connections stay open, nothing is answered, and what
+// was sent meanwhile is applied when they go on.
+type pauseNode struct{ faults.Params }
+
+func (f pauseNode) Name() string { return "pause-node" }
+
+func (f pauseNode) Supports(t *faults.Target) error {
+	return needNodes[testbed.Pauser](t, "paused", "process")
+}
+
+func (f pauseNode) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, t, f.Params, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: t.Occasion.Key}
+	t.Begin(hit)
+	var receipts []string
+	for _, n := range nodes {
+		node := n.(testbed.Pauser)
+		t.OnHeal(n.Name()+" is stopped", "kill -CONT the redis-server on "+n.Addr(), node.Resume)
+		receipt, err := node.Pause(ctx)
+		if err != nil {
+			return faults.Injection{}, err
+		}
+		receipts = append(receipts, n.Name()+": "+receipt)
+	}
+	return faults.Injection{Target: hit, Receipt: phrase.Join(append(receipts, leases(t))...)}, nil
+}
+
+// Claims implements faults.Claimer.
+func (f pauseNode) Claims() string { return f.Node }

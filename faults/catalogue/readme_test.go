@@ -1,0 +1,74 @@
+package catalogue
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"locktorture/faults/internal/faulttest"
+)
+
+// The worked example of the README compiles, added to this package as the
+// README says.
+func TestReadmeExample(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		faulttest.Missing(t, err)
+	}
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var blocks []string
+	for _, part := range strings.Split(string(text), "```go\n")[1:] {
+		block, _, _ := strings.Cut(part, "```")
+		blocks = append(blocks, block)
+	}
+	if len(blocks) != 3 {
+		t.Fatalf("%d blocks of Go; want a file, a line of a map, and a test", len(blocks))
+	}
+	shelf, err := os.ReadFile("catalogue_servers.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = "return map[string]Entry{\n"
+	before, after, found := strings.Cut(string(shelf), first)
+	if !found {
+		t.Fatalf("catalogue_servers.go has no %q", first)
+	}
+	overlay := overlaid(t, map[string]string{
+		"swap_db.go": blocks[0], "swap_db_test.go": blocks[2], "catalogue_servers.go": before + first + blocks[1] + after,
+	})
+	vet := exec.CommandContext(t.Context(), "go", "vet", "-overlay", overlay, ".")
+	if said, err := vet.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// overlaid returns a file that tells go to take other texts for files of this
+// folder.
+func overlaid(t *testing.T, texts map[string]string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, replace := t.TempDir(), map[string]string{}
+	for name, text := range texts {
+		file := filepath.Join(dir, name)
+		replace[filepath.Join(here, name)] = file
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, list, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return overlay
+}

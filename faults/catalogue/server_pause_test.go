@@ -1,0 +1,63 @@
+package catalogue
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/faults/testbed"
+)
+
+// CLIENT PAUSE ends by itself; renewed, it holds writes for many times as long
+// without a gap.
+func TestServerPauseIsRenewed(t *testing.T) {
+	const length = time.Second
+	r := serverRig(t, testbed.ProcessConfig{Nodes: 1}, 1)
+	n := r.Node("n1")
+	p := &writePause{n: n, length: length}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if err := p.renew(ctx); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- p.keep(ctx) }()
+	held, stop := context.WithTimeout(t.Context(), 2*length+length/2)
+	defer stop()
+	if reply, err := testbed.Do(held, n, "SET", "k", "v"); err == nil {
+		t.Errorf("a write is answered %v although the pause is renewed", reply)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if p.calls < 3 {
+		t.Errorf("CLIENT PAUSE ×%d in two and a half of its lengths", p.calls)
+	}
+	if err := tell(t.Context(), n, "CLIENT", "UNPAUSE"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A pause that ended before it was renewed, or before its heal, was not in
+// force: that is an error, and no receipt.
+func TestServerPauseThatLapsedIsAnError(t *testing.T) {
+	r := serverRig(t, testbed.ProcessConfig{Nodes: 1}, 1)
+	p := &writePause{n: r.Node("n1"), length: time.Minute}
+	if err := p.renew(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.until = time.Now().Add(-time.Second)
+	if err := p.renew(t.Context()); err == nil || !strings.Contains(err.Error(), "before it was renewed") {
+		t.Errorf("renewed too late: %v", err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.keep(over); err == nil || !strings.Contains(err.Error(), "before its heal") {
+		t.Errorf("healed too late: %v", err)
+	}
+	if err := tell(t.Context(), p.n, "CLIENT", "UNPAUSE"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,63 @@
+package catalogue
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"locktorture/faults"
+	"locktorture/faults/link"
+)
+
+// A shape is a partition of all clients from some nodes each: unseen says
+// which nodes the i-th of clients does not see, of nodes 0 … n−1 with a quorum
+// of q.
+type shape struct {
+	roadFault
+	unseen func(i, clients, n, q int) []int
+}
+
+func newShape(name string, unseen func(i, clients, n, q int) []int) func(faults.Params) faults.Fault {
+	return func(p faults.Params) faults.Fault {
+		return shape{roadFault{Params: p, name: name, kind: link.BlackHole}, unseen}
+	}
+}
+
+func (f shape) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	hit, err := f.aim(ctx, t, rng)
+	if err != nil {
+		return faults.Injection{}, err
+	}
+	rng.Shuffle(len(hit.Clients), func(i, j int) { hit.Clients[i], hit.Clients[j] = hit.Clients[j], hit.Clients[i] })
+	rng.Shuffle(len(hit.Nodes), func(i, j int) { hit.Nodes[i], hit.Nodes[j] = hit.Nodes[j], hit.Nodes[i] })
+	var roads []faults.LinkID
+	for i, c := range hit.Clients {
+		for _, n := range f.unseen(i, len(hit.Clients), len(hit.Nodes), t.Quorum) {
+			roads = append(roads, faults.LinkID{Client: c, Node: hit.Nodes[n]})
+		}
+	}
+	return f.hurt(ctx, t, hit, roads, rng)
+}
+
+// halves parts clients and nodes in two: half of the clients see a quorum, the
+// others the rest.
+func halves(i, clients, n, q int) []int {
+	if i < clients/2 {
+		return circle(q, n-q, n)
+	}
+	return circle(0, q, n)
+}
+
+// ring shows every client a quorum, each another one.
+func ring(i, _, n, q int) []int { return circle(i+q, n-q, n) }
+
+// splitVote shows every client a minority, each another one.
+func splitVote(i, _, n, q int) []int { return circle(i+n-q, q, n) }
+
+// circle lists count numbers below n from start on, going round.
+func circle(start, count, n int) []int {
+	var all []int
+	for i := range count {
+		all = append(all, (start+i)%n)
+	}
+	return all
+}

@@ -1,0 +1,83 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/phrase"
+	"locktorture/faults/testbed"
+)
+
+// slowClose lets nodes close their clients' connections, and the clients hear
+// of it late.
+type slowClose struct{ roadFault }
+
+// lateEnd is how late clients hear of the end unless told otherwise.
+func lateEnd(ttl time.Duration) time.Duration {
+	return max(ttl/4, time.Millisecond).Round(time.Millisecond)
+}
+
+// Lasting implements faults.Stretchable: clients hear of the end while the step lasts.
+func (f slowClose) Lasting(length, ttl time.Duration) faults.Fault {
+	if f.Delay == 0 {
+		f.Delay = max(min(lateEnd(ttl), length/2).Truncate(time.Millisecond), time.Millisecond)
+	}
+	return f
+}
+
+func (f slowClose) Supports(t *faults.Target) error {
+	if err := f.roadFault.Supports(t); err != nil {
+		return err
+	}
+	return serverFault{commands: []string{"CLIENT"}}.Supports(t)
+}
+
+func (f slowClose) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+	if f.Delay == 0 {
+		f.Delay = lateEnd(t.TTL)
+	}
+	inj, err := f.roadFault.Inject(ctx, t, rng)
+	if err != nil {
+		return inj, err
+	}
+	hit, _ := inj.Target.(faults.Hit)
+	for _, end := range hit.Nodes {
+		n := nodeAt(t, end)
+		closed, err := killClients(ctx, n)
+		if err != nil {
+			return inj, err
+		}
+		inj.Note = phrase.Join(inj.Note, fmt.Sprintf("%s closed %d connections, which clients hear of %v later", n.Name(), closed, f.Delay))
+	}
+	return inj, nil
+}
+
+// killClients makes a node close the connections of all that neither subscribe
+// nor replicate, and returns how many.
+func killClients(ctx context.Context, n testbed.Node) (closed int64, err error) {
+	reply, err := n.(testbed.Administrable).Administer(ctx, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	if err != nil {
+		return 0, err
+	}
+	closed, ok := reply.(int64)
+	if !ok {
+		return 0, fmt.Errorf("CLIENT KILL answers %v: want a number", reply)
+	}
+	return closed, nil
+}
+
+// nodeAt returns the node at the end of a road.
+func nodeAt(t *faults.Target, end string) testbed.Node {
+	if end == faults.StoreNode {
+		return t.Testbed.Store()
+	}
+	for _, n := range t.Testbed.Nodes() {
+		if n.Name() == end {
+			return n
+		}
+	}
+	return nil
+}

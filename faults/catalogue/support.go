@@ -1,0 +1,31 @@
+package catalogue
+
+import (
+	"context"
+
+	"locktorture/faults"
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+)
+
+// Support says for a fault of the catalogue, on a kind of testbed as it can
+// best be started, why it cannot be had there, or nil. Clients and links are
+// those of a run whose lock lends its clients' clocks and notifications.
+func Support(e Entry, kind string) error {
+	return e.New(e.Default).Supports(&faults.Target{
+		Testbed: testbed.Specimen(kind), Clients: []faults.Client{model{}}, Notifies: true,
+		Link:   func(string, string) link.Link { return nil },
+		Fabric: link.NewMemory(nil),
+	})
+}
+
+// model is a client of which nothing is asked but what it is.
+type model struct{}
+
+func (model) Name() string                            { return "c00" }
+func (model) Pause(context.Context) (string, error)   { return "", nil }
+func (model) Resume(context.Context) (string, error)  { return "", nil }
+func (model) Crash(context.Context) (string, error)   { return "", nil }
+func (model) Restart(context.Context) (string, error) { return "", nil }
+func (model) Cancel() int                             { return 0 }
+func (model) WallClock() (*faults.WallClock, error)   { return &faults.WallClock{}, nil }

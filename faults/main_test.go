@@ -1,0 +1,9 @@
+package faults_test
+
+import (
+	"testing"
+
+	"locktorture/faults/internal/faulttest"
+)
+
+func TestMain(m *testing.M) { faulttest.Main(m) }

@@ -1,0 +1,230 @@
+package plan
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/catalogue"
+	"locktorture/faults/internal/faulttest"
+	"locktorture/faults/testbed"
+)
+
+const second = time.Second
+
+func count(plan faults.Schedule, name string) int {
+	n := 0
+	for _, s := range plan {
+		if s.Fault.Name() == name {
+			n++
+		}
+	}
+	return n
+}
+
+// The standard plan has what the standard scenario's evidence needs, is over
+// before the main phase is, and takes away one minority at a time.
+func TestStandard(t *testing.T) {
+	w := faulttest.New(5, 16)
+	needs := map[string]int{
+		"latency": 3, "one-way": 2, "kill": 1, "kill-late": 1, "pause-client": 7, "crash-client": 5,
+		"store-reply-lost": 2, "response-lost": 2,
+	}
+	for seed := range uint64(200) {
+		plan, err := Standard(StandardConfig{Main: time.Minute}, w.Linked(), faulttest.Seeded(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, n := range needs {
+			if count(plan.Steps, name) < n {
+				t.Errorf("seed %d: %s ×%d, want %d", seed, name, count(plan.Steps, name), n)
+			}
+		}
+		if len(plan.LeftOut) > 0 {
+			t.Errorf("seed %d: left out %v", seed, plan.LeftOut)
+		}
+		var free time.Duration
+		for _, s := range plan.Steps {
+			if end := s.When.After + s.For; end > time.Minute-w.TTL {
+				t.Errorf("seed %d: %s ends at %v", seed, s.Fault.Name(), end)
+			}
+			if name := s.Fault.Name(); strings.HasPrefix(name, "kill") || name == "one-way" {
+				if s.When.After < free {
+					t.Errorf("seed %d: %s at %v, while another one recovers until %v", seed, name, s.When.After, free)
+				}
+				free = s.When.After + s.For + w.TTL
+			}
+		}
+	}
+}
+
+func TestStandardIsReproducible(t *testing.T) {
+	w := faulttest.New(5, 16)
+	a, _ := Standard(StandardConfig{Main: time.Minute}, w.Linked(), faulttest.Seeded(7))
+	b, _ := Standard(StandardConfig{Main: time.Minute}, w.Linked(), faulttest.Seeded(7))
+	c, _ := Standard(StandardConfig{Main: time.Minute}, w.Linked(), faulttest.Seeded(8))
+	if !reflect.DeepEqual(a, b) || reflect.DeepEqual(a, c) {
+		t.Error("a seed makes one plan, another seed another one")
+	}
+}
+
+func TestStandardSaysWhatItLeavesOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes int
+		main  time.Duration
+		plain bool
+		fault string
+		why   string
+	}{
+		"single node": {nodes: 1, main: time.Minute, fault: "kill", why: "1 nodes and a quorum of 1: none can be spared"},
+		"no killer":   {nodes: 5, main: time.Minute, plain: true, fault: "kill-late", why: "fake testbed: n1 cannot be killed; process, container and embedded can"},
+		"no time":     {nodes: 5, main: 5 * second, fault: "kill-late", why: "did not fit"},
+		"single, cut": {nodes: 1, main: time.Minute, fault: "one-way", why: "none can be spared"},
+		"ten minutes": {nodes: 5, main: 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := faulttest.New(c.nodes, 4)
+			if c.plain {
+				var nodes []testbed.Node
+				for _, n := range w.Testbed.Nodes() {
+					nodes = append(nodes, faulttest.PlainNode(n.Name()))
+				}
+				w.Testbed = faulttest.Bed(nodes...)
+			}
+			plan, err := Standard(StandardConfig{Main: c.main}, w.Linked(), faulttest.Seeded(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.fault == "" {
+				if len(plan.LeftOut) > 0 || count(plan.Steps, "pause-client") != 70 {
+					t.Errorf("left out %v; %v", plan.LeftOut, plan.Steps)
+				}
+				return
+			}
+			if !slices.ContainsFunc(plan.LeftOut, func(l LeftOut) bool { return l.Fault == c.fault && strings.Contains(l.Why, c.why) }) {
+				t.Errorf("left out %v", plan.LeftOut)
+			}
+			if plan.Steps.Check(w.Linked()) != nil {
+				t.Error("the plan holds what the target cannot suffer")
+			}
+		})
+	}
+}
+
+func TestNamed(t *testing.T) {
+	w := faulttest.New(5, 4)
+	specs, err := Parse("pause-client,kill:empty,latency:at=3s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := Named(catalogue.All(), specs, 20*second, w.Linked(), faulttest.Seeded(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := count(plan.Steps, "pause-client"); n < 2 || count(plan.Steps, "kill-empty") < n-1 || count(plan.Steps, "latency") != 1 {
+		t.Errorf("plan %v", plan.Steps)
+	}
+	if _, err := Named(catalogue.All(), []faults.Spec{{Fault: "pause-node"}}, 20*second, w.Linked(), faulttest.Seeded(1)); err == nil || !strings.Contains(err.Error(), "process can") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A random plan takes away one minority at a time, and keeps to the
+// assumptions of correct locks unless it is told not to.
+func TestRandom(t *testing.T) {
+	w := faulttest.New(5, 8)
+	catalogue := catalogue.All()
+	seen := map[string]bool{}
+	for seed := range uint64(60) {
+		beyond := seed%2 == 1
+		plan, err := Random(Budget{Main: time.Minute, Beyond: beyond}, w.Linked(), faulttest.Seeded(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var gone time.Duration
+		for _, s := range plan.Steps {
+			e := catalogue[s.Fault.Name()]
+			seen[s.Fault.Name()] = true
+			if e.Beyond != "" && !beyond {
+				t.Errorf("seed %d: %s breaks an assumption: %s", seed, s.Fault.Name(), e.Beyond)
+			}
+			if e.Takes && s.When.After < gone {
+				t.Errorf("seed %d: %s at %v, while nodes are gone until %v", seed, s.Fault.Name(), s.When.After, gone)
+			}
+			if e.Takes {
+				gone = s.When.After + s.For
+			}
+			if s.When.After+s.For > time.Minute-w.TTL {
+				t.Errorf("seed %d: %s ends after the main phase", seed, s.Fault.Name())
+			}
+		}
+	}
+	for name, e := range catalogue {
+		if supported := e.New(e.Default).Supports(w.Linked()) == nil; supported != seen[name] {
+			t.Errorf("%s: supported %t, drawn %t", name, supported, seen[name])
+		}
+	}
+	only, err := Random(Budget{Main: time.Minute, Faults: []string{"latency"}}, w.Linked(), faulttest.Seeded(1))
+	if err != nil || len(only.Steps) == 0 || count(only.Steps, "latency") != len(only.Steps) {
+		t.Errorf("only latency: %v, %v", only.Steps, err)
+	}
+}
+
+func TestRestarts(t *testing.T) {
+	w := faulttest.New(5, 4).Linked()
+	w.Quarantine = second
+	plan, err := Restarts(20*second, w, rand.New(rand.NewPCG(1, 2)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	together, single := 0, 0
+	var last time.Duration
+	for _, s := range plan.Steps {
+		switch {
+		case !strings.HasPrefix(s.Fault.Name(), "kill"):
+			continue
+		case s.Spec().Node == faults.RoleMajority:
+			together++
+		default:
+			single++
+		}
+		if gap := s.When.After - last; last > 0 && gap < w.Quarantine+w.TTL {
+			t.Errorf("a node is emptied %v after another: it is not back by then", gap)
+		}
+		last = s.When.After
+	}
+	if together == 0 || single <= together {
+		t.Errorf("%d restarts of a quorum, %d of one node: %s", together, single, plan.Steps)
+	}
+	if _, err := Restarts(second, w, rand.New(rand.NewPCG(1, 2))); err == nil {
+		t.Error("a main phase too short for one restart is refused")
+	}
+	if _, err := Restarts(20*second, faulttest.New(1, 4).Linked(), rand.New(rand.NewPCG(1, 2))); err == nil {
+		t.Error("a single node has no minority")
+	}
+}
+
+func TestForgetful(t *testing.T) {
+	w := faulttest.New(5, 4)
+	plan, err := Forgetful(20*second, false, w.Linked())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plan.Steps.String(); got != "cut ×4  pause-client ×4  kill-empty ×4" {
+		t.Errorf("plan %q", got)
+	}
+	if _, err := Forgetful(second, false, w.Linked()); err == nil {
+		t.Error("a main phase too short for one attempt is refused")
+	}
+	if _, err := Forgetful(time.Minute, false, faulttest.New(1, 4).Linked()); err == nil {
+		t.Error("a single node has no minority")
+	}
+	late, err := Forgetful(20*second, true, w.Linked())
+	if err != nil || late.Steps[2].For <= w.TTL {
+		t.Errorf("late: %+v, %v", late, err)
+	}
+}

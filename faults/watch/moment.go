@@ -1,0 +1,35 @@
+package watch
+
+import "time"
+
+// A Moment is a life-cycle event of the lock under test.
+type Moment string
+
+// The moments of a lease.
+const (
+	AcquireSent    Moment = "acquire-sent"
+	AcquireReplied Moment = "acquire-replied" // granted
+	InSection      Moment = "in-section"      // the first write under the lease is answered, the next to come
+	RenewalDue     Moment = "renewal-due"     // a third of the TTL after the grant or its last renewal
+	RenewalSent    Moment = "renewal-sent"    // by hand; automatic renewals show when they have completed
+	ReleaseSent    Moment = "release-sent"
+	Expiry         Moment = "expiry" // the end of a lease's validity
+)
+
+// Moments lists every moment of a lease.
+func Moments() []Moment {
+	return []Moment{AcquireSent, AcquireReplied, InSection, RenewalDue, RenewalSent, ReleaseSent, Expiry}
+}
+
+// Foreseen reports whether m is computed from a lease's validity rather than
+// seen in the history.
+func (m Moment) Foreseen() bool { return m == RenewalDue || m == Expiry }
+
+// An Occasion is one moment of one lease, as it happened.
+type Occasion struct {
+	Moment  Moment
+	Time    time.Duration // history time
+	Key     string
+	Owner   string
+	Process int
+}

@@ -1,0 +1,196 @@
+// Package watch follows a history as it is recorded: who holds what, who waits,
+// and which life-cycle events of the lock have just happened.
+package watch
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// An Observer follows a history as it is recorded: who holds what, who waits, and
+// which life-cycle events of the lock have just happened. It is a
+// history.Sink and never blocks the recorder.
+type Observer struct {
+	mu      sync.Mutex
+	held    map[string][]*Holding // by key
+	waiting map[int]Waiter        // by process
+	running map[int]string        // owners of the operations under way, by process
+	done    map[string]int        // operations that have ended, by owner
+	subs    map[*subscription]struct{}
+	changed chan struct{} // closed and replaced whenever a holding begins, moves or ends
+}
+
+// A Holding is one lease as its owner was told of it. Times are history times.
+type Holding struct {
+	Grant      int // index of the acquire's ok
+	Key        string
+	Owner      string
+	Process    int
+	Mode       history.Mode
+	Fence      uint64
+	Since      time.Duration
+	Renewed    time.Duration // of the grant or its last renewal, as told
+	ValidUntil time.Duration // 0 when the lock promises nothing
+
+	// EndedBy is what ended it: Release (sent), Lost (told, or an extension
+	// refused), Acquire (another owner's grant after its validity), Fault (its
+	// client crashed), or zero.
+	EndedBy history.Op
+	depth   int
+	wrote   bool
+}
+
+// A Waiter is an acquire under way.
+type Waiter struct {
+	Key     string
+	Owner   string
+	Process int
+	Since   time.Duration
+}
+
+type subscription struct {
+	match func(Occasion) bool
+	hit   chan Occasion
+}
+
+// New returns an Observer of an empty history.
+func New() *Observer {
+	return &Observer{
+		held:    map[string][]*Holding{},
+		waiting: map[int]Waiter{},
+		running: map[int]string{},
+		done:    map[string]int{},
+		subs:    map[*subscription]struct{}{},
+		changed: make(chan struct{}),
+	}
+}
+
+// Subscribe returns a channel that gets the first occasion that matches, and a
+// function to end the subscription. match runs inside the recorder: it must
+// be quick and must not call the Observer.
+func (w *Observer) Subscribe(match func(Occasion) bool) (<-chan Occasion, func()) {
+	s := &subscription{match: match, hit: make(chan Occasion, 1)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.subs[s] = struct{}{}
+	return s.hit, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.subs, s)
+	}
+}
+
+func (w *Observer) signal() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// Changed returns a channel that is closed when any holding next begins, moves
+// or ends.
+func (w *Observer) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+// Holders returns every holding in the order of their grants: leases whose
+// owner has neither sent a release nor been told of a loss. Its validity may
+// be over.
+func (w *Observer) Holders() []Holding { return w.Holder() }
+
+// Holder returns the holdings of the given keys, or of all keys when none is
+// given, in the order of their grants.
+func (w *Observer) Holder(keys ...string) []Holding {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []Holding
+	for key, hs := range w.held {
+		if len(keys) > 0 && !slices.Contains(keys, key) {
+			continue
+		}
+		for _, h := range hs {
+			all = append(all, *h)
+		}
+	}
+	slices.SortFunc(all, func(a, b Holding) int { return cmp.Compare(a.Grant, b.Grant) })
+	return all
+}
+
+// Waiters returns the acquires under way, the longest waiting first.
+func (w *Observer) Waiters() []Waiter {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make([]Waiter, 0, len(w.waiting))
+	for _, x := range w.waiting {
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b Waiter) int {
+		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Process, b.Process))
+	})
+	return all
+}
+
+// Track returns a function that tells how the holding with the given grant
+// stands, also after it has ended.
+func (w *Observer) Track(h Holding) func() Holding {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	live := w.find(h.Key, h.Owner)
+	if live == nil || live.Grant != h.Grant {
+		return func() Holding { return h }
+	}
+	return func() Holding {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return *live
+	}
+}
+
+// Forget ends the holdings of owners that are no more.
+func (w *Observer) Forget(gone func(owner string) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key, hs := range w.held {
+		w.held[key] = slices.DeleteFunc(hs, func(h *Holding) bool {
+			if gone(h.Owner) {
+				h.EndedBy = history.Fault
+			}
+			return gone(h.Owner)
+		})
+	}
+	w.signal()
+}
+
+// Ended counts the operations of some owners that have ended.
+func (w *Observer) Ended(of func(owner string) bool) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for owner, count := range w.done {
+		if of(owner) {
+			n += count
+		}
+	}
+	return n
+}
+
+// AtWork reports whether one of some owners has an operation under way, or
+// holds a lease.
+func (w *Observer) AtWork(of func(owner string) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, owner := range w.running {
+		if of(owner) {
+			return true
+		}
+	}
+	for _, hs := range w.held {
+		if slices.ContainsFunc(hs, func(h *Holding) bool { return of(h.Owner) }) {
+			return true
+		}
+	}
+	return false
+}

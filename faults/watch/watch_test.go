@@ -1,0 +1,133 @@
+package watch
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+const second = time.Second
+
+// A line is one event of an Observer's table: who, what, on which key.
+type line struct {
+	kind  history.Kind
+	op    history.Op
+	owner string
+	key   string
+	until time.Duration
+	fence uint64
+}
+
+func follow(lines ...line) *Observer {
+	w := New()
+	for i, l := range lines {
+		e := history.Event{
+			Index: i, Time: time.Duration(i) * second, Kind: l.kind, Op: l.op, Owner: l.owner, Key: l.key,
+			Process: int(l.owner[0]), Fence: l.fence,
+		}
+		if l.until > 0 {
+			e.ValidUntil, e.Has = l.until, history.HasValidUntil
+		}
+		w.Event(&e)
+	}
+	return w
+}
+
+const (
+	invoke = history.Invoke
+	ok     = history.OK
+	fail   = history.Fail
+	info   = history.Info
+)
+
+func TestHolders(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		lines []line
+		want  []string // owners, in the order of their grants
+	}{
+		{"granted", []line{{invoke, history.Acquire, "a", "k", 0, 0}, {ok, history.Acquire, "a", "k", 9 * second, 1}}, []string{"a"}},
+		{"refused", []line{{invoke, history.Acquire, "a", "k", 0, 0}, {fail, history.Acquire, "a", "k", 0, 0}}, nil},
+		{"unknown", []line{{invoke, history.Acquire, "a", "k", 0, 0}, {info, history.Acquire, "a", "k", 0, 0}}, nil},
+		{"release sent", []line{{ok, history.Acquire, "a", "k", 9 * second, 1}, {invoke, history.Release, "a", "k", 0, 0}}, nil},
+		{"told of its loss", []line{{ok, history.Acquire, "a", "k", 9 * second, 1}, {ok, history.Lost, "a", "k", 0, 0}}, nil},
+		{"extension refused", []line{{ok, history.Acquire, "a", "k", 9 * second, 1}, {invoke, history.Extend, "a", "k", 0, 0}, {fail, history.Extend, "a", "k", 0, 0}}, nil},
+		{"extension unknown", []line{{ok, history.Acquire, "a", "k", 9 * second, 1}, {invoke, history.Extend, "a", "k", 0, 0}, {info, history.Extend, "a", "k", 0, 0}}, []string{"a"}},
+		{"taken over", []line{{ok, history.Acquire, "a", "k", second / 2, 1}, {ok, history.Acquire, "b", "k", 9 * second, 2}}, []string{"b"}},
+		{"two holders", []line{{ok, history.Acquire, "a", "k", 9 * second, 1}, {ok, history.Acquire, "b", "k", 9 * second, 2}}, []string{"a", "b"}},
+		{"another's release", []line{{ok, history.Acquire, "a", "k", 9 * second, 1}, {invoke, history.Release, "b", "k", 0, 0}}, []string{"a"}},
+		{"re-entered", []line{{ok, history.Acquire, "a", "k", 9 * second, 7}, {ok, history.Acquire, "a", "k", 9 * second, 7}, {invoke, history.Release, "a", "k", 0, 0}}, []string{"a"}},
+		{"re-entered and left", []line{{ok, history.Acquire, "a", "k", 9 * second, 7}, {ok, history.Acquire, "a", "k", 9 * second, 7}, {invoke, history.Release, "a", "k", 0, 0}, {invoke, history.Release, "a", "k", 0, 0}}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := follow(c.lines...)
+			var got []string
+			for _, h := range w.Holders() {
+				got = append(got, h.Owner)
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("holders %v, want %v", got, c.want)
+			}
+			if len(w.Waiters()) != 0 {
+				t.Errorf("waiters %v", w.Waiters())
+			}
+		})
+	}
+}
+
+func TestWaitersAndKeys(t *testing.T) {
+	w := follow(
+		line{ok, history.Acquire, "a", "k1", 9 * second, 1},
+		line{ok, history.Acquire, "b", "k2", 9 * second, 1},
+		line{invoke, history.Acquire, "c", "k1", 0, 0},
+		line{invoke, history.Acquire, "d", "k1", 0, 0},
+	)
+	if got := w.Waiters(); len(got) != 2 || got[0].Owner != "c" || got[1].Owner != "d" {
+		t.Errorf("waiters %+v", got)
+	}
+	if got := w.Holder("k2"); len(got) != 1 || got[0].Owner != "b" || got[0].Fence != 1 || got[0].Since != second {
+		t.Errorf("holder of k2: %+v", got)
+	}
+}
+
+// A renewal moves the validity of a holding that somebody follows.
+func TestTrack(t *testing.T) {
+	w := follow(line{ok, history.Acquire, "a", "k", 9 * second, 1})
+	now := w.Track(w.Holders()[0])
+	w.Event(&history.Event{Time: 5 * second, Kind: ok, Op: history.Extend, Owner: "a", Key: "k", ValidUntil: 14 * second, Has: history.HasValidUntil | history.HasBegan})
+	if h := now(); h.ValidUntil != 14*second || h.Renewed != 5*second || h.EndedBy != 0 {
+		t.Errorf("renewed: %+v", h)
+	}
+	w.Event(&history.Event{Time: 6 * second, Kind: invoke, Op: history.Release, Owner: "a", Key: "k"})
+	if h := now(); h.EndedBy != history.Release {
+		t.Errorf("released: %+v", h)
+	}
+}
+
+// A subscriber that does not look gets its first match, and the recorder is
+// never blocked.
+func TestSubscribeKeepsTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := New()
+		grant := func(key string) {
+			w.Event(&history.Event{Process: 1, Kind: ok, Op: history.Acquire, Owner: "c00", Key: key})
+		}
+		hit, cancel := w.Subscribe(func(o Occasion) bool { return o.Moment == AcquireReplied && o.Key != "k0" })
+		for _, key := range []string{"k0", "k1", "k2", "k3"} {
+			grant(key)
+		}
+		if o := <-hit; o.Key != "k1" || o.Owner != "c00" {
+			t.Errorf("first match %+v", o)
+		}
+		cancel()
+		grant("k4")
+		select {
+		case o := <-hit:
+			t.Errorf("after the end: %+v", o)
+		default:
+		}
+	})
+}
