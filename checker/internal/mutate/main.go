@@ -50,7 +50,7 @@ func main() {
 	var c config
 	flag.StringVar(&c.pkg, "package", "./checker", "the package whose code is broken and whose tests must notice")
 	flag.StringVar(&c.accepted, "accepted", "checker/internal/mutate/accepted.txt", "file of the mutants that may survive, with reasons")
-	flag.StringVar(&c.only, "only", "", "comma-separated names of files; all of the package when empty")
+	flag.StringVar(&c.only, "only", "", "comma-separated names of files, tried in this order; all of the package when empty")
 	flag.StringVar(&c.without, "without", "", "comma-separated names of files to leave alone")
 	flag.StringVar(&c.again, "again", "", "a file with the output of another run: try only the mutants that it names")
 	flag.StringVar(&c.lines, "lines", "", "comma-separated file.go:12-30, the only lines to break; all when empty")
@@ -113,9 +113,12 @@ func open(c config) (*workshop, []*mutant, error) {
 		flags: strings.Fields(c.flags), quick: c.quick,
 	}
 	var mutants []*mutant
-	for _, file := range listed[2:] {
-		wanted := c.only == "" || slices.Contains(strings.Split(c.only, ","), file)
-		if !wanted || slices.Contains(strings.Split(c.without, ","), file) {
+	files := listed[2:]
+	if c.only != "" { // in the order asked for
+		files = slices.DeleteFunc(strings.Split(c.only, ","), func(file string) bool { return !slices.Contains(files, file) })
+	}
+	for _, file := range files {
+		if slices.Contains(strings.Split(c.without, ","), file) {
 			continue
 		}
 		source, err := os.ReadFile(filepath.Join(w.dir, file))
