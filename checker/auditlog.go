@@ -14,11 +14,8 @@ import (
 type auditLog struct {
 	j     *Judge
 	books *bookkeeping
-	keys  map[string]*auditState
+	last  map[string]section // the last write of each key in the log
 }
-
-// auditState is what the last writes of one key in the log were.
-type auditState struct{ last, other section }
 
 // A section is a critical section as the log shows it.
 type section struct {
@@ -39,30 +36,19 @@ func (a *auditLog) see(f *fact) {
 	if e.Kind != history.OK || e.Key == "" || e.Owner == "" {
 		return
 	}
-	if a.keys == nil {
-		a.keys = make(map[string]*auditState)
+	if a.last == nil {
+		a.last = make(map[string]section)
 	}
 	k := a.j.key(e.Key)
-	st := a.keys[k.name]
-	if st == nil {
-		st = new(auditState)
-		a.keys[k.name] = st
-	}
 	h := a.j.holderOf(k, a.j.owner(e.Owner))
-	own := &h.more().audit
+	own, other := &h.more().audit, a.last[k.name]
 	me := section{h.owner, e.Fence, mark{e.Seq, e.Index}, f.op != nil, e.Mode, true}
-	other := st.last
-	if other.owner == me.owner {
-		other = st.other
-	} else {
-		st.other = st.last
-	}
 	unknown := own.unknown || other.unknown || me.unknown
 	if unknown && own.set && own.fence == me.fence && other.set && a.j.test.between(other.mark.seq, own.mark.seq) && a.j.test.between(me.mark.seq, other.mark.seq) &&
 		(me.mode == history.Exclusive || other.mode == history.Exclusive) {
 		a.interleaved(k, *own, other, me)
 	}
-	*own, st.last = me, me
+	*own, a.last[k.name] = me, me
 }
 
 func (a *auditLog) interleaved(k *key, first, other, second section) {

@@ -215,6 +215,11 @@ func TestBookBoundaries(t *testing.T) {
 		{name: "the newest holder rejected, with clocks apart, at", header: "ttl 10ms fenced epsilon 2ms", history: held + `
 			 2ms a invoke write k fence 1 value a1
 			{} a fail write k fence 1 value a1 seq 1`, edges: []edge{found("7.999999ms", "R4 [1 3]"), found("8ms")}},
+		{name: "a holder rejected, when another had asked to write with the token", header: "ttl 10ms fenced", history: held + `
+			 2ms b invoke write k fence {} value b1
+			 3ms b fail write k fence {} value b1 err "connection refused"
+			 4ms a invoke write k fence 1 value a1
+			 5ms a fail write k fence 1 value a1 seq 1`, edges: []edge{found("1", "R4 [1 5]"), found("2")}},
 		{name: "a holder's own tokens and another's, by turns", header: "ttl 50ms", history: handedOver, edges: []edge{
 			found("1", "S8 [2 11]"), found("2", "R5 [5 11]"), found("3"), found("4")}},
 		{name: "one that waits for a bound, with another's token", header: "ttl 50ms", bounds: map[string]int64{"wait_ns": 90 * ms}, history: handedOver,
@@ -237,4 +242,96 @@ func TestBookBoundaries(t *testing.T) {
 		{name: "a history that broke off, and its log says", header: "ttl 10ms truncated", history: logged,
 			edges: []edge{found("ok", "V5"), found("fail", "R1 [3]", "V5")}},
 	})
+}
+
+// TestWriteBoundaries judges writes by what their owner knew, and by their order where
+// the store numbers none.
+func TestWriteBoundaries(t *testing.T) {
+	const refusedAgain = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 10ms
+		 3ms a1 invoke acquire k owner a
+		 4ms a1 fail acquire k owner a err held
+		{} a invoke write k value a1
+		12ms a ok write k value a1 seq 1`
+	const unnumbered = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence 1 until 3ms
+		 3ms b invoke acquire k
+		 4ms b ok acquire k fence 2 until 7ms
+		 5ms b invoke write k fence 2 value b1
+		 6ms b ok write k fence 2 value b1
+		{} a invoke write k fence 1 value a1
+		 8ms c invoke acquire k
+		 8ms c ok acquire k fence 3 until 50ms
+		 9ms c invoke write k fence 3 value c1
+		10ms c ok write k fence 3 value c1
+		11ms c invoke write k fence 3 value c2
+		12ms c ok write k fence 3 value c2
+		13ms a ok write k fence 1 value a1`
+	runBoundaries(t, []boundary{
+		{name: "a holder that asked once more and was refused writes at", header: "ttl 10ms", history: refusedAgain, edges: []edge{
+			found("4ms"), found("9.999999ms"), found("10ms", "S8 [5]")}},
+		{name: "behind a newer one by events, issued at", header: "ttl 3ms fenced", history: unnumbered, edges: []edge{
+			found("6ms", "S3z? [1 3 13]"), found("6.000001ms", "S2 [5 13]")}},
+		{name: "the same with clocks apart", header: "ttl 3ms fenced epsilon 1ms", history: unnumbered, edges: []edge{
+			found("7ms", "S3z? [1 3 13]"), found("7.000001ms", "S2 [5 13]")}},
+	})
+}
+
+// TestBlame says who broke its word where two sections met: whoever granted the key to
+// both, else the client that went on.
+func TestBlame(t *testing.T) {
+	const server, client = "server granted twice", "client outlived its lease"
+	const interleaved = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 20ms
+		 2ms a invoke write k value a1
+		 3ms a ok write k value a1 seq 1
+		 4ms b invoke acquire k
+		 5ms b ok acquire k until 30ms
+		 6ms b invoke write k value b1
+		 7ms b ok write k value b1 seq 2
+		{} a invoke write k value a2
+		25ms a ok write k value a2 seq 3`
+	const after = `
+		 0ms b invoke acquire k
+		 1ms b ok acquire k until {}
+		10ms a invoke acquire k
+		11ms a ok acquire k until 40ms
+		12ms a invoke write k value a1
+		13ms a ok write k value a1 seq 1
+		14ms b invoke write k value b1
+		15ms b ok write k value b1 seq 2
+		16ms a invoke write k value a2
+		17ms a ok write k value a2 seq 3`
+	const meanwhile = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 40ms
+		 2ms a invoke write k value a1
+		 3ms a ok write k value a1 seq 1
+		 4ms b invoke write k value b1
+		 5ms b ok write k value b1 seq 2
+		 6ms b invoke acquire k
+		{} b ok acquire k until 30ms
+		 9ms a invoke write k value a2
+		10ms a ok write k value a2 seq 3`
+	for _, c := range []struct{ name, history, value, want string }{
+		{"both held", interleaved, "8ms", server},
+		{"until just before the end", interleaved, "19.999999ms", server},
+		{"until the end", interleaved, "20ms", client},
+		{"the other's lease had just ended", after, "11ms", client},
+		{"the other's lease had not ended", after, "11.000001ms", server},
+		{"the other was granted it before", meanwhile, "8.999999ms", server},
+		{"the other was granted it in that instant", meanwhile, "9ms", client},
+		{"the other never held", strings.Replace(meanwhile, "ok acquire k until 30ms", "fail acquire k", 1), "8ms", client},
+	} {
+		r := judge(t, "ttl 20ms", strings.ReplaceAll(c.history, "{}", c.value))
+		i := slices.IndexFunc(r.Violations, func(f Finding) bool { return f.ID == "S3" })
+		if i < 0 {
+			t.Errorf("%s: no S3 in %v", c.name, short(r.Violations))
+		} else if got := r.Violations[i].Blame; got != c.want {
+			t.Errorf("%s: %s is blamed, want %s", c.name, got, c.want)
+		}
+	}
 }

@@ -181,10 +181,10 @@ func TestWindows(t *testing.T) {
 		{"updates from one version", sharedBase, "S3", "", []int{0, 31, 32, 33, 40}, nil},
 		{"grants with one token", sharedToken, "S4b", "", []int{0, 62, 63, 64, 70}, nil},
 		{"an unknown write behind a newer one", staleUnknown, "S2", "", []int{0, 62, 63, 64, 65, 70, 500}, nil},
-		{"the newest token told last", newestLast, "S2", "", []int{1, 2, 16, 17, 31, 32}, []int{33, 34, 48, 49, 64}},
-		{"a write within a section told last", intruderLast, "S3", "", []int{1, 2, 7, 8}, []int{9, 10, 40}},
-		{"the first of a section told last", firstLast, "S3", "", []int{2, 3, 7, 8}, []int{9, 10, 40}},
-		{"the second of a section told last", lastLast, "S3", "", []int{0, 1, 6, 7}, []int{8, 9, 10, 40}},
+		{"the newest token told last", newestLast, "S2", "1 writes were told so late that more than 16 higher tokens had been accepted on their keys: whether they were stale (S2)", []int{1, 2, 16, 17, 31, 32}, []int{33, 34, 48, 49, 64}},
+		{"a write within a section told last", intruderLast, "S3", "1 writes were told after more than 8 later ones", []int{1, 2, 7, 8}, []int{9, 10, 40}},
+		{"the first of a section told last", firstLast, "S3", "1 writes were told after more than 8 later ones", []int{2, 3, 7, 8}, []int{9, 10, 40}},
+		{"the second of a section told last", lastLast, "S3", "1 writes were told after more than 8 later ones", []int{0, 1, 6, 7}, []int{8, 9, 10, 40}},
 		{"writes without a number within a section", unnumbered, "S3", "", []int{1, 2, 30, 31, 32, 33, 100}, nil},
 		{"a write that the log lacks", unlogged, "R1", "(R1, R2)", []int{1, 2, 100}, nil},
 	} {
@@ -195,8 +195,8 @@ func TestWindows(t *testing.T) {
 // TestFarWindows does so where much is remembered.
 func TestFarWindows(t *testing.T) {
 	for _, c := range []windowCase{
-		{"updates from one version", sharedBase, "S3", "", []int{16382, 16383}, []int{16384, 16385, 16484}},
-		{"grants with one token", sharedToken, "S4b", "", []int{4095}, []int{4096, 4097, 4596}},
+		{"updates from one version", sharedBase, "S3", "1 updates started from a version that more than 16,384 later ones", []int{16382, 16383}, []int{16384, 16385, 16484}},
+		{"grants with one token", sharedToken, "S4b", "1 grants had been waited for while more than 4,096 others were answered", []int{4095}, []int{4096, 4097, 4596}},
 		{"a write that the log lacks", unlogged, "R1", "(R1, R2)", []int{32767}, []int{32768, 32769}},
 		{"one number for two writes", numberTwice, "R3", "", []int{0, 1, 63}, []int{64, 65}},
 	} {
