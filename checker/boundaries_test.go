@@ -269,7 +269,22 @@ func TestWriteBoundaries(t *testing.T) {
 		11ms c invoke write k fence 3 value c2
 		12ms c ok write k fence 3 value c2
 		13ms a ok write k fence 1 value a1`
+	const inTurn = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence {} until 3ms
+		 2ms a invoke write k fence {} value a1
+		 3ms a ok write k fence {} value a1
+		 3ms b invoke acquire k
+		 4ms b ok acquire k fence 3 until 7ms
+		 5ms b invoke write k fence 3 value b1
+		 6ms b ok write k fence 3 value b1
+		 7ms c invoke acquire k
+		 7ms c ok acquire k fence 4 until 10ms
+		 8ms a invoke write k fence 2 value a2
+		 9ms a ok write k fence 2 value a2`
 	runBoundaries(t, []boundary{
+		{name: "three writes without numbers, the first with token", header: "ttl 3ms fenced", history: inTurn, edges: []edge{
+			found("1", "S2 [7 11]"), found("2", "S2 [7 11]", "S3 [3 7 11]")}},
 		{name: "a holder that asked once more and was refused writes at", header: "ttl 10ms", history: refusedAgain, edges: []edge{
 			found("4ms"), found("9.999999ms"), found("10ms", "S8 [5]")}},
 		{name: "behind a newer one by events, issued at", header: "ttl 3ms fenced", history: unnumbered, edges: []edge{

@@ -41,7 +41,7 @@ func TestLiveBoundaries(t *testing.T) {
 			 0ms x invoke acquire x
 			 0ms x ok acquire x until 100ms
 			 0ms x invoke write x value x1` + stale + `
-			 6ms x ok write x value x1 seq 9
+			 6ms x ok write x value x1 seq 6
 			 7ms b0 invoke write k owner b fence 2 value b2
 			 8ms a ok write k fence 1 value a1 seq 6`, 1},
 	} {

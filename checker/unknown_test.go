@@ -72,6 +72,41 @@ func TestLateWord(t *testing.T) {
 			a info write k fence 1 value a1
 			b invoke release k
 			b ok release k`
+		waited = `
+			0ms a invoke acquire k
+			1ms a ok acquire k fence 1 until 4ms
+			2ms a invoke write k fence 1 value a1
+			5ms b invoke acquire k
+			6ms b ok acquire k fence 2 until 1000s
+			b invoke write k fence 2 value b1
+			b ok write k fence 2 value b1 seq 2
+			a info write k fence 1 value a1
+			b invoke release k
+			b ok release k`
+		lateTwice = `
+			0ms a invoke acquire k
+			1ms a ok acquire k fence 1 until 4ms
+			5ms b invoke acquire k
+			6ms b ok acquire k fence 2 until 1000s
+			b invoke write k fence 2 value b1
+			b ok write k fence 2 value b1 seq 2
+			b invoke write k fence 2 value b2
+			b ok write k fence 2 value b2 seq 4
+			a invoke write k fence 1 value a1
+			a info write k fence 1 value a1
+			b invoke release k
+			b ok release k`
+		bothTwice = lost + gone + `
+			b invoke acquire k
+			b ok acquire k fence 2 until 1000s
+			b invoke write k fence 2 value b1
+			b info write k fence 2 value b1
+			b0 invoke write k owner b fence 2 value bb
+			b0 info write k owner b fence 2 value bb
+			b1 invoke release k owner b
+			b1 ok release k owner b
+			store ok audit k owner b fence 2 value b1 seq 2
+			store ok audit k owner b fence 2 value bb seq 5`
 	)
 	log := func(owner string, fence, seq int) string {
 		return fmt.Sprintf("\nstore ok audit k owner %[1]s fence %[2]d value %[1]s1 seq %[3]d", owner, fence, seq)
@@ -95,6 +130,13 @@ func TestLateWord(t *testing.T) {
 			func(last int) []string { return []string{fmt.Sprintf("S2 [5 %d]", last)} }, nil},
 		{"issued behind a newer one, and landed before", func(n int) string { return late + inTurn(n, 3, 4) + log("a", 1, 1) },
 			func(int) []string { return nil }, nil},
+		{"issued behind two of a newer one, and landed between them", func(n int) string { return lateTwice + inTurn(n, 3, 5) + log("a", 1, 3) },
+			func(last int) []string { return []string{fmt.Sprintf("S2 [5 %d]", last)} }, nil},
+		{"between two unknown ones with a newer token", func(n int) string {
+			return strings.Replace(bothTwice, "\n			store", inTurn(n, 3, 6)+"\n			store", 1) + log("a", 1, 3)
+		}, func(last int) []string { return []string{fmt.Sprintf("S2 [%d %d]", last-2, last)} }, nil},
+		{"given up behind a newer one", func(n int) string { return waited + inTurn(n, 3, 4) + log("a", 1, 3) },
+			func(last int) []string { return []string{fmt.Sprintf("S2 [6 %d]", last)} }, nil},
 		{"before it", func(n int) string { return newer + inTurn(n, 3, 4) + log("a", 1, 1) },
 			func(int) []string { return nil }, nil},
 		{"behind a newer one that was unknown too", func(n int) string { return both + inTurn(n, 3, 4) + log("b", 2, 2) + log("a", 1, 3) },
@@ -123,5 +165,39 @@ func TestLateWord(t *testing.T) {
 				t.Errorf("%s, %d tokens later: found %q, want %q", c.name, more, got, want)
 			}
 		}
+	}
+}
+
+// TestHeldBack judges writes that wait for an open one that may lie before them: in
+// whatever order they are told, they are placed by their numbers, each once.
+func TestHeldBack(t *testing.T) {
+	const open = `
+		a invoke acquire k
+		a ok acquire k fence 1 until 5ms
+		10ms b invoke acquire k
+		b ok acquire k fence 2 until 1000s
+		b0 invoke write k owner b fence 2 value b0`
+	const close = "\nb0 ok write k owner b fence 2 value b0 seq 1"
+	numbered := func(numbers ...int) string {
+		var text strings.Builder
+		for _, n := range numbers {
+			fmt.Fprintf(&text, "\nb invoke write k fence 2 value v%[1]d\nb ok write k fence 2 value v%[1]d seq %[1]d", n)
+		}
+		return text.String()
+	}
+	up, down := make([]int, 20), make([]int, 20)
+	for i := range up {
+		up[i], down[len(up)-1-i] = i+2, i+2
+	}
+	for name, numbers := range map[string][]int{"upwards": up, "downwards": down, "the last one first": append([]int{22}, up...)} {
+		r := judge(t, "ttl 1000s fenced", open+numbered(numbers...)+close)
+		if r.Verdict != Pass {
+			t.Errorf("%s: %s, %v", name, r.Verdict, finds(r))
+		}
+	}
+	const rejected = "\na invoke write k fence 1 value a1\na fail write k fence 1 value a1 seq 2"
+	r := judge(t, "ttl 5ms fenced", open+rejected+close+numbered(3, 4)+"\nb1 invoke write k owner b fence 2 value b1"+numbered(5, 6))
+	if r.Evidence.FenceSaves != 1 {
+		t.Errorf("%d stale writes fenced off, want 1", r.Evidence.FenceSaves)
 	}
 }

@@ -82,6 +82,7 @@ func newestLast(s *script, n int) {
 	}
 	s.do(1, history.Acquire, "k", 1, fence(n+1))
 	s.write(1, 1, fence(n+1))
+	s.do(1, history.Write, "k", 1, fence(n+1), func(e *history.Event) { e.Value = "without a number" })
 }
 
 // intruderLast is a write between two of another's section that is told after n of
