@@ -5,6 +5,8 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"slices"
+	"strings"
+	"time"
 
 	"locktorture/workload/history"
 )
@@ -17,9 +19,13 @@ type bookkeeping struct {
 	seed         maphash.Seed
 	asked        []entry
 	log          []entry
-	lost         int  // writes that were not kept …
-	told, logged sums // … and the sums of what was acknowledged, and of what the log has
-	unordered    int  // numbers too far back to tell whether they were given before
+	back         []entry // those with a number no higher than one that is kept
+	lost         int     // writes that were not kept …
+	told, logged sums    // … and the sums of what was acknowledged, and of what the log has
+	unordered    int     // numbers too far back to tell whether they were given before
+	unowned      int     // writes with a token given so long ago that nobody remembers to whom
+	untold       int     // rejected writes that were not kept, for a grant that is told of late
+	awake        bool    // something was found that a grant told of late bears on
 
 	unasked map[int]bool // lines of the log, by event, that nobody asked for; known when judging ends
 }
@@ -55,7 +61,14 @@ func (b *bookkeeping) see(f *fact) {
 		}
 	case rejected:
 		if b.j.wronged(f.op) {
-			b.turnedAway(f)
+			b.turnedAway(f.op, f.op.grant)
+		} else {
+			b.early(f.op)
+		}
+	default:
+		b.owned(f)
+		if f.what == granted {
+			b.toldLate(f)
 		}
 	}
 }
@@ -102,6 +115,7 @@ func (b *bookkeeping) keep(in *[]entry, e entry, value string) bool {
 		return false
 	}
 	*in = append(*in, e)
+	e.key.books.kept = max(e.key.books.kept, e.seq)
 	return true
 }
 
@@ -123,6 +137,7 @@ func (s *sums) add(e entry) {
 // books are what the store said of one key.
 type books struct {
 	told, logged *numbers // of writes that are not kept
+	kept         uint64   // the highest number of one that is
 	newest       uint64
 }
 
@@ -136,8 +151,15 @@ type numbers struct {
 
 // numbered looks for the number of a write that is not kept among the last ones.
 func (b *bookkeeping) numbered(in **numbers, e entry) {
-	if e.seq == 0 {
+	switch {
+	case e.seq == 0:
 		return
+	case e.seq > e.key.books.kept:
+	case len(b.back) < keptEntries:
+		b.back = append(b.back, e)
+		return
+	default:
+		b.unordered++
 	}
 	if *in == nil {
 		*in = new(numbers)
@@ -173,7 +195,7 @@ func (b *bookkeeping) doubles() {
 		seq uint64
 	}
 	first := make(map[number]entry, max(len(b.asked), len(b.log)))
-	for _, list := range [][]entry{b.asked, b.log} {
+	for _, list := range [][]entry{b.asked, b.log, b.back} {
 		for _, e := range list {
 			at := number{e.key, e.seq}
 			if x, taken := first[at]; e.seq != 0 && taken && x.name != e.name {
@@ -189,18 +211,18 @@ func (b *bookkeeping) doubles() {
 // newest one, within its lease.
 func (j *Judge) wronged(o *op) bool {
 	g := o.grant
-	return j.h.Fenced && o.settled == 0 && o.fence != 0 && o.fence >= o.holder.key.books.newest && g != nil && o.fence == g.fence &&
-		o.use == useHeld && o.mode == history.Exclusive && o.has&history.HasBase == 0 && later(j.h.Epsilon, o.ok) < g.end()
+	return j.h.Fenced && o.settled == 0 && o.fence != 0 && o.fence >= o.holder.key.books.newest && g != nil && g.bears(o.fence) &&
+		o.use == useHeld && o.mode == history.Exclusive && o.has&history.HasBase == 0 && later(j.from(g, o.host), o.ok) < g.end()
 }
 
 // turnedAway reports R4.
-func (b *bookkeeping) turnedAway(f *fact) {
-	o, g := f.op, f.op.grant
+func (b *bookkeeping) turnedAway(o *op, g *grant) {
+	k := o.holder.key
 	text := fmt.Sprintf("%s held %s with token %d from %s until %s, and nobody had been given a higher one; and yet the store rejected its write %q, issued at %s.",
-		g.owner(), f.key.name, g.fence, at(g.ok), at(g.d), o.value, at(o.inv))
-	climb, seq, fence := &f.key.log.climb, o.seq, o.fence
+		g.owner(), k.name, o.fence, at(g.ok), at(g.d), o.value, at(o.inv))
+	climb, seq, fence := &k.log.climb, o.seq, o.fence
 	b.j.violate(&hit{
-		id: "R4", key: f.key, owners: []string{g.owner()}, witness: []int{g.okIdx, o.okIdx}, blame: blameBooks, from: b.j.now, to: b.j.now,
+		id: "R4", key: k, owners: []string{g.owner()}, witness: []int{g.okIdx, o.okIdx}, blame: blameBooks, from: b.j.now, to: b.j.now,
 		text: func() string { return text }, refuted: func() bool { return climb.before(seq) > fence },
 	})
 }
@@ -209,24 +231,121 @@ func (b *bookkeeping) turnedAway(f *fact) {
 // given.
 func (b *bookkeeping) borrowed(f *fact) {
 	o, g := f.op, f.op.grant
-	if o.fence == 0 || o.holder.detail != nil && o.holder.detail.renamed || g != nil && g.fence == o.fence || o.holder.prior != nil && o.holder.prior.fence == o.fence {
+	if o.fence == 0 || g != nil && g.bears(o.fence) || o.holder.prior != nil && o.holder.prior.bears(o.fence) {
 		return
 	}
-	var of *grant
-	for _, x := range f.key.held {
-		switch {
-		case x.fence != o.fence:
-		case x.holder == o.holder:
-			return
-		default:
-			of = x
+	of, found := f.key.given(o.fence, o.holder)
+	switch {
+	case !found:
+		if f.key.tok.recent.forgets(o.fence) {
+			b.unowned++
+		}
+		return
+	case int(of.owner) == o.holder.no:
+		return
+	}
+	owner := b.j.names.called[of.owner]
+	text := fmt.Sprintf("%s wrote %q to %s with token %d, which had been given to %s, at %s, and not to %s. The fence takes it for that one.", o.holder.owner, o.value, f.key.name, o.fence, owner, at(of.ok), o.holder.owner)
+	w := b.borrow(o)
+	b.j.violate(&hit{
+		id: "R5", key: f.key, owners: owners(o.holder.owner, owner), witness: []int{of.idx, f.land.idx}, blame: blameBooks, from: b.j.now, to: b.j.now,
+		text: func() string { return text }, refuted: func() bool { return w.owned },
+	})
+}
+
+// given is the latest grant of k with this token that is remembered: one of h's, when
+// there is one.
+func (k *key) given(fence uint64, h *holder) (of step, found bool) {
+	for _, x := range slices.Concat(k.tok.recent.latest(), k.tok.renamed) {
+		if x.fence == fence && (!found || int(of.owner) != h.no) {
+			of, found = x, true
 		}
 	}
-	if of == nil {
+	for _, x := range k.held {
+		if x.fence == fence && (!found || x.holder == h) {
+			of, found = x.step(), true
+		}
+	}
+	return of, found
+}
+
+// A refusedWrite was rejected while an acquire of its owner's was under way, which may
+// turn out to have been answered before it, with its token.
+type refusedWrite struct{ op }
+
+// early keeps such a write.
+func (b *bookkeeping) early(o *op) {
+	rightful := b.j.h.Fenced && o.settled == 0 && o.fence != 0 && o.fence >= o.holder.key.books.newest && o.mode == history.Exclusive && o.has&history.HasBase == 0
+	if !rightful || !o.holder.asking(o) {
 		return
 	}
-	text := fmt.Sprintf("%s wrote %q to %s with token %d, which had been given to %s, at %s, and not to %s. The fence takes it for that one.", o.holder.owner, o.value, f.key.name, o.fence, of.owner(), at(of.ok), o.holder.owner)
-	b.violate("R5", f.key, owners(o.holder.owner, of.owner()), []int{of.okIdx, f.land.idx}, text)
+	b.listen()
+	d := o.holder.more()
+	if len(d.refused) == maxOverdue {
+		b.untold++
+		return
+	}
+	w := &refusedWrite{*o}
+	w.grant, w.doubts, w.line, w.next, w.prev = nil, nil, nil, nil, nil
+	d.refused = append(d.refused, w)
+}
+
+// toldLate looks at those again when their owner is granted the key.
+func (b *bookkeeping) toldLate(f *fact) {
+	g, d := f.grant, f.grant.holder.detail
+	if d == nil {
+		return
+	}
+	for _, w := range d.refused {
+		eps := b.j.from(g, w.host)
+		if g.by != w.process && f.op.okIdx > w.okIdx && w.fence == g.fence && g.ok+eps < w.inv && later(eps, w.ok) < g.end() && w.fence >= f.key.books.newest {
+			b.turnedAway(&w.op, g)
+		}
+	}
+	if f.key.leases.head == nil {
+		d.refused = nil
+	}
+}
+
+// A borrowing is a write that was reported (R5). Its owner may turn out to have been
+// given the token.
+type borrowing struct {
+	fence uint64
+	ok    time.Duration
+	idx   int
+	by    int
+	host  host
+	owned bool
+}
+
+// listen lets b see what owners are told of their leases, from here on.
+func (b *bookkeeping) listen() {
+	if !b.awake {
+		b.awake = true
+		b.j.wake(b, granted, reentered, extended)
+	}
+}
+
+func (b *bookkeeping) borrow(o *op) *borrowing {
+	b.listen()
+	w := &borrowing{fence: o.fence, ok: o.ok, idx: o.okIdx, by: o.process, host: o.host}
+	if b.j.violations.total["R5"] < b.j.o.Limit {
+		d := o.holder.more()
+		d.borrowed = append(d.borrowed, w)
+	}
+	return w
+}
+
+// owned looks at those writes again when their owner is told their token.
+func (b *bookkeeping) owned(f *fact) {
+	o := f.op
+	if o.holder.detail == nil {
+		return
+	}
+	for _, w := range o.holder.detail.borrowed {
+		after := o.process == w.by && o.invIdx > w.idx || o.process != w.by && o.inv > later(w.ok, b.j.clock.apart(o.host, w.host))
+		w.owned = w.owned || o.fence == w.fence && !after
+	}
 }
 
 // finish holds what was asked for and answered against the log.
@@ -293,6 +412,19 @@ func (b *bookkeeping) violate(id string, k *key, who []string, witness []int, te
 
 // unplaced says what was not judged, for want of memory.
 func (b *bookkeeping) unplaced() string {
+	unkept := b.unkept()
+	if b.untold > 0 {
+		unkept = fmt.Sprintf("%s writes were rejected while their owner was waiting for the key: whether it had been granted it by then (R4) is not decided. %s", thousands(b.untold), unkept)
+	}
+	if b.unowned == 0 {
+		return unkept
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s writes bear a token that was given, if it was, more than %d grants of their key before: whether it was somebody else's (R5) is not decided. %s",
+		thousands(b.unowned), recentTokens, unkept))
+}
+
+// unkept says what was not judged since more was written than is kept.
+func (b *bookkeeping) unkept() string {
 	audited := b.logged.names != 0
 	switch {
 	case b.lost == 0:

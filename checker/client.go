@@ -38,7 +38,7 @@ func (j *Judge) newOp(e *history.Event, h *holder) *op {
 	}
 	o.what, o.mode, o.process, o.inv, o.invIdx = e.Op, e.Mode, e.Process, e.Time, e.Index
 	o.holder, o.has, o.fence, o.base, o.value = h, e.Has, e.Fence, e.Base, e.Value
-	o.seq, o.next, o.inner = 0, nil, false
+	o.seq, o.next, o.inner, o.host = 0, nil, false, j.host(e)
 	return o
 }
 
@@ -73,6 +73,12 @@ func (j *Judge) complete(e *history.Event, o *op) {
 	o.outcome, o.ok, o.okIdx = e.Kind, e.Time, e.Index
 	if e.Has&(history.HasBegan|history.HasEnded) != 0 {
 		o.narrow(e)
+		if w := o.overdue(); w != nil {
+			j.narrowed(o, w)
+		}
+	}
+	if o.host == 0 {
+		o.host = j.host(e)
 	}
 	o.take(e)
 	if o.fence > o.holder.key.books.newest {

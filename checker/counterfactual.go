@@ -83,7 +83,7 @@ func (c *counterfactual) see(f *fact) {
 
 // late says whether o was issued without a lease that held.
 func (c *counterfactual) late(o *op) bool {
-	return o.use != useHeld || o.grant == nil || c.j.test.zombie(o.inv, o.grant.d, c.j.h.Epsilon)
+	return o.use != useHeld || o.grant == nil || c.j.test.zombie(o.inv, o.grant.d, c.j.from(o.grant, o.host))
 }
 
 func (c *counterfactual) offer(p int, f *fact, late, stale bool) {

@@ -66,6 +66,22 @@ func (c *crowd) stretch(g *grant) {
 	heap.Push((*endings)(c), ending{g.end(), int(g.member) - 1})
 }
 
+// between counts the members that exclude m's grant and end between the narrowest and the
+// widest uncertainty of two clocks after its beginning, which is t.
+func (c *crowd) between(j *Judge, m *meeting, t time.Duration) int {
+	c.pass(j, m.from+j.clock.narrowest)
+	if len(c.members) < m.joined {
+		return 0
+	}
+	n := 0
+	for _, e := range c.ends {
+		if g := c.members[e.member]; e.at <= t && e.member < m.joined && g != nil && conflicts(g, m.of) {
+			n++
+		}
+	}
+	return n
+}
+
 // pass lets those go whose hold was over by t.
 func (c *crowd) pass(j *Judge, t time.Duration) {
 	for len(c.ends) > 0 && c.ends[0].at <= t {

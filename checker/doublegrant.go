@@ -18,6 +18,7 @@ type doubleGrants struct {
 	scratch meeting
 	waiting map[[2]*grant]bool // pairs that an extension made, not judged yet
 	brief   bool               // no meeting that is left is known to have lasted
+	unclear int                // holds among very many that ended within the clock uncertainty of some hosts, and not of others
 }
 
 // A pair of definite holds that overlap from an instant on, for how long is
@@ -77,12 +78,25 @@ func (d *doubleGrants) finish() {
 	}
 }
 
+// unplaced says what was not judged, for want of memory.
+func (d *doubleGrants) unplaced() string {
+	unsent := d.j.unsentHits.unplaced()
+	if d.unclear == 0 {
+		return unsent
+	}
+	return unsent + fmt.Sprintf("Of %s holds, each beside more than %d others of its key, it depends on the hosts whose clocks stamped them whether they overlapped another's (S1): that is not decided.",
+		thousands(d.unclear), heldMost)
+}
+
 // met compares a fresh grant with those that its key knows.
 func (d *doubleGrants) met(f *fact) {
 	g, k := f.grant, f.key
 	m := &d.scratch
 	*m = meeting{of: g, from: g.ok, others: m.others[:0]}
 	for _, x := range k.held {
+		if x.relUnsure && conflicts(x, g) {
+			d.unlessSent(x, g)
+		}
 		if !x.gone(g.ok) && conflicts(x, g) {
 			d.meet(m, x)
 		}
@@ -100,6 +114,17 @@ func (d *doubleGrants) met(f *fact) {
 		g.inTrouble().met = &kept
 		d.pend(&kept)
 	}
+}
+
+// unlessSent keeps the pair of x, whose release is of unknown outcome, and a later
+// grant: should the release turn out never to have been sent, both held.
+func (d *doubleGrants) unlessSent(x, g *grant) {
+	if x.stop != x.rel || g.ok < x.rel || !d.j.test.overlaps(min(x.d, g.end())-g.ok, d.j.apart(x, g)) {
+		return
+	}
+	d.j.tie(tiePair, x)
+	d.j.tie(tiePair, g)
+	d.j.unsentHits.keep(x.relIdx, d.hit(pair{a: x, b: g, from: g.ok}))
 }
 
 // meet compares a fresh grant with one that its key knows.
@@ -124,7 +149,7 @@ func (d *doubleGrants) stretched(x *grant, f *fact) {
 	g := f.grant
 	from, length := overlap(x, g)
 	before := min(x.end(), f.old, g.stop) - from
-	if length <= 0 || d.j.test.overlaps(before, d.j.h.Epsilon) || d.waits(x, g) {
+	if length <= 0 || d.j.test.overlaps(before, d.j.apart(x, g)) || d.waits(x, g) {
 		return
 	}
 	p := pair{a: g, b: x, from: from, idx: f.op.okIdx, told: f.op.ok, until: g.d}
@@ -134,9 +159,9 @@ func (d *doubleGrants) stretched(x *grant, f *fact) {
 // judgePair tells a definite overlap from one that the clocks leave open.
 func (d *doubleGrants) judgePair(p pair) {
 	_, length := overlap(p.a, p.b)
-	h := d.hit(p)
+	h, eps := d.hit(p), d.j.apart(p.a, p.b)
 	switch {
-	case !d.brief && d.j.test.overlaps(length, d.j.h.Epsilon):
+	case !(d.brief && d.j.now <= p.from+eps) && d.j.test.overlaps(length, eps):
 		d.j.violate(h)
 	case length > 0:
 		d.j.suspect(h)
@@ -159,7 +184,7 @@ func (d *doubleGrants) hit(p pair) *hit {
 		_, length := overlap(a, b)
 		return length
 	}
-	h.stamp = shared(a, b, p.from, d.j.h.Epsilon)
+	h.stamp = shared(a, b, p.from, d.j.apart(a, b))
 	if p.idx != 0 {
 		h.witness = append(h.witness, p.idx)
 	} else if a.first <= p.from {
@@ -186,7 +211,7 @@ func (p pair) prolonged(length time.Duration) string {
 // makes nodes forget explains it. When its holder had been told before, nobody was
 // harmed by it.
 func (d *doubleGrants) early(x, g *grant) {
-	if x.rel-d.j.h.Epsilon <= g.ok || !d.j.test.early(g.ok, x.d, d.j.h.Epsilon) || !d.j.nemesis.forgot(x.start, g.ok) {
+	if eps := d.j.apart(x, g); x.rel-eps <= g.ok || !d.j.test.early(g.ok, x.d, eps) || !d.j.nemesis.forgot(x.start, g.ok) {
 		return // a release may have been sent before
 	}
 	told := x.stop <= g.ok

@@ -22,9 +22,15 @@ func (d *doubleGrants) doubt(f *fact) {
 	o := f.op
 	switch {
 	case o.what == history.Release && o.grant != nil && !o.inner:
-		o.grant.relUnsure = true
+		g := o.grant
+		g.relUnsure = true
+		for _, x := range f.key.held {
+			if g.relIdx == o.invIdx && conflicts(g, x) {
+				d.unlessSent(g, x)
+			}
+		}
 	case o.what == history.Acquire:
-		f.key.ghost = ghost{holder: o.holder, inv: o.inv, until: later(o.ok, d.j.h.TTL)}
+		f.key.ghost = ghost{holder: o.holder, inv: o.inv, until: later(o.ok, max(d.j.h.TTL, d.j.longest))}
 	}
 }
 

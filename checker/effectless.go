@@ -38,6 +38,8 @@ type releaseWatch struct {
 	from    time.Duration // attempts that began behind this count …
 	fromIdx int
 	fromBy  int   // … or behind this event, by the same process
+	host    host  // that stamped the lease …
+	fromAt  host  // … and from
 	again   bool  // its owner asked for the key again
 	refused []int // the first few attempts that were refused
 	tries   int   // of all of those
@@ -144,7 +146,7 @@ func (l *effectless) answered(f *fact) {
 	expiry := l.expiry(g)
 	switch {
 	case o.outcome != history.OK, g != f.key.last, g.relIdx != o.invIdx, g.stopIdx != o.invIdx, g.lost != never,
-		g.denied() != nil, g.muddled(), g.extends > 0,
+		g.denied() != nil, g.muddled(), g.extends > 0, g.elsewhere(),
 		s.unclear, s.others > 0 && later(s.others, l.slack()) > o.ok,
 		s.vague && later(s.unknown, l.horizon()) > g.inv,
 		l.j.h.Quorum > 1 && s.open > 0,
@@ -153,7 +155,7 @@ func (l *effectless) answered(f *fact) {
 	}
 	s.begin(releaseWatch{
 		holder: g.holder, inv: g.inv, start: g.start, expiry: expiry, ok: o.ok, okIdx: o.okIdx, leaseIx: g.okIdx,
-		before: s.open, from: o.ok, fromIdx: o.okIdx, fromBy: o.process,
+		before: s.open, from: o.ok, fromIdx: o.okIdx, fromBy: o.process, host: g.host, fromAt: o.host,
 	})
 }
 
@@ -176,12 +178,12 @@ func (l *effectless) refused(f *fact) {
 		s.drop()
 	case o.invIdx < w.okIdx: // it waited: what it leaves behind ends with it, at the latest
 		w.before--
-		w.from, w.fromIdx, w.fromBy = max(w.from, o.ok), o.okIdx, o.process
+		w.from, w.fromIdx, w.fromBy, w.fromAt = max(w.from, o.ok), o.okIdx, o.process, o.host
 		w.refused, w.tries = w.refused[:0], 0
 		w.again = w.again || o.holder == w.holder
 	case o.holder == w.holder, o.mode != history.Exclusive, w.before > 0,
-		o.invIdx < w.fromIdx, o.process != w.fromBy && o.inv <= later(w.from, l.j.h.Epsilon),
-		later(o.ok, l.j.h.Epsilon) > w.expiry:
+		o.invIdx < w.fromIdx, o.process != w.fromBy && o.inv <= later(w.from, l.j.clock.apart(w.fromAt, o.host)),
+		later(o.ok, l.j.clock.apart(w.host, o.host)) > w.expiry:
 	default:
 		if w.tries++; w.tries <= effectlessTries {
 			w.refused = append(w.refused, o.okIdx)
@@ -194,7 +196,7 @@ func (l *effectless) refused(f *fact) {
 func (l *effectless) granted(f *fact) {
 	l.attempted(f)
 	s, o := &f.key.rel, f.op
-	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.inv >= later(w.expiry, l.j.h.Epsilon) && l.quiet(w.inv) {
+	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.inv >= later(w.expiry, l.j.clock.apart(w.host, o.host)) && l.quiet(w.inv) {
 		s.watch = nil
 		w.granted, w.next, w.nextIdx, w.waiting = o.ok, o.holder, o.okIdx, s.open
 		l.prove(s, w)
@@ -236,7 +238,7 @@ func (l *effectless) attempted(f *fact) {
 	}
 	w.waiting--
 	switch {
-	case f.what != refused && o.inv < later(w.expiry, l.j.h.Epsilon):
+	case f.what != refused && o.inv < later(w.expiry, l.j.clock.apart(w.host, o.host)):
 		s.proved = nil
 	case w.waiting == 0:
 		s.proved = nil

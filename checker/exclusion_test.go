@@ -283,7 +283,7 @@ func doubleGrantCases() []verdictCase {
 				17ms a ok extend k until 25ms`,
 		},
 		{
-			name: "granted before the release really began", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 4 5]"},
+			name: "granted before the release really began", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 4 5]", "S6 [1 4 5]"},
 			history: `
 				 0ms a invoke acquire k
 				 1ms a ok acquire k until 100ms

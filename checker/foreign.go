@@ -14,15 +14,22 @@ type foreignRelease struct {
 	late   []*lateRelease // in the order in which they were answered; some are decided
 	open   int            // of those
 	robbed []robbery
+	alone  []*lateRelease // that met nobody's hold, while acquires were under way: those may be told of late
 }
+
+// mostAlone is how many of those are kept.
+const mostAlone = 64
 
 // A lateRelease was answered yes after its own deadline, while others held.
 type lateRelease struct {
 	of      *grant
 	victims []*grant
 	inv     time.Duration
+	ok      time.Duration
 	idx     int
+	by      int
 	lasting int  // victims whose hold is not known to be over
+	sure    bool // beyond the clock uncertainty
 	decided bool // it robbed somebody, or nobody
 }
 
@@ -45,6 +52,9 @@ func (*foreignRelease) wants() []what { return []what{granted, answered} }
 func (r *foreignRelease) see(f *fact) {
 	switch {
 	case f.what == granted:
+		if f.op.ok < f.e.Time && len(r.alone) > 0 {
+			r.toldLate(f)
+		}
 		if len(f.key.victims) > 0 {
 			r.third(f.key, f.grant)
 		}
@@ -55,7 +65,7 @@ func (r *foreignRelease) see(f *fact) {
 
 // finish tells of the late releases that harmed nobody.
 func (r *foreignRelease) finish() {
-	for _, l := range r.late {
+	for _, l := range slices.Concat(r.late, r.alone) {
 		if !l.decided {
 			r.harmless(l)
 		}
@@ -69,7 +79,8 @@ func (r *foreignRelease) finish() {
 
 // released notes whom a late release may have robbed.
 func (r *foreignRelease) released(f *fact) {
-	l := &lateRelease{of: f.grant, inv: f.op.inv, idx: f.op.okIdx}
+	l := &lateRelease{of: f.grant, inv: f.op.inv, ok: f.op.ok, idx: f.op.okIdx, by: f.op.process}
+	l.sure = r.j.test.late(f.op.inv-r.j.from(f.grant, f.op.host), f.grant.d)
 	for _, y := range f.key.held {
 		if conflicts(y, f.grant) && y.ok < f.op.ok && y.end() > l.inv {
 			r.j.tie(tieVictim, y)
@@ -77,7 +88,12 @@ func (r *foreignRelease) released(f *fact) {
 		}
 	}
 	if l.victims == nil {
-		r.harmless(l)
+		if f.key.leases.head == nil || len(r.alone) == mostAlone {
+			r.harmless(l)
+			return
+		}
+		r.j.tie(tieReleased, l.of)
+		r.alone = append(r.alone, l)
 		return
 	}
 	r.j.tie(tieReleased, l.of)
@@ -88,6 +104,26 @@ func (r *foreignRelease) released(f *fact) {
 		}
 	}
 	r.watch(f.key, l)
+}
+
+// toldLate looks for a late release that f's grant, told behind it, was robbed by.
+func (r *foreignRelease) toldLate(f *fact) {
+	y := f.grant
+	r.alone = slices.DeleteFunc(r.alone, func(l *lateRelease) bool {
+		if l.of.holder.key != f.key || !conflicts(y, l.of) || y.ok >= l.ok || y.end() <= l.inv {
+			return false
+		}
+		r.j.tie(tieVictim, y)
+		l.victims = []*grant{y}
+		for _, z := range f.key.held {
+			if r.victim(l, z) != nil {
+				r.foreign(l, y, z)
+				return true
+			}
+		}
+		r.watch(f.key, l)
+		return true
+	})
 }
 
 // watch keeps l until it is decided.
@@ -111,8 +147,8 @@ func (r *foreignRelease) watch(k *key, l *lateRelease) {
 // third looks for victims in whose hold a third grant occurs.
 func (r *foreignRelease) third(k *key, z *grant) {
 	k.victims = slices.DeleteFunc(k.victims, func(v *victim) bool {
-		over := v.end() <= r.j.now
-		if over || conflicts(v.grant, z) && z.ok > v.first {
+		over := v.end() <= r.j.now && (k.leases.head == nil || k.leases.head.inv >= v.end())
+		if over || conflicts(v.grant, z) && z.ok >= v.first {
 			r.decide(v, z, over)
 		}
 		return over || len(v.late) == 0
@@ -145,10 +181,15 @@ func (r *foreignRelease) decide(v *victim, z *grant, over bool) {
 	})
 }
 
+// behind says whether z was granted after l began. One process's own order needs no clock.
+func (r *foreignRelease) behind(z *grant, l *lateRelease) bool {
+	return z.ok > l.inv || z.by == l.by && z.invIdx > l.idx
+}
+
 // victim is whom l robbed, when z was granted inside of that one's hold.
 func (r *foreignRelease) victim(l *lateRelease, z *grant) *grant {
 	for _, y := range l.victims {
-		if y.holder.key == z.holder.key && conflicts(y, z) && z.ok > l.inv && z.ok > y.ok && r.j.test.inside(z.ok, y.end()) {
+		if l.sure && y.holder.key == z.holder.key && conflicts(y, z) && r.behind(z, l) && z.ok > y.ok && r.j.test.inside(z.ok+r.j.apart(y, z), y.end()) {
 			return y
 		}
 	}
@@ -157,7 +198,7 @@ func (r *foreignRelease) victim(l *lateRelease, z *grant) *grant {
 
 // foreign reports that l robbed y, as the grant of z shows.
 func (r *foreignRelease) foreign(l *lateRelease, y, z *grant) {
-	k, g, granted := l.of.holder.key, l.of, z.ok
+	k, g, granted := l.of.holder.key, l.of, z.ok+r.j.apart(y, z)
 	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it.",
 		g.owner(), k.name, at(g.d), y.owner(), token(y.fence), at(y.ok), at(l.inv), g.owner(), y.owner(), z.owner(), token(z.fence), at(z.ok), y.owner())
 	h := &hit{

@@ -33,34 +33,37 @@ const suspicions = 5
 // order, from one goroutine at a time. Live may be called at any time from any
 // goroutine; Finish once, after the last event.
 type Judge struct {
-	h    history.Header
-	o    Options
-	test tests
+	h     history.Header // its Epsilon is that of the two clocks that may be furthest apart
+	clock bounds
+	o     Options
+	test  tests
 
-	names     ledgerNames
-	procs     procs
-	free      *op
-	cut       tie               // is not tied: a test's
-	spoil     func(*op, *grant) // takes what would be used again, one of the two: a test's
-	unknown   map[string]*op    // writes of unknown outcome, by value
-	asked     map[int]*op       // other operations of unknown outcome, by invocation
-	early     map[int]string    // receipts for operations that are open still
-	unsent    map[int]bool      // releases, by invocation, that a link is known late never to have carried
-	nemesis   nemesis
-	stalls    stalls
-	maxSeq    uint64 // highest sequence number that a client has been told
-	audited   bool   // the store's log was read
-	now       time.Duration
-	shown     time.Duration // when live counters are published next, at the latest
-	due       time.Duration // when a rule wants to be shown a tick; never when none does
-	events    int
-	ended     bool
-	truncated bool        // the history broke off
-	gaveUp    bool        // the time was up before the history was
-	happened  [facts]bool // which kinds of facts there were
-	f         fact        // the one being dispatched
-	turn      int         // whose turn it is to see it, among those who want to
-	landing   landing
+	names      ledgerNames
+	procs      procs
+	free       *op
+	cut        tie               // is not tied: a test's
+	spoil      func(*op, *grant) // takes what would be used again, one of the two: a test's
+	unknown    map[string]*op    // writes of unknown outcome, by value
+	asked      map[int]*op       // other operations of unknown outcome, by invocation
+	early      map[int]string    // receipts for operations that are open still
+	unsentHits unsentHits
+	unsent     map[int]bool // releases, by invocation, that a link is known late never to have carried
+	nemesis    nemesis
+	stalls     stalls
+	longest    time.Duration // for which any lease was promised
+	maxSeq     uint64        // highest sequence number that a client has been told
+	audited    bool          // the store's log was read
+	now        time.Duration
+	shown      time.Duration // when live counters are published next, at the latest
+	due        time.Duration // when a rule wants to be shown a tick; never when none does
+	events     int
+	ended      bool
+	truncated  bool        // the history broke off
+	gaveUp     bool        // the time was up before the history was
+	happened   [facts]bool // which kinds of facts there were
+	f          fact        // the one being dispatched
+	turn       int         // whose turn it is to see it, among those who want to
+	landing    landing
 
 	rules      []rule
 	wanted     [facts][]rule // which rules see which facts
@@ -87,9 +90,10 @@ func New(h history.Header, o Options) *Judge {
 	if o.Limit == 0 {
 		o.Limit = 100
 	}
-	h.TTL, h.Epsilon = min(h.TTL, history.MaxTime), uncertainty(h)
+	clock := clockBounds(h)
+	h.TTL, h.Epsilon = min(h.TTL, history.MaxTime), clock.widest
 	j := &Judge{
-		h: h, o: o, test: contract, due: never,
+		h: h, clock: clock, o: o, test: contract, due: never,
 		names:      ledgerNames{keys: make(map[string]*key), owners: make(map[string]int)},
 		unknown:    make(map[string]*op),
 		asked:      make(map[int]*op),
@@ -248,7 +252,7 @@ func (j *Judge) proved(h *hit) bool {
 	if h.refuted != nil {
 		return !h.refuted()
 	}
-	return h.length == nil || j.test.overlaps(h.length(), j.h.Epsilon)
+	return h.length == nil || j.test.overlaps(h.length(), j.apart(h.pair[0], h.pair[1]))
 }
 
 // suspect records what may or may not have been wrong.

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"time"
 
 	"locktorture/workload/history"
@@ -38,7 +39,7 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	h := o.holder
 	h.tried = useHeld
 	d, stands := j.deadline(o)
-	if g := h.grant; g != nil && !h.over && (g.reenteredBy(o) || h.key.last == g && g.mode == o.mode && j.lingers(g, o)) {
+	if g := h.grant; g != nil && !h.over && g.ok <= o.ok && (g.reenteredBy(o) || h.key.last == g && g.mode == o.mode && j.lingers(g, o)) {
 		g.depth++
 		j.under(o, g)
 		if o.process != g.by {
@@ -48,6 +49,10 @@ func (j *Judge) granted(e *history.Event, o *op) {
 			g.inTrouble().again = o.fence
 		}
 		old := g.d
+		g.stampedBy(o.host)
+		if g.trouble != nil {
+			g.trouble.kept = g.served
+		}
 		if d > g.d {
 			g.d, g.dIdx, g.start, g.longer = d, o.okIdx, o.inv, false
 		}
@@ -55,19 +60,34 @@ func (j *Judge) granted(e *history.Event, o *op) {
 		j.change(reentered, e, o, old)
 		return
 	}
+	o.again = j.lingers(h.grant, o) || j.lingers(h.prior, o)
 	g := j.newGrant(h.prior)
 	h.prior = h.grant
 	*g = grant{}
-	g.holder, g.mode, g.fence, g.depth, g.by = h, o.mode, o.fence, 1, o.process
+	g.holder, g.mode, g.fence, g.depth, g.by, g.host = h, o.mode, o.fence, 1, o.process, o.host
 	g.inv, g.invIdx, g.start, g.ok, g.okIdx = o.inv, o.invIdx, o.inv, o.ok, o.okIdx
 	g.d, g.dIdx, g.first, g.stands = d, o.okIdx, d, stands
 	g.stop, g.rel, g.relOK, g.lost = never, never, never, never
 	j.serve(g, o, d)
 	j.under(o, g)
 	j.say(granted, e, o)
+	before := h.grant
 	h.grant, h.over = g, false
-	h.key.last = g
+	if before != nil && g.ok < before.ok {
+		h.precede(before)
+	}
+	h.key.last = h.grant
 	j.remember(g)
+}
+
+// precede puts the latest lease of h, of which the history tells late, before the one
+// that was granted later.
+func (h *holder) precede(later *grant) {
+	h.grant, h.prior, h.over = later, h.grant, later.stop != never
+	h.key.unwatch(h.prior)
+	if later.rel == never && later.watched == 0 {
+		h.key.watchOver(later)
+	}
 }
 
 // bears says whether a token is one of g's: the one that it was granted with, or the
@@ -80,6 +100,10 @@ func (g *grant) bears(fence uint64) bool {
 func (g *grant) enteredBy(process int) bool {
 	return g.trouble != nil && g.trouble.entrant == process+1
 }
+
+// takenBy says whether this process was granted g, or the latest other one that
+// re-entered it.
+func (g *grant) takenBy(process int) bool { return g.by == process || g.enteredBy(process) }
 
 // muddled says whether a re-entry changed g's token: of which of the two a word is
 // that bears one of them is then open.
@@ -107,10 +131,17 @@ func (g *grant) reenteredBy(o *op) bool {
 // named is the lease that the completion of o names, when it is not the one that o
 // seemed to be of; else nil.
 func (h *holder) named(o *op) *grant {
-	if o.fence == 0 || o.grant != nil && o.grant.bears(o.fence) {
+	g := h.grant
+	switch {
+	case o.fence == 0:
+		return nil
+	case o.grant == nil || !o.grant.bears(o.fence):
+	case o.what == history.Extend && o.grant != g && g.bears(o.fence) && o.grant.stop != never && o.grant.stopIdx < o.invIdx:
+		return g // that one was over, and this was granted meanwhile
+	default:
 		return nil
 	}
-	if of := h.acted(o); of != o.grant {
+	if of := h.acted(o); of != nil && of != o.grant && (o.grant == nil || of.bears(o.fence)) {
 		return of
 	}
 	return nil
@@ -119,27 +150,57 @@ func (h *holder) named(o *op) *grant {
 // serve books that o made the servers keep g: for the TTL, or for as long as was
 // promised by it, from when they were asked, which was before o was answered.
 func (j *Judge) serve(g *grant, o *op, d time.Duration) {
-	length := j.h.TTL
-	if d-o.inv > length-j.h.Drift {
-		length = later(j.h.Drift, d-o.inv)
-	}
+	length := j.lasting(o, d)
 	g.served = max(g.served, later(o.ok, length))
+	k := g.holder.key
+	k.served, j.longest = max(k.served, g.served), max(j.longest, length)
+}
+
+// lasting is how long the servers may keep a lease that o began or extended until d.
+func (j *Judge) lasting(o *op, d time.Duration) time.Duration {
+	if d-o.inv > j.h.TTL-j.h.Drift {
+		return later(j.h.Drift, d-o.inv)
+	}
+	return j.h.TTL
+}
+
+// length is how long the lease that o gave was asked for.
+func (j *Judge) length(o *op) time.Duration {
+	d, _ := j.deadline(o)
+	return j.lasting(o, d)
 }
 
 // lingers says whether o, which its owner was granted with the token of g, may have
 // found g on the servers: its promise may be over by then, but not their TTL.
 func (j *Judge) lingers(g *grant, o *op) bool {
-	eps := j.h.Epsilon
-	gone := func(t time.Duration, by int) bool { return by == o.process && t <= o.inv || t+eps < o.inv }
-	switch no := g.denied(); {
-	case g.fence == 0 || g.fence != o.fence,
-		g.relOK != never && gone(g.relOK, g.relBy),
-		no != nil && gone(no.t, no.by):
+	if g == nil || g.fence == 0 || g.fence != o.fence {
+		return false
+	}
+	switch {
+	case j.overBefore(g, o):
 		return false
 	case g.trouble != nil && g.trouble.vague > 0: // it may be carried out at any time
 		return true
 	}
-	return o.inv <= later(eps, g.served)
+	return o.inv <= later(j.from(g, o.host), g.served)
+}
+
+// overBefore says whether g had been given back, or its owner been told that it was
+// gone, before o was asked for.
+func (j *Judge) overBefore(g *grant, o *op) bool {
+	eps := j.from(g, o.host)
+	gone := func(t time.Duration, by int) bool { return by == o.process && t <= o.inv || t+eps < o.inv }
+	for no := g.denied(); no != nil; no = no.next {
+		if gone(no.t, no.by) {
+			return true
+		}
+	}
+	return g.relOK != never && gone(g.relOK, g.relBy)
+}
+
+// extending says whether an extension of one of k's leases is under way.
+func (k *key) extending() bool {
+	return slices.ContainsFunc(k.held, func(g *grant) bool { return g.extends > 0 })
 }
 
 // extensionDone completes an extension that was invoked.
@@ -147,7 +208,7 @@ func (j *Judge) extensionDone(e *history.Event, o *op) {
 	switch {
 	case o.grant != nil:
 		o.grant.extends--
-	case o.outcome == history.OK && o.holder.grant != nil: // granted meanwhile
+	case o.holder.grant != nil && (o.outcome == history.OK || o.outcome == history.Fail && o.fence != 0 && o.holder.grant.bears(o.fence)): // granted meanwhile
 		j.under(o, o.holder.grant)
 	default:
 		if o.outcome == history.Info {
@@ -203,12 +264,17 @@ func (h *holder) at(t time.Duration, fence uint64) *grant {
 func (h *holder) acted(o *op) *grant {
 	g, before := h.grant, h.prior
 	switch {
-	case g == nil || g.bears(o.fence):
+	case g == nil || before == nil && g.bears(o.fence):
+		return g
+	case g.bears(o.fence):
+		if before.bears(o.fence) && before.by == o.process && !g.takenBy(o.process) && before.stop == never && before.d > o.inv {
+			return before
+		}
 		return g
 	case before == nil:
 	case before.bears(o.fence),
 		o.fence == 0 && o.what == history.Release && g.rel != never && before.rel == never,
-		o.fence == 0 && o.process == before.by && o.process != g.by && !g.enteredBy(o.process) && before.rel == never:
+		o.fence == 0 && o.process == before.by && !g.takenBy(o.process) && before.rel == never:
 		return before
 	}
 	if o.fence != 0 && o.fence < g.fence {
@@ -221,6 +287,7 @@ func (h *holder) acted(o *op) *grant {
 // definite hold: the caller has been told no.
 func (j *Judge) moved(e *history.Event, o *op) {
 	g := o.grant
+	g.stampedBy(o.host)
 	g.holder.key.touched = max(g.holder.key.touched, o.ok)
 	switch o.outcome {
 	case history.OK:
@@ -231,7 +298,7 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		d, stands := j.deadline(o)
 		g.d, g.start, g.dIdx, g.stands, g.longer = d, o.inv, o.okIdx, stands, true
 		j.serve(g, o, d)
-		if x := o.holder.grant; o.fence == 0 && x != g && x != nil {
+		if x := o.holder.grant; x != g && x != nil && (o.fence == 0 || x.bears(o.fence)) {
 			x.inTrouble().beside = max(x.trouble.beside, d)
 		}
 		if o.fence == 0 {
@@ -258,17 +325,28 @@ func (j *Judge) change(w what, e *history.Event, o *op, old time.Duration) {
 
 // lost books what the library told its user: the lease is gone.
 func (j *Judge) lost(e *history.Event, h *holder) {
-	g := h.at(said(e), e.Fence)
+	g := h.lostBy(e)
 	if g == nil || g.lost != never {
 		return
 	}
 	g.lost, g.lostIdx, g.lostBy = e.Time, e.Index, e.Process
+	g.stampedBy(j.host(e))
 	if g.strange(e.Fence) {
 		g.inTrouble().lostWord = e.Fence
 	}
 	j.f = fact{what: lost, e: e, grant: g, key: h.key}
 	j.dispatch(&j.f)
 	g.stopAt(said(e), e.Index)
+}
+
+// lostBy is the lease that the loss in e was of: without a token, rather the one before
+// where its process took that, and not the latest.
+func (h *holder) lostBy(e *history.Event) *grant {
+	g := h.at(said(e), e.Fence)
+	if p := h.prior; e.Fence == 0 && g == h.grant && p != nil && p.stop == never && p.takenBy(e.Process) && !g.takenBy(e.Process) {
+		return p
+	}
+	return g
 }
 
 // said is when the library told of a loss. Its user may have heard of it later,

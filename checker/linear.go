@@ -32,16 +32,16 @@ const (
 
 // linearizable asks Porcupine whether the window's operations have an order in
 // which nobody holds a key that another holds. Expiry is a silent step that is
-// allowed from the deadline on. Acquires of unknown outcome are left out: they
+// allowed from the deadline on, and clocks may be apart by eps. Acquires of unknown outcome are left out: they
 // may never have held.
-func (j *Judge) linearizable(ctx context.Context, w window) (ok, decided bool) {
+func (j *Judge) linearizable(ctx context.Context, w window, eps time.Duration) (ok, decided bool) {
 	defer func() {
 		if recover() != nil {
 			ok, decided = false, false
 		}
 	}()
 	budget := stepBudget
-	ok = porcupine.CheckOperations(w.model(ctx, &budget), j.moves(w))
+	ok = porcupine.CheckOperations(w.model(ctx, &budget), j.moves(w, eps))
 	return ok, budget >= 0 && ctx.Err() == nil
 }
 
@@ -88,10 +88,9 @@ func (w window) step(held uint64, m move) []any {
 	return []any{held &^ bit}
 }
 
-// moves lists the window's operations. Answers count from the end of the clock
+// moves lists the window's operations. Answers count from the end of eps, the clock
 // uncertainty.
-func (j *Judge) moves(w window) []porcupine.Operation {
-	eps := j.h.Epsilon
+func (j *Judge) moves(w window, eps time.Duration) []porcupine.Operation {
 	var out []porcupine.Operation
 	add := func(m move, call, ret time.Duration) {
 		ret = later(eps, ret)

@@ -40,7 +40,8 @@ func (l *losses) late(f *fact, x *grant) {
 	g, told := f.grant, said(f.e)
 	declared, documented := l.j.h.Bounds[boundLoss]
 	bound := time.Duration(declared)
-	if !l.j.test.lateLoss(told, x.ok, bound, l.j.h.Epsilon) || !documented && l.j.suspicious.full("S11") {
+	eps := l.j.clock.apart(x.host, l.j.host(f.e))
+	if !l.j.test.lateLoss(told, x.ok, bound, eps) || !documented && l.j.suspicious.full("S11") {
 		return
 	}
 	promise := "The library documents no bound for that."
@@ -53,7 +54,7 @@ func (l *losses) late(f *fact, x *grant) {
 		id: "S11", key: f.key, owners: owners(g.owner(), x.owner()), witness: []int{g.okIdx, x.okIdx, f.e.Index}, blame: blameLibrary,
 		from: g.inv, to: f.e.Time, text: func() string { return text },
 	}
-	h.stamp = stamped(x.ok, told, told-x.ok-bound-l.j.h.Epsilon, f.e.HasAll(history.HasBegan))
+	h.stamp = stamped(x.ok, told, told-x.ok-bound-eps, f.e.HasAll(history.HasBegan))
 	if documented && !l.j.nemesis.marks[stopped].touch(x.ok, told) { // a client that stands still can be told nothing
 		l.j.violate(h)
 	} else {

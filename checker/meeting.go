@@ -90,6 +90,9 @@ func (d *doubleGrants) judge(m *meeting) {
 func (d *doubleGrants) crowded(m *meeting) {
 	g, c, t := m.of, m.of.holder.key.crowd, m.from+d.j.h.Epsilon
 	c.awaiting--
+	if d.j.clock.several() {
+		d.unclear += c.between(d.j, m, t)
+	}
 	c.pass(d.j, t)
 	if len(c.members) < m.joined || g.end() <= m.from { // all of them are over
 		return

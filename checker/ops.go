@@ -20,8 +20,10 @@ type op struct {
 	kept      bool       // something refers to it beyond its completion
 	executed  bool       // settled by a link: it was carried out
 	inner     bool       // a release of a lease that its owner holds more than once
+	again     bool       // of an acquire that began a lease: it may be a re-entry, with an older one's token
 	settled   settlement // how an unknown outcome was settled
 	has       history.Field
+	host      host // whose clock stamped it
 	process   int
 	inv, ok   time.Duration // when it really began and ended
 	invIdx    int
@@ -176,6 +178,7 @@ type grant struct {
 	longer  bool  // it was an extension that set d and start
 	stands  bool  // no promise: ttl − drift stands in
 	unshown bool  // the windows of the second opinion do not show all that became of it
+	host    host  // whose clock stamped the acquire
 	member  int32 // its place in its key's crowd, from 1; 0 is none
 	watched int32 // its place in its key's watch, from 1; 0 is none
 }
@@ -196,6 +199,10 @@ type troubles struct {
 	denied    *denial       // its owner was told no
 	next      time.Duration // when else it ended, after stop; 0 is never
 	met       *meeting      // its own, until that is judged
+	inner     innerRelease  // the latest
+	kept      time.Duration // until when the servers may have kept it before it was re-entered last
+	unmoved   []*hit        // that stand when no extension of unknown outcome was sent
+	hosts     []host        // that stamped what became of it, besides the one of its acquire
 }
 
 // A denial is the answer that tells an owner, asking, that its lease is gone.
@@ -204,6 +211,7 @@ type denial struct {
 	idx int
 	by  int // the process that asked
 
+	host  host
 	fence uint64 // the token that it named; 0 is none
 
 	next *denial // to another process
@@ -212,11 +220,14 @@ type denial struct {
 // A lateWrite was issued after its lease's deadline, or was reported as such (S3z).
 type lateWrite struct {
 	inv     time.Duration
-	idx     int           // of its invocation
-	by      int           // its process
+	idx     int // of its invocation
+	by      int // its process
+	host    host
 	d       time.Duration // the deadline that was known when it was issued …
 	dIdx    int           // … and the event that had set it
 	covered bool          // a renewal under way moved the deadline behind it
+
+	later, until time.Duration // when its owner took the lease once more since, and the deadline that this gave
 }
 
 // maxOverdue is how many writes of one lease are judged by the deadline that was
@@ -228,12 +239,20 @@ const maxOverdue = 64
 // turns out to have begun before.
 func (j *Judge) overdue(o *op) {
 	g := o.grant
-	if g == nil || o.use != useHeld || g.extends > 0 || !j.test.zombie(o.inv, g.latest(), j.h.Epsilon) || len(g.inTrouble().late) >= maxOverdue {
+	if g == nil || o.use != useHeld && o.use != useReleased || g.extends > 0 || !j.test.zombie(o.inv, g.latest(), j.from(g, o.host)) || len(g.inTrouble().late) >= maxOverdue {
 		return
 	}
-	w := &lateWrite{inv: o.inv, idx: o.invIdx, by: o.process, d: g.d, dIdx: g.dIdx}
+	w := &lateWrite{inv: o.inv, idx: o.invIdx, by: o.process, host: o.host, d: g.d, dIdx: g.dIdx}
 	g.trouble.late = append(g.trouble.late, w)
 	o.doubt().late = w
+}
+
+// narrowed books that o, overdue, says itself when it was issued: later than it seemed,
+// and so perhaps when its owner had taken the lease once more.
+func (j *Judge) narrowed(o *op, w *lateWrite) {
+	w.inv = o.inv
+	eps := j.from(o.grant, o.host)
+	w.covered = w.covered || w.until > 0 && !j.test.after(w.later, w.inv, eps) && !j.test.zombie(w.inv, w.until, eps)
 }
 
 // latest is until when g may hold: its deadline, or a later one that an extension
@@ -319,13 +338,18 @@ type holder struct {
 
 // detail is what is kept of a holder where it is asked for.
 type detail struct {
-	wait    wait       // for its next grant
-	renamed bool       // one of its leases came back with another token
-	peaks   [2]step    // its process's highest tokens, by mode, within the clock uncertainty
-	audit   section    // its last one in the store's log
-	began   timedTouch // the first write, without a number, of its latest section that is no longer remembered with its key's
+	wait  wait       // for its next grant
+	peaks [2]step    // its process's highest tokens, by mode, within the clock uncertainty
+	audit section    // its last one in the store's log
+	began timedTouch // the first write, without a number, of its latest section that is no longer remembered with its key's
 
-	unheld []*unheldWrite // reported while an acquire was under way
+	unheld  []*unheldWrite  // reported while an acquire was under way
+	late    []*lateWrite    // the same, of those that had a lease
+	refused []*refusedWrite // by the store, the same
+
+	meanwhile []heldWrite   // accepted while a release or an extension was under way …
+	unkept    time.Duration // … when the last one was issued that is not kept any more; 0 is none
+	borrowed  []*borrowing  // reported as written with another's token
 }
 
 func (h *holder) more() *detail {
@@ -356,6 +380,7 @@ type key struct {
 	nodes   map[string]*nodeView
 	unsure  time.Duration // an extension of unknown outcome was given up last
 	touched time.Duration // an acquire or extension was answered last
+	served  time.Duration // until when servers may keep any lease of it
 	gone    *release      // the last release answered yes
 	rel     releaseState  // L9
 }

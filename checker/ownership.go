@@ -43,24 +43,27 @@ func (w *ownership) see(f *fact) {
 	}
 }
 
-// rewatch watches a lease again that turns out not to have been released.
+// rewatch looks for what crossed a lease that turns out not to have been released, or
+// later than it seemed, and watches the former again.
 func (w *ownership) rewatch(f *fact) {
 	k, g := f.key, f.grant
-	if g.rel != never || g.watched != 0 {
+	if g.watched != 0 {
 		return
 	}
 	for _, x := range k.held {
-		if conflicts(g, x) && x.ok > g.ok && !slices.Contains(g.intruders(), x) {
+		if conflicts(g, x) && x.ok > g.ok && x.ok < g.rel && !slices.Contains(g.intruders(), x) {
 			w.crossedBy(g, x)
 		}
 	}
-	k.watchOver(g)
+	if g.rel == never {
+		k.watchOver(g)
+	}
 }
 
 // finish tells of crossings whose intruder turned out to be another one.
 func (w *ownership) finish() {
 	for _, t := range w.told {
-		if x, length := crossed(t.g, t.intruders, t.inv); !w.j.proved(t.hit) && w.j.test.overlaps(length, w.j.h.Epsilon) {
+		if x, _, sure := w.crossed(t.g, t.intruders, t.inv); sure && !w.j.proved(t.hit) {
 			w.j.violate(t.crossing.hit(x))
 		}
 	}
@@ -100,6 +103,9 @@ func (w *ownership) toldLate(f *fact) {
 		if conflicts(g, x) && x.longer && x.dIdx < g.okIdx {
 			w.robbed(x, g, x.start, x.start, x.dIdx, "extended its lease")
 		}
+		if t := x.trouble; w.checked && conflicts(g, x) && t != nil && t.inner.idx != 0 {
+			w.robbed(x, g, t.inner.inv, t.inner.ok, t.inner.idx, "gave back one of its holds, with success,")
+		}
 		switch {
 		case !conflicts(g, x):
 		case x.ok > g.ok:
@@ -120,12 +126,12 @@ func (w *ownership) toldLate(f *fact) {
 // robbed reports that x was extended or given back, with success, by what was
 // invoked at inv and ended at ok, although g had crossed it.
 func (w *ownership) robbed(x, g *grant, inv, ok time.Duration, idx int, how string) {
-	if _, length := crossed(x, []*grant{g}, inv); !w.j.test.overlaps(length, w.j.h.Epsilon) {
+	if _, _, sure := w.crossed(x, []*grant{g}, inv); !sure {
 		return
 	}
 	w.crossedBy(x, g)
 	w.j.tie(tieCrossing, x)
-	w.tell(crossing{x, x.intruders(), inv, ok, idx, how, w.j.h.Epsilon}, g)
+	w.tell(crossing{x, x.intruders(), inv, ok, idx, how, w.j}, g)
 }
 
 func (k *key) watchOver(g *grant) {
@@ -148,8 +154,8 @@ func (k *key) unwatch(g *grant) {
 // whose hold is over, and was too brief to count, makes place.
 func (w *ownership) crossedBy(g, x *grant) bool {
 	brief := func(y *grant) bool {
-		_, length := crossed(g, []*grant{y}, never)
-		return y.end() <= w.j.now && !w.j.test.overlaps(length, w.j.h.Epsilon)
+		_, _, sure := w.crossed(g, []*grant{y}, never)
+		return y.end() <= w.j.now && !sure
 	}
 	w.j.tie(tieIntruder, x)
 	t := g.inTrouble()
@@ -163,14 +169,22 @@ func (w *ownership) crossedBy(g, x *grant) bool {
 }
 
 // crossed is for how long the definite hold of one of intruders lay inside
-// (ok(g), t), and whose: the longest one.
-func crossed(g *grant, intruders []*grant, t time.Duration) (by *grant, length time.Duration) {
+// (ok(g), t), whose, and whether beyond the clock uncertainty: the longest one,
+// of those that are sure when there are any.
+func (w *ownership) crossed(g *grant, intruders []*grant, t time.Duration) (by *grant, length time.Duration, sure bool) {
 	for _, x := range intruders {
-		if l := min(x.end(), t) - max(x.ok, g.ok); l > length {
-			by, length = x, l
+		l := x.inside(g, t)
+		certain := w.j.test.overlaps(l, w.j.apart(g, x))
+		if certain && !sure || certain == sure && l > length {
+			by, length, sure = x, l, certain
 		}
 	}
-	return by, length
+	return by, length, sure
+}
+
+// inside is for how long x held between the grant of g and t.
+func (x *grant) inside(g *grant, t time.Duration) time.Duration {
+	return min(x.end(), t) - max(x.ok, g.ok)
 }
 
 // A crossing is an extension or release that succeeded.
@@ -181,7 +195,7 @@ type crossing struct {
 	ok        time.Duration
 	idx       int
 	how       string
-	eps       time.Duration // the clock uncertainty
+	j         *Judge
 }
 
 // A toldCrossing was reported, as hit.
@@ -225,11 +239,11 @@ func (w *ownership) across(f *fact, how string) {
 	if len(intruders) == 0 {
 		return
 	}
-	c := crossing{f.grant, intruders, f.op.inv, f.op.ok, f.op.okIdx, how, w.j.h.Epsilon}
+	c := crossing{f.grant, intruders, f.op.inv, f.op.ok, f.op.okIdx, how, w.j}
 	w.j.tie(tieCrossing, c.g)
-	x, length := crossed(c.g, c.intruders, c.inv)
+	x, length, sure := w.crossed(c.g, c.intruders, c.inv)
 	switch {
-	case w.j.test.overlaps(length, w.j.h.Epsilon):
+	case sure:
 		w.tell(c, x)
 		return
 	case length > 0:
@@ -244,8 +258,8 @@ func (w *ownership) across(f *fact, how string) {
 // lengthened looks at crossings again when an intruder's hold has grown.
 func (w *ownership) lengthened(g *grant) {
 	w.short = slices.DeleteFunc(w.short, func(c crossing) bool {
-		x, length := crossed(c.g, c.intruders, c.inv)
-		if x != g || !w.j.test.overlaps(length, w.j.h.Epsilon) {
+		x, _, sure := w.crossed(c.g, c.intruders, c.inv)
+		if x != g || !sure {
 			return false
 		}
 		w.tell(c, x)
@@ -260,10 +274,9 @@ func (c crossing) hit(x *grant) *hit {
 		from: g.inv, to: c.ok, pair: [2]*grant{g, x},
 	}
 	h.length = func() time.Duration {
-		_, length := crossed(g, []*grant{x}, c.inv)
-		return length
+		return max(0, x.inside(g, c.inv))
 	}
-	h.stamp = shared(x, x, max(x.ok, g.ok), c.eps)
+	h.stamp = shared(x, x, max(x.ok, g.ok), c.j.apart(g, x))
 	h.text = func() string {
 		return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
 			"The lock took the key for its own without comparing who owns it.",

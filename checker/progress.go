@@ -136,7 +136,7 @@ func (p *progress) free(k *key) time.Duration {
 		return never
 	}
 	slack := p.j.h.Drift + p.j.retry() + p.j.h.Epsilon
-	t := later(max(p.from, k.unsure)+slack, p.j.h.TTL)
+	t := later(max(p.from, k.unsure)+slack, max(p.j.h.TTL, p.j.longest))
 	if k.lasts() > p.j.now {
 		return never
 	}

@@ -18,6 +18,8 @@ const (
 type recency struct {
 	steps   []step
 	gone    int              // of steps, from the front: no longer looked at
+	lowest  uint64           // of the tokens that are no longer looked at; 0 is none …
+	highest uint64           // … and the highest
 	crowded [2]droppedTokens // by mode: what was dropped although an open acquire may share a token with it
 }
 
@@ -42,12 +44,26 @@ func (r *recency) add(me step, passed func(step) bool) {
 			}
 			r.crowded[first.mode].add(first)
 		}
+		r.drop(first.fence)
 		r.gone++
 	}
 	if r.gone > recentTokens && r.gone > len(r.steps)/2 {
 		r.steps = r.steps[:copy(r.steps, r.latest())]
 		r.gone = 0
 	}
+}
+
+// drop notes that a grant with this token is no longer looked at.
+func (r *recency) drop(fence uint64) {
+	if r.lowest == 0 || fence < r.lowest {
+		r.lowest = fence
+	}
+	r.highest = max(r.highest, fence)
+}
+
+// forgets says whether a grant with this token may be no longer looked at.
+func (r *recency) forgets(fence uint64) bool {
+	return r.lowest != 0 && fence >= r.lowest && fence <= r.highest
 }
 
 // dropped says whether anything that is so, and that excludes a grant of mode m,

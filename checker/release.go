@@ -24,6 +24,12 @@ func (g *grant) stopAt(t time.Duration, idx int) {
 	}
 }
 
+// An innerRelease was answered yes.
+type innerRelease struct {
+	inv, ok time.Duration
+	idx     int // 0 is none
+}
+
 // deny books that g's owner asked, by o, and was told that it had lost g: for each
 // of its processes the first time.
 func (g *grant) deny(o *op) {
@@ -36,7 +42,8 @@ func (g *grant) deny(o *op) {
 			return
 		}
 	}
-	*at = &denial{t: o.ok, idx: o.okIdx, by: o.process, fence: o.fence}
+	g.stampedBy(o.host)
+	*at = &denial{t: o.ok, idx: o.okIdx, by: o.process, host: o.host, fence: o.fence}
 }
 
 // maxDenials is how many processes of an owner are remembered that were told of its
@@ -50,6 +57,7 @@ func (j *Judge) releasing(e *history.Event, o *op) {
 	if g == nil {
 		return
 	}
+	g.stampedBy(o.host)
 	if g.depth > 1 && g.rel == never {
 		g.depth--
 		o.inner = true
@@ -91,19 +99,49 @@ func (j *Judge) releaseDone(e *history.Event, o *op) {
 func (j *Judge) innerDone(e *history.Event, o *op) {
 	switch o.outcome {
 	case history.OK:
+		o.grant.inTrouble().inner = innerRelease{o.inv, o.ok, o.okIdx}
 		j.say(left, e, o)
 	case history.Fail:
 		o.grant.deny(o)
 		o.grant.stopAt(o.ok, o.okIdx)
 		j.denyBeside(o)
+		j.say(answered, e, o)
 	}
 }
 
 // denyBeside: what an owner was refused, without a token to tell which lease of its
-// was meant, goes for the one before as well.
+// was meant, goes for those before as well.
 func (j *Judge) denyBeside(o *op) {
 	h := o.holder
-	if p := h.prior; p != nil && o.grant == h.grant && p.fence == o.grant.fence && p.ok <= o.inv {
+	if o.grant != h.grant {
+		return
+	}
+	also := func(x *grant) {
+		if x != nil && x.holder == h && x != o.grant && x.fence == o.grant.fence && x.ok <= o.inv {
+			x.deny(o)
+			x.stopAt(o.ok, o.okIdx)
+		}
+	}
+	also(h.prior)
+	for _, x := range h.key.held {
+		if x != h.prior {
+			also(x)
+		}
+	}
+}
+
+// givenUp books that an owner whose latest lease was over by another word gave one back,
+// and did not say which: it holds the one before no more either.
+func (j *Judge) givenUp(o *op) {
+	g, p := o.grant, o.holder.prior
+	if o.fence != 0 || g != o.holder.grant || p == nil || p.stop != never || g.stopIdx == o.invIdx || p.ok > o.inv {
+		return
+	}
+	switch o.outcome {
+	case history.OK:
+		p.rel, p.relIdx, p.relBy = o.inv, o.invIdx, o.process
+		p.stopAt(o.inv, o.invIdx)
+	case history.Fail:
 		p.deny(o)
 		p.stopAt(o.ok, o.okIdx)
 	}
@@ -115,9 +153,9 @@ func (j *Judge) outerDone(e *history.Event, o *op) {
 		g.leaving = false
 	}
 	if g.relIdx == o.invIdx && g.stopIdx == o.invIdx {
-		old := g.end()
+		old, rel := g.end(), g.rel
 		g.rel, g.stop = o.inv, o.inv
-		if g.end() > old {
+		if o.inv > rel {
 			j.change(postponed, e, o, old)
 		}
 	}
@@ -131,6 +169,10 @@ func (j *Judge) outerDone(e *history.Event, o *op) {
 		g.deny(o)
 		j.denyBeside(o)
 	}
+	if o.outcome != history.Info {
+		j.unsentHits.settle(o.invIdx)
+	}
+	j.givenUp(o)
 	j.say(answered, e, o)
 }
 
@@ -149,6 +191,7 @@ func (j *Judge) unrelease(e *history.Event, o *op) {
 		return
 	}
 	old := g.end()
+	j.unsend(o)
 	g.rel, g.leaving, g.relUnsure = never, false, false
 	if g.stopIdx == o.invIdx {
 		g.stop = never

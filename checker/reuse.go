@@ -16,7 +16,7 @@ const (
 	tiePair         // its overlap with another is yet to be judged, or told of
 	tieIntruder     // it crossed a lease that may be extended or released yet
 	tieCrossing     // it was extended or released across an intruder's hold, which may grow, or is told of
-	tieRenewed      // an extension under way may yet show that its owner's next grant was a re-entry
+	tieRenewed      // an extension or a release that is not settled may yet show that its lease went on
 	tieReleased     // it was released late
 	tieVictim       // … and it is what that may have removed
 	tieRecent       // it is among its key's latest, for the second opinion

@@ -3,7 +3,6 @@ package checker
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"locktorture/workload/history"
 )
@@ -36,8 +35,8 @@ func (t *touch) excludes(x *touch) bool {
 
 // before says whether t was answered before x was issued. One process's own order
 // needs no clock.
-func (t *timedTouch) before(x *timedTouch, eps time.Duration) bool {
-	return t.by == x.by && t.idx < x.idx || t.ok+eps < x.inv
+func (t *timedTouch) before(x *timedTouch, clock *bounds) bool {
+	return t.by == x.by && t.idx < x.idx || t.ok+clock.apart(t.host, x.host) < x.inv
 }
 
 // between judges a write that is told after a later one, in the store's order.
@@ -46,8 +45,9 @@ func (s *sections) between(f *fact, me touch) {
 	if me.seq < st.ring.dropped || me.before.seq != 0 && me.before.seq < st.ring.dropped {
 		s.late++
 	}
-	if me.holder != st.last.holder && me.seq > st.other.seq {
-		st.other = me
+	st.any.late(&me)
+	if me.mode == history.Exclusive {
+		st.excl.late(&me)
 	}
 	for _, a := range st.ring.touches {
 		if s.inside(f, a.first(), me, a) || s.inside(f, me.first(), a, me) {
@@ -79,25 +79,22 @@ func (s *sections) inside(f *fact, first, other, last touch) bool {
 // byEvents judges a write without a number, in the order of events: the last one
 // of its section, since what lay before it was answered before.
 func (s *sections) byEvents(f *fact, last timedTouch) {
-	st, eps := &f.key.sec, s.j.h.Epsilon
+	st := &f.key.sec
 	if f.op.outcome != history.OK {
 		return
 	}
-	var first *timedTouch // of the section
-	for i := range st.timed {
-		if t := &st.timed[i]; t.section == last.section && t.section != 0 && (first == nil || t.ok < first.ok) {
-			first = t
-		}
-	}
-	if d := last.holder.detail; d != nil && d.began.section == last.section && last.section != 0 {
-		first = &d.began
-	}
 	for i := range st.timed {
 		other := &st.timed[i]
-		if first != nil && other.excludes(&last.touch) && other.before(&last, eps) && first.before(other, eps) {
+		if !other.excludes(&last.touch) || !other.before(&last, &s.j.clock) {
+			continue
+		}
+		if first := s.opening(st, &last, other); first != nil {
 			s.interleaved(f, first.touch, other.touch, last.touch)
 			break
 		}
+	}
+	if f.op.ok < f.e.Time {
+		s.toldLate(f, st, &last)
 	}
 	if len(st.timed) == timedTouches {
 		st.timed[0].leave()
@@ -114,6 +111,47 @@ func (t *timedTouch) leave() {
 	if d := t.holder.more(); d.began.section != t.section {
 		d.began = *t
 	}
+}
+
+// toldLate looks for a section that me, which is told behind later writes, lies in or
+// begins.
+func (s *sections) toldLate(f *fact, st *sectionState, me *timedTouch) {
+	if len(st.timed) == timedTouches && st.timed[0].inv > me.ok {
+		s.late++
+	}
+	for i := range st.timed {
+		end := &st.timed[i]
+		switch {
+		case end.section == 0:
+		case end.section == me.section:
+			for k := range st.timed {
+				if other := &st.timed[k]; other.excludes(&me.touch) && me.before(other, &s.j.clock) && other.before(end, &s.j.clock) {
+					s.interleaved(f, me.touch, other.touch, end.touch)
+					return
+				}
+			}
+		case me.excludes(&end.touch) && me.before(end, &s.j.clock):
+			if first := s.opening(st, end, me); first != nil {
+				s.interleaved(f, first.touch, me.touch, end.touch)
+				return
+			}
+		}
+	}
+}
+
+// opening is a write of the section that was answered before other was issued.
+func (s *sections) opening(st *sectionState, last, other *timedTouch) (first *timedTouch) {
+	section := last.section
+	if d := last.holder.detail; d != nil && section != 0 && d.began.section == section && d.began.before(other, &s.j.clock) {
+		return &d.began
+	}
+	for i := range st.timed {
+		t := &st.timed[i]
+		if section != 0 && t.section == section && t.before(other, &s.j.clock) && (first == nil || t.ok < first.ok) {
+			first = t
+		}
+	}
+	return first
 }
 
 // unplaced says what was not judged, for want of memory.

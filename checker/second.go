@@ -96,7 +96,7 @@ func (s *second) see(f *fact) {
 		}
 		return
 	case answered:
-		if f.op.outcome == history.OK && f.op.invIdx != f.grant.relIdx {
+		if f.op.outcome == history.OK && (f.op.invIdx != f.grant.relIdx || f.grant != f.grant.holder.grant) {
 			f.grant.unshown = true
 		}
 		return
@@ -204,13 +204,13 @@ func (s *second) ask(ctx context.Context, r *Report) {
 			o.Undecided++
 			continue
 		}
-		w = w.held(s.j.h.Epsilon)
+		w = w.held(s.j.clock.narrowest)
 		want := s.violated(w)
-		got, decided := s.j.linearizable(ctx, w)
+		agreed, decided := s.agrees(ctx, w, want)
 		switch {
 		case !decided:
 			o.Undecided++
-		case got == !want:
+		case agreed:
 			o.Agreed++
 			if i < len(s.around) && len(r.Views) < s.j.o.Views {
 				s.view(w, r)
@@ -219,6 +219,19 @@ func (s *second) ask(ctx context.Context, r *Report) {
 			r.Harness = append(r.Harness, s.disagreement(w, want))
 		}
 	}
+}
+
+// agrees says whether Porcupine sees in w what the sweep did. It knows one clock
+// uncertainty for all: where pairs of hosts differ, what an order refutes under the
+// narrowest is no violation, and what none explains under the widest is one.
+func (s *second) agrees(ctx context.Context, w window, violated bool) (agrees, decided bool) {
+	eps := s.j.clock.narrowest
+	if !violated {
+		eps = s.j.clock.widest
+		w = w.held(eps)
+	}
+	orders, decided := s.j.linearizable(ctx, w, eps)
+	return orders == !violated, decided
 }
 
 // held leaves out the grants whose definite hold is within the clock

@@ -19,11 +19,41 @@ type sections struct {
 
 // sectionState is what the last writes of one key were.
 type sectionState struct {
-	last    touch // the last accepted write, in the store's order
-	other   touch // the last one by another owner than last's
+	any     latest // accepted writes, in the store's order
+	mixed   bool   // there were readers; until then excl would be any
+	excl    latest // the same under exclusive leases: all that excludes a reader's
 	ring    ring
 	timed   []timedTouch // the last ones without a number
 	dropped uint64       // of versions before it, updates that started from them are forgotten
+}
+
+// latest are the last writes of a key.
+type latest struct {
+	last  touch
+	other touch // the last one by another owner than last's
+}
+
+// add adds a write behind the others.
+func (l *latest) add(me *touch) {
+	if l.last.holder != me.holder {
+		l.other = l.last
+	}
+	l.last = *me
+}
+
+// rival is the last one of another owner than h.
+func (l *latest) rival(h *holder) *touch {
+	if l.last.holder != h {
+		return &l.last
+	}
+	return &l.other
+}
+
+// late adds a write that is told behind later ones.
+func (l *latest) late(me *touch) {
+	if me.holder != l.last.holder && me.seq > l.other.seq {
+		l.other = *me
+	}
 }
 
 // A touch is an accepted write.
@@ -41,6 +71,7 @@ type timedTouch struct {
 	touch
 	inv, ok time.Duration
 	by      int
+	host    host
 }
 
 // An update is an accepted read-modify-write.
@@ -101,11 +132,14 @@ func (s *sections) write(f *fact) {
 	if g != nil && g.section.seq < me.seq {
 		me.before = g.section
 	}
+	if me.mode == history.Shared && !st.mixed {
+		st.mixed, st.excl = true, st.any
+	}
 	switch {
 	case me.seq == 0:
-		s.byEvents(f, timedTouch{me, o.inv, o.ok, o.process})
+		s.byEvents(f, timedTouch{me, o.inv, o.ok, o.process, o.host})
 		return
-	case me.seq <= st.last.seq: // of two with one number, neither came first
+	case me.seq <= st.any.last.seq: // of two with one number, neither came first
 		s.between(f, me)
 		if g != nil && g.section.seq < me.seq {
 			g.section = me.mark
@@ -114,20 +148,37 @@ func (s *sections) write(f *fact) {
 		return
 	}
 	st.ring.add(&me)
-	other := st.last
-	if other.holder == o.holder {
-		other = st.other
-	} else {
-		st.other = st.last
+	rivals := &st.any
+	if me.mode == history.Shared {
+		rivals = &st.excl
 	}
 	if g != nil {
+		other := rivals.rival(o.holder)
 		if g.section.seq != 0 && other.holder != nil && s.j.test.between(other.seq, g.section.seq) &&
-			me.excludes(&other) {
-			s.interleaved(f, touch{mark: g.section}, other, me)
+			me.excludes(other) {
+			s.interleaved(f, touch{mark: g.section}, st.issuedInside(other, g, me), me)
 		}
 		g.section = me.mark
 	}
-	st.last = me
+	st.any.add(&me)
+	if st.mixed && me.mode == history.Exclusive {
+		st.excl.add(&me)
+	}
+}
+
+// issuedInside is other, or another write between the last one of g's section and me
+// that, other than that one, was issued there by its client's own word.
+func (st *sectionState) issuedInside(other *touch, g *grant, me touch) touch {
+	if !other.outside(me, g) {
+		return *other
+	}
+	for i := range st.ring.touches {
+		x := &st.ring.touches[i]
+		if x.holder != nil && x.seq > g.section.seq && x.seq < me.seq && x.excludes(&me) && !x.outside(me, g) {
+			return *x
+		}
+	}
+	return *other
 }
 
 // interleaved reports that other, of another owner, lies between first and last,
@@ -185,7 +236,7 @@ func (s *sections) update(f *fact) {
 	st, o := &f.key.sec, f.op
 	me := o.update(mark{f.land.seq, f.land.idx})
 	u, found := update{}, false
-	if o.base < st.last.seq { // else nobody can have landed in between
+	if o.base < st.any.last.seq { // else nobody can have landed in between
 		u, found = s.bases.rival(f.key, me)
 	}
 	if !found && f.land.late {

@@ -8,9 +8,9 @@ import (
 
 // A nodeView is what one node stored under one key, as far as it was seen.
 type nodeView struct {
-	name     string
-	seen     []sight // the latest, in order
-	leftover bool    // reported (L8)
+	name      string
+	seen      []sight     // the latest, in order
+	leftovers []*leftover // reported (L8)
 }
 
 // A sight is one look at a node. It holds until the next one when it is part

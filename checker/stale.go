@@ -29,12 +29,37 @@ func (s *staleWrites) see(f *fact) {
 	case f.what != landed || !s.j.h.Fenced || f.op.fence == 0:
 	case l.late:
 		s.late(f)
+	case l.seq == 0 && s.j.test.stale(f.op.fence, l.top):
+		s.hit(f, l.high, l.top)
+	case l.seq == 0:
+		if f.op.ok < f.e.Time {
+			s.toldLate(f)
+		}
 	case l.lost:
 		s.lost++
 	case s.j.test.stale(f.op.fence, l.top):
 		s.hit(f, l.high, l.top)
 	default:
 		s.overtaken(f, l.below)
+	}
+}
+
+// toldLate looks for writes without a number that the store accepted behind f's, though
+// with a lower token, and of which the history tells before.
+func (s *staleWrites) toldLate(f *fact) {
+	o, log := f.op, &f.key.log
+	for _, m := range log.lately {
+		before := m.by == o.process && o.invIdx < m.inIdx || o.ok+s.j.clock.apart(o.host, m.host) < m.inv
+		if before && s.j.test.stale(m.fence, o.fence) {
+			text := fmt.Sprintf("%s wrote %q to %s with token %d, and was answered at %s, as the history tells late; the store then took a write with the lower token %d, issued at %s. "+
+				"The fence let a stale write through.",
+				o.holder.owner, o.value, f.key.name, o.fence, at(o.ok), m.fence, at(m.inv))
+			s.report(f, mark{0, m.idx}, text)
+			return
+		}
+	}
+	if log.unkept {
+		s.lost++
 	}
 }
 

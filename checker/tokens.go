@@ -18,10 +18,38 @@ type tokens struct {
 
 // tokenState is one key's tokens.
 type tokenState struct {
-	all    []step // the highest token of any grant, as of when it was answered
-	mixed  bool   // there were readers; until then excl would be all
-	excl   []step // the same among exclusive grants
+	top    uint64 // the highest of all
+	tops          // … as they rose; on hosts with a clock bound of their own, those of events without one
+	hosts  []tops // by host, from 1: what one clock cannot tell apart, another may
 	recent recency
+
+	renamed []step // tokens that re-entries and extensions changed to, the latest
+}
+
+// tops are how the highest token of any grant rose.
+type tops struct {
+	all   []step // as of when each was answered
+	mixed bool   // there were readers; until then excl would be all
+	excl  []step // the same among exclusive grants
+}
+
+// of are the tops of a host's grants.
+func (s *tokenState) of(h host) *tops {
+	if h == 0 {
+		return &s.tops
+	}
+	for len(s.hosts) < int(h) {
+		s.hosts = append(s.hosts, tops{})
+	}
+	return &s.hosts[h-1]
+}
+
+// rivals are those that exclude a grant of mode m.
+func (c *tops) rivals(m history.Mode) []step {
+	if m == history.Shared && c.mixed {
+		return c.excl
+	}
+	return c.all
 }
 
 // A step is a grant as the token rules see it. It points to nothing, so that
@@ -34,11 +62,12 @@ type step struct {
 	by    int // the process that was granted it
 	owner int32
 	mode  history.Mode
+	host  host
 }
 
 // step is g as the token rules see it.
 func (g *grant) step() step {
-	return step{g.ok, g.start, g.fence, g.okIdx, g.by, int32(g.holder.no), g.mode}
+	return step{g.ok, g.start, g.fence, g.okIdx, g.by, int32(g.holder.no), g.mode, g.host}
 }
 
 func (*tokens) ids() []string { return []string{"S4", "S4b"} }
@@ -52,30 +81,34 @@ func (t *tokens) see(f *fact) {
 			t.grant(f)
 		}
 	case reentered, extended:
-		if f.op.fence != 0 && f.op.fence != f.grant.fence {
+		switch g := f.grant; {
+		case f.op.fence == 0:
+		case f.op.fence != g.fence:
 			t.changed(f)
+		case f.what == reentered && g.trouble != nil:
+			t.unlessCarriedOut(f, g, g.trouble.kept)
 		}
 	}
 }
 
 func (t *tokens) grant(f *fact) {
 	g, s := f.grant, &f.key.tok
-	if g.mode == history.Shared && !s.mixed {
-		s.mixed, s.excl = true, slices.Clone(s.all)
+	own := s.of(g.host)
+	if g.mode == history.Shared && !own.mixed {
+		own.mixed, own.excl = true, slices.Clone(own.all)
 	}
 	// It may be a re-entry, in another mode or after a loss that the servers did not know of.
-	again := g.holder.prior != nil && t.j.lingers(g.holder.prior, f.op)
+	again := f.op.again
+	t.reenteredLate(f)
 	g.holder.follow(g, t.j.h.Epsilon)
-	rivals := s.all
-	if g.mode == history.Shared {
-		rivals = s.excl
-	}
-	if n := len(rivals); n > 0 && g.fence <= rivals[n-1].fence {
-		t.order(f, rivals, again)
-	}
-	if n := len(s.all); n > 0 && g.fence <= s.all[n-1].fence {
+	if g.fence <= s.top {
+		t.order(f, s, again)
 		t.duplicate(f, s, again)
+		if p := g.holder.prior; again && p != nil {
+			t.unlessCarriedOut(f, p, p.served)
+		}
 	}
+	s.top = max(s.top, g.fence)
 	me := g.step()
 	if g.ok < t.j.now {
 		t.toldLate(g, s)
@@ -85,9 +118,9 @@ func (t *tokens) grant(f *fact) {
 		bound = min(bound, o.inv)
 	}
 	s.recent.add(me, func(x step) bool { return x.ok+t.j.h.Epsilon < bound })
-	s.all = t.climb(s.all, me, bound)
-	if s.mixed && g.mode == history.Exclusive {
-		s.excl = t.climb(s.excl, me, bound)
+	own.all = t.climb(own.all, me, bound)
+	if own.mixed && g.mode == history.Exclusive {
+		own.excl = t.climb(own.excl, me, bound)
 	}
 }
 
@@ -118,42 +151,58 @@ func (t *tokens) climb(s []step, me step, bound time.Duration) []step {
 }
 
 // order looks for the highest token that was out before g was asked for.
-func (t *tokens) order(f *fact, rivals []step, again bool) {
+func (t *tokens) order(f *fact, s *tokenState, again bool) {
 	g := f.grant
-	for _, r := range slices.Backward(rivals) {
-		if r.by != g.by && !t.j.test.precedes(r.ok, g.inv, t.j.h.Epsilon) {
+	var high step // of those that exclude g
+	for i := range len(s.hosts) + 1 {
+		rivals := s.of(host(i)).rivals(g.mode)
+		if n := len(rivals); n == 0 || g.fence > rivals[n-1].fence {
 			continue
+		} else if rivals[n-1].fence > high.fence {
+			high = rivals[n-1]
 		}
-		if again && r.fence == g.fence && int(r.owner) == g.holder.no {
-			break
-		}
-		if t.j.test.outOfOrder(g.fence, r.fence) {
+		if r, out := t.outBefore(g, rivals); out && t.j.test.outOfOrder(g.fence, r.fence) &&
+			!(again && r.fence == g.fence && int(r.owner) == g.holder.no) {
 			t.wentBack(g, r, r, g.step(), "", t.renewing(f, r))
 			return
 		}
-		break
+	}
+	if high.fence == 0 {
+		return
 	}
 	if p, found := g.holder.peaked(g); found && !again && t.j.test.outOfOrder(g.fence, p.fence) {
 		t.wentBack(g, p, p, g.step(), "", t.renewing(f, p))
 		return
 	}
-	if r := rivals[len(rivals)-1]; g.fence < r.fence {
+	if r := high; g.fence < r.fence {
 		t.j.suspect(t.hit("S4", r, g, fmt.Sprintf(
 			"The acquires of %s by %s and %s overlapped in time, and the one answered later, at %s, has the lower token (%d after %d).",
 			g.holder.key.name, t.j.names.called[r.owner], g.owner(), at(g.ok), g.fence, r.fence)))
 	}
 }
 
+// outBefore is the latest of rivals that was answered before g was asked for.
+func (t *tokens) outBefore(g *grant, rivals []step) (r step, out bool) {
+	for _, r := range slices.Backward(rivals) {
+		if r.by == g.by || t.j.test.precedes(r.ok, g.inv, t.j.clock.apart(r.host, g.host)) {
+			return r, true
+		}
+	}
+	return r, false
+}
+
 // toldLate looks for grants that were asked for after g, and told of before.
 func (t *tokens) toldLate(g *grant, s *tokenState) {
 	for _, r := range s.recent.latest() {
 		if r.mode == history.Shared && g.mode == history.Shared ||
-			!t.j.test.precedes(g.ok, r.from, t.j.h.Epsilon) || !t.j.test.outOfOrder(r.fence, g.fence) {
+			!t.j.test.precedes(g.ok, r.from, t.j.clock.apart(g.host, r.host)) || !t.j.test.outOfOrder(r.fence, g.fence) {
 			continue
 		}
 		t.wentBack(g, r, g.step(), r, ", as the history tells late", nil)
 	}
-	if s.recent.dropped(g.mode, func(c *droppedTokens) bool { return c.low <= g.fence && t.j.test.precedes(g.ok, c.from, t.j.h.Epsilon) }) {
+	if s.recent.dropped(g.mode, func(c *droppedTokens) bool {
+		return c.low <= g.fence && t.j.test.precedes(g.ok, c.from, t.j.clock.narrowest)
+	}) {
 		t.lost++
 	}
 }
@@ -175,12 +224,42 @@ func (t *tokens) wentBack(g *grant, r, first, second step, how string, refuted f
 // that lease, so that f's is a re-entry. It is nil when nothing can.
 func (t *tokens) renewing(f *fact, r step) func() bool {
 	p := f.grant.holder.prior
-	if p == nil || p.extends == 0 || p.okIdx != r.idx || r.fence != f.grant.fence {
+	if p == nil || p.extends == 0 || p.okIdx != r.idx || r.fence != f.grant.fence || t.j.overBefore(p, f.op) {
 		return nil
 	}
 	o := *f.op
 	t.j.tie(tieRenewed, p)
 	return func() bool { return t.j.lingers(p, &o) }
+}
+
+// unlessCarriedOut keeps that f's acquire was given the token of p once more, when nothing
+// but an extension of unknown outcome makes it a re-entry, since the servers kept p until
+// served: that may turn out never to have been sent.
+func (t *tokens) unlessCarriedOut(f *fact, p *grant, served time.Duration) {
+	o := f.op
+	if p.trouble == nil || p.trouble.vague == 0 || p.extends > 0 || p.fence != o.fence || o.inv <= later(t.j.from(p, o.host), served) || len(p.trouble.unmoved) == maxUnmoved {
+		return
+	}
+	t.j.tie(tieRenewed, p)
+	p.trouble.unmoved = append(p.trouble.unmoved, t.twice(p.step(), o))
+}
+
+// maxUnmoved is how many grants are kept that share their token with one lease, which an
+// extension of unknown outcome may have kept.
+const maxUnmoved = 4
+
+// reenteredLate reports that a re-entry, of which the history tells only when the lease
+// has been given back, came with another token.
+func (t *tokens) reenteredLate(f *fact) {
+	p, o := f.grant.holder.prior, f.op
+	if p == nil || p.stop == never || o.ok >= p.end() || p.mode != o.mode || p.fence == 0 || p.fence == o.fence {
+		return
+	}
+	if p.by == o.process && p.okIdx < o.invIdx || t.j.test.precedes(p.ok, o.inv, t.j.from(p, o.host)) {
+		t.j.tie(tieRenewed, p)
+		ok := o.ok
+		t.renamed(f, p, "took it once more while it held it", func() bool { return ok >= p.end() })
+	}
 }
 
 func (t *tokens) duplicate(f *fact, s *tokenState, again bool) {
@@ -189,9 +268,7 @@ func (t *tokens) duplicate(f *fact, s *tokenState, again bool) {
 		if r.fence != g.fence || r.mode == history.Shared && g.mode == history.Shared || again && int(r.owner) == g.holder.no {
 			continue
 		}
-		h := t.hit("S4b", r, g, fmt.Sprintf(
-			"Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it.",
-			g.fence, g.holder.key.name, t.j.names.called[r.owner], at(r.ok), g.owner(), at(g.ok)))
+		h := t.twice(r, f.op)
 		h.refuted = t.renewing(f, r)
 		t.j.violate(h)
 		return
@@ -200,6 +277,17 @@ func (t *tokens) duplicate(f *fact, s *tokenState, again bool) {
 		return g.fence >= c.low && g.fence <= c.high && !t.j.test.precedes(c.ok, g.inv, t.j.h.Epsilon)
 	}) {
 		t.lost++
+	}
+}
+
+// twice says that o was given the token of an earlier grant r.
+func (t *tokens) twice(r step, o *op) *hit {
+	h, from := o.holder, t.j.names.called[r.owner]
+	text := fmt.Sprintf("Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it.",
+		o.fence, h.key.name, from, at(r.ok), h.owner, at(o.ok))
+	return &hit{
+		id: "S4b", key: h.key, owners: owners(from, h.owner), witness: []int{r.idx, o.okIdx}, blame: blameServer, from: r.from, to: o.ok,
+		text: func() string { return text },
 	}
 }
 
@@ -214,19 +302,36 @@ func (t *tokens) unplaced() string {
 
 // changed reports a re-entry or an extension that came back with another token.
 func (t *tokens) changed(f *fact) {
-	g := f.grant
-	g.holder.more().renamed = true
 	how := "extended its lease"
 	if f.what == reentered {
 		how = "took it once more while it held it"
 	}
+	f.key.tok.rename(step{ok: f.op.ok, fence: f.op.fence, idx: f.op.okIdx, owner: int32(f.grant.holder.no)})
+	t.renamed(f, f.grant, how, nil)
+}
+
+// renamed reports that f gave the lease g another token.
+func (t *tokens) renamed(f *fact, g *grant, how string, refuted func() bool) {
 	text := fmt.Sprintf("%s was granted %s with token %d at %s, and was told another token, %d, when it %s at %s. "+
 		"Writes of one lease then carry two tokens, and the store may reject its own holder.",
 		g.owner(), f.key.name, g.fence, at(g.ok), f.op.fence, how, at(f.op.ok))
 	t.j.violate(&hit{
 		id: "S4b", key: f.key, owners: []string{g.owner()}, witness: []int{g.okIdx, f.op.okIdx}, blame: blameLibrary,
-		from: g.inv, to: f.op.ok, text: func() string { return text },
+		from: g.inv, to: f.op.ok, text: func() string { return text }, refuted: refuted,
 	})
+}
+
+// mostRenamed is how many tokens of a key are remembered that a re-entry or an
+// extension changed to.
+const mostRenamed = 64
+
+// rename notes another token that a lease was given.
+func (s *tokenState) rename(x step) {
+	if len(s.renamed) == mostRenamed {
+		s.recent.drop(s.renamed[0].fence)
+		s.renamed = s.renamed[:copy(s.renamed, s.renamed[1:])]
+	}
+	s.renamed = append(s.renamed, x)
 }
 
 func (t *tokens) hit(id string, r step, g *grant, text string) *hit {

@@ -81,7 +81,13 @@ func (j *Judge) settleByLink(e *history.Event, o *op, value string) {
 		o.holder.tried = useRefused
 	}
 	if o.what == history.Extend && !o.executed && o.grant != nil && o.grant.trouble != nil {
-		o.grant.trouble.vague--
+		t := o.grant.trouble
+		if t.vague--; t.vague == 0 {
+			for _, h := range t.unmoved {
+				j.violate(h)
+			}
+			t.unmoved = nil
+		}
 	}
 	if o.what == history.Release && o.grant != nil {
 		o.grant.relUnsure = o.grant.relUnsure && o.inner

@@ -24,7 +24,7 @@ func (s *second) view(w window, r *Report) {
 	defer func() { _ = recover() }()
 	budget := stepBudget
 	model := w.model(context.Background(), &budget)
-	_, info := porcupine.CheckOperationsVerbose(model, s.j.moves(w), 0)
+	_, info := porcupine.CheckOperationsVerbose(model, s.j.moves(w, s.j.h.Epsilon), 0)
 	var page bytes.Buffer
 	if err := porcupine.Visualize(model, info, &page); err != nil {
 		return

@@ -18,6 +18,8 @@ type storeLog struct {
 	high    mark        // the write that carried top, the highest token so far
 	climb   climb       // how top grew, in the store's order
 	timed   []timedMark // the same, of writes that have no number
+	lately  []timedMark // the latest of those with a token, for one that is told behind them
+	unkept  bool        // there were more
 	fresh   []*op       // unknown writes that no higher token has followed yet
 
 	lateTop  uint64 // highest token among unknown writes that the audit settled
@@ -30,8 +32,10 @@ func (j *Judge) issue(o *op) {
 	h := o.holder
 	if g, p := o.grant, h.prior; g != nil && p != nil {
 		named := !g.bears(o.fence) && p.bears(o.fence)
-		longer := o.fence == 0 && p.d > g.d && p.stop == never && g.stop == never // it may rely on either
-		if named || longer {
+		either := g.bears(o.fence) == p.bears(o.fence) // its token does not tell which
+		longer := either && p.d > g.d && p.stop == never && g.stop == never
+		left := either && p.by == o.process && !g.takenBy(o.process) && p.stop == never && g.stop != never
+		if named || longer || left {
 			j.under(o, p)
 		}
 	}
@@ -139,7 +143,7 @@ func (j *Judge) land(e *history.Event, o *op, idx int, seq uint64, late bool) {
 	l.below, l.lost = tokenMark{}, false
 	here := mark{seq, idx}
 	if o.fence != 0 {
-		log.rank(l, here, j.h.Epsilon)
+		log.rank(l, here, &j.clock)
 	}
 	j.f.land = l
 	j.say(landed, e, o)
@@ -160,10 +164,10 @@ func (j *Judge) land(e *history.Event, o *op, idx int, seq uint64, late bool) {
 
 // rank says which tokens were accepted before and behind w: in the store's order,
 // or, of writes without a number, in the order of their events.
-func (l *storeLog) rank(w *landing, here mark, eps time.Duration) {
+func (l *storeLog) rank(w *landing, here mark, clock *bounds) {
 	if w.seq == 0 {
 		for _, m := range l.timed {
-			if w.op.outcome == history.OK && m.fence > w.op.fence && m.before(w.op, eps) {
+			if w.op.outcome == history.OK && m.fence > w.op.fence && m.before(w.op, clock) {
 				w.top, w.high = m.fence, mark{0, m.idx}
 				return
 			}
@@ -181,20 +185,31 @@ type timedMark struct {
 	fence uint64
 	ok    time.Duration
 	by    int
+	host  host
+	inv   time.Duration
+	inIdx int // of its invocation
 }
 
 // before says whether m was answered before o was issued. One process's own order
 // needs no clock.
-func (m timedMark) before(o *op, eps time.Duration) bool {
-	return m.by == o.process || m.ok+eps < o.inv
+func (m timedMark) before(o *op, clock *bounds) bool {
+	return m.by == o.process || m.ok+clock.apart(m.host, o.host) < o.inv
 }
 
 // timed adds a write without a number to those that others without are compared
 // with, and drops what every write still open came after.
 func (j *Judge) timed(o *op, idx int) {
 	l := &o.holder.key.log
+	me := timedMark{idx, o.fence, o.ok, o.process, o.host, o.inv, o.invIdx}
+	if o.outcome == history.OK && o.fence != 0 && j.h.Fenced {
+		l.late(me)
+	}
+	if j.clock.several() {
+		j.timedByHost(l, o, me)
+		return
+	}
 	if n := len(l.timed); o.outcome == history.OK && (n == 0 || o.fence > l.timed[n-1].fence) {
-		l.timed = append(l.timed, timedMark{idx, o.fence, o.ok, o.process})
+		l.timed = append(l.timed, me)
 	}
 	bound := o.inv
 	if l.open.head != nil {
@@ -205,6 +220,37 @@ func (j *Judge) timed(o *op, idx int) {
 		past++
 	}
 	l.timed = l.timed[:copy(l.timed, l.timed[past:])]
+}
+
+// lateTimed is how many writes without a number are remembered of a key, for one that is
+// told behind them.
+const lateTimed = 32
+
+func (l *storeLog) late(me timedMark) {
+	if len(l.lately) == lateTimed {
+		l.lately, l.unkept = l.lately[:copy(l.lately, l.lately[1:])], true
+	}
+	l.lately = append(l.lately, me)
+}
+
+// timedByHost does so where clock bounds differ: of two writes of one host, the
+// later one with no higher token tells nothing more.
+func (j *Judge) timedByHost(l *storeLog, o *op, me timedMark) {
+	known := func(m timedMark) bool { return m.host == me.host && m.fence >= me.fence && m.ok <= me.ok }
+	if o.outcome == history.OK && !slices.ContainsFunc(l.timed, known) {
+		l.timed = append(l.timed, me)
+	}
+	bound := o.inv
+	if l.open.head != nil {
+		bound = min(bound, l.open.head.inv)
+	}
+	var top uint64 // of those that every write still open came after
+	for _, m := range l.timed {
+		if m.ok+j.h.Epsilon < bound {
+			top = max(top, m.fence)
+		}
+	}
+	l.timed = slices.DeleteFunc(l.timed, func(m timedMark) bool { return m.fence < top })
 }
 
 // passable is how many writes are compared with one that is not settled.

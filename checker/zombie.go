@@ -9,10 +9,15 @@ import (
 
 // zombies decides S3z and S8: an accepted write was issued under a lease that
 // its owner held, and told of.
-type zombies struct{ j *Judge }
+type zombies struct {
+	j    *Judge
+	lost int // answers told late, after more writes than are kept
+}
 
 func (*zombies) ids() []string { return []string{"S3z", "S8"} }
-func (*zombies) wants() []what { return []what{granted, reentered, landed, extended, unmoved} }
+func (*zombies) wants() []what {
+	return []what{granted, reentered, landed, extended, unmoved, answered}
+}
 
 func (z *zombies) see(f *fact) {
 	switch f.what {
@@ -20,7 +25,14 @@ func (z *zombies) see(f *fact) {
 		z.lateWord(f)
 	case landed:
 		z.landed(f)
+	case answered:
+		if f.op.outcome == history.OK || f.op.outcome == history.Fail {
+			z.told(f)
+		}
 	case extended, unmoved:
+		if f.op.outcome == history.Fail {
+			z.told(f)
+		}
 		z.covered(f)
 		if g := f.grant; g.extends == 0 && g.trouble != nil {
 			for _, l := range g.trouble.parked {
@@ -35,16 +47,20 @@ func (*zombies) finish() {}
 
 func (z *zombies) landed(f *fact) {
 	o := f.op
-	if z.toldLate(o) {
+	if g := z.toldLate(o); g != nil {
 		o.use = useHeld
-		z.j.under(o, o.holder.grant)
+		z.j.under(o, g)
+		if o.doubts != nil {
+			o.doubts.late = nil // that was by another lease
+		}
 	}
 	z.endedMeanwhile(o)
+	z.meanwhile(f)
 	g := o.grant
 	switch {
 	case z.unconfirmed(o):
 		z.unheld(f)
-	case g == nil || o.inv < o.due()-z.j.h.Epsilon:
+	case g == nil || o.inv < o.due()-z.j.from(g, o.host):
 	case g.extends > 0 && o.overdue() == nil:
 		z.j.keepOp(tieParked, o)
 		l := *f.land
@@ -60,9 +76,9 @@ func (z *zombies) landed(f *fact) {
 func (z *zombies) endedMeanwhile(o *op) {
 	g := o.grant
 	switch {
-	case o.use != useHeld || g == nil || g.stop == never || g != o.holder.grant:
+	case o.use != useHeld || g == nil || g.stop == never || g != o.holder.grant && g != o.holder.prior:
 		return
-	case g.relOK != never && z.j.test.after(o.inv, g.relOK, z.j.h.Epsilon):
+	case g.relOK != never && z.j.test.after(o.inv, g.relOK, z.j.from(g, o.host)):
 		o.use = useReleased
 	case g.denied() != nil:
 		o.use = useDenied
@@ -89,10 +105,11 @@ func (z *zombies) unconfirmed(o *op) bool {
 // knew says whether a word that ended o's lease came before o beyond doubt: the
 // owner's release, or else a loss or a refusal, which becomes what o is judged by.
 func (z *zombies) knew(o *op) bool {
-	before := func(by int, t time.Duration) bool {
-		return by == o.process || z.j.test.after(o.inv, t, z.j.h.Epsilon)
-	}
 	g := o.grant
+	eps := z.j.from(g, o.host)
+	before := func(by int, t time.Duration) bool {
+		return by == o.process || z.j.test.after(o.inv, t, eps)
+	}
 	no := g.denied()
 	for no != nil && !((no.idx < o.invIdx || no.by != o.process) && before(no.by, no.t) && g.concerns(no.fence, o.fence)) {
 		no = no.next
@@ -127,11 +144,19 @@ func (g *grant) lossWord() uint64 {
 	return g.trouble.lostWord
 }
 
-// toldLate says whether o's owner had been granted the key, as far as clocks tell,
-// by an answer that the history tells of only after o was issued.
-func (z *zombies) toldLate(o *op) bool {
-	g := o.holder.grant
-	return g != nil && g.okIdx > o.invIdx && g.by != o.process && !z.j.test.after(g.ok, o.inv, z.j.h.Epsilon)
+// toldLate is the lease that o's owner had been granted, as far as clocks tell, by an
+// answer that the history tells of only after o was issued; nil when there is none, or
+// none that lasts longer than the one that o was issued under.
+func (z *zombies) toldLate(o *op) *grant {
+	for _, g := range [...]*grant{o.holder.grant, o.holder.prior} {
+		if g == nil || g.okIdx < o.invIdx || g.by == o.process || z.j.test.after(g.ok, o.inv, z.j.from(g, o.host)) {
+			continue
+		}
+		if o.use != useHeld || o.grant == nil || o.due() < g.d {
+			return g
+		}
+	}
+	return nil
 }
 
 // An unheldWrite was reported (S8) while an acquire of its owner was under way, which
@@ -140,41 +165,56 @@ type unheldWrite struct {
 	inv     time.Duration
 	idx     int // of its invocation
 	by      int
+	host    host
 	covered bool // by a grant that was told late
 }
 
 // unsure notes a write that is reported, if a grant told later may cover it.
 func (z *zombies) unsure(o *op) *unheldWrite {
-	w := &unheldWrite{inv: o.inv, idx: o.invIdx, by: o.process}
+	w := &unheldWrite{inv: o.inv, idx: o.invIdx, by: o.process, host: o.host}
 	if z.j.violations.total["S8"] >= z.j.o.Limit {
 		return w
 	}
-	for a := o.holder.key.leases.head; a != nil && a.invIdx < o.invIdx; a = a.next {
-		if a.holder == o.holder && a.what == history.Acquire {
-			d := o.holder.more()
-			d.unheld = append(d.unheld, w)
-			break
-		}
+	if o.holder.asking(o) {
+		d := o.holder.more()
+		d.unheld = append(d.unheld, w)
 	}
 	return w
+}
+
+// asking says whether an acquire of h's, from before o, is under way.
+func (h *holder) asking(o *op) bool {
+	for a := h.key.leases.head; a != nil && a.invIdx < o.invIdx; a = a.next {
+		if a.holder == h && a.what == history.Acquire {
+			return true
+		}
+	}
+	return false
 }
 
 // lateWord looks at those writes again when their owner is granted the key.
 func (z *zombies) lateWord(f *fact) {
 	d, o := f.op.holder.detail, f.op
-	told := func(by, idx int, t time.Duration) bool {
-		return o.invIdx < idx && by != o.process && !z.j.test.after(o.ok, t, z.j.h.Epsilon)
+	told := func(by, idx int, t time.Duration, h host) bool {
+		return o.invIdx < idx && by != o.process && !z.j.test.after(o.ok, t, z.j.clock.apart(o.host, h))
+	}
+	late := func(writes []*lateWrite) {
+		for _, w := range writes {
+			if w.later, w.until = o.ok, f.grant.d; w.by == o.process {
+				w.until = 0
+			}
+			w.covered = w.covered || told(w.by, w.idx, w.inv, w.host) && !z.j.test.zombie(w.inv, f.grant.d, z.j.from(f.grant, w.host))
+		}
 	}
 	if g := o.holder.grant; g != nil && g.trouble != nil { // the one before, unless it was re-entered
-		for _, w := range g.trouble.late {
-			w.covered = w.covered || told(w.by, w.idx, w.inv) && !z.j.test.zombie(w.inv, f.grant.d, z.j.h.Epsilon)
-		}
+		late(g.trouble.late)
 	}
 	if d == nil {
 		return
 	}
+	late(d.late)
 	for _, w := range d.unheld {
-		w.covered = w.covered || told(w.by, w.idx, w.inv)
+		w.covered = w.covered || told(w.by, w.idx, w.inv, w.host)
 	}
 }
 
@@ -201,13 +241,16 @@ func (z *zombies) unheld(f *fact) {
 		h.witness, h.from, when = append(h.witness, g.relIdx), g.start, " (at "+at(g.rel)+")"
 		release, told := g.relIdx, o.doubt().told
 		h.refuted = func() bool { return w.covered || !told && z.j.unsent[release] }
+		if !told {
+			z.unlessSent(f, release)
+		}
 	case useLost:
 		h.witness, h.from, when = append(h.witness, g.lostIdx), g.start, " (at "+at(g.lost)+")"
-		h.stamp = stamped(g.lost, o.inv, o.inv-g.lost-z.j.h.Epsilon, o.process == g.lostBy || o.has&history.HasBegan != 0)
+		h.stamp = stamped(g.lost, o.inv, o.inv-g.lost-z.j.from(g, o.host), o.process == g.lostBy || o.has&history.HasBegan != 0)
 	case useDenied:
 		no := o.doubts.no
 		h.witness, h.from, when = append(h.witness, no.idx), g.start, " (at "+at(no.t)+")"
-		h.stamp = stamped(no.t, o.inv, o.inv-no.t-z.j.h.Epsilon, o.process == no.by || o.has&history.HasBegan != 0)
+		h.stamp = stamped(no.t, o.inv, o.inv-no.t-z.j.from(g, o.host), o.process == no.by || o.has&history.HasBegan != 0)
 	}
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s.",
 		o.holder.owner, o.value, f.key.name, at(o.inv), o.holder.owner, unheldText[o.use], when)
@@ -215,9 +258,19 @@ func (z *zombies) unheld(f *fact) {
 	z.j.violate(h)
 }
 
+// unlessSent keeps f's write, behind a release of unknown outcome, if it was late as
+// well: should the release turn out never to have been sent, it was that.
+func (z *zombies) unlessSent(f *fact, release int) {
+	o, g := f.op, f.op.grant
+	fenced := z.j.h.Fenced && o.fence != 0
+	if g.relOK == never && !fenced && z.j.test.zombie(o.inv, max(o.due(), g.latest()), z.j.from(g, o.host)) {
+		z.j.unsentHits.keep(release, z.unfenced(f.key, f.land))
+	}
+}
+
 // late judges a write by the deadline of the lease that it was issued under.
 func (z *zombies) late(k *key, l *landing) {
-	o, due, eps := l.op, l.op.due(), z.j.h.Epsilon
+	o, due, eps := l.op, l.op.due(), z.j.from(l.op.grant, l.op.host)
 	if o.grant.muddled() {
 		due = max(due, o.grant.trouble.most)
 	}
@@ -232,25 +285,44 @@ func (z *zombies) late(k *key, l *landing) {
 			z.j.suspect(z.hit(k, l, "the store had seen no newer token yet, and so accepted it"))
 		}
 	case z.j.test.zombie(o.inv, due, eps):
-		z.unfenced(k, l)
+		z.j.violate(z.unfenced(k, l))
 	case z.j.test.borderline(o.inv, due, eps):
 		z.j.suspect(z.hit(k, l, "the clocks do not tell whether that was in time"))
 	}
 }
 
-// unfenced reports a late write, until a renewal turns out to have been under
-// way when it was issued.
-func (z *zombies) unfenced(k *key, l *landing) {
-	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &lateWrite{inv: l.op.inv, idx: l.op.invIdx, by: l.op.process}, l.op.grant
+// unfenced is a late write, until a renewal turns out to have been under way when it
+// was issued.
+func (z *zombies) unfenced(k *key, l *landing) *hit {
+	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &lateWrite{inv: l.op.inv, idx: l.op.invIdx, by: l.op.process, host: l.op.host}, l.op.grant
 	if known := l.op.overdue(); known != nil {
 		w = known
 	}
-	h.refuted = func() bool { return w.covered }
-	h.stamp = stamped(g.ok, l.op.inv, l.op.inv-l.op.due()-z.j.h.Epsilon, l.op.has&history.HasBegan != 0)
+	other := z.letGo(l.op)
+	h.refuted = func() bool {
+		return w.covered || other != nil && !z.j.test.zombie(w.inv, other.end(), z.j.from(other, w.host))
+	}
+	h.stamp = stamped(g.ok, l.op.inv, l.op.inv-l.op.due()-z.j.from(g, l.op.host), l.op.has&history.HasBegan != 0)
 	if w != l.op.overdue() && z.j.violations.total["S3z"] < z.j.o.Limit {
 		g.inTrouble().late = append(g.trouble.late, w)
 	}
-	z.j.violate(h)
+	if l.op.holder.asking(l.op) {
+		d := l.op.holder.more()
+		d.late = append(d.late, w)
+	}
+	return h
+}
+
+// letGo is another lease of o's owner whose release may turn out never to have been
+// sent, so that o was issued under it; or nil.
+func (z *zombies) letGo(o *op) *grant {
+	for _, x := range [...]*grant{o.holder.grant, o.holder.prior} {
+		if x != nil && x != o.grant && x.rel != never && x.relOK == never && x.ok <= o.inv && (o.fence == 0 || x.bears(o.fence)) {
+			z.j.tie(tieRenewed, x)
+			return x
+		}
+	}
+	return nil
 }
 
 // covered looks at the late writes again when a renewal, which is told of when
@@ -273,7 +345,7 @@ func (z *zombies) cover(f *fact, g *grant) {
 	for _, w := range g.trouble.late {
 		o := f.op // a round of automatic renewal has no event where it began
 		ahead := o.inv <= w.inv && (w.by != o.process || o.invIdx < w.idx || o.invIdx == o.okIdx)
-		w.covered = w.covered || ahead && !z.j.test.zombie(w.inv, f.grant.d, z.j.h.Epsilon)
+		w.covered = w.covered || ahead && !z.j.test.zombie(w.inv, f.grant.d, z.j.from(g, w.host))
 	}
 }
 

@@ -28,7 +28,7 @@ type Claim struct {
 
 // Judges lists the anomalies that Judge decides.
 func Judges() []string {
-	return []string{"S1", "S2", "S3", "S3z", "S4", "S4b", "S5", "S6", "S7", "S8", "S10", "R1", "R2", "R3", "R4", "R5"}
+	return []string{"S1", "S2", "S3", "S3z", "S4", "S4b", "S5", "S6", "S7", "S8", "S10", "L9", "R1", "R2", "R3", "R4", "R5"}
 }
 
 // Judge returns every place at which a history shows an anomaly of Judges.
@@ -42,6 +42,7 @@ func Judge(h history.History) []Claim {
 	j.effects()
 	j.sections()
 	j.store()
+	j.effectless()
 	return j.claims
 }
 

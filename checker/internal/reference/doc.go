@@ -47,6 +47,8 @@
 //     acknowledged updates of one base in different sections.
 //   - S8, S3z: what ended the writer's newest lease, a word or its deadline.
 //   - Evidence: grants, unknown outcomes, and hand-overs as far as re-entry leaves them sure.
+//   - L9: an acknowledged release, three refusals behind it before its lease's TTL ended, with nobody holding, and
+//     a grant asked for only after that; nothing else may explain it.
 //   - R1 to R5: the store's log, where there is one, held against what was asked
 //     and answered, and the tokens of writes against those of grants.
 package reference

@@ -33,7 +33,7 @@ func (j *judge) takeover(g, h *grant) {
 		return
 	}
 	sure, _ := overlap(g, h)
-	early := sure > j.history.Header.Epsilon && j.surely(g.to, h.from) && !j.released(g, h) && j.killed(g, h)
+	early := h.nested == No && sure > j.history.Header.Epsilon && j.surely(g.to, h.from) && !j.released(g, h) && j.killed(g, h)
 	ran := h.to.time < g.from.time+j.history.Header.TTL
 	j.claim("S10", answer(early && ran, g.possible().to >= h.to.time), g.Key, g.events(), h.events())
 }
@@ -124,7 +124,7 @@ func (j *judge) addressed(o *operation, g *grant) bool {
 		return false
 	}
 	for _, other := range j.of(o.Key, o.Owner) {
-		if other.to.index > g.to.index && other.to.index < o.to.index {
+		if other.to.index > g.to.index && other.to.index < o.to.index || other != g && j.perhaps(g.to, other.to) && j.perhaps(other.to, o.from) {
 			return false
 		}
 	}
@@ -163,9 +163,9 @@ func (j *judge) foreign(o *operation, g, victim, third *grant) {
 	}
 	order := j.surely(victim.to, o.from) && j.surely(o.to, third.from)
 	readers := g.Mode == history.Shared || victim.Mode == history.Shared
-	late := !readers && g.nested == No && o.Kind == history.OK && j.addressed(o, g) && o.from.time-g.deadline >= epsilon && g.low <= g.deadline
+	late := !readers && g.nested == No && o.Kind == history.OK && j.addressed(o, g) && o.from.time-j.latest(g, o.from) >= epsilon
 	possible := victim.possible()
 	a := answer(inside && order && late,
-		o.from.time >= g.low && j.perhaps(victim.from, o.to) && j.perhaps(o.from, third.to) && possible.to > third.to.time)
+		o.from.time >= j.lowest(g, o.from) && j.perhaps(victim.from, o.to) && j.perhaps(o.from, third.to) && possible.to > third.to.time)
 	j.claim("S5", a, g.Key, o.events(), victim.events(), third.events())
 }

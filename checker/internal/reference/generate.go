@@ -20,6 +20,7 @@ type generator struct {
 	now     time.Duration
 	ops     int     // still to be invoked
 	honest  float64 // how often lock and store tell the truth
+	kept    float64 // how often a release that is acknowledged changes nothing
 	rmw     bool    // writes name the version that they read
 	tokens  bool    // leases have tokens
 	modes   bool    // leases may be shared
@@ -56,7 +57,7 @@ type resource struct {
 
 // Generate draws the history of a seed: 2 to 6 clients, 1 to 3 keys, up to 30 operations.
 func Generate(seed uint64) history.History {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 14)), state: map[string]*resource{}}
+	g := newGenerator(seed, 14)
 	g.header(seed)
 	g.ops = 4 + g.IntN(27)
 	g.honest = []float64{0.6, 0.9, 0.98, 1}[g.IntN(4)]
@@ -80,6 +81,10 @@ func Generate(seed uint64) history.History {
 	}
 	g.finish()
 	return g.h
+}
+
+func newGenerator(seed, stream uint64) *generator {
+	return &generator{Rand: rand.New(rand.NewPCG(seed, stream)), state: map[string]*resource{}}
 }
 
 func (g *generator) chance(p float64) bool { return g.Float64() < p }

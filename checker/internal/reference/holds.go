@@ -25,12 +25,13 @@ type ending struct {
 // A grant is an acquire that was answered with yes.
 type grant struct {
 	*operation
-	nested   Answer        // Violation: surely a re-entry; Open: perhaps
-	keeps    Answer        // the same, into a lease with this token
-	excused  bool          // into one with this token that no word has ended
-	held     []span        // surely held; cut by the endings
-	first    time.Duration // the deadline as it was granted
-	beside   time.Duration // the latest deadline of re-entries that are over
+	nested   Answer            // Violation: surely a re-entry; Open: perhaps
+	into     map[*grant]Answer // the same, by the lease
+	keeps    Answer            // the same, into a lease with this token
+	excused  bool              // into one with this token that no word has ended
+	held     []span            // surely held; cut by the endings
+	first    time.Duration     // the deadline as it was granted
+	beside   time.Duration     // the latest deadline of re-entries that are over
 	low      time.Duration
 	deadline time.Duration // the latest that any reading grants
 	server   time.Duration // when the servers' TTL has run out at the latest
@@ -78,12 +79,16 @@ func (j *judge) lost(o *operation) {
 	e := ending{may: o.to, must: o.to, cut: o.to.time, told: true}
 	spoken := j.spokenOf(o)
 	for i, g := range spoken {
-		newest := i == len(spoken)-1 || spoken[len(spoken)-1].nested == Violation
-		e.sure = newest && j.surely(g.to, o.to) && j.clear(o, g)
+		e.sure = oneHold(spoken[i:]) && j.surely(g.to, o.to) && j.clear(o, g)
 		g.end(e)
 	}
 	j.stray(o, e)
 	j.reentered(o, e)
+}
+
+// oneHold reports whether each of the grants but the first is surely a re-entry.
+func oneHold(grants []*grant) bool {
+	return !slices.ContainsFunc(grants[1:], func(g *grant) bool { return g.nested != Violation })
 }
 
 // reentered: when a re-entry has changed the token, a word with either of them
@@ -122,12 +127,12 @@ func (j *judge) grant(o *operation) {
 	if o.HasAll(history.HasValidUntil) {
 		deadline = o.ValidUntil
 	}
-	g := &grant{operation: o, first: deadline, low: deadline, deadline: deadline}
+	g := &grant{operation: o, first: deadline, low: deadline, deadline: deadline, into: map[*grant]Answer{}}
 	g.server = o.to.time + max(h.TTL, deadline-o.from.time+h.Drift)
 	g.held = []span{{o.to.time, deadline}}
 	for _, before := range j.of(o.Key, o.Owner) {
 		is := j.reentry(before, g)
-		g.nested = max(g.nested, is)
+		g.nested, g.into[before] = max(g.nested, is), is
 		if before.Fence == g.Fence {
 			g.keeps = max(g.keeps, is)
 			g.excused = g.excused || is != No && len(before.endings) == 0
@@ -151,9 +156,7 @@ func (j *judge) reentry(before, g *grant) Answer {
 	if !vague && g.from.time-server > j.history.Header.Epsilon {
 		return No
 	}
-	_, within := before.surelyHeld(g.from.time)
-	_, still := before.surelyHeld(g.to.time)
-	if within && still && j.surely(before.to, g.from) && before.Mode == g.Mode {
+	if before.surelyHeldThrough(g.from.time, g.to.time) && j.surely(before.to, g.from) && before.Mode == g.Mode {
 		return Violation
 	}
 	return Open
@@ -178,13 +181,8 @@ func (j *judge) underWay(before, g *grant) (server time.Duration, vague bool) {
 	return server, vague
 }
 
-func (g *grant) surelyHeld(t time.Duration) (span, bool) {
-	for _, s := range g.definite() {
-		if s.from <= t && t < s.to {
-			return s, true
-		}
-	}
-	return span{}, false
+func (g *grant) surelyHeldThrough(from, to time.Duration) bool {
+	return slices.ContainsFunc(g.definite(), func(s span) bool { return s.from <= from && to < s.to })
 }
 
 // of returns the grants of an owner, oldest first.
@@ -271,7 +269,7 @@ func (j *judge) beside(g, top *grant, o *operation, e ending) {
 	}
 	switch {
 	case o.Kind == history.Fail && g.Fence == top.Fence:
-		e.sure = !o.perhapsUnsent && j.surely(g.to, o.from)
+		e.sure = !o.perhapsUnsent && j.surely(g.to, o.from) && j.clear(o, top) && j.surely(g.to, top.to)
 		g.end(e)
 	case top.nested != Violation || o.Kind == history.Fail || len(top.endings) > 0 || !j.clear(o, top):
 		g.end(e)
@@ -301,7 +299,7 @@ func (j *judge) extend(o *operation) {
 			g.vague = g.vague || !o.unsent
 		case history.OK:
 			until := j.until(o)
-			g.extended(o, until, newest)
+			g.extended(o, until, newest && j.clear(o, g))
 			g.server = max(g.server, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
 		}
 	}

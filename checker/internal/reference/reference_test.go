@@ -15,10 +15,24 @@ import (
 // written as text; and that the edges are there: each anomaly is proved in some
 // histories, and absent from others.
 func TestGenerate(t *testing.T) {
-	seen := map[string]map[Answer]int{}
 	const seeds = 3000
-	for seed := range uint64(seeds) {
-		h := Generate(seed)
+	all := answers(t, Generate, seeds)
+	all["L9"] = answers(t, GenerateEffectless, seeds)["L9"]
+	for id, n := range all {
+		if n[Violation] < 2 || n[No] < seeds/5 {
+			t.Errorf("%s: proved in %d histories, absent from %d, of %d", id, n[Violation], n[No], seeds)
+		}
+	}
+}
+
+// answers counts the histories by the answers about each anomaly.
+func answers(t *testing.T, generate func(uint64) history.History, seeds uint64) map[string]map[Answer]int {
+	seen := map[string]map[Answer]int{}
+	for _, id := range Judges() {
+		seen[id] = map[Answer]int{}
+	}
+	for seed := range seeds {
+		h := generate(seed)
 		if err := history.Validate(h.Events); err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, Text(h))
 		}
@@ -33,18 +47,11 @@ func TestGenerate(t *testing.T) {
 		for _, c := range Judge(h) {
 			best[c.ID] = max(best[c.ID], c.Answer)
 		}
-		for _, id := range Judges() {
-			if seen[id] == nil {
-				seen[id] = map[Answer]int{}
-			}
-			seen[id][best[id]]++
+		for id, n := range seen {
+			n[best[id]]++
 		}
 	}
-	for id, n := range seen {
-		if n[Violation] < 2 || n[No] < seeds/5 {
-			t.Errorf("%s: proved in %d histories, absent from %d, of %d", id, n[Violation], n[No], seeds)
-		}
-	}
+	return seen
 }
 
 // TestGolden holds the reference against the histories that say themselves what

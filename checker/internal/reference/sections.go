@@ -33,8 +33,27 @@ func (j *judge) interleaved(first, between, last *write) {
 	}
 	section := j.sameSection(first, last)
 	acked := first.acked && between.acked && last.acked
-	sure := section == Violation && acked && !first.doubtful && !between.doubtful && !last.doubtful && !j.readers(first, between)
+	sure := section == Violation && acked && !first.doubtful && !between.doubtful && !last.doubtful && !j.readers(first, between) && !arrived(between, last) && !j.numberedTwice(first.Key)
 	j.claim("S3", answer(sure, section != No), first.Key, first.events(), between.events(), last.events())
+}
+
+// arrived reports whether both writers say themselves when they wrote: where the write
+// between was issued then counts, and not where it arrived.
+func arrived(between, last *write) bool {
+	return between.HasAll(history.HasBegan) && last.HasAll(history.HasBegan)
+}
+
+// numberedTwice reports whether the store gave one number to two writes of a key: its
+// order proves nothing then.
+func (j *judge) numberedTwice(key string) bool {
+	for i, a := range j.writes {
+		for _, b := range j.writes[:i] {
+			if a.Key == key && b.Key == key && a.seq != 0 && a.seq == b.seq {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // behind reports whether the store took b after a.

@@ -198,7 +198,7 @@ func (g *generator) released(c *client, e *history.Event) {
 			inner++
 		}
 	}
-	if inner < 2 {
+	if inner < 2 && !(g.kept > 0 && g.chance(g.kept)) {
 		s.holder = ""
 	}
 }

@@ -87,13 +87,11 @@ func (j *judge) rightfulRejected(w *write) {
 	}
 	newest := true
 	for _, o := range j.ops {
-		newest = newest && (o.Key != w.Key || o.token() <= w.token())
+		newest = newest && (o.Key != w.Key || max(o.token(), o.Fence) <= w.token())
 	}
 	holds := false
 	for _, g := range j.of(w.Key, w.Owner) {
-		_, from := g.surelyHeld(w.from.time)
-		_, to := g.surelyHeld(w.to.time + j.history.Header.Epsilon)
-		holds = holds || g.Fence == w.token() && from && to && j.surely(g.to, w.from)
+		holds = holds || g.Fence == w.token() && g.surelyHeldThrough(w.from.time, w.to.time+j.history.Header.Epsilon) && j.surely(g.to, w.from)
 	}
 	justified := false
 	for _, other := range j.writes {
@@ -105,8 +103,7 @@ func (j *judge) rightfulRejected(w *write) {
 
 // borrowed: a write with a token that had been granted to others only (R5). Whether
 // a later word of its owner's with that token excuses it is open.
-// The lease may be forgotten when it is over, or when the log alone shows the write
-// as accepted.
+// So is it when the log alone shows the write as accepted.
 func (j *judge) borrowed(w *write) {
 	if w.token() == 0 {
 		return
@@ -115,19 +112,15 @@ func (j *judge) borrowed(w *write) {
 	for _, g := range j.grants {
 		if g.Key == w.Key && g.Fence == w.token() {
 			others = others || g.Owner != w.Owner
-			before = before || g.Owner != w.Owner && j.surely(g.to, w.from) && j.held(g, w.to) && g.to.index < w.to.index
+			before = before || g.Owner != w.Owner && j.surely(g.to, w.from) && g.to.index < w.to.index
 		}
 	}
 	for _, o := range j.ops {
-		if o.Op != history.Write && o.Key == w.Key && o.Owner == w.Owner && o.token() == w.token() {
-			after := j.surely(w.to, o.from)
-			own, later = own || !after, later || after
+		if o.Op == history.Write || o.Key != w.Key || o.Owner != w.Owner || o.token() != w.token() && o.Fence != w.token() {
+			continue
 		}
+		after := j.surely(w.to, o.from) || o.token() != w.token() && o.Kind != history.OK
+		own, later = own || !after, later || after
 	}
 	j.claim("R5", answer(others && before && !own && !later && w.acked && !w.doubtful, !own), w.Key, w.events())
-}
-
-func (j *judge) held(g *grant, at instant) bool {
-	_, held := g.surelyHeld(at.time)
-	return held
 }

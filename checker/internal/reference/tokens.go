@@ -32,7 +32,7 @@ func (j *judge) sameToken(g, h *grant, readers bool) {
 	case g.Owner == h.Owner && same:
 		j.claim("S4b", answer(h.keeps == No && !readers, !h.excused || !j.newest(g, h)), g.Key, g.events(), h.events())
 	case g.Owner == h.Owner:
-		is := j.reentry(g, h)
+		is := h.into[g]
 		j.claim("S4b", answer(is == Violation && j.newest(g, h), is != No), g.Key, g.events(), h.events())
 	case same && !readers:
 		j.claim("S4b", Violation, g.Key, g.events(), h.events())
