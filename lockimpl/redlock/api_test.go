@@ -156,6 +156,19 @@ func TestDoTellsWhenTheLeaseWasLost(t *testing.T) {
 		for _, link := range links {
 			link.Up.Free()
 		}
+		err = l.Do(t.Context(), "z", func(ctx context.Context, _ uint64) error {
+			for _, link := range links {
+				link.Up.Drop()
+			}
+			<-ctx.Done()
+			return context.Cause(ctx)
+		})
+		if !errors.Is(err, redlock.ErrLost) || strings.Count(err.Error(), "lost") != 1 {
+			t.Errorf("Do of a section that returns why its context ended returned %q", err)
+		}
+		for _, link := range links {
+			link.Up.Free()
+		}
 	})
 }
 
@@ -457,5 +470,48 @@ func TestBackoffOfTheCallersChoice(t *testing.T) {
 			t.Errorf("asked for the pauses after %v tries", asked)
 		}
 		links[0].Refuse(false)
+	})
+}
+
+// A release whose answer is lost with the connection is sent again, and finds
+// the key gone: nobody can say that the lease had been lost.
+func TestReleaseThatIsSentTwiceIsNoLoss(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{})
+		cut := func() {
+			time.Sleep(5 * time.Millisecond)
+			links[0].Down.Free()
+			links[0].Cut()
+		}
+		lease := get(t, l, "k", 5*time.Second)
+		links[0].Down.Drop()
+		go cut()
+		if err := lease.Release(t.Context()); errors.Is(err, redlock.ErrLost) || err != nil && !errors.Is(err, redlock.ErrUnknown) {
+			t.Errorf("released: %v", err)
+		}
+		err := l.Do(t.Context(), "k", func(context.Context, uint64) error {
+			links[0].Down.Drop()
+			go cut()
+			return nil
+		})
+		if err != nil {
+			t.Errorf("Do: %v", err)
+		}
+	})
+}
+
+func TestGivingUpSeveralKeysIsNoLoss(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		seen := &notes{}
+		l, _ := api(w, redlock.Config{Observer: seen})
+		other, _ := api(w, redlock.Config{})
+		get(t, other, "z", 5*time.Second)
+		if _, err := l.AcquireAll(t.Context(), []string{"a", "z"}, time.Second); !errors.Is(err, redlock.ErrHeld) {
+			t.Errorf("one of two is held: %v", err)
+		}
+		synctest.Wait()
+		if got := seen.said(); !slices.Equal(got, []string{"acquire ok", "acquire held"}) {
+			t.Errorf("told %q", got)
+		}
 	})
 }

@@ -198,6 +198,9 @@ func (e *lease) settled() {
 // lose ends the lease and gives back what may be left of it.
 func (e *lease) lose() {
 	e.mu.Lock()
+	if !e.ended {
+		e.cause = ErrReleased
+	}
 	e.end()
 	e.giveBack()
 	e.mu.Unlock()

@@ -32,7 +32,7 @@ type release struct {
 	deleted int
 	free    int // nodes that have said that they are free of the attempt
 	open    int // calls without an answer yet
-	unsure  int // calls that a node did not answer
+	unsure  int // calls that a node did not answer, or whose first copy it may have heeded
 	done    chan struct{}
 	ended   bool
 }
@@ -130,7 +130,8 @@ func (c *releaseCall) Answer(r node.Reply) {
 		c.count(false, true)
 		return
 	}
-	c.count(deleted, !answered)
+	byACopy := r.Fate == node.FateDone && !deleted && r.Doubt // which was sent before, and not answered
+	c.count(deleted, !answered || byACopy)
 	l.work.add(-1)
 }
 

@@ -17,6 +17,9 @@ type Lease struct {
 	e      *lease
 	values context.Context // of the acquire, for its values
 	entry  *entry          // of an owner that may hold the key more than once; else nil
+
+	once sync.Once
+	ctx  context.Context // that ends with the lease
 }
 
 // An entry is one of the grants to one owner.
@@ -55,7 +58,8 @@ func (g *Lease) Lost() <-chan struct{} { return g.e.Lost() }
 // as Err does. It carries the values of the context of the acquire, and neither
 // its deadline nor its cancellation.
 func (g *Lease) Context() context.Context {
-	return g.e.contextIn(context.WithoutCancel(g.values))
+	g.once.Do(func() { g.ctx = g.e.contextIn(context.WithoutCancel(g.values)) })
+	return g.ctx
 }
 
 // Extend renews the lease for ttl from now, once. It never shortens it. After an
@@ -154,7 +158,7 @@ func (l *Lock) Do(ctx context.Context, key string, fn func(ctx context.Context, 
 		if released := lease.Release(waiting); lost == nil && errors.Is(released, ErrLost) {
 			lost = released
 		}
-		if lost != nil {
+		if lost != nil && !errors.Is(err, ErrLost) { // fn may have returned the cause
 			err = errors.Join(err, lost)
 		}
 	}()
