@@ -37,18 +37,23 @@ func (e harnessError) Unwrap() error { return e.err }
 
 // Main is the command: it reads the process's arguments, and ends the process
 // with the exit code of what it did.
-func Main() {
+func Main(options ...Option) {
 	readerGone()
-	os.Exit(Run(os.Args[1:], readable(os.Stdout), readable(os.Stderr)))
+	os.Exit(Run(os.Args[1:], readable(os.Stdout), readable(os.Stderr), options...))
 }
 
 // Run is Main without the process: it returns the exit code.
-func Run(args []string, stdout, stderr io.Writer) int {
+func Run(args []string, stdout, stderr io.Writer, options ...Option) int {
+	t, err := newTool(options)
+	if err != nil {
+		complain(stderr, err)
+		return exitUsage
+	}
 	ctx, stop := interruptible()
 	defer stop()
-	root := newRoot(stdout, stderr)
+	root := t.root(stdout, stderr)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err = root.ExecuteContext(ctx)
 	var code exitCode
 	var harness harnessError
 	switch {
@@ -103,15 +108,15 @@ func interruptible() (context.Context, func()) {
 	}
 }
 
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
-	root := newRun("torture", "standard")
+func (t *tool) root(stdout, stderr io.Writer) *cobra.Command {
+	root := t.newRun("torture", "standard")
 	root.Long = "torture runs a Redis lock under contention and faults, and judges what happened.\nWithout a verb it runs the standard scenario: torture = torture run standard."
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(
-		newRun("run [SCENARIO]", "standard"), newDemo(), newCheck(), newReport(), newReplay(),
-		newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newGallery(), newSelftest(), newBench(), newNightly(), newCapacity(),
+		t.newRun("run [SCENARIO]", "standard"), t.newDemo(), newCheck(), newReport(), t.newReplay(),
+		t.newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), t.newGallery(), t.newSelftest(), t.newBench(), t.newNightly(), t.newCapacity(),
 	)
 	return root
 }

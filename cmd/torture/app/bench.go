@@ -29,8 +29,8 @@ type benchCommand struct {
 	quiet  bool
 }
 
-func newBench() *cobra.Command {
-	b := &benchCommand{}
+func (t *tool) newBench() *cobra.Command {
+	b := &benchCommand{cfg: bench.Config{Catalogue: t.locks}}
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "compare locks in one interleaved run: rates, latencies, fairness, cost (about 5 min)",

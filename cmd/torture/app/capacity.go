@@ -22,8 +22,8 @@ type capacityCommand struct {
 	quiet  bool
 }
 
-func newCapacity() *cobra.Command {
-	c := &capacityCommand{}
+func (t *tool) newCapacity() *cobra.Command {
+	c := &capacityCommand{cfg: capacity.Config{Catalogue: t.locks}}
 	cmd := &cobra.Command{
 		Use:   "capacity",
 		Short: "say how much a lock can carry within an objective, what limits it, and which lease to choose (about 6 min)",

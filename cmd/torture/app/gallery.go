@@ -30,6 +30,7 @@ import (
 // A galleryCommand is `torture gallery`, and what `torture selftest` shares
 // with it.
 type galleryCommand struct {
+	*tool
 	shelves []catalogue.Category
 	locks   []string
 	faults  []string
@@ -42,8 +43,8 @@ type galleryCommand struct {
 	markdown bool
 }
 
-func newGallery() *cobra.Command {
-	g := &galleryCommand{shelves: []catalogue.Category{catalogue.Recipes, catalogue.Mutants, catalogue.Libraries}}
+func (t *tool) newGallery() *cobra.Command {
+	g := &galleryCommand{tool: t, shelves: []catalogue.Category{catalogue.Recipes, catalogue.Mutants, catalogue.Libraries}}
 	cmd := &cobra.Command{
 		Use:   "gallery",
 		Short: "put every recipe, mutant and library on trial beside the lock that does without its flaw (about 3 min)",
@@ -126,7 +127,11 @@ func (g *galleryCommand) exhibit(cmd *cobra.Command, locks []catalogue.Lock) []g
 		}
 		defer slots.Give()
 		c.Out = g.out
-		return run.Run(ctx, c, run.Options{Version: version, Commit: revision(), Argv: os.Args})
+		lock, err := g.tool.locks.Find(c.Lock)
+		if err != nil {
+			return nil, err
+		}
+		return run.Run(ctx, c, lock, run.Options{Version: version, Commit: revision(), Argv: os.Args})
 	}
 	var all sync.WaitGroup
 	for i, l := range locks {
@@ -148,7 +153,7 @@ func (g *galleryCommand) chosen() ([]catalogue.Lock, error) {
 	var all []catalogue.Lock
 	var ids []string
 	for _, shelf := range g.shelves {
-		for _, l := range catalogue.In(shelf) {
+		for _, l := range g.tool.locks.In(shelf) {
 			all, ids = append(all, l), append(ids, l.ID)
 		}
 	}

@@ -18,8 +18,8 @@ import (
 )
 
 // listings are what `torture list` can list, each by its printer.
-var listings = map[string]func(w *tabwriter.Writer){
-	"locks":     listLocks,
+var listings = map[string]func(t *tool, w *tabwriter.Writer){
+	"locks":     (*tool).listLocks,
 	"faults":    listFaults,
 	"scenarios": listScenarios,
 	"anomalies": listAnomalies,
@@ -28,7 +28,7 @@ var listings = map[string]func(w *tabwriter.Writer){
 // tables are the listings that are tables in a README too.
 var tables = map[string]func() string{"faults": faultTable, "anomalies": anomaly.Markdown}
 
-func newList() *cobra.Command {
+func (t *tool) newList() *cobra.Command {
 	names := slices.Sorted(maps.Keys(listings))
 	var markdown bool
 	cmd := &cobra.Command{
@@ -56,7 +56,7 @@ func newList() *cobra.Command {
 				if len(chosen) > 1 {
 					fmt.Fprintf(w, "\n%s\n", strings.ToUpper(name))
 				}
-				listings[name](w)
+				listings[name](t, w)
 			}
 			return w.Flush()
 		},
@@ -65,36 +65,36 @@ func newList() *cobra.Command {
 	return cmd
 }
 
-func listLocks(w *tabwriter.Writer) {
+func (t *tool) listLocks(w *tabwriter.Writer) {
 	for _, shelf := range catalogue.Categories {
 		if shelf == catalogue.Controls {
 			continue // they are named beside their mutants
 		}
 		fmt.Fprintf(w, "%s:\n", shelf)
-		for _, l := range catalogue.In(shelf) {
+		for _, l := range t.locks.In(shelf) {
 			fmt.Fprintf(w, "  %s\t%s\n", l.ID, l.About)
 			if len(l.Expected) > 0 {
 				fmt.Fprintf(w, "\tshows %s under: %s; corrected by %s\n", shows(l), l.ShownBy, l.CorrectedBy)
 			}
 		}
 	}
-	fmt.Fprintln(w, "your own:\n  exec:COMMAND\ta wrapper that speaks the protocol of lockimpl/child/README.md")
+	fmt.Fprintln(w, "  exec:COMMAND\ta wrapper that speaks the protocol of lockimpl/child/README.md")
 }
 
-func listFaults(w *tabwriter.Writer) {
+func listFaults(_ *tool, w *tabwriter.Writer) {
 	known := faultcatalogue.All()
 	for _, name := range slices.Sorted(maps.Keys(known)) {
 		fmt.Fprintf(w, "  %s\t%s\n\t%s\n", name, known[name].Wire, known[name].Survives)
 	}
 }
 
-func listScenarios(w *tabwriter.Writer) {
+func listScenarios(_ *tool, w *tabwriter.Writer) {
 	for _, name := range slices.Sorted(maps.Keys(config.Builtins)) {
 		fmt.Fprintf(w, "  %s\t%s\n", name, config.Builtins[name].About)
 	}
 }
 
-func listAnomalies(w *tabwriter.Writer) {
+func listAnomalies(_ *tool, w *tabwriter.Writer) {
 	for _, a := range anomaly.All() {
 		fmt.Fprintf(w, "  %s\t%s\n\t%s\n", a.ID, a.Name, a.Meaning)
 	}

@@ -23,6 +23,7 @@ import (
 
 // A nightlyCommand plays the nightly matrix.
 type nightlyCommand struct {
+	*tool
 	night   nightly.Config
 	flags   map[string]string // settings for every cell
 	seeds   []uint
@@ -40,8 +41,8 @@ const nightCanary = "set-nx-ex-del"
 // perNight are the settings that a night takes for all of its cells.
 var perNight = []string{"testbed", "redis-image"}
 
-func newNightly() *cobra.Command {
-	n := &nightlyCommand{flags: map[string]string{}}
+func (t *tool) newNightly() *cobra.Command {
+	n := &nightlyCommand{tool: t, night: nightly.Config{Catalogue: t.locks}, flags: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:   "nightly",
 		Short: "play locks × scenarios × seeds within a time budget; for a cron job",
@@ -161,7 +162,7 @@ func (n *nightlyCommand) settle(c *config.Config) error {
 	if err := c.Reconcile(); err != nil {
 		return err
 	}
-	return run.Validate(*c)
+	return n.validate(*c)
 }
 
 // play plays the cells one after the other while the budget lasts.
@@ -202,7 +203,11 @@ func (n *nightlyCommand) spent(ctx context.Context, d time.Duration) string {
 
 func (n *nightlyCommand) player(night *reports.Night) gallery.Player {
 	return func(ctx context.Context, c config.Config) (*reports.Run, error) {
-		r, err := run.Run(ctx, c, run.Options{Version: version, Commit: revision(), Argv: os.Args})
+		lock, err := n.locks.Find(c.Lock)
+		if err != nil {
+			return nil, err
+		}
+		r, err := run.Run(ctx, c, lock, run.Options{Version: version, Commit: revision(), Argv: os.Args})
 		if r != nil && r.Meta.Testbed.Version != "" {
 			night.Testbed = r.Meta.Testbed.Name + ", " + r.Meta.Testbed.Version
 		}

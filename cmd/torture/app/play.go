@@ -31,8 +31,8 @@ type output struct {
 }
 
 // play runs cfg, shows it, and turns its verdict into the exit code.
-func play(cmd *cobra.Command, cfg config.Config, o output) error {
-	r, err := execute(cmd, cfg, o)
+func (t *tool) play(cmd *cobra.Command, cfg config.Config, o output) error {
+	r, err := t.execute(cmd, cfg, o)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,11 @@ func play(cmd *cobra.Command, cfg config.Config, o output) error {
 }
 
 // execute runs cfg with its live display.
-func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, error) {
+func (t *tool) execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, error) {
+	lock, err := t.locks.Find(cfg.Lock)
+	if err != nil {
+		return nil, err
+	}
 	w, opts := o.people(cmd)
 	if err := summaryWritable(); err != nil {
 		return nil, err
@@ -51,7 +55,7 @@ func execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, err
 	}
 	var live sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := run.Run(cmd.Context(), cfg, run.Options{
+	r, err := run.Run(cmd.Context(), cfg, lock, run.Options{
 		Version: version, Commit: revision(), Argv: os.Args,
 		Begin: func(b run.Beginning) []history.Sink {
 			_ = banner(b, cfg).Write(w, opts) // a closed terminal ends no run

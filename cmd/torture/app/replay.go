@@ -15,13 +15,14 @@ import (
 
 // A replayCommand runs a stored run's configuration and seed again.
 type replayCommand struct {
+	*tool
 	out     string
 	witness string
 	times   int
 }
 
-func newReplay() *cobra.Command {
-	r := &replayCommand{}
+func (t *tool) newReplay() *cobra.Command {
+	r := &replayCommand{tool: t}
 	cmd := &cobra.Command{
 		Use:   "replay [DIR]",
 		Short: "run the same configuration and seed again, and count how often it ends the same",
@@ -81,7 +82,7 @@ func (r *replayCommand) replay(cmd *cobra.Command, cfg config.Config, wanted []s
 	same := 0
 	worst := checker.Pass
 	for n := range r.times {
-		replayed, err := execute(cmd, cfg, output{quiet: true})
+		replayed, err := r.execute(cmd, cfg, output{quiet: true})
 		if err != nil {
 			return err
 		}

@@ -12,11 +12,11 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"locktorture/cmd/torture/internal/config"
-	"locktorture/cmd/torture/internal/run"
 )
 
 // A runCommand is one verb that plays a scenario.
 type runCommand struct {
+	*tool
 	scenario string // when neither an argument nor --scenario names one
 	flags    map[string]string
 	file     string
@@ -26,8 +26,8 @@ type runCommand struct {
 	metrics  string // where to offer live figures, or empty
 }
 
-func newRun(use, scenario string) *cobra.Command {
-	r := &runCommand{scenario: scenario, flags: map[string]string{}}
+func (t *tool) newRun(use, scenario string) *cobra.Command {
+	r := &runCommand{tool: t, scenario: scenario, flags: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:   use,
 		Short: "play a scenario against a lock and judge it",
@@ -38,8 +38,8 @@ func newRun(use, scenario string) *cobra.Command {
 	return cmd
 }
 
-func newDemo() *cobra.Command {
-	cmd := newRun("demo", "demo")
+func (t *tool) newDemo() *cobra.Command {
+	cmd := t.newRun("demo", "demo")
 	cmd.Short = "watch a broken lock being caught, with its witness (about 20 s)"
 	cmd.Args = cobra.NoArgs
 	return cmd
@@ -67,7 +67,7 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 	if r.print {
 		return printYAML(cmd, cfg.Printable())
 	}
-	return play(cmd, cfg, output{json: r.json, quiet: r.quiet, metrics: r.metrics})
+	return r.play(cmd, cfg, output{json: r.json, quiet: r.quiet, metrics: r.metrics})
 }
 
 // resolve lays file, environment and flags over the built-in scenario.
@@ -108,7 +108,7 @@ func (r *runCommand) resolve(args []string) (config.Config, error) {
 	if cfg.Seed == 0 {
 		cfg.Seed = drawSeed()
 	}
-	if err := run.Validate(cfg); err != nil {
+	if err := r.validate(cfg); err != nil {
 		return cfg, err
 	}
 	cfg.DeriveFloors()

@@ -15,8 +15,8 @@ import (
 )
 
 // newSelftest is `torture selftest`: the gate for the harness itself.
-func newSelftest() *cobra.Command {
-	g := &galleryCommand{shelves: []catalogue.Category{catalogue.Recipes, catalogue.Mutants}}
+func (t *tool) newSelftest() *cobra.Command {
+	g := &galleryCommand{tool: t, shelves: []catalogue.Category{catalogue.Recipes, catalogue.Mutants}}
 	cmd := &cobra.Command{
 		Use:   "selftest",
 		Short: "check that this harness catches every known flaw and accuses no correct lock",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/measure"
 	"locktorture/reports"
 	"locktorture/reports/bench"
@@ -18,10 +19,11 @@ import (
 // A Config says what to compare, and for how long.
 type Config struct {
 	Servers   measure.Config
-	Locks     []string // empty: all
-	Scenarios []string // empty: all
-	Nodes     []int    // empty: as each scenario has it
-	Workers   []int    // empty: as each scenario has it
+	Catalogue catalogue.Locks // of which Locks may be
+	Locks     []string        // empty: all
+	Scenarios []string        // empty: all
+	Nodes     []int           // empty: as each scenario has it
+	Workers   []int           // empty: as each scenario has it
 	Repeats   int
 	Slice     time.Duration // measured of one lock in one repeat
 	Seed      uint64

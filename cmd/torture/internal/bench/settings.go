@@ -129,7 +129,7 @@ func (c Config) contestants() ([]measure.Contestant, error) {
 	}
 	var out []measure.Contestant
 	for _, id := range c.Locks {
-		l, err := measure.FindContestant(id)
+		l, err := measure.FindContestant(c.Catalogue, id)
 		if err != nil {
 			return nil, err
 		}

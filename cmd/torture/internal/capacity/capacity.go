@@ -23,22 +23,23 @@ import (
 
 // A Config says what is asked, and within which bounds.
 type Config struct {
-	Servers  measure.Config
-	Lock     string
-	SLO      []string
-	Masters  int // 0: what the lock is made for
-	Clients  int
-	Keys     int
-	Hold     time.Duration
-	TTL      time.Duration
-	Repeats  int
-	Step     time.Duration // measured of one rate in one repeat
-	MaxRate  float64       // never offer more
-	MaxLag   time.Duration // of the generator, p99; 0: a fifth of the objective
-	Outage   time.Duration // of the majority
-	Budget   time.Duration // for the whole measurement; what it leaves no time for is suppressed
-	Seed     uint64
-	Progress func(line string)
+	Servers   measure.Config
+	Catalogue catalogue.Locks // of which Lock may be
+	Lock      string
+	SLO       []string
+	Masters   int // 0: what the lock is made for
+	Clients   int
+	Keys      int
+	Hold      time.Duration
+	TTL       time.Duration
+	Repeats   int
+	Step      time.Duration // measured of one rate in one repeat
+	MaxRate   float64       // never offer more
+	MaxLag    time.Duration // of the generator, p99; 0: a fifth of the objective
+	Outage    time.Duration // of the majority
+	Budget    time.Duration // for the whole measurement; what it leaves no time for is suppressed
+	Seed      uint64
+	Progress  func(line string)
 }
 
 const (
@@ -70,7 +71,7 @@ func (c Config) Validate() error {
 	demand(len(c.SLO) > 0, "--slo: want at least one objective, such as 'acquire.p99<50ms'")
 	_, err := slo.ParseAll(c.SLO)
 	errs = append(errs, err)
-	_, err = measure.FindContestant(c.Lock)
+	_, err = measure.FindContestant(c.Catalogue, c.Lock)
 	return errors.Join(append(errs, c.Servers.Validate(), err)...)
 }
 
@@ -164,7 +165,7 @@ func newSurvey(c Config) (*survey, error) {
 	if s.MaxLag == 0 {
 		s.MaxLag = max(s.bound/5, time.Millisecond)
 	}
-	if s.lock, err = measure.FindContestant(c.Lock); err != nil {
+	if s.lock, err = measure.FindContestant(c.Catalogue, c.Lock); err != nil {
 		return nil, err
 	}
 	if s.Masters == 0 {

@@ -3,7 +3,9 @@
 package catalogue
 
 import (
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"time"
 
@@ -25,19 +27,21 @@ const (
 	Mutants   Category = "the full lock with one bug planted"
 	Controls  Category = "the full lock as a mutant is configured, without the bug"
 	Libraries Category = "libraries that people use"
+	Own       Category = "your own"
 )
 
 // Categories are all of them.
-var Categories = []Category{Full, Recipes, Mutants, Controls, Libraries}
+var Categories = []Category{Full, Recipes, Mutants, Controls, Libraries, Own}
 
 // Masters is how many a lock over a quorum runs on unless told otherwise.
 const Masters = 5
 
-// Locks are all locks by id.
-var Locks = builtin()
+// Locks are the locks that can be played, by id.
+type Locks map[string]Lock
 
-func builtin() map[string]Lock {
-	all := map[string]Lock{}
+// Builtin are the locks that come with the tool.
+func Builtin() Locks {
+	all := Locks{}
 	put := func(id string, l Lock) { l.ID = id; all[id] = l }
 	put("redlock", fullLock("the full lock over N masters, fenced", Masters, full))
 	put("single", fullLock("the full lock on one master, fenced", 1, full))
@@ -55,23 +59,44 @@ func builtin() map[string]Lock {
 	return all
 }
 
+// With returns the locks and one more, of the program that this tool is part of.
+// Its id must be new, and fit for a command line.
+func (ls Locks) With(id string, f lockimpl.Factory) (Locks, error) {
+	switch _, taken := ls[id]; {
+	case !idPattern.MatchString(id):
+		return nil, fmt.Errorf("lock %q: an id is letters, digits, dots, dashes and underscores, and begins with a letter or digit", id)
+	case taken:
+		return nil, fmt.Errorf("lock %q exists already: choose another id (torture list locks)", id)
+	case f == nil:
+		return nil, fmt.Errorf("lock %q: its factory is nil", id)
+	}
+	all := maps.Clone(ls)
+	all[id] = Lock{
+		ID: id, About: "given by this program", Category: Own, Nodes: 1, AnyNodes: true,
+		Factory: func(config.Config) lockimpl.Factory { return f },
+	}
+	return all, nil
+}
+
+var idPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
 // In returns the locks of one category: recipes in the order in which they
 // improved on one another, others by id.
-func In(c Category) []Lock {
+func (ls Locks) In(c Category) []Lock {
 	var ids []string
 	if c == Recipes {
 		for _, r := range gallery.Recipes() {
 			ids = append(ids, r.ID)
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(Locks)) {
-		if Locks[id].Category == c && !slices.Contains(ids, id) {
+	for _, id := range slices.Sorted(maps.Keys(ls)) {
+		if ls[id].Category == c && !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
 	locks := make([]Lock, len(ids))
 	for i, id := range ids {
-		locks[i] = Locks[id]
+		locks[i] = ls[id]
 	}
 	return locks
 }

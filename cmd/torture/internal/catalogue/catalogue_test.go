@@ -11,7 +11,7 @@ func TestFind(t *testing.T) {
 		"single": "", "exec:" + os.Args[0] + " -x": "",
 		"singel": "did you mean", "exec:": "names no command", "exec:/nonexistent/wrapper": "/nonexistent/wrapper",
 	} {
-		l, err := Find(id)
+		l, err := Builtin().Find(id)
 		if want == "" && (err != nil || l.ID != id) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: lock %q, error %v", id, l.ID, err)
 		}

@@ -19,7 +19,8 @@ type Lock struct {
 	ID       string
 	About    string
 	Category Category
-	Nodes    int // masters that it is made for
+	Nodes    int  // masters that it is made for
+	AnyNodes bool // made for any other number as well, as far as its Factory says
 
 	Fences     bool         // issues fencing tokens: its store is fenced unless a scenario says otherwise
 	Subscribes bool         // its waiters hear of releases by pub/sub
@@ -48,15 +49,15 @@ type Lock struct {
 	CorrectedBy string   // … and the lock that has none of them
 }
 
-// Find returns the lock called id: one of Locks, or exec: and the command
+// Find returns the lock called id: one of these, or exec: and the command
 // of a wrapper that speaks the protocol of children.
-func Find(id string) (Lock, error) {
+func (ls Locks) Find(id string) (Lock, error) {
 	if command, ok := strings.CutPrefix(id, execPrefix); ok {
 		return wrapped(id, command)
 	}
-	l, ok := Locks[id]
+	l, ok := ls[id]
 	if !ok {
-		ids := slices.Sorted(maps.Keys(Locks))
+		ids := slices.Sorted(maps.Keys(ls))
 		return Lock{}, fmt.Errorf("lock %q does not exist%s (torture list locks, or exec:COMMAND)", id, config.DidYouMean(id, ids))
 	}
 	return l, nil
@@ -71,6 +72,6 @@ func (l Lock) Masters(c config.Config) int {
 }
 
 // Clocked lists the locks that trust their clients' wall clocks.
-func Clocked() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(Locks)), func(id string) bool { return Locks[id].WithClock == nil })
+func (ls Locks) Clocked() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(ls)), func(id string) bool { return ls[id].WithClock == nil })
 }

@@ -114,11 +114,14 @@ func (row *Row) AsStated() bool {
 	return row.Outcome == OK || row.Outcome == Untried && len(row.Untried) > 0
 }
 
+// locks are those of the trials.
+var locks = catalogue.Builtin()
+
 // against are the faults that lock is played under: those of clocks only when it
 // reads them.
 func (t Trial) against(lock string) string {
 	switch {
-	case t.Clocks == "" || catalogue.Locks[lock].WithClock == nil:
+	case t.Clocks == "" || locks[lock].WithClock == nil:
 		return t.Faults
 	case t.Faults == "none":
 		return t.Clocks

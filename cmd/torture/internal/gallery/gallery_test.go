@@ -134,7 +134,7 @@ func TestAnyIsEnough(t *testing.T) {
 // TestTrials holds the trials against the catalogue: every lock that is known
 // for a flaw has one that can be played, against a twin that exists.
 func TestTrials(t *testing.T) {
-	for id, l := range catalogue.Locks {
+	for id, l := range locks {
 		trial, exists := Trials[id]
 		if exists != (l.CorrectedBy != "") {
 			t.Errorf("%s: corrected by %q, has a trial: %v", id, l.CorrectedBy, exists)
@@ -142,7 +142,7 @@ func TestTrials(t *testing.T) {
 		if !exists {
 			continue
 		}
-		if _, err := catalogue.Find(l.CorrectedBy); err != nil {
+		if _, err := locks.Find(l.CorrectedBy); err != nil {
 			t.Errorf("%s: corrected by: %v", id, err)
 		}
 		c, err := trial.Config(id, 7)
@@ -164,7 +164,7 @@ func TestTrials(t *testing.T) {
 		}
 	}
 	for id := range Trials {
-		if _, err := catalogue.Find(id); err != nil {
+		if _, err := locks.Find(id); err != nil {
 			t.Errorf("trial of an unknown lock: %v", err)
 		}
 	}
@@ -180,7 +180,7 @@ func TestTrialCommand(t *testing.T) {
 
 func TestEveryTrialIsValid(t *testing.T) {
 	for id, trial := range Trials {
-		for _, lock := range []string{id, catalogue.Locks[id].CorrectedBy} {
+		for _, lock := range []string{id, locks[id].CorrectedBy} {
 			c, err := trial.Config(lock, 1)
 			if err != nil {
 				t.Errorf("%s: %v", lock, err)
@@ -189,7 +189,7 @@ func TestEveryTrialIsValid(t *testing.T) {
 			if err := c.Reconcile(); err != nil {
 				t.Errorf("trial of %s with %s: %v", id, lock, err)
 			}
-			if err := run.Validate(c); err != nil {
+			if err := run.Validate(c, locks[lock]); err != nil {
 				t.Errorf("trial of %s with %s: %v", id, lock, err)
 			}
 		}

@@ -70,15 +70,15 @@ func ContestantIDs() []string {
 
 // FindContestant returns the lock called ID: a contestant, or any lock of the
 // catalogue.
-func FindContestant(id string) (Contestant, error) {
+func FindContestant(known catalogue.Locks, id string) (Contestant, error) {
 	for _, c := range Contestants {
 		if c.ID == id {
 			return c, nil
 		}
 	}
-	l, ok := catalogue.Locks[id]
+	l, ok := known[id]
 	if !ok {
-		all := append(ContestantIDs(), slices.Collect(maps.Keys(catalogue.Locks))...)
+		all := append(ContestantIDs(), slices.Collect(maps.Keys(known))...)
 		slices.Sort(all)
 		return Contestant{}, fmt.Errorf("lock %q does not exist%s (torture list locks)", id, config.DidYouMean(id, slices.Compact(all)))
 	}

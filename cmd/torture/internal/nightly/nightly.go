@@ -18,13 +18,14 @@ import (
 
 // A Config shapes a night.
 type Config struct {
-	Locks     []string      // under test
-	Scenarios []string      // that they are played in
-	Seeds     []uint64      // the date's first
-	Canary    string        // a lock that must be caught, played first; empty: none
-	KnownBad  []string      // further locks that must be caught
-	Planted   string        // a mutant under test in place of the first lock; empty: none
-	Budget    time.Duration // for all of it
+	Catalogue catalogue.Locks // of which the locks are
+	Locks     []string        // under test
+	Scenarios []string        // that they are played in
+	Seeds     []uint64        // the date's first
+	Canary    string          // a lock that must be caught, played first; empty: none
+	KnownBad  []string        // further locks that must be caught
+	Planted   string          // a mutant under test in place of the first lock; empty: none
+	Budget    time.Duration   // for all of it
 
 	// Settings lays over a cell what the whole night has in common.
 	Settings func(c *config.Config) error
@@ -33,6 +34,7 @@ type Config struct {
 // A Cell is one run of a night.
 type Cell struct {
 	reports.NightCell
+	lock   catalogue.Lock
 	Config config.Config
 }
 
@@ -57,13 +59,13 @@ func Plan(n Config) (cells []Cell, leftOut []string, err error) {
 	if cells, leftOut, err = n.layOut(); err != nil {
 		return nil, nil, err
 	}
-	misfit := fitting(cells)
+	misfit := n.fitting(cells)
 	if misfit == nil {
 		return cells, leftOut, nil
 	}
 	for enough := n; enough.Budget < longestNight; {
 		enough.Budget = (enough.Budget + enough.Budget/10).Round(10*time.Second) + 10*time.Second
-		if more, _, err := enough.layOut(); err == nil && fitting(more) == nil {
+		if more, _, err := enough.layOut(); err == nil && n.fitting(more) == nil {
 			return nil, nil, fmt.Errorf("--budget is %v: %w (--budget %v is enough for every cell)", n.Budget, misfit, enough.Budget)
 		}
 	}
@@ -74,13 +76,9 @@ func Plan(n Config) (cells []Cell, leftOut []string, err error) {
 const longestNight = 24 * time.Hour
 
 // fitting says whose faults do not fit into the length that the budget leaves.
-func fitting(cells []Cell) error {
+func (n Config) fitting(cells []Cell) error {
 	for _, c := range cells {
-		l, err := catalogue.Find(c.Lock)
-		if err != nil {
-			return err
-		}
-		if err := run.FitsFaults(c.Config, l); err != nil {
+		if err := run.FitsFaults(c.Config, c.lock); err != nil {
 			return fmt.Errorf("%s in %s: %w", c.Lock, c.Scenario, err)
 		}
 	}
@@ -128,8 +126,8 @@ func (n Config) layOut() (cells []Cell, leftOut []string, err error) {
 func (n Config) round(seed uint64) (cells []Cell, leftOut []string, err error) {
 	locks, scenarios := slices.Clone(n.Locks), n.Scenarios
 	if n.Planted != "" {
-		if catalogue.Locks[n.Planted].Category != catalogue.Mutants {
-			return nil, nil, fmt.Errorf("mutant %q does not exist%s (torture list locks)", n.Planted, config.DidYouMean(n.Planted, mutantIDs()))
+		if n.Catalogue[n.Planted].Category != catalogue.Mutants {
+			return nil, nil, fmt.Errorf("mutant %q does not exist%s (torture list locks)", n.Planted, config.DidYouMean(n.Planted, n.mutantIDs()))
 		}
 		if len(locks) > 0 {
 			locks = locks[1:]
@@ -160,7 +158,7 @@ func (n Config) round(seed uint64) (cells []Cell, leftOut []string, err error) {
 
 // cell is one lock in one scenario, or why that cannot be played.
 func (n Config) cell(lock, name string, seed uint64) (c Cell, why string, err error) {
-	l, err := catalogue.Find(lock)
+	l, err := n.Catalogue.Find(lock)
 	if err != nil {
 		return c, "", err
 	}
@@ -174,7 +172,7 @@ func (n Config) cell(lock, name string, seed uint64) (c Cell, why string, err er
 	if nodes := l.Masters(c.Config); slices.Contains([]string{"amnesia", "restarts"}, name) && nodes <= nodes/2+1 {
 		return c, fmt.Sprintf("%s in %s: %d nodes, none of which can be spared", lock, name, nodes), nil
 	}
-	c.NightCell = reports.NightCell{Lock: l.ID, Scenario: name, Seed: seed, Role: reports.UnderTest}
+	c.lock, c.NightCell = l, reports.NightCell{Lock: l.ID, Scenario: name, Seed: seed, Role: reports.UnderTest}
 	return c, "", nil
 }
 
@@ -191,7 +189,7 @@ func nightScenario(name string) (config.Config, error) {
 
 // trial is a lock that is known to be broken, under the faults that show it.
 func (n Config) trial(id string, seed uint64) (c Cell, err error) {
-	l, err := catalogue.Find(id)
+	l, err := n.Catalogue.Find(id)
 	if err != nil {
 		return c, err
 	}
@@ -202,7 +200,7 @@ func (n Config) trial(id string, seed uint64) (c Cell, err error) {
 	if c.Config, err = t.Config(id, seed); err != nil {
 		return c, err
 	}
-	c.NightCell = reports.NightCell{Lock: id, Scenario: trialScenario, Seed: seed}
+	c.lock, c.NightCell = l, reports.NightCell{Lock: id, Scenario: trialScenario, Seed: seed}
 	return c, n.settle(&c)
 }
 
@@ -245,9 +243,9 @@ func stretch(cells []Cell, room, need time.Duration) {
 	}
 }
 
-func mutantIDs() []string {
+func (n Config) mutantIDs() []string {
 	var ids []string
-	for _, l := range catalogue.In(catalogue.Mutants) {
+	for _, l := range n.Catalogue.In(catalogue.Mutants) {
 		ids = append(ids, l.ID)
 	}
 	return ids
@@ -303,7 +301,7 @@ func (c *Cell) counts(r *reports.Run) checker.Verdict {
 	if r.Verdict() == checker.HarnessError {
 		return checker.HarnessError
 	}
-	row := gallery.NewRow(catalogue.Locks[c.Lock], gallery.Trials, c.Seed)
+	row := gallery.NewRow(c.lock, gallery.Trials, c.Seed)
 	row.Judge(c.Found, nil)
 	if row.Outcome != gallery.OK {
 		c.Headline = fmt.Sprintf("%s was not caught: expected %v, found %v", c.Lock, row.Expected, c.Found)

@@ -20,7 +20,8 @@ import (
 
 func nightOf(budget time.Duration) Config {
 	return Config{
-		Locks: []string{"redlock", "single"}, Scenarios: []string{"standard", "amnesia"}, Seeds: []uint64{20261121, 1, 2},
+		Catalogue: catalogue.Builtin(),
+		Locks:     []string{"redlock", "single"}, Scenarios: []string{"standard", "amnesia"}, Seeds: []uint64{20261121, 1, 2},
 		Canary: "set-nx-ex-del", KnownBad: []string{"setnx-del"}, Budget: budget,
 	}
 }
@@ -86,6 +87,7 @@ func TestPlanNightWithAPlantedMutant(t *testing.T) {
 		{Locks: []string{"nothing"}, Scenarios: []string{"calm"}, Seeds: []uint64{1}},
 		{Locks: []string{"redlock"}, Scenarios: []string{"nothing"}, Seeds: []uint64{1}},
 	} {
+		bad.Catalogue = catalogue.Builtin()
 		if _, _, err := Plan(bad); err == nil {
 			t.Errorf("%+v was planned", bad)
 		}
@@ -124,13 +126,13 @@ func TestPlayCell(t *testing.T) {
 		{"violated", "redlock", reports.UnderTest, []*reports.Run{shows("S1")}, checker.Fail, 1},
 		{"unclear once", "redlock", reports.UnderTest, []*reports.Run{unclear, shows()}, checker.Pass, 2},
 		{"unclear twice", "redlock", reports.UnderTest, []*reports.Run{unclear, unclear}, checker.Inconclusive, 2},
-		{"canary caught", "setnx-del", reports.TheCanary, []*reports.Run{shows(catalogue.Locks["setnx-del"].Expected...)}, checker.Pass, 1},
-		{"canary caught late", "setnx-del", reports.TheCanary, []*reports.Run{shows(), unclear, shows(catalogue.Locks["setnx-del"].Expected...)}, checker.Pass, 3},
+		{"canary caught", "setnx-del", reports.TheCanary, []*reports.Run{shows(catalogue.Builtin()["setnx-del"].Expected...)}, checker.Pass, 1},
+		{"canary caught late", "setnx-del", reports.TheCanary, []*reports.Run{shows(), unclear, shows(catalogue.Builtin()["setnx-del"].Expected...)}, checker.Pass, 3},
 		{"canary missed", "setnx-del", reports.TheCanary, []*reports.Run{shows(), shows(), shows()}, checker.Inconclusive, 3},
 		{"no run", "redlock", reports.UnderTest, nil, checker.HarnessError, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cell := Cell{NightCell: reports.NightCell{Lock: c.lock, Scenario: "calm", Seed: 1, Role: c.role}}
+			cell := Cell{lock: catalogue.Builtin()[c.lock], NightCell: reports.NightCell{Lock: c.lock, Scenario: "calm", Seed: 1, Role: c.role}}
 			dir := t.TempDir()
 			played := 0
 			Play(t.Context(), &cell, func(context.Context, config.Config) (*reports.Run, error) {

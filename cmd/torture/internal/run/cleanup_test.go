@@ -31,7 +31,7 @@ func onGiven(t *testing.T, given []testbed.Node) config.Config {
 func TestRunLeavesNoKeyOnGivenServers(t *testing.T) {
 	given := redistest.Start(t, 2)
 	for range 2 {
-		r, err := Run(t.Context(), onGiven(t, given), Options{})
+		r, err := Run(t.Context(), onGiven(t, given), lock(t, "single"), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestRunLeavesNoKeyOnGivenServers(t *testing.T) {
 
 	refused := onGiven(t, given)
 	refused.Faults = config.Faults{Plan: "kill"} // which given servers cannot suffer
-	if _, err := Run(t.Context(), refused, Options{}); err == nil {
+	if _, err := Run(t.Context(), refused, lock(t, refused.Lock), Options{}); err == nil {
 		t.Error("servers of the user's were to be killed")
 	}
 	if left := redistest.Keys(t, given); len(left) > 0 {
@@ -56,7 +56,7 @@ func TestRunLeavesNoKeyOnGivenServers(t *testing.T) {
 	long.Duration = time.Minute
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	r, err := Run(ctx, long, Options{Begin: func(Beginning) []history.Sink {
+	r, err := Run(ctx, long, lock(t, long.Lock), Options{Begin: func(Beginning) []history.Sink {
 		return []history.Sink{interruptAt{interrupt}}
 	}})
 	if err != nil || !r.Interrupted {
@@ -72,7 +72,7 @@ func TestRunLeavesTheKeysOfOthers(t *testing.T) {
 	given := redistest.Start(t, 2)
 	a := wiring.Admin(given[0])
 	defer func() { _ = a.Close() }()
-	r, err := Run(t.Context(), onGiven(t, given), Options{Begin: func(Beginning) []history.Sink {
+	r, err := Run(t.Context(), onGiven(t, given), lock(t, "single"), Options{Begin: func(Beginning) []history.Sink {
 		if err := a.Set(t.Context(), "invoice:kim", "1", 0).Err(); err != nil {
 			t.Error(err)
 		}
@@ -87,7 +87,7 @@ func TestRunLeavesTheKeysOfOthers(t *testing.T) {
 	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "invoice:kim") }) {
 		t.Errorf("nobody is told: %v", r.Warnings)
 	}
-	if _, err := Run(t.Context(), onGiven(t, given), Options{}); err == nil || !strings.Contains(err.Error(), "delete them, or give a server without keys") {
+	if _, err := Run(t.Context(), onGiven(t, given), lock(t, "single"), Options{}); err == nil || !strings.Contains(err.Error(), "delete them, or give a server without keys") {
 		t.Errorf("servers that are in use: %v", err)
 	}
 }

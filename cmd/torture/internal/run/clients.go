@@ -114,7 +114,7 @@ func (c *client) Resume(ctx context.Context) (string, error) {
 // WallClock implements faults.ClockedClient.
 func (c *client) WallClock() (*faults.WallClock, error) {
 	if c.env.lock.WithClock == nil {
-		return nil, fmt.Errorf("lock %s reads no client's wall clock; %s do", c.env.lock.ID, strings.Join(catalogue.Clocked(), ", "))
+		return nil, fmt.Errorf("lock %s reads no client's wall clock; %s do", c.env.lock.ID, strings.Join(catalogue.Builtin().Clocked(), ", "))
 	}
 	return &c.clock, nil
 }

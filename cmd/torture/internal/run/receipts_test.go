@@ -32,7 +32,7 @@ func TestReceiptsResolveUnknownOutcomes(t *testing.T) {
 			step := faults.Spec{At: time.Second, Fault: fault, For: 300 * time.Millisecond, Every: 800 * time.Millisecond, Times: 6}
 			step.Client, step.Node = faults.RoleAll, faults.RoleAll
 			cfg.Faults = config.Faults{Steps: []faults.Spec{step}}
-			run, err := Run(t.Context(), cfg, Options{})
+			run, err := Run(t.Context(), cfg, lock(t, cfg.Lock), Options{})
 			if err != nil || len(run.Harness) > 0 {
 				t.Fatal(err, run.Harness)
 			}

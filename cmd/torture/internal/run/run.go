@@ -76,15 +76,11 @@ type session struct {
 	interrupted bool
 }
 
-// Run plays cfg and judges it. What ctx interrupts is healed, judged and
+// Run plays cfg against lock and judges it. What ctx interrupts is healed, judged and
 // reported all the same. The error is for a run that never began; trouble
 // after that is in the run, and is a harness error there.
-func Run(ctx context.Context, cfg config.Config, o Options) (*reports.Run, error) {
-	if err := Validate(cfg); err != nil {
-		return nil, err
-	}
-	lock, err := catalogue.Find(cfg.Lock)
-	if err != nil {
+func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options) (_ *reports.Run, err error) {
+	if err := Validate(cfg, lock); err != nil {
 		return nil, err
 	}
 	s := &session{meta: meta(cfg, o), watch: watch.New()}

@@ -58,7 +58,7 @@ func TestSoak(t *testing.T) {
 	files := openFiles(t)
 	before := goleak.IgnoreCurrent()
 	w := watchMemory(t)
-	run, err := Run(t.Context(), cfg, Options{})
+	run, err := Run(t.Context(), cfg, lock(t, cfg.Lock), Options{})
 	memory := w.stop()
 	if err != nil {
 		t.Fatal(err)

@@ -14,14 +14,10 @@ import (
 	"locktorture/workload"
 )
 
-// Validate names the first setting of c that cannot work, with its value and
-// what would. It starts nothing, asks no server and makes no file.
-func Validate(c config.Config) error {
+// Validate names the first setting of c that cannot work with lock, with its
+// value and what would. It starts nothing, asks no server and makes no file.
+func Validate(c config.Config, lock catalogue.Lock) error {
 	if err := c.Validate(); err != nil {
-		return err
-	}
-	lock, err := catalogue.Find(c.Lock)
-	if err != nil {
 		return err
 	}
 	for _, check := range []func(config.Config, catalogue.Lock) error{fitsMasters, fitsLinks, fitsMode, FitsFaults} {
@@ -39,7 +35,7 @@ func fitsMasters(c config.Config, l catalogue.Lock) error {
 	if len(c.Redis) > 0 {
 		given = fmt.Sprintf("%s gives %d masters", c.At("redis"), n)
 	}
-	if l.Nodes == 1 && n != 1 {
+	if l.Nodes == 1 && n != 1 && !l.AnyNodes {
 		return fmt.Errorf("%s: lock %s is made for 1 master (--lock redlock is for several)", given, l.ID)
 	}
 	locker, err := l.Build(c, n)

@@ -37,13 +37,19 @@ func TestFaultsAreRefusedBeforeTheRun(t *testing.T) {
 		if c.bed == "external" || c.bed == "compose" {
 			cfg.Redis = []string{"192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1", "192.0.2.4:1", "192.0.2.5:1"}
 		}
-		lock, err := catalogue.Find(cfg.Lock)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = FitsFaults(cfg, lock)
+		err = FitsFaults(cfg, lock(t, cfg.Lock))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s on %s: %v, want %q", c.faults, c.bed, err, c.want)
 		}
 	}
+}
+
+// lock is the built-in lock called id.
+func lock(t testing.TB, id string) catalogue.Lock {
+	t.Helper()
+	l, err := catalogue.Builtin().Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
