@@ -35,6 +35,11 @@ const (
 	momentUnknown   = "unknown"
 )
 
+// Moments are those that a scenario can demand to be reached (V3), sorted.
+func Moments() []string {
+	return []string{momentExpiry, momentExtension, momentMinority, momentStale, momentTakeover, momentUnknown}
+}
+
 func (*phases) ids() []string { return []string{"V3", "V4", "V6", "V7"} }
 func (*phases) wants() []what { return []what{phased, granted, rejected, extended, unknown, refused} }
 func (*phases) finish()       {}

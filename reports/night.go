@@ -159,10 +159,11 @@ func AppendTrend(nights string, n *Night) error {
 }
 
 // Prune removes from a run directory what only a violation makes worth keeping:
-// the history, the figures, and the nodes' logs. The reports stay.
-func Prune(dir string) error {
+// the figures, and the files and folders named by also, such as the history and
+// the nodes' logs. The reports stay.
+func Prune(dir string, also ...string) error {
 	var errs []error
-	for _, name := range []string{"history.jsonl.zst", "nodes", PlotsDir, HistDir} {
+	for _, name := range append(also, PlotsDir, HistDir) {
 		errs = append(errs, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	return errors.Join(errs...)

@@ -18,7 +18,7 @@ func ReadCrash(text string) (e *PanicError, ok bool) {
 	trace, _, _ = strings.Cut(trace, "\n\n") // the first is the one that crashed
 	said, _, _ = strings.Cut(strings.TrimSpace(said), "\n")
 	said = strings.TrimPrefix(strings.TrimPrefix(said, "panic: "), "fatal error: ")
-	e = &PanicError{Client: "a goroutine", Value: said, Stack: []byte(text)}
+	e = &PanicError{Value: said, Stack: []byte(text)}
 	e.At, e.Lock = culprit(traced(trace))
 	if e.At == "" {
 		e.At = "code of the Go runtime"

@@ -13,7 +13,7 @@ import (
 
 // A PanicError is a panic that ended a client's work.
 type PanicError struct {
-	Client string
+	Client string // whose work it was; empty for a goroutine of the lock's or the harness's own
 	Value  any
 	At     string // the function that panicked, of whose code it is, and where
 	Lock   bool   // it is the lock's under test, and not the harness's
@@ -21,7 +21,11 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("client %s panicked: %v, in %s", e.Client, e.Value, e.At)
+	who := "a goroutine"
+	if e.Client != "" {
+		who = "client " + e.Client
+	}
+	return fmt.Sprintf("%s panicked: %v, in %s", who, e.Value, e.At)
 }
 
 // caught makes the error of a panic that was just recovered: it is called by
@@ -90,7 +94,7 @@ func ownerOf(function string) int {
 	switch {
 	case ours && (rest == "/lockimpl" || strings.HasPrefix(rest, "/lockimpl/") && rest != harnessChild):
 		return ofLock
-	case ours && strings.HasSuffix(rest, "_test"), !ours && pkg != "" && inModule(pkg, program()):
+	case ours && strings.HasSuffix(rest, "_test"), !ours && pkg != "" && inModule(pkg, program()), pkg == "main" && program() != ourModule:
 		return ofLock // who uses the harness as a library brings a lock
 	case ours && strings.HasPrefix(rest, "/"):
 		return ofHarness

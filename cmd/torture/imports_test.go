@@ -1,9 +1,10 @@
-package main
+package main_test
 
 import (
 	"os/exec"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -46,8 +47,53 @@ var mayImport = map[string][]string{
 	"checker":                 {"checker/anomaly", "workload/history", "workload/history/printable"},
 	"checker/...":             {"checker", "checker/anomaly", "workload/history"},
 	"reports":                 {"checker", "checker/anomaly", "workload/history", "workload/history/printable", "reports/..."},
-	"reports/...":             {"checker", "checker/anomaly", "workload/history", "workload/history/printable", "reports/..."},
-	"cmd/...":                 {"..."},
+	"reports/...":             {"checker", "checker/anomaly", "workload/history", "workload/history/fold", "workload/history/printable", "reports/..."},
+
+	"cmd/torture":     {"cmd/torture/app", "cmd/torture/internal/..."}, // its tests ask for parts
+	"cmd/torture/app": {"..."},
+
+	// One package a capability, each on those above it alone; what is not of
+	// cmd/torture is free to all of them.
+	"cmd/torture/internal/periodic":  {},
+	"cmd/torture/internal/stdio":     {},
+	"cmd/torture/internal/crash":     {},
+	"cmd/torture/internal/config":    outside(),
+	"cmd/torture/internal/wiring":    outside(),
+	"cmd/torture/internal/catalogue": outside("config"),
+	"cmd/torture/internal/measure":   outside("config", "wiring", "catalogue", "periodic"),
+	"cmd/torture/internal/bench":     outside("config", "catalogue", "measure"),
+	"cmd/torture/internal/capacity":  outside("catalogue", "measure"),
+	"cmd/torture/internal/run":       outside("config", "wiring", "catalogue", "crash"),
+	"cmd/torture/internal/gallery":   outside("config", "catalogue", "run", "periodic"),
+	"cmd/torture/internal/nightly":   outside("config", "catalogue", "run", "gallery"),
+	"cmd/torture/internal/exhibit":   outside("catalogue", "gallery"),
+	"cmd/torture/internal/redistest": outside("wiring"), // of tests
+}
+
+// outside allows everything that is not of this command, and the parts named.
+func outside(parts ...string) []string {
+	all := []string{"lockimpl/...", "workload/...", "faults/...", "checker/...", "reports/..."}
+	for _, p := range parts {
+		all = append(all, "cmd/torture/internal/"+p)
+	}
+	return all
+}
+
+// maxFiles is how many files a package of the command may have, its tests apart:
+// as many as a reader can keep in mind.
+const maxFiles = 25
+
+func TestPackagesOfTheCommandStaySmall(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{len .GoFiles}}`, module+"cmd/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		pkg, count, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if n, err := strconv.Atoi(count); err != nil || n > maxFiles {
+			t.Errorf("%s has %s files, at most %d: cut it in two", pkg, count, maxFiles)
+		}
+	}
 }
 
 // mayRequire lists, for the packages that must stay light, which modules of

@@ -1,4 +1,4 @@
-package main
+package main_test
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"locktorture/cmd/torture/app"
 	"locktorture/faults/testbed"
 )
 
@@ -21,7 +22,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"torture": main})
+	testscript.Main(m, map[string]func(){
+		"torture": func() { app.Main() },
+		crashers: func() {
+			app.Main(app.WithLock("crashing", newCrashing), app.WithLock("crashing-harness", newCrashingHarness))
+		},
+	})
 }
 
 // requireAll is the setting that turns every skip into a failure.

@@ -76,18 +76,6 @@ func present(all ...plots.Trace) []plots.Trace {
 	return out
 }
 
-func (r *Report) bound() float64 {
-	for _, p := range r.Points {
-		for _, o := range p.SLO {
-			var ms float64
-			if _, err := fmt.Sscanf(o.SLO, "acquire.p99 < %f ms", &ms); err == nil {
-				return ms * 1e6
-			}
-		}
-	}
-	return 0
-}
-
 func (r *Report) basis() string {
 	return fmt.Sprintf("n = %d repeats of %s per rate; bands: %s intervals over repeats.", r.Repeats, unit.Setting(r.Setup.Step), unit.Percent(confidence))
 }
@@ -97,7 +85,7 @@ func (r *Report) rampFigure() *plots.Figure {
 		Name: "ramp", Title: "Acquire latency over offered rate (open loop)",
 		Alt:    "Latency from the intended start by offered rate: p99 of every repeat as dots, medians of p50, p99 and service p99 as lines; limit, knee and recommendation marked. " + r.basis(),
 		XLabel: "offered rate (acquire+release per second)", YLabel: "latency (log)", LogTime: true,
-		Threshold: r.bound(), ThresholdName: "objective",
+		Threshold: float64(r.Bound), ThresholdName: "objective",
 		Traces: present(r.middle("p99", p99), r.middle("p50", p50), r.middle("service p99", service), r.trace("p99 per repeat", valid, p99), r.trace("discarded (lag)", invalid, p99)),
 		Marks:  r.marks(),
 	}.Figure()
@@ -196,7 +184,7 @@ func (r *Report) recoveryFigure() *plots.Figure {
 		Name: "recovery", Title: "A lost majority and what it leaves",
 		Alt: fmt.Sprintf("p99 from the intended start, by when a request was due, in the first of the repeats; the majority is lost for %s at %s; backlog %s.",
 			unit.Setting(r.Recovery.Outage), unit.Rate(r.Recovery.Rate), show(r.Recovery.Backlog, unit.Number)),
-		XLabel: "seconds since the majority was lost", YLabel: "latency (log)", LogTime: true, Threshold: r.bound(), ThresholdName: "objective",
+		XLabel: "seconds since the majority was lost", YLabel: "latency (log)", LogTime: true, Threshold: float64(r.Bound), ThresholdName: "objective",
 		Traces: present(t), Marks: marks, Shade: [2]float64{0, out}, ShadeName: "majority lost",
 	}.Figure()
 }

@@ -21,6 +21,7 @@ type Report struct {
 	Setup   Setup         `json:"setup"`
 	RTT     time.Duration `json:"rtt_ns"` // median PING
 	SLO     []string      `json:"slo"`
+	Bound   time.Duration `json:"bound_ns,omitempty"` // on acquire.p99, which the figures show; 0 when no objective sets one
 	Warning []string      `json:"warnings"`
 
 	Recommended Estimate   `json:"recommended"` // pairs per second

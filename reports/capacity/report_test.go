@@ -130,3 +130,18 @@ func TestEmptyReportIsDrawn(t *testing.T) {
 		t.Errorf("%v:\n%s", err, text.String())
 	}
 }
+
+// The figures show the objective, of whatever size, and none where there is none.
+func TestFiguresShowTheObjective(t *testing.T) {
+	for bound, shown := range map[time.Duration]bool{50 * time.Millisecond: true, 1500 * time.Millisecond: true, 0: false} {
+		r := planned()
+		r.Bound = bound
+		svg, err := r.rampFigure().SVG()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(svg), "objective"); got != shown {
+			t.Errorf("an objective of %v: shown %t, want %t", bound, got, shown)
+		}
+	}
+}

@@ -11,6 +11,7 @@ type Options struct {
 	Color bool
 	Quiet bool // nothing but the verdict
 	Width int  // columns; 0 when unknown
+	Exit  int  // code with which the process ends; 0: the verdict's
 }
 
 // Detect decides by the environment. NO_COLOR turns colour off, TERM=dumb all

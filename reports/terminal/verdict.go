@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -28,13 +29,14 @@ func Verdict(w io.Writer, o Options, r *reports.Run) error {
 	if !o.Quiet {
 		b.body(r, v)
 	}
-	fmt.Fprintln(b, LastLine(v))
+	fmt.Fprintln(b, LastLine(v, cmp.Or(o.Exit, v.Exit())))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// LastLine is the line that every verb that judges ends with.
-func LastLine(v checker.Verdict) string { return fmt.Sprintf("VERDICT %s exit %d", v, v.Exit()) }
+// LastLine is the line that every verb that judges ends with: the verdict, and the
+// exit code of the process.
+func LastLine(v checker.Verdict, exit int) string { return fmt.Sprintf("VERDICT %s exit %d", v, exit) }
 
 func colorOf(v checker.Verdict) string {
 	switch v {

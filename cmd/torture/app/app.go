@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locktorture/cmd/torture/internal/crash"
+	"locktorture/cmd/torture/internal/stdio"
 	"locktorture/workload/history/printable"
 )
 
@@ -36,24 +38,47 @@ func (e harnessError) Error() string { return e.err.Error() }
 func (e harnessError) Unwrap() error { return e.err }
 
 // Main is the command: it reads the process's arguments, and ends the process
-// with the exit code of what it did.
+// with the exit code of what it did. While a run lasts this program runs a second
+// time, in Main, to finish the run if the first process crashes: what a program
+// does before Main it does twice.
 func Main(options ...Option) {
-	readerGone()
-	os.Exit(Run(os.Args[1:], readable(os.Stdout), readable(os.Stderr), options...))
+	stdio.IgnoreSIGPIPE()
+	stdout, stderr := stdio.Writer(os.Stdout), stdio.Writer(os.Stderr)
+	t, err := newTool(options)
+	switch {
+	case err != nil:
+		os.Exit(exitOf(err, stderr))
+	case crash.Monitoring():
+		os.Exit(t.finishCrashed(os.Stdin, stdout, stderr))
+	}
+	t.monitored = true
+	os.Exit(t.run(os.Args[1:], stdout, stderr))
 }
 
 // Run is Main without the process: it returns the exit code.
 func Run(args []string, stdout, stderr io.Writer, options ...Option) int {
 	t, err := newTool(options)
 	if err != nil {
-		complain(stderr, err)
-		return exitUsage
+		return exitOf(err, stderr)
 	}
+	return t.run(args, stdout, stderr)
+}
+
+func (t *tool) run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible()
 	defer stop()
 	root := t.root(stdout, stderr)
 	root.SetArgs(args)
-	err = root.ExecuteContext(ctx)
+	err := root.ExecuteContext(ctx)
+	if closing := t.monitor.Close(); closing != nil {
+		complain(stderr, fmt.Errorf("end the crash monitor: %w", closing))
+	}
+	return exitOf(err, stderr)
+}
+
+// exitOf is the exit code that err stands for; what has no code is wrong usage.
+// An error that says something is printed.
+func exitOf(err error, stderr io.Writer) int {
 	var code exitCode
 	var harness harnessError
 	switch {

@@ -15,7 +15,9 @@ import (
 	"locktorture/checker"
 	"locktorture/checker/execjudge"
 	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/stdio"
 	"locktorture/reports"
+	"locktorture/reports/terminal"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
 	"locktorture/workload/history/printable"
@@ -123,7 +125,7 @@ func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
 	if path == streamed {
 		s.where = "standard input"
 	} else if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		s.path, s.stream = streamed, &pipe{name: path}
+		s.path, s.stream = streamed, &stdio.Pipe{Name: path}
 	} else if err != nil || info.IsDir() {
 		dir, err := reports.Resolve(runs, path)
 		if errors.Is(err, reports.ErrNoSuchRun) {
@@ -150,7 +152,7 @@ func (s *stored) spool(ctx context.Context, timeout time.Duration) (remove func(
 		return nil, fmt.Errorf("keep %s: %w", s.where, err)
 	}
 	remove = func() { _ = os.Remove(file.Name()) }
-	_, err = io.Copy(file, patient(ctx, s.stream))
+	_, err = io.Copy(file, stdio.Patient(ctx, s.stream))
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
@@ -167,7 +169,7 @@ func (s *stored) spool(ctx context.Context, timeout time.Duration) (remove func(
 func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Report, err error) {
 	ctx, cancel := within(ctx, c.timeout)
 	defer cancel()
-	source, closer, err := historyfile.Open(s.path, patient(ctx, s.stream))
+	source, closer, err := historyfile.Open(s.path, stdio.Patient(ctx, s.stream))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return report, fmt.Errorf("%s: no header came within %s (--check-timeout), so there is nothing to judge", s.where, c.timeout)
@@ -265,8 +267,16 @@ func (c *checkCommand) printReport(cmd *cobra.Command, report checker.Report) er
 
 // verdict prints the last line and turns it into the exit code.
 func verdict(w io.Writer, v checker.Verdict) error {
-	if _, err := fmt.Fprintf(w, "VERDICT %s exit %d\n", v, v.Exit()); err != nil {
+	if _, err := fmt.Fprintln(w, terminal.LastLine(v, v.Exit())); err != nil {
 		return harnessError{err}
 	}
 	return asExit(v.Exit())
+}
+
+// within bounds ctx by timeout; 0 is no bound.
+func within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, timeout)
 }

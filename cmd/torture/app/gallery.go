@@ -31,27 +31,27 @@ import (
 // with it.
 type galleryCommand struct {
 	*tool
-	shelves []catalogue.Category
-	locks   []string
-	faults  []string
-	seed    uint64
-	out     string
-	page    string
-	jobs    int
-	json    bool
+	categories []catalogue.Category
+	only       []string // ids of locks
+	faults     []string
+	seed       uint64
+	out        string
+	page       string
+	jobs       int
+	json       bool
 
 	markdown bool
 }
 
 func (t *tool) newGallery() *cobra.Command {
-	g := &galleryCommand{tool: t, shelves: []catalogue.Category{catalogue.Recipes, catalogue.Mutants, catalogue.Libraries}}
+	g := &galleryCommand{tool: t, categories: []catalogue.Category{catalogue.Recipes, catalogue.Mutants, catalogue.Libraries}}
 	cmd := &cobra.Command{
 		Use:   "gallery",
-		Short: "put every recipe, mutant and library on trial beside the lock that does without its flaw (about 3 min)",
+		Short: "put every recipe, mutant and library on trial beside the corrected lock (about 3 min)",
 		Long: "gallery plays, for every recipe that people copy, every mutant of the full lock and every library, the faults\n" +
-			"and the load that show its flaw, and the same against the lock that does without. What a trial does not show\n" +
-			"on the seed it may show on one of the two that follow; the other lock is played as often. It exits with 0\n" +
-			"when every flaw is found as stated and no other lock is accused of it; with 1 otherwise.",
+			"and the load that show its flaw, and the same against the corrected lock. What a trial does not show\n" +
+			"on the seed it may show on one of the two that follow; the corrected lock is played as often. It exits with 0\n" +
+			"when every flaw is found as expected and no corrected lock is accused of it; with 1 otherwise.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, g.printTable) },
 	}
@@ -61,7 +61,7 @@ func (t *tool) newGallery() *cobra.Command {
 }
 
 func (g *galleryCommand) addFlags(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&g.locks, "lock", nil, "these locks alone (see: torture list locks)")
+	cmd.Flags().StringSliceVar(&g.only, "lock", nil, "these locks alone (see: torture list locks)")
 	cmd.Flags().StringSliceVar(&g.faults, "fault", nil, "only trials with one of these faults (see: torture list faults; none: contention alone)")
 	cmd.Flags().Uint64Var(&g.seed, "seed", 1, "seed of load and faults")
 	cmd.Flags().StringVar(&g.out, "out", runsFolder, "folder of the run directories")
@@ -83,8 +83,8 @@ func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []gallery
 		return startError(err)
 	}
 	began := time.Now()
-	rows := g.exhibit(cmd, locks)
-	show := exhibit.Show{Rows: rows, Seed: g.seed, Version: version, Began: began, Took: time.Since(began)}
+	rows := g.playRows(cmd, locks)
+	show := exhibit.Show{Rows: rows, Seed: g.seed, Version: version, Began: began, Duration: time.Since(began)}
 	if err := g.writePage(cmd.ErrOrStderr(), show); err != nil {
 		return harnessError{err}
 	}
@@ -94,7 +94,7 @@ func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []gallery
 	switch {
 	case cmd.Context().Err() != nil:
 		return exitCode(exitInterrupted)
-	case slices.ContainsFunc(rows, func(r gallery.Row) bool { return !r.AsStated() }):
+	case slices.ContainsFunc(rows, func(r gallery.Row) bool { return !r.AsExpected() }):
 		return exitCode(1)
 	}
 	return nil
@@ -115,11 +115,11 @@ func (g *galleryCommand) writePage(w io.Writer, s exhibit.Show) error {
 	return nil
 }
 
-// exhibit plays the locks' trials. At most g.jobs runs are under way at once.
-func (g *galleryCommand) exhibit(cmd *cobra.Command, locks []catalogue.Lock) []gallery.Row {
+// playRows plays the locks' trials. At most g.jobs runs are under way at once.
+func (g *galleryCommand) playRows(cmd *cobra.Command, locks []catalogue.Lock) []gallery.Row {
 	rows := make([]gallery.Row, len(locks))
-	p := newProgress(cmd.ErrOrStderr(), len(locks))
-	defer p.end()
+	p := gallery.NewProgress(cmd.ErrOrStderr(), len(locks))
+	defer p.End()
 	slots := gallery.NewSlots(g.jobs)
 	play := func(ctx context.Context, c config.Config, again bool) (*reports.Run, error) {
 		if err := slots.Take(ctx, again); err != nil {
@@ -127,37 +127,33 @@ func (g *galleryCommand) exhibit(cmd *cobra.Command, locks []catalogue.Lock) []g
 		}
 		defer slots.Give()
 		c.Out = g.out
-		lock, err := g.tool.locks.Find(c.Lock)
-		if err != nil {
-			return nil, err
-		}
-		return run.Run(ctx, c, lock, run.Options{Version: version, Commit: revision(), Argv: os.Args})
+		return g.play(ctx, c, nil)
 	}
 	var all sync.WaitGroup
 	for i, l := range locks {
 		all.Go(func() {
 			rows[i] = gallery.NewRow(l, gallery.Trials, g.seed)
 			if rows[i].Outcome == "" {
-				p.begin(l.ID)
-				rows[i].Exhibit(cmd.Context(), gallery.Trials[l.ID], g.seed, play)
+				p.Begin(l.ID)
+				rows[i].Play(cmd.Context(), gallery.Trials[l.ID], g.seed, play)
 			}
-			p.row(rows[i])
+			p.Row(rows[i])
 		})
 	}
 	all.Wait()
 	return rows
 }
 
-// chosen returns the locks asked for, shelf by shelf.
+// chosen returns the locks asked for, category by category.
 func (g *galleryCommand) chosen() ([]catalogue.Lock, error) {
 	var all []catalogue.Lock
 	var ids []string
-	for _, shelf := range g.shelves {
-		for _, l := range g.tool.locks.In(shelf) {
+	for _, category := range g.categories {
+		for _, l := range g.locks.In(category) {
 			all, ids = append(all, l), append(ids, l.ID)
 		}
 	}
-	for _, id := range g.locks {
+	for _, id := range g.only {
 		if !slices.Contains(ids, id) {
 			return nil, fmt.Errorf("lock %q has no trial%s: one of %s", id, config.DidYouMean(id, ids), strings.Join(ids, ", "))
 		}
@@ -169,10 +165,10 @@ func (g *galleryCommand) chosen() ([]catalogue.Lock, error) {
 		}
 	}
 	all = slices.DeleteFunc(all, func(l catalogue.Lock) bool {
-		return len(g.locks) > 0 && !slices.Contains(g.locks, l.ID) || len(g.faults) > 0 && !g.suffers(l)
+		return len(g.only) > 0 && !slices.Contains(g.only, l.ID) || len(g.faults) > 0 && !g.suffers(l)
 	})
 	if len(all) == 0 {
-		return nil, fmt.Errorf("no trial of --lock %s uses --fault %s", cmp.Or(strings.Join(g.locks, ","), "any"), strings.Join(g.faults, ","))
+		return nil, fmt.Errorf("no trial of --lock %s uses --fault %s", cmp.Or(strings.Join(g.only, ","), "any"), strings.Join(g.faults, ","))
 	}
 	return all, nil
 }
@@ -187,9 +183,9 @@ func (g *galleryCommand) printTable(w io.Writer, rows []gallery.Row) error {
 	case g.json:
 		return printJSON(w, rows)
 	case g.markdown:
-		return galleryMarkdown(w, printable.Of(rows))
+		return gallery.Markdown(w, printable.Of(rows))
 	}
-	return galleryTable(w, printable.Of(rows))
+	return gallery.Table(w, printable.Of(rows))
 }
 
 // printJSON prints v, indented, in printable characters alone.

@@ -66,12 +66,12 @@ func (t *tool) newList() *cobra.Command {
 }
 
 func (t *tool) listLocks(w *tabwriter.Writer) {
-	for _, shelf := range catalogue.Categories {
-		if shelf == catalogue.Controls {
+	for _, category := range catalogue.Categories {
+		if category == catalogue.Controls {
 			continue // they are named beside their mutants
 		}
-		fmt.Fprintf(w, "%s:\n", shelf)
-		for _, l := range t.locks.In(shelf) {
+		fmt.Fprintf(w, "%s:\n", category)
+		for _, l := range t.locks.In(category) {
 			fmt.Fprintf(w, "  %s\t%s\n", l.ID, l.About)
 			if len(l.Expected) > 0 {
 				fmt.Fprintf(w, "\tshows %s under: %s; corrected by %s\n", shows(l), l.ShownBy, l.CorrectedBy)

@@ -15,7 +15,6 @@ import (
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
-	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/cmd/torture/internal/nightly"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/reports"
@@ -131,7 +130,7 @@ func (n *nightlyCommand) plan() ([]nightly.Cell, *reports.Night, error) {
 		night.Missing = append(night.Missing, "the canary was disabled: nothing shows that the judges could see tonight")
 	}
 	n.dir = filepath.Join(n.out, n.began.UTC().Format("20060102T150405Z")+"-night")
-	n.night.Settings = n.settle
+	n.night.Settings = n.applySettings
 	cells, leftOut, err := nightly.Plan(n.night)
 	night.LeftOut = leftOut
 	return cells, night, err
@@ -150,8 +149,8 @@ func seedWords(seeds []uint64) string {
 	return strings.Join(words, " ")
 }
 
-// settle lays what the whole night has in common over one cell.
-func (n *nightlyCommand) settle(c *config.Config) error {
+// applySettings lays what the whole night has in common over one cell.
+func (n *nightlyCommand) applySettings(c *config.Config) error {
 	if err := c.ReadEnvironment(config.Environ()); err != nil {
 		return err
 	}
@@ -201,13 +200,9 @@ func (n *nightlyCommand) spent(ctx context.Context, d time.Duration) string {
 	return ""
 }
 
-func (n *nightlyCommand) player(night *reports.Night) gallery.Player {
+func (n *nightlyCommand) player(night *reports.Night) nightly.Player {
 	return func(ctx context.Context, c config.Config) (*reports.Run, error) {
-		lock, err := n.locks.Find(c.Lock)
-		if err != nil {
-			return nil, err
-		}
-		r, err := run.Run(ctx, c, lock, run.Options{Version: version, Commit: revision(), Argv: os.Args})
+		r, err := n.tool.play(ctx, c, nil)
 		if r != nil && r.Meta.Testbed.Version != "" {
 			night.Testbed = r.Meta.Testbed.Name + ", " + r.Meta.Testbed.Version
 		}

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"sync"
+
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/crash"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/lockimpl"
 )
@@ -25,6 +28,10 @@ func WithLock(name string, factory lockimpl.Factory) Option {
 // A tool is the command with what options added to it.
 type tool struct {
 	locks catalogue.Locks
+
+	mu        sync.Mutex
+	monitored bool           // whether a second process finishes what a crash of this one leaves
+	monitor   *crash.Monitor // that process, once there was a run
 }
 
 func newTool(options []Option) (*tool, error) {

@@ -28,10 +28,25 @@ type output struct {
 	json    bool   // results.json on standard output, people's text on standard error
 	quiet   bool   // the verdict line alone
 	metrics string // where to offer live figures, or empty
+	exit    int    // of the process, where that is not the verdict's; 0: the verdict's
 }
 
-// play runs cfg, shows it, and turns its verdict into the exit code.
-func (t *tool) play(cmd *cobra.Command, cfg config.Config, o output) error {
+// play plays cfg against the lock that it names, as far as everything that plays
+// does it alike. begin may be nil.
+func (t *tool) play(ctx context.Context, cfg config.Config, begin func(run.Beginning) []history.Sink) (*reports.Run, error) {
+	lock, err := t.locks.Find(cfg.Lock)
+	if err != nil {
+		return nil, err
+	}
+	monitor, err := t.monitorCrash()
+	if err != nil {
+		return nil, harnessError{err}
+	}
+	return run.Run(ctx, cfg, lock, run.Options{Version: version, Commit: revision(), Argv: os.Args, Crash: monitor, Begin: begin})
+}
+
+// playAndShow runs cfg, shows it, and turns its verdict into the exit code.
+func (t *tool) playAndShow(cmd *cobra.Command, cfg config.Config, o output) error {
 	r, err := t.execute(cmd, cfg, o)
 	if err != nil {
 		return err
@@ -41,10 +56,6 @@ func (t *tool) play(cmd *cobra.Command, cfg config.Config, o output) error {
 
 // execute runs cfg with its live display.
 func (t *tool) execute(cmd *cobra.Command, cfg config.Config, o output) (*reports.Run, error) {
-	lock, err := t.locks.Find(cfg.Lock)
-	if err != nil {
-		return nil, err
-	}
 	w, opts := o.people(cmd)
 	if err := summaryWritable(); err != nil {
 		return nil, err
@@ -55,23 +66,20 @@ func (t *tool) execute(cmd *cobra.Command, cfg config.Config, o output) (*report
 	}
 	var live sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := run.Run(cmd.Context(), cfg, lock, run.Options{
-		Version: version, Commit: revision(), Argv: os.Args,
-		Begin: func(b run.Beginning) []history.Sink {
-			_ = banner(b, cfg).Write(w, opts) // a closed terminal ends no run
-			figures := stats.New(b.Header)
-			snapshot := func() stats.Snapshot {
-				now := figures.Snapshot()
-				now.Found = b.Judge.Live()
-				return now
-			}
-			display := terminal.NewLive(w, opts, terminal.Plan{Duration: b.Meta.Planned, Faults: b.Meta.Faults}, snapshot)
-			live.Go(func() { display.Run(ctx) })
-			if scrapes != nil {
-				live.Go(func() { offer(ctx, scrapes, cmd.ErrOrStderr(), b, snapshot) })
-			}
-			return []history.Sink{figures, display}
-		},
+	r, err := t.play(cmd.Context(), cfg, func(b run.Beginning) []history.Sink {
+		_ = banner(b, cfg).Write(w, opts) // a closed terminal ends no run
+		figures := stats.New(b.Header)
+		snapshot := func() stats.Snapshot {
+			now := figures.Snapshot()
+			now.Found = b.Judge.Live()
+			return now
+		}
+		display := terminal.NewLive(w, opts, terminal.Plan{Duration: b.Meta.Planned, Faults: b.Meta.Faults}, snapshot)
+		live.Go(func() { display.Run(ctx) })
+		if scrapes != nil {
+			live.Go(func() { offer(ctx, scrapes, cmd.ErrOrStderr(), b, snapshot) })
+		}
+		return []history.Sink{figures, display}
 	})
 	cancel()
 	live.Wait()
@@ -142,6 +150,7 @@ func masters(n int) string {
 // show prints how the run ended; the last line is the verdict's.
 func show(cmd *cobra.Command, r *reports.Run, o output) error {
 	w, opts := o.people(cmd)
+	opts.Exit = o.exit
 	annotate(cmd, r)
 	if o.json {
 		results, err := os.ReadFile(filepath.Join(r.Dir, reports.ResultsFile))

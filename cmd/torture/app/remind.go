@@ -3,31 +3,20 @@ package app
 import (
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
+	"locktorture/cmd/torture/internal/periodic"
 	"locktorture/workload/history/printable"
 )
 
-// remind says every newsEvery what goes on, and for how long already, until stop
-// is called. What is done by then is not spoken of.
+// reminderEvery is how often a verb that works for long says so.
+const reminderEvery = 10 * time.Second
+
+// remind says every reminderEvery what goes on, and for how long already, until
+// stop is called. What is done by then is not spoken of.
 func remind(w io.Writer, what string) (stop func()) {
-	began, over := time.Now(), make(chan struct{})
-	var news sync.WaitGroup
-	news.Go(func() {
-		tick := time.NewTicker(newsEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				fmt.Fprintf(w, "%s: for %.0f s\n", printable.Line(what), time.Since(began).Seconds())
-			case <-over:
-				return
-			}
-		}
-	})
-	return sync.OnceFunc(func() {
-		close(over)
-		news.Wait()
+	began := time.Now()
+	return periodic.Start(reminderEvery, func() {
+		fmt.Fprintf(w, "%s: for %.0f s\n", printable.Line(what), time.Since(began).Seconds())
 	})
 }

@@ -67,7 +67,7 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 	if r.print {
 		return printYAML(cmd, cfg.Printable())
 	}
-	return r.play(cmd, cfg, output{json: r.json, quiet: r.quiet, metrics: r.metrics})
+	return r.playAndShow(cmd, cfg, output{json: r.json, quiet: r.quiet, metrics: r.metrics})
 }
 
 // resolve lays file, environment and flags over the built-in scenario.

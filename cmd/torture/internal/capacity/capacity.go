@@ -180,7 +180,7 @@ func newSurvey(c Config) (*survey, error) {
 func (s *survey) describe(ctx context.Context) {
 	r := &capacity.Report{
 		Schema: reports.Schema, Redis: fmt.Sprintf("%s, %s", s.servers.Bed.Name(), s.servers.Bed.Version()), Began: time.Now(),
-		Seed: s.Seed, Repeats: s.Repeats, Warning: s.servers.Notes(),
+		Seed: s.Seed, Repeats: s.Repeats, Bound: s.bound, Warning: s.servers.Notes(),
 		Setup:       capacity.Setup{Lock: s.Lock, Masters: s.Masters, Clients: s.Clients, Keys: s.Keys, Hold: s.Hold, TTL: s.TTL, Step: s.Step},
 		NotMeasured: []string{"TLS", "more than one host", "failover", "keys that are not equally popular"},
 	}

@@ -55,6 +55,7 @@ func demo() Config {
 func pause() Config {
 	c := calm()
 	c.Faults = Faults{Plan: "pause"}
+	c.Sometimes = []string{"expiry-while-held"}
 	return c
 }
 

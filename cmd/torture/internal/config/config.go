@@ -32,11 +32,34 @@ type Config struct {
 	Floors    map[string]int `yaml:"floors" json:"floors,omitempty"`       // evidence that a pass demands
 	PerMinute map[string]int `yaml:"floors_per_minute,omitempty" json:"-"` // the same for a minute of the main phase; scaled into Floors
 	Expected  []string       `yaml:"expected,omitempty" json:"expected,omitempty"`
+	Bounds    Bounds         `yaml:"bounds,omitempty" json:"bounds,omitzero"`
+	Sometimes []string       `yaml:"sometimes,omitempty" json:"sometimes,omitempty"` // moments that a pass must have reached: checker.Moments
 	SLO       []string       `yaml:"slo" json:"slo,omitempty"`
 	Seed      uint64         `yaml:"seed,omitempty" json:"seed"` // 0: drawn
 	Out       string         `yaml:"out,omitempty" json:"out"`
 
 	origins origins
+}
+
+// Bounds are what the scenario demands of the service beyond safety; what is zero
+// is not demanded. A bound that was missed is a breach.
+type Bounds struct {
+	Wait         time.Duration `yaml:"wait,omitempty" json:"wait,omitempty"`                 // longest wait for a grant while no fault is in force (L3)
+	Recovery     time.Duration `yaml:"recovery,omitempty" json:"recovery,omitempty"`         // longest time from a heal to the next grant (L4)
+	Availability int           `yaml:"availability,omitempty" json:"availability,omitempty"` // percent of acquires with a definite answer, in each phase (L6)
+}
+
+// Header are the bounds under their names in a history's header.
+func (b Bounds) Header() map[string]int64 {
+	all := map[string]int64{}
+	for name, bound := range map[string]int64{
+		"wait_ns": b.Wait.Nanoseconds(), "recovery_ns": b.Recovery.Nanoseconds(), "availability_percent": int64(b.Availability),
+	} {
+		if bound > 0 {
+			all[name] = bound
+		}
+	}
+	return all
 }
 
 // Load is the shape of the contention.

@@ -58,6 +58,12 @@ func (c *Config) ranges() error {
 		return c.wrong("duration", c.Duration, "above 0, and at most 744h")
 	case c.Final < 0 || c.Final > maxSpan:
 		return c.wrong("final", c.Final, "0 (derived from the TTL) to 24h")
+	case c.Bounds.Wait < 0 || c.Bounds.Wait > maxSpan:
+		return c.wrong("bounds", fmt.Sprintf("wait: %v", c.Bounds.Wait), "above 0, and at most 24h")
+	case c.Bounds.Recovery < 0 || c.Bounds.Recovery > maxSpan:
+		return c.wrong("bounds", fmt.Sprintf("recovery: %v", c.Bounds.Recovery), "above 0, and at most 24h")
+	case c.Bounds.Availability < 0 || c.Bounds.Availability > 100:
+		return c.wrong("bounds", fmt.Sprintf("availability: %d", c.Bounds.Availability), "a percentage, 1 to 100")
 	case c.Out == "":
 		return c.wrong("out", `""`, "a folder for the run directories")
 	}
@@ -125,6 +131,11 @@ func (c *Config) words() error {
 		}
 		if n < 0 {
 			return c.wrong("floors", fmt.Sprintf("%s: %d", kind, n), "0 or more")
+		}
+	}
+	for _, moment := range c.Sometimes {
+		if !slices.Contains(checker.Moments(), moment) {
+			return c.wrong("sometimes", strconv.Quote(moment), "moments: "+strings.Join(checker.Moments(), ", ")+DidYouMean(moment, checker.Moments()))
 		}
 	}
 	for _, id := range c.Expected {

@@ -21,11 +21,11 @@ import (
 
 // A Show is a gallery that has been played.
 type Show struct {
-	Rows    []gallery.Row
-	Seed    uint64
-	Version string
-	Began   time.Time
-	Took    time.Duration
+	Rows     []gallery.Row
+	Seed     uint64
+	Version  string
+	Began    time.Time
+	Duration time.Duration // of all runs
 }
 
 //go:embed page.html
@@ -39,8 +39,8 @@ var page = template.Must(template.New("gallery").Funcs(template.FuncMap{
 	"svg": func(b []byte) template.HTML { return template.HTML(b) }, // our own drawing; text in it was escaped when it was drawn
 }).Parse(text))
 
-// A shelf is a part of the table.
-type shelf struct {
+// A section is the part of the table for one category.
+type section struct {
 	Name catalogue.Category
 	Rows []row
 }
@@ -85,19 +85,19 @@ func Page(s Show) ([]byte, error) {
 	v := struct {
 		Show
 		Style      template.CSS
-		Shelves    []shelf
+		Sections   []section
 		OK, Played int
 		Class      string
 	}{Show: s, Style: reports.Style() + template.CSS(style), Class: "pass"}
 	for _, name := range catalogue.Categories {
-		one := shelf{Name: name}
+		one := section{Name: name}
 		for _, r := range s.Rows {
 			if r.Category == name {
-				one.Rows = append(one.Rows, lay(r))
+				one.Rows = append(one.Rows, newRow(r))
 			}
 		}
 		if len(one.Rows) > 0 {
-			v.Shelves = append(v.Shelves, one)
+			v.Sections = append(v.Sections, one)
 		}
 	}
 	for _, r := range s.Rows {
@@ -107,7 +107,7 @@ func Page(s Show) ([]byte, error) {
 		if r.Outcome == gallery.OK {
 			v.OK++
 		}
-		if !r.AsStated() {
+		if !r.AsExpected() {
 			v.Class = "fail"
 		}
 	}
@@ -118,7 +118,7 @@ func Page(s Show) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-func lay(r gallery.Row) row {
+func newRow(r gallery.Row) row {
 	out := row{Row: r, Faults: gallery.Trials[r.Lock].FaultNames()}
 	for _, id := range r.Expected {
 		c := cell{ID: id, Name: anomaly.Name(id)}

@@ -10,19 +10,19 @@ import (
 	"locktorture/reports/story"
 )
 
-// TestPage shows a row that is as stated and one that is not: every cell that
+// TestPage shows a row that came out as expected and one that did not: every cell that
 // was found leads to its witness, and what was not found says so.
 func TestPage(t *testing.T) {
-	out, err := Page(Show{Seed: 1, Took: time.Minute, Rows: []gallery.Row{
+	out, err := Page(Show{Seed: 1, Duration: time.Minute, Rows: []gallery.Row{
 		{
 			Lock: "exists-set", About: "looking <and> taking", Category: catalogue.Recipes, Expected: []string{"S1"}, Rounds: 1,
 			Proofs: []gallery.Proof{{
 				ID: "S1", Name: "double grant", Operations: 12, Command: "torture run calm --seed=1", SVG: []byte("<svg></svg>"),
 				Story: &story.Story{Steps: []story.Step{{Who: "c01", Text: "acquire k0 → ok"}}},
 			}},
-			Twin: "setnx-del", Outcome: gallery.OK,
+			Control: "setnx-del", Outcome: gallery.OK,
 		},
-		{Lock: "quorum-2", Category: catalogue.Mutants, Expected: []string{"S9"}, Rounds: 3, Twin: "quorum-2-twin", Outcome: gallery.Missing, Why: "not found: S9"},
+		{Lock: "quorum-2", Category: catalogue.Mutants, Expected: []string{"S9"}, Rounds: 3, Control: "quorum-2-twin", Outcome: gallery.Missing, Why: "not found: S9"},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -18,33 +18,34 @@ import (
 
 // The outcomes of a row.
 const (
-	OK      = "ok"        // the lock shows what it must, its twin none of it
+	OK      = "ok"        // the lock shows what is expected of it, the corrected lock none of it
 	Missing = "MISSING"   // the lock does not show it
-	Accused = "ACCUSED"   // its twin shows some of it
+	Accused = "ACCUSED"   // the corrected lock shows some of it
 	Void    = "VOID"      // a run ended without an answer
 	Untried = "not tried" // nothing here can bring it about
 )
 
-// A Row is one lock on trial beside the lock that corrects its flaw.
+// A Row is one lock on trial beside its control, the lock that corrects its
+// flaw.
 type Row struct {
-	Lock     string             `json:"lock"`
-	About    string             `json:"about"`
-	Category catalogue.Category `json:"shelf"`
-	Faults   string             `json:"faults,omitempty"`
-	Load     string             `json:"load,omitempty"`
-	Expected []string           `json:"expected"`       // stated beforehand …
-	Any      bool               `json:"any,omitempty"`  // … of which one is enough
-	Found    []string           `json:"found"`          // everything that the lock was convicted of
-	Proofs   []Proof            `json:"proofs"`         // one for each of Expected that was found
-	Twin     string             `json:"twin"`           // the lock that does without the flaw …
-	Accused  []string           `json:"twin_found"`     // … and what it shows of Expected
-	Rounds   int                `json:"rounds"`         // how often both were played, each time on the next seed
-	Runs     []string           `json:"runs,omitempty"` // run directories, the twin's too
-	Untried  map[string]string  `json:"untried,omitempty"`
-	Outcome  string             `json:"outcome"`
-	Why      string             `json:"why,omitempty"` // of an outcome other than ok
-	Command  string             `json:"command,omitempty"`
-	Checked  string             `json:"twin_command,omitempty"` // plays the twin
+	Lock           string             `json:"lock"`
+	About          string             `json:"about"`
+	Category       catalogue.Category `json:"category"`
+	Faults         string             `json:"faults,omitempty"`
+	Load           string             `json:"load,omitempty"`
+	Expected       []string           `json:"expected"`       // laid down beforehand
+	Any            bool               `json:"any,omitempty"`  // one of Expected is enough
+	Found          []string           `json:"found"`          // everything that is proved of the lock
+	Proofs         []Proof            `json:"proofs"`         // one for each of Expected that was found
+	Control        string             `json:"control"`        // the lock that corrects the flaw
+	Accused        []string           `json:"control_found"`  // what the control shows of Expected
+	Rounds         int                `json:"rounds"`         // how often both were played, each time on the next seed
+	Runs           []string           `json:"runs,omitempty"` // run directories, the control's too
+	Untried        map[string]string  `json:"untried,omitempty"`
+	Outcome        string             `json:"outcome"`
+	Why            string             `json:"why,omitempty"` // of an outcome other than ok
+	Command        string             `json:"command,omitempty"`
+	ControlCommand string             `json:"control_command,omitempty"` // plays the control
 }
 
 // A Proof is the first witness of one anomaly.
@@ -61,10 +62,10 @@ type Proof struct {
 	SVG        []byte        `json:"-"`
 }
 
-// NewRow states what the trial of a lock must show.
+// NewRow lays down what the trial of a lock must show.
 func NewRow(l catalogue.Lock, trials map[string]Trial, seed uint64) Row {
 	row := Row{
-		Lock: l.ID, About: l.About, Category: l.Category, Twin: l.CorrectedBy, Any: l.AnyExpected,
+		Lock: l.ID, About: l.About, Category: l.Category, Control: l.CorrectedBy, Any: l.AnyExpected,
 		Expected: []string{}, Found: []string{}, Accused: []string{}, Proofs: []Proof{},
 	}
 	t, exists := trials[l.ID]
@@ -72,35 +73,35 @@ func NewRow(l catalogue.Lock, trials map[string]Trial, seed uint64) Row {
 		row.Outcome, row.Why = Untried, "no trial is laid out for it"
 		return row
 	}
-	row.Faults, row.Load, row.Untried = t.against(l.ID), t.Load, t.Untried
-	stated := t.Shows
-	if stated == nil {
-		stated = slices.Concat(l.Expected, t.Also)
+	row.Faults, row.Load, row.Untried = t.faultsFor(l.ID), t.Load, t.Untried
+	expected := t.Shows
+	if expected == nil {
+		expected = slices.Concat(l.Expected, t.Also)
 	}
-	for _, id := range stated {
+	for _, id := range expected {
 		if t.Untried[id] == "" {
 			row.Expected = append(row.Expected, id)
 		}
 	}
-	row.Command, row.Checked = t.Command(l.ID, seed), t.Command(l.CorrectedBy, seed)
+	row.Command, row.ControlCommand = t.Command(l.ID, seed), t.Command(l.CorrectedBy, seed)
 	if len(row.Expected) == 0 {
 		row.Outcome, row.Why = Untried, "nothing that it is known for can be shown on real servers"
 	}
 	return row
 }
 
-// Judge compares what the lock and its twin were convicted of with what must
-// be. Ids that are untried count for nothing.
-func (row *Row) Judge(found, twin []string) {
+// Judge compares what is proved of the lock and of its control with what is
+// expected. Ids that are untried count for nothing.
+func (row *Row) Judge(found, control []string) {
 	row.Found = found
-	row.Accused = slices.DeleteFunc(slices.Clone(twin), func(id string) bool { return !slices.Contains(row.Expected, id) })
+	row.Accused = slices.DeleteFunc(slices.Clone(control), func(id string) bool { return !slices.Contains(row.Expected, id) })
 	missing := slices.DeleteFunc(slices.Clone(row.Expected), func(id string) bool { return slices.Contains(found, id) })
 	if row.Any && len(missing) < len(row.Expected) {
 		missing = nil
 	}
 	switch {
 	case len(row.Accused) > 0:
-		row.Outcome, row.Why = Accused, row.Twin+" shows "+strings.Join(row.Accused, " ")
+		row.Outcome, row.Why = Accused, row.Control+" shows "+strings.Join(row.Accused, " ")
 	case len(missing) > 0:
 		row.Outcome, row.Why = Missing, "not found: "+strings.Join(missing, " ")
 	default:
@@ -108,18 +109,18 @@ func (row *Row) Judge(found, twin []string) {
 	}
 }
 
-// AsStated says whether the row is as stated beforehand; that something cannot
-// be tried is part of the statement.
-func (row *Row) AsStated() bool {
+// AsExpected says whether the row came out as expected; that something cannot be
+// tried is part of the expectation.
+func (row *Row) AsExpected() bool {
 	return row.Outcome == OK || row.Outcome == Untried && len(row.Untried) > 0
 }
 
 // locks are those of the trials.
 var locks = catalogue.Builtin()
 
-// against are the faults that lock is played under: those of clocks only when it
+// faultsFor are the faults that lock is played under: those of clocks only when it
 // reads them.
-func (t Trial) against(lock string) string {
+func (t Trial) faultsFor(lock string) string {
 	switch {
 	case t.Clocks == "" || locks[lock].WithClock == nil:
 		return t.Faults
@@ -147,7 +148,7 @@ func (t Trial) FaultNames() []string {
 // settings are the trial's flags by name, in the order of a command.
 func (t Trial) settings(lock string, seed uint64) [][2]string {
 	all := [][2]string{
-		{"lock", lock}, {"faults", t.against(lock)}, {"ttl", cmp.Or(t.TTL, trialTTL).String()},
+		{"lock", lock}, {"faults", t.faultsFor(lock)}, {"ttl", cmp.Or(t.TTL, trialTTL).String()},
 		{"duration", cmp.Or(t.Length, TrialLength).String()},
 	}
 	for word := range strings.FieldsSeq(t.Load) {

@@ -50,30 +50,30 @@ func toothless() *reports.Run {
 
 func TestRow(t *testing.T) {
 	for name, c := range map[string]struct {
-		lock, twin []*reports.Run // one per attempt
-		outcome    string
+		lock, control []*reports.Run // one per attempt
+		outcome       string
 	}{
-		"all found":             {[]*reports.Run{shown("S1", "S3", "S5")}, []*reports.Run{shown()}, OK},
-		"one missing":           {[]*reports.Run{shown("S1"), shown("S1"), shown("S1")}, []*reports.Run{shown(), shown(), shown()}, Missing},
-		"found bit by bit":      {[]*reports.Run{shown("S1"), shown(), shown("S5")}, []*reports.Run{shown(), shown(), shown()}, OK},
-		"twin accused late":     {[]*reports.Run{shown("S1"), shown("S5")}, []*reports.Run{shown(), shown("S1")}, Accused},
-		"twin has it too":       {[]*reports.Run{shown("S1", "S5")}, []*reports.Run{shown("S5", "S3z")}, Accused},
-		"twin has its own":      {[]*reports.Run{shown("S1", "S5")}, []*reports.Run{shown("S3z")}, OK},
-		"judged at the second":  {[]*reports.Run{lagging(), shown("S1", "S5")}, []*reports.Run{shown()}, OK},
-		"proved at the second":  {[]*reports.Run{suspected("S5", "S1"), shown("S1", "S5")}, []*reports.Run{suspected("S5")}, OK},
-		"each in another try":   {[]*reports.Run{suspected("S5", "S1"), suspected("S1", "S5"), lagging()}, []*reports.Run{shown()}, OK},
-		"never judged":          {[]*reports.Run{lagging(), lagging(), lagging(), lagging()}, []*reports.Run{shown()}, Void},
-		"twin without a fault":  {[]*reports.Run{shown("S1", "S5")}, []*reports.Run{toothless()}, Void},
-		"harness in the way":    {[]*reports.Run{{Harness: []string{"no port"}}}, nil, Void},
-		"interrupted":           {[]*reports.Run{{Interrupted: true}}, nil, Void},
-		"run that never begins": {nil, nil, Void},
+		"all found":               {[]*reports.Run{shown("S1", "S3", "S5")}, []*reports.Run{shown()}, OK},
+		"one missing":             {[]*reports.Run{shown("S1"), shown("S1"), shown("S1")}, []*reports.Run{shown(), shown(), shown()}, Missing},
+		"found bit by bit":        {[]*reports.Run{shown("S1"), shown(), shown("S5")}, []*reports.Run{shown(), shown(), shown()}, OK},
+		"control accused late":    {[]*reports.Run{shown("S1"), shown("S5")}, []*reports.Run{shown(), shown("S1")}, Accused},
+		"control has it too":      {[]*reports.Run{shown("S1", "S5")}, []*reports.Run{shown("S5", "S3z")}, Accused},
+		"control has its own":     {[]*reports.Run{shown("S1", "S5")}, []*reports.Run{shown("S3z")}, OK},
+		"judged at the second":    {[]*reports.Run{lagging(), shown("S1", "S5")}, []*reports.Run{shown()}, OK},
+		"proved at the second":    {[]*reports.Run{suspected("S5", "S1"), shown("S1", "S5")}, []*reports.Run{suspected("S5")}, OK},
+		"each in another try":     {[]*reports.Run{suspected("S5", "S1"), suspected("S1", "S5"), lagging()}, []*reports.Run{shown()}, OK},
+		"never judged":            {[]*reports.Run{lagging(), lagging(), lagging(), lagging()}, []*reports.Run{shown()}, Void},
+		"control without a fault": {[]*reports.Run{shown("S1", "S5")}, []*reports.Run{toothless()}, Void},
+		"harness in the way":      {[]*reports.Run{{Harness: []string{"no port"}}}, nil, Void},
+		"interrupted":             {[]*reports.Run{{Interrupted: true}}, nil, Void},
+		"run that never begins":   {nil, nil, Void},
 	} {
 		t.Run(name, func(t *testing.T) {
 			trials := map[string]Trial{"brittle": {Faults: "none"}}
-			runs := map[string][]*reports.Run{"brittle": c.lock, "sound": c.twin}
+			runs := map[string][]*reports.Run{"brittle": c.lock, "sound": c.control}
 			row := NewRow(brittle, trials, 1)
 			var mu sync.Mutex
-			row.Exhibit(t.Context(), trials["brittle"], 1, func(_ context.Context, cfg config.Config, _ bool) (*reports.Run, error) {
+			row.Play(t.Context(), trials["brittle"], 1, func(_ context.Context, cfg config.Config, _ bool) (*reports.Run, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				if len(runs[cfg.Lock]) == 0 {
@@ -83,8 +83,8 @@ func TestRow(t *testing.T) {
 				runs[cfg.Lock] = runs[cfg.Lock][1:]
 				return r, nil
 			})
-			if row.Outcome != c.outcome || row.AsStated() != (c.outcome == OK) {
-				t.Errorf("outcome %q (%s), as stated %v; want %q", row.Outcome, row.Why, row.AsStated(), c.outcome)
+			if row.Outcome != c.outcome || row.AsExpected() != (c.outcome == OK) {
+				t.Errorf("outcome %q (%s), as expected %v; want %q", row.Outcome, row.Why, row.AsExpected(), c.outcome)
 			}
 		})
 	}
@@ -92,9 +92,9 @@ func TestRow(t *testing.T) {
 
 func TestRowUntried(t *testing.T) {
 	for name, c := range map[string]struct {
-		trials  map[string]Trial
-		outcome string // after a run in which S1 was found
-		stated  bool
+		trials   map[string]Trial
+		outcome  string // after a run in which S1 was found
+		expected bool
 	}{
 		"no trial":         {nil, Untried, false},
 		"no id to be had":  {map[string]Trial{"brittle": {Untried: map[string]string{"S1": "why", "S5": "why"}}}, Untried, true},
@@ -105,34 +105,34 @@ func TestRowUntried(t *testing.T) {
 			if row.Outcome == "" {
 				row.Judge([]string{"S1"}, nil)
 			}
-			if row.Outcome != c.outcome || row.AsStated() != c.stated {
-				t.Errorf("outcome %q, as stated %v; want %q, %v", row.Outcome, row.AsStated(), c.outcome, c.stated)
+			if row.Outcome != c.outcome || row.AsExpected() != c.expected {
+				t.Errorf("outcome %q, as expected %v; want %q, %v", row.Outcome, row.AsExpected(), c.outcome, c.expected)
 			}
 		})
 	}
 }
 
-// TestAnyIsEnough needs one of the ids, and accuses the twin of each of them.
+// TestAnyIsEnough needs one of the ids, and accuses the control of each of them.
 func TestAnyIsEnough(t *testing.T) {
 	l := brittle
 	l.AnyExpected = true
 	for name, c := range map[string]struct {
-		found, twin []string
-		outcome     string
+		found, control []string
+		outcome        string
 	}{
 		"one":     {[]string{"S5"}, nil, OK},
 		"none":    {[]string{"S3"}, nil, Missing},
 		"accused": {[]string{"S5"}, []string{"S1"}, Accused},
 	} {
 		row := NewRow(l, map[string]Trial{"brittle": {Faults: "none"}}, 1)
-		if row.Judge(c.found, c.twin); row.Outcome != c.outcome {
+		if row.Judge(c.found, c.control); row.Outcome != c.outcome {
 			t.Errorf("%s: %s, want %s", name, row.Outcome, c.outcome)
 		}
 	}
 }
 
 // TestTrials holds the trials against the catalogue: every lock that is known
-// for a flaw has one that can be played, against a twin that exists.
+// for a flaw has one that can be played, against a control that exists.
 func TestTrials(t *testing.T) {
 	for id, l := range locks {
 		trial, exists := Trials[id]

@@ -17,40 +17,37 @@ import (
 // because this machine was too busy.
 const attempts = 4
 
-// A Player plays one run.
-type Player func(ctx context.Context, c config.Config) (*reports.Run, error)
-
-// A Stage plays one run among others; again, when it was played before and the
+// A Player plays one run among others; again, when it was played before and the
 // machine was too busy to judge it by time.
-type Stage func(ctx context.Context, c config.Config, again bool) (*reports.Run, error)
+type Player func(ctx context.Context, c config.Config, again bool) (*reports.Run, error)
 
 // Rounds is how often a row is played at most: what a trial does not show on
-// one seed it may show on the next, and its twin is played as often.
+// one seed it may show on the next, and its control is played as often.
 const Rounds = 3
 
-// Exhibit plays t against row's lock and against its twin, on seed and, while
+// Play plays t against row's lock and against its control, on seed and, while
 // something is missing, on the seeds that follow, and judges the row. Whatever
 // goes wrong is in the row.
-func (row *Row) Exhibit(ctx context.Context, t Trial, seed uint64, play Stage) {
-	var found, twin []string
+func (row *Row) Play(ctx context.Context, t Trial, seed uint64, play Player) {
+	var found, control []string
 	for row.Rounds < Rounds {
 		row.Rounds++
-		var sentences [2]sentence
+		var convictions [2]conviction
 		var all sync.WaitGroup
-		for i, lock := range []string{row.Lock, row.Twin} {
-			all.Go(func() { sentences[i] = row.convict(ctx, t, lock, seed, play) })
+		for i, lock := range []string{row.Lock, row.Control} {
+			all.Go(func() { convictions[i] = row.convict(ctx, t, lock, seed, play) })
 		}
 		all.Wait()
-		for _, s := range sentences {
+		for _, s := range convictions {
 			row.Runs = append(row.Runs, s.runs...)
 			if s.err != nil {
 				row.Outcome, row.Why = Void, fmt.Sprintf("%s: %v", s.lock, s.err)
 				return
 			}
 		}
-		row.Proofs = addProofs(row.Proofs, sentences[0].proofs)
-		found, twin = merge(found, sentences[0].ids), merge(twin, sentences[1].ids)
-		if row.Judge(found, twin); row.Outcome != Missing {
+		row.Proofs = addProofs(row.Proofs, convictions[0].proofs)
+		found, control = merge(found, convictions[0].ids), merge(control, convictions[1].ids)
+		if row.Judge(found, control); row.Outcome != Missing {
 			return
 		}
 		seed++
@@ -70,8 +67,8 @@ func merge(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// A sentence is what one lock was convicted of.
-type sentence struct {
+// A conviction is what one lock was convicted of.
+type conviction struct {
 	lock   string
 	ids    []string
 	proofs []Proof
@@ -81,7 +78,7 @@ type sentence struct {
 
 // convict plays the trial against lock until its run can be judged. What an
 // earlier run proved stands, whatever else its judge had to leave open.
-func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, play Stage) (s sentence) {
+func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, play Player) (s conviction) {
 	s.lock = lock
 	c, err := t.Config(lock, seed)
 	if err != nil {
@@ -91,18 +88,18 @@ func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, 
 	why := ""
 	for try := range attempts {
 		r, err := play(ctx, c, try > 0)
-		if s.err = trouble(r, err); s.err != nil {
+		if s.err = noAnswer(r, err); s.err != nil {
 			return s
 		}
 		if s.err = s.add(r, row.Expected, t.Command(lock, seed)); s.err != nil {
 			return s
 		}
-		why = voided(r)
+		why = notJudged(r)
 		if why == "" && lock == row.Lock && try < attempts-1 {
 			why = row.undecided(r, s.ids)
 		}
 		if why == "" {
-			s.err = bit(r)
+			s.err = tookEffect(r)
 			return s
 		}
 	}
@@ -111,16 +108,16 @@ func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, 
 }
 
 // add takes in what r proves, with proofs of the expected ids.
-func (s *sentence) add(r *reports.Run, expected []string, command string) error {
+func (s *conviction) add(r *reports.Run, expected []string, command string) error {
 	s.runs = append(s.runs, r.Dir)
-	s.ids = merge(s.ids, Convicted(r))
-	proofs, err := prove(r, expected, command)
+	s.ids = merge(s.ids, Proved(r))
+	proofs, err := proofsOf(r, expected, command)
 	s.proofs = addProofs(s.proofs, proofs)
 	return err
 }
 
-// trouble is why a run says nothing.
-func trouble(r *reports.Run, err error) error {
+// noAnswer is why a run says nothing.
+func noAnswer(r *reports.Run, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -132,8 +129,8 @@ func trouble(r *reports.Run, err error) error {
 	return nil
 }
 
-// voided says why r's judge had to leave a rule out, or "".
-func voided(r *reports.Run) string {
+// notJudged says why r's judge had to leave a rule out, or "".
+func notJudged(r *reports.Run) string {
 	for _, f := range r.Report.Inconclusive {
 		if slices.Contains([]string{"V4", "V5", "V7"}, f.ID) {
 			return f.Text
@@ -153,8 +150,8 @@ func (row *Row) undecided(r *reports.Run, proved []string) string {
 	return ""
 }
 
-// bit demands that some fault of r had an effect, if there were any at all.
-func bit(r *reports.Run) error {
+// tookEffect demands that some fault of r had an effect, if there were any at all.
+func tookEffect(r *reports.Run) error {
 	if r.Meta.Faults == 0 {
 		return nil
 	}
@@ -166,9 +163,9 @@ func bit(r *reports.Run) error {
 	return errors.New("no fault had any effect")
 }
 
-// Convicted returns the ids of what r proves, sorted: violations, breaches, and
+// Proved returns the ids of what r proves, sorted: violations, breaches, and
 // Missed for an objective.
-func Convicted(r *reports.Run) []string {
+func Proved(r *reports.Run) []string {
 	ids := []string{}
 	for _, f := range slices.Concat(r.Report.Violations, r.Report.Breaches) {
 		ids = append(ids, f.ID)

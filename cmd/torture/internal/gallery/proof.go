@@ -13,22 +13,22 @@ import (
 	"locktorture/workload/history/historyfile"
 )
 
-// prove tells the first finding of each of ids that r shows, with its story and
+// proofsOf gives the first finding of each of ids that r shows, with its story and
 // picture, and counts what it took to come that far. A run without a directory
 // has no history to tell from.
-func prove(r *reports.Run, ids []string, command string) ([]Proof, error) {
+func proofsOf(r *reports.Run, ids []string, command string) ([]Proof, error) {
 	var proofs []Proof
-	var told []checker.Finding
+	var findings []checker.Finding
 	for _, id := range ids {
 		i := slices.IndexFunc(r.Report.Violations, func(f checker.Finding) bool { return f.ID == id })
 		if i >= 0 {
 			f := r.Report.Violations[i]
-			told = append(told, f)
+			findings = append(findings, f)
 			proofs = append(proofs, Proof{ID: id, Name: f.Name, Text: f.Text, Witness: f.Witness, Run: r.Dir, Command: command})
 		}
 	}
 	if len(proofs) > 0 && r.Dir != "" {
-		if err := tell(r, proofs, told); err != nil {
+		if err := addStories(r, proofs, findings); err != nil {
 			return nil, err
 		}
 	}
@@ -51,13 +51,13 @@ func missed(r *reports.Run, ids []string, command string) []Proof {
 	return nil
 }
 
-// tell reads r's history once, for all proofs.
-func tell(r *reports.Run, proofs []Proof, told []checker.Finding) error {
+// addStories reads r's history once, for all proofs.
+func addStories(r *reports.Run, proofs []Proof, findings []checker.Finding) error {
 	source, closer, err := historyfile.Open(r.Dir, nil)
 	if err != nil {
 		return err
 	}
-	collector := story.NewCollector(source.Header(), told, len(told))
+	collector := story.NewCollector(source.Header(), findings, len(findings))
 	begun := 0
 	for {
 		var e history.Event

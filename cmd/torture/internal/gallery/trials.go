@@ -14,7 +14,7 @@ type Trial struct {
 	TTL    time.Duration // trialTTL when zero
 	Length time.Duration // of the main phase; trialLength when zero
 
-	// Also are ids expected beyond those that the lock states; Shows, when set,
+	// Also are ids expected beyond those that the lock is known for; Shows, when set,
 	// are those that this trial must show instead.
 	Also, Shows []string
 
@@ -41,10 +41,10 @@ const wrongClocks = "client-clock:at=700ms:times=3:every=1s:for=700ms"
 // Trials are all trials by lock.
 var Trials = trials(recipeTrials, mutantTrials, libraryTrials)
 
-func trials(shelves ...map[string]Trial) map[string]Trial {
+func trials(categories ...map[string]Trial) map[string]Trial {
 	all := map[string]Trial{}
-	for _, shelf := range shelves {
-		maps.Copy(all, shelf)
+	for _, some := range categories {
+		maps.Copy(all, some)
 	}
 	return all
 }
@@ -76,7 +76,7 @@ func nth(n, faults string) string {
 }
 
 // recipeTrials are those of the recipes. A fault locked to a command comes
-// twice where recipe and twin send different ones.
+// twice where recipe and control send different ones.
 var recipeTrials = map[string]Trial{
 	"exists-set":   {Faults: "none"},
 	"setnx-del":    {Faults: "crash-client"},

@@ -6,8 +6,9 @@ import (
 	"runtime/pprof"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
+
+	"locktorture/cmd/torture/internal/periodic"
 )
 
 // lockLabel marks the goroutines that a lock starts: a goroutine has the
@@ -25,24 +26,10 @@ const countEvery = 100 * time.Millisecond
 // CountGoroutines counts the marked goroutines until the function that it returns is
 // called, which says how many there were at most.
 func CountGoroutines() func() int {
-	stop := make(chan struct{})
 	most := 0
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		tick := time.NewTicker(countEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				most = max(most, marked())
-			case <-stop:
-				return
-			}
-		}
-	})
+	stop := periodic.Start(countEvery, func() { most = max(most, marked()) })
 	return func() int {
-		close(stop)
-		wg.Wait()
+		stop()
 		return most
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/reports"
+	"locktorture/workload/history/historyfile"
 )
 
 // A Config shapes a night.
@@ -166,7 +167,7 @@ func (n Config) cell(lock, name string, seed uint64) (c Cell, why string, err er
 		return c, "", err
 	}
 	c.Config.Lock, c.Config.Seed = lock, seed
-	if err := n.settle(&c); err != nil {
+	if err := n.applySettings(&c); err != nil {
 		return c, "", err
 	}
 	if nodes := l.Masters(c.Config); slices.Contains([]string{"amnesia", "restarts"}, name) && nodes <= nodes/2+1 {
@@ -201,10 +202,10 @@ func (n Config) trial(id string, seed uint64) (c Cell, err error) {
 		return c, err
 	}
 	c.lock, c.NightCell = l, reports.NightCell{Lock: id, Scenario: trialScenario, Seed: seed}
-	return c, n.settle(&c)
+	return c, n.applySettings(&c)
 }
 
-func (n Config) settle(c *Cell) error {
+func (n Config) applySettings(c *Cell) error {
 	if n.Settings == nil {
 		return nil
 	}
@@ -251,13 +252,16 @@ func (n Config) mutantIDs() []string {
 	return ids
 }
 
+// A Player plays one run.
+type Player func(ctx context.Context, c config.Config) (*reports.Run, error)
+
 // nightTries is how often a cell is played that ends without an answer.
 const nightTries = 2
 
 // Play plays a cell until it has an answer, says in it what came out, and
 // removes from a run that counts as a pass what nobody will look at. Violations
 // are never played again.
-func Play(ctx context.Context, c *Cell, play gallery.Player) {
+func Play(ctx context.Context, c *Cell, play Player) {
 	began := time.Now()
 	defer func() { c.Took = time.Since(began) }()
 	tries := nightTries
@@ -272,7 +276,7 @@ func Play(ctx context.Context, c *Cell, play gallery.Player) {
 			return
 		}
 		c.Tell(r)
-		c.Found = gallery.Convicted(r)
+		c.Found = gallery.Proved(r)
 		c.Counts = c.counts(r)
 		if c.Counts != checker.Inconclusive {
 			break
@@ -282,7 +286,7 @@ func Play(ctx context.Context, c *Cell, play gallery.Player) {
 		}
 	}
 	if c.Counts == checker.Pass {
-		if err := reports.Prune(c.Dir); err != nil {
+		if err := reports.Prune(c.Dir, historyfile.Name, run.NodesDir); err != nil {
 			c.Counts, c.Headline = checker.HarnessError, err.Error()
 		}
 	}

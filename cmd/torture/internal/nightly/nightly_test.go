@@ -71,6 +71,28 @@ func TestPlanNight(t *testing.T) {
 	}
 }
 
+// A budget that is too small for the faults of a cell is refused with one that is
+// enough, and that one is.
+func TestPlanRefusesABudget(t *testing.T) {
+	n := nightOf(30 * time.Second)
+	_, _, err := Plan(n)
+	if err == nil {
+		t.Fatal("a budget of 30 s was accepted")
+	}
+	said := err.Error()
+	_, rest, found := strings.Cut(said, "(--budget ")
+	proposed, _, ended := strings.Cut(rest, " is enough for every cell)")
+	if !strings.HasPrefix(said, "--budget is 30s: ") || !found || !ended {
+		t.Fatal(said)
+	}
+	if n.Budget, err = time.ParseDuration(proposed); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Plan(n); err != nil {
+		t.Errorf("the budget of %v that was proposed: %v", n.Budget, err)
+	}
+}
+
 func TestPlanNightWithAPlantedMutant(t *testing.T) {
 	n := nightOf(10 * time.Minute)
 	n.Planted = "quorum-2"

@@ -40,7 +40,7 @@ func (s *session) plantCanary(ctx context.Context) {
 	defer cancel()
 	err := s.contendForCanary(limited, rec, func() bool { return judge.Live().DoubleGrants > 0 })
 	rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
-	if s.blame(unlessInterrupted(ctx, errors.Join(err, rec.Err()))); ctx.Err() != nil || err != nil {
+	if s.noteTrouble(unlessInterrupted(ctx, errors.Join(err, rec.Err()))); ctx.Err() != nil || err != nil {
 		return
 	}
 	s.canary = canaryVerdict(judge.Finish(context.WithoutCancel(ctx), false), time.Since(began))

@@ -9,6 +9,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults/testbed"
 	"locktorture/workload/history/printable"
@@ -21,64 +24,119 @@ const cleanLimit = 30 * time.Second
 // admissionKey is where the full lock keeps a node's admission record.
 const admissionKey = "lock:node"
 
+// noteCleanliness looks, past every link, whether anything but what the lock's
+// admission wrote is on the servers before the load, and notes that.
+func (s *session) noteCleanliness(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanLimit)
+	defer cancel()
+	var dirt []string
+	for _, n := range s.env.servers() {
+		keys, err := foreignKeys(ctx, n)
+		if err != nil {
+			return fmt.Errorf("look at %s before the load: %w", n.Name(), err)
+		}
+		if len(keys) > 0 {
+			dirt = append(dirt, fmt.Sprintf("%s holds %d keys, such as %s", n.Name(), len(keys), strings.ReplaceAll(printable.Line(keys[0]), ";", "?"))) // a semicolon ends an item of the note
+		}
+	}
+	if len(dirt) > 0 {
+		s.note("dirty: " + strings.Join(dirt, ", "))
+		return nil
+	}
+	s.note("clean: every server was empty at the start")
+	return nil
+}
+
+// foreignKeys lists what is on a server before the load, the lock's admission
+// record apart.
+func foreignKeys(ctx context.Context, n testbed.Node) (keys []string, err error) {
+	a := wiring.Admin(n)
+	defer func() { err = errors.Join(err, a.Close()) }()
+	for all := a.Scan(ctx, 0, "*", scanPage).Iterator(); ; {
+		if !all.Next(ctx) {
+			return keys, all.Err()
+		}
+		if key := all.Val(); key != admissionKey {
+			keys = append(keys, key)
+		}
+	}
+}
+
+// scanPage is how many keys a server is asked for at a time.
+const scanPage = 1000
+
+// servers are the nodes and the store.
+func (e *environment) servers() []testbed.Node {
+	return append([]testbed.Node{e.bed.Store()}, e.bed.Nodes()...)
+}
+
 // cleanUp removes what the run wrote from servers that live on. They were empty
 // when it began. A key that it cannot have written stays, and is named: somebody
 // else uses the server.
-func (r *environment) cleanUp(ctx context.Context) error {
-	if r.bed == nil || r.bed.Name() != testbed.KindExternal {
+func (e *environment) cleanUp(ctx context.Context) error {
+	if e.bed == nil || e.bed.Name() != testbed.KindExternal {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanLimit)
 	defer cancel()
-	nodes := append([]testbed.Node{r.bed.Store()}, r.bed.Nodes()...)
 	var errs []error
-	for _, n := range nodes {
-		if err := r.cleanNode(ctx, n); err != nil {
+	for _, n := range e.servers() {
+		foreign, err := removeKeys(ctx, wiring.Admin(n), e.cfg.Load.Keys)
+		if err != nil {
 			errs = append(errs, fmt.Errorf("remove the run's keys from %s: %w", n.Addr(), err))
+		}
+		if foreign != "" {
+			e.find(fmt.Sprintf("key %s on %s is not of this run, and was left: does somebody else use that server?", printable.Line(foreign), n.Addr()))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (r *environment) cleanNode(ctx context.Context, n testbed.Node) (err error) {
-	a := wiring.Admin(n)
-	defer func() { err = errors.Join(err, a.Close()) }()
-	foreign := ""
-	for cursor := uint64(0); ; {
-		var page []string
-		if page, cursor, err = a.Scan(ctx, cursor, "*", 1000).Result(); err != nil {
-			return err
-		}
-		for _, key := range page {
-			if !r.wrote(key) {
-				foreign = key
-			} else if err := a.Unlink(ctx, key).Err(); err != nil {
-				return err
-			}
-		}
-		if cursor == 0 {
-			break
+// cleanGiven removes what a run of cfg wrote from the servers that it was given.
+func cleanGiven(ctx context.Context, cfg config.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, cleanLimit)
+	defer cancel()
+	addrs := cfg.Redis
+	if cfg.Store != "" {
+		addrs = append([]string{cfg.Store}, addrs...)
+	}
+	var errs []error
+	for _, addr := range addrs {
+		if _, err := removeKeys(ctx, wiring.AdminAt(addr), cfg.Load.Keys); err != nil {
+			errs = append(errs, fmt.Errorf("remove the run's keys from %s: %w", addr, err))
 		}
 	}
-	if foreign != "" {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.findings = append(r.findings, fmt.Sprintf("key %s on %s is not of this run, and was left: does somebody else use that server?", printable.Line(foreign), n.Addr()))
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// wrote reports whether a key is one that the run may have written: the guarded
+// removeKeys removes from a server what a run with so many resources may have
+// written, and closes the client. It returns a key that no such run can have
+// written, if there is one.
+func removeKeys(ctx context.Context, server *redis.Client, resources int) (foreign string, err error) {
+	defer func() { err = errors.Join(err, server.Close()) }()
+	for keys := server.Scan(ctx, 0, "*", scanPage).Iterator(); ; {
+		if !keys.Next(ctx) {
+			return foreign, keys.Err()
+		}
+		if key := keys.Val(); !wrote(key, resources) {
+			foreign = key
+		} else if err := server.Unlink(ctx, key).Err(); err != nil {
+			return foreign, err
+		}
+	}
+}
+
+// wrote reports whether a key is one that a run may have written: the guarded
 // store's, the canary's, a node's admission record, or any with the name of one
-// of the run's resources in it.
-func (r *environment) wrote(key string) bool {
+// of the run's resources, k0, k1, …, in it.
+func wrote(key string, resources int) bool {
 	if strings.HasPrefix(key, store.Prefix) || strings.Contains(key, canaryKey) || key == admissionKey {
 		return true
 	}
 	words := strings.FieldsFunc(key, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
 	for _, w := range words {
 		number, is := strings.CutPrefix(w, "k")
-		if n, err := strconv.Atoi(number); is && err == nil && n >= 0 && n < r.cfg.Load.Keys {
+		if n, err := strconv.Atoi(number); is && err == nil && n >= 0 && n < resources {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/redistest"
 	"locktorture/cmd/torture/internal/wiring"
@@ -86,6 +87,11 @@ func TestRunLeavesTheKeysOfOthers(t *testing.T) {
 	}
 	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "invoice:kim") }) {
 		t.Errorf("nobody is told: %v", r.Warnings)
+	}
+	if !slices.ContainsFunc(r.Report.Inconclusive, func(f checker.Finding) bool {
+		return f.ID == "V7" && strings.Contains(f.Text, "holds 1 keys, such as invoice:kim")
+	}) {
+		t.Errorf("the run says nothing of a key space that was not clean: %+v", r.Report.Inconclusive)
 	}
 	if _, err := Run(t.Context(), onGiven(t, given), lock(t, "single"), Options{}); err == nil || !strings.Contains(err.Error(), "delete them, or give a server without keys") {
 		t.Errorf("servers that are in use: %v", err)

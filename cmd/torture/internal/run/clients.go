@@ -19,7 +19,7 @@ import (
 )
 
 // A client joins one contender of the workload to what the nemesis does to it:
-// the roads of its present incarnation all pass one gate.
+// all connections of its present incarnation pass one gate.
 type client struct {
 	*workload.Client
 	env   *environment
@@ -53,7 +53,7 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
 	}
 	if p, can := locker.(childLocker); can {
-		return c.employ(p, gate), nil
+		return c.connectChild(p, gate), nil
 	}
 	guarded := store.Open(through(gate, c.env.links[c.Client.Name][faults.StoreNode]), c.env.policy())
 	return &workload.Conn{
@@ -96,7 +96,7 @@ func (c *client) Name() string { return c.Client.Name }
 func (c *client) Pause(context.Context) (string, error) {
 	c.current().Pause()
 	if p := c.process(); p != nil {
-		return stopped(c.Client.Name, p)
+		return stopChild(c.Client.Name, p)
 	}
 	return c.Client.Name + " stands still, its connections too", nil
 }
@@ -105,7 +105,7 @@ func (c *client) Pause(context.Context) (string, error) {
 func (c *client) Resume(ctx context.Context) (string, error) {
 	defer c.current().Resume()
 	if p := c.process(); p != nil {
-		return continued(ctx, c.Client.Name, p, catalogue.WriteEvery(c.env.cfg))
+		return continueChild(ctx, c.Client.Name, p, catalogue.WriteEvery(c.env.cfg))
 	}
 	n := c.current().Resume()
 	return fmt.Sprintf("%s goes on; %d calls of its connections had stood still", c.Client.Name, n), nil

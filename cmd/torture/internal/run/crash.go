@@ -1,13 +1,19 @@
 package run
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"locktorture/checker"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+	"locktorture/reports"
 	"locktorture/workload"
 )
 
@@ -15,21 +21,6 @@ import (
 // ended the whole harness: one in a goroutine that the lock under test started
 // itself, which nobody can recover.
 const CrashFile = "crash.txt"
-
-// catchCrash has the runtime write there while the run lasts.
-func catchCrash(dir string) (end func() error, err error) {
-	path := filepath.Join(dir, CrashFile)
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := debug.SetCrashOutput(file, debug.CrashOptions{}); err != nil {
-		return nil, errors.Join(err, file.Close(), os.Remove(path))
-	}
-	return func() error {
-		return errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), file.Close(), os.Remove(path))
-	}, nil
-}
 
 // AddCrash adds to the report of the history in dir how its run ended, if a
 // crash ended it.
@@ -45,4 +36,33 @@ func AddCrash(dir string, r *checker.Report) error {
 		r.Crashed(oneLine(crash), crash.Lock)
 	}
 	return nil
+}
+
+// AfterCrash keeps in dir, the directory of a run whose process a crash has
+// ended, what the runtime said of it, and ends and removes what the run has left:
+// servers, containers, proxies, and its keys on servers that live on. What it
+// could not remove is an error; the directory can be judged all the same.
+func AfterCrash(ctx context.Context, dir, said string) error {
+	if err := os.WriteFile(filepath.Join(dir, CrashFile), []byte(said), 0o600); err != nil {
+		return err
+	}
+	meta, err := reports.ReadMeta(dir)
+	if err != nil {
+		return err
+	}
+	var cfg config.Config
+	if err := json.Unmarshal(meta.Config, &cfg); err != nil {
+		return fmt.Errorf("%s: read the configuration: %w", dir, err)
+	}
+	_, err = testbed.Sweep(ctx, filepath.Join(dir, NodesDir))
+	errs := []error{err}
+	switch cfg.Testbed {
+	case testbed.KindContainer:
+		_, err = testbed.SweepContainers(ctx)
+	case testbed.KindCompose:
+		_, err = link.Sweep(ctx, remote(cfg.Proxy))
+	case testbed.KindExternal:
+		err = cleanGiven(ctx, cfg)
+	}
+	return errors.Join(append(errs, err)...)
 }

@@ -108,12 +108,12 @@ func fsync(c config.Config) testbed.Fsync {
 }
 
 // target is the run as the nemesis sees it.
-func (r *environment) target(observer *watch.Observer) *faults.Target {
-	t := &faults.Target{Testbed: r.bed, Link: r.link, Watch: observer, Quorum: r.quorum(), TTL: r.cfg.TTL, LeaseKeys: r.leaseKeys, Fabric: r.fabric, Notifies: notifies(r.cfg, r.lock)}
-	if r.lock.Quarantine != nil {
-		t.Quarantine = r.lock.Quarantine(r.cfg)
+func (e *environment) target(observer *watch.Observer) *faults.Target {
+	t := &faults.Target{Testbed: e.bed, Link: e.link, Watch: observer, Quorum: e.quorum(), TTL: e.cfg.TTL, LeaseKeys: e.leaseKeys, Fabric: e.fabric, Notifies: notifies(e.cfg, e.lock)}
+	if e.lock.Quarantine != nil {
+		t.Quarantine = e.lock.Quarantine(e.cfg)
 	}
-	for _, c := range r.clients {
+	for _, c := range e.clients {
 		t.Clients = append(t.Clients, c)
 	}
 	return t

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,25 +28,28 @@ const closingLimit = time.Second
 func (s *session) play(ctx context.Context) {
 	user, cfg, clients := ctx, s.env.cfg.Workload(), s.env.contenders()
 	ctx = s.guardRun(ctx)
-	s.note("clean: every node was empty at the start")
+	s.noteTrouble(s.noteCleanliness(ctx))
+	if moments := s.env.cfg.Sometimes; len(moments) > 0 {
+		s.note("sometimes " + strings.Join(moments, ", "))
+	}
 	s.plantCanary(ctx)
 	s.mainPhase(ctx, cfg, clients)
-	s.blame(s.heal(ctx))
+	s.noteTrouble(s.heal(ctx))
 	if ctx.Err() == nil && len(s.harness) == 0 {
-		s.blame(unlessInterrupted(ctx, workload.RunFinal(ctx, cfg, clients, s.rec)))
+		s.noteTrouble(unlessInterrupted(ctx, workload.RunFinal(ctx, cfg, clients, s.rec)))
 		s.leftovers(ctx, cfg, clients)
 	}
 	s.interrupted = user.Err() != nil
-	s.blame(s.audit(ctx))
+	s.noteTrouble(s.audit(ctx))
 	if s.interrupted {
 		s.note("interrupted")
 	}
-	s.blame(s.env.disconnect())
+	s.noteTrouble(s.env.disconnect())
 	for _, e := range s.resolver.Resolve() {
 		s.rec.Append(e)
 	}
-	s.mishaps = s.dog.close()
-	s.over = true
+	s.mishaps = s.watchdog.close()
+	s.ended = true
 	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
 }
 
@@ -67,9 +71,9 @@ func (s *session) mainPhase(ctx context.Context, cfg workload.Config, clients []
 		}
 	})
 	wg.Wait()
-	s.blame(unlessInterrupted(ctx, loadErr))
+	s.noteTrouble(unlessInterrupted(ctx, loadErr))
 	if nemesisErr != nil {
-		s.blame(fmt.Errorf("nemesis: %w", nemesisErr))
+		s.noteTrouble(fmt.Errorf("nemesis: %w", nemesisErr))
 	}
 }
 
@@ -95,7 +99,7 @@ func (s *session) leftovers(ctx context.Context, cfg workload.Config, clients []
 		s.note("leftovers not judged: " + lacks.Error())
 		return
 	}
-	s.blame(unlessInterrupted(ctx, err))
+	s.noteTrouble(unlessInterrupted(ctx, err))
 }
 
 // audit reads the store's own log, past every link.
@@ -126,9 +130,9 @@ func unlessInterrupted(ctx context.Context, err error) error {
 // finish ends the testbed, judges, and reports. The run directory is complete
 // when it returns.
 func (s *session) finish(ctx context.Context) (*reports.Run, error) {
-	s.blame(s.rec.Err())
-	s.blame(s.file.Close())
-	s.blame(s.env.close())
+	s.noteTrouble(s.rec.Err())
+	s.noteTrouble(s.file.Close())
+	s.noteTrouble(s.env.close())
 	limit := judgingLimit
 	if s.interrupted {
 		limit = closingLimit
@@ -136,7 +140,7 @@ func (s *session) finish(ctx context.Context) (*reports.Run, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	report := s.judge.Finish(ctx, false)
-	s.blame(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))
+	s.noteTrouble(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))
 	r := &reports.Run{
 		Dir: s.dir, Meta: s.meta, Report: report,
 		Harness: s.troubles(), Interrupted: s.interrupted, Canary: s.canary,

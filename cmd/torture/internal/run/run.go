@@ -15,6 +15,7 @@ import (
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/crash"
 	"locktorture/faults/plan"
 	"locktorture/faults/resolve"
 	"locktorture/faults/watch"
@@ -35,6 +36,7 @@ const startLimit = 60 * time.Second
 type Options struct {
 	Version, Commit string
 	Argv            []string
+	Crash           *crash.Monitor // finishes the run when this process crashes; nil: nobody does
 
 	// Begin is called once, when everything stands and before the load: with
 	// what is about to happen, and the judge whose live figures may be shown.
@@ -66,10 +68,10 @@ type session struct {
 
 	resolver *resolve.Resolver
 
-	dog     *watchdog
-	mishaps []mishap
-	full    string // what was said of a full disk; "" is nothing
-	over    bool   // the history has had its last event
+	watchdog *watchdog
+	mishaps  []mishap
+	diskFull string // what was said of a full disk; "" is nothing
+	ended    bool   // the history has had its last event
 
 	harness     []string // trouble of our own
 	canary      *reports.Canary
@@ -98,11 +100,11 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	if err := s.prepare(o); err != nil {
 		return nil, StartError{errors.Join(err, s.env.close())}
 	}
-	caught, err := catchCrash(s.dir)
-	s.blame(err)
+	unwatched, err := o.Crash.Watch(s.dir)
+	s.noteTrouble(err)
 	s.play(ctx)
-	if caught != nil {
-		s.blame(caught())
+	if unwatched != nil {
+		s.noteTrouble(unwatched())
 	}
 	return s.finish(ctx)
 }
@@ -160,7 +162,7 @@ func (s *session) prepare(o Options) (err error) {
 		return err
 	}
 	s.resolver = s.env.resolver(h)
-	sinks := []history.Sink{s.file, s.judge, s.watch, &s.env.roll, s.resolver}
+	sinks := []history.Sink{s.file, s.judge, s.watch, &s.env.acquires, s.resolver}
 	if o.Begin != nil {
 		sinks = append(sinks, o.Begin(Beginning{s.meta, h, s.env.lock, s.dir, s.env.why, s.plan, s.judge})...)
 	}
@@ -183,8 +185,8 @@ func (s *session) writePlan() error {
 	return reports.Link(s.dir)
 }
 
-// blame notes trouble of our own; nil is none.
-func (s *session) blame(err error) {
+// noteTrouble notes trouble of our own; nil is none.
+func (s *session) noteTrouble(err error) {
 	if err == nil {
 		return
 	}
@@ -193,10 +195,10 @@ func (s *session) blame(err error) {
 		return
 	}
 	s.harness = append(s.harness, oneLine(err))
-	if errors.Is(err, syscall.ENOSPC) && s.full == "" {
-		s.full = oneLine(err)
+	if errors.Is(err, syscall.ENOSPC) && s.diskFull == "" {
+		s.diskFull = oneLine(err)
 	}
-	if !s.over {
+	if !s.ended {
 		s.record(mishap{err: err})
 	}
 }
@@ -205,8 +207,8 @@ func (s *session) blame(err error) {
 // follows from it. A full disk comes before all else: servers that cannot write
 // their files end for want of it.
 func (s *session) troubles() (all []string) {
-	if s.full != "" {
-		all = append(all, s.full)
+	if s.diskFull != "" {
+		all = append(all, s.diskFull)
 	}
 	for _, m := range s.mishaps {
 		if text := oneLine(m.err); !m.lock && !slices.Contains(all, text) {

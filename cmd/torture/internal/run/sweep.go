@@ -18,7 +18,7 @@ import (
 func Sweep(ctx context.Context, runs, api string) ([]string, error) {
 	var did []string
 	var errs []error
-	dirs, _ := filepath.Glob(filepath.Join(runs, "*", nodesDir)) // the pattern is well-formed
+	dirs, _ := filepath.Glob(filepath.Join(runs, "*", NodesDir)) // the pattern is well-formed
 	for _, dir := range dirs {
 		some, err := testbed.Sweep(ctx, dir)
 		did, errs = append(did, some...), append(errs, err)

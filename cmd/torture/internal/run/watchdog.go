@@ -13,7 +13,6 @@ import (
 	"locktorture/lockimpl/child"
 	"locktorture/workload"
 	"locktorture/workload/history"
-	"locktorture/workload/history/historyfile"
 )
 
 const (
@@ -39,7 +38,7 @@ type mishap struct {
 // than the run's.
 type watchdog struct {
 	env  *environment
-	file *historyfile.File
+	file historyWriter
 	note func(mishap)
 	stop context.CancelCauseFunc
 
@@ -48,6 +47,14 @@ type watchdog struct {
 	known   map[string]bool // by what they say
 	running sync.WaitGroup
 	end     context.CancelFunc
+}
+
+// A historyWriter writes the history behind the recorder's back: a
+// historyfile.File.
+type historyWriter interface {
+	Err() error             // the first that it met
+	Stalled() time.Duration // for how long the disk has been taking the present batch
+	GiveUp(why error)       // nothing more is written
 }
 
 // errMishap is the cause of a run that the watchdog has ended.
@@ -59,7 +66,7 @@ func (s *session) guardRun(ctx context.Context) context.Context {
 	guarded, stop := context.WithCancelCause(ctx)
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
 	w := &watchdog{env: s.env, file: s.file, note: s.record, stop: stop, end: end, known: map[string]bool{}}
-	s.dog = w
+	s.watchdog = w
 	w.running.Go(func() {
 		workload.WatchStalls(watching, s.rec, workload.StallThreshold(s.env.cfg.TTL), s.env.childPids)
 	})

@@ -79,10 +79,16 @@ func Upstream(n testbed.Node) string {
 // Admin returns a Redis client of n past every link, with no retries. The caller
 // closes it.
 func Admin(n testbed.Node) *redis.Client {
-	return redis.NewClient(&redis.Options{
-		Addr: n.Addr(), MaxRetries: -1, DisableIdentity: true, PoolSize: 2, ReadTimeout: 5 * time.Second,
-		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { return n.Dial(ctx) },
-	})
+	o := adminOptions(n.Addr())
+	o.Dialer = func(ctx context.Context, _, _ string) (net.Conn, error) { return n.Dial(ctx) }
+	return redis.NewClient(o)
+}
+
+// AdminAt is Admin for the server at addr, a host:port.
+func AdminAt(addr string) *redis.Client { return redis.NewClient(adminOptions(addr)) }
+
+func adminOptions(addr string) *redis.Options {
+	return &redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true, PoolSize: 2, ReadTimeout: 5 * time.Second}
 }
 
 // SilenceClients turns the log of the Redis clients off: under faults, failed

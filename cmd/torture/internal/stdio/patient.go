@@ -1,40 +1,32 @@
-package app
+package stdio
 
 import (
 	"context"
 	"io"
 	"os"
-	"time"
 )
 
-// within bounds ctx by timeout; 0 is no bound.
-func within(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
-	if timeout == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, timeout)
-}
-
-// A pipe is a named pipe, or whatever else is no file. It is opened by the first
+// A Pipe is a named pipe, or whatever else is no file. It is opened by the first
 // read, since opening one waits for its writer; it is closed with the process.
-type pipe struct {
-	name string
+type Pipe struct {
+	Name string
 	file *os.File
 }
 
-func (p *pipe) Read(b []byte) (n int, err error) {
+// Read implements io.Reader.
+func (p *Pipe) Read(b []byte) (n int, err error) {
 	if p.file == nil {
-		if p.file, err = os.Open(p.name); err != nil {
+		if p.file, err = os.Open(p.Name); err != nil {
 			return 0, err
 		}
 	}
 	return p.file.Read(b)
 }
 
-// patient reads from src until ctx ends, and then returns ctx's error. A read of
+// Patient reads from src until ctx ends, and then returns ctx's error. A read of
 // standard input cannot be broken off: what waits for it is a goroutine of its
 // own, begun with the first read, which ends with src, or else with the process.
-func patient(ctx context.Context, src io.Reader) io.Reader {
+func Patient(ctx context.Context, src io.Reader) io.Reader {
 	return &patientReader{start: func() io.Reader {
 		out, in := io.Pipe()
 		context.AfterFunc(ctx, func() { in.CloseWithError(ctx.Err()) })

@@ -1,4 +1,6 @@
-package app
+// Package stdio is how the command reads and writes its standard streams: readers
+// that never come, and readers that have left.
+package stdio
 
 import (
 	"errors"
@@ -9,14 +11,14 @@ import (
 	"syscall"
 )
 
-// readerGone lets a write to a pipe that nobody reads fail, as it does for any
+// IgnoreSIGPIPE lets a write to a pipe that nobody reads fail, as it does for any
 // other file, instead of ending the process. Commands started later do not
 // inherit that.
-func readerGone() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+func IgnoreSIGPIPE() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// readable returns f, or a writer for it when f is a pipe, whose reader may leave
+// Writer returns f, or a writer for it when f is a pipe, whose reader may leave
 // before the end (as in torture run | head).
-func readable(f *os.File) io.Writer {
+func Writer(f *os.File) io.Writer {
 	if info, err := f.Stat(); err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeSocket) == 0 {
 		return f
 	}

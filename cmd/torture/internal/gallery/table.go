@@ -1,4 +1,4 @@
-package app
+package gallery
 
 import (
 	"fmt"
@@ -9,18 +9,17 @@ import (
 	"text/tabwriter"
 
 	"locktorture/cmd/torture/internal/catalogue"
-	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/reports/unit"
 )
 
-// galleryTable prints one line per row, and below it what a line has no room
+// Table prints one line per row, and below it what a line has no room
 // for.
-func galleryTable(w io.Writer, rows []gallery.Row) error {
+func Table(w io.Writer, rows []Row) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "LOCK\tFAULTS\tEXPECTED\tFOUND\tTWIN\tFOUND IN TWIN\tOUTCOME")
+	fmt.Fprintln(t, "LOCK\tFAULTS\tEXPECTED\tFOUND\tCONTROL\tFOUND IN CONTROL\tOUTCOME")
 	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n",
-			r.Lock, strings.Join(gallery.Trials[r.Lock].FaultNames(), ","), list(r.Expected), list(r.Found), r.Twin, list(r.Accused), r.Outcome)
+			r.Lock, strings.Join(Trials[r.Lock].FaultNames(), ","), joined(r.Expected), joined(r.Found), r.Control, joined(r.Accused), r.Outcome)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -40,26 +39,27 @@ func galleryTable(w io.Writer, rows []gallery.Row) error {
 	return nil
 }
 
-func list(ids []string) string {
+// joined are the ids in a row, or a dash.
+func joined(ids []string) string {
 	if len(ids) == 0 {
 		return "–"
 	}
 	return strings.Join(ids, " ")
 }
 
-// galleryMarkdown prints one table per shelf.
-func galleryMarkdown(w io.Writer, rows []gallery.Row) error {
+// Markdown prints one table per category.
+func Markdown(w io.Writer, rows []Row) error {
 	var out strings.Builder
-	for _, shelf := range catalogue.Categories {
-		head := fmt.Sprintf("\n| %s | what is wrong | faults | found | operations until then | in the twin |\n|---|---|---|---|---|---|\n", shelf)
+	for _, category := range catalogue.Categories {
+		head := fmt.Sprintf("\n| %s | what is wrong | faults | found | operations until then | in the corrected lock |\n|---|---|---|---|---|---|\n", category)
 		for _, r := range rows {
-			if r.Category != shelf {
+			if r.Category != category {
 				continue
 			}
 			out.WriteString(head)
 			head = ""
 			fmt.Fprintf(&out, "| `%s` | %s | %s | %s | %s | %s |\n", r.Lock, r.About,
-				strings.Join(gallery.Trials[r.Lock].FaultNames(), ", "), foundWords(r), operations(r), twinWords(r))
+				strings.Join(Trials[r.Lock].FaultNames(), ", "), foundWords(r), operations(r), controlWords(r))
 		}
 	}
 	_, err := io.WriteString(w, out.String())
@@ -68,13 +68,13 @@ func galleryMarkdown(w io.Writer, rows []gallery.Row) error {
 
 // foundWords are the expected anomalies that were found, by name, and those
 // that were not.
-func foundWords(r gallery.Row) string {
+func foundWords(r Row) string {
 	var words []string
 	for _, p := range r.Proofs {
 		words = append(words, fmt.Sprintf("**%s** %s", p.ID, p.Name))
 	}
 	for _, id := range r.Expected {
-		if !r.Any && !slices.ContainsFunc(r.Proofs, func(p gallery.Proof) bool { return p.ID == id }) {
+		if !r.Any && !slices.ContainsFunc(r.Proofs, func(p Proof) bool { return p.ID == id }) {
 			words = append(words, id+" not found")
 		}
 	}
@@ -87,20 +87,20 @@ func foundWords(r gallery.Row) string {
 	return strings.Join(words, ", ")
 }
 
-func operations(r gallery.Row) string {
+func operations(r Row) string {
 	var words []string
 	for _, p := range r.Proofs {
 		words = append(words, unit.Count(p.Operations))
 	}
-	return list(words)
+	return joined(words)
 }
 
-func twinWords(r gallery.Row) string {
+func controlWords(r Row) string {
 	switch {
 	case len(r.Accused) > 0:
-		return "**" + strings.Join(r.Accused, " ") + "** in `" + r.Twin + "`"
+		return "**" + strings.Join(r.Accused, " ") + "** in `" + r.Control + "`"
 	case r.Rounds == 0:
 		return "–"
 	}
-	return "none in `" + r.Twin + "`"
+	return "none in `" + r.Control + "`"
 }

@@ -1,0 +1,103 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/app"
+	"locktorture/cmd/torture/internal/periodic"
+	"locktorture/lockimpl"
+)
+
+// crashers is the name under which this binary is the command with two locks in
+// it that crash the process.
+const crashers = "torture-crashers"
+
+// A crashing lock refuses everything, and at its hundredth refusal does what
+// ends the process.
+type crashing struct {
+	refused atomic.Int64
+	end     func()
+}
+
+func (c *crashing) Acquire(context.Context, string, time.Duration) (lockimpl.Lease, error) {
+	if c.refused.Add(1) == 100 {
+		c.end()
+	}
+	return nil, lockimpl.ErrHeld
+}
+
+func (c *crashing) Close() error { return nil }
+
+// newCrashing is a lock that panics in a goroutine which it has started itself.
+func newCrashing([]lockimpl.Node) (lockimpl.Locker, error) {
+	var renewals map[string]int
+	return &crashing{end: func() { go func() { renewals["k"]++ }() }}, nil
+}
+
+// newCrashingHarness is a lock beside which the harness panics in a goroutine of
+// its own.
+func newCrashingHarness([]lockimpl.Node) (lockimpl.Locker, error) {
+	return &crashing{end: func() { periodic.Start(time.Millisecond, nil) }}, nil
+}
+
+// A panic that nobody can recover ends the process with Go's exit code. Its run
+// is finished all the same: judged, with all reports, its servers gone, and the
+// last line tells the truth.
+func TestCrashIsFinished(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	torture := filepath.Join(t.TempDir(), crashers) // the name makes this binary the command
+	if err := os.Symlink(self, torture); err != nil {
+		t.Fatal(err)
+	}
+	testbed := "embedded"
+	if haveRedis(t) {
+		testbed = "process"
+	}
+	for lock, c := range map[string]struct {
+		verdict checker.Verdict
+		said    string
+	}{
+		"crashing":         {checker.Fail, "assignment to entry in nil map"},
+		"crashing-harness": {checker.HarnessError, "the harness crashed"},
+	} {
+		t.Run(lock, func(t *testing.T) {
+			out := t.TempDir()
+			ctx, cancel := context.WithTimeout(t.Context(), endLimit)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, torture, "run", "calm", "--lock", lock, "--testbed", testbed, "--duration", "30s", "--out", out)
+			var printed, wrong bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &printed, &wrong
+			_ = cmd.Run() // its exit code tells
+			if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(wrong.String(), "goroutine ") {
+				t.Errorf("exit %d: %s", code, &wrong)
+			}
+			if want := "VERDICT " + string(c.verdict) + " exit 2\n"; !strings.HasSuffix(printed.String(), want) || !strings.Contains(strings.Join(strings.Fields(printed.String()), " "), c.said) {
+				t.Errorf("want %q and %q at the end:\n%s\n%s", c.said, want, &printed, &wrong)
+			}
+			for _, name := range []string{"results.json", "report.html", "junit.xml", "crash.txt"} {
+				if _, err := os.Stat(filepath.Join(out, "latest", name)); err != nil {
+					t.Error(err)
+				}
+			}
+			if left := running(out); len(left) > 0 {
+				t.Errorf("left: %q", left)
+			}
+			var again bytes.Buffer
+			if code := app.Run([]string{"check", "--out", out}, &again, &again); code != c.verdict.Exit() {
+				t.Errorf("check: exit %d: %s", code, &again)
+			}
+		})
+	}
+}
