@@ -25,9 +25,9 @@ const (
 
 // An attempt is one injection and its heal.
 type attempt struct {
-	n    *nemesis
-	step Step
-	t    *Target // a copy for this injection
+	n     *nemesis
+	step  Step
+	scope *Scope
 
 	mu     sync.Mutex
 	begun  bool // the invocation is recorded
@@ -40,10 +40,7 @@ type attempt struct {
 
 func (n *nemesis) attempt(ctx context.Context, s Step, occasion Occasion) *attempt {
 	a := &attempt{n: n, step: s}
-	t := *n.t
-	t.Occasion, t.undo, t.binds, t.begin, t.now, t.over = occasion, &undo{}, nil, a.begin, n.now, ctx.Done()
-	t.proofs = nil
-	a.t = &t
+	a.scope = &Scope{Target: n.t, Occasion: occasion, run: n.run, now: n.now, over: ctx.Done(), begin: a.begin}
 	return a
 }
 
@@ -51,10 +48,10 @@ func (n *nemesis) attempt(ctx context.Context, s Step, occasion Occasion) *attem
 // up, and cannot begin any more.
 func (a *attempt) inject(ctx context.Context, rng *rand.Rand) (Injection, error) {
 	inj, err := guarded(ctx, injectLimit, func(ctx context.Context) (Injection, error) {
-		return a.step.Fault.Inject(ctx, a.t, rng)
+		return a.step.Fault.Inject(ctx, a.scope, rng)
 	})
 	if err == nil && inj.Heal == nil {
-		inj.Heal = a.t.undo.heal
+		inj.Heal = a.scope.undo.heal
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -68,7 +65,7 @@ func (a *attempt) begin(hit Hit) {
 	if a.begun || a.closed {
 		return
 	}
-	a.ops = a.t.Operations(hit)
+	a.ops = a.scope.Operations(hit)
 	a.invoke(targetOf(hit), hit.Instant, hit.Since)
 }
 
@@ -84,7 +81,7 @@ func (a *attempt) invoke(target *history.Target, instant bool, since time.Durati
 
 // failed undoes what an injection did before it failed.
 func (a *attempt) failed(ctx context.Context, res *StepResult, why error) error {
-	_, undone := a.repair(ctx, a.t.undo.heal)
+	_, undone := a.repair(ctx, a.scope.undo.heal)
 	if !a.begun {
 		a.invoke(targetOf(a.step), false, 0)
 	}
@@ -107,7 +104,7 @@ func (a *attempt) started(inj Injection) {
 		return
 	}
 	hit, _ := inj.Target.(Hit)
-	a.ops = a.t.Operations(hit)
+	a.ops = a.scope.Operations(hit)
 	a.invoke(targetOf(inj.Target), inj.Instant, 0)
 }
 
@@ -127,7 +124,7 @@ func (a *attempt) inForce(res *StepResult, inj Injection) {
 	res.Started, res.Target = a.n.rec.Since(time.Now()), a.target
 	res.add(e.Receipt)
 	res.Healed = inj.Instant
-	a.n.t.run.bind(a.t.binds)
+	a.n.run.bind(a.scope.binds)
 }
 
 // unproved is what is said of a fault without a receipt.
@@ -139,7 +136,7 @@ func (a *attempt) bitten(inj Injection) bool {
 	if inj.Bitten != nil && !inj.Bitten() || !a.ops.Met() {
 		return false
 	}
-	return len(a.t.proofs) == 0 || slices.ContainsFunc(a.t.proofs, func(proved func() bool) bool { return proved() })
+	return len(a.scope.proofs) == 0 || slices.ContainsFunc(a.scope.proofs, func(proved func() bool) bool { return proved() })
 }
 
 // last keeps the fault in force for its time, and longer while it has hurt
@@ -153,7 +150,7 @@ func (a *attempt) last(ctx context.Context, inj Injection) {
 // awaitBite waits until the fault has hurt something, by two TTLs or the
 // step's own length at most. It looks less and less often.
 func (a *attempt) awaitBite(ctx context.Context, inj Injection) {
-	more := max(a.step.For, 2*a.t.TTL)
+	more := max(a.step.For, 2*a.n.t.TTL)
 	var waited time.Duration
 	for pause := firstLook; waited < more && !a.bitten(inj); pause = min(2*pause, more/looks, more-waited) {
 		if !wait.For(ctx, pause) {
@@ -169,7 +166,7 @@ func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) erro
 	a.started(inj)
 	a.awaitBite(ctx, inj)
 	met := a.bitten(inj)
-	receipt, err := a.repair(ctx, a.t.undo.heal) // also lets go of what it had taken
+	receipt, err := a.repair(ctx, a.scope.undo.heal) // also lets go of what it had taken
 	inj.Bitten = func() bool { return met }
 	inj.Receipt = phrase.Join(inj.Receipt, receipt)
 	a.inForce(res, inj)
@@ -205,7 +202,7 @@ func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) erro
 // repair heals on a context that ctx cannot cancel, under a watchdog, trying
 // again what failed.
 func (a *attempt) repair(ctx context.Context, heal func(context.Context) (string, error)) (string, error) {
-	limit := healLimit + a.t.TTL
+	limit := healLimit + a.n.t.TTL
 	var receipts []string
 	var err error
 	for try := range healTries {
@@ -224,7 +221,7 @@ func (a *attempt) repair(ctx context.Context, heal func(context.Context) (string
 	}
 	var broken *BrokenError
 	if err != nil && !errors.As(err, &broken) {
-		err = errors.Join(err, a.t.undo.outstanding(err))
+		err = errors.Join(err, a.scope.undo.outstanding(err))
 	}
 	return strings.Join(receipts, "; "), err
 }

@@ -38,7 +38,7 @@ func (n *nemesis) await(ctx context.Context, when Trigger) (Occasion, error) {
 
 func (n *nemesis) awaitBound(ctx context.Context, name string) error {
 	select {
-	case <-n.t.run.whenBound(name):
+	case <-n.run.whenBound(name):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -64,9 +64,9 @@ func (n *nemesis) awaitEvent(ctx context.Context, when Trigger) (Occasion, error
 func (n *nemesis) concerns(by, owner string) bool {
 	client := n.t.ClientName(owner)
 	if by == "" {
-		return !n.t.run.isTaken(client)
+		return !n.run.isTaken(client)
 	}
-	return n.t.run.is(client, by)
+	return n.run.is(client, by)
 }
 
 // awaitDue follows the leases that are held until the moment of one of them
@@ -124,12 +124,3 @@ func (n *nemesis) nextDue(when Trigger, asked time.Duration) (first watch.Holdin
 }
 
 func (n *nemesis) now() time.Duration { return n.rec.Since(time.Now()) }
-
-// Deadline is when the lock's promise for h ends; the TTL asked for stands in
-// where the lock promises nothing.
-func (t *Target) Deadline(h watch.Holding) time.Duration {
-	if h.ValidUntil > 0 {
-		return h.ValidUntil
-	}
-	return h.Renewed + t.TTL
-}

@@ -31,17 +31,17 @@ func (f swapDB) Supports(t *faults.Target) error {
 	return nil
 }
 
-func (f swapDB) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := t.PickNodes(ctx, f.node, nil, rng) // 1. whom
+func (f swapDB) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := s.PickNodes(ctx, f.node, nil, rng) // 1. whom
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	n := nodes[0]
-	if err := t.Take(n.Name()); err != nil { // nobody else may hurt it meanwhile
+	if err := s.Take(n.Name()); err != nil { // nobody else may hurt it meanwhile
 		return faults.Injection{}, err
 	}
 	hit := faults.Hit{Nodes: []string{n.Name()}}
-	t.Begin(hit) // 2. the fault begins
+	s.Begin(hit) // 2. the fault begins
 	swap := func(ctx context.Context) (string, error) {
 		_, err := n.(testbed.Administrable).Administer(ctx, "SWAPDB", "0", "1")
 		return n.Name() + " has its keys again", err
@@ -49,7 +49,7 @@ func (f swapDB) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (f
 	if _, err := swap(ctx); err != nil {
 		return faults.Injection{}, err // what was handed to OnHeal so far is undone
 	}
-	t.OnHeal(n.Name()+"'s databases are exchanged", "redis-cli SWAPDB 0 1 on "+n.Addr(), swap) // 3. how to undo it
+	s.OnHeal(n.Name()+"'s databases are exchanged", "redis-cli SWAPDB 0 1 on "+n.Addr(), swap) // 3. how to undo it
 	left, err := testbed.Do(ctx, n, "DBSIZE")
 	if err != nil {
 		return faults.Injection{}, err

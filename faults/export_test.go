@@ -1,6 +1,6 @@
 package faults
 
 // Bind binds name, as a step does once it is in force.
-func (t *Target) Bind(name string, victims ...string) {
-	t.shared().bind([]bind{{name: name, victims: victims}})
+func (s *Scope) Bind(name string, victims ...string) {
+	s.run.bind([]bind{{name: name, victims: victims}})
 }

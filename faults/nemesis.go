@@ -31,6 +31,7 @@ var errNever = errors.New("moment never came")
 // nemesis is one run of a schedule.
 type nemesis struct {
 	t     *Target
+	run   *run // what the steps share
 	rec   *history.Recorder
 	began time.Time
 }
@@ -46,13 +47,11 @@ type nemesis struct {
 // Every step has a result, also then.
 func Run(ctx context.Context, plan Schedule, t *Target, rec *history.Recorder, rng *rand.Rand) (Result, error) {
 	shared := *t
-	shared.run = newRun()
-	shared.run.begin(&shared)
 	if shared.Watch == nil {
 		shared.Watch = watch.New()
 		rec.Attach(shared.Watch)
 	}
-	n := &nemesis{t: &shared, rec: rec, began: time.Now()}
+	n := &nemesis{t: &shared, run: newRun(&shared), rec: rec, began: time.Now()}
 	results := make([]StepResult, len(plan))
 	errs := make([]error, len(plan))
 	var wg sync.WaitGroup
@@ -84,7 +83,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 		inj, err := a.inject(ctx, rng)
 		occasion.release()
 		if errors.Is(err, ErrMissed) && !a.begun {
-			if _, broken := a.repair(ctx, a.t.undo.heal); broken != nil {
+			if _, broken := a.repair(ctx, a.scope.undo.heal); broken != nil {
 				return res, a.failed(ctx, &res, broken)
 			}
 			missed = err

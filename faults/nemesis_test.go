@@ -75,10 +75,10 @@ func TestHealOnCancel(t *testing.T) {
 
 // A halfway fault hurts two things and then fails in its own way.
 func halfway(healed *[]string, end func() error) faults.Fault {
-	return faulttest.Fault("half", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
-		t.Begin(faults.Hit{})
+	return faulttest.Fault("half", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+		s.Begin(faults.Hit{})
 		for _, what := range []string{"first", "second"} {
-			t.OnHeal(what, "by hand", func(context.Context) (string, error) {
+			s.OnHeal(what, "by hand", func(context.Context) (string, error) {
 				*healed = append(*healed, what)
 				return "", nil
 			})
@@ -147,8 +147,8 @@ func TestHealPanicsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 1)
 		tries := 0
-		f := faulttest.Fault("shy", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
-			t.OnHeal("shy", "wait", func(context.Context) (string, error) {
+		f := faulttest.Fault("shy", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+			s.OnHeal("shy", "wait", func(context.Context) (string, error) {
 				if tries++; tries == 1 {
 					panic("not yet")
 				}
@@ -167,12 +167,12 @@ func TestHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 1)
 		release := make(chan struct{})
-		heal := faulttest.Fault("stuck-heal", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
-			t.OnHeal("toxic on c01→n2", "restart it", func(context.Context) (string, error) { <-release; return "", nil })
+		heal := faulttest.Fault("stuck-heal", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+			s.OnHeal("toxic on c01→n2", "restart it", func(context.Context) (string, error) { <-release; return "", nil })
 			return faults.Injection{Target: "x", Receipt: "bit"}, nil
 		})
-		inject := faulttest.Fault("stuck-inject", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
-			t.Begin(faults.Hit{Nodes: []string{"n1"}})
+		inject := faulttest.Fault("stuck-inject", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+			s.Begin(faults.Hit{Nodes: []string{"n1"}})
 			<-release
 			return faults.Injection{}, nil
 		})
@@ -189,10 +189,10 @@ func TestHangs(t *testing.T) {
 func TestNoReceipt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 1)
-		f := faulttest.Fault("mute", func(context.Context, *faults.Target, *rand.Rand) (faults.Injection, error) {
+		f := faulttest.Fault("mute", func(context.Context, *faults.Scope, *rand.Rand) (faults.Injection, error) {
 			return faults.Injection{Target: "x", Heal: func(context.Context) (string, error) { return "", nil }, Bitten: func() bool { return false }}, nil
 		})
-		res, err := w.Run(t.Context(), faults.Step{Fault: f, For: second}, faults.Step{When: faults.Trigger{After: 6 * second}, Fault: faulttest.Fault("flush", func(context.Context, *faults.Target, *rand.Rand) (faults.Injection, error) {
+		res, err := w.Run(t.Context(), faults.Step{Fault: f, For: second}, faults.Step{When: faults.Trigger{After: 6 * second}, Fault: faulttest.Fault("flush", func(context.Context, *faults.Scope, *rand.Rand) (faults.Injection, error) {
 			return faults.Injection{Target: "n1", Receipt: "DBSIZE 0", Instant: true}, nil
 		})})
 		if err != nil {

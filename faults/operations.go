@@ -13,7 +13,7 @@ import (
 // as those of clients in other processes, and for faults that hit clients as a
 // whole, the history does.
 type Operations struct {
-	t       *Target
+	s       *Scope
 	clients []string // that were hit
 	roads   []link.Link
 	before  []link.Traffic
@@ -24,28 +24,28 @@ type Operations struct {
 
 // Operations begins to look for what meets a fault that hits as hit says. A
 // hit without clients is one of all of them.
-func (t *Target) Operations(hit Hit) *Operations {
-	o := &Operations{t: t, clients: hit.Clients, nodes: len(hit.Nodes) > 0}
+func (s *Scope) Operations(hit Hit) *Operations {
+	o := &Operations{s: s, clients: hit.Clients, nodes: len(hit.Nodes) > 0}
 	if len(o.clients) == 0 {
-		o.clients = phrase.Names(t.Clients)
+		o.clients = phrase.Names(s.Clients)
 	}
 	nodes := hit.Nodes
 	if !o.nodes {
-		nodes = append(phrase.Names(t.Testbed.Nodes()), StoreNode)
+		nodes = append(phrase.Names(s.Testbed.Nodes()), StoreNode)
 	}
 	o.collect(nodes)
-	o.since = t.Watch.Ended(o.hits)
-	o.atWork = t.Watch.AtWork(o.hits)
+	o.since = s.Watch.Ended(o.hits)
+	o.atWork = s.Watch.AtWork(o.hits)
 	return o
 }
 
 func (o *Operations) collect(nodes []string) {
-	if o.t.Link == nil {
+	if o.s.Link == nil {
 		return
 	}
 	for _, c := range o.clients {
 		for _, n := range nodes {
-			if road := o.t.Link(c, n); road != nil {
+			if road := o.s.Link(c, n); road != nil {
 				o.roads, o.before = append(o.roads, road), append(o.before, road.Traffic())
 			}
 		}
@@ -55,7 +55,7 @@ func (o *Operations) collect(nodes []string) {
 // hits reports whether an owner is one of the clients that were hit: anybody
 // where no client is known.
 func (o *Operations) hits(owner string) bool {
-	return len(o.clients) == 0 || slices.Contains(o.clients, o.t.ClientName(owner))
+	return len(o.clients) == 0 || slices.Contains(o.clients, o.s.ClientName(owner))
 }
 
 // Met reports whether there was any so far.
@@ -68,13 +68,13 @@ func (o *Operations) Met() bool {
 	if o.nodes && !o.Blind() {
 		return false
 	}
-	return o.atWork || o.t.Watch.Ended(o.hits) > o.since || o.t.Watch.AtWork(o.hits)
+	return o.atWork || o.s.Watch.Ended(o.hits) > o.since || o.s.Watch.AtWork(o.hits)
 }
 
 // Blind reports whether the links have seen nothing of what the clients do since
 // the schedule began.
 func (o *Operations) Blind() bool {
-	before := o.t.shared().before
+	before := o.s.run.before
 	return !slices.ContainsFunc(o.roads, func(l link.Link) bool { return l.Traffic() != before[LinkID{l.Client(), l.Node()}] })
 }
 
@@ -87,7 +87,3 @@ func (o *Operations) Dialled() (n int) {
 	}
 	return n
 }
-
-// ProvedBy adds a proof that the fault has bitten. Where there are any, one of
-// them must hold, beside the injection's own Bitten.
-func (t *Target) ProvedBy(bitten func() bool) { t.proofs = append(t.proofs, bitten) }

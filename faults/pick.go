@@ -38,67 +38,42 @@ func SplitRole(text, otherwise string) (role, name string) {
 	return role, name
 }
 
-// ClientName returns the name of owner's client.
-func (t *Target) ClientName(owner string) string {
-	if t.ClientOf != nil {
-		return t.ClientOf(owner)
-	}
-	for _, c := range t.Clients {
-		rest, found := strings.CutPrefix(owner, c.Name())
-		if found && (rest == "" || strings.ContainsAny(rest[:1], "#/.:-~@")) {
-			return c.Name()
-		}
-	}
-	return owner
-}
-
-// Holdings returns what a client holds, or what anybody holds when client is
-// empty.
-func (t *Target) Holdings(client string) []watch.Holding {
-	if t.Watch == nil {
-		return nil
-	}
-	return slices.DeleteFunc(t.Watch.Holders(), func(h watch.Holding) bool {
-		return client != "" && t.ClientName(h.Owner) != client
-	})
-}
-
 // PickClients resolves a role of clients, RoleAny when it is empty.
-func (t *Target) PickClients(text string, rng *rand.Rand) ([]Client, error) {
+func (s *Scope) PickClients(text string, rng *rand.Rand) ([]Client, error) {
 	role, name := SplitRole(text, RoleAny)
-	found, err := t.clientsOf(role, rng)
+	found, err := s.clientsOf(role, rng)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("client %q: %w", role, ErrMissed)
 	}
-	t.bindLater(name, phrase.Names(found))
+	s.bindLater(name, phrase.Names(found))
 	return found, nil
 }
 
-func (t *Target) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
+func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 	switch role {
 	case RoleAll:
-		return t.Clients, nil
+		return s.Clients, nil
 	case RoleAny:
-		if t.Occasion.Owner != "" {
-			return t.free(t.ClientName(t.Occasion.Owner)), nil
+		if s.Occasion.Owner != "" {
+			return s.free(s.ClientName(s.Occasion.Owner)), nil
 		}
-		return one(t.unhurt(), rng), nil
+		return one(s.unhurt(), rng), nil
 	case RoleHolder:
-		return one(t.free(t.holders()...), rng), nil
+		return one(s.free(s.holders()...), rng), nil
 	case RoleWaiter:
-		return t.free(t.headWaiter()), nil
+		return s.free(s.headWaiter()), nil
 	}
-	return t.namedClients(role)
+	return s.namedClients(role)
 }
 
 // free returns those of the named clients that no fault has down or frozen.
-func (t *Target) free(names ...string) []Client {
+func (s *Scope) free(names ...string) []Client {
 	var found []Client
-	for _, c := range t.Clients {
-		if slices.Contains(names, c.Name()) && !t.shared().isTaken(c.Name()) {
+	for _, c := range s.Clients {
+		if slices.Contains(names, c.Name()) && !s.run.isTaken(c.Name()) {
 			found = append(found, c)
 		}
 	}
@@ -106,20 +81,20 @@ func (t *Target) free(names ...string) []Client {
 }
 
 // unhurt returns the free clients, those with every road open if there are any.
-func (t *Target) unhurt() []Client {
-	free := t.free(phrase.Names(t.Clients)...)
-	whole := slices.DeleteFunc(slices.Clone(free), func(c Client) bool { return !t.shared().intact(c.Name()) })
+func (s *Scope) unhurt() []Client {
+	free := s.free(phrase.Names(s.Clients)...)
+	whole := slices.DeleteFunc(slices.Clone(free), func(c Client) bool { return !s.run.intact(c.Name()) })
 	if len(whole) > 0 {
 		return whole
 	}
 	return free
 }
 
-func (t *Target) namedClients(list string) ([]Client, error) {
+func (s *Scope) namedClients(list string) ([]Client, error) {
 	var found []Client
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
-		some := slices.DeleteFunc(slices.Clone(t.Clients), func(c Client) bool { return !t.shared().is(c.Name(), name) })
+		some := slices.DeleteFunc(slices.Clone(s.Clients), func(c Client) bool { return !s.run.is(c.Name(), name) })
 		if len(some) == 0 {
 			return nil, fmt.Errorf("client %q is neither a client nor bound yet: %w", name, ErrMissed)
 		}
@@ -130,18 +105,18 @@ func (t *Target) namedClients(list string) ([]Client, error) {
 
 // holders returns the clients that hold a lease whose validity is not over.
 // For a phase-locked step it is the client of the moment, if it still holds.
-func (t *Target) holders() []string {
-	if t.Watch == nil {
+func (s *Scope) holders() []string {
+	if s.Watch == nil {
 		return nil
 	}
 	var found []string
-	for _, h := range t.Watch.Holders() {
-		o := t.Occasion
-		if t.Deadline(h) <= t.Now() {
+	for _, h := range s.Watch.Holders() {
+		o := s.Occasion
+		if s.Deadline(h) <= s.Now() {
 			continue
 		}
-		if o.Owner == "" || t.concerns(o, h) {
-			found = append(found, t.ClientName(h.Owner))
+		if o.Owner == "" || s.concerns(o, h) {
+			found = append(found, s.ClientName(h.Owner))
 		}
 	}
 	return found
@@ -149,30 +124,30 @@ func (t *Target) holders() []string {
 
 // concerns reports whether an occasion is one of the holding's: a tapped
 // command names its client, and the key as the lock stores it.
-func (t *Target) concerns(o Occasion, h watch.Holding) bool {
+func (s *Scope) concerns(o Occasion, h watch.Holding) bool {
 	if o.Node != "" {
-		return t.ClientName(h.Owner) == o.Owner
+		return s.ClientName(h.Owner) == o.Owner
 	}
 	return h.Owner == o.Owner && h.Key == o.Key
 }
 
 // headWaiter returns the client that has waited longest for a held key.
-func (t *Target) headWaiter() string {
-	if t.Watch == nil {
+func (s *Scope) headWaiter() string {
+	if s.Watch == nil {
 		return ""
 	}
-	for _, w := range t.Watch.Waiters() {
-		client := t.ClientName(w.Owner)
-		if len(t.Watch.Holder(w.Key)) > 0 && !t.shared().isTaken(client) {
+	for _, w := range s.Watch.Waiters() {
+		client := s.ClientName(w.Owner)
+		if len(s.Watch.Holder(w.Key)) > 0 && !s.run.isTaken(client) {
 			return client
 		}
 	}
 	return ""
 }
 
-func (t *Target) bindLater(name string, victims []string) {
+func (s *Scope) bindLater(name string, victims []string) {
 	if name != "" {
-		t.binds = append(t.binds, bind{name: name, victims: victims})
+		s.binds = append(s.binds, bind{name: name, victims: victims})
 	}
 }
 

@@ -17,60 +17,64 @@ func TestPickClients(t *testing.T) {
 	w.Grant("k2", "c02.1")
 	w.Grant("k3", "c03")
 	w.Release("k3", "c03")
-	if err := w.Take("c02"); err != nil {
-		t.Fatal(err)
-	}
-	w.Bind("pair", "c00", "c03")
-	for role, want := range map[string][]string{
-		faults.RoleHolder: {"c01"}, // c02 is taken
-		faults.RoleAll:    {"c00", "c01", "c02", "c03"},
-		"c02":             {"c02"},
-		"c03, c00":        {"c03", "c00"},
-		"pair":            {"c00", "c03"},
-	} {
-		got, err := w.PickClients(role, faulttest.Seeded(1))
-		if err != nil || !slices.Equal(phrase.Names(got), want) {
-			t.Errorf("%s: %v, %v; want %v", role, phrase.Names(got), err, want)
+	w.Inside(t, func(s *faults.Scope) {
+		if err := s.Take("c02"); err != nil {
+			t.Error(err)
 		}
-	}
-	for _, role := range []string{faults.RoleWaiter, "c99", "unbound"} {
-		if got, err := w.PickClients(role, faulttest.Seeded(1)); !errors.Is(err, faults.ErrMissed) {
-			t.Errorf("%s: %v, %v", role, phrase.Names(got), err)
+		s.Bind("pair", "c00", "c03")
+		for role, want := range map[string][]string{
+			faults.RoleHolder: {"c01"}, // c02 is taken
+			faults.RoleAll:    {"c00", "c01", "c02", "c03"},
+			"c02":             {"c02"},
+			"c03, c00":        {"c03", "c00"},
+			"pair":            {"c00", "c03"},
+		} {
+			got, err := s.PickClients(role, faulttest.Seeded(1))
+			if err != nil || !slices.Equal(phrase.Names(got), want) {
+				t.Errorf("%s: %v, %v; want %v", role, phrase.Names(got), err, want)
+			}
 		}
-	}
-	seen := map[string]bool{}
-	for seed := range uint64(40) {
-		got, _ := w.PickClients("", faulttest.Seeded(seed))
-		seen[got[0].Name()] = true
-	}
-	if len(seen) != 3 || seen["c02"] {
-		t.Errorf("any: %v", seen)
-	}
-	if err := w.Take("c02"); !errors.Is(err, faults.ErrMissed) {
-		t.Errorf("taken twice: %v", err)
-	}
+		for _, role := range []string{faults.RoleWaiter, "c99", "unbound"} {
+			if got, err := s.PickClients(role, faulttest.Seeded(1)); !errors.Is(err, faults.ErrMissed) {
+				t.Errorf("%s: %v, %v", role, phrase.Names(got), err)
+			}
+		}
+		seen := map[string]bool{}
+		for seed := range uint64(40) {
+			got, _ := s.PickClients("", faulttest.Seeded(seed))
+			seen[got[0].Name()] = true
+		}
+		if len(seen) != 3 || seen["c02"] {
+			t.Errorf("any: %v", seen)
+		}
+		if err := s.Take("c02"); !errors.Is(err, faults.ErrMissed) {
+			t.Errorf("taken twice: %v", err)
+		}
+	})
 }
 
 func TestPickNodes(t *testing.T) {
 	w := faulttest.New(5, 1)
-	if err := w.Take("n3"); err != nil {
-		t.Fatal(err)
-	}
-	for role, n := range map[string]int{faults.RoleAny: 1, faults.RoleAll: 5, faults.RoleMinority: 1, faults.RoleMajority: 3, "n3,n1": 2} {
-		got, err := w.PickNodes(t.Context(), role, nil, faulttest.Seeded(3))
-		if err != nil || len(got) != n {
-			t.Errorf("%s: %v, %v; want %d", role, phrase.Names(got), err, n)
+	w.Inside(t, func(s *faults.Scope) {
+		if err := s.Take("n3"); err != nil {
+			t.Error(err)
 		}
-		if slices.Contains(phrase.Names(got), "n3") != (role == faults.RoleAll || role == "n3,n1") {
-			t.Errorf("%s picks %v, while another fault has n3", role, phrase.Names(got))
+		for role, n := range map[string]int{faults.RoleAny: 1, faults.RoleAll: 5, faults.RoleMinority: 1, faults.RoleMajority: 3, "n3,n1": 2} {
+			got, err := s.PickNodes(t.Context(), role, nil, faulttest.Seeded(3))
+			if err != nil || len(got) != n {
+				t.Errorf("%s: %v, %v; want %d", role, phrase.Names(got), err, n)
+			}
+			if slices.Contains(phrase.Names(got), "n3") != (role == faults.RoleAll || role == "n3,n1") {
+				t.Errorf("%s picks %v, while another fault has n3", role, phrase.Names(got))
+			}
 		}
-	}
-	if err := w.Take("n1"); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := w.PickNodes(t.Context(), faults.RoleMinority, nil, faulttest.Seeded(3)); !errors.Is(err, faults.ErrMissed) {
-		t.Errorf("no node can be spared any more: %v, %v", phrase.Names(got), err)
-	}
+		if err := s.Take("n1"); err != nil {
+			t.Error(err)
+		}
+		if got, err := s.PickNodes(t.Context(), faults.RoleMinority, nil, faulttest.Seeded(3)); !errors.Is(err, faults.ErrMissed) {
+			t.Errorf("no node can be spared any more: %v, %v", phrase.Names(got), err)
+		}
+	})
 }
 
 func TestSplitRole(t *testing.T) {

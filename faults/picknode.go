@@ -21,52 +21,52 @@ const LookLimit = 300 * time.Millisecond
 // PickNodes resolves a role of nodes, RoleAny when it is empty. of are the
 // clients whose quorum the swing role speaks of; none means the client of the
 // step's occasion, or any holder.
-func (t *Target) PickNodes(ctx context.Context, text string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
+func (s *Scope) PickNodes(ctx context.Context, text string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
 	role, name := SplitRole(text, RoleAny)
-	found, err := t.nodesOf(ctx, role, of, rng)
+	found, err := s.nodesOf(ctx, role, of, rng)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("node %q: %w", role, ErrMissed)
 	}
-	t.bindLater(name, phrase.Names(found))
+	s.bindLater(name, phrase.Names(found))
 	return found, nil
 }
 
-func (t *Target) nodesOf(ctx context.Context, role string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
-	all := t.Testbed.Nodes()
-	up := t.up()
+func (s *Scope) nodesOf(ctx context.Context, role string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
+	all := s.Testbed.Nodes()
+	up := s.up()
 	switch role {
 	case RoleAll:
 		return all, nil
 	case RoleAny:
 		return one(up, rng), nil
 	case RoleMinority:
-		return some(up, len(up)-t.Quorum, rng), nil
+		return some(up, len(up)-s.Quorum, rng), nil
 	case RoleMajority:
-		return some(up, t.Quorum, rng), nil
+		return some(up, s.Quorum, rng), nil
 	case RoleSwing:
-		return one(t.swing(ctx, of, rng), rng), nil
+		return one(s.swing(ctx, of, rng), rng), nil
 	case RoleThat:
-		return t.namedNodes(t.Occasion.Node)
+		return s.namedNodes(s.Occasion.Node)
 	case StoreNode:
-		return []testbed.Node{t.Testbed.Store()}, nil
+		return []testbed.Node{s.Testbed.Store()}, nil
 	}
-	return t.namedNodes(role)
+	return s.namedNodes(role)
 }
 
 // up returns the nodes that no fault has down or frozen.
-func (t *Target) up() []testbed.Node {
-	return slices.DeleteFunc(slices.Clone(t.Testbed.Nodes()), func(n testbed.Node) bool { return t.shared().isTaken(n.Name()) })
+func (s *Scope) up() []testbed.Node {
+	return slices.DeleteFunc(slices.Clone(s.Testbed.Nodes()), func(n testbed.Node) bool { return s.run.isTaken(n.Name()) })
 }
 
-func (t *Target) namedNodes(list string) ([]testbed.Node, error) {
+func (s *Scope) namedNodes(list string) ([]testbed.Node, error) {
 	var found []testbed.Node
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
-		match := append([]string{name}, t.shared().victims(name)...)
-		some := slices.DeleteFunc(slices.Clone(t.Testbed.Nodes()), func(n testbed.Node) bool { return !slices.Contains(match, n.Name()) })
+		match := append([]string{name}, s.run.victims(name)...)
+		some := slices.DeleteFunc(slices.Clone(s.Testbed.Nodes()), func(n testbed.Node) bool { return !slices.Contains(match, n.Name()) })
 		if len(some) == 0 {
 			return nil, fmt.Errorf("node %q is neither a node nor bound yet: %w", name, ErrMissed)
 		}
@@ -92,27 +92,27 @@ func some(all []testbed.Node, n int, rng *rand.Rand) []testbed.Node {
 // swing returns the nodes that make up the quorum of one holding: those that
 // store its key, and to which its client's road is open. Where the lock does
 // not name its keys, only the roads decide.
-func (t *Target) swing(ctx context.Context, of []Client, rng *rand.Rand) []testbed.Node {
-	h, held := t.holding(of, rng)
+func (s *Scope) swing(ctx context.Context, of []Client, rng *rand.Rand) []testbed.Node {
+	h, held := s.holding(of, rng)
 	if !held {
 		return nil
 	}
-	client := t.ClientName(h.Owner)
-	open := slices.DeleteFunc(t.up(), func(n testbed.Node) bool { return t.shared().isCut(client, n.Name()) })
-	if t.LeaseKeys == nil {
+	client := s.ClientName(h.Owner)
+	open := slices.DeleteFunc(s.up(), func(n testbed.Node) bool { return s.run.isCut(client, n.Name()) })
+	if s.LeaseKeys == nil {
 		return open
 	}
-	return storing(ctx, open, t.LeaseKeys(h.Key))
+	return storing(ctx, open, s.LeaseKeys(h.Key))
 }
 
 // holding chooses one holding of the given clients, of the step's occasion, or
 // of anybody.
-func (t *Target) holding(of []Client, rng *rand.Rand) (watch.Holding, bool) {
-	found := slices.DeleteFunc(t.Holdings(""), func(h watch.Holding) bool {
+func (s *Scope) holding(of []Client, rng *rand.Rand) (watch.Holding, bool) {
+	found := slices.DeleteFunc(s.Holdings(""), func(h watch.Holding) bool {
 		if len(of) > 0 {
-			return !slices.Contains(phrase.Names(of), t.ClientName(h.Owner))
+			return !slices.Contains(phrase.Names(of), s.ClientName(h.Owner))
 		}
-		return t.Occasion.Owner != "" && !t.concerns(t.Occasion, h)
+		return s.Occasion.Owner != "" && !s.concerns(s.Occasion, h)
 	})
 	if len(found) == 0 {
 		return watch.Holding{}, false

@@ -32,8 +32,8 @@ type bind struct {
 	victims []string
 }
 
-func newRun() *run {
-	return &run{
+func newRun(t *Target) *run {
+	r := &run{
 		bound: map[string][]string{},
 		news:  map[string]chan struct{}{},
 		taken: map[string]bool{},
@@ -41,6 +41,8 @@ func newRun() *run {
 
 		before: map[LinkID]link.Traffic{},
 	}
+	r.begin(t)
+	return r
 }
 
 // begin notes what has passed on t's links so far.
@@ -55,14 +57,6 @@ func (r *run) begin(t *Target) {
 			}
 		}
 	}
-}
-
-// shared returns the run's state, or that of a run of one step.
-func (t *Target) shared() *run {
-	if t.run == nil {
-		t.run = newRun()
-	}
-	return t.run
 }
 
 func (r *run) bind(binds []bind) {

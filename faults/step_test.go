@@ -15,8 +15,8 @@ func TestMissedIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 1)
 		tries, undone := 0, 0
-		f := faulttest.Fault("choosy", func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
-			t.OnHeal("x", "x", func(context.Context) (string, error) { undone++; return "", nil })
+		f := faulttest.Fault("choosy", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+			s.OnHeal("x", "x", func(context.Context) (string, error) { undone++; return "", nil })
 			if tries++; tries < 3 {
 				return faults.Injection{}, faults.ErrMissed
 			}
@@ -37,13 +37,13 @@ func TestStreamPerStep(t *testing.T) {
 	draws := func(first int) (got uint64) {
 		synctest.Test(t, func(t *testing.T) {
 			w := faulttest.New(5, 1)
-			greedy := faulttest.Fault("greedy", func(_ context.Context, _ *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+			greedy := faulttest.Fault("greedy", func(_ context.Context, _ *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 				for range first {
 					rng.Uint64()
 				}
 				return faults.Injection{Instant: true, Receipt: "x"}, nil
 			})
-			frugal := faulttest.Fault("frugal", func(_ context.Context, _ *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+			frugal := faulttest.Fault("frugal", func(_ context.Context, _ *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 				got = rng.Uint64()
 				return faults.Injection{Instant: true, Receipt: "x"}, nil
 			})

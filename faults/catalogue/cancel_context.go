@@ -30,20 +30,20 @@ func (f cancelContext) Supports(t *faults.Target) error {
 	return nil
 }
 
-func (f cancelContext) Inject(_ context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	clients, err := t.PickClients(f.Client, rng)
+func (f cancelContext) Inject(_ context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := s.PickClients(f.Client, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	if f.Delay == 0 {
-		f.Delay = max(t.TTL/100, time.Millisecond)
+		f.Delay = max(s.TTL/100, time.Millisecond)
 	}
-	hit := faults.Hit{Clients: phrase.Names(clients), Key: t.Occasion.Key}
-	t.Begin(hit)
+	hit := faults.Hit{Clients: phrase.Names(clients), Key: s.Occasion.Key}
+	s.Begin(hit)
 	var bitten atomic.Bool
 	for _, c := range clients {
 		draws, cancelled := rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())), 0
-		t.Background(c.Name()+"'s operations are cancelled", func(ctx context.Context) error {
+		s.Background(c.Name()+"'s operations are cancelled", func(ctx context.Context) error {
 			for wait.For(ctx, time.Duration(draws.Int64N(int64(2*f.Delay)))) {
 				cancelled += c.(faults.CancellingClient).Cancel()
 				bitten.Store(cancelled > 0 || bitten.Load())

@@ -44,20 +44,20 @@ func wallClock(c faults.Client) (*faults.WallClock, error) {
 	return clocked.WallClock()
 }
 
-func (f clientClock) Inject(_ context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	clients, err := t.PickClients(f.Client, rng)
+func (f clientClock) Inject(_ context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := s.PickClients(f.Client, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	by := f.Jump
 	if by == 0 {
-		by = 2*t.TTL + clockTolerance
+		by = 2*s.TTL + clockTolerance
 	}
-	hit := faults.Hit{Clients: phrase.Names(clients), Key: t.Occasion.Key}
-	t.Begin(hit)
+	hit := faults.Hit{Clients: phrase.Names(clients), Key: s.Occasion.Key}
+	s.Begin(hit)
 	var moved []*movedClock
 	for _, c := range clients {
-		m, err := moveClock(t, c, by)
+		m, err := moveClock(s, c, by)
 		if err != nil {
 			return faults.Injection{}, err
 		}
@@ -79,20 +79,20 @@ func anyRead(moved []*movedClock) func() bool {
 	return func() bool { return slices.ContainsFunc(moved, func(m *movedClock) bool { return m.reads() > 0 }) }
 }
 
-func moveClock(t *faults.Target, c faults.Client, by time.Duration) (*movedClock, error) {
+func moveClock(s *faults.Scope, c faults.Client, by time.Duration) (*movedClock, error) {
 	clock, err := wallClock(c)
 	if err != nil {
 		return nil, err
 	}
 	m := &movedClock{clock: clock, before: clock.Reads()}
-	m.onHeal(t, c, ahead(by), func() { clock.Move(-by) })
+	m.onHeal(s, c, ahead(by), func() { clock.Move(-by) })
 	clock.Move(by)
 	return m, nil
 }
 
 // onHeal sets c's clock right again. The receipt says how it was wrong.
-func (m *movedClock) onHeal(t *faults.Target, c faults.Client, wrong string, mend func()) {
-	t.OnHeal(c.Name()+"'s wall clock is wrong", "end the run: the clock lives inside it", func(context.Context) (string, error) {
+func (m *movedClock) onHeal(s *faults.Scope, c faults.Client, wrong string, mend func()) {
+	s.OnHeal(c.Name()+"'s wall clock is wrong", "end the run: the clock lives inside it", func(context.Context) (string, error) {
 		reads := m.reads()
 		mend()
 		if reads == 0 {

@@ -18,17 +18,17 @@ type clientClockStuck struct{ faults.Params }
 func (f clientClockStuck) Name() string                    { return "client-clock-stuck" }
 func (f clientClockStuck) Supports(t *faults.Target) error { return needWallClocks(t) }
 
-func (f clientClockStuck) Inject(_ context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	clients, err := t.PickClients(f.Client, rng)
+func (f clientClockStuck) Inject(_ context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := s.PickClients(f.Client, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	hit := faults.Hit{Clients: phrase.Names(clients), Key: t.Occasion.Key}
-	t.Begin(hit)
+	hit := faults.Hit{Clients: phrase.Names(clients), Key: s.Occasion.Key}
+	s.Begin(hit)
 	now := time.Now()
 	var stuck []*movedClock
 	for _, c := range clients {
-		m, err := stopClock(t, c, now)
+		m, err := stopClock(s, c, now)
 		if err != nil {
 			return faults.Injection{}, err
 		}
@@ -37,7 +37,7 @@ func (f clientClockStuck) Inject(_ context.Context, t *faults.Target, rng *rand.
 	return faults.Injection{Target: hit, Note: phrase.Few(hit.Clients) + " stuck at one time of day", Bitten: anyRead(stuck)}, nil
 }
 
-func stopClock(t *faults.Target, c faults.Client, at time.Time) (*movedClock, error) {
+func stopClock(s *faults.Scope, c faults.Client, at time.Time) (*movedClock, error) {
 	clock, err := wallClock(c)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func stopClock(t *faults.Target, c faults.Client, at time.Time) (*movedClock, er
 		return nil, fmt.Errorf("%s's clock stands still already: %w", c.Name(), faults.ErrMissed)
 	}
 	m := &movedClock{clock: clock, before: clock.Reads()}
-	m.onHeal(t, c, "stuck", clock.Start)
+	m.onHeal(s, c, "stuck", clock.Start)
 	return m, nil
 }
 

@@ -25,8 +25,8 @@ func needClocks(t *faults.Target) error {
 	return needNodes[testbed.ClockJumper](t, "given another time", "embedded, and process under libfaketime,")
 }
 
-func (f clockJump) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := pickVictims(ctx, t, f.Params, rng)
+func (f clockJump) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, s, f.Params, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
@@ -35,10 +35,10 @@ func (f clockJump) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand)
 	}
 	by := f.Jump
 	if by == 0 {
-		by = t.TTL
+		by = s.TTL
 	}
-	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: t.Occasion.Key}
-	t.Begin(hit)
+	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: s.Occasion.Key}
+	s.Begin(hit)
 	receipts := []string{}
 	for _, n := range nodes {
 		moved, err := expiring(ctx, n)
@@ -49,15 +49,15 @@ func (f clockJump) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand)
 		if err != nil {
 			return faults.Injection{}, err
 		}
-		onJumped(t, n, func() time.Duration { return by })
+		onJumped(s, n, func() time.Duration { return by })
 		receipts = append(receipts, fmt.Sprintf("%s, with it the expiry of %d keys", receipt, moved))
 	}
-	return faults.Injection{Target: hit, Receipt: phrase.Join(append(receipts, leases(t))...)}, nil
+	return faults.Injection{Target: hit, Receipt: phrase.Join(append(receipts, leases(s))...)}, nil
 }
 
 // onJumped puts n's clock back by what it has been moved.
-func onJumped(t *faults.Target, n testbed.Node, moved func() time.Duration) {
-	t.OnHeal(n.Name()+"'s clock is wrong", "restart the node", func(ctx context.Context) (string, error) {
+func onJumped(s *faults.Scope, n testbed.Node, moved func() time.Duration) {
+	s.OnHeal(n.Name()+"'s clock is wrong", "restart the node", func(ctx context.Context) (string, error) {
 		if k, ok := n.(testbed.Killer); ok && !k.Alive() {
 			return "", nil // nothing answers that could be told the time
 		}
@@ -78,8 +78,8 @@ const driftStep = 50 * time.Millisecond
 func (f clockDrift) Name() string                    { return "clock-drift" }
 func (f clockDrift) Supports(t *faults.Target) error { return needClocks(t) }
 
-func (f clockDrift) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := pickVictims(ctx, t, f.Params, rng)
+func (f clockDrift) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, s, f.Params, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
@@ -88,16 +88,16 @@ func (f clockDrift) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand
 	}
 	by := f.Jump // gained per TTL
 	if by == 0 {
-		by = t.TTL / 10
+		by = s.TTL / 10
 	}
-	step := max(1, time.Duration(float64(by)*float64(driftStep)/float64(t.TTL)))
+	step := max(1, time.Duration(float64(by)*float64(driftStep)/float64(s.TTL)))
 	hit := faults.Hit{Nodes: phrase.Names(nodes)}
-	t.Begin(hit)
+	s.Begin(hit)
 	for _, n := range nodes {
 		var moved atomic.Int64
 		total := func() time.Duration { return time.Duration(moved.Load()) }
-		onJumped(t, n, total)
-		t.Background(n.Name()+"'s clock drifts", func(ctx context.Context) error {
+		onJumped(s, n, total)
+		s.Background(n.Name()+"'s clock drifts", func(ctx context.Context) error {
 			for wait.For(ctx, driftStep) {
 				if _, err := n.(testbed.ClockJumper).JumpClock(context.WithoutCancel(ctx), step); err != nil {
 					return err

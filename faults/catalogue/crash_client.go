@@ -16,22 +16,22 @@ type crashClient struct{ faults.Params }
 func (f crashClient) Name() string                    { return "crash-client" }
 func (f crashClient) Supports(t *faults.Target) error { return needClients(t) }
 
-func (f crashClient) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	clients, err := t.PickClients(f.Client, rng)
+func (f crashClient) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := s.PickClients(f.Client, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	c := clients[0]
-	if err := t.Take(c.Name()); err != nil {
+	if err := s.Take(c.Name()); err != nil {
 		return faults.Injection{}, err
 	}
-	hit := faults.Hit{Clients: []string{c.Name()}, Key: t.Occasion.Key}
-	held := t.Holdings(c.Name())
+	hit := faults.Hit{Clients: []string{c.Name()}, Key: s.Occasion.Key}
+	held := s.Holdings(c.Name())
 	for _, h := range held {
 		hit.Key = h.Key
 	}
-	t.Begin(hit)
-	t.OnHeal(c.Name()+" has crashed", "end the run: its clients end with it", func(ctx context.Context) (string, error) {
+	s.Begin(hit)
+	s.OnHeal(c.Name()+" has crashed", "end the run: its clients end with it", func(ctx context.Context) (string, error) {
 		receipt, err := c.Restart(ctx)
 		return phrase.Join(c.Name()+" back as a new owner", receipt), err
 	})
@@ -40,10 +40,10 @@ func (f crashClient) Inject(ctx context.Context, t *faults.Target, rng *rand.Ran
 		return faults.Injection{}, fmt.Errorf("crash %s: %w", c.Name(), err)
 	}
 	left := "holding nothing"
-	for _, h := range t.Holdings(c.Name()) {
-		left = fmt.Sprintf("holding %s for %v more", h.Key, phrase.Round(t.Deadline(h)-t.Now()))
+	for _, h := range s.Holdings(c.Name()) {
+		left = fmt.Sprintf("holding %s for %v more", h.Key, phrase.Round(s.Deadline(h)-s.Now()))
 	}
-	t.Watch.Forget(func(owner string) bool { return t.ClientName(owner) == c.Name() })
+	s.Watch.Forget(func(owner string) bool { return s.ClientName(owner) == c.Name() })
 	return faults.Injection{Target: hit, Receipt: phrase.Join(c.Name()+" crashed, "+left, receipt)}, nil
 }
 

@@ -24,14 +24,14 @@ func (f failover) Supports(t *faults.Target) error {
 	return needNodes[testbed.Replicated](t, "replicated", "process")
 }
 
-func (f failover) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := pickVictims(ctx, t, f.Params, rng)
+func (f failover) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, s, f.Params, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	n := nodes[0]
 	node := n.(testbed.Replicated)
-	road, err := t.Fabric.Open(ctx, fmt.Sprintf("replica%d", t.Number()), n.Name(), n.Addr())
+	road, err := s.Fabric.Open(ctx, fmt.Sprintf("replica%d", s.Number()), n.Name(), n.Addr())
 	if err != nil {
 		return faults.Injection{}, err
 	}
@@ -43,13 +43,13 @@ func (f failover) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) 
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	hit := faults.Hit{Nodes: phrase.Names(nodes[:1]), Key: t.Occasion.Key}
-	t.Begin(hit)
+	hit := faults.Hit{Nodes: phrase.Names(nodes[:1]), Key: s.Occasion.Key}
+	s.Begin(hit)
 	stalled, err := road.Impair(ctx, link.Impairment{Kind: link.Stall})
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	t.OnHeal("replication of "+n.Name()+" is stalled", "end the run: its links end with it", func(ctx context.Context) (string, error) {
+	s.OnHeal("replication of "+n.Name()+" is stalled", "end the run: its links end with it", func(ctx context.Context) (string, error) {
 		_, err := stalled.Heal(ctx)
 		return "", err
 	})
@@ -57,13 +57,13 @@ func (f failover) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) 
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	t.ProvedBy(func() bool {
+	s.ProvedBy(func() bool {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), faults.LookLimit)
 		defer cancel()
 		now, err := changes(ctx, n)
 		return err == nil && now > before
 	})
-	t.OnHeal(n.Name()+" awaits its failover", "restart the testbed", func(ctx context.Context) (string, error) {
+	s.OnHeal(n.Name()+" awaits its failover", "restart the testbed", func(ctx context.Context) (string, error) {
 		now, err := changes(ctx, n)
 		if err != nil {
 			return "", err

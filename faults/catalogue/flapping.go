@@ -19,19 +19,18 @@ func newFlapping(p faults.Params) faults.Fault {
 	return flapping{roadFault{Params: p, name: "flapping", kind: link.Cut}}
 }
 
-func (f flapping) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	hit, err := f.aim(ctx, t, rng)
+func (f flapping) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	hit, err := f.aim(ctx, s, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	t.Begin(hit)
-	w := f.wounds(t, hit)
+	s.Begin(hit)
+	w := f.wounds(s, hit)
 	var cuts atomic.Int64
-	mean := max(t.TTL/50, time.Millisecond)
-	shared := *t // outlives this call
-	t.Background("links flap on "+w.where, func(ctx context.Context) error {
+	mean := max(s.TTL/50, time.Millisecond)
+	s.Background("links flap on "+w.where, func(ctx context.Context) error {
 		for wait.For(ctx, time.Duration(rng.Int64N(int64(2*mean)))) {
-			if err := f.flap(ctx, &shared, w, hit, time.Duration(rng.Int64N(int64(mean)))); err != nil {
+			if err := f.flap(ctx, s, w, hit, time.Duration(rng.Int64N(int64(mean)))); err != nil {
 				return err
 			}
 			cuts.Add(1)
@@ -47,10 +46,10 @@ func (f flapping) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) 
 }
 
 // flap cuts every road for d. It ends with all of them open.
-func (f flapping) flap(ctx context.Context, t *faults.Target, w *wounds, hit faults.Hit, d time.Duration) error {
+func (f flapping) flap(ctx context.Context, s *faults.Scope, w *wounds, hit faults.Hit, d time.Duration) error {
 	detached := context.WithoutCancel(ctx)
 	for _, r := range everyRoad(hit) {
-		if err := w.hurt(detached, t, t.Link(r.Client, r.Node), link.Impairment{Kind: f.kind}); err != nil {
+		if err := w.hurt(detached, s, s.Link(r.Client, r.Node), link.Impairment{Kind: f.kind}); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // flushall empties a node behind everybody's back.
-func flushall(ctx context.Context, _ *faults.Target, _ faults.Params, n testbed.Node) (string, error) {
+func flushall(ctx context.Context, _ *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 	before, err := ask(ctx, n, "DBSIZE")
 	if err != nil {
 		return "", err
@@ -30,7 +30,7 @@ func flushall(ctx context.Context, _ *faults.Target, _ faults.Params, n testbed.
 
 // scriptFlush makes a node forget every cached script. It has bitten when a
 // client was answered NOSCRIPT since.
-func scriptFlush(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Node) (string, error) {
+func scriptFlush(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 	const probe = "return 'locktorture'"
 	digest, err := testbed.Do(ctx, n, "SCRIPT", "LOAD", probe)
 	if err != nil {
@@ -42,19 +42,19 @@ func scriptFlush(ctx context.Context, t *faults.Target, _ faults.Params, n testb
 	if _, err = testbed.Do(ctx, n, "EVALSHA", fmt.Sprint(digest), "0"); err == nil {
 		return "", errors.New("SCRIPT FLUSH left a script behind")
 	}
-	return "", countMisses(ctx, t, n)
+	return "", countMisses(ctx, s, n)
 }
 
 // kick closes every client's connection from the server's side. It has bitten
 // when a client has dialled anew since.
-func kick(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Node) (string, error) {
-	ops := t.Operations(faults.Hit{Nodes: roadEnds(t, []testbed.Node{n})})
+func kick(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
+	ops := s.Operations(faults.Hit{Nodes: roadEnds(s, []testbed.Node{n})})
 	killed, err := ask(ctx, n, "CLIENT", "KILL", "TYPE", "normal")
 	if err != nil || killed == 0 {
 		return "", err
 	}
-	t.ProvedBy(func() bool { return ops.Dialled() > 0 || ops.Blind() && ops.Met() })
-	t.OnHeal("reconnections are counted", "nothing is broken", func(context.Context) (string, error) {
+	s.ProvedBy(func() bool { return ops.Dialled() > 0 || ops.Blind() && ops.Met() })
+	s.OnHeal("reconnections are counted", "nothing is broken", func(context.Context) (string, error) {
 		if again := ops.Dialled(); again > 0 {
 			return fmt.Sprintf("%d links dialled anew", again), nil
 		}
@@ -64,12 +64,12 @@ func kick(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Node
 }
 
 // evict makes a node evict every key at once; it grants again right away.
-func evict(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Node) (receipt string, err error) {
+func evict(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (receipt string, err error) {
 	before, err := stat(ctx, n, "stats", "evicted_keys")
 	if err != nil {
 		return "", err
 	}
-	refill, err := fillUp(ctx, t, n, "allkeys-lru")
+	refill, err := fillUp(ctx, s, n, "allkeys-lru")
 	defer func() { err = errors.Join(err, refill(context.WithoutCancel(ctx))) }()
 	if err != nil {
 		return "", err
@@ -92,29 +92,29 @@ func evict(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Nod
 
 // full gives a node no room under an eviction policy, until the heal. Its
 // receipts are the keys that it evicted and the writes that it refused.
-func full(policy string) func(context.Context, *faults.Target, faults.Params, testbed.Node) (string, error) {
-	return func(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Node) (string, error) {
+func full(policy string) func(context.Context, *faults.Scope, faults.Params, testbed.Node) (string, error) {
+	return func(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 		before, err := stat(ctx, n, "stats", "evicted_keys")
 		if err != nil {
 			return "", err
 		}
-		t.OnHeal("evictions are counted", "nothing is broken", func(ctx context.Context) (string, error) {
+		s.OnHeal("evictions are counted", "nothing is broken", func(ctx context.Context) (string, error) {
 			after, err := stat(ctx, n, "stats", "evicted_keys")
 			if err != nil || after <= before {
 				return "", err
 			}
 			return fmt.Sprintf("%s evicted %d keys (%s)", n.Name(), after-before, policy), nil
 		})
-		if err := refused(ctx, t, n, "OOM"); err != nil {
+		if err := refused(ctx, s, n, "OOM"); err != nil {
 			return "", err
 		}
-		_, err = fillUp(ctx, t, n, policy)
+		_, err = fillUp(ctx, s, n, policy)
 		return "", err
 	}
 }
 
 // fillUp leaves a node no room until the heal, or until empty is called.
-func fillUp(ctx context.Context, t *faults.Target, n testbed.Node, policy string) (empty func(context.Context) error, err error) {
+func fillUp(ctx context.Context, s *faults.Scope, n testbed.Node, policy string) (empty func(context.Context) error, err error) {
 	var undo []func(context.Context) error
 	empty = func(ctx context.Context) error {
 		var errs []error
@@ -123,8 +123,8 @@ func fillUp(ctx context.Context, t *faults.Target, n testbed.Node, policy string
 		}
 		return errors.Join(errs...)
 	}
-	for _, s := range [][2]string{{"maxmemory-policy", policy}, {"maxmemory", "1"}} {
-		restore, err := configure(ctx, t, n, s[0], s[1])
+	for _, set := range [][2]string{{"maxmemory-policy", policy}, {"maxmemory", "1"}} {
+		restore, err := configure(ctx, s, n, set[0], set[1])
 		if restore != nil {
 			undo = append(undo, restore)
 		}
@@ -152,10 +152,10 @@ repeat
 until cursor == '0'
 return moved`
 
-func shiftTTL(ctx context.Context, t *faults.Target, p faults.Params, n testbed.Node) (string, error) {
+func shiftTTL(ctx context.Context, s *faults.Scope, p faults.Params, n testbed.Node) (string, error) {
 	by := p.Jump
 	if by == 0 {
-		by = t.TTL
+		by = s.TTL
 	}
 	moved, err := ask(ctx, n, "EVAL", ttlShift, "0", fmt.Sprint(by.Milliseconds()))
 	if err != nil || moved == 0 {

@@ -31,7 +31,7 @@ type wound struct {
 // passing are the kinds that let traffic through.
 var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset, link.Slicer, link.SlowClose, link.StuckConnection, link.NotifyCut, link.NotifyLost}
 
-func (w *wounds) hurt(ctx context.Context, t *faults.Target, road link.Link, i link.Impairment) error {
+func (w *wounds) hurt(ctx context.Context, s *faults.Scope, road link.Link, i link.Impairment) error {
 	if road == nil {
 		return errors.New("no such link")
 	}
@@ -41,7 +41,7 @@ func (w *wounds) hurt(ctx context.Context, t *faults.Target, road link.Link, i l
 	}
 	restored := func() {}
 	if !slices.Contains(passing, i.Kind) {
-		restored = t.CutLink(faults.LinkID{Client: road.Client(), Node: road.Node()})
+		restored = s.CutLink(faults.LinkID{Client: road.Client(), Node: road.Node()})
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

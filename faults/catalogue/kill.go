@@ -38,8 +38,8 @@ func (f kill) Supports(t *faults.Target) error {
 	return nil
 }
 
-func (f kill) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := pickVictims(ctx, t, f.Params, rng)
+func (f kill) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, s, f.Params, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
@@ -48,12 +48,12 @@ func (f kill) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (fau
 			return faults.Injection{}, err
 		}
 	}
-	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: t.Occasion.Key}
-	t.Begin(hit)
-	held := leases(t)
+	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: s.Occasion.Key}
+	s.Begin(hit)
+	held := leases(s)
 	var receipts []string
 	for _, n := range nodes {
-		receipt, err := f.kill(ctx, t, n)
+		receipt, err := f.kill(ctx, s, n)
 		if err != nil {
 			return faults.Injection{}, err
 		}
@@ -71,16 +71,16 @@ func (f kill) killed(hit faults.Hit, receipt string) faults.Injection {
 	return faults.Injection{Target: hit, Receipt: receipt}
 }
 
-func (f kill) kill(ctx context.Context, t *faults.Target, n testbed.Node) (string, error) {
+func (f kill) kill(ctx context.Context, s *faults.Scope, n testbed.Node) (string, error) {
 	node := n.(testbed.Killer)
 	killed := time.Now()
-	t.OnHeal(n.Name()+" is down", "start a redis-server on "+n.Addr(), func(ctx context.Context) (string, error) {
+	s.OnHeal(n.Name()+" is down", "start a redis-server on "+n.Addr(), func(ctx context.Context) (string, error) {
 		if node.Alive() {
 			return "", nil // an earlier try has started it
 		}
 		how := f.how
 		if f.late {
-			how = f.comeBack(ctx, t, node, killed)
+			how = f.comeBack(ctx, s, node, killed)
 		}
 		receipt, err := node.Restart(ctx, how)
 		if receipt == "" {
@@ -101,20 +101,20 @@ func (f kill) kill(ctx context.Context, t *faults.Target, n testbed.Node) (strin
 // comeBack waits until a node that forgets may return, and says with what. When
 // the run ends before that, nobody waits for a TTL: the node returns with its
 // data, or where it has none as soon as clients have had time to stop.
-func (f kill) comeBack(ctx context.Context, t *faults.Target, node testbed.Killer, killed time.Time) testbed.Restart {
-	due := time.NewTimer(time.Until(killed.Add(lateRestart(t.TTL))))
+func (f kill) comeBack(ctx context.Context, s *faults.Scope, node testbed.Killer, killed time.Time) testbed.Restart {
+	due := time.NewTimer(time.Until(killed.Add(lateRestart(s.TTL))))
 	defer due.Stop()
 	select {
 	case <-due.C:
 		return f.how
 	case <-ctx.Done():
 		return f.how
-	case <-t.Over():
+	case <-s.Over():
 	}
 	if r, choosy := node.(testbed.Restarter); choosy && r.CanRestart(testbed.WithData) == nil {
 		return testbed.WithData
 	}
-	wait.For(ctx, min(stopGrace, time.Until(killed.Add(lateRestart(t.TTL)))))
+	wait.For(ctx, min(stopGrace, time.Until(killed.Add(lateRestart(s.TTL)))))
 	return f.how
 }
 
@@ -127,20 +127,20 @@ func lateRestart(ttl time.Duration) time.Duration { return ttl + ttl/10 + 10*tim
 
 // pickVictims resolves the nodes of a fault that excludes others on them, and
 // claims them.
-func pickVictims(ctx context.Context, t *faults.Target, p faults.Params, rng *rand.Rand) ([]testbed.Node, error) {
+func pickVictims(ctx context.Context, s *faults.Scope, p faults.Params, rng *rand.Rand) ([]testbed.Node, error) {
 	var of []faults.Client
 	if p.Client != "" {
 		var err error
-		if of, err = t.PickClients(p.Client, rng); err != nil {
+		if of, err = s.PickClients(p.Client, rng); err != nil {
 			return nil, err
 		}
 	}
-	nodes, err := t.PickNodes(ctx, p.Node, of, rng)
+	nodes, err := s.PickNodes(ctx, p.Node, of, rng)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range nodes {
-		if err := t.Take(n.Name()); err != nil {
+		if err := s.Take(n.Name()); err != nil {
 			return nil, err
 		}
 	}
@@ -148,8 +148,8 @@ func pickVictims(ctx context.Context, t *faults.Target, p faults.Params, rng *ra
 }
 
 // leases says how many leases a fault of nodes meets.
-func leases(t *faults.Target) string {
-	return fmt.Sprintf("%d leases held at that moment", len(t.Holdings("")))
+func leases(s *faults.Scope) string {
+	return fmt.Sprintf("%d leases held at that moment", len(s.Holdings("")))
 }
 
 // Claims implements faults.Claimer.

@@ -21,8 +21,8 @@ func newLatency(name string) func(faults.Params) faults.Fault {
 
 func (f latency) Supports(t *faults.Target) error { return f.asked(t.TTL).roadFault.Supports(t) }
 
-func (f latency) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	return f.asked(t.TTL).roadFault.Inject(ctx, t, rng)
+func (f latency) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	return f.asked(s.TTL).roadFault.Inject(ctx, s, rng)
 }
 
 // asked fills in the fault's own choices.

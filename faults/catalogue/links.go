@@ -35,51 +35,51 @@ func (f roadFault) Supports(t *faults.Target) error {
 // HurtsLinks marks the faults that the store can suffer too, on its links.
 func (f roadFault) HurtsLinks() {}
 
-func (f roadFault) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	hit, err := f.aim(ctx, t, rng)
+func (f roadFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	hit, err := f.aim(ctx, s, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	roads := everyRoad(hit)
 	if !slices.Contains(passing, f.kind) {
-		if err := t.ReserveLinks(roads); err != nil {
+		if err := s.ReserveLinks(roads); err != nil {
 			return faults.Injection{}, err
 		}
 	}
-	return f.hurt(ctx, t, hit, roads, rng)
+	return f.hurt(ctx, s, hit, roads, rng)
 }
 
 // aim resolves whom the fault hits.
-func (f roadFault) aim(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Hit, error) {
-	clients, err := t.PickClients(f.Client, rng)
+func (f roadFault) aim(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Hit, error) {
+	clients, err := s.PickClients(f.Client, rng)
 	if err != nil {
 		return faults.Hit{}, err
 	}
-	nodes, err := t.PickNodes(ctx, f.Node, clients, rng)
+	nodes, err := s.PickNodes(ctx, f.Node, clients, rng)
 	if err != nil {
 		return faults.Hit{}, err
 	}
-	return faults.Hit{Clients: phrase.Names(clients), Nodes: roadEnds(t, nodes), Direction: cmp.Or(direction[f.kind], f.Direction), Key: t.Occasion.Key}, nil
+	return faults.Hit{Clients: phrase.Names(clients), Nodes: roadEnds(s, nodes), Direction: cmp.Or(direction[f.kind], f.Direction), Key: s.Occasion.Key}, nil
 }
 
 // hurt impairs the given roads.
-func (f roadFault) hurt(ctx context.Context, t *faults.Target, hit faults.Hit, roads []faults.LinkID, rng *rand.Rand) (faults.Injection, error) {
+func (f roadFault) hurt(ctx context.Context, s *faults.Scope, hit faults.Hit, roads []faults.LinkID, rng *rand.Rand) (faults.Injection, error) {
 	if f.kind != link.Cut {
-		if err := claimRoads(t, roads); err != nil {
+		if err := claimRoads(s, roads); err != nil {
 			return faults.Injection{}, err
 		}
 	}
-	t.Begin(hit)
-	w := f.wounds(t, hit)
+	s.Begin(hit)
+	w := f.wounds(s, hit)
 	i := f.impairment()
 	for _, r := range roads {
 		i.Seed = rng.Uint64()
-		if err := w.hurt(ctx, t, t.Link(r.Client, r.Node), i); err != nil {
+		if err := w.hurt(ctx, s, s.Link(r.Client, r.Node), i); err != nil {
 			return faults.Injection{}, err
 		}
 	}
 	note := w.where
-	if f.kind == link.Delay && f.Jitter > 0 && link.OneAtATime(t.Fabric) {
+	if f.kind == link.Delay && f.Jitter > 0 && link.OneAtATime(s.Fabric) {
 		note = phrase.Join(note, "jitter drawn once for each link and direction")
 	}
 	return faults.Injection{Target: hit, Note: note, Bitten: w.bitten}, nil
@@ -93,12 +93,12 @@ func (f roadFault) impairment() link.Impairment {
 }
 
 // claimRoads keeps other faults off roads that bear one impairment at a time.
-func claimRoads(t *faults.Target, roads []faults.LinkID) error {
-	if !link.OneAtATime(t.Fabric) {
+func claimRoads(s *faults.Scope, roads []faults.LinkID) error {
+	if !link.OneAtATime(s.Fabric) {
 		return nil
 	}
 	for _, r := range roads {
-		if err := t.Take(r.Client + "→" + r.Node); err != nil {
+		if err := s.Take(r.Client + "→" + r.Node); err != nil {
 			return err
 		}
 	}
@@ -106,9 +106,9 @@ func claimRoads(t *faults.Target, roads []faults.LinkID) error {
 }
 
 // wounds returns an empty set of wounds, which the heal will heal.
-func (f roadFault) wounds(t *faults.Target, hit faults.Hit) *wounds {
+func (f roadFault) wounds(s *faults.Scope, hit faults.Hit) *wounds {
 	w := &wounds{kind: f.kind, where: phrase.Few(hit.Clients) + "→" + phrase.Few(hit.Nodes)}
-	t.OnHeal(fmt.Sprintf("%s on %s", f.kind, w.where), "end the run: its links end with it, those of an external toxiproxy by torture doctor --sweep", w.heal)
+	s.OnHeal(fmt.Sprintf("%s on %s", f.kind, w.where), "end the run: its links end with it, those of an external toxiproxy by torture doctor --sweep", w.heal)
 	return w
 }
 
@@ -124,10 +124,10 @@ func everyRoad(hit faults.Hit) []faults.LinkID {
 }
 
 // roadEnds returns the names under which links know the nodes.
-func roadEnds(t *faults.Target, nodes []testbed.Node) []string {
+func roadEnds(s *faults.Scope, nodes []testbed.Node) []string {
 	ends := phrase.Names(nodes)
 	for i, n := range nodes {
-		if n == t.Testbed.Store() {
+		if n == s.Testbed.Store() {
 			ends[i] = faults.StoreNode
 		}
 	}

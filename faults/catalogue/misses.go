@@ -12,8 +12,8 @@ import (
 
 // countMisses registers a receipt that counts the NOSCRIPT answers that
 // clients get from n from here on, until the heal.
-func countMisses(ctx context.Context, t *faults.Target, n testbed.Node) error {
-	misses, stop := tapMisses(t, n)
+func countMisses(ctx context.Context, s *faults.Scope, n testbed.Node) error {
+	misses, stop := tapMisses(s, n)
 	if before, err := errorsOf(ctx, n, "NOSCRIPT"); err == nil {
 		stop()
 		misses = func(ctx context.Context) (int64, error) {
@@ -22,13 +22,13 @@ func countMisses(ctx context.Context, t *faults.Target, n testbed.Node) error {
 		}
 		stop = func() {}
 	}
-	t.ProvedBy(func() bool {
+	s.ProvedBy(func() bool {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), faults.LookLimit)
 		defer cancel()
 		count, err := misses(ctx)
 		return err == nil && count > 0
 	})
-	t.OnHeal("refused scripts are counted", "nothing is broken", func(ctx context.Context) (string, error) {
+	s.OnHeal("refused scripts are counted", "nothing is broken", func(ctx context.Context) (string, error) {
 		defer stop()
 		count, err := misses(ctx)
 		if err != nil || count == 0 {
@@ -40,14 +40,14 @@ func countMisses(ctx context.Context, t *faults.Target, n testbed.Node) error {
 }
 
 // tapMisses counts them on the links, for nodes that keep no such count.
-func tapMisses(t *faults.Target, n testbed.Node) (misses func(context.Context) (int64, error), stop func()) {
+func tapMisses(s *faults.Scope, n testbed.Node) (misses func(context.Context) (int64, error), stop func()) {
 	var count atomic.Int64
 	var stops []func()
-	for _, c := range t.Clients {
-		if t.Link == nil {
+	for _, c := range s.Clients {
+		if s.Link == nil {
 			break
 		}
-		if road, ok := t.Link(c.Name(), n.Name()).(link.Tapper); ok {
+		if road, ok := s.Link(c.Name(), n.Name()).(link.Tapper); ok {
 			stops = append(stops, road.Tap(func(e link.TapEvent) {
 				if e.Reply && e.Error && e.Command == "EVALSHA" {
 					count.Add(1)
@@ -56,8 +56,8 @@ func tapMisses(t *faults.Target, n testbed.Node) (misses func(context.Context) (
 		}
 	}
 	return func(context.Context) (int64, error) { return count.Load(), nil }, func() {
-		for _, s := range stops {
-			s()
+		for _, stop := range stops {
+			stop()
 		}
 	}
 }

@@ -185,28 +185,32 @@ func TestSwing(t *testing.T) {
 		r.Put(t, r.Node(name), "k", "owner")
 	}
 	r.Grant("k", "c01")
-	seen := map[string]bool{}
-	for seed := range uint64(40) {
-		nodes, err := r.PickNodes(t.Context(), faults.RoleSwing, nil, faulttest.Seeded(seed))
-		if err != nil {
-			t.Fatal(err)
+	r.Inside(t, func(s *faults.Scope) {
+		seen := map[string]bool{}
+		for seed := range uint64(40) {
+			nodes, err := s.PickNodes(t.Context(), faults.RoleSwing, nil, faulttest.Seeded(seed))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			seen[nodes[0].Name()] = true
 		}
-		seen[nodes[0].Name()] = true
-	}
-	if len(seen) != 3 || seen["n1"] || seen["n3"] {
-		t.Errorf("swing nodes: %v", seen)
-	}
-	r.CutLink(faults.LinkID{Client: "c01", Node: "n4"})
-	if err := r.Take("n5"); err != nil {
-		t.Fatal(err)
-	}
-	for seed := range uint64(10) {
-		nodes, err := r.PickNodes(t.Context(), faults.RoleSwing, r.Clients[1:], faulttest.Seeded(seed))
-		if err != nil || nodes[0].Name() != "n2" {
-			t.Errorf("swing node: %v, %v", nodes, err)
+		if len(seen) != 3 || seen["n1"] || seen["n3"] {
+			t.Errorf("swing nodes: %v", seen)
 		}
-	}
-	if _, err := r.PickNodes(t.Context(), faults.RoleSwing, r.Clients[:1], faulttest.Seeded(1)); err == nil || !strings.Contains(err.Error(), faults.ErrMissed.Error()) {
-		t.Errorf("a client that holds nothing has no quorum: %v", err)
-	}
+		s.CutLink(faults.LinkID{Client: "c01", Node: "n4"})
+		if err := s.Take("n5"); err != nil {
+			t.Error(err)
+			return
+		}
+		for seed := range uint64(10) {
+			nodes, err := s.PickNodes(t.Context(), faults.RoleSwing, r.Clients[1:], faulttest.Seeded(seed))
+			if err != nil || nodes[0].Name() != "n2" {
+				t.Errorf("swing node: %v, %v", nodes, err)
+			}
+		}
+		if _, err := s.PickNodes(t.Context(), faults.RoleSwing, r.Clients[:1], faulttest.Seeded(1)); err == nil || !strings.Contains(err.Error(), faults.ErrMissed.Error()) {
+			t.Errorf("a client that holds nothing has no quorum: %v", err)
+		}
+	})
 }

@@ -20,43 +20,43 @@ type pauseClient struct{ faults.Params }
 func (f pauseClient) Name() string                    { return "pause-client" }
 func (f pauseClient) Supports(t *faults.Target) error { return needClients(t) }
 
-func (f pauseClient) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	clients, err := t.PickClients(f.Client, rng)
+func (f pauseClient) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	clients, err := s.PickClients(f.Client, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	c := clients[0]
-	if err := t.Take(c.Name()); err != nil {
+	if err := s.Take(c.Name()); err != nil {
 		return faults.Injection{}, err
 	}
-	p := &pausedClient{c: c, t: t, since: t.Now(), began: time.Now()}
-	t.OnHeal(c.Name()+" is paused", "end the run: the pause lives inside it", p.resume)
+	p := &pausedClient{c: c, s: s, since: s.Now(), began: time.Now()}
+	s.OnHeal(c.Name()+" is paused", "end the run: the pause lives inside it", p.resume)
 	note, err := c.Pause(ctx)
 	if err != nil {
 		return faults.Injection{}, fmt.Errorf("pause %s: %w", c.Name(), err)
 	}
 	hit := faults.Hit{Clients: []string{c.Name()}, Since: p.since}
-	for _, h := range t.Holdings(c.Name()) {
-		p.held = append(p.held, t.Watch.Track(h))
+	for _, h := range s.Holdings(c.Name()) {
+		p.held = append(p.held, s.Watch.Track(h))
 		hit.Key = h.Key
 	}
-	if f.wantsHolder(t) && len(p.held) == 0 {
+	if f.wantsHolder(s) && len(p.held) == 0 {
 		return faults.Injection{}, fmt.Errorf("%s has just let go: %w", c.Name(), faults.ErrMissed)
 	}
-	t.Begin(hit)
+	s.Begin(hit)
 	return faults.Injection{Target: hit, Note: note}, nil
 }
 
 // wantsHolder reports whether the pause is meant for somebody who holds.
-func (f pauseClient) wantsHolder(t *faults.Target) bool {
+func (f pauseClient) wantsHolder(s *faults.Scope) bool {
 	role, _ := faults.SplitRole(f.Client, faults.RoleAny)
-	return role == faults.RoleHolder || slices.Contains([]watch.Moment{watch.AcquireReplied, watch.InSection, watch.RenewalDue, watch.RenewalSent, watch.Expiry}, t.Occasion.Moment)
+	return role == faults.RoleHolder || slices.Contains([]watch.Moment{watch.AcquireReplied, watch.InSection, watch.RenewalDue, watch.RenewalSent, watch.Expiry}, s.Occasion.Moment)
 }
 
 // pausedClient is a client that stands still, and what it held when it froze.
 type pausedClient struct {
 	c     faults.Client
-	t     *faults.Target
+	s     *faults.Scope
 	held  []func() watch.Holding
 	since time.Duration
 	began time.Time
@@ -66,11 +66,11 @@ type pausedClient struct {
 // outlived; a lease that was released all the same proves nothing.
 func (p *pausedClient) resume(ctx context.Context) (string, error) {
 	name, stood := p.c.Name(), phrase.Round(time.Since(p.began))
-	now := p.t.Now()
+	now := p.s.Now()
 	var receipts []string
 	for _, state := range p.held {
 		h := state()
-		over := now - p.t.Deadline(h)
+		over := now - p.s.Deadline(h)
 		switch {
 		case h.EndedBy == history.Release:
 		case over > 0:

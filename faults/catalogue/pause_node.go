@@ -19,24 +19,24 @@ func (f pauseNode) Supports(t *faults.Target) error {
 	return needNodes[testbed.Pauser](t, "paused", "process")
 }
 
-func (f pauseNode) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := pickVictims(ctx, t, f.Params, rng)
+func (f pauseNode) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, s, f.Params, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: t.Occasion.Key}
-	t.Begin(hit)
+	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: s.Occasion.Key}
+	s.Begin(hit)
 	var receipts []string
 	for _, n := range nodes {
 		node := n.(testbed.Pauser)
-		t.OnHeal(n.Name()+" is stopped", "kill -CONT the redis-server on "+n.Addr(), node.Resume)
+		s.OnHeal(n.Name()+" is stopped", "kill -CONT the redis-server on "+n.Addr(), node.Resume)
 		receipt, err := node.Pause(ctx)
 		if err != nil {
 			return faults.Injection{}, err
 		}
 		receipts = append(receipts, n.Name()+": "+receipt)
 	}
-	return faults.Injection{Target: hit, Receipt: phrase.Join(append(receipts, leases(t))...)}, nil
+	return faults.Injection{Target: hit, Receipt: phrase.Join(append(receipts, leases(s))...)}, nil
 }
 
 // Claims implements faults.Claimer.

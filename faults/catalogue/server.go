@@ -26,7 +26,7 @@ type serverFault struct {
 
 	// hurt acts on one node, registers the undo with t.OnHeal, and says what
 	// proves that it bit.
-	hurt func(ctx context.Context, t *faults.Target, p faults.Params, n testbed.Node) (receipt string, err error)
+	hurt func(ctx context.Context, s *faults.Scope, p faults.Params, n testbed.Node) (receipt string, err error)
 }
 
 // server makes the constructor of f.
@@ -53,19 +53,19 @@ func (f serverFault) Supports(t *faults.Target) error {
 	return nil
 }
 
-func (f serverFault) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := pickVictims(ctx, t, f.Params, rng)
+func (f serverFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	nodes, err := pickVictims(ctx, s, f.Params, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	if err := findPrey(ctx, nodes, f.prey); err != nil {
 		return faults.Injection{}, err
 	}
-	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: t.Occasion.Key, Instant: f.instant}
-	t.Begin(hit)
+	hit := faults.Hit{Nodes: phrase.Names(nodes), Key: s.Occasion.Key, Instant: f.instant}
+	s.Begin(hit)
 	var receipts []string
 	for _, n := range nodes {
-		receipt, err := f.hurt(ctx, t, f.Params, n)
+		receipt, err := f.hurt(ctx, s, f.Params, n)
 		if err != nil {
 			return faults.Injection{}, fmt.Errorf("%s: %w", n.Name(), err)
 		}
@@ -125,12 +125,12 @@ func errorsOf(ctx context.Context, n testbed.Node, code string) (int64, error) {
 
 // refused registers a receipt that counts how many commands n refuses with
 // code from here to the heal. The harness's own must be over.
-func refused(ctx context.Context, t *faults.Target, n testbed.Node, code string) error {
+func refused(ctx context.Context, s *faults.Scope, n testbed.Node, code string) error {
 	before, err := errorsOf(ctx, n, code)
 	if err != nil {
 		return err
 	}
-	t.OnHeal("refusals are counted", "nothing is broken", func(ctx context.Context) (string, error) {
+	s.OnHeal("refusals are counted", "nothing is broken", func(ctx context.Context) (string, error) {
 		after, err := errorsOf(ctx, n, code)
 		if err != nil || after <= before {
 			return "", err
@@ -187,7 +187,7 @@ func setting(ctx context.Context, n testbed.Node, name string) (string, error) {
 }
 
 // configure sets a CONFIG value until the heal, or until restore is called.
-func configure(ctx context.Context, t *faults.Target, n testbed.Node, name, value string) (restore func(context.Context) error, err error) {
+func configure(ctx context.Context, s *faults.Scope, n testbed.Node, name, value string) (restore func(context.Context) error, err error) {
 	before, err := setting(ctx, n, name)
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func configure(ctx context.Context, t *faults.Target, n testbed.Node, name, valu
 	}
 	restore = func(ctx context.Context) error { return set(ctx, before) }
 	command := fmt.Sprintf("redis-cli CONFIG SET %s %q on %s", name, before, n.Addr())
-	t.OnHeal(fmt.Sprintf("%s has %s %s", n.Name(), name, value), command, func(ctx context.Context) (string, error) {
+	s.OnHeal(fmt.Sprintf("%s has %s %s", n.Name(), name, value), command, func(ctx context.Context) (string, error) {
 		return "", restore(ctx)
 	})
 	return restore, set(ctx, value)

@@ -115,9 +115,6 @@ func TestInstantFaults(t *testing.T) {
 					t.Errorf("%d connections opened", conns)
 				}
 				f.healed(t, receipt)
-				if err := f.Take("n1"); err != nil {
-					t.Error(err)
-				}
 			})
 		})
 	}

@@ -22,8 +22,8 @@ func newShape(name string, unseen func(i, clients, n, q int) []int) func(faults.
 	}
 }
 
-func (f shape) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	hit, err := f.aim(ctx, t, rng)
+func (f shape) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	hit, err := f.aim(ctx, s, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
@@ -31,11 +31,11 @@ func (f shape) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (fa
 	rng.Shuffle(len(hit.Nodes), func(i, j int) { hit.Nodes[i], hit.Nodes[j] = hit.Nodes[j], hit.Nodes[i] })
 	var roads []faults.LinkID
 	for i, c := range hit.Clients {
-		for _, n := range f.unseen(i, len(hit.Clients), len(hit.Nodes), t.Quorum) {
+		for _, n := range f.unseen(i, len(hit.Clients), len(hit.Nodes), s.Quorum) {
 			roads = append(roads, faults.LinkID{Client: c, Node: hit.Nodes[n]})
 		}
 	}
-	return f.hurt(ctx, t, hit, roads, rng)
+	return f.hurt(ctx, s, hit, roads, rng)
 }
 
 // halves parts clients and nodes in two: half of the clients see a quorum, the

@@ -35,17 +35,17 @@ func (f slowClose) Supports(t *faults.Target) error {
 	return serverFault{commands: []string{"CLIENT"}}.Supports(t)
 }
 
-func (f slowClose) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
+func (f slowClose) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 	if f.Delay == 0 {
-		f.Delay = lateEnd(t.TTL)
+		f.Delay = lateEnd(s.TTL)
 	}
-	inj, err := f.roadFault.Inject(ctx, t, rng)
+	inj, err := f.roadFault.Inject(ctx, s, rng)
 	if err != nil {
 		return inj, err
 	}
 	hit, _ := inj.Target.(faults.Hit)
 	for _, end := range hit.Nodes {
-		n := nodeAt(t, end)
+		n := nodeAt(s, end)
 		closed, err := killClients(ctx, n)
 		if err != nil {
 			return inj, err
@@ -70,11 +70,11 @@ func killClients(ctx context.Context, n testbed.Node) (closed int64, err error) 
 }
 
 // nodeAt returns the node at the end of a road.
-func nodeAt(t *faults.Target, end string) testbed.Node {
+func nodeAt(s *faults.Scope, end string) testbed.Node {
 	if end == faults.StoreNode {
-		return t.Testbed.Store()
+		return s.Testbed.Store()
 	}
-	for _, n := range t.Testbed.Nodes() {
+	for _, n := range s.Testbed.Nodes() {
 		if n.Name() == end {
 			return n
 		}

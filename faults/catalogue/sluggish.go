@@ -23,9 +23,9 @@ const pauseLength = 10 * time.Second
 
 // pauseWrites is CLIENT PAUSE: the server holds every write, and answers reads.
 // Each call is for length, and is renewed by another one well before it ends.
-func pauseWrites(length time.Duration) func(context.Context, *faults.Target, faults.Params, testbed.Node) (string, error) {
-	return func(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Node) (string, error) {
-		t.OnHeal(n.Name()+" holds every write", "redis-cli CLIENT UNPAUSE on "+n.Addr(), func(ctx context.Context) (string, error) {
+func pauseWrites(length time.Duration) func(context.Context, *faults.Scope, faults.Params, testbed.Node) (string, error) {
+	return func(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
+		s.OnHeal(n.Name()+" holds every write", "redis-cli CLIENT UNPAUSE on "+n.Addr(), func(ctx context.Context) (string, error) {
 			if err := tell(ctx, n, "CLIENT", "UNPAUSE"); err != nil {
 				return "", err
 			}
@@ -36,7 +36,7 @@ func pauseWrites(length time.Duration) func(context.Context, *faults.Target, fau
 		if err := p.renew(ctx); err != nil {
 			return "", err
 		}
-		t.Background(n.Name()+" holds every write", p.keep, func() string { return p.held() })
+		s.Background(n.Name()+" holds every write", p.keep, func() string { return p.held() })
 		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 		defer cancel()
 		if _, err := testbed.Do(short, n, "DEL", probeKey); err == nil {
@@ -91,18 +91,18 @@ func (p *writePause) held() string {
 
 // busyScript runs a script that never ends. The server answers BUSY to
 // everybody until it is killed.
-func busyScript(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Node) (string, error) {
-	if _, err := configure(ctx, t, n, "busy-reply-threshold", "10"); err != nil {
+func busyScript(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
+	if _, err := configure(ctx, s, n, "busy-reply-threshold", "10"); err != nil {
 		return "", err
 	}
-	t.Background(n.Name()+" runs an endless script", func(ctx context.Context) error {
+	s.Background(n.Name()+" runs an endless script", func(ctx context.Context) error {
 		_, err := testbed.Do(ctx, n, "EVAL", "while true do end", "0")
 		if err != nil && (ctx.Err() != nil || strings.Contains(err.Error(), "killed")) {
 			return nil
 		}
 		return err
 	}, func() string { return "" })
-	t.OnHeal(n.Name()+" runs an endless script", "redis-cli SCRIPT KILL on "+n.Addr(), func(ctx context.Context) (string, error) {
+	s.OnHeal(n.Name()+" runs an endless script", "redis-cli SCRIPT KILL on "+n.Addr(), func(ctx context.Context) (string, error) {
 		if err := tell(ctx, n, "SCRIPT", "KILL"); err != nil && !strings.Contains(err.Error(), "NOTBUSY") {
 			return "", err
 		}
@@ -129,13 +129,13 @@ return 0`
 
 // slowNode keeps a server busy most of the time: each command waits for the
 // others' work.
-func slowNode(_ context.Context, t *faults.Target, p faults.Params, n testbed.Node) (string, error) {
+func slowNode(_ context.Context, s *faults.Scope, p faults.Params, n testbed.Node) (string, error) {
 	burst := p.Delay
 	if burst == 0 {
-		burst = max(t.TTL/100, time.Millisecond)
+		burst = max(s.TTL/100, time.Millisecond)
 	}
 	var bursts atomic.Int64
-	t.Background(n.Name()+" is kept busy", func(ctx context.Context) error {
+	s.Background(n.Name()+" is kept busy", func(ctx context.Context) error {
 		for wait.For(ctx, burst/4) {
 			_, err := testbed.Do(ctx, n, "EVAL", spin, "0", fmt.Sprint(burst.Microseconds()))
 			if err != nil && ctx.Err() == nil {
@@ -155,8 +155,8 @@ func slowNode(_ context.Context, t *faults.Target, p faults.Params, n testbed.No
 
 // demote makes a node the replica of nobody: it serves reads and refuses
 // writes.
-func demote(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.Node) (string, error) {
-	t.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {
+func demote(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
+	s.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {
 		return "", tell(ctx, n, "REPLICAOF", "NO", "ONE")
 	})
 	if err := tell(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
@@ -166,5 +166,5 @@ func demote(ctx context.Context, t *faults.Target, _ faults.Params, n testbed.No
 	if err == nil || !strings.Contains(err.Error(), "READONLY") {
 		return "", fmt.Errorf("write to a demoted node: want READONLY, got %v", err)
 	}
-	return "", refused(ctx, t, n, "READONLY")
+	return "", refused(ctx, s, n, "READONLY")
 }

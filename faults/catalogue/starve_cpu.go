@@ -32,16 +32,16 @@ const (
 	minSlower = time.Millisecond
 )
 
-func (f starveCPU) Inject(ctx context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
+func (f starveCPU) Inject(ctx context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
 	hit := faults.Hit{}
-	for _, c := range t.Clients {
+	for _, c := range s.Clients {
 		hit.Clients = append(hit.Clients, c.Name())
 	}
 	before := lag(ctx, baseline)
-	t.Begin(hit)
+	s.Begin(hit)
 	var slower atomic.Int64
 	n := spinners * runtime.GOMAXPROCS(0)
-	t.Background("goroutines spin", func(ctx context.Context) error {
+	s.Background("goroutines spin", func(ctx context.Context) error {
 		var wg sync.WaitGroup
 		for range n {
 			wg.Go(func() { burn(ctx) })

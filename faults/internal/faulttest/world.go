@@ -23,25 +23,25 @@ import (
 // fault is a fault made of a function.
 type fault struct {
 	name   string
-	inject func(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error)
+	inject func(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error)
 }
 
 // Fault returns a fault that every target can suffer.
-func Fault(name string, inject func(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error)) faults.Fault {
+func Fault(name string, inject func(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error)) faults.Fault {
 	return fault{name, inject}
 }
 
 func (f fault) Name() string                  { return f.name }
 func (f fault) Supports(*faults.Target) error { return nil }
-func (f fault) Inject(ctx context.Context, t *faults.Target, rng *rand.Rand) (faults.Injection, error) {
-	return f.inject(ctx, t, rng)
+func (f fault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	return f.inject(ctx, s, rng)
 }
 
 // Plain is a fault that bites and heals.
 func Plain(name string) faults.Fault {
-	return Fault(name, func(_ context.Context, t *faults.Target, _ *rand.Rand) (faults.Injection, error) {
-		t.Begin(faults.Hit{Nodes: []string{name}})
-		t.OnHeal(name, "by hand", func(ctx context.Context) (string, error) { return name + " healed", ctx.Err() })
+	return Fault(name, func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+		s.Begin(faults.Hit{Nodes: []string{name}})
+		s.OnHeal(name, "by hand", func(ctx context.Context) (string, error) { return name + " healed", ctx.Err() })
 		return faults.Injection{Target: faults.Hit{Nodes: []string{name}}, Receipt: name + " bit"}, nil
 	})
 }
@@ -169,6 +169,19 @@ func Idle(nodes, clients int) *World {
 // Run follows steps, always from the same seed.
 func (w *World) Run(ctx context.Context, steps ...faults.Step) (faults.Result, error) {
 	return faults.Run(ctx, steps, w.Target, w.Rec, rand.New(rand.NewPCG(1, 2)))
+}
+
+// Inside calls f with the scope of an injection.
+func (w *World) Inside(t *testing.T, f func(s *faults.Scope)) {
+	t.Helper()
+	called := errors.New("called")
+	_, err := w.Run(t.Context(), faults.Step{Fault: Fault("inside", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+		f(s)
+		return faults.Injection{}, called
+	})})
+	if !errors.Is(err, called) {
+		t.Fatal(err)
+	}
 }
 
 // Grant records that owner is granted key for the TTL.

@@ -1,0 +1,77 @@
+package faults
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/faults/link"
+	"locktorture/faults/testbed"
+	"locktorture/faults/watch"
+)
+
+// A Target is what a run of faults may touch: testbed, clients and the links
+// between them, and what is known of the lock. It does not change while they run.
+type Target struct {
+	Testbed testbed.Testbed
+	Clients []Client
+	Link    func(client, node string) link.Link // node is a testbed node's name, or StoreNode
+	Watch   *watch.Observer                     // who holds what right now, read off the history
+	Quorum  int
+	TTL     time.Duration
+
+	// Fabric makes further links, such as that of a replica; nil when there is
+	// none.
+	Fabric link.Fabric
+
+	// LeaseKeys names the keys that bear the lease of key on a node; nil when
+	// the lock does not say. The swing role looks for them.
+	LeaseKeys func(key string) []string
+
+	// Quarantine is how long the lock itself keeps a node out that comes back
+	// from a restart; 0 when it does not. Plans leave that much time between
+	// two nodes that restart.
+	Quarantine time.Duration
+
+	// Notifies says that clients of the lock, under this load, subscribe to
+	// releases.
+	Notifies bool
+
+	// ClientOf maps an owner in the history to its client's name; nil means
+	// that an owner is its client's name, or begins with it and a separator.
+	ClientOf func(owner string) string
+}
+
+// ClientName returns the name of owner's client.
+func (t *Target) ClientName(owner string) string {
+	if t.ClientOf != nil {
+		return t.ClientOf(owner)
+	}
+	for _, c := range t.Clients {
+		rest, found := strings.CutPrefix(owner, c.Name())
+		if found && (rest == "" || strings.ContainsAny(rest[:1], "#/.:-~@")) {
+			return c.Name()
+		}
+	}
+	return owner
+}
+
+// Holdings returns what a client holds, or what anybody holds when client is
+// empty.
+func (t *Target) Holdings(client string) []watch.Holding {
+	if t.Watch == nil {
+		return nil
+	}
+	return slices.DeleteFunc(t.Watch.Holders(), func(h watch.Holding) bool {
+		return client != "" && t.ClientName(h.Owner) != client
+	})
+}
+
+// Deadline is when the lock's promise for h ends; the TTL asked for stands in
+// where the lock promises nothing.
+func (t *Target) Deadline(h watch.Holding) time.Duration {
+	if h.ValidUntil > 0 {
+		return h.ValidUntil
+	}
+	return h.Renewed + t.TTL
+}
