@@ -1,8 +1,8 @@
 package faults
 
 import (
-	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -12,17 +12,33 @@ import (
 
 // Params are what the faults of the catalogue can be told. Each uses those
 // that mean something to it; a zero stands for the fault's own choice.
+//
+// A new parameter is a line here: its name in scenario files, on the command
+// line and in plan.json, and what to write where somebody has written a zero.
 type Params struct {
-	Client    string        `yaml:"client"`    // a role or names, see RoleHolder and its like
-	Node      string        `yaml:"node"`      // a role or names, or StoreNode for faults of links
-	Delay     time.Duration `yaml:"delay"`     // latency: added each way; slow-node: of every command; slicer: after every piece; slow-close: of the end; cancel-context: between cancellations, on average
-	Jitter    time.Duration `yaml:"jitter"`    // latency: ± around Delay; Constant for none
-	Spread    link.Spread   `yaml:"spread"`    // latency: how the delays are distributed
-	Rate      int64         `yaml:"rate"`      // bandwidth: bytes per second
-	Bytes     int64         `yaml:"bytes"`     // slicer: size of a piece; limit-data: of replies, before the end
-	Direction string        `yaml:"direction"` // latency, bandwidth: "request" or "response"; empty: both
-	Jump      time.Duration `yaml:"jump"`      // clock: how far, forward when positive
+	// A role or names, see RoleHolder and its like
+	Client string `yaml:"client" zero:"name clients or a role, or leave it out"`
+	// A role or names, or StoreNode for faults of links
+	Node string `yaml:"node" zero:"name nodes or a role, or leave it out"`
+	// Latency: added each way; slow-node: of every command; slicer: after every piece; slow-close: of the end; cancel-context: between cancellations, on average
+	Delay time.Duration `yaml:"delay" zero:"a positive delay, or leave it out for the fault's own"`
+	// Latency: ± around Delay; Constant for none
+	Jitter time.Duration `yaml:"jitter"`
+	// Latency: how the delays are distributed
+	Spread link.Spread `yaml:"spread" zero:"uniform, exponential or heavy-tail, or leave it out"`
+	// Bandwidth: bytes per second
+	Rate int64 `yaml:"rate" zero:"a positive number of bytes per second, or leave it out for the fault's own (cut and partition-… let nothing pass)"`
+	// Slicer: size of a piece; limit-data: of replies, before the end
+	Bytes int64 `yaml:"bytes" zero:"a positive number, or leave it out for the fault's own"`
+	// Latency, bandwidth: "request" or "response"; empty: both
+	Direction string `yaml:"direction" zero:"request or response, or leave it out for both"`
+	// Clock: how far, forward when positive
+	Jump time.Duration `yaml:"jump" zero:"a clock that does not move is none that jumps; leave it out for the fault's own"`
 }
+
+// Constant is the Params.Jitter of a delay without any: zero stands for the
+// fault's own choice.
+const Constant time.Duration = -1
 
 // Toward is the way that Direction names; empty for both, and for one that is
 // unknown.
@@ -36,27 +52,30 @@ func (p Params) Toward() link.Direction {
 	return ""
 }
 
+// Or fills p's zeros from q.
+func (p Params) Or(q Params) Params {
+	to, from := reflect.ValueOf(&p).Elem(), reflect.ValueOf(q)
+	for i := range to.NumField() {
+		if to.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return p
+}
+
 // params makes a fault that embeds Params printable in full.
 func (p Params) params() Params { return p }
 
-// Or fills p's zeros from q.
-func (p Params) Or(q Params) Params {
-	return Params{
-		Client:    cmp.Or(p.Client, q.Client),
-		Node:      cmp.Or(p.Node, q.Node),
-		Delay:     cmp.Or(p.Delay, q.Delay),
-		Jitter:    cmp.Or(p.Jitter, q.Jitter),
-		Spread:    cmp.Or(p.Spread, q.Spread),
-		Rate:      cmp.Or(p.Rate, q.Rate),
-		Bytes:     cmp.Or(p.Bytes, q.Bytes),
-		Direction: cmp.Or(p.Direction, q.Direction),
-		Jump:      cmp.Or(p.Jump, q.Jump),
+// given lists the parameters in p that are no zero.
+func (p Params) given() (names []string) {
+	v := reflect.ValueOf(p)
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			names = append(names, v.Type().Field(i).Tag.Get("yaml"))
+		}
 	}
+	return names
 }
-
-// Constant is the Params.Jitter of a delay without any: zero stands for the
-// fault's own choice.
-const Constant time.Duration = -1
 
 // Settings names what a fault of nodes can be told beside its time. A fault that
 // takes more, or less, says so by a method of its own.
@@ -65,32 +84,16 @@ func (p Params) Settings() []string { return []string{"client", "node"} }
 // timing are the settings of a step that are the same for every fault.
 var timing = []string{"at", "on", "by", "then", "within", "for", "every", "times"}
 
-// told lists the settings in p that are no zero.
-func (p Params) told() (all []string) {
-	for _, s := range []struct {
-		name string
-		told bool
-	}{
-		{"client", p.Client != ""}, {"node", p.Node != ""}, {"delay", p.Delay != 0}, {"jitter", p.Jitter != 0}, {"spread", p.Spread != ""},
-		{"rate", p.Rate != 0}, {"bytes", p.Bytes != 0}, {"direction", p.Direction != ""}, {"jump", p.Jump != 0},
-	} {
-		if s.told {
-			all = append(all, s.name)
-		}
-	}
-	return all
-}
-
-// Unused says which settings of p the fault has no use for.
+// Unused says which parameters in p the fault has no use for.
 func (p Params) Unused(f Fault) error {
-	takes, ok := f.(Settable)
+	settable, ok := f.(Settable)
 	if !ok {
 		return nil
 	}
-	settings := takes.Settings()
-	for _, name := range p.told() {
-		if !slices.Contains(settings, name) {
-			return fmt.Errorf("it has no use for %s: it takes %s", name, strings.Join(append(slices.Clone(settings), timing...), ", "))
+	takes := settable.Settings()
+	for _, name := range p.given() {
+		if !slices.Contains(takes, name) {
+			return fmt.Errorf("it has no use for %s: it takes %s", name, strings.Join(append(slices.Clone(takes), timing...), ", "))
 		}
 	}
 	return nil
