@@ -10,7 +10,16 @@ import (
 	"locktorture/faults"
 	"locktorture/faults/internal/phrase"
 	"locktorture/faults/internal/wait"
+	"locktorture/faults/watch"
 )
+
+var cancelContextEntry = Entry{
+	Name:     "cancel-context",
+	Wire:     "The contexts of the client's operations are cancelled at random points, between commands or in the middle of one.",
+	Survives: "What was under way is unknown to the caller; what it took is given back or expires, and nothing renews it.",
+	Default:  faults.Params{Client: faults.RoleAny}, For: ttlTimes(0.5), On: watch.AcquireSent,
+	New: func(p faults.Params) faults.Fault { return cancelContext{p} },
+}
 
 // cancelContext cancels what a client has under way, again and again, at random
 // points: as a user who gives up, or a deadline of the caller's.

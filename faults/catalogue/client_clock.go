@@ -11,6 +11,14 @@ import (
 	"locktorture/faults/internal/phrase"
 )
 
+var clientClockEntry = Entry{
+	Name:     "client-clock",
+	Wire:     "Nothing: the client's wall clock jumps, ahead by two TTLs and a second unless told otherwise, and back at the heal.",
+	Survives: "A lock that leaves the time to the server does not notice; one that compares clients' stamps grants twice.",
+	Default:  faults.Params{Client: faults.RoleAny}, For: ttlTimes(1),
+	New: func(p faults.Params) faults.Fault { return clientClock{p} },
+}
+
 // clientClock moves the wall clocks of clients, and moves them back at the
 // heal. It concerns locks that trust those clocks, and only them.
 type clientClock struct{ faults.Params }

@@ -10,6 +10,14 @@ import (
 	"locktorture/faults/internal/phrase"
 )
 
+var clientClockStuckEntry = Entry{
+	Name:     "client-clock-stuck",
+	Wire:     "Nothing: the clients' wall clocks stand still, all at one time of day, and go right again at the heal.",
+	Survives: "A lock that leaves the time to the server does not notice; to one whose stamps are its owners, all are one owner.",
+	Default:  faults.Params{Client: faults.RoleAll}, For: ttlTimes(1),
+	New: func(p faults.Params) faults.Fault { return clientClockStuck{p} },
+}
+
 // clientClockStuck has the wall clocks of clients stand still, all of them at
 // the same time of day, as cached clocks do whose updates fail to come, or
 // machines that were resumed from one snapshot.

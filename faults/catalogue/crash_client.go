@@ -7,7 +7,16 @@ import (
 
 	"locktorture/faults"
 	"locktorture/faults/internal/phrase"
+	"locktorture/faults/watch"
 )
+
+var crashClientEntry = Entry{
+	Name:     "crash-client",
+	Wire:     "The client ends in its critical section without a release; its connections close. It comes back as a new owner.",
+	Survives: "The key is free again one TTL later, and not before; nothing of the dead owner stays behind.",
+	Default:  faults.Params{Client: faults.RoleHolder}, On: watch.AcquireReplied, For: ttlTimes(0.5),
+	New: func(p faults.Params) faults.Fault { return crashClient{p} },
+}
 
 // crashClient ends a client without a word to anybody: no release, no goodbye.
 // The heal brings it back as a new owner.

@@ -11,6 +11,15 @@ import (
 	"locktorture/faults/testbed"
 )
 
+var failoverEntry = Entry{
+	Name:     "failover",
+	Wire:     "The node's asynchronous replica stops receiving; at the heal the node is killed and the replica takes its place.",
+	Survives: "What was granted since is forgotten: a lock on one master breaks, a quorum of independent masters is one node short.",
+	Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.25),
+	New: func(p faults.Params) faults.Fault { return failover{p} },
+}
+
 // failover gives a node an asynchronous replica, lets it fall behind, and at
 // the heal promotes it in the node's place.
 type failover struct{ faults.Params }

@@ -12,6 +12,14 @@ import (
 	"locktorture/faults/link"
 )
 
+var flappingEntry = Entry{
+	Name:     "flapping",
+	Wire:     "Connections are closed and new ones refused, on and off, dozens of times in a TTL.",
+	Survives: "Each reconnection is cheap and bounded; half an operation is never mistaken for a whole one.",
+	Default:  faults.Params{Client: faults.RoleAny, Node: faults.RoleMinority}, Takes: true, For: ttlTimes(0.75),
+	New: newFlapping,
+}
+
 // flapping cuts roads and opens them again, many times, at random.
 type flapping struct{ roadFault }
 

@@ -9,6 +9,14 @@ import (
 	"locktorture/faults/link"
 )
 
+var latencyEntry = Entry{
+	Name:     "latency",
+	Wire:     "Every packet between the clients and the node is delayed, with jitter, both ways.",
+	Survives: "Nothing breaks: validity shrinks by the time spent; a lock that ignores it grants leases that have ended.",
+	Default:  faults.Params{Client: faults.RoleAll, Node: faults.RoleAny}, For: ttlTimes(1),
+	New: newLatency("latency"),
+}
+
 // defaultDelay is the share of the TTL by which latency delays each packet.
 const defaultDelay = 40
 

@@ -5,7 +5,19 @@ import (
 	"math/rand/v2"
 
 	"locktorture/faults"
+	"locktorture/faults/link"
+	"locktorture/faults/watch"
 )
+
+var limitDataEntry = Entry{
+	Name:     "limit-data",
+	Wire:     "Requests are applied, and the connection is closed in the middle of the first reply.",
+	Survives: "As fast-lost-reply: half a reply is no reply, and its outcome is unknown.",
+	Default:  faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}, For: ttlTimes(0.25), On: watch.AcquireSent,
+	New: func(p faults.Params) faults.Fault {
+		return limitData{roadFault{Params: p, name: "limit-data", kind: link.LimitData}}
+	},
+}
 
 // shortestReply is the length of RESP's shortest reply, the null of RESP3.
 const shortestReply = len("_\r\n")

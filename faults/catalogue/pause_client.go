@@ -13,6 +13,14 @@ import (
 	"locktorture/workload/history"
 )
 
+var pauseClientEntry = Entry{
+	Name:     "pause-client",
+	Wire:     "The client stands still inside its critical section, renewals included, and goes on after its lease has ended.",
+	Survives: "Another client takes over; a fence rejects the late write; the sleeper learns of its loss before it acts.",
+	Default:  faults.Params{Client: faults.RoleHolder}, On: watch.InSection, For: ttlTimes(1.5),
+	New: func(p faults.Params) faults.Fault { return pauseClient{p} },
+}
+
 // pauseClient freezes a client, its renewals included, as a stop-the-world
 // collection, a swapped-out process or a suspended machine would.
 type pauseClient struct{ faults.Params }

@@ -9,6 +9,14 @@ import (
 	"locktorture/faults/testbed"
 )
 
+var pauseNodeEntry = Entry{
+	Name:     "pause-node",
+	Wire:     "The node is stopped (SIGSTOP): connections stay open, nothing is answered, and all of it is applied afterwards.",
+	Survives: "Per-node time-outs: a stopped minority costs time only. Late commands must do no harm.",
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
+	New: func(p faults.Params) faults.Fault { return pauseNode{p} },
+}
+
 // pauseNode stops nodes: connections stay open, nothing is answered, and what
 // was sent meanwhile is applied when they go on.
 type pauseNode struct{ faults.Params }

@@ -27,19 +27,19 @@ func TestReadmeExample(t *testing.T) {
 		blocks = append(blocks, block)
 	}
 	if len(blocks) != 3 {
-		t.Fatalf("%d blocks of Go; want a file, a line of a map, and a test", len(blocks))
+		t.Fatalf("%d blocks of Go; want a file, a line of the list, and a test", len(blocks))
 	}
-	shelf, err := os.ReadFile("catalogue_servers.go")
+	list, err := os.ReadFile("catalogue.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	const first = "return map[string]Entry{\n"
-	before, after, found := strings.Cut(string(shelf), first)
+	const first = "var entries = []Entry{\n"
+	before, after, found := strings.Cut(string(list), first)
 	if !found {
-		t.Fatalf("catalogue_servers.go has no %q", first)
+		t.Fatalf("catalogue.go has no %q", first)
 	}
 	overlay := overlaid(t, map[string]string{
-		"swap_db.go": blocks[0], "swap_db_test.go": blocks[2], "catalogue_servers.go": before + first + blocks[1] + after,
+		"swap_db.go": blocks[0], "swap_db_test.go": blocks[2], "catalogue.go": before + first + blocks[1] + after,
 	})
 	vet := exec.CommandContext(t.Context(), "go", "vet", "-overlay", overlay, ".")
 	if said, err := vet.CombinedOutput(); err != nil {

@@ -8,8 +8,19 @@ import (
 
 	"locktorture/faults"
 	"locktorture/faults/internal/phrase"
+	"locktorture/faults/link"
 	"locktorture/faults/testbed"
 )
+
+var slowCloseEntry = Entry{
+	Name:     "slow-close",
+	Wire:     "The node closes its clients' connections; they hear of it late, and send into connections that nobody reads.",
+	Survives: "As a stall of one node: time-outs bound it, and what was sent was not applied.",
+	Default:  faults.Params{Client: faults.RoleAll, Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
+	New: func(p faults.Params) faults.Fault {
+		return slowClose{roadFault{Params: p, name: "slow-close", kind: link.SlowClose}}
+	},
+}
 
 // slowClose lets nodes close their clients' connections, and the clients hear
 // of it late.

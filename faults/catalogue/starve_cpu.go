@@ -14,6 +14,14 @@ import (
 	"locktorture/faults/internal/wait"
 )
 
+var starveCpuEntry = Entry{
+	Name:     "starve-cpu",
+	Wire:     "Nothing: every goroutine of this process waits for a processor, clients and harness alike.",
+	Survives: "Deadlines are checked against a clock, not assumed: late is late. Timing rules may be void meanwhile.",
+	For:      ttlTimes(0.25),
+	New:      func(p faults.Params) faults.Fault { return starveCPU{p} },
+}
+
 // starveCPU lets this process's goroutines compete for its processors.
 type starveCPU struct{ faults.Params }
 

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -9,6 +10,31 @@ import (
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
 )
+
+var scriptFlushEntry = Entry{
+	Name:     "script-flush",
+	Wire:     "SCRIPT FLUSH: the server forgets every cached script, and answers NOSCRIPT to EVALSHA.",
+	Survives: "The lock sends the script again, within the same attempt.",
+	Default:  faults.Params{Node: faults.RoleAny}, For: ttlTimes(0),
+	New: server(serverFault{name: "script-flush", commands: []string{"SCRIPT"}, instant: true, hurt: scriptFlush}),
+}
+
+// scriptFlush makes a node forget every cached script. It has bitten when a
+// client was answered NOSCRIPT since.
+func scriptFlush(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
+	const probe = "return 'locktorture'"
+	digest, err := testbed.Do(ctx, n, "SCRIPT", "LOAD", probe)
+	if err != nil {
+		return "", err
+	}
+	if err := tell(ctx, n, "SCRIPT", "FLUSH"); err != nil {
+		return "", err
+	}
+	if _, err = testbed.Do(ctx, n, "EVALSHA", fmt.Sprint(digest), "0"); err == nil {
+		return "", errors.New("SCRIPT FLUSH left a script behind")
+	}
+	return "", countMisses(ctx, s, n)
+}
 
 // countMisses registers a receipt that counts the NOSCRIPT answers that
 // clients get from n from here on, until the heal.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"locktorture/faults"
@@ -13,6 +11,14 @@ import (
 	"locktorture/faults/internal/wait"
 	"locktorture/faults/testbed"
 )
+
+var serverPauseEntry = Entry{
+	Name:     "server-pause",
+	Wire:     "CLIENT PAUSE WRITE: the server holds every write and answers reads.",
+	Survives: "As a stopped node: per-node time-outs. Held commands take effect late.",
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
+	New: server(serverFault{name: "server-pause", commands: []string{"CLIENT"}, hurt: pauseWrites(pauseLength)}),
+}
 
 // probeKey never exists: a DEL of it is a write that changes nothing.
 const probeKey = "locktorture-probe"
@@ -87,84 +93,4 @@ func (p *writePause) keep(ctx context.Context) error {
 
 func (p *writePause) held() string {
 	return fmt.Sprintf("%s held every write for %v (CLIENT PAUSE ×%d)", p.n.Name(), phrase.Round(time.Since(p.began)), p.calls)
-}
-
-// busyScript runs a script that never ends. The server answers BUSY to
-// everybody until it is killed.
-func busyScript(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
-	if _, err := configure(ctx, s, n, "busy-reply-threshold", "10"); err != nil {
-		return "", err
-	}
-	s.Background(n.Name()+" runs an endless script", func(ctx context.Context) error {
-		_, err := testbed.Do(ctx, n, "EVAL", "while true do end", "0")
-		if err != nil && (ctx.Err() != nil || strings.Contains(err.Error(), "killed")) {
-			return nil
-		}
-		return err
-	}, func() string { return "" })
-	s.OnHeal(n.Name()+" runs an endless script", "redis-cli SCRIPT KILL on "+n.Addr(), func(ctx context.Context) (string, error) {
-		if err := tell(ctx, n, "SCRIPT", "KILL"); err != nil && !strings.Contains(err.Error(), "NOTBUSY") {
-			return "", err
-		}
-		_, err := testbed.Do(ctx, n, "PING")
-		return "", err
-	})
-	for wait.For(ctx, 5*time.Millisecond) {
-		_, err := testbed.Do(ctx, n, "PING")
-		if err != nil && strings.Contains(err.Error(), "BUSY") {
-			return "PING is answered BUSY", nil
-		}
-	}
-	return "", ctx.Err()
-}
-
-// spin keeps the server busy for about ARGV[1] microseconds.
-const spin = `
-local function now() local t = redis.call('TIME') return t[1] * 1000000 + t[2] end
-local began = now()
-for i = 1, 1000000 do
-  if now() - began >= tonumber(ARGV[1]) then return i end
-end
-return 0`
-
-// slowNode keeps a server busy most of the time: each command waits for the
-// others' work.
-func slowNode(_ context.Context, s *faults.Scope, p faults.Params, n testbed.Node) (string, error) {
-	burst := p.Delay
-	if burst == 0 {
-		burst = max(s.TTL/100, time.Millisecond)
-	}
-	var bursts atomic.Int64
-	s.Background(n.Name()+" is kept busy", func(ctx context.Context) error {
-		for wait.For(ctx, burst/4) {
-			_, err := testbed.Do(ctx, n, "EVAL", spin, "0", fmt.Sprint(burst.Microseconds()))
-			if err != nil && ctx.Err() == nil {
-				return err
-			}
-			bursts.Add(1)
-		}
-		return nil
-	}, func() string {
-		if bursts.Load() == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%s was busy %d times for %v", n.Name(), bursts.Load(), burst)
-	})
-	return "", nil
-}
-
-// demote makes a node the replica of nobody: it serves reads and refuses
-// writes.
-func demote(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
-	s.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {
-		return "", tell(ctx, n, "REPLICAOF", "NO", "ONE")
-	})
-	if err := tell(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
-		return "", err
-	}
-	_, err := testbed.Do(ctx, n, "DEL", probeKey)
-	if err == nil || !strings.Contains(err.Error(), "READONLY") {
-		return "", fmt.Errorf("write to a demoted node: want READONLY, got %v", err)
-	}
-	return "", refused(ctx, s, n, "READONLY")
 }

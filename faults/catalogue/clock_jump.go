@@ -4,14 +4,21 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"locktorture/faults"
 	"locktorture/faults/internal/phrase"
-	"locktorture/faults/internal/wait"
 	"locktorture/faults/testbed"
 )
+
+var clockJumpEntry = Entry{
+	Name:     "clock-jump",
+	Wire:     "The node's clock jumps, forward by a TTL unless told otherwise, and back at the heal; expiries follow.",
+	Survives: "One node's early expiry is no quorum by itself; on the swing node it can be.",
+	Beyond:   "clocks of nodes do not jump",
+	Default:  faults.Params{Node: faults.RoleAny}, Needs: testbed.AbilityClockJump, For: ttlTimes(0.5),
+	New: func(p faults.Params) faults.Fault { return clockJump{p} },
+}
 
 // clockJump moves the clocks of nodes, and with them every expiry, and moves
 // them back at the heal.
@@ -69,60 +76,8 @@ func onJumped(s *faults.Scope, n testbed.Node, moved func() time.Duration) {
 	})
 }
 
-// clockDrift lets the clocks of nodes run fast, or slow, by small steps.
-type clockDrift struct{ faults.Params }
-
-// driftStep is how often a drifting clock is moved.
-const driftStep = 50 * time.Millisecond
-
-func (f clockDrift) Name() string                    { return "clock-drift" }
-func (f clockDrift) Supports(t *faults.Target) error { return needClocks(t) }
-
-func (f clockDrift) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := pickVictims(ctx, s, f.Params, rng)
-	if err != nil {
-		return faults.Injection{}, err
-	}
-	if err := findPrey(ctx, nodes, expiring); err != nil {
-		return faults.Injection{}, err
-	}
-	by := f.Jump // gained per TTL
-	if by == 0 {
-		by = s.TTL / 10
-	}
-	step := max(1, time.Duration(float64(by)*float64(driftStep)/float64(s.TTL)))
-	hit := faults.Hit{Nodes: phrase.Names(nodes)}
-	s.Begin(hit)
-	for _, n := range nodes {
-		var moved atomic.Int64
-		total := func() time.Duration { return time.Duration(moved.Load()) }
-		onJumped(s, n, total)
-		s.Background(n.Name()+"'s clock drifts", func(ctx context.Context) error {
-			for wait.For(ctx, driftStep) {
-				if _, err := n.(testbed.ClockJumper).JumpClock(context.WithoutCancel(ctx), step); err != nil {
-					return err
-				}
-				moved.Add(int64(step))
-			}
-			return nil
-		}, func() string {
-			if total() == 0 {
-				return ""
-			}
-			return fmt.Sprintf("%s gained %v", n.Name(), total())
-		})
-	}
-	return faults.Injection{Target: hit}, nil
-}
-
 // Settings adds how far the clock moves.
 func (f clockJump) Settings() []string { return append(f.Params.Settings(), "jump") }
 
-// Settings adds how far the clock moves in a TTL.
-func (f clockDrift) Settings() []string { return append(f.Params.Settings(), "jump") }
-
 // Claims implements faults.Claimer.
 func (f clockJump) Claims() string { return f.Node }
-
-// Claims implements faults.Claimer.
-func (f clockDrift) Claims() string { return f.Node }

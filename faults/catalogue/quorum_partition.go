@@ -38,21 +38,6 @@ func (f shape) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (fau
 	return f.hurt(ctx, s, hit, roads, rng)
 }
 
-// halves parts clients and nodes in two: half of the clients see a quorum, the
-// others the rest.
-func halves(i, clients, n, q int) []int {
-	if i < clients/2 {
-		return circle(q, n-q, n)
-	}
-	return circle(0, q, n)
-}
-
-// ring shows every client a quorum, each another one.
-func ring(i, _, n, q int) []int { return circle(i+q, n-q, n) }
-
-// splitVote shows every client a minority, each another one.
-func splitVote(i, _, n, q int) []int { return circle(i+n-q, q, n) }
-
 // circle lists count numbers below n from start on, going round.
 func circle(start, count, n int) []int {
 	var all []int

@@ -1,0 +1,34 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"locktorture/faults"
+	"locktorture/faults/testbed"
+)
+
+var demoteEntry = Entry{
+	Name:     "demote",
+	Wire:     "REPLICAOF: the node serves reads and answers READONLY to every write, release and renewal.",
+	Survives: "READONLY is a definite no from that node; leases are held by the others.",
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
+	New: server(serverFault{name: "demote", commands: []string{"REPLICAOF"}, hurt: demote}),
+}
+
+// demote makes a node the replica of nobody: it serves reads and refuses
+// writes.
+func demote(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
+	s.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {
+		return "", tell(ctx, n, "REPLICAOF", "NO", "ONE")
+	})
+	if err := tell(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
+		return "", err
+	}
+	_, err := testbed.Do(ctx, n, "DEL", probeKey)
+	if err == nil || !strings.Contains(err.Error(), "READONLY") {
+		return "", fmt.Errorf("write to a demoted node: want READONLY, got %v", err)
+	}
+	return "", refused(ctx, s, n, "READONLY")
+}

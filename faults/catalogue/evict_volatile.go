@@ -1,0 +1,14 @@
+package catalogue
+
+import (
+	"locktorture/faults"
+)
+
+var evictVolatileEntry = Entry{
+	Name:     "evict-volatile",
+	Wire:     "maxmemory is reached under volatile-lru: leases vanish, then nobody can write.",
+	Survives: "As evict; afterwards the node refuses acquisitions, which is a definite no.",
+	Beyond:   "maxmemory-policy is noeviction",
+	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
+	New: server(serverFault{name: "evict-volatile", commands: []string{"CONFIG"}, hurt: full("volatile-lru")}),
+}

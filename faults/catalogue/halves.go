@@ -1,0 +1,22 @@
+package catalogue
+
+import (
+	"locktorture/faults"
+)
+
+var halvesEntry = Entry{
+	Name:     "halves",
+	Wire:     "Half of the clients see a quorum of nodes, the other half sees the rest.",
+	Survives: "Those with the quorum go on; the others are refused, are told of their losses, and grant nothing.",
+	Default:  faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}, Takes: true, For: ttlTimes(1),
+	New: newShape("halves", halves),
+}
+
+// halves parts clients and nodes in two: half of the clients see a quorum, the
+// others the rest.
+func halves(i, clients, n, q int) []int {
+	if i < clients/2 {
+		return circle(q, n-q, n)
+	}
+	return circle(0, q, n)
+}

@@ -1,0 +1,35 @@
+package catalogue
+
+import (
+	"context"
+	"fmt"
+
+	"locktorture/faults"
+	"locktorture/faults/testbed"
+)
+
+var kickClientsEntry = Entry{
+	Name:     "kick-clients",
+	Wire:     "CLIENT KILL TYPE normal: the server closes every client's connection.",
+	Survives: "What was under way is unknown; leases live on; clients reconnect.",
+	Default:  faults.Params{Node: faults.RoleAny}, For: ttlTimes(0),
+	New: server(serverFault{name: "kick-clients", commands: []string{"CLIENT"}, instant: true, hurt: kick}),
+}
+
+// kick closes every client's connection from the server's side. It has bitten
+// when a client has dialled anew since.
+func kick(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
+	ops := s.Operations(faults.Hit{Nodes: roadEnds(s, []testbed.Node{n})})
+	killed, err := ask(ctx, n, "CLIENT", "KILL", "TYPE", "normal")
+	if err != nil || killed == 0 {
+		return "", err
+	}
+	s.ProvedBy(func() bool { return ops.Dialled() > 0 || ops.Blind() && ops.Met() })
+	s.OnHeal("reconnections are counted", "nothing is broken", func(context.Context) (string, error) {
+		if again := ops.Dialled(); again > 0 {
+			return fmt.Sprintf("%d links dialled anew", again), nil
+		}
+		return "", nil
+	})
+	return fmt.Sprintf("CLIENT KILL: %d connections closed", killed), nil
+}

@@ -1,0 +1,17 @@
+package catalogue
+
+import (
+	"locktorture/faults"
+)
+
+var splitVoteEntry = Entry{
+	Name:     "split-vote",
+	Wire:     "Every client sees a minority of nodes, each client another one: all of them up, no quorum anywhere.",
+	Survives: "Nobody is granted anything; partial grants are undone or expire; work resumes after the heal.",
+	Beyond:   "a majority of nodes is reachable",
+	Default:  faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}, For: ttlTimes(0.5),
+	New: newShape("split-vote", splitVote),
+}
+
+// splitVote shows every client a minority, each another one.
+func splitVote(i, _, n, q int) []int { return circle(i+n-q, q, n) }
