@@ -21,7 +21,10 @@ func (d *decoder) fast(line []byte, e *Event) bool {
 	if !d.inOrder(e) {
 		return false
 	}
-	if d.seen == 0 && !d.consume('{') {
+	switch {
+	case d.seen != 0 && string(d.buf[d.pos:]) == "}\n":
+		return true // nearly every line
+	case d.seen == 0 && !d.consume('{'):
 		return false
 	}
 	for first := d.seen == 0; ; first = false {
