@@ -23,7 +23,7 @@ var mayImport = map[string][]string{
 	"faults/link":          {},
 	"faults/testbed":       {},
 	"faults/internal/...":  {},
-	"faults/watch":         {"workload/history"},
+	"faults/watch":         {"workload/history", "workload/history/fold"},
 	"faults/resolve":       {"faults/link", "workload/history"},
 	"faults":               {"faults/testbed", "faults/link", "faults/watch", "faults/internal/...", "workload/history"},
 	"faults/catalogue":     {"faults", "faults/testbed", "faults/link", "faults/watch", "faults/internal/...", "workload/history"},

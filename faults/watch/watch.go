@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locktorture/workload/history"
+	"locktorture/workload/history/fold"
 )
 
 // An Observer follows a history as it is recorded: who holds what, who waits, and
@@ -16,33 +17,15 @@ import (
 // history.Sink and never blocks the recorder.
 type Observer struct {
 	mu      sync.Mutex
-	held    map[string][]*Holding // by key
-	waiting map[int]Waiter        // by process
-	running map[int]string        // owners of the operations under way, by process
-	done    map[string]int        // operations that have ended, by owner
+	now     time.Duration // of the last event
+	leases  *fold.Holdings
+	done    map[string]int // operations that have ended, by owner
 	subs    map[*subscription]struct{}
 	changed chan struct{} // closed and replaced whenever a holding begins, moves or ends
 }
 
 // A Holding is one lease as its owner was told of it. Times are history times.
-type Holding struct {
-	Grant      int // index of the acquire's ok
-	Key        string
-	Owner      string
-	Process    int
-	Mode       history.Mode
-	Fence      uint64
-	Since      time.Duration
-	Renewed    time.Duration // of the grant or its last renewal, as told
-	ValidUntil time.Duration // 0 when the lock promises nothing
-
-	// EndedBy is what ended it: Release (sent), Lost (told, or an extension
-	// refused), Acquire (another owner's grant after its validity), Fault (its
-	// client crashed), or zero.
-	EndedBy history.Op
-	depth   int
-	wrote   bool
-}
+type Holding = fold.Holding
 
 // A Waiter is an acquire under way.
 type Waiter struct {
@@ -60,9 +43,7 @@ type subscription struct {
 // New returns an Observer of an empty history.
 func New() *Observer {
 	return &Observer{
-		held:    map[string][]*Holding{},
-		waiting: map[int]Waiter{},
-		running: map[int]string{},
+		leases:  fold.NewHoldings(history.Header{}),
 		done:    map[string]int{},
 		subs:    map[*subscription]struct{}{},
 		changed: make(chan struct{}),
@@ -108,15 +89,11 @@ func (w *Observer) Holder(keys ...string) []Holding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var all []Holding
-	for key, hs := range w.held {
-		if len(keys) > 0 && !slices.Contains(keys, key) {
-			continue
-		}
-		for _, h := range hs {
+	for _, h := range w.leases.All() {
+		if len(keys) == 0 || slices.Contains(keys, h.Key) {
 			all = append(all, *h)
 		}
 	}
-	slices.SortFunc(all, func(a, b Holding) int { return cmp.Compare(a.Grant, b.Grant) })
 	return all
 }
 
@@ -124,9 +101,11 @@ func (w *Observer) Holder(keys ...string) []Holding {
 func (w *Observer) Waiters() []Waiter {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := make([]Waiter, 0, len(w.waiting))
-	for _, x := range w.waiting {
-		all = append(all, x)
+	var all []Waiter
+	for op := range w.leases.Open {
+		if op.Op == history.Acquire {
+			all = append(all, Waiter{Key: op.Key, Owner: op.Owner, Process: op.Process, Since: op.Began})
+		}
 	}
 	slices.SortFunc(all, func(a, b Waiter) int {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Process, b.Process))
@@ -139,7 +118,7 @@ func (w *Observer) Waiters() []Waiter {
 func (w *Observer) Track(h Holding) func() Holding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	live := w.find(h.Key, h.Owner)
+	live := w.leases.Find(h.Key, h.Owner)
 	if live == nil || live.Grant != h.Grant {
 		return func() Holding { return h }
 	}
@@ -154,14 +133,7 @@ func (w *Observer) Track(h Holding) func() Holding {
 func (w *Observer) Forget(gone func(owner string) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for key, hs := range w.held {
-		w.held[key] = slices.DeleteFunc(hs, func(h *Holding) bool {
-			if gone(h.Owner) {
-				h.EndedBy = history.Fault
-			}
-			return gone(h.Owner)
-		})
-	}
+	w.leases.Crash(gone, w.now)
 	w.signal()
 }
 
@@ -182,15 +154,10 @@ func (w *Observer) Ended(of func(owner string) bool) (n int) {
 func (w *Observer) AtWork(of func(owner string) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, owner := range w.running {
-		if of(owner) {
+	for op := range w.leases.Open {
+		if of(op.Owner) {
 			return true
 		}
 	}
-	for _, hs := range w.held {
-		if slices.ContainsFunc(hs, func(h *Holding) bool { return of(h.Owner) }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.leases.All(), func(h *Holding) bool { return of(h.Owner) })
 }

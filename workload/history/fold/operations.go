@@ -18,6 +18,7 @@ type Operation struct {
 	Owner    string
 	Began    time.Duration
 	Intended time.Duration // when it was due; Began where it was due at once
+	Invoked  bool          // its invocation was seen
 }
 
 // Operations follows the operations of clients. The zero value is ready.
@@ -43,7 +44,7 @@ func (o *Operations) Event(e *history.Event) (op Operation, ok bool) {
 	}
 	op = Operation{Op: e.Op, Process: e.Process, Key: e.Key, Owner: e.Owner, Began: e.Time, Intended: e.Time}
 	op.adjust(e)
-	if e.Kind == history.Invoke {
+	if op.Invoked = e.Kind == history.Invoke; op.Invoked {
 		if o.open == nil {
 			o.open = map[int]Operation{}
 		}
