@@ -46,6 +46,69 @@ func TestStalls(t *testing.T) {
 			stands: []string{"began 50ms ended 105ms"},
 		},
 		{
+			name: "a write after its lease, with clocks apart", header: "ttl 100ms epsilon 2ms", id: "S3z",
+			history: held + `
+				110ms a invoke write k value a1
+				111ms a ok write k value a1 seq 1`,
+			excused: []string{"began 102ms ended 110ms"},
+			stands:  []string{"began 102.1ms ended 110ms"},
+		},
+		{
+			name: "a write after another process was told of the loss", header: "ttl 100ms epsilon 2ms", id: "S8",
+			history: held + `
+				40ms a ok lost k
+				60ms a0 invoke write k owner a value a1
+				61ms a0 ok write k owner a value a1 seq 1`,
+			excused: []string{"began 42ms ended 60ms"},
+			stands:  []string{"began 42.1ms ended 60ms", "began 61ms ended 90ms"},
+		},
+		{
+			name: "a write after its own process was told of the loss", header: "ttl 100ms epsilon 2ms", id: "S8",
+			history: held + `
+				40ms a ok lost k
+				60ms a invoke write k value a1
+				61ms a ok write k value a1 seq 1`,
+			stands: []string{"began 40ms ended 60ms"},
+		},
+		{
+			name: "a write after another process was told of the loss, by the child's own word", header: "ttl 100ms epsilon 2ms", id: "S8",
+			history: held + `
+				40ms a ok lost k
+				59ms a0 invoke write k owner a value a1
+				61ms a0 ok write k owner a value a1 seq 1 began 60ms`,
+			stands: []string{"began 40ms ended 60ms"},
+		},
+		{
+			name: "a write after another process was refused an extension", header: "ttl 100ms epsilon 2ms", id: "S8",
+			history: held + `
+				38ms a invoke extend k
+				40ms a fail extend k err lost
+				60ms a0 invoke write k owner a value a1
+				61ms a0 ok write k owner a value a1 seq 1`,
+			excused: []string{"began 42ms ended 60ms"},
+			stands:  []string{"began 42.1ms ended 60ms", "began 61ms ended 90ms"},
+		},
+		{
+			name: "a write after its own process was refused an extension", header: "ttl 100ms epsilon 2ms", id: "S8",
+			history: held + `
+				38ms a invoke extend k
+				40ms a fail extend k err lost
+				60ms a invoke write k value a1
+				61ms a ok write k value a1 seq 1`,
+			stands: []string{"began 40ms ended 60ms"},
+		},
+		{
+			name: "a takeover before its holder was told", header: "ttl 100ms", id: "S10",
+			history: held + `
+				2ms nemesis invoke fault kill-node target n1 instant
+				3ms nemesis ok fault kill-node target n1 receipt gone instant
+				4ms b invoke acquire k
+				5ms b ok acquire k until 104ms
+				40ms a ok lost k`,
+			excused: []string{"began 5ms ended 40ms"},
+			stands:  []string{"began 5.1ms ended 40ms"},
+		},
+		{
 			name: "a late report of a loss", header: "ttl 100ms", id: "S11", bounds: map[string]int64{"loss_ns": 10e6},
 			history: held + `
 				101ms b invoke acquire k
