@@ -350,3 +350,37 @@ func TestBlame(t *testing.T) {
 		}
 	}
 }
+
+// TestIssueBoundaries judges writes by when their clients say that they were issued.
+func TestIssueBoundaries(t *testing.T) {
+	const passedOn = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 10ms
+		10ms b invoke acquire k
+		11ms b ok acquire k until 13ms
+		13ms c invoke acquire k
+		14ms c ok acquire k until 40ms
+		41ms a0 invoke write k owner a value a1 began {}
+		42ms a0 ok write k owner a value a1 seq 1`
+	const within = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 40ms
+		 2ms a invoke write k value a1
+		 3ms a ok write k value a1 seq 1
+		 9ms b invoke write k value b1 began {}
+		10ms b ok write k value b1 seq 2
+		11ms a invoke write k value a2 began 8ms
+		12ms a ok write k value a2 seq 3`
+	runBoundaries(t, []boundary{
+		{name: "whose lease a late write ran into", header: "ttl 3ms", history: passedOn, edges: []edge{
+			found("10.5ms", "S3z [1 7]"), found("11ms", "S3z [1 3 7]"), found("12ms", "S3z [1 3 7]"), found("13.5ms", "S3z [1 3 7]"),
+			found("14ms", "S3z [1 5 7]"), found("40ms", "S3z [1 5 7]")}},
+		{name: "whose lease a late write ran into, where two held", header: "ttl 10ms",
+			history: strings.Replace(strings.Replace(passedOn, "until 40ms", "until 15ms", 1), "until 13ms", "until 30ms", 1), edges: []edge{
+				found("14ms", "S1 [3 5]", "S3z [1 5 7]"), found("15ms", "S1 [3 5]", "S3z [1 3 7]"),
+				found("29.999999ms", "S1 [3 5]", "S3z [1 3 7]"), found("30ms", "S1 [3 5]", "S3z [1 5 7]")}},
+		{name: "a write that arrived within a section, issued at", header: "ttl 40ms", history: within, edges: []edge{
+			found("0.999999ms", "S3? [3 5 7]", "S8 [5]"), found("1ms", "S3 [3 5 7]", "S8 [5]"),
+			found("8ms", "S3 [3 5 7]", "S8 [5]"), found("8.000001ms", "S3? [3 5 7]", "S8 [5]")}},
+	})
+}
