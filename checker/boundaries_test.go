@@ -220,6 +220,10 @@ func TestBookBoundaries(t *testing.T) {
 			 3ms b fail write k fence {} value b1 err "connection refused"
 			 4ms a invoke write k fence 1 value a1
 			 5ms a fail write k fence 1 value a1 seq 1`, edges: []edge{found("1", "R4 [1 5]"), found("2")}},
+		{name: "a holder rejected, while another's write is open with the token", header: "ttl 10ms fenced", history: held + `
+			 2ms b invoke write k fence {} value b1
+			 4ms a invoke write k fence 1 value a1
+			 5ms a fail write k fence 1 value a1 seq 1`, edges: []edge{found("1", "R4 [1 4]"), found("2")}},
 		{name: "a holder's own tokens and another's, by turns", header: "ttl 50ms", history: handedOver, edges: []edge{
 			found("1", "S8 [2 11]"), found("2", "R5 [5 11]"), found("3"), found("4")}},
 		{name: "one that waits for a bound, with another's token", header: "ttl 50ms", bounds: map[string]int64{"wait_ns": 90 * ms}, history: handedOver,

@@ -32,6 +32,7 @@ func TestLiveBoundaries(t *testing.T) {
 		{"and it is released then", "ttl 100ms epsilon 5ms", two + "\n15ms a invoke release k\n16ms a ok release k", 0},
 		{"just behind it", "ttl 100ms epsilon 5ms", two + "\n15.000001ms e invoke acquire m", 1},
 		{"when the second one's ends", "ttl 100ms epsilon 5ms", two + "\n17ms e invoke acquire m\n18ms c invoke release l\n19ms c ok release l", 1},
+		{"the second released when its own ends, the first one's over", "ttl 100ms epsilon 5ms", two + "\n18ms c invoke release l\n19ms c ok release l", 1},
 		{"just behind that", "ttl 100ms epsilon 5ms", two + "\n17ms e invoke acquire m\n18.000001ms e fail acquire m", 2},
 		{"both at once", "ttl 100ms epsilon 5ms", two + "\n19ms e invoke acquire m", 2},
 		{"a stale write, and one open that comes later", "ttl 100ms fenced", stale + `

@@ -147,6 +147,8 @@ func TestLateWord(t *testing.T) {
 			func(last int) []string { return []string{fmt.Sprintf("R3 [%d %d]", last-1, last)} }, nil},
 		{"before one that outlived its lease", func(n int) string { return outlived + inTurn(n, 3, 5) + log("b", 2, 2) },
 			func(last int) []string { return []string{fmt.Sprintf("S2 [7 %d]", last)} }, nil},
+		{"with the number of one that outlived its lease", func(n int) string { return outlived + inTurn(n, 3, 5) + log("b", 2, 3) },
+			func(last int) []string { return []string{fmt.Sprintf("R3 [7 %d]", last)} }, nil},
 		{"behind one that outlived its lease", func(n int) string { return outlived + inTurn(n, 3, 5) + log("b", 2, 4) },
 			func(int) []string { return nil }, nil},
 		{"before 64 with its token", func(n int) string { return lost + again(64) + gone + inTurn(n, 2, 66) + log("a", 1, 1) },
