@@ -47,44 +47,59 @@
 //	8a  a single master is replaced by a stale   no         no        yes; not detectable
 //	    replica while it goes on serving some
 //	    of the clients
+//	8b  the same, with min-replicas-to-write on  yes        by clock  after the quarantine
+//	    the master, and a replica that is
+//	    promoted after it has been missed there
 //	 9  quorum 4 of 5: two nodes lose            yes        yes       with one node down
 //	    everything, without any remedy
 //	10  servers that load, are demoted, busy,    yes        yes       when they serve again
 //	    out of memory, or forget scripts
 //	11  many clients contend for one key         yes        yes       yes
-//	12  fence keys evicted or deleted            yes        no        yes; not detectable
+//	12  fence keys evicted or deleted            yes        yes       yes
 //
-// Behind each row stand tests:
+// Behind each cell stand tests, of which the first fails when the cell is untrue:
+// TestEveryGuaranteeFailsWhenItIsUntrue makes it so. Beside them stand
+// TestChaosInVirtualTime, TestChaosOnServers and TestLockFollowsItsModel, for all.
 //
-//   - 1: TestLostReplyLeavesNoKey, TestCancelledAcquireLeavesNoKey, TestLockFollowsItsModel,
-//     TestLateCopyOfAnAcquireTakesNothing
-//   - 2: TestBlackHoledNodeCostsNothingButItsVote, TestNodeThatComesBackIsUsedAtOnce
-//   - 3: TestLeaseEndsByLocalTimerWhateverTheNetworkDoes,
-//     TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds, TestLeaseDoesNotOutliveASuspension
-//   - 4: TestClockJumpsAndPausesKeepTokensGrowing
-//   - 5: TestEveryMutantIsCaughtAndItsTwinIsNot (token-clock)
-//   - 6: TestEmptyNodesOneAfterTheOtherKeepTokensGrowing,
-//     TestEveryMutantIsCaughtAndItsTwinIsNot (amnesia-serves, amnesia-no-seed, amnesia-early-seed),
-//     TestLeaseThatNodesForgotKeepsOthersOutUntilItsDeadline,
-//     TestRenewedLeaseOutlivesARollingRestart, TestSmallerMaxTTLDoesNotShortenTheQuarantine
-//   - 7: TestEmptyMajorityComesBackWithinAQuarantine, TestBootstrapRefusesASetThatLostSomething
-//   - 8: TestEmptySingleNodeComesBackWithinAQuarantine,
-//     TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd,
-//     TestDemotedAndPromotedServerKeepsOthersOut
-//   - 9: TestQuorumOfFourOutlivesTwoNodesThatForget, TestQuorumOfFourNeedsFourNodes
-//   - 10: TestServersThatRefuseForAWhile, TestServerWithoutMemoryLetsLeasesBeReleased,
-//     TestServerThatForgetsItsScriptsIsTaughtThem, TestDemotedServerServesNobody,
-//     TestBusyServerDelaysAndLeavesNothing
-//   - 11: TestNoKeyIsLeftAndHandOffsGoOnUnderContention, TestWaitersTakeTurns,
-//     TestSeveralKeysAreTakenWithoutDeadlock, TestFairWaitersAreServedInTheirOrder
+//   - 1 M: TestLateCopyOfAReleaseFreesNobodyElse, TestLateCopyOfAnAcquireTakesNothing;
+//     T: TestEveryMutantIsCaughtAndItsTwinIsNot (write-back-any-owner);
+//     L: TestPartialGrantsEndWithinOneTTL, TestLostReplyLeavesNoKey, TestCancelledAcquireLeavesNoKey
+//   - 2 M, T: TestEveryMutantIsCaughtAndItsTwinIsNot (quorum-2, token-max);
+//     L: TestBlackHoledNodeCostsNothingButItsVote, TestNodeThatComesBackIsUsedAtOnce
+//   - 3 M, T, L: TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds;
+//     M: TestLeaseEndsByLocalTimerWhateverTheNetworkDoes, TestLeaseDoesNotOutliveASuspension
+//   - 4 M, T, L: TestClockJumpsAndPausesKeepTokensGrowing
+//   - 5 M, T, L: TestClientsWhoseClocksDiffer; T: TestEveryMutantIsCaughtAndItsTwinIsNot (token-clock)
+//   - 6 M, T: TestEveryMutantIsCaughtAndItsTwinIsNot (amnesia-serves, amnesia-no-seed, amnesia-early-seed);
+//     M: TestLeaseThatNodesForgotKeepsOthersOutUntilItsDeadline, TestSmallerMaxTTLDoesNotShortenTheQuarantine;
+//     T: TestEmptyNodesOneAfterTheOtherKeepTokensGrowing; L: TestRenewedLeaseOutlivesARollingRestart
+//   - 7 M: TestBootstrapDoesNotGiveALeaseAway, TestBootstrapRefusesASetThatLostSomething;
+//     T, L: TestEmptyMajorityComesBackWithinAQuarantine
+//   - 8 M: TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd, TestDemotedAndPromotedServerKeepsOthersOut;
+//     T, L: TestEmptySingleNodeComesBackWithinAQuarantine
+//   - 8a M, T, L: TestStaleReplicaBesideItsMaster
+//   - 8b M, T, L: TestStaleReplicaOfAMasterThatMissesIt
+//   - 9 M, T: TestQuorumOfFourOutlivesTwoNodesThatForget; L: TestQuorumOfFourNeedsFourNodes
+//   - 10 M, T: TestServersThatRefuseForAWhile;
+//     L: TestServerThatForgetsItsScriptsIsTaughtThem, TestServerWithoutMemoryLetsLeasesBeReleased,
+//     TestDemotedServerServesNobody, TestBusyServerDelaysAndLeavesNothing
+//   - 11 M, T, L: TestNoKeyIsLeftAndHandOffsGoOnUnderContention;
+//     L: TestWaitersTakeTurns, TestSeveralKeysAreTakenWithoutDeadlock, TestFairWaitersAreServedInTheirOrder
+//   - 12 M: TestLossOfFencesFreesNothing; T, L: TestTokensGrowWhenFencesAreLost
 //
 // Row 8a: the replica sits out its quarantine, so that it gives no lease away
 // that the old master granted before; but a master that nobody has stopped goes
 // on granting to those who still reach it, and two servers that do not know of
 // each other cannot exclude each other. Redis copies without waiting: use an odd
-// number of masters without replicas, or have the old master stopped
-// (min-replicas-to-write 1 and min-replicas-max-lag well below the TTL make it
-// refuse by itself) before the replica is promoted.
+// number of masters without replicas.
+//
+// Row 8b: with min-replicas-to-write 1, one replica, and min-replicas-max-lag
+// well below the TTL, a master refuses to grant and to extend by itself: at once
+// when its replica's connection ends, and otherwise up to a second or two after
+// the lag. Leases from before end within the quarantine of the replica, as long
+// as that is promoted no sooner (Sentinel: down-after-milliseconds above the lag
+// by two seconds). A replica that is promoted while its master has not yet
+// missed it is row 8a for that time.
 //
 // A node is known by the run id of its process and the replication history of
 // its data (INFO); both are asked for on every new connection, and the history
@@ -113,6 +128,12 @@
 // there one owned the lock before the other, and when the later one was
 // granted it the node had stored T already, so that it was issued more than
 // T, which does not count towards T.
+//
+// Values are kept in a fixed number of fences, which locks share by a hash of
+// their names: what other locks add only takes a value further. So names that are
+// used once do not pile up. For a fence that is not there, since it is new or since
+// it was lost, stands the node's high-water mark, which no value that the node has
+// stored exceeds.
 //
 // Nodes usually agree at once because the client proposes a value (its clock,
 // or the highest token that it knows of). That is a hint: it saves a round

@@ -1,9 +1,11 @@
 package redlock
 
 import (
+	"strconv"
 	"time"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/redlock/internal/node"
 )
 
 // Suspend makes it as if the machine had been suspended for d since the lease
@@ -16,4 +18,27 @@ func SuspendLease(l *Lease, d time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.wall = e.wall.Add(-d)
+}
+
+// Fences is the largest number of fence keys on a node.
+const Fences = fences
+
+// Propose makes a client propose tokens from that time on.
+func Propose(l lockimpl.Locker, from time.Time) {
+	if l, ok := l.(*Lock); ok {
+		l.learn(from.UnixMicro())
+	}
+}
+
+// SharingAFence returns names of so many locks that share one fence.
+func SharingAFence(n int) []string {
+	var l Lock
+	l.nodes = make([]*node.Node, 1)
+	all := []string{"first"}
+	for i := 0; len(all) < n; i++ {
+		if name := strconv.Itoa(i); l.keys(name).fence == l.keys(all[0]).fence {
+			all = append(all, name)
+		}
+	}
+	return all
 }

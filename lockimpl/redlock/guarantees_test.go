@@ -1,14 +1,22 @@
 package redlock_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // guarantees is the part of the package documentation that names its proofs.
@@ -26,54 +34,216 @@ func guarantees(t *testing.T) string {
 	return table
 }
 
-// testsNearby returns the names of the tests of this lock, of its parts and of its mutants.
-func testsNearby(t *testing.T) map[string]bool {
+// homes returns the packages of tests of this lock and of its mutants, by the
+// names of the tests.
+func homes(t *testing.T) map[string]string {
 	t.Helper()
-	all := map[string]bool{}
-	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	all := map[string]string{}
+	for _, home := range []string{"redlock", "mutants"} {
+		files, err := filepath.Glob("../" + home + "/*_test.go")
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
-				all[f.Name.Name] = true
+		for _, path := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
+					all[f.Name.Name] = home
+				}
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return all
 }
 
-func TestEveryGuaranteeNamesATestThatExists(t *testing.T) {
-	table, tests := guarantees(t), testsNearby(t)
-	rows, proofs := regexp.MustCompile(`(?m)^\t ?(\d+a?)  (\S.*)$`).FindAllStringSubmatch(table, -1), map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^  - (\d+): ((?:.|\n    )+)`).FindAllStringSubmatch(table, -1) {
-		proofs[m[1]] = m[2]
-	}
-	if len(rows) < 10 {
-		t.Fatalf("%d rows in the table, want at least 10", len(rows))
-	}
-	name := regexp.MustCompile(`\bTest\w+`)
-	for _, row := range rows {
-		named := name.FindAllString(proofs[row[1]], -1)
-		if len(named) == 0 && !strings.Contains(row[2], "not detectable") {
-			t.Errorf("row %s (%s) names no test", row[1], row[2])
+// documented returns the tests that the documentation names for each cell: for
+// "2M" those after "M:" in the list's entry for row 2.
+func documented(t *testing.T) map[string][]string {
+	t.Helper()
+	table := guarantees(t)
+	name, all := regexp.MustCompile(`\bTest\w+`), map[string][]string{}
+	for _, row := range regexp.MustCompile(`(?m)^\t ?(\d+[ab]?)  \S`).FindAllStringSubmatch(table, -1) {
+		for _, column := range []string{"M", "T", "L"} {
+			all[row[1]+column] = nil
 		}
-		delete(proofs, row[1])
-		for _, n := range named {
-			if !tests[n] {
-				t.Errorf("row %s: %s does not exist", row[1], n)
+	}
+	if len(all) < 3*10 {
+		t.Fatalf("%d cells in the table, want at least 30", len(all))
+	}
+	for _, entry := range regexp.MustCompile(`(?m)^  - (\d+[ab]?) ((?:.|\n    )+)`).FindAllStringSubmatch(table, -1) {
+		for _, part := range strings.Split(entry[2], ";") {
+			column, tests, _ := strings.Cut(strings.TrimSpace(part), ":")
+			for c := range strings.FieldsSeq(strings.ReplaceAll(column, ",", " ")) {
+				if _, ok := all[entry[1]+c]; !ok {
+					t.Errorf("row %s, %q: the table has no such cell", entry[1], c)
+				}
+				all[entry[1]+c] = append(all[entry[1]+c], name.FindAllString(tests, -1)...)
 			}
 		}
 	}
-	for n := range proofs {
-		t.Errorf("proofs of row %s, which does not exist", n)
+	return all
+}
+
+// Every cell of the table of guarantees names tests, of which at least one is
+// tied to it: it fails when the cell is untrue.
+func TestEveryGuaranteeIsTiedToATest(t *testing.T) {
+	exists, tied, claims := homes(t), map[string]bool{}, documented(t)
+	for _, c := range cells {
+		id, test := c.row+c.column, strings.Split(c.test, "/")[0]
+		if !slices.Contains(claims[id], test) {
+			t.Errorf("cell %s: the table does not name %s", id, test)
+		}
+		tied[id] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(claims)) {
+		if !tied[id] {
+			t.Errorf("cell %s is tied to no test", id)
+		}
+		for _, test := range claims[id] {
+			if exists[test] == "" {
+				t.Errorf("cell %s: %s does not exist", id, test)
+			}
+		}
+	}
+}
+
+// bent builds the tests of a package with the lock that each cell can make untrue.
+func bent(t *testing.T, overlay, home string) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), home+".test")
+	build := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
+	build.Dir = filepath.Join("..", home)
+	build.Env = append(os.Environ(), "GOFLAGS=") // whatever the tests run with: once is enough
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the tests of %s: %v\n%s", home, err, out)
+	}
+	return binary
+}
+
+// bend writes the sources with all edits, and says where in an overlay.
+func bend(t *testing.T) (overlay string) {
+	t.Helper()
+	dir, root := t.TempDir(), absolute(t, "..")
+	sources, bends := maps.Clone(helpers), map[string][][3]string{}
+	done := map[edit]bool{}
+	for _, c := range append([]cell{{edits: []edit{bending}}}, cells...) {
+		for _, e := range c.edits {
+			script, isScript := strings.CutSuffix(filepath.Base(e.file), ".lua")
+			if isScript {
+				mustHold(t, e, read(t, filepath.Join(root, e.file)), 0)
+				bends[c.row+c.column] = append(bends[c.row+c.column], [3]string{script, e.old, e.new})
+			} else if !done[e] {
+				if sources[e.file] == "" {
+					sources[e.file] = read(t, filepath.Join(root, e.file))
+				}
+				mustHold(t, e, sources[e.file], 1)
+				sources[e.file], done[e] = strings.Replace(sources[e.file], e.old, e.new, 1), true
+			}
+		}
+	}
+	sources["redlock/internal/script/untrue.go"] += "\nvar bends = " + fmt.Sprintf("%#v", bends) + "\n"
+	replace := map[string]string{}
+	for name, text := range sources {
+		to := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
+		write(t, to, text)
+		replace[filepath.Join(root, filepath.FromSlash(name))] = to
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay = filepath.Join(dir, "overlay.json")
+	write(t, overlay, string(text))
+	return overlay
+}
+
+// mustHold fails when a source does not hold the text that is to be replaced, as
+// often as wanted; 0 is any number of times.
+func mustHold(t *testing.T, e edit, text string, times int) {
+	t.Helper()
+	if n := strings.Count(text, e.old); n == 0 || times > 0 && n != times {
+		t.Fatalf("%s holds %d times what is to be replaced: mend the edit in cells_test.go\n%s", e.file, n, e.old)
+	}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return abs
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// try runs one test with the lock of which that cell is untrue ("" is none).
+func try(t *testing.T, binary, home, test, untrue string) (output string, failed bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	pattern := "^" + strings.ReplaceAll(test, "/", "$/") + "$"
+	run := exec.CommandContext(ctx, binary, "-test.run", pattern, "-test.timeout", "4m", "-test.v")
+	run.Dir, run.Env = filepath.Join("..", home), append(os.Environ(), "REDLOCK_UNTRUE="+untrue)
+	out, err := run.CombinedOutput()
+	if ran := strings.Contains(string(out), "=== RUN   "+test); !ran || strings.Contains(string(out), "--- SKIP: "+test) {
+		t.Fatalf("%s did not run: %v\n%s", test, err, out)
+	}
+	return string(out), strings.Contains(string(out), "--- FAIL: "+test)
+}
+
+// sound runs each test once with the lock as it is, whoever asks.
+type sound struct {
+	mu  sync.Mutex
+	ran map[string]bool
+}
+
+func (s *sound) check(t *testing.T, binary, home, test string) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ran[test] {
+		return
+	}
+	s.ran[test] = true
+	if out, failed := try(t, binary, home, test, ""); failed {
+		t.Errorf("%s fails with the lock as it is\n%s", test, out)
+	}
+}
+
+// The test that a cell names fails when the cell is untrue, and does not
+// otherwise.
+func TestEveryGuaranteeFailsWhenItIsUntrue(t *testing.T) {
+	needServer(t)
+	overlay, where, asIs := bend(t), homes(t), sound{ran: map[string]bool{}}
+	binaries := map[string]string{"redlock": bent(t, overlay, "redlock"), "mutants": bent(t, overlay, "mutants")}
+	for _, c := range cells {
+		home := where[strings.Split(c.test, "/")[0]]
+		t.Run(c.row+c.column, func(t *testing.T) {
+			t.Parallel()
+			asIs.check(t, binaries[home], home, c.test)
+			out, failed := try(t, binaries[home], home, c.test, c.row+c.column)
+			if !failed {
+				t.Fatalf("%s does not notice that %s\n%s", c.test, c.untrue, out)
+			}
+			t.Logf("%s: %s notices that %s", c.row+c.column, c.test, c.untrue)
+		})
 	}
 }

@@ -1,27 +1,45 @@
 package redlock
 
+import "strconv"
+
+// fences is the largest number of fence keys on a node. Locks share them by a
+// hash of their names, so that names which are used once and never again do not
+// pile up. Sharing costs no guarantee: a token must be above every earlier one of
+// its own lock, and those of others only take it further. It costs a second
+// round trip when two locks that share one are taken at the same moment and reach
+// the nodes in different orders.
+const fences = 2048
+
 // keySet holds the names of everything that one lock keeps on a node.
 type keySet struct {
 	name                    string
 	home                    int    // where among the nodes it is asked for first
 	node                    string // the node's admission record
-	lock, fence, flag       string
+	lock, flag              string
+	fence                   string // of this lock and of others
 	tickets, beats, readers string
 	tomb                    string // prefix; an attempt's owner follows
 }
 
 func (l *Lock) keys(name string) *keySet {
 	base := l.cfg.Prefix + ":{" + name + "}:"
-	all := base + "l" + base + "f" + base + "q" + base + "qt" + base + "qb" + base + "r" + base + "x:"
-	k := &keySet{name: name, node: l.nodeKey, home: home(name, len(l.nodes))}
+	h := hash(name)
+	var digits [4]byte
+	number := strconv.AppendUint(digits[:0], uint64(h>>16%fences), 10)
+	all := base + "l" + base + "q" + base + "qt" + base + "qb" + base + "r" + base + "x:" + l.cfg.Prefix + fenceInfix + string(number)
+	k := &keySet{name: name, node: l.nodeKey, home: int(h % uint32(len(l.nodes)))}
 	for _, part := range []struct {
 		field  *string
 		suffix int
-	}{{&k.lock, 1}, {&k.fence, 1}, {&k.flag, 1}, {&k.tickets, 2}, {&k.beats, 2}, {&k.readers, 1}, {&k.tomb, 2}} {
+	}{{&k.lock, 1}, {&k.flag, 1}, {&k.tickets, 2}, {&k.beats, 2}, {&k.readers, 1}, {&k.tomb, 2}} {
 		*part.field, all = all[:len(base)+part.suffix], all[len(base)+part.suffix:]
 	}
+	k.fence = all
 	return k
 }
+
+// fenceInfix and a number follow the prefix in the name of a fence.
+const fenceInfix = ":fence:"
 
 // LeaseKeys implements KeyLister.
 func (l *Lock) LeaseKeys(key string) []string {
@@ -29,11 +47,12 @@ func (l *Lock) LeaseKeys(key string) []string {
 	return []string{k.lock, k.readers}
 }
 
-// home spreads names over n nodes, in the same way for every client.
-func home(name string, n int) int {
+// hash spreads names over the nodes and over the fences, in the same way for
+// every client.
+func hash(name string) uint32 {
 	h := uint32(2166136261) // FNV-1a
 	for i := range len(name) {
 		h = (h ^ uint32(name[i])) * 16777619
 	}
-	return int(h % uint32(n))
+	return h
 }

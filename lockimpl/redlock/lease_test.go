@@ -209,6 +209,120 @@ func TestLateCopyOfAnAcquireTakesNothing(t *testing.T) {
 	}
 }
 
+// A copy of a release that arrives when somebody else holds the key frees
+// nothing.
+func TestLateCopyOfAReleaseFreesNobodyElse(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		for _, shared := range []bool{false, true} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				a, links := w.Client(full)
+				b, _ := w.Client(full)
+				c, _ := w.Client(full)
+				acquire := world.Lock.Acquire
+				if shared {
+					acquire = world.Lock.AcquireShared
+				}
+				first, err := acquire(a, t.Context(), "k", 8*time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(20 * time.Millisecond) // until every node has been asked
+				for _, link := range links {
+					link.Up.Delay(2 * time.Second)
+				}
+				done := make(chan error, 1)
+				go func() { done <- first.Release(t.Context()) }()
+				time.Sleep(20 * time.Millisecond)
+				for _, link := range links {
+					link.Up.Delay(0) // of what is sent from now on
+					link.Cut()
+				}
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+				second := w.Take(b, "k", 8*time.Second)
+				time.Sleep(3 * time.Second) // the copies have arrived
+				if _, err := c.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+					t.Errorf("%d nodes, shared %v: %v, want ErrHeld", n, shared, err)
+				}
+				w.Release(second)
+			})
+		}
+	}
+}
+
+// What is left of an attempt that was granted by some nodes, and whose release
+// is lost, is gone after one TTL.
+func TestPartialGrantsEndWithinOneTTL(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+			a, links := w.Client(f)
+			b, _ := w.Client(f)
+			warm(t, a)
+			acquire := world.Lock.Acquire
+			if shared {
+				acquire = world.Lock.AcquireShared
+			}
+			began := time.Now()
+			for _, link := range links {
+				link.Down.Drop()
+			}
+			if _, err := acquire(a, t.Context(), "k", 4*time.Second); err == nil {
+				t.Fatal("granted without an answer")
+			}
+			for _, link := range links {
+				link.Up.Drop() // and the releases are lost as well
+				link.Refuse(true)
+				link.Cut()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			lease, err := b.AcquireWait(ctx, "k", time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took > 4500*time.Millisecond {
+				t.Errorf("shared %v: free after %v, the lease was one of 4s", shared, took)
+			}
+			w.Release(lease)
+		})
+	}
+}
+
+// Clients whose clocks differ by up to two seconds, as their proposals tell, and
+// one whose clock is absurd: none takes a key early, and tokens stay in order.
+func TestClientsWhoseClocksDiffer(t *testing.T) {
+	for _, n := range []int{1, 5} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			var clients []world.Lock
+			for _, ahead := range []time.Duration{0, 600 * time.Millisecond, 1900 * time.Millisecond, time.Hour} {
+				l, _ := w.Client(full)
+				redlock.Propose(l, time.Now().Add(ahead))
+				clients = append(clients, l)
+			}
+			var last uint64
+			for round := range 12 {
+				l := clients[round*3%4]
+				lease := w.Take(l, "k", 5*time.Second)
+				if lease.Fence() <= last {
+					t.Errorf("%d nodes, round %d: token %d after %d", n, round, lease.Fence(), last)
+				}
+				last = lease.Fence()
+				for i, other := range clients {
+					if _, err := other.Acquire(t.Context(), "k", 5*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+						t.Errorf("%d nodes, round %d: client %d beside the holder: %v, want ErrHeld", n, round, i, err)
+					}
+				}
+				if round%3 == 0 {
+					time.Sleep(6 * time.Second) // it is left to end by itself
+					continue
+				}
+				w.Release(lease)
+			}
+		})
+	}
+}
+
 // Of many waits that end in an outage none says that somebody holds the key,
 // and all say what went wrong.
 func TestOutageIsNotARefusal(t *testing.T) {

@@ -59,7 +59,10 @@ func TestServersThatRefuseForAWhile(t *testing.T) {
 		t.Run(answer[:4], func(t *testing.T) {
 			servers := embedded(t, 3)
 			l := bootstrapped(t, nodesAt(addrs(servers)), quick)
-			held := eventuallyGranted(t, l, "held")
+			held, earlier := eventuallyGranted(t, l, "held"), eventuallyGranted(t, l, "k")
+			if err := earlier.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			for _, m := range servers[:2] {
 				m.SetError(answer)
 			}
@@ -72,7 +75,11 @@ func TestServersThatRefuseForAWhile(t *testing.T) {
 			for _, m := range servers[:2] {
 				redistest.Identify(m) // in the place of the error
 			}
-			if err := eventuallyGranted(t, l, "k").Release(t.Context()); err != nil {
+			later := eventuallyGranted(t, l, "k")
+			if later.Fence() <= earlier.Fence() {
+				t.Errorf("token %d after %d", later.Fence(), earlier.Fence())
+			}
+			if err := later.Release(t.Context()); err != nil {
 				t.Error(err)
 			}
 			if err := held.Release(t.Context()); err != nil {

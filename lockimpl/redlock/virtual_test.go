@@ -63,14 +63,16 @@ func TestLeaseEndsByLocalTimerWhateverTheNetworkDoes(t *testing.T) {
 }
 
 func TestWaiterTakesOverWhenTheLeaseOfADeadHolderEnds(t *testing.T) {
-	world.Run(t, 3, func(t *testing.T, w *world.World) {
-		a, links := w.Client(full)
-		b, _ := w.Client(full)
+	withAndWithoutHints(t, 3, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		a, links := w.Client(f)
+		b, _ := w.Client(f)
 		dead := take(t, a, "k", 2*time.Second)
 		for _, link := range links {
 			link.Up.Drop()
 		}
-		lease, err := b.AcquireWait(t.Context(), "k", 2*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		lease, err := b.AcquireWait(ctx, "k", 2*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}

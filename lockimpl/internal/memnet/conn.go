@@ -41,6 +41,12 @@ func (p *pipe) discard() {
 	p.mu.Unlock()
 }
 
+func (p *pipe) pending() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.chunks) > 0
+}
+
 // Write implements net.Conn. It never blocks.
 func (c *Conn) Write(b []byte) (int, error) {
 	p := c.out

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -70,6 +71,20 @@ func (l *Link) Cut() {
 	}
 }
 
+// Lose closes every connection, as when the server's process ends: what is under
+// way arrives neither here nor there.
+func (l *Link) Lose() {
+	l.Up.discard()
+	l.Cut()
+}
+
+// Late reports whether a request is still under way.
+func (l *Link) Late() bool {
+	l.Up.mu.Lock()
+	defer l.Up.mu.Unlock()
+	return slices.ContainsFunc(l.Up.pipes, (*pipe).pending)
+}
+
 // A Way is one direction of a link. Its zero value is open.
 type Way struct {
 	mu    sync.Mutex
@@ -99,6 +114,14 @@ func (w *Way) set(change func()) {
 	w.mu.Unlock()
 	for _, p := range pipes {
 		p.poke()
+	}
+}
+
+func (w *Way) discard() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.pipes {
+		p.discard()
 	}
 }
 

@@ -13,7 +13,10 @@ import (
 
 // An Identity is what an embedded server says of itself, as a redis-server
 // does: the run id of its process, and of the history that it replicates.
-type Identity struct{ run, history atomic.Pointer[string] }
+type Identity struct {
+	run, history atomic.Pointer[string]
+	demoted      atomic.Bool
+}
 
 var identities sync.Map // *miniredis.Miniredis → *Identity
 
@@ -27,6 +30,10 @@ func Identify(m *miniredis.Miniredis) *Identity {
 		id.Restart()
 	}
 	m.Server().SetPreHook(func(c *server.Peer, cmd string, args ...string) bool {
+		if id.demoted.Load() && strings.HasPrefix(strings.ToUpper(cmd), "EVAL") {
+			c.WriteError("READONLY You can't write against a read only replica.")
+			return true
+		}
 		if !strings.EqualFold(cmd, "INFO") || len(args) != 1 {
 			return false
 		}
@@ -43,6 +50,9 @@ func Identify(m *miniredis.Miniredis) *Identity {
 	return id
 }
 
+// Forget drops what is known of a server that will not be used again.
+func Forget(m *miniredis.Miniredis) { identities.Delete(m) }
+
 // Restart lets the server go on as another process, with its data.
 func (id *Identity) Restart() {
 	run := random()
@@ -50,9 +60,13 @@ func (id *Identity) Restart() {
 	id.Promote()
 }
 
+// Demote has the server run no script, as a replica runs none that writes.
+func (id *Identity) Demote() { id.demoted.Store(true) }
+
 // Promote lets the server go on as after a promotion: the same process, another
 // history.
 func (id *Identity) Promote() {
+	id.demoted.Store(false)
 	history := random()
 	id.history.Store(&history)
 }

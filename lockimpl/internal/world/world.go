@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,7 @@ func Run(t *testing.T, n int, test func(t *testing.T, w *World)) {
 		t.Cleanup(func() { // after the clients, which would dial again
 			for _, m := range w.all {
 				m.Close()
+				redistest.Forget(m)
 			}
 		})
 		for range n {
@@ -134,22 +136,51 @@ func (w *World) Forget(server int) {
 func (w *World) Restart(l Lock, server int, key string) {
 	w.stale(l, server, key).Restart()
 	for _, links := range w.links {
-		links[server-1].Cut()
+		links[server-1].Lose()
 	}
 	synctest.Wait()
 }
 
+// Demote has a server refuse to write, as a replica does, until Promote.
+func (w *World) Demote(server int) { w.identity(server).Demote() }
+
 // Promote lets a server go on as one that was demoted, has loaded another's
 // data, in which the leases on key are not, and has been promoted again. Its
-// connections stay.
-func (w *World) Promote(l Lock, server int, key string) { w.stale(l, server, key).Promote() }
+// connections stay, but for those on which a request is held up: the lock does
+// not promise to notice what was sent before and arrives after.
+func (w *World) Promote(l Lock, server int, key string) {
+	for _, links := range w.links {
+		if links[server-1].Late() {
+			links[server-1].Lose()
+		}
+	}
+	w.stale(l, server, key).Promote()
+}
+
+// Size returns the number of servers.
+func (w *World) Size() int { return len(w.servers) }
+
+// LoseFences deletes what a server stores to make later tokens higher, as an
+// eviction may.
+func (w *World) LoseFences(server int) {
+	m := w.servers[server-1]
+	for _, key := range m.Keys() {
+		if strings.HasPrefix(key, "lock:fence:") {
+			m.Del(key)
+		}
+	}
+}
 
 func (w *World) stale(l Lock, server int, key string) *redistest.Identity {
 	m := w.servers[server-1]
 	for _, k := range l.LeaseKeys(key) {
 		m.Del(k)
 	}
-	return w.ids[slices.Index(w.all, m)]
+	return w.identity(server)
+}
+
+func (w *World) identity(server int) *redistest.Identity {
+	return w.ids[slices.Index(w.all, w.servers[server-1])]
 }
 
 // Forward moves a server's clock.

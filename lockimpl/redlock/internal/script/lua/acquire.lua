@@ -3,7 +3,8 @@
 -- KEYS[1] node   string "run floor hw maxttl"                    no TTL
 -- KEYS[2] lock   string "owner value", or "r" held by readers    PX lease
 -- KEYS[3] fence  string "f", or "f w": highest value ever
---                stored, highest given to a writer               no TTL
+--                stored, highest given to a writer, of all locks that share
+--                this key; hw stands in for one that is not there no TTL
 -- KEYS[4] tomb   string, exists: this attempt was released
 -- KEYS[5] flag   string, exists: somebody may be queued, or this attempt may
 --                have been released; without it the next two and the tomb are
@@ -48,10 +49,9 @@ if m[4] and ARGV[5] ~= '' then
 -- include queue.lua
   if first_waiter(KEYS[6], KEYS[7], now_ms(), tonumber(ARGV[5])) then return {0, 0, 2} end
 end
-local f = 0
-if m[3] then f = tonumber(m[3]) or tonumber(string.match(m[3], '^%d+')) end
 floor, hw = tonumber(floor), tonumber(hw)
-if f < floor then f = floor end
+local f = hw
+if m[3] then f = math.max(floor, tonumber(m[3]) or tonumber(string.match(m[3], '^%d+'))) end
 local hint, us = tonumber(ARGV[4]) - 1
 if hint > f then
   if hint > hw then
@@ -69,12 +69,12 @@ elseif not redis.call('SET', KEYS[3], s, 'NX') then
 end
 if v > hw then
   -- Where tokens follow clocks the high-water mark runs ahead of them, so that
-  -- it is seldom written, but not further ahead than a hint may be.
+  -- it is seldom written; only a little, since new fences begin above it.
   if hint > 0 and not us then
     local t = redis.call('TIME')
     us = t[1] * 1000000 + t[2]
   end
-  hw = hint > 0 and math.max(v, math.min(v + 1000000, us + 2000000)) or v
+  hw = hint > 0 and math.max(v, us + 50000) or v
   m[1] = string.format('%s %.0f %.0f %s', run, floor, hw, maxttl)
   redis.call('SET', KEYS[1], m[1])
 end

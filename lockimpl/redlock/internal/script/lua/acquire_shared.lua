@@ -18,7 +18,7 @@ local t = redis.call('TIME')
 local ms, us = t[1] * 1000 + math.floor(t[2] / 1000), t[1] * 1000000 + t[2]
 local patience = tonumber(ARGV[7])
 floor, hw = tonumber(floor), tonumber(hw)
-local f, w = 0, 0
+local f, w = hw, hw -- for a fence that is not there
 if m[3] then
   local a, b = string.match(m[3], '^(%d+) ?(%d*)$')
   f, w = tonumber(a), tonumber(b ~= '' and b or a)
@@ -54,7 +54,7 @@ elseif not redis.call('SET', KEYS[3], s, 'NX') then
   return redis.error_reply('WRONGTYPE the fence key holds something else')
 end
 if f > hw then
-  hw = hint > 0 and math.max(f, math.min(f + 1000000, us + 2000000)) or f
+  hw = hint > 0 and math.max(f, us + 50000) or f
   redis.call('SET', KEYS[1], string.format('%s %.0f %.0f %s', run, floor, hw, maxttl))
 end
 if m[2] then

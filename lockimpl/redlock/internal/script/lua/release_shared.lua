@@ -23,8 +23,8 @@ local T = tonumber(ARGV[2])
 if T > 0 then
   local n = redis.call('MGET', KEYS[1], KEYS[3])
   if n[1] then
-    local a, b = string.match(n[2] or '0', '^(%d+) ?(%d*)$')
-    if tonumber(a) < T then redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. (b ~= '' and b or a)) end
+    local a, b = string.match(n[2] or '', '^(%d+) ?(%d*)$')
+    if a and tonumber(a) < T then redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. (b ~= '' and b or a)) end
     local run, floor, hw, maxttl = string.match(n[1], '^(%S+) (%d+) (%d+) (%d+)$')
     if tonumber(hw) < T then
       redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[2], maxttl))

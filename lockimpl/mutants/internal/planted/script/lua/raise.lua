@@ -12,12 +12,14 @@ local n = #ARGV[1]
 if not m[2] or string.sub(m[2], 1, n) ~= ARGV[1] then return 0 end
 local T, v = tonumber(ARGV[3]), tonumber(string.sub(m[2], n + 2))
 if v > T then return {2, v} end
-local a, b = string.match(m[3] or '0', '^(%d+) ?(%d*)$')
-local f, w = tonumber(a), tonumber(b ~= '' and b or a)
-if f < T then
-  redis.call('SET', KEYS[3], ARGV[3])
-elseif w < T then -- readers' tokens are ahead of it: the next one must be above T as well
-  redis.call('SET', KEYS[3], a .. ' ' .. ARGV[3])
+if m[3] then -- for a fence that is not there stands hw
+  local a, b = string.match(m[3], '^(%d+) ?(%d*)$')
+  local f, w = tonumber(a), tonumber(b ~= '' and b or a)
+  if f < T then
+    redis.call('SET', KEYS[3], ARGV[3])
+  elseif w < T then -- readers' tokens are ahead of it: the next one must be above T as well
+    redis.call('SET', KEYS[3], a .. ' ' .. ARGV[3])
+  end
 end
 if tonumber(hw) < T then
   redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[3], maxttl))

@@ -11,11 +11,11 @@ local t = redis.call('TIME')
 local e = m[2] == 'r' and redis.call('ZSCORE', KEYS[4], ARGV[1])
 if not e or tonumber(e) <= t[1] * 1000 + math.floor(t[2] / 1000) then return 0 end
 local T = tonumber(ARGV[3])
-local a, b = string.match(m[3] or '0', '^(%d+) ?(%d*)$')
+local a, b = string.match(m[3] or hw, '^(%d+) ?(%d*)$') -- for a fence that is not there stands hw
 local f, w = tonumber(a), tonumber(b ~= '' and b or a)
 w = math.max(w, tonumber(floor))
 if w >= T then return {2, w + 1} end
-if f < T then redis.call('SET', KEYS[3], string.format('%s %.0f', ARGV[3], w)) end
+if m[3] and f < T then redis.call('SET', KEYS[3], string.format('%s %.0f', ARGV[3], w)) end
 if tonumber(hw) < T then
   redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[3], maxttl))
 end

@@ -18,9 +18,9 @@ local T = tonumber(ARGV[2])
 if T > 0 then
   local n = redis.call('MGET', KEYS[1], KEYS[3])
   if n[1] then
-    local f, w = n[2] and string.match(n[2], '^(%d+) ?(%d*)$')
-    if not f or tonumber(f) < T then
-      redis.call('SET', KEYS[3], (w and w ~= '') and (ARGV[2] .. ' ' .. w) or ARGV[2])
+    local f, w = string.match(n[2] or '', '^(%d+) ?(%d*)$')
+    if f and tonumber(f) < T then
+      redis.call('SET', KEYS[3], w ~= '' and (ARGV[2] .. ' ' .. w) or ARGV[2])
     end
     local run, floor, hw, maxttl = string.match(n[1], '^(%S+) (%d+) (%d+) (%d+)$')
     if tonumber(hw) < T then

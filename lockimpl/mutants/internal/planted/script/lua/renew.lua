@@ -11,9 +11,9 @@ if run ~= ARGV[2] then return -2 end
 local ttl, T = tonumber(ARGV[3]), tonumber(ARGV[4])
 if ttl > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
 if T > 0 then
-  local f, w = m[3] and string.match(m[3], '^(%d+) ?(%d*)$')
-  if not f or tonumber(f) < T then
-    redis.call('SET', KEYS[3], (w and w ~= '') and (ARGV[4] .. ' ' .. w) or ARGV[4])
+  local f, w = string.match(m[3] or '', '^(%d+) ?(%d*)$')
+  if f and tonumber(f) < T then
+    redis.call('SET', KEYS[3], w ~= '' and (ARGV[4] .. ' ' .. w) or ARGV[4])
   end
   if tonumber(hw) < T then
     redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[4], maxttl))

@@ -9,8 +9,8 @@ if run ~= ARGV[2] then return -2 end
 local ttl, T = tonumber(ARGV[3]), tonumber(ARGV[4])
 if ttl > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
 if T > 0 then
-  local a, b = string.match(m[3] or '0', '^(%d+) ?(%d*)$')
-  if tonumber(a) < T then redis.call('SET', KEYS[3], ARGV[4] .. ' ' .. (b ~= '' and b or a)) end
+  local a, b = string.match(m[3] or '', '^(%d+) ?(%d*)$')
+  if a and tonumber(a) < T then redis.call('SET', KEYS[3], ARGV[4] .. ' ' .. (b ~= '' and b or a)) end
   if tonumber(hw) < T then
     redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[4], maxttl))
   end

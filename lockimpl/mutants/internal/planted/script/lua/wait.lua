@@ -22,9 +22,8 @@ if m[2] then
 end
 enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6]))
 if first_waiter(KEYS[6], KEYS[7], ms, patience) ~= ARGV[5] then return {0, 0, 2} end
-local f = 0
-if m[3] then f = tonumber(m[3]) or tonumber(string.match(m[3], '^%d+')) end
-f = math.max(f, tonumber(floor))
+local f = tonumber(hw) -- for a fence that is not there
+if m[3] then f = math.max(tonumber(floor), tonumber(m[3]) or tonumber(string.match(m[3], '^%d+'))) end
 local hint = tonumber(ARGV[4])
 if hint > f and hint <= us + 2000000 then f = hint end
 local v = f + 1
@@ -35,7 +34,7 @@ elseif not redis.call('SET', KEYS[3], s, 'NX') then
   return redis.error_reply('WRONGTYPE the fence key holds something else')
 end
 if v > tonumber(hw) then
-  hw = hint > 0 and math.max(v, math.min(v + 1000000, us + 2000000)) or v
+  hw = hint > 0 and math.max(v, us + 50000) or v
   redis.call('SET', KEYS[1], string.format('%s %s %.0f %s', run, floor, hw, maxttl))
 end
 if not redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. s, 'PX', ARGV[2], 'NX') then

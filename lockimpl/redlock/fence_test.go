@@ -1,0 +1,212 @@
+package redlock_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+)
+
+// Names that are used once and never again leave a bounded number of keys.
+func TestNamesUsedOnceLeaveFewKeys(t *testing.T) {
+	many := make([]string, 20_000)
+	for i := range many {
+		many[i] = fmt.Sprint("once-", i)
+	}
+	for where, c := range map[string]struct {
+		nodes []lockimpl.Node
+		names []string
+		most  int
+	}{
+		"many":         {serverNodes(t, 1), many, redlock.Fences},
+		"of one fence": {embeddedNodes(t, 3), redlock.SharingAFence(100), 1},
+	} {
+		t.Run(where, func(t *testing.T) {
+			l := bootstrapped(t, c.nodes, patient)
+			before := stored(t, c.nodes)
+			takeOnce(t, l, c.names)
+			if err := l.Close(); err != nil { // waits for what is under way
+				t.Error(err)
+			}
+			if after, most := stored(t, c.nodes), before+int64(c.most*len(c.nodes)); after > most || before == 0 {
+				t.Errorf("%d keys after %d names that were used once, want at most %d", after, len(c.names), most)
+			}
+		})
+	}
+}
+
+// takeOnce takes and gives back each of names once.
+func takeOnce(t *testing.T, l *redlock.Lock, names []string) {
+	const at = 16
+	var wg sync.WaitGroup
+	for i := range at {
+		wg.Go(func() {
+			for j := i; j < len(names); j += at {
+				lease, err := l.Acquire(t.Context(), names[j], 10*time.Second)
+				if err == nil {
+					err = lease.Release(t.Context())
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// stored counts all keys of some servers.
+func stored(t *testing.T, nodes []lockimpl.Node) (n int64) {
+	for _, node := range nodes {
+		rdb := redis.NewClient(&redis.Options{Addr: node.Addr})
+		n += rdb.DBSize(t.Context()).Val()
+		_ = rdb.Close()
+	}
+	return n
+}
+
+// A fence that has been deleted or evicted, or has never been there, takes no
+// token back: the high-water mark of the node stands in for it.
+func TestTokensGrowWhenFencesAreLost(t *testing.T) {
+	for _, n := range []int{1, 3, 5} {
+		withAndWithoutHints(t, n, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+			l, _ := w.Client(f)
+			var last uint64
+			for round := range 12 {
+				if round%2 == 1 {
+					for server := range n {
+						w.LoseFences(server + 1)
+					}
+				} else {
+					w.LoseFences(1 + round%n)
+				}
+				last = above(t, w, l, last)
+			}
+		})
+	}
+}
+
+// Neither does the loss of fences let anybody else in.
+func TestLossOfFencesFreesNothing(t *testing.T) {
+	withAndWithoutHints(t, 3, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		a, _ := w.Client(f)
+		b, _ := w.Client(f)
+		held := w.Take(a, "k", 5*time.Second)
+		for server := range 3 {
+			w.LoseFences(server + 1)
+		}
+		for name, acquire := range map[string]func() (lockimpl.Lease, error){
+			"acquire": func() (lockimpl.Lease, error) { return b.Acquire(t.Context(), "k", time.Second) },
+			"shared":  func() (lockimpl.Lease, error) { return b.AcquireShared(t.Context(), "k", time.Second) },
+		} {
+			if _, err := acquire(); !errors.Is(err, lockimpl.ErrHeld) {
+				t.Errorf("%s: %v, want ErrHeld", name, err)
+			}
+		}
+		if err := held.Extend(t.Context(), 5*time.Second); err != nil {
+			t.Error(err)
+		}
+		w.Release(held)
+	})
+}
+
+// above takes and gives back a key as a writer, as two readers and as a writer
+// again, and returns the last token.
+func above(t *testing.T, w *world.World, l world.Lock, last uint64) uint64 {
+	t.Helper()
+	first := w.Take(l, "k", time.Second)
+	w.Release(first)
+	var readers []lockimpl.Lease
+	for range 2 {
+		reader, err := l.AcquireShared(t.Context(), "k", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers = append(readers, reader)
+	}
+	for _, reader := range readers {
+		if reader.Fence() <= first.Fence() {
+			t.Errorf("a reader's token %d after a writer's %d", reader.Fence(), first.Fence())
+		}
+		w.Release(reader)
+	}
+	second := w.Take(l, "k", time.Second)
+	w.Release(second)
+	if first.Fence() <= last || second.Fence() <= max(readers[0].Fence(), readers[1].Fence()) {
+		t.Errorf("tokens %d, readers %d and %d, %d, after %d", first.Fence(), readers[0].Fence(), readers[1].Fence(), second.Fence(), last)
+	}
+	return second.Fence()
+}
+
+// Fences that are lost while an attempt is under way, before its write-back.
+func TestTokensGrowWhenFencesAreLostInAnAttempt(t *testing.T) {
+	withAndWithoutHints(t, 3, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		l, links := w.Client(f)
+		before := w.Take(l, "k", time.Second)
+		w.Release(before)
+		links[0].Down.Hold()
+		links[1].Down.Hold()
+		links[2].Down.Hold()
+		tokens := make(chan uint64, 1)
+		go func() {
+			lease, err := l.Acquire(t.Context(), "k", time.Second)
+			if err != nil {
+				t.Error(err)
+				tokens <- 0
+				return
+			}
+			w.Release(lease)
+			tokens <- lease.Fence()
+		}()
+		time.Sleep(50 * time.Millisecond) // every node has granted
+		for server := range 3 {
+			w.LoseFences(server + 1)
+		}
+		for _, link := range links {
+			link.Down.Free()
+		}
+		token := <-tokens
+		if token <= before.Fence() {
+			t.Errorf("token %d after %d", token, before.Fence())
+		}
+		if after := w.Take(l, "k", time.Second); after.Fence() <= token {
+			t.Errorf("token %d after %d", after.Fence(), token)
+		}
+	})
+}
+
+// Locks that share a fence keep their tokens in order, and exclude nobody.
+func TestLocksThatShareAFence(t *testing.T) {
+	withAndWithoutHints(t, 3, func(t *testing.T, w *world.World, f lockimpl.Factory) {
+		l, _ := w.Client(f)
+		names := redlock.SharingAFence(2)
+		reader, err := l.AcquireShared(t.Context(), names[0], 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last uint64
+		for range 5 {
+			writer := w.Take(l, names[1], 5*time.Second)
+			if writer.Fence() <= last {
+				t.Errorf("token %d after %d", writer.Fence(), last)
+			}
+			last = writer.Fence()
+			w.Release(writer)
+		}
+		if err := reader.Extend(t.Context(), 5*time.Second); err != nil {
+			t.Error(err)
+		}
+		w.Release(reader)
+		if writer := w.Take(l, names[0], 5*time.Second); writer.Fence() <= reader.Fence() {
+			t.Errorf("token %d after a reader's %d", writer.Fence(), reader.Fence())
+		}
+	})
+}
