@@ -244,7 +244,7 @@ func besiege(t *testing.T, n int, length time.Duration) {
 
 // settle has a client take every key, now that nothing befalls the servers any
 // more.
-func settle(t *testing.T, b *book, l *redlock.Lock, keys []string) {
+func settle(t *testing.T, b *book, l *redlock.Locker, keys []string) {
 	for _, key := range keys {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		asked := b.ask("the last one", key, false)

@@ -25,7 +25,7 @@ const Fences = fences
 
 // Propose makes a client propose tokens from that time on.
 func Propose(l lockimpl.Locker, from time.Time) {
-	if l, ok := l.(*Lock); ok {
+	if l, ok := l.(*Locker); ok {
 		l.learn(from.UnixMicro())
 	}
 }

@@ -43,7 +43,7 @@ func TestNamesUsedOnceLeaveFewKeys(t *testing.T) {
 }
 
 // takeOnce takes and gives back each of names once.
-func takeOnce(t *testing.T, l *redlock.Lock, names []string) {
+func takeOnce(t *testing.T, l *redlock.Locker, names []string) {
 	const at = 16
 	var wg sync.WaitGroup
 	for i := range at {

@@ -94,6 +94,9 @@ func TestStaleReplicaOfAMasterThatMissesIt(t *testing.T) {
 	p := newPair(t)
 	p.set(p.master, "min-replicas-to-write", "1")
 	p.set(p.master, "min-replicas-max-lag", "2")
+	await(t, "the master counts its replica", func() bool {
+		return strings.Contains(p.master.Info(t.Context(), "replication").Val(), "min_slaves_good_slaves:1")
+	})
 	cfg := pairConfig
 	cfg.NoProposals = true
 	old := bootstrapped(t, p.nodes[:1], cfg)
@@ -128,7 +131,7 @@ func TestStaleReplicaOfAMasterThatMissesIt(t *testing.T) {
 }
 
 // grantedAfterQuarantine waits for key long enough for several quarantines.
-func grantedAfterQuarantine(t *testing.T, l *redlock.Lock, key string) lockimpl.Lease {
+func grantedAfterQuarantine(t *testing.T, l *redlock.Locker, key string) lockimpl.Lease {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
