@@ -18,17 +18,17 @@ type edit struct{ file, old, new string }
 const lua = "redlock/internal/script/lua/"
 
 var (
-	// expiry is where the lease of a writer is written.
-	acquirePX = func(new string) []edit {
+	// expiring is how the key of a lease is set to expire.
+	expiring = func(new string) []edit {
 		return []edit{
 			{lua + "acquire.lua", "'PX', ARGV[2], 'NX'", new},
 			{lua + "wait.lua", "'PX', ARGV[2], 'NX'", new},
 			{lua + "acquire_shared.lua", "'PX', ttl, 'NX'", new},
 		}
 	}
-	longLease    = acquirePX("'PX', 100 * ARGV[2], 'NX'")
-	shortLease   = acquirePX("'PX', math.ceil(ARGV[2] / 2), 'NX'")
-	endlessLease = acquirePX("'NX'")
+	longLease    = expiring("'PX', 100 * ARGV[2], 'NX'")
+	shortLease   = expiring("'PX', math.ceil(ARGV[2] / 2), 'NX'")
+	endlessLease = expiring("'NX'")
 	mortalFence  = []edit{
 		{lua + "acquire.lua", "redis.call('SET', KEYS[3], s)", "redis.call('SET', KEYS[3], s, 'PX', ARGV[2])"},
 		{lua + "acquire.lua", "redis.call('SET', KEYS[3], ARGV[4])", "redis.call('SET', KEYS[3], ARGV[4], 'PX', ARGV[2])"},

@@ -43,6 +43,7 @@ func (k *modelled) expire() {
 
 // A model is a set of keys and the clients that contend for them.
 type model struct {
+	world   *world.World
 	clients []world.Lock
 	prefix  string
 	keys    [3]modelled
@@ -165,6 +166,11 @@ func (m *model) disturb(t *rapid.T) {
 	_ = lease.Release(t.Context())
 }
 
+// loseFences deletes what one server stores to make later tokens higher.
+func (m *model) loseFences(t *rapid.T) {
+	m.world.LoseFences(rapid.IntRange(1, m.world.Size()).Draw(t, "server"))
+}
+
 func (m *model) sleep(t *rapid.T) {
 	time.Sleep(time.Duration(rapid.IntRange(1, 6).Draw(t, "seconds")) * time.Second)
 }
@@ -192,7 +198,7 @@ func followModel(t *testing.T, w *world.World, hints bool) {
 	runs := 0
 	rapid.Check(struct{ rapid.TB }{t}, func(t *rapid.T) {
 		runs++
-		m := &model{clients: clients, prefix: fmt.Sprintf("k%d", runs)}
+		m := &model{world: w, clients: clients, prefix: fmt.Sprintf("k%d", runs)}
 		step := func(f func(*rapid.T)) func(*rapid.T) {
 			return func(t *rapid.T) {
 				f(t)
@@ -202,6 +208,7 @@ func followModel(t *testing.T, w *world.World, hints bool) {
 		t.Repeat(map[string]func(*rapid.T){
 			"acquire": step(m.acquire), "share": step(m.share), "all": step(m.all), "release": step(m.release),
 			"extend": step(m.extend), "disturb": step(m.disturb), "sleep": step(m.sleep),
+			"lose fences": step(m.loseFences),
 		})
 	})
 }
