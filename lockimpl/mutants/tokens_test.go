@@ -40,6 +40,7 @@ func manyClocks(t *testing.T, w *world.World, f lockimpl.Factory) bool {
 // its lease has ended meanwhile; B is granted f+2 by n1 and stores it on n2.
 // If n1 still accepts A's write-back, both return f+2.
 func lateWriteBack(t *testing.T, w *world.World, f lockimpl.Factory) bool {
+	w.Release(w.Take(w.Reach(f, 1, 2, 3), "k", ttl)) // the fences are there, and equal
 	grantedByOne(t, w, f, 3)
 	a, links := w.Client(f)
 	w.Release(w.Take(a, "warm", ttl))

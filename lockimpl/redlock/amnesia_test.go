@@ -1,6 +1,7 @@
 package redlock_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -175,6 +176,8 @@ func TestNoKeyIsLeftAndHandOffsGoOnUnderContention(t *testing.T) {
 	withAndWithoutHints(t, 5, func(t *testing.T, w *world.World, f lockimpl.Factory) {
 		var wg sync.WaitGroup
 		b := newBook()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
 		var last world.Lock
 		for i := range 16 {
 			l, links := w.Client(f)
@@ -186,7 +189,7 @@ func TestNoKeyIsLeftAndHandOffsGoOnUnderContention(t *testing.T) {
 			wg.Go(func() {
 				for range 5 {
 					asked := b.ask(fmt.Sprint("c", i), "k", false)
-					lease, err := l.AcquireWait(t.Context(), "k", 5*time.Second)
+					lease, err := l.AcquireWait(ctx, "k", 5*time.Second)
 					if err != nil {
 						t.Error(err)
 						return

@@ -31,9 +31,11 @@ var (
 	endlessLease = expiring("'NX'")
 	mortalFence  = []edit{
 		{lua + "acquire.lua", "redis.call('SET', KEYS[3], s)", "redis.call('SET', KEYS[3], s, 'PX', ARGV[2])"},
+		{lua + "acquire.lua", "redis.call('SET', KEYS[3], s, 'NX')", "redis.call('SET', KEYS[3], s, 'NX', 'PX', ARGV[2])"},
 		{lua + "acquire.lua", "redis.call('SET', KEYS[3], ARGV[4])", "redis.call('SET', KEYS[3], ARGV[4], 'PX', ARGV[2])"},
 		{lua + "acquire.lua", "local f = hw\n", "local f = 0\n"},
 		{lua + "wait.lua", "redis.call('SET', KEYS[3], s)", "redis.call('SET', KEYS[3], s, 'PX', ARGV[2])"},
+		{lua + "wait.lua", "redis.call('SET', KEYS[3], s, 'NX')", "redis.call('SET', KEYS[3], s, 'NX', 'PX', ARGV[2])"},
 		{lua + "wait.lua", "local f = tonumber(hw)", "local f = 0"},
 	}
 	votes       = []edit{{"redlock/lock.go", "quorum: cfg.Quorum,", "quorum: votes(cfg.Quorum, len(nodes)),"}}
@@ -42,16 +44,19 @@ var (
 		{"redlock/admission.go", "\t\tif left > 0 {\n", "\t\tif left > 0 && !untrue(\"6M\", \"8bM\") {\n"},
 		{"redlock/admission.go", "\t\tif l.quarantine() > time.Since(seen) {", "\t\tif l.quarantine() > time.Since(seen) && !untrue(\"6M\", \"8bM\") {"},
 		{"redlock/admission.go", "g.ticket, floor, false)", "g.ticket, floor, untrue(\"6M\", \"8bM\"))"},
+		seeding,
+	}
+	seeding = edit{
+		"redlock/admission.go", "\tcase m.admitted >= l.quorum:\n",
+		"\tcase untrue(\"6L\", \"7L\", \"8L\", \"8aL\", \"8bL\"):\n\t\treturn errNoSeed\n\tcase untrue(\"6M\"):\n\tcase m.admitted >= l.quorum:\n",
 	}
 	unseeded = []edit{{"redlock/admission.go", "\tfloor := m.highest\n", "\tfloor := m.highest\n\tif untrue(\"6T\") {\n\t\tfloor = 0\n\t}\n"}}
 	noClock  = []edit{{
 		"redlock/admission.go", "floor = max(floor, m.clock+clockMargin.Microseconds())",
 		"if !untrue(\"7T\", \"8T\", \"8aT\", \"8bT\") {\n\t\t\tfloor = max(floor, m.clock+clockMargin.Microseconds())\n\t\t}",
 	}}
-	neverAdmitted = []edit{
-		{"redlock/admission.go", "\tcase m.admitted >= l.quorum:\n", "\tcase untrue(\"6L\", \"7L\", \"8L\", \"8aL\", \"8bL\"):\n\t\treturn errNoSeed\n\tcase m.admitted >= l.quorum:\n"},
-	}
-	ownHeld = "if m[2] then\n  local n = #ARGV[1]"
+	neverAdmitted = []edit{seeding}
+	ownHeld       = "if m[2] then\n  local n = #ARGV[1]"
 )
 
 // freedIf lets a script take a lock that somebody holds, on a condition.

@@ -294,14 +294,17 @@ func TestPartialGrantsEndWithinOneTTL(t *testing.T) {
 func TestClientsWhoseClocksDiffer(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		world.Run(t, n, func(t *testing.T, w *world.World) {
+			ahead := []time.Duration{0, 600 * time.Millisecond, 1900 * time.Millisecond, time.Hour}
 			var clients []world.Lock
-			for _, ahead := range []time.Duration{0, 600 * time.Millisecond, 1900 * time.Millisecond, time.Hour} {
+			for range ahead {
 				l, _ := w.Client(full)
-				redlock.Propose(l, time.Now().Add(ahead))
 				clients = append(clients, l)
 			}
 			var last uint64
 			for round := range 12 {
+				for i, l := range clients {
+					redlock.Propose(l, time.Now().Add(ahead[i]))
+				}
 				l := clients[round*3%4]
 				lease := w.Take(l, "k", 5*time.Second)
 				if lease.Fence() <= last {
