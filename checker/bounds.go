@@ -13,6 +13,8 @@ const (
 	boundWait         = "wait_ns"              // longest wait for a grant while nothing is wrong (L3)
 	boundRecovery     = "recovery_ns"          // from a heal to the next grant (L4)
 	boundAvailability = "availability_percent" // of acquires definitely answered, per phase (L6)
+	boundUndo         = "undo_ns"              // by when what a failed attempt took, and a released lease, are gone from a node that can be reached (L8)
+	boundWake         = "wake_ns"              // by when somebody who waits for a key that is free has it (L2)
 	boundRounds       = "livelock_rounds"      // lost rounds that make a livelock (L7)
 )
 

@@ -42,6 +42,10 @@ type hit struct {
 	// is not the harness's where a lock or a child stamped itself.
 	stamp func() (s stamp, ours bool)
 
+	// margin is by how much a bound on what the lock does was exceeded: a harness that
+	// stood still for less cannot have brought it about. 0 is no bound.
+	margin time.Duration
+
 	refuted func() bool // by what the history told late; nil where length decides, or nothing can
 }
 

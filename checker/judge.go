@@ -106,7 +106,7 @@ func New(h history.Header, o Options) *Judge {
 	for _, r := range []rule{
 		j.ev, j.phases, &tokens{j: j}, &staleWrites{j: j}, &zombies{j: j}, &doubleGrants{j: j},
 		&ownership{j: j, checked: checkedRelease(h)}, &foreignRelease{j: j}, &stillborn{j: j}, &sections{j: j},
-		&progress{j: j}, &losses{j: j}, &leftovers{j: j}, &effectless{j: j}, &witnesses{j: j}, &auditLog{j: j, books: books}, books,
+		&progress{j: j}, &losses{j: j}, &leftovers{j: j}, &effectless{j: j}, &witnesses{j: j}, &samples{j: j}, &auditLog{j: j, books: books}, books,
 	} {
 		j.enlist(r)
 	}

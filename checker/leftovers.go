@@ -38,7 +38,7 @@ func (l *leftovers) see(f *fact) {
 		return
 	}
 	e := f.e
-	if e.Op != history.Key || e.Kind != history.OK || !e.HasAll(history.HasPTTL) || e.PTTL < withoutExpiry {
+	if e.Op != history.Key || isSample(e) || e.Kind != history.OK || !e.HasAll(history.HasPTTL) || e.PTTL < withoutExpiry {
 		return
 	}
 	left := timeLeft(e)

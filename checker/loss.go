@@ -55,7 +55,7 @@ func (l *losses) late(f *fact, x *grant) {
 		from: g.inv, to: f.e.Time, text: func() string { return text },
 	}
 	h.stamp = stamped(x.ok, told, told-x.ok-bound-eps, f.e.HasAll(history.HasBegan))
-	if documented && !l.j.nemesis.marks[stopped].touch(x.ok, told) { // a client that stands still can be told nothing
+	if documented && !l.j.stoodStill(g.owner(), x.ok, told) { // a client that stands still can be told nothing
 		l.j.violate(h)
 	} else {
 		l.j.suspect(h)

@@ -20,7 +20,11 @@ func (j *Judge) undecided(h *hit) string {
 		}
 	}
 	if anomaly.Has(h.id, anomaly.NeedsHealth) {
-		if stood := j.stalls.within(h.from, h.to); stood > 0 && stood >= j.h.TTL/10 {
+		least := j.h.TTL / 10
+		if h.margin > 0 {
+			least = h.margin
+		}
+		if stood := j.stalls.within(h.from, h.to); stood > 0 && stood >= least {
 			return fmt.Sprintf(" The harness itself stood still for %s meanwhile, which can bring it about: whether the lock did is not decided.", span(stood))
 		}
 	}

@@ -31,7 +31,7 @@ func (*witnesses) wants() []what { return []what{witnessed, receipt} }
 func (w *witnesses) see(f *fact) {
 	switch f.what {
 	case witnessed:
-		if f.e.Op == history.Key && f.e.Kind == history.OK {
+		if f.e.Op == history.Key && f.e.Kind == history.OK && !isSample(f.e) {
 			w.wake()
 			w.look(f.e)
 		}

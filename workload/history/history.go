@@ -70,6 +70,19 @@ const (
 	Executed       = "executed"
 )
 
+// Sample is the value of a Key event that is one of many looks while the run goes
+// on: what it shows holds until the next one of the same node and note, which
+// names the key as the node stores it. Began is when the look began.
+const Sample = "sample"
+
+// How an acquire asks, where its mode does not say it: the note of its invocation.
+const (
+	AskWait    = "wait"     // waits inside the lock
+	AskFair    = "fair"     // waits in line
+	AskReentry = "re-entry" // in the owner's name, which may hold the key already
+	AskMulti   = "multi"    // several keys at once
+)
+
 // A Field is a set of optional numeric fields of an Event. A number's zero is
 // a legal value; Has tells it from an absent one.
 type Field uint16

@@ -88,7 +88,13 @@ func New(rdb *redis.Client, p Policy) *Client { return &Client{rdb: rdb, policy:
 // Open makes a client whose every connection comes from dial. It does not
 // connect.
 func Open(dial func(ctx context.Context) (net.Conn, error), p Policy) *Client {
-	return New(redis.NewClient(options(dial)), p)
+	return New(Connect(dial), p)
+}
+
+// Connect makes a connection pool to the Redis that dial leads to, with the
+// options of a store's. It does not connect.
+func Connect(dial func(ctx context.Context) (net.Conn, error)) *redis.Client {
+	return redis.NewClient(options(dial))
 }
 
 // options are those without which one recorded request could be several: no

@@ -33,7 +33,7 @@ func (s Survey) String() string {
 
 // Look surveys the Redis that dial leads to: a guarded store or a node.
 func Look(ctx context.Context, dial func(ctx context.Context) (net.Conn, error)) (Survey, error) {
-	rdb := redis.NewClient(options(dial))
+	rdb := Connect(dial)
 	defer rdb.Close()
 	return survey(ctx, rdb)
 }
@@ -85,7 +85,7 @@ const (
 
 // Peek looks at keys of the Redis that dial leads to, in their order.
 func Peek(ctx context.Context, dial func(ctx context.Context) (net.Conn, error), keys []string) ([]Found, error) {
-	rdb := redis.NewClient(options(dial))
+	rdb := Connect(dial)
 	defer rdb.Close()
 	found := make([]Found, 0, len(keys))
 	for _, key := range keys {

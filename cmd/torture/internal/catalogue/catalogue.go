@@ -107,9 +107,16 @@ func full(c redlock.Config) lockimpl.Factory { return redlock.NewFactory(c) }
 func fullLock(about string, nodes int, build func(redlock.Config) lockimpl.Factory) Lock {
 	return Lock{
 		About: about, Category: Full, Nodes: nodes, Fences: true, Subscribes: true, Drift: redlock.Drift, Quarantine: quarantine,
+		UndoWithin: undoneInTime, WakeWithin: servedInTime,
 		Factory: func(c config.Config) lockimpl.Factory { return build(redlock.Config{MaxTTL: c.TTL, FirstTime: true}) },
 	}
 }
+
+// Of its documentation: an exchange with a node takes no longer than
+// Config.NodeTimeout (500 ms); what was not answered is sent again, and a dead
+// waiter holds up the others for Config.Patience (500 ms) at most.
+func undoneInTime(time.Duration) time.Duration { return time.Second }
+func servedInTime(time.Duration) time.Duration { return time.Second }
 
 // quarantine is what the full lock's admission takes: a TTL, and the rounds
 // that seed the node.

@@ -39,6 +39,15 @@ type Lock struct {
 	// that is not documented.
 	LossWithin func(ttl time.Duration) time.Duration
 
+	// UndoWithin is by when what a failed attempt took, and a lease that was given
+	// back, are gone from a node that can be reached; nil when that is not
+	// documented.
+	UndoWithin func(ttl time.Duration) time.Duration
+
+	// WakeWithin is by when somebody who waits for a key that is free has it; nil
+	// when that is not documented.
+	WakeWithin func(ttl time.Duration) time.Duration
+
 	// Quarantine is how long the lock itself keeps a node out that came back
 	// empty; nil when it lets it in at once.
 	Quarantine func(c config.Config) time.Duration

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"locktorture/faults/link"
 	"locktorture/faults/plan"
@@ -25,8 +26,12 @@ func (e *environment) header(m reports.Meta) history.Header {
 		h.Drift = e.lock.Drift(e.cfg.TTL)
 	}
 	h.Bounds = e.cfg.Bounds.Header()
-	if e.lock.LossWithin != nil {
-		h.Bounds["loss_ns"] = e.lock.LossWithin(e.cfg.TTL).Nanoseconds()
+	for name, within := range map[string]func(time.Duration) time.Duration{
+		"loss_ns": e.lock.LossWithin, "undo_ns": e.lock.UndoWithin, "wake_ns": e.lock.WakeWithin,
+	} {
+		if within != nil {
+			h.Bounds[name] = within(e.cfg.TTL).Nanoseconds()
+		}
 	}
 	if e.lock.Unchecked {
 		h.OwnerCheckedRelease = new(bool)

@@ -33,10 +33,14 @@ func (s *session) play(ctx context.Context) {
 		s.note("sometimes " + strings.Join(moments, ", "))
 	}
 	s.plantCanary(ctx)
+	stopSampling := s.startSampling(ctx)
 	s.mainPhase(ctx, cfg, clients)
 	s.noteTrouble(s.heal(ctx))
 	if ctx.Err() == nil && len(s.harness) == 0 {
 		s.noteTrouble(unlessInterrupted(ctx, workload.RunFinal(ctx, cfg, clients, s.rec)))
+	}
+	stopSampling()
+	if ctx.Err() == nil && len(s.harness) == 0 {
 		s.leftovers(ctx, cfg, clients)
 	}
 	s.interrupted = user.Err() != nil

@@ -1,0 +1,501 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// samples judges what nodes were seen to store while the run went on: a key that
+// bears the lease of nobody for longer than undo and release may take (L8), and a
+// waiter that is not served although the key is free at a quorum (L2).
+//
+// Whose lease a text bears, the history does not say: locks store random names. But
+// whoever set it had asked before it was first seen there. When every such acquire
+// was refused, or its lease is over, nobody owns what is still there.
+type samples struct {
+	j      *Judge
+	awake  bool
+	keys   map[*key]*sampledKey
+	silent map[string]bool // nodes that do not answer
+}
+
+// A sampledKey is a key whose nodes are looked at.
+type sampledKey struct {
+	blind  bool // somebody had asked for it before anybody looked
+	asked  int  // acquires so far
+	open   map[int]author
+	leases map[*holder]author
+	late   []author                 // of unknown outcome, or given up without a release
+	over   moment                   // when the last of those that are over was
+	gone   time.Duration            // when the last lease ended
+	tried  map[string]time.Duration // when an owner's last attempt or release was answered
+	waits  map[int]moment           // acquires under way that wait inside the lock, by process
+
+	views map[string]*sampledView // by node and name
+	names map[string]bool         // under which nodes store it
+	stuck *overdue                // L2, of the waiter that waits longest
+}
+
+// An overdue is a finding that grows while it lasts.
+type overdue struct {
+	*hit
+	idx int // of the waiter
+	now moment
+}
+
+// An author may have set what a node stores.
+type author struct {
+	number int           // of its acquire, from 1
+	owner  string        // of one that is under way
+	until  time.Duration // when it is over by itself
+}
+
+// A moment is an instant and the event that proves it.
+type moment struct {
+	t   time.Duration
+	idx int
+}
+
+// A sampledView is what one node stores under one name.
+type sampledView struct {
+	node  string
+	there bool
+	text  string
+	lo    time.Duration // its expiry lies between …
+	hi    time.Duration // … these; never without one
+	first moment        // it was seen there as it is
+	upTo  int           // acquires that had been asked for by then
+	over  moment        // when the last of those was over
+	free  time.Duration // since when it has not been there
+	seen  time.Duration // the last look's beginning
+	left  *overdue      // L8, of what is there
+}
+
+func (*samples) ids() []string { return []string{"L8", "L2"} }
+func (*samples) wants() []what { return []what{witnessed} }
+func (*samples) finish()       {}
+
+func isSample(e *history.Event) bool { return e.Op == history.Key && e.Value == history.Sample }
+
+func (s *samples) see(f *fact) {
+	if f.what == witnessed {
+		if isSample(f.e) {
+			s.look(f.e)
+		}
+		return
+	}
+	if f.op != nil && f.op.what == history.Read || f.key == nil {
+		return
+	}
+	k := s.of(f.key)
+	switch f.what {
+	case asked:
+		s.asks(k, f)
+	case refused:
+		s.closes(k, f, f.e.Time)
+	case granted, reentered:
+		s.grants(k, f)
+	case extended, unmoved:
+		s.prolongs(k, f)
+	case answered:
+		s.releases(k, f)
+	case unknown:
+		s.doubts(k, f)
+	}
+}
+
+// look takes what a node was seen to store.
+func (s *samples) look(e *history.Event) {
+	if !s.awake {
+		s.awake = true
+		s.keys, s.silent = map[*key]*sampledKey{}, map[string]bool{}
+		s.j.wake(s, asked, refused, granted, reentered, extended, unmoved, answered, unknown)
+	}
+	if e.Kind != history.OK {
+		s.falls(e.Node)
+		return
+	}
+	if !e.HasAll(history.HasPTTL) {
+		return
+	}
+	delete(s.silent, e.Node)
+	k := s.of(s.j.key(e.Key))
+	v := k.view(e)
+	v.take(k, e)
+	s.settle(k, v.seen)
+	s.leftover(s.j.key(e.Key), k, v, e)
+	s.unserved(s.j.key(e.Key), k, e)
+}
+
+// falls notes that a node does not answer: what it stores when it does again was
+// not seen to come.
+func (s *samples) falls(node string) {
+	s.silent[node] = true
+	for _, k := range s.keys {
+		for _, v := range k.views {
+			if v.node == node {
+				v.there, v.text, v.free = false, "", never
+			}
+		}
+	}
+}
+
+func (s *samples) of(k *key) *sampledKey {
+	x := s.keys[k]
+	if x == nil {
+		x = &sampledKey{
+			blind: k.touched > 0 || k.leases.head != nil, open: map[int]author{}, leases: map[*holder]author{},
+			tried: map[string]time.Duration{}, waits: map[int]moment{}, views: map[string]*sampledView{}, names: map[string]bool{},
+		}
+		s.keys[k] = x
+	}
+	return x
+}
+
+func (k *sampledKey) view(e *history.Event) *sampledView {
+	id := e.Node + " " + e.Note
+	v := k.views[id]
+	if v == nil {
+		v = &sampledView{node: strings.Clone(e.Node), free: never}
+		k.views[id] = v
+		k.names[strings.Clone(e.Note)] = true
+	}
+	return v
+}
+
+// expiryTick is the resolution of servers' expiries, twice.
+const expiryTick = 2 * time.Millisecond
+
+// take notes a look. A text that was set anew, or whose expiry has moved, is seen
+// for the first time.
+func (v *sampledView) take(k *sampledKey, e *history.Event) {
+	began := e.Time
+	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
+		began = e.Began
+	}
+	v.seen = began
+	if e.PTTL < withoutExpiry {
+		if v.there || v.free == never {
+			v.free = e.Time
+		}
+		v.there, v.text = false, ""
+		return
+	}
+	lo, hi := never, never
+	if e.PTTL != withoutExpiry {
+		lo, hi = began+timeLeft(e)-expiryTick, later(e.Time, timeLeft(e))+expiryTick
+	}
+	if v.there && v.text == e.Holder && lo <= v.hi && v.lo <= hi {
+		return
+	}
+	v.there, v.text, v.lo, v.hi = true, strings.Clone(e.Holder), lo, hi
+	v.first, v.upTo, v.over, v.left = moment{e.Time, e.Index}, k.asked, k.over, nil
+}
+
+// asks books an acquire: from here on it may have set what is seen.
+func (s *samples) asks(k *sampledKey, f *fact) {
+	k.asked++
+	k.open[f.op.process] = author{number: k.asked, owner: f.op.holder.owner, until: never}
+	if how := f.e.Note; how == history.AskWait || how == history.AskFair {
+		k.waits[f.op.process] = moment{f.e.Time, f.e.Index}
+	}
+}
+
+// answers takes an acquire that is over out of those under way.
+func (k *sampledKey) answers(f *fact) author {
+	a := k.open[f.op.process]
+	delete(k.open, f.op.process)
+	delete(k.waits, f.op.process)
+	k.tried[f.op.holder.owner] = f.e.Time
+	return a
+}
+
+// closes books that an acquire left nothing behind, as it says.
+func (s *samples) closes(k *sampledKey, f *fact, t time.Duration) {
+	k.ends(k.answers(f), moment{t, f.e.Index})
+}
+
+// ends books that an author is over.
+func (k *sampledKey) ends(a author, at moment) {
+	if at.t >= k.over.t {
+		k.over = at
+	}
+	for _, v := range k.views {
+		if v.there && a.number <= v.upTo && at.t >= v.over.t {
+			v.over = at
+		}
+	}
+}
+
+// grants books a lease, which lasts until its release, and no longer than the
+// servers keep it.
+func (s *samples) grants(k *sampledKey, f *fact) {
+	h := f.op.holder
+	a := k.answers(f)
+	if was, holds := k.leases[h]; holds && f.what == reentered {
+		a.number = was.number
+	} else if holds {
+		k.late = append(k.late, was)
+	}
+	a.until = max(f.grant.served, s.kept(f.e.Time))
+	k.leases[h] = a
+}
+
+// kept is until when servers keep what they were asked for by t.
+func (s *samples) kept(t time.Duration) time.Duration {
+	return later(t, later(s.j.h.Drift+s.j.h.Epsilon, s.j.h.TTL))
+}
+
+func (s *samples) prolongs(k *sampledKey, f *fact) {
+	h := f.op.holder
+	k.tried[h.owner] = f.e.Time
+	if a, holds := k.leases[h]; holds {
+		a.until = max(a.until, f.grant.served, s.kept(f.e.Time))
+		k.leases[h] = a
+	}
+}
+
+func (s *samples) releases(k *sampledKey, f *fact) {
+	h := f.op.holder
+	k.tried[h.owner] = f.e.Time
+	a, holds := k.leases[h]
+	if !holds || f.op.outcome == history.Info {
+		return
+	}
+	delete(k.leases, h)
+	k.gone = f.e.Time
+	if f.op.outcome == history.Fail && !s.declared() {
+		a.until = max(a.until, s.kept(f.e.Time)) // what is left of a lost lease ends by itself
+		k.late = append(k.late, a)
+		return
+	}
+	k.ends(a, moment{f.e.Time, f.e.Index})
+}
+
+// doubts books an operation of unknown outcome: what it left behind goes within the
+// bound that the lock declares, and otherwise with its TTL.
+func (s *samples) doubts(k *sampledKey, f *fact) {
+	h := f.op.holder
+	gone := moment{f.e.Time, f.e.Index}
+	undone := s.declared() && !s.crashed(h.owner, f.op.inv, f.e.Time)
+	switch f.op.what {
+	case history.Acquire:
+		a := k.answers(f)
+		if undone {
+			k.ends(a, gone)
+			return
+		}
+		a.until = s.kept(f.e.Time)
+		k.late = append(k.late, a)
+	case history.Release:
+		k.tried[h.owner] = f.e.Time
+		if a, holds := k.leases[h]; holds {
+			delete(k.leases, h)
+			k.gone = f.e.Time
+			if undone {
+				k.ends(a, gone)
+				return
+			}
+			a.until = max(a.until, s.kept(f.e.Time))
+			k.late = append(k.late, a)
+		}
+	case history.Extend:
+		if a, holds := k.leases[h]; holds {
+			a.until = max(a.until, s.kept(f.e.Time))
+			k.leases[h] = a
+		}
+	}
+}
+
+// settle ends what was over by itself by t.
+func (s *samples) settle(k *sampledKey, t time.Duration) {
+	for h, a := range k.leases {
+		if a.until <= t {
+			delete(k.leases, h)
+			k.gone = max(k.gone, a.until)
+			k.ends(a, moment{a.until, noWitness})
+		}
+	}
+	k.late = slices.DeleteFunc(k.late, func(a author) bool {
+		if a.until <= t {
+			k.ends(a, moment{a.until, noWitness})
+		}
+		return a.until <= t
+	})
+}
+
+// owned says whether somebody who asked before v was first seen may own it.
+func (k *sampledKey) owned(v *sampledView) bool {
+	for _, a := range k.open {
+		if a.number <= v.upTo {
+			return true
+		}
+	}
+	for _, a := range k.leases {
+		if a.number <= v.upTo {
+			return true
+		}
+	}
+	return slices.ContainsFunc(k.late, func(a author) bool { return a.number <= v.upTo })
+}
+
+// declared says whether the lock declares how long undo and release may take.
+func (s *samples) declared() bool { _, ok := s.j.h.Bounds[boundUndo]; return ok }
+
+// undo is how long undo and release may take: as declared, or half a TTL.
+func (s *samples) undo() time.Duration {
+	return time.Duration(s.j.bound(boundUndo, int64(s.j.h.TTL/2)))
+}
+
+// leftover reports L8.
+func (s *samples) leftover(key *key, k *sampledKey, v *sampledView, e *history.Event) {
+	bound := s.undo() + s.j.h.Epsilon
+	if k.blind || !v.there || v.upTo == 0 || v.seen <= bound || k.owned(v) {
+		return
+	}
+	from := max(v.over.t, v.first.t)
+	if !s.j.test.waitedBeyond(v.seen-from, bound) {
+		return
+	}
+	since := from
+	if !s.declared() { // it may have lost its undo for good
+		since = min(v.first.t, v.over.t) - 2*s.j.h.TTL
+	}
+	struck, free := s.struck(k, v.node, since, v.seen)
+	from = max(from, struck)
+	if !free || !s.declared() && struck > 0 || !s.j.test.waitedBeyond(v.seen-from, bound) {
+		return
+	}
+	if v.left == nil {
+		v.left = s.left(key, v, from, moment{v.seen, e.Index})
+		s.j.violate(v.left.hit)
+	}
+	v.left.grow(moment{v.seen, e.Index}, v.seen-from-bound)
+}
+
+// grow notes that a finding lasts.
+func (o *overdue) grow(now moment, margin time.Duration) {
+	o.now, o.to, o.margin = now, now.t, max(margin, 1)
+}
+
+func (s *samples) left(key *key, v *sampledView, from time.Duration, now moment) *overdue {
+	o := &overdue{now: now}
+	first, over, node, text, bound := v.first, v.over, v.node, v.text, s.undo()
+	o.hit = &hit{
+		id: "L8", key: key, witness: []int{first.idx, now.idx}, blame: blameLibrary, from: from,
+		text: func() string {
+			return fmt.Sprintf("Until %s node %s stored %q for %s, first seen there at %s. Whoever had asked before that was refused or had given the lease back by %s, "+
+				"and nothing was in the way of that node since %s: nobody owned it, for longer than the %s that undo and release may take. "+
+				"Remedy: give back what a failed attempt may have taken on every node that it was sent to, behind the attempt itself.",
+				at(o.now.t), node, text, key.name, at(first.t), at(over.t), at(from), span(bound))
+		},
+	}
+	if over.idx != noWitness {
+		o.witness = append(o.witness, over.idx)
+	}
+	return o
+}
+
+// wake is how long a waiter may wait for a key that is free: as declared, or as
+// long as any key may stay without a grant.
+func (s *samples) wakeWithin() time.Duration {
+	one := later(s.j.retry(), s.j.h.TTL)
+	if one >= never/idleLeases {
+		return never
+	}
+	return time.Duration(s.j.bound(boundWake, int64(idleLeases*one)))
+}
+
+// unserved reports L2 when somebody waits for a key that a quorum does not store.
+func (s *samples) unserved(key *key, k *sampledKey, e *history.Event) {
+	if k.blind || len(k.waits) == 0 || len(k.leases) > 0 {
+		return
+	}
+	first := moment{t: never}
+	for _, w := range k.waits {
+		if w.t < first.t || w.t == first.t && w.idx < first.idx {
+			first = w
+		}
+	}
+	bound := s.wakeWithin()
+	free, seen := s.freeAtQuorum(k)
+	from := max(first.t, free, k.gone)
+	if free == never || !s.j.test.waitedBeyond(seen-from, bound+s.j.h.Epsilon) {
+		return
+	}
+	if struck, quiet := s.struck(k, "", first.t-bound, e.Time); !quiet || struck > 0 {
+		return
+	}
+	if k.stuck == nil || k.stuck.idx != first.idx {
+		k.stuck = s.waits(key, first, from, moment{seen, e.Index})
+		s.j.violate(k.stuck.hit)
+	}
+	k.stuck.grow(moment{seen, e.Index}, seen-from-bound)
+}
+
+func (s *samples) waits(key *key, first moment, from time.Duration, now moment) *overdue {
+	o := &overdue{idx: first.idx, now: now}
+	bound := s.wakeWithin()
+	o.hit = &hit{
+		id: "L2", key: key, witness: []int{first.idx, now.idx}, blame: blameProgress, from: from,
+		text: func() string {
+			return fmt.Sprintf("From %s on a quorum of the nodes did not store %s and nobody held it. Somebody had waited for it since %s, no fault was in the way, and yet nobody was granted it until %s, "+
+				"for longer than the %s within which a waiter is to be served. Remedy: wake the first waiter in the step that frees the key, and let waiters ask again by themselves.",
+				at(from), key.name, at(first.t), at(o.now.t), span(bound))
+		},
+	}
+	return o
+}
+
+// A freedom is for how long a node was seen not to store a key.
+type freedom struct{ since, seen time.Duration }
+
+// freeAtQuorum is since when a quorum of nodes has not stored k under any name, and
+// until when that was seen; since never when it is not so.
+func (s *samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
+	var free []freedom
+	for _, f := range k.freedoms() {
+		if f.since != never {
+			free = append(free, f)
+		}
+	}
+	quorum := max(s.j.h.Quorum, 1)
+	if len(free) < quorum {
+		return never, 0
+	}
+	slices.SortFunc(free, func(a, b freedom) int { return cmp.Compare(b.seen, a.seen) })
+	seen = free[quorum-1].seen
+	free = slices.DeleteFunc(free, func(f freedom) bool { return f.seen < seen })
+	slices.SortFunc(free, func(a, b freedom) int { return cmp.Compare(a.since, b.since) })
+	return free[quorum-1].since, seen
+}
+
+// freedoms are those of each node that was asked for all names; since never where
+// one of them is there.
+func (k *sampledKey) freedoms() map[string]freedom {
+	all, asked := map[string]freedom{}, map[string]int{}
+	for _, v := range k.views {
+		f, known := all[v.node]
+		if !known {
+			f.seen = never
+		}
+		f.seen = min(f.seen, v.seen)
+		if v.there {
+			f.since = never
+		}
+		f.since = max(f.since, v.free)
+		all[v.node] = f
+		asked[v.node]++
+	}
+	for node, n := range asked {
+		if n < len(k.names) {
+			delete(all, node)
+		}
+	}
+	return all
+}

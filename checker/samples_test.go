@@ -1,0 +1,234 @@
+package checker
+
+import "testing"
+
+func TestSampledLeftovers(t *testing.T) { runBounds(t, sampledLeftovers()) }
+
+// sampled is a history in which n1 stores x from 20 ms on, until it is looked at no
+// more.
+const sampled = `
+		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2`
+
+func sampledLeftovers() []boundCase {
+	undo := map[string]int64{"undo_ns": 30 * ms}
+	const refused = sampled + `
+		 15ms b invoke acquire k
+		 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+		 21ms b fail acquire k err held`
+	return []boundCase{
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a refused attempt, longer than undo may take", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 4]"},
+			history: refused + `
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 63
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a refused attempt, gone in time", header: "ttl 100ms", want: Pass,
+			history: refused + `
+				 51ms witness ok key k node n1 value sample note lock:k began 51ms holder x pttl 64
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms pttl -2
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of somebody who still asks", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 80ms witness ok key k node n1 value sample note lock:k began 80ms holder x pttl 35
+				 81ms b ok acquire k until 110ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of somebody who holds", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 21ms b ok acquire k until 110ms
+				 80ms witness ok key k node n1 value sample note lock:k began 80ms holder x pttl 35`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a released lease, longer than the release may take", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 5 6]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 21ms b ok acquire k until 110ms
+				 25ms b invoke release k
+				 26ms b ok release k
+				 57ms witness ok key k node n1 value sample note lock:k began 57ms holder x pttl 58`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "set anew by somebody who asked later, under the same text", header: "ttl 100ms", want: Pass,
+			history: refused + `
+				 40ms c invoke acquire k
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 90
+				 53ms c ok acquire k until 139ms
+				 90ms witness ok key k node n1 value sample note lock:k began 90ms holder x pttl 52`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "set while the node did not answer", header: "ttl 100ms", want: Pass,
+			history: refused + `
+				 25ms witness fail key node n1 value sample err timeout
+				 40ms c invoke acquire k
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 63
+				 53ms c ok acquire k until 139ms
+				 90ms witness ok key k node n1 value sample note lock:k began 90ms holder x pttl 25`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault at that node that is healed just now", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 10ms nemesis invoke fault stall target {"clients":["b"],"nodes":["n1"]}
+				 10ms nemesis ok fault stall target {"clients":["b"],"nodes":["n1"]} receipt r` + refused[len(sampled):] + `
+				 50ms nemesis invoke heal stall target {"clients":["b"],"nodes":["n1"]}
+				 50ms nemesis ok heal stall target {"clients":["b"],"nodes":["n1"]} receipt r
+				 75ms witness ok key k node n1 value sample note lock:k began 75ms holder x pttl 40
+				 90ms b invoke acquire k
+				 91ms b ok acquire k until 180ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "beside a fault at another node", header: "ttl 100ms nodes 3 quorum 2", want: Fail, violations: []string{"L8 [4 5 6]"},
+			history: sampled + `
+				 10ms nemesis invoke fault stall target {"clients":["b"],"nodes":["n2"]}
+				 10ms nemesis ok fault stall target {"clients":["b"],"nodes":["n2"]} receipt r` + refused[len(sampled):] + `
+				 75ms witness ok key k node n1 value sample note lock:k began 75ms holder x pttl 40
+				 80ms nemesis invoke heal stall target {"clients":["b"],"nodes":["n2"]}
+				 80ms nemesis ok heal stall target {"clients":["b"],"nodes":["n2"]} receipt r
+				 90ms b invoke acquire k
+				 91ms b ok acquire k until 180ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a client that crashed: it ends with its TTL", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 21ms b ok acquire k until 110ms
+				 22ms b invoke release k
+				 23ms nemesis invoke fault crash-client target {"clients":["b"]}
+				 23ms nemesis ok fault crash-client target {"clients":["b"]} receipt r
+				 24ms b info release k err crashed
+				 30ms nemesis invoke heal crash-client target {"clients":["b"]}
+				 30ms nemesis ok heal crash-client target {"clients":["b"]} receipt r
+				 90ms witness ok key k node n1 value sample note lock:k began 90ms holder x pttl 25`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of an attempt of unknown outcome, where the lock declares its undo", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 4]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 21ms b info acquire k err timeout
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms holder x pttl 55
+				 70ms c invoke acquire k
+				 71ms c ok acquire k until 160ms`,
+		}},
+		{verdictCase: verdictCase{
+			name: "of an attempt of unknown outcome, where it declares nothing", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 21ms b info acquire k err timeout
+				 90ms witness ok key k node n1 value sample note lock:k began 90ms holder x pttl 25
+				120ms c invoke acquire k
+				121ms c ok acquire k until 210ms`,
+		}},
+		{verdictCase: verdictCase{
+			name: "of a refused attempt, for half a TTL, where it declares nothing", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 4]"},
+			history: refused + `
+				 73ms witness ok key k node n1 value sample note lock:k began 73ms holder x pttl 42
+				120ms c invoke acquire k
+				121ms c ok acquire k until 210ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "while the harness stood still", header: "ttl 100ms", want: Pass, suspicious: []string{"L8 [2 3 4]"},
+			history: refused + `
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 63
+				 53ms nemesis ok stall began 30ms ended 45ms
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "for so long that no standstill explains it", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 4]"},
+			history: refused + `
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 63
+				 53ms nemesis ok stall began 30ms ended 45ms
+				 90ms witness ok key k node n1 value sample note lock:k began 90ms holder x pttl 25
+				120ms b invoke acquire k
+				121ms b ok acquire k until 210ms`,
+		}},
+	}
+}
+
+func TestUnservedWaiters(t *testing.T) { runBounds(t, unservedWaiters()) }
+
+func unservedWaiters() []boundCase {
+	wake := map[string]int64{"wake_ns": 30 * ms}
+	const waiting = `
+		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
+		  0ms witness ok key k node n2 value sample note lock:k began 0ms pttl -2
+		  0ms witness ok key k node n3 value sample note lock:k began 0ms pttl -2
+		  1ms a invoke acquire k
+		  2ms a ok acquire k until 90ms
+		  3ms witness ok key k node n1 value sample note lock:k began 3ms holder x pttl 90
+		  3ms witness ok key k node n2 value sample note lock:k began 3ms holder x pttl 90
+		  5ms b invoke acquire k note wait
+		 10ms a invoke release k
+		 11ms a ok release k
+		 12ms witness ok key k node n1 value sample note lock:k began 12ms pttl -2
+		 12ms witness ok key k node n2 value sample note lock:k began 12ms pttl -2`
+	const header = "ttl 100ms nodes 3 quorum 2"
+	return []boundCase{
+		{bounds: wake, verdictCase: verdictCase{
+			name: "free at a quorum, and not served in time", header: header, want: Fail, violations: []string{"L2 [7 13]"},
+			history: waiting + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "served in time", header: header, want: Pass,
+			history: waiting + `
+				 41ms witness ok key k node n1 value sample note lock:k began 41ms pttl -2
+				 41ms witness ok key k node n2 value sample note lock:k began 41ms pttl -2
+				 42ms b ok acquire k until 130ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "free at a minority", header: header, want: Pass,
+			history: waiting + `
+				 13ms witness ok key k node n2 value sample note lock:k began 13ms holder y pttl 90
+				 13ms witness ok key k node n3 value sample note lock:k began 13ms holder y pttl 90
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms holder y pttl 60
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "one that does not wait, but tries once", header: header, want: Pass,
+			history: waiting[:len(waiting)] + `
+				 13ms b info acquire k err timeout
+				 14ms c invoke acquire k
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 60ms c ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "while a fault is in force", header: header, want: Pass,
+			history: waiting + `
+				 13ms nemesis invoke fault notify-lost target {"clients":["a","b"],"nodes":["n1"]}
+				 13ms nemesis ok fault notify-lost target {"clients":["a","b"],"nodes":["n1"]} receipt r
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 44ms nemesis invoke heal notify-lost target {"clients":["a","b"],"nodes":["n1"]}
+				 44ms nemesis ok heal notify-lost target {"clients":["a","b"],"nodes":["n1"]} receipt r
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "while a fault holds up somebody else, elsewhere", header: header, want: Fail, violations: []string{"L2 [7 15]"},
+			history: waiting + `
+				 13ms nemesis invoke fault pause-client target {"clients":["d"]}
+				 13ms nemesis ok fault pause-client target {"clients":["d"]} receipt r
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 44ms nemesis invoke heal pause-client target {"clients":["d"]}
+				 44ms nemesis ok heal pause-client target {"clients":["d"]} receipt r
+				 50ms b ok acquire k until 140ms`,
+		}},
+	}
+}

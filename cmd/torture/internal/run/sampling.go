@@ -1,0 +1,66 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"locktorture/workload/history"
+	"locktorture/workload/sample"
+)
+
+// startSampling has the nodes looked at, past every link, until the function that
+// it returns is called. What is not looked at is said in the history and in the
+// report.
+func (s *session) startSampling(ctx context.Context) (stop func()) {
+	cfg := sample.Config{Keys: s.env.sampledKeys(), TTL: s.env.cfg.TTL}
+	if len(cfg.Keys) == 0 {
+		s.unsampled("lock " + s.env.lock.ID + " does not say which keys bear its leases")
+		return func() {}
+	}
+	if left := cfg.Left(); left > 0 {
+		s.unsampled(fmt.Sprintf("%d of %d keys are too many to be looked at while the run goes on", left, len(cfg.Keys)))
+	}
+	for _, n := range s.env.bed.Nodes() {
+		cfg.Nodes = append(cfg.Nodes, n)
+	}
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		var forbidden *sample.ForbiddenError
+		if err := sample.Watch(ctx, cfg, s.rec); errors.As(err, &forbidden) {
+			s.unsampled(forbidden.Error())
+		}
+	})
+	return func() {
+		end()
+		looking.Wait()
+	}
+}
+
+// unsampled says what the nodes were not asked while the run went on.
+func (s *session) unsampled(why string) {
+	text := "nodes not sampled: " + why
+	s.env.warn(text)
+	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: text})
+}
+
+// sampledKeys are the keys that bear leases on the nodes, as far as the lock says.
+func (e *environment) sampledKeys() (keys []sample.Key) {
+	for n := range e.cfg.Load.Keys {
+		resource := "k" + strconv.Itoa(n)
+		for _, name := range e.leaseKeys(resource) {
+			keys = append(keys, sample.Key{Resource: resource, Name: name})
+		}
+	}
+	return keys
+}
+
+// warn keeps what the report is to say of the run.
+func (e *environment) warn(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.findings = append(e.findings, text)
+}

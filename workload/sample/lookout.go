@@ -1,0 +1,177 @@
+package sample
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/workload/history"
+	"locktorture/workload/store"
+)
+
+// A lookout watches one node, on a connection of its own.
+type lookout struct {
+	Config
+	node Node
+	rec  *history.Recorder
+	rdb  *redis.Client
+
+	seen   []sight // by key
+	silent bool    // the last look was not answered
+}
+
+// A sight is what a look found under one key.
+type sight struct {
+	known   bool
+	there   bool
+	text    string
+	expires time.Time // zero without expiry
+	kind    string    // its type; empty is not known, and taken for a string
+	told    time.Time // recorded last
+}
+
+func newLookout(c Config, n Node, rec *history.Recorder) *lookout {
+	return &lookout{Config: c, node: n, rec: rec, rdb: store.Connect(n.Dial), seen: make([]sight, len(c.Keys))}
+}
+
+func (l *lookout) watch(ctx context.Context) error {
+	defer l.rdb.Close()
+	tick := time.NewTicker(l.Every())
+	defer tick.Stop()
+	for {
+		err := l.look(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case forbidden(err):
+			l.fail(err)
+			return &ForbiddenError{l.node.Name(), err}
+		case err != nil:
+			l.fail(err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// look asks for all keys at one instant, in a transaction.
+func (l *lookout) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 4*l.Every())
+	defer cancel()
+	pipe := l.rdb.TxPipeline()
+	ttls, reads := make([]*redis.DurationCmd, len(l.Keys)), make([]redis.Cmder, len(l.Keys))
+	for i, k := range l.Keys {
+		ttls[i], reads[i] = pipe.PTTL(ctx, k.Name), read(ctx, pipe, l.seen[i].kind, k.Name)
+	}
+	began := time.Now()
+	_, err := pipe.Exec(ctx)
+	if len(ttls) == 0 || ttls[0].Err() != nil {
+		return err
+	}
+	l.silent = false
+	for i := range l.Keys {
+		if strings.HasPrefix(textOf(reads[i].Err()), "WRONGTYPE") {
+			l.seen[i].kind, l.seen[i].known = l.rdb.Type(ctx, l.Keys[i].Name).Val(), false
+			continue // it is read by the next look
+		}
+		l.saw(i, began, ttls[i].Val(), stored(reads[i]))
+	}
+	return nil
+}
+
+// read queues the command that reads a key of some type.
+func read(ctx context.Context, pipe redis.Pipeliner, kind, name string) redis.Cmder {
+	switch kind {
+	case "hash":
+		return pipe.HGetAll(ctx, name)
+	case "zset":
+		return pipe.ZRange(ctx, name, 0, -1)
+	case "set":
+		return pipe.SMembers(ctx, name)
+	case "list":
+		return pipe.LRange(ctx, name, 0, -1)
+	}
+	return pipe.Get(ctx, name)
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// stored is the text that a key was found to bear.
+func stored(c redis.Cmder) string {
+	switch c := c.(type) {
+	case *redis.StringCmd:
+		return c.Val()
+	case *redis.StringSliceCmd:
+		return strings.Join(c.Val(), " ")
+	case *redis.MapStringStringCmd:
+		var fields []string
+		for name, value := range c.Val() {
+			fields = append(fields, name+"="+value)
+		}
+		slices.Sort(fields)
+		return strings.Join(fields, " ")
+	}
+	return ""
+}
+
+// expirySlack is by how much an expiry may seem to move because servers count
+// milliseconds.
+const expirySlack = 2 * time.Millisecond
+
+// saw records what was found under the i-th key, if that is new, or was told long
+// ago.
+func (l *lookout) saw(i int, began time.Time, left time.Duration, text string) {
+	now, was := time.Now(), &l.seen[i]
+	s := sight{known: true, there: left != store.Absent, text: text, kind: was.kind, told: was.told}
+	if s.there && left != store.NoExpiry {
+		s.expires = began.Add(left)
+	}
+	same := was.known && was.there == s.there && was.text == s.text && was.expires.IsZero() == s.expires.IsZero()
+	moved := s.expires.Sub(was.expires).Abs() > expirySlack+now.Sub(began)
+	if same && !moved {
+		s.expires = was.expires
+	}
+	if same && !moved && now.Sub(was.told) < l.TTL/toldPerTTL {
+		return
+	}
+	s.told = now
+	*was = s
+	l.rec.Append(history.Event{
+		Process: history.Witness, Kind: history.OK, Op: history.Key, Key: l.Keys[i].Resource, Node: l.node.Name(),
+		PTTL: millis(left), Holder: text, Note: l.Keys[i].Name, Value: history.Sample, Began: max(l.rec.Since(began), 0), Has: history.HasPTTL | history.HasBegan,
+	})
+}
+
+func millis(d time.Duration) int64 {
+	if d < 0 {
+		return int64(d)
+	}
+	return d.Milliseconds()
+}
+
+// fail records that the node did not answer, once: nobody knows then what it
+// stores.
+func (l *lookout) fail(err error) {
+	if l.silent {
+		return
+	}
+	l.silent = true
+	for i := range l.seen {
+		l.seen[i].known = false
+	}
+	l.rec.Append(history.Event{
+		Process: history.Witness, Kind: history.Fail, Op: history.Key, Node: l.node.Name(), Value: history.Sample,
+		Err: strings.Join(strings.Fields(err.Error()), " "),
+	})
+}
