@@ -82,11 +82,13 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 		if !a.due.IsZero() {
 			e.Intended, e.Has = w.rec.Since(a.due), history.HasIntended
 		}
+		e.Note = w.asks(a)
 		events[i] = w.begin(e)
+		events[i].Note = ""
 	}
 	leases, err := w.take(ctx, a)
 	kind := history.OK
-	s := &section{worker: w}
+	s := &section{worker: w, use: a.use}
 	for i, e := range events {
 		if err == nil {
 			e = took(w.rec, granted(w.rec, e, leases[i]), leases[i])
@@ -135,7 +137,7 @@ func (w *worker) take(ctx context.Context, a arrival) ([]lockimpl.Lease, error) 
 		defer cancel()
 		return w.inc.conn.Locker.(lockimpl.MultiLocker).AcquireAll(ctx, a.keys, w.cfg.TTL)
 	}
-	acquire, wait := w.method(a.mode)
+	acquire, wait := w.method(a)
 	ctx, cancel := w.bounded(ctx, wait)
 	defer cancel()
 	lease, err := acquire(ctx, a.keys[0], w.cfg.TTL)
@@ -144,20 +146,38 @@ func (w *worker) take(ctx context.Context, a arrival) ([]lockimpl.Lease, error) 
 
 // method picks the lock's method for one key, and says how long it may wait; 0
 // when it does not. That the lock has it was checked before the phase began.
-func (w *worker) method(mode history.Mode) (acquire func(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error), wait time.Duration) {
+func (w *worker) method(a arrival) (acquire func(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error), wait time.Duration) {
 	locker := w.inc.conn.Locker
 	switch {
-	case mode == history.Shared:
+	case a.mode == history.Shared:
 		return locker.(lockimpl.SharedLocker).AcquireShared, 0
-	case w.cfg.Mode == ModeFair:
-		return locker.(lockimpl.FairLocker).AcquireFair, or(w.cfg.Wait, w.cfg.Patience)
-	case w.cfg.Mode == ModeReentrant:
+	case a.use.how == ModeFair:
+		return locker.(lockimpl.FairLocker).AcquireFair, or(a.use.wait, w.cfg.Patience)
+	case a.use.how == ModeReentrant:
 		return w.reenter, 0
 	}
-	if waiter, can := locker.(lockimpl.WaitLocker); can && w.cfg.Wait > 0 {
-		return waiter.AcquireWait, w.cfg.Wait
+	if waiter, can := locker.(lockimpl.WaitLocker); can && a.use.wait > 0 {
+		return waiter.AcquireWait, a.use.wait
 	}
 	return locker.Acquire, 0
+}
+
+// asks says how an arrival asks for its keys, where its mode does not.
+func (w *worker) asks(a arrival) string {
+	_, waits := w.inc.conn.Locker.(lockimpl.WaitLocker)
+	switch {
+	case len(a.keys) > 1:
+		return history.AskMulti
+	case a.mode == history.Shared:
+		return ""
+	case a.use.how == ModeFair:
+		return history.AskFair
+	case a.use.how == ModeReentrant:
+		return history.AskReentry
+	case waits && a.use.wait > 0:
+		return history.AskWait
+	}
+	return ""
 }
 
 // reenter takes key in the name of the client.

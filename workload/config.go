@@ -55,6 +55,7 @@ const (
 	ModeReentrant Mode = "reentrant" // every section takes its key twice
 	ModeFair      Mode = "fair"      // waits in line
 	ModeMulti     Mode = "multi"     // every section takes two keys at once
+	ModeMixed     Mode = "mixed"     // all of these by turns, as far as the lock can, with short and long holds on hot and cold keys
 )
 
 // Arrivals is how the arrivals of an open loop are spaced.
@@ -103,7 +104,7 @@ func (c Config) Validate() error {
 	demand(c.Arrivals == ArrivalsPoisson || c.Arrivals == ArrivalsConstant, "arrivals is %q: want %s or %s", c.Arrivals, ArrivalsPoisson, ArrivalsConstant)
 	demand(c.Backlog >= 0, "backlog is %d: want 0 or more", c.Backlog)
 	demand(c.Backoff.Min > 0 && c.Backoff.Max >= c.Backoff.Min, "backoff is %v..%v: want 0 < min ≤ max", c.Backoff.Min, c.Backoff.Max)
-	demand(c.Mode.known(), "mode is %q: want exclusive, rw, reentrant, fair or multi", c.Mode)
+	demand(c.Mode.known(), "mode is %q: want exclusive, rw, reentrant, fair, multi or mixed", c.Mode)
 	for _, d := range []struct {
 		name string
 		is   time.Duration
@@ -128,7 +129,7 @@ func (c Config) Validate() error {
 
 func (m Mode) known() bool {
 	switch m {
-	case ModeExclusive, ModeRW, ModeReentrant, ModeFair, ModeMulti:
+	case ModeExclusive, ModeRW, ModeReentrant, ModeFair, ModeMulti, ModeMixed:
 		return true
 	}
 	return false

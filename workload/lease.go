@@ -85,12 +85,13 @@ func recordRenewal(rec *history.Recorder, e history.Event, r lockimpl.Renewal) {
 	rec.Append(e)
 }
 
-// extend renews every lease of the section by hand. An unknown outcome leaves
-// the lease as long as it was, and the section goes on.
-func (s *section) extend(ctx context.Context) bool {
+// extend renews every lease of the section by hand, and returns the worst outcome.
+// An unknown one leaves the lease as long as it was, and the section may go on.
+func (s *section) extend(ctx context.Context) history.Kind {
+	worst := history.OK
 	for i := range s.parts {
 		if !s.client.pause(ctx) {
-			return false
+			return history.Fail
 		}
 		lease := s.parts[i].lease
 		kind := s.do(ctx, s.event(history.Extend, i), func(ctx context.Context, e *history.Event) error {
@@ -101,10 +102,11 @@ func (s *section) extend(ctx context.Context) bool {
 			return err
 		})
 		if kind == history.Fail || ctx.Err() != nil {
-			return false
+			return history.Fail
 		}
+		worst = max(worst, kind)
 	}
-	return true
+	return worst
 }
 
 // nested takes the section's key again, writes, and gives the inner hold back.

@@ -21,6 +21,7 @@ type phase struct {
 	over   <-chan struct{} // closed when no cycle may start any more; what is open is finished
 	queue  chan arrival    // open loop: arrivals that wait for a client; nil in a closed loop
 	demand *demand
+	can    abilities    // of the lock, where the mode mixes them
 	tears  atomic.Int64 // writes that found their row changed within the section
 }
 
@@ -95,6 +96,7 @@ func (p *phase) connect(ctx context.Context, clients []*Client) error {
 		})
 	}
 	wg.Wait()
+	p.can = p.abilitiesOf(clients)
 	for _, err := range errs {
 		if lack := (*LacksError)(nil); errors.As(err, &lack) {
 			return err // once, not once per client
@@ -166,8 +168,10 @@ func (p *phase) keySource(actor, actors int) keySource {
 // draw makes one arrival.
 func (p *phase) draw(rng *rand.Rand, keys keySource) arrival {
 	first := keys()
-	a := arrival{keys: []string{keyName(first)}}
+	a := arrival{keys: []string{keyName(first)}, use: use{how: p.cfg.Mode, wait: p.cfg.Wait}}
 	switch p.cfg.Mode {
+	case ModeMixed:
+		return p.mix(rng, first)
 	case ModeMulti:
 		second := (first + 1 + rng.IntN(p.cfg.Keys-1)) % p.cfg.Keys
 		a.keys = append(a.keys, keyName(second))

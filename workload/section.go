@@ -17,6 +17,7 @@ import (
 // writes all the same.
 type section struct {
 	*worker
+	use   use
 	parts []part
 
 	// A loss is reported either before a check, and then the client stops, or
@@ -42,7 +43,7 @@ type part struct {
 // it is, when the incarnation ends.
 func (s *section) run(ctx context.Context) {
 	hold, long := s.plan()
-	s.watch(ctx, long || s.cfg.Renew)
+	s.watch(ctx, long && !s.use.byHand || s.cfg.Renew)
 	s.body(ctx, hold)
 	close(s.done)
 	s.watched.Wait()
@@ -56,6 +57,9 @@ func (s *section) run(ctx context.Context) {
 
 // plan draws how long to hold. A long hold lasts 1.2 to 2 TTL.
 func (s *section) plan() (hold time.Duration, long bool) {
+	if s.use.hold > 0 {
+		return s.use.hold, s.use.long
+	}
 	hold = s.cfg.Hold.Draw(s.rng)
 	if s.rng.Float64() >= s.cfg.LongHold {
 		return hold, false
@@ -71,17 +75,23 @@ func (s *section) body(ctx context.Context, hold time.Duration) {
 		return
 	}
 	writes := s.cfg.Writes * len(s.parts)
-	extend, gaps := s.rng.Float64() < s.cfg.Extend, max(writes-1, 1)
+	if s.use.long { // in one piece, between the first write and the last
+		writes = 2 * len(s.parts)
+	}
+	extend, gaps, nest := s.rng.Float64() < s.cfg.Extend, max(writes-1, 1), writes-1
+	if s.use.nestFirst {
+		nest = 0
+	}
 	for n := range writes {
 		last := n == writes-1
 		// With a single write the hold lies between the read and the write.
-		if (n > 0 || last) && !s.wait(ctx, hold/time.Duration(gaps)) {
+		if (n > 0 || last) && !s.stay(ctx, hold/time.Duration(gaps)) {
 			return
 		}
-		if last && extend && !s.extend(ctx) {
+		if last && extend && (s.extend(ctx) == history.Fail || ctx.Err() != nil) {
 			return
 		}
-		if last && s.cfg.Mode == ModeReentrant && !s.nested(ctx) {
+		if n == nest && s.use.how == ModeReentrant && !s.nested(ctx) {
 			return
 		}
 		if !s.write(ctx, n%len(s.parts), n < len(s.parts)) {

@@ -63,6 +63,7 @@ func (w *worker) serve(ctx context.Context) {
 type arrival struct {
 	keys []string
 	mode history.Mode
+	use  use
 	due  time.Time // when it should begin; zero in a closed loop
 
 	began time.Time // closed loop: when it did

@@ -39,7 +39,7 @@ var Settings = []Setting{
 	{Name: "patience", Help: "how long a client keeps asking for one key before it turns to the next arrival", Set: duration(func(c *Config) *time.Duration { return &c.Load.Patience })},
 	{Name: "timeout", Help: "after which an operation counts as unknown, waiting apart; half a TTL, at most 1s, when left out", Set: duration(func(c *Config) *time.Duration { return &c.Load.Timeout })},
 	{Name: "long-hold", Help: "share of critical sections that outlast the TTL, renewing where the lock can, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.LongHold })},
-	{Name: "mode", Help: "exclusive, rw, reentrant, fair or multi", Set: mode},
+	{Name: "mode", Help: "exclusive, rw, reentrant, fair, multi or mixed (all that the lock can)", Set: mode},
 	{Name: "readers", Help: "mode rw: share of acquisitions in shared mode, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.Readers })},
 	{Name: "renew", Help: "renew leases automatically, where the lock can", Set: flag(func(c *Config) *bool { return &c.Load.Renew }), Bool: true},
 	{Name: "duration", Help: "length of the main phase", Set: duration(func(c *Config) *time.Duration { return &c.Duration })},

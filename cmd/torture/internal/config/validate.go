@@ -115,7 +115,7 @@ func (c *Config) loadRanges() error {
 
 // words checks what is chosen from a list, or written in a language of its own.
 func (c *Config) words() error {
-	modes := []string{"exclusive", "rw", "reentrant", "fair", "multi"}
+	modes := []string{"exclusive", "rw", "reentrant", "fair", "multi", "mixed"}
 	if mode := string(c.Load.Mode); !slices.Contains(modes, mode) {
 		return c.wrong("load.mode", strconv.Quote(mode), "one of "+strings.Join(modes, ", ")+DidYouMean(mode, modes))
 	}

@@ -1,0 +1,195 @@
+package workload
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/workload/history"
+)
+
+// A use is the way in which one arrival uses the lock.
+type use struct {
+	how       Mode          // never ModeMixed
+	wait      time.Duration // inside the lock, where it can; 0 is a single try
+	hold      time.Duration // 0 is drawn as the load says
+	long      bool          // the hold outlasts the TTL: it is renewed
+	byHand    bool          // … by explicit extensions
+	nestFirst bool          // re-entry at the beginning of the section rather than at its end
+}
+
+// abilities are what a lock can do beside Acquire.
+type abilities struct{ wait, shared, reentrant, multi, fair bool }
+
+// abilitiesOf asks the first client that lives; they are all alike.
+func (p *phase) abilitiesOf(clients []*Client) (a abilities) {
+	if p.cfg.Mode != ModeMixed {
+		return a
+	}
+	for _, c := range clients {
+		l, err := c.locker()
+		if err != nil {
+			continue
+		}
+		_, a.wait = l.(lockimpl.WaitLocker)
+		a.shared = Lacks(ModeRW, l) == nil
+		a.reentrant = Lacks(ModeReentrant, l) == nil
+		a.multi = Lacks(ModeMulti, l) == nil && p.cfg.Keys > 1
+		a.fair = Lacks(ModeFair, l) == nil
+		return a
+	}
+	return a
+}
+
+// A role is what a key is mostly used for. Keys are shared out among the roles in
+// their order, so that of eight keys each role has two.
+type role int
+
+const (
+	hot     role = iota // asked for most
+	library             // readers, who stay, and writers, who wait for them
+	common              // everything by turns, and seldom
+	long                // held beyond the TTL, again and again
+
+	roles // one more than there are
+)
+
+// Shares of the mixed load.
+const (
+	hotShare     = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
+	readShare    = 0.7 // of those for a library key, by readers
+	patientShare = 0.3 // of the writers there, and of those who ask for a long key, who wait as long as it takes
+	longSeldom   = 0.6 // of those that would be for a long key, for a common one instead
+	longShare    = 0.5 // of those for a long key that hold on
+	handShare    = 0.2 // of these, by explicit extension
+
+	readerStays = 5 // times as long as others hold
+)
+
+func (p *phase) role(key int) role { return role(key * int(roles) / max(p.cfg.Keys, int(roles))) }
+
+// mix draws one arrival of the mixed load; first is a key drawn evenly.
+func (p *phase) mix(rng *rand.Rand, first int) arrival {
+	if p.name == history.PhaseFinal {
+		return arrival{keys: []string{keyName(first)}, use: use{how: ModeExclusive, wait: p.cfg.Wait}}
+	}
+	if last := (p.cfg.Keys - 1) / int(roles); rng.Float64() < hotShare {
+		first = rng.IntN(last + 1)
+	} else if p.role(first) == long && rng.Float64() < longSeldom {
+		first = max(first-p.cfg.Keys/int(roles), 0)
+	}
+	a := arrival{keys: []string{keyName(first)}, use: use{how: ModeExclusive}}
+	switch kind := rng.Float64(); p.role(first) {
+	case library:
+		p.mixLibrary(rng, &a, kind)
+	case long:
+		p.mixLong(rng, &a, kind)
+	default:
+		p.mixCommon(rng, &a, kind, first)
+	}
+	return a
+}
+
+// patience is how long a patient arrival waits: longer than a lease that nobody
+// gives back.
+func (p *phase) patience() time.Duration { return p.cfg.TTL * 3 / 2 }
+
+// mixLibrary is many readers, and writers of whom some are patient.
+func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
+	switch {
+	case p.can.shared && kind < readShare:
+		a.mode, a.use.how = history.Shared, ModeRW
+		a.use.hold = readerStays * p.cfg.Hold.Draw(rng)
+	case rng.Float64() < patientShare:
+		a.use.wait = p.patience()
+	default:
+		a.use.wait = p.cfg.Wait
+	}
+}
+
+// mixLong is holders who outlast the TTL, and others who ask meanwhile.
+func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
+	switch {
+	case kind < longShare:
+	case rng.Float64() < patientShare:
+		a.use.wait = p.patience()
+		return
+	default:
+		a.use.wait = p.cfg.Wait
+		return
+	}
+	a.use.long, a.use.byHand = true, rng.Float64() < handShare
+	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*9/5+1))
+}
+
+// mixCommon is every ability by turns.
+func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
+	short := p.cfg.Keys * int(long) / int(roles) // keys below are not held for long
+	switch {
+	case kind < 0.15 && p.can.reentrant:
+		a.use.how, a.use.nestFirst = ModeReentrant, rng.IntN(2) == 0
+	case kind < 0.25 && p.can.multi && short > 1:
+		second := (first%short + 1 + rng.IntN(short-1)) % short
+		if second != first {
+			a.use.how, a.keys = ModeMulti, append(a.keys, keyName(second))
+		}
+	case kind < 0.40 && p.can.shared:
+		a.mode, a.use.how = history.Shared, ModeRW
+	case kind < 0.50 && p.can.fair:
+		a.use.how, a.use.wait = ModeFair, p.cfg.Wait
+	case kind < 0.75:
+		a.use.wait = p.cfg.Wait
+	}
+}
+
+// stay waits within the section. A hold that outlasts the TTL and is not renewed by
+// the lock is extended by hand, each third of a TTL; the client leaves at once when
+// that is not answered with a yes, or when a lock that does not renew leases was to.
+func (s *section) stay(ctx context.Context, d time.Duration) bool {
+	if !s.use.long || s.renews() {
+		return s.wait(ctx, d)
+	}
+	step := s.cfg.TTL / 3
+	for ; d > step && !s.isOver(); d -= step {
+		if !s.wait(ctx, step) || !s.prolonged(ctx) {
+			return false
+		}
+	}
+	return s.wait(ctx, d)
+}
+
+// prolonged extends by hand, and reports whether the client may go on holding: it
+// was told yes, or knows until when it may without.
+func (s *section) prolonged(ctx context.Context) bool {
+	switch s.extend(ctx) {
+	case history.OK:
+		return true
+	case history.Info:
+		return ctx.Err() == nil && s.promised()
+	}
+	return false
+}
+
+// promised reports whether the lock says of every lease until when it holds.
+func (s *section) promised() bool {
+	for i := range s.parts {
+		if s.parts[i].lease.ValidUntil().IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// renews reports whether the lock renews the section's leases by itself.
+func (s *section) renews() bool {
+	if s.use.byHand {
+		return false
+	}
+	for i := range s.parts {
+		if _, can := s.parts[i].lease.(lockimpl.Renewer); !can {
+			return false
+		}
+	}
+	return true
+}
