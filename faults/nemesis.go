@@ -75,6 +75,11 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	var missed error
 	for {
 		occasion, err := n.await(waiting, s.When)
+		if err != nil && s.When.Else != "" && ctx.Err() == nil {
+			s.When = Trigger{On: s.When.Else, By: s.When.By}
+			waiting = ctx
+			continue
+		}
 		if err != nil {
 			n.never(&res, s, errors.Join(errNever, missed))
 			return res, unless(waiting, err)

@@ -28,6 +28,8 @@ type Spec struct {
 	Then time.Duration `yaml:"then"`
 	// How long to wait for the moment
 	Within time.Duration `yaml:"within" zero:"say how long to wait, or leave it out to wait for the rest of the run"`
+	// The moment to take when that one did not come within that time
+	Else watch.Moment `yaml:"else" zero:"name a moment, or leave it out"`
 	Fault  string        `yaml:"fault"`
 	// How long; 0 is the fault's own choice
 	For time.Duration `yaml:"for" zero:"say how long, or leave it out for the fault's own length"`
@@ -42,7 +44,7 @@ type Spec struct {
 // from the catalogue shows its name alone.
 func (s Step) Spec() Spec {
 	spec := Spec{
-		At: s.When.After, On: s.When.On, By: s.When.By, Then: s.When.Then, Within: s.When.Within,
+		At: s.When.After, On: s.When.On, By: s.When.By, Then: s.When.Then, Within: s.When.Within, Else: s.When.Else,
 		Fault: s.Fault.Name(), For: s.For,
 	}
 	if spec.On == "" {

@@ -19,6 +19,10 @@ type Trigger struct {
 
 	// Within bounds the wait for the moment; 0 is the rest of the run.
 	Within time.Duration
+
+	// Else is the moment to which the step turns when the other one has not come
+	// within that time; empty: to none.
+	Else watch.Moment
 }
 
 // The moments that a step can be locked to beside those that a Watch sees, and

@@ -47,7 +47,7 @@ func buildSpec(s faults.Spec, entries map[string]catalogue.Entry, ttl time.Durat
 		fault = f.Lasting(length, ttl)
 	}
 	step := faults.Step{
-		When:  faults.Trigger{After: s.At, On: cmp.Or(s.On, entry.On), By: s.By, Then: s.Then, Within: s.Within},
+		When:  faults.Trigger{After: s.At, On: cmp.Or(s.On, entry.On), By: s.By, Then: s.Then, Within: s.Within, Else: s.Else},
 		For:   length,
 		Fault: fault,
 	}
@@ -87,6 +87,8 @@ func check(s faults.Spec) error {
 	switch {
 	case !slices.Contains(moments, s.On) && !tapped:
 		return fmt.Errorf("unknown moment %q%s", s.On, faults.Suggest(string(s.On), texts(moments)))
+	case s.Else != "" && (s.Within == 0 || !slices.Contains(watch.Moments(), s.Else)):
+		return fmt.Errorf("else: %q needs within, and one of the moments %v", s.Else, texts(watch.Moments()))
 	case s.On == faults.Bound && s.By == "":
 		return fmt.Errorf("on: bound needs by: the name that another step binds")
 	case s.At < 0 || s.For < 0 || s.Within < 0 || s.Every < 0 || s.Times < 0:

@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/catalogue"
+	"locktorture/faults/watch"
+)
+
+// A share is a fault, and how often it comes in a minute.
+type share struct {
+	perMinute int
+	spec      faults.Spec
+}
+
+// Standard draws the plan of the standard scenario: each class of faults at each
+// phase of the lock's life at which it can matter, aimed at the holder, at the
+// nodes that make up its quorum, and at whoever asks. It begins with a while
+// without faults, in which contention alone speaks. It never takes away more nodes
+// at a time than the quorum can spare, but for a single master, which dies for a
+// moment. What t cannot suffer, and what does not fit, is left out and said.
+func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) {
+	lanes := []lane{
+		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(t, t.TTL)},
+		{specs: scaled(c, holderShares(t)), gap: steady(t.TTL / 4)},
+		{specs: scaled(c, messageShares(t)), gap: steady(3 * t.TTL / 4)},
+	}
+	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
+	return draw(catalogue.All(), lanes, span{lead, c.Main - tail}, t, rng)
+}
+
+// scaled lists each fault as often as its share says for the main phase of c, at
+// least once, by turns.
+func scaled(c StandardConfig, shares []share) []faults.Spec {
+	left := make([]int, len(shares))
+	for i, s := range shares {
+		left[i] = max(1, int(float64(s.perMinute)*float64(c.Main)/float64(standardMain)+0.5))
+	}
+	var specs []faults.Spec
+	for again := true; again; {
+		again = false
+		for i, s := range shares {
+			if left[i] > 0 {
+				specs = append(specs, s.spec)
+				left[i]--
+				again = true
+			}
+		}
+	}
+	return specs
+}
+
+// several reports whether the quorum can spare a node.
+func several(t *faults.Target) bool { return len(t.Testbed.Nodes()) > t.Quorum }
+
+// nodeShares are the weather on the links and the death of nodes. One that comes
+// back empty does so at once where the lock itself keeps it out, and else later
+// than every lease that it had granted.
+func nodeShares(c StandardConfig, t *faults.Target) []share {
+	empty := faults.Spec{Fault: "kill-late", On: watch.AcquireReplied, Params: faults.Params{Node: faults.RoleSwing}}
+	if c.AtOnce {
+		empty.Fault = "kill-empty"
+	}
+	all := []share{
+		{2, empty},
+		{2, faults.Spec{Fault: "latency"}},
+		{1, faults.Spec{Fault: "kill", On: watch.InSection, Params: faults.Params{Node: faults.RoleSwing}}},
+	}
+	if several(t) {
+		all = append(all, share{1, faults.Spec{Fault: "one-way"}}, share{1, faults.Spec{Fault: "pause-node"}})
+	}
+	if t.Notifies {
+		all = append(all, share{1, faults.Spec{Fault: "notify-lost"}})
+	}
+	return all
+}
+
+// holderShares are what happens to somebody who holds. Steps that wait for a
+// renewal turn to a critical section where none falls due.
+func holderShares(t *faults.Target) []share {
+	late := func(fault string, then, length time.Duration, nodes string) faults.Spec {
+		return faults.Spec{
+			Fault: fault, On: watch.RenewalDue, Then: then, Within: 3 * t.TTL, Else: watch.InSection, For: length,
+			Params: faults.Params{Client: faults.RoleHolder, Node: nodes},
+		}
+	}
+	all := []share{
+		{4, faults.Spec{Fault: "pause-client"}},
+		{3, late("stall", -60*time.Millisecond, t.TTL*4/5, faults.RoleAll)},
+		{2, late("request-lost", -t.TTL/20, t.TTL*17/10, faults.RoleAll)},
+		{1, late("pause-client", 0, 0, "")},
+	}
+	if !several(t) {
+		return append(all, share{1, late("cut", 0, t.TTL*11/10, faults.RoleAll)})
+	}
+	return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleSwing)}, share{1, late("cut", 0, t.TTL*11/10, faults.RoleMajority)})
+}
+
+// messageShares are lost and late messages of whoever asks, and clients that end at
+// one phase or another.
+func messageShares(t *faults.Target) []share {
+	dies := func(on watch.Moment) faults.Spec {
+		return faults.Spec{Fault: "crash-client", On: on, Params: faults.Params{Client: faults.RoleAny}}
+	}
+	due := dies(watch.RenewalDue)
+	due.Within, due.Else = 2*t.TTL, watch.InSection
+	return []share{
+		{3, faults.Spec{Fault: "response-lost"}},
+		{2, dies(watch.AcquireReplied)},
+		{2, faults.Spec{Fault: "store-reply-lost"}},
+		{1, faults.Spec{Fault: "fast-lost-reply"}},
+		{1, dies(watch.ReleaseSent)},
+		{1, faults.Spec{Fault: "response-lost", On: watch.ReleaseSent}},
+		{1, due},
+		{1, faults.Spec{Fault: "request-lost"}},
+		{1, dies(watch.AcquireSent)},
+		{1, faults.Spec{Fault: "slow-reply"}},
+	}
+}
+
+// spared says why t cannot spare what a spec takes from everybody, or nil. One
+// client's own roads, and a single master that dies for a moment, are no such thing.
+func spared(t *faults.Target, s faults.Spec, e catalogue.Entry) error {
+	p := s.Params.Or(e.Default)
+	nodes, _ := faults.SplitRole(p.Node, faults.RoleAny)
+	if !e.Takes || several(t) || p.Client == faults.RoleHolder && nodes == faults.RoleAll || nodes == faults.RoleSwing && s.On != "" {
+		return nil
+	}
+	return fmt.Errorf("%d nodes and a quorum of %d: none can be spared", len(t.Testbed.Nodes()), t.Quorum)
+}
