@@ -40,4 +40,6 @@
 // A key event shows what a node stores at its instant. With the Note "watch"
 // it shows what the node stores from there to the next key event of the same
 // node and key: only such an unbroken record can prove a sub-quorum grant (S9).
+// With the Value "sample" it is one of many looks while the run goes on: they show
+// leases that nobody owns (L8), and a key that is free while somebody waits (L2).
 package checker

@@ -35,6 +35,7 @@ type sampledKey struct {
 	gone   time.Duration            // when the last lease ended
 	tried  map[string]time.Duration // when an owner's last attempt or release was answered
 	waits  map[int]moment           // acquires under way that wait inside the lock, by process
+	gaveUp time.Duration            // a waiter did last, and nobody who began to wait later was granted the key since: it may still stand in line
 
 	views map[string]*sampledView // by node and name
 	names map[string]bool         // under which nodes store it
@@ -209,6 +210,13 @@ func (s *samples) asks(k *sampledKey, f *fact) {
 // answers takes an acquire that is over out of those under way.
 func (k *sampledKey) answers(f *fact) author {
 	a := k.open[f.op.process]
+	switch w, waited := k.waits[f.op.process]; {
+	case !waited:
+	case f.op.outcome != history.OK:
+		k.gaveUp = f.e.Time
+	case w.t > k.gaveUp:
+		k.gaveUp = 0
+	}
 	delete(k.open, f.op.process)
 	delete(k.waits, f.op.process)
 	k.tried[f.op.holder.owner] = f.e.Time
@@ -413,7 +421,7 @@ func (s *samples) wakeWithin() time.Duration {
 
 // unserved reports L2 when somebody waits for a key that a quorum does not store.
 func (s *samples) unserved(key *key, k *sampledKey, e *history.Event) {
-	if k.blind || len(k.waits) == 0 || len(k.leases) > 0 {
+	if k.blind || len(k.waits) == 0 || len(k.leases) > 0 || k.gaveUp > 0 {
 		return
 	}
 	first := moment{t: never}

@@ -220,6 +220,15 @@ func unservedWaiters() []boundCase {
 				 50ms b ok acquire k until 140ms`,
 		}},
 		{bounds: wake, verdictCase: verdictCase{
+			name: "behind somebody who gave up, and may still stand in line", header: header, want: Pass,
+			history: waiting + `
+				 13ms c invoke acquire k note wait
+				 14ms c fail acquire k err held
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
 			name: "while a fault holds up somebody else, elsewhere", header: header, want: Fail, violations: []string{"L2 [7 15]"},
 			history: waiting + `
 				 13ms nemesis invoke fault pause-client target {"clients":["d"]}

@@ -61,6 +61,35 @@ func TestMomentNeverCame(t *testing.T) {
 	})
 }
 
+// A step whose moment does not come in time turns to another one.
+func TestStepTurnsToAnotherMoment(t *testing.T) {
+	for name, c := range map[string]struct {
+		when faults.Trigger
+		want string
+	}{
+		"neither came before": {faults.Trigger{On: watch.RenewalDue, Within: second, Else: watch.AcquireReplied}, "2s invoke fault a"},
+		"the first came":      {faults.Trigger{On: watch.AcquireReplied, Within: 3 * second, Else: watch.ReleaseSent}, "2s invoke fault a"},
+		"in time, not later":  {faults.Trigger{On: watch.ReleaseSent, Within: second, Else: watch.AcquireReplied}, "2s invoke fault a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(5, 1)
+				w.Script(map[time.Duration]func(){
+					2 * second: func() { w.Grant("k0", "c00#1") },
+					3 * second: func() { w.Release("k0", "c00#1") },
+				})
+				if _, err := w.Run(t.Context(), faults.Step{When: c.when, Fault: faulttest.Plain("a")}); err != nil {
+					t.Fatal(err)
+				}
+				if got := w.Story()[0]; got != c.want {
+					t.Errorf("began with %q, want %q", got, c.want)
+				}
+				time.Sleep(40 * second) // let the script end inside the bubble
+			})
+		})
+	}
+}
+
 func TestHealOnCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 1)

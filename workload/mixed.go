@@ -59,7 +59,7 @@ const (
 const (
 	hotShare     = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
 	readShare    = 0.7 // of those for a library key, by readers
-	patientShare = 0.3 // of the writers there, and of those who ask for a long key, who wait as long as it takes
+	patientShare = 0.3 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
 	longSeldom   = 0.6 // of those that would be for a long key, for a common one instead
 	longShare    = 0.5 // of those for a long key that hold on
 	handShare    = 0.2 // of these, by explicit extension
@@ -95,16 +95,14 @@ func (p *phase) mix(rng *rand.Rand, first int) arrival {
 // gives back.
 func (p *phase) patience() time.Duration { return p.cfg.TTL * 3 / 2 }
 
-// mixLibrary is many readers, and writers of whom some are patient.
+// mixLibrary is many readers, and writers who wait for them.
 func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
 	switch {
 	case p.can.shared && kind < readShare:
 		a.mode, a.use.how = history.Shared, ModeRW
 		a.use.hold = readerStays * p.cfg.Hold.Draw(rng)
-	case rng.Float64() < patientShare:
-		a.use.wait = p.patience()
 	default:
-		a.use.wait = p.cfg.Wait
+		a.use.wait = p.patience()
 	}
 }
 
