@@ -43,7 +43,7 @@ func (s *session) startSampling(ctx context.Context) (stop func()) {
 // unsampled says what the nodes were not asked while the run went on.
 func (s *session) unsampled(why string) {
 	text := "nodes not sampled: " + why
-	s.env.warn(text)
+	s.env.find(text)
 	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: text})
 }
 
@@ -56,11 +56,4 @@ func (e *environment) sampledKeys() (keys []sample.Key) {
 		}
 	}
 	return keys
-}
-
-// warn keeps what the report is to say of the run.
-func (e *environment) warn(text string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.findings = append(e.findings, text)
 }
