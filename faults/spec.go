@@ -29,8 +29,8 @@ type Spec struct {
 	// How long to wait for the moment
 	Within time.Duration `yaml:"within" zero:"say how long to wait, or leave it out to wait for the rest of the run"`
 	// The moment to take when that one did not come within that time
-	Else watch.Moment `yaml:"else" zero:"name a moment, or leave it out"`
-	Fault  string        `yaml:"fault"`
+	Else  watch.Moment `yaml:"else" zero:"name a moment, or leave it out"`
+	Fault string       `yaml:"fault"`
 	// How long; 0 is the fault's own choice
 	For time.Duration `yaml:"for" zero:"say how long, or leave it out for the fault's own length"`
 	// Again and again, this far apart
