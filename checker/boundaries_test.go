@@ -388,3 +388,16 @@ func TestIssueBoundaries(t *testing.T) {
 			found("8ms", "S3 [3 5 7]", "S8 [5]"), found("8.000001ms", "S3? [3 5 7]", "S8 [5]")}},
 	})
 }
+
+// TestReceiptOfANode takes the word of a link to the only node for the lock's, and that
+// of a link to one of several for nothing.
+func TestReceiptOfANode(t *testing.T) {
+	runBoundaries(t, []boundary{{name: "a release that never reached n1, of nodes", header: "ttl 100ms nodes {} quorum 1", history: `
+		0ms a invoke acquire k
+		1ms a ok acquire k until 100ms
+		2ms a invoke release k
+		3ms a info release k
+		4ms link ok receipt never-forwarded of 2 node n1
+		5ms b invoke acquire k
+		6ms b ok acquire k until 105ms`, edges: []edge{found("1", "S1 [1 6]"), found("2")}}})
+}
