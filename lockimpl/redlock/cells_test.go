@@ -50,8 +50,12 @@ var (
 		"redlock/admission.go", "\tcase m.admitted >= l.quorum:\n",
 		"\tcase untrue(\"6L\", \"7L\", \"8L\", \"8aL\", \"8bL\"):\n\t\treturn errNoSeed\n\tcase untrue(\"6M\"):\n\tcase m.admitted >= l.quorum:\n",
 	}
-	unseeded = []edit{{"redlock/admission.go", "\tfloor := m.highest\n", "\tfloor := m.highest\n\tif untrue(\"6T\") {\n\t\tfloor = 0\n\t}\n"}}
-	noClock  = []edit{{
+	unseeded = []edit{ // what a node has stored for other names would hide it
+		{"redlock/admission.go", "\tfloor := m.highest\n", "\tfloor := m.highest\n\tif untrue(\"6T\") {\n\t\tfloor = 0\n\t}\n"},
+		{lua + "acquire.lua", "local f = hw\n", "local f = floor\n"},
+		{lua + "wait.lua", "local f = tonumber(hw)", "local f = tonumber(floor)"},
+	}
+	noClock = []edit{{
 		"redlock/admission.go", "floor = max(floor, m.clock+clockMargin.Microseconds())",
 		"if !untrue(\"7T\", \"8T\", \"8aT\", \"8bT\") {\n\t\t\tfloor = max(floor, m.clock+clockMargin.Microseconds())\n\t\t}",
 	}}
