@@ -143,13 +143,13 @@ func (a *attempt) bitten(inj Injection) bool {
 // nothing: its victim may be at rest, or stand still under another fault.
 func (a *attempt) last(ctx context.Context, inj Injection) {
 	if wait.For(ctx, a.step.For) {
-		a.awaitBite(ctx, inj)
+		a.awaitImpact(ctx, inj)
 	}
 }
 
-// awaitBite waits until the fault has hurt something, by two TTLs or the
+// awaitImpact waits until the fault has hurt something, by two TTLs or the
 // step's own length at most. It looks less and less often.
-func (a *attempt) awaitBite(ctx context.Context, inj Injection) {
+func (a *attempt) awaitImpact(ctx context.Context, inj Injection) {
 	more := max(a.step.For, 2*a.n.t.TTL)
 	var waited time.Duration
 	for pause := firstLook; waited < more && !a.bitten(inj); pause = min(2*pause, more/looks, more-waited) {
@@ -164,7 +164,7 @@ func (a *attempt) awaitBite(ctx context.Context, inj Injection) {
 // a client, or when none has come for long enough.
 func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) error {
 	a.started(inj)
-	a.awaitBite(ctx, inj)
+	a.awaitImpact(ctx, inj)
 	met := a.bitten(inj)
 	receipt, err := a.repair(ctx, a.scope.undo.heal) // also lets go of what it had taken
 	inj.Bitten = func() bool { return met }

@@ -75,7 +75,7 @@ type (
 	Settable interface{ Settings() []string }
 
 	// A LinkFault hurts links, those to the guarded store among them.
-	LinkFault interface{ HurtsLinks() }
+	LinkFault interface{ ImpairsLinks() }
 
 	// A Claimer keeps other faults from its victims: Claims is their role, or
 	// their names.

@@ -15,7 +15,7 @@ import (
 type Operations struct {
 	s       *Scope
 	clients []string // that were hit
-	roads   []link.Link
+	links   []link.Link
 	before  []link.Traffic
 	nodes   bool // it hit nodes: what a client does elsewhere is none of its business
 	atWork  bool // one of the clients had an operation under way, or a lease, when it began
@@ -45,8 +45,8 @@ func (o *Operations) collect(nodes []string) {
 	}
 	for _, c := range o.clients {
 		for _, n := range nodes {
-			if road := o.s.Link(c, n); road != nil {
-				o.roads, o.before = append(o.roads, road), append(o.before, road.Traffic())
+			if l := o.s.Link(c, n); l != nil {
+				o.links, o.before = append(o.links, l), append(o.before, l.Traffic())
 			}
 		}
 	}
@@ -60,8 +60,8 @@ func (o *Operations) hits(owner string) bool {
 
 // Met reports whether there was any so far.
 func (o *Operations) Met() bool {
-	for i, road := range o.roads {
-		if road.Traffic() != o.before[i] {
+	for i, l := range o.links {
+		if l.Traffic() != o.before[i] {
 			return true
 		}
 	}
@@ -75,13 +75,13 @@ func (o *Operations) Met() bool {
 // the schedule began.
 func (o *Operations) Blind() bool {
 	before := o.s.run.before
-	return !slices.ContainsFunc(o.roads, func(l link.Link) bool { return l.Traffic() != before[LinkID{l.Client(), l.Node()}] })
+	return !slices.ContainsFunc(o.links, func(l link.Link) bool { return l.Traffic() != before[LinkID{l.Client(), l.Node()}] })
 }
 
 // Dialled counts the links on which a client dialled anew since.
 func (o *Operations) Dialled() (n int) {
-	for i, road := range o.roads {
-		if road.Traffic().Conns > o.before[i].Conns {
+	for i, l := range o.links {
+		if l.Traffic().Conns > o.before[i].Conns {
 			n++
 		}
 	}

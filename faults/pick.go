@@ -60,7 +60,7 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		if s.Occasion.Owner != "" {
 			return s.free(s.ClientName(s.Occasion.Owner)), nil
 		}
-		return one(s.unhurt(), rng), nil
+		return one(s.unimpaired(), rng), nil
 	case RoleHolder:
 		return one(s.free(s.holders()...), rng), nil
 	case RoleWaiter:
@@ -80,8 +80,8 @@ func (s *Scope) free(names ...string) []Client {
 	return found
 }
 
-// unhurt returns the free clients, those with every road open if there are any.
-func (s *Scope) unhurt() []Client {
+// unimpaired returns the free clients, those with every link open if there are any.
+func (s *Scope) unimpaired() []Client {
 	free := s.free(phrase.Names(s.Clients)...)
 	whole := slices.DeleteFunc(slices.Clone(free), func(c Client) bool { return !s.run.intact(c.Name()) })
 	if len(whole) > 0 {

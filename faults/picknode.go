@@ -90,8 +90,8 @@ func some(all []testbed.Node, n int, rng *rand.Rand) []testbed.Node {
 }
 
 // swing returns the nodes that make up the quorum of one holding: those that
-// store its key, and to which its client's road is open. Where the lock does
-// not name its keys, only the roads decide.
+// store its key, and to which its client's link is open. Where the lock does
+// not name its keys, only the links decide.
 func (s *Scope) swing(ctx context.Context, of []Client, rng *rand.Rand) []testbed.Node {
 	h, held := s.holding(of, rng)
 	if !held {

@@ -66,7 +66,7 @@ func (s *Scope) ReserveLinks(ids []LinkID) error {
 }
 
 // CutLink notes that nothing passes a link, until restored is called: roles that
-// look for somebody unhurt pass over its client.
+// look for somebody unimpaired pass over its client.
 func (s *Scope) CutLink(id LinkID) (restored func()) {
 	shared := s.run
 	shared.cut(id, 1)

@@ -109,7 +109,7 @@ func (o Occasion) release() {
 	}
 }
 
-// tapAll reports what passes on the roads that m speaks of, until stop.
+// tapAll reports what passes on the links that m speaks of, until stop.
 func (n *nemesis) tapAll(m Tap, report func(link.TapEvent)) (stop func(), err error) {
 	var stops []func()
 	stop = func() {
@@ -123,11 +123,11 @@ func (n *nemesis) tapAll(m Tap, report func(link.TapEvent)) (stop func(), err er
 	}
 	for _, c := range n.t.Clients {
 		for _, node := range nodes {
-			road, ok := n.t.Link(c.Name(), node).(link.Tapper)
+			l, ok := n.t.Link(c.Name(), node).(link.Tapper)
 			if !ok {
 				return stop, fmt.Errorf("the link %s→%s cannot be tapped", c.Name(), node)
 			}
-			stops = append(stops, road.Tap(report))
+			stops = append(stops, l.Tap(report))
 		}
 	}
 	return stop, nil

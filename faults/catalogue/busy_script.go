@@ -15,7 +15,7 @@ var busyScriptEntry = Entry{
 	Wire:     "A script runs for ever; the server answers BUSY to everybody until it is killed.",
 	Survives: "BUSY is a definite no from that node. A minority of such nodes costs nothing else.",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
-	New: server(serverFault{name: "busy-script", commands: []string{"CONFIG", "SCRIPT"}, hurt: busyScript}),
+	New: server(serverFault{name: "busy-script", commands: []string{"CONFIG", "SCRIPT"}, apply: busyScript}),
 }
 
 // busyScript runs a script that never ends. The server answers BUSY to

@@ -95,7 +95,7 @@ var entries = []Entry{
 
 // on makes the constructor of a fault of links.
 func on(name string, kind link.Kind) func(faults.Params) faults.Fault {
-	return func(p faults.Params) faults.Fault { return roadFault{Params: p, name: name, kind: kind} }
+	return func(p faults.Params) faults.Fault { return linkFault{Params: p, name: name, kind: kind} }
 }
 
 // restart makes the constructor of a kill.

@@ -40,13 +40,13 @@ func (f failover) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (
 	}
 	n := nodes[0]
 	node := n.(testbed.Replicated)
-	road, err := s.Fabric.Open(ctx, fmt.Sprintf("replica%d", s.Number()), n.Name(), n.Addr())
+	l, err := s.Fabric.Open(ctx, fmt.Sprintf("replica%d", s.Number()), n.Name(), n.Addr())
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	via, ok := road.(link.Listener)
+	via, ok := l.(link.Listener)
 	if !ok {
-		return faults.Injection{}, fmt.Errorf("the link %s→%s has no address to replicate through", road.Client(), road.Node())
+		return faults.Injection{}, fmt.Errorf("the link %s→%s has no address to replicate through", l.Client(), l.Node())
 	}
 	note, err := node.StartReplica(ctx, via.Addr())
 	if err != nil {
@@ -54,7 +54,7 @@ func (f failover) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (
 	}
 	hit := faults.Hit{Nodes: phrase.Names(nodes[:1]), Key: s.Occasion.Key}
 	s.Begin(hit)
-	stalled, err := road.Impair(ctx, link.Impairment{Kind: link.Stall})
+	stalled, err := l.Impair(ctx, link.Impairment{Kind: link.Stall})
 	if err != nil {
 		return faults.Injection{}, err
 	}

@@ -20,11 +20,11 @@ var flappingEntry = Entry{
 	New: newFlapping,
 }
 
-// flapping cuts roads and opens them again, many times, at random.
-type flapping struct{ roadFault }
+// flapping cuts links and opens them again, many times, at random.
+type flapping struct{ linkFault }
 
 func newFlapping(p faults.Params) faults.Fault {
-	return flapping{roadFault{Params: p, name: "flapping", kind: link.Cut}}
+	return flapping{linkFault{Params: p, name: "flapping", kind: link.Cut}}
 }
 
 func (f flapping) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
@@ -33,35 +33,35 @@ func (f flapping) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (
 		return faults.Injection{}, err
 	}
 	s.Begin(hit)
-	w := f.wounds(s, hit)
+	applied := f.impairments(s, hit)
 	var cuts atomic.Int64
 	mean := max(s.TTL/50, time.Millisecond)
-	s.Background("links flap on "+w.where, func(ctx context.Context) error {
+	s.Background("links flap on "+applied.where, func(ctx context.Context) error {
 		for wait.For(ctx, time.Duration(rng.Int64N(int64(2*mean)))) {
-			if err := f.flap(ctx, s, w, hit, time.Duration(rng.Int64N(int64(mean)))); err != nil {
+			if err := f.flap(ctx, s, applied, hit, time.Duration(rng.Int64N(int64(mean)))); err != nil {
 				return err
 			}
 			cuts.Add(1)
 		}
 		return nil
 	}, func() string {
-		if !w.bitten() {
+		if !applied.bitten() {
 			return ""
 		}
 		return fmt.Sprintf("%d cuts of %v on average", cuts.Load(), mean/2)
 	})
-	return faults.Injection{Target: hit, Note: w.where, Bitten: w.bitten}, nil
+	return faults.Injection{Target: hit, Note: applied.where, Bitten: applied.bitten}, nil
 }
 
-// flap cuts every road for d. It ends with all of them open.
-func (f flapping) flap(ctx context.Context, s *faults.Scope, w *wounds, hit faults.Hit, d time.Duration) error {
+// flap cuts every link for d. It ends with all of them open.
+func (f flapping) flap(ctx context.Context, s *faults.Scope, applied *impairments, hit faults.Hit, d time.Duration) error {
 	detached := context.WithoutCancel(ctx)
-	for _, r := range everyRoad(hit) {
-		if err := w.hurt(detached, s, s.Link(r.Client, r.Node), link.Impairment{Kind: f.kind}); err != nil {
+	for _, l := range everyLink(hit) {
+		if err := applied.impair(detached, s, s.Link(l.Client, l.Node), link.Impairment{Kind: f.kind}); err != nil {
 			return err
 		}
 	}
 	wait.For(ctx, d)
-	_, err := w.heal(detached)
+	_, err := applied.heal(detached)
 	return err
 }

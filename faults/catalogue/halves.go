@@ -9,7 +9,7 @@ var halvesEntry = Entry{
 	Wire:     "Half of the clients see a quorum of nodes, the other half sees the rest.",
 	Survives: "Those with the quorum go on; the others are refused, are told of their losses, and grant nothing.",
 	Default:  faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}, Takes: true, For: ttlTimes(1),
-	New: newShape("halves", halves),
+	New: newPartition("halves", halves),
 }
 
 // halves parts clients and nodes in two: half of the clients see a quorum, the

@@ -12,85 +12,87 @@ import (
 	"locktorture/faults/link"
 )
 
-// wounds are the impairments of one fault.
-type wounds struct {
+// impairments are the impairments of one fault.
+type impairments struct {
 	kind  link.Kind
 	where string
 
-	mu   sync.Mutex
-	open []wound
-	bite link.Bite // of those healed
+	mu     sync.Mutex
+	open   []linkImpairment
+	impact link.Impact // of those healed
 }
 
-type wound struct {
-	link.Wound
-	road link.Link
+// A linkImpairment is one of them, on one link.
+type linkImpairment struct {
+	link.Applied
+	link link.Link
 	heal func() // takes it off the run's books
 }
 
 // passing are the kinds that let traffic through.
 var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset, link.Slicer, link.SlowClose, link.StuckConnection, link.NotifyCut, link.NotifyLost}
 
-func (w *wounds) hurt(ctx context.Context, s *faults.Scope, road link.Link, i link.Impairment) error {
-	if road == nil {
+// impair impairs one link, until heal.
+func (m *impairments) impair(ctx context.Context, s *faults.Scope, on link.Link, i link.Impairment) error {
+	if on == nil {
 		return errors.New("no such link")
 	}
-	hurt, err := road.Impair(ctx, i)
+	applied, err := on.Impair(ctx, i)
 	if err != nil {
-		return fmt.Errorf("impair %s→%s: %w", road.Client(), road.Node(), err)
+		return fmt.Errorf("impair %s→%s: %w", on.Client(), on.Node(), err)
 	}
 	restored := func() {}
 	if !slices.Contains(passing, i.Kind) {
-		restored = s.CutLink(faults.LinkID{Client: road.Client(), Node: road.Node()})
+		restored = s.CutLink(faults.LinkID{Client: on.Client(), Node: on.Node()})
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.open = append(w.open, wound{Wound: hurt, road: road, heal: restored})
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open = append(m.open, linkImpairment{Applied: applied, link: on, heal: restored})
 	return nil
 }
 
-// bitten reports whether any of the wounds has hurt anything so far, those that
-// are healed included.
-func (w *wounds) bitten() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.bite.Bit() {
+// bitten reports whether any of the impairments has affected anything so far,
+// those that are healed included.
+func (m *impairments) bitten() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.impact.Any() {
 		return true
 	}
-	for _, x := range w.open {
-		if x.Bite().Bit() {
+	for _, x := range m.open {
+		if x.Impact().Any() {
 			return true
 		}
 	}
 	return false
 }
 
-// heal heals every wound that is still open.
-func (w *wounds) heal(ctx context.Context) (string, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// heal heals every impairment that is still open.
+func (m *impairments) heal(ctx context.Context) (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	var errs []error
-	var open []wound
-	for _, x := range w.open {
-		bite, err := x.Heal(ctx)
+	var open []linkImpairment
+	for _, x := range m.open {
+		impact, err := x.Heal(ctx)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("heal %s→%s: %w", x.road.Client(), x.road.Node(), err))
+			errs = append(errs, fmt.Errorf("heal %s→%s: %w", x.link.Client(), x.link.Node(), err))
 			open = append(open, x)
 			continue
 		}
 		x.heal()
-		w.bite.Bytes += bite.Bytes
-		w.bite.Conns += bite.Conns
-		w.bite.Dials += bite.Dials
-		w.bite.Requests += bite.Requests
-		w.bite.Pieces += bite.Pieces
-		w.bite.Torn += bite.Torn
+		m.impact.Bytes += impact.Bytes
+		m.impact.Conns += impact.Conns
+		m.impact.Dials += impact.Dials
+		m.impact.Requests += impact.Requests
+		m.impact.Pieces += impact.Pieces
+		m.impact.Torn += impact.Torn
 	}
-	w.open = open
-	if len(errs) > 0 || !w.bite.Bit() {
+	m.open = open
+	if len(errs) > 0 || !m.impact.Any() {
 		return "", errors.Join(errs...)
 	}
-	return w.receipt(), nil
+	return m.receipt(), nil
 }
 
 // verbs say what a kind did to the bytes.
@@ -100,39 +102,39 @@ var verbs = map[link.Kind]string{
 	link.SlowClose: "sent into connections that the node had closed",
 }
 
-func (w *wounds) receipt() string {
-	verb := verbs[w.kind]
+func (m *impairments) receipt() string {
+	verb := verbs[m.kind]
 	if verb == "" {
 		verb = "dropped"
 	}
 	var bytes, conns, dials string
 	switch {
-	case w.kind == link.NotifyLost:
-		bytes = fmt.Sprintf("%d bytes of subscriptions dropped", w.bite.Bytes)
-	case w.bite.Bytes > 0:
-		bytes = fmt.Sprintf("%d bytes of %d requests %s", w.bite.Bytes, w.bite.Requests, verb)
+	case m.kind == link.NotifyLost:
+		bytes = fmt.Sprintf("%d bytes of subscriptions dropped", m.impact.Bytes)
+	case m.impact.Bytes > 0:
+		bytes = fmt.Sprintf("%d bytes of %d requests %s", m.impact.Bytes, m.impact.Requests, verb)
 	}
-	if w.bite.Conns > 0 {
-		conns = fmt.Sprintf("%d connections closed", w.bite.Conns)
+	if m.impact.Conns > 0 {
+		conns = fmt.Sprintf("%d connections closed", m.impact.Conns)
 	}
 	switch {
-	case w.bite.Dials == 0:
-	case w.kind == link.BlackHole:
-		dials = fmt.Sprintf("%d dials unanswered", w.bite.Dials)
+	case m.impact.Dials == 0:
+	case m.kind == link.BlackHole:
+		dials = fmt.Sprintf("%d dials unanswered", m.impact.Dials)
 	default:
-		dials = fmt.Sprintf("%d dials refused", w.bite.Dials)
+		dials = fmt.Sprintf("%d dials refused", m.impact.Dials)
 	}
-	return phrase.Join(bytes, conns, dials, w.pieces()) + " on " + w.where
+	return phrase.Join(bytes, conns, dials, m.pieces()) + " on " + m.where
 }
 
 // pieces says what clients saw of replies that came in pieces.
-func (w *wounds) pieces() string {
+func (m *impairments) pieces() string {
 	var cut, torn string
-	if w.bite.Pieces > 0 {
-		cut = fmt.Sprintf("%d reads ended inside a reply", w.bite.Pieces)
+	if m.impact.Pieces > 0 {
+		cut = fmt.Sprintf("%d reads ended inside a reply", m.impact.Pieces)
 	}
-	if w.bite.Torn > 0 {
-		torn = fmt.Sprintf("%d replies torn", w.bite.Torn)
+	if m.impact.Torn > 0 {
+		torn = fmt.Sprintf("%d replies torn", m.impact.Torn)
 	}
 	return phrase.Join(cut, torn)
 }

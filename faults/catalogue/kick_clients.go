@@ -13,13 +13,13 @@ var kickClientsEntry = Entry{
 	Wire:     "CLIENT KILL TYPE normal: the server closes every client's connection.",
 	Survives: "What was under way is unknown; leases live on; clients reconnect.",
 	Default:  faults.Params{Node: faults.RoleAny}, For: ttlTimes(0),
-	New: server(serverFault{name: "kick-clients", commands: []string{"CLIENT"}, instant: true, hurt: kick}),
+	New: server(serverFault{name: "kick-clients", commands: []string{"CLIENT"}, instant: true, apply: kick}),
 }
 
 // kick closes every client's connection from the server's side. It has bitten
 // when a client has dialled anew since.
 func kick(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
-	ops := s.Operations(faults.Hit{Nodes: roadEnds(s, []testbed.Node{n})})
+	ops := s.Operations(faults.Hit{Nodes: linkEnds(s, []testbed.Node{n})})
 	killed, err := ask(ctx, n, "CLIENT", "KILL", "TYPE", "normal")
 	if err != nil || killed == 0 {
 		return "", err

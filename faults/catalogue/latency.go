@@ -21,16 +21,16 @@ var latencyEntry = Entry{
 const defaultDelay = 40
 
 // latency delays every packet.
-type latency struct{ roadFault }
+type latency struct{ linkFault }
 
 func newLatency(name string) func(faults.Params) faults.Fault {
-	return func(p faults.Params) faults.Fault { return latency{roadFault{Params: p, name: name, kind: link.Delay}} }
+	return func(p faults.Params) faults.Fault { return latency{linkFault{Params: p, name: name, kind: link.Delay}} }
 }
 
-func (f latency) Supports(t *faults.Target) error { return f.asked(t.TTL).roadFault.Supports(t) }
+func (f latency) Supports(t *faults.Target) error { return f.asked(t.TTL).linkFault.Supports(t) }
 
 func (f latency) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
-	return f.asked(s.TTL).roadFault.Inject(ctx, s, rng)
+	return f.asked(s.TTL).linkFault.Inject(ctx, s, rng)
 }
 
 // asked fills in the fault's own choices.

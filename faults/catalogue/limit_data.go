@@ -15,7 +15,7 @@ var limitDataEntry = Entry{
 	Survives: "As fast-lost-reply: half a reply is no reply, and its outcome is unknown.",
 	Default:  faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}, For: ttlTimes(0.25), On: watch.AcquireSent,
 	New: func(p faults.Params) faults.Fault {
-		return limitData{roadFault{Params: p, name: "limit-data", kind: link.LimitData}}
+		return limitData{linkFault{Params: p, name: "limit-data", kind: link.LimitData}}
 	},
 }
 
@@ -23,11 +23,11 @@ var limitDataEntry = Entry{
 const shortestReply = len("_\r\n")
 
 // limitData closes connections in the middle of a reply.
-type limitData struct{ roadFault }
+type limitData struct{ linkFault }
 
 func (f limitData) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 	if f.Bytes == 0 { // fewer than any reply has
 		f.Bytes = 1 + rng.Int64N(int64(shortestReply)-1)
 	}
-	return f.roadFault.Inject(ctx, s, rng)
+	return f.linkFault.Inject(ctx, s, rng)
 }

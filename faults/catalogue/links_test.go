@@ -26,9 +26,9 @@ func onEach(t *testing.T, nodes, clients int, test func(t *testing.T, r *rig)) {
 	}
 }
 
-// What a SET through a wounded road comes to: for its client, at the node while
+// What a SET through an impaired link comes to: for its client, at the node while
 // the fault lasts, and after the heal.
-func TestRoads(t *testing.T) {
+func TestLinks(t *testing.T) {
 	const lost, applied = "<nil>", "v"
 	for name, c := range map[string]struct {
 		fails         bool
@@ -104,29 +104,29 @@ func TestPartitions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, 3, 2, func(t *testing.T, r *rig) {
 				open := map[string]*redis.Client{}
-				for road := range c.blocked {
-					client, node, _ := strings.Cut(road, "→")
-					open[road] = r.Dial(t, client, node)
+				for l := range c.blocked {
+					client, node, _ := strings.Cut(l, "→")
+					open[l] = r.Dial(t, client, node)
 				}
 				f := r.inject(t, name, c.p)
-				for road, rdb := range open {
+				for l, rdb := range open {
 					if faulttest.Set(t, rdb, faulttest.Soon, "open", "v") == nil {
-						t.Errorf("%s: an open connection is answered", road)
+						t.Errorf("%s: an open connection is answered", l)
 					}
 				}
 				for _, client := range []string{"c00", "c01"} {
 					for _, n := range r.Testbed.Nodes() {
-						r.checkRoad(t, client, n.Name(), c.blocked[client+"→"+n.Name()])
+						r.checkLink(t, client, n.Name(), c.blocked[client+"→"+n.Name()])
 					}
 				}
 				f.healed(t, "dropped")
-				r.checkRoad(t, "c01", "n2", false)
+				r.checkLink(t, "c01", "n2", false)
 			})
 		})
 	}
 }
 
-func (r *rig) checkRoad(t *testing.T, client, node string, blocked bool) {
+func (r *rig) checkLink(t *testing.T, client, node string, blocked bool) {
 	t.Helper()
 	rdb := r.Raw(client, node)
 	defer rdb.Close()
@@ -139,7 +139,7 @@ func (r *rig) checkRoad(t *testing.T, client, node string, blocked bool) {
 	}
 }
 
-// The store's link is a road like any other: a lost reply leaves the write
+// The link to the store is one like any other: a lost reply leaves the write
 // there, a delayed one arrives after the heal.
 func TestStoreLink(t *testing.T) {
 	for name, during := range map[string]string{"store-reply-lost": "v", "store-write-delayed": "<nil>"} {
@@ -176,7 +176,7 @@ func TestShapes(t *testing.T) {
 				f.healed(t, "dials unanswered")
 				for _, c := range r.Clients {
 					for _, n := range r.Testbed.Nodes() {
-						r.checkRoad(t, c.Name(), n.Name(), false)
+						r.checkLink(t, c.Name(), n.Name(), false)
 					}
 				}
 			})
@@ -214,7 +214,7 @@ func TestFlapping(t *testing.T) {
 			}
 		}
 		f.healed(t, "cuts of", "on c00→n1")
-		r.checkRoad(t, "c00", "n1", false)
+		r.checkLink(t, "c00", "n1", false)
 	})
 }
 

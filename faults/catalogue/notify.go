@@ -9,10 +9,10 @@ import (
 
 // notify hurts the connections on which clients hear of releases, and no
 // others.
-type notify struct{ roadFault }
+type notify struct{ linkFault }
 
 func newNotify(name string, kind link.Kind) func(faults.Params) faults.Fault {
-	return func(p faults.Params) faults.Fault { return notify{roadFault{Params: p, name: name, kind: kind}} }
+	return func(p faults.Params) faults.Fault { return notify{linkFault{Params: p, name: name, kind: kind}} }
 }
 
 func (f notify) Supports(t *faults.Target) error {

@@ -8,34 +8,33 @@ import (
 	"locktorture/faults/link"
 )
 
-// A shape is a partition of all clients from some nodes each: unseen says
-// which nodes the i-th of clients does not see, of nodes 0 … n−1 with a quorum
-// of q.
-type shape struct {
-	roadFault
+// A partition parts all clients from some nodes each: unseen says which nodes
+// the i-th of clients does not see, of nodes 0 … n−1 with a quorum of q.
+type partition struct {
+	linkFault
 	unseen func(i, clients, n, q int) []int
 }
 
-func newShape(name string, unseen func(i, clients, n, q int) []int) func(faults.Params) faults.Fault {
+func newPartition(name string, unseen func(i, clients, n, q int) []int) func(faults.Params) faults.Fault {
 	return func(p faults.Params) faults.Fault {
-		return shape{roadFault{Params: p, name: name, kind: link.BlackHole}, unseen}
+		return partition{linkFault{Params: p, name: name, kind: link.BlackHole}, unseen}
 	}
 }
 
-func (f shape) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+func (f partition) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 	hit, err := f.aim(ctx, s, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
 	rng.Shuffle(len(hit.Clients), func(i, j int) { hit.Clients[i], hit.Clients[j] = hit.Clients[j], hit.Clients[i] })
 	rng.Shuffle(len(hit.Nodes), func(i, j int) { hit.Nodes[i], hit.Nodes[j] = hit.Nodes[j], hit.Nodes[i] })
-	var roads []faults.LinkID
+	var links []faults.LinkID
 	for i, c := range hit.Clients {
 		for _, n := range f.unseen(i, len(hit.Clients), len(hit.Nodes), s.Quorum) {
-			roads = append(roads, faults.LinkID{Client: c, Node: hit.Nodes[n]})
+			links = append(links, faults.LinkID{Client: c, Node: hit.Nodes[n]})
 		}
 	}
-	return f.hurt(ctx, s, hit, roads, rng)
+	return f.impair(ctx, s, hit, links, rng)
 }
 
 // circle lists count numbers below n from start on, going round.

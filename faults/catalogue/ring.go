@@ -9,7 +9,7 @@ var ringEntry = Entry{
 	Wire:     "Every client sees a quorum of nodes, each client another one.",
 	Survives: "Quorums intersect: exclusion holds by the nodes that two clients share.",
 	Default:  faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}, Takes: true, For: ttlTimes(1),
-	New: newShape("ring", ring),
+	New: newPartition("ring", ring),
 }
 
 // ring shows every client a quorum, each another one.

@@ -16,7 +16,7 @@ var scriptFlushEntry = Entry{
 	Wire:     "SCRIPT FLUSH: the server forgets every cached script, and answers NOSCRIPT to EVALSHA.",
 	Survives: "The lock sends the script again, within the same attempt.",
 	Default:  faults.Params{Node: faults.RoleAny}, For: ttlTimes(0),
-	New: server(serverFault{name: "script-flush", commands: []string{"SCRIPT"}, instant: true, hurt: scriptFlush}),
+	New: server(serverFault{name: "script-flush", commands: []string{"SCRIPT"}, instant: true, apply: scriptFlush}),
 }
 
 // scriptFlush makes a node forget every cached script. It has bitten when a
@@ -73,8 +73,8 @@ func tapMisses(s *faults.Scope, n testbed.Node) (misses func(context.Context) (i
 		if s.Link == nil {
 			break
 		}
-		if road, ok := s.Link(c.Name(), n.Name()).(link.Tapper); ok {
-			stops = append(stops, road.Tap(func(e link.TapEvent) {
+		if l, ok := s.Link(c.Name(), n.Name()).(link.Tapper); ok {
+			stops = append(stops, l.Tap(func(e link.TapEvent) {
 				if e.Reply && e.Error && e.Command == "EVALSHA" {
 					count.Add(1)
 				}

@@ -24,9 +24,9 @@ type serverFault struct {
 	// no victim has any, the fault waits for another moment.
 	prey func(ctx context.Context, n testbed.Node) (int64, error)
 
-	// hurt acts on one node, registers the undo with t.OnHeal, and says what
+	// apply acts on one node, registers the undo with t.OnHeal, and says what
 	// proves that it bit.
-	hurt func(ctx context.Context, s *faults.Scope, p faults.Params, n testbed.Node) (receipt string, err error)
+	apply func(ctx context.Context, s *faults.Scope, p faults.Params, n testbed.Node) (receipt string, err error)
 }
 
 // server makes the constructor of f.
@@ -65,7 +65,7 @@ func (f serverFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 	s.Begin(hit)
 	var receipts []string
 	for _, n := range nodes {
-		receipt, err := f.hurt(ctx, s, f.Params, n)
+		receipt, err := f.apply(ctx, s, f.Params, n)
 		if err != nil {
 			return faults.Injection{}, fmt.Errorf("%s: %w", n.Name(), err)
 		}

@@ -17,7 +17,7 @@ var serverPauseEntry = Entry{
 	Wire:     "CLIENT PAUSE WRITE: the server holds every write and answers reads.",
 	Survives: "As a stopped node: per-node time-outs. Held commands take effect late.",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
-	New: server(serverFault{name: "server-pause", commands: []string{"CLIENT"}, hurt: pauseWrites(pauseLength)}),
+	New: server(serverFault{name: "server-pause", commands: []string{"CLIENT"}, apply: pauseWrites(pauseLength)}),
 }
 
 // probeKey never exists: a DEL of it is a write that changes nothing.

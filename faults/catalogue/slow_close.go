@@ -18,13 +18,13 @@ var slowCloseEntry = Entry{
 	Survives: "As a stall of one node: time-outs bound it, and what was sent was not applied.",
 	Default:  faults.Params{Client: faults.RoleAll, Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
 	New: func(p faults.Params) faults.Fault {
-		return slowClose{roadFault{Params: p, name: "slow-close", kind: link.SlowClose}}
+		return slowClose{linkFault{Params: p, name: "slow-close", kind: link.SlowClose}}
 	},
 }
 
 // slowClose lets nodes close their clients' connections, and the clients hear
 // of it late.
-type slowClose struct{ roadFault }
+type slowClose struct{ linkFault }
 
 // lateEnd is how late clients hear of the end unless told otherwise.
 func lateEnd(ttl time.Duration) time.Duration {
@@ -40,7 +40,7 @@ func (f slowClose) Lasting(length, ttl time.Duration) faults.Fault {
 }
 
 func (f slowClose) Supports(t *faults.Target) error {
-	if err := f.roadFault.Supports(t); err != nil {
+	if err := f.linkFault.Supports(t); err != nil {
 		return err
 	}
 	return serverFault{commands: []string{"CLIENT"}}.Supports(t)
@@ -50,7 +50,7 @@ func (f slowClose) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) 
 	if f.Delay == 0 {
 		f.Delay = lateEnd(s.TTL)
 	}
-	inj, err := f.roadFault.Inject(ctx, s, rng)
+	inj, err := f.linkFault.Inject(ctx, s, rng)
 	if err != nil {
 		return inj, err
 	}
@@ -80,7 +80,7 @@ func killClients(ctx context.Context, n testbed.Node) (closed int64, err error) 
 	return closed, nil
 }
 
-// nodeAt returns the node at the end of a road.
+// nodeAt returns the node at the end of a link.
 func nodeAt(s *faults.Scope, end string) testbed.Node {
 	if end == faults.StoreNode {
 		return s.Testbed.Store()

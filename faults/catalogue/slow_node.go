@@ -16,7 +16,7 @@ var slowNodeEntry = Entry{
 	Wire:     "The server is busy most of the time, with scripts of a hundredth of the TTL one after another.",
 	Survives: "A quorum of the others decides; the slow node's late grants are undone.",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(1),
-	New: server(serverFault{name: "slow-node", more: []string{"delay"}, commands: []string{"DEBUG"}, hurt: slowNode}),
+	New: server(serverFault{name: "slow-node", more: []string{"delay"}, commands: []string{"DEBUG"}, apply: slowNode}),
 }
 
 // spin keeps the server busy for about ARGV[1] microseconds.

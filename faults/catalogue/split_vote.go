@@ -10,7 +10,7 @@ var splitVoteEntry = Entry{
 	Survives: "Nobody is granted anything; partial grants are undone or expire; work resumes after the heal.",
 	Beyond:   "a majority of nodes is reachable",
 	Default:  faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}, For: ttlTimes(0.5),
-	New: newShape("split-vote", splitVote),
+	New: newPartition("split-vote", splitVote),
 }
 
 // splitVote shows every client a minority, each another one.

@@ -14,13 +14,13 @@ var stuckConnectionEntry = Entry{
 	Survives: "A client that has given up and dialled anew is overtaken by what it sent before: its own late release must not free its next lease.",
 	Default:  faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}, For: ttlTimes(1.25), On: watch.ReleaseSent,
 	New: func(p faults.Params) faults.Fault {
-		return stuckConnection{roadFault{Params: p, name: "stuck-connection", kind: link.StuckConnection}}
+		return stuckConnection{linkFault{Params: p, name: "stuck-connection", kind: link.StuckConnection}}
 	},
 }
 
 // stuckConnection holds requests on some connections of a link, and lets later
 // connections pass.
-type stuckConnection struct{ roadFault }
+type stuckConnection struct{ linkFault }
 
 func (f stuckConnection) Supports(t *faults.Target) error {
 	if t.Fabric != nil && link.OneAtATime(t.Fabric) {

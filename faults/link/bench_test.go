@@ -18,25 +18,25 @@ func BenchmarkRoundTrip(b *testing.B) {
 	defer redis.Close()
 	f := NewEmbedded()
 	defer func() { _ = f.Close() }()
-	open := func(client string) *road {
+	open := func(client string) *proxyLink {
 		l, err := f.Open(b.Context(), client, "n1", redis.Addr())
 		if err != nil {
 			b.Fatal(err)
 		}
-		return l.(*road)
+		return l.(*proxyLink)
 	}
-	direct := &road{addr: redis.Addr(), conns: map[*conn]struct{}{}}
-	tapped, wounded := open("tapped"), open("wounded")
+	direct := &proxyLink{addr: redis.Addr(), conns: map[*conn]struct{}{}}
+	tapped, impaired := open("tapped"), open("impaired")
 	tapped.Tap(func(TapEvent) {})
-	if _, err := wounded.Impair(b.Context(), Impairment{Kind: Delay, Delay: time.Nanosecond}); err != nil {
+	if _, err := impaired.Impair(b.Context(), Impairment{Kind: Delay, Delay: time.Nanosecond}); err != nil {
 		b.Fatal(err)
 	}
 	for _, c := range []struct {
 		name string
-		road *road
-	}{{"direct", direct}, {"link", open("plain")}, {"tapped", tapped}, {"delayed by nothing", wounded}} {
+		link *proxyLink
+	}{{"direct", direct}, {"link", open("plain")}, {"tapped", tapped}, {"delayed by nothing", impaired}} {
 		b.Run(c.name, func(b *testing.B) {
-			conn, err := c.road.Dial(b.Context())
+			conn, err := c.link.Dial(b.Context())
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -18,7 +18,7 @@ func Check(ctx context.Context, f Fabric) error {
 		return nil
 	}
 	all.mu.Lock()
-	want, closed := len(all.roads), all.closed
+	want, closed := len(all.links), all.closed
 	all.mu.Unlock()
 	if closed {
 		return nil

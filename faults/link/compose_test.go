@@ -61,24 +61,24 @@ func TestDroppedUnderAHoldIsNeverDelivered(t *testing.T) {
 
 func TestHealSparesConnectionsThatLostNothing(t *testing.T) {
 	r := newRig(t, NewEmbedded())
-	idle, hurt := r.dial(), r.dial()
-	w := r.impair(Impairment{Kind: RequestLost})
-	hurt.send(t, "SET", "k", "v")
-	await(t, "the drop", func() bool { return w.count().Bytes > 0 })
-	b := r.heal(w)
-	hurt.wantEnd(t)
+	idle, affected := r.dial(), r.dial()
+	a := r.impair(Impairment{Kind: RequestLost})
+	affected.send(t, "SET", "k", "v")
+	await(t, "the drop", func() bool { return a.count().Bytes > 0 })
+	b := r.heal(a)
+	affected.wantEnd(t)
 	idle.send(t, "SET", "k", "v")
 	idle.want(t, "+OK")
-	if want := (Bite{Bytes: int64(len(command("SET", "k", "v"))), Conns: 1, Requests: 1}); b != want {
-		t.Errorf("bite %+v, want %+v", b, want)
+	if want := (Impact{Bytes: int64(len(command("SET", "k", "v"))), Conns: 1, Requests: 1}); b != want {
+		t.Errorf("impact %+v, want %+v", b, want)
 	}
 }
 
-func TestUnhurtLinkHasNoBite(t *testing.T) {
+func TestUnaffectedLinkHasNoImpact(t *testing.T) {
 	r := newRig(t, NewEmbedded())
 	r.dial()
 	for _, k := range []Kind{BlackHole, Stall, Delay, FastLostReply} {
-		if b := r.heal(r.impair(Impairment{Kind: k})); b.Bit() {
+		if b := r.heal(r.impair(Impairment{Kind: k})); b.Any() {
 			t.Errorf("%s: %+v", k, b)
 		}
 	}
@@ -93,7 +93,7 @@ func TestOtherLinksAreSpared(t *testing.T) {
 	}
 	r.impair(Impairment{Kind: BlackHole})
 	r.impair(Impairment{Kind: Cut})
-	spared := (&rig{t: t, redis: r.redis, link: other.(*road)}).dial()
+	spared := (&rig{t: t, redis: r.redis, link: other.(*proxyLink)}).dial()
 	spared.send(t, "SET", "k", "v")
 	spared.want(t, "+OK")
 	if err := f.Reset(testContext(t)); err != nil {
@@ -137,8 +137,8 @@ func TestStorm(t *testing.T) {
 	conn := r.dial()
 	conn.send(t, "SET", "k", "v")
 	conn.want(t, "+OK")
-	if n := len(r.link.wounds); n > 0 {
-		t.Errorf("%d wounds are left", n)
+	if n := len(r.link.inForce); n > 0 {
+		t.Errorf("%d impairments are left", n)
 	}
 }
 
@@ -171,16 +171,16 @@ func (r *rig) hammer(stop <-chan struct{}) {
 
 func (r *rig) torment(rng *rand.Rand) {
 	kinds := []Kind{Cut, BlackHole, RequestLost, ResponseLost, Stall, Zombie, SlowReply, FastLostReply, Reset, Delay, Bandwidth, Slicer, LimitData, SlowClose}
-	var open []Wound
+	var open []Applied
 	for range 150 {
 		if len(open) < 4 {
 			i := Impairment{Kind: kinds[rng.IntN(len(kinds))], Delay: time.Millisecond, Jitter: time.Duration(rng.IntN(2)) * time.Millisecond, Rate: 1e6 + rng.Int64N(2), Bytes: 2, Seed: rng.Uint64()}
-			w, err := r.link.Impair(r.t.Context(), i)
+			a, err := r.link.Impair(r.t.Context(), i)
 			if err != nil {
 				r.t.Error(err)
 				return
 			}
-			open = append(open, w)
+			open = append(open, a)
 		}
 		time.Sleep(time.Duration(rng.IntN(2000)) * time.Microsecond)
 		for len(open) == 4 || len(open) > 0 && rng.IntN(2) == 0 {
@@ -191,8 +191,8 @@ func (r *rig) torment(rng *rand.Rand) {
 			open = append(open[:j], open[j+1:]...)
 		}
 	}
-	for _, w := range open {
-		if _, err := w.Heal(r.t.Context()); err != nil {
+	for _, a := range open {
+		if _, err := a.Heal(r.t.Context()); err != nil {
 			r.t.Error(err)
 		}
 	}

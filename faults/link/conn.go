@@ -14,7 +14,7 @@ import (
 // A conn counts and reports at the client's end of a link.
 type conn struct {
 	net.Conn
-	road   *road
+	link   *proxyLink
 	number uint64
 	end    sync.Once   // notes its death or closing
 	gone   atomic.Bool // it has been reset
@@ -29,15 +29,15 @@ type conn struct {
 	count    uint64       // of requests
 	waiting  []unanswered // requests, in order
 	pending  []TapEvent   // to be reported when the lock is free
-	passage  *passage     // nil where the proxy keeps none
+	progress *progress    // nil where the proxy keeps none
 
-	passageNumber uint64
-	preface       []byte // to be sent before the first request
-	unused        bool   // it has ended without a request, and takes none any more
+	progressNumber uint64
+	preface        []byte // to be sent before the first request
+	unused         bool   // it has ended without a request, and takes none any more
 }
 
-func newConn(raw net.Conn, r *road, number uint64) *conn {
-	c := &conn{Conn: raw, road: r, number: number}
+func newConn(raw net.Conn, l *proxyLink, number uint64) *conn {
+	c := &conn{Conn: raw, link: l, number: number}
 	c.requests = scanner{requests: true, whole: c.request}
 	c.replies = scanner{whole: c.reply}
 	return c
@@ -53,7 +53,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		}
 	}
 	err = c.explain("read", err)
-	c.road.received.Add(int64(n))
+	c.link.received.Add(int64(n))
 	c.pass(&c.replies, p[:n])
 	c.notePiece(n, err)
 	c.note(err)
@@ -69,9 +69,9 @@ func (c *conn) notePiece(n int, err error) {
 	switch {
 	case !inside:
 	case errors.Is(err, io.EOF):
-		c.road.torn.Add(1)
+		c.link.torn.Add(1)
 	case n > 0:
-		c.road.pieces.Add(1)
+		c.link.pieces.Add(1)
 	}
 }
 
@@ -80,14 +80,14 @@ func (c *conn) Write(p []byte) (int, error) {
 	c.pass(&c.requests, p)
 	if c.severs() {
 		c.reset()
-		c.road.notices.severed.Add(1)
+		c.link.notices.severed.Add(1)
 	}
 	if c.swallows(len(p)) {
 		return len(p), nil
 	}
 	n, err := c.writeOut(p)
 	err = c.explain("write", err)
-	c.road.sent.Add(int64(n))
+	c.link.sent.Add(int64(n))
 	c.note(err)
 	return n, err
 }
@@ -160,30 +160,30 @@ func (c *conn) atWork() bool {
 	return len(c.waiting) > 0
 }
 
-// forget takes an ended connection off its road, which keeps the commands that
+// forget takes an ended connection off its link, which keeps the commands that
 // were never answered.
 func (c *conn) forget() {
 	c.mu.Lock()
 	left := c.waiting
 	c.waiting = nil
 	c.missed.Store(len(left) > 0)
-	if w := c.road.firstCut.Load(); w != nil && len(left) > 0 && c.cut.CompareAndSwap(false, true) {
-		w.interrupted.Add(1)
+	if a := c.link.firstCut.Load(); a != nil && len(left) > 0 && c.cut.CompareAndSwap(false, true) {
+		a.interrupted.Add(1)
 	}
 	if c.preface != nil {
 		c.preface, c.unused = nil, true
-		c.passage.ended.Store(true)
+		c.progress.ended.Store(true)
 	}
 	if len(left) > 0 {
-		c.road.forsaken.Add(1)
+		c.link.forsaken.Add(1)
 	} else {
-		passages.Delete(c.passageNumber) // nobody will ask
+		progressOf.Delete(c.progressNumber) // nobody will ask
 	}
 	c.mu.Unlock()
-	c.road.mu.Lock()
-	defer c.road.mu.Unlock()
-	delete(c.road.conns, c)
-	c.road.unanswered = append(c.road.unanswered, left...)
+	c.link.mu.Lock()
+	defer c.link.mu.Unlock()
+	delete(c.link.conns, c)
+	c.link.unanswered = append(c.link.unanswered, left...)
 }
 
 // pass scans bytes on their way and reports what they complete.
@@ -194,7 +194,7 @@ func (c *conn) pass(s *scanner, p []byte) {
 	c.pending = nil
 	c.mu.Unlock()
 	for _, e := range events {
-		c.road.tell(e)
+		c.link.tell(e)
 	}
 }
 
@@ -203,11 +203,11 @@ func (c *conn) request(_ byte, nothing bool, words [][]byte) {
 	if nothing || len(words) == 0 {
 		return
 	}
-	c.road.requests.Add(1)
+	c.link.requests.Add(1)
 	c.count++
-	e := TapEvent{Client: c.road.client, Node: c.road.node, Conn: c.number, Request: c.count, Time: time.Now()}
+	e := TapEvent{Client: c.link.client, Node: c.link.node, Conn: c.number, Request: c.count, Time: time.Now()}
 	e.describe(words, c.requests.digest())
-	if len(c.road.tapped()) > 0 {
+	if len(c.link.tapped()) > 0 {
 		c.pending = append(c.pending, e)
 	}
 	switch e.Command {
@@ -215,7 +215,7 @@ func (c *conn) request(_ byte, nothing bool, words [][]byte) {
 		c.deaf.Store(true)
 	}
 	if !c.deaf.Load() {
-		c.waiting = append(c.waiting, unanswered{command: e, end: c.requests.seen, passage: c.passage, number: c.passageNumber})
+		c.waiting = append(c.waiting, unanswered{command: e, end: c.requests.seen, progress: c.progress, number: c.progressNumber})
 	}
 }
 
@@ -226,7 +226,7 @@ func (c *conn) reply(first byte, nothing bool, _ [][]byte) {
 	}
 	e := c.waiting[0].command
 	c.waiting = c.waiting[1:]
-	if len(c.road.tapped()) == 0 {
+	if len(c.link.tapped()) == 0 {
 		return
 	}
 	e.Reply, e.Time = true, time.Now()

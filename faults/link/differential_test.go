@@ -15,7 +15,7 @@ import (
 // ownTreatment is an embedded port that leaves nothing to stock toxics.
 type ownTreatment struct{ *embeddedPort }
 
-func (p ownTreatment) add(ctx context.Context, s toxicSpec) error { return p.lanePort.add(ctx, s) }
+func (p ownTreatment) add(ctx context.Context, s toxicSpec) error { return p.directionPort.add(ctx, s) }
 
 // ways are who injects: this package's treatment, the stock toxic on a
 // connection of the embedded fabric, the stock toxic as toxiproxy runs it.
@@ -48,7 +48,7 @@ const bothReplies = "+OK\r\n+OK\r\n"
 func trial(t *testing.T, way string, i Impairment, heard string) (o outcome) {
 	r := rigFor(t, way)
 	busy, idle := r.dial(), r.dial()
-	w := r.impair(i)
+	a := r.impair(i)
 	if _, err := busy.Write([]byte(command("SET", "k1", "v") + command("SET", "k2", "v"))); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func trial(t *testing.T, way string, i Impairment, heard string) (o outcome) {
 		r.awaitApplied(last)
 	}
 	o.appliedDuring = r.applied(last)
-	r.heal(w)
+	r.heal(a)
 	if !strings.HasSuffix(o.during, "!") && o.during != bothReplies {
 		o.after = busy.hear(bothReplies)
 	}

@@ -8,86 +8,86 @@ import (
 	"time"
 )
 
-// A lane is one direction of one embedded proxy: the effects in force on all of
-// its connections.
-type lane struct {
+// A direction is one way through one embedded proxy: the effects in force on
+// all of its connections.
+type direction struct {
 	mu      sync.Mutex
 	effects []laidEffect  // in the order in which they came
 	last    int           // order of the last one
 	changed chan struct{} // closed and replaced when effects change
 	severed chan struct{} // closed and replaced when the connections are destroyed
-	twin    *lane         // for the lane towards the client: the other one
-	newest  *pair         // of the connection that toxiproxy is setting up, while only one lane knows it
+	twin    *direction    // for the direction towards the client: the other one
+	newest  *pair         // of the connection that toxiproxy is setting up, while only one direction knows it
 }
 
-// A laidEffect is an effect with its place on the lane.
+// A laidEffect is an effect with its place in the direction.
 type laidEffect struct {
 	name   string
 	order  int
 	effect *effect
 }
 
-// lanes finds the lane that a toxic was made for: toxiproxy makes toxics out
-// of JSON, which can carry a number but no pointer.
+// directions finds the direction that a toxic was made for: toxiproxy makes
+// toxics out of JSON, which can carry a number but no pointer.
 var (
-	lanes    sync.Map // number → *lane
-	lastLane atomic.Uint64
+	directions    sync.Map // number → *direction
+	lastDirection atomic.Uint64
 )
 
-// newLane returns a lane towards the node, or the one towards the client that
-// belongs to twin.
-func newLane(twin *lane) (number uint64, l *lane) {
-	l = &lane{changed: make(chan struct{}), severed: make(chan struct{}), twin: twin}
-	number = lastLane.Add(1)
-	lanes.Store(number, l)
-	return number, l
+// newDirection returns a direction towards the node, or the one towards the
+// client that belongs to twin.
+func newDirection(twin *direction) (number uint64, d *direction) {
+	d = &direction{changed: make(chan struct{}), severed: make(chan struct{}), twin: twin}
+	number = lastDirection.Add(1)
+	directions.Store(number, d)
+	return number, d
 }
 
 // pairUp returns the pair of a connection being set up. Toxiproxy sets up one
 // connection of a proxy at a time, towards the node first.
-func (l *lane) pairUp() *pair {
-	if l.twin == nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.newest = newPair()
-		return l.newest
+func (d *direction) pairUp() *pair {
+	if d.twin == nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.newest = newPair()
+		return d.newest
 	}
-	l.twin.mu.Lock()
-	defer l.twin.mu.Unlock()
-	p := l.twin.newest
-	if l.twin.newest = nil; p == nil {
+	d.twin.mu.Lock()
+	defer d.twin.mu.Unlock()
+	p := d.twin.newest
+	if d.twin.newest = nil; p == nil {
 		p = newPair()
 	}
 	return p
 }
 
-// lay puts an effect on the lane: every byte that arrives from then on suffers
-// it.
-func (l *lane) lay(name string, e *effect) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.last++
-	l.effects = append(l.effects, laidEffect{name: name, order: l.last, effect: e})
-	l.wake()
+// lay puts an effect in the direction: every byte that arrives from then on
+// suffers it.
+func (d *direction) lay(name string, e *effect) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last++
+	d.effects = append(d.effects, laidEffect{name: name, order: d.last, effect: e})
+	d.wake()
 }
 
 // wake makes every connection look at the effects again.
-func (l *lane) wake() {
-	close(l.changed)
-	l.changed = make(chan struct{})
+func (d *direction) wake() {
+	close(d.changed)
+	d.changed = make(chan struct{})
 }
 
-// lift takes an effect off the lane and returns when every connection has
+// lift takes an effect out of the direction and returns when every connection has
 // passed on what it held. One that is not there is no error.
-func (l *lane) lift(ctx context.Context, name string) error {
-	e := l.take(name)
+func (d *direction) lift(ctx context.Context, name string) error {
+	e := d.take(name)
 	if e == nil {
 		return nil
 	}
-	for e.stages.Load() > 0 {
+	for e.conns.Load() > 0 {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("lift %s: %d connections still suffer it: %w", name, e.stages.Load(), ctx.Err())
+			return fmt.Errorf("lift %s: %d connections still suffer it: %w", name, e.conns.Load(), ctx.Err())
 		case <-time.After(liftPoll):
 		}
 	}
@@ -98,92 +98,92 @@ func (l *lane) lift(ctx context.Context, name string) error {
 // a lifted effect.
 const liftPoll = 100 * time.Microsecond
 
-func (l *lane) take(name string) *effect {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, laid := range l.effects {
+func (d *direction) take(name string) *effect {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, laid := range d.effects {
 		if laid.name == name {
-			l.effects = append(l.effects[:i:i], l.effects[i+1:]...)
+			d.effects = append(d.effects[:i:i], d.effects[i+1:]...)
 			laid.effect.healed.Store(true)
-			l.wake()
+			d.wake()
 			return laid.effect
 		}
 	}
 	return nil
 }
 
-// sever makes the lane's connections drop what they hold and end.
-func (l *lane) sever() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	close(l.severed)
-	l.severed = make(chan struct{})
+// sever makes the direction's connections drop what they hold and end.
+func (d *direction) sever() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(d.severed)
+	d.severed = make(chan struct{})
 }
 
 // since returns the effects laid after the given order, and the channel that
 // announces the next change.
-func (l *lane) since(order int) ([]laidEffect, <-chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, laid := range l.effects {
+func (d *direction) since(order int) ([]laidEffect, <-chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, laid := range d.effects {
 		if laid.order > order {
-			return l.effects[i:], l.changed
+			return d.effects[i:], d.changed
 		}
 	}
-	return nil, l.changed
+	return nil, d.changed
 }
 
-// names returns what lies on the lane.
-func (l *lane) names() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// names returns what lies in the direction.
+func (d *direction) names() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var all []string
-	for _, laid := range l.effects {
+	for _, laid := range d.effects {
 		all = append(all, laid.name)
 	}
 	return all
 }
 
-// A lanePort is the part of a port that works through lanes.
-type lanePort struct {
-	lanes struct{ up, down *lane }
+// A directionPort is the part of a port that works through directions.
+type directionPort struct {
+	directions struct{ up, down *direction }
 }
 
-func (p *lanePort) lane(toward Direction) *lane {
+func (p *directionPort) direction(toward Direction) *direction {
 	if toward == Up {
-		return p.lanes.up
+		return p.directions.up
 	}
-	return p.lanes.down
+	return p.directions.down
 }
 
 // add implements port. Links in memory have no stock toxics but where this
 // package has no treatment of its own: those wake up on clocks of their own,
 // which makes instants of virtual time that nothing asked for.
-func (p *lanePort) add(_ context.Context, s toxicSpec) error {
+func (p *directionPort) add(_ context.Context, s toxicSpec) error {
 	s.effect.stock = s.effect.stock || s.effect.stockOnly()
-	p.lane(s.toward).lay(s.name, s.effect)
+	p.direction(s.toward).lay(s.name, s.effect)
 	return nil
 }
 
 // remove implements port.
-func (p *lanePort) remove(ctx context.Context, s toxicSpec) error {
-	return p.lane(s.toward).lift(ctx, s.name)
+func (p *directionPort) remove(ctx context.Context, s toxicSpec) error {
+	return p.direction(s.toward).lift(ctx, s.name)
 }
 
 // takesPreface marks the ports that take prefaces out.
-func (p *lanePort) takesPreface() {}
+func (p *directionPort) takesPreface() {}
 
 // sever destroys what the connections hold, and ends them.
-func (p *lanePort) sever() {
-	p.lanes.up.sever()
-	p.lanes.down.sever()
+func (p *directionPort) sever() {
+	p.directions.up.sever()
+	p.directions.down.sever()
 }
 
-// names returns what lies on the lanes.
-func (p *lanePort) names() map[string]bool {
+// names returns what lies in the directions.
+func (p *directionPort) names() map[string]bool {
 	all := map[string]bool{}
-	for _, l := range []*lane{p.lanes.up, p.lanes.down} {
-		for _, name := range l.names() {
+	for _, d := range []*direction{p.directions.up, p.directions.down} {
+		for _, name := range d.names() {
 			all[name] = true
 		}
 	}

@@ -49,12 +49,12 @@ type effect struct {
 	blind     bool // it runs in an external toxiproxy: it sees nothing itself
 	stock     bool // the stock toxic does the work, in place of this package's treatment
 
-	healed  atomic.Bool
-	stages  atomic.Int64  // connections on whose way it lies
-	streams atomic.Uint64 // random streams given out
-	hurt    atomic.Int64  // bytes held, delayed, cut or dropped
-	packets atomic.Int64  // of those held by stages of this package
-	ended   atomic.Int64  // connections that it ended
+	healed   atomic.Bool
+	conns    atomic.Int64  // connections on whose way it lies
+	streams  atomic.Uint64 // random streams given out
+	affected atomic.Int64  // bytes held, delayed, cut or dropped
+	packets  atomic.Int64  // of those held by effects of this package
+	ended    atomic.Int64  // connections that it ended
 }
 
 // spares reports whether a connection that came after the effect is left alone.

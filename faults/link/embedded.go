@@ -54,7 +54,7 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 		}
 		p := toxiproxy.NewProxy(e.server, name, net.JoinHostPort("127.0.0.1", strconv.Itoa(number)), upstream)
 		opened := &embeddedPort{proxy: p, reserved: reserved}
-		if err := opened.wire(); err != nil {
+		if err := opened.install(); err != nil {
 			return nil, "", errors.Join(err, reserved())
 		}
 		if err = listenPlainly(func() error { return e.server.Collection.Add(p, true) }); err == nil {
@@ -63,7 +63,7 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 			e.ports = append(e.ports, opened)
 			return opened, p.Listen, nil
 		}
-		opened.unwire()
+		opened.uninstall()
 		if failed := reserved(); failed != nil {
 			return nil, "", errors.Join(err, failed)
 		}
@@ -88,33 +88,33 @@ func (e *embedded) close(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, p := range e.ports {
-		p.unwire()
+		p.uninstall()
 		err = errors.Join(err, p.letGo(), p.reserved())
 	}
 	e.ports = nil
 	return err
 }
 
-// embeddedPort is one proxy and its two lanes.
+// embeddedPort is one proxy and its two directions.
 type embeddedPort struct {
-	lanePort
+	directionPort
 	proxy    *toxiproxy.Proxy
-	numbers  []uint64     // of the lanes
+	numbers  []uint64     // of the directions
 	reserved func() error // lets other processes have links on the port
 	held     func() error // gives up the port of a stopped proxy; nil while it runs
 	silent   bool         // dials are to stay unanswered
 	answer   func() error // lets them be answered again; nil while they are
 }
 
-// wire lays both lanes, before the proxy has any connection.
-func (p *embeddedPort) wire() error {
-	up, laneUp := newLane(nil)
-	down, laneDown := newLane(laneUp)
-	p.lanes.up, p.lanes.down = laneUp, laneDown
+// install puts the toxics into both directions, before the proxy has any connection.
+func (p *embeddedPort) install() error {
+	up, upward := newDirection(nil)
+	down, downward := newDirection(upward)
+	p.directions.up, p.directions.down = upward, downward
 	p.numbers = []uint64{up, down}
 	for i, toward := range []Direction{Up, Down} {
 		b, err := json.Marshal(map[string]any{
-			"name": "wire-" + toward, "type": wireType, "stream": toward, "toxicity": 1, "attributes": wire{Lane: p.numbers[i]},
+			"name": "effects-" + toward, "type": toxicType, "stream": toward, "toxicity": 1, "attributes": toxic{Direction: p.numbers[i]},
 		})
 		if err == nil {
 			_, err = p.proxy.Toxics.AddToxicJson(bytes.NewReader(b))
@@ -126,22 +126,22 @@ func (p *embeddedPort) wire() error {
 	return nil
 }
 
-// unwire ends every connection of a stopped proxy and forgets its lanes.
-func (p *embeddedPort) unwire() {
+// uninstall ends every connection of a stopped proxy and forgets its directions.
+func (p *embeddedPort) uninstall() {
 	p.sever()
 	for _, number := range p.numbers {
-		lanes.Delete(number)
+		directions.Delete(number)
 	}
 }
 
 // add implements port. What a stock toxic does faithfully is left to it.
 func (p *embeddedPort) add(ctx context.Context, s toxicSpec) error {
 	s.effect.stock = s.effect.faithful()
-	return p.lanePort.add(ctx, s)
+	return p.directionPort.add(ctx, s)
 }
 
 // enable implements port. Stopping the proxy destroys what its connections
-// hold, and keeps its port: clients of a road that is cut must not find
+// hold, and keeps its port: clients of a link that is cut must not find
 // another process's server there.
 func (p *embeddedPort) enable(_ context.Context, on bool) error {
 	if !on {

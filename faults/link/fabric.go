@@ -21,7 +21,7 @@ type backend interface {
 }
 
 // A port is one proxy of a backend. Some know what becomes of each command: see
-// passage.
+// progress.
 type port interface {
 	add(ctx context.Context, s toxicSpec) error
 	remove(ctx context.Context, s toxicSpec) error // what it held is passed on; nil when it is gone already
@@ -47,7 +47,7 @@ type fabric struct {
 	backend backend
 
 	mu     sync.Mutex
-	roads  []*road
+	links  []*proxyLink
 	closed bool
 }
 
@@ -60,16 +60,16 @@ func (f *fabric) Open(ctx context.Context, client, node, upstream string) (Link,
 	if f.closed {
 		return nil, fmt.Errorf("open link %s→%s: %w", client, node, net.ErrClosed)
 	}
-	r := &road{client: client, node: node, wounds: map[*wound]struct{}{}, conns: map[*conn]struct{}{}}
-	err := r.change(ctx, "open", func(ctx context.Context) (err error) {
-		r.port, r.addr, err = f.backend.open(ctx, proxyName(client, node), upstream)
+	l := &proxyLink{client: client, node: node, inForce: map[*applied]struct{}{}, conns: map[*conn]struct{}{}}
+	err := l.change(ctx, "open", func(ctx context.Context) (err error) {
+		l.port, l.addr, err = f.backend.open(ctx, proxyName(client, node), upstream)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.roads = append(f.roads, r)
-	return r, nil
+	f.links = append(f.links, l)
+	return l, nil
 }
 
 // proxyName is fit for a URL's path.
@@ -86,12 +86,12 @@ func proxyName(client, node string) string {
 // Reset implements Fabric.
 func (f *fabric) Reset(ctx context.Context) error {
 	f.mu.Lock()
-	roads := append([]*road(nil), f.roads...)
+	links := append([]*proxyLink(nil), f.links...)
 	f.mu.Unlock()
-	errs := make([]error, len(roads))
+	errs := make([]error, len(links))
 	var wg sync.WaitGroup
-	for i, r := range roads {
-		wg.Go(func() { errs[i] = r.reset(ctx) })
+	for i, l := range links {
+		wg.Go(func() { errs[i] = l.reset(ctx) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)
@@ -105,12 +105,12 @@ func (f *fabric) Close() error {
 		return nil
 	}
 	f.closed = true
-	roads := f.roads
+	links := f.links
 	f.mu.Unlock()
 	ctx := context.Background()
 	err := f.Reset(ctx)
-	for _, r := range roads {
-		r.close()
+	for _, l := range links {
+		l.close()
 	}
 	return errors.Join(err, guard(ctx, "close links", f.backend.close))
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A cut road keeps its port: nobody else can listen there, and dials are
+// A cut link keeps its port: nobody else can listen there, and dials are
 // refused.
 func TestCutKeepsItsPort(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -19,31 +19,31 @@ func TestCutKeepsItsPort(t *testing.T) {
 	defer l.Close()
 	f := NewEmbedded()
 	defer f.Close()
-	road, err := f.Open(t.Context(), "c", "n", l.Addr().String())
+	link, err := f.Open(t.Context(), "c", "n", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := road.Dial(t.Context())
+	conn, err := link.Dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	w, err := road.Impair(t.Context(), Impairment{Kind: Cut})
+	a, err := link.Impair(t.Context(), Impairment{Kind: Cut})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if thief, err := net.Listen("tcp", road.(Listener).Addr()); err == nil {
+	if thief, err := net.Listen("tcp", link.(Listener).Addr()); err == nil {
 		_ = thief.Close()
-		t.Error("another listener took the port of a cut road")
+		t.Error("another listener took the port of a cut link")
 	}
-	if conn, err := road.Dial(t.Context()); err == nil {
+	if conn, err := link.Dial(t.Context()); err == nil {
 		_ = conn.Close()
-		t.Error("a cut road is dialled")
+		t.Error("a cut link is dialled")
 	}
-	if _, err := w.Heal(t.Context()); err != nil {
+	if _, err := a.Heal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	conn2, err := road.Dial(t.Context())
+	conn2, err := link.Dial(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

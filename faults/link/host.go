@@ -110,51 +110,51 @@ func arrived(chunk *stream.StreamChunk) *stream.StreamChunk {
 	return &stream.StreamChunk{Data: chunk.Data, Timestamp: time.Now()}
 }
 
-// emerge moves on what has come out of the stock toxic of stage i. It reports
-// whether the toxic has closed: then that stage and those before it are gone.
-func (c *conduit) emerge(i int) bool {
-	s := c.stages[i]
-	chunks, closed := s.emerge()
+// emerge moves on what has come out of the stock toxic of effect i. It reports
+// whether the toxic has closed: then that effect and those before it are gone.
+func (f *flow) emerge(i int) bool {
+	e := f.effects[i]
+	chunks, closed := e.emerge()
 	for _, chunk := range chunks {
-		c.enter(i+1, chunk)
+		f.enter(i+1, chunk)
 	}
 	if !closed {
 		return false
 	}
-	s.conclude()
-	c.dismiss(i + 1)
-	c.closing = true
+	e.conclude()
+	f.dismiss(i + 1)
+	f.closing = true
 	return true
 }
 
-// dismiss takes the first n stages off, with what they hold.
-func (c *conduit) dismiss(n int) {
-	for _, s := range c.stages[:n] {
-		if s.host != nil {
-			s.host.stop()
+// dismiss takes the first n effects off, with what they hold.
+func (f *flow) dismiss(n int) {
+	for _, e := range f.effects[:n] {
+		if e.host != nil {
+			e.host.stop()
 		}
-		s.stages.Add(-1)
+		e.conns.Add(-1)
 	}
-	c.stages = c.stages[n:]
+	f.effects = f.effects[n:]
 }
 
 // passEnd tells the next stock toxic that the sender has closed, once all that
 // came before has reached it.
-func (c *conduit) passEnd() {
-	if !c.eof && !c.closing {
+func (f *flow) passEnd() {
+	if !f.eof && !f.closing {
 		return
 	}
-	for _, s := range c.stages {
+	for _, e := range f.effects {
 		switch {
-		case len(s.queue) > 0:
+		case len(e.queue) > 0:
 			return
-		case s.host != nil:
-			if !s.end && s.treatment == linger {
-				s.ended.Add(1)
-				c.pair.lingering.Store(s.effect)
+		case e.host != nil:
+			if !e.end && e.treatment == linger {
+				e.ended.Add(1)
+				f.pair.lingering.Store(e.effect)
 			}
-			s.end = true
-			s.host.shut()
+			e.end = true
+			e.host.shut()
 			return
 		}
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 // stockTypes lists the stock toxics at work on a link.
-func stockTypes(t *testing.T, w *wound, server *toxiproxy.ApiServer) (types []string) {
+func stockTypes(t *testing.T, a *applied, server *toxiproxy.ApiServer) (types []string) {
 	t.Helper()
 	if server == nil {
-		for _, spec := range w.toxics {
+		for _, spec := range a.toxics {
 			if !spec.effect.stock {
 				t.Errorf("%s is not left to a stock toxic", spec.name)
 			}
@@ -60,9 +60,9 @@ func TestInjectedBy(t *testing.T) {
 
 // TestStuckConnectionIsOurs: no stock toxic tells one connection from another.
 func TestStuckConnectionIsOurs(t *testing.T) {
-	w := newRig(t, NewEmbedded()).impair(Impairment{Kind: StuckConnection})
-	if len(w.toxics) != 1 || w.toxics[0].effect.stock {
-		t.Errorf("at work: %+v, want one toxic of ours", w.toxics)
+	a := newRig(t, NewEmbedded()).impair(Impairment{Kind: StuckConnection})
+	if len(a.toxics) != 1 || a.toxics[0].effect.stock {
+		t.Errorf("at work: %+v, want one toxic of ours", a.toxics)
 	}
 	if embedded, remote := StuckConnection.InjectedBy(); !strings.HasPrefix(embedded, "our toxic") || remote != "refused" {
 		t.Errorf("says %q, %q", embedded, remote)

@@ -28,13 +28,13 @@ func TestBytesKeepTheirOrder(t *testing.T) {
 			if i.Kind == Slicer {
 				i.Delay = time.Microsecond
 			}
-			w, err := r.link.Impair(t.Context(), i)
+			a, err := r.link.Impair(t.Context(), i)
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			time.Sleep(time.Duration(rng.IntN(1500)) * time.Microsecond)
-			if _, err := w.Heal(t.Context()); err != nil {
+			if _, err := a.Heal(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}

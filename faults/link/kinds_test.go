@@ -13,10 +13,10 @@ import (
 type kindCase struct {
 	impair    Impairment
 	gone      bool   // the client closes right after sending
-	answered  bool   // the reply comes while the wound is open
-	ends      bool   // the connection ends while the wound is open
+	answered  bool   // the reply comes while the impairment is open
+	ends      bool   // the connection ends while the impairment is open
 	torn      string // what comes of the reply before it does
-	applied   bool   // while the wound is open
+	applied   bool   // while the impairment is open
 	delivered bool   // at the heal, what was held: request or reply
 	after     bool   // applied after the heal
 	endsAfter bool   // the heal ends the connection
@@ -70,7 +70,7 @@ func TestKinds(t *testing.T) {
 
 func (c kindCase) run(t *testing.T, r *rig) {
 	conn := r.dial()
-	w := r.impair(c.impair)
+	a := r.impair(c.impair)
 	began := time.Now()
 	conn.send(t, "SET", "k", "v")
 	if c.gone {
@@ -80,12 +80,12 @@ func (c kindCase) run(t *testing.T, r *rig) {
 	if took := time.Since(began); took < c.slow {
 		t.Errorf("took %s, want at least %s", took, c.slow)
 	}
-	bite := r.heal(w)
-	if !bite.Bit() || bite.Requests != 1 {
-		t.Errorf("bite %+v", bite)
+	impact := r.heal(a)
+	if !impact.Any() || impact.Requests != 1 {
+		t.Errorf("impact %+v", impact)
 	}
-	if again := r.heal(w); again != bite {
-		t.Errorf("second heal says %+v, the first said %+v", again, bite)
+	if again := r.heal(a); again != impact {
+		t.Errorf("second heal says %+v, the first said %+v", again, impact)
 	}
 	c.afterHeal(t, r, conn)
 	probe := r.dial()
@@ -110,7 +110,7 @@ func (c kindCase) whileOpen(t *testing.T, r *rig, conn *client) {
 		r.redisIdle()
 	}
 	if r.applied("k") != c.applied {
-		t.Errorf("while wounded: applied %t, want %t", r.applied("k"), c.applied)
+		t.Errorf("while impaired: applied %t, want %t", r.applied("k"), c.applied)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestReset(t *testing.T) {
 				_, err := reading.Read(make([]byte, 1))
 				failed <- err
 			}()
-			w := r.impair(Impairment{Kind: Reset})
+			a := r.impair(Impairment{Kind: Reset})
 			if err := <-failed; !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("read: %v", err)
 			}
@@ -154,8 +154,8 @@ func TestReset(t *testing.T) {
 				t.Errorf("write: %v", err)
 			}
 			r.dial()
-			if b := r.heal(w); b.Conns != 2 {
-				t.Errorf("bite %+v", b)
+			if b := r.heal(a); b.Conns != 2 {
+				t.Errorf("impact %+v", b)
 			}
 		})
 	}
@@ -176,11 +176,11 @@ func TestCut(t *testing.T) {
 			}
 			refused()
 			if b := r.heal(first); b.Conns != 0 || b.Dials != 1 {
-				t.Errorf("bite %+v", b)
+				t.Errorf("impact %+v", b)
 			}
 			refused()
 			if b := r.heal(second); b.Conns != 0 || b.Dials != 1 {
-				t.Errorf("bite of the second cut, alone since the heal of the first: %+v", b)
+				t.Errorf("impact of the second cut, alone since the heal of the first: %+v", b)
 			}
 			r.dial()
 		})
@@ -188,17 +188,17 @@ func TestCut(t *testing.T) {
 }
 
 // TestStuckConnectionLetsLaterOnesPass sends on a connection that was open when
-// the wound came, and on one that was not.
+// the impairment came, and on one that was not.
 func TestStuckConnectionLetsLaterOnesPass(t *testing.T) {
 	r := newRig(t, NewEmbedded())
 	before := r.dial()
-	w := r.impair(Impairment{Kind: StuckConnection})
+	a := r.impair(Impairment{Kind: StuckConnection})
 	before.send(t, "SET", "k", "late")
 	after := r.dial()
 	after.send(t, "SET", "k", "early")
 	after.want(t, "+OK")
-	if bite := r.heal(w); bite.Requests != 1 {
-		t.Errorf("bite %+v, want one request", bite)
+	if impact := r.heal(a); impact.Requests != 1 {
+		t.Errorf("impact %+v, want one request", impact)
 	}
 	before.want(t, "+OK")
 	if got, _ := r.redis.Get("k"); got != "late" {

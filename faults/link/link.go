@@ -1,6 +1,6 @@
-// Package link is the road from one client to one node: a toxiproxy proxy per
-// (client, node), so that every pair can be hurt apart from all others, and a
-// gate per client that stops or severs all of its roads at once.
+// Package link stands between clients and nodes: a toxiproxy proxy per (client,
+// node), so that every pair can be impaired apart from all others, and a gate
+// per client that stops or severs all of its links at once.
 //
 // What a command sent through an impaired link comes to:
 //
@@ -27,8 +27,8 @@
 // connection that lost some, and spares the others. Whoever closes a
 // connection while requests are held in it does not take them back; a cut does
 // destroy them. After an impairment that drops replies, a client that dials
-// anew loses the replies of its handshake too, so such impairments bite
-// connections that were open before.
+// anew loses the replies of its handshake too, so such impairments
+// tell on connections that were open before.
 //
 // A black hole is a partition: a dial into it is neither accepted nor refused,
 // and fails when its own time is up. Links of this process wait for the heal or
@@ -41,7 +41,7 @@
 // toxiproxy runs on every connection. It runs toxiproxy's stock toxics, each on a
 // stub of its own, wherever they do all that is asked: see Kind.InjectedBy. So
 // they can be put on and taken off in any order under load without letting a
-// held byte slip, and what they hurt is counted; in toxiproxy's own chain a
+// held byte slip, and what they affect is counted; in toxiproxy's own chain a
 // neighbour interrupts them. Jitter, which must come from a given seed, delays
 // below a millisecond and odd rates are treated by this package.
 package link
@@ -126,7 +126,7 @@ type Fabric interface {
 	Close() error
 }
 
-// A Link is one road. Its methods are safe for concurrent use.
+// A Link is the way from one client to one node. Its methods are safe for concurrent use.
 type Link interface {
 	Client() string
 	Node() string
@@ -136,7 +136,7 @@ type Link interface {
 
 	// Impair applies i until Heal. One impairment at a time: a second one
 	// joins the first (each is healed by its own Heal).
-	Impair(ctx context.Context, i Impairment) (Wound, error)
+	Impair(ctx context.Context, i Impairment) (Applied, error)
 
 	// Traffic returns what has passed at the client's end since the link was
 	// opened.
@@ -150,18 +150,18 @@ type Listener interface {
 	Addr() string // host:port
 }
 
-// A Wound is an impairment in force.
-type Wound interface {
-	// Bite says what it has done to the traffic so far.
-	Bite() Bite
+// An Applied is an impairment in force.
+type Applied interface {
+	// Impact says what it has done to the traffic so far.
+	Impact() Impact
 
 	// Heal removes it, verifies that it is gone, and says what it did to the
-	// traffic meanwhile. It succeeds on a wound already healed.
-	Heal(ctx context.Context) (Bite, error)
+	// traffic meanwhile. It succeeds on an impairment already healed.
+	Heal(ctx context.Context) (Impact, error)
 }
 
-// A Bite is what an impairment did while it was in force.
-type Bite struct {
+// An Impact is what an impairment did while it was in force.
+type Impact struct {
 	Bytes    int64 // bytes that it held, delayed or dropped
 	Conns    int   // connections that it ended under a command; at rest, only where a later command missed them
 	Dials    int   // new connections that it refused, or left unanswered
@@ -170,8 +170,8 @@ type Bite struct {
 	Torn     int   // for LimitData: connections of a client that ended in the middle of a reply
 }
 
-// Bit reports whether anything at all was hurt.
-func (b Bite) Bit() bool { return b.Bytes > 0 || b.Conns > 0 || b.Dials > 0 }
+// Any reports whether anything at all was affected.
+func (b Impact) Any() bool { return b.Bytes > 0 || b.Conns > 0 || b.Dials > 0 }
 
 // Traffic counts at the client's end of a link.
 type Traffic struct {

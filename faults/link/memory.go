@@ -35,10 +35,10 @@ func NewMemory(dial func(ctx context.Context, upstream string) (net.Conn, error)
 func (m *memory) open(_ context.Context, _, upstream string) (port, string, error) {
 	p := &memoryPort{enabled: true, conns: map[net.Conn]struct{}{}}
 	p.dialNode = func(ctx context.Context) (net.Conn, error) { return m.dial(ctx, upstream) }
-	p.up = &wire{}
-	p.down = &wire{}
-	p.up.Lane, p.lanes.up = newLane(nil)
-	p.down.Lane, p.lanes.down = newLane(p.lanes.up)
+	p.up = &toxic{}
+	p.down = &toxic{}
+	p.up.Direction, p.directions.up = newDirection(nil)
+	p.down.Direction, p.directions.down = newDirection(p.directions.up)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ports = append(m.ports, p)
@@ -54,19 +54,19 @@ func (m *memory) close(ctx context.Context) error {
 			return err
 		}
 		p.carriers.Wait()
-		lanes.Delete(p.up.Lane)
-		lanes.Delete(p.down.Lane)
+		directions.Delete(p.up.Direction)
+		directions.Delete(p.down.Direction)
 	}
 	m.ports = nil
 	return nil
 }
 
 // A memoryPort stands for a proxy: it carries bytes between two connections in
-// memory, through the wires that toxiproxy would run.
+// memory, through the toxics that toxiproxy would run.
 type memoryPort struct {
-	lanePort
+	directionPort
 	dialNode func(context.Context) (net.Conn, error)
-	up, down *wire
+	up, down *toxic
 	carriers sync.WaitGroup
 
 	mu      sync.Mutex
@@ -95,11 +95,11 @@ func (p *memoryPort) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // carry moves bytes from one connection to another until either ends.
-func (p *memoryPort) carry(w *wire, state any, from, to net.Conn) {
+func (p *memoryPort) carry(t *toxic, state any, from, to net.Conn) {
 	in, out := make(chan *stream.StreamChunk), make(chan *stream.StreamChunk)
 	stub := toxics.NewToxicStub(in, out)
 	stub.State = state
-	p.carriers.Go(func() { w.Pipe(stub) })
+	p.carriers.Go(func() { t.Pipe(stub) })
 	p.carriers.Go(func() {
 		defer close(in)
 		for {

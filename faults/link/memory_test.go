@@ -24,7 +24,7 @@ func newMemoryRig(t *testing.T) (r *rig, closeRig func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, redis: redis, link: l.(*road)}, func() {
+	return &rig{t: t, redis: redis, link: l.(*proxyLink)}, func() {
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
@@ -49,7 +49,7 @@ func TestVirtualDelayIsExact(t *testing.T) {
 		r, closeRig := newMemoryRig(t)
 		defer closeRig()
 		conn := r.dial()
-		w := r.impair(Impairment{Kind: Delay, Delay: time.Hour})
+		a := r.impair(Impairment{Kind: Delay, Delay: time.Hour})
 		_ = conn.SetDeadline(time.Time{})
 		began := time.Now()
 		conn.send(t, "PING")
@@ -59,7 +59,7 @@ func TestVirtualDelayIsExact(t *testing.T) {
 		if took := time.Since(began); took != 2*time.Hour {
 			t.Errorf("round trip took %s, want 2h", took)
 		}
-		r.heal(w)
+		r.heal(a)
 	})
 }
 
@@ -68,12 +68,12 @@ func TestVirtualCut(t *testing.T) {
 		r, closeRig := newMemoryRig(t)
 		defer closeRig()
 		conn := r.dial()
-		w := r.impair(Impairment{Kind: Cut})
+		a := r.impair(Impairment{Kind: Cut})
 		conn.wantEnd(t)
 		if _, err := r.link.Dial(t.Context()); err == nil {
 			t.Error("dialled through a cut link")
 		}
-		r.heal(w)
+		r.heal(a)
 		r.dial()
 	})
 }

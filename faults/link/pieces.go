@@ -20,7 +20,7 @@ func (i Impairment) checkPieces() error {
 
 // countPieces says what the kinds that only stock toxics inject have done,
 // which the traffic at the client's end tells beside the toxic itself.
-func (e *effect) countPieces(b *Bite, before, now counts) {
+func (e *effect) countPieces(b *Impact, before, now counts) {
 	switch e.treatment {
 	case slice:
 		b.Pieces, b.Conns, b.Dials = int(now.pieces-before.pieces), 0, 0

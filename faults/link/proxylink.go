@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// A road implements Link, Listener and Tapper over one port.
-type road struct {
+// A proxyLink implements Link, Listener and Tapper over one port.
+type proxyLink struct {
 	client, node string
 	addr         string
 	port         port
@@ -25,104 +25,104 @@ type road struct {
 	pieces, torn    atomic.Int64 // reads, and connections, that ended in the middle of a reply
 	forsaken        atomic.Int64 // connections that ended with a command unanswered
 
-	changes   sync.Mutex   // serialises changes to the port
-	cuts      []*wound     // that want the proxy stopped, the oldest first, under changes
-	lastWound atomic.Int64 // number of the last one
+	changes     sync.Mutex   // serialises changes to the port
+	cuts        []*applied   // that want the proxy stopped, the oldest first, under changes
+	lastApplied atomic.Int64 // number of the last one
 
 	mu         sync.Mutex
-	wounds     map[*wound]struct{}
+	inForce    map[*applied]struct{}
 	conns      map[*conn]struct{}
 	unanswered []unanswered
 	closed     bool
 
-	taps     atomic.Pointer[[]*tap] // replaced under mu, never changed
-	firstCut atomic.Pointer[wound]  // the oldest of cuts, which answers for refused dials; nil without any
+	taps     atomic.Pointer[[]*tap]  // replaced under mu, never changed
+	firstCut atomic.Pointer[applied] // the oldest of cuts, which answers for refused dials; nil without any
 }
 
 // Client implements Link.
-func (r *road) Client() string { return r.client }
+func (l *proxyLink) Client() string { return l.client }
 
 // Node implements Link.
-func (r *road) Node() string { return r.node }
+func (l *proxyLink) Node() string { return l.node }
 
 // Addr implements Listener.
-func (r *road) Addr() string { return r.addr }
+func (l *proxyLink) Addr() string { return l.addr }
 
 // Traffic implements Link.
-func (r *road) Traffic() Traffic {
+func (l *proxyLink) Traffic() Traffic {
 	return Traffic{
-		Sent: r.sent.Load(), Received: r.received.Load(), Conns: r.opened.Load(),
-		Refused: r.refused.Load(), Unanswered: r.silent.dials.Load(),
+		Sent: l.sent.Load(), Received: l.received.Load(), Conns: l.opened.Load(),
+		Refused: l.refused.Load(), Unanswered: l.silent.dials.Load(),
 	}
 }
 
-// Dial implements Link. On a partitioned road it waits for ctx or for the heal.
-func (r *road) Dial(ctx context.Context) (net.Conn, error) {
-	if err := r.awaitAnswer(ctx); err != nil {
+// Dial implements Link. On a partitioned link it waits for ctx or for the heal.
+func (l *proxyLink) Dial(ctx context.Context) (net.Conn, error) {
+	if err := l.awaitAnswer(ctx); err != nil {
 		return nil, err
 	}
-	cut := r.firstCut.Load()
+	cut := l.firstCut.Load()
 	if cut != nil {
 		cut.dialling.Add(1)
 		defer cut.dialling.Add(-1)
 	}
-	raw, err := r.connect(ctx)
+	raw, err := l.connect(ctx)
 	if err != nil {
-		r.noteRefusal(err, cut)
+		l.noteRefusal(err, cut)
 		return nil, err
 	}
-	c := newConn(raw, r, uint64(r.opened.Add(1)))
-	if _, ok := r.port.(interface{ takesPreface() }); ok {
-		c.passage, c.passageNumber, c.preface = newPassage()
+	c := newConn(raw, l, uint64(l.opened.Add(1)))
+	if _, ok := l.port.(interface{ takesPreface() }); ok {
+		c.progress, c.progressNumber, c.preface = newProgress()
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
 		return nil, errors.Join(net.ErrClosed, raw.Close())
 	}
-	r.conns[c] = struct{}{}
+	l.conns[c] = struct{}{}
 	return c, nil
 }
 
 // connect reaches the port, by the network unless it has a way of its own.
-func (r *road) connect(ctx context.Context) (net.Conn, error) {
-	if p, ok := r.port.(interface {
+func (l *proxyLink) connect(ctx context.Context) (net.Conn, error) {
+	if p, ok := l.port.(interface {
 		dial(context.Context) (net.Conn, error)
 	}); ok {
 		return p.dial(ctx)
 	}
 	var d net.Dialer
-	return d.DialContext(ctx, "tcp", r.addr)
+	return d.DialContext(ctx, "tcp", l.addr)
 }
 
 // noteRefusal counts a dial that was refused, and whose doing that was: the
 // cut's that was in force when the dial began, or a later one's.
-func (r *road) noteRefusal(err error, cut *wound) {
+func (l *proxyLink) noteRefusal(err error, cut *applied) {
 	if !errors.Is(err, syscall.ECONNREFUSED) {
 		return
 	}
-	r.refused.Add(1)
+	l.refused.Add(1)
 	if cut == nil {
-		cut = r.firstCut.Load()
+		cut = l.firstCut.Load()
 	}
 	if cut != nil {
 		cut.refused.Add(1)
 	}
 }
 
-// uncut takes w off the road's cuts.
-func (r *road) uncut(w *wound) {
-	r.cuts = slices.DeleteFunc(r.cuts, func(x *wound) bool { return x == w })
-	if len(r.cuts) == 0 {
-		r.firstCut.Store(nil)
+// uncut takes a off the link's cuts.
+func (l *proxyLink) uncut(a *applied) {
+	l.cuts = slices.DeleteFunc(l.cuts, func(x *applied) bool { return x == a })
+	if len(l.cuts) == 0 {
+		l.firstCut.Store(nil)
 		return
 	}
-	r.firstCut.Store(r.cuts[0])
+	l.firstCut.Store(l.cuts[0])
 }
 
 // claimConns lists the open connections that no cut has ended yet.
-func (r *road) claimConns() (ended []*conn) {
-	for _, c := range r.open() {
+func (l *proxyLink) claimConns() (ended []*conn) {
+	for _, c := range l.open() {
 		if c.cut.CompareAndSwap(false, true) {
 			ended = append(ended, c)
 		}
@@ -131,11 +131,11 @@ func (r *road) claimConns() (ended []*conn) {
 }
 
 // open lists the connections that are open at this moment.
-func (r *road) open() []*conn {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	conns := make([]*conn, 0, len(r.conns))
-	for c := range r.conns {
+func (l *proxyLink) open() []*conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	conns := make([]*conn, 0, len(l.conns))
+	for c := range l.conns {
 		conns = append(conns, c)
 	}
 	return conns
@@ -143,8 +143,8 @@ func (r *road) open() []*conn {
 
 // resetConns resets the connections that are open at this moment. It returns
 // on how many of them a command was under way, and on how many none.
-func (r *road) resetConns() (busy, idle int) {
-	for _, c := range r.open() {
+func (l *proxyLink) resetConns() (busy, idle int) {
+	for _, c := range l.open() {
 		if c.atWork() {
 			busy++
 		} else {
@@ -157,37 +157,37 @@ func (r *road) resetConns() (busy, idle int) {
 
 // change makes one change to the port at a time, under the watchdog. After a
 // change that hangs every other one fails too, by time.
-func (r *road) change(ctx context.Context, what string, do func(context.Context) error) error {
-	return guard(ctx, fmt.Sprintf("%s link %s→%s", what, r.client, r.node), func(ctx context.Context) error {
-		r.changes.Lock()
-		defer r.changes.Unlock()
+func (l *proxyLink) change(ctx context.Context, what string, do func(context.Context) error) error {
+	return guard(ctx, fmt.Sprintf("%s link %s→%s", what, l.client, l.node), func(ctx context.Context) error {
+		l.changes.Lock()
+		defer l.changes.Unlock()
 		return do(ctx)
 	})
 }
 
-// reset heals every wound.
-func (r *road) reset(ctx context.Context) error {
-	r.mu.Lock()
-	wounds := make([]*wound, 0, len(r.wounds))
-	for w := range r.wounds {
-		wounds = append(wounds, w)
+// reset heals every impairment.
+func (l *proxyLink) reset(ctx context.Context) error {
+	l.mu.Lock()
+	inForce := make([]*applied, 0, len(l.inForce))
+	for a := range l.inForce {
+		inForce = append(inForce, a)
 	}
-	r.mu.Unlock()
+	l.mu.Unlock()
 	var errs []error
-	for _, w := range wounds {
-		_, err := w.Heal(ctx)
+	for _, a := range inForce {
+		_, err := a.Heal(ctx)
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
 // close ends the client's connections.
-func (r *road) close() {
-	r.mu.Lock()
-	r.closed = true
-	conns := r.conns
-	r.conns = map[*conn]struct{}{}
-	r.mu.Unlock()
+func (l *proxyLink) close() {
+	l.mu.Lock()
+	l.closed = true
+	conns := l.conns
+	l.conns = map[*conn]struct{}{}
+	l.mu.Unlock()
 	for c := range conns {
 		_ = c.Conn.Close()
 	}

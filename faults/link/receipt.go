@@ -9,15 +9,15 @@ import (
 	"github.com/Shopify/toxiproxy/v2/stream"
 )
 
-// A Fate is what became of a command whose reply its client never saw.
-type Fate string
+// An Outcome is what became of a command whose reply its client never saw.
+type Outcome string
 
-// The fates.
+// The outcomes.
 const (
-	NeverForwarded Fate = "never-forwarded" // it has not reached the node whole and never will: it did not happen
-	Answered       Fate = "answered"        // the node has answered it: it happened, or was refused
-	Forwarded      Fate = "forwarded"       // it was handed to the node, and no answer was seen: it happened if the node lived
-	Undecided      Fate = "undecided"       // the link cannot tell, or not yet
+	NeverForwarded Outcome = "never-forwarded" // it has not reached the node whole and never will: it did not happen
+	Answered       Outcome = "answered"        // the node has answered it: it happened, or was refused
+	Forwarded      Outcome = "forwarded"       // it was handed to the node, and no answer was seen: it happened if the node lived
+	Undecided      Outcome = "undecided"       // the link cannot tell, or not yet
 )
 
 // A Receipter is a Link that can tell what became of commands without a reply.
@@ -35,14 +35,14 @@ type Receipter interface {
 // A Receipt tells what became of one command.
 type Receipt struct {
 	Command TapEvent
-	Fate    Fate
+	Outcome Outcome
 	Shape   Shape // of the answer, where it is known
 }
 
-// A passage is what an embedded proxy knows of one connection, shared by the
-// client's end and both conduits. Bytes are forwarded as a prefix of what the
+// A progress is what an embedded proxy knows of one connection, shared by the
+// client's end and both flows. Bytes are forwarded as a prefix of what the
 // client sent: once some are dropped, none that come later pass.
-type passage struct {
+type progress struct {
 	forwarded atomic.Int64 // the client's bytes handed to the node
 	answered  atomic.Int64 // whole replies that have come from the node
 	ended     atomic.Bool  // nothing more will be forwarded
@@ -54,7 +54,7 @@ type passage struct {
 const lateShapes = 64
 
 // answer notes one whole reply.
-func (p *passage) answer(s Shape) {
+func (p *progress) answer(s Shape) {
 	n := p.answered.Load() + 1
 	p.shapes[n%lateShapes].Store(uint32(s.Type)<<8 | uint32(s.Leaf))
 	p.answered.Store(n)
@@ -62,7 +62,7 @@ func (p *passage) answer(s Shape) {
 
 // shape returns what the answer to a command looked like, unless too many have
 // come since.
-func (p *passage) shape(request uint64) Shape {
+func (p *progress) shape(request uint64) Shape {
 	packed := p.shapes[request%lateShapes].Load()
 	if n := p.answered.Load(); n < int64(request) || n >= int64(request)+lateShapes-1 {
 		return Shape{}
@@ -70,9 +70,9 @@ func (p *passage) shape(request uint64) Shape {
 	return Shape{Type: byte(packed >> 8), Leaf: byte(packed)}
 }
 
-// fate judges the command number request, whose last byte is the client's byte
+// outcome judges the command number request, whose last byte is the client's byte
 // number end.
-func (p *passage) fate(request uint64, end int64) Fate {
+func (p *progress) outcome(request uint64, end int64) Outcome {
 	switch {
 	case p.answered.Load() >= int64(request):
 		return Answered
@@ -86,42 +86,43 @@ func (p *passage) fate(request uint64, end int64) Fate {
 
 // The client's end of a link to an embedded proxy begins with a preface, which
 // the proxy takes out: a byte that begins no command, and the number of the
-// connection's passage.
+// connection's progress.
 const (
 	prefaceMark = 0
 	prefaceSize = 1 + 8
 )
 
-// passages holds those whose preface is on its way.
+// progressOf holds those whose preface is on its way.
 var (
-	passages    sync.Map // number → *passage
-	lastPassage atomic.Uint64
+	progressOf   sync.Map // number → *progress
+	lastProgress atomic.Uint64
 )
 
-// newPassage returns a passage and the preface that announces it.
-func newPassage() (p *passage, number uint64, preface []byte) {
-	p, number = new(passage), lastPassage.Add(1)
-	passages.Store(number, p)
+// newProgress returns the progress of a new connection and the preface that
+// announces it.
+func newProgress() (p *progress, number uint64, preface []byte) {
+	p, number = new(progress), lastProgress.Add(1)
+	progressOf.Store(number, p)
 	return p, number, binary.BigEndian.AppendUint64([]byte{prefaceMark}, number)
 }
 
-// A pair is the two conduits of one connection. Until the preface has come, and
-// for connections from other processes, their passage is nobody's.
+// A pair is the two flows of one connection. Until the preface has come, and
+// for connections from other processes, their progress is nobody's.
 type pair struct {
-	passage   atomic.Pointer[passage]
+	progress  atomic.Pointer[progress]
 	lingering atomic.Pointer[effect] // that keeps the node's end of the connection from the client; nil without one
 }
 
 // missed counts a request that came when the node's end was gone.
-func (p *pair) missed(l *lane, request *stream.StreamChunk) {
-	if e := p.lingering.Load(); e != nil && l.twin == nil {
-		e.hurt.Add(int64(len(request.Data)))
+func (p *pair) missed(d *direction, request *stream.StreamChunk) {
+	if e := p.lingering.Load(); e != nil && d.twin == nil {
+		e.affected.Add(int64(len(request.Data)))
 	}
 }
 
 func newPair() *pair {
 	p := new(pair)
-	p.passage.Store(new(passage))
+	p.progress.Store(new(progress))
 	return p
 }
 
@@ -145,8 +146,8 @@ func (r *prefaceReader) read(chunk *stream.StreamChunk, to *pair) *stream.Stream
 			r.head = append([]byte(nil), data...)
 			return nil
 		}
-		if p, ok := passages.LoadAndDelete(binary.BigEndian.Uint64(data[1:prefaceSize])); ok {
-			to.passage.Store(p.(*passage))
+		if p, ok := progressOf.LoadAndDelete(binary.BigEndian.Uint64(data[1:prefaceSize])); ok {
+			to.progress.Store(p.(*progress))
 		}
 		data = data[prefaceSize:]
 	}
@@ -159,18 +160,18 @@ func (r *prefaceReader) read(chunk *stream.StreamChunk, to *pair) *stream.Stream
 
 // An unanswered is a command that had no reply when its connection ended.
 type unanswered struct {
-	command TapEvent
-	end     int64
-	passage *passage
-	number  uint64 // of the passage
+	command  TapEvent
+	end      int64
+	progress *progress
+	number   uint64 // of the progress
 }
 
 // Keep implements Receipter.
-func (r *road) Keep(wanted func(conn, request uint64) bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (l *proxyLink) Keep(wanted func(conn, request uint64) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	kept, forgotten := map[uint64]bool{}, map[uint64]bool{}
-	r.unanswered = slices.DeleteFunc(r.unanswered, func(u unanswered) bool {
+	l.unanswered = slices.DeleteFunc(l.unanswered, func(u unanswered) bool {
 		if wanted(u.command.Conn, u.command.Request) {
 			kept[u.number] = true
 			return false
@@ -180,21 +181,21 @@ func (r *road) Keep(wanted func(conn, request uint64) bool) {
 	})
 	for number := range forgotten {
 		if !kept[number] {
-			passages.Delete(number)
+			progressOf.Delete(number)
 		}
 	}
 }
 
 // Receipts implements Receipter.
-func (r *road) Receipts() []Receipt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := make([]Receipt, len(r.unanswered))
-	for i, u := range r.unanswered {
-		all[i] = Receipt{Command: u.command, Fate: Undecided}
-		if u.passage != nil {
-			all[i].Fate = u.passage.fate(u.command.Request, u.end)
-			all[i].Shape = u.passage.shape(u.command.Request)
+func (l *proxyLink) Receipts() []Receipt {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make([]Receipt, len(l.unanswered))
+	for i, u := range l.unanswered {
+		all[i] = Receipt{Command: u.command, Outcome: Undecided}
+		if u.progress != nil {
+			all[i].Outcome = u.progress.outcome(u.command.Request, u.end)
+			all[i].Shape = u.progress.shape(u.command.Request)
 		}
 	}
 	return all

@@ -8,11 +8,11 @@ import (
 	"github.com/Shopify/toxiproxy/v2/stream"
 )
 
-// fates returns "COMMAND key fate" for each receipt.
-func (r *rig) fates() string {
+// outcomes returns "COMMAND key outcome" for each receipt.
+func (r *rig) outcomes() string {
 	var lines []string
 	for _, receipt := range r.link.Receipts() {
-		lines = append(lines, fmt.Sprintf("%s %s %s", receipt.Command.Command, receipt.Command.Key, receipt.Fate))
+		lines = append(lines, fmt.Sprintf("%s %s %s", receipt.Command.Command, receipt.Command.Key, receipt.Outcome))
 	}
 	return strings.Join(lines, ", ")
 }
@@ -34,14 +34,14 @@ func TestReceipts(t *testing.T) {
 		t.Run(string(c.impair.Kind), func(t *testing.T) {
 			r := newRig(t, NewEmbedded())
 			conn := r.dial()
-			w := r.impair(c.impair)
+			a := r.impair(c.impair)
 			conn.send(t, "SET", "k", "v")
-			await(t, "the bite", func() bool { return w.count().Bytes > 0 })
+			await(t, "the impact", func() bool { return a.count().Bytes > 0 })
 			_ = conn.Close()
-			await(t, c.before, func() bool { return r.fates() == "SET k "+c.before })
-			r.heal(w)
+			await(t, c.before, func() bool { return r.outcomes() == "SET k "+c.before })
+			r.heal(a)
 			await(t, c.after, func() bool {
-				got := r.fates() // an answer may still be seen before the far end is closed too
+				got := r.outcomes() // an answer may still be seen before the far end is closed too
 				return got == "SET k "+c.after || c.after == "forwarded" && got == "SET k answered"
 			})
 		})
@@ -56,7 +56,7 @@ func TestKeepForgetsTheRest(t *testing.T) {
 		conn.send(t, "SET", string(rune('a'+i)), "v")
 		_ = conn.Close()
 	}
-	await(t, "three receipts", func() bool { return strings.Count(r.fates(), "never-forwarded") == 3 })
+	await(t, "three receipts", func() bool { return strings.Count(r.outcomes(), "never-forwarded") == 3 })
 	var second Receipt
 	for _, receipt := range r.link.Receipts() {
 		if receipt.Command.Key == "b" {
@@ -66,7 +66,7 @@ func TestKeepForgetsTheRest(t *testing.T) {
 	r.link.Keep(func(conn, request uint64) bool {
 		return conn == second.Command.Conn && request == second.Command.Request
 	})
-	if got := r.fates(); got != "SET b never-forwarded" {
+	if got := r.outcomes(); got != "SET b never-forwarded" {
 		t.Errorf("kept %q", got)
 	}
 }
@@ -87,7 +87,7 @@ func TestReceiptsTellTheLostFromTheServed(t *testing.T) {
 	conn.wantEnd(t)
 	r.heal(cut)
 	const want = "SET applied answered, SET dropped never-forwarded"
-	await(t, want, func() bool { return r.fates() == want })
+	await(t, want, func() bool { return r.outcomes() == want })
 }
 
 func TestCutDestroysWhatIsHeld(t *testing.T) {
@@ -100,20 +100,20 @@ func TestCutDestroysWhatIsHeld(t *testing.T) {
 	conn.wantEnd(t)
 	r.heal(stall)
 	r.heal(cut)
-	await(t, "the receipt", func() bool { return r.fates() == "SET k never-forwarded" })
+	await(t, "the receipt", func() bool { return r.outcomes() == "SET k never-forwarded" })
 	if r.applied("k") {
 		t.Error("applied")
 	}
 }
 
 func TestPrefaceInPieces(t *testing.T) {
-	p, _, preface := newPassage()
+	p, _, preface := newProgress()
 	message := append(preface, "PING\r\n"...)
 	for size := 1; size <= len(message); size++ {
 		var reader prefaceReader
 		var got []byte
 		to := newPair()
-		passages.Store(lastPassage.Load(), p)
+		progressOf.Store(lastProgress.Load(), p)
 		for rest := message; len(rest) > 0; {
 			n := min(size, len(rest))
 			if c := reader.read(&stream.StreamChunk{Data: append([]byte(nil), rest[:n]...)}, to); c != nil {
@@ -121,7 +121,7 @@ func TestPrefaceInPieces(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		if string(got) != "PING\r\n" || to.passage.Load() != p {
+		if string(got) != "PING\r\n" || to.progress.Load() != p {
 			t.Errorf("in pieces of %d: %q", size, got)
 		}
 	}

@@ -46,7 +46,7 @@ type remote struct {
 // Its impairments are stock toxics. They differ from the embedded ones in this:
 // a link bears one per direction at a time (a cut can always join); jitter is
 // drawn once per impairment and direction, to the millisecond; the heal of a
-// dropping kind closes every connection of the link; and bites are judged from
+// dropping kind closes every connection of the link; and impacts are judged from
 // the client's end.
 func NewRemote(c RemoteConfig) Fabric {
 	return newFabric(newRemote(c))

@@ -35,8 +35,8 @@ func TestSweepRemovesOneRunsLeftovers(t *testing.T) {
 	if _, err := r.link.Impair(testContext(t), Impairment{Kind: Cut}); err == nil {
 		t.Error("a swept link could be impaired")
 	}
-	for w := range r.link.wounds { // what it had cannot be healed any more
-		delete(r.link.wounds, w)
+	for a := range r.link.inForce { // what it had cannot be healed any more
+		delete(r.link.inForce, a)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestRemoteRefusesToOverlap(t *testing.T) {
 	}
 	down := r.impair(Impairment{Kind: SlowReply})
 	cut := r.impair(Impairment{Kind: Cut})
-	for _, w := range []*wound{up, cut, down} {
+	for _, w := range []*applied{up, cut, down} {
 		r.heal(w)
 	}
 	r.dial()

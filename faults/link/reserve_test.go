@@ -71,10 +71,10 @@ func embeddedBackend(t *testing.T) *embedded {
 	return f.backend.(*embedded)
 }
 
-func openEmbedded(t *testing.T, f *fabric) *road {
+func openEmbedded(t *testing.T, f *fabric) *proxyLink {
 	l, err := f.Open(t.Context(), "c", "n", "127.0.0.1:1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l.(*road)
+	return l.(*proxyLink)
 }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 type rig struct {
 	t     *testing.T
 	redis *miniredis.Miniredis
-	link  *road
+	link  *proxyLink
 }
 
 func testContext(t *testing.T) context.Context {
@@ -50,7 +50,7 @@ func newRig(t *testing.T, f Fabric) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, redis: redis, link: l.(*road)}
+	return &rig{t: t, redis: redis, link: l.(*proxyLink)}
 }
 
 // startToxiproxy runs a toxiproxy server as another process would.
@@ -70,18 +70,18 @@ func fabrics(t *testing.T) map[string]Fabric {
 	}
 }
 
-func (r *rig) impair(i Impairment) *wound {
+func (r *rig) impair(i Impairment) *applied {
 	r.t.Helper()
-	w, err := r.link.Impair(testContext(r.t), i)
+	a, err := r.link.Impair(testContext(r.t), i)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return w.(*wound)
+	return a.(*applied)
 }
 
-func (r *rig) heal(w Wound) Bite {
+func (r *rig) heal(a Applied) Impact {
 	r.t.Helper()
-	b, err := w.Heal(testContext(r.t))
+	b, err := a.Heal(testContext(r.t))
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func TestShape(t *testing.T) {
 
 // The shape of a reply is known for the last ones on a connection alone.
 func TestShapesOfLateReplies(t *testing.T) {
-	var p passage
+	var p progress
 	for range 3 * lateShapes {
 		p.answer(Shape{':', '+'})
 	}
@@ -67,7 +67,7 @@ func TestUnusedConnection(t *testing.T) {
 	if n, err := c.writeOut([]byte("x")); n != 0 || err == nil {
 		t.Errorf("wrote %d, %v", n, err)
 	}
-	if got := r.fates(); got != "SET k never-forwarded" {
+	if got := r.outcomes(); got != "SET k never-forwarded" {
 		t.Error(got)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// silence is what dials meet on a partitioned road: nobody answers them. Those
+// silence is what dials meet on a partitioned link: nobody answers them. Those
 // of this process wait at the client's end, on every fabric; a port that can
 // leaves those of other processes unanswered too.
 type silence struct {
-	partitions int           // in force, under road.changes
-	over       chan struct{} // closed when the last one ends; nil while dials are answered; under road.mu
+	partitions int           // in force, under link.changes
+	over       chan struct{} // closed when the last one ends; nil while dials are answered; under link.mu
 	dials      atomic.Int64  // left unanswered for a while, or for good
 }
 
@@ -21,35 +21,35 @@ type silencer interface {
 	silence(on bool) error
 }
 
-// isolate begins one partition of the road.
-func (r *road) isolate() error {
-	r.silent.partitions++
-	if r.silent.partitions > 1 {
+// isolate begins one partition of the link.
+func (l *proxyLink) isolate() error {
+	l.silent.partitions++
+	if l.silent.partitions > 1 {
 		return nil
 	}
-	r.mu.Lock()
-	r.silent.over = make(chan struct{})
-	r.mu.Unlock()
-	return r.silencePort(true)
+	l.mu.Lock()
+	l.silent.over = make(chan struct{})
+	l.mu.Unlock()
+	return l.silencePort(true)
 }
 
-// rejoin ends one partition of the road.
-func (r *road) rejoin() error {
-	if r.silent.partitions == 1 {
-		if err := r.silencePort(false); err != nil {
+// rejoin ends one partition of the link.
+func (l *proxyLink) rejoin() error {
+	if l.silent.partitions == 1 {
+		if err := l.silencePort(false); err != nil {
 			return err
 		}
-		r.mu.Lock()
-		close(r.silent.over)
-		r.silent.over = nil
-		r.mu.Unlock()
+		l.mu.Lock()
+		close(l.silent.over)
+		l.silent.over = nil
+		l.mu.Unlock()
 	}
-	r.silent.partitions--
+	l.silent.partitions--
 	return nil
 }
 
-func (r *road) silencePort(on bool) error {
-	if p, ok := r.port.(silencer); ok {
+func (l *proxyLink) silencePort(on bool) error {
+	if p, ok := l.port.(silencer); ok {
 		return p.silence(on)
 	}
 	return nil
@@ -57,18 +57,18 @@ func (r *road) silencePort(on bool) error {
 
 // awaitAnswer returns when a dial would be answered. Where ctx has no end it
 // waits for the heal.
-func (r *road) awaitAnswer(ctx context.Context) error {
+func (l *proxyLink) awaitAnswer(ctx context.Context) error {
 	counted := false
 	for {
-		r.mu.Lock()
-		over, closed := r.silent.over, r.closed
-		r.mu.Unlock()
+		l.mu.Lock()
+		over, closed := l.silent.over, l.closed
+		l.mu.Unlock()
 		if over == nil || closed {
 			return nil
 		}
 		if !counted {
 			counted = true
-			r.silent.dials.Add(1)
+			l.silent.dials.Add(1)
 		}
 		select {
 		case <-over:

@@ -32,7 +32,7 @@ func TestPartitionAnswersNoDial(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, f)
 			idle := r.dial()
-			first, second := r.impair(Impairment{Kind: BlackHole}), (*wound)(nil)
+			first, second := r.impair(Impairment{Kind: BlackHole}), (*applied)(nil)
 			if name == "embedded" { // the other bears one at a time
 				second = r.impair(Impairment{Kind: BlackHole})
 			}
@@ -49,9 +49,9 @@ func TestPartitionAnswersNoDial(t *testing.T) {
 				}
 				waited <- err
 			}()
-			await(t, "the second dial", func() bool { return first.Bite().Dials == 2 })
+			await(t, "the second dial", func() bool { return first.Impact().Dials == 2 })
 			if b := r.heal(first); b.Dials != 2 || b.Conns != 0 {
-				t.Errorf("bite %+v", b)
+				t.Errorf("impact %+v", b)
 			}
 			if second != nil {
 				select {
@@ -166,7 +166,7 @@ func TestPartitionAnswersNoChild(t *testing.T) {
 	check("parted again, by a new listener", "timeout")
 	r.heal(hole)
 	check("healed", "accepted")
-	both := []*wound{r.impair(Impairment{Kind: Cut}), r.impair(Impairment{Kind: BlackHole})}
+	both := []*applied{r.impair(Impairment{Kind: Cut}), r.impair(Impairment{Kind: BlackHole})}
 	check("parted while cut", "refused")
 	r.heal(both[0])
 	check("parted, and cut no more", "timeout")

@@ -36,36 +36,36 @@ type TapEvent struct {
 type tap struct{ report func(TapEvent) }
 
 // Tap implements Tapper.
-func (r *road) Tap(report func(TapEvent)) (stop func()) {
+func (l *proxyLink) Tap(report func(TapEvent)) (stop func()) {
 	t := &tap{report: report}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.setTaps(append(r.tapped(), t))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.setTaps(append(l.tapped(), t))
 	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		var rest []*tap
-		for _, other := range r.tapped() {
+		for _, other := range l.tapped() {
 			if other != t {
 				rest = append(rest, other)
 			}
 		}
-		r.setTaps(rest)
+		l.setTaps(rest)
 	}
 }
 
 // tapped returns the taps; nobody changes the slice.
-func (r *road) tapped() []*tap {
-	if p := r.taps.Load(); p != nil {
+func (l *proxyLink) tapped() []*tap {
+	if p := l.taps.Load(); p != nil {
 		return (*p)[:len(*p):len(*p)]
 	}
 	return nil
 }
 
-func (r *road) setTaps(taps []*tap) { r.taps.Store(&taps) }
+func (l *proxyLink) setTaps(taps []*tap) { l.taps.Store(&taps) }
 
-func (r *road) tell(e TapEvent) {
-	for _, t := range r.tapped() {
+func (l *proxyLink) tell(e TapEvent) {
+	for _, t := range l.tapped() {
 		t.report(e)
 	}
 }

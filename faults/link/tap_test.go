@@ -74,16 +74,16 @@ func TestTap(t *testing.T) {
 func TestTapCanLockAFaultToACommand(t *testing.T) {
 	r := newRig(t, NewEmbedded())
 	conn := r.dial()
-	var w *wound
+	var a *applied
 	stop := r.link.Tap(func(e TapEvent) {
-		if e.Command == "SET" && !e.Reply && w == nil {
-			w = r.impair(Impairment{Kind: RequestLost})
+		if e.Command == "SET" && !e.Reply && a == nil {
+			a = r.impair(Impairment{Kind: RequestLost})
 		}
 	})
 	defer stop()
 	conn.send(t, "SET", "k", "v")
 	conn.wantSilence(t)
-	r.heal(w)
+	r.heal(a)
 	conn.wantEnd(t)
 	if r.applied("k") {
 		t.Error("the request passed before the fault that it triggered")

@@ -10,67 +10,67 @@ import (
 	zlog "github.com/rs/zerolog/log"
 )
 
-// wireType is the name under which toxiproxy knows wire.
-const wireType = "locktorture"
+// toxicType is the name under which toxiproxy knows the toxic of this package.
+const toxicType = "locktorture"
 
 // stuckAfter is how long a connection waits for its far end before it counts
 // as dead: toxiproxy stops reading once it cannot write.
 const stuckAfter = time.Second
 
-// register makes wire known to toxiproxy, once per process, and keeps the stock
+// register makes the toxic known to toxiproxy, once per process, and keeps the stock
 // bandwidth toxic from tracing every removal to the process's own log.
 var register = sync.OnceFunc(func() {
-	toxics.Register(wireType, new(wire))
+	toxics.Register(toxicType, new(toxic))
 	zlog.Logger = zlog.Logger.Level(max(zlog.Logger.GetLevel(), zerolog.DebugLevel))
 })
 
-// A wire is the one toxic of each direction of each proxy. It stays for the
-// proxy's life and lets the effects on its lane act: to add and remove stock
+// A toxic is the only one of each direction of each proxy. It stays for the
+// proxy's life and lets the effects on its direction act: to add and remove stock
 // toxics under load lets held bytes slip, hangs when a neighbour is blocked,
 // and panics on a dying connection.
-type wire struct {
-	Lane uint64 `json:"lane"`
+type toxic struct {
+	Direction uint64 `json:"direction"`
 }
 
 // NewState implements toxics.StatefulToxic: called once per connection.
-func (w *wire) NewState() any {
-	found, ok := lanes.Load(w.Lane)
+func (t *toxic) NewState() any {
+	found, ok := directions.Load(t.Direction)
 	if !ok {
-		_, found = newLane(nil)
+		_, found = newDirection(nil)
 	}
-	l := found.(*lane)
-	c := &conduit{lane: l, pair: l.pairUp(), wake: make(chan struct{}, 1)}
-	if l.twin != nil {
-		c.replies.whole = func(first byte, _ bool, _ [][]byte) {
+	d := found.(*direction)
+	f := &flow{direction: d, pair: d.pairUp(), wake: make(chan struct{}, 1)}
+	if d.twin != nil {
+		f.replies.whole = func(first byte, _ bool, _ [][]byte) {
 			if first != '>' {
-				c.pair.passage.Load().answer(c.replies.shape())
+				f.pair.progress.Load().answer(f.replies.shape())
 			}
 		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.severed, c.born = l.severed, l.last
-	return c
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f.severed, f.born = d.severed, d.last
+	return f
 }
 
 // Pipe implements toxics.Toxic. It always takes its input, whatever becomes of
 // its output.
-func (w *wire) Pipe(stub *toxics.ToxicStub) {
-	c := stub.State.(*conduit)
+func (t *toxic) Pipe(stub *toxics.ToxicStub) {
+	f := stub.State.(*flow)
 	for {
-		changed, next := c.advance()
-		if c.over() {
-			c.end(stub)
+		changed, next := f.advance()
+		if f.over() {
+			f.end(stub)
 			return
 		}
 		var in <-chan *stream.StreamChunk
-		if !c.eof && !c.closing {
+		if !f.eof && !f.closing {
 			in = stub.Input
 		}
 		var out chan<- *stream.StreamChunk
 		var head *stream.StreamChunk
-		if len(c.out) > 0 {
-			out, head, next = stub.Output, c.out[0], sooner(next, c.outSince.Add(stuckAfter))
+		if len(f.out) > 0 {
+			out, head, next = stub.Output, f.out[0], sooner(next, f.outSince.Add(stuckAfter))
 		}
 		var tick <-chan time.Time
 		if !next.IsZero() {
@@ -80,15 +80,15 @@ func (w *wire) Pipe(stub *toxics.ToxicStub) {
 		case <-stub.Interrupt:
 			return
 		case <-changed:
-		case <-c.wake:
-		case <-c.severed:
-			c.broken = true
+		case <-f.wake:
+		case <-f.severed:
+			f.broken = true
 		case chunk := <-in:
-			c.take(chunk)
+			f.take(chunk)
 		case out <- head:
-			c.passed(head)
+			f.passed(head)
 		case <-tick:
-			c.broken = c.broken || out != nil && time.Since(c.outSince) >= stuckAfter
+			f.broken = f.broken || out != nil && time.Since(f.outSince) >= stuckAfter
 		}
 	}
 }
@@ -101,129 +101,129 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// A conduit is one connection in one direction.
-type conduit struct {
-	lane     *lane
-	pair     *pair
-	severed  <-chan struct{}
-	preface  prefaceReader // towards the node
-	replies  scanner       // towards the client
-	order    int           // of the last effect that it has seen
-	born     int           // order of the last effect that was there before it
-	stages   []*stage
-	out      []*stream.StreamChunk
-	outSince time.Time     // the head of out waits since
-	wake     chan struct{} // told when a stock toxic has let something through
-	eof      bool          // the sender has closed
-	closing  bool          // a toxic has closed: what has passed it goes out, and then the connection ends
-	broken   bool          // bytes are missing: the connection must end
+// A flow is one connection in one direction.
+type flow struct {
+	direction *direction
+	pair      *pair
+	severed   <-chan struct{}
+	preface   prefaceReader // towards the node
+	replies   scanner       // towards the client
+	order     int           // of the last effect that it has seen
+	born      int           // order of the last effect that was there before it
+	effects   []*connEffect
+	out       []*stream.StreamChunk
+	outSince  time.Time     // the head of out waits since
+	wake      chan struct{} // told when a stock toxic has let something through
+	eof       bool          // the sender has closed
+	closing   bool          // a toxic has closed: what has passed it goes out, and then the connection ends
+	broken    bool          // bytes are missing: the connection must end
 }
 
-// look adds a stage for every effect laid since the last look.
-func (c *conduit) look() <-chan struct{} {
-	laid, changed := c.lane.since(c.order)
+// look puts every effect laid since the last look on the connection's way.
+func (f *flow) look() <-chan struct{} {
+	laid, changed := f.direction.since(f.order)
 	for _, l := range laid {
-		c.order = l.order
-		if l.order <= c.born && l.effect.spares() {
+		f.order = l.order
+		if l.order <= f.born && l.effect.spares() {
 			continue
 		}
-		l.effect.stages.Add(1)
-		s := &stage{effect: l.effect}
+		l.effect.conns.Add(1)
+		e := &connEffect{effect: l.effect}
 		if l.effect.stock {
 			_, toxic := stock(l.effect)
-			s.host = newHost(toxic, c.wake)
+			e.host = newHost(toxic, f.wake)
 		} else if l.effect.treatment == lag {
 			rng := l.effect.stream()
-			s.draws = func() time.Duration { return l.effect.impair.delay(rng) }
+			e.draws = func() time.Duration { return l.effect.impair.delay(rng) }
 		}
-		c.stages = append(c.stages, s)
+		f.effects = append(f.effects, e)
 	}
 	return changed
 }
 
 // take sends one arriving chunk on its way; nil is the end of the stream.
-func (c *conduit) take(chunk *stream.StreamChunk) {
+func (f *flow) take(chunk *stream.StreamChunk) {
 	if chunk == nil {
-		c.eof = true
+		f.eof = true
 		return
 	}
-	if c.lane.twin != nil {
-		c.replies.feed(chunk.Data)
-	} else if chunk = c.preface.read(chunk, c.pair); chunk == nil {
+	if f.direction.twin != nil {
+		f.replies.feed(chunk.Data)
+	} else if chunk = f.preface.read(chunk, f.pair); chunk == nil {
 		return
 	}
-	c.pair.missed(c.lane, chunk)
-	c.look()
-	c.enter(0, chunk)
+	f.pair.missed(f.direction, chunk)
+	f.look()
+	f.enter(0, chunk)
 }
 
 // passed notes that the head of out has left.
-func (c *conduit) passed(chunk *stream.StreamChunk) {
-	c.out, c.outSince = c.out[1:], time.Now()
-	if c.lane.twin == nil {
-		c.pair.passage.Load().forwarded.Add(int64(len(chunk.Data)))
+func (f *flow) passed(chunk *stream.StreamChunk) {
+	f.out, f.outSince = f.out[1:], time.Now()
+	if f.direction.twin == nil {
+		f.pair.progress.Load().forwarded.Add(int64(len(chunk.Data)))
 	}
 }
 
-// enter lets a chunk pass the stages from i on, as far as it gets.
-func (c *conduit) enter(i int, chunk *stream.StreamChunk) {
-	for ; i < len(c.stages); i++ {
-		if !c.stages[i].passes(chunk) {
+// enter lets a chunk pass the effects from i on, as far as it gets.
+func (f *flow) enter(i int, chunk *stream.StreamChunk) {
+	for ; i < len(f.effects); i++ {
+		if !f.effects[i].passes(chunk) {
 			return
 		}
 	}
-	if len(c.out) == 0 {
-		c.outSince = time.Now()
+	if len(f.out) == 0 {
+		f.outSince = time.Now()
 	}
-	c.out = append(c.out, chunk)
+	f.out = append(f.out, chunk)
 }
 
-// advance moves what is due, drops the stages of healed effects, and returns
+// advance moves what is due, drops the effects that are healed, and returns
 // what to wait for next: a change of the effects, or a moment if any.
-func (c *conduit) advance() (changed <-chan struct{}, next time.Time) {
-	changed = c.look()
+func (f *flow) advance() (changed <-chan struct{}, next time.Time) {
+	changed = f.look()
 	now := time.Now()
-	for i := 0; i < len(c.stages); i++ {
-		s := c.stages[i]
-		if s.host != nil && c.emerge(i) {
+	for i := 0; i < len(f.effects); i++ {
+		e := f.effects[i]
+		if e.host != nil && f.emerge(i) {
 			i = -1
 			continue
 		}
-		for s.host == nil && len(s.queue) > 0 && s.isDue(now) {
-			chunk := s.queue[0].chunk
-			s.queue = s.queue[1:]
-			c.enter(i+1, chunk)
+		for e.host == nil && len(e.queue) > 0 && e.isDue(now) {
+			chunk := e.queue[0].chunk
+			e.queue = e.queue[1:]
+			f.enter(i+1, chunk)
 		}
-		if healed := s.healed.Load(); s.lost && (healed || s.treatment == snap) {
-			c.broken = true
-			s.ended.Add(1)
+		if healed := e.healed.Load(); e.lost && (healed || e.treatment == snap) {
+			f.broken = true
+			e.ended.Add(1)
 			return changed, next
-		} else if s.host != nil {
+		} else if e.host != nil {
 			continue
-		} else if healed && len(s.queue) == 0 {
-			s.stages.Add(-1)
-			c.stages = append(c.stages[:i:i], c.stages[i+1:]...)
+		} else if healed && len(e.queue) == 0 {
+			e.conns.Add(-1)
+			f.effects = append(f.effects[:i:i], f.effects[i+1:]...)
 			i--
-		} else if len(s.queue) > 0 && s.treatment != hold {
-			next = sooner(next, s.queue[0].due)
+		} else if len(e.queue) > 0 && e.treatment != hold {
+			next = sooner(next, e.queue[0].due)
 		}
 	}
-	c.passEnd()
+	f.passEnd()
 	return changed, next
 }
 
 // over reports whether the connection must end: bytes are missing, or the
 // sender has closed and all is delivered. The end of a stream passes where
 // bytes are dropped, as it has nothing to wait for.
-func (c *conduit) over() bool {
-	if c.broken {
+func (f *flow) over() bool {
+	if f.broken {
 		return true
 	}
-	if !c.eof && !c.closing || len(c.out) > 0 {
+	if !f.eof && !f.closing || len(f.out) > 0 {
 		return false
 	}
-	for _, s := range c.stages {
-		if s.host != nil || len(s.queue) > 0 {
+	for _, e := range f.effects {
+		if e.host != nil || len(e.queue) > 0 {
 			return false
 		}
 	}
@@ -232,15 +232,15 @@ func (c *conduit) over() bool {
 
 // end closes the connection and swallows what still comes in until toxiproxy
 // has closed the input, so that nothing before it waits for ever.
-func (c *conduit) end(stub *toxics.ToxicStub) {
-	c.dismiss(len(c.stages))
-	c.out = nil
-	if c.lane.twin == nil {
-		c.pair.passage.Load().ended.Store(true)
+func (f *flow) end(stub *toxics.ToxicStub) {
+	f.dismiss(len(f.effects))
+	f.out = nil
+	if f.direction.twin == nil {
+		f.pair.progress.Load().ended.Store(true)
 	}
 	stub.Close()
-	for !c.eof {
+	for !f.eof {
 		_, more := <-stub.Input
-		c.eof = !more
+		f.eof = !more
 	}
 }

@@ -122,7 +122,7 @@ func messageShares(t *faults.Target) []share {
 }
 
 // spared says why t cannot spare what a spec takes from everybody, or nil. One
-// client's own roads, and a single master that dies for a moment, are no such thing.
+// client's own links, and a single master that dies for a moment, are no such thing.
 func spared(t *faults.Target, s faults.Spec, e catalogue.Entry) error {
 	p := s.Params.Or(e.Default)
 	nodes, _ := faults.SplitRole(p.Node, faults.RoleAny)

@@ -49,12 +49,12 @@ func New(nodes []string, h history.Header) *Resolver {
 // the Resolver sees its first event, and for clients whose commands pass in
 // this process alone. A client all of whose links cannot tell what became of
 // a command is left out.
-func (r *Resolver) Watch(client string, roads map[string]link.Link) (stop func()) {
+func (r *Resolver) Watch(client string, links map[string]link.Link) (stop func()) {
 	c := &contender{ttl: r.ttl, open: map[int]*operation{}}
 	var stops []func()
 	for i, node := range r.nodes {
-		tapper, taps := roads[node].(link.Tapper)
-		receipter, tells := roads[node].(link.Receipter)
+		tapper, taps := links[node].(link.Tapper)
+		receipter, tells := links[node].(link.Receipter)
 		if !taps || !tells {
 			continue
 		}
@@ -104,13 +104,13 @@ func (r *Resolver) Event(e *history.Event) {
 func (r *Resolver) Resolve() []history.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fates := map[*contender]fates{}
+	outcomes := map[*contender]outcomes{}
 	for _, c := range r.clients {
-		fates[c] = c.fates()
+		outcomes[c] = c.outcomes()
 	}
 	var events []history.Event
 	for _, o := range r.unknown {
-		if value, why := (&verdict{resolver: r, operation: o, fates: fates[o.contender]}).reach(); value != "" {
+		if value, why := (&verdict{resolver: r, operation: o, outcomes: outcomes[o.contender]}).reach(); value != "" {
 			events = append(events, history.Event{
 				Process: history.Link, Kind: history.OK, Op: history.Receipt,
 				Of: o.index, Has: history.HasOf, Value: value, Note: why,
@@ -132,14 +132,14 @@ const (
 func (r *Resolver) prune(c *contender, now time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := c.fates()
+	all := c.outcomes()
 	var left []*operation
 	r.unknown = slices.DeleteFunc(r.unknown, func(o *operation) bool {
 		if o.contender != c {
 			return false
 		}
 		if now-o.began > hopeless {
-			if value, _ := (&verdict{resolver: r, operation: o, fates: all}).reach(); value == "" {
+			if value, _ := (&verdict{resolver: r, operation: o, outcomes: all}).reach(); value == "" {
 				c.disown(o)
 				return true
 			}
@@ -154,7 +154,7 @@ func (r *Resolver) prune(c *contender, now time.Duration) {
 type verdict struct {
 	*operation
 	resolver *Resolver
-	fates    fates
+	outcomes outcomes
 }
 
 // reach returns the value of the receipt, and why; empty when nothing is
@@ -201,7 +201,7 @@ func (v *verdict) spared(node int) bool {
 		if v.resolver.lessons.harmless(v.op, c.name) {
 			continue
 		}
-		if v.fates.of(node, c).Fate != link.NeverForwarded {
+		if v.outcomes.of(node, c).Outcome != link.NeverForwarded {
 			return false
 		}
 		sent++
@@ -214,7 +214,7 @@ func (v *verdict) done(node int) bool {
 	for i, c := range v.sent[node] {
 		shape := c.answer
 		if c.unanswered() {
-			shape = v.fates.of(node, c).Shape
+			shape = v.outcomes.of(node, c).Shape
 		}
 		switch {
 		case shape == (link.Shape{}):
@@ -226,8 +226,8 @@ func (v *verdict) done(node int) bool {
 	return false
 }
 
-// fates holds the receipts of one client's links.
-type fates map[passedBy]link.Receipt
+// outcomes holds the receipts of one client's links.
+type outcomes map[passedBy]link.Receipt
 
 // passedBy names a command by how it passed.
 type passedBy struct {
@@ -235,7 +235,7 @@ type passedBy struct {
 	conn, request uint64
 }
 
-func (f fates) of(node int, c command) link.Receipt { return f[passedBy{node, c.conn, c.request}] }
+func (o outcomes) of(node int, c command) link.Receipt { return o[passedBy{node, c.conn, c.request}] }
 
 // A teller is the link to one node.
 type teller struct {
@@ -243,11 +243,11 @@ type teller struct {
 	link.Receipter
 }
 
-func (c *contender) fates() fates {
-	all := fates{}
-	for _, road := range c.receipters {
-		for _, r := range road.Receipts() {
-			all[passedBy{road.node, r.Command.Conn, r.Command.Request}] = r
+func (c *contender) outcomes() outcomes {
+	all := outcomes{}
+	for _, l := range c.receipters {
+		for _, r := range l.Receipts() {
+			all[passedBy{l.node, r.Command.Conn, r.Command.Request}] = r
 		}
 	}
 	return all

@@ -36,12 +36,12 @@ func newResolverRig(t *testing.T, nodes int) *resolverRig {
 	r.resolver = New(names, history.Header{Quorum: r.Quorum, TTL: time.Minute})
 	r.Rec.Attach(r.resolver)
 	for _, c := range r.Clients {
-		roads := map[string]link.Link{}
+		links := map[string]link.Link{}
 		for _, n := range names {
-			roads[n] = r.Link(c.Name(), n)
+			links[n] = r.Link(c.Name(), n)
 			r.rdbs[c.Name()] = append(r.rdbs[c.Name()], r.Dial(t, c.Name(), n))
 		}
-		t.Cleanup(r.resolver.Watch(c.Name(), roads))
+		t.Cleanup(r.resolver.Watch(c.Name(), links))
 	}
 	return r
 }
@@ -91,22 +91,22 @@ func (r *resolverRig) refuse(t *testing.T, kinds string, op history.Op) {
 	}
 }
 
-// impair hurts the client's links, one kind per node; empty is none.
+// impair impairs the client's links, one kind per node; empty is none.
 func (r *resolverRig) impair(t *testing.T, client string, kinds []link.Kind) (heal func()) {
-	var wounds []link.Wound
+	var applied []link.Applied
 	for i, n := range r.Testbed.Nodes() {
 		if kinds[i] == "" {
 			continue
 		}
-		w, err := r.Link(client, n.Name()).Impair(t.Context(), link.Impairment{Kind: kinds[i]})
+		a, err := r.Link(client, n.Name()).Impair(t.Context(), link.Impairment{Kind: kinds[i]})
 		if err != nil {
 			t.Fatal(err)
 		}
-		wounds = append(wounds, w)
+		applied = append(applied, a)
 	}
 	return func() {
-		for _, w := range wounds {
-			if _, err := w.Heal(t.Context()); err != nil {
+		for _, a := range applied {
+			if _, err := a.Heal(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -127,7 +127,7 @@ func (r *resolverRig) resolved(t *testing.T) string {
 	undecided := func() bool {
 		for _, l := range r.Links {
 			for _, receipt := range l.(link.Receipter).Receipts() {
-				if receipt.Fate == link.Undecided {
+				if receipt.Outcome == link.Undecided {
 					return true
 				}
 			}

@@ -163,8 +163,8 @@ func (c *contender) keep(unknown []*operation) {
 		}
 	}
 	c.mu.Unlock()
-	for _, road := range c.receipters {
-		road.Keep(func(conn, request uint64) bool { return wanted[passedBy{road.node, conn, request}] })
+	for _, l := range c.receipters {
+		l.Keep(func(conn, request uint64) bool { return wanted[passedBy{l.node, conn, request}] })
 	}
 }
 

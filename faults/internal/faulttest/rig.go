@@ -95,11 +95,11 @@ func NewRigOn(t *testing.T, bed testbed.Testbed, clients int, fabric link.Fabric
 	r.Link = func(client, node string) link.Link { return r.Links[client+"→"+node] }
 	for _, c := range r.Clients {
 		for _, n := range append(bed.Nodes(), bed.Store()) {
-			road, err := fabric.Open(t.Context(), c.Name(), n.Name(), n.Addr())
+			l, err := fabric.Open(t.Context(), c.Name(), n.Name(), n.Addr())
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Links[c.Name()+"→"+n.Name()] = road
+			r.Links[c.Name()+"→"+n.Name()] = l
 		}
 	}
 	return r

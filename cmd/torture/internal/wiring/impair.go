@@ -14,7 +14,7 @@ const healLimit = 20 * time.Second
 // Impair impairs all links, or none, and returns the heal, which runs even when
 // ctx has ended.
 func Impair(ctx context.Context, links []link.Link, i link.Impairment) (heal func() error, err error) {
-	var applied []link.Wound
+	var applied []link.Applied
 	heal = func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healLimit)
 		defer cancel()
