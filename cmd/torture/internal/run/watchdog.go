@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ type watchdog struct {
 
 	mu      sync.Mutex
 	mishaps []mishap
-	known   map[string]bool // by what they say
+	known   map[string]bool // by the thing that they befell, or by what they say where that names it
 	running sync.WaitGroup
 	end     context.CancelFunc
 }
@@ -78,19 +79,20 @@ func (s *session) guardRun(ctx context.Context) context.Context {
 
 // A look returns what is wrong with one thing; nil is nothing.
 type look struct {
+	thing string // "" looks at several, each of which its errors name
 	every time.Duration
 	at    func(ctx context.Context) error
 }
 
 // looks are at one thing each, since any may keep its asker waiting.
 func (w *watchdog) looks() []look {
-	all := []look{{watchEvery, w.disk}, {watchEvery, w.children}}
+	all := []look{{"history", watchEvery, w.disk}, {"", watchEvery, w.children}}
 	if w.env.cfg.Proxy != "" {
-		all = append(all, look{proxyEvery, func(ctx context.Context) error { return link.Check(ctx, w.env.fabric) }})
+		all = append(all, look{"toxiproxy", proxyEvery, func(ctx context.Context) error { return link.Check(ctx, w.env.fabric) }})
 	}
 	for _, n := range append(w.env.bed.Nodes(), w.env.bed.Store()) {
-		if n, can := n.(testbed.Watched); can {
-			all = append(all, look{watchEvery, n.Unplanned})
+		if watched, can := n.(testbed.Watched); can {
+			all = append(all, look{"node " + n.Name(), watchEvery, watched.Unplanned})
 		}
 	}
 	return all
@@ -116,17 +118,18 @@ func (w *watchdog) repeat(ctx context.Context, l look) {
 			well = began
 			continue
 		}
-		w.report(err, well)
+		w.report(cmp.Or(l.thing, err.Error()), err, well)
 	}
 }
 
-// report notes a mishap once, and ends the run.
-func (w *watchdog) report(err error, well time.Time) {
+// report notes a mishap once, and ends the run. What befell one thing goes by
+// one key: a server that has died fails every look in other words.
+func (w *watchdog) report(key string, err error, well time.Time) {
 	var death *child.DeathError
 	m := mishap{err: err, from: well, lock: errors.As(err, &death) && !death.Kill}
 	w.mu.Lock()
-	known := w.known[err.Error()]
-	w.known[err.Error()] = true
+	known := w.known[key]
+	w.known[key] = true
 	if !known {
 		w.mishaps = append(w.mishaps, m)
 	}

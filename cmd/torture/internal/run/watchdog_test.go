@@ -3,6 +3,8 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,7 +30,7 @@ func TestHangingDisk(t *testing.T) {
 		running, stop := context.WithCancelCause(t.Context())
 		watching, end := context.WithCancel(t.Context())
 		w := &watchdog{file: disk, note: func(m mishap) { noted = append(noted, m) }, stop: stop, end: end, known: map[string]bool{}}
-		w.running.Go(func() { w.repeat(watching, look{watchEvery, w.disk}) })
+		w.running.Go(func() { w.repeat(watching, look{"history", watchEvery, w.disk}) })
 		time.Sleep(9900 * time.Millisecond)
 		if running.Err() != nil || disk.gave != nil {
 			t.Fatalf("ended after 9.9 s: %v", context.Cause(running))
@@ -43,4 +45,40 @@ func TestHangingDisk(t *testing.T) {
 			t.Errorf("noted %+v, all %+v", noted, all)
 		}
 	})
+}
+
+// What befell one thing is one mishap, however each look at it words it; what
+// befell another one, or one of several, is a mishap more.
+func TestOneMishapPerThing(t *testing.T) {
+	for name, c := range map[string]struct {
+		things []string
+		want   []string
+	}{
+		"one server":     {[]string{"toxiproxy"}, []string{"toxiproxy, look 1"}},
+		"two nodes":      {[]string{"node n1", "node n2"}, []string{"node n1, look 1", "node n2, look 1"}},
+		"many at a look": {[]string{""}, []string{", look 1", ", look 2", ", look 3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				watching, end := context.WithCancel(t.Context())
+				var noted []string
+				w := &watchdog{note: func(m mishap) { noted = append(noted, m.err.Error()) }, stop: func(error) {}, end: end, known: map[string]bool{}}
+				for i, thing := range c.things {
+					looked := 0
+					at := func(context.Context) error {
+						looked++
+						return fmt.Errorf("%s, look %d", thing, looked)
+					}
+					w.running.Go(func() {
+						time.Sleep(time.Duration(i) * time.Millisecond)
+						w.repeat(watching, look{thing, watchEvery, at})
+					})
+				}
+				time.Sleep(2*watchEvery + watchEvery/2)
+				if all := w.close(); len(all) != len(c.want) || !slices.Equal(noted, c.want) {
+					t.Errorf("noted %q, %d in all, want %q", noted, len(all), c.want)
+				}
+			})
+		})
+	}
 }
