@@ -89,9 +89,12 @@ func (a *attempt) failed(ctx context.Context, res *StepResult, why error) error 
 	if undone != nil {
 		e.Kind = history.Info
 	}
-	e.Err = oneLine(why)
+	e.Err = history.OneLine(why.Error())
 	a.n.rec.Append(e)
-	res.Err, res.Target = oneLine(errors.Join(why, undone)), a.target
+	res.Err, res.Target = e.Err, a.target
+	if undone != nil {
+		res.Err = phrase.Join(e.Err, history.OneLine(undone.Error()))
+	}
 	if undone == nil && (errors.Is(why, ErrMissed) || errors.Is(why, context.Canceled) && ctx.Err() != nil) {
 		return nil
 	}
@@ -186,14 +189,14 @@ func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) erro
 	res.add(e.Receipt)
 	switch {
 	case err != nil:
-		e.Kind, e.Err = history.Fail, oneLine(err)
+		e.Kind, e.Err = history.Fail, history.OneLine(err.Error())
 	case !res.Bit:
 		e.Kind, e.Err = history.Info, unproved
 	}
 	a.n.rec.Append(e)
 	res.Ended, res.Healed = a.n.rec.Since(time.Now()), err == nil
 	if err != nil {
-		res.Err = oneLine(err)
+		res.Err = history.OneLine(err.Error())
 		return fmt.Errorf("heal %s: %w", res.Fault, err)
 	}
 	return nil
@@ -251,12 +254,4 @@ func targetOf(target any) *history.Target {
 		return history.NamedTarget(string(text))
 	}
 	return t
-}
-
-func oneLine(err error) string {
-	text := err.Error()
-	if i := strings.Index(text, "\ngoroutine "); i >= 0 { // a panic's stack goes to the caller only
-		text = text[:i]
-	}
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }), "; ")
 }

@@ -117,7 +117,7 @@ func unless(ctx context.Context, err error) error {
 
 // never records a step that did not happen.
 func (n *nemesis) never(res *StepResult, s Step, why error) {
-	res.Err = oneLine(why)
+	res.Err = history.OneLine(why.Error())
 	e := history.Event{Process: history.Nemesis, Op: history.Fault, Fault: res.Fault, Target: targetOf(s)}
 	e.Kind = history.Invoke
 	e.Of = n.rec.Append(e)

@@ -116,7 +116,7 @@ func lookAround(ctx context.Context, nodes []Node, keys []leaseKey, rec *history
 			})
 		}
 		if err != nil {
-			rec.Append(history.Event{Process: history.Witness, Kind: history.Fail, Op: history.Key, Node: node.Name(), Err: oneLine(err)})
+			rec.Append(history.Event{Process: history.Witness, Kind: history.Fail, Op: history.Key, Node: node.Name(), Err: history.OneLine(err.Error())})
 		}
 	}
 	return left, context.Cause(ctx)

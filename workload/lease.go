@@ -73,7 +73,7 @@ func recordRenewal(rec *history.Recorder, e history.Event, r lockimpl.Renewal) {
 	e.Kind, e.Began, e.Ended = outcome(r.Err), rec.Since(r.Began), rec.Since(r.Ended)
 	switch {
 	case r.Err != nil:
-		e.Err = oneLine(r.Err)
+		e.Err = history.OneLine(r.Err.Error())
 	case r.ValidUntil.IsZero():
 		e.Process = rec.NewProcess()
 		invoked := e

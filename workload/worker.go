@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"time"
 
 	"locktorture/lockimpl"
@@ -125,7 +124,7 @@ func (w *worker) end(e history.Event, err error) history.Kind {
 		e.Kind, err = history.Info, errors.Join(errCrashed, err)
 	}
 	if err != nil {
-		e.Err = oneLine(err)
+		e.Err = history.OneLine(err.Error())
 	}
 	if e.Kind != history.OK && e.Op == history.Acquire {
 		e.Fence = 0
@@ -167,8 +166,6 @@ func outcome(err error) history.Kind {
 		return history.Info
 	}
 }
-
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // value returns a text that nobody else writes.
 func (w *worker) value() string {

@@ -172,6 +172,6 @@ func (l *lookout) fail(err error) {
 	}
 	l.rec.Append(history.Event{
 		Process: history.Witness, Kind: history.Fail, Op: history.Key, Node: l.node.Name(), Value: history.Sample,
-		Err: strings.Join(strings.Fields(err.Error()), " "),
+		Err: history.OneLine(err.Error()),
 	})
 }

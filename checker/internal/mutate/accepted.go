@@ -52,11 +52,3 @@ func (w *workshop) unknown(reasons map[string]string, c config) []string {
 	slices.Sort(out)
 	return out
 }
-
-// oneLine joins the words of a text that may go over several lines.
-func oneLine(text string) string {
-	if text == "" {
-		return "(nothing)"
-	}
-	return strings.Join(strings.Fields(text), " ")
-}

@@ -74,7 +74,8 @@ func wrong(m *mutant, o outcome, reasons map[string]string) string {
 	reason := reasons[m.name()]
 	switch {
 	case o == survived && reason == "":
-		return fmt.Sprintf("SURVIVED %s:%d\n- %s\n+ %s\n  %s\n", m.file, m.line, oneLine(m.before), oneLine(m.after), m.name())
+		before, after := m.change()
+		return fmt.Sprintf("SURVIVED %s:%d\n- %s\n+ %s\n  %s\n", m.file, m.line, before, after, m.name())
 	case o == killed && reason != "":
 		return fmt.Sprintf("KILLED, though listed as one that cannot be: %s\n", m.name())
 	case o == undecided:

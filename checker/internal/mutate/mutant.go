@@ -1,6 +1,11 @@
 package main
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+
+	"locktorture/workload/history"
+)
 
 // A mutant is one change of one place.
 type mutant struct {
@@ -39,5 +44,12 @@ func (m *mutant) name() string {
 	if m.nth > 1 {
 		n = fmt.Sprintf(" (%d)", m.nth)
 	}
-	return fmt.Sprintf("%s %s: %s => %s%s", m.file, m.in, oneLine(m.before), oneLine(m.after), n)
+	before, after := m.change()
+	return fmt.Sprintf("%s %s: %s => %s%s", m.file, m.in, before, after, n)
+}
+
+// change returns what stood there and what stands in its place, on one line each.
+func (m *mutant) change() (before, after string) {
+	const nothing = "(nothing)"
+	return cmp.Or(history.OneLine(m.before), nothing), cmp.Or(history.OneLine(m.after), nothing)
 }

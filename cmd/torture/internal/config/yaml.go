@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
+
+	"locktorture/workload/history"
 )
 
 // A FileError is a mistake in a scenario file, named with its line.
@@ -56,7 +58,7 @@ func readAtMost(path string, limit int64) (data []byte, err error) {
 func (c *Config) readYAML(path string, data []byte) error {
 	var root yaml.Node
 	if err := yaml.Load(data, &root, yaml.WithUniqueKeys()); err != nil {
-		return &FileError{Path: path, Msg: oneLine(err)}
+		return &FileError{Path: path, Msg: history.OneLine(err.Error())}
 	}
 	if root.Kind != yaml.DocumentNode || len(root.Content) == 0 || root.Content[0].Kind != yaml.MappingNode {
 		return &FileError{Path: path, Line: 1, Msg: "a scenario is a mapping of settings, such as `lock: redlock`"}
@@ -66,7 +68,7 @@ func (c *Config) readYAML(path string, data []byte) error {
 		return err
 	}
 	if err := root.Decode(c); err != nil {
-		return &FileError{Path: path, Msg: oneLine(err)}
+		return &FileError{Path: path, Msg: history.OneLine(err.Error())}
 	}
 	c.markFile(path, root.Content[0], "")
 	return nil
@@ -117,8 +119,4 @@ func yamlFields(t reflect.Type) map[string]reflect.Type {
 		fields[name] = f.Type
 	}
 	return fields
-}
-
-func oneLine(err error) string {
-	return strings.Join(strings.Fields(err.Error()), " ")
 }

@@ -15,6 +15,7 @@ import (
 	"locktorture/faults/testbed"
 	"locktorture/reports"
 	"locktorture/workload"
+	"locktorture/workload/history"
 )
 
 // CrashFile, in a run directory, holds what the Go runtime said when a panic
@@ -33,7 +34,7 @@ func AddCrash(dir string, r *checker.Report) error {
 		return err
 	}
 	if crash, ok := workload.ReadCrash(string(text)); ok {
-		r.Crashed(oneLine(crash), crash.Lock)
+		r.Crashed(history.OneLine(crash.Error()), crash.Lock)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"locktorture/workload"
+	"locktorture/workload/history"
 )
 
 // PanicFile, in a run directory, holds the stacks of what panicked.
@@ -43,7 +44,7 @@ func (s *session) panicked(panics []*workload.PanicError) {
 		}
 		told[p.At] = true
 		if !p.Lock {
-			s.harness = append(s.harness, oneLine(p))
+			s.harness = append(s.harness, history.OneLine(p.Error()))
 		}
 		s.record(mishap{err: p, lock: p.Lock})
 	}

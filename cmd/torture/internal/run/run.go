@@ -194,9 +194,9 @@ func (s *session) noteTrouble(err error) {
 		s.panicked(panics)
 		return
 	}
-	s.harness = append(s.harness, oneLine(err))
+	s.harness = append(s.harness, history.OneLine(err.Error()))
 	if errors.Is(err, syscall.ENOSPC) && s.diskFull == "" {
-		s.diskFull = oneLine(err)
+		s.diskFull = history.OneLine(err.Error())
 	}
 	if !s.ended {
 		s.record(mishap{err: err})
@@ -211,7 +211,7 @@ func (s *session) troubles() (all []string) {
 		all = append(all, s.diskFull)
 	}
 	for _, m := range s.mishaps {
-		if text := oneLine(m.err); !m.lock && !slices.Contains(all, text) {
+		if text := history.OneLine(m.err.Error()); !m.lock && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}

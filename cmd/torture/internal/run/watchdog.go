@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -175,17 +174,12 @@ func (w *watchdog) children(context.Context) error {
 
 // record tells the history of a mishap, so that whoever judges it later knows.
 func (s *session) record(m mishap) {
-	e := history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: history.HarnessNote + oneLine(m.err)}
+	e := history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: history.HarnessNote + history.OneLine(m.err.Error())}
 	if m.lock {
-		e.Note = history.LockNote + oneLine(m.err)
+		e.Note = history.LockNote + history.OneLine(m.err.Error())
 	}
 	if !m.from.IsZero() {
 		e.Began, e.Has = max(s.rec.Since(m.from), 0), history.HasBegan
 	}
 	s.rec.Append(e)
-}
-
-func oneLine(err error) string {
-	text, _, _ := strings.Cut(err.Error(), "\ngoroutine ") // a stack
-	return strings.Join(strings.Fields(text), " ")
 }
