@@ -129,7 +129,7 @@ func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
 	return g, nil
 }
 
-func (l *Lock) quarantineKey() string { return l.cfg.Prefix + ":quarantine" }
+func (l *Lock) quarantineKey() string { return l.cfg.Prefix + quarantineSuffix }
 
 // greetAll greets every node at once; a node that did not answer has a nil
 // greeting.

@@ -1,6 +1,28 @@
 package redlock
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
+
+// DefaultPrefix is the Prefix of a Config that gives none.
+const DefaultPrefix = "lock"
+
+// SharedKey reports whether key is one that all locks with a prefix share on a
+// node: the admission record, the quarantine, or a fence. Whoever gives a node back
+// to other uses removes them last.
+func SharedKey(prefix, key string) bool {
+	rest, ours := strings.CutPrefix(key, prefix)
+	if number, fence := strings.CutPrefix(rest, fenceInfix); ours && fence {
+		n, err := strconv.Atoi(number)
+		return err == nil && n >= 0 && n < fences
+	}
+	return ours && (rest == nodeSuffix || rest == quarantineSuffix)
+}
+
+// What follows the prefix in the names of a node's admission record and of its
+// quarantine.
+const nodeSuffix, quarantineSuffix = ":node", ":quarantine"
 
 // fences is the largest number of fence keys on a node. Locks share them by a
 // hash of their names, so that names which are used once and never again do not

@@ -160,7 +160,7 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	l := &Lock{
 		cfg: cfg, quorum: cfg.Quorum,
 		id:      hex.EncodeToString(id[:]),
-		nodeKey: cfg.Prefix + ":node",
+		nodeKey: cfg.Prefix + nodeSuffix,
 		hears:   make(chan struct{}),
 		rand:    rand.New(rand.NewChaCha8(seed)),
 	}

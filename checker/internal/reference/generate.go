@@ -21,6 +21,7 @@ type generator struct {
 	ops     int     // still to be invoked
 	honest  float64 // how often lock and store tell the truth
 	kept    float64 // how often a release that is acknowledged changes nothing
+	plain   bool    // every operation is answered, and says nothing of when it was under way
 	rmw     bool    // writes name the version that they read
 	tokens  bool    // leases have tokens
 	modes   bool    // leases may be shared

@@ -85,7 +85,7 @@ func (g *generator) complete(c *client) {
 	case history.Write:
 		g.written(&e)
 	}
-	if g.chance(.1) {
+	if !g.plain && g.chance(.1) {
 		e.Kind, e.Err = history.Info, "i/o timeout"
 		e.ValidUntil, e.Has = 0, e.Has&history.HasBase
 		if e.Op == history.Write {
@@ -114,7 +114,7 @@ func (g *generator) complete(c *client) {
 // stamps lets some operations say themselves when they began and ended.
 func (g *generator) stamps(e *history.Event, invoked time.Duration) {
 	length := int((g.now - invoked) / time.Millisecond)
-	if length > 0 && g.chance(.1) {
+	if length > 0 && !g.plain && g.chance(.1) {
 		e.Ended, e.Has = g.now-g.unit(g.IntN(length)), e.Has|history.HasEnded
 		if g.chance(.5) {
 			e.Began, e.Has = invoked+g.unit(g.IntN(int((e.Ended-invoked)/time.Millisecond)+1)), e.Has|history.HasBegan

@@ -14,15 +14,13 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults/testbed"
+	"locktorture/lockimpl/redlock"
 	"locktorture/workload/history/printable"
 	"locktorture/workload/store"
 )
 
 // cleanLimit bounds the removal of the run's keys from all servers.
 const cleanLimit = 30 * time.Second
-
-// admissionKey is where the full lock keeps a node's admission record.
-const admissionKey = "lock:node"
 
 // noteCleanliness looks, past every link, whether anything but what the lock's
 // admission wrote is on the servers before the load, and notes that.
@@ -56,7 +54,7 @@ func foreignKeys(ctx context.Context, n testbed.Node) (keys []string, err error)
 		if !all.Next(ctx) {
 			return keys, all.Err()
 		}
-		if key := all.Val(); key != admissionKey {
+		if key := all.Val(); !redlock.SharedKey(redlock.DefaultPrefix, key) {
 			keys = append(keys, key)
 		}
 	}
@@ -127,10 +125,10 @@ func removeKeys(ctx context.Context, server *redis.Client, resources int) (forei
 }
 
 // wrote reports whether a key is one that a run may have written: the guarded
-// store's, the canary's, a node's admission record, or any with the name of one
+// store's, the canary's, what the full lock shares on a node, or any with the name of one
 // of the run's resources, k0, k1, …, in it.
 func wrote(key string, resources int) bool {
-	if strings.HasPrefix(key, store.Prefix) || strings.Contains(key, canaryKey) || key == admissionKey {
+	if strings.HasPrefix(key, store.Prefix) || strings.Contains(key, canaryKey) || redlock.SharedKey(redlock.DefaultPrefix, key) {
 		return true
 	}
 	words := strings.FieldsFunc(key, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })

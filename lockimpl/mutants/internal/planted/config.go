@@ -14,7 +14,7 @@ import (
 // default. All clients of one set of nodes must agree on Prefix, Quorum and
 // MaxTTL.
 type Config struct {
-	Prefix string // of every key on the servers; default "lock"
+	Prefix string // of every key on the servers; default DefaultPrefix
 
 	// Name says who the holder of a lease is to those who inspect it, such as
 	// host and process: up to 64 printable characters without spaces.
@@ -73,7 +73,7 @@ type Config struct {
 
 // withDefaults fills in what cfg leaves open.
 func (cfg Config) withDefaults(nodes int) Config {
-	setDefault(&cfg.Prefix, "lock")
+	setDefault(&cfg.Prefix, DefaultPrefix)
 	setDefault(&cfg.Quorum, nodes/2+1)
 	setDefault(&cfg.MaxTTL, 10*time.Second)
 	setDefault(&cfg.TTL, min(5*time.Second, cfg.MaxTTL))
