@@ -19,6 +19,7 @@ var mayImport = map[string][]string{
 	"workload/history/...": {"workload/history"},
 	"workload/store":       {"lockimpl", "workload/history"},
 	"workload/load":        {"lockimpl"},
+	"workload/sample":      {"workload/history", "workload/store"},
 	"workload":             {"lockimpl", "workload/history", "workload/store"},
 	"faults/link":          {},
 	"faults/testbed":       {},

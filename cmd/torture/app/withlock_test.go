@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,21 +74,25 @@ func torture(args ...string) (code int, said string) {
 }
 
 // A broken lock that was brought along is convicted, with its witness, and its
-// run can be judged and played again; on up to three seeds, as in the gallery.
+// run can be judged and played again; on up to six seeds, since a busy machine
+// leaves some of what it sees unproved.
 func TestWithLock(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if code, said := torture("list", "locks"); code != 0 || !strings.Contains(said, "  mine ") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	code, said := 0, ""
-	for _, seed := range []string{"1", "2", "3"} {
+	foreign := func() bool { // each is proof that nobody compares owners
+		return slices.ContainsFunc([]string{"foreign release", "double grant", "extension across a loss"}, func(title string) bool { return strings.Contains(said, title) })
+	}
+	for _, seed := range []string{"1", "2", "3", "4", "5", "6"} {
 		code, said = torture("run", "calm", "--lock", "mine", "--testbed", "embedded", "--seed", seed, "--faults", "pause-client:for=1100ms",
 			"--keys", "1", "--hold", "100ms", "--ttl", "700ms", "--duration", "4s")
-		if code == checker.Fail.Exit() {
+		if code == checker.Fail.Exit() && foreign() {
 			break
 		}
 	}
-	if code != checker.Fail.Exit() || !strings.Contains(said, "VERDICT FAIL exit 1") || !strings.Contains(said, "S5") {
+	if code != checker.Fail.Exit() || !strings.Contains(said, "VERDICT FAIL exit 1") || !foreign() {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	if files, _ := filepath.Glob("runs/latest/results.json"); len(files) != 1 {
