@@ -67,7 +67,7 @@ func (b *bookkeeping) see(f *fact) {
 		}
 	default:
 		b.owned(f)
-		if f.what == granted {
+		if f.what != extended {
 			b.toldLate(f)
 		}
 	}
@@ -286,19 +286,19 @@ func (b *bookkeeping) early(o *op) {
 		return
 	}
 	w := &refusedWrite{*o}
-	w.grant, w.doubts, w.line, w.next, w.prev = nil, nil, nil, nil, nil
+	w.forget()
 	d.refused = append(d.refused, w)
 }
 
 // toldLate looks at those again when their owner is granted the key.
 func (b *bookkeeping) toldLate(f *fact) {
-	g, d := f.grant, f.grant.holder.detail
+	g, o, d := f.grant, f.op, f.grant.holder.detail
 	if d == nil {
 		return
 	}
 	for _, w := range d.refused {
 		eps := b.j.from(g, w.host)
-		if g.by != w.process && f.op.okIdx > w.okIdx && w.fence == g.fence && g.ok+eps < w.inv && later(eps, w.ok) < g.end() && w.fence >= f.key.books.newest {
+		if o.process != w.process && o.okIdx > w.okIdx && w.fence == o.fence && o.ok+eps < w.inv && later(eps, w.ok) < g.end() && w.fence >= f.key.books.newest {
 			b.turnedAway(&w.op, g)
 		}
 	}

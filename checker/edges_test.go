@@ -341,6 +341,170 @@ var edges = []struct {
 		36ms c0 ok acquire k owner a until 37ms
 		41ms c1 invoke write k owner a value a2
 		44ms c1 ok write k owner a value a2 seq 3`, `[S3z]`},
+	{"a renewal under the token of a lease that is forgotten", `header ttl 18ms drift 1ms epsilon 3ms fenced
+		 4ms c1 invoke acquire k owner b
+		 4ms c1 ok acquire k owner b fence 1 until 21ms
+		 5ms c1 invoke release k owner b
+		 7ms c1 ok release k owner b
+		 8ms c1 invoke acquire k owner b
+		 8ms c1 ok acquire k owner b fence 2 until 25ms
+		 8ms c1 invoke release k owner b fence 2
+		 9ms c1 ok release k owner b fence 2
+		19ms c1 invoke acquire k owner b
+		22ms c1 ok acquire k owner b fence 4 until 36ms
+		23ms c1 ok extend k owner b fence 1 until 39ms began 22ms
+		33ms c3 invoke acquire k owner c
+		34ms c3 ok acquire k owner c fence 5
+		41ms nemesis ok phase end`, `[]`},
+	{"an extension under the token of a lease that is forgotten", `header ttl 18ms drift 1ms epsilon 3ms fenced
+		 4ms c1 invoke acquire k owner b
+		 4ms c1 ok acquire k owner b fence 1 until 21ms
+		 5ms c1 invoke release k owner b
+		 7ms c1 ok release k owner b
+		 8ms c1 invoke acquire k owner b
+		 8ms c1 ok acquire k owner b fence 2 until 25ms
+		 8ms c1 invoke release k owner b fence 2
+		 9ms c1 ok release k owner b fence 2
+		19ms c1 invoke acquire k owner b
+		22ms c1 ok acquire k owner b fence 4 until 36ms
+		22ms c1 invoke extend k owner b fence 1
+		23ms c1 ok extend k owner b fence 1 until 39ms
+		33ms c3 invoke acquire k owner c
+		34ms c3 ok acquire k owner c fence 5
+		41ms nemesis ok phase end`, `[]`},
+	{"a renewal under a token that nobody was given, and a re-entry in its time", `header ttl 12ms drift 2ms fenced unchecked-release
+		 9ms c0 invoke acquire k owner a
+		10ms c0 ok acquire k owner a fence 2 ended 10ms
+		14ms c2 invoke acquire k owner a
+		15ms c3 invoke extend k owner a
+		15ms c3 fail extend k owner a err "lease lost"
+		15ms c2 ok acquire k owner a fence 3 until 24ms
+		18ms c2 ok extend k owner a fence 1 until 26ms began 16ms
+		30ms c3 invoke acquire k owner a
+		31ms c3 ok acquire k owner a fence 3 until 40ms`, `[]`},
+	{"a loss that may have been of either lease of its owner", `header ttl 16ms drift 2ms epsilon 1ms fenced
+		 1ms c0 invoke acquire k owner a
+		 5ms c1 invoke acquire k owner a
+		 7ms c0 ok acquire k owner a until 15ms
+		10ms c1 ok acquire k owner a until 19ms ended 6ms
+		11ms c3 invoke acquire k owner d
+		15ms c3 ok acquire k owner d
+		16ms c5 ok lost k owner a
+		24ms nemesis ok phase end`, `[]`},
+	{"a release that may have been of either lease with its token, and a grant told behind it", `header ttl 11ms drift 2ms epsilon 2ms fenced unchecked-release
+		 1ms c4 invoke acquire k owner d
+		 2ms c3 invoke acquire k owner d
+		 4ms c1 invoke acquire k owner a
+		 5ms c3 ok acquire k owner d fence 1 until 11ms
+		 7ms c4 ok acquire k owner d fence 1 ended 3ms
+		 7ms c3 invoke release k owner d fence 1
+		 8ms c1 ok acquire k owner a fence 2 ended 6ms
+		50ms c8 invoke acquire k owner a`, `[]`},
+	{"a release that may have been of either lease with its token, and a later grant", `header ttl 23ms drift 2ms epsilon 2ms unchecked-release
+		 3ms c2 invoke acquire k owner c
+		 9ms c3 invoke acquire k owner c
+		 9ms c3 ok acquire k owner c fence 1
+		 9ms c2 ok acquire k owner c fence 1 until 24ms ended 7ms
+		10ms c3 invoke release k owner c fence 1
+		11ms c0 invoke acquire k owner a
+		12ms c0 ok acquire k owner a fence 2 until 32ms
+		35ms c8 invoke acquire k2 owner e`, `[]`},
+	{"the same release, which never was sent", `header ttl 23ms drift 2ms epsilon 2ms unchecked-release
+		 3ms c2 invoke acquire k owner c
+		 9ms c3 invoke acquire k owner c
+		 9ms c3 ok acquire k owner c fence 1
+		 9ms c2 ok acquire k owner c fence 1 until 24ms ended 7ms
+		10ms c3 invoke release k owner c fence 1
+		11ms c0 invoke acquire k owner a
+		12ms c0 ok acquire k owner a fence 2 until 32ms
+		13ms c3 fail release k owner c fence 1 err "connection refused"
+		35ms c8 invoke acquire k2 owner e`, `[S1 S1]`},
+	{"a release by the process whose lease had another token", `header ttl 11ms drift 2ms
+		 1ms c1 invoke acquire k owner a
+		 1ms c1 ok acquire k owner a fence 1 until 2ms
+		 8ms c2 invoke acquire k owner c
+		 8ms c0 invoke acquire k owner a
+		 9ms c0 ok acquire k owner a fence 4 until 17ms
+		13ms c1 invoke release k owner a
+		14ms c2 ok acquire k owner c fence 5 until 17ms
+		15ms c0 invoke release k owner a fence 4`, `[S1]`},
+	{"a lease extended behind a release that may have been of it", `header ttl 29ms
+		 2ms c1 invoke acquire k owner b
+		 3ms c2 invoke acquire k owner b
+		 4ms c1 ok acquire k owner b
+		32ms c2 ok acquire k owner b until 32ms
+		32ms c2 invoke release k owner b
+		37ms c1 invoke extend k owner b
+		38ms c1 ok extend k owner b
+		39ms c3 invoke acquire k owner d
+		40ms c3 ok acquire k owner d until 68ms
+		49ms c1 invoke release k owner b`, `[S1 S7]`},
+	{"a write behind a refusal, under a lease that a renewal may have moved", `header ttl 14ms drift 1ms fenced
+		 0ms c1 invoke acquire k owner b mode r
+		 1ms c1 ok acquire k owner b mode r fence 1 until 2ms
+		43ms c4 invoke acquire k owner b mode r
+		44ms c4 ok acquire k owner b mode r fence 3 until 44ms ended 44ms
+		44ms c4 ok extend k owner b mode r until 55ms began 42ms
+		49ms c4 invoke acquire k owner b mode r
+		50ms c4 fail acquire k owner b mode r err "lock held by another owner"
+		51ms c4 invoke write k owner b mode r fence 3 value b10 base 9
+		53ms store ok audit k owner b fence 3 value b10 seq 10`, `[S7]`},
+	{"a write behind a release that may have been an inner one, as is told late", `header ttl 27ms drift 2ms epsilon 3ms
+		 1ms c2 invoke acquire k owner c
+		 2ms c2 ok acquire k owner c fence 1
+		 8ms c3 invoke acquire k owner c
+		42ms c4 invoke acquire k owner c
+		43ms c4 ok acquire k owner c fence 2 until 67ms
+		44ms c3 ok acquire k owner c fence 2 ended 15ms
+		48ms c5 invoke release k owner c
+		49ms c5 ok release k owner c
+		54ms c5 invoke write k owner c fence 2 value c5 base 2
+		56ms c5 ok write k owner c fence 2 value c5 seq 5 base 2`, `[]`},
+	{"the same write behind a second release, which was refused", `header ttl 22ms drift 2ms epsilon 3ms
+		11ms c2 invoke acquire k owner c
+		15ms c6 invoke acquire k owner c
+		20ms c6 ok acquire k owner c fence 1 until 35ms
+		21ms c2 ok acquire k owner c fence 1 until 31ms began 14ms ended 18ms
+		29ms c8 invoke release k owner c
+		35ms c8 ok release k owner c
+		38ms c8 invoke release k owner c
+		46ms c8 fail release k owner c err "lease lost"
+		48ms c8 invoke write k owner c fence 1 value c2
+		52ms c8 ok write k owner c fence 1 value c2 seq 2`, `[S8]`},
+	{"a write by the process that took the lease once more, and a loss that another one was told of", `header ttl 13ms
+		 0ms c1 invoke acquire k owner b
+		 2ms c1 ok acquire k owner b fence 1
+		 5ms c3 invoke acquire k owner b
+		 6ms c3 ok acquire k owner b fence 2 until 18ms
+		10ms c1 ok lost k owner b
+		14ms c3 invoke acquire k owner b
+		14ms c3 ok acquire k owner b fence 2 until 15ms
+		15ms c4 invoke acquire k owner b
+		15ms c4 fail acquire k owner b err "lock held by another owner"
+		16ms c3 invoke write k owner b fence 2 value b3
+		17ms c3 ok write k owner b fence 2 value b3 seq 3`, `[S4b]`},
+	{"a late write, and an extension that may have been of either lease", `header ttl 22ms drift 2ms
+		12ms c2 invoke acquire k owner a
+		13ms c2 ok acquire k owner a
+		17ms c3 invoke acquire k owner a
+		39ms c3 ok acquire k owner a
+		39ms c3 ok extend k owner a until 59ms began 39ms
+		41ms c3 invoke release k owner a
+		41ms c2 invoke write k owner a value a3
+		42ms c3 ok release k owner a began 42ms ended 42ms
+		44ms store ok audit k owner a value a3 seq 3`, `[S7]`},
+	{"a write behind the deadline of a grant that is told behind it", `header ttl 20ms
+		 9ms c1 invoke acquire k owner a
+		31ms c0 invoke write k owner a fence 1 value a2 base 0
+		32ms c0 ok write k owner a fence 1 value a2 seq 1 base 0
+		32ms c1 ok acquire k owner a fence 1 until 29ms began 13ms ended 23ms`, `[S3z]`},
+	{"a write behind the deadline of a grant that is told behind it, and a later grant told behind that", `header ttl 20ms
+		 9ms c1 invoke acquire k owner a
+		10ms c2 invoke acquire k owner a
+		31ms c0 invoke write k owner a value a2 base 0
+		32ms c0 ok write k owner a value a2 seq 1 base 0
+		32ms c1 ok acquire k owner a until 29ms began 13ms ended 23ms
+		33ms c2 ok acquire k owner a until 40ms began 24ms ended 25ms`, `[]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

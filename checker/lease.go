@@ -72,9 +72,13 @@ func (j *Judge) granted(e *history.Event, o *op) {
 	j.under(o, g)
 	j.say(granted, e, o)
 	before := h.grant
+	h.beside = h.beside || before != nil && (before.goesOn() || g.ok < before.ok)
 	h.grant, h.over = g, false
 	if before != nil && g.ok < before.ok {
 		h.precede(before)
+		if j.lingers(g, &op{fence: before.fence, inv: before.inv, process: before.by, host: before.host}) {
+			before.inTrouble().inside = true
+		}
 	}
 	h.key.last = h.grant
 	j.remember(g)
@@ -208,12 +212,13 @@ func (j *Judge) extensionDone(e *history.Event, o *op) {
 	switch {
 	case o.grant != nil:
 		o.grant.extends--
-	case o.holder.grant != nil && (o.outcome == history.OK || o.outcome == history.Fail && o.fence != 0 && o.holder.grant.bears(o.fence)): // granted meanwhile
+	case o.holder.grant != nil && !o.holder.grant.forgot(o.fence) && (o.outcome == history.OK || o.outcome == history.Fail && o.fence != 0 && o.holder.grant.bears(o.fence)): // granted meanwhile
 		j.under(o, o.holder.grant)
 	default:
 		if o.outcome == history.Info {
 			j.unsettled(e, o)
 		}
+		j.strayed(o)
 		return
 	}
 	if of := o.holder.named(o); of != nil { // it says only now which lease it was of
@@ -240,6 +245,8 @@ func (j *Judge) renewed(e *history.Event) {
 	if o.grant != nil {
 		o.grant.renewed = true
 		j.moved(e, o)
+	} else {
+		j.strayed(o)
 	}
 	j.recycle(o)
 }
@@ -254,8 +261,16 @@ func (h *holder) at(t time.Duration, fence uint64) *grant {
 		return g
 	case p.bears(fence) && !g.bears(fence), t < g.inv && p.relOK > t:
 		return p
+	case g.forgot(fence):
+		return nil
 	}
 	return g
+}
+
+// forgot says whether this token, which no lease bears that is remembered, is older
+// than g's.
+func (g *grant) forgot(fence uint64) bool {
+	return fence != 0 && fence < g.fence && !g.bears(fence)
 }
 
 // acted is the lease that an extension or release is of: the latest, unless the
@@ -267,7 +282,7 @@ func (h *holder) acted(o *op) *grant {
 	case g == nil || before == nil && g.bears(o.fence):
 		return g
 	case g.bears(o.fence):
-		if before.bears(o.fence) && before.by == o.process && !g.takenBy(o.process) && before.stop == never && before.d > o.inv {
+		if before.bears(o.fence) && before.by == o.process && !g.takenBy(o.process) && before.goesOn() && before.d > o.inv {
 			return before
 		}
 		return g
@@ -277,7 +292,7 @@ func (h *holder) acted(o *op) *grant {
 		o.fence == 0 && o.process == before.by && !g.takenBy(o.process) && before.rel == never:
 		return before
 	}
-	if o.fence != 0 && o.fence < g.fence {
+	if g.forgot(o.fence) {
 		return nil
 	}
 	return g
@@ -295,12 +310,15 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		if g.muddled() {
 			g.trouble.most = max(g.trouble.most, g.d)
 		}
+		if g.resumes(o) {
+			old = g.end()
+			g.stop, g.trouble.perhaps = never, false
+			o.holder.over = o.holder.over && g != o.holder.grant
+		}
 		d, stands := j.deadline(o)
 		g.d, g.start, g.dIdx, g.stands, g.longer = d, o.inv, o.okIdx, stands, true
 		j.serve(g, o, d)
-		if x := o.holder.grant; x != g && x != nil && (o.fence == 0 || x.bears(o.fence)) {
-			x.inTrouble().beside = max(x.trouble.beside, d)
-		}
+		o.holder.moveBeside(g, o.fence, d)
 		if o.fence == 0 {
 			o.fence = g.fence
 		}
@@ -308,6 +326,7 @@ func (j *Judge) moved(e *history.Event, o *op) {
 		j.change(extended, e, o, old)
 	case history.Fail:
 		g.stopAt(o.ok, o.okIdx)
+		o.holder.stopBeside(g, o.process, o.fence, o.ok, o.okIdx)
 		j.say(unmoved, e, o)
 	default:
 		g.inTrouble().vague++
@@ -331,19 +350,20 @@ func (j *Judge) lost(e *history.Event, h *holder) {
 	}
 	g.lost, g.lostIdx, g.lostBy = e.Time, e.Index, e.Process
 	g.stampedBy(j.host(e))
-	if g.strange(e.Fence) {
+	if g.strange(e.Fence) || g.trouble != nil {
 		g.inTrouble().lostWord = e.Fence
 	}
 	j.f = fact{what: lost, e: e, grant: g, key: h.key}
 	j.dispatch(&j.f)
 	g.stopAt(said(e), e.Index)
+	h.stopBeside(g, e.Process, e.Fence, said(e), e.Index)
 }
 
 // lostBy is the lease that the loss in e was of: without a token, rather the one before
 // where its process took that, and not the latest.
 func (h *holder) lostBy(e *history.Event) *grant {
 	g := h.at(said(e), e.Fence)
-	if p := h.prior; e.Fence == 0 && g == h.grant && p != nil && p.stop == never && p.takenBy(e.Process) && !g.takenBy(e.Process) {
+	if p := h.prior; e.Fence == 0 && g == h.grant && p != nil && p.goesOn() && p.takenBy(e.Process) && !g.takenBy(e.Process) {
 		return p
 	}
 	return g

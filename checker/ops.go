@@ -200,6 +200,8 @@ type troubles struct {
 	next      time.Duration // when else it ended, after stop; 0 is never
 	met       *meeting      // its own, until that is judged
 	inner     innerRelease  // the latest
+	inside    bool          // it may be a re-entry into a lease that the history told of only later
+	perhaps   bool          // the word that ended it may have been of another lease of its owner's
 	kept      time.Duration // until when the servers may have kept it before it was re-entered last
 	unmoved   []*hit        // that stand when no extension of unknown outcome was sent
 	hosts     []host        // that stamped what became of it, besides the one of its acquire
@@ -233,6 +235,9 @@ type lateWrite struct {
 // maxOverdue is how many writes of one lease are judged by the deadline that was
 // known when they were issued; any more, by the one known when they land.
 const maxOverdue = 64
+
+// forget takes from a copy of an op what belongs to the op itself.
+func (o *op) forget() { o.grant, o.doubts, o.line, o.next, o.prev = nil, nil, nil, nil, nil }
 
 // overdue notes that o was issued after its lease's deadline, and no extension was
 // under way: what moves the deadline from here on covers o no more, unless it
@@ -305,6 +310,18 @@ func (g *grant) denied() *denial {
 // reportedLost says whether the library told its user of the loss.
 func (g *grant) reportedLost() bool { return g.stop != never && g.lost != never }
 
+// goesOn says whether no word is known to have ended g: one that may have been of
+// another lease of its owner's leaves that open.
+func (g *grant) goesOn() bool {
+	return g.stop == never || g.trouble != nil && g.trouble.perhaps
+}
+
+// lostElsewhere says whether all that ended g is a loss that another process than this
+// one, which took g once more, was told of, and that names no token.
+func (g *grant) lostElsewhere(process int) bool {
+	return g.enteredBy(process) && g.lost != never && g.lostBy != process && g.lossWord() == 0 && g.rel == never && g.denied() == nil
+}
+
 // end is where the definite hold ends, exclusive.
 func (g *grant) end() time.Duration { return min(g.d, g.stop) }
 
@@ -334,6 +351,7 @@ type holder struct {
 	detail *detail
 	tried  use  // useRefused or useUnknown: the latest attempt after that grant
 	over   bool // its latest grant has stopped
+	beside bool // it was granted a lease while another one of its went on
 }
 
 // detail is what is kept of a holder where it is asked for.

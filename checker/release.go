@@ -10,6 +10,9 @@ import (
 
 // stopAt ends the definite hold at t, unless it ended before.
 func (g *grant) stopAt(t time.Duration, idx int) {
+	if g.trouble != nil {
+		g.trouble.perhaps = false
+	}
 	switch {
 	case t < g.stop:
 		g.stop, g.stopIdx = t, idx
@@ -58,6 +61,7 @@ func (j *Judge) releasing(e *history.Event, o *op) {
 		return
 	}
 	g.stampedBy(o.host)
+	o.holder.stopBeside(g, o.process, o.fence, o.inv, o.invIdx)
 	if g.depth > 1 && g.rel == never {
 		g.depth--
 		o.inner = true
@@ -116,16 +120,10 @@ func (j *Judge) denyBeside(o *op) {
 	if o.grant != h.grant {
 		return
 	}
-	also := func(x *grant) {
-		if x != nil && x.holder == h && x != o.grant && x.fence == o.grant.fence && x.ok <= o.inv {
+	for x := range h.leases {
+		if x != o.grant && x.fence == o.grant.fence && x.ok <= o.inv {
 			x.deny(o)
 			x.stopAt(o.ok, o.okIdx)
-		}
-	}
-	also(h.prior)
-	for _, x := range h.key.held {
-		if x != h.prior {
-			also(x)
 		}
 	}
 }
@@ -134,7 +132,7 @@ func (j *Judge) denyBeside(o *op) {
 // and did not say which: it holds the one before no more either.
 func (j *Judge) givenUp(o *op) {
 	g, p := o.grant, o.holder.prior
-	if o.fence != 0 || g != o.holder.grant || p == nil || p.stop != never || g.stopIdx == o.invIdx || p.ok > o.inv {
+	if o.fence != 0 || g != o.holder.grant || p == nil || !p.goesOn() || g.stopIdx == o.invIdx || p.ok > o.inv {
 		return
 	}
 	switch o.outcome {
@@ -152,6 +150,7 @@ func (j *Judge) outerDone(e *history.Event, o *op) {
 	if g.relIdx == o.invIdx {
 		g.leaving = false
 	}
+	j.restop(e, o, o.inv)
 	if g.relIdx == o.invIdx && g.stopIdx == o.invIdx {
 		old, rel := g.end(), g.rel
 		g.rel, g.stop = o.inv, o.inv
@@ -180,6 +179,7 @@ func (j *Judge) outerDone(e *history.Event, o *op) {
 // not of the lease that it seemed to be of, had ended.
 func (j *Judge) unrelease(e *history.Event, o *op) {
 	g := o.grant
+	j.restop(e, o, never)
 	switch {
 	case g == nil:
 		return

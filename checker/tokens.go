@@ -198,6 +198,9 @@ func (t *tokens) toldLate(g *grant, s *tokenState) {
 			!t.j.test.precedes(g.ok, r.from, t.j.clock.apart(g.host, r.host)) || !t.j.test.outOfOrder(r.fence, g.fence) {
 			continue
 		}
+		if int(r.owner) == g.holder.no && t.j.lingers(g, &op{fence: r.fence, inv: r.from, process: r.by, host: r.host}) { // that may have been a re-entry
+			continue
+		}
 		t.wentBack(g, r, g.step(), r, ", as the history tells late", nil)
 	}
 	if s.recent.dropped(g.mode, func(c *droppedTokens) bool {
@@ -252,7 +255,7 @@ const maxUnmoved = 4
 // has been given back, came with another token.
 func (t *tokens) reenteredLate(f *fact) {
 	p, o := f.grant.holder.prior, f.op
-	if p == nil || p.stop == never || o.ok >= p.end() || p.mode != o.mode || p.fence == 0 || p.fence == o.fence {
+	if p == nil || p.goesOn() || o.ok >= p.end() || p.mode != o.mode || p.fence == 0 || p.fence == o.fence {
 		return
 	}
 	if p.by == o.process && p.okIdx < o.invIdx || t.j.test.precedes(p.ok, o.inv, t.j.from(p, o.host)) {

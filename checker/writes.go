@@ -33,9 +33,10 @@ func (j *Judge) issue(o *op) {
 	if g, p := o.grant, h.prior; g != nil && p != nil {
 		named := !g.bears(o.fence) && p.bears(o.fence)
 		either := g.bears(o.fence) == p.bears(o.fence) // its token does not tell which
-		longer := either && p.d > g.d && p.stop == never && g.stop == never
-		left := either && p.by == o.process && !g.takenBy(o.process) && p.stop == never && g.stop != never
-		if named || longer || left {
+		longer := either && p.d > g.d && p.goesOn() && g.goesOn()
+		elsewhere := either && p.d > g.latest() && h.tried != useHeld && p.lostElsewhere(o.process)
+		left := either && p.by == o.process && !g.takenBy(o.process) && p.goesOn() && !g.goesOn()
+		if named || longer || left || elsewhere {
 			j.under(o, p)
 		}
 	}
@@ -64,11 +65,13 @@ func (h *holder) right(o *op) use {
 		return useNever
 	case g.rel != never && (!g.leaving || g.relOK != never):
 		return useReleased
+	case g != h.grant && g.lostElsewhere(o.process):
+		return useHeld
 	case g.reportedLost():
 		return useLost
 	case g.denied() != nil:
 		return useDenied
-	case g == h.grant && o.inv >= g.end():
+	case g == h.grant && o.inv >= g.latest():
 		return h.tried // useHeld unless it tried again since
 	}
 	return useHeld

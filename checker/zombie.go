@@ -167,15 +167,20 @@ type unheldWrite struct {
 	by      int
 	host    host
 	covered bool // by a grant that was told late
+	write   op
+	land    landing
 }
 
 // unsure notes a write that is reported, if a grant told later may cover it.
-func (z *zombies) unsure(o *op) *unheldWrite {
+func (z *zombies) unsure(f *fact) *unheldWrite {
+	o := f.op
 	w := &unheldWrite{inv: o.inv, idx: o.invIdx, by: o.process, host: o.host}
 	if z.j.violations.total["S8"] >= z.j.o.Limit {
 		return w
 	}
 	if o.holder.asking(o) {
+		w.write, w.land = *o, *f.land
+		w.write.forget()
 		d := o.holder.more()
 		d.unheld = append(d.unheld, w)
 	}
@@ -214,7 +219,11 @@ func (z *zombies) lateWord(f *fact) {
 	}
 	late(d.late)
 	for _, w := range d.unheld {
-		w.covered = w.covered || told(w.by, w.idx, w.inv, w.host)
+		if !w.covered && told(w.by, w.idx, w.inv, w.host) {
+			w.covered = true
+			w.write.grant, w.land.op = f.grant, &w.write
+			z.late(f.key, &w.land) // it was under this lease, then
+		}
 	}
 }
 
@@ -233,7 +242,7 @@ func (z *zombies) unheld(f *fact) {
 	h := &hit{
 		id: "S8", key: f.key, owners: []string{o.holder.owner}, witness: []int{f.land.idx}, blame: blameClient, from: o.inv, to: o.ok,
 	}
-	w := z.unsure(o)
+	w := z.unsure(f)
 	h.refuted = func() bool { return w.covered }
 	when := ""
 	switch o.use {
@@ -255,6 +264,10 @@ func (z *zombies) unheld(f *fact) {
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s.",
 		o.holder.owner, o.value, f.key.name, at(o.inv), o.holder.owner, unheldText[o.use], when)
 	h.text = func() string { return text }
+	if p := o.holder.prior; o.use == useReleased && g.trouble != nil && g.trouble.inside && !o.doubt().told && p != nil && p.goesOn() { // it may have been an inner release
+		z.j.suspect(h)
+		return
+	}
 	z.j.violate(h)
 }
 
