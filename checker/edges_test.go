@@ -505,6 +505,25 @@ var edges = []struct {
 		32ms c0 ok write k owner a value a2 seq 1 base 0
 		32ms c1 ok acquire k owner a until 29ms began 13ms ended 23ms
 		33ms c2 ok acquire k owner a until 40ms began 24ms ended 25ms`, `[]`},
+	{"a rejected write under a lease that was taken once more, as is told behind it", `header ttl 16ms drift 2ms fenced
+		26ms c2 invoke acquire k owner b
+		45ms c2 ok acquire k owner b fence 1 until 38ms
+		46ms c1 invoke acquire k owner b
+		49ms c2 invoke write k owner b fence 1 value b2
+		52ms c2 fail write k owner b fence 1 value b2 seq 1 err "stale token"
+		53ms c1 ok acquire k owner b fence 1 until 60ms ended 48ms`, `[S7]`},
+	{"a write without a number, told behind one with a lower token that came after it", `header ttl 40ms fenced
+		13ms c4 invoke write k owner a fence 3 value a2
+		20ms c1 invoke write k owner b fence 1 value b4
+		22ms c1 ok write k owner b fence 1 value b4
+		28ms c4 ok write k owner a fence 3 value a2 began 14ms ended 15ms`, `[S2 S8 S8]`},
+	{"a re-entry with another token, told behind the release", `header ttl 20ms
+		 1ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a fence 1
+		 3ms c1 invoke acquire k owner a
+		 8ms c0 invoke release k owner a fence 1
+		 9ms c0 ok release k owner a fence 1
+		10ms c1 ok acquire k owner a fence 2 ended 5ms`, `[S4b]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.
