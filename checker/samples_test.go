@@ -201,7 +201,7 @@ func unservedWaiters() []boundCase {
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "one that does not wait, but tries once", header: header, want: Pass,
-			history: waiting[:len(waiting)] + `
+			history: waiting + `
 				 13ms b info acquire k err timeout
 				 14ms c invoke acquire k
 				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2

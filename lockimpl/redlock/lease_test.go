@@ -150,6 +150,10 @@ func TestReleaseDoesWithoutANodeThatDied(t *testing.T) {
 		world.Run(t, n, func(t *testing.T, w *world.World) {
 			l, links := w.Client(full)
 			warm(t, l)
+			if err := take(t, l, "k", time.Second).Release(t.Context()); err != nil { // the fence's first use asks all nodes
+				t.Fatal(err)
+			}
+			synctest.Wait()
 			lease := take(t, l, "k", 5*time.Second)
 			asked := w.LeaseKeys(l, "k")
 			if len(asked) != n/2+1 {

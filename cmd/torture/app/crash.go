@@ -40,7 +40,7 @@ func (t *tool) finishCrashed(in io.Reader, stdout, stderr io.Writer) int {
 	case said == "" || len(runs) == 0:
 		return 0
 	case len(runs) > 1:
-		complain(stderr, errors.New("a panic that nobody could recover ended this process; which of the runs under way it was cannot be told, and they stay unfinished:"))
+		complain(stderr, errors.New("a panic that nobody could recover ended this process; which of the runs under way it was cannot be told, and these stay unfinished"))
 		for _, dir := range runs {
 			fmt.Fprintln(stderr, "torture:  ", printable.Line(dir))
 		}
