@@ -23,7 +23,7 @@ var (
 )
 
 // A Node is one Redis server as one client sees it. Dial, when set, is the
-// only road to it: an implementation that connects any other way escapes the
+// only way to it: an implementation that connects any other way escapes the
 // faults. A nil Dial means plain TCP to Addr.
 type Node struct {
 	Name string

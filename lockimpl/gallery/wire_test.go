@@ -11,7 +11,7 @@ import (
 	"locktorture/lockimpl"
 )
 
-// A wire is a client's road to its nodes on which one command can be caught.
+// A wire is a client's links to its nodes, on which one command can be caught.
 type wire struct {
 	mu      sync.Mutex
 	word    []byte // what the command to be caught contains, in lower case; nil catches none

@@ -53,7 +53,7 @@ var writeSource string
 
 var writeScript = redis.NewScript(writeSource)
 
-// A Client is one client's road to the store. It is safe for concurrent use.
+// A Client is how one client reaches the store. It is safe for concurrent use.
 type Client struct {
 	rdb    *redis.Client
 	policy Policy

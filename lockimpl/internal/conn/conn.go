@@ -51,7 +51,7 @@ func Options(n lockimpl.Node) *redis.Options {
 // Open returns a client for n. It does not connect before the first command.
 func Open(n lockimpl.Node) *redis.Client { return redis.NewClient(Options(n)) }
 
-// Dialer returns n's own road, or plain TCP when n has none.
+// Dialer returns n's own dialer, or plain TCP when n has none.
 func Dialer(n lockimpl.Node) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	if n.Dial != nil {
 		return n.Dial

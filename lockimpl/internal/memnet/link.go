@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Link is the road from one client to one server.
+// A Link is what one client's connections to one server pass through.
 type Link struct {
 	Up   Way // requests
 	Down Way // replies

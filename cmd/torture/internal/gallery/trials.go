@@ -12,7 +12,7 @@ type Trial struct {
 	Clocks string        // further faults, of clients' clocks: for locks that read them
 	Load   string        // further flags without their dashes: "keys=1 hold=100ms"
 	TTL    time.Duration // trialTTL when zero
-	Length time.Duration // of the main phase; trialLength when zero
+	Length time.Duration // of the main phase; TrialLength when zero
 
 	// Also are ids expected beyond those that the lock is known for; Shows, when set,
 	// are those that this trial must show instead.

@@ -1,3 +1,5 @@
+// Package measure has what bench and capacity measure with: servers, clients, locks
+// and meters.
 package measure
 
 import (
