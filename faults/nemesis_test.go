@@ -81,10 +81,11 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 				if _, err := w.Run(t.Context(), faults.Step{When: c.when, Fault: faulttest.Plain("a")}); err != nil {
 					t.Fatal(err)
 				}
+				time.Sleep(40 * second) // let the script end inside the bubble
+				synctest.Wait()
 				if got := w.Story()[0]; got != c.want {
 					t.Errorf("began with %q, want %q", got, c.want)
 				}
-				time.Sleep(40 * second) // let the script end inside the bubble
 			})
 		})
 	}

@@ -35,7 +35,7 @@ const fences = 2048
 // keySet holds the names of everything that one lock keeps on a node.
 type keySet struct {
 	name                    string
-	home                    int    // where among the nodes it is asked for first; the same for all that share a fence
+	home                    int    // where among the nodes it is asked for first
 	node                    string // the node's admission record
 	lock, flag              string
 	fence                   string // of this lock and of others
@@ -46,11 +46,10 @@ type keySet struct {
 func (l *Lock) keys(name string) *keySet {
 	base := l.cfg.Prefix + ":{" + name + "}:"
 	h := hash(name)
-	fence := h >> 16 % fences
 	var digits [4]byte
-	number := strconv.AppendUint(digits[:0], uint64(fence), 10)
+	number := strconv.AppendUint(digits[:0], uint64(h>>16%fences), 10)
 	all := base + "l" + base + "q" + base + "qt" + base + "qb" + base + "r" + base + "x:" + l.cfg.Prefix + fenceInfix + string(number)
-	k := &keySet{name: name, node: l.nodeKey, home: int(fence) % len(l.nodes)}
+	k := &keySet{name: name, node: l.nodeKey, home: int(h % uint32(len(l.nodes)))}
 	for _, part := range []struct {
 		field  *string
 		suffix int

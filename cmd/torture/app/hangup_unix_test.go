@@ -3,6 +3,7 @@
 package app
 
 import (
+	"os"
 	"os/signal"
 	"syscall"
 	"testing"
@@ -11,6 +12,9 @@ import (
 // TestHangup ends a run as an interrupt does when its terminal goes away, unless
 // the run was started to outlive it (nohup).
 func TestHangup(t *testing.T) {
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGHUP) // also where this test itself runs under nohup
+	defer signal.Stop(heard)
 	ctx, stop := interruptible()
 	defer stop()
 	if err := syscall.Kill(syscall.Getpid(), syscall.SIGHUP); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,12 +15,24 @@ import (
 // A hangingDisk takes one batch from since on, and never has it.
 type hangingDisk struct {
 	since time.Time
-	gave  error
+
+	mu   sync.Mutex
+	gave error
 }
 
-func (d *hangingDisk) Err() error             { return d.gave }
+func (d *hangingDisk) Err() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.gave
+}
+
 func (d *hangingDisk) Stalled() time.Duration { return time.Since(d.since) }
-func (d *hangingDisk) GiveUp(why error)       { d.gave = why }
+
+func (d *hangingDisk) GiveUp(why error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.gave = why
+}
 
 // A disk that hangs ends the run after ten seconds, and not before: until then
 // it may be busy.
@@ -32,13 +45,13 @@ func TestHangingDisk(t *testing.T) {
 		w := &watchdog{file: disk, note: func(m mishap) { noted = append(noted, m) }, stop: stop, end: end, known: map[string]bool{}}
 		w.running.Go(func() { w.repeat(watching, look{"history", watchEvery, w.disk}) })
 		time.Sleep(9900 * time.Millisecond)
-		if running.Err() != nil || disk.gave != nil {
+		if running.Err() != nil || disk.Err() != nil {
 			t.Fatalf("ended after 9.9 s: %v", context.Cause(running))
 		}
 		time.Sleep(300 * time.Millisecond)
 		synctest.Wait()
-		if !errors.Is(context.Cause(running), errMishap) || disk.gave == nil {
-			t.Fatalf("after 10.2 s: %v, given up for %v", context.Cause(running), disk.gave)
+		if !errors.Is(context.Cause(running), errMishap) || disk.Err() == nil {
+			t.Fatalf("after 10.2 s: %v, given up for %v", context.Cause(running), disk.Err())
 		}
 		time.Sleep(time.Minute)
 		if all := w.close(); len(all) != 1 || len(noted) != 1 || noted[0].lock || !strings.Contains(noted[0].err.Error(), "the disk has been taking one batch for 10s") {
@@ -61,8 +74,14 @@ func TestOneMishapPerThing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				watching, end := context.WithCancel(t.Context())
+				var mu sync.Mutex
 				var noted []string
-				w := &watchdog{note: func(m mishap) { noted = append(noted, m.err.Error()) }, stop: func(error) {}, end: end, known: map[string]bool{}}
+				note := func(m mishap) {
+					mu.Lock()
+					defer mu.Unlock()
+					noted = append(noted, m.err.Error())
+				}
+				w := &watchdog{note: note, stop: func(error) {}, end: end, known: map[string]bool{}}
 				for i, thing := range c.things {
 					looked := 0
 					at := func(context.Context) error {
