@@ -168,7 +168,8 @@ func (v *verdict) reach() (value, why string) {
 	n, quorum := len(v.resolver.nodes), v.resolver.quorum
 	spare, enough := n-quorum+1, quorum // nodes without which there is no quorum, and those that make one
 	if v.op == history.Release {
-		spare, enough = quorum, n-quorum+1
+		// A lease may stand on a bare quorum: a release that reached any one node may have ended it.
+		spare, enough = n, n-quorum+1
 	}
 	if spared := v.count(v.spared); len(spared) >= spare {
 		return history.NeverForwarded, fmt.Sprintf("no request reached %s", strings.Join(spared, ", "))

@@ -196,7 +196,8 @@ func TestResolver(t *testing.T) {
 		{"a quorum did it, some known", "qq..s", history.Acquire, false, false, executed},
 		{"neither way", "qqrss", history.Acquire, false, false, unknown},
 		{"refused by all", "sssss", history.Acquire, true, false, unknown},
-		{"a quorum still holds", "qqqss", history.Release, true, false, never},
+		{"no node was reached", "qqqqq", history.Release, true, false, never},
+		{"a quorum holds, if all nodes had granted", "qqqss", history.Release, true, false, unknown},
 		{"no quorum holds any more", "qqsss", history.Release, true, false, executed},
 		{"perhaps a quorum holds", "qqrss", history.Release, true, false, unknown},
 	} {
