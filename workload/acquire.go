@@ -91,6 +91,9 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 	s := &section{worker: w, use: a.use}
 	for i, e := range events {
 		if err == nil {
+			if leases[i].ValidUntil().IsZero() {
+				w.vague.Store(true)
+			}
 			e = took(w.rec, granted(w.rec, e, leases[i]), leases[i])
 			s.parts = append(s.parts, part{key: e.Key, mode: e.Mode, lease: leases[i], fence: e.Fence})
 		}

@@ -60,7 +60,7 @@ const (
 	hotShare     = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
 	readShare    = 0.7 // of those for a library key, by readers
 	patientShare = 0.3 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
-	longSeldom   = 0.6 // of those that would be for a long key, for a common one instead
+	longSeldom   = 0.9 // of those that would be for a long key, for a common one instead
 	longShare    = 0.5 // of those for a long key that hold on
 	handShare    = 0.2 // of these, by explicit extension
 
@@ -92,8 +92,15 @@ func (p *phase) mix(rng *rand.Rand, first int) arrival {
 }
 
 // patience is how long a patient arrival waits: longer than a lease that nobody
-// gives back.
-func (p *phase) patience() time.Duration { return p.cfg.TTL * 3 / 2 }
+// gives back. A lock that promises no deadline does not say from when on a lease counts
+// that was waited for, and it is judged from the invocation on: nobody waits for long
+// inside such a lock.
+func (p *phase) patience() time.Duration {
+	if p.vague.Load() {
+		return p.cfg.Wait
+	}
+	return p.cfg.TTL * 3 / 2
+}
 
 // mixLibrary is many readers, and writers who wait for them.
 func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {

@@ -22,6 +22,7 @@ type phase struct {
 	queue  chan arrival    // open loop: arrivals that wait for a client; nil in a closed loop
 	demand *demand
 	can    abilities    // of the lock, where the mode mixes them
+	vague  atomic.Bool  // the lock has granted a lease without a deadline
 	tears  atomic.Int64 // writes that found their row changed within the section
 }
 

@@ -167,6 +167,7 @@ type Header struct {
 	Began    time.Time      `json:"began,omitzero"`
 	Floors   map[string]int `json:"floors,omitempty"`   // evidence demanded before a pass
 	Expected []string       `json:"expected,omitempty"` // anomaly ids meant to be seen
+	Accepted []string       `json:"accepted,omitempty"` // anomaly ids that are listed and make no FAIL; they may be missing
 
 	// Bounds are what a lock documents or a scenario declares, by name with the
 	// unit in it: retry_ns, loss_ns, wait_ns, recovery_ns,

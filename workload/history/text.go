@@ -41,7 +41,8 @@ import (
 //
 // The header line, if any, comes first: lock, scenario, seed, nodes, quorum,
 // ttl, drift, epsilon, floors (as in grants=3,contended=1), hosts with their
-// clocks' bounds (as in h1=1ms,h2=2ms) and expected (as in S1,S3) with a value; fenced, unchecked-release and truncated without. The
+// clocks' bounds (as in h1=1ms,h2=2ms) expected and
+// accepted (as in S1,S3) with a value; fenced, unchecked-release and truncated without. The
 // defaults are ttl 1s, one node, quorum 1, unfenced, and not truncated, end
 // event or no.
 //

@@ -62,6 +62,8 @@ func setHeader(h *Header, word, value string) (err error) {
 		h.Epsilon, err = time.ParseDuration(value)
 	case "expected":
 		h.Expected = strings.Split(value, ",")
+	case "accepted":
+		h.Accepted = strings.Split(value, ",")
 	case "hosts":
 		h.Hosts, err = parseHosts(value)
 	case "floors":

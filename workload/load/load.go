@@ -58,7 +58,7 @@ type Result struct {
 	Validity  []time.Duration // of a lease, left at the call of release; only of locks that promise any
 	Overheld  []time.Duration // by how much a hold outlasted what was asked for
 	Grants    []int64         // per worker, or per client in an open loop, in the window
-	Pairs     int64           // acquired and released in the window
+	Pairs     int64           // released in the window: as many are lost at its end as are won at its beginning
 	AllPairs  int64           // the same, with the warm-up and what ended after the window
 	Refused   int64           // waited in vain
 	Errors    int64           // neither granted nor refused; the last one is Err
@@ -145,7 +145,7 @@ func (s *session) serve(r request) {
 		s.out.Err = err
 	}
 	s.out.AllPairs++
-	if granted.After(s.from) && done.Before(s.to) {
+	if !done.Before(s.from) && done.Before(s.to) {
 		s.out.Pairs++
 	}
 	if !s.counts(r.due, done) {

@@ -2,7 +2,6 @@ package sample
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +66,7 @@ func (l *lookout) look(ctx context.Context) error {
 	pipe := l.rdb.TxPipeline()
 	ttls, reads := make([]*redis.DurationCmd, len(l.Keys)), make([]redis.Cmder, len(l.Keys))
 	for i, k := range l.Keys {
-		ttls[i], reads[i] = pipe.PTTL(ctx, k.Name), read(ctx, pipe, l.seen[i].kind, k.Name)
+		ttls[i], reads[i] = pipe.PTTL(ctx, k.Name), store.Read(ctx, pipe, l.seen[i].kind, k.Name)
 	}
 	began := time.Now()
 	_, err := pipe.Exec(ctx)
@@ -80,24 +79,9 @@ func (l *lookout) look(ctx context.Context) error {
 			l.seen[i].kind, l.seen[i].known = l.rdb.Type(ctx, l.Keys[i].Name).Val(), false
 			continue // it is read by the next look
 		}
-		l.saw(i, began, ttls[i].Val(), stored(reads[i]))
+		l.saw(i, began, ttls[i].Val(), store.Text(reads[i]))
 	}
 	return nil
-}
-
-// read queues the command that reads a key of some type.
-func read(ctx context.Context, pipe redis.Pipeliner, kind, name string) redis.Cmder {
-	switch kind {
-	case "hash":
-		return pipe.HGetAll(ctx, name)
-	case "zset":
-		return pipe.ZRange(ctx, name, 0, -1)
-	case "set":
-		return pipe.SMembers(ctx, name)
-	case "list":
-		return pipe.LRange(ctx, name, 0, -1)
-	}
-	return pipe.Get(ctx, name)
 }
 
 func textOf(err error) string {
@@ -105,24 +89,6 @@ func textOf(err error) string {
 		return ""
 	}
 	return err.Error()
-}
-
-// stored is the text that a key was found to bear.
-func stored(c redis.Cmder) string {
-	switch c := c.(type) {
-	case *redis.StringCmd:
-		return c.Val()
-	case *redis.StringSliceCmd:
-		return strings.Join(c.Val(), " ")
-	case *redis.MapStringStringCmd:
-		var fields []string
-		for name, value := range c.Val() {
-			fields = append(fields, name+"="+value)
-		}
-		slices.Sort(fields)
-		return strings.Join(fields, " ")
-	}
-	return ""
 }
 
 // expirySlack is by how much an expiry may seem to move because servers count

@@ -114,25 +114,50 @@ func holder(ctx context.Context, rdb *redis.Client, key string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	switch kind {
-	case "string":
-		text, err := rdb.Get(ctx, key).Result()
-		if errors.Is(err, redis.Nil) {
-			err = nil
-		}
-		return text, err
-	case "hash":
-		fields, err := rdb.HGetAll(ctx, key).Result()
-		var pairs []string
-		for name, value := range fields {
-			pairs = append(pairs, name+"="+value)
-		}
-		slices.Sort(pairs)
-		return strings.Join(pairs, " "), err
-	case "zset":
-		members, err := rdb.ZRange(ctx, key, 0, -1).Result()
-		return strings.Join(members, " "), err
-	default:
+	if kind != "string" && !slices.Contains(collections, kind) {
 		return kind, nil
 	}
+	c := Read(ctx, rdb, kind, key)
+	if err := c.Err(); !errors.Is(err, redis.Nil) {
+		return Text(c), err
+	}
+	return "", nil
+}
+
+// collections are the types of keys, beside strings, that Read reads.
+var collections = []string{"hash", "zset", "set", "list"}
+
+// Read asks for what is stored under a key of some type, one of Redis's names;
+// any but hash, zset, set and list is read as a string. The answer is Text's.
+func Read(ctx context.Context, c redis.Cmdable, kind, name string) redis.Cmder {
+	switch kind {
+	case "hash":
+		return c.HGetAll(ctx, name)
+	case "zset":
+		return c.ZRange(ctx, name, 0, -1)
+	case "set":
+		return c.SMembers(ctx, name)
+	case "list":
+		return c.LRange(ctx, name, 0, -1)
+	}
+	return c.Get(ctx, name)
+}
+
+// Text is what Read has found, on one line: of a hash its fields, sorted, of other
+// collections their members.
+func Text(c redis.Cmder) string {
+	switch c := c.(type) {
+	case *redis.StringCmd:
+		return c.Val()
+	case *redis.StringSliceCmd:
+		return strings.Join(c.Val(), " ")
+	case *redis.MapStringStringCmd:
+		var fields []string
+		for name, value := range c.Val() {
+			fields = append(fields, name+"="+value)
+		}
+		slices.Sort(fields)
+		return strings.Join(fields, " ")
+	}
+	return ""
 }

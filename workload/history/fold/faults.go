@@ -24,7 +24,9 @@ type Fault struct {
 	Bit       bool            `json:"bit"` // a receipt proves that it did what it should
 	Receipts  []string        `json:"receipts,omitempty"`
 	Err       string          `json:"err,omitempty"`
+	Replaced  bool            `json:"replaced,omitempty"` // nothing proves that it bit, and another victim was tried
 
+	first int // index of the invocation of the fault
 	stage stage
 	since int // index of the invocation, of the fault or of its heal, that is open
 }
@@ -88,7 +90,12 @@ func (l *FaultLog) Event(e *history.Event) *Fault {
 func (l *FaultLog) begin(e *history.Event) *Fault {
 	f := &Fault{
 		No: len(l.all), Name: e.Fault, Target: e.Target, Instant: e.Instant, Invoked: e.Time,
-		Started: Never, HealBegan: Never, Healed: Never, since: e.Index,
+		Started: Never, HealBegan: Never, Healed: Never, first: e.Index, since: e.Index,
+	}
+	if e.HasAll(history.HasOf) {
+		for _, before := range l.all {
+			before.Replaced = before.Replaced || before.first == e.Of
+		}
 	}
 	if e.HasAll(history.HasBegan) {
 		f.Invoked = min(f.Invoked, e.Began)
