@@ -25,10 +25,19 @@ var (
 // A Node is one Redis server as one client sees it. Dial, when set, is the
 // only way to it: an implementation that connects any other way escapes the
 // faults. A nil Dial means plain TCP to Addr.
+//
+// A connection that Dial returns takes commands at once: whatever the server asks
+// for (TLS, a password, a database) is done. Who connects to Addr without it, such
+// as a lock in another process, logs in with Username and Password, where there
+// is one, and selects DB; there is no TLS to speak.
 type Node struct {
 	Name string
 	Addr string
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	Username string // empty: the default user
+	Password string // empty: none; not to be shown or kept
+	DB       int
 }
 
 // A Factory builds the Locker of one client. The nodes are independent masters

@@ -11,6 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -67,7 +70,9 @@ func (c Command) Factory() lockimpl.Factory {
 	var children atomic.Uint64
 	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
 		n := children.Add(1) - 1
-		l, err := start(c, request{
+		own := c
+		own.Env = append(slices.Clone(c.Env), nodesVariable+"="+urls(nodes))
+		l, err := start(own, request{
 			"nodes": addresses(nodes), "client": fmt.Sprintf("c%02d", n), "seed": c.Seed + n,
 			"io_ms": c.IO.Milliseconds(), "watchdog_ms": c.Watchdog.Milliseconds(),
 		})
@@ -76,6 +81,26 @@ func (c Command) Factory() lockimpl.Factory {
 		}
 		return l.withAbilities(), nil
 	}
+}
+
+// nodesVariable tells a child its nodes as URLs, with what they ask of those who
+// connect: a password belongs on no command line, and in no log of messages.
+const nodesVariable = "LOCKTORTURE_NODES"
+
+// plain are characters that URLs may have in a password, but lists separate by, or
+// some libraries read as others.
+var plain = strings.NewReplacer(",", "%2C", "+", "%2B")
+
+func urls(nodes []lockimpl.Node) string {
+	out := make([]string, len(nodes))
+	for i, n := range nodes {
+		u := url.URL{Scheme: "redis", Host: n.Addr, Path: "/" + strconv.Itoa(n.DB)}
+		if n.Username != "" || n.Password != "" {
+			u.User = url.UserPassword(n.Username, n.Password)
+		}
+		out[i] = plain.Replace(u.String())
+	}
+	return strings.Join(out, ",")
 }
 
 func addresses(nodes []lockimpl.Node) string {

@@ -34,6 +34,11 @@ var (
 	}
 )
 
+var node = wrapper{
+	name: "Node", pkg: "nodejs", present: []string{"node", "--version"},
+	command: Command{Path: "node", Args: []string{"wrappers/my_lock.mjs"}},
+}
+
 func (w wrapper) need(t *testing.T) {
 	t.Helper()
 	if err := exec.CommandContext(t.Context(), w.present[0], w.present[1:]...).Run(); err != nil {
@@ -131,7 +136,7 @@ func (d *diary) after(t *testing.T, at time.Time) Write {
 
 // TestWrappers drives every wrapper through the life of a lease.
 func TestWrappers(t *testing.T) {
-	for _, w := range []wrapper{python, ruby} {
+	for _, w := range []wrapper{python, ruby, node, inGo} {
 		t.Run(w.name, func(t *testing.T) {
 			w.need(t)
 			rdb := redistest.Start(t)

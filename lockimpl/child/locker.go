@@ -184,3 +184,6 @@ func ended(c <-chan struct{}, d time.Duration) bool {
 		return false
 	}
 }
+
+// Extends reports whether the child extends leases, by its own word.
+func (l *Locker) Extends() bool { return l.caps["extend"] }

@@ -10,4 +10,10 @@ var (
 
 	//go:embed wrappers/redis_rb.rb
 	RedisRb string // SET NX PX, and scripts that compare the owner, over redis-rb
+
+	//go:embed wrappers/my_lock.mjs
+	NodeRedis string // the same over a few lines of the Redis protocol, for Node without any library
+
+	//go:embed wrappers/my_lock.go.txt
+	GoRedis string // the same over go-redis, as a program to be compiled (Serve)
 )

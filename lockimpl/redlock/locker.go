@@ -47,7 +47,11 @@ func newOver(nodes []lockimpl.Node, cfg Config) (*Lock, error) {
 			return nil, misconfigured(fmt.Errorf("node %s %s appears twice", n.Name, n.Addr))
 		}
 		names[n.Name], addrs[n.Addr] = true, true
-		configs[i] = node.Config{Name: n.Name, Options: &redis.Options{Addr: n.Addr, Dialer: n.Dial, DisableIdentity: true}}
+		opt := &redis.Options{Addr: n.Addr, Dialer: n.Dial, DisableIdentity: true}
+		if n.Dial == nil { // nobody has logged in
+			opt.Username, opt.Password, opt.DB = n.Username, n.Password, n.DB
+		}
+		configs[i] = node.Config{Name: n.Name, Options: opt}
 	}
 	return newLock(cfg, configs)
 }

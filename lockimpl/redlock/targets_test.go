@@ -382,7 +382,7 @@ func BenchmarkHotKey(b *testing.B) {
 	for _, n := range []int{1, 5} {
 		nodes := serverNodes(b, n)
 		l := bootstrapped(b, nodes, redlock.Config{})
-		all := append(rivals(n), rival{name: "rueidislock", factory: rueidislock.New()})
+		all := append(rivals(n), rival{name: "rueidislock", factory: rueidislock.New(rueidislock.ForOneServer)})
 		for _, hold := range []time.Duration{0, time.Millisecond} {
 			for _, one := range []bool{false, true} {
 				b.Run(fmt.Sprintf("nodes=%d/hold=%v/one-client=%v", n, hold, one), func(b *testing.B) {

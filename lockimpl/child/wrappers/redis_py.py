@@ -3,6 +3,7 @@
 With --no-timeout locks are taken as redis-py takes them by default: without an
 expiry."""
 import json
+import os
 import sys
 import threading
 import time
@@ -33,9 +34,9 @@ def write(handle, every_ms, stop):
 
 def init(m):
     global conn
-    host, port = m["nodes"].split(",")[0].rsplit(":", 1)
     io = m["io_ms"] / 1000
-    conn = redis.Redis(host, int(port), socket_timeout=io, socket_connect_timeout=io)
+    node = os.environ["LOCKTORTURE_NODES"].split(",")[0]  # with user, password and database
+    conn = redis.Redis.from_url(node, socket_timeout=io, socket_connect_timeout=io)
     return dict(t="init_ok", lib="redis-py " + redis.__version__, clock="monotonic",
                 caps="ttl,extend,check" if EXPIRES else "check")
 

@@ -24,8 +24,8 @@ def say(message)
 end
 
 def init(m)
-  host, _, port = m["nodes"].split(",").first.rpartition(":")
-  $redis = Redis.new(host: host, port: port.to_i, timeout: m["io_ms"] / 1000.0, reconnect_attempts: 0)
+  node = ENV.fetch("LOCKTORTURE_NODES").split(",").first # with user, password and database
+  $redis = Redis.new(url: node, timeout: m["io_ms"] / 1000.0, reconnect_attempts: 0)
   { t: "init_ok", lib: "redis-rb #{Redis::VERSION}", caps: "ttl,extend", clock: "monotonic" }
 end
 

@@ -32,7 +32,7 @@ const (
 // honoured, nothing sent but the lock's own commands, and every connection
 // dialled through n.
 func Options(n lockimpl.Node) *redis.Options {
-	return &redis.Options{
+	o := &redis.Options{
 		Addr:                     n.Addr,
 		Dialer:                   Dialer(n),
 		MaxRetries:               -1,
@@ -46,6 +46,10 @@ func Options(n lockimpl.Node) *redis.Options {
 		ReadBufferSize:           buffer,
 		WriteBufferSize:          buffer,
 	}
+	if n.Dial == nil { // nobody has logged in
+		o.Username, o.Password, o.DB = n.Username, n.Password, n.DB
+	}
+	return o
 }
 
 // Open returns a client for n. It does not connect before the first command.
