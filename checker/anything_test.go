@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"locktorture/checker/internal/ledger"
 	"locktorture/workload/history"
 )
 
@@ -58,7 +59,7 @@ func (a *anything) header() history.Header {
 		h.OwnerCheckedRelease = &unchecked
 	}
 	if a.rng.IntN(2) == 0 {
-		h.Bounds = map[string]int64{boundLoss: 5, boundWait: 40, boundRecovery: 20, boundAvailability: 50, boundRounds: 3, boundRetry: 2}
+		h.Bounds = map[string]int64{ledger.BoundLoss: 5, ledger.BoundWait: 40, ledger.BoundRecovery: 20, ledger.BoundAvailability: 50, ledger.BoundRounds: 3, ledger.BoundRetry: 2}
 	}
 	return h
 }

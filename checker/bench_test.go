@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/opinion"
+	"locktorture/checker/internal/rule/exclusion"
 	"locktorture/workload/history"
 )
 
@@ -207,11 +210,11 @@ func (l load) generator(emit func(*history.Event)) *generator {
 }
 
 func (l load) judge(h history.Header) *Judge {
-	j := New(h, Options{})
-	if l.mutex {
-		j.rules, j.wanted = nil, [facts][]rule{}
-		j.enlist(&doubleGrants{j: j})
+	if !l.mutex {
+		return New(h, Options{})
 	}
+	j := blank(h, Options{})
+	j.env.Enlist(&exclusion.DoubleGrants{Env: j.env})
 	return j
 }
 
@@ -311,10 +314,10 @@ func TestMemoryBroken(t *testing.T) {
 			add(history.OK, op, owner)
 		}
 	}
-	if total := j.violations.total["S1"] + j.violations.total["S6"]; total < 50*keptHits || len(j.second.hits) > total/10 {
-		t.Errorf("of %d violations %d are kept for the second opinion", total, len(j.second.hits))
+	if total := j.env.Violations.Total["S1"] + j.env.Violations.Total["S6"]; total < 50*opinion.KeptHits || len(j.second.Hits) > total/10 {
+		t.Errorf("of %d violations %d are kept for the second opinion", total, len(j.second.Hits))
 	}
-	if pages := len(j.procs.pages); pages > procSweep {
+	if pages := len(j.env.Procs.Pages); pages > ledger.ProcSweep {
 		t.Errorf("%d pages of processes for %d of them", pages, n/2)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule/writes"
 	"locktorture/workload/history"
 )
 
@@ -43,8 +45,8 @@ func TestBeyondWindows(t *testing.T) {
 		found  []int
 		beyond []int
 	}{
-		{"a token of a lease that ended long ago", borrowedToken, "R5", []int{0, 1, 4, 5, 6, 20, 40, recentTokens - 2}, []int{recentTokens, 1000}},
-		{"one number", sharedNumber, "R3", []int{0, 1, 63, 64, 65, keptEntries - 3, keptEntries - 2, keptEntries - 1, keptEntries, keptEntries + 1, keptEntries + 500}, nil},
+		{"a token of a lease that ended long ago", borrowedToken, "R5", []int{0, 1, 4, 5, 6, 20, 40, ledger.RecentTokens - 2}, []int{ledger.RecentTokens, 1000}},
+		{"one number", sharedNumber, "R3", []int{0, 1, 63, 64, 65, writes.KeptEntries - 3, writes.KeptEntries - 2, writes.KeptEntries - 1, writes.KeptEntries, writes.KeptEntries + 1, writes.KeptEntries + 500}, nil},
 	} {
 		for _, apart := range slices.Concat(c.found, c.beyond) {
 			var s script

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker/internal/ledger"
 	"locktorture/workload/history"
 )
 
@@ -162,8 +163,8 @@ func (f flood) judged(t *testing.T, n int) (r Report, took time.Duration, alloca
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	runtime.KeepAlive(j)
-	if j.broken != nil || len(j.crashed) > 0 {
-		t.Fatalf("%s broke down: %+v %+v", f.name, j.broken, j.crashed)
+	if j.broken != nil || len(j.env.Crashed) > 0 {
+		t.Fatalf("%s broke down: %+v %+v", f.name, j.broken, j.env.Crashed)
 	}
 	runtime.KeepAlive(events)
 	return r, took, left.TotalAlloc - before.TotalAlloc, after.HeapAlloc - min(before.HeapAlloc, after.HeapAlloc)
@@ -186,16 +187,16 @@ func TestFloods(t *testing.T) {
 			if held > 200<<20 {
 				t.Errorf("%d MB held", held>>20)
 			}
-			if n := len(r.Inconclusive); n > 10*listedMost {
+			if n := len(r.Inconclusive); n > 10*ledger.MostListed {
 				t.Errorf("%d pieces of missing evidence are listed", n)
 			}
 		})
 	}
 }
 
-// TestCrowd counts the double grants of many that hold at once as a look at
+// TestOverflow counts the double grants of many that hold at once as a look at
 // every pair does.
-func TestCrowd(t *testing.T) {
+func TestOverflow(t *testing.T) {
 	type hold struct {
 		ok, end time.Duration
 		owner   int
@@ -245,7 +246,7 @@ func TestCrowd(t *testing.T) {
 		j := New(history.Header{TTL: time.Second, Nodes: 1, Quorum: 1, Epsilon: eps}, Options{})
 		j.Events(s.end())
 		j.Finish(t.Context(), false)
-		if got := j.violations.total["S1"]; got != want {
+		if got := j.env.Violations.Total["S1"]; got != want {
 			t.Errorf("seed %d, ε %d: %d double grants, want %d", seed, eps, got, want)
 		}
 	}
@@ -255,29 +256,29 @@ func TestCrowd(t *testing.T) {
 func TestSpans(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var s spans
-		var all, open []*fault
+		var s ledger.Spans
+		var all, open []*ledger.Fault
 		now := time.Duration(0)
 		for range 60 {
 			now += time.Duration(rng.IntN(3))
 			switch {
 			case len(open) > 0 && rng.IntN(2) == 0:
 				i := rng.IntN(len(open))
-				open[i].to = now
-				s.end(open[i])
+				open[i].To = now
+				s.End(open[i])
 				open = append(open[:i], open[i+1:]...)
 			default:
-				f := &fault{from: now, to: never}
+				f := &ledger.Fault{From: now, To: ledger.Never}
 				all, open = append(all, f), append(open, f)
-				s.begin(f)
+				s.Begin(f)
 			}
 			to := time.Duration(rng.IntN(int(now) + 1))
 			from := time.Duration(rng.IntN(int(to) + 1))
 			want := false
 			for _, f := range all {
-				want = want || f.from <= to && f.to >= from
+				want = want || f.From <= to && f.To >= from
 			}
-			if got := s.touch(from, to); got != want {
+			if got := s.Touch(from, to); got != want {
 				t.Fatalf("at %d, [%d, %d]: %t, want %t", now, from, to, got, want)
 			}
 		}

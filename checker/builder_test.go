@@ -93,7 +93,7 @@ func (b *builder) apply(i int, c choice) {
 		}
 		b.ops++
 	} else {
-		w.finish(&e, c, b.h.Header.TTL)
+		w.Finish(&e, c, b.h.Header.TTL)
 	}
 	b.h.Events = append(b.h.Events, e)
 	if c.kind == history.Info {
@@ -114,7 +114,7 @@ func (b *builder) write(e *history.Event, w *worker, c choice) {
 	e.Value = w.value
 }
 
-func (w *worker) finish(e *history.Event, c choice, ttl time.Duration) {
+func (w *worker) Finish(e *history.Event, c choice, ttl time.Duration) {
 	switch {
 	case w.open == history.Acquire && c.kind == history.OK:
 		for e.Fence = c.fence; w.used&(1<<e.Fence) != 0; { // it might be a re-entry

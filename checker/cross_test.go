@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locktorture/checker/internal/ledger"
 	"locktorture/checker/internal/reference"
 	"locktorture/workload/history"
 )
@@ -56,7 +57,7 @@ func leases(h history.History) []*lease {
 				l.stop = min(l.stop, e.Time)
 			}
 		case e.Op == history.Acquire && e.Kind == history.OK:
-			l = &lease{by: e.Process, owner: e.Owner, mode: e.Mode, fence: e.Fence, inv: open[e.Process].Time, ok: e.Time, idx: e.Index, stop: never}
+			l = &lease{by: e.Process, owner: e.Owner, mode: e.Mode, fence: e.Fence, inv: open[e.Process].Time, ok: e.Time, idx: e.Index, stop: ledger.Never}
 			l.d = l.inv + h.Header.TTL - h.Header.Drift
 			all, last[e.Owner] = append(all, l), l
 		case e.Op == history.Extend && e.Kind == history.OK:

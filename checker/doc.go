@@ -5,9 +5,9 @@
 //
 // # How it works
 //
-// The ledger turns events into facts: an operation was invoked, a lease was
+// The ledger (internal/ledger) turns events into facts: an operation was invoked, a lease was
 // granted, extended, released or lost, a write landed in the store's own order,
-// a fault came or went. Every property is a rule that sees the facts. A rule
+// a fault came or went. Every property is a rule (internal/rule) that sees the facts. A rule
 // that panics leaves its own properties undecided (V5) and no other's.
 //
 // The state grows with live leases, open operations, unsettled unknown

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"locktorture/checker/internal/rule/liveness"
 )
 
 func TestEffectless(t *testing.T) { runCases(t, effectlessCases()) }
@@ -224,6 +226,7 @@ func TestEffectlessAgain(t *testing.T) {
 		}
 		text += fmt.Sprintf("\n%[1]dms c invoke acquire k\n%[1]dms c ok acquire k until %[2]dms", 11*turns, 11*turns+10)
 		j := New(parse(t, "ttl 10ms", text).Header, Options{})
+		rule := ruleOf[*liveness.Effectless](j)
 		j.Events(parse(t, "ttl 10ms", text).Events)
 		r := j.Finish(t.Context(), false)
 		found := 0
@@ -235,8 +238,8 @@ func TestEffectlessAgain(t *testing.T) {
 		if r.Verdict != c.want || found != c.found {
 			t.Errorf("%s: %s with %d findings, want %s with %d", c.name, r.Verdict, found, c.want, c.found)
 		}
-		if kept := len(j.key("k").rel.told); kept > effectlessTold {
-			t.Errorf("%s: %d findings are kept, want %d at most", c.name, kept, effectlessTold)
+		if kept := len(rule.Keys.At(j.env.Key("k").No).Told); kept > liveness.EffectlessTold {
+			t.Errorf("%s: %d findings are kept, want %d at most", c.name, kept, liveness.EffectlessTold)
 		}
 	}
 }

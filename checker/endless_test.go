@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker/internal/ledger"
 	"locktorture/workload/history"
 )
 
@@ -19,7 +20,7 @@ func TestUncertainty(t *testing.T) {
 		{"hosts h1=2ms,h2=2ms,h3=1ms", 4 * time.Millisecond},
 		{"hosts h1=1ms,h2=5ms,h3=2ms", 7 * time.Millisecond},
 	} {
-		if got := uncertainty(parse(t, test.header, "").Header); got != test.want {
+		if got := ledger.Uncertainty(parse(t, test.header, "").Header); got != test.want {
 			t.Errorf("%s: %v, want %v", test.header, got, test.want)
 		}
 	}
@@ -80,7 +81,7 @@ func TestStallIsNoFault(t *testing.T) {
 	h := parse(t, "ttl 1s", "nemesis ok stall began 0s ended 1ms\na invoke acquire k\na ok acquire k\na invoke release k\na ok release k")
 	j := New(h.Header, Options{})
 	j.Events(h.Events)
-	if r := j.Finish(t.Context(), false); r.Verdict != Pass || len(j.nemesis.faults) > 0 || history.Validate(h.Events) != nil {
-		t.Errorf("%s, %d faults, %v", r.Verdict, len(j.nemesis.faults), history.Validate(h.Events))
+	if r := j.Finish(t.Context(), false); r.Verdict != Pass || len(j.env.Nemesis.Faults) > 0 || history.Validate(h.Events) != nil {
+		t.Errorf("%s, %d faults, %v", r.Verdict, len(j.env.Nemesis.Faults), history.Validate(h.Events))
 	}
 }

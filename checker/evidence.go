@@ -6,98 +6,87 @@ import (
 	"slices"
 
 	"locktorture/checker/anomaly"
-	"locktorture/workload/history"
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
 )
 
 // evidence counts what a verdict rests on.
 type evidence struct {
-	j *Judge
+	j *rule.Env
 	Evidence
 	stands int // grants without a promised deadline
 }
 
-func (*evidence) ids() []string { return []string{"V1"} }
-func (*evidence) wants() []what {
-	return []what{asked, refused, granted, reentered, rejected, unknown, settled}
+func (*evidence) IDs() []string { return []string{"V1"} }
+func (*evidence) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Asked, ledger.Refused, ledger.Granted, ledger.Reentered, ledger.Rejected, ledger.Unknown, ledger.Settled}
 }
 
-func (v *evidence) see(f *fact) {
-	switch f.what {
-	case asked:
-		if f.op.what == history.Acquire && f.key.heldAgainst(f.op) {
-			f.op.contended = true
+func (v *evidence) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Asked:
+		if f.Op.Contended {
 			v.Contended++
 		}
-	case refused:
-		if !f.op.contended {
+	case ledger.Refused:
+		if !f.Op.Contended {
 			v.Contended++
 		}
-	case granted:
+	case ledger.Granted:
 		v.grant(f)
-	case reentered:
+	case ledger.Reentered:
 		v.Grants++
-	case rejected:
-		if !v.j.wronged(f.op) {
+	case ledger.Rejected:
+		if !v.j.Wronged(f.Op) {
 			v.FenceSaves++
 		}
-	case unknown:
+	case ledger.Unknown:
 		v.Unknown++
-	case settled:
+	case ledger.Settled:
 		v.Resolved++
-		if f.op.settled == byLink {
+		if f.Op.Settled == ledger.ByLink {
 			v.ByReceipts++
 		}
 	}
 }
 
-// heldAgainst says whether an acquire meets another owner's hold: one that is
-// definite, or whose lease has run out without having been given up.
-func (k *key) heldAgainst(o *op) bool {
-	if g := k.last; g != nil && g.holder != o.holder && g.rel == never && !g.reportedLost() {
-		return true
-	}
-	for _, g := range k.held {
-		if g.holder != o.holder && g.ok <= o.inv && g.end() > o.inv {
-			return true
-		}
-	}
-	return k.lasts() > o.inv
-}
-
-func (v *evidence) grant(f *fact) {
+func (v *evidence) grant(f *ledger.Fact) {
 	v.Grants++
-	if f.grant.stands {
+	if f.Grant.Assumed {
 		v.stands++
 	}
-	before := f.key.last
-	if before == nil || before.holder == f.grant.holder {
+	before := f.Key.Last
+	if before == nil || before.Holder == f.Grant.Holder {
 		return
 	}
 	v.Handovers++
-	if v.j.nemesis.since(before.ok) {
+	if v.j.Nemesis.Since(before.OK) {
 		v.FaultedHandovers++
 	}
-	if before.end() == before.d && v.j.test.expired(before.d, f.grant.ok) {
+	if before.End() == before.Deadline && before.Deadline <= f.Grant.OK {
 		v.Takeovers++
 	}
 }
 
-func (*evidence) finish() {}
+func (*evidence) Finish() {}
 
 // floors names the kinds of evidence that a header may demand.
 func (v *Evidence) floors() map[string]int {
 	return map[string]int{
 		"grants": v.Grants, "contended": v.Contended, "handovers": v.Handovers,
 		"faulted_handovers": v.FaultedHandovers, "takeovers": v.Takeovers, "fence_saves": v.FenceSaves,
-		"unknown": v.Unknown, "resolved": v.Resolved,
+		"unknown": v.Unknown, "resolved": v.Resolved, cellsFloor: v.Cells,
 	}
 }
+
+// cellsFloor demands that so many cells of phase × class of faults were met.
+const cellsFloor = "cells"
 
 // short lists the floors that the evidence does not reach (V1). Whatever they
 // are, a history without a grant shows nothing.
 func (v *evidence) short() []Finding {
 	demand := map[string]int{"grants": 1}
-	for what, n := range v.j.h.Floors {
+	for what, n := range v.j.Header.Floors {
 		demand[what] = max(demand[what], n)
 	}
 	have := v.floors()
@@ -110,7 +99,7 @@ func (v *evidence) short() []Finding {
 		case !known:
 			out = append(out, shortOf("The scenario demands %q, which this judge cannot count.", what))
 		case n < demand[what]:
-			out = append(out, shortOf("The scenario demands at least %d %s, and this history has %d.", demand[what], words(what), n))
+			out = append(out, shortOf("The scenario demands at least %d %s, and this history has %d.", demand[what], floorWords(what), n))
 		}
 	}
 	return out
@@ -120,7 +109,7 @@ func shortOf(format string, a ...any) Finding {
 	return Finding{ID: "V1", Name: anomaly.Name("V1"), Text: fmt.Sprintf(format, a...)}
 }
 
-func words(floor string) string {
+func floorWords(floor string) string {
 	switch floor {
 	case "contended":
 		return "contended attempts"
@@ -128,6 +117,8 @@ func words(floor string) string {
 		return "hand-overs"
 	case "faulted_handovers":
 		return "hand-overs with a fault in force"
+	case cellsFloor:
+		return "cells covered (phase × fault class)"
 	case "fence_saves":
 		return "stale writes fenced off"
 	case "unknown":

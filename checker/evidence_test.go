@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"locktorture/checker/internal/ledger"
 )
 
 // TestManyReceipts has more receipts come for what is over than are kept, while
@@ -12,7 +14,7 @@ func TestManyReceipts(t *testing.T) {
 	text := func(more, end string) string {
 		s := "a invoke acquire k\nb invoke read k\nb ok read k\nlink ok receipt never-forwarded of 0 " + more +
 			"\nlink ok receipt never-forwarded of 0 node n2"
-		for i := range earlyReceipts {
+		for i := range ledger.MostEarly {
 			s += fmt.Sprintf("\nlink ok receipt never-forwarded of %d %s", i+1, more)
 		}
 		return s + "\na " + end + " acquire k"
@@ -234,6 +236,27 @@ func TestPrecedence(t *testing.T) {
 			t.Errorf("%s, %+v", r.Verdict, r.Violations)
 		}
 	})
+}
+
+// What is accepted is listed and makes no FAIL, beside what is not; it need not
+// appear.
+func TestAccepted(t *testing.T) {
+	for _, c := range []struct {
+		accepted string
+		want     Verdict
+		marked   []bool
+	}{
+		{"S1", Fail, []bool{true, false}}, {"S4b,S1", Pass, []bool{true, true}}, {"S3z", Fail, []bool{false, false}}, {"S1,S4b,S6", Pass, []bool{true, true}},
+	} {
+		r := judge(t, "ttl 100ms accepted "+c.accepted, twice)
+		var marked []bool
+		for _, f := range r.Violations {
+			marked = append(marked, f.Accepted)
+		}
+		if r.Verdict != c.want || !slices.Equal(marked, c.marked) || len(r.ExpectedMissing) > 0 {
+			t.Errorf("accepted %s: %s, %v marked of %v, missing %v", c.accepted, r.Verdict, marked, short(r.Violations), r.ExpectedMissing)
+		}
+	}
 }
 
 // TestNoGrant passes no history without a grant, whatever its floors.

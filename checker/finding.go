@@ -4,91 +4,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"locktorture/checker/anomaly"
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
 )
-
-// who is to blame.
-const (
-	blameServer   = "server granted twice"
-	blameClient   = "client outlived its lease"
-	blameRelease  = "release removed another's lock"
-	blameStore    = "store accepted a stale write"
-	blameLibrary  = "lock library misreported"
-	blameBooks    = "the store does not keep its word"
-	blameProgress = "lock made no progress"
-	blamePanic    = "lock broke down"
-)
-
-// A hit is a finding in the making. Its text is written when judging ends,
-// when it is known how the leases in it ended.
-type hit struct {
-	id      string
-	key     *key
-	owners  []string
-	witness []int
-	blame   string
-	from    time.Duration // start of the lease that the story begins with
-	to      time.Duration // the last event that proves it
-	text    func() string
-	pair    [2]*grant // that exclude each other, where a second opinion can tell
-
-	// length says for how long their definite holds lasted together. Less may
-	// come of it later: a history may tell late that a hold ended early.
-	length func() time.Duration
-
-	// stamp is what of it the harness's own clock proves; nil where nothing is. It
-	// is not the harness's where a lock or a child stamped itself.
-	stamp func() (s stamp, ours bool)
-
-	// margin is by how much a bound on what the lock does was exceeded: a harness that
-	// stood still for less cannot have brought it about. 0 is no bound.
-	margin time.Duration
-
-	refuted func() bool // by what the history told late; nil where length decides, or nothing can
-}
-
-// hits collects findings of one kind, keeping the first of each id.
-type hits struct {
-	limit int // kept per id
-	kept  []*hit
-	total map[string]int
-}
-
-// full says whether no more findings of id are kept, and counts this one then:
-// a flood of them costs nothing.
-func (h *hits) full(id string) bool {
-	if h.total[id] < h.limit {
-		return false
-	}
-	h.total[id]++
-	return true
-}
-
-func (h *hits) add(x *hit) {
-	if h.total == nil {
-		h.total = make(map[string]int)
-	}
-	h.total[x.id]++
-	if h.total[x.id] <= h.limit {
-		slices.Sort(x.witness)
-		x.witness = slices.Compact(x.witness)
-		h.kept = append(h.kept, x)
-	}
-}
 
 // findings renders what was kept, ordered by first witness, id and the rest of
 // the witness; remedied with what helps.
-func (h *hits) findings(n *nemesis, remedied bool) []Finding {
-	out := make([]Finding, 0, len(h.kept))
-	for _, x := range h.kept {
-		f := x.finding()
-		if a, _ := anomaly.Find(x.id); remedied {
+func findings(h *rule.List, n *ledger.Nemesis, remedied bool) []Finding {
+	out := make([]Finding, 0, len(h.Kept))
+	for _, x := range h.Kept {
+		f := findingOf(x)
+		if a, _ := anomaly.Find(x.ID); remedied {
 			f.Remedy = a.Remedy
 		}
-		f.Text = f.paragraph(n.story(x.from, x.to))
-		f.Breakers = n.breakers(x.from, x.to)
+		f.Text = f.paragraph(n.Story(x.From, x.To))
+		f.Breakers = n.Breakers(x.From, x.To)
 		out = append(out, f)
 	}
 	slices.SortStableFunc(out, compareFindings)
@@ -105,10 +37,10 @@ func compareFindings(a, b Finding) int {
 	return slices.Compare(a.Witness, b.Witness)
 }
 
-func (x *hit) finding() Finding {
-	f := Finding{ID: x.id, Name: anomaly.Name(x.id), Owners: x.owners, Witness: x.witness, Blame: x.blame, What: x.told()}
-	if x.key != nil {
-		f.Key = x.key.name
+func findingOf(x *rule.Candidate) Finding {
+	f := Finding{ID: x.ID, Name: anomaly.Name(x.ID), Owners: x.Owners, Witness: x.Witness, Blame: x.Blame, What: told(x)}
+	if x.Key != nil {
+		f.Key = x.Key.Name
 	}
 	return f
 }
@@ -127,57 +59,19 @@ func (f *Finding) paragraph(meanwhile string) string {
 }
 
 // told writes the text. A finding whose text cannot be written stands without.
-func (x *hit) told() (s string) {
+func told(x *rule.Candidate) (s string) {
 	defer func() {
 		if r := recover(); r != nil {
-			s = fmt.Sprintf("%s by %s: see events %v. (Its story could not be told: %v.)", anomaly.Name(x.id), strings.Join(x.owners, ", "), x.witness, r)
+			s = fmt.Sprintf("%s by %s: see events %v. (Its story could not be told: %v.)", anomaly.Name(x.ID), strings.Join(x.Owners, ", "), x.Witness, r)
 		}
 	}()
-	return x.text()
+	return x.Text()
 }
 
-// takeBack drops what the rest of the history has refuted. What it left open by
-// no more than the clock uncertainty goes to suspicious. It returns the ids of
-// which there were more than kept, so that of the rest nobody can tell.
-func (h *hits) takeBack(proved func(*hit) bool, suspicious *hits) []string {
-	more := make(map[string]int)
-	h.overflow(more)
-	var left []string
-	h.kept = slices.DeleteFunc(h.kept, func(x *hit) bool {
-		if proved(x) {
-			return false
-		}
-		h.total[x.id]--
-		if more[x.id] > 0 && !slices.Contains(left, x.id) {
-			left = append(left, x.id)
-		}
-		if x.length != nil && x.length() > 0 {
-			suspicious.add(x)
-		}
-		return true
-	})
-	return left
-}
-
-// overflow names the ids of which more were found than kept.
-func (h *hits) overflow(into map[string]int) {
-	for id, n := range h.total {
-		if n > h.limit {
-			into[id] += n
-		}
+// named are remarks as findings.
+func named(remarks []rule.Remark) (out []Finding) {
+	for _, r := range remarks {
+		out = append(out, Finding{ID: r.ID, Name: anomaly.Name(r.ID), Key: r.Key, Witness: r.Witness, Text: r.Text})
 	}
-}
-
-// at writes an instant of the history, in seconds since the run began.
-func at(t time.Duration) string { return fmt.Sprintf("%.6f s", t.Seconds()) }
-
-// span writes a length of time to three digits or so.
-func span(d time.Duration) string {
-	switch {
-	case d >= time.Second:
-		return d.Round(time.Millisecond).String()
-	case d >= time.Millisecond:
-		return d.Round(time.Microsecond).String()
-	}
-	return d.String()
+	return out
 }

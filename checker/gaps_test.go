@@ -17,6 +17,14 @@ func TestGaps(t *testing.T) {
 		{"as many as the floor", "ttl 100ms floors grants=1", oneGrant, nil},
 		{"two floors missed", "ttl 100ms floors handovers=1,takeovers=1", oneGrant, []string{"V1", "V1"}},
 		{"a floor that nobody counts", "ttl 100ms floors moons=1", oneGrant, []string{"V1"}},
+		{"a cell that was not met", "ttl 100ms floors cells=1", oneGrant, []string{"V1"}},
+		{"a cell that was met", "ttl 100ms floors cells=1", oneGrant + `
+			nemesis invoke fault stall target {"clients":["b"]}
+			nemesis ok fault stall target {"clients":["b"]} receipt r
+			b invoke acquire l
+			b fail acquire l err held
+			nemesis invoke heal stall target {"clients":["b"]}
+			nemesis ok heal stall target {"clients":["b"]}`, nil},
 		{"a fault that did nothing", "ttl 100ms", oneGrant + `
 			nemesis invoke fault cut-link target n1
 			nemesis fail fault cut-link target n1`, []string{"V2"}},
@@ -30,6 +38,24 @@ func TestGaps(t *testing.T) {
 			nemesis info fault cut-link target n1
 			nemesis invoke heal cut-link target n1
 			nemesis ok heal cut-link target n1 receipt "3 requests held"`, nil},
+		{"another victim in place of one without receipt", "ttl 100ms", oneGrant + `
+			3ms nemesis invoke fault cut-link target n1
+			nemesis info fault cut-link target n1 of 2
+			nemesis invoke heal cut-link target n1
+			nemesis info heal cut-link target n1 of 4
+			nemesis invoke fault cut-link target n2 of 2
+			nemesis ok fault cut-link target n2 of 6 receipt r
+			nemesis invoke heal cut-link target n2
+			nemesis ok heal cut-link target n2 of 8`, nil},
+		{"another victim without receipt too", "ttl 100ms", oneGrant + `
+			3ms nemesis invoke fault cut-link target n1
+			nemesis info fault cut-link target n1 of 2
+			nemesis invoke heal cut-link target n1
+			nemesis info heal cut-link target n1 of 4
+			nemesis invoke fault cut-link target n2 of 2
+			nemesis info fault cut-link target n2 of 6
+			nemesis invoke heal cut-link target n2
+			nemesis info heal cut-link target n2 of 8`, []string{"V2"}},
 		{"a fault never healed", "ttl 100ms", oneGrant + `
 			nemesis invoke fault cut-link target n1
 			nemesis ok fault cut-link target n1 receipt r`, []string{"V2"}},

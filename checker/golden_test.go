@@ -46,7 +46,7 @@ func TestGolden(t *testing.T) {
 		id, _, _ := strings.Cut(file.Name(), ".")
 		t.Run(file.Name(), func(t *testing.T) {
 			want := judgeGolden(t, file.Name())
-			told := want.ids()
+			told := want.IDs()
 			switch {
 			case strings.HasSuffix(file.Name(), rejectedName) && (want.Verdict == Pass || !slices.Contains(told, id)):
 				t.Errorf("a rejected history of %s must state it: %s %v", id, want.Verdict, told)
@@ -98,7 +98,7 @@ func judgeGolden(t *testing.T, name string) expectation {
 	return want
 }
 
-func (e expectation) ids() (ids []string) {
+func (e expectation) IDs() (ids []string) {
 	for _, f := range slices.Concat(e.Violations, e.Breaches, e.Inconclusive) {
 		ids = append(ids, f.ID)
 	}

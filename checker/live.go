@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"locktorture/checker/anomaly"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
 )
 
 // Live is what a judge has seen so far, for a status line.
@@ -52,10 +54,10 @@ func set(a *atomic.Int64, n int) {
 	}
 }
 
-func (l *live) violation(h *hit) {
-	l.count(h.id, 1)
+func (l *live) violation(h *rule.Candidate) {
+	l.count(h.ID, 1)
 	if l.first.Load() == nil {
-		s := fmt.Sprintf("%s %s on %s at %s (events %v)", h.id, anomaly.Name(h.id), h.key.name, at(h.to), h.witness)
+		s := fmt.Sprintf("%s %s on %s at %s (events %v)", h.ID, anomaly.Name(h.ID), h.Key.Name, words.At(h.To), h.Witness)
 		l.first.Store(&s)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"locktorture/checker/anomaly"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
 	"locktorture/workload/history"
 )
 
@@ -32,18 +34,18 @@ func (j *Judge) mishap(e *history.Event, text string) {
 // brokeDown notes that the lock under test panicked, or that its process ended
 // by itself (P1): a user's program would have gone down with it.
 func (j *Judge) brokeDown(e *history.Event, text string) {
-	text = fmt.Sprintf("At %s the lock broke down: %s. A program that uses it would have gone down with it, holding what it held.", at(e.Time), strings.TrimSuffix(text, "."))
-	j.panics = append(j.panics, Finding{ID: "P1", Name: anomaly.Name("P1"), Witness: []int{e.Index}, Blame: blamePanic, Text: text})
+	text = fmt.Sprintf("At %s the lock broke down: %s. A program that uses it would have gone down with it, holding what it held.", words.At(e.Time), strings.TrimSuffix(text, "."))
+	j.panics = append(j.panics, Finding{ID: "P1", Name: anomaly.Name("P1"), Witness: []int{e.Index}, Blame: rule.BlamePanic, Text: text})
 }
 
 // befell says why h proves nothing about the lock: it was found when the run had
 // come to harm; "" when it was proved before that.
-func (j *Judge) befell(h *hit) string {
+func (j *Judge) befell(h *rule.Candidate) string {
 	first, harmed := j.harmed()
-	if !harmed || h.to < first {
+	if !harmed || h.To < first {
 		return ""
 	}
-	return fmt.Sprintf(" This was found when the run itself had come to harm, at %s, and proves nothing.", at(first))
+	return fmt.Sprintf(" This was found when the run itself had come to harm, at %s, and proves nothing.", words.At(first))
 }
 
 // harm lists what befell the run, the first first.
@@ -59,7 +61,7 @@ func (j *Judge) harm() (all []Finding) {
 // took the whole harness down, the lock's own (P1) or ours.
 func (r *Report) Crashed(text string, lock bool) {
 	if lock {
-		r.Violations = append(r.Violations, Finding{ID: "P1", Name: anomaly.Name("P1"), Blame: blamePanic,
+		r.Violations = append(r.Violations, Finding{ID: "P1", Name: anomaly.Name("P1"), Blame: rule.BlamePanic,
 			Text: "The lock broke down and took the whole program with it: " + text + "."})
 		r.Verdict = Worse(r.Verdict, Fail)
 	} else {

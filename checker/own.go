@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"locktorture/checker/anomaly"
+	"locktorture/checker/internal/rule"
 	"locktorture/workload/history"
 )
 
@@ -34,7 +35,7 @@ type Opinion struct {
 type ownState struct {
 	Own
 	seen int
-	dead *crash
+	dead *rule.Crash
 }
 
 // show shows it an event. After a panic it is shown no more.
@@ -49,7 +50,7 @@ func (o *ownState) show(e *history.Event) {
 
 func (o *ownState) breakDown() {
 	if r := recover(); r != nil {
-		o.dead = &crash{cause: r, events: o.seen}
+		o.dead = &rule.Crash{Cause: r, Events: o.seen}
 	}
 }
 
@@ -57,7 +58,7 @@ func (o *ownState) breakDown() {
 // undecided (V5) and nobody else's.
 func (j *Judge) askOwn(ctx context.Context, r *Report) {
 	for _, o := range j.own {
-		opinion, err := o.ask(ctx, j.events)
+		opinion, err := o.ask(ctx, j.env.Seen)
 		if err != nil {
 			r.Inconclusive = append(r.Inconclusive, unjudged(fmt.Sprintf("The checker %s gave no opinion: %v. What it decides is not decided.", o.Name(), err)))
 			continue
@@ -81,7 +82,7 @@ func (o *ownState) ask(ctx context.Context, events int) (opinion Opinion, err er
 		}()
 	}
 	if o.dead != nil {
-		return Opinion{}, fmt.Errorf("it broke down after %d of %d events (%v)", o.dead.events, events, o.dead.cause)
+		return Opinion{}, fmt.Errorf("it broke down after %d of %d events (%v)", o.dead.Events, events, o.dead.Cause)
 	}
 	if err != nil {
 		return Opinion{}, err
@@ -113,6 +114,6 @@ func (o *ownState) adopt(f *Finding, events int) error {
 	if f.Name == "" {
 		f.Name = o.Name()
 	}
-	f.Expected = false
+	f.Expected, f.Accepted = false, false
 	return nil
 }

@@ -5,7 +5,7 @@ import "testing"
 func TestForeignRelease(t *testing.T) { runCases(t, foreignReleaseCases()) }
 
 func foreignReleaseCases() []verdictCase {
-	const robbed = `
+	const crossed = `
 		  0ms a invoke acquire k
 		  1ms a ok acquire k until 10ms
 		 11ms b invoke acquire k
@@ -25,26 +25,26 @@ func foreignReleaseCases() []verdictCase {
 		{
 			name: "a third grant inside the victim's hold", header: "ttl 10ms unchecked-release", want: Fail,
 			violations: []string{"S1 [3 7]", "S5 [3 5 7]"},
-			history: robbed + `
+			history: crossed + `
 				15ms c invoke acquire k
 				16ms c ok acquire k until 25ms`,
 		},
 		{
 			name: "a third grant after the victim's hold", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
-			history: robbed + `
+			history: crossed + `
 				20ms c invoke acquire k
 				21ms c ok acquire k until 30ms`,
 		},
 		{
 			name: "a third grant of another key", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
-			history: robbed + `
+			history: crossed + `
 				15ms c invoke acquire l
 				16ms c ok acquire l until 25ms`,
 		},
 		{
 			name: "a third grant after the victim was told no, as the history tells late", header: "ttl 10ms unchecked-release", want: Pass,
 			suspicious: []string{"S5 [1 5]"},
-			history: robbed + `
+			history: crossed + `
 				15ms c invoke acquire k
 				16ms c ok acquire k until 25ms
 				20ms b fail extend k began 13ms ended 15ms`,
@@ -64,7 +64,7 @@ func foreignReleaseCases() []verdictCase {
 		},
 		{
 			name: "nobody harmed", header: "ttl 10ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
-			history: robbed,
+			history: crossed,
 		},
 		{
 			name: "refused", header: "ttl 10ms", want: Pass,

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"locktorture/checker/anomaly"
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
 	"locktorture/workload/history"
 )
 
@@ -18,11 +20,9 @@ type phases struct {
 	j       *Judge
 	lag     time.Duration // the worst
 	lagIdx  int
-	missed  listing  // canary, clean start
-	wanted  []string // moments that the run must reach
+	missed  rule.Listing // canary, clean start
+	wanted  []string     // moments that the run must reach
 	reached map[string]bool
-	told    bool // the history says which phase it is in, and so which faults are in force
-	final   bool
 }
 
 // Moments of the sometimes set that the judge sees by itself.
@@ -40,31 +40,33 @@ func Moments() []string {
 	return []string{momentExpiry, momentExtension, momentMinority, momentStale, momentTakeover, momentUnknown}
 }
 
-func (*phases) ids() []string { return []string{"V3", "V4", "V6", "V7"} }
-func (*phases) wants() []what { return []what{phased, granted, rejected, extended, unknown, refused} }
-func (*phases) finish()       {}
+func (*phases) IDs() []string { return []string{"V3", "V4", "V6", "V7"} }
+func (*phases) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Phased, ledger.Granted, ledger.Rejected, ledger.Extended, ledger.Unknown, ledger.Refused}
+}
+func (*phases) Finish() {}
 
-func (p *phases) see(f *fact) {
-	switch f.what {
-	case phased:
-		p.phase(f.e)
-	case granted:
-		if b := f.key.last; b != nil && b.rel == never && b.d <= f.grant.ok {
+func (p *phases) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Phased:
+		p.phase(f.Event)
+	case ledger.Granted:
+		if b := f.Key.Last; b != nil && b.ReleasedAt == ledger.Never && b.Deadline <= f.Grant.OK {
 			p.reach(momentExpiry)
-			if b.holder != f.grant.holder {
+			if b.Holder != f.Grant.Holder {
 				p.reach(momentTakeover)
 			}
 		}
-	case rejected:
+	case ledger.Rejected:
 		p.reach(momentStale)
-	case extended:
+	case ledger.Extended:
 		p.reach(momentExtension)
-	case unknown:
-		if p.j.nemesis.since(f.op.inv) {
+	case ledger.Unknown:
+		if p.j.env.Nemesis.Since(f.Op.Inv) {
 			p.reach(momentUnknown)
 		}
-	case refused:
-		if strings.Contains(f.e.Err, "quorum") {
+	case ledger.Refused:
+		if strings.Contains(f.Event.Err, "quorum") {
 			p.reach(momentMinority)
 		}
 	}
@@ -81,8 +83,6 @@ func (p *phases) reach(moment string) {
 }
 
 func (p *phases) phase(e *history.Event) {
-	p.told = p.told || e.Value == history.PhaseWarmup || e.Value == history.PhaseMain || e.Value == history.PhaseFinal
-	p.final = p.final || e.Value == history.PhaseFinal
 	if e.HasAll(history.HasLag) && e.Lag > p.lag {
 		p.lag, p.lagIdx = e.Lag, e.Index
 	}
@@ -118,7 +118,7 @@ func (p *phases) note(e *history.Event, item string) {
 }
 
 func (p *phases) miss(id string, e *history.Event, text string) {
-	p.missed.add(id, e.Index, "%s", text)
+	p.missed.Add(id, e.Index, "%s", text)
 }
 
 func list(s string) []string {
@@ -127,16 +127,41 @@ func list(s string) []string {
 
 // gaps lists what the phases leave inconclusive.
 func (p *phases) gaps() []Finding {
-	var unreached listing
+	var unreached rule.Listing
 	for _, m := range p.wanted {
 		if !p.reached[m] {
-			unreached.add("V3", noWitness, "The run was to reach %q at least once and did not.", m)
+			unreached.Add("V3", rule.NoWitness, "The run was to reach %q at least once and did not.", m)
 		}
 	}
-	out := slices.Concat(p.missed.findings(), unreached.findings())
+	out := slices.Concat(named(p.missed.Remarks()), named(unreached.Remarks()))
 	if why := p.lagged(); why != "" {
 		out = append(out, Finding{ID: "V4", Name: anomaly.Name("V4"),
 			Text: why + " What compares times proves nothing in this run and is listed as suspicious; what compares tokens stands."})
 	}
 	return out
+}
+
+// unproved lists the faults of which nothing proves that they bit and were
+// healed (V2).
+func unproved(n *ledger.Nemesis) []Finding {
+	var out rule.Listing
+	for _, f := range n.Faults {
+		why := ""
+		switch {
+		case f.Bit == history.Fail:
+			why = "did nothing"
+		case f.Bit == 0:
+			why = "has no completion: whether it bit is not known"
+		case f.Replaced && f.Healed == history.Info: // the one in its place counts
+			continue
+		case f.Bit == history.Info && f.Healed != history.OK:
+			why = "has no receipt that it bit"
+		case !f.Instant && (f.Healed == 0 || f.Healed == history.Fail):
+			why = "was not healed"
+		default:
+			continue
+		}
+		out.Add("V2", f.Idx, "The fault %s %s, so what this run says about it is not known.", f, why)
+	}
+	return named(out.Remarks())
 }

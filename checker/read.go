@@ -89,5 +89,5 @@ func decode(ctx context.Context, source *history.Reader, full chan<- batch, empt
 
 // gaveUpText says how far a judge came that ran out of time.
 func (j *Judge) gaveUpText() string {
-	return fmt.Sprintf("The judge ran out of time after %d events: they were judged, and nothing that came after. Allow it more (--check-timeout), or none.", j.events)
+	return fmt.Sprintf("The judge ran out of time after %d events: they were judged, and nothing that came after. Allow it more (--check-timeout), or none.", j.env.Seen)
 }

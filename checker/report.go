@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"locktorture/checker/anomaly"
+	"locktorture/checker/internal/rule"
+	"locktorture/workload/history/coverage"
 )
 
 // Finish ends the judging. truncated says that the history broke off. The
@@ -20,22 +22,25 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 		ctx, cancel = context.WithTimeout(ctx, j.o.Patience)
 		defer cancel()
 	}
-	j.truncated = truncated || !j.ended
+	j.env.Truncated = truncated || !j.env.Ended
 	j.guardedClose()
-	j.finishRules()
-	left := j.violations.takeBack(j.proved, &j.suspicious)
+	j.env.FinishRules()
+	left := j.env.Violations.TakeBack(j.env.Proved, &j.env.Suspicious)
 	_ = j.withdraw(j.befell) // a harness error decides nothing more
 	left = append(left, j.withdraw(j.undecided)...)
+	if j.covered != nil {
+		j.ev.Cells = coverage.Met(j.covered.Cells())
+	}
 	r := Report{
-		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.events},
-		Violations: j.violations.findings(&j.nemesis, true), Suspicious: j.suspicious.findings(&j.nemesis, false),
-		ExpectedMissing: []string{}, Breaches: j.service.breaches.findings(),
+		Schema: 1, Evidence: j.ev.Evidence, Checked: Checked{Events: j.env.Seen},
+		Violations: findings(&j.env.Violations, &j.env.Nemesis, true), Suspicious: findings(&j.env.Suspicious, &j.env.Nemesis, false),
+		ExpectedMissing: []string{}, Breaches: named(j.service.Breaches.Remarks()),
 	}
 	r.Violations = append(r.Violations, j.panics...)
 	slices.SortStableFunc(r.Violations, compareFindings)
 	r.Harness = j.harm()
 	j.publish()
-	r.Inconclusive = j.inconclusive(truncated || !j.ended, left)
+	r.Inconclusive = j.inconclusive(truncated || !j.env.Ended, left)
 	j.void(&r)
 	if j.o.OurStore {
 		r.disown()
@@ -44,10 +49,12 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	j.expected(&r)
 	j.overflow(&r)
 	if j.fences != nil {
-		r.Counterfactual = &j.fences.out
+		r.Counterfactual = &j.fences.Out
 	}
 	if j.second != nil {
-		j.second.ask(ctx, &r)
+		o, disagreements, views := j.second.Ask(ctx)
+		r.SecondOpinion, r.Views = &o, views
+		r.Harness = append(r.Harness, named(disagreements)...)
 	}
 	j.decide(&r)
 	j.unsaid(&r)
@@ -61,17 +68,17 @@ func (j *Judge) guardedClose() {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			j.broken = &crash{cause: r, events: j.events}
+			j.broken = &rule.Crash{Cause: r, Events: j.env.Seen}
 		}
 	}()
-	j.close()
+	j.env.Close()
 }
 
 // inconclusive lists what keeps a pass from being one; left are the ids of which
 // some cases were found, not kept, and so not looked at again.
 func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 	out := j.ev.short()
-	out = append(out, j.nemesis.unproved()...)
+	out = append(out, unproved(&j.env.Nemesis)...)
 	out = append(out, j.phases.gaps()...)
 	if j.gaveUp {
 		out = append(out, unjudged(j.gaveUpText()))
@@ -81,17 +88,17 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 	for _, id := range left {
 		out = append(out, unjudged(fmt.Sprintf("Of the cases of %s only the first %d were kept, and the rest of the history refuted one of them or more, or the harness stood still. Whether the others stand is not decided.", id, j.o.Limit)))
 	}
-	for _, r := range j.rules {
-		if r, limited := r.(limited); limited && r.unplaced() != "" {
-			out = append(out, unjudged(r.unplaced()))
+	for _, r := range j.env.Rules {
+		if r, limited := r.(rule.Limited); limited && r.Unplaced() != "" {
+			out = append(out, unjudged(r.Unplaced()))
 		}
 	}
-	for _, c := range j.crashed {
+	for _, c := range j.env.Crashed {
 		out = append(out, unjudged(fmt.Sprintf("The checker of %s broke down after %d of %d events (%v): what it decides is not decided.",
-			strings.Join(c.ids, ", "), c.events, j.events, c.cause)))
+			strings.Join(c.Ids, ", "), c.Events, j.env.Seen, c.Cause)))
 	}
 	if c := j.broken; c != nil {
-		out = append(out, unjudged(fmt.Sprintf("Judging broke down after %d of %d events (%v): only what came before is judged.", c.events, j.events, c.cause)))
+		out = append(out, unjudged(fmt.Sprintf("Judging broke down after %d of %d events (%v): only what came before is judged.", c.Events, j.env.Seen, c.Cause)))
 	}
 	slices.SortStableFunc(out, func(a, b Finding) int { return cmp.Compare(a.ID, b.ID) })
 	if out == nil {
@@ -102,7 +109,7 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 
 func unjudged(text string) Finding { return Finding{ID: "V5", Name: anomaly.Name("V5"), Text: text} }
 
-// expected marks what the scenario means to see, and lists what it missed. A
+// expected marks what the scenario accepts and what it means to see, and lists what it missed. A
 // double grant that an expected early takeover explains is expected with it.
 func (j *Judge) expected(r *Report) {
 	seen := make(map[string]bool)
@@ -115,10 +122,11 @@ func (j *Judge) expected(r *Report) {
 	}
 	for i := range r.Violations {
 		f := &r.Violations[i]
-		f.Expected = slices.Contains(j.h.Expected, f.ID) ||
-			f.ID == "S1" && slices.Contains(j.h.Expected, "S10") && explained[fmt.Sprint(f.Key, f.Owners)]
+		f.Accepted = slices.Contains(j.env.Header.Accepted, f.ID)
+		f.Expected = slices.Contains(j.env.Header.Expected, f.ID) ||
+			f.ID == "S1" && slices.Contains(j.env.Header.Expected, "S10") && explained[fmt.Sprint(f.Key, f.Owners)]
 	}
-	for _, id := range j.h.Expected {
+	for _, id := range j.env.Header.Expected {
 		if !seen[id] && !slices.Contains(r.ExpectedMissing, id) {
 			r.ExpectedMissing = append(r.ExpectedMissing, id)
 		}
@@ -128,12 +136,12 @@ func (j *Judge) expected(r *Report) {
 // overflow says how many findings there were where not all are listed.
 func (j *Judge) overflow(r *Report) {
 	totals := make(map[string]int)
-	j.violations.overflow(totals)
+	j.env.Violations.Overflow(totals)
 	if len(totals) > 0 {
 		r.Totals = totals
 	}
 	rest := make(map[string]int)
-	j.suspicious.overflow(rest)
+	j.env.Suspicious.Overflow(rest)
 	for i, f := range slices.Backward(r.Suspicious) {
 		if n := rest[f.ID]; n > 0 {
 			r.Suspicious[i].Text += fmt.Sprintf(" There were %d such cases.", n)
@@ -158,7 +166,7 @@ func (j *Judge) decide(r *Report) {
 		r.Verdict = Worse(r.Verdict, Inconclusive)
 	}
 	for _, f := range r.Violations {
-		if !f.Expected {
+		if !f.Expected && !f.Accepted {
 			r.Verdict = Worse(r.Verdict, Fail)
 		}
 	}

@@ -1,104 +1,15 @@
 package checker
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"locktorture/checker/anomaly"
-	"locktorture/workload/history"
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/opinion"
 )
-
-// TestReuse shows that no rule looks at an op or a grant once it is taken back:
-// it makes no difference whether they are used again, overwritten, or left alone.
-func TestReuse(t *testing.T) {
-	for seed := range uint64(60) {
-		h := slips(seed, 2000)
-		if seed%4 == 0 {
-			h = anyHistory(seed, 2000)
-		}
-		for _, second := range []bool{false, true} {
-			o := Options{Counterfactual: true, SecondOpinion: second, Window: 4}
-			again, overwritten, alone := New(h.Header, o), New(h.Header, o), New(h.Header, o)
-			overwritten.spoil, alone.spoil = overwrite, func(*op, *grant) {}
-			want := reported(t, alone, h)
-			if got := reported(t, again, h); got != want {
-				t.Fatalf("seed %d: used again %s\nleft alone %s", seed, got, want)
-			}
-			if got := reported(t, overwritten, h); got != want {
-				t.Fatalf("seed %d: overwritten %s\nleft alone %s", seed, got, want)
-			}
-		}
-	}
-}
-
-// TestTakenBack shows that ties are undone: of a lock that works, nearly every
-// grant is used again, and nearly every op.
-func TestTakenBack(t *testing.T) {
-	var h history.Buffer
-	g := newGenerator(2, 8, 7, h.Event)
-	g.operations(20_000)
-	for _, second := range []bool{false, true} {
-		j := New(g.header(), Options{SecondOpinion: second, Window: 4})
-		ops, grants := 0, 0
-		j.spoil = func(o *op, _ *grant) {
-			if o != nil {
-				ops++
-			} else {
-				grants++
-			}
-		}
-		j.Events(h.Events)
-		if all := j.ev.Grants; grants < all/2 || ops < len(h.Events)/3 {
-			t.Errorf("second opinion %t: taken back %d of %d grants, and %d ops of %d events", second, grants, all, ops, len(h.Events))
-		}
-	}
-}
-
-func overwrite(o *op, g *grant) {
-	if o != nil {
-		*o = op{}
-	} else {
-		*g = grant{}
-	}
-}
-
-// slips makes a history of n operations of a right lock, a few of which went
-// wrong: leases end early, what was refused is granted, what was done is not.
-func slips(seed uint64, n int) history.History {
-	var buf history.Buffer
-	g := newGenerator(1+int(seed%4), 3+int(seed%11), seed, buf.Event)
-	g.unknown = 0.01
-	g.operations(n)
-	g.end()
-	for i := range buf.Events {
-		e := &buf.Events[i]
-		switch slip := g.rng.IntN(40) == 0; {
-		case !slip || e.Kind == history.Invoke || e.Kind == history.Info:
-		case e.Op == history.Acquire && e.Kind == history.OK:
-			e.ValidUntil = e.Time + time.Duration(g.rng.IntN(2000))
-		case e.Op == history.Acquire:
-			e.Kind, e.Fence = history.OK, uint64(1+g.rng.IntN(n/6))
-		case e.Op == history.Release:
-			e.Kind = history.Fail
-		}
-	}
-	return history.History{Header: g.header(), Events: buf.Events}
-}
-
-func reported(t *testing.T, j *Judge, h history.History) string {
-	t.Helper()
-	j.Events(h.Events)
-	r := j.Finish(t.Context(), h.Truncated)
-	text, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // TestAnything judges histories that keep the format and nothing else: the judge
 // neither breaks down nor disagrees with its second opinion.
@@ -112,8 +23,8 @@ func TestAnything(t *testing.T) {
 		if len(r.Harness) > 0 {
 			t.Errorf("seed %d: %s", seed, r.Harness[0].Text)
 		}
-		if j.broken != nil || len(j.crashed) > 0 {
-			t.Fatalf("seed %d: broke down: %+v %+v", seed, j.broken, j.crashed)
+		if j.broken != nil || len(j.env.Crashed) > 0 {
+			t.Fatalf("seed %d: broke down: %+v %+v", seed, j.broken, j.env.Crashed)
 		}
 		checkTexts(t, r)
 		for _, f := range r.Violations {
@@ -127,10 +38,9 @@ func TestAnything(t *testing.T) {
 	}
 }
 
-// A reuseCase is a history in which memory that a tie would have kept is used
-// again, for something else.
+// A reuseCase is a history in which a grant, or an operation, is looked at when its
+// memory would be used for another one, were it not pinned.
 type reuseCase struct {
-	tie    tie
 	window int // of the second opinion; 0 is without
 	verdictCase
 }
@@ -145,15 +55,15 @@ func turns(n int, owner, words string) string {
 		%[1]s ok release k %[2]s`, owner, words), n)
 }
 
-// forgotten makes room for the memory of owner's grant, if it has ended: its
+// afterwards makes room for the memory of owner's grant, if it has ended: its
 // key remembers four others, and its owner two. The last one takes the place.
-func forgotten(owner, words string) string {
-	return turns(remembered, "x", words) + turns(2, owner, words)
+func afterwards(owner, words string) string {
+	return turns(ledger.Remembered, "x", words) + turns(2, owner, words)
 }
 
 func reuseCases() []reuseCase {
 	return []reuseCase{
-		{tieHeld, 0, verdictCase{
+		{0, verdictCase{
 			name: "live, though its owner holds in another mode too", want: Fail, violations: []string{"S1 [1 11]"},
 			history: `
 				a invoke acquire k mode r
@@ -161,14 +71,14 @@ func reuseCases() []reuseCase {
 				b invoke acquire k
 				b ok acquire k`,
 		}},
-		{tieActing, 0, verdictCase{
+		{0, verdictCase{
 			name: "a write after a release, settled late", want: Fail, violations: []string{"S8 [2 30]"},
 			history: turns(1, "a", "") + `
 				a0 invoke write k value a1 owner a
-				a0 info write k value a1 owner a` + forgotten("a", "") + `
+				a0 info write k value a1 owner a` + afterwards("a", "") + `
 				store ok audit k value a1 seq 1 owner a`,
 		}},
-		{tiePair, 0, verdictCase{
+		{0, verdictCase{
 			name: "an overlap that may be within the clocks' uncertainty", header: "epsilon 50ms unchecked-release", want: Pass, suspicious: []string{"S1 [1 3]"},
 			history: `
 				a invoke acquire k
@@ -178,9 +88,9 @@ func reuseCases() []reuseCase {
 				a invoke release k
 				a ok release k
 				b invoke release k
-				b ok release k` + forgotten("a", ""),
+				b ok release k` + afterwards("a", ""),
 		}},
-		{tiePair, 0, verdictCase{
+		{0, verdictCase{
 			name: "such an overlap with a grant that was told late", header: "epsilon 50ms unchecked-release", want: Pass, suspicious: []string{"S1 [1 5]"},
 			history: `
 				0ms a invoke acquire k
@@ -190,19 +100,19 @@ func reuseCases() []reuseCase {
 				5ms a ok release k
 				6ms b ok acquire k ended 3ms
 				7ms b invoke release k
-				8ms b ok release k` + forgotten("b", ""),
+				8ms b ok release k` + afterwards("b", ""),
 		}},
-		{tieIntruder, 0, verdictCase{
+		{0, verdictCase{
 			name: "a release across a hold long ago", want: Fail, violations: []string{"S6 [1 5 33]"},
 			history: `
 				a invoke acquire k
 				a ok acquire k
 				a invoke extend k
-				a fail extend k` + turns(1, "b", "") + forgotten("b", "") + `
+				a fail extend k` + turns(1, "b", "") + afterwards("b", "") + `
 				a invoke release k
 				a ok release k`,
 		}},
-		{tieCrossing, 0, verdictCase{
+		{0, verdictCase{
 			name: "a release across a hold that is extended", header: "ttl 50ms epsilon 5ms", want: Fail, violations: []string{"S6 [1 5 7]"}, suspicious: []string{"S6 [1 5 7]"},
 			history: `
 				 0ms a invoke acquire k
@@ -213,10 +123,10 @@ func reuseCases() []reuseCase {
 				 5ms b ok acquire k until 6ms
 				20ms a invoke release k
 				21ms a ok release k
-				22ms b ok lost k` + forgotten("a", "") + `
+				22ms b ok lost k` + afterwards("a", "") + `
 				b ok extend k began 19ms until 100ms`,
 		}},
-		{tieRenewed, 0, verdictCase{
+		{0, verdictCase{
 			name: "extended, as is told only behind its owner's next grant", header: "ttl 5ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k
@@ -226,9 +136,9 @@ func reuseCases() []reuseCase {
 				 9ms a ok acquire k fence 1
 				10ms a0 ok extend k owner a ended 8ms
 				10ms a invoke release k fence 1
-				10ms a ok release k fence 1` + turns(rememberedOpen+1, "x", "") + turns(2, "a", ""),
+				10ms a ok release k fence 1` + turns(ledger.RememberedOpen+1, "x", "") + turns(2, "a", ""),
 		}},
-		{tieReleased, 0, verdictCase{
+		{0, verdictCase{
 			name: "released late, and nobody was harmed", header: "ttl 5ms unchecked-release", want: Pass, suspicious: []string{"S5 [1 5]"},
 			history: `
 				0ms a invoke acquire k
@@ -236,9 +146,9 @@ func reuseCases() []reuseCase {
 				6ms b invoke acquire k mode r
 				7ms b ok acquire k mode r until 500ms
 				8ms a invoke release k
-				9ms a ok release k` + forgotten("a", "mode r"),
+				9ms a ok release k` + afterwards("a", "mode r"),
 		}},
-		{tieVictim, 0, verdictCase{
+		{0, verdictCase{
 			name: "released late, and another lease is extended when that hold has ended", header: "ttl 5ms unchecked-release", want: Fail,
 			violations: []string{"S1 [38 40]"}, suspicious: []string{"S5 [5 9]"},
 			history: `
@@ -252,7 +162,7 @@ func reuseCases() []reuseCase {
 				11ms b invoke acquire k mode r
 				12ms b ok acquire k mode r until 500ms
 				13ms a ok release k
-				14ms b0 invoke extend k owner b` + turns(remembered+1, "x", "mode r") + `
+				14ms b0 invoke extend k owner b` + turns(ledger.Remembered+1, "x", "mode r") + `
 				b invoke acquire k
 				b ok acquire k
 				b invoke release k
@@ -264,15 +174,15 @@ func reuseCases() []reuseCase {
 				c invoke acquire k
 				c ok acquire k until 500ms`,
 		}},
-		{tieRecent, windowGrants, verdictCase{
+		{opinion.WindowGrants, verdictCase{
 			name: "extended, and then granted again", want: Pass,
-			history: extendedOnce + forgotten("a", ""),
+			history: extendedOnce + afterwards("a", ""),
 		}},
-		{tieWindow, 2, verdictCase{
+		{2, verdictCase{
 			name: "extended, and then granted again, in another window", want: Pass,
-			history: extendedOnce + forgotten("a", ""),
+			history: extendedOnce + afterwards("a", ""),
 		}},
-		{tieUnknown, 0, verdictCase{
+		{0, verdictCase{
 			name: "of unknown outcome, and its owner goes on", want: Fail, violations: []string{"S8 [6]"},
 			history: `
 				a invoke acquire k
@@ -283,7 +193,7 @@ func reuseCases() []reuseCase {
 				a ok write k value a1 seq 1
 				store ok audit k value b1 seq 2 owner b`,
 		}},
-		{tieWaiting, 0, verdictCase{
+		{0, verdictCase{
 			name: "numbered behind an open write", want: Fail, violations: []string{"S8 [4]", "S8 [7]"},
 			history: `
 				a invoke acquire k
@@ -295,7 +205,7 @@ func reuseCases() []reuseCase {
 				a ok write k value a1 seq 3
 				b0 ok write k value b1 seq 1 owner b`,
 		}},
-		{tieParked, 0, verdictCase{
+		{0, verdictCase{
 			name: "written after the deadline, while an extension is open", header: "ttl 5ms", want: Fail, violations: []string{"S3z [1 4]"},
 			history: `
 				 0ms a invoke acquire k
@@ -317,34 +227,16 @@ const extendedOnce = `
 	a invoke release k
 	a ok release k`
 
-// TestTies cuts every tie in turn: the judge must judge a history otherwise that
-// it judges rightly when nothing is cut.
-func TestTies(t *testing.T) {
-	shown := map[tie]bool{}
+// TestPinned judges those rightly: with any one of the pins left out it does not.
+func TestPinned(t *testing.T) {
 	for _, c := range reuseCases() {
 		t.Run(c.name, func(t *testing.T) {
-			if got, want := c.judged(t, 0), fmt.Sprint(c.want, c.violations, c.suspicious); got != want {
+			r := Check(t.Context(), parse(t, c.header, c.history), Options{SecondOpinion: c.window > 0, Window: c.window})
+			if got, want := fmt.Sprint(r.Verdict, short(r.Violations), short(r.Suspicious)), fmt.Sprint(c.want, c.violations, c.suspicious); got != want {
 				t.Errorf("judged %s, want %s", got, want)
-			} else if cut := c.judged(t, c.tie); cut == want {
-				t.Errorf("judged %s with tie %d cut, too", cut, c.tie)
 			}
 		})
-		shown[c.tie] = true
 	}
-	for x := tie(1); x < ties; x++ {
-		if !shown[x] {
-			t.Errorf("no case tells whether tie %d is there", x)
-		}
-	}
-}
-
-func (c reuseCase) judged(t *testing.T, cut tie) string {
-	h := parse(t, c.header, c.history)
-	j := New(h.Header, Options{SecondOpinion: c.window > 0, Window: c.window})
-	j.cut = cut
-	j.Events(h.Events)
-	r := j.Finish(t.Context(), false)
-	return fmt.Sprint(r.Verdict, short(r.Violations), short(r.Suspicious))
 }
 
 // TestManyUnknown has more writes of one lease stay unknown than a small number
@@ -356,9 +248,9 @@ func TestManyUnknown(t *testing.T) {
 	for i := 2000; i < 2000+writes; i++ { // named processes have lower numbers
 		fmt.Fprintf(text, "\n%d invoke write k value v%d owner a\n%d info write k value v%d owner a", i, i, i, i)
 	}
-	text.WriteString(forgotten("a", "") + "\nstore ok audit k value v2000 seq 1 owner a")
+	text.WriteString(afterwards("a", "") + "\nstore ok audit k value v2000 seq 1 owner a")
 	r := judge(t, "ttl 1h", text.String())
-	last := 4 + 2*writes + (remembered+2)*4
+	last := 4 + 2*writes + (ledger.Remembered+2)*4
 	if want := []string{fmt.Sprintf("S8 [2 %d]", last)}; !slices.Equal(short(r.Violations), want) {
 		t.Errorf("violations %q, want %q", short(r.Violations), want)
 	}
@@ -379,7 +271,7 @@ func TestForgottenIntruders(t *testing.T) {
 	j := New(h.Header, Options{})
 	j.Events(h.Events)
 	chain := 0
-	for g := j.key("k").holders[0].grant; len(g.intruders()) > 0; g = g.intruders()[0] {
+	for g := j.env.Key("k").Holders[0].Grant; len(g.Intruders()) > 0; g = g.Intruders()[0] {
 		chain++
 	}
 	if chain == 0 || chain > 4 {

@@ -5,19 +5,31 @@ import (
 	"strings"
 	"testing"
 
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
 	"locktorture/workload/history"
 )
 
 // panics is a rule that breaks down at the nth fact.
 type panics struct{ left int }
 
-func (*panics) ids() []string { return []string{"S99"} }
-func (*panics) wants() []what { return []what{asked, granted} }
-func (*panics) finish()       {}
-func (p *panics) see(*fact) {
+func (*panics) IDs() []string        { return []string{"S99"} }
+func (*panics) Wants() []ledger.Kind { return []ledger.Kind{ledger.Asked, ledger.Granted} }
+func (*panics) Finish()              {}
+func (p *panics) Observe(*ledger.Fact) {
 	if p.left--; p.left < 0 {
 		panic("out of luck")
 	}
+}
+
+// ruleOf is the judge's rule of this type.
+func ruleOf[T rule.Rule](j *Judge) (found T) {
+	for _, r := range j.env.Rules {
+		if x, is := r.(T); is {
+			found = x
+		}
+	}
+	return found
 }
 
 // TestPanic shows that a rule that breaks down takes nothing with it but its
@@ -26,11 +38,9 @@ func TestPanic(t *testing.T) {
 	h := parse(t, "ttl 100ms", twice)
 	whole := Check(t.Context(), h, Options{})
 	for at := range 4 {
-		j := New(h.Header, Options{})
-		rules := slices.Insert(j.rules, at, rule(&panics{left: at}))
-		j.rules, j.wanted = nil, [facts][]rule{}
-		for _, r := range rules {
-			j.enlist(r)
+		j := blank(h.Header, Options{})
+		for _, r := range slices.Insert(j.all(), at, rule.Rule(&panics{left: at})) {
+			j.env.Enlist(r)
 		}
 		for i := range h.Events {
 			j.Event(&h.Events[i])

@@ -7,15 +7,20 @@ import (
 	"strings"
 	"testing"
 
+	"locktorture/checker/internal/opinion"
+	"locktorture/checker/internal/rule/exclusion"
 	"locktorture/workload/history"
 )
 
-// judgeAll judges a text history with everything turned on.
-func judgeAll(t *testing.T, ctx context.Context, h history.History, broken func(*tests)) Report {
+// judgeAll judges a text history with everything turned on, and without the rule of
+// double grants when it is to be blind.
+func judgeAll(t *testing.T, ctx context.Context, h history.History, blind bool) Report {
 	t.Helper()
-	j := New(h.Header, Options{SecondOpinion: true, Counterfactual: true})
-	if broken != nil {
-		broken(&j.test)
+	j := blank(h.Header, Options{SecondOpinion: true, Counterfactual: true})
+	for _, r := range j.all() {
+		if _, sweep := r.(*exclusion.DoubleGrants); !sweep || !blind {
+			j.env.Enlist(r)
+		}
 	}
 	for i := range h.Events {
 		j.Event(&h.Events[i])
@@ -32,21 +37,19 @@ const overlapping = `
 func TestSecondOpinion(t *testing.T) {
 	ctx := t.Context()
 	t.Run("agrees with a violation", func(t *testing.T) {
-		r := judgeAll(t, ctx, parse(t, "ttl 100ms", overlapping), nil)
+		r := judgeAll(t, ctx, parse(t, "ttl 100ms", overlapping), false)
 		if o := r.SecondOpinion; r.Verdict != Fail || o.Anomalies != 1 || o.Agreed != o.Windows || len(r.Harness) > 0 {
 			t.Errorf("%s, %+v, %v", r.Verdict, o, r.Harness)
 		}
 	})
 	t.Run("agrees that nothing is wrong", func(t *testing.T) {
-		r := judgeAll(t, ctx, parse(t, "ttl 100ms", oneGrant), nil)
+		r := judgeAll(t, ctx, parse(t, "ttl 100ms", oneGrant), false)
 		if o := r.SecondOpinion; r.Verdict != Pass || o.Windows != 1 || o.Agreed != 1 {
 			t.Errorf("%s, %+v", r.Verdict, o)
 		}
 	})
 	t.Run("disagrees with a blind sweep", func(t *testing.T) {
-		r := judgeAll(t, ctx, parse(t, "ttl 100ms", overlapping), func(c *tests) {
-			c.overlaps = func(_, _ d) bool { return false }
-		})
+		r := judgeAll(t, ctx, parse(t, "ttl 100ms", overlapping), true)
 		if r.Verdict != HarnessError || r.Exit != 70 || len(r.Harness) != 1 || !strings.Contains(r.Harness[0].Text, "[1 3]") {
 			t.Errorf("%s, %v", r.Verdict, r.Harness)
 		}
@@ -58,9 +61,7 @@ func TestSecondOpinion(t *testing.T) {
 			 6ms b invoke release k
 			 7ms b ok release k
 			 8ms b invoke write k value b2
-			 9ms b ok write k value b2 seq 2`), func(c *tests) {
-			c.overlaps = func(_, _ d) bool { return false }
-		})
+			 9ms b ok write k value b2 seq 2`), true)
 		if r.Verdict != Fail || len(r.Harness) != 1 || !slices.Equal(short(r.Violations), []string{"S8 [6 9]"}) {
 			t.Errorf("%s, %v, %v", r.Verdict, short(r.Violations), r.Harness)
 		}
@@ -68,11 +69,11 @@ func TestSecondOpinion(t *testing.T) {
 	t.Run("undecided hides nothing and adds nothing", func(t *testing.T) {
 		over, cancel := context.WithCancel(ctx)
 		cancel()
-		r := judgeAll(t, over, parse(t, "ttl 100ms", overlapping), nil)
+		r := judgeAll(t, over, parse(t, "ttl 100ms", overlapping), false)
 		if o := r.SecondOpinion; r.Verdict != Fail || o.Undecided != o.Windows || o.Windows == 0 || len(r.Harness) > 0 {
 			t.Errorf("%s, %+v", r.Verdict, o)
 		}
-		if r := judgeAll(t, over, parse(t, "ttl 100ms", oneGrant), nil); r.Verdict != Pass || r.SecondOpinion.Undecided != 1 {
+		if r := judgeAll(t, over, parse(t, "ttl 100ms", oneGrant), false); r.Verdict != Pass || r.SecondOpinion.Undecided != 1 {
 			t.Errorf("%s, %+v", r.Verdict, r.SecondOpinion)
 		}
 	})
@@ -106,8 +107,8 @@ func TestSecondOpinion(t *testing.T) {
 	})
 	t.Run("of a long history", func(t *testing.T) {
 		h := recorded(20_000, 0.05, 1000)
-		r := judgeAll(t, ctx, h, nil)
-		if o := r.SecondOpinion; o.Anomalies == 0 || o.Windows < randomWindows || o.Agreed+o.Undecided != o.Windows || o.Agreed < o.Windows/2 {
+		r := judgeAll(t, ctx, h, false)
+		if o := r.SecondOpinion; o.Anomalies == 0 || o.Windows < opinion.RandomWindows || o.Agreed+o.Undecided != o.Windows || o.Agreed < o.Windows/2 {
 			t.Errorf("%+v, %v", o, r.Harness)
 		}
 	})
@@ -128,9 +129,9 @@ func TestCounterfactual(t *testing.T) {
 		14ms b invoke write k fence 2 value b1
 		15ms b ok write k fence 2 value b1 seq 4
 		16ms a invoke write k fence 1 value a4
-		17ms a fail write k fence 1 value a4 seq 5 err stale`), nil)
+		17ms a fail write k fence 1 value a4 seq 5 err stale`), false)
 	got := r.Counterfactual
-	want := Counterfactual{Writes: 5, Late: 2, Stale: 1, Policies: []Policy{
+	want := opinion.Counterfactual{Writes: 5, Late: 2, Stale: 1, Policies: []opinion.Policy{
 		{Name: "none", Accepted: 5, LateAccepted: 2, StaleAccepted: 1, Witness: []int{7, 13}},
 		{Name: "at-least", Accepted: 4, LateAccepted: 1, Witness: []int{7}},
 		{Name: "greater", Accepted: 2, GoodRefused: 1},
@@ -146,12 +147,12 @@ func TestCounterfactual(t *testing.T) {
 // TestDeterminism judges one long, broken history twice: the same bytes.
 func TestDeterminism(t *testing.T) {
 	h := recorded(30_000, 0.05, 100)
-	first, err := json.Marshal(judgeAll(t, t.Context(), h, nil))
+	first, err := json.Marshal(judgeAll(t, t.Context(), h, false))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		again, err := json.Marshal(judgeAll(t, t.Context(), h, nil))
+		again, err := json.Marshal(judgeAll(t, t.Context(), h, false))
 		if err != nil {
 			t.Fatal(err)
 		}

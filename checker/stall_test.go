@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"locktorture/checker/internal/ledger"
 )
 
 // TestStalls judges what was stamped across the harness's own stalls: each case
@@ -150,8 +152,18 @@ func TestStalls(t *testing.T) {
 				33ms b fail acquire k
 				34ms b invoke acquire k
 				35ms b fail acquire k`,
-			excused: []string{"began 25ms ended 29ms"},
-			stands:  []string{"began 36ms ended 90ms"},
+			excused: []string{"began 12ms ended 29ms"},
+			stands:  []string{"began 36ms ended 90ms", "began 13ms ended 29ms"},
+		},
+		{
+			name: "a key without an owner", header: "ttl 100ms", id: "L8",
+			history: held + `
+				10ms a invoke release k
+				11ms a ok release k
+				12ms nemesis ok phase final
+				300ms witness ok key k node n1 holder a pttl 50`,
+			excused: []string{"began 12ms ended 211ms"},
+			stands:  []string{"began 12ms ended 210ms", "began 301ms ended 490ms"},
 		},
 	} {
 		judge := func(stall string) Report {
@@ -181,11 +193,11 @@ func TestStalls(t *testing.T) {
 
 // TestStallsWithin adds up what overlaps, whatever order it came in.
 func TestStallsWithin(t *testing.T) {
-	s := stalls{all: []interval{{50, 60}, {10, 20}, {15, 25}, {60, 61}, {90, 90}}}
+	s := ledger.Stalls{All: []ledger.Interval{{From: 50, To: 60}, {From: 10, To: 20}, {From: 15, To: 25}, {From: 60, To: 61}, {From: 90, To: 90}}}
 	for _, test := range []struct{ from, to, want time.Duration }{
 		{0, 100, 26}, {0, 10, 0}, {12, 22, 10}, {25, 50, 0}, {24, 51, 2}, {60, 61, 1}, {61, 100, 0}, {20, 10, 0},
 	} {
-		if got := s.within(test.from, test.to); got != test.want {
+		if got := s.Within(test.from, test.to); got != test.want {
 			t.Errorf("[%d, %d]: %d, want %d", test.from, test.to, got, test.want)
 		}
 	}

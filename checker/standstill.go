@@ -5,27 +5,29 @@ import (
 	"slices"
 
 	"locktorture/checker/anomaly"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
 )
 
 // undecided says why h is not proved: the harness stood still when it noted what
 // proves it; "" when it is.
-func (j *Judge) undecided(h *hit) string {
-	if len(j.stalls.all) == 0 {
+func (j *Judge) undecided(h *rule.Candidate) string {
+	if len(j.env.Stalls.All) == 0 {
 		return ""
 	}
-	if h.stamp != nil {
-		s, ours := h.stamp()
-		if still := j.stalls.within(s.since, s.at); ours && still > 0 && still >= s.margin {
-			return fmt.Sprintf(" But the harness itself stood still for %s before it noted that, at %s: whether it was so is not decided.", span(still), at(s.at))
+	if h.Stamp != nil {
+		s, ours := h.Stamp()
+		if still := j.env.Stalls.Within(s.Since, s.At); ours && still > 0 && still >= s.Margin {
+			return fmt.Sprintf(" But the harness itself stood still for %s before it noted that, at %s: whether it was so is not decided.", words.Span(still), words.At(s.At))
 		}
 	}
-	if anomaly.Has(h.id, anomaly.NeedsHealth) {
-		least := j.h.TTL / 10
-		if h.margin > 0 {
-			least = h.margin
+	if anomaly.Has(h.ID, anomaly.NeedsHealth) {
+		least := h.Margin
+		if least == 0 {
+			least = j.env.Shortest()
 		}
-		if stood := j.stalls.within(h.from, h.to); stood > 0 && stood >= least {
-			return fmt.Sprintf(" The harness itself stood still for %s meanwhile, which can bring it about: whether the lock did is not decided.", span(stood))
+		if stood := j.env.Stalls.Within(h.From, h.To); stood > 0 && stood >= least {
+			return fmt.Sprintf(" The harness itself stood still for %s meanwhile, which can bring it about: whether the lock did is not decided.", words.Span(stood))
 		}
 	}
 	return ""
@@ -34,21 +36,21 @@ func (j *Judge) undecided(h *hit) string {
 // withdraw moves the violations that why gives a reason for to the suspicious.
 // It returns the ids of which there were more than kept, so that of the rest
 // nobody can tell.
-func (j *Judge) withdraw(why func(*hit) string) (left []string) {
+func (j *Judge) withdraw(why func(*rule.Candidate) string) (left []string) {
 	more := make(map[string]int)
-	j.violations.overflow(more)
-	j.violations.kept = slices.DeleteFunc(j.violations.kept, func(x *hit) bool {
+	j.env.Violations.Overflow(more)
+	j.env.Violations.Kept = slices.DeleteFunc(j.env.Violations.Kept, func(x *rule.Candidate) bool {
 		reason := why(x)
 		if reason == "" {
 			return false
 		}
-		j.violations.total[x.id]--
-		if more[x.id] > 0 && !slices.Contains(left, x.id) {
-			left = append(left, x.id)
+		j.env.Violations.Total[x.ID]--
+		if more[x.ID] > 0 && !slices.Contains(left, x.ID) {
+			left = append(left, x.ID)
 		}
-		text := x.text
-		x.text = func() string { return text() + reason }
-		j.suspicious.add(x)
+		text := x.Text
+		x.Text = func() string { return text() + reason }
+		j.env.Suspicious.Add(x)
 		return true
 	})
 	return left

@@ -1,21 +1,25 @@
 package checker
 
-import "slices"
+import (
+	"slices"
+
+	"locktorture/checker/internal/ledger"
+)
 
 // nothing lists the properties that had nothing to judge in this history: that
 // they found nothing says nothing.
 func (j *Judge) nothing() []string {
-	seen, h := func(w what) bool { return j.happened[w] }, j.h
+	seen, h := func(w ledger.Kind) bool { return j.env.Happened[w] }, j.env.Header
 	bounded := func(name string) bool { _, ok := h.Bounds[name]; return ok }
-	wrote, final := seen(landed), j.phases.final && seen(asked)
-	tokens := slices.ContainsFunc(j.sortedKeys(), func(k *key) bool { return k.books.newest > 0 })
+	wrote, final := seen(ledger.Landed), j.env.Final && seen(ledger.Asked)
+	tokens := slices.ContainsFunc(j.env.SortedKeys(), func(k *ledger.Key) bool { return k.Newest > 0 })
 	had := map[string]bool{
 		"S1": j.ev.Handovers > 0, "S2": wrote && h.Fenced && tokens, "S3": wrote, "S3z": wrote, "S4": tokens, "S4b": tokens,
-		"S5": seen(answered), "S6": seen(extended) || seen(answered) && checkedRelease(h), "S7": seen(granted), "S8": wrote,
-		"S9": seen(witnessed) || seen(receipt), "S10": j.nemesis.forgot(0, j.now), "S11": seen(lost),
-		"L1": final, "L2": final, "L7": final && h.Quorum > 1, "L3": bounded(boundWait), "L4": bounded(boundRecovery), "L6": bounded(boundAvailability),
-		"L5": seen(lost) && j.phases.told, "L8": seen(witnessed), "L9": seen(answered) && (seen(refused) || seen(witnessed)),
-		"R1": seen(audited), "R2": seen(audited), "R3": wrote || seen(rejected), "R4": seen(rejected) && h.Fenced, "R5": wrote && tokens,
+		"S5": seen(ledger.Answered), "S6": seen(ledger.Extended) || seen(ledger.Answered) && ledger.CheckedRelease(h), "S7": seen(ledger.Granted), "S8": wrote,
+		"S9": seen(ledger.Witnessed) || seen(ledger.Receipt), "S10": j.env.Nemesis.Forgot(0, j.env.Now), "S11": seen(ledger.Lost),
+		"L1": final, "L2": final, "L7": final && h.Quorum > 1, "L3": bounded(ledger.BoundWait), "L4": bounded(ledger.BoundRecovery), "L6": bounded(ledger.BoundAvailability),
+		"L5": seen(ledger.Lost) && j.env.Phased, "L8": seen(ledger.Witnessed), "L9": seen(ledger.Answered) && (seen(ledger.Refused) || seen(ledger.Witnessed)),
+		"R1": seen(ledger.Audited), "R2": seen(ledger.Audited), "R3": wrote || seen(ledger.Rejected), "R4": seen(ledger.Rejected) && h.Fenced, "R5": wrote && tokens,
 	}
 	var out []string
 	for id, judged := range had {
@@ -33,7 +37,7 @@ func (j *Judge) unsaid(r *Report) {
 		return
 	}
 	r.Nothing = j.nothing()
-	if !j.phases.final {
+	if !j.env.Final {
 		r.Notes = append(r.Notes, "Liveness was not judged: the history tells of no final phase, in which every fault is healed. A lock that is never given back would not show.")
 	}
 }

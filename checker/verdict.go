@@ -1,5 +1,9 @@
 package checker
 
+import (
+	"locktorture/checker/internal/opinion"
+)
+
 // A Verdict is the answer to a whole run.
 type Verdict string
 
@@ -38,6 +42,7 @@ type Finding struct {
 	Blame    string   `json:"blame,omitempty"`    // who broke its word
 	Breakers []string `json:"breakers,omitempty"` // assumption breakers in force
 	Expected bool     `json:"expected,omitempty"` // the scenario means to see it
+	Accepted bool     `json:"accepted,omitempty"` // the scenario accepts it
 	Text     string   `json:"text"`               // one paragraph in plain words: What, Remedy, and the faults meanwhile
 	What     string   `json:"-"`                  // what happened; empty where Text is all there is
 	Remedy   string   `json:"-"`                  // what helps against it
@@ -54,6 +59,7 @@ type Evidence struct {
 	Unknown          int `json:"unknown"`               // operations of unknown outcome
 	Resolved         int `json:"resolved"`              // of those, settled by the store's log or a link's receipt
 	ByReceipts       int `json:"by_receipts,omitempty"` // of those, settled by a link's receipt
+	Cells            int `json:"cells,omitempty"`       // of phase × class of faults, where a floor demands some
 }
 
 // Checked says how much was judged.
@@ -86,3 +92,14 @@ type Report struct {
 	Notes          []string        `json:"notes,omitempty"`            // what a reader of the verdict must know
 	Views          []View          `json:"-"`
 }
+
+// What the second view of a history found.
+type (
+	Counterfactual = opinion.Counterfactual // what other stores would have made of the same writes
+	Policy         = opinion.Policy         // a way in which a store may check a write
+	SecondOpinion  = opinion.SecondOpinion  // what Porcupine made of windows of the history
+	View           = opinion.View           // Porcupine's own picture of one
+)
+
+// MaxWindow is the most grants that a window of the second opinion holds.
+const MaxWindow = opinion.MaxWindow

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locktorture/checker/anomaly"
+	"locktorture/checker/internal/words"
 )
 
 // A Void names anomalies whose absence from a report means nothing, and why.
@@ -19,7 +20,7 @@ type Void struct {
 // says what is not decided by that, or by what befell the run.
 func (j *Judge) void(r *Report) {
 	if from, harmed := j.harmed(); harmed {
-		r.Void = append(r.Void, Void{IDs: anomaly.With(anomaly.NeedsHealth), Why: fmt.Sprintf("the run came to harm at %s", at(from))})
+		r.Void = append(r.Void, Void{IDs: anomaly.With(anomaly.NeedsHealth), Why: fmt.Sprintf("the run came to harm at %s", words.At(from))})
 	}
 	if j.phases.lagged() == "" {
 		return
@@ -48,18 +49,18 @@ func (j *Judge) harmed() (from time.Duration, harmed bool) {
 // by those that it crosses: its lag voids the rules only when they are most of the
 // run, so that nothing is left to judge, or do not explain it.
 func (p *phases) lagged() string {
-	ttl, stood := p.j.h.TTL, p.j.stalls.within(0, p.j.now)
+	ttl, stood := p.j.env.Header.TTL, p.j.env.Stalls.Within(0, p.j.env.Now)
 	if p.lag > 0 && p.lag > ttl/10 {
-		text := fmt.Sprintf("The harness's own scheduling lag reached %s (99th percentile), more than a tenth of the TTL of %s", span(p.lag), span(ttl))
+		text := fmt.Sprintf("The harness's own scheduling lag reached %s (99th percentile), more than a tenth of the TTL of %s", words.Span(p.lag), words.Span(ttl))
 		switch {
-		case p.j.stalls.longest() < ttl/10:
+		case p.j.env.Stalls.Longest() < ttl/10:
 			return text + ", and the history does not tell when."
-		case stood > p.j.now/2:
-			return text + fmt.Sprintf(", and it stood still for %s of %s.", span(stood), span(p.j.now))
+		case stood > p.j.env.Now/2:
+			return text + fmt.Sprintf(", and it stood still for %s of %s.", words.Span(stood), words.Span(p.j.env.Now))
 		}
 	}
-	if want, ok := p.j.h.Floors[rateFloor]; ok && p.j.now > 0 {
-		if got := float64(p.j.ev.Grants) / p.j.now.Seconds(); got < float64(want) {
+	if want, ok := p.j.env.Header.Floors[rateFloor]; ok && p.j.env.Now > 0 {
+		if got := float64(p.j.ev.Grants) / p.j.env.Now.Seconds(); got < float64(want) {
 			return fmt.Sprintf("The load reached %.1f grants a second, below the floor of %d.", got, want)
 		}
 	}

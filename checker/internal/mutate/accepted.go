@@ -45,7 +45,7 @@ func (w *workshop) unknown(reasons map[string]string, c config) []string {
 	for name := range reasons {
 		file, _, _ := strings.Cut(name, " ")
 		_, read := w.sources[file]
-		if (read || c.only == "") && !w.known[name] {
+		if (read || c.only == "" && c.tests == "") && !w.known[name] {
 			out = append(out, name)
 		}
 	}

@@ -15,10 +15,12 @@ import (
 	"time"
 )
 
-// A workshop builds test binaries of one package from changed sources.
+// A workshop builds the test binary of one package from changed sources, of its own or
+// of another package that it uses.
 type workshop struct {
-	pkg     string            // as go build names it
-	dir     string            // its folder
+	tests   string            // the package whose tests must notice, as go build names it
+	home    string            // the folder of those
+	dir     string            // of the package whose sources are changed
 	name    string            // its package clause
 	scratch string            // where overlays and binaries go
 	sources map[string][]byte // by base name
@@ -51,7 +53,7 @@ func (w *workshop) compile(ctx context.Context, files map[string]string, binary 
 		return "", err
 	}
 	out := filepath.Join(w.scratch, binary)
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-gcflags=-e", "-o", out, w.pkg)
+	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", overlay, "-gcflags=-e", "-o", out, w.tests)
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		return string(said), fmt.Errorf("go test -c: %w", err)

@@ -18,6 +18,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -34,6 +35,7 @@ import (
 
 type config struct {
 	pkg      string
+	tests    string // the package whose tests must notice; pkg itself when empty
 	accepted string
 	only     string // comma-separated base names; all when empty
 	without  string // comma-separated base names
@@ -48,7 +50,8 @@ type config struct {
 
 func main() {
 	var c config
-	flag.StringVar(&c.pkg, "package", "./checker", "the package whose code is broken and whose tests must notice")
+	flag.StringVar(&c.pkg, "package", "./checker", "the package whose code is broken")
+	flag.StringVar(&c.tests, "tests", "", "the package whose tests must notice; the broken one when empty")
 	flag.StringVar(&c.accepted, "accepted", "checker/internal/mutate/accepted.txt", "file of the mutants that may survive, with reasons")
 	flag.StringVar(&c.only, "only", "", "comma-separated names of files, tried in this order; all of the package when empty")
 	flag.StringVar(&c.without, "without", "", "comma-separated names of files to leave alone")
@@ -108,8 +111,13 @@ func open(c config) (*workshop, []*mutant, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	tests := cmp.Or(c.tests, c.pkg)
+	home, err := exec.Command("go", "list", "-f", "{{.Dir}}", tests).Output()
+	if err != nil {
+		return nil, nil, fmt.Errorf("go list %s: %w", tests, err)
+	}
 	w := &workshop{
-		pkg: c.pkg, dir: listed[0], name: listed[1], sources: map[string][]byte{}, known: map[string]bool{},
+		tests: tests, home: strings.TrimSpace(string(home)), dir: listed[0], name: listed[1], sources: map[string][]byte{}, known: map[string]bool{},
 		flags: strings.Fields(c.flags), quick: c.quick,
 	}
 	var mutants []*mutant

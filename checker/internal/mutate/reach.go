@@ -33,7 +33,7 @@ const cheap = 100 * time.Millisecond
 // notice at all. It fails when a test fails without a mutant.
 func (w *workshop) probeAll(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, w.all, "-test.list", "^(Test|Example)")
-	cmd.Dir = w.dir
+	cmd.Dir = w.home
 	listed, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("list the tests: %w", err)

@@ -67,7 +67,7 @@ func (w *workshop) start(ctx context.Context, r call, l limits) (ending, limits,
 	arguments := []string{"-c", limited, "sh", strconv.Itoa(seconds), strconv.Itoa(memory), r.binary,
 		"-test.failfast", "-test.timeout=0", "-test.run=^(" + strings.Join(r.tests, "|") + ")$"}
 	cmd := exec.CommandContext(within, "sh", append(arguments, w.flags...)...)
-	cmd.Dir, cmd.WaitDelay = w.dir, time.Second
+	cmd.Dir, cmd.WaitDelay = w.home, time.Second
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", environment, r.alive), seenEnvironment+"="+r.seen)
 	began := time.Now()
 	err := cmd.Run()

@@ -16,8 +16,6 @@ const (
 	Violation               // it must be reported
 )
 
-func (a Answer) String() string { return [...]string{"no", "open", "violation"}[a] }
-
 // A Claim is one place at which an anomaly is proved, or may be seen.
 type Claim struct {
 	ID     string

@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// What an owner with several leases is told, or does, without a token that tells which
+// of them is meant, may have been of each: the definite hold of all of them ends with
+// it, and an extension may have moved all of them.
+
+// leases calls yield with h's two latest leases, and any others that its key remembers.
+func (h *Holder) leases(yield func(*Grant) bool) {
+	for _, x := range [...]*Grant{h.Grant, h.Prior} {
+		if x != nil && !yield(x) {
+			return
+		}
+	}
+	for _, x := range h.Key.Held {
+		if x.Holder == h && x != h.Grant && x != h.Prior && !yield(x) {
+			return
+		}
+	}
+}
+
+// stopBeside ends, at t, the definite hold of the leases that the word at idx, which
+// bore a token or none (0) and ended g, may have been of as well.
+func (h *Holder) stopBeside(g *Grant, process int, fence uint64, t time.Duration, idx int) {
+	if !h.beside {
+		return
+	}
+	for x := range h.leases {
+		if x != g && x.StoppedAt == Never && (x.Deadline > t || x.Extending > 0) && (fence == 0 || x.Bears(fence)) && !(g.takenBy(process) && g.apartFrom(x)) {
+			x.stopAt(t, idx)
+			x.Rarely().perhapsOver = true
+			x.Ambiguous = true
+		}
+	}
+}
+
+// apartFrom says whether the process that took g tells it from x: by the mode, or the
+// token.
+func (g *Grant) apartFrom(x *Grant) bool {
+	return g.Mode != x.Mode || g.Fence != 0 && x.Fence != 0 && !x.Bears(g.Fence)
+}
+
+// restop books that o, a release, which may have been of other leases than its own as
+// well, began only at t, or never.
+func (l *Ledger) restop(e *history.Event, o *Op, t time.Duration) {
+	if !o.Holder.beside {
+		return
+	}
+	for _, x := range slices.Collect(o.Holder.leases) {
+		if x == o.Grant || x.StoppedAt == Never || x.StopIdx != o.InvIdx || !x.GoesOn() {
+			continue
+		}
+		old := x.End()
+		x.StoppedAt = t
+		if t == Never {
+			x.Rare.perhapsOver = false
+			l.recall(x)
+		}
+		if x == o.Holder.Grant {
+			o.Holder.over = t != Never
+		}
+		if x.End() > old {
+			l.fact = Fact{Kind: Postponed, Event: e, Op: o, Grant: x, Key: x.Holder.Key, Old: old}
+			l.Dispatch()
+			l.crossAgain(x)
+		}
+	}
+}
+
+// strayed books that o, an extension that succeeded and bears a token that none of the
+// remembered leases of its owner was granted, may have been of any of them.
+func (l *Ledger) strayed(o *Op) {
+	if o.Outcome != history.OK {
+		return
+	}
+	d, _ := l.deadline(o)
+	o.Holder.moveBeside(nil, 0, d)
+	for _, x := range [...]*Grant{o.Holder.Grant, o.Holder.Prior} {
+		if x != nil {
+			l.serve(x, o, d)
+		}
+	}
+}
+
+// resumes says whether o, an extension of g's that succeeds, shows that the word that
+// may have ended g was of another lease.
+func (g *Grant) resumes(o *Op) bool {
+	return g.StoppedAt != Never && g.GoesOn() && g.StopIdx < o.InvIdx && g.takenBy(o.Process)
+}
+
+// moveBeside notes that an extension of g's, which bore a token or none (0), may have
+// made other leases of h's last until d.
+func (h *Holder) moveBeside(g *Grant, fence uint64, d time.Duration) {
+	for _, x := range [...]*Grant{h.Grant, h.Prior} {
+		if x != nil && x != g && x.GoesOn() && (fence == 0 || x.Bears(fence)) {
+			x.Rarely().Beside = max(x.Rare.Beside, d)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package ledger
+
+import "locktorture/workload/history"
+
+// client takes an event of a process of the workload.
+func (l *Ledger) client(e *history.Event) {
+	slot := l.Procs.at(e.Process)
+	o := slot.open
+	switch {
+	case e.Op == history.Lost:
+		l.lost(e, l.holder(slot, e))
+	case e.Kind == history.Invoke:
+		l.invoke(e, slot)
+	case e.Op == history.Extend && (o == nil || o.Action != history.Extend) && isRenewal(e):
+		l.renewed(e)
+	case o != nil:
+		slot.open = nil
+		l.complete(e, o)
+		if e.Kind == history.Info {
+			l.Procs.retire(e.Process)
+		}
+	}
+}
+
+// isRenewal reports whether e, the completion of an extension, tells of a whole
+// round of automatic renewal.
+func isRenewal(e *history.Event) bool {
+	return e.HasAll(history.HasBegan) &&
+		(e.Kind != history.OK || e.HasAll(history.HasValidUntil))
+}
+
+func (l *Ledger) newOp(e *history.Event, h *Holder) *Op {
+	o := l.free
+	if o == nil {
+		o = new(Op)
+	} else {
+		l.free = o.Next
+	}
+	o.Action, o.Mode, o.Process, o.Inv, o.InvIdx = e.Op, e.Mode, e.Process, e.Time, e.Index
+	o.Holder, o.Has, o.Fence, o.Base, o.Value = h, e.Has, e.Fence, e.Base, e.Value
+	o.Seq, o.Next, o.Inner, o.Host = 0, nil, false, l.Host(e)
+	return o
+}
+
+func (l *Ledger) invoke(e *history.Event, slot *proc) {
+	h := l.holder(slot, e)
+	o := l.newOp(e, h)
+	slot.open = o
+	switch o.Action {
+	case history.Acquire:
+		h.Key.Open.push(o)
+		o.Contended = h.Key.heldAgainst(o)
+		l.emit(Asked, e, o)
+	case history.Extend:
+		l.Under(o, h.acted(o))
+		if o.Grant != nil {
+			o.Grant.Extending++
+		}
+	case history.Release:
+		l.Under(o, h.acted(o))
+		l.releasing(e, o)
+	case history.Write:
+		if e.HasAll(history.HasBegan) && e.Began < o.Inv {
+			o.Inv = max(e.Began, 0) // a child says itself when it wrote; that is told of later
+		}
+		l.Under(o, h.Grant)
+		l.issueWrite(o)
+	}
+}
+
+// complete gives an open operation its outcome. What really began and ended
+// inside of invocation and completion is taken at its word.
+func (l *Ledger) complete(e *history.Event, o *Op) {
+	o.Outcome, o.OK, o.OKIdx = e.Kind, e.Time, e.Index
+	if e.Has&(history.HasBegan|history.HasEnded) != 0 {
+		o.narrow(e)
+		if w := o.Overdue(); w != nil {
+			l.narrowed(o, w)
+		}
+	}
+	if o.Host == 0 {
+		o.Host = l.Host(e)
+	}
+	o.learn(e)
+	if o.Fence > o.Holder.Key.Newest {
+		o.Holder.Key.Newest = o.Fence
+	}
+	switch o.Action {
+	case history.Acquire:
+		o.leave()
+		l.acquired(e, o)
+	case history.Extend:
+		l.extensionDone(e, o)
+	case history.Release:
+		l.releaseDone(e, o)
+	case history.Write:
+		o.leave()
+		l.written(e, o)
+	default:
+		if o.Outcome == history.Info {
+			l.emit(Unknown, e, o)
+		}
+	}
+	l.recycle(o)
+}
+
+// narrow takes e's word for when o really began and ended.
+func (o *Op) narrow(e *history.Event) {
+	if e.HasAll(history.HasBegan) && e.Began >= o.Inv && e.Began <= e.Time {
+		o.Inv = e.Began
+	}
+	if e.HasAll(history.HasEnded) && e.Ended >= o.Inv && e.Ended <= e.Time {
+		o.OK = e.Ended
+	}
+}
+
+// learn adds what a completion knows beyond its invocation.
+func (o *Op) learn(e *history.Event) {
+	o.Has |= e.Has
+	if e.Fence != 0 {
+		o.Fence = e.Fence
+	}
+	if e.Value != "" {
+		o.Value = e.Value
+	}
+	if e.HasAll(history.HasBase) {
+		o.Base = e.Base
+	}
+	if e.HasAll(history.HasSeq) { // else the store's log may have told it before
+		o.Seq = e.Seq
+	}
+	o.validUntil = min(max(e.ValidUntil, -history.MaxTime), history.MaxTime)
+}

@@ -1,0 +1,113 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A faultKind is what faults of some names can do to a lease.
+type faultKind int
+
+const (
+	NodeState     faultKind = iota // make a node forget it, or run its time out early: what can cause an early takeover (S10)
+	ClockFaults                    // move a node's time, or its leases'
+	clientStopped                  // keep a client from being told anything
+
+	kinds // one more than there are
+)
+
+// faultMarks are what the names of faults of each kind contain.
+var faultMarks = [kinds][]string{
+	NodeState: {
+		"clock", "kill", "restart", "flush", "evict", "failover", "promote", "expire", "swapdb", "rename",
+		"amnesia", "empty", "delete", "ttl", "power", "crash-node", "wipe", "forget", "demote",
+	},
+	ClockFaults:   {"clock", "ttl", "expire"},
+	clientStopped: {"pause-client", "stop-client", "starve", "crash-client"},
+}
+
+func (f *Fault) Is(kind faultKind) bool {
+	return slices.ContainsFunc(faultMarks[kind], func(mark string) bool { return strings.Contains(f.name, mark) })
+}
+
+// Spans answers whether any of many faults touches an interval. Faults come in
+// the order of their beginning, and end in the order of their end.
+type Spans struct {
+	open []*Fault // and some that have ended since
+	over []*Fault // ended; none that another one, which ended later, began before
+}
+
+func (s *Spans) Begin(f *Fault) { s.open = append(s.open, f) }
+
+func (s *Spans) End(f *Fault) {
+	for len(s.over) > 0 && s.over[len(s.over)-1].From >= f.From {
+		s.over = s.over[:len(s.over)-1]
+	}
+	s.over = append(s.over, f)
+}
+
+// Touch says whether one was in force at any time in [from, to].
+func (s *Spans) Touch(from, to time.Duration) bool {
+	for len(s.open) > 0 && s.open[0].To != Never {
+		s.open = s.open[1:]
+	}
+	if len(s.open) > 0 && s.open[0].From <= to {
+		return true
+	}
+	i, _ := slices.BinarySearchFunc(s.over, from, func(f *Fault, t time.Duration) int { return int(min(max(f.To-t, -1), 1)) })
+	return i < len(s.over) && s.over[i].From <= to
+}
+
+// A faultPool is a set of faults, of which the one that an event speaks of is
+// found without looking at the others.
+type faultPool struct {
+	byIndex  map[int]*Fault
+	byTarget map[string][]*Fault // by name and target, in order of the pool; some have left it
+	byName   map[string][]*Fault
+}
+
+// add adds f, which the event at idx brought here.
+func (p *faultPool) add(f *Fault, idx int) {
+	if p.byIndex == nil {
+		p.byIndex, p.byTarget, p.byName = make(map[int]*Fault), make(map[string][]*Fault), make(map[string][]*Fault)
+	}
+	f.pool, f.since = p, idx
+	p.byIndex[idx] = f
+	target := f.name + "\x00" + f.target.String()
+	p.byTarget[target] = append(p.byTarget[target], f)
+	p.byName[f.name] = append(p.byName[f.name], f)
+}
+
+// take takes the fault that e speaks of out of the pool: the one of the
+// invocation that e names, else the earliest of that name and target, else the
+// earliest of that name.
+func (p *faultPool) take(e *history.Event) *Fault {
+	f := p.byIndex[e.Of]
+	if f == nil || !e.HasAll(history.HasOf) || f.name != e.Fault {
+		f = p.first(p.byTarget, e.Fault+"\x00"+e.Target.String())
+	}
+	if f == nil {
+		f = p.first(p.byName, e.Fault)
+	}
+	if f != nil {
+		delete(p.byIndex, f.since)
+		f.pool = nil
+	}
+	return f
+}
+
+func (p *faultPool) first(queues map[string][]*Fault, name string) *Fault {
+	q := queues[name]
+	for len(q) > 0 && q[0].pool != p {
+		q = q[1:]
+	}
+	if len(q) == 0 {
+		delete(queues, name)
+		return nil
+	}
+	queues[name] = q
+	return q[0]
+}

@@ -1,0 +1,186 @@
+package ledger
+
+import (
+	"locktorture/workload/history"
+	"time"
+)
+
+// A Grant is a successful acquire, and the lease that it began. Instants that
+// have not come are never.
+//
+// What every later grant of the key looks at comes first, in 64 bytes: what
+// judging costs is reading memory. All of it is as large as the allocator aligns
+// to 64 bytes.
+type Grant struct {
+	Holder         *Holder
+	OK             time.Duration // of the acquire
+	Deadline       time.Duration // deadline
+	StoppedAt      time.Duration // release invoked, loss reported or extension refused
+	ReleasedAt     time.Duration // release invoked
+	Fence          uint64
+	Mode           history.Mode
+	ReleaseUnknown bool  // its release is of unknown outcome
+	Releasing      bool  // released, and not answered yet
+	Extending      int32 // extensions under way
+	Acting         int32 // operations that act under it
+	pins           int32 // by what else may look at it later
+
+	Rare        *rare
+	LastWrite   Mark          // last accepted write of the critical section
+	ReleaseOK   time.Duration // release answered yes
+	ReleaseIdx  int
+	StopIdx     int
+	OKIdx       int
+	DeadlineIdx int // the event that set d
+
+	Inv           time.Duration // of the acquire
+	InvIdx        int
+	Process       int           // the process that acquired it
+	ReleasedBy    int           // the process that released it
+	LostBy        int           // the process that was told of the loss
+	ServedUntil   time.Duration // until when the servers may keep it
+	FirstDeadline time.Duration // deadline that the acquire itself gave
+	Start         time.Duration // of the acquire or the last successful extension
+	LostAt        time.Duration // loss reported
+	LostIdx       int
+	depth         int   // re-entrant holds
+	Renewed       bool  // extended by automatic renewal
+	Extended      bool  // it was an extension that set d and start
+	Assumed       bool  // no promise: ttl − drift stands in
+	Ambiguous     bool  // the windows of the second opinion do not show all that became of it
+	Host          Host  // whose clock stamped the acquire
+	Place         int32 // its place in its key's overflow, from 1; 0 is none
+	Watched       int32 // its place in its key's watch, from 1; 0 is none
+}
+
+// rare are what few grants have.
+type rare struct {
+	intruders       []*Grant // others' later grants while this one was not released, the first few
+	Late            []*LateWrite
+	secondToken     uint64        // another token, which a re-entry was told; 0 is none
+	Most            time.Duration // of a lease with two tokens: the latest deadline that an extension replaced
+	Beside          time.Duration // until when extensions that named no lease, and went to another of its owner's, may have moved it
+	releaseToken    uint64        // the token of the release, when that may be of another lease; 0 is none
+	lossToken       uint64        // … and of the reported loss
+	ReleaseOKIdx    int           // the release that was answered yes, when it was not the first; 0 is none
+	VagueExtensions int           // extensions of unknown outcome
+	entrant         int           // the latest other process that re-entered it, from 1; 0 is none
+	refused         *refusal      // its owner was told no
+	next            time.Duration // when else it ended, after stop; 0 is never
+	Inner           innerRelease  // the latest
+	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later
+	perhapsOver     bool          // the word that ended it may have been of another lease of its owner's
+	ServedBefore    time.Duration // until when the servers may have kept it before it was re-entered last
+	hosts           []Host        // that stamped what became of it, besides the one of its acquire
+}
+
+// A refusal is the answer that tells an owner, asking, that its lease is gone.
+type refusal struct {
+	T   time.Duration
+	Idx int
+	By  int // the process that asked
+
+	host  Host
+	Fence uint64 // the token that it named; 0 is none
+
+	Next *refusal // to another process
+}
+
+// A LateWrite was issued after its lease's deadline, or was reported as such (S3z).
+type LateWrite struct {
+	Inv     time.Duration
+	Idx     int // of its invocation
+	By      int // its process
+	Host    Host
+	d       time.Duration // the deadline that was known when it was issued …
+	DIdx    int           // … and the event that had set it
+	Covered bool          // a renewal under way moved the deadline behind it
+
+	Later, Until time.Duration // when its owner took the lease once more since, and the deadline that this gave
+}
+
+// MaxOverdue is how many writes of one lease are judged by the deadline that was
+// known when they were issued; any more, by the one known when they land.
+const MaxOverdue = 64
+
+// Latest is until when g may hold: its deadline, or a later one that an extension
+// gave which named no lease.
+func (g *Grant) Latest() time.Duration {
+	if g.Rare == nil {
+		return g.Deadline
+	}
+	return max(g.Deadline, g.Rare.Beside)
+}
+
+// Intruders are the grants that crossed g.
+func (g *Grant) Intruders() []*Grant {
+	if g.Rare == nil {
+		return nil
+	}
+	return g.Rare.intruders
+}
+
+func (g *Grant) Rarely() *rare {
+	if g.Rare == nil {
+		g.Rare = new(rare)
+	}
+	return g.Rare
+}
+
+// Refused is the answer that told g's owner that it had lost it, or nil.
+func (g *Grant) Refused() *refusal {
+	if g.Rare == nil {
+		return nil
+	}
+	return g.Rare.refused
+}
+
+// ReportedLost says whether the library told its user of the loss.
+func (g *Grant) ReportedLost() bool { return g.StoppedAt != Never && g.LostAt != Never }
+
+// GoesOn says whether no word is known to have ended g: one that may have been of
+// another lease of its owner's leaves that open.
+func (g *Grant) GoesOn() bool {
+	return g.StoppedAt == Never || g.Rare != nil && g.Rare.perhapsOver
+}
+
+// lostElsewhere says whether all that ended g is a loss that another process than this
+// one, which took g once more, was told of, and that names no token.
+func (g *Grant) lostElsewhere(process int) bool {
+	return g.enteredBy(process) && g.LostAt != Never && g.LostBy != process && g.LossToken() == 0 && g.ReleasedAt == Never && g.Refused() == nil
+}
+
+// End is where the definite hold ends, exclusive.
+func (g *Grant) End() time.Duration { return min(g.Deadline, g.StoppedAt) }
+
+func (g *Grant) Owner() string { return g.Holder.Owner }
+
+// Conflicts says whether two grants exclude each other.
+func Conflicts(a, b *Grant) bool { return a.Excludes(b.Holder, b.Mode) }
+
+// Excludes says whether g excludes a grant of mode m to h.
+func (g *Grant) Excludes(h *Holder, m history.Mode) bool {
+	return g.Holder != h && (g.Mode == history.Exclusive || m == history.Exclusive)
+}
+
+// Overlap is the length for which both definite holds lasted, and its start.
+func Overlap(a, b *Grant) (from, length time.Duration) {
+	from = max(a.OK, b.OK)
+	return from, min(a.End(), b.End()) - from
+}
+
+// ReleaseToken and lossWord are the tokens of the words that ended g, where they may
+// be of another lease.
+func (g *Grant) ReleaseToken() uint64 {
+	if g.Rare == nil {
+		return 0
+	}
+	return g.Rare.releaseToken
+}
+
+func (g *Grant) LossToken() uint64 {
+	if g.Rare == nil {
+		return 0
+	}
+	return g.Rare.lossToken
+}

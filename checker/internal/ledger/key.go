@@ -1,0 +1,49 @@
+package ledger
+
+import (
+	"locktorture/workload/history"
+	"time"
+)
+
+// A Holder is one owner's relation to one key.
+type Holder struct {
+	Key     *Key
+	Owner   string
+	OwnerNo int    // the owner's number
+	ID      int    // its own, of all keys together
+	Grant   *Grant // its latest
+	Prior   *Grant // the one before
+	tried   Use    // useRefused or useUnknown: the latest attempt after that grant
+	over    bool   // its latest grant has stopped
+	beside  bool   // it was granted a lease while another one of its went on
+}
+
+// A Key is a guarded resource.
+type Key struct {
+	Name             string
+	No               int
+	Holders          []*Holder       // by the owner's number; nil where it has none
+	many             map[int]*Holder // those with higher numbers than holders has places for
+	Held             []*Grant        // live, and the last few that ended
+	watched          [2][]*Grant     // by mode: not released, and not yet crossed by enough of others' grants
+	Last             *Grant          // the latest
+	Overflow         *overflow       // live grants that held has no place for; nil when there never were any
+	Open             queue           // open acquires and extensions
+	Log              storeLog
+	Tokens           tokens         // to whom
+	Newest           uint64         // token that anybody was heard of with
+	LastUnknown      unknownAcquire // the last acquire of unknown outcome
+	UnknownExtension time.Duration  // an extension of unknown outcome was given up last
+	Answered         time.Duration  // an acquire or extension was answered last
+	ServedUntil      time.Duration  // until when servers may keep any lease of it
+}
+
+// Asking says whether an acquire of h's, from before o, is under way.
+func (h *Holder) Asking(o *Op) bool {
+	for a := h.Key.Open.Head; a != nil && a.InvIdx < o.InvIdx; a = a.Next {
+		if a.Holder == h && a.Action == history.Acquire {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,387 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// deadline is until when a lease that began at start holds: as promised, or
+// else for the time asked for less the drift.
+func (l *Ledger) deadline(o *Op) (d time.Duration, stands bool) {
+	if o.Has&history.HasValidUntil != 0 {
+		return o.validUntil, false
+	}
+	return Later(o.Inv-l.Header.Drift, l.Header.TTL), true
+}
+
+// acquired completes an acquire.
+func (l *Ledger) acquired(e *history.Event, o *Op) {
+	h := o.Holder
+	h.Key.Answered = max(h.Key.Answered, o.OK)
+	switch o.Outcome {
+	case history.OK:
+		l.granted(e, o)
+		return
+	case history.Fail:
+		h.tried = UseRefused
+		l.emit(Refused, e, o)
+	default:
+		h.tried = UseUnknown
+		l.unsettled(e, o)
+	}
+}
+
+// granted books a successful acquire: of a fresh lease, or of one that its
+// owner holds already.
+func (l *Ledger) granted(e *history.Event, o *Op) {
+	h := o.Holder
+	h.tried = UseHeld
+	d, stands := l.deadline(o)
+	if g := h.Grant; g != nil && !h.over && g.OK <= o.OK && (g.reenteredBy(o) || h.Key.Last == g && g.Mode == o.Mode && l.MayReenter(g, o)) {
+		g.depth++
+		l.Under(o, g)
+		if o.Process != g.Process {
+			g.Rarely().entrant = o.Process + 1
+		}
+		if o.Fence != 0 && o.Fence != g.Fence {
+			g.Rarely().secondToken = o.Fence
+		}
+		old := g.Deadline
+		g.stampedBy(o.Host)
+		if g.Rare != nil {
+			g.Rare.ServedBefore = g.ServedUntil
+		}
+		if d > g.Deadline {
+			g.Deadline, g.DeadlineIdx, g.Start, g.Extended = d, o.OKIdx, o.Inv, false
+		}
+		l.serve(g, o, d)
+		l.change(Reentered, e, o, old)
+		return
+	}
+	o.MayReenter = l.MayReenter(h.Grant, o) || l.MayReenter(h.Prior, o)
+	g := l.newGrant(h.Prior)
+	h.Prior = h.Grant
+	*g = Grant{}
+	g.Holder, g.Mode, g.Fence, g.depth, g.Process, g.Host = h, o.Mode, o.Fence, 1, o.Process, o.Host
+	g.Inv, g.InvIdx, g.Start, g.OK, g.OKIdx = o.Inv, o.InvIdx, o.Inv, o.OK, o.OKIdx
+	g.Deadline, g.DeadlineIdx, g.FirstDeadline, g.Assumed = d, o.OKIdx, d, stands
+	g.StoppedAt, g.ReleasedAt, g.ReleaseOK, g.LostAt = Never, Never, Never, Never
+	l.serve(g, o, d)
+	l.Under(o, g)
+	l.emit(Granted, e, o)
+	l.issue(g)
+	l.cross(g)
+	before := h.Grant
+	h.beside = h.beside || before != nil && (before.GoesOn() || g.OK < before.OK)
+	h.Grant, h.over = g, false
+	if before != nil && g.OK < before.OK {
+		l.precede(h, before)
+		if l.MayReenter(g, &Op{Fence: before.Fence, Inv: before.Inv, Process: before.Process, Host: before.Host}) {
+			before.Rarely().MayBeInner = true
+		}
+	}
+	h.Key.Last = h.Grant
+	l.remember(g)
+}
+
+// precede puts the latest lease of h, of which the history tells late, before the one
+// that was granted later.
+func (l *Ledger) precede(h *Holder, later *Grant) {
+	h.Grant, h.Prior, h.over = later, h.Grant, later.StoppedAt != Never
+	h.Key.unwatch(h.Prior)
+	if l.Memory&Crossings != 0 && later.ReleasedAt == Never && later.Watched == 0 {
+		h.Key.watch(later)
+	}
+}
+
+// Bears says whether a token is one of g's: the one that it was granted with, or the
+// latest that a re-entry changed it to.
+func (g *Grant) Bears(fence uint64) bool {
+	return fence != 0 && (fence == g.Fence || g.Rare != nil && fence == g.Rare.secondToken)
+}
+
+// enteredBy says whether this process was the latest other one that re-entered g.
+func (g *Grant) enteredBy(process int) bool {
+	return g.Rare != nil && g.Rare.entrant == process+1
+}
+
+// takenBy says whether this process was granted g, or the latest other one that
+// re-entered it.
+func (g *Grant) takenBy(process int) bool { return g.Process == process || g.enteredBy(process) }
+
+// TwoTokens says whether a re-entry changed g's token: of which of the two a word is
+// that bears one of them is then open.
+func (g *Grant) TwoTokens() bool { return g.Rare != nil && g.Rare.secondToken != 0 }
+
+// Strange says whether a word with this token may be of another lease than g.
+func (g *Grant) Strange(fence uint64) bool {
+	return fence != 0 && g.Fence != 0 && (fence != g.Fence || g.TwoTokens())
+}
+
+// Concerns says whether word, the token of a word that ended g (0 when there was
+// none), tells a writer with this token for sure that it holds nothing.
+func (g *Grant) Concerns(word, fence uint64) bool {
+	return !g.Strange(word) || g.TwoTokens() && word == fence
+}
+
+// reenteredBy says whether an acquire by the same owner found it still holding.
+func (g *Grant) reenteredBy(o *Op) bool {
+	if g.StoppedAt != Never || g.Mode != o.Mode {
+		return false
+	}
+	return o.OK < g.Deadline || o.Inv < g.Deadline && o.Fence == g.Fence && g.Fence != 0
+}
+
+// named is the lease that the completion of o names, when it is not the one that o
+// seemed to be of; else nil.
+func (h *Holder) named(o *Op) *Grant {
+	g := h.Grant
+	switch {
+	case o.Fence == 0:
+		return nil
+	case o.Grant == nil || !o.Grant.Bears(o.Fence):
+	case o.Action == history.Extend && o.Grant != g && g.Bears(o.Fence) && o.Grant.StoppedAt != Never && o.Grant.StopIdx < o.InvIdx:
+		return g // that one was over, and this was granted meanwhile
+	default:
+		return nil
+	}
+	if of := h.acted(o); of != nil && of != o.Grant && (o.Grant == nil || of.Bears(o.Fence)) {
+		return of
+	}
+	return nil
+}
+
+// serve books that o made the servers keep g: for the TTL, or for as long as was
+// promised by it, from when they were asked, which was before o was answered.
+func (l *Ledger) serve(g *Grant, o *Op, d time.Duration) {
+	length := l.lasting(o, d)
+	g.ServedUntil = max(g.ServedUntil, Later(o.OK, length))
+	k := g.Holder.Key
+	k.ServedUntil, l.Longest = max(k.ServedUntil, g.ServedUntil), max(l.Longest, length)
+}
+
+// lasting is how long the servers may keep a lease that o began or extended until d.
+func (l *Ledger) lasting(o *Op, d time.Duration) time.Duration {
+	if d-o.Inv > l.Header.TTL-l.Header.Drift {
+		return Later(l.Header.Drift, d-o.Inv)
+	}
+	return l.Header.TTL
+}
+
+// Length is how long the lease that o gave was asked for.
+func (l *Ledger) Length(o *Op) time.Duration {
+	d, _ := l.deadline(o)
+	return l.lasting(o, d)
+}
+
+// MayReenter says whether o, which its owner was granted with the token of g, may have
+// found g on the servers: its promise may be over by then, but not their TTL.
+func (l *Ledger) MayReenter(g *Grant, o *Op) bool {
+	if g == nil || g.Fence == 0 || g.Fence != o.Fence {
+		return false
+	}
+	switch {
+	case l.OverBefore(g, o):
+		return false
+	case g.Rare != nil && g.Rare.VagueExtensions > 0: // it may be carried out at any time
+		return true
+	}
+	return o.Inv <= Later(l.From(g, o.Host), g.ServedUntil)
+}
+
+// OverBefore says whether g had been given back, or its owner been told that it was
+// gone, before o was asked for.
+func (l *Ledger) OverBefore(g *Grant, o *Op) bool {
+	eps := l.From(g, o.Host)
+	gone := func(t time.Duration, by int) bool { return by == o.Process && t <= o.Inv || t+eps < o.Inv }
+	for no := g.Refused(); no != nil; no = no.Next {
+		if gone(no.T, no.By) {
+			return true
+		}
+	}
+	return g.ReleaseOK != Never && gone(g.ReleaseOK, g.ReleasedBy)
+}
+
+// Extending says whether an extension of one of k's leases is under way.
+func (k *Key) Extending() bool {
+	return slices.ContainsFunc(k.Held, func(g *Grant) bool { return g.Extending > 0 })
+}
+
+// extensionDone completes an extension that was invoked.
+func (l *Ledger) extensionDone(e *history.Event, o *Op) {
+	switch {
+	case o.Grant != nil:
+		o.Grant.Extending--
+	case o.Holder.Grant != nil && !o.Holder.Grant.forgot(o.Fence) && (o.Outcome == history.OK || o.Outcome == history.Fail && o.Fence != 0 && o.Holder.Grant.Bears(o.Fence)): // granted meanwhile
+		l.Under(o, o.Holder.Grant)
+	default:
+		if o.Outcome == history.Info {
+			l.unsettled(e, o)
+		}
+		l.strayed(o)
+		return
+	}
+	if of := o.Holder.named(o); of != nil { // it says only now which lease it was of
+		l.Under(o, of)
+	}
+	if o.Outcome == history.Fail {
+		o.Grant.refuse(o)
+		l.denyBeside(o)
+	}
+	l.moved(e, o)
+}
+
+// renewed books a round of automatic renewal, which has no invocation.
+func (l *Ledger) renewed(e *history.Event) {
+	h := l.HolderOf(l.Key(e.Key), l.Owner(e.Owner))
+	o := l.newOp(e, h)
+	o.Outcome, o.OK, o.OKIdx = e.Kind, e.Time, e.Index
+	if e.Began <= e.Time {
+		o.Inv = e.Began
+	}
+	o.narrow(e)
+	o.learn(e)
+	l.Under(o, h.at(o.Inv, o.Fence))
+	if o.Grant != nil {
+		o.Grant.Renewed = true
+		l.moved(e, o)
+	} else {
+		l.strayed(o)
+	}
+	l.recycle(o)
+}
+
+// at is the lease that a renewal at t, or a loss, was of: the latest that had
+// begun, or the one before when the token says so.
+func (h *Holder) at(t time.Duration, fence uint64) *Grant {
+	g := h.Grant
+	p := h.Prior
+	switch {
+	case g == nil || p == nil || g.Bears(fence) && !p.Bears(fence):
+		return g
+	case p.Bears(fence) && !g.Bears(fence), t < g.Inv && p.ReleaseOK > t:
+		return p
+	case g.forgot(fence):
+		return nil
+	}
+	return g
+}
+
+// forgot says whether this token, which no lease bears that is remembered, is older
+// than g's.
+func (g *Grant) forgot(fence uint64) bool {
+	return fence != 0 && fence < g.Fence && !g.Bears(fence)
+}
+
+// acted is the lease that an extension or release is of: the latest, unless the
+// token names an older one, or, without a token, the process is the one that took
+// the one before. It is nil when that is forgotten.
+func (h *Holder) acted(o *Op) *Grant {
+	g, before := h.Grant, h.Prior
+	switch {
+	case g == nil || before == nil && g.Bears(o.Fence):
+		return g
+	case g.Bears(o.Fence):
+		if before.Bears(o.Fence) && before.Process == o.Process && !g.takenBy(o.Process) && before.GoesOn() && before.Deadline > o.Inv {
+			return before
+		}
+		return g
+	case before == nil:
+	case before.Bears(o.Fence),
+		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && before.ReleasedAt == Never,
+		o.Fence == 0 && o.Process == before.Process && !g.takenBy(o.Process) && before.ReleasedAt == Never:
+		return before
+	}
+	if g.forgot(o.Fence) {
+		return nil
+	}
+	return g
+}
+
+// moved gives an extended lease its deadline. A refused extension ends the
+// definite hold: the caller has been told no.
+func (l *Ledger) moved(e *history.Event, o *Op) {
+	g := o.Grant
+	g.stampedBy(o.Host)
+	g.Holder.Key.Answered = max(g.Holder.Key.Answered, o.OK)
+	switch o.Outcome {
+	case history.OK:
+		old := g.Deadline
+		if g.TwoTokens() {
+			g.Rare.Most = max(g.Rare.Most, g.Deadline)
+		}
+		if g.resumes(o) {
+			old = g.End()
+			g.StoppedAt, g.Rare.perhapsOver = Never, false
+			o.Holder.over = o.Holder.over && g != o.Holder.Grant
+		}
+		d, stands := l.deadline(o)
+		g.Deadline, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = d, o.Inv, o.OKIdx, stands, true
+		l.serve(g, o, d)
+		o.Holder.moveBeside(g, o.Fence, d)
+		if o.Fence == 0 {
+			o.Fence = g.Fence
+		}
+		l.recall(g)
+		l.change(Extended, e, o, old)
+	case history.Fail:
+		g.stopAt(o.OK, o.OKIdx)
+		o.Holder.stopBeside(g, o.Process, o.Fence, o.OK, o.OKIdx)
+		l.emit(Unmoved, e, o)
+	default:
+		g.Rarely().VagueExtensions++
+		g.Holder.Key.UnknownExtension = max(g.Holder.Key.UnknownExtension, o.OK)
+		l.emit(Unmoved, e, o)
+		l.unsettled(e, o)
+	}
+}
+
+// change dispatches that o moved its lease's deadline from old.
+func (l *Ledger) change(w Kind, e *history.Event, o *Op, old time.Duration) {
+	l.fact = Fact{Kind: w, Event: e, Op: o, Grant: o.Grant, Key: o.Holder.Key, Old: old}
+	l.Dispatch()
+	switch g := o.Grant; {
+	case w == Postponed:
+		l.crossAgain(g)
+	case o.Fence != 0 && o.Fence != g.Fence:
+		g.Holder.Key.Tokens.rename(TokenGrant{Ok: o.OK, Fence: o.Fence, Idx: o.OKIdx, Owner: int32(g.Holder.OwnerNo)})
+	}
+}
+
+// lost books what the library told its user: the lease is gone.
+func (l *Ledger) lost(e *history.Event, h *Holder) {
+	g := h.lostBy(e)
+	if g == nil || g.LostAt != Never {
+		return
+	}
+	g.LostAt, g.LostIdx, g.LostBy = e.Time, e.Index, e.Process
+	g.stampedBy(l.Host(e))
+	if g.Strange(e.Fence) || g.Rare != nil {
+		g.Rarely().lossToken = e.Fence
+	}
+	l.fact = Fact{Kind: Lost, Event: e, Grant: g, Key: h.Key}
+	l.Dispatch()
+	g.stopAt(ToldAt(e), e.Index)
+	h.stopBeside(g, e.Process, e.Fence, ToldAt(e), e.Index)
+}
+
+// lostBy is the lease that the loss in e was of: without a token, rather the one before
+// where its process took that, and not the latest.
+func (h *Holder) lostBy(e *history.Event) *Grant {
+	g := h.at(ToldAt(e), e.Fence)
+	if p := h.Prior; e.Fence == 0 && g == h.Grant && p != nil && p.GoesOn() && p.takenBy(e.Process) && !g.takenBy(e.Process) {
+		return p
+	}
+	return g
+}
+
+// ToldAt is when the library told of a loss. Its user may have heard of it later,
+// at the event's time: a client that stands still is told nothing.
+func ToldAt(e *history.Event) time.Duration {
+	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
+		return e.Began
+	}
+	return e.Time
+}

@@ -1,0 +1,130 @@
+package ledger
+
+import (
+	"math"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A Ledger turns the events of a history into facts, and keeps what is known of keys,
+// owners, leases, writes and faults.
+type Ledger struct {
+	Header history.Header // its Epsilon is that of the two clocks that may be furthest apart
+	Clocks Clocks
+
+	Names     ledgerNames
+	Procs     procs
+	free      *Op
+	unknown   map[string]*Op // writes of unknown outcome, by value
+	asked     map[int]*Op    // other operations of unknown outcome, by invocation
+	receipts  map[int]string // receipts for operations that are open still
+	Nemesis   Nemesis
+	Stalls    Stalls
+	Longest   time.Duration // for which any lease was promised
+	maxSeq    uint64        // highest sequence number that a client has been told
+	audited   bool          // the store's log was read
+	Phased    bool          // the history says which phase it is in, and so which faults are in force
+	Final     bool          // … and that a final one began
+	Now       time.Duration
+	Due       time.Duration // when a rule wants to be shown a tick; never when none does
+	Seen      int
+	Ended     bool
+	Truncated bool // the history broke off
+	fact      Fact // the one being dispatched
+	landing   Landing
+
+	Memory   Memory      // what is kept beside leases
+	Wanted   [Kinds]bool // which kinds of facts anybody wants to see
+	Observer observer
+}
+
+// A Memory is what a ledger keeps for the rules that ask for it.
+type Memory uint8
+
+const (
+	Crossings   Memory = 1 << iota // which grants crossed a lease that was not released
+	TokensGiven                    // the latest tokens of each key
+)
+
+// An observer is shown every fact that somebody wants to see.
+type observer interface{ Dispatch(f *Fact) }
+
+func NewLedger(h history.Header) *Ledger {
+	clock := newClocks(h)
+	h.TTL, h.Epsilon = min(h.TTL, history.MaxTime), clock.Widest
+	return &Ledger{
+		Header: h, Clocks: clock, Due: Never,
+		Names:   ledgerNames{Keys: make(map[string]*Key), owners: make(map[string]int)},
+		unknown: make(map[string]*Op),
+		asked:   make(map[int]*Op),
+	}
+}
+
+func (l *Ledger) Take(e *history.Event) {
+	l.Now = e.Time
+	if l.Now > l.Due {
+		l.Due = Never
+		l.emitEvent(Ticked, e)
+	}
+	switch {
+	case e.Op == history.Phase:
+		l.phase(e.Value)
+		l.emitEvent(Phased, e)
+	case e.Process >= 0:
+		l.client(e)
+	case e.Op == history.Stall:
+		l.Stalls.See(e)
+	case e.Process == history.Nemesis:
+		l.Nemesis.Observe(e)
+		l.emitEvent(Nemesised, e)
+	case e.Process == history.Store:
+		l.audit(e)
+	case e.Process == history.Witness:
+		l.emitEvent(Witnessed, e)
+	case e.Process == history.Link:
+		l.receipt(e)
+	}
+}
+
+// emitEvent dispatches a fact that is all in its event.
+func (l *Ledger) emitEvent(w Kind, e *history.Event) {
+	l.fact = Fact{Kind: w, Event: e}
+	l.Dispatch()
+}
+
+// emit dispatches a fact about an operation and its lease. Of the fact before,
+// what belongs to other kinds of facts is left standing: most of what judging
+// costs is moving memory.
+func (l *Ledger) emit(w Kind, e *history.Event, o *Op) {
+	if !l.Wanted[w] {
+		return
+	}
+	f := &l.fact
+	f.Kind, f.Event, f.Op, f.Grant, f.Key = w, e, o, o.Grant, o.Holder.Key
+	l.Observer.Dispatch(f)
+}
+
+// phase books the phase that the run is in.
+func (l *Ledger) phase(name string) {
+	l.Ended = l.Ended || name == history.PhaseEnd
+	l.Phased = l.Phased || name == history.PhaseWarmup || name == history.PhaseMain || name == history.PhaseFinal
+	l.Final = l.Final || name == history.PhaseFinal
+}
+
+// Dispatch shows the fact that was made to whoever wants to see it.
+func (l *Ledger) Dispatch() {
+	if l.Wanted[l.fact.Kind] {
+		l.Observer.Dispatch(&l.fact)
+	}
+}
+
+// Later is d after t. A lease without an end is as long as can be, and never ends.
+func Later(t, d time.Duration) time.Duration {
+	if d > Never-max(t, 0) {
+		return Never
+	}
+	return t + d
+}
+
+const Never = time.Duration(math.MaxInt64)

@@ -1,0 +1,162 @@
+package ledger
+
+import (
+	"container/heap"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// MostHeld is how many grants of one key are compared with each event. Where
+// more are live at once, the oldest are in the overflow, readers first.
+const MostHeld = 64
+
+// An overflow is a key's live grants beyond those that are looked at one by one. A
+// later grant that some of them exclude is told how many: n grants that all
+// hold at once are n²/2 double grants, and counting them costs n·log n.
+type overflow struct {
+	Members  []*Grant   // in the order in which they joined
+	alive    [2]fenwick // of them, those whose hold is not known to be over, by mode
+	ends     []ending
+	until    time.Duration // when the last one's hold is over, at the latest
+	Awaiting int           // double grants that are not judged yet
+}
+
+// An ending is when a member's hold seemed to end.
+type ending struct {
+	at     time.Duration
+	member int
+}
+
+// overflow takes g in, and forgets those whose hold was over by now.
+func (l *Ledger) overflow(k *Key, g *Grant) {
+	if k.Overflow == nil {
+		k.Overflow = new(overflow)
+	}
+	c := k.Overflow
+	c.Expire(l.Now)
+	if n := c.alive[0].sum(len(c.Members)) + c.alive[1].sum(len(c.Members)); c.Awaiting == 0 && len(c.Members) > 2*n+MostHeld {
+		c.compact()
+	}
+	c.admit(g)
+}
+
+// compact gives those that are left the first places.
+func (c *overflow) compact() {
+	left := *c
+	*c = overflow{until: left.until}
+	for _, g := range left.Members {
+		if g != nil {
+			c.admit(g)
+		}
+	}
+}
+
+func (c *overflow) admit(g *Grant) {
+	c.Members = append(c.Members, g)
+	g.Place = int32(len(c.Members))
+	c.alive[g.Mode].grow(1)
+	c.alive[1-g.Mode].grow(0)
+	c.reschedule(g)
+}
+
+// reschedule books that g, a member, may end at another time than it seemed.
+func (c *overflow) reschedule(g *Grant) {
+	c.until = max(c.until, g.End())
+	heap.Push((*endings)(c), ending{g.End(), int(g.Place) - 1})
+}
+
+// Between counts the first joined members that exclude g and end between the narrowest and the
+// widest uncertainty of two clocks after from.
+func (c *overflow) Between(j *Ledger, g *Grant, joined int, from time.Duration) int {
+	c.Expire(from + j.Clocks.Narrowest)
+	if len(c.Members) < joined {
+		return 0
+	}
+	n := 0
+	for _, e := range c.ends {
+		if x := c.Members[e.member]; e.at <= from+j.Header.Epsilon && e.member < joined && x != nil && Conflicts(x, g) {
+			n++
+		}
+	}
+	return n
+}
+
+// Expire lets those go whose hold was over by t.
+func (c *overflow) Expire(t time.Duration) {
+	for len(c.ends) > 0 && c.ends[0].at <= t {
+		m := heap.Pop((*endings)(c)).(ending).member
+		g := c.Members[m]
+		switch {
+		case g == nil:
+		case g.End() > t:
+			c.reschedule(g)
+		default:
+			c.alive[g.Mode].add(m, -1)
+			c.Members[m], g.Place = nil, 0
+			g.Unpin()
+		}
+	}
+	if len(c.ends) == 0 && c.Awaiting == 0 {
+		*c = overflow{until: c.until}
+	}
+}
+
+// Excluding is how many of the first joined members that are left exclude a grant
+// of mode m.
+func (c *overflow) Excluding(joined int, m history.Mode) int {
+	n := c.alive[history.Exclusive].sum(joined)
+	if m == history.Exclusive {
+		n += c.alive[history.Shared].sum(joined)
+	}
+	return n
+}
+
+// OverflowUntil says until when a grant of the overflow may hold its key.
+func (k *Key) OverflowUntil() time.Duration {
+	if k.Overflow == nil {
+		return 0
+	}
+	return k.Overflow.until
+}
+
+// endings orders an overflow by when its holds end.
+type endings overflow
+
+func (h *endings) Len() int           { return len(h.ends) }
+func (h *endings) Less(a, b int) bool { return h.ends[a].at < h.ends[b].at }
+func (h *endings) Swap(a, b int)      { h.ends[a], h.ends[b] = h.ends[b], h.ends[a] }
+func (h *endings) Push(x any)         { h.ends = append(h.ends, x.(ending)) }
+func (h *endings) Pop() any {
+	last := len(h.ends) - 1
+	x := h.ends[last]
+	h.ends = h.ends[:last]
+	return x
+}
+
+// A fenwick counts the members up to any place in logarithmic time (Fenwick,
+// "A new data structure for cumulative frequency tables", 1994).
+type fenwick []int32
+
+// grow adds a place with n.
+func (f *fenwick) grow(n int32) {
+	i := len(*f) + 1
+	for below := 1; below < i&-i; below *= 2 {
+		n += (*f)[i-below-1]
+	}
+	*f = append(*f, n)
+}
+
+func (f fenwick) add(at int, n int32) {
+	for i := at + 1; i <= len(f); i += i & -i {
+		f[i-1] += n
+	}
+}
+
+// sum is the count of the first n places.
+func (f fenwick) sum(n int) (sum int) {
+	for i := n; i > 0; i -= i & -i {
+		sum += int(f[i-1])
+	}
+	return sum
+}

@@ -1,0 +1,153 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// Of a key's grants, the latest are compared with each one that is out of order,
+// and as many more as an acquire that is still open may share a token with. An
+// older one that shares a token is out of order as well, and found as such (S4).
+const (
+	RecentTokens = 64
+	MostTokens   = 4096
+)
+
+// tokens are the tokens of a key, and to whom they were given.
+type tokens struct {
+	Recent  recentGrants
+	renamed []TokenGrant // tokens that re-entries and extensions changed to, the latest
+}
+
+// A TokenGrant is a grant as the token rules see it. It points to nothing, so that
+// moving many of them costs little.
+type TokenGrant struct {
+	Ok    time.Duration
+	From  time.Duration
+	Fence uint64
+	Idx   int
+	By    int // the process that was granted it
+	Owner int32
+	Mode  history.Mode
+	Host  Host
+}
+
+// Token is g as the token rules see it.
+func (g *Grant) Token() TokenGrant {
+	return TokenGrant{g.OK, g.Start, g.Fence, g.OKIdx, g.Process, int32(g.Holder.OwnerNo), g.Mode, g.Host}
+}
+
+// mostRenamed is how many tokens of a key are remembered that a re-entry or an
+// extension changed to.
+const mostRenamed = 64
+
+// rename notes another token that a lease was given.
+func (s *tokens) rename(x TokenGrant) {
+	if len(s.renamed) == mostRenamed {
+		s.Recent.drop(s.renamed[0].Fence)
+		s.renamed = s.renamed[:copy(s.renamed, s.renamed[1:])]
+	}
+	s.renamed = append(s.renamed, x)
+}
+
+// Given is the latest grant of k with this token that is remembered: one of h's, when
+// there is one.
+func (k *Key) Given(fence uint64, h *Holder) (of TokenGrant, found bool) {
+	for _, x := range slices.Concat(k.Tokens.Recent.Latest(), k.Tokens.renamed) {
+		if x.Fence == fence && (!found || int(of.Owner) != h.OwnerNo) {
+			of, found = x, true
+		}
+	}
+	for _, x := range k.Held {
+		if x.Fence == fence && (!found || x.Holder == h) {
+			of, found = x.Token(), true
+		}
+	}
+	return of, found
+}
+
+// issue books the token of a fresh lease.
+func (l *Ledger) issue(g *Grant) {
+	if g.Fence == 0 || l.Memory&TokensGiven == 0 {
+		return
+	}
+	k, bound := g.Holder.Key, l.Now
+	if o := k.Open.Head; o != nil {
+		bound = min(bound, o.Inv)
+	}
+	k.Tokens.Recent.add(g.Token(), func(x TokenGrant) bool { return x.Ok+l.Header.Epsilon < bound })
+}
+
+// A recentGrants is the latest grants of a key, in the order in which they were told.
+type recentGrants struct {
+	steps      []TokenGrant
+	gone       int              // of steps, from the front: no longer looked at
+	lowest     uint64           // of the tokens that are no longer looked at; 0 is none …
+	highest    uint64           // … and the highest
+	overflowed [2]DroppedTokens // by mode: what was dropped although an open acquire may share a token with it
+}
+
+// DroppedTokens are what a few grants have in common that were dropped.
+type DroppedTokens struct {
+	count     int
+	Low, High uint64        // their tokens
+	From, Ok  time.Duration // when the last of them was asked for, and answered
+}
+
+// Latest are those that are looked at.
+func (r *recentGrants) Latest() []TokenGrant { return r.steps[r.gone:] }
+
+// add adds a grant, and drops those that passed says nobody can share a token with.
+func (r *recentGrants) add(me TokenGrant, passed func(TokenGrant) bool) {
+	r.steps = append(r.steps, me)
+	for len(r.Latest()) > RecentTokens {
+		first := r.steps[r.gone]
+		if !passed(first) {
+			if len(r.Latest()) <= MostTokens {
+				break
+			}
+			r.overflowed[first.Mode].add(first)
+		}
+		r.drop(first.Fence)
+		r.gone++
+	}
+	if r.gone > RecentTokens && r.gone > len(r.steps)/2 {
+		r.steps = r.steps[:copy(r.steps, r.Latest())]
+		r.gone = 0
+	}
+}
+
+// drop notes that a grant with this token is no longer looked at.
+func (r *recentGrants) drop(fence uint64) {
+	if r.lowest == 0 || fence < r.lowest {
+		r.lowest = fence
+	}
+	r.highest = max(r.highest, fence)
+}
+
+// Forgets says whether a grant with this token may be no longer looked at.
+func (r *recentGrants) Forgets(fence uint64) bool {
+	return r.lowest != 0 && fence >= r.lowest && fence <= r.highest
+}
+
+// Dropped says whether anything that is so, and that excludes a grant of mode m,
+// was dropped.
+func (r *recentGrants) Dropped(m history.Mode, is func(*DroppedTokens) bool) bool {
+	for mode := range r.overflowed {
+		if s := &r.overflowed[mode]; s.count > 0 && (m == history.Exclusive || mode == int(history.Exclusive)) && is(s) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *DroppedTokens) add(x TokenGrant) {
+	if s.count == 0 {
+		s.Low, s.High, s.From, s.Ok = x.Fence, x.Fence, x.From, x.Ok
+	}
+	s.count++
+	s.Low, s.High = min(s.Low, x.Fence), max(s.High, x.Fence)
+	s.From, s.Ok = max(s.From, x.From), max(s.Ok, x.Ok)
+}

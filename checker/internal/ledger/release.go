@@ -1,0 +1,216 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// stopAt ends the definite hold at t, unless it ended before.
+func (g *Grant) stopAt(t time.Duration, idx int) {
+	if g.Rare != nil {
+		g.Rare.perhapsOver = false
+	}
+	switch {
+	case t < g.StoppedAt:
+		g.StoppedAt, g.StopIdx = t, idx
+	case g.Rarely().next == 0 || t < g.Rare.next:
+		g.Rare.next = t
+	}
+	if g.Holder.Grant == g {
+		g.Holder.over = true
+	}
+	if g.Place != 0 {
+		g.Holder.Key.Overflow.reschedule(g)
+	}
+}
+
+// An innerRelease was answered yes.
+type innerRelease struct {
+	Inv, Ok time.Duration
+	Idx     int // 0 is none
+}
+
+// refuse books that g's owner asked, by o, and was told that it had lost g: for each
+// of its processes the first time.
+func (g *Grant) refuse(o *Op) {
+	if g == nil {
+		return
+	}
+	at := &g.Rarely().refused
+	for n := 0; *at != nil; n, at = n+1, &(*at).Next {
+		if (*at).By == o.Process || n == maxDenials {
+			return
+		}
+	}
+	g.stampedBy(o.Host)
+	*at = &refusal{T: o.OK, Idx: o.OKIdx, By: o.Process, host: o.Host, Fence: o.Fence}
+}
+
+// maxDenials is how many processes of an owner are remembered that were told of its
+// loss; what any other one was told counts only as far as the clocks tell.
+const maxDenials = 4
+
+// releasing books the invocation of a release. An inner release of a
+// re-entrant hold ends nothing.
+func (l *Ledger) releasing(e *history.Event, o *Op) {
+	g := o.Grant
+	if g == nil {
+		return
+	}
+	g.stampedBy(o.Host)
+	o.Holder.stopBeside(g, o.Process, o.Fence, o.Inv, o.InvIdx)
+	if g.depth > 1 && g.ReleasedAt == Never {
+		g.depth--
+		o.Inner = true
+		return
+	}
+	if g.ReleasedAt == Never {
+		g.ReleasedAt, g.ReleaseIdx, g.ReleasedBy, g.Releasing = o.Inv, o.InvIdx, o.Process, true
+		if g.Strange(o.Fence) {
+			g.Rarely().releaseToken = o.Fence
+		}
+	}
+	g.stopAt(o.Inv, o.InvIdx)
+	l.emit(Releasing, e, o)
+	g.Holder.Key.unwatch(g)
+}
+
+// releaseDone completes a release.
+func (l *Ledger) releaseDone(e *history.Event, o *Op) {
+	if of := o.Holder.named(o); of != nil { // it says only now which lease it was of
+		l.unrelease(e, o)
+		l.Under(o, of)
+		l.releasing(e, o)
+	}
+	switch {
+	case o.Grant == nil:
+	case o.Outcome == history.Fail && (NeverSent(e.Err) || l.receipts[o.InvIdx] == history.NeverForwarded):
+		l.unrelease(e, o)
+	case o.Inner:
+		l.innerDone(e, o)
+	default:
+		l.outerDone(e, o)
+	}
+	if o.Outcome == history.Info {
+		l.unsettled(e, o)
+	}
+}
+
+// innerDone completes an inner release. One that is refused tells its owner that
+// the whole hold is gone.
+func (l *Ledger) innerDone(e *history.Event, o *Op) {
+	switch o.Outcome {
+	case history.OK:
+		o.Grant.Rarely().Inner = innerRelease{o.Inv, o.OK, o.OKIdx}
+		l.emit(Left, e, o)
+	case history.Fail:
+		o.Grant.refuse(o)
+		o.Grant.stopAt(o.OK, o.OKIdx)
+		l.denyBeside(o)
+		l.emit(Answered, e, o)
+	}
+}
+
+// denyBeside: what an owner was refused, without a token to tell which lease of its
+// was meant, goes for those before as well.
+func (l *Ledger) denyBeside(o *Op) {
+	h := o.Holder
+	if o.Grant != h.Grant {
+		return
+	}
+	for x := range h.leases {
+		if x != o.Grant && x.Fence == o.Grant.Fence && x.OK <= o.Inv {
+			x.refuse(o)
+			x.stopAt(o.OK, o.OKIdx)
+		}
+	}
+}
+
+// givenUp books that an owner whose latest lease was over by another word gave one back,
+// and did not say which: it holds the one before no more either.
+func (l *Ledger) givenUp(o *Op) {
+	g, p := o.Grant, o.Holder.Prior
+	if o.Fence != 0 || g != o.Holder.Grant || p == nil || !p.GoesOn() || g.StopIdx == o.InvIdx || p.OK > o.Inv {
+		return
+	}
+	switch o.Outcome {
+	case history.OK:
+		p.ReleasedAt, p.ReleaseIdx, p.ReleasedBy = o.Inv, o.InvIdx, o.Process
+		p.stopAt(o.Inv, o.InvIdx)
+	case history.Fail:
+		p.refuse(o)
+		p.stopAt(o.OK, o.OKIdx)
+	}
+}
+
+func (l *Ledger) outerDone(e *history.Event, o *Op) {
+	g := o.Grant
+	if g.ReleaseIdx == o.InvIdx {
+		g.Releasing = false
+	}
+	l.restop(e, o, o.Inv)
+	if g.ReleaseIdx == o.InvIdx && g.StopIdx == o.InvIdx {
+		old, rel := g.End(), g.ReleasedAt
+		g.ReleasedAt, g.StoppedAt = o.Inv, o.Inv
+		if o.Inv > rel {
+			l.change(Postponed, e, o, old)
+		}
+	}
+	switch {
+	case o.Outcome == history.OK && g.ReleaseOK == Never:
+		g.ReleaseOK = o.OK
+		if g.ReleaseIdx != o.InvIdx {
+			g.Rarely().ReleaseOKIdx = o.OKIdx
+		}
+	case o.Outcome == history.Fail:
+		g.refuse(o)
+		l.denyBeside(o)
+	}
+	l.givenUp(o)
+	l.emit(Answered, e, o)
+}
+
+// unrelease takes back what the invocation of o, a release that was never sent or
+// not of the lease that it seemed to be of, had ended.
+func (l *Ledger) unrelease(e *history.Event, o *Op) {
+	g := o.Grant
+	l.restop(e, o, Never)
+	switch {
+	case g == nil:
+		return
+	case o.Inner:
+		g.depth++
+		o.Inner = false
+		return
+	case g.ReleaseIdx != o.InvIdx || g.ReleasedAt == Never:
+		return
+	}
+	old := g.End()
+	l.emit(Unsent, e, o)
+	g.ReleasedAt, g.Releasing, g.ReleaseUnknown = Never, false, false
+	if g.StopIdx == o.InvIdx {
+		g.StoppedAt = Never
+		if g.Rare != nil && g.Rare.next != 0 {
+			g.StoppedAt = g.Rare.next
+		}
+	}
+	if g.Holder.Grant == g {
+		g.Holder.over = g.StoppedAt != Never
+	}
+	l.recall(g)
+	l.change(Postponed, e, o, old)
+}
+
+// unsentWords are what the error of a release says that certainly was not sent. Any
+// other refusal is the lock's answer.
+var unsentWords = []string{
+	"connection refused", "not sent", "never sent", "not connected", "no route to host", "network is unreachable", "no such host", "dial ",
+}
+
+// NeverSent says whether err, of a release that failed, says that it never was sent.
+func NeverSent(err string) bool {
+	return err != "" && slices.ContainsFunc(unsentWords, func(word string) bool { return strings.Contains(err, word) })
+}

@@ -1,0 +1,86 @@
+package ledger
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// MaxStalls is how many intervals are kept apart; beyond it neighbours are
+// taken for one, which only makes them longer.
+const MaxStalls = 1 << 16
+
+// Stalls are the intervals in which the harness itself stood still. What it
+// stamped across one may have happened as much earlier as that lasted.
+type Stalls struct {
+	All    []Interval
+	sorted bool
+}
+
+type Interval struct{ From, To time.Duration }
+
+func (s *Stalls) See(e *history.Event) {
+	if len(s.All) == MaxStalls {
+		s.merge()
+		s.All = s.pairs()
+	}
+	s.All, s.sorted = append(s.All, Interval{e.Began, min(e.Ended, e.Time)}), false
+}
+
+// pairs makes one interval of every two, if there are many.
+func (s *Stalls) pairs() []Interval {
+	n := len(s.All) / 2
+	if n < MaxStalls/4 {
+		return s.All
+	}
+	for i := range n {
+		s.All[i] = Interval{s.All[2*i].From, s.All[2*i+1].To}
+	}
+	return append(s.All[:n], s.All[2*n:]...)
+}
+
+// merge puts the intervals in order, and makes one of those that touch.
+func (s *Stalls) merge() {
+	if s.sorted {
+		return
+	}
+	s.sorted = true
+	slices.SortFunc(s.All, func(a, b Interval) int { return cmp.Compare(a.From, b.From) })
+	out := s.All[:0]
+	for _, x := range s.All {
+		if n := len(out); n > 0 && x.From <= out[n-1].To {
+			out[n-1].To = max(out[n-1].To, x.To)
+			continue
+		}
+		out = append(out, x)
+	}
+	s.All = out
+}
+
+// Within is for how long the harness stood still in [from, to].
+func (s *Stalls) Within(from, to time.Duration) (sum time.Duration) {
+	s.merge()
+	i, _ := slices.BinarySearchFunc(s.All, from, func(x Interval, t time.Duration) int { return cmp.Compare(x.To, t) })
+	for ; i < len(s.All) && s.All[i].From < to; i++ {
+		sum += max(0, min(to, s.All[i].To)-max(from, s.All[i].From))
+	}
+	return sum
+}
+
+// Longest is the longest interval.
+func (s *Stalls) Longest() (longest time.Duration) {
+	for _, x := range s.All {
+		longest = max(longest, x.To-x.From)
+	}
+	return longest
+}
+
+// Shortest is for how long the harness must have stood still, at least, to have
+// brought about a finding of which no bound says more.
+func (l *Ledger) Shortest() time.Duration { return l.Header.TTL / 10 }
+
+// Beyond is the margin of a finding that a harness which stands still for over could
+// have brought about.
+func (l *Ledger) Beyond(over time.Duration) time.Duration { return max(over, l.Shortest()) }

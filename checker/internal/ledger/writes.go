@@ -1,0 +1,299 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"locktorture/workload/history"
+)
+
+// A storeLog is what the store did to one key, put into the store's own order.
+// Writes are held back only while another one of the key is open that may have
+// landed before them.
+type storeLog struct {
+	open    queue // writes invoked and not completed
+	pending []*Op // with a seq, in its order, behind an open one
+	top     uint64
+	high    Mark        // the write that carried top, the highest token so far
+	Order   tokenOrder  // how top grew, in the store's order
+	timed   []timedMark // the same, of writes that have no number
+	Recent  []timedMark // the latest of those with a token, for one that is told behind them
+	Dropped bool        // there were more
+	fresh   []*Op       // unknown writes that no higher token has followed yet
+
+	LateTop  uint64 // highest token among unknown writes that the audit settled
+	LateHigh Mark
+}
+
+// issueWrite books a write's invocation: by what right it is made, and which
+// sequence numbers it can no longer get.
+func (l *Ledger) issueWrite(o *Op) {
+	h := o.Holder
+	if g, p := o.Grant, h.Prior; g != nil && p != nil {
+		named := !g.Bears(o.Fence) && p.Bears(o.Fence)
+		either := g.Bears(o.Fence) == p.Bears(o.Fence) // its token does not tell which
+		longer := either && p.Deadline > g.Deadline && p.GoesOn() && g.GoesOn()
+		elsewhere := either && p.Deadline > g.Latest() && h.tried != UseHeld && p.lostElsewhere(o.Process)
+		left := either && p.Process == o.Process && !g.takenBy(o.Process) && p.GoesOn() && !g.GoesOn()
+		if named || longer || left || elsewhere {
+			l.Under(o, p)
+		}
+	}
+	o.Use = h.right(o)
+	l.overdue(o)
+	o.floor = l.maxSeq
+	if k := h.Key; o.Fence > k.Newest {
+		k.Newest = o.Fence
+	}
+	log := &h.Key.Log
+	if log.top > o.Fence && o.Fence != 0 {
+		o.Doubt().above = TokenMark{log.high, log.top}
+	}
+	log.open.push(o)
+}
+
+// right says what h's owner knew when it issued o. Until a release is answered
+// its owner may not have begun it: a child process hears of it later. Of two releases
+// under way the first answer counts.
+func (h *Holder) right(o *Op) Use {
+	g := o.Grant
+	switch {
+	case g == nil && h.tried != UseHeld:
+		return h.tried
+	case g == nil:
+		return UseNever
+	case g.ReleasedAt != Never && (!g.Releasing || g.ReleaseOK != Never):
+		return UseReleased
+	case g != h.Grant && g.lostElsewhere(o.Process):
+		return UseHeld
+	case g.ReportedLost():
+		return UseLost
+	case g.Refused() != nil:
+		return UseDenied
+	case g == h.Grant && o.Inv >= g.Latest():
+		return h.tried // useHeld unless it tried again since
+	}
+	return UseHeld
+}
+
+// written completes a write.
+func (l *Ledger) written(e *history.Event, o *Op) {
+	log := &o.Holder.Key.Log
+	l.emit(Wrote, e, o)
+	if o.Has&history.HasSeq != 0 {
+		l.maxSeq = max(l.maxSeq, o.Seq)
+	}
+	switch {
+	case o.Outcome == history.OK && o.Has&history.HasSeq == 0:
+		l.land(e, o, o.OKIdx, 0, false)
+	case o.Outcome == history.Info:
+		if o.Newer().Seq == 0 {
+			log.fresh = append(log.fresh, o)
+		}
+		l.unknown[o.Value] = o
+		l.unsettled(e, o)
+	case o.Has&history.HasSeq == 0: // refused before it was sent
+	case log.open.Head == nil && len(log.pending) == 0:
+		l.place(e, o)
+		return
+	default:
+		o.Kept = true
+		log.wait(o)
+	}
+	l.flush(e, log)
+}
+
+// wait puts a write that the store numbered in line.
+func (l *storeLog) wait(o *Op) {
+	i := len(l.pending)
+	for i > 0 && l.pending[i-1].Seq > o.Seq {
+		i--
+	}
+	l.pending = slices.Insert(l.pending, i, o)
+}
+
+// flush lands every write that no open one can precede any more.
+func (l *Ledger) flush(e *history.Event, log *storeLog) {
+	limit := uint64(math.MaxUint64)
+	if log.open.Head != nil {
+		limit = log.open.Head.floor
+	}
+	n := 0
+	for n < len(log.pending) && log.pending[n].Seq <= limit {
+		o := log.pending[n]
+		n++
+		l.place(e, o)
+	}
+	log.pending = slices.Delete(log.pending, 0, n)
+}
+
+// place shows a write at its place in the store's order, accepted or not.
+func (l *Ledger) place(e *history.Event, o *Op) {
+	if o.Outcome == history.Fail {
+		l.emit(Rejected, e, o)
+		return
+	}
+	l.land(e, o, o.OKIdx, o.Seq, false)
+}
+
+// land shows an accepted write to the rules, and moves the log on. The event at
+// idx proves it; late is one that the store's log settled.
+func (l *Ledger) land(e *history.Event, o *Op, idx int, seq uint64, late bool) {
+	log := &o.Holder.Key.Log
+	w := &l.landing
+	w.Op, w.Idx, w.Seq, w.Late, w.Top, w.High = o, idx, seq, late, log.top, log.high
+	w.Below, w.Lost = TokenMark{}, false
+	here := Mark{seq, idx}
+	if o.Fence != 0 {
+		log.rank(w, here, &l.Clocks)
+	}
+	l.fact.Landing = w
+	l.emit(Landed, e, o)
+	switch {
+	case seq == 0:
+		l.timed(o, idx)
+	case late:
+		if o.Fence > log.LateTop {
+			log.LateTop, log.LateHigh = o.Fence, here
+		}
+	default:
+		log.pass(o, here)
+		if o.Fence > log.top {
+			log.top, log.high = o.Fence, here
+		}
+	}
+}
+
+// rank says which tokens were accepted before and behind w: in the store's order,
+// or, of writes without a number, in the order of their events.
+func (l *storeLog) rank(w *Landing, here Mark, clock *Clocks) {
+	if w.Seq == 0 {
+		for _, m := range l.timed {
+			if w.Op.Outcome == history.OK && m.Fence > w.Op.Fence && m.before(w.Op, clock) {
+				w.Top, w.High = m.Fence, Mark{0, m.Idx}
+				return
+			}
+		}
+		w.Top = 0
+		return
+	}
+	above, below, ok := l.Order.add(TokenMark{here, w.Op.Fence})
+	w.Top, w.High, w.Below, w.Lost = above.Fence, above.Mark, below, !ok
+}
+
+// A timedMark is an accepted write that has no number, and when it was answered.
+type timedMark struct {
+	Idx   int
+	Fence uint64
+	ok    time.Duration
+	By    int
+	Host  Host
+	Inv   time.Duration
+	InIdx int // of its invocation
+}
+
+// before says whether m was answered before o was issued. One process's own order
+// needs no clock.
+func (m timedMark) before(o *Op, clock *Clocks) bool {
+	return m.By == o.Process || m.ok+clock.Apart(m.Host, o.Host) < o.Inv
+}
+
+// timed adds a write without a number to those that others without are compared
+// with, and drops what every write still open came after.
+func (l *Ledger) timed(o *Op, idx int) {
+	log := &o.Holder.Key.Log
+	me := timedMark{idx, o.Fence, o.OK, o.Process, o.Host, o.Inv, o.InvIdx}
+	if o.Outcome == history.OK && o.Fence != 0 && l.Header.Fenced {
+		log.remember(me)
+	}
+	if l.Clocks.Several() {
+		l.timedByHost(log, o, me)
+		return
+	}
+	if n := len(log.timed); o.Outcome == history.OK && (n == 0 || o.Fence > log.timed[n-1].Fence) {
+		log.timed = append(log.timed, me)
+	}
+	bound := o.Inv
+	if log.open.Head != nil {
+		bound = min(bound, log.open.Head.Inv)
+	}
+	past := 0
+	for past+1 < len(log.timed) && log.timed[past+1].ok+l.Header.Epsilon < bound {
+		past++
+	}
+	log.timed = log.timed[:copy(log.timed, log.timed[past:])]
+}
+
+// lateTimed is how many writes without a number are remembered of a key, for one that is
+// told behind them.
+const lateTimed = 32
+
+func (l *storeLog) remember(me timedMark) {
+	if len(l.Recent) == lateTimed {
+		l.Recent, l.Dropped = l.Recent[:copy(l.Recent, l.Recent[1:])], true
+	}
+	l.Recent = append(l.Recent, me)
+}
+
+// timedByHost does so where clock bounds differ: of two writes of one host, the
+// later one with no higher token tells nothing more.
+func (l *Ledger) timedByHost(log *storeLog, o *Op, me timedMark) {
+	known := func(m timedMark) bool { return m.Host == me.Host && m.Fence >= me.Fence && m.ok <= me.ok }
+	if o.Outcome == history.OK && !slices.ContainsFunc(log.timed, known) {
+		log.timed = append(log.timed, me)
+	}
+	bound := o.Inv
+	if log.open.Head != nil {
+		bound = min(bound, log.open.Head.Inv)
+	}
+	var top uint64 // of those that every write still open came after
+	for _, m := range log.timed {
+		if m.ok+l.Header.Epsilon < bound {
+			top = max(top, m.Fence)
+		}
+	}
+	log.timed = slices.DeleteFunc(log.timed, func(m timedMark) bool { return m.Fence < top })
+}
+
+// passable is how many writes are compared with one that is not settled.
+const passable = 64
+
+// pass tells the writes of the key that are not settled which tokens were
+// accepted around them. The first higher one settles all that can be told.
+func (l *storeLog) pass(w *Op, here Mark) {
+	for o := l.open.Head; o != nil; o = o.Next {
+		o.pass(w, here)
+	}
+	if len(l.fresh) == 0 {
+		return
+	}
+	l.fresh = slices.DeleteFunc(l.fresh, func(u *Op) bool {
+		u.Doubt().passed++
+		return u.Settled != 0 || u.pass(w, here) || u.Doubts.passed > passable
+	})
+}
+
+// pass compares o with an accepted write, and reports whether later ones can
+// add nothing.
+func (o *Op) pass(w *Op, here Mark) bool {
+	const base = history.HasBase
+	if o.Has&w.Has&base != 0 && o.Base == w.Base && o.Doubt().Rival.Seq == 0 {
+		o.Doubts.Rival = w.Update(here)
+	}
+	switch {
+	case w.Fence > o.Fence && o.Newer().Seq == 0:
+		o.Doubt().above = TokenMark{here, w.Fence}
+	case w.Fence != 0 && w.Fence < o.Fence:
+		o.Doubt().Below = TokenMark{here, w.Fence}
+	}
+	return o.Newer().Seq != 0
+}
+
+// Wronged says whether a store that compares tokens rejected the holder of the
+// newest one, within its lease.
+func (l *Ledger) Wronged(o *Op) bool {
+	g := o.Grant
+	return l.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest && g != nil && g.Bears(o.Fence) &&
+		o.Use == UseHeld && o.Mode == history.Exclusive && o.Has&history.HasBase == 0 && Later(l.From(g, o.Host), o.OK) < g.End()
+}

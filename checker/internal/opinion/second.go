@@ -1,0 +1,281 @@
+package opinion
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/workload/history"
+)
+
+// A SecondOpinion says what Porcupine, a general linearizability checker, made
+// of windows of the history: around anomalies and at random. It models
+// ownership as the rules S1 and S6 see it. What it cannot decide within its
+// budget lowers its coverage and nothing else.
+type SecondOpinion struct {
+	Windows   int `json:"windows"`   // asked about
+	Anomalies int `json:"anomalies"` // of those, around a violation
+	Agreed    int `json:"agreed"`
+	Undecided int `json:"undecided"` // budget spent
+}
+
+// MaxWindow is the most grants that a window of the second opinion holds.
+const MaxWindow = 64
+
+const (
+	WindowGrants  = 16   // of one key, that a window holds unless asked for otherwise
+	windowAfter   = 4    // of them after the anomaly
+	windowExtends = 1024 // of one grant, that a window shows
+	RandomWindows = 64
+	anomalyLimit  = 64
+	KeptHits      = 1024 // that there may be before any is forgotten
+)
+
+// Second keeps the windows until judging ends.
+type Second struct {
+	j       *rule.Env
+	rng     *rand.Rand // draws random windows; its seed is the history's
+	size    int        // grants in a window
+	views   int        // windows around anomalies to draw
+	keys    map[*ledger.Key]*shownGrants
+	random  []window // a uniform sample of all windows
+	offered int
+	around  []window
+	Hits    map[seen]*rule.Candidate // violations, of one kind and pair the latest
+	shown   int                      // how many of them a window showed when they were looked at
+}
+
+// seen is what a violation is to the second opinion, which sees pairs.
+type seen struct {
+	id   string
+	pair [2]*ledger.Grant
+}
+
+// shownGrants is one key's latest grants.
+type shownGrants struct {
+	grants []*windowGrant
+	since  int // grants since a window was offered
+	due    int // grants until a window around an anomaly closes; 0 is none
+	found  bool
+}
+
+// A windowGrant is a grant and the extensions of it that succeeded.
+type windowGrant struct {
+	*ledger.Grant
+	extends [][2]time.Duration
+}
+
+// A window is a few grants of one key. Any subset of a history's grants must
+// be linearizable if the whole is.
+type window []*windowGrant
+
+func NewSecond(j *rule.Env, grants, views int) *Second {
+	size := WindowGrants
+	if grants > 0 {
+		size = min(grants, MaxWindow)
+	}
+	return &Second{j: j, size: size, views: views, rng: rand.New(rand.NewPCG(j.Header.Seed, 2)), keys: make(map[*ledger.Key]*shownGrants), Hits: make(map[seen]*rule.Candidate)}
+}
+
+func (*Second) IDs() []string { return []string{"the second opinion"} }
+func (*Second) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Granted, ledger.Extended, ledger.Answered, ledger.Left}
+}
+
+func (s *Second) Observe(f *ledger.Fact) {
+	r := s.keys[f.Key]
+	if r == nil {
+		r = new(shownGrants)
+		s.keys[f.Key] = r
+	}
+	switch f.Kind {
+	case ledger.Extended:
+		r.extended(f)
+		return
+	case ledger.Left: // it shows that its owner held
+		if ledger.CheckedRelease(s.j.Header) {
+			r.extended(f)
+		}
+		return
+	case ledger.Answered:
+		if f.Op.Outcome == history.OK && (f.Op.InvIdx != f.Grant.ReleaseIdx || f.Grant != f.Grant.Holder.Grant) {
+			f.Grant.Ambiguous = true
+		}
+		return
+	}
+	if len(r.grants) == s.size {
+		r.grants[0].Grant.Unpin()
+		r.grants = slices.Delete(r.grants, 0, 1)
+	}
+	f.Grant.Pin()
+	r.grants = append(r.grants, &windowGrant{Grant: f.Grant})
+	s.close(r)
+}
+
+// extended adds an extension, or an inner release, to its grant. The model has no words for one after
+// the grant's release.
+func (r *shownGrants) extended(f *ledger.Fact) {
+	i := slices.IndexFunc(r.grants, func(g *windowGrant) bool { return g.Grant == f.Grant })
+	if i < 0 || f.Op.Inv >= f.Grant.ReleasedAt || len(r.grants[i].extends) == windowExtends {
+		f.Grant.Ambiguous = true
+		return
+	}
+	r.grants[i].extends = append(r.grants[i].extends, [2]time.Duration{f.Op.Inv, f.Op.OK})
+}
+
+// close takes windows that are full.
+func (s *Second) close(r *shownGrants) {
+	r.since++
+	if r.found {
+		if r.due--; r.due <= 0 {
+			r.found = false
+			s.around = append(s.around, s.window(r))
+		}
+	}
+	if r.since < s.size {
+		return
+	}
+	r.since = 0
+	s.offered++
+	if len(s.random) < RandomWindows {
+		s.random = append(s.random, s.window(r))
+	} else if i := s.rng.IntN(s.offered); i < RandomWindows {
+		s.random[i] = s.window(r)
+	}
+}
+
+// window keeps the grants that are now among r's.
+func (s *Second) window(r *shownGrants) window {
+	for _, g := range r.grants {
+		g.Grant.Pin()
+	}
+	return slices.Clone(r.grants)
+}
+
+// Hit notes a violation that Porcupine must see as well.
+func (s *Second) Hit(h *rule.Candidate) {
+	if h.Pair[0] == nil {
+		return
+	}
+	if s.Hits[seen{h.ID, h.Pair}] = h; len(s.Hits) >= 2*s.shown+KeptHits {
+		s.forget()
+	}
+	if r := s.keys[h.Key]; r != nil && !r.found && len(s.around) < anomalyLimit {
+		r.found, r.due = true, min(windowAfter, s.size-1)
+	}
+}
+
+// forget forgets the violations that no window shows, nor ever can.
+func (s *Second) forget() {
+	shown := make(map[*ledger.Grant]bool)
+	add := func(w window) {
+		for _, g := range w {
+			shown[g.Grant] = true
+		}
+	}
+	for _, w := range slices.Concat(s.around, s.random) {
+		add(w)
+	}
+	for _, r := range s.keys {
+		add(r.grants)
+	}
+	maps.DeleteFunc(s.Hits, func(v seen, _ *rule.Candidate) bool { return !shown[v.pair[0]] || !shown[v.pair[1]] })
+	s.shown = len(s.Hits)
+}
+
+func (s *Second) Finish() {
+	for _, k := range s.j.SortedKeys() {
+		switch r := s.keys[k]; {
+		case r == nil:
+		case r.found:
+			s.around = append(s.around, s.window(r))
+		case len(s.random) < RandomWindows && r.since > 0:
+			s.random = append(s.random, s.window(r))
+		}
+	}
+}
+
+// Ask puts the windows to Porcupine, those around anomalies first, until ctx
+// ends.
+func (s *Second) Ask(ctx context.Context) (o SecondOpinion, disagreements []rule.Remark, views []View) {
+	o.Anomalies = len(s.around)
+	for i, w := range slices.Concat(s.around, s.random) {
+		o.Windows++
+		if slices.ContainsFunc(w, func(g *windowGrant) bool { return g.Ambiguous }) {
+			o.Undecided++
+			continue
+		}
+		w = w.held(s.j.Clocks.Narrowest)
+		want := s.violated(w)
+		agreed, decided := s.agrees(ctx, w, want)
+		switch {
+		case !decided:
+			o.Undecided++
+		case agreed:
+			o.Agreed++
+			if i < len(s.around) && len(views) < s.views {
+				views = append(views, s.view(w)...)
+			}
+		default:
+			disagreements = append(disagreements, disagreement(w, want))
+		}
+	}
+	return o, disagreements, views
+}
+
+// agrees says whether Porcupine sees in w what the sweep did. It knows one clock
+// uncertainty for all: where pairs of hosts differ, what an order refutes under the
+// narrowest is no violation, and what none explains under the widest is one.
+func (s *Second) agrees(ctx context.Context, w window, violated bool) (agrees, decided bool) {
+	eps := s.j.Clocks.Narrowest
+	if !violated {
+		eps = s.j.Clocks.Widest
+		w = w.held(eps)
+	}
+	orders, decided := w.linearizable(ctx, s.j.Header, eps)
+	return orders == !violated, decided
+}
+
+// held leaves out the grants whose definite hold is within the clock
+// uncertainty: the model cannot say that they never held.
+func (w window) held(eps time.Duration) window {
+	var out window
+	for _, g := range w {
+		if g.End()-g.OK > eps {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// violated says whether the sweep found a violation within w.
+func (s *Second) violated(w window) bool {
+	in := func(g *ledger.Grant) bool {
+		return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.Grant == g })
+	}
+	for v, h := range s.Hits {
+		if in(v.pair[0]) && in(v.pair[1]) && s.j.Proved(h) {
+			return true
+		}
+	}
+	return false
+}
+
+func disagreement(w window, violated bool) rule.Remark {
+	sweep, other := "finds no two holds that overlap and no extension across another's hold", "finds no order in which one owner at a time holds the key"
+	if violated {
+		sweep, other = "finds an overlap or an extension across another's hold", "finds an order in which one owner at a time holds the key"
+	}
+	f := rule.Remark{ID: "H1", Key: w[0].Holder.Key.Name}
+	for _, g := range w {
+		f.Witness = append(f.Witness, g.OKIdx)
+	}
+	slices.Sort(f.Witness)
+	f.Text = fmt.Sprintf("On the grants of %s at events %v the judges disagree: the sweep %s, and Porcupine %s. One of the two is wrong, so neither is to be trusted here.", f.Key, f.Witness, sweep, other)
+	return f
+}

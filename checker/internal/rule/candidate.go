@@ -1,0 +1,109 @@
+package rule
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+)
+
+// who is to blame.
+const (
+	BlameServer   = "server granted twice"
+	BlameClient   = "client outlived its lease"
+	BlameRelease  = "release removed another's lock"
+	BlameStore    = "store accepted a stale write"
+	BlameLibrary  = "lock library misreported"
+	BlameBooks    = "the store does not keep its word"
+	BlameProgress = "lock made no progress"
+	BlamePanic    = "lock broke down"
+)
+
+// A Candidate is a finding in the making. Its text is written when judging ends,
+// when it is known how the leases in it ended.
+type Candidate struct {
+	ID      string
+	Key     *ledger.Key
+	Owners  []string
+	Witness []int
+	Blame   string
+	From    time.Duration // start of the lease that the story begins with
+	To      time.Duration // the last event that proves it
+	Text    func() string
+	Pair    [2]*ledger.Grant // that exclude each other, where a second opinion can tell
+
+	// length says for how long their definite holds lasted together. Less may
+	// come of it later: a history may tell late that a hold ended early.
+	Length func() time.Duration
+
+	// stamp is what of it the harness's own clock proves; nil where nothing is. It
+	// is not the harness's where a lock or a child stamped itself.
+	Stamp func() (s stamp, ours bool)
+
+	// margin is by how much a bound on what the lock does was exceeded: a harness that
+	// stood still for less cannot have brought it about. 0 is no bound.
+	Margin time.Duration
+
+	Refuted func() bool // by what the history told late; nil where length decides, or nothing can
+}
+
+// List collects findings of one kind, keeping the first of each id.
+type List struct {
+	limit int // kept per id
+	Kept  []*Candidate
+	Total map[string]int
+}
+
+// Full says whether no more findings of id are kept, and counts this one then:
+// a flood of them costs nothing.
+func (h *List) Full(id string) bool {
+	if h.Total[id] < h.limit {
+		return false
+	}
+	h.Total[id]++
+	return true
+}
+
+func (h *List) Add(x *Candidate) {
+	if h.Total == nil {
+		h.Total = make(map[string]int)
+	}
+	h.Total[x.ID]++
+	if h.Total[x.ID] <= h.limit {
+		slices.Sort(x.Witness)
+		x.Witness = slices.Compact(x.Witness)
+		h.Kept = append(h.Kept, x)
+	}
+}
+
+// TakeBack drops what the rest of the history has refuted. What it left open by
+// no more than the clock uncertainty goes to suspicious. It returns the ids of
+// which there were more than kept, so that of the rest nobody can tell.
+func (h *List) TakeBack(proved func(*Candidate) bool, suspicious *List) []string {
+	more := make(map[string]int)
+	h.Overflow(more)
+	var left []string
+	h.Kept = slices.DeleteFunc(h.Kept, func(x *Candidate) bool {
+		if proved(x) {
+			return false
+		}
+		h.Total[x.ID]--
+		if more[x.ID] > 0 && !slices.Contains(left, x.ID) {
+			left = append(left, x.ID)
+		}
+		if x.Length != nil && x.Length() > 0 {
+			suspicious.Add(x)
+		}
+		return true
+	})
+	return left
+}
+
+// Overflow names the ids of which more were found than kept.
+func (h *List) Overflow(into map[string]int) {
+	for id, n := range h.Total {
+		if n > h.limit {
+			into[id] += n
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package rule
+
+import (
+	"locktorture/checker/internal/ledger"
+)
+
+// suspicions kept per anomaly id.
+const suspicions = 5
+
+// collector are the findings of all rules.
+type collector struct {
+	of          *ledger.Ledger
+	Violations  List
+	Suspicious  List
+	OnViolation []func(*Candidate)
+	OnMore      func(id string, n int64)
+	waiting     withheld
+}
+
+// Violate records a violation.
+func (c *collector) Violate(h *Candidate) {
+	c.Violations.Add(h)
+	for _, see := range c.OnViolation {
+		see(h)
+	}
+}
+
+// Suspect records what may or may not have been wrong.
+func (c *collector) Suspect(h *Candidate) { c.Suspicious.Add(h) }
+
+// More counts n violations of id beyond those that are listed.
+func (c *collector) More(id string, n int) {
+	if n > 0 {
+		if c.Violations.Total == nil {
+			c.Violations.Total = make(map[string]int)
+		}
+		c.Violations.Total[id] += n
+		c.OnMore(id, int64(n))
+	}
+}
+
+// Room says whether more violations of id are listed.
+func (c *collector) Room(id string) bool { return c.Violations.Total[id] < c.Violations.limit }
+
+// Limit is how many violations of an id are listed.
+func (c *collector) Limit() int { return c.Violations.limit }
+
+// Proved says whether h, a violation when it was found, is one still.
+func (c *collector) Proved(h *Candidate) bool {
+	if h.Refuted != nil {
+		return !h.Refuted()
+	}
+	return h.Length == nil || h.Length() > c.of.Apart(h.Pair[0], h.Pair[1])
+}
+
+// Withhold keeps h until it is known whether a release was sent.
+func (c *collector) Withhold(release int, h *Candidate) { c.waiting.keep(release, h) }

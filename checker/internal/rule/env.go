@@ -1,0 +1,24 @@
+package rule
+
+import (
+	"locktorture/checker/internal/ledger"
+	"locktorture/workload/history"
+)
+
+// An Env is what every rule is given: the ledger and its facts, the other rules'
+// places, and where findings go.
+type Env struct {
+	*ledger.Ledger
+	*panel
+	*collector
+}
+
+func NewEnv(h history.Header, limit int) *Env {
+	l := ledger.NewLedger(h)
+	p := &panel{of: l}
+	l.Observer = p
+	c := &collector{of: l, Violations: List{limit: limit}, Suspicious: List{limit: suspicions}}
+	c.waiting.c = c
+	p.Enlist(&c.waiting)
+	return &Env{l, p, c}
+}

@@ -1,0 +1,281 @@
+package exclusion
+
+import (
+	"container/heap"
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// DoubleGrants decides S1, and S10 as its root cause: no two owners hold one
+// key at once.
+type DoubleGrants struct {
+	*rule.Env
+	pending  checks
+	order    int
+	scratch  check
+	unjudged map[*ledger.Grant]*check  // of a grant, not judged yet
+	waiting  map[[2]*ledger.Grant]bool // pairs that an extension made, not judged yet
+	brief    bool                      // no check that is left is known to have lasted
+	unclear  int                       // holds among very many that ended within the clock uncertainty of some hosts, and not of others
+}
+
+// A pair of definite holds that overlap from an instant on, for how long is
+// not known yet.
+type pair struct {
+	a, b *ledger.Grant
+	from time.Duration
+	idx  int // an extension, of a's, that made them overlap; 0 is none
+
+	told, until time.Duration // when the extension was answered, and until when it made the lease last
+}
+
+func (*DoubleGrants) IDs() []string { return []string{"S1", "S10"} }
+func (*DoubleGrants) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Granted, ledger.Extended, ledger.Reentered, ledger.Postponed, ledger.Unknown, ledger.Ticked}
+}
+
+func (d *DoubleGrants) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Ticked:
+		d.settle()
+	case ledger.Granted:
+		d.met(f)
+	case ledger.Extended, ledger.Reentered, ledger.Postponed:
+		for _, x := range f.Key.Held {
+			if ledger.Conflicts(x, f.Grant) && f.Old < f.Grant.Deadline {
+				d.stretched(x, f)
+			}
+		}
+	case ledger.Unknown:
+		if o := f.Op; o.Action == history.Release && o.Grant != nil && !o.Inner {
+			d.unsure(f)
+		}
+	}
+}
+
+// unsure looks at a release of unknown outcome: who was granted the key since holds it
+// beside the releasing lease, should it never have been sent.
+func (d *DoubleGrants) unsure(f *ledger.Fact) {
+	g := f.Op.Grant
+	for _, x := range f.Key.Held {
+		if g.ReleaseIdx == f.Op.InvIdx && ledger.Conflicts(g, x) {
+			d.unlessSent(g, x)
+		}
+	}
+}
+
+// givenUp says whether g's lease was over by t, and given up for certain.
+func givenUp(g *ledger.Grant, t time.Duration) bool {
+	return g.End() <= t && g.ReleasedAt != ledger.Never && !g.ReleaseUnknown
+}
+
+// settle judges the checks that are past the clock uncertainty.
+func (d *DoubleGrants) settle() {
+	for len(d.pending) > 0 && d.Now > d.pending[0].from+d.Header.Epsilon {
+		d.judge(heap.Pop(&d.pending).(*check))
+	}
+	if len(d.pending) > 0 {
+		d.Due = min(d.Due, d.pending[0].from+d.Header.Epsilon)
+	}
+}
+
+// Finish judges the checks that are left. Of a history that broke off before
+// the clock uncertainty had passed, nothing says how long they lasted: the next
+// event may have been a release.
+func (d *DoubleGrants) Finish() {
+	d.brief = d.Truncated
+	for len(d.pending) > 0 {
+		d.judge(heap.Pop(&d.pending).(*check))
+	}
+}
+
+// Unplaced says what was not judged, for want of memory.
+func (d *DoubleGrants) Unplaced() string {
+	if d.unclear == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Of %s holds, each beside more than %d others of its key, it depends on the hosts whose clocks stamped them whether they overlapped another's (S1): that is not decided.",
+		words.Thousands(d.unclear), ledger.MostHeld)
+}
+
+// met compares a fresh grant with those that its key knows.
+func (d *DoubleGrants) met(f *ledger.Fact) {
+	g, k := f.Grant, f.Key
+	m := &d.scratch
+	*m = check{of: g, from: g.OK, others: m.others[:0]}
+	for _, x := range k.Held {
+		if x.ReleaseUnknown && ledger.Conflicts(x, g) {
+			d.unlessSent(x, g)
+		}
+		if !givenUp(x, g.OK) && ledger.Conflicts(x, g) {
+			d.meet(m, x)
+		}
+	}
+	if k.OverflowUntil() > g.OK && len(k.Overflow.Members) > 0 {
+		m.joined = len(k.Overflow.Members)
+		if own := g.Holder.Grant; own != nil && own.Place != 0 { // of another mode, and live
+			m.own = own
+		}
+		k.Overflow.Awaiting++
+	}
+	if len(m.others) > 0 || m.joined > 0 {
+		kept := *m
+		kept.others = slices.Clone(m.others)
+		if d.unjudged == nil {
+			d.unjudged = make(map[*ledger.Grant]*check)
+		}
+		d.unjudged[g] = &kept
+		d.pend(&kept)
+	}
+}
+
+// unlessSent keeps the pair of x, whose release is of unknown outcome, and a later
+// grant: should the release turn out never to have been sent, both held.
+func (d *DoubleGrants) unlessSent(x, g *ledger.Grant) {
+	if x.StoppedAt != x.ReleasedAt || g.OK < x.ReleasedAt || min(x.Deadline, g.End())-g.OK <= d.Apart(x, g) {
+		return
+	}
+	x.Pin()
+	g.Pin()
+	d.Withhold(x.ReleaseIdx, d.hit(pair{a: x, b: g, from: g.OK}))
+}
+
+// meet compares a fresh grant with one that its key knows.
+func (d *DoubleGrants) meet(m *check, x *ledger.Grant) {
+	g := m.of
+	from, length := ledger.Overlap(x, g)
+	switch {
+	case length > 0 && from == m.from:
+		m.others = append(m.others, x)
+	case length > 0: // g is told of late
+		d.pend(&check{of: g, others: []*ledger.Grant{x}, from: from})
+	case x.ReleasedAt == ledger.Never && x.StoppedAt > from && from >= x.Deadline && g.OK < ledger.Later(x.Start, d.Header.TTL):
+		d.suspect(x, g, "the lease, counted from the first byte of its acquire, had not run out, though its holder no longer relied on it")
+	default:
+		d.early(x, g)
+	}
+}
+
+// stretched looks for an overlap that an extension made, or a release that
+// began later than it seemed.
+func (d *DoubleGrants) stretched(x *ledger.Grant, f *ledger.Fact) {
+	g := f.Grant
+	from, length := ledger.Overlap(x, g)
+	before := min(x.End(), f.Old, g.StoppedAt) - from
+	if length <= 0 || before > d.Apart(x, g) || d.waits(x, g) {
+		return
+	}
+	p := pair{a: g, b: x, from: from, idx: f.Op.OKIdx, told: f.Op.OK, until: g.Deadline}
+	d.pend(&check{of: x, from: from, stretched: &p})
+}
+
+// judgePair tells a definite overlap from one that the clocks leave open.
+func (d *DoubleGrants) judgePair(p pair) {
+	_, length := ledger.Overlap(p.a, p.b)
+	h, eps := d.hit(p), d.Apart(p.a, p.b)
+	switch {
+	case !(d.brief && d.Now <= p.from+eps) && length > eps:
+		d.Violate(h)
+	case length > 0:
+		d.Suspect(h)
+	}
+	if p.idx == 0 {
+		d.early(p.a, p.b)
+	}
+}
+
+func (d *DoubleGrants) hit(p pair) *rule.Candidate {
+	a, b := p.a, p.b
+	if b.OK < a.OK {
+		a, b = b, a
+	}
+	h := &rule.Candidate{
+		ID: "S1", Key: a.Holder.Key, Owners: words.Owners(a.Owner(), b.Owner()), Witness: []int{a.OKIdx, b.OKIdx}, Blame: rule.BlameServer,
+		From: a.Start, To: p.from, Pair: [2]*ledger.Grant{a, b},
+	}
+	h.Length = func() time.Duration {
+		_, length := ledger.Overlap(a, b)
+		return length
+	}
+	h.Stamp = rule.Shared(a, b, p.from, d.Apart(a, b))
+	if p.idx != 0 {
+		h.Witness = append(h.Witness, p.idx)
+	} else if a.FirstDeadline <= p.from {
+		h.Witness = append(h.Witness, a.DeadlineIdx)
+	}
+	h.Text = func() string {
+		if p.idx != 0 {
+			return p.prolonged(h.Length())
+		}
+		return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s and could rely on it until %s%s; %s was granted it%s at %s, while that time had not run out and no release had been sent. "+
+			"Both acted as the only one.",
+			a.Holder.Key.Name, words.Span(h.Length()), mode(a), words.Token(a.Fence), words.At(a.OK), words.At(a.Deadline), promise(a), mode(b), words.Token(b.Fence), words.At(b.OK))
+	}
+	return h
+}
+
+// prolonged tells of two holders by an extension.
+func (p pair) prolonged(length time.Duration) string {
+	return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s. %s was granted it%s at %s and held it until %s. And yet at %s %s was told that its lease goes on, until %s, as if it had held the key all the time.",
+		p.a.Holder.Key.Name, words.Span(length), mode(p.a), words.Token(p.a.Fence), words.At(p.a.OK), mode(p.b), words.Token(p.b.Fence), words.At(p.b.OK), words.At(p.b.End()), words.At(p.told), p.a.Owner(), words.At(p.until))
+}
+
+// early reports S10: a lease was given away before its time, and a fault that
+// makes nodes forget explains it. When its holder had been told before, nobody was
+// harmed by it.
+func (d *DoubleGrants) early(x, g *ledger.Grant) {
+	if eps := d.Apart(x, g); x.ReleasedAt-eps <= g.OK || g.OK >= x.Deadline-eps || !d.Nemesis.Forgot(x.Start, g.OK) {
+		return // a release may have been sent before
+	}
+	told := x.StoppedAt <= g.OK
+	if told && d.Suspicious.Full("S10") {
+		return
+	}
+	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. The nodes had forgotten it.",
+		g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), words.Span(x.Deadline-g.OK), x.Owner(), words.Token(x.Fence), words.At(x.OK))
+	h := &rule.Candidate{
+		ID: "S10", Key: x.Holder.Key, Owners: words.Owners(x.Owner(), g.Owner()), Witness: []int{x.OKIdx, g.OKIdx}, Blame: rule.BlameServer,
+		From: x.Start, To: g.OK, Text: func() string { return text },
+	}
+	h.Stamp = rule.Shared(x, x, g.OK, 0)
+	if told { // nobody relied on the lease any more
+		d.Suspect(h)
+		return
+	}
+	ok := g.OK
+	x.Pin()
+	h.Refuted = func() bool { return x.StoppedAt <= ok } // as the history told late
+	d.Violate(h)
+}
+
+func (d *DoubleGrants) suspect(x, g *ledger.Grant, why string) {
+	if d.Suspicious.Full("S1") {
+		return
+	}
+	text := fmt.Sprintf("%s may have held %s still (granted%s at %s) when %s was granted it%s at %s: %s.",
+		x.Owner(), x.Holder.Key.Name, words.Token(x.Fence), words.At(x.OK), g.Owner(), words.Token(g.Fence), words.At(g.OK), why)
+	d.Suspect(&rule.Candidate{
+		ID: "S1", Key: x.Holder.Key, Owners: words.Owners(x.Owner(), g.Owner()), Witness: []int{x.OKIdx, g.OKIdx},
+		From: x.Start, To: g.OK, Text: func() string { return text },
+	})
+}
+
+func mode(g *ledger.Grant) string {
+	if g.Mode == history.Shared {
+		return g.Owner() + " (reader)"
+	}
+	return g.Owner()
+}
+
+func promise(g *ledger.Grant) string {
+	if g.Assumed {
+		return " (the lock promises no deadline: its TTL less drift stands in)"
+	}
+	return ""
+}

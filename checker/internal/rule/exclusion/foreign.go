@@ -1,0 +1,233 @@
+package exclusion
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// ForeignRelease decides S5: a release ends its own lease only.
+type ForeignRelease struct {
+	*rule.Env
+	late    []*lateRelease // in the order in which they were answered; some are decided
+	open    int            // of those
+	found   []foreignFound
+	victims rule.Table[[]*victim] // by key: grants that late releases may have removed
+	alone   []*lateRelease        // that met nobody's hold, while acquires were under way: those may be told of late
+}
+
+// mostAlone is how many of those are kept.
+const mostAlone = 64
+
+// A lateRelease was answered yes after its own deadline, while others held.
+type lateRelease struct {
+	of      *ledger.Grant
+	victims []*ledger.Grant
+	inv     time.Duration
+	ok      time.Duration
+	idx     int
+	by      int
+	lasting int  // victims whose hold is not known to be over
+	sure    bool // beyond the clock uncertainty
+	decided bool // it ended the hold of somebody, or of nobody
+}
+
+// A victim is one of the key's grants that late releases may have removed.
+type victim struct {
+	*ledger.Grant
+	late  []*lateRelease // undecided when they came
+	first time.Duration  // the earliest of them
+}
+
+// A foreignFound is a late release that was reported, and as what.
+type foreignFound struct {
+	*lateRelease
+	hit *rule.Candidate
+}
+
+func (*ForeignRelease) IDs() []string        { return []string{"S5"} }
+func (*ForeignRelease) Wants() []ledger.Kind { return []ledger.Kind{ledger.Granted, ledger.Answered} }
+
+func (r *ForeignRelease) Observe(f *ledger.Fact) {
+	switch {
+	case f.Kind == ledger.Granted:
+		if f.Op.OK < f.Event.Time && len(r.alone) > 0 {
+			r.toldLate(f)
+		}
+		if v := r.victims.Get(f.Key.No); v != nil && len(*v) > 0 {
+			r.third(f.Key, f.Grant)
+		}
+	case f.Op.Outcome == history.OK && f.Op.Inv >= f.Grant.Deadline:
+		r.released(f)
+	}
+}
+
+// Finish tells of the late releases that harmed nobody.
+func (r *ForeignRelease) Finish() {
+	for _, l := range slices.Concat(r.late, r.alone) {
+		if !l.decided {
+			r.harmless(l)
+		}
+	}
+	for _, x := range r.found {
+		if !r.Proved(x.hit) {
+			r.harmless(x.lateRelease)
+		}
+	}
+}
+
+// released notes whose hold a late release may have ended.
+func (r *ForeignRelease) released(f *ledger.Fact) {
+	l := &lateRelease{of: f.Grant, inv: f.Op.Inv, ok: f.Op.OK, idx: f.Op.OKIdx, by: f.Op.Process}
+	l.sure = f.Op.Inv-r.From(f.Grant, f.Op.Host) >= f.Grant.Deadline
+	for _, y := range f.Key.Held {
+		if ledger.Conflicts(y, f.Grant) && y.OK < f.Op.OK && y.End() > l.inv {
+			y.Pin()
+			l.victims = append(l.victims, y)
+		}
+	}
+	if l.victims == nil {
+		if f.Key.Open.Head == nil || len(r.alone) == mostAlone {
+			r.harmless(l)
+			return
+		}
+		l.of.Pin()
+		r.alone = append(r.alone, l)
+		return
+	}
+	l.of.Pin()
+	for _, z := range f.Key.Held {
+		if y := r.victim(l, z); y != nil {
+			r.foreign(l, y, z)
+			return
+		}
+	}
+	r.watch(f.Key, l)
+}
+
+// toldLate looks for a late release that ended the hold of f's grant, told behind it.
+func (r *ForeignRelease) toldLate(f *ledger.Fact) {
+	y := f.Grant
+	r.alone = slices.DeleteFunc(r.alone, func(l *lateRelease) bool {
+		if l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || y.End() <= l.inv {
+			return false
+		}
+		y.Pin()
+		l.victims = []*ledger.Grant{y}
+		for _, z := range f.Key.Held {
+			if r.victim(l, z) != nil {
+				r.foreign(l, y, z)
+				return true
+			}
+		}
+		r.watch(f.Key, l)
+		return true
+	})
+}
+
+// watch keeps l until it is decided.
+func (r *ForeignRelease) watch(k *ledger.Key, l *lateRelease) {
+	l.lasting = len(l.victims)
+	victims := r.victims.At(k.No)
+	for _, y := range l.victims {
+		i := slices.IndexFunc(*victims, func(v *victim) bool { return v.Grant == y })
+		if i < 0 {
+			i = len(*victims)
+			*victims = append(*victims, &victim{Grant: y, first: ledger.Never})
+		}
+		v := (*victims)[i]
+		v.late, v.first = append(v.late, l), min(v.first, l.inv)
+	}
+	if r.open++; len(r.late) > 2*r.open+ledger.MostListed {
+		r.late = slices.DeleteFunc(r.late, func(l *lateRelease) bool { return l.decided })
+	}
+	r.late = append(r.late, l)
+}
+
+// third looks for victims in whose hold a third grant occurs.
+func (r *ForeignRelease) third(k *ledger.Key, z *ledger.Grant) {
+	victims := r.victims.At(k.No)
+	*victims = slices.DeleteFunc(*victims, func(v *victim) bool {
+		over := v.End() <= r.Now && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
+		if over || ledger.Conflicts(v.Grant, z) && z.OK >= v.first {
+			r.decide(v, z, over)
+		}
+		return over || len(v.late) == 0
+	})
+}
+
+// decide looks at the late releases that may have removed v's lease, which is
+// over or which z was granted beside.
+func (r *ForeignRelease) decide(v *victim, z *ledger.Grant, over bool) {
+	v.first = ledger.Never
+	v.late = slices.DeleteFunc(v.late, func(l *lateRelease) bool {
+		if l.decided {
+			return true
+		}
+		if over {
+			l.lasting--
+		}
+		switch y := r.victim(l, z); {
+		case y != nil:
+			r.foreign(l, y, z)
+		case l.lasting == 0:
+			r.harmless(l)
+		default:
+			v.first = min(v.first, l.inv)
+			return false
+		}
+		l.decided = true
+		r.open--
+		return true
+	})
+}
+
+// behind says whether z was granted after l began. One process's own order needs no clock.
+func (r *ForeignRelease) behind(z *ledger.Grant, l *lateRelease) bool {
+	return z.OK > l.inv || z.Process == l.by && z.InvIdx > l.idx
+}
+
+// victim is whose hold l ended, when z was granted inside of that one's hold.
+func (r *ForeignRelease) victim(l *lateRelease, z *ledger.Grant) *ledger.Grant {
+	for _, y := range l.victims {
+		if l.sure && y.Holder.Key == z.Holder.Key && ledger.Conflicts(y, z) && r.behind(z, l) && z.OK > y.OK && z.OK+r.Apart(y, z) < y.End() {
+			return y
+		}
+	}
+	return nil
+}
+
+// foreign reports that l ended the hold of y, as the grant of z shows.
+func (r *ForeignRelease) foreign(l *lateRelease, y, z *ledger.Grant) {
+	k, g, granted := l.of.Holder.Key, l.of, z.OK+r.Apart(y, z)
+	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it.",
+		g.Owner(), k.Name, words.At(g.Deadline), y.Owner(), words.Token(y.Fence), words.At(y.OK), words.At(l.inv), g.Owner(), y.Owner(), z.Owner(), words.Token(z.Fence), words.At(z.OK), y.Owner())
+	h := &rule.Candidate{
+		ID: "S5", Key: k, Owners: words.Owners(g.Owner(), y.Owner(), z.Owner()), Witness: []int{y.OKIdx, l.idx, z.OKIdx}, Blame: rule.BlameRelease,
+		From: g.Inv, To: z.OK, Text: func() string { return text },
+		Refuted: func() bool { return granted >= y.End() },
+	}
+	r.Violate(h)
+	if len(r.found) < r.Limit() {
+		r.found = append(r.found, foreignFound{l, h})
+	}
+}
+
+// harmless reports a late release that nobody is known to have suffered from.
+func (r *ForeignRelease) harmless(l *lateRelease) {
+	if r.Suspicious.Full("S5") {
+		return
+	}
+	g := l.of
+	text := fmt.Sprintf("%s released %s at %s and was told yes, %s after its own lease had ended. Nobody was harmed, as far as can be seen.",
+		g.Owner(), g.Holder.Key.Name, words.At(l.inv), words.Span(l.inv-g.Deadline))
+	r.Suspect(&rule.Candidate{
+		ID: "S5", Key: g.Holder.Key, Owners: []string{g.Owner()}, Witness: []int{g.OKIdx, l.idx}, From: g.Inv, To: l.inv,
+		Text: func() string { return text },
+	})
+}

@@ -1,0 +1,199 @@
+package exclusion
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// Ownership decides S6: nobody extends, or releases with success, a lease that
+// another's hold has ended.
+type Ownership struct {
+	*rule.Env
+	checked bool // a successful release proves that its owner still held
+	short   []crossing
+	told    []toldCrossing
+}
+
+// NewOwnership makes the rule.
+func NewOwnership(e *rule.Env) *Ownership {
+	return &Ownership{Env: e, checked: ledger.CheckedRelease(e.Header)}
+}
+
+func (*Ownership) IDs() []string            { return []string{"S6"} }
+func (*Ownership) Remembers() ledger.Memory { return ledger.Crossings }
+
+func (*Ownership) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Granted, ledger.Extended, ledger.Postponed, ledger.Answered, ledger.Left}
+}
+
+func (w *Ownership) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Granted:
+		if f.Op.OK < f.Event.Time {
+			w.toldLate(f)
+		}
+	case ledger.Extended:
+		w.across(f, "extended its lease")
+		if len(w.short) > 0 {
+			w.lengthened(f.Grant)
+		}
+	case ledger.Postponed:
+		w.lengthened(f.Grant)
+	case ledger.Answered, ledger.Left:
+		if w.checked && f.Op.Outcome == history.OK {
+			w.across(f, "released it, with success,")
+		}
+	}
+}
+
+// Finish tells of crossings whose intruder turned out to be another one.
+func (w *Ownership) Finish() {
+	for _, t := range w.told {
+		if x, _, sure := w.Crossed(t.g, t.intruders, t.inv); sure && !w.Proved(t.hit) {
+			w.Violate(t.crossing.hit(x))
+		}
+	}
+}
+
+// toldLate notes what crossed a grant that the history tells of late, and what it
+// crossed that has been given back since.
+func (w *Ownership) toldLate(f *ledger.Fact) {
+	g := f.Grant
+	for _, x := range f.Key.Held {
+		if ledger.Conflicts(g, x) && x.Extended && x.DeadlineIdx < g.OKIdx {
+			w.acrossLoss(x, g, x.Start, x.Start, x.DeadlineIdx, "extended its lease")
+		}
+		if t := x.Rare; w.checked && ledger.Conflicts(g, x) && t != nil && t.Inner.Idx != 0 {
+			w.acrossLoss(x, g, t.Inner.Inv, t.Inner.Ok, t.Inner.Idx, "gave back one of its holds, with success,")
+		}
+		switch {
+		case !ledger.Conflicts(g, x):
+		case x.OK > g.OK:
+			w.CrossedBy(g, x)
+		case x.ReleasedAt == ledger.Never || x.ReleasedAt < g.OK || x.Watched != 0:
+		case x.Releasing:
+			w.CrossedBy(x, g)
+		case w.checked && x.ReleaseOK != ledger.Never:
+			idx := x.ReleaseIdx
+			if x.Rare != nil && x.Rare.ReleaseOKIdx != 0 {
+				idx = x.Rare.ReleaseOKIdx
+			}
+			w.acrossLoss(x, g, x.ReleasedAt, x.ReleaseOK, idx, "released it, with success,")
+		}
+	}
+}
+
+// acrossLoss reports that x was extended or given back, with success, by what was
+// invoked at inv and ended at ok, although g had crossed it.
+func (w *Ownership) acrossLoss(x, g *ledger.Grant, inv, ok time.Duration, idx int, how string) {
+	if _, _, sure := w.Crossed(x, []*ledger.Grant{g}, inv); !sure {
+		return
+	}
+	w.CrossedBy(x, g)
+	x.Pin()
+	w.tell(crossing{x, x.Intruders(), inv, ok, idx, how, w.Env}, g)
+}
+
+// A crossing is an extension or release that succeeded.
+type crossing struct {
+	g         *ledger.Grant
+	intruders []*ledger.Grant // by then
+	inv       time.Duration
+	ok        time.Duration
+	idx       int
+	how       string
+	env       *rule.Env
+}
+
+// A toldCrossing was reported, as hit.
+type toldCrossing struct {
+	crossing
+	hit *rule.Candidate
+}
+
+// tell reports a crossing of x.
+func (w *Ownership) tell(c crossing, x *ledger.Grant) {
+	h := c.hit(x)
+	w.Violate(h)
+	if len(w.told) < w.Limit() {
+		w.told = append(w.told, toldCrossing{c, h})
+	}
+}
+
+// shortCrossings is how many crossings are remembered whose intruder held too
+// briefly to count, in case an extension lengthens its hold.
+const shortCrossings = 64
+
+// intruders are the grants that crossed f's lease before f.
+func (w *Ownership) intruders(f *ledger.Fact) []*ledger.Grant {
+	g := f.Grant
+	if g == g.Holder.Grant && (f.Op.Inv <= g.ReleasedAt || f.Op.InvIdx == g.ReleaseIdx) {
+		return g.Intruders()
+	}
+	var since []*ledger.Grant // it had been released before, or its owner has a newer one: nobody watched it any more
+	for _, x := range f.Key.Held {
+		if ledger.Conflicts(x, g) && x.OK > g.OK {
+			x.Pin()
+			since = append(since, x)
+		}
+	}
+	return since
+}
+
+// across judges a crossing (S6).
+func (w *Ownership) across(f *ledger.Fact, how string) {
+	intruders := w.intruders(f)
+	if len(intruders) == 0 {
+		return
+	}
+	c := crossing{f.Grant, intruders, f.Op.Inv, f.Op.OK, f.Op.OKIdx, how, w.Env}
+	c.g.Pin()
+	x, length, sure := w.Crossed(c.g, c.intruders, c.inv)
+	switch {
+	case sure:
+		w.tell(c, x)
+		return
+	case length > 0:
+		w.Suspect(c.hit(x))
+	}
+	if len(w.short) == shortCrossings {
+		w.short = w.short[1:]
+	}
+	w.short = append(w.short, c)
+}
+
+// lengthened looks at crossings again when an intruder's hold has grown.
+func (w *Ownership) lengthened(g *ledger.Grant) {
+	w.short = slices.DeleteFunc(w.short, func(c crossing) bool {
+		x, _, sure := w.Crossed(c.g, c.intruders, c.inv)
+		if x != g || !sure {
+			return false
+		}
+		w.tell(c, x)
+		return true
+	})
+}
+
+func (c crossing) hit(x *ledger.Grant) *rule.Candidate {
+	g := c.g
+	h := &rule.Candidate{
+		ID: "S6", Key: g.Holder.Key, Owners: words.Owners(g.Owner(), x.Owner()), Witness: []int{g.OKIdx, x.OKIdx, c.idx}, Blame: rule.BlameLibrary,
+		From: g.Inv, To: c.ok, Pair: [2]*ledger.Grant{g, x},
+	}
+	h.Length = func() time.Duration {
+		return max(0, x.Inside(g, c.inv))
+	}
+	h.Stamp = rule.Shared(x, x, max(x.OK, g.OK), c.env.Apart(g, x))
+	h.Text = func() string {
+		return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
+			"The lock took the key for its own without comparing who owns it.",
+			g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), x.Owner(), words.At(x.OK), words.Token(x.Fence), words.Span(h.Length()), words.At(c.inv), g.Owner(), c.how)
+	}
+	return h
+}

@@ -1,0 +1,368 @@
+package exclusion
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// Tokens decides S4 and S4b: tokens grow from grant to grant, and no two
+// grants share one.
+type Tokens struct {
+	*rule.Env
+	lost int // grants that may share a token with one that was dropped
+
+	keys  rule.Table[tokenState]
+	peaks rule.Table[[2]ledger.TokenGrant] // by holder: its process's highest tokens, by mode, within the clock uncertainty
+
+	unmoved map[*ledger.Grant][]*rule.Candidate // that stand when no extension of unknown outcome was sent
+}
+
+// tokenState is one key's tokens.
+type tokenState struct {
+	top   uint64 // the highest of all
+	tops         // … as they rose; on hosts with a clock bound of their own, those of events without one
+	hosts []tops // by host, from 1: what one clock cannot tell apart, another may
+}
+
+// tops are how the highest token of any grant rose.
+type tops struct {
+	all   []ledger.TokenGrant // as of when each was answered
+	mixed bool                // there were readers; until then excl would be all
+	excl  []ledger.TokenGrant // the same among exclusive grants
+}
+
+// of are the tops of a host's grants.
+func (s *tokenState) of(h ledger.Host) *tops {
+	if h == 0 {
+		return &s.tops
+	}
+	for len(s.hosts) < int(h) {
+		s.hosts = append(s.hosts, tops{})
+	}
+	return &s.hosts[h-1]
+}
+
+// rivals are those that exclude a grant of mode m.
+func (c *tops) rivals(m history.Mode) []ledger.TokenGrant {
+	if m == history.Shared && c.mixed {
+		return c.excl
+	}
+	return c.all
+}
+
+func (*Tokens) IDs() []string            { return []string{"S4", "S4b"} }
+func (*Tokens) Remembers() ledger.Memory { return ledger.TokensGiven }
+
+func (*Tokens) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Granted, ledger.Reentered, ledger.Extended, ledger.Settled}
+}
+func (*Tokens) Finish() {}
+
+func (t *Tokens) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Granted:
+		if f.Grant.Fence != 0 {
+			t.grant(f)
+		}
+	case ledger.Settled:
+		if o := f.Op; o.Action == history.Extend && !o.Executed && o.Settled == ledger.ByLink {
+			t.notCarriedOut(o.Grant)
+		}
+	case ledger.Reentered, ledger.Extended:
+		switch g := f.Grant; {
+		case f.Op.Fence == 0:
+		case f.Op.Fence != g.Fence:
+			t.changed(f)
+		case f.Kind == ledger.Reentered && g.Rare != nil:
+			t.unlessCarriedOut(f, g, g.Rare.ServedBefore)
+		}
+	}
+}
+
+func (t *Tokens) grant(f *ledger.Fact) {
+	g, s := f.Grant, t.keys.At(f.Key.No)
+	own := s.of(g.Host)
+	if g.Mode == history.Shared && !own.mixed {
+		own.mixed, own.excl = true, slices.Clone(own.all)
+	}
+	// It may be a re-entry, in another mode or after a loss that the servers did not know of.
+	again := f.Op.MayReenter
+	t.reenteredLate(f)
+	t.follow(g)
+	if g.Fence <= s.top {
+		t.order(f, s, again)
+		t.duplicate(f, s, again)
+		if p := g.Holder.Prior; again && p != nil {
+			t.unlessCarriedOut(f, p, p.ServedUntil)
+		}
+	}
+	s.top = max(s.top, g.Fence)
+	me := g.Token()
+	if g.OK < t.Now {
+		t.toldLate(g, s)
+	}
+	bound := t.Now
+	if o := f.Key.Open.Head; o != nil {
+		bound = min(bound, o.Inv)
+	}
+	own.all = t.keepHighest(own.all, me, bound)
+	if own.mixed && g.Mode == history.Exclusive {
+		own.excl = t.keepHighest(own.excl, me, bound)
+	}
+}
+
+// dropSteps is how many steps are dropped at a time.
+const dropSteps = 16
+
+// keepHighest adds a grant that carries the highest token so far, or did when it was
+// answered, and drops the steps that every acquire still open came after.
+func (t *Tokens) keepHighest(s []ledger.TokenGrant, me ledger.TokenGrant, bound time.Duration) []ledger.TokenGrant {
+	n := len(s)
+	switch {
+	case n == 0 || me.Fence > s[n-1].Fence:
+		s = append(s, me)
+	case me.Ok < s[n-1].Ok: // told late
+		i, _ := slices.BinarySearchFunc(s, me.Fence, func(x ledger.TokenGrant, fence uint64) int { return cmp.Compare(x.Fence, fence) })
+		if !slices.ContainsFunc(s[i:], func(x ledger.TokenGrant) bool { return x.Ok <= me.Ok }) {
+			s = slices.Insert(s, i, me)
+		}
+	}
+	if len(s) <= dropSteps || s[dropSteps].Ok+t.Header.Epsilon >= bound {
+		return s
+	}
+	past := dropSteps
+	for past+1 < len(s) && s[past+1].Ok+t.Header.Epsilon < bound {
+		past++
+	}
+	return s[:copy(s, s[past:])]
+}
+
+// order looks for the highest token that was out before g was asked for.
+func (t *Tokens) order(f *ledger.Fact, s *tokenState, again bool) {
+	g := f.Grant
+	var high ledger.TokenGrant // of those that exclude g
+	for i := range len(s.hosts) + 1 {
+		rivals := s.of(ledger.Host(i)).rivals(g.Mode)
+		if n := len(rivals); n == 0 || g.Fence > rivals[n-1].Fence {
+			continue
+		} else if rivals[n-1].Fence > high.Fence {
+			high = rivals[n-1]
+		}
+		if r, out := t.outBefore(g, rivals); out && g.Fence <= r.Fence &&
+			!(again && r.Fence == g.Fence && int(r.Owner) == g.Holder.OwnerNo) {
+			t.wentBack(g, r, r, g.Token(), "", t.renewing(f, r))
+			return
+		}
+	}
+	if high.Fence == 0 {
+		return
+	}
+	if p, found := t.peaked(g); found && !again && g.Fence <= p.Fence {
+		t.wentBack(g, p, p, g.Token(), "", t.renewing(f, p))
+		return
+	}
+	if r := high; g.Fence < r.Fence {
+		t.Suspect(t.hit("S4", r, g, fmt.Sprintf(
+			"The acquires of %s by %s and %s overlapped in time, and the one answered later, at %s, has the lower token (%d after %d).",
+			g.Holder.Key.Name, t.Names.Called[r.Owner], g.Owner(), words.At(g.OK), g.Fence, r.Fence)))
+	}
+}
+
+// outBefore is the latest of rivals that was answered before g was asked for.
+func (t *Tokens) outBefore(g *ledger.Grant, rivals []ledger.TokenGrant) (r ledger.TokenGrant, out bool) {
+	for _, r := range slices.Backward(rivals) {
+		if r.By == g.Process || r.Ok+t.Clocks.Apart(r.Host, g.Host) < g.Inv {
+			return r, true
+		}
+	}
+	return r, false
+}
+
+// toldLate looks for grants that were asked for after g, and told of before.
+func (t *Tokens) toldLate(g *ledger.Grant, s *tokenState) {
+	for _, r := range g.Holder.Key.Tokens.Recent.Latest() {
+		if r.Mode == history.Shared && g.Mode == history.Shared ||
+			g.OK+t.Clocks.Apart(g.Host, r.Host) >= r.From || r.Fence > g.Fence {
+			continue
+		}
+		if int(r.Owner) == g.Holder.OwnerNo && t.MayReenter(g, &ledger.Op{Fence: r.Fence, Inv: r.From, Process: r.By, Host: r.Host}) { // that may have been a re-entry
+			continue
+		}
+		t.wentBack(g, r, g.Token(), r, ", as the history tells late", nil)
+	}
+	if g.Holder.Key.Tokens.Recent.Dropped(g.Mode, func(c *ledger.DroppedTokens) bool {
+		return c.Low <= g.Fence && g.OK+t.Clocks.Narrowest < c.From
+	}) {
+		t.lost++
+	}
+}
+
+// wentBack reports that the token of the second of two grants, g's and r, is not
+// higher than that of the first.
+func (t *Tokens) wentBack(g *ledger.Grant, r, first, second ledger.TokenGrant, how string, refuted func() bool) {
+	called := t.Names.Called
+	h := t.hit("S4", r, g, fmt.Sprintf(
+		"%s was granted %s with token %d at %s%s. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
+			"A store that compares tokens takes the later holder for the stale one.",
+		called[first.Owner], g.Holder.Key.Name, first.Fence, words.At(first.Ok), how, called[second.Owner], words.At(second.Ok), second.Fence))
+	h.Refuted = refuted
+	t.Violate(h)
+}
+
+// renewing is what may refute that f's grant came out of order behind r, its owner's
+// grant before with the same token: an extension under way may turn out to have kept
+// that lease, so that f's is a re-entry. It is nil when nothing can.
+func (t *Tokens) renewing(f *ledger.Fact, r ledger.TokenGrant) func() bool {
+	p := f.Grant.Holder.Prior
+	if p == nil || p.Extending == 0 || p.OKIdx != r.Idx || r.Fence != f.Grant.Fence || t.OverBefore(p, f.Op) {
+		return nil
+	}
+	o := *f.Op
+	p.Pin()
+	return func() bool { return t.MayReenter(p, &o) }
+}
+
+// unlessCarriedOut keeps that f's acquire was given the token of p once more, when nothing
+// but an extension of unknown outcome makes it a re-entry, since the servers kept p until
+// served: that may turn out never to have been sent.
+func (t *Tokens) unlessCarriedOut(f *ledger.Fact, p *ledger.Grant, served time.Duration) {
+	o := f.Op
+	if p.Rare == nil || p.Rare.VagueExtensions == 0 || p.Extending > 0 || p.Fence != o.Fence || o.Inv <= ledger.Later(t.From(p, o.Host), served) || len(t.unmoved[p]) == maxUnmoved {
+		return
+	}
+	p.Pin()
+	if t.unmoved == nil {
+		t.unmoved = make(map[*ledger.Grant][]*rule.Candidate)
+	}
+	t.unmoved[p] = append(t.unmoved[p], t.twice(p.Token(), o))
+}
+
+// notCarriedOut reports those when no extension of g is left that may have kept it.
+func (t *Tokens) notCarriedOut(g *ledger.Grant) {
+	if g == nil || g.Rare == nil || g.Rare.VagueExtensions != 0 {
+		return
+	}
+	for _, h := range t.unmoved[g] {
+		t.Violate(h)
+	}
+	delete(t.unmoved, g)
+}
+
+// maxUnmoved is how many grants are kept that share their token with one lease, which an
+// extension of unknown outcome may have kept.
+const maxUnmoved = 4
+
+// reenteredLate reports that a re-entry, of which the history tells only when the lease
+// has been given back, came with another token.
+func (t *Tokens) reenteredLate(f *ledger.Fact) {
+	p, o := f.Grant.Holder.Prior, f.Op
+	if p == nil || p.GoesOn() || o.OK >= p.End() || p.Mode != o.Mode || p.Fence == 0 || p.Fence == o.Fence {
+		return
+	}
+	if p.Process == o.Process && p.OKIdx < o.InvIdx || p.OK+t.From(p, o.Host) < o.Inv {
+		p.Pin()
+		ok := o.OK
+		t.renamed(f, p, "took it once more while it held it", func() bool { return ok >= p.End() })
+	}
+}
+
+func (t *Tokens) duplicate(f *ledger.Fact, s *tokenState, again bool) {
+	g := f.Grant
+	for _, r := range g.Holder.Key.Tokens.Recent.Latest() {
+		if r.Fence != g.Fence || r.Mode == history.Shared && g.Mode == history.Shared || again && int(r.Owner) == g.Holder.OwnerNo {
+			continue
+		}
+		h := t.twice(r, f.Op)
+		h.Refuted = t.renewing(f, r)
+		t.Violate(h)
+		return
+	}
+	if g.Holder.Key.Tokens.Recent.Dropped(g.Mode, func(c *ledger.DroppedTokens) bool {
+		return g.Fence >= c.Low && g.Fence <= c.High && c.Ok+t.Header.Epsilon >= g.Inv
+	}) {
+		t.lost++
+	}
+}
+
+// twice says that o was given the token of an earlier grant r.
+func (t *Tokens) twice(r ledger.TokenGrant, o *ledger.Op) *rule.Candidate {
+	h, from := o.Holder, t.Names.Called[r.Owner]
+	text := fmt.Sprintf("Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it.",
+		o.Fence, h.Key.Name, from, words.At(r.Ok), h.Owner, words.At(o.OK))
+	return &rule.Candidate{
+		ID: "S4b", Key: h.Key, Owners: words.Owners(from, h.Owner), Witness: []int{r.Idx, o.OKIdx}, Blame: rule.BlameServer, From: r.From, To: o.OK,
+		Text: func() string { return text },
+	}
+}
+
+// Unplaced says what was not judged, for want of memory.
+func (t *Tokens) Unplaced() string {
+	if t.lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s grants had been waited for while more than %s others were answered on their keys: whether they share a token with one of those (S4b) or are out of order (S4) is not decided.",
+		words.Thousands(t.lost), words.Thousands(ledger.MostTokens))
+}
+
+// changed reports a re-entry or an extension that came back with another token.
+func (t *Tokens) changed(f *ledger.Fact) {
+	how := "extended its lease"
+	if f.Kind == ledger.Reentered {
+		how = "took it once more while it held it"
+	}
+	t.renamed(f, f.Grant, how, nil)
+}
+
+// renamed reports that f gave the lease g another token.
+func (t *Tokens) renamed(f *ledger.Fact, g *ledger.Grant, how string, refuted func() bool) {
+	text := fmt.Sprintf("%s was granted %s with token %d at %s, and was told another token, %d, when it %s at %s. "+
+		"Writes of one lease then carry two tokens, and the store may reject its own holder.",
+		g.Owner(), f.Key.Name, g.Fence, words.At(g.OK), f.Op.Fence, how, words.At(f.Op.OK))
+	t.Violate(&rule.Candidate{
+		ID: "S4b", Key: f.Key, Owners: []string{g.Owner()}, Witness: []int{g.OKIdx, f.Op.OKIdx}, Blame: rule.BlameLibrary,
+		From: g.Inv, To: f.Op.OK, Text: func() string { return text }, Refuted: refuted,
+	})
+}
+
+func (t *Tokens) hit(id string, r ledger.TokenGrant, g *ledger.Grant, text string) *rule.Candidate {
+	return &rule.Candidate{
+		ID: id, Key: g.Holder.Key, Owners: words.Owners(t.Names.Called[r.Owner], g.Owner()), Witness: []int{r.Idx, g.OKIdx},
+		Blame: rule.BlameServer, From: r.From, To: g.OK, Text: func() string { return text },
+	}
+}
+
+// follow books the highest tokens that g's process was granted by the same owner's
+// name since its stamps were further apart than the clocks may be: what lies before
+// is compared by time.
+func (t *Tokens) follow(g *ledger.Grant) {
+	p := g.Holder.Prior
+	if p == nil || p.Process != g.Process || p.OK+t.Header.Epsilon < g.Inv {
+		if peaks := t.peaks.Get(g.Holder.ID); peaks != nil {
+			*peaks = [2]ledger.TokenGrant{}
+		}
+		return
+	}
+	if top := &t.peaks.At(g.Holder.ID)[p.Mode]; p.Fence >= top.Fence {
+		*top = p.Token()
+	}
+}
+
+// peaked is the highest of those tokens that g must exceed.
+func (t *Tokens) peaked(g *ledger.Grant) (top ledger.TokenGrant, found bool) {
+	peaks := t.peaks.Get(g.Holder.ID)
+	if peaks == nil {
+		return top, false
+	}
+	top = peaks[history.Exclusive]
+	if r := peaks[history.Shared]; g.Mode == history.Exclusive && r.Fence > top.Fence {
+		top = r
+	}
+	return top, top.Fence != 0
+}

@@ -1,0 +1,284 @@
+package liveness
+
+import (
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/workload/history"
+)
+
+// Effectless decides L9: a release that was acknowledged gives the key back. It is
+// proved by what others were told until the released lease's TTL had run out, or
+// by what a quorum of nodes still stored. Whatever else can explain that the key
+// stayed taken ends the watch.
+type Effectless struct {
+	*rule.Env
+	Keys rule.Table[releaseState]
+}
+
+// releaseState is what L9 knows of a key.
+type releaseState struct {
+	open    int             // acquires under way
+	others  time.Duration   // until when servers may keep a lease besides the latest
+	unclear bool            // the latest may share its place on the servers with one of its owner's that was not released
+	vague   bool            // something was of unknown outcome …
+	unknown time.Duration   // … and was given up last at that time
+	watch   *releaseWatch   // the latest release, while it may have changed nothing
+	spare   *releaseWatch   // one that is over, to be used again
+	proved  *releaseWatch   // but for attempts that are not answered yet: until they are, no other is
+	Told    []*releaseWatch // the latest few that were reported
+}
+
+// A releaseWatch is an acknowledged release of the last hold, and what was seen since.
+type releaseWatch struct {
+	holder  *ledger.Holder
+	inv     time.Duration // of the lease
+	start   time.Duration
+	expiry  time.Duration // the earliest at which the servers' TTL ends it
+	ok      time.Duration // its release was answered
+	okIdx   int
+	leaseIx int
+	before  int           // attempts from before the answer that are still under way
+	from    time.Duration // attempts that began behind this count …
+	fromIdx int
+	fromBy  int         // … or behind this event, by the same process
+	host    ledger.Host // that stamped the lease …
+	fromAt  ledger.Host // … and from
+	again   bool        // its owner asked for the key again
+	refused []int       // the first few attempts that were refused
+	tries   int         // of all of those
+	looks   map[string]look
+
+	granted time.Duration // the next grant, or the last look, when it is proved
+	next    *ledger.Holder
+	nextIdx int
+	waiting int // attempts that began before that grant, and are not answered
+	refuted bool
+}
+
+// A look is what one node showed of a released lease: it stored it still.
+type look struct {
+	idx  int
+	sure bool // somebody looked after the release's answer, not only told of it
+}
+
+// drop ends the watch: the release may have done what it should.
+func (s *releaseState) drop() {
+	if s.watch != nil {
+		s.spare, s.watch = s.watch, nil
+	}
+}
+
+// begin watches a release as w says.
+func (s *releaseState) begin(w releaseWatch) {
+	if s.watch = s.spare; s.watch == nil {
+		s.watch = new(releaseWatch)
+	}
+	s.spare = nil
+	w.refused, w.looks = s.watch.refused[:0], s.watch.looks
+	clear(w.looks)
+	*s.watch = w
+}
+
+const (
+	effectlessTries = 3 // refused attempts that show the key taken
+	EffectlessTold  = 4 // findings of one key that an extension told late may refute
+)
+
+func (*Effectless) IDs() []string { return []string{"L9"} }
+func (*Effectless) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Asked, ledger.Granted, ledger.Reentered, ledger.Refused, ledger.Extended, ledger.Unmoved, ledger.Answered, ledger.Unknown, ledger.Witnessed}
+}
+func (*Effectless) Finish() {}
+
+func (l *Effectless) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Witnessed:
+		l.look(f.Event)
+	case ledger.Asked:
+		l.asked(f)
+	case ledger.Granted:
+		l.granted(f)
+	case ledger.Reentered:
+		l.attempted(f)
+		l.Keys.At(f.Key.No).drop()
+	case ledger.Refused:
+		l.attempted(f)
+		l.refused(f)
+	case ledger.Extended, ledger.Unmoved:
+		l.moved(f)
+	case ledger.Answered:
+		l.answered(f)
+	case ledger.Unknown:
+		l.unknown(f)
+	}
+}
+
+// slack is how far the instants of a history may be from those of the servers.
+func (l *Effectless) slack() time.Duration { return ledger.Later(l.Header.Drift, l.Header.Epsilon) }
+
+// quiet says whether nothing that happened shortly before t, or since, can have
+// held a request back or made a node forget.
+func (l *Effectless) quiet(t time.Duration) bool {
+	since := t - min(t+1, l.horizon())
+	return l.Nemesis.Unhealed == 0 && !l.Nemesis.Since(since)
+}
+
+// horizon is how long after it was given up, or after a fault, a request may still
+// be carried out and keep a key taken.
+func (l *Effectless) horizon() time.Duration {
+	return ledger.Later(ledger.Later(l.slack(), l.Retry()), ledger.Later(l.Header.TTL, l.Header.TTL))
+}
+
+func (l *Effectless) asked(f *ledger.Fact) {
+	s := l.Keys.At(f.Key.No)
+	s.open++
+	switch w := s.watch; {
+	case w == nil:
+	case l.Header.Quorum > 1 && s.open > 1:
+		s.drop() // they may split the votes
+	case f.Op.Holder == w.holder:
+		w.again = true
+	}
+}
+
+// answered begins to watch a release of the latest lease, if nothing else can
+// keep the key taken.
+func (l *Effectless) answered(f *ledger.Fact) {
+	s, g, o := l.Keys.At(f.Key.No), f.Grant, f.Op
+	s.drop()
+	expiry := l.expiry(g)
+	switch {
+	case o.Outcome != history.OK, g != f.Key.Last, g.ReleaseIdx != o.InvIdx, g.StopIdx != o.InvIdx, g.LostAt != ledger.Never,
+		g.Refused() != nil, g.TwoTokens(), g.Extending > 0, g.Elsewhere(),
+		s.unclear, s.others > 0 && ledger.Later(s.others, l.slack()) > o.OK,
+		s.vague && ledger.Later(s.unknown, l.horizon()) > g.Inv,
+		l.Header.Quorum > 1 && s.open > 0,
+		expiry == ledger.Never, expiry <= o.OK, !l.quiet(g.Inv):
+		return
+	}
+	s.begin(releaseWatch{
+		holder: g.Holder, inv: g.Inv, start: g.Start, expiry: expiry, ok: o.OK, okIdx: o.OKIdx, leaseIx: g.OKIdx,
+		before: s.open, from: o.OK, fromIdx: o.OKIdx, fromBy: o.Process, host: g.Host, fromAt: o.Host,
+	})
+}
+
+// expiry is the earliest at which the servers' TTL can have ended g.
+func (l *Effectless) expiry(g *ledger.Grant) time.Duration {
+	length := l.Header.TTL
+	if promised := ledger.Later(g.Deadline-g.Start, l.Header.Drift); g.Deadline != ledger.Never && promised > length {
+		length = promised
+	}
+	return ledger.Later(g.Start, length)
+}
+
+// refused counts an attempt that shows the key taken.
+func (l *Effectless) refused(f *ledger.Fact) {
+	s, o := l.Keys.At(f.Key.No), f.Op
+	w := s.watch
+	switch {
+	case w == nil:
+	case ledger.NeverSent(f.Event.Err): // a node that is not there
+		s.drop()
+	case o.InvIdx < w.okIdx: // it waited: what it leaves behind ends with it, at the latest
+		w.before--
+		w.from, w.fromIdx, w.fromBy, w.fromAt = max(w.from, o.OK), o.OKIdx, o.Process, o.Host
+		w.refused, w.tries = w.refused[:0], 0
+		w.again = w.again || o.Holder == w.holder
+	case o.Holder == w.holder, o.Mode != history.Exclusive, w.before > 0,
+		o.InvIdx < w.fromIdx, o.Process != w.fromBy && o.Inv <= ledger.Later(w.from, l.Clocks.Apart(w.fromAt, o.Host)),
+		ledger.Later(o.OK, l.Clocks.Apart(w.host, o.Host)) > w.expiry:
+	default:
+		if w.tries++; w.tries <= effectlessTries {
+			w.refused = append(w.refused, o.OKIdx)
+		}
+	}
+}
+
+// granted ends the watch: the key was free. That proves something only when it was
+// asked for after the released lease's TTL.
+func (l *Effectless) granted(f *ledger.Fact) {
+	l.attempted(f)
+	s, o := l.Keys.At(f.Key.No), f.Op
+	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.Inv >= ledger.Later(w.expiry, l.Clocks.Apart(w.host, o.Host)) && l.quiet(w.inv) {
+		s.watch = nil
+		w.granted, w.next, w.nextIdx, w.waiting = o.OK, o.Holder, o.OKIdx, s.open
+		l.prove(s, w)
+	}
+	s.drop()
+	l.take(s, f.Grant, f.Key.Last)
+}
+
+// take books what besides g, which is fresh, servers may keep; last was granted
+// before it.
+func (l *Effectless) take(s *releaseState, g, last *ledger.Grant) {
+	if last != nil && (last.ReleaseOK == ledger.Never || s.unclear) {
+		s.others = max(s.others, last.ServedUntil)
+	}
+	lingers := func(x *ledger.Grant) bool { return ledger.Later(x.ServedUntil, l.slack()) >= g.Inv }
+	own := g.Holder.Grant
+	s.unclear = own != nil && own.ReleaseOK == ledger.Never && lingers(own) ||
+		s.unclear && last != nil && last.Holder == g.Holder && lingers(last) ||
+		g.Mode == history.Shared && s.others > 0 && s.others >= g.Inv
+}
+
+// prove reports w, or keeps it until every attempt that could be its cause is answered.
+func (l *Effectless) prove(s *releaseState, w *releaseWatch) {
+	if w.waiting > 0 {
+		s.proved = w
+		return
+	}
+	l.report(w)
+}
+
+// attempted books that an acquire is over: a proof stands when none is left that
+// may have taken the key unnoticed.
+func (l *Effectless) attempted(f *ledger.Fact) {
+	s, o := l.Keys.At(f.Key.No), f.Op
+	s.open--
+	w := s.proved
+	if w == nil || o.InvIdx > w.nextIdx {
+		return
+	}
+	w.waiting--
+	switch {
+	case f.Kind != ledger.Refused && o.Inv < ledger.Later(w.expiry, l.Clocks.Apart(w.host, o.Host)):
+		s.proved = nil
+	case w.waiting == 0:
+		s.proved = nil
+		l.report(w)
+	}
+}
+
+// moved: an extension, whatever became of it, may have kept the key.
+func (l *Effectless) moved(f *ledger.Fact) {
+	s := l.Keys.At(f.Key.No)
+	s.drop()
+	if s.proved != nil && f.Op.Inv <= s.proved.granted {
+		s.proved = nil
+	}
+	for _, w := range s.Told {
+		w.refuted = w.refuted || f.Op.Inv <= w.granted
+	}
+	if f.Grant != f.Key.Last {
+		s.others = max(s.others, f.Grant.ServedUntil)
+	}
+}
+
+// unknown: what may or may not have been carried out explains everything.
+func (l *Effectless) unknown(f *ledger.Fact) {
+	o := f.Op
+	if o.Action != history.Acquire && o.Action != history.Extend && o.Action != history.Release {
+		return
+	}
+	s := l.Keys.At(o.Holder.Key.No)
+	if o.Action == history.Acquire {
+		s.open--
+	}
+	s.drop()
+	s.vague, s.unknown = true, max(s.unknown, o.OK)
+	if s.proved != nil && o.InvIdx < s.proved.nextIdx {
+		s.proved = nil
+	}
+}

@@ -1,0 +1,255 @@
+package liveness
+
+import (
+	"fmt"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// Progress decides L1, L2 and L7: whether a key can be taken, once every fault
+// is healed and a healthy final phase has begun. Before that it costs nothing.
+type Progress struct {
+	*rule.Env
+	final bool
+	from  time.Duration // when the final phase began
+	keys  rule.Table[progressState]
+}
+
+const (
+	orphanTries   = 3  // failing attempts that make an orphan
+	idleLeases    = 3  // leases' length without a grant that make no progress
+	livelockTurns = 10 // lost rounds that make a livelock, unless the header says otherwise
+)
+
+// progressState is one key's, in the final phase.
+type progressState struct {
+	tries  int // attempts of the round under way
+	failed int // of those, refused
+	begun  time.Duration
+
+	orphan []int           // refused attempts in a row, each alone or deciding alone
+	proof  *rule.Candidate // that they are one; each that follows strengthens it
+	turns  int             // rounds in a row that nobody won
+	turn   []int           // their last refusals
+
+	since   time.Duration // attempts have been coming since …
+	sinceIx int           // … this event
+	last    time.Duration // the last attempt's end
+	tried   int
+	stuck   bool // L2 was reported for this wait
+}
+
+func (*Progress) IDs() []string        { return []string{"L1", "L2", "L7"} }
+func (*Progress) Wants() []ledger.Kind { return []ledger.Kind{ledger.Phased} }
+
+func (p *Progress) Observe(f *ledger.Fact) {
+	switch {
+	case f.Kind == ledger.Phased:
+		if f.Event.Value == history.PhaseFinal && !p.final {
+			p.final, p.from = true, f.Event.Time
+			p.waiting(f.Event.Time)
+			p.Wake(p, ledger.Nemesised, ledger.Asked, ledger.Refused, ledger.Granted, ledger.Reentered, ledger.Unknown)
+		}
+		return
+	case f.Kind == ledger.Nemesised:
+		p.from = max(p.from, f.Event.Time)
+		return
+	case f.Op == nil || f.Op.Action != history.Acquire:
+		return
+	}
+	s := p.keys.At(f.Key.No)
+	switch f.Kind {
+	case ledger.Asked:
+		p.attempt(f, s)
+	case ledger.Refused:
+		s.failed++
+		p.refusal(f, s)
+	case ledger.Granted:
+		p.idle(f.Key, s, f.Op.OK, f.Op.OKIdx)
+		*s = progressState{}
+		if f.Key.Open.Head != nil {
+			s.since, s.sinceIx = f.Op.OK, f.Op.OKIdx
+		}
+	default:
+		s.orphan, s.proof, s.turns = nil, nil, 0
+		p.ended(f, s)
+	}
+}
+
+// waiting books the attempts that are under way when the final phase begins.
+func (p *Progress) waiting(t time.Duration) {
+	for _, k := range p.Names.Keys {
+		for o := k.Open.Head; o != nil; o = o.Next {
+			s := p.keys.At(k.No)
+			s.since, s.sinceIx = t, k.Open.Head.InvIdx
+			s.tried++
+		}
+	}
+}
+
+func (p *Progress) attempt(f *ledger.Fact, s *progressState) {
+	if f.Op.Prev == nil {
+		s.tries, s.failed, s.begun = 0, 0, f.Op.Inv
+	}
+	s.tries++
+	if s.since == 0 || f.Op.Prev == nil && f.Op.Inv > ledger.Later(s.last, p.patience()) {
+		s.since, s.sinceIx, s.tried = f.Op.Inv, f.Op.InvIdx, 0
+	}
+	s.tried++
+}
+
+// ended closes an attempt, and with the last one the round.
+func (p *Progress) ended(f *ledger.Fact, s *progressState) {
+	s.last = f.Op.OK
+	p.idle(f.Key, s, f.Op.OK, f.Op.OKIdx)
+}
+
+// refusal counts refused attempts by rounds: attempts that overlap. A round
+// that all lost while nobody held is nobody's fault but the lock's.
+func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
+	defer p.ended(f, s)
+	if f.Key.Open.Head != nil {
+		return // the round goes on
+	}
+	free := p.free(f.Key)
+	if s.failed < s.tries || s.begun < free {
+		s.orphan, s.proof, s.turns, s.turn = nil, nil, 0, nil
+		return
+	}
+	if s.tries == 1 || p.Header.Quorum <= 1 {
+		if len(s.orphan) < orphanTries {
+			if s.orphan = append(s.orphan, f.Op.OKIdx); len(s.orphan) == orphanTries {
+				p.orphaned(f, s)
+			}
+		}
+		if s.proof != nil { // the longer the key stays, the longer a harness must have stood still to have kept it
+			s.proof.Margin, s.proof.To = p.Beyond(s.begun-free), f.Op.OK
+		}
+	}
+	if s.tries > 1 && p.Header.Quorum > 1 {
+		if want := int(p.Bound(ledger.BoundRounds, livelockTurns)); s.turns < want {
+			s.turns++
+			if s.turn = append(s.turn, f.Op.OKIdx); s.turns == want {
+				p.livelocked(f, s)
+			}
+		}
+	}
+}
+
+// free is from when on nobody can hold k any more, whatever was unknown.
+func (p *Progress) free(k *ledger.Key) time.Duration {
+	if p.Nemesis.Unhealed > 0 {
+		return ledger.Never
+	}
+	slack := p.Header.Drift + p.Retry() + p.Header.Epsilon
+	t := ledger.Later(max(p.from, k.UnknownExtension)+slack, max(p.Header.TTL, p.Longest))
+	if k.OverflowUntil() > p.Now {
+		return ledger.Never
+	}
+	for _, g := range k.Held {
+		if g.Extending > 0 {
+			return ledger.Never
+		}
+		t = max(t, ledger.Later(slack, g.End()), ledger.Later(slack, unreleased(g, p.Header.TTL)))
+	}
+	if k.LastUnknown.Holder != nil {
+		t = max(t, ledger.Later(slack, k.LastUnknown.Until))
+	}
+	return t
+}
+
+// unreleased is until when a lease that was never given up for certain may
+// stay with the servers.
+func unreleased(g *ledger.Grant, ttl time.Duration) time.Duration {
+	if g.ReleaseOK != ledger.Never {
+		return 0
+	}
+	return max(g.Deadline, ledger.Later(g.Start, ttl))
+}
+
+// patience is how long a key may stay without a grant.
+func (p *Progress) patience() time.Duration { return ledger.Later(p.Retry(), p.Header.TTL) }
+
+// quiet says since when no fault is in force.
+func (p *Progress) quiet() string {
+	if len(p.Nemesis.Faults) == 0 {
+		return "No fault was in force"
+	}
+	return "Every fault was healed by " + words.At(p.from)
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// idle reports L2 when attempts came for long, nobody held, and none won.
+func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx int) {
+	from := max(s.since, p.from)
+	from = max(from, k.OverflowUntil())
+	for _, g := range k.Held {
+		from = max(from, g.End())
+	}
+	bound := ledger.Never
+	if one := p.patience(); one < ledger.Never/idleLeases {
+		bound = idleLeases * one
+	}
+	if s.stuck || s.since == 0 || p.Nemesis.Unhealed > 0 || t-from <= bound {
+		return
+	}
+	s.stuck = true
+	text := fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %s. "+
+		"A majority was there to be had.",
+		p.quiet(), k.Name, words.At(from), words.At(t), words.Span(t-from), idleLeases, words.Span(bound), times(s.tried))
+	p.Violate(&rule.Candidate{
+		ID: "L2", Key: k, Witness: []int{s.sinceIx, idx}, Blame: rule.BlameProgress, From: from, To: t, Text: func() string { return text },
+	})
+}
+
+func (p *Progress) orphaned(f *ledger.Fact, s *progressState) {
+	last, left := "", ""
+	g, x := f.Key.Last, f.Key.LastUnknown
+	if g != nil {
+		last = fmt.Sprintf(" (the last one, %s's, at %s)", g.Owner(), words.At(g.End()))
+	}
+	if x.Holder != nil && (g == nil || x.Inv > g.OK) {
+		left = fmt.Sprintf(" An acquire by %s, begun at %s, was of unknown outcome: it may have left that behind.", x.Holder.Owner, words.At(x.Inv))
+	}
+	text := fmt.Sprintf("%s, every lease of %s had ended%s and had run out on the servers too, and still %d attempts in a row were refused, the last one, by %s, at %s. "+
+		"Something holds the key that nobody owns.%s",
+		p.quiet(), f.Key.Name, last, len(s.orphan), f.Op.Holder.Owner, words.At(f.Op.OK), left)
+	s.proof = &rule.Candidate{
+		ID: "L1", Key: f.Key, Owners: []string{f.Op.Holder.Owner}, Witness: append([]int(nil), s.orphan...), Blame: rule.BlameProgress,
+		From: p.from, To: f.Op.OK, Text: func() string { return text },
+	}
+	p.Violate(s.proof)
+}
+
+func (p *Progress) livelocked(f *ledger.Fact, s *progressState) {
+	text := fmt.Sprintf("In %d rounds in a row everybody who asked for %s got less than a quorum, the last time at %s, and nobody held it. The contenders split the nodes among themselves again and again.", s.turns, f.Key.Name, words.At(f.Op.OK))
+	p.Violate(&rule.Candidate{
+		ID: "L7", Key: f.Key, Witness: append([]int(nil), s.turn...), Blame: rule.BlameProgress, From: p.from, To: f.Op.OK,
+		Text: func() string { return text },
+	})
+}
+
+// Finish looks at attempts that are still waiting, or were when it all ended.
+func (p *Progress) Finish() {
+	if !p.final {
+		return
+	}
+	for _, k := range p.SortedKeys() {
+		s := p.keys.At(k.No)
+		t := s.last
+		if k.Open.Head != nil {
+			t = p.Now
+		}
+		p.idle(k, s, t, s.sinceIx)
+	}
+}

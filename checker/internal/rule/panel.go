@@ -1,0 +1,139 @@
+package rule
+
+import (
+	"slices"
+
+	"locktorture/checker/internal/ledger"
+)
+
+// A panel is the rules, and which facts each of them wants to see.
+type panel struct {
+	of       *ledger.Ledger
+	Rules    []Rule
+	wanting  [ledger.Kinds][]Rule // which rules see which facts
+	dead     []Rule
+	Crashed  []Crash
+	Happened [ledger.Kinds]bool // which kinds of facts there were
+	turn     int                // whose turn it is to see one, among those who want to
+}
+
+// A Rule decides one property, or a few that need the same state. The other
+// rules go on when it panics.
+type Rule interface {
+	// IDs names the properties that it decides.
+	IDs() []string
+	// Wants names the facts that it sees from the first event on. It may wake to
+	// more of them.
+	Wants() []ledger.Kind
+	// Observe takes one fact.
+	Observe(f *ledger.Fact)
+	// Finish judges what was left open. No fact comes after it.
+	Finish()
+}
+
+// A Remembering rule looks at what the ledger keeps only when somebody asks for it.
+type Remembering interface {
+	Remembers() ledger.Memory
+}
+
+// A Limited rule may have had to leave something out, for want of memory.
+type Limited interface {
+	// unplaced says what was not judged, and how much of it; "" when all was.
+	Unplaced() string
+}
+
+// Dispatch shows f to every rule that wants it and still stands. Rules dispatch
+// nothing themselves.
+func (p *panel) Dispatch(f *ledger.Fact) {
+	p.turn = 0
+	p.Happened[f.Kind] = true
+	p.show(f)
+}
+
+// show shows f to the rules whose turn is yet to come. One that panics is
+// buried, and those after it see f all the same.
+func (p *panel) show(f *ledger.Fact) {
+	defer func() {
+		if p.turn != noTurn {
+			p.bury(p.wanting[f.Kind][p.turn], recover())
+			p.turn++
+			p.show(f)
+		}
+	}()
+	for rules := p.wanting[f.Kind]; p.turn < len(rules); p.turn++ {
+		rules[p.turn].Observe(f)
+	}
+	p.turn = noTurn
+}
+
+// noTurn is no rule's turn.
+const noTurn = -1
+
+// Enlist adds a rule.
+func (p *panel) Enlist(r Rule) {
+	for _, w := range r.Wants() {
+		p.wanting[w] = append(p.wanting[w], r)
+		p.of.Wanted[w] = true
+	}
+	if m, ok := r.(Remembering); ok {
+		p.of.Memory |= m.Remembers()
+	}
+	p.Rules = append(p.Rules, r)
+}
+
+// Wake shows a rule more kinds of facts from here on, in its place among the
+// rules.
+func (p *panel) Wake(r Rule, more ...ledger.Kind) {
+	place := slices.Index(p.Rules, r)
+	for _, w := range more {
+		at := 0
+		for at < len(p.wanting[w]) && slices.Index(p.Rules, p.wanting[w][at]) < place {
+			at++
+		}
+		p.wanting[w] = slices.Insert(p.wanting[w], at, r)
+		p.of.Wanted[w] = true
+	}
+}
+
+// FinishRules lets every rule that still stands judge what it left open.
+func (p *panel) FinishRules() {
+	for _, r := range p.Rules {
+		func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					p.bury(r, cause)
+				}
+			}()
+			if !slices.Contains(p.dead, r) {
+				r.Finish()
+			}
+		}()
+	}
+}
+
+// bury takes a rule that panicked out of the way.
+func (p *panel) bury(r Rule, cause any) {
+	p.Crashed = append(p.Crashed, Crash{r.IDs(), cause, p.of.Seen})
+	p.dead = append(p.dead, r)
+	for w := range p.wanting {
+		for i, x := range p.wanting[w] {
+			if x == r {
+				p.wanting[w][i] = buried{}
+			}
+		}
+	}
+}
+
+// A Crash is a rule that panicked.
+type Crash struct {
+	Ids    []string
+	Cause  any
+	Events int // seen until then
+}
+
+type buried struct{}
+
+func (buried) IDs() []string        { return nil }
+func (buried) Wants() []ledger.Kind { return nil }
+func (buried) Observe(*ledger.Fact) {}
+func (buried) Finish()              {}

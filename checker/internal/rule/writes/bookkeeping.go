@@ -1,0 +1,442 @@
+package writes
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// bookkeeping decides R1 to R5: the store is judged too. A log counts as the whole
+// one when it lists any acknowledged write; one that only tells of unknown outcomes
+// lacks nothing.
+type bookkeeping struct {
+	j            *rule.Env
+	seed         maphash.Seed
+	asked        []entry
+	log          []entry
+	back         []entry // those with a number no higher than one that is kept
+	lost         int     // writes that were not kept …
+	told, logged sums    // … and the sums of what was acknowledged, and of what the log has
+	unordered    int     // numbers too far back to tell whether they were given before
+	unowned      int     // writes with a token given so long ago that nobody remembers to whom
+	untold       int     // rejected writes that were not kept, for a grant that is told of late
+	awake        bool    // something was found that a grant told of late bears on
+
+	keys   rule.Table[books]
+	owners rule.Table[tokenWrites] // by holder
+
+	audit auditLog
+
+	unasked map[int]bool // lines of the log, by event, that nobody asked for; known when judging ends
+}
+
+// An entry is a write that was asked for, or a line of the store's log.
+type entry struct {
+	name uint64 // hash of its key and value
+	seq  uint64 // the number that the store gave; 0 is none
+	key  *ledger.Key
+	who  string
+	idx  int32
+	kind history.Kind
+}
+
+// KeptEntries is how many writes are held against the log one by one. Of more, the
+// sums must agree.
+const KeptEntries = 1 << 15
+
+func NewBookkeeping(e *rule.Env) *bookkeeping {
+	b := &bookkeeping{j: e, seed: maphash.MakeSeed()}
+	b.audit = auditLog{j: e, unasked: b.anyUnasked}
+	return b
+}
+
+func (*bookkeeping) IDs() []string            { return []string{"R1", "R2", "R3", "R4", "R5", "S3"} }
+func (*bookkeeping) Remembers() ledger.Memory { return ledger.TokensGiven }
+
+func (*bookkeeping) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Wrote, ledger.Landed, ledger.Rejected, ledger.Audited}
+}
+
+func (b *bookkeeping) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Wrote:
+		b.answered(f.Op)
+	case ledger.Audited:
+		b.audit.Observe(f)
+		if e := f.Event; e.Mode != history.Shared { // a read may leave a mark
+			b.logs(e, f.Op == nil)
+		}
+	case ledger.Landed:
+		if !f.Landing.Late {
+			b.borrowed(f)
+		}
+	case ledger.Rejected:
+		if b.j.Wronged(f.Op) {
+			b.turnedAway(f.Op, f.Op.Grant)
+		} else {
+			b.early(f.Op)
+		}
+	default:
+		b.owned(f)
+		if f.Kind != ledger.Extended {
+			b.toldLate(f)
+		}
+	}
+}
+
+// answered keeps what a client was told of its write.
+func (b *bookkeeping) answered(o *ledger.Op) {
+	k := o.Holder.Key
+	e := entry{b.name(k.Name, o.Value), 0, k, o.Holder.Owner, int32(o.OKIdx), o.Outcome}
+	if o.Outcome != history.Info && o.Has&history.HasSeq != 0 {
+		e.seq = o.Seq
+	}
+	if o.Outcome == history.OK {
+		b.told.add(e)
+	}
+	if !b.keep(&b.asked, e, o.Value) {
+		b.numbered(&b.keys.At(k.No).told, e)
+	}
+}
+
+// logs keeps a line of the store's log; acknowledged says that no client waits for
+// it to learn what became of its write.
+func (b *bookkeeping) logs(e *history.Event, acknowledged bool) {
+	k := b.j.Key(e.Key)
+	line := entry{b.name(e.Key, e.Value), e.Seq, k, b.j.Names.Called[b.j.Owner(e.Owner)], int32(e.Index), e.Kind}
+	if e.Kind == history.OK && acknowledged {
+		b.logged.add(line)
+	}
+	if !b.keep(&b.log, line, e.Value) {
+		b.numbered(&b.keys.At(k.No).logged, line)
+	}
+}
+
+func (b *bookkeeping) name(key, value string) uint64 {
+	return bits.RotateLeft64(maphash.String(b.seed, key), 1) ^ maphash.String(b.seed, value)
+}
+
+// keep reports whether there was room.
+func (b *bookkeeping) keep(in *[]entry, e entry, value string) bool {
+	switch {
+	case value == "":
+		return false
+	case len(*in) == KeptEntries:
+		b.lost++
+		return false
+	}
+	*in = append(*in, e)
+	k := b.keys.At(e.key.No)
+	k.kept = max(k.kept, e.seq)
+	return true
+}
+
+// sums stand for writes that cannot be kept one by one.
+type sums struct {
+	names    uint64
+	numbers  uint64 // names with their numbers
+	unnumber int    // how many had none
+}
+
+func (s *sums) add(e entry) {
+	s.names += e.name
+	if e.seq == 0 {
+		s.unnumber++
+	}
+	s.numbers += e.name ^ e.seq*0x9e3779b97f4a7c15
+}
+
+// books are what the store said of one key.
+type books struct {
+	told, logged *numbers // of writes that are not kept
+	kept         uint64   // the highest number of one that is
+}
+
+// numbers are the last numbers that were given, as far back as writes overtake each
+// other.
+type numbers struct {
+	top   uint64
+	last  [64]entry
+	count int
+}
+
+// numbered looks for the number of a write that is not kept among the last ones.
+func (b *bookkeeping) numbered(in **numbers, e entry) {
+	switch {
+	case e.seq == 0:
+		return
+	case e.seq > b.keys.At(e.key.No).kept:
+	case len(b.back) < KeptEntries:
+		b.back = append(b.back, e)
+		return
+	default:
+		b.unordered++
+	}
+	if *in == nil {
+		*in = new(numbers)
+	}
+	n := *in
+	if e.seq <= n.top {
+		oldest := n.top
+		for _, x := range n.last[:min(n.count, len(n.last))] {
+			if oldest = min(oldest, x.seq); x.seq == e.seq {
+				b.twice(x, e)
+			}
+		}
+		if n.count > len(n.last) && e.seq < oldest {
+			b.unordered++
+		}
+	}
+	n.top = max(n.top, e.seq)
+	n.last[n.count%len(n.last)] = e
+	n.count++
+}
+
+// twice reports R3.
+func (b *bookkeeping) twice(x, e entry) {
+	text := fmt.Sprintf("The store gave the number %d to two writes of %s: %s (event %d) and %s (event %d). Its own order of its writes proves nothing then.", e.seq, e.key.Name, byWhom(x.who), x.idx, byWhom(e.who), e.idx)
+	b.violate("R3", e.key, words.Owners(x.who, e.who), []int{int(x.idx), int(e.idx)}, text)
+}
+
+// doubles looks for one number with two writes, in what clients were told and in
+// the log.
+func (b *bookkeeping) doubles() {
+	type number struct {
+		key *ledger.Key
+		seq uint64
+	}
+	first := make(map[number]entry, max(len(b.asked), len(b.log)))
+	for _, list := range [][]entry{b.asked, b.log, b.back} {
+		for _, e := range list {
+			at := number{e.key, e.seq}
+			if x, taken := first[at]; e.seq != 0 && taken && x.name != e.name {
+				b.twice(x, e)
+			} else if e.seq != 0 && !taken {
+				first[at] = e
+			}
+		}
+	}
+}
+
+// turnedAway reports R4.
+func (b *bookkeeping) turnedAway(o *ledger.Op, g *ledger.Grant) {
+	k := o.Holder.Key
+	text := fmt.Sprintf("%s held %s with token %d from %s until %s, and nobody had been given a higher one; and yet the store rejected its write %q, issued at %s.",
+		g.Owner(), k.Name, o.Fence, words.At(g.OK), words.At(g.Deadline), o.Value, words.At(o.Inv))
+	order, seq, fence := &k.Log.Order, o.Seq, o.Fence
+	b.j.Violate(&rule.Candidate{
+		ID: "R4", Key: k, Owners: []string{g.Owner()}, Witness: []int{g.OKIdx, o.OKIdx}, Blame: rule.BlameBooks, From: b.j.Now, To: b.j.Now,
+		Text: func() string { return text }, Refuted: func() bool { return order.Before(seq) > fence },
+	})
+}
+
+// borrowed reports R5: an accepted write that bore a token which only others were
+// given.
+func (b *bookkeeping) borrowed(f *ledger.Fact) {
+	o, g := f.Op, f.Op.Grant
+	if o.Fence == 0 || g != nil && g.Bears(o.Fence) || o.Holder.Prior != nil && o.Holder.Prior.Bears(o.Fence) {
+		return
+	}
+	of, found := f.Key.Given(o.Fence, o.Holder)
+	switch {
+	case !found:
+		if f.Key.Tokens.Recent.Forgets(o.Fence) {
+			b.unowned++
+		}
+		return
+	case int(of.Owner) == o.Holder.OwnerNo:
+		return
+	}
+	owner := b.j.Names.Called[of.Owner]
+	text := fmt.Sprintf("%s wrote %q to %s with token %d, which had been given to %s, at %s, and not to %s. The fence takes it for that one.", o.Holder.Owner, o.Value, f.Key.Name, o.Fence, owner, words.At(of.Ok), o.Holder.Owner)
+	w := b.borrow(o)
+	b.j.Violate(&rule.Candidate{
+		ID: "R5", Key: f.Key, Owners: words.Owners(o.Holder.Owner, owner), Witness: []int{of.Idx, f.Landing.Idx}, Blame: rule.BlameBooks, From: b.j.Now, To: b.j.Now,
+		Text: func() string { return text }, Refuted: func() bool { return w.owned },
+	})
+}
+
+// tokenWrites are an owner's that may have to be judged again.
+type tokenWrites struct {
+	refused  []*refusedWrite // by the store, while an acquire was under way
+	borrowed []*borrowing    // reported as written with another's token
+}
+
+// A refusedWrite was rejected while an acquire of its owner's was under way, which may
+// turn out to have been answered before it, with its token.
+type refusedWrite struct{ ledger.Op }
+
+// early keeps such a write.
+func (b *bookkeeping) early(o *ledger.Op) {
+	rightful := b.j.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest && o.Mode == history.Exclusive && o.Has&history.HasBase == 0
+	if !rightful || !o.Holder.Asking(o) {
+		return
+	}
+	b.listen()
+	d := b.owners.At(o.Holder.ID)
+	if len(d.refused) == ledger.MaxOverdue {
+		b.untold++
+		return
+	}
+	w := &refusedWrite{*o}
+	w.Forget()
+	d.refused = append(d.refused, w)
+}
+
+// toldLate looks at those again when their owner is granted the key.
+func (b *bookkeeping) toldLate(f *ledger.Fact) {
+	g, o, d := f.Grant, f.Op, b.owners.Get(f.Grant.Holder.ID)
+	if d == nil {
+		return
+	}
+	for _, w := range d.refused {
+		eps := b.j.From(g, w.Host)
+		if o.Process != w.Process && o.OKIdx > w.OKIdx && w.Fence == o.Fence && o.OK+eps < w.Inv && ledger.Later(eps, w.OK) < g.End() && w.Fence >= f.Key.Newest {
+			b.turnedAway(&w.Op, g)
+		}
+	}
+	if f.Key.Open.Head == nil {
+		d.refused = nil
+	}
+}
+
+// A borrowing is a write that was reported (R5). Its owner may turn out to have been
+// given the token.
+type borrowing struct {
+	fence uint64
+	ok    time.Duration
+	idx   int
+	by    int
+	host  ledger.Host
+	owned bool
+}
+
+// listen lets b see what owners are told of their leases, from here on.
+func (b *bookkeeping) listen() {
+	if !b.awake {
+		b.awake = true
+		b.j.Wake(b, ledger.Granted, ledger.Reentered, ledger.Extended)
+	}
+}
+
+func (b *bookkeeping) borrow(o *ledger.Op) *borrowing {
+	b.listen()
+	w := &borrowing{fence: o.Fence, ok: o.OK, idx: o.OKIdx, by: o.Process, host: o.Host}
+	if b.j.Room("R5") {
+		d := b.owners.At(o.Holder.ID)
+		d.borrowed = append(d.borrowed, w)
+	}
+	return w
+}
+
+// owned looks at those writes again when their owner is told their token.
+func (b *bookkeeping) owned(f *ledger.Fact) {
+	o := f.Op
+	d := b.owners.Get(o.Holder.ID)
+	if d == nil {
+		return
+	}
+	for _, w := range d.borrowed {
+		after := o.Process == w.by && o.InvIdx > w.idx || o.Process != w.by && o.Inv > ledger.Later(w.ok, b.j.Clocks.Apart(o.Host, w.host))
+		w.owned = w.owned || o.Fence == w.fence && !after
+	}
+}
+
+// Finish holds what was asked for and answered against the log.
+func (b *bookkeeping) Finish() {
+	b.doubles()
+	if len(b.log) == 0 || b.lost > 0 {
+		return
+	}
+	lines, asked := make(map[uint64]entry, len(b.log)), make(map[uint64]entry, len(b.asked))
+	for _, e := range b.log {
+		if known, twice := lines[e.name]; !twice || known.kind != history.OK {
+			lines[e.name] = e
+		}
+	}
+	whole := false
+	for _, e := range b.asked {
+		asked[e.name] = e
+		_, listed := lines[e.name]
+		whole = whole || listed && e.kind == history.OK
+	}
+	for _, e := range b.asked {
+		if line, listed := lines[e.name]; whole && e.kind == history.OK && line.kind != history.OK && (listed || !b.j.Truncated) {
+			b.violate("R1", e.key, words.Owners(e.who), []int{int(e.idx)}, fmt.Sprintf(
+				"A write to %s %s (event %d) was acknowledged, and the store's own log does not have it as accepted.", e.key.Name, byWhom(e.who), e.idx))
+		}
+	}
+	for _, line := range b.log {
+		e, known := asked[line.name]
+		switch {
+		case line.kind != history.OK || known && e.kind != history.Fail:
+		case known:
+			b.violate("R2", line.key, words.Owners(line.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
+				"A write to %s %s was answered with a no (event %d), and the store's own log has it as accepted (event %d).", line.key.Name, byWhom(line.who), e.idx, line.idx))
+		default:
+			if b.unasked == nil {
+				b.unasked = make(map[int]bool)
+			}
+			b.unasked[int(line.idx)] = true
+			b.violate("R2", line.key, words.Owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
+				"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for.", line.key.Name, byWhom(line.who), line.idx))
+		}
+	}
+}
+
+// anyUnasked says whether nobody asked for one of these lines of the log, each given
+// by its event.
+func (b *bookkeeping) anyUnasked(lines ...int) bool {
+	return slices.ContainsFunc(lines, func(idx int) bool { return b.unasked[idx] })
+}
+
+// byWhom tells of a write's owner; the log may name none.
+func byWhom(owner string) string {
+	if owner == "" {
+		return "by nobody named"
+	}
+	return "by " + owner
+}
+
+func (b *bookkeeping) violate(id string, k *ledger.Key, who []string, witness []int, text string) {
+	b.j.Violate(&rule.Candidate{
+		ID: id, Key: k, Owners: who, Witness: witness, Blame: rule.BlameBooks, From: b.j.Now, To: b.j.Now, Text: func() string { return text },
+	})
+}
+
+// Unplaced says what was not judged, for want of memory.
+func (b *bookkeeping) Unplaced() string {
+	unkept := b.unkept()
+	if b.untold > 0 {
+		unkept = fmt.Sprintf("%s writes were rejected while their owner was waiting for the key: whether it had been granted it by then (R4) is not decided. %s", words.Thousands(b.untold), unkept)
+	}
+	if b.unowned == 0 {
+		return unkept
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s writes bear a token that was given, if it was, more than %d grants of their key before: whether it was somebody else's (R5) is not decided. %s",
+		words.Thousands(b.unowned), ledger.RecentTokens, unkept))
+}
+
+// unkept says what was not judged since more was written than is kept.
+func (b *bookkeeping) unkept() string {
+	audited := b.logged.names != 0
+	switch {
+	case b.lost == 0:
+		return ""
+	case audited && b.told.names != b.logged.names:
+		return fmt.Sprintf("What was acknowledged and what the store's own log has are not the same (R1, R2), and only %d writes are kept to tell which: %d more were not.", KeptEntries, b.lost)
+	case audited && b.told.unnumber == 0 && b.told.numbers != b.logged.numbers:
+		return fmt.Sprintf("The numbers that clients were told and those in the store's own log are not the same (R3), and only %d writes are kept to tell which: %d more were not.", KeptEntries, b.lost)
+	case b.unordered > 0:
+		return fmt.Sprintf("%d writes bear a number that lies far behind those before them: whether it was given twice (R3) is known of %d writes only, and %d more were not kept.", b.unordered, KeptEntries, b.lost)
+	}
+	return ""
+}

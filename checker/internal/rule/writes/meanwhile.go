@@ -1,0 +1,84 @@
+package writes
+
+import (
+	"fmt"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+)
+
+// A heldWrite was accepted under a lease while another operation under it was under
+// way, a release or an extension perhaps: by its answer, told later, the lease may have been over before.
+type heldWrite struct {
+	lease int // its grant, by its event
+	inv   time.Duration
+	ok    time.Duration
+	idx   int // of its invocation …
+	proof int // … and the event that proves it
+	by    int
+	host  ledger.Host
+	fence uint64
+	value string
+}
+
+// keptMeanwhile is how many of an owner's writes are kept while it releases or extends.
+const keptMeanwhile = 16
+
+// meanwhile keeps a write that was accepted while something else was done under its lease.
+func (z *Zombies) meanwhile(f *ledger.Fact) {
+	o, g := f.Op, f.Op.Grant
+	if o.Use != ledger.UseHeld || g == nil || g.Acting < 2 { // nothing but o
+		return
+	}
+	d := z.owners.At(o.Holder.ID)
+	if len(d.meanwhile) == keptMeanwhile {
+		d.unkept = max(d.unkept, d.meanwhile[0].inv)
+		d.meanwhile = d.meanwhile[:copy(d.meanwhile, d.meanwhile[1:])]
+	}
+	d.meanwhile = append(d.meanwhile, heldWrite{g.OKIdx, o.Inv, o.OK, o.InvIdx, f.Landing.Idx, o.Process, o.Host, o.Fence, o.Value})
+}
+
+// told looks at those again: a release, or a refusal, was answered before it is told.
+func (z *Zombies) told(f *ledger.Fact) {
+	o, g := f.Op, f.Grant
+	d := z.owners.Get(g.Holder.ID)
+	if d == nil || len(d.meanwhile) == 0 {
+		return
+	}
+	if o.OK < f.Event.Time {
+		for _, w := range d.meanwhile {
+			if w.lease == g.OKIdx && w.by != o.Process && w.inv-z.From(g, w.host) > o.OK && g.Concerns(o.Fence, w.fence) {
+				z.behind(f, w)
+			}
+		}
+		if d.unkept > o.OK {
+			z.lost++
+		}
+	}
+	if g.Acting < 2 {
+		d.meanwhile, d.unkept = d.meanwhile[:0], 0
+	}
+}
+
+// behind reports S8: a write behind an answer that ended its lease, and is told later.
+func (z *Zombies) behind(f *ledger.Fact, w heldWrite) {
+	h, g, o := f.Grant.Holder, f.Grant, f.Op
+	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s had been answered at %s that its lease was over.",
+		h.Owner, w.value, f.Key.Name, words.At(w.inv), h.Owner, words.At(o.OK))
+	z.found = true
+	z.Violate(&rule.Candidate{
+		ID: "S8", Key: f.Key, Owners: []string{h.Owner}, Witness: []int{w.proof, o.OKIdx}, Blame: rule.BlameClient, From: g.Start, To: max(o.OK, w.ok),
+		Text: func() string { return text },
+	})
+}
+
+// Unplaced says what was not judged, for want of memory.
+func (z *Zombies) Unplaced() string {
+	if z.lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s times a release or an extension was told late, after more than %d writes of its owner's: whether those came behind it (S8) is not decided.",
+		words.Thousands(z.lost), keptMeanwhile)
+}

@@ -1,0 +1,170 @@
+package writes
+
+import (
+	"fmt"
+	"strings"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// ringTouches is how many writes of a key are remembered for one that is told
+// after a later one.
+const (
+	ringTouches  = 8
+	timedTouches = 32 // the same, of writes without a number
+)
+
+// A ring is the last writes of a key, as they were told.
+type ring struct {
+	touches [ringTouches]touch
+	next    int
+	dropped uint64 // the highest number among those that are forgotten
+}
+
+func (r *ring) add(t *touch) {
+	place := &r.touches[r.next%ringTouches]
+	r.dropped = max(r.dropped, place.Seq)
+	*place = *t
+	r.next++
+}
+
+// excludes says whether two writes may not lie within each other's sections.
+func (t *touch) excludes(x *touch) bool {
+	return t.holder != x.holder && (t.mode == history.Exclusive || x.mode == history.Exclusive)
+}
+
+// before says whether t was answered before x was issued. One process's own order
+// needs no clock.
+func (t *timedTouch) before(x *timedTouch, clock *ledger.Clocks) bool {
+	return t.by == x.by && t.Idx < x.Idx || t.ok+clock.Apart(t.host, x.host) < x.inv
+}
+
+// between judges a write that is told after a later one, in the store's order.
+func (s *Sections) between(f *ledger.Fact, me touch) {
+	st := s.keys.At(f.Key.No)
+	if me.Seq < st.ring.dropped || me.before.Seq != 0 && me.before.Seq < st.ring.dropped {
+		s.late++
+	}
+	st.any.late(&me)
+	if me.mode == history.Exclusive {
+		st.excl.late(&me)
+	}
+	for _, a := range st.ring.touches {
+		if s.inside(f, a.first(), me, a) || s.inside(f, me.first(), a, me) {
+			return
+		}
+		for _, b := range st.ring.touches {
+			if s.inside(f, a, me, b) || s.inside(f, me, a, b) || s.inside(f, a, b, me) {
+				return
+			}
+		}
+	}
+}
+
+// first is the write of t's section before t.
+func (t *touch) first() touch {
+	return touch{Mark: t.before, holder: t.holder, section: t.section, mode: t.mode}
+}
+
+// inside reports that other lies between first and last, of one section, if so.
+func (s *Sections) inside(f *ledger.Fact, first, other, last touch) bool {
+	if first.Seq == 0 || other.Seq == 0 || first.section == 0 || first.section != last.section || !other.excludes(&first) ||
+		other.Seq <= first.Seq || last.Seq <= other.Seq {
+		return false
+	}
+	s.interleaved(f, first, other, last)
+	return true
+}
+
+// byEvents judges a write without a number, in the order of events: the last one
+// of its section, since what lay before it was answered before.
+func (s *Sections) byEvents(f *ledger.Fact, last timedTouch) {
+	st := s.keys.At(f.Key.No)
+	if f.Op.Outcome != history.OK {
+		return
+	}
+	for i := range st.timed {
+		other := &st.timed[i]
+		if !other.excludes(&last.touch) || !other.before(&last, &s.Clocks) {
+			continue
+		}
+		if first := s.opening(st, &last, other); first != nil {
+			s.interleaved(f, first.touch, other.touch, last.touch)
+			break
+		}
+	}
+	if f.Op.OK < f.Event.Time {
+		s.toldLate(f, st, &last)
+	}
+	if len(st.timed) == timedTouches {
+		s.leave(&st.timed[0])
+		st.timed = st.timed[:copy(st.timed, st.timed[1:])]
+	}
+	st.timed = append(st.timed, last)
+}
+
+// leave forgets t, unless it is the first write of a section that may go on.
+func (s *Sections) leave(t *timedTouch) {
+	if g := t.holder.Grant; g == nil || g.OKIdx != t.section {
+		return
+	}
+	if first := s.began.At(t.holder.ID); first.section != t.section {
+		*first = *t
+	}
+}
+
+// toldLate looks for a section that me, which is told behind later writes, lies in or
+// begins.
+func (s *Sections) toldLate(f *ledger.Fact, st *sectionState, me *timedTouch) {
+	if len(st.timed) == timedTouches && st.timed[0].inv > me.ok {
+		s.late++
+	}
+	for i := range st.timed {
+		end := &st.timed[i]
+		switch {
+		case end.section == 0:
+		case end.section == me.section:
+			for k := range st.timed {
+				if other := &st.timed[k]; other.excludes(&me.touch) && me.before(other, &s.Clocks) && other.before(end, &s.Clocks) {
+					s.interleaved(f, me.touch, other.touch, end.touch)
+					return
+				}
+			}
+		case me.excludes(&end.touch) && me.before(end, &s.Clocks):
+			if first := s.opening(st, end, me); first != nil {
+				s.interleaved(f, first.touch, me.touch, end.touch)
+				return
+			}
+		}
+	}
+}
+
+// opening is a write of the section that was answered before other was issued.
+func (s *Sections) opening(st *sectionState, last, other *timedTouch) (first *timedTouch) {
+	section := last.section
+	if t := s.began.Get(last.holder.ID); t != nil && section != 0 && t.section == section && t.before(other, &s.Clocks) {
+		return t
+	}
+	for i := range st.timed {
+		t := &st.timed[i]
+		if section != 0 && t.section == section && t.before(other, &s.Clocks) && (first == nil || t.ok < first.ok) {
+			first = t
+		}
+	}
+	return first
+}
+
+// Unplaced says what was not judged, for want of memory.
+func (s *Sections) Unplaced() string {
+	var out []string
+	if s.late > 0 {
+		out = append(out, fmt.Sprintf("%d writes were told after more than %d later ones of their keys: whether they lay inside of another's section (S3) is not decided.", s.late, ringTouches))
+	}
+	if s.lost > 0 {
+		out = append(out, fmt.Sprintf("%s updates started from a version that more than %s later ones are remembered of: whether another one started from it too (S3) is not decided.",
+			words.Thousands(s.lost), words.Thousands(keptUpdates)))
+	}
+	return strings.Join(out, " ")
+}

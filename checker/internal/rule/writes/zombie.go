@@ -1,0 +1,414 @@
+package writes
+
+import (
+	"fmt"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// Zombies decides S3z and S8: an accepted write was issued under a lease that
+// its owner held, and told of.
+type Zombies struct {
+	*rule.Env
+	lost int // answers told late, after more writes than are kept
+
+	owners rule.Table[unsettledWrites]         // by holder
+	parked map[*ledger.Grant][]*ledger.Landing // writes that an extension under way may yet cover
+	found  bool                                // any S8
+	unsent map[int]bool                        // releases, by invocation, that a link is known late never to have carried
+}
+
+func (*Zombies) IDs() []string { return []string{"S3z", "S8"} }
+func (*Zombies) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Granted, ledger.Reentered, ledger.Landed, ledger.Extended, ledger.Unmoved, ledger.Answered, ledger.Settled}
+}
+
+func (z *Zombies) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Granted, ledger.Reentered:
+		z.lateWord(f)
+	case ledger.Landed:
+		z.landed(f)
+	case ledger.Settled:
+		if o := f.Op; o.Action == history.Release && !o.Executed && o.Settled == ledger.ByLink && o.Grant != nil && z.found {
+			if z.unsent == nil {
+				z.unsent = make(map[int]bool)
+			}
+			z.unsent[o.InvIdx] = true
+		}
+	case ledger.Answered:
+		if f.Op.Outcome == history.OK || f.Op.Outcome == history.Fail {
+			z.told(f)
+		}
+	case ledger.Extended, ledger.Unmoved:
+		if f.Op.Outcome == history.Fail {
+			z.told(f)
+		}
+		z.covered(f)
+		if g := f.Grant; g.Extending == 0 && len(z.parked) > 0 {
+			for _, l := range z.parked[g] {
+				z.late(g.Holder.Key, l)
+			}
+			delete(z.parked, g)
+		}
+	}
+}
+
+func (*Zombies) Finish() {}
+
+func (z *Zombies) landed(f *ledger.Fact) {
+	o := f.Op
+	if g := z.toldLate(o); g != nil {
+		o.Use = ledger.UseHeld
+		z.Under(o, g)
+		if o.Doubts != nil {
+			o.Doubts.Late = nil // that was by another lease
+		}
+	}
+	z.endedMeanwhile(o)
+	z.meanwhile(f)
+	g := o.Grant
+	switch {
+	case z.unconfirmed(o):
+		z.unheld(f)
+	case g == nil || o.Inv < o.Due()-z.From(g, o.Host):
+	case g.Extending > 0 && o.Overdue() == nil:
+		o.Kept = true
+		l := *f.Landing
+		if z.parked == nil {
+			z.parked = make(map[*ledger.Grant][]*ledger.Landing)
+		}
+		z.parked[g] = append(z.parked[g], &l)
+	default:
+		z.late(f.Key, f.Landing)
+	}
+}
+
+// endedMeanwhile looks for an answer to another process of o's owner that had ended
+// its lease before o, as the clocks prove, and that the history tells of only after
+// o's invocation.
+func (z *Zombies) endedMeanwhile(o *ledger.Op) {
+	g := o.Grant
+	switch {
+	case o.Use != ledger.UseHeld || g == nil || g.StoppedAt == ledger.Never || g != o.Holder.Grant && g != o.Holder.Prior:
+		return
+	case g.ReleaseOK != ledger.Never && o.Inv-z.From(g, o.Host) > g.ReleaseOK:
+		o.Use = ledger.UseReleased
+	case g.Refused() != nil:
+		o.Use = ledger.UseDenied
+	default:
+		return
+	}
+	if !z.knew(o) {
+		o.Use = ledger.UseHeld
+	}
+}
+
+// unconfirmed says whether o's owner had no lease to write under, and knew. The
+// order of one process needs no clock.
+func (z *Zombies) unconfirmed(o *ledger.Op) bool {
+	switch o.Use {
+	case ledger.UseHeld:
+		return false
+	case ledger.UseReleased, ledger.UseLost, ledger.UseDenied:
+		return z.knew(o)
+	}
+	return true
+}
+
+// knew says whether a word that ended o's lease came before o beyond doubt: the
+// owner's release, or else a loss or a refusal, which becomes what o is judged by.
+func (z *Zombies) knew(o *ledger.Op) bool {
+	g := o.Grant
+	eps := z.From(g, o.Host)
+	before := func(by int, t time.Duration) bool {
+		return by == o.Process || o.Inv-eps > t
+	}
+	no := g.Refused()
+	for no != nil && !((no.Idx < o.InvIdx || no.By != o.Process) && before(no.By, no.T) && g.Concerns(no.Fence, o.Fence)) {
+		no = no.Next
+	}
+	lost := g.ReportedLost() && g.LostIdx < o.InvIdx && before(g.LostBy, g.LostAt) && g.Concerns(g.LossToken(), o.Fence)
+	switch {
+	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence):
+		o.Doubt().Told = lost || no != nil
+	case lost:
+		o.Use = ledger.UseLost
+	case no != nil:
+		o.Use, o.Doubt().No = ledger.UseDenied, no
+	default:
+		return false
+	}
+	return true
+}
+
+// toldLate is the lease that o's owner had been granted, as far as clocks tell, by an
+// answer that the history tells of only after o was issued; nil when there is none, or
+// none that lasts longer than the one that o was issued under.
+func (z *Zombies) toldLate(o *ledger.Op) *ledger.Grant {
+	for _, g := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
+		if g == nil || g.OKIdx < o.InvIdx || g.Process == o.Process || g.OK-z.From(g, o.Host) > o.Inv {
+			continue
+		}
+		if o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < g.Deadline {
+			return g
+		}
+	}
+	return nil
+}
+
+// unsettledWrites are an owner's that may have to be judged again.
+type unsettledWrites struct {
+	unheld []*unheldWrite      // reported while an acquire was under way
+	late   []*ledger.LateWrite // the same, of those that had a lease
+
+	meanwhile []heldWrite   // accepted while a release or an extension was under way …
+	unkept    time.Duration // … when the last one was issued that is not kept any more; 0 is none
+}
+
+// An unheldWrite was reported (S8) while an acquire of its owner was under way, which
+// may turn out to have been answered before it.
+type unheldWrite struct {
+	inv     time.Duration
+	idx     int // of its invocation
+	by      int
+	host    ledger.Host
+	covered bool // by a grant that was told late
+	write   ledger.Op
+	land    ledger.Landing
+}
+
+// unsure notes a write that is reported, if a grant told later may cover it.
+func (z *Zombies) unsure(f *ledger.Fact) *unheldWrite {
+	o := f.Op
+	w := &unheldWrite{inv: o.Inv, idx: o.InvIdx, by: o.Process, host: o.Host}
+	if !z.Room("S8") {
+		return w
+	}
+	if o.Holder.Asking(o) {
+		w.write, w.land = *o, *f.Landing
+		w.write.Forget()
+		d := z.owners.At(o.Holder.ID)
+		d.unheld = append(d.unheld, w)
+	}
+	return w
+}
+
+// lateWord looks at those writes again when their owner is granted the key.
+func (z *Zombies) lateWord(f *ledger.Fact) {
+	d, o := z.owners.Get(f.Op.Holder.ID), f.Op
+	told := func(by, idx int, t time.Duration, h ledger.Host) bool {
+		return o.InvIdx < idx && by != o.Process && o.OK-z.Clocks.Apart(o.Host, h) <= t
+	}
+	late := func(writes []*ledger.LateWrite) {
+		for _, w := range writes {
+			if w.Later, w.Until = o.OK, f.Grant.Deadline; w.By == o.Process {
+				w.Until = 0
+			}
+			w.Covered = w.Covered || told(w.By, w.Idx, w.Inv, w.Host) && w.Inv-z.From(f.Grant, w.Host) <= f.Grant.Deadline
+		}
+	}
+	if g := o.Holder.Grant; g != nil && g.Rare != nil { // the one before, unless it was re-entered
+		late(g.Rare.Late)
+	}
+	if d == nil {
+		return
+	}
+	late(d.late)
+	for _, w := range d.unheld {
+		if !w.covered && told(w.by, w.idx, w.inv, w.host) {
+			w.covered = true
+			w.write.Grant, w.land.Op = f.Grant, &w.write
+			z.late(f.Key, &w.land) // it was under this lease, then
+		}
+	}
+}
+
+var unheldText = map[ledger.Use]string{
+	ledger.UseNever:    "had never acquired it",
+	ledger.UseRefused:  "had been refused it the last time it asked",
+	ledger.UseUnknown:  "did not know whether its last acquire had succeeded",
+	ledger.UseReleased: "had released it before",
+	ledger.UseLost:     "had been told before that the lease was lost",
+	ledger.UseDenied:   "had asked before, and been told that the lease was gone",
+}
+
+// unheld reports S8.
+func (z *Zombies) unheld(f *ledger.Fact) {
+	o, g := f.Op, f.Op.Grant
+	h := &rule.Candidate{
+		ID: "S8", Key: f.Key, Owners: []string{o.Holder.Owner}, Witness: []int{f.Landing.Idx}, Blame: rule.BlameClient, From: o.Inv, To: o.OK,
+	}
+	w := z.unsure(f)
+	h.Refuted = func() bool { return w.covered }
+	when := ""
+	switch o.Use {
+	case ledger.UseReleased:
+		h.Witness, h.From, when = append(h.Witness, g.ReleaseIdx), g.Start, " (at "+words.At(g.ReleasedAt)+")"
+		release, told := g.ReleaseIdx, o.Doubt().Told
+		h.Refuted = func() bool { return w.covered || !told && z.unsent[release] }
+		if !told {
+			z.unlessSent(f, release)
+		}
+	case ledger.UseLost:
+		h.Witness, h.From, when = append(h.Witness, g.LostIdx), g.Start, " (at "+words.At(g.LostAt)+")"
+		h.Stamp = rule.Stamped(g.LostAt, o.Inv, o.Inv-g.LostAt-z.From(g, o.Host), o.Process == g.LostBy || o.Has&history.HasBegan != 0)
+	case ledger.UseDenied:
+		no := o.Doubts.No
+		h.Witness, h.From, when = append(h.Witness, no.Idx), g.Start, " (at "+words.At(no.T)+")"
+		h.Stamp = rule.Stamped(no.T, o.Inv, o.Inv-no.T-z.From(g, o.Host), o.Process == no.By || o.Has&history.HasBegan != 0)
+	}
+	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s.",
+		o.Holder.Owner, o.Value, f.Key.Name, words.At(o.Inv), o.Holder.Owner, unheldText[o.Use], when)
+	h.Text = func() string { return text }
+	if p := o.Holder.Prior; o.Use == ledger.UseReleased && g.Rare != nil && g.Rare.MayBeInner && !o.Doubt().Told && p != nil && p.GoesOn() { // it may have been an inner release
+		z.Suspect(h)
+		return
+	}
+	z.found = true
+	z.Violate(h)
+}
+
+// unlessSent keeps f's write, behind a release of unknown outcome, if it was late as
+// well: should the release turn out never to have been sent, it was that.
+func (z *Zombies) unlessSent(f *ledger.Fact, release int) {
+	o, g := f.Op, f.Op.Grant
+	fenced := z.Header.Fenced && o.Fence != 0
+	if g.ReleaseOK == ledger.Never && !fenced && o.Inv-z.From(g, o.Host) > max(o.Due(), g.Latest()) {
+		z.Withhold(release, z.unfenced(f.Key, f.Landing))
+	}
+}
+
+// late judges a write by the deadline of the lease that it was issued under.
+func (z *Zombies) late(k *ledger.Key, l *ledger.Landing) {
+	o, due, eps := l.Op, l.Op.Due(), z.From(l.Op.Grant, l.Op.Host)
+	if o.Grant.TwoTokens() {
+		due = max(due, o.Grant.Rare.Most)
+	}
+	if o.Overdue() == nil {
+		due = max(due, o.Grant.Latest())
+	}
+	fenced := z.Header.Fenced && o.Fence != 0
+	switch {
+	case o.Overdue() != nil && o.Overdue().Covered:
+	case o.Inv-eps > due && fenced:
+		if !z.overtaken(k, l) && !z.Suspicious.Full("S3z") { // S2's otherwise
+			z.Suspect(z.hit(k, l, "the store had seen no newer token yet, and so accepted it"))
+		}
+	case o.Inv-eps > due:
+		z.Violate(z.unfenced(k, l))
+	case o.Inv >= due-eps && o.Inv-eps <= due:
+		z.Suspect(z.hit(k, l, "the clocks do not tell whether that was in time"))
+	}
+}
+
+// unfenced is a late write, until a renewal turns out to have been under way when it
+// was issued.
+func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
+	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &ledger.LateWrite{Inv: l.Op.Inv, Idx: l.Op.InvIdx, By: l.Op.Process, Host: l.Op.Host}, l.Op.Grant
+	if known := l.Op.Overdue(); known != nil {
+		w = known
+	}
+	other := z.letGo(l.Op)
+	h.Refuted = func() bool {
+		return w.Covered || other != nil && w.Inv-z.From(other, w.Host) <= other.End()
+	}
+	h.Stamp = rule.Stamped(g.OK, l.Op.Inv, l.Op.Inv-l.Op.Due()-z.From(g, l.Op.Host), l.Op.Has&history.HasBegan != 0)
+	if w != l.Op.Overdue() && z.Room("S3z") {
+		g.Rarely().Late = append(g.Rare.Late, w)
+	}
+	if l.Op.Holder.Asking(l.Op) {
+		d := z.owners.At(l.Op.Holder.ID)
+		d.late = append(d.late, w)
+	}
+	return h
+}
+
+// letGo is another lease of o's owner whose release may turn out never to have been
+// sent, so that o was issued under it; or nil.
+func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
+	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
+		if x != nil && x != o.Grant && x.ReleasedAt != ledger.Never && x.ReleaseOK == ledger.Never && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
+			x.Pin()
+			return x
+		}
+	}
+	return nil
+}
+
+// covered looks at the late writes again when a renewal, which is told of when
+// it has ended, has moved the deadline.
+func (z *Zombies) covered(f *ledger.Fact) {
+	if f.Kind != ledger.Extended {
+		return
+	}
+	z.cover(f, f.Grant)
+	if g := f.Op.Holder.Grant; g != nil && g != f.Grant && g.Rare != nil && g.Rare.Beside >= f.Grant.Deadline {
+		z.cover(f, g)
+	}
+}
+
+// cover looks at the late writes under g, which f's extension may have moved.
+func (z *Zombies) cover(f *ledger.Fact, g *ledger.Grant) {
+	if g.Rare == nil {
+		return
+	}
+	for _, w := range g.Rare.Late {
+		o := f.Op // a round of automatic renewal has no event where it began
+		ahead := o.Inv <= w.Inv && (w.By != o.Process || o.InvIdx < w.Idx || o.InvIdx == o.OKIdx)
+		w.Covered = w.Covered || ahead && w.Inv-z.From(g, w.Host) <= f.Grant.Deadline
+	}
+}
+
+// overtaken says whether a newer token was accepted before l.
+func (z *Zombies) overtaken(k *ledger.Key, l *ledger.Landing) bool {
+	if l.Late && l.Top <= l.Op.Fence {
+		return l.Op.Behind(l.Seq) || k.Log.LateTop > l.Op.Fence
+	}
+	return l.Top > l.Op.Fence
+}
+
+func (z *Zombies) hit(k *ledger.Key, l *ledger.Landing, outcome string) *rule.Candidate {
+	o, g, d := l.Op, l.Op.Grant, l.Op.Due()
+	by := g.DeadlineIdx
+	if w := o.Overdue(); w != nil {
+		by = w.DIdx
+	}
+	h := &rule.Candidate{
+		ID: "S3z", Key: k, Owners: []string{o.Holder.Owner}, Witness: []int{by, l.Idx}, Blame: rule.BlameClient,
+		From: g.Inv, To: max(o.OK, o.Inv),
+	}
+	story := ""
+	if x := intruderAt(k, g, o.Inv); x != nil {
+		h.Owners = words.Owners(g.Owner(), x.Owner())
+		h.Witness = append(h.Witness, x.OKIdx)
+		story = fmt.Sprintf(" By then %s had been granted the key%s, at %s.", x.Owner(), words.Token(x.Fence), words.At(x.OK))
+	}
+	owner, fence, ok := g.Owner(), g.Fence, g.OK
+	seq, value, inv := l.Seq, o.Value, o.Inv
+	h.Text = func() string {
+		return fmt.Sprintf("%s was granted %s%s at %s and could rely on it until %s.%s At %s, %s after its lease had ended, %s issued the write %q all the same, and %s%s. "+
+			"The lock kept its word; the client did not notice that its time had run out.",
+			owner, k.Name, words.Token(fence), words.At(ok), words.At(d), story, words.At(inv), words.Span(inv-d), owner, value, outcome, words.Number(seq))
+	}
+	return h
+}
+
+// intruderAt is another owner's grant that a late write of g ran into: the one
+// that holds at t, or else the latest since.
+func intruderAt(k *ledger.Key, g *ledger.Grant, t time.Duration) *ledger.Grant {
+	var best *ledger.Grant
+	for _, x := range k.Held {
+		if !ledger.Conflicts(g, x) || x.OK <= g.OK || x.OK > t {
+			continue
+		}
+		if best == nil || x.End() > t || best.End() <= t {
+			best = x
+		}
+	}
+	return best
+}
