@@ -13,8 +13,9 @@ type Judge struct {
 	Name string
 	IDs  []string
 
-	Violations []checker.Finding // not expected by the scenario
+	Violations []checker.Finding // neither expected nor accepted by the scenario
 	Expected   []checker.Finding
+	Accepted   []checker.Finding
 	Suspicious []checker.Finding
 
 	Void string // why nothing was decided, or not about all of IDs; or empty
@@ -45,9 +46,12 @@ func Judges(r checker.Report) []Judge {
 	}
 	for _, f := range r.Violations {
 		j := of(f.ID)
-		if f.Expected {
+		switch {
+		case f.Expected:
 			j.Expected = append(j.Expected, f)
-		} else {
+		case f.Accepted:
+			j.Accepted = append(j.Accepted, f)
+		default:
 			j.Violations = append(j.Violations, f)
 		}
 	}
@@ -82,6 +86,8 @@ func (j Judge) Status() string {
 		return "VIOLATED"
 	case len(j.Expected) > 0:
 		return "violated as expected"
+	case len(j.Accepted) > 0:
+		return "violated as accepted"
 	case j.Void != "" && j.part:
 		return "judged in part"
 	case j.Void != "":
@@ -91,18 +97,16 @@ func (j Judge) Status() string {
 	}
 }
 
-// WorstFirst lists the violations, those that the scenario means to see last.
+// WorstFirst lists the violations, those that the scenario accepts or means to see
+// last.
 func WorstFirst(r checker.Report) []checker.Finding {
-	out := slices.Clone(r.Violations)
-	slices.SortStableFunc(out, func(a, b checker.Finding) int {
-		switch {
-		case a.Expected == b.Expected:
-			return 0
-		case b.Expected:
-			return -1
-		default:
+	rank := func(f checker.Finding) int {
+		if f.Expected || f.Accepted {
 			return 1
 		}
-	})
+		return 0
+	}
+	out := slices.Clone(r.Violations)
+	slices.SortStableFunc(out, func(a, b checker.Finding) int { return cmp.Compare(rank(a), rank(b)) })
 	return out
 }

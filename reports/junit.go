@@ -63,6 +63,9 @@ func (r *Run) junit() []byte {
 	} {
 		s.Properties.Property = append(s.Properties.Property, junitProperty{p[0], p[1]})
 	}
+	if all := r.accepted(); len(all) > 0 {
+		s.Properties.Property = append(s.Properties.Property, junitProperty{"accepted", strings.Join(all, "  ")})
+	}
 	s.Cases = r.junitCases()
 	for i := range s.Cases {
 		c := &s.Cases[i]

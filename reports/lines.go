@@ -33,6 +33,9 @@ func (r *Run) Headline() string {
 		}
 		return "nothing wrong was seen, and not enough was seen"
 	default:
+		if r.Qualified() != "" {
+			return "no other violation in " + grants
+		}
 		return "no violation in " + grants
 	}
 }
@@ -95,6 +98,9 @@ func (r *Run) Basis() []Line {
 	if text := r.expected(); text != "" {
 		lines = append(lines, Line{"expected", text})
 	}
+	if all := r.accepted(); len(all) > 0 {
+		lines = append(lines, Line{"accepted", strings.Join(all, "  ") + " (--accept)"})
+	}
 	if r.Canary != nil {
 		lines = append(lines, Line{"canary", r.Canary.String()})
 	}
@@ -108,6 +114,7 @@ func (r *Run) Basis() []Line {
 	if bound := r.bound(); bound != "" {
 		lines = append(lines, Line{"bound", bound})
 	}
+	lines = append(lines, r.Covered()...)
 	lines = append(lines, Line{"latency", r.latency()})
 	if demand := r.demand(); demand != "" {
 		lines = append(lines, Line{"demand", demand})
@@ -160,6 +167,9 @@ type FaultCount struct {
 func (r *Run) FaultCount() FaultCount {
 	var c FaultCount
 	for _, f := range r.measured().Faults {
+		if f.Replaced {
+			continue
+		}
 		c.Planned++
 		if f.Started == stats.Never {
 			continue
@@ -190,10 +200,31 @@ func (r *Run) faults() string {
 
 // expected counts the violations that the scenario means to see.
 func (r *Run) expected() string {
+	return strings.Join(r.tally(func(f checker.Finding) bool { return f.Expected }), "  ")
+}
+
+// accepted counts the violations that the scenario accepts, beyond those that it
+// means to see.
+func (r *Run) accepted() []string {
+	return r.tally(func(f checker.Finding) bool { return f.Accepted && !f.Expected })
+}
+
+// Qualified follows the name of the verdict wherever that is printed for people:
+// what was seen and accepted.
+func (r *Run) Qualified() string {
+	if all := r.accepted(); len(all) > 0 {
+		return ", accepted: " + strings.Join(all, "  ")
+	}
+	return ""
+}
+
+// tally counts some of the violations by their ids, those that the checker only
+// counted included.
+func (r *Run) tally(wanted func(checker.Finding) bool) []string {
 	var ids []string
 	count := map[string]int{}
 	for _, f := range r.Report.Violations {
-		if f.Expected {
+		if wanted(f) {
 			if count[f.ID] == 0 {
 				ids = append(ids, f.ID)
 			}
@@ -201,9 +232,9 @@ func (r *Run) expected() string {
 		}
 	}
 	for i, id := range ids {
-		ids[i] = fmt.Sprintf("%s ×%d", id, count[id])
+		ids[i] = fmt.Sprintf("%s ×%d", id, max(count[id], r.Report.Totals[id]))
 	}
-	return strings.Join(ids, "  ")
+	return ids
 }
 
 func (r *Run) judged() string {

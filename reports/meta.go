@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"locktorture/workload/history/coverage"
 	"locktorture/workload/history/printable"
 )
 
@@ -46,8 +47,11 @@ type Meta struct {
 	Asked    int             `json:"asked,omitempty"`      // how many faults were asked for
 	Faults   int             `json:"faults,omitempty"`     // how many are planned
 	SLO      []string        `json:"slo,omitempty"`
-	Host     Host            `json:"host"`
-	Began    time.Time       `json:"began"`
+
+	Can *coverage.Abilities `json:"abilities,omitempty"` // what the lock can do under such a plan; nil: not said
+
+	Host  Host      `json:"host"`
+	Began time.Time `json:"began"`
 }
 
 // A Testbed is what the lock ran against.

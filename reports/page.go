@@ -45,6 +45,7 @@ type view struct {
 	FaultTable, LatencyTable, RecoveryTable, SLOTable tableView
 	TimelineTable, ClientTable, MarginTable           tableView
 	JudgeTable, SuspiciousTable                       tableView
+	CoverageTable                                     coverageTable
 }
 
 // A figureView is an inline SVG, which carries its description, and the
@@ -97,6 +98,7 @@ func (r *Run) page(figures []drawing) ([]byte, error) {
 	}
 	v.JudgeTable, v.SuspiciousTable = r.judgeTable(), r.suspiciousTable()
 	v.TimelineTable, v.RecoveryTable = r.timelineTable(), r.recoveryTable()
+	v.CoverageTable = r.coverageTable()
 	v.ClientTable, v.MarginTable = r.clientTable(), r.marginTable()
 	var out bytes.Buffer
 	if err := pageTemplate.Execute(&out, v); err != nil {
@@ -180,7 +182,7 @@ func (r *Run) judgeTable() tableView {
 	t := tableView{Head: []string{"property", "anomalies", "result", "violations", "suspicious"}}
 	for _, j := range Judges(r.Report) {
 		t.Rows = append(t.Rows, []string{
-			j.Name, strings.Join(j.IDs, " "), j.Status(), unit.Count(len(j.Violations) + len(j.Expected)), unit.Count(len(j.Suspicious)),
+			j.Name, strings.Join(j.IDs, " "), j.Status(), unit.Count(len(j.Violations) + len(j.Expected) + len(j.Accepted)), unit.Count(len(j.Suspicious)),
 		})
 	}
 	return t

@@ -11,6 +11,7 @@ import (
 	"locktorture/reports/slo"
 	"locktorture/reports/stats"
 	"locktorture/reports/story"
+	"locktorture/workload/history/coverage"
 )
 
 // Results is results.json: the checker's report with the verdict that
@@ -22,6 +23,7 @@ type Results struct {
 	Lock        string            `json:"lock"`
 	Seed        uint64            `json:"seed"`
 	Judges      map[string]string `json:"judges"`
+	Accepted    []string          `json:"accepted,omitempty"` // violations that the scenario accepts, counted by id
 	Witnesses   []story.Story     `json:"witnesses"`
 	SLOs        []slo.Result      `json:"slos"`
 	Faults      FaultCount        `json:"faults"`
@@ -30,6 +32,7 @@ type Results struct {
 	Harness     []string          `json:"harness,omitempty"`
 	Warnings    []string          `json:"warnings,omitempty"`
 	Measured    *stats.Summary    `json:"measured"`
+	Coverage    *coverage.Summary `json:"coverage,omitempty"`
 }
 
 // results is r as results.json holds it.
@@ -37,8 +40,8 @@ func (r *Run) results() Results {
 	out := Results{
 		Report: r.Report, Judged: r.Report.Verdict,
 		Scenario: r.Meta.Scenario, Lock: r.Meta.Lock, Seed: r.Meta.Seed,
-		Judges: map[string]string{}, Witnesses: r.Stories, SLOs: r.SLOs, Faults: r.FaultCount(), Canary: r.Canary,
-		Interrupted: r.Interrupted, Harness: r.Troubles(), Warnings: r.Warnings, Measured: r.measured(),
+		Judges: map[string]string{}, Accepted: r.accepted(), Witnesses: r.Stories, SLOs: r.SLOs, Faults: r.FaultCount(), Canary: r.Canary,
+		Interrupted: r.Interrupted, Harness: r.Troubles(), Warnings: r.Warnings, Measured: r.measured(), Coverage: r.Coverage,
 	}
 	out.Verdict = r.Verdict()
 	out.Exit = out.Verdict.Exit()
@@ -79,6 +82,7 @@ func Load(dir string) (*Run, error) {
 	r.Report.Verdict, r.Report.Exit = res.Judged, res.Judged.Exit()
 	r.SLOs, r.Canary, r.Interrupted = res.SLOs, res.Canary, res.Interrupted
 	r.Harness, r.Warnings, r.Stats, r.Stories = res.Harness, res.Warnings, res.Measured, res.Witnesses
+	r.Coverage = res.Coverage
 	return r, nil
 }
 

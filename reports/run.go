@@ -12,6 +12,7 @@ import (
 	"locktorture/reports/stats"
 	"locktorture/reports/story"
 	"locktorture/workload/history"
+	"locktorture/workload/history/coverage"
 	"locktorture/workload/history/printable"
 )
 
@@ -28,6 +29,8 @@ type Run struct {
 	SLOs    []slo.Result
 	Harness []string // what went wrong with the harness itself
 
+	Again string // the command that plays the same again; empty: torture replay
+
 	Interrupted bool // stopped by its user: a pass becomes inconclusive
 	Canary      *Canary
 	Warnings    []string
@@ -35,8 +38,9 @@ type Run struct {
 	unwritten map[string]bool // files below Dir that could not be written …
 	lost      bool            // … or none of them
 
-	Stats   *stats.Summary
-	Stories []story.Story
+	Stats    *stats.Summary
+	Coverage *coverage.Summary // nil: not measured
+	Stories  []story.Story
 }
 
 // A Canary is a planted mutant, run in the same configuration to show that the
@@ -59,6 +63,7 @@ type Source interface {
 func (r *Run) Measure(src Source) error {
 	r.Header = src.Header()
 	measured := stats.New(r.Header)
+	covered := coverage.New(r.Header)
 	told := story.NewCollector(r.Header, WorstFirst(r.Report), maxStories)
 	var e history.Event
 	for {
@@ -70,9 +75,11 @@ func (r *Run) Measure(src Source) error {
 			return fmt.Errorf("measure history: %w", err)
 		}
 		measured.Event(&e)
+		covered.Event(&e)
 		told.Event(&e)
 	}
 	r.Stories = told.Stories()
+	r.Coverage = covered.Summary(r.Meta.Can)
 	return r.Finish(measured.Summary())
 }
 
@@ -154,6 +161,9 @@ func (r *Run) acquireSLO() time.Duration {
 // Replay is the command that runs the same again, for one witness when it is
 // named.
 func (r *Run) Replay(witness string) string {
+	if r.Again != "" {
+		return r.Again
+	}
 	dir := r.Dir
 	if dir == "" {
 		dir = "latest"

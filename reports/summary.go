@@ -20,7 +20,7 @@ func (r *Run) Summary() string {
 	r = r.Shown()
 	var b strings.Builder
 	v := r.Verdict()
-	fmt.Fprintf(&b, "## VERDICT %s: %s\n\n%s\n\n", v, md(r.Headline()), md(r.Meta.Scenario+" · "+r.subject()+" · "+r.server()))
+	fmt.Fprintf(&b, "## VERDICT %s%s: %s\n\n%s\n\n", v, md(r.Qualified()), md(r.Headline()), md(r.Meta.Scenario+" · "+r.subject()+" · "+r.server()))
 	r.summaryStories(&b)
 	if missing := r.Missing(); len(missing) > 0 && v != checker.Fail {
 		b.WriteString("### Not enough evidence\n\n")
@@ -32,6 +32,9 @@ func (r *Run) Summary() string {
 	table(&b, "What it rests on", []string{"", ""}, r.basisRows())
 	table(&b, "Objectives", []string{"", "objective", "observed"}, r.sloRows())
 	table(&b, "Faults", faultHead, r.faultRows())
+	if head, rows := r.coverageTable().rows(); r.FaultCount().Planned > 0 {
+		table(&b, "Coverage: faults in force at each phase of the lock's life", head, rows)
+	}
 	table(&b, "Latency", latencyHead, r.latencyRows())
 	fmt.Fprintf(&b, "Replay: `%s`\n", r.Replay(""))
 	return clip(b.String(), maxSummary)
@@ -170,7 +173,7 @@ func (r *Run) Annotations() []string {
 		}
 	}
 	for _, s := range r.Stories {
-		if !s.Finding.Expected {
+		if !s.Finding.Expected && !s.Finding.Accepted {
 			add(s.Finding.ID+" "+s.ID, s.Title+" ("+r.Replay(s.ID)+")")
 		}
 	}

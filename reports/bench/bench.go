@@ -56,6 +56,7 @@ type Cell struct {
 	Errors     int64   `json:"errors"`
 	CutOff     int64   `json:"cut_off"` // requests that the end of the run cut off
 	Error      string  `json:"error,omitempty"`
+	Disturbed  string  `json:"disturbed,omitempty"` // by what, to the last try
 }
 
 // A Setting is what locks are compared in.

@@ -101,3 +101,20 @@ func TestForms(t *testing.T) {
 		t.Errorf("%d cells read back: %v", len(back.Cells), err)
 	}
 }
+
+// Cells that stood still, failed or shared the machine are named before any figure.
+func TestWarnings(t *testing.T) {
+	r := Report{Repeats: 2, Cells: []Cell{
+		{Scenario: "hot", Nodes: 1, Workers: 16, Lock: "a", Error: "not one pair in 400 ms"},
+		{Scenario: "hot", Nodes: 1, Workers: 16, Lock: "a", Repeat: 1, Disturbed: "other programs took 40 % of the processors"},
+	}}
+	var out strings.Builder
+	if err := r.Text(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 of 2 cells were measured while other programs", "hot · 1 master · 16 workers, a: errors, or no pair at all, in 1 of 2 repeats"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -146,7 +147,27 @@ func count(n int, what string) string {
 func (r *Report) head() []string {
 	out := []string{fmt.Sprintf("%s; %d repeats of %s per lock, interleaved in random order, seed %s; intervals %s",
 		r.Redis, r.Repeats, unit.Setting(time.Duration(r.Slice*float64(time.Second))), unit.Seed(r.Seed), r.confidence())}
-	return append(out, r.Notes...)
+	return append(append(out, r.Notes...), r.warnings()...)
+}
+
+// warnings say which figures to distrust.
+func (r *Report) warnings() (out []string) {
+	failed, disturbed := map[string]int{}, 0
+	for _, c := range r.Cells {
+		if c.Error != "" {
+			failed[fmt.Sprintf("%s, %s", Setting{c.Scenario, c.Nodes, c.Workers}.title(), c.Lock)]++
+		}
+		if c.Disturbed != "" {
+			disturbed++
+		}
+	}
+	if disturbed > 0 {
+		out = append(out, fmt.Sprintf("warning: %d of %d cells were measured while other programs used the processors (disturbed, in the JSON): this machine is too busy", disturbed, len(r.Cells)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		out = append(out, fmt.Sprintf("warning: %s: errors, or no pair at all, in %d of %d repeats (error, in the JSON)", name, failed[name], r.Repeats))
+	}
+	return out
 }
 
 // confidence is that of the intervals.

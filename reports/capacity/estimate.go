@@ -3,9 +3,11 @@
 package capacity
 
 import (
+	"fmt"
 	"math"
-	"math/rand/v2"
-	"slices"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // An Estimate is a figure with an interval over whole repeats. A figure that
@@ -22,6 +24,11 @@ type Estimate struct {
 // Known reports whether there is a figure.
 func (e Estimate) Known() bool { return e.Suppressed == "" && e.N > 0 }
 
+// apart reports whether two figures differ by more than their intervals allow.
+func (e Estimate) apart(other Estimate) bool {
+	return e.Known() && other.Known() && (e.High < other.Low || other.High < e.Low)
+}
+
 // Times scales the estimate.
 func (e Estimate) Times(f float64) Estimate {
 	e.Value, e.Low, e.High = e.Value*f, e.Low*f, e.High*f
@@ -30,61 +37,58 @@ func (e Estimate) Times(f float64) Estimate {
 
 func suppressed(why string) Estimate { return Estimate{Suppressed: why} }
 
-const (
-	resamples  = 400
-	confidence = 0.95
-)
+// confidence is what every interval states. TestIntervalsCoverWhatTheyState holds
+// them to it.
+const confidence = 0.95
 
-// bootstrap draws resamples of n repeats, with replacement, and gives the
-// central interval of what estimate makes of them. Draws of which it makes
-// nothing are left out; when they are more than a tenth, there is no interval.
-func bootstrap(n int, seed uint64, estimate func(draw []int) (float64, bool)) (low, high float64, ok bool) {
-	rng := rand.New(rand.NewPCG(seed, uint64(n)))
-	var values []float64
-	draw := make([]int, n)
-	for range resamples {
-		for i := range draw {
-			draw[i] = rng.IntN(n)
-		}
-		if v, ok := estimate(draw); ok && !math.IsNaN(v) {
-			values = append(values, v)
-		}
-	}
-	if len(values) < resamples*9/10 {
-		return 0, 0, false
-	}
-	slices.Sort(values)
-	return quantile(values, (1-confidence)/2), quantile(values, (1+confidence)/2), true
-}
-
-// quantile of sorted values, the nearest rank.
-func quantile(sorted []float64, q float64) float64 {
-	i := int(math.Ceil(q*float64(len(sorted)))) - 1
-	return sorted[min(max(i, 0), len(sorted)-1)]
-}
-
-// Mean estimates the mean of repeats; there must be two at least.
-func Mean(values []float64, seed uint64) Estimate {
+// Mean estimates the mean of repeats, of which there must be two at least, by
+// Student's t.
+func Mean(values []float64) Estimate {
 	if len(values) < 2 {
 		return suppressed("fewer than two valid repeats")
 	}
-	low, high, ok := bootstrap(len(values), seed, func(draw []int) (float64, bool) {
-		sum := 0.0
-		for _, i := range draw {
-			sum += values[i]
-		}
-		return sum / float64(len(draw)), true
-	})
-	if !ok {
-		return suppressed("the repeats have no interval")
-	}
-	return Estimate{Value: mean(values), Low: low, High: high, Confidence: confidence, N: len(values)}
+	low, high := studentT(values)
+	return Estimate{Value: stat.Mean(values, nil), Low: low, High: high, Confidence: confidence, N: len(values)}
 }
 
-func mean(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
+// ofRepeats is a figure that was fitted to all repeats, with what each of them gives
+// by itself: its interval is Student's t over the logarithms of these. How far they
+// differ is all that n repeats tell of how far the figure can be trusted. (Drawing
+// them again with replacement, by percentiles, covers 70 % at n = 3 and 80 % at n = 5
+// where it states 95 %.)
+func ofRepeats(value float64, each []float64) Estimate {
+	return between(value, each, each)
+}
+
+// between is ofRepeats of a figure of which every repeat tells two bounds alone.
+func between(value float64, lows, highs []float64) Estimate {
+	n := len(lows)
+	if n < 3 {
+		return suppressed(fmt.Sprintf("an interval wants 3 repeats; there are %d", n))
 	}
-	return sum / float64(len(values))
+	low, _ := studentT(logs(lows))
+	_, high := studentT(logs(highs))
+	if math.IsNaN(low) || math.IsNaN(high) || value <= 0 {
+		return suppressed("a repeat by itself gives no such figure")
+	}
+	return Estimate{Value: value, Low: min(math.Exp(low), value), High: max(math.Exp(high), value), Confidence: confidence, N: n}
+}
+
+func logs(values []float64) []float64 {
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = math.Log(v)
+		if v <= 0 || math.IsInf(v, 1) {
+			out[i] = math.NaN()
+		}
+	}
+	return out
+}
+
+// studentT is the interval of the mean of at least two values.
+func studentT(values []float64) (low, high float64) {
+	mean, deviation := stat.MeanStdDev(values, nil)
+	n := float64(len(values))
+	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1+confidence)/2) * stat.StdErr(deviation, n)
+	return mean - half, mean + half
 }

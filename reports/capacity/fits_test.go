@@ -27,7 +27,7 @@ func sweep(lambda, sigma, kappa float64, sizes []int, repeats int) []Load {
 }
 
 func TestUSLFindsTheParametersOfSyntheticData(t *testing.T) {
-	u := FitUSL(sweep(52, 0.02, 1.2e-4, []int{1, 2, 4, 8, 16, 32, 64, 128, 256}, 5), 1)
+	u := FitUSL(sweep(52, 0.02, 1.2e-4, []int{1, 2, 4, 8, 16, 32, 64, 128, 256}, 5))
 	near(t, "λ", u.Lambda.Value, 52, 0.05)
 	near(t, "σ", u.Sigma.Value, 0.02, 0.25)
 	near(t, "κ", u.Kappa.Value, 1.2e-4, 0.1)
@@ -40,12 +40,25 @@ func TestUSLFindsTheParametersOfSyntheticData(t *testing.T) {
 
 // A sweep that ends long before the peak cannot place it.
 func TestUSLIsSuppressedWhenTheSweepIsTooShort(t *testing.T) {
-	u := FitUSL(sweep(52, 0.02, 1.2e-4, []int{1, 2, 4, 8, 16}, 5), 1)
+	u := FitUSL(sweep(52, 0.02, 1.2e-4, []int{1, 2, 4, 8, 16}, 5))
 	if u.Peak.Known() || !strings.Contains(u.Peak.Suppressed, "up to N = 16") {
 		t.Errorf("peak %+v", u.Peak)
 	}
-	if u := FitUSL(sweep(52, 0.02, 1e-4, []int{1, 2, 4}, 5), 1); u.Lambda.Known() {
+	if u := FitUSL(sweep(52, 0.02, 1e-4, []int{1, 2, 4}, 5)); u.Lambda.Known() {
 		t.Errorf("three sizes were fitted: %+v", u.Lambda)
+	}
+}
+
+// A law through repeats of 6,500 and 16,500 pairs a second would be one of nothing.
+func TestUSLIsSuppressedWhereRepeatsDiffer(t *testing.T) {
+	loads := sweep(52, 0.02, 1.2e-4, []int{1, 2, 4, 8, 16, 32, 64, 128, 256}, 5)
+	for i := range loads {
+		if loads[i].N == 128 && loads[i].Repeat == 3 {
+			loads[i].Rate /= 2.5
+		}
+	}
+	if u := FitUSL(loads); u.Lambda.Known() || !strings.Contains(u.Lambda.Suppressed, "N = 128") {
+		t.Errorf("%+v", u.Lambda)
 	}
 }
 
@@ -64,7 +77,7 @@ func steps(knee, slope float64) []Step {
 }
 
 func TestKneeIsFoundWhereItIs(t *testing.T) {
-	k := Knee(steps(990, 4), 1)
+	k := Knee(steps(990, 4))
 	if !k.Known() {
 		t.Fatal(k.Suppressed)
 	}
@@ -72,29 +85,29 @@ func TestKneeIsFoundWhereItIs(t *testing.T) {
 	if k.Low > 990*1.05 || k.High < 990*0.95 {
 		t.Errorf("interval %v to %v", k.Low, k.High)
 	}
-	if k := Knee(steps(0, 2), 1); k.Known() {
+	if k := Knee(steps(0, 2)); k.Known() {
 		t.Errorf("a straight line has a knee at %v", k.Value)
 	}
-	if k := Knee(steps(990, 4)[:15], 1); k.Known() {
+	if k := Knee(steps(990, 4)[:15]); k.Known() {
 		t.Error("three rates have a knee")
 	}
 }
 
 // p99 = 50 ms at 990 + 1000·ln 5/4 = 1392/s.
 func TestEdgeIsWhereHalfOfTheRepeatsPass(t *testing.T) {
-	e := Edge(steps(990, 4), 1)
+	e := Edge(steps(990, 4))
 	if !e.Known() {
 		t.Fatal(e.Suppressed)
 	}
 	near(t, "edge", e.Value, 1392, 0.14) // the steps are 30 % apart
-	if e := Edge(steps(5000, 4), 1); e.Known() || !strings.Contains(e.Suppressed, "not reached") {
+	if e := Edge(steps(5000, 4)); e.Known() || !strings.Contains(e.Suppressed, "not reached") {
 		t.Errorf("met throughout: %+v", e)
 	}
 	bad := steps(990, 4)
 	for i := range bad {
 		bad[i].OK = false
 	}
-	if e := Edge(bad, 1); e.Known() || !strings.Contains(e.Suppressed, "lowest rate") {
+	if e := Edge(bad); e.Known() || !strings.Contains(e.Suppressed, "lowest rate") {
 		t.Errorf("missed throughout: %+v", e)
 	}
 }
@@ -103,7 +116,7 @@ func TestEdgeIsWhereHalfOfTheRepeatsPass(t *testing.T) {
 func TestEdgeIsNotMovedByOneOutlier(t *testing.T) {
 	all := steps(990, 4)
 	all[0].OK = false
-	near(t, "edge", Edge(all, 1).Value, 1392, 0.14)
+	near(t, "edge", Edge(all).Value, 1392, 0.14)
 }
 
 func TestFallingPoolsViolators(t *testing.T) {
@@ -127,10 +140,10 @@ func TestQueuePredictsBacklogAndRecovery(t *testing.T) {
 }
 
 func TestMeanNeedsRepeats(t *testing.T) {
-	if e := Mean([]float64{1}, 1); e.Known() {
+	if e := Mean([]float64{1}); e.Known() {
 		t.Error("one repeat has an interval")
 	}
-	e := Mean([]float64{9, 10, 11, 10, 10}, 1)
+	e := Mean([]float64{9, 10, 11, 10, 10})
 	if !e.Known() || e.Value != 10 || e.Low < 9 || e.High > 11 || e.Low > e.High {
 		t.Errorf("%+v", e)
 	}

@@ -24,8 +24,8 @@ const gain = 0.5
 
 // Knee finds the rate at which the p99 leaves its flat part: a continuous line
 // of two segments through log p99 over the rate, by least squares, with the
-// break where the error is least. The interval comes from resampling repeats.
-func Knee(steps []Step, seed uint64) Estimate {
+// break where the error is least.
+func Knee(steps []Step) Estimate {
 	rates := ratesOf(steps)
 	if len(rates) < 5 {
 		return suppressed(fmt.Sprintf("two segments want 5 valid rates; there are %d", len(rates)))
@@ -34,15 +34,11 @@ func Knee(steps []Step, seed uint64) Estimate {
 	if !steeper || share < gain {
 		return suppressed(fmt.Sprintf("no knee seen up to %.0f/s: a straight line does nearly as well (a second segment removes %s of its error)", rates[len(rates)-1], unit.Percent(max(share, 0))))
 	}
-	n := repeatsOf(steps)
-	low, high, ok := bootstrap(n, seed, func(draw []int) (float64, bool) {
-		at, _, _ := breakpoint(redraw(steps, draw))
-		return at, at > 0
-	})
-	if !ok {
-		return suppressed("the repeats place no knee")
+	each := make([]float64, repeatsOf(steps))
+	for i := range each {
+		each[i], _, _ = breakpoint(repeat(steps, i))
 	}
-	return Estimate{Value: at, Low: low, High: high, Confidence: confidence, N: n}
+	return ofRepeats(at, each)
 }
 
 // breakpoint returns the best break, whether the line is steeper behind it, and
@@ -103,41 +99,36 @@ func hinge(steps []Step, k float64) (sse, c float64) {
 	return sse, c
 }
 
-// Edge finds the highest rate at which the objectives are met: between the
-// last rate of which most repeats meet them and the next, where the share of
-// repeats that do crosses one half.
-func Edge(steps []Step, seed uint64) Estimate {
+// Edge finds the highest rate at which the objectives are met: between the last
+// rate of which most repeats meet them and the next, where the share of repeats that
+// do crosses one half. Every repeat by itself says only between which two rates that
+// is: the interval holds both, and covers at least what it states.
+func Edge(steps []Step) Estimate {
 	n, rates := repeatsOf(steps), ratesOf(steps)
-	if n < 2 || len(rates) < 2 {
-		return suppressed(fmt.Sprintf("a limit wants 2 valid rates and 2 valid repeats; there are %d and %d", len(rates), n))
+	if n < 3 || len(rates) < 2 {
+		return suppressed(fmt.Sprintf("a limit wants 2 valid rates and 3 valid repeats; there are %d and %d", len(rates), n))
 	}
 	if share(steps, rates[0]) < 0.5 {
 		return suppressed(fmt.Sprintf("the objectives are missed at the lowest rate offered already, %.0f/s", rates[0]))
 	}
-	value, ok := crossing(steps)
+	met, missed, shares, ok := crossing(steps)
 	if !ok {
 		return suppressed(fmt.Sprintf("the objectives are met at the highest valid rate, %.0f/s: the limit was not reached", rates[len(rates)-1]))
 	}
-	low, high, ok := bootstrap(n, seed, func(draw []int) (float64, bool) {
-		again := redraw(steps, draw)
-		if v, ok := crossing(again); ok {
-			return v, true
+	t := (shares[0] - 0.5) / (shares[0] - shares[1])
+	lows, highs := make([]float64, n), make([]float64, n)
+	for i := range n {
+		if lows[i], highs[i], _, ok = crossing(repeat(steps, i)); !ok {
+			return suppressed(fmt.Sprintf("repeat %d of %d by itself places no limit among its rates", i+1, n))
 		}
-		if share(again, ratesOf(again)[0]) < 0.5 {
-			return ratesOf(again)[0], true
-		}
-		return slices.Max(ratesOf(again)), true
-	})
-	if !ok {
-		return suppressed("the repeats place no limit")
 	}
-	return Estimate{Value: value, Low: min(low, value), High: max(high, value), Confidence: confidence, N: n}
+	return between(met*math.Pow(missed/met, t), lows, highs)
 }
 
-// crossing interpolates where the share of repeats that pass falls through one
-// half; the shares are made to fall first (isotonic regression), since more
-// load never helps.
-func crossing(steps []Step) (float64, bool) {
+// crossing finds the rates between which the share of repeats that pass falls
+// through one half, and these shares; they are made to fall first (isotonic
+// regression), since more load never helps.
+func crossing(steps []Step) (met, missed float64, around [2]float64, ok bool) {
 	rates := ratesOf(steps)
 	shares := make([]float64, len(rates))
 	weights := make([]float64, len(rates))
@@ -147,11 +138,10 @@ func crossing(steps []Step) (float64, bool) {
 	shares = falling(shares, weights)
 	for i := 1; i < len(rates); i++ {
 		if shares[i-1] >= 0.5 && shares[i] < 0.5 {
-			t := (shares[i-1] - 0.5) / (shares[i-1] - shares[i])
-			return rates[i-1] * math.Pow(rates[i]/rates[i-1], t), true
+			return rates[i-1], rates[i], [2]float64{shares[i-1], shares[i]}, true
 		}
 	}
-	return 0, false
+	return 0, 0, around, false
 }
 
 // falling is the non-increasing sequence nearest to v: pool adjacent violators.
@@ -214,17 +204,7 @@ func repeatsOf(steps []Step) int {
 	return n
 }
 
-func redraw(steps []Step, draw []int) []Step {
-	var out []Step
-	for _, want := range draw {
-		for _, s := range steps {
-			if s.Repeat == want {
-				out = append(out, s)
-			}
-		}
-	}
-	if len(out) == 0 {
-		return steps
-	}
-	return out
+// repeat is one repeat of the steps.
+func repeat(steps []Step, i int) []Step {
+	return slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return s.Repeat != i })
 }

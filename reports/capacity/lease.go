@@ -19,10 +19,9 @@ const fewest = 100
 
 // Cover estimates the TTL that covers the longest hold with the acquire before
 // it and a pause within it, and leaves a renewal every third of the TTL time to
-// be missed once: the most that any repeat asks for. Its interval says how far
-// that rests on a single repeat; it ends at the figure, since no repeat was
-// seen to need more.
-func Cover(tails []Tail, seed uint64) Lease {
+// be missed once: the most that any repeat asks for. The largest of n has no interval:
+// whatever the distribution, one more repeat asks for more with probability 1/(n+1).
+func Cover(tails []Tail) Lease {
 	var usable []Tail
 	for _, t := range tails {
 		if t.Holds >= fewest && t.Acquires >= fewest {
@@ -35,18 +34,7 @@ func Cover(tails []Tail, seed uint64) Lease {
 		l.TTL = suppressed(fmt.Sprintf("%d of %d repeats have the %d holds and %d acquires that a tail needs", len(usable), len(tails), fewest, fewest))
 		return l
 	}
-	low, high, ok := bootstrap(len(usable), seed, func(draw []int) (float64, bool) {
-		drawn := make([]Tail, len(draw))
-		for i, j := range draw {
-			drawn[i] = usable[j]
-		}
-		return worstOf(drawn).ttl(), true
-	})
-	if !ok {
-		l.TTL = suppressed("the repeats have no interval")
-		return l
-	}
-	l.TTL = Estimate{Value: worst.ttl(), Low: low, High: high, Confidence: confidence, N: len(usable)}
+	l.TTL = Estimate{Value: worst.ttl(), Low: worst.ttl(), High: worst.ttl(), N: len(usable)}
 	return l
 }
 

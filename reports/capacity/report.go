@@ -80,6 +80,7 @@ type Busy struct {
 	Redis   []float64 `json:"redis"` // per server
 	Harness float64   `json:"harness"`
 	Machine float64   `json:"machine"`
+	Others  float64   `json:"others"` // of all processors, by programs that are not measured, or taken by the host; 0 where nobody can tell
 	CPUs    int       `json:"cpus"`
 }
 
@@ -110,6 +111,7 @@ type Hot struct {
 	Hold      time.Duration `json:"hold_ns"`
 	Measured  Estimate      `json:"measured"`  // pairs per second
 	Predicted Estimate      `json:"predicted"` // from the hand-off without any hold
+	Pairs     int64         `json:"pairs"`     // that Measured counts, in all repeats
 }
 
 // An Effect is what one change does to a throughput.

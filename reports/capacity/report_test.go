@@ -30,16 +30,16 @@ func planned() *Report {
 		})
 	}
 	r.Sweep = sweep(52, 0.02, 1.2e-4, []int{1, 2, 4, 8, 16, 32, 64, 128, 256}, 5)
-	r.USL = FitUSL(r.Sweep, 1)
-	r.Limit, r.Knee = Edge(Steps(r.Points), 1), Knee(Steps(r.Points), 1)
+	r.USL = FitUSL(r.Sweep)
+	r.Limit, r.Knee = Edge(Steps(r.Points)), Knee(Steps(r.Points))
 	r.Recommended = r.Limit.Times(Headroom)
-	r.Hot = Hot{Hold: r.Setup.Hold, HandOff: Mean([]float64{.004, .005}, 1), Measured: Mean([]float64{40, 41}, 1), Predicted: Mean([]float64{41, 40}, 1)}
-	r.Effects = []Effect{{"rtt ×2", "closed loop", Mean([]float64{-.4, -.5, -.45}, 1)}, {"masters 3→5", "closed loop", suppressed("one master")}}
+	r.Hot = Hot{Hold: r.Setup.Hold, HandOff: Mean([]float64{.004, .005}), Measured: Mean([]float64{41, 41, 41}), Predicted: Mean([]float64{41, 40})}
+	r.Effects = []Effect{{"rtt ×2", "closed loop", Mean([]float64{-.4, -.5, -.45})}, {"masters 3→5", "closed loop", suppressed("one master")}}
 	r.Bottleneck = Blame(r.Points, r.Limit.Value, r.Setup, 100)
-	r.Recovery = Recovery{Outage: 2 * time.Second, Rate: 900, Capacity: Mean([]float64{1900, 2000}, 1), Backlog: Mean([]float64{1800, 1900}, 1), Back: Mean([]float64{1.7, 1.9}, 1),
+	r.Recovery = Recovery{Outage: 2 * time.Second, Rate: 900, Capacity: Mean([]float64{1900, 2000}), Backlog: Mean([]float64{1800, 1900}), Back: Mean([]float64{1.7, 1.9}),
 		Timeline: []Moment{{-1, .01, 90}, {0, 2, 90}, {1, 1, 90}, {2, 0.5, 90}, {3, .01, 90}}}
 	r.Recovery.Predicted.Backlog, r.Recovery.Predicted.Drain = 1800, 1.7
-	r.Lease = Cover([]Tail{{time.Second, 40 * time.Millisecond, 300 * time.Millisecond, 900, 900}, {1500 * time.Millisecond, 60 * time.Millisecond, 310 * time.Millisecond, 900, 900}}, 1)
+	r.Lease = Cover([]Tail{{time.Second, 40 * time.Millisecond, 300 * time.Millisecond, 900, 900}, {1500 * time.Millisecond, 60 * time.Millisecond, 310 * time.Millisecond, 900, 900}})
 	r.Advise()
 	return r
 }
@@ -120,7 +120,7 @@ func TestForms(t *testing.T) {
 func TestEmptyReportIsDrawn(t *testing.T) {
 	r := &Report{Repeats: 2}
 	no := suppressed("nothing was measured")
-	r.Limit, r.Recommended, r.Knee, r.USL, r.Recovery.Backlog = no, no, no, FitUSL(nil, 1), no
+	r.Limit, r.Recommended, r.Knee, r.USL, r.Recovery.Backlog = no, no, no, FitUSL(nil), no
 	r.Advise()
 	var page, text bytes.Buffer
 	if err := r.Page(&page); err != nil {

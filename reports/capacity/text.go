@@ -18,6 +18,9 @@ func show(e Estimate, format func(float64) string) string {
 	if !e.Known() {
 		return "suppressed: " + e.Suppressed
 	}
+	if e.Confidence == 0 {
+		return fmt.Sprintf("%s (n = %d)", format(e.Value), e.N)
+	}
 	return fmt.Sprintf("%s [%s, %s] (n = %d)", format(e.Value), format(e.Low), format(e.High), e.N)
 }
 
@@ -72,9 +75,20 @@ func (r *Report) kneeMeans() string {
 	return ""
 }
 
+// enough events for a rate that is told to a few percent.
+const enough = 200
+
 func (r *Report) hot() string {
-	return fmt.Sprintf("measured %s; predicted %s = 1/(hold %s + hand-off %s); no bigger server changes it",
-		show(r.Hot.Measured, rate), show(r.Hot.Predicted, rate), unit.Setting(r.Hot.Hold), show(r.Hot.HandOff, seconds))
+	h := r.Hot
+	text := fmt.Sprintf("measured %s; predicted %s = 1/(hold %s + hand-off %s); no bigger server changes it",
+		show(h.Measured, rate), show(h.Predicted, rate), unit.Setting(h.Hold), show(h.HandOff, seconds))
+	if h.Measured.Known() && h.Pairs < enough {
+		text += fmt.Sprintf("; few: %d pairs in all, where a rate wants %d", h.Pairs, enough)
+	}
+	if h.Measured.apart(h.Predicted) {
+		text += fmt.Sprintf("; measured and predicted differ by more than both intervals (%s): the hand-off under a hold is not the one without", unit.Change(h.Measured.Value/h.Predicted.Value-1))
+	}
+	return text
 }
 
 func (r *Report) model() string {
@@ -89,8 +103,9 @@ func (r *Report) lease() string {
 	if !r.Lease.TTL.Known() {
 		return show(r.Lease.TTL, seconds)
 	}
-	return fmt.Sprintf("ttl ≥ %s: the most that any repeat needed to cover acquire p99.9 %s + hold p99.99 %s + longest pause %s, and a renewal every third of it that is missed once (%s holds)",
-		show(r.Lease.TTL, seconds), unit.Latency(r.Lease.Acquire), unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples))
+	return fmt.Sprintf("ttl ≥ %s: the most that any repeat needed to cover acquire p99.9 %s + hold p99.99 %s + longest pause %s, and a renewal every third of it that is missed once (%s holds); the largest of %d repeats has no interval, and one more would ask for more with probability 1/%d",
+		show(r.Lease.TTL, seconds), unit.Latency(r.Lease.Acquire), unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples),
+		r.Lease.TTL.N, r.Lease.TTL.N+1)
 }
 
 func (r *Report) recovery() []Line {

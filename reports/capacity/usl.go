@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"locktorture/reports/unit"
 )
 
 // A Load is a closed loop of N goroutines and the pairs per second that they
@@ -36,16 +38,30 @@ func usl(n, lambda, sigma, kappa float64) float64 {
 	return lambda * n / (1 + sigma*(n-1) + kappa*n*(n-1))
 }
 
+// steady is how far the repeats of one size may lie apart, as a factor.
+const steady = 2.0
+
+// extremes are the lowest and the highest rate at a size.
+func extremes(sweep []Load, n int) (low, high float64) {
+	low = math.Inf(1)
+	for _, l := range sweep {
+		if l.N == n {
+			low, high = min(low, l.Rate), max(high, l.Rate)
+		}
+	}
+	return low, high
+}
+
 // The conditions under which a peak is believed.
 const (
 	reach  = 0.7 // the sweep must go to this share of the peak
 	spread = 2.0 // the interval must not be wider than so many times the estimate
 )
 
-// FitUSL fits the law to a sweep; the intervals come from resampling whole
-// repeats. The peak is suppressed when the sweep ends too far below it or its
+// FitUSL fits the law to a sweep, and to each of its repeats for the intervals. The
+// peak is suppressed when the sweep ends too far below it or its
 // interval is too wide.
-func FitUSL(sweep []Load, seed uint64) USL {
+func FitUSL(sweep []Load) USL {
 	var sizes []int
 	repeats := 0
 	for _, l := range sweep {
@@ -59,34 +75,35 @@ func FitUSL(sweep []Load, seed uint64) USL {
 		return USL{Lambda: no, Sigma: no, Kappa: no, Peak: no}
 	}
 	u := USL{Most: slices.Max(sizes)}
+	for _, n := range sizes {
+		if low, high := extremes(sweep, n); high > steady*low {
+			no := suppressed(fmt.Sprintf("no law goes through repeats that differ so much: at N = %d they lie between %s and %s", n, unit.Rate(low), unit.Rate(high)))
+			return USL{Lambda: no, Sigma: no, Kappa: no, Peak: no, Most: u.Most}
+		}
+	}
 	p, ok := fit(sweep)
 	if !ok {
 		no := suppressed("the fit did not converge")
 		return USL{Lambda: no, Sigma: no, Kappa: no, Peak: no, Most: u.Most}
 	}
-	fits := map[string][3]float64{}
-	of := func(value float64, pick func([3]float64) float64) Estimate {
-		low, high, ok := bootstrap(repeats, seed, func(draw []int) (float64, bool) {
-			sorted := slices.Sorted(slices.Values(draw))
-			name := fmt.Sprint(sorted) // the order of the repeats changes nothing
-			if _, known := fits[name]; !known {
-				q, ok := fit(resample(sweep, sorted))
-				if !ok {
-					return 0, false
-				}
-				fits[name] = q
-			}
-			return pick(fits[name]), true
-		})
-		if !ok {
-			return suppressed("the fit of resampled repeats did not converge")
+	each := make([][3]float64, repeats)
+	for i := range each {
+		if each[i], ok = fit(only(sweep, i)); !ok {
+			no := suppressed("the fit of one repeat did not converge")
+			return USL{Lambda: no, Sigma: no, Kappa: no, Peak: no, Most: u.Most}
 		}
-		return Estimate{Value: value, Low: low, High: high, Confidence: confidence, N: repeats}
 	}
-	u.Lambda = of(p[0], func(p [3]float64) float64 { return p[0] })
-	u.Sigma = of(p[1], func(p [3]float64) float64 { return p[1] })
-	u.Kappa = of(p[2], func(p [3]float64) float64 { return p[2] })
-	u.Peak = of(peak(p), peak)
+	of := func(pick func([3]float64) float64) Estimate {
+		single := make([]float64, repeats)
+		for i, p := range each {
+			single[i] = pick(p)
+		}
+		return ofRepeats(pick(p), single)
+	}
+	u.Lambda = of(func(p [3]float64) float64 { return p[0] })
+	u.Sigma = of(func(p [3]float64) float64 { return p[1] })
+	u.Kappa = of(func(p [3]float64) float64 { return p[2] })
+	u.Peak = of(peak)
 	switch {
 	case !u.Peak.Known():
 	case float64(u.Most) < reach*u.Peak.Value:
@@ -99,17 +116,9 @@ func FitUSL(sweep []Load, seed uint64) USL {
 
 func peak(p [3]float64) float64 { return math.Sqrt(max(1-p[1], 0) / p[2]) }
 
-// resample repeats the sweep's repeats as drawn.
-func resample(sweep []Load, draw []int) []Load {
-	var out []Load
-	for _, want := range draw {
-		for _, l := range sweep {
-			if l.Repeat == want {
-				out = append(out, l)
-			}
-		}
-	}
-	return out
+// only is one repeat of the sweep.
+func only(sweep []Load, repeat int) []Load {
+	return slices.DeleteFunc(slices.Clone(sweep), func(l Load) bool { return l.Repeat != repeat })
 }
 
 // fit minimises the squared relative errors over the logarithms of λ, σ and κ,

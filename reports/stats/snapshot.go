@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"locktorture/checker"
+	"locktorture/workload/history/coverage"
 )
 
 // A Snapshot is where a run stands: cheap enough to take several times a
@@ -21,6 +22,7 @@ type Snapshot struct {
 	Held     int // of those, keys that somebody holds
 	Faults   int // faults begun
 	Active   []Active
+	Used     coverage.Uses
 	Found    checker.Live // by a judge that watches beside; the caller sets it
 }
 
@@ -38,7 +40,7 @@ func (s *Stats) Snapshot() Snapshot {
 	snap := Snapshot{
 		At: s.now, Phase: s.phase, Outcomes: s.total, Dropped: s.load.dropped,
 		Keys: s.holds.who.Keys(), Held: s.holds.who.Held(s.now),
-		Faults: len(s.faults.All()), Active: s.faults.inEffect(),
+		Faults: len(s.faults.All()), Active: s.faults.inEffect(), Used: s.tally.Uses(),
 	}
 	if all := s.hists.all(Acquire); all != nil {
 		snap.P50 = time.Duration(all.ValueAtPercentile(50))

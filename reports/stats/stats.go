@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locktorture/workload/history"
+	"locktorture/workload/history/coverage"
 	"locktorture/workload/history/fold"
 )
 
@@ -31,6 +32,7 @@ type Stats struct {
 	holds    holds
 	gaps     gaps
 	load     load
+	tally    coverage.Tally
 }
 
 // New returns a Stats for the history that h opens.
@@ -95,6 +97,7 @@ func (s *Stats) operation(e *history.Event) {
 	if e.HasAll(history.HasLag) {
 		s.load.lagged(e.Lag)
 	}
+	s.tally.Event(e)
 	op := s.holds.event(e)
 	if e.Kind == history.Invoke {
 		return

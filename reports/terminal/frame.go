@@ -9,6 +9,7 @@ import (
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 	"locktorture/workload/history"
+	"locktorture/workload/history/coverage"
 	"locktorture/workload/history/printable"
 )
 
@@ -33,8 +34,8 @@ func (l *Live) frame(elapsed time.Duration, s stats.Snapshot) []string {
 			rate(func(o stats.Outcomes) int64 { return o.Acquired }), rate(func(o stats.Outcomes) int64 { return o.Contended }),
 			rate(func(o stats.Outcomes) int64 { return o.Error }), rate(func(o stats.Outcomes) int64 { return o.Unknown }),
 			unit.Latency(s.LagP99), unit.Count(s.Dropped)),
-		fmt.Sprintf(" acquire  p50 %s  p99 %s  max %s     keys held %d/%d",
-			unit.Latency(s.P50), unit.Latency(s.P99), unit.Latency(s.Max), s.Held, s.Keys),
+		fmt.Sprintf(" acquire  p50 %s  p99 %s  max %s     keys held %d/%d%s",
+			unit.Latency(s.P50), unit.Latency(s.P99), unit.Latency(s.Max), s.Held, s.Keys, used(s.Used, "   ", " ", " · ")),
 		found(s.Found),
 	}
 	for i := range lines {
@@ -91,12 +92,29 @@ func found(f checker.Live) string {
 func logLine(elapsed time.Duration, s stats.Snapshot) string {
 	tight := func(d time.Duration) string { return strings.ReplaceAll(unit.Latency(d), " ", "") }
 	o, f := s.Outcomes, s.Found
-	return fmt.Sprintf("t=+%ds acquired=%d contended=%d error=%d unknown=%d p50=%s p99=%s lag=%s dropped=%d double=%d stale=%d saves=%d",
+	return fmt.Sprintf("t=+%ds acquired=%d contended=%d error=%d unknown=%d p50=%s p99=%s lag=%s dropped=%d double=%d stale=%d saves=%d%s",
 		int(elapsed.Seconds()), o.Acquired, o.Contended, o.Error, o.Unknown, tight(s.P50), tight(s.P99), tight(s.LagP99), s.Dropped,
-		f.DoubleGrants, f.StaleAccepted, f.FenceSaves)
+		f.DoubleGrants, f.StaleAccepted, f.FenceSaves, used(s.Used, " used=", ":", ","))
 }
 
-func faultLine(e *history.Event) string {
+// used says which abilities were used so far, beside that of a plain acquire, and
+// how often; nothing where none was.
+func used(u coverage.Uses, before, between, separator string) string {
+	var words []string
+	for _, one := range u.List()[1:] {
+		if one.Count > 0 {
+			words = append(words, fmt.Sprint(one.Name, between, one.Count))
+		}
+	}
+	if words == nil {
+		return ""
+	}
+	return before + strings.Join(words, separator)
+}
+
+// faultLine says what became of a fault. One that has begun has no receipt yet as
+// a rule: what was noted of it before, for how long it is to last, stands there.
+func faultLine(e *history.Event, planned string) string {
 	word := "start"
 	switch {
 	case e.Op == history.Heal && e.Kind == history.Fail:
@@ -114,6 +132,8 @@ func faultLine(e *history.Event) string {
 		line += " (" + e.Err + ")"
 	case e.Receipt != "":
 		line += " (" + e.Receipt + ")"
+	case word == "start" && planned != "":
+		line += " (" + planned + ")"
 	case e.Kind == history.Info:
 		line += " (no receipt)"
 	}

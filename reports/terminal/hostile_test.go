@@ -131,7 +131,7 @@ func surfaces(t fataler, r *reports.Run, h history.History) map[string]string {
 		e := &h.Events[i]
 		figures.Event(e)
 		if e.Op == history.Fault || e.Op == history.Heal {
-			log = append(log, faultLine(e))
+			log = append(log, faultLine(e, e.Note))
 			if len(log) == 1 {
 				l := Live{plan: Plan{Duration: time.Minute}, past: []reading{{}}}
 				log = append(log, l.frame(time.Second, figures.Snapshot())...)

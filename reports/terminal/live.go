@@ -26,7 +26,8 @@ type Live struct {
 	snap func() stats.Snapshot
 
 	mu    sync.Mutex
-	lines []string // of faults, not yet written
+	lines []string       // of faults, not yet written
+	notes map[int]string // of those that are about to begin, by the index of their invocations
 
 	began time.Time
 	past  []reading     // of about the last second
@@ -48,18 +49,22 @@ type reading struct {
 
 // NewLive prepares a display that reads off snap.
 func NewLive(w io.Writer, o Options, plan Plan, snap func() stats.Snapshot) *Live {
-	return &Live{w: w, o: o, plan: plan, snap: snap}
+	return &Live{w: w, o: o, plan: plan, snap: snap, notes: map[int]string{}}
 }
 
 // Event implements history.Sink: a log gets a line per fault and heal.
 func (l *Live) Event(e *history.Event) {
-	if l.o.Quiet || l.o.Live || e.Kind == history.Invoke || e.Op != history.Fault && e.Op != history.Heal {
+	if l.o.Quiet || l.o.Live || e.Op != history.Fault && e.Op != history.Heal {
 		return
 	}
-	line := faultLine(e)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lines = append(l.lines, line)
+	if e.Kind == history.Invoke {
+		l.notes[e.Index] = e.Note
+		return
+	}
+	l.lines = append(l.lines, faultLine(e, l.notes[e.Of]))
+	delete(l.notes, e.Of)
 }
 
 // Run shows the run until ctx ends. It leaves the screen clear of its lines.

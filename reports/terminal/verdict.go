@@ -24,7 +24,7 @@ func Verdict(w io.Writer, o Options, r *reports.Run) error {
 	b := &block{o: o}
 	v := r.Verdict()
 	if !o.Quiet || v != checker.Pass {
-		fmt.Fprintf(b, "%s  %s\n", o.paint(colorOf(v), "VERDICT "+string(v)), r.Headline())
+		fmt.Fprintf(b, "%s  %s\n", o.paint(colorOf(v), "VERDICT "+string(v)+r.Qualified()), r.Headline())
 	}
 	if !o.Quiet {
 		b.body(r, v)
@@ -80,10 +80,12 @@ func (b *block) body(r *reports.Run, v checker.Verdict) {
 	} else {
 		b.missing(r)
 	}
-	if v != checker.Fail {
-		for _, l := range r.Basis() {
-			fmt.Fprintf(b, "  %-10s %s\n", l.Label, l.Text)
-		}
+	lines := r.Basis()
+	if v == checker.Fail {
+		lines = r.Always()
+	}
+	for _, l := range lines {
+		fmt.Fprintf(b, "  %-10s %s\n", l.Label, l.Text)
 	}
 	b.objectives(r)
 	b.suspicions(r)
