@@ -30,6 +30,9 @@ type attempt struct {
 	scope *Scope
 
 	mu     sync.Mutex
+	before *attempt // that hurt nobody, in whose place this one comes; nil: none
+	first  int      // index of the fault's invocation
+
 	begun  bool // the invocation is recorded
 	closed bool // Inject has answered, or was given up
 	open   int  // index of the invocation that is recorded and not completed
@@ -73,10 +76,17 @@ func (a *attempt) invoke(target *history.Target, instant bool, since time.Durati
 	a.begun, a.target = true, target
 	e := a.event(history.Fault, history.Invoke)
 	e.Instant = instant
+	if !instant && a.step.For > 0 {
+		e.Note = "for " + phrase.Round(a.step.For).String()
+	}
 	if since > 0 {
 		e.Began, e.Has = since, history.HasBegan
 	}
+	if a.before != nil {
+		e.Of, e.Has = a.before.first, e.Has|history.HasOf
+	}
 	a.open = a.n.rec.Append(e)
+	a.first = a.open
 }
 
 // failed undoes what an injection did before it failed.

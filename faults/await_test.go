@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -123,7 +124,9 @@ func TestPauseThatDidNotHold(t *testing.T) {
 		w := faulttest.New(5, 1)
 		w.Grant("k", "c00")
 		w.Script(map[time.Duration]func(){second: func() { w.Release("k", "c00") }})
-		res, err := w.Run(t.Context(), faults.Step{Fault: fault("pause-client", faults.Params{Client: faults.RoleHolder}), For: 3 * second})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*second) // until then another victim is waited for
+		defer cancel()
+		res, err := w.Run(ctx, faults.Step{Fault: fault("pause-client", faults.Params{Client: faults.RoleHolder}), For: 3 * second})
 		if err != nil || res.Bit() != 0 {
 			t.Errorf("%+v, %v", res, err)
 		}

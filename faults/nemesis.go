@@ -73,18 +73,23 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	}
 	defer cancel()
 	var missed error
-	for {
+	var before *attempt
+	for tries := 1; ; {
 		occasion, err := n.await(waiting, s.When)
 		if err != nil && s.When.Else != "" && ctx.Err() == nil {
 			s.When = Trigger{On: s.When.Else, By: s.When.By}
 			waiting = ctx
 			continue
 		}
+		if err != nil && before != nil {
+			return res, unless(waiting, err)
+		}
 		if err != nil {
 			n.never(&res, s, errors.Join(errNever, missed))
 			return res, unless(waiting, err)
 		}
 		a := n.attempt(ctx, s, occasion)
+		a.before = before
 		inj, err := a.inject(ctx, rng)
 		occasion.release()
 		if errors.Is(err, ErrMissed) && !a.begun {
@@ -103,8 +108,26 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 		}
 		a.inForce(&res, inj)
 		a.last(ctx, inj)
-		return res, a.heal(ctx, &res, inj)
+		err = a.heal(ctx, &res, inj)
+		if err != nil || tries == maxTries || !a.deservesAnother(res) || ctx.Err() != nil {
+			return res, err
+		}
+		before, waiting = a, ctx
+		tries++
+		if s.When.After, s.When.Within = 0, 0; s.When.Else != "" {
+			s.When = Trigger{On: s.When.Else, By: s.When.By}
+		}
 	}
+}
+
+// maxTries is how often a step tries another victim when nothing proves that the one
+// before was hurt.
+const maxTries = 3
+
+// deservesAnother reports whether a step whose fault was healed is to try another victim: it
+// hurt one client of several, no other step waits for it, and nothing proves that it bit.
+func (a *attempt) deservesAnother(res StepResult) bool {
+	return !res.Bit && len(a.scope.binds) == 0 && len(a.n.t.Clients) > 1 && a.target != nil && len(a.target.Clients) == 1
 }
 
 // unless returns err, but not where it is ctx's end only.

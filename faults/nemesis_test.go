@@ -91,6 +91,57 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 	}
 }
 
+// A step that hurt nobody tries another victim, thrice at most, and says in whose
+// place it comes.
+func TestAnotherVictim(t *testing.T) {
+	for name, c := range map[string]struct {
+		bites   int // the attempt that bites; 0: none
+		clients []string
+		want    []string
+	}{
+		"the first":           {1, []string{"c00"}, []string{"ok"}},
+		"the second":          {2, []string{"c00"}, []string{"info", "ok"}},
+		"none":                {0, []string{"c00"}, []string{"info", "info", "info"}},
+		"everybody was asked": {0, []string{"c00", "c01"}, []string{"info"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(5, 2)
+				n := 0
+				f := faulttest.Fault("a", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+					n++
+					s.Begin(faults.Hit{Clients: c.clients})
+					if n == c.bites {
+						return faults.Injection{Receipt: "bit"}, nil
+					}
+					return faults.Injection{}, nil
+				})
+				w.Script(map[time.Duration]func(){0: func() { w.Grant("k0", "c00#1") }})
+				res, err := w.Run(t.Context(), faults.Step{For: second, Fault: f})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []string
+				before := -1
+				for _, e := range w.Events.Events {
+					switch {
+					case e.Op == history.Fault && e.Kind == history.Invoke:
+						if e.HasAll(history.HasOf) != (before >= 0) || before >= 0 && e.Of != before {
+							t.Errorf("event %d comes in place of %d, want %d", e.Index, e.Of, before)
+						}
+						before = e.Index
+					case e.Op == history.Fault:
+						got = append(got, e.Kind.String())
+					}
+				}
+				if !slices.Equal(got, c.want) || (res.Bit() == 1) != (c.bites > 0) {
+					t.Errorf("%v, bit %d, want %v", got, res.Bit(), c.want)
+				}
+			})
+		})
+	}
+}
+
 func TestHealOnCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 1)

@@ -12,6 +12,10 @@ import (
 // was sent, an answer came, a dial was made or refused. Where they see nothing,
 // as those of clients in other processes, and for faults that hit clients as a
 // whole, the history does.
+//
+// A command that was on its way over one of those links when the fault began is an
+// operation under it: a fault that waits for a command is in force just after the
+// command was sent, and need not see another byte before it has dropped the reply.
 type Operations struct {
 	s       *Scope
 	clients []string // that were hit
@@ -61,7 +65,7 @@ func (o *Operations) hits(owner string) bool {
 // Met reports whether there was any so far.
 func (o *Operations) Met() bool {
 	for i, l := range o.links {
-		if l.Traffic() != o.before[i] {
+		if o.before[i].Waiting > 0 || l.Traffic() != o.before[i] {
 			return true
 		}
 	}

@@ -37,6 +37,9 @@ type Target struct {
 	// releases.
 	Notifies bool
 
+	// OwnWrites says that clients write by themselves, past the links to the store.
+	OwnWrites bool
+
 	// ClientOf maps an owner in the history to its client's name; nil means
 	// that an owner is its client's name, or begins with it and a separator.
 	ClientOf func(owner string) string

@@ -14,6 +14,8 @@ import (
 	"locktorture/checker"
 	"locktorture/cmd/torture/app"
 	"locktorture/cmd/torture/internal/periodic"
+	"locktorture/cmd/torture/internal/redistest"
+	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
 )
 
@@ -99,5 +101,38 @@ func TestCrashIsFinished(t *testing.T) {
 				t.Errorf("check: exit %d: %s", code, &again)
 			}
 		})
+	}
+}
+
+// The second process removes what a crashed run has left on servers that ask for a
+// password, which no file tells it.
+func TestCrashOnServersWithAPassword(t *testing.T) {
+	const password = "correct-horse"
+	port := redistest.FreePort(t)
+	redistest.Serve(t, "tcp", "127.0.0.1:"+port, append([]string{"--port", port}, redistest.ACL(t, "kim", password)...)...)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	torture := filepath.Join(t.TempDir(), crashers) // the name makes this binary the command
+	if err := os.Symlink(self, torture); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), endLimit)
+	defer cancel()
+	out := t.TempDir()
+	cmd := exec.CommandContext(ctx, torture, "run", "calm", "--lock", "crashing", "--duration", "30s", "--out", out)
+	cmd.Env = append(os.Environ(), "TORTURE_REDIS=redis://kim:"+password+"@127.0.0.1:"+port+"/3")
+	said, _ := cmd.CombinedOutput() // its exit code tells
+	if code := cmd.ProcessState.ExitCode(); code != 2 || bytes.Contains(said, []byte(password)) || bytes.Contains(said, []byte("clear away")) {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	at := testbed.Endpoint{Addr: "127.0.0.1:" + port, Username: "kim", Password: password, DB: 3}
+	if left := redistest.KeysAt(t, at); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	meta, err := os.ReadFile(filepath.Join(out, "latest", "run.json"))
+	if err != nil || bytes.Contains(meta, []byte(password)) {
+		t.Errorf("%v: %s", err, meta)
 	}
 }

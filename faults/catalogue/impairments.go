@@ -111,8 +111,10 @@ func (m *impairments) receipt() string {
 	switch {
 	case m.kind == link.NotifyLost:
 		bytes = fmt.Sprintf("%d bytes of subscriptions dropped", m.impact.Bytes)
-	case m.impact.Bytes > 0:
+	case m.impact.Bytes > 0 && m.impact.Requests > 0:
 		bytes = fmt.Sprintf("%d bytes of %d requests %s", m.impact.Bytes, m.impact.Requests, verb)
+	case m.impact.Bytes > 0: // all of them sent before
+		bytes = fmt.Sprintf("%d bytes %s", m.impact.Bytes, verb)
 	}
 	if m.impact.Conns > 0 {
 		conns = fmt.Sprintf("%d connections closed", m.impact.Conns)

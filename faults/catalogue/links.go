@@ -3,6 +3,7 @@ package catalogue
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -25,6 +26,9 @@ func (f linkFault) Name() string { return f.name }
 func (f linkFault) Supports(t *faults.Target) error {
 	if err := needLinks(t); err != nil {
 		return err
+	}
+	if f.Node == faults.StoreNode && t.OwnWrites {
+		return errors.New("clients in processes of their own write by themselves, past the links to the store; those of locks in Go use them")
 	}
 	if link.OneAtATime(t.Fabric) {
 		return link.CheckStock(f.impairment())

@@ -37,11 +37,12 @@ func (f partition) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) 
 	return f.impair(ctx, s, hit, links, rng)
 }
 
-// circle lists count numbers below n from start on, going round.
+// circle lists count numbers below n from start on, going round, or all of them
+// where there are no more.
 func circle(start, count, n int) []int {
 	var all []int
-	for i := range count {
-		all = append(all, (start+i)%n)
+	for i := range min(count, n) {
+		all = append(all, ((start+i)%n+n)%n)
 	}
 	return all
 }

@@ -58,8 +58,8 @@ func (f slowClose) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) 
 	for _, end := range hit.Nodes {
 		n := nodeAt(s, end)
 		closed, err := killClients(ctx, n)
-		if err != nil {
-			return inj, err
+		if err != nil { // another fault has the node down: the watchdog tells of what is none of the plan's
+			return inj, fmt.Errorf("%w: %w", faults.ErrMissed, err)
 		}
 		inj.Note = phrase.Join(inj.Note, fmt.Sprintf("%s closed %d connections, which clients hear of %v later", n.Name(), closed, f.Delay))
 	}

@@ -2,13 +2,19 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/faults"
+	"locktorture/faults/internal/faulttest"
+	"locktorture/faults/testbed"
+	"locktorture/workload/history"
 )
 
 // A lock that takes a key and then sets its expiry leaves it for ever when it
@@ -57,4 +63,50 @@ func setThenExpire(ctx context.Context, rdb *redis.Client, key string) error {
 		return err
 	}
 	return rdb.Expire(ctx, key, time.Second).Err()
+}
+
+// A fault that begins while a request is under way, and drops the reply to it, has
+// met an operation: it ends when its time is up, and does not wait for the client
+// to send another one.
+func TestLostReplyEndsInTime(t *testing.T) {
+	onEach(t, 1, 1, func(t *testing.T, r *rig) {
+		r.TTL = time.Hour // twice as long is how long a fault waits for an operation
+		conn, err := r.Link("c00", "n1").Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := conn.Write([]byte("*3\r\n$5\r\nBLPOP\r\n$4\r\nlist\r\n$1\r\n0\r\n")); err != nil {
+			t.Fatal(err)
+		}
+		inForce := make(chan struct{})
+		var once sync.Once
+		r.Rec.Attach(history.SinkFunc(func(e *history.Event) {
+			if e.Op == history.Fault && e.Kind != history.Invoke {
+				once.Do(func() { close(inForce) })
+			}
+		}))
+		done := make(chan faults.StepResult, 1)
+		go func() {
+			res, err := r.Run(t.Context(), faults.Step{
+				For:   50 * time.Millisecond,
+				Fault: All()["response-lost"].New(faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}),
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			done <- res.Steps[0]
+		}()
+		<-inForce
+		if _, err := testbed.Do(t.Context(), r.Node("n1"), "RPUSH", "list", "v"); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(faulttest.Late))
+		if n, err := conn.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("%d bytes, %v; want a connection that the heal has closed", n, err)
+		}
+		if res := <-done; !res.Bit || !res.Healed {
+			t.Errorf("%+v", res)
+		}
+	})
 }

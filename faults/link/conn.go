@@ -154,10 +154,13 @@ func (c *conn) note(err error) {
 }
 
 // atWork reports whether a command on c has no reply yet.
-func (c *conn) atWork() bool {
+func (c *conn) atWork() bool { return c.unreplied() > 0 }
+
+// unreplied counts the commands on c that have no reply yet.
+func (c *conn) unreplied() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.waiting) > 0
+	return len(c.waiting)
 }
 
 // forget takes an ended connection off its link, which keeps the commands that

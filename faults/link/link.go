@@ -179,4 +179,5 @@ type Traffic struct {
 	Conns          int64 // opened
 	Unanswered     int64 // dials into a partition
 	Refused        int64 // dials
+	Waiting        int   // requests without a reply, on connections that are open
 }

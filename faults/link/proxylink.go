@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -52,8 +53,19 @@ func (l *proxyLink) Addr() string { return l.addr }
 func (l *proxyLink) Traffic() Traffic {
 	return Traffic{
 		Sent: l.sent.Load(), Received: l.received.Load(), Conns: l.opened.Load(),
-		Refused: l.refused.Load(), Unanswered: l.silent.dials.Load(),
+		Refused: l.refused.Load(), Unanswered: l.silent.dials.Load(), Waiting: l.waiting(),
 	}
+}
+
+// waiting counts the requests on open connections that have no reply.
+func (l *proxyLink) waiting() (n int) {
+	l.mu.Lock()
+	open := slices.Collect(maps.Keys(l.conns))
+	l.mu.Unlock()
+	for _, c := range open {
+		n += c.unreplied()
+	}
+	return n
 }
 
 // Dial implements Link. On a partitioned link it waits for ctx or for the heal.

@@ -26,7 +26,7 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 	lanes := []lane{
 		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(t, t.TTL)},
 		{specs: scaled(c, holderShares(t)), gap: steady(t.TTL / 4)},
-		{specs: scaled(c, messageShares(t)), gap: steady(3 * t.TTL / 4)},
+		{specs: scaled(c, messageShares(t)), gap: steady(t.TTL / 2)},
 	}
 	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
 	return draw(catalogue.All(), lanes, span{lead, c.Main - tail}, t, rng)
@@ -61,16 +61,17 @@ func several(t *faults.Target) bool { return len(t.Testbed.Nodes()) > t.Quorum }
 // than every lease that it had granted.
 func nodeShares(c StandardConfig, t *faults.Target) []share {
 	empty := faults.Spec{Fault: "kill-late", On: watch.AcquireReplied, Params: faults.Params{Node: faults.RoleSwing}}
+	all := []share{{2, empty}}
 	if c.AtOnce {
-		empty.Fault = "kill-empty"
+		all[0].spec.Fault = "kill-empty"
+		all = append(all, share{1, empty})
 	}
-	all := []share{
-		{2, empty},
+	all = append(all, []share{
 		{2, faults.Spec{Fault: "latency"}},
 		{1, faults.Spec{Fault: "kill", On: watch.InSection, Params: faults.Params{Node: faults.RoleSwing}}},
-	}
+	}...)
 	if several(t) {
-		all = append(all, share{1, faults.Spec{Fault: "one-way"}}, share{1, faults.Spec{Fault: "pause-node"}})
+		all = append(all, share{1, faults.Spec{Fault: "one-way"}}, share{1, faults.Spec{Fault: "pause-node"}}, share{1, faults.Spec{Fault: "split-vote"}})
 	}
 	if t.Notifies {
 		all = append(all, share{1, faults.Spec{Fault: "notify-lost"}})
@@ -92,6 +93,7 @@ func holderShares(t *faults.Target) []share {
 		{3, late("stall", -60*time.Millisecond, t.TTL*4/5, faults.RoleAll)},
 		{2, late("request-lost", -t.TTL/20, t.TTL*17/10, faults.RoleAll)},
 		{1, late("pause-client", 0, 0, "")},
+		{1, late("response-lost", -t.TTL/20, t.TTL/2, faults.RoleAll)},
 	}
 	if !several(t) {
 		return append(all, share{1, late("cut", 0, t.TTL*11/10, faults.RoleAll)})
@@ -99,14 +101,18 @@ func holderShares(t *faults.Target) []share {
 	return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleSwing)}, share{1, late("cut", 0, t.TTL*11/10, faults.RoleMajority)})
 }
 
-// messageShares are lost and late messages of whoever asks, and clients that end at
-// one phase or another.
+// messageShares are lost and late messages of whoever asks, and clients that end or
+// stand still at one phase or another, the next one to wait among them.
 func messageShares(t *faults.Target) []share {
-	dies := func(on watch.Moment) faults.Spec {
-		return faults.Spec{Fault: "crash-client", On: on, Params: faults.Params{Client: faults.RoleAny}}
+	at := func(fault string, on watch.Moment, client string) faults.Spec {
+		return faults.Spec{Fault: fault, On: on, Params: faults.Params{Client: client}}
 	}
-	due := dies(watch.RenewalDue)
+	dies := func(on watch.Moment) faults.Spec { return at("crash-client", on, faults.RoleAny) }
+	due, sent := dies(watch.RenewalDue), dies(watch.RenewalSent)
 	due.Within, due.Else = 2*t.TTL, watch.InSection
+	sent.Within, sent.Else = 2*t.TTL, watch.InSection
+	late := at("zombie", watch.ReleaseSent, faults.RoleAny)
+	late.Node, late.For = faults.RoleAll, t.TTL*3/4
 	return []share{
 		{3, faults.Spec{Fault: "response-lost"}},
 		{2, dies(watch.AcquireReplied)},
@@ -118,6 +124,12 @@ func messageShares(t *faults.Target) []share {
 		{1, faults.Spec{Fault: "request-lost"}},
 		{1, dies(watch.AcquireSent)},
 		{1, faults.Spec{Fault: "slow-reply"}},
+		{1, at("pause-client", faults.AtTime, faults.RoleWaiter)},
+		{1, sent},
+		{1, late},
+		{1, at("pause-client", watch.ReleaseSent, faults.RoleAny)},
+		{1, at("crash-client", faults.AtTime, faults.RoleWaiter)},
+		{1, at("pause-client", watch.AcquireReplied, faults.RoleAny)},
 	}
 }
 
@@ -126,7 +138,8 @@ func messageShares(t *faults.Target) []share {
 func spared(t *faults.Target, s faults.Spec, e catalogue.Entry) error {
 	p := s.Params.Or(e.Default)
 	nodes, _ := faults.SplitRole(p.Node, faults.RoleAny)
-	if !e.Takes || several(t) || p.Client == faults.RoleHolder && nodes == faults.RoleAll || nodes == faults.RoleSwing && s.On != "" {
+	own := nodes == faults.RoleAll && (p.Client == faults.RoleHolder || p.Client == faults.RoleAny && s.On != "")
+	if !e.Takes || several(t) || own || nodes == faults.RoleSwing && s.On != "" {
 		return nil
 	}
 	return fmt.Errorf("%d nodes and a quorum of %d: none can be spared", len(t.Testbed.Nodes()), t.Quorum)

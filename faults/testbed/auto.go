@@ -123,8 +123,12 @@ func detectEmbedded(context.Context, Config) Candidate {
 
 func detectExternal(_ context.Context, c Config) Candidate {
 	d := Candidate{Kind: KindExternal, Detail: "no address given", Abilities: Abilities(new(externalNode))}
-	if len(c.External.Addrs) > 0 {
-		d.Available, d.Detail = true, strings.Join(c.External.Addrs, ", ")
+	if len(c.External.Masters) > 0 {
+		var all []string
+		for _, e := range c.External.Masters {
+			all = append(all, e.String())
+		}
+		d.Available, d.Detail = true, strings.Join(all, ", ")
 	}
 	return d
 }

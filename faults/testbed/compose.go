@@ -50,7 +50,7 @@ func StartCompose(ctx context.Context, c ComposeConfig) (Testbed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start compose testbed: %w", err)
 	}
-	b.Testbed, err = StartExternal(ctx, ExternalConfig{Addrs: c.Addrs, Store: c.Store, OwnThisRedis: true})
+	b.Testbed, err = StartExternal(ctx, ExternalConfig{Masters: Plain(c.Addrs...), Store: &Endpoint{Addr: c.Store}, OwnThisRedis: true})
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -63,9 +63,9 @@ func newComposeBed(ctx context.Context, c ComposeConfig) (*composeBed, error) {
 	}
 	b := &composeBed{}
 	for i, addr := range c.Addrs {
-		b.nodes = append(b.nodes, &composeNode{externalNode{name: fmt.Sprintf("n%d", i+1), addr: addr}, c.Upstreams[i]})
+		b.nodes = append(b.nodes, &composeNode{externalNode{name: fmt.Sprintf("n%d", i+1), at: Endpoint{Addr: addr}}, c.Upstreams[i]})
 	}
-	b.store = &composeNode{externalNode{name: StoreName, addr: c.Store}, c.Upstreams[len(c.Addrs)]}
+	b.store = &composeNode{externalNode{name: StoreName, at: Endpoint{Addr: c.Store}}, c.Upstreams[len(c.Addrs)]}
 	all := append(b.Nodes(), b.store)
 	for _, n := range all {
 		if err := requireMark(ctx, n); err != nil {

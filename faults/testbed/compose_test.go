@@ -25,7 +25,7 @@ func composeServers(t *testing.T, ident string) ComposeConfig {
 			_ = server.Process.Kill()
 			_ = server.Wait() // it was killed
 		})
-		n := &externalNode{name: "n1", addr: loopback(port)}
+		n := &externalNode{name: "n1", at: Endpoint{Addr: loopback(port)}}
 		for ctx := testContext(t); ; {
 			if _, err := Do(ctx, n, "SET", "left", "over"); err == nil {
 				break
@@ -73,5 +73,5 @@ func TestComposeEmptiesNoServerWithoutTheMark(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "none of docker-compose.yml's servers") {
 		t.Errorf("StartCompose: %v", err)
 	}
-	do(t, &externalNode{name: "n1", addr: c.Addrs[0]}, "over", "GET", "left")
+	do(t, &externalNode{name: "n1", at: Endpoint{Addr: c.Addrs[0]}}, "over", "GET", "left")
 }

@@ -17,74 +17,94 @@ const reachTimeout = 10 * time.Second
 
 // An ExternalConfig names servers that run already.
 type ExternalConfig struct {
-	Addrs        []string // host:port of each independent master
-	Store        string   // host:port of the guarded store's Redis; empty: the first master's server serves as the store too
-	Prefix       string   // of every key that the run will write; no such key may exist yet. Empty: the servers must be empty
-	OwnThisRedis bool     // the caller owns these servers, although they are not on this machine
+	Masters      []Endpoint // independent of one another
+	Store        *Endpoint  // the guarded store's Redis; nil: the first master's server serves as the store too
+	Prefix       string     // of every key that the run will write; no such key may exist yet. Empty: the servers must be empty
+	OwnThisRedis bool       // the caller owns these servers, although they are not on this machine
 }
 
 // An externalBed is a testbed of servers that somebody else runs: their links
 // can be hurt, they themselves cannot.
 type externalBed struct {
 	version string
-	nodes   []Node
-	store   Node
+	nodes   []*externalNode
+	store   *externalNode
 	shared  bool // the store is on n1's server
 }
 
 // StartExternal checks that the servers of c are safe to use and does not change
 // anything on them: each is on this machine or owned by the caller, reachable,
 // a master outside any cluster, a server of its own, and without keys under the
-// prefix.
-func StartExternal(ctx context.Context, c ExternalConfig) (Testbed, error) {
-	if len(c.Addrs) == 0 {
+// prefix. An error that is no ServerError is mended by giving something else.
+func StartExternal(ctx context.Context, c ExternalConfig) (_ Testbed, err error) {
+	if len(c.Masters) == 0 {
 		return nil, errors.New("start external testbed: no address given")
 	}
-	b := &externalBed{store: &externalNode{name: StoreName, addr: cmp.Or(c.Store, c.Addrs[0])}}
-	b.shared = b.store.Addr() == c.Addrs[0]
-	for i, addr := range c.Addrs {
-		b.nodes = append(b.nodes, &externalNode{name: fmt.Sprintf("n%d", i+1), addr: addr})
+	store := c.Masters[0]
+	if c.Store != nil {
+		store = *c.Store
 	}
-	check := b.nodes
-	if !b.shared {
-		check = append([]Node{b.store}, b.nodes...)
+	b := &externalBed{store: &externalNode{name: StoreName, at: store}}
+	b.shared = store.String() == c.Masters[0].String()
+	all := []*externalNode{b.store}
+	for i, at := range c.Masters {
+		n := &externalNode{name: fmt.Sprintf("n%d", i+1), at: at}
+		b.nodes, all = append(b.nodes, n), append(all, n)
 	}
-	seen := map[string]Node{} // server's run id → node
-	for _, n := range check {
-		version, err := vet(ctx, n, c, seen)
+	defer func() {
 		if err != nil {
-			return nil, fmt.Errorf("start external testbed: %s (%s): %w", n.Name(), n.Addr(), err)
+			err = errors.Join(err, b.Close())
 		}
-		b.version = version
+	}()
+	seen := map[string]*externalNode{} // server's run id → node
+	for i, n := range all {
+		if i == 0 && b.shared {
+			continue
+		}
+		if b.version, err = vet(ctx, n, c, seen); err != nil {
+			return nil, fmt.Errorf("start external testbed: %s (%s): %w", n.Name(), n.at, err)
+		}
+	}
+	for _, n := range all {
+		if err := n.prepareLinks(); err != nil {
+			return nil, err
+		}
 	}
 	return b, nil
 }
 
 // vet returns the version of a server that is safe to use.
-func vet(ctx context.Context, n Node, c ExternalConfig, seen map[string]Node) (string, error) {
+func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string]*externalNode) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()
-	if !c.OwnThisRedis {
-		if err := requireLoopback(ctx, n.Addr()); err != nil {
+	if !c.OwnThisRedis && n.at.Network != "unix" {
+		if err := requireLoopback(ctx, n.at.Addr); err != nil {
 			return "", err
 		}
 	}
 	f, err := info(ctx, n)
 	if err != nil {
-		return "", err
+		return "", n.at.explain(err)
 	}
 	id := f["run_id"]
 	if other := seen[id]; other != nil && id != "" {
-		return "", fmt.Errorf("the same server as %s (%s): the masters must be independent", other.Name(), other.Addr())
+		return "", fmt.Errorf("the same server as %s (%s): the masters must be independent", other.Name(), other.at)
 	}
 	seen[id] = n
-	if role := f["role"]; role != "master" {
+	switch mode := cmp.Or(f["redis_mode"], f["server_mode"]); mode {
+	case "cluster":
+		return "", errCluster
+	case "sentinel":
+		return "", errors.New("a Sentinel, which keeps no data: give the master that it watches")
+	}
+	switch role := f["role"]; role {
+	case "master":
+	case "slave":
+		return "", fmt.Errorf("a replica of %s, which takes no writes: give the master itself", net.JoinHostPort(f["master_host"], f["master_port"]))
+	default:
 		return "", fmt.Errorf("role %q: a master is needed", role)
 	}
-	if mode := cmp.Or(f["redis_mode"], f["server_mode"]); mode == "cluster" {
-		return "", errors.New("part of a Redis Cluster: independent masters are needed")
-	}
-	return serverVersion(f), requireNoKeys(ctx, n, c.Prefix)
+	return serverVersion(f), n.at.explain(requireNoKeys(ctx, n, c.Prefix))
 }
 
 func requireLoopback(ctx context.Context, addr string) error {
@@ -157,29 +177,62 @@ func (b *externalBed) Name() string { return KindExternal }
 func (b *externalBed) Version() string { return b.version }
 
 // Nodes implements Testbed.
-func (b *externalBed) Nodes() []Node { return append([]Node(nil), b.nodes...) }
+func (b *externalBed) Nodes() (all []Node) {
+	for _, n := range b.nodes {
+		all = append(all, n)
+	}
+	return all
+}
 
 // Store implements Testbed.
 func (b *externalBed) Store() Node { return b.store }
 
 // Close implements Testbed. The servers are not ours to end.
-func (b *externalBed) Close() error { return nil }
+func (b *externalBed) Close() error {
+	var errs []error
+	for _, n := range append([]*externalNode{b.store}, b.nodes...) {
+		if n.tunnel != nil {
+			errs = append(errs, n.tunnel.close())
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // Describe implements Describer.
 func (b *externalBed) Describe() string {
-	store := "the store at " + b.store.Addr()
+	store := "the store at " + b.store.at.String()
 	if b.shared {
 		store = "the store on n1's server"
 	}
 	return fmt.Sprintf("%d given masters and %s, %s; persistence is theirs", len(b.nodes), store, b.version)
 }
 
-// An externalNode is a server at an address.
+// A Given node is a server that somebody else runs, and may ask of those who
+// connect what its endpoint says.
+type Given interface {
+	Endpoint() Endpoint
+}
+
+// An externalNode is a server at an endpoint.
 type externalNode struct {
-	name, addr string
+	name   string
+	at     Endpoint
+	tunnel *tunnel // where links lead to; nil: to the server itself
 
 	vitals vitals
 }
+
+// prepareLinks gives links a way to the node where they cannot go there by
+// themselves.
+func (n *externalNode) prepareLinks() (err error) {
+	if n.at.TLS != nil || n.at.Network == "unix" {
+		n.tunnel, err = openTunnel(n.at)
+	}
+	return err
+}
+
+// Endpoint implements Given.
+func (n *externalNode) Endpoint() Endpoint { return n.at }
 
 // Unplanned implements Watched.
 func (n *externalNode) Unplanned(ctx context.Context) error { return n.vitals.look(ctx, n, false) }
@@ -188,10 +241,21 @@ func (n *externalNode) Unplanned(ctx context.Context) error { return n.vitals.lo
 func (n *externalNode) Name() string { return n.name }
 
 // Addr implements Node.
-func (n *externalNode) Addr() string { return n.addr }
+func (n *externalNode) Addr() string { return n.at.Addr }
+
+// Upstream implements Upstreamer: host:port, where a connection is not encrypted
+// and has yet to log in.
+func (n *externalNode) Upstream() string {
+	if n.tunnel != nil {
+		return n.tunnel.addr()
+	}
+	return n.at.Addr
+}
 
 // Dial implements Node.
 func (n *externalNode) Dial(ctx context.Context) (net.Conn, error) {
-	var d net.Dialer
-	return d.DialContext(ctx, "tcp", n.addr)
+	if n.tunnel != nil {
+		return n.at.login(ctx, n.tunnel.dial)
+	}
+	return n.at.Dial(ctx)
 }

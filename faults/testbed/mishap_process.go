@@ -2,8 +2,11 @@ package testbed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // Unplanned implements Watched.
@@ -21,8 +24,29 @@ func (n *processNode) Unplanned(ctx context.Context) error {
 	if n.mishap != nil || n.closed || !n.alive() {
 		return n.mishap
 	}
-	n.mishap = n.vitals.look(ctx, n, !n.pausedAt.IsZero())
+	mishap := n.vitals.look(ctx, n, !n.pausedAt.IsZero())
+	if errors.Is(mishap, syscall.ECONNREFUSED) {
+		n.awaitDeath(ctx) // its sockets close before the process has ended
+		n.mourn()
+	}
+	if n.mishap == nil {
+		n.mishap = mishap
+	}
 	return n.mishap
+}
+
+// reapWait is for how long a server that refuses connections may take to end.
+const reapWait = time.Second
+
+// awaitDeath waits until the present child has ended, for reapWait at most.
+func (n *processNode) awaitDeath(ctx context.Context) {
+	patience := time.NewTimer(reapWait)
+	defer patience.Stop()
+	select {
+	case <-n.child.done:
+	case <-patience.C:
+	case <-ctx.Done():
+	}
 }
 
 // mourn notes that the present child ended by itself, or by somebody else's

@@ -31,8 +31,12 @@ func open(ctx context.Context, n Node) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newSession(ctx, conn), nil
+}
+
+func newSession(ctx context.Context, conn net.Conn) *session {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	return &session{conn: conn, in: bufio.NewReader(conn), stop: stop}, nil
+	return &session{conn: conn, in: bufio.NewReader(conn), stop: stop}
 }
 
 func (s *session) close() {

@@ -172,7 +172,7 @@ func TestUnplannedExternal(t *testing.T) {
 		"restarted by somebody":   {owner.Kill, restart},
 		"has not answered for 2":  {owner.Pause},
 	} {
-		n := &externalNode{name: "n1", addr: owner.Addr()}
+		n := &externalNode{name: "n1", at: Endpoint{Addr: owner.Addr()}}
 		if err := n.Unplanned(ctx); err != nil {
 			t.Fatal(err)
 		}

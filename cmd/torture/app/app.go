@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locktorture/cmd/torture/internal/crash"
+	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/cmd/torture/internal/stdio"
 	"locktorture/workload/history/printable"
 )
@@ -43,16 +44,19 @@ func (e harnessError) Unwrap() error { return e.err }
 // does before Main it does twice.
 func Main(options ...Option) {
 	stdio.IgnoreSIGPIPE()
+	args := stdio.Args(printable.HideUserinfo)
 	stdout, stderr := stdio.Writer(os.Stdout), stdio.Writer(os.Stderr)
 	t, err := newTool(options)
 	switch {
 	case err != nil:
 		os.Exit(exitOf(err, stderr))
+	case simulate.Working():
+		os.Exit(simulate.Serve(t.locks, os.Stdin, stdout, stderr))
 	case crash.Monitoring():
 		os.Exit(t.finishCrashed(os.Stdin, stdout, stderr))
 	}
 	t.monitored = true
-	os.Exit(t.run(os.Args[1:], stdout, stderr))
+	os.Exit(t.run(args, stdout, stderr))
 }
 
 // Run is Main without the process: it returns the exit code.
@@ -141,7 +145,7 @@ func (t *tool) root(stdout, stderr io.Writer) *cobra.Command {
 	root.SetErr(stderr)
 	root.AddCommand(
 		t.newRun("run [SCENARIO]", "standard"), t.newDemo(), newCheck(), newReport(), t.newReplay(),
-		t.newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), t.newGallery(), t.newSelftest(), t.newBench(), t.newNightly(), t.newCapacity(),
+		t.newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newInitWrapper(), t.newGallery(), t.newSelftest(), t.newBench(), t.newNightly(), t.newCapacity(), t.newSimulate(), t.newHunt(),
 	)
 	return root
 }

@@ -14,6 +14,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/checker/execjudge"
+	"locktorture/cmd/torture/internal/periodic"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/stdio"
 	"locktorture/reports"
@@ -279,4 +280,16 @@ func within(ctx context.Context, timeout time.Duration) (context.Context, contex
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeout(ctx, timeout)
+}
+
+// reminderEvery is how often a verb that works for long says so.
+const reminderEvery = 10 * time.Second
+
+// remind says every reminderEvery what goes on, and for how long already, until
+// stop is called. What is done by then is not spoken of.
+func remind(w io.Writer, what string) (stop func()) {
+	began := time.Now()
+	return periodic.Start(reminderEvery, func() {
+		fmt.Fprintf(w, "%s: for %.0f s\n", printable.Line(what), time.Since(began).Seconds())
+	})
 }

@@ -41,19 +41,19 @@ func (t *tool) finishCrashed(in io.Reader, stdout, stderr io.Writer) int {
 		return 0
 	case len(runs) > 1:
 		complain(stderr, errors.New("a panic that nobody could recover ended this process; which of the runs under way it was cannot be told, and these stay unfinished"))
-		for _, dir := range runs {
-			fmt.Fprintln(stderr, "torture:  ", printable.Line(dir))
+		for _, r := range runs {
+			fmt.Fprintln(stderr, "torture:  ", printable.Line(r.Dir))
 		}
 		return exitHarness
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), afterCrashLimit)
 	defer cancel()
 	if err := run.AfterCrash(ctx, runs[0], said); err != nil {
-		complain(stderr, fmt.Errorf("clear away what %s left: %w", runs[0], err))
+		complain(stderr, fmt.Errorf("clear away what %s left: %w", runs[0].Dir, err))
 	}
 	root := t.root(stdout, stderr)
 	root.SetContext(ctx)
-	r, err := rejudge(root, runs[0])
+	r, err := rejudge(root, runs[0].Dir)
 	if err == nil {
 		err = show(root, r, output{exit: crash.ExitCode})
 	}

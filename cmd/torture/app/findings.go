@@ -23,6 +23,8 @@ func printFindings(w io.Writer, report checker.Report) {
 		expected := ""
 		if f.Expected {
 			expected = " (expected)"
+		} else if f.Accepted {
+			expected = " (accepted)"
 		}
 		fmt.Fprintf(w, "M-%d  %s%s%s\n     %s\n", i+1, heading(f), expected, events(f), f.Text)
 	}

@@ -15,6 +15,7 @@ import (
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	faultcatalogue "locktorture/faults/catalogue"
+	"locktorture/faults/testbed"
 )
 
 // listings are what `torture list` can list, each by its printer.
@@ -105,4 +106,24 @@ func shows(l catalogue.Lock) string {
 		return strings.Join(l.Expected, " or ")
 	}
 	return strings.Join(l.Expected, " ")
+}
+
+// faultTable is the README's table of faults and testbeds, in Markdown.
+func faultTable() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| fault | %s |\n", strings.Join(testbed.Kinds, " | "))
+	fmt.Fprintf(&b, "|---|%s\n", strings.Repeat("---|", len(testbed.Kinds)))
+	known := faultcatalogue.All()
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		fmt.Fprintf(&b, "| `%s` |", name)
+		for _, kind := range testbed.Kinds {
+			mark := "yes"
+			if faultcatalogue.Support(known[name], kind) != nil {
+				mark = "–"
+			}
+			fmt.Fprintf(&b, " %s |", mark)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

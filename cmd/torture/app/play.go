@@ -34,6 +34,11 @@ type output struct {
 // play plays cfg against the lock that it names, as far as everything that plays
 // does it alike. begin may be nil.
 func (t *tool) play(ctx context.Context, cfg config.Config, begin func(run.Beginning) []history.Sink) (*reports.Run, error) {
+	return t.playWith(ctx, cfg, run.Options{Begin: begin})
+}
+
+// playWith is play with options of the run.
+func (t *tool) playWith(ctx context.Context, cfg config.Config, o run.Options) (*reports.Run, error) {
 	lock, err := t.locks.Find(cfg.Lock)
 	if err != nil {
 		return nil, err
@@ -42,7 +47,8 @@ func (t *tool) play(ctx context.Context, cfg config.Config, begin func(run.Begin
 	if err != nil {
 		return nil, harnessError{err}
 	}
-	return run.Run(ctx, cfg, lock, run.Options{Version: version, Commit: revision(), Argv: os.Args, Crash: monitor, Begin: begin})
+	o.Version, o.Commit, o.Argv, o.Crash = version, revision(), os.Args, monitor
+	return run.Run(ctx, cfg, lock, o)
 }
 
 // playAndShow runs cfg, shows it, and turns its verdict into the exit code.

@@ -61,6 +61,7 @@ func (r *replayCommand) run(cmd *cobra.Command, args []string) error {
 	if err := json.Unmarshal(original.Meta.Config, &cfg); err != nil {
 		return fmt.Errorf("%s: read the configuration: %w", dir, err)
 	}
+	cfg.ReadPassword(config.Environ())
 	return r.replay(cmd, cfg, wanted)
 }
 

@@ -1,28 +1,120 @@
 package app
 
 import (
+	"errors"
+	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/gallery"
+	"locktorture/cmd/torture/internal/hunt"
+	"locktorture/cmd/torture/internal/run"
+	"locktorture/workload/history/printable"
 )
 
-// newSelftest is `torture selftest`: the gate for the harness itself.
+// A selftestCommand is `torture selftest`: the gate for the harness itself.
+type selftestCommand struct {
+	*galleryCommand
+	isBlind bool
+	blind   hunt.Blind
+}
+
 func (t *tool) newSelftest() *cobra.Command {
-	g := &galleryCommand{tool: t, categories: []catalogue.Category{catalogue.Recipes, catalogue.Mutants}}
+	s := &selftestCommand{galleryCommand: &galleryCommand{tool: t, categories: []catalogue.Category{catalogue.Recipes, catalogue.Mutants}}}
 	cmd := &cobra.Command{
 		Use:   "selftest",
 		Short: "check that this harness catches every known flaw and accuses no correct lock",
 		Long: "selftest plays every recipe and every mutant of the full lock under the faults that show its flaw, and the\n" +
 			"same against the corrected lock, and says how many operations it took to catch each. It exits with 1 when\n" +
-			"a flaw survives or a correct lock is accused.",
+			"a flaw survives or a correct lock is accused.\n\n" +
+			"With --blind nothing of what is known to show a flaw is used: every lock of every shelf gets the plain run, then\n" +
+			"a hunt, until its stated flaw is found or its budget is spent, and so do the corrected locks, which must stay clean.\n" +
+			"Of locks without fencing a flaw other than S3 and S3z is looked for, where one is stated.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, g.printDetections) },
+		RunE: s.run,
 	}
-	g.addFlags(cmd)
+	s.addFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&s.isBlind, "blind", false, "without the schedules that are known to show the flaws: plain run, then hunt")
+	f.DurationVar(&s.blind.Budget, "budget", 10*time.Minute, "with --blind: time for each lock, run and hunt together")
+	f.DurationVar(&s.blind.Plain, "plain", time.Minute, "with --blind: length of the plain run")
+	f.StringSliceVar(&s.blind.Only, "only", nil, "with --blind: these locks alone, corrected ones too")
+	f.BoolVar(&s.markdown, "markdown", false, "with --blind: print the table as Markdown")
 	return cmd
+}
+
+func (s *selftestCommand) run(cmd *cobra.Command, _ []string) error {
+	if !s.isBlind {
+		for _, name := range []string{"budget", "plain", "only", "markdown"} {
+			if cmd.Flags().Changed(name) {
+				return fmt.Errorf("--%s goes with --blind alone", name)
+			}
+		}
+		return s.galleryCommand.run(cmd, s.printDetections)
+	}
+	for _, name := range []string{"lock", "fault", "html"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s does not go with --blind (--only chooses locks)", name)
+		}
+	}
+	return s.runBlind(cmd)
+}
+
+func (s *selftestCommand) runBlind(cmd *cobra.Command) error {
+	b := &s.blind
+	switch {
+	case b.Plain <= 0 || b.Budget <= b.Plain:
+		return fmt.Errorf("--budget is %v and --plain %v: a plain run above 0, and a budget above that", b.Budget, b.Plain)
+	case s.jobs < 1:
+		return fmt.Errorf("--jobs is %d: at least 1", s.jobs)
+	}
+	b.Locks, b.Seed, b.Jobs, b.Play = s.locks, s.seed, s.jobs, s.playWith
+	b.Out = resultsDir(s.out, "blind", s.seed)
+	if _, err := b.Chosen(); err != nil {
+		return err
+	}
+	if err := errors.Join(run.PrepareOut(s.out), run.PrepareOut(b.Out)); err != nil {
+		return startError(err)
+	}
+	began := time.Now()
+	tell := func(text string) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%5.0f s  %s\n", time.Since(began).Seconds(), printable.Line(text))
+	}
+	b.Say = func(string) {}
+	b.Row = func(r hunt.BlindRow) {
+		tell(fmt.Sprintf("%-24s %-9s %-4s after %.1f s, %d operations, %d rounds  %s", r.Lock, r.Outcome, r.ID, r.Took.Seconds(), r.Operations, r.Rounds, r.Why))
+	}
+	rows, err := b.Rows(cmd.Context())
+	if err != nil {
+		return harnessError{err}
+	}
+	if err := s.printBlind(cmd.OutOrStdout(), rows); err != nil {
+		return harnessError{fmt.Errorf("print selftest: %w", err)}
+	}
+	switch {
+	case cmd.Context().Err() != nil:
+		return exitCode(exitInterrupted)
+	case slices.ContainsFunc(rows, func(r hunt.BlindRow) bool { return !r.OK() }):
+		return exitCode(1)
+	}
+	return nil
+}
+
+func (s *selftestCommand) printBlind(w io.Writer, rows []hunt.BlindRow) error {
+	switch {
+	case s.json:
+		return printJSON(w, struct {
+			hunt.BlindSums
+			Rows []hunt.BlindRow `json:"rows"`
+		}{hunt.SumBlind(rows), rows})
+	case s.markdown:
+		return hunt.BlindMarkdown(w, printable.Of(rows))
+	}
+	return hunt.BlindTable(w, printable.Of(rows))
 }
 
 func (g *galleryCommand) printDetections(w io.Writer, rows []gallery.Row) error {

@@ -2,7 +2,7 @@
 // test.
 //
 // Promise: a lock on one master (three keys of which two decide, the library's
-// default), renewed by the library after every half of its validity. It tells
+// default, unless Options say otherwise), renewed by the library after every half of its validity. It tells
 // its user no deadline: the lock is held as long as the context that it
 // returned lives.
 //
@@ -30,8 +30,8 @@ import (
 )
 
 const (
-	prefix = "rueidislock" // the library's default
-	keys   = 3             // that a lock consists of, at the library's default majority of 2
+	prefix   = "rueidislock" // the library's default
+	majority = 2             // the library's default
 )
 
 var (
@@ -39,20 +39,34 @@ var (
 	errClosed  = errors.New("the locker is closed")
 )
 
+// Options are those of the library's that its documentation has people choose.
+type Options struct {
+	KeyMajority    int  // of 2·KeyMajority − 1 keys; 0 is the library's default, 2
+	NoLoopTracking bool // no notices of a client's own changes: Redis 7.0.5 or later
+}
+
+// ForOneServer is what the library's README tells people to use with a single
+// server.
+var ForOneServer = Options{KeyMajority: 1, NoLoopTracking: true}
+
 // New returns the factory of lockers on the first node.
-func New() lockimpl.Factory {
+func New(o Options) lockimpl.Factory {
+	if o.KeyMajority == 0 {
+		o.KeyMajority = majority
+	}
 	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
 		if len(nodes) == 0 {
 			return nil, errNoNodes
 		}
-		return &locker{node: nodes[0], by: make(map[time.Duration]rueidislock.Locker)}, nil
+		return &locker{node: nodes[0], options: o, by: make(map[time.Duration]rueidislock.Locker)}, nil
 	}
 }
 
 // A locker has one of the library's lockers for every validity asked for: there
 // the validity is the locker's, not the lock's.
 type locker struct {
-	node lockimpl.Node
+	node    lockimpl.Node
+	options Options
 
 	polls sync.WaitGroup // of all leases
 
@@ -62,8 +76,8 @@ type locker struct {
 }
 
 // LeaseKeys implements lockimpl.KeyLister.
-func (*locker) LeaseKeys(key string) []string {
-	out := make([]string, keys)
+func (l *locker) LeaseKeys(key string) []string {
+	out := make([]string, 2*l.options.KeyMajority-1)
 	for i := range out {
 		out[i] = fmt.Sprintf("%s:%d:%s", prefix, i, key)
 	}
@@ -96,7 +110,9 @@ func (l *locker) with(ttl time.Duration) (rueidislock.Locker, error) {
 	}
 	dial := conn.Dialer(l.node)
 	lib, err := rueidislock.NewLocker(rueidislock.LockerOption{
-		KeyValidity: ttl,
+		KeyValidity:    ttl,
+		KeyMajority:    int32(l.options.KeyMajority),
+		NoLoopTracking: l.options.NoLoopTracking,
 		ClientOption: rueidis.ClientOption{
 			InitAddress:       []string{l.node.Addr},
 			ForceSingleClient: true,

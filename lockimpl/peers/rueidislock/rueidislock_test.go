@@ -14,7 +14,7 @@ import (
 
 func open(t *testing.T, n lockimpl.Node) lockimpl.Locker {
 	t.Helper()
-	l, err := New()([]lockimpl.Node{n})
+	l, err := New(Options{})([]lockimpl.Node{n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,5 +95,28 @@ func TestUnknown(t *testing.T) {
 	}})
 	if _, err := l.Acquire(t.Context(), "k", time.Second); err == nil || errors.Is(err, lockimpl.ErrHeld) {
 		t.Errorf("acquire without a server: %v, want an indefinite error", err)
+	}
+}
+
+// TestForOneServer takes and gives back a lock as the library's README has it for
+// one server: one key is the whole of it.
+func TestForOneServer(t *testing.T) {
+	rdb := redistest.Start(t)
+	l, err := New(ForOneServer)([]lockimpl.Node{{Addr: rdb.Options().Addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	lease, err := l.Acquire(t.Context(), "k", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := l.(lockimpl.KeyLister).LeaseKeys("k")
+	stored, err := rdb.Keys(t.Context(), "*").Result()
+	if err != nil || len(want) != 1 || len(stored) != 1 || stored[0] != want[0] {
+		t.Errorf("stored %q, %v; want %q", stored, err, want)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -86,8 +86,9 @@ func Run(ctx context.Context, c Config) (r *bench.Report, err error) {
 		for _, i := range rng.Perm(len(settings)) {
 			s := settings[i]
 			for _, k := range rng.Perm(len(s.locks)) {
-				cell := measureCell(ctx, servers, s, s.locks[k], c.Slice, rng.Uint64())
-				cell.Repeat = repeat
+				var cell bench.Cell
+				disturbed := servers.Undisturbed(ctx, s.masters, func() { cell = measureCell(ctx, servers, s, s.locks[k], c.Slice, rng.Uint64()) })
+				cell.Repeat, cell.Disturbed = repeat, disturbed
 				if ctx.Err() != nil {
 					return r, ctx.Err()
 				}
@@ -124,6 +125,9 @@ func cellLine(c bench.Cell) string {
 		c.Scenario, c.Nodes, c.Workers, c.Lock, unit.Rate(c.Rate), unit.Latency(c.Acquire.P50), unit.Latency(c.Acquire.P99))
 	if c.Error != "" {
 		line += "  error: " + c.Error
+	}
+	if c.Disturbed != "" {
+		line += "  " + c.Disturbed
 	}
 	return line
 }

@@ -12,6 +12,7 @@ import (
 	"locktorture/lockimpl"
 	"locktorture/reports/bench"
 	"locktorture/reports/stats"
+	"locktorture/reports/unit"
 	"locktorture/workload/load"
 )
 
@@ -132,8 +133,11 @@ func record(c *bench.Cell, r *load.Result) {
 	c.Extend = stats.QuantilesOfAll(r.Extend)
 	c.Jain, c.Least, c.Most = stats.Jain(r.Grants), slices.Min(r.Grants), slices.Max(r.Grants)
 	c.Errors, c.CutOff = r.Errors, r.CutOff
-	if r.Err != nil && r.Errors > 0 {
+	switch {
+	case r.Err != nil && r.Errors > 0:
 		c.Error = r.Err.Error()
+	case r.Pairs == 0:
+		c.Error = fmt.Sprintf("not one pair in %s", unit.Setting(r.Window))
 	}
 }
 

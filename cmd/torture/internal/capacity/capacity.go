@@ -87,6 +87,8 @@ type survey struct {
 	r          *capacity.Report
 
 	tails []tail // by repeat
+
+	loops, disturbed int // closed loops, and of these measured beside other programs
 }
 
 // errorObjective is demanded unless the caller speaks of errors.
@@ -222,6 +224,16 @@ func (s *survey) connect(ctx context.Context, masters, clients int, linked bool)
 	return c, nil
 }
 
+// closed runs a closed loop, again while other programs disturb it, and counts those
+// that were disturbed to the end.
+func (s *survey) closed(ctx context.Context, workers []load.Worker, t load.Task, w load.Window) (r *load.Result) {
+	if s.servers.Undisturbed(ctx, s.Masters, func() { r = load.Closed(ctx, workers, t, w, s.rng.Uint64()) }) != "" {
+		s.disturbed++
+	}
+	s.loops++
+	return r
+}
+
 // sweepSizes are those of the closed loop to which the scalability law is
 // fitted.
 var sweepSizes = []int{1, 2, 4, 8, 16, 32, 64, 128}
@@ -237,12 +249,12 @@ func (s *survey) sweep(ctx context.Context) (err error) {
 	for repeat := range s.Repeats {
 		for _, i := range s.rng.Perm(len(sweepSizes)) {
 			n := sweepSizes[i]
-			r := load.Closed(ctx, c.Workers(n, c.Keys(n)), s.task(0), s.briefly(), s.rng.Uint64())
+			r := s.closed(ctx, c.Workers(n, c.Keys(n)), s.task(0), s.briefly())
 			s.r.Sweep = append(s.r.Sweep, capacity.Load{N: n, Repeat: repeat, Rate: r.Rate()})
 		}
 	}
 	slices.SortStableFunc(s.r.Sweep, func(a, b capacity.Load) int { return a.N - b.N })
-	s.r.USL = capacity.FitUSL(s.r.Sweep, s.Seed)
+	s.r.USL = capacity.FitUSL(s.r.Sweep)
 	return nil
 }
 
@@ -262,8 +274,13 @@ func (s *survey) fleet() float64 {
 	return best
 }
 
-// hotWaiters is how many clients want the hot key.
-const hotWaiters = 16
+// The hot key: how many clients want it, and for how long each repeat looks, so that
+// a rate does not rest on a handful of pairs.
+const (
+	hotWaiters = 16
+	hotPairs   = 200
+	hotWindow  = 5 * time.Second // at most
+)
 
 // hotKey measures the hand-off without a hold, and the ceiling with it.
 func (s *survey) hotKey(ctx context.Context) (err error) {
@@ -274,27 +291,28 @@ func (s *survey) hotKey(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	var handoff, predicted, measured []float64
 	w := s.briefly()
-	w.Measure = max(w.Measure, 20*s.Hold)
+	w.Measure = max(w.Measure, 20*s.Hold, min(hotPairs*s.Hold, hotWindow))
+	var pairs int64
 	for repeat := range s.Repeats {
-		r := load.Closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(0), w, s.rng.Uint64())
+		r := s.closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(0), w)
 		if r.Changes > 0 {
 			cycle := w.Measure.Seconds() / float64(max(r.Pairs, 1))
 			handoff = append(handoff, cycle)
 			predicted = append(predicted, 1/(s.Hold.Seconds()+cycle))
 		}
-		r = load.Closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(s.Hold), w, s.rng.Uint64())
-		measured = append(measured, r.Rate())
+		r = s.closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(s.Hold), w)
+		measured, pairs = append(measured, r.Rate()), pairs+r.Pairs
 		s.tails[repeat].overheld = append(s.tails[repeat].overheld, r.Overheld...)
 	}
-	s.r.Hot = capacity.Hot{Hold: s.Hold, HandOff: capacity.Mean(handoff, s.Seed), Predicted: capacity.Mean(predicted, s.Seed), Measured: capacity.Mean(measured, s.Seed)}
+	s.r.Hot = capacity.Hot{Hold: s.Hold, HandOff: capacity.Mean(handoff), Predicted: capacity.Mean(predicted), Measured: capacity.Mean(measured), Pairs: pairs}
 	return nil
 }
 
 // conclude draws the answer from what was measured.
 func (s *survey) conclude() {
 	r := s.r
-	r.Knee = capacity.Knee(capacity.Steps(r.Points), s.Seed)
-	r.Limit = capacity.Edge(capacity.Steps(r.Points), s.Seed)
+	r.Knee = capacity.Knee(capacity.Steps(r.Points))
+	r.Limit = capacity.Edge(capacity.Steps(r.Points))
 	r.Recommended = r.Limit.Times(capacity.Headroom)
 	slices.SortStableFunc(r.Points, func(a, b capacity.Point) int { return cmp.Or(cmp.Compare(a.Rate, b.Rate), a.Repeat-b.Repeat) })
 	r.Bottleneck = capacity.Blame(r.Points, s.limit(), r.Setup, r.Hot.Measured.Value)
@@ -305,8 +323,12 @@ func (s *survey) conclude() {
 		}
 	}
 	if r.Discarded > len(r.Points)/4 {
-		r.Warning = append(r.Warning, fmt.Sprintf("%d of %d points were discarded because the generator lagged (p99 above %s): this machine is too busy",
-			r.Discarded, len(r.Points), unit.Latency(s.MaxLag)))
+		r.Warning = append(r.Warning, fmt.Sprintf("%d of %d points were discarded because the generator lagged (p99 above %s) or other programs took more than %s of the processors: this machine is too busy",
+			r.Discarded, len(r.Points), unit.Latency(s.MaxLag), unit.Percent(measure.TooBusy)))
+	}
+	if s.disturbed > 0 {
+		r.Warning = append(r.Warning, fmt.Sprintf("%d of %d closed loops were measured while other programs took more than %s of the processors: this machine is too busy",
+			s.disturbed, s.loops, unit.Percent(measure.TooBusy)))
 	}
 	r.Advise()
 }
@@ -314,7 +336,7 @@ func (s *survey) conclude() {
 // limit is the rate at the objectives' edge, or the highest valid one when the
 // edge was not reached.
 func (s *survey) limit() float64 {
-	if e := capacity.Edge(capacity.Steps(s.r.Points), s.Seed); e.Known() {
+	if e := capacity.Edge(capacity.Steps(s.r.Points)); e.Known() {
 		return e.Value
 	}
 	highest := 0.0

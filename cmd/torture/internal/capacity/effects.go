@@ -138,7 +138,7 @@ func (s *survey) change(ctx context.Context, e effect) (capacity.Estimate, error
 			changes = append(changes, rates[1]/rates[0]-1)
 		}
 	}
-	return capacity.Mean(changes, s.Seed), nil
+	return capacity.Mean(changes), nil
 }
 
 func (s *survey) rate(ctx context.Context, one side) (rate float64, err error) {
@@ -151,5 +151,5 @@ func (s *survey) rate(ctx context.Context, one side) (rate float64, err error) {
 	}
 	w := s.briefly()
 	w.Measure = max(w.Measure, 10*one.task.Hold)
-	return load.Closed(ctx, one.clients.Workers(one.workers, one.clients.Keys(one.keys)), one.task, w, s.rng.Uint64()).Rate(), nil
+	return s.closed(ctx, one.clients.Workers(one.workers, one.clients.Keys(one.keys)), one.task, w).Rate(), nil
 }

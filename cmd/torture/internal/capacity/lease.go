@@ -21,5 +21,5 @@ func (s *survey) lease() capacity.Lease {
 		over, acquire := stats.QuantilesOfAll(t.overheld), stats.QuantilesOfAll(t.acquires)
 		all = append(all, capacity.Tail{Hold: s.Hold + over.P9999, Acquire: acquire.P999, Pause: t.pause, Holds: over.Count, Acquires: acquire.Count})
 	}
-	return capacity.Cover(all, s.Seed)
+	return capacity.Cover(all)
 }

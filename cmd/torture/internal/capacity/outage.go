@@ -25,7 +25,7 @@ const (
 func (s *survey) loseMajority(ctx context.Context) (err error) {
 	r := &s.r.Recovery
 	r.Outage = s.Outage
-	limit := capacity.Edge(capacity.Steps(s.r.Points), s.Seed)
+	limit := capacity.Edge(capacity.Steps(s.r.Points))
 	switch {
 	case !limit.Known():
 		s.noRecovery("there is no recommended rate to lose a majority at: " + limit.Suppressed)
@@ -59,8 +59,8 @@ func (s *survey) loseMajority(ctx context.Context) (err error) {
 			r.Timeline = o.timeline
 		}
 	}
-	r.Capacity, r.Backlog = capacity.Mean(carried, s.Seed), capacity.Mean(backlogs, s.Seed)
-	r.Back = capacity.Mean(backs, s.Seed)
+	r.Capacity, r.Backlog = capacity.Mean(carried), capacity.Mean(backlogs)
+	r.Back = capacity.Mean(backs)
 	if len(backs) < len(backlogs) {
 		r.Back = capacity.Estimate{Suppressed: "in some repeats the objective was not met again while it was watched"}
 	}

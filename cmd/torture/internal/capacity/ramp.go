@@ -20,7 +20,7 @@ const (
 	growth   = 1.3  // between two rates of the ramp
 	first    = 0.06 // of the highest rate, where the ramp begins
 	overload = 0.05 // of arrivals still waiting at the end: the backlog grows
-	again    = 2    // times that a point with a lagging generator is tried again
+	again    = 2    // times that a point that says nothing is tried again
 	refine   = 2    // rounds of bisection
 )
 
@@ -157,6 +157,8 @@ func (s *survey) point(ctx context.Context, c *measure.Clients, rate float64, re
 		p.Valid, p.Why = false, "discarded: no arrival fell into the step"
 	case p.Lag.P99 > s.MaxLag:
 		p.Valid, p.Why = false, fmt.Sprintf("discarded: the generator lagged by %s (p99)", unit.Latency(p.Lag.P99))
+	case measure.Disturbed(busy) != "":
+		p.Valid, p.Why = false, "discarded: "+measure.Disturbed(busy)
 	}
 	if p.Valid {
 		t := &s.tails[repeat]

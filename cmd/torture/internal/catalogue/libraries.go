@@ -37,7 +37,7 @@ func libraries() map[string]Lock {
 		},
 		"rueidislock": {
 			About: "rueidislock v1.0.79 (Go): one master, renewed by the library, told by a context", Nodes: 1,
-			Factory:  func(config.Config) lockimpl.Factory { return rueidislock.New() },
+			Factory:  func(config.Config) lockimpl.Factory { return rueidislock.New(rueidislock.Options{}) },
 			Expected: []string{"S1"}, ShownBy: "black-hole the holder's link just before a renewal", CorrectedBy: "single",
 		},
 		"redis-py": {

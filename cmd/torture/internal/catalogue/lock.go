@@ -10,6 +10,7 @@ import (
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/lockimpl"
+	"locktorture/workload/history"
 	"locktorture/workload/store"
 )
 
@@ -83,4 +84,26 @@ func (l Lock) Masters(c config.Config) int {
 // Clocked lists the locks that trust their clients' wall clocks.
 func (ls Locks) Clocked() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(ls)), func(id string) bool { return ls[id].WithClock == nil })
+}
+
+// Promises enters into a history's header what the lock documents: by how much it
+// gives up a lease early, and how soon it does what it does afterwards. Its TTL
+// must be there.
+func (l Lock) Promises(h *history.Header) {
+	if l.Drift != nil {
+		h.Drift = l.Drift(h.TTL)
+	}
+	if h.Bounds == nil {
+		h.Bounds = map[string]int64{}
+	}
+	for name, within := range map[string]func(time.Duration) time.Duration{
+		"loss_ns": l.LossWithin, "undo_ns": l.UndoWithin, "wake_ns": l.WakeWithin,
+	} {
+		if within != nil {
+			h.Bounds[name] = within(h.TTL).Nanoseconds()
+		}
+	}
+	if l.Unchecked {
+		h.OwnerCheckedRelease = new(bool)
+	}
 }

@@ -38,11 +38,11 @@ func standard() Config {
 	return Config{
 		Lock: "redlock", Testbed: "auto", Persist: true, Clients: 16, TTL: 2 * time.Second, Duration: time.Minute, Out: "runs",
 		Load: Load{
-			Keys: 8, Rate: 120, Hold: constant(20 * time.Millisecond), Think: constant(5 * time.Millisecond), Writes: 3,
-			Wait: 250 * time.Millisecond, Patience: 250 * time.Millisecond, LongHold: 0.001, Extend: 0.05, Mode: workload.ModeMixed,
+			Keys: 8, Rate: 40, Hold: constant(20 * time.Millisecond), Think: constant(5 * time.Millisecond), Writes: 3,
+			Wait: 250 * time.Millisecond, Patience: 500 * time.Millisecond, LongHold: 0.001, Extend: 0.05, Mode: workload.ModeMixed,
 		},
 		Faults:    Faults{Plan: "standard"},
-		PerMinute: map[string]int{"grants": 1000, "contended": 200, "faulted_handovers": 50, "fence_saves": 3, "takeovers": 3, "unknown": 5},
+		PerMinute: map[string]int{"grants": 600, "contended": 200, "faulted_handovers": 50, "fence_saves": 2, "takeovers": 3, "unknown": 5},
 	}
 }
 

@@ -11,11 +11,19 @@ import (
 
 // A Config is one run, fully resolved and printable.
 type Config struct {
-	Scenario string        `yaml:"scenario" json:"scenario"`
-	Lock     string        `yaml:"lock" json:"lock"`
-	Testbed  string        `yaml:"testbed" json:"testbed"` // one of Testbeds
-	Redis    []string      `yaml:"redis,omitempty" json:"redis,omitempty"`
-	Store    string        `yaml:"store,omitempty" json:"store,omitempty"`
+	Scenario string   `yaml:"scenario" json:"scenario"`
+	Lock     string   `yaml:"lock" json:"lock"`
+	Testbed  string   `yaml:"testbed" json:"testbed"`                 // one of Testbeds
+	Redis    []string `yaml:"redis,omitempty" json:"redis,omitempty"` // without passwords, once reconciled
+	Store    string   `yaml:"store,omitempty" json:"store,omitempty"`
+
+	// How given servers are spoken to; their passwords are in secrets.
+	PasswordFile  string `yaml:"redis_password_file,omitempty" json:"redis_password_file,omitempty"`
+	TLSCA         string `yaml:"tls_ca,omitempty" json:"tls_ca,omitempty"`
+	TLSCert       string `yaml:"tls_cert,omitempty" json:"tls_cert,omitempty"`
+	TLSKey        string `yaml:"tls_key,omitempty" json:"tls_key,omitempty"`
+	TLSServerName string `yaml:"tls_server_name,omitempty" json:"tls_server_name,omitempty"`
+
 	Image    string        `yaml:"redis_image,omitempty" json:"redis_image,omitempty"` // container: the servers' image; empty: testbed.DefaultImage
 	Proxy    string        `yaml:"toxiproxy,omitempty" json:"toxiproxy,omitempty"`     // compose: host:port of toxiproxy's HTTP interface
 	OwnRedis bool          `yaml:"i_own_this_redis,omitempty" json:"i_own_this_redis,omitempty"`
@@ -32,6 +40,7 @@ type Config struct {
 	Floors    map[string]int `yaml:"floors" json:"floors,omitempty"`       // evidence that a pass demands
 	PerMinute map[string]int `yaml:"floors_per_minute,omitempty" json:"-"` // the same for a minute of the main phase; scaled into Floors
 	Expected  []string       `yaml:"expected,omitempty" json:"expected,omitempty"`
+	Accept    []string       `yaml:"accept,omitempty" json:"accept,omitempty"` // anomaly ids that are listed and make no FAIL
 	Bounds    Bounds         `yaml:"bounds,omitempty" json:"bounds,omitzero"`
 	Sometimes []string       `yaml:"sometimes,omitempty" json:"sometimes,omitempty"` // moments that a pass must have reached: checker.Moments
 	SLO       []string       `yaml:"slo" json:"slo,omitempty"`
@@ -39,6 +48,7 @@ type Config struct {
 	Out       string         `yaml:"out,omitempty" json:"out"`
 
 	origins origins
+	secrets secrets
 }
 
 // Bounds are what the scenario demands of the service beyond safety; what is zero

@@ -11,6 +11,7 @@ import (
 // overrides the inherited opposite, and two choices that exclude each other are
 // an error.
 func (c *Config) Reconcile() error {
+	c.hidePasswords()
 	c.chooseTestbed()
 	l := &c.Load
 	switch thinks := l.Think != (workload.Dist{}) && l.Think != constant(0); {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"maps"
 	"strings"
 	"time"
 
@@ -87,4 +88,26 @@ func (c *Config) DeriveObjectives() {
 		}
 	}
 	c.SLO = append(c.SLO, servedObjective)
+}
+
+// WithoutFloor returns c without a floor that nothing can reach, and whether it had
+// one. What the user wrote down stays.
+func (c Config) WithoutFloor(kind string) (Config, bool) {
+	_, has := c.Floors[kind]
+	if !has || c.isSet("floors") {
+		return c, false
+	}
+	c.Floors = maps.Clone(c.Floors)
+	delete(c.Floors, kind)
+	return c, true
+}
+
+// DemandCells has a pass of a scenario with floors per minute demand so many cells of
+// phase × class of faults, unless it says itself how many.
+func (c *Config) DemandCells(n int) {
+	if len(c.PerMinute) == 0 || n == 0 || c.Floors != nil && len(c.Floors) == 0 {
+		return
+	}
+	c.Floors = maps.Clone(c.Floors)
+	c.floor("cells", n)
 }

@@ -22,8 +22,13 @@ type Setting struct {
 var Settings = []Setting{
 	{Name: "lock", Help: "lock under test (see: torture list locks)", Set: text(func(c *Config) *string { return &c.Lock })},
 	{Name: "testbed", Help: strings.Join(Testbeds, ", "), Set: text(func(c *Config) *string { return &c.Testbed })},
-	{Name: "redis", Help: "host:port,… of masters that run already (testbed external)", Set: list(func(c *Config) *[]string { return &c.Redis })},
-	{Name: "store", Help: "host:port of the guarded store's Redis (testbed external; the first master's when left out)", Set: text(func(c *Config) *string { return &c.Store })},
+	{Name: "redis", Help: "masters that run already, by comma: host:port, redis://user:password@host:port/db, rediss://… or unix:///path (testbed external)", Set: list(func(c *Config) *[]string { return &c.Redis })},
+	{Name: "store", Help: "the guarded store's Redis, written as in --redis (testbed external; the first master's when left out)", Set: text(func(c *Config) *string { return &c.Store })},
+	{Name: "redis-password-file", Help: "file with the password of the servers of --redis and --store whose URLs have none (or TORTURE_REDIS_PASSWORD)", Set: text(func(c *Config) *string { return &c.PasswordFile })},
+	{Name: "tls-ca", Help: "certificate of the authority that vouches for rediss:// servers (PEM file; the system's when left out)", Set: text(func(c *Config) *string { return &c.TLSCA })},
+	{Name: "tls-cert", Help: "the client's certificate for rediss:// servers that ask for one (PEM file)", Set: text(func(c *Config) *string { return &c.TLSCert })},
+	{Name: "tls-key", Help: "its key (PEM file)", Set: text(func(c *Config) *string { return &c.TLSKey })},
+	{Name: "tls-server-name", Help: "name that the certificates of rediss:// servers must bear (the host's when left out)", Set: text(func(c *Config) *string { return &c.TLSServerName })},
 	{Name: "redis-image", Help: "image of the servers, e.g. redis:7.0.15 or valkey/valkey:8.1.0 (testbed container)", Set: text(func(c *Config) *string { return &c.Image })},
 	{Name: "toxiproxy", Help: "host:port of the toxiproxy server that bears the links (testbed compose)", Set: text(func(c *Config) *string { return &c.Proxy })},
 	{Name: "i-own-this-redis", Help: "allow faults and key deletion on servers beyond loopback", Set: flag(func(c *Config) *bool { return &c.OwnRedis }), Bool: true},
@@ -39,6 +44,7 @@ var Settings = []Setting{
 	{Name: "patience", Help: "how long a client keeps asking for one key before it turns to the next arrival", Set: duration(func(c *Config) *time.Duration { return &c.Load.Patience })},
 	{Name: "timeout", Help: "after which an operation counts as unknown, waiting apart; half a TTL, at most 1s, when left out", Set: duration(func(c *Config) *time.Duration { return &c.Load.Timeout })},
 	{Name: "long-hold", Help: "share of critical sections that outlast the TTL, renewing where the lock can, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.LongHold })},
+	{Name: "extend", Help: "share of critical sections that extend their lease once, by hand, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.Extend })},
 	{Name: "mode", Help: "exclusive, rw, reentrant, fair, multi or mixed (all that the lock can)", Set: mode},
 	{Name: "readers", Help: "mode rw: share of acquisitions in shared mode, 0 to 1", Set: float(func(c *Config) *float64 { return &c.Load.Readers })},
 	{Name: "renew", Help: "renew leases automatically, where the lock can", Set: flag(func(c *Config) *bool { return &c.Load.Renew }), Bool: true},
@@ -47,6 +53,7 @@ var Settings = []Setting{
 	{Name: "faults", Help: `plan ("standard", "none") or faults, e.g. pause-client,kill:empty (see: torture list faults)`, Set: plan},
 	{Name: "fenced", Help: "whether the store rejects stale tokens", Set: fenced, Bool: true},
 	{Name: "slo", Help: "objectives, e.g. 'acquire.p99<250ms,error<1%'", Set: list(func(c *Config) *[]string { return &c.SLO })},
+	{Name: "accept", Help: "anomalies that are listed and make no FAIL, e.g. S3z,S3 (see: torture list anomalies)", Set: list(func(c *Config) *[]string { return &c.Accept })},
 	{Name: "out", Help: "folder of the run directories", Set: text(func(c *Config) *string { return &c.Out })},
 }
 
@@ -55,16 +62,17 @@ func (s Setting) Variable() string {
 	return "TORTURE_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
-// ReadEnvironment lays the TORTURE_* variables over c. An unknown one is an
-// error.
+// ReadEnvironment lays the TORTURE_* variables over c, a password among them. An
+// unknown one is an error.
 func (c *Config) ReadEnvironment(environ []string) error {
+	c.ReadPassword(environ)
 	known := map[string]Setting{}
 	for _, s := range Settings {
 		known[s.Variable()] = s
 	}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "TORTURE_") || value == "" {
+		if !strings.HasPrefix(name, "TORTURE_") || value == "" || name == PasswordVariable {
 			continue
 		}
 		s, ok := known[name]

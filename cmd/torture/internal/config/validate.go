@@ -23,7 +23,7 @@ var Testbeds = []string{"auto", "process", "container", "embedded", "external", 
 // Validate names the first setting that cannot work, where it was set, its
 // value, and what would work. It touches nothing.
 func (c *Config) Validate() error {
-	for _, check := range []func() error{c.ranges, c.loadRanges, c.words, c.addresses, c.validateTestbed, c.validateCompose} {
+	for _, check := range []func() error{c.ranges, c.loadRanges, c.words, c.addresses, c.validateTestbed, c.validateCompose, c.validateServers} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -138,6 +138,11 @@ func (c *Config) words() error {
 			return c.wrong("sometimes", strconv.Quote(moment), "moments: "+strings.Join(checker.Moments(), ", ")+DidYouMean(moment, checker.Moments()))
 		}
 	}
+	for _, id := range c.Accept {
+		if a, _ := anomaly.Find(id); a.Property == "" || anomaly.Has(id, anomaly.Service) {
+			return c.wrong("accept", strconv.Quote(id), "ids of anomalies that make a FAIL (torture list anomalies)"+DidYouMean(id, anomaly.IDs()))
+		}
+	}
 	for _, id := range c.Expected {
 		if anomaly.Name(id) == "" {
 			return c.wrong("expected", strconv.Quote(id), "ids of anomalies (torture list anomalies)"+DidYouMean(id, anomaly.IDs()))
@@ -146,8 +151,8 @@ func (c *Config) words() error {
 	return nil
 }
 
-// addresses checks host:port. What looks like a URL may bear a password, and
-// is not repeated.
+// addresses checks how servers are named. What may bear a password is not
+// repeated.
 func (c *Config) addresses() error {
 	given := map[string][]string{"redis": c.Redis, "store": {c.Store}, "toxiproxy": {c.Proxy}}
 	for _, key := range keysOf(given) {
@@ -155,13 +160,17 @@ func (c *Config) addresses() error {
 			if addr == "" && key != "redis" {
 				continue
 			}
-			if err := Address(c.At(key), addr); err != nil {
+			err := Address(c.At(key), addr)
+			if key != "toxiproxy" && c.Testbed != "compose" {
+				_, err = parseServer(c.At(key), addr)
+			}
+			if err != nil {
 				return err
 			}
 		}
 	}
 	if c.isSet("redis") && len(c.Redis) == 0 {
-		return errors.New(c.At("redis") + " names no server: host:port,…")
+		return errors.New(c.At("redis") + " names no server: host:port,… or URLs")
 	}
 	if c.isSet("slo") && len(c.SLO) == 0 && strings.HasPrefix(c.At("slo"), "-") {
 		return errors.New(c.At("slo") + " states no objective: such as 'acquire.p99<250ms,error<1%'")
@@ -172,7 +181,7 @@ func (c *Config) addresses() error {
 // Address checks a host:port that was given at origin.
 func Address(origin, addr string) error {
 	if strings.ContainsAny(addr, "@/?") {
-		return fmt.Errorf("%s names a server by URL or with a password (not repeated here): give host:port; servers that ask for a password are not supported", origin)
+		return fmt.Errorf("%s names a server by URL or with a password (not repeated here): give host:port; servers that ask for a password, TLS and sockets are for torture run", origin)
 	}
 	host, port, err := net.SplitHostPort(addr)
 	n, bad := strconv.ParseUint(port, 10, 16)

@@ -108,6 +108,9 @@ func yamlFields(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
 		name, options, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 		if strings.Contains(options, "inline") {
 			maps.Copy(fields, yamlFields(f.Type))

@@ -7,6 +7,7 @@ package crash
 
 import (
 	"bufio"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -62,19 +63,26 @@ func Start() (*Monitor, error) {
 // The monitor reads these lines before anything that the runtime says.
 const (
 	begun = "run "
+	keyed = "key " // what the run that has just begun needs and no file may hold, as hexadecimal digits
 	ended = "end "
 )
 
+// A Run is one that was under way when its process died.
+type Run struct {
+	Dir     string
+	Private string
+}
+
 // Watch has the second process finish the run in dir when this one dies before
-// end is called.
-func (m *Monitor) Watch(dir string) (end func() error, err error) {
+// end is called. It gets what is private for that through a pipe.
+func (m *Monitor) Watch(dir, private string) (end func() error, err error) {
 	if m == nil {
 		return func() error { return nil }, nil
 	}
 	if strings.Contains(dir, "\n") {
 		return nil, fmt.Errorf("watch the run in %q: a folder's name with a line break is not supported", dir)
 	}
-	if _, err := fmt.Fprintf(m.pipe, "%s%s\n", begun, dir); err != nil {
+	if _, err := fmt.Fprintf(m.pipe, "%s%s\n%s%x\n", begun, dir, keyed, private); err != nil {
 		return nil, fmt.Errorf("watch the run in %s: %w", dir, err)
 	}
 	return func() error {
@@ -97,8 +105,8 @@ func (m *Monitor) Close() error {
 
 // Serve is what the second process does: it waits for the end of the first one,
 // which in is the pipe from, and returns what the runtime said of a crash, with
-// the folders of the runs that were under way; an empty text when there was none.
-func Serve(in io.Reader) (text string, runs []string, err error) {
+// the runs that were under way; an empty text when there was none.
+func Serve(in io.Reader) (text string, runs []Run, err error) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // they are for the first one
 	var said strings.Builder
 	for lines := bufio.NewReader(in); ; {
@@ -107,10 +115,16 @@ func Serve(in io.Reader) (text string, runs []string, err error) {
 		case said.Len() > 0:
 			said.WriteString(line)
 		case isBegin:
-			runs = append(runs, strings.TrimSuffix(dir, "\n"))
+			runs = append(runs, Run{Dir: strings.TrimSuffix(dir, "\n")})
+		case strings.HasPrefix(line, keyed) && len(runs) > 0:
+			private, err := hex.DecodeString(strings.TrimSpace(strings.TrimPrefix(line, keyed)))
+			if err != nil {
+				return said.String(), runs, fmt.Errorf("read what is private of the run in %s: %w", runs[len(runs)-1].Dir, err)
+			}
+			runs[len(runs)-1].Private = string(private)
 		default:
 			if dir, isEnd := strings.CutPrefix(line, ended); isEnd {
-				runs = slices.DeleteFunc(runs, func(r string) bool { return r == strings.TrimSuffix(dir, "\n") })
+				runs = slices.DeleteFunc(runs, func(r Run) bool { return r.Dir == strings.TrimSuffix(dir, "\n") })
 				break
 			}
 			said.WriteString(line)

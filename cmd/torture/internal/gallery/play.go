@@ -111,7 +111,7 @@ func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, 
 func (s *conviction) add(r *reports.Run, expected []string, command string) error {
 	s.runs = append(s.runs, r.Dir)
 	s.ids = merge(s.ids, Proved(r))
-	proofs, err := proofsOf(r, expected, command)
+	proofs, err := ProofsOf(r, expected, command)
 	s.proofs = addProofs(s.proofs, proofs)
 	return err
 }

@@ -13,10 +13,10 @@ import (
 	"locktorture/workload/history/historyfile"
 )
 
-// proofsOf gives the first finding of each of ids that r shows, with its story and
+// ProofsOf gives the first finding of each of ids that r shows, with its story and
 // picture, and counts what it took to come that far. A run without a directory
 // has no history to tell from.
-func proofsOf(r *reports.Run, ids []string, command string) ([]Proof, error) {
+func ProofsOf(r *reports.Run, ids []string, command string) ([]Proof, error) {
 	var proofs []Proof
 	var findings []checker.Finding
 	for _, id := range ids {

@@ -119,9 +119,8 @@ var recipeTrials = map[string]Trial{
 		Load: "clients=4 keys=4 hold=200ms",
 	},
 	"retry-on-error-hash": {
-		// With more keys than clients most attempts are granted, and with short holds many are under way at any moment: it is the reply
-		// to a grant that is to be lost. The fault is over when the command is sent again, a quarter of the TTL later.
-		Faults: "response-lost:at=300ms:times=14:every=500ms:for=60ms:on=time:client=all", Load: "clients=4 keys=16 hold=5ms", Length: 8 * time.Second,
+		// With more keys than clients most attempts are granted: it is the reply to a grant that is to be lost.
+		Faults: "response-lost:at=300ms:times=8:every=600ms:for=60ms", Load: "clients=4 keys=16 hold=100ms", Length: 7 * time.Second,
 	},
 	"rw-two-keys": {Faults: lateRelease, Load: "mode=rw readers=0.3 keys=1 hold=100ms"},
 	"rw-hash-timestamps": {

@@ -68,7 +68,7 @@ func (c *Clients) nodes(ctx context.Context, s *Servers, t Topology, client stri
 			return nil, err
 		}
 		c.links[i] = append(c.links[i], l)
-		out = append(out, wiring.Linked(l, c.Meter.dial(l.Dial)))
+		out = append(out, wiring.Linked(n, l, c.Meter.dial(l.Dial)))
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"locktorture/reports/capacity"
+	"locktorture/reports/unit"
 )
 
 // tick is the unit of the processor times in /proc: Linux gives user space
@@ -100,13 +102,61 @@ func machineTimes() (busy, total float64) {
 
 // Since is the share of the processors that was busy since before.
 func (u Usage) Since(before Usage, masters int) capacity.Busy {
+	return u.since(before, masters, runtime.NumCPU())
+}
+
+func (u Usage) since(before Usage, masters, cpus int) capacity.Busy {
 	wall := u.at.Sub(before.at).Seconds()
-	b := capacity.Busy{Harness: (u.harness - before.harness).Seconds() / wall, CPUs: runtime.NumCPU()}
+	b := capacity.Busy{Harness: (u.harness - before.harness).Seconds() / wall, CPUs: cpus}
 	for i := range masters {
 		b.Redis = append(b.Redis, (u.redis[i]-before.redis[i]).Seconds()/wall)
 	}
 	if u.total > before.total {
 		b.Machine = (u.busy - before.busy) / (u.total - before.total)
+		b.Others = u.others(before, b)
 	}
 	return b
+}
+
+// others is what is left of the machine's busy time without this process and the
+// servers; 0 where a server is not a process of this machine.
+func (u Usage) others(before Usage, b capacity.Busy) float64 {
+	ours, wall := b.Harness, u.at.Sub(before.at).Seconds()
+	for i, used := range u.redis {
+		if used == 0 {
+			return 0
+		}
+		ours += (used - before.redis[i]).Seconds() / wall
+	}
+	return max(0, b.Machine-ours/float64(b.CPUs))
+}
+
+// TooBusy is the share of all processors that other programs may take while
+// something is measured.
+const TooBusy = 0.15
+
+// Disturbed says why what was measured meanwhile says little about locks; "" when
+// nothing speaks against it.
+func Disturbed(b capacity.Busy) string {
+	if b.Others <= TooBusy {
+		return ""
+	}
+	return fmt.Sprintf("other programs took %s of the processors", unit.Percent(b.Others))
+}
+
+// Tries is how often something is measured while other programs disturb it, before
+// the last figure is taken as it is.
+const Tries = 3
+
+// Undisturbed measures until nothing disturbs it, Tries times at most, and says what
+// disturbed the last time.
+func (s *Servers) Undisturbed(ctx context.Context, masters int, measure func()) (why string) {
+	for range Tries {
+		before := s.Usage()
+		measure()
+		if why = Disturbed(s.Usage().Since(before, masters)); why == "" || ctx.Err() != nil {
+			break
+		}
+	}
+	return why
 }

@@ -55,7 +55,10 @@ var Contestants = []Contestant{
 	{ID: "redsync-fast", About: "redsync v4.18.0, fail-fast on rueidis; polls every 50 to 250 ms", Extends: true,
 		Factory: always(redsync.NewFailFast()), Pause: redsyncPause},
 	{ID: "redislock", About: "bsm/redislock v0.9.4; polls every 1 ms", Nodes: 1, Extends: true, Factory: always(redislock.New())},
-	{ID: "rueidislock", About: "rueidislock v1.0.79; waits for the server's notice", Nodes: 1, Factory: always(rueidislock.New())},
+	{ID: "rueidislock", About: "rueidislock v1.0.79 as its README says for one server: one key, no notices of a client's own changes; waits for the server's notice", Nodes: 1,
+		Factory: always(rueidislock.New(rueidislock.ForOneServer))},
+	{ID: "rueidislock-default", About: "rueidislock v1.0.79 with its defaults: two of three keys; waits for the server's notice", Nodes: 1,
+		Factory: always(rueidislock.New(rueidislock.Options{}))},
 }
 
 // ContestantIDs are the locks that bench measures unless told otherwise, the

@@ -75,7 +75,7 @@ func Start(ctx context.Context, c Config) (s *Servers, err error) {
 	}
 	s.Bed, _, err = testbed.Start(ctx, testbed.Config{
 		Kind: kind, Nodes: c.Nodes, Dir: c.Dir,
-		External: testbed.ExternalConfig{Addrs: c.Redis, OwnThisRedis: c.OwnRedis},
+		External: testbed.ExternalConfig{Masters: testbed.Plain(c.Redis...), OwnThisRedis: c.OwnRedis},
 	})
 	if err != nil && kind == testbed.KindExternal {
 		return s, wiring.UnfitError{Err: err}

@@ -65,7 +65,7 @@ func TestPlanNight(t *testing.T) {
 			t.Errorf("within %v: the cells take %v", c.budget, sum)
 		}
 		at := slices.IndexFunc(cells, func(c Cell) bool { return c.Scenario == "standard" })
-		if got := cells[at].Config; (got.Duration-time.Minute > 0) != (c.grows > 0) || got.Floors["grants"] != int(1000*got.Duration.Minutes()) {
+		if got := cells[at].Config; (got.Duration-time.Minute > 0) != (c.grows > 0) || got.Floors["grants"] != int(float64(got.PerMinute["grants"])*got.Duration.Minutes()) {
 			t.Errorf("within %v: standard lasts %v with floors %v", c.budget, got.Duration, got.Floors)
 		}
 	}

@@ -16,18 +16,23 @@ import (
 // (LOCKTORTURE_REQUIRE_ALL=1).
 func Start(t testing.TB, n int) []testbed.Node {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	requireServer(t)
 	bed, err := testbed.StartProcess(t.Context(), testbed.ProcessConfig{Nodes: n})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = bed.Close() })
 	return bed.Nodes()
+}
+
+func requireServer(t testing.TB) {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
 }
 
 // Addrs are the servers' addresses.

@@ -32,7 +32,7 @@ const (
 // plantCanary plants it, waits until it is caught, and notes how that went.
 func (s *session) plantCanary(ctx context.Context) {
 	h := s.env.header(s.meta)
-	h.Floors, h.Expected, h.Bounds, h.Quorum, h.Nodes = nil, nil, nil, 1, 1
+	h.Floors, h.Expected, h.Accepted, h.Bounds, h.Quorum, h.Nodes = nil, nil, nil, nil, 1, 1
 	judge := checker.New(h, checker.Options{})
 	rec := history.NewRecorder(judge)
 	began := time.Now()
@@ -77,7 +77,7 @@ func (s *session) contendForCanary(ctx context.Context, rec *history.Recorder, o
 func (s *session) canaryClient(ctx context.Context, i int, rec *history.Recorder, over func() bool) (err error) {
 	node := s.env.bed.Nodes()[0]
 	l := s.env.links[s.env.clients[i%len(s.env.clients)].Name()][node.Name()]
-	locker, err := gallery.ExistsSet()([]lockimpl.Node{wiring.Linked(l, l.Dial)})
+	locker, err := gallery.ExistsSet()([]lockimpl.Node{wiring.Linked(node, l, l.Dial)})
 	if err != nil {
 		return fmt.Errorf("plant canary: %w", err)
 	}

@@ -94,14 +94,14 @@ func (e *environment) cleanUp(ctx context.Context) error {
 func cleanGiven(ctx context.Context, cfg config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, cleanLimit)
 	defer cancel()
-	addrs := cfg.Redis
-	if cfg.Store != "" {
-		addrs = append([]string{cfg.Store}, addrs...)
+	servers, store, err := cfg.Servers()
+	if store != nil {
+		servers = append(servers, *store)
 	}
-	var errs []error
-	for _, addr := range addrs {
-		if _, err := removeKeys(ctx, wiring.AdminAt(addr), cfg.Load.Keys); err != nil {
-			errs = append(errs, fmt.Errorf("remove the run's keys from %s: %w", addr, err))
+	errs := []error{err}
+	for _, at := range servers {
+		if _, err := removeKeys(ctx, wiring.AdminAt(at), cfg.Load.Keys); err != nil {
+			errs = append(errs, fmt.Errorf("remove the run's keys from %s: %w", at, err))
 		}
 	}
 	return errors.Join(errs...)

@@ -46,7 +46,7 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	var nodes []lockimpl.Node
 	for _, n := range c.env.bed.Nodes() {
 		l := c.env.links[c.Client.Name][n.Name()]
-		nodes = append(nodes, wiring.Linked(l, through(gate, l)))
+		nodes = append(nodes, wiring.Linked(n, l, through(gate, l)))
 	}
 	locker, err := c.factory()(nodes)
 	if err != nil {
@@ -55,7 +55,8 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	if p, can := locker.(childLocker); can {
 		return c.connectChild(p, gate), nil
 	}
-	guarded := store.Open(through(gate, c.env.links[c.Client.Name][faults.StoreNode]), c.env.policy())
+	toStore := through(gate, c.env.links[c.Client.Name][faults.StoreNode])
+	guarded := store.Open(wiring.LoggedIn(c.env.bed.Store(), toStore), c.env.policy())
 	return &workload.Conn{
 		Locker: locker,
 		Store:  guarded,

@@ -11,6 +11,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/crash"
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
 	"locktorture/reports"
@@ -39,11 +40,11 @@ func AddCrash(dir string, r *checker.Report) error {
 	return nil
 }
 
-// AfterCrash keeps in dir, the directory of a run whose process a crash has
-// ended, what the runtime said of it, and ends and removes what the run has left:
+// AfterCrash keeps in the directory of a run whose process a crash has ended, what the runtime said of it, and ends and removes what the run has left:
 // servers, containers, proxies, and its keys on servers that live on. What it
 // could not remove is an error; the directory can be judged all the same.
-func AfterCrash(ctx context.Context, dir, said string) error {
+func AfterCrash(ctx context.Context, of crash.Run, said string) error {
+	dir := of.Dir
 	if err := os.WriteFile(filepath.Join(dir, CrashFile), []byte(said), 0o600); err != nil {
 		return err
 	}
@@ -54,6 +55,9 @@ func AfterCrash(ctx context.Context, dir, said string) error {
 	var cfg config.Config
 	if err := json.Unmarshal(meta.Config, &cfg); err != nil {
 		return fmt.Errorf("%s: read the configuration: %w", dir, err)
+	}
+	if err := cfg.TakeSecrets(of.Private); err != nil {
+		return fmt.Errorf("%s: read the passwords of its servers: %w", dir, err)
 	}
 	_, err = testbed.Sweep(ctx, filepath.Join(dir, NodesDir))
 	errs := []error{err}

@@ -54,11 +54,17 @@ func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir stri
 			err = errors.Join(err, e.close())
 		}
 	}()
+	external := testbed.ExternalConfig{OwnThisRedis: cfg.OwnRedis}
+	if cfg.Testbed != testbed.KindCompose {
+		if external.Masters, external.Store, err = cfg.Servers(); err != nil {
+			return e, err
+		}
+	}
 	e.bed, e.why, err = testbed.Start(ctx, testbed.Config{
 		Kind: cfg.Testbed, Nodes: lock.Masters(cfg), Dir: filepath.Join(dir, NodesDir), Persist: cfg.Persist,
 		Fsync: fsync(cfg), FakeClock: needs(cfg.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
 		Image:    cfg.Image,
-		External: testbed.ExternalConfig{Addrs: cfg.Redis, Store: cfg.Store, OwnThisRedis: cfg.OwnRedis},
+		External: external,
 		Compose:  testbed.ComposeConfig{Addrs: cfg.Redis, Store: cfg.Store, Upstreams: config.ComposeUpstreams()},
 	})
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"locktorture/faults/link"
 	"locktorture/faults/plan"
@@ -20,22 +19,10 @@ func (e *environment) header(m reports.Meta) history.Header {
 	h := history.Header{
 		Type: "history", Version: history.Version, Scenario: m.Scenario, Lock: m.Lock, Seed: m.Seed,
 		Nodes: len(e.bed.Nodes()), Quorum: e.quorum(), TTL: e.cfg.TTL, Fenced: fenced(e.cfg, e.lock),
-		Began: m.Began, Floors: e.cfg.Floors, Expected: e.cfg.Expected,
-	}
-	if e.lock.Drift != nil {
-		h.Drift = e.lock.Drift(e.cfg.TTL)
+		Began: m.Began, Floors: e.cfg.Floors, Expected: e.cfg.Expected, Accepted: e.cfg.Accept,
 	}
 	h.Bounds = e.cfg.Bounds.Header()
-	for name, within := range map[string]func(time.Duration) time.Duration{
-		"loss_ns": e.lock.LossWithin, "undo_ns": e.lock.UndoWithin, "wake_ns": e.lock.WakeWithin,
-	} {
-		if within != nil {
-			h.Bounds[name] = within(e.cfg.TTL).Nanoseconds()
-		}
-	}
-	if e.lock.Unchecked {
-		h.OwnerCheckedRelease = new(bool)
-	}
+	e.lock.Promises(&h)
 	return h
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -132,8 +133,8 @@ func unlessInterrupted(ctx context.Context, err error) error {
 }
 
 // finish ends the testbed, judges, and reports. The run directory is complete
-// when it returns.
-func (s *session) finish(ctx context.Context) (*reports.Run, error) {
+// when it returns, or gone where keep wants nothing of it.
+func (s *session) finish(ctx context.Context, keep func(*reports.Run) bool) (*reports.Run, error) {
 	s.noteTrouble(s.rec.Err())
 	s.noteTrouble(s.file.Close())
 	s.noteTrouble(s.env.close())
@@ -152,6 +153,9 @@ func (s *session) finish(ctx context.Context) (*reports.Run, error) {
 	r.Warnings = append(r.Warnings, s.env.findings...)
 	for _, l := range s.plan.LeftOut {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("fault %s left out: %s", l.Fault, l.Why))
+	}
+	if keep != nil && !keep(r) {
+		return r, os.RemoveAll(s.dir)
 	}
 	return r, Complete(r)
 }

@@ -42,6 +42,11 @@ type Options struct {
 	// what is about to happen, and the judge whose live figures may be shown.
 	// The sinks that it returns see every event.
 	Begin func(b Beginning) []history.Sink
+
+	// Keep says, of a run that is one among very many, whether its record is worth
+	// keeping: reports are written, and its directory stays, only then. It is asked
+	// once the run is judged, without a second opinion. Nil keeps every run.
+	Keep func(r *reports.Run) bool
 }
 
 // A Beginning is what is known of a run before its load.
@@ -85,7 +90,21 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	if err := Validate(cfg, lock); err != nil {
 		return nil, err
 	}
+	undemanded := ""
+	if !fenced(cfg, lock) {
+		var had bool
+		if cfg, had = cfg.WithoutFloor("fence_saves"); had {
+			undemanded = "without a fence no stale write can be rejected, so none is demanded: a client that stands still beyond its lease shows as S3z"
+		}
+	}
 	s := &session{meta: meta(cfg, o), watch: watch.New()}
+	if _, missing := os.Stat(cfg.Out); missing != nil {
+		defer func() {
+			if s.rec == nil { // nothing began, and nothing is left
+				_ = os.Remove(cfg.Out)
+			}
+		}()
+	}
 	if s.dir, err = makeDir(cfg, s.meta); err != nil {
 		return nil, err
 	}
@@ -94,19 +113,22 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	if s.env, err = setUp(start, cfg, lock, s.dir); err != nil {
 		return nil, errors.Join(startError(cfg, err), os.RemoveAll(s.dir))
 	}
+	if undemanded != "" {
+		s.env.find(undemanded)
+	}
 	if s.plan, err = drawPlan(cfg, lock, s.env.target(s.watch)); err != nil {
 		return nil, errors.Join(err, s.env.close(), os.RemoveAll(s.dir))
 	}
 	if err := s.prepare(o); err != nil {
 		return nil, StartError{errors.Join(err, s.env.close())}
 	}
-	unwatched, err := o.Crash.Watch(s.dir)
+	unwatched, err := o.Crash.Watch(s.dir, cfg.Secrets())
 	s.noteTrouble(err)
 	s.play(ctx)
 	if unwatched != nil {
 		s.noteTrouble(unwatched())
 	}
-	return s.finish(ctx)
+	return s.finish(ctx, o.Keep)
 }
 
 // meta is what run.json says. What is secret by its form is hidden in it, and so
@@ -150,13 +172,14 @@ func makeDir(cfg config.Config, m reports.Meta) (string, error) {
 // history with all who listen to it.
 func (s *session) prepare(o Options) (err error) {
 	s.meta.Asked, s.meta.Faults = s.plan.Asked, len(s.plan.Steps)
-	s.meta.Testbed = s.env.describe(s.plan)
+	s.meta.Testbed, s.meta.Can = s.env.describe(s.plan), s.env.abilities(s.plan)
+	s.env.cfg.DemandCells(promised(s.plan, *s.meta.Can))
 	if err := s.writePlan(); err != nil {
 		return err
 	}
 	h := s.env.header(s.meta)
 	ours := judging
-	ours.OurStore = true
+	ours.OurStore, ours.SecondOpinion = true, o.Keep == nil
 	s.judge = checker.New(h, ours)
 	if s.file, err = historyfile.Create(filepath.Join(s.dir, historyfile.Name), h); err != nil {
 		return err

@@ -23,6 +23,8 @@ func (e StartError) Unwrap() error { return e.err }
 // startError tells servers that were badly chosen from trouble of our own.
 func startError(c config.Config, err error) error {
 	switch {
+	case errors.As(err, new(testbed.ServerError)):
+		return StartError{wiring.UnfitError{Err: err}}
 	case c.Testbed == testbed.KindExternal:
 		return wiring.UnfitError{Err: err}
 	case errors.Is(err, testbed.ErrUnsupported):

@@ -20,7 +20,7 @@ func Validate(c config.Config, lock catalogue.Lock) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	for _, check := range []func(config.Config, catalogue.Lock) error{fitsMasters, fitsLinks, fitsMode, FitsFaults} {
+	for _, check := range []func(config.Config, catalogue.Lock) error{fitsMasters, fitsLinks, FitsMode, FitsFaults} {
 		if err := check(c, lock); err != nil {
 			return err
 		}
@@ -72,9 +72,9 @@ func fitsLinks(c config.Config, l catalogue.Lock) error {
 		c.At("clients"), c.Clients, per-1, per, what, links/per)
 }
 
-// fitsMode sees whether the lock can do what the mode needs. A lock in a child
+// FitsMode sees whether the lock can do what the mode needs. A lock in a child
 // process says so itself, once it runs.
-func fitsMode(c config.Config, l catalogue.Lock) error {
+func FitsMode(c config.Config, l catalogue.Lock) error {
 	if l.Child {
 		return nil
 	}
@@ -145,7 +145,7 @@ func fitsPlan(c config.Config, t *faults.Target) (err error) {
 func preview(c config.Config, l catalogue.Lock) *faults.Target {
 	n := l.Masters(c)
 	t := &faults.Target{
-		Testbed: previewTestbed(c, n), Quorum: n/2 + 1, TTL: c.TTL, Notifies: notifies(c, l),
+		Testbed: previewTestbed(c, n), Quorum: n/2 + 1, TTL: c.TTL, Notifies: notifies(c, l), OwnWrites: l.Child,
 		Link: func(string, string) link.Link { return nil },
 	}
 	if c.Testbed == testbed.KindCompose {

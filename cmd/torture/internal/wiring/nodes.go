@@ -4,6 +4,7 @@ package wiring
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -27,14 +28,47 @@ func Node(name, addr string, dial Dial) lockimpl.Node {
 func Direct(nodes []testbed.Node) []lockimpl.Node {
 	var out []lockimpl.Node
 	for _, n := range nodes {
-		out = append(out, Node(n.Name(), n.Addr(), n.Dial))
+		addr := n.Addr()
+		if _, given := n.(testbed.Given); given {
+			addr = Upstream(n)
+		}
+		out = append(out, asked(n, Node(n.Name(), addr, n.Dial)))
 	}
 	return out
 }
 
-// Linked is the node at the other end of l as a lock sees it; dial goes over l.
-func Linked(l link.Link, dial Dial) lockimpl.Node {
-	return Node(l.Node(), ListenAddr(l), dial)
+// Linked is n, at the other end of l, as a lock sees it; dial goes over l.
+func Linked(n testbed.Node, l link.Link, dial Dial) lockimpl.Node {
+	return asked(n, Node(l.Node(), ListenAddr(l), LoggedIn(n, dial)))
+}
+
+// asked says in out what n asks of those who connect without Dial.
+func asked(n testbed.Node, out lockimpl.Node) lockimpl.Node {
+	if given, ok := n.(testbed.Given); ok {
+		e := given.Endpoint()
+		out.Username, out.Password, out.DB = e.Username, e.Password, e.DB
+	}
+	return out
+}
+
+// LoggedIn makes the connections of dial ready for n's commands. What fails on the
+// way is a failed dial: no command was sent.
+func LoggedIn(n testbed.Node, dial Dial) Dial {
+	given, ok := n.(testbed.Given)
+	if !ok {
+		return dial
+	}
+	e := given.Endpoint()
+	return func(ctx context.Context) (net.Conn, error) {
+		c, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.Login(ctx, c); err != nil {
+			return nil, errors.Join(&net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("log in at %s: %w", n.Name(), err)}, c.Close())
+		}
+		return c, nil
+	}
 }
 
 // Open opens a link from client to each of nodes, by the node's name.
@@ -84,8 +118,12 @@ func Admin(n testbed.Node) *redis.Client {
 	return redis.NewClient(o)
 }
 
-// AdminAt is Admin for the server at addr, a host:port.
-func AdminAt(addr string) *redis.Client { return redis.NewClient(adminOptions(addr)) }
+// AdminAt is Admin for the server at e.
+func AdminAt(e testbed.Endpoint) *redis.Client {
+	o := adminOptions(e.Addr)
+	o.Dialer = func(ctx context.Context, _, _ string) (net.Conn, error) { return e.Dial(ctx) }
+	return redis.NewClient(o)
+}
 
 func adminOptions(addr string) *redis.Options {
 	return &redis.Options{Addr: addr, MaxRetries: -1, DisableIdentity: true, PoolSize: 2, ReadTimeout: 5 * time.Second}

@@ -1,0 +1,226 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/checker/anomaly"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/hunt"
+	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/search"
+	faultcatalogue "locktorture/faults/catalogue"
+	"locktorture/faults/testbed"
+	"locktorture/reports"
+	"locktorture/reports/terminal"
+	"locktorture/reports/unit"
+	"locktorture/workload/history/printable"
+)
+
+// A huntCommand is `torture hunt`.
+type huntCommand struct {
+	*tool
+	cfg     hunt.Config
+	lock    string
+	testbed string
+	nodes   int
+	resume  string
+	out     string
+	json    bool
+	quiet   bool
+}
+
+func (t *tool) newHunt() *cobra.Command {
+	h := &huntCommand{tool: t}
+	cmd := &cobra.Command{
+		Use:   "hunt",
+		Short: "search load, modes and faults for what breaks a lock, and make what is found small",
+		Long: "hunt plays short rounds of load and faults against a lock, several at once, each on servers of its own: first\n" +
+			"drawn at random, each from a few kinds of faults of its own, then bred from those that reached phases under faults,\n" +
+			"states or near misses that no earlier one had. What is found is made small (fewer steps, clients, keys, shorter) while\n" +
+			"it still shows, and printed as one command, a scenario file and a witness. It exits with 1 when something was found that is\n" +
+			"not accepted, with 0 when nothing was, with 3 when too little ran. Ctrl-C keeps what is known; --resume goes on from there.",
+		Args: cobra.NoArgs,
+		RunE: h.run,
+	}
+	f := cmd.Flags()
+	f.StringVar(&h.lock, "lock", "redlock", "lock under test (see: torture list locks), or exec:COMMAND")
+	f.DurationVar(&h.cfg.Budget, "budget", 10*time.Minute, "time for all of it")
+	f.Uint64Var(&h.cfg.Seed, "seed", 0, "seed of what is drawn; drawn itself when 0")
+	f.IntVar(&h.cfg.Jobs, "jobs", 3*runtime.NumCPU(), "rounds at once; fewer while the machine is too busy to judge by time")
+	f.IntVar(&h.nodes, "nodes", 0, "Redis masters; what the lock is made for when 0")
+	f.StringVar(&h.testbed, "testbed", testbed.KindAuto, "auto, process, container or embedded")
+	f.StringSliceVar(&h.cfg.Accept, "accept", nil, "ids of anomalies that are listed and do not fail the hunt, e.g. S3z,S3")
+	f.StringSliceVar(&h.cfg.Without, "without", nil, "faults that are not drawn (see: torture list faults)")
+	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break what correct locks rest on: clocks that jump, eviction, a single master that forgets")
+	f.StringVar(&h.resume, "resume", "", "directory of a hunt to go on with, for another budget, or latest")
+	f.StringVar(&h.out, "out", runsFolder, "folder in which the hunt's directory is made")
+	f.BoolVar(&h.json, "json", false, "print hunt.json on standard output, all else on standard error")
+	f.BoolVar(&h.quiet, "quiet", false, "print the verdict line alone")
+	return cmd
+}
+
+func (h *huntCommand) run(cmd *cobra.Command, _ []string) error {
+	earlier, err := h.earlier(cmd)
+	if err != nil {
+		return err
+	}
+	if err := h.resolve(); err != nil {
+		return err
+	}
+	if err := run.PrepareOut(h.out); err != nil {
+		return startError(err)
+	}
+	r, err := h.hunt(cmd, earlier)
+	if err != nil {
+		return err
+	}
+	return h.conclude(cmd, r)
+}
+
+// fixed are the settings that a hunt keeps when it is gone on with.
+var fixed = []string{"lock", "nodes", "testbed", "seed", "beyond", "without"}
+
+// earlier is the hunt to go on with, or nil, and takes its settings over.
+func (h *huntCommand) earlier(cmd *cobra.Command) (*hunt.Report, error) {
+	if h.resume == "" {
+		return nil, nil
+	}
+	for _, name := range fixed {
+		if cmd.Flags().Changed(name) {
+			return nil, fmt.Errorf("--%s beside --resume %s: that hunt has its own; leave one of both out", name, h.resume)
+		}
+	}
+	dir := h.resume
+	if dir == reports.Latest {
+		all, err := filepath.Glob(filepath.Join(h.out, "*-hunt-*", hunt.ResultsFile))
+		if err != nil || len(all) == 0 {
+			return nil, fmt.Errorf("--resume %s: there is no hunt in %s", dir, h.out)
+		}
+		dir = filepath.Dir(slices.Max(all)) // names begin with the time
+	}
+	r, err := hunt.Load(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--resume %s: %w", h.resume, err)
+	}
+	h.cfg.Dir, h.lock, h.nodes, h.testbed = dir, r.Lock, r.Nodes, r.Testbed
+	h.cfg.Seed, h.cfg.Beyond, h.cfg.Without = r.Seed, r.Beyond, r.Without
+	if !cmd.Flags().Changed("accept") {
+		h.cfg.Accept = r.Accept
+	}
+	return r, nil
+}
+
+// resolve names the first flag that cannot work.
+func (h *huntCommand) resolve() error {
+	switch {
+	case h.cfg.Budget <= 0:
+		return fmt.Errorf("--budget is %v: above 0, such as 10m", h.cfg.Budget)
+	case h.cfg.Jobs < 1:
+		return fmt.Errorf("--jobs is %d: at least 1", h.cfg.Jobs)
+	case !slices.Contains(huntBeds, h.testbed):
+		return fmt.Errorf("--testbed %q: one of %s%s", h.testbed, strings.Join(huntBeds, ", "), config.DidYouMean(h.testbed, huntBeds))
+	}
+	for _, id := range h.cfg.Accept {
+		if anomaly.Name(id) == "" {
+			return fmt.Errorf("--accept %q: ids of anomalies (torture list anomalies)%s", id, config.DidYouMean(id, anomaly.IDs()))
+		}
+	}
+	known := search.FaultNames(func(faultcatalogue.Entry) bool { return true })
+	for _, name := range h.cfg.Without {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("--without %q: no such fault%s (torture list faults)", name, config.DidYouMean(name, known))
+		}
+	}
+	if h.cfg.Seed == 0 {
+		h.cfg.Seed = drawSeed()
+	}
+	return h.setLock(h.lock)
+}
+
+// huntBeds are the testbeds that a hunt may start for each of its rounds.
+var huntBeds = []string{testbed.KindAuto, testbed.KindProcess, testbed.KindContainer, testbed.KindEmbedded}
+
+// setLock finds the lock and lays out the scenario of its rounds.
+func (h *huntCommand) setLock(id string) (err error) {
+	if h.cfg.Lock, err = h.locks.Find(id); err != nil {
+		return err
+	}
+	if h.cfg.Base, err = hunt.Base(); err != nil {
+		return err
+	}
+	h.cfg.Base.Lock, h.cfg.Base.Nodes, h.cfg.Base.Testbed = id, h.nodes, h.testbed
+	return h.validate(h.cfg.Base)
+}
+
+// hunt hunts, shows how it goes, and writes what it knows.
+func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report) (*hunt.Report, error) {
+	if earlier == nil {
+		h.cfg.Dir = resultsDir(h.out, "hunt", h.cfg.Seed)
+	}
+	h.cfg.Version, h.cfg.Commit, h.cfg.Command = version, revision(), commandLine(h.cfg.Seed)
+	h.cfg.Play = h.playWith
+	w, opts := output{json: h.json, quiet: h.quiet}.people(cmd)
+	var board *terminal.Board
+	h.cfg.Say = func(line string) { board.Say(line) }
+	one, err := hunt.New(cmd.Context(), h.cfg, earlier)
+	if err != nil {
+		return nil, harnessError{err}
+	}
+	board = terminal.NewBoard(w, opts, one.Lines, one.LogLine)
+	if !h.quiet {
+		h.banner(w, one.Report())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var showing sync.WaitGroup
+	showing.Go(func() { board.Run(ctx) })
+	r := one.Run(cmd.Context())
+	cancel()
+	showing.Wait()
+	if err := one.Write(r); err != nil {
+		return nil, harnessError{err}
+	}
+	return r, nil
+}
+
+func (h *huntCommand) banner(w io.Writer, r *hunt.Report) {
+	fmt.Fprintf(w, "torture %s · hunt · seed %s · %s\n", version, unit.Seed(r.Seed), unit.Setting(h.cfg.Budget))
+	line := func(label, text string) { fmt.Fprintf(w, "  %-8s%s\n", label, printable.Line(text)) }
+	line("lock", fmt.Sprintf("%s  %s", r.Lock, masters(r.Nodes)))
+	line("redis", fmt.Sprintf("testbed %s, one for each round; up to %d at once", r.Testbed, r.Jobs))
+	for _, text := range r.LeftOut {
+		line("", "not drawn: "+text)
+	}
+	line("dir", h.cfg.Dir)
+	if len(r.Rounds) > 0 {
+		line("goes on", fmt.Sprintf("after %d rounds, %d findings", len(r.Rounds), len(r.Found)))
+	}
+}
+
+// conclude prints how the hunt ended and turns that into the exit code.
+func (h *huntCommand) conclude(cmd *cobra.Command, r *hunt.Report) error {
+	if h.json {
+		if err := printJSON(cmd.OutOrStdout(), r); err != nil {
+			return harnessError{fmt.Errorf("print hunt: %w", err)}
+		}
+	}
+	w, _ := output{json: h.json, quiet: h.quiet}.people(cmd)
+	if !h.quiet {
+		if err := r.Text(w, h.cfg.Dir); err != nil {
+			return harnessError{err}
+		}
+	}
+	if r.Interrupted && r.Sums.Rounds == 0 {
+		return exitCode(exitInterrupted)
+	}
+	return verdict(w, r.Verdict)
+}

@@ -1,0 +1,323 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/simulate"
+	"locktorture/faults"
+	"locktorture/reports"
+	"locktorture/reports/story"
+	"locktorture/reports/terminal"
+	"locktorture/reports/unit"
+	"locktorture/workload/history"
+	"locktorture/workload/history/printable"
+)
+
+// A simulateCommand is `torture simulate`.
+type simulateCommand struct {
+	*tool
+	job    simulate.Job
+	jobs   int
+	replay string
+	out    string
+	json   bool
+	quiet  bool
+}
+
+func (t *tool) newSimulate() *cobra.Command {
+	s := &simulateCommand{tool: t}
+	cmd := &cobra.Command{
+		Use:   "simulate",
+		Short: "search for what breaks a lock in virtual time, and replay it exactly",
+		Long: "simulate plays short rounds of load and faults against a lock in virtual time: the lock, the load, the faults and\n" +
+			"the judge are those of a run, while network and nodes are in memory and nobody waits. Rounds are drawn at random and\n" +
+			"bred from those that reached something new. What is found is made small and written to a file; --replay plays it\n" +
+			"again, event for event. It is no evidence about Redis itself. It exits with 1 when something was found, with 0 when\n" +
+			"nothing was, with 3 when too little happened to judge. Ctrl-C keeps what is known.",
+		Args: cobra.NoArgs,
+		RunE: s.run,
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.job.Lock, "lock", "redlock", "lock under test (see: torture list locks); not one in a child process")
+	f.IntVar(&s.job.Nodes, "nodes", 0, "masters; what the lock is made for when 0")
+	f.IntVar(&s.job.Rounds, "seeds", 0, "rounds, each of a seed of its own; 0: as many as --budget allows")
+	f.DurationVar(&s.job.Budget, "budget", 0, "real time for all of it; 1m when --seeds is not given")
+	f.Uint64Var(&s.job.Seed, "seed", 0, "seed of what is drawn; drawn itself when 0")
+	f.IntVar(&s.jobs, "jobs", runtime.NumCPU(), "processes that play rounds side by side")
+	f.BoolVar(&s.job.Beyond, "beyond", false, "also draw faults that break what correct locks rest on: clocks that jump, a single master that forgets")
+	f.BoolVar(&s.job.First, "first", false, "end with the first finding")
+	f.StringVar(&s.replay, "replay", "", "file of a finding to play again, in place of a search")
+	f.StringVar(&s.out, "out", runsFolder, "folder in which a directory with the findings is made")
+	f.BoolVar(&s.json, "json", false, "print the report as JSON on standard output, all else on standard error")
+	f.BoolVar(&s.quiet, "quiet", false, "print the verdict line alone")
+	return cmd
+}
+
+func (s *simulateCommand) run(cmd *cobra.Command, _ []string) error {
+	if err := simulate.SelfCheck(); err != nil {
+		return harnessError{err}
+	}
+	if s.replay != "" {
+		return s.playAgain(cmd)
+	}
+	p, err := s.resolve()
+	if err != nil {
+		return err
+	}
+	if err := run.PrepareOut(s.out); err != nil {
+		return startError(err)
+	}
+	r := &simulate.Report{
+		Schema: simulate.Schema, Lock: s.job.Lock, Nodes: p.Masters(), Seed: s.job.Seed, Jobs: s.jobs,
+		Beyond: s.job.Beyond, Faults: p.Space(s.job.Beyond).Faults,
+	}
+	s.explore(cmd, p, r)
+	if err := s.keep(r); err != nil {
+		return harnessError{err}
+	}
+	return s.conclude(cmd, r)
+}
+
+// resolve names the first flag that cannot work.
+func (s *simulateCommand) resolve() (*simulate.Player, error) {
+	switch {
+	case s.job.Rounds < 0:
+		return nil, fmt.Errorf("--seeds is %d: above 0, such as 1000", s.job.Rounds)
+	case s.job.Budget < 0:
+		return nil, fmt.Errorf("--budget is %v: above 0, such as 1m", s.job.Budget)
+	case s.jobs < 1:
+		return nil, fmt.Errorf("--jobs is %d: at least 1", s.jobs)
+	case s.job.Nodes < 0:
+		return nil, fmt.Errorf("--nodes is %d: 1 or more", s.job.Nodes)
+	}
+	if s.job.Rounds == 0 && s.job.Budget == 0 {
+		s.job.Budget = time.Minute
+	}
+	if s.job.Seed == 0 {
+		s.job.Seed = drawSeed()
+	}
+	return s.player(s.job.Lock, s.job.Nodes)
+}
+
+// player returns who plays a lock, where it can live in virtual time.
+func (s *simulateCommand) player(id string, nodes int) (*simulate.Player, error) {
+	lock, err := s.locks.Find(id)
+	if err != nil {
+		return nil, err
+	}
+	p := &simulate.Player{Lock: lock, Nodes: nodes}
+	if err := p.Supports(); err != nil {
+		return nil, fmt.Errorf("--lock %s: %w", id, err)
+	}
+	return p, nil
+}
+
+// explore plays rounds and shows how it goes.
+func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *simulate.Report) {
+	w, opts := output{json: s.json, quiet: s.quiet}.people(cmd)
+	began := time.Now()
+	var mu sync.Mutex
+	board := terminal.NewBoard(w, opts, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		r.Took = time.Since(began)
+		return []string{" simulate  " + progress(r)}
+	}, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		r.Took = time.Since(began)
+		return progress(r)
+	})
+	if !s.quiet {
+		fmt.Fprintf(w, "torture %s · simulate · seed %s\n  lock    %s on %d masters in memory, %d processes; virtual time: no evidence about Redis itself\n",
+			version, unit.Seed(r.Seed), r.Lock, r.Nodes, r.Jobs)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var showing sync.WaitGroup
+	showing.Go(func() { board.Run(ctx) })
+	tell := func(t simulate.Told) {
+		mu.Lock()
+		before := len(r.Found)
+		r.Add(t)
+		fresh := r.Found[before:]
+		mu.Unlock()
+		for _, f := range fresh {
+			board.Say(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
+		}
+	}
+	if s.monitored {
+		if err := simulate.RunWorkers(cmd.Context(), s.job, s.jobs, tell); err != nil {
+			r.Errors = append(r.Errors, history.OneLine(err.Error()))
+		}
+	} else { // part of another program, which cannot be started again
+		r.Jobs = 1
+		p.Explore(cmd.Context(), s.job, tell)
+	}
+	cancel()
+	showing.Wait()
+	r.Took, r.Interrupted = time.Since(began), cmd.Context().Err() != nil
+	r.Conclude()
+}
+
+// progress is one line of figures.
+func progress(r *simulate.Report) string {
+	return fmt.Sprintf("%v  rounds %d  virtual %v (×%.0f)  attempts %d (%.0f/s)  cells %d  findings %d",
+		r.Took.Round(time.Second), r.Rounds, r.Virtual.Round(time.Second), r.Virtual.Seconds()/max(r.Took.Seconds(), 1e-9),
+		r.Attempts, float64(r.Attempts)/max(r.Took.Seconds(), 1e-9), r.Cells, len(r.Found))
+}
+
+func sizes(f *simulate.Found) string {
+	if f.Small == nil {
+		return fmt.Sprintf("%d steps, %d clients, not made small", f.First.Count(), f.First.Clients)
+	}
+	b, a := f.Small.Before, f.Small.After
+	return fmt.Sprintf("shrunk %d→%d steps, %d→%d clients, %d→%d keys, %v→%v, replayed %d of %d",
+		b.Steps, a.Steps, b.Clients, a.Clients, b.Keys, a.Keys, unit.Setting(b.Duration), unit.Setting(a.Duration), f.Small.Again, f.Small.Of)
+}
+
+// keep writes a file for each finding.
+func (s *simulateCommand) keep(r *simulate.Report) error {
+	if len(r.Found) == 0 {
+		return nil
+	}
+	dir := resultsDir(s.out, "simulate", r.Seed)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("keep findings: %w", err)
+	}
+	for i := range r.Found {
+		path := filepath.Join(dir, fmt.Sprintf("finding-%d-%s.json", i+1, r.Found[i].ID))
+		if err := simulate.WriteReplay(path, r, &r.Found[i]); err != nil {
+			return err
+		}
+		r.Files = append(r.Files, path)
+	}
+	return nil
+}
+
+// conclude prints the report and ends with the verdict's exit code.
+func (s *simulateCommand) conclude(cmd *cobra.Command, r *simulate.Report) error {
+	w, _ := output{json: s.json, quiet: s.quiet}.people(cmd)
+	if s.json {
+		if err := printJSON(cmd.OutOrStdout(), r); err != nil {
+			return harnessError{err}
+		}
+	}
+	if !s.quiet {
+		s.summary(w, r)
+	}
+	fmt.Fprintln(w, terminal.LastLine(r.Verdict, r.Exit))
+	if r.Exit != 0 {
+		return exitCode(r.Exit)
+	}
+	return nil
+}
+
+func (s *simulateCommand) summary(w io.Writer, r *simulate.Report) {
+	fmt.Fprintf(w, "VERDICT %s  %s\n", r.Verdict, printable.Line(r.Why))
+	line := func(label, text string) { fmt.Fprintf(w, "  %-10s %s\n", label, printable.Line(text)) }
+	for i, f := range r.Found {
+		line(fmt.Sprintf("F%d %s", i+1, f.ID), fmt.Sprintf("%s; %s", cmp.Or(f.Blame, f.Name), sizes(&f)))
+		line("", f.Text)
+		for _, step := range f.Smallest().Steps {
+			line("  step", stepText(step))
+		}
+		line("  replay", fmt.Sprintf("torture simulate --lock %s --replay %s   (history %s)", r.Lock, r.Files[i], f.Hash))
+	}
+	line("played", fmt.Sprintf("%d rounds in %v, %d void", r.Rounds, r.Took.Round(time.Millisecond), r.Void))
+	for _, text := range r.Voids {
+		line("", "void: "+text)
+	}
+	line("virtual", fmt.Sprintf("%v: ×%.0f real time", r.Virtual.Round(time.Second), r.Virtual.Seconds()/max(r.Took.Seconds(), 1e-9)))
+	line("attempts", fmt.Sprintf("%d at a lock, %.0f per second of a worker; %d grants", r.Attempts, float64(r.Attempts)/max(r.Busy.Seconds(), 1e-9), r.Grants))
+	line("hand-overs", fmt.Sprintf("%d, %d with a fault in force; %d cells of phase × fault class", r.Hands, r.Faulted, r.Cells))
+	if r.Verdict == checker.Pass {
+		line("bound", fmt.Sprintf("0 of %d faulted hand-overs: rate < %.2g %% (95 %%)", r.Faulted, 300/float64(r.Faulted)))
+	}
+	for _, text := range r.Errors {
+		line("error", text)
+	}
+	line("rests on", "nodes and network in memory: no evidence about Redis itself")
+}
+
+// stepText is a step as a scenario file has it.
+func stepText(s faults.Spec) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return s.Fault
+	}
+	return string(text)
+}
+
+// playAgain plays the round of a file, and tells its story.
+func (s *simulateCommand) playAgain(cmd *cobra.Command) error {
+	file, err := simulate.ReadReplay(s.replay)
+	if err != nil {
+		return fmt.Errorf("--replay: %w", err)
+	}
+	if cmd.Flags().Changed("lock") && s.job.Lock != file.Lock {
+		return fmt.Errorf("--lock %s: the finding in %s is of %s", s.job.Lock, s.replay, file.Lock)
+	}
+	p, err := s.player(file.Lock, file.Nodes)
+	if err != nil {
+		return err
+	}
+	var events []history.Event
+	p.Watch = func() []history.Sink {
+		return []history.Sink{history.SinkFunc(func(e *history.Event) { events = append(events, *e) })}
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // as the search played it: on more, goroutines of one instant change places
+	res := p.Play(cmd.Context(), file.Round)
+	if res.Err != nil {
+		return harnessError{res.Err}
+	}
+	return s.tellAgain(cmd, file, res, events)
+}
+
+// tellAgain prints what a replay showed.
+func (s *simulateCommand) tellAgain(cmd *cobra.Command, file simulate.Replay, res simulate.Result, events []history.Event) error {
+	w, _ := output{json: s.json, quiet: s.quiet}.people(cmd)
+	if s.json {
+		if err := printJSON(cmd.OutOrStdout(), res.Report); err != nil {
+			return harnessError{err}
+		}
+	}
+	if !s.quiet {
+		same := "the same history as before, event for event"
+		if file.Hash != res.Hash {
+			same = "not the history of the file, " + file.Hash + ": another version of the lock or of torture wrote it"
+		}
+		fmt.Fprintf(w, "torture %s · simulate · replay of %s\n  history %s: %s\n", version, printable.Line(s.replay), res.Hash, same)
+		all := reports.WorstFirst(res.Report)
+		told := story.NewCollector(res.Header, all, 3)
+		for i := range events {
+			told.Event(&events[i])
+		}
+		for _, one := range told.Stories() {
+			fmt.Fprintf(w, "%s  %s %s\n", one.ID, one.Finding.ID, printable.Line(one.Title))
+			fmt.Fprint(w, reports.StoryText(one, "     "))
+			fmt.Fprintf(w, "  why        %s\n", printable.Line(one.Why))
+		}
+	}
+	v := checker.Pass
+	if len(res.Report.Violations) > 0 {
+		v = checker.Fail
+	}
+	fmt.Fprintln(w, terminal.LastLine(v, v.Exit()))
+	if v != checker.Pass {
+		return exitCode(v.Exit())
+	}
+	return nil
+}

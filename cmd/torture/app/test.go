@@ -1,0 +1,182 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/run"
+	"locktorture/lockimpl"
+	"locktorture/reports"
+	"locktorture/reports/terminal"
+	"locktorture/workload/history"
+)
+
+// A Scenario is what Test puts a lock through: a built-in scenario or a file, and
+// what is set on top.
+type Scenario struct {
+	name string
+	set  []setting
+}
+
+type setting struct{ name, value string }
+
+// Standard is the standard scenario: every fault of its plan, against readers,
+// waiters and whatever else the lock can do.
+func Standard() Scenario { return Named("standard") }
+
+// Named is a built-in scenario (torture list scenarios), or a scenario file.
+func Named(name string) Scenario { return Scenario{name: name} }
+
+// For sets the length of the main phase.
+func (s Scenario) For(d time.Duration) Scenario { return s.With("duration", d.String()) }
+
+// With sets one of the flags of torture run, such as With("clients", "32") or
+// With("faults", "pause-client").
+func (s Scenario) With(flag, value string) Scenario {
+	s.set = append(slices.Clone(s.set), setting{flag, value})
+	return s
+}
+
+const (
+	// aroundRun is what a run takes beside its main phase, on a busy machine: its
+	// start, the healthy final phase, judging and reports.
+	aroundRun = 30 * time.Second
+	// shortestRun is below what a run shows anything.
+	shortestRun = 2 * time.Second
+	// aroundJudging is what judging and reports alone may take.
+	aroundJudging = 10 * time.Second
+)
+
+// Test plays scenarios, or the standard one, against a lock, each as a subtest of
+// its name, and fails the test with the witnesses' story where the lock broke its
+// word. A run that saw too little to tell fails too, and says what it lacked.
+//
+// It needs a redis-server on the machine; without one it plays on embedded nodes,
+// and says so. With -short it is skipped. A test binary whose deadline (-timeout)
+// comes too early gets a shorter run. Variables such as TORTURE_SEED are heeded.
+// With -artifacts the run directory, with report.html, is kept below the test's
+// artifact directory; otherwise it is kept where the test fails.
+func Test(t *testing.T, lock lockimpl.Factory, scenarios ...Scenario) {
+	t.Helper()
+	if len(scenarios) == 0 {
+		scenarios = []Scenario{Standard()}
+	}
+	for _, s := range scenarios {
+		t.Run(filepath.Base(s.name), func(t *testing.T) {
+			t.Helper()
+			s.play(t, lock)
+		})
+	}
+}
+
+func (s Scenario) play(t *testing.T, lock lockimpl.Factory) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a run takes its time: not with -short")
+	}
+	tool, cfg, err := s.resolve(t, lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	if end, bounded := t.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-aroundJudging))
+		defer cancel()
+	}
+	r, err := tool.play(ctx, cfg, func(b run.Beginning) []history.Sink {
+		t.Logf("%s for %s on %d master(s), %s, seed %#x", b.Meta.Scenario, cfg.Duration, b.Header.Nodes, b.Meta.Testbed.Version, cfg.Seed)
+		if b.Meta.Testbed.Embedded {
+			t.Log("there is no redis-server here: embedded nodes, no evidence about Redis itself")
+		}
+		return nil
+	})
+	if r == nil {
+		t.Fatal(err)
+	}
+	s.tell(t, r, err)
+}
+
+var unfitForID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// resolve is what torture run does with the same settings.
+func (s Scenario) resolve(t *testing.T, lock lockimpl.Factory) (*tool, config.Config, error) {
+	t.Helper()
+	name, _, _ := strings.Cut(t.Name(), "/")
+	id := unfitForID.ReplaceAllString(name, "-")
+	tool, err := newTool([]Option{WithLock(id, lock)})
+	if err != nil {
+		return nil, config.Config{}, err
+	}
+	flags := map[string]string{"lock": id, "out": outOf(t)}
+	for _, set := range s.set {
+		if !slices.ContainsFunc(config.Settings, func(known config.Setting) bool { return known.Name == set.name }) {
+			return nil, config.Config{}, fmt.Errorf("With(%q, …): torture run has no such flag (torture run --help)", set.name)
+		}
+		flags[set.name] = set.value
+	}
+	for {
+		cfg, err := (&runCommand{tool: tool, scenario: s.name, flags: flags}).resolve(nil)
+		if err != nil {
+			return nil, cfg, err
+		}
+		end, bounded := t.Deadline()
+		room := time.Until(end) - aroundRun - cfg.FinalPhase()
+		switch {
+		case !bounded || cfg.Duration <= room:
+			return tool, cfg, nil
+		case room < shortestRun:
+			return nil, cfg, fmt.Errorf("the test's deadline leaves no room for a run of %s: go test -timeout %s", cfg.Duration, (cfg.Duration + 2*aroundRun).Round(time.Second))
+		}
+		t.Logf("the test's deadline leaves room for %s, not for %s: go test -timeout", room.Round(time.Second), cfg.Duration)
+		flags["duration"] = room.Round(time.Second).String()
+	}
+}
+
+// outOf is the folder of a test's run directories.
+func outOf(t *testing.T) string {
+	t.Helper()
+	if f := flag.Lookup("test.artifacts"); f != nil {
+		if kept, err := strconv.ParseBool(f.Value.String()); err == nil && kept {
+			return t.ArtifactDir()
+		}
+	}
+	dir, err := os.MkdirTemp("", "torture-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !t.Failed() {
+			_ = os.RemoveAll(dir)
+		}
+	})
+	return dir
+}
+
+// tell ends the test as the run has ended.
+func (s Scenario) tell(t *testing.T, r *reports.Run, trouble error) {
+	t.Helper()
+	r.Again = fmt.Sprintf("TORTURE_SEED=%#x go test -run '^%s$'", r.Meta.Seed, strings.ReplaceAll(t.Name(), "/", "$/^"))
+	var said bytes.Buffer
+	if err := errors.Join(trouble, terminal.Verdict(&said, terminal.Options{}, r)); err != nil {
+		t.Error(err)
+	}
+	if r.Verdict() == checker.Pass {
+		t.Log("\n" + said.String())
+		return
+	}
+	t.Error("\n" + said.String())
+}

@@ -1,0 +1,302 @@
+package hunt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/gallery"
+	"locktorture/cmd/torture/internal/search"
+	"locktorture/workload/history"
+)
+
+// A Blind looks for the flaws of the catalogue's locks without the schedules that
+// are known to show them: first by the plain run, then by a hunt.
+type Blind struct {
+	Locks  catalogue.Locks
+	Only   []string      // ids; empty: every shelf, and the locks that correct them
+	Budget time.Duration // for each lock, run and hunt together
+	Plain  time.Duration // main phase of the plain run
+	Seed   uint64
+	Jobs   int
+	Out    string
+	Play   Player
+	Say    func(line string)
+	Row    func(BlindRow) // is told of each row
+}
+
+// The outcomes of a BlindRow.
+const (
+	ByRun    = "run"       // the plain run showed the flaw
+	ByHunt   = "hunt"      // the hunt did
+	NotFound = "NOT FOUND" // neither did
+	Clean    = "clean"     // a corrected lock of which nothing was found
+	Accused  = "ACCUSED"   // one of which something was
+	NotTried = "not tried" // nothing is stated that could be shown here
+	NoAnswer = "VOID"      // nothing that was played says anything
+)
+
+// A BlindRow is what became of one lock.
+type BlindRow struct {
+	Lock       string             `json:"lock"`
+	Category   catalogue.Category `json:"category"`
+	Corrected  bool               `json:"corrected,omitempty"` // it must stay clean
+	Stated     []string           `json:"stated"`              // ids of which one is enough; of a corrected lock those that it must not show, none: any
+	Outcome    string             `json:"outcome"`             // ByRun and so on
+	Why        string             `json:"why,omitempty"`
+	ID         string             `json:"id,omitempty"` // of what was found
+	Took       time.Duration      `json:"took_ns"`      // until it was found, or all of it
+	Operations int                `json:"operations"`   // begun by clients in that time
+	Rounds     int                `json:"rounds"`       // of the hunt
+	Run        string             `json:"run,omitempty"`
+	Command    string             `json:"command,omitempty"`
+}
+
+// OK reports whether the row is as it should be.
+func (r BlindRow) OK() bool {
+	return slices.Contains([]string{ByRun, ByHunt, Clean, NotTried}, r.Outcome)
+}
+
+// unfencedAll is what every lock without fencing shows under a paused client.
+var unfencedAll = []string{"S3", "S3z"}
+
+// stated are the flaws that a lock is known for, those apart that every lock of its
+// kind has, where others are stated.
+func stated(l catalogue.Lock) []string {
+	other := slices.DeleteFunc(slices.Clone(l.Expected), func(id string) bool { return slices.Contains(unfencedAll, id) })
+	if l.Fences || len(other) == 0 {
+		return l.Expected
+	}
+	return other
+}
+
+// Chosen lists the rows that there will be: locks with a stated flaw, then those
+// that correct them and the full locks.
+func (b *Blind) Chosen() ([]BlindRow, error) {
+	var rows []BlindRow
+	var controls []string
+	for _, category := range []catalogue.Category{catalogue.Recipes, catalogue.Mutants, catalogue.Libraries} {
+		for _, l := range b.Locks.In(category) {
+			rows = append(rows, b.flawed(l))
+			controls = append(controls, l.CorrectedBy)
+		}
+	}
+	for _, l := range b.Locks.In(catalogue.Full) {
+		controls = append(controls, l.ID)
+	}
+	slices.Sort(controls)
+	for _, id := range slices.Compact(controls) {
+		if id != "" {
+			rows = append(rows, b.corrected(b.Locks[id]))
+		}
+	}
+	if len(b.Only) == 0 {
+		return rows, nil
+	}
+	var ids []string
+	for _, r := range rows {
+		ids = append(ids, r.Lock)
+	}
+	for _, id := range b.Only {
+		if !slices.Contains(ids, id) {
+			return nil, fmt.Errorf("--only: lock %q is on no shelf, and corrects none%s", id, config.DidYouMean(id, ids))
+		}
+	}
+	return slices.DeleteFunc(rows, func(r BlindRow) bool { return !slices.Contains(b.Only, r.Lock) }), nil
+}
+
+func (b *Blind) flawed(l catalogue.Lock) BlindRow {
+	row := BlindRow{Lock: l.ID, Category: l.Category, Stated: stated(l)}
+	untried := gallery.Trials[l.ID].Untried
+	open := slices.DeleteFunc(slices.Clone(row.Stated), func(id string) bool { return untried[id] != "" })
+	switch {
+	case len(row.Stated) == 0:
+		row.Outcome, row.Why = NotTried, "its flaw shows in figures, not as an anomaly"
+	case len(open) == 0:
+		row.Outcome, row.Why = NotTried, untried[row.Stated[0]]
+	}
+	return row
+}
+
+// corrected is the row of a lock that must stay clean (a recipe that corrects
+// another one has a flaw of its own, and a row for each): of everything, where it is
+// fenced, and of what it corrects, where no lock of its kind is clean of the rest.
+func (b *Blind) corrected(l catalogue.Lock) BlindRow {
+	row := BlindRow{Lock: l.ID, Category: l.Category, Corrected: true}
+	if l.Fences {
+		return row
+	}
+	for _, of := range b.Locks {
+		if of.CorrectedBy == l.ID {
+			row.Stated = append(row.Stated, stated(of)...)
+		}
+	}
+	slices.Sort(row.Stated)
+	row.Stated = slices.Compact(row.Stated)
+	return row
+}
+
+// Rows plays all rows one after another, until ctx ends.
+func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
+	rows, err := b.Chosen()
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if ctx.Err() != nil {
+			return rows[:i], nil
+		}
+		if rows[i].Outcome == "" {
+			b.row(ctx, &rows[i])
+		}
+		b.Row(rows[i])
+	}
+	return rows, nil
+}
+
+// row plays one lock. A round under way when its time is up ends late.
+func (b *Blind) row(ctx context.Context, row *BlindRow) {
+	l := b.Locks[row.Lock]
+	wanted := func(f search.Finding) bool { return len(row.Stated) == 0 || slices.Contains(row.Stated, f.ID) }
+	began := time.Now()
+	said, err := b.plain(ctx, l, row, wanted)
+	if row.Outcome = ByRun; row.ID == "" {
+		var hunted bool
+		hunted, err2 := b.hunt(ctx, l, row, wanted, b.Budget-time.Since(began))
+		if err = cmp.Or(err, err2); hunted {
+			said = true
+		}
+		row.Outcome = ByHunt
+	}
+	found := row.ID != ""
+	switch {
+	case found && row.Corrected:
+		row.Outcome = Accused
+	case found:
+	case !said:
+		row.Outcome, row.Why = NoAnswer, "nothing that was played says anything"
+	case row.Corrected:
+		row.Outcome = Clean
+	default:
+		row.Outcome = NotFound
+	}
+	if err != nil && !found {
+		row.Why = history.OneLine(err.Error())
+	}
+	if !found {
+		row.Took = time.Since(began).Round(100 * time.Millisecond)
+	}
+}
+
+// plain plays the standard scenario, and says whether that says anything.
+func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(search.Finding) bool) (said bool, err error) {
+	c, err := config.Base("standard")
+	if err != nil {
+		return false, err
+	}
+	c.Lock, c.Duration, c.Seed, c.Out = l.ID, b.Plain, b.Seed, b.Out
+	e := &executor{
+		lock: l, base: c, play: b.Play, stalled: func() {}, counts: ignoreCells,
+		keep: func(all []search.Finding) bool { return slices.ContainsFunc(all, wanted) },
+	}
+	o := e.playConfig(ctx, c, nil)
+	row.Operations += o.Operations
+	if i := slices.IndexFunc(o.Findings, wanted); i >= 0 {
+		f := o.Findings[i]
+		row.ID, row.Took, row.Run = f.ID, cmp.Or(f.At, o.Took), o.Run
+		row.Operations = cmp.Or(f.Operations, row.Operations)
+		row.Command = fmt.Sprintf("torture run --lock=%s --duration=%v --seed=%d", l.ID, c.Duration, c.Seed)
+	}
+	return o.Void == "", nil
+}
+
+// hunt hunts for what is left of the row's time, and says whether that says
+// anything.
+func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(search.Finding) bool, left time.Duration) (said bool, err error) {
+	before := b.Budget - left
+	base, err := Base()
+	if err != nil {
+		return false, err
+	}
+	base.Lock = l.ID
+	// A single master that forgets is the flaw of some recipes, and beyond what those can
+	// do that correct others.
+	folder := "hunt-" + l.ID
+	if row.Corrected {
+		folder += "-corrected"
+	}
+	h, err := New(ctx, Config{
+		Lock: l, Base: base, Budget: left, Seed: b.Seed, Jobs: b.Jobs, Dir: filepath.Join(b.Out, folder), Play: b.Play,
+		Forgets: !row.Corrected, Until: wanted, Say: b.Say,
+	}, nil)
+	if err != nil {
+		return false, err
+	}
+	r := h.Run(ctx)
+	row.Rounds = len(r.Rounds)
+	row.Operations += r.Sums.Operations
+	if i := slices.IndexFunc(r.Found, func(f *search.Found) bool { return wanted(f.Finding) }); i >= 0 {
+		f := r.Found[i]
+		row.ID, row.Took, row.Run, row.Command = f.ID, before+r.Took, f.Run, r.Play(f)
+	}
+	return r.Sums.Rounds > 0, r.Save(h.cfg.Dir)
+}
+
+// BlindSums sums rows up.
+type BlindSums struct {
+	Flaws    int           `json:"flaws"` // that were looked for
+	Runs     int           `json:"found_by_run"`
+	Hunts    int           `json:"found_by_hunt"`
+	Missed   []string      `json:"not_found"`
+	Accused  []string      `json:"accused"`
+	Void     []string      `json:"void"`
+	NotTried []string      `json:"not_tried"`
+	Controls int           `json:"clean"`
+	Median   time.Duration `json:"median_ns"` // until found
+	Slowest  time.Duration `json:"slowest_ns"`
+}
+
+// SumBlind sums rows up.
+func SumBlind(rows []BlindRow) BlindSums {
+	s := BlindSums{Missed: []string{}, Accused: []string{}, Void: []string{}, NotTried: []string{}}
+	var times []time.Duration
+	for _, r := range rows {
+		switch r.Outcome {
+		case ByRun, ByHunt:
+			if times = append(times, r.Took); r.Outcome == ByRun {
+				s.Runs++
+			} else {
+				s.Hunts++
+			}
+		case NotFound:
+			s.Missed = append(s.Missed, r.Lock)
+		case Clean:
+			s.Controls++
+		case Accused:
+			s.Accused = append(s.Accused, r.Lock)
+		case NoAnswer:
+			s.Void = append(s.Void, r.Lock)
+		case NotTried:
+			s.NotTried = append(s.NotTried, r.Lock)
+		}
+	}
+	if s.Flaws = len(times) + len(s.Missed); len(times) > 0 {
+		slices.Sort(times)
+		s.Median, s.Slowest = times[len(times)/2], times[len(times)-1]
+	}
+	return s
+}
+
+// statedWords are a row's stated flaws in words.
+func (r BlindRow) statedWords() string {
+	if len(r.Stated) == 0 {
+		return "nothing at all"
+	}
+	return strings.Join(r.Stated, " ")
+}

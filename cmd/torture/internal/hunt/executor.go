@@ -1,0 +1,273 @@
+package hunt
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/search"
+	"locktorture/faults"
+	"locktorture/reports"
+	"locktorture/workload/history"
+	"locktorture/workload/history/coverage"
+	"locktorture/workload/history/fold"
+	"locktorture/workload/history/historyfile"
+)
+
+// A Player plays one run.
+type Player func(ctx context.Context, c config.Config, o run.Options) (*reports.Run, error)
+
+// An executor plays rounds on real Redis. Each has servers of its own: a fault of
+// nodes would hit every round that shares them, so that neither its findings nor
+// its coverage could be told apart, and to keep faults of nodes to rounds of their
+// own would leave out what they meet.
+type executor struct {
+	lock catalogue.Lock
+	base config.Config
+	play Player
+	keep func([]search.Finding) bool // whether a round's record stays
+
+	stalled func()                 // the machine was too busy for a round
+	until   string                 // id of the anomaly that ends a round as soon as it is seen; empty: none does
+	counts  func([]coverage.Count) // which cells count for the lock under a round's load and faults
+}
+
+// Fits implements search.Executor.
+func (e *executor) Fits(r search.Round) error { return run.Validate(r.Over(e.base), e.lock) }
+
+// Play implements search.Executor.
+func (e *executor) Play(ctx context.Context, r search.Round) search.Outcome {
+	return e.playConfig(ctx, r.Over(e.base), r.Steps)
+}
+
+// playConfig plays a scenario, of whose moments steps tell.
+func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faults.Spec) search.Outcome {
+	began := time.Now()
+	ctx, hit := e.endAtHit(ctx)
+	defer hit.end()
+	var table *coverage.Table
+	var can coverage.Abilities
+	seen := &counter{}
+	var found []search.Finding
+	var unread error
+	kept := false
+	result, err := e.play(ctx, c, run.Options{
+		Begin: func(b run.Beginning) []history.Sink {
+			hit.watch(b.Judge)
+			table = coverage.New(b.Header)
+			if b.Meta.Can != nil {
+				can = *b.Meta.Can
+			}
+			return []history.Sink{table, seen}
+		},
+		Keep: func(done *reports.Run) bool {
+			if found, unread = findings(done); unread != nil || len(done.Troubles()) > 0 {
+				return false
+			}
+			kept = e.keep(found)
+			return kept
+		},
+	})
+	o := search.Outcome{Took: time.Since(began), Operations: seen.operations, Void: void(ctx, result, errors.Join(err, unread))}
+	if o.Void != "" {
+		if result != nil && lagged(result) != "" || result == nil && errors.Is(err, context.DeadlineExceeded) {
+			e.stalled()
+		}
+		return o
+	}
+	o.Findings, o.Fired = found, seen.fired(steps)
+	if kept {
+		o.Run = result.Dir
+	}
+	reached(&o, table, can)
+	e.counts(table.Of(can))
+	return o
+}
+
+func ignoreCells([]coverage.Count) {}
+
+// reached fills in the ground that the round covered.
+func reached(o *search.Outcome, t *coverage.Table, can coverage.Abilities) {
+	for _, c := range t.Of(can) {
+		if c.N > 0 {
+			o.Cells = append(o.Cells, c.Cell.String())
+		}
+	}
+	for s := range t.States() {
+		o.States = append(o.States, s.String())
+	}
+	slices.Sort(o.States)
+	o.Near = map[string]float64{}
+	near := t.NearMisses()
+	for name, d := range map[string]*time.Duration{"validity left at a write": near.Validity, "gap between holders": near.Gap} {
+		if d != nil && *d > 0 { // what is below zero is no miss
+			o.Near[name] = d.Seconds()
+		}
+	}
+	if near.Longest > 0 {
+		o.Near["key left behind"] = 1 / near.Longest.Seconds()
+	}
+}
+
+// calledOff is why a round says nothing that was ended from outside.
+const calledOff = "called off"
+
+// void says why a round says nothing, or "".
+func void(ctx context.Context, r *reports.Run, err error) string {
+	switch {
+	case r == nil && err != nil:
+		return history.OneLine(err.Error())
+	case r == nil:
+		return "no run"
+	case len(r.Troubles()) > 0:
+		return r.Troubles()[0]
+	case err != nil:
+		return history.OneLine(err.Error())
+	case len(r.Report.Violations) > 0:
+		return "" // proved is proved
+	case r.Interrupted || ctx.Err() != nil:
+		return calledOff
+	}
+	return lagged(r)
+}
+
+// lagged says why r's judge could not judge by time, or "".
+func lagged(r *reports.Run) string {
+	i := slices.IndexFunc(r.Report.Inconclusive, func(f checker.Finding) bool { return slices.Contains([]string{"V4", "V5", "V7"}, f.ID) })
+	if i < 0 {
+		return ""
+	}
+	return r.Report.Inconclusive[i].ID + " " + r.Report.Inconclusive[i].Text
+}
+
+// A counter counts what clients begin, and which faults start.
+type counter struct {
+	operations int
+	started    map[string]bool // faults
+}
+
+// Event implements history.Sink.
+func (c *counter) Event(e *history.Event) {
+	switch {
+	case e.Process >= 0 && e.Kind == history.Invoke:
+		c.operations++
+	case e.Op == history.Fault && (e.Kind == history.OK || e.Kind == history.Info):
+		if c.started == nil {
+			c.started = map[string]bool{}
+		}
+		c.started[e.Fault] = true
+	}
+}
+
+// fired tells which of the steps' moments came, as far as the faults show that
+// were locked to them.
+func (c *counter) fired(steps []faults.Spec) map[string]bool {
+	came := map[string]bool{}
+	for _, s := range steps {
+		if s.On != "" {
+			came[string(s.On)] = came[string(s.On)] || c.started[s.Fault]
+		}
+	}
+	return came
+}
+
+// findings are what a run proves, each kind with the phase and the fault that its
+// first proof ends in.
+func findings(r *reports.Run) ([]search.Finding, error) {
+	violations := r.Report.Violations
+	if len(violations) == 0 {
+		return nil, nil
+	}
+	at, err := places(r.Dir, violations)
+	if err != nil {
+		return nil, err
+	}
+	var all []search.Finding
+	for i, v := range violations {
+		f := search.Finding{
+			ID: v.ID, Name: v.Name, Blame: v.Blame, Text: v.Text, Phase: at[i].phase, Fault: at[i].fault, At: at[i].time, Operations: at[i].operations,
+		}
+		if !slices.ContainsFunc(all, func(g search.Finding) bool { return f.Key() == g.Key() }) {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+// A place is where a proof ends.
+type place struct {
+	phase, fault string
+	time         time.Duration
+	operations   int // begun by clients until then
+}
+
+// places reads the history in a run directory once, for where each proof ends.
+func places(dir string, of []checker.Finding) ([]place, error) {
+	all := make([]place, len(of))
+	source, closer, err := historyfile.Open(filepath.Join(dir, historyfile.Name), nil)
+	if err != nil {
+		return nil, err
+	}
+	last := map[int][]int{} // findings, by the index of their proof's last event
+	for i, f := range of {
+		if n := len(f.Witness); n > 0 {
+			last[f.Witness[n-1]] = append(last[f.Witness[n-1]], i)
+		}
+	}
+	var log fold.FaultLog
+	header := source.Header()
+	begun := 0
+	for e := (history.Event{}); source.Next(&e) == nil; {
+		if log.Event(&e); e.Process >= 0 && e.Kind == history.Invoke {
+			begun++
+		}
+		for _, i := range last[e.Index] {
+			all[i] = place{phase: phaseOf(e), fault: faultAt(&log, e.Time, header), time: e.Time, operations: begun}
+		}
+	}
+	return all, closer.Close()
+}
+
+// faultAt is the class of the fault that was the last to begin among those in force
+// at a time or over for no longer than a lease, of which it is often the end that
+// shows a flaw.
+func faultAt(log *fold.FaultLog, at time.Duration, h history.Header) string {
+	for _, f := range slices.Backward(log.All()) {
+		if f.Started == fold.Never || f.End() != fold.Never && f.End()+h.TTL < at {
+			continue
+		}
+		if class, ok := coverage.ClassOf(f.Name, f.Target, h); ok {
+			return class.String()
+		}
+		return f.Name
+	}
+	return ""
+}
+
+// phaseOf is the phase of the lock's life in which an event falls.
+func phaseOf(e history.Event) string {
+	begins, ends := coverage.InSection, coverage.InSection
+	switch e.Op {
+	case history.Acquire:
+		begins, ends = coverage.AcquireSent, coverage.AcquireReplied
+	case history.Extend:
+		begins, ends = coverage.RenewalSent, coverage.RenewalReplied
+	case history.Release:
+		begins, ends = coverage.ReleaseSent, coverage.ReleaseReplied
+	case history.Lost:
+		begins, ends = coverage.Expiry, coverage.Expiry
+	case history.Write, history.Read:
+	default:
+		return ""
+	}
+	if e.Kind == history.Invoke {
+		return begins.String()
+	}
+	return ends.String()
+}

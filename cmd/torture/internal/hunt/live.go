@@ -1,0 +1,45 @@
+package hunt
+
+import (
+	"fmt"
+	"time"
+
+	"locktorture/reports/unit"
+)
+
+// liveFindings is how many kinds of findings the live view has lines for.
+const liveFindings = 8
+
+// Lines are what a terminal shows while the hunt goes on.
+func (h *Hunt) Lines() []string {
+	r := h.Report()
+	found := kinds(r.Found)
+	lines := []string{fmt.Sprintf(" hunt  %s  %s/%s  rounds %d (%d at once)  corpus %d  coverage %d/%d  states %d  findings %d",
+		r.Lock, unit.Span(time.Since(h.began).Round(time.Second)), unit.Setting(h.cfg.Budget), len(r.Rounds), h.lanes.width(), r.Sums.Corpus,
+		r.Sums.Cells, len(r.Cells), r.Sums.States, len(found))}
+	h.mu.Lock()
+	shrinking := h.shrinking
+	h.mu.Unlock()
+	for i, f := range found {
+		if i == liveFindings {
+			return append(lines, fmt.Sprintf("   and %d more", len(found)-i))
+		}
+		state := ""
+		switch {
+		case f.Small != nil:
+			state = shrunkWords(f.Small)
+		case shrinking != nil && shrinking.Key() == f.Key():
+			state = "shrinking …"
+		}
+		lines = append(lines, fmt.Sprintf("   F%-2d %-4s %-32s round %-4d %s", i+1, f.ID, f.Name, f.Number, state))
+	}
+	return lines
+}
+
+// LogLine is what a log gets every ten seconds: words without spaces, for grep.
+func (h *Hunt) LogLine() string {
+	r := h.Report()
+	return fmt.Sprintf("t=+%ds rounds=%d void=%d at_once=%d corpus=%d cells=%d/%d states=%d quiet=%d findings=%d",
+		int(time.Since(h.began).Seconds()), r.Sums.Rounds, r.Sums.Void, h.lanes.width(), r.Sums.Corpus, r.Sums.Cells, len(r.Cells), r.Sums.States,
+		r.Sums.Quiet, len(kinds(r.Found)))
+}

@@ -1,0 +1,85 @@
+package hunt
+
+import (
+	"fmt"
+	"slices"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/search"
+	"locktorture/faults"
+	faultcatalogue "locktorture/faults/catalogue"
+	"locktorture/faults/watch"
+	"locktorture/workload"
+)
+
+// forgetting are the faults after which a node has lost what it had granted. A
+// lock over several masters, or one that keeps such a node out, must live with one
+// that is restarted; with a single master nothing does.
+var forgetting = []string{"kill-empty", "power-loss", "failover"}
+
+// commands are those that locks take and give back keys by. A step that waits for
+// one that this lock never sends is soon drawn less.
+var commands = []string{"SET", "SETNX", "GET", "DEL", "EVALSHA"}
+
+// space is what rounds against the lock are drawn from, and what was left out of
+// it, with the reason.
+func (h *Hunt) space() (s search.Space, leftOut []string) {
+	s.Nodes = h.cfg.Lock.Masters(h.base)
+	s.Faults = search.FaultNames(func(e faultcatalogue.Entry) bool {
+		why := h.without(e)
+		if why != "" {
+			leftOut = append(leftOut, e.Name+": "+why)
+		}
+		return why == ""
+	})
+	s.Modes = modes(h.base, h.cfg.Lock)
+	s.Moments = watch.Moments()
+	if !h.cfg.Lock.Child { // whose connections nobody here taps
+		for _, c := range commands {
+			s.Moments = append(s.Moments, faults.Reply(c, ""))
+		}
+	}
+	s.Fits, s.Shortest = h.exec.Fits, h.lanes.shortest
+	return s, leftOut
+}
+
+// without says why a fault is not drawn.
+func (h *Hunt) without(e faultcatalogue.Entry) string {
+	forgets := slices.Contains(forgetting, e.Name)
+	several := h.cfg.Lock.Masters(h.base) > 1
+	switch {
+	case faultcatalogue.Support(e, h.base.Testbed) != nil:
+		return fmt.Sprintf("testbed %s cannot suffer it", h.base.Testbed)
+	case e.Name == "starve-cpu":
+		return "it would starve every other round"
+	case (e.Name == "client-clock" || e.Name == "client-clock-stuck") && h.cfg.Lock.WithClock == nil:
+		return "the lock reads no client's clock"
+	case slices.Contains(h.cfg.Without, e.Name):
+		return "as asked for"
+	case h.cfg.Beyond || e.Beyond == "" || e.Name == "split-vote":
+		return ""
+	case forgets && (several || h.cfg.Forgets || h.cfg.Lock.Quarantine != nil):
+		return ""
+	case forgets:
+		return "nothing keeps a lock over one master that forgets it (--beyond)"
+	}
+	return "it breaks what correct locks rest on: " + e.Beyond + " (--beyond)"
+}
+
+// modes are those that the lock can serve: of what a child can do, its mixed mode
+// finds out.
+func modes(c config.Config, l catalogue.Lock) []workload.Mode {
+	all := []workload.Mode{workload.ModeMixed, workload.ModeExclusive}
+	if l.Child {
+		return all
+	}
+	for _, m := range []workload.Mode{workload.ModeRW, workload.ModeReentrant, workload.ModeFair, workload.ModeMulti} {
+		c.Load.Mode, c.Load.Keys = m, 2
+		if run.FitsMode(c, l) == nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package run
+
+import (
+	"maps"
+	"slices"
+
+	"locktorture/faults"
+	"locktorture/faults/plan"
+	"locktorture/faults/watch"
+	"locktorture/lockimpl"
+	"locktorture/workload/history"
+	"locktorture/workload/history/coverage"
+)
+
+// abilities are what the lock can do, and what may befall it under a plan: which
+// cells of the table of what is covered count.
+func (e *environment) abilities(p plan.Plan) *coverage.Abilities {
+	a := &coverage.Abilities{
+		Extend: true, Notify: notifies(e.cfg, e.lock), Several: len(e.bed.Nodes()) > e.quorum(), Empty: e.lock.Quarantine != nil,
+		Clocks: slices.ContainsFunc(p.Steps, shiftsClocks),
+	}
+	if child, is := e.probe.(interface{ Extends() bool }); is {
+		a.Extend = child.Extends()
+	}
+	_, a.Wait = e.probe.(lockimpl.WaitLocker)
+	_, a.Shared = e.probe.(lockimpl.SharedLocker)
+	_, a.Reentrant = e.probe.(lockimpl.ReentrantLocker)
+	_, a.Multi = e.probe.(lockimpl.MultiLocker)
+	_, a.Fair = e.probe.(lockimpl.FairLocker)
+	return a
+}
+
+func shiftsClocks(s faults.Step) bool {
+	class, ok := coverage.ClassOf(s.Fault.Name(), nil, history.Header{})
+	return ok && class == coverage.ClockShifted
+}
+
+// aims are the phases at which a step strikes that is locked to a moment.
+var aims = map[watch.Moment]coverage.Phase{
+	watch.AcquireSent: coverage.AcquireSent, watch.AcquireReplied: coverage.AcquireReplied, watch.InSection: coverage.InSection,
+	watch.RenewalDue: coverage.RenewalDue, watch.RenewalSent: coverage.RenewalSent, watch.ReleaseSent: coverage.ReleaseSent, watch.Expiry: coverage.Expiry,
+}
+
+// promised counts the cells at which the steps of a plan aim. A step strikes a moment
+// later than it aims, and reaches other cells on its way: as many are demanded, not
+// these very ones.
+func promised(p plan.Plan, can coverage.Abilities) int {
+	cells := map[coverage.Cell]bool{}
+	for _, s := range p.Steps {
+		class, ok := coverage.ClassOf(s.Fault.Name(), nil, history.Header{})
+		if phase, aimed := aims[s.When.On]; ok && aimed {
+			cells[coverage.Cell{Phase: phase, Class: class}] = can.Has(coverage.Cell{Phase: phase, Class: class})
+		}
+	}
+	maps.DeleteFunc(cells, func(_ coverage.Cell, counts bool) bool { return !counts })
+	return len(cells)
+}

@@ -1,0 +1,159 @@
+package search
+
+import (
+	"math/rand/v2"
+
+	"locktorture/faults"
+	"locktorture/faults/watch"
+	"locktorture/workload"
+	"locktorture/workload/history"
+	"locktorture/workload/history/coverage"
+)
+
+// An aim is what leads to a phase of the lock's life: the moments that are in it or
+// just before it, and the load without which there is none.
+type aim struct {
+	moments []watch.Moment
+	waiter  bool // the client in question waits
+	load    func(r *Round, rng *rand.Rand)
+}
+
+var aims = map[coverage.Phase]aim{
+	coverage.AcquireSent:    {moments: []watch.Moment{watch.AcquireSent}},
+	coverage.AcquireReplied: {moments: []watch.Moment{watch.AcquireReplied}},
+	coverage.InSection:      {moments: []watch.Moment{watch.InSection}},
+	coverage.RenewalDue:     {moments: []watch.Moment{watch.RenewalDue}, load: renewing},
+	coverage.RenewalSent:    {moments: []watch.Moment{watch.RenewalDue, watch.RenewalSent}, load: renewing},
+	coverage.RenewalReplied: {moments: []watch.Moment{watch.RenewalDue, watch.RenewalSent}, load: renewing},
+	coverage.Expiry:         {moments: []watch.Moment{watch.Expiry, watch.InSection}, load: outlasting},
+	coverage.ReleaseSent:    {moments: []watch.Moment{watch.ReleaseSent}},
+	coverage.ReleaseReplied: {moments: []watch.Moment{watch.ReleaseSent}},
+	coverage.Waiting:        {moments: []watch.Moment{watch.InSection, watch.AcquireSent}, waiter: true, load: queueing},
+	coverage.Woken:          {moments: []watch.Moment{watch.ReleaseSent}, waiter: true, load: queueing},
+}
+
+// renewing has leases renewed, by the lock or by hand.
+func renewing(r *Round, rng *rand.Rand) {
+	l := &r.Load
+	if rng.IntN(3) == 0 {
+		l.LongHold, l.Renew = pick(rng, []float64{0.2, 0.5}), rng.IntN(2) == 0
+		return
+	}
+	l.Renew, l.Hold = true, workload.Fixed(min(share(r.TTL, pick(rng, []float64{1.2, 1.7, 3, 4.5})), r.Duration/2))
+}
+
+// outlasting has clients hold about as long as a lease lasts.
+func outlasting(r *Round, rng *rand.Rand) {
+	r.Load.Hold = workload.Fixed(min(share(r.TTL, pick(rng, []float64{0.8, 0.95, 1.7})), r.Duration/2))
+	r.Load.Renew = rng.IntN(3) == 0
+}
+
+// queueing has clients wait for few keys.
+func queueing(r *Round, rng *rand.Rand) {
+	l := &r.Load
+	l.Wait, l.Hold = share(r.TTL, pick(rng, []float64{0.5, 1, 3})), workload.Fixed(share(r.TTL, pick(rng, []float64{0.03, 0.1, 0.3})))
+	r.Clients = max(r.Clients, 3)
+	if l.Mode != workload.ModeMulti {
+		l.Keys = 1
+	}
+}
+
+// aimed draws a round that is meant to reach one or two cells of phase × fault
+// class, the rarer so far the likelier: each is what a directed fuzzer would call a
+// target or waypoint. rounds says how often each cell was reached.
+func (s *Space) aimed(rng *rand.Rand, rounds func(cell string) int) Round {
+	r := Round{Seed: drawSeed(rng), Origin: Aimed}
+	s.drawShape(&r, rng)
+	cells := s.cells()
+	if len(cells) == 0 {
+		return r
+	}
+	of := make([]float64, len(cells))
+	for i, c := range cells {
+		of[i] = 1 / float64(1+rounds(c.String()))
+	}
+	for range 1 + rng.IntN(2) {
+		c := cells[draw(rng, of)]
+		if a := aims[c.Phase]; a.load != nil {
+			a.load(&r, rng)
+		}
+		for range 1 + rng.IntN(3) {
+			r.Steps = append(r.Steps, s.aimedStep(r, c, rng))
+		}
+	}
+	return s.fitted(r)
+}
+
+// cells are those that faults of the space can reach.
+func (s *Space) cells() (all []coverage.Cell) {
+	for _, p := range coverage.Phases() {
+		for _, class := range coverage.Classes() {
+			if c := (coverage.Cell{Phase: p, Class: class}); coverage.Matters(c) && len(s.of(class)) > 0 {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// of are the space's faults of a class. Those that cut nodes off belong to one class
+// or another by whom they hit.
+func (s *Space) of(class coverage.Class) (names []string) {
+	if class == coverage.MinorityCut && s.Nodes < 3 {
+		return nil
+	}
+	for _, name := range s.Faults {
+		c, ok := coverage.ClassOf(name, nil, history.Header{})
+		if ok && (c == class || c == coverage.MajorityCut && class == coverage.MinorityCut) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// aimedStep draws a step that reaches a cell: at the phase's moment, on the client
+// that is in it, and mostly for about a lease.
+func (s *Space) aimedStep(r Round, c coverage.Cell, rng *rand.Rand) faults.Spec {
+	a := aims[c.Phase]
+	p := profile{faults: s.of(c.Class), moments: a.moments}
+	x := s.step(r, p, rng)
+	if rng.IntN(6) > 0 {
+		x.On = pick(rng, a.moments)
+	}
+	if x.On == watch.RenewalDue {
+		x.Then = share(r.TTL, pick(rng, []float64{-0.04, -0.08, -0.15, 0, 0.1}))
+	} else if !x.On.Foreseen() {
+		x.Then = max(0, x.Then)
+	}
+	if takes(x.Fault, "client") && rng.IntN(4) > 0 {
+		x.Client = faults.RoleHolder
+		if c.Phase == coverage.AcquireSent {
+			x.Client = faults.RoleAny
+		}
+		if a.waiter {
+			x.Client = faults.RoleWaiter
+		}
+	}
+	if takes(x.Fault, "node") && rng.IntN(3) > 0 {
+		x.Node = s.aimedNodes(c.Class, rng)
+	}
+	if rng.IntN(3) > 0 {
+		x.For = share(r.TTL, pick(rng, []float64{0.35, 0.6, 0.9, 0.95, 1.1, 1.7, 2.5}))
+	}
+	return x
+}
+
+// aimedNodes are as many nodes as make a fault one of its class.
+func (s *Space) aimedNodes(class coverage.Class, rng *rand.Rand) string {
+	switch {
+	case s.Nodes < 3:
+		return faults.RoleAll
+	case class == coverage.MinorityCut:
+		return pick(rng, []string{faults.RoleMinority, faults.RoleSwing})
+	case class == coverage.MajorityCut:
+		return pick(rng, []string{faults.RoleMajority, faults.RoleMajority, faults.RoleAll})
+	case class >= coverage.NodeRestarted && class <= coverage.NodeLate:
+		return pick(rng, []string{faults.RoleSwing, faults.RoleSwing, faults.RoleMajority, faults.RoleAll})
+	}
+	return pick(rng, []string{faults.RoleAll, faults.RoleAll, faults.RoleMajority, faults.RoleSwing})
+}

@@ -1,0 +1,236 @@
+package search
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"locktorture/faults"
+	"locktorture/faults/catalogue"
+	"locktorture/faults/plan"
+	"locktorture/faults/watch"
+	"locktorture/workload/history/coverage"
+)
+
+// TestFindsWhatIsThere: the model's flaws are found on every one of some seeds.
+func TestFindsWhatIsThere(t *testing.T) {
+	for seed := range uint64(5) {
+		m := newModel()
+		s := New(m.space, seed, Log{})
+		hunt(m, s, 150)
+		for _, id := range []string{"S5", "S1", "L1"} {
+			if !slices.ContainsFunc(s.Log().Found, func(f *Found) bool { return f.ID == id }) {
+				t.Errorf("seed %d: %s was not found in 150 rounds", seed, id)
+			}
+		}
+	}
+}
+
+// TestSameSeedSameRounds: a search draws the same rounds from the same seed and the
+// same outcomes.
+func TestSameSeedSameRounds(t *testing.T) {
+	var logs []Log
+	for range 2 {
+		m := newModel()
+		s := New(m.space, 7, Log{})
+		hunt(m, s, 40)
+		logs = append(logs, s.Log())
+	}
+	for i, p := range logs[0].Rounds {
+		if !reflect.DeepEqual(p.Round, logs[1].Rounds[i].Round) {
+			t.Fatalf("round %d differs:\n%+v\n%+v", p.Number, p.Round, logs[1].Rounds[i].Round)
+		}
+	}
+}
+
+// TestGoesOn: a search that was stored and read again knows what it knew.
+func TestGoesOn(t *testing.T) {
+	m := newModel()
+	s := New(m.space, 3, Log{})
+	hunt(m, s, 30)
+	text, err := json.Marshal(s.Log())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log Log
+	if err := json.Unmarshal(text, &log); err != nil {
+		t.Fatal(err)
+	}
+	again := New(m.space, 3, log)
+	if !reflect.DeepEqual(again.Log().Sums(), s.Log().Sums()) {
+		t.Errorf("sums %+v, want %+v", again.Log().Sums(), s.Log().Sums())
+	}
+	if !reflect.DeepEqual(again.seen, s.seen) || !reflect.DeepEqual(again.near, s.near) || !reflect.DeepEqual(again.moment, s.moment) {
+		t.Error("what was reached before is not known any more")
+	}
+	known := len(log.Found)
+	for _, f := range hunt(m, again, 30) {
+		if f.Number <= 30 {
+			t.Errorf("%s is found anew in round %d", f.Key(), f.Number)
+		}
+	}
+	if known == 0 {
+		t.Error("nothing was found in 30 rounds: the test says nothing")
+	}
+}
+
+// TestNovelty: ground is new once, a near miss when it is clearly nearer, and a
+// void round neither teaches nor counts.
+func TestNovelty(t *testing.T) {
+	s := New(newModel().space, 1, Log{})
+	outcome := func(near float64, cells ...string) Outcome {
+		return Outcome{Cells: cells, Near: map[string]float64{"gap": near}}
+	}
+	for i, c := range []struct {
+		o         Outcome
+		new, near int
+		corpus    bool
+	}{
+		{outcome(100, "a", "b"), 2, 1, true},
+		{outcome(99, "a", "b"), 0, 0, false},
+		{outcome(89, "b"), 0, 1, true},
+		{Outcome{Void: "the disk is full", Cells: []string{"z"}}, 0, 0, false},
+		{outcome(200, "a", "z"), 1, 0, true},
+	} {
+		p, _ := s.Record(Round{}, c.o)
+		if p.New != c.new || p.Near != c.near || p.Corpus() != c.corpus {
+			t.Errorf("outcome %d: new %d, near %d, corpus %v; want %d, %d, %v", i, p.New, p.Near, p.Corpus(), c.new, c.near, c.corpus)
+		}
+	}
+	sums := s.Log().Sums()
+	if sums.Rounds != 4 || sums.Void != 1 || sums.Cells != 3 || sums.Quiet != 0 || sums.Corpus != 3 {
+		t.Errorf("sums %+v", sums)
+	}
+}
+
+// TestVoidRoundsFindNothing: what a round shows that says nothing is no finding.
+func TestVoidRoundsFindNothing(t *testing.T) {
+	s := New(newModel().space, 1, Log{})
+	s1 := Finding{ID: "S1", Blame: "server"}
+	if _, fresh := s.Record(Round{}, Outcome{Void: "a node died", Findings: []Finding{s1}}); len(fresh) > 0 {
+		t.Error("a void round has findings")
+	}
+	_, fresh := s.Record(Round{}, Outcome{Findings: []Finding{s1, s1, {ID: "S1", Blame: "server", Fault: "cut"}}})
+	if len(fresh) != 2 {
+		t.Errorf("%d findings, want 2: they differ by the fault", len(fresh))
+	}
+	if _, fresh = s.Record(Round{}, Outcome{Findings: []Finding{s1}}); len(fresh) != 0 || s.Log().Found[0].Rounds != 2 {
+		t.Errorf("%d findings anew, in %d rounds", len(fresh), s.Log().Found[0].Rounds)
+	}
+}
+
+// TestUnseen holds the estimates against figures worked out by hand.
+func TestUnseen(t *testing.T) {
+	species, chance := unseen(10, map[string]int{"a": 1, "b": 1, "c": 1, "d": 2, "e": 5})
+	if want := 0.9 * 3 * 2 / (2 * 2); species != want || chance != 0.3 {
+		t.Errorf("%v unseen, %v; want %v, 0.3", species, chance, want)
+	}
+	if species, chance = unseen(10, map[string]int{"a": 10, "b": 4}); species != 0 || chance != 0 {
+		t.Errorf("all seen often: %v, %v", species, chance)
+	}
+	if _, chance = unseen(0, nil); chance != 1 {
+		t.Errorf("nothing seen: the next is new with %v", chance)
+	}
+}
+
+// TestMomentsThatNeverCome are drawn less, and not never.
+func TestMomentsThatNeverCome(t *testing.T) {
+	w := weights{}
+	for range 30 {
+		w.note(map[string]bool{string(watch.RenewalSent): false, string(watch.InSection): true})
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	n := map[watch.Moment]int{}
+	for range 2000 {
+		n[w.moment(rng, []watch.Moment{watch.RenewalSent, watch.InSection, watch.Expiry})]++
+	}
+	if n[watch.RenewalSent] == 0 || 5*n[watch.RenewalSent] > n[watch.Expiry] || n[watch.Expiry] > n[watch.InSection] {
+		t.Error(n)
+	}
+}
+
+// TestDrawnRoundsCanBeBuilt: of what is drawn from the whole catalogue nearly every
+// step is one that a schedule can be built of, and all are within their round.
+func TestDrawnRoundsCanBeBuilt(t *testing.T) {
+	m := newModel()
+	m.space.Faults = FaultNames(func(catalogue.Entry) bool { return true })
+	m.space.Fits = func(r Round) error {
+		_, err := plan.Build(entries, r.Steps, r.TTL)
+		return err
+	}
+	s := New(m.space, 11, Log{})
+	steps, kinds := 0, map[string]bool{}
+	for range 400 {
+		r := s.Next()
+		s.Record(r, Outcome{Cells: []string{string(r.Load.Mode)}})
+		built, err := plan.Build(entries, r.Steps, r.TTL)
+		if err != nil {
+			t.Fatalf("%v: %+v", err, r)
+		}
+		for _, x := range built {
+			if x.When.After+max(0, x.When.Then)+x.For > r.Duration {
+				t.Errorf("%+v ends beyond %v", x.Spec(), r.Duration)
+			}
+			kinds[x.Fault.Name()] = true
+		}
+		steps += r.Count()
+	}
+	if steps < 1000 || len(kinds) < len(m.space.Faults)*9/10 {
+		t.Errorf("%d steps of %d kinds in 400 rounds, of %d kinds", steps, len(kinds), len(m.space.Faults))
+	}
+}
+
+// TestOrphansAreLeftOut: a step that waits for a name goes with the one that binds it.
+func TestOrphansAreLeftOut(t *testing.T) {
+	binds := faults.Spec{Fault: "cut", Params: faults.Params{Client: "holder as victimQ"}}
+	waits := faults.Spec{Fault: "kill-empty", On: faults.Bound, By: "victimQ"}
+	names := faults.Spec{Fault: "pause-client", Params: faults.Params{Client: "victimQ"}}
+	if got := withoutOrphans([]faults.Spec{waits, names, {Fault: "reset"}}); len(got) != 1 || got[0].Fault != "reset" {
+		t.Errorf("%+v", got)
+	}
+	if got := withoutOrphans([]faults.Spec{binds, waits, names}); len(got) != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestAimed: rounds that are aimed reach for every cell, those that were reached
+// least most of all, with the load that its phase needs.
+func TestAimed(t *testing.T) {
+	space := newModel().space
+	space.Faults = FaultNames(func(catalogue.Entry) bool { return true })
+	space = space.withDefaults()
+	rng := rand.New(rand.NewPCG(1, 1))
+	rare := coverage.Cell{Phase: coverage.RenewalSent, Class: coverage.Stalled}.String()
+	rounds := func(cell string) int {
+		if cell == rare {
+			return 0
+		}
+		return 500
+	}
+	renews, at := 0, 0
+	for range 200 {
+		r := space.aimed(rng, rounds)
+		if len(r.Steps) == 0 || r.Origin != Aimed {
+			t.Fatalf("%+v", r)
+		}
+		if r.Load.Renew && r.Load.Hold.Mean > r.TTL || r.Load.LongHold > 0 {
+			renews++
+		}
+		if slices.ContainsFunc(r.Steps, func(x faults.Spec) bool { return x.On == watch.RenewalDue || x.On == watch.RenewalSent }) {
+			at++
+		}
+	}
+	if renews < 150 || at < 150 {
+		t.Errorf("of 200 rounds aimed at renewals %d renew, %d have steps at that moment", renews, at)
+	}
+	if n := len(space.cells()); n < 80 {
+		t.Errorf("%d cells to aim at", n)
+	}
+	for _, p := range coverage.Phases() {
+		if len(aims[p].moments) == 0 {
+			t.Errorf("nothing leads to %s", p)
+		}
+	}
+}

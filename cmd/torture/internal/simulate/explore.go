@@ -1,0 +1,137 @@
+package simulate
+
+import (
+	"context"
+	"time"
+
+	"locktorture/cmd/torture/internal/search"
+	"locktorture/workload/history"
+)
+
+// A Job is what one worker explores.
+type Job struct {
+	Lock   string        `json:"lock"`
+	Nodes  int           `json:"nodes"`
+	Seed   uint64        `json:"seed"`
+	Rounds int           `json:"rounds"` // at most; 0: until the budget is spent
+	Budget time.Duration `json:"budget_ns"`
+	Beyond bool          `json:"beyond"`
+	First  bool          `json:"first"` // end with the first finding
+}
+
+// A Told is what a worker says of one round.
+type Told struct {
+	Round     int           `json:"round"` // from 1
+	Hash      string        `json:"hash,omitempty"`
+	Virtual   time.Duration `json:"virtual_ns"`
+	Took      time.Duration `json:"took_ns"`
+	Attempts  int           `json:"attempts"`
+	Grants    int           `json:"grants"`
+	Handovers int           `json:"handovers"`
+	Faulted   int           `json:"faulted_handovers"`
+	Cells     []string      `json:"cells,omitempty"` // that no earlier round of the worker had reached
+	Void      string        `json:"void,omitempty"`
+	Found     []Found       `json:"found,omitempty"`
+}
+
+// A Found is a finding and the smallest round that shows it.
+type Found struct {
+	search.Finding
+	After  time.Duration  `json:"after_ns"` // of real time, of its worker
+	Number int            `json:"number"`   // of the round that showed it first, of its worker
+	First  search.Round   `json:"found_in"`
+	Small  *search.Shrink `json:"shrunk,omitempty"` // nil where shrinking was cut short
+	Hash   string         `json:"hash"`             // of the smallest round's history, else of the first's
+}
+
+// Smallest is the smallest round that shows the finding.
+func (f *Found) Smallest() search.Round {
+	if f.Small != nil {
+		return f.Small.Round
+	}
+	return f.First
+}
+
+const (
+	leastThink   = 10 * time.Millisecond // between two attempts: contention is cheap to have, and costs most of the time
+	mostClients  = 5
+	longestMain  = 3 * time.Second
+	epoch        = 400 // rounds after which a search begins anew, so that its memory stays small
+	shrinkTrials = 120
+)
+
+// space is what the rounds of a job are drawn from.
+func (p *Player) space(j Job) search.Space {
+	s := p.Space(j.Beyond)
+	s.Clients, s.Keys, s.Longest = mostClients, 4, longestMain
+	return s
+}
+
+// Explore plays rounds until the job is done or ctx ends, and says what each
+// showed. What is found is made small at once.
+func (p *Player) Explore(ctx context.Context, j Job, tell func(Told)) {
+	began := time.Now()
+	space := p.space(j)
+	var s *search.Search
+	known := map[string]bool{} // findings
+	cells := map[string]bool{}
+	for n := 1; ctx.Err() == nil && (j.Rounds == 0 || n <= j.Rounds) && (j.Budget == 0 || time.Since(began) < j.Budget); n++ {
+		if (n-1)%epoch == 0 {
+			s = search.New(space, j.Seed+uint64(n-1), search.Log{})
+		}
+		r := s.Next()
+		r.Load.Think.Mean = max(r.Load.Think.Mean, leastThink)
+		res := p.Play(ctx, r)
+		s.Record(r, res.Outcome)
+		t := told(n, res)
+		for _, c := range res.Outcome.Cells {
+			if !cells[c] {
+				cells[c] = true
+				t.Cells = append(t.Cells, c)
+			}
+		}
+		for _, f := range res.Outcome.Findings {
+			if key := f.ID + "|" + f.Blame; !known[key] {
+				known[key] = true
+				t.Found = append(t.Found, p.found(ctx, f, r, res, n, time.Since(began)))
+			}
+		}
+		tell(t)
+		if j.First && len(t.Found) > 0 {
+			return
+		}
+	}
+}
+
+func told(n int, res Result) Told {
+	e := res.Report.Evidence
+	return Told{
+		Round: n, Hash: res.Hash, Virtual: res.Virtual, Took: res.Took, Attempts: res.Attempts, Grants: res.Grants,
+		Handovers: e.Handovers, Faulted: e.FaultedHandovers, Void: res.Outcome.Void,
+	}
+}
+
+// found makes the round that shows a finding small.
+func (p *Player) found(ctx context.Context, f search.Finding, r search.Round, res Result, n int, after time.Duration) Found {
+	out := Found{Finding: f, After: after, Number: n, First: r, Hash: res.Hash}
+	s := &search.Shrinker{Executor: executor{p}, Jobs: 1, Least: 1, Plays: 1, Proofs: proofs, Trials: shrinkTrials}
+	if small, ok := s.Shrink(ctx, r, f); ok && small.Again > 0 {
+		out.Small = &small
+		out.Hash = p.Play(ctx, small.Round).Hash
+	}
+	return out
+}
+
+// proofs is how often the smallest round is played again.
+const proofs = 10
+
+// An executor lets a search play rounds.
+type executor struct{ *Player }
+
+// Play implements search.Executor.
+func (e executor) Play(ctx context.Context, r search.Round) search.Outcome {
+	if err := ctx.Err(); err != nil {
+		return search.Outcome{Void: history.OneLine(err.Error())}
+	}
+	return e.Player.Play(ctx, r).Outcome
+}

@@ -1,0 +1,269 @@
+// Package simulate plays rounds of load and faults in virtual time: the lock, the
+// workload, the faults and the judge are those of a run on real servers, while
+// network and nodes are in memory. A round is a value, and played again it gives
+// the same history, event for event.
+package simulate
+
+import (
+	"context"
+	crand "crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/search"
+	"locktorture/cmd/torture/internal/wiring"
+	"locktorture/faults"
+	faultcatalogue "locktorture/faults/catalogue"
+	"locktorture/faults/link"
+	"locktorture/faults/plan"
+	"locktorture/faults/testbed/virtual"
+	"locktorture/workload"
+	"locktorture/workload/history"
+)
+
+// A Result is what one round came to.
+type Result struct {
+	Header   history.Header // of its history
+	Hash     string         // of its history: two plays of one round have the same
+	Virtual  time.Duration  // how long it lasted
+	Took     time.Duration  // of real time
+	Attempts int            // at a lock
+	Grants   int            //
+	Report   checker.Report // the judge's
+	Outcome  search.Outcome // for a search
+	Err      error          // trouble of the harness: the round says nothing
+}
+
+// A Player plays rounds of one lock, one at a time: what they draw from the
+// process's random numbers is theirs alone meanwhile.
+type Player struct {
+	Lock  catalogue.Lock
+	Nodes int // 0: what the lock is made for
+
+	// Watch are sinks that see the history of the next round.
+	Watch func() []history.Sink
+
+	// Hung, when set, is called when a round takes longer than any should, in real
+	// time: something in it never waits, so that virtual time stands still. Nothing
+	// but the end of the process ends such a round.
+	Hung func(r search.Round)
+}
+
+// hangs is how long no round takes, on however busy a machine.
+const hangs = 3 * time.Minute
+
+// Masters is how many nodes there are.
+func (p *Player) Masters() int { return p.Lock.Masters(config.Config{Nodes: p.Nodes}) }
+
+// Supports says why the lock cannot live in virtual time, or nil.
+func (p *Player) Supports() error {
+	if p.Lock.Nodes == 1 && p.Masters() != 1 && !p.Lock.AnyNodes {
+		return fmt.Errorf("it is made for 1 master, not %d", p.Masters())
+	}
+	if p.Lock.Child {
+		return errors.New("it lives in a child process, whose time is real: torture run and torture hunt play it on real servers")
+	}
+	if why := unfit[p.Lock.ID]; why != "" {
+		return errors.New(why + ": torture run and torture hunt play it on real servers")
+	}
+	l, err := p.Lock.Build(p.Config(search.Round{TTL: time.Second}), p.Masters())
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+// unfit are locks that cannot live in a bubble, by id, with the reason.
+var unfit = map[string]string{
+	"rueidislock":   "rueidis looks at connections and clocks of its own, for which the nodes in memory have no commands (RESP3, CLIENT TRACKING)",
+	"renew-limited": "its renewal tries again after an error without a pause, so that virtual time would stand still",
+	"failover":      "its flaw is a failover to a replica, and nodes in memory have none",
+}
+
+// playing is held while a round is played.
+var playing sync.Mutex
+
+// Play plays a round in a bubble of its own.
+func (p *Player) Play(ctx context.Context, r search.Round) (res Result) {
+	playing.Lock()
+	defer playing.Unlock()
+	wiring.SilenceClients()
+	defer func(before io.Reader) { crand.Reader = before }(crand.Reader)
+	crand.Reader = newReader(r.Seed)
+	if p.Hung != nil {
+		defer time.AfterFunc(hangs, func() { p.Hung(r) }).Stop()
+	}
+	began := time.Now()
+	err := inBubble(func() { p.play(&res, r) })
+	res.Took = time.Since(began)
+	if res.Err = errors.Join(res.Err, err); res.Err != nil {
+		res.Outcome.Void = history.OneLine(res.Err.Error())
+	}
+	res.Outcome.Took, res.Outcome.Operations = res.Took, res.Attempts
+	return res
+}
+
+// play plays a round. It is called in a bubble.
+func (p *Player) play(res *Result, r search.Round) {
+	ctx := context.Background()
+	cfg := p.Config(r)
+	w, err := newWorld(ctx, cfg, p.Lock, pace(r.Seed))
+	defer func() { res.Err = errors.Join(res.Err, w.close()) }()
+	var steps faults.Schedule
+	if err == nil {
+		steps, err = plan.Build(faultcatalogue.All(), r.Steps, cfg.TTL)
+	}
+	if err == nil {
+		err = steps.Check(w.target())
+	}
+	if err != nil {
+		res.Err = err
+		return
+	}
+	if p.Watch != nil {
+		w.order.to = append(w.order.to, p.Watch()...)
+	}
+	res.Header = w.header()
+	began := time.Now()
+	res.Err = w.play(ctx, steps)
+	res.Virtual = time.Since(began)
+	if res.Err = errors.Join(res.Err, w.rec.Err()); res.Err != nil {
+		return
+	}
+	res.Hash, res.Attempts, res.Grants = fmt.Sprintf("%016x", w.order.hash.sum.Sum64()), w.acquire.attempts, w.acquire.grants
+	res.Report = w.judge.Finish(ctx, false)
+	res.Outcome = outcome(w, steps, res.Report)
+}
+
+// Config is the configuration of a round.
+func (p *Player) Config(r search.Round) config.Config {
+	c := r.Over(config.Config{Lock: p.Lock.ID, Nodes: p.Nodes})
+	c.Final = c.TTL + c.TTL/2 + time.Second
+	return c
+}
+
+// pace draws how long messages travel in a round: mostly evenly, sometimes with
+// some that take much longer and overtake one another.
+func pace(seed uint64) link.Pace {
+	rng := rand.New(rand.NewPCG(seed, streamPace))
+	p := link.Pace{Least: 60 * time.Microsecond, Spread: []time.Duration{100, 400, 2000}[rng.IntN(3)] * time.Microsecond}
+	if rng.IntN(3) == 0 {
+		p.Slow, p.Slower = []float64{0.001, 0.01, 0.05}[rng.IntN(3)], []int{10, 100}[rng.IntN(2)]
+	}
+	return p
+}
+
+const streamPace = 3
+
+// newReader returns random bytes that depend on a seed: what locks draw their
+// owner tokens and the seeds of their pauses from.
+func newReader(seed uint64) io.Reader {
+	var key [32]byte
+	rng := rand.New(rand.NewPCG(seed, 4))
+	for i := range key {
+		key[i] = byte(rng.Uint32())
+	}
+	return &lockedReader{source: rand.NewChaCha8(key)}
+}
+
+type lockedReader struct {
+	mu     sync.Mutex
+	source *rand.ChaCha8
+}
+
+// Read implements io.Reader.
+func (l *lockedReader) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.source.Read(b)
+}
+
+// outcome is what a round showed, in the terms of a search.
+func outcome(w *world, steps faults.Schedule, report checker.Report) search.Outcome {
+	var o search.Outcome
+	for _, c := range w.cover.Cells() {
+		if c.N > 0 {
+			o.Cells = append(o.Cells, c.String())
+		}
+	}
+	for _, f := range report.Violations {
+		found := search.Finding{ID: f.ID, Name: f.Name, Blame: f.Blame, Text: f.Text}
+		if n := len(f.Witness); n > 0 && f.Witness[n-1] < len(w.order.times) {
+			found.At = w.order.times[f.Witness[n-1]]
+		}
+		o.Findings = append(o.Findings, found)
+	}
+	return o
+}
+
+// Fits says why a round cannot be played.
+func (p *Player) Fits(r search.Round) error {
+	cfg := p.Config(r)
+	load := cfg.Workload()
+	if err := load.Validate(); err != nil {
+		return err
+	}
+	t := p.model(r)
+	steps, err := plan.Build(faultcatalogue.All(), r.Steps, r.TTL)
+	if err != nil {
+		return err
+	}
+	return errors.Join(steps.Check(t), plan.Fit(steps, r.Duration, t))
+}
+
+// model is a target that stands for those of rounds like r.
+func (p *Player) model(r search.Round) *faults.Target {
+	n := p.Lock.Masters(p.Config(r))
+	t := &faults.Target{
+		Testbed: virtual.New(n, 0), Quorum: n/2 + 1, TTL: r.TTL, Notifies: p.Lock.Subscribes && r.Load.Wait > 0,
+		Link: func(string, string) link.Link { return nil }, Fabric: link.NewVirtual(0, link.Pace{}, nil),
+	}
+	for i := range r.Clients {
+		t.Clients = append(t.Clients, newClient(&world{lock: p.Lock}, i))
+	}
+	return t
+}
+
+// Space is what rounds of the lock are drawn from: every fault that can be had in
+// memory, and with beyond also those that break an assumption of correct locks.
+func (p *Player) Space(beyond bool) search.Space {
+	t := p.model(search.Round{Clients: 2, TTL: time.Second, Load: config.Load{Wait: time.Second}})
+	s := search.Space{Nodes: len(t.Testbed.Nodes()), Fits: p.Fits, Modes: p.modes()}
+	entries := faultcatalogue.All()
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[name]
+		within := e.Beyond == "" || p.Lock.Quarantine != nil && strings.HasPrefix(e.Beyond, "nodes do not forget")
+		if e.New(e.Default).Supports(t) == nil && name != "starve-cpu" && (within || beyond) {
+			s.Faults = append(s.Faults, name)
+		}
+	}
+	return s
+}
+
+// modes are those that the lock can serve and that repeat exactly. Of several leases
+// taken at once the renewals fall due at one instant, and which goroutine of the
+// lock's is first then is drawn by Go's runtime: the modes multi, and mixed, which
+// has it in it, are left to real servers.
+func (p *Player) modes() (all []workload.Mode) {
+	l, err := p.Lock.Build(p.Config(search.Round{TTL: time.Second}), p.Lock.Masters(p.Config(search.Round{})))
+	if err != nil {
+		return nil
+	}
+	defer l.Close()
+	for _, m := range []workload.Mode{workload.ModeExclusive, workload.ModeRW, workload.ModeReentrant, workload.ModeFair} {
+		if workload.Lacks(m, l) == nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}

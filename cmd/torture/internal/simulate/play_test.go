@@ -1,0 +1,180 @@
+package simulate
+
+import (
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/search"
+	"locktorture/faults"
+	"locktorture/workload"
+)
+
+func TestVirtualTimePasses(t *testing.T) {
+	if err := SelfCheck(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestABubbleThatDeadlocksIsAnError(t *testing.T) {
+	if err := inBubble(func() { <-make(chan int) }); err == nil {
+		t.Error("no error")
+	}
+}
+
+func player(t *testing.T, id string) *Player {
+	t.Helper()
+	lock, err := catalogue.Builtin().Find(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Player{Lock: lock}
+	if err := p.Supports(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// stormy is a round in which clients, links and nodes are hurt, by the clock and at
+// moments of the lock.
+func stormy(seed uint64, mode workload.Mode) search.Round {
+	r := search.Round{
+		Seed: seed, Clients: 4, TTL: 400 * time.Millisecond, Duration: 2 * time.Second,
+		Load: config.Load{
+			Keys: 2, Hold: workload.Fixed(30 * time.Millisecond), Think: workload.Fixed(20 * time.Millisecond), Writes: 2,
+			Wait: 200 * time.Millisecond, LongHold: 0.1, Renew: true, Mode: mode,
+		},
+		Steps: []faults.Spec{
+			{At: 100 * time.Millisecond, Fault: "stall", For: 300 * time.Millisecond, Params: faults.Params{Client: "any"}},
+			{At: 300 * time.Millisecond, Fault: "pause-client", For: 500 * time.Millisecond, On: "acquire-replied"},
+			{At: 500 * time.Millisecond, Fault: "crash-client", On: "in-section"},
+			{At: 700 * time.Millisecond, Fault: "kill", For: 200 * time.Millisecond},
+			{At: 900 * time.Millisecond, Fault: "response-lost", For: 200 * time.Millisecond, On: "release-sent"},
+			{At: time.Second, Fault: "partition-client", For: 300 * time.Millisecond},
+			{At: 1200 * time.Millisecond, Fault: "latency", For: 300 * time.Millisecond},
+		},
+	}
+	if mode == workload.ModeRW {
+		r.Load.Readers = 0.5
+	}
+	return r
+}
+
+// One round has one history on one processor, as searches and replays play it.
+func TestARoundRepeatsExactly(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, x := range []struct {
+		lock string
+		mode workload.Mode
+	}{
+		{"redlock", workload.ModeExclusive}, {"redlock", workload.ModeRW}, {"single", workload.ModeFair}, {"single", workload.ModeReentrant},
+		{"redlock-plain", workload.ModeExclusive}, {"token-watchdog", workload.ModeExclusive}, {"redsync", workload.ModeExclusive}, {"redislock", workload.ModeExclusive},
+	} {
+		t.Run(x.lock+"/"+string(x.mode), func(t *testing.T) {
+			p, r := player(t, x.lock), stormy(11, x.mode)
+			var first Result
+			for i := range 2 {
+				res := p.Play(t.Context(), r)
+				if res.Err != nil {
+					t.Fatal(res.Err)
+				}
+				if i == 0 {
+					first = res
+				}
+				if res.Hash != first.Hash || res.Attempts != first.Attempts {
+					t.Fatalf("play %d: history %s of %d attempts, first %s of %d", i+1, res.Hash, res.Attempts, first.Hash, first.Attempts)
+				}
+			}
+			if first.Grants < 10 || first.Report.Evidence.FaultedHandovers == 0 {
+				t.Errorf("%d grants, %d hand-overs under faults", first.Grants, first.Report.Evidence.FaultedHandovers)
+			}
+			if other := p.Play(t.Context(), stormy(12, x.mode)); other.Hash == first.Hash {
+				t.Error("another seed has the same history")
+			}
+		})
+	}
+}
+
+// What a broken lock does is found blind, made small, and replayed.
+func TestExploreFindsShrinksAndReplays(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	p := player(t, "exists-set")
+	r := Report{Lock: "exists-set", Nodes: 1}
+	p.Explore(t.Context(), Job{Lock: "exists-set", Seed: 1, Rounds: 20, First: true}, func(told Told) { r.Add(told) })
+	r.Conclude()
+	if len(r.Found) == 0 || r.Exit != 1 {
+		t.Fatalf("%s: %s, %d findings", r.Verdict, r.Why, len(r.Found))
+	}
+	f := r.Found[0]
+	if f.Small == nil || f.Small.Again != proofs || f.Small.Of != proofs || f.Small.After.Steps > 12 {
+		t.Fatalf("not made small: %+v", f.Small)
+	}
+	path := filepath.Join(t.TempDir(), "finding.json")
+	if err := WriteReplay(path, &r, &f); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ReadReplay(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res := p.Play(t.Context(), again.Round); res.Hash != again.Hash || len(res.Report.Violations) == 0 {
+		t.Errorf("replayed: history %s, want %s; %d violations", res.Hash, again.Hash, len(res.Report.Violations))
+	}
+}
+
+// The same seed explores the same rounds, and a sound lock shows nothing in them.
+func TestExploreRepeatsAndSparesTheSound(t *testing.T) {
+	p := player(t, "single")
+	var hashes [2][]string
+	for i := range hashes {
+		r := Report{}
+		p.Explore(t.Context(), Job{Lock: "single", Seed: 5, Rounds: 4}, func(told Told) {
+			hashes[i] = append(hashes[i], told.Hash)
+			r.Add(told)
+		})
+		if len(r.Found) > 0 || r.Void > 0 {
+			t.Fatalf("findings %v, void %v", r.Found, r.Voids)
+		}
+	}
+	for i, h := range hashes[0] {
+		if hashes[1][i] != h {
+			t.Errorf("round %d: history %s, then %s", i+1, h, hashes[1][i])
+		}
+	}
+}
+
+func TestLocksThatCannotLiveInVirtualTimeAreRefused(t *testing.T) {
+	for _, id := range []string{"redis-py", "rueidislock", "failover", "renew-limited"} {
+		lock, err := catalogue.Builtin().Find(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (&Player{Lock: lock}).Supports() == nil {
+			t.Errorf("%s is not refused", id)
+		}
+	}
+}
+
+func TestReportsVerdict(t *testing.T) {
+	for name, x := range map[string]struct {
+		told []Told
+		exit int
+	}{
+		"nothing":          {nil, 3},
+		"nothing found":    {[]Told{{Round: 1, Grants: 5, Faulted: 2}}, 0},
+		"no fault met":     {[]Told{{Round: 1, Grants: 5}}, 3},
+		"mostly void":      {[]Told{{Round: 1, Void: "x"}, {Round: 2, Void: "x"}, {Round: 3, Grants: 5, Faulted: 1}}, 70},
+		"found beside all": {[]Told{{Round: 1, Void: "x"}, {Round: 2, Found: []Found{{Finding: search.Finding{ID: "S1"}}}}}, 1},
+	} {
+		r := Report{}
+		for _, told := range x.told {
+			r.Add(told)
+		}
+		if r.Conclude(); r.Exit != x.exit {
+			t.Errorf("%s: exit %d (%s), want %d", name, r.Exit, r.Why, x.exit)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package simulate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/search"
+)
+
+// variable, in the environment, makes this program a worker; it holds the job.
+const variable = "LOCKTORTURE_SIMULATE_JOB"
+
+// exitHarness is the exit code of trouble of the harness.
+const exitHarness = 70
+
+// Working reports whether this process is a worker, by Serve.
+func Working() bool { return os.Getenv(variable) != "" }
+
+// Serve explores this process's job, telling each round as a line of JSON, until
+// it is done or in ends. It returns the exit code.
+//
+// A worker has a process of its own: a panic in a goroutine of the lock's ends
+// the worker alone, and on a single processor a bubble is several times faster.
+func Serve(locks catalogue.Locks, in io.Reader, out, errs io.Writer) int {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the first process ends this one
+	runtime.GOMAXPROCS(1)
+	debug.SetGCPercent(400)
+	var j Job
+	err := json.Unmarshal([]byte(os.Getenv(variable)), &j)
+	var lock catalogue.Lock
+	if err == nil {
+		lock, err = locks.Find(j.Lock)
+	}
+	if err != nil {
+		fmt.Fprintln(errs, err)
+		return exitHarness
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, in)
+		cancel()
+		time.AfterFunc(graceful, func() { os.Exit(exitHarness) })
+	}()
+	lines := json.NewEncoder(out)
+	p := &Player{Lock: lock, Nodes: j.Nodes, Hung: func(r search.Round) {
+		fmt.Fprintf(errs, "the round of seed %d does not end: something in the lock never waits, and virtual time stands still\n", r.Seed)
+		os.Exit(exitHarness)
+	}}
+	p.Explore(ctx, j, func(t Told) { err = errors.Join(err, lines.Encode(t)) })
+	if err != nil {
+		return exitHarness
+	}
+	return 0
+}
+
+// RunWorkers has so many processes of this program explore the job, each with
+// seeds of its own, until they are done or ctx ends. tell is called by one
+// goroutine at a time. The error says what ended a worker early.
+func RunWorkers(ctx context.Context, j Job, workers int, tell func(Told)) error {
+	var mu sync.Mutex
+	one := func(t Told) {
+		mu.Lock()
+		defer mu.Unlock()
+		tell(t)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, workers)
+	var all sync.WaitGroup
+	for i := range workers {
+		part := j
+		part.Seed = j.Seed + uint64(i)<<32
+		part.Rounds = share(j.Rounds, i, workers)
+		if j.Rounds > 0 && part.Rounds == 0 {
+			continue
+		}
+		all.Go(func() {
+			errs[i] = runWorker(ctx, part, func(t Told) {
+				one(t)
+				if j.First && len(t.Found) > 0 {
+					cancel()
+				}
+			})
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// share parts n into shares.
+func share(n, i, of int) int { return n/of + min(1, max(0, n%of-i)) }
+
+// graceful is how long a worker may take to finish its round.
+const graceful = 20 * time.Second
+
+func runWorker(ctx context.Context, j Job, tell func(Told)) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	job, err := json.Marshal(j)
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	var said bytes.Buffer
+	cmd := &exec.Cmd{Path: self, Args: os.Args[:1], Env: append(os.Environ(), variable+"="+string(job)), Stderr: &said}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		_ = in.Close()
+		time.AfterFunc(graceful, func() { _ = cmd.Process.Kill() })
+	})
+	defer stop()
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var t Told
+		if err := json.Unmarshal(lines.Bytes(), &t); err == nil {
+			tell(t)
+		}
+	}
+	if err := cmd.Wait(); err != nil && ctx.Err() == nil {
+		return fmt.Errorf("worker with seed %d: %w: %s", j.Seed, err, firstLines(said.String()))
+	}
+	return lines.Err()
+}
+
+// firstLines is what a process said first.
+func firstLines(text string) string {
+	lines := strings.SplitN(strings.TrimSpace(text), "\n", 4)
+	return strings.Join(lines[:min(3, len(lines))], " ")
+}

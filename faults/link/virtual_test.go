@@ -1,0 +1,248 @@
+package link_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/faults/link"
+)
+
+// An echo answers every request by itself, and notes when requests came.
+type echo struct {
+	mu   sync.Mutex
+	came []time.Time
+	got  []string
+}
+
+func (e *echo) Accept(reply func([]byte), _ func()) (link.Session, error) {
+	return &echoed{e, reply}, nil
+}
+
+func (e *echo) requests() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.got)
+}
+
+func (e *echo) arrivals() []time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.came)
+}
+
+type echoed struct {
+	*echo
+	reply func([]byte)
+}
+
+func (s *echoed) Request(b []byte) {
+	s.mu.Lock()
+	s.came, s.got = append(s.came, time.Now()), append(s.got, string(b))
+	s.mu.Unlock()
+	s.reply(b)
+}
+
+func (s *echoed) Gone() {}
+
+// virtually runs test over a link to an echo, in virtual time.
+func virtually(t *testing.T, test func(t *testing.T, e *echo, l link.Link)) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &echo{}
+		f := link.NewVirtual(1, link.Pace{}, func(string) link.Server { return e })
+		l, err := f.Open(t.Context(), "c00", "n1", "n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, e, l)
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What becomes of a request, and of its reply, under each impairment and after its
+// heal.
+func TestVirtualLinksImpairAsOthersDo(t *testing.T) {
+	const soon, held = 100 * time.Millisecond, time.Second
+	for _, x := range []struct {
+		impair                   link.Impairment
+		applied, known           bool // while it is in force
+		appliedLater, knownLater bool // once it is healed
+	}{
+		{link.Impairment{Kind: link.Cut}, false, false, false, false},
+		{link.Impairment{Kind: link.BlackHole}, false, false, false, false},
+		{link.Impairment{Kind: link.RequestLost}, false, false, false, false},
+		{link.Impairment{Kind: link.ResponseLost}, true, false, true, false},
+		{link.Impairment{Kind: link.Stall}, false, false, true, true},
+		{link.Impairment{Kind: link.Zombie}, false, false, true, true},
+		{link.Impairment{Kind: link.StuckConnection}, false, false, true, true},
+		{link.Impairment{Kind: link.SlowReply}, true, false, true, true},
+		{link.Impairment{Kind: link.FastLostReply}, true, false, true, false},
+		{link.Impairment{Kind: link.Reset}, false, false, false, false},
+		{link.Impairment{Kind: link.Delay, Delay: 500 * time.Millisecond}, false, false, true, true},
+		{link.Impairment{Kind: link.Bandwidth, Rate: 20}, false, false, true, true},
+		{link.Impairment{Kind: link.Slicer, Bytes: 2, Delay: time.Millisecond}, true, true, true, true},
+		{link.Impairment{Kind: link.LimitData, Bytes: 3}, true, false, true, false},
+	} {
+		t.Run(string(x.impair.Kind), func(t *testing.T) {
+			virtually(t, func(t *testing.T, e *echo, l link.Link) {
+				c, err := l.Dial(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				a, err := l.Impair(t.Context(), x.impair)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = c.Write([]byte("request"))
+				known := reads(c, soon)
+				if applied := len(e.requests()) > 0; applied != x.applied || known != x.known {
+					t.Errorf("in force: applied %v, known %v; want %v, %v", applied, known, x.applied, x.known)
+				}
+				time.Sleep(held)
+				if _, err := a.Heal(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				known = known || reads(c, soon)
+				if applied := len(e.requests()) > 0; applied != x.appliedLater || known != x.knownLater {
+					t.Errorf("healed: applied %v, known %v; want %v, %v", applied, known, x.appliedLater, x.knownLater)
+				}
+			})
+		})
+	}
+}
+
+// reads reports whether a whole reply comes within a time.
+func reads(c net.Conn, within time.Duration) bool {
+	_ = c.SetReadDeadline(time.Now().Add(within))
+	var got []byte
+	for len(got) < len("request") {
+		buf := make([]byte, 16)
+		n, err := c.Read(buf)
+		if got = append(got, buf[:n]...); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// What a client has sent and held up arrives although the client has gone.
+func TestVirtualZombiesArrive(t *testing.T) {
+	virtually(t, func(t *testing.T, e *echo, l link.Link) {
+		c, err := l.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := l.Impair(t.Context(), link.Impairment{Kind: link.Zombie})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = c.Write([]byte("late"))
+		_ = c.Close()
+		time.Sleep(time.Second)
+		if _, err := a.Heal(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if got := e.requests(); !slices.Equal(got, []string{"late"}) {
+			t.Errorf("arrived: %q", got)
+		}
+	})
+}
+
+// A dial is refused by a cut, and not answered in a partition.
+func TestVirtualDials(t *testing.T) {
+	virtually(t, func(t *testing.T, _ *echo, l link.Link) {
+		for kind, want := range map[link.Kind]error{link.Cut: nil, link.BlackHole: context.DeadlineExceeded} {
+			a, err := l.Impair(t.Context(), link.Impairment{Kind: kind})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if _, err := l.Dial(ctx); err == nil || want != nil && !errors.Is(err, want) {
+				t.Errorf("%s: %v", kind, err)
+			}
+			cancel()
+			if _, err := a.Heal(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := l.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _ = c.SetReadDeadline(time.Now().Add(time.Second)); !isTimeout(c) {
+			t.Error("a read that nobody answers does not end at its deadline")
+		}
+	})
+}
+
+func isTimeout(c net.Conn) bool {
+	_, err := c.Read(make([]byte, 1))
+	return errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// Of many clients no two messages arrive at one instant, and whoever sends the same
+// again at the same instants sees the same instants.
+func TestVirtualInstantsAreUniqueAndRepeat(t *testing.T) {
+	play := func() (all []time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			var servers []*echo
+			f := link.NewVirtual(7, link.Pace{}, func(string) link.Server {
+				e := &echo{}
+				servers = append(servers, e)
+				return e
+			})
+			var conns []net.Conn
+			for i := range 20 {
+				l, err := f.Open(t.Context(), fmt.Sprintf("c%02d", i), "n1", "n1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				c, err := l.Dial(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				conns = append(conns, c)
+			}
+			time.Sleep(time.Until(began.Add(time.Second)))
+			var sending sync.WaitGroup
+			for _, c := range conns { // all at once, in any order
+				sending.Go(func() {
+					for range 50 {
+						_, _ = c.Write([]byte("x"))
+						time.Sleep(time.Millisecond)
+					}
+				})
+			}
+			sending.Wait()
+			time.Sleep(time.Second)
+			for _, e := range servers {
+				for _, at := range e.arrivals() {
+					all = append(all, at.Sub(began))
+				}
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		slices.Sort(all)
+		return all
+	}
+	first := play()
+	if len(first) != 1000 || len(slices.Compact(slices.Clone(first))) != len(first) {
+		t.Errorf("%d messages, %d instants", len(first), len(slices.Compact(slices.Clone(first))))
+	}
+	if !slices.Equal(first, play()) {
+		t.Error("another time they arrive at other instants")
+	}
+}
