@@ -15,10 +15,11 @@ import (
 type book struct {
 	alone bool // whether two holders are an error: not where a node's clock jumps
 
-	mu     sync.Mutex
-	pages  map[string]*page
-	grants map[string]int // by the ability that was used
-	wrong  []string
+	mu      sync.Mutex
+	pages   map[string]*page
+	grants  map[string]int // by the ability that was used
+	wrong   []string
+	onWrong func() // called with each finding; nil: nobody wants to know
 }
 
 // A page is about one key.
@@ -145,6 +146,9 @@ func relied(lease lockimpl.Lease) bool {
 
 // note needs mu, or nobody beside it.
 func (b *book) note(format string, args ...any) {
+	if b.onWrong != nil {
+		b.onWrong()
+	}
 	if len(b.wrong) < 10 {
 		b.wrong = append(b.wrong, fmt.Sprintf(format, args...))
 	}

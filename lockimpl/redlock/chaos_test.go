@@ -26,14 +26,14 @@ var (
 
 // An episode is one small world in which everything goes wrong for a while.
 type episode struct {
-	seed     uint64
-	nodes    int
-	cfg      redlock.Config
-	jumps    bool          // clocks of nodes jump ahead: tokens must be in order, holders may be two
-	sharing  bool          // the keys share one fence
-	crowd    int           // clients
-	calamity time.Duration // that something befalls a server, on average
-	longest  time.Duration // of the leases
+	seed             uint64
+	nodes            int
+	cfg              redlock.Config
+	jumps            bool // clocks of nodes jump ahead: tokens must be in order, holders may be two
+	sharing          bool // the keys share one fence
+	clients          int
+	serverFaultEvery time.Duration // on average
+	longest          time.Duration // of the leases
 }
 
 const episodeLasts = time.Minute // of virtual time
@@ -41,9 +41,9 @@ const episodeLasts = time.Minute // of virtual time
 func newEpisode(seed uint64) (episode, *rand.Rand) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	e := episode{
-		seed: seed, nodes: []int{1, 3, 3, 5, 5, 5}[rng.IntN(6)], crowd: 3 + rng.IntN(4),
+		seed: seed, nodes: []int{1, 3, 3, 5, 5, 5}[rng.IntN(6)], clients: 3 + rng.IntN(4),
 		jumps: rng.IntN(5) == 0, sharing: rng.IntN(2) == 0,
-		calamity: time.Duration(2+rng.IntN(20)) * time.Second,
+		serverFaultEvery: time.Duration(2+rng.IntN(20)) * time.Second,
 	}
 	e.cfg.Patience = []time.Duration{500 * time.Millisecond, 3 * time.Second}[rng.IntN(2)]
 	e.longest = []time.Duration{500 * time.Millisecond, 2 * time.Second, 5 * time.Second}[rng.IntN(3)]
@@ -56,7 +56,7 @@ func newEpisode(seed uint64) (episode, *rand.Rand) {
 
 func (e episode) String() string {
 	return fmt.Sprintf("-chaos.seed=%d: %d nodes, %d clients, quorum %d, proposals %v, gossip %v, clock jumps %v, shared fence %v",
-		e.seed, e.nodes, e.crowd, e.cfg.Quorum, !e.cfg.NoProposals, !e.cfg.NoGossip, e.jumps, e.sharing)
+		e.seed, e.nodes, e.clients, e.cfg.Quorum, !e.cfg.NoProposals, !e.cfg.NoGossip, e.jumps, e.sharing)
 }
 
 func (e episode) keys() []string {
@@ -115,32 +115,33 @@ func (e episode) play(t *testing.T, y *tally, rng *rand.Rand, factory lockimpl.F
 		b.alone = !e.jumps
 		ctx, cancel := context.WithTimeout(t.Context(), episodeLasts)
 		defer cancel()
+		b.onWrong = cancel // what was found is enough
 		var all []*contender
 		var actors sync.WaitGroup
-		sky := &storm{w: w, tally: y, keys: e.keys(), jumps: e.jumps, every: e.calamity, rng: rand.New(rand.NewPCG(e.seed, 2))}
-		for i := range e.crowd {
+		servers := &serverFaults{w: w, tally: y, keys: e.keys(), jumps: e.jumps, every: e.serverFaultEvery, rng: rand.New(rand.NewPCG(e.seed, 2))}
+		for i := range e.clients {
 			l, links := w.Client(factory)
-			sky.clients = append(sky.clients, l)
+			servers.clients = append(servers.clients, l)
 			c := &contender{
 				name: fmt.Sprintf("c%d", i), lock: l, book: b, keys: e.keys(),
 				longest: e.longest, rng: rand.New(rand.NewPCG(e.seed, 100+uint64(i))),
 			}
 			all = append(all, c)
 			actors.Go(func() { c.live(ctx) })
-			wind := &weather{links: links, tally: y, rng: rand.New(rand.NewPCG(e.seed, 200+uint64(i)))}
-			actors.Go(func() { wind.blow(ctx) })
+			onLinks := &linkFaults{links: links, tally: y, rng: rand.New(rand.NewPCG(e.seed, 200+uint64(i)))}
+			actors.Go(func() { onLinks.inject(ctx) })
 		}
 		fresh, _ := w.Client(factory)
-		actors.Go(func() { sky.rage(ctx) })
+		actors.Go(func() { servers.inject(ctx) })
 		actors.Wait()
-		e.calm(t, w, b, fresh)
+		e.afterwards(t, w, b, fresh)
 		y.add(b, all)
 	})
 }
 
-// calm has one client take every key after everything has ended, and looks for
+// afterwards has one client take every key after everything has ended, and looks for
 // leases that were left.
-func (e episode) calm(t *testing.T, w *world.World, b *book, l world.Lock) {
+func (e episode) afterwards(t *testing.T, w *world.World, b *book, l world.Lock) {
 	time.Sleep(30 * time.Second) // two quarantines, and longer than any lease
 	for _, key := range e.keys() {
 		asked := b.ask("the last one", key, false)
@@ -160,17 +161,19 @@ func (e episode) calm(t *testing.T, w *world.World, b *book, l world.Lock) {
 	}
 }
 
-// weather is what befalls the links of one client.
-type weather struct {
+// linkFaults injects faults into the links of one client.
+type linkFaults struct {
 	links []*memnet.Link
 	tally *tally
 	rng   *rand.Rand
 }
 
-func (s *weather) below(d time.Duration) time.Duration { return time.Duration(s.rng.Int64N(int64(d))) }
+func (s *linkFaults) below(d time.Duration) time.Duration {
+	return time.Duration(s.rng.Int64N(int64(d)))
+}
 
-// some draws links: mostly one, sometimes many.
-func (s *weather) some() []*memnet.Link {
+// drawLinks draws links: mostly one, sometimes many.
+func (s *linkFaults) drawLinks() []*memnet.Link {
 	order := s.rng.Perm(len(s.links))
 	n := 1
 	if s.rng.IntN(3) == 0 {
@@ -183,51 +186,51 @@ func (s *weather) some() []*memnet.Link {
 	return out
 }
 
-// A gust befalls a link, and passes. What was lost on the way takes its
+// A linkFault is in force on a link for a while. What was lost on the way takes its
 // connection with it.
-type gust struct {
+type linkFault struct {
 	name  string
-	begin func(s *weather, l *memnet.Link)
-	end   func(s *weather, l *memnet.Link)
+	begin func(s *linkFaults, l *memnet.Link)
+	end   func(s *linkFaults, l *memnet.Link)
 }
 
-func cut(_ *weather, l *memnet.Link) { l.Cut() }
+func cut(_ *linkFaults, l *memnet.Link) { l.Cut() }
 
-func calmDown(_ *weather, l *memnet.Link) {
+func restore(_ *linkFaults, l *memnet.Link) {
 	l.Up.Delay(0)
 	l.Down.Delay(0)
 	l.Up.Free()
 	l.Down.Free()
 }
 
-var gusts = []gust{
-	{"cut", cut, calmDown},
-	{"partition", func(_ *weather, l *memnet.Link) { l.Refuse(true); l.Cut() }, func(_ *weather, l *memnet.Link) { l.Refuse(false) }},
-	{"requests held up", func(_ *weather, l *memnet.Link) { l.Up.Hold() }, calmDown},
-	{"replies held up", func(_ *weather, l *memnet.Link) { l.Down.Hold() }, calmDown},
-	{"requests lost", func(_ *weather, l *memnet.Link) { l.Up.Drop() }, func(s *weather, l *memnet.Link) { l.Cut(); calmDown(s, l) }},
-	{"replies lost", func(_ *weather, l *memnet.Link) { l.Down.Drop() }, func(s *weather, l *memnet.Link) { l.Cut(); calmDown(s, l) }},
-	{"delay", func(s *weather, l *memnet.Link) {
+var linkFaultKinds = []linkFault{
+	{"cut", cut, restore},
+	{"partition", func(_ *linkFaults, l *memnet.Link) { l.Refuse(true); l.Cut() }, func(_ *linkFaults, l *memnet.Link) { l.Refuse(false) }},
+	{"requests held up", func(_ *linkFaults, l *memnet.Link) { l.Up.Hold() }, restore},
+	{"replies held up", func(_ *linkFaults, l *memnet.Link) { l.Down.Hold() }, restore},
+	{"requests lost", func(_ *linkFaults, l *memnet.Link) { l.Up.Drop() }, func(s *linkFaults, l *memnet.Link) { l.Cut(); restore(s, l) }},
+	{"replies lost", func(_ *linkFaults, l *memnet.Link) { l.Down.Drop() }, func(s *linkFaults, l *memnet.Link) { l.Cut(); restore(s, l) }},
+	{"delay", func(s *linkFaults, l *memnet.Link) {
 		l.Up.Delay(s.below(300 * time.Millisecond))
 		l.Down.Delay(s.below(300 * time.Millisecond))
-	}, calmDown},
+	}, restore},
 	// What is sent meanwhile arrives up to three seconds later; after the cut
 	// the client sends it once more, on another connection.
-	{"late and twice", func(s *weather, l *memnet.Link) { l.Up.Delay(s.below(3 * time.Second)) }, func(s *weather, l *memnet.Link) { l.Up.Delay(0); l.Cut() }},
-	{"cut while held up", func(_ *weather, l *memnet.Link) { l.Up.Hold() }, func(s *weather, l *memnet.Link) {
+	{"late and twice", func(s *linkFaults, l *memnet.Link) { l.Up.Delay(s.below(3 * time.Second)) }, func(s *linkFaults, l *memnet.Link) { l.Up.Delay(0); l.Cut() }},
+	{"cut while held up", func(_ *linkFaults, l *memnet.Link) { l.Up.Hold() }, func(s *linkFaults, l *memnet.Link) {
 		l.Cut()
 		pause(context.Background(), s.below(time.Second))
-		calmDown(s, l)
+		restore(s, l)
 	}},
 }
 
-func (s *weather) blow(ctx context.Context) {
+func (s *linkFaults) inject(ctx context.Context) {
 	for {
 		pause(ctx, s.below(3*time.Second))
 		if ctx.Err() != nil {
 			return
 		}
-		g, links := gusts[s.rng.IntN(len(gusts))], s.some()
+		g, links := linkFaultKinds[s.rng.IntN(len(linkFaultKinds))], s.drawLinks()
 		s.tally.fault(g.name)
 		for _, l := range links {
 			g.begin(s, l)
@@ -239,8 +242,8 @@ func (s *weather) blow(ctx context.Context) {
 	}
 }
 
-// A storm is what befalls the servers, and the clocks of clients.
-type storm struct {
+// serverFaults injects faults into the servers and the clocks of clients.
+type serverFaults struct {
 	w       *world.World
 	tally   *tally
 	clients []world.Lock
@@ -250,40 +253,40 @@ type storm struct {
 	rng     *rand.Rand
 }
 
-func (s *storm) server() int { return 1 + s.rng.IntN(s.w.Size()) }
-func (s *storm) key() string { return s.keys[s.rng.IntN(len(s.keys))] }
+func (s *serverFaults) server() int { return 1 + s.rng.IntN(s.w.Size()) }
+func (s *serverFaults) key() string { return s.keys[s.rng.IntN(len(s.keys))] }
 
-var blows = map[string]func(s *storm){
-	"comes back empty": func(s *storm) { s.w.Forget(s.server()) },
-	"several come back empty": func(s *storm) {
+var serverFaultKinds = map[string]func(s *serverFaults){
+	"comes back empty": func(s *serverFaults) { s.w.Forget(s.server()) },
+	"several come back empty": func(s *serverFaults) {
 		for range 1 + s.rng.IntN(s.w.Size()) {
 			s.w.Forget(s.server())
 		}
 	},
-	"comes back with old data": func(s *storm) { s.w.Restart(s.clients[0], s.server(), s.key()) },
-	"demoted and promoted": func(s *storm) {
+	"comes back with old data": func(s *serverFaults) { s.w.Restart(s.clients[0], s.server(), s.key()) },
+	"demoted and promoted": func(s *serverFaults) {
 		server := s.server()
 		s.w.Demote(server)
 		time.Sleep(2 * time.Millisecond) // no resynchronisation and promotion is quicker
 		s.w.Promote(s.clients[0], server, s.key())
 	},
-	"fences lost": func(s *storm) { s.w.LoseFences(s.server()) },
-	"all fences lost": func(s *storm) {
+	"fences lost": func(s *serverFaults) { s.w.LoseFences(s.server()) },
+	"all fences lost": func(s *serverFaults) {
 		for i := range s.w.Size() {
 			s.w.LoseFences(i + 1)
 		}
 	},
-	"a client proposes ahead": func(s *storm) {
+	"a client proposes ahead": func(s *serverFaults) {
 		ahead := time.Duration(s.rng.Int64N(int64(2500 * time.Millisecond)))
 		redlock.Propose(s.clients[s.rng.IntN(len(s.clients))], time.Now().Add(ahead))
 	},
-	clockJump: func(s *storm) { s.w.Forward(s.server(), time.Duration(s.rng.Int64N(int64(10*time.Second)))) },
+	clockJump: func(s *serverFaults) { s.w.Forward(s.server(), time.Duration(s.rng.Int64N(int64(10*time.Second)))) },
 }
 
 const clockJump = "clock jumps ahead"
 
-func (s *storm) rage(ctx context.Context) {
-	names := slices.Sorted(maps.Keys(blows))
+func (s *serverFaults) inject(ctx context.Context) {
+	names := slices.Sorted(maps.Keys(serverFaultKinds))
 	for {
 		pause(ctx, time.Duration(s.rng.Int64N(int64(2*s.every))))
 		if ctx.Err() != nil {
@@ -294,7 +297,7 @@ func (s *storm) rage(ctx context.Context) {
 			continue
 		}
 		s.tally.fault(name)
-		blows[name](s)
+		serverFaultKinds[name](s)
 	}
 }
 

@@ -64,7 +64,7 @@ func (b *Board) Run(ctx context.Context) {
 			b.draw()
 			continue
 		}
-		fmt.Fprintln(b.w, printable.Line(b.log()))
+		b.Say(b.log())
 	}
 }
 
