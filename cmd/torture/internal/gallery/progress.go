@@ -45,8 +45,17 @@ func (p *Progress) remind() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.last) >= reminderEvery {
-		p.print("to come: " + strings.Join(slices.Sorted(maps.Keys(p.active)), " "))
+		p.print("to come: " + some(slices.Sorted(maps.Keys(p.active))))
 	}
+}
+
+// some lists a line's worth of names, and how many there are beyond them.
+func some(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, " ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], " "), len(names)-most)
 }
 
 // Begin notes that a lock's row is under way.
