@@ -163,7 +163,7 @@ func (a *attempt) last(ctx context.Context, inj Injection) {
 // awaitImpact waits until the fault has hurt something, by two TTLs or the
 // step's own length at most. It looks less and less often.
 func (a *attempt) awaitImpact(ctx context.Context, inj Injection) {
-	more := max(a.step.For, 2*a.n.t.TTL)
+	more := a.patience()
 	var waited time.Duration
 	for pause := firstLook; waited < more && !a.bitten(inj); pause = min(2*pause, more/looks, more-waited) {
 		if !wait.For(ctx, pause) {
@@ -171,6 +171,19 @@ func (a *attempt) awaitImpact(ctx context.Context, inj Injection) {
 		}
 		waited += pause
 	}
+}
+
+// patience is how long to wait for an impact: no longer than the load lasts, and where
+// another victim may be tried, no longer than half the time that is left to begin with it.
+func (a *attempt) patience() time.Duration {
+	more := max(a.step.For, 2*a.n.t.TTL)
+	if a.n.t.Load == 0 {
+		return more
+	}
+	if left := time.Until(a.n.latest(a.step)); left > 0 && a.oneOfSeveral() {
+		return min(more, left/2)
+	}
+	return max(0, min(more, time.Until(a.n.began.Add(a.n.t.Load))))
 }
 
 // over records a fault that was over at once, when it has met an operation of

@@ -112,8 +112,13 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 		if err != nil || tries == maxTries || !a.deservesAnother(res) || ctx.Err() != nil {
 			return res, err
 		}
-		before, waiting = a, ctx
 		tries++
+		before, waiting = a, ctx
+		if n.t.Load > 0 {
+			var end context.CancelFunc
+			waiting, end = context.WithDeadline(ctx, n.latest(s))
+			defer end()
+		}
 		if s.When.After, s.When.Within = 0, 0; s.When.Else != "" {
 			s.When = Trigger{On: s.When.Else, By: s.When.By}
 		}
@@ -127,8 +132,17 @@ const maxTries = 3
 // deservesAnother reports whether a step whose fault was healed is to try another victim: it
 // hurt one client of several, no other step waits for it, and nothing proves that it bit.
 func (a *attempt) deservesAnother(res StepResult) bool {
-	return !res.Bit && len(a.scope.binds) == 0 && len(a.n.t.Clients) > 1 && a.target != nil && len(a.target.Clients) == 1
+	return !res.Bit && a.oneOfSeveral()
 }
+
+// oneOfSeveral reports whether the attempt is at one client of several, for which no
+// other step waits.
+func (a *attempt) oneOfSeveral() bool {
+	return len(a.scope.binds) == 0 && len(a.n.t.Clients) > 1 && a.target != nil && len(a.target.Clients) == 1
+}
+
+// latest is when a step may begin, at the latest, to be over before the load is.
+func (n *nemesis) latest(s Step) time.Time { return n.began.Add(n.t.Load - s.For) }
 
 // unless returns err, but not where it is ctx's end only.
 func unless(ctx context.Context, err error) error {

@@ -142,6 +142,50 @@ func TestAnotherVictim(t *testing.T) {
 	}
 }
 
+// No other victim is tried once there is no time to hurt it: the wait for the first
+// one's impact is cut short, and a moment that comes too late is let pass.
+func TestAnotherVictimInTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		load time.Duration
+		when faults.Trigger
+		want []time.Duration // when attempts began, roughly
+	}{
+		"no end is known":           {0, faults.Trigger{}, []time.Duration{0, 3 * second, 6 * second}},
+		"the last wait is shorter":  {6 * second, faults.Trigger{}, []time.Duration{0, 3 * second, 4500 * time.Millisecond}},
+		"the wait is cut short":     {3 * second, faults.Trigger{}, []time.Duration{0, 1500 * time.Millisecond}},
+		"there is time for one":     {1500 * time.Millisecond, faults.Trigger{}, []time.Duration{0}},
+		"the moment comes too late": {4 * second, faults.Trigger{On: watch.AcquireReplied}, []time.Duration{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(5, 2)
+				w.Target.Load, w.Target.TTL = c.load, second
+				var began []time.Duration
+				start := time.Now()
+				f := faulttest.Fault("a", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
+					began = append(began, time.Since(start))
+					s.Begin(faults.Hit{Clients: []string{"c00"}})
+					return faults.Injection{Bitten: func() bool { return false }}, nil
+				})
+				w.Script(map[time.Duration]func(){
+					100 * time.Millisecond:  func() { w.Grant("k0", "c01#1") },
+					3600 * time.Millisecond: func() { w.Grant("k0", "c01#1") },
+				})
+				res, err := w.Run(t.Context(), faults.Step{When: c.when, For: second, Fault: f})
+				if err != nil || res.Bit() != 0 {
+					t.Fatalf("bit %d: %v", res.Bit(), err)
+				}
+				if !slices.EqualFunc(began, c.want, func(a, b time.Duration) bool { return (a - b).Abs() < 500*time.Millisecond }) {
+					t.Errorf("attempts at %v, want %v", began, c.want)
+				}
+				if took := time.Since(start); c.load > 0 && took > c.load+time.Millisecond {
+					t.Errorf("over at %v, after a load of %v", took, c.load)
+				}
+			})
+		})
+	}
+}
+
 func TestHealOnCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 1)

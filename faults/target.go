@@ -28,6 +28,10 @@ type Target struct {
 	// the lock does not say. The swing role looks for them.
 	LeaseKeys func(key string) []string
 
+	// Load is how long clients begin something new, counted from the beginning of the
+	// schedule; 0 is not known. No other victim is tried that there is no time to hurt.
+	Load time.Duration
+
 	// Quarantine is how long the lock itself keeps a node out that comes back
 	// from a restart; 0 when it does not. Plans leave that much time between
 	// two nodes that restart.

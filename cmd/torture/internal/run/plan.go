@@ -109,7 +109,7 @@ func fsync(c config.Config) testbed.Fsync {
 
 // target is the run as the nemesis sees it.
 func (e *environment) target(observer *watch.Observer) *faults.Target {
-	t := &faults.Target{Testbed: e.bed, Link: e.link, Watch: observer, Quorum: e.quorum(), TTL: e.cfg.TTL, LeaseKeys: e.leaseKeys, Fabric: e.fabric, Notifies: notifies(e.cfg, e.lock)}
+	t := &faults.Target{Testbed: e.bed, Link: e.link, Watch: observer, Quorum: e.quorum(), TTL: e.cfg.TTL, Load: e.cfg.Duration, LeaseKeys: e.leaseKeys, Fabric: e.fabric, Notifies: notifies(e.cfg, e.lock)}
 	_, t.OwnWrites = e.probe.(childLocker)
 	if e.lock.Quarantine != nil {
 		t.Quarantine = e.lock.Quarantine(e.cfg)
