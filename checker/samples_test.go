@@ -97,6 +97,20 @@ func sampledLeftovers() []boundCase {
 				 91ms b ok acquire k until 180ms`,
 		}},
 		{bounds: undo, verdictCase: verdictCase{
+			name: "beside a fault of somebody who had done with the key before", header: "ttl 200ms", want: Fail, violations: []string{"L8 [7 8 9]"},
+			history: sampled + `
+				  1ms c invoke acquire k
+				  2ms c fail acquire k err held
+				 12ms witness ok key k node n1 value sample note lock:k began 12ms pttl -2
+				 14ms nemesis invoke fault stall target {"clients":["c"]}
+				 14ms nemesis ok fault stall target {"clients":["c"]} receipt r` + refused[len(sampled):] + `
+				 75ms witness ok key k node n1 value sample note lock:k began 75ms holder x pttl 40
+				 80ms nemesis invoke heal stall target {"clients":["c"]}
+				 80ms nemesis ok heal stall target {"clients":["c"]} receipt r
+				 90ms b invoke acquire k
+				 91ms b ok acquire k until 180ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
 			name: "of a client that crashed: it ends with its TTL", header: "ttl 100ms", want: Pass,
 			history: sampled + `
 				 15ms b invoke acquire k

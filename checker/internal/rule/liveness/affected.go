@@ -8,10 +8,11 @@ import (
 )
 
 // affected is when the last fault ended that may have kept a node from losing, or a
-// waiter from getting, what an attempt for k left there, of those that touch
-// [from, to]; 0 for none. It is not free while one is in force at to. Without a
-// node, every fault counts that is not the guarded store's alone.
-func (s *Samples) affected(k *sampledKey, node string, from, to time.Duration) (last time.Duration, free bool) {
+// waiter from getting, what somebody asked for, of those that touch [from, to]; 0 for
+// none. It is not free while one is in force at to. A fault of certain clients counts
+// when concerns says so. Without a node, every fault counts that is not the guarded
+// store's alone.
+func (s *Samples) affected(node string, from, to time.Duration, concerns func(*ledger.Fault) bool) (last time.Duration, free bool) {
 	n := &s.Nemesis
 	reach := ledger.Later(s.undo(), s.kept(0)) // what a crashed client leaves behind outlasts its fault
 	if n.Unhealed == 0 && !n.Since(from-reach) {
@@ -29,7 +30,7 @@ func (s *Samples) affected(k *sampledKey, node string, from, to time.Duration) (
 		case f.Is(ledger.NodeState): // the lock may keep the node out for a while
 			end = ledger.Later(end, ledger.Later(s.Header.TTL, s.Header.TTL))
 		}
-		if f.From > to || end < from || !s.concerns(f, k, node) {
+		if hit := f.Affected(); f.From > to || end < from || elsewhere(hit.Nodes, node) || len(hit.Clients) > 0 && !concerns(f) {
 			continue
 		}
 		if end > to {
@@ -40,31 +41,69 @@ func (s *Samples) affected(k *sampledKey, node string, from, to time.Duration) (
 	return last, true
 }
 
-// concerns says whether a fault may touch the node, or what a client that asked for
-// k left there.
-func (s *Samples) concerns(f *ledger.Fault, k *sampledKey, node string) bool {
-	hit := f.Affected()
-	switch {
-	case node == "" && slices.Equal(hit.Nodes, []string{"store"}):
-		return false
-	case node != "" && len(hit.Nodes) > 0 && !slices.Contains(hit.Nodes, node):
-		return false
-	case len(hit.Clients) == 0:
-		return true
+// elsewhere says whether a fault of these nodes, all of them if there are none, leaves
+// a node alone, or any but the guarded store's.
+func elsewhere(nodes []string, node string) bool {
+	if node == "" {
+		return slices.Equal(nodes, []string{"store"})
 	}
+	return len(nodes) > 0 && !slices.Contains(nodes, node)
+}
+
+// delays says whether a fault hit a client that had to do with k.
+func (s *Samples) delays(f *ledger.Fault, k *sampledKey) bool {
+	hit := f.Affected()
 	for owner, t := range k.tried {
 		if t >= f.From-s.undo() && hit.Client(owner) {
 			return true
 		}
 	}
-	if node == "" { // whoever waits may stand in line before others
-		for _, a := range k.open {
-			if hit.Client(a.owner) {
-				return true
-			}
+	for _, a := range k.open { // whoever waits may stand in line before others
+		if hit.Client(a.owner) {
+			return true
 		}
 	}
 	return false
+}
+
+// byThose says whether a fault hit a client that may have set what v shows.
+func (v *sampledView) byThose(f *ledger.Fault) bool {
+	hit := f.Affected()
+	return slices.ContainsFunc(v.by, hit.Client)
+}
+
+// authors are the owners who may have set what a node shows since a look that began at
+// before, and was first seen at first: those who had to do with k by then, or whose
+// request a fault may have held back until then.
+func (s *Samples) authors(k *sampledKey, before, first time.Duration) (by []string) {
+	for _, a := range k.open {
+		by = append(by, a.owner)
+	}
+	for h := range k.leases {
+		by = append(by, h.Owner)
+	}
+	for _, a := range k.late {
+		by = append(by, a.owner)
+	}
+	behind := s.undo() / 4 // so long a healthy link may carry something behind the answer
+	from := before - behind
+	var held []*ledger.Fault
+	for _, f := range s.Nemesis.Faults {
+		if f.From <= first && f.To >= from && len(f.Affected().Clients) > 0 {
+			held = append(held, f)
+		}
+	}
+	for owner, t := range k.tried {
+		late := func(f *ledger.Fault) bool {
+			hit := f.Affected()
+			return t >= f.From-behind && hit.Client(owner)
+		}
+		if t >= from || slices.ContainsFunc(held, late) {
+			by = append(by, owner)
+		}
+	}
+	slices.Sort(by)
+	return slices.Compact(by)
 }
 
 // crashed says whether owner's client was made to crash in [from, to], or before

@@ -74,6 +74,7 @@ type sampledView struct {
 	hi    time.Duration // … these; never without one
 	first moment        // it was seen there as it is
 	upTo  int           // acquires that had been asked for by then
+	by    []string      // owners who may have set it
 	over  moment        // when the last of those was over
 	free  time.Duration // since when it has not been there
 	seen  time.Duration // the last look's beginning
@@ -128,7 +129,7 @@ func (s *Samples) look(e *history.Event) {
 	delete(s.silent, e.Node)
 	k := s.of(s.Key(e.Key))
 	v := k.view(e)
-	v.take(k, e)
+	s.take(k, v, e)
 	s.settle(k, v.seen)
 	s.leftover(s.Key(e.Key), k, v, e)
 	s.unserved(s.Key(e.Key), k, e)
@@ -175,11 +176,12 @@ const expiryTick = 2 * time.Millisecond
 
 // take notes a look. A text that was set anew, or whose expiry has moved, is seen
 // for the first time.
-func (v *sampledView) take(k *sampledKey, e *history.Event) {
+func (s *Samples) take(k *sampledKey, v *sampledView, e *history.Event) {
 	began := e.Time
 	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
 		began = e.Began
 	}
+	before := v.seen
 	v.seen = began
 	if e.PTTL < rule.WithoutExpiry {
 		if v.there || v.free == ledger.Never {
@@ -197,6 +199,7 @@ func (v *sampledView) take(k *sampledKey, e *history.Event) {
 	}
 	v.there, v.text, v.lo, v.hi = true, strings.Clone(e.Holder), lo, hi
 	v.first, v.upTo, v.over, v.left = moment{e.Time, e.Index}, k.asked, k.over, nil
+	v.by = s.authors(k, before, e.Time)
 }
 
 // asks books an acquire: from here on it may have set what is seen.
@@ -375,7 +378,7 @@ func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *hi
 	if !s.declared() { // it may have lost its undo for good
 		since = min(v.first.t, v.over.t) - 2*s.Header.TTL
 	}
-	hurt, free := s.affected(k, v.node, since, v.seen)
+	hurt, free := s.affected(v.node, since, v.seen, v.byThose)
 	from = max(from, hurt)
 	if !free || !s.declared() && hurt > 0 || v.seen-from <= bound {
 		return
@@ -437,7 +440,7 @@ func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 	if free == ledger.Never || seen-from <= bound+s.Header.Epsilon {
 		return
 	}
-	if hurt, quiet := s.affected(k, "", first.t-bound, e.Time); !quiet || hurt > 0 {
+	if hurt, quiet := s.affected("", first.t-bound, e.Time, func(f *ledger.Fault) bool { return s.delays(f, k) }); !quiet || hurt > 0 {
 		return
 	}
 	if k.stuck == nil || k.stuck.idx != first.idx {
