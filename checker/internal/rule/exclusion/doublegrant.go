@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"locktorture/checker/internal/ledger"
@@ -16,6 +17,7 @@ import (
 // key at once.
 type DoubleGrants struct {
 	*rule.Env
+	Stored   *Sampled // what nodes were seen to store; nil when nobody looks
 	pending  checks
 	order    int
 	scratch  check
@@ -227,20 +229,27 @@ func (p pair) prolonged(length time.Duration) string {
 }
 
 // early reports S10: a lease was given away before its time, and a fault that
-// makes nodes forget explains it. When its holder had been told before, nobody was
-// harmed by it.
+// makes nodes forget explains it, or a quorum was seen to have stored it for longer.
+// When its holder had been told before, nobody was harmed by it.
 func (d *DoubleGrants) early(x, g *ledger.Grant) {
-	if eps := d.Apart(x, g); x.ReleasedAt-eps <= g.OK || g.OK >= x.Deadline-eps || !d.Nemesis.Forgot(x.Start, g.OK) {
+	if eps := d.Apart(x, g); x.ReleasedAt-eps <= g.OK || g.OK >= x.Deadline-eps {
 		return // a release may have been sent before
+	}
+	witness, how := []int{x.OKIdx, g.OKIdx}, "The nodes had forgotten it."
+	if nodes, idx := d.stored(x, g); len(nodes) > 0 {
+		witness = append(witness, idx)
+		how = fmt.Sprintf("%s had been seen to store it for longer than until then, and stored it no more.", strings.Join(nodes, ", "))
+	} else if !d.Nemesis.Forgot(x.Start, g.OK) {
+		return
 	}
 	told := x.StoppedAt <= g.OK
 	if told && d.Suspicious.Full("S10") {
 		return
 	}
-	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. The nodes had forgotten it.",
-		g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), words.Span(x.Deadline-g.OK), x.Owner(), words.Token(x.Fence), words.At(x.OK))
+	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. %s",
+		g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), words.Span(x.Deadline-g.OK), x.Owner(), words.Token(x.Fence), words.At(x.OK), how)
 	h := &rule.Candidate{
-		ID: "S10", Key: x.Holder.Key, Owners: words.Owners(x.Owner(), g.Owner()), Witness: []int{x.OKIdx, g.OKIdx}, Blame: rule.BlameServer,
+		ID: "S10", Key: x.Holder.Key, Owners: words.Owners(x.Owner(), g.Owner()), Witness: witness, Blame: rule.BlameServer,
 		From: x.Start, To: g.OK, Text: func() string { return text },
 	}
 	h.Stamp = rule.Shared(x, x, g.OK, 0)
@@ -252,6 +261,14 @@ func (d *DoubleGrants) early(x, g *ledger.Grant) {
 	x.Pin()
 	h.Refuted = func() bool { return x.StoppedAt <= ok } // as the history told late
 	d.Violate(h)
+}
+
+// stored lists the nodes that are known to have stored x for longer than until g.
+func (d *DoubleGrants) stored(x, g *ledger.Grant) (nodes []string, idx int) {
+	if d.Stored == nil {
+		return nil, 0
+	}
+	return d.Stored.Bore(x, g)
 }
 
 func (d *DoubleGrants) suspect(x, g *ledger.Grant, why string) {

@@ -1,0 +1,278 @@
+package exclusion
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// Sampled decides S9 by what nodes were seen to store while the run went on, and tells S10
+// whose lease they had stored.
+//
+// Whose lease a text bears, the history does not say: locks store random names. But
+// fewer than a quorum bear the same name while somebody holds for certain, and nobody
+// has given anything back since he asked: then none of them is the holder's.
+type Sampled struct {
+	*rule.Env
+	awake bool
+	named bool // the lock stores one name on all nodes, as a grant has shown
+	keys  rule.Table[sampledKey]
+}
+
+// A sampledKey is what the nodes were seen to store of a key.
+type sampledKey struct {
+	nodes map[string]map[string]*[recentLooks]look // by node and by name of the key there, the latest first
+	names map[string]bool                          // of the key, on any node
+	of    *holding
+}
+
+// recentLooks is how many looks at one name on one node are remembered: one that came
+// while a grant was on its way is passed over for one before.
+const recentLooks = 4
+
+// A look is what a node was seen to store.
+type look struct {
+	idx         int
+	began, told time.Duration
+	text        string        // without what follows the name; "" is nothing
+	until       time.Duration // it expires no sooner; never without an expiry
+}
+
+// A holding is the lease that goes on, as the nodes show it.
+type holding struct {
+	*ledger.Grant
+	gaveBack bool              // somebody else gave something back since it was asked for
+	seen     map[string]string // by node, what it bore while the lease was held
+	wrong    *rule.Candidate
+}
+
+func (*Sampled) IDs() []string        { return []string{"S9"} }
+func (*Sampled) Wants() []ledger.Kind { return []ledger.Kind{ledger.Witnessed} }
+
+func (s *Sampled) Observe(f *ledger.Fact) {
+	switch f.Kind {
+	case ledger.Witnessed:
+		if rule.IsSample(f.Event) {
+			s.look(f.Event)
+		}
+	case ledger.Granted:
+		s.granted(f)
+	case ledger.Releasing, ledger.Answered, ledger.Left:
+		s.givesBack(f.Key, f.Grant)
+	case ledger.Lost:
+		s.ends(f.Key, f.Grant)
+	case ledger.Unknown:
+		if f.Op.Action != history.Write && f.Op.Action != history.Read {
+			s.givesBack(f.Key, f.Op.Grant)
+		}
+	}
+}
+
+func (s *Sampled) Finish() {
+	for _, k := range s.SortedKeys() {
+		if x := s.keys.Get(k.No); x != nil && x.of != nil {
+			s.ends(k, x.of.Grant)
+		}
+	}
+}
+
+func (s *Sampled) look(e *history.Event) {
+	if !s.awake {
+		s.awake = true
+		s.Wake(s, ledger.Granted, ledger.Releasing, ledger.Answered, ledger.Left, ledger.Lost, ledger.Unknown)
+	}
+	if e.Kind != history.OK || !e.HasAll(history.HasPTTL) {
+		return
+	}
+	key := s.Key(e.Key)
+	k := s.keys.At(key.No)
+	l := look{idx: e.Index, began: e.Time, told: e.Time, until: ledger.Never}
+	if e.HasAll(history.HasBegan) {
+		l.began = min(e.Began, e.Time)
+	}
+	if e.PTTL >= rule.WithoutExpiry {
+		l.text = nameIn(e.Holder)
+	}
+	if e.PTTL > rule.WithoutExpiry {
+		l.until = l.began + rule.TimeLeft(e) - time.Millisecond
+	}
+	k.add(e.Node, e.Note, l)
+	if k.of != nil {
+		s.compare(key, k)
+	}
+}
+
+func (k *sampledKey) add(node, name string, l look) {
+	if k.nodes == nil {
+		k.nodes, k.names = map[string]map[string]*[recentLooks]look{}, map[string]bool{}
+	}
+	if k.nodes[node] == nil {
+		k.nodes[strings.Clone(node)] = map[string]*[recentLooks]look{}
+	}
+	row := k.nodes[node][name]
+	if row == nil {
+		row = new([recentLooks]look)
+		k.nodes[node][strings.Clone(name)] = row
+		k.names[strings.Clone(name)] = true
+	}
+	copy(row[1:], row[:])
+	row[0] = l
+}
+
+// nameIn is the name that a stored text begins with: what follows it, such as a token,
+// is each node's own.
+func nameIn(text string) string {
+	if i := strings.IndexAny(text, " ="); i > 0 {
+		text = text[:i]
+	}
+	return strings.Clone(text)
+}
+
+// granted begins with a lease.
+func (s *Sampled) granted(f *ledger.Fact) {
+	k := s.keys.At(f.Key.No)
+	if k.of != nil {
+		s.ends(f.Key, k.of.Grant)
+	}
+	if f.Grant.Mode != history.Exclusive {
+		return
+	}
+	f.Grant.Pin()
+	k.of = &holding{Grant: f.Grant, seen: map[string]string{}}
+	for _, x := range f.Key.Held {
+		if x != f.Grant && (x.Releasing || x.ReleaseUnknown || x.End() > f.Grant.Inv) {
+			k.of.gaveBack = true
+		}
+	}
+}
+
+// givesBack notes that a lease, or what an attempt may have taken, was given back.
+func (s *Sampled) givesBack(key *ledger.Key, g *ledger.Grant) {
+	k := s.keys.Get(key.No)
+	switch {
+	case k == nil || k.of == nil:
+	case k.of.Grant == g:
+		s.ends(key, g)
+	default:
+		k.of.gaveBack = true
+	}
+}
+
+// ends reports what was wrong with a lease that is over.
+func (s *Sampled) ends(key *ledger.Key, g *ledger.Grant) {
+	k := s.keys.Get(key.No)
+	if k == nil || k.of == nil || k.of.Grant != g {
+		return
+	}
+	h := k.of
+	k.of = nil
+	if h.wrong != nil && !h.gaveBack && !s.Nemesis.Forgot(h.Inv-s.Header.TTL, h.wrong.To) {
+		s.Violate(h.wrong)
+		return
+	}
+	h.Unpin()
+}
+
+// compare looks at what the nodes bear while a lease is held.
+func (s *Sampled) compare(key *ledger.Key, k *sampledKey) {
+	h, quorum := k.of, max(s.Header.Quorum, 1)
+	bear, without := map[string]int{}, []string(nil)
+	var last look
+	for node, names := range k.nodes {
+		text, l, known := k.bears(names, h)
+		if _, before := h.seen[node]; known && (!before || text != "") {
+			h.seen[node] = text
+		}
+		text, known = h.seen[node], known || h.seen[node] != ""
+		switch {
+		case !known:
+			continue
+		case text == "":
+			without = append(without, node)
+		default:
+			bear[text]++
+		}
+		if l.told > last.told {
+			last = l
+		}
+	}
+	most, seen := 0, len(without)
+	for _, n := range bear {
+		most, seen = max(most, n), seen+n
+	}
+	s.named = s.named || most >= quorum
+	if !s.named { // each node may have a name of its own
+		most = seen - len(without)
+	}
+	if nodes := max(s.Header.Nodes, 1); h.wrong == nil && most+nodes-seen < quorum {
+		slices.Sort(without)
+		h.wrong = s.subQuorum(h, without, most, last)
+	}
+}
+
+// bears is what a node bears, by looks that began while the lease was held for certain:
+// "" when they found it under no name.
+func (k *sampledKey) bears(names map[string]*[recentLooks]look, h *holding) (text string, last look, known bool) {
+	for _, row := range names {
+		l := row[0]
+		if l.began <= h.OK || l.told >= min(h.End(), h.FirstDeadline) || l.idx == 0 {
+			return "", l, false
+		}
+		if l.told > last.told {
+			last = l
+		}
+		if l.text != "" {
+			text = l.text
+		}
+	}
+	return text, last, len(names) == len(k.names)
+}
+
+func (s *Sampled) subQuorum(h *holding, without []string, most int, last look) *rule.Candidate {
+	g := h.Grant
+	text := fmt.Sprintf("%s was told at %s that it holds %s%s until %s. Looked at meanwhile, no more than %d of %d nodes bore one and the same name under it, by %s",
+		g.Owner(), words.At(g.OK), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.Deadline), most, max(s.Header.Nodes, 1), words.At(last.told))
+	if len(without) > 0 {
+		text += fmt.Sprintf("; nothing was stored by %s", strings.Join(without, ", "))
+	}
+	text += fmt.Sprintf(". Nobody had given anything back since it was asked for, and no node had forgotten anything. A quorum is %d.", max(s.Header.Quorum, 1))
+	return &rule.Candidate{
+		ID: "S9", Key: g.Holder.Key, Owners: []string{g.Owner()}, Witness: []int{g.InvIdx, g.OKIdx, last.idx}, Blame: rule.BlameLibrary,
+		From: g.Inv, To: last.told, Text: func() string { return text },
+	}
+}
+
+// Bore lists the nodes that were seen to store one name while x was held, before g was asked for,
+// with an expiry that had not come when g was granted: a quorum of them, or none. It
+// also gives the look that came last.
+func (s *Sampled) Bore(x, g *ledger.Grant) (nodes []string, idx int) {
+	k := s.keys.Get(x.Holder.Key.No)
+	if k == nil {
+		return nil, 0
+	}
+	by := map[string][]string{}
+	last := map[string]int{}
+	for node, names := range k.nodes {
+		for _, row := range names {
+			i := slices.IndexFunc(row[:], func(l look) bool { return l.told < g.Inv })
+			if i < 0 || row[i].text == "" || row[i].began <= x.OK || row[i].told >= x.End() || row[i].until <= g.OK {
+				continue
+			}
+			by[row[i].text] = append(by[row[i].text], node)
+			last[row[i].text] = max(last[row[i].text], row[i].idx)
+		}
+	}
+	for text, nodes := range by {
+		slices.Sort(nodes)
+		if nodes = slices.Compact(nodes); len(nodes) >= max(s.Header.Quorum, 1) {
+			return nodes, last[text]
+		}
+	}
+	return nil, 0
+}
