@@ -171,9 +171,13 @@ func tokenText(fence uint64) string {
 
 // truthTable lists what the nodes stored.
 func truthTable(s story.Story) tableView {
-	t := tableView{Head: []string{"node", "stored", "from", "until"}}
+	t := tableView{Head: []string{"node", "stored", "whose lease", "from", "until"}}
 	for _, one := range s.Stored {
-		t.Rows = append(t.Rows, []string{one.Node, cmp.Or(one.Holder, "nothing"), unit.Seconds(one.From), unit.Seconds(one.To)})
+		what := cmp.Or(one.Holder, "nothing")
+		if one.Silent {
+			what = "did not answer"
+		}
+		t.Rows = append(t.Rows, []string{one.Node, what, cmp.Or(one.Owner, "–"), unit.Seconds(one.From), unit.Seconds(one.To)})
 	}
 	return t
 }

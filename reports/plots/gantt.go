@@ -95,11 +95,13 @@ func (g *gantt) overlap(c draw.Canvas, p *plot.Plot) {
 	c.FillText(sty, vg.Point{X: x, Y: top + vg.Points(9)}, text)
 }
 
+// palette are the colours of clients, by their rows.
+var palette = []color.NRGBA{blue, orange, green, pink, amber, sky}
+
 // holds draws what clients believed: dark while the lease was theirs, light
 // while they asked for it or gave it back.
 func (g *gantt) holds(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
-	palette := []color.NRGBA{blue, orange, green, pink, amber, sky}
 	for _, h := range g.Holds {
 		r := g.row("client " + h.Owner)
 		if r < 0 {
@@ -188,7 +190,8 @@ func (g *gantt) writes(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// stored draws what each node really had.
+// stored draws what each node really had: a lease in its client's own colour, where it is
+// known whose it is.
 func (g *gantt) stored(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	for _, s := range g.Stored {
@@ -196,12 +199,25 @@ func (g *gantt) stored(c draw.Canvas, p *plot.Plot) {
 		if r < 0 || s.To < g.From || s.From > g.To {
 			continue
 		}
-		shade, text := alpha(grey, 0xf0), "stores "+s.Holder
-		if s.Holder == "" {
-			shade, text = faint, "nothing"
-		}
+		shade, texts := g.truth(s)
 		x0, x1 := tx(g.x(s.From)), tx(g.x(s.To))
 		fill(&c, shade, x0, ty(g.y(r)-otherBar), max(x1, x0+vg.Points(1)), ty(g.y(r)+otherBar))
-		span{x0, x1, ty(g.y(r))}.text(&c, ink, text, s.Holder)
+		span{x0, x1, ty(g.y(r))}.text(&c, ink, texts...)
 	}
+}
+
+// truth is how a stretch of what a node stored is drawn, and what is written into it.
+func (g *gantt) truth(s story.Stored) (shade color.Color, texts []string) {
+	row := g.row("client " + s.Owner)
+	switch {
+	case s.Silent:
+		return alpha(red, 0x18), []string{"did not answer", "?"}
+	case s.Holder == "":
+		return faint, []string{"nothing"}
+	case s.Owner == "":
+		return alpha(grey, 0xf0), []string{"stores " + s.Holder, s.Holder}
+	case row < 0:
+		return alpha(grey, 0xf0), []string{"stores " + s.Owner + "'s lease", s.Owner}
+	}
+	return alpha(palette[row%len(palette)], 0x70), []string{"stores " + s.Owner + "'s lease", s.Owner}
 }

@@ -74,7 +74,7 @@ func (g *gantt) reaches(s story.Step) int {
 		return g.row(storeRow)
 	}
 	for _, n := range g.Stored {
-		if n.Holder != "" && n.Holder == s.Who && n.From >= s.Time-reach && n.From <= s.Time+reach {
+		if n.Holder != "" && (n.Holder == s.Who || n.Owner == s.Who) && n.From >= s.Time-reach && n.From <= s.Time+reach {
 			return g.row("redis " + n.Node)
 		}
 	}

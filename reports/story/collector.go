@@ -65,7 +65,7 @@ func (k *collected) event(e *history.Event) {
 	switch {
 	case witness:
 		k.within = append(k.within, *e)
-	case k.finding.Key == "" || e.Key != k.finding.Key || k.first < 0:
+	case k.first < 0 || k.finding.Key == "" || e.Key != k.finding.Key && !silent(e):
 	case e.Index < k.first:
 		k.before = append(k.before, *e)
 		if len(k.before) >= 2*keepBefore {
@@ -77,6 +77,11 @@ func (k *collected) event(e *history.Event) {
 		k.after++
 		k.within = append(k.within, *e)
 	}
+}
+
+// silent reports whether e says that a node did not answer, whatever it was asked for.
+func silent(e *history.Event) bool {
+	return e.Op == history.Key && e.Kind == history.Fail && e.Key == ""
 }
 
 // Stories tells the violations, once every event was seen, in texts that are

@@ -81,27 +81,29 @@ func issued(e history.Event, events []history.Event) time.Duration {
 }
 
 // stored joins the witnesses' sightings at each node into stretches: a
-// sighting counts until the next one. A node may keep several keys for one
-// resource, told apart by the note; one that never held anything is left out.
+// sighting counts until the next one, or until the node does not answer. A node may
+// keep several keys for one resource, told apart by the note; one that never held
+// anything is left out.
 func stored(events []history.Event, end time.Duration) []Stored {
 	byKey := map[string][]Stored{}
 	var keys []string
 	for _, e := range events {
-		if e.Op != history.Key || e.Kind != history.OK || e.Time > end {
+		if e.Op != history.Key || e.Time > end {
+			continue
+		}
+		if e.Kind != history.OK {
+			for _, key := range keys {
+				if seen := byKey[key]; seen[0].Node == e.Node {
+					byKey[key] = next(seen, Stored{Node: e.Node, From: e.Time, Silent: true})
+				}
+			}
 			continue
 		}
 		key := e.Node + " " + e.Note
-		seen, known := byKey[key]
-		if !known {
+		if len(byKey[key]) == 0 {
 			keys = append(keys, key)
 		}
-		if n := len(seen); n > 0 {
-			seen[n-1].To = e.Time
-			if seen[n-1].Holder == holder(e) {
-				continue
-			}
-		}
-		byKey[key] = append(seen, Stored{Node: e.Node, Holder: holder(e), From: e.Time})
+		byKey[key] = next(byKey[key], Stored{Node: e.Node, Holder: holder(e), From: e.Time})
 	}
 	var out []Stored
 	for _, key := range keys {
@@ -113,6 +115,17 @@ func stored(events []history.Event, end time.Duration) []Stored {
 	}
 	slices.SortStableFunc(out, func(a, b Stored) int { return cmp.Compare(a.From, b.From) })
 	return out
+}
+
+// next begins another stretch, unless it goes on with the same.
+func next(seen []Stored, s Stored) []Stored {
+	if n := len(seen); n > 0 {
+		seen[n-1].To = s.From
+		if seen[n-1].Holder == s.Holder && seen[n-1].Silent == s.Silent {
+			return seen
+		}
+	}
+	return append(seen, s)
 }
 
 // holder is the owner that a sighting shows; none for an absent key.

@@ -75,8 +75,10 @@ type Hold struct {
 // Stored is one stretch of truth: what a node stored under the key.
 type Stored struct {
 	Node     string
-	Holder   string // empty: nothing
+	Holder   string // as it was stored; empty: nothing
+	Owner    string // whose lease that is, as far as is known
 	From, To time.Duration
+	Silent   bool // the node did not answer: what it stored is not known
 }
 
 // A Write is one write to the guarded store.

@@ -1,6 +1,8 @@
 package story
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +53,41 @@ func TestDoubleGrant(t *testing.T) {
 	}
 	if len(s.Stored) != 4 || len(s.Writes) != 2 || !s.Writes[1].Late || s.Writes[0].Late {
 		t.Errorf("stored %+v, writes %+v", s.Stored, s.Writes)
+	}
+}
+
+// Locks store names of their own: whose they are follows from who held, or asked, when
+// they were seen.
+func TestWhoseLeaseNodesStore(t *testing.T) {
+	h, err := history.Parse(`
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 50ms
+		 2ms witness ok key k node n1 value sample note k began 2ms holder x=1 pttl 90
+		 2ms witness ok key k node n2 value sample note k began 2ms holder x=2 pttl 90
+		 3ms witness fail key node n2 value sample err timeout
+		10ms b invoke acquire k
+		11ms b ok acquire k until 60ms
+		12ms witness ok key k node n1 value sample note k began 12ms holder y pttl 90
+		13ms witness ok key k node n2 value sample note k began 13ms holder x=2 pttl 79
+		14ms a invoke release k
+		15ms a ok release k
+		16ms b invoke release k
+		17ms b ok release k
+		18ms witness ok key k node n1 value sample note k began 18ms pttl -2`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := checker.Finding{ID: "S1", Key: "k", Owners: []string{"a", "b"}, Witness: []int{1, 6, 13}}
+	var got []string
+	for _, s := range tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0].Stored {
+		got = append(got, fmt.Sprintf("%s %v %s/%s silent=%v", s.Node, s.From, s.Holder, s.Owner, s.Silent))
+	}
+	want := []string{
+		"n1 2ms x=1/a silent=false", "n2 2ms x=2/a silent=false", "n2 3ms / silent=true", "n1 12ms y/b silent=false",
+		"n2 13ms x=2/a silent=false", "n1 18ms / silent=false",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("stored\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

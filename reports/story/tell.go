@@ -31,7 +31,7 @@ func (c *Collector) tell(n int, k *collected) Story {
 	s.From, s.To = extent(witnesses, s.Holds, owners)
 	margin := max((s.To-s.From)/10, 5*time.Millisecond)
 	s.From, s.To = max(s.From-margin, 0), s.To+margin
-	s.Stored = stored(s.Events, s.To)
+	s.Stored = named(stored(s.Events, s.To), ownersOf(s.Events, s.Holds))
 	s.Writes = writes(s.Events, s.Holds)
 	nemesis := relevant(c.nemesis, owners)
 	s.Faults = nearby(nemesis, s.From-c.header.TTL, s.To)
