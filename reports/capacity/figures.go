@@ -12,6 +12,12 @@ import (
 // interval.
 func (r *Report) figures() []*plots.Figure {
 	out := []*plots.Figure{r.rampFigure(), r.goodputFigure(), r.lagFigure(), r.uslFigure(), r.effectFigure()}
+	if c := r.Calibration; c != nil && len(c.Ramp) > 0 {
+		out = append(out, r.modelFigure())
+	}
+	if c := r.Calibration; c != nil && len(c.HeldOut) > 0 {
+		out = append(out, r.heldOutFigure())
+	}
 	if len(r.Recovery.Timeline) > 0 {
 		out = append(out, r.recoveryFigure())
 	}
@@ -193,4 +199,45 @@ func (r *Report) recoveryFigure() *plots.Figure {
 func median(v []float64) float64 {
 	s := sorted(append([]float64(nil), v...))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// modelFigure draws the open loop as the model has it, fitted to none of its points:
+// a full line where it was measured, a dotted one beyond.
+func (r *Report) modelFigure() *plots.Figure {
+	rates := ratesOf(Steps(r.Points))
+	highest := rates[len(rates)-1]
+	inside, beyond := plots.Trace{Name: "predicted p99"}, plots.Trace{Name: "extrapolated p99"}
+	for _, p := range r.Calibration.Ramp {
+		t := &inside
+		if p.Scenario.Rate > highest {
+			t = &beyond
+			if n := len(inside.X); n > 0 && len(t.X) == 0 {
+				t.X, t.Y = append(t.X, inside.X[n-1]), append(t.Y, inside.Y[n-1])
+			}
+		}
+		t.X, t.Y = append(t.X, p.Scenario.Rate), append(t.Y, p.P99.Value*1e9)
+	}
+	return plots.XY{
+		Name: "model", Title: "Acquire p99 as the model predicts it, and as it was measured (open loop)",
+		Alt: fmt.Sprintf("The model is fitted to closed loops and the hot key alone, and to none of these points. Error of its p99 on held-out points: %s. %s",
+			r.Calibration.Errors.P99.words(), r.basis()),
+		XLabel: "offered rate (per second)", YLabel: "latency (log)", LogTime: true,
+		Traces: present(inside, r.trace("measured, per repeat", valid, p99), beyond),
+	}.Figure()
+}
+
+// heldOutFigure shows how far predictions of throughput went wrong.
+func (r *Report) heldOutFigure() *plots.Figure {
+	var all []plots.Change
+	for _, h := range r.Calibration.HeldOut {
+		got, want := h.Predicted.Rate, h.Measured.Rate
+		if !want.Known() || !(want.Low > 0) {
+			continue
+		}
+		all = append(all, plots.Change{Name: h.Name, Value: 100 * (got.Value/want.Value - 1), Low: 100 * (got.Value/want.High - 1), High: 100 * (got.Value/want.Low - 1)})
+	}
+	f := plots.Changes("heldout", "Predicted over measured throughput, on points that were not fitted",
+		fmt.Sprintf("By how much predictions exceed what was measured; whiskers: the %s intervals of the measurements, n = %d repeats. Throughput: %s.",
+			unit.Percent(confidence), r.Repeats, r.Calibration.Errors.Rate.words()), all)
+	return f
 }

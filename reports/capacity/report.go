@@ -24,20 +24,21 @@ type Report struct {
 	Bound   time.Duration `json:"bound_ns,omitempty"` // on acquire.p99, which the figures show; 0 when no objective sets one
 	Warning []string      `json:"warnings"`
 
-	Recommended Estimate   `json:"recommended"` // pairs per second
-	Limit       Estimate   `json:"limit"`       // highest rate that meets the objectives
-	Knee        Estimate   `json:"knee"`
-	Hot         Hot        `json:"hot_key"`
-	USL         USL        `json:"usl"`
-	Bottleneck  Bottleneck `json:"bottleneck"`
-	Effects     []Effect   `json:"sensitivity"`
-	Lease       Lease      `json:"lease"`
-	Recovery    Recovery   `json:"recovery"`
-	Points      []Point    `json:"points"`
-	Sweep       []Load     `json:"sweep"`
-	Discarded   int        `json:"discarded"` // points with a lagging generator
-	NotMeasured []string   `json:"not_measured"`
-	Advice      []string   `json:"advice"`
+	Recommended Estimate     `json:"recommended"` // pairs per second
+	Limit       Estimate     `json:"limit"`       // highest rate that meets the objectives
+	Knee        Estimate     `json:"knee"`
+	Hot         Hot          `json:"hot_key"`
+	USL         USL          `json:"usl"`
+	Bottleneck  Bottleneck   `json:"bottleneck"`
+	Effects     []Effect     `json:"sensitivity"`
+	Lease       Lease        `json:"lease"`
+	Recovery    Recovery     `json:"recovery"`
+	Points      []Point      `json:"points"`
+	Sweep       []Load       `json:"sweep"`
+	Calibration *Calibration `json:"calibration,omitempty"` // of the model; none where it was not measured
+	Discarded   int          `json:"discarded"`             // points with a lagging generator
+	NotMeasured []string     `json:"not_measured"`
+	Advice      []string     `json:"advice"`
 }
 
 // A Setup is what was loaded.

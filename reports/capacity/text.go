@@ -48,6 +48,7 @@ func (r *Report) Lines() []Line {
 		}
 		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)", e.Name, show(e.Change, unit.Change), e.Of)})
 	}
+	out = append(out, r.modelLines()...)
 	out = append(out, Line{"lease", r.lease()})
 	out = append(out, r.recovery()...)
 	return append(out, Line{"not measured", strings.Join(r.NotMeasured, ", ")})

@@ -11,11 +11,17 @@ import (
 )
 
 // A Load is a closed loop of N goroutines and the pairs per second that they
-// got, in one repeat.
+// got, in one repeat, with what a pair cost and how long it took.
 type Load struct {
-	N      int     `json:"n"`
-	Repeat int     `json:"repeat"`
-	Rate   float64 `json:"rate"`
+	N       int     `json:"n"`
+	Repeat  int     `json:"repeat"`
+	Rate    float64 `json:"rate"`
+	Masters int     `json:"masters,omitempty"`
+	Delay   float64 `json:"delay_s,omitempty"`            // that links add to a round trip
+	Harness float64 `json:"harness_s_per_pair,omitempty"` // processor time of load and lock
+	Redis   float64 `json:"redis_s_per_pair,omitempty"`   // of one master; 0 where nobody can tell
+	Acquire *Times  `json:"acquire,omitempty"`
+	Release *Times  `json:"release,omitempty"`
 }
 
 // A USL is the Universal Scalability Law, X(N) = λN / (1 + σ(N−1) + κN(N−1)):

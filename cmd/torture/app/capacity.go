@@ -1,6 +1,9 @@
 package app
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -20,6 +23,8 @@ type capacityCommand struct {
 	out    string
 	format string
 	quiet  bool
+
+	whatIf, plan, from string // questions to a stored calibration
 }
 
 func (t *tool) newCapacity() *cobra.Command {
@@ -30,7 +35,11 @@ func (t *tool) newCapacity() *cobra.Command {
 		Long: "capacity offers rates in an open loop until the objectives are missed, and recommends a part of the highest rate\n" +
 			"that meets them. It also measures what one hot key carries, how throughput scales, what changes of the surroundings\n" +
 			"do to it, and what a lost majority leaves behind. Every figure carries its interval over whole repeats, or the\n" +
-			"reason for which it is suppressed. It exits with 3 when no rate can be recommended.",
+			"reason for which it is suppressed. It exits with 3 when no rate can be recommended.\n\n" +
+			"What it measured calibrates a model, which answers without a measurement:\n" +
+			"  torture capacity --what-if 'nodes=5,rtt=2ms,clients=5000,keys=1e6 zipf 0.99,hold=30ms'\n" +
+			"  torture capacity --plan 'rate=20000/s,acquire.p99<50ms,keys=1e6'\n" +
+			"reports/README.md states the method, and how far its answers went wrong.",
 		Args: cobra.NoArgs,
 		RunE: c.run,
 	}
@@ -51,11 +60,21 @@ func (t *tool) newCapacity() *cobra.Command {
 	f.Uint64Var(&c.cfg.Seed, "seed", 0, "seed of order, arrivals and intervals; drawn when 0")
 	f.StringVar(&c.format, "format", "text", "what to print: text, json, csv or html")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")
+	f.StringVar(&c.whatIf, "what-if", "", "predict from a stored calibration: nodes=, rtt=, clients= or rate=, keys=, hold=, think=, shards=, cores=, machines=own")
+	f.StringVar(&c.plan, "plan", "", "say from a stored calibration what a rate takes: rate=20000/s,acquire.p99<50ms, and keys=, hold=, rtt=, nodes=")
+	f.StringVar(&c.from, "from", "", "the calibration that answers: a capacity.json or its folder; the newest in --out when empty")
+	cmd.MarkFlagsMutuallyExclusive("what-if", "plan")
 	addFieldFlags(cmd, &c.cfg.Servers, &c.out)
 	return cmd
 }
 
 func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
+	if c.whatIf != "" || c.plan != "" {
+		return c.answer(cmd)
+	}
+	if c.from != "" {
+		return errors.New("--from: it names the calibration that answers --what-if or --plan, and neither is given")
+	}
 	print, err := c.printer()
 	if err != nil {
 		return err
@@ -96,6 +115,71 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 		return exitCode(exitInconclusive)
 	}
 	return nil
+}
+
+// answer answers a question from a stored calibration.
+func (c *capacityCommand) answer(cmd *cobra.Command) error {
+	r, file, err := capacity.Load(cmp.Or(c.from, c.out))
+	if err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	m, err := r.Model()
+	if err != nil {
+		return fmt.Errorf("--from %s: %w", file, err)
+	}
+	if c.plan != "" {
+		return c.answerPlan(cmd, r, m, file)
+	}
+	s, err := capacity.WhatIf(c.whatIf, r)
+	if err != nil {
+		return err
+	}
+	p, err := m.Predict(c.whatIf, s)
+	if err != nil {
+		return fmt.Errorf("--what-if: %w", err)
+	}
+	switch c.format {
+	case "text":
+		err = r.Answer(cmd.OutOrStdout(), file, p)
+	case "json":
+		err = writeJSON(cmd.OutOrStdout(), p)
+	default:
+		return fmt.Errorf("--format %q: an answer is text or json", c.format)
+	}
+	return asHarness(err)
+}
+
+func (c *capacityCommand) answerPlan(cmd *cobra.Command, r *capacityreport.Report, m *capacityreport.Model, file string) error {
+	w, err := capacity.PlanFor(c.plan, r)
+	if err != nil {
+		return err
+	}
+	plans, err := m.Plan(w)
+	if err != nil {
+		return fmt.Errorf("--plan: %w", err)
+	}
+	switch c.format {
+	case "text":
+		err = r.AnswerPlan(cmd.OutOrStdout(), file, c.plan, plans)
+	case "json":
+		err = writeJSON(cmd.OutOrStdout(), plans)
+	default:
+		return fmt.Errorf("--format %q: an answer is text or json", c.format)
+	}
+	return asHarness(err)
+}
+
+func asHarness(err error) error {
+	if err != nil {
+		return harnessError{err}
+	}
+	return nil
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // exitInconclusive says that nothing was wrong and not enough was seen.

@@ -102,6 +102,9 @@ func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
 		return nil, err
 	}
 	s.Config.Servers.Nodes = s.Masters
+	if s.fewer() {
+		s.Config.Servers.Nodes += moreMasters // held out of the model
+	}
 	s.began = time.Now()
 	if s.servers, err = measure.Start(ctx, s.Config.Servers); err != nil {
 		return nil, err
@@ -110,7 +113,7 @@ func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
 	if have := len(s.servers.Bed.Nodes()); have < s.Masters {
 		return nil, fmt.Errorf("%d masters are given, and %d are needed", have, s.Masters)
 	}
-	if err := s.servers.Bootstrap(ctx, s.Masters); err != nil {
+	if err := s.servers.Bootstrap(ctx, len(s.servers.Bed.Nodes())); err != nil {
 		return nil, err
 	}
 	s.describe(ctx)
@@ -118,7 +121,8 @@ func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
 		name string
 		do   func(context.Context) error
 	}{
-		{"closed-loop sweep", s.sweep}, {"hot key", s.hotKey}, {"open-loop ramp", s.ramp}, {"bisection at the limit", s.bisect},
+		{"closed loops", s.sweep}, {"hot key", s.hotKey}, {"open-loop ramp", s.ramp}, {"bisection at the limit", s.bisect},
+		{"open loops held out", s.holdOutOpen},
 		{"sensitivity", s.sensitivity}, {"lost majority", s.loseMajority},
 	} {
 		s.Progress(fmt.Sprintf("%5.0fs  %s", time.Since(s.began).Seconds(), part.name))
@@ -130,6 +134,7 @@ func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
 		}
 	}
 	s.conclude()
+	s.r.Validate()
 	s.r.Took = time.Since(s.began)
 	return s.r, nil
 }
@@ -184,7 +189,7 @@ func (s *survey) describe(ctx context.Context) {
 		Schema: reports.Schema, Redis: fmt.Sprintf("%s, %s", s.servers.Bed.Name(), s.servers.Bed.Version()), Began: time.Now(),
 		Seed: s.Seed, Repeats: s.Repeats, Bound: s.bound, Warning: s.servers.Notes(),
 		Setup:       capacity.Setup{Lock: s.Lock, Masters: s.Masters, Clients: s.Clients, Keys: s.Keys, Hold: s.Hold, TTL: s.TTL, Step: s.Step},
-		NotMeasured: []string{"TLS", "more than one host", "failover", "keys that are not equally popular"},
+		NotMeasured: []string{"TLS", "more than one host", "failover"},
 	}
 	for _, o := range s.objectives {
 		r.SLO = append(r.SLO, o.String())
@@ -234,30 +239,6 @@ func (s *survey) closed(ctx context.Context, workers []load.Worker, t load.Task,
 	return r
 }
 
-// sweepSizes are those of the closed loop to which the scalability law is
-// fitted.
-var sweepSizes = []int{1, 2, 4, 8, 16, 32, 64, 128}
-
-// sweep measures the fleet: every goroutine has a key of its own.
-func (s *survey) sweep(ctx context.Context) (err error) {
-	c, err := s.connect(ctx, s.Masters, s.Clients, false)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, c.Close()) }()
-	load.Once(ctx, c.Workers(slices.Max(sweepSizes), c.Keys(slices.Max(sweepSizes))), s.task(0), measure.ConnectTime)
-	for repeat := range s.Repeats {
-		for _, i := range s.rng.Perm(len(sweepSizes)) {
-			n := sweepSizes[i]
-			r := s.closed(ctx, c.Workers(n, c.Keys(n)), s.task(0), s.briefly())
-			s.r.Sweep = append(s.r.Sweep, capacity.Load{N: n, Repeat: repeat, Rate: r.Rate()})
-		}
-	}
-	slices.SortStableFunc(s.r.Sweep, func(a, b capacity.Load) int { return a.N - b.N })
-	s.r.USL = capacity.FitUSL(s.r.Sweep)
-	return nil
-}
-
 // fleet is the highest median throughput of the sweep.
 func (s *survey) fleet() float64 {
 	best := 0.0
@@ -304,6 +285,11 @@ func (s *survey) hotKey(ctx context.Context) (err error) {
 		measured, pairs = append(measured, r.Rate()), pairs+r.Pairs
 		s.tails[repeat].overheld = append(s.tails[repeat].overheld, r.Overheld...)
 	}
+	overheld := 0.0
+	for _, t := range s.tails {
+		overheld += capacity.Average(t.overheld).Seconds() / float64(len(s.tails))
+	}
+	s.r.Calibration.Overhold = max(overheld, 0)
 	s.r.Hot = capacity.Hot{Hold: s.Hold, HandOff: capacity.Mean(handoff), Predicted: capacity.Mean(predicted), Measured: capacity.Mean(measured), Pairs: pairs}
 	return nil
 }

@@ -1,0 +1,113 @@
+package capacity
+
+import (
+	"slices"
+	"time"
+
+	"locktorture/reports/capacity/queueing"
+)
+
+// A Calibration is what the model of package queueing is fitted to, beside the sweep
+// of the closed loop and the hot key. HeldOut was measured in the same repeats, and
+// is fitted to nothing.
+type Calibration struct {
+	Quorum   int           `json:"quorum"`        // nodes that must reply
+	CPUs     int           `json:"cpus"`          // of the machine that load and servers share
+	Size     int           `json:"size"`          // goroutines of the loads below
+	Same     []Load        `json:"same"`          // on all masters, as the next ones are on fewer
+	Fewer    []Load        `json:"fewer_masters"` // none where the lock runs on no fewer
+	Linked   []Load        `json:"linked"`        // behind links without a delay: what the links cost
+	Delayed  []Load        `json:"delayed"`       // the same by fewer goroutines, with delays: round trips
+	Overhold float64       `json:"overhold_s"`    // by how much a hold outlasts what was asked for
+	HeldOut  []HeldOut     `json:"held_out"`      // predicted against measured
+	Missing  []string      `json:"not_held_out"`  // what was not measured, and why
+	Errors   Errors        `json:"errors"`        // of the predictions
+	Asked    []Prediction  `json:"what_if"`       // the questions that the page answers
+	Ramp     []Prediction  `json:"ramp"`          // the open loop as it is predicted
+	Delays   []float64     `json:"delays_s"`      // of Delayed, in ascending order; the first is 0
+	Took     time.Duration `json:"took_ns,omitempty"`
+}
+
+// Times are how long something took: the mean, and the quantiles at
+// queueing.Probabilities.
+type Times struct {
+	Mean      float64   `json:"mean_s"`
+	Quantiles []float64 `json:"quantiles_s"`
+}
+
+// TimesOf sums durations up; of none, it is nothing.
+func TimesOf(all []time.Duration) *Times {
+	if len(all) == 0 {
+		return nil
+	}
+	all = slices.Sorted(slices.Values(all))
+	t := &Times{}
+	for _, d := range all {
+		t.Mean += d.Seconds() / float64(len(all))
+	}
+	for _, p := range queueing.Probabilities {
+		t.Quantiles = append(t.Quantiles, all[int(p*float64(len(all)-1))].Seconds())
+	}
+	return t
+}
+
+// Average of durations; 0 of none.
+func Average(all []time.Duration) (mean time.Duration) {
+	for _, d := range all {
+		mean += d
+	}
+	return mean / time.Duration(max(len(all), 1))
+}
+
+// At is the quantile at one of queueing.Probabilities.
+func (t *Times) At(p float64) float64 {
+	return t.Quantiles[slices.Index(queueing.Probabilities, p)]
+}
+
+// of one repeat, or of all when it is negative.
+func of(loads []Load, repeat int) []Load {
+	return slices.DeleteFunc(slices.Clone(loads), func(l Load) bool { return repeat >= 0 && l.Repeat != repeat || l.Rate <= 0 })
+}
+
+// average of what pick returns of the loads; 0 of none.
+func average(loads []Load, pick func(Load) float64) float64 {
+	sum := 0.0
+	for _, l := range loads {
+		sum += pick(l)
+	}
+	if len(loads) == 0 {
+		return 0
+	}
+	return sum / float64(len(loads))
+}
+
+func harness(l Load) float64 { return l.Harness }
+func redis(l Load) float64   { return l.Redis }
+
+// blend averages the quantiles of several repeats.
+func blend(loads []Load, pick func(Load) *Times) queueing.Spread {
+	var sum []float64
+	for _, l := range loads {
+		t := pick(l)
+		if t == nil {
+			continue
+		}
+		if sum == nil {
+			sum = make([]float64, len(t.Quantiles))
+		}
+		for i := range min(len(sum), len(t.Quantiles)) {
+			sum[i] += t.Quantiles[i]
+		}
+	}
+	return queueing.NewSpread(sum)
+}
+
+func acquiring(l Load) *Times { return l.Acquire }
+func releasing(l Load) *Times { return l.Release }
+
+func mean(t *Times) float64 {
+	if t == nil {
+		return 0
+	}
+	return t.Mean
+}

@@ -1,0 +1,201 @@
+package capacity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"locktorture/reports/unit"
+)
+
+// A HeldOut point was measured and fitted to nothing: what the model says of it shows
+// how far its predictions go wrong.
+type HeldOut struct {
+	Name      string   `json:"name"`
+	Scenario  Scenario `json:"scenario"`
+	Measured  Figures  `json:"measured"`
+	Predicted Figures  `json:"predicted"` // the intervals are those of the calibration alone
+}
+
+// Figures are those of a load.
+type Figures struct {
+	Rate Estimate `json:"rate"`
+	P50  Estimate `json:"acquire_p50_s"`
+	P99  Estimate `json:"acquire_p99_s"`
+}
+
+// NewHeldOut is a point as its repeats measured it: rates, and quantiles of acquires
+// in seconds.
+func NewHeldOut(name string, s Scenario, rates, p50s, p99s []float64) HeldOut {
+	return HeldOut{Name: name, Scenario: s, Measured: Figures{Mean(rates), Mean(p50s), Mean(p99s)}}
+}
+
+// An Error is how far predictions of one figure went wrong, over the held-out points.
+type Error struct {
+	N      int     `json:"n"`
+	Median float64 `json:"median"` // of |predicted/measured − 1|
+	Worst  float64 `json:"worst"`
+	Spread float64 `json:"spread"` // root mean square of the logarithms of predicted/measured
+}
+
+// Errors are those of each figure.
+type Errors struct {
+	Rate Error `json:"rate"`
+	P50  Error `json:"acquire_p50"`
+	P99  Error `json:"acquire_p99"`
+}
+
+// fewHeldOut is below how many held-out points no error is stated.
+const fewHeldOut = 3
+
+// around is a prediction with the interval in which the next measurement would lie,
+// as the held-out points tell.
+func (e Error) around(value float64) Estimate {
+	if e.N < fewHeldOut {
+		return Estimate{Value: value, N: 1}
+	}
+	half := distuv.StudentsT{Sigma: 1, Nu: float64(e.N)}.Quantile((1+confidence)/2) * e.Spread
+	return Estimate{Value: value, Low: value * math.Exp(-half), High: value * math.Exp(half), Confidence: confidence, N: e.N}
+}
+
+// errorOf compares predictions with measurements.
+func errorOf(points []HeldOut, pick func(Figures) Estimate) Error {
+	var off []float64
+	squares := 0.0
+	for _, p := range points {
+		got, want := pick(p.Predicted), pick(p.Measured)
+		if want.Known() && want.Value > 0 && got.Value > 0 {
+			off = append(off, math.Abs(got.Value/want.Value-1))
+			squares += math.Pow(math.Log(got.Value/want.Value), 2)
+		}
+	}
+	if len(off) == 0 {
+		return Error{}
+	}
+	return Error{N: len(off), Median: median(off), Worst: slices.Max(off), Spread: math.Sqrt(squares / float64(len(off)))}
+}
+
+func rateOf(f Figures) Estimate { return f.Rate }
+func p50Of(f Figures) Estimate  { return f.P50 }
+func p99Of(f Figures) Estimate  { return f.P99 }
+
+// Validate predicts the held-out points and the questions of the page. What cannot be
+// predicted is among the Missing of the calibration, with the reason.
+func (r *Report) Validate() {
+	c := r.Calibration
+	m, err := r.Model()
+	if err != nil {
+		c.Missing = append(c.Missing, "everything: the closed loops give no model: "+err.Error())
+		c.HeldOut = nil
+		return
+	}
+	var points []HeldOut
+	for _, h := range append(r.ramped(), c.HeldOut...) {
+		if err := m.Check(h.Scenario); err != nil {
+			c.Missing = append(c.Missing, fmt.Sprintf("%s: %v", h.Name, err))
+			continue
+		}
+		h.Predicted.Rate, h.Predicted.P50, h.Predicted.P99 = m.each(h.Scenario)
+		points = append(points, h)
+	}
+	c.HeldOut = points
+	c.Errors = Errors{errorOf(points, rateOf), errorOf(points, p50Of), errorOf(points, p99Of)}
+	c.Asked = m.asked()
+	c.Ramp = m.ramp()
+}
+
+// ramped are rates of the open loop, to which nothing of the model is fitted: those
+// nearest to these shares of the highest valid one, and measured often enough.
+func (r *Report) ramped() (out []HeldOut) {
+	rates := ratesOf(Steps(r.Points))
+	last := -1
+	for _, share := range []float64{0.15, 0.35, 0.7} {
+		i := 0
+		for i+1 < len(rates) && rates[i] < share*rates[len(rates)-1] {
+			i++
+		}
+		if i == last || i >= len(rates) {
+			continue
+		}
+		last = i
+		var done, p50s, p99s []float64
+		for _, p := range r.Points {
+			if p.Valid && p.Rate == rates[i] {
+				done, p50s, p99s = append(done, float64(p.Done)/r.Setup.Step.Seconds()), append(p50s, p.Response.P50.Seconds()), append(p99s, p.Response.P99.Seconds())
+			}
+		}
+		out = append(out, NewHeldOut(fmt.Sprintf("open loop of %s, as in the ramp", unit.Rate(rates[i])), r.offered(rates[i]), done, p50s, p99s))
+	}
+	return out
+}
+
+// offered is the situation of the ramp at a rate.
+func (r *Report) offered(rate float64) Scenario {
+	return Scenario{Masters: r.Setup.Masters, Rate: rate, Keys: r.Setup.Keys, Hold: r.Setup.Hold}
+}
+
+// rampTo is how far beyond the highest valid rate the ramp is predicted.
+const rampTo = 1.5
+
+// ramp predicts the open loop over its rates and somewhat beyond.
+func (m *Model) ramp() (out []Prediction) {
+	rates := ratesOf(Steps(m.r.Points))
+	if len(rates) == 0 {
+		return nil
+	}
+	for at := rates[0]; at < rates[len(rates)-1]*rampTo; at *= 1.25 {
+		p, err := m.Predict("", m.r.offered(at))
+		if err != nil || p.Behind {
+			break
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// compared writes a figure of a held-out point: predicted, measured, and by how much
+// they differ.
+func compared(h HeldOut, pick func(Figures) Estimate, format func(float64) string) string {
+	got, want := pick(h.Predicted), pick(h.Measured)
+	if !want.Known() {
+		return "not measured: " + want.Suppressed
+	}
+	predicted := format(got.Value)
+	if got.Known() {
+		predicted = fmt.Sprintf("%s [%s, %s]", format(got.Value), format(got.Low), format(got.High))
+	}
+	return fmt.Sprintf("predicted %s, measured %s [%s, %s]: %s", predicted, format(want.Value), format(want.Low), format(want.High), unit.Change(got.Value/want.Value-1))
+}
+
+func (e Error) words() string {
+	if e.N == 0 {
+		return "not known"
+	}
+	return fmt.Sprintf("median %s, worst %s of %s", unit.Percent(e.Median), unit.Percent(e.Worst), unit.Counted(e.N, "point"))
+}
+
+// modelLines say how good the model is.
+func (r *Report) modelLines() []Line {
+	c := r.Calibration
+	if c == nil {
+		return nil
+	}
+	out := []Line{{"model error", fmt.Sprintf("held out: rate %s; acquire p50 %s; p99 %s", c.Errors.Rate.words(), c.Errors.P50.words(), c.Errors.P99.words())}}
+	for _, h := range c.HeldOut {
+		out = append(out, Line{"", h.Name + ": rate " + compared(h, rateOf, rate)},
+			Line{"", "  acquire p50 " + compared(h, p50Of, seconds) + "; p99 " + compared(h, p99Of, seconds)})
+	}
+	for _, why := range c.Missing {
+		out = append(out, Line{"", "not held out: " + why})
+	}
+	for i, p := range c.Asked {
+		label := "what if"
+		if i > 0 {
+			label = ""
+		}
+		out = append(out, Line{label, p.Line()})
+	}
+	return out
+}

@@ -1,0 +1,346 @@
+package capacity
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"locktorture/reports/capacity/queueing"
+	"locktorture/reports/unit"
+)
+
+// A Scenario is a situation to predict.
+type Scenario struct {
+	Masters int             `json:"masters"`
+	RTT     []time.Duration `json:"rtt_ns,omitempty"` // to each master, or one for all; none: as calibrated
+	Rate    float64         `json:"rate,omitempty"`   // arrivals per second; 0: Clients ask again and again
+	Clients int             `json:"clients,omitempty"`
+	Shards  int             `json:"shards,omitempty"` // lock groups that share nothing; the busiest is predicted
+	Keys    int             `json:"keys,omitempty"`   // of all shards; 0: every client has one of its own
+	Zipf    float64         `json:"zipf,omitempty"`
+	Hold    time.Duration   `json:"hold_ns"`
+	Think   time.Duration   `json:"think_ns,omitempty"`
+	Own     bool            `json:"own_machines,omitempty"` // each Redis has a processor of its own, and the clients have Cores
+	Cores   int             `json:"cores,omitempty"`        // of the clients, or of the machine that everything shares; 0: as calibrated
+	Linked  bool            `json:"linked,omitempty"`       // through the links of the measurement, which cost processor time
+}
+
+// A Prediction is what the model says of a scenario.
+type Prediction struct {
+	Name     string   `json:"name"`
+	Scenario Scenario `json:"scenario"`
+	Rate     Estimate `json:"rate"` // pairs per second
+	P50      Estimate `json:"acquire_p50_s"`
+	P99      Estimate `json:"acquire_p99_s"`
+	Behind   bool     `json:"behind,omitempty"` // more arrives than can be served
+	Busy     []Use    `json:"busy"`             // the busiest first
+	Under    float64  `json:"under_way"`        // requests in the lock's round trips, on average
+	Beyond   []string `json:"extrapolated"`     // in which respects it goes beyond what was measured
+}
+
+// A Use is the share of something that is in use; at Full it limits.
+type Use struct {
+	Name  string  `json:"name"`
+	Share float64 `json:"share"`
+	Full  float64 `json:"full"`
+}
+
+// A Model predicts from a calibration.
+type Model struct {
+	r     *Report
+	sizes []int
+}
+
+// Model prepares predictions.
+func (r *Report) Model() (*Model, error) {
+	m := &Model{r: r}
+	for _, l := range r.Sweep {
+		if l.Rate > 0 && l.Acquire != nil && l.Release != nil && !slices.Contains(m.sizes, l.N) {
+			m.sizes = append(m.sizes, l.N)
+		}
+	}
+	slices.Sort(m.sizes)
+	if r.Calibration == nil || len(m.sizes) < 2 {
+		return nil, errors.New("it holds no calibration of the model: measure it again with this version of torture capacity")
+	}
+	return m, nil
+}
+
+// Calibrated is the situation that was measured, with so many clients.
+func (m *Model) Calibrated(clients int) Scenario {
+	return Scenario{Masters: m.r.Setup.Masters, Clients: clients, Hold: m.r.Setup.Hold}
+}
+
+// Check says why the model knows nothing of a scenario.
+func (m *Model) Check(s Scenario) error {
+	c := m.r.Calibration
+	switch {
+	case s.Shards > 1 && (s.Rate == 0 || s.Keys < s.Shards):
+		return fmt.Errorf("shards=%d: want a rate, and a key for every shard at least", s.Shards)
+	case s.Rate > 0 && s.Keys == 0:
+		return errors.New("keys: a rate of arrivals wants some to be drawn from")
+	case s.Masters != m.r.Setup.Masters && len(c.Fewer) == 0:
+		return fmt.Errorf("nodes=%d: the calibration knows %d alone, since the lock was measured on no other number", s.Masters, m.r.Setup.Masters)
+	case s.Own && average(c.Same, redis) == 0:
+		return errors.New("machines=own: the calibration does not tell the servers' processor time, since they were no processes of its machine")
+	case len(s.RTT) > 1 && len(s.RTT) != s.Masters:
+		return fmt.Errorf("rtt: %d are given for %d masters", len(s.RTT), s.Masters)
+	case len(s.RTT) > 0 && slices.Max(s.RTT) > m.r.RTT && len(c.Delayed) == 0:
+		return errors.New("rtt: the calibration holds no loads behind delays, which tell the number of round trips")
+	}
+	return nil
+}
+
+// demands are the processor seconds of a pair: of the clients, and of one master.
+type demands struct{ client, master float64 }
+
+// spent is what a pair costs at a size, in a repeat, on that many masters. What it
+// costs the clients grows in a straight line with the masters.
+func (m *Model) spent(s Scenario, size, repeat int) demands {
+	here := slices.DeleteFunc(of(m.r.Sweep, repeat), func(l Load) bool { return l.N != size })
+	d := demands{average(here, harness), average(here, redis)}
+	c := m.r.Calibration
+	same, fewer := of(c.Same, repeat), of(c.Fewer, repeat)
+	if len(same) > 0 && len(fewer) > 0 {
+		now := average(same, harness)
+		slope := (now - average(fewer, harness)) / float64(same[0].Masters-fewer[0].Masters) / now
+		d.client *= max(1+slope*float64(s.Masters-m.r.Setup.Masters), 0.1)
+	}
+	if linked := of(c.Linked, repeat); s.Linked && len(linked) > 0 && len(same) > 0 {
+		d.client *= average(linked, harness) / average(same, harness)
+	}
+	return d
+}
+
+// stations are what a pair queues for.
+func (m *Model) stations(s Scenario, d demands) []queueing.Station {
+	if s.Own {
+		return []queueing.Station{
+			{Demand: d.client, Servers: max(s.Cores, 1)},
+			{Demand: d.master, Stretch: queueing.Fork(s.Masters/2+1, s.Masters)},
+		}
+	}
+	return []queueing.Station{
+		{Demand: d.client + float64(s.Masters-1)*d.master, Servers: m.cores(s)},
+		{Demand: d.master},
+	}
+}
+
+func (m *Model) cores(s Scenario) int {
+	if s.Cores > 0 {
+		return s.Cores
+	}
+	return max(m.r.Calibration.CPUs, 1)
+}
+
+// Curve is the service as the scenario has it: measured at every size, and changed
+// by the factor by which mean value analysis changes it.
+func (m *Model) Curve(s Scenario, repeat int) queueing.Curve {
+	var c queueing.Curve
+	base := Scenario{Masters: m.r.Setup.Masters}
+	for _, n := range m.sizes {
+		here := slices.DeleteFunc(of(m.r.Sweep, repeat), func(l Load) bool { return l.N != n || l.Acquire == nil || l.Release == nil })
+		if len(here) == 0 {
+			continue
+		}
+		acquire, release := average(here, func(l Load) float64 { return mean(l.Acquire) }), average(here, func(l Load) float64 { return mean(l.Release) })
+		before := queueing.MVA(m.stations(base, m.spent(base, n, repeat)), 0, n)[n-1].Response
+		after := queueing.MVA(m.stations(s, m.spent(s, n, repeat)), 0, n)[n-1].Response
+		factor := 1.0
+		if before > 0 && after > 0 {
+			factor = after / before
+		}
+		c.Sizes = append(c.Sizes, queueing.Size{
+			N: n, Rate: average(here, func(l Load) float64 { return l.Rate }) / factor, Share: acquire / (acquire + release),
+			Acquire: blend(here, acquiring), Release: blend(here, releasing),
+		})
+	}
+	if u := m.r.USL; u.Lambda.Known() {
+		most := float64(c.Most())
+		c.Beyond = func(n float64) float64 { return min(u.At(n)/u.At(most), 1) }
+	}
+	return c
+}
+
+// trips are the round trips of a phase and what a delay of any length adds to them,
+// by a straight line through the loads behind delays.
+func (m *Model) trips(repeat int, pick func(Load) *Times) (trips, constant float64) {
+	c := m.r.Calibration
+	var x, y []float64
+	for _, d := range c.Delays {
+		at := slices.DeleteFunc(of(c.Delayed, repeat), func(l Load) bool { return l.Delay != d })
+		if len(at) > 0 {
+			x, y = append(x, d), append(y, average(at, func(l Load) float64 { return mean(pick(l)) }))
+		}
+	}
+	if len(x) < 3 {
+		return 1, 0
+	}
+	n := len(x) - 1
+	trips = max((y[n]-y[1])/(x[n]-x[1]), 0)
+	return trips, y[1] - trips*x[1] - y[0]
+}
+
+// road is what lies between the clients and the masters.
+func (m *Model) road(s Scenario, curve queueing.Curve, repeat int) queueing.Delays {
+	d := queueing.Delays{HandOff: m.handOff(curve)}
+	if len(s.RTT) == 0 {
+		return d
+	}
+	more := make([]float64, s.Masters)
+	for i := range more {
+		more[i] = max((s.RTT[i%len(s.RTT)] - m.r.RTT).Seconds(), 0)
+	}
+	quorum := queueing.Quorum(s.Masters/2+1, more)
+	phase := func(pick func(Load) *Times) float64 {
+		trips, constant := m.trips(repeat, pick)
+		if !s.Linked || quorum == 0 { // the links' own clocks are late by so much; a network is not
+			constant = 0
+		}
+		return max(trips*quorum+constant, 0)
+	}
+	d.Acquire, d.Release = phase(acquiring), phase(releasing)
+	trips, _ := m.trips(repeat, acquiring)
+	d.HandOff += quorum / 2 * min(trips, 1) // the notice of a release is on its way for half a round trip
+	return d
+}
+
+// handOff is what a change of hands takes beyond the round trips of one request: what
+// the hot key took, less its hold and these.
+func (m *Model) handOff(c queueing.Curve) float64 {
+	hot := m.r.Hot
+	switch {
+	case hot.Hold > 0 && hot.Measured.Known() && hot.Measured.Value > 0:
+		return max(1/hot.Measured.Value-m.hold(hot.Hold)-1/c.Rate(1), 0)
+	case hot.HandOff.Known():
+		return max(hot.HandOff.Value-1/c.Rate(1), 0)
+	}
+	return 0
+}
+
+func (m *Model) hold(asked time.Duration) float64 {
+	if asked == 0 {
+		return 0
+	}
+	return asked.Seconds() + m.r.Calibration.Overhold
+}
+
+// Pairs that are played for a prediction; of clients, at least so many rounds.
+const (
+	playPairs  = 30_000
+	mostPairs  = 150_000
+	playRounds = 20
+	repeatPart = 3 // of them for each single repeat
+)
+
+// play predicts from one repeat, or from all.
+func (m *Model) play(s Scenario, repeat int) (queueing.Outcome, queueing.Curve) {
+	curve := m.Curve(s, repeat)
+	pairs := min(max(playPairs, playRounds*s.Clients), mostPairs)
+	if repeat >= 0 {
+		pairs /= repeatPart
+	}
+	d := queueing.Demand{Rate: s.Rate, Clients: s.Clients, OwnKeys: s.Keys == 0, Hold: m.hold(s.Hold), Think: s.Think.Seconds()}
+	if s.Rate > 0 || s.Keys > 0 {
+		d.OwnKeys = false
+		var share float64
+		d.Keys, share = queueing.Shard(s.Keys, s.Zipf, s.Shards)
+		d.Rate *= share
+	}
+	return queueing.Simulate(curve, d, m.road(s, curve, repeat), pairs, rand.New(rand.NewPCG(m.r.Seed, 11))), curve
+}
+
+// Predict answers a scenario. Its figures have the error that the held-out points
+// show, where there are such.
+func (m *Model) Predict(name string, s Scenario) (Prediction, error) {
+	if err := m.Check(s); err != nil {
+		return Prediction{}, err
+	}
+	out, curve := m.play(s, -1)
+	p := Prediction{Name: name, Scenario: s, Behind: out.Behind, Under: out.MeanUnder}
+	e := m.r.Calibration.Errors
+	p.Rate, p.P50, p.P99 = e.Rate.around(out.Rate), e.P50.around(out.P50), e.P99.around(out.P99)
+	d := m.spent(s, nearest(m.sizes, int(out.MeanUnder)), -1)
+	p.Busy = m.uses(s, d, out)
+	p.Beyond = m.beyond(s, out, curve)
+	return p, nil
+}
+
+// each predicts from every repeat by itself: how far they differ is how far the
+// calibration can be trusted.
+func (m *Model) each(s Scenario) (rate, p50, p99 Estimate) {
+	var rates, p50s, p99s []float64
+	for i := range m.r.Repeats {
+		if len(of(m.r.Sweep, i)) == 0 {
+			continue
+		}
+		out, _ := m.play(s, i)
+		rates, p50s, p99s = append(rates, out.Rate), append(p50s, out.P50), append(p99s, out.P99)
+	}
+	out, _ := m.play(s, -1)
+	return ofRepeats(out.Rate, rates), ofRepeats(out.P50, p50s), ofRepeats(out.P99, p99s)
+}
+
+func nearest(sizes []int, n int) int {
+	best := sizes[0]
+	for _, s := range sizes {
+		if math.Abs(float64(s-n)) < math.Abs(float64(best-n)) {
+			best = s
+		}
+	}
+	return best
+}
+
+// uses says how much of everything is in use, the nearest to its limit first.
+func (m *Model) uses(s Scenario, d demands, out queueing.Outcome) []Use {
+	all := []Use{{"the busiest key", out.KeyBusy, 1}}
+	if d.master > 0 {
+		all = append(all, Use{"each Redis's main thread", out.Rate * d.master, redisFull})
+	}
+	switch {
+	case d.client > 0 && s.Own:
+		all = append(all, Use{fmt.Sprintf("the %d processors of the clients", m.cores(s)), out.Rate * d.client / float64(m.cores(s)), machineFull})
+	case d.client > 0:
+		all = append(all, Use{fmt.Sprintf("the %d processors that everything shares", m.cores(s)),
+			min(out.Rate*(d.client+float64(s.Masters)*d.master)/float64(m.cores(s)), 1), machineFull})
+	}
+	slices.SortStableFunc(all, func(a, b Use) int {
+		if a.Share/a.Full > b.Share/b.Full {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// beyond says in which respects a scenario leaves what was measured.
+func (m *Model) beyond(s Scenario, out queueing.Outcome, c queueing.Curve) (list []string) {
+	r := m.r
+	say := func(differs bool, format string, args ...any) {
+		if differs {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	fewest := r.Setup.Masters
+	if len(r.Calibration.Fewer) > 0 {
+		fewest = r.Calibration.Fewer[0].Masters
+	}
+	say(s.Masters > r.Setup.Masters || s.Masters < fewest, "%d masters where %d to %d were fitted", s.Masters, fewest, r.Setup.Masters)
+	most := 0.0
+	for _, l := range r.Calibration.Delayed {
+		most = max(most, l.Delay)
+	}
+	if len(s.RTT) > 0 {
+		widest := slices.Max(s.RTT)
+		say(widest.Seconds() > most+r.RTT.Seconds(), "a round trip of %s where up to %s were fitted", unit.Setting(widest), unit.Setting(time.Duration(most*1e9)))
+	}
+	say(out.Under > c.Most(), "up to %s requests under way where %d were fitted", unit.Count(out.Under), c.Most())
+	say(s.Hold != r.Setup.Hold && s.Hold > 0, "a hold of %s where %s was fitted", unit.Setting(s.Hold), unit.Setting(r.Setup.Hold))
+	say(s.Zipf > 0, "keys by Zipf's law where equal ones were fitted")
+	say(s.Own, "machines of their own where one was shared")
+	say(s.Cores > 0 && s.Cores != r.Calibration.CPUs && !s.Own, "%d processors where %d were measured", s.Cores, r.Calibration.CPUs)
+	return list
+}

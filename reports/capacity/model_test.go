@@ -1,0 +1,212 @@
+package capacity
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"locktorture/reports/capacity/queueing"
+)
+
+// The system that the synthetic calibration was measured on: two processors that
+// clients and masters share.
+const (
+	perPair   = 60e-6  // processor seconds of the clients, whatever the masters
+	perMaster = 12e-6  // of the clients, for each master
+	ofMaster  = 20e-6  // of each master
+	roundTrip = 100e-6 // of the calibration
+)
+
+// truth is what that system does in a closed loop.
+func truth(masters, n int, think float64) queueing.Mean {
+	stations := []queueing.Station{
+		{Demand: perPair + perMaster*float64(masters) + float64(masters-1)*ofMaster, Servers: 2}, {Demand: ofMaster},
+	}
+	return queueing.MVA(stations, think, n)[n-1]
+}
+
+// loop is a measured closed loop, with times that lie around their mean as evenly as
+// can be, and repeats that differ by some per cent.
+func loop(masters, n, repeat int, delay float64) Load {
+	m := truth(masters, n, 2*delay)
+	off := 1 + 0.02*float64(repeat-2)
+	times := func(mean float64) *Times {
+		t := &Times{Mean: mean}
+		for _, p := range queueing.Probabilities {
+			t.Quantiles = append(t.Quantiles, mean*(0.5+p))
+		}
+		return t
+	}
+	return Load{N: n, Repeat: repeat, Rate: m.Rate * off, Masters: masters, Delay: delay, Harness: perPair + perMaster*float64(masters), Redis: ofMaster,
+		Acquire: times(0.6*m.Response + delay), Release: times(0.4*m.Response + delay)}
+}
+
+// calibratedReport holds the closed loops of the synthetic system.
+func calibratedReport() *Report {
+	r := planned()
+	r.RTT, r.Setup.Hold, r.Seed = 100*time.Microsecond, 20*time.Millisecond, 3
+	r.Sweep = nil
+	c := &Calibration{Quorum: 3, CPUs: 2, Size: 32, Delays: []float64{0, 0.002, 0.004}}
+	for repeat := range 5 {
+		for _, n := range []int{1, 2, 4, 8, 16, 32, 64, 128} {
+			r.Sweep = append(r.Sweep, loop(5, n, repeat, 0))
+		}
+		c.Same, c.Fewer = append(c.Same, loop(5, 32, repeat, 0)), append(c.Fewer, loop(3, 32, repeat, 0))
+		c.Linked = append(c.Linked, loop(5, 32, repeat, 0))
+		for _, d := range c.Delays {
+			c.Delayed = append(c.Delayed, loop(5, 4, repeat, d))
+		}
+	}
+	alone := 1 / truth(5, 1, 0).Rate
+	hot := 1 / (0.02 + 0.001 + alone)
+	r.Hot = Hot{Hold: r.Setup.Hold, Measured: Mean([]float64{hot, hot}), HandOff: Mean([]float64{0.001 + alone, 0.001 + alone}), Predicted: Mean([]float64{hot, hot})}
+	r.USL = FitUSL(nil)
+	r.Calibration = c
+	return r
+}
+
+func predict(t *testing.T, r *Report, s Scenario) Prediction {
+	t.Helper()
+	m, err := r.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := m.Predict("a question", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Where the system is what the model takes it for, predictions beyond what was fitted
+// are right.
+func TestModelPredictsWhatWasNotFitted(t *testing.T) {
+	r := calibratedReport()
+	for name, c := range map[string]struct {
+		s    Scenario
+		want float64
+	}{
+		"as fitted":          {Scenario{Masters: 5, Clients: 32}, truth(5, 32, 0).Rate},
+		"7 masters":          {Scenario{Masters: 7, Clients: 32}, truth(7, 32, 0).Rate},
+		"twice the clients":  {Scenario{Masters: 5, Clients: 256}, truth(5, 256, 0).Rate},
+		"another hold":       {Scenario{Masters: 5, Clients: 64, Hold: 5 * time.Millisecond}, truth(5, 64, 0.005).Rate},
+		"longer round trips": {Scenario{Masters: 5, Clients: 32, RTT: []time.Duration{5100 * time.Microsecond}}, truth(5, 32, 0.010).Rate},
+		"one hot key": {Scenario{Masters: 5, Clients: 16, Keys: 1, Hold: 40 * time.Millisecond},
+			1 / (0.04 + 0.001 + 1/truth(5, 1, 0).Rate)},
+		"arrivals": {Scenario{Masters: 5, Rate: 1000, Keys: 1000}, 1000},
+	} {
+		got := predict(t, r, c.s)
+		if math.Abs(got.Rate.Value/c.want-1) > 0.06 || got.Behind {
+			t.Errorf("%s: %.0f/s, want %.0f/s", name, got.Rate.Value, c.want)
+		}
+	}
+}
+
+// The quorum waits for the third of five regions.
+func TestModelOfRegions(t *testing.T) {
+	const ms = time.Millisecond
+	got := predict(t, calibratedReport(), Scenario{Masters: 5, Clients: 4, RTT: []time.Duration{80 * ms, ms, 40 * ms, ms, 41 * ms}})
+	if got.P50.Value < 0.039 || got.P50.Value > 0.042 {
+		t.Errorf("p50 %.4f s", got.P50.Value)
+	}
+	if !got.Extrapolated() || !strings.Contains(strings.Join(got.Beyond, "; "), "a round trip of 80 ms where up to 4 ms were fitted") {
+		t.Errorf("beyond: %q", got.Beyond)
+	}
+}
+
+func TestModelSaysWhatItCannotKnow(t *testing.T) {
+	r := calibratedReport()
+	m, err := r.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, s := range map[string]Scenario{
+		"keys: a rate":              {Masters: 5, Rate: 10},
+		"2 are given for 5 masters": {Masters: 5, Clients: 1, RTT: []time.Duration{1, 2}},
+		"shards=2: want a rate":     {Masters: 5, Clients: 1, Shards: 2},
+	} {
+		if _, err := m.Predict("", s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+	r.Calibration.Fewer = nil
+	if _, err := m.Predict("", Scenario{Masters: 7, Clients: 1}); err == nil || !strings.Contains(err.Error(), "nodes=7") {
+		t.Errorf("masters that nothing was fitted to: %v", err)
+	}
+	r.Calibration = nil
+	if _, err := r.Model(); err == nil {
+		t.Error("a report without a calibration has a model")
+	}
+}
+
+// More than can be served is said to be so, and has no latency.
+func TestModelOfOverload(t *testing.T) {
+	r := calibratedReport()
+	got := predict(t, r, Scenario{Masters: 5, Rate: 1000, Keys: 1, Hold: 20 * time.Millisecond})
+	if !got.Behind || got.Rate.Value > 50 || got.Busy[0].Name != "the busiest key" {
+		t.Errorf("%+v", got)
+	}
+	var text bytes.Buffer
+	if err := r.Answer(&text, "capacity.json", got); err != nil || !strings.Contains(text.String(), "more arrives than that") || !strings.Contains(text.String(), "grows for as long") {
+		t.Errorf("%v:\n%s", err, &text)
+	}
+}
+
+// Answers state the error that the held-out points have, and it widens their interval.
+func TestHeldOutPointsGiveTheError(t *testing.T) {
+	r := calibratedReport()
+	for i, off := range []float64{0.9, 1.1, 1.2, 0.8} {
+		s := Scenario{Masters: 5, Clients: 20 + i, Hold: time.Millisecond}
+		rate := truth(5, 20+i, 0.001).Rate * off
+		r.Calibration.HeldOut = append(r.Calibration.HeldOut, NewHeldOut("a point", s, []float64{rate, rate * 1.01}, []float64{0.001, 0.001}, []float64{0.002, 0.002}))
+	}
+	r.Points = nil
+	r.Validate()
+	e := r.Calibration.Errors.Rate
+	if e.N != 4 || e.Median < 0.08 || e.Median > 0.25 || e.Worst < 0.2 || e.Worst > 0.3 {
+		t.Errorf("%+v", e)
+	}
+	p := predict(t, r, Scenario{Masters: 5, Clients: 32})
+	if p.Rate.High/p.Rate.Value < 1.3 || !p.Rate.Known() {
+		t.Errorf("points that are off by 20 %% give %+v", p.Rate)
+	}
+	all := ""
+	for _, l := range r.Lines() {
+		all += l.Label + " " + l.Text + "\n"
+	}
+	for _, want := range []string{"model error held out: rate median", "a point: rate predicted", "what if as measured", "≈ "} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q is not in\n%s", want, all)
+		}
+	}
+}
+
+// A plan takes the fewest shards that carry the rate, and says what ends it.
+func TestPlan(t *testing.T) {
+	r := calibratedReport()
+	m, err := r.Model()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Wish{Rate: 100_000, P99: 50 * time.Millisecond, Keys: 1_000_000, Hold: 10 * time.Millisecond}
+	plans, err := m.Plan(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range plans {
+		// A master carries 0.85 / 20 µs = 42,500/s.
+		if p.Why != "" || p.Shards != 3 || p.One.Behind || p.One.P99.Value > 0.05 {
+			t.Errorf("%d masters: %+v", p.Masters, p)
+		}
+	}
+	var text bytes.Buffer
+	if err := r.AnswerPlan(&text, "capacity.json", "rate=…", plans); err != nil || !strings.Contains(text.String(), "what breaks first: each Redis's main thread") {
+		t.Errorf("%v:\n%s", err, &text)
+	}
+	w.Keys = 10
+	if plans, err = m.Plan(w); err != nil || !strings.Contains(plans[0].Why, "no number of shards parts a key") {
+		t.Errorf("ten keys for 100,000/s: %+v, %v", plans, err)
+	}
+}

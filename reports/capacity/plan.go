@@ -1,0 +1,184 @@
+package capacity
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"locktorture/reports/capacity/queueing"
+	"locktorture/reports/unit"
+)
+
+// A Wish is what a plan has to meet.
+type Wish struct {
+	Rate  float64
+	P99   time.Duration // of the acquire; 0: no bound
+	Keys  int           // over all shards
+	Zipf  float64
+	Hold  time.Duration
+	RTT   []time.Duration
+	Nodes int // masters of a shard; 0: the common numbers are compared
+}
+
+// A Plan is what a wish takes with one number of masters.
+type Plan struct {
+	Masters int        `json:"masters"`
+	Shards  int        `json:"shards"`            // lock groups that share nothing, each with masters of its own
+	Cores   int        `json:"cores"`             // of the clients, for all shards
+	One     Prediction `json:"shard"`             // the busiest one
+	Why     string     `json:"why_not,omitempty"` // for want of which there is no plan
+}
+
+// The bounds of a plan.
+const (
+	mostShards = 256
+	planBusy   = 0.7 // of a processor: beyond, a burst has no room
+)
+
+// Plan finds the fewest shards, on machines of their own, that meet the wish.
+func (m *Model) Plan(w Wish) ([]Plan, error) {
+	sizes := []int{w.Nodes}
+	if w.Nodes == 0 {
+		sizes = []int{m.r.Setup.Masters}
+		if len(m.r.Calibration.Fewer) > 0 {
+			sizes = []int{3, 5, 7}
+		}
+	}
+	var out []Plan
+	for _, masters := range sizes {
+		if err := m.Check(Scenario{Masters: masters, Own: true, RTT: w.RTT}); err != nil {
+			return nil, err
+		}
+		p, err := m.planOn(w, masters)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// planOn doubles the shards until the wish is met, and then halves the distance to
+// the fewest that do.
+func (m *Model) planOn(w Wish, masters int) (Plan, error) {
+	if why := m.oneKey(w, masters); why != "" {
+		return Plan{Masters: masters, Shards: mostShards, Why: why}, nil
+	}
+	var last Plan
+	try := func(shards int) (ok bool, err error) {
+		last, err = m.withShards(w, masters, shards)
+		return last.Why == "", err
+	}
+	low, high := 0, 1
+	for {
+		ok, err := try(high)
+		if err != nil || ok {
+			if err != nil {
+				return last, err
+			}
+			break
+		}
+		if high >= min(mostShards, w.Keys) {
+			return last, nil
+		}
+		low, high = high, min(2*high, mostShards, w.Keys)
+	}
+	best := last
+	for high-low > 1 {
+		mid := (low + high) / 2
+		ok, err := try(mid)
+		if err != nil {
+			return last, err
+		}
+		if ok {
+			high, best = mid, last
+		} else {
+			low = mid
+		}
+	}
+	return best, nil
+}
+
+// oneKey says why no number of shards meets the wish: they do not part a key.
+func (m *Model) oneKey(w Wish, masters int) string {
+	one := Scenario{Masters: masters, Own: true, Cores: m.cores(Scenario{}), RTT: w.RTT}
+	curve := m.Curve(one, -1)
+	road := m.road(one, curve, -1)
+	takes := m.hold(w.Hold) + 1/curve.Rate(1) + road.Acquire + road.Release
+	wanted := w.Rate * queueing.NewPopularity(w.Keys, w.Zipf).Hottest() * takes
+	if wanted < 1 {
+		return ""
+	}
+	return fmt.Sprintf("the most popular of %s keys would be wanted %s of the time (%s for each of its holders), and no number of shards parts a key: more keys, less skew or a shorter hold",
+		unit.Count(w.Keys), unit.Percent(wanted), seconds(takes))
+}
+
+// withShards predicts one of so many shards, with processors for its clients.
+func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
+	one := Scenario{Masters: masters, Shards: shards, Rate: w.Rate, Keys: w.Keys, Zipf: w.Zipf, Hold: w.Hold, RTT: w.RTT, Own: true}
+	_, share := queueing.Shard(w.Keys, w.Zipf, shards)
+	arriving := w.Rate * share
+	d := m.spent(one, m.sizes[len(m.sizes)-1], -1)
+	one.Cores = max(int(math.Ceil(arriving*d.client/planBusy)), 1)
+	plan := Plan{Masters: masters, Shards: shards, Cores: one.Cores * shards}
+	if arriving*d.master > redisFull {
+		plan.Why = fmt.Sprintf("each Redis's main thread would be %s in use in the busiest shard", unit.Percent(arriving*d.master))
+		return plan, nil
+	}
+	p, err := m.Predict("one shard", one)
+	if err != nil {
+		return plan, err
+	}
+	plan.One = p
+	switch {
+	case p.Behind:
+		plan.Why = fmt.Sprintf("%s of %s would be served: %s", rate(p.Rate.Value), rate(arriving), p.Busy[0])
+	case w.P99 > 0 && p.P99.Value >= w.P99.Seconds():
+		plan.Why = fmt.Sprintf("acquire p99 would be %s: %s", seconds(p.P99.Value), p.Busy[0])
+	}
+	return plan, nil
+}
+
+// AnswerPlan writes plans as the answer to a question.
+func (r *Report) AnswerPlan(w io.Writer, from, question string, plans []Plan) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "PLAN  %s\n", question)
+	beyond := map[string]bool{}
+	var notes []string
+	for _, p := range plans {
+		out.WriteString(p.text())
+		for _, b := range p.One.Beyond {
+			if !beyond[b] {
+				beyond[b] = true
+				notes = append(notes, b)
+			}
+		}
+	}
+	writeLines(&out, "≈ extrapolated", notes)
+	writeLines(&out, "error", r.errorLines())
+	writeLines(&out, "advice", []string{fmt.Sprintf("the plan has no headroom for bursts and faults: order for %s of the rate, and measure again on the machines themselves", unit.Percent(1/Headroom))})
+	writeLines(&out, "calibration", []string{r.source(from)})
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+func (p Plan) text() string {
+	head := fmt.Sprintf("  %-16s", fmt.Sprintf("%d %s", p.Masters, unit.Plural(p.Masters, "master")))
+	if p.Why != "" {
+		return head + fmt.Sprintf("no plan with up to %s: %s\n", unit.Counted(p.Shards, "shard"), p.Why)
+	}
+	one := p.One
+	lost := p.Masters - (p.Masters/2 + 1)
+	return head + fmt.Sprintf("%s of %s (%d Redis servers, one processor each; a shard survives the loss of %d) and %s for the clients\n",
+		unit.Counted(p.Shards, "shard"), unit.Counted(p.Masters, "master"), p.Shards*p.Masters, lost, unit.Counted(p.Cores, "processor")) +
+		fmt.Sprintf("  %-16sof the busiest: %s, acquire p50 %s, p99 %s, %s at a time of which %s hold\n", "",
+			one.figure(one.Rate, rate), one.latency(one.P50), one.latency(one.P99), unit.Counted(int(math.Ceil(p.atATime())), "request"), unit.Number(one.Rate.Value*one.Scenario.Hold.Seconds())) +
+		fmt.Sprintf("  %-16swhat breaks first: %s\n", "", one.Busy[0])
+}
+
+// atATime is how many requests there are at a time, by Little's law.
+func (p Plan) atATime() float64 {
+	return p.One.Under + p.One.Rate.Value*(p.One.Scenario.Hold.Seconds()+p.One.P50.Value)
+}
