@@ -52,6 +52,7 @@ func Handler(runsDir string) http.Handler {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = page.WriteTo(w) // a reader may leave
 	})
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }) // browsers ask
 	mux.Handle("GET /", http.FileServerFS(folder(runsDir)))
 	return mux
 }

@@ -62,6 +62,7 @@ var mayImport = map[string][]string{
 	"checker/internal/reference": {"workload/history"},
 	"checker/internal/mutate":    {"workload/history"},
 	"reports":                    {"checker", "checker/anomaly", "workload/history", "workload/history/coverage", "workload/history/printable", "reports/..."},
+	"reports/pagetest":           {}, // of tests
 	"reports/...":                {"checker", "checker/anomaly", "workload/history", "workload/history/coverage", "workload/history/fold", "workload/history/printable", "reports/..."},
 
 	"cmd/torture":     {"cmd/torture/app", "cmd/torture/internal/..."}, // its tests ask for parts
@@ -77,7 +78,7 @@ var mayImport = map[string][]string{
 	"cmd/torture/internal/catalogue": outside("config"),
 	"cmd/torture/internal/measure":   outside("config", "wiring", "catalogue", "periodic"),
 	"cmd/torture/internal/bench":     outside("config", "catalogue", "measure"),
-	"cmd/torture/internal/capacity":  outside("catalogue", "measure"),
+	"cmd/torture/internal/capacity":  outside("config", "catalogue", "measure"),
 	"cmd/torture/internal/run":       outside("config", "wiring", "catalogue", "crash"),
 	"cmd/torture/internal/simulate":  outside("config", "wiring", "catalogue", "search"),
 	"cmd/torture/internal/gallery":   outside("config", "catalogue", "run", "periodic"),

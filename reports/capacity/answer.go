@@ -32,6 +32,11 @@ func (p Prediction) latency(e Estimate) string {
 	return p.figure(e, seconds)
 }
 
+// Cells are the figures of the prediction in a table.
+func (p Prediction) Cells() []string {
+	return []string{p.figure(p.Rate, rate), p.latency(p.P50), p.latency(p.P99)}
+}
+
 // Line is the prediction in one line.
 func (p Prediction) Line() string {
 	text := fmt.Sprintf("%s: %s, acquire p50 %s, p99 %s; busiest: %s", p.Name, p.figure(p.Rate, rate), p.latency(p.P50), p.latency(p.P99), p.Busy[0])

@@ -155,18 +155,41 @@ func (m *Model) ramp() (out []Prediction) {
 	return out
 }
 
-// compared writes a figure of a held-out point: predicted, measured, and by how much
-// they differ.
-func compared(h HeldOut, pick func(Figures) Estimate, format func(float64) string) string {
-	got, want := pick(h.Predicted), pick(h.Measured)
-	if !want.Known() {
-		return "not measured: " + want.Suppressed
+// Cells are the rows of the point in a table: figure, predicted, measured, error.
+func (h HeldOut) Cells() (rows [][]string) {
+	for _, one := range []struct {
+		name   string
+		pick   func(Figures) Estimate
+		format func(float64) string
+	}{{"pairs per second", rateOf, rate}, {"acquire p50", p50Of, seconds}, {"acquire p99", p99Of, seconds}} {
+		got, want := one.pick(h.Predicted), one.pick(h.Measured)
+		row := []string{one.name, interval(got, one.format), interval(want, one.format), "–"}
+		if want.Known() && want.Value > 0 {
+			row[3] = unit.Change(got.Value/want.Value - 1)
+		}
+		rows = append(rows, row)
 	}
-	predicted := format(got.Value)
-	if got.Known() {
-		predicted = fmt.Sprintf("%s [%s, %s]", format(got.Value), format(got.Low), format(got.High))
+	return rows
+}
+
+// interval writes a figure with its interval, as far as there is one.
+func interval(e Estimate, format func(float64) string) string {
+	switch {
+	case e.Value > 0 && !e.Known():
+		return format(e.Value)
+	case !e.Known():
+		return e.Suppressed
 	}
-	return fmt.Sprintf("predicted %s, measured %s [%s, %s]: %s", predicted, format(want.Value), format(want.Low), format(want.High), unit.Change(got.Value/want.Value-1))
+	return fmt.Sprintf("%s [%s, %s]", format(e.Value), format(max(e.Low, 0)), format(e.High))
+}
+
+// line is the point in a line of text.
+func (h HeldOut) line() string {
+	text := h.Name
+	for _, row := range h.Cells() {
+		text += fmt.Sprintf("; %s %s, measured %s: %s", row[0], row[1], row[2], row[3])
+	}
+	return text
 }
 
 func (e Error) words() string {
@@ -184,8 +207,7 @@ func (r *Report) modelLines() []Line {
 	}
 	out := []Line{{"model error", fmt.Sprintf("held out: rate %s; acquire p50 %s; p99 %s", c.Errors.Rate.words(), c.Errors.P50.words(), c.Errors.P99.words())}}
 	for _, h := range c.HeldOut {
-		out = append(out, Line{"", h.Name + ": rate " + compared(h, rateOf, rate)},
-			Line{"", "  acquire p50 " + compared(h, p50Of, seconds) + "; p99 " + compared(h, p99Of, seconds)})
+		out = append(out, Line{"", "predicted for " + h.line()})
 	}
 	for _, why := range c.Missing {
 		out = append(out, Line{"", "not held out: " + why})

@@ -281,7 +281,12 @@ func (m *Model) each(s Scenario) (rate, p50, p99 Estimate) {
 		rates, p50s, p99s = append(rates, out.Rate), append(p50s, out.P50), append(p99s, out.P99)
 	}
 	out, _ := m.play(s, -1)
-	return ofRepeats(out.Rate, rates), ofRepeats(out.P50, p50s), ofRepeats(out.P99, p99s)
+	valued := func(value float64, each []float64) Estimate {
+		e := ofRepeats(value, each)
+		e.Value = value // with few repeats it has no interval
+		return e
+	}
+	return valued(out.Rate, rates), valued(out.P50, p50s), valued(out.P99, p99s)
 }
 
 func nearest(sizes []int, n int) int {
@@ -302,9 +307,9 @@ func (m *Model) uses(s Scenario, d demands, out queueing.Outcome) []Use {
 	}
 	switch {
 	case d.client > 0 && s.Own:
-		all = append(all, Use{fmt.Sprintf("the %d processors of the clients", m.cores(s)), out.Rate * d.client / float64(m.cores(s)), machineFull})
+		all = append(all, Use{"the clients' " + unit.Counted(m.cores(s), "processor"), out.Rate * d.client / float64(m.cores(s)), machineFull})
 	case d.client > 0:
-		all = append(all, Use{fmt.Sprintf("the %d processors that everything shares", m.cores(s)),
+		all = append(all, Use{fmt.Sprintf("the %s that everything shares", unit.Counted(m.cores(s), "processor")),
 			min(out.Rate*(d.client+float64(s.Masters)*d.master)/float64(m.cores(s)), 1), machineFull})
 	}
 	slices.SortStableFunc(all, func(a, b Use) int {

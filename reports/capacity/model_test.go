@@ -173,10 +173,10 @@ func TestHeldOutPointsGiveTheError(t *testing.T) {
 		t.Errorf("points that are off by 20 %% give %+v", p.Rate)
 	}
 	all := ""
-	for _, l := range r.Lines() {
+	for _, l := range r.modelLines() {
 		all += l.Label + " " + l.Text + "\n"
 	}
-	for _, want := range []string{"model error held out: rate median", "a point: rate predicted", "what if as measured", "≈ "} {
+	for _, want := range []string{"model error held out: rate median", "predicted for a point; pairs per second", "what if as measured", "≈ "} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not in\n%s", want, all)
 		}

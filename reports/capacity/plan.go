@@ -121,22 +121,25 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 	_, share := queueing.Shard(w.Keys, w.Zipf, shards)
 	arriving := w.Rate * share
 	d := m.spent(one, m.sizes[len(m.sizes)-1], -1)
-	one.Cores = max(int(math.Ceil(arriving*d.client/planBusy)), 1)
-	plan := Plan{Masters: masters, Shards: shards, Cores: one.Cores * shards}
 	if arriving*d.master > redisFull {
-		plan.Why = fmt.Sprintf("each Redis's main thread would be %s in use in the busiest shard", unit.Percent(arriving*d.master))
-		return plan, nil
+		return Plan{Masters: masters, Shards: shards, Why: fmt.Sprintf("each Redis's main thread would be %s in use in the busiest shard", unit.Percent(arriving*d.master))}, nil
 	}
-	p, err := m.Predict("one shard", one)
-	if err != nil {
-		return plan, err
-	}
-	plan.One = p
-	switch {
-	case p.Behind:
-		plan.Why = fmt.Sprintf("%s of %s would be served: %s", rate(p.Rate.Value), rate(arriving), p.Busy[0])
-	case w.P99 > 0 && p.P99.Value >= w.P99.Seconds():
-		plan.Why = fmt.Sprintf("acquire p99 would be %s: %s", seconds(p.P99.Value), p.Busy[0])
+	plan := Plan{}
+	for _, times := range []int{1, 2, 4} { // more than the load takes, for the tail
+		one.Cores = max(int(math.Ceil(arriving*d.client/planBusy)), 1) * times
+		plan = Plan{Masters: masters, Shards: shards, Cores: one.Cores * shards}
+		p, err := m.Predict("one shard", one)
+		if err != nil {
+			return plan, err
+		}
+		switch plan.One = p; {
+		case p.Behind:
+			plan.Why = fmt.Sprintf("%s of %s would be served: %s", rate(p.Rate.Value), rate(arriving), p.Busy[0])
+		case w.P99 > 0 && p.P99.Value >= w.P99.Seconds():
+			plan.Why = fmt.Sprintf("acquire p99 would be %s: %s", seconds(p.P99.Value), p.Busy[0])
+		default:
+			return plan, nil
+		}
 	}
 	return plan, nil
 }

@@ -48,7 +48,6 @@ func (r *Report) Lines() []Line {
 		}
 		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)", e.Name, show(e.Change, unit.Change), e.Of)})
 	}
-	out = append(out, r.modelLines()...)
 	out = append(out, Line{"lease", r.lease()})
 	out = append(out, r.recovery()...)
 	return append(out, Line{"not measured", strings.Join(r.NotMeasured, ", ")})
@@ -144,7 +143,7 @@ func (r *Report) Text(w io.Writer) error {
 	for _, warning := range r.Warning {
 		fmt.Fprintf(&out, "  %-22s%s\n", "warning", warning)
 	}
-	for _, l := range r.Lines() {
+	for _, l := range append(r.Lines(), r.modelLines()...) {
 		fmt.Fprintf(&out, "  %-22s%s\n", l.Label, l.Text)
 	}
 	fmt.Fprintln(&out)

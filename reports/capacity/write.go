@@ -90,13 +90,17 @@ type drawn struct {
 func (r *Report) Page(w io.Writer) error {
 	v := struct {
 		*Report
-		Style     template.CSS
-		Headline  string
-		Drawn     []drawn
-		PointHead []string
-		PointRows [][]string
-		Begun     string
+		Style      template.CSS
+		Headline   string
+		Drawn      []drawn
+		PointHead  []string
+		PointRows  [][]string
+		Begun      string
+		ErrorLines []string
 	}{Report: r, Style: template.CSS(pageStyle), Headline: r.headline(), PointHead: pointHead, PointRows: r.pointRows(), Begun: r.Began.UTC().Format(time.RFC3339)}
+	if r.Calibration != nil {
+		v.ErrorLines = r.errorLines()
+	}
 	for _, f := range r.figures() {
 		d, err := draw(f)
 		if err != nil {

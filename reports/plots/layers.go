@@ -90,6 +90,9 @@ func threshold(y float64, label string) layer {
 		c.StrokeLine2(line(red, 0.9, 5, 3), c.Min.X, at, c.Max.X, at)
 		sty := words(8, red)
 		x, y := c.Min.X+vg.Points(4), at+vg.Points(7)
+		if y > c.Max.Y-vg.Points(24) { // the legend is there
+			y = at - vg.Points(7)
+		}
 		fill(&c, color.NRGBA{255, 255, 255, 0xc0}, x, y-vg.Points(5), x+sty.Width(label), y+vg.Points(5))
 		c.FillText(sty, vg.Point{X: x, Y: y}, label)
 	}

@@ -81,7 +81,7 @@ func gapPanel(v stats.Signed) *plot.Plot {
 
 // few is the height of a column of one: holds that were nearly too late are
 // rare, and must show beside thousands that were not.
-const few = 0.3
+const few = 0.5
 
 // finish draws the columns with their heights as logarithms.
 func finish(p *plot.Plot, cols []bar, v stats.Signed) {

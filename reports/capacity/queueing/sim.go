@@ -104,7 +104,9 @@ func (s *simulation) later(after float64, e step) { s.time.add(s.now+after, e) }
 // enter puts work into the centre, in units of a pair.
 func (s *simulation) enter(work float64, e step) {
 	s.centre.add(s.virtual+work, e)
-	s.out.Under = max(s.out.Under, len(s.centre.all))
+	if s.done >= s.warm {
+		s.out.Under = max(s.out.Under, len(s.centre.all))
+	}
 }
 
 // run plays until enough pairs are done, or arrivals are far ahead of them.

@@ -7,6 +7,7 @@ import (
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/gallery"
+	"locktorture/reports/pagetest"
 	"locktorture/reports/story"
 )
 
@@ -41,4 +42,5 @@ func TestPage(t *testing.T) {
 			t.Errorf("the page contains %q", never)
 		}
 	}
+	pagetest.Check(t, pagetest.HTML(t, "gallery", out))
 }

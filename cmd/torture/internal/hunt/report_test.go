@@ -12,6 +12,7 @@ import (
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/faults"
 	"locktorture/faults/watch"
+	"locktorture/reports/pagetest"
 	"locktorture/workload/history"
 )
 
@@ -56,6 +57,7 @@ func TestLongCommandsArePrintedWhole(t *testing.T) {
 		t.Errorf("%v, %s", err, text.String())
 	}
 	page, err := r.Page("runs/hunt")
+	pagetest.Check(t, pagetest.HTML(t, "hunt", page))
 	if err != nil || !bytes.Contains(page, []byte(":node=n1:on=acquire-sent")) || bytes.Contains(page, []byte("_bytes)")) {
 		t.Errorf("%v, %d bytes", err, len(page))
 	}

@@ -1,0 +1,30 @@
+package capacity
+
+import (
+	"bytes"
+	"testing"
+
+	"locktorture/reports/pagetest"
+)
+
+// The page of a measurement with every part, and of one without any.
+func TestPagesInABrowser(t *testing.T) {
+	full := calibratedReport()
+	full.Sweep = append(full.Sweep, loop(5, 256, 0, 0))
+	for i, name := range []string{"256 goroutines, no hold", "64 goroutines, hold 5 ms", "round trips +5 ms (links), 32 goroutines, no hold", "7 masters, 32 goroutines, no hold"} {
+		rate := truth(5, 32, 0).Rate * (0.8 + 0.1*float64(i))
+		full.Calibration.HeldOut = append(full.Calibration.HeldOut,
+			NewHeldOut(name, Scenario{Masters: 5, Clients: 32}, []float64{rate, rate * 1.05}, []float64{0.001, 0.0012}, []float64{0.002, 0.0022}))
+	}
+	full.Validate()
+	var pages []pagetest.Page
+	for name, r := range map[string]*Report{"capacity": full, "capacity empty": {Limit: suppressed("nothing was measured"), Recommended: suppressed("nothing was measured")}} {
+		r.Advise()
+		var page bytes.Buffer
+		if err := r.Page(&page); err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, pagetest.HTML(t, name, page.Bytes()))
+	}
+	pagetest.Check(t, pages...)
+}

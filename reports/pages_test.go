@@ -1,0 +1,49 @@
+package reports
+
+import (
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"locktorture/checker"
+	"locktorture/reports/internal/sample"
+	"locktorture/reports/pagetest"
+)
+
+// Every outcome has a page that reads well, and so has the listing of them all.
+func TestPagesInABrowser(t *testing.T) {
+	runs := t.TempDir()
+	var pages []pagetest.Page
+	for i, c := range []struct {
+		name   string
+		shape  sample.Shape
+		change func(r *Run)
+	}{
+		{"pass", sample.Passing, func(r *Run) { r.Report.Verdict = checker.Pass }},
+		{"fail", sample.Failing, func(*Run) {}},
+		{"inconclusive", sample.Shape{Clients: 2, Duration: 3 * time.Second}, func(r *Run) {
+			r.Interrupted = true
+			r.Report.Inconclusive = []checker.Finding{{ID: "V2", Text: "the fault flush did not show on n1, n2 and n3"}}
+		}},
+		{"empty", sample.Shape{Duration: time.Second}, func(*Run) {}},
+		{"harness error", sample.Shape{Clients: 1, Duration: 2 * time.Second}, func(r *Run) {
+			r.Harness = []string{"start n3: exec: \"redis-server\": a long reason that says which file was not there: /a/path/without/any/place/to/break/it/at/all/that/goes/on/and/on/and/on"}
+		}},
+	} {
+		r := run(t, c.shape)
+		c.change(r)
+		r.Meta.Began = r.Meta.Began.Add(time.Duration(i) * time.Hour)
+		dir := filepath.Join(runs, DirName(r.Meta))
+		if err := WriteMeta(dir, r.Meta); err != nil {
+			t.Fatal(err)
+		}
+		if err := Write(dir, r); err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, pagetest.File(t, c.name, filepath.Join(dir, ReportFile)))
+	}
+	served := httptest.NewServer(Handler(runs))
+	defer served.Close()
+	pagetest.Check(t, append(pages, pagetest.Page{Name: "serve", URL: served.URL + "/"})...)
+}
