@@ -524,6 +524,361 @@ var edges = []struct {
 		 8ms c0 invoke release k owner a fence 1
 		 9ms c0 ok release k owner a fence 1
 		10ms c1 ok acquire k owner a fence 2 ended 5ms`, `[S4b]`},
+	{"a write with a token of none of its owner's leases, the latest refused", `header ttl 10ms drift 2ms epsilon 3ms fenced
+		 1ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a fence 1
+		15ms c0 invoke acquire k owner a
+		18ms c0 ok acquire k owner a fence 2
+		20ms c0 invoke extend k owner a fence 2
+		39ms c0 fail extend k owner a fence 2 err "lease lost"
+		41ms c0 invoke write k owner a fence 3 value a3 base 1
+		42ms c0 ok write k owner a fence 3 value a3 seq 3 base 1`, `[S8]`},
+	{"an inner release that began after the outer one", `header ttl 10ms drift 1ms unchecked-release
+		 1ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1
+		10ms c2 invoke acquire k owner a
+		12ms c2 ok acquire k owner a fence 1 until 19ms
+		13ms c3 invoke release k owner a fence 1
+		13ms c2 invoke release k owner a
+		13ms c2 ok release k owner a
+		13ms c2 invoke write k owner a fence 1 value a6
+		14ms c3 fail release k owner a fence 1 began 14ms ended 14ms err "lease lost"
+		15ms store ok audit k owner a fence 1 value a6 seq 6`, `[]`},
+	{"a write behind a re-entry that is told only later", `header ttl 21ms epsilon 2ms fenced
+		 4ms c2 invoke acquire k owner b
+		 5ms c2 ok acquire k owner b fence 1 until 5ms ended 5ms
+		18ms c2 invoke extend k owner b
+		43ms c2 ok extend k owner b until 39ms
+		47ms c1 invoke acquire k owner b
+		59ms c1 info acquire k owner b err "i/o timeout"
+		60ms c5 invoke acquire k owner b
+		80ms c2 invoke write k owner b fence 1 value b8
+		80ms c5 ok acquire k owner b fence 1 ended 65ms
+		83ms c2 ok write k owner b fence 1 value b8`, `[S7]`},
+	{"a late write behind a refusal that is told only later", `header ttl 26ms drift 2ms fenced
+		 8ms c0 invoke acquire k owner a
+		33ms c0 ok acquire k owner a until 32ms
+		36ms c3 invoke release k owner a
+		38ms c0 invoke write k owner a value a5 base 3
+		39ms c0 ok write k owner a value a5 seq 4 base 3
+		42ms c3 fail release k owner a began 37ms ended 37ms err "lease lost"`, `[S7 S8]`},
+	{"a release of unknown outcome that names no lease, the latest being over", `header ttl 13ms
+		14ms c2 invoke acquire k owner c
+		15ms c2 ok acquire k owner c fence 2 until 27ms
+		32ms c2 invoke acquire k owner c
+		33ms c2 ok acquire k owner c fence 3
+		47ms c2 invoke extend k owner c fence 3
+		48ms c2 fail extend k owner c fence 3 ended 48ms err "lease lost"
+		49ms c2 invoke release k owner c
+		49ms c2 info release k owner c err "i/o timeout"
+		51ms c5 invoke write k owner c fence 2 value c8 base 2
+		74ms store ok audit k owner c fence 2 value c8 seq 7`, `[S8]`},
+	{"a write that says itself that it was late, and an extension long after", `header ttl 23ms drift 1ms epsilon 2ms unchecked-release
+		30ms c1 invoke acquire k owner b
+		52ms c1 ok acquire k owner b fence 2 until 51ms
+		53ms c1 invoke write k owner b fence 2 value b1
+		54ms c1 info write k owner b fence 2 value b1 began 54ms ended 54ms err "i/o timeout"
+		113ms c4 ok extend k owner b fence 2 until 133ms began 111ms
+		141ms store ok audit k owner b fence 2 value b1 seq 1`, `[S3z S7]`},
+	{"a re-entry with another token, before a release that began late", `header ttl 13ms drift 1ms
+		 2ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 1 until 14ms
+		 5ms c0 invoke release k owner a fence 1
+		 6ms c1 invoke acquire k owner a
+		 8ms c1 ok acquire k owner a fence 2
+		19ms c0 ok release k owner a fence 1 began 9ms ended 17ms`, `[S4b]`},
+	{"a token given again behind a release whose answer is told late", `header ttl 20ms drift 1ms
+		 0s c1 invoke acquire k owner a
+		 0s c1 ok acquire k owner a fence 1
+		 1ms c1 invoke release k owner a
+		 3ms c0 invoke acquire k owner a
+		 3ms c0 ok acquire k owner a fence 1
+		 6ms c1 ok release k owner a began 1ms ended 2ms`, `[S4b]`},
+	{"a write without a number, told behind one with a higher token that came after it", `header ttl 19ms epsilon 1ms fenced
+		13ms c4 invoke write k owner a fence 3 value a2
+		13ms c3 invoke write k owner d fence 2 value d3
+		19ms c4 ok write k owner a fence 3 value a2
+		20ms c1 invoke write k owner a fence 1 value a4
+		21ms c3 ok write k owner d fence 2 value d3 began 15ms ended 17ms
+		28ms c1 ok write k owner a fence 1 value a4`, `[S8 S2 S8 S8]`},
+	{"a rejected write near the deadline of a lease that had been extended, as is told behind it", `header ttl 14ms epsilon 3ms fenced unchecked-release
+		 0s c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a fence 1
+		 5ms c0 invoke write k owner a fence 1 value a2
+		11ms c0 fail write k owner a fence 1 value a2 seq 2 err "stale token"
+		11ms c0 ok extend k owner a fence 1 until 23ms began 9ms`, `[]`},
+	{"a release never answered that a link never carried", `header ttl 10ms drift 2ms epsilon 1ms fenced
+		 3ms c0 invoke acquire k owner a
+		 5ms c0 ok acquire k owner a until 11ms
+		 8ms c1 invoke acquire k owner b
+		 9ms c1 ok acquire k owner b until 16ms ended 9ms
+		10ms c1 invoke release k owner b
+		19ms c2 invoke acquire k owner b
+		19ms c2 ok acquire k owner b until 27ms
+		20ms c2 invoke release k owner b
+		21ms c3 invoke acquire k owner a
+		22ms c3 ok acquire k owner a
+		23ms c3 invoke release k owner a
+		24ms c3 fail release k owner a err "lease lost"
+		25ms c4 invoke acquire k owner b
+		26ms c4 ok acquire k owner b until 33ms
+		26ms c4 invoke release k owner b
+		26ms c4 fail release k owner b err "lease lost"
+		27ms c4 invoke acquire k owner b
+		32ms c4 ok acquire k owner b
+		32ms link ok receipt never-forwarded of 4`, `[]`},
+	{"a re-entry when the promise was over", `header ttl 24ms drift 1ms epsilon 1ms
+		 2ms c3 invoke acquire k owner d
+		 4ms c3 ok acquire k owner d fence 2 until 25ms
+		 5ms c5 invoke acquire k owner e
+		32ms c5 ok acquire k owner e fence 3 until 28ms
+		38ms c3 invoke release k owner d
+		38ms c5 invoke acquire k owner e
+		38ms c3 ok release k owner d
+		46ms c5 ok acquire k owner e fence 3 until 61ms`, `[S7]`},
+	{"two acquires that crossed with two tokens, and a refusal of one", `header ttl 18ms
+		 1ms c2 invoke acquire k owner b
+		 2ms c1 invoke acquire k owner b
+		 4ms c2 ok acquire k owner b fence 1 until 19ms
+		 5ms c1 ok acquire k owner b fence 2
+		 6ms c2 invoke extend k owner b fence 1
+		 7ms c2 fail extend k owner b fence 1 err "lease lost"
+		27ms c3 invoke acquire k owner d
+		28ms c3 ok acquire k owner d fence 2 until 45ms ended 28ms
+		29ms c1 ok extend k owner b fence 2 until 46ms began 28ms`, `[S1 S4 S4b]`},
+	{"a release that began late, behind a refusal", `header ttl 16ms drift 2ms fenced
+		 2ms c4 invoke acquire k owner d
+		 5ms c4 ok acquire k owner d fence 1 until 16ms
+		37ms c5 invoke acquire k owner a
+		39ms c4 invoke extend k owner d
+		42ms c4 fail extend k owner d err "lease lost"
+		44ms c5 ok acquire k owner a fence 1 until 50ms
+		44ms c4 invoke release k owner d fence 1
+		49ms c4 ok release k owner d fence 1 began 45ms ended 45ms`, `[S4 S4b S6]`},
+	{"a late write under one of two leases, and a refusal told late that goes for both", `header ttl 15ms epsilon 1ms fenced unchecked-release
+		 0s c1 invoke acquire k owner b
+		 1ms c1 ok acquire k owner b until 15ms
+		17ms c2 invoke acquire k owner b
+		18ms c2 ok acquire k owner b until 32ms
+		30ms c4 invoke release k owner b
+		49ms c1 invoke write k owner b value b7
+		51ms c1 ok write k owner b value b7 seq 6
+		54ms c4 fail release k owner b began 45ms ended 45ms err "lease lost"`, `[S8]`},
+	{"a release given up before a write that says itself when it was issued", `header ttl 24ms drift 2ms
+		 0s c1 invoke acquire k owner a
+		 1ms c1 ok acquire k owner a fence 1
+		26ms c1 invoke acquire k owner a
+		27ms c1 ok acquire k owner a fence 2 until 48ms
+		31ms c1 invoke release k owner a fence 1
+		34ms c0 invoke release k owner a
+		35ms c0 fail release k owner a err "lease lost"
+		35ms c0 invoke write k owner a fence 1 value a5
+		36ms c1 info release k owner a fence 1 err "i/o timeout"
+		37ms c0 ok write k owner a fence 1 value a5 seq 5 began 37ms ended 37ms`, `[S8]`},
+	{"a late write under a lease taken twice, and a refusal told late", `header ttl 17ms drift 1ms
+		 0s c2 invoke acquire k owner b
+		 3ms c2 ok acquire k owner b
+		 9ms c1 invoke acquire k owner b
+		10ms c1 ok acquire k owner b
+		12ms c1 invoke release k owner b
+		25ms c1 ok release k owner b ended 21ms
+		44ms c2 invoke release k owner b
+		46ms c1 invoke write k owner b value b4
+		47ms c1 ok write k owner b value b4
+		51ms c2 fail release k owner b ended 45ms err "lease lost"`, `[S8]`},
+	{"a late release whose first victim turns out to have let go", `header ttl 29ms fenced
+		 1ms c4 invoke acquire k owner e
+		 1ms c4 ok acquire k owner e until 30ms
+		32ms c6 invoke acquire k owner a
+		34ms c2 invoke acquire k owner c
+		36ms c5 invoke acquire k owner d
+		36ms c5 ok acquire k owner d until 65ms
+		36ms c6 ok acquire k owner a until 61ms began 32ms ended 33ms
+		37ms c4 invoke release k owner e
+		40ms c4 ok release k owner e
+		41ms c2 ok acquire k owner c until 63ms
+		41ms c5 invoke release k owner d
+		47ms c2 invoke acquire k owner c
+		49ms c2 ok acquire k owner c`, `[S6 S1 S1 S5]`},
+	{"a lease of which the history tells late, and a release of the one that seemed to be before it", `header ttl 14ms epsilon 2ms
+		 1ms c2 invoke acquire k owner a
+		 3ms c0 invoke acquire k owner a
+		 6ms c0 ok acquire k owner a
+		 6ms c0 invoke release k owner a
+		 7ms c0 info release k owner a err "i/o timeout"
+		 7ms c2 ok acquire k owner a ended 5ms
+		13ms c5 invoke write k owner a value a1
+		25ms c5 ok write k owner a value a1`, `[]`},
+	{"two releases of two leases with one token", `header ttl 21ms drift 1ms epsilon 2ms fenced unchecked-release
+		 3ms c1 invoke acquire k owner b
+		 6ms c0 invoke acquire k owner a
+		 7ms c2 invoke acquire k owner b
+		 7ms c0 ok acquire k owner a fence 2 until 26ms
+		 8ms c2 ok acquire k owner b fence 2
+		 8ms c1 ok acquire k owner b fence 2 until 23ms
+		 9ms c2 invoke release k owner b fence 2
+		 9ms c1 invoke release k owner b
+		22ms c2 ok release k owner b fence 2 began 15ms ended 15ms`, `[S4b]`},
+	{"a section, and a lease of its owner's with another token that is told behind its last write", `header ttl 13ms drift 2ms epsilon 2ms fenced
+		 3ms c1 invoke acquire k owner a
+		 7ms c1 ok acquire k owner a fence 1 until 14ms
+		 8ms c1 invoke write k owner a fence 1 value a1
+		 9ms c3 invoke write k owner d fence 2 value d2
+		11ms c1 ok write k owner a fence 1 value a1 seq 1
+		12ms c1 invoke write k owner a fence 1 value a3
+		13ms c3 ok write k owner d fence 2 value d2 seq 2
+		14ms c0 invoke acquire k owner a
+		14ms c0 ok acquire k owner a fence 3 until 25ms
+		22ms c1 ok write k owner a fence 1 value a3 seq 3`, `[S3 S2 S8]`},
+	{"an extension that says another token in its answer", `header ttl 13ms drift 1ms unchecked-release
+		 3ms c1 invoke acquire k owner b
+		 4ms c1 ok acquire k owner b fence 2 until 15ms
+		14ms c1 invoke acquire k owner b
+		17ms c1 ok acquire k owner b fence 1 until 26ms
+		18ms c1 invoke extend k owner b fence 1
+		20ms c1 ok extend k owner b fence 2
+		28ms c1 invoke write k owner b fence 1 value b5 base 0
+		29ms store ok audit k owner b fence 1 value b5 seq 5`, `[S4]`},
+	{"a rejected write behind the deadline, and an extension", `header ttl 26ms drift 2ms fenced
+		 8ms c0 invoke acquire k owner a
+		11ms c0 ok acquire k owner a fence 2
+		36ms c0 invoke write k owner a fence 2 value a2
+		36ms c0 fail write k owner a fence 2 value a2 seq 2 err "stale token"
+		36ms c0 invoke extend k owner a
+		36ms c0 ok extend k owner a`, `[]`},
+	{"two acquires that crossed with two tokens, and the loss of one", `header ttl 23ms fenced
+		 1ms c1 invoke acquire k owner a
+		 3ms c1 ok acquire k owner a fence 3 until 24ms
+		 3ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 1 until 26ms
+		 5ms c1 invoke write k owner a fence 3 value a2
+		 7ms c0 ok lost k owner a fence 1
+		 8ms c1 fail write k owner a fence 3 value a2 seq 2 err "stale token"`, `[]`},
+	{"a release that began later than it was told, behind a refusal, and another's hold before it", `header ttl 13ms
+		14ms c2 invoke acquire k owner c
+		15ms c2 ok acquire k owner c fence 2
+		19ms c2 fail extend k owner c began 18ms ended 19ms err "lease lost"
+		39ms c2 invoke release k owner c fence 2
+		41ms c3 invoke acquire k owner a
+		41ms c3 ok acquire k owner a fence 4 until 54ms
+		70ms c2 ok release k owner c fence 2 began 48ms ended 65ms`, `[S6]`},
+	{"a write behind the deadline, while an extension is under way that began only later", `header ttl 18ms drift 1ms
+		 3ms c0 invoke acquire k owner a
+		 5ms c0 ok acquire k owner a fence 1
+		 5ms c1 invoke extend k owner a
+		23ms c0 invoke write k owner a fence 1 value a2 base 0
+		26ms c1 ok extend k owner a fence 1 until 43ms began 26ms
+		56ms store ok audit k owner a fence 1 value a2 seq 2`, `[S3z]`},
+	{"two refusals of one process, the first of another token", `header ttl 29ms drift 2ms epsilon 3ms
+		 7ms c1 invoke acquire k owner b
+		 8ms c1 ok acquire k owner b fence 1 until 34ms
+		43ms c1 invoke extend k owner b fence 2
+		48ms c1 fail extend k owner b fence 2 began 43ms ended 46ms err "lease lost"
+		61ms c1 invoke extend k owner b
+		62ms c1 fail extend k owner b err "lease lost"
+		67ms c4 invoke write k owner b fence 1 value b9
+		72ms c4 ok write k owner b fence 1 value b9 seq 9 ended 69ms`, `[S8]`},
+	{"a write behind an acquire of unknown outcome, under a lease that a loss may have come before", `header ttl 22ms drift 2ms epsilon 3ms unchecked-release
+		 1ms c1 invoke acquire k owner a
+		 2ms c0 invoke acquire k owner a
+		 4ms c1 ok acquire k owner a fence 1
+		 5ms c2 ok lost k owner a fence 1
+		 5ms c0 ok acquire k owner a fence 1 until 5ms
+		10ms c2 invoke acquire k owner a
+		11ms c2 info acquire k owner a err "i/o timeout"
+		12ms c0 invoke write k owner a fence 1 value a3
+		15ms c0 ok write k owner a fence 1 value a3 seq 2`, `[S3z S7]`},
+	{"a write that only the log tells of, under a grant told late, with another one since", `header ttl 21ms drift 2ms epsilon 2ms fenced
+		21ms c1 invoke acquire k owner a
+		45ms c5 invoke acquire k owner a
+		46ms c5 ok acquire k owner a until 64ms
+		47ms c5 invoke release k owner a
+		47ms c5 ok release k owner a
+		47ms c5 invoke write k owner a value a3 base 2
+		47ms c1 ok acquire k owner a began 31ms ended 32ms
+		55ms c1 invoke acquire k owner a
+		58ms c1 ok acquire k owner a until 74ms ended 56ms
+		67ms store ok audit k owner a value a3 seq 3`, `[S8]`},
+	{"a write behind its own lease, beside a longer one of its owner's that asked once more", `header ttl 23ms drift 1ms
+		 1ms c1 invoke acquire k owner b
+		27ms c2 invoke acquire k owner b
+		29ms c2 ok acquire k owner b fence 4 until 49ms
+		29ms c1 ok acquire k owner b fence 3 until 23ms
+		30ms c2 invoke acquire k owner b
+		33ms c2 info acquire k owner b err "i/o timeout"
+		36ms c1 invoke write k owner b fence 3 value b4
+		38ms c1 ok write k owner b fence 3 value b4 seq 2 ended 37ms`, `[S3z S7]`},
+	{"a lease taken twice with its token, beside one with another token", `header ttl 21ms fenced
+		 2ms c5 invoke acquire k owner e
+		 5ms c4 invoke acquire k owner e
+		 8ms c5 ok acquire k owner e fence 3 until 23ms
+		 8ms c5 invoke acquire k owner e
+		 8ms c4 ok acquire k owner e fence 4 until 25ms
+		 8ms c5 ok acquire k owner e fence 3
+		33ms c5 invoke release k owner e fence 3
+		39ms c5 ok release k owner e fence 3
+		64ms c5 invoke write k owner e fence 3 value e4 base 2
+		65ms c5 ok write k owner e fence 3 value e4 seq 2 base 2 began 64ms ended 65ms`, `[]`},
+	{"a write whose own word puts it behind a later lease of its owner's", `header ttl 17ms drift 1ms fenced
+		10ms c5 invoke acquire k owner a
+		26ms c5 ok acquire k owner a fence 3 until 26ms
+		34ms c0 invoke acquire k owner a
+		36ms c0 fail acquire k owner a err "lock held by another owner"
+		40ms c5 invoke write k owner a fence 3 value a6
+		40ms c0 invoke acquire k owner a
+		41ms c0 ok acquire k owner a fence 6 until 56ms
+		48ms c5 ok write k owner a fence 3 value a6 seq 8 began 44ms ended 48ms`, `[S7]`},
+	{"a re-entry with another token into a lease that is not its owner's latest", `header ttl 14ms drift 1ms
+		 0s c1 invoke acquire k owner a
+		 1ms c0 invoke acquire k owner a
+		 2ms c1 ok acquire k owner a fence 2 until 13ms
+		 2ms c1 invoke acquire k owner a
+		 3ms c0 ok acquire k owner a fence 1
+		 5ms c0 invoke release k owner a fence 1
+		 5ms c1 ok acquire k owner a fence 2
+		 5ms c0 ok release k owner a fence 1
+		 7ms c0 invoke acquire k owner a
+		 8ms c0 ok acquire k owner a fence 3`, `[S4b]`},
+	{"a re-entry behind a refusal of the hold that is told only later", `header ttl 19ms
+		 1ms c2 invoke acquire k owner a
+		 2ms c2 ok acquire k owner a fence 1
+		 2ms c1 invoke acquire k owner a
+		 3ms c1 ok acquire k owner a fence 1 until 21ms
+		 5ms c2 invoke release k owner a fence 1
+		 8ms c4 invoke acquire k owner a
+		 9ms c4 ok acquire k owner a fence 1 until 27ms ended 9ms
+		 9ms c2 fail release k owner a fence 1 ended 6ms err "lease lost"`, `[S4b]`},
+	{"a release refused, of a lease of which the history tells late that it was a re-entry", `header ttl 12ms fenced
+		17ms c2 invoke acquire k owner a
+		18ms c0 invoke acquire k owner a
+		25ms c2 ok acquire k owner a fence 2 until 29ms
+		26ms c2 invoke release k owner a
+		27ms c2 fail release k owner a err "lease lost"
+		29ms c0 ok acquire k owner a fence 2 until 29ms began 19ms ended 20ms
+		37ms c2 invoke write k owner a fence 2 value a8 base 6
+		38ms store ok audit k owner a fence 2 value a8 seq 7`, `[S8]`},
+	{"a lease given back beside another one that is taken once more, and a write with a token of neither", `header ttl 20ms drift 2ms fenced
+		 0s c1 invoke acquire k owner b
+		 0s c2 invoke acquire k owner b
+		 0s c2 ok acquire k owner b fence 1
+		 1ms c1 ok acquire k owner b fence 2 until 18ms ended 1ms
+		 2ms c1 invoke release k owner b
+		 3ms c1 ok release k owner b
+		 4ms c2 invoke acquire k owner b
+		 6ms c2 ok acquire k owner b fence 1
+		 7ms c1 invoke write k owner b fence 3 value b1 base 0
+		 9ms c1 ok write k owner b fence 3 value b1 seq 1 base 0 began 9ms ended 9ms`, `[S4]`},
+	{"two releases of a lease taken twice, of which the one told first began last", `header ttl 11ms drift 1ms
+		 1ms c2 invoke acquire k owner c
+		 2ms c2 ok acquire k owner c fence 1
+		 6ms c0 invoke acquire k owner a
+		 9ms c1 invoke acquire k owner a
+		11ms c0 ok acquire k owner a fence 2
+		11ms c1 ok acquire k owner a fence 2 until 19ms
+		11ms c1 invoke release k owner a fence 2
+		11ms c0 invoke release k owner a fence 2
+		13ms c1 ok release k owner a fence 2 began 12ms ended 12ms
+		16ms c3 ok extend k owner c fence 1 until 24ms began 14ms`, `[]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

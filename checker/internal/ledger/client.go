@@ -76,6 +76,8 @@ func (l *Ledger) complete(e *history.Event, o *Op) {
 		o.narrow(e)
 		if w := o.Overdue(); w != nil {
 			l.narrowed(o, w)
+		} else if o.Action == history.Write {
+			l.overdue(o)
 		}
 	}
 	if o.Host == 0 {

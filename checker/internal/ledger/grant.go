@@ -64,6 +64,9 @@ type rare struct {
 	lossToken       uint64        // … and of the reported loss
 	ReleaseOKIdx    int           // the release that was answered yes, when it was not the first; 0 is none
 	VagueExtensions int           // extensions of unknown outcome
+	GivenUp         time.Duration // when its release was given up as of unknown outcome; 0 is never
+	GoneOn          time.Duration // until when its owner held it beyond its release: what seemed an inner one began later
+	again           reentry       // the latest by another process
 	entrant         int           // the latest other process that re-entered it, from 1; 0 is none
 	refused         *refusal      // its owner was told no
 	next            time.Duration // when else it ended, after stop; 0 is never
@@ -72,6 +75,14 @@ type rare struct {
 	perhapsOver     bool          // the word that ended it may have been of another lease of its owner's
 	ServedBefore    time.Duration // until when the servers may have kept it before it was re-entered last
 	hosts           []Host        // that stamped what became of it, besides the one of its acquire
+}
+
+// A reentry is an acquire that found its owner still holding.
+type reentry struct {
+	inv, ok     time.Duration
+	invIdx, idx int
+	by          int
+	host        Host
 }
 
 // A refusal is the answer that tells an owner, asking, that its lease is gone.
@@ -94,7 +105,8 @@ type LateWrite struct {
 	Host    Host
 	d       time.Duration // the deadline that was known when it was issued …
 	DIdx    int           // … and the event that had set it
-	Covered bool          // a renewal under way moved the deadline behind it
+	Covered bool          // a renewal under way moved the deadline behind it …
+	to      time.Duration // … until then
 
 	Later, Until time.Duration // when its owner took the lease once more since, and the deadline that this gave
 }

@@ -39,25 +39,12 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	h := o.Holder
 	h.tried = UseHeld
 	d, stands := l.deadline(o)
+	if p := h.Prior; p != nil && p.Process == o.Process && p.Bears(o.Fence) && !h.Grant.Bears(o.Fence) && h.Grant.GoesOn() && p.reenteredBy(o) && p.OK <= o.OK {
+		l.reenter(e, o, p, d)
+		return
+	}
 	if g := h.Grant; g != nil && !h.over && g.OK <= o.OK && (g.reenteredBy(o) || h.Key.Last == g && g.Mode == o.Mode && l.MayReenter(g, o)) {
-		g.depth++
-		l.Under(o, g)
-		if o.Process != g.Process {
-			g.Rarely().entrant = o.Process + 1
-		}
-		if o.Fence != 0 && o.Fence != g.Fence {
-			g.Rarely().secondToken = o.Fence
-		}
-		old := g.Deadline
-		g.stampedBy(o.Host)
-		if g.Rare != nil {
-			g.Rare.ServedBefore = g.ServedUntil
-		}
-		if d > g.Deadline {
-			g.Deadline, g.DeadlineIdx, g.Start, g.Extended = d, o.OKIdx, o.Inv, false
-		}
-		l.serve(g, o, d)
-		l.change(Reentered, e, o, old)
+		l.reenter(e, o, g, d)
 		return
 	}
 	o.MayReenter = l.MayReenter(h.Grant, o) || l.MayReenter(h.Prior, o)
@@ -86,6 +73,30 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	l.remember(g)
 }
 
+// reenter books that o took g, which its owner holds, once more, until d.
+func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
+	g.depth++
+	l.Under(o, g)
+	if o.Process != g.Process {
+		g.Rarely().entrant = o.Process + 1
+		g.Rare.again = reentry{o.Inv, o.OK, o.InvIdx, o.OKIdx, o.Process, o.Host}
+	}
+	if o.Fence != 0 && o.Fence != g.Fence {
+		g.Rarely().secondToken = o.Fence
+	}
+	old := g.Deadline
+	g.Ambiguous = g.Ambiguous || o.OK >= old // the model of a hold has no gap
+	g.stampedBy(o.Host)
+	if g.Rare != nil {
+		g.Rare.ServedBefore = g.ServedUntil
+	}
+	if d > g.Deadline {
+		g.Deadline, g.DeadlineIdx, g.Start, g.Extended = d, o.OKIdx, o.Inv, false
+	}
+	l.serve(g, o, d)
+	l.change(Reentered, e, o, old)
+}
+
 // precede puts the latest lease of h, of which the history tells late, before the one
 // that was granted later.
 func (l *Ledger) precede(h *Holder, later *Grant) {
@@ -106,6 +117,29 @@ func (g *Grant) Bears(fence uint64) bool {
 func (g *Grant) enteredBy(process int) bool {
 	return g.Rare != nil && g.Rare.entrant == process+1
 }
+
+// Again is the latest acquire of another process than its first by which g's owner took
+// it once more, with its token.
+func (g *Grant) Again() (o Op, found bool) {
+	if g.Rare == nil || g.Rare.again.idx == 0 {
+		return o, false
+	}
+	r := g.Rare.again
+	return Op{Action: history.Acquire, Holder: g.Holder, Fence: g.Fence, Mode: g.Mode, Process: r.by, Host: r.host, Inv: r.inv, InvIdx: r.invIdx, OK: r.ok, OKIdx: r.idx}, true
+}
+
+// ReenteredMeanwhile says whether another process of g's owner took it once more, beyond
+// doubt before o was issued, by an answer that the history tells of only later.
+func (l *Ledger) ReenteredMeanwhile(g *Grant, o *Op) bool {
+	if g == nil || g.Rare == nil || g.enteredBy(o.Process) {
+		return false
+	}
+	r := g.Rare.again
+	return r.idx > o.InvIdx && r.ok+l.From(g, o.Host) < o.Inv
+}
+
+// TakenTwice says whether another process than its first re-entered g.
+func (g *Grant) TakenTwice() bool { return g.Rare != nil && g.Rare.entrant != 0 }
 
 // takenBy says whether this process was granted g, or the latest other one that
 // re-entered it.
@@ -128,10 +162,16 @@ func (g *Grant) Concerns(word, fence uint64) bool {
 
 // reenteredBy says whether an acquire by the same owner found it still holding.
 func (g *Grant) reenteredBy(o *Op) bool {
-	if g.StoppedAt != Never || g.Mode != o.Mode {
+	if g.StoppedAt != Never || g.Mode != o.Mode || g.crossed(o) {
 		return false
 	}
 	return o.OK < g.Deadline || o.Inv < g.Deadline && o.Fence == g.Fence && g.Fence != 0
+}
+
+// crossed says whether o, which gave its owner another token than g's, was asked for
+// before g was answered: each of the two acquires took a lease of its own then.
+func (g *Grant) crossed(o *Op) bool {
+	return g.Strange(o.Fence) && !g.Bears(o.Fence) && o.Process != g.Process && o.Inv <= g.OK
 }
 
 // named is the lease that the completion of o names, when it is not the one that o
@@ -224,6 +264,10 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 		return
 	}
 	if of := o.Holder.named(o); of != nil { // it says only now which lease it was of
+		if asked := o.Grant; asked != nil && o.Outcome == history.OK {
+			d, _ := l.deadline(o)
+			asked.Rarely().Beside = max(asked.Rare.Beside, d)
+		}
 		l.Under(o, of)
 	}
 	if o.Outcome == history.Fail {

@@ -139,7 +139,7 @@ func (o *Op) Forget() { o.Grant, o.Doubts, o.queue, o.Next, o.Prev = nil, nil, n
 // turns out to have begun before.
 func (l *Ledger) overdue(o *Op) {
 	g := o.Grant
-	if g == nil || o.Use != UseHeld && o.Use != UseReleased || g.Extending > 0 || o.Inv-l.From(g, o.Host) <= g.Latest() || len(g.Rarely().Late) >= MaxOverdue {
+	if g == nil || o.Use != UseHeld && o.Use != UseReleased || o.Inv-l.From(g, o.Host) <= g.Latest() || len(g.Rarely().Late) >= MaxOverdue {
 		return
 	}
 	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.Process, Host: o.Host, d: g.Deadline, DIdx: g.DeadlineIdx}
@@ -152,8 +152,11 @@ func (l *Ledger) overdue(o *Op) {
 func (l *Ledger) narrowed(o *Op, w *LateWrite) {
 	w.Inv = o.Inv
 	eps := l.From(o.Grant, o.Host)
-	w.Covered = w.Covered || w.Until > 0 && w.Later-eps <= w.Inv && w.Inv-eps <= w.Until
+	w.Covered = w.Covered && w.Inv-eps <= w.to || w.Until > 0 && w.Later-eps <= w.Inv && w.Inv-eps <= w.Until
 }
+
+// Cover notes that w was issued under a lease that lasted until t.
+func (w *LateWrite) Cover(t time.Duration) { w.Covered, w.to = true, max(w.to, t) }
 
 func (o *Op) Overdue() *LateWrite {
 	if o.Doubts == nil {

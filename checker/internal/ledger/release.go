@@ -41,7 +41,7 @@ func (g *Grant) refuse(o *Op) {
 	}
 	at := &g.Rarely().refused
 	for n := 0; *at != nil; n, at = n+1, &(*at).Next {
-		if (*at).By == o.Process || n == maxDenials {
+		if (*at).By == o.Process && (!g.Strange((*at).Fence) || (*at).Fence == o.Fence) || n == maxDenials {
 			return
 		}
 	}
@@ -102,6 +102,9 @@ func (l *Ledger) releaseDone(e *history.Event, o *Op) {
 // innerDone completes an inner release. One that is refused tells its owner that
 // the whole hold is gone.
 func (l *Ledger) innerDone(e *history.Event, o *Op) {
+	if g := o.Grant; g.ReleasedAt != Never && o.Inv > g.ReleasedAt { // the other one was the inner release
+		g.Rarely().GoneOn = max(g.Rare.GoneOn, o.Inv)
+	}
 	switch o.Outcome {
 	case history.OK:
 		o.Grant.Rarely().Inner = innerRelease{o.Inv, o.OK, o.OKIdx}
@@ -137,8 +140,9 @@ func (l *Ledger) givenUp(o *Op) {
 		return
 	}
 	switch o.Outcome {
-	case history.OK:
+	case history.OK, history.Info:
 		p.ReleasedAt, p.ReleaseIdx, p.ReleasedBy = o.Inv, o.InvIdx, o.Process
+		p.ReleaseUnknown = o.Outcome == history.Info
 		p.stopAt(o.Inv, o.InvIdx)
 	case history.Fail:
 		p.refuse(o)
@@ -146,17 +150,36 @@ func (l *Ledger) givenUp(o *Op) {
 	}
 }
 
+// regain takes back that o, a release that was never sent, gave up the lease before the
+// one that it seemed to be of.
+func (l *Ledger) regain(o *Op) {
+	p := o.Holder.Prior
+	if p == nil || p == o.Grant || p.ReleasedAt == Never || p.ReleaseIdx != o.InvIdx {
+		return
+	}
+	p.ReleasedAt, p.ReleaseUnknown = Never, false
+	if p.StopIdx == o.InvIdx {
+		p.StoppedAt = p.otherwise(Never)
+	}
+}
+
 func (l *Ledger) outerDone(e *history.Event, o *Op) {
 	g := o.Grant
 	if g.ReleaseIdx == o.InvIdx {
 		g.Releasing = false
+		if o.Outcome == history.Info {
+			g.Rarely().GivenUp = o.OK
+		}
 	}
 	l.restop(e, o, o.Inv)
-	if g.ReleaseIdx == o.InvIdx && g.StopIdx == o.InvIdx {
-		old, rel := g.End(), g.ReleasedAt
-		g.ReleasedAt, g.StoppedAt = o.Inv, o.Inv
-		if o.Inv > rel {
+	if g.ReleaseIdx == o.InvIdx && o.Inv > g.ReleasedAt {
+		old := g.End()
+		g.ReleasedAt = o.Inv
+		if g.StopIdx == o.InvIdx {
+			g.StoppedAt = g.otherwise(o.Inv)
 			l.change(Postponed, e, o, old)
+		} else {
+			l.crossAgain(g)
 		}
 	}
 	switch {
@@ -192,16 +215,22 @@ func (l *Ledger) unrelease(e *history.Event, o *Op) {
 	l.emit(Unsent, e, o)
 	g.ReleasedAt, g.Releasing, g.ReleaseUnknown = Never, false, false
 	if g.StopIdx == o.InvIdx {
-		g.StoppedAt = Never
-		if g.Rare != nil && g.Rare.next != 0 {
-			g.StoppedAt = g.Rare.next
-		}
+		g.StoppedAt = g.otherwise(Never)
 	}
 	if g.Holder.Grant == g {
 		g.Holder.over = g.StoppedAt != Never
 	}
+	g.Ambiguous = true // it went on beside what has been judged since
 	l.recall(g)
 	l.change(Postponed, e, o, old)
+}
+
+// otherwise is when g ended, if the word that seemed to end it first did so only at t.
+func (g *Grant) otherwise(t time.Duration) time.Duration {
+	if g.Rare != nil && g.Rare.next != 0 {
+		return min(t, g.Rare.next)
+	}
+	return t
 }
 
 // unsentWords are what the error of a release says that certainly was not sent. Any

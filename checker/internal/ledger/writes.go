@@ -35,12 +35,12 @@ func (l *Ledger) issueWrite(o *Op) {
 		either := g.Bears(o.Fence) == p.Bears(o.Fence) // its token does not tell which
 		longer := either && p.Deadline > g.Deadline && p.GoesOn() && g.GoesOn()
 		elsewhere := either && p.Deadline > g.Latest() && h.tried != UseHeld && p.lostElsewhere(o.Process)
-		left := either && p.Process == o.Process && !g.takenBy(o.Process) && p.GoesOn() && !g.GoesOn()
+		left := either && (p.Process == o.Process || o.Inv < p.Deadline) && !g.takenBy(o.Process) && p.GoesOn() && !g.GoesOn()
 		if named || longer || left || elsewhere {
 			l.Under(o, p)
 		}
 	}
-	o.Use = h.right(o)
+	o.Use = l.right(h, o)
 	l.overdue(o)
 	o.floor = l.maxSeq
 	if k := h.Key; o.Fence > k.Newest {
@@ -56,7 +56,7 @@ func (l *Ledger) issueWrite(o *Op) {
 // right says what h's owner knew when it issued o. Until a release is answered
 // its owner may not have begun it: a child process hears of it later. Of two releases
 // under way the first answer counts.
-func (h *Holder) right(o *Op) Use {
+func (l *Ledger) right(h *Holder, o *Op) Use {
 	g := o.Grant
 	switch {
 	case g == nil && h.tried != UseHeld:
@@ -71,10 +71,16 @@ func (h *Holder) right(o *Op) Use {
 		return UseLost
 	case g.Refused() != nil:
 		return UseDenied
-	case g == h.Grant && o.Inv >= g.Latest():
+	case g == h.Grant && o.Inv >= g.Latest() && !l.heldBefore(h, o):
 		return h.tried // useHeld unless it tried again since
 	}
 	return UseHeld
+}
+
+// heldBefore says whether h's lease before its latest may last at o still.
+func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
+	p := h.Prior
+	return p != nil && o.Inv < p.Latest() && (p.GoesOn() || p.StoppedAt <= Later(l.From(p, o.Host), p.OK)) // that word may have come before it
 }
 
 // written completes a write.
@@ -211,8 +217,8 @@ func (l *Ledger) timed(o *Op, idx int) {
 		l.timedByHost(log, o, me)
 		return
 	}
-	if n := len(log.timed); o.Outcome == history.OK && (n == 0 || o.Fence > log.timed[n-1].Fence) {
-		log.timed = append(log.timed, me)
+	if o.Outcome == history.OK {
+		log.rise(me)
 	}
 	bound := o.Inv
 	if log.open.Head != nil {
@@ -223,6 +229,23 @@ func (l *Ledger) timed(o *Op, idx int) {
 		past++
 	}
 	log.timed = log.timed[:copy(log.timed, log.timed[past:])]
+}
+
+// rise adds me to those that tell when the tokens rose, in the order of their answers:
+// one that is told late may have been answered before others.
+func (l *storeLog) rise(me timedMark) {
+	i := len(l.timed)
+	for i > 0 && l.timed[i-1].ok > me.ok {
+		i--
+	}
+	if i > 0 && l.timed[i-1].Fence >= me.Fence {
+		return
+	}
+	past := i
+	for past < len(l.timed) && l.timed[past].Fence <= me.Fence {
+		past++
+	}
+	l.timed = slices.Replace(l.timed, i, past, me)
 }
 
 // lateTimed is how many writes without a number are remembered of a key, for one that is

@@ -80,7 +80,7 @@ func (j *judge) stale(w, older *write) {
 	default:
 		behind = w.acked && older.acked && j.surely(older.to, w.from)
 	}
-	j.claim("S2", answer(behind && !w.doubtful && !older.doubtful, behind), w.Key, w.events(), older.events())
+	j.claim("S2", answer(behind && !w.doubtful && !older.doubtful && !j.numberedTwice(w.Key), behind), w.Key, w.events(), older.events())
 }
 
 // unconfirmed decides whether w was written without a lease (S8), or behind the
@@ -97,6 +97,9 @@ func (j *judge) unconfirmed(w *write) {
 		mine = all
 	}
 	s8, knows := !j.covered(w, all), j.triedAgain(w, all)
+	if newest := len(all) - 1; newest >= 0 && w.token() != 0 && !slices.ContainsFunc(all, func(g *grant) bool { return g.Fence == 0 || g.Fence == w.token() }) {
+		mine = all[newest:] // under which lease it was issued, with a token of none, is open
+	}
 	j.claim("S8", answer(s8 && !w.doubtful && !muddled(all), knows || !j.surelyCovered(w, mine)), w.Key, w.events())
 	if s8 {
 		return

@@ -165,7 +165,8 @@ func (j *judge) foreign(o *operation, g, victim, third *grant) {
 	readers := g.Mode == history.Shared || victim.Mode == history.Shared
 	late := !readers && g.nested == No && o.Kind == history.OK && j.addressed(o, g) && o.from.time-j.latest(g, o.from) >= epsilon
 	possible := victim.possible()
-	a := answer(inside && order && late,
+	fresh := third.nested == No // a re-entry shows nothing of a removal
+	a := answer(inside && order && late && fresh,
 		o.from.time >= j.lowest(g, o.from) && j.perhaps(victim.from, o.to) && j.perhaps(o.from, third.to) && possible.to > third.to.time)
 	j.claim("S5", a, g.Key, o.events(), victim.events(), third.events())
 }

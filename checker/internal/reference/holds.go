@@ -143,6 +143,12 @@ func (j *judge) grant(o *operation) {
 		}
 	}
 	j.grants = append(j.grants, g)
+	for _, x := range j.ops {
+		word := x.Op == history.Release && !x.unsent || x.Op == history.Lost || x.Op == history.Extend && x.Kind == history.Fail
+		if word && x.Key == g.Key && x.Owner == g.Owner && x.from.index < g.to.index && j.perhaps(g.to, x.to) && (x.token() == 0 || x.token() == g.Fence) && x.to.index < g.to.index {
+			g.end(ending{may: x.from, must: x.to, cut: x.to.time}) // it may have been about g, of which the history tells late
+		}
+	}
 }
 
 // reentry says whether g is a re-entry into the lease before.
@@ -234,12 +240,21 @@ func (j *judge) release(o *operation) {
 		return
 	}
 	for _, g := range j.of(o.Key, o.Owner) {
-		if g != top && !g.ended() {
+		switch {
+		case g == top:
+		case !g.ended():
 			j.beside(g, top, o, e)
+		case !o.unsent && !j.endedBy(g, o.from): // which of the two words ended it is open
+			g.end(ending{may: e.may, must: e.must, cut: o.to.time})
 		}
 	}
 	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from) && !top.releasedInVain() && j.clear(o, top) && !muddled(j.of(o.Key, o.Owner))
 	top.end(e)
+}
+
+// endedBy reports whether a word had surely ended g at an instant.
+func (j *judge) endedBy(g *grant, at instant) bool {
+	return slices.ContainsFunc(g.endings, func(e ending) bool { return e.sure && j.surely(e.must, at) })
 }
 
 // releasedInVain reports whether a release of g was never sent: whether the next
@@ -294,7 +309,7 @@ func (j *judge) extend(o *operation) {
 		newest := i == len(spoken)-1
 		switch o.Kind {
 		case history.Fail:
-			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: newest && !o.perhapsUnsent && j.surely(g.to, o.to) && j.clear(o, g)})
+			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: newest && !o.perhapsUnsent && j.surely(g.to, o.from) && j.clear(o, g)})
 		case history.Info:
 			g.vague = g.vague || !o.unsent
 		case history.OK:

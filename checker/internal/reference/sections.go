@@ -33,14 +33,15 @@ func (j *judge) interleaved(first, between, last *write) {
 	}
 	section := j.sameSection(first, last)
 	acked := first.acked && between.acked && last.acked
-	sure := section == Violation && acked && !first.doubtful && !between.doubtful && !last.doubtful && !j.readers(first, between) && !arrived(between, last) && !j.numberedTwice(first.Key)
+	sure := section == Violation && acked && !first.doubtful && !between.doubtful && !last.doubtful && !j.readers(first, between) && !j.arrived(between, last) && !j.numberedTwice(first.Key)
 	j.claim("S3", answer(sure, section != No), first.Key, first.events(), between.events(), last.events())
 }
 
-// arrived reports whether both writers say themselves when they wrote: where the write
+// arrived reports whether the writers say themselves when they wrote: where the write
 // between was issued then counts, and not where it arrived.
-func arrived(between, last *write) bool {
-	return between.HasAll(history.HasBegan) && last.HasAll(history.HasBegan)
+func (j *judge) arrived(between, last *write) bool {
+	outside := slices.ContainsFunc(j.of(last.Key, last.Owner), func(g *grant) bool { return j.surely(between.to, g.from) })
+	return between.HasAll(history.HasBegan) && (last.HasAll(history.HasBegan) || outside)
 }
 
 // numberedTwice reports whether the store gave one number to two writes of a key: its

@@ -91,7 +91,7 @@ func (j *judge) rightfulRejected(w *write) {
 	}
 	holds := false
 	for _, g := range j.of(w.Key, w.Owner) {
-		holds = holds || g.Fence == w.token() && g.surelyHeldThrough(w.from.time, w.to.time+j.history.Header.Epsilon) && j.surely(g.to, w.from)
+		holds = holds || g.Fence == w.token() && g.surelyHeldThrough(w.from.time-1, w.to.time+j.history.Header.Epsilon) && j.surely(g.to, w.from)
 	}
 	justified := false
 	for _, other := range j.writes {

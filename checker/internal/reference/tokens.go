@@ -33,7 +33,7 @@ func (j *judge) sameToken(g, h *grant, readers bool) {
 		j.claim("S4b", answer(h.keeps == No && !readers, !h.excused || !j.newest(g, h)), g.Key, g.events(), h.events())
 	case g.Owner == h.Owner:
 		is := h.into[g]
-		j.claim("S4b", answer(is == Violation && j.newest(g, h), is != No), g.Key, g.events(), h.events())
+		j.claim("S4b", answer(is == Violation && j.newest(g, h) && h.keeps == No, is != No), g.Key, g.events(), h.events())
 	case same && !readers:
 		j.claim("S4b", Violation, g.Key, g.events(), h.events())
 	}

@@ -47,7 +47,8 @@ type victim struct {
 // A foreignFound is a late release that was reported, and as what.
 type foreignFound struct {
 	*lateRelease
-	hit *rule.Candidate
+	hit    *rule.Candidate
+	others []*rule.Candidate // the same of other victims, should that one's hold turn out to have ended before
 }
 
 func (*ForeignRelease) IDs() []string        { return []string{"S5"} }
@@ -75,7 +76,12 @@ func (r *ForeignRelease) Finish() {
 		}
 	}
 	for _, x := range r.found {
-		if !r.Proved(x.hit) {
+		if r.Proved(x.hit) {
+			continue
+		}
+		if i := slices.IndexFunc(x.others, r.Proved); i >= 0 {
+			r.Violate(x.others[i])
+		} else {
 			r.harmless(x.lateRelease)
 		}
 	}
@@ -195,26 +201,41 @@ func (r *ForeignRelease) behind(z *ledger.Grant, l *lateRelease) bool {
 // victim is whose hold l ended, when z was granted inside of that one's hold.
 func (r *ForeignRelease) victim(l *lateRelease, z *ledger.Grant) *ledger.Grant {
 	for _, y := range l.victims {
-		if l.sure && y.Holder.Key == z.Holder.Key && ledger.Conflicts(y, z) && r.behind(z, l) && z.OK > y.OK && z.OK+r.Apart(y, z) < y.End() {
+		if r.removed(l, y, z) {
 			return y
 		}
 	}
 	return nil
 }
 
+// removed says whether l ended the hold of y, as the grant of z inside of that shows.
+func (r *ForeignRelease) removed(l *lateRelease, y, z *ledger.Grant) bool {
+	return l.sure && y.Holder.Key == z.Holder.Key && ledger.Conflicts(y, z) && r.behind(z, l) && z.OK > y.OK && z.OK+r.Apart(y, z) < y.End()
+}
+
 // foreign reports that l ended the hold of y, as the grant of z shows.
 func (r *ForeignRelease) foreign(l *lateRelease, y, z *ledger.Grant) {
+	x := foreignFound{lateRelease: l, hit: r.hit(l, y, z)}
+	r.Violate(x.hit)
+	if len(r.found) == r.Limit() {
+		return
+	}
+	for _, other := range l.victims {
+		if other != y && r.removed(l, other, z) {
+			x.others = append(x.others, r.hit(l, other, z))
+		}
+	}
+	r.found = append(r.found, x)
+}
+
+func (r *ForeignRelease) hit(l *lateRelease, y, z *ledger.Grant) *rule.Candidate {
 	k, g, granted := l.of.Holder.Key, l.of, z.OK+r.Apart(y, z)
 	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it.",
 		g.Owner(), k.Name, words.At(g.Deadline), y.Owner(), words.Token(y.Fence), words.At(y.OK), words.At(l.inv), g.Owner(), y.Owner(), z.Owner(), words.Token(z.Fence), words.At(z.OK), y.Owner())
-	h := &rule.Candidate{
+	return &rule.Candidate{
 		ID: "S5", Key: k, Owners: words.Owners(g.Owner(), y.Owner(), z.Owner()), Witness: []int{y.OKIdx, l.idx, z.OKIdx}, Blame: rule.BlameRelease,
 		From: g.Inv, To: z.OK, Text: func() string { return text },
 		Refuted: func() bool { return granted >= y.End() },
-	}
-	r.Violate(h)
-	if len(r.found) < r.Limit() {
-		r.found = append(r.found, foreignFound{l, h})
 	}
 }
 

@@ -61,7 +61,7 @@ func (*Tokens) IDs() []string            { return []string{"S4", "S4b"} }
 func (*Tokens) Remembers() ledger.Memory { return ledger.TokensGiven }
 
 func (*Tokens) Wants() []ledger.Kind {
-	return []ledger.Kind{ledger.Granted, ledger.Reentered, ledger.Extended, ledger.Settled}
+	return []ledger.Kind{ledger.Granted, ledger.Reentered, ledger.Extended, ledger.Settled, ledger.Answered, ledger.Postponed}
 }
 func (*Tokens) Finish() {}
 
@@ -75,6 +75,12 @@ func (t *Tokens) Observe(f *ledger.Fact) {
 		if o := f.Op; o.Action == history.Extend && !o.Executed && o.Settled == ledger.ByLink {
 			t.notCarriedOut(o.Grant)
 		}
+	case ledger.Answered:
+		if f.Op.OK < f.Event.Time {
+			t.overLate(f)
+		}
+	case ledger.Postponed:
+		t.heldOn(f)
 	case ledger.Reentered, ledger.Extended:
 		switch g := f.Grant; {
 		case f.Op.Fence == 0:
@@ -241,7 +247,7 @@ func (t *Tokens) unlessCarriedOut(f *ledger.Fact, p *ledger.Grant, served time.D
 	if t.unmoved == nil {
 		t.unmoved = make(map[*ledger.Grant][]*rule.Candidate)
 	}
-	t.unmoved[p] = append(t.unmoved[p], t.twice(p.Token(), o))
+	t.unmoved[p] = append(t.unmoved[p], t.twice(p.Token(), *o))
 }
 
 // notCarriedOut reports those when no extension of g is left that may have kept it.
@@ -259,18 +265,60 @@ func (t *Tokens) notCarriedOut(g *ledger.Grant) {
 // extension of unknown outcome may have kept.
 const maxUnmoved = 4
 
-// reenteredLate reports that a re-entry, of which the history tells only when the lease
-// has been given back, came with another token.
+// reenteredLate reports that a re-entry came with another token, into a lease that is
+// not its owner's latest, or of which the history tells only when it has been given back.
 func (t *Tokens) reenteredLate(f *ledger.Fact) {
-	p, o := f.Grant.Holder.Prior, f.Op
-	if p == nil || p.GoesOn() || o.OK >= p.End() || p.Mode != o.Mode || p.Fence == 0 || p.Fence == o.Fence {
+	o := f.Op
+	if o.MayReenter {
 		return
 	}
-	if p.Process == o.Process && p.OKIdx < o.InvIdx || p.OK+t.From(p, o.Host) < o.Inv {
-		p.Pin()
-		ok := o.OK
-		t.renamed(f, p, "took it once more while it held it", func() bool { return ok >= p.End() })
+	for _, p := range f.Key.Held {
+		if p.Holder != o.Holder || o.OK >= p.End() || p.Mode != o.Mode || p.Fence == 0 || p.Bears(o.Fence) {
+			continue
+		}
+		if p.Process == o.Process && p.OKIdx < o.InvIdx || p.OK+t.From(p, o.Host) < o.Inv {
+			p.Pin()
+			ok := o.OK
+			t.renamed(f, p, "took it once more while it held it", func() bool { return ok >= p.End() })
+			return
+		}
 	}
+}
+
+// overLate reports that its owner was given g's token again, when the history tells only
+// later that g was over by then: that was no re-entry.
+func (t *Tokens) overLate(f *ledger.Fact) {
+	g, x := f.Grant, f.Grant.Holder.Grant
+	if o, found := g.Again(); found && f.Op.Outcome == history.Fail && g.Fence != 0 && g.Mode == history.Exclusive && !g.TwoTokens() && o.Inv > ledger.Later(t.From(g, o.Host), f.Op.OK) {
+		t.Violate(t.twice(g.Token(), o))
+	}
+	if x == nil || x == g || x.Fence == 0 || x.Fence != g.Fence || x.Mode == history.Shared && g.Mode == history.Shared || x.OKIdx < g.OKIdx {
+		return
+	}
+	if o := takenBy(x); t.OverBefore(g, &o) && (o.Inv <= ledger.Later(t.From(g, o.Host), g.ServedUntil) || g.Rare != nil && g.Rare.VagueExtensions > 0) {
+		t.Violate(t.twice(g.Token(), o))
+	}
+}
+
+// heldOn reports that a re-entry came with another token, when the history tells only
+// later that g was held by then still.
+func (t *Tokens) heldOn(f *ledger.Fact) {
+	g, x := f.Grant, f.Grant.Holder.Grant
+	if x == nil || x == g || x.Fence == 0 || g.Fence == 0 || g.Bears(x.Fence) || x.Mode != g.Mode || x.OK < f.Old {
+		return
+	}
+	held := x.OK < g.End() && (!g.Extended || g.DeadlineIdx < x.OKIdx)
+	if o := takenBy(x); held && (x.Process == g.Process && g.OKIdx < x.InvIdx || g.OK+t.From(g, x.Host) < x.Inv) {
+		g.Pin()
+		late := *f
+		late.Op = &o
+		t.renamed(&late, g, "took it once more while it held it", func() bool { return o.OK >= g.End() })
+	}
+}
+
+// takenBy is the acquire that g was granted by.
+func takenBy(g *ledger.Grant) ledger.Op {
+	return ledger.Op{Action: history.Acquire, Holder: g.Holder, Fence: g.Fence, Mode: g.Mode, Process: g.Process, Host: g.Host, Inv: g.Inv, InvIdx: g.InvIdx, OK: g.OK, OKIdx: g.OKIdx}
 }
 
 func (t *Tokens) duplicate(f *ledger.Fact, s *tokenState, again bool) {
@@ -279,7 +327,7 @@ func (t *Tokens) duplicate(f *ledger.Fact, s *tokenState, again bool) {
 		if r.Fence != g.Fence || r.Mode == history.Shared && g.Mode == history.Shared || again && int(r.Owner) == g.Holder.OwnerNo {
 			continue
 		}
-		h := t.twice(r, f.Op)
+		h := t.twice(r, *f.Op)
 		h.Refuted = t.renewing(f, r)
 		t.Violate(h)
 		return
@@ -292,7 +340,7 @@ func (t *Tokens) duplicate(f *ledger.Fact, s *tokenState, again bool) {
 }
 
 // twice says that o was given the token of an earlier grant r.
-func (t *Tokens) twice(r ledger.TokenGrant, o *ledger.Op) *rule.Candidate {
+func (t *Tokens) twice(r ledger.TokenGrant, o ledger.Op) *rule.Candidate {
 	h, from := o.Holder, t.Names.Called[r.Owner]
 	text := fmt.Sprintf("Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it.",
 		o.Fence, h.Key.Name, from, words.At(r.Ok), h.Owner, words.At(o.OK))

@@ -86,7 +86,9 @@ func (b *bookkeeping) Observe(f *ledger.Fact) {
 		}
 	default:
 		b.owned(f)
-		if f.Kind != ledger.Extended {
+		if f.Kind == ledger.Extended {
+			b.extendedLate(f)
+		} else {
 			b.toldLate(f)
 		}
 	}
@@ -277,7 +279,9 @@ type refusedWrite struct{ ledger.Op }
 // early keeps such a write.
 func (b *bookkeeping) early(o *ledger.Op) {
 	rightful := b.j.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest && o.Mode == history.Exclusive && o.Has&history.HasBase == 0
-	if !rightful || !o.Holder.Asking(o) {
+	g := o.Grant
+	edge := g != nil && g.Bears(o.Fence) && o.Use == ledger.UseHeld && g.StoppedAt == ledger.Never && o.Inv < g.Deadline // it may turn out to have been extended
+	if !rightful || !edge && !o.Holder.Asking(o) {
 		return
 	}
 	b.listen()
@@ -306,6 +310,22 @@ func (b *bookkeeping) toldLate(f *ledger.Fact) {
 	if f.Key.Open.Head == nil {
 		d.refused = nil
 	}
+}
+
+// extendedLate looks at those again when their lease turns out to have been extended
+// before it ended.
+func (b *bookkeeping) extendedLate(f *ledger.Fact) {
+	g, d := f.Grant, b.owners.Get(f.Grant.Holder.ID)
+	if d == nil || f.Op.OK >= f.Old {
+		return
+	}
+	for _, w := range d.refused {
+		eps := b.j.From(g, w.Host)
+		if g.Bears(w.Fence) && g.OKIdx < w.InvIdx && (g.Process == w.Process || g.OK+eps < w.Inv) && w.Inv < f.Old && ledger.Later(eps, w.OK) < g.End() && w.Fence >= f.Key.Newest {
+			b.turnedAway(&w.Op, g)
+		}
+	}
+	d.refused = slices.DeleteFunc(d.refused, func(w *refusedWrite) bool { return g.Bears(w.Fence) && f.Key.Open.Head == nil })
 }
 
 // A borrowing is a write that was reported (R5). Its owner may turn out to have been

@@ -21,6 +21,7 @@ type heldWrite struct {
 	host  ledger.Host
 	fence uint64
 	value string
+	late  *ledger.LateWrite // as which it was reported (S3z); nil when it was not
 }
 
 // keptMeanwhile is how many of an owner's writes are kept while it releases or extends.
@@ -29,7 +30,7 @@ const keptMeanwhile = 16
 // meanwhile keeps a write that was accepted while something else was done under its lease.
 func (z *Zombies) meanwhile(f *ledger.Fact) {
 	o, g := f.Op, f.Op.Grant
-	if o.Use != ledger.UseHeld || g == nil || g.Acting < 2 { // nothing but o
+	if o.Use != ledger.UseHeld || g == nil || acting(o.Holder) < 2 { // nothing but o
 		return
 	}
 	d := z.owners.At(o.Holder.ID)
@@ -37,7 +38,46 @@ func (z *Zombies) meanwhile(f *ledger.Fact) {
 		d.unkept = max(d.unkept, d.meanwhile[0].inv)
 		d.meanwhile = d.meanwhile[:copy(d.meanwhile, d.meanwhile[1:])]
 	}
-	d.meanwhile = append(d.meanwhile, heldWrite{g.OKIdx, o.Inv, o.OK, o.InvIdx, f.Landing.Idx, o.Process, o.Host, o.Fence, o.Value})
+	d.meanwhile = append(d.meanwhile, heldWrite{g.OKIdx, o.Inv, o.OK, o.InvIdx, f.Landing.Idx, o.Process, o.Host, o.Fence, o.Value, o.Overdue()})
+}
+
+// acting is how many operations act under the two latest leases of h.
+func acting(h *ledger.Holder) (n int32) {
+	for _, x := range [...]*ledger.Grant{h.Grant, h.Prior} {
+		if x != nil {
+			n += x.Acting
+		}
+	}
+	return n
+}
+
+// ends says whether o, an answer about g, ended the lease that began at an event: g
+// itself, or another one that its refusal goes for as well.
+func ends(o *ledger.Op, g *ledger.Grant, lease int) bool {
+	for _, x := range [...]*ledger.Grant{g.Holder.Grant, g.Holder.Prior} {
+		if x == nil || x == g || x.OKIdx != lease {
+			continue
+		}
+		for no := x.Refused(); no != nil; no = no.Next {
+			if no.Idx == o.OKIdx {
+				return true
+			}
+		}
+	}
+	return lease == g.OKIdx
+}
+
+// overdueToo notes that o, kept meanwhile perhaps, is reported as late.
+func (z *Zombies) overdueToo(o *ledger.Op, w *ledger.LateWrite) {
+	d := z.owners.Get(o.Holder.ID)
+	if d == nil {
+		return
+	}
+	for i := range d.meanwhile {
+		if m := &d.meanwhile[i]; m.idx == o.InvIdx {
+			m.late = w
+		}
+	}
 }
 
 // told looks at those again: a release, or a refusal, was answered before it is told.
@@ -49,7 +89,7 @@ func (z *Zombies) told(f *ledger.Fact) {
 	}
 	if o.OK < f.Event.Time {
 		for _, w := range d.meanwhile {
-			if w.lease == g.OKIdx && w.by != o.Process && w.inv-z.From(g, w.host) > o.OK && g.Concerns(o.Fence, w.fence) {
+			if ends(o, g, w.lease) && w.by != o.Process && w.inv-z.From(g, w.host) > o.OK && g.Concerns(o.Fence, w.fence) {
 				z.behind(f, w)
 			}
 		}
@@ -57,7 +97,7 @@ func (z *Zombies) told(f *ledger.Fact) {
 			z.lost++
 		}
 	}
-	if g.Acting < 2 {
+	if acting(g.Holder) < 2 {
 		d.meanwhile, d.unkept = d.meanwhile[:0], 0
 	}
 }
@@ -68,6 +108,9 @@ func (z *Zombies) behind(f *ledger.Fact, w heldWrite) {
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s had been answered at %s that its lease was over.",
 		h.Owner, w.value, f.Key.Name, words.At(w.inv), h.Owner, words.At(o.OK))
 	z.found = true
+	if w.late != nil { // its owner knew: that it was late as well says nothing more
+		w.late.Cover(ledger.Never)
+	}
 	z.Violate(&rule.Candidate{
 		ID: "S8", Key: f.Key, Owners: []string{h.Owner}, Witness: []int{w.proof, o.OKIdx}, Blame: rule.BlameClient, From: g.Start, To: max(o.OK, w.ok),
 		Text: func() string { return text },

@@ -69,6 +69,9 @@ func (z *Zombies) landed(f *ledger.Fact) {
 			o.Doubts.Late = nil // that was by another lease
 		}
 	}
+	if (o.Use == ledger.UseRefused || o.Use == ledger.UseUnknown) && z.ReenteredMeanwhile(o.Grant, o) {
+		o.Use = ledger.UseHeld
+	}
 	z.endedMeanwhile(o)
 	z.meanwhile(f)
 	g := o.Grant
@@ -97,6 +100,8 @@ func (z *Zombies) endedMeanwhile(o *ledger.Op) {
 	case o.Use != ledger.UseHeld || g == nil || g.StoppedAt == ledger.Never || g != o.Holder.Grant && g != o.Holder.Prior:
 		return
 	case g.ReleaseOK != ledger.Never && o.Inv-z.From(g, o.Host) > g.ReleaseOK:
+		o.Use = ledger.UseReleased
+	case g.ReleaseUnknown && !g.Releasing && g.Rare != nil && g.Rare.GivenUp != 0 && o.Inv-z.From(g, o.Host) > g.Rare.GivenUp:
 		o.Use = ledger.UseReleased
 	case g.Refused() != nil:
 		o.Use = ledger.UseDenied
@@ -134,7 +139,7 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 	}
 	lost := g.ReportedLost() && g.LostIdx < o.InvIdx && before(g.LostBy, g.LostAt) && g.Concerns(g.LossToken(), o.Fence)
 	switch {
-	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence):
+	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.Host) && before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence):
 		o.Doubt().Told = lost || no != nil
 	case lost:
 		o.Use = ledger.UseLost
@@ -146,12 +151,21 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 	return true
 }
 
+// goneOn says whether g's owner held it until t still, though one of its processes had
+// released it.
+func (z *Zombies) goneOn(g *ledger.Grant, t time.Duration, h ledger.Host) bool {
+	return g.Rare != nil && t <= ledger.Later(z.From(g, h), g.Rare.GoneOn) && g.Rare.GoneOn > 0
+}
+
 // toldLate is the lease that o's owner had been granted, as far as clocks tell, by an
 // answer that the history tells of only after o was issued; nil when there is none, or
 // none that lasts longer than the one that o was issued under.
 func (z *Zombies) toldLate(o *ledger.Op) *ledger.Grant {
 	for _, g := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
 		if g == nil || g.OKIdx < o.InvIdx || g.Process == o.Process || g.OK-z.From(g, o.Host) > o.Inv {
+			continue
+		}
+		if o.Use == ledger.UseHeld && o.Grant != nil && o.Grant.Bears(o.Fence) && !g.Bears(o.Fence) { // its token tells that it was not under g
 			continue
 		}
 		if o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < g.Deadline {
@@ -209,7 +223,9 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 			if w.Later, w.Until = o.OK, f.Grant.Deadline; w.By == o.Process {
 				w.Until = 0
 			}
-			w.Covered = w.Covered || told(w.By, w.Idx, w.Inv, w.Host) && w.Inv-z.From(f.Grant, w.Host) <= f.Grant.Deadline
+			if told(w.By, w.Idx, w.Inv, w.Host) && w.Inv-z.From(f.Grant, w.Host) <= f.Grant.Deadline {
+				w.Cover(f.Grant.Deadline)
+			}
 		}
 	}
 	if g := o.Holder.Grant; g != nil && g.Rare != nil { // the one before, unless it was re-entered
@@ -250,7 +266,12 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 	case ledger.UseReleased:
 		h.Witness, h.From, when = append(h.Witness, g.ReleaseIdx), g.Start, " (at "+words.At(g.ReleasedAt)+")"
 		release, told := g.ReleaseIdx, o.Doubt().Told
-		h.Refuted = func() bool { return w.covered || !told && z.unsent[release] }
+		if g.TakenTwice() { // the release may turn out to have been an inner one
+			g.Pin()
+		}
+		h.Refuted = func() bool {
+			return w.covered || z.goneOn(g, w.inv, w.host) || !told && z.unsent[release]
+		}
 		if !told {
 			z.unlessSent(f, release)
 		}
@@ -318,6 +339,7 @@ func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 		return w.Covered || other != nil && w.Inv-z.From(other, w.Host) <= other.End()
 	}
 	h.Stamp = rule.Stamped(g.OK, l.Op.Inv, l.Op.Inv-l.Op.Due()-z.From(g, l.Op.Host), l.Op.Has&history.HasBegan != 0)
+	z.overdueToo(l.Op, w)
 	if w != l.Op.Overdue() && z.Room("S3z") {
 		g.Rarely().Late = append(g.Rare.Late, w)
 	}
@@ -360,7 +382,9 @@ func (z *Zombies) cover(f *ledger.Fact, g *ledger.Grant) {
 	for _, w := range g.Rare.Late {
 		o := f.Op // a round of automatic renewal has no event where it began
 		ahead := o.Inv <= w.Inv && (w.By != o.Process || o.InvIdx < w.Idx || o.InvIdx == o.OKIdx)
-		w.Covered = w.Covered || ahead && w.Inv-z.From(g, w.Host) <= f.Grant.Deadline
+		if ahead && w.Inv-z.From(g, w.Host) <= f.Grant.Deadline {
+			w.Cover(f.Grant.Deadline)
+		}
 	}
 }
 
