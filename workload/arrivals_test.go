@@ -129,6 +129,9 @@ func TestKeyPatterns(t *testing.T) {
 		}
 	}
 	skewed := counts(&phase{name: "main", cfg: Config{Keys: 10, KeySkew: 1.5}})
+	if flatter := counts(&phase{name: "main", cfg: Config{Keys: 10, KeySkew: 0.99}}); flatter[0] < 2*flatter[2] || flatter[0] > 4*flatter[2] || flatter[9] == 0 {
+		t.Errorf("zipf 0.99: %v", flatter)
+	}
 	if skewed[0] < 3*skewed[2] || skewed[9] == 0 {
 		t.Errorf("zipf: %v", skewed)
 	}

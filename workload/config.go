@@ -16,7 +16,7 @@ import (
 // A Config shapes the load. Fields whose comment names a default may be left zero.
 type Config struct {
 	Keys     int           // resources k0, k1, …
-	KeySkew  float64       // 0 draws keys uniformly; s > 1 by Zipf's law with exponent s
+	KeySkew  float64       // 0 draws keys uniformly; above, Zipf's exponent, such as YCSB's 0.99; not 1
 	TTL      time.Duration // lease length asked for
 	Hold     Dist          // work inside the critical section, between its first and last write
 	Think    Dist          // closed loop: pause between two cycles of one client
@@ -97,7 +97,7 @@ func (c Config) Validate() error {
 	}
 	demand(c.Keys >= 1, "keys is %d: want at least 1", c.Keys)
 	demand(c.Keys >= 2 || c.Mode != ModeMulti, "keys is %d: mode multi needs at least 2", c.Keys)
-	demand(c.KeySkew == 0 || c.KeySkew > 1, "key skew is %v: want 0 (uniform) or more than 1 (Zipf)", c.KeySkew)
+	demand(c.KeySkew >= 0 && c.KeySkew != 1, "key skew is %v: want 0 (uniform) or Zipf's exponent, below 1 or above, not 1 itself", c.KeySkew)
 	demand(c.TTL > 0, "ttl is %v: want more than 0", c.TTL)
 	demand(c.Writes >= 1, "writes is %d: want at least 1", c.Writes)
 	demand(c.Rate >= 0, "rate is %v: want 0 (closed loop) or more", c.Rate)

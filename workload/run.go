@@ -158,6 +158,9 @@ func (p *phase) keySource(actor, actors int) keySource {
 	case p.name == history.PhaseFinal:
 		next := actor * n / actors
 		return func() int { next++; return (next - 1) % n }
+	case p.cfg.KeySkew > 0 && p.cfg.KeySkew < 1:
+		z := newZipf(n, p.cfg.KeySkew)
+		return func() int { return z.draw(rng) }
 	case p.cfg.KeySkew > 1:
 		zipf := rand.NewZipf(rng, p.cfg.KeySkew, 1, uint64(n-1))
 		return func() int { return int(zipf.Uint64()) }

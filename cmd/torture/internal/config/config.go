@@ -75,7 +75,7 @@ func (b Bounds) Header() map[string]int64 {
 // Load is the shape of the contention.
 type Load struct {
 	Keys     int           `yaml:"keys" json:"keys"`
-	Skew     float64       `yaml:"skew" json:"skew,omitempty"` // 0 uniform; above 1 Zipf's exponent
+	Skew     float64       `yaml:"skew" json:"skew,omitempty"` // 0 uniform; else Zipf's exponent, not 1
 	Rate     float64       `yaml:"rate" json:"rate,omitempty"` // arrivals/s; 0 is a closed loop
 	Hold     workload.Dist `yaml:"hold" json:"hold"`
 	Think    workload.Dist `yaml:"think,omitempty" json:"think"`

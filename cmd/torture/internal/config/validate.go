@@ -79,8 +79,8 @@ func (c *Config) loadRanges() error {
 		return c.wrong("load.keys", l.Keys, "at least 2, since mode multi takes two keys at once")
 	case l.Writes < 1 || l.Writes > maxWrites:
 		return c.wrong("load.writes", l.Writes, "1 to 10000")
-	case !(l.Skew == 0 || l.Skew > 1 && l.Skew <= 100):
-		return c.wrong("load.skew", l.Skew, "0 (uniform), or above 1 and up to 100 (Zipf's exponent)")
+	case !(l.Skew >= 0 && l.Skew <= 100 && l.Skew != 1):
+		return c.wrong("load.skew", l.Skew, "0 (uniform), or Zipf's exponent, up to 100, such as 0.99 (1 itself has no generator: take 0.99 or 1.01)")
 	case !(l.Rate == 0 || l.Rate >= minRate && l.Rate <= maxRate):
 		return c.wrong("load.rate", l.Rate, "0 (a closed loop), or 0.001 to 1000000 arrivals per second")
 	case l.Readers != 0 && l.Mode != workload.ModeRW:
