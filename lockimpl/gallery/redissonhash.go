@@ -50,7 +50,8 @@ return 0`)
 
 const (
 	// resends is how often a command is sent again whose reply has not come
-	// within a replyShare-th of the TTL, as clients of this recipe do unasked.
+	// within a replyShare-th of the TTL, or go-redis's own time-out of 5 s, as
+	// clients of this recipe do unasked.
 	resends    = 3
 	replyShare = 4
 )
@@ -66,7 +67,7 @@ const (
 // and with the release that the server says was the last. Waiters subscribe to
 // the release and try again when it comes or the lease has run out. A command, a
 // renewal too, is sent again when the connection fails or no reply comes within a
-// quarter of the TTL, 3 times at most.
+// quarter of the TTL or 5 s, 3 times at most.
 //
 // Scaled: the watchdog runs where no lease time is asked for, with a TTL of 30 s.
 // That form is played here, with the TTL that is asked for in place of the 30 s.
@@ -96,8 +97,8 @@ func resending(n int) repeater {
 }
 
 // sendAgain runs command, and up to n times more while it ends without an
-// answer from the server: by an error of the connection, or after a
-// replyShare-th of the TTL.
+// answer from the server: by an error of the connection, its time-out among
+// them, or after a replyShare-th of the TTL.
 func sendAgain[T any](ctx context.Context, n int, ttl time.Duration, command func(context.Context) (T, error)) (value T, err error) {
 	for range 1 + n {
 		one, cancel := context.WithTimeout(ctx, ttl/replyShare)
@@ -200,7 +201,7 @@ func (l *redissonHash) field(h hold) string { return l.client + ":" + h.owner }
 // try makes one attempt; refused, it says how much of the other's lease is left.
 func (l *redissonHash) try(ctx context.Context, h hold, ttl time.Duration) (lockimpl.Lease, time.Duration, error) {
 	start := time.Now()
-	left, err := l.send(ctx, hashTake, h, ttl)
+	left, err := l.send(ctx, hashTake, h, ttl, h.key)
 	switch {
 	case errors.Is(err, redis.Nil):
 		return l.grant(h, start, ttl), 0, nil
@@ -211,9 +212,9 @@ func (l *redissonHash) try(ctx context.Context, h hold, ttl time.Duration) (lock
 }
 
 // send runs a script, and runs it again where the recipe does.
-func (l *redissonHash) send(ctx context.Context, s *redis.Script, h hold, ttl time.Duration) (int64, error) {
+func (l *redissonHash) send(ctx context.Context, s *redis.Script, h hold, ttl time.Duration, keys ...string) (int64, error) {
 	return l.repeat(ctx, ttl, func(ctx context.Context) (int64, error) {
-		return s.Run(ctx, l.rdb, []string{h.key, channel(h.key)}, ttl.Milliseconds(), l.field(h)).Int64()
+		return s.Run(ctx, l.rdb, keys, ttl.Milliseconds(), l.field(h)).Int64()
 	})
 }
 
@@ -244,9 +245,7 @@ func (l *redissonHash) watch(ctx context.Context, h hold, hh *hashHold, ttl time
 
 func (l *redissonHash) renew(ctx context.Context, h hold, hh *hashHold, ttl time.Duration) (time.Time, error) {
 	start := time.Now()
-	n, err := l.repeat(ctx, ttl, func(ctx context.Context) (int64, error) {
-		return hashRenew.Run(ctx, l.rdb, []string{h.key}, ttl.Milliseconds(), l.field(h)).Int64()
-	})
+	n, err := l.send(ctx, hashRenew, h, ttl, h.key)
 	if err == nil && n == 0 {
 		err = lockimpl.ErrLost
 	}
@@ -309,7 +308,7 @@ func (l *redissonHash) drop(ctx context.Context, h hold, ttl time.Duration) erro
 
 // leave counts h down at the server and reports whether that was the last of it.
 func (l *redissonHash) leave(ctx context.Context, h hold, ttl time.Duration) (last bool, err error) {
-	n, err := l.send(ctx, hashLeave, h, ttl)
+	n, err := l.send(ctx, hashLeave, h, ttl, h.key, channel(h.key))
 	switch {
 	case errors.Is(err, redis.Nil):
 		return false, lockimpl.ErrLost

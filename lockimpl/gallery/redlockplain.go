@@ -91,7 +91,7 @@ func (l redlockPlain) Close() error {
 func (l redlockPlain) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	start, token := time.Now(), newToken()
 	votes := l.ask(ctx, ttl, func(ctx context.Context, rdb *redis.Client) (bool, error) {
-		return rdb.SetNX(ctx, key, token, ttl).Result()
+		return setNXPX(ctx, rdb, key, token, ttl)
 	})
 	until := validity(start, ttl)
 	if votes.yes >= majority(len(l.rdbs)) && time.Now().Before(until) {
@@ -100,6 +100,16 @@ func (l redlockPlain) Acquire(ctx context.Context, key string, ttl time.Duration
 	// An undo must not be lost because the attempt ran out of time.
 	l.remove(context.WithoutCancel(ctx), key, token, ttl)
 	return nil, fmt.Errorf("take lock: %w", votes.refusal())
+}
+
+// setNXPX sets key to token where there is none and reports whether it did. The
+// expiry is in milliseconds, as the recipe publishes it, also for whole seconds.
+func setNXPX(ctx context.Context, rdb *redis.Client, key, token string, ttl time.Duration) (bool, error) {
+	err := rdb.Do(ctx, "SET", key, token, "NX", "PX", ttl.Milliseconds()).Err()
+	if errors.Is(err, redis.Nil) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // remove deletes the token wherever it is.
