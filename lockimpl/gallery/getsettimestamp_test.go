@@ -72,3 +72,44 @@ func TestStampOfThisMillisecond(t *testing.T) {
 		})
 	}
 }
+
+// TestStampGoneMeanwhile deletes the stamp between SETNX and GET: what is not
+// there has not passed, and the attempt ends with "not taken".
+func TestStampGoneMeanwhile(t *testing.T) {
+	for _, id := range []string{"getset-timestamp", "del-setnx-timestamp"} {
+		t.Run(id, func(t *testing.T) {
+			servers, nodes := cluster(t, 1)
+			servers[0].Set("k", string(stampBytes(time.Now().Add(time.Hour))))
+			w, slow := wired(nodes)
+			a := open(t, factory(t, id), slow)
+			w.hold("$3\r\nget\r\n")
+			done := async(t, func() error { _, err := a.Acquire(t.Context(), "k", ttl); return err })
+			<-w.caught
+			servers[0].Del("k")
+			close(w.proceed)
+			if err := <-done; !errors.Is(err, lockimpl.ErrHeld) {
+				t.Errorf("acquire: %v, want ErrHeld", err)
+			}
+			if servers[0].Exists("k") {
+				t.Error("a stamp was set by who was refused")
+			}
+		})
+	}
+}
+
+// TestWonByTheStampFound changes the stamp between GET and GETSET to another that
+// has passed as well: only the one that was found wins.
+func TestWonByTheStampFound(t *testing.T) {
+	servers, nodes := cluster(t, 1)
+	servers[0].Set("k", string(stampBytes(time.UnixMilli(1000))))
+	w, slow := wired(nodes)
+	a := open(t, factory(t, "getset-timestamp"), slow)
+	w.hold("getset")
+	done := async(t, func() error { _, err := a.Acquire(t.Context(), "k", ttl); return err })
+	<-w.caught
+	servers[0].Set("k", string(stampBytes(time.UnixMilli(2000))))
+	close(w.proceed)
+	if err := <-done; !errors.Is(err, lockimpl.ErrHeld) {
+		t.Errorf("acquire over another's stamp: %v, want ErrHeld", err)
+	}
+}

@@ -74,16 +74,20 @@ func TestReentryAfterLoss(t *testing.T) {
 // TestRenewalIsTriedAgainAtOnce breaks the server: the task neither pauses nor
 // counts.
 func TestRenewalIsTriedAgainAtOnce(t *testing.T) {
-	servers, nodes := cluster(t, 1)
-	a := open(t, factory(t, "renew-limited"), nodes)
-	lease := mustAcquire(t, a, "k")
-	servers[0].Close()
-	seen := rounds(t, lease)
-	for range 3 * renewLimit { // with a pause of a TTL this would take two minutes
-		if r := <-seen; r.Err == nil {
-			t.Fatal("a renewal without a server succeeded")
+	virtually(t, func(t *testing.T, m *miniredis.Miniredis, node lockimpl.Node) {
+		lease := mustAcquire(t, open(t, factory(t, "renew-limited"), []lockimpl.Node{node}), "k")
+		m.SetError("the server is broken")
+		began, seen := time.Now(), rounds(t, lease)
+		for range 3 * renewLimit {
+			if r := <-seen; r.Err == nil {
+				t.Fatal("a renewal without a server succeeded")
+			}
 		}
-	}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("%d rounds took %v, want no pause", 3*renewLimit, took)
+		}
+		m.SetError("")
+	})
 }
 
 // TestReleaseStopsOthersRenewal releases one of two keys: the other has been

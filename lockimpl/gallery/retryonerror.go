@@ -14,7 +14,7 @@ import (
 // Acquire: SET key token NX EX ttl; on an error of the connection, the same once
 // more. Release: GET, compare the token and DEL, in one script, on an error once
 // more; the reply is ignored. Scaled: the connection's time-out, after which it
-// counts as failed, is a quarter of the TTL.
+// counts as failed, is a quarter of the TTL, and 5 s at most.
 //
 // Flaw: a command whose reply was lost has run. The second SET NX is refused by
 // the key of the first: the caller is told "not taken", and a lock that nobody
@@ -55,8 +55,8 @@ func (l retryOnError) Acquire(ctx context.Context, key string, ttl time.Duration
 // the same helper, in place of its own resending.
 //
 // Acquire, release and renewal are those of `redisson-hash`; on an error of the
-// connection, or its time-out of a quarter of the TTL, a command is called once
-// more.
+// connection, its time-out of a quarter of the TTL or 5 s among them, a command is
+// called once more.
 //
 // Flaw: HINCRBY counts twice when its reply was lost. One release leaves the lock
 // held, and the watchdog renews it for ever, for nobody (L1, L8).

@@ -52,3 +52,18 @@ func TestLockingTwiceSendsNothing(t *testing.T) {
 		t.Errorf("second lock: %v, want an error before anything is sent", err)
 	}
 }
+
+// TestUnlockLowersTheFlagFirst loses the reply to a release: its caller is given
+// an error, and the object can be locked again.
+func TestUnlockLowersTheFlagFirst(t *testing.T) {
+	_, nodes := cluster(t, 1)
+	w, lossy := wired(nodes)
+	a := open(t, factory(t, "token-per-object"), lossy)
+	mustRelease(t, mustAcquire(t, a, "k")) // the server knows the script
+	lease := mustAcquire(t, a, "k")
+	w.loseReply("evalsha")
+	if err := lease.Release(t.Context()); err == nil {
+		t.Fatal("a release without a reply succeeded")
+	}
+	mustAcquire(t, a, "k")
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"sync"
@@ -22,6 +23,16 @@ import (
 func virtually(t *testing.T, test func(t *testing.T, m *miniredis.Miniredis, node lockimpl.Node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		servers, _, nodes := virtualCluster(t, 1)
+		test(t, servers[0], nodes[0])
+	})
+}
+
+// virtualCluster starts n empty masters in virtual time, each behind a link.
+func virtualCluster(t *testing.T, n int) ([]*miniredis.Miniredis, []*memnet.Link, []lockimpl.Node) {
+	t.Helper()
+	servers, links, nodes := make([]*miniredis.Miniredis, n), make([]*memnet.Link, n), make([]lockimpl.Node, n)
+	for i := range n {
 		m := miniredis.NewMiniRedis()
 		m.ClockTTL(true)
 		c, err := m.Dial() // starts it without a listener
@@ -30,8 +41,11 @@ func virtually(t *testing.T, test func(t *testing.T, m *miniredis.Miniredis, nod
 		}
 		_ = c.Close()
 		t.Cleanup(m.Close)
-		test(t, m, lockimpl.Node{Name: "n1", Dial: memnet.New(m.Server().ServeConn).Dial})
-	})
+		servers[i], links[i] = m, memnet.New(m.Server().ServeConn)
+		name := fmt.Sprintf("n%d", i+1)
+		nodes[i] = lockimpl.Node{Name: name, Addr: name, Dial: links[i].Dial}
+	}
+	return servers, links, nodes
 }
 
 // A diary notes when commands were sent that contain a word.
@@ -80,7 +94,7 @@ func (c notedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// times are 0, step, 2 step, … n of them, after first.
+// times are n instants, the first one and one after every step.
 func times(first, step time.Duration, n int) []time.Duration {
 	out := make([]time.Duration, n)
 	for i := range out {
@@ -165,21 +179,35 @@ func TestRenewalTimes(t *testing.T) {
 	}
 }
 
-// TestWatchdogTriesAgain breaks the server for one round: the next one renews.
-func TestWatchdogTriesAgain(t *testing.T) {
-	virtually(t, func(t *testing.T, m *miniredis.Miniredis, node lockimpl.Node) {
-		know(t, node)
-		lease := mustAcquire(t, open(t, TokenWatchdog(), []lockimpl.Node{node}), "k")
-		seen := rounds(t, lease)
-		m.SetError("the server is broken")
-		if r := <-seen; r.Err == nil {
-			t.Fatal("a renewal without a server succeeded")
-		}
-		m.SetError("")
-		if r := <-seen; r.Err != nil || time.Until(r.ValidUntil) != ttl {
-			t.Errorf("the round after the error: %+v, want a renewal", r)
-		}
-	})
+// TestRoundsAfterAnError breaks the server for one round, which is sent once,
+// since the server has answered. The next one renews, or there is none.
+func TestRoundsAfterAnError(t *testing.T) {
+	for _, c := range []struct {
+		id    string
+		after []time.Duration // until 1.5 TTLs have passed
+	}{
+		{"token-watchdog", times(ttl/3*2, ttl/3, 3)}, {"redisson-hash", nil}, {"retry-on-error-hash", nil},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			virtually(t, func(t *testing.T, m *miniredis.Miniredis, node lockimpl.Node) {
+				know(t, node)
+				d, node := noted(node, "evalsha")
+				mustAcquire(t, open(t, factory(t, c.id), []lockimpl.Node{node}), "k")
+				d.clear() // of the acquisition's own
+				m.SetError("the server is broken")
+				time.Sleep(ttl / 2)
+				if got := d.at(); !slices.Equal(got, times(ttl/3, 0, 1)) {
+					t.Errorf("renewed at %v while the server was broken, want once, after %v", got, ttl/3)
+				}
+				m.SetError("")
+				d.clear()
+				time.Sleep(ttl)
+				if got := d.at(); !slices.Equal(got, c.after) {
+					t.Errorf("renewed at %v after the error, want %v", got, c.after)
+				}
+			})
+		})
+	}
 }
 
 // TestReleaseStopsTheWatchdog lets no time pass between a release and the end of
