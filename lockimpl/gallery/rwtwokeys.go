@@ -31,10 +31,11 @@ return 0`)
 
 // RWTwoKeys is the recipe `rw-two-keys`: readers and writers on one key each.
 //
-// Acquire shared: when there is no write key, SET the read key PX ttl, which
+// Acquire shared: when there is no write key, SET the read key EX ttl, which
 // renews its expiry for all readers. Acquire exclusive: when there is no read
-// key, SET the write key NX PX ttl. Each is one script over both keys. Release:
-// DEL the read key, or the write key, without a look. Nothing is scaled.
+// key, SET the write key NX EX ttl (both PX here, for TTLs that are not in whole
+// seconds). Each is one script over both keys. Release: DEL the read key, or the
+// write key, without a look. Nothing is scaled.
 //
 // Flaws: all readers share one key, so that the release of any of them lets a
 // writer in beside the others (S1). Nothing says whose the write key is: a late

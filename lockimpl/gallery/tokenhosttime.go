@@ -19,9 +19,9 @@ import (
 // address, one after the other. Release: GET, compare the token and DEL, in one
 // script, whose reply is ignored. Nothing is scaled.
 //
-// Flaw: what asks within one second on one host is one owner. A late release
-// frees the lock of whoever took it over within the second in which the first
-// had acquired (S5), and lets a third client in (S1).
+// Flaw: two threads of one host that acquire within the same second bear the same
+// token. When one has taken over from the other, the late release of the other
+// frees its lock (S5), and lets a third client in (S1).
 //
 // Shown by: pausing a holder beyond a TTL that is short against a second.
 // Corrected by: `token-lua`, whose token is random.
