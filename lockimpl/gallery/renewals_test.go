@@ -47,6 +47,30 @@ func TestReentryIsRenewedOnce(t *testing.T) {
 	}
 }
 
+// TestReentryDoesNotRaiseTheFlag asks for renewal of a re-entry, after another
+// lock of the object has been released: the renewal of the first has ended.
+func TestReentryDoesNotRaiseTheFlag(t *testing.T) {
+	virtually(t, func(t *testing.T, _ *miniredis.Miniredis, node lockimpl.Node) {
+		know(t, node)
+		l := open(t, RenewLimited(), []lockimpl.Node{node}).(*renewLimited)
+		take := func() {
+			lease, err := l.AcquireAs(t.Context(), "me", "k", ttl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lease.(lockimpl.Renewer).Renew(nil)
+		}
+		take()
+		synctest.Wait() // for the first renewal
+		mustRelease(t, mustAcquire(t, l, "other"))
+		take()
+		time.Sleep(2 * ttl)
+		if n := len(l.tasks.live); n != 0 {
+			t.Errorf("%d renewal tasks although a lock of the object was released, want none", n)
+		}
+	})
+}
+
 // TestFailedReleaseKeepsTheWatchdog breaks the server for the time of a release:
 // the hash lock is renewed on.
 func TestFailedReleaseKeepsTheWatchdog(t *testing.T) {

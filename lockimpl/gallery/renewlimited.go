@@ -107,15 +107,16 @@ func (l *renewLimited) reenter(h hold) *countedLease {
 	return lease
 }
 
-// raise raises the flag and reports whether lease is to be renewed by a task
-// that nobody has started for it.
+// raise raises the flag and reports true when this is the first time that renewal
+// is asked for lease: a re-entry, which the process grants, changes nothing.
 func (l *renewLimited) raise(lease *countedLease) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.renewal = true
-	first := !lease.asked
-	lease.asked = true
-	return first
+	if lease.asked {
+		return false
+	}
+	lease.asked, l.renewal = true, true
+	return true
 }
 
 func (l *renewLimited) renewing() bool {
