@@ -3,6 +3,8 @@ package gallery
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -85,6 +87,22 @@ func TestRow(t *testing.T) {
 			})
 			if row.Outcome != c.outcome || row.AsExpected() != (c.outcome == OK) {
 				t.Errorf("outcome %q (%s), as expected %v; want %q", row.Outcome, row.Why, row.AsExpected(), c.outcome)
+			}
+		})
+	}
+}
+
+// TestInterruptedRow says so whether the run had begun or not.
+func TestInterruptedRow(t *testing.T) {
+	for name, run := range map[string]struct {
+		r   *reports.Run
+		err error
+	}{"before it began": {nil, fmt.Errorf("start nodes: %w", context.Canceled)}, "in the middle": {&reports.Run{Interrupted: true}, nil}} {
+		t.Run(name, func(t *testing.T) {
+			row := NewRow(brittle, map[string]Trial{"brittle": {Faults: "none"}}, 1)
+			row.Play(t.Context(), Trial{Faults: "none"}, 1, func(context.Context, config.Config, bool) (*reports.Run, error) { return run.r, run.err })
+			if row.Outcome != Void || !strings.HasSuffix(row.Why, ": interrupted") {
+				t.Errorf("%s: %s, want %s: interrupted", row.Outcome, row.Why, Void)
 			}
 		})
 	}

@@ -116,15 +116,19 @@ func (s *conviction) add(r *reports.Run, expected []string, command string) erro
 	return err
 }
 
+var errInterrupted = errors.New("interrupted")
+
 // noAnswer is why a run says nothing.
 func noAnswer(r *reports.Run, err error) error {
 	switch {
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
 	case err != nil:
 		return err
 	case len(r.Troubles()) > 0:
 		return errors.New(r.Troubles()[0])
 	case r.Interrupted:
-		return errors.New("interrupted")
+		return errInterrupted
 	}
 	return nil
 }
