@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locktorture/lockimpl"
@@ -126,15 +127,17 @@ func TestSilentMasterIsPassedOver(t *testing.T) {
 func TestMastersInTurn(t *testing.T) {
 	for _, id := range manyMasters {
 		t.Run(id, func(t *testing.T) {
-			_, n := cluster(t, 5)
-			var asked atomic.Int64
-			for i := range n {
-				n[i].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
-					c, err := new(net.Dialer).DialContext(ctx, network, addr)
-					return &counted{Conn: c, asked: &asked, t: t}, err
+			synctest.Test(t, func(t *testing.T) {
+				_, links, n := virtualCluster(t, 5)
+				var asked atomic.Int64
+				for i, link := range links {
+					n[i].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+						c, err := link.Dial(ctx, network, addr)
+						return &counted{Conn: c, asked: &asked, t: t}, err
+					}
 				}
-			}
-			mustAcquire(t, open(t, factory(t, id), n), "k")
+				mustAcquire(t, open(t, factory(t, id), n), "k")
+			})
 		})
 	}
 }
@@ -155,7 +158,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// Read ends the wait, by an answer or by the time-out that passes a master over.
+// Read ends the wait.
 func (c *counted) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if c.waiting {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"locktorture/lockimpl"
 )
@@ -42,10 +43,13 @@ func (w *wire) catch(word string, act func(c *wireConn, p []byte) (int, error)) 
 	w.caught, w.proceed = make(chan struct{}), make(chan struct{})
 }
 
-// hold keeps the command back until proceed.
+// hold keeps the command back until proceed, or until a test must have failed.
 func (w *wire) hold(word string) {
 	w.catch(word, func(c *wireConn, p []byte) (int, error) {
-		<-w.proceed
+		select {
+		case <-w.proceed:
+		case <-time.After(time.Minute):
+		}
 		return c.Conn.Write(p)
 	})
 }
