@@ -9,9 +9,9 @@ import (
 
 // Operations tells whether a fault met any operation of a client: what it does
 // while nobody looks proves nothing. The links that it hit say so: a command
-// was sent, an answer came, a dial was made or refused. Where they see nothing,
-// as those of clients in other processes, and for faults that hit clients as a
-// whole, the history does.
+// was sent, an answer came, a dial was made or refused. Where they do not see all
+// of that, as a door of clients in other processes that refuses a dial, and for
+// faults that hit clients as a whole, the history does.
 //
 // A command that was on its way over one of those links when the fault began is an
 // operation under it: a fault that waits for a command is in force just after the
@@ -69,7 +69,7 @@ func (o *Operations) Met() bool {
 			return true
 		}
 	}
-	if o.nodes && !o.Blind() {
+	if o.nodes && !o.Blind() && !o.shortSighted() {
 		return false
 	}
 	return o.atWork || o.s.Watch.Ended(o.hits) > o.since || o.s.Watch.AtWork(o.hits)
@@ -80,6 +80,15 @@ func (o *Operations) Met() bool {
 func (o *Operations) Blind() bool {
 	before := o.s.run.before
 	return !slices.ContainsFunc(o.links, func(l link.Link) bool { return l.Traffic() != before[LinkID{l.Client(), l.Node()}] })
+}
+
+// shortSighted reports whether dials may be refused, or left unanswered, on one of
+// the links without a trace: clients in other processes dial its door.
+func (o *Operations) shortSighted() bool {
+	return slices.ContainsFunc(o.links, func(l link.Link) bool {
+		door, can := l.(link.Opener)
+		return can && door.DoorAddr() != ""
+	})
 }
 
 // Dialled counts the links on which a client dialled anew since.

@@ -35,6 +35,7 @@ type Meta struct {
 	Version  string          `json:"version"` // of torture
 	Commit   string          `json:"commit,omitempty"`
 	Argv     []string        `json:"argv"`
+	Again    string          `json:"again,omitempty"` // the command that plays the same again; empty: torture replay
 	Scenario string          `json:"scenario"`
 	Lock     string          `json:"lock"`
 	Testbed  Testbed         `json:"testbed"`

@@ -29,8 +29,6 @@ type Run struct {
 	SLOs    []slo.Result
 	Harness []string // what went wrong with the harness itself
 
-	Again string // the command that plays the same again; empty: torture replay
-
 	Interrupted bool // stopped by its user: a pass becomes inconclusive
 	Canary      *Canary
 	Warnings    []string
@@ -161,8 +159,8 @@ func (r *Run) acquireSLO() time.Duration {
 // Replay is the command that runs the same again, for one witness when it is
 // named.
 func (r *Run) Replay(witness string) string {
-	if r.Again != "" {
-		return r.Again
+	if r.Meta.Again != "" {
+		return r.Meta.Again
 	}
 	dir := r.Dir
 	if dir == "" {

@@ -86,8 +86,8 @@ func leaseKeys(cfg Config, clients []*Client) (keys []leaseKey, err error) {
 			return nil, &LacksError{Ability: "list of the keys that bear its leases"}
 		}
 		for n := range cfg.Keys {
-			for _, name := range lister.LeaseKeys(keyName(n)) {
-				keys = append(keys, leaseKey{keyName(n), name})
+			for _, name := range lister.LeaseKeys(cfg.Key(n)) {
+				keys = append(keys, leaseKey{cfg.Key(n), name})
 			}
 		}
 		return keys, nil

@@ -45,6 +45,10 @@ type Conn struct {
 	// must not call the Client.
 	Named func(owner string)
 
+	// Settle, when set, returns once what the client has sent so far is known to
+	// those who watch its links. It is called before an unknown outcome is recorded.
+	Settle func()
+
 	// Sever cuts every connection at once and has every later dial refused,
 	// for ever, so that nothing more of this incarnation reaches anybody. It is
 	// what makes a crash; a client without it cannot crash.

@@ -16,6 +16,7 @@ import (
 // A Config shapes the load. Fields whose comment names a default may be left zero.
 type Config struct {
 	Keys     int           // resources k0, k1, …
+	Prefix   string        // of their names
 	KeySkew  float64       // 0 draws keys uniformly; above, Zipf's exponent, such as YCSB's 0.99; not 1
 	TTL      time.Duration // lease length asked for
 	Hold     Dist          // work inside the critical section, between its first and last write

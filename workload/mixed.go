@@ -72,14 +72,14 @@ func (p *phase) role(key int) role { return role(key * int(roles) / max(p.cfg.Ke
 // mix draws one arrival of the mixed load; first is a key drawn evenly.
 func (p *phase) mix(rng *rand.Rand, first int) arrival {
 	if p.name == history.PhaseFinal {
-		return arrival{keys: []string{keyName(first)}, use: use{how: ModeExclusive, wait: p.cfg.Wait}}
+		return arrival{keys: []string{p.cfg.Key(first)}, use: use{how: ModeExclusive, wait: p.cfg.Wait}}
 	}
 	if last := (p.cfg.Keys - 1) / int(roles); rng.Float64() < hotShare {
 		first = rng.IntN(last + 1)
 	} else if p.role(first) == long && rng.Float64() < longSeldom {
 		first = max(first-p.cfg.Keys/int(roles), 0)
 	}
-	a := arrival{keys: []string{keyName(first)}, use: use{how: ModeExclusive}}
+	a := arrival{keys: []string{p.cfg.Key(first)}, use: use{how: ModeExclusive}}
 	switch kind := rng.Float64(); p.role(first) {
 	case library:
 		p.mixLibrary(rng, &a, kind)
@@ -137,7 +137,7 @@ func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 	case kind < 0.25 && p.can.multi && short > 1:
 		second := (first%short + 1 + rng.IntN(short-1)) % short
 		if second != first {
-			a.use.how, a.keys = ModeMulti, append(a.keys, keyName(second))
+			a.use.how, a.keys = ModeMulti, append(a.keys, p.cfg.Key(second))
 		}
 	case kind < 0.40 && p.can.shared:
 		a.mode, a.use.how = history.Shared, ModeRW

@@ -172,13 +172,13 @@ func (p *phase) keySource(actor, actors int) keySource {
 // draw makes one arrival.
 func (p *phase) draw(rng *rand.Rand, keys keySource) arrival {
 	first := keys()
-	a := arrival{keys: []string{keyName(first)}, use: use{how: p.cfg.Mode, wait: p.cfg.Wait}}
+	a := arrival{keys: []string{p.cfg.Key(first)}, use: use{how: p.cfg.Mode, wait: p.cfg.Wait}}
 	switch p.cfg.Mode {
 	case ModeMixed:
 		return p.mix(rng, first)
 	case ModeMulti:
 		second := (first + 1 + rng.IntN(p.cfg.Keys-1)) % p.cfg.Keys
-		a.keys = append(a.keys, keyName(second))
+		a.keys = append(a.keys, p.cfg.Key(second))
 	case ModeRW:
 		if rng.Float64() < p.cfg.Readers {
 			a.mode = history.Shared
@@ -187,4 +187,5 @@ func (p *phase) draw(rng *rand.Rand, keys keySource) arrival {
 	return a
 }
 
-func keyName(n int) string { return "k" + strconv.Itoa(n) }
+// Key names the resource number n.
+func (c Config) Key(n int) string { return c.Prefix + "k" + strconv.Itoa(n) }

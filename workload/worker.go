@@ -134,6 +134,9 @@ func (w *worker) end(e history.Event, err error) history.Kind {
 	}
 	if e.Kind == history.Info {
 		e.Has &^= history.HasSeq
+		if w.inc.conn.Settle != nil {
+			w.inc.conn.Settle()
+		}
 	}
 	w.rec.Append(e)
 	if e.Kind == history.Info {

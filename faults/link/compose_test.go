@@ -109,7 +109,9 @@ func TestBadImpairments(t *testing.T) {
 			t.Errorf("%+v was accepted", i)
 		}
 	}
-	r.link.close()
+	if err := r.link.close(t.Context()); err != nil {
+		t.Error(err)
+	}
 	if _, err := r.link.Impair(testContext(t), Impairment{Kind: Stall}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("impair a closed link: %v", err)
 	}

@@ -23,6 +23,10 @@ type conn struct {
 	cut    atomic.Bool // a cut has ended it
 	missed atomic.Bool // it has ended with commands that were never answered
 
+	outside bool        // its client is in another process: it came in by the door
+	over    atomic.Bool // of one outside: its far end has closed, and the client may not know
+	noticed atomic.Bool // of one outside: the client has found that out
+
 	mu       sync.Mutex // of the scanners; reads and writes may be concurrent
 	requests scanner
 	replies  scanner
@@ -56,6 +60,10 @@ func (c *conn) Read(p []byte) (int, error) {
 	c.link.received.Add(int64(n))
 	c.pass(&c.replies, p[:n])
 	c.notePiece(n, err)
+	if c.outside && errors.Is(err, io.EOF) {
+		c.over.Store(true) // what its client says yet will be missed
+		return n, err
+	}
 	c.note(err)
 	return n, err
 }
@@ -84,6 +92,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	if c.swallows(len(p)) {
 		return len(p), nil
+	}
+	if c.over.Load() {
+		return 0, syscall.EPIPE
 	}
 	n, err := c.writeOut(p)
 	err = c.explain("write", err)

@@ -110,7 +110,7 @@ func (f *fabric) Close() error {
 	ctx := context.Background()
 	err := f.Reset(ctx)
 	for _, l := range links {
-		l.close()
+		err = errors.Join(err, l.close(ctx))
 	}
 	return errors.Join(err, guard(ctx, "close links", f.backend.close))
 }

@@ -45,7 +45,7 @@ func (a *applied) count() Impact {
 	}
 	b.Conns += int(a.interrupted.Load())
 	for _, c := range a.cutting {
-		if c.missed.Load() || c.atWork() {
+		if c.missed.Load() || c.noticed.Load() || c.atWork() {
 			b.Conns++
 		}
 	}

@@ -23,8 +23,9 @@ type proxyLink struct {
 	opened, refused atomic.Int64 // dials
 	notices         notices
 	silent          silence
-	pieces, torn    atomic.Int64 // reads, and connections, that ended in the middle of a reply
-	forsaken        atomic.Int64 // connections that ended with a command unanswered
+	pieces, torn    atomic.Int64         // reads, and connections, that ended in the middle of a reply
+	forsaken        atomic.Int64         // connections that ended with a command unanswered
+	door            atomic.Pointer[door] // for clients in other processes; nil without one
 
 	changes     sync.Mutex   // serialises changes to the port
 	cuts        []*applied   // that want the proxy stopped, the oldest first, under changes
@@ -73,6 +74,30 @@ func (l *proxyLink) Dial(ctx context.Context) (net.Conn, error) {
 	if err := l.awaitAnswer(ctx); err != nil {
 		return nil, err
 	}
+	c, err := l.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// enter is Dial for a client in another process, which does not wait.
+func (l *proxyLink) enter(ctx context.Context) (*conn, error) {
+	if l.partitioned() {
+		l.silent.dials.Add(1)
+		return nil, errUnanswered
+	}
+	return l.open(ctx, outside)
+}
+
+// errUnanswered says that a dial met a partition.
+var errUnanswered = errors.New("the link is partitioned")
+
+// outside marks a connection as one of a client in another process.
+func outside(c *conn) { c.outside = true }
+
+// open makes a connection through the proxy, marked as told.
+func (l *proxyLink) open(ctx context.Context, marks ...func(*conn)) (*conn, error) {
 	cut := l.firstCut.Load()
 	if cut != nil {
 		cut.dialling.Add(1)
@@ -84,6 +109,9 @@ func (l *proxyLink) Dial(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	c := newConn(raw, l, uint64(l.opened.Add(1)))
+	for _, mark := range marks {
+		mark(c)
+	}
 	if _, ok := l.port.(interface{ takesPreface() }); ok {
 		c.progress, c.progressNumber, c.preface = newProgress()
 	}
@@ -134,7 +162,7 @@ func (l *proxyLink) uncut(a *applied) {
 
 // claimConns lists the open connections that no cut has ended yet.
 func (l *proxyLink) claimConns() (ended []*conn) {
-	for _, c := range l.open() {
+	for _, c := range l.standing() {
 		if c.cut.CompareAndSwap(false, true) {
 			ended = append(ended, c)
 		}
@@ -142,13 +170,15 @@ func (l *proxyLink) claimConns() (ended []*conn) {
 	return ended
 }
 
-// open lists the connections that are open at this moment.
-func (l *proxyLink) open() []*conn {
+// standing lists the connections that are open at this moment, at both ends.
+func (l *proxyLink) standing() []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	conns := make([]*conn, 0, len(l.conns))
 	for c := range l.conns {
-		conns = append(conns, c)
+		if !c.over.Load() {
+			conns = append(conns, c)
+		}
 	}
 	return conns
 }
@@ -156,7 +186,7 @@ func (l *proxyLink) open() []*conn {
 // resetConns resets the connections that are open at this moment. It returns
 // on how many of them a command was under way, and on how many none.
 func (l *proxyLink) resetConns() (busy, idle int) {
-	for _, c := range l.open() {
+	for _, c := range l.standing() {
 		if c.atWork() {
 			busy++
 		} else {
@@ -193,8 +223,8 @@ func (l *proxyLink) reset(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// close ends the client's connections.
-func (l *proxyLink) close() {
+// close ends the client's connections, and the door.
+func (l *proxyLink) close(ctx context.Context) error {
 	l.mu.Lock()
 	l.closed = true
 	conns := l.conns
@@ -203,4 +233,8 @@ func (l *proxyLink) close() {
 	for c := range conns {
 		_ = c.Conn.Close()
 	}
+	if d := l.door.Load(); d != nil {
+		return l.change(ctx, "close the door of", func(context.Context) error { return d.close() })
+	}
+	return nil
 }

@@ -49,10 +49,32 @@ func (l *proxyLink) rejoin() error {
 }
 
 func (l *proxyLink) silencePort(on bool) error {
+	if err := l.moveDoor(len(l.cuts) == 0, on); err != nil {
+		return err
+	}
 	if p, ok := l.port.(silencer); ok {
 		return p.silence(on)
 	}
 	return nil
+}
+
+// partitioned reports whether dials are left unanswered.
+func (l *proxyLink) partitioned() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.silent.over != nil
+}
+
+// answered returns a channel that is closed when dials are answered.
+func (l *proxyLink) answered() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if over := l.silent.over; over != nil {
+		return over
+	}
+	now := make(chan struct{})
+	close(now)
+	return now
 }
 
 // awaitAnswer returns when a dial would be answered. Where ctx has no end it

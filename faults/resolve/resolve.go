@@ -46,8 +46,8 @@ func New(nodes []string, h history.Header) *Resolver {
 }
 
 // Watch taps the links of one client, by node, until stop. It is called before
-// the Resolver sees its first event, and for clients whose commands pass in
-// this process alone. A client all of whose links cannot tell what became of
+// the Resolver sees its first event, and for clients whose commands pass its taps
+// before an unknown outcome of theirs is recorded. A client all of whose links cannot tell what became of
 // a command is left out.
 func (r *Resolver) Watch(client string, links map[string]link.Link) (stop func()) {
 	c := &contender{ttl: r.ttl, open: map[int]*operation{}}

@@ -19,7 +19,7 @@ const reachTimeout = 10 * time.Second
 type ExternalConfig struct {
 	Masters      []Endpoint // independent of one another
 	Store        *Endpoint  // the guarded store's Redis; nil: the first master's server serves as the store too
-	Prefix       string     // of every key that the run will write; no such key may exist yet. Empty: the servers must be empty
+	Prefix       string     // in the name of every key that the run will write; no such key may exist yet. Empty: the servers must be empty
 	OwnThisRedis bool       // the caller owns these servers, although they are not on this machine
 }
 
@@ -124,7 +124,7 @@ func requireLoopback(ctx context.Context, addr string) error {
 	return nil
 }
 
-// requireNoKeys looks for keys under prefix without blocking the server.
+// requireNoKeys looks for keys with prefix in their names without blocking the server.
 func requireNoKeys(ctx context.Context, n Node, prefix string) error {
 	s, err := open(ctx, n)
 	if err != nil {
@@ -132,7 +132,7 @@ func requireNoKeys(ctx context.Context, n Node, prefix string) error {
 	}
 	defer s.close()
 	for cursor := "0"; ; {
-		v, err := s.do("SCAN", cursor, "MATCH", globQuote(prefix)+"*", "COUNT", "1000")
+		v, err := s.do("SCAN", cursor, "MATCH", "*"+globQuote(prefix)+"*", "COUNT", "1000")
 		if err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func requireNoKeys(ctx context.Context, n Node, prefix string) error {
 			return fmt.Errorf("SCAN: unexpected reply %v", v)
 		}
 		if keys, _ := page[1].([]any); len(keys) > 0 {
-			return fmt.Errorf("keys exist already, such as %q: delete them, or give a server without keys%s", keys[0], under(prefix))
+			return fmt.Errorf("keys exist already, such as %q: delete them, or give %s", keys[0], without(prefix))
 		}
 		if cursor = fmt.Sprint(page[0]); cursor == "0" {
 			return nil
@@ -149,12 +149,12 @@ func requireNoKeys(ctx context.Context, n Node, prefix string) error {
 	}
 }
 
-// under says which keys must not exist.
-func under(prefix string) string {
+// without says what would be right in place of keys with prefix.
+func without(prefix string) string {
 	if prefix == "" {
-		return ""
+		return "a server without keys, or a prefix that none of them has in its name (--prefix)"
 	}
-	return fmt.Sprintf(" under %q", prefix)
+	return fmt.Sprintf("a prefix that none of them has in its name, in place of %q", prefix)
 }
 
 // globQuote makes MATCH take s literally.

@@ -26,7 +26,7 @@ type Entry struct {
 func (c *Client) Audit(ctx context.Context, each func(Entry) error) error {
 	next := uint64(1)
 	for {
-		chunk, err := c.rdb.XRangeN(ctx, logKey, fmt.Sprintf("%d-0", next), "+", auditChunk).Result()
+		chunk, err := c.rdb.XRangeN(ctx, c.keys.log, fmt.Sprintf("%d-0", next), "+", auditChunk).Result()
 		if err != nil {
 			return fmt.Errorf("read audit log from %d: %w", next, err)
 		}
@@ -52,7 +52,7 @@ func (c *Client) Audit(ctx context.Context, each func(Entry) error) error {
 // auditComplete compares the last entry read with the store's own count: a log
 // that lost its tail is no ground truth.
 func (c *Client) auditComplete(ctx context.Context, last uint64) error {
-	count, err := c.rdb.Get(ctx, seqKey).Uint64()
+	count, err := c.rdb.Get(ctx, c.keys.seq).Uint64()
 	switch {
 	case errors.Is(err, redis.Nil) && last == 0:
 		return nil

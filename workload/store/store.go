@@ -39,14 +39,16 @@ const (
 	AcceptOlder Policy = "accept-older" // a planted bug: keeps the marks, and accepts it
 )
 
-// Keys of the store. The prefix keeps them apart from whatever else a shared
-// Redis holds.
-const (
-	prefix = "locktorture:"
-	seqKey = prefix + "seq"
-	logKey = prefix + "log"
-	rowKey = prefix + "row:"
-)
+// The prefix keeps the store's keys apart from whatever else a shared Redis holds.
+const prefix = "locktorture:"
+
+// keys are the names of a store's keys.
+type keys struct{ prefix, seq, log, row string }
+
+func keysUnder(before string) keys {
+	p := before + prefix
+	return keys{prefix: p, seq: p + "seq", log: p + "log", row: p + "row:"}
+}
 
 //go:embed write.lua
 var writeSource string
@@ -57,6 +59,7 @@ var writeScript = redis.NewScript(writeSource)
 type Client struct {
 	rdb    *redis.Client
 	policy Policy
+	keys   keys
 }
 
 // A Write is one write to a row.
@@ -83,7 +86,16 @@ type Row struct {
 
 // New makes a client of an existing connection pool, whose owner has seen to it
 // that no command is sent twice (see Open).
-func New(rdb *redis.Client, p Policy) *Client { return &Client{rdb: rdb, policy: p} }
+func New(rdb *redis.Client, p Policy) *Client {
+	return &Client{rdb: rdb, policy: p, keys: keysUnder("")}
+}
+
+// Under returns the client, from here on of another store: the one all of whose
+// keys begin with before.
+func (c *Client) Under(before string) *Client {
+	c.keys = keysUnder(before)
+	return c
+}
 
 // Open makes a client whose every connection comes from dial. It does not
 // connect.
@@ -133,7 +145,7 @@ func (c *Client) Write(ctx context.Context, w Write) (Ack, error) {
 	if mode == "" {
 		mode = "x"
 	}
-	reply, err := writeScript.Run(ctx, c.rdb, []string{rowKey + w.Key, seqKey, logKey},
+	reply, err := writeScript.Run(ctx, c.rdb, []string{c.keys.row + w.Key, c.keys.seq, c.keys.log},
 		string(c.policy), mode, strconv.FormatUint(w.Fence, 10), w.Key, w.Owner, w.Value,
 		strconv.FormatUint(w.Base, 10)).Uint64Slice()
 	if err != nil {
@@ -151,7 +163,7 @@ func (c *Client) Write(ctx context.Context, w Write) (Ack, error) {
 
 // Read reads a row.
 func (c *Client) Read(ctx context.Context, key string) (Row, error) {
-	fields, err := c.rdb.HMGet(ctx, rowKey+key, "v", "s").Result()
+	fields, err := c.rdb.HMGet(ctx, c.keys.row+key, "v", "s").Result()
 	if err != nil {
 		return Row{}, fmt.Errorf("read %s: %w", key, err)
 	}

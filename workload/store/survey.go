@@ -58,7 +58,7 @@ func survey(ctx context.Context, rdb *redis.Client) (s Survey, err error) {
 // Reset deletes the store's own rows, count and log, and nothing else: the
 // Redis may be somebody's.
 func (c *Client) Reset(ctx context.Context) error {
-	scan := c.rdb.Scan(ctx, 0, prefix+"*", 1000).Iterator()
+	scan := c.rdb.Scan(ctx, 0, c.keys.prefix+"*", 1000).Iterator()
 	for scan.Next(ctx) {
 		if err := c.rdb.Del(ctx, scan.Val()).Err(); err != nil {
 			return fmt.Errorf("delete %s: %w", scan.Val(), err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locktorture/cmd/torture/internal/bench"
+	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/measure"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/wiring"
@@ -59,8 +60,17 @@ func (t *tool) newBench() *cobra.Command {
 func addFieldFlags(cmd *cobra.Command, c *measure.Config, out *string) {
 	f := cmd.Flags()
 	f.StringVar(&c.Testbed, "testbed", testbed.KindAuto, "auto, process, embedded or external")
-	f.StringSliceVar(&c.Redis, "redis", nil, "host:port of servers that run already; they must be empty")
-	f.BoolVar(&c.OwnRedis, "i-own-this-redis", false, "the servers of --redis are mine although they are not on this machine")
+	given := map[string]string{}
+	for _, s := range config.GivenSettings() {
+		flag := f.VarPF(&flagValue{given, s}, s.Name, "", s.Help)
+		if s.Bool {
+			flag.NoOptDefVal = "true"
+		}
+	}
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		c.Given.ReadPassword(config.Environ())
+		return applyFlags(&c.Given, given)
+	}
 	f.StringVar(out, "out", runsFolder, "folder in which a directory with the results is made")
 }
 

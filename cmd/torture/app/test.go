@@ -97,13 +97,14 @@ func (s Scenario) play(t *testing.T, lock lockimpl.Factory) {
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-aroundJudging))
 		defer cancel()
 	}
-	r, err := tool.play(ctx, cfg, func(b run.Beginning) []history.Sink {
+	again := fmt.Sprintf("TORTURE_SEED=%#x go test -run '^%s$'", cfg.Seed, strings.ReplaceAll(t.Name(), "/", "$/^"))
+	r, err := tool.playWith(ctx, cfg, run.Options{Again: again, Begin: func(b run.Beginning) []history.Sink {
 		t.Logf("%s for %s on %d master(s), %s, seed %#x", b.Meta.Scenario, cfg.Duration, b.Header.Nodes, b.Meta.Testbed.Version, cfg.Seed)
 		if b.Meta.Testbed.Embedded {
 			t.Log("there is no redis-server here: embedded nodes, no evidence about Redis itself")
 		}
 		return nil
-	})
+	}})
 	if r == nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,6 @@ func outOf(t *testing.T) string {
 // tell ends the test as the run has ended.
 func (s Scenario) tell(t *testing.T, r *reports.Run, trouble error) {
 	t.Helper()
-	r.Again = fmt.Sprintf("TORTURE_SEED=%#x go test -run '^%s$'", r.Meta.Seed, strings.ReplaceAll(t.Name(), "/", "$/^"))
 	var said bytes.Buffer
 	if err := errors.Join(trouble, terminal.Verdict(&said, terminal.Options{}, r)); err != nil {
 		t.Error(err)

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"locktorture/checker"
+	"locktorture/reports"
 )
 
 // yours runs the tests of a module of somebody else's that puts its own lock under
@@ -28,10 +30,27 @@ func yours(t *testing.T, args ...string) (said string, passed bool) {
 // A planted bug fails go test, with the story in its output; a lock without it and
 // a library built by its own constructor are not accused.
 func TestOfAnotherModule(t *testing.T) {
-	said, passed := yours(t, "-run", "TestPlanted/calm")
+	kept := t.TempDir()
+	said, passed := yours(t, "-artifacts", "-outputdir", kept, "-run", "TestPlanted/calm")
 	if passed || !strings.Contains(said, "VERDICT FAIL") || !strings.Contains(said, "M-1") || !strings.Contains(said, "why  ") ||
 		!strings.Contains(said, "TORTURE_SEED=0x7 go test -run '^TestPlanted$/^calm$'") || strings.Contains(said, "torture replay") {
 		t.Errorf("the planted bug: %s", said)
+	}
+	var pages []string
+	_ = filepath.WalkDir(kept, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && (d.Name() == reports.ReportFile || d.Name() == reports.JUnitFile) {
+			pages = append(pages, path)
+		}
+		return err
+	})
+	for _, path := range pages {
+		page, err := os.ReadFile(path)
+		if err != nil || strings.Contains(string(page), "torture replay") || !strings.Contains(string(page), "TORTURE_SEED=0x7 go test") {
+			t.Errorf("%s says otherwise how to play the same again (%v)", path, err)
+		}
+	}
+	if len(pages) != 2 {
+		t.Errorf("kept: %v", pages)
 	}
 	said, passed = yours(t, "-run", "TestLock|TestRedsync")
 	// On a busy machine a run may see too little, and must say so.

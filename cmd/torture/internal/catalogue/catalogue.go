@@ -108,9 +108,15 @@ func fullLock(about string, nodes int, build func(redlock.Config) lockimpl.Facto
 	return Lock{
 		About: about, Category: Full, Nodes: nodes, Fences: true, Subscribes: true, Drift: redlock.Drift, Quarantine: quarantine,
 		UndoWithin: undoneInTime, WakeWithin: servedInTime,
-		Factory: func(c config.Config) lockimpl.Factory { return build(redlock.Config{MaxTTL: c.TTL, FirstTime: true}) },
+		Factory: func(c config.Config) lockimpl.Factory {
+			return build(redlock.Config{MaxTTL: c.TTL, FirstTime: true, Prefix: SharedPrefix(c)})
+		},
 	}
 }
+
+// SharedPrefix begins the names of the keys that the full lock shares among
+// resources, on the servers of c.
+func SharedPrefix(c config.Config) string { return c.Prefix + redlock.DefaultPrefix }
 
 // Of its documentation: an exchange with a node takes no longer than
 // Config.NodeTimeout (500 ms); what was not answered is sent again, and a dead

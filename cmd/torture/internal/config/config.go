@@ -16,6 +16,7 @@ type Config struct {
 	Testbed  string   `yaml:"testbed" json:"testbed"`                 // one of Testbeds
 	Redis    []string `yaml:"redis,omitempty" json:"redis,omitempty"` // without passwords, once reconciled
 	Store    string   `yaml:"store,omitempty" json:"store,omitempty"`
+	Prefix   string   `yaml:"prefix,omitempty" json:"prefix,omitempty"` // in the name of every key that is written to them; empty: they must be empty
 
 	// How given servers are spoken to; their passwords are in secrets.
 	PasswordFile  string `yaml:"redis_password_file,omitempty" json:"redis_password_file,omitempty"`

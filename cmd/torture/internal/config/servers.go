@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -193,8 +194,27 @@ func (c *Config) validateServers() error {
 			return fmt.Errorf("%s is for servers that speak TLS, and none is given: --redis rediss://HOST:PORT", c.At(key))
 		}
 	}
+	if err := c.validatePrefix(len(masters) > 0); err != nil {
+		return err
+	}
 	if c.PasswordFile != "" && len(masters) == 0 {
 		return fmt.Errorf("%s is for servers that run already, and none is given: --redis", c.At("redis_password_file"))
+	}
+	return nil
+}
+
+// prefixPattern has nothing that means something to Redis in the name of a key, and
+// is long enough to be nobody else's by chance.
+var prefixPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{2,63}$`)
+
+func (c *Config) validatePrefix(given bool) error {
+	switch {
+	case c.Prefix == "":
+		return nil
+	case !given:
+		return fmt.Errorf("%s is for servers that run already, and none is given: --redis", c.At("prefix"))
+	case !prefixPattern.MatchString(c.Prefix):
+		return c.wrong("prefix", strconv.Quote(c.Prefix), "3 to 64 letters, digits, dots, dashes, colons and underscores, such as torture:")
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ var Settings = []Setting{
 	{Name: "testbed", Help: strings.Join(Testbeds, ", "), Set: text(func(c *Config) *string { return &c.Testbed })},
 	{Name: "redis", Help: "masters that run already, by comma: host:port, redis://user:password@host:port/db, rediss://… or unix:///path (testbed external)", Set: list(func(c *Config) *[]string { return &c.Redis })},
 	{Name: "store", Help: "the guarded store's Redis, written as in --redis (testbed external; the first master's when left out)", Set: text(func(c *Config) *string { return &c.Store })},
+	{Name: "prefix", Help: "stands in the name of every key that the run writes, so that the servers of --redis may hold others (without it they must be empty)", Set: text(func(c *Config) *string { return &c.Prefix })},
 	{Name: "redis-password-file", Help: "file with the password of the servers of --redis and --store whose URLs have none (or TORTURE_REDIS_PASSWORD)", Set: text(func(c *Config) *string { return &c.PasswordFile })},
 	{Name: "tls-ca", Help: "certificate of the authority that vouches for rediss:// servers (PEM file; the system's when left out)", Set: text(func(c *Config) *string { return &c.TLSCA })},
 	{Name: "tls-cert", Help: "the client's certificate for rediss:// servers that ask for one (PEM file)", Set: text(func(c *Config) *string { return &c.TLSCert })},

@@ -181,7 +181,7 @@ func (c *Config) addresses() error {
 // Address checks a host:port that was given at origin.
 func Address(origin, addr string) error {
 	if strings.ContainsAny(addr, "@/?") {
-		return fmt.Errorf("%s names a server by URL or with a password (not repeated here): give host:port; servers that ask for a password, TLS and sockets are for torture run", origin)
+		return fmt.Errorf("%s names a server by URL or with a password (not repeated here): give host:port", origin)
 	}
 	host, port, err := net.SplitHostPort(addr)
 	n, bad := strconv.ParseUint(port, 10, 16)

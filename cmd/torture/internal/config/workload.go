@@ -10,7 +10,7 @@ import (
 func (c *Config) Workload() workload.Config {
 	l := c.Load
 	return workload.Config{
-		Keys: l.Keys, KeySkew: l.Skew, TTL: c.TTL, Hold: l.Hold, Think: l.Think, Writes: l.Writes,
+		Keys: l.Keys, Prefix: c.Prefix, KeySkew: l.Skew, TTL: c.TTL, Hold: l.Hold, Think: l.Think, Writes: l.Writes,
 		Rate: l.Rate, Wait: l.Wait, Patience: l.Patience, Timeout: l.Timeout, LongHold: l.LongHold, Extend: l.Extend, Mode: l.Mode, Renew: l.Renew,
 		Readers: l.Readers, Duration: c.Duration, Final: c.FinalPhase(), Seed: c.Seed,
 	}

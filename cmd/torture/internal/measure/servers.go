@@ -23,11 +23,10 @@ import (
 
 // A Config says on which servers something is measured.
 type Config struct {
-	Testbed  string
-	Nodes    int
-	Redis    []string // addresses of servers that run already
-	OwnRedis bool     // they may be elsewhere than on this machine
-	Dir      string   // for the nodes' logs
+	Testbed string
+	Nodes   int
+	Given   config.Config // of servers that run already: its GivenSettings
+	Dir     string        // for the nodes' logs
 }
 
 // Validate names the first setting that cannot work.
@@ -36,17 +35,12 @@ func (c Config) Validate() error {
 	switch {
 	case c.Testbed != "" && !slices.Contains(kinds, c.Testbed):
 		return fmt.Errorf("--testbed is %q: one of %s%s", c.Testbed, strings.Join(kinds, ", "), config.DidYouMean(c.Testbed, kinds))
-	case c.Testbed == testbed.KindExternal && len(c.Redis) == 0:
+	case c.Testbed == testbed.KindExternal && len(c.Given.Redis) == 0:
 		return errors.New("--testbed external needs --redis host:port,… of the servers")
-	case len(c.Redis) > 0 && (c.Testbed == testbed.KindProcess || c.Testbed == testbed.KindEmbedded):
+	case len(c.Given.Redis) > 0 && (c.Testbed == testbed.KindProcess || c.Testbed == testbed.KindEmbedded):
 		return fmt.Errorf("--redis contradicts --testbed (%s): servers that run already are testbed external: leave one of them out", c.Testbed)
 	}
-	for _, addr := range c.Redis {
-		if err := config.Address("--redis", addr); err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.Given.SettleGiven()
 }
 
 // Servers are the servers on which locks are measured, with a direct connection
@@ -59,23 +53,27 @@ type Servers struct {
 	cells  int
 }
 
-// Start starts servers, or connects to those that c names, which must be empty.
-// The caller closes them.
+// Start starts servers, or connects to those that c gives, which must be empty, or
+// have no key with its prefix. The caller closes them.
 func Start(ctx context.Context, c Config) (s *Servers, err error) {
 	wiring.SilenceClients()
-	s = &Servers{id: "torture-" + strings.ToLower(rand.Text()[:10])}
+	s = &Servers{id: c.Given.Prefix + "torture-" + strings.ToLower(rand.Text()[:10])}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close(context.WithoutCancel(ctx)))
 		}
 	}()
 	kind := c.Testbed
-	if len(c.Redis) > 0 && (kind == "" || kind == testbed.KindAuto) {
+	external, err := c.Given.External()
+	if err != nil {
+		return s, wiring.UnfitError{Err: err}
+	}
+	if len(c.Given.Redis) > 0 && (kind == "" || kind == testbed.KindAuto) {
 		kind = testbed.KindExternal
 	}
 	s.Bed, _, err = testbed.Start(ctx, testbed.Config{
 		Kind: kind, Nodes: c.Nodes, Dir: c.Dir,
-		External: testbed.ExternalConfig{Masters: testbed.Plain(c.Redis...), OwnThisRedis: c.OwnRedis},
+		External: external,
 	})
 	if err != nil && kind == testbed.KindExternal {
 		return s, wiring.UnfitError{Err: err}

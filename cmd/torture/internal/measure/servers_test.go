@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/redistest"
 	"locktorture/cmd/torture/internal/wiring"
 )
@@ -15,7 +16,7 @@ func TestServersWithKeysAreRefused(t *testing.T) {
 	if err := a.Set(t.Context(), "theirs", 1, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := Start(t.Context(), Config{Redis: redistest.Addrs(nodes)}); err == nil {
+	if f, err := Start(t.Context(), Config{Given: config.Config{Redis: redistest.Addrs(nodes)}}); err == nil {
 		t.Error(f.Close(t.Context()))
 		t.Fatal("a server with keys was accepted")
 	}

@@ -82,7 +82,7 @@ func (s *session) canaryClient(ctx context.Context, i int, rec *history.Recorder
 		return fmt.Errorf("plant canary: %w", err)
 	}
 	defer func() { err = errors.Join(err, locker.Close()) }()
-	c := canaryActor{rec: rec, locker: locker, process: rec.NewProcess(), owner: fmt.Sprintf("canary%d", i), ttl: s.env.cfg.TTL}
+	c := canaryActor{rec: rec, locker: locker, process: rec.NewProcess(), key: s.env.cfg.Prefix + canaryKey, owner: fmt.Sprintf("canary%d", i), ttl: s.env.cfg.TTL}
 	for ctx.Err() == nil && !over() {
 		if err := c.cycle(context.WithoutCancel(ctx)); err != nil {
 			return fmt.Errorf("plant canary: %w", err)
@@ -96,6 +96,7 @@ type canaryActor struct {
 	rec     *history.Recorder
 	locker  lockimpl.Locker
 	process int
+	key     string
 	owner   string
 	ttl     time.Duration
 }
@@ -105,7 +106,7 @@ func (c *canaryActor) cycle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, canaryLimit)
 	defer cancel()
 	c.record(history.Acquire, history.Invoke)
-	lease, err := c.locker.Acquire(ctx, canaryKey, c.ttl)
+	lease, err := c.locker.Acquire(ctx, c.key, c.ttl)
 	switch {
 	case errors.Is(err, lockimpl.ErrHeld):
 		c.record(history.Acquire, history.Fail)
@@ -126,5 +127,5 @@ func (c *canaryActor) cycle(ctx context.Context) error {
 }
 
 func (c *canaryActor) record(op history.Op, kind history.Kind) {
-	c.rec.Append(history.Event{Process: c.process, Op: op, Kind: kind, Key: canaryKey, Owner: c.owner})
+	c.rec.Append(history.Event{Process: c.process, Op: op, Kind: kind, Key: c.key, Owner: c.owner})
 }

@@ -36,6 +36,7 @@ func (c *client) connectChild(p childLocker, gate *link.Gate) *workload.Conn {
 	return &workload.Conn{
 		Locker: p,
 		Named:  func(owner string) { writes.owner.Store(owner) },
+		Settle: c.settle,
 		Sever: func() {
 			gate.Sever()
 			_, _ = p.Kill() // it may be gone already
@@ -47,6 +48,20 @@ func (c *client) connectChild(p childLocker, gate *link.Gate) *workload.Conn {
 			}
 			return err
 		},
+	}
+}
+
+// settleLimit bounds the wait for what a child has sent to pass its doors.
+const settleLimit = 2 * time.Second
+
+// settle waits until what the child has sent so far has been seen.
+func (c *client) settle() {
+	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
+	defer cancel()
+	for _, l := range c.env.links[c.Client.Name] {
+		if door, can := l.(link.Opener); can {
+			door.Settle(ctx)
+		}
 	}
 }
 

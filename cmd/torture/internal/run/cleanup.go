@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults/testbed"
@@ -29,7 +31,7 @@ func (s *session) noteCleanliness(ctx context.Context) error {
 	defer cancel()
 	var dirt []string
 	for _, n := range s.env.servers() {
-		keys, err := foreignKeys(ctx, n)
+		keys, err := foreignKeys(ctx, s.env.cfg, n)
 		if err != nil {
 			return fmt.Errorf("look at %s before the load: %w", n.Name(), err)
 		}
@@ -41,20 +43,24 @@ func (s *session) noteCleanliness(ctx context.Context) error {
 		s.note("dirty: " + strings.Join(dirt, ", "))
 		return nil
 	}
+	if prefix := s.env.cfg.Prefix; prefix != "" {
+		s.note("clean: no key on any server had " + prefix + " in its name at the start")
+		return nil
+	}
 	s.note("clean: every server was empty at the start")
 	return nil
 }
 
-// foreignKeys lists what is on a server before the load, the lock's admission
-// record apart.
-func foreignKeys(ctx context.Context, n testbed.Node) (keys []string, err error) {
+// foreignKeys lists what is on a server before the load, among the keys that are
+// the run's own to write, the lock's admission record apart.
+func foreignKeys(ctx context.Context, c config.Config, n testbed.Node) (keys []string, err error) {
 	a := wiring.Admin(n)
 	defer func() { err = errors.Join(err, a.Close()) }()
-	for all := a.Scan(ctx, 0, "*", scanPage).Iterator(); ; {
+	for all := a.Scan(ctx, 0, "*"+c.Prefix+"*", scanPage).Iterator(); ; {
 		if !all.Next(ctx) {
 			return keys, all.Err()
 		}
-		if key := all.Val(); !redlock.SharedKey(redlock.DefaultPrefix, key) {
+		if key := all.Val(); !redlock.SharedKey(catalogue.SharedPrefix(c), key) {
 			keys = append(keys, key)
 		}
 	}
@@ -79,7 +85,7 @@ func (e *environment) cleanUp(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	for _, n := range e.servers() {
-		foreign, err := removeKeys(ctx, wiring.Admin(n), e.cfg.Load.Keys)
+		foreign, err := removeKeys(ctx, wiring.Admin(n), e.cfg)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("remove the run's keys from %s: %w", n.Addr(), err))
 		}
@@ -100,23 +106,23 @@ func cleanGiven(ctx context.Context, cfg config.Config) error {
 	}
 	errs := []error{err}
 	for _, at := range servers {
-		if _, err := removeKeys(ctx, wiring.AdminAt(at), cfg.Load.Keys); err != nil {
+		if _, err := removeKeys(ctx, wiring.AdminAt(at), cfg); err != nil {
 			errs = append(errs, fmt.Errorf("remove the run's keys from %s: %w", at, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// removeKeys removes from a server what a run with so many resources may have
-// written, and closes the client. It returns a key that no such run can have
-// written, if there is one.
-func removeKeys(ctx context.Context, server *redis.Client, resources int) (foreign string, err error) {
+// removeKeys removes from a server what a run of c may have written, and closes the
+// client. It returns a key among those that are the run's own to write which no
+// such run can have written, if there is one.
+func removeKeys(ctx context.Context, server *redis.Client, c config.Config) (foreign string, err error) {
 	defer func() { err = errors.Join(err, server.Close()) }()
-	for keys := server.Scan(ctx, 0, "*", scanPage).Iterator(); ; {
+	for keys := server.Scan(ctx, 0, "*"+c.Prefix+"*", scanPage).Iterator(); ; { // a prefix has nothing that a pattern knows
 		if !keys.Next(ctx) {
 			return foreign, keys.Err()
 		}
-		if key := keys.Val(); !wrote(key, resources) {
+		if key := keys.Val(); !wrote(key, c) {
 			foreign = key
 		} else if err := server.Unlink(ctx, key).Err(); err != nil {
 			return foreign, err
@@ -126,17 +132,30 @@ func removeKeys(ctx context.Context, server *redis.Client, resources int) (forei
 
 // wrote reports whether a key is one that a run may have written: the guarded
 // store's, the canary's, what the full lock shares on a node, or any with the name of one
-// of the run's resources, k0, k1, …, in it.
-func wrote(key string, resources int) bool {
-	if strings.HasPrefix(key, store.Prefix) || strings.Contains(key, canaryKey) || redlock.SharedKey(redlock.DefaultPrefix, key) {
+// of the run's resources, k0, k1, …, in it; under the run's prefix, where it has one.
+func wrote(key string, c config.Config) bool {
+	if strings.HasPrefix(key, c.Prefix+store.Prefix) || strings.Contains(key, c.Prefix+canaryKey) || redlock.SharedKey(catalogue.SharedPrefix(c), key) {
 		return true
 	}
-	words := strings.FieldsFunc(key, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
-	for _, w := range words {
-		number, is := strings.CutPrefix(w, "k")
-		if n, err := strconv.Atoi(number); is && err == nil && n >= 0 && n < resources {
+	if c.Prefix == "" {
+		words := strings.FieldsFunc(key, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+		return slices.ContainsFunc(words, func(w string) bool { return isResource(w, c.Load.Keys) })
+	}
+	for _, rest := range strings.Split(key, c.Prefix)[1:] {
+		end := strings.IndexFunc(rest[min(1, len(rest)):], func(c rune) bool { return !unicode.IsDigit(c) })
+		if end < 0 {
+			end = len(rest) - 1
+		}
+		if len(rest) > 0 && isResource(rest[:end+1], c.Load.Keys) {
 			return true
 		}
 	}
 	return false
+}
+
+// isResource reports whether word names one of so many resources.
+func isResource(word string, resources int) bool {
+	number, is := strings.CutPrefix(word, "k")
+	n, err := strconv.Atoi(number)
+	return is && err == nil && n >= 0 && n < resources
 }

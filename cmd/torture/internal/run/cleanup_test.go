@@ -93,8 +93,90 @@ func TestRunLeavesTheKeysOfOthers(t *testing.T) {
 	}) {
 		t.Errorf("the run says nothing of a key space that was not clean: %+v", r.Report.Inconclusive)
 	}
-	if _, err := Run(t.Context(), onGiven(t, given), lock(t, "single"), Options{}); err == nil || !strings.Contains(err.Error(), "delete them, or give a server without keys") {
+	if _, err := Run(t.Context(), onGiven(t, given), lock(t, "single"), Options{}); err == nil || !strings.Contains(err.Error(), "delete them, or give a server without keys, or a prefix") {
 		t.Errorf("servers that are in use: %v", err)
+	}
+}
+
+// With a prefix, servers may hold keys of others: no run of whatever lock looks at
+// them or touches them, and of its own keys none is left however it ends.
+func TestPrefix(t *testing.T) {
+	given := redistest.Start(t, 2)
+	theirs := []string{"invoice:kim", "k0", "lock:node", "locktorture:seq"}
+	for _, n := range given {
+		a := wiring.Admin(n)
+		for _, key := range theirs {
+			if err := a.Set(t.Context(), key, "theirs", 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	twice := slices.Sorted(slices.Values(slices.Concat(theirs, theirs)))
+	onlyTheirs := func(when string) {
+		t.Helper()
+		if left := slices.Sorted(slices.Values(redistest.Keys(t, given))); !slices.Equal(left, twice) {
+			t.Errorf("%s: %v", when, left)
+		}
+	}
+	prefixed := func(id string) config.Config {
+		c := onGiven(t, given)
+		c.Lock, c.Prefix, c.Duration = id, "app-torture:", 500*time.Millisecond
+		return c
+	}
+	for _, id := range []string{"single", "token-lua", "rueidislock", "redis-py"} {
+		c := prefixed(id)
+		r, err := Run(t.Context(), c, lock(t, id), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Harness) > 0 || r.Report.Evidence.Grants == 0 || len(r.Report.Violations) > 0 {
+			t.Errorf("%s: harness %v, %d grants, violations %v", id, r.Harness, r.Report.Evidence.Grants, r.Report.Violations)
+		}
+		if dirty := func(f checker.Finding) bool { return f.ID == "V7" }; slices.ContainsFunc(r.Report.Inconclusive, dirty) {
+			t.Errorf("%s: the keys of others made the run unclean: %+v", id, r.Report.Inconclusive)
+		}
+		onlyTheirs("after a run of " + id)
+	}
+
+	refused := prefixed("single")
+	refused.Faults = config.Faults{Plan: "kill"}
+	if _, err := Run(t.Context(), refused, lock(t, refused.Lock), Options{}); err == nil {
+		t.Error("servers of the user's were to be killed")
+	}
+	onlyTheirs("after a run that was refused")
+
+	taken := prefixed("single")
+	taken.Prefix = "invoice:"
+	if _, err := Run(t.Context(), taken, lock(t, taken.Lock), Options{}); err == nil || !strings.Contains(err.Error(), `"invoice:kim"`) {
+		t.Errorf("a prefix that is in use: %v", err)
+	}
+	onlyTheirs("after a prefix that is in use")
+
+	long := prefixed("single")
+	long.Duration = time.Minute
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	if r, err := Run(ctx, long, lock(t, long.Lock), Options{Begin: func(Beginning) []history.Sink {
+		return []history.Sink{interruptAt{interrupt}}
+	}}); err != nil || !r.Interrupted {
+		t.Errorf("interrupted: %v", err)
+	}
+	onlyTheirs("after a run that was interrupted")
+}
+
+// What stands beside a run's own keys under its prefix is not taken for one.
+func TestWrote(t *testing.T) {
+	c := config.Config{Prefix: "app:", Load: config.Load{Keys: 8}}
+	for key, want := range map[string]bool{
+		"app:k0": true, "lock:{app:k7}:l": true, "rueidislock:0:app:k3": true, "app:locktorture:row:app:k1": true, "app:locktorture-canary": true,
+		"app:lock:node": true, "app:k8": false, "app:kim": false, "app:": false, "app:k": false, "k0": false, "lock:node": false, "app:lock:nodes": false,
+	} {
+		if got := wrote(key, c); got != want {
+			t.Errorf("%s: %v, want %v", key, got, want)
+		}
 	}
 }
 

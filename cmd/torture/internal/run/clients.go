@@ -56,7 +56,7 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 		return c.connectChild(p, gate), nil
 	}
 	toStore := through(gate, c.env.links[c.Client.Name][faults.StoreNode])
-	guarded := store.Open(wiring.LoggedIn(c.env.bed.Store(), toStore), c.env.policy())
+	guarded := store.Open(wiring.LoggedIn(c.env.bed.Store(), toStore), c.env.policy()).Under(c.env.cfg.Prefix)
 	return &workload.Conn{
 		Locker: locker,
 		Store:  guarded,

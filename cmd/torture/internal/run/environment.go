@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"sync"
 
@@ -30,6 +31,7 @@ type environment struct {
 	why     string // this testbed
 	fabric  link.Fabric
 	links   map[string]map[string]link.Link // client → node → link
+	doors   bool                            // clients are child processes, and come in by doors that are watched
 	clients []*client
 	factory lockimpl.Factory
 	probe   lockimpl.Locker // a client past every link, which contends for nothing
@@ -54,9 +56,9 @@ func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir stri
 			err = errors.Join(err, e.close())
 		}
 	}()
-	external := testbed.ExternalConfig{OwnThisRedis: cfg.OwnRedis}
+	var external testbed.ExternalConfig
 	if cfg.Testbed != testbed.KindCompose {
-		if external.Masters, external.Store, err = cfg.Servers(); err != nil {
+		if external, err = cfg.External(); err != nil {
 			return e, err
 		}
 	}
@@ -99,8 +101,26 @@ func (e *environment) bootstrap(ctx context.Context) (err error) {
 	if e.probe, err = e.factory(wiring.Direct(e.bed.Nodes())); err != nil {
 		return fmt.Errorf("build lock %s: %w", e.lock.ID, err)
 	}
+	if _, child := e.probe.(childLocker); child {
+		if err := e.openDoors(ctx); err != nil {
+			return err
+		}
+	}
 	if b, ok := e.probe.(lockimpl.Bootstrapper); ok {
 		return b.Bootstrap(ctx)
+	}
+	return nil
+}
+
+// openDoors lets child processes in where this process sees what they send. They
+// write by themselves, so that the link to the store needs none.
+func (e *environment) openDoors(ctx context.Context) (err error) {
+	for _, links := range e.links {
+		toNodes := maps.Clone(links)
+		delete(toNodes, faults.StoreNode)
+		if e.doors, err = wiring.OpenDoors(ctx, toNodes); err != nil || !e.doors {
+			return err
+		}
 	}
 	return nil
 }
@@ -121,14 +141,15 @@ func fenced(c config.Config, l catalogue.Lock) bool {
 }
 
 // resolver returns what tells from the links how operations of unknown outcome
-// ended. A client in a child process sends past this process's taps.
+// ended. A client in a child process that has no door sends past this process's
+// taps.
 func (e *environment) resolver(h history.Header) *resolve.Resolver {
 	var names []string
 	for _, n := range e.bed.Nodes() {
 		names = append(names, n.Name())
 	}
 	resolver := resolve.New(names, h)
-	if _, child := e.probe.(childLocker); child {
+	if _, child := e.probe.(childLocker); child && !e.doors {
 		return resolver
 	}
 	for _, c := range e.clients {

@@ -111,7 +111,7 @@ func (s *session) leftovers(ctx context.Context, cfg workload.Config, clients []
 func (s *session) audit(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	direct := store.Open(s.env.bed.Store().Dial, s.env.policy())
+	direct := store.Open(s.env.bed.Store().Dial, s.env.policy()).Under(s.env.cfg.Prefix)
 	err := workload.RecordAudit(ctx, direct, s.rec)
 	if err != nil {
 		err = fmt.Errorf("read the store's log: %w", err)

@@ -36,6 +36,7 @@ const startLimit = 60 * time.Second
 type Options struct {
 	Version, Commit string
 	Argv            []string
+	Again           string         // the command that plays the same again; empty: torture replay
 	Crash           *crash.Monitor // finishes the run when this process crashes; nil: nobody does
 
 	// Begin is called once, when everything stands and before the load: with
@@ -140,7 +141,7 @@ func meta(cfg config.Config, o Options) reports.Meta {
 		resolved = nil // a Config is plain data: it always marshals
 	}
 	return reports.Meta{
-		Version: o.Version, Commit: o.Commit, Argv: printable.HideSecrets(o.Argv), Scenario: filepath.Base(cfg.Scenario), Lock: cfg.Lock,
+		Version: o.Version, Commit: o.Commit, Argv: printable.HideSecrets(o.Argv), Again: o.Again, Scenario: filepath.Base(cfg.Scenario), Lock: cfg.Lock,
 		Config: resolved, Seed: cfg.Seed, Clients: cfg.Clients, Keys: cfg.Load.Keys, Load: cfg.Load.String(),
 		Planned: cfg.Duration + cfg.FinalPhase(), SLO: cfg.SLO, Host: reports.ThisHost(), Began: time.Now(),
 	}

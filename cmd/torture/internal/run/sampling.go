@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 
 	"locktorture/workload/history"
@@ -49,8 +48,9 @@ func (s *session) unsampled(why string) {
 
 // sampledKeys are the keys that bear leases on the nodes, as far as the lock says.
 func (e *environment) sampledKeys() (keys []sample.Key) {
-	for n := range e.cfg.Load.Keys {
-		resource := "k" + strconv.Itoa(n)
+	cfg := e.cfg.Workload()
+	for n := range cfg.Keys {
+		resource := cfg.Key(n)
 		for _, name := range e.leaseKeys(resource) {
 			keys = append(keys, sample.Key{Resource: resource, Name: name})
 		}

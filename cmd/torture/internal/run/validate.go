@@ -48,8 +48,10 @@ func fitsMasters(c config.Config, l catalogue.Lock) error {
 // What a link needs of the descriptors of this process at most, its listener, the
 // reservation of its port and both ends of what passes through it, and what is
 // left for all else.
+// A door takes a listener, a reservation and both ends of what passes it, too.
 const (
 	perLink   = 8
+	perDoor   = 6
 	elsewhere = 256
 )
 
@@ -60,9 +62,13 @@ func fitsLinks(c config.Config, l catalogue.Lock) error {
 		return nil // which has a limit of its own
 	}
 	per := l.Masters(c) + 1
-	links, what := link.EmbeddedLimit, fmt.Sprintf("there are ports for %d", link.EmbeddedLimit)
-	if n := descriptors(); n > 0 && (n-elsewhere)/perLink < links {
-		links = max(n-elsewhere, 0) / perLink
+	ports, files := link.EmbeddedLimit, perLink
+	if l.Child {
+		ports, files = ports/2, files+perDoor
+	}
+	links, what := ports, fmt.Sprintf("there are ports for %d", ports)
+	if n := descriptors(); n > 0 && (n-elsewhere)/files < links {
+		links = max(n-elsewhere, 0) / files
 		what = fmt.Sprintf("this process may open as many files as %d take (ulimit -n is %d)", links, n)
 	}
 	if c.Clients*per <= links {

@@ -92,9 +92,30 @@ func OpenOne(ctx context.Context, f link.Fabric, client, node string, n testbed.
 	return l, nil
 }
 
-// ListenAddr is where a client in another process finds the link; the node's
-// name where the link has no address of its own.
+// OpenDoors gives clients in other processes a way into each of links that is
+// watched as this process's own is. It reports whether it could: not every system
+// has one.
+func OpenDoors(ctx context.Context, links map[string]link.Link) (watched bool, err error) {
+	for _, l := range links {
+		door, can := l.(link.Opener)
+		if !can {
+			return false, nil
+		}
+		if _, err := door.OpenDoor(ctx); errors.Is(err, errors.ErrUnsupported) {
+			return false, nil
+		} else if err != nil {
+			return false, fmt.Errorf("link %s→%s: %w", l.Client(), l.Node(), err)
+		}
+	}
+	return true, nil
+}
+
+// ListenAddr is where a client in another process finds the link: at its door where
+// that is open; the node's name where the link has no address of its own.
 func ListenAddr(l link.Link) string {
+	if door, ok := l.(link.Opener); ok && door.DoorAddr() != "" {
+		return door.DoorAddr()
+	}
 	if listener, ok := l.(link.Listener); ok {
 		return listener.Addr()
 	}
