@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"cmd/torture/internal/periodic":  {},
 	"cmd/torture/internal/stdio":     {},
 	"cmd/torture/internal/crash":     {},
+	"cmd/torture/internal/starter":   {},
 	"cmd/torture/internal/config":    outside(),
 	"cmd/torture/internal/wiring":    outside(),
 	"cmd/torture/internal/catalogue": outside("config"),

@@ -145,7 +145,7 @@ func (t *tool) root(stdout, stderr io.Writer) *cobra.Command {
 	root.SetErr(stderr)
 	root.AddCommand(
 		t.newRun("run [SCENARIO]", "standard"), t.newDemo(), newCheck(), newReport(), t.newReplay(),
-		t.newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newInitWrapper(), t.newGallery(), t.newSelftest(), t.newBench(), t.newNightly(), t.newCapacity(), t.newSimulate(), t.newHunt(),
+		t.newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newInit(), newInitWrapper(), t.newGallery(), t.newSelftest(), t.newBench(), t.newNightly(), t.newCapacity(), t.newSimulate(), t.newHunt(),
 	)
 	return root
 }

@@ -69,7 +69,9 @@ func addFieldFlags(cmd *cobra.Command, c *measure.Config, out *string) {
 	}
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		c.Given.ReadPassword(config.Environ())
-		return applyFlags(&c.Given, given)
+		err := applyFlags(&c.Given, given)
+		c.Given.HidePasswords()
+		return err
 	}
 	f.StringVar(out, "out", runsFolder, "folder in which a directory with the results is made")
 }

@@ -18,10 +18,12 @@ func GivenSettings() (all []Setting) {
 	return all
 }
 
-// SettleGiven hides the passwords in the URLs of c's servers, and names the first
-// of GivenSettings that cannot work.
-func (c *Config) SettleGiven() error {
-	c.hidePasswords()
+// HidePasswords takes the passwords out of the URLs of c's servers; c still knows
+// them.
+func (c *Config) HidePasswords() { c.hidePasswords() }
+
+// ValidateGiven names the first of GivenSettings that cannot work.
+func (c *Config) ValidateGiven() error {
 	if err := c.addresses(); err != nil {
 		return err
 	}

@@ -55,6 +55,10 @@ func TestMeasurementsBesideTheKeysOfOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	given := config.Config{Redis: []string{"redis://:sw0rdfish@" + at.Addr}, Prefix: "app-bench:"}
+	given.HidePasswords()
+	if strings.Contains(given.Redis[0], at.Password) {
+		t.Error("the setting shows the password")
+	}
 	if err := (measure.Config{Given: given}).Validate(); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (c Config) Validate() error {
 	case len(c.Given.Redis) > 0 && (c.Testbed == testbed.KindProcess || c.Testbed == testbed.KindEmbedded):
 		return fmt.Errorf("--redis contradicts --testbed (%s): servers that run already are testbed external: leave one of them out", c.Testbed)
 	}
-	return c.Given.SettleGiven()
+	return c.Given.ValidateGiven()
 }
 
 // Servers are the servers on which locks are measured, with a direct connection
