@@ -35,7 +35,7 @@ func TestHandlerFollowsNoLinkOutOfTheFolder(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil)
-		Handler(runs).ServeHTTP(w, r)
+		Handler(runs, "").ServeHTTP(w, r)
 		if code := w.Code; code != want && !(want == 404 && (code == 301 || code == 307)) {
 			t.Errorf("%s: %d, want %d", path, code, want)
 		}
@@ -50,7 +50,7 @@ func TestHandlerFollowsNoLinkOutOfTheFolder(t *testing.T) {
 
 func TestGuard(t *testing.T) {
 	runs := t.TempDir()
-	h := Guard(Handler(runs), "10.1.2.3", "runs.example")
+	h := Guard(Handler(runs, ""), "10.1.2.3", "runs.example")
 	for host, want := range map[string]int{
 		"localhost:8099": 200, "LOCALHOST": 200, "localhost.": 200, "a.localhost:1": 200, "127.0.0.1:8099": 200, "127.1.2.3": 200, "[::1]:8099": 200,
 		"10.1.2.3:8099": 200, "runs.example": 200, "evil.example": 421, "evil.example:8099": 421, "10.1.2.4": 421, "": 421, "localhost.evil.example": 421,

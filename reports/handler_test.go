@@ -3,6 +3,7 @@ package reports
 import (
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,6 +29,17 @@ func TestHandler(t *testing.T) {
 	if body := get(t, runs, "/", http.StatusOK); !strings.Contains(body, `href="`+report+`"`) || !strings.Contains(body, string(r.Verdict())) {
 		t.Errorf("the listing lacks the report or its verdict:\n%s", body)
 	}
+	if body := get(t, runs, "/?lock="+r.Meta.Lock+"&verdict="+url.QueryEscape(string(r.Verdict())), http.StatusOK); !strings.Contains(body, report) || !strings.Contains(body, "2026-11-21 14:25:01") {
+		t.Errorf("a run that is asked for is not listed with its time:\n%s", body)
+	}
+	for _, other := range []string{"lock=another", "scenario=another", "verdict=HARNESS+ERROR"} {
+		if body := get(t, runs, "/?"+other, http.StatusOK); strings.Contains(body, report) || !strings.Contains(body, "None of 1 is like that") {
+			t.Errorf("%s: what is not asked for is listed:\n%s", other, body)
+		}
+	}
+	if body := get(t, runs, "/?lock=%3Cscript%3E", http.StatusOK); strings.Contains(body, "<script>") {
+		t.Error("a query writes into the page")
+	}
 	if body := get(t, runs, report, http.StatusOK); !strings.Contains(body, "VERDICT") {
 		t.Error("the report is not served")
 	}
@@ -38,7 +50,7 @@ func TestHandler(t *testing.T) {
 func get(t *testing.T, runs, path string, want int) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	Handler(runs).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+	Handler(runs, "").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
 	if w.Code != want {
 		t.Errorf("GET %s: %d, want %d", path, w.Code, want)
 	}

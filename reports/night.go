@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -121,21 +120,11 @@ func WriteNight(dir string, n *Night) error {
 // LastNight returns the last line of the trend file in the folder of nights, or
 // nil when there is none. A line cut short by a crash is passed over.
 func LastNight(nights string) (*Night, error) {
-	raw, err := os.ReadFile(filepath.Join(nights, TrendFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	all, err := Nights(nights)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", TrendFile, err)
-	}
-	var last *Night
-	for _, line := range splitLines(raw) {
-		var n Night
-		if json.Unmarshal(line, &n) == nil && n.Schema == Schema {
-			last = &n
-		}
-	}
-	return last, nil
+	return all[len(all)-1], nil
 }
 
 // AppendTrend adds the night to the trend file, without its stories.

@@ -13,7 +13,14 @@ import (
 
 // Every outcome has a page that reads well, and so has the listing of them all.
 func TestPagesInABrowser(t *testing.T) {
-	runs := t.TempDir()
+	runs, nights := t.TempDir(), t.TempDir()
+	for i := range 3 {
+		n := &Night{Schema: Schema, Began: meta().Began.Add(time.Duration(24*i) * time.Hour), Verdict: checker.Fail,
+			Cells: []NightCell{cell("redlock", "standard", UnderTest, checker.Pass), cell("mine", "standard", UnderTest, checker.Fail, "S1")}}
+		if err := AppendTrend(nights, n); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var pages []pagetest.Page
 	for i, c := range []struct {
 		name   string
@@ -43,7 +50,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 		pages = append(pages, pagetest.File(t, c.name, filepath.Join(dir, ReportFile)))
 	}
-	served := httptest.NewServer(Handler(runs))
+	served := httptest.NewServer(Handler(runs, nights))
 	defer served.Close()
 	pagetest.Check(t, append(pages, pagetest.Page{Name: "serve", URL: served.URL + "/"})...)
 }

@@ -26,7 +26,8 @@ type Entry struct {
 	Verdict  checker.Verdict // empty when the run is incomplete
 	Grants   int64
 	Duration time.Duration
-	Err      error // why the directory cannot be read
+	Evidence checker.Evidence // of what was tried
+	Err      error            // why the directory cannot be read
 }
 
 // Complete reports whether the run has results.
@@ -79,7 +80,7 @@ func entry(dir string) Entry {
 	if e.Err = err; err != nil {
 		return e
 	}
-	e.Verdict = printable.Of(res.Verdict)
+	e.Verdict, e.Evidence = printable.Of(res.Verdict), res.Evidence
 	if res.Measured != nil {
 		e.Grants, e.Duration = res.Measured.Outcomes.Acquired, res.Measured.Duration
 	}

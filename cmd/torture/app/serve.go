@@ -11,7 +11,7 @@ import (
 )
 
 func newServe() *cobra.Command {
-	var out, addr string
+	var out, addr, nights string
 	var hosts []string
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -30,13 +30,14 @@ func newServe() *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: everybody who reaches %s can read the runs, and nobody is asked for a password; --addr 127.0.0.1:8099 serves this machine alone\n", l.Addr())
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "http://%s shows the runs in %s; Ctrl-C ends it\n", l.Addr(), out)
-			if err := metrics.Serve(cmd.Context(), l, reports.Guard(reports.Handler(out), append(hosts, given)...)); err != nil {
+			if err := metrics.Serve(cmd.Context(), l, reports.Guard(reports.Handler(out, nights), append(hosts, given)...)); err != nil {
 				return harnessError{err}
 			}
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", runsFolder, "folder of the run directories")
+	cmd.Flags().StringVar(&nights, "nights", "nightly", "folder of the nights, of which the trend is drawn where there are any")
 	cmd.Flags().StringSliceVar(&hosts, "allow-host", nil, "further names by which browsers may ask for this server, beside loopback names and the host of --addr")
 	cmd.Flags().StringVar(&addr, "addr", "127.0.0.1:8099", "where to listen")
 	return cmd
