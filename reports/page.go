@@ -80,7 +80,7 @@ type rawLine struct {
 // page lays out report.html: one file that needs neither network nor script.
 func (r *Run) page(figures []drawing) ([]byte, error) {
 	v := view{
-		Run: r, Style: Style(), Verdict: r.Verdict(), Class: class(r.Verdict()),
+		Run: r, Style: Style(), Verdict: r.Verdict(), Class: Class(r.Verdict()),
 		Subject: r.subject(), Server: r.server(), Config: r.config(), Command: strings.Join(r.Meta.Argv, " "),
 		Figures:      map[string]figureView{},
 		FaultTable:   tableView{faultHead, r.faultRows()},
@@ -107,8 +107,8 @@ func (r *Run) page(figures []drawing) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// class names the colour of a verdict.
-func class(v checker.Verdict) string {
+// Class names the colour of a verdict in the style of our pages.
+func Class(v checker.Verdict) string {
 	switch v {
 	case checker.Pass:
 		return "pass"

@@ -98,7 +98,7 @@ func TestVerdicts(t *testing.T) {
 				t.Fatal(err)
 			}
 			golden(t, "verdict-"+name, out.String())
-			if !strings.HasSuffix(out.String(), "\n"+LastLine(r.Verdict(), r.Verdict().Exit())+"\n") {
+			if !strings.HasSuffix(out.String(), "\n"+LastLine(r.Verdict(), r.Verdict().Exit())+r.Qualified()+"\n") {
 				t.Error("the last line is not the verdict")
 			}
 			out.Reset()

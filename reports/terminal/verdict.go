@@ -29,13 +29,13 @@ func Verdict(w io.Writer, o Options, r *reports.Run) error {
 	if !o.Quiet {
 		b.body(r, v)
 	}
-	fmt.Fprintln(b, LastLine(v, cmp.Or(o.Exit, v.Exit())))
+	fmt.Fprintln(b, LastLine(v, cmp.Or(o.Exit, v.Exit()))+r.Qualified())
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// LastLine is the line that every verb that judges ends with: the verdict, and the
-// exit code of the process.
+// LastLine is how the line begins that every verb that judges ends with: the verdict,
+// and the exit code of the process. What was seen and accepted follows it.
 func LastLine(v checker.Verdict, exit int) string { return fmt.Sprintf("VERDICT %s exit %d", v, exit) }
 
 func colorOf(v checker.Verdict) string {

@@ -104,7 +104,7 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 			return harnessError{err}
 		}
 		c.printViews(cmd.OutOrStdout(), report)
-		return verdict(cmd.OutOrStdout(), report.Verdict)
+		return judged(cmd.OutOrStdout(), report)
 	}
 	return c.printReport(cmd, report)
 }
@@ -257,18 +257,26 @@ func (c *checkCommand) printReport(cmd *cobra.Command, report checker.Report) er
 	if !c.json {
 		printFindings(cmd.OutOrStdout(), printable.Of(report))
 		c.printViews(cmd.OutOrStdout(), report)
-		return verdict(cmd.OutOrStdout(), report.Verdict)
+		return judged(cmd.OutOrStdout(), report)
 	}
 	if err := printJSON(cmd.OutOrStdout(), report); err != nil {
 		return harnessError{fmt.Errorf("print report: %w", err)}
 	}
 	c.printViews(cmd.ErrOrStderr(), report)
-	return verdict(cmd.ErrOrStderr(), report.Verdict)
+	return judged(cmd.ErrOrStderr(), report)
+}
+
+// judged prints the last line of a judged history, with what was accepted, and turns
+// it into the exit code.
+func judged(w io.Writer, report checker.Report) error {
+	return lastLine(w, report.Verdict, (&reports.Run{Report: report}).Qualified())
 }
 
 // verdict prints the last line and turns it into the exit code.
-func verdict(w io.Writer, v checker.Verdict) error {
-	if _, err := fmt.Fprintln(w, terminal.LastLine(v, v.Exit())); err != nil {
+func verdict(w io.Writer, v checker.Verdict) error { return lastLine(w, v, "") }
+
+func lastLine(w io.Writer, v checker.Verdict, qualified string) error {
+	if _, err := fmt.Fprintln(w, terminal.LastLine(v, v.Exit())+qualified); err != nil {
 		return harnessError{err}
 	}
 	return asExit(v.Exit())

@@ -44,9 +44,9 @@ func (t *tool) newHunt() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hunt",
 		Short: "search load, modes and faults for what breaks a lock, and make what is found small",
-		Long: "hunt plays short rounds of load and faults against a lock, several at once, each on servers of its own: first\n" +
-			"drawn at random, each from a few kinds of faults of its own, then bred from those that reached phases under faults,\n" +
-			"states or near misses that no earlier one had. What is found is made small (fewer steps, clients, keys, shorter) while\n" +
+		Long: "hunt plays short rounds of load and faults against a lock, several at once, each on servers of its own: first those\n" +
+			"that broke it in virtual time, then some drawn at random, each from a few kinds of faults of its own, then some bred\n" +
+			"from those that reached phases under faults, states or near misses that no earlier one had. What is found is made small (fewer steps, clients, keys, shorter) while\n" +
 			"it still shows, and printed as one command, a scenario file and a witness. It exits with 1 when something was found that is\n" +
 			"not accepted, with 0 when nothing was, with 3 when too little ran. Ctrl-C keeps what is known; --resume goes on from there.",
 		Args: cobra.NoArgs,
@@ -57,6 +57,7 @@ func (t *tool) newHunt() *cobra.Command {
 	f.DurationVar(&h.cfg.Budget, "budget", 10*time.Minute, "time for all of it")
 	f.Uint64Var(&h.cfg.Seed, "seed", 0, "seed of what is drawn; drawn itself when 0")
 	f.IntVar(&h.cfg.Jobs, "jobs", 3*runtime.NumCPU(), "rounds at once; fewer while the machine is too busy to judge by time")
+	f.IntVar(&h.cfg.Scouts, "scouts", runtime.NumCPU(), "processes that first look, for an eighth of the budget at most, for rounds that break the lock in virtual time; 0: none")
 	f.IntVar(&h.nodes, "nodes", 0, "Redis masters; what the lock is made for when 0")
 	f.StringVar(&h.testbed, "testbed", testbed.KindAuto, "auto, process, container or embedded")
 	f.StringSliceVar(&h.cfg.Accept, "accept", nil, "ids of anomalies that are listed and do not fail the hunt, e.g. S3z,S3")
@@ -100,13 +101,9 @@ func (h *huntCommand) earlier(cmd *cobra.Command) (*hunt.Report, error) {
 			return nil, fmt.Errorf("--%s beside --resume %s: that hunt has its own; leave one of both out", name, h.resume)
 		}
 	}
-	dir := h.resume
-	if dir == reports.Latest {
-		all, err := filepath.Glob(filepath.Join(h.out, "*-hunt-*", hunt.ResultsFile))
-		if err != nil || len(all) == 0 {
-			return nil, fmt.Errorf("--resume %s: there is no hunt in %s", dir, h.out)
-		}
-		dir = filepath.Dir(slices.Max(all)) // names begin with the time
+	dir, err := resumed(h.resume, h.out, "hunt", hunt.ResultsFile)
+	if err != nil {
+		return nil, err
 	}
 	r, err := hunt.Load(dir)
 	if err != nil {
@@ -120,6 +117,19 @@ func (h *huntCommand) earlier(cmd *cobra.Command) (*hunt.Report, error) {
 	return r, nil
 }
 
+// resumed is the directory that --resume names: itself, or of what is called so in out
+// the latest that has a file.
+func resumed(name, out, what, file string) (dir string, err error) {
+	if name != reports.Latest {
+		return name, nil
+	}
+	all, err := filepath.Glob(filepath.Join(out, "*-"+what+"-*", file))
+	if err != nil || len(all) == 0 {
+		return "", fmt.Errorf("--resume %s: there is no %s in %s", name, what, out)
+	}
+	return filepath.Dir(slices.Max(all)), nil // names begin with the time
+}
+
 // resolve names the first flag that cannot work.
 func (h *huntCommand) resolve() error {
 	switch {
@@ -127,6 +137,8 @@ func (h *huntCommand) resolve() error {
 		return fmt.Errorf("--budget is %v: above 0, such as 10m", h.cfg.Budget)
 	case h.cfg.Jobs < 1:
 		return fmt.Errorf("--jobs is %d: at least 1", h.cfg.Jobs)
+	case h.cfg.Scouts < 0:
+		return fmt.Errorf("--scouts is %d: 0 or more", h.cfg.Scouts)
 	case !slices.Contains(huntBeds, h.testbed):
 		return fmt.Errorf("--testbed %q: one of %s%s", h.testbed, strings.Join(huntBeds, ", "), config.DidYouMean(h.testbed, huntBeds))
 	}
@@ -169,6 +181,9 @@ func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report) (*hunt.Repo
 	}
 	h.cfg.Version, h.cfg.Commit, h.cfg.Command = version, revision(), commandLine(h.cfg.Seed)
 	h.cfg.Play = h.playWith
+	if !h.monitored { // part of another program, which cannot be started again
+		h.cfg.Scouts = 0
+	}
 	w, opts := output{json: h.json, quiet: h.quiet}.people(cmd)
 	var board *terminal.Board
 	h.cfg.Say = func(line string) { board.Say(line) }

@@ -21,6 +21,8 @@ type selftestCommand struct {
 	*galleryCommand
 	isBlind bool
 	blind   hunt.Blind
+	resume  string
+	trend   string
 }
 
 func (t *tool) newSelftest() *cobra.Command {
@@ -33,7 +35,8 @@ func (t *tool) newSelftest() *cobra.Command {
 			"a flaw survives or a correct lock is accused.\n\n" +
 			"With --blind nothing of what is known to show a flaw is used: every lock of every shelf gets the plain run, then\n" +
 			"a hunt, until its stated flaw is found or its budget is spent, and so do the corrected locks, which must stay clean.\n" +
-			"Of locks without fencing a flaw other than S3 and S3z is looked for, where one is stated.",
+			"Of locks without fencing a flaw other than S3 and S3z is looked for, where one is stated. --jobs is how many locks are\n" +
+			"played at once there. Ctrl-C keeps the rows that are done; --resume goes on with the others.",
 		Args: cobra.NoArgs,
 		RunE: s.run,
 	}
@@ -44,12 +47,14 @@ func (t *tool) newSelftest() *cobra.Command {
 	f.DurationVar(&s.blind.Plain, "plain", time.Minute, "with --blind: length of the plain run")
 	f.StringSliceVar(&s.blind.Only, "only", nil, "with --blind: these locks alone, corrected ones too")
 	f.BoolVar(&s.markdown, "markdown", false, "with --blind: print the table as Markdown")
+	f.StringVar(&s.resume, "resume", "", "with --blind: directory of an earlier one to go on with, or latest; rows that are done stay as they are")
+	f.StringVar(&s.trend, "trend", "", "with --blind: file to which what was found is appended, a line each time")
 	return cmd
 }
 
 func (s *selftestCommand) run(cmd *cobra.Command, _ []string) error {
 	if !s.isBlind {
-		for _, name := range []string{"budget", "plain", "only", "markdown"} {
+		for _, name := range []string{"budget", "plain", "only", "markdown", "resume", "trend"} {
 			if cmd.Flags().Changed(name) {
 				return fmt.Errorf("--%s goes with --blind alone", name)
 			}
@@ -66,29 +71,27 @@ func (s *selftestCommand) run(cmd *cobra.Command, _ []string) error {
 
 func (s *selftestCommand) runBlind(cmd *cobra.Command) error {
 	b := &s.blind
+	record, err := s.blindRecord(cmd)
+	if err != nil {
+		return err
+	}
 	switch {
 	case b.Plain <= 0 || b.Budget <= b.Plain:
 		return fmt.Errorf("--budget is %v and --plain %v: a plain run above 0, and a budget above that", b.Budget, b.Plain)
 	case s.jobs < 1:
 		return fmt.Errorf("--jobs is %d: at least 1", s.jobs)
 	}
-	b.Locks, b.Seed, b.Jobs, b.Play = s.locks, s.seed, s.jobs, s.playWith
-	b.Out = resultsDir(s.out, "blind", s.seed)
+	b.Locks, b.Seed, b.Jobs, b.Play, b.Done = s.locks, s.seed, s.jobs, s.playWith, slices.Clone(record.Rows)
+	if s.monitored {
+		b.Scouts = 1
+	}
 	if _, err := b.Chosen(); err != nil {
 		return err
 	}
 	if err := errors.Join(run.PrepareOut(s.out), run.PrepareOut(b.Out)); err != nil {
 		return startError(err)
 	}
-	began := time.Now()
-	tell := func(text string) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%5.0f s  %s\n", time.Since(began).Seconds(), printable.Line(text))
-	}
-	b.Say = func(string) {}
-	b.Row = func(r hunt.BlindRow) {
-		tell(fmt.Sprintf("%-24s %-9s %-4s after %.1f s, %d operations, %d rounds  %s", r.Lock, r.Outcome, r.ID, r.Took.Seconds(), r.Operations, r.Rounds, r.Why))
-	}
-	rows, err := b.Rows(cmd.Context())
+	rows, err := s.playBlind(cmd, record)
 	if err != nil {
 		return harnessError{err}
 	}
@@ -102,6 +105,61 @@ func (s *selftestCommand) runBlind(cmd *cobra.Command) error {
 		return exitCode(1)
 	}
 	return nil
+}
+
+// blindRecord is a new record, or the one to go on with, whose settings are taken over.
+func (s *selftestCommand) blindRecord(cmd *cobra.Command) (*hunt.BlindRecord, error) {
+	b := &s.blind
+	if s.resume == "" {
+		b.Out = resultsDir(s.out, "blind", s.seed)
+		return &hunt.BlindRecord{
+			Schema: 1, Version: version, Commit: revision(), Began: time.Now(), Host: hostLine(), Budget: b.Budget, Plain: b.Plain, Seed: s.seed, Only: b.Only,
+		}, nil
+	}
+	for _, name := range []string{"budget", "plain", "only", "seed"} {
+		if cmd.Flags().Changed(name) {
+			return nil, fmt.Errorf("--%s beside --resume %s: that selftest has its own; leave one of both out", name, s.resume)
+		}
+	}
+	dir, err := resumed(s.resume, s.out, "blind", hunt.BlindFile)
+	if err != nil {
+		return nil, err
+	}
+	r, err := hunt.LoadBlind(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--resume %s: %w", s.resume, err)
+	}
+	b.Out, b.Budget, b.Plain, b.Only, s.seed = dir, r.Budget, r.Plain, r.Only, r.Seed
+	return r, nil
+}
+
+// playBlind plays the rows that are open, and writes down each that is done.
+func (s *selftestCommand) playBlind(cmd *cobra.Command, record *hunt.BlindRecord) ([]hunt.BlindRow, error) {
+	b := &s.blind
+	began := time.Now()
+	tell := func(text string) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%5.0f s  %s\n", time.Since(began).Seconds(), printable.Line(text))
+	}
+	tell(fmt.Sprintf("dir %s, %d rows done", b.Out, len(b.Done)))
+	var unsaved error
+	b.Say = func(line string) { tell("  " + line) }
+	b.Row = func(r hunt.BlindRow) {
+		tell(fmt.Sprintf("%-24s %-9s %-4s after %.1f s, %d operations, %d rounds  %s", r.Lock, r.Outcome, r.ID, r.Took.Seconds(), r.Operations, r.Rounds, r.Why))
+		record.Rows = append(record.Rows, r)
+		unsaved = errors.Join(unsaved, record.Save(b.Out))
+	}
+	rows, err := b.Rows(cmd.Context())
+	if err = errors.Join(err, unsaved); err != nil {
+		return nil, err
+	}
+	record.Rows = rows
+	if err := record.Save(b.Out); err != nil {
+		return nil, err
+	}
+	if s.trend != "" && cmd.Context().Err() == nil {
+		return rows, record.AppendTrend(s.trend)
+	}
+	return rows, nil
 }
 
 func (s *selftestCommand) printBlind(w io.Writer, rows []hunt.BlindRow) error {

@@ -49,17 +49,43 @@ func joined(ids []string) string {
 
 // Markdown prints one table per category.
 func Markdown(w io.Writer, rows []Row) error {
+	columns := []string{"what is wrong", "faults", "found", "operations until then", "in the corrected lock"}
+	return MarkdownByCategory(w, columns, rows, func(r Row) (catalogue.Category, []string) {
+		return r.Category, []string{
+			"`" + r.Lock + "`", r.About, strings.Join(Trials[r.Lock].FaultNames(), ", "), foundWords(r), operations(r), controlWords(r),
+		}
+	})
+}
+
+// MarkdownByCategory prints a table for each category of locks that has rows: the
+// category's name, then columns, and what cells says of each row, its lock first. A
+// column whose name ends in a colon is of figures.
+func MarkdownByCategory[R any](w io.Writer, columns []string, rows []R, cells func(R) (catalogue.Category, []string)) error {
 	var out strings.Builder
+	line := func(cells []string) { fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | ")) }
 	for _, category := range catalogue.Categories {
-		head := fmt.Sprintf("\n| %s | what is wrong | faults | found | operations until then | in the corrected lock |\n|---|---|---|---|---|---|\n", category)
+		begun := false
 		for _, r := range rows {
-			if r.Category != category {
+			of, texts := cells(r)
+			if of != category {
 				continue
 			}
-			out.WriteString(head)
-			head = ""
-			fmt.Fprintf(&out, "| `%s` | %s | %s | %s | %s | %s |\n", r.Lock, r.About,
-				strings.Join(Trials[r.Lock].FaultNames(), ", "), foundWords(r), operations(r), controlWords(r))
+			if !begun {
+				begun = true
+				head, rule := []string{string(category)}, "|---|"
+				for _, c := range columns {
+					name, isFigure := strings.CutSuffix(c, ":")
+					head = append(head, name)
+					if rule += "---"; isFigure {
+						rule += ":"
+					}
+					rule += "|"
+				}
+				out.WriteString("\n")
+				line(head)
+				out.WriteString(rule + "\n")
+			}
+			line(texts)
 		}
 	}
 	_, err := io.WriteString(w, out.String())

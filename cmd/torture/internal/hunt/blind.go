@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"locktorture/cmd/torture/internal/catalogue"
@@ -24,12 +26,19 @@ type Blind struct {
 	Budget time.Duration // for each lock, run and hunt together
 	Plain  time.Duration // main phase of the plain run
 	Seed   uint64
-	Jobs   int
+	Jobs   int        // locks at once, at most
+	Done   []BlindRow // of an earlier sitting, which are not played again
 	Out    string
 	Play   Player
+	Scouts int // processes that play in virtual time for a hunt: see Config.Scouts
 	Say    func(line string)
-	Row    func(BlindRow) // is told of each row
+	Row    func(BlindRow) // is told of each row, one at a time
+
+	shortest atomic.Int64 // lease that the machine could judge, as the last hunt left it
 }
+
+// blindRounds is how many rounds of one lock's hunt are under way at once, at most.
+const blindRounds = 2
 
 // The outcomes of a BlindRow.
 const (
@@ -142,50 +151,77 @@ func (b *Blind) corrected(l catalogue.Lock) BlindRow {
 	return row
 }
 
-// Rows plays all rows one after another, until ctx ends.
+// Rows plays the rows that are open, several at once as the machine bears it, until
+// ctx ends, and returns those that are done, in their order. A row that was under way
+// when ctx ended is done only if its flaw had been found.
 func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
 	rows, err := b.Chosen()
 	if err != nil {
 		return nil, err
 	}
+	lanes := newLanes(b.Jobs)
+	var told sync.Mutex
+	var all sync.WaitGroup
 	for i := range rows {
-		if ctx.Err() != nil {
-			return rows[:i], nil
+		row := &rows[i]
+		if b.isDone(row) {
+			continue
 		}
-		if rows[i].Outcome == "" {
-			b.row(ctx, &rows[i])
+		if !lanes.take(ctx) {
+			break
 		}
-		b.Row(rows[i])
+		all.Go(func() {
+			defer lanes.give()
+			if row.Outcome == "" {
+				b.row(ctx, row, lanes)
+			}
+			if row.Outcome != "" {
+				told.Lock()
+				defer told.Unlock()
+				b.Row(*row)
+			}
+		})
 	}
-	return rows, nil
+	all.Wait()
+	return slices.DeleteFunc(rows, func(r BlindRow) bool { return r.Outcome == "" }), nil
+}
+
+// isDone takes over what an earlier sitting knows of a row.
+func (b *Blind) isDone(row *BlindRow) bool {
+	i := slices.IndexFunc(b.Done, func(d BlindRow) bool { return d.Lock == row.Lock && d.Corrected == row.Corrected })
+	if i < 0 {
+		return false
+	}
+	*row = b.Done[i]
+	return true
 }
 
 // row plays one lock. A round under way when its time is up ends late.
-func (b *Blind) row(ctx context.Context, row *BlindRow) {
+func (b *Blind) row(ctx context.Context, row *BlindRow, lanes *lanes) {
 	l := b.Locks[row.Lock]
-	wanted := func(f search.Finding) bool { return len(row.Stated) == 0 || slices.Contains(row.Stated, f.ID) }
+	wanted := func(id string) bool { return len(row.Stated) == 0 || slices.Contains(row.Stated, id) }
 	began := time.Now()
-	said, err := b.plain(ctx, l, row, wanted)
-	if row.Outcome = ByRun; row.ID == "" {
-		var hunted bool
-		hunted, err2 := b.hunt(ctx, l, row, wanted, b.Budget-time.Since(began))
-		if err = cmp.Or(err, err2); hunted {
-			said = true
-		}
-		row.Outcome = ByHunt
+	said, err := b.plain(ctx, l, row, wanted, lanes)
+	outcome := ByRun
+	if row.ID == "" && ctx.Err() == nil {
+		hunted, huntErr := b.hunt(ctx, l, row, wanted, lanes, b.Budget-time.Since(began))
+		said, err, outcome = said || hunted, cmp.Or(err, huntErr), ByHunt
 	}
 	found := row.ID != ""
 	switch {
 	case found && row.Corrected:
-		row.Outcome = Accused
+		outcome = Accused
 	case found:
+	case ctx.Err() != nil:
+		return // it was not played to its end
 	case !said:
-		row.Outcome, row.Why = NoAnswer, "nothing that was played says anything"
+		outcome, row.Why = NoAnswer, "nothing that was played says anything"
 	case row.Corrected:
-		row.Outcome = Clean
+		outcome = Clean
 	default:
-		row.Outcome = NotFound
+		outcome = NotFound
 	}
+	row.Outcome = outcome
 	if err != nil && !found {
 		row.Why = history.OneLine(err.Error())
 	}
@@ -194,31 +230,40 @@ func (b *Blind) row(ctx context.Context, row *BlindRow) {
 	}
 }
 
-// plain plays the standard scenario, and says whether that says anything.
-func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(search.Finding) bool) (said bool, err error) {
+// plain plays the standard scenario until the flaw is seen, and says whether that
+// says anything. Where what was seen is withdrawn, the whole run is played.
+func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(id string) bool, lanes *lanes) (said bool, err error) {
 	c, err := config.Base("standard")
 	if err != nil {
 		return false, err
 	}
 	c.Lock, c.Duration, c.Seed, c.Out = l.ID, b.Plain, b.Seed, b.Out
+	shows := func(f search.Finding) bool { return wanted(f.ID) }
 	e := &executor{
-		lock: l, base: c, play: b.Play, stalled: func() {}, counts: ignoreCells,
-		keep: func(all []search.Finding) bool { return slices.ContainsFunc(all, wanted) },
+		lock: l, base: c, play: b.Play, stalled: lanes.narrow, counts: ignoreCells, until: wanted,
+		keep: func(all []search.Finding) bool { return slices.ContainsFunc(all, shows) },
 	}
 	o := e.playConfig(ctx, c, nil)
-	row.Operations += o.Operations
-	if i := slices.IndexFunc(o.Findings, wanted); i >= 0 {
+	if o.Void != "" && ctx.Err() == nil {
+		b.Say(l.ID + ": the plain run, ended as soon as something was seen, says nothing: " + o.Void)
+		row.Operations += o.Operations
+		e.until = nil
+		o = e.playConfig(ctx, c, nil)
+	}
+	if i := slices.IndexFunc(o.Findings, shows); i >= 0 {
 		f := o.Findings[i]
 		row.ID, row.Took, row.Run = f.ID, cmp.Or(f.At, o.Took), o.Run
-		row.Operations = cmp.Or(f.Operations, row.Operations)
+		row.Operations += cmp.Or(f.Operations, o.Operations)
 		row.Command = fmt.Sprintf("torture run --lock=%s --duration=%v --seed=%d", l.ID, c.Duration, c.Seed)
+		return true, nil
 	}
+	row.Operations += o.Operations
 	return o.Void == "", nil
 }
 
 // hunt hunts for what is left of the row's time, and says whether that says
 // anything.
-func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(search.Finding) bool, left time.Duration) (said bool, err error) {
+func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(id string) bool, lanes *lanes, left time.Duration) (said bool, err error) {
 	before := b.Budget - left
 	base, err := Base()
 	if err != nil {
@@ -232,16 +277,17 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 		folder += "-corrected"
 	}
 	h, err := New(ctx, Config{
-		Lock: l, Base: base, Budget: left, Seed: b.Seed, Jobs: b.Jobs, Dir: filepath.Join(b.Out, folder), Play: b.Play,
-		Forgets: !row.Corrected, Until: wanted, Say: b.Say,
+		Lock: l, Base: base, Budget: left, Seed: b.Seed, Jobs: min(b.Jobs, blindRounds), Scouts: b.Scouts, Dir: filepath.Join(b.Out, folder), Play: b.Play,
+		Forgets: !row.Corrected, Until: wanted, Say: func(line string) { b.Say(l.ID + ": " + line) }, stalled: lanes.narrow, calm: lanes.calm, shortest: time.Duration(b.shortest.Load()),
 	}, nil)
 	if err != nil {
 		return false, err
 	}
 	r := h.Run(ctx)
+	b.shortest.Store(int64(h.lanes.shortest()))
 	row.Rounds = len(r.Rounds)
 	row.Operations += r.Sums.Operations
-	if i := slices.IndexFunc(r.Found, func(f *search.Found) bool { return wanted(f.Finding) }); i >= 0 {
+	if i := slices.IndexFunc(r.Found, func(f *search.Found) bool { return wanted(f.ID) }); i >= 0 {
 		f := r.Found[i]
 		row.ID, row.Took, row.Run, row.Command = f.ID, before+r.Took, f.Run, r.Play(f)
 	}

@@ -3,9 +3,13 @@ package hunt
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -129,5 +133,76 @@ func TestBlindTables(t *testing.T) {
 	}
 	if ok != 4 {
 		t.Errorf("%d rows as they should be", ok)
+	}
+}
+
+// TestBlindGoesOn: what is done is written down and not played again, and what was
+// under way when the time ended is not taken for an answer.
+func TestBlindGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	played := map[string]int{}
+	var mu sync.Mutex
+	blind := func(done []BlindRow) *Blind {
+		return &Blind{
+			Locks: catalogue.Builtin(), Only: []string{"quorum-2", "redlock", "single"}, Budget: 50 * time.Millisecond, Plain: time.Second, Seed: 1, Jobs: 1, Done: done, Out: dir,
+			Row: func(BlindRow) {},
+			Play: func(ctx context.Context, c config.Config, o run.Options) (*reports.Run, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				if played[c.Lock]++; c.Lock == "redlock" && ctx.Err() == nil && len(done) == 0 {
+					cancel()
+				}
+				o.Begin(run.Beginning{Header: history.Header{TTL: time.Second}})
+				return &reports.Run{Interrupted: ctx.Err() != nil}, nil
+			},
+		}
+	}
+	rows, err := blind(nil).Rows(ctx)
+	if err != nil || len(rows) != 1 || rows[0].Lock != "quorum-2" {
+		t.Fatalf("%+v, %v", rows, err)
+	}
+	record := BlindRecord{Schema: 1, Budget: time.Minute, Seed: 5, Only: []string{"a"}, Rows: rows}
+	if err := record.Save(dir); err != nil {
+		t.Fatal(err)
+	}
+	again, err := LoadBlind(dir)
+	if err != nil || again.Budget != time.Minute || again.Seed != 5 || len(again.Rows) != 1 || !slices.Equal(again.Missed, []string{"quorum-2"}) {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	before := played["quorum-2"]
+	if rows, err = blind(again.Rows).Rows(t.Context()); err != nil || len(rows) != 3 || played["quorum-2"] != before || played["single"] == 0 {
+		t.Errorf("%d rows, %v, played %v", len(rows), err, played)
+	}
+	if _, err := LoadBlind(t.TempDir()); err == nil || !strings.Contains(err.Error(), "no blind selftest") {
+		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// TestBlindTrend: each record is a line of its own, also behind one that was cut short.
+func TestBlindTrend(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "trend.jsonl")
+	if err := os.WriteFile(path, []byte(`{"schema":1,"ro`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record := BlindRecord{Schema: 1, Rows: []BlindRow{{Lock: "a", Outcome: ByHunt, ID: "S1", Took: time.Second, Run: "/somewhere"}}}
+	for range 2 {
+		if err := record.AppendTrend(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil || strings.Contains(string(raw), "/somewhere") {
+		t.Fatalf("%v, %s", err, raw)
+	}
+	whole := 0
+	for line := range strings.Lines(string(raw)) {
+		var r BlindRecord
+		if json.Unmarshal([]byte(line), &r) == nil && r.Hunts == 1 && r.Median == time.Second {
+			whole++
+		}
+	}
+	if whole != 2 {
+		t.Errorf("%d whole lines in %s", whole, raw)
 	}
 }

@@ -1,12 +1,14 @@
 package hunt
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 
 	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/reports/unit"
 )
 
@@ -38,20 +40,14 @@ func (s BlindSums) String() string {
 
 // BlindMarkdown prints a table for each category, and the sum.
 func BlindMarkdown(w io.Writer, rows []BlindRow) error {
-	var out strings.Builder
-	for _, category := range catalogue.Categories {
-		head := fmt.Sprintf("\n| %s | stated | found by | as | seconds | operations |\n|---|---|---|---|---:|---:|\n", category)
-		for _, r := range rows {
-			if r.Category != category {
-				continue
-			}
-			out.WriteString(head)
-			head = ""
-			fmt.Fprintf(&out, "| `%s` | %s | %s | %s | %.1f | %s |\n", r.Lock, r.statedWords(), r.Outcome, orDash(r.ID), r.Took.Seconds(), unit.Count(r.Operations))
+	columns := []string{"stated", "found by", "as", "seconds:", "operations:"}
+	err := gallery.MarkdownByCategory(w, columns, rows, func(r BlindRow) (catalogue.Category, []string) {
+		return r.Category, []string{
+			"`" + r.Lock + "`", r.statedWords(), r.Outcome, orDash(r.ID), fmt.Sprintf("%.1f", r.Took.Seconds()), unit.Count(r.Operations),
 		}
-	}
-	_, err := fmt.Fprintf(w, "%s\n%s\n", out.String(), SumBlind(rows))
-	return err
+	})
+	_, printed := fmt.Fprintf(w, "\n%s\n", SumBlind(rows))
+	return errors.Join(err, printed)
 }
 
 func orDash(s string) string {

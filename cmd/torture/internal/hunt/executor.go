@@ -34,7 +34,7 @@ type executor struct {
 	keep func([]search.Finding) bool // whether a round's record stays
 
 	stalled func()                 // the machine was too busy for a round
-	until   string                 // id of the anomaly that ends a round as soon as it is seen; empty: none does
+	until   func(id string) bool   // whether an anomaly ends a round as soon as it is seen; nil: none does
 	counts  func([]coverage.Count) // which cells count for the lock under a round's load and faults
 }
 
@@ -54,17 +54,18 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 	var table *coverage.Table
 	var can coverage.Abilities
 	seen := &counter{}
+	var near *nearness
 	var found []search.Finding
 	var unread error
 	kept := false
 	result, err := e.play(ctx, c, run.Options{
 		Begin: func(b run.Beginning) []history.Sink {
 			hit.watch(b.Judge)
-			table = coverage.New(b.Header)
+			table, near = coverage.New(b.Header), newNearness(b.Header)
 			if b.Meta.Can != nil {
 				can = *b.Meta.Can
 			}
-			return []history.Sink{table, seen}
+			return []history.Sink{table, seen, near}
 		},
 		Keep: func(done *reports.Run) bool {
 			if found, unread = findings(done); unread != nil || len(done.Troubles()) > 0 {
@@ -86,6 +87,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 		o.Run = result.Dir
 	}
 	reached(&o, table, can)
+	o.Near = near.misses(table.NearMisses().Longest)
 	e.counts(table.Of(can))
 	return o
 }
@@ -103,16 +105,6 @@ func reached(o *search.Outcome, t *coverage.Table, can coverage.Abilities) {
 		o.States = append(o.States, s.String())
 	}
 	slices.Sort(o.States)
-	o.Near = map[string]float64{}
-	near := t.NearMisses()
-	for name, d := range map[string]*time.Duration{"validity left at a write": near.Validity, "gap between holders": near.Gap} {
-		if d != nil && *d > 0 { // what is below zero is no miss
-			o.Near[name] = d.Seconds()
-		}
-	}
-	if near.Longest > 0 {
-		o.Near["key left behind"] = 1 / near.Longest.Seconds()
-	}
 }
 
 // calledOff is why a round says nothing that was ended from outside.

@@ -14,10 +14,10 @@ const (
 	afterHit  = 4                     // looks before the round ends: a proof may come in several parts
 )
 
-// A hit ends a round soon after its judge has seen an anomaly. What is played only
-// to see whether it comes again need not go on.
+// A hit ends a round soon after its judge has seen an anomaly that is looked for.
+// What is played only to see whether it comes need not go on.
 type hit struct {
-	id     string
+	wanted func(id string) bool // nil: none
 	cancel context.CancelFunc
 	stop   func()
 }
@@ -26,23 +26,31 @@ type hit struct {
 // ended.
 func (e *executor) endAtHit(ctx context.Context) (context.Context, *hit) {
 	ctx, cancel := context.WithCancel(ctx)
-	return ctx, &hit{id: e.until, cancel: cancel, stop: func() {}}
+	return ctx, &hit{wanted: e.until, cancel: cancel, stop: func() {}}
 }
 
 // watch looks at the round's judge from time to time.
 func (h *hit) watch(j *checker.Judge) {
-	if h.id == "" {
+	if h.wanted == nil {
 		return
 	}
 	seen := 0
 	h.stop = periodic.Start(lookEvery, func() {
-		if live := j.Live(); strings.HasPrefix(live.FirstHit, h.id+" ") || h.id == "S1" && live.DoubleGrants > 0 {
+		if h.shows(j.Live()) {
 			seen++
 		}
 		if seen > afterHit {
 			h.cancel()
 		}
 	})
+}
+
+// shows reports whether what the judge has seen so far is looked for. Of S3 there are
+// two kinds, which look alike until the end.
+func (h *hit) shows(live checker.Live) bool {
+	first, _, _ := strings.Cut(live.FirstHit, " ")
+	return first != "" && first != "S3" && h.wanted(first) ||
+		live.DoubleGrants > 0 && h.wanted("S1") || live.TokenRegressions > 0 && h.wanted("S4") && h.wanted("S4b")
 }
 
 func (h *hit) end() {

@@ -33,14 +33,22 @@ type Config struct {
 	Dir     string   // where everything is written
 	Play    Player
 
-	// Until ends the hunt with the first finding for which it is true, without making
-	// anything small; nil: only the time does.
-	Until func(search.Finding) bool
+	// Until ends the hunt with the first finding whose id it is true for, without
+	// making anything small; nil: only the time does.
+	Until func(id string) bool
+
+	// Scouts are how many processes of this program first play rounds in virtual time,
+	// where the lock can live in that. What they find is played on real servers before
+	// anything else, and only what it shows there counts. 0: none does.
+	Scouts int
 
 	// Say tells of what happens, one line each; nil tells nobody.
 	Say func(line string)
 
 	Version, Commit, Command string
+
+	stalled, calm func()        // are told of rounds that the machine was too busy for, and of others; nil: nobody is
+	shortest      time.Duration // lease that the machine could judge when somebody looked last; 0: nobody has
 }
 
 const (
@@ -76,6 +84,7 @@ type Hunt struct {
 	known     map[string]bool // keys of findings whose record is kept
 	matched   bool            // Until was true
 	shrinking *search.Found
+	scouting  bool
 	shrunkFor time.Duration
 	rounds    int           // of this sitting
 	usual     time.Duration // that a round takes, about
@@ -94,15 +103,19 @@ func Base() (config.Config, error) {
 // New prepares a hunt; with an earlier report it goes on from there.
 func New(ctx context.Context, c Config, earlier *Report) (*Hunt, error) {
 	h := &Hunt{cfg: c, base: c.Base, lanes: newLanes(c.Jobs), known: map[string]bool{}}
+	h.lanes.ttl = max(h.lanes.ttl, c.shortest)
 	if h.cfg.Say == nil {
 		h.cfg.Say = func(string) {}
+	}
+	if h.cfg.stalled == nil {
+		h.cfg.stalled, h.cfg.calm = func() {}, func() {}
 	}
 	kind, _, err := testbed.Choose(ctx, testbed.Config{Kind: c.Base.Testbed, Persist: true})
 	if err != nil {
 		return nil, fmt.Errorf("choose servers: %w", err)
 	}
 	h.base.Testbed, h.base.Out = kind, filepath.Join(c.Dir, roundsDir)
-	h.exec = &executor{lock: c.Lock, base: h.base, play: c.Play, keep: h.isNew, stalled: h.lanes.narrow, counts: h.addCells}
+	h.exec = &executor{lock: c.Lock, base: h.base, play: c.Play, keep: h.isNew, stalled: h.stalls, counts: h.addCells, until: c.Until}
 	space, leftOut := h.space()
 	h.report = Report{
 		Schema: 1, Version: c.Version, Commit: c.Commit, Command: c.Command, Lock: catalogue.HideSecrets(c.Base.Lock), Nodes: c.Lock.Masters(h.base), Testbed: kind,
@@ -133,6 +146,12 @@ func (h *Hunt) addCells(all []coverage.Count) {
 	}
 }
 
+// stalls notes a round for which the machine was too busy.
+func (h *Hunt) stalls() {
+	h.lanes.narrow()
+	h.cfg.stalled()
+}
+
 // isNew reports whether any finding is one that no record shows yet.
 func (h *Hunt) isNew(found []search.Finding) bool {
 	h.mu.Lock()
@@ -144,6 +163,7 @@ func (h *Hunt) isNew(found []search.Finding) bool {
 // known then. Rounds under way when the time is up are played to their end.
 func (h *Hunt) Run(ctx context.Context) *Report {
 	h.began = time.Now()
+	h.scout(ctx)
 	for h.goesOn(ctx) {
 		h.playRounds(ctx)
 		if f := h.toShrink(); f != nil && h.left() > 0 && ctx.Err() == nil {
@@ -196,6 +216,7 @@ func (h *Hunt) playRound(ctx context.Context) {
 	}
 	if o.Void == "" {
 		h.lanes.calm()
+		h.cfg.calm()
 	}
 	p, fresh := h.search.Record(r, o)
 	if o.Void != "" {
@@ -207,7 +228,7 @@ func (h *Hunt) playRound(ctx context.Context) {
 	}
 	for _, f := range fresh {
 		h.known[f.Key()] = true
-		h.matched = h.matched || h.cfg.Until != nil && h.cfg.Until(f.Finding)
+		h.matched = h.matched || h.cfg.Until != nil && h.cfg.Until(f.ID)
 	}
 	h.mu.Unlock()
 	for _, f := range fresh {
@@ -253,9 +274,7 @@ func (h *Hunt) shrink(ctx context.Context, f *search.Found) {
 	defer cancel()
 	quiet := *h.exec
 	quiet.keep = func([]search.Finding) bool { return false }
-	if f.ID != "S3" { // of which there are two kinds: the first to be seen may be the other
-		quiet.until = f.ID
-	}
+	quiet.until = func(id string) bool { return id == f.ID }
 	s := search.Shrinker{Executor: &quiet, Jobs: h.cfg.Jobs, Limit: max(shrinkLeast, time.Duration(shrinkLimit*float64(h.cfg.Budget)))}
 	small, ok := s.Shrink(bounded, f.Round, f.Finding)
 	if bounded.Err() != nil && small.Of == 0 {

@@ -18,8 +18,11 @@ func (h *Hunt) Lines() []string {
 		r.Lock, unit.Span(time.Since(h.began).Round(time.Second)), unit.Setting(h.cfg.Budget), len(r.Rounds), h.lanes.width(), r.Sums.Corpus,
 		r.Sums.Cells, len(r.Cells), r.Sums.States, len(found))}
 	h.mu.Lock()
-	shrinking := h.shrinking
+	shrinking, scouting := h.shrinking, h.scouting
 	h.mu.Unlock()
+	if scouting {
+		lines = append(lines, "   scouts look for rounds that break it in virtual time, to be played on real servers …")
+	}
 	for i, f := range found {
 		if i == liveFindings {
 			return append(lines, fmt.Sprintf("   and %d more", len(found)-i))

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"locktorture/checker"
 	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/reports"
@@ -56,7 +55,7 @@ func (r *Report) Page(dir string) ([]byte, error) {
 		Classes  []string
 		Table    []coverageRow
 		Curve    template.HTML
-	}{Report: printable.Of(*r), Style: reports.Style() + template.CSS(pageStyle), Class: class(r.Verdict), Curve: r.curve()}
+	}{Report: printable.Of(*r), Style: reports.Style() + template.CSS(pageStyle), Class: reports.Class(r.Verdict), Curve: r.curve()}
 	for i, f := range kinds(r.Found) {
 		one := printable.Of(r.finding(fmt.Sprintf("F%d", i+1), f, dir))
 		one.Command = r.Play(f) // which is never cut short
@@ -68,16 +67,6 @@ func (r *Report) Page(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("lay out hunt: %w", err)
 	}
 	return out.Bytes(), nil
-}
-
-func class(v checker.Verdict) string {
-	switch v {
-	case checker.Pass:
-		return "pass"
-	case checker.Fail:
-		return "fail"
-	}
-	return "open"
 }
 
 func (r *Report) finding(label string, f *search.Found, dir string) finding {

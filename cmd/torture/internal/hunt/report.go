@@ -127,16 +127,21 @@ func (r *Report) Save(dir string) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", ResultsFile, err)
 	}
-	f, err := os.CreateTemp(dir, ResultsFile+"-*")
+	return writeWhole(filepath.Join(dir, ResultsFile), append(printable.JSON(raw), '\n'))
+}
+
+// writeWhole writes a file whole or not at all.
+func writeWhole(path string, raw []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", ResultsFile, err)
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
-	_, err = f.Write(append(printable.JSON(raw), '\n'))
+	_, err = f.Write(raw)
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, ResultsFile))
+		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", ResultsFile, err), os.Remove(f.Name()))
+		return errors.Join(fmt.Errorf("write %s: %w", filepath.Base(path), err), os.Remove(f.Name()))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package hunt
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
@@ -41,9 +42,16 @@ func (h *Hunt) space() (s search.Space, leftOut []string) {
 			s.Moments = append(s.Moments, faults.Reply(c, ""))
 		}
 	}
+	if l := h.cfg.Lock; l.UndoWithin != nil {
+		s.Settles = l.UndoWithin(leastLease)
+	}
 	s.Fits, s.Shortest = h.exec.Fits, h.lanes.shortest
 	return s, leftOut
 }
+
+// leastLease is a short lease: what a lock's word rests on that goes with its leases is
+// kept by any.
+const leastLease = 400 * time.Millisecond
 
 // without says why a fault is not drawn.
 func (h *Hunt) without(e faultcatalogue.Entry) string {

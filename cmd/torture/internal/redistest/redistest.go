@@ -16,7 +16,7 @@ import (
 // (LOCKTORTURE_REQUIRE_ALL=1).
 func Start(t testing.TB, n int) []testbed.Node {
 	t.Helper()
-	requireServer(t)
+	RequireServer(t)
 	bed, err := testbed.StartProcess(t.Context(), testbed.ProcessConfig{Nodes: n})
 	if err != nil {
 		t.Fatal(err)
@@ -25,7 +25,9 @@ func Start(t testing.TB, n int) []testbed.Node {
 	return bed.Nodes()
 }
 
-func requireServer(t testing.TB) {
+// RequireServer skips a test where there is no redis-server, or fails it when nothing
+// may be skipped (LOCKTORTURE_REQUIRE_ALL=1).
+func RequireServer(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {

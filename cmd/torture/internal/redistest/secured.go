@@ -121,7 +121,7 @@ func FreePort(t testing.TB) string {
 // when something listens at network and addr.
 func Serve(t testing.TB, network, addr string, args ...string) {
 	t.Helper()
-	requireServer(t)
+	RequireServer(t)
 	args = append([]string{"--save", "", "--appendonly", "no", "--dir", t.TempDir(), "--bind", "127.0.0.1"}, args...)
 	server := exec.Command("redis-server", args...)
 	log := filepath.Join(t.TempDir(), "log")

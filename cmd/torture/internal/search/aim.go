@@ -72,13 +72,14 @@ func (s *Space) aimed(rng *rand.Rand, rounds func(cell string) int) Round {
 	for i, c := range cells {
 		of[i] = 1 / float64(1+rounds(c.String()))
 	}
+	calm := rng.IntN(3) == 0
 	for range 1 + rng.IntN(2) {
 		c := cells[draw(rng, of)]
 		if a := aims[c.Phase]; a.load != nil {
 			a.load(&r, rng)
 		}
 		for range 1 + rng.IntN(3) {
-			r.Steps = append(r.Steps, s.aimedStep(r, c, rng))
+			r.Steps = append(r.Steps, s.aimedStep(r, c, calm, rng))
 		}
 	}
 	return s.fitted(r)
@@ -112,10 +113,11 @@ func (s *Space) of(class coverage.Class) (names []string) {
 }
 
 // aimedStep draws a step that reaches a cell: at the phase's moment, on the client
-// that is in it, and mostly for about a lease.
-func (s *Space) aimedStep(r Round, c coverage.Cell, rng *rand.Rand) faults.Spec {
+// that is in it, and mostly for about a lease, or for a moment where the round is to
+// be calm.
+func (s *Space) aimedStep(r Round, c coverage.Cell, calm bool, rng *rand.Rand) faults.Spec {
 	a := aims[c.Phase]
-	p := profile{faults: s.of(c.Class), moments: a.moments}
+	p := profile{faults: s.of(c.Class), moments: a.moments, calm: calm}
 	x := s.step(r, p, rng)
 	if rng.IntN(6) > 0 {
 		x.On = pick(rng, a.moments)
@@ -137,7 +139,7 @@ func (s *Space) aimedStep(r Round, c coverage.Cell, rng *rand.Rand) faults.Spec 
 	if takes(x.Fault, "node") && rng.IntN(3) > 0 {
 		x.Node = s.aimedNodes(c.Class, rng)
 	}
-	if rng.IntN(3) > 0 {
+	if !calm && rng.IntN(3) > 0 {
 		x.For = share(r.TTL, pick(rng, []float64{0.35, 0.6, 0.9, 0.95, 1.1, 1.7, 2.5}))
 	}
 	return x

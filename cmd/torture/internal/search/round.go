@@ -45,6 +45,7 @@ const (
 	Mutated Origin = "mutated"
 	Crossed Origin = "crossed"
 	Shrunk  Origin = "shrunk"
+	Scouted Origin = "scouted" // suggested by somebody who has seen it show something elsewhere
 )
 
 // Over lays the round over a scenario.

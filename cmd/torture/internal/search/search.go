@@ -15,6 +15,10 @@ const (
 	// nearer is how much smaller than ever a near miss must be to count as new
 	// ground.
 	nearer = 0.9
+
+	// recordWeight is added to the weight of a round for each near miss that it holds
+	// the record of.
+	recordWeight = 0.5
 )
 
 // A Search decides which round is next, and what the ones before it were worth. It
@@ -27,9 +31,24 @@ type Search struct {
 	log    Log
 	seen   map[string]int // in how many rounds, by species
 	near   map[string]float64
-	chosen map[int]int // how often a corpus round was bred from, by its number
+	record map[string]int // the number of the round that was nearest, by the name of the miss
+	chosen map[int]int    // how often a corpus round was bred from, by its number
 	moment weights
+
+	suggested []suggestion
+	turn      int // rounds since the search began, for taking turns
 }
+
+// A suggestion is a round that somebody else has seen to show a finding.
+type suggestion struct {
+	round Round
+	shows Finding
+	plays int // still to come
+}
+
+// suggestedPlays is how often a suggestion is played: what shows elsewhere shows in
+// part of the plays.
+const suggestedPlays = 2
 
 // A Log is all that a search knows: it can be stored, and continued.
 type Log struct {
@@ -63,7 +82,7 @@ type Found struct {
 func New(space Space, seed uint64, log Log) *Search {
 	s := &Search{
 		space: space.withDefaults(), rng: rand.New(rand.NewPCG(seed, uint64(len(log.Rounds)))),
-		seen: map[string]int{}, near: map[string]float64{}, chosen: map[int]int{}, moment: weights{},
+		seen: map[string]int{}, near: map[string]float64{}, record: map[string]int{}, chosen: map[int]int{}, moment: weights{},
 	}
 	for _, p := range log.Rounds {
 		s.learn(&p)
@@ -79,8 +98,37 @@ func (s *Search) Next() Round {
 	return s.next()
 }
 
+// Suggest has a round played soon that shows f elsewhere, unless f has been found by
+// then.
+func (s *Search) Suggest(r Round, f Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Origin = Scouted
+	s.suggested = append(s.suggested, suggestion{r, f, suggestedPlays})
+}
+
+// suggestion takes the next round out of those that were suggested. Two of three
+// rounds are, while there are any. The caller holds mu.
+func (s *Search) suggestion() (r Round, ok bool) {
+	s.suggested = slices.DeleteFunc(s.suggested, func(x suggestion) bool {
+		return slices.ContainsFunc(s.log.Found, func(f *Found) bool { return f.Same(x.shows) })
+	})
+	if s.turn++; s.turn%3 == 0 || len(s.suggested) == 0 {
+		return r, false
+	}
+	first := s.suggested[0]
+	s.suggested = s.suggested[1:]
+	if first.plays--; first.plays > 0 {
+		s.suggested = append(s.suggested, first)
+	}
+	return first.round, true
+}
+
 // next draws a round. The caller holds mu.
 func (s *Search) next() Round {
+	if r, ok := s.suggestion(); ok {
+		return r
+	}
 	corpus := s.corpus()
 	dice := s.rng.Float64()
 	switch {
@@ -107,7 +155,8 @@ func (s *Search) corpus() []Played {
 }
 
 // breed chooses a round of the corpus: the rarer what it reached, and the less it
-// was chosen before, the likelier. The caller holds mu.
+// was chosen before, the likelier; one that is nearest to an anomaly stays likely,
+// for a search climbs best from where it is highest. The caller holds mu.
 func (s *Search) breed(corpus []Played) Played {
 	of := make([]float64, len(corpus))
 	for i, p := range corpus {
@@ -116,6 +165,11 @@ func (s *Search) breed(corpus []Played) Played {
 			of[i] += 1 / float64(s.seen[name])
 		}
 		of[i] /= float64(1 + s.chosen[p.Number])
+		for _, number := range s.record {
+			if number == p.Number {
+				of[i] += recordWeight
+			}
+		}
 	}
 	p := corpus[draw(s.rng, of)]
 	s.chosen[p.Number]++
@@ -151,7 +205,7 @@ func (s *Search) learn(p *Played) {
 	}
 	for name, miss := range p.Outcome.Near {
 		if best, known := s.near[name]; !known || miss < nearer*best {
-			s.near[name] = miss
+			s.near[name], s.record[name] = miss, p.Number
 			p.Near++
 		}
 	}

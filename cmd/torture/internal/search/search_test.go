@@ -5,7 +5,9 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"testing"
+	"time"
 
 	"locktorture/faults"
 	"locktorture/faults/catalogue"
@@ -232,5 +234,81 @@ func TestAimed(t *testing.T) {
 		if len(aims[p].moments) == 0 {
 			t.Errorf("nothing leads to %s", p)
 		}
+	}
+}
+
+// TestSuggestions are played soon and more than once, by turns with other rounds, until
+// what they show is found.
+func TestSuggestions(t *testing.T) {
+	s := New(newModel().space, 1, Log{})
+	f, g := Finding{ID: "S1", Blame: "server"}, Finding{ID: "S6", Blame: "server"}
+	s.Suggest(Round{Seed: 101}, f)
+	s.Suggest(Round{Seed: 102}, g)
+	seeds := map[uint64]int{}
+	for range 5 {
+		if r := s.Next(); r.Origin == Scouted {
+			seeds[r.Seed]++
+		}
+	}
+	if seeds[101] != 2 || seeds[102] != 2 {
+		t.Errorf("of the first five rounds: %v", seeds)
+	}
+	s.Suggest(Round{Seed: 103}, f)
+	s.Suggest(Round{Seed: 104}, g)
+	s.Record(Round{}, Outcome{Findings: []Finding{f}})
+	for range 9 {
+		if r := s.Next(); r.Origin == Scouted && r.Seed == 103 {
+			t.Error("a round is played for what has been found")
+		}
+	}
+}
+
+// TestCalmRounds: of the rounds that are drawn a good part has leases that outlast what
+// the lock takes to clear up, and all well in the end for about as long.
+func TestCalmRounds(t *testing.T) {
+	space := newModel().space
+	space.Settles = time.Second
+	space = space.withDefaults()
+	rng := rand.New(rand.NewPCG(1, 1))
+	long, calm := 0, 0
+	const rounds = 300
+	for range rounds {
+		r := space.swarm(rng, weights{})
+		if r.TTL < 2*space.Settles {
+			continue
+		}
+		long++
+		end := time.Duration(0)
+		for _, x := range r.Steps {
+			end = max(end, x.At+max(0, x.Then)+x.For+time.Duration(max(0, x.Times-1))*x.Every)
+		}
+		if r.Duration-end >= space.Settles && len(r.Steps) > 0 {
+			calm++
+		}
+	}
+	if long < rounds/3 || calm < rounds/10 {
+		t.Errorf("of %d rounds %d have long leases, %d of them calm in the end", rounds, long, calm)
+	}
+}
+
+// TestRecordsAreBredFrom: the round that came nearest stays a favourite.
+func TestRecordsAreBredFrom(t *testing.T) {
+	s := New(newModel().space, 1, Log{})
+	for i := range 30 {
+		near := map[string]float64{"gap": 100}
+		if i == 20 {
+			near["gap"] = 1
+		}
+		s.Record(Round{Seed: uint64(i)}, Outcome{Cells: []string{strconv.Itoa(i)}, Near: near})
+	}
+	bred := 0
+	const draws = 300
+	for range draws {
+		if s.breed(s.corpus()).Seed == 20 {
+			bred++
+		}
+	}
+	if bred < draws/10 {
+		t.Errorf("bred from %d times of %d", bred, draws)
 	}
 }

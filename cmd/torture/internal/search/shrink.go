@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -39,20 +40,21 @@ func SizeOf(r Round) Size { return Size{r.Count(), r.Clients, r.Load.Keys, r.Dur
 type Shrinker struct {
 	Executor Executor
 	Jobs     int // plays at once; 0: 1
-	Least    int // 0: 2
-	Plays    int // 0: 3
+	Least    int // 0: 3
+	Plays    int // 0: 4
 	Proofs   int // plays of the smallest round, at the end; 0: 10
 	Trials   int // plays at most, Proofs apart; 0: 90
 
 	Limit time.Duration // for making smaller, proofs apart; 0: none
 
 	trials int
+	steps  int    // of the round that is made small
 	run    string // record of the last play that showed the finding
 }
 
 const (
-	defaultLeast  = 2
-	defaultPlays  = 3
+	defaultLeast  = 3
+	defaultPlays  = 4
 	defaultProofs = 10
 	defaultTrials = 90
 
@@ -75,22 +77,36 @@ func (s *Shrinker) Shrink(ctx context.Context, r Round, f Finding) (small Shrink
 		defer cancel()
 	}
 	start := expanded(r)
-	cut, isCut := s.firstOf(work, f, []Round{untilProof(start, f), start, repeated(start)})
+	s.steps = start.Count()
+	cut, isCut := s.first(work, start, f)
 	if !isCut {
 		small.Again, small.Of = s.prove(ctx, r, f, s.Plays)
 		return small, false
 	}
 	stages := []Round{start, cut}
+	if c, ok := s.firstOf(work, f, leaps(cut, f)); ok {
+		cut = c
+		stages = append(stages, cut)
+	}
 	for smaller := true; smaller && work.Err() == nil; {
 		next := s.pass(work, cut, f)
 		smaller = SizeOf(next) != SizeOf(cut)
 		cut = next
 		stages = append(stages, cut)
 	}
-	last := len(stages) - 1
-	stages = slices.Insert(stages, last, repeated(stages[last]))
 	small.Round, small.Again, small.Of = s.best(ctx, stages, f)
 	return small, small.Of > 0
+}
+
+// first is the round to begin with, without what came after the proof, and with more
+// chances in each play where it needs them. One that shows f now and then will do: it
+// may show it more often with less in its way.
+func (s *Shrinker) first(ctx context.Context, start Round, f Finding) (Round, bool) {
+	rounds := []Round{untilProof(start, f), start, pressed(start), repeated(start)}
+	if r, ok := s.firstOf(ctx, f, rounds); ok {
+		return r, true
+	}
+	return s.firstIn(ctx, f, []Round{start, repeated(start)}, 1)
 }
 
 func (s *Shrinker) defaults() {
@@ -106,14 +122,20 @@ func (s *Shrinker) defaults() {
 	set(&s.Trials, defaultTrials)
 }
 
-// pass tries every way of making r smaller once.
+// pass tries every way of making r smaller once. Less time is worth less than a round
+// that shows f for certain: it must do so in all plays.
 func (s *Shrinker) pass(ctx context.Context, r Round, f Finding) Round {
-	r = s.fewerSteps(ctx, r, f)
-	for _, smaller := range []func(Round) []Round{fewerClients, fewerKeys, plainerLoad, oneSimplerLoad, shorter} {
-		if c, ok := s.firstOf(ctx, f, smaller(r)); ok {
+	try := func(rounds []Round, least int) {
+		if c, ok := s.firstIn(ctx, f, rounds, least); ok {
 			r = c
 		}
 	}
+	try(fewerClients(r), s.Least)
+	try(fewerKeys(r), s.Least)
+	r = s.fewerSteps(ctx, r, f)
+	try(plainerLoad(r), s.Least)
+	try(oneSimplerLoad(r), s.Least)
+	try(shorter(r), s.Plays)
 	return r
 }
 
@@ -160,30 +182,86 @@ func (s *Shrinker) fewerSteps(ctx context.Context, r Round, f Finding) Round {
 	return r
 }
 
-func fewerClients(r Round) (all []Round) {
-	for _, n := range []int{1, 2, 3, r.Clients / 2} {
-		if n < r.Clients && (len(all) == 0 || n > all[len(all)-1].Clients) {
-			c := r
-			c.Clients = n
-			all = append(all, c)
+// leaps make everything small at once, the smallest first. What a finding needs was
+// mostly in force shortly before its proof.
+func leaps(r Round, f Finding) (all []Round) {
+	last := near(r, f)
+	for _, to := range []struct {
+		steps         []faults.Spec
+		clients, keys int
+	}{
+		{nil, 2, leastKeys(r)}, {last, 2, leastKeys(r)}, {last, 3, leastKeys(r)}, {last, r.Clients / 2, r.Load.Keys / 2}, {r.Steps, r.Clients / 2, r.Load.Keys / 2},
+	} {
+		c := r.clone()
+		c.Steps = slices.Clone(to.steps)
+		c.Clients, c.Load.Keys = min(r.Clients, max(1, to.clients)), min(r.Load.Keys, max(leastKeys(r), to.keys))
+		if SizeOf(c) != SizeOf(r) {
+			all = append(all, c, pressed(c))
 		}
 	}
 	return all
 }
 
-func fewerKeys(r Round) (all []Round) {
-	least := 1
-	if r.Load.Mode == workload.ModeMulti {
-		least = 2
+// near are the steps that were in force within two leases before f's proof.
+func near(r Round, f Finding) (steps []faults.Spec) {
+	if f.At == 0 {
+		return r.Steps
 	}
-	for _, n := range []int{least, r.Load.Keys / 2} {
-		if n >= least && n < r.Load.Keys && (len(all) == 0 || n > all[0].Load.Keys) {
-			c := r
-			c.Load.Keys = n
-			all = append(all, c)
+	for _, x := range r.Steps {
+		if x.At <= f.At && x.At+max(0, x.Then)+x.For+2*r.TTL >= f.At {
+			steps = append(steps, x)
 		}
 	}
+	return withoutOrphans(steps)
+}
+
+// pressed is r with more going on in it: no pauses between two attempts of a client,
+// and where time is all that is needed, more of that. It is as large as r.
+func pressed(r Round) Round {
+	c := r.clone()
+	c.Load.Think = workload.Fixed(min(r.Load.Think.Mean, time.Millisecond))
+	if len(r.Steps) == 0 {
+		c.Duration = max(r.Duration, min(2*r.Duration, longestPressed))
+	}
+	return c
+}
+
+// longestPressed bounds how long a round becomes that needs nothing but time.
+const longestPressed = 10 * time.Second
+
+func fewerClients(r Round) (all []Round) {
+	for _, n := range fewer(r.Clients, 1) {
+		c := r.clone()
+		c.Clients = n
+		all = append(all, c, pressed(c))
+	}
 	return all
+}
+
+func fewerKeys(r Round) (all []Round) {
+	for _, n := range fewer(r.Load.Keys, leastKeys(r)) {
+		c := r.clone()
+		c.Load.Keys = n
+		all = append(all, c, pressed(c))
+	}
+	return all
+}
+
+// leastKeys is how many keys the round's mode needs.
+func leastKeys(r Round) int {
+	if r.Load.Mode == workload.ModeMulti {
+		return 2
+	}
+	return 1
+}
+
+// fewer are smaller numbers than n, in order: the least and those after it, of which
+// one is mostly enough, then larger ones in ever smaller steps.
+func fewer(n, least int) []int {
+	all := []int{least, least + 1, least + 2, n / 4, n / 2, n - n/4, n - 1}
+	all = slices.DeleteFunc(all, func(m int) bool { return m < least || m >= n })
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // plainerLoad leaves out of the load all that can be left out, or half of it.
@@ -224,7 +302,30 @@ func shorter(r Round) (all []Round) {
 			all = append(all, c)
 		}
 	}
+	if c := earlier(r); c.Duration < r.Duration*9/10 {
+		all = append(all, c)
+	}
 	return all
+}
+
+// warmUp is how long a round lasts before its first step, at least.
+const warmUp = 200 * time.Millisecond
+
+// earlier is r without most of the time before its first step.
+func earlier(r Round) Round {
+	if len(r.Steps) == 0 {
+		return r
+	}
+	c := r.clone()
+	by := slices.MinFunc(r.Steps, func(a, b faults.Spec) int { return cmp.Compare(a.At, b.At) }).At - warmUp
+	if by <= 0 {
+		return r
+	}
+	for i := range c.Steps {
+		c.Steps[i].At -= by
+	}
+	c.Duration -= by
+	return c
 }
 
 // expanded writes a repeated step out, so that each can be left out by itself.

@@ -19,7 +19,8 @@ type Space struct {
 	Moments []watch.Moment  // to which steps may be locked, commands and replies among them
 	Modes   []workload.Mode // that the lock can serve; empty: the mixed one alone
 	Nodes   int             // masters
-	TTLs    []time.Duration // lease lengths; empty: from 400 ms to 2 s
+	TTLs    []time.Duration // lease lengths, in order; empty: from 400 ms to 2 s
+	Settles time.Duration   // how long the lock takes, by its own word, to clear up behind an operation that failed; 0: nobody says
 	Clients int             // at most; 0: 12
 	Keys    int             // at most; 0: 8
 	Longest time.Duration   // main phase of a round at most; 0: 5 s
@@ -68,6 +69,11 @@ type profile struct {
 	faults  []string
 	moments []watch.Moment
 	steps   int
+
+	// A calm round has few and short steps, and none of them late: what an operation
+	// leaves behind that failed under a fault can be told from what is under way only
+	// when all is well again for a while.
+	calm bool
 }
 
 const (
@@ -79,6 +85,9 @@ const (
 // drawn less.
 func (s *Space) profile(rng *rand.Rand, weights weights) profile {
 	p := profile{steps: 1 + rng.IntN(mostSteps)}
+	if p.calm = rng.IntN(3) == 0; p.calm {
+		p.steps = 1 + rng.IntN(2)
+	}
 	for range 1 + rng.IntN(mostFaults) {
 		if f := pick(rng, s.Faults); !slices.Contains(p.faults, f) {
 			p.faults = append(p.faults, f)
@@ -117,13 +126,28 @@ func drawSeed(rng *rand.Rand) uint64 { return rng.Uint64()&0xffffff | 1 }
 
 // drawShape draws clients, times and load.
 func (s *Space) drawShape(r *Round, rng *rand.Rand) {
-	r.TTL = pick(rng, s.TTLs)
+	r.TTL = s.drawTTL(rng)
 	r.Duration = min(s.Longest, leastLength)
 	s.lengthen(r)
 	for dimension := range dimensions {
 		s.drawDimension(r, dimension, rng)
 	}
 }
+
+// drawTTL draws a lease length. Half of the leases outlast by far what the lock takes
+// to clear up: what it should have cleared up and did not would otherwise be gone
+// with its lease before anybody can tell.
+func (s *Space) drawTTL(rng *rand.Rand) time.Duration {
+	long := slices.DeleteFunc(slices.Clone(s.TTLs), func(ttl time.Duration) bool { return ttl < outlasts*s.Settles })
+	if s.Settles > 0 && len(long) > 0 && rng.IntN(2) == 0 {
+		return pick(rng, long)
+	}
+	return pick(rng, s.TTLs)
+}
+
+// outlasts is how many times as long as clearing up a lease must be to show what was
+// left behind.
+const outlasts = 2
 
 // leastLength is how long the main phase of a drawn round is at least.
 const leastLength = 3 * time.Second
@@ -230,6 +254,11 @@ func (s *Space) step(r Round, p profile, rng *rand.Rand) faults.Spec {
 	spec := faults.Spec{Fault: pick(rng, p.faults)}
 	for setting := range settings {
 		s.drawSetting(&spec, setting, r, p.moments, rng)
+	}
+	if p.calm {
+		spec.Times, spec.Every = 0, 0
+		spec.For = share(r.TTL, pick(rng, []float64{0.08, 0.15, 0.25, 0.35}))
+		spec.At = max(time.Millisecond, share(r.Duration, 0.03+0.4*rng.Float64()))
 	}
 	return spec
 }

@@ -9,12 +9,18 @@ import (
 const voidPlays = 2
 
 // firstOf returns the first of some rounds, in their order, that shows f in Least
+// of Plays.
+func (s *Shrinker) firstOf(ctx context.Context, f Finding, rounds []Round) (Round, bool) {
+	return s.firstIn(ctx, f, rounds, s.Least)
+}
+
+// firstIn returns the first of some rounds, in their order, that shows f in so many
 // of Plays. Rounds that cannot be played, and those after the one that is
 // returned, need not be played to their end.
-func (s *Shrinker) firstOf(ctx context.Context, f Finding, rounds []Round) (Round, bool) {
+func (s *Shrinker) firstIn(ctx context.Context, f Finding, rounds []Round, least int) (Round, bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	t := &trial{s: s, f: f, stop: make([]context.CancelFunc, len(rounds)), shown: make([]int, len(rounds)), missed: make([]int, len(rounds)), first: len(rounds)}
+	t := &trial{s: s, f: f, least: least, stop: make([]context.CancelFunc, len(rounds)), shown: make([]int, len(rounds)), missed: make([]int, len(rounds)), first: len(rounds)}
 	contexts := make([]context.Context, len(rounds))
 	for i := range rounds {
 		contexts[i], t.stop[i] = context.WithCancel(ctx)
@@ -55,9 +61,10 @@ func (s *Shrinker) firstOf(ctx context.Context, f Finding, rounds []Round) (Roun
 
 // A trial is the state of firstOf.
 type trial struct {
-	s    *Shrinker
-	f    Finding
-	stop []context.CancelFunc // by round
+	s     *Shrinker
+	f     Finding
+	least int
+	stop  []context.CancelFunc // by round
 
 	mu     sync.Mutex
 	shown  []int // plays, by round
@@ -71,7 +78,7 @@ type trial struct {
 func (t *trial) open(i int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return i < t.first && t.missed[i] <= t.s.Plays-t.s.Least && t.s.trials+t.plays < t.s.Trials
+	return i < t.first && t.missed[i] <= t.s.Plays-t.least && t.s.trials+t.plays < t.s.Trials
 }
 
 // note counts a play, and calls off those that it makes needless.
@@ -81,14 +88,14 @@ func (t *trial) note(i int, p played) {
 	t.plays += p.plays
 	switch {
 	case !p.shown:
-		if t.missed[i]++; t.missed[i] > t.s.Plays-t.s.Least {
+		if t.missed[i]++; t.missed[i] > t.s.Plays-t.least {
 			t.stop[i]()
 		}
 		return
 	case p.run != "":
 		t.run = p.run
 	}
-	if t.shown[i]++; t.shown[i] >= t.s.Least && i < t.first {
+	if t.shown[i]++; t.shown[i] >= t.least && i < t.first {
 		t.first = i
 		for _, stop := range t.stop[i:] {
 			stop()
@@ -158,19 +165,38 @@ func (s *Shrinker) prove(ctx context.Context, r Round, f Finding, plays int) (ag
 }
 
 // best is the smallest of the stages, each smaller than the one before, that shows
-// f reliably; where none does, the one that shows it most often.
+// f reliably, as it is or with more chances in each play; where none does, the one
+// that shows it most often.
 func (s *Shrinker) best(ctx context.Context, stages []Round, f Finding) (best Round, again, of int) {
 	for i := len(stages) - 1; i >= 0 && (of == 0 || ctx.Err() == nil); i-- {
-		k, n := s.prove(ctx, stages[i], f, s.Proofs)
-		if n > 0 && (of == 0 || k*of > again*n) {
-			best, again, of = stages[i], k, n
-		}
-		if float64(again) >= reliable*float64(of) && of > 0 {
-			break
+		for _, r := range s.chances(stages[i]) {
+			k, n := s.prove(ctx, r, f, s.Proofs)
+			if n > 0 && (of == 0 || k*of > again*n) {
+				best, again, of = r, k, n
+			}
+			if of > 0 && float64(again) >= reliable*float64(of) {
+				return best, again, of
+			}
 		}
 	}
 	if of == 0 {
 		best = stages[len(stages)-1]
 	}
 	return best, again, of
+}
+
+// chances are r, and rounds as large that give its finding more chances in each play:
+// these first where they cost time alone, for what was tried often and cut whenever it
+// showed the finding is shorter than is good for it.
+func (s *Shrinker) chances(r Round) (all []Round) {
+	rounds := []Round{r, pressed(r), repeated(r)}
+	if len(r.Steps) == 0 {
+		rounds[0], rounds[1] = rounds[1], rounds[0]
+	}
+	for _, c := range rounds {
+		if (c.Count() <= r.Count() || c.Count() <= s.steps/2) && s.Executor.Fits(c) == nil {
+			all = append(all, c)
+		}
+	}
+	return all
 }

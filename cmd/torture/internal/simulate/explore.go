@@ -17,7 +17,11 @@ type Job struct {
 	Budget time.Duration `json:"budget_ns"`
 	Beyond bool          `json:"beyond"`
 	First  bool          `json:"first"` // end with the first finding
+	Scout  bool          `json:"scout"` // leave what is found as large as it is, and tell of the first few rounds that show each kind
 }
+
+// scouted is how many rounds a scout tells of for each kind of finding.
+const scouted = 3
 
 // A Told is what a worker says of one round.
 type Told struct {
@@ -73,7 +77,7 @@ func (p *Player) Explore(ctx context.Context, j Job, tell func(Told)) {
 	began := time.Now()
 	space := p.space(j)
 	var s *search.Search
-	known := map[string]bool{} // findings
+	known := map[string]int{} // rounds, by kind of finding
 	cells := map[string]bool{}
 	for n := 1; ctx.Err() == nil && (j.Rounds == 0 || n <= j.Rounds) && (j.Budget == 0 || time.Since(began) < j.Budget); n++ {
 		if (n-1)%epoch == 0 {
@@ -91,8 +95,11 @@ func (p *Player) Explore(ctx context.Context, j Job, tell func(Told)) {
 			}
 		}
 		for _, f := range res.Outcome.Findings {
-			if key := f.ID + "|" + f.Blame; !known[key] {
-				known[key] = true
+			key := f.ID + "|" + f.Blame
+			switch known[key]++; {
+			case j.Scout && known[key] <= scouted:
+				t.Found = append(t.Found, Found{Finding: f, After: time.Since(began), Number: n, First: r, Hash: res.Hash})
+			case !j.Scout && known[key] == 1:
 				t.Found = append(t.Found, p.found(ctx, f, r, res, n, time.Since(began)))
 			}
 		}
