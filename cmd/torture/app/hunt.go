@@ -117,13 +117,13 @@ func (h *huntCommand) earlier(cmd *cobra.Command) (*hunt.Report, error) {
 	return r, nil
 }
 
-// resumed is the directory that --resume names: itself, or of what is called so in out
-// the latest that has a file.
+// resumed is the directory that --resume names: itself, or in out the latest of those
+// that bear the first word of what they are, and have a file.
 func resumed(name, out, what, file string) (dir string, err error) {
 	if name != reports.Latest {
 		return name, nil
 	}
-	all, err := filepath.Glob(filepath.Join(out, "*-"+what+"-*", file))
+	all, err := filepath.Glob(filepath.Join(out, "*-"+strings.Fields(what)[0]+"-*", file))
 	if err != nil || len(all) == 0 {
 		return "", fmt.Errorf("--resume %s: there is no %s in %s", name, what, out)
 	}

@@ -121,7 +121,7 @@ func (s *selftestCommand) blindRecord(cmd *cobra.Command) (*hunt.BlindRecord, er
 			return nil, fmt.Errorf("--%s beside --resume %s: that selftest has its own; leave one of both out", name, s.resume)
 		}
 	}
-	dir, err := resumed(s.resume, s.out, "blind", hunt.BlindFile)
+	dir, err := resumed(s.resume, s.out, "blind selftest", hunt.BlindFile)
 	if err != nil {
 		return nil, err
 	}
