@@ -30,9 +30,9 @@ type Blind struct {
 	Done   []BlindRow // of an earlier sitting, which are not played again
 	Out    string
 	Play   Player
-	Scouts int // processes that play in virtual time for a hunt: see Config.Scouts
-	Say    func(line string)
-	Row    func(BlindRow) // is told of each row, one at a time
+	Scouts int               // processes that play in virtual time for a hunt: see Config.Scouts
+	Say    func(line string) // of what happens on the way; nil tells nobody
+	Row    func(BlindRow)    // is told of each row, one at a time
 
 	shortest atomic.Int64 // lease that the machine could judge, as the last hunt left it
 }
@@ -159,6 +159,9 @@ func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
 	if err != nil {
 		return nil, err
 	}
+	if b.Say == nil {
+		b.Say = func(string) {}
+	}
 	lanes := newLanes(b.Jobs)
 	var told sync.Mutex
 	var all sync.WaitGroup
@@ -240,7 +243,7 @@ func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, want
 	c.Lock, c.Duration, c.Seed, c.Out = l.ID, b.Plain, b.Seed, b.Out
 	shows := func(f search.Finding) bool { return wanted(f.ID) }
 	e := &executor{
-		lock: l, base: c, play: b.Play, stalled: lanes.narrow, counts: ignoreCells, until: wanted,
+		lock: l, base: c, play: b.Play, stalled: func() { lanes.narrow() }, counts: ignoreCells, until: wanted,
 		keep: func(all []search.Finding) bool { return slices.ContainsFunc(all, shows) },
 	}
 	o := e.playConfig(ctx, c, nil)
@@ -278,7 +281,7 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 	}
 	h, err := New(ctx, Config{
 		Lock: l, Base: base, Budget: left, Seed: b.Seed, Jobs: min(b.Jobs, blindRounds), Scouts: b.Scouts, Dir: filepath.Join(b.Out, folder), Play: b.Play,
-		Forgets: !row.Corrected, Until: wanted, Say: func(line string) { b.Say(l.ID + ": " + line) }, stalled: lanes.narrow, calm: lanes.calm, shortest: time.Duration(b.shortest.Load()),
+		Forgets: !row.Corrected, Until: wanted, Say: func(line string) { b.Say(l.ID + ": " + line) }, stalled: func() { lanes.narrow() }, calm: lanes.calm, shortest: time.Duration(b.shortest.Load()),
 	}, nil)
 	if err != nil {
 		return false, err

@@ -47,7 +47,7 @@ type Config struct {
 
 	Version, Commit, Command string
 
-	stalled, calm func()        // are told of rounds that the machine was too busy for, and of others; nil: nobody is
+	stalled, calm func()        // are told of rounds that the machine was too busy for whatever the hunt did, and of others; nil: nobody is
 	shortest      time.Duration // lease that the machine could judge when somebody looked last; 0: nobody has
 }
 
@@ -146,10 +146,12 @@ func (h *Hunt) addCells(all []coverage.Count) {
 	}
 }
 
-// stalls notes a round for which the machine was too busy.
+// stalls notes a round for which the machine was too busy. Where the hunt cannot give
+// way any more, others must.
 func (h *Hunt) stalls() {
-	h.lanes.narrow()
-	h.cfg.stalled()
+	if !h.lanes.narrow() {
+		h.cfg.stalled()
+	}
 }
 
 // isNew reports whether any finding is one that no record shows yet.

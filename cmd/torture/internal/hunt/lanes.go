@@ -53,17 +53,19 @@ func (l *lanes) give() {
 	l.free.Release(1)
 }
 
-// narrow takes a lane away, or makes leases longer.
-func (l *lanes) narrow() {
+// narrow takes a lane away, or makes leases longer; false: there is nothing left to do.
+func (l *lanes) narrow() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.well = 0
 	if l.open == 1 {
-		l.ttl = min(l.ttl*3/2, longestTTL)
-		return
+		before := l.ttl
+		l.ttl = min(before*3/2, longestTTL)
+		return l.ttl > before
 	}
 	l.open--
 	l.closed++
+	return true
 }
 
 // calm notes a round for which the machine was not too busy.

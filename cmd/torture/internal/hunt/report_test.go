@@ -74,6 +74,12 @@ func TestLanes(t *testing.T) {
 	if l.width() != 1 || l.shortest() <= shortestTTL {
 		t.Fatalf("%d lanes, leases from %v", l.width(), l.shortest())
 	}
+	for range 20 {
+		l.narrow()
+	}
+	if l.narrow() || l.shortest() != longestTTL {
+		t.Errorf("leases from %v, and there is more to give", l.shortest())
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	for range first - 1 { // those that are taken away go when they are given back
 		l.take(ctx)
