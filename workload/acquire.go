@@ -88,7 +88,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 	}
 	leases, err := w.take(ctx, a)
 	kind := history.OK
-	s := &section{worker: w, use: a.use}
+	s := &section{worker: w, use: a.use, look: make(chan struct{}, 1)}
 	for i, e := range events {
 		if err == nil {
 			if leases[i].ValidUntil().IsZero() {

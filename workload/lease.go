@@ -46,8 +46,7 @@ func (s *section) awaitLoss(ctx context.Context, e history.Event, lost <-chan st
 		}
 	}
 	e.Began, e.Has = s.rec.Since(time.Now()), history.HasBegan
-	s.look.Lock()
-	defer s.look.Unlock()
+	defer s.looking()()
 	if !s.client.pause(ctx) || s.inc.crashed() {
 		return
 	}

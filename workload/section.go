@@ -22,8 +22,9 @@ type section struct {
 
 	// A loss is reported either before a check, and then the client stops, or
 	// after the write that follows the check was invoked: look is held from
-	// the one to the other. It stands for the one thread of a real client.
-	look sync.Mutex
+	// the one to the other. It stands for the one thread of a real client. It is a channel,
+	// since whoever waits for a client that is paused waits for time to pass.
+	look chan struct{}
 	lost bool
 
 	done    chan struct{} // closed to end the watchers
@@ -167,10 +168,15 @@ func (s *section) wait(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil && s.holds()
 }
 
+// looking keeps a loss from being reported until what it returns is called.
+func (s *section) looking() (done func()) {
+	s.look <- struct{}{}
+	return func() { <-s.look }
+}
+
 // holds is the check of a correct client.
 func (s *section) holds() bool {
-	s.look.Lock()
-	defer s.look.Unlock()
+	defer s.looking()()
 	return s.sound()
 }
 
@@ -207,8 +213,7 @@ func (s *section) write(ctx context.Context, i int, first bool) bool {
 // before the check, which would catch nearly every stop and make each client
 // one that is stopped at convenient moments only.
 func (s *section) invoke(ctx context.Context, e history.Event) (history.Event, bool) {
-	s.look.Lock()
-	defer s.look.Unlock()
+	defer s.looking()()
 	if !s.sound() || !s.client.pause(ctx) {
 		return e, false
 	}

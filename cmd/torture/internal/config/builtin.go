@@ -15,7 +15,7 @@ type Builtin struct {
 
 // Builtins are the scenarios by name.
 var Builtins = map[string]Builtin{
-	"standard": {"every fault of the standard plan against 16 clients on 8 keys, 60 s", standard},
+	"standard": {"every fault of the standard plan against 16 clients on 12 keys, 60 s", standard},
 	"demo":     {"a lock without an owner check, its holder paused beyond the TTL: broken within seconds", demo},
 	"pause":    {"holders paused beyond their TTL, again and again", pause},
 	"amnesia":  {"a holder cut off from N − q nodes, then one of its q nodes restarted empty at once", amnesia},
@@ -38,8 +38,8 @@ func standard() Config {
 	return Config{
 		Lock: "redlock", Testbed: "auto", Persist: true, Clients: 16, TTL: 2 * time.Second, Duration: time.Minute, Out: "runs",
 		Load: Load{
-			Keys: 8, Rate: 40, Hold: constant(20 * time.Millisecond), Think: constant(5 * time.Millisecond), Writes: 3,
-			Wait: 250 * time.Millisecond, Patience: 500 * time.Millisecond, LongHold: 0.001, Extend: 0.05, Mode: workload.ModeMixed,
+			Keys: 12, Rate: 20, Hold: constant(20 * time.Millisecond), Think: constant(5 * time.Millisecond), Writes: 3,
+			Wait: 250 * time.Millisecond, Patience: 3 * time.Second, LongHold: 0.001, Extend: 0.05, Mode: workload.ModeMixed,
 		},
 		Faults:    Faults{Plan: "standard"},
 		PerMinute: map[string]int{"grants": 600, "contended": 200, "faulted_handovers": 50, "fence_saves": 2, "takeovers": 3, "unknown": 5},
