@@ -17,6 +17,7 @@ const (
 	RoleAny    = "any"    // one of them; for a phase-locked step, the one whose moment it is
 	RoleAll    = "all"    // every one
 	RoleHolder = "holder" // one that holds a lease right now; phase-locked: the one whose moment it is
+	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
 )
 
@@ -63,6 +64,8 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		return one(s.unimpaired(), rng), nil
 	case RoleHolder:
 		return one(s.free(s.holders()...), rng), nil
+	case RoleWanted:
+		return one(s.free(s.wanted()...), rng), nil
 	case RoleWaiter:
 		return s.free(s.headWaiter()), nil
 	}
@@ -129,6 +132,23 @@ func (s *Scope) concerns(o Occasion, h watch.Holding) bool {
 		return s.ClientName(h.Owner) == o.Owner
 	}
 	return h.Owner == o.Owner && h.Key == o.Key
+}
+
+// wanted returns those of the holders for whose key another client asks.
+func (s *Scope) wanted() []string {
+	holders := s.holders()
+	return slices.DeleteFunc(holders, func(client string) bool {
+		return !slices.ContainsFunc(s.Holdings(client), func(h watch.Holding) bool { return s.asks(h, client) })
+	})
+}
+
+// asks reports whether another client asks for what h holds. For a phase-locked step h is the
+// lease of the moment, as far as that names one.
+func (s *Scope) asks(h watch.Holding, client string) bool {
+	if o := s.Occasion; o.Owner != "" && !s.concerns(o, h) {
+		return false
+	}
+	return s.Watch.Asked(h.Key, func(owner string) bool { return s.ClientName(owner) != client })
 }
 
 // headWaiter returns the client that has waited longest for a held key.

@@ -9,6 +9,7 @@ import (
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
 	"locktorture/faults/internal/phrase"
+	"locktorture/workload/history"
 )
 
 func TestPickClients(t *testing.T) {
@@ -49,6 +50,50 @@ func TestPickClients(t *testing.T) {
 		}
 		if err := s.Take("c02"); !errors.Is(err, faults.ErrMissed) {
 			t.Errorf("taken twice: %v", err)
+		}
+	})
+}
+
+// A wanted holder is one for whose key another client asks, or was refused just now;
+// at a moment of somebody's lease only he.
+func TestPickWanted(t *testing.T) {
+	w := faulttest.New(5, 4)
+	w.Grant("k0", "c00")
+	w.Grant("k1", "c01")
+	w.Grant("k2", "c02")
+	ask := func(key, owner string, kinds ...history.Kind) {
+		p := w.Rec.NewProcess()
+		for _, kind := range kinds {
+			w.Rec.Append(history.Event{Process: p, Kind: kind, Op: history.Acquire, Key: key, Owner: owner})
+		}
+	}
+	pick := func(s *faults.Scope) []string {
+		got, err := s.PickClients(faults.RoleWanted, faulttest.Seeded(1))
+		if (err != nil) != (len(got) == 0) || err != nil && !errors.Is(err, faults.ErrMissed) {
+			t.Errorf("%v, %v", phrase.Names(got), err)
+		}
+		return phrase.Names(got)
+	}
+	w.Inside(t, func(s *faults.Scope) {
+		if got := pick(s); len(got) > 0 {
+			t.Errorf("nobody asks: %v", got)
+		}
+		ask("k0", "c00", history.Invoke)
+		ask("k3", "c03", history.Invoke)
+		if got := pick(s); len(got) > 0 {
+			t.Errorf("nobody asks for what another one holds: %v", got)
+		}
+		ask("k1", "c03", history.Invoke, history.Fail)
+		if got := pick(s); !slices.Equal(got, []string{"c01"}) {
+			t.Errorf("c03 was refused k1: %v", got)
+		}
+		s.Occasion.Owner, s.Occasion.Key = "c02", "k2"
+		if got := pick(s); len(got) > 0 {
+			t.Errorf("nobody asks for c02's: %v", got)
+		}
+		ask("k2", "c03", history.Invoke)
+		if got := pick(s); !slices.Equal(got, []string{"c02"}) {
+			t.Errorf("c03 asks for k2: %v", got)
 		}
 	})
 }

@@ -79,17 +79,18 @@ func nodeShares(c StandardConfig, t *faults.Target) []share {
 	return all
 }
 
-// holderShares are what happens to somebody who holds. Steps that wait for a
-// renewal turn to a critical section where none falls due.
+// holderShares are what happens to somebody who holds what another one asks for: what
+// he does late meets the next holder. Steps that wait for a renewal turn to a critical
+// section where none falls due.
 func holderShares(t *faults.Target) []share {
 	late := func(fault string, then, length time.Duration, nodes string) faults.Spec {
 		return faults.Spec{
 			Fault: fault, On: watch.RenewalDue, Then: then, Within: 3 * t.TTL, Else: watch.InSection, For: length,
-			Params: faults.Params{Client: faults.RoleHolder, Node: nodes},
+			Params: faults.Params{Client: faults.RoleWanted, Node: nodes},
 		}
 	}
 	all := []share{
-		{4, faults.Spec{Fault: "pause-client"}},
+		{4, faults.Spec{Fault: "pause-client", Params: faults.Params{Client: faults.RoleWanted}}},
 		{3, late("stall", -60*time.Millisecond, t.TTL*4/5, faults.RoleAll)},
 		{2, late("request-lost", -t.TTL/20, t.TTL*17/10, faults.RoleAll)},
 		{1, late("pause-client", 0, 0, "")},
@@ -98,7 +99,7 @@ func holderShares(t *faults.Target) []share {
 	if !several(t) {
 		return append(all, share{1, late("cut", 0, t.TTL*11/10, faults.RoleAll)})
 	}
-	return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleSwing)}, share{1, late("cut", 0, t.TTL*11/10, faults.RoleMajority)})
+	return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleSwing)}, share{2, late("cut", 0, t.TTL*3/2, faults.RoleMajority)})
 }
 
 // messageShares are lost and late messages of whoever asks, and clients that end or
@@ -114,7 +115,7 @@ func messageShares(t *faults.Target) []share {
 	late := at("zombie", watch.ReleaseSent, faults.RoleAny)
 	late.Node, late.For = faults.RoleAll, t.TTL*3/4
 	return []share{
-		{3, faults.Spec{Fault: "response-lost"}},
+		{5, faults.Spec{Fault: "response-lost"}},
 		{2, dies(watch.AcquireReplied)},
 		{2, faults.Spec{Fault: "store-reply-lost"}},
 		{1, faults.Spec{Fault: "fast-lost-reply"}},
@@ -138,7 +139,7 @@ func messageShares(t *faults.Target) []share {
 func spared(t *faults.Target, s faults.Spec, e catalogue.Entry) error {
 	p := s.Params.Or(e.Default)
 	nodes, _ := faults.SplitRole(p.Node, faults.RoleAny)
-	own := nodes == faults.RoleAll && (p.Client == faults.RoleHolder || p.Client == faults.RoleAny && s.On != "")
+	own := nodes == faults.RoleAll && (p.Client == faults.RoleHolder || p.Client == faults.RoleWanted || p.Client == faults.RoleAny && s.On != "")
 	if !e.Takes || several(t) || own || nodes == faults.RoleSwing && s.On != "" {
 		return nil
 	}

@@ -21,6 +21,8 @@ func (w *Observer) Event(e *history.Event) {
 	switch {
 	case e.Op == history.Acquire && e.Kind == history.Invoke:
 		w.tell(AcquireSent, e)
+	case e.Op == history.Acquire && e.Kind == history.Fail:
+		w.refused[e.Key] = refusal{e.Owner, e.Time}
 	case e.Op == history.Acquire && e.Kind == history.OK:
 		w.tell(AcquireReplied, e)
 	case e.Op == history.Extend && e.Kind == history.Invoke:

@@ -20,6 +20,7 @@ type Observer struct {
 	now     time.Duration // of the last event
 	leases  *fold.Holdings
 	done    map[string]int // operations that have ended, by owner
+	refused map[string]refusal
 	subs    map[*subscription]struct{}
 	changed chan struct{} // closed and replaced whenever a holding begins, moves or ends
 }
@@ -35,6 +36,15 @@ type Waiter struct {
 	Since   time.Duration
 }
 
+// A refusal is the latest answer of no to somebody who had asked for a key.
+type refusal struct {
+	owner string
+	at    time.Duration
+}
+
+// asksAgain is how soon whoever was refused a key asks again, mostly.
+const asksAgain = 100 * time.Millisecond
+
 type subscription struct {
 	match func(Occasion) bool
 	hit   chan Occasion
@@ -45,6 +55,7 @@ func New() *Observer {
 	return &Observer{
 		leases:  fold.NewHoldings(history.Header{}),
 		done:    map[string]int{},
+		refused: map[string]refusal{},
 		subs:    map[*subscription]struct{}{},
 		changed: make(chan struct{}),
 	}
@@ -111,6 +122,20 @@ func (w *Observer) Waiters() []Waiter {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.Process, b.Process))
 	})
 	return all
+}
+
+// Asked reports whether one of those whom by names asks for key: an acquire is under way, or was
+// refused just now.
+func (w *Observer) Asked(key string, by func(owner string) bool) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for op := range w.leases.Open {
+		if op.Op == history.Acquire && op.Key == key && by(op.Owner) {
+			return true
+		}
+	}
+	r, was := w.refused[key]
+	return was && w.now-r.at <= asksAgain && by(r.owner)
 }
 
 // Track returns a function that tells how the holding with the given grant

@@ -93,6 +93,30 @@ func TestWaitersAndKeys(t *testing.T) {
 	}
 }
 
+func TestAsked(t *testing.T) {
+	others := func(owner string) bool { return owner != "a" }
+	w := follow(
+		line{ok, history.Acquire, "a", "k", 9 * second, 1},
+		line{invoke, history.Acquire, "a", "k", 0, 0},
+	)
+	if w.Asked("k", others) {
+		t.Error("nobody else has asked")
+	}
+	told := w.Holders()[0].Since
+	w.Event(&history.Event{Time: told + second, Process: 9, Kind: invoke, Op: history.Acquire, Owner: "b", Key: "k"})
+	if !w.Asked("k", others) || w.Asked("l", others) {
+		t.Error("b asks for k")
+	}
+	w.Event(&history.Event{Time: told + second, Process: 9, Kind: history.Fail, Op: history.Acquire, Owner: "b", Key: "k"})
+	if !w.Asked("k", others) {
+		t.Error("b was refused k just now")
+	}
+	w.Event(&history.Event{Time: told + 2*second, Process: 9, Kind: ok, Op: history.Phase})
+	if w.Asked("k", others) {
+		t.Error("b was refused k long ago")
+	}
+}
+
 // A renewal moves the validity of a holding that somebody follows.
 func TestTrack(t *testing.T) {
 	w := follow(line{ok, history.Acquire, "a", "k", 9 * second, 1})
