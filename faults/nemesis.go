@@ -74,6 +74,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	defer cancel()
 	var missed error
 	var before *attempt
+	due := n.began.Add(s.When.After)
 	for tries := 1; ; {
 		occasion, err := n.await(waiting, s.When)
 		if err != nil && s.When.Else != "" && ctx.Err() == nil {
@@ -89,7 +90,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			return res, unless(waiting, err)
 		}
 		a := n.attempt(ctx, s, occasion)
-		a.before = before
+		a.before, a.scope.waited = before, time.Since(due)
 		inj, err := a.inject(ctx, rng)
 		occasion.release()
 		if errors.Is(err, ErrMissed) && !a.begun {
@@ -113,7 +114,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			return res, err
 		}
 		tries++
-		before, waiting = a, ctx
+		before, waiting, due = a, ctx, time.Now()
 		if n.t.Load > 0 {
 			var end context.CancelFunc
 			waiting, end = context.WithDeadline(ctx, n.latest(s))

@@ -17,7 +17,7 @@ const (
 	RoleAny    = "any"    // one of them; for a phase-locked step, the one whose moment it is
 	RoleAll    = "all"    // every one
 	RoleHolder = "holder" // one that holds a lease right now; phase-locked: the one whose moment it is
-	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile
+	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile; any holder when there was none for a TTL
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
 )
 
@@ -65,6 +65,9 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 	case RoleHolder:
 		return one(s.free(s.holders()...), rng), nil
 	case RoleWanted:
+		if s.waited > s.TTL {
+			return s.clientsOf(RoleHolder, rng)
+		}
 		return one(s.free(s.wanted()...), rng), nil
 	case RoleWaiter:
 		return s.free(s.headWaiter()), nil

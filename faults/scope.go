@@ -17,6 +17,8 @@ type Scope struct {
 	// is empty for a step at a given time.
 	Occasion Occasion
 
+	waited time.Duration // for the step's moment, since the step was due
+
 	run    *run
 	now    func() time.Duration // history time
 	over   <-chan struct{}      // closed when the run is to end early

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
@@ -28,6 +29,31 @@ func TestMissedIsTriedAgain(t *testing.T) {
 		w.WantStory(t, "10ms invoke fault choosy", "10ms ok fault choosy", "1.01s invoke heal choosy", "1.01s ok heal choosy")
 		if undone != 3 {
 			t.Errorf("%d of 3 attempts undone", undone)
+		}
+	})
+}
+
+// Who wants somebody that holds what another one asks for takes any holder once
+// there was none for a TTL.
+func TestWantedIsNotWaitedForForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(5, 2)
+		w.Script(map[time.Duration]func(){0: func() { w.Grant("k0", "c01") }, 3 * second / 2: func() { w.Grant("k1", "c01") }})
+		var began time.Duration
+		start := time.Now()
+		f := faulttest.Fault("choosy", func(_ context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+			found, err := s.PickClients(faults.RoleWanted, rng)
+			if err != nil {
+				return faults.Injection{}, err
+			}
+			began = time.Since(start)
+			return faults.Injection{Instant: true, Target: found[0].Name(), Receipt: "x"}, nil
+		})
+		if _, err := w.Run(t.Context(), faults.Step{Fault: f}); err != nil {
+			t.Fatal(err)
+		}
+		if began < w.TTL || began > w.TTL+100*time.Millisecond {
+			t.Errorf("began at %v, want after a TTL of %v", began, w.TTL)
 		}
 	})
 }

@@ -143,7 +143,7 @@ func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 		a.mode, a.use.how = history.Shared, ModeRW
 	case kind < 0.50 && p.can.fair:
 		a.use.how, a.use.wait = ModeFair, p.cfg.Wait
-	case kind < 0.75:
+	case kind < 0.90:
 		a.use.wait = p.cfg.Wait
 	}
 }

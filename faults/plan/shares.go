@@ -26,7 +26,7 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 	lanes := []lane{
 		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(t, t.TTL)},
 		{specs: scaled(c, holderShares(t)), gap: steady(t.TTL / 4)},
-		{specs: scaled(c, messageShares(t)), gap: steady(t.TTL / 2)},
+		{specs: scaled(c, messageShares(t)), gap: steady(t.TTL / 4)},
 	}
 	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
 	return draw(catalogue.All(), lanes, span{lead, c.Main - tail}, t, rng)
@@ -114,6 +114,15 @@ func messageShares(t *faults.Target) []share {
 	sent.Within, sent.Else = 2*t.TTL, watch.InSection
 	late := at("zombie", watch.ReleaseSent, faults.RoleAny)
 	late.Node, late.For = faults.RoleAll, t.TTL*3/4
+	waits := func(fault, nodes string) faults.Spec {
+		s := at(fault, faults.AtTime, faults.RoleWaiter)
+		s.Node, s.For = nodes, t.TTL/4
+		return s
+	}
+	cut := faults.RoleAll
+	if several(t) {
+		cut = faults.RoleMajority
+	}
 	return []share{
 		{5, faults.Spec{Fault: "response-lost"}},
 		{2, dies(watch.AcquireReplied)},
@@ -131,6 +140,9 @@ func messageShares(t *faults.Target) []share {
 		{1, at("pause-client", watch.ReleaseSent, faults.RoleAny)},
 		{1, at("crash-client", faults.AtTime, faults.RoleWaiter)},
 		{1, at("pause-client", watch.AcquireReplied, faults.RoleAny)},
+		{1, waits("request-lost", faults.RoleAll)},
+		{1, waits("response-lost", faults.RoleAll)},
+		{1, waits("cut", cut)},
 	}
 }
 
@@ -139,7 +151,7 @@ func messageShares(t *faults.Target) []share {
 func spared(t *faults.Target, s faults.Spec, e catalogue.Entry) error {
 	p := s.Params.Or(e.Default)
 	nodes, _ := faults.SplitRole(p.Node, faults.RoleAny)
-	own := nodes == faults.RoleAll && (p.Client == faults.RoleHolder || p.Client == faults.RoleWanted || p.Client == faults.RoleAny && s.On != "")
+	own := nodes == faults.RoleAll && (p.Client == faults.RoleHolder || p.Client == faults.RoleWanted || p.Client == faults.RoleWaiter || p.Client == faults.RoleAny && s.On != "")
 	if !e.Takes || several(t) || own || nodes == faults.RoleSwing && s.On != "" {
 		return nil
 	}
