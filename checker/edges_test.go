@@ -879,6 +879,87 @@ var edges = []struct {
 		11ms c0 invoke release k owner a fence 2
 		13ms c1 ok release k owner a fence 2 began 12ms ended 12ms
 		16ms c3 ok extend k owner c fence 1 until 24ms began 14ms`, `[]`},
+	{"a write under a lease older than its owner's two latest", `header ttl 23ms drift 1ms epsilon 1ms
+		 1ms c2 invoke acquire k owner a
+		 1ms c1 invoke acquire k owner a
+		 1ms c1 ok acquire k owner a fence 1
+		 4ms c4 invoke acquire k owner a
+		 5ms c2 ok acquire k owner a fence 2
+		 5ms c2 ok lost k owner a fence 2
+		 6ms c4 ok acquire k owner a fence 2 until 6ms
+		12ms c1 invoke write k owner a fence 1 value a3
+		12ms c1 ok write k owner a fence 1 value a3 seq 3`, `[S7]`},
+	{"a write behind an acquire of unknown outcome, beside a lease that a loss of another token was told of", `header ttl 18ms epsilon 1ms unchecked-release
+		34ms c2 invoke acquire k owner a
+		36ms c2 ok acquire k owner a fence 4 until 52ms
+		38ms c3 invoke acquire k owner a
+		39ms c2 ok lost k owner a fence 3
+		39ms c3 ok acquire k owner a fence 5 until 39ms ended 39ms
+		40ms c3 invoke acquire k owner a
+		42ms c3 info acquire k owner a err "i/o timeout"
+		44ms c4 invoke write k owner a fence 5 value a5 base 4
+		45ms c4 ok write k owner a fence 5 value a5 seq 5 base 4`, `[S3z S7]`},
+	{"a write with a token that a re-entry changed twice", `header ttl 27ms drift 1ms
+		58ms c2 invoke acquire k owner c
+		62ms c2 ok acquire k owner c fence 6 until 84ms
+		65ms c2 invoke release k owner c
+		66ms c2 fail release k owner c err "lease lost"
+		66ms c2 invoke acquire k owner c
+		66ms c2 ok acquire k owner c fence 5
+		71ms c2 invoke acquire k owner c
+		71ms c2 ok acquire k owner c fence 6 until 97ms
+		73ms c2 invoke acquire k owner c
+		76ms c2 ok acquire k owner c fence 7
+		81ms c2 invoke write k owner c fence 6 value c4
+		82ms c2 ok write k owner c fence 6 value c4 seq 4`, `[S4 S4b S4b]`},
+	{"a lease taken once more with its token, beside one that crossed it", `header ttl 25ms drift 1ms fenced
+		 3ms c3 invoke acquire k owner d
+		 3ms c4 invoke acquire k owner d
+		 5ms c4 ok acquire k owner d fence 2 until 27ms
+		10ms c5 invoke acquire k owner d
+		11ms c3 ok acquire k owner d fence 1 until 27ms
+		17ms c5 ok acquire k owner d fence 2
+		23ms c5 invoke release k owner d fence 2
+		24ms c5 ok release k owner d fence 2
+		26ms c5 invoke write k owner d fence 2 value d7
+		29ms store ok audit k owner d fence 2 value d7 seq 6`, `[]`},
+	{"a write under a lease whose release began only behind it", `header ttl 14ms unchecked-release
+		 4ms c1 invoke acquire k owner a
+		15ms c0 invoke acquire k owner a
+		18ms c1 ok acquire k owner a
+		19ms c0 ok acquire k owner a
+		20ms c0 invoke release k owner a
+		20ms c1 invoke write k owner a value a2
+		21ms c0 ok release k owner a began 21ms ended 21ms
+		28ms store ok audit k owner a value a2 seq 2`, `[S7]`},
+	{"a re-entry with another token by a process that had re-entered before", `header ttl 16ms drift 2ms fenced
+		 0s c2 invoke acquire k owner b
+		 0s c1 invoke acquire k owner b
+		 1ms c1 ok acquire k owner b fence 1
+		 1ms c2 ok acquire k owner b fence 1
+		 1ms c2 invoke acquire k owner b
+		 8ms c2 ok acquire k owner b fence 2`, `[S4b]`},
+	{"a release behind a loss of a lease taken twice", `header ttl 29ms epsilon 1ms
+		14ms c1 invoke acquire k owner b
+		18ms c1 ok acquire k owner b fence 3 ended 17ms
+		50ms c1 invoke acquire k owner b
+		51ms c1 ok acquire k owner b fence 5 ended 51ms
+		52ms c1 invoke acquire k owner b
+		54ms c1 ok acquire k owner b fence 5
+		57ms c1 ok lost k owner b
+		59ms c1 invoke release k owner b
+		59ms c1 ok release k owner b
+		62ms c1 invoke write k owner b fence 3 value b2 base 1
+		67ms store ok audit k owner b fence 3 value b2 seq 2`, `[S8]`},
+	{"an early grant, and a release before it that began later", `header ttl 26ms epsilon 3ms fenced
+		29ms c0 invoke acquire k owner a
+		30ms c0 ok acquire k owner a
+		36ms nemesis invoke fault kill-node target n1 instant
+		36ms nemesis ok fault kill-node target n1 instant receipt "gone"
+		38ms c4 invoke acquire k owner b
+		46ms c4 ok acquire k owner b
+		49ms c0 invoke release k owner a
+		55ms c0 fail release k owner a began 55ms ended 55ms err "lease lost"`, `[S1 S10]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

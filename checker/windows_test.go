@@ -139,6 +139,26 @@ func unnumbered(s *script, n int) {
 	write(1)
 }
 
+// arrivals is a write within another's section, and n behind it that only arrived there:
+// their clients had made them before, as they say.
+func arrivals(s *script, n int) {
+	s.now = time.Second
+	for i := range n {
+		s.add(10+i, history.Invoke, history.Write, func(e *history.Event) { by(3, "k")(e); e.Value = fmt.Sprint("early", i) })
+	}
+	s.do(1, history.Acquire, "k", 1)
+	s.do(2, history.Acquire, "k", 1)
+	s.write(1, 1)
+	s.write(2, 2)
+	for i := range n {
+		s.add(10+i, history.OK, history.Write, func(e *history.Event) {
+			by(3, "k")(e)
+			e.Value, e.Seq, e.Began, e.Has = fmt.Sprint("early", i), uint64(3+i), time.Second, history.HasSeq|history.HasBegan
+		})
+	}
+	s.write(1, 3+n, func(e *history.Event) { e.Began, e.Has = e.Time, e.Has|history.HasBegan })
+}
+
 // unlogged is an acknowledged write that the store's log lacks, beside n that it has.
 func unlogged(s *script, n int) {
 	s.do(1, history.Acquire, "k", 1)
@@ -187,6 +207,7 @@ func TestWindows(t *testing.T) {
 		{"the first of a section told last", firstLast, "S3", "1 writes were told after more than 8 later ones", []int{2, 3, 7, 8}, []int{9, 10, 40}},
 		{"the second of a section told last", lastLast, "S3", "1 writes were told after more than 8 later ones", []int{0, 1, 6, 7}, []int{8, 9, 10, 40}},
 		{"writes without a number within a section", unnumbered, "S3", "", []int{1, 2, 30, 31, 32, 33, 100}, nil},
+		{"writes that only arrived in a section, behind one issued there", arrivals, "S3", "", []int{0, 1, 6}, []int{7, 8, 9, 40}},
 		{"a write that the log lacks", unlogged, "R1", "(R1, R2)", []int{1, 2, 100}, nil},
 	} {
 		c.judge(t)

@@ -69,6 +69,7 @@ type rare struct {
 	again           reentry       // the latest by another process
 	entrant         int           // the latest other process that re-entered it, from 1; 0 is none
 	refused         *refusal      // its owner was told no
+	Unheard         bool          // more of its owner's processes were told no than are remembered
 	next            time.Duration // when else it ended, after stop; 0 is never
 	Inner           innerRelease  // the latest
 	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later

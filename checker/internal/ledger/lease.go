@@ -39,11 +39,11 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	h := o.Holder
 	h.tried = UseHeld
 	d, stands := l.deadline(o)
-	if p := h.Prior; p != nil && p.Process == o.Process && p.Bears(o.Fence) && !h.Grant.Bears(o.Fence) && h.Grant.GoesOn() && p.reenteredBy(o) && p.OK <= o.OK {
+	if p := h.Prior; p != nil && p.Bears(o.Fence) && !h.Grant.Bears(o.Fence) && h.Grant.GoesOn() && l.reenteredBy(p, o) && p.OK <= o.OK {
 		l.reenter(e, o, p, d)
 		return
 	}
-	if g := h.Grant; g != nil && !h.over && g.OK <= o.OK && (g.reenteredBy(o) || h.Key.Last == g && g.Mode == o.Mode && l.MayReenter(g, o)) {
+	if g := h.Grant; g != nil && !h.over && g.OK <= o.OK && (l.reenteredBy(g, o) || h.Key.Last == g && g.Mode == o.Mode && l.MayReenter(g, o)) {
 		l.reenter(e, o, g, d)
 		return
 	}
@@ -161,17 +161,17 @@ func (g *Grant) Concerns(word, fence uint64) bool {
 }
 
 // reenteredBy says whether an acquire by the same owner found it still holding.
-func (g *Grant) reenteredBy(o *Op) bool {
-	if g.StoppedAt != Never || g.Mode != o.Mode || g.crossed(o) {
+func (l *Ledger) reenteredBy(g *Grant, o *Op) bool {
+	if g.StoppedAt != Never || g.Mode != o.Mode || l.crossed(g, o) {
 		return false
 	}
 	return o.OK < g.Deadline || o.Inv < g.Deadline && o.Fence == g.Fence && g.Fence != 0
 }
 
 // crossed says whether o, which gave its owner another token than g's, was asked for
-// before g was answered: each of the two acquires took a lease of its own then.
-func (g *Grant) crossed(o *Op) bool {
-	return g.Strange(o.Fence) && !g.Bears(o.Fence) && o.Process != g.Process && o.Inv <= g.OK
+// before g was surely answered: each of the two acquires took a lease of its own then.
+func (l *Ledger) crossed(g *Grant, o *Op) bool {
+	return g.Strange(o.Fence) && !g.Bears(o.Fence) && !g.takenBy(o.Process) && o.Inv <= Later(l.From(g, o.Host), g.OK)
 }
 
 // named is the lease that the completion of o names, when it is not the one that o
@@ -200,6 +200,26 @@ func (l *Ledger) serve(g *Grant, o *Op, d time.Duration) {
 	g.ServedUntil = max(g.ServedUntil, Later(o.OK, length))
 	k := g.Holder.Key
 	k.ServedUntil, l.Longest = max(k.ServedUntil, g.ServedUntil), max(l.Longest, length)
+}
+
+// serveBeside books that o, an extension of g's, may have kept another lease of its
+// owner's too: where g may have been a re-entry into that one, or that one into g.
+func (l *Ledger) serveBeside(g *Grant, o *Op, d time.Duration) {
+	if !o.Holder.beside {
+		return
+	}
+	for _, x := range [...]*Grant{o.Holder.Grant, o.Holder.Prior} {
+		if x == nil || x == g {
+			continue
+		}
+		first, second := x, g
+		if g.OKIdx < x.OKIdx {
+			first, second = g, x
+		}
+		if second.Inv <= Later(l.Apart(g, x), first.ServedUntil) {
+			l.serve(x, o, d)
+		}
+	}
 }
 
 // lasting is how long the servers may keep a lease that o began or extended until d.
@@ -365,6 +385,7 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		g.Deadline, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = d, o.Inv, o.OKIdx, stands, true
 		l.serve(g, o, d)
 		o.Holder.moveBeside(g, o.Fence, d)
+		l.serveBeside(g, o, d)
 		if o.Fence == 0 {
 			o.Fence = g.Fence
 		}

@@ -41,7 +41,11 @@ func (g *Grant) refuse(o *Op) {
 	}
 	at := &g.Rarely().refused
 	for n := 0; *at != nil; n, at = n+1, &(*at).Next {
-		if (*at).By == o.Process && (!g.Strange((*at).Fence) || (*at).Fence == o.Fence) || n == maxDenials {
+		if (*at).By == o.Process && (!g.Strange((*at).Fence) || (*at).Fence == o.Fence) {
+			return
+		}
+		if n+1 == MaxDenials {
+			g.Rare.Unheard = true
 			return
 		}
 	}
@@ -49,9 +53,9 @@ func (g *Grant) refuse(o *Op) {
 	*at = &refusal{T: o.OK, Idx: o.OKIdx, By: o.Process, host: o.Host, Fence: o.Fence}
 }
 
-// maxDenials is how many processes of an owner are remembered that were told of its
-// loss; what any other one was told counts only as far as the clocks tell.
-const maxDenials = 4
+// MaxDenials is how many processes of an owner are remembered that were told of its
+// loss; of what any other one was told only that somebody was.
+const MaxDenials = 32
 
 // releasing books the invocation of a release. An inner release of a
 // re-entrant hold ends nothing.
@@ -62,7 +66,8 @@ func (l *Ledger) releasing(e *history.Event, o *Op) {
 	}
 	g.stampedBy(o.Host)
 	o.Holder.stopBeside(g, o.Process, o.Fence, o.Inv, o.InvIdx)
-	if g.depth > 1 && g.ReleasedAt == Never {
+	told := g.LostAt != Never && g.LostBy == o.Process && g.LossToken() == 0 // that all of the hold is gone
+	if g.depth > 1 && g.ReleasedAt == Never && !told {
 		g.depth--
 		o.Inner = true
 		return

@@ -29,8 +29,10 @@ func (l *Ledger) newGrant(forgotten *Grant) *Grant {
 		return new(Grant)
 	}
 	forgotten.Holder.Key.unwatch(forgotten)
-	forgotten.Rare = nil // it can be neither extended nor released: nobody need know who crossed it
 	if forgotten.pins > 0 {
+		if forgotten.Rare != nil {
+			forgotten.Rare.intruders = nil // it can be neither extended nor released: nobody need know who crossed it
+		}
 		return new(Grant)
 	}
 	return forgotten

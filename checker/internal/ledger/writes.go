@@ -31,7 +31,7 @@ type storeLog struct {
 func (l *Ledger) issueWrite(o *Op) {
 	h := o.Holder
 	if g, p := o.Grant, h.Prior; g != nil && p != nil {
-		named := !g.Bears(o.Fence) && p.Bears(o.Fence)
+		named := !g.Bears(o.Fence) && p.Bears(o.Fence) && (p.GoesOn() || !g.TwoTokens())
 		either := g.Bears(o.Fence) == p.Bears(o.Fence) // its token does not tell which
 		longer := either && p.Deadline > g.Deadline && p.GoesOn() && g.GoesOn()
 		elsewhere := either && p.Deadline > g.Latest() && h.tried != UseHeld && p.lostElsewhere(o.Process)
@@ -39,6 +39,9 @@ func (l *Ledger) issueWrite(o *Op) {
 		if named || longer || left || elsewhere {
 			l.Under(o, p)
 		}
+	}
+	if x := h.older(o); x != nil {
+		l.Under(o, x)
 	}
 	o.Use = l.right(h, o)
 	l.overdue(o)
@@ -51,6 +54,25 @@ func (l *Ledger) issueWrite(o *Op) {
 		o.Doubt().above = TokenMark{log.high, log.top}
 	}
 	log.open.push(o)
+}
+
+// older is the lease that o may have been issued under, where neither of h's two latest
+// bears its token, or lasts: one that its key remembers; else nil.
+func (h *Holder) older(o *Op) *Grant {
+	if !h.beside {
+		return nil
+	}
+	for _, x := range [...]*Grant{h.Grant, h.Prior} {
+		if x != nil && (x.Bears(o.Fence) || o.Fence == 0 && (!x.GoesOn() || o.Inv < x.Latest())) {
+			return nil
+		}
+	}
+	for x := range h.leases {
+		if x.Bears(o.Fence) || o.Fence == 0 && x.GoesOn() && o.Inv < x.Latest() {
+			return x
+		}
+	}
+	return nil
 }
 
 // right says what h's owner knew when it issued o. Until a release is answered
@@ -80,7 +102,11 @@ func (l *Ledger) right(h *Holder, o *Op) Use {
 // heldBefore says whether h's lease before its latest may last at o still.
 func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
 	p := h.Prior
-	return p != nil && o.Inv < p.Latest() && (p.GoesOn() || p.StoppedAt <= Later(l.From(p, o.Host), p.OK)) // that word may have come before it
+	if p == nil || o.Inv >= p.Latest() {
+		return false
+	}
+	over := p.ReleasedAt != Never || p.Refused() != nil || p.LostAt != Never && !p.Strange(p.LossToken())
+	return p.GoesOn() || !over || p.StoppedAt <= Later(l.From(p, o.Host), p.OK) // that word may have come before it
 }
 
 // written completes a write.

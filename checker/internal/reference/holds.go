@@ -334,7 +334,7 @@ func (j *judge) extendedPerhaps(o *operation, spoken []*grant) {
 	own := j.of(o.Key, o.Owner)
 	nested := slices.ContainsFunc(own, func(g *grant) bool { return g.nested != No })
 	for _, g := range own {
-		if until := j.until(o); !slices.Contains(spoken, g) && (len(spoken) == 0 || nested) {
+		if until := j.until(o); !slices.Contains(spoken, g) && (len(spoken) == 0 || nested || o.asked != 0 && o.Fence != 0 && o.asked != o.Fence) {
 			g.deadline = max(g.deadline, until)
 			g.longer = append(g.longer, extension{o, until, false})
 			g.server = max(g.server, o.to.time+max(j.history.Header.TTL, until-o.from.time+j.history.Header.Drift))

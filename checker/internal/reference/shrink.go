@@ -12,6 +12,9 @@ func Shrink(h history.History, shows func(history.History) bool) history.History
 	for again := true; again; {
 		again = false
 		for i := 0; i < len(h.Events); i++ {
+			if h.Events[i].Op == history.Phase { // without its end a history proves less
+				continue
+			}
 			for _, gone := range [][]int{with(h, i), {i}} {
 				smaller := without(h, gone)
 				if len(smaller.Events) < len(h.Events) && history.Validate(smaller.Events) == nil && shows(smaller) {

@@ -52,6 +52,9 @@ func (d *DoubleGrants) Observe(f *ledger.Fact) {
 		for _, x := range f.Key.Held {
 			if ledger.Conflicts(x, f.Grant) && f.Old < f.Grant.Deadline {
 				d.stretched(x, f)
+				if f.Kind == ledger.Postponed && x.OK > f.Grant.OK && f.Old-d.Apart(f.Grant, x) <= x.OK { // else it has been looked at
+					d.early(f.Grant, x)
+				}
 			}
 		}
 	case ledger.Unknown:

@@ -22,13 +22,14 @@ type bookkeeping struct {
 	seed         maphash.Seed
 	asked        []entry
 	log          []entry
-	back         []entry // those with a number no higher than one that is kept
-	lost         int     // writes that were not kept …
-	told, logged sums    // … and the sums of what was acknowledged, and of what the log has
-	unordered    int     // numbers too far back to tell whether they were given before
-	unowned      int     // writes with a token given so long ago that nobody remembers to whom
-	untold       int     // rejected writes that were not kept, for a grant that is told of late
-	awake        bool    // something was found that a grant told of late bears on
+	again        []number // those that are no higher than one before: none but these can have been given twice
+	back         []entry  // those with a number no higher than one that is kept
+	lost         int      // writes that were not kept …
+	told, logged sums     // … and the sums of what was acknowledged, and of what the log has
+	unordered    int      // numbers too far back to tell whether they were given before
+	unowned      int      // writes with a token given so long ago that nobody remembers to whom
+	untold       int      // rejected writes that were not kept, for a grant that is told of late
+	awake        bool     // something was found that a grant told of late bears on
 
 	keys   rule.Table[books]
 	owners rule.Table[tokenWrites] // by holder
@@ -46,6 +47,12 @@ type entry struct {
 	who  string
 	idx  int32
 	kind history.Kind
+}
+
+// A number is one that the store gave to a write of a key.
+type number struct {
+	key *ledger.Key
+	seq uint64
 }
 
 // KeptEntries is how many writes are held against the log one by one. Of more, the
@@ -135,8 +142,14 @@ func (b *bookkeeping) keep(in *[]entry, e entry, value string) bool {
 		b.lost++
 		return false
 	}
+	if len(*in) == cap(*in) {
+		*in = slices.Grow(*in, max(64, len(*in))) // append alone grows by a quarter, and copies the more often
+	}
 	*in = append(*in, e)
 	k := b.keys.At(e.key.No)
+	if e.seq != 0 && e.seq <= k.kept {
+		b.again = append(b.again, number{e.key, e.seq})
+	}
 	k.kept = max(k.kept, e.seq)
 	return true
 }
@@ -211,14 +224,22 @@ func (b *bookkeeping) twice(x, e entry) {
 // doubles looks for one number with two writes, in what clients were told and in
 // the log.
 func (b *bookkeeping) doubles() {
-	type number struct {
-		key *ledger.Key
-		seq uint64
+	for _, e := range b.back {
+		b.again = append(b.again, number{e.key, e.seq})
 	}
-	first := make(map[number]entry, max(len(b.asked), len(b.log)))
+	if len(b.again) == 0 {
+		return
+	}
+	first, doubtful := make(map[number]entry, len(b.again)), make(map[number]bool, len(b.again))
+	for _, at := range b.again {
+		doubtful[at] = true
+	}
 	for _, list := range [][]entry{b.asked, b.log, b.back} {
 		for _, e := range list {
 			at := number{e.key, e.seq}
+			if !doubtful[at] {
+				continue
+			}
 			if x, taken := first[at]; e.seq != 0 && taken && x.name != e.name {
 				b.twice(x, e)
 			} else if e.seq != 0 && !taken {

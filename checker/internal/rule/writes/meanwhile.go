@@ -2,6 +2,7 @@ package writes
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"locktorture/checker/internal/ledger"
@@ -119,9 +120,14 @@ func (z *Zombies) behind(f *ledger.Fact, w heldWrite) {
 
 // Unplaced says what was not judged, for want of memory.
 func (z *Zombies) Unplaced() string {
-	if z.lost == 0 {
-		return ""
+	var out []string
+	if z.lost > 0 {
+		out = append(out, fmt.Sprintf("%s times a release or an extension was told late, after more than %d writes of its owner's: whether those came behind it (S8) is not decided.",
+			words.Thousands(z.lost), keptMeanwhile))
 	}
-	return fmt.Sprintf("%s times a release or an extension was told late, after more than %d writes of its owner's: whether those came behind it (S8) is not decided.",
-		words.Thousands(z.lost), keptMeanwhile)
+	if z.unheard > 0 {
+		out = append(out, fmt.Sprintf("%s writes were issued when more than %d processes of their owner's had been told that its lease was gone: whether their own had been, too (S8), is not decided.",
+			words.Thousands(z.unheard), ledger.MaxDenials))
+	}
+	return strings.Join(out, " ")
 }

@@ -162,6 +162,9 @@ func (s *Sections) Unplaced() string {
 	if s.late > 0 {
 		out = append(out, fmt.Sprintf("%d writes were told after more than %d later ones of their keys: whether they lay inside of another's section (S3) is not decided.", s.late, ringTouches))
 	}
+	if s.arrived > 0 {
+		out = append(out, fmt.Sprintf("%d sections hold so many writes of others that only arrived there that no more than the last %d of their keys are remembered: whether another one was issued there (S3) is not decided.", s.arrived, ringTouches-1))
+	}
 	if s.lost > 0 {
 		out = append(out, fmt.Sprintf("%s updates started from a version that more than %s later ones are remembered of: whether another one started from it too (S3) is not decided.",
 			words.Thousands(s.lost), words.Thousands(keptUpdates)))

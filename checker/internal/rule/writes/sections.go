@@ -14,8 +14,9 @@ import (
 // critical section, and no two updates start from one version.
 type Sections struct {
 	*rule.Env
-	late int // writes that came too late to be placed
-	lost int // updates from a version so old that others from it are forgotten
+	late    int // writes that came too late to be placed
+	arrived int // sections in which so many writes only arrived that others there are forgotten
+	lost    int // updates from a version so old that others from it are forgotten
 
 	bases updates
 	keys  rule.Table[sectionState]
@@ -152,7 +153,11 @@ func (s *Sections) write(f *ledger.Fact) {
 		other := rivals.rival(o.Holder)
 		if g.LastWrite.Seq != 0 && other.holder != nil && other.Seq > g.LastWrite.Seq &&
 			me.excludes(other) {
-			s.interleaved(f, touch{Mark: g.LastWrite}, st.issuedInside(other, g, me), me)
+			x := st.issuedInside(other, g, me)
+			if x.outside(me, g) && st.ring.dropped > g.LastWrite.Seq {
+				s.arrived++
+			}
+			s.interleaved(f, touch{Mark: g.LastWrite}, x, me)
 		}
 		g.LastWrite = me.Mark
 	}

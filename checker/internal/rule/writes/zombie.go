@@ -14,7 +14,8 @@ import (
 // its owner held, and told of.
 type Zombies struct {
 	*rule.Env
-	lost int // answers told late, after more writes than are kept
+	lost    int // answers told late, after more writes than are kept
+	unheard int // writes of owners more of whose processes were refused than are remembered
 
 	owners rule.Table[unsettledWrites]         // by holder
 	parked map[*ledger.Grant][]*ledger.Landing // writes that an extension under way may yet cover
@@ -120,7 +121,11 @@ func (z *Zombies) unconfirmed(o *ledger.Op) bool {
 	case ledger.UseHeld:
 		return false
 	case ledger.UseReleased, ledger.UseLost, ledger.UseDenied:
-		return z.knew(o)
+		knew := z.knew(o)
+		if g := o.Grant; !knew && g.Rare != nil && g.Rare.Unheard {
+			z.unheard++
+		}
+		return knew
 	}
 	return true
 }
@@ -263,6 +268,14 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 	h.Refuted = func() bool { return w.covered }
 	when := ""
 	switch o.Use {
+	case ledger.UseRefused, ledger.UseUnknown:
+		extended := &ledger.LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.Process, Host: o.Host}
+		for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} { // an extension told later may have kept a lease
+			if x != nil && x.GoesOn() && z.Room("S8") && len(x.Rarely().Late) < ledger.MaxOverdue {
+				x.Rare.Late = append(x.Rare.Late, extended)
+			}
+		}
+		h.Refuted = func() bool { return w.covered || extended.Covered }
 	case ledger.UseReleased:
 		h.Witness, h.From, when = append(h.Witness, g.ReleaseIdx), g.Start, " (at "+words.At(g.ReleasedAt)+")"
 		release, told := g.ReleaseIdx, o.Doubt().Told
@@ -351,10 +364,10 @@ func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 }
 
 // letGo is another lease of o's owner whose release may turn out never to have been
-// sent, so that o was issued under it; or nil.
+// sent, or to have begun only later, so that o was issued under it; or nil.
 func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
 	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		if x != nil && x != o.Grant && x.ReleasedAt != ledger.Never && x.ReleaseOK == ledger.Never && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
+		if x != nil && x != o.Grant && x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process) && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
 			x.Pin()
 			return x
 		}
