@@ -143,7 +143,7 @@ func (b *bookkeeping) keep(in *[]entry, e entry, value string) bool {
 		return false
 	}
 	if len(*in) == cap(*in) {
-		*in = slices.Grow(*in, max(64, len(*in))) // append alone grows by a quarter, and copies the more often
+		*in = slices.Grow(*in, min(max(64, len(*in)), KeptEntries-len(*in))) // append alone grows by a quarter, and copies the more often
 	}
 	*in = append(*in, e)
 	k := b.keys.At(e.key.No)
