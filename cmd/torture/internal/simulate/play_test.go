@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"context"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -95,6 +96,27 @@ func TestARoundRepeatsExactly(t *testing.T) {
 				t.Error("another seed has the same history")
 			}
 		})
+	}
+}
+
+// A client that stands still between the check and the write, as its lock reports a
+// loss, does not hold up the clock.
+func TestLossInAPauseDoesNotStopTheClock(t *testing.T) {
+	p := player(t, "redlock")
+	r := search.Round{
+		Seed: 1, Clients: 1, TTL: 400 * time.Millisecond, Duration: 2 * time.Second,
+		Load:  config.Load{Keys: 1, Hold: workload.Fixed(600 * time.Millisecond), Think: workload.Fixed(10 * time.Millisecond), Writes: 2, Renew: true},
+		Steps: []faults.Spec{{At: 100 * time.Millisecond, Fault: "pause-client", For: 900 * time.Millisecond, On: "renewal-due"}},
+	}
+	played := make(chan Result, 1)
+	go func() { played <- p.Play(context.Background(), r) }()
+	select {
+	case res := <-played:
+		if res.Err != nil || res.Grants == 0 {
+			t.Errorf("%d grants, error %v", res.Grants, res.Err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("virtual time stands still")
 	}
 }
 
