@@ -53,7 +53,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 	defer hit.end()
 	var table *coverage.Table
 	var can coverage.Abilities
-	seen := &counter{}
+	seen, started := &counter{}, search.Started{}
 	var near *nearness
 	var found []search.Finding
 	var unread error
@@ -65,7 +65,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 			if b.Meta.Can != nil {
 				can = *b.Meta.Can
 			}
-			return []history.Sink{table, seen, near}
+			return []history.Sink{table, seen, started, near}
 		},
 		Keep: func(done *reports.Run) bool {
 			if found, unread = findings(done); unread != nil || len(done.Troubles()) > 0 {
@@ -82,30 +82,18 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 		}
 		return o
 	}
-	o.Findings, o.Fired = found, seen.fired(steps)
+	o.Findings, o.Fired = found, started.Moments(steps)
 	if kept {
 		o.Run = result.Dir
 	}
-	reached(&o, table, can)
+	counts := table.Of(can)
+	o.Cover(table, counts)
 	o.Near = near.misses(table.NearMisses().Longest)
-	e.counts(table.Of(can))
+	e.counts(counts)
 	return o
 }
 
 func ignoreCells([]coverage.Count) {}
-
-// reached fills in the ground that the round covered.
-func reached(o *search.Outcome, t *coverage.Table, can coverage.Abilities) {
-	for _, c := range t.Of(can) {
-		if c.N > 0 {
-			o.Cells = append(o.Cells, c.Cell.String())
-		}
-	}
-	for s := range t.States() {
-		o.States = append(o.States, s.String())
-	}
-	slices.Sort(o.States)
-}
 
 // calledOff is why a round says nothing that was ended from outside.
 const calledOff = "called off"
@@ -138,35 +126,14 @@ func lagged(r *reports.Run) string {
 	return r.Report.Inconclusive[i].ID + " " + r.Report.Inconclusive[i].Text
 }
 
-// A counter counts what clients begin, and which faults start.
-type counter struct {
-	operations int
-	started    map[string]bool // faults
-}
+// A counter counts what clients begin.
+type counter struct{ operations int }
 
 // Event implements history.Sink.
 func (c *counter) Event(e *history.Event) {
-	switch {
-	case e.Process >= 0 && e.Kind == history.Invoke:
+	if e.Process >= 0 && e.Kind == history.Invoke {
 		c.operations++
-	case e.Op == history.Fault && (e.Kind == history.OK || e.Kind == history.Info):
-		if c.started == nil {
-			c.started = map[string]bool{}
-		}
-		c.started[e.Fault] = true
 	}
-}
-
-// fired tells which of the steps' moments came, as far as the faults show that
-// were locked to them.
-func (c *counter) fired(steps []faults.Spec) map[string]bool {
-	came := map[string]bool{}
-	for _, s := range steps {
-		if s.On != "" {
-			came[string(s.On)] = came[string(s.On)] || c.started[s.Fault]
-		}
-	}
-	return came
 }
 
 // findings are what a run proves, each kind with the phase and the fault that its

@@ -29,6 +29,7 @@ import (
 	"locktorture/faults/testbed/virtual"
 	"locktorture/workload"
 	"locktorture/workload/history"
+	"locktorture/workload/history/coverage"
 )
 
 // A Result is what one round came to.
@@ -142,7 +143,7 @@ func (p *Player) play(res *Result, r search.Round) {
 	}
 	res.Hash, res.Attempts, res.Grants = fmt.Sprintf("%016x", w.order.hash.sum.Sum64()), w.acquire.attempts, w.acquire.grants
 	res.Report = w.judge.Finish(ctx, false)
-	res.Outcome = outcome(w, steps, res.Report)
+	res.Outcome = outcome(w, r.Steps, res.Report)
 }
 
 // Config is the configuration of a round.
@@ -189,13 +190,10 @@ func (l *lockedReader) Read(b []byte) (int, error) {
 }
 
 // outcome is what a round showed, in the terms of a search.
-func outcome(w *world, steps faults.Schedule, report checker.Report) search.Outcome {
+func outcome(w *world, specs []faults.Spec, report checker.Report) search.Outcome {
 	var o search.Outcome
-	for _, c := range w.cover.Cells() {
-		if c.N > 0 {
-			o.Cells = append(o.Cells, c.String())
-		}
-	}
+	o.Cover(w.cover, w.cover.Cells())
+	o.Fired, o.Near = w.started.Moments(specs), misses(w.cover.NearMisses())
 	for _, f := range report.Violations {
 		found := search.Finding{ID: f.ID, Name: f.Name, Blame: f.Blame, Text: f.Text}
 		if n := len(f.Witness); n > 0 && f.Witness[n-1] < len(w.order.times) {
@@ -204,6 +202,20 @@ func outcome(w *world, steps faults.Schedule, report checker.Report) search.Outc
 		o.Findings = append(o.Findings, found)
 	}
 	return o
+}
+
+// misses are near misses: the smaller, the nearer.
+func misses(near coverage.NearMisses) map[string]float64 {
+	all := map[string]float64{}
+	for name, d := range map[string]*time.Duration{"validity left at a write": near.Validity, "gap between holders": near.Gap} {
+		if d != nil && *d > 0 { // what is below zero is no miss
+			all[name] = d.Seconds()
+		}
+	}
+	if near.Longest > 0 {
+		all["key left behind"] = 1 / near.Longest.Seconds()
+	}
+	return all
 }
 
 // Fits says why a round cannot be played.

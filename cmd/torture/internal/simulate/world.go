@@ -13,6 +13,7 @@ import (
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/search"
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults"
 	"locktorture/faults/link"
@@ -40,13 +41,14 @@ type world struct {
 	watch   *watch.Observer
 	judge   *checker.Judge
 	cover   *coverage.Table
+	started search.Started
 	acquire counter
 }
 
 // newWorld builds a world. close must be called, also after an error.
 func newWorld(ctx context.Context, cfg config.Config, lock catalogue.Lock, pace link.Pace) (w *world, err error) {
 	nodes := lock.Masters(cfg)
-	w = &world{cfg: cfg, lock: lock, bed: virtual.New(nodes, cfg.Seed), links: map[string]map[string]link.Link{}, watch: watch.New()}
+	w = &world{cfg: cfg, lock: lock, bed: virtual.New(nodes, cfg.Seed), links: map[string]map[string]link.Link{}, watch: watch.New(), started: search.Started{}}
 	w.fabric = link.NewVirtual(cfg.Seed, pace, w.bed.Server)
 	for i := range cfg.Clients {
 		c := newClient(w, i)
@@ -68,7 +70,7 @@ func newWorld(ctx context.Context, cfg config.Config, lock catalogue.Lock, pace 
 	}
 	h := w.header()
 	w.judge, w.cover = checker.New(h, checker.Options{OurStore: true, Limit: 20}), coverage.New(h)
-	w.order = newOrdered(w.judge, w.cover, &w.acquire)
+	w.order = newOrdered(w.judge, w.cover, w.started, &w.acquire)
 	w.rec = history.NewRecorder(w.watch, w.order)
 	return w, nil
 }
