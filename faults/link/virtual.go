@@ -29,6 +29,8 @@ type Pace struct {
 	Spread time.Duration // added to it, drawn evenly for each message
 	Slow   float64       // share of messages …
 	Slower int           // … that take this many times as long
+
+	Ranks *Ranks // who is delayed besides; nil: nobody
 }
 
 // NewVirtual returns a fabric without sockets, with a single goroutine, for the
@@ -55,16 +57,23 @@ type virtual struct {
 	mu     sync.Mutex
 	ports  []*virtualPort
 	agenda *agenda // nil before the first link
+	ranks  *ranking
 }
 
 // open implements backend.
-func (v *virtual) open(_ context.Context, _, upstream string) (port, string, error) {
+func (v *virtual) open(_ context.Context, name, upstream string) (port, string, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.agenda == nil {
 		v.agenda = newAgenda()
+		if v.pace.Ranks != nil {
+			v.ranks = newRanking(v.pace.Ranks, v.seed)
+		}
 	}
-	p := &virtualPort{fabric: v, agenda: v.agenda, upstream: upstream, enabled: true, number: uint64(len(v.ports))}
+	if v.ranks != nil {
+		v.ranks.add(name)
+	}
+	p := &virtualPort{fabric: v, name: name, agenda: v.agenda, upstream: upstream, enabled: true, number: uint64(len(v.ports))}
 	v.ports = append(v.ports, p)
 	return p, "", nil
 }
@@ -99,16 +108,18 @@ const connsApart = 4
 // A virtualPort is one link's way to its server.
 type virtualPort struct {
 	fabric   *virtual
+	name     string
 	agenda   *agenda // nil for Direct: timers of their own do
 	upstream string
 	number   uint64
 
-	mu      sync.Mutex
-	enabled bool
-	opened  uint64
-	conns   []*virtualConn // that are open, in the order in which they came
-	laid    []*virtualEffect
-	order   int
+	mu       sync.Mutex
+	enabled  bool
+	opened   uint64
+	answered time.Time      // when the last dial so far is answered
+	conns    []*virtualConn // that are open, in the order in which they came
+	laid     []*virtualEffect
+	order    int
 }
 
 // A virtualEffect is an effect on one direction of a port.
@@ -122,8 +133,7 @@ type virtualEffect struct {
 // dial opens a connection: it takes as long as a packet there and back.
 func (p *virtualPort) dial(ctx context.Context) (net.Conn, error) {
 	refused := &net.OpError{Op: "dial", Net: "memory", Err: syscall.ECONNREFUSED}
-	trip := p.travel(Up) + p.travel(Down)
-	timer := time.NewTimer(time.Until(p.instant(time.Now().Add(trip), Down, 0)))
+	timer := time.NewTimer(time.Until(p.answer()))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -148,6 +158,19 @@ func (p *virtualPort) dial(ctx context.Context) (net.Conn, error) {
 	return c, nil
 }
 
+// answer is when a dial that begins now is answered: at an instant of its own also
+// among those that begin at once, whose timers Go would fire in any order.
+func (p *virtualPort) answer() time.Time {
+	at := p.instant(time.Now().Add(p.travel(Up)+p.travel(Down)), Down, 0)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !at.After(p.answered) {
+		at = p.instant(p.answered.Add(1), Down, 0)
+	}
+	p.answered = at
+	return at
+}
+
 // at has something done at an instant.
 func (p *virtualPort) at(t time.Time, do func()) {
 	if p.agenda == nil {
@@ -167,6 +190,9 @@ func (p *virtualPort) travel(d Direction) time.Duration {
 	}
 	if pace.Slow > 0 && float64(mix(x, 1)>>11)/(1<<53) < pace.Slow {
 		t *= time.Duration(pace.Slower)
+	}
+	if p.fabric.ranks != nil {
+		t += p.fabric.ranks.later(p.name, d)
 	}
 	return t
 }

@@ -219,7 +219,7 @@ func TestVirtualInstantsAreUniqueAndRepeat(t *testing.T) {
 			for _, c := range conns { // all at once, in any order
 				sending.Go(func() {
 					for range 50 {
-						_, _ = c.Write([]byte("x"))
+						_, _ = c.Write([]byte("request"))
 						time.Sleep(time.Millisecond)
 					}
 				})
@@ -244,5 +244,61 @@ func TestVirtualInstantsAreUniqueAndRepeat(t *testing.T) {
 	}
 	if !slices.Equal(first, play()) {
 		t.Error("another time they arrive at other instants")
+	}
+}
+
+// Messages of the last rank come last, whoever that is at the time, and everything
+// is as the seed has it.
+func TestRanksDelayWhoComesLast(t *testing.T) {
+	const longest, fall = 100 * time.Millisecond, time.Second
+	trips := func(seed uint64) (all [2][3]time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			e := &echo{}
+			f := link.NewVirtual(seed, link.Pace{Least: time.Millisecond, Ranks: &link.Ranks{Of: link.Clients, Longest: longest, Falls: []time.Duration{fall}}},
+				func(string) link.Server { return e })
+			var links [3]link.Link
+			for i := range links {
+				var err error
+				if links[i], err = f.Open(t.Context(), fmt.Sprintf("c%02d", i), "n1", "n1"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for turn := range all {
+				for i, l := range links {
+					c, err := l.Dial(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					began := time.Now()
+					_, _ = c.Write([]byte("request"))
+					if !reads(c, time.Second) {
+						t.Fatal("no reply")
+					}
+					all[turn][i] = time.Since(began).Round(time.Millisecond)
+				}
+				time.Sleep(2 * fall)
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return all
+	}
+	fell := false
+	for seed := range uint64(8) {
+		all := trips(seed)
+		for _, turn := range all {
+			slices.Sort(turn[:])
+			if want := [3]time.Duration{2 * time.Millisecond, 2*time.Millisecond + longest, 2*time.Millisecond + 2*longest}; turn != want {
+				t.Errorf("seed %d: there and back in %v, want %v", seed, turn, want)
+			}
+		}
+		fell = fell || all[0] != all[1]
+		if again := trips(seed); again != all {
+			t.Errorf("seed %d: %v, then %v", seed, all, again)
+		}
+	}
+	if !fell {
+		t.Error("nobody ever fell behind")
 	}
 }
