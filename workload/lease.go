@@ -10,10 +10,15 @@ import (
 )
 
 // watch starts what goes on beside the section: automatic renewal, where it is
-// wanted and the lease can, and the wait for a loss. It ends with s.done.
+// wanted and the lease can, and the wait for a loss. It ends with s.done. A client
+// can be stopped between one lease and the next, and in virtual time does nothing
+// twice at one instant.
 func (s *section) watch(ctx context.Context, renew bool) {
 	s.done = make(chan struct{})
 	for i := range s.parts {
+		if i > 0 && !s.client.pause(ctx) {
+			return
+		}
 		p := &s.parts[i]
 		if r, can := p.lease.(lockimpl.Renewer); can && renew {
 			r.Renew(s.renewed(i))

@@ -118,7 +118,7 @@ func (p *Player) Play(ctx context.Context, r search.Round) (res Result) {
 func (p *Player) play(res *Result, r search.Round) {
 	ctx := context.Background()
 	cfg := p.Config(r)
-	w, err := newWorld(ctx, cfg, p.Lock, pace(r.Seed))
+	w, err := newWorld(ctx, cfg, p.Lock, pace(r))
 	defer func() { res.Err = errors.Join(res.Err, w.close()) }()
 	var steps faults.Schedule
 	if err == nil {
@@ -153,15 +153,37 @@ func (p *Player) Config(r search.Round) config.Config {
 	return c
 }
 
+// slowest is how long a message of a healthy network travels at most, as a share of
+// a lease. What takes longer is a fault, and the history must say so: a renewal
+// that such a delay outlasts would be held against the lock.
+const slowest = 0.05
+
 // pace draws how long messages travel in a round: mostly evenly, sometimes with
-// some that take much longer and overtake one another.
-func pace(seed uint64) link.Pace {
-	rng := rand.New(rand.NewPCG(seed, streamPace))
+// some that take much longer and overtake one another, or with somebody whose
+// messages all come last.
+func pace(r search.Round) link.Pace {
+	rng := rand.New(rand.NewPCG(r.Seed, streamPace))
 	p := link.Pace{Least: 60 * time.Microsecond, Spread: []time.Duration{100, 400, 2000}[rng.IntN(3)] * time.Microsecond}
-	if rng.IntN(3) == 0 {
+	switch rng.IntN(3) {
+	case 0:
 		p.Slow, p.Slower = []float64{0.001, 0.01, 0.05}[rng.IntN(3)], []int{10, 100}[rng.IntN(2)]
+		p.Slower = min(p.Slower, max(1, int(slowest*float64(r.TTL)/float64(p.Least+p.Spread))))
+	case 1:
+		p.Ranks = ranks(r, rng)
 	}
 	return p
+}
+
+// ranks draws who comes last, and when that changes.
+func ranks(r search.Round, rng *rand.Rand) *link.Ranks {
+	of := []link.Ranked{link.Clients, link.Nodes, link.Flows}[rng.IntN(3)]
+	longest := []float64{0.005, 0.02, slowest}[rng.IntN(3)]
+	falls := make([]time.Duration, rng.IntN(6))
+	for i := range falls {
+		falls[i] = time.Duration(rng.Int64N(int64(r.Duration)))
+	}
+	slices.Sort(falls)
+	return &link.Ranks{Of: of, Longest: time.Duration(longest * float64(r.TTL)), Falls: falls}
 }
 
 const streamPace = 3
@@ -262,17 +284,14 @@ func (p *Player) Space(beyond bool) search.Space {
 	return s
 }
 
-// modes are those that the lock can serve and that repeat exactly. Of several leases
-// taken at once the renewals fall due at one instant, and which goroutine of the
-// lock's is first then is drawn by Go's runtime: the modes multi, and mixed, which
-// has it in it, are left to real servers.
+// modes are those that the lock can serve.
 func (p *Player) modes() (all []workload.Mode) {
 	l, err := p.Lock.Build(p.Config(search.Round{TTL: time.Second}), p.Lock.Masters(p.Config(search.Round{})))
 	if err != nil {
 		return nil
 	}
 	defer l.Close()
-	for _, m := range []workload.Mode{workload.ModeExclusive, workload.ModeRW, workload.ModeReentrant, workload.ModeFair} {
+	for _, m := range []workload.Mode{workload.ModeExclusive, workload.ModeRW, workload.ModeReentrant, workload.ModeFair, workload.ModeMulti, workload.ModeMixed} {
 		if workload.Lacks(m, l) == nil {
 			all = append(all, m)
 		}

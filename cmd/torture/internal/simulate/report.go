@@ -1,9 +1,11 @@
 package simulate
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"locktorture/checker"
@@ -125,11 +127,36 @@ func ReadReplay(path string) (r Replay, err error) {
 	if err != nil {
 		return r, err
 	}
+	return ParseReplay(path, text)
+}
+
+// ParseReplay reads the text of a finding's file; name stands for it in errors.
+func ParseReplay(name string, text []byte) (r Replay, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("%s: not the file of a finding: %w", path, err)
+		return r, fmt.Errorf("%s: not the file of a finding: %w", name, err)
 	}
 	if r.Schema != Schema || r.Lock == "" || r.Round.Clients == 0 {
-		return r, fmt.Errorf("%s: not the file of a finding: want schema %d, a lock and a round, as torture simulate writes them", path, Schema)
+		return r, fmt.Errorf("%s: not the file of a finding: want schema %d, a lock and a round, as torture simulate writes them", name, Schema)
 	}
 	return r, nil
+}
+
+// GoTest is a test of Go that plays the finding again. given says that the lock is
+// not the catalogue's: the test must name its factory.
+func (r Replay) GoTest(given bool) (string, error) {
+	short := r
+	short.Shrunk = nil
+	text, err := json.Marshal(short)
+	if err != nil {
+		return "", fmt.Errorf("write a test: %w", err)
+	}
+	factory := "nil /* torture's own lock " + r.Lock + " */"
+	if given {
+		factory = "yours /* the lockimpl.Factory that was given as " + r.Lock + " */"
+	}
+	quoted := "`" + string(text) + "`"
+	if bytes.ContainsRune(text, '`') {
+		quoted = strconv.Quote(string(text))
+	}
+	return fmt.Sprintf("func TestNo%s(t *testing.T) {\n\tapp.Replay(t, %s, %s)\n}\n", r.Finding.ID, factory, quoted), nil
 }
