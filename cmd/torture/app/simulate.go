@@ -15,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locktorture/checker"
+	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/search"
 	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/faults"
 	"locktorture/reports"
@@ -274,16 +276,42 @@ func (s *simulateCommand) playAgain(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	var events []history.Event
-	p.Watch = func() []history.Sink {
-		return []history.Sink{history.SinkFunc(func(e *history.Event) { events = append(events, *e) })}
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // as the search played it: on more, goroutines of one instant change places
-	res := p.Play(cmd.Context(), file.Round)
+	res, events := replayed(cmd.Context(), p, file.Round)
 	if res.Err != nil {
 		return harnessError{res.Err}
 	}
 	return s.tellAgain(cmd, file, res, events)
+}
+
+// replayed plays a round as the search played it, on one processor: on more,
+// goroutines of one instant change places.
+func replayed(ctx context.Context, p *simulate.Player, r search.Round) (res simulate.Result, events []history.Event) {
+	p.Watch = func() []history.Sink {
+		return []history.Sink{history.SinkFunc(func(e *history.Event) { events = append(events, *e) })}
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	return p.Play(ctx, r), events
+}
+
+// sameAs says whether a replay had the history of its file.
+func sameAs(file simulate.Replay, res simulate.Result) string {
+	if file.Hash != res.Hash {
+		return "not the history of the file, " + file.Hash + ": another version of the lock or of torture wrote it, or two goroutines of one instant changed places"
+	}
+	return "the same history as before, event for event"
+}
+
+// storiesOf tells what a replay showed.
+func storiesOf(w io.Writer, res simulate.Result, events []history.Event) {
+	told := story.NewCollector(res.Header, reports.WorstFirst(res.Report), 3)
+	for i := range events {
+		told.Event(&events[i])
+	}
+	for _, one := range told.Stories() {
+		fmt.Fprintf(w, "%s  %s %s\n", one.ID, one.Finding.ID, printable.Line(one.Title))
+		fmt.Fprint(w, reports.StoryText(one, "     "))
+		fmt.Fprintf(w, "  why        %s\n", printable.Line(one.Why))
+	}
 }
 
 // tellAgain prints what a replay showed.
@@ -295,21 +323,14 @@ func (s *simulateCommand) tellAgain(cmd *cobra.Command, file simulate.Replay, re
 		}
 	}
 	if !s.quiet {
-		same := "the same history as before, event for event"
-		if file.Hash != res.Hash {
-			same = "not the history of the file, " + file.Hash + ": another version of the lock or of torture wrote it"
+		fmt.Fprintf(w, "torture %s · simulate · replay of %s\n  history %s: %s\n", version, printable.Line(s.replay), res.Hash, sameAs(file, res))
+		storiesOf(w, res, events)
+		_, own := catalogue.Builtin()[file.Lock]
+		test, err := file.GoTest(!own)
+		if err != nil {
+			return harnessError{err}
 		}
-		fmt.Fprintf(w, "torture %s · simulate · replay of %s\n  history %s: %s\n", version, printable.Line(s.replay), res.Hash, same)
-		all := reports.WorstFirst(res.Report)
-		told := story.NewCollector(res.Header, all, 3)
-		for i := range events {
-			told.Event(&events[i])
-		}
-		for _, one := range told.Stories() {
-			fmt.Fprintf(w, "%s  %s %s\n", one.ID, one.Finding.ID, printable.Line(one.Title))
-			fmt.Fprint(w, reports.StoryText(one, "     "))
-			fmt.Fprintf(w, "  why        %s\n", printable.Line(one.Why))
-		}
+		fmt.Fprintf(w, "a test of it, which runs in virtual time (import \"locktorture/cmd/torture/app\"):\n\n%s\n", printable.Lines(test))
 	}
 	v := checker.Pass
 	if len(res.Report.Violations) > 0 {

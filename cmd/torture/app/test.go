@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"locktorture/checker"
+	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/lockimpl"
 	"locktorture/reports"
 	"locktorture/reports/terminal"
@@ -109,6 +111,64 @@ func (s Scenario) play(t *testing.T, lock lockimpl.Factory) {
 		t.Fatal(err)
 	}
 	s.tell(t, r, err)
+}
+
+// Replay plays a finding of torture simulate again, in virtual time, and fails the
+// test with the story while the lock shows anything: the test of a bug that was
+// mended. finding is the path of its file, or the file's text. lock is nil for a
+// lock of torture's own, which the finding names.
+//
+// Nobody waits, and no server is needed. The play has one processor to itself: a
+// test that calls Replay should not be parallel.
+func Replay(t *testing.T, lock lockimpl.Factory, finding string) {
+	t.Helper()
+	said, err := replayFinding(t.Context(), lock, finding)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(said)
+}
+
+// replayFinding is Replay without a test. The error says what the lock showed.
+func replayFinding(ctx context.Context, lock lockimpl.Factory, finding string) (string, error) {
+	file, err := readFinding(finding)
+	if err != nil {
+		return "", err
+	}
+	if err := simulate.SelfCheck(); err != nil {
+		return "", err
+	}
+	locks, id := catalogue.Builtin(), file.Lock
+	if lock != nil {
+		id = "yours"
+		if locks, err = locks.With(id, lock); err != nil {
+			return "", err
+		}
+	}
+	p, err := (&simulateCommand{tool: &tool{locks: locks}}).player(id, file.Nodes)
+	if err != nil {
+		return "", err
+	}
+	res, events := replayed(ctx, p, file.Round)
+	switch {
+	case res.Err != nil:
+		return "", res.Err
+	case len(res.Report.Violations) > 0:
+		var said strings.Builder
+		storiesOf(&said, res, events)
+		return "", fmt.Errorf("history %s: %s\n%s", res.Hash, sameAs(file, res), said.String())
+	case res.Grants == 0:
+		return "", errors.New("nobody was granted the lock: nothing was tried")
+	}
+	return fmt.Sprintf("nothing in %d grants; the finding was %s %s", res.Grants, file.Finding.ID, file.Finding.Name), nil
+}
+
+// readFinding takes a path, or the text itself.
+func readFinding(finding string) (simulate.Replay, error) {
+	if strings.HasPrefix(strings.TrimSpace(finding), "{") {
+		return simulate.ParseReplay("the finding", []byte(finding))
+	}
+	return simulate.ReadReplay(finding)
 }
 
 var unfitForID = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
