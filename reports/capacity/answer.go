@@ -87,7 +87,7 @@ func (r *Report) source(from string) string {
 func (r *Report) errorLines() []string {
 	e := r.Calibration.Errors
 	if e.Rate.N < fewHeldOut {
-		return []string{fmt.Sprintf("not known: %s was held out, and an error wants %d", unit.Counted(e.Rate.N, "point"), fewHeldOut)}
+		return []string{fmt.Sprintf("not known: an error wants %d points that were measured and not fitted, and there are %d", fewHeldOut, e.Rate.N)}
 	}
 	return []string{
 		fmt.Sprintf("on points that were measured and not fitted: rate %s; acquire p50 %s; p99 %s", e.Rate.words(), e.P50.words(), e.P99.words()),

@@ -31,7 +31,7 @@ func (t *tool) newCapacity() *cobra.Command {
 	c := &capacityCommand{cfg: capacity.Config{Catalogue: t.locks}}
 	cmd := &cobra.Command{
 		Use:   "capacity",
-		Short: "say how much a lock can carry within an objective, what limits it, and which lease to choose (about 6 min)",
+		Short: "say how much a lock can carry within an objective, what limits it, and which lease to choose (about 7 min)",
 		Long: "capacity offers rates in an open loop until the objectives are missed, and recommends a part of the highest rate\n" +
 			"that meets them. It also measures what one hot key carries, how throughput scales, what changes of the surroundings\n" +
 			"do to it, and what a lost majority leaves behind. Every figure carries its interval over whole repeats, or the\n" +
@@ -56,7 +56,7 @@ func (t *tool) newCapacity() *cobra.Command {
 	f.Float64Var(&c.cfg.MaxRate, "max-rate", 20000, "never offer more arrivals per second")
 	f.DurationVar(&c.cfg.MaxLag, "max-lag", 0, "lag of the generator (p99) that makes a point invalid; a fifth of the objective when 0")
 	f.DurationVar(&c.cfg.Outage, "outage", 2*time.Second, "how long the majority is lost")
-	f.DurationVar(&c.cfg.Budget, "budget", 9*time.Minute, "time for everything; what it leaves no time for is suppressed")
+	f.DurationVar(&c.cfg.Budget, "budget", 10*time.Minute, "time for everything; what it leaves no time for is suppressed")
 	f.Uint64Var(&c.cfg.Seed, "seed", 0, "seed of order, arrivals and intervals; drawn when 0")
 	f.StringVar(&c.format, "format", "text", "what to print: text, json, csv or html")
 	f.BoolVar(&c.quiet, "quiet", false, "no progress")

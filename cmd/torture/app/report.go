@@ -3,11 +3,15 @@ package app
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"locktorture/cmd/torture/internal/capacity"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/reports"
+	capacityreport "locktorture/reports/capacity"
 )
 
 func newReport() *cobra.Command {
@@ -54,12 +58,22 @@ func rejudge(cmd *cobra.Command, dir string) (*reports.Run, error) {
 
 func newCompare() *cobra.Command {
 	var out string
+	var failIf []string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "set the figures of two runs side by side (latest, -2, or a directory each)",
-		Long:  "Set the figures of two runs side by side. A run counted back (-2) stands behind --, as in: torture compare -- -2 latest.",
-		Args:  cobra.ExactArgs(2),
+		Short: "set the figures of two runs, or of two measurements of capacity, side by side (latest, -2, or a directory each)",
+		Long: "Set the figures of two runs side by side. A run counted back (-2) stands behind --, as in: torture compare -- -2 latest.\n" +
+			"Two folders of torture capacity, or their capacity.json, are held against each other figure by figure; --fail-if 'recommended -10%'\n" +
+			"then ends with 1 when the second is that much worse, and with 3 when one of the two lacks the figure.",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if before, after := calibration(args[0]), calibration(args[1]); before != "" && after != "" {
+				return compareCapacity(cmd, before, after, failIf)
+			} else if before != "" || after != "" {
+				return fmt.Errorf("compare %s and %s: one is a measurement of capacity and the other is not", args[0], args[1])
+			} else if len(failIf) > 0 {
+				return errors.New("--fail-if is for two measurements of capacity: name their folders, or each capacity.json")
+			}
 			var runs [2]*reports.Run
 			for i, name := range args {
 				dir, err := reports.Resolve(out, name)
@@ -75,5 +89,51 @@ func newCompare() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", runsFolder, "folder of the run directories")
+	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "of two measurements of capacity: a change that fails, such as 'recommended -10%'; repeatable")
 	return cmd
+}
+
+// calibration is the capacity.json that a name leads to, or "".
+func calibration(name string) string {
+	for _, file := range []string{name, filepath.Join(name, capacityreport.JSONFile)} {
+		if s, err := os.Stat(file); err == nil && s.Mode().IsRegular() {
+			return file
+		}
+	}
+	return ""
+}
+
+func compareCapacity(cmd *cobra.Command, before, after string, failIf []string) error {
+	var guards []capacityreport.Guard
+	for _, text := range failIf {
+		g, err := capacityreport.ParseGuard(text)
+		if err != nil {
+			return fmt.Errorf("--fail-if: %w", err)
+		}
+		guards = append(guards, g)
+	}
+	a, _, err := capacity.Load(before)
+	if err != nil {
+		return err
+	}
+	b, _, err := capacity.Load(after)
+	if err != nil {
+		return err
+	}
+	c := capacityreport.Compare(a, b, guards)
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "%s\n%s\n", before, after)
+	for _, line := range c.Lines {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+	for _, line := range append(c.Failed, c.Unknown...) {
+		fmt.Fprintf(w, "--fail-if: %s\n", line)
+	}
+	switch {
+	case len(c.Failed) > 0:
+		return exitCode(1)
+	case len(c.Unknown) > 0:
+		return exitCode(exitInconclusive)
+	}
+	return nil
 }

@@ -1,0 +1,42 @@
+package capacity
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCompare(t *testing.T) {
+	at := func(v float64) *Report {
+		r := planned()
+		r.Recommended = Estimate{Value: v, Low: v * 0.97, High: v * 1.03, Confidence: 0.95, N: 5}
+		return r
+	}
+	guard, err := ParseGuard("recommended -10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after, failed := range map[float64]bool{1000: false, 920: false, 890: true, 1500: false} {
+		c := Compare(at(1000), at(after), []Guard{guard})
+		if (len(c.Failed) > 0) != failed || len(c.Unknown) > 0 {
+			t.Errorf("1,000/s and then %g/s: %+v", after, c)
+		}
+	}
+	lost := at(1000)
+	lost.Recommended = suppressed("nothing was measured")
+	if c := Compare(at(1000), lost, []Guard{guard}); len(c.Unknown) != 1 {
+		t.Errorf("a figure that is not there: %+v", c)
+	}
+	other := at(800)
+	other.Setup.Keys = 8
+	if all := strings.Join(Compare(at(1000), other, nil).Lines, "\n"); !strings.Contains(all, "not the same load: keys 64 against 8") || !strings.Contains(all, "-20 %, the intervals are apart") {
+		t.Errorf("%s", all)
+	}
+}
+
+func TestBadGuardsAreNamed(t *testing.T) {
+	for _, bad := range []string{"", "recommended", "speed -10%", "recommended 10%", "recommended -10", "recommended -x%", "recommended -0%", "recommended -NaN%", "recommended -1%  x"} {
+		if g, err := ParseGuard(bad); err == nil || !strings.Contains(err.Error(), "want") {
+			t.Errorf("%q: %+v, %v", bad, g, err)
+		}
+	}
+}
