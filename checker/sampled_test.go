@@ -11,18 +11,21 @@ func on(at, node, rest string) string {
 
 func sampledSubQuorumCases() []verdictCase {
 	const header = "ttl 100ms nodes 3 quorum 2"
-	const before = `
-		 0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2`
+	before := on("0ms", "n1", "pttl -2") + `
+		 0ms b invoke acquire k
+		 0ms b ok acquire k until 90ms` + on("1ms", "n1", "holder w pttl 90") + on("1ms", "n2", "holder w pttl 88") + `
+		 1ms b invoke release k
+		 1ms b ok release k` + on("1ms", "n1", "pttl -2") + on("1ms", "n2", "pttl -2")
 	const granted = `
 		 1ms a invoke acquire k
 		 2ms a ok acquire k until 90ms`
-	const holds = before + granted
+	holds := before + granted
 	const released = `
 		40ms a invoke release k
 		41ms a ok release k`
 	return []verdictCase{
 		{
-			name: "two nodes of three store nothing", header: header, want: Fail, violations: []string{"S9 [1 2 5]"},
+			name: "two nodes of three store nothing", header: header, want: Fail, violations: []string{"S9 [9 10 13]"},
 			history: holds + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "pttl -2") + on("12ms", "n3", "pttl -2") + released,
 		},
 		{
@@ -30,18 +33,12 @@ func sampledSubQuorumCases() []verdictCase {
 			history: holds + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "pttl -2") + on("12ms", "n3", "holder x pttl 88") + released,
 		},
 		{
-			name: "each node bears another name, and nobody knows whether they do so always", header: header, want: Pass,
-			history: holds + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder y pttl 88") + on("12ms", "n3", "holder z pttl 88") + released,
+			name: "it was never seen there: the lock may keep its leases elsewhere", header: header, want: Pass,
+			history: on("0ms", "n1", "pttl -2") + granted + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "pttl -2") + on("12ms", "n3", "pttl -2") + released,
 		},
 		{
-			name: "each node bears another name, which those of a grant before did not", header: header, want: Fail, violations: []string{"S9 [9 10 13]"},
-			history: `
-				0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
-				0ms b invoke acquire k
-				0ms b ok acquire k until 90ms` + on("1ms", "n1", "holder w pttl 90") + on("1ms", "n2", "holder w pttl 88") + `
-				1ms b invoke release k
-				1ms b ok release k` + on("1ms", "n1", "pttl -2") + on("1ms", "n2", "pttl -2") + granted +
-				on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder y pttl 88") + on("12ms", "n3", "holder z pttl 88") + released,
+			name: "each node bears another name", header: header, want: Fail, violations: []string{"S9 [9 10 13]"},
+			history: holds + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder y pttl 88") + on("12ms", "n3", "holder z pttl 88") + released,
 		},
 		{
 			name: "the name is followed by what is each node's own", header: header, want: Pass,
@@ -68,8 +65,7 @@ func sampledSubQuorumCases() []verdictCase {
 		},
 		{
 			name: "looked at before the grant was answered", header: header, want: Pass,
-			history: `
-				 0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
+			history: before + `
 				 1ms a invoke acquire k` + on("2ms", "n1", "pttl -2") + on("2ms", "n2", "pttl -2") + on("2ms", "n3", "pttl -2") + `
 				 3ms a ok acquire k until 90ms` + released,
 		},

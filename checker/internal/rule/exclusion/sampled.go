@@ -17,11 +17,12 @@ import (
 //
 // Whose lease a text bears, the history does not say: locks store random names. But
 // fewer than a quorum bear the same name while somebody holds for certain, and nobody
-// has given anything back since he asked: then none of them is the holder's.
+// has given anything back since he asked: then none of them is the holder's. That is
+// said only of a key of which an earlier lease was seen on a quorum, under one name:
+// a lock may keep its leases elsewhere than where it was looked for.
 type Sampled struct {
 	*rule.Env
 	awake bool
-	named bool // the lock stores one name on all nodes, as a grant has shown
 	keys  rule.Table[sampledKey]
 }
 
@@ -29,6 +30,7 @@ type Sampled struct {
 type sampledKey struct {
 	nodes map[string]map[string]*[recentLooks]look // by node and by name of the key there, the latest first
 	names map[string]bool                          // of the key, on any node
+	named bool                                     // a quorum bore one name while somebody held it: so the lock stores its leases
 	of    *holding
 }
 
@@ -206,11 +208,8 @@ func (s *Sampled) compare(key *ledger.Key, k *sampledKey) {
 	for _, n := range bear {
 		most, seen = max(most, n), seen+n
 	}
-	s.named = s.named || most >= quorum
-	if !s.named { // each node may have a name of its own
-		most = seen - len(without)
-	}
-	if nodes := max(s.Header.Nodes, 1); h.wrong == nil && most+nodes-seen < quorum {
+	k.named = k.named || most >= quorum
+	if nodes := max(s.Header.Nodes, 1); k.named && h.wrong == nil && most+nodes-seen < quorum {
 		slices.Sort(without)
 		h.wrong = s.subQuorum(h, without, most, last)
 	}
