@@ -100,9 +100,6 @@ func (a *applied) apply(ctx context.Context) error {
 		l.cuts = append(l.cuts, a)
 		l.firstCut.Store(l.cuts[0])
 		a.cutting = l.claimConns()
-		if err := l.moveDoor(false, false); err != nil {
-			return err
-		}
 		if err := l.port.enable(ctx, false); err != nil {
 			return err
 		}
@@ -181,9 +178,6 @@ func (a *applied) remove(ctx context.Context) error {
 	l := a.link
 	if a.down && len(l.cuts) == 1 {
 		if err := l.port.enable(ctx, true); err != nil {
-			return err
-		}
-		if err := l.moveDoor(true, l.silent.partitions > 0); err != nil {
 			return err
 		}
 	}

@@ -17,9 +17,9 @@ import (
 // does: what they send is tapped, counted and accounted for in receipts.
 type Opener interface {
 	// OpenDoor returns where they dial (host:port), for as long as the fabric
-	// stands. A door refuses dials while the link is cut, and leaves them
-	// unanswered where it is partitioned; of such dials, nobody hears. It is
-	// an error where the system has no sockets to build it of.
+	// stands. While the link is cut, connections are reset as soon as they are
+	// made; where it is partitioned, dials are left unanswered, of which nobody
+	// hears. It is an error where the system has no sockets to build it of.
 	OpenDoor(ctx context.Context) (addr string, err error)
 
 	// DoorAddr returns the same once the door is open, and nothing before.
@@ -42,9 +42,8 @@ type door struct {
 	ctx context.Context // ends with the door
 	end context.CancelFunc
 
-	listener net.Listener // nil while the door is shut; this and what follows: under link.changes
-	held     func() error // gives up the port of a shut door; nil while it is open
-	answer   func() error // lets dials be answered again; nil while they are
+	listener net.Listener
+	answer   func() error // lets dials be answered again; nil while they are; under link.changes
 
 	mu     sync.Mutex
 	visits map[*visit]struct{} // nil once closed
@@ -66,7 +65,7 @@ func (l *proxyLink) OpenDoor(ctx context.Context) (addr string, err error) {
 		}
 		addr = d.addr
 		l.door.Store(d)
-		return d.set(len(l.cuts) == 0, l.silent.partitions > 0)
+		return d.silence(l.silent.partitions > 0)
 	})
 	return addr, err
 }
@@ -79,14 +78,15 @@ func (l *proxyLink) DoorAddr() string {
 	return ""
 }
 
-// moveDoor has the door do as the proxy does. The caller holds link.changes.
-func (l *proxyLink) moveDoor(open, silent bool) error {
+// silenceDoor has the door leave dials unanswered, or not. The caller holds
+// link.changes.
+func (l *proxyLink) silenceDoor(on bool) error {
 	d := l.door.Load()
 	if d == nil {
 		return nil
 	}
-	if err := d.set(open, silent); err != nil {
-		return fmt.Errorf("move the door at %s: %w", d.addr, err)
+	if err := d.silence(on); err != nil {
+		return fmt.Errorf("door at %s: %w", d.addr, err)
 	}
 	return nil
 }
@@ -112,62 +112,24 @@ func openDoor(l *proxyLink) (*door, error) {
 	return nil, err
 }
 
-func (d *door) listen() error {
+func (d *door) listen() (err error) {
 	var c net.ListenConfig
 	c.SetMultipathTCP(false) // whose sockets bear no filter
-	return patiently(func() (err error) {
-		if d.listener, err = c.Listen(d.ctx, "tcp4", d.addr); err != nil {
-			d.listener = nil
-			return err
-		}
-		l := d.listener
-		d.running.Go(func() { d.accept(l) })
-		return nil
-	})
+	if d.listener, err = c.Listen(d.ctx, "tcp4", d.addr); err == nil {
+		d.running.Go(d.accept)
+	}
+	return err
 }
 
-// set opens or shuts the door, and has an open one answer dials or not.
-func (d *door) set(open, silent bool) error {
-	if d.ctx.Err() != nil {
-		return nil
-	}
-	if !open {
-		return d.shut()
-	}
-	if d.held != nil {
-		release := d.held
-		d.held = nil
-		if err := release(); err != nil {
-			return err
-		}
-	}
-	if d.listener == nil {
-		if err := d.listen(); err != nil {
-			return err
-		}
-	}
+// silence has dials answered or not.
+func (d *door) silence(on bool) (err error) {
 	switch {
-	case silent && d.answer == nil:
-		var err error
+	case on && d.answer == nil && d.ctx.Err() == nil:
 		d.answer, err = dropDials(d.addr)
-		return err
-	case !silent && d.answer != nil:
+	case !on && d.answer != nil:
 		answer := d.answer
 		d.answer = nil
-		return answer()
-	}
-	return nil
-}
-
-// shut has dials refused, and keeps the port.
-func (d *door) shut() (err error) {
-	if d.listener == nil {
-		return nil
-	}
-	err = d.listener.Close()
-	d.listener, d.answer = nil, nil // a filter goes with its socket
-	if err == nil {
-		d.held, err = holdPort(d.addr)
+		err = answer()
 	}
 	return err
 }
@@ -175,10 +137,7 @@ func (d *door) shut() (err error) {
 // close ends the door and every connection through it.
 func (d *door) close() error {
 	d.end()
-	var err error
-	if d.listener != nil {
-		err = d.listener.Close()
-	}
+	err := d.listener.Close()
 	d.mu.Lock()
 	visits := d.visits
 	d.visits = nil
@@ -187,21 +146,28 @@ func (d *door) close() error {
 		_ = v.near.Close()
 	}
 	d.running.Wait()
-	if d.held != nil {
-		err = errors.Join(err, d.held())
-	}
 	return errors.Join(err, d.reserved())
 }
 
-// accept ends with its listener.
-func (d *door) accept(l net.Listener) {
+// accept ends with the listener. Whoever comes while the link is cut is turned away
+// before a word: to refuse the dial itself would leave no trace.
+func (d *door) accept() {
 	for {
-		near, err := l.Accept()
+		near, err := d.listener.Accept()
 		if err != nil {
 			return
 		}
 		v, err := newVisit(near)
-		if err != nil || !d.note(v) {
+		if err != nil {
+			_ = near.Close()
+			continue
+		}
+		if cut := d.link.firstCut.Load(); cut != nil {
+			d.link.noteRefusal(syscall.ECONNREFUSED, cut)
+			v.reset()
+			continue
+		}
+		if !d.note(v) {
 			_ = near.Close()
 			continue
 		}
@@ -370,8 +336,8 @@ func (l *proxyLink) Settle(ctx context.Context) {
 	}
 }
 
-// ring returns when everybody who has dialled before has been noted. A door that
-// is shut or silent has nobody before it.
+// ring returns when everybody who has dialled before has been noted. Of a link that is
+// cut or partitioned nobody is let in.
 func (d *door) ring(ctx context.Context) {
 	if d.link.firstCut.Load() != nil || d.link.partitioned() {
 		return

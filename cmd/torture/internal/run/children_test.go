@@ -1,10 +1,18 @@
 package run
 
 import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults"
 	"locktorture/workload/history"
+	"locktorture/workload/history/historyfile"
 )
 
 // A child's write waits until its owner's acquire is recorded as completed, and
@@ -28,4 +36,60 @@ func TestOpenAcquires(t *testing.T) {
 			t.Error("the wait goes on although the acquire was answered")
 		}
 	})
+}
+
+// The connections of child processes are read along: cuts of them have receipts,
+// faults locked to a command hit it, and links tell what became of commands without
+// a reply.
+func TestChildrenAreReadAlong(t *testing.T) {
+	if said, err := exec.Command("/usr/bin/python3", "-c", "import redis").CombinedOutput(); err != nil {
+		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
+			t.Fatalf("%v: %s", err, said)
+		}
+		t.Skipf("python3-redis is not installed: %v", err)
+	}
+	cfg, err := config.Base("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Lock, cfg.Testbed, cfg.Clients, cfg.Load.Keys, cfg.Out, cfg.Seed = "redis-py", "embedded", 3, 3, t.TempDir(), 5
+	cfg.Load.Timeout, cfg.Duration, cfg.Floors = 200*time.Millisecond, 6*time.Second, nil
+	all := faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}
+	cfg.Faults = config.Faults{Steps: []faults.Spec{
+		{At: time.Second, Fault: "cut", For: 200 * time.Millisecond, Every: time.Second, Times: 2, Params: all},
+		{At: 3 * time.Second, Fault: "response-lost", On: faults.Command("SET", ""), For: 300 * time.Millisecond, Every: 500 * time.Millisecond, Times: 3, Params: all},
+	}}
+	run, err := Run(t.Context(), cfg, lock(t, cfg.Lock), Options{})
+	if err != nil || len(run.Harness) > 0 || len(run.Report.Violations) > 0 {
+		t.Fatal(err, run.Harness, run.Report.Violations)
+	}
+	for _, fault := range []string{"cut", "response-lost"} {
+		if !proved(t, run.Dir, fault) {
+			t.Errorf("no %s has a receipt", fault)
+		}
+	}
+	if values := receipts(t, run.Dir); values[history.Executed] == 0 || run.Report.Evidence.ByReceipts == 0 {
+		t.Errorf("receipts %v, evidence %+v", values, run.Report.Evidence)
+	}
+}
+
+// proved reports whether a fault of this name has a receipt in a stored history.
+func proved(t *testing.T, dir, fault string) bool {
+	t.Helper()
+	r, closer, err := historyfile.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer.Close()
+	for {
+		var e history.Event
+		if err := r.Next(&e); errors.Is(err, io.EOF) {
+			return false
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if e.Fault == fault && e.Receipt != "" && e.Kind == history.OK {
+			return true
+		}
+	}
 }
