@@ -212,13 +212,40 @@ func (h *huntCommand) banner(w io.Writer, r *hunt.Report) {
 	line := func(label, text string) { fmt.Fprintf(w, "  %-8s%s\n", label, printable.Line(text)) }
 	line("lock", fmt.Sprintf("%s  %s", r.Lock, masters(r.Nodes)))
 	line("redis", fmt.Sprintf("testbed %s, one for each round; up to %d at once", r.Testbed, r.Jobs))
-	for _, text := range r.LeftOut {
-		line("", "not drawn: "+text)
+	for _, text := range notDrawn(r.LeftOut) {
+		line("", text)
 	}
 	line("dir", h.cfg.Dir)
 	if len(r.Rounds) > 0 {
 		line("goes on", fmt.Sprintf("after %d rounds, %d findings", len(r.Rounds), len(r.Found)))
 	}
+}
+
+// notDrawn says which faults were left out, a line for each reason; those that
+// --beyond would draw share one, for the page has each of their reasons.
+func notDrawn(leftOut []string) (lines []string) {
+	const beyond = "(--beyond)"
+	var reasons []string
+	names := map[string][]string{}
+	for _, text := range leftOut {
+		name, why, _ := strings.Cut(text, ": ")
+		if strings.HasSuffix(why, beyond) {
+			why = beyond
+		}
+		if names[why] == nil {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], name)
+	}
+	for _, why := range reasons {
+		all := strings.Join(names[why], " ")
+		if why == beyond {
+			lines = append(lines, "not drawn without --beyond: "+all)
+			continue
+		}
+		lines = append(lines, "not drawn: "+all+": "+why)
+	}
+	return lines
 }
 
 // conclude prints how the hunt ended and turns that into the exit code.

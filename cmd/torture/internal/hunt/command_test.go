@@ -138,7 +138,7 @@ func TestWhatIsDrawnFits(t *testing.T) {
 			t.Errorf("%s: %d steps in 60 rounds", lock, steps)
 		}
 		h.cfg.Beyond = false
-		space, leftOut := h.space()
+		space, leftOut := h.space(t.Context())
 		if slices.Contains(space.Faults, "flushall") || !slices.ContainsFunc(leftOut, func(s string) bool { return strings.HasPrefix(s, "flushall: ") }) {
 			t.Errorf("%s: drawn %v, left out %v", lock, space.Faults, leftOut)
 		}

@@ -116,7 +116,7 @@ func New(ctx context.Context, c Config, earlier *Report) (*Hunt, error) {
 	}
 	h.base.Testbed, h.base.Out = kind, filepath.Join(c.Dir, roundsDir)
 	h.exec = &executor{lock: c.Lock, base: h.base, play: c.Play, keep: h.isNew, stalled: h.stalls, counts: h.addCells, until: c.Until}
-	space, leftOut := h.space()
+	space, leftOut := h.space(ctx)
 	h.report = Report{
 		Schema: 1, Version: c.Version, Commit: c.Commit, Command: c.Command, Lock: catalogue.HideSecrets(c.Base.Lock), Nodes: c.Lock.Masters(h.base), Testbed: kind,
 		Seed: c.Seed, Jobs: c.Jobs, Beyond: c.Beyond, Without: c.Without, Accept: c.Accept, LeftOut: leftOut, Began: time.Now(),

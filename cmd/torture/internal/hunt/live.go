@@ -14,9 +14,9 @@ const liveFindings = 8
 func (h *Hunt) Lines() []string {
 	r := h.Report()
 	found := kinds(r.Found)
-	lines := []string{fmt.Sprintf(" hunt  %s  %s/%s  rounds %d (%d at once)  corpus %d  coverage %d/%d  states %d  findings %d",
+	lines := []string{fmt.Sprintf(" hunt  %s  %s/%s  rounds %d (%d at once)  corpus %d  coverage %s  states %d  findings %d",
 		r.Lock, unit.Span(time.Since(h.began).Round(time.Second)), unit.Setting(h.cfg.Budget), len(r.Rounds), h.lanes.width(), r.Sums.Corpus,
-		r.Sums.Cells, len(r.Cells), r.Sums.States, len(found))}
+		r.covered(), r.Sums.States, len(found))}
 	h.mu.Lock()
 	shrinking, scouting := h.shrinking, h.scouting
 	h.mu.Unlock()
@@ -34,9 +34,18 @@ func (h *Hunt) Lines() []string {
 		case shrinking != nil && shrinking.Key() == f.Key():
 			state = "shrinking …"
 		}
-		lines = append(lines, fmt.Sprintf("   F%-2d %-4s %-32s round %-4d %s", i+1, f.ID, f.Name, f.Number, state))
+		lines = append(lines, fmt.Sprintf("   F%-2d %-4s %-36s  round %-4d %s", i+1, f.ID, f.Name, f.Number, state))
 	}
 	return lines
+}
+
+// covered is how many cells were met, of those that could be: which they are, the
+// first round tells.
+func (r *Report) covered() string {
+	if len(r.Cells) == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%d/%d", r.Sums.Cells, len(r.Cells))
 }
 
 // LogLine is what a log gets every ten seconds: words without spaces, for grep.

@@ -1,6 +1,7 @@
 package hunt
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -20,13 +21,9 @@ import (
 // that is restarted; with a single master nothing does.
 var forgetting = []string{"kill-empty", "power-loss", "failover"}
 
-// commands are those that locks take and give back keys by. A step that waits for
-// one that this lock never sends is soon drawn less.
-var commands = []string{"SET", "SETNX", "GET", "DEL", "EVALSHA"}
-
 // space is what rounds against the lock are drawn from, and what was left out of
 // it, with the reason.
-func (h *Hunt) space() (s search.Space, leftOut []string) {
+func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 	s.Nodes = h.cfg.Lock.Masters(h.base)
 	s.Faults = search.FaultNames(func(e faultcatalogue.Entry) bool {
 		why := h.without(e)
@@ -38,7 +35,7 @@ func (h *Hunt) space() (s search.Space, leftOut []string) {
 	s.Modes = modes(h.base, h.cfg.Lock)
 	s.Moments = watch.Moments()
 	if !h.cfg.Lock.Child { // whose connections nobody here taps
-		for _, c := range commands {
+		for _, c := range commandsOf(ctx, h.cfg.Lock, h.base) {
 			s.Moments = append(s.Moments, faults.Reply(c, ""))
 		}
 	}

@@ -59,7 +59,8 @@ func queueing(r *Round, rng *rand.Rand) {
 }
 
 // aimed draws a round that is meant to reach one or two cells of phase × fault
-// class, the rarer so far the likelier: each is what a directed fuzzer would call a
+// class, the rarer so far the likelier, and each class as likely as any other,
+// though some matter in more phases: each is what a directed fuzzer would call a
 // target or waypoint. rounds says how often each cell was reached.
 func (s *Space) aimed(rng *rand.Rand, rounds func(cell string) int) Round {
 	r := Round{Seed: drawSeed(rng), Origin: Aimed}
@@ -68,9 +69,13 @@ func (s *Space) aimed(rng *rand.Rand, rounds func(cell string) int) Round {
 	if len(cells) == 0 {
 		return r
 	}
+	phases := map[coverage.Class]int{} // in which a class has cells
+	for _, c := range cells {
+		phases[c.Class]++
+	}
 	of := make([]float64, len(cells))
 	for i, c := range cells {
-		of[i] = 1 / float64(1+rounds(c.String()))
+		of[i] = 1 / float64((1+rounds(c.String()))*phases[c.Class])
 	}
 	calm := rng.IntN(3) == 0
 	for range 1 + rng.IntN(2) {
