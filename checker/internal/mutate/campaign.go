@@ -25,12 +25,16 @@ func (w *workshop) campaign(ctx context.Context, c config, mutants []*mutant, re
 	fmt.Printf("%d mutants, %d more that do not compile; without one the %d tests take %v, one by one\n",
 		len(table), found-len(table), len(w.probes), time.Since(began).Round(time.Millisecond))
 	if c.budget > 0 { // all files alike, whatever the time is
-		rand.New(rand.NewPCG(1, uint64(len(table)))).Shuffle(len(table), func(i, j int) { table[i], table[j] = table[j], table[i] })
+		fmt.Printf("as many as %v leave time for, in the order of seed %d\n", c.budget, c.seed)
+		rand.New(rand.NewPCG(c.seed, uint64(len(table)))).Shuffle(len(table), func(i, j int) { table[i], table[j] = table[j], table[i] })
 	}
+	tried := time.Now()
 	outcomes, err := w.tryAll(ctx, c, table, reasons)
 	if err != nil {
 		return 0, err
 	}
+	left := len(slices.DeleteFunc(slices.Clone(outcomes), func(o outcome) bool { return o != untried }))
+	fmt.Printf("%d of %d tried, %.1f a minute\n", len(table)-left, len(table), float64(len(table)-left)/max(time.Since(tried).Minutes(), 1.0/60))
 	code := report(table, outcomes, reasons)
 	if code == 0 && c.budget == 0 && slices.Contains(outcomes, untried) {
 		code = 3

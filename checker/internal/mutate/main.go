@@ -42,6 +42,7 @@ type config struct {
 	again    string // file with the output of another run: only what it names is tried; "" is all
 	lines    string // comma-separated file:from-to, the only lines to break; all when empty
 	budget   time.Duration
+	seed     uint64 // of the order in which a budget is spent
 	quick    time.Duration
 	flags    string // of the test binary, with spaces between
 	jobs     int
@@ -58,6 +59,7 @@ func main() {
 	flag.StringVar(&c.again, "again", "", "a file with the output of another run: try only the mutants that it names")
 	flag.StringVar(&c.lines, "lines", "", "comma-separated file.go:12-30, the only lines to break; all when empty")
 	flag.DurationVar(&c.budget, "budget", 0, "stop after this time; 0 tries the whole table")
+	flag.Uint64Var(&c.seed, "seed", 1, "with -budget: draws the order in which mutants are tried; another number tries others first")
 	flag.DurationVar(&c.quick, "quick", 0, "leave out tests that take more processor time than this; 0 leaves out none")
 	flag.StringVar(&c.flags, "flags", "", "flags that the test binary is called with, such as -rapid.seed=1")
 	flag.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "how many mutants are tried at a time")
