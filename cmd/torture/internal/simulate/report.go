@@ -158,5 +158,5 @@ func (r Replay) GoTest(given bool) (string, error) {
 	if bytes.ContainsRune(text, '`') {
 		quoted = strconv.Quote(string(text))
 	}
-	return fmt.Sprintf("func TestNo%s(t *testing.T) {\n\tapp.Replay(t, %s, %s)\n}\n", r.Finding.ID, factory, quoted), nil
+	return fmt.Sprintf("func TestNo%s(t *testing.T) {\n    app.Replay(t, %s, %s)\n}\n", r.Finding.ID, factory, quoted), nil
 }
