@@ -54,7 +54,7 @@ func TestInitForGo(t *testing.T) {
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOPROXY=off", "TORTURE_DURATION=25s", "TORTURE_SEED=7")
 	said, err := cmd.CombinedOutput()
 	// On a busy machine a run may see too little, and must say so.
-	if text := string(said); strings.Contains(text, "VERDICT FAIL") || strings.Contains(text, "HARNESS") || strings.Count(text, "VERDICT ") != 1 ||
+	if text := string(said); strings.Contains(text, "VERDICT FAIL") || strings.Contains(text, "HARNESS") || !strings.Contains(text, "VERDICT ") ||
 		err != nil && !strings.Contains(text, "VERDICT INCONCLUSIVE") {
 		t.Errorf("%v: %s", err, text)
 	}
