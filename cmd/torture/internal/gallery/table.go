@@ -49,10 +49,10 @@ func joined(ids []string) string {
 
 // Markdown prints one table per category.
 func Markdown(w io.Writer, rows []Row) error {
-	columns := []string{"what is wrong", "faults", "found", "operations until then", "in the corrected lock"}
+	columns := []string{"what is wrong", "faults", "found (operations until then)", "in the corrected lock"}
 	return MarkdownByCategory(w, columns, rows, func(r Row) (catalogue.Category, []string) {
 		return r.Category, []string{
-			"`" + r.Lock + "`", r.About, strings.Join(Trials[r.Lock].FaultNames(), ", "), foundWords(r), operations(r), controlWords(r),
+			"`" + r.Lock + "`", r.About, strings.Join(Trials[r.Lock].FaultNames(), ", "), foundWords(r), controlWords(r),
 		}
 	})
 }
@@ -92,12 +92,12 @@ func MarkdownByCategory[R any](w io.Writer, columns []string, rows []R, cells fu
 	return err
 }
 
-// foundWords are the expected anomalies that were found, by name, and those
-// that were not.
+// foundWords are the expected anomalies that were found, each by name with the
+// operations until then, and those that were not.
 func foundWords(r Row) string {
 	var words []string
 	for _, p := range r.Proofs {
-		words = append(words, fmt.Sprintf("**%s** %s", p.ID, p.Name))
+		words = append(words, fmt.Sprintf("**%s** %s (%s)", p.ID, p.Name, unit.Count(p.Operations)))
 	}
 	for _, id := range r.Expected {
 		if !r.Any && !slices.ContainsFunc(r.Proofs, func(p Proof) bool { return p.ID == id }) {
@@ -111,14 +111,6 @@ func foundWords(r Row) string {
 		return strings.ToLower(r.Outcome)
 	}
 	return strings.Join(words, ", ")
-}
-
-func operations(r Row) string {
-	var words []string
-	for _, p := range r.Proofs {
-		words = append(words, unit.Count(p.Operations))
-	}
-	return joined(words)
 }
 
 func controlWords(r Row) string {
