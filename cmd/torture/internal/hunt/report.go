@@ -181,6 +181,10 @@ func (r *Report) Text(w io.Writer, dir string) error {
 	return err
 }
 
+// leastRounds is how many rounds an estimate of what is unseen takes: of fewer it says
+// nothing.
+const leastRounds = 10
+
 // Ground answers whether the last rounds were new ground or the same again.
 func (r *Report) Ground() string {
 	s := r.Sums
@@ -190,6 +194,9 @@ func (r *Report) Ground() string {
 	words := "the last round reached new ground"
 	if s.Quiet > 0 {
 		words = fmt.Sprintf("%s since the last new cell or state", unit.Counted(s.Quiet, "round"))
+	}
+	if s.Rounds < leastRounds {
+		return words + "; too few rounds to say how much is unseen"
 	}
 	return fmt.Sprintf("%s; of what the next one reaches about %s is new, some %.0f cells and states are unseen (Good–Turing, Chao)", words, unit.Percent(s.NextNew), s.Unseen)
 }
