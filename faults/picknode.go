@@ -91,7 +91,7 @@ func some(all []testbed.Node, n int, rng *rand.Rand) []testbed.Node {
 
 // swing returns the nodes that make up the quorum of one holding: those that
 // store its key, and to which its client's link is open. Where the lock does
-// not name its keys, only the links decide.
+// not name its keys, or none was ever seen under such a name, only the links decide.
 func (s *Scope) swing(ctx context.Context, of []Client, rng *rand.Rand) []testbed.Node {
 	h, held := s.holding(of, rng)
 	if !held {
@@ -102,7 +102,13 @@ func (s *Scope) swing(ctx context.Context, of []Client, rng *rand.Rand) []testbe
 	if s.LeaseKeys == nil {
 		return open
 	}
-	return storing(ctx, open, s.LeaseKeys(h.Key))
+	found := storing(ctx, open, s.LeaseKeys(h.Key))
+	if len(found) > 0 {
+		s.run.stored.Store(true)
+	} else if !s.run.stored.Load() {
+		return open
+	}
+	return found
 }
 
 // holding chooses one holding of the given clients, of the step's occasion, or

@@ -3,6 +3,7 @@ package faults
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"locktorture/faults/internal/phrase"
 	"locktorture/faults/link"
@@ -17,6 +18,9 @@ type run struct {
 	taken map[string]bool          // clients and nodes that a fault has down or frozen
 	cuts  map[LinkID]int           // cuts in force
 	count int                      // numbers given out
+
+	// stored is set once a node was seen to store a key of Target.LeaseKeys.
+	stored atomic.Bool
 
 	// before is what had passed on the links when the schedule began: the
 	// harness's own, such as a canary's.

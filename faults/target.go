@@ -25,7 +25,8 @@ type Target struct {
 	Fabric link.Fabric
 
 	// LeaseKeys names the keys that bear the lease of key on a node; nil when
-	// the lock does not say. The swing role looks for them.
+	// the lock does not say. The swing role looks for them, and does without when
+	// none is ever seen: of a lock in another process they may be a guess.
 	LeaseKeys func(key string) []string
 
 	// Load is how long clients begin something new, counted from the beginning of the

@@ -176,6 +176,35 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
+// Of a lock in another process the names of keys may be a guess.
+func TestSwingOfALockWhoseKeysAreNotWhereTheyWereGuessed(t *testing.T) {
+	t.Parallel()
+	r := embeddedRig(t, 3, 1)
+	r.Put(t, r.Node("n2"), "another name", "owner")
+	r.Grant("k", "c00")
+	r.Inside(t, func(s *faults.Scope) {
+		s.CutLink(faults.LinkID{Client: "c00", Node: "n1"})
+		seen := map[string]bool{}
+		for seed := range uint64(40) {
+			nodes, err := s.PickNodes(t.Context(), faults.RoleSwing, nil, faulttest.Seeded(seed))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			seen[nodes[0].Name()] = true
+		}
+		if len(seen) != 2 || seen["n1"] {
+			t.Errorf("swing nodes: %v, want those whose links are open", seen)
+		}
+		r.Put(t, r.Node("n3"), "k", "owner")
+		for seed := range uint64(10) {
+			if nodes, err := s.PickNodes(t.Context(), faults.RoleSwing, nil, faulttest.Seeded(seed)); err != nil || nodes[0].Name() != "n3" {
+				t.Errorf("once a key was found: swing node %v, %v", nodes, err)
+			}
+		}
+	})
+}
+
 // The swing node is one of those that store the holder's key, and never one
 // that the holder is cut off from.
 func TestSwing(t *testing.T) {
