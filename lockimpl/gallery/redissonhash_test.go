@@ -23,7 +23,7 @@ func TestLostReplyOnAcquire(t *testing.T) {
 	if owners, err := servers[0].HKeys("k"); err != nil || len(owners) != 1 {
 		t.Errorf("left behind: %v (%v), want one owner", owners, err)
 	}
-	if left := len(a.(*redissonHash).tasks.live); left != 1 {
+	if left := running(&a.(*redissonHash).tasks); left != 1 {
 		t.Errorf("%d watchdogs after the release, want the one that renews it for nobody", left)
 	}
 }

@@ -65,7 +65,7 @@ func TestReentryDoesNotRaiseTheFlag(t *testing.T) {
 		mustRelease(t, mustAcquire(t, l, "other"))
 		take()
 		time.Sleep(2 * ttl)
-		if n := len(l.tasks.live); n != 0 {
+		if n := running(&l.tasks); n != 0 {
 			t.Errorf("%d renewal tasks although a lock of the object was released, want none", n)
 		}
 	})
@@ -154,4 +154,11 @@ func TestWaiterTimes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// running is how many tasks have not ended.
+func running(ts *tasks) int {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return len(ts.live)
 }

@@ -44,7 +44,7 @@ func TestRenewalOnlyWhenAsked(t *testing.T) {
 	_, nodes := cluster(t, 1)
 	a := open(t, factory(t, "renew-limited"), nodes).(*renewLimited)
 	mustAcquire(t, a, "k")
-	if n := len(a.tasks.live); n != 0 {
+	if n := running(&a.tasks); n != 0 {
 		t.Errorf("%d renewal tasks, want none", n)
 	}
 }
