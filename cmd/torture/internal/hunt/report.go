@@ -181,10 +181,6 @@ func (r *Report) Text(w io.Writer, dir string) error {
 	return err
 }
 
-// leastRounds is how many rounds an estimate of what is unseen takes: of fewer it says
-// nothing.
-const leastRounds = 10
-
 // Ground answers whether the last rounds were new ground or the same again.
 func (r *Report) Ground() string {
 	s := r.Sums
