@@ -86,7 +86,7 @@ var mayImport = map[string][]string{
 	"cmd/torture/internal/nightly":   outside("config", "catalogue", "run", "gallery"),
 	"cmd/torture/internal/exhibit":   outside("catalogue", "gallery"),
 	"cmd/torture/internal/search":    outside("config"),
-	"cmd/torture/internal/hunt":      outside("config", "catalogue", "run", "gallery", "search", "periodic", "simulate"),
+	"cmd/torture/internal/hunt":      outside("config", "wiring", "catalogue", "run", "gallery", "search", "periodic", "simulate"),
 	"cmd/torture/internal/redistest": outside("wiring"), // of tests
 }
 

@@ -87,6 +87,7 @@ func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := b.cfg.Validate(); err != nil {
 		return err
 	}
+	discard := run.DiscardOut(b.out)
 	if err := run.PrepareOut(b.out); err != nil {
 		return startError(err)
 	}
@@ -102,6 +103,7 @@ func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
 		return exitCode(exitInterrupted)
 	}
 	if err != nil {
+		discard()
 		return measureError(err)
 	}
 	r.Version, r.Command, r.Host = version, commandLine(b.cfg.Seed), hostLine()

@@ -85,6 +85,7 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := c.cfg.Validate(); err != nil {
 		return err
 	}
+	discard := run.DiscardOut(c.out)
 	if err := run.PrepareOut(c.out); err != nil {
 		return startError(err)
 	}
@@ -100,6 +101,7 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 		return exitCode(exitInterrupted)
 	}
 	if err != nil {
+		discard()
 		return measureError(err)
 	}
 	r.Version, r.Command, r.Host = version, commandLine(c.cfg.Seed), hostLine()

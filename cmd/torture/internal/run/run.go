@@ -99,13 +99,12 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 		}
 	}
 	s := &session{meta: meta(cfg, o), watch: watch.New()}
-	if _, missing := os.Stat(cfg.Out); missing != nil {
-		defer func() {
-			if s.rec == nil { // nothing began, and nothing is left
-				_ = os.Remove(cfg.Out)
-			}
-		}()
-	}
+	discard := DiscardOut(cfg.Out)
+	defer func() {
+		if s.rec == nil { // nothing began, and nothing is left
+			discard()
+		}
+	}()
 	if s.dir, err = makeDir(cfg, s.meta); err != nil {
 		return nil, err
 	}

@@ -46,6 +46,15 @@ func PrepareOut(out string) error {
 	return os.Remove(probe)
 }
 
+// DiscardOut notes whether the folder of results is there; the function that it returns
+// takes an empty one away again that was not.
+func DiscardOut(out string) (discard func()) {
+	if _, missing := os.Stat(out); missing == nil {
+		return func() {}
+	}
+	return func() { _ = os.Remove(out) }
+}
+
 // outError says of a folder that it was given wrongly; a full disk is trouble of
 // our own.
 func outError(out string, err error) error {
