@@ -2,7 +2,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -57,15 +56,7 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	}
 	toStore := through(gate, c.env.links[c.Client.Name][faults.StoreNode])
 	guarded := store.Open(wiring.LoggedIn(c.env.bed.Store(), toStore), c.env.policy()).Under(c.env.cfg.Prefix)
-	return &workload.Conn{
-		Locker: locker,
-		Store:  guarded,
-		Sever:  func() { gate.Sever() },
-		Close: func() error {
-			defer gate.Sever()
-			return errors.Join(locker.Close(), guarded.Close())
-		},
-	}, nil
+	return wiring.Conn(locker, guarded, gate), nil
 }
 
 // factory builds the lock, on the client's own wall clock where it reads one.

@@ -2,7 +2,6 @@ package simulate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"sync"
@@ -104,15 +103,7 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
 	}
 	guarded := store.Open(through(c.world.links[c.Client.Name][faults.StoreNode]), c.world.policy())
-	return &workload.Conn{
-		Locker: locker,
-		Store:  guarded,
-		Sever:  func() { gate.Sever() },
-		Close: func() error {
-			defer gate.Sever()
-			return errors.Join(locker.Close(), guarded.Close())
-		},
-	}, nil
+	return wiring.Conn(locker, guarded, gate), nil
 }
 
 func (c *client) factory() lockimpl.Factory {
