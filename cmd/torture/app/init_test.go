@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"locktorture/checker"
+	"locktorture/cmd/torture/internal/redistest"
 )
 
 // inRepository goes to a folder with the given files.
@@ -71,7 +72,7 @@ func TestInitForAWrapper(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	if _, err := exec.LookPath("node"); err != nil {
-		t.Skip(err)
+		redistest.Missing(t, err)
 	}
 	code, said := torture("run", "torture.yaml", "--duration", "25s", "--seed", "7")
 	if code != checker.Pass.Exit() && code != checker.Inconclusive.Exit() {

@@ -30,11 +30,18 @@ func Start(t testing.TB, n int) []testbed.Node {
 func RequireServer(t testing.TB) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		Missing(t, err)
 	}
+}
+
+// Missing skips a test for want of something that this machine may lack, or fails it
+// when nothing may be skipped (LOCKTORTURE_REQUIRE_ALL=1).
+func Missing(t testing.TB, why error) {
+	t.Helper()
+	if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
 }
 
 // Addrs are the servers' addresses.

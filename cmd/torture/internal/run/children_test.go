@@ -2,14 +2,15 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/redistest"
 	"locktorture/faults"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
@@ -43,10 +44,7 @@ func TestOpenAcquires(t *testing.T) {
 // a reply.
 func TestChildrenAreReadAlong(t *testing.T) {
 	if said, err := exec.Command("/usr/bin/python3", "-c", "import redis").CombinedOutput(); err != nil {
-		if os.Getenv("LOCKTORTURE_REQUIRE_ALL") == "1" {
-			t.Fatalf("%v: %s", err, said)
-		}
-		t.Skipf("python3-redis is not installed: %v", err)
+		redistest.Missing(t, fmt.Errorf("python3-redis is not installed: %w: %s", err, said))
 	}
 	cfg, err := config.Base("calm")
 	if err != nil {
