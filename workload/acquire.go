@@ -86,6 +86,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 		events[i] = w.begin(e)
 		events[i].Note = ""
 	}
+	w.client.heldBack(ctx)
 	leases, err := w.take(ctx, a)
 	kind := history.OK
 	s := &section{worker: w, use: a.use, look: make(chan struct{}, 1)}
@@ -141,7 +142,7 @@ func (w *worker) take(ctx context.Context, a arrival) ([]lockimpl.Lease, error) 
 		return w.inc.conn.Locker.(lockimpl.MultiLocker).AcquireAll(ctx, a.keys, w.cfg.TTL)
 	}
 	acquire, wait := w.method(a)
-	ctx, cancel := w.bounded(ctx, wait)
+	ctx, cancel := w.boundedBy(ctx, wait, or(a.use.timeout, w.cfg.Timeout))
 	defer cancel()
 	lease, err := acquire(ctx, a.keys[0], w.cfg.TTL)
 	return []lockimpl.Lease{lease}, err
@@ -192,8 +193,13 @@ func (w *worker) reenter(ctx context.Context, key string, ttl time.Duration) (lo
 // waits, and to the configured timeout when it is not. Client.Cancel ends it
 // early.
 func (w *worker) bounded(ctx context.Context, wait time.Duration) (context.Context, context.CancelFunc) {
+	return w.boundedBy(ctx, wait, w.cfg.Timeout)
+}
+
+// boundedBy is bounded with another timeout than the configured one.
+func (w *worker) boundedBy(ctx context.Context, wait, timeout time.Duration) (context.Context, context.CancelFunc) {
 	if wait == 0 {
-		ctx, cancel := context.WithTimeout(ctx, w.cfg.Timeout)
+		ctx, cancel := context.WithTimeout(ctx, timeout)
 		return ctx, w.client.cancellable(w.inc, cancel)
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)

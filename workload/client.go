@@ -33,6 +33,7 @@ type Client struct {
 	begun int           // incarnations so far
 	alive *incarnation  // nil before the first, and while the client is down
 	up    chan struct{} // not nil while the client is down; closed when that ends
+	hold  func()        // to be called before the next operation is sent; nil: nothing
 }
 
 // A Conn is one incarnation's means to act.
@@ -203,6 +204,26 @@ func (c *Client) locker() (lockimpl.Locker, error) {
 		return nil, fmt.Errorf("%s: %w", c.Name, errDown)
 	}
 	return c.alive.conn.Locker, nil
+}
+
+// HoldBack has the client call wait before it sends the next operation that it has
+// begun: a fault that is to meet that very operation is then in force.
+func (c *Client) HoldBack(wait func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.hold = wait
+}
+
+// heldBack waits for whoever holds the client back, and passes its gate again.
+func (c *Client) heldBack(ctx context.Context) {
+	c.mu.Lock()
+	wait := c.hold
+	c.hold = nil
+	c.mu.Unlock()
+	if wait != nil {
+		wait()
+		c.pause(ctx)
+	}
 }
 
 // pause passes the client's gate. It reports false when ctx ended.

@@ -17,6 +17,8 @@ type use struct {
 	long      bool          // the hold outlasts the TTL: it is renewed
 	byHand    bool          // … by explicit extensions
 	nestFirst bool          // re-entry at the beginning of the section rather than at its end
+	last      bool          // extended by hand once, before the last write
+	timeout   time.Duration // of an acquire that does not wait; 0 is the load's
 }
 
 // abilities are what a lock can do beside Acquire.
@@ -61,8 +63,11 @@ const (
 	readShare    = 0.7 // of those for a library key, by readers
 	patientShare = 0.3 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
 	longSeldom   = 0.8 // of those that would be for a long key, for a common one instead
-	longShare    = 0.5 // of those for a long key that hold on
+	longShare    = 0.4 // of those for a long key that hold on
 	handShare    = 0.2 // of these, by explicit extension
+	lateShare    = 0.2 // of those for a long key that hold until shortly before the lease's end
+	steadyShare  = 0.3 // of single tries, by clients that wait longer for an answer than a lease lasts
+	stayShare    = 0.5 // of those who come back to a key of which they do not know what became of it, who stay
 
 	readerStays = 5 // times as long as others hold
 )
@@ -80,6 +85,9 @@ func (p *phase) mix(rng *rand.Rand, first int) arrival {
 		first = max(first-p.cfg.Keys/int(roles), 0)
 	}
 	a := arrival{keys: []string{p.cfg.Key(first)}, use: use{how: ModeExclusive}}
+	if rng.Float64() < steadyShare {
+		a.use.timeout = p.cfg.TTL * 3 / 2
+	}
 	switch kind := rng.Float64(); p.role(first) {
 	case library:
 		p.mixLibrary(rng, &a, kind)
@@ -113,10 +121,15 @@ func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
 	}
 }
 
-// mixLong is holders who outlast the TTL, and others who ask meanwhile.
+// mixLong is holders who outlast the TTL, holders who end or extend their lease when
+// little is left of it, and others who ask meanwhile.
 func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 	switch {
 	case kind < longShare:
+	case kind < longShare+lateShare:
+		a.use.hold = p.cfg.TTL*7/10 + time.Duration(rng.Int64N(int64(p.cfg.TTL)/4+1))
+		a.use.last = rng.IntN(2) == 0
+		return
 	case rng.Float64() < patientShare:
 		a.use.wait = p.patience()
 		return
@@ -146,6 +159,22 @@ func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 	case kind < 0.90:
 		a.use.wait = p.cfg.Wait
 	}
+}
+
+// again turns an arrival to a key of which the client does not know what became of its
+// last request, as whoever has got no answer asks again. Some stay for a while then:
+// what comes of that request late meets them.
+func (w *worker) again(a arrival) arrival {
+	key := w.doubtful
+	w.doubtful = ""
+	if key == "" || len(a.keys) > 1 || w.name == history.PhaseFinal {
+		return a
+	}
+	a.keys = []string{key}
+	if !a.use.long && a.mode == history.Exclusive && w.rng.Float64() < stayShare {
+		a.use.hold = w.cfg.TTL / 2
+	}
+	return a
 }
 
 // stay waits within the section. A hold that outlasts the TTL and is not renewed by

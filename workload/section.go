@@ -89,7 +89,7 @@ func (s *section) body(ctx context.Context, hold time.Duration) {
 		if (n > 0 || last) && !s.stay(ctx, hold/time.Duration(gaps)) {
 			return
 		}
-		if last && extend && (s.extend(ctx) == history.Fail || ctx.Err() != nil) {
+		if last && (extend || s.use.last) && (s.extend(ctx) == history.Fail || ctx.Err() != nil) {
 			return
 		}
 		if n == nest && s.use.how == ModeReentrant && !s.nested(ctx) {
@@ -117,6 +117,7 @@ func (s *section) do(ctx context.Context, e history.Event, act func(ctx context.
 }
 
 func (s *section) finish(ctx context.Context, e history.Event, act func(ctx context.Context, e *history.Event) error) history.Kind {
+	s.client.heldBack(ctx)
 	ctx, cancel := s.bounded(ctx, 0)
 	defer cancel()
 	err := act(ctx, &e)

@@ -1,13 +1,12 @@
 package workload
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strconv"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"locktorture/workload/history"
 )
@@ -15,15 +14,19 @@ import (
 // threads knows for how long each thread has waited for a processor.
 type threads struct {
 	pids   func() []int
-	waited map[string]time.Duration // by the path of its schedstat
+	waited map[int]time.Duration // by the thread's id
 }
 
 // newThreads returns nil where the kernel keeps no such account.
 func newThreads(pids func() []int) *threads {
-	if _, known := delay("/proc/self/schedstat"); !known {
+	self, err := procfs.Self()
+	if err != nil {
 		return nil
 	}
-	return &threads{pids: pids, waited: map[string]time.Duration{}}
+	if _, err := self.Schedstat(); err != nil {
+		return nil
+	}
+	return &threads{pids: pids, waited: map[int]time.Duration{}}
 }
 
 func (t *threads) watch(ctx context.Context, rec *history.Recorder, threshold time.Duration) {
@@ -48,41 +51,25 @@ func (t *threads) watch(ctx context.Context, rec *history.Recorder, threshold ti
 
 // longest is the longest that any thread has waited since the last look.
 func (t *threads) longest() (longest time.Duration) {
-	dirs := []string{"/proc/self/task/*/schedstat"}
+	pids := []int{os.Getpid()}
 	if t.pids != nil {
-		for _, pid := range t.pids() {
-			dirs = append(dirs, fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-		}
+		pids = append(pids, t.pids()...)
 	}
-	seen := make(map[string]time.Duration, len(t.waited))
-	for _, dir := range dirs {
-		paths, _ := filepath.Glob(dir) // the pattern is right
-		for _, path := range paths {
-			waited, known := delay(path)
-			if !known {
+	seen := make(map[int]time.Duration, len(t.waited))
+	for _, pid := range pids {
+		all, _ := procfs.AllThreads(pid) // none of a process that has ended
+		for _, thread := range all {
+			stat, err := thread.Schedstat()
+			if err != nil {
 				continue // it has just ended
 			}
-			seen[path] = waited
-			if before, old := t.waited[path]; old {
+			waited := time.Duration(stat.WaitingNanoseconds) // runnable, and not running
+			seen[thread.PID] = waited
+			if before, old := t.waited[thread.PID]; old {
 				longest = max(longest, waited-before)
 			}
 		}
 	}
 	t.waited = seen
 	return longest
-}
-
-// delay reads the second number of a schedstat: nanoseconds spent runnable, and
-// not running.
-func delay(path string) (d time.Duration, known bool) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return 0, false
-	}
-	fields := bytes.Fields(text)
-	if len(fields) < 2 {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(string(fields[1]), 10, 64)
-	return time.Duration(n), err == nil
 }

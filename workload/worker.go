@@ -24,6 +24,8 @@ type worker struct {
 	main int // process of its operations
 	twin int // process of those on the second key of ModeMulti
 	side int // process of what happens beside them: renewals and losses, which need no invocation
+
+	doubtful string // key of the last acquire or release without an answer, in a mixed load; empty: none since
 }
 
 // stream returns the random numbers of one actor, so that no actor's draws
@@ -42,6 +44,7 @@ func (w *worker) work(ctx context.Context) {
 			return
 		}
 		w.inc = inc
+		w.doubtful = ""
 		w.main, w.twin, w.side = w.rec.NewProcess(), w.rec.NewProcess(), w.rec.NewProcess()
 		w.serve(life)
 	}
@@ -54,7 +57,7 @@ func (w *worker) serve(ctx context.Context) {
 		if !more {
 			return
 		}
-		w.cycle(ctx, a)
+		w.cycle(ctx, w.again(a))
 	}
 }
 
@@ -141,6 +144,9 @@ func (w *worker) end(e history.Event, err error) history.Kind {
 	w.rec.Append(e)
 	if e.Kind == history.Info {
 		w.retire(e.Process)
+		if w.cfg.Mode == ModeMixed && (e.Op == history.Acquire || e.Op == history.Release) {
+			w.doubtful = e.Key
+		}
 	}
 	return e.Kind
 }

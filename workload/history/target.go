@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -121,4 +123,46 @@ func (n names) first() string {
 		return ""
 	}
 	return n[0]
+}
+
+// Plain puts a target into words that has neither clients nor nodes nor a key that
+// would name it, such as a step whose moment did not come: its text, or the fields of
+// its object, "at 2s, on renewal-due". The field fault is left out, since whoever names
+// a target has named the fault.
+func (t *Target) Plain() string {
+	if name := t.Name(); t == nil || name != "" {
+		return name
+	}
+	in := json.NewDecoder(strings.NewReader(t.String()))
+	in.UseNumber()
+	return strings.Join(fieldWords(in, ""), ", ")
+}
+
+// fieldWords reads one value, and returns a phrase for each text, number or truth
+// value in it, with the name of its field.
+func fieldWords(in *json.Decoder, field string) (words []string) {
+	token, err := in.Token()
+	if err != nil {
+		return nil
+	}
+	open, nested := token.(json.Delim)
+	if !nested {
+		if text := strings.TrimSpace(field + " " + fmt.Sprint(token)); token != nil && field != "fault" {
+			words = append(words, text)
+		}
+		return words
+	}
+	for in.More() {
+		name := field
+		if open == '{' {
+			key, err := in.Token()
+			if err != nil {
+				return words
+			}
+			name = fmt.Sprint(key)
+		}
+		words = append(words, fieldWords(in, name)...)
+	}
+	_, _ = in.Token() // the end of what was opened
+	return words
 }

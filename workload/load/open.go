@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -19,13 +20,18 @@ type Arrivals struct {
 	Keys     []string
 	Limit    int // requests under way at most; an arrival beyond is dropped
 	Seed     uint64
+
+	Trace Trace   // in place of a rate: from the beginning of the window on, without a warm-up
+	Pace  float64 // of the trace: 2 plays it twice as fast
 }
 
 func (a Arrivals) validate() error {
 	switch {
-	case !(a.Rate > 0):
+	case len(a.Trace) > 0 && !(a.Pace > 0):
+		return fmt.Errorf("pace is %v: want more than 0", a.Pace)
+	case len(a.Trace) == 0 && !(a.Rate > 0):
 		return fmt.Errorf("rate is %v: want more than 0", a.Rate)
-	case len(a.Keys) == 0:
+	case len(a.Keys) == 0 && (len(a.Trace) == 0 || a.Trace[0].Key == ""):
 		return errors.New("no keys")
 	case a.Limit < 1:
 		return fmt.Errorf("limit is %d: want at least 1", a.Limit)
@@ -40,6 +46,28 @@ func (a Arrivals) gap(rng *rand.Rand) time.Duration {
 		return time.Duration(mean)
 	}
 	return time.Duration(rng.ExpFloat64() * mean)
+}
+
+// all returns when each arrival is due, after the warm-up began, and for which key.
+func (a Arrivals) all(warmup time.Duration, rng *rand.Rand) iter.Seq2[time.Duration, string] {
+	key := func() string { return a.Keys[rng.IntN(len(a.Keys))] }
+	return func(yield func(time.Duration, string) bool) {
+		for _, one := range a.Trace {
+			k := one.Key
+			if k == "" {
+				k = key()
+			}
+			if !yield(warmup+time.Duration(float64(one.At)/a.Pace), k) {
+				return
+			}
+		}
+		for due := time.Duration(0); len(a.Trace) == 0; {
+			due += a.gap(rng)
+			if !yield(due, key()) {
+				return
+			}
+		}
+	}
 }
 
 // Open offers arrivals to the clients in turn, whether or not earlier ones have
@@ -57,15 +85,16 @@ func Open(ctx context.Context, clients []lockimpl.Locker, a Arrivals, t Task, w 
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	<-timer.C
-	due := s.from.Add(-w.Warmup)
-	for n := 0; ; n++ {
-		due = due.Add(a.gap(rng))
+	n := -1
+	for after, key := range a.all(w.Warmup, rng) {
+		due := s.from.Add(after - w.Warmup)
 		if !due.Before(s.to) || !until(ctx, timer, due) {
 			break
 		}
+		n++
 		r := request{
 			locker: clients[n%len(clients)], by: n % len(clients), due: due,
-			key: a.Keys[rng.IntN(len(a.Keys))], rng: rand.New(rand.NewPCG(a.Seed, uint64(n)+1)),
+			key: key, rng: rand.New(rand.NewPCG(a.Seed, uint64(n)+1)),
 		}
 		under := flight.Add(1)
 		s.arrived(due, under, a.Limit)

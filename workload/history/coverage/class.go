@@ -109,7 +109,7 @@ var kinds = map[string]kind{
 	"halves": of(MinorityCut), "ring": of(MinorityCut), "split-vote": of(SplitVote),
 	"pause-client": of(ClientPaused), "crash-client": of(ClientCrashed),
 	"kill": of(NodeRestarted), "kill-late": of(NodeLate),
-	"kill-empty": of(NodeEmpty), "power-loss": of(NodeEmpty), "failover": of(NodeEmpty), "flushall": of(NodeEmpty),
+	"kill-empty": of(NodeEmpty), "power-loss": of(NodeEmpty), "failover": of(NodeEmpty), "failover-isolated": of(NodeEmpty), "flushall": of(NodeEmpty),
 	"evict": of(NodeEmpty), "evict-volatile": of(NodeEmpty),
 	"clock-jump": of(ClockShifted), "clock-drift": of(ClockShifted), "ttl-shift": of(ClockShifted),
 	"client-clock": of(ClockShifted), "client-clock-stuck": of(ClockShifted),

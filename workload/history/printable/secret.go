@@ -20,7 +20,22 @@ func HideUserinfo(text string) string {
 	if !strings.Contains(text, "@") {
 		return text
 	}
-	return userinfo.ReplaceAllString(text, "${1}"+Hidden+"@")
+	return userinfo.ReplaceAllStringFunc(text, func(found string) string {
+		if isPlaceholder(found) {
+			return found
+		}
+		return userinfo.ReplaceAllString(found, "${1}"+Hidden+"@")
+	})
+}
+
+// isPlaceholder reports whether what stands before a host only says that a user and a
+// password belong there, as messages do.
+func isPlaceholder(found string) bool {
+	_, said, isURL := strings.Cut(found, "://")
+	if !isURL {
+		said = found
+	}
+	return strings.TrimPrefix(said, "[") == "USER:PASSWORD@"
 }
 
 // HideSecrets returns the words of a command line with what is secret by its

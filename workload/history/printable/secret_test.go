@@ -5,6 +5,20 @@ import (
 	"testing"
 )
 
+// What is said of how to write a server can be read; what stands in that place is not.
+func TestHideUserinfo(t *testing.T) {
+	for text, want := range map[string]string{
+		"give redis://[USER:PASSWORD@]HOST:PORT[/DB]": "give redis://[USER:PASSWORD@]HOST:PORT[/DB]",
+		"or redis://USER:PASSWORD@…":                  "or redis://USER:PASSWORD@…",
+		"redis://USER:PASSWORD1@h":                    "redis://[hidden]@h",
+		"redis://USER:hunter2@h, USER:PASSWORD@h":     "redis://[hidden]@h, USER:PASSWORD@h",
+	} {
+		if got := HideUserinfo(text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestHideCommand(t *testing.T) {
 	for line, want := range map[string]string{
 		"./wrapper --password hunter2 --n 3":          "./wrapper --password [hidden] --n 3",
