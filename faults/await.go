@@ -9,9 +9,10 @@ import (
 	"locktorture/faults/watch"
 )
 
-// await blocks until the trigger's moment has come. It fails when ctx ends
+// await blocks until the moment of a step has come. It fails when ctx ends
 // before.
-func (n *nemesis) await(ctx context.Context, when Trigger) (Occasion, error) {
+func (n *nemesis) await(ctx context.Context, s Step) (Occasion, error) {
+	when := s.When
 	if !wait.For(ctx, time.Until(n.began.Add(when.After))) {
 		return Occasion{}, ctx.Err()
 	}
@@ -27,7 +28,7 @@ func (n *nemesis) await(ctx context.Context, when Trigger) (Occasion, error) {
 	case when.On.Foreseen():
 		return n.awaitDue(ctx, when) // Then is part of the instant that is due
 	default:
-		occasion, err = n.awaitEvent(ctx, when)
+		occasion, err = n.awaitEvent(ctx, s)
 	}
 	if err == nil && !wait.For(ctx, when.Then) {
 		occasion.release()
@@ -45,17 +46,67 @@ func (n *nemesis) awaitBound(ctx context.Context, name string) error {
 	}
 }
 
-func (n *nemesis) awaitEvent(ctx context.Context, when Trigger) (Occasion, error) {
+// awaitEvent waits for what the history tells of. Where a fault of links strikes at a
+// request, the client is held back until the fault is in force: it is this very
+// request that it meets, and not what the client sends next.
+func (n *nemesis) awaitEvent(ctx context.Context, s Step) (Occasion, error) {
+	var free chan struct{} // written inside the subscription, read once that has ended or hit
 	hit, cancel := n.t.Watch.Subscribe(func(o watch.Occasion) bool {
-		return o.Moment == when.On && n.concerns(when.By, o.Owner)
+		if free != nil || !n.isMoment(s, o) {
+			return false
+		}
+		free = make(chan struct{})
+		if client := n.heldBack(s, o); client != nil {
+			client.HoldBack(Occasion{free: free}.wait)
+		}
+		return true
 	})
 	defer cancel()
 	select {
 	case o := <-hit:
-		return Occasion{Occasion: o}, nil
+		return Occasion{Occasion: o, free: free}, nil
 	case <-ctx.Done():
+		cancel()
+		if free != nil {
+			close(free)
+		}
 		return Occasion{}, ctx.Err()
 	}
+}
+
+// lateShare is what is left of a lease's TTL, at most, when it is extended or released
+// late.
+const lateShare = 3
+
+// isMoment reports whether an occasion is the one for which a step waits.
+func (n *nemesis) isMoment(s Step, o watch.Occasion) bool {
+	on, late := s.When.On.Late()
+	if o.Moment != on || !n.concerns(s.When.By, o.Owner) {
+		return false
+	}
+	if late && (o.Renewed == 0 || o.Time-o.Renewed < n.t.TTL-n.t.TTL/lateShare) {
+		return false
+	}
+	role, _ := SplitRole(s.Spec().Client, RoleAny)
+	return role != RoleTaker || on != watch.AcquireSent || o.Free
+}
+
+// heldBack is the client that waits at its request until the fault of a step is in
+// force; nil: none does.
+func (n *nemesis) heldBack(s Step, o watch.Occasion) PatientClient {
+	_, onLinks := s.Fault.(LinkFault)
+	on, _ := s.When.On.Late()
+	sends := on == watch.AcquireSent || on == watch.RenewalSent || on == watch.ReleaseSent
+	if !onLinks || !sends || s.When.Then > 0 {
+		return nil
+	}
+	name := n.t.ClientName(o.Owner)
+	for _, c := range n.t.Clients {
+		if patient, can := c.(PatientClient); can && c.Name() == name {
+			return patient
+		}
+	}
+	return nil
 }
 
 // concerns reports whether owner belongs to the client named by, which may be

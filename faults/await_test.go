@@ -29,6 +29,7 @@ func TestPhaseLock(t *testing.T) {
 			10 * second:              func() { w.Release("k2", "c01#1") },
 			20 * second:              func() { w.Grant("k1", "c02#1") },
 			20500 * time.Millisecond: func() { w.Extend("k1", "c02#1") },
+			24 * second:              func() { w.Extend("k1", "c02#1") },
 			29 * second:              func() { w.Release("k1", "c02#1") },
 		}
 	}
@@ -45,6 +46,8 @@ func TestPhaseLock(t *testing.T) {
 		"request":                 {faults.Trigger{After: 3 * second, On: watch.AcquireSent}, 20 * second},
 		"release":                 {faults.Trigger{On: watch.ReleaseSent}, 1100 * time.Millisecond},
 		"renewal sent":            {faults.Trigger{On: watch.RenewalSent}, 20500 * time.Millisecond},
+		"late renewal":            {faults.Trigger{On: watch.LateRenewal}, 24 * second},     // the one before came after a quarter of the TTL
+		"late release":            {faults.Trigger{On: watch.LateRelease}, 10 * second},     // the one before came after a twentieth
 		"renewal due":             {faults.Trigger{On: watch.RenewalDue}, 2*second + third}, // k1's lease is released before its own
 		"renewal due again":       {faults.Trigger{After: 20 * second, On: watch.RenewalDue}, 20500*time.Millisecond + third},
 		"before expiry":           {faults.Trigger{On: watch.Expiry, Then: -second / 4}, 3750 * time.Millisecond},

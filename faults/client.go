@@ -29,6 +29,13 @@ type CancellingClient interface {
 	Cancel() int
 }
 
+// A PatientClient is a Client that can be held back at what it is about to send.
+type PatientClient interface {
+	// HoldBack has the client call wait before it sends the next operation that it
+	// has begun. It must not block.
+	HoldBack(wait func())
+}
+
 // A ClockedClient is a Client with a wall clock of its own.
 type ClockedClient interface {
 	// WallClock returns the clock that the client's lock reads, or why there is

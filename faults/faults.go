@@ -37,7 +37,7 @@ type Hit struct {
 type Injection struct {
 	Target  any    // whom it hit, a Hit as a rule; becomes the event's target
 	Receipt string // what proves that it bit; empty when only the heal can tell
-	Note    string // what was done, where that proves no bite yet
+	Note    string // what was done, where that proves no effect yet
 	Instant bool   // it is over at once (jump, flush); Heal says only what came of it
 
 	// Heal undoes it, verifies that it is undone, and says what proves that it

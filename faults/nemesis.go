@@ -76,7 +76,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	var before *attempt
 	due := n.began.Add(s.When.After)
 	for tries := 1; ; {
-		occasion, err := n.await(waiting, s.When)
+		occasion, err := n.await(waiting, s)
 		if err != nil && s.When.Else != "" && ctx.Err() == nil {
 			s.When = Trigger{On: s.When.Else, By: s.When.By}
 			waiting = ctx

@@ -10,7 +10,7 @@ import (
 // Operations tells whether a fault met any operation of a client: what it does
 // while nobody looks proves nothing. The links that it hit say so: a command
 // was sent, an answer came, a dial was made or refused. Where they do not see all
-// of that, as a door of clients in other processes that leaves dials unanswered, and for
+// of that, as an ingress of clients in other processes that leaves dials unanswered, and for
 // faults that hit clients as a whole, the history does.
 //
 // A command that was on its way over one of those links when the fault began is an
@@ -83,11 +83,11 @@ func (o *Operations) Blind() bool {
 }
 
 // shortSighted reports whether dials may be left unanswered on one of the links
-// without a trace: clients in other processes dial its door.
+// without a trace: clients in other processes dial its ingress.
 func (o *Operations) shortSighted() bool {
 	return slices.ContainsFunc(o.links, func(l link.Link) bool {
-		door, can := l.(link.Opener)
-		return can && door.DoorAddr() != ""
+		ingress, can := l.(link.Opener)
+		return can && ingress.IngressAddr() != ""
 	})
 }
 

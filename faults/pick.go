@@ -19,6 +19,7 @@ const (
 	RoleHolder = "holder" // one that holds a lease right now; phase-locked: the one whose moment it is
 	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile; any holder when there was none for a TTL
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
+	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
 )
 
 // Roles of nodes, beside RoleAny and RoleAll. Any other text is as for clients.
@@ -26,6 +27,7 @@ const (
 	RoleMinority = "minority" // as many as the quorum can spare
 	RoleMajority = "majority" // a quorum
 	RoleSwing    = "swing"    // one of those that make up the holder's quorum
+	RoleMaster   = "master"   // any of them; of a deployment, the one that its Sentinels name
 	RoleThat     = "that"     // the one of the tapped command to which the step is locked
 )
 
@@ -57,7 +59,7 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 	switch role {
 	case RoleAll:
 		return s.Clients, nil
-	case RoleAny:
+	case RoleAny, RoleTaker:
 		if s.Occasion.Owner != "" {
 			return s.free(s.ClientName(s.Occasion.Owner)), nil
 		}
@@ -110,10 +112,14 @@ func (s *Scope) namedClients(list string) ([]Client, error) {
 }
 
 // holders returns the clients that hold a lease whose validity is not over.
-// For a phase-locked step it is the client of the moment, if it still holds.
+// For a phase-locked step it is the client of the moment, if it still holds, or is
+// about to give back what it held.
 func (s *Scope) holders() []string {
 	if s.Watch == nil {
 		return nil
+	}
+	if o := s.Occasion; o.Moment == watch.ReleaseSent {
+		return []string{s.ClientName(o.Owner)}
 	}
 	var found []string
 	for _, h := range s.Watch.Holders() {
@@ -140,6 +146,9 @@ func (s *Scope) concerns(o Occasion, h watch.Holding) bool {
 // wanted returns those of the holders for whose key another client asks.
 func (s *Scope) wanted() []string {
 	holders := s.holders()
+	if o := s.Occasion; o.Moment == watch.ReleaseSent {
+		return slices.DeleteFunc(holders, func(client string) bool { return !s.asked(o.Key, client) })
+	}
 	return slices.DeleteFunc(holders, func(client string) bool {
 		return !slices.ContainsFunc(s.Holdings(client), func(h watch.Holding) bool { return s.asks(h, client) })
 	})
@@ -151,7 +160,12 @@ func (s *Scope) asks(h watch.Holding, client string) bool {
 	if o := s.Occasion; o.Owner != "" && !s.concerns(o, h) {
 		return false
 	}
-	return s.Watch.Asked(h.Key, func(owner string) bool { return s.ClientName(owner) != client })
+	return s.asked(h.Key, client)
+}
+
+// asked reports whether another client than this one asks for a key.
+func (s *Scope) asked(key, client string) bool {
+	return s.Watch.Asked(key, func(owner string) bool { return s.ClientName(owner) != client })
 }
 
 // headWaiter returns the client that has waited longest for a held key.

@@ -37,10 +37,13 @@ func (s *Scope) PickNodes(ctx context.Context, text string, of []Client, rng *ra
 func (s *Scope) nodesOf(ctx context.Context, role string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
 	all := s.Testbed.Nodes()
 	up := s.up()
+	if d, is := s.Testbed.(testbed.Deployment); is && slices.Contains(ofDeployments, role) {
+		return s.ofDeployment(ctx, d, role)
+	}
 	switch role {
 	case RoleAll:
 		return all, nil
-	case RoleAny:
+	case RoleAny, RoleMaster:
 		return one(up, rng), nil
 	case RoleMinority:
 		return some(up, len(up)-s.Quorum, rng), nil
@@ -54,6 +57,18 @@ func (s *Scope) nodesOf(ctx context.Context, role string, of []Client, rng *rand
 		return []testbed.Node{s.Testbed.Store()}, nil
 	}
 	return s.namedNodes(role)
+}
+
+// ofDeployments are the roles that mean something else where one node is the master
+// of all others: a quorum is that one, and what it can spare are its replicas.
+var ofDeployments = []string{RoleMaster, RoleSwing, RoleMajority, RoleMinority}
+
+func (s *Scope) ofDeployment(ctx context.Context, d testbed.Deployment, role string) ([]testbed.Node, error) {
+	master, err := d.Master(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("node %q: %w: %w", role, err, ErrMissed)
+	}
+	return slices.DeleteFunc(s.up(), func(n testbed.Node) bool { return (n == master) == (role == RoleMinority) }), nil
 }
 
 // up returns the nodes that no fault has down or frozen.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"locktorture/faults/internal/phrase"
@@ -56,16 +56,16 @@ func ParseTap(m watch.Moment) (tap Tap, ok bool) {
 // go on.
 func (n *nemesis) awaitTap(ctx context.Context, when Trigger, m Tap) (Occasion, error) {
 	hit := make(chan Occasion, 1)
-	var once sync.Once
+	var claimed atomic.Bool // no sync.Once: others would stand still with the client that is held
 	stop, err := n.tapAll(m, func(e link.TapEvent) {
 		if e.Command != m.Command || e.Reply != m.Reply || !n.concerns(when.By, e.Client) {
 			return
 		}
-		once.Do(func() {
+		if claimed.CompareAndSwap(false, true) {
 			o := n.tapOccasion(when.On, e)
 			hit <- o
 			o.wait()
-		})
+		}
 	})
 	defer stop()
 	if err != nil {
@@ -75,11 +75,9 @@ func (n *nemesis) awaitTap(ctx context.Context, when Trigger, m Tap) (Occasion, 
 	case o := <-hit:
 		return o, nil
 	case <-ctx.Done():
-		once.Do(func() {}) // from here on nobody would release the client
-		select {
-		case o := <-hit:
+		if !claimed.CompareAndSwap(false, true) { // nobody else would release the client
+			o := <-hit
 			o.release()
-		default:
 		}
 		return Occasion{}, ctx.Err()
 	}

@@ -15,7 +15,7 @@ import (
 type Target struct {
 	Testbed testbed.Testbed
 	Clients []Client
-	Link    func(client, node string) link.Link // node is a testbed node's name, or StoreNode
+	Link    func(client, node string) link.Link // client may be Peers; node is a testbed node's name, or StoreNode
 	Watch   *watch.Observer                     // who holds what right now, read off the history
 	Quorum  int
 	TTL     time.Duration
@@ -49,6 +49,10 @@ type Target struct {
 	// that an owner is its client's name, or begins with it and a separator.
 	ClientOf func(owner string) string
 }
+
+// Peers stands in the place of a client's name for the link by which the other
+// servers of a deployment, and its Sentinels, reach a node.
+const Peers = "peers"
 
 // ClientName returns the name of owner's client.
 func (t *Target) ClientName(owner string) string {

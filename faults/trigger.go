@@ -42,5 +42,5 @@ type Occasion struct {
 	watch.Occasion        // of a tapped command the Owner is the client's name
 	Node           string // of a tapped command
 
-	free chan struct{} // lets the client of a tapped command go on
+	free chan struct{} // lets the client go on that waits for the fault to be in force; nil: none does
 }

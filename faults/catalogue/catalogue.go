@@ -53,6 +53,7 @@ var entries = []Entry{
 	evictEntry,
 	evictVolatileEntry,
 	failoverEntry,
+	failoverIsolatedEntry,
 	fastLostReplyEntry,
 	flappingEntry,
 	flushallEntry,

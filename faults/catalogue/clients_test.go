@@ -12,7 +12,7 @@ import (
 
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
-	"locktorture/faults/link"
+	"locktorture/faults/link/gate"
 )
 
 // gatedClient is a client whose connections pass a gate, as those of a run do.
@@ -21,17 +21,17 @@ type gatedClient struct {
 	rig  *rig
 
 	mu   sync.Mutex
-	gate *link.Gate
+	gate *gate.Gate
 }
 
 func gated(t *testing.T, r *rig, i int) *gatedClient {
-	c := &gatedClient{name: r.Clients[i].Name(), rig: r, gate: link.NewGate()}
+	c := &gatedClient{name: r.Clients[i].Name(), rig: r, gate: gate.New()}
 	r.Clients[i] = c
 	t.Cleanup(func() { c.current().Sever() })
 	return c
 }
 
-func (c *gatedClient) current() *link.Gate {
+func (c *gatedClient) current() *gate.Gate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.gate
@@ -56,7 +56,7 @@ func (c *gatedClient) Crash(context.Context) (string, error) {
 func (c *gatedClient) Restart(context.Context) (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.gate = link.NewGate()
+	c.gate = gate.New()
 	return c.name + " started", nil
 }
 

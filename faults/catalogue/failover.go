@@ -13,14 +13,14 @@ import (
 
 var failoverEntry = Entry{
 	Name:     "failover",
-	Wire:     "The node's asynchronous replica stops receiving; at the heal the node is killed and the replica takes its place.",
+	Wire:     "An asynchronous replica stops receiving; then the node is killed and the replica takes its place, which Redis Sentinel sees to where it watches.",
 	Survives: "What was granted since is forgotten: a lock on one master breaks, a quorum of independent masters is one node short.",
 	Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.25),
 	New: func(p faults.Params) faults.Fault { return failover{p} },
 }
 
-// failover gives a node an asynchronous replica, lets it fall behind, and at
+// failover has the master of a deployment replaced, or gives a node an asynchronous replica, lets it fall behind, and at
 // the heal promotes it in the node's place.
 type failover struct{ faults.Params }
 
@@ -30,10 +30,16 @@ func (f failover) Supports(t *faults.Target) error {
 	if t.Fabric == nil {
 		return fmt.Errorf("needs a link for the replica, which this run does without")
 	}
-	return needNodes[testbed.Replicated](t, "replicated", "process")
+	if _, is := t.Testbed.(testbed.Deployment); is && f.Node != "" && f.Node != faults.RoleAny && f.Node != faults.RoleMaster {
+		return fmt.Errorf("%s testbed: node %s: it is the master that fails over; leave node out", t.Testbed.Name(), f.Node)
+	}
+	return needNodes[testbed.Replicated](t, "replicated", "process and sentinel")
 }
 
 func (f failover) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	if d, is := s.Testbed.(testbed.Deployment); is {
+		return promotion{d, true}.inject(ctx, s)
+	}
 	nodes, err := pickVictims(ctx, s, f.Params, rng)
 	if err != nil {
 		return faults.Injection{}, err

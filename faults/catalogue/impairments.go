@@ -17,6 +17,8 @@ type impairments struct {
 	kind  link.Kind
 	where string
 
+	healing chan struct{} // holds an element while heal runs, which waits: no mutex, which virtual time does not wait for
+
 	mu     sync.Mutex
 	open   []linkImpairment
 	impact link.Impact // of those healed
@@ -69,30 +71,41 @@ func (m *impairments) bitten() bool {
 
 // heal heals every impairment that is still open.
 func (m *impairments) heal(ctx context.Context) (string, error) {
+	m.healing <- struct{}{}
+	defer func() { <-m.healing }()
 	m.mu.Lock()
-	defer m.mu.Unlock()
+	open := slices.Clone(m.open)
+	m.mu.Unlock()
 	var errs []error
-	var open []linkImpairment
-	for _, x := range m.open {
+	for _, x := range open {
 		impact, err := x.Heal(ctx)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("heal %s→%s: %w", x.link.Client(), x.link.Node(), err))
-			open = append(open, x)
 			continue
 		}
 		x.heal()
-		m.impact.Bytes += impact.Bytes
-		m.impact.Conns += impact.Conns
-		m.impact.Dials += impact.Dials
-		m.impact.Requests += impact.Requests
-		m.impact.Pieces += impact.Pieces
-		m.impact.Torn += impact.Torn
+		m.healed(x.Applied, impact)
 	}
-	m.open = open
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if len(errs) > 0 || !m.impact.Any() {
 		return "", errors.Join(errs...)
 	}
 	return m.receipt(), nil
+}
+
+// healed moves an impairment from those that are open to the impact of those that are
+// healed.
+func (m *impairments) healed(a link.Applied, impact link.Impact) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open = slices.DeleteFunc(m.open, func(x linkImpairment) bool { return x.Applied == a })
+	m.impact.Bytes += impact.Bytes
+	m.impact.Conns += impact.Conns
+	m.impact.Dials += impact.Dials
+	m.impact.Requests += impact.Requests
+	m.impact.Pieces += impact.Pieces
+	m.impact.Torn += impact.Torn
 }
 
 // verbs say what a kind did to the bytes.

@@ -39,7 +39,10 @@ func injectedBy(t *testing.T, name string, f faults.Fault) (embedded, remote str
 		by = "signal to the server: SIGSTOP, SIGCONT"
 	case failover:
 		by, _ = link.Stall.InjectedBy()
-		by += ", on the replica's link; then SIGKILL and `REPLICAOF`"
+		by += ", on the replica's link; then SIGKILL and `REPLICAOF`, or Redis Sentinel"
+	case failoverIsolated:
+		by, _ = link.Stall.InjectedBy()
+		by += ", on the link of the master's peers; then Redis Sentinel"
 	case serverFault:
 		if by = "server command `" + strings.Join(f.commands, "`, `") + "`"; len(f.commands) == 0 {
 			by = "server command, a script"

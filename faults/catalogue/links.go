@@ -111,7 +111,7 @@ func claimLinks(s *faults.Scope, links []faults.LinkID) error {
 
 // impairments returns an empty set of impairments, which the heal will heal.
 func (f linkFault) impairments(s *faults.Scope, hit faults.Hit) *impairments {
-	all := &impairments{kind: f.kind, where: phrase.Few(hit.Clients) + "→" + phrase.Few(hit.Nodes)}
+	all := &impairments{kind: f.kind, healing: make(chan struct{}, 1), where: phrase.Few(hit.Clients) + "→" + phrase.Few(hit.Nodes)}
 	s.OnHeal(fmt.Sprintf("%s on %s", f.kind, all.where), "end the run: its links end with it, those of an external toxiproxy by torture doctor --sweep", all.heal)
 	return all
 }

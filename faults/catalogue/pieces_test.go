@@ -134,6 +134,7 @@ func TestSlowClose(t *testing.T) {
 		const delay = 300 * time.Millisecond
 		began := time.Now()
 		f := r.inject(t, "slow-close", faults.Params{Delay: delay})
+		time.Sleep(delay / 3) // the link is to see the node's end before anything is sent
 		say(t, conn, "SET k v\r\n")
 		_ = conn.SetReadDeadline(time.Now().Add(faulttest.Late))
 		got, err := io.ReadAll(conn)

@@ -54,7 +54,11 @@ func (f serverFault) Supports(t *faults.Target) error {
 }
 
 func (f serverFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
-	nodes, err := pickVictims(ctx, s, f.Params, rng)
+	p := f.Params
+	if _, deployed := s.Testbed.(testbed.Deployment); deployed && p.Node == faults.RoleAny {
+		p.Node = faults.RoleMaster // a replica takes no command that writes
+	}
+	nodes, err := pickVictims(ctx, s, p, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}

@@ -19,7 +19,7 @@ var onServers sync.Map
 
 // show notes that a directed test has seen a fault to its end.
 func (r *rig) show(fault string) {
-	if r.Testbed.Name() == testbed.KindProcess {
+	if name := r.Testbed.Name(); name == testbed.KindProcess || name == testbed.KindSentinel {
 		onServers.Store(fault, true)
 	}
 }

@@ -15,7 +15,7 @@ func Support(e Entry, kind string) error {
 	return e.New(e.Default).Supports(&faults.Target{
 		Testbed: testbed.Specimen(kind), Clients: []faults.Client{model{}}, Notifies: true,
 		Link:   func(string, string) link.Link { return nil },
-		Fabric: link.NewMemory(nil),
+		Fabric: link.NewVirtual(0, link.Pace{}, nil),
 	})
 }
 

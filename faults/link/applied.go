@@ -30,6 +30,8 @@ type applied struct {
 	refused     atomic.Int64 // dials, while it was the first cut of its link
 	interrupted atomic.Int64 // connections that came up as it began and ended with it, under a command
 
+	healing chan struct{} // holds an element while Heal runs, which waits: no mutex, which virtual time does not wait for
+
 	mu     sync.Mutex
 	healed bool
 	impact Impact
@@ -37,7 +39,7 @@ type applied struct {
 
 // Impair implements Link.
 func (l *proxyLink) Impair(ctx context.Context, i Impairment) (Applied, error) {
-	a := &applied{link: l, before: l.counts()}
+	a := &applied{link: l, before: l.counts(), healing: make(chan struct{}, 1)}
 	if err := a.prepare(i); err != nil {
 		return nil, fmt.Errorf("impair link %s→%s: %w", l.client, l.node, err)
 	}
@@ -145,21 +147,29 @@ func (a *applied) verify(ctx context.Context, inForce bool) error {
 
 // Heal implements Applied. A heal that failed can be tried again.
 func (a *applied) Heal(ctx context.Context) (Impact, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.healed {
-		return a.impact, nil
+	a.healing <- struct{}{}
+	defer func() { <-a.healing }()
+	if a.isHealed() {
+		return a.Impact(), nil
 	}
 	if err := a.link.change(ctx, "heal", a.remove); err != nil {
-		return a.count(), err
+		return a.Impact(), err
 	}
 	a.awaitDials()
+	a.mu.Lock()
 	a.healed = true
 	a.impact = a.count()
+	a.mu.Unlock()
 	a.link.mu.Lock()
 	delete(a.link.inForce, a)
 	a.link.mu.Unlock()
-	return a.impact, nil
+	return a.Impact(), nil
+}
+
+func (a *applied) isHealed() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.healed
 }
 
 // awaitDials waits a moment for dials that a cut has refused and that nobody has

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"locktorture/faults/link/internal/resp"
 )
 
 // A conn counts and reports at the client's end of a link.
@@ -23,13 +25,13 @@ type conn struct {
 	cut    atomic.Bool // a cut has ended it
 	missed atomic.Bool // it has ended with commands that were never answered
 
-	outside bool        // its client is in another process: it came in by the door
+	outside bool        // its client is in another process: it came in by the ingress
 	over    atomic.Bool // of one outside: its far end has closed, and the client may not know
 	noticed atomic.Bool // of one outside: the client has found that out
 
 	mu       sync.Mutex // of the scanners; reads and writes may be concurrent
-	requests scanner
-	replies  scanner
+	requests resp.Scanner
+	replies  resp.Scanner
 	count    uint64       // of requests
 	waiting  []unanswered // requests, in order
 	pending  []TapEvent   // to be reported when the lock is free
@@ -42,8 +44,8 @@ type conn struct {
 
 func newConn(raw net.Conn, l *proxyLink, number uint64) *conn {
 	c := &conn{Conn: raw, link: l, number: number}
-	c.requests = scanner{requests: true, whole: c.request}
-	c.replies = scanner{whole: c.reply}
+	c.requests = resp.Scanner{Requests: true, Whole: c.request}
+	c.replies = resp.Scanner{Whole: c.reply}
 	return c
 }
 
@@ -72,7 +74,7 @@ func (c *conn) Read(p []byte) (int, error) {
 // the connection there.
 func (c *conn) notePiece(n int, err error) {
 	c.mu.Lock()
-	inside := c.replies.inside()
+	inside := c.replies.Inside()
 	c.mu.Unlock()
 	switch {
 	case !inside:
@@ -201,9 +203,9 @@ func (c *conn) forget() {
 }
 
 // pass scans bytes on their way and reports what they complete.
-func (c *conn) pass(s *scanner, p []byte) {
+func (c *conn) pass(s *resp.Scanner, p []byte) {
 	c.mu.Lock()
-	s.feed(p)
+	s.Feed(p)
 	events := c.pending
 	c.pending = nil
 	c.mu.Unlock()
@@ -220,7 +222,7 @@ func (c *conn) request(_ byte, nothing bool, words [][]byte) {
 	c.link.requests.Add(1)
 	c.count++
 	e := TapEvent{Client: c.link.client, Node: c.link.node, Conn: c.number, Request: c.count, Time: time.Now()}
-	e.describe(words, c.requests.digest())
+	e.describe(words, c.requests.Digest())
 	if len(c.link.tapped()) > 0 {
 		c.pending = append(c.pending, e)
 	}
@@ -229,7 +231,7 @@ func (c *conn) request(_ byte, nothing bool, words [][]byte) {
 		c.deaf.Store(true)
 	}
 	if !c.deaf.Load() {
-		c.waiting = append(c.waiting, unanswered{command: e, end: c.requests.seen, progress: c.progress, number: c.progressNumber})
+		c.waiting = append(c.waiting, unanswered{command: e, end: c.requests.Seen, progress: c.progress, number: c.progressNumber})
 	}
 }
 
@@ -244,6 +246,6 @@ func (c *conn) reply(first byte, nothing bool, _ [][]byte) {
 		return
 	}
 	e.Reply, e.Time = true, time.Now()
-	e.Error, e.Nothing, e.Shape = first == '-' || first == '!', nothing, c.replies.shape()
+	e.Error, e.Nothing, e.Shape = first == '-' || first == '!', nothing, c.replies.Shape()
 	c.pending = append(c.pending, e)
 }

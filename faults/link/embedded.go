@@ -6,58 +6,53 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
-	"os"
-	"strconv"
 	"sync"
-	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
+
+	"locktorture/faults/internal/ports"
+	"locktorture/faults/link/internal/socket"
 )
 
-// Proxies listen below the ephemeral range, so that no outgoing connection can
-// take a port while its proxy is stopped.
-const (
-	firstPort = 26000
-	lastPort  = 31999
-)
+// EmbeddedLimit is how many links one fabric of this process can have: each
+// listens on a port of its own.
+func EmbeddedLimit() int { return ports.Links.Len() }
 
 // embedded is a toxiproxy inside this process, driven without HTTP.
 type embedded struct {
 	server *toxiproxy.ApiServer
 
+	picker *ports.Picker
+
 	mu    sync.Mutex
-	next  int // offset of the port to try next
 	ports []*embeddedPort
 }
 
 // NewEmbedded returns a fabric of proxies inside this process.
 func NewEmbedded() Fabric {
 	register()
-	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), uint64(time.Now().UnixNano())))
 	return newFabric(&embedded{
 		server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
-		next:   rng.IntN(lastPort - firstPort + 1),
+		picker: ports.Links.Picker(),
 	})
 }
 
 // open implements backend.
 func (e *embedded) open(_ context.Context, name, upstream string) (port, string, error) {
 	var err error
-	for range lastPort - firstPort + 1 {
-		number := e.nextPort()
+	for range ports.Links.Len() {
+		number := e.picker.Next()
 		var reserved func() error
-		if reserved, err = reserve(number); err != nil {
+		if reserved, err = socket.Reserve(number); err != nil {
 			continue // another process has a link there
 		}
-		p := toxiproxy.NewProxy(e.server, name, net.JoinHostPort("127.0.0.1", strconv.Itoa(number)), upstream)
+		p := toxiproxy.NewProxy(e.server, name, ports.Loopback(number), upstream)
 		opened := &embeddedPort{proxy: p, reserved: reserved}
 		if err := opened.install(); err != nil {
 			return nil, "", errors.Join(err, reserved())
 		}
-		if err = listenPlainly(func() error { return e.server.Collection.Add(p, true) }); err == nil {
+		if err = socket.ListenPlainly(func() error { return e.server.Collection.Add(p, true) }); err == nil {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.ports = append(e.ports, opened)
@@ -72,14 +67,6 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 		}
 	}
 	return nil, "", err
-}
-
-func (e *embedded) nextPort() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	port := firstPort + e.next
-	e.next = (e.next + 1) % (lastPort - firstPort + 1)
-	return port
 }
 
 // close implements backend.
@@ -150,8 +137,8 @@ func (p *embeddedPort) enable(_ context.Context, on bool) error {
 	if err := p.letGo(); err != nil {
 		return err
 	}
-	start := func() error { return listenPlainly(p.proxy.Start) }
-	if err := patiently(start); err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) {
+	start := func() error { return socket.ListenPlainly(p.proxy.Start) }
+	if err := socket.Patiently(start); err != nil && !errors.Is(err, toxiproxy.ErrProxyAlreadyStarted) {
 		return fmt.Errorf("listen: %w", err)
 	}
 	if p.silent { // so is the listener that has just come
@@ -170,7 +157,7 @@ func (p *embeddedPort) silence(on bool) (err error) {
 	if !p.proxy.Enabled {
 		return nil
 	}
-	p.answer, err = dropDials(p.proxy.Listen)
+	p.answer, err = socket.DropDials(p.proxy.Listen)
 	return err
 }
 
@@ -190,7 +177,7 @@ func (p *embeddedPort) stop() (err error) {
 	p.proxy.Stop()
 	p.sever()
 	if p.held == nil {
-		p.held, err = holdPort(p.proxy.Listen)
+		p.held, err = socket.Hold(p.proxy.Listen)
 	}
 	if err != nil {
 		return fmt.Errorf("keep port %s: %w", p.proxy.Listen, err)

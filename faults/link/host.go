@@ -24,7 +24,7 @@ type host struct {
 	closed bool // nothing more will come out
 }
 
-// hostBuffer is how many chunks wait at a toxic's door. Those that find it full
+// hostBuffer is how many chunks wait for a toxic. Those that find it full
 // wait before it.
 const hostBuffer = 1024
 
@@ -59,7 +59,7 @@ func (h *host) note(change func()) {
 	}
 }
 
-// offer gives a chunk to the toxic, unless its door is full.
+// offer gives a chunk to the toxic, unless too many wait already.
 func (h *host) offer(chunk *stream.StreamChunk) bool {
 	select {
 	case h.in <- chunk:

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"syscall"
 	"testing"
+
+	"locktorture/faults/link/gate"
 )
 
 func TestIdleConnectionShowsItsEnd(t *testing.T) {
 	r := newRig(t, NewEmbedded())
-	g := NewGate()
+	g := gate.New()
 	defer g.Sever()
 	near, err := g.Dial(testContext(t), r.link.Dial)
 	if err != nil {

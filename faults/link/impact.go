@@ -72,3 +72,31 @@ func (a *applied) blindBytes(e *effect, now counts) int64 {
 	}
 	return sent
 }
+
+// countPieces says what the kinds that only stock toxics inject have done,
+// which the traffic at the client's end tells beside the toxic itself.
+func (e *effect) countPieces(b *Impact, before, now counts) {
+	switch e.treatment {
+	case slice:
+		b.Pieces, b.Conns, b.Dials = int(now.pieces-before.pieces), 0, 0
+		if e.blind && b.Bytes > 0 {
+			b.Bytes = 0
+			if b.Pieces > 0 {
+				b.Bytes = now.received - before.received
+			}
+		}
+	case limit:
+		b.Torn, b.Dials = int(now.torn-before.torn), 0
+		b.Conns = int(e.ended.Load())
+		if e.blind {
+			b.Bytes, b.Conns = 0, b.Torn
+		}
+	case linger:
+		b.Conns, b.Dials = int(e.ended.Load()), 0
+		if e.blind {
+			b.Bytes, b.Conns = 0, int(now.forsaken-before.forsaken)
+		} else if b.Bytes == 0 { // nobody has missed them yet
+			b.Conns = 0
+		}
+	}
+}

@@ -32,7 +32,7 @@
 //
 // A black hole is a partition: a dial into it is neither accepted nor refused,
 // and fails when its own time is up. Links of this process wait for the heal or
-// for the context's end on every fabric. Other processes that dial the door of
+// for the context's end on every fabric. Other processes that dial the ingress of
 // an Opener, or a Listener on the embedded fabric, get no answer on Linux, where
 // the socket drops their SYN; the kernel sends it again after one second, three,
 // seven. Elsewhere, and by an external toxiproxy, they are accepted, and then
@@ -147,7 +147,7 @@ type Link interface {
 // A Listener is a Link whose proxy can be dialled past the link's own end, as
 // servers do that replicate through it: what passes there is impaired, and
 // counted where the impairment counts for itself, but is not part of Traffic.
-// Clients in other processes come in by the door of an Opener.
+// Clients in other processes come in by the ingress of an Opener.
 type Listener interface {
 	Addr() string // host:port
 }

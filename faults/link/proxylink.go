@@ -23,9 +23,9 @@ type proxyLink struct {
 	opened, refused atomic.Int64 // dials
 	notices         notices
 	silent          silence
-	pieces, torn    atomic.Int64         // reads, and connections, that ended in the middle of a reply
-	forsaken        atomic.Int64         // connections that ended with a command unanswered
-	door            atomic.Pointer[door] // for clients in other processes; nil without one
+	pieces, torn    atomic.Int64            // reads, and connections, that ended in the middle of a reply
+	forsaken        atomic.Int64            // connections that ended with a command unanswered
+	ingress         atomic.Pointer[ingress] // for clients in other processes; nil without one
 
 	changes     sync.Mutex   // serialises changes to the port
 	cuts        []*applied   // that want the proxy stopped, the oldest first, under changes
@@ -223,7 +223,7 @@ func (l *proxyLink) reset(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// close ends the client's connections, and the door.
+// close ends the client's connections, and the ingress.
 func (l *proxyLink) close(ctx context.Context) error {
 	l.mu.Lock()
 	l.closed = true
@@ -233,8 +233,8 @@ func (l *proxyLink) close(ctx context.Context) error {
 	for c := range conns {
 		_ = c.Conn.Close()
 	}
-	if d := l.door.Load(); d != nil {
-		return l.change(ctx, "close the door of", func(context.Context) error { return d.close() })
+	if d := l.ingress.Load(); d != nil {
+		return l.change(ctx, "close the ingress of", func(context.Context) error { return d.close() })
 	}
 	return nil
 }

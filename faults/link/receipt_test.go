@@ -130,3 +130,37 @@ func TestPrefaceInPieces(t *testing.T) {
 		t.Errorf("without a preface: %q", c.Data)
 	}
 }
+
+// The shape of a reply is known for the last ones on a connection alone.
+func TestShapesOfLateReplies(t *testing.T) {
+	var p progress
+	for range 3 * lateShapes {
+		p.answer(Shape{Type: ':', Leaf: '+'})
+	}
+	for request, want := range map[uint64]Shape{
+		1: {}, lateShapes: {}, 2 * lateShapes: {}, 2*lateShapes + 2: {Type: ':', Leaf: '+'}, 3 * lateShapes: {Type: ':', Leaf: '+'}, 3*lateShapes + 1: {},
+	} {
+		if got := p.shape(request); got != want {
+			t.Errorf("request %d: %q; want %q", request, got, want)
+		}
+	}
+}
+
+// A connection that ends before its first request has forwarded nothing, and
+// never will.
+func TestUnusedConnection(t *testing.T) {
+	r := newRig(t, NewEmbedded())
+	raw, err := r.link.Dial(testContext(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := raw.(*conn)
+	c.pass(&c.requests, []byte(command("SET", "k", "v"))) // on its way when the connection is closed
+	_ = c.Close()
+	if n, err := c.writeOut([]byte("x")); n != 0 || err == nil {
+		t.Errorf("wrote %d, %v", n, err)
+	}
+	if got := r.outcomes(); got != "SET k never-forwarded" {
+		t.Error(got)
+	}
+}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	toxiclient "github.com/Shopify/toxiproxy/v2/client"
+
+	"locktorture/faults/internal/ports"
 )
 
 // ErrOverlap means that an external toxiproxy cannot bear one more impairment
@@ -35,8 +37,7 @@ type remote struct {
 	c      RemoteConfig
 	client *toxiclient.Client
 
-	mu   sync.Mutex
-	next int // port to try next
+	picker *ports.Picker
 }
 
 // NewRemote returns a fabric of proxies in the toxiproxy server of c. They are
@@ -54,9 +55,10 @@ func NewRemote(c RemoteConfig) Fabric {
 
 func newRemote(c RemoteConfig) *remote {
 	c.Bind = cmp.Or(c.Bind, "127.0.0.1")
-	c.FirstPort = cmp.Or(c.FirstPort, firstPort)
-	c.LastPort = cmp.Or(c.LastPort, lastPort)
-	return &remote{c: c, client: toxiclient.NewClient(c.API), next: c.FirstPort}
+	c.FirstPort = cmp.Or(c.FirstPort, ports.Links.First)
+	c.LastPort = cmp.Or(c.LastPort, ports.Links.Last)
+	all := ports.Range{First: c.FirstPort, Last: c.LastPort}
+	return &remote{c: c, client: toxiclient.NewClient(c.API), picker: all.From(c.FirstPort)}
 }
 
 // OneAtATime reports whether the links of f refuse a second impairment: see
@@ -87,7 +89,7 @@ func (r *remote) prefix() string { return "locktorture." + r.c.RunID + "." }
 func (r *remote) open(ctx context.Context, name, upstream string) (port, string, error) {
 	var err error
 	for range r.c.LastPort - r.c.FirstPort + 1 {
-		number := strconv.Itoa(r.nextPort())
+		number := strconv.Itoa(r.picker.Next())
 		var p *toxiclient.Proxy
 		p, err = r.client.CreateProxy(r.prefix()+name, net.JoinHostPort(r.c.Bind, number), upstream)
 		if err == nil {
@@ -100,16 +102,6 @@ func (r *remote) open(ctx context.Context, name, upstream string) (port, string,
 		}
 	}
 	return nil, "", err
-}
-
-func (r *remote) nextPort() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	port := r.next
-	if r.next++; r.next > r.c.LastPort {
-		r.next = r.c.FirstPort
-	}
-	return port
 }
 
 // hostOf returns the host of an HTTP interface.

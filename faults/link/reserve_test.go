@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"locktorture/faults/internal/ports"
 )
 
 // The port of a proxy that is about to start again is nobody else's, although
@@ -28,7 +30,7 @@ func TestStoppedPortIsNotTakenByAnotherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other.backend.(*embedded).next = number - firstPort
+	other.backend.(*embedded).picker = ports.Links.From(number)
 	if thief := openEmbedded(t, other); thief.addr == r.addr {
 		t.Errorf("another fabric listens on %s", r.addr)
 	}

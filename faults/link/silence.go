@@ -49,7 +49,7 @@ func (l *proxyLink) rejoin() error {
 }
 
 func (l *proxyLink) silencePort(on bool) error {
-	if err := l.silenceDoor(on); err != nil {
+	if err := l.silenceIngress(on); err != nil {
 		return err
 	}
 	if p, ok := l.port.(silencer); ok {

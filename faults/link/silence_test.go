@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"locktorture/faults/link/internal/socket"
 )
 
 // wantTimeout checks that a dial was neither answered nor refused.
@@ -75,10 +77,7 @@ func TestPartitionAnswersNoDial(t *testing.T) {
 
 func TestPartitionInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := NewMemory(func(context.Context, string) (net.Conn, error) {
-			near, _ := newPipe()
-			return near, nil
-		})
+		f := NewVirtual(1, Pace{}, nil) // no dial gets to the server
 		defer func() { _ = f.Close() }()
 		l, err := f.Open(t.Context(), "c", "n", "n")
 		if err != nil {
@@ -141,7 +140,7 @@ func TestDialAsChild(t *testing.T) {
 // partition swallows its SYN, the cut refuses it, and when both are over it is
 // accepted.
 func TestPartitionAnswersNoChild(t *testing.T) {
-	if !dropsDials {
+	if !socket.DropsDials {
 		t.Skip("only on Linux can a listener leave dials of other processes unanswered")
 	}
 	r := newRig(t, NewEmbedded())
@@ -177,7 +176,7 @@ func TestPartitionAnswersNoChild(t *testing.T) {
 // A connection that a child has opened before the partition stays open, and one
 // that it dials meanwhile comes about by the kernel's next SYN.
 func TestPartitionSparesOpenConnections(t *testing.T) {
-	if !dropsDials {
+	if !socket.DropsDials {
 		t.Skip("only on Linux can a listener leave dials of other processes unanswered")
 	}
 	r := newRig(t, NewEmbedded())

@@ -3,6 +3,7 @@ package link
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/toxics"
@@ -88,4 +89,54 @@ func attributes(toxic toxics.Toxic) (map[string]any, error) {
 	}
 	all := map[string]any{}
 	return all, json.Unmarshal(text, &all)
+}
+
+// checkPieces says what the kinds that only stock toxics inject cannot be told.
+func (i Impairment) checkPieces() error {
+	switch {
+	case (i.Kind == Slicer || i.Kind == LimitData) && i.Bytes <= 0:
+		return fmt.Errorf("%s of %d bytes: a positive number is needed", i.Kind, i.Bytes)
+	case i.Kind == Slicer && i.Delay%time.Microsecond != 0:
+		return fmt.Errorf("%s with a delay of %s: it counts whole microseconds", i.Kind, i.Delay)
+	case i.Kind == SlowClose && (i.Delay <= 0 || i.Delay%time.Millisecond != 0):
+		return fmt.Errorf("%s by %s: a positive number of whole milliseconds is needed", i.Kind, i.Delay)
+	}
+	return nil
+}
+
+// beyondStock says when the embedded fabric does not leave a treatment to its
+// stock toxic, see faithful.
+var beyondStock = map[treatment]string{
+	lag:  "; with jitter, or not in whole milliseconds: our toxic",
+	pace: "; not in whole kB/s: our toxic",
+}
+
+// InjectedBy says which code makes links suffer k: on the embedded fabric, and
+// through a toxiproxy server.
+func (k Kind) InjectedBy() (embedded, remote string) {
+	switch k {
+	case Cut:
+		return "the proxy, stopped; its port is kept", "the proxy, stopped"
+	case Reset:
+		return "the client's end of the link, by RST", "the client's end of the link, by RST"
+	case StuckConnection:
+		return "our toxic, upstream: a stock toxic acts on all connections", "refused"
+	case NotifyCut, NotifyLost:
+		return "the client's end of the link", "the client's end of the link"
+	}
+	var toxic, beyond string
+	var ways []string
+	for _, toward := range []Direction{Up, Down} {
+		t, ok := recipes[k][toward]
+		if !ok {
+			continue
+		}
+		kind, _ := stock(&effect{treatment: t})
+		toxic, beyond, ways = kind, beyondStock[t], append(ways, string(toward))
+	}
+	remote = "stock `" + toxic + "`, " + strings.Join(ways, " and ")
+	if k == BlackHole {
+		return remote + "; dials: the dialer, and the proxy's listener for other processes (Linux)", remote + "; dials: the dialer, of this process alone"
+	}
+	return remote + beyond, remote
 }

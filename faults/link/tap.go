@@ -3,6 +3,8 @@ package link
 import (
 	"strings"
 	"time"
+
+	"locktorture/faults/link/internal/resp"
 )
 
 // A Tapper reports the commands and replies on a link as they pass, so that a
@@ -14,6 +16,10 @@ type Tapper interface {
 	// client waits.
 	Tap(report func(TapEvent)) (stop func())
 }
+
+// A Shape is what a reply looks like to one who does not know the script that
+// gave it.
+type Shape = resp.Shape
 
 // A TapEvent is one command or reply at the client's end of a link. Replies
 // name the command that they answer; messages that answer none (push, and all

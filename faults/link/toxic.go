@@ -8,6 +8,8 @@ import (
 	"github.com/Shopify/toxiproxy/v2/toxics"
 	"github.com/rs/zerolog"
 	zlog "github.com/rs/zerolog/log"
+
+	"locktorture/faults/link/internal/resp"
 )
 
 // toxicType is the name under which toxiproxy knows the toxic of this package.
@@ -41,9 +43,9 @@ func (t *toxic) NewState() any {
 	d := found.(*direction)
 	f := &flow{direction: d, pair: d.pairUp(), wake: make(chan struct{}, 1)}
 	if d.twin != nil {
-		f.replies.whole = func(first byte, _ bool, _ [][]byte) {
+		f.replies.Whole = func(first byte, _ bool, _ [][]byte) {
 			if first != '>' {
-				f.pair.progress.Load().answer(f.replies.shape())
+				f.pair.progress.Load().answer(f.replies.Shape())
 			}
 		}
 	}
@@ -107,7 +109,7 @@ type flow struct {
 	pair      *pair
 	severed   <-chan struct{}
 	preface   prefaceReader // towards the node
-	replies   scanner       // towards the client
+	replies   resp.Scanner  // towards the client
 	order     int           // of the last effect that it has seen
 	born      int           // order of the last effect that was there before it
 	effects   []*connEffect
@@ -148,7 +150,7 @@ func (f *flow) take(chunk *stream.StreamChunk) {
 		return
 	}
 	if f.direction.twin != nil {
-		f.replies.feed(chunk.Data)
+		f.replies.Feed(chunk.Data)
 	} else if chunk = f.preface.read(chunk, f.pair); chunk == nil {
 		return
 	}

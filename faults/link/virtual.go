@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"locktorture/faults/link/internal/agenda"
 )
 
 // A Server takes the connections of a virtual fabric. Its methods must not
@@ -56,7 +58,7 @@ type virtual struct {
 
 	mu     sync.Mutex
 	ports  []*virtualPort
-	agenda *agenda // nil before the first link
+	agenda *agenda.Agenda // nil before the first link
 	ranks  *ranking
 }
 
@@ -65,7 +67,7 @@ func (v *virtual) open(_ context.Context, name, upstream string) (port, string, 
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.agenda == nil {
-		v.agenda = newAgenda()
+		v.agenda = agenda.New()
 		if v.pace.Ranks != nil {
 			v.ranks = newRanking(v.pace.Ranks, v.seed)
 		}
@@ -81,7 +83,7 @@ func (v *virtual) open(_ context.Context, name, upstream string) (port, string, 
 // close implements backend.
 func (v *virtual) close(context.Context) error {
 	v.mu.Lock()
-	ports, agenda := v.ports, v.agenda
+	ports, schedule := v.ports, v.agenda
 	v.ports, v.agenda = nil, nil
 	v.mu.Unlock()
 	for _, p := range ports {
@@ -92,8 +94,8 @@ func (v *virtual) close(context.Context) error {
 			c.session.Gone()
 		}
 	}
-	if agenda != nil {
-		agenda.end()
+	if schedule != nil {
+		schedule.End()
 	}
 	return nil
 }
@@ -109,7 +111,7 @@ const connsApart = 4
 type virtualPort struct {
 	fabric   *virtual
 	name     string
-	agenda   *agenda // nil for Direct: timers of their own do
+	agenda   *agenda.Agenda // nil for Direct: timers of their own do
 	upstream string
 	number   uint64
 
@@ -177,7 +179,7 @@ func (p *virtualPort) at(t time.Time, do func()) {
 		time.AfterFunc(time.Until(t), do)
 		return
 	}
-	p.agenda.at(t, do)
+	p.agenda.At(t, do)
 }
 
 // travel draws how long a message takes that is sent now.

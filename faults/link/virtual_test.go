@@ -302,3 +302,31 @@ func TestRanksDelayWhoComesLast(t *testing.T) {
 		t.Error("nobody ever fell behind")
 	}
 }
+
+// A heal that waits for a dial under way holds up nobody who asks what the impairment
+// did, and with them virtual time.
+func TestHealingDoesNotStopTheClock(t *testing.T) {
+	defer time.AfterFunc(time.Minute, func() { panic("virtual time stands still") }).Stop()
+	virtually(t, func(t *testing.T, _ *echo, l link.Link) {
+		cut, err := l.Impair(t.Context(), link.Impairment{Kind: link.Cut})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var both sync.WaitGroup
+		both.Go(func() { _, _ = l.Dial(t.Context()) })
+		time.Sleep(time.Microsecond)
+		both.Go(func() {
+			if _, err := cut.Heal(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		both.Go(func() {
+			time.Sleep(time.Microsecond)
+			_ = cut.Impact()
+			if _, err := cut.Heal(t.Context()); err != nil { // a second one waits for the first
+				t.Error(err)
+			}
+		})
+		both.Wait()
+	})
+}

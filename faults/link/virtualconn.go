@@ -125,10 +125,10 @@ func (c *virtualConn) SetReadDeadline(t time.Time) error {
 func (c *virtualConn) SetWriteDeadline(time.Time) error { return nil }
 
 // LocalAddr implements net.Conn.
-func (c *virtualConn) LocalAddr() net.Addr { return pipeAddr{} }
+func (c *virtualConn) LocalAddr() net.Addr { return virtualAddr{} }
 
 // RemoteAddr implements net.Conn.
-func (c *virtualConn) RemoteAddr() net.Addr { return pipeAddr{} }
+func (c *virtualConn) RemoteAddr() net.Addr { return virtualAddr{} }
 
 // arrive hands bytes to the client.
 func (c *virtualConn) arrive(b []byte) {
@@ -377,3 +377,9 @@ func (f *virtualFlow) dry() {
 	defer f.mu.Unlock()
 	f.dried, f.held, f.queue = true, nil, nil
 }
+
+// virtualAddr is the address of what has none.
+type virtualAddr struct{}
+
+func (virtualAddr) Network() string { return "memory" }
+func (virtualAddr) String() string  { return "memory" }

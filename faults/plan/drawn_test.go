@@ -96,7 +96,7 @@ func drawingTarget(kind string) *faults.Target {
 		Testbed: testbed.SpecimenOf(testbed.Config{Kind: kind, Nodes: 5, Persist: true, Fsync: testbed.FsyncSecond, FakeClock: true}),
 		Quorum:  3, TTL: 2 * time.Second, Quarantine: 3 * time.Second, Notifies: true,
 		Link:   func(string, string) link.Link { return nil },
-		Fabric: link.NewMemory(nil),
+		Fabric: link.NewVirtual(0, link.Pace{}, nil),
 	}
 	for i := range 4 {
 		t.Clients = append(t.Clients, drawingClient{name: fmt.Sprintf("c%02d", i)})

@@ -45,7 +45,7 @@ func TestRemoteLinksRefuseWhatTheyCannotExpress(t *testing.T) {
 		if err := f.Supports(w.Target); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s on remote links: %v, want %q", text, err, want)
 		}
-		w.Fabric = link.NewMemory(nil)
+		w.Fabric = link.NewVirtual(0, link.Pace{}, nil)
 		if err := f.Supports(w.Target); err != nil {
 			t.Errorf("%s on links of this process: %v", text, err)
 		}

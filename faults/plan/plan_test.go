@@ -43,7 +43,8 @@ func TestStandard(t *testing.T) {
 		{nodes: 1, atOnce: true, needs: map[string]int{"kill-empty": 2, "kill-late": 1}},
 	} {
 		everywhere := map[string]int{
-			"pause-client": 8, "stall": 3, "request-lost": 3, "crash-client": 7, "store-reply-lost": 2, "response-lost": 5, "slow-reply": 1, "zombie": 1,
+			"pause-client": 8, "stall": 4, "request-lost": 3, "crash-client": 7, "store-reply-lost": 2, "response-lost": 7, "slow-reply": 4, "zombie": 3,
+			"stuck-connection": 2,
 		}
 		maps.Copy(c.needs, everywhere)
 		w := faulttest.New(c.nodes, 16)
@@ -80,11 +81,45 @@ func checkStandard(t *testing.T, steps faults.Schedule, ttl time.Duration) {
 		if s.When.On == watch.RenewalDue && (s.When.Within == 0 || s.When.Else == "") {
 			t.Errorf("%s waits for a renewal that may never fall due", s.Fault.Name())
 		}
+		if _, late := s.When.On.Late(); late && (s.When.Within == 0 || s.When.Else == "") {
+			t.Errorf("%s waits for the end of a lease that may never come near", s.Fault.Name())
+		}
 		if name := s.Fault.Name(); strings.HasPrefix(name, "kill") || name == "one-way" || name == "pause-node" || name == "split-vote" {
 			if s.When.After < free {
 				t.Errorf("%s at %v, while another one recovers until %v", name, s.When.After, free)
 			}
 			free = s.When.After + s.For + ttl
+		}
+	}
+}
+
+// The standard plan strikes at requests that are sent when little is left of a lease, and
+// at the answers to those who took a key that nobody held, of a minority too where there
+// is one.
+func TestStandardAimsAtTheEndsOfLeases(t *testing.T) {
+	for nodes, parts := range map[int][]string{1: {faults.RoleAll}, 5: {faults.RoleAll, faults.RoleMinority}} {
+		w := faulttest.New(nodes, 16)
+		for seed := range uint64(20) {
+			plan, err := Standard(StandardConfig{Main: time.Minute}, w.Linked(), faulttest.Seeded(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			moments := map[watch.Moment]int{}
+			taken := map[string]int{}
+			for _, s := range plan.Steps {
+				moments[s.When.On]++
+				if spec := s.Spec(); spec.Client == faults.RoleTaker && spec.Fault == "response-lost" {
+					taken[spec.Node]++
+				}
+			}
+			if moments[watch.LateRelease] < 5 || moments[watch.LateRenewal] < 2 {
+				t.Errorf("%d nodes, seed %d: %d steps at late releases, %d at late renewals", nodes, seed, moments[watch.LateRelease], moments[watch.LateRenewal])
+			}
+			for _, part := range parts {
+				if taken[part] < 2 {
+					t.Errorf("%d nodes, seed %d: the answers of %s nodes to those who take a key are lost %d times", nodes, seed, part, taken[part])
+				}
+			}
 		}
 	}
 }

@@ -27,6 +27,7 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(t, t.TTL)},
 		{specs: scaled(c, holderShares(t)), gap: steady(t.TTL / 4)},
 		{specs: scaled(c, messageShares(t)), gap: steady(t.TTL / 4)},
+		{specs: scaled(c, lateShares(t)), gap: steady(t.TTL / 4)},
 	}
 	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
 	return draw(catalogue.All(), lanes, span{lead, c.Main - tail}, t, rng)
@@ -91,7 +92,8 @@ func holderShares(t *faults.Target) []share {
 	}
 	all := []share{
 		{4, faults.Spec{Fault: "pause-client", Params: faults.Params{Client: faults.RoleWanted}}},
-		{3, late("stall", -60*time.Millisecond, t.TTL*4/5, faults.RoleAll)},
+		{2, late("stall", -60*time.Millisecond, t.TTL*4/5, faults.RoleAll)},
+		{1, late("stall", -60*time.Millisecond, t.TTL, faults.RoleAll)},
 		{2, late("request-lost", -t.TTL/20, t.TTL*17/10, faults.RoleAll)},
 		{1, late("pause-client", 0, 0, "")},
 		{1, late("response-lost", -t.TTL/20, t.TTL/2, faults.RoleAll)},
@@ -100,6 +102,37 @@ func holderShares(t *faults.Target) []share {
 		return append(all, share{1, late("cut", 0, t.TTL*11/10, faults.RoleAll)})
 	}
 	return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleSwing)}, share{2, late("cut", 0, t.TTL*3/2, faults.RoleMajority)})
+}
+
+// lateShares are messages that are under way when a lease ends, or for longer than one
+// lasts, and answers to those who took a key that nobody else held. Steps that wait for
+// a lease that is nearly over turn to any release where none comes. An answer is lost for
+// so long that the client gives up, and no longer than what it leaves behind can show.
+func lateShares(t *faults.Target) []share {
+	atEnd := func(fault string, on watch.Moment, length time.Duration) faults.Spec {
+		return faults.Spec{
+			Fault: fault, On: on, Within: 3 * t.TTL, Else: watch.ReleaseSent, For: length,
+			Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll},
+		}
+	}
+	slow := atEnd("latency", watch.LateRelease, t.TTL*3/4) // each way of each command takes a tenth of a lease
+	slow.Delay, slow.Jitter = t.TTL/10, faults.Constant
+	taken := func(fault string, length time.Duration, nodes string) faults.Spec {
+		return faults.Spec{Fault: fault, On: watch.AcquireSent, For: length, Params: faults.Params{Client: faults.RoleTaker, Node: nodes}}
+	}
+	all := []share{
+		{2, atEnd("zombie", watch.LateRelease, t.TTL/2)},
+		{3, slow},
+		{3, faults.Spec{Fault: "stuck-connection"}},
+		{4, taken("response-lost", t.TTL*27/100, faults.RoleAll)},
+		{2, taken("slow-reply", t.TTL*23/20, faults.RoleAll)},
+		{1, atEnd("stall", watch.LateRenewal, t.TTL/2)},
+		{1, atEnd("slow-reply", watch.LateRenewal, t.TTL/2)},
+	}
+	if several(t) {
+		all = append(all, share{2, taken("response-lost", t.TTL*27/100, faults.RoleMinority)})
+	}
+	return all
 }
 
 // messageShares are lost and late messages of whoever asks, and clients that end or
@@ -151,7 +184,7 @@ func messageShares(t *faults.Target) []share {
 func spared(t *faults.Target, s faults.Spec, e catalogue.Entry) error {
 	p := s.Params.Or(e.Default)
 	nodes, _ := faults.SplitRole(p.Node, faults.RoleAny)
-	own := nodes == faults.RoleAll && (p.Client == faults.RoleHolder || p.Client == faults.RoleWanted || p.Client == faults.RoleWaiter || p.Client == faults.RoleAny && s.On != "")
+	own := nodes == faults.RoleAll && (p.Client == faults.RoleHolder || p.Client == faults.RoleWanted || p.Client == faults.RoleWaiter || p.Client == faults.RoleTaker || p.Client == faults.RoleAny && s.On != "")
 	if !e.Takes || several(t) || own || nodes == faults.RoleSwing && s.On != "" {
 		return nil
 	}

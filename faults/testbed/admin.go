@@ -7,8 +7,14 @@ import (
 	"time"
 )
 
-// CanAdminister implements Administrable: a real server knows every command.
-func (n *processNode) CanAdminister(string) error { return nil }
+// CanAdminister implements Administrable: a real server knows every command. Who is a
+// master is not for commands to say where Redis Sentinel does.
+func (n *processNode) CanAdminister(command string) error {
+	if n.elected && strings.EqualFold(command, "REPLICAOF") {
+		return fmt.Errorf("%s on %s: Redis Sentinel says who is a replica; a process testbed leaves it to commands: %w", command, n.name, ErrUnsupported)
+	}
+	return nil
+}
 
 // Administer implements Administrable.
 func (n *processNode) Administer(ctx context.Context, args ...string) (any, error) {

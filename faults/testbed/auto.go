@@ -59,12 +59,16 @@ func Abilities(n Node) []Ability {
 type Config struct {
 	Kind      string // KindAuto, or the one that the user named
 	Nodes     int
-	Dir       string // process, container: see ProcessConfig
-	Binary    string // process
-	Persist   bool   // process, container
-	Fsync     Fsync  // process, container
+	Dir       string // process, sentinel, container: see ProcessConfig
+	Binary    string // process, sentinel
+	Persist   bool   // process, sentinel, container
+	Fsync     Fsync  // process, sentinel, container
 	FakeClock bool   // process
-	Image     string // container: see ContainerConfig
+
+	MinReplicas int                                                          // sentinel: see SentinelConfig
+	Announce    func(ctx context.Context, name, addr string) (string, error) // sentinel
+
+	Image string // container: see ContainerConfig
 
 	External ExternalConfig // with addresses: KindAuto chooses KindExternal
 	Compose  ComposeConfig  // compose: never chosen by KindAuto
@@ -99,6 +103,7 @@ var detectors = []struct {
 	{KindExternal, detectExternal},
 	{KindProcess, detectProcess},
 	{KindContainer, detectContainer},
+	{KindSentinel, detectSentinel},
 	{KindCompose, detectCompose},
 	{KindEmbedded, detectEmbedded},
 }
@@ -111,6 +116,18 @@ func detectCompose(_ context.Context, c Config) Candidate {
 		Detail:    "servers of docker-compose.yml, when asked for (docker compose up -d)",
 		Abilities: Abilities(new(composeNode)),
 	}
+}
+
+// detectSentinel is detectProcess without clocks, for a testbed that is another one
+// for the lock: it is never chosen for the user.
+func detectSentinel(ctx context.Context, c Config) Candidate {
+	c.FakeClock = false
+	d := detectProcess(ctx, c)
+	d.Kind = KindSentinel
+	if d.Available && c.Kind != KindSentinel {
+		d.Available, d.Detail = false, "when asked for: "+d.Detail
+	}
+	return d
 }
 
 func detectEmbedded(context.Context, Config) Candidate {
@@ -208,12 +225,12 @@ func Choose(ctx context.Context, c Config) (kind, why string, err error) {
 		case d.Available:
 			return d.Kind, fmt.Sprintf("%s (not %s)", d.Detail, strings.Join(passed, "; not ")), nil
 		}
-		if d.Kind != KindExternal && d.Kind != KindCompose { // that nobody asked for them is no news
+		if d.Kind != KindExternal && d.Kind != KindCompose && d.Kind != KindSentinel { // that nobody asked for them is no news
 			passed = append(passed, d.Kind+": "+d.Detail)
 		}
 	}
-	return "", "", fmt.Errorf("choose testbed %q: no such kind; there are %s, %s, %s, %s, %s and %s: %w",
-		c.Kind, KindAuto, KindExternal, KindProcess, KindContainer, KindCompose, KindEmbedded, ErrUnsupported)
+	return "", "", fmt.Errorf("choose testbed %q: no such kind; there are %s, %s, %s, %s, %s, %s and %s: %w",
+		c.Kind, KindAuto, KindExternal, KindProcess, KindSentinel, KindContainer, KindCompose, KindEmbedded, ErrUnsupported)
 }
 
 // Start starts the testbed that Choose picks, and returns its reason.
@@ -229,6 +246,10 @@ func Start(ctx context.Context, c Config) (b Testbed, why string, err error) {
 		b, err = StartProcess(ctx, ProcessConfig{
 			Nodes: c.Nodes, Dir: c.Dir, Binary: c.Binary,
 			Persist: c.Persist, Fsync: c.Fsync, FakeClock: c.FakeClock,
+		})
+	case KindSentinel:
+		b, err = StartSentinel(ctx, SentinelConfig{
+			Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, MinReplicas: c.MinReplicas, Announce: c.Announce,
 		})
 	case KindCompose:
 		b, err = StartCompose(ctx, c.Compose)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locktorture/faults/testbed/server"
 )
 
 func TestExternalRefusesWhatIsNotSafe(t *testing.T) {
@@ -22,15 +24,15 @@ func TestExternalRefusesWhatIsNotSafe(t *testing.T) {
 		c    ExternalConfig
 		want string // part of the error; empty: no error
 	}{
-		{"safe", ExternalConfig{Masters: Plain(addrs...), Store: &Endpoint{Addr: b.Store().Addr()}, Prefix: "lock:"}, ""},
-		{"store on n1", ExternalConfig{Masters: Plain(addrs...), Prefix: "lock:"}, ""},
-		{"keys there", ExternalConfig{Masters: Plain(b.Nodes()[2].Addr()), Prefix: "lock:"}, "exist already"},
-		{"prefix is no pattern", ExternalConfig{Masters: Plain(b.Nodes()[2].Addr()), Prefix: "lock:?1"}, ""},
-		{"brackets are literal", ExternalConfig{Masters: Plain(b.Nodes()[2].Addr()), Prefix: "lock:[1"}, "exist already"},
-		{"not empty, no prefix", ExternalConfig{Masters: Plain(addrs...)}, "exist already"},
-		{"same server twice", ExternalConfig{Masters: Plain(addrs[0], strings.Replace(addrs[0], "127.0.0.1", "localhost", 1)), Prefix: "p"}, "same server"},
-		{"another machine", ExternalConfig{Masters: Plain("192.0.2.1:" + port), Prefix: "p"}, "not this machine"},
-		{"nothing there", ExternalConfig{Masters: Plain("127.0.0.1:1"), Prefix: "p"}, "refused"},
+		{"safe", ExternalConfig{Masters: server.Plain(addrs...), Store: &server.Endpoint{Addr: b.Store().Addr()}, Prefix: "lock:"}, ""},
+		{"store on n1", ExternalConfig{Masters: server.Plain(addrs...), Prefix: "lock:"}, ""},
+		{"keys there", ExternalConfig{Masters: server.Plain(b.Nodes()[2].Addr()), Prefix: "lock:"}, "exist already"},
+		{"prefix is no pattern", ExternalConfig{Masters: server.Plain(b.Nodes()[2].Addr()), Prefix: "lock:?1"}, ""},
+		{"brackets are literal", ExternalConfig{Masters: server.Plain(b.Nodes()[2].Addr()), Prefix: "lock:[1"}, "exist already"},
+		{"not empty, no prefix", ExternalConfig{Masters: server.Plain(addrs...)}, "exist already"},
+		{"same server twice", ExternalConfig{Masters: server.Plain(addrs[0], strings.Replace(addrs[0], "127.0.0.1", "localhost", 1)), Prefix: "p"}, "same server"},
+		{"another machine", ExternalConfig{Masters: server.Plain("192.0.2.1:" + port), Prefix: "p"}, "not this machine"},
+		{"nothing there", ExternalConfig{Masters: server.Plain("127.0.0.1:1"), Prefix: "p"}, "refused"},
 		{"none", ExternalConfig{}, "no address"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -50,14 +52,14 @@ func TestExternalRefusesAReplica(t *testing.T) {
 	b := startProcess(t, ProcessConfig{Nodes: 2})
 	_, port, _ := net.SplitHostPort(b.Nodes()[0].Addr())
 	do(t, b.Nodes()[1], "OK", "REPLICAOF", "127.0.0.1", port)
-	_, err := StartExternal(testContext(t), ExternalConfig{Masters: Plain(b.Nodes()[1].Addr()), Prefix: "p"})
+	_, err := StartExternal(testContext(t), ExternalConfig{Masters: server.Plain(b.Nodes()[1].Addr()), Prefix: "p"})
 	if err == nil || !strings.Contains(err.Error(), "master") {
 		t.Errorf("a replica as a master: %v", err)
 	}
 }
 
 func TestChoice(t *testing.T) {
-	if kind, _, err := Choose(t.Context(), Config{Kind: KindAuto, External: ExternalConfig{Masters: Plain("127.0.0.1:1")}}); kind != KindExternal {
+	if kind, _, err := Choose(t.Context(), Config{Kind: KindAuto, External: ExternalConfig{Masters: server.Plain("127.0.0.1:1")}}); kind != KindExternal {
 		t.Errorf("with addresses: %s, %v", kind, err)
 	}
 	if kind, why, err := Choose(t.Context(), Config{Kind: KindEmbedded}); kind != KindEmbedded || !strings.Contains(why, "asked for") {

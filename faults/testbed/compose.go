@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"locktorture/faults/testbed/server"
 )
 
 // KindCompose is the name of the testbed of docker-compose.yml's servers.
@@ -40,7 +42,7 @@ type composeBed struct {
 	Testbed
 	nodes []Node
 	store Node
-	claim *session
+	claim *server.Session
 }
 
 // StartCompose claims the servers of c, empties them, and holds them until
@@ -50,7 +52,7 @@ func StartCompose(ctx context.Context, c ComposeConfig) (Testbed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start compose testbed: %w", err)
 	}
-	b.Testbed, err = StartExternal(ctx, ExternalConfig{Masters: Plain(c.Addrs...), Store: &Endpoint{Addr: c.Store}, OwnThisRedis: true})
+	b.Testbed, err = StartExternal(ctx, ExternalConfig{Masters: server.Plain(c.Addrs...), Store: &server.Endpoint{Addr: c.Store}, OwnThisRedis: true})
 	if err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -63,9 +65,9 @@ func newComposeBed(ctx context.Context, c ComposeConfig) (*composeBed, error) {
 	}
 	b := &composeBed{}
 	for i, addr := range c.Addrs {
-		b.nodes = append(b.nodes, &composeNode{externalNode{name: fmt.Sprintf("n%d", i+1), at: Endpoint{Addr: addr}}, c.Upstreams[i]})
+		b.nodes = append(b.nodes, &composeNode{externalNode{name: fmt.Sprintf("n%d", i+1), at: server.Endpoint{Addr: addr}}, c.Upstreams[i]})
 	}
-	b.store = &composeNode{externalNode{name: StoreName, at: Endpoint{Addr: c.Store}}, c.Upstreams[len(c.Addrs)]}
+	b.store = &composeNode{externalNode{name: StoreName, at: server.Endpoint{Addr: c.Store}}, c.Upstreams[len(c.Addrs)]}
 	all := append(b.Nodes(), b.store)
 	for _, n := range all {
 		if err := requireMark(ctx, n); err != nil {
@@ -86,7 +88,7 @@ func newComposeBed(ctx context.Context, c ComposeConfig) (*composeBed, error) {
 
 // requireMark makes sure that a server is one of docker-compose.yml's.
 func requireMark(ctx context.Context, n Node) error {
-	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	ctx, cancel := context.WithTimeout(ctx, server.ReachTimeout)
 	defer cancel()
 	v, err := Do(ctx, n, "CONFIG", "GET", "syslog-ident")
 	if err != nil {
@@ -100,13 +102,13 @@ func requireMark(ctx context.Context, n Node) error {
 
 // claim opens the connection that marks the servers as in use. One that has
 // just ended may be listed still: it is waited for.
-func claim(ctx context.Context, store Node) (*session, error) {
+func claim(ctx context.Context, store Node) (*server.Session, error) {
 	s, err := open(context.WithoutCancel(ctx), store)
 	if err != nil {
 		return nil, err
 	}
 	for patience := time.Now().Add(claimWait); ; {
-		alone, err := s.claim()
+		alone, err := claimBy(s)
 		if alone && err == nil {
 			return s, nil
 		}
@@ -114,7 +116,7 @@ func claim(ctx context.Context, store Node) (*session, error) {
 			err = errors.New("another torture run is using these servers: wait for its end")
 		}
 		if err != nil {
-			s.close()
+			s.Close()
 			return nil, err
 		}
 		select {
@@ -124,12 +126,12 @@ func claim(ctx context.Context, store Node) (*session, error) {
 	}
 }
 
-// claim names the connection, and reports whether no other one has the name.
-func (s *session) claim() (alone bool, err error) {
-	if _, err := s.do("CLIENT", "SETNAME", composeClient); err != nil {
+// claimBy names the connection, and reports whether no other one has the name.
+func claimBy(s *server.Session) (alone bool, err error) {
+	if _, err := s.Do("CLIENT", "SETNAME", composeClient); err != nil {
 		return false, err
 	}
-	v, err := s.do("CLIENT", "LIST")
+	v, err := s.Do("CLIENT", "LIST")
 	text, _ := v.(string)
 	return strings.Count(text, " name="+composeClient+" ") == 1, err
 }
@@ -150,7 +152,7 @@ func (b *composeBed) Describe() string {
 
 // Close gives the servers back.
 func (b *composeBed) Close() error {
-	b.claim.close()
+	b.claim.Close()
 	return nil
 }
 

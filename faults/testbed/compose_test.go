@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"locktorture/faults/internal/ports"
+	"locktorture/faults/testbed/internal/proc"
+	"locktorture/faults/testbed/server"
 )
 
 // composeServers starts two servers with a syslog-ident, one key in each, as a
@@ -13,26 +17,26 @@ import (
 func composeServers(t *testing.T, ident string) ComposeConfig {
 	binary, err := findServer("")
 	require(t, err)
-	ports := newPortPicker()
+	picker := ports.Servers.Picker()
 	var addrs []string
 	for range 2 {
-		port := ports.pick()
-		server := exec.Command(binary, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--syslog-ident", ident)
-		if err := server.Start(); err != nil {
+		port := picker.Free()
+		cmd := exec.Command(binary, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--syslog-ident", ident)
+		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			_ = server.Process.Kill()
-			_ = server.Wait() // it was killed
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait() // it was killed
 		})
-		n := &externalNode{name: "n1", at: Endpoint{Addr: loopback(port)}}
+		n := &externalNode{name: "n1", at: server.Endpoint{Addr: ports.Loopback(port)}}
 		for ctx := testContext(t); ; {
 			if _, err := Do(ctx, n, "SET", "left", "over"); err == nil {
 				break
 			} else if ctx.Err() != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(readyPoll)
+			time.Sleep(proc.Poll)
 		}
 		addrs = append(addrs, n.Addr())
 	}
@@ -73,5 +77,5 @@ func TestComposeEmptiesNoServerWithoutTheMark(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "none of docker-compose.yml's servers") {
 		t.Errorf("StartCompose: %v", err)
 	}
-	do(t, &externalNode{name: "n1", at: Endpoint{Addr: c.Addrs[0]}}, "over", "GET", "left")
+	do(t, &externalNode{name: "n1", at: server.Endpoint{Addr: c.Addrs[0]}}, "over", "GET", "left")
 }

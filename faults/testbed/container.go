@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/testcontainers/testcontainers-go"
+
+	"locktorture/faults/internal/ports"
 )
 
 // KindContainer is the name of the testbed of servers in containers.
@@ -87,13 +89,13 @@ func newContainerBed(ctx context.Context, c ContainerConfig) (*containerBed, err
 	if err != nil {
 		return nil, errors.Join(err, docker.Close())
 	}
-	ports := newPortPicker()
+	picker := ports.Servers.Picker()
 	for i := range c.Nodes {
-		n := &containerNode{bed: b, name: fmt.Sprintf("n%d", i+1), ports: ports, persist: c.Persist}
+		n := &containerNode{bed: b, name: fmt.Sprintf("n%d", i+1), ports: picker, persist: c.Persist}
 		b.nodes = append(b.nodes, n)
 		b.all = append(b.all, n)
 	}
-	b.all = append(b.all, &containerNode{bed: b, name: StoreName, ports: ports})
+	b.all = append(b.all, &containerNode{bed: b, name: StoreName, ports: picker})
 	return b, nil
 }
 

@@ -17,6 +17,9 @@ import (
 	"github.com/moby/moby/api/types/network"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
+
+	"locktorture/faults/internal/ports"
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // redisPort is where a server listens in its container.
@@ -32,7 +35,7 @@ const containerPoll = 5 * time.Millisecond
 type containerNode struct {
 	bed     *containerBed
 	name    string
-	ports   *portPicker
+	ports   *ports.Picker
 	persist bool
 
 	mu       sync.Mutex // serialises life and death
@@ -50,7 +53,7 @@ type containerNode struct {
 func (n *containerNode) Name() string { return n.name }
 
 // Addr implements Node. It is fixed once StartContainer has returned.
-func (n *containerNode) Addr() string { return loopback(n.port) }
+func (n *containerNode) Addr() string { return ports.Loopback(n.port) }
 
 // Dial implements Node.
 func (n *containerNode) Dial(ctx context.Context) (net.Conn, error) {
@@ -66,7 +69,7 @@ func (n *containerNode) firstStart(ctx context.Context) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for range startAttempts {
-		n.port = n.ports.pick()
+		n.port = n.ports.Free()
 		if err = n.create(ctx); err == nil {
 			if err = n.start(ctx); err == nil {
 				return nil
@@ -172,7 +175,7 @@ func (n *containerNode) state(ctx context.Context) (*container.State, error) {
 
 // awaitState polls until is holds.
 func (n *containerNode) awaitState(ctx context.Context, what string, is func(*container.State) bool) (*container.State, error) {
-	ctx, cancel := context.WithTimeout(ctx, deathWait)
+	ctx, cancel := context.WithTimeout(ctx, proc.DeathWait)
 	defer cancel()
 	for {
 		s, err := n.state(ctx)

@@ -13,6 +13,8 @@ import (
 	"github.com/containerd/errdefs"
 	"github.com/moby/moby/client"
 	"github.com/testcontainers/testcontainers-go"
+
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // Labels on every container of a testbed.
@@ -32,7 +34,7 @@ func newBedID() string {
 // id, and when it began.
 func owner(ctx context.Context, pid int) string {
 	host, _ := os.Hostname()
-	return fmt.Sprintf("%s/%d/%s", host, pid, processStart(ctx, pid))
+	return fmt.Sprintf("%s/%d/%s", host, pid, proc.Began(ctx, pid))
 }
 
 // SweepContainers removes the containers that harnesses left on this machine's

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/moby/moby/client"
+
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // requireDocker skips the test where there is no engine with the image, unless
@@ -151,7 +153,7 @@ func TestOrphanedTellsAZombie(t *testing.T) {
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	for ctx := testContext(t); !orphaned(ctx, who); time.Sleep(readyPoll) {
+	for ctx := testContext(t); !orphaned(ctx, who); time.Sleep(proc.Poll) {
 		if ctx.Err() != nil {
 			t.Fatalf("%s is not told for dead", who)
 		}

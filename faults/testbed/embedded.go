@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+
+	"locktorture/faults/internal/ports"
 )
 
 // KindEmbedded is the name of the testbed inside this process.
@@ -37,15 +39,15 @@ func StartEmbedded(_ context.Context, c EmbeddedConfig) (Testbed, error) {
 		return nil, fmt.Errorf("start embedded testbed: %d nodes: at least one is needed", c.Nodes)
 	}
 	b := &embeddedBed{}
-	ports := newPortPicker()
+	picker := ports.Servers.Picker()
 	for i := range c.Nodes {
-		n, err := startEmbeddedNode(fmt.Sprintf("n%d", i+1), ports)
+		n, err := startEmbeddedNode(fmt.Sprintf("n%d", i+1), picker)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("start embedded testbed: %w", err), b.Close())
 		}
 		b.nodes = append(b.nodes, n)
 	}
-	store, err := startEmbeddedNode(StoreName, ports)
+	store, err := startEmbeddedNode(StoreName, picker)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start embedded testbed: %w", err), b.Close())
 	}
@@ -107,11 +109,11 @@ type embeddedNode struct {
 	closed bool
 }
 
-func startEmbeddedNode(name string, ports *portPicker) (*embeddedNode, error) {
+func startEmbeddedNode(name string, picker *ports.Picker) (*embeddedNode, error) {
 	n := &embeddedNode{name: name}
 	var err error
 	for range startAttempts {
-		n.addr = loopback(ports.pick())
+		n.addr = ports.Loopback(picker.Free())
 		if err = n.startEmpty(); err == nil {
 			return n, nil
 		}

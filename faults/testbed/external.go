@@ -6,21 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"time"
+
+	"locktorture/faults/testbed/server"
 )
 
 // KindExternal is the name of the testbed of servers that run already.
 const KindExternal = "external"
 
-// reachTimeout bounds all questions to one external server.
-const reachTimeout = 10 * time.Second
-
 // An ExternalConfig names servers that run already.
 type ExternalConfig struct {
-	Masters      []Endpoint // independent of one another
-	Store        *Endpoint  // the guarded store's Redis; nil: the first master's server serves as the store too
-	Prefix       string     // in the name of every key that the run will write; no such key may exist yet. Empty: the servers must be empty
-	OwnThisRedis bool       // the caller owns these servers, although they are not on this machine
+	Masters      []server.Endpoint // independent of one another
+	Store        *server.Endpoint  // the guarded store's Redis; nil: the first master's server serves as the store too
+	Prefix       string            // in the name of every key that the run will write; no such key may exist yet. Empty: the servers must be empty
+	OwnThisRedis bool              // the caller owns these servers, although they are not on this machine
 }
 
 // An externalBed is a testbed of servers that somebody else runs: their links
@@ -35,7 +33,7 @@ type externalBed struct {
 // StartExternal checks that the servers of c are safe to use and does not change
 // anything on them: each is on this machine or owned by the caller, reachable,
 // a master outside any cluster, a server of its own, and without keys under the
-// prefix. An error that is no ServerError is mended by giving something else.
+// prefix. An error that is no server.Error is mended by giving something else.
 func StartExternal(ctx context.Context, c ExternalConfig) (_ Testbed, err error) {
 	if len(c.Masters) == 0 {
 		return nil, errors.New("start external testbed: no address given")
@@ -75,7 +73,7 @@ func StartExternal(ctx context.Context, c ExternalConfig) (_ Testbed, err error)
 
 // vet returns the version of a server that is safe to use.
 func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string]*externalNode) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	ctx, cancel := context.WithTimeout(ctx, server.ReachTimeout)
 	defer cancel()
 	if !c.OwnThisRedis && n.at.Network != "unix" {
 		if err := requireLoopback(ctx, n.at.Addr); err != nil {
@@ -84,7 +82,7 @@ func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string
 	}
 	f, err := info(ctx, n)
 	if err != nil {
-		return "", n.at.explain(err)
+		return "", n.at.Explain(err)
 	}
 	id := f["run_id"]
 	if other := seen[id]; other != nil && id != "" {
@@ -93,7 +91,7 @@ func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string
 	seen[id] = n
 	switch mode := cmp.Or(f["redis_mode"], f["server_mode"]); mode {
 	case "cluster":
-		return "", errCluster
+		return "", server.ErrCluster
 	case "sentinel":
 		return "", errors.New("a Sentinel, which keeps no data: give the master that it watches")
 	}
@@ -104,7 +102,7 @@ func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string
 	default:
 		return "", fmt.Errorf("role %q: a master is needed", role)
 	}
-	return serverVersion(f), n.at.explain(requireNoKeys(ctx, n, c.Prefix))
+	return serverVersion(f), n.at.Explain(requireNoKeys(ctx, n, c.Prefix))
 }
 
 func requireLoopback(ctx context.Context, addr string) error {
@@ -130,9 +128,9 @@ func requireNoKeys(ctx context.Context, n Node, prefix string) error {
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	for cursor := "0"; ; {
-		v, err := s.do("SCAN", cursor, "MATCH", "*"+globQuote(prefix)+"*", "COUNT", "1000")
+		v, err := s.Do("SCAN", cursor, "MATCH", "*"+globQuote(prefix)+"*", "COUNT", "1000")
 		if err != nil {
 			return err
 		}
@@ -192,7 +190,7 @@ func (b *externalBed) Close() error {
 	var errs []error
 	for _, n := range append([]*externalNode{b.store}, b.nodes...) {
 		if n.tunnel != nil {
-			errs = append(errs, n.tunnel.close())
+			errs = append(errs, n.tunnel.Close())
 		}
 	}
 	return errors.Join(errs...)
@@ -210,14 +208,14 @@ func (b *externalBed) Describe() string {
 // A Given node is a server that somebody else runs, and may ask of those who
 // connect what its endpoint says.
 type Given interface {
-	Endpoint() Endpoint
+	Endpoint() server.Endpoint
 }
 
 // An externalNode is a server at an endpoint.
 type externalNode struct {
 	name   string
-	at     Endpoint
-	tunnel *tunnel // where links lead to; nil: to the server itself
+	at     server.Endpoint
+	tunnel *server.Tunnel // where links lead to; nil: to the server itself
 
 	vitals vitals
 }
@@ -226,13 +224,13 @@ type externalNode struct {
 // themselves.
 func (n *externalNode) prepareLinks() (err error) {
 	if n.at.TLS != nil || n.at.Network == "unix" {
-		n.tunnel, err = openTunnel(n.at)
+		n.tunnel, err = server.OpenTunnel(n.at)
 	}
 	return err
 }
 
 // Endpoint implements Given.
-func (n *externalNode) Endpoint() Endpoint { return n.at }
+func (n *externalNode) Endpoint() server.Endpoint { return n.at }
 
 // Unplanned implements Watched.
 func (n *externalNode) Unplanned(ctx context.Context) error { return n.vitals.look(ctx, n, false) }
@@ -247,7 +245,7 @@ func (n *externalNode) Addr() string { return n.at.Addr }
 // and has yet to log in.
 func (n *externalNode) Upstream() string {
 	if n.tunnel != nil {
-		return n.tunnel.addr()
+		return n.tunnel.Addr()
 	}
 	return n.at.Addr
 }
@@ -255,7 +253,7 @@ func (n *externalNode) Upstream() string {
 // Dial implements Node.
 func (n *externalNode) Dial(ctx context.Context) (net.Conn, error) {
 	if n.tunnel != nil {
-		return n.at.login(ctx, n.tunnel.dial)
+		return n.at.LoginBy(ctx, n.tunnel.Dial)
 	}
 	return n.at.Dial(ctx)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // A fakeTime is where libfaketime lies on this machine.
@@ -96,7 +98,7 @@ func (n *clockNode) JumpClock(ctx context.Context, d time.Duration) (string, err
 	}
 	n.offset += d
 	n.setAhead(n.offset)
-	ctx, cancel := context.WithTimeout(ctx, deathWait)
+	ctx, cancel := context.WithTimeout(ctx, proc.DeathWait)
 	defer cancel()
 	seen, err := n.awaitOffset(ctx)
 	if err != nil {
@@ -134,7 +136,7 @@ func (n *clockNode) awaitOffset(ctx context.Context) (time.Duration, error) {
 		select {
 		case <-ctx.Done():
 			return 0, fmt.Errorf("TIME is %s off in place of %s: %w", theirs.Sub(after), n.offset, ctx.Err())
-		case <-time.After(readyPoll):
+		case <-time.After(proc.Poll):
 		}
 	}
 }

@@ -9,6 +9,10 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"locktorture/faults/internal/ports"
+	"locktorture/faults/testbed/internal/aof"
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // startAttempts is how many ports are tried for a node before its start fails.
@@ -18,18 +22,23 @@ const startAttempts = 8
 type processNode struct {
 	bed     *processBed
 	name    string
-	ports   *portPicker
+	ports   *ports.Picker
 	persist bool
 	clock   *fakeTime // nil: the machine's own clock
 
 	clockFile string // with clock: where it reads its offset
+
+	settings []string // further lines of its configuration
+	elected  bool     // Redis Sentinel says whether it is a master, and has it rewrite its configuration
+	served   bool     // it has been ready
+	sentinel bool     // a Redis Sentinel, which keeps no data
 
 	mu          sync.Mutex // serialises life and death
 	home        string     // its folder below the testbed's
 	replica     *processNode
 	lastReplica int
 	port        int
-	child       *child // nil before the first start
+	child       *proc.Child // nil before the first start
 	pausedAt    time.Time
 	diedAt      time.Time     // of the last kill, or of the pause before it, by this machine's clock
 	ahead       time.Duration // of this machine's clock: the server's
@@ -43,7 +52,7 @@ type processNode struct {
 func (n *processNode) Name() string { return n.name }
 
 // Addr implements Node. It is fixed once StartProcess has returned.
-func (n *processNode) Addr() string { return loopback(n.port) }
+func (n *processNode) Addr() string { return ports.Loopback(n.port) }
 
 // Dial implements Node.
 func (n *processNode) Dial(ctx context.Context) (net.Conn, error) {
@@ -63,7 +72,7 @@ func (n *processNode) firstStart(ctx context.Context) error {
 		return fmt.Errorf("start %s: %w", n.name, err)
 	}
 	for range startAttempts {
-		n.port = n.ports.pick()
+		n.port = n.ports.Free()
 		if err = n.start(ctx); err == nil || !errors.Is(err, errExited) {
 			return err
 		}
@@ -74,24 +83,25 @@ func (n *processNode) firstStart(ctx context.Context) error {
 // start runs the server on n.port and waits until it, and nobody else, answers
 // there.
 func (n *processNode) start(ctx context.Context) error {
-	if err := n.writeConfig(); err != nil {
+	if err := n.prepareConfig(); err != nil {
 		return fmt.Errorf("start %s: %w", n.name, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, n.bed.cfg.Ready)
 	defer cancel()
-	c, err := n.bed.spawner.start(n.command(), n.logPath())
+	c, err := n.bed.spawner.Start(n.command(), n.logPath())
 	if err != nil {
 		return fmt.Errorf("start %s: %w", n.name, err)
 	}
-	n.mourn()
+	n.noteDeath()
 	n.child = c
 	n.vitals.restarted()
-	if err := appendPid(n.bed.cfg.Dir, c.pid(), n.configPath()); err != nil {
-		return errors.Join(fmt.Errorf("start %s: %w", n.name, err), c.kill())
+	if err := appendPid(n.bed.cfg.Dir, c.Pid(), n.configPath()); err != nil {
+		return errors.Join(fmt.Errorf("start %s: %w", n.name, err), c.Kill())
 	}
 	if err := n.awaitReady(ctx); err != nil {
-		return errors.Join(fmt.Errorf("start %s on %s: %w%s", n.name, n.Addr(), err, lastLine(n.logPath())), n.bury())
+		return errors.Join(fmt.Errorf("start %s on %s: %w%s", n.name, n.Addr(), err, lastLine(n.logPath())), n.endChild())
 	}
+	n.served = true
 	return nil
 }
 
@@ -102,7 +112,7 @@ func (n *processNode) Alive() bool {
 	return n.alive()
 }
 
-func (n *processNode) alive() bool { return n.child != nil && !n.child.gone() }
+func (n *processNode) alive() bool { return n.child != nil && !n.child.Gone() }
 
 // Kill implements Killer by SIGKILL. It works on a paused node too.
 func (n *processNode) Kill(context.Context) (string, error) {
@@ -114,22 +124,22 @@ func (n *processNode) Kill(context.Context) (string, error) {
 	if n.diedAt = n.pausedAt; n.diedAt.IsZero() {
 		n.diedAt = time.Now()
 	}
-	if err := n.bury(); err != nil {
+	if err := n.endChild(); err != nil {
 		return "", fmt.Errorf("kill %s: %w", n.name, err)
 	}
-	return fmt.Sprintf("pid %d gone", n.child.pid()), nil
+	return fmt.Sprintf("pid %d gone", n.child.Pid()), nil
 }
 
-// bury ends the child and clears what it leaves behind.
-func (n *processNode) bury() error {
+// endChild ends the child and clears what it leaves behind.
+func (n *processNode) endChild() error {
 	n.pausedAt = time.Time{}
 	if n.child == nil {
 		return nil
 	}
-	n.child.ended = true
-	err := n.child.kill()
+	n.child.Ended = true
+	err := n.child.Kill()
 	if n.clock != nil {
-		err = errors.Join(err, removeShared(n.child.pid()))
+		err = errors.Join(err, removeShared(n.child.Pid()))
 	}
 	return err
 }
@@ -168,7 +178,7 @@ func (n *processNode) Restart(ctx context.Context, how Restart) (string, error) 
 	if how == PowerLoss && lost == "" {
 		return "", nil
 	}
-	return fmt.Sprintf("pid %d answers on %s with %d keys%s", n.child.pid(), n.Addr(), keys, lost), nil
+	return fmt.Sprintf("pid %d answers on %s with %d keys%s", n.child.Pid(), n.Addr(), keys, lost), nil
 }
 
 // prepareData does to a dead node's data what the way to come back asks for,
@@ -178,7 +188,7 @@ func (n *processNode) prepareData(how Restart) (lost string, err error) {
 	case Empty:
 		return "", n.clearData()
 	case PowerLoss:
-		bytes, err := loseUnsynced(n.dataDir(), n.diedAt.Add(n.ahead))
+		bytes, err := aof.LoseUnsynced(n.dataDir(), n.diedAt.Add(n.ahead))
 		if err != nil || bytes == 0 {
 			return "", err
 		}
@@ -224,7 +234,7 @@ func (n *processNode) close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = true
-	err := n.bury()
+	err := n.endChild()
 	if n.replica != nil {
 		err = errors.Join(err, n.replica.close())
 	}

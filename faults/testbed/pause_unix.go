@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // statePoll is the pause between two looks at a process that is stopping.
@@ -25,7 +27,7 @@ func (n *processNode) Pause(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("pause %s: %w", n.name, err)
 	}
 	n.pausedAt = time.Now()
-	return fmt.Sprintf("pid %d stopped", n.child.pid()), nil
+	return fmt.Sprintf("pid %d stopped", n.child.Pid()), nil
 }
 
 // Resume implements Pauser by SIGCONT.
@@ -36,33 +38,33 @@ func (n *processNode) Resume(ctx context.Context) (string, error) {
 		return n.name + " is down, not stopped", nil
 	}
 	if n.pausedAt.IsZero() {
-		return fmt.Sprintf("pid %d was not stopped", n.child.pid()), nil
+		return fmt.Sprintf("pid %d was not stopped", n.child.Pid()), nil
 	}
 	if err := n.signal(ctx, syscall.SIGCONT, false); err != nil {
-		return "", fmt.Errorf("resume %s: %w; mend by hand: kill -CONT %d", n.name, err, n.child.pid())
+		return "", fmt.Errorf("resume %s: %w; mend by hand: kill -CONT %d", n.name, err, n.child.Pid())
 	}
 	stood := time.Since(n.pausedAt)
 	n.pausedAt = time.Time{}
-	return fmt.Sprintf("pid %d runs again after %s", n.child.pid(), stood.Round(time.Millisecond)), nil
+	return fmt.Sprintf("pid %d runs again after %s", n.child.Pid(), stood.Round(time.Millisecond)), nil
 }
 
 // signal sends sig and waits until the process is stopped, or no longer is.
 func (n *processNode) signal(ctx context.Context, sig syscall.Signal, stopped bool) error {
-	ctx, cancel := context.WithTimeout(ctx, deathWait)
+	ctx, cancel := context.WithTimeout(ctx, proc.DeathWait)
 	defer cancel()
-	if err := n.child.cmd.Process.Signal(sig); err != nil {
-		return fmt.Errorf("send %s to pid %d: %w", sig, n.child.pid(), err)
+	if err := n.child.Signal(sig); err != nil {
+		return fmt.Errorf("send %s to pid %d: %w", sig, n.child.Pid(), err)
 	}
 	for {
-		state, exists := processState(ctx, n.child.pid())
+		state, exists := proc.State(ctx, n.child.Pid())
 		if exists && strings.HasPrefix(state, "T") == stopped {
 			return nil
 		}
 		select {
-		case <-n.child.done:
+		case <-n.child.Done:
 			return ErrDown
 		case <-ctx.Done():
-			return fmt.Errorf("await %s at pid %d: %w", sig, n.child.pid(), ctx.Err())
+			return fmt.Errorf("await %s at pid %d: %w", sig, n.child.Pid(), ctx.Err())
 		case <-time.After(statePoll):
 		}
 	}

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"locktorture/faults/internal/ports"
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // KindProcess is the name of the testbed of real servers.
@@ -45,7 +48,7 @@ type processBed struct {
 	cfg     ProcessConfig
 	version string
 	temp    bool // cfg.Dir is ours to remove
-	spawner *spawner
+	spawner *proc.Spawner
 	nodes   []Node
 	store   Node
 	all     []*processNode
@@ -61,16 +64,21 @@ func StartProcess(ctx context.Context, c ProcessConfig) (Testbed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start process testbed: %w", err)
 	}
-	errs := make([]error, len(b.all))
-	var wg sync.WaitGroup
-	for i, n := range b.all {
-		wg.Go(func() { errs[i] = n.firstStart(ctx) })
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	if err := startAll(ctx, b.all); err != nil {
 		return nil, errors.Join(fmt.Errorf("start process testbed: %w", err), b.Close())
 	}
 	return b, nil
+}
+
+// startAll starts nodes side by side.
+func startAll(ctx context.Context, nodes []*processNode) error {
+	errs := make([]error, len(nodes))
+	var wg sync.WaitGroup
+	for i, n := range nodes {
+		wg.Go(func() { errs[i] = n.firstStart(ctx) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 func newProcessBed(ctx context.Context, c ProcessConfig) (*processBed, error) {
@@ -99,7 +107,7 @@ func newProcessBed(ctx context.Context, c ProcessConfig) (*processBed, error) {
 	if err := b.addNodes(); err != nil {
 		return nil, errors.Join(err, b.removeFiles())
 	}
-	b.spawner = newSpawner()
+	b.spawner = proc.NewSpawner()
 	return b, nil
 }
 
@@ -124,10 +132,10 @@ func (b *processBed) addNodes() error {
 			return err
 		}
 	}
-	ports := newPortPicker()
+	picker := ports.Servers.Picker()
 	for i := range b.cfg.Nodes {
 		name := fmt.Sprintf("n%d", i+1)
-		n := &processNode{bed: b, name: name, home: name, ports: ports, persist: b.cfg.Persist}
+		n := &processNode{bed: b, name: name, home: name, ports: picker, persist: b.cfg.Persist}
 		b.all = append(b.all, n)
 		if clock == nil {
 			b.nodes = append(b.nodes, n)
@@ -139,7 +147,7 @@ func (b *processBed) addNodes() error {
 		}
 		b.nodes = append(b.nodes, &clockNode{processNode: n})
 	}
-	store := &processNode{bed: b, name: StoreName, home: StoreName, ports: ports}
+	store := &processNode{bed: b, name: StoreName, home: StoreName, ports: picker}
 	b.all = append(b.all, store)
 	b.store = store
 	return nil
@@ -186,7 +194,7 @@ func (b *processBed) Close() error {
 		for _, n := range b.all {
 			errs = append(errs, n.close())
 		}
-		b.spawner.close()
+		b.spawner.Close()
 		errs = append(errs, b.removeFiles())
 	})
 	return errors.Join(errs...)

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // bedDirVariable makes the test binary a harness that starts a testbed there
@@ -131,14 +133,14 @@ func awaitGone(t *testing.T, pids []int) {
 	ctx := testContext(t)
 	for _, pid := range pids {
 		for {
-			state, exists := processState(ctx, pid)
+			state, exists := proc.State(ctx, pid)
 			if !exists || strings.HasPrefix(state, "Z") {
 				break
 			}
 			select {
 			case <-ctx.Done():
 				t.Fatalf("pid %d is still there, state %s", pid, state)
-			case <-time.After(readyPoll):
+			case <-time.After(proc.Poll):
 			}
 		}
 	}
@@ -154,7 +156,7 @@ func TestPausedNodeAppliesWhatItWasSent(t *testing.T) {
 		defer func() { _ = conn.Close() }()
 		must(t)(p.Pause(t.Context()))
 		if child, ok := n.(*processNode); ok {
-			if state, _ := processState(t.Context(), child.child.pid()); !strings.HasPrefix(state, "T") {
+			if state, _ := proc.State(t.Context(), child.child.Pid()); !strings.HasPrefix(state, "T") {
 				t.Errorf("state %q while paused", state)
 			}
 		}
@@ -240,7 +242,7 @@ func namesTheTakenPort(t *testing.T, n Node) {
 
 func TestFakeClockLeavesNoSharedMemory(t *testing.T) {
 	n := startProcess(t, ProcessConfig{Nodes: 1, FakeClock: true}).Nodes()[0]
-	pid := n.(*clockNode).child.pid()
+	pid := n.(*clockNode).child.Pid()
 	must(t)(n.(ClockJumper).JumpClock(t.Context(), time.Minute))
 	must(t)(n.(Killer).Kill(t.Context()))
 	if left := sharedMemory(t, pid); len(left) > 0 {

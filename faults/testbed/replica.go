@@ -7,6 +7,8 @@ import (
 	"net"
 	"strconv"
 	"time"
+
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // StartReplica implements Replicated. A replica of an earlier failover is ended
@@ -33,7 +35,7 @@ func (n *processNode) StartReplica(ctx context.Context, via string) (string, err
 	if err := r.follow(ctx, via); err != nil {
 		return "", errors.Join(fmt.Errorf("start %s: %w", name, err), n.endReplica())
 	}
-	return fmt.Sprintf("pid %d replicates %s through %s", r.child.pid(), n.name, via), nil
+	return fmt.Sprintf("pid %d replicates %s through %s", r.child.Pid(), n.name, via), nil
 }
 
 // endReplica ends the replica, if there is one, and deletes its data.
@@ -69,7 +71,7 @@ func (r *processNode) follow(ctx context.Context, master string) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("catch up with %s: its link is %s: %w", master, f["master_link_status"], ctx.Err())
-		case <-time.After(readyPoll):
+		case <-time.After(proc.Poll):
 		}
 	}
 }
@@ -83,9 +85,9 @@ func (n *processNode) Failover(ctx context.Context) (string, error) {
 	if r == nil || !r.alive() {
 		return "", fmt.Errorf("fail over %s: it has no replica", n.name)
 	}
-	n.mourn()
-	old := n.child.pid()
-	if err := n.bury(); err != nil {
+	n.noteDeath()
+	old := n.child.Pid()
+	if err := n.endChild(); err != nil {
 		return "", fmt.Errorf("fail over %s: %w", n.name, err)
 	}
 	for _, command := range [][]string{{"REPLICAOF", "NO", "ONE"}, {"CONFIG", "SET", "port", strconv.Itoa(n.port)}} {
@@ -107,5 +109,5 @@ func (n *processNode) Failover(ctx context.Context) (string, error) {
 	if err := errors.Join(err, r.removeData()); err != nil {
 		return "", fmt.Errorf("fail over %s: %w", n.name, err)
 	}
-	return fmt.Sprintf("pid %d gone; its replica, pid %d, answers on %s with %d keys", old, n.child.pid(), n.Addr(), keys), nil
+	return fmt.Sprintf("pid %d gone; its replica, pid %d, answers on %s with %d keys", old, n.child.Pid(), n.Addr(), keys), nil
 }

@@ -1,9 +1,12 @@
 package testbed
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Kinds are the kinds of testbed, the best first.
-var Kinds = []string{KindProcess, KindContainer, KindCompose, KindEmbedded, KindExternal}
+var Kinds = []string{KindProcess, KindSentinel, KindContainer, KindCompose, KindEmbedded, KindExternal}
 
 // specimen is a testbed that is not running.
 type specimen struct {
@@ -21,13 +24,35 @@ func Specimen(kind string) Testbed {
 // SpecimenOf is Specimen for a testbed as c would have it started.
 func SpecimenOf(c Config) Testbed {
 	s := specimen{kind: c.Kind}
-	for i := range c.Nodes {
+	nodes := c.Nodes
+	if c.Kind == KindSentinel {
+		nodes = sentinelServers
+	}
+	for i := range nodes {
 		if n := c.specimen(fmt.Sprintf("n%d", i+1)); n != nil {
 			s.nodes = append(s.nodes, n)
 		}
 	}
+	if c.Kind == KindSentinel {
+		return sentinelSpecimen{s}
+	}
 	return s
 }
+
+// A sentinelSpecimen is a Deployment that is not running.
+type sentinelSpecimen struct{ specimen }
+
+// Sentinels implements Deployment.
+func (sentinelSpecimen) Sentinels() (string, []string) { return MasterName, nil }
+
+// Announced implements Deployment.
+func (sentinelSpecimen) Announced(string) string { return "" }
+
+// Master implements Deployment.
+func (s sentinelSpecimen) Master(context.Context) (Node, error) { return nil, ErrDown }
+
+// Settle implements Deployment.
+func (sentinelSpecimen) Settle(context.Context) error { return ErrDown }
 
 func (c Config) specimen(name string) Node {
 	switch c.Kind {
@@ -37,6 +62,8 @@ func (c Config) specimen(name string) Node {
 			return &clockNode{processNode: n}
 		}
 		return n
+	case KindSentinel:
+		return &processNode{name: name, persist: c.Persist, elected: true, bed: &processBed{cfg: ProcessConfig{Fsync: c.Fsync}}}
 	case KindContainer:
 		return &containerNode{name: name, persist: c.Persist}
 	case KindCompose:

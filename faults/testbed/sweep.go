@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"locktorture/faults/testbed/internal/proc"
 )
 
 // pidFile, in a testbed's folder, has one line per server ever started there:
@@ -83,7 +85,7 @@ func sweepLine(ctx context.Context, line string) (did string, err error) {
 	if !ok || err != nil || conf == "" {
 		return "", nil // a line cut short by the kill that made the sweep necessary
 	}
-	args, exists := processArgs(ctx, pid)
+	args, exists := proc.Args(ctx, pid)
 	ours := exists && strings.Contains(args, conf)
 	if ours {
 		p, err := os.FindProcess(pid)

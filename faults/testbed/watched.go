@@ -37,6 +37,8 @@ type vitals struct {
 	mu   sync.Mutex
 	told map[string]int64 // commands sent through Administer, by name in lower case
 
+	elected bool // whether the server is a master is for others to say, such as Redis Sentinel
+
 	// What follows belongs to look and restarted, which its node keeps apart.
 	seen     map[string]int64 // counters at the last look
 	server   string           // run id at the last look
@@ -132,7 +134,7 @@ func (v *vitals) judge(name string, fields map[string]string) error {
 	if fields["aof_last_write_status"] == "err" {
 		return fmt.Errorf("%s cannot write its append-only file", name)
 	}
-	if fields["role"] == "slave" && v.told["replicaof"] == 0 {
+	if fields["role"] == "slave" && !v.elected && v.told["replicaof"] == 0 {
 		return fmt.Errorf("%s was made a replica by somebody else", name)
 	}
 	was := v.seen

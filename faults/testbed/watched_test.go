@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"locktorture/faults/testbed/server"
 )
 
 // unplanned waits until the node says what has befallen it.
@@ -45,7 +47,7 @@ func mustDo(t *testing.T, n Node, args ...string) {
 func TestUnplanned(t *testing.T) {
 	bed := startProcess(t, ProcessConfig{Nodes: 5, Persist: true})
 	signal := func(sig syscall.Signal) func(n Node) {
-		return func(n Node) { _ = syscall.Kill(n.(*processNode).child.pid(), sig) }
+		return func(n Node) { _ = syscall.Kill(n.(*processNode).child.Pid(), sig) }
 	}
 	outside := map[string]struct {
 		hurt func(n Node)
@@ -144,10 +146,10 @@ func TestPlanned(t *testing.T) {
 			}
 		}
 	}
-	if err := syscall.Kill(n.child.pid(), syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(n.child.Pid(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	<-n.child.done
+	<-n.child.Done
 	if _, err := restart(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +174,7 @@ func TestUnplannedExternal(t *testing.T) {
 		"restarted by somebody":   {owner.Kill, restart},
 		"has not answered for 2":  {owner.Pause},
 	} {
-		n := &externalNode{name: "n1", at: Endpoint{Addr: owner.Addr()}}
+		n := &externalNode{name: "n1", at: server.Endpoint{Addr: owner.Addr()}}
 		if err := n.Unplanned(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ func (w *Observer) Event(e *history.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.now = e.Time
+	before := w.leases.Find(e.Key, e.Owner)
 	c := w.leases.Event(e)
 	if c.Invoked && e.Kind != history.Invoke {
 		w.done[c.Owner]++
@@ -18,27 +19,35 @@ func (w *Observer) Event(e *history.Event) {
 	case fold.Granted, fold.Extended, fold.Over:
 		w.signal()
 	}
+	if (e.Op == history.Acquire || e.Op == history.Release) && e.Kind != history.Invoke {
+		w.busy[e.Key] = e.Op != history.Release || e.Kind != history.OK
+	}
 	switch {
 	case e.Op == history.Acquire && e.Kind == history.Invoke:
-		w.tell(AcquireSent, e)
+		w.tell(AcquireSent, e, before)
 	case e.Op == history.Acquire && e.Kind == history.Fail:
 		w.refused[e.Key] = refusal{e.Owner, e.Time}
 	case e.Op == history.Acquire && e.Kind == history.OK:
-		w.tell(AcquireReplied, e)
+		w.tell(AcquireReplied, e, before)
 	case e.Op == history.Extend && e.Kind == history.Invoke:
-		w.tell(RenewalSent, e)
+		w.tell(RenewalSent, e, before)
 	case e.Op == history.Release && e.Kind == history.Invoke:
-		w.tell(ReleaseSent, e)
+		w.tell(ReleaseSent, e, before)
 	case c.Step == fold.Wrote && c.Holding.Writes == 1:
-		w.tell(InSection, e)
+		w.tell(InSection, e, before)
 	}
 }
 
-func (w *Observer) tell(m Moment, e *history.Event) {
+// tell tells of a moment, before which its client held a lease on the key, or none.
+func (w *Observer) tell(m Moment, e *history.Event, before *Holding) {
 	if len(w.subs) == 0 {
 		return
 	}
 	o := Occasion{Moment: m, Time: e.Time, Key: e.Key, Owner: e.Owner, Process: e.Process}
+	if before != nil {
+		o.Renewed = before.Renewed
+	}
+	o.Free = !w.busy[e.Key] && len(w.leases.Of(e.Key)) == 0 && !w.sought(e.Key, e.Owner)
 	for s := range w.subs {
 		if s.match(o) {
 			select {
@@ -47,4 +56,14 @@ func (w *Observer) tell(m Moment, e *history.Event) {
 			}
 		}
 	}
+}
+
+// sought reports whether another one than owner has an acquire of key under way.
+func (w *Observer) sought(key, owner string) bool {
+	for op := range w.leases.Open {
+		if op.Op == history.Acquire && op.Key == key && op.Owner != owner {
+			return true
+		}
+	}
+	return false
 }

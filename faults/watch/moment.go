@@ -13,17 +13,31 @@ const (
 	RenewalDue     Moment = "renewal-due"     // a third of the TTL after the grant or its last renewal
 	RenewalSent    Moment = "renewal-sent"    // by hand; automatic renewals show when they have completed
 	ReleaseSent    Moment = "release-sent"
-	Expiry         Moment = "expiry" // the end of a lease's validity
+	Expiry         Moment = "expiry"       // the end of a lease's validity
+	LateRenewal    Moment = "late-renewal" // RenewalSent, with less than a third of the TTL left
+	LateRelease    Moment = "late-release" // ReleaseSent, with less than a third of the TTL left
 )
 
 // Moments lists every moment of a lease.
 func Moments() []Moment {
-	return []Moment{AcquireSent, AcquireReplied, InSection, RenewalDue, RenewalSent, ReleaseSent, Expiry}
+	return []Moment{AcquireSent, AcquireReplied, InSection, RenewalDue, RenewalSent, ReleaseSent, Expiry, LateRenewal, LateRelease}
 }
 
 // Foreseen reports whether m is computed from a lease's validity rather than
 // seen in the history.
 func (m Moment) Foreseen() bool { return m == RenewalDue || m == Expiry }
+
+// Late returns the moment that a late one is one of, and true; any other moment it
+// returns as it is.
+func (m Moment) Late() (of Moment, late bool) {
+	switch m {
+	case LateRenewal:
+		return RenewalSent, true
+	case LateRelease:
+		return ReleaseSent, true
+	}
+	return m, false
+}
 
 // An Occasion is one moment of one lease, as it happened.
 type Occasion struct {
@@ -32,4 +46,7 @@ type Occasion struct {
 	Key     string
 	Owner   string
 	Process int
+
+	Renewed time.Duration // of a lease that is extended or released: when it was granted or last extended
+	Free    bool          // of an acquire: the key was given back last, as far as is known, and nobody else asks for it
 }

@@ -21,6 +21,7 @@ type Observer struct {
 	leases  *fold.Holdings
 	done    map[string]int // operations that have ended, by owner
 	refused map[string]refusal
+	busy    map[string]bool // keys of which the last answer was not that they were given back
 	subs    map[*subscription]struct{}
 	changed chan struct{} // closed and replaced whenever a holding begins, moves or ends
 }
@@ -56,6 +57,7 @@ func New() *Observer {
 		leases:  fold.NewHoldings(history.Header{}),
 		done:    map[string]int{},
 		refused: map[string]refusal{},
+		busy:    map[string]bool{},
 		subs:    map[*subscription]struct{}{},
 		changed: make(chan struct{}),
 	}

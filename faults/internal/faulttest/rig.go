@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
+	"locktorture/faults"
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
 )
@@ -71,6 +72,34 @@ func ServerRig(t *testing.T, c testbed.ProcessConfig, clients int) *Rig {
 		t.Fatal(err)
 	}
 	return NewRig(t, bed, clients)
+}
+
+// SentinelRig runs on redis-server under Redis Sentinel.
+func SentinelRig(t *testing.T, c testbed.SentinelConfig, clients int) *Rig {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		Missing(t, err)
+	}
+	fabric, peers := link.NewEmbedded(), map[string]link.Link{}
+	c.Dir, c.Ready = t.TempDir(), Late
+	c.Announce = func(ctx context.Context, name, addr string) (string, error) {
+		l, err := fabric.Open(ctx, faults.Peers, name, addr)
+		if err != nil {
+			return "", err
+		}
+		peers[name] = l
+		return l.(link.Listener).Addr(), nil
+	}
+	bed, err := testbed.StartSentinel(t.Context(), c)
+	if err != nil {
+		_ = fabric.Close()
+		t.Fatal(err)
+	}
+	r := NewRigOn(t, bed, clients, fabric)
+	for name, l := range peers {
+		r.Links[faults.Peers+"→"+name] = l
+	}
+	r.Quorum = 1
+	return r
 }
 
 // NewRig runs on bed, over links in this process.

@@ -37,7 +37,7 @@ func (f fault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (fau
 	return f.inject(ctx, s, rng)
 }
 
-// Plain is a fault that bites and heals.
+// Plain is a fault that takes effect and heals.
 func Plain(name string) faults.Fault {
 	return Fault(name, func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
 		s.Begin(faults.Hit{Nodes: []string{name}})

@@ -1,0 +1,173 @@
+package faults_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/internal/faulttest"
+	"locktorture/faults/watch"
+	"locktorture/workload/history"
+)
+
+// slowLinks is a fault of links that takes its time until it is in force.
+type slowLinks struct {
+	faults.Fault
+	faults.Params
+	takes time.Duration
+	miss  int // how many attempts find nobody to hit
+}
+
+func (*slowLinks) ImpairsLinks() {}
+func (f *slowLinks) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	time.Sleep(f.takes)
+	if f.miss--; f.miss >= 0 {
+		return faults.Injection{}, faults.ErrMissed
+	}
+	return f.Fault.Inject(ctx, s, rng)
+}
+
+// A patientClient keeps what holds it back.
+type patientClient struct {
+	*faulttest.Client
+	wait func()
+}
+
+func (c *patientClient) HoldBack(wait func()) { c.wait = wait }
+
+// held has a client send something and returns how long it was held back before.
+func (c *patientClient) held(send func()) time.Duration {
+	c.wait = nil
+	send()
+	began := time.Now()
+	if c.wait != nil {
+		c.wait()
+	}
+	return time.Since(began)
+}
+
+// A fault of links that is locked to a request meets that very request: the client does
+// not send it before the fault is in force. Nobody is held back for other faults, for
+// longer than a tenth of a second, or for what has been sent already.
+func TestRequestsWaitForTheirFault(t *testing.T) {
+	const millisecond = time.Millisecond
+	links := func(takes time.Duration) *slowLinks { return &slowLinks{Fault: faulttest.Plain("a"), takes: takes} }
+	for name, c := range map[string]struct {
+		when  faults.Trigger
+		fault faults.Fault
+		want  time.Duration
+	}{
+		"acquire":            {faults.Trigger{On: watch.AcquireSent}, links(7 * millisecond), 7 * millisecond},
+		"release":            {faults.Trigger{On: watch.ReleaseSent}, links(7 * millisecond), 7 * millisecond},
+		"extension":          {faults.Trigger{On: watch.RenewalSent}, links(7 * millisecond), 7 * millisecond},
+		"late release":       {faults.Trigger{On: watch.LateRelease}, links(7 * millisecond), 7 * millisecond},
+		"slow to begin":      {faults.Trigger{On: watch.AcquireSent}, links(time.Second), 100 * millisecond},
+		"nobody to hit":      {faults.Trigger{On: watch.ReleaseSent}, &slowLinks{Fault: faulttest.Plain("a"), takes: 3 * millisecond, miss: 1}, 3 * millisecond},
+		"after a while":      {faults.Trigger{On: watch.AcquireSent, Then: millisecond}, links(7 * millisecond), 0},
+		"answered already":   {faults.Trigger{On: watch.AcquireReplied}, links(7 * millisecond), 0},
+		"a fault of no link": {faults.Trigger{On: watch.AcquireSent}, faulttest.Plain("a"), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, 1)
+				client := &patientClient{Client: w.Clients[0].(*faulttest.Client)}
+				w.Clients[0] = client
+				var longest time.Duration
+				event := func(op history.Op) func() {
+					return func() {
+						w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: op, Key: "k", Owner: "c00"})
+					}
+				}
+				w.Script(map[time.Duration]func(){
+					1 * second: func() {
+						for _, send := range []func(){event(history.Acquire), func() { w.Grant("k", "c00") }} {
+							longest = max(longest, client.held(send))
+						}
+						time.Sleep(1500 * millisecond)
+						for _, send := range []func(){event(history.Extend), event(history.Release)} {
+							longest = max(longest, client.held(send))
+						}
+					},
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), 20*second)
+				defer cancel()
+				if _, err := w.Run(ctx, faults.Step{When: c.when, Fault: c.fault, For: second}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(20 * second) // let the script end inside the bubble
+				synctest.Wait()
+				if longest != c.want {
+					t.Errorf("held back for %v, want %v", longest, c.want)
+				}
+			})
+		})
+	}
+}
+
+// A step that is to hit whoever takes a key passes by those who ask for one that
+// somebody else holds, has not been seen to give back, or asks for too.
+func TestTakerAsksForAFreeKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 3)
+		ask := func(key, owner string) func() {
+			return func() {
+				w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: key, Owner: owner})
+			}
+		}
+		w.Script(map[time.Duration]func(){
+			1 * second: func() { w.Grant("k", "c00") },
+			2 * second: ask("k", "c01"),
+			3 * second: func() { w.Release("k", "c00") }, // which is not answered
+			4 * second: ask("k", "c02"),
+			5 * second: ask("free", "c02"),
+		})
+		taker := &slowLinks{Fault: faulttest.Plain("a"), Params: faults.Params{Client: faults.RoleTaker}}
+		res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{After: 1500 * time.Millisecond, On: watch.AcquireSent}, Fault: taker, For: second})
+		if err != nil || res.Steps[0].Started != 5*second {
+			t.Errorf("started at %v, want 5s (%v)", res.Steps[0].Started, err)
+		}
+	})
+}
+
+// At the moment at which a lease is given back, its holder is who gives it back, and he
+// is wanted when somebody else asks for the key.
+func TestHolderOfARelease(t *testing.T) {
+	for name, c := range map[string]struct {
+		role string
+		asks bool
+		want time.Duration
+	}{
+		"holder":                    {faults.RoleHolder, false, second},
+		"wanted":                    {faults.RoleWanted, true, second},
+		"wanted, and nobody asks":   {faults.RoleWanted, false, 2 * second},
+		"wanted, others were asked": {faults.RoleAny, false, second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, 3)
+				ask := func(key string) {
+					w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: key, Owner: "c02"})
+				}
+				w.Grant("k0", "c00")
+				w.Grant("k1", "c01")
+				w.Script(map[time.Duration]func(){
+					second / 2: func() {
+						ask("k1")
+						if c.asks {
+							ask("k0")
+						}
+					},
+					1 * second: func() { w.Release("k0", "c00") },
+					2 * second: func() { w.Release("k1", "c01") },
+				})
+				res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: watch.ReleaseSent}, Fault: fault("pause-client", faults.Params{Client: c.role}), For: second})
+				if err != nil || res.Steps[0].Started != c.want {
+					t.Errorf("started at %v, want %v (%v)", res.Steps[0].Started, c.want, err)
+				}
+			})
+		})
+	}
+}

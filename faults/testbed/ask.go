@@ -1,0 +1,60 @@
+package testbed
+
+import (
+	"context"
+	"strings"
+
+	"locktorture/faults/testbed/server"
+)
+
+// open connects to n directly. Until close, the session ends when ctx ends.
+func open(ctx context.Context, n Node) (*server.Session, error) {
+	conn, err := n.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return server.NewSession(ctx, conn), nil
+}
+
+// Do sends one command to n past every link, on a connection of its own, and
+// returns the reply as string, int64, []any, or nil.
+func Do(ctx context.Context, n Node, args ...string) (any, error) {
+	s, err := open(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	return s.Do(args...)
+}
+
+// info returns the fields of INFO.
+func info(ctx context.Context, n Node) (map[string]string, error) { return infoOf(ctx, n, "INFO") }
+
+// infoAll returns the fields of INFO with what it says of every command and
+// error.
+func infoAll(ctx context.Context, n Node) (map[string]string, error) {
+	return infoOf(ctx, n, "INFO", "all")
+}
+
+func infoOf(ctx context.Context, n Node, command ...string) (map[string]string, error) {
+	v, err := Do(ctx, n, command...)
+	if err != nil {
+		return nil, err
+	}
+	text, _ := v.(string)
+	fields := map[string]string{}
+	for line := range strings.Lines(text) {
+		if k, v, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[k] = v
+		}
+	}
+	return fields, nil
+}
+
+// serverVersion reads "redis 7.0.15" or "valkey 8.1.0" out of INFO.
+func serverVersion(fields map[string]string) string {
+	if v := fields["valkey_version"]; v != "" {
+		return "valkey " + v
+	}
+	return "redis " + fields["redis_version"]
+}

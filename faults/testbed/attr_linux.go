@@ -1,9 +1,0 @@
-package testbed
-
-import "syscall"
-
-// childAttr lets the kernel kill the child when the thread that forked it
-// ends, and keeps the terminal's Ctrl-C from it.
-func childAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
-}
