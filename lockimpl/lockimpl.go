@@ -38,6 +38,17 @@ type Node struct {
 	Username string // empty: the default user
 	Password string // empty: none; not to be shown or kept
 	DB       int
+
+	// Sentinel, when set, says that the master moves: Addr is empty, and who asks
+	// one of the Sentinels for the master learns an address for Dial.
+	Sentinel *Sentinel
+}
+
+// A Sentinel says where a master is asked for that Redis Sentinel watches. Dial
+// takes the addresses of the Sentinels, and every address that they answer with.
+type Sentinel struct {
+	Master string   // the name under which they know the master
+	Addrs  []string // host:port of each
 }
 
 // A Factory builds the Locker of one client. The nodes are independent masters

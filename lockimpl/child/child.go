@@ -71,16 +71,30 @@ func (c Command) Factory() lockimpl.Factory {
 	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
 		n := children.Add(1) - 1
 		own := c
-		own.Env = append(slices.Clone(c.Env), nodesVariable+"="+urls(nodes))
-		l, err := start(own, request{
-			"nodes": addresses(nodes), "client": fmt.Sprintf("c%02d", n), "seed": c.Seed + n,
+		init := request{
+			"client": fmt.Sprintf("c%02d", n), "seed": c.Seed + n,
 			"io_ms": c.IO.Milliseconds(), "watchdog_ms": c.Watchdog.Milliseconds(),
-		})
+		}
+		if len(nodes) == 1 && nodes[0].Sentinel != nil {
+			init["sentinel"] = nodes[0].Sentinel.Master
+			nodes = sentinels(nodes[0])
+		}
+		init["nodes"] = addresses(nodes)
+		own.Env = append(slices.Clone(c.Env), nodesVariable+"="+urls(nodes))
+		l, err := start(own, init)
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", c.Path, err)
 		}
 		return l.withAbilities(), nil
 	}
+}
+
+// sentinels are those of n, as nodes.
+func sentinels(n lockimpl.Node) (all []lockimpl.Node) {
+	for _, addr := range n.Sentinel.Addrs {
+		all = append(all, lockimpl.Node{Addr: addr, Username: n.Username, Password: n.Password, DB: n.DB})
+	}
+	return all
 }
 
 // nodesVariable tells a child its nodes as URLs, with what they ask of those who

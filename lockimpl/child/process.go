@@ -6,10 +6,11 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // A process is a running child in a process group of its own.
@@ -114,12 +115,12 @@ func (p *process) stop() (time.Time, error) {
 // halted says whether the kernel has the process as stopped; where the kernel
 // does not tell, the signal is taken for the deed.
 func (p *process) halted() bool {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
+	found, err := procfs.NewProc(p.pid)
 	if err != nil {
 		return true
 	}
-	_, rest, _ := strings.Cut(string(stat), ") ") // pid (comm) state …
-	return strings.HasPrefix(rest, "T")
+	stat, err := found.Stat()
+	return err != nil || stat.State == "T"
 }
 
 func (p *process) cont() (time.Time, error) {

@@ -59,6 +59,8 @@ type order struct {
 	Wait  int64  `json:"wait_ms"`
 	Every int64  `json:"every_ms"`
 	IO    int64  `json:"io_ms"`
+
+	Sentinel string `json:"sentinel"`
 }
 
 func serve(in io.Reader, out io.Writer, nodes string, factory lockimpl.Factory) (err error) {
@@ -113,6 +115,9 @@ func nodesOf(text string) (all []lockimpl.Node, err error) {
 func (s *server) init(o order) request {
 	s.io = time.Duration(o.IO) * time.Millisecond
 	var err error
+	if o.Sentinel != "" {
+		s.nodes = watchedBy(s.nodes, o.Sentinel)
+	}
 	if s.locker, err = s.factory(s.nodes); err != nil {
 		return request{"t": "error", "definite": true, "text": err.Error()}
 	}
@@ -124,6 +129,13 @@ func (s *server) init(o order) request {
 		caps = append(caps, "reentrant")
 	}
 	return request{"t": "init_ok", "lib": "Go", "caps": strings.Join(caps, ","), "clock": "monotonic"}
+}
+
+// watchedBy is the master that the Sentinels at nodes know by name.
+func watchedBy(nodes []lockimpl.Node, name string) []lockimpl.Node {
+	n := nodes[0]
+	n.Name, n.Addr, n.Sentinel = name, "", &lockimpl.Sentinel{Master: name, Addrs: strings.Split(addresses(nodes), ",")}
+	return []lockimpl.Node{n}
 }
 
 // obey does what o asks for, and answers.

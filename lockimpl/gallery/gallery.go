@@ -24,6 +24,9 @@ type Recipe struct {
 
 	Replica bool // its master has an asynchronous replica, promoted under the same address
 
+	// Acknowledged says that what it writes counts only once a replica has it.
+	Acknowledged bool
+
 	Subscribes bool // its waiters hear of releases by pub/sub
 
 	// Swallows says that an attempt answers "not taken" when it has met an
@@ -67,6 +70,9 @@ func Recipes() []Recipe {
 		redlockPlainRecipe(),
 		redissonRedlockRecipe(),
 		failoverRecipe(),
+		sentinelRecipe(),
+		sentinelMinReplicasRecipe(),
+		sentinelWaitRecipe(),
 		routedRecipe(),
 	}
 }

@@ -3,10 +3,12 @@ package gallery
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 
 	"locktorture/lockimpl"
 )
@@ -31,9 +33,19 @@ func cluster(t *testing.T, n int) ([]*miniredis.Miniredis, []lockimpl.Node) {
 	servers, nodes := make([]*miniredis.Miniredis, n), make([]lockimpl.Node, n)
 	for i := range n {
 		servers[i] = miniredis.RunT(t)
+		servers[i].Server().SetPreHook(acknowledge)
 		nodes[i] = lockimpl.Node{Name: servers[i].Addr(), Addr: servers[i].Addr()}
 	}
 	return servers, nodes
+}
+
+// acknowledge answers WAIT as a master with one replica does, which has everything.
+func acknowledge(c *server.Peer, cmd string, _ ...string) bool {
+	if !strings.EqualFold(cmd, "WAIT") {
+		return false
+	}
+	c.WriteInt(1)
+	return true
 }
 
 // open builds the locker of one client.

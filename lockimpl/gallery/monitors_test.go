@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -56,6 +57,31 @@ func listen(t *testing.T, n int) *monitors {
 		m.clients, m.heard = append(m.clients, rdb), append(m.heard, heard)
 	}
 	return m
+}
+
+// replicate gives every server a replica, and returns when these have caught up.
+func (m *monitors) replicate(t *testing.T) {
+	t.Helper()
+	for _, rdb := range m.clients {
+		if err := rdb.ConfigSet(t.Context(), "repl-diskless-sync-delay", "0").Err(); err != nil {
+			t.Fatal(err)
+		}
+		host, port, err := net.SplitHostPort(rdb.Options().Addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		redistest.Start(t, "--replicaof", host, port)
+		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			said, err := rdb.Info(t.Context(), "replication").Result()
+			if err == nil && strings.Contains(said, "state=online") {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("no replica: %s, %v", said, err)
+			}
+		}
+	}
+	_ = m.step(t, "", nil)
 }
 
 // step writes down what was sent since the last step, which ended with err;
@@ -111,7 +137,7 @@ func told(line string) string {
 	}
 	who, command := parts[1], parts[2]
 	name, _, _ := strings.Cut(command, " ")
-	if slices.Contains([]string{`"hello"`, `"ping"`, `"client"`, `"info"`, `"script"`}, strings.ToLower(name)) {
+	if slices.Contains([]string{`"hello"`, `"ping"`, `"client"`, `"info"`, `"script"`, `"replconf"`, `"psync"`}, strings.ToLower(name)) {
 		return ""
 	}
 	command = strings.ToLower(name) + strings.TrimPrefix(command, name)

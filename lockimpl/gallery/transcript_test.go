@@ -74,6 +74,9 @@ func TestNoTranscriptIsLeft(t *testing.T) {
 // transcript plays one operation of each kind that the recipe has.
 func transcript(t *testing.T, r Recipe) (string, error) {
 	m := listen(t, r.Nodes)
+	if r.Acknowledged {
+		m.replicate(t)
+	}
 	build := func(now time.Duration) lockimpl.Locker {
 		f := r.Factory
 		if r.WithClock != nil {

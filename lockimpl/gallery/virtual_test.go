@@ -40,6 +40,7 @@ func virtualCluster(t *testing.T, n int) ([]*miniredis.Miniredis, []*memnet.Link
 			t.Fatal(err)
 		}
 		_ = c.Close()
+		m.Server().SetPreHook(acknowledge)
 		t.Cleanup(m.Close)
 		servers[i], links[i] = m, memnet.New(m.Server().ServeConn)
 		name := fmt.Sprintf("n%d", i+1)

@@ -114,7 +114,7 @@ func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
 	n := l.nodes[i]
 	r, err := n.Do(ctx, func(w *node.Writer) {
 		w.Script(script.Hello, 2, 2)
-		w.Strs(l.nodeKey, l.quarantineKey())
+		w.Strs(l.space.Node, l.space.Quarantine)
 		w.Run()
 		w.Int(l.quarantine().Milliseconds())
 	})
@@ -128,8 +128,6 @@ func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
 	l.noteMaxTTL(g.maxTTL)
 	return g, nil
 }
-
-func (l *Lock) quarantineKey() string { return l.cfg.Prefix + quarantineSuffix }
 
 // greetAll greets every node at once; a node that did not answer has a nil
 // greeting.
@@ -203,7 +201,7 @@ func (l *Lock) admitWith(ctx context.Context, i int, ticket string, floor int64,
 	}
 	r, err := n.Do(ctx, func(w *node.Writer) {
 		w.Script(script.Admit, 2, 5)
-		w.Strs(l.nodeKey, l.quarantineKey())
+		w.Strs(l.space.Node, l.space.Quarantine)
 		w.Run()
 		w.Str(ticket)
 		w.Int(floor)

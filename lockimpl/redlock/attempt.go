@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/redlock/internal/keys"
 	"locktorture/lockimpl/redlock/internal/node"
 	"locktorture/lockimpl/redlock/internal/script"
 )
@@ -27,7 +28,7 @@ type request struct {
 // state changes on the nodes' goroutines, under mu.
 type attempt struct {
 	l     *Lock
-	k     *keySet
+	k     *keys.Set
 	r     request
 	owner string
 	start time.Time // before the first byte was sent
@@ -75,7 +76,7 @@ type slot struct {
 }
 
 // attempt runs one attempt to its decision.
-func (l *Lock) attempt(ctx context.Context, k *keySet, r request) (*lease, error) {
+func (l *Lock) attempt(ctx context.Context, k *keys.Set, r request) (*lease, error) {
 	return l.newAttempt(k, r).run(ctx)
 }
 
@@ -83,7 +84,7 @@ func (l *Lock) attempt(ctx context.Context, k *keySet, r request) (*lease, error
 func (a *attempt) run(ctx context.Context) (*lease, error) {
 	l := a.l
 	l.active.Add(1)
-	a.send()
+	a.send(ctx)
 	a.await(ctx)
 	l.active.Add(-1)
 	if a.err != nil {
@@ -92,7 +93,7 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 	}
 	if !time.Now().Before(a.until) {
 		a.undo()
-		return nil, fmt.Errorf("acquire %s: decided too late: %w", a.k.name, lockimpl.ErrNoQuorum)
+		return nil, fmt.Errorf("acquire %s: decided too late: %w", a.k.Name, lockimpl.ErrNoQuorum)
 	}
 	return newLease(a), nil
 }
@@ -111,7 +112,7 @@ func (a *attempt) limit() time.Duration {
 
 var errTimeout = errors.New("too few nodes answered in time")
 
-func (l *Lock) newAttempt(k *keySet, r request) *attempt {
+func (l *Lock) newAttempt(k *keys.Set, r request) *attempt {
 	var id [16]byte
 	_, _ = rand.Read(id[:])
 	a := &attempt{
@@ -122,7 +123,7 @@ func (l *Lock) newAttempt(k *keySet, r request) *attempt {
 	for i := range a.slots {
 		a.slots[i].a, a.slots[i].i = a, i
 	}
-	l.work.add(len(a.slots))
+	l.work.Add(len(a.slots))
 	a.start = time.Now()
 	a.until = a.start.Add(validity(r.ttl))
 	return a
@@ -141,13 +142,13 @@ func (s *slot) Encode(w *node.Writer) {
 	switch {
 	case a.r.shared:
 		w.Script(script, 8, 7)
-		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats, k.readers)
+		w.Strs(k.Node, k.Lock, k.Fence, k.Tombstone+a.owner, k.Flag, k.Tickets, k.Beats, k.Readers)
 	case a.queues(s):
 		w.Script(script, 7, 7)
-		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
+		w.Strs(k.Node, k.Lock, k.Fence, k.Tombstone+a.owner, k.Flag, k.Tickets, k.Beats)
 	default:
 		w.Script(script, 7, 5)
-		w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
+		w.Strs(k.Node, k.Lock, k.Fence, k.Tombstone+a.owner, k.Flag, k.Tickets, k.Beats)
 		w.Str(a.owner)
 		w.Int(ttl)
 		w.Record(a.hint+1, ttl)
@@ -206,7 +207,7 @@ func (s *slot) Wanted(resent bool) bool {
 // Answer implements node.Call.
 func (s *slot) Answer(r node.Reply) {
 	a := s.a
-	defer a.l.work.add(-1)
+	defer a.l.work.Add(-1)
 	a.mu.Lock()
 	s.take(r)
 	raise := a.advance(s)
@@ -223,7 +224,7 @@ func (s *slot) Answer(r node.Reply) {
 // take notes what the reply says about this node.
 func (s *slot) take(r node.Reply) {
 	s.doubt = s.doubt || r.Doubt
-	s.err = r.Err
+	s.err = s.a.l.of(s.i, r.Err)
 	switch v := r.Int(); {
 	case r.Fate == node.FateUnknown:
 		s.state, s.doubt = doubtful, true
@@ -254,9 +255,9 @@ func (s *slot) refusedBy(code int64, r node.Reply) {
 		s.held, s.kind = true, r.At(2)
 		s.pttl = time.Duration(r.At(1)) * time.Millisecond
 	case -1:
-		s.err = errors.New("released here before")
+		s.err = s.a.l.of(s.i, errors.New("released here before"))
 	case -2:
-		s.err = fmt.Errorf("node %s: %w", s.a.l.nodes[s.i].Name(), ErrNotAdmitted)
+		s.err = s.a.l.of(s.i, ErrNotAdmitted)
 		s.a.l.admit(s.i)
 	case -3:
 		s.err = s.a.l.tooLong(s.i, r.At(1))

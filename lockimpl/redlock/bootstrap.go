@@ -74,7 +74,7 @@ func (l *Lock) bootstrap(ctx context.Context) error {
 	case admitted > 0:
 		return ErrPartlyAdmitted
 	case answered < len(all):
-		return errors.Join(errs...)
+		return oneLine(errs...)
 	case !l.cfg.FirstTime:
 		return ErrNotFirstTime
 	}
@@ -103,14 +103,14 @@ func (l *Lock) RaiseMaxTTL(ctx context.Context) error {
 	}
 	errs := make([]error, len(l.nodes))
 	l.eachNode(func(i int) { errs[i] = l.raiseLimit(ctx, i) })
-	return errors.Join(errs...)
+	return oneLine(errs...)
 }
 
 func (l *Lock) raiseLimit(ctx context.Context, i int) error {
 	n := l.nodes[i]
 	r, err := n.Do(ctx, func(w *node.Writer) {
 		w.Script(script.Limit, 1, 2)
-		w.Str(l.nodeKey)
+		w.Str(l.space.Node)
 		w.Run()
 		w.Int(l.cfg.MaxTTL.Milliseconds())
 	})

@@ -6,7 +6,17 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"locktorture/lockimpl/redlock/internal/keys"
 )
+
+// DefaultPrefix is the Prefix of a Config that gives none.
+const DefaultPrefix = "lock"
+
+// SharedKey reports whether key is one that all locks with a prefix share on a
+// node: the admission record, the quarantine, or a fence. Whoever gives a node back
+// to other uses removes them last.
+func SharedKey(prefix, key string) bool { return keys.Shared(prefix, key) }
 
 // Config describes a lock. The zero value is a good lock: every field has a
 // default. All clients of one set of nodes must agree on Prefix, Quorum and
@@ -95,7 +105,7 @@ func (cfg Config) check(nodes int) error {
 	case 2*cfg.Quorum <= nodes || cfg.Quorum > nodes:
 		return fmt.Errorf("quorum %d of %d nodes: it must be a majority of them", cfg.Quorum, nodes)
 	case cfg.MaxTTL < minTTL:
-		return fmt.Errorf("max ttl %v is below %v", cfg.MaxTTL, minTTL)
+		return fmt.Errorf("max ttl %v is below %v, the shortest ttl that leaves a holder any time", cfg.MaxTTL, minTTL)
 	case cfg.TTL < minTTL || cfg.TTL > cfg.MaxTTL:
 		return fmt.Errorf("ttl %v is not between %v and the max ttl, %v", cfg.TTL, minTTL, cfg.MaxTTL)
 	case len(cfg.Name) > 64 || strings.ContainsFunc(cfg.Name, func(r rune) bool { return r <= ' ' || !unicode.IsPrint(r) }):
@@ -142,7 +152,7 @@ func (l *Lock) checkRequest(key string, ttl time.Duration) error {
 func (l *Lock) checkTTL(ttl time.Duration) error {
 	switch {
 	case ttl < minTTL:
-		return fmt.Errorf("ttl %v is below %v", ttl, minTTL)
+		return fmt.Errorf("%w: ttl %v is below %v, the shortest that leaves a holder any time", ErrMisconfigured, ttl, minTTL)
 	case ttl > l.cfg.MaxTTL:
 		return fmt.Errorf("%w: %v, and Config.MaxTTL is %v", ErrTTLTooLong, ttl, l.cfg.MaxTTL)
 	}
@@ -154,8 +164,11 @@ func (l *Lock) checkTTL(ttl time.Duration) error {
 const (
 	driftFactor = 0.01
 	driftFixed  = 2 * time.Millisecond
-	minTTL      = time.Millisecond
 )
+
+// minTTL is the shortest lease in whole milliseconds of which drift leaves
+// anything.
+const minTTL = 3 * time.Millisecond
 
 // Drift is the part of ttl that a holder gives up.
 func Drift(ttl time.Duration) time.Duration {

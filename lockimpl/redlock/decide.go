@@ -1,7 +1,6 @@
 package redlock
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -60,7 +59,7 @@ func (a *attempt) join(s *slot, out []*raise) []*raise {
 		s.holds = true
 		return out
 	}
-	a.l.work.add(1)
+	a.l.work.Add(1)
 	return append(out, &raise{slot: s, token: a.token})
 }
 
@@ -121,32 +120,25 @@ func (a *attempt) failure(cause error) error {
 		if s := &a.slots[i]; s.state != granted && !s.held && (isOut(s) || cause != nil) {
 			out++
 		}
-		if a.slots[i].err != nil {
-			reasons = append(reasons, a.slots[i].err)
+		err := a.slots[i].err
+		if a.slots[i].state == pending && a.asked>>i&1 == 1 {
+			err = a.l.of(i, a.l.nodes[i].Trouble())
 		}
+		reasons = append(reasons, err)
 	}
 	if a.count(a.absent) > len(a.slots)-a.l.quorum {
 		if held && out <= len(a.slots)-a.l.quorum { // without the others there would have been a quorum
-			return fmt.Errorf("acquire %s: %w", a.k.name, joined(lockimpl.ErrHeld, cause))
+			return fmt.Errorf("acquire %s: %w", a.k.Name, joined(lockimpl.ErrHeld, cause))
 		}
-		return fmt.Errorf("acquire %s: %w", a.k.name, joined(lockimpl.ErrNoQuorum, append(reasons, cause)...))
+		return fmt.Errorf("acquire %s: %w", a.k.Name, joined(lockimpl.ErrNoQuorum, append(reasons, cause)...))
 	}
-	return fmt.Errorf("acquire %s: %w", a.k.name, joined(ErrUnknown, append(reasons, cause)...))
+	return fmt.Errorf("acquire %s: %w", a.k.Name, joined(ErrUnknown, append(reasons, cause)...))
 }
 
 // absent reports whether nothing of this attempt's can be on the node. An
 // acquire that is still queued will not be sent once the attempt is over.
 func (a *attempt) absent(s *slot) bool {
 	return s.state == refused && !s.doubt || s.state == pending && !s.sent.Load()
-}
-
-// joined wraps first and those of rest that are not nil.
-func joined(first error, rest ...error) error {
-	rest = slices.DeleteFunc(rest, func(err error) bool { return err == nil })
-	if len(rest) == 0 {
-		return first
-	}
-	return fmt.Errorf("%w: %w", first, errors.Join(rest...))
 }
 
 // usefulWait is the time until enough of the refusing nodes would have let
@@ -177,10 +169,10 @@ func (r *raise) Encode(w *node.Writer) {
 	k := r.a.k
 	if r.a.r.shared {
 		w.Script(script.RaiseShared, 4, 3)
-		w.Strs(k.node, k.lock, k.fence, k.readers)
+		w.Strs(k.Node, k.Lock, k.Fence, k.Readers)
 	} else {
 		w.Script(script.Raise, 3, 3)
-		w.Strs(k.node, k.lock, k.fence)
+		w.Strs(k.Node, k.Lock, k.Fence)
 	}
 	w.Str(r.a.owner)
 	w.Run()
@@ -193,7 +185,7 @@ func (r *raise) Wanted(bool) bool { return !r.a.over.Load() }
 // Answer implements node.Call.
 func (r *raise) Answer(reply node.Reply) {
 	a := r.a
-	defer a.l.work.add(-1)
+	defer a.l.work.Add(-1)
 	a.mu.Lock()
 	out := r.take(reply)
 	if !a.over.Load() {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"locktorture/lockimpl"
-	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/keys"
 )
 
 // Suspend makes it as if the machine had been suspended for d since the lease
@@ -21,7 +21,7 @@ func SuspendLease(l *Lease, d time.Duration) {
 }
 
 // Fences is the largest number of fence keys on a node.
-const Fences = fences
+const Fences = keys.Fences
 
 // Propose makes a client propose tokens from that time on.
 func Propose(l lockimpl.Locker, from time.Time) {
@@ -32,11 +32,10 @@ func Propose(l lockimpl.Locker, from time.Time) {
 
 // SharingAFence returns names of so many locks that share one fence.
 func SharingAFence(n int) []string {
-	var l Lock
-	l.nodes = make([]*node.Node, 1)
+	names := keys.Under(DefaultPrefix)
 	all := []string{"first"}
 	for i := 0; len(all) < n; i++ {
-		if name := strconv.Itoa(i); l.keys(name).fence == l.keys(all[0]).fence {
+		if name := strconv.Itoa(i); names.Of(name).Fence == names.Of(all[0]).Fence {
 			all = append(all, name)
 		}
 	}

@@ -17,19 +17,20 @@ import (
 // deadline still stands.
 func (e *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if ctx == nil {
-		return fmt.Errorf("extend %s: nil context", e.a.k.name)
+		return fmt.Errorf("extend %s: nil context", e.a.k.Name)
 	}
 	if err := e.l.checkTTL(ttl); err != nil {
-		return fmt.Errorf("extend %s: %w", e.a.k.name, err)
+		return fmt.Errorf("extend %s: %w", e.a.k.Name, err)
 	}
 	if err := e.beginRound(ctx); err != nil {
-		return fmt.Errorf("extend %s: %w", e.a.k.name, err)
+		return fmt.Errorf("extend %s: %w", e.a.k.Name, err)
 	}
 	defer e.endRound()
 	r := e.newRound(ttl)
 	if r == nil {
-		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
+		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
 	}
+	e.l.flush(e.l.everyNode())
 	return e.conclude(r, r.wait(ctx))
 }
 
@@ -78,8 +79,7 @@ type round struct {
 
 	mu       sync.Mutex
 	extended int
-	gone     int   // nodes on which the lease is not ours any more
-	refused  error // of a node on which it is as it was
+	gone     int // nodes on which the lease is not ours any more
 	open     int
 	ended    bool
 	done     chan struct{}
@@ -92,12 +92,14 @@ type round struct {
 // time before, in which others may have held the key.
 type renewCall struct {
 	*round
-	i      int
-	counts bool
-	absent bool // the node has no such key
+	i        int
+	counts   bool
+	absent   bool // the node has no such key
+	answered bool
+	err      error // of the node, on which the lease is as it was
 }
 
-// newRound sends a round, unless the lease is over.
+// newRound puts a round to the nodes, unless the lease is over; a Flush sends it.
 func (e *lease) newRound(ttl time.Duration) *round {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -116,10 +118,10 @@ func (e *lease) newRound(ttl time.Duration) *round {
 	}
 	mine := e.a.mine()
 	e.a.sendRest()
-	e.l.work.add(len(r.calls))
+	e.l.work.Add(len(r.calls))
 	for i := range r.calls {
 		r.calls[i] = renewCall{round: r, i: i, counts: mine>>i&1 == 1}
-		e.l.nodes[i].Send(&r.calls[i])
+		e.l.nodes[i].Put(&r.calls[i])
 	}
 	return r
 }
@@ -153,7 +155,7 @@ func within(ctx context.Context, d time.Duration, done <-chan struct{}) error {
 func (e *lease) conclude(r *round, cause error) error {
 	r.mu.Lock()
 	r.over = true
-	extended, gone, refused := r.extended, r.gone, r.refused
+	extended, gone := r.extended, r.gone
 	r.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -163,19 +165,33 @@ func (e *lease) conclude(r *round, cause error) error {
 		// What is left of it stays until its release or its end: nobody else is
 		// let in before the deadline that the holder was told.
 		e.endBy("too many nodes have it no more")
-		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
+		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
 	case !e.alive():
 		e.end()
 		e.giveBack()
-		return fmt.Errorf("extend %s: %w", e.a.k.name, lockimpl.ErrLost)
+		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
 	case extended >= quorum:
 		e.moveTo(r)
 		e.repair(r)
 		return nil
 	default:
 		return fmt.Errorf("extend %s: %d of %d nodes confirmed: %w",
-			e.a.k.name, extended, quorum, joined(ErrUnknown, refused, cause))
+			e.a.k.Name, extended, quorum, joined(ErrUnknown, append(r.reasons(), cause)...))
 	}
+}
+
+// reasons returns what kept the nodes from extending.
+func (r *round) reasons() (all []error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.calls {
+		c := &r.calls[i]
+		if !c.answered {
+			c.err = c.e.l.of(i, c.e.l.nodes[i].Trouble())
+		}
+		all = append(all, c.err)
+	}
+	return all
 }
 
 // moveTo moves the deadline to that of a successful round. mu is held.
@@ -195,10 +211,10 @@ func (c *renewCall) Encode(w *node.Writer) {
 	}
 	if a.r.shared {
 		w.Script(script.RenewShared, 4, 4)
-		w.Strs(k.node, k.lock, k.fence, k.readers)
+		w.Strs(k.Node, k.Lock, k.Fence, k.Readers)
 	} else {
 		w.Script(script.Renew, 3, 4)
-		w.Strs(k.node, k.lock, k.fence)
+		w.Strs(k.Node, k.Lock, k.Fence)
 	}
 	w.Str(a.owner)
 	w.Run()
@@ -216,7 +232,7 @@ func (c *renewCall) Wanted(bool) bool {
 
 // Answer implements node.Call.
 func (c *renewCall) Answer(r node.Reply) {
-	defer c.e.l.work.add(-1)
+	defer c.e.l.work.Add(-1)
 	said := r.Int()
 	if r.Fate == node.FateDone {
 		c.e.a.told(c.i, said)
@@ -224,13 +240,15 @@ func (c *renewCall) Answer(r node.Reply) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open--
+	c.answered = true
 	switch {
 	case r.Fate != node.FateDone:
+		c.err = c.e.l.of(c.i, r.Err)
 	case said == 1 && c.counts:
 		c.extended++
 	case said == 1:
 	case said == -3:
-		c.refused = c.e.l.tooLong(c.i, r.At(1))
+		c.err = c.e.l.tooLong(c.i, r.At(1))
 	default:
 		c.gone++
 		c.absent = said == 0
@@ -283,7 +301,7 @@ func (e *lease) repair(r *round) {
 		if t := time.Now().Add(e.a.r.ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
 			e.expires = t
 		}
-		e.l.work.add(1)
+		e.l.work.Add(1)
 		e.a.slots[i].again = true
 		e.l.nodes[i].Send(&e.a.slots[i])
 	}

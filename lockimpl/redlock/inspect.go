@@ -54,13 +54,13 @@ func (l *Lock) Inspect(ctx context.Context, key string) (Inspection, error) {
 	l.eachNode(func(i int) {
 		replies[i], errs[i] = l.nodes[i].Do(ctx, func(w *node.Writer) {
 			w.Script(script.Inspect, 3, 0)
-			w.Strs(k.lock, k.readers, k.tickets)
+			w.Strs(k.Lock, k.Readers, k.Tickets)
 		})
 	})
 	var in Inspection
 	byOwner := map[string]*part{}
 	for i := range replies {
-		if errs[i] == nil {
+		if errs[i] = l.of(i, errs[i]); errs[i] == nil {
 			in.Nodes++
 			in.note(&replies[i], byOwner)
 		}
@@ -115,5 +115,32 @@ func (in *Inspection) note(r *node.Reply, byOwner map[string]*part) {
 		owner, value, _ := strings.Cut(held, " ")
 		fence, _ := strconv.ParseUint(value, 10, 64)
 		note(owner, false, fence)
+	}
+}
+
+// Watch looks every so often who holds key, and tells when that has changed, and
+// the first time, until ctx ends. With Do it is what a leader election takes: who
+// leads runs in Do, and the others see who that is. What is told may have changed
+// by then: nobody may act as if it held the key because of it. While no quorum of
+// nodes answers nothing is told, and the last error is in that of Watch.
+func (l *Lock) Watch(ctx context.Context, key string, every time.Duration, tell func(h Holder, held bool)) error {
+	if every <= 0 {
+		return errors.New("watch: the time between two looks must be positive")
+	}
+	var last Holder
+	first, wasHeld := true, false
+	for {
+		in, err := l.Inspect(ctx, key)
+		if err == nil {
+			h, held := l.Held(in)
+			if first || held != wasHeld || h.Fence != last.Fence || h.Name != last.Name {
+				tell(h, held)
+			}
+			first, wasHeld, last = false, held, h
+		}
+		rest(ctx, every)
+		if ctx.Err() != nil {
+			return oneLine(ctx.Err(), err)
+		}
 	}
 }

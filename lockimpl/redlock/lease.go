@@ -184,13 +184,13 @@ func (e *lease) tell() {
 	if l.cfg.Observer == nil || errors.Is(cause, ErrReleased) {
 		return
 	}
-	event := Event{Op: OpLost, Key: e.a.k.name, Fence: e.fence, Began: e.a.start, Err: cause}
+	event := Event{Op: OpLost, Key: e.a.k.Name, Fence: e.fence, Began: e.a.start, Err: cause}
 	l.spawn(func() { l.observe(l.ctx, event) })
 }
 
-// settled returns when a release that has ended the lease has been put to the
+// Settle returns when a release that has ended the lease has been put to the
 // nodes.
-func (e *lease) settled() {
+func (e *lease) Settle() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 }
@@ -212,7 +212,7 @@ func (e *lease) giveBack() {
 		for _, n := range e.l.nodes {
 			n.Flush()
 		}
-		e.l.lines.poke(e.a.k.name)
+		e.l.lines.Poke(e.a.k.Name)
 	}
 }
 
@@ -246,11 +246,11 @@ func (e *lease) Release(ctx context.Context) error {
 	e.l.active.Add(1)
 	defer e.l.active.Add(-1)
 	if first {
-		e.l.lines.poke(e.a.k.name)
-		e.l.flush(e.l.everyNode())
+		e.l.lines.Poke(e.a.k.Name)
+		e.l.flushOrRun(ctx, e.l.everyNode())
 	}
 	if err := released.wait(ctx); err != nil || kept {
 		return err
 	}
-	return fmt.Errorf("release %s: %w", e.a.k.name, lockimpl.ErrLost)
+	return fmt.Errorf("release %s: %w", e.a.k.Name, lockimpl.ErrLost)
 }

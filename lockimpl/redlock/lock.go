@@ -15,18 +15,20 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/redlock/internal/keys"
 	"locktorture/lockimpl/redlock/internal/node"
+	"locktorture/lockimpl/redlock/internal/waiting"
 )
 
 // A Lock is one client of one set of nodes. Make it with New, NewFromOptions or
 // NewFromURLs. It is safe for concurrent use.
 type Lock struct {
-	cfg     Config
-	id      string // of this client, unique
-	label   string // behind the owner ids: Config.Name
-	nodes   []*node.Node
-	nodeKey string
-	quorum  int
+	cfg    Config
+	id     string // of this client, unique
+	label  string // behind the owner ids: Config.Name
+	nodes  []*node.Node
+	space  keys.Space // of the names on the servers
+	quorum int
 
 	eager   bool                   // every node is asked at once
 	crowded atomic.Pointer[string] // the key that was contended for last, when it was
@@ -36,7 +38,7 @@ type Lock struct {
 	known   atomic.Int64 // highest token seen, a hint for the next one
 	longest atomic.Int64 // longest lease that any node was heard to grant, ns
 	serial  atomic.Uint64
-	work    tracker            // calls in the background: stragglers, undo, release
+	work    node.Tracker       // calls in the background: stragglers, undo, release
 	stop    context.CancelFunc // ends background goroutines
 	ctx     context.Context    // of the background goroutines
 
@@ -44,16 +46,16 @@ type Lock struct {
 	closed  atomic.Bool
 	wg      sync.WaitGroup
 
-	servers servers // who is behind the nodes
+	servers node.Identities // who is behind the nodes
 
 	randMu sync.Mutex
 	rand   *rand.Rand // spreads retries
 
 	stragglers stragglers
 	retries    retries
-	lines      lines
+	lines      waiting.Lines
 	holdings   holdings
-	intents    intents
+	intents    waiting.Intents
 	listeners  []listener
 	ears       atomic.Int32  // nodes that have been heard
 	hears      chan struct{} // closed when they are a quorum
@@ -159,17 +161,17 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	_, _ = crand.Read(seed[:])
 	l := &Lock{
 		cfg: cfg, quorum: cfg.Quorum,
-		id:      hex.EncodeToString(id[:]),
-		nodeKey: cfg.Prefix + nodeSuffix,
-		hears:   make(chan struct{}),
-		rand:    rand.New(rand.NewChaCha8(seed)),
+		id:    hex.EncodeToString(id[:]),
+		space: keys.Under(cfg.Prefix),
+		hears: make(chan struct{}),
+		rand:  rand.New(rand.NewChaCha8(seed)),
 	}
 	if cfg.Name != "" {
 		l.label = labelled + cfg.Name
 	}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	for i, n := range nodes {
-		n.Timeout, n.Anonymous, n.Meet = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.meeter(i)
+		n.Timeout, n.Anonymous, n.Meet = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.Meeter(i)
 		l.nodes = append(l.nodes, node.New(n))
 	}
 	l.eager = len(nodes) == 1
@@ -202,18 +204,18 @@ func (l *Lock) AcquireShared(ctx context.Context, key string, ttl time.Duration)
 }
 
 // admissible refuses before anything is sent.
-func (l *Lock) admissible(ctx context.Context, k *keySet, r request) error {
+func (l *Lock) admissible(ctx context.Context, k *keys.Set, r request) error {
 	if ctx == nil {
 		return errors.New("acquire: nil context")
 	}
-	if err := l.checkRequest(k.name, r.ttl); err != nil {
+	if err := l.checkRequest(k.Name, r.ttl); err != nil {
 		return err
 	}
 	if l.closed.Load() {
 		return ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("acquire %s: %w: %w", k.name, lockimpl.ErrHeld, err)
+		return fmt.Errorf("acquire %s: %w: %w", k.Name, lockimpl.ErrHeld, err)
 	}
 	return nil
 }
@@ -227,14 +229,14 @@ func (l *Lock) Close() error {
 	if already {
 		return nil
 	}
-	l.work.wait(2 * l.cfg.NodeTimeout)
+	l.work.Wait(2 * l.cfg.NodeTimeout)
 	l.stop()
 	var errs []error
 	for _, n := range l.nodes {
 		errs = append(errs, n.Close())
 	}
 	l.wg.Wait()
-	return errors.Join(errs...)
+	return oneLine(errs...)
 }
 
 // spawn runs f in the background, unless the lock is closed. Close waits.
@@ -247,6 +249,9 @@ func (l *Lock) spawn(f func()) bool {
 	l.wg.Go(f)
 	return true
 }
+
+// keys returns the names of all that the lock called name keeps on a node.
+func (l *Lock) keys(name string) *keys.Set { return l.space.Of(name) }
 
 // learn remembers a token as a hint for later ones.
 func (l *Lock) learn(token int64) {

@@ -56,6 +56,12 @@ func newOver(nodes []lockimpl.Node, cfg Config) (*Lock, error) {
 	return newLock(cfg, configs)
 }
 
+// LeaseKeys implements lockimpl.KeyLister.
+func (l *Lock) LeaseKeys(key string) []string {
+	k := l.keys(key)
+	return []string{k.Lock, k.Readers}
+}
+
 // Acquire implements lockimpl.Locker.
 func (l *Locker) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	return behind(l.Lock.Acquire(ctx, key, ttl))

@@ -46,7 +46,7 @@ func (l *Lock) acquireAll(
 		if err == nil {
 			leases[slices.Index(keys, key)] = got
 		}
-		err = errors.Join(err, stop())
+		err = oneLine(err, stop())
 		if err == nil {
 			err = l.keepAll(ctx, leases, ttl)
 		}

@@ -39,7 +39,8 @@ type release struct {
 
 type releaseCall struct {
 	*release
-	i int
+	i   int
+	err error // why the node has not confirmed; guarded by release.mu
 }
 
 // undo ends the attempt and sends its release. It does not wait.
@@ -59,10 +60,10 @@ func (a *attempt) releaseBy(expires time.Time) *release {
 	a.mu.Unlock()
 	n := bits.OnesCount64(asked)
 	r := &release{a: a, expires: expires, done: make(chan struct{}), calls: make([]releaseCall, 0, n), open: n}
-	a.l.work.add(n)
+	a.l.work.Add(n)
 	for i := range a.slots {
 		if asked>>i&1 == 1 {
-			r.calls = append(r.calls, releaseCall{r, i})
+			r.calls = append(r.calls, releaseCall{release: r, i: i})
 			a.l.nodes[i].Put(&r.calls[len(r.calls)-1])
 		}
 	}
@@ -80,7 +81,7 @@ func (c *releaseCall) Encode(w *node.Writer) {
 	a.mu.Unlock()
 	if gossip == 0 && tomb == 0 && !a.r.shared {
 		w.Script(script.GiveBack, 4, 3)
-		w.Strs(k.lock, k.flag, k.tickets, k.beats, a.owner, a.l.channels())
+		w.Strs(k.Lock, k.Flag, k.Tickets, k.Beats, a.owner, a.l.channels())
 		w.Int(a.l.cfg.Patience.Milliseconds())
 		return
 	}
@@ -89,9 +90,9 @@ func (c *releaseCall) Encode(w *node.Writer) {
 	} else {
 		w.Script(script.Release, 7, 5)
 	}
-	w.Strs(k.node, k.lock, k.fence, k.tomb+a.owner, k.flag, k.tickets, k.beats)
+	w.Strs(k.Node, k.Lock, k.Fence, k.Tombstone+a.owner, k.Flag, k.Tickets, k.Beats)
 	if a.r.shared {
-		w.Str(k.readers)
+		w.Str(k.Readers)
 	}
 	w.Str(a.owner)
 	w.Int(gossip)
@@ -127,20 +128,37 @@ func (c *releaseCall) Answer(r node.Reply) {
 	answered := r.Fate == node.FateDone || !c.Wanted(false)
 	if !answered && !l.closed.Load() && time.Now().Before(c.expires) {
 		l.retries.add(c)
-		c.count(false, true)
+		c.count(false, true, l.of(c.i, r.Err))
 		return
 	}
 	byACopy := r.Fate == node.FateDone && !deleted && r.Doubt // which was sent before, and not answered
-	c.count(deleted, !answered || byACopy)
-	l.work.add(-1)
+	var err error
+	if !answered {
+		err = l.of(c.i, r.Err)
+	}
+	c.count(deleted, !answered || byACopy, err)
+	l.work.Add(-1)
+}
+
+// reasons returns why nodes have not confirmed. mu is held.
+func (r *release) reasons() (all []error) {
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.err == nil {
+			c.err = c.a.l.of(c.i, c.a.l.nodes[c.i].Trouble())
+		}
+		all = append(all, c.err)
+	}
+	return all
 }
 
 // count notes the first answer of a node and ends the release when it is
 // complete on a quorum, or when no more answers are to come.
-func (c *releaseCall) count(deleted, unsure bool) {
+func (c *releaseCall) count(deleted, unsure bool, err error) {
 	r := c.release
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	c.err = err
 	if deleted {
 		r.deleted++
 	}
@@ -168,11 +186,11 @@ func (r *release) wait(ctx context.Context) error {
 	case r.deleted >= quorum:
 		return nil
 	case r.deleted+max(r.open, 0)+r.unsure < quorum:
-		return fmt.Errorf("release %s: %w", r.a.k.name, lockimpl.ErrLost)
+		return fmt.Errorf("release %s: %w", r.a.k.Name, lockimpl.ErrLost)
 	case r.deleted > 0 && len(r.a.slots)-len(r.calls)+r.free >= quorum:
 		return nil
 	default:
 		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",
-			r.a.k.name, r.deleted, quorum, joined(ErrUnknown, cause))
+			r.a.k.Name, r.deleted, quorum, joined(ErrUnknown, append(r.reasons(), cause)...))
 	}
 }

@@ -63,7 +63,7 @@ func (e *lease) keep(ctx context.Context, observe func(lockimpl.Renewal)) {
 		if ctx.Err() != nil {
 			return
 		}
-		e.l.observe(e.l.ctx, Event{Op: OpExtend, Key: e.a.k.name, Fence: e.fence, Began: began, Err: err})
+		e.l.observe(e.l.ctx, Event{Op: OpExtend, Key: e.a.k.Name, Fence: e.fence, Began: began, Err: err})
 		if observe != nil {
 			observe(lockimpl.Renewal{Began: began, Ended: time.Now(), ValidUntil: e.ValidUntil(), Err: err})
 		}

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"context"
 	"runtime"
 	"slices"
 	"sync"
@@ -109,8 +110,9 @@ func (s *retries) send() {
 	}
 }
 
-// send sends the attempt, together with what others send at this moment.
-func (a *attempt) send() {
+// send sends the attempt, together with what others send at this moment. It may
+// return when it has been answered, or ctx has ended.
+func (a *attempt) send(ctx context.Context) {
 	l := a.l
 	first := a.first()
 	a.asked = first
@@ -119,17 +121,37 @@ func (a *attempt) send() {
 			l.nodes[i].Put(&a.slots[i])
 		}
 	}
-	l.flush(first)
+	if a.limit() < l.cfg.NodeTimeout {
+		l.flush(first)
+	} else {
+		l.flushOrRun(ctx, first)
+	}
 	if first != l.everyNode() {
 		l.stragglers.add(a)
 	}
 }
 
+// flushOrRun is flush, but of a single node it may wait for the answers, no longer
+// than until ctx ends.
+func (l *Lock) flushOrRun(ctx context.Context, nodes uint64) {
+	if len(l.nodes) > 1 {
+		l.flush(nodes)
+		return
+	}
+	l.letOthersAsk()
+	l.nodes[0].Run(ctx)
+}
+
+// letOthersAsk lets goroutines run that may have something to send too.
+func (l *Lock) letOthersAsk() {
+	if l.active.Load() > 1 {
+		runtime.Gosched()
+	}
+}
+
 // flush has the given nodes send what was put to them.
 func (l *Lock) flush(nodes uint64) {
-	if l.active.Load() > 1 {
-		runtime.Gosched() // others may have something to send
-	}
+	l.letOthersAsk()
 	for i, n := range l.nodes {
 		if nodes>>i&1 == 1 {
 			n.Flush()
@@ -154,8 +176,9 @@ func (a *attempt) first() uint64 {
 	slices.Sort(sorted[:n])
 	limit := slowBy*sorted[l.quorum-1] + leastHeadStart
 	var set uint64
+	home := int(a.k.Hash % uint32(n))
 	for j := 0; missing > 0; j++ {
-		if i := (a.k.home + j) % n; lags[i] <= limit {
+		if i := (home + j) % n; lags[i] <= limit {
 			set |= 1 << i
 			missing--
 		}
@@ -194,7 +217,7 @@ func (a *attempt) sendRest() {
 		switch {
 		case rest>>i&1 == 0:
 		case over:
-			a.l.work.add(-1)
+			a.l.work.Add(-1)
 		default:
 			a.l.nodes[i].Send(&a.slots[i])
 		}

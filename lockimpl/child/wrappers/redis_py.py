@@ -9,6 +9,7 @@ import threading
 import time
 
 import redis
+import redis.sentinel
 
 EXPIRES = "--no-timeout" not in sys.argv[1:]
 mouth = threading.Lock()
@@ -36,7 +37,11 @@ def init(m):
     global conn
     io = m["io_ms"] / 1000
     node = os.environ["LOCKTORTURE_NODES"].split(",")[0]  # with user, password and database
-    conn = redis.Redis.from_url(node, socket_timeout=io, socket_connect_timeout=io)
+    if m.get("sentinel"):  # the nodes are Sentinels, which know the master by that name
+        watchers = [(host, int(port)) for host, port in (n.rsplit(":", 1) for n in m["nodes"].split(","))]
+        conn = redis.sentinel.Sentinel(watchers, socket_timeout=io).master_for(m["sentinel"], socket_timeout=io)
+    else:
+        conn = redis.Redis.from_url(node, socket_timeout=io, socket_connect_timeout=io)
     return dict(t="init_ok", lib="redis-py " + redis.__version__, clock="monotonic",
                 caps="ttl,extend,check" if EXPIRES else "check")
 

@@ -52,8 +52,14 @@ func Options(n lockimpl.Node) *redis.Options {
 	return o
 }
 
-// Open returns a client for n. It does not connect before the first command.
-func Open(n lockimpl.Node) *redis.Client { return redis.NewClient(Options(n)) }
+// Open returns a client for n, or for the master that n's Sentinels name. It does
+// not connect before the first command.
+func Open(n lockimpl.Node) *redis.Client {
+	if n.Sentinel != nil {
+		return redis.NewFailoverClient(failover(n))
+	}
+	return redis.NewClient(Options(n))
+}
 
 // Dialer returns n's own dialer, or plain TCP when n has none.
 func Dialer(n lockimpl.Node) func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -71,7 +71,7 @@ func (a *attempt) failed() (*lease, error) {
 		a.token = max(a.token, a.seen, a.l.known.Load()+1)
 		return newLease(a), nil
 	case unknown && bugs.TimeoutIsRefusal:
-		return nil, fmt.Errorf("acquire %s: %w", a.k.name, lockimpl.ErrHeld)
+		return nil, fmt.Errorf("acquire %s: %w", a.k.Name, lockimpl.ErrHeld)
 	case !bugs.NoUndo:
 		a.undo()
 	}

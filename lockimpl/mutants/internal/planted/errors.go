@@ -5,6 +5,8 @@ package planted
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/mutants/internal/planted/node"
@@ -46,7 +48,7 @@ var (
 // What is wrong with nodes. These come inside an ErrNoQuorum, or from New.
 var (
 	// ErrMisconfigured reports what waiting does not mend: no client of a
-	// lock can be made like this.
+	// lock can be made like this, or no lease can be this short.
 	ErrMisconfigured = errors.New("misconfigured")
 
 	// ErrNotAdmitted reports a node that is new or has lost its data, and sits
@@ -55,7 +57,7 @@ var (
 
 	// ErrSameServer reports one server behind two nodes: its vote would count
 	// twice.
-	ErrSameServer = errors.New("two nodes are one server")
+	ErrSameServer = node.ErrSameServer
 
 	// ErrAnonymousServer reports a server that does not say who it is; see
 	// Config.AnonymousServers.
@@ -67,3 +69,46 @@ var (
 
 // misconfigured says that err is of the configuration.
 func misconfigured(err error) error { return fmt.Errorf("new lock: %w: %w", ErrMisconfigured, err) }
+
+// of says that err is of node i; nil stays nil.
+func (l *Lock) of(i int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("node %s: %w", l.nodes[i].Name(), err)
+}
+
+// joined wraps first and those of rest that are not nil.
+func joined(first error, rest ...error) error {
+	if err := oneLine(rest...); err != nil {
+		return fmt.Errorf("%w: %w", first, err)
+	}
+	return first
+}
+
+// severalErrors is what errors.Join makes, on one line.
+type severalErrors []error
+
+// oneLine wraps those of errs that are not nil, and returns nil when all are.
+func oneLine(errs ...error) error {
+	some := slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return err == nil })
+	if len(some) == 0 {
+		return nil
+	}
+	return severalErrors(some)
+}
+
+// Error implements error.
+func (s severalErrors) Error() string {
+	var b strings.Builder
+	for i, err := range s {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return b.String()
+}
+
+// Unwrap is for errors.Is and errors.As.
+func (s severalErrors) Unwrap() []error { return s }

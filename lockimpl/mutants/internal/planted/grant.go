@@ -31,7 +31,7 @@ type entry struct {
 }
 
 // Key returns the key that is held.
-func (g *Lease) Key() string { return g.e.a.k.name }
+func (g *Lease) Key() string { return g.e.a.k.Name }
 
 // Fence returns the fencing token: higher than that of every lease on the key
 // that was granted before (readers at the same time share theirs).
@@ -159,7 +159,7 @@ func (l *Lock) Do(ctx context.Context, key string, fn func(ctx context.Context, 
 			lost = released
 		}
 		if lost != nil && !errors.Is(err, ErrLost) { // fn may have returned the cause
-			err = errors.Join(err, lost)
+			err = oneLine(err, lost)
 		}
 	}()
 	lease.Renew(context.WithoutCancel(ctx))

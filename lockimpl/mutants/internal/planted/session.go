@@ -3,31 +3,72 @@
 package planted
 
 import (
+	"container/heap"
 	"context"
-	"errors"
 	"sync"
 	"time"
 )
 
-// A Session keeps many leases alive with one goroutine, which renews all of them
-// in one pipeline for each node. Make it with Lock.NewSession; Close gives
-// everything back.
+// A Session keeps many leases alive with one goroutine, which renews them in
+// batches, each of which is one pipeline for each node. Make it with
+// Lock.NewSession; Close gives everything back.
+//
+// A lease is due a third of the TTL after its own last renewal, whatever becomes
+// of the others, so that a slow pass over all of them spreads their times: those
+// that were renewed first are due again while, or as soon as, the last are. Where
+// the nodes cannot renew all of them in a third of the TTL, one batch follows the
+// other without a pause, and leases end only when a pass takes as long as their
+// validity. A batch has a deadline of its own,
+// by Config.NodeTimeout, and becomes smaller where batches use that up.
 type Session struct {
 	l    *Lock
 	ttl  time.Duration
 	stop context.CancelFunc
 	done chan struct{}
+	wake chan struct{} // the first time to renew has come nearer
 
 	mu     sync.Mutex
 	leases map[*Lease]struct{}
+	due    agenda
 	closed bool
+}
+
+// Bounds of a batch: what is sent in one pipeline, and what is still tried at a
+// time where large ones do not come back in time.
+const (
+	mostTogether  = 512
+	leastTogether = 8
+)
+
+// A dueLease is a lease of a session, and when it is to be renewed.
+type dueLease struct {
+	lease *Lease
+	at    time.Time
+}
+
+// An agenda is a heap of leases: the one to renew first is first.
+type agenda []dueLease
+
+func (a agenda) Len() int           { return len(a) }
+func (a agenda) Less(i, j int) bool { return a[i].at.Before(a[j].at) }
+func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)        { *a = append(*a, x.(dueLease)) }
+func (a *agenda) Pop() any {
+	last := len(*a) - 1
+	x := (*a)[last]
+	(*a)[last] = dueLease{}
+	*a = (*a)[:last]
+	return x
 }
 
 // NewSession begins a session whose leases are as long as Config.TTL. It goes on
 // until it, or the lock, is closed.
 func (l *Lock) NewSession() (*Session, error) {
 	ctx, cancel := context.WithCancel(l.ctx)
-	s := &Session{l: l, ttl: l.cfg.TTL, stop: cancel, done: make(chan struct{}), leases: map[*Lease]struct{}{}}
+	s := &Session{
+		l: l, ttl: l.cfg.TTL, stop: cancel, done: make(chan struct{}), wake: make(chan struct{}, 1),
+		leases: map[*Lease]struct{}{},
+	}
 	started := l.spawn(func() {
 		defer close(s.done)
 		s.keep(ctx)
@@ -57,6 +98,7 @@ func (s *Session) add(got *Lease, err error) (*Lease, error) {
 	closed := s.closed
 	if !closed {
 		s.leases[got] = struct{}{}
+		s.plan(got, s.dueAt(got))
 	}
 	s.mu.Unlock()
 	if closed {
@@ -81,46 +123,148 @@ func (s *Session) Leases() []*Lease {
 	return all
 }
 
-// keep renews everything every third of the TTL, and twice as often while
-// something could not be renewed.
-func (s *Session) keep(ctx context.Context) {
-	pause := s.ttl / 3
-	for {
-		rest(ctx, pause)
-		if ctx.Err() != nil {
-			return
-		}
-		pause = s.ttl / 3
-		if s.renewAll(ctx) != nil {
-			pause = s.ttl / 6
+// plan has a lease renewed at that time. mu is held.
+func (s *Session) plan(got *Lease, at time.Time) {
+	heap.Push(&s.due, dueLease{got, at})
+	if s.due[0].lease == got {
+		select {
+		case s.wake <- struct{}{}:
+		default:
 		}
 	}
 }
 
-// renewAll sends a round for every lease, and then waits for all of them.
-func (s *Session) renewAll(ctx context.Context) error {
+// dueAt is a third of the TTL after the start of the acquisition, or of the last
+// renewal; of a lease that was extended for longer, when as much is left of it.
+func (s *Session) dueAt(got *Lease) time.Time {
+	return got.e.ValidUntil().Add(s.ttl/3 - validity(s.ttl))
+}
+
+// keep renews what is due, batch by batch, until ctx ends.
+func (s *Session) keep(ctx context.Context) {
+	size := mostTogether
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-s.wake:
+		}
+		for batch := s.take(size); len(batch) > 0 && ctx.Err() == nil; batch = s.take(size) {
+			began := time.Now()
+			failed := s.renew(ctx, batch)
+			size = sized(size, failed, time.Since(began), s.l.cfg.NodeTimeout)
+		}
+		timer.Reset(s.rest())
+	}
+}
+
+// sized is the size of the next batch after one of that size took so long of the
+// time for one exchange: half of it where leases had no answer in that time, and
+// otherwise more, slowly where little time was left. Time that does not depend on the size, that of a
+// long way, does not make batches smaller.
+func sized(size int, failed bool, took, limit time.Duration) int {
+	switch {
+	case took >= limit && failed:
+		size /= 2
+	case took < limit/4:
+		size *= 2
+	default:
+		size += size/8 + 1
+	}
+	return min(max(size, leastTogether), mostTogether)
+}
+
+// take returns up to most leases that are due, the longest waiting first, and
+// those with them that soon will be, so that what was acquired one by one is
+// renewed together. Nothing is returned while nothing is due.
+func (s *Session) take(most int) []*Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if len(s.due) == 0 || s.due[0].at.After(now) {
+		return nil
+	}
+	var batch []*Lease
+	soon := now.Add(s.ttl / 12)
+	for len(batch) < most && len(s.due) > 0 && !s.due[0].at.After(soon) {
+		got := heap.Pop(&s.due).(dueLease).lease
+		if _, ours := s.leases[got]; ours {
+			batch = append(batch, got)
+		}
+	}
+	return batch
+}
+
+// rest is the time until a lease is due.
+func (s *Session) rest() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.due) == 0 {
+		return s.ttl
+	}
+	return time.Until(s.due[0].at)
+}
+
+// renew sends one round for every lease of the batch, waits for all of them
+// together, and says when each is due again. It reports whether any failed. Two
+// exchanges are the bound: the batch may have to wait for one that is in flight.
+func (s *Session) renew(ctx context.Context, batch []*Lease) (failed bool) {
 	var rounds []*round
+	var renewed []*Lease
 	began := time.Now()
-	for _, got := range s.Leases() {
+	for _, got := range batch {
 		e := got.e
 		if !e.tryRound() { // somebody extends it at this moment
+			s.again(got, nil)
 			continue
 		}
 		if r := e.newRound(s.ttl); r != nil {
-			rounds = append(rounds, r)
+			rounds, renewed = append(rounds, r), append(renewed, got)
 		} else {
 			e.endRound()
+			s.again(got, ErrLost)
 		}
 	}
-	var errs []error
-	for _, r := range rounds {
-		e := r.e
-		err := e.conclude(r, r.wait(ctx))
-		e.endRound()
-		s.l.observe(s.l.ctx, Event{Op: OpExtend, Key: e.a.k.name, Fence: e.fence, Began: began, Err: err})
-		errs = append(errs, err)
+	for _, n := range s.l.nodes {
+		n.Flush()
 	}
-	return errors.Join(errs...)
+	last := began.Add(2 * s.l.cfg.NodeTimeout)
+	for i, r := range rounds {
+		e := r.e
+		err := e.conclude(r, within(ctx, min(time.Until(last), time.Until(r.limit)), r.done))
+		failed = failed || err != nil
+		e.endRound()
+		s.l.observe(s.l.ctx, Event{Op: OpExtend, Key: e.a.k.Name, Fence: e.fence, Began: began, Err: err})
+		s.again(renewed[i], err)
+	}
+	return failed
+}
+
+// again plans the next renewal of a lease after one that ended with err: after one
+// that failed in a third of what is left of the lease, and so several times before
+// its end. What was lost or released is forgotten.
+func (s *Session) again(got *Lease, err error) {
+	at, now := s.dueAt(got), time.Now()
+	if err != nil {
+		at = now.Add(time.Until(got.e.ValidUntil()) / 3)
+	}
+	if soonest := now.Add(s.ttl / 32); at.Before(soonest) {
+		at = soonest
+	}
+	valid := got.e.valid()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ours := s.leases[got]; !ours {
+		return
+	}
+	if !valid {
+		delete(s.leases, got)
+		return
+	}
+	s.plan(got, at)
 }
 
 // Close ends the session and gives back what it holds. It returns the errors of
@@ -133,6 +277,7 @@ func (s *Session) Close(ctx context.Context) error {
 		all = append(all, got)
 	}
 	clear(s.leases)
+	s.due = nil
 	s.mu.Unlock()
 	s.stop()
 	<-s.done
@@ -142,5 +287,5 @@ func (s *Session) Close(ctx context.Context) error {
 		wg.Go(func() { errs[i] = got.Release(ctx) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return oneLine(errs...)
 }

@@ -6,12 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/mutants/internal/planted/keys"
 	"locktorture/lockimpl/mutants/internal/planted/node"
-	"locktorture/lockimpl/mutants/internal/planted/script"
+	"locktorture/lockimpl/mutants/internal/planted/waiting"
 )
 
 // AcquireWait waits until it is granted key or ctx ends. Of the waiters of one client for one key
@@ -51,22 +51,26 @@ func (l *Lock) await(ctx context.Context, key string, r request) (*lease, error)
 	if r.shared {
 		return l.ask(ctx, k, r)
 	}
-	leave, err := l.lines.enter(ctx, key)
+	leave, err := l.lines.Enter(ctx, key)
 	if err != nil {
 		return nil, waitEnded(key, nil, err)
 	}
 	got, err := l.ask(ctx, k, r)
+	if err != nil {
+		leave(nil)
+		return nil, err
+	}
 	leave(got)
-	return got, err
+	return got, nil
 }
 
 // ask tries once and then contends; at once where it had to contend the last
 // time.
-func (l *Lock) ask(ctx context.Context, k *keySet, r request) (*lease, error) {
-	if l.lines.idle(k.name) && !l.isCrowded(k) {
+func (l *Lock) ask(ctx context.Context, k *keys.Set, r request) (*lease, error) {
+	if l.lines.Idle(k.Name) && !l.isCrowded(k) {
 		got, err := l.attempt(ctx, k, r)
 		if err == nil || !retriable(ctx, err) {
-			return got, waitError(ctx, k.name, err, nil)
+			return got, waitError(ctx, k.Name, err, nil)
 		}
 	}
 	return l.contend(ctx, k, r)
@@ -74,29 +78,29 @@ func (l *Lock) ask(ctx context.Context, k *keySet, r request) (*lease, error) {
 
 // isCrowded reports whether k is the key that was contended for last, and had
 // to be waited for.
-func (l *Lock) isCrowded(k *keySet) bool {
+func (l *Lock) isCrowded(k *keys.Set) bool {
 	name := l.crowded.Load()
-	return name != nil && *name == k.name
+	return name != nil && *name == k.Name
 }
 
-func (l *Lock) noteCrowd(k *keySet, waited bool) {
+func (l *Lock) noteCrowd(k *keys.Set, waited bool) {
 	var name *string
 	if waited {
-		name = &k.name
+		name = &k.Name
 	}
 	l.crowded.Store(name)
 }
 
 // contend queues on the nodes until it is granted or ctx ends.
-func (l *Lock) contend(ctx context.Context, k *keySet, r request) (*lease, error) {
+func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, error) {
 	l.listen(ctx)
 	r.member = l.member(r.shared)
 	r.ticket = time.Now().UnixMicro()
-	w := newWaker(l.quorum)
-	defer l.lines.join(k.name, r.member, w)()
+	w := waiting.NewWaker(l.quorum)
+	defer l.lines.Join(k.Name, r.member, w)()
 	var last error
 	for tries := 0; ; tries++ {
-		w.reset()
+		w.Reset()
 		a := l.newAttempt(k, r)
 		got, err := a.run(ctx)
 		if err == nil {
@@ -106,28 +110,14 @@ func (l *Lock) contend(ctx context.Context, k *keySet, r request) (*lease, error
 		}
 		if !retriable(ctx, err) {
 			l.quitQueue(a)
-			return nil, waitError(ctx, k.name, err, last)
+			return nil, waitError(ctx, k.Name, err, last)
 		}
-		if !w.wait(ctx, l.pause(a, err, tries)) {
+		if !w.Wait(ctx, l.pause(a, err, tries)) {
 			l.quitQueue(a)
-			return nil, waitEnded(k.name, err, ctx.Err())
+			return nil, waitEnded(k.Name, err, ctx.Err())
 		}
 		last = err
 	}
-}
-
-// member names a waiter: what it waits for, whom to wake, and which one.
-func (l *Lock) member(shared bool) string {
-	kind := "x:"
-	if shared {
-		kind = "s:"
-	}
-	return l.memberNamed(kind, strconv.FormatUint(l.serial.Add(1), 36))
-}
-
-// memberNamed adds for how long the waiter counts as alive between two tries.
-func (l *Lock) memberNamed(kind, name string) string {
-	return kind + l.id + ":" + name + "~" + strconv.FormatInt(l.cfg.Patience.Milliseconds(), 10)
 }
 
 // retriable reports whether a waiter should try again after err.
@@ -182,51 +172,3 @@ func (l *Lock) draw(n int64) int64 {
 	defer l.randMu.Unlock()
 	return l.rand.Int64N(n)
 }
-
-// wait returns false when ctx ended first.
-func (w *waker) wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-w.bell:
-		return true
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// quitQueue takes the waiter of an attempt out of the queue of every node that
-// did not grant it.
-func (l *Lock) quitQueue(a *attempt) {
-	for i := range l.nodes {
-		l.work.add(1)
-		l.nodes[i].Send(&leaveCall{a: a, i: i})
-	}
-}
-
-// A leaveCall takes a waiter out of the queue of one node.
-type leaveCall struct {
-	a *attempt
-	i int
-}
-
-// Encode implements node.Call.
-func (c *leaveCall) Encode(w *node.Writer) {
-	l, k := c.a.l, c.a.k
-	w.Script(script.Leave, 3, 3)
-	w.Strs(k.lock, k.tickets, k.beats, c.a.r.member)
-	w.Str(l.channels())
-	w.Int(l.cfg.Patience.Milliseconds())
-}
-
-// Wanted implements node.Call: the grant took the waiter out of the queue.
-func (c *leaveCall) Wanted(bool) bool {
-	c.a.mu.Lock()
-	defer c.a.mu.Unlock()
-	return c.a.slots[c.i].state != granted
-}
-
-// Answer implements node.Call.
-func (c *leaveCall) Answer(node.Reply) { c.a.l.work.add(-1) }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,7 @@ type conn struct {
 	proc   string // run id of its process, "" when it does not tell
 	asked  int64  // when it was last asked who it is (ns of clock)
 	wrote  int64  // of the wire, before the pipeline in flight
+	alarm  *time.Timer
 }
 
 // A wire counts what is written to it.
@@ -52,6 +54,17 @@ func (c *conn) abort() {
 	if c.wire != nil {
 		_ = c.wire.Close()
 	}
+}
+
+// guard returns a timer that aborts after d, for who relies on it though the
+// connection may not heed deadlines.
+func (c *conn) guard(d time.Duration) *time.Timer {
+	if c.alarm == nil {
+		c.alarm = time.AfterFunc(d, c.abort)
+	} else {
+		c.alarm.Reset(d)
+	}
+	return c.alarm
 }
 
 // close gives the connection up: nobody uses it.
@@ -208,6 +221,43 @@ func (n *Node) reach(ctx context.Context) (*redis.Client, *wire, error) {
 	return n.dial(ctx)
 }
 
+// probeAfter is when a connection of the caller's client is late.
+const probeAfter = 50 * time.Millisecond
+
+// probe dials beside the caller's client, once, when that has had no connection
+// for a while: it dials several times before it tells an error, and those who do
+// not wait for so long would not learn it. The probe passes over the hooks of the
+// client, and what it finds is only told, until the call of end.
+func (n *Node) probe(ctx context.Context) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var telling sync.Mutex
+	n.wg.Go(func() {
+		late := time.NewTimer(probeAfter)
+		defer late.Stop()
+		select {
+		case <-ctx.Done():
+			return
+		case <-late.C:
+		}
+		opt := n.cfg.Client.Options()
+		c, err := opt.Dialer(ctx, opt.Network, opt.Addr)
+		if err == nil {
+			_ = c.Close()
+			return
+		}
+		telling.Lock()
+		defer telling.Unlock()
+		if ctx.Err() == nil {
+			n.trouble.Store(&err)
+		}
+	})
+	return func() {
+		telling.Lock()
+		defer telling.Unlock()
+		cancel()
+	}
+}
+
 // open connects and learns who is at the other end. It hands the server the
 // scripts in the same round trip, before any command is sent.
 func (n *Node) open(ctx context.Context) (*conn, error) {
@@ -224,6 +274,9 @@ func (n *Node) open(ctx context.Context) (*conn, error) {
 	}
 	stop := context.AfterFunc(n.ctx, c.abort)
 	defer stop()
+	if n.cfg.Client != nil {
+		defer n.probe(ctx)()
+	}
 	err = c.greet(ctx, n.cfg)
 	if err == nil && n.cfg.Meet != nil && c.proc != "" {
 		err = n.cfg.Meet(c.proc)

@@ -51,9 +51,11 @@ func (n *Node) connected() (*conn, error) {
 	c, err := n.open(n.ctx)
 	if err != nil {
 		n.down, n.downErr = time.Now(), err
+		n.trouble.Store(&err)
 		return nil, err
 	}
 	n.down = time.Time{}
+	n.trouble.Store(nil)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.closed {

@@ -14,6 +14,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -115,11 +116,13 @@ type Node struct {
 	mu      sync.Mutex
 	queue   []entry
 	conn    *conn // nil while there is none
-	busy    bool  // the node's goroutine is at it
+	busy    bool  // the node's goroutine, or a caller, is at it
 	started bool
 	closed  bool
 
-	flight []entry // of the node's goroutine: the pipeline in flight
+	flight []entry // of who is busy, the node's goroutine or a caller: the pipeline in flight
+
+	trouble atomic.Pointer[error] // what keeps the node from being reached, as far as is known
 
 	downErr error // of the last dial
 	down    time.Time
@@ -144,6 +147,15 @@ func withoutRetries(c *redis.Client, d time.Duration) *redis.Client {
 	opt := clone.Options() // the clone's own
 	opt.MaxRetries, opt.ContextTimeoutEnabled = 0, true
 	return clone
+}
+
+// Trouble returns why there is no connection, or nil when there is one or
+// nothing is known. It is for messages: what is asked next may succeed.
+func (n *Node) Trouble() error {
+	if err := n.trouble.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // Name returns the node's name.
@@ -187,11 +199,19 @@ func (n *Node) Flush() {
 	}
 	n.busy = true
 	n.since.Store(clock())
+	n.start()
+}
+
+// start has the node's goroutine send what is queued. mu is held.
+func (n *Node) start() {
 	if !n.started {
 		n.started = true
 		n.wg.Go(n.loop)
 	}
-	n.nudge()
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
 }
 
 // epoch is the origin of the times that nodes keep.
@@ -222,13 +242,6 @@ func (n *Node) Lag() time.Duration {
 func (n *Node) took(d int64) {
 	n.last.Store(d)
 	n.told.Store(clock())
-}
-
-func (n *Node) nudge() {
-	select {
-	case n.wake <- struct{}{}:
-	default:
-	}
 }
 
 // Close ends the node's goroutine and its connections; with a client of the
@@ -282,7 +295,11 @@ func (n *Node) Do(ctx context.Context, encode func(*Writer)) (Reply, error) {
 	case r := <-c.done:
 		return r, r.Err
 	case <-ctx.Done():
-		return Reply{Err: ctx.Err(), Fate: FateUnknown}, ctx.Err()
+		err := ctx.Err()
+		if why := n.Trouble(); why != nil {
+			err = fmt.Errorf("%w: %w", err, why)
+		}
+		return Reply{Err: err, Fate: FateUnknown}, err
 	}
 }
 

@@ -1,18 +1,22 @@
-package redlock
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package node
 
 import (
 	"sync"
 	"time"
 )
 
-// A tracker counts what goes on in the background.
-type tracker struct {
+// A Tracker counts the calls that are under way and that nobody may be waiting
+// for.
+type Tracker struct {
 	mu   sync.Mutex
 	n    int
 	idle chan struct{} // set while somebody waits; closed at zero
 }
 
-func (t *tracker) add(n int) {
+// Add adds n calls, or takes off -n that have been answered.
+func (t *Tracker) Add(n int) {
 	t.mu.Lock()
 	t.n += n
 	if t.n == 0 && t.idle != nil {
@@ -22,8 +26,8 @@ func (t *tracker) add(n int) {
 	t.mu.Unlock()
 }
 
-// wait returns when the count is zero, or after limit.
-func (t *tracker) wait(limit time.Duration) {
+// Wait returns when the count is zero, or after limit.
+func (t *Tracker) Wait(limit time.Duration) {
 	t.mu.Lock()
 	if t.n == 0 {
 		t.mu.Unlock()

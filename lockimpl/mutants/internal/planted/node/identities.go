@@ -1,20 +1,24 @@
 // Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
 
-package planted
+package node
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 )
 
-// servers remembers which process each node was last seen to be.
-type servers struct {
+// ErrSameServer reports one server behind two nodes.
+var ErrSameServer = errors.New("two nodes are one server")
+
+// Identities remembers which process each node was last seen to be.
+type Identities struct {
 	mu     sync.Mutex
 	byNode map[int]string // run ids
 }
 
-// meeter returns what refuses a server that another node than i is.
-func (s *servers) meeter(i int) func(runID string) error {
+// Meeter returns what refuses a server that another node than i is.
+func (s *Identities) Meeter(i int) func(runID string) error {
 	return func(runID string) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()

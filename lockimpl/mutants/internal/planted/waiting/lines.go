@@ -1,4 +1,9 @@
-package redlock
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+// Package waiting is what one client keeps in its own process about those who
+// wait for keys: who is in line before whom, whom to wake, and which keys somebody
+// means to write.
+package waiting
 
 import (
 	"context"
@@ -6,24 +11,35 @@ import (
 	"sync"
 )
 
-// lines holds who waits in this process: one line per key.
-type lines struct {
+// Lines holds who waits in this process: one line per key.
+type Lines struct {
 	mu       sync.Mutex
 	byKey    map[string]*line
-	byMember map[string]*waker // those who contend, by their name in the queue
+	byMember map[string]*Waker // those who contend, by their name in the queue
+}
+
+// A Lease is what came of a turn.
+type Lease interface {
+	// Lost returns a channel that is closed when the lease has been given back or
+	// has ended.
+	Lost() <-chan struct{}
+
+	// Settle returns when the release that gave the lease back, if one did, has
+	// been put to the nodes.
+	Settle()
 }
 
 // A line is the waiters of one client for one key. The first contends, the
 // others wait for their turn without any traffic.
 type line struct {
 	turns  []chan struct{}
-	wakers []*waker // of those who contend, to be rung by a release nearby
-	ahead  *lease   // of the one whose turn ended last
+	wakers []*Waker // of those who contend, to be rung by a release nearby
+	ahead  Lease    // of the one whose turn ended last
 }
 
-func (q *lines) line(key string) *line {
+func (q *Lines) line(key string) *line {
 	if q.byKey == nil {
-		q.byKey, q.byMember = map[string]*line{}, map[string]*waker{}
+		q.byKey, q.byMember = map[string]*line{}, map[string]*Waker{}
 	}
 	ln := q.byKey[key]
 	if ln == nil {
@@ -33,12 +49,12 @@ func (q *lines) line(key string) *line {
 	return ln
 }
 
-// enter returns when it is the caller's turn to contend for key: when nobody
+// Enter returns when it is the caller's turn to contend for key: when nobody
 // of this client is ahead in the line, or holds the key after a turn in it.
 // leave ends the turn; it is told the lease that came of it, or nil.
-func (q *lines) enter(ctx context.Context, key string) (leave func(*lease), err error) {
+func (q *Lines) Enter(ctx context.Context, key string) (leave func(Lease), err error) {
 	turn := make(chan struct{})
-	leave = func(got *lease) { q.leave(key, turn, got) }
+	leave = func(got Lease) { q.leave(key, turn, got) }
 	q.mu.Lock()
 	ln := q.line(key)
 	ln.turns = append(ln.turns, turn)
@@ -63,7 +79,7 @@ func (q *lines) enter(ctx context.Context, key string) (leave func(*lease), err 
 // follow returns when the lease ahead has been given back or has ended. The
 // nodes would refuse an attempt before that; one that is made now goes out with
 // the release, behind it.
-func (q *lines) follow(ctx context.Context, key string) error {
+func (q *Lines) follow(ctx context.Context, key string) error {
 	q.mu.Lock()
 	ahead := q.byKey[key].ahead
 	q.mu.Unlock()
@@ -72,14 +88,14 @@ func (q *lines) follow(ctx context.Context, key string) error {
 	}
 	select {
 	case <-ahead.Lost():
-		ahead.settled()
+		ahead.Settle()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (q *lines) leave(key string, turn chan struct{}, got *lease) {
+func (q *Lines) leave(key string, turn chan struct{}, got Lease) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	ln := q.byKey[key]
@@ -94,14 +110,14 @@ func (q *lines) leave(key string, turn chan struct{}, got *lease) {
 	q.tidy(key, ln)
 }
 
-func (q *lines) tidy(key string, ln *line) {
+func (q *Lines) tidy(key string, ln *line) {
 	if len(ln.turns) == 0 && len(ln.wakers) == 0 {
 		delete(q.byKey, key)
 	}
 }
 
-// join lets w be rung for key, by the name member.
-func (q *lines) join(key, member string, w *waker) (leave func()) {
+// Join lets w be rung for key, by the name member.
+func (q *Lines) Join(key, member string, w *Waker) (leave func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	ln := q.line(key)
@@ -117,16 +133,16 @@ func (q *lines) join(key, member string, w *waker) (leave func()) {
 	}
 }
 
-// idle reports whether nobody of this client contends for key.
-func (q *lines) idle(key string) bool {
+// Idle reports whether nobody of this client contends for key.
+func (q *Lines) Idle(key string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	ln := q.byKey[key]
 	return ln == nil || len(ln.wakers) == 0
 }
 
-// wake passes on what a node said to a member.
-func (q *lines) wake(member string, node int) {
+// Wake passes on what a node said to a member.
+func (q *Lines) Wake(member string, node int) {
 	q.mu.Lock()
 	w := q.byMember[member]
 	q.mu.Unlock()
@@ -135,9 +151,9 @@ func (q *lines) wake(member string, node int) {
 	}
 }
 
-// poke rings who contends for key, after this client has sent a release: the
+// Poke rings who contends for key, after this client has sent a release: the
 // next attempt follows it on every node.
-func (q *lines) poke(key string) {
+func (q *Lines) Poke(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if ln := q.byKey[key]; ln != nil {

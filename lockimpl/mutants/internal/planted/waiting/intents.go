@@ -1,23 +1,19 @@
 // Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
 
-package planted
+package waiting
 
 import (
-	"context"
-	"errors"
 	"maps"
 	"sync"
 	"time"
-
-	"locktorture/lockimpl"
 )
 
-// intents remembers which keys this client, trying to write, found held by
+// Intents remembers which keys this client, trying to write, found held by
 // readers. The next try within the patience of the queue takes a place in it,
 // which keeps new readers out: otherwise writers that only try would starve.
 // A writer held up by another writer leaves no intent, so that readers have
 // their turn when that writer is done.
-type intents struct {
+type Intents struct {
 	mu    sync.Mutex
 	byKey map[string]time.Time // until when
 	limit int                  // of byKey, at which those that have ended are dropped
@@ -26,7 +22,8 @@ type intents struct {
 // leastIntents are kept without looking whether they have ended.
 const leastIntents = 64
 
-func (s *intents) alive(key string) bool {
+// Alive reports whether key was found held by readers so lately.
+func (s *Intents) Alive(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	until, ok := s.byKey[key]
@@ -37,7 +34,8 @@ func (s *intents) alive(key string) bool {
 	return ok
 }
 
-func (s *intents) set(key string, until time.Time) {
+// Set remembers key until then.
+func (s *Intents) Set(key string, until time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.byKey == nil {
@@ -51,33 +49,9 @@ func (s *intents) set(key string, until time.Time) {
 	s.byKey[key] = until
 }
 
-func (s *intents) clear(key string) {
+// Clear forgets key.
+func (s *Intents) Clear(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.byKey, key)
-}
-
-// tryExclusive makes one attempt to write.
-func (l *Lock) tryExclusive(ctx context.Context, k *keySet, r request) (*lease, error) {
-	queued := l.intents.alive(k.name)
-	if queued {
-		r.member, r.ticket = l.memberNamed("x:", "try"), time.Now().UnixMicro()
-	}
-	a := l.newAttempt(k, r)
-	got, err := a.run(ctx)
-	switch {
-	case errors.Is(err, lockimpl.ErrHeld) && a.byReaders():
-		l.intents.set(k.name, time.Now().Add(l.cfg.Patience))
-	case queued:
-		l.intents.clear(k.name)
-		l.quitQueue(a)
-	}
-	return got, err
-}
-
-// byReaders reports whether readers stood in the way.
-func (a *attempt) byReaders() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.count(func(s *slot) bool { return s.kind == heldByReaders }) > 0
 }

@@ -1,0 +1,127 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/mutants/internal/planted/keys"
+	"locktorture/lockimpl/mutants/internal/planted/node"
+	"locktorture/lockimpl/mutants/internal/planted/script"
+)
+
+// A listener is this client's ear on one node: one subscription to one channel
+// of its own, begun at the first wait and kept until Close.
+type listener struct {
+	once  sync.Once
+	heard sync.Once
+}
+
+// hearing bounds the wait for subscriptions: a waiter that misses a wake-up
+// asks again soon enough.
+const hearing = 50 * time.Millisecond
+
+func (l *Lock) channels() string { return l.cfg.Prefix + ":wake:" }
+
+// listen makes sure that this client hears the nodes, and returns when a
+// quorum of them can be heard. A wake-up that is missed costs a waiter until
+// its next poll.
+func (l *Lock) listen(ctx context.Context) {
+	for i := range l.nodes {
+		l.listeners[i].once.Do(func() { l.subscribe(i) })
+	}
+	_ = within(ctx, hearing, l.hears)
+}
+
+func (l *Lock) subscribe(i int) {
+	ear := node.Ear{
+		Ready: func() {
+			l.listeners[i].heard.Do(func() {
+				if int(l.ears.Add(1)) == l.quorum {
+					close(l.hears)
+				}
+			})
+		},
+		Hear: func(member string) { l.lines.Wake(member, i) },
+		Draw: l.draw,
+	}
+	l.spawn(func() { l.nodes[i].Subscribe(l.ctx, l.channels()+l.id, ear) })
+}
+
+// member names a waiter: what it waits for, whom to wake, and which one.
+func (l *Lock) member(shared bool) string {
+	kind := "x:"
+	if shared {
+		kind = "s:"
+	}
+	return l.memberNamed(kind, strconv.FormatUint(l.serial.Add(1), 36))
+}
+
+// memberNamed adds for how long the waiter counts as alive between two tries.
+func (l *Lock) memberNamed(kind, name string) string {
+	return kind + l.id + ":" + name + "~" + strconv.FormatInt(l.cfg.Patience.Milliseconds(), 10)
+}
+
+// tryExclusive makes one attempt to write.
+func (l *Lock) tryExclusive(ctx context.Context, k *keys.Set, r request) (*lease, error) {
+	queued := l.intents.Alive(k.Name)
+	if queued {
+		r.member, r.ticket = l.memberNamed("x:", "try"), time.Now().UnixMicro()
+	}
+	a := l.newAttempt(k, r)
+	got, err := a.run(ctx)
+	switch {
+	case errors.Is(err, lockimpl.ErrHeld) && a.byReaders():
+		l.intents.Set(k.Name, time.Now().Add(l.cfg.Patience))
+	case queued:
+		l.intents.Clear(k.Name)
+		l.quitQueue(a)
+	}
+	return got, err
+}
+
+// byReaders reports whether readers stood in the way.
+func (a *attempt) byReaders() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.count(func(s *slot) bool { return s.kind == heldByReaders }) > 0
+}
+
+// quitQueue takes the waiter of an attempt out of the queue of every node that
+// did not grant it.
+func (l *Lock) quitQueue(a *attempt) {
+	for i := range l.nodes {
+		l.work.Add(1)
+		l.nodes[i].Send(&leaveCall{a: a, i: i})
+	}
+}
+
+// A leaveCall takes a waiter out of the queue of one node.
+type leaveCall struct {
+	a *attempt
+	i int
+}
+
+// Encode implements node.Call.
+func (c *leaveCall) Encode(w *node.Writer) {
+	l, k := c.a.l, c.a.k
+	w.Script(script.Leave, 3, 3)
+	w.Strs(k.Lock, k.Tickets, k.Beats, c.a.r.member)
+	w.Str(l.channels())
+	w.Int(l.cfg.Patience.Milliseconds())
+}
+
+// Wanted implements node.Call: the grant took the waiter out of the queue.
+func (c *leaveCall) Wanted(bool) bool {
+	c.a.mu.Lock()
+	defer c.a.mu.Unlock()
+	return c.a.slots[c.i].state != granted
+}
+
+// Answer implements node.Call.
+func (c *leaveCall) Answer(node.Reply) { c.a.l.work.Add(-1) }
