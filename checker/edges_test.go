@@ -867,7 +867,7 @@ var edges = []struct {
 		 4ms c2 invoke acquire k owner b
 		 6ms c2 ok acquire k owner b fence 1
 		 7ms c1 invoke write k owner b fence 3 value b1 base 0
-		 9ms c1 ok write k owner b fence 3 value b1 seq 1 base 0 began 9ms ended 9ms`, `[S4]`},
+		 9ms c1 ok write k owner b fence 3 value b1 seq 1 base 0 began 9ms ended 9ms`, `[]`},
 	{"two releases of a lease taken twice, of which the one told first began last", `header ttl 11ms drift 1ms
 		 1ms c2 invoke acquire k owner c
 		 2ms c2 ok acquire k owner c fence 1
@@ -960,6 +960,579 @@ var edges = []struct {
 		46ms c4 ok acquire k owner b
 		49ms c0 invoke release k owner a
 		55ms c0 fail release k owner a began 55ms ended 55ms err "lease lost"`, `[S1 S10]`},
+	{"an extension, without a token, by the process of an older lease that is told late", `header ttl 22ms drift 1ms unchecked-release
+		 1ms c1 invoke acquire k owner b
+		44ms c2 invoke acquire k owner b
+		48ms c2 ok acquire k owner b
+		67ms c2 invoke acquire k owner b
+		88ms c1 ok acquire k owner b until 22ms ended 2ms
+		89ms c1 invoke extend k owner b
+		90ms c1 ok extend k owner b began 89ms ended 90ms
+		90ms c2 ok acquire k owner b until 88ms
+		92ms c2 invoke write k owner b value b1 base 0
+		94ms c2 ok write k owner b value b1 seq 1 base 0`, `[S7]`},
+	{"a write behind the deadline, when each process has given back what it took, and one asked again in vain", `header ttl 20ms drift 1ms
+		 0s c0 invoke acquire k owner a
+		 0s c1 invoke acquire k owner a
+		 0s c1 ok acquire k owner a until 19ms
+		 3ms c0 ok acquire k owner a until 19ms
+		 3ms c1 invoke release k owner a
+		 6ms c0 invoke release k owner a
+		 6ms c0 ok release k owner a
+		 7ms c0 invoke acquire k owner a
+		 8ms c1 ok release k owner a
+		10ms c1 invoke acquire k owner a
+		11ms c1 ok acquire k owner a until 12ms
+		12ms c0 info acquire k owner a err "i/o timeout"
+		13ms c1 invoke write k owner a value a1
+		15ms c1 ok write k owner a value a1 seq 1`, `[S8]`},
+	{"a refused release of one of three processes that took a lease, which has an older one too", `header ttl 28ms drift 1ms fenced
+		 1ms c2 invoke acquire k owner b
+		32ms c2 ok acquire k owner b until 28ms
+		37ms c3 invoke acquire k owner b
+		37ms c2 invoke acquire k owner b
+		37ms c3 ok acquire k owner b
+		40ms c4 invoke acquire k owner b
+		41ms c2 ok acquire k owner b until 64ms
+		46ms c4 ok acquire k owner b until 67ms
+		47ms c4 invoke release k owner b
+		47ms c4 ok release k owner b
+		50ms c2 invoke release k owner b
+		51ms c2 fail release k owner b err "lease lost"
+		54ms c3 invoke write k owner b value b4
+		57ms c3 ok write k owner b value b4 seq 5`, `[S7 S8]`},
+	{"a release that was never answered, before one that began later than it was told", `header ttl 21ms drift 2ms fenced
+		 2ms c2 invoke acquire k owner c
+		 2ms c2 ok acquire k owner c fence 1 until 21ms
+		 8ms c3 invoke release k owner c fence 1
+		 9ms c2 invoke release k owner c
+		10ms c0 invoke acquire k owner a
+		11ms c0 ok acquire k owner a fence 2
+		13ms c3 fail release k owner c fence 1 began 12ms ended 12ms err "lease lost"`, `[]`},
+	{"a rejected holder whose re-entry may have changed the token, and a loss that names the old one", `header ttl 20ms fenced unchecked-release
+		 0s c0 invoke acquire k owner a
+		 0s c1 invoke acquire k owner a
+		 1ms c1 ok acquire k owner a fence 1
+		 1ms c0 ok acquire k owner a fence 1
+		 9ms c0 invoke release k owner a fence 1
+		 9ms c0 ok release k owner a fence 1
+		 9ms c0 invoke acquire k owner a
+		10ms c0 ok acquire k owner a fence 2 ended 10ms
+		10ms c2 ok lost k owner a fence 1
+		11ms c0 invoke write k owner a fence 2 value a6
+		12ms c0 fail write k owner a fence 2 value a6 seq 6 err "stale token"`, `[S4b]`},
+	{"a token given again behind an extension that was never sent, and another extension of unknown outcome since", `header ttl 19ms drift 2ms epsilon 3ms fenced
+		 3ms c1 invoke acquire k owner b
+		 4ms c1 ok acquire k owner b fence 1 until 5ms
+		 4ms c1 invoke extend k owner b fence 1
+		20ms c1 info extend k owner b fence 1 err "i/o timeout"
+		33ms c4 invoke acquire k owner b
+		34ms c4 ok acquire k owner b fence 1 until 50ms
+		37ms c4 info extend k owner b began 36ms ended 37ms err "i/o timeout"
+		43ms link ok receipt never-forwarded of 2`, `[S4b]`},
+	{"a token given again behind two extensions of unknown outcome, of which one was never sent", `header ttl 19ms drift 2ms epsilon 3ms fenced
+		 3ms c1 invoke acquire k owner b
+		 4ms c1 ok acquire k owner b fence 1 until 5ms
+		 4ms c1 invoke extend k owner b fence 1
+		20ms c1 info extend k owner b fence 1 err "i/o timeout"
+		21ms c2 invoke extend k owner b fence 1
+		22ms c2 info extend k owner b fence 1 err "i/o timeout"
+		33ms c4 invoke acquire k owner b
+		34ms c4 ok acquire k owner b fence 1 until 50ms
+		43ms link ok receipt never-forwarded of 2`, `[]`},
+	{"an extension that gives a stillborn grant a hold, after another's lease was given back", `header ttl 28ms drift 1ms epsilon 3ms
+		 4ms c3 invoke acquire k owner d
+		 7ms c3 ok acquire k owner d fence 1
+		 9ms c0 invoke acquire k owner a mode r
+		49ms c3 invoke release k owner d
+		51ms c3 ok release k owner d began 50ms ended 51ms
+		59ms c0 ok acquire k owner a mode r fence 3 until 36ms ended 36ms
+		98ms c0 ok extend k owner a mode r until 124ms began 97ms`, `[S7]`},
+	{"a stillborn lease, while an older one goes on whose release was never sent", `header ttl 27ms drift 1ms fenced
+		0s c1 invoke acquire k owner b
+		0s c1 ok acquire k owner b
+		 1ms c1 invoke release k owner b
+		 4ms c3 invoke acquire k owner b
+		 5ms c3 ok acquire k owner b until 5ms
+		10ms c3 invoke write k owner b value "b3"
+		42ms link ok receipt never-forwarded of 2
+		42ms store ok audit k owner b value "b3" seq 3`, `[S7]`},
+	{"a write told late that says itself that it was issued under a lease three grants ago", `header ttl 20ms drift 2ms epsilon 3ms unchecked-release
+		0s c2 invoke acquire k owner b
+		 1ms c1 invoke write k owner b value "b1" base 0
+		 1ms c2 ok acquire k owner b
+		22ms c1 info write k owner b value "b1" base 0 began 5ms ended 9ms err "i/o timeout"
+		59ms c4 invoke acquire k owner b
+		61ms c4 ok acquire k owner b until 77ms
+		84ms c5 invoke acquire k owner b
+		85ms c5 ok acquire k owner b until 102ms
+		130ms store ok audit k owner b value "b1" seq 1`, `[]`},
+	{"another's write that arrived between two writes by its number, and was issued before the third", `header ttl 15ms drift 1ms unchecked-release
+		 2ms c2 invoke acquire k owner c
+		18ms c2 ok acquire k owner c until 16ms
+		18ms c2 invoke write k owner c value "c2"
+		25ms c2 ok write k owner c value "c2" seq 2
+		28ms c2 invoke write k owner c value "c5"
+		34ms c2 ok write k owner c value "c5" seq 5 began 29ms ended 30ms
+		35ms c2 invoke write k owner c value "c7"
+		50ms c0 invoke write k owner a value "a8"
+		51ms c2 ok write k owner c value "c7" seq 7
+		54ms c0 ok write k owner a value "a8" seq 4 began 50ms ended 52ms`, `[S3z S3z S3z S7 S3 S8]`},
+	{"the writer's own release, acknowledged while another process's was under way", `header ttl 27ms drift 2ms epsilon 1ms
+		 1ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a fence 1 until 26ms
+		 7ms c2 invoke acquire k owner a
+		 7ms c2 ok acquire k owner a fence 1
+		 7ms c2 invoke acquire k owner a
+		 9ms c2 ok acquire k owner a fence 1
+		15ms c2 invoke release k owner a
+		16ms c2 ok release k owner a
+		16ms c2 invoke release k owner a fence 1
+		17ms c2 ok release k owner a fence 1
+		19ms c2 invoke release k owner a
+		19ms c3 invoke release k owner a fence 1
+		19ms c3 ok release k owner a fence 1
+		19ms c3 invoke write k owner a fence 1 value "a7"
+		20ms c3 ok write k owner a fence 1 value "a7" seq 6`, `[S8]`},
+	{"a token given again, behind a refusal told so late that its lease is the third last", `header ttl 13ms drift 1ms fenced
+		38ms c1 invoke acquire k owner a
+		40ms c1 ok acquire k owner a fence 4 until 50ms
+		42ms c1 invoke release k owner a
+		52ms c0 invoke acquire k owner a
+		53ms c0 ok acquire k owner a fence 4 until 64ms
+		53ms c0 invoke release k owner a fence 4
+		54ms c0 ok release k owner a fence 4
+		54ms c0 invoke acquire k owner a
+		54ms c0 ok acquire k owner a fence 5
+		69ms c1 fail release k owner a began 45ms ended 49ms err "lease lost"`, `[S4b]`},
+	{"a token of two leases, of which the older one was lost", `header ttl 16ms drift 2ms
+		 3ms c2 invoke acquire k owner c
+		 4ms c2 ok acquire k owner c fence 1 until 17ms
+		 5ms c2 ok lost k owner c
+		 7ms c3 invoke acquire k owner c
+		 9ms c3 ok acquire k owner c fence 1 until 21ms
+		16ms c2 invoke acquire k owner c
+		31ms c2 ok acquire k owner c fence 3 until 29ms
+		37ms c3 invoke acquire k owner c
+		38ms c3 ok acquire k owner c fence 4
+		39ms c3 invoke write k owner c fence 1 value "c5"
+		40ms store ok audit k owner c fence 1 value "c5" seq 5`, `[S3z S7]`},
+	{"a release without a token, when of three leases the two later ones were given back", `header ttl 23ms drift 2ms epsilon 2ms
+		10ms c2 invoke acquire k owner a
+		12ms c2 ok acquire k owner a fence 3 until 31ms
+		42ms c3 invoke release k owner a fence 4
+		52ms c5 invoke release k owner a
+		55ms c5 ok release k owner a
+		66ms c6 invoke write k owner a fence 4 value "a4" base 2
+		67ms c6 ok write k owner a fence 4 value "a4" seq 3 base 2 began 67ms ended 67ms`, `[S8]`},
+	{"an extension behind a release, and another's grant between that is told behind it", `header ttl 11ms drift 1ms fenced unchecked-release
+		0s c1 invoke acquire k owner b
+		 1ms c3 invoke acquire k owner c
+		 1ms c1 ok acquire k owner b fence 1 until 1ms
+		 5ms c1 invoke release k owner b
+		 6ms c1 ok release k owner b
+		 6ms c3 ok acquire k owner c fence 2 until 11ms began 3ms ended 4ms
+		 6ms c1 ok extend k owner b until 15ms began 5ms`, `[S1 S6 S7]`},
+	{"an extension, a re-entry, and another's grant before both that is told behind them", `header ttl 13ms fenced
+		14ms c3 invoke acquire k owner c
+		15ms c3 ok acquire k owner c until 27ms began 14ms ended 15ms
+		28ms c1 invoke acquire k owner b
+		41ms c3 invoke extend k owner c
+		42ms c3 ok extend k owner c until 54ms
+		42ms c3 invoke acquire k owner c
+		42ms c3 ok acquire k owner c
+		45ms c1 ok acquire k owner b until 41ms ended 32ms`, `[S1 S6]`},
+	{"a renewal by the process of an older lease that was told late, and its release", `header ttl 29ms drift 2ms epsilon 2ms
+		 1ms c1 invoke acquire k owner a
+		38ms c0 invoke acquire k owner a
+		40ms c0 ok acquire k owner a
+		47ms c1 ok acquire k owner a until 48ms began 6ms ended 22ms
+		48ms c2 invoke acquire k owner c
+		50ms c4 invoke acquire k owner d
+		51ms c1 ok extend k owner a until 76ms began 49ms
+		53ms c1 invoke release k owner a
+		56ms c2 ok acquire k owner c until 75ms
+		58ms c1 ok release k owner a
+		61ms c4 ok acquire k owner d until 77ms
+		61ms nemesis ok phase end`, `[S1]`},
+	{"a refusal without a token, when of three leases the two later ones were given back", `header ttl 13ms drift 1ms epsilon 1ms
+		13ms c1 invoke acquire k owner b
+		15ms c1 ok acquire k owner b fence 2 ended 15ms
+		39ms c1 invoke acquire k owner b
+		40ms c1 ok acquire k owner b fence 1
+		40ms c1 invoke release k owner b fence 1
+		40ms c1 ok release k owner b fence 1
+		43ms c1 invoke acquire k owner b
+		44ms c1 ok acquire k owner b fence 4 until 55ms
+		45ms c1 invoke release k owner b fence 4
+		48ms c1 info release k owner b fence 4 ended 48ms err "i/o timeout"
+		48ms c2 invoke release k owner b
+		49ms c2 fail release k owner b err "lease lost"
+		51ms c2 invoke write k owner b fence 2 value "b9" base 7
+		58ms store ok audit k owner b fence 2 value "b9" seq 10`, `[S4 S8]`},
+	{"a write that says itself that it was issued behind a loss which the history told meanwhile", `header ttl 11ms drift 1ms epsilon 1ms
+		 5ms c4 invoke acquire k owner e
+		 9ms c4 ok acquire k owner e fence 1 until 15ms
+		11ms c4 invoke write k owner e fence 1 value "e1"
+		17ms c5 ok lost k owner e fence 1
+		56ms c4 ok write k owner e fence 1 value "e1" began 36ms ended 40ms`, `[S8]`},
+	{"a refusal without a token, when of three leases the two later ones were lost", `header ttl 25ms drift 1ms epsilon 1ms fenced
+		 2ms c0 invoke acquire k owner a
+		 3ms c0 ok acquire k owner a fence 1
+		55ms c0 invoke acquire k owner a
+		55ms c0 ok acquire k owner a fence 3
+		57ms c0 ok lost k owner a
+		62ms c0 invoke acquire k owner a
+		63ms c0 ok acquire k owner a fence 3
+		64ms c0 ok lost k owner a fence 3
+		88ms c0 invoke release k owner a
+		93ms c0 fail release k owner a err "lease lost"
+		93ms c0 invoke write k owner a fence 1 value "a6" base 0
+		99ms store ok audit k owner a fence 1 value "a6" seq 6`, `[S8]`},
+	{"a write that says itself that it was issued once its late lease had been extended", `header ttl 20ms epsilon 3ms unchecked-release
+		 5ms c1 invoke acquire k owner b
+		 9ms c1 ok acquire k owner b fence 1
+		64ms c1 invoke write k owner b fence 1 value "b4"
+		70ms c2 ok extend k owner b fence 1 until 89ms began 69ms
+		75ms c1 ok write k owner b fence 1 value "b4" seq 4 began 75ms ended 75ms`, `[]`},
+	{"an extension refused that was asked for before the history told of the grant", `header ttl 21ms drift 1ms
+		 4ms c0 invoke acquire k owner a
+		24ms c4 invoke extend k owner a
+		25ms c0 ok acquire k owner a fence 2 ended 5ms
+		46ms c4 fail extend k owner a err "lease lost"
+		51ms c0 invoke write k owner a fence 2 value "a3" base 2
+		59ms store ok audit k owner a fence 2 value "a3" seq 3`, `[S8]`},
+	{"a refused extension of a lease that one process took twice, and a stillborn one since", `header ttl 24ms drift 2ms
+		 1ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a
+		 1ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a until 23ms
+		 2ms c0 invoke extend k owner a
+		 2ms c0 fail extend k owner a err "lease lost"
+		 4ms c0 invoke acquire k owner a
+		 5ms c0 ok acquire k owner a until 5ms ended 5ms
+		11ms c0 invoke acquire k owner a
+		12ms c0 fail acquire k owner a err "lock held by another owner"
+		12ms c0 invoke write k owner a value "a3"
+		16ms c0 ok write k owner a value "a3" seq 4`, `[S7 S8]`},
+	{"a token given again that no certain extension kept", `header ttl 27ms epsilon 1ms fenced
+		 1ms c1 invoke acquire k owner a
+		 2ms c1 ok acquire k owner a fence 1 until 28ms
+		33ms c0 ok extend k owner a until 58ms began 31ms
+		40ms c0 invoke release k owner a
+		45ms c2 invoke acquire k owner a
+		46ms c2 ok acquire k owner a fence 2
+		50ms c1 invoke extend k owner a fence 1
+		77ms c1 ok extend k owner a fence 1 until 77ms
+		80ms c3 invoke acquire k owner a
+		82ms c3 ok acquire k owner a fence 2 until 107ms`, `[S4 S4b]`},
+	{"an extension answered behind a release, with an earlier deadline", `header ttl 25ms drift 1ms
+		 4ms c4 invoke acquire k owner e
+		 4ms c4 ok acquire k owner e
+		 8ms c3 invoke acquire k owner d
+		10ms c4 invoke extend k owner e
+		34ms c6 ok extend k owner e until 58ms began 34ms
+		35ms c3 ok acquire k owner d until 32ms
+		37ms c3 ok extend k owner d until 60ms began 36ms
+		46ms c7 invoke release k owner e
+		47ms c4 ok extend k owner e until 34ms`, `[S7]`},
+	{"an extension answered with another token than it was asked with, and an earlier deadline", `header ttl 23ms drift 2ms fenced unchecked-release
+		54ms c2 invoke extend k owner c fence 1
+		77ms c4 invoke acquire k owner c
+		78ms c4 ok acquire k owner c fence 2 until 98ms
+		82ms c2 ok extend k owner c fence 2
+		85ms c5 invoke acquire k owner a
+		85ms c5 ok acquire k owner a fence 3 until 106ms`, `[]`},
+	{"a loss that names the third last lease", `header ttl 28ms unchecked-release
+		32ms c1 invoke acquire k owner b
+		33ms c2 invoke acquire k owner b
+		35ms c2 ok acquire k owner b fence 2 began 33ms ended 34ms
+		63ms c1 ok acquire k owner b fence 3
+		98ms c2 invoke extend k owner b
+		99ms c8 invoke acquire k owner b
+		100ms c8 ok acquire k owner b fence 4 until 127ms
+		102ms c2 ok extend k owner b
+		105ms c2 ok lost k owner b fence 2
+		106ms c6 invoke acquire k owner e
+		108ms c6 ok acquire k owner e fence 3`, `[S4b S7 S4]`},
+	{"a token given again, behind an extension of an older lease that came later", `header ttl 12ms epsilon 2ms fenced
+		 2ms c5 invoke acquire k owner e
+		 2ms c5 ok acquire k owner e fence 2 until 14ms
+		19ms c7 invoke acquire k owner e
+		22ms c7 ok acquire k owner e fence 3
+		24ms c7 invoke extend k owner e fence 2
+		26ms c7 ok extend k owner e fence 2 until 26ms
+		37ms c7 invoke acquire k owner e
+		37ms c7 ok acquire k owner e fence 3 until 49ms`, `[S4 S4b]`},
+	{"a refused extension that names the third last lease", `header ttl 25ms drift 2ms fenced
+		 1ms c2 invoke acquire k owner c
+		 2ms c3 invoke acquire k owner c
+		 3ms c0 invoke acquire k owner a
+		 5ms c2 ok acquire k owner c fence 2 until 24ms
+		 6ms c3 ok acquire k owner c fence 1 until 25ms
+		 8ms c3 invoke release k owner c
+		 9ms c2 invoke acquire k owner c
+		 9ms c2 ok acquire k owner c fence 1 until 32ms
+		12ms c2 invoke extend k owner c fence 2
+		14ms c2 fail extend k owner c fence 2 err "lease lost"
+		18ms c0 ok acquire k owner a fence 4 until 26ms`, `[S4]`},
+	{"a write behind the deadline of the latest lease, when the third last goes on", `header ttl 23ms drift 1ms unchecked-release
+		 4ms c1 invoke acquire k owner a
+		 4ms c1 ok acquire k owner a fence 1 until 26ms
+		 5ms c4 ok lost k owner a fence 2
+		 6ms c4 invoke acquire k owner a
+		 6ms c4 ok acquire k owner a fence 1
+		16ms c4 invoke release k owner a fence 1
+		17ms c4 ok release k owner a fence 1
+		18ms c5 invoke acquire k owner a
+		19ms c4 invoke acquire k owner a
+		19ms c4 ok acquire k owner a fence 2 until 20ms
+		20ms c5 info acquire k owner a err "i/o timeout"
+		22ms c4 invoke write k owner a fence 2 value "a4"
+		27ms store ok audit k owner a fence 2 value "a4" seq 4`, `[S3z]`},
+	{"a late release, and a hold inside of which it was, told behind it", `header ttl 19ms drift 2ms fenced
+		 1ms c5 invoke acquire k owner f
+		 5ms c5 ok acquire k owner f fence 1
+		28ms c2 invoke acquire k owner c
+		50ms c6 invoke acquire k owner d
+		51ms c2 ok acquire k owner c fence 4 until 45ms
+		52ms c2 invoke extend k owner c
+		53ms c5 invoke release k owner f fence 1
+		53ms c2 ok extend k owner c
+		54ms c2 invoke release k owner c
+		54ms c5 ok release k owner f fence 1 ended 54ms
+		55ms c6 ok acquire k owner d fence 5 ended 52ms
+		57ms c2 fail release k owner c err "lease lost"
+		59ms c2 invoke acquire k owner c
+		59ms c2 ok acquire k owner c fence 6 until 76ms`, `[S6 S6 S1 S7 S5]`},
+	{"a renewal that began before its process was granted the key", `header ttl 15ms drift 1ms fenced
+		17ms c3 invoke acquire k owner c
+		17ms c3 ok acquire k owner c
+		22ms c3 invoke release k owner c
+		23ms c1 invoke acquire k owner a
+		25ms c4 invoke acquire k owner c
+		25ms c4 ok acquire k owner c until 26ms
+		25ms c4 ok extend k owner c until 37ms began 23ms
+		42ms c1 ok acquire k owner a until 37ms began 29ms ended 32ms`, `[S1]`},
+	{"two processes that took the key at once, of which one was refused", `header ttl 28ms epsilon 3ms fenced
+		32ms c1 invoke acquire k owner b
+		33ms c2 invoke acquire k owner b
+		35ms c2 ok acquire k owner b until 61ms
+		38ms c1 ok acquire k owner b
+		44ms c1 invoke extend k owner b
+		46ms c1 fail extend k owner b err "lease lost"
+		47ms c1 invoke acquire k owner b
+		48ms c1 ok acquire k owner b until 49ms
+		50ms c2 invoke acquire k owner b
+		52ms c2 info acquire k owner b err "i/o timeout"
+		53ms c4 invoke write k owner b value "b6"
+		57ms c4 ok write k owner b value "b6" seq 6`, `[S3z]`},
+	{"a token given again behind its own release, while another process's is under way", `header ttl 23ms epsilon 2ms
+		37ms c4 invoke acquire k owner a
+		60ms c4 ok acquire k owner a fence 3 until 60ms
+		61ms c0 invoke release k owner a
+		63ms c4 invoke release k owner a fence 3
+		66ms c4 ok release k owner a fence 3
+		66ms c4 invoke acquire k owner a
+		67ms c4 ok acquire k owner a fence 3 until 89ms`, `[S4 S4b S7]`},
+	{"a re-entry into the lease before, when the latest was given back", `header ttl 26ms drift 1ms
+		0s c0 invoke acquire k owner a
+		 1ms c1 invoke acquire k owner a
+		 2ms c1 ok acquire k owner a fence 1 until 26ms
+		 2ms c1 invoke release k owner a fence 1
+		 2ms c1 ok release k owner a fence 1
+		 2ms c0 ok acquire k owner a fence 2 until 25ms began 1ms ended 1ms
+		 5ms c1 invoke acquire k owner a
+		 7ms c1 ok acquire k owner a fence 2 until 30ms
+		 7ms c0 invoke release k owner a fence 2
+		 8ms c0 ok release k owner a fence 2
+		 9ms c1 invoke write k owner a fence 2 value "a2"
+		10ms c1 ok write k owner a fence 2 value "a2"`, `[]`},
+	{"a write that says itself that it was issued behind an extension, after an attempt in vain", `header ttl 28ms
+		 4ms c1 invoke acquire k owner b
+		 8ms c2 invoke acquire k owner b
+		 9ms c1 ok acquire k owner b fence 3 until 32ms
+		12ms c2 info acquire k owner b err "i/o timeout"
+		40ms c4 invoke extend k owner b
+		41ms c1 invoke write k owner b fence 3 value "b3" base 2
+		41ms c4 ok extend k owner b until 68ms
+		43ms c1 ok write k owner b fence 3 value "b3" seq 3 base 2 began 42ms ended 42ms`, `[]`},
+	{"a refused release of an owner whose re-entry changed the token", `header ttl 22ms drift 1ms epsilon 1ms fenced unchecked-release
+		0s c0 invoke acquire k owner a
+		 1ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1
+		 3ms c1 ok acquire k owner a fence 2 until 22ms
+		 5ms c1 invoke acquire k owner a
+		 6ms c1 ok acquire k owner a fence 1 until 25ms began 6ms ended 6ms
+		 8ms c3 invoke release k owner a
+		 9ms c3 fail release k owner a err "lease lost"
+		10ms c1 ok extend k owner a fence 1 until 31ms began 10ms
+		14ms c2 invoke acquire k owner c
+		17ms c2 ok acquire k owner c fence 3 until 35ms`, `[]`},
+	{"a late release, and the extension under way of the lease that it removed", `header ttl 15ms drift 2ms fenced
+		 1ms c0 invoke acquire k owner a
+		 3ms c0 ok acquire k owner a until 12ms
+		19ms c3 invoke acquire k owner d
+		23ms c3 ok acquire k owner d until 29ms
+		25ms c3 invoke extend k owner d
+		25ms c5 invoke release k owner a
+		28ms c5 ok release k owner a
+		29ms c5 invoke acquire k owner a
+		30ms c5 ok acquire k owner a until 42ms
+		33ms c3 ok extend k owner d until 38ms ended 28ms`, `[S6 S1 S5]`},
+	{"a write that says itself that it was issued once its late lease had been extended, and a loss told meanwhile", `header ttl 10ms drift 1ms epsilon 3ms
+		 5ms c1 invoke acquire k owner a
+		 9ms c1 ok acquire k owner a until 14ms began 5ms ended 6ms
+		19ms c0 invoke extend k owner a
+		19ms c1 invoke acquire k owner a
+		22ms c1 info acquire k owner a ended 20ms err "i/o timeout"
+		23ms c2 invoke write k owner a value "a5"
+		24ms c0 ok extend k owner a ended 21ms
+		25ms c2 ok lost k owner a
+		26ms c2 ok write k owner a value "a5" seq 5 began 26ms ended 26ms`, `[]`},
+	{"the same, and another process's loss within the clocks' uncertainty", `header ttl 10ms drift 1ms epsilon 3ms
+		 5ms c1 invoke acquire k owner a
+		 9ms c1 ok acquire k owner a until 14ms began 5ms ended 6ms
+		19ms c0 invoke extend k owner a
+		19ms c1 invoke acquire k owner a
+		22ms c1 info acquire k owner a ended 20ms err "i/o timeout"
+		23ms c2 invoke write k owner a value "a5"
+		24ms c0 ok extend k owner a ended 21ms
+		25ms c3 ok lost k owner a
+		26ms c2 ok write k owner a value "a5" seq 5 began 26ms ended 26ms`, `[]`},
+	{"the same, and another process's loss before it beyond doubt", `header ttl 10ms drift 1ms epsilon 1ms
+		 5ms c1 invoke acquire k owner a
+		 9ms c1 ok acquire k owner a until 14ms began 5ms ended 6ms
+		19ms c0 invoke extend k owner a
+		19ms c1 invoke acquire k owner a
+		22ms c1 info acquire k owner a ended 20ms err "i/o timeout"
+		22ms c2 invoke write k owner a value "a5"
+		23ms c0 ok extend k owner a ended 21ms
+		23ms c3 ok lost k owner a
+		26ms c2 ok write k owner a value "a5" seq 5 began 26ms ended 26ms`, `[S8]`},
+	{"the same, and a release by another process before it beyond doubt", `header ttl 10ms drift 1ms epsilon 1ms
+		 5ms c1 invoke acquire k owner a
+		 9ms c1 ok acquire k owner a until 14ms began 5ms ended 6ms
+		19ms c0 invoke extend k owner a
+		19ms c1 invoke acquire k owner a
+		22ms c1 info acquire k owner a ended 20ms err "i/o timeout"
+		22ms c2 invoke write k owner a value "a5"
+		23ms c0 ok extend k owner a ended 21ms
+		23ms c0 invoke release k owner a
+		24ms c0 ok release k owner a
+		26ms c2 ok write k owner a value "a5" seq 5 began 26ms ended 26ms`, `[S8]`},
+	{"a write behind a refused release that names a token which two leases of its owner's bear", `header ttl 24ms
+		 0s c3 invoke acquire k owner d
+		 1ms c4 invoke acquire k owner d
+		 4ms c3 ok acquire k owner d fence 3 until 24ms
+		10ms c4 ok acquire k owner d fence 3 until 25ms ended 2ms
+		12ms c4 invoke release k owner d fence 3
+		13ms c4 fail release k owner d fence 3 err "lease lost"
+		20ms c3 invoke write k owner d fence 3 value "d3"
+		24ms c3 ok write k owner d fence 3 value "d3"`, `[S8]`},
+	{"a write behind a refused extension that names a token which two leases of its owner's bear", `header ttl 24ms
+		 0s c3 invoke acquire k owner d
+		 1ms c4 invoke acquire k owner d
+		 4ms c3 ok acquire k owner d fence 3 until 24ms
+		10ms c4 ok acquire k owner d fence 3 until 25ms ended 2ms
+		12ms c4 invoke extend k owner d fence 3
+		13ms c4 fail extend k owner d fence 3 err "lease lost"
+		20ms c3 invoke write k owner d fence 3 value "d3"
+		24ms c3 ok write k owner d fence 3 value "d3"`, `[S8]`},
+	{"a token given again, behind two extensions of an older lease that was over before", `header ttl 19ms drift 2ms epsilon 1ms unchecked-release
+		 1ms c0 invoke acquire k owner a
+		 3ms c0 ok acquire k owner a fence 1 until 18ms
+		26ms c0 invoke acquire k owner a
+		27ms c0 ok acquire k owner a fence 2
+		44ms c0 invoke extend k owner a fence 1
+		44ms c0 ok extend k owner a fence 1 until 61ms
+		45ms c0 invoke extend k owner a fence 1
+		46ms c0 ok extend k owner a fence 1
+		49ms c0 invoke acquire k owner a
+		52ms c0 ok acquire k owner a fence 2 until 66ms`, `[S4b S4 S4b]`},
+	{"a write without a token behind the loss of its process's latest lease, when an older one had run out", `header ttl 25ms drift 1ms
+		 3ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 1 until 27ms
+		32ms c0 invoke acquire k owner a
+		33ms c0 ok acquire k owner a fence 2
+		33ms c0 ok lost k owner a fence 2
+		34ms c0 invoke write k owner a value "a3"
+		36ms c0 ok write k owner a value "a3" seq 3`, `[S8]`},
+	{"a write without a token behind the loss of its process's only lease, when another process's had run out", `header ttl 25ms drift 1ms
+		 3ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 1 until 27ms
+		32ms c2 invoke acquire k owner a
+		33ms c2 ok acquire k owner a fence 2
+		33ms c2 ok lost k owner a fence 2
+		34ms c2 invoke write k owner a value "a3"
+		36ms c2 ok write k owner a value "a3" seq 3`, `[S8]`},
+	{"a write without a token behind the deadline of its process's lease, and another process's loss", `header ttl 25ms drift 1ms
+		 3ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 1 until 27ms
+		32ms c2 invoke acquire k owner a
+		33ms c2 ok acquire k owner a fence 2
+		33ms c2 ok lost k owner a fence 2
+		34ms c0 invoke write k owner a value "a3"
+		36ms c0 ok write k owner a value "a3" seq 3`, `[S3z]`},
+	{"a third process's write without a token behind a loss, when an older lease had run out", `header ttl 25ms drift 1ms
+		 3ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 1 until 27ms
+		32ms c2 invoke acquire k owner a
+		33ms c2 ok acquire k owner a fence 2
+		33ms c2 ok lost k owner a fence 2
+		34ms c1 invoke write k owner a value "a3"
+		36ms c1 ok write k owner a value "a3" seq 3`, `[S8]`},
+	{"a section of a lease before the two latest, which its owner's token names", `header ttl 24ms drift 2ms epsilon 3ms fenced
+		 3ms c0 invoke acquire k owner a mode r
+		 4ms c0 ok acquire k owner a mode r fence 2
+		 8ms c0 invoke release k owner a mode r
+		12ms c0 info release k owner a mode r err "i/o timeout"
+		12ms c2 invoke acquire k owner a mode r
+		14ms c2 ok acquire k owner a mode r fence 3
+		15ms c2 ok lost k owner a fence 3
+		15ms c2 invoke acquire k owner a mode r
+		16ms c2 ok acquire k owner a mode r fence 3
+		20ms c2 invoke write k owner a mode r fence 2 value "a2"
+		23ms c2 ok write k owner a mode r fence 2 value "a2" seq 2
+		24ms c2 invoke write k owner a mode r fence 2 value "a3"
+		25ms c1 invoke write k owner b fence 1 value "b4"
+		25ms c1 ok write k owner b fence 1 value "b4" seq 3
+		26ms c2 ok write k owner a mode r fence 2 value "a3" seq 4`, `[S2 S3 S8]`},
+	{"a section of a lease before the two latest, given back, which its owner's token names", `header ttl 60ms
+		 3ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 2
+		 5ms c0 invoke release k owner a
+		 6ms c0 ok release k owner a
+		 7ms c2 invoke acquire k owner a
+		 8ms c2 ok acquire k owner a fence 3
+		 9ms c2 invoke release k owner a
+		10ms c2 ok release k owner a
+		11ms c2 invoke acquire k owner a
+		12ms c2 ok acquire k owner a fence 4
+		20ms c0 invoke write k owner a fence 2 value "a2"
+		23ms c0 ok write k owner a fence 2 value "a2" seq 2
+		24ms c0 invoke write k owner a fence 2 value "a3"
+		25ms c1 invoke write k owner b fence 1 value "b4"
+		25ms c1 ok write k owner b fence 1 value "b4" seq 3
+		26ms c0 ok write k owner a fence 2 value "a3" seq 4`, `[S3 S8]`},
+	{"a write that says itself that it was issued between two extensions of its late lease", `header ttl 13ms
+		 1ms c2 invoke acquire k owner b
+		16ms c2 ok acquire k owner b fence 2
+		20ms c3 invoke write k owner b fence 2 value "b7"
+		21ms c2 invoke extend k owner b
+		23ms c2 ok extend k owner b until 34ms
+		26ms c2 invoke extend k owner b
+		27ms c2 ok extend k owner b until 39ms
+		28ms c3 ok write k owner b fence 2 value "b7" seq 8 began 24ms ended 24ms`, `[S7]`},
+	{"a write that says itself that it was issued in the gap between two extensions of its late lease", `header ttl 13ms
+		 1ms c2 invoke acquire k owner b
+		16ms c2 ok acquire k owner b fence 2
+		20ms c3 invoke write k owner b fence 2 value "b7"
+		21ms c2 invoke extend k owner b
+		23ms c2 ok extend k owner b until 24ms
+		26ms c2 invoke extend k owner b
+		27ms c2 ok extend k owner b until 39ms
+		28ms c3 ok write k owner b fence 2 value "b7" seq 8 began 25ms ended 25ms`, `[S3z S7]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -51,6 +51,8 @@ func effectlessCases() []verdictCase {
 		some("asked for at the end of the lease", ttl, swap(whole, "12ms c invoke", "10ms c invoke"), proof),
 		none("two attempts", ttl, swap(swap(whole, "8ms b invoke acquire k\n", "8ms b invoke acquire l\n"), "9ms b fail acquire k", "9ms b fail acquire l")),
 		none("its owner's own attempt among three", ttl, swap(swap(whole, "5ms c invoke", "5ms a invoke"), "6ms c fail", "6ms a fail")),
+		none("one of three that asked for another key too", ttl, swap(whole, "8ms b invoke acquire k", "8ms b invoke acquire k note multi")),
+		none("another may have had it while he tried to take another key too", ttl, swap(whole, " 4ms b invoke acquire k\n", " 4ms d invoke acquire k note multi\n 4ms b invoke acquire k\n")+"\n 14ms d fail acquire k err held\n"),
 		none("refused beyond the end of the lease", ttl, swap(whole, "9ms b fail", "11ms b fail")),
 		none("asked for just before the end of the lease", ttl, swap(whole, "12ms c invoke", " 9ms c invoke")),
 		none("the end of the lease within the clocks' uncertainty", ttl+" epsilon 3ms", whole),

@@ -153,6 +153,70 @@ func orphanCases() []boundCase {
 				 24ms c fail acquire k err held`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
+			name: "refused for the sake of another key, perhaps", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 18ms b invoke acquire k note multi
+				 19ms b fail acquire k err held
+				 21ms b invoke acquire k note multi
+				 22ms b fail acquire k err held
+				 23ms b invoke acquire k note multi
+				 24ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "beside one who may have had it while he tried to take another key too", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 18ms c invoke acquire k note multi
+				 18ms b invoke acquire k
+				 19ms b fail acquire k err held
+				 20ms c fail acquire k err held
+				 21ms b invoke acquire k
+				 22ms b fail acquire k err held
+				 23ms b invoke acquire k
+				 24ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "just behind one who may not have undone it yet", header: "ttl 10ms epsilon 1ms", want: Pass,
+			history: before + `
+				 19ms c invoke acquire k note multi
+				 20ms c fail acquire k err held
+				 21ms b invoke acquire k
+				 22ms b fail acquire k err held
+				 23ms b invoke acquire k
+				 24ms b fail acquire k err held
+				 25ms b invoke acquire k
+				 26ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "each alone, and others for several keys in between", header: "ttl 10ms", want: Fail, violations: []string{"L1 [4 8 12]"},
+			history: before + `
+				 18ms b invoke acquire k
+				 19ms b fail acquire k err held
+				 20ms c invoke acquire k note multi
+				 20ms c fail acquire k err held
+				 21ms b invoke acquire k
+				 22ms b fail acquire k err held
+				 22ms c invoke acquire k note multi
+				 23ms c fail acquire k err held
+				 24ms b invoke acquire k
+				 25ms b fail acquire k err held`,
+		}},
+		{bounds: map[string]int64{"retry_ns": 5 * ms, "livelock_rounds": 3}, verdictCase: verdictCase{
+			name: "against each other, one of them for the sake of another key", header: "ttl 10ms nodes 5 quorum 3", want: Pass,
+			history: before + `
+				 18ms b invoke acquire k
+				 18ms c invoke acquire k note multi
+				 19ms b fail acquire k err held
+				 19ms c fail acquire k err held
+				 21ms b invoke acquire k
+				 21ms c invoke acquire k note multi
+				 22ms b fail acquire k err held
+				 22ms c fail acquire k err held
+				 23ms b invoke acquire k
+				 23ms c invoke acquire k note multi
+				 24ms b fail acquire k err held
+				 24ms c fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
 			name: "not in the final phase", header: "ttl 10ms", want: Pass,
 			history: strings.Replace(before, "phase final", "phase main", 1) + `
 				 18ms b invoke acquire k
@@ -230,6 +294,78 @@ func noProgressCases() []boundCase {
 				 1ms b invoke acquire k
 				60ms nemesis ok phase final
 				91ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one asks for another key too, which is held", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 5ms b invoke acquire k note multi
+				71ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one asks for another key too, again and again", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 5ms b invoke acquire k note multi
+				20ms b fail acquire k err held
+				30ms b invoke acquire k note multi
+				40ms b fail acquire k err held
+				50ms b invoke acquire k note multi
+				60ms b fail acquire k err held
+				70ms b invoke acquire k note multi
+				80ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one asks for another key too, and has both at last", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 5ms b invoke acquire k note multi
+				91ms b ok acquire k until 100ms`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one asks for another key too, and before the final phase", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 1ms b invoke acquire k note multi
+				 2ms nemesis ok phase final
+				91ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one waits in vain while another may have had it", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 5ms b invoke acquire k
+				30ms c invoke acquire k note multi
+				40ms c fail acquire k err held
+				99ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one waits in vain, and another may have it", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 5ms b invoke acquire k
+				30ms c invoke acquire k note multi
+				99ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one waits in vain before another may have it", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3 4]"},
+			history: before + `
+				 5ms b invoke acquire k
+				80ms c invoke acquire k note multi
+				90ms c fail acquire k err held
+				99ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one waits in vain after another may have had it", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3 6]"},
+			history: before + `
+				 5ms b invoke acquire k
+				10ms c invoke acquire k note multi
+				20ms c fail acquire k err held
+				99ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "nobody asks any more for it alone", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 5ms b invoke acquire k
+				12ms b fail acquire k err held
+				95ms c invoke acquire k note multi
+				96ms c ok acquire k until 105ms`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "a fault that is not healed", header: "ttl 10ms", want: Inconclusive,

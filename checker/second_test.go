@@ -36,6 +36,13 @@ const overlapping = `
 
 func TestSecondOpinion(t *testing.T) {
 	ctx := t.Context()
+	t.Run("leaves out the grant at which a history breaks off", func(t *testing.T) {
+		h := parse(t, "ttl 100ms", overlapping)
+		h.Events, h.Truncated = h.Events[:4], true
+		if r := judgeAll(t, ctx, h, false); r.Verdict != Inconclusive || len(r.Harness) > 0 || len(r.Suspicious) != 1 {
+			t.Errorf("%s, harness %v, suspicious %v", r.Verdict, r.Harness, r.Suspicious)
+		}
+	})
 	t.Run("agrees with a violation", func(t *testing.T) {
 		r := judgeAll(t, ctx, parse(t, "ttl 100ms", overlapping), false)
 		if o := r.SecondOpinion; r.Verdict != Fail || o.Anomalies != 1 || o.Agreed != o.Windows || len(r.Harness) > 0 {

@@ -11,7 +11,7 @@ import (
 func (j *Judge) nothing() []string {
 	seen, h := func(w ledger.Kind) bool { return j.env.Happened[w] }, j.env.Header
 	bounded := func(name string) bool { _, ok := h.Bounds[name]; return ok }
-	wrote, final := seen(ledger.Landed), j.env.Final && seen(ledger.Asked)
+	wrote, final := seen(ledger.Landed), j.env.Final && j.env.Alone
 	tokens := slices.ContainsFunc(j.env.SortedKeys(), func(k *ledger.Key) bool { return k.Newest > 0 })
 	had := map[string]bool{
 		"S1": j.ev.Handovers > 0, "S2": wrote && h.Fenced && tokens, "S3": wrote, "S3z": wrote, "S4": tokens, "S4b": tokens,

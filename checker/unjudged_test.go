@@ -27,6 +27,8 @@ func TestNothing(t *testing.T) {
 			8ms b ok write k fence 2 value b1 seq 1
 			9ms store ok audit k owner b fence 2 value b1 seq 1`,
 			lacks: []string{"S2", "S9", "L7", "R4"}, judged: []string{"S1", "S3", "S4", "S5", "S6", "S7", "S8", "L1", "L2", "R1", "R5"}, liveness: true},
+		{name: "nobody asked for one key alone", header: "ttl 10ms", history: strings.Replace(released, "0ms a invoke acquire k", "0ms a invoke acquire k note multi", 1),
+			lacks: []string{"L1", "L2", "L7"}, judged: []string{"S7"}, liveness: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := judge(t, c.header, c.history)

@@ -11,8 +11,8 @@ import (
 // of them is meant, may have been of each: the definite hold of all of them ends with
 // it, and an extension may have moved all of them.
 
-// leases calls yield with h's two latest leases, and any others that its key remembers.
-func (h *Holder) leases(yield func(*Grant) bool) {
+// Leases calls yield with h's two latest leases, and any others that its key remembers.
+func (h *Holder) Leases(yield func(*Grant) bool) {
 	for _, x := range [...]*Grant{h.Grant, h.Prior} {
 		if x != nil && !yield(x) {
 			return
@@ -31,7 +31,7 @@ func (h *Holder) stopBeside(g *Grant, process int, fence uint64, t time.Duration
 	if !h.beside {
 		return
 	}
-	for x := range h.leases {
+	for x := range h.Leases {
 		if x != g && x.StoppedAt == Never && (x.Deadline > t || x.Extending > 0) && (fence == 0 || x.Bears(fence)) && !(g.takenBy(process) && g.apartFrom(x)) {
 			x.stopAt(t, idx)
 			x.Rarely().perhapsOver = true
@@ -52,7 +52,7 @@ func (l *Ledger) restop(e *history.Event, o *Op, t time.Duration) {
 	if !o.Holder.beside {
 		return
 	}
-	for _, x := range slices.Collect(o.Holder.leases) {
+	for _, x := range slices.Collect(o.Holder.Leases) {
 		if x == o.Grant || x.StoppedAt == Never || x.StopIdx != o.InvIdx || !x.GoesOn() {
 			continue
 		}

@@ -39,6 +39,7 @@ func (l *Ledger) newOp(e *history.Event, h *Holder) *Op {
 	o.Action, o.Mode, o.Process, o.Inv, o.InvIdx = e.Op, e.Mode, e.Process, e.Time, e.Index
 	o.Holder, o.Has, o.Fence, o.Base, o.Value = h, e.Has, e.Fence, e.Base, e.Value
 	o.Seq, o.Next, o.Inner, o.Host = 0, nil, false, l.Host(e)
+	o.Several = e.Op == history.Acquire && e.Note == history.AskMulti
 	return o
 }
 
@@ -49,6 +50,7 @@ func (l *Ledger) invoke(e *history.Event, slot *proc) {
 	switch o.Action {
 	case history.Acquire:
 		h.Key.Open.push(o)
+		l.Alone = l.Alone || !o.Several
 		o.Contended = h.Key.heldAgainst(o)
 		l.emit(Asked, e, o)
 	case history.Extend:

@@ -63,19 +63,38 @@ type rare struct {
 	releaseToken    uint64        // the token of the release, when that may be of another lease; 0 is none
 	lossToken       uint64        // … and of the reported loss
 	ReleaseOKIdx    int           // the release that was answered yes, when it was not the first; 0 is none
+	GivenBack       []givenBack   // releases that were answered yes, other than the first
 	VagueExtensions int           // extensions of unknown outcome
 	GivenUp         time.Duration // when its release was given up as of unknown outcome; 0 is never
 	GoneOn          time.Duration // until when its owner held it beyond its release: what seemed an inner one began later
 	again           reentry       // the latest by another process
-	entrant         int           // the latest other process that re-entered it, from 1; 0 is none
+	entrants        []int         // the latest other processes that re-entered it
+	side            bool          // one of them had asked before it was surely granted: it may have a lease of its own
 	refused         *refusal      // its owner was told no
 	Unheard         bool          // more of its owner's processes were told no than are remembered
 	next            time.Duration // when else it ended, after stop; 0 is never
 	Inner           innerRelease  // the latest
+	ExtendedBefore  extension     // the latest before it was re-entered last
 	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later
 	perhapsOver     bool          // the word that ended it may have been of another lease of its owner's
 	ServedBefore    time.Duration // until when the servers may have kept it before it was re-entered last
+	secondIdx       int           // its owner's grant, by its event, before or behind which extensions of this lease were asked for; 0 is none
+	servedThen      time.Duration // until when the servers may have kept it by those from before
 	hosts           []Host        // that stamped what became of it, besides the one of its acquire
+}
+
+// An extension moved a deadline.
+type extension struct {
+	Inv time.Duration
+	Idx int // 0 is none
+}
+
+// A givenBack is a release that was answered yes.
+type givenBack struct {
+	T     time.Duration // when it was answered
+	Idx   int
+	By    int
+	Fence uint64 // the token that it named; 0 is none
 }
 
 // A reentry is an acquire that found its owner still holding.
@@ -109,8 +128,11 @@ type LateWrite struct {
 	Covered bool          // a renewal under way moved the deadline behind it …
 	to      time.Duration // … until then
 
-	Later, Until time.Duration // when its owner took the lease once more since, and the deadline that this gave
+	since []leaseTime // when its owner had the lease once more since, by what was told by then
 }
+
+// A leaseTime is from an answer that gave a lease, or more time for it, until the deadline.
+type leaseTime struct{ from, until time.Duration }
 
 // MaxOverdue is how many writes of one lease are judged by the deadline that was
 // known when they were issued; any more, by the one known when they land.

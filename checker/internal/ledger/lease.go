@@ -39,7 +39,10 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	h := o.Holder
 	h.tried = UseHeld
 	d, stands := l.deadline(o)
-	if p := h.Prior; p != nil && p.Bears(o.Fence) && !h.Grant.Bears(o.Fence) && h.Grant.GoesOn() && l.reenteredBy(p, o) && p.OK <= o.OK {
+	if p := h.Prior; p != nil && p.Bears(o.Fence) && !h.Grant.Bears(o.Fence) && l.reenteredBy(p, o) && p.OK <= o.OK {
+		if !h.Grant.GoesOn() { // its owner has but this one left
+			l.precede(h, p)
+		}
 		l.reenter(e, o, p, d)
 		return
 	}
@@ -78,7 +81,8 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	g.depth++
 	l.Under(o, g)
 	if o.Process != g.Process {
-		g.Rarely().entrant = o.Process + 1
+		l.entered(g, o.Process)
+		g.Rare.side = g.Rare.side || o.Fence == 0 && o.Inv <= Later(l.From(g, o.Host), g.OK)
 		g.Rare.again = reentry{o.Inv, o.OK, o.InvIdx, o.OKIdx, o.Process, o.Host}
 	}
 	if o.Fence != 0 && o.Fence != g.Fence {
@@ -91,14 +95,17 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 		g.Rare.ServedBefore = g.ServedUntil
 	}
 	if d > g.Deadline {
+		if g.Extended {
+			g.Rarely().ExtendedBefore = extension{g.Start, g.DeadlineIdx}
+		}
 		g.Deadline, g.DeadlineIdx, g.Start, g.Extended = d, o.OKIdx, o.Inv, false
 	}
 	l.serve(g, o, d)
 	l.change(Reentered, e, o, old)
 }
 
-// precede puts the latest lease of h, of which the history tells late, before the one
-// that was granted later.
+// precede puts the latest lease of h, of which the history tells late or which is over,
+// before another one, granted later or taken once more.
 func (l *Ledger) precede(h *Holder, later *Grant) {
 	h.Grant, h.Prior, h.over = later, h.Grant, later.StoppedAt != Never
 	h.Key.unwatch(h.Prior)
@@ -113,9 +120,28 @@ func (g *Grant) Bears(fence uint64) bool {
 	return fence != 0 && (fence == g.Fence || g.Rare != nil && fence == g.Rare.secondToken)
 }
 
-// enteredBy says whether this process was the latest other one that re-entered g.
+// entered notes that another process than its first re-entered g.
+func (l *Ledger) entered(g *Grant, process int) {
+	r := g.Rarely()
+	if g.enteredBy(process) {
+		return
+	}
+	if len(r.entrants) == MostEntrants {
+		if p := g.Holder.Prior; p != nil && p.GoesOn() { // a word of the one forgotten may now seem to be of that lease
+			l.EntrantsForgotten++
+		}
+		r.entrants = r.entrants[:copy(r.entrants, r.entrants[1:])]
+	}
+	r.entrants = append(r.entrants, process)
+}
+
+// MostEntrants is how many other processes are remembered that re-entered one lease, the
+// latest of them.
+const MostEntrants = 32
+
+// enteredBy says whether this process is among the other ones that re-entered g.
 func (g *Grant) enteredBy(process int) bool {
-	return g.Rare != nil && g.Rare.entrant == process+1
+	return g.Rare != nil && slices.Contains(g.Rare.entrants, process)
 }
 
 // Again is the latest acquire of another process than its first by which g's owner took
@@ -139,10 +165,9 @@ func (l *Ledger) ReenteredMeanwhile(g *Grant, o *Op) bool {
 }
 
 // TakenTwice says whether another process than its first re-entered g.
-func (g *Grant) TakenTwice() bool { return g.Rare != nil && g.Rare.entrant != 0 }
+func (g *Grant) TakenTwice() bool { return g.Rare != nil && len(g.Rare.entrants) > 0 }
 
-// takenBy says whether this process was granted g, or the latest other one that
-// re-entered it.
+// takenBy says whether this process was granted g, or is among those that re-entered it.
 func (g *Grant) takenBy(process int) bool { return g.Process == process || g.enteredBy(process) }
 
 // TwoTokens says whether a re-entry changed g's token: of which of the two a word is
@@ -203,8 +228,9 @@ func (l *Ledger) serve(g *Grant, o *Op, d time.Duration) {
 }
 
 // serveBeside books that o, an extension of g's, may have kept another lease of its
-// owner's too: where g may have been a re-entry into that one, or that one into g.
-func (l *Ledger) serveBeside(g *Grant, o *Op, d time.Duration) {
+// owner's too: where g, kept until served before, may have been a re-entry into that one,
+// or that one into g.
+func (l *Ledger) serveBeside(g *Grant, served time.Duration, o *Op, d time.Duration) {
 	if !o.Holder.beside {
 		return
 	}
@@ -212,14 +238,36 @@ func (l *Ledger) serveBeside(g *Grant, o *Op, d time.Duration) {
 		if x == nil || x == g {
 			continue
 		}
-		first, second := x, g
+		first, second, until := x, g, x.ServedUntil
 		if g.OKIdx < x.OKIdx {
-			first, second = g, x
+			first, second, until = g, x, served
 		}
-		if second.Inv <= Later(l.Apart(g, x), first.ServedUntil) {
+		if second.Inv <= Later(l.Apart(g, x), first.servedWhen(second, until)) {
 			l.serve(x, o, d)
 		}
+		if first == g {
+			g.servedSince(second, o, served, l.From(second, o.Host))
+		}
 	}
+}
+
+// servedWhen is until when the servers may have kept g, by what had been asked for when
+// its owner was granted another lease, second; until otherwise.
+func (g *Grant) servedWhen(second *Grant, until time.Duration) time.Duration {
+	if g.Rare != nil && g.Rare.secondIdx == second.OKIdx && g.Rare.secondIdx != 0 {
+		return g.Rare.servedThen
+	}
+	return until
+}
+
+// servedSince books that o extended g, which the servers may have kept until served before
+// that. Asked for once second was granted, that makes second no re-entry into g.
+func (g *Grant) servedSince(second *Grant, o *Op, served, eps time.Duration) {
+	then := g.servedWhen(second, served)
+	if o.InvIdx < second.OKIdx || o.Inv <= Later(eps, second.OK) {
+		then = g.ServedUntil
+	}
+	g.Rarely().secondIdx, g.Rare.servedThen = second.OKIdx, then
 }
 
 // lasting is how long the servers may keep a lease that o began or extended until d.
@@ -261,6 +309,9 @@ func (l *Ledger) OverBefore(g *Grant, o *Op) bool {
 			return true
 		}
 	}
+	if g.Rare != nil && slices.ContainsFunc(g.Rare.GivenBack, func(x givenBack) bool { return gone(x.T, x.By) }) {
+		return true
+	}
 	return g.ReleaseOK != Never && gone(g.ReleaseOK, g.ReleasedBy)
 }
 
@@ -274,7 +325,7 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 	switch {
 	case o.Grant != nil:
 		o.Grant.Extending--
-	case o.Holder.Grant != nil && !o.Holder.Grant.forgot(o.Fence) && (o.Outcome == history.OK || o.Outcome == history.Fail && o.Fence != 0 && o.Holder.Grant.Bears(o.Fence)): // granted meanwhile
+	case o.Holder.Grant != nil && !o.Holder.Grant.forgot(o.Fence) && (o.Outcome == history.OK || o.Outcome == history.Fail && l.refusedMeanwhile(o.Holder.Grant, o)): // granted meanwhile
 		l.Under(o, o.Holder.Grant)
 	default:
 		if o.Outcome == history.Info {
@@ -282,6 +333,9 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 		}
 		l.strayed(o)
 		return
+	}
+	if g := o.Holder.Grant; o.Outcome == history.Fail && o.Fence == 0 && g != o.Grant && g.OKIdx > o.InvIdx && !o.Grant.GoesOn() && l.refusedMeanwhile(g, o) {
+		l.Under(o, g)
 	}
 	if of := o.Holder.named(o); of != nil { // it says only now which lease it was of
 		if asked := o.Grant; asked != nil && o.Outcome == history.OK {
@@ -297,6 +351,15 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 	l.moved(e, o)
 }
 
+// refusedMeanwhile says whether o, an extension that was asked for before the history told
+// of g, was refused it: it names g, or g had been granted before.
+func (l *Ledger) refusedMeanwhile(g *Grant, o *Op) bool {
+	if o.Fence != 0 {
+		return g.Bears(o.Fence)
+	}
+	return g.Process != o.Process && Later(l.From(g, o.Host), g.OK) < o.Inv
+}
+
 // renewed books a round of automatic renewal, which has no invocation.
 func (l *Ledger) renewed(e *history.Event) {
 	h := l.HolderOf(l.Key(e.Key), l.Owner(e.Owner))
@@ -307,7 +370,7 @@ func (l *Ledger) renewed(e *history.Event) {
 	}
 	o.narrow(e)
 	o.learn(e)
-	l.Under(o, h.at(o.Inv, o.Fence))
+	l.Under(o, h.spokenOf(o.Inv, o.Fence, o.Process))
 	if o.Grant != nil {
 		o.Grant.Renewed = true
 		l.moved(e, o)
@@ -327,10 +390,23 @@ func (h *Holder) at(t time.Duration, fence uint64) *Grant {
 		return g
 	case p.Bears(fence) && !g.Bears(fence), t < g.Inv && p.ReleaseOK > t:
 		return p
-	case g.forgot(fence):
-		return nil
+	case fence != 0 && !g.Bears(fence):
+		if x := h.Bearing(fence); x != nil || g.forgot(fence) {
+			return x
+		}
 	}
 	return g
+}
+
+// Bearing is the latest of h's remembered leases with this token, one that goes on when
+// there is one; or nil.
+func (h *Holder) Bearing(fence uint64) (best *Grant) {
+	for x := range h.Leases {
+		if x.Bears(fence) && (best == nil || x.GoesOn() && !best.GoesOn() || x.GoesOn() == best.GoesOn() && x.OKIdx > best.OKIdx) {
+			best = x
+		}
+	}
+	return best
 }
 
 // forgot says whether this token, which no lease bears that is remembered, is older
@@ -354,9 +430,14 @@ func (h *Holder) acted(o *Op) *Grant {
 		return g
 	case before == nil:
 	case before.Bears(o.Fence),
-		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && before.ReleasedAt == Never,
+		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && (before.ReleasedAt == Never || before.ReleaseToken() != 0 && before.Strange(before.ReleaseToken())),
 		o.Fence == 0 && o.Process == before.Process && !g.takenBy(o.Process) && before.ReleasedAt == Never:
 		return before
+	}
+	if o.Fence != 0 && before != nil {
+		if x := h.Bearing(o.Fence); x != nil {
+			return x
+		}
 	}
 	if g.forgot(o.Fence) {
 		return nil
@@ -383,9 +464,10 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		}
 		d, stands := l.deadline(o)
 		g.Deadline, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = d, o.Inv, o.OKIdx, stands, true
+		served := g.ServedUntil
 		l.serve(g, o, d)
 		o.Holder.moveBeside(g, o.Fence, d)
-		l.serveBeside(g, o, d)
+		l.serveBeside(g, served, o, d)
 		if o.Fence == 0 {
 			o.Fence = g.Fence
 		}
@@ -417,7 +499,7 @@ func (l *Ledger) change(w Kind, e *history.Event, o *Op, old time.Duration) {
 
 // lost books what the library told its user: the lease is gone.
 func (l *Ledger) lost(e *history.Event, h *Holder) {
-	g := h.lostBy(e)
+	g := h.spokenOf(ToldAt(e), e.Fence, e.Process)
 	if g == nil || g.LostAt != Never {
 		return
 	}
@@ -432,11 +514,14 @@ func (l *Ledger) lost(e *history.Event, h *Holder) {
 	h.stopBeside(g, e.Process, e.Fence, ToldAt(e), e.Index)
 }
 
-// lostBy is the lease that the loss in e was of: without a token, rather the one before
-// where its process took that, and not the latest.
-func (h *Holder) lostBy(e *history.Event) *Grant {
-	g := h.at(ToldAt(e), e.Fence)
-	if p := h.Prior; e.Fence == 0 && g == h.Grant && p != nil && p.GoesOn() && p.takenBy(e.Process) && !g.takenBy(e.Process) {
+// spokenOf is the lease that a renewal at t, or a loss, was of that a process was told:
+// without a token, rather the one that the process took, of the two latest.
+func (h *Holder) spokenOf(t time.Duration, fence uint64, process int) *Grant {
+	g := h.at(t, fence)
+	if x := h.Grant; fence == 0 && g != nil && g != x && x.takenBy(process) && !g.takenBy(process) {
+		return x
+	}
+	if p := h.Prior; fence == 0 && g == h.Grant && p != nil && p.GoesOn() && p.takenBy(process) && !g.takenBy(process) {
 		return p
 	}
 	return g

@@ -13,23 +13,27 @@ type Ledger struct {
 	Header history.Header // its Epsilon is that of the two clocks that may be furthest apart
 	Clocks Clocks
 
-	Names     ledgerNames
-	Procs     procs
-	free      *Op
-	unknown   map[string]*Op // writes of unknown outcome, by value
-	asked     map[int]*Op    // other operations of unknown outcome, by invocation
-	receipts  map[int]string // receipts for operations that are open still
-	Nemesis   Nemesis
-	Stalls    Stalls
-	Longest   time.Duration // for which any lease was promised
-	maxSeq    uint64        // highest sequence number that a client has been told
-	audited   bool          // the store's log was read
-	Phased    bool          // the history says which phase it is in, and so which faults are in force
-	Final     bool          // … and that a final one began
-	Now       time.Duration
-	Due       time.Duration // when a rule wants to be shown a tick; never when none does
-	Seen      int
-	Ended     bool
+	Names    ledgerNames
+	Procs    procs
+	free     *Op
+	unknown  map[string]*Op // writes of unknown outcome, by value
+	asked    map[int]*Op    // other operations of unknown outcome, by invocation
+	receipts map[int]string // receipts for operations that are open still
+	Nemesis  Nemesis
+	Stalls   Stalls
+	Longest  time.Duration // for which any lease was promised
+	maxSeq   uint64        // highest sequence number that a client has been told
+	audited  bool          // the store's log was read
+	Phased   bool          // the history says which phase it is in, and so which faults are in force
+	Final    bool          // … and that a final one began
+	Alone    bool          // somebody asked for one key and no other
+	Now      time.Duration
+	Due      time.Duration // when a rule wants to be shown a tick; never when none does
+	Seen     int
+	Ended    bool
+
+	EntrantsForgotten int // processes that re-entered a lease, no longer remembered, while their owner had another lease
+
 	Truncated bool // the history broke off
 	fact      Fact // the one being dispatched
 	landing   Landing

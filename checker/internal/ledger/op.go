@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"slices"
 	"time"
 
 	"locktorture/workload/history"
@@ -16,6 +17,7 @@ type Op struct {
 	Contended  bool
 	Kept       bool       // something refers to it beyond its completion
 	Executed   bool       // settled by a link: it was carried out
+	Several    bool       // of an acquire: it asks for other keys too, and any of them may be why it is refused
 	Inner      bool       // a release of a lease that its owner holds more than once
 	MayReenter bool       // of an acquire that began a lease: it may be a re-entry, with an older one's token
 	Settled    settlement // how an unknown outcome was settled
@@ -152,7 +154,19 @@ func (l *Ledger) overdue(o *Op) {
 func (l *Ledger) narrowed(o *Op, w *LateWrite) {
 	w.Inv = o.Inv
 	eps := l.From(o.Grant, o.Host)
-	w.Covered = w.Covered && w.Inv-eps <= w.to || w.Until > 0 && w.Later-eps <= w.Inv && w.Inv-eps <= w.Until
+	again := slices.ContainsFunc(w.since, func(t leaseTime) bool { return t.from-eps <= w.Inv && w.Inv-eps <= t.until })
+	w.Covered = w.Covered && w.Inv-eps <= w.to || again
+}
+
+// Since notes that w's owner took or extended the lease once more, from then on until a
+// deadline: its client may say yet that w was issued only then.
+func (w *LateWrite) Since(from, until time.Duration) {
+	n := len(w.since)
+	if n > 0 && (w.since[n-1].from <= from && from <= w.since[n-1].until || n == MaxOverdue) { // without a gap
+		w.since[n-1].until = max(w.since[n-1].until, until)
+		return
+	}
+	w.since = append(w.since, leaseTime{from, until})
 }
 
 // Cover notes that w was issued under a lease that lasted until t.

@@ -53,8 +53,38 @@ func (g *Grant) refuse(o *Op) {
 	*at = &refusal{T: o.OK, Idx: o.OKIdx, By: o.Process, host: o.Host, Fence: o.Fence}
 }
 
+// partlyRefused says whether of the processes that took g, which may have a lease each,
+// some were not told that it is gone.
+func (g *Grant) partlyRefused() bool {
+	if g.Rare == nil || !g.Rare.side {
+		return false
+	}
+	told := func(process int) bool {
+		for no := g.Rare.refused; no != nil; no = no.Next {
+			if no.By == process {
+				return true
+			}
+		}
+		return false
+	}
+	return !told(g.Process) || slices.ContainsFunc(g.Rare.entrants, func(process int) bool { return !told(process) })
+}
+
+// giveBack books that g's owner gave it back by o, not by the first release of its hold,
+// and was told yes.
+func (g *Grant) giveBack(o *Op) {
+	r := g.Rarely()
+	if len(r.GivenBack) == MaxDenials {
+		r.Unheard = true
+		return
+	}
+	g.stampedBy(o.Host)
+	r.GivenBack = append(r.GivenBack, givenBack{o.OK, o.OKIdx, o.Process, o.Fence})
+}
+
 // MaxDenials is how many processes of an owner are remembered that were told of its
-// loss; of what any other one was told only that somebody was.
+// loss, and how many releases that gave a lease back once more; of what any other one
+// was told only that somebody was.
 const MaxDenials = 32
 
 // releasing books the invocation of a release. An inner release of a
@@ -123,14 +153,18 @@ func (l *Ledger) innerDone(e *history.Event, o *Op) {
 }
 
 // denyBeside: what an owner was refused, without a token to tell which lease of its
-// was meant, goes for those before as well.
+// was meant, goes for those before as well; with one, for all that bear it.
 func (l *Ledger) denyBeside(o *Op) {
 	h := o.Holder
-	if o.Grant != h.Grant {
+	named := o.Fence != 0 && o.Grant.Fence == o.Fence
+	if o.Grant != h.Grant && !named {
 		return
 	}
-	for x := range h.leases {
-		if x != o.Grant && x.Fence == o.Grant.Fence && x.OK <= o.Inv {
+	for x := range h.Leases {
+		if x == o.Grant || x.Fence != o.Grant.Fence {
+			continue
+		}
+		if before := o.Grant == h.Grant && x.OK <= o.Inv; before || named && Later(l.From(x, o.Host), x.OK) < o.Inv {
 			x.refuse(o)
 			x.stopAt(o.OK, o.OKIdx)
 		}
@@ -138,10 +172,22 @@ func (l *Ledger) denyBeside(o *Op) {
 }
 
 // givenUp books that an owner whose latest lease was over by another word gave one back,
-// and did not say which: it holds the one before no more either.
+// and did not say which: it holds the latest that goes on no more either.
 func (l *Ledger) givenUp(o *Op) {
-	g, p := o.Grant, o.Holder.Prior
-	if o.Fence != 0 || g != o.Holder.Grant || p == nil || !p.GoesOn() || g.StopIdx == o.InvIdx || p.OK > o.Inv {
+	g := o.Grant
+	if o.Fence != 0 || g != o.Holder.Grant || g.StopIdx == o.InvIdx {
+		return
+	}
+	p := o.Holder.Prior
+	if o.Holder.beside && p != nil && !p.GoesOn() {
+		p = nil
+		for x := range o.Holder.Leases {
+			if x != g && x.GoesOn() && (p == nil || x.OKIdx > p.OKIdx) {
+				p = x
+			}
+		}
+	}
+	if p == nil || !p.GoesOn() || p.OK > o.Inv {
 		return
 	}
 	switch o.Outcome {
@@ -188,10 +234,16 @@ func (l *Ledger) outerDone(e *history.Event, o *Op) {
 		}
 	}
 	switch {
-	case o.Outcome == history.OK && g.ReleaseOK == Never:
+	case o.Outcome == history.OK:
+		if g.ReleaseIdx != o.InvIdx {
+			g.giveBack(o)
+		}
+		if g.ReleaseOK != Never {
+			break
+		}
 		g.ReleaseOK = o.OK
 		if g.ReleaseIdx != o.InvIdx {
-			g.Rarely().ReleaseOKIdx = o.OKIdx
+			g.Rare.ReleaseOKIdx = o.OKIdx
 		}
 	case o.Outcome == history.Fail:
 		g.refuse(o)

@@ -29,7 +29,7 @@ func targetWords(t *history.Target) string {
 		words = append(words, "key "+t.Key)
 	}
 	if len(words) == 0 {
-		return t.String()
+		return t.Plain()
 	}
 	return strings.Join(words, " / ")
 }

@@ -12,7 +12,7 @@ func TestTargetWords(t *testing.T) {
 		`{"clients":[0],"nodes":["n1","n2"]}`:      "0 / n1, n2",
 		`{"clients":["a","b","c","d"],"nodes":[]}`: "4 clients",
 		`"n3"`:        "n3",
-		`{"shard":7}`: `{"shard":7}`,
+		`{"shard":7}`: "shard 7",
 	} {
 		target, err := history.ParseTarget([]byte(raw))
 		if got := targetWords(target); got != want || err != nil {

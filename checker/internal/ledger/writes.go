@@ -33,7 +33,7 @@ func (l *Ledger) issueWrite(o *Op) {
 	if g, p := o.Grant, h.Prior; g != nil && p != nil {
 		named := !g.Bears(o.Fence) && p.Bears(o.Fence) && (p.GoesOn() || !g.TwoTokens())
 		either := g.Bears(o.Fence) == p.Bears(o.Fence) // its token does not tell which
-		longer := either && p.Deadline > g.Deadline && p.GoesOn() && g.GoesOn()
+		longer := either && (p.Latest() > g.Latest() || p.Latest() == g.Latest() && p.Deadline > g.Deadline) && p.GoesOn() && g.GoesOn()
 		elsewhere := either && p.Deadline > g.Latest() && h.tried != UseHeld && p.lostElsewhere(o.Process)
 		left := either && (p.Process == o.Process || o.Inv < p.Deadline) && !g.takenBy(o.Process) && p.GoesOn() && !g.GoesOn()
 		if named || longer || left || elsewhere {
@@ -67,12 +67,14 @@ func (h *Holder) older(o *Op) *Grant {
 			return nil
 		}
 	}
-	for x := range h.leases {
-		if x.Bears(o.Fence) || o.Fence == 0 && x.GoesOn() && o.Inv < x.Latest() {
-			return x
+	var best *Grant // one that goes on, or else the latest
+	for x := range h.Leases {
+		named := x.Bears(o.Fence) || o.Fence == 0 && x.GoesOn() && o.Inv < x.Latest()
+		if named && (best == nil || x.GoesOn() && !best.GoesOn() || x.GoesOn() == best.GoesOn() && x.OKIdx > best.OKIdx) {
+			best = x
 		}
 	}
-	return nil
+	return best
 }
 
 // right says what h's owner knew when it issued o. Until a release is answered
@@ -99,14 +101,18 @@ func (l *Ledger) right(h *Holder, o *Op) Use {
 	return UseHeld
 }
 
-// heldBefore says whether h's lease before its latest may last at o still.
+// heldBefore says whether another of h's leases than its latest may last at o still.
 func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
-	p := h.Prior
-	if p == nil || o.Inv >= p.Latest() {
-		return false
+	for p := range h.Leases {
+		if p == h.Grant || o.Inv >= p.Latest() {
+			continue
+		}
+		over := p.ReleasedAt != Never || p.Refused() != nil && !p.partlyRefused() || p.LostAt != Never && !p.Strange(p.LossToken())
+		if p.GoesOn() || !over || p.StoppedAt <= Later(l.From(p, o.Host), p.OK) { // that word may have come before it
+			return true
+		}
 	}
-	over := p.ReleasedAt != Never || p.Refused() != nil || p.LostAt != Never && !p.Strange(p.LossToken())
-	return p.GoesOn() || !over || p.StoppedAt <= Later(l.From(p, o.Host), p.OK) // that word may have come before it
+	return false
 }
 
 // written completes a write.

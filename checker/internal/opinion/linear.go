@@ -99,7 +99,7 @@ func (w window) moves(h history.Header, eps time.Duration) []porcupine.Operation
 		out = append(out, porcupine.Operation{ClientId: m.grant, Input: m, Call: int64(call), Return: int64(ret)})
 	}
 	for i, g := range w {
-		add(move{take, i}, g.Inv, g.OK)
+		add(move{take, i}, g.Inv, max(g.OK, g.taken))
 		for _, x := range g.extends {
 			add(move{keep, i}, x[0], x[1])
 		}

@@ -68,6 +68,8 @@ type shownGrants struct {
 type windowGrant struct {
 	*ledger.Grant
 	extends [][2]time.Duration
+	revived time.Duration // when an extension was answered that gave it a hold, of which nobody can say that it had one before; 0 is none
+	taken   time.Duration // by when its hold began, where that may be later than its answer; 0 is not
 }
 
 // A window is a few grants of one key. Any subset of a history's grants must
@@ -96,6 +98,7 @@ func (s *Second) Observe(f *ledger.Fact) {
 	switch f.Kind {
 	case ledger.Extended:
 		r.extended(f)
+		r.revived(f, s.j.Header.Epsilon)
 		return
 	case ledger.Left: // it shows that its owner held
 		if ledger.CheckedRelease(s.j.Header) {
@@ -126,6 +129,19 @@ func (r *shownGrants) extended(f *ledger.Fact) {
 		return
 	}
 	r.grants[i].extends = append(r.grants[i].extends, [2]time.Duration{f.Op.Inv, f.Op.OK})
+}
+
+// revived notes that an extension gave a grant a hold that before was over within the
+// clock uncertainty of its beginning.
+func (r *shownGrants) revived(f *ledger.Fact, eps time.Duration) {
+	if f.Op.OK < f.Old || f.Old-f.Grant.OK > eps {
+		return
+	}
+	for _, g := range r.grants {
+		if g.Grant == f.Grant {
+			g.revived = f.Op.OK
+		}
+	}
 }
 
 // close takes windows that are full.
@@ -210,7 +226,7 @@ func (s *Second) Ask(ctx context.Context) (o SecondOpinion, disagreements []rule
 			o.Undecided++
 			continue
 		}
-		w = w.held(s.j.Clocks.Narrowest)
+		w = s.lasting(w).held(s.j.Clocks.Narrowest)
 		want := s.violated(w)
 		agreed, decided := s.agrees(ctx, w, want)
 		switch {
@@ -235,10 +251,19 @@ func (s *Second) agrees(ctx context.Context, w window, violated bool) (agrees, d
 	eps := s.j.Clocks.Narrowest
 	if !violated {
 		eps = s.j.Clocks.Widest
-		w = w.held(eps)
+		w = w.lenient().held(eps)
 	}
 	orders, decided := w.linearizable(ctx, s.j.Header, eps)
 	return orders == !violated, decided
+}
+
+// lasting leaves out the grants at which the history broke off: how long they held, it
+// does not say.
+func (s *Second) lasting(w window) window {
+	if !s.j.Truncated {
+		return w
+	}
+	return slices.DeleteFunc(slices.Clone(w), func(g *windowGrant) bool { return s.j.Now <= ledger.Later(s.j.Clocks.Widest, g.OK) })
 }
 
 // held leaves out the grants whose definite hold is within the clock
@@ -246,8 +271,21 @@ func (s *Second) agrees(ctx context.Context, w window, violated bool) (agrees, d
 func (w window) held(eps time.Duration) window {
 	var out window
 	for _, g := range w {
-		if g.End()-g.OK > eps {
+		if g.End()-max(g.OK, g.taken) > eps {
 			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// lenient lets the grants that an extension gave a hold have begun only with it.
+func (w window) lenient() window {
+	out := slices.Clone(w)
+	for i, g := range out {
+		if g.revived != 0 {
+			later := *g
+			later.taken = g.revived
+			out[i] = &later
 		}
 	}
 	return out

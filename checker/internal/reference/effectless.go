@@ -47,7 +47,7 @@ func (j *judge) taken(o *operation, g, next *grant) {
 	expiry := g.from.time + max(j.history.Header.TTL, g.first-g.from.time+j.history.Header.Drift)
 	sure, perhaps := 0, 0
 	for _, x := range j.ops {
-		if x.Op != history.Acquire || x.Kind != history.Fail || x.Key != o.Key || x.Owner == o.Owner || x.from.index < o.from.index || x.to.index > next.to.index {
+		if x.Op != history.Acquire || x.Kind != history.Fail || x.several || x.Key != o.Key || x.Owner == o.Owner || x.from.index < o.from.index || x.to.index > next.to.index {
 			continue
 		}
 		if !j.heldThrough(x) && x.to.time <= g.server+j.history.Header.Epsilon {
@@ -107,7 +107,7 @@ func (j *judge) nothingElse(o *operation, g, next *grant) bool {
 			return false
 		case x.Kind == history.Info && x.Op != history.Write, x.perhapsUnsent, x.HasAll(history.HasBegan), x.HasAll(history.HasEnded):
 			return false
-		case x.Op == history.Acquire && across, x.Op == history.Release && x != o && x.to.index > g.from.index:
+		case x.several, x.Op == history.Acquire && across, x.Op == history.Release && x != o && x.to.index > g.from.index:
 			return false
 		}
 	}

@@ -100,8 +100,9 @@ func (j *judge) unconfirmed(w *write) {
 	if newest := len(all) - 1; newest >= 0 && w.token() != 0 && !slices.ContainsFunc(all, func(g *grant) bool { return g.Fence == 0 || g.Fence == w.token() }) {
 		mine = all[newest:] // under which lease it was issued, with a token of none, is open
 	}
-	j.claim("S8", answer(s8 && !w.doubtful && !muddled(all), knows || !j.surelyCovered(w, mine)), w.Key, w.events())
-	if s8 {
+	told, alike := j.toldOfNewest(w, all)
+	j.claim("S8", answer((s8 || told) && !w.doubtful && !muddled(all), alike || knows || !j.surelyCovered(w, mine)), w.Key, w.events())
+	if s8 || told {
 		return
 	}
 	late, perhapsLate := true, true
@@ -119,8 +120,29 @@ func (j *judge) unconfirmed(w *write) {
 		perhapsLate = perhapsLate && !within
 	}
 	unfenced := !j.history.Header.Fenced
-	proved := late && !knows && j.surelyCovered(w, all) && j.surelyCovered(w, mine) && !w.doubtful && unfenced
+	proved := late && !alike && !knows && j.surelyCovered(w, all) && j.surelyCovered(w, mine) && !w.doubtful && unfenced
 	j.claim("S3z", answer(proved, perhapsLate && (unfenced || w.token() == 0)), w.Key, w.events())
+}
+
+// toldOfNewest: w bears no token to tell its lease by; a word ended its owner's newest one
+// before it, and the others had run out before that one was asked for. Written by the
+// process that had been granted the newest, it came behind that word (S8), which takes
+// precedence over the older deadlines (S3z). Written by another one, both are alike.
+func (j *judge) toldOfNewest(w *write, all []*grant) (told, alike bool) {
+	had := slices.DeleteFunc(slices.Clone(all), func(g *grant) bool { return j.surely(w.from, g.to) })
+	if len(had) < 2 || w.token() != 0 {
+		return false, false
+	}
+	newest := had[len(had)-1]
+	if !j.endedBefore(newest, w) || !j.surely(newest.to, w.from) {
+		return false, false
+	}
+	for _, g := range had[:len(had)-1] {
+		if newest.from.time-j.latest(g, newest.from) <= j.history.Header.Epsilon || newest.into[g] != No {
+			return false, false
+		}
+	}
+	return newest.process() == w.Process, true
 }
 
 // muddled reports whether a re-entry changed the token: which lease a word is of
@@ -133,7 +155,7 @@ func muddled(grants []*grant) bool {
 // was that it got none: it may know that it holds nothing.
 func (j *judge) triedAgain(w *write, grants []*grant) bool {
 	for _, g := range grants {
-		if !j.endedBefore(g, w) && j.surely(g.to, w.from) && w.from.time < j.lowest(g, w.from) {
+		if !j.endedBefore(g, w) && j.surely(g.to, w.from) && w.from.time < j.lowest(g, w.from) && !j.allGivenBack(g, w) {
 			return false
 		}
 	}
@@ -141,6 +163,30 @@ func (j *judge) triedAgain(w *write, grants []*grant) bool {
 		vain := o.Op == history.Acquire && o.Kind != history.OK && o.Key == w.Key && o.Owner == w.Owner
 		return vain && j.perhaps(o.from, w.from)
 	})
+}
+
+// allGivenBack reports whether each process that had been granted one of the leases had
+// given one back, and been told yes, for each that it was granted, all before w: of
+// which lease each release was is open, and that none is left is not.
+func (j *judge) allGivenBack(g *grant, w *write) bool {
+	var releases []*operation
+	for _, o := range j.ops {
+		if o.Op == history.Release && o.Kind == history.OK && o.Key == g.Key && o.Owner == g.Owner && o.asked == 0 && o.Fence == 0 && j.surely(o.to, w.from) {
+			releases = append(releases, o)
+		}
+	}
+	left := slices.Clone(releases)
+	for _, x := range j.of(g.Key, g.Owner) {
+		if x != g && !slices.ContainsFunc(releases, func(o *operation) bool { return j.perhaps(x.from, o.to) }) {
+			continue // asked for behind them all
+		}
+		i := slices.IndexFunc(left, func(o *operation) bool { return o.Process == x.process() && o.from.index > x.to.index })
+		if i < 0 {
+			return false
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	return true
 }
 
 // covered reports whether some grant may have been answered before w and not

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -34,6 +35,7 @@ type grant struct {
 	beside   time.Duration     // the latest deadline of re-entries that are over
 	low      time.Duration
 	deadline time.Duration // the latest that any reading grants
+	certain  time.Duration // the same as server, but for extensions that may have been of other leases
 	server   time.Duration // when the servers' TTL has run out at the latest
 	vague    bool          // an extension of unknown outcome may have prolonged the servers' TTL
 	endings  []ending
@@ -91,14 +93,15 @@ func oneHold(grants []*grant) bool {
 	return !slices.ContainsFunc(grants[1:], func(g *grant) bool { return g.nested != Violation })
 }
 
-// reentered: when a re-entry has changed the token, a word with either of them
-// may be about both.
+// reentered: when a re-entry has changed the token, or may have, a word with either
+// of them may be about both.
 func (j *judge) reentered(o *operation, e ending) {
 	e.sure = false
 	own := j.of(o.Key, o.Owner)
 	nested := slices.ContainsFunc(own, func(g *grant) bool { return g.nested == Violation })
 	for _, g := range own {
-		if nested && o.token() != 0 && g.Fence != o.token() {
+		one := slices.ContainsFunc(own, func(x *grant) bool { return x.Fence == o.token() && (g.into[x] != No || x.into[g] != No) })
+		if (nested || one) && o.token() != 0 && g.Fence != o.token() {
 			g.end(e)
 		}
 	}
@@ -129,16 +132,18 @@ func (j *judge) grant(o *operation) {
 	}
 	g := &grant{operation: o, first: deadline, low: deadline, deadline: deadline, into: map[*grant]Answer{}}
 	g.server = o.to.time + max(h.TTL, deadline-o.from.time+h.Drift)
+	g.certain = g.server
 	g.held = []span{{o.to.time, deadline}}
 	for _, before := range j.of(o.Key, o.Owner) {
 		is := j.reentry(before, g)
 		g.nested, g.into[before] = max(g.nested, is), is
 		if before.Fence == g.Fence {
 			g.keeps = max(g.keeps, is)
-			g.excused = g.excused || is != No && len(before.endings) == 0
+			running := before.certain == before.server || g.from.time-before.certain <= h.Epsilon
+			g.excused = g.excused || is != No && len(before.endings) == 0 && running
 		}
 		if is != No {
-			before.server = max(before.server, g.server)
+			before.server, before.certain = max(before.server, g.server), max(before.certain, g.certain)
 			before.beside, before.deadline = max(before.beside, deadline), max(before.deadline, deadline)
 		}
 	}
@@ -199,6 +204,7 @@ func (j *judge) of(key, owner string) []*grant {
 			found = append(found, g)
 		}
 	}
+	slices.SortStableFunc(found, func(a, b *grant) int { return cmp.Compare(a.to.time, b.to.time) }) // told late, it is not the newest
 	return found
 }
 
@@ -236,7 +242,12 @@ func (j *judge) release(o *operation) {
 			top = g
 		}
 	}
-	if top == nil {
+	if top == nil { // which of the words ended them is open where that is not surely the earlier one
+		for _, g := range j.spokenOf(o) {
+			if !o.unsent && !j.endedBy(g, o.from) {
+				g.end(ending{may: e.may, must: e.must, cut: o.to.time})
+			}
+		}
 		return
 	}
 	for _, g := range j.of(o.Key, o.Owner) {
@@ -284,7 +295,7 @@ func (j *judge) beside(g, top *grant, o *operation, e ending) {
 	}
 	switch {
 	case o.Kind == history.Fail && g.Fence == top.Fence:
-		e.sure = !o.perhapsUnsent && j.surely(g.to, o.from) && j.clear(o, top) && j.surely(g.to, top.to)
+		e.sure = !o.perhapsUnsent && j.surely(g.to, o.from) && j.clear(o, top) && j.surely(g.to, top.to) && !muddled(j.of(o.Key, o.Owner))
 		g.end(e)
 	case top.nested != Violation || o.Kind == history.Fail || len(top.endings) > 0 || !j.clear(o, top):
 		g.end(e)
@@ -309,13 +320,14 @@ func (j *judge) extend(o *operation) {
 		newest := i == len(spoken)-1
 		switch o.Kind {
 		case history.Fail:
-			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: newest && !o.perhapsUnsent && j.surely(g.to, o.from) && j.clear(o, g)})
+			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: oneHold(spoken[i:]) && !o.perhapsUnsent && j.surely(spoken[len(spoken)-1].to, o.from) && j.clear(o, spoken[len(spoken)-1])})
 		case history.Info:
 			g.vague = g.vague || !o.unsent
 		case history.OK:
 			until := j.until(o)
 			g.extended(o, until, newest && j.clear(o, g))
 			g.server = max(g.server, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
+			g.certain = max(g.certain, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
 		}
 	}
 }
@@ -335,7 +347,7 @@ func (j *judge) extendedPerhaps(o *operation, spoken []*grant) {
 	nested := slices.ContainsFunc(own, func(g *grant) bool { return g.nested != No })
 	for _, g := range own {
 		if until := j.until(o); !slices.Contains(spoken, g) && (len(spoken) == 0 || nested || o.asked != 0 && o.Fence != 0 && o.asked != o.Fence) {
-			g.deadline = max(g.deadline, until)
+			g.deadline, g.low = max(g.deadline, until), min(g.low, until)
 			g.longer = append(g.longer, extension{o, until, false})
 			g.server = max(g.server, o.to.time+max(j.history.Header.TTL, until-o.from.time+j.history.Header.Drift))
 		}
@@ -347,9 +359,9 @@ func (g *grant) extended(o *operation, until time.Duration, newest bool) {
 	g.longer = append(g.longer, extension{o, until, newest})
 	last := &g.held[len(g.held)-1]
 	switch {
-	case g.ended():
-	case until <= last.to:
+	case until <= last.to: // also where it had ended by then: what its owner had been told before is open
 		last.to, g.low = until, until
+	case g.ended():
 	case !newest:
 	case o.to.time < last.to:
 		last.to, g.low = until, until

@@ -23,6 +23,7 @@ type operation struct {
 	unsent        bool    // it certainly never reached a server
 	perhapsUnsent bool    // it failed before or after it was sent, nobody says which
 	executed      bool    // a link saw that it was carried out
+	several       bool    // it asked for other keys too, and any of them may be why it was refused
 }
 
 // unwatched numbers the beginnings that are no events: each a process of its own.
@@ -85,6 +86,7 @@ func complete(o *operation, e *history.Event) {
 	invoked := o.Event
 	o.Event, o.to = *e, instant{e.Process, e.Index, e.Time}
 	o.Key, o.Owner, o.Mode = invoked.Key, invoked.Owner, invoked.Mode
+	o.several = invoked.Op == history.Acquire && invoked.Note == history.AskMulti
 	if o.Value == "" {
 		o.Value = invoked.Value
 	}

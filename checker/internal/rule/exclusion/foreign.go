@@ -51,19 +51,26 @@ type foreignFound struct {
 	others []*rule.Candidate // the same of other victims, should that one's hold turn out to have ended before
 }
 
-func (*ForeignRelease) IDs() []string        { return []string{"S5"} }
-func (*ForeignRelease) Wants() []ledger.Kind { return []ledger.Kind{ledger.Granted, ledger.Answered} }
+func (*ForeignRelease) IDs() []string { return []string{"S5"} }
+func (*ForeignRelease) Wants() []ledger.Kind {
+	return []ledger.Kind{ledger.Granted, ledger.Answered, ledger.Extended}
+}
 
 func (r *ForeignRelease) Observe(f *ledger.Fact) {
 	switch {
+	case f.Kind == ledger.Extended:
+		if v := r.victims.Get(f.Key.No); v != nil && len(*v) > 0 {
+			r.prolonged(v, f)
+		}
 	case f.Kind == ledger.Granted:
-		if f.Op.OK < f.Event.Time && len(r.alone) > 0 {
+		if f.Op.OK < f.Event.Time {
+			r.joinLate(f)
 			r.toldLate(f)
 		}
 		if v := r.victims.Get(f.Key.No); v != nil && len(*v) > 0 {
 			r.third(f.Key, f.Grant)
 		}
-	case f.Op.Outcome == history.OK && f.Op.Inv >= f.Grant.Deadline:
+	case f.Op.Outcome == history.OK && f.Op.Inv >= f.Grant.Latest():
 		r.released(f)
 	}
 }
@@ -90,7 +97,7 @@ func (r *ForeignRelease) Finish() {
 // released notes whose hold a late release may have ended.
 func (r *ForeignRelease) released(f *ledger.Fact) {
 	l := &lateRelease{of: f.Grant, inv: f.Op.Inv, ok: f.Op.OK, idx: f.Op.OKIdx, by: f.Op.Process}
-	l.sure = f.Op.Inv-r.From(f.Grant, f.Op.Host) >= f.Grant.Deadline
+	l.sure = f.Op.Inv-r.From(f.Grant, f.Op.Host) >= f.Grant.Latest()
 	for _, y := range f.Key.Held {
 		if ledger.Conflicts(y, f.Grant) && y.OK < f.Op.OK && y.End() > l.inv {
 			y.Pin()
@@ -136,18 +143,38 @@ func (r *ForeignRelease) toldLate(f *ledger.Fact) {
 	})
 }
 
+// joinLate adds f's grant, told behind late releases that are not decided, to those whose
+// hold they may have ended.
+func (r *ForeignRelease) joinLate(f *ledger.Fact) {
+	y := f.Grant
+	for _, l := range r.late {
+		if l.decided || l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || y.End() <= l.inv {
+			continue
+		}
+		y.Pin()
+		l.victims = append(l.victims, y)
+		l.lasting++
+		r.endanger(r.victims.At(f.Key.No), y, l)
+	}
+}
+
+// endanger notes that l may have removed y's lease.
+func (r *ForeignRelease) endanger(victims *[]*victim, y *ledger.Grant, l *lateRelease) {
+	i := slices.IndexFunc(*victims, func(v *victim) bool { return v.Grant == y })
+	if i < 0 {
+		i = len(*victims)
+		*victims = append(*victims, &victim{Grant: y, first: ledger.Never})
+	}
+	v := (*victims)[i]
+	v.late, v.first = append(v.late, l), min(v.first, l.inv)
+}
+
 // watch keeps l until it is decided.
 func (r *ForeignRelease) watch(k *ledger.Key, l *lateRelease) {
 	l.lasting = len(l.victims)
 	victims := r.victims.At(k.No)
 	for _, y := range l.victims {
-		i := slices.IndexFunc(*victims, func(v *victim) bool { return v.Grant == y })
-		if i < 0 {
-			i = len(*victims)
-			*victims = append(*victims, &victim{Grant: y, first: ledger.Never})
-		}
-		v := (*victims)[i]
-		v.late, v.first = append(v.late, l), min(v.first, l.inv)
+		r.endanger(victims, y, l)
 	}
 	if r.open++; len(r.late) > 2*r.open+ledger.MostListed {
 		r.late = slices.DeleteFunc(r.late, func(l *lateRelease) bool { return l.decided })
@@ -159,11 +186,24 @@ func (r *ForeignRelease) watch(k *ledger.Key, l *lateRelease) {
 func (r *ForeignRelease) third(k *ledger.Key, z *ledger.Grant) {
 	victims := r.victims.At(k.No)
 	*victims = slices.DeleteFunc(*victims, func(v *victim) bool {
-		over := v.End() <= r.Now && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
+		over := v.End() <= r.Now && v.Extending == 0 && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
 		if over || ledger.Conflicts(v.Grant, z) && z.OK >= v.first {
 			r.decide(v, z, over)
 		}
 		return over || len(v.late) == 0
+	})
+}
+
+// prolonged looks for grants inside of a victim's hold that an extension, under way when
+// they were told, has made longer.
+func (r *ForeignRelease) prolonged(victims *[]*victim, f *ledger.Fact) {
+	*victims = slices.DeleteFunc(*victims, func(v *victim) bool {
+		for _, z := range f.Key.Held {
+			if v.Grant == f.Grant && ledger.Conflicts(v.Grant, z) && z.OK >= v.first {
+				r.decide(v, z, false)
+			}
+		}
+		return len(v.late) == 0
 	})
 }
 

@@ -69,6 +69,9 @@ func (w *Ownership) toldLate(f *ledger.Fact) {
 		if ledger.Conflicts(g, x) && x.Extended && x.DeadlineIdx < g.OKIdx {
 			w.acrossLoss(x, g, x.Start, x.Start, x.DeadlineIdx, "extended its lease")
 		}
+		if t := x.Rare; ledger.Conflicts(g, x) && t != nil && t.ExtendedBefore.Idx != 0 {
+			w.acrossLoss(x, g, t.ExtendedBefore.Inv, t.ExtendedBefore.Inv, t.ExtendedBefore.Idx, "extended its lease")
+		}
 		if t := x.Rare; w.checked && ledger.Conflicts(g, x) && t != nil && t.Inner.Idx != 0 {
 			w.acrossLoss(x, g, t.Inner.Inv, t.Inner.Ok, t.Inner.Idx, "gave back one of its holds, with success,")
 		}
@@ -79,7 +82,9 @@ func (w *Ownership) toldLate(f *ledger.Fact) {
 		case x.ReleasedAt == ledger.Never || x.ReleasedAt < g.OK || x.Watched != 0:
 		case x.Releasing:
 			w.CrossedBy(x, g)
-		case w.checked && x.ReleaseOK != ledger.Never:
+		case !w.checked:
+			w.CrossedBy(x, g)
+		case x.ReleaseOK != ledger.Never:
 			idx := x.ReleaseIdx
 			if x.Rare != nil && x.Rare.ReleaseOKIdx != 0 {
 				idx = x.Rare.ReleaseOKIdx

@@ -21,7 +21,7 @@ type Tokens struct {
 	keys  rule.Table[tokenState]
 	peaks rule.Table[[2]ledger.TokenGrant] // by holder: its process's highest tokens, by mode, within the clock uncertainty
 
-	unmoved map[*ledger.Grant][]*rule.Candidate // that stand when no extension of unknown outcome was sent
+	unmoved map[*ledger.Grant][]*unmovedLease // tokens given twice, should no extension of unknown outcome have been sent
 }
 
 // tokenState is one key's tokens.
@@ -73,7 +73,7 @@ func (t *Tokens) Observe(f *ledger.Fact) {
 		}
 	case ledger.Settled:
 		if o := f.Op; o.Action == history.Extend && !o.Executed && o.Settled == ledger.ByLink {
-			t.notCarriedOut(o.Grant)
+			t.notCarriedOut(o.Grant, o.InvIdx)
 		}
 	case ledger.Answered:
 		if f.Op.OK < f.Event.Time {
@@ -245,20 +245,34 @@ func (t *Tokens) unlessCarriedOut(f *ledger.Fact, p *ledger.Grant, served time.D
 	}
 	p.Pin()
 	if t.unmoved == nil {
-		t.unmoved = make(map[*ledger.Grant][]*rule.Candidate)
+		t.unmoved = make(map[*ledger.Grant][]*unmovedLease)
 	}
-	t.unmoved[p] = append(t.unmoved[p], t.twice(p.Token(), *o))
+	t.unmoved[p] = append(t.unmoved[p], &unmovedLease{o.OKIdx, p.Rare.VagueExtensions, t.twice(p.Token(), *o)})
 }
 
-// notCarriedOut reports those when no extension of g is left that may have kept it.
-func (t *Tokens) notCarriedOut(g *ledger.Grant) {
-	if g == nil || g.Rare == nil || g.Rare.VagueExtensions != 0 {
+// An unmovedLease is one whose token was given out once more, unless one of its
+// extensions, all of unknown outcome, kept it until then.
+type unmovedLease struct {
+	by        int // the event of the second grant
+	vague     int // extensions before it that may have been carried out
+	candidate *rule.Candidate
+}
+
+// notCarriedOut reports those of g that no extension is left to have kept, now that the
+// one invoked at an event is known never to have been sent.
+func (t *Tokens) notCarriedOut(g *ledger.Grant, invoked int) {
+	if len(t.unmoved[g]) == 0 {
 		return
 	}
-	for _, h := range t.unmoved[g] {
-		t.Violate(h)
-	}
-	delete(t.unmoved, g)
+	t.unmoved[g] = slices.DeleteFunc(t.unmoved[g], func(u *unmovedLease) bool {
+		if invoked < u.by {
+			u.vague--
+		}
+		if u.vague == 0 {
+			t.Violate(u.candidate)
+		}
+		return u.vague == 0
+	})
 }
 
 // maxUnmoved is how many grants are kept that share their token with one lease, which an
@@ -288,15 +302,18 @@ func (t *Tokens) reenteredLate(f *ledger.Fact) {
 // overLate reports that its owner was given g's token again, when the history tells only
 // later that g was over by then: that was no re-entry.
 func (t *Tokens) overLate(f *ledger.Fact) {
-	g, x := f.Grant, f.Grant.Holder.Grant
+	g := f.Grant
 	if o, found := g.Again(); found && f.Op.Outcome == history.Fail && g.Fence != 0 && g.Mode == history.Exclusive && !g.TwoTokens() && o.Inv > ledger.Later(t.From(g, o.Host), f.Op.OK) {
 		t.Violate(t.twice(g.Token(), o))
 	}
-	if x == nil || x == g || x.Fence == 0 || x.Fence != g.Fence || x.Mode == history.Shared && g.Mode == history.Shared || x.OKIdx < g.OKIdx {
-		return
-	}
-	if o := takenBy(x); t.OverBefore(g, &o) && (o.Inv <= ledger.Later(t.From(g, o.Host), g.ServedUntil) || g.Rare != nil && g.Rare.VagueExtensions > 0) {
-		t.Violate(t.twice(g.Token(), o))
+	for x := range g.Holder.Leases {
+		if x == g || x.Fence == 0 || x.Fence != g.Fence || x.Mode == history.Shared && g.Mode == history.Shared || x.OKIdx < g.OKIdx {
+			continue
+		}
+		if o := takenBy(x); t.OverBefore(g, &o) && (o.Inv <= ledger.Later(t.From(g, o.Host), g.ServedUntil) || g.Rare != nil && g.Rare.VagueExtensions > 0) {
+			t.Violate(t.twice(g.Token(), o))
+			return
+		}
 	}
 }
 

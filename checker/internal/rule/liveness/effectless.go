@@ -138,6 +138,8 @@ func (l *Effectless) asked(f *ledger.Fact) {
 	case w == nil:
 	case l.Header.Quorum > 1 && s.open > 1:
 		s.drop() // they may split the votes
+	case f.Op.Several:
+		s.drop() // it may have the key while it tries to take another one too
 	case f.Op.Holder == w.holder:
 		w.again = true
 	}
@@ -186,7 +188,7 @@ func (l *Effectless) refused(f *ledger.Fact) {
 		w.from, w.fromIdx, w.fromBy, w.fromAt = max(w.from, o.OK), o.OKIdx, o.Process, o.Host
 		w.refused, w.tries = w.refused[:0], 0
 		w.again = w.again || o.Holder == w.holder
-	case o.Holder == w.holder, o.Mode != history.Exclusive, w.before > 0,
+	case o.Holder == w.holder, o.Mode != history.Exclusive, o.Several, w.before > 0,
 		o.InvIdx < w.fromIdx, o.Process != w.fromBy && o.Inv <= ledger.Later(w.from, l.Clocks.Apart(w.fromAt, o.Host)),
 		ledger.Later(o.OK, l.Clocks.Apart(w.host, o.Host)) > w.expiry:
 	default:

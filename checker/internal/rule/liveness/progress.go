@@ -12,6 +12,10 @@ import (
 
 // Progress decides L1, L2 and L7: whether a key can be taken, once every fault
 // is healed and a healthy final phase has begun. Before that it costs nothing.
+//
+// It goes by attempts for one key alone. One for several keys at once may be refused
+// for the sake of another key, and until then its owner may have had this one, which
+// is neither a lease nor free.
 type Progress struct {
 	*rule.Env
 	final bool
@@ -30,6 +34,7 @@ type progressState struct {
 	tries  int // attempts of the round under way
 	failed int // of those, refused
 	begun  time.Duration
+	shared bool // one of them asks for other keys too
 
 	orphan []int           // refused attempts in a row, each alone or deciding alone
 	proof  *rule.Candidate // that they are one; each that follows strengthens it
@@ -40,7 +45,8 @@ type progressState struct {
 	sinceIx int           // … this event
 	last    time.Duration // the last attempt's end
 	tried   int
-	stuck   bool // L2 was reported for this wait
+	stuck   bool          // L2 was reported for this wait
+	several time.Duration // the last attempt's end that asked for other keys too
 }
 
 func (*Progress) IDs() []string        { return []string{"L1", "L2", "L7"} }
@@ -69,9 +75,9 @@ func (p *Progress) Observe(f *ledger.Fact) {
 		s.failed++
 		p.refusal(f, s)
 	case ledger.Granted:
-		p.idle(f.Key, s, f.Op.OK, f.Op.OKIdx)
-		*s = progressState{}
-		if f.Key.Open.Head != nil {
+		p.ended(f, s)
+		*s = progressState{several: s.several}
+		if alone(f.Key) != nil {
 			s.since, s.sinceIx = f.Op.OK, f.Op.OKIdx
 		}
 	default:
@@ -84,28 +90,50 @@ func (p *Progress) Observe(f *ledger.Fact) {
 func (p *Progress) waiting(t time.Duration) {
 	for _, k := range p.Names.Keys {
 		for o := k.Open.Head; o != nil; o = o.Next {
-			s := p.keys.At(k.No)
-			s.since, s.sinceIx = t, k.Open.Head.InvIdx
-			s.tried++
+			if s := p.keys.At(k.No); !o.Several {
+				s.since, s.sinceIx = t, alone(k).InvIdx
+				s.tried++
+			}
 		}
 	}
 }
 
+// alone is the first attempt under way that asks for k and no other key.
+func alone(k *ledger.Key) *ledger.Op {
+	o := k.Open.Head
+	for o != nil && o.Several {
+		o = o.Next
+	}
+	return o
+}
+
 func (p *Progress) attempt(f *ledger.Fact, s *progressState) {
 	if f.Op.Prev == nil {
-		s.tries, s.failed, s.begun = 0, 0, f.Op.Inv
+		s.tries, s.failed, s.begun, s.shared = 0, 0, f.Op.Inv, false
 	}
 	s.tries++
-	if s.since == 0 || f.Op.Prev == nil && f.Op.Inv > ledger.Later(s.last, p.patience()) {
+	if f.Op.Several {
+		s.shared = true
+		return
+	}
+	if s.since == 0 || alone(f.Key) == f.Op && f.Op.Inv > ledger.Later(s.last, p.patience()) {
 		s.since, s.sinceIx, s.tried = f.Op.Inv, f.Op.InvIdx, 0
 	}
 	s.tried++
 }
 
-// ended closes an attempt, and with the last one the round.
+// ended closes an attempt, and with the last one the round. What asked for other keys
+// too may have had this one since it began.
 func (p *Progress) ended(f *ledger.Fact, s *progressState) {
-	s.last = f.Op.OK
-	p.idle(f.Key, s, f.Op.OK, f.Op.OKIdx)
+	if !f.Op.Several {
+		s.last = f.Op.OK
+		p.idle(f.Key, s, f.Op.OK, f.Op.OKIdx)
+		return
+	}
+	if alone(f.Key) != nil {
+		p.idle(f.Key, s, f.Op.Inv, f.Op.InvIdx)
+	}
+	s.several = max(s.several, f.Op.OK)
 }
 
 // refusal counts refused attempts by rounds: attempts that overlap. A round
@@ -114,6 +142,9 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	defer p.ended(f, s)
 	if f.Key.Open.Head != nil {
 		return // the round goes on
+	}
+	if s.shared || s.several > 0 && s.begun <= ledger.Later(s.several, p.Header.Drift+p.Header.Epsilon) {
+		return // it shows nothing: somebody may have had the key while he tried to take another one too, or not undone it yet
 	}
 	free := p.free(f.Key)
 	if s.failed < s.tries || s.begun < free {
@@ -192,7 +223,7 @@ func times(n int) string {
 // idle reports L2 when attempts came for long, nobody held, and none won.
 func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx int) {
 	from := max(s.since, p.from)
-	from = max(from, k.OverflowUntil())
+	from = max(from, k.OverflowUntil(), s.several)
 	for _, g := range k.Held {
 		from = max(from, g.End())
 	}
@@ -202,6 +233,11 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 	}
 	if s.stuck || s.since == 0 || p.Nemesis.Unhealed > 0 || t-from <= bound {
 		return
+	}
+	for o := k.Open.Head; o != nil; o = o.Next {
+		if o.Several && o.Inv-from <= bound {
+			return
+		}
 	}
 	s.stuck = true
 	text := fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %s. "+
@@ -247,7 +283,7 @@ func (p *Progress) Finish() {
 	for _, k := range p.SortedKeys() {
 		s := p.keys.At(k.No)
 		t := s.last
-		if k.Open.Head != nil {
+		if alone(k) != nil {
 			t = p.Now
 		}
 		p.idle(k, s, t, s.sinceIx)

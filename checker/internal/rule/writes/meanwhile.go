@@ -129,5 +129,9 @@ func (z *Zombies) Unplaced() string {
 		out = append(out, fmt.Sprintf("%s writes were issued when more than %d processes of their owner's had been told that its lease was gone: whether their own had been, too (S8), is not decided.",
 			words.Thousands(z.unheard), ledger.MaxDenials))
 	}
+	if z.EntrantsForgotten > 0 {
+		out = append(out, fmt.Sprintf("%s processes had re-entered a lease of an owner with two of them, before %d others did: of which one later words of theirs are (S3z, S8) is not decided.",
+			words.Thousands(z.EntrantsForgotten), ledger.MostEntrants))
+	}
 	return strings.Join(out, " ")
 }

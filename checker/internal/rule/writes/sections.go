@@ -29,6 +29,7 @@ type sectionState struct {
 	mixed   bool   // there were readers; until then excl would be any
 	excl    latest // the same under exclusive leases: all that excludes a reader's
 	ring    ring
+	arrived bool         // a write was told late that only arrived in a section, by its client's own word
 	timed   []timedTouch // the last ones without a number
 	dropped uint64       // of versions before it, updates that started from them are forgotten
 }
@@ -123,8 +124,11 @@ func (s *Sections) write(f *ledger.Fact) {
 	if g != nil {
 		me.section, me.mode = g.OKIdx, g.Mode
 	}
-	if g != nil && g.Strange(o.Fence) && !g.Bears(o.Fence) { // it was written under another lease, which is forgotten
-		me.section, g = 0, nil
+	if g != nil && g.Strange(o.Fence) && !g.Bears(o.Fence) { // it was written under another lease
+		me.section = 0
+		if g = o.Holder.Bearing(o.Fence); g != nil { // which is not forgotten
+			me.section, me.mode = g.OKIdx, g.Mode
+		}
 	}
 	if g != nil && g.LastWrite.Seq < me.Seq {
 		me.before = g.LastWrite
@@ -160,6 +164,9 @@ func (s *Sections) write(f *ledger.Fact) {
 			s.interleaved(f, touch{Mark: g.LastWrite}, x, me)
 		}
 		g.LastWrite = me.Mark
+		if st.arrived {
+			st.arrived = !s.arrivedBefore(f, st, me, g)
+		}
 	}
 	st.any.add(&me)
 	if st.mixed && me.mode == history.Exclusive {
@@ -203,11 +210,28 @@ func (s *Sections) interleaved(f *ledger.Fact, first, other, last touch) {
 		Blame: blame, From: from, To: max(o.OK, o.Inv), Text: func() string { return text },
 	}
 	if other.outside(last, o.Grant) {
+		s.keys.At(f.Key.No).arrived = true
 		text += " By its client's own word it was issued outside of that section, and only arrived in it: that proves nothing."
 		s.Suspect(h)
 		return
 	}
 	s.Violate(h)
+}
+
+// arrivedBefore reports a write that only arrived between two writes of me's section, by
+// its client's own word, and was issued before me, if there is one.
+func (s *Sections) arrivedBefore(f *ledger.Fact, st *sectionState, me touch, g *ledger.Grant) bool {
+	for _, x := range st.ring.touches {
+		if x.said == ledger.Never || x.outside(me, g) {
+			continue
+		}
+		for _, first := range st.ring.touches {
+			if s.inside(f, first, x, me) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // outside says whether x, whose place in the order is that of its arrival, was issued

@@ -25,7 +25,7 @@ type Zombies struct {
 
 func (*Zombies) IDs() []string { return []string{"S3z", "S8"} }
 func (*Zombies) Wants() []ledger.Kind {
-	return []ledger.Kind{ledger.Granted, ledger.Reentered, ledger.Landed, ledger.Extended, ledger.Unmoved, ledger.Answered, ledger.Settled}
+	return []ledger.Kind{ledger.Granted, ledger.Reentered, ledger.Landed, ledger.Extended, ledger.Unmoved, ledger.Answered, ledger.Settled, ledger.Unknown}
 }
 
 func (z *Zombies) Observe(f *ledger.Fact) {
@@ -34,6 +34,10 @@ func (z *Zombies) Observe(f *ledger.Fact) {
 		z.lateWord(f)
 	case ledger.Landed:
 		z.landed(f)
+	case ledger.Unknown:
+		if f.Op.Action == history.Write { // its owner may have forgotten that lease by the time it lands
+			z.underLate(f.Op)
+		}
 	case ledger.Settled:
 		if o := f.Op; o.Action == history.Release && !o.Executed && o.Settled == ledger.ByLink && o.Grant != nil && z.found {
 			if z.unsent == nil {
@@ -63,14 +67,8 @@ func (*Zombies) Finish() {}
 
 func (z *Zombies) landed(f *ledger.Fact) {
 	o := f.Op
-	if g := z.toldLate(o); g != nil {
-		o.Use = ledger.UseHeld
-		z.Under(o, g)
-		if o.Doubts != nil {
-			o.Doubts.Late = nil // that was by another lease
-		}
-	}
-	if (o.Use == ledger.UseRefused || o.Use == ledger.UseUnknown) && z.ReenteredMeanwhile(o.Grant, o) {
+	z.underLate(o)
+	if (o.Use == ledger.UseRefused || o.Use == ledger.UseUnknown) && (z.ReenteredMeanwhile(o.Grant, o) || extendedMeanwhile(o)) {
 		o.Use = ledger.UseHeld
 	}
 	z.endedMeanwhile(o)
@@ -92,6 +90,25 @@ func (z *Zombies) landed(f *ledger.Fact) {
 	}
 }
 
+// underLate books that o was issued under a lease of which the history told only then.
+func (z *Zombies) underLate(o *ledger.Op) {
+	if g := z.toldLate(o); g != nil {
+		o.Use = ledger.UseHeld
+		z.Under(o, g)
+		if o.Doubts != nil {
+			o.Doubts.Late = nil // that was by another lease
+		}
+	}
+}
+
+// extendedMeanwhile says whether o, by its own word, was issued only once its lease had
+// been extended. Whether a word told since ended that lease before o is for
+// endedMeanwhile to say.
+func extendedMeanwhile(o *ledger.Op) bool {
+	g := o.Grant
+	return g != nil && (g.GoesOn() || g == o.Holder.Grant || g == o.Holder.Prior) && g.Extended && g.DeadlineIdx > o.InvIdx && g.Start <= o.Inv && o.Inv < g.Latest()
+}
+
 // endedMeanwhile looks for an answer to another process of o's owner that had ended
 // its lease before o, as the clocks prove, and that the history tells of only after
 // o's invocation.
@@ -106,6 +123,8 @@ func (z *Zombies) endedMeanwhile(o *ledger.Op) {
 		o.Use = ledger.UseReleased
 	case g.Refused() != nil:
 		o.Use = ledger.UseDenied
+	case g.ReportedLost() && g.LostIdx > o.InvIdx:
+		o.Use = ledger.UseLost
 	default:
 		return
 	}
@@ -142,9 +161,15 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 	for no != nil && !((no.Idx < o.InvIdx || no.By != o.Process) && before(no.By, no.T) && g.Concerns(no.Fence, o.Fence)) {
 		no = no.Next
 	}
-	lost := g.ReportedLost() && g.LostIdx < o.InvIdx && before(g.LostBy, g.LostAt) && g.Concerns(g.LossToken(), o.Fence)
+	lost := g.ReportedLost() && (g.LostIdx < o.InvIdx || g.LostBy != o.Process) && before(g.LostBy, g.LostAt) && g.Concerns(g.LossToken(), o.Fence)
+	again := false // it was given back once more
+	if g.Rare != nil {
+		for _, x := range g.Rare.GivenBack {
+			again = again || x.Idx < o.InvIdx && before(x.By, x.T) && g.Concerns(x.Fence, o.Fence)
+		}
+	}
 	switch {
-	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.Host) && before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence):
+	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.Host) && (again || before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence)):
 		o.Doubt().Told = lost || no != nil
 	case lost:
 		o.Use = ledger.UseLost
@@ -225,8 +250,8 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 	}
 	late := func(writes []*ledger.LateWrite) {
 		for _, w := range writes {
-			if w.Later, w.Until = o.OK, f.Grant.Deadline; w.By == o.Process {
-				w.Until = 0
+			if w.By != o.Process {
+				w.Since(o.OK, f.Grant.Deadline)
 			}
 			if told(w.By, w.Idx, w.Inv, w.Host) && w.Inv-z.From(f.Grant, w.Host) <= f.Grant.Deadline {
 				w.Cover(f.Grant.Deadline)
@@ -363,11 +388,12 @@ func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 	return h
 }
 
-// letGo is another lease of o's owner whose release may turn out never to have been
-// sent, or to have begun only later, so that o was issued under it; or nil.
+// letGo is another lease of o's owner that goes on, or whose release may turn out never
+// to have been sent, or to have begun only later, so that o was issued under it; or nil.
 func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
 	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		if x != nil && x != o.Grant && x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process) && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
+		stands := x != nil && (x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.Host), x.Deadline) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process))
+		if stands && x != o.Grant && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
 			x.Pin()
 			return x
 		}
@@ -395,6 +421,7 @@ func (z *Zombies) cover(f *ledger.Fact, g *ledger.Grant) {
 	for _, w := range g.Rare.Late {
 		o := f.Op // a round of automatic renewal has no event where it began
 		ahead := o.Inv <= w.Inv && (w.By != o.Process || o.InvIdx < w.Idx || o.InvIdx == o.OKIdx)
+		w.Since(o.OK, f.Grant.Deadline)
 		if ahead && w.Inv-z.From(g, w.Host) <= f.Grant.Deadline {
 			w.Cover(f.Grant.Deadline)
 		}
