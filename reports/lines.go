@@ -26,18 +26,25 @@ func (r *Run) Headline() string {
 	case checker.HarnessError:
 		return r.harm()
 	case checker.SLOBreach:
-		return fmt.Sprintf("%s missed; no violation in %s", unit.Counted(r.missed()+len(r.Report.Breaches), "objective"), grants)
+		return fmt.Sprintf("%s missed; no %sviolation in %s", unit.Counted(r.missed()+len(r.Report.Breaches), "objective"), r.other(), grants)
 	case checker.Inconclusive:
+		nothing := "nothing " + strings.Replace(r.other(), "other", "else", 1) + "wrong was seen, and not enough was seen"
 		if r.Interrupted {
-			return "interrupted: nothing wrong was seen, and not enough was seen"
+			return "interrupted: " + nothing
 		}
-		return "nothing wrong was seen, and not enough was seen"
+		return nothing
 	default:
-		if r.Qualified() != "" {
-			return "no other violation in " + grants
-		}
-		return "no violation in " + grants
+		return fmt.Sprintf("no %sviolation in %s", r.other(), grants)
 	}
+}
+
+// other is the word that is due where nothing is said to have been found beside what is
+// accepted.
+func (r *Run) other() string {
+	if r.Qualified() != "" {
+		return "other "
+	}
+	return ""
 }
 
 // harm names the first trouble: the rest mostly follows from it.

@@ -32,6 +32,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 // A view is what report.html shows, ready to be laid out.
 type view struct {
 	*Run
+	Stats   *stats.Summary // never nil
 	Style   template.CSS
 	Verdict checker.Verdict
 	Class   string
@@ -80,7 +81,7 @@ type rawLine struct {
 // page lays out report.html: one file that needs neither network nor script.
 func (r *Run) page(figures []drawing) ([]byte, error) {
 	v := view{
-		Run: r, Style: Style(), Verdict: r.Verdict(), Class: Class(r.Verdict()),
+		Run: r, Stats: r.measured(), Style: Style(), Verdict: r.Verdict(), Class: Class(r.Verdict()),
 		Subject: r.subject(), Server: r.server(), Config: r.config(), Command: strings.Join(r.Meta.Argv, " "),
 		Figures:      map[string]figureView{},
 		FaultTable:   tableView{faultHead, r.faultRows()},

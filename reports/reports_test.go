@@ -102,7 +102,7 @@ func mustRead(t *testing.T, dir string, r *Run) Results {
 func TestJUnit(t *testing.T) {
 	var suites junitSuites
 	r := run(t, sample.Failing)
-	r.Report.Inconclusive = []checker.Finding{{ID: "V2", Text: "flush did not bite"}}
+	r.Report.Inconclusive = []checker.Finding{{ID: "V2", Text: "flush had no effect"}}
 	r.Meta.SLO = []string{"acquire.p99<1us"}
 	if err := r.Finish(r.Stats); err != nil {
 		t.Fatal(err)

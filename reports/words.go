@@ -26,7 +26,7 @@ func (r *Run) server() string {
 func (r *Run) NotProved() []string {
 	out := []string{
 		"That the lock is safe: a run shows that nothing went wrong under what was tried, no more.",
-		"Anything about faults that were not injected, did not bite, or met no holder.",
+		"Anything about faults that were not injected, had no effect, or met no holder.",
 		"That the same seed gives the same run: it fixes the draws, and real time does not repeat.",
 		"Machines, networks and clocks other than this one: clients and nodes shared one host.",
 	}

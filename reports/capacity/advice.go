@@ -12,12 +12,16 @@ func (r *Report) Advise() {
 	r.Advice = nil
 	say := func(format string, args ...any) { r.Advice = append(r.Advice, fmt.Sprintf(format, args...)) }
 	s := r.Setup
-	if r.Recommended.Known() {
+	discarded := fmt.Sprintf("%d of %d points were discarded, since the load generator lagged or other programs used the processors", r.Discarded, len(r.Points))
+	switch {
+	case r.Arrivals != nil:
+		r.Advice = append(r.Advice, r.traceAdvice(discarded)...)
+	case r.Recommended.Known():
 		say("Plan for up to %s (acquire and release, over %d keys held for %s): %s of the %s at which the objectives are just met; with %s confidence that limit lies between %s and %s (%d repeats).",
 			unit.Rate(r.Recommended.Value), s.Keys, unit.Setting(s.Hold), unit.Percent(Headroom), unit.Rate(r.Limit.Value),
 			unit.Percent(r.Limit.Confidence), unit.Rate(r.Limit.Low), unit.Rate(r.Limit.High), r.Limit.N)
-	} else {
-		say("No rate can be recommended: %s. %d of %d points were discarded because the load generator itself lagged.", r.Limit.Suppressed, r.Discarded, len(r.Points))
+	default:
+		say("No rate can be recommended: %s. %s.", r.Limit.Suppressed, upper(discarded))
 	}
 	say("What limits it: %s. %s. Next step: %s.", r.Bottleneck.Name, upper(r.Bottleneck.Cause), r.Bottleneck.Next)
 	if r.Hot.Measured.Known() && s.Hold > 0 {

@@ -24,8 +24,8 @@ const (
 )
 
 // Blame names what limits the rate from what was busy around it. ceiling is
-// what one key can carry.
-func Blame(points []Point, at float64, s Setup, ceiling float64) Bottleneck {
+// what one key can carry, hottest the share of requests that want the most popular key.
+func Blame(points []Point, at float64, s Setup, ceiling, hottest float64) Bottleneck {
 	b, n := around(points, at)
 	if n == 0 {
 		return Bottleneck{Name: "unknown", Cause: "no valid point near the limit", Next: "measure on a quieter machine, or with --max-lag"}
@@ -37,12 +37,12 @@ func Blame(points []Point, at float64, s Setup, ceiling float64) Bottleneck {
 	others := max(b.Machine*float64(b.CPUs)-b.Harness-sum(b.Redis), 0)
 	inUse := 0.0
 	if ceiling > 0 {
-		inUse = at / ceiling / float64(s.Keys)
+		inUse = at * hottest / ceiling
 	}
 	out := Bottleneck{Evidence: []string{
 		fmt.Sprintf("busiest Redis %s of a processor, all %d together %s", unit.Percent(redis), len(b.Redis), unit.Percent(sum(b.Redis))),
 		fmt.Sprintf("harness %s of a processor, other programs %s, machine %s of its %d processors", unit.Percent(b.Harness), unit.Percent(others), unit.Percent(b.Machine), b.CPUs),
-		fmt.Sprintf("each of %d keys in use %s of the time (one key carries %s)", s.Keys, unit.Percent(inUse), unit.Rate(ceiling)),
+		fmt.Sprintf("the busiest of %d keys in use %s of the time (one key carries %s)", s.Keys, unit.Percent(inUse), unit.Rate(ceiling)),
 		fmt.Sprintf("from %d valid points within 30 %% of %s", n, unit.Rate(at)),
 	}}
 	switch {

@@ -16,8 +16,10 @@ type Calibration struct {
 	Size     int           `json:"size"`          // goroutines of the loads below
 	Same     []Load        `json:"same"`          // on all masters, as the next ones are on fewer
 	Fewer    []Load        `json:"fewer_masters"` // none where the lock runs on no fewer
+	Apart    []Load        `json:"apart"`         // of goroutines that hold, so that their requests do not come together
 	Linked   []Load        `json:"linked"`        // behind links without a delay: what the links cost
-	Delayed  []Load        `json:"delayed"`       // the same by fewer goroutines, with delays: round trips
+	Linkers  int           `json:"link_clients"`  // clients behind links, over which the goroutines are spread
+	Delayed  []Load        `json:"delayed"`       // behind links with delays, by one goroutine a client and by several: round trips
 	Overhold float64       `json:"overhold_s"`    // by how much a hold outlasts what was asked for
 	HeldOut  []HeldOut     `json:"held_out"`      // predicted against measured
 	Missing  []string      `json:"not_held_out"`  // what was not measured, and why

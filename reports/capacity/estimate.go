@@ -51,6 +51,14 @@ func Mean(values []float64) Estimate {
 	return Estimate{Value: stat.Mean(values, nil), Low: low, High: high, Confidence: confidence, N: len(values)}
 }
 
+// Amount is Mean of what cannot be below 0, such as a rate or a time: neither can its
+// interval. That covers as much as before, since the true figure lies above 0 too.
+func Amount(values []float64) Estimate {
+	e := Mean(values)
+	e.Low = max(e.Low, 0)
+	return e
+}
+
 // ofRepeats is a figure that was fitted to all repeats, with what each of them gives
 // by itself: its interval is Student's t over the logarithms of these. How far they
 // differ is all that n repeats tell of how far the figure can be trusted. (Drawing

@@ -11,7 +11,10 @@ import (
 // figures draws what the answer rests on. Each caption carries n and the
 // interval.
 func (r *Report) figures() []*plots.Figure {
-	out := []*plots.Figure{r.rampFigure(), r.goodputFigure(), r.lagFigure(), r.uslFigure(), r.effectFigure()}
+	out := []*plots.Figure{r.rampFigure(), r.goodputFigure(), r.lagFigure()}
+	if r.Arrivals == nil {
+		out = append(out, r.uslFigure(), r.effectFigure())
+	}
 	if c := r.Calibration; c != nil && len(c.Ramp) > 0 {
 		out = append(out, r.modelFigure())
 	}
@@ -98,7 +101,7 @@ func (r *Report) rampFigure() *plots.Figure {
 }
 
 func (r *Report) goodputFigure() *plots.Figure {
-	done := func(p Point) float64 { return float64(p.Done) / r.Setup.Step.Seconds() }
+	done := func(p Point) float64 { return float64(p.Done) / p.span(r.Setup.Step).Seconds() }
 	ideal := plots.Trace{Name: "offered"}
 	for _, v := range ratesOf(Steps(r.Points)) {
 		ideal.X, ideal.Y = append(ideal.X, v), append(ideal.Y, v)

@@ -29,7 +29,7 @@ type Figures struct {
 // NewHeldOut is a point as its repeats measured it: rates, and quantiles of acquires
 // in seconds.
 func NewHeldOut(name string, s Scenario, rates, p50s, p99s []float64) HeldOut {
-	return HeldOut{Name: name, Scenario: s, Measured: Figures{Mean(rates), Mean(p50s), Mean(p99s)}}
+	return HeldOut{Name: name, Scenario: s, Measured: Figures{Amount(rates), Amount(p50s), Amount(p99s)}}
 }
 
 // An Error is how far predictions of one figure went wrong, over the held-out points.
@@ -123,7 +123,7 @@ func (r *Report) ramped() (out []HeldOut) {
 		var done, p50s, p99s []float64
 		for _, p := range r.Points {
 			if p.Valid && p.Rate == rates[i] {
-				done, p50s, p99s = append(done, float64(p.Done)/r.Setup.Step.Seconds()), append(p50s, p.Response.P50.Seconds()), append(p99s, p.Response.P99.Seconds())
+				done, p50s, p99s = append(done, float64(p.Done)/p.span(r.Setup.Step).Seconds()), append(p50s, p.Response.P50.Seconds()), append(p99s, p.Response.P99.Seconds())
 			}
 		}
 		out = append(out, NewHeldOut(fmt.Sprintf("open loop of %s, as in the ramp", unit.Rate(rates[i])), r.offered(rates[i]), done, p50s, p99s))

@@ -1,8 +1,10 @@
 package capacity
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -49,24 +51,56 @@ type Use struct {
 }
 
 // A Model predicts from a calibration.
-type Model struct {
-	r     *Report
-	sizes []int
-}
+type Model struct{ r *Report }
 
 // Model prepares predictions.
 func (r *Report) Model() (*Model, error) {
 	m := &Model{r: r}
-	for _, l := range r.Sweep {
-		if l.Rate > 0 && l.Acquire != nil && l.Release != nil && !slices.Contains(m.sizes, l.N) {
-			m.sizes = append(m.sizes, l.N)
-		}
-	}
-	slices.Sort(m.sizes)
-	if r.Calibration == nil || len(m.sizes) < 2 {
+	if r.Calibration == nil || len(m.loops(Scenario{}, -1)) < 2 {
 		return nil, errors.New("it holds no calibration of the model: measure it again with this version of torture capacity")
 	}
 	return m, nil
+}
+
+// A closedLoop is one of one size, in one repeat or in several.
+type closedLoop struct {
+	size  int     // goroutines
+	under float64 // requests under way, on average
+	loads []Load
+}
+
+// loops are the closed loops to which the service is fitted, by the number of requests
+// under way. Goroutines without a hold ask in step: those of a client whose replies come
+// in one batch send their next requests in one batch too, which costs less. Where there
+// are holds, pauses or arrivals between the requests they come apart, and the loops that
+// hold tell what they cost.
+func (m *Model) loops(s Scenario, repeat int) (out []closedLoop) {
+	all := m.r.Sweep
+	apart := (s.Rate > 0 || s.Hold > 0 || s.Think > 0) && m.apart()
+	if apart {
+		all = m.r.Calibration.Apart
+	}
+	by := map[int][]Load{}
+	for _, l := range of(all, repeat) {
+		if l.Acquire != nil && l.Release != nil {
+			by[l.N] = append(by[l.N], l)
+		}
+	}
+	for n, loads := range by {
+		one := closedLoop{size: n, under: float64(n), loads: loads}
+		if apart { // Little's law
+			one.under = average(loads, func(l Load) float64 { return l.Rate * (l.Acquire.Mean + l.Release.Mean) })
+		}
+		out = append(out, one)
+	}
+	slices.SortFunc(out, func(a, b closedLoop) int { return cmp.Compare(a.under, b.under) })
+	return out
+}
+
+// apart reports whether loops that hold were measured, in two sizes at least.
+func (m *Model) apart() bool {
+	loads := m.r.Calibration.Apart
+	return slices.ContainsFunc(loads, func(l Load) bool { return l.N != loads[0].N })
 }
 
 // Calibrated is the situation that was measured, with so many clients.
@@ -97,11 +131,10 @@ func (m *Model) Check(s Scenario) error {
 // demands are the processor seconds of a pair: of the clients, and of one master.
 type demands struct{ client, master float64 }
 
-// spent is what a pair costs at a size, in a repeat, on that many masters. What it
+// spent is what a pair costs in a loop, in a repeat, on that many masters. What it
 // costs the clients grows in a straight line with the masters.
-func (m *Model) spent(s Scenario, size, repeat int) demands {
-	here := slices.DeleteFunc(of(m.r.Sweep, repeat), func(l Load) bool { return l.N != size })
-	d := demands{average(here, harness), average(here, redis)}
+func (m *Model) spent(s Scenario, l closedLoop, repeat int) demands {
+	d := demands{average(l.loads, harness), average(l.loads, redis)}
 	c := m.r.Calibration
 	same, fewer := of(c.Same, repeat), of(c.Fewer, repeat)
 	if len(same) > 0 && len(fewer) > 0 {
@@ -141,71 +174,135 @@ func (m *Model) cores(s Scenario) int {
 func (m *Model) Curve(s Scenario, repeat int) queueing.Curve {
 	var c queueing.Curve
 	base := Scenario{Masters: m.r.Setup.Masters}
-	for _, n := range m.sizes {
-		here := slices.DeleteFunc(of(m.r.Sweep, repeat), func(l Load) bool { return l.N != n || l.Acquire == nil || l.Release == nil })
-		if len(here) == 0 {
-			continue
-		}
-		acquire, release := average(here, func(l Load) float64 { return mean(l.Acquire) }), average(here, func(l Load) float64 { return mean(l.Release) })
-		before := queueing.MVA(m.stations(base, m.spent(base, n, repeat)), 0, n)[n-1].Response
-		after := queueing.MVA(m.stations(s, m.spent(s, n, repeat)), 0, n)[n-1].Response
+	for _, l := range m.loops(s, repeat) {
+		acquire, release := average(l.loads, func(l Load) float64 { return mean(l.Acquire) }), average(l.loads, func(l Load) float64 { return mean(l.Release) })
+		n := max(int(math.Round(l.under)), 1)
+		before := queueing.MVA(m.stations(base, m.spent(base, l, repeat)), 0, n)[n-1].Response
+		after := queueing.MVA(m.stations(s, m.spent(s, l, repeat)), 0, n)[n-1].Response
 		factor := 1.0
 		if before > 0 && after > 0 {
 			factor = after / before
 		}
 		c.Sizes = append(c.Sizes, queueing.Size{
-			N: n, Rate: average(here, func(l Load) float64 { return l.Rate }) / factor, Share: acquire / (acquire + release),
-			Acquire: blend(here, acquiring), Release: blend(here, releasing),
+			N: l.under, Rate: average(l.loads, func(l Load) float64 { return l.Rate }) / factor, Share: acquire / (acquire + release),
+			Acquire: blend(l.loads, acquiring), Release: blend(l.loads, releasing), Over: m.over(l),
 		})
 	}
 	if u := m.r.USL; u.Lambda.Known() {
-		most := float64(c.Most())
+		most := c.Most()
 		c.Beyond = func(n float64) float64 { return min(u.At(n)/u.At(most), 1) }
 	}
 	return c
 }
 
-// trips are the round trips of a phase and what a delay of any length adds to them,
-// by a straight line through the loads behind delays.
-func (m *Model) trips(repeat int, pick func(Load) *Times) (trips, constant float64) {
-	c := m.r.Calibration
+// over is by how much a hold outlasts what was asked for.
+func (m *Model) over(l closedLoop) float64 {
+	if measured := average(l.loads, func(l Load) float64 { return l.Over }); measured > 0 {
+		return measured
+	}
+	return m.r.Calibration.Overhold
+}
+
+// A trip is what a phase takes on the road: so many round trips, and what a delay of any
+// length adds to them.
+type trip struct{ trips, constant float64 }
+
+// tripOf fits a trip to the loads of one size behind delays, by a straight line.
+func (m *Model) tripOf(loads []Load, alone float64, pick func(Load) *Times) (t trip, ok bool) {
 	var x, y []float64
-	for _, d := range c.Delays {
-		at := slices.DeleteFunc(of(c.Delayed, repeat), func(l Load) bool { return l.Delay != d })
-		if len(at) > 0 {
+	for _, d := range m.r.Calibration.Delays {
+		at := slices.DeleteFunc(slices.Clone(loads), func(l Load) bool { return l.Delay != d })
+		if len(at) > 0 && d > 0 {
 			x, y = append(x, d), append(y, average(at, func(l Load) float64 { return mean(pick(l)) }))
 		}
 	}
-	if len(x) < 3 {
-		return 1, 0
+	if len(x) < 2 {
+		return trip{1, 0}, false
 	}
 	n := len(x) - 1
-	trips = max((y[n]-y[1])/(x[n]-x[1]), 0)
-	return trips, y[1] - trips*x[1] - y[0]
+	t.trips = max((y[n]-y[0])/(x[n]-x[0]), 0)
+	t.constant = y[0] - t.trips*x[0] - alone
+	return t, true
 }
 
-// road is what lies between the clients and the masters.
-func (m *Model) road(s Scenario, curve queueing.Curve, repeat int) queueing.Delays {
+// trip is that of a phase with so many requests of a client under way. A lock that
+// sends one batch at a time to a node has a request wait for the batch before it, which
+// is on the road too: the more requests a client has, the nearer a phase comes to two
+// round trips. Between the sizes that were measured it goes as the logarithm.
+func (m *Model) trip(repeat int, each float64, pick func(Load) *Times) trip {
+	c := m.r.Calibration
+	delayed := of(c.Delayed, repeat)
+	if len(delayed) == 0 {
+		return trip{1, 0}
+	}
+	sizes := map[int][]Load{}
+	fewest := delayed[0].N
+	for _, l := range delayed {
+		sizes[l.N] = append(sizes[l.N], l)
+		fewest = min(fewest, l.N)
+	}
+	// What a request takes without a delay is that of few: with delays, most of many
+	// are on the road, and few in the service.
+	alone := average(slices.DeleteFunc(slices.Clone(sizes[fewest]), func(l Load) bool { return l.Delay != 0 }), func(l Load) float64 { return mean(pick(l)) })
+	low, lowEach := trip{1, 0}, 0.0
+	for _, n := range slices.Sorted(maps.Keys(sizes)) {
+		t, ok := m.tripOf(sizes[n], alone, pick)
+		if !ok {
+			continue
+		}
+		at := max(float64(n)/float64(max(c.Linkers, 1)), 1)
+		switch {
+		case lowEach == 0 || each >= at:
+			low, lowEach = t, at
+			if each <= at {
+				return t
+			}
+		default:
+			part := math.Log(each/lowEach) / math.Log(at/lowEach)
+			return trip{low.trips + part*(t.trips-low.trips), low.constant + part*(t.constant-low.constant)}
+		}
+	}
+	return low
+}
+
+// road is what lies between the clients and the masters, with so many requests of each
+// client under way.
+func (m *Model) road(s Scenario, curve queueing.Curve, repeat int, each float64) queueing.Delays {
 	d := queueing.Delays{HandOff: m.handOff(curve)}
-	if len(s.RTT) == 0 {
+	quorum := m.quorum(s)
+	if quorum == 0 {
 		return d
+	}
+	phase := func(pick func(Load) *Times) float64 {
+		t := m.trip(repeat, each, pick)
+		if !s.Linked { // the links' own clocks are late by so much; a network is not
+			t.constant = 0
+		}
+		return max(t.trips*quorum+t.constant, 0)
+	}
+	d.Acquire, d.Release = phase(acquiring), phase(releasing)
+	d.HandOff += quorum / 2 * min(m.trip(repeat, 1, acquiring).trips, 1) // the notice of a release is on its way for half a round trip
+	return d
+}
+
+// quorum is what a round trip to a quorum takes longer than in the calibration.
+func (m *Model) quorum(s Scenario) float64 {
+	if len(s.RTT) == 0 {
+		return 0
 	}
 	more := make([]float64, s.Masters)
 	for i := range more {
 		more[i] = max((s.RTT[i%len(s.RTT)] - m.r.RTT).Seconds(), 0)
 	}
-	quorum := queueing.Quorum(s.Masters/2+1, more)
-	phase := func(pick func(Load) *Times) float64 {
-		trips, constant := m.trips(repeat, pick)
-		if !s.Linked || quorum == 0 { // the links' own clocks are late by so much; a network is not
-			constant = 0
-		}
-		return max(trips*quorum+constant, 0)
+	return queueing.Quorum(s.Masters/2+1, more)
+}
+
+// clients are those over which requests are spread.
+func (m *Model) clients(s Scenario) float64 {
+	if s.Linked {
+		return float64(max(m.r.Calibration.Linkers, 1))
 	}
-	d.Acquire, d.Release = phase(acquiring), phase(releasing)
-	trips, _ := m.trips(repeat, acquiring)
-	d.HandOff += quorum / 2 * min(trips, 1) // the notice of a release is on its way for half a round trip
-	return d
+	return float64(max(m.r.Setup.Clients, 1))
 }
 
 // handOff is what a change of hands takes beyond the round trips of one request: what
@@ -214,7 +311,7 @@ func (m *Model) handOff(c queueing.Curve) float64 {
 	hot := m.r.Hot
 	switch {
 	case hot.Hold > 0 && hot.Measured.Known() && hot.Measured.Value > 0:
-		return max(1/hot.Measured.Value-m.hold(hot.Hold)-1/c.Rate(1), 0)
+		return max(1/hot.Measured.Value-hot.Hold.Seconds()-c.Overhold(1)-1/c.Rate(1), 0)
 	case hot.HandOff.Known():
 		return max(hot.HandOff.Value-1/c.Rate(1), 0)
 	}
@@ -234,6 +331,7 @@ const (
 	mostPairs  = 150_000
 	playRounds = 20
 	repeatPart = 3 // of them for each single repeat
+	roadRounds = 3 // until the road and the requests on it agree
 )
 
 // play predicts from one repeat, or from all.
@@ -243,14 +341,25 @@ func (m *Model) play(s Scenario, repeat int) (queueing.Outcome, queueing.Curve) 
 	if repeat >= 0 {
 		pairs /= repeatPart
 	}
-	d := queueing.Demand{Rate: s.Rate, Clients: s.Clients, OwnKeys: s.Keys == 0, Hold: m.hold(s.Hold), Think: s.Think.Seconds()}
+	d := queueing.Demand{Rate: s.Rate, Clients: s.Clients, OwnKeys: s.Keys == 0, Hold: s.Hold.Seconds(), Think: s.Think.Seconds()}
 	if s.Rate > 0 || s.Keys > 0 {
 		d.OwnKeys = false
 		var share float64
 		d.Keys, share = queueing.Shard(s.Keys, s.Zipf, s.Shards)
 		d.Rate *= share
 	}
-	return queueing.Simulate(curve, d, m.road(s, curve, repeat), pairs, rand.New(rand.NewPCG(m.r.Seed, 11))), curve
+	simulate := func(road queueing.Delays, pairs int) queueing.Outcome {
+		return queueing.Simulate(curve, d, road, pairs, rand.New(rand.NewPCG(m.r.Seed, 11)))
+	}
+	each := 1.0
+	if m.quorum(s) > 0 { // how many are on the road depends on how long they are
+		for range roadRounds {
+			road := m.road(s, curve, repeat, each)
+			out := simulate(road, pairs/repeatPart)
+			each = max((out.MeanUnder+out.Rate*(road.Acquire+road.Release))/m.clients(s), 1)
+		}
+	}
+	return simulate(m.road(s, curve, repeat, each), pairs), curve
 }
 
 // Predict answers a scenario. Its figures have the error that the held-out points
@@ -263,7 +372,7 @@ func (m *Model) Predict(name string, s Scenario) (Prediction, error) {
 	p := Prediction{Name: name, Scenario: s, Behind: out.Behind, Under: out.MeanUnder}
 	e := m.r.Calibration.Errors
 	p.Rate, p.P50, p.P99 = e.Rate.around(out.Rate), e.P50.around(out.P50), e.P99.around(out.P99)
-	d := m.spent(s, nearest(m.sizes, int(out.MeanUnder)), -1)
+	d := m.spent(s, nearest(m.loops(s, -1), out.MeanUnder), -1)
 	p.Busy = m.uses(s, d, out)
 	p.Beyond = m.beyond(s, out, curve)
 	return p, nil
@@ -289,14 +398,9 @@ func (m *Model) each(s Scenario) (rate, p50, p99 Estimate) {
 	return valued(out.Rate, rates), valued(out.P50, p50s), valued(out.P99, p99s)
 }
 
-func nearest(sizes []int, n int) int {
-	best := sizes[0]
-	for _, s := range sizes {
-		if math.Abs(float64(s-n)) < math.Abs(float64(best-n)) {
-			best = s
-		}
-	}
-	return best
+// nearest is the loop with nearly so many requests under way.
+func nearest(loops []closedLoop, under float64) closedLoop {
+	return slices.MinFunc(loops, func(a, b closedLoop) int { return cmp.Compare(math.Abs(a.under-under), math.Abs(b.under-under)) })
 }
 
 // uses says how much of everything is in use, the nearest to its limit first.
@@ -342,7 +446,7 @@ func (m *Model) beyond(s Scenario, out queueing.Outcome, c queueing.Curve) (list
 		widest := slices.Max(s.RTT)
 		say(widest.Seconds() > most+r.RTT.Seconds(), "a round trip of %s where up to %s were fitted", unit.Setting(widest), unit.Setting(time.Duration(most*1e9)))
 	}
-	say(out.Under > c.Most(), "up to %s requests under way where %d were fitted", unit.Count(out.Under), c.Most())
+	say(float64(out.Under) > c.Most(), "up to %s requests under way where %.0f were fitted", unit.Count(out.Under), c.Most())
 	say(s.Hold != r.Setup.Hold && s.Hold > 0, "a hold of %s where %s was fitted", unit.Setting(s.Hold), unit.Setting(r.Setup.Hold))
 	say(s.Zipf > 0, "keys by Zipf's law where equal ones were fitted")
 	say(s.Own, "machines of their own where one was shared")

@@ -32,15 +32,17 @@ func truth(masters, n int, think float64) queueing.Mean {
 func loop(masters, n, repeat int, delay float64) Load {
 	m := truth(masters, n, 2*delay)
 	off := 1 + 0.02*float64(repeat-2)
-	times := func(mean float64) *Times {
-		t := &Times{Mean: mean}
-		for _, p := range queueing.Probabilities {
-			t.Quantiles = append(t.Quantiles, mean*(0.5+p))
-		}
-		return t
-	}
 	return Load{N: n, Repeat: repeat, Rate: m.Rate * off, Masters: masters, Delay: delay, Harness: perPair + perMaster*float64(masters), Redis: ofMaster,
-		Acquire: times(0.6*m.Response + delay), Release: times(0.4*m.Response + delay)}
+		Acquire: spreadAround(0.6*m.Response + delay), Release: spreadAround(0.4*m.Response + delay)}
+}
+
+// spreadAround are times that lie around their mean as evenly as can be.
+func spreadAround(mean float64) *Times {
+	t := &Times{Mean: mean}
+	for _, p := range queueing.Probabilities {
+		t.Quantiles = append(t.Quantiles, mean*(0.5+p))
+	}
+	return t
 }
 
 // calibratedReport holds the closed loops of the synthetic system.
@@ -54,7 +56,7 @@ func calibratedReport() *Report {
 			r.Sweep = append(r.Sweep, loop(5, n, repeat, 0))
 		}
 		c.Same, c.Fewer = append(c.Same, loop(5, 32, repeat, 0)), append(c.Fewer, loop(3, 32, repeat, 0))
-		c.Linked = append(c.Linked, loop(5, 32, repeat, 0))
+		c.Linked, c.Linkers = append(c.Linked, loop(5, 32, repeat, 0)), 4
 		for _, d := range c.Delays {
 			c.Delayed = append(c.Delayed, loop(5, 4, repeat, d))
 		}
@@ -99,6 +101,69 @@ func TestModelPredictsWhatWasNotFitted(t *testing.T) {
 	} {
 		got := predict(t, r, c.s)
 		if math.Abs(got.Rate.Value/c.want-1) > 0.06 || got.Behind {
+			t.Errorf("%s: %.0f/s, want %.0f/s", name, got.Rate.Value, c.want)
+		}
+	}
+}
+
+// Requests that come apart cost more than those that come in step: what loops with a
+// hold tell is used where there are holds, arrivals or pauses, and nowhere else.
+func TestModelOfRequestsThatComeApart(t *testing.T) {
+	const dearer = 1.8
+	r := calibratedReport()
+	stations := []queueing.Station{{Demand: dearer * (perPair + 5*perMaster + 4*ofMaster), Servers: 2}, {Demand: ofMaster}}
+	apart := func(n int, hold float64) queueing.Mean { return queueing.MVA(stations, hold, n)[n-1] }
+	for repeat := range 5 {
+		for _, n := range []int{16, 64, 128, 256, 512} {
+			m, l := apart(n, 0.0205), loop(5, n, repeat, 0)
+			l.Rate, l.Harness, l.Over = m.Rate, dearer*l.Harness, 0.0005
+			l.Acquire, l.Release = spreadAround(0.6*m.Response), spreadAround(0.4*m.Response)
+			r.Calibration.Apart = append(r.Calibration.Apart, l)
+		}
+	}
+	for name, c := range map[string]struct {
+		s    Scenario
+		want float64
+	}{
+		"in step":      {Scenario{Masters: 5, Clients: 64}, truth(5, 64, 0).Rate},
+		"another hold": {Scenario{Masters: 5, Clients: 64, Hold: 5 * time.Millisecond}, apart(64, 0.0055).Rate},
+		"more of them": {Scenario{Masters: 5, Clients: 200, Hold: 20 * time.Millisecond}, apart(200, 0.0205).Rate},
+		"with pauses":  {Scenario{Masters: 5, Clients: 64, Think: 10 * time.Millisecond}, apart(64, 0.010).Rate},
+	} {
+		if got := predict(t, r, c.s); math.Abs(got.Rate.Value/c.want-1) > 0.06 {
+			t.Errorf("%s: %.0f/s, want %.0f/s", name, got.Rate.Value, c.want)
+		}
+	}
+}
+
+// A client that sends one batch at a time has a request wait for the batch before it,
+// the longer the more requests it has: of another delay too, through links and not.
+func TestModelOfBatches(t *testing.T) {
+	const one, many = 1.0, 1.8 // round trips of a phase, by requests of a client
+	r := calibratedReport()
+	r.Calibration.Delayed = nil
+	behind := func(n int, delay, trips float64) float64 { return truth(5, n, 2*trips*delay).Rate }
+	for repeat := range 5 {
+		for n, trips := range map[int]float64{4: one, 32: many} {
+			for _, d := range r.Calibration.Delays {
+				l := loop(5, n, repeat, 0)
+				m := truth(5, n, 2*trips*d)
+				l.Delay, l.Rate = d, m.Rate
+				l.Acquire, l.Release = spreadAround(0.6*m.Response+trips*d), spreadAround(0.4*m.Response+trips*d)
+				r.Calibration.Delayed = append(r.Calibration.Delayed, l)
+			}
+		}
+	}
+	late := []time.Duration{5100 * time.Microsecond}
+	for name, c := range map[string]struct {
+		s    Scenario
+		want float64
+	}{
+		"8 of each client, through links": {Scenario{Masters: 5, Clients: 32, RTT: late, Linked: true}, behind(32, 0.005, many)},
+		"1 of each client, through links": {Scenario{Masters: 5, Clients: 4, RTT: late, Linked: true}, behind(4, 0.005, one)},
+		"2 of each of 16 clients":         {Scenario{Masters: 5, Clients: 32, RTT: late}, behind(32, 0.005, one+(many-one)/3)},
+	} {
+		if got := predict(t, r, c.s); math.Abs(got.Rate.Value/c.want-1) > 0.06 {
 			t.Errorf("%s: %.0f/s, want %.0f/s", name, got.Rate.Value, c.want)
 		}
 	}

@@ -105,7 +105,7 @@ func (m *Model) planOn(w Wish, masters int) (Plan, error) {
 func (m *Model) oneKey(w Wish, masters int) string {
 	one := Scenario{Masters: masters, Own: true, Cores: m.cores(Scenario{}), RTT: w.RTT}
 	curve := m.Curve(one, -1)
-	road := m.road(one, curve, -1)
+	road := m.road(one, curve, -1, 1)
 	takes := m.hold(w.Hold) + 1/curve.Rate(1) + road.Acquire + road.Release
 	wanted := w.Rate * queueing.NewPopularity(w.Keys, w.Zipf).Hottest() * takes
 	if wanted < 1 {
@@ -120,7 +120,8 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 	one := Scenario{Masters: masters, Shards: shards, Rate: w.Rate, Keys: w.Keys, Zipf: w.Zipf, Hold: w.Hold, RTT: w.RTT, Own: true}
 	_, share := queueing.Shard(w.Keys, w.Zipf, shards)
 	arriving := w.Rate * share
-	d := m.spent(one, m.sizes[len(m.sizes)-1], -1)
+	loops := m.loops(one, -1)
+	d := m.spent(one, loops[len(loops)-1], -1)
 	if arriving*d.master > redisFull {
 		return Plan{Masters: masters, Shards: shards, Why: fmt.Sprintf("each Redis's main thread would be %s in use in the busiest shard", unit.Percent(arriving*d.master))}, nil
 	}

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"time"
 
 	"locktorture/reports/slo"
@@ -9,20 +10,21 @@ import (
 
 // A Report is the answer, with everything that it rests on.
 type Report struct {
-	Schema  int           `json:"schema"`
-	Command string        `json:"command"`
-	Version string        `json:"version"`
-	Redis   string        `json:"redis"`
-	Host    string        `json:"host"`
-	Began   time.Time     `json:"began"`
-	Took    time.Duration `json:"took_ns"`
-	Seed    uint64        `json:"seed"`
-	Repeats int           `json:"repeats"`
-	Setup   Setup         `json:"setup"`
-	RTT     time.Duration `json:"rtt_ns"` // median PING
-	SLO     []string      `json:"slo"`
-	Bound   time.Duration `json:"bound_ns,omitempty"` // on acquire.p99, which the figures show; 0 when no objective sets one
-	Warning []string      `json:"warnings"`
+	Schema   int           `json:"schema"`
+	Command  string        `json:"command"`
+	Version  string        `json:"version"`
+	Redis    string        `json:"redis"`
+	Host     string        `json:"host"`
+	Began    time.Time     `json:"began"`
+	Took     time.Duration `json:"took_ns"`
+	Seed     uint64        `json:"seed"`
+	Repeats  int           `json:"repeats"`
+	Setup    Setup         `json:"setup"`
+	Arrivals *Arrivals     `json:"arrivals,omitempty"` // that were played; none where rates were offered
+	RTT      time.Duration `json:"rtt_ns"`             // median PING
+	SLO      []string      `json:"slo"`
+	Bound    time.Duration `json:"bound_ns,omitempty"` // on acquire.p99, which the figures show; 0 when no objective sets one
+	Warning  []string      `json:"warnings"`
 
 	Recommended Estimate     `json:"recommended"` // pairs per second
 	Limit       Estimate     `json:"limit"`       // highest rate that meets the objectives
@@ -33,6 +35,8 @@ type Report struct {
 	Effects     []Effect     `json:"sensitivity"`
 	Lease       Lease        `json:"lease"`
 	Recovery    Recovery     `json:"recovery"`
+	LostMaster  *Failure     `json:"lost_master,omitempty"` // none where it was not measured
+	Cost        Cost         `json:"cost"`
 	Points      []Point      `json:"points"`
 	Sweep       []Load       `json:"sweep"`
 	Calibration *Calibration `json:"calibration,omitempty"` // of the model; none where it was not measured
@@ -52,6 +56,18 @@ type Setup struct {
 	Step    time.Duration `json:"step_ns"` // measured of one rate in one repeat
 }
 
+// Arrivals are a trace that was played at its own pace, slower and faster. Rates are
+// those of the trace on average, times the pace.
+type Arrivals struct {
+	File    string        `json:"file"`
+	Count   int           `json:"count"`
+	Span    time.Duration `json:"span_ns"`
+	Rate    float64       `json:"rate"`          // per second, on average
+	Peak    float64       `json:"peak"`          // in the busiest second
+	Keys    int           `json:"keys"`          // that it names; 0: equally popular ones were drawn
+	Hottest float64       `json:"hottest_share"` // of arrivals that want the most popular key
+}
+
 // Headroom is the share of the limit that is recommended: what is left is for
 // bursts, retries after a fault, and growth until the next measurement.
 const Headroom = 0.7
@@ -60,6 +76,7 @@ const Headroom = 0.7
 type Point struct {
 	Phase    string          `json:"phase"` // ramp or bisection
 	Rate     float64         `json:"rate"`
+	Window   time.Duration   `json:"window_ns,omitempty"` // that was measured
 	Repeat   int             `json:"repeat"`
 	Valid    bool            `json:"valid"` // the generator kept up
 	OK       bool            `json:"ok"`
@@ -74,6 +91,9 @@ type Point struct {
 	SLO      []slo.Result    `json:"slo"`
 	Busy     Busy            `json:"busy"`
 }
+
+// span is how long a point was measured; step where an earlier version did not write it.
+func (p Point) span(step time.Duration) time.Duration { return cmp.Or(p.Window, step) }
 
 // Busy is the share of a processor that something used; of the machine, of all
 // its processors.
@@ -106,13 +126,15 @@ func Steps(points []Point) []Step {
 	return out
 }
 
-// Hot is one key that everybody wants: at most 1 / (hold + hand-off).
+// Hot is one key that everybody wants: at most 1 / (hold + what the hold takes longer
+// than asked for + hand-off).
 type Hot struct {
 	HandOff   Estimate      `json:"handoff_s"`
 	Hold      time.Duration `json:"hold_ns"`
-	Measured  Estimate      `json:"measured"`  // pairs per second
-	Predicted Estimate      `json:"predicted"` // from the hand-off without any hold
-	Pairs     int64         `json:"pairs"`     // that Measured counts, in all repeats
+	Over      Estimate      `json:"overhold_s"` // by how much holds outlasted what was asked for
+	Measured  Estimate      `json:"measured"`   // pairs per second
+	Predicted Estimate      `json:"predicted"`  // from the hand-off without any hold
+	Pairs     int64         `json:"pairs"`      // that Measured counts, in all repeats
 }
 
 // An Effect is what one change does to a throughput.
@@ -142,6 +164,7 @@ type Recovery struct {
 		Backlog float64 `json:"backlog"`
 		Drain   float64 `json:"drain_s"`
 	} `json:"predicted"`
+	Felt     *Failure `json:"felt,omitempty"`
 	Back     Estimate `json:"back_s"` // until arrivals meet the objective again
 	Timeline []Moment `json:"timeline"`
 }

@@ -35,7 +35,7 @@ func planned() *Report {
 	r.Recommended = r.Limit.Times(Headroom)
 	r.Hot = Hot{Hold: r.Setup.Hold, HandOff: Mean([]float64{.004, .005}), Measured: Mean([]float64{41, 41, 41}), Predicted: Mean([]float64{41, 40})}
 	r.Effects = []Effect{{"rtt ×2", "closed loop", Mean([]float64{-.4, -.5, -.45})}, {"masters 3→5", "closed loop", suppressed("one master")}}
-	r.Bottleneck = Blame(r.Points, r.Limit.Value, r.Setup, 100)
+	r.Bottleneck = Blame(r.Points, r.Limit.Value, r.Setup, 100, 1/float64(r.Setup.Keys))
 	r.Recovery = Recovery{Outage: 2 * time.Second, Rate: 900, Capacity: Mean([]float64{1900, 2000}), Backlog: Mean([]float64{1800, 1900}), Back: Mean([]float64{1.7, 1.9}),
 		Timeline: []Moment{{-1, .01, 90}, {0, 2, 90}, {1, 1, 90}, {2, 0.5, 90}, {3, .01, 90}}}
 	r.Recovery.Predicted.Backlog, r.Recovery.Predicted.Drain = 1800, 1.7
@@ -67,13 +67,25 @@ func TestBlameNamesWhatIsFull(t *testing.T) {
 		{"other programs on this machine", Busy{Redis: []float64{0.5}, Harness: 0.3, Machine: 1, CPUs: 2}, 1000},
 		{"round trips and scheduling", Busy{Redis: []float64{0.2}, Harness: 0.2, Machine: 0.3, CPUs: 8}, 1000},
 	} {
-		b := Blame([]Point{{Rate: 1000, Valid: true, Busy: tt.busy}}, 1000, setup, tt.ceiling)
+		b := Blame([]Point{{Rate: 1000, Valid: true, Busy: tt.busy}}, 1000, setup, tt.ceiling, 1.0/float64(setup.Keys))
 		if b.Name != tt.want || b.Next == "" || len(b.Evidence) == 0 {
 			t.Errorf("%+v: %+v, want %s", tt.busy, b, tt.want)
 		}
 	}
-	if b := Blame(nil, 1000, setup, 1); b.Name != "unknown" {
+	if b := Blame(nil, 1000, setup, 1, 1); b.Name != "unknown" {
 		t.Errorf("nothing measured, and %q is to blame", b.Name)
+	}
+}
+
+// A rate cannot be below 0, and neither can its interval, however far repeats differ; a
+// change can.
+func TestIntervalsOfAmountsStayAboveZero(t *testing.T) {
+	values := []float64{1, 400, 3}
+	if e := Amount(values); e.Low != 0 || e.High < 400 || e.Value != Mean(values).Value {
+		t.Errorf("%+v", e)
+	}
+	if e := Mean([]float64{-0.5, 0.1, -0.2}); e.Low >= -0.2 {
+		t.Errorf("a change: %+v", e)
 	}
 }
 
@@ -113,6 +125,78 @@ func TestForms(t *testing.T) {
 	var back Report
 	if err := json.Unmarshal(raw.Bytes(), &back); err != nil || back.Limit != r.Limit {
 		t.Errorf("read back %+v: %v", back.Limit, err)
+	}
+}
+
+// Cost and failures are told where they were measured, and nowhere else.
+func TestCostIsTold(t *testing.T) {
+	r := planned()
+	text := func() string {
+		var out bytes.Buffer
+		if err := r.Text(&out); err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(out.String(), "\u202f", " ")
+	}
+	if strings.Contains(text(), "cost of a pair") || strings.Contains(text(), "as felt") {
+		t.Error("a cost that was not measured")
+	}
+	three := func(v float64) Estimate { return Amount([]float64{v, v, v}) }
+	r.Cost = Cost{Size: 32, Client: three(95e-6), Master: three(14e-6), Commands: three(24), In: three(1900), Out: three(640), Connections: three(2), Key: three(212), Keys: 5000}
+	r.LostMaster = &Failure{Masters: 1, Outage: 2 * time.Second, Times: 3, Rate: 785, Requests: 4710, Late: 471, During: stats.Quantiles{P50: time.Millisecond, P99: 70 * time.Millisecond}}
+	for _, want := range []string{"95 µs", "24 [24, 24] (n = 3) commands", "a held key takes 212 B", "≈ 212.0 MB for 1 M keys (extrapolated)", "one master silent for 2 s, 3 times at 785/s: of 4 710 requests due meanwhile 10 % missed the objective"} {
+		if got := text(); !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	r.Cost = Cost{Missing: "embedded nodes"}
+	if !strings.Contains(text(), "not measured: embedded nodes") {
+		t.Error("why nothing was measured is not said")
+	}
+}
+
+// What is said of a trace of arrivals: whether it is carried at its own pace, and up to
+// which pace.
+func TestTraceOfArrivals(t *testing.T) {
+	r := planned()
+	r.Arrivals = &Arrivals{File: "tuesday.csv", Count: 1200, Span: 10 * time.Second, Rate: 120, Peak: 410, Keys: 64, Hottest: 0.12}
+	play := func(met map[float64]int) {
+		r.Points = nil
+		for rate, ok := range map[float64]int{120: met[120], 180: met[180], 270: met[270]} {
+			for repeat := range 5 {
+				r.Points = append(r.Points, Point{Rate: rate, Window: time.Second, Repeat: repeat, Valid: true, OK: repeat < ok, Response: stats.Quantiles{P50: time.Millisecond, P99: 9 * time.Millisecond}})
+			}
+		}
+		r.Limit = Edge(Steps(r.Points))
+		r.Advise()
+	}
+	written := func() string {
+		var text bytes.Buffer
+		if err := r.Text(&text); err != nil {
+			t.Fatal(err)
+		}
+		return text.String()
+	}
+	play(map[float64]int{120: 5, 180: 5, 270: 0})
+	for _, want := range []string{"tuesday.csv: 1 200 arrivals in 10", "410/s in the busiest second", "64 keys, the most popular wanted by 12", "5 of 5 repeats meet", "carries tuesday.csv", "of its own pace"} {
+		if text := written(); !strings.Contains(strings.ReplaceAll(text, "\u202f", " "), want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	if limit := r.Limit.Value / r.Arrivals.Rate; limit < 1.5 || limit > 2.25 {
+		t.Errorf("carried up to ×%.2f", limit)
+	}
+	play(map[float64]int{120: 1})
+	if text := written(); !strings.Contains(text, "does not carry tuesday.csv: 1 of 5 repeats") {
+		t.Errorf("what is missed at its own pace is not said:\n%s", text)
+	}
+	r.Points = nil
+	if r.Advise(); !strings.Contains(r.headline(), "Nothing can be said of tuesday.csv") {
+		t.Errorf("without a valid repeat: %s", r.headline())
+	}
+	var page bytes.Buffer
+	if err := r.Page(&page); err != nil {
+		t.Fatal(err)
 	}
 }
 

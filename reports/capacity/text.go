@@ -30,6 +30,9 @@ func small(v float64) string   { return fmt.Sprintf("%.2g", v) }
 
 // Lines are the answer, most important first.
 func (r *Report) Lines() []Line {
+	if r.Arrivals != nil {
+		return r.traceLines()
+	}
 	out := []Line{
 		{"recommended", r.recommended()},
 		{"limit", r.limit()},
@@ -49,7 +52,15 @@ func (r *Report) Lines() []Line {
 		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)", e.Name, show(e.Change, unit.Change), e.Of)})
 	}
 	out = append(out, Line{"lease", r.lease()})
+	out = append(out, r.Cost.lines(r.Setup.Masters)...)
 	out = append(out, r.recovery()...)
+	label := "failures as felt"
+	for _, f := range []*Failure{r.LostMaster, r.Recovery.Felt} {
+		if f != nil && f.Times > 0 {
+			out = append(out, Line{label, f.line()})
+			label = ""
+		}
+	}
 	return append(out, Line{"not measured", strings.Join(r.NotMeasured, ", ")})
 }
 
@@ -80,8 +91,12 @@ const enough = 200
 
 func (r *Report) hot() string {
 	h := r.Hot
-	text := fmt.Sprintf("measured %s; predicted %s = 1/(hold %s + hand-off %s); no bigger server changes it",
-		show(h.Measured, rate), show(h.Predicted, rate), unit.Setting(h.Hold), show(h.HandOff, seconds))
+	over := ""
+	if h.Over.Known() {
+		over = fmt.Sprintf(", which a timer makes %s longer,", show(h.Over, seconds))
+	}
+	text := fmt.Sprintf("measured %s; predicted %s = 1/(hold %s%s + hand-off %s); no bigger server changes it",
+		show(h.Measured, rate), show(h.Predicted, rate), unit.Setting(h.Hold), over, show(h.HandOff, seconds))
 	if h.Measured.Known() && h.Pairs < enough {
 		text += fmt.Sprintf("; few: %d pairs in all, where a rate wants %d", h.Pairs, enough)
 	}
@@ -132,8 +147,12 @@ func (r *Report) Title() string {
 // Subtitle says under which load.
 func (r *Report) Subtitle() string {
 	s := r.Setup
-	return fmt.Sprintf("%d clients · %d keys · hold %s · ttl %s · open loop, Poisson, latency from the intended start · %d repeats of %s per rate · %d points, %d discarded for a lagging generator · seed %s · took %s",
-		s.Clients, s.Keys, unit.Setting(s.Hold), unit.Setting(s.TTL), r.Repeats, unit.Setting(s.Step), len(r.Points), r.Discarded, unit.Seed(r.Seed), unit.Span(r.Took))
+	how := fmt.Sprintf("Poisson, latency from the intended start · %d repeats of %s per rate", r.Repeats, unit.Setting(s.Step))
+	if r.Arrivals != nil {
+		how = fmt.Sprintf("arrivals of %s, latency from the intended start · %d repeats", r.Arrivals.File, r.Repeats)
+	}
+	return fmt.Sprintf("%d clients · %d keys · hold %s · ttl %s · open loop, %s · %d points, %d discarded · seed %s · took %s",
+		s.Clients, s.Keys, unit.Setting(s.Hold), unit.Setting(s.TTL), how, len(r.Points), r.Discarded, unit.Seed(r.Seed), unit.Span(r.Took))
 }
 
 // Text writes the answer for a terminal.

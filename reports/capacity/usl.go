@@ -20,6 +20,7 @@ type Load struct {
 	Delay   float64 `json:"delay_s,omitempty"`            // that links add to a round trip
 	Harness float64 `json:"harness_s_per_pair,omitempty"` // processor time of load and lock
 	Redis   float64 `json:"redis_s_per_pair,omitempty"`   // of one master; 0 where nobody can tell
+	Over    float64 `json:"overhold_s,omitempty"`         // by how much a hold outlasted what was asked for, on average
 	Acquire *Times  `json:"acquire,omitempty"`
 	Release *Times  `json:"release,omitempty"`
 }

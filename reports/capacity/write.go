@@ -118,6 +118,9 @@ func draw(f *plots.Figure) (drawn, error) {
 }
 
 func (r *Report) headline() string {
+	if r.Arrivals != nil {
+		return r.traceAdvice("")[0]
+	}
 	if !r.Recommended.Known() {
 		return "No rate can be recommended: " + r.Limit.Suppressed
 	}

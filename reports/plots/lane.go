@@ -59,7 +59,7 @@ func label(f stats.Fault) string {
 		text += " " + f.Target
 	}
 	if !f.Bit {
-		text += " (did not bite)"
+		text += " (had no effect)"
 	}
 	return text
 }

@@ -104,7 +104,9 @@ func TestTargetText(t *testing.T) {
 		`{"clients":["c03"],"nodes":["n2"],"direction":"request"}`: "c03→n2",
 		`{"client":"c03","node":"n2"}`:                             "c03↔n2",
 		`{"nodes":["n1"],"jump":"+5s"}`:                            "n1",
-		`{"shard":7}`:                                              `{"shard":7}`, `{}`: "",
+		`{"shard":7}`:                                              "shard 7", `{}`: "",
+		`{"at":"2s","on":"renewal-due","fault":"kill"}`:                                  "at 2s, on renewal-due",
+		`{"range":{"from":1,"to":[2,3]},"sure":true}`:                                    "from 1, to 2, to 3, sure true",
 		`{"clients":["a","b","c","d"],"nodes":["n2"],"direction":"response","key":"k1"}`: "4 clients←n2 (k1)",
 	} {
 		target, _ := history.ParseTarget([]byte(raw)) // none where there is no text

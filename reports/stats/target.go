@@ -9,8 +9,8 @@ import (
 )
 
 // TargetText puts whom a fault hits into words that are fit to print: clients,
-// nodes and a direction as "c03→n2", a name as it is. An object of other writers
-// that has none of these is shown as it stands.
+// nodes and a direction as "c03→n2", a name as it is. Of an object that has
+// none of these the fields are listed.
 func TargetText(t *history.Target) string { return printable.Line(targetText(t)) }
 
 func targetText(t *history.Target) string {
@@ -31,8 +31,8 @@ func targetText(t *history.Target) string {
 	if t.Key != "" {
 		words = append(words, "("+t.Key+")")
 	}
-	if len(words) == 0 && t.String() != "{}" {
-		return t.String()
+	if len(words) == 0 {
+		return t.Plain()
 	}
 	return strings.Join(words, " ")
 }

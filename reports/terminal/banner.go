@@ -34,10 +34,10 @@ func (b Banner) Write(w io.Writer, o Options) error {
 		return nil
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "torture %s · %s · seed %s · %s\n", b.Version, printable.Line(b.Scenario), unit.Seed(b.Seed), unit.Setting(b.Duration))
+	o.lay(&out, "", fmt.Sprintf("torture %s · %s · seed %s · %s", b.Version, printable.Line(b.Scenario), unit.Seed(b.Seed), unit.Setting(b.Duration)))
 	line := func(label, text string) {
 		if text = printable.Line(text); text != "" {
-			fmt.Fprintf(&out, "  %-8s%s\n", label, text)
+			o.lay(&out, fmt.Sprintf("  %-8s", label), text)
 		}
 	}
 	line("lock", b.Lock)

@@ -1,6 +1,8 @@
 package terminal
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -46,23 +48,73 @@ func (o Options) fit(s string) string {
 	return string([]rune(s)[:max(o.Width-1, 0)]) + "…"
 }
 
-// wrap breaks s into lines of at most width columns, between words.
-func wrap(s string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(s) {
-		switch {
-		case line == "":
-			line = word
-		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width:
-			lines = append(lines, line)
-			line = word
-		default:
-			line += " " + word
+// lay writes one line of text as lines that fit the terminal, broken between words and
+// never within one; head, which stays as it is, begins the first of them. The others are
+// indented to where the text begins. A word that is wider than the terminal, such as a
+// path, keeps a line of its own. In a log, whose width nobody knows, the line stays whole.
+func (o Options) lay(out io.Writer, head, text string) {
+	width := o.Width
+	if width <= 0 {
+		fmt.Fprintln(out, strings.TrimRight(head+text, " "))
+		return
+	}
+	indent := columns(head)
+	if indent > width/2 {
+		indent = min(4, width/2)
+	}
+	first := max(width-columns(head), 1)
+	for i, part := range broken(text, first, max(width-indent, 1)) {
+		if i > 0 {
+			head = strings.Repeat(" ", indent)
+		}
+		fmt.Fprintln(out, strings.TrimRight(head+part, " "))
+	}
+}
+
+// broken breaks text into a line of at most first columns and others of at most rest,
+// at blanks, of which those within a line stay as they are.
+func broken(text string, first, rest int) (lines []string) {
+	for width := first; ; width = rest {
+		runes := []rune(text)
+		if len(runes) <= width {
+			return append(lines, text)
+		}
+		at := -1
+		for i, r := range runes {
+			if r == ' ' && i > 0 && runes[i-1] != ' ' && (i <= width || at < 0) {
+				at = i
+			}
+			if i > width && at >= 0 {
+				break
+			}
+		}
+		if at < 0 {
+			return append(lines, text)
+		}
+		lines = append(lines, string(runes[:at]))
+		if text = strings.TrimLeft(string(runes[at:]), " "); text == "" {
+			return lines
 		}
 	}
-	if line != "" {
-		lines = append(lines, line)
+}
+
+// columns is how wide s is on a terminal, without its colours.
+func columns(s string) (n int) {
+	colour := false
+	for _, r := range s {
+		switch {
+		case r == '\x1b':
+			colour = true
+		case colour:
+			colour = r != 'm'
+		default:
+			n++
+		}
 	}
-	return lines
+	return n
+}
+
+// wrap breaks s into lines of at most width columns, between words.
+func wrap(s string, width int) []string {
+	return broken(strings.Join(strings.Fields(s), " "), width, width)
 }

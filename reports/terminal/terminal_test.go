@@ -6,11 +6,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"locktorture/checker"
 	"locktorture/reports"
@@ -72,7 +75,7 @@ var verdicts = map[string]func(t *testing.T) *reports.Run{
 		r := run(t, sample.Shape{Clients: 4, Duration: 20 * time.Second})
 		r.Report.Verdict = checker.Inconclusive
 		r.Report.Inconclusive = []checker.Finding{
-			{ID: "V2", Text: "kill n3 did not bite: no lease was alive on it"},
+			{ID: "V2", Text: "kill n3 had no effect: no lease was alive on it"},
 			{ID: "V5", Text: "gave up on k3 after 30 s (61 204 operations)"},
 		}
 		r.Report.ExpectedMissing = []string{"S10"}
@@ -131,6 +134,52 @@ func TestBanner(t *testing.T) {
 		t.Errorf("quiet: %q, %v", out.String(), err)
 	}
 }
+
+// At any width banner and verdict break between words alone: no line is wider than the
+// terminal unless it is one word, and joined again they are the words of a log.
+func TestWrapsBetweenWords(t *testing.T) {
+	b := Banner{
+		Version: "0.1.0", Scenario: "standard", Seed: 0x9f3c21, Duration: time.Minute, Canary: true,
+		Lock:    "redlock  5 masters, quorum 3, ttl 2 s, hold 20 ms · 16 clients · 8 keys · waits up to 3 s · mode mixed",
+		Faults:  []string{"latency-heavy-tail", "kill", "latency", "pause-client", "notify-lost", "partition-client", "store-write-delayed"},
+		LeftOut: []string{"clock-jump: nodes that run already cannot be given another time, but embedded ones and processes under libfaketime can"},
+		Dir:     "/a/path/that/is/longer/than/any/terminal/and/has/no/place/at/which/it/could/be/broken/in/two/20261121T142501Z-standard-9f3c21",
+	}
+	texts := map[string]func(w *bytes.Buffer, o Options) error{"banner": func(w *bytes.Buffer, o Options) error { return b.Write(w, o) }}
+	for name, make := range verdicts {
+		r := make(t)
+		texts[name] = func(w *bytes.Buffer, o Options) error { return Verdict(w, o, r) }
+	}
+	for name, write := range texts {
+		var log bytes.Buffer
+		if err := write(&log, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, width := range []int{1, 20, 60, 80, 110, 300} {
+			var out bytes.Buffer
+			if err := write(&out, Options{Width: width, Color: true}); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := strings.Fields(uncoloured(out.String())), strings.Fields(log.String()); !slices.Equal(got, want) {
+				t.Errorf("%s at %d columns: other words than in a log:\n%s", name, width, out.String())
+			}
+			for line := range strings.Lines(uncoloured(out.String())) {
+				line = strings.TrimSuffix(line, "\n")
+				longest := 0
+				for _, word := range strings.Fields(line) {
+					longest = max(longest, utf8.RuneCountInString(word))
+				}
+				if width >= 60 && utf8.RuneCountInString(line) > width && longest < width-20 {
+					t.Errorf("%s at %d columns: %d wide: %q", name, width, utf8.RuneCountInString(line), line)
+				}
+			}
+		}
+	}
+}
+
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func uncoloured(s string) string { return colours.ReplaceAllString(s, "") }
 
 func TestGoldenOrphans(t *testing.T) {
 	known := map[string]bool{"banner.golden": true, "live.golden": true, "log.golden": true}

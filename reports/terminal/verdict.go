@@ -24,7 +24,7 @@ func Verdict(w io.Writer, o Options, r *reports.Run) error {
 	b := &block{o: o}
 	v := r.Verdict()
 	if !o.Quiet || v != checker.Pass {
-		fmt.Fprintf(b, "%s  %s\n", o.paint(colorOf(v), "VERDICT "+string(v)+r.Qualified()), r.Headline())
+		o.lay(b, o.paint(colorOf(v), "VERDICT "+string(v)+r.Qualified())+"  ", r.Headline())
 	}
 	if !o.Quiet {
 		b.body(r, v)
@@ -56,13 +56,20 @@ type block struct {
 }
 
 func (b *block) line(label, text string) {
+	if b.o.Width > 0 {
+		b.whole(label, text)
+		return
+	}
 	for i, part := range wrap(text, textWidth) {
 		if i > 0 {
 			label = ""
 		}
-		fmt.Fprintf(b, "  %-10s %s\n", label, part)
+		b.whole(label, part)
 	}
 }
+
+// whole writes a text that a log keeps on one line.
+func (b *block) whole(label, text string) { b.o.lay(b, fmt.Sprintf("  %-10s ", label), text) }
 
 // file names one of the run's files, or says that it could not be written.
 func (b *block) file(label string, r *reports.Run, name string) {
@@ -85,7 +92,7 @@ func (b *block) body(r *reports.Run, v checker.Verdict) {
 		lines = r.Always()
 	}
 	for _, l := range lines {
-		fmt.Fprintf(b, "  %-10s %s\n", l.Label, l.Text)
+		b.whole(l.Label, l.Text)
 	}
 	b.objectives(r)
 	b.suspicions(r)
@@ -103,7 +110,7 @@ func (b *block) objectives(r *reports.Run) {
 		if !ok {
 			mark = b.o.paint(redBold, "✗")
 		}
-		fmt.Fprintf(b, "  %-10s %s %s   %s\n", label, mark, text, observed)
+		b.o.lay(b, fmt.Sprintf("  %-10s %s ", label, mark), text+"   "+observed)
 		label = ""
 	}
 	for _, s := range r.SLOs {
@@ -118,11 +125,13 @@ func (b *block) objectives(r *reports.Run) {
 func (b *block) stories(r *reports.Run) {
 	for i, s := range r.Stories {
 		if i > 0 {
-			fmt.Fprintf(b, "  %s  %s\n", b.o.paint(redBold, s.ID), s.Title)
+			b.o.lay(b, "  "+b.o.paint(redBold, s.ID)+"  ", s.Title)
 		} else {
-			fmt.Fprintf(b, "  %s  %s %s  seed %s\n", b.o.paint(redBold, s.ID), s.Finding.ID, s.Finding.Key, unit.Seed(r.Meta.Seed))
+			b.o.lay(b, "  "+b.o.paint(redBold, s.ID)+"  ", fmt.Sprintf("%s %s  seed %s", s.Finding.ID, s.Finding.Key, unit.Seed(r.Meta.Seed)))
 		}
-		b.WriteString(reports.StoryText(s, "     "))
+		for line := range strings.Lines(reports.StoryText(s, "")) {
+			b.o.lay(b, "     ", strings.TrimSuffix(line, "\n"))
+		}
 		b.line("why", s.Why)
 		if cause := strings.Join(s.Finding.Breakers, ", "); cause != "" || s.Finding.Blame != "" {
 			b.line("blame", strings.TrimSuffix(s.Finding.Blame+"; in force: "+cause, "; in force: "))
@@ -141,7 +150,7 @@ func (b *block) stories(r *reports.Run) {
 // troubles says what went wrong with the run itself.
 func (b *block) troubles(r *reports.Run) {
 	for _, h := range r.Troubles() {
-		fmt.Fprintf(b, "  %s harness: %s\n", b.o.paint(redBold, "✗"), h)
+		b.o.lay(b, "  "+b.o.paint(redBold, "✗")+" ", "harness: "+h)
 	}
 }
 
@@ -150,11 +159,11 @@ func (b *block) missing(r *reports.Run) {
 	b.troubles(r)
 	all := r.Missing()
 	for _, f := range all[:min(len(all), maxLines)] {
-		fmt.Fprintf(b, "  %s %s %s", b.o.paint(amberBold, "✗"), f.ID, f.Text)
+		text := f.ID + " " + f.Text
 		if advice := reports.Advice(f); advice != "" {
-			fmt.Fprintf(b, "   → %s", advice)
+			text += "   → " + advice
 		}
-		b.WriteByte('\n')
+		b.o.lay(b, "  "+b.o.paint(amberBold, "✗")+" ", text)
 	}
 	if more := len(all) - maxLines; more > 0 {
 		fmt.Fprintf(b, "  … and %d more in results.json\n", more)

@@ -8,11 +8,12 @@ import (
 
 // A Size is what a service does with so many requests under way all the time.
 type Size struct {
-	N       int
+	N       float64
 	Rate    float64 // pairs per second
 	Share   float64 // of a pair's time that is the acquire; the rest is the release
 	Acquire Spread
 	Release Spread
+	Over    float64 // seconds by which a hold outlasts what was asked for
 }
 
 // A Spread is how times lie around their mean: quantiles, over the mean, at the
@@ -69,32 +70,37 @@ type Curve struct {
 // as the logarithm of n goes.
 func (c Curve) Rate(n int) float64 {
 	last := c.Sizes[len(c.Sizes)-1]
-	if n >= last.N {
-		if c.Beyond == nil || n == last.N {
+	at := float64(n)
+	if at >= last.N {
+		if c.Beyond == nil || at == last.N {
 			return last.Rate
 		}
-		return last.Rate * c.Beyond(float64(n))
+		return last.Rate * c.Beyond(at)
 	}
-	i := sort.Search(len(c.Sizes), func(i int) bool { return c.Sizes[i].N >= n })
-	if i == 0 || c.Sizes[i].N == n {
-		return c.Sizes[i].Rate * min(1, float64(n)/float64(c.Sizes[i].N))
+	i := sort.Search(len(c.Sizes), func(i int) bool { return c.Sizes[i].N >= at })
+	if i == 0 || c.Sizes[i].N == at {
+		return c.Sizes[i].Rate * min(1, at/c.Sizes[i].N)
 	}
 	a, b := c.Sizes[i-1], c.Sizes[i]
-	t := math.Log(float64(n)/float64(a.N)) / math.Log(float64(b.N)/float64(a.N))
+	t := math.Log(at/a.N) / math.Log(b.N/a.N)
 	return math.Exp(math.Log(a.Rate) + t*(math.Log(b.Rate)-math.Log(a.Rate)))
 }
 
+// Overhold is by how much a hold outlasts what was asked for, with n requests under way.
+func (c Curve) Overhold(n int) float64 { return c.nearest(n).Over }
+
 // nearest is the size whose times are drawn from with n requests under way.
 func (c Curve) nearest(n int) Size {
-	i := sort.Search(len(c.Sizes), func(i int) bool { return c.Sizes[i].N >= n })
+	at := float64(n)
+	i := sort.Search(len(c.Sizes), func(i int) bool { return c.Sizes[i].N >= at })
 	if i == len(c.Sizes) {
 		return c.Sizes[i-1]
 	}
-	if i > 0 && n*n < c.Sizes[i].N*c.Sizes[i-1].N {
+	if i > 0 && at*at < c.Sizes[i].N*c.Sizes[i-1].N {
 		i--
 	}
 	return c.Sizes[i]
 }
 
 // Most is the largest size.
-func (c Curve) Most() int { return c.Sizes[len(c.Sizes)-1].N }
+func (c Curve) Most() float64 { return c.Sizes[len(c.Sizes)-1].N }

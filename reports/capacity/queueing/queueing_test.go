@@ -141,7 +141,7 @@ func TestCurveBetweenAndBeyondItsSizes(t *testing.T) {
 	c.Beyond = func(n float64) float64 { return 16 / n }
 	near(t, "beyond", c.Rate(32), 400, 0.001)
 	if got := c.nearest(3).N; got != 4 {
-		t.Errorf("3 is nearest to %d", got)
+		t.Errorf("3 is nearest to %g", got)
 	}
 }
 

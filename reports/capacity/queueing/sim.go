@@ -213,7 +213,11 @@ func (s *simulation) grant(e step) {
 		}
 	}
 	e.kind = release
-	s.later(s.demand.Hold, e)
+	hold := s.demand.Hold
+	if hold > 0 {
+		hold += s.curve.nearest(max(len(s.centre.all), 1)).Over
+	}
+	s.later(hold, e)
 }
 
 func (s *simulation) free(e step) {

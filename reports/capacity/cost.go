@@ -1,0 +1,82 @@
+package capacity
+
+import (
+	"fmt"
+	"time"
+
+	"locktorture/reports/stats"
+	"locktorture/reports/unit"
+)
+
+// Cost is what a pair takes, and a held key.
+type Cost struct {
+	Missing     string   `json:"missing,omitempty"`      // why nothing was measured
+	Size        int      `json:"size"`                   // goroutines of the closed loop
+	Client      Estimate `json:"client_s_per_pair"`      // processor time of load and lock
+	Master      Estimate `json:"master_s_per_pair"`      // of each master
+	Commands    Estimate `json:"commands_per_pair"`      // that all masters execute, those in scripts too
+	In          Estimate `json:"bytes_to_per_pair"`      // that all masters receive
+	Out         Estimate `json:"bytes_from_per_pair"`    // that all masters send
+	Connections Estimate `json:"connections_per_client"` // to each master
+	Key         Estimate `json:"bytes_per_key"`          // of memory, on each master, while it is held
+	Keys        int      `json:"keys"`                   // that were held at once
+}
+
+// A Failure is how users felt the loss of masters, each some seconds long.
+type Failure struct {
+	Masters  int             `json:"masters"` // that were lost at once
+	Outage   time.Duration   `json:"outage_ns"`
+	Times    int             `json:"times"`
+	Rate     float64         `json:"rate"`
+	Requests int             `json:"requests"` // due while they were lost
+	Late     int             `json:"late"`     // of these, beyond the objective
+	Before   stats.Quantiles `json:"before"`   // response from the intended start, of requests due before
+	During   stats.Quantiles `json:"during"`   // and while they were lost
+}
+
+// bytesOf writes a number of bytes.
+func bytesOf(n float64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", n/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", n/1e6)
+	case n >= 1e4:
+		return fmt.Sprintf("%.1f kB", n/1e3)
+	}
+	return fmt.Sprintf("%.0f B", n)
+}
+
+// million is a number of keys that people ask for.
+const million = 1_000_000
+
+// lines say what it costs.
+func (c Cost) lines(masters int) []Line {
+	if c.Missing != "" {
+		return []Line{{"cost", "not measured: " + c.Missing}}
+	}
+	if !c.Commands.Known() {
+		return nil
+	}
+	out := []Line{
+		{"cost of a pair", fmt.Sprintf("processor time %s in the clients, %s in each of %s (closed loop, %d goroutines)", show(c.Client, seconds), show(c.Master, seconds), unit.Counted(masters, "master"), c.Size)},
+		{"", fmt.Sprintf("all masters together: %s commands, %s to them, %s from them; %s connections of a client to each",
+			show(c.Commands, unit.Number), show(c.In, bytesOf), show(c.Out, bytesOf), show(c.Connections, unit.Number))},
+	}
+	memory := "of a held key: " + show(c.Key, bytesOf)
+	if c.Key.Known() {
+		memory = fmt.Sprintf("a held key takes %s on each master, of %s held at once; ≈ %s for 1 M keys (extrapolated)", show(c.Key, bytesOf), unit.Count(c.Keys), bytesOf(c.Key.Value*million))
+	}
+	return append(out, Line{"memory", memory})
+}
+
+// line says how users felt a failure.
+func (f *Failure) line() string {
+	what := "one master"
+	if f.Masters > 1 {
+		what = fmt.Sprintf("%d masters", f.Masters)
+	}
+	return fmt.Sprintf("%s silent for %s, %d times at %s: of %s due meanwhile %s missed the objective; acquire p50 %s, p90 %s, p99 %s, max %s (before: p50 %s, p99 %s)",
+		what, unit.Setting(f.Outage), f.Times, rate(f.Rate), unit.Counted(f.Requests, "request"), unit.Percent(float64(f.Late)/float64(max(f.Requests, 1))),
+		unit.Latency(f.During.P50), unit.Latency(f.During.P90), unit.Latency(f.During.P99), unit.Latency(f.During.Max), unit.Latency(f.Before.P50), unit.Latency(f.Before.P99))
+}
