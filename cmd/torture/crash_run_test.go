@@ -15,7 +15,7 @@ import (
 	"locktorture/cmd/torture/app"
 	"locktorture/cmd/torture/internal/periodic"
 	"locktorture/cmd/torture/internal/redistest"
-	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 	"locktorture/lockimpl"
 )
 
@@ -127,7 +127,7 @@ func TestCrashOnServersWithAPassword(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 2 || bytes.Contains(said, []byte(password)) || bytes.Contains(said, []byte("clear away")) {
 		t.Errorf("exit %d: %s", code, said)
 	}
-	at := testbed.Endpoint{Addr: "127.0.0.1:" + port, Username: "kim", Password: password, DB: 3}
+	at := server.Endpoint{Addr: "127.0.0.1:" + port, Username: "kim", Password: password, DB: 3}
 	if left := redistest.KeysAt(t, at); len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}

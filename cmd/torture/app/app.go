@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locktorture/cmd/torture/internal/crash"
+	"locktorture/cmd/torture/internal/farm"
 	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/cmd/torture/internal/stdio"
 	"locktorture/workload/history/printable"
@@ -50,6 +51,8 @@ func Main(options ...Option) {
 	switch {
 	case err != nil:
 		os.Exit(exitOf(err, stderr))
+	case farm.Playing():
+		os.Exit(t.servePlayer())
 	case simulate.Working():
 		os.Exit(simulate.Serve(t.locks, os.Stdin, stdout, stderr))
 	case crash.Monitoring():
@@ -145,7 +148,7 @@ func (t *tool) root(stdout, stderr io.Writer) *cobra.Command {
 	root.SetErr(stderr)
 	root.AddCommand(
 		t.newRun("run [SCENARIO]", "standard"), t.newDemo(), newCheck(), newReport(), t.newReplay(),
-		t.newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newInit(), newInitWrapper(), t.newGallery(), t.newSelftest(), t.newBench(), t.newNightly(), t.newCapacity(), t.newSimulate(), t.newHunt(),
+		t.newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newInit(), newInitWrapper(), t.newGallery(), t.newSelftest(), t.newBench(), t.newNightly(), t.newCapacity(), t.newEnvelope(), t.newSimulate(), t.newHunt(), t.newWorker(),
 	)
 	return root
 }

@@ -6,15 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"locktorture/cmd/torture/internal/capacity"
+	"locktorture/cmd/torture/internal/envelope"
 	"locktorture/cmd/torture/internal/run"
 	capacityreport "locktorture/reports/capacity"
+	envelopereport "locktorture/reports/envelope"
 	"locktorture/workload/history/printable"
+	"locktorture/workload/load"
 )
 
 // A capacityCommand is `torture capacity`.
@@ -25,6 +29,7 @@ type capacityCommand struct {
 	quiet  bool
 
 	whatIf, plan, from string // questions to a stored calibration
+	arrivals           string // file of a trace
 }
 
 func (t *tool) newCapacity() *cobra.Command {
@@ -63,7 +68,8 @@ func (t *tool) newCapacity() *cobra.Command {
 	f.StringVar(&c.whatIf, "what-if", "", "predict from a stored calibration: nodes=, rtt=, clients= or rate=, keys=, hold=, think=, shards=, cores=, machines=own")
 	f.StringVar(&c.plan, "plan", "", "say from a stored calibration what a rate takes: rate=20000/s,acquire.p99<50ms, and keys=, hold=, rtt=, nodes=")
 	f.StringVar(&c.from, "from", "", "the calibration that answers: a capacity.json or its folder; the newest in --out when empty")
-	cmd.MarkFlagsMutuallyExclusive("what-if", "plan")
+	f.StringVar(&c.arrivals, "arrivals", "", "CSV file of recorded arrivals (time, or time,key), which are played in place of rates: at their own pace, slower and faster")
+	cmd.MarkFlagsMutuallyExclusive("what-if", "plan", "arrivals")
 	addFieldFlags(cmd, &c.cfg.Servers, &c.out)
 	return cmd
 }
@@ -81,6 +87,9 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 	}
 	if c.cfg.Seed == 0 {
 		c.cfg.Seed = drawSeed()
+	}
+	if err := c.readArrivals(); err != nil {
+		return fmt.Errorf("--arrivals: %w", err)
 	}
 	if err := c.cfg.Validate(); err != nil {
 		return err
@@ -117,6 +126,21 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 		return exitCode(exitInconclusive)
 	}
 	return nil
+}
+
+// readArrivals reads the trace, where one is named.
+func (c *capacityCommand) readArrivals() error {
+	if c.arrivals == "" {
+		return nil
+	}
+	file, err := os.Open(c.arrivals)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // it was only read
+	c.cfg.Trace, err = load.ReadTrace(file, c.arrivals)
+	c.cfg.TraceFile = c.arrivals
+	return err
 }
 
 // answer answers a question from a stored calibration.
@@ -199,4 +223,73 @@ func (c *capacityCommand) printer() (func(*capacityreport.Report, io.Writer) err
 		return (*capacityreport.Report).Page, nil
 	}
 	return nil, fmt.Errorf("--format %q: want text, json, csv or html", c.format)
+}
+
+// newEnvelope is `torture envelope`.
+func (t *tool) newEnvelope() *cobra.Command {
+	c := envelope.Config{Catalogue: t.locks}
+	var out, format string
+	var quiet bool
+	cmd := &cobra.Command{
+		Use:   "envelope",
+		Short: "say which lease covers which pauses, delays and clock errors, and what each choice costs (virtual time)",
+		Long: "envelope plays rounds in virtual time over leases of 250 ms to 8 s: with pauses of a holder, with delays of every message,\n" +
+			"with clocks of a majority that jump, and with crashes. It draws what a store without a fence would have let happen, what the\n" +
+			"fence rejected, what happened all the same, and how many requests were served, beside the line that theory draws. Cells\n" +
+			"that --budget leaves no time for stay empty. It exits with 3 when no cell was played.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			print, known := map[string]func(*envelopereport.Report, io.Writer) error{
+				"text": (*envelopereport.Report).Text, "json": (*envelopereport.Report).JSON, "html": (*envelopereport.Report).Page,
+			}[format]
+			if !known {
+				return fmt.Errorf("--format %q: want text, json or html", format)
+			}
+			if c.Seed == 0 {
+				c.Seed = drawSeed()
+			}
+			c.Progress = func(line string) {
+				if !quiet {
+					fmt.Fprintln(cmd.ErrOrStderr(), line)
+				}
+			}
+			discard := run.DiscardOut(out)
+			if err := run.PrepareOut(out); err != nil {
+				return startError(err)
+			}
+			r, err := envelope.Run(cmd.Context(), c)
+			if err != nil {
+				discard()
+				return err
+			}
+			r.Version, r.Command = version, commandLine(c.Seed)
+			*r = printable.Of(*r)
+			dir := resultsDir(out, "envelope", c.Seed)
+			if err := r.Write(dir); err != nil {
+				return harnessError{err}
+			}
+			if err := print(r, cmd.OutOrStdout()); err != nil {
+				return harnessError{fmt.Errorf("print envelope: %w", err)}
+			}
+			fmt.Fprintln(cmd.ErrOrStderr(), "report", filepath.Join(dir, envelopereport.PageFile))
+			switch {
+			case cmd.Context().Err() != nil:
+				return exitCode(exitInterrupted)
+			case !r.Played():
+				return exitCode(exitInconclusive)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.Lock, "lock", "redlock", "lock to look at (see: torture list locks); not one in a child process")
+	f.IntVar(&c.Masters, "nodes", 0, "masters; what the lock is made for when 0")
+	f.DurationVar(&c.Hold, "hold", 20*time.Millisecond, "work done while holding")
+	f.IntVar(&c.Rounds, "rounds", 2, "rounds of every cell")
+	f.DurationVar(&c.Budget, "budget", 5*time.Minute, "real time for all of it")
+	f.Uint64Var(&c.Seed, "seed", 0, "seed of what is drawn; drawn itself when 0")
+	f.StringVar(&format, "format", "text", "what to print: text, json or html")
+	f.StringVar(&out, "out", runsFolder, "folder in which a directory with the results is made")
+	f.BoolVar(&quiet, "quiet", false, "no progress")
+	return cmd
 }

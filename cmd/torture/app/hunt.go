@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locktorture/checker/anomaly"
+	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/hunt"
 	"locktorture/cmd/torture/internal/run"
@@ -37,6 +38,7 @@ type huntCommand struct {
 	out     string
 	json    bool
 	quiet   bool
+	farm    farmFlags
 }
 
 func (t *tool) newHunt() *cobra.Command {
@@ -63,6 +65,8 @@ func (t *tool) newHunt() *cobra.Command {
 	f.StringSliceVar(&h.cfg.Accept, "accept", nil, "ids of anomalies that are listed and do not fail the hunt, e.g. S3z,S3")
 	f.StringSliceVar(&h.cfg.Without, "without", nil, "faults that are not drawn (see: torture list faults)")
 	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break what correct locks rest on: clocks that jump, eviction, a single master that forgets")
+	f.IntVar(&h.cfg.Rounds, "rounds", 0, "end after so many rounds, all sittings together; 0: only the budget ends it")
+	h.farm.add(f)
 	f.StringVar(&h.resume, "resume", "", "directory of a hunt to go on with, for another budget, or latest")
 	f.StringVar(&h.out, "out", runsFolder, "folder in which the hunt's directory is made")
 	f.BoolVar(&h.json, "json", false, "print hunt.json on standard output, all else on standard error")
@@ -78,15 +82,26 @@ func (h *huntCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := h.resolve(); err != nil {
 		return err
 	}
+	isFarm, err := h.farm.on()
+	if err != nil {
+		return err
+	}
 	if err := run.PrepareOut(h.out); err != nil {
 		return startError(err)
 	}
-	r, err := h.hunt(cmd, earlier)
+	if isFarm && !cmd.Flags().Changed("jobs") {
+		h.cfg.Jobs = farmJobs
+	}
+	r, err := h.hunt(cmd, earlier, isFarm)
 	if err != nil {
 		return err
 	}
 	return h.conclude(cmd, r)
 }
+
+// farmJobs is how many rounds a farm has at once where --jobs does not say: enough for
+// several workers, and few enough to learn from.
+const farmJobs = 24
 
 // fixed are the settings that a hunt keeps when it is gone on with.
 var fixed = []string{"lock", "nodes", "testbed", "seed", "beyond", "without"}
@@ -135,6 +150,8 @@ func (h *huntCommand) resolve() error {
 	switch {
 	case h.cfg.Budget <= 0:
 		return fmt.Errorf("--budget is %v: above 0, such as 10m", h.cfg.Budget)
+	case h.cfg.Rounds < 0:
+		return fmt.Errorf("--rounds is %d: 0 or more", h.cfg.Rounds)
 	case h.cfg.Jobs < 1:
 		return fmt.Errorf("--jobs is %d: at least 1", h.cfg.Jobs)
 	case h.cfg.Scouts < 0:
@@ -175,7 +192,7 @@ func (h *huntCommand) setLock(id string) (err error) {
 }
 
 // hunt hunts, shows how it goes, and writes what it knows.
-func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report) (*hunt.Report, error) {
+func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report, isFarm bool) (_ *hunt.Report, err error) {
 	if earlier == nil {
 		h.cfg.Dir = resultsDir(h.out, "hunt", h.cfg.Seed)
 	}
@@ -186,9 +203,16 @@ func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report) (*hunt.Repo
 	}
 	w, opts := output{json: h.json, quiet: h.quiet}.people(cmd)
 	var board *terminal.Board
+	var one *hunt.Hunt
 	h.cfg.Say = func(line string) { board.Say(line) }
-	one, err := hunt.New(cmd.Context(), h.cfg, earlier)
-	if err != nil {
+	if isFarm {
+		say := lines(cmd.ErrOrStderr())
+		if h.cfg.Farm, err = h.farm.open(cmd.Context(), h.cfg.Dir, "hunt "+catalogue.HideSecrets(h.lock)+" in "+h.cfg.Dir, say); err != nil {
+			return nil, err
+		}
+		defer func() { leave(h.cfg.Farm, err == nil && !one.LostFarm(), say) }()
+	}
+	if one, err = hunt.New(cmd.Context(), h.cfg, earlier); err != nil {
 		return nil, harnessError{err}
 	}
 	board = terminal.NewBoard(w, opts, one.Lines, one.LogLine)
@@ -214,6 +238,9 @@ func (h *huntCommand) banner(w io.Writer, r *hunt.Report) {
 	line("redis", fmt.Sprintf("testbed %s, one for each round; up to %d at once", r.Testbed, r.Jobs))
 	for _, text := range notDrawn(r.LeftOut) {
 		line("", text)
+	}
+	if h.cfg.Farm != nil {
+		line("farm", fmt.Sprintf("at %s: workers play, this machine draws and judges what they saw", h.farm.access))
 	}
 	line("dir", h.cfg.Dir)
 	if len(r.Rounds) > 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
@@ -32,6 +33,8 @@ type nightlyCommand struct {
 	began   time.Time
 	dir     string
 	elapsed func() time.Duration
+	farm    farmFlags
+	resume  string
 }
 
 // nightCanary is broken by a pause of its holder alone, on any testbed.
@@ -64,6 +67,8 @@ func (t *tool) newNightly() *cobra.Command {
 	f.BoolVar(&n.canary, "canary", true, "play first a lock that must be caught, "+nightCanary+"; a night without it is inconclusive")
 	f.StringVar(&n.night.Planted, "plant-mutant", "", "put this mutant in the place of the first lock: the night must fail (see: torture list locks)")
 	f.StringVar(&n.out, "out", "nightly", "folder of the nights and of their trend file")
+	n.farm.add(f)
+	f.StringVar(&n.resume, "resume", "", "with --farm or --nats: folder of a night whose coordinator was killed, to go on with, or latest")
 	for _, s := range config.Settings {
 		if slices.Contains(perNight, s.Name) {
 			f.Var(&flagValue{n.flags, s}, s.Name, s.Help)
@@ -73,7 +78,11 @@ func (t *tool) newNightly() *cobra.Command {
 }
 
 func (n *nightlyCommand) run(cmd *cobra.Command, _ []string) error {
-	cells, night, err := n.plan()
+	isFarm, err := n.farm.on()
+	if err != nil {
+		return err
+	}
+	cells, night, err := n.planOrResume(cmd, isFarm)
 	if err != nil {
 		return err
 	}
@@ -92,7 +101,17 @@ func (n *nightlyCommand) run(cmd *cobra.Command, _ []string) error {
 	for _, text := range night.LeftOut {
 		fmt.Fprintf(w, "  left out  %s\n", text)
 	}
-	n.play(cmd, w, cells, night)
+	var lost error
+	if isFarm {
+		if lost, err = n.playOnFarm(cmd, w, cells, night); err != nil {
+			return err
+		}
+	} else {
+		n.play(cmd, w, cells, night)
+	}
+	if lost != nil {
+		return harnessError{fmt.Errorf("the farm: %w; --resume %s goes on", lost, n.dir)}
+	}
 	night.Took = n.elapsed()
 	night.Compare(before)
 	night.Judge()
@@ -181,8 +200,7 @@ func (n *nightlyCommand) play(cmd *cobra.Command, w io.Writer, cells []nightly.C
 		nightly.Play(cmd.Context(), c, n.player(night))
 		played[name] = true
 		night.Cells = append(night.Cells, c.NightCell)
-		fmt.Fprintf(w, "t=+%-5s %d/%d  %-16s %-9s seed 0x%-8x %-10s %-13s counts as %s  %s\n", n.elapsed().Round(time.Second), i+1, len(cells),
-			c.Lock, c.Scenario, c.Seed, c.Role, c.Verdict, c.Counts, strings.Join(c.Found, " "))
+		n.tellCell(w, i, len(cells), c)
 	}
 	if cmd.Context().Err() != nil {
 		night.Missing = append(night.Missing, "the night was interrupted")
@@ -198,6 +216,57 @@ func (n *nightlyCommand) spent(ctx context.Context, d time.Duration) string {
 		return "the time was up"
 	}
 	return ""
+}
+
+// playCell plays one cell for a worker.
+func (t *tool) playCell(ctx context.Context, c config.Config) (*reports.Run, error) {
+	return t.play(ctx, c, nil)
+}
+
+// planOrResume lays the night out, or takes over the one of --resume.
+func (n *nightlyCommand) planOrResume(cmd *cobra.Command, isFarm bool) ([]nightly.Cell, *reports.Night, error) {
+	if n.resume == "" {
+		cells, night, err := n.plan()
+		if err == nil && isFarm {
+			err = n.forFarm(cmd.Context(), cells)
+		}
+		return cells, night, err
+	}
+	if !isFarm {
+		return nil, nil, errors.New("--resume goes with --farm or --nats alone: a night of this machine leaves nothing to go on with")
+	}
+	var clash error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != "resume" && f.Name != "out" && f.Name != "budget" && f.Name != "farm" && !strings.HasPrefix(f.Name, "nats") && clash == nil {
+			clash = fmt.Errorf("--%s beside --resume %s: that night has its own; leave one of both out", f.Name, n.resume)
+		}
+	})
+	if clash != nil {
+		return nil, nil, clash
+	}
+	n.dir = n.resume
+	if n.resume == reports.Latest {
+		all, err := filepath.Glob(filepath.Join(n.out, "*-night", nightly.PlanFile))
+		if err != nil || len(all) == 0 {
+			return nil, nil, fmt.Errorf("--resume %s: there is no night of a farm in %s", n.resume, n.out)
+		}
+		n.dir = filepath.Dir(slices.Max(all))
+	}
+	night, cells, err := nightly.LoadPlan(n.dir, thisBuild())
+	if err != nil {
+		return nil, nil, fmt.Errorf("--resume %s: %w", n.resume, err)
+	}
+	if !cmd.Flags().Changed("budget") {
+		n.night.Budget = night.Budget
+	}
+	n.night.Seeds, n.began = night.Seeds, time.Now()
+	n.elapsed = func() time.Duration { return time.Since(n.began) }
+	return cells, night, nil
+}
+
+func (n *nightlyCommand) tellCell(w io.Writer, i, of int, c *nightly.Cell) {
+	fmt.Fprintf(w, "t=+%-5s %d/%d  %-16s %-9s seed 0x%-8x %-10s %-13s counts as %s  %s\n", n.elapsed().Round(time.Second), i+1, of,
+		c.Lock, c.Scenario, c.Seed, c.Role, c.Verdict, c.Counts, strings.Join(c.Found, " "))
 }
 
 func (n *nightlyCommand) player(night *reports.Night) nightly.Player {

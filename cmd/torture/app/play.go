@@ -143,7 +143,7 @@ func banner(b run.Beginning, cfg config.Config) terminal.Banner {
 }
 
 var testbedWords = map[string]string{
-	"process": "local processes", "container": "containers", "embedded": "embedded nodes", "external": "external servers", "compose": "servers of docker-compose.yml",
+	"process": "local processes", "sentinel": "watched by Redis Sentinel, with two replicas", "container": "containers", "embedded": "embedded nodes", "external": "external servers", "compose": "servers of docker-compose.yml",
 }
 
 func masters(n int) string {

@@ -23,6 +23,7 @@ type selftestCommand struct {
 	blind   hunt.Blind
 	resume  string
 	trend   string
+	farm    farmFlags
 }
 
 func (t *tool) newSelftest() *cobra.Command {
@@ -33,7 +34,7 @@ func (t *tool) newSelftest() *cobra.Command {
 		Long: "selftest plays every recipe and every mutant of the full lock under the faults that show its flaw, and the\n" +
 			"same against the corrected lock, and says how many operations it took to catch each. It exits with 1 when\n" +
 			"a flaw survives or a correct lock is accused.\n\n" +
-			"With --blind nothing of what is known to show a flaw is used: every lock of every shelf gets the plain run, then\n" +
+			"With --blind nothing of what is known to show a flaw is used: every lock of every category gets the plain run, then\n" +
 			"a hunt, until its stated flaw is found or its budget is spent, and so do the corrected locks, which must stay clean.\n" +
 			"Of locks without fencing a flaw other than S3 and S3z is looked for, where one is stated. --jobs is how many locks are\n" +
 			"played at once there. Ctrl-C keeps the rows that are done; --resume goes on with the others.",
@@ -42,6 +43,7 @@ func (t *tool) newSelftest() *cobra.Command {
 	}
 	s.addFlags(cmd)
 	f := cmd.Flags()
+	s.farm.add(f)
 	f.BoolVar(&s.isBlind, "blind", false, "without the schedules that are known to show the flaws: plain run, then hunt")
 	f.DurationVar(&s.blind.Budget, "budget", 10*time.Minute, "with --blind: time for each lock, run and hunt together")
 	f.DurationVar(&s.blind.Plain, "plain", time.Minute, "with --blind: length of the plain run")
@@ -54,7 +56,7 @@ func (t *tool) newSelftest() *cobra.Command {
 
 func (s *selftestCommand) run(cmd *cobra.Command, _ []string) error {
 	if !s.isBlind {
-		for _, name := range []string{"budget", "plain", "only", "markdown", "resume", "trend"} {
+		for _, name := range []string{"budget", "plain", "only", "markdown", "resume", "trend", "farm", "nats"} {
 			if cmd.Flags().Changed(name) {
 				return fmt.Errorf("--%s goes with --blind alone", name)
 			}
@@ -71,6 +73,10 @@ func (s *selftestCommand) run(cmd *cobra.Command, _ []string) error {
 
 func (s *selftestCommand) runBlind(cmd *cobra.Command) error {
 	b := &s.blind
+	isFarm, err := s.farm.on()
+	if err != nil {
+		return err
+	}
 	record, err := s.blindRecord(cmd)
 	if err != nil {
 		return err
@@ -91,7 +97,16 @@ func (s *selftestCommand) runBlind(cmd *cobra.Command) error {
 	if err := errors.Join(run.PrepareOut(s.out), run.PrepareOut(b.Out)); err != nil {
 		return startError(err)
 	}
+	say := lines(cmd.ErrOrStderr())
+	if isFarm {
+		if b.Farm, err = s.farm.open(cmd.Context(), b.Out, "blind selftest in "+b.Out, say); err != nil {
+			return err
+		}
+	}
 	rows, err := s.playBlind(cmd, record)
+	if b.Farm != nil {
+		leave(b.Farm, err == nil, say)
+	}
 	if err != nil {
 		return harnessError{err}
 	}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/farm"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/cmd/torture/internal/simulate"
@@ -31,12 +34,16 @@ import (
 // A simulateCommand is `torture simulate`.
 type simulateCommand struct {
 	*tool
-	job    simulate.Job
-	jobs   int
-	replay string
-	out    string
-	json   bool
-	quiet  bool
+	job         simulate.Job
+	jobs        int
+	replay      string
+	out         string
+	json        bool
+	quiet       bool
+	farm        farmFlags
+	resume      string
+	coordinator *farm.Coordinator // of the farm that plays; nil: this machine does
+	dir         string            // of the findings, where it is known before them
 }
 
 func (t *tool) newSimulate() *cobra.Command {
@@ -62,6 +69,8 @@ func (t *tool) newSimulate() *cobra.Command {
 	f.BoolVar(&s.job.Beyond, "beyond", false, "also draw faults that break what correct locks rest on: clocks that jump, a single master that forgets")
 	f.BoolVar(&s.job.First, "first", false, "end with the first finding")
 	f.StringVar(&s.replay, "replay", "", "file of a finding to play again, in place of a search")
+	s.farm.add(f)
+	f.StringVar(&s.resume, "resume", "", "with --farm or --nats: directory of a simulation whose coordinator was killed, to go on with, or latest")
 	f.StringVar(&s.out, "out", runsFolder, "folder in which a directory with the findings is made")
 	f.BoolVar(&s.json, "json", false, "print the report as JSON on standard output, all else on standard error")
 	f.BoolVar(&s.quiet, "quiet", false, "print the verdict line alone")
@@ -75,6 +84,13 @@ func (s *simulateCommand) run(cmd *cobra.Command, _ []string) error {
 	if s.replay != "" {
 		return s.playAgain(cmd)
 	}
+	isFarm, err := s.farm.on()
+	if err != nil {
+		return err
+	}
+	if err := s.goOn(cmd, isFarm); err != nil {
+		return err
+	}
 	p, err := s.resolve()
 	if err != nil {
 		return err
@@ -86,7 +102,9 @@ func (s *simulateCommand) run(cmd *cobra.Command, _ []string) error {
 		Schema: simulate.Schema, Lock: s.job.Lock, Nodes: p.Masters(), Seed: s.job.Seed, Jobs: s.jobs,
 		Beyond: s.job.Beyond, Faults: p.Space(s.job.Beyond).Faults,
 	}
-	s.explore(cmd, p, r)
+	if err := s.play(cmd, p, r, isFarm); err != nil {
+		return err
+	}
 	if err := s.keep(r); err != nil {
 		return harnessError{err}
 	}
@@ -127,6 +145,82 @@ func (s *simulateCommand) player(id string, nodes int) (*simulate.Player, error)
 	return p, nil
 }
 
+// simulateFile, in a simulation's directory, holds the job that a farm plays, to be
+// gone on with.
+const simulateFile = "simulate.json"
+
+// A simulateRecord is what simulateFile holds.
+type simulateRecord struct {
+	Schema int          `json:"schema"` // 1
+	Build  farm.Build   `json:"build"`
+	Job    simulate.Job `json:"job"`
+}
+
+// goOn takes over the job of --resume.
+func (s *simulateCommand) goOn(cmd *cobra.Command, isFarm bool) (err error) {
+	if s.resume == "" {
+		return nil
+	}
+	if !isFarm {
+		return errors.New("--resume goes with --farm or --nats alone: a simulation of this machine leaves nothing to go on with")
+	}
+	for _, name := range []string{"lock", "nodes", "seeds", "seed", "beyond", "first"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s beside --resume %s: that simulation has its own; leave one of both out", name, s.resume)
+		}
+	}
+	if s.dir, err = farmDir(s.resume, s.out, "simulate", simulateFile, 0); err != nil {
+		return err
+	}
+	path := filepath.Join(s.dir, simulateFile)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var r simulateRecord
+	if err := json.Unmarshal(raw, &r); err != nil || r.Schema != 1 {
+		return fmt.Errorf("--resume %s: %s: want schema 1: %w", s.resume, path, errors.Join(err, errNotSimulation))
+	}
+	if r.Build != thisBuild() {
+		return fmt.Errorf("--resume %s: it was begun by %s, in which a seed may mean other rounds; this is %s", s.resume, r.Build, thisBuild())
+	}
+	budget := s.job.Budget
+	if s.job = r.Job; cmd.Flags().Changed("budget") {
+		s.job.Budget = budget
+	}
+	return nil
+}
+
+var errNotSimulation = errors.New("not the record of a simulation")
+
+// play has this machine or a farm explore.
+func (s *simulateCommand) play(cmd *cobra.Command, p *simulate.Player, r *simulate.Report, isFarm bool) (err error) {
+	if !isFarm {
+		s.explore(cmd, p, r)
+		return nil
+	}
+	if s.dir == "" {
+		if s.dir, err = farmDir("", s.out, "simulate", simulateFile, r.Seed); err != nil {
+			return err
+		}
+	}
+	say := lines(cmd.ErrOrStderr())
+	if s.coordinator, err = s.farm.open(cmd.Context(), s.dir, "simulate "+s.job.Lock+" in "+s.dir, say); err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(simulateRecord{1, thisBuild(), s.job}, "", " ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(s.dir, simulateFile), append(raw, '\n'), 0o600)
+	}
+	if err != nil {
+		leave(s.coordinator, true, say)
+		return harnessError{err}
+	}
+	s.explore(cmd, p, r)
+	leave(s.coordinator, len(r.Errors) == 0 && !r.Interrupted, say)
+	return nil
+}
+
 // explore plays rounds and shows how it goes.
 func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *simulate.Report) {
 	w, opts := output{json: s.json, quiet: s.quiet}.people(cmd)
@@ -136,6 +230,9 @@ func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *sim
 		mu.Lock()
 		defer mu.Unlock()
 		r.Took = time.Since(began)
+		if s.coordinator != nil {
+			return []string{" simulate  " + progress(r), "   " + farm.Words(s.coordinator.Workers())}
+		}
 		return []string{" simulate  " + progress(r)}
 	}, func() string {
 		mu.Lock()
@@ -160,11 +257,25 @@ func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *sim
 			board.Say(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
 		}
 	}
-	if s.monitored {
+	switch {
+	case s.coordinator != nil:
+		show := func(f simulate.Found) {
+			mu.Lock()
+			r.AddFound(f)
+			mu.Unlock()
+			board.Say(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
+		}
+		if err := p.ExploreAfar(cmd.Context(), s.job, s.coordinator, tell, show); err != nil {
+			r.Errors = append(r.Errors, history.OneLine(err.Error()))
+		}
+		slices.SortStableFunc(r.Found, func(a, b simulate.Found) int { // they became small in any order
+			return cmp.Or(cmp.Compare(a.Number, b.Number), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Blame, b.Blame))
+		})
+	case s.monitored:
 		if err := simulate.RunWorkers(cmd.Context(), s.job, s.jobs, tell); err != nil {
 			r.Errors = append(r.Errors, history.OneLine(err.Error()))
 		}
-	} else { // part of another program, which cannot be started again
+	default: // part of another program, which cannot be started again
 		r.Jobs = 1
 		p.Explore(cmd.Context(), s.job, tell)
 	}
@@ -195,7 +306,7 @@ func (s *simulateCommand) keep(r *simulate.Report) error {
 	if len(r.Found) == 0 {
 		return nil
 	}
-	dir := resultsDir(s.out, "simulate", r.Seed)
+	dir := cmp.Or(s.dir, resultsDir(s.out, "simulate", r.Seed))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("keep findings: %w", err)
 	}

@@ -27,13 +27,27 @@ const calibrated = 32
 
 // What the model is fitted to behind links, and what is held out of the fit.
 const (
-	fewDelayed  = 4 // goroutines, too few to fill a processor
+	fewDelayed  = linkClients // goroutines, one of each client
 	heldDelay   = 5 * time.Millisecond
 	moreMasters = 2
 	heldHold    = 5 * time.Millisecond
 )
 
 var fittedDelays = []time.Duration{0, 2 * time.Millisecond, 4 * time.Millisecond}
+
+// apartSizes are those of the closed loops whose goroutines hold, from next to nothing
+// under way to full processors.
+var apartSizes = []int{16, 64, 128, 256, 512}
+
+// apartHold is how long they hold: as long as the load does, where that is neither the
+// hold that is held out of the fit nor so long that little is under way.
+func (s *survey) apartHold() time.Duration {
+	const shortest, usual, longest = 10 * time.Millisecond, 20 * time.Millisecond, 40 * time.Millisecond
+	if s.Hold < shortest || s.Hold > longest {
+		return usual
+	}
+	return s.Hold
+}
 
 // A cell is a closed loop that every repeat measures, in an order of its own.
 type cell struct {
@@ -118,6 +132,9 @@ func (s *survey) cells(ctx context.Context, f *fleet) ([]cell, error) {
 		out = append(out, cell{clients: plain, masters: s.Masters, size: n, file: func(l capacity.Load) { s.r.Sweep = append(s.r.Sweep, l) }})
 	}
 	c := s.r.Calibration
+	for _, n := range apartSizes {
+		out = append(out, cell{clients: plain, masters: s.Masters, size: n, hold: s.apartHold(), file: func(l capacity.Load) { c.Apart = append(c.Apart, l) }})
+	}
 	if s.fewer() {
 		small, err := f.build(s.connect(ctx, s.Masters-2, s.Clients, false))
 		if err != nil {
@@ -129,9 +146,16 @@ func (s *survey) cells(ctx context.Context, f *fleet) ([]cell, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, cell{clients: linked, masters: s.Masters, size: calibrated, file: func(l capacity.Load) { c.Linked = append(c.Linked, l) }})
-	for _, d := range fittedDelays {
-		out = append(out, cell{clients: linked, masters: s.Masters, size: fewDelayed, delay: d, file: func(l capacity.Load) { c.Delayed = append(c.Delayed, l) }})
+	c.Linkers = linkClients
+	for _, n := range []int{fewDelayed, calibrated} {
+		for _, d := range fittedDelays {
+			out = append(out, cell{clients: linked, masters: s.Masters, size: n, delay: d, file: func(l capacity.Load) {
+				c.Delayed = append(c.Delayed, l)
+				if n == calibrated && d == 0 {
+					c.Linked = append(c.Linked, l)
+				}
+			}})
+		}
 	}
 	return out, nil
 }
@@ -223,6 +247,9 @@ func (s *survey) cell(ctx context.Context, c cell, repeat int) (l capacity.Load,
 			l.Redis += (redisAfter[i] - redis[i]).Seconds() / pairs / float64(c.masters)
 		}
 		l.Acquire, l.Release = capacity.TimesOf(r.Service), capacity.TimesOf(r.Release)
+		if c.hold > 0 {
+			l.Over = max(capacity.Average(r.Overheld).Seconds(), 0)
+		}
 	}
 	if s.servers.Undisturbed(ctx, s.Masters, measureOnce) != "" {
 		s.disturbed++

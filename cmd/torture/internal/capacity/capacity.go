@@ -39,6 +39,8 @@ type Config struct {
 	Outage    time.Duration // of the majority
 	Budget    time.Duration // for the whole measurement; what it leaves no time for is suppressed
 	Seed      uint64
+	Trace     load.Trace // of arrivals, which is offered in place of rates
+	TraceFile string
 	Progress  func(line string)
 }
 
@@ -69,6 +71,12 @@ func (c Config) Validate() error {
 	demand(c.MaxLag >= 0, "--max-lag %v: want 0 or more", c.MaxLag)
 	demand(c.Masters >= 0 && (c.Masters == 0 || c.Masters%2 == 1) && c.Masters <= 9, "--nodes %d: want an odd number up to 9", c.Masters)
 	demand(len(c.SLO) > 0, "--slo: want at least one objective, such as 'acquire.p99<50ms'")
+	if len(c.Trace) > 0 {
+		span := c.Trace.Span()
+		demand(time.Duration(c.Repeats+2)*span < c.Budget, "--arrivals %s: %d repeats of %v want more than --budget %v: cut the trace to its busiest part, or allow more",
+			c.TraceFile, c.Repeats, span.Round(time.Millisecond), c.Budget)
+		demand(c.Trace.Rate() <= c.MaxRate, "--arrivals %s: %.0f/s on average is more than --max-rate %v", c.TraceFile, c.Trace.Rate(), c.MaxRate)
+	}
 	_, err := slo.ParseAll(c.SLO)
 	errs = append(errs, err)
 	_, err = measure.FindContestant(c.Catalogue, c.Lock)
@@ -117,14 +125,7 @@ func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
 		return nil, err
 	}
 	s.describe(ctx)
-	for _, part := range []struct {
-		name string
-		do   func(context.Context) error
-	}{
-		{"closed loops", s.sweep}, {"hot key", s.hotKey}, {"open-loop ramp", s.ramp}, {"bisection at the limit", s.bisect},
-		{"open loops held out", s.holdOutOpen},
-		{"sensitivity", s.sensitivity}, {"lost majority", s.loseMajority},
-	} {
+	for _, part := range s.parts() {
 		s.Progress(fmt.Sprintf("%5.0fs  %s", time.Since(s.began).Seconds(), part.name))
 		if err := part.do(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", part.name, err)
@@ -134,9 +135,29 @@ func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
 		}
 	}
 	s.conclude()
-	s.r.Validate()
+	if s.r.Calibration != nil {
+		s.r.Validate()
+	}
 	s.r.Took = time.Since(s.began)
 	return s.r, nil
+}
+
+// A part of a measurement.
+type part struct {
+	name string
+	do   func(context.Context) error
+}
+
+// parts are those of the whole measurement, or of one that plays a trace of arrivals.
+func (s *survey) parts() []part {
+	if len(s.Trace) > 0 {
+		return []part{{"arrivals of " + s.TraceFile, s.follow}, {"bisection at the limit", s.bisect}}
+	}
+	return []part{
+		{"closed loops", s.sweep}, {"hot key", s.hotKey}, {"cost", s.cost}, {"open-loop ramp", s.ramp}, {"bisection at the limit", s.bisect},
+		{"open loops held out", s.holdOutOpen},
+		{"sensitivity", s.sensitivity}, {"lost majority", s.loseMajority}, {"lost master", s.loseOne},
+	}
 }
 
 // late reports whether that share of the budget is used up.
@@ -189,7 +210,11 @@ func (s *survey) describe(ctx context.Context) {
 		Schema: reports.Schema, Redis: fmt.Sprintf("%s, %s", s.servers.Bed.Name(), s.servers.Bed.Version()), Began: time.Now(),
 		Seed: s.Seed, Repeats: s.Repeats, Bound: s.bound, Warning: s.servers.Notes(),
 		Setup:       capacity.Setup{Lock: s.Lock, Masters: s.Masters, Clients: s.Clients, Keys: s.Keys, Hold: s.Hold, TTL: s.TTL, Step: s.Step},
-		NotMeasured: []string{"TLS", "more than one host", "failover"},
+		NotMeasured: []string{"TLS", "more than one host", "failover to a replica"},
+	}
+	r.Arrivals = s.arrivals()
+	if n := r.Arrivals; n != nil && n.Keys > 0 {
+		r.Setup.Keys = n.Keys
 	}
 	for _, o := range s.objectives {
 		r.SLO = append(r.SLO, o.String())
@@ -270,27 +295,25 @@ func (s *survey) hotKey(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	var handoff, predicted, measured []float64
+	var handoff, overhold, predicted, measured []float64
 	w := s.briefly()
 	w.Measure = max(w.Measure, 20*s.Hold, min(hotPairs*s.Hold, hotWindow))
 	var pairs int64
 	for repeat := range s.Repeats {
 		r := s.closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(0), w)
-		if r.Changes > 0 {
-			cycle := w.Measure.Seconds() / float64(max(r.Pairs, 1))
-			handoff = append(handoff, cycle)
-			predicted = append(predicted, 1/(s.Hold.Seconds()+cycle))
-		}
+		cycle, changes := w.Measure.Seconds()/float64(max(r.Pairs, 1)), r.Changes
 		r = s.closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(s.Hold), w)
 		measured, pairs = append(measured, r.Rate()), pairs+r.Pairs
+		if changes > 0 {
+			over := max(capacity.Average(r.Overheld).Seconds(), 0)
+			handoff, overhold = append(handoff, cycle), append(overhold, over)
+			predicted = append(predicted, 1/(s.Hold.Seconds()+over+cycle))
+		}
 		s.tails[repeat].overheld = append(s.tails[repeat].overheld, r.Overheld...)
 	}
-	overheld := 0.0
-	for _, t := range s.tails {
-		overheld += capacity.Average(t.overheld).Seconds() / float64(len(s.tails))
-	}
-	s.r.Calibration.Overhold = max(overheld, 0)
-	s.r.Hot = capacity.Hot{Hold: s.Hold, HandOff: capacity.Mean(handoff), Predicted: capacity.Mean(predicted), Measured: capacity.Mean(measured), Pairs: pairs}
+	over := capacity.Amount(overhold)
+	s.r.Calibration.Overhold = over.Value
+	s.r.Hot = capacity.Hot{Hold: s.Hold, Over: over, HandOff: capacity.Amount(handoff), Predicted: capacity.Amount(predicted), Measured: capacity.Amount(measured), Pairs: pairs}
 	return nil
 }
 
@@ -301,7 +324,13 @@ func (s *survey) conclude() {
 	r.Limit = capacity.Edge(capacity.Steps(r.Points))
 	r.Recommended = r.Limit.Times(capacity.Headroom)
 	slices.SortStableFunc(r.Points, func(a, b capacity.Point) int { return cmp.Or(cmp.Compare(a.Rate, b.Rate), a.Repeat-b.Repeat) })
-	r.Bottleneck = capacity.Blame(r.Points, s.limit(), r.Setup, r.Hot.Measured.Value)
+	ceiling, hottest := r.Hot.Measured.Value, 1/float64(r.Setup.Keys)
+	if a := r.Arrivals; a != nil {
+		if hottest = max(hottest, a.Hottest); s.Hold > 0 {
+			ceiling = 1 / s.Hold.Seconds() // at most: the hand-off is not measured here
+		}
+	}
+	r.Bottleneck = capacity.Blame(r.Points, s.limit(), r.Setup, ceiling, hottest)
 	r.Lease = s.lease()
 	for _, p := range r.Points {
 		if !p.Valid {

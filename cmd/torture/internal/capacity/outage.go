@@ -41,16 +41,18 @@ func (s *survey) loseMajority(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	var carried, backlogs, backs []float64
+	var felt []outage
 	for repeat := range min(s.Repeats, outageRepeats) {
 		if s.late(lateRecovery) {
 			break
 		}
 		w := load.Window{Warmup: 200 * time.Millisecond, Measure: max(s.Step/2, 20*s.Hold)}
 		carried = append(carried, load.Closed(ctx, c.Workers(saturating, c.Keys(s.Keys)), s.task(s.Hold), w, s.rng.Uint64()).Rate())
-		o, err := s.outage(ctx, c, r.Rate, carried[repeat])
+		o, err := s.outage(ctx, c, s.Masters/2+1, r.Rate, carried[repeat])
 		if err != nil {
 			return err
 		}
+		felt = append(felt, o)
 		backlogs = append(backlogs, float64(o.backlog))
 		if o.back >= 0 {
 			backs = append(backs, o.back.Seconds())
@@ -59,11 +61,12 @@ func (s *survey) loseMajority(ctx context.Context) (err error) {
 			r.Timeline = o.timeline
 		}
 	}
-	r.Capacity, r.Backlog = capacity.Mean(carried), capacity.Mean(backlogs)
-	r.Back = capacity.Mean(backs)
+	r.Capacity, r.Backlog = capacity.Amount(carried), capacity.Amount(backlogs)
+	r.Back = capacity.Amount(backs)
 	if len(backs) < len(backlogs) {
 		r.Back = capacity.Estimate{Suppressed: "in some repeats the objective was not met again while it was watched"}
 	}
+	r.Felt = s.felt(s.Masters/2+1, r.Rate, felt)
 	r.Predicted.Backlog, r.Predicted.Drain = capacity.Queue{Rate: r.Rate, Capacity: r.Capacity.Value, Outage: s.Outage.Seconds()}.Predict()
 	if math.IsInf(r.Predicted.Drain, 0) {
 		r.Predicted.Drain = -1
@@ -81,13 +84,60 @@ type outage struct {
 	backlog  int           // requests under way when the majority was back
 	back     time.Duration // after that, until arrivals met the objective again; -1: not seen
 	timeline []capacity.Moment
+
+	before, during []time.Duration // response of requests by when they were due
+}
+
+// loseOne takes one master away at the recommended rate: how users feel that.
+func (s *survey) loseOne(ctx context.Context) (err error) {
+	limit := capacity.Edge(capacity.Steps(s.r.Points))
+	if !limit.Known() || s.bound == 0 || s.Masters < 3 || s.late(lateRecovery) {
+		return nil // the majority's part says why, and of one master the loss is that of the majority
+	}
+	c, err := s.connect(ctx, s.Masters, linkClients, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	rate := limit.Value * capacity.Headroom
+	var all []outage
+	for range min(s.Repeats, outageRepeats) {
+		if s.late(lateRecovery) {
+			break
+		}
+		o, err := s.outage(ctx, c, 1, rate, math.Inf(1))
+		if err != nil {
+			return err
+		}
+		all = append(all, o)
+	}
+	s.r.LostMaster = s.felt(1, rate, all)
+	return nil
+}
+
+// felt is how users felt several outages: requests before them, and those that were due
+// while they lasted.
+func (s *survey) felt(masters int, rate float64, all []outage) *capacity.Failure {
+	var before, during []time.Duration
+	for _, o := range all {
+		before, during = append(before, o.before...), append(during, o.during...)
+	}
+	f := &capacity.Failure{Masters: masters, Outage: s.Outage, Rate: rate, Times: len(all)}
+	for _, d := range during {
+		if d >= s.bound {
+			f.Late++
+		}
+	}
+	f.Requests = len(during)
+	f.Before, f.During = stats.QuantilesOfAll(before), stats.QuantilesOfAll(during)
+	return f
 }
 
 // watchLimit bounds how long a recovery is watched.
 const watchLimit = 15 * time.Second
 
 // outage plays one. The load begins a second before.
-func (s *survey) outage(ctx context.Context, c *measure.Clients, rate, carried float64) (outage, error) {
+func (s *survey) outage(ctx context.Context, c *measure.Clients, masters int, rate, carried float64) (outage, error) {
 	const before = time.Second
 	_, drain := capacity.Queue{Rate: rate, Capacity: carried, Outage: s.Outage.Seconds()}.Predict()
 	watch := watchLimit
@@ -103,7 +153,7 @@ func (s *survey) outage(ctx context.Context, c *measure.Clients, rate, carried f
 			if err := load.Sleep(ctx, w.Warmup+before); err != nil {
 				return err
 			}
-			heal, err := c.Impair(ctx, s.Masters/2+1, link.Impairment{Kind: link.BlackHole})
+			heal, err := c.Impair(ctx, masters, link.Impairment{Kind: link.BlackHole})
 			if err != nil {
 				return err
 			}
@@ -122,6 +172,13 @@ func (s *survey) outage(ctx context.Context, c *measure.Clients, rate, carried f
 	for i, due := range r.Due {
 		if due <= healed && due+r.Response[i] > healed {
 			out.backlog++
+		}
+		switch {
+		case due < 0: // from before the window
+		case due < down:
+			out.before = append(out.before, r.Response[i])
+		case due < healed:
+			out.during = append(out.during, r.Response[i])
 		}
 	}
 	out.timeline = moments(r, down)

@@ -85,19 +85,28 @@ func bracket(points []capacity.Point) (low, high float64, ok bool) {
 	return 0, 0, false
 }
 
-func (s *survey) offer(ctx context.Context, phase string, rates []float64) (err error) {
+func (s *survey) offer(ctx context.Context, phase string, rates []float64) error {
+	return s.offerTimes(ctx, phase, rates, s.Repeats)
+}
+
+// offerTimes offers rates in so many repeats. A rate that a repeat has had is not offered
+// in it again.
+func (s *survey) offerTimes(ctx context.Context, phase string, rates []float64, repeats int) (err error) {
 	c, err := s.connect(ctx, s.Masters, s.Clients, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	load.Once(ctx, c.Workers(s.Clients*4, c.Keys(s.Clients*4)), s.task(0), measure.ConnectTime)
-	for repeat := range s.Repeats {
+	for repeat := range repeats {
 		if repeat >= 2 && s.late(lateRamp) {
 			s.r.Warning = append(s.r.Warning, fmt.Sprintf("the budget left time for %d of %d repeats of the %s", repeat, s.Repeats, phase))
 			break
 		}
 		for _, i := range s.rng.Perm(len(rates)) {
+			if s.offered(rates[i], repeat) {
+				continue
+			}
 			for range again + 1 {
 				p, err := s.point(ctx, c, rates[i], repeat)
 				if err != nil {
@@ -115,6 +124,11 @@ func (s *survey) offer(ctx context.Context, phase string, rates []float64) (err 
 	return nil
 }
 
+// offered reports whether a repeat has a valid point of that rate.
+func (s *survey) offered(rate float64, repeat int) bool {
+	return slices.ContainsFunc(s.r.Points, func(p capacity.Point) bool { return p.Rate == rate && p.Repeat == repeat && p.Valid })
+}
+
 func pointLine(p capacity.Point) string {
 	mark := "met"
 	if !p.OK || !p.Valid {
@@ -128,6 +142,10 @@ func pointLine(p capacity.Point) string {
 func (s *survey) point(ctx context.Context, c *measure.Clients, rate float64, repeat int) (capacity.Point, error) {
 	w := load.Window{Warmup: max(s.Step/5, 4*s.Hold), Measure: s.Step}
 	a := load.Arrivals{Rate: rate, Keys: c.Keys(s.Keys), Limit: maxFlight, Seed: s.rng.Uint64()}
+	if len(s.Trace) > 0 {
+		a.Pace = rate / s.Trace.Rate()
+		a.Trace, w = s.trace(c, a.Pace)
+	}
 	before := s.servers.Usage()
 	r, err := load.Open(ctx, c.Lockers, a, s.task(s.Hold), w)
 	if err != nil {
@@ -136,7 +154,7 @@ func (s *survey) point(ctx context.Context, c *measure.Clients, rate float64, re
 	busy := s.servers.Usage().Since(before, s.Masters)
 	m := measured(r)
 	p := capacity.Point{
-		Rate: rate, Repeat: repeat, Valid: true, Offered: r.Offered, Done: r.Pairs, Dropped: r.Dropped, CutOff: r.CutOff, Busy: busy,
+		Rate: rate, Window: w.Measure, Repeat: repeat, Valid: true, Offered: r.Offered, Done: r.Pairs, Dropped: r.Dropped, CutOff: r.CutOff, Busy: busy,
 		Response: m.Find(stats.Acquire, stats.All), Service: m.Find(stats.AcquireService, stats.All), Lag: m.Lag,
 		SLO: slo.EvaluateAll(s.objectives, m),
 	}

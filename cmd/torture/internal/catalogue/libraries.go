@@ -41,11 +41,11 @@ func libraries() map[string]Lock {
 			Expected: []string{"S1"}, ShownBy: "black-hole the holder's link just before a renewal", CorrectedBy: "single",
 		},
 		"redis-py": {
-			About: "redis-py's Lock (Python, a child process), with a timeout", Nodes: 1, Child: true, Factory: wrapper(python),
+			About: "redis-py's Lock (Python, a child process), with a timeout", Nodes: 1, Child: true, Sentinel: true, Factory: wrapper(python),
 			Expected: []string{"S3z"}, ShownBy: "stop the process (SIGSTOP) beyond the TTL", CorrectedBy: "single",
 		},
 		"redis-py-default": {
-			About: "redis-py's Lock (Python, a child process) without a timeout, as it comes", Nodes: 1, Child: true, Factory: wrapper(pythonDefault),
+			About: "redis-py's Lock (Python, a child process) without a timeout, as it comes", Nodes: 1, Child: true, Sentinel: true, Factory: wrapper(pythonDefault),
 			Expected: []string{"L1", "L8"}, ShownBy: "lose the reply to an acquire", CorrectedBy: "redis-py",
 		},
 		"redis-rb": {
@@ -95,7 +95,7 @@ func wrapped(id, command string) (Lock, error) {
 		return Lock{}, fmt.Errorf("lock %q: %w", HideSecrets(id), err)
 	}
 	return Lock{
-		ID: HideSecrets(id), About: "a child process: " + printable.HideCommand(command), Category: Libraries, Nodes: 1, Child: true,
+		ID: HideSecrets(id), About: "a child process: " + printable.HideCommand(command), Category: Libraries, Nodes: 1, Child: true, Sentinel: true,
 		Factory: wrapper(child.Command{Path: words[0], Args: words[1:]}),
 	}, nil
 }

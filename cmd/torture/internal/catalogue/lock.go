@@ -23,6 +23,8 @@ type Lock struct {
 	Nodes    int  // masters that it is made for
 	AnyNodes bool // made for any other number as well, as far as its Factory says
 
+	Sentinel bool // its client can ask Redis Sentinel for its master
+
 	Fences     bool         // issues fencing tokens: its store is fenced unless a scenario says otherwise
 	Subscribes bool         // its waiters hear of releases by pub/sub
 	Store      store.Policy // what its store does with older tokens, where fenced; empty: rejects them

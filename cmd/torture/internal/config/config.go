@@ -25,6 +25,8 @@ type Config struct {
 	TLSKey        string `yaml:"tls_key,omitempty" json:"tls_key,omitempty"`
 	TLSServerName string `yaml:"tls_server_name,omitempty" json:"tls_server_name,omitempty"`
 
+	MinReplicas int `yaml:"min_replicas,omitempty" json:"min_replicas,omitempty"` // sentinel: min-replicas-to-write of the servers
+
 	Image    string        `yaml:"redis_image,omitempty" json:"redis_image,omitempty"` // container: the servers' image; empty: testbed.DefaultImage
 	Proxy    string        `yaml:"toxiproxy,omitempty" json:"toxiproxy,omitempty"`     // compose: host:port of toxiproxy's HTTP interface
 	OwnRedis bool          `yaml:"i_own_this_redis,omitempty" json:"i_own_this_redis,omitempty"`

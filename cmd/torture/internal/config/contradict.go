@@ -46,6 +46,10 @@ func (c *Config) validateTestbed() error {
 		return fmt.Errorf("testbed external needs --redis host:port,… of the masters")
 	case c.Image != "" && c.Testbed != "auto" && c.Testbed != "container":
 		return fmt.Errorf("redis-image is %s, but testbed %s has no containers: --testbed container does", c.Image, c.Testbed)
+	case c.MinReplicas != 0 && c.Testbed != "sentinel":
+		return fmt.Errorf("%s is %d, but the masters of testbed %s have no replicas: --testbed sentinel has", c.At("min_replicas"), c.MinReplicas, c.Testbed)
+	case c.MinReplicas < 0 || c.MinReplicas > maxReplicas:
+		return c.wrong("min_replicas", c.MinReplicas, "0 to 2, as there are two replicas")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 )
 
 // PasswordVariable holds the password of the given servers whose URLs have none.
@@ -79,7 +79,7 @@ func (c *Config) hidePasswords() {
 
 // Servers are the given masters and the store's server; nil is the first
 // master's. It reads the files that c names.
-func (c *Config) Servers() (masters []testbed.Endpoint, store *testbed.Endpoint, err error) {
+func (c *Config) Servers() (masters []server.Endpoint, store *server.Endpoint, err error) {
 	password, err := c.password()
 	if err != nil {
 		return nil, nil, err
@@ -88,7 +88,7 @@ func (c *Config) Servers() (masters []testbed.Endpoint, store *testbed.Endpoint,
 	if err != nil {
 		return nil, nil, err
 	}
-	complete := func(key, text string) (testbed.Endpoint, error) {
+	complete := func(key, text string) (server.Endpoint, error) {
 		e, err := parseServer(c.At(key), text)
 		if err != nil {
 			return e, err
@@ -224,21 +224,21 @@ const serverForms = "host:port, redis://[USER:PASSWORD@]HOST:PORT[/DB], rediss:/
 
 // parseServer reads a server that was given at origin. What may bear a password
 // is not repeated. That it speaks TLS shows in an empty configuration.
-func parseServer(origin, text string) (testbed.Endpoint, error) {
-	wrong := func(why string) (testbed.Endpoint, error) {
-		return testbed.Endpoint{}, fmt.Errorf("%s %s (not repeated here, it may bear a password): give %s", origin, why, serverForms)
+func parseServer(origin, text string) (server.Endpoint, error) {
+	wrong := func(why string) (server.Endpoint, error) {
+		return server.Endpoint{}, fmt.Errorf("%s %s (not repeated here, it may bear a password): give %s", origin, why, serverForms)
 	}
 	if !strings.Contains(text, "://") {
 		if strings.ContainsAny(text, "@/?") {
 			return wrong("names a server with a user or a path, and without redis://")
 		}
-		return testbed.Endpoint{Addr: text}, Address(origin, text)
+		return server.Endpoint{Addr: text}, Address(origin, text)
 	}
 	u, err := url.Parse(text)
 	if err != nil {
 		return wrong("is a URL that cannot be read, where @ : / ? # % in a password are written %40 %3A %2F %3F %23 %25")
 	}
-	e := testbed.Endpoint{Username: u.User.Username()}
+	e := server.Endpoint{Username: u.User.Username()}
 	e.Password, _ = u.User.Password()
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil || u.Fragment != "" {

@@ -31,6 +31,7 @@ var Settings = []Setting{
 	{Name: "tls-key", Help: "its key (PEM file)", Set: text(func(c *Config) *string { return &c.TLSKey })},
 	{Name: "tls-server-name", Help: "name that the certificates of rediss:// servers must bear (the host's when left out)", Set: text(func(c *Config) *string { return &c.TLSServerName })},
 	{Name: "redis-image", Help: "image of the servers, e.g. redis:7.0.15 or valkey/valkey:8.1.0 (testbed container)", Set: text(func(c *Config) *string { return &c.Image })},
+	{Name: "min-replicas", Help: "replicas without which a master refuses writes (min-replicas-to-write, with a min-replicas-max-lag of 1 s; testbed sentinel)", Set: integer(func(c *Config) *int { return &c.MinReplicas })},
 	{Name: "toxiproxy", Help: "host:port of the toxiproxy server that bears the links (testbed compose)", Set: text(func(c *Config) *string { return &c.Proxy })},
 	{Name: "i-own-this-redis", Help: "allow faults and key deletion on servers beyond loopback", Set: flag(func(c *Config) *bool { return &c.OwnRedis }), Bool: true},
 	{Name: "nodes", Help: "Redis masters", Set: integer(func(c *Config) *int { return &c.Nodes })},

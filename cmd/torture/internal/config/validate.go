@@ -18,7 +18,7 @@ import (
 )
 
 // Testbeds are the names that Config.Testbed may have.
-var Testbeds = []string{"auto", "process", "container", "embedded", "external", "compose"}
+var Testbeds = []string{"auto", "process", "sentinel", "container", "embedded", "external", "compose"}
 
 // Validate names the first setting that cannot work, where it was set, its
 // value, and what would work. It touches nothing.
@@ -41,9 +41,11 @@ const (
 	maxClients = 4096
 	maxNodes   = 63
 	maxKeys    = 1_000_000
-	maxWrites  = 10_000
-	maxRate    = 1_000_000
-	minRate    = 0.001
+
+	maxReplicas = 2 // of testbed sentinel
+	maxWrites   = 10_000
+	maxRate     = 1_000_000
+	minRate     = 0.001
 )
 
 func (c *Config) ranges() error {

@@ -83,7 +83,7 @@ func NewRow(l catalogue.Lock, trials map[string]Trial, seed uint64) Row {
 			row.Expected = append(row.Expected, id)
 		}
 	}
-	row.Command, row.ControlCommand = t.Command(l.ID, seed), t.Command(l.CorrectedBy, seed)
+	row.Command, row.ControlCommand = t.Command(l.ID, seed), t.ofControl().Command(l.CorrectedBy, seed)
 	if len(row.Expected) == 0 {
 		row.Outcome, row.Why = Untried, "nothing that it is known for can be shown on real servers"
 	}
@@ -156,6 +156,14 @@ func (t Trial) settings(lock string, seed uint64) [][2]string {
 		all = append(all, [2]string{name, value})
 	}
 	return append(all, [2]string{"seed", strconv.FormatUint(seed, 10)})
+}
+
+// ofControl is the trial as the control is put to it.
+func (t Trial) ofControl() Trial {
+	if t.Control != nil {
+		return *t.Control
+	}
+	return t
 }
 
 // Command is what a person types to play the trial against lock.

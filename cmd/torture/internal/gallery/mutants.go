@@ -27,7 +27,7 @@ var mutantTrials = map[string]Trial{
 	"amnesia-serves":        {Faults: "kill:empty:at=500ms:on=acquire-replied:swing:times=2:every=1500ms", Load: "keys=1 hold=200ms", Shows: []string{"S1", "S10"}},
 	"amnesia-early-seed":    {Faults: "none", Untried: early},
 	"amnesia-no-seed":       {Faults: "kill:empty:at=1500ms:all", Load: "keys=1 hold=20ms", Length: 5 * time.Second},
-	"reentry-drift":         {Faults: "none", Load: "mode=reentrant keys=1", Also: []string{"L5"}},
+	"reentry-drift":         {Faults: "none", Load: "mode=reentrant keys=1"},
 	"readers-share-expiry":  {Faults: "none", Load: "mode=rw readers=0.6 keys=1 hold=50ms"},
 	"no-wake-up":            {Faults: "none", Load: "mode=rw readers=0.5 keys=1 hold=20ms wait=2500ms slo=longest_wait<1200ms", TTL: 2 * time.Second, Also: []string{Missed}},
 }

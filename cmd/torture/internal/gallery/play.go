@@ -80,6 +80,9 @@ type conviction struct {
 // earlier run proved stands, whatever else its judge had to leave open.
 func (row *Row) convict(ctx context.Context, t Trial, lock string, seed uint64, play Player) (s conviction) {
 	s.lock = lock
+	if lock == row.Control {
+		t = t.ofControl()
+	}
 	c, err := t.Config(lock, seed)
 	if err != nil {
 		s.err = err

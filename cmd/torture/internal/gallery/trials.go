@@ -18,6 +18,10 @@ type Trial struct {
 	// are those that this trial must show instead.
 	Also, Shows []string
 
+	// Control is how the control is played where it needs other servers; nil: as the
+	// lock itself.
+	Control *Trial
+
 	// Untried are ids that nothing here can bring about, each with the reason.
 	Untried map[string]string
 }
@@ -67,6 +71,15 @@ func asleep(n string) string { return nth(n, "pause-client:at=AT:client=holder a
 // next bears the sleeper's stamp, and holds when it wakes up.
 func overtaken(n string) string {
 	return nth(n, "client-clock:at=AT:on=bound:by=asleepN:then=750ms:client=all:for=60ms")
+}
+
+// promotions has the master replaced that Redis Sentinel watches, as leases are given
+// back and taken. A lease outlasts the 2 to 3 s that Sentinel takes.
+func promotions(more string) Trial {
+	return Trial{
+		Faults: "failover:at=1s:on=release-sent:times=2:every=8s",
+		Load:   "testbed=sentinel clients=24 keys=12 hold=4s" + more, TTL: 8 * time.Second, Length: 16 * time.Second,
+	}
 }
 
 // nth lays out faults for the n-th time.
@@ -143,5 +156,17 @@ var recipeTrials = map[string]Trial{
 	"failover": {
 		Faults: "failover:at=500ms:for=300ms,failover:at=2500ms:for=300ms",
 		Load:   "clients=12 keys=6 hold=800ms", TTL: time.Second,
+	},
+	"sentinel":              promotions(""),
+	"sentinel-min-replicas": promotions(" min-replicas=1"),
+	"sentinel-wait": {
+		// Back at once, and empty: Sentinel never misses it, and its replicas copy what it has, a second or two
+		// later: in the midst of leases, which all begin together at first.
+		Faults: "kill:empty:at=1s:node=master:times=3:every=5s:for=50ms",
+		Load:   "testbed=sentinel clients=24 keys=12 hold=4s", TTL: 8 * time.Second, Length: 16 * time.Second,
+		Control: &Trial{
+			Faults: "kill:empty:at=1s:times=3:every=5s:for=50ms",
+			Load:   "testbed=process clients=24 keys=12 hold=4s", TTL: 8 * time.Second, Length: 16 * time.Second,
+		},
 	},
 }

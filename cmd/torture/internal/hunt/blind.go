@@ -3,6 +3,7 @@ package hunt
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,10 +12,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nuid"
+
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/farm"
 	"locktorture/cmd/torture/internal/gallery"
 	"locktorture/cmd/torture/internal/search"
+	"locktorture/faults/testbed"
 	"locktorture/workload/history"
 )
 
@@ -22,7 +27,7 @@ import (
 // are known to show them: first by the plain run, then by a hunt.
 type Blind struct {
 	Locks  catalogue.Locks
-	Only   []string      // ids; empty: every shelf, and the locks that correct them
+	Only   []string      // ids; empty: every category, and the locks that correct them
 	Budget time.Duration // for each lock, run and hunt together
 	Plain  time.Duration // main phase of the plain run
 	Seed   uint64
@@ -30,10 +35,13 @@ type Blind struct {
 	Done   []BlindRow // of an earlier sitting, which are not played again
 	Out    string
 	Play   Player
+	Farm   *farm.Coordinator // has its workers play; nil: this machine does
 	Scouts int               // processes that play in virtual time for a hunt: see Config.Scouts
 	Say    func(line string) // of what happens on the way; nil tells nobody
 	Row    func(BlindRow)    // is told of each row, one at a time
 
+	lost     error        // why the farm can play nothing more; guarded by mu
+	mu       sync.Mutex   //
 	shortest atomic.Int64 // lease that the machine could judge, as the last hunt left it
 }
 
@@ -114,7 +122,7 @@ func (b *Blind) Chosen() ([]BlindRow, error) {
 	}
 	for _, id := range b.Only {
 		if !slices.Contains(ids, id) {
-			return nil, fmt.Errorf("--only: lock %q is on no shelf, and corrects none%s", id, config.DidYouMean(id, ids))
+			return nil, fmt.Errorf("--only: lock %q is in no category, and corrects none%s", id, config.DidYouMean(id, ids))
 		}
 	}
 	return slices.DeleteFunc(rows, func(r BlindRow) bool { return !slices.Contains(b.Only, r.Lock) }), nil
@@ -163,6 +171,12 @@ func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
 		b.Say = func(string) {}
 	}
 	lanes := newLanes(b.Jobs)
+	if b.Farm != nil {
+		lanes.openAll()
+		if err := b.Farm.Forget(ctx, func(farm.Task) bool { return true }); err != nil {
+			return nil, err // of rows that are begun anew
+		}
+	}
 	var told sync.Mutex
 	var all sync.WaitGroup
 	for i := range rows {
@@ -186,7 +200,7 @@ func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
 		})
 	}
 	all.Wait()
-	return slices.DeleteFunc(rows, func(r BlindRow) bool { return r.Outcome == "" }), nil
+	return slices.DeleteFunc(rows, func(r BlindRow) bool { return r.Outcome == "" }), b.failure()
 }
 
 // isDone takes over what an earlier sitting knows of a row.
@@ -206,7 +220,7 @@ func (b *Blind) row(ctx context.Context, row *BlindRow, lanes *lanes) {
 	began := time.Now()
 	said, err := b.plain(ctx, l, row, wanted, lanes)
 	outcome := ByRun
-	if row.ID == "" && ctx.Err() == nil {
+	if row.ID == "" && ctx.Err() == nil && b.failure() == nil {
 		hunted, huntErr := b.hunt(ctx, l, row, wanted, lanes, b.Budget-time.Since(began))
 		said, err, outcome = said || hunted, cmp.Or(err, huntErr), ByHunt
 	}
@@ -215,7 +229,7 @@ func (b *Blind) row(ctx context.Context, row *BlindRow, lanes *lanes) {
 	case found && row.Corrected:
 		outcome = Accused
 	case found:
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || b.failure() != nil:
 		return // it was not played to its end
 	case !said:
 		outcome, row.Why = NoAnswer, "nothing that was played says anything"
@@ -245,6 +259,14 @@ func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, want
 	e := &executor{
 		lock: l, base: c, play: b.Play, stalled: func() { lanes.narrow() }, counts: ignoreCells, until: wanted,
 		keep: func(all []search.Finding) bool { return slices.ContainsFunc(all, shows) },
+	}
+	if b.Farm != nil {
+		if e.base.Testbed, _, err = testbed.Choose(ctx, testbed.Config{Kind: c.Testbed, Persist: true}); err != nil {
+			return false, fmt.Errorf("choose servers: %w", err)
+		}
+		c.Testbed = e.base.Testbed
+		e.field = newField(b.Farm, numbered(row.part()+"plain", 0), b.Say, b.loseFarm)
+		e.field.known = func() []string { return nil }
 	}
 	o := e.playConfig(ctx, c, nil)
 	if o.Void != "" && ctx.Err() == nil {
@@ -280,6 +302,7 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 		folder += "-corrected"
 	}
 	h, err := New(ctx, Config{
+		Farm: b.Farm, part: row.part(),
 		Lock: l, Base: base, Budget: left, Seed: b.Seed, Jobs: min(b.Jobs, blindRounds), Scouts: b.Scouts, Dir: filepath.Join(b.Out, folder), Play: b.Play,
 		Forgets: !row.Corrected, Until: wanted, Say: func(line string) { b.Say(l.ID + ": " + line) }, stalled: func() { lanes.narrow() }, calm: lanes.calm, shortest: time.Duration(b.shortest.Load()),
 	}, nil)
@@ -287,6 +310,9 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 		return false, err
 	}
 	r := h.Run(ctx)
+	if h.LostFarm() {
+		b.loseFarm(errors.New(r.Troubles[0]))
+	}
 	b.shortest.Store(int64(h.lanes.shortest()))
 	row.Rounds = len(r.Rounds)
 	row.Operations += r.Sums.Operations
@@ -295,6 +321,24 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 		row.ID, row.Took, row.Run, row.Command = f.ID, before+r.Took, f.Run, r.Play(f)
 	}
 	return r.Sums.Rounds > 0, r.Save(h.cfg.Dir)
+}
+
+// part begins the ids of a row's tasks in a farm: another sitting has others.
+func (r *BlindRow) part() string { return r.Lock + "-" + nuid.Next() + "-" }
+
+// loseFarm ends all rows for the farm's sake.
+func (b *Blind) loseFarm(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.lost == nil {
+		b.lost = fmt.Errorf("the farm: %w", err)
+	}
+}
+
+func (b *Blind) failure() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lost
 }
 
 // BlindSums sums rows up.

@@ -42,7 +42,7 @@ func commandsOf(ctx context.Context, l catalogue.Lock, c config.Config) []string
 		return usual
 	}
 	defer bed.Close()
-	nodes := wiring.Direct(bed.Nodes())
+	nodes := wiring.Probe(bed)
 	for i, n := range bed.Nodes() {
 		nodes[i].Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			conn, err := n.Dial(ctx)

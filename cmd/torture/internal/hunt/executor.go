@@ -28,10 +28,11 @@ type Player func(ctx context.Context, c config.Config, o run.Options) (*reports.
 // its coverage could be told apart, and to keep faults of nodes to rounds of their
 // own would leave out what they meet.
 type executor struct {
-	lock catalogue.Lock
-	base config.Config
-	play Player
-	keep func([]search.Finding) bool // whether a round's record stays
+	lock  catalogue.Lock
+	base  config.Config
+	play  Player
+	field *field                      // has workers of a farm play; nil: this machine does
+	keep  func([]search.Finding) bool // whether a round's record stays
 
 	stalled func()                 // the machine was too busy for a round
 	until   func(id string) bool   // whether an anomaly ends a round as soon as it is seen; nil: none does
@@ -43,11 +44,17 @@ func (e *executor) Fits(r search.Round) error { return run.Validate(r.Over(e.bas
 
 // Play implements search.Executor.
 func (e *executor) Play(ctx context.Context, r search.Round) search.Outcome {
+	if e.field != nil {
+		return e.playAfar(ctx, r, e.field.next())
+	}
 	return e.playConfig(ctx, r.Over(e.base), r.Steps)
 }
 
 // playConfig plays a scenario, of whose moments steps tell.
 func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faults.Spec) search.Outcome {
+	if e.field != nil {
+		return e.field.play(ctx, e, scenario{Config: c, Steps: steps}, e.field.next())
+	}
 	began := time.Now()
 	ctx, hit := e.endAtHit(ctx)
 	defer hit.end()

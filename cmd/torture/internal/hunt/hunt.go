@@ -12,8 +12,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nuid"
+
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/farm"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/faults/testbed"
 	"locktorture/workload/history/coverage"
@@ -32,6 +35,14 @@ type Config struct {
 	Accept  []string // ids of anomalies that do not make the hunt a FAIL
 	Dir     string   // where everything is written
 	Play    Player
+
+	// Farm has its workers play the rounds, Jobs of them handed out at once; nil: this
+	// machine does.
+	Farm *farm.Coordinator
+	part string // begins the ids of the hunt's tasks, where the farm's job is more than this hunt
+
+	// Rounds ends the hunt after so many, all sittings together; 0: only the time does.
+	Rounds int
 
 	// Until ends the hunt with the first finding whose id it is true for, without
 	// making anything small; nil: only the time does.
@@ -64,6 +75,10 @@ const (
 	shrinkShare = 0.3
 	shrinkLimit = 0.25
 	shrinkLeast = time.Minute
+
+	// proofShare is the share of the time left that is kept, while a finding is made
+	// smaller, for playing what came of it again.
+	proofShare = 0.4
 )
 
 // A Hunt is one hunt under way.
@@ -87,6 +102,9 @@ type Hunt struct {
 	scouting  bool
 	shrunkFor time.Duration
 	rounds    int           // of this sitting
+	drawn     int           // of all sittings, those under way too
+	adopted   []farm.Task   // rounds of an earlier sitting that the log lacks
+	lostFarm  bool          // the farm can play nothing more
 	usual     time.Duration // that a round takes, about
 	saved     time.Time
 	troubles  []string // of our own
@@ -134,7 +152,16 @@ func New(ctx context.Context, c Config, earlier *Report) (*Hunt, error) {
 		}
 	}
 	h.search = search.New(space, c.Seed, log)
-	return h, os.MkdirAll(h.base.Out, 0o700)
+	h.drawn = len(log.Rounds)
+	if c.Farm != nil {
+		if err := h.openField(ctx, log); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(h.base.Out, 0o700); err != nil {
+		return nil, err
+	}
+	return h, h.Report().Save(c.Dir) // a hunt that is killed before its first round can be gone on with
 }
 
 // addCells notes which cells count for the lock.
@@ -185,7 +212,7 @@ func (h *Hunt) left() time.Duration { return h.cfg.Budget - time.Since(h.began) 
 func (h *Hunt) goesOn(ctx context.Context) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return ctx.Err() == nil && !h.matched && (h.rounds == 0 || h.left() > h.usual)
+	return ctx.Err() == nil && !h.matched && !h.lostFarm && (h.rounds == 0 || h.left() > h.usual) && (h.cfg.Rounds == 0 || h.drawn < h.cfg.Rounds)
 }
 
 // playRounds plays rounds, several at once, until there is something to make
@@ -207,12 +234,23 @@ func (h *Hunt) playRounds(ctx context.Context) {
 	all.Wait()
 }
 
-func (h *Hunt) playRound(ctx context.Context) {
+// count counts a round that is about to be played; false: there are enough.
+func (h *Hunt) count() bool {
 	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cfg.Rounds > 0 && h.drawn >= h.cfg.Rounds {
+		return false
+	}
 	h.rounds++
-	h.mu.Unlock()
-	r := h.search.Next()
-	o := h.exec.Play(ctx, r)
+	h.drawn++
+	return true
+}
+
+func (h *Hunt) playRound(ctx context.Context) {
+	if !h.count() {
+		return
+	}
+	r, o := h.nextRound(ctx)
 	if o.Void == calledOff {
 		return // by its user, or by the hunt's end: it was no round
 	}
@@ -276,8 +314,10 @@ func (h *Hunt) shrink(ctx context.Context, f *search.Found) {
 	defer cancel()
 	quiet := *h.exec
 	quiet.keep = func([]search.Finding) bool { return false }
+	quiet.field = h.exec.field.forTrials(h.cfg.part+"s"+nuid.Next()+"-", nil)
 	quiet.until = func(id string) bool { return id == f.ID }
-	s := search.Shrinker{Executor: &quiet, Jobs: h.cfg.Jobs, Limit: max(shrinkLeast, time.Duration(shrinkLimit*float64(h.cfg.Budget)))}
+	limit := max(shrinkLeast, time.Duration(shrinkLimit*float64(h.cfg.Budget)))
+	s := search.Shrinker{Executor: &quiet, Jobs: h.cfg.Jobs, Limit: min(limit, time.Duration((1-proofShare)*float64(h.left())))}
 	small, ok := s.Shrink(bounded, f.Round, f.Finding)
 	if bounded.Err() != nil && small.Of == 0 {
 		return // the time was up: it is as it was
@@ -300,6 +340,7 @@ const recordPlays = 3
 // record lies; empty: it did not.
 func (h *Hunt) record(ctx context.Context, r search.Round, f search.Finding) string {
 	once := *h.exec
+	once.field = h.exec.field.forTrials(h.cfg.part+"w"+nuid.Next()+"-", func() []string { return nil })
 	once.keep = func(found []search.Finding) bool { return slices.ContainsFunc(found, f.Same) }
 	for range recordPlays {
 		if o := once.Play(ctx, r); o.Run != "" || ctx.Err() != nil {

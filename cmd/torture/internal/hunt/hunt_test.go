@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locktorture/checker"
@@ -203,5 +204,55 @@ func TestHuntMakesSmall(t *testing.T) {
 	}
 	if err := c.ReadFile(file[0]); err != nil || c.Clients != 2 {
 		t.Fatalf("%d clients, %v", c.Clients, err)
+	}
+}
+
+// A hunt ends with its budget, what is under way apart, and of the time that is left when
+// something is found keeps enough to say how often the smaller round shows it again. What
+// there was no time for is said, and done by the next sitting.
+func TestShrinkingIsPartOfTheBudget(t *testing.T) {
+	const round = 2 * time.Second
+	broken := pretended(func(c config.Config) bool { return true })
+	slow := func(ctx context.Context, c config.Config, o run.Options) (*reports.Run, error) {
+		select {
+		case <-time.After(round):
+		case <-ctx.Done():
+		}
+		return broken(ctx, c, o)
+	}
+	for _, c := range []struct {
+		budget time.Duration
+		small  bool
+	}{{time.Minute, true}, {round, false}} {
+		dir := t.TempDir()
+		h := prepared(t, "single", nil, dir, slow)
+		h.cfg.Budget = c.budget
+		synctest.Test(t, func(t *testing.T) {
+			r := h.Run(t.Context())
+			if r.Took > c.budget+round || len(r.Found) == 0 {
+				t.Fatalf("a hunt of %v took %v; found %d", c.budget, r.Took, len(r.Found))
+			}
+			f := r.Found[0]
+			if words := r.shrunk(f); (f.Small != nil) != c.small || c.small && f.Small.Of == 0 || !c.small && !strings.Contains(words, "--resume") {
+				t.Errorf("in %v: %+v, %q", c.budget, f.Small, words)
+			}
+			if err := r.Save(dir); err != nil {
+				t.Error(err)
+			}
+		})
+		if c.small {
+			continue
+		}
+		earlier, err := Load(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := prepared(t, "single", earlier, dir, slow)
+		next.cfg.Budget = 2 * time.Minute
+		synctest.Test(t, func(t *testing.T) {
+			if r := next.Run(t.Context()); r.Found[0].Small == nil {
+				t.Errorf("the next sitting leaves it: %q", r.shrunk(r.Found[0]))
+			}
+		})
 	}
 }

@@ -42,6 +42,14 @@ func newLanes(n int) *lanes {
 // take waits for a lane; false: ctx has ended.
 func (l *lanes) take(ctx context.Context) bool { return l.free.Acquire(ctx, 1) == nil }
 
+// openAll opens all lanes: it is other machines that bear what is under way.
+func (l *lanes) openAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.free.Release(int64(l.most - l.open))
+	l.open = l.most
+}
+
 // give returns a lane, or closes it.
 func (l *lanes) give() {
 	l.mu.Lock()

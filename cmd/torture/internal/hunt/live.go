@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"locktorture/cmd/torture/internal/farm"
 	"locktorture/reports/unit"
 )
 
@@ -20,6 +21,9 @@ func (h *Hunt) Lines() []string {
 	h.mu.Lock()
 	shrinking, scouting := h.shrinking, h.scouting
 	h.mu.Unlock()
+	if h.cfg.Farm != nil {
+		lines = append(lines, "   "+farm.Words(h.cfg.Farm.Workers()))
+	}
 	if scouting {
 		lines = append(lines, "   scouts look for rounds that break it in virtual time, to be played on real servers …")
 	}
@@ -51,7 +55,11 @@ func (r *Report) covered() string {
 // LogLine is what a log gets every ten seconds: words without spaces, for grep.
 func (h *Hunt) LogLine() string {
 	r := h.Report()
-	return fmt.Sprintf("t=+%ds rounds=%d void=%d at_once=%d corpus=%d cells=%d/%d states=%d quiet=%d findings=%d",
+	workers := ""
+	if h.cfg.Farm != nil {
+		workers = fmt.Sprintf(" workers=%d", len(h.cfg.Farm.Workers()))
+	}
+	return fmt.Sprintf("t=+%ds rounds=%d void=%d at_once=%d corpus=%d cells=%d/%d states=%d quiet=%d findings=%d%s",
 		int(time.Since(h.began).Seconds()), r.Sums.Rounds, r.Sums.Void, h.lanes.width(), r.Sums.Corpus, r.Sums.Cells, len(r.Cells), r.Sums.States,
-		r.Sums.Quiet, len(kinds(r.Found)))
+		r.Sums.Quiet, len(kinds(r.Found)), workers)
 }

@@ -71,11 +71,11 @@ func (r *Report) Page(dir string) ([]byte, error) {
 
 func (r *Report) finding(label string, f *search.Found, dir string) finding {
 	one := finding{
-		Found: f, Label: label, Title: describe(f.Finding), Shrunk: "not made smaller", Command: r.Play(f), Witness: witness(f),
+		Found: f, Label: label, Title: describe(f.Finding), Shrunk: r.shrunk(f), Command: r.Play(f), Witness: witness(f),
 		Accepted: slices.Contains(r.Accept, f.ID),
 	}
 	if f.Small != nil {
-		one.Shrunk, one.Scenario = shrunkWords(f.Small), filepath.Join(dir, scenarioFile(label))
+		one.Scenario = filepath.Join(dir, scenarioFile(label))
 	}
 	for _, g := range r.Found {
 		if g != f && g.Same(f.Finding) {

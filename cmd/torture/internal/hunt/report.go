@@ -210,11 +210,7 @@ func (r *Report) tell(line func(string, string, ...any), command func(string), l
 		}
 	}
 	line("", "round %d; %s like it, by phase and fault", f.Number, unit.Counted(like-1, "other"))
-	if f.Small == nil {
-		line("", "not made smaller")
-	} else {
-		line("", "%s", shrunkWords(f.Small))
-	}
+	line("", "%s", r.shrunk(f))
 	command(r.Play(f))
 	if f.Small != nil {
 		line("", "scenario %s", filepath.Join(dir, scenarioFile(label)))
@@ -247,6 +243,17 @@ func describe(f search.Finding) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// shrunk says what became of making a finding small, or why nothing has yet.
+func (r *Report) shrunk(f *search.Found) string {
+	switch {
+	case f.Small != nil:
+		return shrunkWords(f.Small)
+	case slices.Contains(r.Accept, f.ID):
+		return "not made smaller: it is accepted"
+	}
+	return "not made smaller: the time was up before that was done; --resume goes on with it"
 }
 
 // shrunkWords says what became of making a finding small.

@@ -42,7 +42,7 @@ func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 	if l := h.cfg.Lock; l.UndoWithin != nil {
 		s.Settles = l.UndoWithin(leastLease)
 	}
-	s.Fits, s.Shortest = h.exec.Fits, h.lanes.shortest
+	s.Fits, s.Shortest = h.exec.Fits, h.shortest
 	return s, leftOut
 }
 

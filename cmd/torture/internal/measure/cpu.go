@@ -4,19 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"locktorture/reports/capacity"
 	"locktorture/reports/unit"
 )
-
-// tick is the unit of the processor times in /proc: Linux gives user space
-// hundredths of a second on every architecture.
-const tick = 10 * time.Millisecond
 
 // cpuTime is the processor time, user and system, that a process has used so
 // far; 0 where /proc does not tell. The scheduler counts in nanoseconds, for
@@ -26,31 +21,27 @@ func cpuTime(pid int) time.Duration {
 	if fine := threadTimes(pid); fine > 0 {
 		return fine
 	}
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0
 	}
-	// The program's name, in parentheses, may hold any character.
-	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
-	if len(fields) < 13 {
+	stat, err := p.Stat()
+	if err != nil {
 		return 0
 	}
-	user, _ := strconv.ParseInt(fields[11], 10, 64)
-	system, _ := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * tick
+	return time.Duration(stat.CPUTime() * float64(time.Second))
 }
 
 // threadTimes adds up what the scheduler says of each thread.
 func threadTimes(pid int) (sum time.Duration) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	for _, name := range files {
-		raw, err := os.ReadFile(name)
-		if err != nil {
-			continue // the thread has ended
+	threads, err := procfs.AllThreads(pid)
+	if err != nil {
+		return 0
+	}
+	for _, t := range threads {
+		if stat, err := t.Schedstat(); err == nil { // the thread may have ended
+			sum += time.Duration(stat.RunningNanoseconds)
 		}
-		ran, _, _ := strings.Cut(string(raw), " ")
-		ns, _ := strconv.ParseInt(ran, 10, 64)
-		sum += time.Duration(ns)
 	}
 	return sum
 }
@@ -68,7 +59,7 @@ type Usage struct {
 	at          time.Time
 	redis       []time.Duration
 	harness     time.Duration
-	busy, total float64 // of the machine, in ticks
+	busy, total float64 // of the machine, in seconds
 }
 
 // Usage reads the processor times.
@@ -79,25 +70,20 @@ func (s *Servers) Usage() Usage {
 	return u
 }
 
-// machineTimes reads the first line of /proc/stat: user, nice, system, idle,
-// iowait, and the rest.
+// machineTimes is the time of all processors since the machine began, in seconds;
+// guest time is part of user time.
 func machineTimes() (busy, total float64) {
-	raw, err := os.ReadFile("/proc/stat")
+	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0, 0
 	}
-	line, _, _ := strings.Cut(string(raw), "\n")
-	for i, word := range strings.Fields(line)[1:] {
-		v, _ := strconv.ParseFloat(word, 64)
-		if i >= 8 { // guest time is part of user time
-			break
-		}
-		total += v
-		if i != 3 && i != 4 {
-			busy += v
-		}
+	stat, err := fs.Stat()
+	if err != nil {
+		return 0, 0
 	}
-	return busy, total
+	c := stat.CPUTotal
+	busy = c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
+	return busy, busy + c.Idle + c.Iowait
 }
 
 // Since is the share of the processors that was busy since before.

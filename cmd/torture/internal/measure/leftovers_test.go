@@ -14,7 +14,7 @@ import (
 	"locktorture/cmd/torture/internal/measure"
 	"locktorture/cmd/torture/internal/redistest"
 	"locktorture/cmd/torture/internal/wiring"
-	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 )
 
 // Servers of somebody else are left as they were found: without a key.
@@ -47,7 +47,7 @@ func TestMeasurementsLeaveNoKeyBehind(t *testing.T) {
 // Servers by URL, with a password, and with keys of others beside a prefix.
 func TestMeasurementsBesideTheKeysOfOthers(t *testing.T) {
 	port := redistest.FreePort(t)
-	at := testbed.Endpoint{Addr: "127.0.0.1:" + port, Password: "sw0rdfish"}
+	at := server.Endpoint{Addr: "127.0.0.1:" + port, Password: "sw0rdfish"}
 	redistest.Serve(t, "tcp", at.Addr, "--port", port, "--requirepass", at.Password)
 	a := wiring.AdminAt(at)
 	defer a.Close()

@@ -7,12 +7,12 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/prometheus/procfs"
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/cmd/torture/internal/config"
@@ -102,8 +102,11 @@ func (s *Servers) pid(ctx context.Context, node int) int {
 		return 0
 	}
 	pid, _ := strconv.Atoi(infoField(text, "process_id"))
-	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if err != nil || !strings.Contains(string(name), "redis") && !strings.Contains(string(name), "valkey") {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
+	}
+	if name, err := p.Comm(); err != nil || !strings.Contains(name, "redis") && !strings.Contains(name, "valkey") {
 		return 0
 	}
 	return pid

@@ -25,6 +25,44 @@ func TestServersWithKeysAreRefused(t *testing.T) {
 	}
 }
 
+// What is sent, executed, opened and stored is in the totals of the servers.
+func TestTotalsCountWhatServersDo(t *testing.T) {
+	nodes := redistest.Start(t, 2)
+	s, err := Start(t.Context(), Config{Given: config.Config{Redis: redistest.Addrs(nodes)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	before, err := s.Totals(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := wiring.Admin(nodes[0]) // a connection more
+	defer a.Close()
+	const size, commands = 100_000, 5
+	for range commands {
+		if err := a.Set(t.Context(), s.id+"-big", make([]byte, size), 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.Get(t.Context(), s.id+"-big").Result(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := s.Totals(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := after.Commands - before.Commands; got != commands+1 {
+		t.Errorf("%v commands, want %d", got, commands+1)
+	}
+	if in, out, memory := after.In-before.In, after.Out-before.Out, after.Memory-before.Memory; in < commands*size || out < size || memory < size {
+		t.Errorf("%v bytes in, %v out, %v more of memory", in, out, memory)
+	}
+	if got := after.Connections - before.Connections; got < 1 {
+		t.Errorf("%v connections more", got)
+	}
+}
+
 func TestCommandStatistics(t *testing.T) {
 	for line, want := range map[string]float64{
 		"cmdstat_evalsha:calls=12,usec=480,usec_per_call=40.00": 12,

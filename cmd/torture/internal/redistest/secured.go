@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"locktorture/cmd/torture/internal/wiring"
-	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 )
 
 // ServerName is what the certificates of Certificates are for.
@@ -152,7 +152,7 @@ func Serve(t testing.TB, network, addr string, args ...string) {
 }
 
 // KeysAt lists the keys on the server at e.
-func KeysAt(t testing.TB, e testbed.Endpoint) []string {
+func KeysAt(t testing.TB, e server.Endpoint) []string {
 	t.Helper()
 	a := wiring.AdminAt(e)
 	defer func() { _ = a.Close() }()

@@ -16,7 +16,7 @@ import (
 // cells of the table of what is covered count.
 func (e *environment) abilities(p plan.Plan) *coverage.Abilities {
 	a := &coverage.Abilities{
-		Extend: true, Notify: notifies(e.cfg, e.lock), Several: len(e.bed.Nodes()) > e.quorum(), Empty: e.lock.Quarantine != nil,
+		Extend: true, Notify: notifies(e.cfg, e.lock), Several: e.masters() > e.quorum(), Empty: e.lock.Quarantine != nil,
 		Clocks: slices.ContainsFunc(p.Steps, shiftsClocks),
 	}
 	if child, is := e.probe.(interface{ Extends() bool }); is {
@@ -39,6 +39,7 @@ func shiftsClocks(s faults.Step) bool {
 var aims = map[watch.Moment]coverage.Phase{
 	watch.AcquireSent: coverage.AcquireSent, watch.AcquireReplied: coverage.AcquireReplied, watch.InSection: coverage.InSection,
 	watch.RenewalDue: coverage.RenewalDue, watch.RenewalSent: coverage.RenewalSent, watch.ReleaseSent: coverage.ReleaseSent, watch.Expiry: coverage.Expiry,
+	watch.LateRenewal: coverage.RenewalSent, watch.LateRelease: coverage.ReleaseSent,
 }
 
 // promised counts the cells at which the steps of a plan aim. A step strikes a moment

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locktorture/faults/link"
+	"locktorture/faults/link/gate"
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/child"
 	"locktorture/workload"
@@ -27,7 +28,7 @@ type childLocker interface {
 // connectChild makes an incarnation of a child process: a crash kills it, its
 // writes go into the run's ledger, and what it did against the protocol is noted
 // when it ends.
-func (c *client) connectChild(p childLocker, gate *link.Gate) *workload.Conn {
+func (c *client) connectChild(p childLocker, gate *gate.Gate) *workload.Conn {
 	c.mu.Lock()
 	c.proc, c.past = p, append(c.past, p)
 	c.mu.Unlock()
@@ -51,7 +52,7 @@ func (c *client) connectChild(p childLocker, gate *link.Gate) *workload.Conn {
 	}
 }
 
-// settleLimit bounds the wait for what a child has sent to pass its doors.
+// settleLimit bounds the wait for what a child has sent to pass its ingresses.
 const settleLimit = 2 * time.Second
 
 // settle waits until what the child has sent so far has been seen.
@@ -59,8 +60,8 @@ func (c *client) settle() {
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()
 	for _, l := range c.env.links[c.Client.Name] {
-		if door, can := l.(link.Opener); can {
-			door.Settle(ctx)
+		if ingress, can := l.(link.Opener); can {
+			ingress.Settle(ctx)
 		}
 	}
 }

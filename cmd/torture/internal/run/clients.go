@@ -11,6 +11,8 @@ import (
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults"
 	"locktorture/faults/link"
+	"locktorture/faults/link/gate"
+	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/child"
 	"locktorture/workload"
@@ -25,29 +27,24 @@ type client struct {
 	clock faults.WallClock
 
 	mu   sync.Mutex
-	gate *link.Gate
+	gate *gate.Gate
 	proc child.Process   // the present incarnation's, where the lock lives in a child process
 	past []child.Process // those of all incarnations
 }
 
 func newClient(r *environment, name string) *client {
-	c := &client{env: r, gate: link.NewGate()}
+	c := &client{env: r, gate: gate.New()}
 	c.Client = &workload.Client{Name: name, Connect: c.connect, Pause: c.wait}
 	return c
 }
 
 // connect builds an incarnation with connections, links and a gate of its own.
 func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
-	gate := link.NewGate()
+	gate := gate.New()
 	c.mu.Lock()
 	c.gate, c.proc = gate, nil
 	c.mu.Unlock()
-	var nodes []lockimpl.Node
-	for _, n := range c.env.bed.Nodes() {
-		l := c.env.links[c.Client.Name][n.Name()]
-		nodes = append(nodes, wiring.Linked(n, l, through(gate, l)))
-	}
-	locker, err := c.factory()(nodes)
+	locker, err := c.factory()(c.nodes(gate))
 	if err != nil {
 		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
 	}
@@ -59,6 +56,23 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	return wiring.Conn(locker, guarded, gate), nil
 }
 
+// nodes are those of the testbed as an incarnation's lock sees them.
+func (c *client) nodes(gate *gate.Gate) (all []lockimpl.Node) {
+	links := c.env.links[c.Client.Name]
+	if d, deployed := c.env.bed.(testbed.Deployment); deployed {
+		if relays := c.env.relays[c.Client.Name]; relays != nil {
+			return []lockimpl.Node{wiring.Relayed(d, relays)}
+		}
+		over := func(n testbed.Node) wiring.Dial { return through(gate, links[n.Name()]) }
+		return []lockimpl.Node{wiring.Watched(d, over, gate.Dial)}
+	}
+	for _, n := range c.env.bed.Nodes() {
+		l := links[n.Name()]
+		all = append(all, wiring.Linked(n, l, through(gate, l)))
+	}
+	return all
+}
+
 // factory builds the lock, on the client's own wall clock where it reads one.
 func (c *client) factory() lockimpl.Factory {
 	if c.env.lock.WithClock != nil {
@@ -68,11 +82,11 @@ func (c *client) factory() lockimpl.Factory {
 }
 
 // through dials over a link, for as long as gate lets connections pass.
-func through(gate *link.Gate, l link.Link) func(context.Context) (net.Conn, error) {
+func through(gate *gate.Gate, l link.Link) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) { return gate.Dial(ctx, l.Dial) }
 }
 
-func (c *client) current() *link.Gate {
+func (c *client) current() *gate.Gate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.gate

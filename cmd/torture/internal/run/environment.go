@@ -25,16 +25,18 @@ import (
 // An environment is everything that a run stands on: nodes, the links to them,
 // and the clients at their other ends.
 type environment struct {
-	cfg     config.Config
-	lock    catalogue.Lock
-	bed     testbed.Testbed
-	why     string // this testbed
-	fabric  link.Fabric
-	links   map[string]map[string]link.Link // client → node → link
-	doors   bool                            // clients are child processes, and come in by doors that are watched
-	clients []*client
-	factory lockimpl.Factory
-	probe   lockimpl.Locker // a client past every link, which contends for nothing
+	cfg       config.Config
+	lock      catalogue.Lock
+	bed       testbed.Testbed
+	why       string // this testbed
+	fabric    link.Fabric
+	links     map[string]map[string]link.Link // client → node → link
+	peers     map[string]link.Link            // to each node of a deployment, from the others
+	relays    map[string][]*wiring.Relay      // by client, to the Sentinels, where clients are child processes
+	ingresses bool                            // clients are child processes, and come in by ingresses that are watched
+	clients   []*client
+	factory   lockimpl.Factory
+	probe     lockimpl.Locker // a client past every link, which contends for nothing
 
 	ledger   *workload.Ledger // takes the writes of clients that write by themselves
 	acquires openAcquires     // and says when they are due
@@ -50,7 +52,7 @@ const NodesDir = "nodes"
 // started has ended again.
 func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir string) (e *environment, err error) {
 	wiring.SilenceClients()
-	e = &environment{cfg: cfg, lock: lock, factory: lock.Factory(cfg), links: map[string]map[string]link.Link{}}
+	e = &environment{cfg: cfg, lock: lock, factory: lock.Factory(cfg), links: map[string]map[string]link.Link{}, peers: map[string]link.Link{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.close())
@@ -65,14 +67,14 @@ func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir stri
 	e.bed, e.why, err = testbed.Start(ctx, testbed.Config{
 		Kind: cfg.Testbed, Nodes: lock.Masters(cfg), Dir: filepath.Join(dir, NodesDir), Persist: cfg.Persist,
 		Fsync: fsync(cfg), FakeClock: needs(cfg.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
-		Image:    cfg.Image,
+		Image: cfg.Image, MinReplicas: cfg.MinReplicas, Announce: e.announce,
 		External: external,
 		Compose:  testbed.ComposeConfig{Addrs: cfg.Redis, Store: cfg.Store, Upstreams: config.ComposeUpstreams()},
 	})
 	if err != nil {
 		return e, err
 	}
-	if e.fabric, err = newFabric(ctx, cfg); err != nil {
+	if err := e.openFabric(ctx); err != nil {
 		return e, err
 	}
 	for i := range cfg.Clients {
@@ -81,6 +83,28 @@ func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir stri
 		}
 	}
 	return e, e.bootstrap(ctx)
+}
+
+// openFabric makes the links' fabric, unless there is one.
+func (e *environment) openFabric(ctx context.Context) (err error) {
+	if e.fabric == nil {
+		e.fabric, err = newFabric(ctx, e.cfg)
+	}
+	return err
+}
+
+// announce opens the link by which the other servers of a deployment reach a node,
+// and returns its address.
+func (e *environment) announce(ctx context.Context, name, addr string) (string, error) {
+	if err := e.openFabric(ctx); err != nil {
+		return "", err
+	}
+	l, err := e.fabric.Open(ctx, faults.Peers, name, addr)
+	if err != nil {
+		return "", err
+	}
+	e.peers[name] = l
+	return wiring.ListenAddr(l), nil
 }
 
 func (e *environment) addClient(ctx context.Context, name string) error {
@@ -98,11 +122,11 @@ func (e *environment) addClient(ctx context.Context, name string) error {
 
 // bootstrap admits the brand-new nodes, where the lock asks for that.
 func (e *environment) bootstrap(ctx context.Context) (err error) {
-	if e.probe, err = e.factory(wiring.Direct(e.bed.Nodes())); err != nil {
+	if e.probe, err = e.factory(wiring.Probe(e.bed)); err != nil {
 		return fmt.Errorf("build lock %s: %w", e.lock.ID, err)
 	}
 	if _, child := e.probe.(childLocker); child {
-		if err := e.openDoors(ctx); err != nil {
+		if err := errors.Join(e.openIngresses(ctx), e.openRelays(ctx)); err != nil {
 			return err
 		}
 	}
@@ -112,13 +136,29 @@ func (e *environment) bootstrap(ctx context.Context) (err error) {
 	return nil
 }
 
-// openDoors lets child processes in where this process sees what they send. They
+// openIngresses lets child processes in where this process sees what they send. They
 // write by themselves, so that the link to the store needs none.
-func (e *environment) openDoors(ctx context.Context) (err error) {
+func (e *environment) openIngresses(ctx context.Context) (err error) {
 	for _, links := range e.links {
 		toNodes := maps.Clone(links)
 		delete(toNodes, faults.StoreNode)
-		if e.doors, err = wiring.OpenDoors(ctx, toNodes); err != nil || !e.doors {
+		if e.ingresses, err = wiring.OpenIngresses(ctx, toNodes); err != nil || !e.ingresses {
+			return err
+		}
+	}
+	return nil
+}
+
+// openRelays gives child processes Sentinels that name their own links.
+func (e *environment) openRelays(ctx context.Context) (err error) {
+	d, deployed := e.bed.(testbed.Deployment)
+	if !deployed {
+		return nil
+	}
+	e.relays = map[string][]*wiring.Relay{}
+	for client, links := range e.links {
+		reach := func(node string) string { return wiring.ListenAddr(links[node]) }
+		if e.relays[client], err = wiring.OpenRelays(ctx, d, reach); err != nil {
 			return err
 		}
 	}
@@ -141,15 +181,16 @@ func fenced(c config.Config, l catalogue.Lock) bool {
 }
 
 // resolver returns what tells from the links how operations of unknown outcome
-// ended. A client in a child process that has no door sends past this process's
-// taps.
+// ended. A client in a child process that has no ingress sends past this process's
+// taps; what the master of a deployment has executed, a promotion may undo.
 func (e *environment) resolver(h history.Header) *resolve.Resolver {
 	var names []string
 	for _, n := range e.bed.Nodes() {
 		names = append(names, n.Name())
 	}
 	resolver := resolve.New(names, h)
-	if _, child := e.probe.(childLocker); child && !e.doors {
+	_, child := e.probe.(childLocker)
+	if _, deployed := e.bed.(testbed.Deployment); deployed || child && !e.ingresses {
 		return resolver
 	}
 	for _, c := range e.clients {
@@ -164,12 +205,36 @@ func notifies(c config.Config, l catalogue.Lock) bool {
 	return l.Subscribes && (c.Load.Wait > 0 || c.Load.Mode == workload.ModeFair)
 }
 
-func (e *environment) quorum() int { return len(e.bed.Nodes())/2 + 1 }
+func (e *environment) quorum() int { return e.masters()/2 + 1 }
+
+// masters is how many independent masters the lock runs on.
+func (e *environment) masters() int {
+	if _, deployed := e.bed.(testbed.Deployment); deployed {
+		return 1
+	}
+	return len(e.bed.Nodes())
+}
+
+// keepers are the nodes that hold the lock's keys: all, or the master of a deployment
+// at this moment.
+func (e *environment) keepers(ctx context.Context) ([]testbed.Node, error) {
+	d, deployed := e.bed.(testbed.Deployment)
+	if !deployed {
+		return e.bed.Nodes(), nil
+	}
+	master, err := d.Master(ctx)
+	return []testbed.Node{master}, err
+}
 
 // close ends links before nodes; it may be called on a half-built environment.
 func (e *environment) close() (err error) {
 	if e.probe != nil {
 		err = e.probe.Close()
+	}
+	for _, relays := range e.relays {
+		for _, r := range relays {
+			err = errors.Join(err, r.Close())
+		}
 	}
 	if e.fabric != nil {
 		err = errors.Join(err, e.fabric.Close())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"locktorture/faults"
 	"locktorture/faults/link"
 	"locktorture/faults/plan"
 	"locktorture/faults/testbed"
@@ -18,7 +19,7 @@ import (
 func (e *environment) header(m reports.Meta) history.Header {
 	h := history.Header{
 		Type: "history", Version: history.Version, Scenario: m.Scenario, Lock: m.Lock, Seed: m.Seed,
-		Nodes: len(e.bed.Nodes()), Quorum: e.quorum(), TTL: e.cfg.TTL, Fenced: fenced(e.cfg, e.lock),
+		Nodes: e.masters(), Quorum: e.quorum(), TTL: e.cfg.TTL, Fenced: fenced(e.cfg, e.lock),
 		Began: m.Began, Floors: e.cfg.Floors, Expected: e.cfg.Expected, Accepted: e.cfg.Accept,
 	}
 	h.Bounds = e.cfg.Bounds.Header()
@@ -35,7 +36,12 @@ func (e *environment) describe(p plan.Plan) reports.Testbed {
 	return t
 }
 
-func (e *environment) link(client, node string) link.Link { return e.links[client][node] }
+func (e *environment) link(client, node string) link.Link {
+	if client == faults.Peers {
+		return e.peers[node]
+	}
+	return e.links[client][node]
+}
 
 // leaseKeys asks the lock which keys bear the lease of key; none when it does
 // not say.

@@ -12,7 +12,7 @@ import (
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/redistest"
-	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 )
 
 const (
@@ -103,7 +103,7 @@ func TestServersAsPeopleRunThem(t *testing.T) {
 				}
 				for _, f := range r.Report.Inconclusive {
 					if f.ID == "V2" {
-						t.Errorf("a fault did not bite: %s", f.Text)
+						t.Errorf("a fault had no effect: %s", f.Text)
 					}
 				}
 				masters, store, err := c.Servers()
@@ -212,7 +212,7 @@ func TestServersThatDoNotFit(t *testing.T) {
 			}
 		})
 	}
-	for _, n := range testbed.Plain(plain) {
+	for _, n := range server.Plain(plain) {
 		if left := redistest.KeysAt(t, n); len(left) > 0 {
 			t.Errorf("written: %v", left)
 		}

@@ -95,10 +95,15 @@ func (s *session) heal(ctx context.Context) error {
 // leftovers looks at the nodes for keys that outlived their lease.
 func (s *session) leftovers(ctx context.Context, cfg workload.Config, clients []*workload.Client) {
 	var nodes []workload.Node
-	for _, n := range s.env.bed.Nodes() {
+	keepers, err := s.env.keepers(ctx)
+	if err != nil {
+		s.noteTrouble(unlessInterrupted(ctx, fmt.Errorf("look for leftovers: %w", err)))
+		return
+	}
+	for _, n := range keepers {
 		nodes = append(nodes, n)
 	}
-	_, err := workload.Leftovers(ctx, cfg, clients, nodes, s.rec)
+	_, err = workload.Leftovers(ctx, cfg, clients, nodes, s.rec)
 	var lacks *workload.LacksError
 	if errors.As(err, &lacks) {
 		s.note("leftovers not judged: " + lacks.Error())

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"locktorture/checker"
@@ -76,7 +75,7 @@ type session struct {
 
 	watchdog *watchdog
 	mishaps  []mishap
-	diskFull string // what was said of a full disk; "" is nothing
+	disk     string // what was said of a disk that takes nothing more; "" is nothing
 	ended    bool   // the history has had its last event
 
 	harness     []string // trouble of our own
@@ -218,8 +217,8 @@ func (s *session) noteTrouble(err error) {
 		return
 	}
 	s.harness = append(s.harness, history.OneLine(err.Error()))
-	if errors.Is(err, syscall.ENOSPC) && s.diskFull == "" {
-		s.diskFull = history.OneLine(err.Error())
+	if diskFailed(err) && s.disk == "" {
+		s.disk = history.OneLine(err.Error())
 	}
 	if !s.ended {
 		s.record(mishap{err: err})
@@ -227,11 +226,11 @@ func (s *session) noteTrouble(err error) {
 }
 
 // troubles are what went wrong, what befell the run first: the rest mostly
-// follows from it. A full disk comes before all else: servers that cannot write
+// follows from it. A disk that failed comes before all else: servers that cannot write
 // their files end for want of it.
 func (s *session) troubles() (all []string) {
-	if s.diskFull != "" {
-		all = append(all, s.diskFull)
+	if s.disk != "" {
+		all = append(all, s.disk)
 	}
 	for _, m := range s.mishaps {
 		if text := history.OneLine(m.err.Error()); !m.lock && !slices.Contains(all, text) {

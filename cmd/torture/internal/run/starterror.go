@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"syscall"
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 )
 
 // A StartError is trouble of the harness before a run began: a server that does
@@ -23,7 +25,7 @@ func (e StartError) Unwrap() error { return e.err }
 // startError tells servers that were badly chosen from trouble of our own.
 func startError(c config.Config, err error) error {
 	switch {
-	case errors.As(err, new(testbed.ServerError)):
+	case errors.As(err, new(server.Error)):
 		return StartError{wiring.UnfitError{Err: err}}
 	case c.Testbed == testbed.KindExternal:
 		return wiring.UnfitError{Err: err}
@@ -55,10 +57,19 @@ func DiscardOut(out string) (discard func()) {
 	return func() { _ = os.Remove(out) }
 }
 
-// outError says of a folder that it was given wrongly; a full disk is trouble of
-// our own.
+// diskErrors are what a disk says that takes nothing more, or nothing of this size; a
+// file system that meets an error of its disk may turn read-only while it is in use.
+var diskErrors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EFBIG, syscall.ENODEV, syscall.ENXIO, syscall.ESTALE}
+
+// diskFailed says whether err is the disk's doing, not that of who wrote there.
+func diskFailed(err error) bool {
+	return slices.ContainsFunc(diskErrors, func(disk error) bool { return errors.Is(err, disk) })
+}
+
+// outError says of a folder that it was given wrongly: one that is not there, or may
+// not be written. A disk that fails is trouble of our own.
 func outError(out string, err error) error {
-	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+	if diskFailed(err) && !errors.Is(err, syscall.EROFS) {
 		return StartError{err}
 	}
 	return fmt.Errorf("--out is %q: give a folder that can be written: %w", out, err)

@@ -20,12 +20,23 @@ func Validate(c config.Config, lock catalogue.Lock) error {
 	if err := c.Validate(); err != nil {
 		return err
 	}
-	for _, check := range []func(config.Config, catalogue.Lock) error{fitsMasters, fitsLinks, FitsMode, FitsFaults} {
+	for _, check := range []func(config.Config, catalogue.Lock) error{fitsDeployment, fitsMasters, fitsLinks, FitsMode, FitsFaults} {
 		if err := check(c, lock); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fitsDeployment sees whether the lock can ask Redis Sentinel for its master.
+func fitsDeployment(c config.Config, l catalogue.Lock) error {
+	switch {
+	case c.Testbed != testbed.KindSentinel || l.Sentinel && l.Masters(c) == 1:
+		return nil
+	case l.Sentinel:
+		return fmt.Errorf("%s is %d, and testbed sentinel has one master with its replicas: leave --nodes out", c.At("nodes"), c.Nodes)
+	}
+	return fmt.Errorf("%s is sentinel, and lock %s has no client that asks Redis Sentinel for its master: token-lua and other recipes for one master have, and locks on lockimpl/adapt's GoRedis", c.At("testbed"), l.ID)
 }
 
 // fitsMasters sees whether the lock can live on as many masters.
@@ -48,7 +59,7 @@ func fitsMasters(c config.Config, l catalogue.Lock) error {
 // What a link needs of the descriptors of this process at most, its listener, the
 // reservation of its port and both ends of what passes through it, and what is
 // left for all else.
-// A door takes a listener, a reservation and both ends of what passes it, too.
+// An ingress takes a listener, a reservation and both ends of what passes it, too.
 const (
 	perLink   = 8
 	perDoor   = 6
@@ -62,7 +73,10 @@ func fitsLinks(c config.Config, l catalogue.Lock) error {
 		return nil // which has a limit of its own
 	}
 	per := l.Masters(c) + 1
-	ports, files := link.EmbeddedLimit, perLink
+	if c.Testbed == testbed.KindSentinel {
+		per = len(previewTestbed(c, 1).Nodes()) + 1
+	}
+	ports, files := link.EmbeddedLimit(), perLink
 	if l.Child {
 		ports, files = ports/2, files+perDoor
 	}
@@ -152,7 +166,7 @@ func preview(c config.Config, l catalogue.Lock) *faults.Target {
 	n := l.Masters(c)
 	t := &faults.Target{
 		Testbed: previewTestbed(c, n), Quorum: n/2 + 1, TTL: c.TTL, Notifies: notifies(c, l), OwnWrites: l.Child,
-		Link: func(string, string) link.Link { return nil },
+		Link: func(string, string) link.Link { return nil }, Fabric: link.NewVirtual(0, link.Pace{}, nil),
 	}
 	if c.Testbed == testbed.KindCompose {
 		t.Fabric = link.NewRemote(link.RemoteConfig{}) // which has no links

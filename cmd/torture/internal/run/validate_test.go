@@ -25,7 +25,12 @@ func TestFaultsAreRefusedBeforeTheRun(t *testing.T) {
 		{"pause-client:rate=5", "process", "it takes client, at", 20 * time.Second},
 		{"standard", "embedded", "none of them can take place within a duration of 1ms", time.Millisecond},
 		{"random", "process", "none of them can take place within a duration of 1ms", time.Millisecond},
+		{"failover-isolated", "process", "sentinel has Redis Sentinel", 20 * time.Second},
+		{"failover:node=n2", "sentinel", "leave node out", 20 * time.Second},
+		{"demote", "sentinel", "Redis Sentinel says who is a replica", 20 * time.Second},
 		{"kill", "process", "", 20 * time.Second},
+		{"failover", "process", "", 20 * time.Second},
+		{"failover,failover-isolated,kill:empty:node=master", "sentinel", "", 20 * time.Second},
 		{"latency:delay=100us", "embedded", "", 20 * time.Second},
 		{"cancel-context", "embedded", "", 20 * time.Second},
 	} {

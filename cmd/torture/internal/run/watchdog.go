@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"locktorture/lockimpl/child"
 	"locktorture/workload"
 	"locktorture/workload/history"
+	"locktorture/workload/history/historyfile"
 )
 
 const (
@@ -39,6 +42,7 @@ type mishap struct {
 type watchdog struct {
 	env  *environment
 	file historyWriter
+	path string // of the file; "" is not looked at
 	note func(mishap)
 	stop context.CancelCauseFunc
 
@@ -65,7 +69,7 @@ var errMishap = errors.New("the run was ended by what befell it")
 func (s *session) guardRun(ctx context.Context) context.Context {
 	guarded, stop := context.WithCancelCause(ctx)
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
-	w := &watchdog{env: s.env, file: s.file, note: s.record, stop: stop, end: end, known: map[string]bool{}}
+	w := &watchdog{env: s.env, file: s.file, path: filepath.Join(s.dir, historyfile.Name), note: s.record, stop: stop, end: end, known: map[string]bool{}}
 	s.watchdog = w
 	w.running.Go(func() {
 		workload.WatchStalls(watching, s.rec, workload.StallThreshold(s.env.cfg.TTL), s.env.childPids)
@@ -154,6 +158,14 @@ func (w *watchdog) disk(context.Context) error {
 	}
 	if stalled := w.file.Stalled(); stalled > diskLimit {
 		err := fmt.Errorf("write history: the disk has been taking one batch for %s", stalled.Round(time.Second))
+		w.file.GiveUp(err)
+		return err
+	}
+	if w.path == "" {
+		return nil
+	}
+	if _, err := os.Stat(w.path); err != nil { // what is written to a file without a name is lost with it
+		err = fmt.Errorf("write history: it is not where it was begun any more: %w", err)
 		w.file.GiveUp(err)
 		return err
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"locktorture/faults"
 	"locktorture/faults/watch"
@@ -23,11 +24,11 @@ var aims = map[coverage.Phase]aim{
 	coverage.AcquireReplied: {moments: []watch.Moment{watch.AcquireReplied}},
 	coverage.InSection:      {moments: []watch.Moment{watch.InSection}},
 	coverage.RenewalDue:     {moments: []watch.Moment{watch.RenewalDue}, load: renewing},
-	coverage.RenewalSent:    {moments: []watch.Moment{watch.RenewalDue, watch.RenewalSent}, load: renewing},
-	coverage.RenewalReplied: {moments: []watch.Moment{watch.RenewalDue, watch.RenewalSent}, load: renewing},
-	coverage.Expiry:         {moments: []watch.Moment{watch.Expiry, watch.InSection}, load: outlasting},
-	coverage.ReleaseSent:    {moments: []watch.Moment{watch.ReleaseSent}},
-	coverage.ReleaseReplied: {moments: []watch.Moment{watch.ReleaseSent}},
+	coverage.RenewalSent:    {moments: []watch.Moment{watch.RenewalDue, watch.RenewalSent, watch.LateRenewal}, load: renewing},
+	coverage.RenewalReplied: {moments: []watch.Moment{watch.RenewalDue, watch.RenewalSent, watch.LateRenewal}, load: renewing},
+	coverage.Expiry:         {moments: []watch.Moment{watch.Expiry, watch.InSection, watch.LateRelease, watch.LateRenewal}, load: outlasting},
+	coverage.ReleaseSent:    {moments: []watch.Moment{watch.ReleaseSent, watch.LateRelease}},
+	coverage.ReleaseReplied: {moments: []watch.Moment{watch.ReleaseSent, watch.LateRelease}},
 	coverage.Waiting:        {moments: []watch.Moment{watch.InSection, watch.AcquireSent}, waiter: true, load: queueing},
 	coverage.Woken:          {moments: []watch.Moment{watch.ReleaseSent}, waiter: true, load: queueing},
 }
@@ -84,7 +85,11 @@ func (s *Space) aimed(rng *rand.Rand, rounds func(cell string) int) Round {
 			a.load(&r, rng)
 		}
 		for range 1 + rng.IntN(3) {
-			r.Steps = append(r.Steps, s.aimedStep(r, c, calm, rng))
+			x := s.aimedStep(r, c, calm, rng)
+			if s.forgets(c.Class) && rng.IntN(2) == 0 {
+				bareQuorum(&r, &x, rng)
+			}
+			r.Steps = append(r.Steps, x)
 		}
 	}
 	return s.fitted(r)
@@ -135,7 +140,9 @@ func (s *Space) aimedStep(r Round, c coverage.Cell, calm bool, rng *rand.Rand) f
 	if takes(x.Fault, "client") && rng.IntN(4) > 0 {
 		x.Client = faults.RoleHolder
 		if c.Phase == coverage.AcquireSent {
-			x.Client = faults.RoleAny
+			x.Client = pick(rng, []string{faults.RoleAny, faults.RoleTaker})
+		} else if c.Phase >= coverage.ReleaseSent {
+			x.Client = faults.RoleAny // who releases holds no more
 		}
 		if a.waiter {
 			x.Client = faults.RoleWaiter
@@ -148,6 +155,30 @@ func (s *Space) aimedStep(r Round, c coverage.Cell, calm bool, rng *rand.Rand) f
 		x.For = share(r.TTL, pick(rng, []float64{0.35, 0.6, 0.9, 0.95, 1.1, 1.7, 2.5}))
 	}
 	return x
+}
+
+// forgets reports whether a class of faults has one node of several forget what it
+// granted, or think that it is over.
+func (s *Space) forgets(class coverage.Class) bool {
+	return s.Nodes >= 3 && slices.Contains(s.Faults, "cut") && (class == coverage.NodeEmpty || class == coverage.NodeRestarted || class == coverage.ClockShifted)
+}
+
+// bareQuorum cuts a client off from as many nodes as the quorum can spare before x hits
+// one of the others, once that client is granted a key, for which others ask: what one
+// node forgets can matter only to a lease that rests on no more than a quorum.
+func bareQuorum(r *Round, x *faults.Spec, rng *rand.Rand) {
+	name := victim(rng)
+	x.Times, x.Every, x.Within, x.Else = 0, 0, 0, ""
+	x.On, x.By, x.Node, x.Then = watch.AcquireReplied, name, faults.RoleSwing, 0
+	if takes(x.Fault, "client") {
+		x.Client = name
+	}
+	r.Steps = append(r.Steps, faults.Spec{
+		Fault: "cut", At: x.At, On: faults.AtTime, For: 2 * r.TTL,
+		Params: faults.Params{Client: faults.RoleAny + " as " + name, Node: faults.RoleMinority},
+	})
+	r.Load.Hold, r.Load.Mode, r.Load.Readers = workload.Fixed(min(share(r.TTL, pick(rng, []float64{0.3, 0.6})), r.Duration/2)), workload.ModeExclusive, 0
+	r.Clients, r.Load.Keys = max(r.Clients, 3), min(r.Load.Keys, 2)
 }
 
 // aimedNodes are as many nodes as make a fault one of its class.

@@ -104,7 +104,9 @@ type Outcome struct {
 	Void       string             `json:"void,omitempty"` // why it says nothing: trouble of the harness, or a machine too busy
 	Operations int                `json:"operations,omitempty"`
 	Took       time.Duration      `json:"took_ns,omitempty"`
-	Run        string             `json:"run,omitempty"` // where its record lies; empty: not kept
+	Run        string             `json:"run,omitempty"`    // where its record lies; empty: not kept
+	Task       string             `json:"task,omitempty"`   // of a farm: each is played once
+	Worker     string             `json:"worker,omitempty"` // of that farm
 }
 
 // shows reports whether the outcome has a finding like f.

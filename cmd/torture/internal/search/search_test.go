@@ -312,3 +312,29 @@ func TestRecordsAreBredFrom(t *testing.T) {
 		t.Errorf("bred from %d times of %d", bred, draws)
 	}
 }
+
+// TestAimedAtABareQuorum: some rounds that are aimed at a node which forgets first cut a
+// client off from the nodes that a quorum can spare, and hit one of the others while that
+// client holds; none do where there are no nodes to spare.
+func TestAimedAtABareQuorum(t *testing.T) {
+	for nodes, want := range map[int]bool{1: false, 5: true} {
+		space := (&Space{Faults: []string{"cut", "kill-empty"}, Nodes: nodes}).withDefaults()
+		rng := rand.New(rand.NewPCG(1, 2))
+		found := 0
+		for range 200 {
+			r := space.aimed(rng, func(string) int { return 0 })
+			for _, x := range r.Steps {
+				first := slices.IndexFunc(r.Steps, func(y faults.Spec) bool {
+					_, name := faults.SplitRole(y.Client, "")
+					return y.Fault == "cut" && y.Node == faults.RoleMinority && name != "" && name == x.By && y.At <= x.At && y.At+y.For > x.At
+				})
+				if x.Fault == "kill-empty" && x.Node == faults.RoleSwing && x.On == watch.AcquireReplied && first >= 0 {
+					found++
+				}
+			}
+		}
+		if want != (found >= 20) || !want && found > 0 {
+			t.Errorf("%d nodes: %d of 200 rounds forget what rests on a bare quorum", nodes, found)
+		}
+	}
+}

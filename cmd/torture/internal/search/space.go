@@ -219,7 +219,7 @@ func (s *Space) steps(r Round, p profile, rng *rand.Rand) []faults.Spec {
 		return []faults.Spec{first}
 	}
 	// Names must differ within a round: a name that is bound twice means both.
-	name := "victim" + string(rune('A'+rng.IntN(26)))
+	name := victim(rng)
 	first.Client = orAny(first.Client) + " as " + name
 	second := s.step(r, p, rng)
 	second.At, second.By, second.Times, second.Every = first.At, name, 0, 0
@@ -236,6 +236,9 @@ func (s *Space) steps(r Round, p profile, rng *rand.Rand) []faults.Spec {
 	}
 	return []faults.Spec{first, second}
 }
+
+// victim draws a name for whom a step hits.
+func victim(rng *rand.Rand) string { return "victim" + string(rune('A'+rng.IntN(26))) }
 
 func bound(s faults.Spec) bool {
 	_, name := faults.SplitRole(s.Client, "")
@@ -289,7 +292,7 @@ func (s *Space) drawSetting(x *faults.Spec, which int, r Round, moments []watch.
 		}
 	case 3: // whom
 		if takes(x.Fault, "client") {
-			x.Client = pick(rng, []string{"", faults.RoleHolder, faults.RoleHolder, faults.RoleAny, faults.RoleWaiter, faults.RoleAll})
+			x.Client = pick(rng, []string{"", faults.RoleHolder, faults.RoleHolder, faults.RoleAny, faults.RoleTaker, faults.RoleWaiter, faults.RoleAll})
 		}
 		if takes(x.Fault, "node") {
 			x.Node = s.node(x.On, rng)

@@ -11,6 +11,7 @@ import (
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults"
 	"locktorture/faults/link"
+	"locktorture/faults/link/gate"
 	"locktorture/lockimpl"
 	"locktorture/workload"
 	"locktorture/workload/store"
@@ -25,12 +26,12 @@ type client struct {
 	clock faults.WallClock
 
 	mu      sync.Mutex
-	gate    *link.Gate
+	gate    *gate.Gate
 	resumed *atomic.Int64 // how often the present incarnation went on
 }
 
 func newClient(w *world, number int) *client {
-	c := &client{world: w, turns: &turns{own: firstTurn + int64(number)}, gate: link.NewGate(), resumed: new(atomic.Int64)}
+	c := &client{world: w, turns: &turns{own: firstTurn + int64(number)}, gate: gate.New(), resumed: new(atomic.Int64)}
 	c.Client = &workload.Client{Name: fmt.Sprintf("c%02d", number), Connect: c.connect, Pause: c.wait}
 	return c
 }
@@ -76,7 +77,7 @@ func (t *turns) next(ctx context.Context) bool {
 // connect builds an incarnation with connections and a gate of its own.
 func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	c.turns.next(ctx) // one after the other: they draw from the same random numbers
-	gate, resumed := link.NewGate(), new(atomic.Int64)
+	gate, resumed := gate.New(), new(atomic.Int64)
 	c.mu.Lock()
 	c.gate, c.resumed = gate, resumed
 	c.mu.Unlock()
@@ -133,7 +134,7 @@ func (s *steady) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *client) current() (*link.Gate, *atomic.Int64) {
+func (c *client) current() (*gate.Gate, *atomic.Int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.gate, c.resumed

@@ -51,6 +51,10 @@ type Player struct {
 	Lock  catalogue.Lock
 	Nodes int // 0: what the lock is made for
 
+	// Even has messages of a healthy network take 2 ms at most, and none come last all
+	// the time. What is looked for is then what the faults do.
+	Even bool
+
 	// Watch are sinks that see the history of the next round.
 	Watch func() []history.Sink
 
@@ -89,6 +93,10 @@ var unfit = map[string]string{
 	"rueidislock":   "rueidis looks at connections and clocks of its own, for which the nodes in memory have no commands (RESP3, CLIENT TRACKING)",
 	"renew-limited": "its renewal tries again after an error without a pause, so that virtual time would stand still",
 	"failover":      "its flaw is a failover to a replica, and nodes in memory have none",
+	"sentinel":      "Redis Sentinel watches its master, and nodes in memory have no replicas",
+
+	"sentinel-min-replicas": "Redis Sentinel watches its master, and nodes in memory have no replicas",
+	"sentinel-wait":         "it waits for replicas, and nodes in memory have none",
 }
 
 // playing is held while a round is played.
@@ -118,7 +126,7 @@ func (p *Player) Play(ctx context.Context, r search.Round) (res Result) {
 func (p *Player) play(res *Result, r search.Round) {
 	ctx := context.Background()
 	cfg := p.Config(r)
-	w, err := newWorld(ctx, cfg, p.Lock, pace(r))
+	w, err := newWorld(ctx, cfg, p.Lock, p.pace(r))
 	defer func() { res.Err = errors.Join(res.Err, w.close()) }()
 	var steps faults.Schedule
 	if err == nil {
@@ -158,12 +166,22 @@ func (p *Player) Config(r search.Round) config.Config {
 // that such a delay outlasts would be held against the lock.
 const slowest = 0.05
 
-// pace draws how long messages travel in a round: mostly evenly, sometimes with
-// some that take much longer and overtake one another, or with somebody whose
-// messages all come last.
-func pace(r search.Round) link.Pace {
+// pace is how long messages travel in a round.
+func (p *Player) pace(r search.Round) link.Pace {
+	if p.Even {
+		return link.Pace{Least: leastTravel, Spread: 2 * time.Millisecond}
+	}
+	return drawPace(r)
+}
+
+// leastTravel is how long a message travels at least.
+const leastTravel = 60 * time.Microsecond
+
+// drawPace draws it: mostly evenly, sometimes with some that take much longer and
+// overtake one another, or with somebody whose messages all come last.
+func drawPace(r search.Round) link.Pace {
 	rng := rand.New(rand.NewPCG(r.Seed, streamPace))
-	p := link.Pace{Least: 60 * time.Microsecond, Spread: []time.Duration{100, 400, 2000}[rng.IntN(3)] * time.Microsecond}
+	p := link.Pace{Least: leastTravel, Spread: []time.Duration{100, 400, 2000}[rng.IntN(3)] * time.Microsecond}
 	switch rng.IntN(3) {
 	case 0:
 		p.Slow, p.Slower = []float64{0.001, 0.01, 0.05}[rng.IntN(3)], []int{10, 100}[rng.IntN(2)]

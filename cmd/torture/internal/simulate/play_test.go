@@ -121,6 +121,25 @@ func TestLossInAPauseDoesNotStopTheClock(t *testing.T) {
 	}
 }
 
+// What searches once held against a sound lock, each with the mistake that it was.
+func TestSoundRounds(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for name, r := range map[string]search.Round{
+		// L9: who asks for two keys at once, and is refused for the sake of the other one, was
+		// taken for a witness that the first, just released, was not free.
+		"refused for the sake of another key": {
+			Seed: 9812033, Clients: 2, TTL: 700 * time.Millisecond, Duration: 9 * time.Second,
+			Load: config.Load{Keys: 3, Hold: workload.Fixed(210 * time.Millisecond), Think: workload.Fixed(time.Millisecond), Writes: 3, Mode: workload.ModeMulti},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if res := player(t, "redlock").Play(t.Context(), r); res.Err != nil || len(res.Report.Violations) > 0 {
+				t.Errorf("%v, error %v", res.Report.Violations, res.Err)
+			}
+		})
+	}
+}
+
 // What a broken lock does is found blind, made small, and replayed.
 func TestExploreFindsShrinksAndReplays(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

@@ -71,10 +71,18 @@ func (r *Report) Add(t Told) {
 	}
 	r.Cells = len(r.cells)
 	for _, f := range t.Found {
-		if key := f.ID + "|" + f.Blame; !r.known[key] {
-			r.known[key] = true
-			r.Found = append(r.Found, f)
-		}
+		r.AddFound(f)
+	}
+}
+
+// AddFound takes in a finding, unless one of its kind is known.
+func (r *Report) AddFound(f Found) {
+	if r.known == nil {
+		r.cells, r.known = map[string]bool{}, map[string]bool{}
+	}
+	if key := f.ID + "|" + f.Blame; !r.known[key] {
+		r.known[key] = true
+		r.Found = append(r.Found, f)
 	}
 }
 

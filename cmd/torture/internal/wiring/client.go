@@ -3,7 +3,7 @@ package wiring
 import (
 	"errors"
 
-	"locktorture/faults/link"
+	"locktorture/faults/link/gate"
 	"locktorture/lockimpl"
 	"locktorture/workload"
 	"locktorture/workload/store"
@@ -11,7 +11,7 @@ import (
 
 // Conn is a client's incarnation: its lock and its way to the guarded store, both over
 // connections that gate let pass. It severs these when it is closed.
-func Conn(locker lockimpl.Locker, guarded *store.Client, gate *link.Gate) *workload.Conn {
+func Conn(locker lockimpl.Locker, guarded *store.Client, gate *gate.Gate) *workload.Conn {
 	return &workload.Conn{
 		Locker: locker,
 		Store:  guarded,

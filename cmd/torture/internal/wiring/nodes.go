@@ -13,6 +13,7 @@ import (
 
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 	"locktorture/lockimpl"
 )
 
@@ -92,16 +93,16 @@ func OpenOne(ctx context.Context, f link.Fabric, client, node string, n testbed.
 	return l, nil
 }
 
-// OpenDoors gives clients in other processes a way into each of links that is
+// OpenIngresses gives clients in other processes a way into each of links that is
 // watched as this process's own is. It reports whether it could: not every system
 // has one.
-func OpenDoors(ctx context.Context, links map[string]link.Link) (watched bool, err error) {
+func OpenIngresses(ctx context.Context, links map[string]link.Link) (watched bool, err error) {
 	for _, l := range links {
-		door, can := l.(link.Opener)
+		ingress, can := l.(link.Opener)
 		if !can {
 			return false, nil
 		}
-		if _, err := door.OpenDoor(ctx); errors.Is(err, errors.ErrUnsupported) {
+		if _, err := ingress.OpenIngress(ctx); errors.Is(err, errors.ErrUnsupported) {
 			return false, nil
 		} else if err != nil {
 			return false, fmt.Errorf("link %s→%s: %w", l.Client(), l.Node(), err)
@@ -110,11 +111,11 @@ func OpenDoors(ctx context.Context, links map[string]link.Link) (watched bool, e
 	return true, nil
 }
 
-// ListenAddr is where a client in another process finds the link: at its door where
+// ListenAddr is where a client in another process finds the link: at its ingress where
 // that is open; the node's name where the link has no address of its own.
 func ListenAddr(l link.Link) string {
-	if door, ok := l.(link.Opener); ok && door.DoorAddr() != "" {
-		return door.DoorAddr()
+	if ingress, ok := l.(link.Opener); ok && ingress.IngressAddr() != "" {
+		return ingress.IngressAddr()
 	}
 	if listener, ok := l.(link.Listener); ok {
 		return listener.Addr()
@@ -140,7 +141,7 @@ func Admin(n testbed.Node) *redis.Client {
 }
 
 // AdminAt is Admin for the server at e.
-func AdminAt(e testbed.Endpoint) *redis.Client {
+func AdminAt(e server.Endpoint) *redis.Client {
 	o := adminOptions(e.Addr)
 	o.Dialer = func(ctx context.Context, _, _ string) (net.Conn, error) { return e.Dial(ctx) }
 	return redis.NewClient(o)

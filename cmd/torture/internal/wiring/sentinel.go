@@ -1,0 +1,78 @@
+package wiring
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"locktorture/faults/testbed"
+	"locktorture/lockimpl"
+)
+
+// Probe returns the masters of bed as a client sees them that dials past every link.
+func Probe(bed testbed.Testbed) []lockimpl.Node {
+	d, deployed := bed.(testbed.Deployment)
+	if !deployed {
+		return Direct(bed.Nodes())
+	}
+	over := func(n testbed.Node) Dial { return n.Dial }
+	pass := func(ctx context.Context, dial func(context.Context) (net.Conn, error)) (net.Conn, error) {
+		return dial(ctx)
+	}
+	return []lockimpl.Node{Watched(d, over, pass)}
+}
+
+// Watched is the master of d as a lock sees it: to be asked for at the Sentinels.
+// over says how a node is reached, pass dials a Sentinel.
+func Watched(d testbed.Deployment, over func(testbed.Node) Dial, pass func(context.Context, func(context.Context) (net.Conn, error)) (net.Conn, error)) lockimpl.Node {
+	name, sentinels := d.Sentinels()
+	ways := map[string]Dial{}
+	for _, n := range d.Nodes() {
+		ways[d.Announced(n.Name())] = over(n)
+	}
+	for _, addr := range sentinels {
+		ways[addr] = func(ctx context.Context) (net.Conn, error) {
+			return pass(ctx, func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", addr) })
+		}
+	}
+	return lockimpl.Node{Name: name, Sentinel: &lockimpl.Sentinel{Master: name, Addrs: sentinels}, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+		dial, known := ways[addr]
+		if !known {
+			return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("neither a server nor a Sentinel of this testbed is at %s", addr)}
+		}
+		c, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return announced{c, addr}, nil
+	}}
+}
+
+// Relayed is the master of d as a lock in another process sees it, to be asked for at
+// that client's relays.
+func Relayed(d testbed.Deployment, relays []*Relay) lockimpl.Node {
+	name, _ := d.Sentinels()
+	s := &lockimpl.Sentinel{Master: name}
+	for _, r := range relays {
+		s.Addrs = append(s.Addrs, r.Addr())
+	}
+	return lockimpl.Node{Name: name, Sentinel: s}
+}
+
+// An announced connection leads to the address that the Sentinels name, whatever the
+// way: clients compare it when they hear of another master.
+type announced struct {
+	net.Conn
+	addr string
+}
+
+// RemoteAddr implements net.Conn.
+func (c announced) RemoteAddr() net.Addr { return textAddr(c.addr) }
+
+// A textAddr is host:port.
+type textAddr string
+
+// Network implements net.Addr.
+func (textAddr) Network() string { return "tcp" }
+
+func (a textAddr) String() string { return string(a) }
