@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
+	"locktorture/faults/internal/wait"
 	"locktorture/faults/testbed"
 )
 
@@ -16,15 +19,18 @@ import (
 func (r *rig) keepAsking(t *testing.T, client string) (onceMore func()) {
 	ctx, end := context.WithCancel(t.Context())
 	done, rounds := make(chan struct{}), make(chan struct{})
+	asked := map[string]*redis.Client{} // one connection each: a dial a round would fill a machine's table of connections
+	for _, n := range r.Testbed.Nodes() {
+		asked[n.Name()] = r.Raw(client, n.Name())
+		t.Cleanup(func() { _ = asked[n.Name()].Close() })
+	}
 	go func() {
 		defer close(done)
-		for ctx.Err() == nil {
-			for _, n := range r.Testbed.Nodes() {
-				rdb := r.Raw(client, n.Name())
+		for wait.For(ctx, 5*time.Millisecond) {
+			for _, rdb := range asked {
 				ask, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 				_ = rdb.Ping(ask).Err()
 				cancel()
-				_ = rdb.Close()
 			}
 			select {
 			case rounds <- struct{}{}:

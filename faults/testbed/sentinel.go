@@ -270,14 +270,18 @@ const settlePoll = 20 * time.Millisecond
 
 // Settle implements Deployment.
 func (b *sentinelBed) Settle(ctx context.Context) error {
+	var last error // what a look found that ctx did not end
 	for {
 		err := b.unsettled(ctx)
 		if err == nil {
 			return nil
 		}
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("settle: %w: %w", ctx.Err(), err)
+			return fmt.Errorf("settle: %w: %w", ctx.Err(), last)
 		case <-time.After(settlePoll):
 		}
 	}
