@@ -80,12 +80,15 @@ func (o Objective) AcquireP99() time.Duration {
 	return 0
 }
 
+// NothingMeasured is what is observed where nothing was measured of a metric.
+const NothingMeasured = "nothing measured"
+
 // Evaluate holds o against s. A metric of which nothing was measured misses
 // its objective.
 func (o Objective) Evaluate(s *stats.Summary) Result {
 	value, ok := o.metric.value(s)
 	if !ok {
-		return Result{SLO: o.String(), Observed: "nothing measured"}
+		return Result{SLO: o.String(), Observed: NothingMeasured}
 	}
 	r := Result{SLO: o.String(), OK: o.holds(value), Observed: o.metric.kind.format(value), Value: value}
 	if o.metric.atLeast != nil && o.metric.atLeast(s) {

@@ -50,7 +50,7 @@ type Result struct {
 	Window time.Duration // measured
 
 	Due       []time.Duration // intended start of each request, since the window began
-	Response  []time.Duration // grant or refusal of the same request, from the intended start
+	Response  []time.Duration // grant, refusal or cut-off of the same request, from the intended start
 	Service   []time.Duration // the same, from the actual start
 	Extend    []time.Duration
 	Release   []time.Duration
@@ -65,6 +65,7 @@ type Result struct {
 	Err       error
 	Changes   int64 // grants to another owner than the one before, of the same key
 	CutOff    int64 // requests that the end of the window cut off
+	Pending   int64 // of these, when that end came too soon to say anything of them: in no Response
 	Lag       []time.Duration
 	Offered   int64 // open loop: arrivals due in the window
 	Dropped   int64 // open loop: of these, never started: too many were under way
@@ -73,6 +74,10 @@ type Result struct {
 
 // Rate is how many pairs were completed per second.
 func (r *Result) Rate() float64 { return float64(r.Pairs) / r.Window.Seconds() }
+
+// maxGrace bounds for how long a request may have waited at the end of the window
+// without saying anything: a tenth of the window at most.
+const maxGrace = time.Second
 
 // closing bounds extensions and releases after the end of the window. One
 // deadline serves all of them: a timer for each would cost as much as a fast
@@ -220,7 +225,8 @@ func (s *session) took(r request, began, granted time.Time, err error) {
 	defer s.mu.Unlock()
 	cut := err != nil && s.end.Err() != nil
 	counts := s.counts(r.due, granted)
-	if counts {
+	pending := cut && granted.Sub(r.due) <= min(s.out.Window/10, maxGrace)
+	if counts && !pending {
 		s.out.Due = append(s.out.Due, r.due.Sub(s.from))
 		s.out.Response = append(s.out.Response, granted.Sub(r.due))
 		s.out.Service = append(s.out.Service, granted.Sub(began))
@@ -229,6 +235,9 @@ func (s *session) took(r request, began, granted time.Time, err error) {
 	case cut:
 		if counts {
 			s.out.CutOff++
+		}
+		if counts && pending {
+			s.out.Pending++
 		}
 	case errors.Is(err, lockimpl.ErrHeld):
 		if counts {

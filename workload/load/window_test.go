@@ -53,10 +53,22 @@ func TestClosedLoopCountsRequestsAcrossTheEdgesOnce(t *testing.T) {
 						t.Errorf("response of %v, want %v", d, c.took)
 					}
 				}
-				if r.Pairs != c.pairs || r.AllPairs != c.all || r.Grants[0] != c.pairs || r.CutOff != c.cutOff || r.Errors != 0 {
+				if r.Pairs != c.pairs || r.AllPairs != c.all || r.Grants[0] != c.pairs || r.CutOff != c.cutOff || r.Pending != 0 || r.Errors != 0 {
 					t.Errorf("%d pairs of %d, %d grants, %d cut off, %d errors; want %d of %d, %d cut off", r.Pairs, r.AllPairs, r.Grants[0], r.CutOff, r.Errors, c.pairs, c.all, c.cutOff)
 				}
 			})
 		})
 	}
+}
+
+// What has waited for less than a tenth of the window when that ends says nothing: it
+// was neither slow nor served.
+func TestPendingAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		trace := Trace{{At: 0, Key: "k"}, {At: 895 * time.Millisecond, Key: "k"}, {At: 905 * time.Millisecond, Key: "k"}}
+		r, err := Open(t.Context(), []lockimpl.Locker{stuck{}}, Arrivals{Trace: trace, Pace: 1, Limit: 9}, Task{TTL: time.Minute}, Window{Measure: time.Second})
+		if err != nil || r.CutOff != 3 || r.Pending != 1 || len(r.Response) != 2 {
+			t.Errorf("%d cut off, %d of them pending, responses %v, %v", r.CutOff, r.Pending, r.Response, err)
+		}
+	})
 }

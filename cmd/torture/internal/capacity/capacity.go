@@ -77,8 +77,8 @@ func (c Config) Validate() error {
 			c.TraceFile, c.Repeats, span.Round(time.Millisecond), c.Budget)
 		demand(c.Trace.Rate() <= c.MaxRate, "--arrivals %s: %.0f/s on average is more than --max-rate %v", c.TraceFile, c.Trace.Rate(), c.MaxRate)
 	}
-	_, err := slo.ParseAll(c.SLO)
-	errs = append(errs, err)
+	objectives, err := slo.ParseAll(c.SLO)
+	errs = append(errs, err, measurable(objectives))
 	_, err = measure.FindContestant(c.Catalogue, c.Lock)
 	return errors.Join(append(errs, c.Servers.Validate(), err)...)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"locktorture/cmd/torture/internal/measure"
 	"locktorture/reports/capacity"
@@ -155,7 +154,7 @@ func (s *survey) point(ctx context.Context, c *measure.Clients, rate float64, re
 	m := measured(r)
 	p := capacity.Point{
 		Rate: rate, Window: w.Measure, Repeat: repeat, Valid: true, Offered: r.Offered, Done: r.Pairs, Dropped: r.Dropped, CutOff: r.CutOff, Busy: busy,
-		Response: m.Find(stats.Acquire, stats.All), Service: m.Find(stats.AcquireService, stats.All), Lag: m.Lag,
+		Response: m.Response.Quantiles, Service: m.Find(stats.AcquireService, stats.All), Lag: m.Lag,
 		SLO: slo.EvaluateAll(s.objectives, m),
 	}
 	p.OK = slo.Met(p.SLO)
@@ -187,20 +186,4 @@ func (s *survey) point(ctx context.Context, c *measure.Clients, rate float64, re
 		}
 	}
 	return p, nil
-}
-
-// measured is a load's result as objectives read it.
-func measured(r *load.Result) *stats.Summary {
-	m := &stats.Summary{To: r.Window, Duration: r.Window, Dropped: r.Dropped, Lag: stats.QuantilesOfAll(slices.Clone(r.Lag))}
-	for series, all := range map[stats.Series][]time.Duration{
-		stats.Acquire: r.Response, stats.AcquireService: r.Service, stats.Release: r.Release, stats.Extend: r.Extend,
-	} {
-		m.Latency = append(m.Latency, stats.Latency{Series: series, Phase: stats.All, Quantiles: stats.QuantilesOfAll(slices.Clone(all))})
-	}
-	m.Outcomes = stats.Outcomes{
-		Acquired:  max(int64(len(r.Response))-r.Refused-r.CutOff-r.Errors, 0),
-		Contended: r.Refused + r.CutOff, Error: r.Errors,
-	}
-	m.Fairness.Jain = stats.Jain(r.Grants)
-	return m
 }
