@@ -87,10 +87,11 @@ func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := b.cfg.Validate(); err != nil {
 		return err
 	}
-	discard := run.DiscardOut(b.out)
-	if err := run.PrepareOut(b.out); err != nil {
+	discard, err := run.PrepareOut(b.out)
+	if err != nil {
 		return startError(err)
 	}
+	defer discard()
 	dir := resultsDir(b.out, "bench", b.cfg.Seed)
 	b.cfg.Servers.Dir = filepath.Join(dir, "nodes")
 	b.cfg.Progress = func(line string) {
@@ -103,7 +104,6 @@ func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
 		return exitCode(exitInterrupted)
 	}
 	if err != nil {
-		discard()
 		return measureError(err)
 	}
 	r.Version, r.Command, r.Host = version, commandLine(b.cfg.Seed), hostLine()

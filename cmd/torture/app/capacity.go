@@ -94,10 +94,11 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := c.cfg.Validate(); err != nil {
 		return err
 	}
-	discard := run.DiscardOut(c.out)
-	if err := run.PrepareOut(c.out); err != nil {
+	discard, err := run.PrepareOut(c.out)
+	if err != nil {
 		return startError(err)
 	}
+	defer discard()
 	dir := resultsDir(c.out, "capacity", c.cfg.Seed)
 	c.cfg.Servers.Dir = filepath.Join(dir, "nodes")
 	c.cfg.Progress = func(line string) {
@@ -110,7 +111,6 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 		return exitCode(exitInterrupted)
 	}
 	if err != nil {
-		discard()
 		return measureError(err)
 	}
 	r.Version, r.Command, r.Host = version, commandLine(c.cfg.Seed), hostLine()
@@ -253,14 +253,17 @@ func (t *tool) newEnvelope() *cobra.Command {
 					fmt.Fprintln(cmd.ErrOrStderr(), line)
 				}
 			}
-			discard := run.DiscardOut(out)
-			if err := run.PrepareOut(out); err != nil {
+			if err := c.Validate(); err != nil {
+				return err
+			}
+			discard, err := run.PrepareOut(out)
+			if err != nil {
 				return startError(err)
 			}
+			defer discard()
 			r, err := envelope.Run(cmd.Context(), c)
 			if err != nil {
-				discard()
-				return err
+				return harnessError{err}
 			}
 			r.Version, r.Command = version, commandLine(c.Seed)
 			*r = printable.Of(*r)

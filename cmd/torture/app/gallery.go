@@ -81,9 +81,11 @@ func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []gallery
 	if err != nil {
 		return err
 	}
-	if err := run.PrepareOut(g.out); err != nil {
+	discard, err := run.PrepareOut(g.out)
+	if err != nil {
 		return startError(err)
 	}
+	defer discard()
 	began := time.Now()
 	rows := g.playRows(cmd, locks)
 	show := exhibit.Show{Rows: rows, Seed: g.seed, Version: version, Began: began, Duration: time.Since(began)}

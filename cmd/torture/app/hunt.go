@@ -86,9 +86,11 @@ func (h *huntCommand) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err := run.PrepareOut(h.out); err != nil {
+	discard, err := run.PrepareOut(h.out)
+	if err != nil {
 		return startError(err)
 	}
+	defer discard()
 	if isFarm && !cmd.Flags().Changed("jobs") {
 		h.cfg.Jobs = farmJobs
 	}

@@ -86,9 +86,14 @@ func (n *nightlyCommand) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(summaryWritable(), run.PrepareOut(n.out)); err != nil {
+	if err := summaryWritable(); err != nil {
 		return startError(err)
 	}
+	discard, err := run.PrepareOut(n.out)
+	if err != nil {
+		return startError(err)
+	}
+	defer discard()
 	before, err := reports.LastNight(n.out)
 	if err != nil {
 		return harnessError{err}

@@ -94,8 +94,12 @@ func (s *selftestCommand) runBlind(cmd *cobra.Command) error {
 	if _, err := b.Chosen(); err != nil {
 		return err
 	}
-	if err := errors.Join(run.PrepareOut(s.out), run.PrepareOut(b.Out)); err != nil {
-		return startError(err)
+	for _, out := range []string{s.out, b.Out} {
+		discard, err := run.PrepareOut(out)
+		if err != nil {
+			return startError(err)
+		}
+		defer discard()
 	}
 	say := lines(cmd.ErrOrStderr())
 	if isFarm {

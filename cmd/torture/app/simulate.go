@@ -95,9 +95,11 @@ func (s *simulateCommand) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if err := run.PrepareOut(s.out); err != nil {
+	discard, err := run.PrepareOut(s.out)
+	if err != nil {
 		return startError(err)
 	}
+	defer discard()
 	r := &simulate.Report{
 		Schema: simulate.Schema, Lock: s.job.Lock, Nodes: p.Masters(), Seed: s.job.Seed, Jobs: s.jobs,
 		Beyond: s.job.Beyond, Faults: p.Space(s.job.Beyond).Faults,

@@ -147,34 +147,29 @@ func bounds(of func(time.Duration) time.Duration) []time.Duration {
 // Run plays the rounds: every cell once, then every cell again, so that a budget that
 // ends leaves the same number everywhere, one more or less.
 func Run(ctx context.Context, c Config) (*envelope.Report, error) {
-	if err := errors.Join(c.validate(), simulate.SelfCheck()); err != nil {
+	if err := errors.Join(c.Validate(), simulate.SelfCheck()); err != nil {
 		return nil, err
 	}
-	lock, err := c.Catalogue.Find(c.Lock)
+	p, err := c.player()
 	if err != nil {
 		return nil, err
 	}
-	p := &simulate.Player{Lock: lock, Nodes: c.Masters, Even: true}
-	if err := p.Supports(); err != nil {
-		return nil, fmt.Errorf("--lock %s: %w", c.Lock, err)
-	}
 	r := &envelope.Report{
-		Schema: reports.Schema, Lock: c.Lock, Masters: p.Masters(), Fenced: lock.Fences, Hold: c.Hold, Seed: c.Seed, Rounds: c.Rounds,
+		Schema: reports.Schema, Lock: c.Lock, Masters: p.Masters(), Fenced: p.Lock.Fences, Hold: c.Hold, Seed: c.Seed, Rounds: c.Rounds,
 		Clients: clients, Rate: rate, Patience: patience, Times: times, TTLs: ttls, Began: time.Now(),
 	}
 	all := axes(c.Hold)
 	for _, a := range all {
 		r.Maps = append(r.Maps, envelope.NewMap(a.Axis, ttls))
 	}
-	if err := c.play(ctx, p, all, r); err != nil {
-		return nil, err
-	}
+	c.play(ctx, p, all, r)
 	r.Took = time.Since(r.Began)
 	r.Advise()
 	return r, nil
 }
 
-func (c Config) validate() error {
+// Validate says which setting cannot work.
+func (c Config) Validate() error {
 	switch {
 	case c.Rounds < 1 || c.Rounds > 1000:
 		return fmt.Errorf("--rounds is %d: want 1 to 1000", c.Rounds)
@@ -185,10 +180,24 @@ func (c Config) validate() error {
 	case c.Masters < 0 || c.Masters > 9 || c.Masters > 0 && c.Masters%2 == 0:
 		return fmt.Errorf("--nodes %d: want an odd number up to 9", c.Masters)
 	}
-	return nil
+	_, err := c.player()
+	return err
 }
 
-func (c Config) play(ctx context.Context, p *simulate.Player, all []axis, r *envelope.Report) error {
+// player returns who plays the lock, where it can live in virtual time.
+func (c Config) player() (*simulate.Player, error) {
+	lock, err := c.Catalogue.Find(c.Lock)
+	if err != nil {
+		return nil, err
+	}
+	p := &simulate.Player{Lock: lock, Nodes: c.Masters, Even: true}
+	if err := p.Supports(); err != nil {
+		return nil, fmt.Errorf("--lock %s: %w", c.Lock, err)
+	}
+	return p, nil
+}
+
+func (c Config) play(ctx context.Context, p *simulate.Player, all []axis, r *envelope.Report) {
 	ctx, cancel := context.WithTimeout(ctx, c.Budget)
 	defer cancel()
 	rng := rand.New(rand.NewPCG(c.Seed, 21))
@@ -198,7 +207,7 @@ func (c Config) play(ctx context.Context, p *simulate.Player, all []axis, r *env
 				for x, value := range a.Values {
 					seed := rng.Uint64()
 					if ctx.Err() != nil {
-						return nil // the report says how many rounds each cell has
+						return // the report says how many rounds each cell has
 					}
 					round := c.round(a, ttl, value, seed)
 					cell := &r.Maps[m].Cells[t][x]
@@ -212,7 +221,6 @@ func (c Config) play(ctx context.Context, p *simulate.Player, all []axis, r *env
 			c.Progress(fmt.Sprintf("%5.0fs  round %d of %d: %s", time.Since(r.Began).Seconds(), n+1, c.Rounds, a.Title))
 		}
 	}
-	return nil
 }
 
 // round is one round of a cell. The fault comes several times, with time for everything

@@ -98,12 +98,11 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 		}
 	}
 	s := &session{meta: meta(cfg, o), watch: watch.New()}
-	discard := DiscardOut(cfg.Out)
-	defer func() {
-		if s.rec == nil { // nothing began, and nothing is left
-			discard()
-		}
-	}()
+	discard, err := PrepareOut(cfg.Out)
+	if err != nil {
+		return nil, err
+	}
+	defer discard()
 	if s.dir, err = makeDir(cfg, s.meta); err != nil {
 		return nil, err
 	}
@@ -148,9 +147,6 @@ func meta(cfg config.Config, o Options) reports.Meta {
 // makeDir makes the run's own directory; a second run of the same second and
 // seed gets a number.
 func makeDir(cfg config.Config, m reports.Meta) (string, error) {
-	if err := PrepareOut(cfg.Out); err != nil {
-		return "", err
-	}
 	base := filepath.Join(cfg.Out, reports.DirName(m))
 	for n := 1; ; n++ {
 		dir := base

@@ -3,7 +3,9 @@ package run
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -36,25 +38,41 @@ func startError(c config.Config, err error) error {
 }
 
 // PrepareOut makes the folder in which results are to be, and sees whether
-// something can be written there.
-func PrepareOut(out string) error {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return outError(out, err)
+// something can be written there. The undo, to be called at the end, takes the folders
+// away again that it made and that are still empty: a command that wrote nothing leaves
+// nothing.
+func PrepareOut(out string) (undo func(), err error) {
+	var made []string // the innermost first
+	for dir := filepath.Clean(out); !exists(dir); dir = filepath.Dir(dir) {
+		made = append(made, dir)
 	}
-	probe, err := os.MkdirTemp(out, ".writable-*")
-	if err != nil {
-		return outError(out, err)
+	undo = func() {
+		for _, dir := range made {
+			_ = os.Remove(dir) // one that holds something stays
+		}
 	}
-	return os.Remove(probe)
+	if err := probe(out); err != nil {
+		undo()
+		return nil, outError(out, err)
+	}
+	return undo, nil
 }
 
-// DiscardOut notes whether the folder of results is there; the function that it returns
-// takes an empty one away again that was not.
-func DiscardOut(out string) (discard func()) {
-	if _, missing := os.Stat(out); missing == nil {
-		return func() {}
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// probe makes a folder, and something in it.
+func probe(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
 	}
-	return func() { _ = os.Remove(out) }
+	inside, err := os.MkdirTemp(dir, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return os.Remove(inside)
 }
 
 // diskErrors are what a disk says that takes nothing more, or nothing of this size; a
