@@ -24,12 +24,12 @@ var mayImport = map[string][]string{
 	"workload/load":      {"lockimpl"},
 	"workload/sample":    {"workload/history", "workload/store"},
 	"workload":           {"lockimpl", "workload/history", "workload/store"},
-	"faults/link":        {"faults/internal/ports", "faults/link/internal/..."},
+	"faults/link":        {"faults/internal/accept", "faults/internal/ports", "faults/link/internal/..."},
 	"faults/link/...":    {},
 	"faults/testbed":     {"faults/testbed/server", "faults/testbed/internal/...", "faults/internal/ports"},
 	"faults/testbed/...": {"faults/testbed", "faults/testbed/memredis", "faults/link"},
 
-	"faults/testbed/server":       {},
+	"faults/testbed/server":       {"faults/internal/accept"},
 	"faults/testbed/internal/...": {},
 
 	"faults/internal/...": {},

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"locktorture/faults/internal/accept"
 	"locktorture/faults/internal/ports"
 	"locktorture/faults/link/internal/socket"
 )
@@ -35,19 +36,14 @@ type Opener interface {
 // first, as all clients of Redis do; from then on the connection is carried over
 // one that the link itself has dialled.
 type ingress struct {
+	loop     *accept.Loop
 	link     *proxyLink
 	addr     string
 	reserved func() error // lets other processes have links on the port
-	running  sync.WaitGroup
-
-	ctx context.Context // ends with the ingress
-	end context.CancelFunc
-
-	listener net.Listener
 	answer   func() error // lets dials be answered again; nil while they are; under link.changes
 
 	mu    sync.Mutex
-	conns map[*socket.Inbound]struct{} // nil once closed
+	conns map[*socket.Inbound]struct{}
 }
 
 // OpenIngress implements Opener.
@@ -95,7 +91,6 @@ func (l *proxyLink) silenceIngress(on bool) error {
 // openIngress takes a port for an ingress.
 func openIngress(l *proxyLink) (*ingress, error) {
 	d := &ingress{link: l, conns: map[*socket.Inbound]struct{}{}}
-	d.ctx, d.end = context.WithCancel(context.Background())
 	var err error
 	picker := ports.Links.Picker()
 	for range ports.Links.Len() {
@@ -109,23 +104,25 @@ func openIngress(l *proxyLink) (*ingress, error) {
 		}
 		err = errors.Join(err, d.reserved())
 	}
-	d.end()
 	return nil, err
 }
 
-func (d *ingress) listen() (err error) {
+func (d *ingress) listen() error {
 	var c net.ListenConfig
-	c.SetMultipathTCP(false) // whose sockets bear no filter
-	if d.listener, err = c.Listen(d.ctx, "tcp4", d.addr); err == nil {
-		d.running.Go(d.accept)
+	c.SetMultipathTCP(false)                                 // whose sockets bear no filter
+	l, err := c.Listen(context.Background(), "tcp4", d.addr) // no name is looked up: it takes no time
+	if err != nil {
+		return err
 	}
-	return err
+	d.loop = accept.New(l)
+	d.loop.Serve(d.admit)
+	return nil
 }
 
 // silence has dials answered or not.
 func (d *ingress) silence(on bool) (err error) {
 	switch {
-	case on && d.answer == nil && d.ctx.Err() == nil:
+	case on && d.answer == nil && d.loop.Context().Err() == nil:
 		d.answer, err = socket.DropDials(d.addr)
 	case !on && d.answer != nil:
 		answer := d.answer
@@ -137,65 +134,38 @@ func (d *ingress) silence(on bool) (err error) {
 
 // close ends the ingress and every connection through it.
 func (d *ingress) close() error {
-	d.end()
-	err := d.listener.Close()
-	d.mu.Lock()
-	conns := d.conns
-	d.conns = nil
-	d.mu.Unlock()
-	for v := range conns {
-		_ = v.Close()
-	}
-	d.running.Wait()
-	return errors.Join(err, d.reserved())
+	return errors.Join(d.loop.Close(), d.reserved())
 }
 
-// accept ends with the listener. Whoever comes while the link is cut is turned away
-// before a word: to refuse the dial itself would leave no trace.
-func (d *ingress) accept() {
-	for {
-		near, err := d.listener.Accept()
-		if err != nil {
-			return
-		}
-		v, err := socket.NewInbound(near)
-		if err != nil {
-			_ = near.Close()
-			continue
-		}
-		if cut := d.link.firstCut.Load(); cut != nil {
-			d.link.noteRefusal(syscall.ECONNREFUSED, cut)
-			v.Reset()
-			continue
-		}
-		if !d.note(v) {
-			_ = near.Close()
-			continue
-		}
-		d.running.Go(func() { d.carry(v) })
+// admit notes who comes. While the link is cut they are turned away before a word: to
+// refuse the dial itself would leave no trace.
+func (d *ingress) admit(near net.Conn) (serve func()) {
+	v, err := socket.NewInbound(near)
+	if err != nil {
+		return nil
 	}
-}
-
-func (d *ingress) note(v *socket.Inbound) bool {
+	if cut := d.link.firstCut.Load(); cut != nil {
+		d.link.noteRefusal(syscall.ECONNREFUSED, cut)
+		v.Reset()
+		return nil
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.conns == nil {
-		return false
-	}
 	d.conns[v] = struct{}{}
-	return true
+	return func() {
+		defer d.forget(v)
+		d.carry(v)
+	}
 }
 
 func (d *ingress) forget(v *socket.Inbound) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.conns, v)
-	_ = v.Close()
 }
 
 // carry joins one connection to one of the link's own until either ends.
 func (d *ingress) carry(v *socket.Inbound) {
-	defer d.forget(v)
 	buf := make([]byte, 16<<10)
 	n, err := v.Read(buf)
 	if err != nil {
@@ -205,7 +175,7 @@ func (d *ingress) carry(v *socket.Inbound) {
 		_, _ = v.Write(buf[:1])
 		return
 	}
-	far, err := d.link.enter(d.ctx)
+	far, err := d.link.enter(d.loop.Context())
 	switch {
 	case errors.Is(err, errUnanswered):
 		v.Passed()
@@ -230,7 +200,7 @@ func (d *ingress) swallow(v *socket.Inbound) {
 		select {
 		case <-d.link.answered():
 			v.Reset()
-		case <-d.ctx.Done():
+		case <-d.loop.Context().Done():
 		case <-left:
 		}
 	})
@@ -302,7 +272,7 @@ func (l *proxyLink) Settle(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.ctx.Done():
+		case <-d.loop.Context().Done():
 			return
 		case <-time.After(settlePoll):
 		}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"locktorture/faults/internal/accept"
 )
 
 // A Tunnel is a port on loopback that leads to an endpoint which links cannot
@@ -16,15 +18,9 @@ import (
 // through links stays readable, so that faults can be locked to commands. Whoever
 // connects must still log in.
 type Tunnel struct {
-	to       Endpoint
-	listener net.Listener
-	spares   chan spare
-	ctx      context.Context // ends with the tunnel
-	end      context.CancelFunc
-	running  sync.WaitGroup
-
-	mu    sync.Mutex
-	conns map[net.Conn]struct{} // nil once closed
+	loop   *accept.Loop
+	to     Endpoint
+	spares chan spare
 }
 
 // OpenTunnel opens a tunnel to an endpoint, which Close ends.
@@ -33,11 +29,10 @@ func OpenTunnel(to Endpoint) (*Tunnel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open a tunnel to %s: %w", to, err)
 	}
-	t := &Tunnel{to: to, listener: l, spares: make(chan spare), conns: map[net.Conn]struct{}{}}
-	t.ctx, t.end = context.WithCancel(context.Background())
-	t.running.Go(t.accept)
+	t := &Tunnel{loop: accept.New(l), to: to, spares: make(chan spare)}
+	t.loop.Serve(func(near net.Conn) func() { return func() { t.carry(near) } })
 	for range keepers {
-		t.running.Go(t.keep)
+		t.loop.Go(t.keep)
 	}
 	return t, nil
 }
@@ -59,8 +54,8 @@ type spare struct {
 
 // keep makes one spare after the other, until the tunnel ends.
 func (t *Tunnel) keep() {
-	for t.ctx.Err() == nil {
-		ctx, cancel := context.WithTimeout(t.ctx, ReachTimeout)
+	for t.loop.Context().Err() == nil {
+		ctx, cancel := context.WithTimeout(t.loop.Context(), ReachTimeout)
 		var s spare
 		s.conn, s.err = t.to.connect(ctx)
 		cancel()
@@ -73,7 +68,7 @@ func (t *Tunnel) keep() {
 		case t.spares <- s:
 		case <-expired.C:
 			s.discard()
-		case <-t.ctx.Done():
+		case <-t.loop.Context().Done():
 			s.discard()
 		}
 		expired.Stop()
@@ -102,38 +97,26 @@ func (t *Tunnel) Dial(ctx context.Context) (net.Conn, error) {
 		return s.conn, s.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("connect to %s: %w", t.to, ctx.Err())
-	case <-t.ctx.Done():
+	case <-t.loop.Context().Done():
 		return nil, net.ErrClosed
 	}
 }
 
 // Addr returns where the tunnel begins.
-func (t *Tunnel) Addr() string { return t.listener.Addr().String() }
+func (t *Tunnel) Addr() string { return t.loop.Addr() }
 
-// accept ends when the listener is closed.
-func (t *Tunnel) accept() {
-	for {
-		near, err := t.listener.Accept()
-		if err != nil {
-			return
-		}
-		t.running.Go(func() { t.carry(near) })
-	}
-}
+// Close ends the tunnel and every connection through it.
+func (t *Tunnel) Close() error { return t.loop.Close() }
 
 // carry joins one connection to one of the server's until either ends. Those who
 // connect speak first: one who leaves without a word costs the server nothing.
 func (t *Tunnel) carry(near net.Conn) {
-	defer t.forget(near)
-	if !t.note(near) {
-		return
-	}
 	first := make([]byte, 4<<10)
 	n, err := near.Read(first)
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(t.ctx, ReachTimeout)
+	ctx, cancel := context.WithTimeout(t.loop.Context(), ReachTimeout)
 	defer cancel()
 	far, err := t.Dial(ctx)
 	if err != nil {
@@ -146,10 +129,7 @@ func (t *Tunnel) carry(near net.Conn) {
 		t.offer(far) // who connected has left meanwhile
 		return
 	}
-	defer t.forget(far)
-	if !t.note(far) {
-		return
-	}
+	defer accept.Tie(t.loop.Context(), far)()
 	if _, err := far.Write(first[:n+more]); err != nil {
 		return
 	}
@@ -167,45 +147,4 @@ func pump(to, from net.Conn) {
 		return
 	}
 	_, _ = to.Close(), from.Close()
-}
-
-// note keeps connections to be closed by close; it reports whether there is still
-// time.
-func (t *Tunnel) note(conns ...net.Conn) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.conns == nil {
-		return false
-	}
-	for _, c := range conns {
-		t.conns[c] = struct{}{}
-	}
-	return true
-}
-
-func (t *Tunnel) forget(conns ...net.Conn) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, c := range conns {
-		delete(t.conns, c)
-		_ = c.Close()
-	}
-}
-
-// Close ends the tunnel and every connection through it.
-func (t *Tunnel) Close() error {
-	err := t.listener.Close()
-	t.end()
-	t.mu.Lock()
-	conns := t.conns
-	t.conns = nil
-	t.mu.Unlock()
-	for c := range conns {
-		_ = c.Close()
-	}
-	t.running.Wait()
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
 }

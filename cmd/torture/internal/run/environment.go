@@ -16,6 +16,7 @@ import (
 	"locktorture/faults/link"
 	"locktorture/faults/resolve"
 	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 	"locktorture/lockimpl"
 	"locktorture/workload"
 	"locktorture/workload/history"
@@ -32,7 +33,7 @@ type environment struct {
 	fabric    link.Fabric
 	links     map[string]map[string]link.Link // client → node → link
 	peers     map[string]link.Link            // to each node of a deployment, from the others
-	relays    map[string][]*wiring.Relay      // by client, to the Sentinels, where clients are child processes
+	relays    map[string][]*server.Relay      // by client, to the Sentinels, where clients are child processes
 	ingresses bool                            // clients are child processes, and come in by ingresses that are watched
 	clients   []*client
 	factory   lockimpl.Factory
@@ -155,7 +156,7 @@ func (e *environment) openRelays(ctx context.Context) (err error) {
 	if !deployed {
 		return nil
 	}
-	e.relays = map[string][]*wiring.Relay{}
+	e.relays = map[string][]*server.Relay{}
 	for client, links := range e.links {
 		reach := func(node string) string { return wiring.ListenAddr(links[node]) }
 		if e.relays[client], err = wiring.OpenRelays(ctx, d, reach); err != nil {

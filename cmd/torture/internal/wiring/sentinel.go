@@ -2,10 +2,12 @@ package wiring
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 
 	"locktorture/faults/testbed"
+	"locktorture/faults/testbed/server"
 	"locktorture/lockimpl"
 )
 
@@ -48,9 +50,43 @@ func Watched(d testbed.Deployment, over func(testbed.Node) Dial, pass func(conte
 	}}
 }
 
+// OpenRelays opens a relay to every Sentinel of d for one client, whose links are at
+// reach by the node's name.
+func OpenRelays(ctx context.Context, d testbed.Deployment, reach func(node string) string) (relays []*server.Relay, err error) {
+	_, sentinels := d.Sentinels()
+	defer func() {
+		if err != nil {
+			for _, r := range relays {
+				err = errors.Join(err, r.Close())
+			}
+			relays = nil
+		}
+	}()
+	for _, addr := range sentinels {
+		r, err := server.OpenRelay(ctx, addr)
+		if err != nil {
+			return relays, err
+		}
+		relays = append(relays, r)
+	}
+	for _, r := range relays {
+		for i, addr := range sentinels {
+			if err := r.Name(addr, relays[i].Addr()); err != nil {
+				return relays, err
+			}
+		}
+		for _, n := range d.Nodes() {
+			if err := r.Name(d.Announced(n.Name()), reach(n.Name())); err != nil {
+				return relays, err
+			}
+		}
+	}
+	return relays, nil
+}
+
 // Relayed is the master of d as a lock in another process sees it, to be asked for at
 // that client's relays.
-func Relayed(d testbed.Deployment, relays []*Relay) lockimpl.Node {
+func Relayed(d testbed.Deployment, relays []*server.Relay) lockimpl.Node {
 	name, _ := d.Sentinels()
 	s := &lockimpl.Sentinel{Master: name}
 	for _, r := range relays {

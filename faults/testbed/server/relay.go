@@ -1,4 +1,4 @@
-package wiring
+package server
 
 import (
 	"bufio"
@@ -12,20 +12,18 @@ import (
 	"strings"
 	"sync"
 
-	"locktorture/faults/testbed"
+	"locktorture/faults/internal/accept"
 )
 
 // A Relay stands between one client in another process and a Sentinel: what the
 // Sentinel answers names the client's own links in place of the servers, and the other
 // relays of that client in place of the other Sentinels.
 type Relay struct {
-	listener net.Listener
-	to       string
-	running  sync.WaitGroup
+	loop *accept.Loop
+	to   string
 
 	mu    sync.Mutex
 	ports map[string]string // as the Sentinels name them → as the client shall reach them
-	conns map[net.Conn]bool
 }
 
 // OpenRelay listens on loopback for a client of the Sentinel at addr.
@@ -34,13 +32,16 @@ func OpenRelay(ctx context.Context, addr string) (*Relay, error) {
 	if err != nil {
 		return nil, fmt.Errorf("relay to the Sentinel at %s: %w", addr, err)
 	}
-	r := &Relay{listener: l, to: addr, ports: map[string]string{}, conns: map[net.Conn]bool{}}
-	r.running.Go(r.serve)
+	r := &Relay{loop: accept.New(l), to: addr, ports: map[string]string{}}
+	r.loop.Serve(func(near net.Conn) func() { return func() { r.join(near) } })
 	return r, nil
 }
 
 // Addr is where the client finds the Sentinel.
-func (r *Relay) Addr() string { return r.listener.Addr().String() }
+func (r *Relay) Addr() string { return r.loop.Addr() }
+
+// Close ends every connection, and returns when nothing of the relay runs any more.
+func (r *Relay) Close() error { return r.loop.Close() }
 
 // Name has answers that name one address (host:port) name another one on the same
 // host.
@@ -62,71 +63,21 @@ func (r *Relay) Name(from, to string) error {
 	return nil
 }
 
-// Close ends every connection, and returns when nothing of the relay runs any more.
-func (r *Relay) Close() error {
-	err := r.listener.Close()
-	r.mu.Lock()
-	for c := range r.conns {
-		_ = c.Close()
-	}
-	r.conns = nil
-	r.mu.Unlock()
-	r.running.Wait()
-	return err
-}
-
-func (r *Relay) serve() {
-	for {
-		near, err := r.listener.Accept()
-		if err != nil {
-			return
-		}
-		r.running.Go(func() { r.join(near) })
-	}
-}
-
 // join lets a client and the Sentinel talk until either has closed.
 func (r *Relay) join(near net.Conn) {
-	defer near.Close()
-	far, err := net.Dial("tcp", r.to)
+	far, err := new(net.Dialer).DialContext(r.loop.Context(), "tcp", r.to)
 	if err != nil {
 		return
 	}
-	defer far.Close()
-	if !r.keep(near, far) {
-		return
-	}
-	defer r.drop(near, far)
+	defer accept.Tie(r.loop.Context(), far)()
 	var up sync.WaitGroup
 	up.Go(func() {
 		_, _ = io.Copy(far, near)
 		_ = far.Close()
 	})
 	_ = r.answer(near, far)
-	_ = near.Close()
-	_ = far.Close()
+	_, _ = near.Close(), far.Close()
 	up.Wait()
-}
-
-// keep has Close end conns too; false once that has been called.
-func (r *Relay) keep(conns ...net.Conn) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conns == nil {
-		return false
-	}
-	for _, c := range conns {
-		r.conns[c] = true
-	}
-	return true
-}
-
-func (r *Relay) drop(conns ...net.Conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range conns {
-		delete(r.conns, c)
-	}
 }
 
 // longest is how long a bulk string of a Sentinel may be: they are names, numbers and
@@ -175,38 +126,4 @@ func (r *Relay) rename(text string) string {
 		}
 		return port
 	})
-}
-
-// OpenRelays opens a relay to every Sentinel of d for one client, whose links are at
-// reach by the node's name.
-func OpenRelays(ctx context.Context, d testbed.Deployment, reach func(node string) string) (relays []*Relay, err error) {
-	_, sentinels := d.Sentinels()
-	defer func() {
-		if err != nil {
-			for _, r := range relays {
-				err = errors.Join(err, r.Close())
-			}
-			relays = nil
-		}
-	}()
-	for _, addr := range sentinels {
-		r, err := OpenRelay(ctx, addr)
-		if err != nil {
-			return relays, err
-		}
-		relays = append(relays, r)
-	}
-	for _, r := range relays {
-		for i, addr := range sentinels {
-			if err := r.Name(addr, relays[i].Addr()); err != nil {
-				return relays, err
-			}
-		}
-		for _, n := range d.Nodes() {
-			if err := r.Name(d.Announced(n.Name()), reach(n.Name())); err != nil {
-				return relays, err
-			}
-		}
-	}
-	return relays, nil
 }
