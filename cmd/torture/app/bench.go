@@ -1,9 +1,9 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +14,6 @@ import (
 	"locktorture/cmd/torture/internal/bench"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/measure"
-	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults/testbed"
 	"locktorture/reports"
@@ -24,19 +23,22 @@ import (
 
 // A benchCommand is `torture bench`.
 type benchCommand struct {
-	cfg    bench.Config
-	out    string
-	format string
-	quiet  bool
+	measurement[benchreport.Report]
+	cfg bench.Config
 }
 
 func (t *tool) newBench() *cobra.Command {
-	b := &benchCommand{cfg: bench.Config{Catalogue: t.locks}}
+	b := &benchCommand{cfg: bench.Config{Catalogue: t.locks}, measurement: measurement[benchreport.Report]{
+		name: "bench", write: (*benchreport.Report).Write, formats: []format[benchreport.Report]{
+			{"text", (*benchreport.Report).Text}, {"summary", (*benchreport.Report).Summary},
+			{"markdown", (*benchreport.Report).Markdown}, {"json", (*benchreport.Report).JSON}, {"gobench", (*benchreport.Report).GoBench},
+		},
+	}}
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "compare locks in one interleaved run: rates, latencies, fairness, cost (about 5 min)",
 		Long: "bench runs the locks in turn on the same servers, in a random order that every repeat draws anew, and reports\n" +
-			"ratios paired within a repeat, with intervals over whole repeats.\n\nlocks:\n  " +
+			"ratios paired within a repeat, with intervals over whole repeats; --format summary prints the ratios alone, in Markdown.\n\nlocks:\n  " +
 			strings.Join(measure.ContestantIDs(), "\n  ") + "\n  and every lock of: torture list locks\n\nscenarios:\n  " +
 			strings.Join(bench.Scenarios(), "\n  "),
 		Args: cobra.NoArgs,
@@ -49,15 +51,13 @@ func (t *tool) newBench() *cobra.Command {
 	f.IntSliceVar(&b.cfg.Workers, "workers", nil, "goroutines, where a scenario has several sizes")
 	f.IntVar(&b.cfg.Repeats, "repeats", 5, "whole runs of every lock")
 	f.DurationVar(&b.cfg.Slice, "slice", 400*time.Millisecond, "measured of one lock in one repeat")
-	f.Uint64Var(&b.cfg.Seed, "seed", 0, "seed of the order; drawn when 0")
-	f.StringVar(&b.format, "format", "text", "what to print: text, summary (ratios alone, Markdown), markdown, json or gobench")
-	f.BoolVar(&b.quiet, "quiet", false, "no progress")
-	addFieldFlags(cmd, &b.cfg.Servers, &b.out)
+	b.addFlags(f, "the order")
+	addServerFlags(cmd, &b.cfg.Servers)
 	return cmd
 }
 
-// addFieldFlags adds what bench and capacity ask about servers and results.
-func addFieldFlags(cmd *cobra.Command, c *measure.Config, out *string) {
+// addServerFlags adds what bench and capacity ask about servers.
+func addServerFlags(cmd *cobra.Command, c *measure.Config) {
 	f := cmd.Flags()
 	f.StringVar(&c.Testbed, "testbed", testbed.KindAuto, "auto, process, embedded or external")
 	given := map[string]string{}
@@ -73,49 +73,19 @@ func addFieldFlags(cmd *cobra.Command, c *measure.Config, out *string) {
 		c.Given.HidePasswords()
 		return err
 	}
-	f.StringVar(out, "out", runsFolder, "folder in which a directory with the results is made")
 }
 
 func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
-	print, err := b.printer()
-	if err != nil {
-		return err
-	}
-	if b.cfg.Seed == 0 {
-		b.cfg.Seed = drawSeed()
-	}
-	if err := b.cfg.Validate(); err != nil {
-		return err
-	}
-	discard, err := run.PrepareOut(b.out)
-	if err != nil {
-		return startError(err)
-	}
-	defer discard()
-	dir := resultsDir(b.out, "bench", b.cfg.Seed)
-	b.cfg.Servers.Dir = filepath.Join(dir, "nodes")
-	b.cfg.Progress = func(line string) {
-		if !b.quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), line)
+	_, err := b.measurement.run(cmd, b.cfg.Validate, func(ctx context.Context, dir string, say func(string)) (*benchreport.Report, error) {
+		b.cfg.Seed, b.cfg.Servers.Dir, b.cfg.Progress = b.seed, filepath.Join(dir, "nodes"), say
+		r, err := bench.Run(ctx, b.cfg)
+		if err != nil {
+			return nil, measureError(err)
 		}
-	}
-	r, err := bench.Run(cmd.Context(), b.cfg)
-	if cmd.Context().Err() != nil {
-		return exitCode(exitInterrupted)
-	}
-	if err != nil {
-		return measureError(err)
-	}
-	r.Version, r.Command, r.Host = version, commandLine(b.cfg.Seed), hostLine()
-	*r = printable.Of(*r)
-	if err := r.Write(dir); err != nil {
-		return harnessError{err}
-	}
-	if err := print(r, cmd.OutOrStdout()); err != nil {
-		return harnessError{fmt.Errorf("print bench: %w", err)}
-	}
-	fmt.Fprintln(cmd.ErrOrStderr(), "results", dir)
-	return nil
+		r.Version, r.Command, r.Host = version, commandLine(b.seed), hostLine()
+		return r, nil
+	})
+	return err
 }
 
 // measureError tells servers that were badly chosen from trouble of our own.
@@ -124,22 +94,6 @@ func measureError(err error) error {
 		return unfit
 	}
 	return harnessError{err}
-}
-
-func (b *benchCommand) printer() (func(*benchreport.Report, io.Writer) error, error) {
-	switch b.format {
-	case "text":
-		return (*benchreport.Report).Text, nil
-	case "markdown":
-		return (*benchreport.Report).Markdown, nil
-	case "summary":
-		return (*benchreport.Report).Summary, nil
-	case "json":
-		return (*benchreport.Report).JSON, nil
-	case "gobench":
-		return (*benchreport.Report).GoBench, nil
-	}
-	return nil, fmt.Errorf("--format %q: want text, summary, markdown, json or gobench", b.format)
 }
 
 // resultsDir is where a measurement writes; it is made when something is

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,27 +14,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"locktorture/cmd/torture/internal/capacity"
-	"locktorture/cmd/torture/internal/envelope"
-	"locktorture/cmd/torture/internal/run"
 	capacityreport "locktorture/reports/capacity"
-	envelopereport "locktorture/reports/envelope"
-	"locktorture/workload/history/printable"
 	"locktorture/workload/load"
 )
 
 // A capacityCommand is `torture capacity`.
 type capacityCommand struct {
-	cfg    capacity.Config
-	out    string
-	format string
-	quiet  bool
+	measurement[capacityreport.Report]
+	cfg capacity.Config
 
 	whatIf, plan, from string // questions to a stored calibration
 	arrivals           string // file of a trace
 }
 
 func (t *tool) newCapacity() *cobra.Command {
-	c := &capacityCommand{cfg: capacity.Config{Catalogue: t.locks}}
+	c := &capacityCommand{cfg: capacity.Config{Catalogue: t.locks}, measurement: measurement[capacityreport.Report]{
+		name: "capacity", page: capacityreport.PageFile, write: (*capacityreport.Report).Write, formats: []format[capacityreport.Report]{
+			{"text", (*capacityreport.Report).Text}, {"json", (*capacityreport.Report).JSON}, {"csv", (*capacityreport.Report).CSV}, {"html", (*capacityreport.Report).Page},
+		},
+	}}
 	cmd := &cobra.Command{
 		Use:   "capacity",
 		Short: "say how much a lock can carry within an objective, what limits it, and which lease to choose (about 7 min)",
@@ -62,15 +61,13 @@ func (t *tool) newCapacity() *cobra.Command {
 	f.DurationVar(&c.cfg.MaxLag, "max-lag", 0, "lag of the generator (p99) that makes a point invalid; a fifth of the objective when 0")
 	f.DurationVar(&c.cfg.Outage, "outage", 2*time.Second, "how long the majority is lost")
 	f.DurationVar(&c.cfg.Budget, "budget", 10*time.Minute, "time for everything; what it leaves no time for is suppressed")
-	f.Uint64Var(&c.cfg.Seed, "seed", 0, "seed of order, arrivals and intervals; drawn when 0")
-	f.StringVar(&c.format, "format", "text", "what to print: text, json, csv or html")
-	f.BoolVar(&c.quiet, "quiet", false, "no progress")
+	c.addFlags(f, "order, arrivals and intervals")
 	f.StringVar(&c.whatIf, "what-if", "", "predict from a stored calibration: nodes=, rtt=, clients= or rate=, keys=, hold=, think=, shards=, cores=, machines=own")
 	f.StringVar(&c.plan, "plan", "", "say from a stored calibration what a rate takes: rate=20000/s,acquire.p99<50ms, and keys=, hold=, rtt=, nodes=")
 	f.StringVar(&c.from, "from", "", "the calibration that answers: a capacity.json or its folder; the newest in --out when empty")
 	f.StringVar(&c.arrivals, "arrivals", "", "CSV file of recorded arrivals (time, or time,key), which are played in place of rates: at their own pace, slower and faster")
 	cmd.MarkFlagsMutuallyExclusive("what-if", "plan", "arrivals")
-	addFieldFlags(cmd, &c.cfg.Servers, &c.out)
+	addServerFlags(cmd, &c.cfg.Servers)
 	return cmd
 }
 
@@ -81,51 +78,26 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 	if c.from != "" {
 		return errors.New("--from: it names the calibration that answers --what-if or --plan, and neither is given")
 	}
-	print, err := c.printer()
-	if err != nil {
-		return err
+	r, err := c.measurement.run(cmd, c.validate, func(ctx context.Context, dir string, say func(string)) (*capacityreport.Report, error) {
+		c.cfg.Seed, c.cfg.Servers.Dir, c.cfg.Progress = c.seed, filepath.Join(dir, "nodes"), say
+		r, err := capacity.Run(ctx, c.cfg)
+		if err != nil {
+			return nil, measureError(err)
+		}
+		r.Version, r.Command, r.Host = version, commandLine(c.seed), hostLine()
+		return r, nil
+	})
+	if err == nil && !r.Recommended.Known() {
+		return exitCode(exitInconclusive)
 	}
-	if c.cfg.Seed == 0 {
-		c.cfg.Seed = drawSeed()
-	}
+	return err
+}
+
+func (c *capacityCommand) validate() error {
 	if err := c.readArrivals(); err != nil {
 		return fmt.Errorf("--arrivals: %w", err)
 	}
-	if err := c.cfg.Validate(); err != nil {
-		return err
-	}
-	discard, err := run.PrepareOut(c.out)
-	if err != nil {
-		return startError(err)
-	}
-	defer discard()
-	dir := resultsDir(c.out, "capacity", c.cfg.Seed)
-	c.cfg.Servers.Dir = filepath.Join(dir, "nodes")
-	c.cfg.Progress = func(line string) {
-		if !c.quiet {
-			fmt.Fprintln(cmd.ErrOrStderr(), line)
-		}
-	}
-	r, err := capacity.Run(cmd.Context(), c.cfg)
-	if cmd.Context().Err() != nil {
-		return exitCode(exitInterrupted)
-	}
-	if err != nil {
-		return measureError(err)
-	}
-	r.Version, r.Command, r.Host = version, commandLine(c.cfg.Seed), hostLine()
-	*r = printable.Of(*r)
-	if err := r.Write(dir); err != nil {
-		return harnessError{err}
-	}
-	if err := print(r, cmd.OutOrStdout()); err != nil {
-		return harnessError{fmt.Errorf("print capacity: %w", err)}
-	}
-	fmt.Fprintln(cmd.ErrOrStderr(), "report", filepath.Join(dir, capacityreport.PageFile))
-	if !r.Recommended.Known() {
-		return exitCode(exitInconclusive)
-	}
-	return nil
+	return c.cfg.Validate()
 }
 
 // readArrivals reads the trace, where one is named.
@@ -210,89 +182,3 @@ func writeJSON(w io.Writer, v any) error {
 
 // exitInconclusive says that nothing was wrong and not enough was seen.
 const exitInconclusive = 3
-
-func (c *capacityCommand) printer() (func(*capacityreport.Report, io.Writer) error, error) {
-	switch c.format {
-	case "text":
-		return (*capacityreport.Report).Text, nil
-	case "json":
-		return (*capacityreport.Report).JSON, nil
-	case "csv":
-		return (*capacityreport.Report).CSV, nil
-	case "html":
-		return (*capacityreport.Report).Page, nil
-	}
-	return nil, fmt.Errorf("--format %q: want text, json, csv or html", c.format)
-}
-
-// newEnvelope is `torture envelope`.
-func (t *tool) newEnvelope() *cobra.Command {
-	c := envelope.Config{Catalogue: t.locks}
-	var out, format string
-	var quiet bool
-	cmd := &cobra.Command{
-		Use:   "envelope",
-		Short: "say which lease covers which pauses, delays and clock errors, and what each choice costs (virtual time)",
-		Long: "envelope plays rounds in virtual time over leases of 250 ms to 8 s: with pauses of a holder, with delays of every message,\n" +
-			"with clocks of a majority that jump, and with crashes. It draws what a store without a fence would have let happen, what the\n" +
-			"fence rejected, what happened all the same, and how many requests were served, beside the line that theory draws. Cells\n" +
-			"that --budget leaves no time for stay empty. It exits with 3 when no cell was played.",
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			print, known := map[string]func(*envelopereport.Report, io.Writer) error{
-				"text": (*envelopereport.Report).Text, "json": (*envelopereport.Report).JSON, "html": (*envelopereport.Report).Page,
-			}[format]
-			if !known {
-				return fmt.Errorf("--format %q: want text, json or html", format)
-			}
-			if c.Seed == 0 {
-				c.Seed = drawSeed()
-			}
-			c.Progress = func(line string) {
-				if !quiet {
-					fmt.Fprintln(cmd.ErrOrStderr(), line)
-				}
-			}
-			if err := c.Validate(); err != nil {
-				return err
-			}
-			discard, err := run.PrepareOut(out)
-			if err != nil {
-				return startError(err)
-			}
-			defer discard()
-			r, err := envelope.Run(cmd.Context(), c)
-			if err != nil {
-				return harnessError{err}
-			}
-			r.Version, r.Command = version, commandLine(c.Seed)
-			*r = printable.Of(*r)
-			dir := resultsDir(out, "envelope", c.Seed)
-			if err := r.Write(dir); err != nil {
-				return harnessError{err}
-			}
-			if err := print(r, cmd.OutOrStdout()); err != nil {
-				return harnessError{fmt.Errorf("print envelope: %w", err)}
-			}
-			fmt.Fprintln(cmd.ErrOrStderr(), "report", filepath.Join(dir, envelopereport.PageFile))
-			switch {
-			case cmd.Context().Err() != nil:
-				return exitCode(exitInterrupted)
-			case !r.Played():
-				return exitCode(exitInconclusive)
-			}
-			return nil
-		},
-	}
-	f := cmd.Flags()
-	f.StringVar(&c.Lock, "lock", "redlock", "lock to look at (see: torture list locks); not one in a child process")
-	f.IntVar(&c.Masters, "nodes", 0, "masters; what the lock is made for when 0")
-	f.DurationVar(&c.Hold, "hold", 20*time.Millisecond, "work done while holding")
-	f.IntVar(&c.Rounds, "rounds", 2, "rounds of every cell")
-	f.DurationVar(&c.Budget, "budget", 5*time.Minute, "real time for all of it")
-	f.Uint64Var(&c.Seed, "seed", 0, "seed of what is drawn; drawn itself when 0")
-	f.StringVar(&format, "format", "text", "what to print: text, json or html")
-	f.StringVar(&out, "out", runsFolder, "folder in which a directory with the results is made")
-	f.BoolVar(&quiet, "quiet", false, "no progress")
-	return cmd
-}

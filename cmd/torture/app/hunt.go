@@ -30,14 +30,13 @@ import (
 // A huntCommand is `torture hunt`.
 type huntCommand struct {
 	*tool
+	output
 	cfg     hunt.Config
 	lock    string
 	testbed string
 	nodes   int
 	resume  string
 	out     string
-	json    bool
-	quiet   bool
 	farm    farmFlags
 }
 
@@ -69,8 +68,7 @@ func (t *tool) newHunt() *cobra.Command {
 	h.farm.add(f)
 	f.StringVar(&h.resume, "resume", "", "directory of a hunt to go on with, for another budget, or latest")
 	f.StringVar(&h.out, "out", runsFolder, "folder in which the hunt's directory is made")
-	f.BoolVar(&h.json, "json", false, "print hunt.json on standard output, all else on standard error")
-	f.BoolVar(&h.quiet, "quiet", false, "print the verdict line alone")
+	h.addFlags(f, "hunt.json")
 	return cmd
 }
 
@@ -203,7 +201,7 @@ func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report, isFarm bool
 	if !h.monitored { // part of another program, which cannot be started again
 		h.cfg.Scouts = 0
 	}
-	w, opts := output{json: h.json, quiet: h.quiet}.people(cmd)
+	w, opts := h.people(cmd)
 	var board *terminal.Board
 	var one *hunt.Hunt
 	h.cfg.Say = func(line string) { board.Say(line) }
@@ -284,7 +282,7 @@ func (h *huntCommand) conclude(cmd *cobra.Command, r *hunt.Report) error {
 			return harnessError{fmt.Errorf("print hunt: %w", err)}
 		}
 	}
-	w, _ := output{json: h.json, quiet: h.quiet}.people(cmd)
+	w, _ := h.people(cmd)
 	if !h.quiet {
 		if err := r.Text(w, h.cfg.Dir); err != nil {
 			return harnessError{err}

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"locktorture/cmd/torture/internal/config"
@@ -25,10 +26,16 @@ import (
 
 // An output says how a run is shown.
 type output struct {
-	json    bool   // results.json on standard output, people's text on standard error
+	json    bool   // what machines read on standard output, people's text on standard error
 	quiet   bool   // the verdict line alone
 	metrics string // where to offer live figures, or empty
 	exit    int    // of the process, where that is not the verdict's; 0: the verdict's
+}
+
+// addFlags adds those of a verb whose report for machines is what.
+func (o *output) addFlags(f *pflag.FlagSet, what string) {
+	f.BoolVar(&o.json, "json", false, "print "+what+" on standard output, all else on standard error")
+	f.BoolVar(&o.quiet, "quiet", false, "print the verdict line alone")
 }
 
 // play plays cfg against the lock that it names, as far as everything that plays

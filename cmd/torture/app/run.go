@@ -21,9 +21,7 @@ type runCommand struct {
 	flags    map[string]string
 	file     string
 	print    bool
-	json     bool
-	quiet    bool
-	metrics  string // where to offer live figures, or empty
+	output
 }
 
 func (t *tool) newRun(use, scenario string) *cobra.Command {
@@ -54,9 +52,8 @@ func (r *runCommand) addFlags(cmd *cobra.Command) {
 	}
 	cmd.Flags().StringVar(&r.file, "scenario", "", "scenario file (YAML), or the name of a built-in scenario")
 	cmd.Flags().BoolVar(&r.print, "print-config", false, "print the resolved scenario as YAML and stop")
-	cmd.Flags().BoolVar(&r.json, "json", false, "print results.json on standard output, all else on standard error")
 	cmd.Flags().StringVar(&r.metrics, "metrics-addr", "", "offer live figures to Prometheus at host:port/metrics (and a Grafana dashboard at /dashboard.json)")
-	cmd.Flags().BoolVar(&r.quiet, "quiet", false, "print the verdict line alone")
+	r.output.addFlags(cmd.Flags(), "results.json")
 }
 
 func (r *runCommand) run(cmd *cobra.Command, args []string) error {
@@ -67,7 +64,7 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 	if r.print {
 		return printYAML(cmd, cfg.Printable())
 	}
-	return r.playAndShow(cmd, cfg, output{json: r.json, quiet: r.quiet, metrics: r.metrics})
+	return r.playAndShow(cmd, cfg, r.output)
 }
 
 // resolve lays file, environment and flags over the built-in scenario.

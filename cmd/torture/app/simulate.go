@@ -34,12 +34,11 @@ import (
 // A simulateCommand is `torture simulate`.
 type simulateCommand struct {
 	*tool
+	output
 	job         simulate.Job
 	jobs        int
 	replay      string
 	out         string
-	json        bool
-	quiet       bool
 	farm        farmFlags
 	resume      string
 	coordinator *farm.Coordinator // of the farm that plays; nil: this machine does
@@ -72,8 +71,7 @@ func (t *tool) newSimulate() *cobra.Command {
 	s.farm.add(f)
 	f.StringVar(&s.resume, "resume", "", "with --farm or --nats: directory of a simulation whose coordinator was killed, to go on with, or latest")
 	f.StringVar(&s.out, "out", runsFolder, "folder in which a directory with the findings is made")
-	f.BoolVar(&s.json, "json", false, "print the report as JSON on standard output, all else on standard error")
-	f.BoolVar(&s.quiet, "quiet", false, "print the verdict line alone")
+	s.addFlags(f, "the report as JSON")
 	return cmd
 }
 
@@ -225,7 +223,7 @@ func (s *simulateCommand) play(cmd *cobra.Command, p *simulate.Player, r *simula
 
 // explore plays rounds and shows how it goes.
 func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *simulate.Report) {
-	w, opts := output{json: s.json, quiet: s.quiet}.people(cmd)
+	w, opts := s.people(cmd)
 	began := time.Now()
 	var mu sync.Mutex
 	board := terminal.NewBoard(w, opts, func() []string {
@@ -324,7 +322,7 @@ func (s *simulateCommand) keep(r *simulate.Report) error {
 
 // conclude prints the report and ends with the verdict's exit code.
 func (s *simulateCommand) conclude(cmd *cobra.Command, r *simulate.Report) error {
-	w, _ := output{json: s.json, quiet: s.quiet}.people(cmd)
+	w, _ := s.people(cmd)
 	if s.json {
 		if err := printJSON(cmd.OutOrStdout(), r); err != nil {
 			return harnessError{err}
@@ -429,7 +427,7 @@ func storiesOf(w io.Writer, res simulate.Result, events []history.Event) {
 
 // tellAgain prints what a replay showed.
 func (s *simulateCommand) tellAgain(cmd *cobra.Command, file simulate.Replay, res simulate.Result, events []history.Event) error {
-	w, _ := output{json: s.json, quiet: s.quiet}.people(cmd)
+	w, _ := s.people(cmd)
 	if s.json {
 		if err := printJSON(cmd.OutOrStdout(), res.Report); err != nil {
 			return harnessError{err}

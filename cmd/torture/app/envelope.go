@@ -1,0 +1,59 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"locktorture/cmd/torture/internal/envelope"
+	envelopereport "locktorture/reports/envelope"
+)
+
+// An envelopeCommand is `torture envelope`.
+type envelopeCommand struct {
+	measurement[envelopereport.Report]
+	cfg envelope.Config
+}
+
+func (t *tool) newEnvelope() *cobra.Command {
+	e := &envelopeCommand{cfg: envelope.Config{Catalogue: t.locks}, measurement: measurement[envelopereport.Report]{
+		name: "envelope", page: envelopereport.PageFile, write: (*envelopereport.Report).Write, formats: []format[envelopereport.Report]{
+			{"text", (*envelopereport.Report).Text}, {"json", (*envelopereport.Report).JSON}, {"html", (*envelopereport.Report).Page},
+		},
+	}}
+	cmd := &cobra.Command{
+		Use:   "envelope",
+		Short: "say which lease covers which pauses, delays and clock errors, and what each choice costs (virtual time)",
+		Long: "envelope plays rounds in virtual time over leases of 250 ms to 8 s: with pauses of a holder, with delays of every message,\n" +
+			"with clocks of a majority that jump, and with crashes. It draws what a store without a fence would have let happen, what the\n" +
+			"fence rejected, what happened all the same, and how many requests were served, beside the line that theory draws. Cells\n" +
+			"that --budget leaves no time for stay empty. It exits with 3 when no cell was played.",
+		Args: cobra.NoArgs,
+		RunE: e.run,
+	}
+	f := cmd.Flags()
+	f.StringVar(&e.cfg.Lock, "lock", "redlock", "lock to look at (see: torture list locks); not one in a child process")
+	f.IntVar(&e.cfg.Masters, "nodes", 0, "masters; what the lock is made for when 0")
+	f.DurationVar(&e.cfg.Hold, "hold", 20*time.Millisecond, "work done while holding")
+	f.IntVar(&e.cfg.Rounds, "rounds", 2, "rounds of every cell")
+	f.DurationVar(&e.cfg.Budget, "budget", 5*time.Minute, "real time for all of it")
+	e.addFlags(f, "load and faults")
+	return cmd
+}
+
+func (e *envelopeCommand) run(cmd *cobra.Command, _ []string) error {
+	r, err := e.measurement.run(cmd, e.cfg.Validate, func(ctx context.Context, _ string, say func(string)) (*envelopereport.Report, error) {
+		e.cfg.Seed, e.cfg.Progress = e.seed, say
+		r, err := envelope.Run(ctx, e.cfg)
+		if err != nil {
+			return nil, harnessError{err}
+		}
+		r.Version, r.Command = version, commandLine(e.seed)
+		return r, nil
+	})
+	if err == nil && !r.Played() {
+		return exitCode(exitInconclusive)
+	}
+	return err
+}
