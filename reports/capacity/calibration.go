@@ -53,6 +53,11 @@ func TimesOf(all []time.Duration) *Times {
 	return t
 }
 
+// quantile is that at one of queueing.Probabilities.
+func (t *Times) quantile(p float64) float64 {
+	return t.Quantiles[slices.Index(queueing.Probabilities, p)]
+}
+
 // Average of durations; 0 of none.
 func Average(all []time.Duration) (mean time.Duration) {
 	for _, d := range all {

@@ -126,7 +126,9 @@ func (r *Report) ramped() (out []HeldOut) {
 				done, p50s, p99s = append(done, float64(p.Done)/p.span(r.Setup.Step).Seconds()), append(p50s, p.Response.P50.Seconds()), append(p99s, p.Response.P99.Seconds())
 			}
 		}
-		out = append(out, NewHeldOut(fmt.Sprintf("open loop of %s, as in the ramp", unit.Rate(rates[i])), r.offered(rates[i]), done, p50s, p99s))
+		seen := r.offered(rates[i])
+		seen.Warmup, seen.Window = r.Setup.OpenWindow(seen.Hold)
+		out = append(out, NewHeldOut(fmt.Sprintf("open loop of %s, as in the ramp", unit.Rate(rates[i])), seen, done, p50s, p99s))
 	}
 	return out
 }

@@ -28,6 +28,11 @@ type Scenario struct {
 	Own     bool            `json:"own_machines,omitempty"` // each Redis has a processor of its own, and the clients have Cores
 	Cores   int             `json:"cores,omitempty"`        // of the clients, or of the machine that everything shares; 0: as calibrated
 	Linked  bool            `json:"linked,omitempty"`       // through the links of the measurement, which cost processor time
+
+	// A Window that is not 0 asks for what a measurement of this length would see, that
+	// begins with nothing under way and looks after a Warmup; else for the long run.
+	Warmup time.Duration `json:"warmup_ns,omitempty"`
+	Window time.Duration `json:"window_ns,omitempty"`
 }
 
 // A Prediction is what the model says of a scenario.
@@ -51,7 +56,10 @@ type Use struct {
 }
 
 // A Model predicts from a calibration.
-type Model struct{ r *Report }
+type Model struct {
+	r       *Report
+	settled map[int][]settling // by repeat; -1: of all
+}
 
 // Model prepares predictions.
 func (r *Report) Model() (*Model, error) {
@@ -76,7 +84,7 @@ type closedLoop struct {
 // hold tell what they cost.
 func (m *Model) loops(s Scenario, repeat int) (out []closedLoop) {
 	all := m.r.Sweep
-	apart := (s.Rate > 0 || s.Hold > 0 || s.Think > 0) && m.apart()
+	apart := m.comesApart(s)
 	if apart {
 		all = m.r.Calibration.Apart
 	}
@@ -95,6 +103,12 @@ func (m *Model) loops(s Scenario, repeat int) (out []closedLoop) {
 	}
 	slices.SortFunc(out, func(a, b closedLoop) int { return cmp.Compare(a.under, b.under) })
 	return out
+}
+
+// comesApart reports whether there are holds, pauses or arrivals between the requests, and
+// the loops that tell what these cost.
+func (m *Model) comesApart(s Scenario) bool {
+	return (s.Rate > 0 || s.Hold > 0 || s.Think > 0) && m.apart()
 }
 
 // apart reports whether loops that hold were measured, in two sizes at least.
@@ -188,11 +202,22 @@ func (m *Model) Curve(s Scenario, repeat int) queueing.Curve {
 			Acquire: blend(l.loads, acquiring), Release: blend(l.loads, releasing), Over: m.over(l),
 		})
 	}
-	if u := m.r.USL; u.Lambda.Known() {
-		most := c.Most()
-		c.Beyond = func(n float64) float64 { return min(u.At(n)/u.At(most), 1) }
-	}
+	c.Beyond = pastLast(c.Sizes)
 	return c
+}
+
+// pastLast continues a curve past its last size: the time that a round of n requests takes
+// grows in a straight line, as it did between the last two sizes. Where requests travel in
+// batches that costs the batch once and every request the same, and the rate comes near
+// an asymptote; where they get in each other's way the line is steep, and the rate falls.
+func pastLast(sizes []queueing.Size) func(n float64) float64 {
+	if len(sizes) < 2 {
+		return nil
+	}
+	a, b := sizes[len(sizes)-2], sizes[len(sizes)-1]
+	round := func(s queueing.Size) float64 { return s.N / s.Rate }
+	slope := max((round(b)-round(a))/(b.N-a.N), 0)
+	return func(n float64) float64 { return n / (round(b) + slope*(n-b.N)) / b.Rate }
 }
 
 // over is by how much a hold outlasts what was asked for.
@@ -268,7 +293,8 @@ func (m *Model) trip(repeat int, each float64, pick func(Load) *Times) trip {
 // road is what lies between the clients and the masters, with so many requests of each
 // client under way.
 func (m *Model) road(s Scenario, curve queueing.Curve, repeat int, each float64) queueing.Delays {
-	d := queueing.Delays{HandOff: m.handOff(curve)}
+	d := queueing.Delays{}
+	d.HandOff, d.Handed = m.handOff(curve)
 	quorum := m.quorum(s)
 	if quorum == 0 {
 		return d
@@ -281,8 +307,27 @@ func (m *Model) road(s Scenario, curve queueing.Curve, repeat int, each float64)
 		return max(t.trips*quorum+t.constant, 0)
 	}
 	d.Acquire, d.Release = phase(acquiring), phase(releasing)
+	d.Spread = m.roadSpread(repeat, each)
 	d.HandOff += quorum / 2 * min(m.trip(repeat, 1, acquiring).trips, 1) // the notice of a release is on its way for half a round trip
 	return d
+}
+
+// roadSpread is how times on the road lie around their mean: as those of the acquires
+// behind the longest delay, with nearly as many requests of each client under way.
+func (m *Model) roadSpread(repeat int, each float64) queueing.Spread {
+	c := m.r.Calibration
+	var near []Load
+	for _, l := range of(c.Delayed, repeat) {
+		off := func(l Load) float64 { return math.Abs(math.Log(float64(l.N) / float64(max(c.Linkers, 1)) / each)) }
+		switch {
+		case l.Delay != c.Delays[len(c.Delays)-1] || l.Acquire == nil:
+		case len(near) == 0 || off(l) < off(near[0]):
+			near = []Load{l}
+		case l.N == near[0].N:
+			near = append(near, l)
+		}
+	}
+	return blend(near, acquiring)
 }
 
 // quorum is what a round trip to a quorum takes longer than in the calibration.
@@ -306,17 +351,24 @@ func (m *Model) clients(s Scenario) float64 {
 }
 
 // handOff is what a change of hands takes beyond the round trips of one request: what
-// the hot key took, less its hold and these.
-func (m *Model) handOff(c queueing.Curve) float64 {
-	hot := m.r.Hot
+// the hot key took, less its hold and these. Where it took less than these, since the next
+// owner is woken while the release is still on its way back, handed is their part in it.
+func (m *Model) handOff(c queueing.Curve) (more, handed float64) {
+	hot, pair := m.r.Hot, 1/c.Rate(1)
+	var took float64
 	switch {
 	case hot.Hold > 0 && hot.Measured.Known() && hot.Measured.Value > 0:
-		return max(1/hot.Measured.Value-hot.Hold.Seconds()-c.Overhold(1)-1/c.Rate(1), 0)
+		took = 1/hot.Measured.Value - hot.Hold.Seconds() - c.Overhold(1)
 	case hot.HandOff.Known():
-		return max(hot.HandOff.Value-1/c.Rate(1), 0)
+		took = hot.HandOff.Value
+	default:
+		return 0, 1
 	}
-	return 0
+	return max(took-pair, 0), min(max(took/pair, leastHanded), 1)
 }
+
+// leastHanded is the least part of a request's work that a change of hands is taken for.
+const leastHanded = 0.1
 
 func (m *Model) hold(asked time.Duration) float64 {
 	if asked == 0 {
@@ -334,14 +386,104 @@ const (
 	roadRounds = 3 // until the road and the requests on it agree
 )
 
+// keyFull is from where on waits for a key grow so fast that a small error of the model is
+// a large one of them: held-out points there missed by half.
+const keyFull = 0.8
+
+// A settling is what brings the loops that come apart, of one size, to what was measured.
+type settling struct{ rate, power float64 }
+
+// How closely the loops are settled.
+const (
+	settleRounds = 8
+	settlePairs  = 6000
+	narrowest    = 0.2 // power of a spread
+)
+
+// settle makes of a curve of requests that come apart one that gives the loops that it
+// was read from back: what they took has the swings of the requests under way in it,
+// which a simulation adds once more.
+func (m *Model) settle(c *queueing.Curve, s Scenario, repeat int) {
+	if m.settled == nil {
+		m.settled = map[int][]settling{}
+	}
+	by, known := m.settled[repeat]
+	if !known {
+		by = m.settlings(repeat)
+		m.settled[repeat] = by
+	}
+	for i := range c.Sizes {
+		c.Sizes[i] = by[i].of(c.Sizes[i])
+	}
+	if s.Rate == 0 {
+		m.join(c, s, repeat)
+	}
+	c.Beyond = pastLast(c.Sizes)
+}
+
+func (t settling) of(s queueing.Size) queueing.Size {
+	s.Rate *= t.rate
+	s.Acquire, s.Release = s.Acquire.Widened(t.power), s.Release.Widened(t.power)
+	return s
+}
+
+// settlings plays the loops as they were measured, changes the curve by how far they went
+// wrong, and plays them again.
+func (m *Model) settlings(repeat int) []settling {
+	asMeasured := Scenario{Masters: m.r.Setup.Masters, Hold: m.r.Setup.Hold}
+	loops, curve := m.loops(asMeasured, repeat), m.Curve(asMeasured, repeat)
+	measured := slices.Clone(curve.Sizes)
+	out := slices.Repeat([]settling{{1, 1}}, len(loops))
+	for range settleRounds {
+		for i, l := range loops {
+			mean := average(l.loads, func(l Load) float64 { return l.Acquire.Mean })
+			tail := average(l.loads, func(l Load) float64 { return l.Acquire.quantile(0.99) / l.Acquire.Mean })
+			d := queueing.Demand{Clients: l.size, OwnKeys: true, Hold: m.r.Setup.Hold.Seconds()}
+			played := queueing.Simulate(curve, d, queueing.Delays{}, settlePairs, rand.New(rand.NewPCG(m.r.Seed, 13)))
+			if played.Mean <= 0 || played.P99 <= played.Mean || tail <= 1 {
+				continue
+			}
+			// Half of the way: what one size takes changes how often the others are met.
+			out[i].rate *= math.Sqrt(played.Mean / mean)
+			out[i].power = max(out[i].power*math.Sqrt(math.Log(tail)/math.Log(played.P99/played.Mean)), narrowest)
+		}
+		for i := range out {
+			curve.Sizes[i] = out[i].of(measured[i])
+		}
+	}
+	return out
+}
+
+// join brings a curve of requests that come apart nearer to that of requests in step, the
+// shorter the holds and pauses between them are than those that were measured: by the
+// share of a client's time that is spent in the lock.
+func (m *Model) join(c *queueing.Curve, s Scenario, repeat int) {
+	inStep := s
+	inStep.Rate, inStep.Hold, inStep.Think = 0, 0, 0
+	together := m.Curve(inStep, repeat)
+	for i := range c.Sizes {
+		one := &c.Sizes[i]
+		fast := together.Rate(max(int(math.Round(one.N)), 1))
+		round := one.N / fast
+		share := func(hold time.Duration) float64 { return round / (round + hold.Seconds()) }
+		measured := share(m.r.Setup.Hold)
+		part := max((share(s.Hold+s.Think)-measured)/(1-measured), 0)
+		one.Rate *= math.Pow(fast/one.Rate, part)
+	}
+}
+
 // play predicts from one repeat, or from all.
 func (m *Model) play(s Scenario, repeat int) (queueing.Outcome, queueing.Curve) {
 	curve := m.Curve(s, repeat)
+	if m.comesApart(s) {
+		m.settle(&curve, s, repeat)
+	}
 	pairs := min(max(playPairs, playRounds*s.Clients), mostPairs)
 	if repeat >= 0 {
 		pairs /= repeatPart
 	}
-	d := queueing.Demand{Rate: s.Rate, Clients: s.Clients, OwnKeys: s.Keys == 0, Hold: s.Hold.Seconds(), Think: s.Think.Seconds()}
+	d := queueing.Demand{Rate: s.Rate, Clients: s.Clients, OwnKeys: s.Keys == 0, Hold: s.Hold.Seconds(), Think: s.Think.Seconds(),
+		Warmup: s.Warmup.Seconds(), Window: s.Window.Seconds()}
 	if s.Rate > 0 || s.Keys > 0 {
 		d.OwnKeys = false
 		var share float64
@@ -450,6 +592,7 @@ func (m *Model) beyond(s Scenario, out queueing.Outcome, c queueing.Curve) (list
 	say(s.Hold != r.Setup.Hold && s.Hold > 0, "a hold of %s where %s was fitted", unit.Setting(s.Hold), unit.Setting(r.Setup.Hold))
 	say(s.Zipf > 0, "keys by Zipf's law where equal ones were fitted")
 	say(s.Own, "machines of their own where one was shared")
+	say(out.KeyBusy > keyFull, "keys in use for %s of the time, near their limit: a wait may be twice as long", unit.Percent(out.KeyBusy))
 	say(s.Cores > 0 && s.Cores != r.Calibration.CPUs && !s.Own, "%d processors where %d were measured", s.Cores, r.Calibration.CPUs)
 	return list
 }

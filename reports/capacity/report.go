@@ -56,6 +56,12 @@ type Setup struct {
 	Step    time.Duration `json:"step_ns"` // measured of one rate in one repeat
 }
 
+// OpenWindow is how an open loop of that hold is measured: for how long at a rate, and
+// after how long.
+func (s Setup) OpenWindow(hold time.Duration) (warmup, measure time.Duration) {
+	return max(s.Step/5, 4*hold), s.Step
+}
+
 // Arrivals are a trace that was played at its own pace, slower and faster. Rates are
 // those of the trace on average, times the pace.
 type Arrivals struct {

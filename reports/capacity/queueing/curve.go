@@ -57,6 +57,16 @@ func NewSpread(quantiles []float64) Spread {
 	return nil
 }
 
+// Widened is the spread with every time raised to a power, and its mean kept: above 1 it
+// is wider, below 1 narrower.
+func (s Spread) Widened(power float64) Spread {
+	out := make([]float64, len(s))
+	for i, t := range s {
+		out[i] = math.Pow(t, power)
+	}
+	return NewSpread(out)
+}
+
 // A Curve is a flow-equivalent centre: all that stands between a request and its
 // reply, by the number of requests under way, smallest size first. Beyond its last
 // size Beyond continues the rate; it stays level when that is nil.

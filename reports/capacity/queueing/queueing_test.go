@@ -97,6 +97,60 @@ func TestOverloadIsBehind(t *testing.T) {
 	near(t, "rate", got.Rate, 1000, 0.05)
 }
 
+// A window that begins with nothing under way sees less of a queue near saturation than
+// the long run does, and of one that is overloaded the backlog of its own length: at twice
+// what one key carries, arrivals at the end of the window wait for half of it.
+func TestSimulationOfWindows(t *testing.T) {
+	const hold = 0.01
+	demand := Demand{Rate: 95, Keys: NewPopularity(1, 0), Hold: hold}
+	long := Simulate(single(1e9), demand, Delays{}, 100_000, rng())
+	demand.Warmup, demand.Window = 0.1, 1
+	short := Simulate(single(1e9), demand, Delays{}, 10_000, rng())
+	if short.P50 >= long.P50 || short.P50 < hold {
+		t.Errorf("p50 %g in windows of a second, %g in the long run", short.P50, long.P50)
+	}
+	near(t, "rate", short.Rate, 95, 0.1)
+
+	demand.Rate, demand.Warmup, demand.Window = 200, 0, 2
+	over := Simulate(single(1e9), demand, Delays{}, 10_000, rng())
+	if !over.Behind {
+		t.Error("twice what a key carries is not behind")
+	}
+	near(t, "rate", over.Rate, 1/hold, 0.05)
+	// Arrivals at u wait for u in the end; those of the second half are cut off at ages below 1 s.
+	near(t, "p50", over.P50, 0.55, 0.2)
+}
+
+// A key changes hands faster than a release and an acquire take one after the other.
+func TestSimulationOfHandedKeys(t *testing.T) {
+	const work = 0.004 // of an acquire; a release takes none
+	demand := Demand{Clients: 16, Keys: NewPopularity(1, 0), Hold: 0.02}
+	one := Size{N: 1, Rate: 1 / work, Share: 1, Acquire: Spread{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}
+	many := one
+	many.N, many.Rate = 64, 64*one.Rate // all are served at once
+	curve := Curve{Sizes: []Size{one, many}}
+	near(t, "all of the work", Simulate(curve, demand, Delays{Handed: 1}, 2_000, rng()).Rate, 1/(0.02+work), 0.02)
+	near(t, "a quarter of it", Simulate(curve, demand, Delays{Handed: 0.25}, 2_000, rng()).Rate, 1/(0.02+work/4), 0.02)
+}
+
+func TestSpreadsOfTheRoad(t *testing.T) {
+	road := Delays{Acquire: 0.01, Spread: NewSpread([]float64{1, 1, 1, 1, 1, 1, 3, 5, 5, 5})}
+	got := Simulate(single(1e9), Demand{Clients: 4, OwnKeys: true}, road, 20_000, rng())
+	near(t, "rate", got.Rate, 4/0.01, 0.03)
+	if got.P99 < 2*got.P50 {
+		t.Errorf("p50 %g, p99 %g", got.P50, got.P99)
+	}
+}
+
+func TestWidenedSpreads(t *testing.T) {
+	s := NewSpread([]float64{1, 1, 1, 2, 2, 3, 3, 4, 4, 4})
+	for _, power := range []float64{0.5, 1, 2} {
+		w := s.Widened(power)
+		near(t, "mean", w.mean(), 1, 1e-9)
+		near(t, "highest over lowest", w[9]/w[0], math.Pow(4, power), 1e-9)
+	}
+}
+
 func TestForkAndQuorum(t *testing.T) {
 	near(t, "all of two", Fork(2, 2), 1.5, 1e-9)
 	near(t, "the first of five", Fork(1, 5), 0.2, 1e-9)

@@ -15,17 +15,39 @@ type Demand struct {
 	Keys    Popularity
 	Hold    float64 // seconds
 	Think   float64 // seconds between two rounds of a client
+
+	// A Window that is not 0 has the load begin with nothing under way, and looks at this
+	// many seconds of it, after those of Warmup, again and again: as a measurement does.
+	// Else it is looked at in the long run.
+	Warmup, Window float64
 }
 
 // Delays are the seconds that the road adds, whatever the load.
 type Delays struct {
-	Acquire, Release float64
+	Acquire, Release float64 // on average
+	Spread           Spread  // of both; an empty one: they are always the same
 	HandOff          float64 // from a release to the next owner's attempt, of a key that is waited for
+	Handed           float64 // the work of such a release and such an attempt, over that of others; 0 is 1
+}
+
+func (d Delays) handed() float64 {
+	if d.Handed == 0 {
+		return 1
+	}
+	return d.Handed
+}
+
+func (d Delays) draw(mean float64, rng *rand.Rand) float64 {
+	if mean == 0 || len(d.Spread) == 0 {
+		return mean
+	}
+	return mean * d.Spread.draw(rng)
 }
 
 // An Outcome is what became of a demand.
 type Outcome struct {
 	Rate      float64 // pairs completed per second
+	Mean      float64 // of the acquire
 	P50, P99  float64 // of the acquire, in seconds from the intended start
 	Behind    bool    // arrivals came faster than they were served; P50 and P99 grow with the time
 	Under     int     // requests under way in the service, at most
@@ -37,10 +59,49 @@ type Outcome struct {
 // Simulate plays pairs of acquire and release through the service, in virtual time.
 // The centre is shared by all requests that are in it (processor sharing at the rate
 // of the curve); the requests for a key that is in use wait in line for it, after
-// one attempt that was refused.
+// one attempt that was refused. Of windows the outcome is the mean, and Behind when it
+// is so in most.
 func Simulate(c Curve, d Demand, road Delays, pairs int, rng *rand.Rand) Outcome {
+	if d.Window <= 0 {
+		return simulate(c, d, road, pairs, rng)
+	}
+	var all []Outcome
+	for done := 0.0; len(all) < leastWindows || done < float64(pairs) && len(all) < mostWindows; {
+		one := simulate(c, d, road, pairs, rng)
+		all, done = append(all, one), done+one.Rate*d.Window
+	}
+	return meanOf(all)
+}
+
+// How many windows are played.
+const (
+	leastWindows = 5
+	mostWindows  = 60
+)
+
+func meanOf(all []Outcome) (sum Outcome) {
+	behind, n := 0, float64(len(all))
+	for _, o := range all {
+		sum.Rate += o.Rate / n
+		sum.P50 += o.P50 / n
+		sum.P99 += o.P99 / n
+		sum.MeanUnder += o.MeanUnder / n
+		sum.Waited += o.Waited / n
+		sum.KeyBusy += o.KeyBusy / n
+		sum.Under = max(sum.Under, o.Under)
+		if o.Behind {
+			behind++
+		}
+	}
+	sum.Behind = 2*behind > len(all)
+	return sum
+}
+
+func simulate(c Curve, d Demand, road Delays, pairs int, rng *rand.Rand) Outcome {
 	s := &simulation{curve: c, demand: d, road: road, rng: rng, want: pairs, keys: map[int]*key{}}
-	s.warm = pairs / 3
+	if s.warm = pairs / 3; d.Window > 0 {
+		s.began, s.end = d.Warmup, d.Warmup+d.Window
+	}
 	if d.Rate > 0 {
 		s.later(rng.ExpFloat64()/d.Rate, step{kind: arrive})
 	}
@@ -92,6 +153,8 @@ type simulation struct {
 
 	want, warm, done int
 	began            float64 // of what counts
+	end              float64 // of a window; 0: there is none
+	counted          int     // pairs done in the window
 	out              Outcome
 	response         []float64
 	grants, waits    int
@@ -104,14 +167,30 @@ func (s *simulation) later(after float64, e step) { s.time.add(s.now+after, e) }
 // enter puts work into the centre, in units of a pair.
 func (s *simulation) enter(work float64, e step) {
 	s.centre.add(s.virtual+work, e)
-	if s.done >= s.warm {
+	if s.counting() {
 		s.out.Under = max(s.out.Under, len(s.centre.all))
 	}
 }
 
-// run plays until enough pairs are done, or arrivals are far ahead of them.
+// counting reports whether what happens now is looked at.
+func (s *simulation) counting() bool {
+	if s.end > 0 {
+		return s.now >= s.began
+	}
+	return s.done >= s.warm
+}
+
+// over reports whether enough was seen: the window is over, or enough pairs are done, or
+// arrivals are far ahead of them.
+func (s *simulation) over() bool {
+	if s.end > 0 {
+		return s.now >= s.end
+	}
+	return s.done >= s.want || s.under >= 2*s.want
+}
+
 func (s *simulation) run() {
-	for s.done < s.want && s.under < 2*s.want && len(s.time.all)+len(s.centre.all) > 0 {
+	for !s.over() && len(s.time.all)+len(s.centre.all) > 0 {
 		n, speed, next := len(s.centre.all), 0.0, math.Inf(1)
 		if n > 0 {
 			speed = s.curve.Rate(n) / float64(n)
@@ -121,7 +200,7 @@ func (s *simulation) run() {
 		if !fromCentre {
 			next = s.time.all[0].at
 		}
-		if s.done >= s.warm {
+		if s.counting() {
 			s.area += float64(n) * (next - s.now)
 		}
 		s.virtual += speed * (next - s.now)
@@ -149,19 +228,23 @@ func (s *simulation) play(e step) {
 			s.use(k, e)
 		}
 	case attempt:
-		s.acquire(e)
+		s.acquire(e, s.road.handed())
 	case acquired:
 		e.kind = granted
-		s.later(s.road.Acquire, e)
+		s.later(s.road.draw(s.road.Acquire, s.rng), e)
 	case granted:
 		s.grant(e)
 	case release:
 		e.kind = released
 		size := s.curve.nearest(len(s.centre.all) + 1)
-		s.enter((1-size.Share)*size.Release.draw(s.rng), e)
+		work := (1 - size.Share) * size.Release.draw(s.rng)
+		if len(s.key(e.key).waiting) > 0 {
+			work *= s.road.handed()
+		}
+		s.enter(work, e)
 	case released:
 		e.kind = freed
-		s.later(s.road.Release, e)
+		s.later(s.road.draw(s.road.Release, s.rng), e)
 	case freed:
 		s.free(e)
 	}
@@ -195,17 +278,25 @@ func (s *simulation) key(n int) *key {
 
 func (s *simulation) use(k *key, e step) {
 	k.used, k.since = true, s.now
-	s.acquire(e)
+	s.acquire(e, 1)
 }
 
-func (s *simulation) acquire(e step) {
+func (s *simulation) acquire(e step, part float64) {
 	e.kind = acquired
 	size := s.curve.nearest(len(s.centre.all) + 1)
-	s.enter(size.Share*size.Acquire.draw(s.rng), e)
+	s.enter(part*size.Share*size.Acquire.draw(s.rng), e)
+}
+
+// counts reports whether a request's time is looked at.
+func (s *simulation) counts(e step) bool {
+	if s.end > 0 {
+		return e.due >= s.began
+	}
+	return s.done >= s.warm
 }
 
 func (s *simulation) grant(e step) {
-	if s.done >= s.warm {
+	if s.counts(e) {
 		s.response = append(s.response, s.now-e.due)
 		s.grants++
 		if e.waited {
@@ -223,11 +314,12 @@ func (s *simulation) grant(e step) {
 func (s *simulation) free(e step) {
 	s.done++
 	s.under--
-	if s.done == s.warm {
+	if s.done == s.warm && s.end == 0 {
 		s.began = s.now
 	}
 	k := s.key(e.key)
-	if s.done > s.warm {
+	if s.counting() {
+		s.counted++
 		k.busy += s.now - max(k.since, s.began)
 	}
 	if k.since = s.now; len(k.waiting) > 0 {
@@ -243,21 +335,52 @@ func (s *simulation) free(e step) {
 	}
 }
 
+// cutOff files the ages of the requests that the end of the window cut off, those aside
+// that have waited for too short a time to say anything: a tenth of the window at most,
+// as the measurement has it.
+func (s *simulation) cutOff() {
+	file := func(e step) {
+		waits := e.kind == granted || e.kind == refused || e.kind == acquired || e.kind == attempt
+		if age := s.end - e.due; waits && s.counts(e) && age > min(s.demand.Window/10, 1) {
+			s.response = append(s.response, age)
+		}
+	}
+	for _, e := range s.time.all {
+		file(e.job)
+	}
+	for _, e := range s.centre.all {
+		file(e.job)
+	}
+	for _, k := range s.keys {
+		for _, e := range k.waiting {
+			file(e)
+		}
+	}
+}
+
 func (s *simulation) outcome() Outcome {
+	if s.end > 0 {
+		s.cutOff()
+	}
 	span := s.now - s.began
-	if s.done > s.warm && span > 0 {
-		s.out.Rate = float64(s.done-s.warm) / span
+	if s.counted > 0 && span > 0 {
+		s.out.Rate = float64(s.counted) / span
 		s.out.MeanUnder = s.area / span
 		for _, k := range s.keys {
 			s.out.KeyBusy = max(s.out.KeyBusy, min(k.busy/span, 1))
 		}
 	}
-	if s.grants > 0 {
+	if len(s.response) > 0 {
 		slices.Sort(s.response)
+		for _, d := range s.response {
+			s.out.Mean += d / float64(len(s.response))
+		}
 		s.out.P50, s.out.P99 = s.response[len(s.response)/2], s.response[len(s.response)*99/100]
+	}
+	if s.grants > 0 {
 		s.out.Waited = float64(s.waits) / float64(s.grants)
 	}
 	// Where arrivals outrun the service the backlog has grown all the time.
-	s.out.Behind = s.demand.Rate > 0 && (s.done < s.want || s.out.Rate < 0.97*s.demand.Rate)
+	s.out.Behind = s.demand.Rate > 0 && (s.end == 0 && s.done < s.want || s.out.Rate < 0.97*s.demand.Rate)
 	return s.out
 }

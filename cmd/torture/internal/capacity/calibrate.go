@@ -291,7 +291,9 @@ func (s *survey) holdOutOpen(ctx context.Context) (err error) {
 		if zipf > 0 {
 			name += fmt.Sprintf(" by Zipf's law, %g", zipf)
 		}
-		points = append(points, &held{name: name, scenario: capacity.Scenario{Masters: s.Masters, Rate: math.Round(rate), Keys: s.Keys, Zipf: zipf, Hold: hold}})
+		seen := capacity.Scenario{Masters: s.Masters, Rate: math.Round(rate), Keys: s.Keys, Zipf: zipf, Hold: hold}
+		seen.Warmup, seen.Window = s.r.Setup.OpenWindow(hold)
+		points = append(points, &held{name: name, scenario: seen})
 	}
 	for range s.Repeats {
 		for _, i := range s.rng.Perm(len(points)) {
@@ -314,7 +316,7 @@ const tickets = 4096
 
 // open measures an open loop once, again while the generator lags or others disturb.
 func (s *survey) open(ctx context.Context, lockers []lockimpl.Locker, h *held, keys []string) error {
-	w := load.Window{Warmup: max(s.Step/5, 4*h.scenario.Hold), Measure: s.Step}
+	w := load.Window{Warmup: h.scenario.Warmup, Measure: h.scenario.Window}
 	for range again + 1 {
 		a := load.Arrivals{Rate: h.scenario.Rate, Keys: lots(keys, h.scenario.Zipf), Limit: maxFlight, Seed: s.rng.Uint64()}
 		before := s.servers.Usage()

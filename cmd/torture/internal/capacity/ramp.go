@@ -139,7 +139,8 @@ func pointLine(p capacity.Point) string {
 
 // point offers one rate once.
 func (s *survey) point(ctx context.Context, c *measure.Clients, rate float64, repeat int) (capacity.Point, error) {
-	w := load.Window{Warmup: max(s.Step/5, 4*s.Hold), Measure: s.Step}
+	var w load.Window
+	w.Warmup, w.Measure = s.r.Setup.OpenWindow(s.Hold)
 	a := load.Arrivals{Rate: rate, Keys: c.Keys(s.Keys), Limit: maxFlight, Seed: s.rng.Uint64()}
 	if len(s.Trace) > 0 {
 		a.Pace = rate / s.Trace.Rate()
