@@ -62,6 +62,24 @@ func TestUSLIsSuppressedWhereRepeatsDiffer(t *testing.T) {
 	}
 }
 
+// Requests that travel in batches of n take a + b·n: the law has no term for what a
+// batch saves, and says so in place of figures.
+func TestLawOfBatchesIsSuppressed(t *testing.T) {
+	var loads []Load
+	for _, n := range []int{1, 2, 4, 8, 16, 32, 64, 128} {
+		each := 0.0003
+		if n > 4 {
+			each = 0.0001 + 0.0012/float64(n) // from here on batches grow
+		}
+		for repeat := range 5 {
+			loads = append(loads, Load{N: n, Repeat: repeat, Rate: min(float64(n), 2) / each})
+		}
+	}
+	if u := FitUSL(loads); u.Lambda.Known() || !strings.Contains(u.Lambda.Suppressed, "the law does not hold: at N = ") {
+		t.Errorf("%+v", u.Lambda)
+	}
+}
+
 // steps draws p99s that are flat up to a knee and grow beyond it, with 5 % of
 // noise; the objective is 50 ms.
 func steps(knee, slope float64) []Step {

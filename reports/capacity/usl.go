@@ -48,6 +48,31 @@ func usl(n, lambda, sigma, kappa float64) float64 {
 // steady is how far the repeats of one size may lie apart, as a factor.
 const steady = 2.0
 
+// misfit is how far the law may lie from what was measured at a size.
+const misfit = 0.2
+
+// astray says where the law lies too far from what was measured to hold: it knows nothing
+// of requests that travel in batches, which get cheaper the more there are. "": nowhere.
+func astray(sweep []Load, sizes []int, p [3]float64) string {
+	worst, at := 0.0, ""
+	for _, n := range sizes {
+		got, has := average(sizedAs(sweep, n), func(l Load) float64 { return l.Rate }), usl(float64(n), p[0], p[1], p[2])
+		if off := math.Abs(has/got - 1); off > max(worst, misfit) {
+			worst, at = off, fmt.Sprintf("the law does not hold: at N = %d it has %s where %s were measured", n, unit.Rate(has), unit.Rate(got))
+		}
+	}
+	return at
+}
+
+func sizedAs(sweep []Load, n int) (out []Load) {
+	for _, l := range sweep {
+		if l.N == n {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // extremes are the lowest and the highest rate at a size.
 func extremes(sweep []Load, n int) (low, high float64) {
 	low = math.Inf(1)
@@ -91,6 +116,10 @@ func FitUSL(sweep []Load) USL {
 	p, ok := fit(sweep)
 	if !ok {
 		no := suppressed("the fit did not converge")
+		return USL{Lambda: no, Sigma: no, Kappa: no, Peak: no, Most: u.Most}
+	}
+	if no := astray(sweep, sizes, p); no != "" {
+		no := suppressed(no)
 		return USL{Lambda: no, Sigma: no, Kappa: no, Peak: no, Most: u.Most}
 	}
 	each := make([][3]float64, repeats)
