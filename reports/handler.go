@@ -28,6 +28,7 @@ type indexRow struct {
 	Began                     string
 	Grants, Duration, Trouble string
 	Evidence                  []string // hand-overs, those under a fault, take-overs, fence saves
+	Live                      string   // how it goes; empty when it is over
 }
 
 // A choice is one field by which the listing is filtered.
@@ -53,12 +54,13 @@ func Handler(runsDir, nights string) http.Handler {
 			choices[i].Chosen = r.URL.Query().Get(choices[i].Name)
 		}
 		var rows []indexRow
+		underWay := false
 		for _, e := range slices.Backward(entries) {
 			if !within(folder(runsDir), e) {
 				continue
 			}
 			if row := index(e); listed(choices, row) {
-				rows = append(rows, row)
+				rows, underWay = append(rows, row), underWay || row.Live != ""
 			}
 		}
 		trend, err := trendOf(nights)
@@ -67,7 +69,7 @@ func Handler(runsDir, nights string) http.Handler {
 			return
 		}
 		var page bytes.Buffer
-		if err := indexTemplate.Execute(&page, map[string]any{"Style": template.CSS(pageStyle), "Runs": rows, "Dir": runsDir, "All": len(entries), "Choices": choices, "Trend": trend}); err != nil {
+		if err := indexTemplate.Execute(&page, map[string]any{"Style": template.CSS(pageStyle), "Runs": rows, "Dir": runsDir, "All": len(entries), "Choices": choices, "Trend": trend, "UnderWay": underWay}); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
@@ -95,7 +97,7 @@ func listed(choices []choice, row indexRow) bool {
 
 // within reports whether what is known of a run stands in files of the folder.
 func within(f folder, e Entry) bool {
-	for _, name := range []string{MetaFile, ResultsFile} {
+	for _, name := range []string{MetaFile, ResultsFile, LiveFile} {
 		path := filepath.Join(e.Dir, name)
 		if _, err := os.Lstat(path); err != nil {
 			continue // it is not there
@@ -120,6 +122,10 @@ func index(e Entry) indexRow {
 	}
 	if e.Err != nil {
 		row.Trouble = e.Err.Error()
+	}
+	if e.Live != nil {
+		row.Verdict, row.Class, row.Live = "under way", "live", e.Live.Words()
+		row.Grants, row.Duration = unit.Count(e.Live.Grants), unit.Span(e.Live.At)
 	}
 	if e.Complete() {
 		row.Report = "/" + url.PathEscape(name) + "/" + ReportFile

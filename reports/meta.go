@@ -21,6 +21,7 @@ const Schema = 1
 const (
 	MetaFile    = "run.json"
 	ResultsFile = "results.json"
+	LiveFile    = "live.json"
 	ReportFile  = "report.html"
 	SummaryFile = "summary.md"
 	JUnitFile   = "junit.xml"

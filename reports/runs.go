@@ -27,6 +27,7 @@ type Entry struct {
 	Grants   int64
 	Duration time.Duration
 	Evidence checker.Evidence // of what was tried
+	Live     *Live            // how it goes, while it is under way
 	Err      error            // why the directory cannot be read
 }
 
@@ -75,6 +76,11 @@ func entry(dir string) Entry {
 	e.Meta = printable.Of(e.Meta)
 	res, err := ReadResults(dir)
 	if errors.Is(err, fs.ErrNotExist) {
+		var now Live
+		var live bool
+		if now, live, e.Err = readLive(dir, time.Now()); live {
+			e.Live = &now
+		}
 		return e
 	}
 	if e.Err = err; err != nil {

@@ -89,6 +89,7 @@ func (t *tool) execute(cmd *cobra.Command, cfg config.Config, o output) (*report
 		}
 		display := terminal.NewLive(w, opts, terminal.Plan{Duration: b.Meta.Planned, Faults: b.Meta.Faults}, snapshot)
 		live.Go(func() { display.Run(ctx) })
+		live.Go(func() { reports.WriteLive(ctx, b.Dir, b.Meta.Planned, snapshot) })
 		if scrapes != nil {
 			live.Go(func() { offer(ctx, scrapes, cmd.ErrOrStderr(), b, snapshot) })
 		}
