@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -20,7 +19,7 @@ func TestFullDisk(t *testing.T) {
 	if !haveRedis(t) {
 		t.Skip("redis-server is not installed")
 	}
-	torture := command(t)
+	torture := named(t, "torture")
 	small := t.TempDir()
 	for _, c := range []struct{ size, cause string }{{"60k", ""}, {"160k", "write history"}} {
 		mount := fmt.Sprintf("mount -t tmpfs -o size=%s tmpfs %s", c.size, small)
@@ -43,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 // disk, may not grow any further, or is taken away while it goes on, is a harness error
 // with that as its cause, and never the lock's.
 func TestFailingDisk(t *testing.T) {
-	torture, out := command(t), t.TempDir()
+	torture, out := named(t, "torture"), t.TempDir()
 	run := fmt.Sprintf("%s run calm --testbed embedded --lock single --faults none --duration 3s --clients 8 --out %s", torture, out)
 	begun := fmt.Sprintf("until ls %s/*-*/history* >/dev/null 2>&1; do sleep 0.02; done", out)
 	mount := fmt.Sprintf("mount -t tmpfs tmpfs %s", out)
@@ -70,7 +69,7 @@ func TestFailingDisk(t *testing.T) {
 
 // A folder that cannot be written to begin with was given wrongly.
 func TestReadOnlyOut(t *testing.T) {
-	torture, out := command(t), t.TempDir()
+	torture, out := named(t, "torture"), t.TempDir()
 	readOnly := fmt.Sprintf("mount -t tmpfs -o ro tmpfs %s", out)
 	mayMount(t, readOnly)
 	for _, verb := range []string{"run calm --testbed embedded --duration 1s", "bench --testbed embedded", "capacity --testbed embedded"} {
@@ -79,20 +78,6 @@ func TestReadOnlyOut(t *testing.T) {
 			t.Errorf("%s: exit %d\n%s", verb, cmd.ProcessState.ExitCode(), text)
 		}
 	}
-}
-
-// command is this binary under the name that makes it the command.
-func command(t *testing.T) string {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	torture := filepath.Join(t.TempDir(), "torture")
-	if err := os.Symlink(self, torture); err != nil {
-		t.Fatal(err)
-	}
-	return torture
 }
 
 // namespaced is a script in a mount namespace of its own, as its root.

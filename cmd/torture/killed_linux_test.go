@@ -21,19 +21,42 @@ import (
 )
 
 var (
-	killings     = flag.Int("killings", 3, "runs of which TestKilledFromOutside kills a process at a random moment")
+	killings     = flag.Int("killings", len(victims), "runs of which TestKilledFromOutside kills a process at a random moment")
 	killingsSeed = flag.Uint64("killings-seed", 1, "seed of TestKilledFromOutside")
 )
 
-// victims are the kinds of processes of a run, with the run that has them.
-var victims = []struct {
+// A victim is a kind of processes of a run: set returns the arguments of a run that
+// has such, and what picks them out.
+type victim struct {
 	kind string
-	args []string
-	pick func(run int, dir string) []int
-}{
-	{"node", []string{"--lock", "redlock", "--faults", "random", "--ttl", "500ms"}, serversOf("n")},
-	{"store", []string{"--lock", "redlock", "--faults", "random", "--ttl", "500ms"}, serversOf("store")},
-	{"child", []string{"--lock", "redis-py", "--faults", "none", "--ttl", "2s"}, childrenOf},
+	set  func(t *testing.T) (args []string, pick picker)
+}
+
+// A picker finds the processes of a kind that a run has: by the run's own process, and
+// its directory.
+type picker func(run int, dir string) []int
+
+var victims = []victim{
+	{"node", own(serversOf("n"), "--lock", "redlock", "--faults", "random", "--ttl", "500ms")},
+	{"store", own(serversOf("store"), "--lock", "redlock", "--faults", "random", "--ttl", "500ms")},
+	{"child", own(childrenOf, "--lock", "redis-py", "--faults", "none", "--ttl", "2s")},
+	{"toxiproxy", beside(func(d deployment) *exec.Cmd { return d.proxy })},
+	{"node behind toxiproxy", beside(func(d deployment) *exec.Cmd { return d.servers[2] })},
+}
+
+// own is a run that starts its servers itself.
+func own(pick picker, args ...string) func(*testing.T) ([]string, picker) {
+	return func(*testing.T) ([]string, picker) { return append([]string{"--testbed", "process"}, args...), pick }
+}
+
+// beside is a run beside the servers and the toxiproxy of a deployment.
+func beside(victim func(deployment) *exec.Cmd) func(*testing.T) ([]string, picker) {
+	return func(t *testing.T) ([]string, picker) {
+		d := deploy(t)
+		args := []string{"--testbed", "compose", "--lock", "redlock", "--faults", "random", "--ttl", "500ms",
+			"--redis", strings.Join(d.addrs[:5], ","), "--store", d.addrs[5], "--toxiproxy", d.api}
+		return args, func(int, string) []int { return []int{victim(d).Process.Pid} }
+	}
 }
 
 // A run one of whose processes is killed by somebody else at any moment is never
@@ -44,47 +67,43 @@ func TestKilledFromOutside(t *testing.T) {
 	if !haveRedis(t) {
 		t.Skip("redis-server is not installed")
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	torture := filepath.Join(t.TempDir(), "torture") // the name makes this binary the command
-	if err := os.Symlink(self, torture); err != nil {
-		t.Fatal(err)
-	}
+	torture := named(t, "torture")
 	rng := rand.New(rand.NewPCG(*killingsSeed, 0))
 	exits := map[string]int{}
 	for i := range *killings {
 		v := victims[i%len(victims)]
-		out, temp := t.TempDir(), t.TempDir()
 		after := time.Duration(rng.Int64N(int64(4 * time.Second)))
-		killed, exit, said := killOne(t, torture, out, temp, v.args, after, func(run int, dir string) int {
-			pids := v.pick(run, dir)
-			if len(pids) == 0 {
-				return 0
+		t.Run(fmt.Sprintf("%d %s after %v", i+1, v.kind, after), func(t *testing.T) {
+			out, temp := t.TempDir(), t.TempDir()
+			args, pick := v.set(t)
+			killed, exit, said := killOne(t, torture, out, temp, args, after, func(run int, dir string) int {
+				pids := pick(run, dir)
+				if len(pids) == 0 {
+					return 0
+				}
+				return pids[rng.IntN(len(pids))]
+			})
+			exits[fmt.Sprintf("%s killed %t exit %d", v.kind, killed, exit)]++
+			harm := strings.Contains(said, "not by this run") || strings.Contains(said, "nobody had told it to") || strings.Contains(said, "any more")
+			switch {
+			case exit != checker.Pass.Exit() && exit != checker.Inconclusive.Exit() && exit != checker.HarnessError.Exit():
+				t.Errorf("exit %d\n%s", exit, said)
+			case exit == checker.HarnessError.Exit() && (!killed || !harm):
+				t.Errorf("a harness error by something else\n%s", said)
 			}
-			return pids[rng.IntN(len(pids))]
+			if left := running(out); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+			if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+			if dirs, _ := filepath.Glob(filepath.Join(out, "*-*")); exit == checker.HarnessError.Exit() && len(dirs) == 1 {
+				var again bytes.Buffer
+				if code := app.Run([]string{"check", dirs[0]}, &again, &again); code != exit {
+					t.Errorf("check exits %d, the run %d\n%s", code, exit, &again)
+				}
+			}
 		})
-		exits[fmt.Sprintf("%s killed %t exit %d", v.kind, killed, exit)]++
-		harm := strings.Contains(said, "not by this run") || strings.Contains(said, "nobody had told it to")
-		switch {
-		case exit != checker.Pass.Exit() && exit != checker.Inconclusive.Exit() && exit != checker.HarnessError.Exit():
-			t.Errorf("run %d, %s after %v: exit %d\n%s", i+1, v.kind, after, exit, said)
-		case exit == checker.HarnessError.Exit() && (!killed || !harm):
-			t.Errorf("run %d, %s after %v: a harness error by something else\n%s", i+1, v.kind, after, said)
-		}
-		if left := running(out); len(left) > 0 {
-			t.Errorf("run %d left %q", i+1, left)
-		}
-		if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
-			t.Errorf("run %d left %q", i+1, left)
-		}
-		if dirs, _ := filepath.Glob(filepath.Join(out, "*-*")); exit == checker.HarnessError.Exit() && len(dirs) == 1 {
-			var again bytes.Buffer
-			if code := app.Run([]string{"check", dirs[0]}, &again, &again); code != exit {
-				t.Errorf("run %d: check exits %d, the run %d\n%s", i+1, code, exit, &again)
-			}
-		}
 	}
 	t.Logf("%v", exits)
 }
@@ -95,7 +114,7 @@ func killOne(t *testing.T, torture, out, temp string, args []string, after time.
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), endLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, torture, append([]string{"run", "standard", "--testbed", "process",
+	cmd := exec.CommandContext(ctx, torture, append([]string{"run", "standard",
 		"--duration", "2s", "--clients", "4", "--rate", "40", "--out", out}, args...)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	var text bytes.Buffer

@@ -23,7 +23,8 @@ const (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"torture": func() { app.Main() },
+		"torture":   func() { app.Main() },
+		proxyServer: proxies,
 		crashers: func() {
 			app.Main(app.WithLock("crashing", newCrashing), app.WithLock("crashing-harness", newCrashingHarness))
 		},

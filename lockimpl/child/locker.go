@@ -42,7 +42,7 @@ func start(c Command, introduction request) (*Locker, error) {
 		err = fmt.Errorf("init: %s %s", m.T, m.Text)
 	}
 	if err != nil {
-		err = errors.Join(err, l.Close())
+		err = errors.Join(l.orDeath(err), l.Close())
 		if last := log.String(); last != "" {
 			err = fmt.Errorf("%w; its log ends:\n%s", err, last)
 		}
@@ -53,6 +53,18 @@ func start(c Command, introduction request) (*Locker, error) {
 	l.trusted = m.Clock == "monotonic"
 	l.mu.Unlock()
 	return l, nil
+}
+
+// orDeath adds to err how the process ended, if it is gone and nobody had told it to: its
+// output may end a moment before the kernel says how.
+func (l *Locker) orDeath(err error) error {
+	if !errors.Is(err, ErrGone) || !ended(l.gone, l.grace) {
+		return err
+	}
+	if death := l.died(); death != nil {
+		return fmt.Errorf("%w: %w", err, death)
+	}
+	return err
 }
 
 // Library says what the child runs, in its own words.

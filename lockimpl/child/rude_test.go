@@ -234,6 +234,26 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
+// TestKilledAtItsStart: a child that is killed before it greets is told as killed.
+func TestKilledAtItsStart(t *testing.T) {
+	needShell(t)
+	for _, c := range []struct {
+		script string
+		kill   bool
+		says   string
+	}{
+		{"read -r line; kill -KILL $$", true, "ended (signal: killed) although nobody had told it to"},
+		{"kill -KILL $$", true, "ended (signal: killed) although nobody had told it to"},
+		{"read -r line; exit 3", false, "ended (exit status 3) although nobody had told it to"},
+	} {
+		_, err := (Command{Path: shell, Args: []string{"-c", c.script}}).Factory()(nil)
+		var death *DeathError
+		if !errors.Is(err, ErrGone) || !errors.As(err, &death) || death.Kill != c.kill || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: start: %v", c.script, err)
+		}
+	}
+}
+
 // TestNoChild cannot be started, leaves, or never greets.
 func TestNoChild(t *testing.T) {
 	needShell(t)

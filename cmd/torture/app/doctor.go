@@ -57,6 +57,7 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	fmt.Fprintf(w, "fake clock\t%s\t%s\n", clockMark(), clockDetail())
+	fmt.Fprintf(w, "connections\t%s\n", connections(run.ReadConnTrack(run.Proc)))
 	kind, why, err := testbed.Choose(cmd.Context(), ask)
 	if err != nil {
 		return harnessError{err}
@@ -81,6 +82,20 @@ func abilities(all []testbed.Ability) string {
 		names = append(names, string(a))
 	}
 	return strings.Join(names, ", ")
+}
+
+// connections says whether the kernel has place for more of them. What it dropped
+// before, it may drop again.
+func connections(c run.ConnTrack, tracked bool) string {
+	switch {
+	case !tracked:
+		return "yes\tthe kernel tracks none, or does not tell"
+	case c.Full():
+		return fmt.Sprintf("no\tthe kernel's table is full (nf_conntrack: %s): packets are dropped, on loopback too; remedy: %s", c, c.Remedy())
+	case c.Dropped > 0:
+		return fmt.Sprintf("yes\tthe kernel tracks %s; %d packets were dropped since it started: if that goes on, %s", c, c.Dropped, c.Remedy())
+	}
+	return fmt.Sprintf("yes\tthe kernel tracks %s", c)
 }
 
 func clockMark() string {

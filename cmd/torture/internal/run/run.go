@@ -73,6 +73,7 @@ type session struct {
 
 	resolver *resolve.Resolver
 
+	net      tracking
 	watchdog *watchdog
 	mishaps  []mishap
 	disk     string // what was said of a disk that takes nothing more; "" is nothing
@@ -97,7 +98,7 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 			undemanded = "without a fence no stale write can be rejected, so none is demanded: a client that stands still beyond its lease shows as S3z"
 		}
 	}
-	s := &session{meta: meta(cfg, o), watch: watch.New()}
+	s := &session{meta: meta(cfg, o), watch: watch.New(), net: beginTracking(Proc)}
 	discard, err := PrepareOut(cfg.Out)
 	if err != nil {
 		return nil, err
@@ -109,6 +110,10 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	start, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	if s.env, err = setUp(start, cfg, lock, s.dir); err != nil {
+		if untracked := s.net.look(ctx); untracked != nil {
+			err = fmt.Errorf("%w: %v", untracked, err) // whatever else it seems to be
+			return nil, errors.Join(StartError{err}, os.RemoveAll(s.dir))
+		}
 		return nil, errors.Join(startError(cfg, err), os.RemoveAll(s.dir))
 	}
 	if undemanded != "" {
@@ -223,10 +228,16 @@ func (s *session) noteTrouble(err error) {
 
 // troubles are what went wrong, what befell the run first: the rest mostly
 // follows from it. A disk that failed comes before all else: servers that cannot write
-// their files end for want of it.
+// their files end for want of it. So do packets that were lost: to whoever waits for
+// them, servers are silent.
 func (s *session) troubles() (all []string) {
 	if s.disk != "" {
 		all = append(all, s.disk)
+	}
+	for _, m := range s.mishaps {
+		if errors.As(m.err, new(*untrackedError)) {
+			all = append(all, history.OneLine(m.err.Error()))
+		}
 	}
 	for _, m := range s.mishaps {
 		if text := history.OneLine(m.err.Error()); !m.lock && !slices.Contains(all, text) {

@@ -37,12 +37,13 @@ type mishap struct {
 }
 
 // A watchdog looks at what the run stands on (nodes, store, links, children, the
-// writer of the history) and ends the run when any of it fails by other hands
+// writer of the history, the kernel's table of connections) and ends the run when any of it fails by other hands
 // than the run's.
 type watchdog struct {
 	env  *environment
 	file historyWriter
 	path string // of the file; "" is not looked at
+	net  tracking
 	note func(mishap)
 	stop context.CancelCauseFunc
 
@@ -69,7 +70,7 @@ var errMishap = errors.New("the run was ended by what befell it")
 func (s *session) guardRun(ctx context.Context) context.Context {
 	guarded, stop := context.WithCancelCause(ctx)
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
-	w := &watchdog{env: s.env, file: s.file, path: filepath.Join(s.dir, historyfile.Name), note: s.record, stop: stop, end: end, known: map[string]bool{}}
+	w := &watchdog{env: s.env, file: s.file, path: filepath.Join(s.dir, historyfile.Name), net: s.net, note: s.record, stop: stop, end: end, known: map[string]bool{}}
 	s.watchdog = w
 	w.running.Go(func() {
 		workload.WatchStalls(watching, s.rec, workload.StallThreshold(s.env.cfg.TTL), s.env.childPids)
@@ -89,7 +90,7 @@ type look struct {
 
 // looks are at one thing each, since any may keep its asker waiting.
 func (w *watchdog) looks() []look {
-	all := []look{{"history", watchEvery, w.disk}, {"", watchEvery, w.children}}
+	all := []look{{"history", watchEvery, w.disk}, {"", watchEvery, w.children}, {"connections", watchEvery, w.net.look}}
 	if w.env.cfg.Proxy != "" {
 		all = append(all, look{"toxiproxy", proxyEvery, func(ctx context.Context) error { return link.Check(ctx, w.env.fabric) }})
 	}
