@@ -24,6 +24,40 @@ func borrowedToken(s *script, n int) {
 	s.do(3, history.Release, "k", 1)
 }
 
+// oldSection is a section with another owner's write in it, whose owner took n more
+// leases, one after the other, when its first one had run out.
+func oldSection(s *script, n int) {
+	s.do(1, history.Acquire, "k", 1, fence(1), until(s.now+5))
+	s.write(1, 1, fence(1))
+	for i := range n {
+		s.now += 10
+		s.do(1, history.Acquire, "k", 1, fence(i+2), until(s.now+5))
+	}
+	s.now += 10
+	s.do(2, history.Acquire, "k", 1, fence(n+2), until(s.now+5))
+	s.write(2, 2, fence(n+2))
+	s.write(1, 3, fence(1))
+}
+
+// besideSection is the same, with n more leases that its owner's other processes took at
+// once with the first one.
+func besideSection(s *script, n int) {
+	for i := range n + 1 {
+		s.add(3+i, history.Invoke, history.Acquire, by(1, "k"))
+	}
+	for i := range n + 1 {
+		s.add(3+i, history.OK, history.Acquire, func(e *history.Event) {
+			by(1, "k")(e)
+			fence(i + 1)(e)
+		})
+	}
+	s.now++
+	s.write(1, 1, fence(1))
+	s.do(2, history.Acquire, "k", 1, fence(n+2))
+	s.write(2, 2, fence(n+2))
+	s.write(1, 3, fence(1))
+}
+
 // sharedNumber is two writes with one number, with n others between them.
 func sharedNumber(s *script, n int) {
 	s.do(1, history.Acquire, "k", 1)
@@ -46,6 +80,8 @@ func TestBeyondWindows(t *testing.T) {
 		beyond []int
 	}{
 		{"a token of a lease that ended long ago", borrowedToken, "R5", []int{0, 1, 4, 5, 6, 20, 40, ledger.RecentTokens - 2}, []int{ledger.RecentTokens, 1000}},
+		{"a section of a lease with many more since", oldSection, "S3", []int{0, 1, 2, 3, 12}, []int{20, 70, 1000}},
+		{"a section of a lease with many more beside it", besideSection, "S3", []int{0, 1, 2, 3, 20, 60}, []int{70, 1000}},
 		{"one number", sharedNumber, "R3", []int{0, 1, 63, 64, 65, writes.KeptEntries - 3, writes.KeptEntries - 2, writes.KeptEntries - 1, writes.KeptEntries, writes.KeptEntries + 1, writes.KeptEntries + 500}, nil},
 	} {
 		for _, apart := range slices.Concat(c.found, c.beyond) {

@@ -799,6 +799,59 @@ var edges = []struct {
 		55ms c1 invoke acquire k owner a
 		58ms c1 ok acquire k owner a until 74ms ended 56ms
 		67ms store ok audit k owner a value a3 seq 3`, `[S8]`},
+	{"a write given up before its owner's grant is told, with two more since", `header ttl 24ms drift 2ms
+		1ms c1 invoke acquire k owner a
+		3ms c0 invoke write k owner a value a1
+		4ms c0 info write k owner a value a1 err "i/o timeout"
+		5ms c1 ok acquire k owner a fence 1 until 6ms began 2ms ended 2ms
+		5ms c1 invoke release k owner a
+		6ms c1 ok release k owner a
+		37ms c5 invoke acquire k owner a
+		46ms c5 ok acquire k owner a fence 5 until 59ms
+		69ms c5 invoke acquire k owner a
+		72ms c1 invoke release k owner a
+		77ms c5 ok acquire k owner a fence 5 until 91ms
+		78ms store ok audit k owner a value a1 seq 1`, `[]`},
+	{"a write under way until the end, issued before its owner's grant is told, with two more since", `header ttl 24ms drift 2ms
+		1ms c1 invoke acquire k owner a
+		3ms c0 invoke write k owner a value a1
+		5ms c1 ok acquire k owner a fence 1 until 6ms began 2ms ended 2ms
+		5ms c1 invoke release k owner a
+		6ms c1 ok release k owner a
+		37ms c5 invoke acquire k owner a
+		46ms c5 ok acquire k owner a fence 5 until 59ms
+		69ms c5 invoke acquire k owner a
+		72ms c1 invoke release k owner a
+		77ms c5 ok acquire k owner a fence 5 until 91ms
+		78ms store ok audit k owner a value a1 seq 1`, `[]`},
+	{"a loss of no lease of its own before the loss of its own", `header ttl 15ms unchecked-release
+		31ms c1 invoke acquire k owner a
+		32ms c1 ok acquire k owner a fence 3 until 44ms began 31ms ended 32ms
+		40ms c2 ok lost k owner a fence 2
+		41ms c2 ok lost k owner a
+		41ms c2 invoke write k owner a value a8
+		42ms c2 ok write k owner a value a8 seq 8`, `[S8]`},
+	{"the rejection of the newest token, which a re-entry gave and another one changed", `header ttl 23ms fenced
+		3ms c0 invoke acquire k owner a
+		4ms c0 ok acquire k owner a fence 2 until 26ms
+		17ms c5 invoke acquire k owner a
+		22ms c5 ok acquire k owner a fence 5 until 40ms
+		24ms c5 invoke acquire k owner a
+		24ms c5 ok acquire k owner a fence 4
+		25ms c5 invoke write k owner a fence 5 value a7
+		27ms c5 fail write k owner a fence 5 value a7 seq 7 err "stale token"`, `[S4b S4b]`},
+	{"a token given again, with another lease since, by an extension that was never sent", `header ttl 17ms drift 1ms epsilon 1ms
+		4ms c2 invoke acquire k owner c
+		8ms c2 ok acquire k owner c fence 3 until 20ms
+		13ms c2 invoke extend k owner c fence 3
+		14ms c2 info extend k owner c fence 3 err "i/o timeout"
+		51ms c4 invoke acquire k owner c mode r
+		53ms c4 ok acquire k owner c mode r fence 4
+		54ms c4 invoke release k owner c mode r fence 4
+		55ms c4 ok release k owner c mode r fence 4
+		56ms c4 invoke acquire k owner c mode r
+		58ms c4 ok acquire k owner c mode r fence 3 until 72ms
+		64ms link ok receipt never-forwarded of 2`, `[S4b]`},
 	{"a write behind its own lease, beside a longer one of its owner's that asked once more", `header ttl 23ms drift 1ms
 		 1ms c1 invoke acquire k owner b
 		27ms c2 invoke acquire k owner b

@@ -251,6 +251,56 @@ func noProgressCases() []boundCase {
 				70ms b fail acquire k err timeout`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
+			name: "an acquire of unknown outcome may have taken it meanwhile", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 5ms b invoke acquire k
+				20ms c invoke acquire k
+				21ms c info acquire k err timeout
+				91ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "what an acquire of unknown outcome may have taken has run out long ago", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3 6]"},
+			history: before + `
+				 5ms b invoke acquire k
+				20ms c invoke acquire k
+				21ms c info acquire k err timeout
+				92ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "an extension of unknown outcome may have kept it", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms nemesis ok phase final
+				 5ms b invoke acquire k
+				 8ms a invoke extend k
+				20ms a info extend k err timeout
+				90ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "what an extension of unknown outcome may have kept has run out long ago", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3 6]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms nemesis ok phase final
+				 5ms b invoke acquire k
+				 8ms a invoke extend k
+				20ms a info extend k err timeout
+				91ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "a lease that was reported lost stays with the servers", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 40ms
+				 2ms nemesis ok phase final
+				 3ms nemesis invoke fault cut-link target a instant
+				 3ms nemesis ok fault cut-link target a receipt r instant
+				 4ms a ok lost k
+				 5ms b invoke acquire k
+				100ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
 			name: "granted too late", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3 4]"},
 			history: before + `
 				 5ms b invoke acquire k

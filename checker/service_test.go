@@ -25,6 +25,44 @@ func serviceCases() []boundCase {
 				 3ms b invoke acquire k
 				20ms b ok acquire k until 30ms`,
 		}},
+		{bounds: wait, verdictCase: verdictCase{
+			name: "starved of two keys at once, which it waits for once", header: "ttl 10ms", want: Fail, violations: []string{"L3 [0 4]"},
+			history: `
+				 0ms c1 invoke acquire k owner b note multi
+				 0ms c2 invoke acquire l owner b note multi
+				21ms c3 invoke acquire m owner b
+				22ms c3 ok acquire m owner b until 30ms
+				23ms c1 ok acquire k owner b until 30ms
+				23ms c2 ok acquire l owner b until 30ms`,
+		}},
+		{bounds: wait, verdictCase: verdictCase{
+			name: "starved of two keys at once, twice", header: "ttl 10ms", want: Fail, violations: []string{"L3 [0 2]", "L3 [4 6]"},
+			history: `
+				 0ms c1 invoke acquire k owner b note multi
+				 0ms c2 invoke acquire l owner b note multi
+				23ms c1 ok acquire k owner b until 30ms
+				23ms c2 ok acquire l owner b until 30ms
+				40ms c1 invoke acquire k owner b note multi
+				40ms c2 invoke acquire l owner b note multi
+				63ms c1 ok acquire k owner b until 70ms
+				63ms c2 ok acquire l owner b until 70ms`,
+		}},
+		{bounds: wait, verdictCase: verdictCase{
+			name: "starved of one key beside others, and of each of two in turn", header: "ttl 10ms", want: Fail, violations: []string{"L3 [0 2]", "L3 [1 3]"},
+			history: `
+				 0ms c1 invoke acquire k owner b
+				 0ms c2 invoke acquire l owner b
+				23ms c1 ok acquire k owner b until 30ms
+				23ms c2 ok acquire l owner b until 30ms`,
+		}},
+		{bounds: wait, verdictCase: verdictCase{
+			name: "waiting still for two keys at once", header: "ttl 10ms", want: Fail, violations: []string{"L3 [0]"},
+			history: `
+				 0ms c1 invoke acquire k owner b note multi
+				 0ms c2 invoke acquire l owner b note multi
+				23ms c3 invoke acquire m owner d
+				24ms c3 ok acquire m owner d until 30ms`,
+		}},
 		{verdictCase: verdictCase{
 			name: "no bound declared", header: "ttl 10ms", want: Pass,
 			history: `

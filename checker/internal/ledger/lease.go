@@ -500,7 +500,7 @@ func (l *Ledger) change(w Kind, e *history.Event, o *Op, old time.Duration) {
 // lost books what the library told its user: the lease is gone.
 func (l *Ledger) lost(e *history.Event, h *Holder) {
 	g := h.spokenOf(ToldAt(e), e.Fence, e.Process)
-	if g == nil || g.LostAt != Never {
+	if g == nil || g.LostAt != Never && (!g.Strange(g.LossToken()) || g.Strange(e.Fence)) { // unless that word may have been of another lease
 		return
 	}
 	g.LostAt, g.LostIdx, g.LostBy = e.Time, e.Index, e.Process

@@ -68,6 +68,19 @@ func (k *Key) Given(fence uint64, h *Holder) (of TokenGrant, found bool) {
 	return of, found
 }
 
+// Forgot says whether h may have been granted a lease with a token that none of its
+// remembered leases bears.
+func (h *Holder) Forgot(fence uint64) bool {
+	r, known := &h.Key.Tokens.Recent, false
+	for _, x := range r.Latest() {
+		if x.Fence == fence && int(x.Owner) == h.OwnerNo {
+			return true
+		}
+		known = known || x.Fence == fence
+	}
+	return !known && r.Forgets(fence)
+}
+
 // issue books the token of a fresh lease.
 func (l *Ledger) issue(g *Grant) {
 	if g.Fence == 0 || l.Memory&TokensGiven == 0 {

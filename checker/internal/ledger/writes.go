@@ -349,6 +349,23 @@ func (o *Op) pass(w *Op, here Mark) bool {
 // newest one, within its lease.
 func (l *Ledger) Wronged(o *Op) bool {
 	g := o.Grant
-	return l.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest && g != nil && g.Bears(o.Fence) &&
+	return l.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest && g != nil && g.bore(o.Fence) &&
 		o.Use == UseHeld && o.Mode == history.Exclusive && o.Has&history.HasBase == 0 && Later(l.From(g, o.Host), o.OK) < g.End()
+}
+
+// bore says whether a token is or was one of g's, which re-entries may have changed more
+// than once.
+func (g *Grant) bore(fence uint64) bool {
+	return g.Bears(fence) || slices.ContainsFunc(g.Holder.Key.Tokens.renamed, func(x TokenGrant) bool {
+		return x.Fence == fence && int(x.Owner) == g.Holder.OwnerNo && x.Idx > g.OKIdx
+	})
+}
+
+// Writing calls yield with h's writes under way.
+func (h *Holder) Writing(yield func(*Op) bool) {
+	for o := h.Key.Log.open.Head; o != nil; o = o.Next {
+		if o.Holder == h && !yield(o) {
+			return
+		}
+	}
 }

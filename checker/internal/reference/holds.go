@@ -28,6 +28,7 @@ type grant struct {
 	*operation
 	nested   Answer            // Violation: surely a re-entry; Open: perhaps
 	into     map[*grant]Answer // the same, by the lease
+	alike    []*grant          // of the same hold, perhaps, with the same token
 	keeps    Answer            // the same, into a lease with this token
 	excused  bool              // into one with this token that no word has ended
 	held     []span            // surely held; cut by the endings
@@ -40,6 +41,16 @@ type grant struct {
 	vague    bool          // an extension of unknown outcome may have prolonged the servers' TTL
 	endings  []ending
 	longer   []extension
+}
+
+// events are g's, and those of the grants that may be of one hold with it and bear its
+// token: which of them a release gave back is nobody's to say, and each shows the hold.
+func (g *grant) events() []int {
+	events := g.operation.events()
+	for _, x := range g.alike {
+		events = append(events, x.operation.events()...)
+	}
+	return events
 }
 
 // An extension moved the deadline of a grant.
@@ -137,6 +148,9 @@ func (j *judge) grant(o *operation) {
 	for _, before := range j.of(o.Key, o.Owner) {
 		is := j.reentry(before, g)
 		g.nested, g.into[before] = max(g.nested, is), is
+		if is != No && before.Fence == g.Fence && g.Fence != 0 {
+			g.alike, before.alike = append(g.alike, before), append(before.alike, g)
+		}
 		if before.Fence == g.Fence {
 			g.keeps = max(g.keeps, is)
 			running := before.certain == before.server || g.from.time-before.certain <= h.Epsilon
@@ -325,7 +339,7 @@ func (j *judge) extend(o *operation) {
 			g.vague = g.vague || !o.unsent
 		case history.OK:
 			until := j.until(o)
-			g.extended(o, until, newest && j.clear(o, g))
+			g.extended(o, until, newest && j.clear(o, g) && !j.surely(o.from, g.from)) // begun before g was asked for, it is of another lease
 			g.server = max(g.server, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
 			g.certain = max(g.certain, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
 		}

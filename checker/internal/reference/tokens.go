@@ -33,22 +33,10 @@ func (j *judge) sameToken(g, h *grant, readers bool) {
 		j.claim("S4b", answer(h.keeps == No && !readers, !h.excused || !j.newest(g, h)), g.Key, g.events(), h.events())
 	case g.Owner == h.Owner:
 		is := h.into[g]
-		j.claim("S4b", answer(is == Violation && j.newest(g, h) && h.keeps == No, is != No), g.Key, j.told(g), h.events())
+		j.claim("S4b", answer(is == Violation && j.newest(g, h) && h.keeps == No, is != No), g.Key, g.events(), h.events())
 	case same && !readers:
 		j.claim("S4b", Violation, g.Key, g.events(), h.events())
 	}
-}
-
-// told are the events that may have told its owner the token of the hold that g is of:
-// all grants of a re-entrant hold tell the same one.
-func (j *judge) told(g *grant) []int {
-	events := g.events()
-	for _, x := range j.of(g.Key, g.Owner) {
-		if x.Fence == g.Fence && (g.into[x] != No || x.into[g] != No) {
-			events = append(events, x.events()...)
-		}
-	}
-	return events
 }
 
 // newest reports whether no other grant of their owner lies between g and h.

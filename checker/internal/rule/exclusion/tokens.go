@@ -105,8 +105,8 @@ func (t *Tokens) grant(f *ledger.Fact) {
 	if g.Fence <= s.top {
 		t.order(f, s, again)
 		t.duplicate(f, s, again)
-		if p := g.Holder.Prior; again && p != nil {
-			t.unlessCarriedOut(f, p, p.ServedUntil)
+		if again {
+			t.unlessAnyCarriedOut(f)
 		}
 	}
 	s.top = max(s.top, g.Fence)
@@ -248,6 +248,17 @@ func (t *Tokens) unlessCarriedOut(f *ledger.Fact, p *ledger.Grant, served time.D
 		t.unmoved = make(map[*ledger.Grant][]*unmovedLease)
 	}
 	t.unmoved[p] = append(t.unmoved[p], &unmovedLease{o.OKIdx, p.Rare.VagueExtensions, t.twice(p.Token(), *o)})
+}
+
+// unlessAnyCarriedOut does so for the leases with the token that f's owner had before.
+func (t *Tokens) unlessAnyCarriedOut(f *ledger.Fact) {
+	seen := map[*ledger.Grant]bool{f.Grant: true}
+	for p := range f.Op.Holder.Leases {
+		if !seen[p] {
+			seen[p] = true
+			t.unlessCarriedOut(f, p, p.ServedUntil)
+		}
+	}
 }
 
 // An unmovedLease is one whose token was given out once more, unless one of its

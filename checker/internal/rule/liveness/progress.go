@@ -2,6 +2,7 @@ package liveness
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locktorture/checker/internal/ledger"
@@ -47,6 +48,7 @@ type progressState struct {
 	tried   int
 	stuck   bool          // L2 was reported for this wait
 	several time.Duration // the last attempt's end that asked for other keys too
+	unknown time.Duration // until when attempts that were given up as of unknown outcome may have taken it
 }
 
 func (*Progress) IDs() []string        { return []string{"L1", "L2", "L7"} }
@@ -76,19 +78,25 @@ func (p *Progress) Observe(f *ledger.Fact) {
 		p.refusal(f, s)
 	case ledger.Granted:
 		p.ended(f, s)
-		*s = progressState{several: s.several}
+		*s = progressState{several: s.several, unknown: s.unknown}
 		if alone(f.Key) != nil {
 			s.since, s.sinceIx = f.Op.OK, f.Op.OKIdx
 		}
 	default:
 		s.orphan, s.proof, s.turns = nil, nil, 0
 		p.ended(f, s)
+		if f.Kind == ledger.Unknown { // one that has waited in vain for too long itself is no excuse
+			s.unknown = max(s.unknown, ledger.Later(f.Op.OK, max(p.Header.TTL, p.Longest)))
+		}
 	}
 }
 
 // waiting books the attempts that are under way when the final phase begins.
 func (p *Progress) waiting(t time.Duration) {
 	for _, k := range p.Names.Keys {
+		if k.LastUnknown.Holder != nil {
+			p.keys.At(k.No).unknown = k.LastUnknown.Until
+		}
 		for o := k.Open.Head; o != nil; o = o.Next {
 			if s := p.keys.At(k.No); !o.Several {
 				s.since, s.sinceIx = t, alone(k).InvIdx
@@ -176,19 +184,26 @@ func (p *Progress) free(k *ledger.Key) time.Duration {
 	if p.Nemesis.Unhealed > 0 {
 		return ledger.Never
 	}
-	slack := p.Header.Drift + p.Retry() + p.Header.Epsilon
-	t := ledger.Later(max(p.from, k.UnknownExtension)+slack, max(p.Header.TTL, p.Longest))
-	if k.OverflowUntil() > p.Now {
+	if k.OverflowUntil() > p.Now || slices.ContainsFunc(k.Held, func(g *ledger.Grant) bool { return g.Extending > 0 }) {
 		return ledger.Never
 	}
-	for _, g := range k.Held {
-		if g.Extending > 0 {
-			return ledger.Never
-		}
-		t = max(t, ledger.Later(slack, g.End()), ledger.Later(slack, unreleased(g, p.Header.TTL)))
-	}
+	slack := p.Header.Drift + p.Retry() + p.Header.Epsilon
+	t := max(ledger.Later(p.from+slack, max(p.Header.TTL, p.Longest)), ledger.Later(slack, p.kept(k)))
 	if k.LastUnknown.Holder != nil {
 		t = max(t, ledger.Later(slack, k.LastUnknown.Until))
+	}
+	return t
+}
+
+// kept is until when somebody may hold k, or the servers keep it for somebody who held
+// it.
+func (p *Progress) kept(k *ledger.Key) time.Duration {
+	t := k.OverflowUntil()
+	if k.UnknownExtension > 0 {
+		t = max(t, ledger.Later(k.UnknownExtension, max(p.Header.TTL, p.Longest)))
+	}
+	for _, g := range k.Held {
+		t = max(t, g.End(), unreleased(g, p.Header.TTL))
 	}
 	return t
 }
@@ -222,11 +237,7 @@ func times(n int) string {
 
 // idle reports L2 when attempts came for long, nobody held, and none won.
 func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx int) {
-	from := max(s.since, p.from)
-	from = max(from, k.OverflowUntil(), s.several)
-	for _, g := range k.Held {
-		from = max(from, g.End())
-	}
+	from := max(s.since, p.from, s.several, s.unknown, p.kept(k))
 	bound := ledger.Never
 	if one := p.patience(); one < ledger.Never/idleLeases {
 		bound = idleLeases * one

@@ -22,7 +22,8 @@ type Service struct {
 	phase    string
 	asked    int
 	answered int
-	waits    rule.Table[wait] // by holder
+	waits    rule.Table[wait]          // by holder
+	several  rule.Table[time.Duration] // by owner: until when it waited for several keys at once, the last time that was reported
 }
 
 // A wait is one owner's, from its first attempt to its next grant.
@@ -31,6 +32,8 @@ type wait struct {
 	from time.Duration
 	idx  int
 	last time.Duration // its latest attempt ended; never while one is open
+
+	several bool // that asked for other keys too
 }
 
 func (*Service) IDs() []string { return []string{"L3", "L4", "L6"} }
@@ -59,7 +62,7 @@ func (s *Service) attempt(f *ledger.Fact) {
 		if !w.on || w.last != ledger.Never && f.Op.Inv > ledger.Later(w.last, ledger.Later(s.Retry(), s.Header.TTL)) {
 			w.on, w.from, w.idx = true, f.Op.Inv, f.Op.InvIdx
 		}
-		w.last = ledger.Never
+		w.last, w.several = ledger.Never, f.Op.Several
 	case ledger.Granted, ledger.Reentered:
 		s.answered++
 		s.waited(f.Op.Holder, f.Op.OK, f.Op.OKIdx)
@@ -79,6 +82,13 @@ func (s *Service) waited(h *ledger.Holder, until time.Duration, idx int) {
 	w := s.waits.At(h.ID)
 	if !ok || until-w.from <= time.Duration(bound) || s.Nemesis.Since(w.from) {
 		return
+	}
+	if w.several { // it waited for all of them together, once
+		reported := s.several.At(h.OwnerNo)
+		if w.from < *reported {
+			return
+		}
+		*reported = until
 	}
 	text := fmt.Sprintf("%s asked for %s from %s on and had waited %s by %s, longer than the bound of %s, while no fault was in force. %s", h.Owner, h.Key.Name, words.At(w.from), words.Span(until-w.from), words.At(until), words.Span(time.Duration(bound)), served(h, w.from))
 	s.Violate(&rule.Candidate{

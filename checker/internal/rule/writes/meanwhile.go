@@ -125,6 +125,10 @@ func (z *Zombies) Unplaced() string {
 		out = append(out, fmt.Sprintf("%s times a release or an extension was told late, after more than %d writes of its owner's: whether those came behind it (S8) is not decided.",
 			words.Thousands(z.lost), keptMeanwhile))
 	}
+	if z.unkept > 0 {
+		out = append(out, fmt.Sprintf("%s times more than %d writes were not settled when their owner was granted the key: whether the later ones were issued under that lease (S3z, S8) is not decided.",
+			words.Thousands(z.unkept), keptOpen))
+	}
 	if z.unheard > 0 {
 		out = append(out, fmt.Sprintf("%s writes were issued when more than %d processes of their owner's had been told that its lease was gone: whether their own had been, too (S8), is not decided.",
 			words.Thousands(z.unheard), ledger.MaxDenials))

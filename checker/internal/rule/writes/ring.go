@@ -165,6 +165,10 @@ func (s *Sections) Unplaced() string {
 	if s.arrived > 0 {
 		out = append(out, fmt.Sprintf("%d sections hold so many writes of others that only arrived there that no more than the last %d of their keys are remembered: whether another one was issued there (S3) is not decided.", s.arrived, ringTouches-1))
 	}
+	if s.forgotten > 0 {
+		out = append(out, fmt.Sprintf("%s writes were made under a lease whose owner has had so many others since that it is not remembered: whether another's write lies in that section (S3) is not decided.",
+			words.Thousands(s.forgotten)))
+	}
 	if s.lost > 0 {
 		out = append(out, fmt.Sprintf("%s updates started from a version that more than %s later ones are remembered of: whether another one started from it too (S3) is not decided.",
 			words.Thousands(s.lost), words.Thousands(keptUpdates)))

@@ -14,9 +14,10 @@ import (
 // critical section, and no two updates start from one version.
 type Sections struct {
 	*rule.Env
-	late    int // writes that came too late to be placed
-	arrived int // sections in which so many writes only arrived that others there are forgotten
-	lost    int // updates from a version so old that others from it are forgotten
+	late      int // writes that came too late to be placed
+	arrived   int // sections in which so many writes only arrived that others there are forgotten
+	forgotten int // writes under leases that are not remembered any more
+	lost      int // updates from a version so old that others from it are forgotten
 
 	bases updates
 	keys  rule.Table[sectionState]
@@ -81,7 +82,9 @@ type timedTouch struct {
 	host    ledger.Host
 }
 
-func (*Sections) IDs() []string        { return []string{"S3"} }
+func (*Sections) IDs() []string            { return []string{"S3"} }
+func (*Sections) Remembers() ledger.Memory { return ledger.TokensGiven }
+
 func (*Sections) Wants() []ledger.Kind { return []ledger.Kind{ledger.Landed, ledger.Unknown} }
 
 // Finish looks at the updates that stayed unknown: had they landed, they would
@@ -126,8 +129,10 @@ func (s *Sections) write(f *ledger.Fact) {
 	}
 	if g != nil && g.Strange(o.Fence) && !g.Bears(o.Fence) { // it was written under another lease
 		me.section = 0
-		if g = o.Holder.Bearing(o.Fence); g != nil { // which is not forgotten
+		if g = o.Holder.Bearing(o.Fence); g != nil {
 			me.section, me.mode = g.OKIdx, g.Mode
+		} else if o.Holder.Forgot(o.Fence) {
+			s.forgotten++
 		}
 	}
 	if g != nil && g.LastWrite.Seq < me.Seq {

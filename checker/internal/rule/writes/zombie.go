@@ -2,6 +2,7 @@ package writes
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locktorture/checker/internal/ledger"
@@ -15,6 +16,7 @@ import (
 type Zombies struct {
 	*rule.Env
 	lost    int // answers told late, after more writes than are kept
+	unkept  int // writes not settled, more than are kept, that a grant told late may cover
 	unheard int // writes of owners more of whose processes were refused than are remembered
 
 	owners rule.Table[unsettledWrites]         // by holder
@@ -37,6 +39,7 @@ func (z *Zombies) Observe(f *ledger.Fact) {
 	case ledger.Unknown:
 		if f.Op.Action == history.Write { // its owner may have forgotten that lease by the time it lands
 			z.underLate(f.Op)
+			z.givenUp(f.Op)
 		}
 	case ledger.Settled:
 		if o := f.Op; o.Action == history.Release && !o.Executed && o.Settled == ledger.ByLink && o.Grant != nil && z.found {
@@ -92,12 +95,19 @@ func (z *Zombies) landed(f *ledger.Fact) {
 
 // underLate books that o was issued under a lease of which the history told only then.
 func (z *Zombies) underLate(o *ledger.Op) {
-	if g := z.toldLate(o); g != nil {
-		o.Use = ledger.UseHeld
-		z.Under(o, g)
-		if o.Doubts != nil {
-			o.Doubts.Late = nil // that was by another lease
+	for _, g := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
+		if g != nil && z.toldLate(o, g) {
+			z.under(o, g)
+			return
 		}
+	}
+}
+
+func (z *Zombies) under(o *ledger.Op, g *ledger.Grant) {
+	o.Use = ledger.UseHeld
+	z.Under(o, g)
+	if o.Doubts != nil {
+		o.Doubts.Late = nil // that was by another lease
 	}
 }
 
@@ -187,28 +197,25 @@ func (z *Zombies) goneOn(g *ledger.Grant, t time.Duration, h ledger.Host) bool {
 	return g.Rare != nil && t <= ledger.Later(z.From(g, h), g.Rare.GoneOn) && g.Rare.GoneOn > 0
 }
 
-// toldLate is the lease that o's owner had been granted, as far as clocks tell, by an
-// answer that the history tells of only after o was issued; nil when there is none, or
-// none that lasts longer than the one that o was issued under.
-func (z *Zombies) toldLate(o *ledger.Op) *ledger.Grant {
-	for _, g := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		if g == nil || g.OKIdx < o.InvIdx || g.Process == o.Process || g.OK-z.From(g, o.Host) > o.Inv {
-			continue
-		}
-		if o.Use == ledger.UseHeld && o.Grant != nil && o.Grant.Bears(o.Fence) && !g.Bears(o.Fence) { // its token tells that it was not under g
-			continue
-		}
-		if o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < g.Deadline {
-			return g
-		}
+// toldLate says whether o's owner had been granted g, as far as clocks tell, by an answer
+// that the history tells of only after o was issued, and g lasts longer than the lease
+// that o was issued under, if there is one.
+func (z *Zombies) toldLate(o *ledger.Op, g *ledger.Grant) bool {
+	switch {
+	case g.OKIdx < o.InvIdx || g.Process == o.Process || g.OK-z.From(g, o.Host) > o.Inv:
+		return false
+	case o.Use == ledger.UseHeld && o.Grant != nil && o.Grant.Bears(o.Fence) && !g.Bears(o.Fence): // its token tells that it was not under g
+		return false
 	}
-	return nil
+	return o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < g.Deadline
 }
 
 // unsettledWrites are an owner's that may have to be judged again.
 type unsettledWrites struct {
 	unheld []*unheldWrite      // reported while an acquire was under way
 	late   []*ledger.LateWrite // the same, of those that had a lease
+
+	open []*ledger.Op // of unknown outcome, issued without a lease, while an acquire was under way
 
 	meanwhile []heldWrite   // accepted while a release or an extension was under way …
 	unkept    time.Duration // … when the last one was issued that is not kept any more; 0 is none
@@ -245,6 +252,9 @@ func (z *Zombies) unsure(f *ledger.Fact) *unheldWrite {
 // lateWord looks at those writes again when their owner is granted the key.
 func (z *Zombies) lateWord(f *ledger.Fact) {
 	d, o := z.owners.Get(f.Op.Holder.ID), f.Op
+	if f.Kind == ledger.Granted {
+		z.coverOpen(f.Grant, d)
+	}
 	told := func(by, idx int, t time.Duration, h ledger.Host) bool {
 		return o.InvIdx < idx && by != o.Process && o.OK-z.Clocks.Apart(o.Host, h) <= t
 	}
@@ -270,6 +280,53 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 			w.covered = true
 			w.write.Grant, w.land.Op = f.Grant, &w.write
 			z.late(f.Key, &w.land) // it was under this lease, then
+		}
+	}
+}
+
+// keptOpen is how many writes that are not settled are looked at when their owner is
+// granted the key.
+const keptOpen = 64
+
+// givenUp keeps o, a write of unknown outcome without a lease, while an acquire of its
+// owner's is under way, which may turn out to have been answered before o.
+func (z *Zombies) givenUp(o *ledger.Op) {
+	if !withoutLease(o) || !o.Holder.Asking(o) {
+		return
+	}
+	d := z.owners.At(o.Holder.ID)
+	d.open = slices.DeleteFunc(d.open, func(w *ledger.Op) bool { return w.Settled != 0 || !withoutLease(w) || !w.Holder.Asking(w) })
+	if len(d.open) == keptOpen {
+		z.unkept++
+		return
+	}
+	d.open = append(d.open, o)
+}
+
+// withoutLease says whether o's owner had none when it issued o, and none to lose.
+func withoutLease(o *ledger.Op) bool {
+	return o.Use == ledger.UseNever || o.Use == ledger.UseRefused || o.Use == ledger.UseUnknown
+}
+
+// coverOpen books that writes which are not settled yet were issued under g, of which the
+// history tells late: by the time that they land, it may be forgotten.
+func (z *Zombies) coverOpen(g *ledger.Grant, d *unsettledWrites) {
+	cover := func(w *ledger.Op) {
+		if withoutLease(w) && z.toldLate(w, g) {
+			z.under(w, g)
+		}
+	}
+	n := 0
+	for w := range g.Holder.Writing {
+		if n++; n > keptOpen {
+			z.unkept++
+			break
+		}
+		cover(w)
+	}
+	if d != nil {
+		for _, w := range d.open {
+			cover(w)
 		}
 	}
 }
