@@ -206,6 +206,16 @@ func (e *lease) lose() {
 	e.mu.Unlock()
 }
 
+// abandon gives back what may be left of a lease that can no longer be relied on, and may
+// be taken yet by what is still on its way.
+func (e *lease) abandon() {
+	e.stopRenewal()
+	e.mu.Lock()
+	e.end()
+	e.giveBack()
+	e.mu.Unlock()
+}
+
 // giveBack sends the release, once. mu is held.
 func (e *lease) giveBack() {
 	if e.putBack() {

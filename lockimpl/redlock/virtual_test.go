@@ -2,6 +2,7 @@ package redlock_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -153,4 +154,44 @@ func TestLostReplyLeavesNoKey(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An owner whose lease has run out takes the key again, and gives both back. What the
+// first one asked of nodes that it did not hear from is given back too: the request is
+// still on its way to them, and would be granted behind everybody's back.
+func TestReentryAfterALossLeavesNoKey(t *testing.T) {
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		l, links := w.Client(redlock.NewFactory(redlock.Config{NodeTimeout: 5 * time.Second}))
+		warm(t, l)
+		for _, slow := range links[3:] {
+			slow.Up.Hold()
+		}
+		const ttl = 500 * time.Millisecond
+		outer, err := l.AcquireAs(t.Context(), "me", "k", ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(ttl + 100*time.Millisecond)
+		w.Forward(1, ttl+100*time.Millisecond)
+		w.Forward(2, ttl+100*time.Millisecond)
+		w.Forward(3, ttl+100*time.Millisecond)
+		again, err := l.AcquireAs(t.Context(), "me", "k", ttl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := outer.Release(t.Context()); !errors.Is(err, lockimpl.ErrLost) {
+			t.Errorf("the lease that ran out was given back with %v", err)
+		}
+		for _, slow := range links[3:] {
+			slow.Up.Free()
+		}
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+			t.Errorf("keys left on servers %v", on)
+		}
+	})
 }

@@ -47,6 +47,9 @@ func (l *Lock) enter(ctx context.Context, owner, key string, ttl time.Duration) 
 	if err != nil {
 		return nil, nil, err
 	}
+	if lost := h.lease; lost != nil { // nobody gives it back for as long as another is held in its place
+		l.spawn(lost.abandon)
+	}
 	h.lease, h.count = got, 1
 	return got, h, nil
 }
