@@ -27,7 +27,7 @@ const (
 	RoleMinority = "minority" // as many as the quorum can spare
 	RoleMajority = "majority" // a quorum
 	RoleSwing    = "swing"    // one of those that make up the holder's quorum
-	RoleMaster   = "master"   // any of them; of a deployment, the one that its Sentinels name
+	RoleMaster   = "master"   // any of them; of a deployment, the one that is elected; of several the one that stores the key of the moment
 	RoleThat     = "that"     // the one of the tapped command to which the step is locked
 )
 

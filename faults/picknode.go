@@ -38,7 +38,7 @@ func (s *Scope) nodesOf(ctx context.Context, role string, of []Client, rng *rand
 	all := s.Testbed.Nodes()
 	up := s.up()
 	if d, is := s.Testbed.(testbed.Deployment); is && slices.Contains(ofDeployments, role) {
-		return s.ofDeployment(ctx, d, role)
+		return s.ofDeployment(ctx, d, role, of, rng)
 	}
 	switch role {
 	case RoleAll:
@@ -59,16 +59,57 @@ func (s *Scope) nodesOf(ctx context.Context, role string, of []Client, rng *rand
 	return s.namedNodes(role)
 }
 
-// ofDeployments are the roles that mean something else where one node is the master
-// of all others: a quorum is that one, and what it can spare are its replicas.
+// ofDeployments are the roles that mean something else where nodes are the masters of
+// others: a quorum is them, and what it can spare are their replicas.
 var ofDeployments = []string{RoleMaster, RoleSwing, RoleMajority, RoleMinority}
 
-func (s *Scope) ofDeployment(ctx context.Context, d testbed.Deployment, role string) ([]testbed.Node, error) {
-	master, err := d.Master(ctx)
+func (s *Scope) ofDeployment(ctx context.Context, d testbed.Deployment, role string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
+	masters, err := d.Masters(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("node %q: %w: %w", role, err, ErrMissed)
 	}
-	return slices.DeleteFunc(s.up(), func(n testbed.Node) bool { return (n == master) == (role == RoleMinority) }), nil
+	key := s.Occasion.Key
+	if role == RoleSwing && len(masters) > 1 {
+		h, held := s.holding(of, rng)
+		if !held {
+			return nil, nil
+		}
+		key = h.Key
+	}
+	if len(masters) > 1 && (role == RoleMaster || role == RoleSwing) {
+		shard, err := s.shard(ctx, d, key, len(masters), rng)
+		if err != nil {
+			return nil, fmt.Errorf("node %q: %w: %w", role, err, ErrMissed)
+		}
+		masters = masters[shard : shard+1]
+	}
+	return slices.DeleteFunc(s.up(), func(n testbed.Node) bool { return slices.Contains(masters, n) == (role == RoleMinority) }), nil
+}
+
+// shard is the shard that stores the lease of key, any of so many where there is none.
+func (s *Scope) shard(ctx context.Context, d testbed.Deployment, key string, of int, rng *rand.Rand) (int, error) {
+	if key == "" {
+		return rng.IntN(of), nil
+	}
+	if s.LeaseKeys != nil {
+		if names := s.LeaseKeys(key); len(names) > 0 {
+			key = names[0]
+		}
+	}
+	return d.Shard(ctx, key)
+}
+
+// PickMaster resolves RoleMaster in a deployment, and says which shard's it is: that of
+// the step's occasion, any one where there is none.
+func (s *Scope) PickMaster(ctx context.Context, d testbed.Deployment, rng *rand.Rand) (n testbed.Node, shard int, err error) {
+	masters, err := d.Masters(ctx)
+	if err == nil {
+		shard, err = s.shard(ctx, d, s.Occasion.Key, len(masters), rng)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("node %q: %w: %w", RoleMaster, err, ErrMissed)
+	}
+	return masters[shard], shard, nil
 }
 
 // up returns the nodes that no fault has down or frozen.

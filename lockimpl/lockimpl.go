@@ -42,6 +42,11 @@ type Node struct {
 	// Sentinel, when set, says that the master moves: Addr is empty, and who asks
 	// one of the Sentinels for the master learns an address for Dial.
 	Sentinel *Sentinel
+
+	// Cluster, when set, says that the keys are spread over the servers of a Redis
+	// Cluster: Addr is empty, and who asks one of these (host:port) for the slots
+	// learns addresses for Dial.
+	Cluster []string
 }
 
 // A Sentinel says where a master is asked for that Redis Sentinel watches. Dial

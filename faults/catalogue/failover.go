@@ -13,7 +13,7 @@ import (
 
 var failoverEntry = Entry{
 	Name:     "failover",
-	Wire:     "An asynchronous replica stops receiving; then the node is killed and the replica takes its place, which Redis Sentinel sees to where it watches.",
+	Wire:     "An asynchronous replica stops receiving; then the node is killed and the replica takes its place, which Redis Sentinel or Redis Cluster sees to where there is one.",
 	Survives: "What was granted since is forgotten: a lock on one master breaks, a quorum of independent masters is one node short.",
 	Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.25),
@@ -33,12 +33,12 @@ func (f failover) Supports(t *faults.Target) error {
 	if _, is := t.Testbed.(testbed.Deployment); is && f.Node != "" && f.Node != faults.RoleAny && f.Node != faults.RoleMaster {
 		return fmt.Errorf("%s testbed: node %s: it is the master that fails over; leave node out", t.Testbed.Name(), f.Node)
 	}
-	return needNodes[testbed.Replicated](t, "replicated", "process and sentinel")
+	return needNodes[testbed.Replicated](t, "replicated", "process, sentinel and cluster")
 }
 
 func (f failover) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 	if d, is := s.Testbed.(testbed.Deployment); is {
-		return promotion{d, true}.inject(ctx, s)
+		return promotion{d, true}.inject(ctx, s, rng)
 	}
 	nodes, err := pickVictims(ctx, s, f.Params, rng)
 	if err != nil {

@@ -24,14 +24,14 @@ type failoverIsolated struct{ faults.Params }
 func (f failoverIsolated) Name() string { return "failover-isolated" }
 
 func (f failoverIsolated) Supports(t *faults.Target) error {
-	if _, is := t.Testbed.(testbed.Deployment); !is {
-		return fmt.Errorf("%s testbed: nobody there watches a master; sentinel has Redis Sentinel", t.Testbed.Name())
+	if _, is := t.Testbed.(testbed.Sentinels); !is {
+		return fmt.Errorf("%s testbed: nobody there watches a master from outside; sentinel has Redis Sentinel", t.Testbed.Name())
 	}
 	return nil
 }
 
-func (f failoverIsolated) Inject(ctx context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
-	return promotion{s.Testbed.(testbed.Deployment), false}.inject(ctx, s)
+func (f failoverIsolated) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+	return promotion{s.Testbed.(testbed.Deployment), false}.inject(ctx, s, rng)
 }
 
 // Settings implements faults.Settable: who is the master is not for a plan to say.

@@ -39,10 +39,14 @@ func injectedBy(t *testing.T, name string, f faults.Fault) (embedded, remote str
 		by = "signal to the server: SIGSTOP, SIGCONT"
 	case failover:
 		by, _ = link.Stall.InjectedBy()
-		by += ", on the replica's link; then SIGKILL and `REPLICAOF`, or Redis Sentinel"
+		by += ", on the replica's link; then SIGKILL and `REPLICAOF`, or Redis Sentinel or Cluster"
 	case failoverIsolated:
 		by, _ = link.Stall.InjectedBy()
 		by += ", on the link of the master's peers; then Redis Sentinel"
+	case clusterFailover:
+		by = "server command `CLUSTER FAILOVER`"
+	case migrateSlot:
+		by = "server commands `CLUSTER SETSLOT`, `MIGRATE`"
 	case serverFault:
 		if by = "server command `" + strings.Join(f.commands, "`, `") + "`"; len(f.commands) == 0 {
 			by = "server command, a script"

@@ -161,7 +161,7 @@ func TestUnsupported(t *testing.T) {
 		{embedded.Target, "power-loss", "process"},
 		{embedded.Target, "demote", "a process testbed does"},
 		{embedded.Target, "busy-script", "a process testbed does"},
-		{embedded.Target, "failover", "n1 cannot be replicated; process and sentinel can"},
+		{embedded.Target, "failover", "n1 cannot be replicated; process, sentinel and cluster can"},
 		{embedded.Target, "failover-isolated", "sentinel has Redis Sentinel"},
 		{bare, "kill", "fake testbed: n1 cannot be killed; process, container and embedded can"},
 		{bare, "flushall", "fake testbed: n1 cannot be administered; process, container and embedded can"},

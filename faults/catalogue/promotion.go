@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"locktorture/faults"
@@ -14,10 +15,10 @@ import (
 )
 
 // How long a promotion may take: the master is written to while nothing of that
-// reaches a replica, and then the Sentinels agree. The rest of what a heal may take is
+// reaches a replica, and then the Sentinels agree, or the masters of a cluster. The rest of what a heal may take is
 // for the old master's return.
 const (
-	writtenAlone  = 350 * time.Millisecond // at least: shorter than it takes the Sentinels to call the master down
+	writtenAlone  = 350 * time.Millisecond // at least: shorter than it takes to call the master down
 	unwritten     = 2 * time.Second        // at most, where nobody writes
 	promotedIn    = 18 * time.Second
 	servedIn      = 5 * time.Second
@@ -25,20 +26,36 @@ const (
 	promotionPoll = 5 * time.Millisecond
 )
 
-// A promotion takes the master of a deployment away from its replicas and the
-// Sentinels, which put a replica in its place.
+// A promotion takes the master of a deployment away from its replicas, and from the
+// Sentinels where there are any. A replica takes its place.
 type promotion struct {
 	testbed.Deployment
 	kill bool // it is killed as well; else its clients reach it all the while
 }
 
-func (p promotion) inject(ctx context.Context, s *faults.Scope) (faults.Injection, error) {
+// electors are those who promote a replica.
+func (p promotion) electors() string {
+	if _, watched := p.Deployment.(testbed.Sentinels); watched {
+		return "the Sentinels"
+	}
+	return "the other masters"
+}
+
+// apart says from whom the master is cut off.
+func (p promotion) apart() string {
+	if _, watched := p.Deployment.(testbed.Sentinels); watched {
+		return "is cut off from its replicas and the Sentinels"
+	}
+	return "is cut off from its replica"
+}
+
+func (p promotion) inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 	if err := s.Take(faults.Peers); err != nil { // one promotion at a time
 		return faults.Injection{}, err
 	}
-	old, err := p.Master(ctx)
+	old, shard, err := s.PickMaster(ctx, p, rng)
 	if err != nil {
-		return faults.Injection{}, fmt.Errorf("%w: %w", err, faults.ErrMissed)
+		return faults.Injection{}, err
 	}
 	if err := s.Take(old.Name()); err != nil {
 		return faults.Injection{}, err
@@ -54,18 +71,18 @@ func (p promotion) inject(ctx context.Context, s *faults.Scope) (faults.Injectio
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	s.OnHeal(old.Name()+" is cut off from its replicas and the Sentinels", "end the run: its links end with it", func(ctx context.Context) (string, error) {
+	s.OnHeal(old.Name()+" "+p.apart(), "end the run: its links end with it", func(ctx context.Context) (string, error) {
 		_, err := cut.Heal(ctx)
 		return "", err
 	})
-	e := &election{promotion: p, scope: s, old: old, began: began, before: before, cut: cut}
+	e := &election{promotion: p, scope: s, old: old, shard: shard, began: began, before: before, cut: cut}
 	if p.kill {
 		if err := e.killMaster(ctx); err != nil {
 			return faults.Injection{}, err
 		}
 	}
 	s.OnHeal(old.Name()+" awaits its place as a replica", "restart the testbed", e.heal)
-	return faults.Injection{Target: hit, Note: fmt.Sprintf("%s, the master, is cut off from its replicas and the Sentinels%s", old.Name(), e.killed)}, nil
+	return faults.Injection{Target: hit, Note: fmt.Sprintf("%s, the master, %s%s", old.Name(), p.apart(), e.killed)}, nil
 }
 
 // An election is a promotion under way.
@@ -73,6 +90,7 @@ type election struct {
 	promotion
 	scope  *faults.Scope
 	old    testbed.Node
+	shard  int
 	next   testbed.Node // once it is promoted
 	began  time.Time
 	before int64 // changes of the old master's data when it was cut off
@@ -102,6 +120,15 @@ func (e *election) count(ctx context.Context) {
 	if now, err := changes(ask, e.old); err == nil {
 		e.lost = max(e.lost, now-e.before)
 	}
+}
+
+// promoted is the master of the old one's shard.
+func (e *election) promoted(ctx context.Context) (testbed.Node, error) {
+	masters, err := e.Masters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return masters[e.shard], nil
 }
 
 // heal waits for the promotion, and for a client that the new master serves; then it
@@ -143,23 +170,23 @@ func (e *election) awaitPromotion(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, promotedIn)
 	defer cancel()
 	for {
-		next, err := e.Master(ctx)
+		next, err := e.promoted(ctx)
 		if err == nil && next != e.old {
 			e.next = next
-			e.told = fmt.Sprintf("%s promoted in the place of %s by the Sentinels, seen %v after it was cut off", next.Name(), e.old.Name(), phrase.Round(time.Since(e.began)))
+			e.told = fmt.Sprintf("%s promoted in the place of %s by %s, seen %v after the fault began", next.Name(), e.old.Name(), e.electors(), phrase.Round(time.Since(e.began)))
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("the Sentinels promoted nobody in the place of %s within %v: %w", e.old.Name(), promotedIn, errors.Join(ctx.Err(), err))
+			return fmt.Errorf("%s promoted nobody in the place of %s within %v: %w", e.electors(), e.old.Name(), promotedIn, errors.Join(ctx.Err(), err))
 		}
 		wait.For(ctx, promotionPoll)
 	}
 }
 
 // patience is how long a client may take to ask the new master for something.
-func (e *election) patience() time.Duration {
+func patience(s *faults.Scope) time.Duration {
 	select {
-	case <-e.scope.Over(): // hardly anybody asks any more
+	case <-s.Over(): // hardly anybody asks any more
 		return servedAtEnd
 	default:
 		return servedIn
@@ -173,7 +200,7 @@ func (e *election) awaitService(ctx context.Context) string {
 	for _, c := range e.scope.Clients {
 		received[c.Name()] = e.scope.Link(c.Name(), e.next.Name()).Traffic().Received
 	}
-	for began := time.Now(); time.Since(began) < e.patience() && ctx.Err() == nil; wait.For(ctx, promotionPoll) {
+	for began := time.Now(); time.Since(began) < patience(e.scope) && ctx.Err() == nil; wait.For(ctx, promotionPoll) {
 		for _, c := range e.scope.Clients {
 			if e.scope.Link(c.Name(), e.next.Name()).Traffic().Received > received[c.Name()] {
 				return fmt.Sprintf("%s served by %s %v after that", c.Name(), e.next.Name(), phrase.Round(time.Since(began)))

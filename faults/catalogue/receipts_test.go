@@ -26,9 +26,12 @@ func TestNoReceiptWithoutOperations(t *testing.T) {
 			}
 			limit := 2 * time.Second
 			var r *rig
-			if name == failoverIsolatedEntry.Name { // it is for Redis Sentinel alone, whose replicas take no writes
+			switch name {
+			case failoverIsolatedEntry.Name: // it is for Redis Sentinel alone, whose replicas take no writes
 				r, limit = &rig{faulttest.SentinelRig(t, testbed.SentinelConfig{}, 2)}, faulttest.Late
-			} else {
+			case clusterFailoverEntry.Name, migrateSlotEntry.Name:
+				r, limit = &rig{faulttest.ClusterRig(t, testbed.ClusterConfig{}, 2)}, faulttest.Late
+			default:
 				r = serverRig(t, testbed.ProcessConfig{Nodes: 3, Persist: true, Fsync: fsync, FakeClock: e.Needs == testbed.AbilityClockJump && testbed.CanFakeClock() == nil}, 2)
 				r.atRest(t)
 			}

@@ -19,7 +19,7 @@ var onServers sync.Map
 
 // show notes that a directed test has seen a fault to its end.
 func (r *rig) show(fault string) {
-	if name := r.Testbed.Name(); name == testbed.KindProcess || name == testbed.KindSentinel {
+	if slices.Contains([]string{testbed.KindProcess, testbed.KindSentinel, testbed.KindCluster}, r.Testbed.Name()) {
 		onServers.Store(fault, true)
 	}
 }

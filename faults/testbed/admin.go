@@ -8,10 +8,10 @@ import (
 )
 
 // CanAdminister implements Administrable: a real server knows every command. Who is a
-// master is not for commands to say where Redis Sentinel does.
+// master is not for commands to say where Redis Sentinel or Redis Cluster does.
 func (n *processNode) CanAdminister(command string) error {
 	if n.elected && strings.EqualFold(command, "REPLICAOF") {
-		return fmt.Errorf("%s on %s: Redis Sentinel says who is a replica; a process testbed leaves it to commands: %w", command, n.name, ErrUnsupported)
+		return fmt.Errorf("%s on %s: Redis Sentinel or Redis Cluster says who is a replica; a process testbed leaves it to commands: %w", command, n.name, ErrUnsupported)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -59,14 +60,14 @@ func Abilities(n Node) []Ability {
 type Config struct {
 	Kind      string // KindAuto, or the one that the user named
 	Nodes     int
-	Dir       string // process, sentinel, container: see ProcessConfig
-	Binary    string // process, sentinel
-	Persist   bool   // process, sentinel, container
-	Fsync     Fsync  // process, sentinel, container
+	Dir       string // process, sentinel, cluster, container: see ProcessConfig
+	Binary    string // process, sentinel, cluster
+	Persist   bool   // process, sentinel, cluster, container
+	Fsync     Fsync  // process, sentinel, cluster, container
 	FakeClock bool   // process
 
-	MinReplicas int                                                          // sentinel: see SentinelConfig
-	Announce    func(ctx context.Context, name, addr string) (string, error) // sentinel
+	MinReplicas int      // sentinel: see SentinelConfig
+	Announce    Announce // sentinel, cluster
 
 	Image string // container: see ContainerConfig
 
@@ -103,7 +104,8 @@ var detectors = []struct {
 	{KindExternal, detectExternal},
 	{KindProcess, detectProcess},
 	{KindContainer, detectContainer},
-	{KindSentinel, detectSentinel},
+	{KindSentinel, deployed(KindSentinel)},
+	{KindCluster, deployed(KindCluster)},
 	{KindCompose, detectCompose},
 	{KindEmbedded, detectEmbedded},
 }
@@ -118,17 +120,22 @@ func detectCompose(_ context.Context, c Config) Candidate {
 	}
 }
 
-// detectSentinel is detectProcess without clocks, for a testbed that is another one
-// for the lock: it is never chosen for the user.
-func detectSentinel(ctx context.Context, c Config) Candidate {
-	c.FakeClock = false
-	d := detectProcess(ctx, c)
-	d.Kind = KindSentinel
-	if d.Available && c.Kind != KindSentinel {
-		d.Available, d.Detail = false, "when asked for: "+d.Detail
+// deployed is detectProcess without clocks, for a testbed that is another one for the
+// lock: it is never chosen for the user.
+func deployed(kind string) func(context.Context, Config) Candidate {
+	return func(ctx context.Context, c Config) Candidate {
+		c.FakeClock = false
+		d := detectProcess(ctx, c)
+		d.Kind = kind
+		if d.Available && c.Kind != kind {
+			d.Available, d.Detail = false, "when asked for: "+d.Detail
+		}
+		return d
 	}
-	return d
 }
+
+// onRequest are the kinds that are not chosen unless they are asked for.
+var onRequest = []string{KindExternal, KindCompose, KindSentinel, KindCluster}
 
 func detectEmbedded(context.Context, Config) Candidate {
 	return Candidate{
@@ -225,12 +232,12 @@ func Choose(ctx context.Context, c Config) (kind, why string, err error) {
 		case d.Available:
 			return d.Kind, fmt.Sprintf("%s (not %s)", d.Detail, strings.Join(passed, "; not ")), nil
 		}
-		if d.Kind != KindExternal && d.Kind != KindCompose && d.Kind != KindSentinel { // that nobody asked for them is no news
+		if !slices.Contains(onRequest, d.Kind) { // that nobody asked for them is no news
 			passed = append(passed, d.Kind+": "+d.Detail)
 		}
 	}
-	return "", "", fmt.Errorf("choose testbed %q: no such kind; there are %s, %s, %s, %s, %s, %s and %s: %w",
-		c.Kind, KindAuto, KindExternal, KindProcess, KindSentinel, KindContainer, KindCompose, KindEmbedded, ErrUnsupported)
+	return "", "", fmt.Errorf("choose testbed %q: no such kind; there are %s, %s: %w",
+		c.Kind, KindAuto, strings.Join(Kinds, ", "), ErrUnsupported)
 }
 
 // Start starts the testbed that Choose picks, and returns its reason.
@@ -251,6 +258,8 @@ func Start(ctx context.Context, c Config) (b Testbed, why string, err error) {
 		b, err = StartSentinel(ctx, SentinelConfig{
 			Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, MinReplicas: c.MinReplicas, Announce: c.Announce,
 		})
+	case KindCluster:
+		b, err = StartCluster(ctx, ClusterConfig{Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, Announce: c.Announce})
 	case KindCompose:
 		b, err = StartCompose(ctx, c.Compose)
 	case KindContainer:

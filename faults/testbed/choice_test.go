@@ -70,7 +70,7 @@ func TestChoice(t *testing.T) {
 		t.Errorf("without a server: %s, %q, %v", kind, why, err)
 	}
 	for _, bad := range []Config{
-		{Kind: "cluster"},
+		{Kind: "clustered"},
 		{Kind: KindExternal},
 		{Kind: KindProcess, Binary: "no-such-redis-server"},
 	} {

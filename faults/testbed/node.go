@@ -29,15 +29,17 @@ type processNode struct {
 	clockFile string // with clock: where it reads its offset
 
 	settings []string // further lines of its configuration
-	elected  bool     // Redis Sentinel says whether it is a master, and has it rewrite its configuration
+	elected  bool     // its deployment says whether it is a master, and it keeps its configuration itself
 	served   bool     // it has been ready
 	sentinel bool     // a Redis Sentinel, which keeps no data
+	sharded  bool     // a server of a Redis Cluster
 
 	mu          sync.Mutex // serialises life and death
 	home        string     // its folder below the testbed's
 	replica     *processNode
 	lastReplica int
 	port        int
+	busPort     int         // sharded: where the other servers of its cluster find it
 	child       *proc.Child // nil before the first start
 	pausedAt    time.Time
 	diedAt      time.Time     // of the last kill, or of the pause before it, by this machine's clock
@@ -72,7 +74,9 @@ func (n *processNode) firstStart(ctx context.Context) error {
 		return fmt.Errorf("start %s: %w", n.name, err)
 	}
 	for range startAttempts {
-		n.port = n.ports.Free()
+		if n.port = n.ports.Free(); n.sharded {
+			n.busPort = n.ports.Free()
+		}
 		if err = n.start(ctx); err == nil || !errors.Is(err, errExited) {
 			return err
 		}

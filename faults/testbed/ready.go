@@ -75,6 +75,9 @@ func (n *processNode) writeConfig() error {
 		fmt.Sprintf("dir %q", n.dataDir()),
 		fmt.Sprintf("logfile %q", n.logPath()),
 	}
+	if n.sharded {
+		lines = append(lines, "cluster-enabled yes", fmt.Sprintf("cluster-port %d", n.busPort), fmt.Sprintf("cluster-config-file %q", filepath.Join(n.dir(), "nodes.conf")))
+	}
 	lines = append(lines, n.settings...)
 	if !n.sentinel {
 		lines = append(lines, n.dataSettings()...)

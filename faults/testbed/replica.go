@@ -111,3 +111,44 @@ func (n *processNode) Failover(ctx context.Context) (string, error) {
 	}
 	return fmt.Sprintf("pid %d gone; its replica, pid %d, answers on %s with %d keys", old, n.child.Pid(), n.Addr(), keys), nil
 }
+
+// announce has the others find the server where via says, and returns that address. what
+// is the prefix of its settings.
+func (n *processNode) announce(ctx context.Context, via Announce, what string) (addr string, err error) {
+	addr = n.Addr()
+	if via != nil {
+		if addr, err = via(ctx, n.name, addr); err != nil {
+			return "", fmt.Errorf("announce %s: %w", n.name, err)
+		}
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", fmt.Errorf("announce %s: %w", n.name, err)
+	}
+	if _, err := Do(ctx, n, "CONFIG", "SET", what+"-announce-ip", host, what+"-announce-port", port); err != nil {
+		return "", fmt.Errorf("announce %s: %w", n.name, err)
+	}
+	return addr, nil
+}
+
+// settlePoll is the pause between two looks at what has yet to settle.
+const settlePoll = 20 * time.Millisecond
+
+// settle waits until nothing is unsettled.
+func settle(ctx context.Context, unsettled func(context.Context) error) error {
+	var last error // what a look found that ctx did not end
+	for {
+		err := unsettled(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil || last == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("settle: %w: %w", ctx.Err(), last)
+		case <-time.After(settlePoll):
+		}
+	}
+}

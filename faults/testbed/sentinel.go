@@ -47,25 +47,12 @@ var sentinelTimings = []string{
 	"ASK-PERIOD", "100", "INFO-PERIOD", "200", "PUBLISH-PERIOD", "200", "MIN-LINK-RECONNECT-PERIOD", "100", "TILT-PERIOD", "2000",
 }
 
-// A Deployment is a testbed whose nodes are the servers of one deployment: one of
-// them is the master, the others are its replicas, and Redis Sentinel puts one of
-// these in its place when it fails.
-type Deployment interface {
-	Testbed
+// Sentinels is a Deployment of one master that Redis Sentinel watches.
+type Sentinels interface {
+	Deployment
 
 	// Sentinels are the addresses (host:port) of those who know the master by name.
 	Sentinels() (name string, addrs []string)
-
-	// Announced is the address (host:port) under which the servers, and the
-	// Sentinels to whoever asks them, know the node of that name.
-	Announced(node string) string
-
-	// Master is the node that most of the Sentinels name.
-	Master(ctx context.Context) (Node, error)
-
-	// Settle waits until every other node replicates the master, and the Sentinels
-	// see nothing amiss.
-	Settle(ctx context.Context) error
 }
 
 // A SentinelConfig describes a testbed of one master, two replicas and three
@@ -77,10 +64,7 @@ type SentinelConfig struct {
 	MinReplicas int           // min-replicas-to-write, with a min-replicas-max-lag of 1 s; 0: neither is set
 	Ready       time.Duration // how long one server, and then their agreement, may take; zero: 10 s
 
-	// Announce returns the address by which the other servers and the Sentinels are
-	// to find the node called name, which listens at addr: a link that can be cut.
-	// Nil: addr itself.
-	Announce func(ctx context.Context, name, addr string) (string, error)
+	Announce Announce
 }
 
 // A sentinelBed is a testbed of redis-server children.
@@ -141,21 +125,11 @@ func (b *sentinelBed) servers() []*processNode { return b.all[:sentinelServers] 
 // each write down what it is.
 func (b *sentinelBed) replicate(ctx context.Context) error {
 	for i, n := range b.servers() {
-		addr := n.Addr()
-		if b.cfg.Announce != nil {
-			var err error
-			if addr, err = b.cfg.Announce(ctx, n.Name(), addr); err != nil {
-				return fmt.Errorf("announce %s: %w", n.Name(), err)
-			}
-		}
-		host, port, err := net.SplitHostPort(addr)
+		addr, err := n.announce(ctx, b.cfg.Announce, "replica")
 		if err != nil {
-			return fmt.Errorf("announce %s: %w", n.Name(), err)
+			return err
 		}
 		b.announced[n.Name()] = addr
-		if _, err := Do(ctx, n, "CONFIG", "SET", "replica-announce-ip", host, "replica-announce-port", port); err != nil {
-			return fmt.Errorf("announce %s: %w", n.Name(), err)
-		}
 		if i > 0 {
 			if err := n.follow(ctx, b.announced[b.servers()[0].Name()]); err != nil {
 				return fmt.Errorf("%s: %w", n.Name(), err)
@@ -216,7 +190,7 @@ func (b *sentinelBed) Describe() string {
 		sentinelServers-1, sentinelCount, downAfter, b.version, b.processBed.cfg.Binary, guard, persistence(b.cfg.Persist, b.processBed.cfg.Fsync))
 }
 
-// Sentinels implements Deployment.
+// Sentinels implements Sentinels.
 func (b *sentinelBed) Sentinels() (name string, addrs []string) {
 	for _, s := range b.sentinels {
 		addrs = append(addrs, s.Addr())
@@ -227,8 +201,20 @@ func (b *sentinelBed) Sentinels() (name string, addrs []string) {
 // Announced implements Deployment.
 func (b *sentinelBed) Announced(node string) string { return b.announced[node] }
 
-// Master implements Deployment.
-func (b *sentinelBed) Master(ctx context.Context) (Node, error) {
+// Shard implements Deployment: there is one.
+func (b *sentinelBed) Shard(context.Context, string) (int, error) { return 0, nil }
+
+// Masters implements Deployment.
+func (b *sentinelBed) Masters(ctx context.Context) ([]Node, error) {
+	master, err := b.master(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []Node{master}, nil
+}
+
+// master is the node that most of the Sentinels name.
+func (b *sentinelBed) master(ctx context.Context) (Node, error) {
 	votes := map[string]int{}
 	var errs []error
 	for _, s := range b.sentinels {
@@ -265,31 +251,12 @@ func masterOf(ctx context.Context, s Node) (string, error) {
 	return net.JoinHostPort(fmt.Sprint(pair[0]), fmt.Sprint(pair[1])), nil
 }
 
-// settlePoll is the pause between two looks at what has yet to settle.
-const settlePoll = 20 * time.Millisecond
-
 // Settle implements Deployment.
-func (b *sentinelBed) Settle(ctx context.Context) error {
-	var last error // what a look found that ctx did not end
-	for {
-		err := b.unsettled(ctx)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() == nil || last == nil {
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("settle: %w: %w", ctx.Err(), last)
-		case <-time.After(settlePoll):
-		}
-	}
-}
+func (b *sentinelBed) Settle(ctx context.Context) error { return settle(ctx, b.unsettled) }
 
 // unsettled says what is not as it should be, or nil.
 func (b *sentinelBed) unsettled(ctx context.Context) error {
-	master, err := b.Master(ctx)
+	master, err := b.master(ctx)
 	if err != nil {
 		return err
 	}
@@ -298,7 +265,7 @@ func (b *sentinelBed) unsettled(ctx context.Context) error {
 		return err
 	}
 	for _, n := range b.servers() {
-		if err := asElected(ctx, n, n.Name() == master.Name(), port); err != nil {
+		if err := asElected(ctx, n, n.Name() == master.Name(), sentinelServers-1, port); err != nil {
 			return err
 		}
 	}
@@ -311,16 +278,16 @@ func (b *sentinelBed) unsettled(ctx context.Context) error {
 }
 
 // asElected sees whether a server is the master, with all its replicas, or one of
-// these, with all that the master at port has.
-func asElected(ctx context.Context, n Node, master bool, port string) error {
+// them, with all that the master at port has.
+func asElected(ctx context.Context, n Node, master bool, replicas int, port string) error {
 	ask, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
 	f, err := info(ask, n)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s: %w", n.Name(), err)
-	case master && (f["role"] != "master" || f["connected_slaves"] != strconv.Itoa(sentinelServers-1)):
-		return fmt.Errorf("%s is the master by the Sentinels' word, and has the role %s with %s replicas", n.Name(), f["role"], f["connected_slaves"])
+	case master && (f["role"] != "master" || f["connected_slaves"] != strconv.Itoa(replicas)):
+		return fmt.Errorf("%s is a master by election, and has the role %s with %s replicas", n.Name(), f["role"], f["connected_slaves"])
 	case !master && (f["role"] != "slave" || f["master_port"] != port || f["master_link_status"] != "up"):
 		return fmt.Errorf("%s has the role %s, and its link to the master is %s", n.Name(), f["role"], cmp.Or(f["master_link_status"], "missing"))
 	}

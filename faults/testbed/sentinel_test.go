@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-func startSentinel(t *testing.T, c SentinelConfig) Deployment {
+func startSentinel(t *testing.T, c SentinelConfig) *sentinelBed {
 	t.Helper()
 	_, err := findServer(c.Binary)
 	require(t, err)
@@ -24,16 +24,16 @@ func startSentinel(t *testing.T, c SentinelConfig) Deployment {
 			t.Error(err)
 		}
 	})
-	return b.(Deployment)
+	return b.(*sentinelBed)
 }
 
 // promoted waits until the Sentinels name another master than old.
-func promoted(t *testing.T, b Deployment, old Node) Node {
+func promoted(t *testing.T, b *sentinelBed, old Node) Node {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
-		n, err := b.Master(ctx)
+		n, err := b.master(ctx)
 		if err == nil && n != old {
 			return n
 		}
@@ -50,7 +50,7 @@ func promoted(t *testing.T, b Deployment, old Node) Node {
 func TestSentinelPromotes(t *testing.T) {
 	t.Parallel()
 	b := startSentinel(t, SentinelConfig{})
-	old, err := b.Master(t.Context())
+	old, err := b.master(t.Context())
 	if err != nil || old.Name() != "n1" {
 		t.Fatalf("the first master is %v: %v", old, err)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Kinds are the kinds of testbed, the best first.
-var Kinds = []string{KindProcess, KindSentinel, KindContainer, KindCompose, KindEmbedded, KindExternal}
+var Kinds = []string{KindProcess, KindSentinel, KindCluster, KindContainer, KindCompose, KindEmbedded, KindExternal}
 
 // specimen is a testbed that is not running.
 type specimen struct {
@@ -25,34 +25,50 @@ func Specimen(kind string) Testbed {
 func SpecimenOf(c Config) Testbed {
 	s := specimen{kind: c.Kind}
 	nodes := c.Nodes
-	if c.Kind == KindSentinel {
+	switch c.Kind {
+	case KindSentinel:
 		nodes = sentinelServers
+	case KindCluster:
+		nodes = clusterServers
 	}
 	for i := range nodes {
 		if n := c.specimen(fmt.Sprintf("n%d", i+1)); n != nil {
 			s.nodes = append(s.nodes, n)
 		}
 	}
-	if c.Kind == KindSentinel {
-		return sentinelSpecimen{s}
+	switch c.Kind {
+	case KindSentinel:
+		return sentinelSpecimen{deployedSpecimen{s}}
+	case KindCluster:
+		return clusterSpecimen{deployedSpecimen{s}}
 	}
 	return s
 }
 
-// A sentinelSpecimen is a Deployment that is not running.
-type sentinelSpecimen struct{ specimen }
-
-// Sentinels implements Deployment.
-func (sentinelSpecimen) Sentinels() (string, []string) { return MasterName, nil }
+// A deployedSpecimen is a Deployment that is not running.
+type deployedSpecimen struct{ specimen }
 
 // Announced implements Deployment.
-func (sentinelSpecimen) Announced(string) string { return "" }
+func (deployedSpecimen) Announced(string) string { return "" }
 
-// Master implements Deployment.
-func (s sentinelSpecimen) Master(context.Context) (Node, error) { return nil, ErrDown }
+// Masters implements Deployment.
+func (deployedSpecimen) Masters(context.Context) ([]Node, error) { return nil, ErrDown }
+
+// Shard implements Deployment.
+func (deployedSpecimen) Shard(context.Context, string) (int, error) { return 0, ErrDown }
 
 // Settle implements Deployment.
-func (sentinelSpecimen) Settle(context.Context) error { return ErrDown }
+func (deployedSpecimen) Settle(context.Context) error { return ErrDown }
+
+type sentinelSpecimen struct{ deployedSpecimen }
+
+// Sentinels implements Sentinels.
+func (sentinelSpecimen) Sentinels() (string, []string) { return MasterName, nil }
+
+type clusterSpecimen struct{ deployedSpecimen }
+
+// Slot implements Cluster.
+func (clusterSpecimen) Slot(key string) int { return slotOf(key) }
 
 func (c Config) specimen(name string) Node {
 	switch c.Kind {
@@ -62,7 +78,7 @@ func (c Config) specimen(name string) Node {
 			return &clockNode{processNode: n}
 		}
 		return n
-	case KindSentinel:
+	case KindSentinel, KindCluster:
 		return &processNode{name: name, persist: c.Persist, elected: true, bed: &processBed{cfg: ProcessConfig{Fsync: c.Fsync}}}
 	case KindContainer:
 		return &containerNode{name: name, persist: c.Persist}

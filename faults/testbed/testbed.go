@@ -38,6 +38,32 @@ type Describer interface {
 	Describe() string
 }
 
+// A Deployment is a testbed whose nodes are the servers of one deployment: masters,
+// each with replicas, one of which takes its place when it fails. A master and its
+// replicas are a shard; shards have numbers from 0.
+type Deployment interface {
+	Testbed
+
+	// Announced is the address (host:port) under which the servers, and whoever
+	// tells clients of them, know the node of that name.
+	Announced(node string) string
+
+	// Masters are the masters by shard, as most of those who decide it see them.
+	Masters(ctx context.Context) ([]Node, error)
+
+	// Shard is the shard that stores key.
+	Shard(ctx context.Context, key string) (int, error)
+
+	// Settle waits until every other node replicates its master, and nobody sees
+	// anything amiss.
+	Settle(ctx context.Context) error
+}
+
+// An Announce returns the address by which the other servers of a deployment are to
+// find the node called name, which listens at addr: a link that can be cut. Nil stands
+// for addr itself.
+type Announce func(ctx context.Context, name, addr string) (string, error)
+
 // A Node is one Redis server. What can be done to it beyond dialling it shows
 // in the optional interfaces below; a fault asks for the one it needs, and a
 // node that does not implement it cannot suffer the fault.

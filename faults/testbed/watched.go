@@ -37,7 +37,7 @@ type vitals struct {
 	mu   sync.Mutex
 	told map[string]int64 // commands sent through Administer, by name in lower case
 
-	elected bool // whether the server is a master is for others to say, such as Redis Sentinel
+	elected bool // whether the server is a master is for others to say, such as Redis Sentinel or Redis Cluster
 
 	// What follows belongs to look and restarted, which its node keeps apart.
 	seen     map[string]int64 // counters at the last look

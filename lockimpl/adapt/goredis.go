@@ -7,10 +7,11 @@ import (
 	"locktorture/lockimpl/internal/conn"
 )
 
-// GoRedis is the factory of a lock that is built on one go-redis client.
+// GoRedis is the factory of a lock that is built on one go-redis client: of a server, of
+// the master that Redis Sentinel watches, or of a Redis Cluster.
 func GoRedis(build func(redis.UniversalClient) lockimpl.Locker) lockimpl.Factory {
 	return onFirst(func(n lockimpl.Node) (lockimpl.Locker, error) {
-		rdb := conn.Open(n)
+		rdb := conn.Universal(n)
 		return closing(build(rdb), rdb.Close), nil
 	})
 }

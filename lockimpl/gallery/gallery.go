@@ -27,6 +27,8 @@ type Recipe struct {
 	// Acknowledged says that what it writes counts only once a replica has it.
 	Acknowledged bool
 
+	CrossSlot bool // its commands name keys that a Redis Cluster may keep apart
+
 	Subscribes bool // its waiters hear of releases by pub/sub
 
 	// Swallows says that an attempt answers "not taken" when it has met an
@@ -73,6 +75,7 @@ func Recipes() []Recipe {
 		sentinelRecipe(),
 		sentinelMinReplicasRecipe(),
 		sentinelWaitRecipe(),
+		clusterRecipe(),
 		routedRecipe(),
 	}
 }

@@ -18,7 +18,7 @@ var errNoNodes = errors.New("a recipe needs at least one node")
 
 // A master is the one server of a recipe that knows a single one, and the key
 // in it that bears the lease of key.
-type master struct{ rdb *redis.Client }
+type master struct{ rdb redis.UniversalClient }
 
 // onFirst makes a factory out of a recipe for a single master.
 func onFirst(build func(master) lockimpl.Locker) lockimpl.Factory {
@@ -26,7 +26,7 @@ func onFirst(build func(master) lockimpl.Locker) lockimpl.Factory {
 		if len(nodes) == 0 {
 			return nil, errNoNodes
 		}
-		return build(master{rdb: conn.Open(nodes[0])}), nil
+		return build(master{rdb: conn.Universal(nodes[0])}), nil
 	}
 }
 

@@ -56,6 +56,7 @@ func rwTwoKeysRecipe() Recipe {
 		Expected:    []string{"S1", "S5"},
 		CorrectedBy: "single",
 		Nodes:       1,
+		CrossSlot:   true,
 		Factory:     RWTwoKeys(),
 	}
 }

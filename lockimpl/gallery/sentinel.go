@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/conn"
 )
 
 // Sentinel is the recipe `sentinel`: `token-lua` on a master that Redis Sentinel
@@ -66,7 +67,13 @@ func sentinelMinReplicasRecipe() Recipe {
 // Corrected by: `redlock`, whose quorum is of independent masters and which keeps
 // out one that has forgotten.
 func SentinelWait() lockimpl.Factory {
-	return onFirst(func(m master) lockimpl.Locker { return sentinelWait{m} })
+	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		if len(nodes) == 0 {
+			return nil, errNoNodes
+		}
+		rdb := conn.Open(nodes[0])
+		return sentinelWait{master{rdb}, rdb}, nil
+	}
 }
 
 func sentinelWaitRecipe() Recipe {
@@ -83,13 +90,16 @@ func sentinelWaitRecipe() Recipe {
 	}
 }
 
-type sentinelWait struct{ master }
+type sentinelWait struct {
+	master
+	server *redis.Client // whose connections can be had one by one
+}
 
 // waitShare is the part of a lease that may be spent on waiting for a replica.
 const waitShare = 4
 
 func (l sentinelWait) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	lease := &waitLease{tokenLease{rdb: l.rdb, key: key, token: newToken(), until: time.Now().Add(ttl)}}
+	lease := &waitLease{tokenLease{rdb: l.rdb, key: key, token: newToken(), until: time.Now().Add(ttl)}, l.server}
 	var set *redis.BoolCmd
 	var acknowledged *redis.Cmd
 	_, err := l.rdb.Pipelined(ctx, func(p redis.Pipeliner) error { // WAIT speaks of the writes of its own connection
@@ -116,13 +126,16 @@ func (l sentinelWait) Acquire(ctx context.Context, key string, ttl time.Duration
 }
 
 // A waitLease is a tokenLease that is prolonged only where a replica has it.
-type waitLease struct{ tokenLease }
+type waitLease struct {
+	tokenLease
+	server *redis.Client
+}
 
 // Extend implements lockimpl.Lease. Where no replica acknowledges it, the lease
 // goes on until it would have ended without.
 func (l *waitLease) Extend(ctx context.Context, ttl time.Duration) error {
 	start := time.Now()
-	c := l.rdb.Conn() // WAIT speaks of the writes of its own connection
+	c := l.server.Conn() // WAIT speaks of the writes of its own connection
 	defer func() { _ = c.Close() }()
 	ok, err := expireScript.Run(ctx, c, []string{l.key}, l.token, ttl.Milliseconds()).Bool()
 	switch {

@@ -68,7 +68,7 @@ func (m master) acquireToken(ctx context.Context, key string, ttl time.Duration)
 // A tokenLease is a key that bears its owner's token: whatever it does compares
 // the token first.
 type tokenLease struct {
-	rdb        *redis.Client
+	rdb        redis.UniversalClient
 	key, token string
 
 	mu    sync.Mutex

@@ -100,7 +100,11 @@ func Peek(ctx context.Context, dial func(ctx context.Context) (net.Conn, error),
 
 func peek(ctx context.Context, rdb *redis.Client, key string) (f Found, err error) {
 	f.Key = key
-	if f.PTTL, err = rdb.PTTL(ctx, key).Result(); err != nil || f.PTTL == Absent {
+	f.PTTL, err = rdb.PTTL(ctx, key).Result()
+	if _, elsewhere := redis.IsMovedError(err); elsewhere { // another server of a Redis Cluster has its slot
+		f.PTTL, err = Absent, nil
+	}
+	if err != nil || f.PTTL == Absent {
 		return f, err
 	}
 	f.Holder, err = holder(ctx, rdb, key)

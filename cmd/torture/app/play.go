@@ -151,7 +151,7 @@ func banner(b run.Beginning, cfg config.Config) terminal.Banner {
 }
 
 var testbedWords = map[string]string{
-	"process": "local processes", "sentinel": "watched by Redis Sentinel, with two replicas", "container": "containers", "embedded": "embedded nodes", "external": "external servers", "compose": "servers of docker-compose.yml",
+	"process": "local processes", "sentinel": "watched by Redis Sentinel, with two replicas", "cluster": "a Redis Cluster, of which each key has one master with a replica", "container": "containers", "embedded": "embedded nodes", "external": "external servers", "compose": "servers of docker-compose.yml",
 }
 
 func masters(n int) string {

@@ -76,20 +76,34 @@ func ServerRig(t *testing.T, c testbed.ProcessConfig, clients int) *Rig {
 
 // SentinelRig runs on redis-server under Redis Sentinel.
 func SentinelRig(t *testing.T, c testbed.SentinelConfig, clients int) *Rig {
+	return deployedRig(t, clients, func(dir string, via testbed.Announce) (testbed.Testbed, error) {
+		c.Dir, c.Ready, c.Announce = dir, Late, via
+		return testbed.StartSentinel(t.Context(), c)
+	})
+}
+
+// ClusterRig runs on redis-server in cluster mode.
+func ClusterRig(t *testing.T, c testbed.ClusterConfig, clients int) *Rig {
+	return deployedRig(t, clients, func(dir string, via testbed.Announce) (testbed.Testbed, error) {
+		c.Dir, c.Ready, c.Announce = dir, Late, via
+		return testbed.StartCluster(t.Context(), c)
+	})
+}
+
+// deployedRig runs on a deployment whose servers reach one another over links.
+func deployedRig(t *testing.T, clients int, start func(dir string, via testbed.Announce) (testbed.Testbed, error)) *Rig {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		Missing(t, err)
 	}
 	fabric, peers := link.NewEmbedded(), map[string]link.Link{}
-	c.Dir, c.Ready = t.TempDir(), Late
-	c.Announce = func(ctx context.Context, name, addr string) (string, error) {
+	bed, err := start(t.TempDir(), func(ctx context.Context, name, addr string) (string, error) {
 		l, err := fabric.Open(ctx, faults.Peers, name, addr)
 		if err != nil {
 			return "", err
 		}
 		peers[name] = l
 		return l.(link.Listener).Addr(), nil
-	}
-	bed, err := testbed.StartSentinel(t.Context(), c)
+	})
 	if err != nil {
 		_ = fabric.Close()
 		t.Fatal(err)

@@ -72,7 +72,7 @@ func (ls Locks) With(id string, f lockimpl.Factory) (Locks, error) {
 	}
 	all := maps.Clone(ls)
 	all[id] = Lock{
-		ID: id, About: "given by this program", Category: Own, Nodes: 1, AnyNodes: true, Sentinel: true,
+		ID: id, About: "given by this program", Category: Own, Nodes: 1, AnyNodes: true, Sentinel: true, Cluster: true,
 		Factory: func(config.Config) lockimpl.Factory { return f },
 	}
 	return all, nil
@@ -130,7 +130,8 @@ func quarantine(c config.Config) time.Duration { return c.TTL + c.TTL/4 }
 
 func recipe(r gallery.Recipe) Lock {
 	return Lock{
-		About: r.Flaw, Category: Recipes, Nodes: r.Nodes, Unchecked: r.Unchecked, Subscribes: r.Subscribes, Sentinel: r.Nodes == 1,
+		About: r.Flaw, Category: Recipes, Nodes: r.Nodes, Unchecked: r.Unchecked, Subscribes: r.Subscribes,
+		Sentinel: r.Nodes == 1, Cluster: r.Nodes == 1 && !r.Acknowledged && !r.CrossSlot,
 		Factory:   func(config.Config) lockimpl.Factory { return r.Factory },
 		WithClock: r.WithClock,
 		Expected:  r.Expected, ShownBy: r.Needs, CorrectedBy: r.CorrectedBy,

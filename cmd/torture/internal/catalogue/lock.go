@@ -24,6 +24,7 @@ type Lock struct {
 	AnyNodes bool // made for any other number as well, as far as its Factory says
 
 	Sentinel bool // its client can ask Redis Sentinel for its master
+	Cluster  bool // its client can be that of a Redis Cluster
 
 	Fences     bool         // issues fencing tokens: its store is fenced unless a scenario says otherwise
 	Subscribes bool         // its waiters hear of releases by pub/sub

@@ -18,7 +18,7 @@ import (
 )
 
 // Testbeds are the names that Config.Testbed may have.
-var Testbeds = []string{"auto", "process", "sentinel", "container", "embedded", "external", "compose"}
+var Testbeds = []string{"auto", "process", "sentinel", "cluster", "container", "embedded", "external", "compose"}
 
 // Validate names the first setting that cannot work, where it was set, its
 // value, and what would work. It touches nothing.

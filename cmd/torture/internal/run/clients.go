@@ -61,10 +61,10 @@ func (c *client) nodes(gate *gate.Gate) (all []lockimpl.Node) {
 	links := c.env.links[c.Client.Name]
 	if d, deployed := c.env.bed.(testbed.Deployment); deployed {
 		if relays := c.env.relays[c.Client.Name]; relays != nil {
-			return []lockimpl.Node{wiring.Relayed(d, relays)}
+			return []lockimpl.Node{wiring.Relayed(d.(testbed.Sentinels), relays)}
 		}
 		over := func(n testbed.Node) wiring.Dial { return through(gate, links[n.Name()]) }
-		return []lockimpl.Node{wiring.Watched(d, over, gate.Dial)}
+		return []lockimpl.Node{wiring.Deployed(d, over, gate.Dial)}
 	}
 	for _, n := range c.env.bed.Nodes() {
 		l := links[n.Name()]

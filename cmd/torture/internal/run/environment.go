@@ -152,8 +152,8 @@ func (e *environment) openIngresses(ctx context.Context) (err error) {
 
 // openRelays gives child processes Sentinels that name their own links.
 func (e *environment) openRelays(ctx context.Context) (err error) {
-	d, deployed := e.bed.(testbed.Deployment)
-	if !deployed {
+	d, watched := e.bed.(testbed.Sentinels)
+	if !watched {
 		return nil
 	}
 	e.relays = map[string][]*server.Relay{}
@@ -208,7 +208,8 @@ func notifies(c config.Config, l catalogue.Lock) bool {
 
 func (e *environment) quorum() int { return e.masters()/2 + 1 }
 
-// masters is how many independent masters the lock runs on.
+// masters is how many independent masters the lock runs on: those of a deployment are
+// one store.
 func (e *environment) masters() int {
 	if _, deployed := e.bed.(testbed.Deployment); deployed {
 		return 1
@@ -216,15 +217,14 @@ func (e *environment) masters() int {
 	return len(e.bed.Nodes())
 }
 
-// keepers are the nodes that hold the lock's keys: all, or the master of a deployment
+// keepers are the nodes that hold the lock's keys: all, or the masters of a deployment
 // at this moment.
 func (e *environment) keepers(ctx context.Context) ([]testbed.Node, error) {
 	d, deployed := e.bed.(testbed.Deployment)
 	if !deployed {
 		return e.bed.Nodes(), nil
 	}
-	master, err := d.Master(ctx)
-	return []testbed.Node{master}, err
+	return d.Masters(ctx)
 }
 
 // close ends links before nodes; it may be called on a half-built environment.

@@ -21,7 +21,7 @@ func (s *session) startSampling(ctx context.Context) (stop func()) {
 		return func() {}
 	}
 	if _, deployed := s.env.bed.(testbed.Deployment); deployed {
-		s.unsampled("which of them is the master may change from one look to the next")
+		s.unsampled("who of them is a master may change from one look to the next")
 		return func() {}
 	}
 	if left := cfg.Left(); left > 0 {

@@ -28,15 +28,29 @@ func Validate(c config.Config, lock catalogue.Lock) error {
 	return nil
 }
 
-// fitsDeployment sees whether the lock can ask Redis Sentinel for its master.
+// fitsDeployment sees whether the lock can ask Redis Sentinel for its master, or a Redis
+// Cluster for its slots.
 func fitsDeployment(c config.Config, l catalogue.Lock) error {
-	switch {
-	case c.Testbed != testbed.KindSentinel || l.Sentinel && l.Masters(c) == 1:
+	var can bool
+	var one, asks string
+	switch c.Testbed {
+	case testbed.KindSentinel:
+		can, one, asks = l.Sentinel, "one master with its replicas", "asks Redis Sentinel for its master"
+	case testbed.KindCluster:
+		can, one, asks = l.Cluster, "one Redis Cluster", "follows the slots of a Redis Cluster"
+	default:
 		return nil
-	case l.Sentinel:
-		return fmt.Errorf("%s is %d, and testbed sentinel has one master with its replicas: leave --nodes out", c.At("nodes"), c.Nodes)
 	}
-	return fmt.Errorf("%s is sentinel, and lock %s has no client that asks Redis Sentinel for its master: token-lua and other recipes for one master have, and locks on lockimpl/adapt's GoRedis", c.At("testbed"), l.ID)
+	switch others := "token-lua and other recipes for one master have, and locks on lockimpl/adapt's GoRedis"; {
+	case can && l.Masters(c) == 1:
+		return nil
+	case can:
+		return fmt.Errorf("%s is %d, and testbed %s has %s: leave --nodes out", c.At("nodes"), c.Nodes, c.Testbed, one)
+	case l.Category != catalogue.Recipes && l.Category != catalogue.Libraries:
+		return fmt.Errorf("%s is %s, and lock %s wants masters that are independent of one another, each with all its keys: %s", c.At("testbed"), c.Testbed, l.ID, others)
+	default:
+		return fmt.Errorf("%s is %s, and lock %s has no client that %s: %s", c.At("testbed"), c.Testbed, l.ID, asks, others)
+	}
 }
 
 // fitsMasters sees whether the lock can live on as many masters.
@@ -73,7 +87,7 @@ func fitsLinks(c config.Config, l catalogue.Lock) error {
 		return nil // which has a limit of its own
 	}
 	per := l.Masters(c) + 1
-	if c.Testbed == testbed.KindSentinel {
+	if c.Testbed == testbed.KindSentinel || c.Testbed == testbed.KindCluster {
 		per = len(previewTestbed(c, 1).Nodes()) + 1
 	}
 	ports, files := link.EmbeddedLimit(), perLink

@@ -96,6 +96,7 @@ var unfit = map[string]string{
 	"sentinel":      "Redis Sentinel watches its master, and nodes in memory have no replicas",
 
 	"sentinel-min-replicas": "Redis Sentinel watches its master, and nodes in memory have no replicas",
+	"cluster":               "nodes in memory are no Redis Cluster",
 	"sentinel-wait":         "it waits for replicas, and nodes in memory have none",
 }
 

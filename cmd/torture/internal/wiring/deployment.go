@@ -21,23 +21,28 @@ func Probe(bed testbed.Testbed) []lockimpl.Node {
 	pass := func(ctx context.Context, dial func(context.Context) (net.Conn, error)) (net.Conn, error) {
 		return dial(ctx)
 	}
-	return []lockimpl.Node{Watched(d, over, pass)}
+	return []lockimpl.Node{Deployed(d, over, pass)}
 }
 
-// Watched is the master of d as a lock sees it: to be asked for at the Sentinels.
-// over says how a node is reached, pass dials a Sentinel.
-func Watched(d testbed.Deployment, over func(testbed.Node) Dial, pass func(context.Context, func(context.Context) (net.Conn, error)) (net.Conn, error)) lockimpl.Node {
-	name, sentinels := d.Sentinels()
-	ways := map[string]Dial{}
-	for _, n := range d.Nodes() {
-		ways[d.Announced(n.Name())] = over(n)
+// Deployed is d as a lock sees it: one node, whose master is to be asked for at the
+// Sentinels, or whose slots at its servers. over says how a server is reached, pass
+// dials a Sentinel.
+func Deployed(d testbed.Deployment, over func(testbed.Node) Dial, pass func(context.Context, func(context.Context) (net.Conn, error)) (net.Conn, error)) lockimpl.Node {
+	ways, n := map[string]Dial{}, lockimpl.Node{Name: d.Name()}
+	for _, node := range d.Nodes() {
+		ways[d.Announced(node.Name())] = over(node)
+		n.Cluster = append(n.Cluster, d.Announced(node.Name()))
 	}
-	for _, addr := range sentinels {
-		ways[addr] = func(ctx context.Context) (net.Conn, error) {
-			return pass(ctx, func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", addr) })
+	if s, watched := d.(testbed.Sentinels); watched {
+		name, sentinels := s.Sentinels()
+		for _, addr := range sentinels {
+			ways[addr] = func(ctx context.Context) (net.Conn, error) {
+				return pass(ctx, func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", addr) })
+			}
 		}
+		n.Name, n.Cluster, n.Sentinel = name, nil, &lockimpl.Sentinel{Master: name, Addrs: sentinels}
 	}
-	return lockimpl.Node{Name: name, Sentinel: &lockimpl.Sentinel{Master: name, Addrs: sentinels}, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+	n.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		dial, known := ways[addr]
 		if !known {
 			return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("neither a server nor a Sentinel of this testbed is at %s", addr)}
@@ -47,12 +52,13 @@ func Watched(d testbed.Deployment, over func(testbed.Node) Dial, pass func(conte
 			return nil, err
 		}
 		return announced{c, addr}, nil
-	}}
+	}
+	return n
 }
 
 // OpenRelays opens a relay to every Sentinel of d for one client, whose links are at
 // reach by the node's name.
-func OpenRelays(ctx context.Context, d testbed.Deployment, reach func(node string) string) (relays []*server.Relay, err error) {
+func OpenRelays(ctx context.Context, d testbed.Sentinels, reach func(node string) string) (relays []*server.Relay, err error) {
 	_, sentinels := d.Sentinels()
 	defer func() {
 		if err != nil {
@@ -86,7 +92,7 @@ func OpenRelays(ctx context.Context, d testbed.Deployment, reach func(node strin
 
 // Relayed is the master of d as a lock in another process sees it, to be asked for at
 // that client's relays.
-func Relayed(d testbed.Deployment, relays []*server.Relay) lockimpl.Node {
+func Relayed(d testbed.Sentinels, relays []*server.Relay) lockimpl.Node {
 	name, _ := d.Sentinels()
 	s := &lockimpl.Sentinel{Master: name}
 	for _, r := range relays {
@@ -95,7 +101,7 @@ func Relayed(d testbed.Deployment, relays []*server.Relay) lockimpl.Node {
 	return lockimpl.Node{Name: name, Sentinel: s}
 }
 
-// An announced connection leads to the address that the Sentinels name, whatever the
+// An announced connection leads to the address that clients are told, whatever the
 // way: clients compare it when they hear of another master.
 type announced struct {
 	net.Conn

@@ -1,0 +1,377 @@
+package testbed
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// KindCluster is the name of the testbed of a Redis Cluster.
+const KindCluster = "cluster"
+
+// A cluster has so many shards, of a master and a replica each, and so many slots, by
+// which keys belong to shards.
+const (
+	clusterShards  = 3
+	clusterServers = 2 * clusterShards
+	clusterSlots   = 16384
+)
+
+// clusterTimeout is for how long a server must be silent to be called down.
+const clusterTimeout = time.Second
+
+// A Cluster is a Deployment whose masters share the keys by slots.
+type Cluster interface {
+	Deployment
+
+	// Slot is the slot of key, from 0: of the part in braces, where it has one.
+	Slot(key string) int
+}
+
+// A ClusterConfig describes a testbed of three masters and three replicas in cluster
+// mode, all of them real servers of Redis 7.0 or later.
+type ClusterConfig struct {
+	Dir, Binary string        // see ProcessConfig
+	Persist     bool          // append-only file on the servers
+	Fsync       Fsync         // with Persist; empty: FsyncAlways
+	Ready       time.Duration // how long one server, and then their agreement, may take; zero: 10 s
+	Announce    Announce      // for clients and replication; the servers' own bus goes past it
+}
+
+// A clusterBed is a testbed of redis-server children: n1 to n3 are the masters at
+// first, and n4 to n6 replicate them in this order. Nobody changes sides: a shard keeps
+// its two servers.
+type clusterBed struct {
+	*processBed
+	cfg       ClusterConfig
+	announced map[string]string // by node
+	ids       map[string]int    // the servers' own names for one another → index in servers
+}
+
+// StartCluster starts the servers of c, and returns when every one of them sees all
+// others well and the replicas have caught up. No child outlives the calling process:
+// see StartProcess.
+func StartCluster(ctx context.Context, c ClusterConfig) (Testbed, error) {
+	c.Ready = cmp.Or(c.Ready, 10*time.Second)
+	servers, err := newProcessBed(ctx, ProcessConfig{
+		Nodes: clusterServers, Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, Ready: c.Ready,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start cluster testbed: %w", err)
+	}
+	b := &clusterBed{processBed: servers, cfg: c, announced: map[string]string{}, ids: map[string]int{}}
+	if err := b.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("start cluster testbed: %w", err), b.Close())
+	}
+	return b, nil
+}
+
+func (b *clusterBed) start(ctx context.Context) error {
+	for _, n := range b.servers() {
+		n.elected, n.vitals.elected, n.sharded = true, true, true
+		n.settings = []string{
+			"repl-ping-replica-period 1",
+			fmt.Sprintf("cluster-node-timeout %d", clusterTimeout.Milliseconds()),
+			"cluster-replica-validity-factor 0",      // a replica stands for election however long it was cut off
+			"cluster-allow-replica-migration no",     // it stays in its shard
+			"cluster-require-full-coverage no",       // the other shards serve on
+			"cluster-allow-pubsubshard-when-down no", // those without a master do not
+		}
+	}
+	if err := startAll(ctx, b.all); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.cfg.Ready)
+	defer cancel()
+	for i, n := range b.servers() {
+		if err := b.introduce(ctx, i, n); err != nil {
+			return fmt.Errorf("%s: %w", n.Name(), err)
+		}
+	}
+	if err := settle(ctx, b.strangers); err != nil {
+		return err
+	}
+	for i, n := range b.servers()[clusterShards:] {
+		if _, err := Do(ctx, n, "CLUSTER", "REPLICATE", b.idOf(i)); err != nil {
+			return fmt.Errorf("%s: %w", n.Name(), err)
+		}
+	}
+	return b.Settle(ctx)
+}
+
+// servers are the masters and the replicas, at first in this order.
+func (b *clusterBed) servers() []*processNode { return b.all[:clusterServers] }
+
+// introduce gives the i-th server its address, its slots and its rank, and has the
+// first one meet it.
+func (b *clusterBed) introduce(ctx context.Context, i int, n *processNode) error {
+	addr, err := n.announce(ctx, b.cfg.Announce, "cluster")
+	if err != nil {
+		return err
+	}
+	b.announced[n.Name()] = addr
+	id, err := Do(ctx, n, "CLUSTER", "MYID")
+	if err != nil {
+		return err
+	}
+	b.ids[fmt.Sprint(id)] = i
+	commands := [][]string{{"CONFIG", "REWRITE"}, {"CLUSTER", "SET-CONFIG-EPOCH", strconv.Itoa(i + 1)}}
+	if i < clusterShards {
+		first, next := i*clusterSlots/clusterShards, (i+1)*clusterSlots/clusterShards
+		commands = append(commands, []string{"CLUSTER", "ADDSLOTSRANGE", strconv.Itoa(first), strconv.Itoa(next - 1)})
+	}
+	for _, command := range commands {
+		if _, err := Do(ctx, n, command...); err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(command[:2], " "), err)
+		}
+	}
+	if i == 0 {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return err
+	}
+	_, err = Do(ctx, b.servers()[0], "CLUSTER", "MEET", host, port, strconv.Itoa(n.busPort))
+	return err
+}
+
+// idOf is the name by which the servers know the i-th of them.
+func (b *clusterBed) idOf(i int) string {
+	for id, at := range b.ids {
+		if at == i {
+			return id
+		}
+	}
+	return ""
+}
+
+// strangers says who does not know all others yet, or nil.
+func (b *clusterBed) strangers(ctx context.Context) error {
+	for _, n := range b.servers() {
+		known, err := b.view(ctx, n)
+		if err != nil {
+			return err
+		}
+		if len(known) != clusterServers || slices.ContainsFunc(known, func(m member) bool { return !m.well }) {
+			return fmt.Errorf("%s knows %d servers: %v", n.Name(), len(known), known)
+		}
+	}
+	return nil
+}
+
+// Name implements Testbed.
+func (b *clusterBed) Name() string { return KindCluster }
+
+// Describe implements Describer.
+func (b *clusterBed) Describe() string {
+	return fmt.Sprintf("a cluster of %d masters with a replica each (down after %v) and the store, %s (%s); %s",
+		clusterShards, clusterTimeout, b.version, b.processBed.cfg.Binary, persistence(b.cfg.Persist, b.processBed.cfg.Fsync))
+}
+
+// Announced implements Deployment.
+func (b *clusterBed) Announced(node string) string { return b.announced[node] }
+
+// Slot implements Cluster.
+func (b *clusterBed) Slot(key string) int { return slotOf(key) }
+
+// Shard implements Deployment. It is where most of the servers see the key's slot.
+func (b *clusterBed) Shard(ctx context.Context, key string) (int, error) {
+	slot := slotOf(key)
+	return agreed(ctx, b, fmt.Sprintf("who serves slot %d", slot), func(known []member) (shard int, found bool) {
+		for _, m := range known {
+			if slices.ContainsFunc(m.slots, func(r [2]int) bool { return r[0] <= slot && slot <= r[1] }) {
+				return m.index % clusterShards, true
+			}
+		}
+		return 0, false
+	})
+}
+
+// Masters implements Deployment: those that most of the servers see with slots.
+func (b *clusterBed) Masters(ctx context.Context) ([]Node, error) {
+	indexes, err := agreed(ctx, b, "who the masters are", func(known []member) (masters [clusterShards]int, all bool) {
+		found := 0
+		for _, m := range known {
+			if len(m.slots) > 0 {
+				masters[m.index%clusterShards] = m.index
+				found++
+			}
+		}
+		return masters, found == clusterShards
+	})
+	if err != nil {
+		return nil, err
+	}
+	var nodes []Node
+	for _, i := range indexes {
+		nodes = append(nodes, b.nodes[i])
+	}
+	return nodes, nil
+}
+
+// agreed is what more than half of the servers say when they are asked for what they
+// know.
+func agreed[T comparable](ctx context.Context, b *clusterBed, what string, said func([]member) (T, bool)) (T, error) {
+	votes := map[T]int{}
+	var errs []error
+	for _, n := range b.servers() {
+		known, err := b.view(ctx, n)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if answer, found := said(known); found {
+			if votes[answer]++; votes[answer] > clusterServers/2 {
+				return answer, nil
+			}
+		}
+	}
+	var none T
+	return none, fmt.Errorf("the servers do not agree on %s: %w", what, errors.Join(errs...))
+}
+
+// Settle implements Deployment.
+func (b *clusterBed) Settle(ctx context.Context) error { return settle(ctx, b.unsettled) }
+
+// unsettled says what is not as it should be, or nil.
+func (b *clusterBed) unsettled(ctx context.Context) error {
+	if err := b.strangers(ctx); err != nil {
+		return err
+	}
+	for _, n := range b.servers() {
+		if err := serving(ctx, n); err != nil {
+			return err
+		}
+		known, err := b.view(ctx, n)
+		if err != nil {
+			return err
+		}
+		slots := 0
+		for _, m := range known {
+			if m.moving {
+				return fmt.Errorf("%s sees a slot that moves: %v", n.Name(), known)
+			}
+			for _, r := range m.slots {
+				slots += r[1] - r[0] + 1
+			}
+		}
+		if slots != clusterSlots {
+			return fmt.Errorf("%s knows who serves %d of %d slots", n.Name(), slots, clusterSlots)
+		}
+	}
+	masters, err := b.Masters(ctx)
+	if err != nil {
+		return err
+	}
+	for i, n := range b.servers() {
+		master := masters[i%clusterShards]
+		_, port, err := net.SplitHostPort(b.announced[master.Name()])
+		if err != nil {
+			return err
+		}
+		if err := asElected(ctx, n, n.Name() == master.Name(), 1, port); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serving sees whether a server takes commands: one that has just started waits for 2 s
+// before it trusts what it knows.
+func serving(ctx context.Context, n Node) error {
+	ask, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	reply, err := Do(ask, n, "CLUSTER", "INFO")
+	if err == nil && !strings.Contains(fmt.Sprint(reply), "cluster_state:ok") {
+		err = errors.New("it says that the cluster is down")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", n.Name(), err)
+	}
+	return nil
+}
+
+// A member is a server as one of its cluster sees it.
+type member struct {
+	index  int // among the servers
+	well   bool
+	moving bool     // its own slots: one is being migrated
+	slots  [][2]int // ranges, both ends included
+}
+
+// view is what n knows of the cluster's servers.
+func (b *clusterBed) view(ctx context.Context, n Node) ([]member, error) {
+	ask, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	reply, err := Do(ask, n, "CLUSTER", "NODES")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", n.Name(), err)
+	}
+	var known []member
+	for line := range strings.Lines(fmt.Sprint(reply)) {
+		// id, address, flags, master, ping sent, pong received, epoch, link state, slots …
+		f := strings.Fields(line)
+		if len(f) < 8 {
+			return nil, fmt.Errorf("%s: CLUSTER NODES answers %q", n.Name(), line)
+		}
+		i, ours := b.ids[f[0]]
+		m := member{index: i, well: ours && f[7] == "connected" && !strings.Contains(f[2], "fail") && !strings.Contains(f[2], "handshake")}
+		for _, slots := range f[8:] {
+			m.addSlots(slots)
+		}
+		if ours {
+			// Who has yet to hear of an address is not well.
+			at, _, _ := strings.Cut(f[1], "@")
+			m.well = m.well && at == b.announced[b.nodes[i].Name()]
+		}
+		known = append(known, m)
+	}
+	return known, nil
+}
+
+// addSlots reads "7", "0-5460", or "[93->-id]" of one that moves.
+func (m *member) addSlots(text string) {
+	if strings.HasPrefix(text, "[") {
+		m.moving = true
+		return
+	}
+	first, last, isRange := strings.Cut(text, "-")
+	if !isRange {
+		last = first
+	}
+	from, err := strconv.Atoi(first)
+	to, err2 := strconv.Atoi(last)
+	if err == nil && err2 == nil {
+		m.slots = append(m.slots, [2]int{from, to})
+	}
+}
+
+// slotOf is CRC16 (XMODEM) of the key, or of what stands between its first brace and
+// the next closing one, if that is anything. Source: Redis cluster specification, "Key
+// distribution model" and "Hash tags".
+func slotOf(key string) int {
+	if _, rest, found := strings.Cut(key, "{"); found {
+		if tag, _, closed := strings.Cut(rest, "}"); closed && tag != "" {
+			key = tag
+		}
+	}
+	crc := uint16(0)
+	for _, c := range []byte(key) {
+		crc ^= uint16(c) << 8
+		for range 8 {
+			if crc&0x8000 != 0 {
+				crc = crc<<1 ^ 0x1021
+			} else {
+				crc <<= 1
+			}
+		}
+	}
+	return int(crc) % clusterSlots
+}
