@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -181,60 +182,45 @@ func (b *clusterBed) Announced(node string) string { return b.announced[node] }
 // Slot implements Cluster.
 func (b *clusterBed) Slot(key string) int { return slotOf(key) }
 
-// Shard implements Deployment. It is where most of the servers see the key's slot.
+// Shard implements Deployment: the first server that answers says where the key's slot
+// is. Who is the master there may be in question, and not the shard.
 func (b *clusterBed) Shard(ctx context.Context, key string) (int, error) {
 	slot := slotOf(key)
-	return agreed(ctx, b, fmt.Sprintf("who serves slot %d", slot), func(known []member) (shard int, found bool) {
-		for _, m := range known {
-			if slices.ContainsFunc(m.slots, func(r [2]int) bool { return r[0] <= slot && slot <= r[1] }) {
-				return m.index % clusterShards, true
-			}
-		}
-		return 0, false
-	})
-}
-
-// Masters implements Deployment: those that most of the servers see with slots.
-func (b *clusterBed) Masters(ctx context.Context) ([]Node, error) {
-	indexes, err := agreed(ctx, b, "who the masters are", func(known []member) (masters [clusterShards]int, all bool) {
-		found := 0
-		for _, m := range known {
-			if len(m.slots) > 0 {
-				masters[m.index%clusterShards] = m.index
-				found++
-			}
-		}
-		return masters, found == clusterShards
-	})
-	if err != nil {
-		return nil, err
-	}
-	var nodes []Node
-	for _, i := range indexes {
-		nodes = append(nodes, b.nodes[i])
-	}
-	return nodes, nil
-}
-
-// agreed is what more than half of the servers say when they are asked for what they
-// know.
-func agreed[T comparable](ctx context.Context, b *clusterBed, what string, said func([]member) (T, bool)) (T, error) {
-	votes := map[T]int{}
 	var errs []error
 	for _, n := range b.servers() {
 		known, err := b.view(ctx, n)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		if answer, found := said(known); found {
-			if votes[answer]++; votes[answer] > clusterServers/2 {
-				return answer, nil
+		for _, m := range known {
+			if slices.ContainsFunc(m.slots, func(r [2]int) bool { return r[0] <= slot && slot <= r[1] }) {
+				return m.index % clusterShards, nil
 			}
 		}
+		errs = append(errs, err)
 	}
-	var none T
-	return none, fmt.Errorf("the servers do not agree on %s: %w", what, errors.Join(errs...))
+	return 0, fmt.Errorf("nobody serves slot %d: %w", slot, errors.Join(errs...))
+}
+
+// Masters implements Deployment: those that more than half of the servers see with
+// slots.
+func (b *clusterBed) Masters(ctx context.Context) ([]Node, error) {
+	views, errs := [clusterServers][]member{}, make([]error, clusterServers)
+	var asking sync.WaitGroup
+	for i, n := range b.servers() {
+		asking.Go(func() { views[i], errs[i] = b.view(ctx, n) })
+	}
+	asking.Wait()
+	votes := map[[clusterShards]Node]int{}
+	for _, known := range views {
+		var masters [clusterShards]Node
+		for _, m := range known {
+			if len(m.slots) > 0 {
+				masters[m.index%clusterShards] = b.nodes[m.index]
+			}
+		}
+		if votes[masters]++; votes[masters] > clusterServers/2 && !slices.Contains(masters[:], nil) {
+			return masters[:], nil
+		}
+	}
+	return nil, fmt.Errorf("the servers do not agree on their masters: %w", errors.Join(errs...))
 }
 
 // Settle implements Deployment.

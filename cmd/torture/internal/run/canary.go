@@ -18,7 +18,7 @@ import (
 
 // The canary is a lock that is known to be broken: looking and taking are two
 // steps, so that contention alone makes it grant twice. It is planted before
-// the load, on the run's own first node, over the run's own links, and judged by
+// the load, on the run's own first node, or the master of its key, over the run's own links, and judged by
 // a judge of its own with the run's own header. A judge that does not catch it
 // would not catch a real one either (V6).
 const (
@@ -75,14 +75,18 @@ func (s *session) contendForCanary(ctx context.Context, rec *history.Recorder, o
 }
 
 func (s *session) canaryClient(ctx context.Context, i int, rec *history.Recorder, over func() bool) (err error) {
-	node := s.env.bed.Nodes()[0]
+	key := s.env.cfg.Prefix + canaryKey
+	node, err := s.env.keeper(ctx, key)
+	if err != nil {
+		return fmt.Errorf("plant canary: %w", err)
+	}
 	l := s.env.links[s.env.clients[i%len(s.env.clients)].Name()][node.Name()]
 	locker, err := gallery.ExistsSet()([]lockimpl.Node{wiring.Linked(node, l, l.Dial)})
 	if err != nil {
 		return fmt.Errorf("plant canary: %w", err)
 	}
 	defer func() { err = errors.Join(err, locker.Close()) }()
-	c := canaryActor{rec: rec, locker: locker, process: rec.NewProcess(), key: s.env.cfg.Prefix + canaryKey, owner: fmt.Sprintf("canary%d", i), ttl: s.env.cfg.TTL}
+	c := canaryActor{rec: rec, locker: locker, process: rec.NewProcess(), key: key, owner: fmt.Sprintf("canary%d", i), ttl: s.env.cfg.TTL}
 	for ctx.Err() == nil && !over() {
 		if err := c.cycle(context.WithoutCancel(ctx)); err != nil {
 			return fmt.Errorf("plant canary: %w", err)

@@ -227,6 +227,21 @@ func (e *environment) keepers(ctx context.Context) ([]testbed.Node, error) {
 	return d.Masters(ctx)
 }
 
+// keeper is a node that stores key: the first, or the master of its shard.
+func (e *environment) keeper(ctx context.Context, key string) (testbed.Node, error) {
+	nodes, err := e.keepers(ctx)
+	if d, deployed := e.bed.(testbed.Deployment); deployed && err == nil {
+		var shard int
+		if shard, err = d.Shard(ctx, key); err == nil {
+			return nodes[shard], nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nodes[0], nil
+}
+
 // close ends links before nodes; it may be called on a half-built environment.
 func (e *environment) close() (err error) {
 	if e.probe != nil {
