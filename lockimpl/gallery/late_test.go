@@ -13,7 +13,7 @@ func TestLateRelease(t *testing.T) {
 	frees := map[string]bool{
 		"getset-timestamp": true, "lua-setnx-expire": true, "set-nx-ex-del": true, "rw-two-keys": true,
 		"token-get-del": false, "token-lua": false, "polling": false, "token-watchdog": false, "failover": false,
-		"sentinel": false, "sentinel-min-replicas": false, "sentinel-wait": false,
+		"sentinel": false, "sentinel-min-replicas": false, "sentinel-wait": false, "cluster": false,
 		"token-host-time": true, "token-per-object": false, "retry-on-error": false,
 		"retry-on-error-hash": false, "redisson-redlock": false, "routed": false,
 		"renew-limited": false, "redisson-hash": false, "redlock-plain": false,

@@ -28,6 +28,10 @@ func TestFaultsAreRefusedBeforeTheRun(t *testing.T) {
 		{"failover-isolated", "process", "sentinel has Redis Sentinel", 20 * time.Second},
 		{"failover:node=n2", "sentinel", "leave node out", 20 * time.Second},
 		{"demote", "sentinel", "Redis Sentinel says who is a replica", 20 * time.Second},
+		{"failover-isolated", "cluster", "sentinel has Redis Sentinel", 20 * time.Second},
+		{"failover:node=n2", "cluster", "leave node out", 20 * time.Second},
+		{"migrate-slot", "sentinel", "it has no slots; cluster has", 20 * time.Second},
+		{"failover,cluster-failover,migrate-slot,kill:empty:node=master", "cluster", "", 20 * time.Second},
 		{"kill", "process", "", 20 * time.Second},
 		{"failover", "process", "", 20 * time.Second},
 		{"failover,failover-isolated,kill:empty:node=master", "sentinel", "", 20 * time.Second},
@@ -57,4 +61,32 @@ func lock(t testing.TB, id string) catalogue.Lock {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// A lock that cannot live on a deployment is told why.
+func TestFitsDeployment(t *testing.T) {
+	for _, c := range []struct {
+		lock, bed, want string
+		nodes           int
+	}{
+		{"cluster", "cluster", "", 0},
+		{"token-lua", "sentinel", "", 0},
+		{"token-lua", "cluster", "leave --nodes out", 3},
+		{"single", "cluster", "wants masters that are independent of one another", 0},
+		{"redlock", "sentinel", "wants masters that are independent of one another", 0},
+		{"rw-two-keys", "cluster", "no client that follows the slots", 0},
+		{"sentinel-wait", "cluster", "no client that follows the slots", 0},
+		{"redis-py", "cluster", "no client that follows the slots", 0},
+		{"rueidislock", "sentinel", "no client that asks Redis Sentinel", 0},
+	} {
+		cfg, err := config.Base("calm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.Lock, cfg.Testbed, cfg.Nodes = c.lock, c.bed, c.nodes
+		err = fitsDeployment(cfg, lock(t, c.lock))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s on %s: %v, want %q", c.lock, c.bed, err, c.want)
+		}
+	}
 }
