@@ -113,8 +113,8 @@ func rest(ctx context.Context, d time.Duration) {
 func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
 	n := l.nodes[i]
 	r, err := n.Do(ctx, func(w *node.Writer) {
-		w.Script(script.Hello, 2, 2)
-		w.Strs(l.space.Node, l.space.Quarantine)
+		w.Script(script.Hello, 2)
+		w.Refs(&l.space.Node, &l.space.Quarantine)
 		w.Run()
 		w.Int(l.quarantine().Milliseconds())
 	})
@@ -200,8 +200,8 @@ func (l *Lock) admitWith(ctx context.Context, i int, ticket string, floor int64,
 		flag = "1"
 	}
 	r, err := n.Do(ctx, func(w *node.Writer) {
-		w.Script(script.Admit, 2, 5)
-		w.Strs(l.space.Node, l.space.Quarantine)
+		w.Script(script.Admit, 2)
+		w.Refs(&l.space.Node, &l.space.Quarantine)
 		w.Run()
 		w.Str(ticket)
 		w.Int(floor)

@@ -109,8 +109,8 @@ func (l *Lock) RaiseMaxTTL(ctx context.Context) error {
 func (l *Lock) raiseLimit(ctx context.Context, i int) error {
 	n := l.nodes[i]
 	r, err := n.Do(ctx, func(w *node.Writer) {
-		w.Script(script.Limit, 1, 2)
-		w.Str(l.space.Node)
+		w.Script(script.Limit, 1)
+		w.Ref(&l.space.Node)
 		w.Run()
 		w.Int(l.cfg.MaxTTL.Milliseconds())
 	})

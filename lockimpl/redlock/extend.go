@@ -129,18 +129,26 @@ func (e *lease) newRound(ttl time.Duration) *round {
 // wait returns when a quorum extended, when none is possible any more, or
 // when the time is over.
 func (r *round) wait(ctx context.Context) error {
-	return within(ctx, min(r.e.l.cfg.NodeTimeout, time.Until(r.limit)), r.done)
+	return r.e.l.within(ctx, min(r.e.l.cfg.NodeTimeout, time.Until(r.limit)), r.done)
 }
 
 // within waits for done: no longer than d, and not beyond ctx.
-func within(ctx context.Context, d time.Duration, done <-chan struct{}) error {
+func (l *Lock) within(ctx context.Context, d time.Duration, done <-chan struct{}) error {
 	select {
 	case <-done:
 		return nil // without a timer
 	default:
 	}
-	limit := time.NewTimer(d)
-	defer limit.Stop()
+	limit, _ := l.timers.Get().(*time.Timer)
+	if limit == nil {
+		limit = time.NewTimer(d)
+	} else {
+		limit.Reset(d)
+	}
+	defer func() {
+		limit.Stop()
+		l.timers.Put(limit)
+	}()
 	select {
 	case <-done:
 		return nil
@@ -210,13 +218,13 @@ func (c *renewCall) Encode(w *node.Writer) {
 		gossip = 0
 	}
 	if a.r.shared {
-		w.Script(script.RenewShared, 4, 4)
-		w.Strs(k.Node, k.Lock, k.Fence, k.Readers)
+		w.Script(script.RenewShared, 4)
+		w.Refs(&k.Node, &k.Lock, &k.Fence, &k.Readers)
 	} else {
-		w.Script(script.Renew, 3, 4)
-		w.Strs(k.Node, k.Lock, k.Fence)
+		w.Script(script.Renew, 3)
+		w.Refs(&k.Node, &k.Lock, &k.Fence)
 	}
-	w.Str(a.owner)
+	w.Ref(&a.owner)
 	w.Run()
 	w.Int(c.ttl.Milliseconds())
 	w.Int(gossip)

@@ -27,20 +27,22 @@ type release struct {
 	a       *attempt
 	expires time.Time // by then every key of the attempt has gone by itself
 	calls   []releaseCall
+	one     [1]releaseCall // of a single node
 
 	mu      sync.Mutex
 	deleted int
 	free    int // nodes that have said that they are free of the attempt
 	open    int // calls without an answer yet
 	unsure  int // calls that a node did not answer, or whose first copy it may have heeded
-	done    chan struct{}
 	ended   bool
+	done    chan struct{} // closed when it has ended, when somebody waits for that
 }
 
 type releaseCall struct {
 	*release
-	i   int
-	err error // why the node has not confirmed; guarded by release.mu
+	i            int
+	gossip, tomb int64 // as they are sent
+	err          error // why the node has not confirmed; guarded by release.mu
 }
 
 // undo ends the attempt and sends its release. It does not wait.
@@ -59,7 +61,10 @@ func (a *attempt) releaseBy(expires time.Time) *release {
 	asked := a.asked
 	a.mu.Unlock()
 	n := bits.OnesCount64(asked)
-	r := &release{a: a, expires: expires, done: make(chan struct{}), calls: make([]releaseCall, 0, n), open: n}
+	r := &release{a: a, expires: expires, open: n}
+	if r.calls = r.one[:0]; n > 1 {
+		r.calls = make([]releaseCall, 0, n)
+	}
 	a.l.work.Add(n)
 	for i := range a.slots {
 		if asked>>i&1 == 1 {
@@ -74,36 +79,38 @@ func (a *attempt) releaseBy(expires time.Time) *release {
 func (c *releaseCall) Encode(w *node.Writer) {
 	a, k := c.a, c.a.k
 	a.mu.Lock()
-	gossip, tomb := c.gossip(), int64(0)
+	c.gossip, c.tomb = c.news(), 0
 	if s := &a.slots[c.i]; s.doubt {
-		tomb = a.l.tombTTL().Milliseconds()
+		c.tomb = a.l.tombTTL().Milliseconds()
 	}
 	a.mu.Unlock()
-	if gossip == 0 && tomb == 0 && !a.r.shared {
-		w.Script(script.GiveBack, 4, 3)
-		w.Strs(k.Lock, k.Flag, k.Tickets, k.Beats, a.owner, a.l.channels())
-		w.Int(a.l.cfg.Patience.Milliseconds())
+	if c.gossip == 0 && c.tomb == 0 && !a.r.shared {
+		w.Script(script.GiveBack, 4)
+		w.Refs(&k.Lock, &k.Flag, &k.Tickets, &k.Beats, &a.owner, &a.l.channels)
+		w.IntRef(&a.l.patience)
 		return
 	}
 	if a.r.shared {
-		w.Script(script.ReleaseShared, 8, 5)
+		w.Script(script.ReleaseShared, 8)
 	} else {
-		w.Script(script.Release, 7, 5)
+		w.Script(script.Release, 7)
 	}
-	w.Strs(k.Node, k.Lock, k.Fence, k.Tombstone+a.owner, k.Flag, k.Tickets, k.Beats)
+	w.Refs(&k.Node, &k.Lock, &k.Fence)
+	w.Str(k.Tombstone + a.owner)
+	w.Refs(&k.Flag, &k.Tickets, &k.Beats)
 	if a.r.shared {
-		w.Str(k.Readers)
+		w.Ref(&k.Readers)
 	}
-	w.Str(a.owner)
-	w.Int(gossip)
-	w.Int(tomb)
-	w.Str(a.l.channels())
-	w.Int(a.l.cfg.Patience.Milliseconds())
+	w.Ref(&a.owner)
+	w.IntRef(&c.gossip)
+	w.IntRef(&c.tomb)
+	w.Ref(&a.l.channels)
+	w.IntRef(&a.l.patience)
 }
 
-// gossip is the highest value that this attempt saw, when the node may not
+// news is the highest value that this attempt saw, when the node may not
 // have it.
-func (c *releaseCall) gossip() int64 {
+func (c *releaseCall) news() int64 {
 	s := &c.a.slots[c.i]
 	if c.a.l.cfg.NoGossip || s.top >= c.a.seen {
 		return 0
@@ -118,7 +125,7 @@ func (c *releaseCall) Wanted(bool) bool {
 	a := c.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return !a.absent(&a.slots[c.i]) || a.err == nil && c.gossip() > 0
+	return !a.absent(&a.slots[c.i]) || a.err == nil && c.news() > 0
 }
 
 // Answer implements node.Call.
@@ -170,8 +177,25 @@ func (c *releaseCall) count(deleted, unsure bool, err error) {
 	r.open--
 	if !r.ended && (r.deleted >= r.a.l.quorum || r.open <= 0) {
 		r.ended = true
-		close(r.done)
+		if r.done != nil {
+			close(r.done)
+		}
 	}
+}
+
+// awaitEnd waits until the release has ended, or returns why it waits no longer.
+func (r *release) awaitEnd(ctx context.Context) error {
+	r.mu.Lock()
+	if r.ended {
+		r.mu.Unlock()
+		return nil
+	}
+	if r.done == nil {
+		r.done = make(chan struct{})
+	}
+	done := r.done
+	r.mu.Unlock()
+	return r.a.l.within(ctx, r.a.l.cfg.NodeTimeout, done)
 }
 
 // wait returns nil when a quorum is free of the lease, and no more nodes have
@@ -179,7 +203,7 @@ func (c *releaseCall) count(deleted, unsure bool, err error) {
 // until now; and another error when too few nodes answered. Nodes that were not
 // asked for the lock are free of it.
 func (r *release) wait(ctx context.Context) error {
-	cause := within(ctx, r.a.l.cfg.NodeTimeout, r.done)
+	cause := r.awaitEnd(ctx)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch quorum := r.a.l.quorum; {

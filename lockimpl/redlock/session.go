@@ -232,7 +232,7 @@ func (s *Session) renew(ctx context.Context, batch []*Lease) (failed bool) {
 	last := began.Add(2 * s.l.cfg.NodeTimeout)
 	for i, r := range rounds {
 		e := r.e
-		err := e.conclude(r, within(ctx, min(time.Until(last), time.Until(r.limit)), r.done))
+		err := e.conclude(r, s.l.within(ctx, min(time.Until(last), time.Until(r.limit)), r.done))
 		failed = failed || err != nil
 		e.endRound()
 		s.l.observe(s.l.ctx, Event{Op: OpExtend, Key: e.a.k.Name, Fence: e.fence, Began: began, Err: err})

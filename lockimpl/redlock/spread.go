@@ -138,20 +138,27 @@ func (l *Lock) flushOrRun(ctx context.Context, nodes uint64) {
 		l.flush(nodes)
 		return
 	}
-	l.letOthersAsk()
+	l.letOthersAsk(nodes)
 	l.nodes[0].Run(ctx)
 }
 
-// letOthersAsk lets goroutines run that may have something to send too.
-func (l *Lock) letOthersAsk() {
-	if l.active.Load() > 1 {
-		runtime.Gosched()
+// letOthersAsk lets goroutines run that may have something to send too, before one of
+// the given nodes sends. Those that are busy send what was put to them later.
+func (l *Lock) letOthersAsk(nodes uint64) {
+	if l.active.Load() <= 1 {
+		return
+	}
+	for i, n := range l.nodes {
+		if nodes>>i&1 == 1 && !n.Busy() {
+			runtime.Gosched()
+			return
+		}
 	}
 }
 
 // flush has the given nodes send what was put to them.
 func (l *Lock) flush(nodes uint64) {
-	l.letOthersAsk()
+	l.letOthersAsk(nodes)
 	for i, n := range l.nodes {
 		if nodes>>i&1 == 1 {
 			n.Flush()

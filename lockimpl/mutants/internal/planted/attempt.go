@@ -35,17 +35,20 @@ type attempt struct {
 	owner string
 	start time.Time // before the first byte was sent
 	until time.Time // end of validity
-	hint  int64
+	ttlMS int64     // of the request, as it is sent
+	hint  int64     // what is proposed for the token is above it
+	above int64     // hint + 1
 	over  atomic.Bool
 
 	mu      sync.Mutex
 	asked   uint64 // nodes that the attempt has been sent to, as bits
 	slots   []slot
-	token   int64 // T: 0 until a quorum granted
-	seen    int64 // highest value seen
+	one     [1]slot // of a single node
+	token   int64   // T: 0 until a quorum granted
+	seen    int64   // highest value seen
 	decided bool
 	err     error
-	done    chan struct{}
+	done    chan struct{} // closed by the decision, when somebody waits for it
 	wait    time.Duration // longest useful wait before another attempt
 }
 
@@ -104,7 +107,16 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 
 // await waits for the decision.
 func (a *attempt) await(ctx context.Context) {
-	if err := within(ctx, a.limit(), a.done); err != nil {
+	a.mu.Lock()
+	if !a.decided {
+		a.done = make(chan struct{})
+	}
+	done := a.done
+	a.mu.Unlock()
+	if done == nil {
+		return
+	}
+	if err := a.l.within(ctx, a.limit(), done); err != nil {
 		a.giveUp(err)
 	}
 }
@@ -120,13 +132,12 @@ func (a *attempt) limit() time.Duration {
 var errTimeout = errors.New("too few nodes answered in time")
 
 func (l *Lock) newAttempt(k *keys.Set, r request) *attempt {
-	var id [16]byte
-	_, _ = rand.Read(id[:])
-	a := &attempt{
-		l: l, k: k, r: r, owner: base64.RawURLEncoding.EncodeToString(id[:]) + l.label,
-		slots: make([]slot, len(l.nodes)), done: make(chan struct{}),
+	a := &attempt{l: l, k: k, r: r, owner: l.owners.next() + l.label, ttlMS: r.ttl.Milliseconds()}
+	if a.slots = a.one[:]; len(l.nodes) > 1 {
+		a.slots = make([]slot, len(l.nodes))
 	}
 	a.hint = l.hint()
+	a.above = a.hint + 1
 	for i := range a.slots {
 		a.slots[i].a, a.slots[i].i = a, i
 	}
@@ -145,34 +156,33 @@ func (s *slot) Encode(w *node.Writer) {
 		s.doubt = true
 		a.mu.Unlock()
 	}
-	ttl, script := a.r.ttl.Milliseconds(), a.script(s)
-	switch {
-	case a.r.shared:
-		w.Script(script, 8, 7)
-		w.Strs(k.Node, k.Lock, k.Fence, k.Tombstone+a.owner, k.Flag, k.Tickets, k.Beats, k.Readers)
-	case a.queues(s):
-		w.Script(script, 7, 7)
-		w.Strs(k.Node, k.Lock, k.Fence, k.Tombstone+a.owner, k.Flag, k.Tickets, k.Beats)
-	default:
-		w.Script(script, 7, 5)
-		w.Strs(k.Node, k.Lock, k.Fence, k.Tombstone+a.owner, k.Flag, k.Tickets, k.Beats)
-		w.Str(a.owner)
-		w.Int(ttl)
-		w.Record(a.hint+1, ttl)
-		w.Int(a.hint + 1)
+	keys := 7
+	if a.r.shared {
+		keys = 8
+	}
+	w.Script(a.script(s), keys)
+	w.Refs(&k.Node, &k.Lock, &k.Fence)
+	w.Str(k.Tombstone + a.owner)
+	w.Refs(&k.Flag, &k.Tickets, &k.Beats)
+	if a.r.shared {
+		w.Ref(&k.Readers)
+	}
+	w.Ref(&a.owner)
+	w.IntRef(&a.ttlMS)
+	if !a.r.shared && !a.queues(s) {
+		w.Record(a.above, a.ttlMS)
+		w.IntRef(&a.above)
 		s.patience(w)
 		return
 	}
-	w.Str(a.owner)
-	w.Int(ttl)
 	w.Run()
-	w.Int(a.hint)
+	w.IntRef(&a.hint)
 	if a.queues(s) {
-		w.Str(a.r.member)
+		w.Ref(&a.r.member)
 	} else {
 		w.Str("")
 	}
-	w.Int(a.r.ticket)
+	w.IntRef(&a.r.ticket)
 	s.patience(w)
 }
 
@@ -182,7 +192,7 @@ func (s *slot) patience(w *node.Writer) {
 	if s.again {
 		w.Str("")
 	} else {
-		w.Int(s.a.l.cfg.Patience.Milliseconds())
+		w.IntRef(&s.a.l.patience)
 	}
 }
 
@@ -269,4 +279,24 @@ func (s *slot) refusedBy(code int64, r node.Reply) {
 	case -3:
 		s.err = s.a.l.tooLong(s.i, r.At(1))
 	}
+}
+
+// owners makes ids for attempts: 128 random bits each. The system is asked for many
+// at a time.
+type owners struct {
+	mu   sync.Mutex
+	bits [64 * 16]byte
+	left []byte // of bits
+}
+
+func (o *owners) next() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.left) == 0 {
+		_, _ = rand.Read(o.bits[:]) // it never fails
+		o.left = o.bits[:]
+	}
+	id := base64.RawURLEncoding.EncodeToString(o.left[:16])
+	o.left = o.left[16:]
+	return id
 }

@@ -103,7 +103,9 @@ func (a *attempt) end(err error) {
 		a.over.Store(true)
 		a.wait = a.usefulWait()
 	}
-	close(a.done)
+	if a.done != nil {
+		close(a.done)
+	}
 }
 
 // giveUp ends an attempt that nobody waits for any longer.
@@ -173,15 +175,15 @@ type raise struct {
 func (r *raise) Encode(w *node.Writer) {
 	k := r.a.k
 	if r.a.r.shared {
-		w.Script(script.RaiseShared, 4, 3)
-		w.Strs(k.Node, k.Lock, k.Fence, k.Readers)
+		w.Script(script.RaiseShared, 4)
+		w.Refs(&k.Node, &k.Lock, &k.Fence, &k.Readers)
 	} else {
-		w.Script(script.Raise, 3, 3)
-		w.Strs(k.Node, k.Lock, k.Fence)
+		w.Script(script.Raise, 3)
+		w.Refs(&k.Node, &k.Lock, &k.Fence)
 	}
-	w.Str(r.a.owner)
+	w.Ref(&r.a.owner)
 	w.Run()
-	w.Int(r.token)
+	w.IntRef(&r.token)
 }
 
 // Wanted implements node.Call.

@@ -55,8 +55,8 @@ func (l *Lock) Inspect(ctx context.Context, key string) (Inspection, error) {
 	replies, errs := make([]node.Reply, len(l.nodes)), make([]error, len(l.nodes))
 	l.eachNode(func(i int) {
 		replies[i], errs[i] = l.nodes[i].Do(ctx, func(w *node.Writer) {
-			w.Script(script.Inspect, 3, 0)
-			w.Strs(k.Lock, k.Readers, k.Tickets)
+			w.Script(script.Inspect, 3)
+			w.Refs(&k.Lock, &k.Readers, &k.Tickets)
 		})
 	})
 	var in Inspection

@@ -33,6 +33,9 @@ type Lock struct {
 	space  keys.Space // of the names on the servers
 	quorum int
 
+	channels string // prefix of those on which clients are woken
+	patience int64  // Config.Patience in ms
+
 	eager   bool                   // every node is asked at once
 	crowded atomic.Pointer[string] // the key that was contended for last, when it was
 
@@ -50,6 +53,9 @@ type Lock struct {
 	wg      sync.WaitGroup
 
 	servers node.Identities // who is behind the nodes
+
+	owners owners
+	timers sync.Pool // of *time.Timer that are not running
 
 	randMu sync.Mutex
 	rand   *rand.Rand // spreads retries
@@ -165,7 +171,7 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	l := &Lock{
 		cfg: cfg, quorum: cfg.Quorum,
 		id:    hex.EncodeToString(id[:]),
-		space: keys.Under(cfg.Prefix),
+		space: keys.Under(cfg.Prefix), channels: cfg.Prefix + ":wake:", patience: cfg.Patience.Milliseconds(),
 		hears: make(chan struct{}),
 		rand:  rand.New(rand.NewChaCha8(seed)),
 	}

@@ -26,8 +26,6 @@ type listener struct {
 // asks again soon enough.
 const hearing = 50 * time.Millisecond
 
-func (l *Lock) channels() string { return l.cfg.Prefix + ":wake:" }
-
 // listen makes sure that this client hears the nodes, and returns when a
 // quorum of them can be heard. A wake-up that is missed costs a waiter until
 // its next poll.
@@ -35,7 +33,7 @@ func (l *Lock) listen(ctx context.Context) {
 	for i := range l.nodes {
 		l.listeners[i].once.Do(func() { l.subscribe(i) })
 	}
-	_ = within(ctx, hearing, l.hears)
+	_ = l.within(ctx, hearing, l.hears)
 }
 
 func (l *Lock) subscribe(i int) {
@@ -50,7 +48,7 @@ func (l *Lock) subscribe(i int) {
 		Hear: func(member string) { l.lines.Wake(member, i) },
 		Draw: l.draw,
 	}
-	l.spawn(func() { l.nodes[i].Subscribe(l.ctx, l.channels()+l.id, ear) })
+	l.spawn(func() { l.nodes[i].Subscribe(l.ctx, l.channels+l.id, ear) })
 }
 
 // member names a waiter: what it waits for, whom to wake, and which one.
@@ -110,10 +108,9 @@ type leaveCall struct {
 // Encode implements node.Call.
 func (c *leaveCall) Encode(w *node.Writer) {
 	l, k := c.a.l, c.a.k
-	w.Script(script.Leave, 3, 3)
-	w.Strs(k.Lock, k.Tickets, k.Beats, c.a.r.member)
-	w.Str(l.channels())
-	w.Int(l.cfg.Patience.Milliseconds())
+	w.Script(script.Leave, 3)
+	w.Refs(&k.Lock, &k.Tickets, &k.Beats, &c.a.r.member, &l.channels)
+	w.IntRef(&l.patience)
 }
 
 // Wanted implements node.Call: the grant took the waiter out of the queue.

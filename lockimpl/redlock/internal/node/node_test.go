@@ -49,7 +49,7 @@ var counter = &script.Script{Name: "counter", Source: "return redis.call('INCR',
 
 func increment(key string) func(*Writer) {
 	return func(w *Writer) {
-		w.Script(counter, 1, 0)
+		w.Script(counter, 1)
 		w.Str(key)
 	}
 }

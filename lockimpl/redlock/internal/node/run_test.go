@@ -63,7 +63,7 @@ func overMemory(t *testing.T, limit time.Duration, test func(t *testing.T, n *No
 var loaded = &script.Script{Name: "loaded", Source: counter.Source}
 
 func incrementOnce(w *Writer) {
-	w.Script(loaded, 1, 0)
+	w.Script(loaded, 1)
 	w.Str("a")
 }
 

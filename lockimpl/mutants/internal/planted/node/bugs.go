@@ -34,7 +34,7 @@ func (n *Node) alone(c Call) {
 		return
 	}
 	defer cn.close()
-	w := Writer{run: cn.run, eval: true, faulty: n.bugs.Scripts}
+	w := Writer{run: &cn.run, record: new(record), eval: true, faulty: n.bugs.Scripts}
 	c.Encode(&w)
 	cmd := w.command(n.ctx)
 	if err := cn.exec(n.ctx, []redis.Cmder{cmd}); err != nil {

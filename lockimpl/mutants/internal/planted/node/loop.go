@@ -79,7 +79,7 @@ func (n *Node) take(c *conn) (cmds []redis.Cmder, more bool) {
 		return nil, false
 	}
 	var unwanted []entry
-	w := Writer{run: c.run, record: *n.record.Load(), faulty: n.bugs.Scripts}
+	w := Writer{run: &c.run, record: n.record.Load(), args: n.args[:0], values: c.wire == nil, faulty: n.bugs.Scripts}
 	cmds = make([]redis.Cmder, 1, min(len(n.queue), maxBatch)+1)
 	n.flight = n.flight[:0]
 	taken := 0
@@ -96,6 +96,9 @@ func (n *Node) take(c *conn) (cmds []redis.Cmder, more bool) {
 		e.call.Encode(&w)
 		n.flight = append(n.flight, e)
 		cmds = append(cmds, w.command(n.ctx))
+	}
+	if !w.values {
+		n.args = w.args
 	}
 	rest := copy(n.queue, n.queue[taken:])
 	clear(n.queue[rest:])
@@ -159,6 +162,7 @@ func (n *Node) settle(c *conn, cmds []redis.Cmder, broken error) {
 		runtime.Gosched() // those who had a reply may join the next pipeline
 	}
 	clear(n.flight)
+	clear(n.args)
 }
 
 // putBack queues what has to be sent again before everything that came after

@@ -110,7 +110,7 @@ type Node struct {
 	ctx    context.Context // ends with Close
 	stop   context.CancelFunc
 
-	record atomic.Pointer[string] // admission record of the server, as last seen
+	record atomic.Pointer[record] // admission record of the server, as last seen
 	since  atomic.Int64           // when what is under way began (ns of clock), 0: nothing is
 	last   atomic.Int64           // what the last pipeline took (ns) …
 	told   atomic.Int64           // … and when that was
@@ -124,6 +124,7 @@ type Node struct {
 	closed  bool
 
 	flight []entry // of who is busy, the node's goroutine or a caller: the pipeline in flight
+	args   []any   // its commands' arguments, one after the other
 
 	trouble atomic.Pointer[error] // what keeps the node from being reached, as far as is known
 
@@ -134,7 +135,7 @@ type Node struct {
 // New returns a Node that connects when it is first used.
 func New(cfg Config) *Node {
 	n := &Node{cfg: cfg, wake: make(chan struct{}, 1)}
-	n.record.Store(new(string))
+	n.record.Store(new(record))
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	if cfg.Client != nil {
 		n.client = withoutRetries(cfg.Client, cfg.Timeout)
@@ -221,6 +222,9 @@ func (n *Node) start() {
 	}
 }
 
+// Busy reports whether what is put to the node is sent without a Flush.
+func (n *Node) Busy() bool { return n.since.Load() > 0 }
+
 // epoch is the origin of the times that nodes keep.
 var epoch = time.Now()
 
@@ -292,7 +296,7 @@ func (n *Node) rest() {
 
 // Learn keeps the admission record that came with a reply. It takes no lock:
 // callers hold their own, which calls take while the node's is held.
-func (n *Node) Learn(record string) { n.record.Store(&record) }
+func (n *Node) Learn(text string) { n.record.Store(parseRecord(text)) }
 
 // Do sends a call and waits for its answer or for ctx.
 func (n *Node) Do(ctx context.Context, encode func(*Writer)) (Reply, error) {
