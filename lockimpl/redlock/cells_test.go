@@ -168,9 +168,20 @@ var cells = []cell{
 var helpers = map[string]string{
 	"redlock/untrue.go": `package redlock
 
-import "locktorture/lockimpl/redlock/internal/script"
+import (
+	"context"
+
+	"locktorture/lockimpl/redlock/internal/script"
+)
 
 func untrue(cells ...string) bool { return script.Untrue(cells...) }
+
+func unless(cell string, ctx context.Context) context.Context {
+	if untrue(cell) {
+		return context.Background()
+	}
+	return ctx
+}
 
 func votes(quorum, nodes int) int {
 	switch {
@@ -191,9 +202,52 @@ func coarse() int {
 `,
 	"redlock/internal/node/untrue.go": `package node
 
-import "locktorture/lockimpl/redlock/internal/script"
+import (
+	"net"
+	"time"
+
+	"locktorture/lockimpl/redlock/internal/script"
+)
 
 func untrue(cells ...string) bool { return script.Untrue(cells...) }
+
+// keeper keeps the first deadline that it was given.
+type keeper struct {
+	net.Conn
+	given bool
+}
+
+func keptDeadline(c net.Conn) net.Conn {
+	if untrue("hole 15") {
+		return &keeper{Conn: c}
+	}
+	return c
+}
+
+func (k *keeper) SetWriteDeadline(t time.Time) error {
+	if k.given {
+		return nil
+	}
+	k.given = true
+	return k.Conn.SetWriteDeadline(t)
+}
+`,
+	"redlock/internal/keys/untrue.go": `package keys
+
+import "os"
+
+func number(hash uint32) uint64 {
+	if os.Getenv("REDLOCK_UNTRUE") == "hole 17" {
+		return uint64(hash)
+	}
+	return uint64(hash >> 16 % Fences)
+}
+`,
+	"redlock/internal/waiting/untrue.go": `package waiting
+
+import "os"
+
+func untrue(cell string) bool { return os.Getenv("REDLOCK_UNTRUE") == cell }
 `,
 	"mutants/internal/planted/untrue.go": `package planted
 

@@ -34,12 +34,12 @@ func guarantees(t *testing.T) string {
 	return table
 }
 
-// homes returns the packages of tests of this lock and of its mutants, by the
-// names of the tests.
+// homes returns the packages of the tests of this lock, of what it is made of and of
+// its mutants, by the names of the tests.
 func homes(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, home := range []string{"redlock", "mutants"} {
+	for _, home := range []string{"redlock", "redlock/internal/node", "redlock/internal/script", "redlock/internal/waiting", "mutants"} {
 		files, err := filepath.Glob("../" + home + "/*_test.go")
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func TestEveryGuaranteeIsTiedToATest(t *testing.T) {
 // bent builds the tests of a package with the lock that each cell can make untrue.
 func bent(t *testing.T, overlay, home string) (binary string) {
 	t.Helper()
-	binary = filepath.Join(t.TempDir(), home+".test")
+	binary = filepath.Join(t.TempDir(), filepath.Base(home)+".test")
 	build := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
 	build.Dir = filepath.Join("..", home)
 	build.Env = append(os.Environ(), "GOFLAGS=") // whatever the tests run with: once is enough
@@ -129,7 +129,7 @@ func bend(t *testing.T) (overlay string) {
 	dir, root := t.TempDir(), absolute(t, "..")
 	sources, bends := maps.Clone(helpers), map[string][][3]string{}
 	done := map[edit]bool{}
-	for _, c := range append([]cell{{edits: []edit{bending}}}, cells...) {
+	for _, c := range slices.Concat([]cell{{edits: []edit{bending}}}, cells, holes) {
 		for _, e := range c.edits {
 			script, isScript := strings.CutSuffix(filepath.Base(e.file), ".lua")
 			if isScript {
@@ -206,7 +206,7 @@ func try(t *testing.T, binary, home, test, untrue string) (output string, failed
 	if ran := strings.Contains(string(out), "=== RUN   "+test); !ran || strings.Contains(string(out), "--- SKIP: "+test) {
 		t.Fatalf("%s did not run: %v\n%s", test, err, out)
 	}
-	return string(out), strings.Contains(string(out), "--- FAIL: "+test)
+	return string(out), strings.Contains(string(out), "--- FAIL: "+test) || strings.Contains(string(out), "\npanic: ")
 }
 
 // sound runs each test once with the lock as it is, whoever asks.
@@ -229,21 +229,44 @@ func (s *sound) check(t *testing.T, binary, home, test string) {
 }
 
 // The test that a cell names fails when the cell is untrue, and does not
-// otherwise.
+// otherwise; and so does the test that a hole names when the hole is back.
 func TestEveryGuaranteeFailsWhenItIsUntrue(t *testing.T) {
 	needServer(t)
 	overlay, where, asIs := bend(t), homes(t), sound{ran: map[string]bool{}}
-	binaries := map[string]string{"redlock": bent(t, overlay, "redlock"), "mutants": bent(t, overlay, "mutants")}
-	for _, c := range cells {
+	binaries := map[string]string{}
+	for _, c := range slices.Concat(cells, holes) {
 		home := where[strings.Split(c.test, "/")[0]]
+		if binaries[home] == "" {
+			binaries[home] = bent(t, overlay, home)
+		}
+		binary := binaries[home]
 		t.Run(c.row+c.column, func(t *testing.T) {
 			t.Parallel()
-			asIs.check(t, binaries[home], home, c.test)
-			out, failed := try(t, binaries[home], home, c.test, c.row+c.column)
+			asIs.check(t, binary, home, c.test)
+			out, failed := try(t, binary, home, c.test, c.row+c.column)
 			if !failed {
 				t.Fatalf("%s does not notice that %s\n%s", c.test, c.untrue, out)
 			}
 			t.Logf("%s: %s notices that %s", c.row+c.column, c.test, c.untrue)
 		})
+	}
+}
+
+// README.md names every hole that was closed, with the test that fails when it is
+// back.
+func TestEveryClosedHoleIsListed(t *testing.T) {
+	exists, list := homes(t), read(t, "README.md")
+	numbers := map[string]bool{}
+	for _, c := range holes {
+		numbers[c.row] = true
+		if exists[c.test] == "" {
+			t.Errorf("%s: %s does not exist", c.row, c.test)
+		}
+		if !regexp.MustCompile(`(?m)^\| ` + c.row + ` \|.*` + c.test + `\b`).MatchString(list) {
+			t.Errorf("%s: README.md does not name %s", c.row, c.test)
+		}
+	}
+	if len(numbers) != 22+8 {
+		t.Errorf("%d holes and mutations, want 22 and 8", len(numbers))
 	}
 }

@@ -9,7 +9,8 @@ import (
 // to a client which stood still has, whether it is lost, and then ends it as a
 // release does.
 func TestLostOfAnExpiredLease(t *testing.T) {
-	e := &lease{l: new(Lock), began: time.Now(), until: time.Now()}
+	now := time.Now()
+	e := &lease{l: new(Lock), began: now, wall: now.Round(0), until: now}
 	first := e.Lost()
 	e.mu.Lock()
 	e.end()
@@ -21,7 +22,7 @@ func TestLostOfAnExpiredLease(t *testing.T) {
 			t.Error("it is lost, and does not say so")
 		}
 	}
-	after := &lease{l: new(Lock), began: time.Now(), until: time.Now().Add(time.Hour)}
+	after := &lease{l: new(Lock), began: now, wall: now.Round(0), until: now.Add(time.Hour)}
 	after.end()
 	select {
 	case <-after.Lost():
