@@ -89,7 +89,7 @@ var mayImport = map[string][]string{
 	"cmd/torture/internal/capacity":  outside("config", "catalogue", "measure"),
 	"cmd/torture/internal/run":       outside("config", "wiring", "catalogue", "crash"),
 	"cmd/torture/internal/simulate":  outside("config", "wiring", "catalogue", "search", "farm"),
-	"cmd/torture/internal/envelope":  outside("config", "catalogue", "search", "simulate"),
+	"cmd/torture/internal/envelope":  outside("config", "catalogue", "run", "search", "simulate"),
 	"cmd/torture/internal/gallery":   outside("config", "catalogue", "run", "periodic"),
 	"cmd/torture/internal/nightly":   outside("config", "catalogue", "run", "gallery", "farm"),
 	"cmd/torture/internal/exhibit":   outside("catalogue", "gallery"),

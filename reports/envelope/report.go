@@ -19,7 +19,8 @@ type Report struct {
 	Version  string          `json:"version"`
 	Lock     string          `json:"lock"`
 	Masters  int             `json:"masters"`
-	Fenced   bool            `json:"fenced"` // whether the lock gives tokens, and the store checks them
+	Redis    string          `json:"redis,omitempty"` // the servers of it; empty: in memory, in virtual time
+	Fenced   bool            `json:"fenced"`          // whether the lock gives tokens, and the store checks them
 	Hold     time.Duration   `json:"hold_ns"`
 	Clients  int             `json:"clients"`
 	Rate     float64         `json:"rate"` // arrivals per second

@@ -39,13 +39,31 @@ func (r *Report) Title() string {
 	if r.Fenced {
 		fence = "with fencing tokens"
 	}
-	return fmt.Sprintf("%s on %s in memory, %s", r.Lock, unit.Counted(r.Masters, "master"), fence)
+	where := " in memory"
+	if r.Redis != "" {
+		where = ""
+	}
+	return fmt.Sprintf("%s on %s%s, %s", r.Lock, unit.Counted(r.Masters, "master"), where, fence)
 }
 
 // Subtitle says under which load.
 func (r *Report) Subtitle() string {
-	return fmt.Sprintf("%d clients, one key, %s, hold %s, patience %s · the fault comes %d times a round · up to %s a cell · seed %s · virtual time, took %s: no evidence about Redis itself",
-		r.Clients, unit.Rate(r.Rate), unit.Setting(r.Hold), unit.Setting(r.Patience), r.Times, unit.Counted(r.Rounds, "round"), unit.Seed(r.Seed), unit.Span(r.Took))
+	where, limit := "virtual time", ": no evidence about Redis itself"
+	if r.Redis != "" {
+		where, limit = r.Redis, ""
+	}
+	return fmt.Sprintf("%d clients, one key, %s, hold %s, patience %s · the fault comes %d times a round · up to %s a cell · seed %s · %s, took %s%s",
+		r.Clients, unit.Rate(r.Rate), unit.Setting(r.Hold), unit.Setting(r.Patience), r.Times, unit.Counted(r.Rounds, "round"), unit.Seed(r.Seed), where, unit.Span(r.Took), limit)
+}
+
+// Limits says what the maps do not show.
+func (r *Report) Limits() string {
+	where := "; network and nodes are in memory, and time is virtual"
+	if r.Redis != "" {
+		where = ", each round on servers of its own, beside others on the same machine"
+	}
+	return "The lock, the load, the faults and the judge are those of a run on real servers" + where +
+		". Real pauses are not of one length, and real clocks drift and jump together. A cell shows what these rounds met with, not what cannot happen."
 }
 
 // none stands where nothing was played.

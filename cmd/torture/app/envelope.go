@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,18 +20,19 @@ type envelopeCommand struct {
 }
 
 func (t *tool) newEnvelope() *cobra.Command {
-	e := &envelopeCommand{cfg: envelope.Config{Catalogue: t.locks}, measurement: measurement[envelopereport.Report]{
+	e := &envelopeCommand{cfg: envelope.Config{Catalogue: t.locks, Play: t.playWith}, measurement: measurement[envelopereport.Report]{
 		name: "envelope", page: envelopereport.PageFile, write: (*envelopereport.Report).Write, formats: []format[envelopereport.Report]{
 			{"text", (*envelopereport.Report).Text}, {"json", (*envelopereport.Report).JSON}, {"html", (*envelopereport.Report).Page},
 		},
 	}}
 	cmd := &cobra.Command{
 		Use:   "envelope",
-		Short: "say which lease covers which pauses, delays and clock errors, and what each choice costs (virtual time)",
+		Short: "say which lease covers which pauses, delays and clock errors, and what each choice costs",
 		Long: "envelope plays rounds in virtual time over leases of 250 ms to 8 s: with pauses of a holder, with delays of every message,\n" +
 			"with clocks of a majority that jump, and with crashes. It draws what a store without a fence would have let happen, what the\n" +
 			"fence rejected, what happened all the same, and how many requests were served, beside the line that theory draws. Cells\n" +
-			"that --budget leaves no time for stay empty. It exits with 3 when no cell was played.",
+			"that --budget leaves no time for stay empty. With --on-redis the rounds are played on real servers, several at once, each on\n" +
+			"servers of its own, over leases of 0.5 to 2 s. It exits with 3 when no cell was played.",
 		Args: cobra.NoArgs,
 		RunE: e.run,
 	}
@@ -38,17 +42,20 @@ func (t *tool) newEnvelope() *cobra.Command {
 	f.DurationVar(&e.cfg.Hold, "hold", 20*time.Millisecond, "work done while holding")
 	f.IntVar(&e.cfg.Rounds, "rounds", 2, "rounds of every cell")
 	f.DurationVar(&e.cfg.Budget, "budget", 5*time.Minute, "real time for all of it")
+	f.BoolVar(&e.cfg.OnRedis, "on-redis", false, "play on real servers, on a coarser grid")
+	f.IntVar(&e.cfg.Jobs, "jobs", 2*runtime.NumCPU(), "with --on-redis: rounds at once")
 	e.addFlags(f, "load and faults")
 	return cmd
 }
 
 func (e *envelopeCommand) run(cmd *cobra.Command, _ []string) error {
-	r, err := e.measurement.run(cmd, e.cfg.Validate, func(ctx context.Context, _ string, say func(string)) (*envelopereport.Report, error) {
-		e.cfg.Seed, e.cfg.Progress = e.seed, say
+	r, err := e.measurement.run(cmd, e.cfg.Validate, func(ctx context.Context, dir string, say func(string)) (*envelopereport.Report, error) {
+		e.cfg.Seed, e.cfg.Progress, e.cfg.Out = e.seed, say, filepath.Join(dir, "rounds")
 		r, err := envelope.Run(ctx, e.cfg)
 		if err != nil {
 			return nil, harnessError{err}
 		}
+		_ = os.Remove(e.cfg.Out) // of rounds nothing stays
 		r.Version, r.Command = version, commandLine(e.seed)
 		return r, nil
 	})

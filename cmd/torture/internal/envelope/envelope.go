@@ -1,24 +1,24 @@
-// Package envelope finds out how far a lock can be trusted: by rounds in virtual time
-// over leases of many lengths, and pauses, delays and wrong clocks of many lengths.
+// Package envelope finds out how far a lock can be trusted: by rounds in virtual time, or
+// on real servers, over leases of many lengths, and pauses, delays and wrong clocks of
+// many lengths.
 package envelope
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/search"
-	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/faults"
 	"locktorture/faults/watch"
 	"locktorture/reports"
 	"locktorture/reports/envelope"
-	"locktorture/reports/stats"
 	"locktorture/workload"
 	"locktorture/workload/history"
 )
@@ -33,6 +33,11 @@ type Config struct {
 	Budget    time.Duration // real time; what it leaves no time for stays empty
 	Seed      uint64
 	Progress  func(line string)
+
+	OnRedis bool   // on real servers, over a coarser grid
+	Jobs    int    // rounds at once there
+	Out     string // folder for what they need meanwhile
+	Play    Player // of a run there
 }
 
 // The load of every round: requests that come by themselves, and give up.
@@ -40,13 +45,41 @@ const (
 	clients  = 4
 	rate     = 10 // arrivals per second
 	patience = time.Second
-	times    = 3 // that the fault comes in a round
 	settle   = 500 * time.Millisecond
 )
 
-// ttls are the leases that are compared.
-var ttls = []time.Duration{
-	250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second,
+// A grid is what is compared: leases, and long and short disturbances.
+type grid struct {
+	ttls, long, short []time.Duration
+	times             int           // that the fault comes in a round
+	delayed           time.Duration // how long messages are delayed in a round
+}
+
+// fine is played in virtual time, where a lease costs nothing.
+var fine = grid{
+	ttls:    []time.Duration{250 * ms, 500 * ms, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second},
+	long:    []time.Duration{125 * ms, 250 * ms, 500 * ms, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second},
+	short:   []time.Duration{5 * ms, 25 * ms, 60 * ms, 125 * ms, 250 * ms, 500 * ms, time.Second},
+	times:   3,
+	delayed: 10 * time.Second,
+}
+
+// coarse is played on real servers.
+var coarse = grid{
+	ttls:    []time.Duration{500 * ms, time.Second, 2 * time.Second},
+	long:    []time.Duration{250 * ms, time.Second, 4 * time.Second},
+	short:   []time.Duration{25 * ms, 125 * ms, 500 * ms},
+	times:   2,
+	delayed: 5 * time.Second,
+}
+
+const ms = time.Millisecond
+
+func (c Config) grid() grid {
+	if c.OnRedis {
+		return coarse
+	}
+	return fine
 }
 
 // An axis is what is varied beside the lease.
@@ -57,9 +90,6 @@ type axis struct {
 	wide  bool // many clients and keys
 	long  bool // holds last a good part of the lease, and requests are few: others come while one holds
 }
-
-// delayed is how long messages are delayed in a round.
-const delayed = 10 * time.Second
 
 // Of rounds with long holds: how long they last at most, and how many arrivals there are
 // per second.
@@ -85,9 +115,13 @@ func (a axis) hold(c Config, ttl time.Duration) time.Duration {
 }
 
 // axes are those of the envelope.
-func axes(hold time.Duration) []axis {
-	long := []time.Duration{125 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
-	short := []time.Duration{5 * time.Millisecond, 25 * time.Millisecond, 60 * time.Millisecond, 125 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, time.Second}
+func axes(hold time.Duration, g grid) []axis {
+	bounds := func(of func(ttl time.Duration) time.Duration) (out []time.Duration) { // the theoretical line
+		for _, ttl := range g.ttls {
+			out = append(out, of(ttl))
+		}
+		return out
+	}
 	before := func(ttl time.Duration) time.Duration { return envelope.Validity(ttl) - hold }
 	return []axis{
 		{
@@ -101,7 +135,7 @@ func axes(hold time.Duration) []axis {
 		}, {
 			Axis: envelope.Axis{
 				Name: "pause", Title: "pause of a holder inside its critical section (garbage collection, swap, a suspended machine)",
-				Values: long, Lines: bounds(before),
+				Values: g.long, Lines: bounds(before),
 				Line: "a pause that is longer than the validity (0.99 × TTL − 2 ms) less the hold lets the lease run out inside the section",
 			},
 			steps: func(_, x time.Duration) []faults.Spec {
@@ -110,18 +144,18 @@ func axes(hold time.Duration) []axis {
 		}, {
 			Axis: envelope.Axis{
 				Name: "delay", Title: "delay of every message between clients and masters, each way",
-				Values: short, Lines: bounds(func(ttl time.Duration) time.Duration { return timeout(ttl) / 2 }),
+				Values: g.short, Lines: bounds(func(ttl time.Duration) time.Duration { return timeout(ttl) / 2 }),
 				Line: "beyond half of an operation's time-out (TTL / 2, at most 1 s) no reply comes in time: nothing is granted, and nothing is violated (12 clients, 16 keys, 5/s, patience 4 s)",
 			},
 			once: true,
 			wide: true,
 			steps: func(_, x time.Duration) []faults.Spec {
-				return []faults.Spec{{Fault: "latency", For: delayed, Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll, Delay: x, Jitter: faults.Constant}}}
+				return []faults.Spec{{Fault: "latency", For: g.delayed, Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll, Delay: x, Jitter: faults.Constant}}}
 			},
 		}, {
 			Axis: envelope.Axis{
 				Name: "clock", Title: "clocks of a majority of the masters that jump ahead while a lease is held",
-				Values: long, Lines: bounds(func(ttl time.Duration) time.Duration { return ttl - min(longHold, ttl/2) }),
+				Values: g.long, Lines: bounds(func(ttl time.Duration) time.Duration { return ttl - min(longHold, ttl/2) }),
 				Line: "a jump by more than the lease less the hold (here half of the lease, at most 250 ms, at 3/s) frees it on a majority while its holder counts on it",
 			},
 			long: true,
@@ -135,34 +169,28 @@ func axes(hold time.Duration) []axis {
 // timeout is how long an operation of a round may take.
 func timeout(ttl time.Duration) time.Duration { return min(ttl/2, time.Second) }
 
-// bounds is the theoretical line: one value for every lease.
-func bounds(of func(time.Duration) time.Duration) []time.Duration {
-	var out []time.Duration
-	for _, ttl := range ttls {
-		out = append(out, of(ttl))
-	}
-	return out
-}
-
 // Run plays the rounds: every cell once, then every cell again, so that a budget that
 // ends leaves the same number everywhere, one more or less.
 func Run(ctx context.Context, c Config) (*envelope.Report, error) {
-	if err := errors.Join(c.Validate(), simulate.SelfCheck()); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	p, err := c.player()
+	s, err := c.stage()
 	if err != nil {
 		return nil, err
 	}
+	g := c.grid()
 	r := &envelope.Report{
-		Schema: reports.Schema, Lock: c.Lock, Masters: p.Masters(), Fenced: p.Lock.Fences, Hold: c.Hold, Seed: c.Seed, Rounds: c.Rounds,
-		Clients: clients, Rate: rate, Patience: patience, Times: times, TTLs: ttls, Began: time.Now(),
+		Schema: reports.Schema, Lock: c.Lock, Hold: c.Hold, Seed: c.Seed, Rounds: c.Rounds,
+		Clients: clients, Rate: rate, Patience: patience, Times: g.times, TTLs: g.ttls, Began: time.Now(),
 	}
-	all := axes(c.Hold)
+	r.Masters, r.Fenced = s.setup()
+	all := axes(c.Hold, g)
 	for _, a := range all {
-		r.Maps = append(r.Maps, envelope.NewMap(a.Axis, ttls))
+		r.Maps = append(r.Maps, envelope.NewMap(a.Axis, g.ttls))
 	}
-	c.play(ctx, p, all, r)
+	c.play(ctx, s, all, r)
+	r.Redis = s.servers()
 	r.Took = time.Since(r.Began)
 	r.Advise()
 	return r, nil
@@ -175,52 +203,52 @@ func (c Config) Validate() error {
 		return fmt.Errorf("--rounds is %d: want 1 to 1000", c.Rounds)
 	case c.Budget < time.Second || c.Budget > 24*time.Hour:
 		return fmt.Errorf("--budget %v: want 1s to 24h", c.Budget)
-	case c.Hold < 0 || c.Hold > ttls[0]/2:
-		return fmt.Errorf("--hold %v: want 0 to %v, half of the shortest lease", c.Hold, ttls[0]/2)
+	case c.Hold < 0 || c.Hold > c.grid().ttls[0]/2:
+		return fmt.Errorf("--hold %v: want 0 to %v, half of the shortest lease", c.Hold, c.grid().ttls[0]/2)
+	case c.OnRedis && (c.Jobs < 1 || c.Jobs > 64):
+		return fmt.Errorf("--jobs %d: want 1 to 64", c.Jobs)
 	case c.Masters < 0 || c.Masters > 9 || c.Masters > 0 && c.Masters%2 == 0:
 		return fmt.Errorf("--nodes %d: want an odd number up to 9", c.Masters)
 	}
-	_, err := c.player()
+	_, err := c.stage()
 	return err
 }
 
-// player returns who plays the lock, where it can live in virtual time.
-func (c Config) player() (*simulate.Player, error) {
-	lock, err := c.Catalogue.Find(c.Lock)
-	if err != nil {
-		return nil, err
-	}
-	p := &simulate.Player{Lock: lock, Nodes: c.Masters, Even: true}
-	if err := p.Supports(); err != nil {
-		return nil, fmt.Errorf("--lock %s: %w", c.Lock, err)
-	}
-	return p, nil
-}
-
-func (c Config) play(ctx context.Context, p *simulate.Player, all []axis, r *envelope.Report) {
+func (c Config) play(ctx context.Context, s stage, all []axis, r *envelope.Report) {
 	ctx, cancel := context.WithTimeout(ctx, c.Budget)
 	defer cancel()
 	rng := rand.New(rand.NewPCG(c.Seed, 21))
+	var mu sync.Mutex
+	var several errgroup.Group
+	several.SetLimit(s.atOnce())
 	for n := range c.Rounds {
 		for m, a := range all {
-			for t, ttl := range ttls {
+			for t, ttl := range r.TTLs {
 				for x, value := range a.Values {
 					seed := rng.Uint64()
 					if ctx.Err() != nil {
-						return // the report says how many rounds each cell has
+						break // the report says how many rounds each cell has
 					}
-					round := c.round(a, ttl, value, seed)
-					cell := &r.Maps[m].Cells[t][x]
-					if err := p.Fits(round); err != nil {
+					round, cell := c.round(a, ttl, value, seed), &r.Maps[m].Cells[t][x]
+					if err := s.fits(round); err != nil {
+						mu.Lock()
 						cell.Missing = history.OneLine(err.Error())
+						mu.Unlock()
 						continue
 					}
-					c.one(ctx, p, round, cell)
+					several.Go(func() error {
+						o := s.play(ctx, round)
+						mu.Lock()
+						defer mu.Unlock()
+						o.addTo(cell)
+						return nil
+					})
 				}
 			}
 			c.Progress(fmt.Sprintf("%5.0fs  round %d of %d: %s", time.Since(r.Began).Seconds(), n+1, c.Rounds, a.Title))
 		}
 	}
+	_ = several.Wait() // none returns an error
 }
 
 // round is one round of a cell. The fault comes several times, with time for everything
@@ -246,7 +274,7 @@ func (c Config) round(a axis, ttl, x time.Duration, seed uint64) search.Round {
 		Keys: keys, Rate: arrivals, Hold: workload.Fixed(a.hold(c, ttl)), Writes: 2, Wait: wait, Patience: wait, Timeout: timeout(ttl), Mode: workload.ModeExclusive,
 	}
 	at := settle
-	for range times {
+	for range c.grid().times {
 		last := time.Duration(0)
 		for _, s := range a.steps(ttl, x) {
 			s.At += at
@@ -264,35 +292,4 @@ func (c Config) round(a axis, ttl, x time.Duration, seed uint64) search.Round {
 	}
 	r.Duration = at + patience
 	return r
-}
-
-// one plays a round, and adds it to its cell.
-func (c Config) one(ctx context.Context, p *simulate.Player, r search.Round, cell *envelope.Cell) {
-	var measured *stats.Stats
-	p.Watch = func() []history.Sink {
-		measured = stats.New(history.Header{TTL: r.TTL})
-		return []history.Sink{measured}
-	}
-	res := p.Play(ctx, r)
-	if res.Err != nil {
-		cell.Void++
-		return
-	}
-	s := measured.Summary()
-	cell.Rounds++
-	for _, f := range s.Faults {
-		if f.Bit {
-			cell.Faults++
-		}
-	}
-	cell.Saves += res.Report.Evidence.FenceSaves
-	found := map[string]int{}
-	for _, f := range res.Report.Violations {
-		if strings.HasPrefix(f.ID, "S") {
-			found[f.ID]++
-		}
-	}
-	cell.Add(found)
-	cell.Offered, cell.Served = cell.Offered+s.Demand.Offered, cell.Served+s.Demand.Served
-	cell.Longest = max(cell.Longest, s.Fairness.LongestWait)
 }

@@ -1,11 +1,16 @@
 package envelope
 
 import (
+	"context"
+	"os"
 	"testing"
 	"time"
 
 	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/simulate"
+	"locktorture/reports"
 	"locktorture/reports/envelope"
 )
 
@@ -16,18 +21,18 @@ func played(t *testing.T, lock, name string, ttl, x time.Duration) envelope.Cell
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &simulate.Player{Lock: found, Even: true}
+	s := virtual{&simulate.Player{Lock: found, Even: true}}
 	c := Config{Hold: 20 * time.Millisecond}
-	for _, a := range axes(c.Hold) {
+	for _, a := range axes(c.Hold, fine) {
 		if a.Name != name {
 			continue
 		}
 		r := c.round(a, ttl, x, 7)
-		if err := p.Fits(r); err != nil {
+		if err := s.fits(r); err != nil {
 			t.Fatal(err)
 		}
 		var cell envelope.Cell
-		c.one(t.Context(), p, r, &cell)
+		s.play(t.Context(), r).addTo(&cell)
 		if cell.Rounds != 1 || cell.Offered < 10 {
 			t.Fatalf("%s ttl %v %v: %+v", name, ttl, x, cell)
 		}
@@ -67,9 +72,53 @@ func TestACrashCostsALease(t *testing.T) {
 }
 
 func TestBadSettingsAreNamed(t *testing.T) {
-	for _, c := range []Config{{}, {Rounds: 1}, {Rounds: 1, Budget: time.Minute, Hold: time.Second}, {Rounds: 1, Budget: time.Minute, Masters: 2}} {
+	for _, c := range []Config{{}, {Rounds: 1}, {Rounds: 1, Budget: time.Minute, Hold: time.Second}, {Rounds: 1, Budget: time.Minute, Masters: 2},
+		{Catalogue: catalogue.Builtin(), Lock: "redlock", Rounds: 1, Budget: time.Minute, OnRedis: true},
+	} {
 		if _, err := Run(t.Context(), c); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
+	}
+}
+
+// On real servers a round is a run of its own, of which nothing stays.
+func TestARoundOnRealServers(t *testing.T) {
+	out := t.TempDir()
+	c := Config{
+		Catalogue: catalogue.Builtin(), Lock: "redlock", Hold: 20 * time.Millisecond, OnRedis: true, Jobs: 2, Out: out, Rounds: 1, Budget: time.Minute,
+		Play: func(ctx context.Context, c config.Config, o run.Options) (*reports.Run, error) {
+			lock, err := catalogue.Builtin().Find(c.Lock)
+			if err != nil {
+				return nil, err
+			}
+			return run.Run(ctx, c, lock, o)
+		},
+	}
+	if err := c.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.stage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range axes(c.Hold, c.grid()) {
+		if a.Name != "pause" {
+			continue
+		}
+		r := c.round(a, c.grid().ttls[0], c.grid().long[1], 7)
+		if err := s.fits(r); err != nil {
+			t.Fatal(err)
+		}
+		var cell envelope.Cell
+		s.play(t.Context(), r).addTo(&cell)
+		if cell.Rounds != 1 || cell.Offered < 10 || cell.Faults == 0 {
+			t.Errorf("%+v", cell)
+		}
+	}
+	if s.servers() == "" {
+		t.Error("nobody knows on which servers that was")
+	}
+	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
+		t.Errorf("%v stays, %v", left, err)
 	}
 }

@@ -132,7 +132,7 @@ func TestHuntOfASoundLock(t *testing.T) {
 		t.Errorf("%s: %s, %+v", r.Verdict, r.Why, r.Found)
 	}
 	left, err := filepath.Glob(filepath.Join(h.base.Out, "*"))
-	if err != nil || len(left) > 1 { // the link to the latest
+	if err != nil || len(left) > 0 {
 		t.Errorf("records of rounds that showed nothing: %v, %v", left, err)
 	}
 }

@@ -177,6 +177,11 @@ func (s *session) prepare(o Options) (err error) {
 	if err := s.writePlan(); err != nil {
 		return err
 	}
+	if o.Keep == nil { // one of very many is not the one that people look for
+		if err := reports.Link(s.dir); err != nil {
+			return err
+		}
+	}
 	h := s.env.header(s.meta)
 	ours := judging
 	ours.OurStore, ours.SecondOpinion = true, o.Keep == nil
@@ -202,10 +207,7 @@ func (s *session) writePlan() error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", PlanFile, err)
 	}
-	if err := os.WriteFile(filepath.Join(s.dir, PlanFile), append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return reports.Link(s.dir)
+	return os.WriteFile(filepath.Join(s.dir, PlanFile), append(text, '\n'), 0o600)
 }
 
 // noteTrouble notes trouble of our own; nil is none.
