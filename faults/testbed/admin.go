@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 )
 
 // CanAdminister implements Administrable: a real server knows every command. Who is a
@@ -47,29 +46,4 @@ func administer(ctx context.Context, n Node, args []string) (any, error) {
 		return nil, fmt.Errorf("administer %s: %w", n.Name(), err)
 	}
 	return reply, nil
-}
-
-// shiftScript moves every expiry by ARGV[1] milliseconds and returns how many
-// it has moved. One script, so that no command comes between.
-const shiftScript = `
-local moved = 0
-for _, key in ipairs(redis.call('KEYS', ARGV[2])) do
-	local at = redis.call('PEXPIRETIME', key)
-	if at > 0 then
-		redis.call('PEXPIREAT', key, string.format('%.0f', at + ARGV[1]))
-		moved = moved + 1
-	end
-end
-return moved`
-
-// ShiftExpiry does to the keys matching pattern what a clock that jumps ahead by
-// d would do, on any Redis from 7.0: every expiry comes d earlier. TIME does
-// not move, and neither do times that a lock keeps as values.
-func ShiftExpiry(ctx context.Context, n Node, pattern string, d time.Duration) (moved int64, err error) {
-	v, err := Do(ctx, n, "EVAL", shiftScript, "0", fmt.Sprint(-d.Milliseconds()), pattern)
-	if err != nil {
-		return 0, fmt.Errorf("shift expiries of %s: %w", n.Name(), err)
-	}
-	moved, _ = v.(int64)
-	return moved, nil
 }

@@ -170,12 +170,6 @@ func (b *clusterBed) strangers(ctx context.Context) error {
 // Name implements Testbed.
 func (b *clusterBed) Name() string { return KindCluster }
 
-// Describe implements Describer.
-func (b *clusterBed) Describe() string {
-	return fmt.Sprintf("a cluster of %d masters with a replica each (down after %v) and the store, %s (%s); %s",
-		clusterShards, clusterTimeout, b.version, b.processBed.cfg.Binary, persistence(b.cfg.Persist, b.processBed.cfg.Fsync))
-}
-
 // Announced implements Deployment.
 func (b *clusterBed) Announced(node string) string { return b.announced[node] }
 

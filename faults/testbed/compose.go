@@ -145,11 +145,6 @@ func (b *composeBed) Nodes() []Node { return append([]Node(nil), b.nodes...) }
 // Store implements Testbed.
 func (b *composeBed) Store() Node { return b.store }
 
-// Describe implements Describer.
-func (b *composeBed) Describe() string {
-	return fmt.Sprintf("%d masters and the store of docker-compose.yml, %s; appendonly no", len(b.nodes), b.Version())
-}
-
 // Close gives the servers back.
 func (b *composeBed) Close() error {
 	b.claim.Close()

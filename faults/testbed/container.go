@@ -39,7 +39,6 @@ type containerBed struct {
 	cfg     ContainerConfig
 	docker  *testcontainers.DockerProvider
 	id      string // the value of labelBed on all that is ours
-	swept   []string
 	version string
 	nodes   []Node
 	all     []*containerNode // the store last
@@ -83,7 +82,7 @@ func newContainerBed(ctx context.Context, c ContainerConfig) (*containerBed, err
 		return nil, err
 	}
 	b := &containerBed{cfg: c, docker: docker, id: newBedID()}
-	if b.swept, err = sweepContainers(ctx, docker); err == nil {
+	if _, err = sweepContainers(ctx, docker); err == nil {
 		err = ensureImage(ctx, docker, c.Image)
 	}
 	if err != nil {
@@ -117,16 +116,6 @@ func (b *containerBed) Nodes() []Node { return append([]Node(nil), b.nodes...) }
 
 // Store implements Testbed.
 func (b *containerBed) Store() Node { return b.all[len(b.all)-1] }
-
-// Describe implements Describer.
-func (b *containerBed) Describe() string {
-	text := fmt.Sprintf("%d masters and the store in containers of %s, %s; %s", len(b.nodes), b.cfg.Image, b.version,
-		persistence(b.cfg.Persist, b.cfg.Fsync))
-	if len(b.swept) > 0 {
-		text += fmt.Sprintf("; removed %d containers of dead harnesses", len(b.swept))
-	}
-	return text
-}
 
 // Close saves the servers' logs and removes every container of this testbed,
 // by its label: also those whose start was interrupted.

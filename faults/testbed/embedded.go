@@ -79,11 +79,6 @@ func (b *embeddedBed) Nodes() []Node { return append([]Node(nil), b.nodes...) }
 // Store implements Testbed.
 func (b *embeddedBed) Store() Node { return b.store }
 
-// Describe implements Describer.
-func (b *embeddedBed) Describe() string {
-	return fmt.Sprintf("%d embedded masters and the store (%s, in this process): not Redis; timings are no benchmark", len(b.nodes), b.Version())
-}
-
 // Close implements Testbed.
 func (b *embeddedBed) Close() error {
 	b.once.Do(func() {

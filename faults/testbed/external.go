@@ -196,15 +196,6 @@ func (b *externalBed) Close() error {
 	return errors.Join(errs...)
 }
 
-// Describe implements Describer.
-func (b *externalBed) Describe() string {
-	store := "the store at " + b.store.at.String()
-	if b.shared {
-		store = "the store on n1's server"
-	}
-	return fmt.Sprintf("%d given masters and %s, %s; persistence is theirs", len(b.nodes), store, b.version)
-}
-
 // A Given node is a server that somebody else runs, and may ask of those who
 // connect what its endpoint says.
 type Given interface {

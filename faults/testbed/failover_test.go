@@ -169,23 +169,3 @@ func TestAdministration(t *testing.T) {
 		t.Error("an external node is administrable")
 	}
 }
-
-func TestShiftExpiry(t *testing.T) {
-	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0]
-	do(t, n, "OK", "SET", "lock:a", "v", "PX", "60000")
-	do(t, n, "OK", "SET", "lock:b", "v")
-	do(t, n, "OK", "SET", "other", "v", "PX", "60000")
-	if moved, err := ShiftExpiry(t.Context(), n, "lock:*", time.Hour); err != nil || moved != 1 {
-		t.Errorf("moved %d, %v", moved, err)
-	}
-	do(t, n, nil, "GET", "lock:a")
-	do(t, n, "v", "GET", "lock:b")
-	do(t, n, "v", "GET", "other")
-	if _, err := ShiftExpiry(t.Context(), n, "other", -time.Hour); err != nil {
-		t.Error(err)
-	}
-	left, err := Do(t.Context(), n, "PTTL", "other")
-	if ms, _ := left.(int64); err != nil || ms < time.Hour.Milliseconds() {
-		t.Errorf("PTTL after a shift back: %v, %v", left, err)
-	}
-}

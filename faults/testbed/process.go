@@ -165,27 +165,6 @@ func (b *processBed) Nodes() []Node { return append([]Node(nil), b.nodes...) }
 // Store implements Testbed.
 func (b *processBed) Store() Node { return b.store }
 
-// Describe implements Describer.
-func (b *processBed) Describe() string {
-	clock := ""
-	if b.cfg.FakeClock {
-		clock = "; clocks under libfaketime"
-	}
-	return fmt.Sprintf("%d real masters and the store, %s (%s); %s%s", b.cfg.Nodes, b.version, b.cfg.Binary,
-		persistence(b.cfg.Persist, b.cfg.Fsync), clock)
-}
-
-// persistence says what a killed node can come back with.
-func persistence(persist bool, fsync Fsync) string {
-	switch {
-	case !persist:
-		return "appendonly no: a killed node comes back empty"
-	case fsync == FsyncSecond:
-		return "appendonly yes, appendfsync everysec: a killed node can come back with its data, less what a running sync held up"
-	}
-	return fmt.Sprintf("appendonly yes, appendfsync %s: a killed node can come back with its data", fsync)
-}
-
 // Close kills every server, stopped or not, waits for it and removes its data.
 // Configurations and logs stay unless the folder was temporary.
 func (b *processBed) Close() error {

@@ -180,16 +180,6 @@ func (b *sentinelBed) startSentinels(ctx context.Context) error {
 // Name implements Testbed.
 func (b *sentinelBed) Name() string { return KindSentinel }
 
-// Describe implements Describer.
-func (b *sentinelBed) Describe() string {
-	guard := "min-replicas-to-write 0"
-	if b.cfg.MinReplicas > 0 {
-		guard = fmt.Sprintf("min-replicas-to-write %d, min-replicas-max-lag 1", b.cfg.MinReplicas)
-	}
-	return fmt.Sprintf("a master, %d replicas, %d Sentinels (down after %v) and the store, %s (%s); %s; %s",
-		sentinelServers-1, sentinelCount, downAfter, b.version, b.processBed.cfg.Binary, guard, persistence(b.cfg.Persist, b.processBed.cfg.Fsync))
-}
-
 // Sentinels implements Sentinels.
 func (b *sentinelBed) Sentinels() (name string, addrs []string) {
 	for _, s := range b.sentinels {

@@ -32,12 +32,6 @@ type Testbed interface {
 	Close() error
 }
 
-// A Describer says in one line what a testbed consists of and what it costs,
-// such as its persistence.
-type Describer interface {
-	Describe() string
-}
-
 // A Deployment is a testbed whose nodes are the servers of one deployment: masters,
 // each with replicas, one of which takes its place when it fails. A master and its
 // replicas are a shard; shards have numbers from 0.

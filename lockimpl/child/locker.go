@@ -19,7 +19,6 @@ import (
 type Locker struct {
 	*session
 	cmd     Command
-	lib     string
 	log     *tail
 	handles atomic.Uint64
 	closing sync.Once
@@ -48,7 +47,7 @@ func start(c Command, introduction request) (*Locker, error) {
 		}
 		return nil, err
 	}
-	l.lib, l.caps = m.Lib, abilities(m.Caps)
+	l.caps = abilities(m.Caps)
 	l.mu.Lock()
 	l.trusted = m.Clock == "monotonic"
 	l.mu.Unlock()
@@ -66,9 +65,6 @@ func (l *Locker) orDeath(err error) error {
 	}
 	return err
 }
-
-// Library says what the child runs, in its own words.
-func (l *Locker) Library() string { return l.lib }
 
 // Can reports whether the child has declared the ability.
 func (l *Locker) Can(ability string) bool { return l.caps[ability] }

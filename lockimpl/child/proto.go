@@ -26,7 +26,6 @@ type message struct {
 	Definite bool   `json:"definite"`
 	Why      string `json:"why"`
 	Text     string `json:"text"`
-	Lib      string `json:"lib"`
 	Caps     string `json:"caps"`
 	Clock    string `json:"clock"`
 

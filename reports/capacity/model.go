@@ -117,11 +117,6 @@ func (m *Model) apart() bool {
 	return slices.ContainsFunc(loads, func(l Load) bool { return l.N != loads[0].N })
 }
 
-// Calibrated is the situation that was measured, with so many clients.
-func (m *Model) Calibrated(clients int) Scenario {
-	return Scenario{Masters: m.r.Setup.Masters, Clients: clients, Hold: m.r.Setup.Hold}
-}
-
 // Check says why the model knows nothing of a scenario.
 func (m *Model) Check(s Scenario) error {
 	c := m.r.Calibration

@@ -149,8 +149,28 @@ func (t *tool) root(stdout, stderr io.Writer) *cobra.Command {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(
-		t.newRun("run [SCENARIO]", "standard"), t.newDemo(), newCheck(), newReport(), t.newReplay(),
-		t.newList(), newLs(), newCompare(), newServe(), newDoctor(), newVersion(), newInit(), newInitWrapper(), t.newGallery(), t.newSelftest(), t.newBench(), t.newNightly(), t.newCapacity(), t.newEnvelope(), t.newSimulate(), t.newHunt(), t.newWorker(),
+		newCheck(),
+		newCompare(),
+		newDoctor(),
+		newInit(),
+		newInitWrapper(),
+		newLs(),
+		newReport(),
+		newServe(),
+		newVersion(),
+		t.newBench(),
+		t.newCapacity(),
+		t.newDemo(),
+		t.newEnvelope(),
+		t.newGallery(),
+		t.newHunt(),
+		t.newList(),
+		t.newNightly(),
+		t.newReplay(),
+		t.newRun("run [SCENARIO]", "standard"),
+		t.newSelftest(),
+		t.newSimulate(),
+		t.newWorker(),
 	)
 	return root
 }

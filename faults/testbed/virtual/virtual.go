@@ -49,11 +49,6 @@ func (*Bed) Name() string { return Kind }
 // Version implements testbed.Testbed.
 func (*Bed) Version() string { return "memredis, after redis 7.0" }
 
-// Describe implements testbed.Describer.
-func (b *Bed) Describe() string {
-	return fmt.Sprintf("%d masters and the store in memory, in virtual time: no evidence about Redis itself", len(b.nodes))
-}
-
 // Nodes implements testbed.Testbed.
 func (b *Bed) Nodes() []testbed.Node {
 	all := make([]testbed.Node, len(b.nodes))

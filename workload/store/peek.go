@@ -12,64 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// sampleSize is how many key names a Survey gives as examples.
-const sampleSize = 5
-
-// A Survey says what a Redis holds.
-type Survey struct {
-	Keys   int64    // in its first database
-	Sample []string // a few of their names, sorted
-}
-
-// Clean reports whether nothing is there.
-func (s Survey) Clean() bool { return s.Keys == 0 }
-
-func (s Survey) String() string {
-	if s.Clean() {
-		return "no keys"
-	}
-	return fmt.Sprintf("%d keys, among them %s", s.Keys, strings.Join(s.Sample, ", "))
-}
-
-// Look surveys the Redis that dial leads to: a guarded store or a node.
-func Look(ctx context.Context, dial func(ctx context.Context) (net.Conn, error)) (Survey, error) {
-	rdb := Connect(dial)
-	defer rdb.Close()
-	return survey(ctx, rdb)
-}
-
-// Survey says what the store's Redis holds.
-func (c *Client) Survey(ctx context.Context) (Survey, error) { return survey(ctx, c.rdb) }
-
-func survey(ctx context.Context, rdb *redis.Client) (s Survey, err error) {
-	if s.Keys, err = rdb.DBSize(ctx).Result(); err != nil {
-		return s, fmt.Errorf("count keys: %w", err)
-	}
-	for scan := rdb.Scan(ctx, 0, "*", 100).Iterator(); len(s.Sample) < sampleSize && scan.Next(ctx); err = scan.Err() {
-		s.Sample = append(s.Sample, scan.Val())
-	}
-	if err != nil {
-		return s, fmt.Errorf("sample keys: %w", err)
-	}
-	slices.Sort(s.Sample)
-	return s, nil
-}
-
-// Reset deletes the store's own rows, count and log, and nothing else: the
-// Redis may be somebody's.
-func (c *Client) Reset(ctx context.Context) error {
-	scan := c.rdb.Scan(ctx, 0, c.keys.prefix+"*", 1000).Iterator()
-	for scan.Next(ctx) {
-		if err := c.rdb.Del(ctx, scan.Val()).Err(); err != nil {
-			return fmt.Errorf("delete %s: %w", scan.Val(), err)
-		}
-	}
-	if err := scan.Err(); err != nil {
-		return fmt.Errorf("find the store's keys: %w", err)
-	}
-	return nil
-}
-
 // A Found is what a Redis holds under one key.
 type Found struct {
 	Key    string

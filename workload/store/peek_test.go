@@ -16,7 +16,7 @@ func TestAuditReportsDamage(t *testing.T) {
 		rdb := raw(t, dial)
 		for _, cut := range []string{"2-0", "3-0"} {
 			c := open(t, dial, store.Fenced)
-			if err := c.Reset(t.Context()); err != nil {
+			if err := rdb.FlushAll(t.Context()).Err(); err != nil {
 				t.Fatal(err)
 			}
 			for i := range 3 {
@@ -30,31 +30,6 @@ func TestAuditReportsDamage(t *testing.T) {
 			if err := c.Audit(t.Context(), func(store.Entry) error { return nil }); err == nil {
 				t.Errorf("entry %s is gone and Audit did not say so", cut)
 			}
-		}
-	})
-}
-
-func TestSurveyAndReset(t *testing.T) {
-	onBoth(t, func(t *testing.T, dial dialer) {
-		ctx, c, rdb := t.Context(), open(t, dial, store.Fenced), raw(t, dial)
-		if s, err := store.Look(ctx, dial); err != nil || !s.Clean() {
-			t.Fatalf("empty server: %v, %v", s, err)
-		}
-		if err := rdb.Set(ctx, "theirs", 1, 0).Err(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Write(ctx, store.Write{Key: "k", Value: "v"}); err != nil {
-			t.Fatal(err)
-		}
-		want := "4 keys, among them locktorture:log, locktorture:row:k, locktorture:seq, theirs"
-		if s, err := c.Survey(ctx); err != nil || s.String() != want {
-			t.Errorf("survey %v, %v, want %s", s, err, want)
-		}
-		if err := c.Reset(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if s, err := c.Survey(ctx); err != nil || s.String() != "1 keys, among them theirs" {
-			t.Errorf("after reset: %v, %v", s, err)
 		}
 	})
 }
