@@ -55,6 +55,7 @@ func newCrashingHarness([]lockimpl.Node) (lockimpl.Locker, error) {
 // is finished all the same: judged, with all reports, its servers gone, and the
 // last line tells the truth.
 func TestCrashIsFinished(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -75,6 +76,7 @@ func TestCrashIsFinished(t *testing.T) {
 		"crashing-harness": {checker.HarnessError, "the harness crashed"},
 	} {
 		t.Run(lock, func(t *testing.T) {
+			t.Parallel()
 			out := t.TempDir()
 			ctx, cancel := context.WithTimeout(t.Context(), endLimit)
 			defer cancel()
@@ -107,6 +109,7 @@ func TestCrashIsFinished(t *testing.T) {
 // The second process removes what a crashed run has left on servers that ask for a
 // password, which no file tells it.
 func TestCrashOnServersWithAPassword(t *testing.T) {
+	t.Parallel()
 	const password = "correct-horse"
 	port := redistest.FreePort(t)
 	redistest.Serve(t, "tcp", "127.0.0.1:"+port, append([]string{"--port", port}, redistest.ACL(t, "kim", password)...)...)

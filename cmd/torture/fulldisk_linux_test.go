@@ -16,6 +16,7 @@ import (
 // names no file that is not there. The disk is a small one in a mount namespace
 // of its own.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	if !haveRedis(t) {
 		t.Skip("redis-server is not installed")
 	}
@@ -42,6 +43,7 @@ func TestFullDisk(t *testing.T) {
 // disk, may not grow any further, or is taken away while it goes on, is a harness error
 // with that as its cause, and never the lock's.
 func TestFailingDisk(t *testing.T) {
+	t.Parallel()
 	torture, out := named(t, "torture"), t.TempDir()
 	run := fmt.Sprintf("%s run calm --testbed embedded --lock single --faults none --duration 3s --clients 8 --out %s", torture, out)
 	begun := fmt.Sprintf("until ls %s/*-*/history* >/dev/null 2>&1; do sleep 0.02; done", out)

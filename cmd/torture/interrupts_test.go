@@ -33,6 +33,7 @@ const endLimit = 4 * time.Minute
 // leaves no server, stopped or not, nothing for a sweep to fail on, and a
 // history that can be judged.
 func TestInterrupts(t *testing.T) {
+	t.Parallel()
 	if !haveRedis(t) {
 		t.Skip("redis-server is not installed")
 	}

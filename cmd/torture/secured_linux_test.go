@@ -20,6 +20,7 @@ import (
 // nothing wrong, its link faults bite, and the password, which was given in the worst place, on the
 // command line, is in no file, on no screen and in no list of processes.
 func TestPasswordIsNowhere(t *testing.T) {
+	t.Parallel()
 	const password = "correct-horse"
 	certs := redistest.NewCertificates(t)
 	acl := redistest.ACL(t, "kim", password)

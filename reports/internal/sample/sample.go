@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"locktorture/workload/history"
@@ -45,8 +46,19 @@ type world struct {
 	seq     uint64
 }
 
-// History draws a history of that shape.
+// drawn are the histories so far, by Shape: to draw one takes longer than most of what
+// tests do with it.
+var drawn sync.Map
+
+// History draws a history of that shape, whose events are the caller's.
 func History(s Shape) history.History {
+	once, _ := drawn.LoadOrStore(s, sync.OnceValue(func() history.History { return draw(s) }))
+	h := once.(func() history.History)()
+	h.Events = slices.Clone(h.Events)
+	return h
+}
+
+func draw(s Shape) history.History {
 	w := &world{Shape: s, rng: rand.New(rand.NewPCG(7, 11)), free: map[string]time.Duration{}, fences: map[string]uint64{}}
 	w.nemesis()
 	w.planted()

@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,16 +107,25 @@ func ACL(t testing.TB, user, password string) []string {
 	return []string{"--aclfile", file}
 }
 
-// FreePort returns a port that nobody listens on at the moment.
+// Ports below those that testbeds and outgoing connections take.
+const lowPort, highPort = 12000, 19999
+
+var portsGiven atomic.Int64
+
+// FreePort returns a port that nobody listens on at the moment, to each caller another
+// one.
 func FreePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range highPort - lowPort {
+		n := int64(os.Getpid())*61 + portsGiven.Add(1) // each process begins elsewhere
+		port := strconv.FormatInt(lowPort+n%(highPort-lowPort), 10)
+		if l, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer func() { _ = l.Close() }()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	t.Fatal("no port is free")
+	return ""
 }
 
 // Serve runs a redis-server with the arguments until the test ends. It returns

@@ -43,6 +43,7 @@ func TestOpenAcquires(t *testing.T) {
 // faults locked to a command hit it, and links tell what became of commands without
 // a reply.
 func TestChildrenAreReadAlong(t *testing.T) {
+	t.Parallel()
 	if said, err := exec.Command("/usr/bin/python3", "-c", "import redis").CombinedOutput(); err != nil {
 		redistest.Missing(t, fmt.Errorf("python3-redis is not installed: %w: %s", err, said))
 	}

@@ -30,6 +30,7 @@ func onGiven(t *testing.T, given []testbed.Node) config.Config {
 // A run removes from servers of the user's what it wrote, however it ends, so
 // that the next one can begin.
 func TestRunLeavesNoKeyOnGivenServers(t *testing.T) {
+	t.Parallel()
 	given := redistest.Start(t, 2)
 	for range 2 {
 		r, err := Run(t.Context(), onGiven(t, given), lock(t, "single"), Options{})
@@ -70,6 +71,7 @@ func TestRunLeavesNoKeyOnGivenServers(t *testing.T) {
 
 // What the run cannot have written stays, and is named.
 func TestRunLeavesTheKeysOfOthers(t *testing.T) {
+	t.Parallel()
 	given := redistest.Start(t, 2)
 	a := wiring.Admin(given[0])
 	defer func() { _ = a.Close() }()
@@ -101,6 +103,7 @@ func TestRunLeavesTheKeysOfOthers(t *testing.T) {
 // With a prefix, servers may hold keys of others: no run of whatever lock looks at
 // them or touches them, and of its own keys none is left however it ends.
 func TestPrefix(t *testing.T) {
+	t.Parallel()
 	given := redistest.Start(t, 2)
 	theirs := []string{"invoice:kim", "k0", "lock:node", "locktorture:seq"}
 	for _, n := range given {

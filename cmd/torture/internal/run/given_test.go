@@ -53,12 +53,15 @@ func givenRun(t *testing.T, settings map[string]string) config.Config {
 // certificate, or have a socket alone: a run works there, link faults bite, a
 // second one works, no key is left, and the password stands nowhere.
 func TestServersAsPeopleRunThem(t *testing.T) {
+	t.Parallel()
 	certs := redistest.NewCertificates(t)
 	acl := redistest.ACL(t, givenUser, givenPassword)
 	port := func() (string, string) { p := redistest.FreePort(t); return p, "127.0.0.1:" + p }
 
 	p1, withPassword := port()
 	redistest.Serve(t, "tcp", withPassword, "--port", p1, "--requirepass", givenPassword)
+	p4, withFile := port()
+	redistest.Serve(t, "tcp", withFile, "--port", p4, "--requirepass", givenPassword)
 	p2, withUser := port()
 	redistest.Serve(t, "tcp", withUser, append([]string{"--port", p2}, acl...)...)
 	socket := filepath.Join(t.TempDir(), "r.sock")
@@ -75,14 +78,15 @@ func TestServersAsPeopleRunThem(t *testing.T) {
 
 	for name, settings := range map[string]map[string]string{
 		"password in the URL": {"redis": "redis://:" + inURL + "@" + withPassword},
-		"password in a file":  {"redis": withPassword, "redis-password-file": secret},
+		"password in a file":  {"redis": withFile, "redis-password-file": secret},
 		"user and database":   {"redis": "redis://" + givenUser + ":" + inURL + "@" + withUser + "/3"},
-		"store with password": {"redis": "redis://" + givenUser + ":" + inURL + "@" + withUser + "/3", "store": "redis://:" + inURL + "@" + withPassword + "/4"},
+		"store with password": {"redis": "redis://" + givenUser + ":" + inURL + "@" + withUser + "/6", "store": "redis://:" + inURL + "@" + withPassword + "/4"},
 		"socket":              {"redis": "unix://" + socket + "?db=1"},
 		"TLS, user, database": {"redis": "rediss://" + givenUser + ":" + inURL + "@" + withTLS + "/2"},
 		"a child over TLS":    {"redis": "rediss://" + givenUser + ":" + inURL + "@" + withTLS + "/5", "lock": "redis-py", "faults": "latency:for=500ms"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) { // each on a server or a database of its own
+			t.Parallel()
 			if strings.Contains(settings["redis"], "rediss") {
 				for k, v := range encrypted {
 					settings[k] = v
@@ -147,6 +151,7 @@ func nowhere(t *testing.T, dir string) {
 // What was given wrongly is refused in one line that says what would be right,
 // before anything is written; what the server is at fault for is no wrong usage.
 func TestServersThatDoNotFit(t *testing.T) {
+	t.Parallel()
 	certs := redistest.NewCertificates(t)
 	port := func() (string, string) { p := redistest.FreePort(t); return p, "127.0.0.1:" + p }
 	p, plain := port()

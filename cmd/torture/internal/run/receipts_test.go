@@ -17,6 +17,7 @@ import (
 func TestReceiptsResolveUnknownOutcomes(t *testing.T) {
 	for fault, want := range map[string]string{"request-lost": history.NeverForwarded, "response-lost": history.Executed} {
 		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
 			cfg, err := config.Base("standard")
 			if err != nil {
 				t.Fatal(err)
