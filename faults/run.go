@@ -96,9 +96,9 @@ func (r *run) announce(name string) chan struct{} {
 	return r.news[name]
 }
 
-// take claims a client or a node for a fault that excludes others on it. It
-// reports false when another one has it.
-func (r *run) take(name string) bool {
+// claim gives a client or a node to a fault that excludes others on it. It reports
+// false when another fault has it.
+func (r *run) claim(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.taken[name] {

@@ -45,7 +45,7 @@ func (s *Scope) Now() time.Duration {
 // returns ErrMissed when another fault has it.
 func (s *Scope) Take(name string) error {
 	shared := s.run
-	if !shared.take(name) {
+	if !shared.claim(name) {
 		return fmt.Errorf("another fault has %s: %w", name, ErrMissed)
 	}
 	s.claimed(func() { shared.leave(name) })

@@ -96,7 +96,7 @@ func (r *Run) junitCases() []junitCase {
 	for _, j := range Judges(r.Report) {
 		c := junitCase{Name: j.Name}
 		if len(j.Violations) > 0 {
-			c.Failure = &junitTrouble{Message: j.Violations[0].Text, Type: j.Violations[0].ID, Text: r.tell(j)}
+			c.Failure = &junitTrouble{Message: j.Violations[0].Text, Type: j.Violations[0].ID, Text: r.failureText(j)}
 		}
 		if j.Void != "" && c.Failure == nil {
 			c.Error = &junitTrouble{Message: j.Status() + ": " + j.Void, Type: string(checker.Inconclusive)}
@@ -125,8 +125,8 @@ func (r *Run) junitCases() []junitCase {
 	return cases
 }
 
-// tell gives the violations of one judge as text, with their stories.
-func (r *Run) tell(j Judge) string {
+// failureText gives the violations of one judge as text, with their stories.
+func (r *Run) failureText(j Judge) string {
 	var b strings.Builder
 	for _, f := range j.Violations {
 		fmt.Fprintf(&b, "%s %s on %s: %s\n", f.ID, f.Name, f.Key, f.Text)

@@ -75,7 +75,7 @@ func (b Backoff) draw(rng *rand.Rand, n int) time.Duration {
 // attempt makes and records one attempt: for several keys, one operation each,
 // of a process of its own, all of them answered at once.
 func (w *worker) attempt(ctx context.Context, a arrival) *section {
-	processes := []int{w.main, w.twin}
+	processes := []int{w.main, w.second}
 	events := make([]history.Event, len(a.keys))
 	for i, key := range a.keys {
 		e := history.Event{Process: processes[i], Op: history.Acquire, Key: key, Mode: a.mode}
@@ -87,7 +87,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 		events[i].Note = ""
 	}
 	w.client.heldBack(ctx)
-	leases, err := w.take(ctx, a)
+	leases, err := w.acquire(ctx, a)
 	kind := history.OK
 	s := &section{worker: w, use: a.use, look: make(chan struct{}, 1)}
 	for i, e := range events {
@@ -134,8 +134,8 @@ func took(rec *history.Recorder, e history.Event, l lockimpl.Lease) history.Even
 	return e
 }
 
-// take asks the lock once, in the way that the arrival and the mode call for.
-func (w *worker) take(ctx context.Context, a arrival) ([]lockimpl.Lease, error) {
+// acquire asks the lock once, in the way that the arrival and the mode call for.
+func (w *worker) acquire(ctx context.Context, a arrival) ([]lockimpl.Lease, error) {
 	if len(a.keys) > 1 {
 		ctx, cancel := w.bounded(ctx, 0)
 		defer cancel()

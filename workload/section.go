@@ -106,7 +106,7 @@ func (s *section) event(op history.Op, i int) history.Event {
 	p := &s.parts[i]
 	process := s.main
 	if i > 0 {
-		process = s.twin
+		process = s.second
 	}
 	return history.Event{Process: process, Op: op, Key: p.key, Mode: p.mode, Fence: p.fence}
 }

@@ -20,10 +20,10 @@ type worker struct {
 	rng    *rand.Rand
 	keys   keySource
 
-	inc  *incarnation
-	main int // process of its operations
-	twin int // process of those on the second key of ModeMulti
-	side int // process of what happens beside them: renewals and losses, which need no invocation
+	inc    *incarnation
+	main   int // process of its operations
+	second int // process of those on the second key of ModeMulti
+	side   int // process of what happens beside them: renewals and losses, which need no invocation
 
 	doubtful string // key of the last acquire or release without an answer, in a mixed load; empty: none since
 }
@@ -45,7 +45,7 @@ func (w *worker) work(ctx context.Context) {
 		}
 		w.inc = inc
 		w.doubtful = ""
-		w.main, w.twin, w.side = w.rec.NewProcess(), w.rec.NewProcess(), w.rec.NewProcess()
+		w.main, w.second, w.side = w.rec.NewProcess(), w.rec.NewProcess(), w.rec.NewProcess()
 		w.serve(life)
 	}
 }
@@ -157,8 +157,8 @@ func (w *worker) retire(process int) {
 	switch process {
 	case w.main:
 		w.main = w.rec.NewProcess()
-	case w.twin:
-		w.twin = w.rec.NewProcess()
+	case w.second:
+		w.second = w.rec.NewProcess()
 	}
 }
 

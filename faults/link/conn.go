@@ -210,7 +210,7 @@ func (c *conn) pass(s *resp.Scanner, p []byte) {
 	c.pending = nil
 	c.mu.Unlock()
 	for _, e := range events {
-		c.link.tell(e)
+		c.link.emit(e)
 	}
 }
 

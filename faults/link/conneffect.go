@@ -94,7 +94,7 @@ func (e *connEffect) emerge() (chunks []*stream.StreamChunk, last bool) {
 		e.host = nil
 		return chunks, last
 	}
-	chunks, last = e.host.take()
+	chunks, last = e.host.drain()
 	e.feed()
 	for _, chunk := range chunks {
 		e.taken -= int64(len(chunk.Data))

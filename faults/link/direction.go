@@ -11,13 +11,13 @@ import (
 // A direction is one way through one embedded proxy: the effects in force on
 // all of its connections.
 type direction struct {
-	mu      sync.Mutex
-	effects []laidEffect  // in the order in which they came
-	last    int           // order of the last one
-	changed chan struct{} // closed and replaced when effects change
-	severed chan struct{} // closed and replaced when the connections are destroyed
-	twin    *direction    // for the direction towards the client: the other one
-	newest  *pair         // of the connection that toxiproxy is setting up, while only one direction knows it
+	mu       sync.Mutex
+	effects  []laidEffect  // in the order in which they came
+	last     int           // order of the last one
+	changed  chan struct{} // closed and replaced when effects change
+	severed  chan struct{} // closed and replaced when the connections are destroyed
+	opposite *direction    // for the direction towards the client: the other one
+	newest   *pair         // of the connection that toxiproxy is setting up, while only one direction knows it
 }
 
 // A laidEffect is an effect with its place in the direction.
@@ -35,9 +35,9 @@ var (
 )
 
 // newDirection returns a direction towards the node, or the one towards the
-// client that belongs to twin.
-func newDirection(twin *direction) (number uint64, d *direction) {
-	d = &direction{changed: make(chan struct{}), severed: make(chan struct{}), twin: twin}
+// client that belongs to opposite.
+func newDirection(opposite *direction) (number uint64, d *direction) {
+	d = &direction{changed: make(chan struct{}), severed: make(chan struct{}), opposite: opposite}
 	number = lastDirection.Add(1)
 	directions.Store(number, d)
 	return number, d
@@ -46,16 +46,16 @@ func newDirection(twin *direction) (number uint64, d *direction) {
 // pairUp returns the pair of a connection being set up. Toxiproxy sets up one
 // connection of a proxy at a time, towards the node first.
 func (d *direction) pairUp() *pair {
-	if d.twin == nil {
+	if d.opposite == nil {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.newest = newPair()
 		return d.newest
 	}
-	d.twin.mu.Lock()
-	defer d.twin.mu.Unlock()
-	p := d.twin.newest
-	if d.twin.newest = nil; p == nil {
+	d.opposite.mu.Lock()
+	defer d.opposite.mu.Unlock()
+	p := d.opposite.newest
+	if d.opposite.newest = nil; p == nil {
 		p = newPair()
 	}
 	return p
@@ -80,7 +80,7 @@ func (d *direction) wake() {
 // lift takes an effect out of the direction and returns when every connection has
 // passed on what it held. One that is not there is no error.
 func (d *direction) lift(ctx context.Context, name string) error {
-	e := d.take(name)
+	e := d.remove(name)
 	if e == nil {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (d *direction) lift(ctx context.Context, name string) error {
 // a lifted effect.
 const liftPoll = 100 * time.Microsecond
 
-func (d *direction) take(name string) *effect {
+func (d *direction) remove(name string) *effect {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, laid := range d.effects {

@@ -77,8 +77,9 @@ func (h *host) shut() {
 	}
 }
 
-// take returns what has come out, and whether anything more will.
-func (h *host) take() (chunks []*stream.StreamChunk, closed bool) {
+// drain returns the chunks that have come out since it was last called, and whether the
+// toxic has closed the connection.
+func (h *host) drain() (chunks []*stream.StreamChunk, closed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	chunks, h.out = h.out, nil
@@ -94,7 +95,7 @@ func (h *host) stop() (rest []*stream.StreamChunk, closed bool) {
 		h.stub.Close()
 	}
 	h.ends.Wait()
-	rest, _ = h.take()
+	rest, _ = h.drain()
 	h.shut()
 	for chunk := range h.in {
 		if running {

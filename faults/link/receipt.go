@@ -115,7 +115,7 @@ type pair struct {
 
 // missed counts a request that came when the node's end was gone.
 func (p *pair) missed(d *direction, request *stream.StreamChunk) {
-	if e := p.lingering.Load(); e != nil && d.twin == nil {
+	if e := p.lingering.Load(); e != nil && d.opposite == nil {
 		e.affected.Add(int64(len(request.Data)))
 	}
 }

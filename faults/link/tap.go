@@ -70,7 +70,7 @@ func (l *proxyLink) tapped() []*tap {
 
 func (l *proxyLink) setTaps(taps []*tap) { l.taps.Store(&taps) }
 
-func (l *proxyLink) tell(e TapEvent) {
+func (l *proxyLink) emit(e TapEvent) {
 	for _, t := range l.tapped() {
 		t.report(e)
 	}

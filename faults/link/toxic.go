@@ -42,7 +42,7 @@ func (t *toxic) NewState() any {
 	}
 	d := found.(*direction)
 	f := &flow{direction: d, pair: d.pairUp(), wake: make(chan struct{}, 1)}
-	if d.twin != nil {
+	if d.opposite != nil {
 		f.replies.Whole = func(first byte, _ bool, _ [][]byte) {
 			if first != '>' {
 				f.pair.progress.Load().answer(f.replies.Shape())
@@ -86,7 +86,7 @@ func (t *toxic) Pipe(stub *toxics.ToxicStub) {
 		case <-f.severed:
 			f.broken = true
 		case chunk := <-in:
-			f.take(chunk)
+			f.receive(chunk)
 		case out <- head:
 			f.passed(head)
 		case <-tick:
@@ -143,13 +143,13 @@ func (f *flow) look() <-chan struct{} {
 	return changed
 }
 
-// take sends one arriving chunk on its way; nil is the end of the stream.
-func (f *flow) take(chunk *stream.StreamChunk) {
+// receive sends one arriving chunk on its way; nil is the end of the stream.
+func (f *flow) receive(chunk *stream.StreamChunk) {
 	if chunk == nil {
 		f.eof = true
 		return
 	}
-	if f.direction.twin != nil {
+	if f.direction.opposite != nil {
 		f.replies.Feed(chunk.Data)
 	} else if chunk = f.preface.read(chunk, f.pair); chunk == nil {
 		return
@@ -162,7 +162,7 @@ func (f *flow) take(chunk *stream.StreamChunk) {
 // passed notes that the head of out has left.
 func (f *flow) passed(chunk *stream.StreamChunk) {
 	f.out, f.outSince = f.out[1:], time.Now()
-	if f.direction.twin == nil {
+	if f.direction.opposite == nil {
 		f.pair.progress.Load().forwarded.Add(int64(len(chunk.Data)))
 	}
 }
@@ -237,7 +237,7 @@ func (f *flow) over() bool {
 func (f *flow) end(stub *toxics.ToxicStub) {
 	f.dismiss(len(f.effects))
 	f.out = nil
-	if f.direction.twin == nil {
+	if f.direction.opposite == nil {
 		f.pair.progress.Load().ended.Store(true)
 	}
 	stub.Close()

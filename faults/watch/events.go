@@ -24,22 +24,22 @@ func (w *Observer) Event(e *history.Event) {
 	}
 	switch {
 	case e.Op == history.Acquire && e.Kind == history.Invoke:
-		w.tell(AcquireSent, e, before)
+		w.emit(AcquireSent, e, before)
 	case e.Op == history.Acquire && e.Kind == history.Fail:
 		w.refused[e.Key] = refusal{e.Owner, e.Time}
 	case e.Op == history.Acquire && e.Kind == history.OK:
-		w.tell(AcquireReplied, e, before)
+		w.emit(AcquireReplied, e, before)
 	case e.Op == history.Extend && e.Kind == history.Invoke:
-		w.tell(RenewalSent, e, before)
+		w.emit(RenewalSent, e, before)
 	case e.Op == history.Release && e.Kind == history.Invoke:
-		w.tell(ReleaseSent, e, before)
+		w.emit(ReleaseSent, e, before)
 	case c.Step == fold.Wrote && c.Holding.Writes == 1:
-		w.tell(InSection, e, before)
+		w.emit(InSection, e, before)
 	}
 }
 
-// tell tells of a moment, before which its client held a lease on the key, or none.
-func (w *Observer) tell(m Moment, e *history.Event, before *Holding) {
+// emit announces a moment, before which its client held a lease on the key, or none.
+func (w *Observer) emit(m Moment, e *history.Event, before *Holding) {
 	if len(w.subs) == 0 {
 		return
 	}

@@ -46,12 +46,12 @@ type delSetNXTimestamp struct{ stamped }
 
 func (l delSetNXTimestamp) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	start := time.Now()
-	ok, err := l.take(ctx, key, stampBytes(l.now().Add(ttl+stampTolerance)))
+	ok, err := l.acquire(ctx, key, stampBytes(l.now().Add(ttl+stampTolerance)))
 	return granted(ok, err, &lease{until: start.Add(ttl), release: l.del(key)})
 }
 
-// take stamps key, or deletes a stamp that has passed and tries once more.
-func (l delSetNXTimestamp) take(ctx context.Context, key string, stamp []byte) (bool, error) {
+// acquire stamps key, or deletes a stamp that has passed and tries once more.
+func (l delSetNXTimestamp) acquire(ctx context.Context, key string, stamp []byte) (bool, error) {
 	ok, err := l.setNX(ctx, key, stamp)
 	if err != nil || ok {
 		return ok, err

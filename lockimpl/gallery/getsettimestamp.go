@@ -55,16 +55,16 @@ type getSetTimestamp struct{ stamped }
 
 func (l getSetTimestamp) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	start := time.Now()
-	ok, err := l.take(ctx, key, l.now().Add(ttl+stampTolerance))
+	ok, err := l.acquire(ctx, key, l.now().Add(ttl+stampTolerance))
 	if err == nil && ok {
 		err = l.rdb.PExpire(ctx, key, ttl).Err()
 	}
 	return granted(ok, err, &lease{until: start.Add(ttl), release: l.del(key)})
 }
 
-// take stamps key, or takes a stamp that has passed over, and reports whether
+// acquire stamps key, or takes a stamp that has passed over, and reports whether
 // the lock is the caller's.
-func (l getSetTimestamp) take(ctx context.Context, key string, end time.Time) (bool, error) {
+func (l getSetTimestamp) acquire(ctx context.Context, key string, end time.Time) (bool, error) {
 	stamp := stampBytes(end)
 	ok, err := l.setNX(ctx, key, stamp)
 	if err != nil || ok {

@@ -80,12 +80,12 @@ type rwHashTimestamps struct {
 }
 
 func (l rwHashTimestamps) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	return l.take(ctx, key, "write", ttl, ttl)
+	return l.acquire(ctx, key, "write", ttl, ttl)
 }
 
 // AcquireShared implements lockimpl.SharedLocker.
 func (l rwHashTimestamps) AcquireShared(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	return l.take(ctx, key, "read", ttl, readTimeout(ttl))
+	return l.acquire(ctx, key, "read", ttl, readTimeout(ttl))
 }
 
 // readTimeout and keyTimeout keep the published proportions of 1 s and 10 s to
@@ -93,9 +93,9 @@ func (l rwHashTimestamps) AcquireShared(ctx context.Context, key string, ttl tim
 func readTimeout(write time.Duration) time.Duration { return write / 3 }
 func keyTimeout(write time.Duration) time.Duration  { return write * 10 / 3 }
 
-// take stamps field for a lease that lasts for timeout; write is the time-out
+// acquire stamps field for a lease that lasts for timeout; write is the time-out
 // of a write.
-func (l rwHashTimestamps) take(ctx context.Context, key, field string, write, timeout time.Duration) (lockimpl.Lease, error) {
+func (l rwHashTimestamps) acquire(ctx context.Context, key, field string, write, timeout time.Duration) (lockimpl.Lease, error) {
 	start, stamp := time.Now(), l.now().UnixMilli()
 	ok, err := stampTake.Run(ctx, l.rdb, []string{key}, field, stamp,
 		readTimeout(write).Milliseconds(), write.Milliseconds(), keyTimeout(write).Milliseconds()).Bool()

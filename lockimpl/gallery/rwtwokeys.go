@@ -67,15 +67,15 @@ type rwTwoKeys struct{ master }
 func (rwTwoKeys) LeaseKeys(key string) []string { return []string{key + ":read", key + ":write"} }
 
 func (l rwTwoKeys) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	return l.take(ctx, twoKeysWrite, key, ttl, l.del(key+":write"))
+	return l.acquire(ctx, twoKeysWrite, key, ttl, l.del(key+":write"))
 }
 
 // AcquireShared implements lockimpl.SharedLocker.
 func (l rwTwoKeys) AcquireShared(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	return l.take(ctx, twoKeysRead, key, ttl, l.del(key+":read"))
+	return l.acquire(ctx, twoKeysRead, key, ttl, l.del(key+":read"))
 }
 
-func (l rwTwoKeys) take(ctx context.Context, s *redis.Script, key string, ttl time.Duration, release func(context.Context) error) (lockimpl.Lease, error) {
+func (l rwTwoKeys) acquire(ctx context.Context, s *redis.Script, key string, ttl time.Duration, release func(context.Context) error) (lockimpl.Lease, error) {
 	start := time.Now()
 	ok, err := s.Run(ctx, l.rdb, l.LeaseKeys(key), ttl.Milliseconds()).Bool()
 	return granted(ok, err, &lease{until: start.Add(ttl), release: release})

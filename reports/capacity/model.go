@@ -223,7 +223,7 @@ func (m *Model) over(l closedLoop) float64 {
 	return m.r.Calibration.Overhold
 }
 
-// A trip is what a phase takes on the road: so many round trips, and what a delay of any
+// A trip is what a phase takes on the network: so many round trips, and what a delay of any
 // length adds to them.
 type trip struct{ trips, constant float64 }
 
@@ -247,7 +247,7 @@ func (m *Model) tripOf(loads []Load, alone float64, pick func(Load) *Times) (t t
 
 // trip is that of a phase with so many requests of a client under way. A lock that
 // sends one batch at a time to a node has a request wait for the batch before it, which
-// is on the road too: the more requests a client has, the nearer a phase comes to two
+// is on the network too: the more requests a client has, the nearer a phase comes to two
 // round trips. Between the sizes that were measured it goes as the logarithm.
 func (m *Model) trip(repeat int, each float64, pick func(Load) *Times) trip {
 	c := m.r.Calibration
@@ -262,7 +262,7 @@ func (m *Model) trip(repeat int, each float64, pick func(Load) *Times) trip {
 		fewest = min(fewest, l.N)
 	}
 	// What a request takes without a delay is that of few: with delays, most of many
-	// are on the road, and few in the service.
+	// are on the network, and few in the service.
 	alone := average(slices.DeleteFunc(slices.Clone(sizes[fewest]), func(l Load) bool { return l.Delay != 0 }), func(l Load) float64 { return mean(pick(l)) })
 	low, lowEach := trip{1, 0}, 0.0
 	for _, n := range slices.Sorted(maps.Keys(sizes)) {
@@ -285,9 +285,9 @@ func (m *Model) trip(repeat int, each float64, pick func(Load) *Times) trip {
 	return low
 }
 
-// road is what lies between the clients and the masters, with so many requests of each
+// networkDelays is what lies between the clients and the masters, with so many requests of each
 // client under way.
-func (m *Model) road(s Scenario, curve queueing.Curve, repeat int, each float64) queueing.Delays {
+func (m *Model) networkDelays(s Scenario, curve queueing.Curve, repeat int, each float64) queueing.Delays {
 	d := queueing.Delays{}
 	d.HandOff, d.Handed = m.handOff(curve)
 	quorum := m.quorum(s)
@@ -302,14 +302,14 @@ func (m *Model) road(s Scenario, curve queueing.Curve, repeat int, each float64)
 		return max(t.trips*quorum+t.constant, 0)
 	}
 	d.Acquire, d.Release = phase(acquiring), phase(releasing)
-	d.Spread = m.roadSpread(repeat, each)
+	d.Spread = m.networkSpread(repeat, each)
 	d.HandOff += quorum / 2 * min(m.trip(repeat, 1, acquiring).trips, 1) // the notice of a release is on its way for half a round trip
 	return d
 }
 
-// roadSpread is how times on the road lie around their mean: as those of the acquires
+// networkSpread is how times on the network lie around their mean: as those of the acquires
 // behind the longest delay, with nearly as many requests of each client under way.
-func (m *Model) roadSpread(repeat int, each float64) queueing.Spread {
+func (m *Model) networkSpread(repeat int, each float64) queueing.Spread {
 	c := m.r.Calibration
 	var near []Load
 	for _, l := range of(c.Delayed, repeat) {
@@ -374,11 +374,11 @@ func (m *Model) hold(asked time.Duration) float64 {
 
 // Pairs that are played for a prediction; of clients, at least so many rounds.
 const (
-	playPairs  = 30_000
-	mostPairs  = 150_000
-	playRounds = 20
-	repeatPart = 3 // of them for each single repeat
-	roadRounds = 3 // until the road and the requests on it agree
+	playPairs     = 30_000
+	mostPairs     = 150_000
+	playRounds    = 20
+	repeatPart    = 3 // of them for each single repeat
+	networkRounds = 3 // until the network and the requests on it agree
 )
 
 // keyFull is from where on waits for a key grow so fast that a small error of the model is
@@ -485,18 +485,18 @@ func (m *Model) play(s Scenario, repeat int) (queueing.Outcome, queueing.Curve) 
 		d.Keys, share = queueing.Shard(s.Keys, s.Zipf, s.Shards)
 		d.Rate *= share
 	}
-	simulate := func(road queueing.Delays, pairs int) queueing.Outcome {
-		return queueing.Simulate(curve, d, road, pairs, rand.New(rand.NewPCG(m.r.Seed, 11)))
+	simulate := func(delays queueing.Delays, pairs int) queueing.Outcome {
+		return queueing.Simulate(curve, d, delays, pairs, rand.New(rand.NewPCG(m.r.Seed, 11)))
 	}
 	each := 1.0
-	if m.quorum(s) > 0 { // how many are on the road depends on how long they are
-		for range roadRounds {
-			road := m.road(s, curve, repeat, each)
-			out := simulate(road, pairs/repeatPart)
-			each = max((out.MeanUnder+out.Rate*(road.Acquire+road.Release))/m.clients(s), 1)
+	if m.quorum(s) > 0 { // how many are on the network depends on how long they are
+		for range networkRounds {
+			delays := m.networkDelays(s, curve, repeat, each)
+			out := simulate(delays, pairs/repeatPart)
+			each = max((out.MeanUnder+out.Rate*(delays.Acquire+delays.Release))/m.clients(s), 1)
 		}
 	}
-	return simulate(m.road(s, curve, repeat, each), pairs), curve
+	return simulate(m.networkDelays(s, curve, repeat, each), pairs), curve
 }
 
 // Predict answers a scenario. Its figures have the error that the held-out points

@@ -105,8 +105,8 @@ func (m *Model) planOn(w Wish, masters int) (Plan, error) {
 func (m *Model) oneKey(w Wish, masters int) string {
 	one := Scenario{Masters: masters, Own: true, Cores: m.cores(Scenario{}), RTT: w.RTT}
 	curve := m.Curve(one, -1)
-	road := m.road(one, curve, -1, 1)
-	takes := m.hold(w.Hold) + 1/curve.Rate(1) + road.Acquire + road.Release
+	delays := m.networkDelays(one, curve, -1, 1)
+	takes := m.hold(w.Hold) + 1/curve.Rate(1) + delays.Acquire + delays.Release
 	wanted := w.Rate * queueing.NewPopularity(w.Keys, w.Zipf).Hottest() * takes
 	if wanted < 1 {
 		return ""

@@ -118,8 +118,8 @@ func (w *witness) note(format string, args ...any) {
 	w.notes = append(w.notes, fmt.Sprintf(format, args...))
 }
 
-// take returns what was noted, and forgets it.
-func (w *witness) take() []string {
+// drain returns what was noted, and forgets it.
+func (w *witness) drain() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := w.notes
@@ -182,7 +182,7 @@ func look(parent context.Context, t *testing.T, p Page) {
 		if err != nil {
 			t.Fatalf("%s: %v", v.name, err)
 		}
-		for _, f := range append(w.take(), found...) {
+		for _, f := range append(w.drain(), found...) {
 			t.Errorf("%s: %s", v.name, f)
 		}
 		if dir := os.Getenv("LOCKTORTURE_SCREENSHOTS"); dir != "" {

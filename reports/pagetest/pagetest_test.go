@@ -24,7 +24,7 @@ func TestWhatIsWrongIsSeen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := strings.Join(append(w.take(), found...), "\n")
+	all := strings.Join(append(w.drain(), found...), "\n")
 	for _, want := range []string{"oh", "dear", "asks the network for http://192.0.2.1/x.png", "px wide in a window of", `"one label" and "another" overlap`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not among\n%s", want, all)

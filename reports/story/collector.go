@@ -89,7 +89,7 @@ func silent(e *history.Event) bool {
 func (c *Collector) Stories() []Story {
 	var out []Story
 	for i, k := range c.cases {
-		out = append(out, printable.Of(c.tell(i+1, k)))
+		out = append(out, printable.Of(c.story(i+1, k)))
 	}
 	return out
 }

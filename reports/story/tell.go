@@ -17,8 +17,8 @@ const (
 	maxWriteSteps = 3
 )
 
-// tell makes the story of one violation.
-func (c *Collector) tell(n int, k *collected) Story {
+// story makes the story of one violation.
+func (c *Collector) story(n int, k *collected) Story {
 	s := Story{ID: fmt.Sprintf("M-%d", n), Finding: k.finding}
 	s.Why, s.Remedy = cmp.Or(k.finding.What, k.finding.Text), k.finding.Remedy
 	s.Events = append(slices.Clone(k.before), k.within...)

@@ -41,7 +41,7 @@ func explain(w io.Writer, source *stored, report checker.Report, name string) er
 	if err != nil {
 		return err
 	}
-	tell(w, s, related(all, n))
+	printStory(w, s, related(all, n))
 	return nil
 }
 
@@ -95,7 +95,7 @@ func (s *stored) story(all []checker.Finding, n int) (story.Story, error) {
 	return one, nil
 }
 
-func tell(w io.Writer, s story.Story, also string) {
+func printStory(w io.Writer, s story.Story, also string) {
 	f := s.Finding
 	fmt.Fprintf(w, "%s  %s\n", s.ID, heading(f))
 	paragraph(w, "in short", s.Title)

@@ -110,7 +110,7 @@ func (s Scenario) play(t *testing.T, lock lockimpl.Factory) {
 	if r == nil {
 		t.Fatal(err)
 	}
-	s.tell(t, r, err)
+	s.report(t, r, err)
 }
 
 // Replay plays a finding of torture simulate again, in virtual time, and fails the
@@ -227,8 +227,8 @@ func outOf(t *testing.T) string {
 	return dir
 }
 
-// tell ends the test as the run has ended.
-func (s Scenario) tell(t *testing.T, r *reports.Run, trouble error) {
+// report ends the test as the run has ended.
+func (s Scenario) report(t *testing.T, r *reports.Run, trouble error) {
 	t.Helper()
 	var said bytes.Buffer
 	if err := errors.Join(trouble, terminal.Verdict(&said, terminal.Options{}, r)); err != nil {

@@ -68,7 +68,7 @@ func (c *Conn) Write(b []byte) (int, error) {
 // Read implements net.Conn.
 func (c *Conn) Read(b []byte) (int, error) {
 	for {
-		n, wait, err := c.in.take(b)
+		n, wait, err := c.in.read(b)
 		if n > 0 || err != nil {
 			return n, err
 		}
@@ -85,9 +85,9 @@ func (c *Conn) Read(b []byte) (int, error) {
 	}
 }
 
-// take reads what has arrived; otherwise it says how long to wait for the next
+// read reads what has arrived; otherwise it says how long to wait for the next
 // thing to happen by itself, or 0.
-func (p *pipe) take(b []byte) (n int, wait time.Duration, err error) {
+func (p *pipe) read(b []byte) (n int, wait time.Duration, err error) {
 	hold, _, _ := p.way.state()
 	p.mu.Lock()
 	defer p.mu.Unlock()

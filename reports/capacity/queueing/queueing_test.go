@@ -134,8 +134,8 @@ func TestSimulationOfHandedKeys(t *testing.T) {
 }
 
 func TestSpreadsOfTheRoad(t *testing.T) {
-	road := Delays{Acquire: 0.01, Spread: NewSpread([]float64{1, 1, 1, 1, 1, 1, 3, 5, 5, 5})}
-	got := Simulate(single(1e9), Demand{Clients: 4, OwnKeys: true}, road, 20_000, rng())
+	delays := Delays{Acquire: 0.01, Spread: NewSpread([]float64{1, 1, 1, 1, 1, 1, 3, 5, 5, 5})}
+	got := Simulate(single(1e9), Demand{Clients: 4, OwnKeys: true}, delays, 20_000, rng())
 	near(t, "rate", got.Rate, 4/0.01, 0.03)
 	if got.P99 < 2*got.P50 {
 		t.Errorf("p50 %g, p99 %g", got.P50, got.P99)

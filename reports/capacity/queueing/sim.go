@@ -22,7 +22,7 @@ type Demand struct {
 	Warmup, Window float64
 }
 
-// Delays are the seconds that the road adds, whatever the load.
+// Delays are the seconds that the network adds, whatever the load.
 type Delays struct {
 	Acquire, Release float64 // on average
 	Spread           Spread  // of both; an empty one: they are always the same
@@ -61,13 +61,13 @@ type Outcome struct {
 // of the curve); the requests for a key that is in use wait in line for it, after
 // one attempt that was refused. Of windows the outcome is the mean, and Behind when it
 // is so in most.
-func Simulate(c Curve, d Demand, road Delays, pairs int, rng *rand.Rand) Outcome {
+func Simulate(c Curve, d Demand, delays Delays, pairs int, rng *rand.Rand) Outcome {
 	if d.Window <= 0 {
-		return simulate(c, d, road, pairs, rng)
+		return simulate(c, d, delays, pairs, rng)
 	}
 	var all []Outcome
 	for done := 0.0; len(all) < leastWindows || done < float64(pairs) && len(all) < mostWindows; {
-		one := simulate(c, d, road, pairs, rng)
+		one := simulate(c, d, delays, pairs, rng)
 		all, done = append(all, one), done+one.Rate*d.Window
 	}
 	return meanOf(all)
@@ -97,8 +97,8 @@ func meanOf(all []Outcome) (sum Outcome) {
 	return sum
 }
 
-func simulate(c Curve, d Demand, road Delays, pairs int, rng *rand.Rand) Outcome {
-	s := &simulation{curve: c, demand: d, road: road, rng: rng, want: pairs, keys: map[int]*key{}}
+func simulate(c Curve, d Demand, delays Delays, pairs int, rng *rand.Rand) Outcome {
+	s := &simulation{curve: c, demand: d, delays: delays, rng: rng, want: pairs, keys: map[int]*key{}}
 	if s.warm = pairs / 3; d.Window > 0 {
 		s.began, s.end = d.Warmup, d.Warmup+d.Window
 	}
@@ -143,7 +143,7 @@ type key struct {
 type simulation struct {
 	curve  Curve
 	demand Demand
-	road   Delays
+	delays Delays
 	rng    *rand.Rand
 
 	now, virtual float64
@@ -228,10 +228,10 @@ func (s *simulation) play(e step) {
 			s.use(k, e)
 		}
 	case attempt:
-		s.acquire(e, s.road.handed())
+		s.acquire(e, s.delays.handed())
 	case acquired:
 		e.kind = granted
-		s.later(s.road.draw(s.road.Acquire, s.rng), e)
+		s.later(s.delays.draw(s.delays.Acquire, s.rng), e)
 	case granted:
 		s.grant(e)
 	case release:
@@ -239,12 +239,12 @@ func (s *simulation) play(e step) {
 		size := s.curve.nearest(len(s.centre.all) + 1)
 		work := (1 - size.Share) * size.Release.draw(s.rng)
 		if len(s.key(e.key).waiting) > 0 {
-			work *= s.road.handed()
+			work *= s.delays.handed()
 		}
 		s.enter(work, e)
 	case released:
 		e.kind = freed
-		s.later(s.road.draw(s.road.Release, s.rng), e)
+		s.later(s.delays.draw(s.delays.Release, s.rng), e)
 	case freed:
 		s.free(e)
 	}
@@ -326,7 +326,7 @@ func (s *simulation) free(e step) {
 		next := k.waiting[0]
 		k.waiting = k.waiting[1:]
 		next.kind = attempt
-		s.later(s.road.HandOff, next)
+		s.later(s.delays.HandOff, next)
 	} else {
 		k.used = false
 	}

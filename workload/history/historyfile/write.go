@@ -175,7 +175,7 @@ func (f *File) Flush() error {
 func (f *File) write() {
 	f.out.Lock()
 	defer f.out.Unlock()
-	batch := f.take()
+	batch := f.swap()
 	defer f.took()
 	for rest := batch; len(rest) > 0 && !f.torn; {
 		var lines []byte
@@ -193,8 +193,8 @@ func (f *File) write() {
 	}
 }
 
-// take swaps the pending lines for the spare buffer.
-func (f *File) take() []byte {
+// swap swaps the pending lines for the spare buffer.
+func (f *File) swap() []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	batch := f.pending

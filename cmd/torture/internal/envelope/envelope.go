@@ -258,7 +258,7 @@ func (c Config) round(a axis, ttl, x time.Duration, seed uint64) search.Round {
 	if len(a.Values) == 1 { // of a crash, the wait itself is what is looked for
 		wait = 2*ttl + patience
 	}
-	if a.wide { // the road is to decide, not somebody's patience
+	if a.wide { // the network is to decide, not somebody's patience
 		wait = 4 * patience
 	}
 	arrivals := float64(rate)

@@ -119,7 +119,7 @@ type pool struct {
 
 // play has a process play a task. A process that dies over it is the answer.
 func (p *pool) play(ctx context.Context, t Task, dir string) Answer {
-	one, err := p.take(t.Needs)
+	one, err := p.idle(t.Needs)
 	if err != nil {
 		return Answer{Trouble: err.Error()}
 	}
@@ -133,8 +133,8 @@ func (p *pool) play(ctx context.Context, t Task, dir string) Answer {
 	return a
 }
 
-// take returns a process that has nothing to do, or a new one.
-func (p *pool) take(ability string) (*player, error) {
+// idle returns a process that has nothing to do, or a new one.
+func (p *pool) idle(ability string) (*player, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if free := p.abilities[ability]; len(free) > 0 {

@@ -216,10 +216,10 @@ type Gate struct{ lanes *lanes }
 func NewGate(n int) *Gate { return &Gate{newLanes(n)} }
 
 // Take implements farm.Gate.
-func (g *Gate) Take(ctx context.Context) bool { return g.lanes.take(ctx) }
+func (g *Gate) Take(ctx context.Context) bool { return g.lanes.acquire(ctx) }
 
 // Give implements farm.Gate.
-func (g *Gate) Give() { g.lanes.give() }
+func (g *Gate) Give() { g.lanes.release() }
 
 // Note implements farm.Gate.
 func (g *Gate) Note(l farm.Load) farm.Load {

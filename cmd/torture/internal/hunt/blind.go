@@ -184,11 +184,11 @@ func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
 		if b.isDone(row) {
 			continue
 		}
-		if !lanes.take(ctx) {
+		if !lanes.acquire(ctx) {
 			break
 		}
 		all.Go(func() {
-			defer lanes.give()
+			defer lanes.release()
 			if row.Outcome == "" {
 				b.row(ctx, row, lanes)
 			}

@@ -221,13 +221,13 @@ func (h *Hunt) playRounds(ctx context.Context) {
 	var all sync.WaitGroup
 	for range h.cfg.Jobs {
 		all.Go(func() {
-			for h.lanes.take(ctx) {
+			for h.lanes.acquire(ctx) {
 				if !h.goesOn(ctx) || h.toShrink() != nil {
-					h.lanes.give()
+					h.lanes.release()
 					return
 				}
 				h.playRound(ctx)
-				h.lanes.give()
+				h.lanes.release()
 			}
 		})
 	}

@@ -39,8 +39,8 @@ func newLanes(n int) *lanes {
 	return l
 }
 
-// take waits for a lane; false: ctx has ended.
-func (l *lanes) take(ctx context.Context) bool { return l.free.Acquire(ctx, 1) == nil }
+// acquire waits for a lane; false: ctx has ended.
+func (l *lanes) acquire(ctx context.Context) bool { return l.free.Acquire(ctx, 1) == nil }
 
 // openAll opens all lanes: it is other machines that bear what is under way.
 func (l *lanes) openAll() {
@@ -50,8 +50,8 @@ func (l *lanes) openAll() {
 	l.open = l.most
 }
 
-// give returns a lane, or closes it.
-func (l *lanes) give() {
+// release returns a lane, or closes it.
+func (l *lanes) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed > 0 {

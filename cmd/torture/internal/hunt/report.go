@@ -174,7 +174,7 @@ func (r *Report) Text(w io.Writer, dir string) error {
 	line("coverage", "%d of %d cells (phase × fault class), %d states", s.Cells, len(r.Cells), s.States)
 	line("new?", "%s", r.Ground())
 	for i, f := range kinds(r.Found) {
-		r.tell(line, command, fmt.Sprintf("F%d", i+1), f, dir)
+		r.printFinding(line, command, fmt.Sprintf("F%d", i+1), f, dir)
 	}
 	line("page", "%s", filepath.Join(dir, PageFile))
 	_, err := io.WriteString(w, out.String())
@@ -197,7 +197,7 @@ func (r *Report) Ground() string {
 	return fmt.Sprintf("%s; of what the next one reaches about %s is new, some %.0f cells and states are unseen (Good–Turing, Chao)", words, unit.Percent(s.NextNew), s.Unseen)
 }
 
-func (r *Report) tell(line func(string, string, ...any), command func(string), label string, f *search.Found, dir string) {
+func (r *Report) printFinding(line func(string, string, ...any), command func(string), label string, f *search.Found, dir string) {
 	accepted := ""
 	if slices.Contains(r.Accept, f.ID) {
 		accepted = "  accepted"

@@ -82,16 +82,16 @@ func TestLanes(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	for range first - 1 { // those that are taken away go when they are given back
-		l.take(ctx)
+		l.acquire(ctx)
 	}
 	for range first - 1 {
-		l.give()
+		l.release()
 	}
-	if !l.take(ctx) {
+	if !l.acquire(ctx) {
 		t.Fatal("the last lane is gone")
 	}
 	taken := make(chan bool)
-	go func() { taken <- l.take(ctx) }()
+	go func() { taken <- l.acquire(ctx) }()
 	select {
 	case <-taken:
 		t.Fatal("there is a second lane")
@@ -104,12 +104,12 @@ func TestLanes(t *testing.T) {
 		t.Errorf("%d lanes, leases from %v", l.width(), l.shortest())
 	}
 	for range 62 {
-		if !l.take(ctx) {
+		if !l.acquire(ctx) {
 			t.Fatal("a lane is missing")
 		}
 	}
 	cancel()
-	if l.take(ctx) {
+	if l.acquire(ctx) {
 		t.Error("more lanes than there are")
 	}
 }
