@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -19,11 +20,13 @@ import (
 // A selftestCommand is `torture selftest`: the gate for the harness itself.
 type selftestCommand struct {
 	*galleryCommand
-	isBlind bool
-	blind   hunt.Blind
-	resume  string
-	trend   string
-	farm    farmFlags
+	isBlind   bool
+	blind     hunt.Blind
+	isVirtual bool
+	virtual   hunt.Virtual
+	resume    string
+	trend     string
+	farm      farmFlags
 }
 
 func (t *tool) newSelftest() *cobra.Command {
@@ -37,7 +40,10 @@ func (t *tool) newSelftest() *cobra.Command {
 			"With --blind nothing of what is known to show a flaw is used: every lock of every category gets the plain run, then\n" +
 			"a hunt, until its stated flaw is found or its budget is spent, and so do the corrected locks, which must stay clean.\n" +
 			"Of locks without fencing a flaw other than S3 and S3z is looked for, where one is stated. --jobs is how many locks are\n" +
-			"played at once there. Ctrl-C keeps the rows that are done; --resume goes on with the others.",
+			"played at once there. Ctrl-C keeps the rows that are done; --resume goes on with the others.\n\n" +
+			"With --virtual the same is done in virtual time by the search of torture simulate, for every lock that can live there, in\n" +
+			"about two minutes. A flaw counts as found when the corrected lock does not show it in the very same round. --jobs is\n" +
+			"how many processes play, and a seed and --seeds find the same on any machine. It is no evidence about Redis itself.",
 		Args: cobra.NoArgs,
 		RunE: s.run,
 	}
@@ -45,30 +51,54 @@ func (t *tool) newSelftest() *cobra.Command {
 	f := cmd.Flags()
 	s.farm.add(f)
 	f.BoolVar(&s.isBlind, "blind", false, "without the schedules that are known to show the flaws: plain run, then hunt")
-	f.DurationVar(&s.blind.Budget, "budget", 10*time.Minute, "with --blind: time for each lock, run and hunt together")
+	f.BoolVar(&s.isVirtual, "virtual", false, "without those schedules, in virtual time")
+	f.DurationVar(&s.blind.Budget, "budget", 10*time.Minute, "with --blind: time for each lock, run and hunt together; with --virtual: for all flaws together, and again for all corrected locks (1m when not given)")
 	f.DurationVar(&s.blind.Plain, "plain", time.Minute, "with --blind: length of the plain run")
-	f.StringSliceVar(&s.blind.Only, "only", nil, "with --blind: these locks alone, corrected ones too")
-	f.BoolVar(&s.markdown, "markdown", false, "with --blind: print the table as Markdown")
+	f.StringSliceVar(&s.blind.Only, "only", nil, "with --blind or --virtual: these locks alone, corrected ones too")
+	f.IntVar(&s.virtual.Seeds, "seeds", 0, "with --virtual: rounds for each lock at most; 0: as many as --budget allows")
+	f.BoolVar(&s.virtual.Random, "random", false, "with --virtual: look for each flaw again with rounds that are drawn at random alone, to compare")
+	f.BoolVar(&s.virtual.Large, "large", false, "with --virtual: leave what is found as large as it is")
+	f.BoolVar(&s.markdown, "markdown", false, "with --blind or --virtual: print the table as Markdown")
 	f.StringVar(&s.resume, "resume", "", "with --blind: directory of an earlier one to go on with, or latest; rows that are done stay as they are")
 	f.StringVar(&s.trend, "trend", "", "with --blind: file to which what was found is appended, a line each time")
 	return cmd
 }
 
+// The flags that go with one way of selftest alone.
+var (
+	ofBlind   = []string{"plain", "resume", "trend", "farm", "nats"}
+	ofVirtual = []string{"seeds", "random", "large"}
+	ofBoth    = []string{"budget", "only", "markdown"}
+	ofGallery = []string{"lock", "fault", "html"}
+)
+
 func (s *selftestCommand) run(cmd *cobra.Command, _ []string) error {
-	if !s.isBlind {
-		for _, name := range []string{"budget", "plain", "only", "markdown", "resume", "trend", "farm", "nats"} {
+	refuse := func(names []string, format string) error {
+		for _, name := range names {
 			if cmd.Flags().Changed(name) {
-				return fmt.Errorf("--%s goes with --blind alone", name)
+				return fmt.Errorf(format, name)
 			}
 		}
-		return s.galleryCommand.run(cmd, s.printDetections)
+		return nil
 	}
-	for _, name := range []string{"lock", "fault", "html"} {
-		if cmd.Flags().Changed(name) {
-			return fmt.Errorf("--%s does not go with --blind (--only chooses locks)", name)
+	if s.isBlind || s.isVirtual {
+		if err := refuse(ofGallery, "--%s does not go with --blind or --virtual (--only chooses locks)"); err != nil {
+			return err
 		}
 	}
-	return s.runBlind(cmd)
+	switch {
+	case s.isBlind && s.isVirtual:
+		return errors.New("--blind and --virtual exclude each other: servers, or virtual time")
+	case s.isVirtual:
+		return cmp.Or(refuse(ofBlind, "--%s goes with --blind alone"), s.runVirtual(cmd))
+	case s.isBlind:
+		return cmp.Or(refuse(ofVirtual, "--%s goes with --virtual alone"), s.runBlind(cmd))
+	}
+	err := cmp.Or(refuse(ofBlind, "--%s goes with --blind alone"), refuse(ofVirtual, "--%s goes with --virtual alone"), refuse(ofBoth, "--%s goes with --blind or --virtual alone"))
+	if err != nil {
+		return err
+	}
+	return s.galleryCommand.run(cmd, s.printDetections)
 }
 
 func (s *selftestCommand) runBlind(cmd *cobra.Command) error {

@@ -312,7 +312,7 @@ func (s *simulateCommand) keep(r *simulate.Report) error {
 	}
 	for i := range r.Found {
 		path := filepath.Join(dir, fmt.Sprintf("finding-%d-%s.json", i+1, r.Found[i].ID))
-		if err := simulate.WriteReplay(path, r, &r.Found[i]); err != nil {
+		if err := simulate.WriteReplay(path, r.Lock, r.Nodes, &r.Found[i]); err != nil {
 			return err
 		}
 		r.Files = append(r.Files, path)

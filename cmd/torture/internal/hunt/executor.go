@@ -61,14 +61,14 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 	var table *coverage.Table
 	var can coverage.Abilities
 	seen, started := &counter{}, search.Started{}
-	var near *nearness
+	var near *search.Nearness
 	var found []search.Finding
 	var unread error
 	kept := false
 	result, err := e.play(ctx, c, run.Options{
 		Begin: func(b run.Beginning) []history.Sink {
 			hit.watch(b.Judge)
-			table, near = coverage.New(b.Header), newNearness(b.Header)
+			table, near = coverage.New(b.Header), search.NewNearness(b.Header)
 			if b.Meta.Can != nil {
 				can = *b.Meta.Can
 			}
@@ -95,7 +95,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 	}
 	counts := table.Of(can)
 	o.Cover(table, counts)
-	o.Near = near.misses(table.NearMisses().Longest)
+	o.Near = near.Misses(table.NearMisses().Longest)
 	e.counts(counts)
 	return o
 }

@@ -16,11 +16,6 @@ import (
 	"locktorture/workload"
 )
 
-// forgetting are the faults after which a node has lost what it had granted. A
-// lock over several masters, or one that keeps such a node out, must live with one
-// that is restarted; with a single master nothing does.
-var forgetting = []string{"kill-empty", "power-loss", "failover"}
-
 // space is what rounds against the lock are drawn from, and what was left out of
 // it, with the reason.
 func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
@@ -52,7 +47,7 @@ const leastLease = 400 * time.Millisecond
 
 // without says why a fault is not drawn.
 func (h *Hunt) without(e faultcatalogue.Entry) string {
-	forgets := slices.Contains(forgetting, e.Name)
+	forgets := search.Forgets(e.Name)
 	several := h.cfg.Lock.Masters(h.base) > 1
 	switch {
 	case faultcatalogue.Support(e, h.base.Testbed) != nil:

@@ -129,6 +129,9 @@ func (s *Search) next() Round {
 	if r, ok := s.suggestion(); ok {
 		return r
 	}
+	if s.space.Random {
+		return s.space.swarm(s.rng, weights{})
+	}
 	corpus := s.corpus()
 	dice := s.rng.Float64()
 	switch {

@@ -47,6 +47,20 @@ func TestSameSeedSameRounds(t *testing.T) {
 	}
 }
 
+// TestRandom: a search that is not guided draws the same rounds whatever they showed.
+func TestRandom(t *testing.T) {
+	m := newModel()
+	m.space.Random = true
+	learning, ignorant := New(m.space, 7, Log{}), New(m.space, 7, Log{})
+	for i := range 3 * firstSwarm {
+		r, same := learning.Next(), ignorant.Next()
+		if r.Origin != Swarm || !reflect.DeepEqual(r, same) {
+			t.Fatalf("round %d differs:\n%+v\n%+v", i+1, r, same)
+		}
+		learning.Record(r, m.Play(t.Context(), r))
+	}
+}
+
 // TestGoesOn: a search that was stored and read again knows what it knew.
 func TestGoesOn(t *testing.T) {
 	m := newModel()

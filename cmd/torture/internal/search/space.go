@@ -25,6 +25,10 @@ type Space struct {
 	Keys    int             // at most; 0: 8
 	Longest time.Duration   // main phase of a round at most; 0: 5 s
 
+	// Random draws every round from scratch, aimed at nothing and bred from none: what a
+	// search that is guided is compared with.
+	Random bool
+
 	// Shortest is the shortest lease that makes sense just now, where the machine is
 	// busy; nil: any does.
 	Shortest func() time.Duration
@@ -395,6 +399,15 @@ func withoutOrphans(steps []faults.Spec) []faults.Spec {
 
 // isName reports whether a text is a name that steps bind, as steps draws them.
 func isName(text string) bool { return len(text) == len("victimA") && text[:6] == "victim" }
+
+// forgetting are the faults after which a node that is started again has lost what it
+// had granted.
+var forgetting = []string{"kill-empty", "power-loss", "failover"}
+
+// Forgets reports whether a fault has a node that is started again lose what it had
+// granted. A lock over several masters, or one that keeps such a node out, must live
+// with it; with a single master nothing does.
+func Forgets(fault string) bool { return slices.Contains(forgetting, fault) }
 
 // FaultNames are the catalogue's faults that keep, in order.
 func FaultNames(keep func(catalogue.Entry) bool) []string {

@@ -2,8 +2,11 @@ package simulate
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"locktorture/checker"
+	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/workload/history"
 )
@@ -18,6 +21,31 @@ type Job struct {
 	Beyond bool          `json:"beyond"`
 	First  bool          `json:"first"` // end with the first finding
 	Scout  bool          `json:"scout"` // leave what is found as large as it is, and tell of the first few rounds that show each kind
+
+	Counts []string `json:"counts,omitempty"` // ids of findings that count; empty: all do
+	Twin   string   `json:"twin,omitempty"`   // lock that must not show them in the same round; empty: none is asked
+	Random bool     `json:"random,omitempty"` // see search.Space.Random
+	Shrink *Found   `json:"shrink,omitempty"` // make this small, in place of a search
+}
+
+// player returns who plays the job's rounds.
+func (j Job) player(locks catalogue.Locks) (*Player, error) {
+	lock, err := locks.Find(j.Lock)
+	if err != nil {
+		return nil, err
+	}
+	p := &Player{Lock: lock, Nodes: j.Nodes}
+	if len(j.Counts) > 0 {
+		p.Counts = func(id string) bool { return slices.Contains(j.Counts, id) }
+	}
+	if j.Twin != "" {
+		twin, err := locks.Find(j.Twin)
+		if err != nil {
+			return nil, err
+		}
+		p.Twin = &Player{Lock: twin, Nodes: p.Masters()}
+	}
+	return p, nil
 }
 
 // scouted is how many rounds a scout tells of for each kind of finding.
@@ -29,6 +57,7 @@ type Told struct {
 	Hash      string        `json:"hash,omitempty"`
 	Virtual   time.Duration `json:"virtual_ns"`
 	Took      time.Duration `json:"took_ns"`
+	CPU       time.Duration `json:"cpu_ns,omitempty"` // processor time of the whole process so far; 0 where nobody tells
 	Attempts  int           `json:"attempts"`
 	Grants    int           `json:"grants"`
 	Handovers int           `json:"handovers"`
@@ -45,6 +74,7 @@ type Found struct {
 	Number int            `json:"number"`   // of the round that showed it first, of its worker
 	First  search.Round   `json:"found_in"`
 	Small  *search.Shrink `json:"shrunk,omitempty"` // nil where shrinking was cut short
+	Events int            `json:"events,omitempty"` // of the smallest round: its steps, and what the proof rests on
 	Hash   string         `json:"hash"`             // of the smallest round's history, else of the first's
 }
 
@@ -67,7 +97,7 @@ const (
 // space is what the rounds of a job are drawn from.
 func (p *Player) space(j Job) search.Space {
 	s := p.Space(j.Beyond)
-	s.Clients, s.Keys, s.Longest = mostClients, 4, longestMain
+	s.Clients, s.Keys, s.Longest, s.Random = mostClients, 4, longestMain, j.Random
 	return s
 }
 
@@ -94,15 +124,17 @@ func (p *Player) Explore(ctx context.Context, j Job, tell func(Told)) {
 				t.Cells = append(t.Cells, c)
 			}
 		}
-		for _, f := range res.Outcome.Findings {
+		for _, f := range p.own(ctx, r, res.Outcome.Findings) {
 			key := f.ID + "|" + f.Blame
+			found := Found{Finding: f, After: time.Since(began), Number: n, First: r, Hash: res.Hash}
 			switch known[key]++; {
 			case j.Scout && known[key] <= scouted:
-				t.Found = append(t.Found, Found{Finding: f, After: time.Since(began), Number: n, First: r, Hash: res.Hash})
+				t.Found = append(t.Found, found)
 			case !j.Scout && known[key] == 1:
-				t.Found = append(t.Found, p.found(ctx, f, r, res, n, time.Since(began)))
+				t.Found = append(t.Found, p.shrunk(ctx, found))
 			}
 		}
+		t.CPU = processorTime()
 		tell(t)
 		if j.First && len(t.Found) > 0 {
 			return
@@ -118,15 +150,17 @@ func told(n int, res Result) Told {
 	}
 }
 
-// found makes the round that shows a finding small.
-func (p *Player) found(ctx context.Context, f search.Finding, r search.Round, res Result, n int, after time.Duration) Found {
-	out := Found{Finding: f, After: after, Number: n, First: r, Hash: res.Hash}
+// shrunk makes the round that shows a finding small.
+func (p *Player) shrunk(ctx context.Context, f Found) Found {
 	s := &search.Shrinker{Executor: executor{p}, Jobs: 1, Least: 1, Plays: 1, Proofs: proofs, Trials: shrinkTrials}
-	if small, ok := s.Shrink(ctx, r, f); ok && small.Again > 0 {
-		out.Small = &small
-		out.Hash = p.Play(ctx, small.Round).Hash
+	if small, ok := s.Shrink(ctx, f.First, f.Finding); ok && small.Again > 0 {
+		res := p.Play(ctx, small.Round)
+		f.Small, f.Hash, f.Events = &small, res.Hash, small.Round.Count()
+		if i := slices.IndexFunc(res.Report.Violations, func(v checker.Finding) bool { return v.ID == f.ID && v.Blame == f.Blame }); i >= 0 {
+			f.Events += len(res.Report.Violations[i].Witness)
+		}
 	}
-	return out
+	return f
 }
 
 // proofs is how often the smallest round is played again.
@@ -140,5 +174,7 @@ func (e executor) Play(ctx context.Context, r search.Round) search.Outcome {
 	if err := ctx.Err(); err != nil {
 		return search.Outcome{Void: history.OneLine(err.Error())}
 	}
-	return e.Player.Play(ctx, r).Outcome
+	o := e.Player.Play(ctx, r).Outcome
+	o.Findings = e.own(ctx, r, o.Findings)
+	return o
 }

@@ -27,9 +27,9 @@ import (
 	"locktorture/faults/link"
 	"locktorture/faults/plan"
 	"locktorture/faults/testbed/virtual"
+	"locktorture/faults/watch"
 	"locktorture/workload"
 	"locktorture/workload/history"
-	"locktorture/workload/history/coverage"
 )
 
 // A Result is what one round came to.
@@ -54,6 +54,13 @@ type Player struct {
 	// Even has messages of a healthy network take 2 ms at most, and none come last all
 	// the time. What is looked for is then what the faults do.
 	Even bool
+
+	// Counts says whether findings of an id are looked for; nil: all are.
+	Counts func(id string) bool
+
+	// Twin plays a lock that shows nothing of what is looked for: what it shows in the
+	// same round does not count. nil: all counts.
+	Twin *Player
 
 	// Watch are sinks that see the history of the next round.
 	Watch func() []history.Sink
@@ -121,6 +128,19 @@ func (p *Player) Play(ctx context.Context, r search.Round) (res Result) {
 	}
 	res.Outcome.Took, res.Outcome.Operations = res.Took, res.Attempts
 	return res
+}
+
+// own are those of a round's findings that count, each of which the twin, in the same
+// round, does not show.
+func (p *Player) own(ctx context.Context, r search.Round, found []search.Finding) []search.Finding {
+	found = slices.DeleteFunc(slices.Clone(found), func(f search.Finding) bool { return p.Counts != nil && !p.Counts(f.ID) })
+	if p.Twin == nil || len(found) == 0 {
+		return found
+	}
+	twin := p.Twin.Play(ctx, r).Outcome
+	return slices.DeleteFunc(found, func(f search.Finding) bool {
+		return twin.Void != "" || slices.ContainsFunc(twin.Findings, func(g search.Finding) bool { return g.ID == f.ID })
+	})
 }
 
 // play plays a round. It is called in a bubble.
@@ -234,7 +254,7 @@ func (l *lockedReader) Read(b []byte) (int, error) {
 func outcome(w *world, specs []faults.Spec, report checker.Report) search.Outcome {
 	var o search.Outcome
 	o.Cover(w.cover, w.cover.Cells())
-	o.Fired, o.Near = w.started.Moments(specs), misses(w.cover.NearMisses())
+	o.Fired, o.Near = w.started.Moments(specs), w.near.Misses(w.cover.NearMisses().Longest)
 	for _, f := range report.Violations {
 		found := search.Finding{ID: f.ID, Name: f.Name, Blame: f.Blame, Text: f.Text}
 		if n := len(f.Witness); n > 0 && f.Witness[n-1] < len(w.order.times) {
@@ -243,20 +263,6 @@ func outcome(w *world, specs []faults.Spec, report checker.Report) search.Outcom
 		o.Findings = append(o.Findings, found)
 	}
 	return o
-}
-
-// misses are near misses: the smaller, the nearer.
-func misses(near coverage.NearMisses) map[string]float64 {
-	all := map[string]float64{}
-	for name, d := range map[string]*time.Duration{"validity left at a write": near.Validity, "gap between holders": near.Gap} {
-		if d != nil && *d > 0 { // what is below zero is no miss
-			all[name] = d.Seconds()
-		}
-	}
-	if near.Longest > 0 {
-		all["key left behind"] = 1 / near.Longest.Seconds()
-	}
-	return all
 }
 
 // Fits says why a round cannot be played.
@@ -291,16 +297,55 @@ func (p *Player) model(r search.Round) *faults.Target {
 // memory, and with beyond also those that break an assumption of correct locks.
 func (p *Player) Space(beyond bool) search.Space {
 	t := p.model(search.Round{Clients: 2, TTL: time.Second, Load: config.Load{Wait: time.Second}})
-	s := search.Space{Nodes: len(t.Testbed.Nodes()), Fits: p.Fits, Modes: p.modes()}
+	s := search.Space{Nodes: len(t.Testbed.Nodes()), Fits: p.Fits, Modes: p.modes(), Moments: watch.Moments()}
 	entries := faultcatalogue.All()
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[name]
-		within := e.Beyond == "" || p.Lock.Quarantine != nil && strings.HasPrefix(e.Beyond, "nodes do not forget")
-		if e.New(e.Default).Supports(t) == nil && name != "starve-cpu" && (within || beyond) {
+		if e.New(e.Default).Supports(t) == nil && name != "starve-cpu" && (beyond || p.bears(e)) {
 			s.Faults = append(s.Faults, name)
 		}
 	}
+	for _, c := range p.commands() {
+		s.Moments = append(s.Moments, faults.Reply(c, ""))
+	}
+	if p.Lock.UndoWithin != nil {
+		s.Settles = p.Lock.UndoWithin(time.Second)
+	}
 	return s
+}
+
+// bears reports whether a correct lock that is made as this one must live with a fault.
+func (p *Player) bears(e faultcatalogue.Entry) bool {
+	switch {
+	case e.Beyond == "" || e.Name == "split-vote":
+		return true
+	case p.Lock.Quarantine != nil:
+		return strings.HasPrefix(e.Beyond, "nodes do not forget")
+	}
+	return p.Masters() > 1 && search.Forgets(e.Name)
+}
+
+// commands are those that the lock sends: the moments to which faults can be locked
+// that are its own.
+func (p *Player) commands() (all []string) {
+	playing.Lock()
+	defer playing.Unlock()
+	wiring.SilenceClients()
+	cfg := p.Config(search.Round{TTL: time.Second})
+	factory := p.Lock.Factory(cfg)
+	if p.Lock.WithClock != nil {
+		factory = p.Lock.WithClock(time.Now)
+	}
+	err := inBubble(func() {
+		bed := virtual.New(p.Masters(), 1)
+		all = wiring.Commands(context.Background(), factory, bed.Nodes())
+		time.Sleep(detached)
+		_ = bed.Close() // nothing of it can go wrong
+	})
+	if err != nil {
+		return nil
+	}
+	return all
 }
 
 // modes are those that the lock can serve.

@@ -155,7 +155,7 @@ func TestExploreFindsShrinksAndReplays(t *testing.T) {
 		t.Fatalf("not made small: %+v", f.Small)
 	}
 	path := filepath.Join(t.TempDir(), "finding.json")
-	if err := WriteReplay(path, &r, &f); err != nil {
+	if err := WriteReplay(path, r.Lock, r.Nodes, &f); err != nil {
 		t.Fatal(err)
 	}
 	again, err := ReadReplay(path)
@@ -164,6 +164,35 @@ func TestExploreFindsShrinksAndReplays(t *testing.T) {
 	}
 	if res := p.Play(t.Context(), again.Round); res.Hash != again.Hash || len(res.Report.Violations) == 0 {
 		t.Errorf("replayed: history %s, want %s; %d violations", res.Hash, again.Hash, len(res.Report.Violations))
+	}
+}
+
+// What the corrected lock shows in the same round is not the flaw, and what nobody asked
+// for does not count.
+func TestOnlyItsOwnFindingsCount(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	locks := catalogue.Builtin()
+	r := search.Round{
+		Seed: 1, Clients: 3, TTL: 400 * time.Millisecond, Duration: time.Second,
+		Load: config.Load{Keys: 1, Hold: workload.Fixed(20 * time.Millisecond), Think: workload.Fixed(10 * time.Millisecond), Writes: 2},
+	}
+	for name, x := range map[string]struct {
+		job  Job
+		want bool
+	}{
+		"beside a sound lock":  {Job{Lock: "exists-set", Twin: "single", Counts: []string{"S1"}}, true},
+		"beside itself":        {Job{Lock: "exists-set", Twin: "exists-set", Counts: []string{"S1"}}, false},
+		"nobody asked for it":  {Job{Lock: "exists-set", Twin: "single", Counts: []string{"S2"}}, false},
+		"beside nobody at all": {Job{Lock: "exists-set"}, true},
+	} {
+		p, err := x.job.player(locks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := p.own(t.Context(), r, p.Play(t.Context(), r).Outcome.Findings)
+		if (len(found) > 0) != x.want {
+			t.Errorf("%s: %v", name, found)
+		}
 	}
 }
 

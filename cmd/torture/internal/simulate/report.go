@@ -117,9 +117,9 @@ type Replay struct {
 	Shrunk  *search.Shrink `json:"shrunk,omitempty"`
 }
 
-// WriteReplay writes the file of a finding.
-func WriteReplay(path string, r *Report, f *Found) error {
-	text, err := json.MarshalIndent(Replay{Schema: Schema, Lock: r.Lock, Nodes: r.Nodes, Hash: f.Hash, Finding: f.Finding, Round: f.Smallest(), Shrunk: f.Small}, "", "  ")
+// WriteReplay writes the file of a finding against a lock on so many nodes.
+func WriteReplay(path, lock string, nodes int, f *Found) error {
+	text, err := json.MarshalIndent(Replay{Schema: Schema, Lock: lock, Nodes: nodes, Hash: f.Hash, Finding: f.Finding, Round: f.Smallest(), Shrunk: f.Small}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}

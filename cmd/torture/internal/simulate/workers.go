@@ -42,9 +42,9 @@ func Serve(locks catalogue.Locks, in io.Reader, out, errs io.Writer) int {
 	debug.SetGCPercent(400)
 	var j Job
 	err := json.Unmarshal([]byte(os.Getenv(variable)), &j)
-	var lock catalogue.Lock
+	var p *Player
 	if err == nil {
-		lock, err = locks.Find(j.Lock)
+		p, err = j.player(locks)
 	}
 	if err != nil {
 		fmt.Fprintln(errs, err)
@@ -58,15 +58,34 @@ func Serve(locks catalogue.Locks, in io.Reader, out, errs io.Writer) int {
 		time.AfterFunc(graceful, func() { os.Exit(exitHarness) })
 	}()
 	lines := json.NewEncoder(out)
-	p := &Player{Lock: lock, Nodes: j.Nodes, Hung: func(r search.Round) {
+	p.Hung = func(r search.Round) {
 		fmt.Fprintf(errs, "the round of seed %d does not end: something in the lock never waits, and virtual time stands still\n", r.Seed)
 		os.Exit(exitHarness)
-	}}
-	p.Explore(ctx, j, func(t Told) { err = errors.Join(err, lines.Encode(t)) })
+	}
+	p.do(ctx, j, func(t Told) { err = errors.Join(err, lines.Encode(t)) })
 	if err != nil {
 		return exitHarness
 	}
 	return 0
+}
+
+// do does a job: a search, or to make something small.
+func (p *Player) do(ctx context.Context, j Job, tell func(Told)) {
+	if j.Shrink != nil {
+		tell(Told{Found: []Found{p.shrunk(ctx, *j.Shrink)}, CPU: processorTime()})
+		return
+	}
+	p.Explore(ctx, j, tell)
+}
+
+// RunHere does a job in this process.
+func RunHere(ctx context.Context, locks catalogue.Locks, j Job, tell func(Told)) error {
+	p, err := j.player(locks)
+	if err != nil {
+		return err
+	}
+	p.do(ctx, j, tell)
+	return nil
 }
 
 // RunWorkers has so many processes of this program explore the job, each with

@@ -41,6 +41,7 @@ type world struct {
 	watch   *watch.Observer
 	judge   *checker.Judge
 	cover   *coverage.Table
+	near    *search.Nearness
 	started search.Started
 	acquire counter
 }
@@ -69,8 +70,8 @@ func newWorld(ctx context.Context, cfg config.Config, lock catalogue.Lock, pace 
 		}
 	}
 	h := w.header()
-	w.judge, w.cover = checker.New(h, checker.Options{OurStore: true, Limit: 20}), coverage.New(h)
-	w.order = newOrdered(w.judge, w.cover, w.started, &w.acquire)
+	w.judge, w.cover, w.near = checker.New(h, checker.Options{OurStore: true, Limit: 20}), coverage.New(h), search.NewNearness(h)
+	w.order = newOrdered(w.judge, w.cover, w.near, w.started, &w.acquire)
 	w.rec = history.NewRecorder(w.watch, w.order)
 	return w, nil
 }
@@ -129,7 +130,11 @@ func (w *world) play(ctx context.Context, steps faults.Schedule) error {
 	if err := errors.Join(w.mainPhase(ctx, cfg, clients, steps), w.fabric.Reset(ctx)); err != nil {
 		return err
 	}
-	if err := workload.RunFinal(ctx, cfg, clients, w.rec); err != nil {
+	final := cfg
+	if w.cfg.Seed&finalBusy == 0 {
+		final.Think = workload.Fixed(max(cfg.Think.Mean, cfg.Final/finalTurns))
+	}
+	if err := workload.RunFinal(ctx, final, clients, w.rec); err != nil {
 		return err
 	}
 	var nodes []workload.Node
@@ -142,6 +147,15 @@ func (w *world) play(ctx context.Context, steps faults.Schedule) error {
 	}
 	return w.audit(ctx)
 }
+
+// In the final phase each client takes a key finalTurns times, about: every key several
+// times, which is what leftovers need to show. Where the seed has the bit finalBusy it
+// goes on as busily as before, which costs most of a round's time: what only contention
+// shows, such as a livelock, is judged in that phase alone.
+const (
+	finalTurns = 24
+	finalBusy  = 2
+)
 
 // mainPhase runs load and nemesis side by side. When the load is over the nemesis
 // heals and stops.

@@ -1,4 +1,4 @@
-package hunt
+package search
 
 import (
 	"maps"
@@ -19,10 +19,10 @@ const (
 	nearLeft     = "key left behind"                       // the reciprocal of for how long: the longer, the nearer to one that nobody gives back
 )
 
-// A nearness follows a history for how closely it passes by an anomaly. It is a
+// A Nearness follows a history for how closely it passes by an anomaly. It is a
 // history.Sink. A gap after a lease that was given back is no near miss: it is
 // always as short as the hand-over is fast.
-type nearness struct {
+type Nearness struct {
 	who  *fold.Holdings
 	ttl  time.Duration
 	best map[string]float64
@@ -31,12 +31,13 @@ type nearness struct {
 	unknown map[string]time.Duration        // when an attempt at a key last ended without an answer
 }
 
-func newNearness(h history.Header) *nearness {
-	return &nearness{who: fold.NewHoldings(h), ttl: h.TTL, best: map[string]float64{}, ends: map[*fold.Holding]time.Duration{}, unknown: map[string]time.Duration{}}
+// NewNearness returns one for a history with header h.
+func NewNearness(h history.Header) *Nearness {
+	return &Nearness{who: fold.NewHoldings(h), ttl: h.TTL, best: map[string]float64{}, ends: map[*fold.Holding]time.Duration{}, unknown: map[string]time.Duration{}}
 }
 
 // Event implements history.Sink.
-func (n *nearness) Event(e *history.Event) {
+func (n *Nearness) Event(e *history.Event) {
 	if e.Op == history.Write && e.Kind == history.Invoke {
 		if h := n.who.Find(e.Key, e.Owner); h != nil {
 			n.miss(nearWrite, h.Deadline-e.Time)
@@ -60,7 +61,7 @@ func (n *nearness) Event(e *history.Event) {
 	}
 }
 
-func (n *nearness) granted(e *history.Event, c fold.Change) {
+func (n *Nearness) granted(e *history.Event, c fold.Change) {
 	for _, h := range c.Over {
 		n.miss(nearTakeover, e.Time-h.Deadline)
 		delete(n.ends, h)
@@ -74,15 +75,15 @@ func (n *nearness) granted(e *history.Event, c fold.Change) {
 
 // miss notes a near miss, if it is nearer than those before. What is below zero is
 // no miss.
-func (n *nearness) miss(name string, d time.Duration) {
+func (n *Nearness) miss(name string, d time.Duration) {
 	share := float64(d) / float64(n.ttl)
 	if best, known := n.best[name]; d > 0 && n.ttl > 0 && (!known || share < best) {
 		n.best[name] = share
 	}
 }
 
-// misses are the nearest of each kind, and the key that was left behind for longest.
-func (n *nearness) misses(left time.Duration) map[string]float64 {
+// Misses are the nearest of each kind, and the key that was left behind for longest.
+func (n *Nearness) Misses(left time.Duration) map[string]float64 {
 	all := maps.Clone(n.best)
 	if left > 0 {
 		all[nearLeft] = 1 / left.Seconds()

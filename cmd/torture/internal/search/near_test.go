@@ -1,4 +1,4 @@
-package hunt
+package search
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 // wrong, or what was given back in time, is none.
 func TestNearness(t *testing.T) {
 	const ms = time.Millisecond
-	n := newNearness(history.Header{TTL: 1000 * ms})
+	n := NewNearness(history.Header{TTL: 1000 * ms})
 	until := func(at, until time.Duration, kind history.Kind, op history.Op, owner string) {
 		e := history.Event{Time: at, Kind: kind, Op: op, Owner: owner, Key: "k", Process: int(owner[0])}
 		if until > 0 {
@@ -36,13 +36,13 @@ func TestNearness(t *testing.T) {
 	event(2000*ms, history.Info, history.Acquire, "c")
 	event(2100*ms, history.Invoke, history.Acquire, "d")
 	until(2300*ms, 3100*ms, history.OK, history.Acquire, "d")
-	got := n.misses(4 * time.Second)
+	got := n.Misses(4 * time.Second)
 	for name, want := range map[string]float64{nearWrite: .1, nearRenewal: .05, nearTakeover: .2, nearRelease: .7, nearUnknown: .3, nearLeft: .25} {
 		if math.Abs(got[name]-want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", name, got[name], want)
 		}
 	}
-	if len(newNearness(history.Header{}).misses(0)) > 0 {
+	if len(NewNearness(history.Header{}).Misses(0)) > 0 {
 		t.Error("near misses of nothing")
 	}
 }
