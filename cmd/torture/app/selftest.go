@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -73,30 +72,28 @@ var (
 )
 
 func (s *selftestCommand) run(cmd *cobra.Command, _ []string) error {
-	refuse := func(names []string, format string) error {
-		for _, name := range names {
-			if cmd.Flags().Changed(name) {
-				return fmt.Errorf(format, name)
-			}
-		}
-		return nil
+	if s.isBlind && s.isVirtual {
+		return errors.New("--blind and --virtual exclude each other: servers, or virtual time")
 	}
-	if s.isBlind || s.isVirtual {
-		if err := refuse(ofGallery, "--%s does not go with --blind or --virtual (--only chooses locks)"); err != nil {
-			return err
+	for _, x := range []struct {
+		names  []string
+		refuse bool
+		why    string
+	}{
+		{ofGallery, s.isBlind || s.isVirtual, "does not go with --blind or --virtual (--only chooses locks)"},
+		{ofBlind, !s.isBlind, "goes with --blind alone"},
+		{ofVirtual, !s.isVirtual, "goes with --virtual alone"},
+		{ofBoth, !s.isBlind && !s.isVirtual, "goes with --blind or --virtual alone"},
+	} {
+		if i := slices.IndexFunc(x.names, cmd.Flags().Changed); x.refuse && i >= 0 {
+			return fmt.Errorf("--%s %s", x.names[i], x.why)
 		}
 	}
 	switch {
-	case s.isBlind && s.isVirtual:
-		return errors.New("--blind and --virtual exclude each other: servers, or virtual time")
 	case s.isVirtual:
-		return cmp.Or(refuse(ofBlind, "--%s goes with --blind alone"), s.runVirtual(cmd))
+		return s.runVirtual(cmd)
 	case s.isBlind:
-		return cmp.Or(refuse(ofVirtual, "--%s goes with --virtual alone"), s.runBlind(cmd))
-	}
-	err := cmp.Or(refuse(ofBlind, "--%s goes with --blind alone"), refuse(ofVirtual, "--%s goes with --virtual alone"), refuse(ofBoth, "--%s goes with --blind or --virtual alone"))
-	if err != nil {
-		return err
+		return s.runBlind(cmd)
 	}
 	return s.galleryCommand.run(cmd, s.printDetections)
 }

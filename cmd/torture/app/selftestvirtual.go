@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -44,9 +43,11 @@ func (s *selftestCommand) runVirtual(cmd *cobra.Command) error {
 	if err := simulate.SelfCheck(); err != nil {
 		return harnessError{err}
 	}
-	if err := run.PrepareOut(s.out); err != nil {
+	discard, err := run.PrepareOut(s.out)
+	if err != nil {
 		return startError(err)
 	}
+	defer discard()
 	v.Out = resultsDir(s.out, "virtual", s.seed)
 	v.Explore = func(ctx context.Context, j simulate.Job, tell func(simulate.Told)) error {
 		if s.monitored {
@@ -90,5 +91,5 @@ func (s *selftestCommand) printVirtual(w io.Writer, rows []*hunt.VirtualRow) err
 	case s.markdown:
 		return hunt.VirtualMarkdown(w, printable.Of(rows))
 	}
-	return errors.Join(hunt.VirtualTable(w, printable.Of(rows)))
+	return hunt.VirtualTable(w, printable.Of(rows))
 }
