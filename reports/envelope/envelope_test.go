@@ -42,7 +42,7 @@ func TestText(t *testing.T) {
 	for _, want := range []string{
 		"    1 s              1│        6         –",
 		"    4 s              0         0│   5 + 1!",
-		"ttl 1 s    covers pauses up to none that was tried; not measured",
+		"ttl 1 s    covers no pause that was tried; not measured",
 		"ttl 4 s    covers pauses up to 2 s; after a holder's crash others waited up to 4.1",
 		"1 violation happened in spite of everything (S1 ×1, S10 ×1)", "1 cell short of the theoretical line showed harm",
 	} {

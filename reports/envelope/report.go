@@ -148,22 +148,22 @@ func (r *Report) Choices() (out []Choice) {
 	for i, ttl := range r.TTLs {
 		c := Choice{TTL: ttl}
 		for _, one := range []struct {
-			axis, words string
-			harmless    func(Cell) bool
+			axis, words, none string
+			harmless          func(Cell) bool
 		}{
-			{"pause", "pauses up to %s", func(c Cell) bool { return c.Unfenced() == 0 }},
-			{"delay", "delays up to %s", func(c Cell) bool { return c.Unfenced() == 0 && c.Available() >= enoughServed }},
-			{"clock", "clocks that jump by up to %s", func(c Cell) bool { return c.Unfenced() == 0 }},
+			{"pause", "pauses up to %s", "no pause that was tried", func(c Cell) bool { return c.Unfenced() == 0 }},
+			{"delay", "delays up to %s", "no delay that was tried", func(c Cell) bool { return c.Unfenced() == 0 && c.Available() >= enoughServed }},
+			{"clock", "clocks that jump by up to %s", "no jump of clocks that was tried", func(c Cell) bool { return c.Unfenced() == 0 }},
 		} {
 			if m := r.find(one.axis); m != nil {
-				covered := "none that was tried"
+				covered := one.none
 				if m.Cells[i][0].Rounds == 0 {
-					covered = "nobody knows what (not played)"
+					covered = one.axis + ": nobody knows (not played)"
 				}
 				if last, ok := m.covered(i, one.harmless); ok {
-					covered = unit.Setting(last)
+					covered = fmt.Sprintf(one.words, unit.Setting(last))
 				}
-				c.Covers = append(c.Covers, fmt.Sprintf(one.words, covered))
+				c.Covers = append(c.Covers, covered)
 			}
 		}
 		c.Cost = "not measured"
