@@ -76,6 +76,12 @@ func of(loads []Load, repeat int) []Load {
 	return slices.DeleteFunc(slices.Clone(loads), func(l Load) bool { return repeat >= 0 && l.Repeat != repeat || l.Rate <= 0 })
 }
 
+// timed are those of a repeat, or of all where it is negative, that tell how long acquires
+// and releases took.
+func timed(loads []Load, repeat int) []Load {
+	return slices.DeleteFunc(of(loads, repeat), func(l Load) bool { return l.Acquire == nil || l.Release == nil })
+}
+
 // average of what pick returns of the loads; 0 of none.
 func average(loads []Load, pick func(Load) float64) float64 {
 	sum := 0.0

@@ -89,10 +89,8 @@ func (m *Model) loops(s Scenario, repeat int) (out []closedLoop) {
 		all = m.r.Calibration.Apart
 	}
 	by := map[int][]Load{}
-	for _, l := range of(all, repeat) {
-		if l.Acquire != nil && l.Release != nil {
-			by[l.N] = append(by[l.N], l)
-		}
+	for _, l := range timed(all, repeat) {
+		by[l.N] = append(by[l.N], l)
 	}
 	for n, loads := range by {
 		one := closedLoop{size: n, under: float64(n), loads: loads}
@@ -113,7 +111,7 @@ func (m *Model) comesApart(s Scenario) bool {
 
 // apart reports whether loops that hold were measured, in two sizes at least.
 func (m *Model) apart() bool {
-	loads := m.r.Calibration.Apart
+	loads := timed(m.r.Calibration.Apart, -1)
 	return slices.ContainsFunc(loads, func(l Load) bool { return l.N != loads[0].N })
 }
 
@@ -435,7 +433,7 @@ func (m *Model) settlings(repeat int) []settling {
 			tail := average(l.loads, func(l Load) float64 { return l.Acquire.quantile(0.99) / l.Acquire.Mean })
 			d := queueing.Demand{Clients: l.size, OwnKeys: true, Hold: m.r.Setup.Hold.Seconds()}
 			played := queueing.Simulate(curve, d, queueing.Delays{}, settlePairs, rand.New(rand.NewPCG(m.r.Seed, 13)))
-			if played.Mean <= 0 || played.P99 <= played.Mean || tail <= 1 {
+			if mean <= 0 || played.Mean <= 0 || played.P99 <= played.Mean || tail <= 1 {
 				continue
 			}
 			// Half of the way: what one size takes changes how often the others are met.
@@ -520,7 +518,7 @@ func (m *Model) Predict(name string, s Scenario) (Prediction, error) {
 func (m *Model) each(s Scenario) (rate, p50, p99 Estimate) {
 	var rates, p50s, p99s []float64
 	for i := range m.r.Repeats {
-		if len(of(m.r.Sweep, i)) == 0 {
+		if len(m.loops(Scenario{}, i)) == 0 || len(m.loops(s, i)) == 0 {
 			continue
 		}
 		out, _ := m.play(s, i)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -137,6 +138,40 @@ func TestModelOfRequestsThatComeApart(t *testing.T) {
 		if got := predict(t, r, c.s).Rate.Value; got < 0.94*c.low || got > 1.06*c.high {
 			t.Errorf("%s: %.0f/s, want %.0f/s to %.0f/s", name, got, c.low, c.high)
 		}
+	}
+}
+
+// On a machine that starved, some repeats have loops of one kind and not of the other, or
+// loops in which nothing was acquired: they say nothing, and the others do.
+func TestModelOfRepeatsThatMeasuredLittle(t *testing.T) {
+	r := calibratedReport()
+	for repeat := range 5 {
+		for _, n := range []int{16, 64} {
+			l := loop(5, n, repeat, 0)
+			switch repeat {
+			case 1:
+				continue
+			case 2:
+				l.Acquire = nil
+			case 3:
+				l.Rate = 0
+			}
+			r.Calibration.Apart = append(r.Calibration.Apart, l)
+		}
+	}
+	r.Sweep = slices.DeleteFunc(r.Sweep, func(l Load) bool { return l.Repeat == 4 })
+	s := Scenario{Masters: 5, Clients: 20, Hold: time.Millisecond}
+	r.Calibration.HeldOut = []HeldOut{NewHeldOut("a point", s, []float64{1000, 1001}, []float64{0.001, 0.001}, []float64{0.002, 0.002})}
+	r.Points = nil
+	r.Validate()
+	if points := r.Calibration.HeldOut; len(points) != 1 || points[0].Predicted.Rate.Value <= 0 {
+		t.Errorf("%+v", points)
+	}
+	for i := range r.Calibration.Apart {
+		r.Calibration.Apart[i].Rate = 0
+	}
+	if p := predict(t, r, s); p.Rate.Value <= 0 {
+		t.Errorf("without a loop that holds: %+v", p.Rate)
 	}
 }
 

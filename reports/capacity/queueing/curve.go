@@ -3,6 +3,7 @@ package queueing
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 )
 
@@ -60,9 +61,12 @@ func NewSpread(quantiles []float64) Spread {
 // Widened is the spread with every time raised to a power, and its mean kept: above 1 it
 // is wider, below 1 narrower.
 func (s Spread) Widened(power float64) Spread {
-	out := make([]float64, len(s))
+	if len(s) == 0 {
+		return nil
+	}
+	longest, out := slices.Max(s), make([]float64, len(s))
 	for i, t := range s {
-		out[i] = math.Pow(t, power)
+		out[i] = math.Pow(t/longest, power) // at most 1, however high the power is
 	}
 	return NewSpread(out)
 }

@@ -217,3 +217,20 @@ func BenchmarkAnswer(b *testing.B) {
 		Simulate(single(20_000), Demand{Clients: 5000, Keys: NewPopularity(1_000_000, 0.99), Hold: 0.03}, Delays{Acquire: 0.002, Release: 0.002}, 40_000, rng())
 	}
 }
+
+// However much a spread is widened or narrowed, its times stay numbers, around the same mean.
+func TestWidenedSpreadsStayFinite(t *testing.T) {
+	s := NewSpread([]float64{0, 1, 2, 4, 8, 16, 32, 64, 128, 1e6})
+	for _, power := range []float64{0.01, 1, 10, 1e3, 1e9} {
+		sum := 0.0
+		for _, x := range s.Widened(power) {
+			sum += x
+		}
+		if math.IsNaN(sum) || math.IsInf(sum, 0) || sum <= 0 {
+			t.Errorf("to the power of %v: %v", power, s.Widened(power))
+		}
+	}
+	if got := Spread(nil).Widened(2); got != nil {
+		t.Errorf("of nothing: %v", got)
+	}
+}
