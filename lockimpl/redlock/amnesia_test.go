@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
@@ -216,21 +214,4 @@ func TestNoKeyIsLeftAndHandOffsGoOnUnderContention(t *testing.T) {
 			t.Errorf("keys left on servers %v", on)
 		}
 	})
-}
-
-func TestKeyThatHoldsSomethingElseIsRefusedAndKept(t *testing.T) {
-	for _, n := range []int{1, 3} {
-		nodes := embeddedNodes(t, n)
-		l := bootstrapped(t, nodes, patient)
-		for _, node := range nodes {
-			c := redis.NewClient(&redis.Options{Addr: node.Addr})
-			if err := c.RPush(t.Context(), l.LeaseKeys("k")[0], "x").Err(); err != nil {
-				t.Fatal(err)
-			}
-			_ = c.Close()
-		}
-		if _, err := l.AcquireWait(t.Context(), "k", time.Second); err == nil || !strings.Contains(err.Error(), "WRONGTYPE") {
-			t.Errorf("acquire over a list: %v", err)
-		}
-	}
 }

@@ -128,7 +128,7 @@ func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
 		w.Int(l.quarantine().Milliseconds())
 	})
 	if err != nil {
-		return greeting{}, fmt.Errorf("greet node %s: %w", n.Name(), err)
+		return greeting{}, fmt.Errorf("greet %w", l.of(i, err))
 	}
 	g := greeting{
 		state: r.At(0), ticket: r.Str(1), hw: r.At(2), maxTTL: time.Duration(r.At(3)) * time.Millisecond,
@@ -220,7 +220,7 @@ func (l *Lock) admitWith(ctx context.Context, i int, ticket string, floor int64,
 		w.Str(flag)
 	})
 	if err != nil {
-		return false, fmt.Errorf("admit node %s: %w", n.Name(), err)
+		return false, fmt.Errorf("admit %w", l.of(i, err))
 	}
 	return r.Int() == 1, nil
 }

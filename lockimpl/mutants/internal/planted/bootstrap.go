@@ -121,7 +121,7 @@ func (l *Lock) raiseLimit(ctx context.Context, i int) error {
 		err = ErrNotAdmitted
 	}
 	if err != nil {
-		return fmt.Errorf("raise max ttl of node %s: %w", n.Name(), err)
+		return fmt.Errorf("raise max ttl: %w", l.of(i, err))
 	}
 	return nil
 }

@@ -48,7 +48,8 @@ var (
 // What is wrong with nodes. These come inside an ErrNoQuorum, or from New.
 var (
 	// ErrMisconfigured reports what waiting does not mend: no client of a
-	// lock can be made like this, or no lease can be this short.
+	// lock can be made like this, no lease can be this short, or a server refuses
+	// the user, or a command, or has something else under a key of the lock.
 	ErrMisconfigured = errors.New("misconfigured")
 
 	// ErrNotAdmitted reports a node that is new or has lost its data, and sits
@@ -70,10 +71,14 @@ var (
 // misconfigured says that err is of the configuration.
 func misconfigured(err error) error { return fmt.Errorf("new lock: %w: %w", ErrMisconfigured, err) }
 
-// of says that err is of node i; nil stays nil.
+// of says that err is of node i, and that waiting does not mend it where that is so;
+// nil stays nil.
 func (l *Lock) of(i int, err error) error {
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
+	case node.IsPermanent(err):
+		return fmt.Errorf("node %s: %w: %w", l.nodes[i].Name(), ErrMisconfigured, err)
 	}
 	return fmt.Errorf("node %s: %w", l.nodes[i].Name(), err)
 }

@@ -80,7 +80,12 @@ func IsPermanent(err error) bool {
 	case "WRONGTYPE", "NOAUTH", "WRONGPASS", "NOPERM":
 		return true
 	}
-	return strings.Contains(string(se), "WRONGTYPE")
+	for _, sign := range []string{"WRONGTYPE", "The user executing the script", "ACL failure in script"} {
+		if strings.Contains(string(se), sign) {
+			return true
+		}
+	}
+	return false
 }
 
 func isTimeout(err error) bool {

@@ -35,14 +35,19 @@ if m[1] == ARGV[3] and m[3] and not m[2] and not m[4]
   end
   return redis.error_reply('WRONGTYPE the lock key holds something else')
 end
-if not m[1] then return -2 end
+if not m[1] then
+  if redis.call('EXISTS', KEYS[1]) == 1 then return redis.error_reply('WRONGTYPE the node key holds something else') end
+  return -2
+end
 local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
+if not run then return redis.error_reply('WRONGTYPE the node key holds something else') end
 if run ~= string.match(ARGV[3], '^%S+') then return -2 end
 if tonumber(ARGV[2]) > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
 if m[4] and redis.call('EXISTS', KEYS[4]) == 1 then return -1 end
 if m[2] then
   local n = #ARGV[1]
   if string.sub(m[2], 1, n) == ARGV[1] then return tonumber(string.sub(m[2], n + 2)) end
+  if m[2] ~= 'r' and not string.match(m[2], '^%S+ %d+$') then return redis.error_reply('WRONGTYPE the lock key holds something else') end
   return {0, redis.call('PTTL', KEYS[2]), m[2] == 'r' and 1 or 0}
 end
 if m[4] and ARGV[5] ~= '' then
@@ -51,7 +56,11 @@ if m[4] and ARGV[5] ~= '' then
 end
 floor, hw = tonumber(floor), tonumber(hw)
 local f = hw
-if m[3] then f = math.max(floor, tonumber(m[3]) or tonumber(string.match(m[3], '^%d+'))) end
+if m[3] then
+  local stored = string.match(m[3], '^(%d+) ?%d*$')
+  if not stored then return redis.error_reply('WRONGTYPE the fence key holds something else') end
+  f = math.max(floor, tonumber(stored))
+end
 local hint, us = tonumber(ARGV[4]) - 1
 if hint > f then
   if hint > hw then

@@ -8,8 +8,12 @@
 --        otherwise as acquire.lua
 -- include queue.lua
 local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5])
-if not m[1] then return -2 end
+if not m[1] then
+  if redis.call('EXISTS', KEYS[1]) == 1 then return redis.error_reply('WRONGTYPE the node key holds something else') end
+  return -2
+end
 local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
+if not run then return redis.error_reply('WRONGTYPE the node key holds something else') end
 if run ~= ARGV[3] then return -2 end
 local ttl = tonumber(ARGV[2])
 if ttl > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
@@ -21,6 +25,7 @@ floor, hw = tonumber(floor), tonumber(hw)
 local f, w = hw, hw -- for a fence that is not there
 if m[3] then
   local a, b = string.match(m[3], '^(%d+) ?(%d*)$')
+  if not a then return redis.error_reply('WRONGTYPE the fence key holds something else') end
   f, w = tonumber(a), tonumber(b ~= '' and b or a)
 end
 f, w = math.max(f, floor), math.max(w, floor)
@@ -30,6 +35,7 @@ if m[2] == 'r' then
   if e and tonumber(e) > ms then return {w + 1, f} end
 end
 if m[2] and m[2] ~= 'r' then
+  if not string.match(m[2], '^%S+ %d+$') then return redis.error_reply('WRONGTYPE the lock key holds something else') end
   if queues then enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6])) end
   return {0, redis.call('PTTL', KEYS[2]), 0}
 end

@@ -6,8 +6,12 @@
 -- reply: as acquire.lua
 -- include queue.lua
 local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3], KEYS[4])
-if not m[1] then return -2 end
+if not m[1] then
+  if redis.call('EXISTS', KEYS[1]) == 1 then return redis.error_reply('WRONGTYPE the node key holds something else') end
+  return -2
+end
 local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
+if not run then return redis.error_reply('WRONGTYPE the node key holds something else') end
 if run ~= ARGV[3] then return -2 end
 if tonumber(ARGV[2]) > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
 if m[4] then return -1 end
@@ -17,13 +21,18 @@ local patience = tonumber(ARGV[7])
 if m[2] then
   local n = #ARGV[1]
   if string.sub(m[2], 1, n) == ARGV[1] then return tonumber(string.sub(m[2], n + 2)) end
+  if m[2] ~= 'r' and not string.match(m[2], '^%S+ %d+$') then return redis.error_reply('WRONGTYPE the lock key holds something else') end
   enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6]))
   return {0, redis.call('PTTL', KEYS[2]), m[2] == 'r' and 1 or 0}
 end
 enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6]))
 if first_waiter(KEYS[6], KEYS[7], ms, patience) ~= ARGV[5] then return {0, 0, 2} end
 local f = tonumber(hw) -- for a fence that is not there
-if m[3] then f = math.max(tonumber(floor), tonumber(m[3]) or tonumber(string.match(m[3], '^%d+'))) end
+if m[3] then
+  local stored = string.match(m[3], '^(%d+) ?%d*$')
+  if not stored then return redis.error_reply('WRONGTYPE the fence key holds something else') end
+  f = math.max(tonumber(floor), tonumber(stored))
+end
 local hint = tonumber(ARGV[4])
 if hint > f and hint <= us + 2000000 then f = hint end
 local v = f + 1

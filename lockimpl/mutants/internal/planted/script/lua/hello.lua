@@ -7,6 +7,12 @@
 --   state 1 admitted | 0 in quarantine, left_ms to go | 2 over: seed it
 --   ticket names this very quarantine; admit.lua wants it back
 local m = redis.call('MGET', KEYS[1], KEYS[2])
+if not m[1] and redis.call('EXISTS', KEYS[1]) == 1 or m[1] and not string.match(m[1], '^%S+ %d+ %d+ %d+$') then
+  return redis.error_reply('WRONGTYPE the node key holds something else')
+end
+if not m[2] and redis.call('EXISTS', KEYS[2]) == 1 or m[2] and not string.match(m[2], '^%S+ %d+ %d+ %d+$') then
+  return redis.error_reply('WRONGTYPE the quarantine key holds something else')
+end
 local t = redis.call('TIME')
 local ms, us = t[1] * 1000 + math.floor(t[2] / 1000), t[1] * 1000000 + t[2]
 local run, floor, hw, maxttl = string.match(m[1] or 'none 0 0 0', '^(%S+) (%d+) (%d+) (%d+)$')
