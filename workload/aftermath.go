@@ -54,8 +54,8 @@ const settle = 100 * time.Millisecond
 // for what is there, the second time for every key, also an absent one
 // (pttl −2). It returns how many were left the second time. A lock that does
 // not name its keys gives a *LacksError.
-func Leftovers(ctx context.Context, cfg Config, clients []*Client, nodes []Node, rec *history.Recorder) (left int, err error) {
-	keys, err := leaseKeys(cfg, clients)
+func Leftovers(ctx context.Context, cfg Config, lock lockimpl.Locker, nodes []Node, rec *history.Recorder) (left int, err error) {
+	keys, err := leaseKeys(cfg, lock)
 	if err != nil {
 		return 0, fmt.Errorf("look for leftovers: %w", err)
 	}
@@ -75,24 +75,17 @@ func Leftovers(ctx context.Context, cfg Config, clients []*Client, nodes []Node,
 // A leaseKey is a lease-bearing key on a node, and the resource it stands for.
 type leaseKey struct{ resource, name string }
 
-func leaseKeys(cfg Config, clients []*Client) (keys []leaseKey, err error) {
-	for _, c := range clients {
-		locker, err := c.locker()
-		if err != nil {
-			continue
-		}
-		lister, can := locker.(lockimpl.KeyLister)
-		if !can {
-			return nil, &LacksError{Ability: "list of the keys that bear its leases"}
-		}
-		for n := range cfg.Keys {
-			for _, name := range lister.LeaseKeys(cfg.Key(n)) {
-				keys = append(keys, leaseKey{cfg.Key(n), name})
-			}
-		}
-		return keys, nil
+func leaseKeys(cfg Config, lock lockimpl.Locker) (keys []leaseKey, err error) {
+	lister, can := lock.(lockimpl.KeyLister)
+	if !can {
+		return nil, &LacksError{Ability: "list of the keys that bear its leases"}
 	}
-	return nil, errDown
+	for n := range cfg.Keys {
+		for _, name := range lister.LeaseKeys(cfg.Key(n)) {
+			keys = append(keys, leaseKey{cfg.Key(n), name})
+		}
+	}
+	return keys, nil
 }
 
 // lookAround looks at every node. A node that does not answer is recorded as

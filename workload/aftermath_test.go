@@ -36,7 +36,7 @@ func TestLeftovers(t *testing.T) {
 		r.locks.Set("lock:k2", "for a while")
 		r.locks.SetTTL("lock:k2", cfg.TTL)
 		var err error
-		if left, err = workload.Leftovers(t.Context(), cfg, r.clients, nodes, rec); err != nil {
+		if left, err = workload.Leftovers(t.Context(), cfg, &testLock{}, nodes, rec); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -65,19 +65,10 @@ func TestLeftovers(t *testing.T) {
 }
 
 func TestLeftoversNeedsKeyNames(t *testing.T) {
-	c := &workload.Client{Name: "a", Connect: func(context.Context) (*workload.Conn, error) {
-		return &workload.Conn{Locker: &tableLock{&table{cells: map[string]*cell{}}, "a"}, Close: func() error { return nil }}, nil
-	}}
-	cfg := load()
-	cfg.Duration = time.Millisecond
-	record(t, func(rec *history.Recorder) {
-		if err := workload.Run(t.Context(), cfg, []*workload.Client{c}, rec); err != nil {
-			t.Fatal(err)
-		}
-		_, err := workload.Leftovers(t.Context(), cfg, []*workload.Client{c}, nil, rec)
-		var lack *workload.LacksError
-		if !errors.As(err, &lack) {
-			t.Errorf("%v", err)
-		}
-	})
+	lock := &tableLock{&table{cells: map[string]*cell{}}, "a"}
+	_, err := workload.Leftovers(t.Context(), load(), lock, nil, history.NewRecorder())
+	var lack *workload.LacksError
+	if !errors.As(err, &lack) {
+		t.Errorf("%v", err)
+	}
 }

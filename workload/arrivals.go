@@ -2,6 +2,7 @@ package workload
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"time"
 )
 
@@ -12,8 +13,8 @@ type dispatcher struct{}
 // run offers arrivals until the phase is over. An arrival keeps the moment at
 // which it was due, also when the dispatcher itself is late.
 func (dispatcher) run(p *phase) {
-	rng := stream(p.cfg.Seed, p.name+" dispatcher")
-	keys := p.keySource(-1, 1)
+	rng := stream(p.cfg.Seed, p.name+" dispatcher"+p.cfg.Part.suffix())
+	keys := p.keySource(-1-p.cfg.Part.First, 1)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for due := time.Now(); ; {
@@ -33,6 +34,14 @@ func (dispatcher) run(p *phase) {
 			p.demand.drop(a)
 		}
 	}
+}
+
+// suffix tells the actors of a part from those of the first one, or of a whole run.
+func (p Part) suffix() string {
+	if p.First == 0 {
+		return ""
+	}
+	return " " + strconv.Itoa(p.First)
 }
 
 // gap draws the time between two arrivals.

@@ -37,6 +37,7 @@ type Config struct {
 	Duration time.Duration // of the main phase: no cycle starts after it
 	Final    time.Duration // of the healthy final phase, after every fault is healed
 	Seed     uint64
+	Part     Part // of all clients, where this process drives only some
 }
 
 // A Backoff is exponential with full jitter: the n-th pause is uniform between

@@ -49,23 +49,68 @@ func Run(ctx context.Context, cfg Config, clients []*Client, rec *history.Record
 // lives takes every key in turn, each starting with another one, and holds it
 // for no longer than its writes take. What stands in its way then is no fault.
 func RunFinal(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {
-	cfg.Hold, cfg.LongHold, cfg.Extend, cfg.Rate = Dist{}, 0, 0, 0
-	cfg.Patience = max(cfg.WithDefaults().Patience, cfg.Final)
+	cfg = cfg.atTheEnd()
 	return run(ctx, history.PhaseFinal, cfg, cfg.Final, clients, rec)
 }
 
+// atTheEnd is c for the final phase.
+func (c Config) atTheEnd() Config {
+	c.Hold, c.LongHold, c.Extend, c.Rate = Dist{}, 0, 0, 0
+	c.Patience = max(c.WithDefaults().Patience, c.Final)
+	return c
+}
+
+// Part is which of all clients of a run one process drives, where several do.
+type Part struct {
+	First int // number of its first client among all, from 0
+	Of    int // how many there are in all; 0: as many as this process drives
+}
+
 func run(ctx context.Context, name string, cfg Config, length time.Duration, clients []*Client, rec *history.Recorder) error {
+	began := false
+	s, err := play(ctx, name, cfg, length, clients, rec, func() error {
+		began = true
+		rec.Append(PhaseBegins(name))
+		return nil
+	})
+	if began {
+		rec.Append(s.Event(name))
+	}
+	return err
+}
+
+// PhaseBegins is the event that begins a phase.
+func PhaseBegins(name string) history.Event {
+	return history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: name}
+}
+
+// Play is Run, or RunFinal where name is history.PhaseFinal, by some of the clients of
+// a run: cfg.Part says by which. It records nothing about the phase itself: whoever
+// has all parts play does, with the sum of their summaries. begin is called once every
+// client is connected, and the phase begins when it returns; its error ends Play.
+func Play(ctx context.Context, name string, cfg Config, clients []*Client, rec *history.Recorder, begin func() error) (Summary, error) {
+	if name == history.PhaseFinal {
+		cfg = cfg.atTheEnd()
+		return play(ctx, name, cfg, cfg.Final, clients, rec, begin)
+	}
+	return play(ctx, name, cfg, cfg.Duration, clients, rec, begin)
+}
+
+func play(ctx context.Context, name string, cfg Config, length time.Duration, clients []*Client, rec *history.Recorder, begin func() error) (Summary, error) {
 	if err := cfg.Validate(); err != nil {
-		return fmt.Errorf("workload: %w", err)
+		return Summary{}, fmt.Errorf("workload: %w", err)
 	}
 	p := &phase{name: name, cfg: cfg.WithDefaults(), rec: rec}
-	if err := p.connect(ctx, clients); err != nil {
-		return fmt.Errorf("workload: %w", err)
+	err := p.connect(ctx, clients)
+	if err == nil {
+		err = begin()
+	}
+	if err != nil {
+		return Summary{}, fmt.Errorf("workload: %w", err)
 	}
 	timed, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	p.over, p.demand = timed.Done(), newDemand(p.cfg, length)
-	rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: name})
 
 	var beside sync.WaitGroup
 	lag := newLagMeter()
@@ -74,11 +119,10 @@ func run(ctx context.Context, name string, cfg Config, length time.Duration, cli
 		p.queue = make(chan arrival, or(cfg.Backlog, 4*len(clients)))
 		beside.Go(func() { dispatcher{}.run(p) })
 	}
-	err := p.employ(ctx, clients, cancel)
+	err = p.employ(ctx, clients, cancel)
 	cancel()
 	beside.Wait()
-	rec.Append(p.summary(lag))
-	return err
+	return p.summary(lag), err
 }
 
 // connect starts the clients that have never lived, and sees whether their
@@ -113,7 +157,7 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 	var wg sync.WaitGroup
 	for i, c := range clients {
 		w := &worker{phase: p, client: c, rng: stream(p.cfg.Seed, p.name+" "+c.Name)}
-		w.keys = p.keySource(i, len(clients))
+		w.keys = p.keySource(p.cfg.Part.First+i, max(p.cfg.Part.Of, len(clients)))
 		wg.Go(func() {
 			defer func() {
 				if r := recover(); r != nil {
@@ -128,22 +172,14 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 	return errors.Join(errs...)
 }
 
-// summary is the event that ends the phase: how late the harness's own timers
-// were, and what became of the demand.
-func (p *phase) summary(lag lagMeter) history.Event {
-	p99, samples := lag.p99()
-	note := fmt.Sprintf("end of phase: p99 scheduling lag of %d samples", samples)
+// summary is what the phase came to.
+func (p *phase) summary(lag lagMeter) (s Summary) {
+	s.Lag, s.Samples = lag.p99()
 	for len(p.queue) > 0 {
 		p.demand.ended(<-p.queue, false, true)
 	}
-	note += "; " + p.demand.sum().Note()
-	if n := p.tears.Load(); n > 0 {
-		note += fmt.Sprintf("; %d writes found their row changed within the section", n)
-	}
-	return history.Event{
-		Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: p.name,
-		Lag: p99, Has: history.HasLag, Note: note,
-	}
+	s.Demand, s.Torn = p.demand.sum(), p.tears.Load()
+	return s
 }
 
 // A keySource draws the index of the next key.

@@ -103,7 +103,7 @@ func (s *session) leftovers(ctx context.Context, cfg workload.Config, clients []
 	for _, n := range keepers {
 		nodes = append(nodes, n)
 	}
-	_, err = workload.Leftovers(ctx, cfg, clients, nodes, s.rec)
+	_, err = workload.Leftovers(ctx, cfg, s.env.probe, nodes, s.rec)
 	var lacks *workload.LacksError
 	if errors.As(err, &lacks) {
 		s.note("leftovers not judged: " + lacks.Error())

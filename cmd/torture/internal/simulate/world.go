@@ -142,7 +142,7 @@ func (w *world) play(ctx context.Context, steps faults.Schedule) error {
 		nodes = append(nodes, n)
 	}
 	var lacks *workload.LacksError
-	if _, err := workload.Leftovers(ctx, cfg, clients, nodes, w.rec); err != nil && !errors.As(err, &lacks) {
+	if _, err := workload.Leftovers(ctx, cfg, w.probe, nodes, w.rec); err != nil && !errors.As(err, &lacks) {
 		return err
 	}
 	return w.audit(ctx)

@@ -1,0 +1,57 @@
+package workload_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"locktorture/workload"
+	"locktorture/workload/history"
+)
+
+// TestParts: two parts of a phase, each with clients of its own, begin on one beat, and
+// their summaries add up to what the clients did.
+func TestParts(t *testing.T) {
+	r := newRig(t, 4)
+	cfg := load()
+	cfg.Duration = 100 * time.Millisecond
+	var ready, all sync.WaitGroup
+	ready.Add(2)
+	var mu sync.Mutex
+	var sum workload.Summary
+	events := record(t, func(rec *history.Recorder) {
+		for i := range 2 {
+			all.Go(func() {
+				part := cfg
+				part.Part = workload.Part{First: 2 * i, Of: 4}
+				s, err := workload.Play(t.Context(), history.PhaseMain, part, r.clients[2*i:2*i+2], rec, func() error {
+					ready.Done()
+					ready.Wait()
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				sum = sum.And(s)
+			})
+		}
+		all.Wait()
+	})
+	granted := int64(0)
+	for _, e := range events {
+		switch {
+		case e.Op == history.Phase:
+			t.Errorf("a part records the phase itself: %+v", e)
+		case e.Op == history.Acquire && e.Kind == history.OK:
+			granted++
+		}
+	}
+	if d := sum.Demand; granted == 0 || d.Served != granted || d.Offered != d.Judged()+d.Pending {
+		t.Errorf("%d granted, and the demand is %+v", granted, d)
+	}
+	if d, ok := history.ParseDemand(sum.Event("main").Note); !ok || d.Offered != sum.Demand.Offered || len(d.Waited) != len(sum.Demand.Waited) {
+		t.Errorf("the event says %+v, %t", d, ok)
+	}
+}
