@@ -13,6 +13,9 @@ import (
 // KindExternal is the name of the testbed of servers that run already.
 const KindExternal = "external"
 
+// KindJoined is the name of a testbed that another process has started or been given.
+const KindJoined = "joined"
+
 // An ExternalConfig names servers that run already.
 type ExternalConfig struct {
 	Masters      []server.Endpoint // independent of one another
@@ -28,6 +31,7 @@ type externalBed struct {
 	nodes   []*externalNode
 	store   *externalNode
 	shared  bool // the store is on n1's server
+	joined  bool // by a process that did not start it
 }
 
 // StartExternal checks that the servers of c are safe to use and does not change
@@ -35,20 +39,11 @@ type externalBed struct {
 // a master outside any cluster, a server of its own, and without keys under the
 // prefix. An error that is no server.Error is mended by giving something else.
 func StartExternal(ctx context.Context, c ExternalConfig) (_ Testbed, err error) {
-	if len(c.Masters) == 0 {
-		return nil, errors.New("start external testbed: no address given")
+	b, err := newExternal(c)
+	if err != nil {
+		return nil, err
 	}
-	store := c.Masters[0]
-	if c.Store != nil {
-		store = *c.Store
-	}
-	b := &externalBed{store: &externalNode{name: StoreName, at: store}}
-	b.shared = store.String() == c.Masters[0].String()
-	all := []*externalNode{b.store}
-	for i, at := range c.Masters {
-		n := &externalNode{name: fmt.Sprintf("n%d", i+1), at: at}
-		b.nodes, all = append(b.nodes, n), append(all, n)
-	}
+	all := b.all()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.Close())
@@ -63,12 +58,63 @@ func StartExternal(ctx context.Context, c ExternalConfig) (_ Testbed, err error)
 			return nil, fmt.Errorf("start external testbed: %s (%s): %w", n.Name(), n.at, err)
 		}
 	}
-	for _, n := range all {
-		if err := n.prepareLinks(); err != nil {
-			return nil, err
-		}
+	return b, b.prepareLinks()
+}
+
+func newExternal(c ExternalConfig) (*externalBed, error) {
+	if len(c.Masters) == 0 {
+		return nil, errors.New("start external testbed: no address given")
+	}
+	store := c.Masters[0]
+	if c.Store != nil {
+		store = *c.Store
+	}
+	b := &externalBed{store: &externalNode{name: StoreName, at: store}}
+	b.shared = store.String() == c.Masters[0].String()
+	for i, at := range c.Masters {
+		b.nodes = append(b.nodes, &externalNode{name: fmt.Sprintf("n%d", i+1), at: at})
 	}
 	return b, nil
+}
+
+// Join is a testbed that another process of the same run has started or vetted, at the
+// same addresses. Each server is dialled once: what cannot be reached from here is an
+// error. Closing it ends no server.
+func Join(ctx context.Context, c ExternalConfig) (_ Testbed, err error) {
+	b, err := newExternal(c)
+	if err != nil {
+		return nil, err
+	}
+	b.joined = true
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, b.Close())
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, server.ReachTimeout)
+	defer cancel()
+	for _, n := range b.all() {
+		conn, err := n.at.Dial(ctx)
+		if err == nil {
+			err = conn.Close()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s (%s) cannot be reached from here: %w", n.name, n.at, err)
+		}
+	}
+	return b, b.prepareLinks()
+}
+
+// all are the store and the nodes.
+func (b *externalBed) all() []*externalNode { return append([]*externalNode{b.store}, b.nodes...) }
+
+func (b *externalBed) prepareLinks() error {
+	for _, n := range b.all() {
+		if err := n.prepareLinks(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // vet returns the version of a server that is safe to use.
@@ -169,7 +215,12 @@ func globQuote(s string) string {
 }
 
 // Name implements Testbed.
-func (b *externalBed) Name() string { return KindExternal }
+func (b *externalBed) Name() string {
+	if b.joined {
+		return KindJoined
+	}
+	return KindExternal
+}
 
 // Version implements Testbed.
 func (b *externalBed) Version() string { return b.version }
@@ -188,7 +239,7 @@ func (b *externalBed) Store() Node { return b.store }
 // Close implements Testbed. The servers are not ours to end.
 func (b *externalBed) Close() error {
 	var errs []error
-	for _, n := range append([]*externalNode{b.store}, b.nodes...) {
+	for _, n := range b.all() {
 		if n.tunnel != nil {
 			errs = append(errs, n.tunnel.Close())
 		}

@@ -24,6 +24,7 @@ type Snapshot struct {
 	Active   []Active
 	Used     coverage.Uses
 	Found    checker.Live // by a judge that watches beside; the caller sets it
+	Later    bool         // nobody judges before the run is over; the caller sets it
 }
 
 // An Active is a fault in force.

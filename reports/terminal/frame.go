@@ -36,7 +36,7 @@ func (l *Live) frame(elapsed time.Duration, s stats.Snapshot) []string {
 			unit.Latency(s.LagP99), unit.Count(s.Dropped)),
 		fmt.Sprintf(" acquire  p50 %s  p99 %s  max %s     keys held %d/%d%s",
 			unit.Latency(s.P50), unit.Latency(s.P99), unit.Latency(s.Max), s.Held, s.Keys, used(s.Used, "   ", " ", " · ")),
-		found(s.Found),
+		found(s.Found, s.Later),
 	}
 	for i := range lines {
 		lines[i] = l.o.fit(printable.Line(lines[i]))
@@ -78,8 +78,11 @@ func gauge(share float64) string {
 	return bar + strings.Repeat("·", cells-(halves+1)/2)
 }
 
-// found is what the judge that watches has found so far.
-func found(f checker.Live) string {
+// found is what the judge that watches has found so far; later: none does.
+func found(f checker.Live, later bool) string {
+	if later {
+		return " judged once the histories of all workers are in"
+	}
 	line := fmt.Sprintf(" double grants %s   stale writes accepted %s   fence saves %s   token regressions %s",
 		unit.Count(f.DoubleGrants), unit.Count(f.StaleAccepted), unit.Count(f.FenceSaves), unit.Count(f.TokenRegressions))
 	if f.FirstHit != "" {
@@ -92,9 +95,12 @@ func found(f checker.Live) string {
 func logLine(elapsed time.Duration, s stats.Snapshot) string {
 	tight := func(d time.Duration) string { return strings.ReplaceAll(unit.Latency(d), " ", "") }
 	o, f := s.Outcomes, s.Found
-	return fmt.Sprintf("t=+%ds acquired=%d contended=%d error=%d unknown=%d p50=%s p99=%s lag=%s dropped=%d double=%d stale=%d saves=%d%s",
-		int(elapsed.Seconds()), o.Acquired, o.Contended, o.Error, o.Unknown, tight(s.P50), tight(s.P99), tight(s.LagP99), s.Dropped,
-		f.DoubleGrants, f.StaleAccepted, f.FenceSaves, used(s.Used, " used=", ":", ","))
+	line := fmt.Sprintf("t=+%ds acquired=%d contended=%d error=%d unknown=%d p50=%s p99=%s lag=%s dropped=%d",
+		int(elapsed.Seconds()), o.Acquired, o.Contended, o.Error, o.Unknown, tight(s.P50), tight(s.P99), tight(s.LagP99), s.Dropped)
+	if !s.Later {
+		line += fmt.Sprintf(" double=%d stale=%d saves=%d", f.DoubleGrants, f.StaleAccepted, f.FenceSaves)
+	}
+	return line + used(s.Used, " used=", ":", ",")
 }
 
 // used says which abilities were used so far, beside that of a plain acquire, and

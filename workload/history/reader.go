@@ -210,3 +210,10 @@ func ReadAll(r io.Reader) (History, error) {
 		}
 	}
 }
+
+// A Decoder reads single lines of a history, each for itself: how they follow one
+// another, a Reader checks.
+type Decoder struct{ dec decoder }
+
+// Event reads a line, which is no header, into e, all of it. Strings may be kept.
+func (d *Decoder) Event(line []byte, e *Event) error { return d.dec.event(line, e) }

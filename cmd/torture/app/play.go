@@ -33,6 +33,7 @@ type output struct {
 	quiet   bool   // the verdict line alone
 	metrics string // where to offer live figures, or empty
 	exit    int    // of the process, where that is not the verdict's; 0: the verdict's
+	workers *run.Workers
 }
 
 // addFlags adds those of a verb whose report for machines is what.
@@ -82,12 +83,14 @@ func (t *tool) execute(cmd *cobra.Command, cfg config.Config, o output) (*report
 	}
 	var live sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := t.play(cmd.Context(), cfg, func(b run.Beginning) []history.Sink {
+	r, err := t.playWith(cmd.Context(), cfg, run.Options{Workers: o.workers, Begin: func(b run.Beginning) []history.Sink {
 		_ = banner(b, cfg).Write(w, opts) // a closed terminal ends no run
 		figures := stats.New(b.Header)
 		snapshot := func() stats.Snapshot {
 			now := figures.Snapshot()
-			now.Found = b.Judge.Live()
+			if now.Later = b.Judge == nil; !now.Later {
+				now.Found = b.Judge.Live()
+			}
 			return now
 		}
 		display := terminal.NewLive(w, opts, terminal.Plan{Duration: b.Meta.Planned, Faults: b.Meta.Faults}, snapshot)
@@ -97,7 +100,7 @@ func (t *tool) execute(cmd *cobra.Command, cfg config.Config, o output) (*report
 			live.Go(func() { offer(ctx, scrapes, cmd.ErrOrStderr(), b, snapshot) })
 		}
 		return []history.Sink{figures, display}
-	})
+	}})
 	cancel()
 	live.Wait()
 	if scrapes != nil {
@@ -143,6 +146,9 @@ func banner(b run.Beginning, cfg config.Config) terminal.Banner {
 			b.Lock.ID, masters(b.Header.Nodes), b.Header.Quorum, unit.Setting(cfg.TTL), cfg.Load.Hold, cfg.Clients, cfg.Load.Keys),
 		Redis: redis, Load: cfg.Load.String(), PhaseLocked: b.Plan.Steps.PhaseLocked(),
 		LeftOut: b.Meta.Testbed.LeftOut, Dir: b.Dir, Canary: true,
+	}
+	if n := len(b.Meta.Workers); n > 0 {
+		t.Lock += fmt.Sprintf(" · at %d workers", n)
 	}
 	for _, s := range b.Plan.Steps {
 		t.Faults = append(t.Faults, s.Fault.Name())

@@ -22,6 +22,7 @@ type runCommand struct {
 	file     string
 	print    bool
 	output
+	far      workerFlags
 }
 
 func (t *tool) newRun(use, scenario string) *cobra.Command {
@@ -54,6 +55,7 @@ func (r *runCommand) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&r.print, "print-config", false, "print the resolved scenario as YAML and stop")
 	cmd.Flags().StringVar(&r.metrics, "metrics-addr", "", "offer live figures to Prometheus at host:port/metrics (and a Grafana dashboard at /dashboard.json)")
 	r.output.addFlags(cmd.Flags(), "results.json")
+	r.far.add(cmd.Flags())
 }
 
 func (r *runCommand) run(cmd *cobra.Command, args []string) error {
@@ -63,6 +65,10 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	if r.print {
 		return printYAML(cmd, cfg.Printable())
+	}
+	w, _ := r.people(cmd)
+	if r.workers, err = r.far.open(r.tool, w); err != nil {
+		return err
 	}
 	return r.playAndShow(cmd, cfg, r.output)
 }

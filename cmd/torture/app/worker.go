@@ -4,15 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"locktorture/cmd/torture/internal/distributed"
 	"locktorture/cmd/torture/internal/farm"
 	"locktorture/cmd/torture/internal/hunt"
 	"locktorture/cmd/torture/internal/nightly"
+	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/faults/testbed"
 )
@@ -35,23 +42,28 @@ type workerCommand struct {
 	*tool
 	worker farm.Worker
 	exec   bool
+	dir    string // for journals of runs
 }
 
 func (t *tool) newWorker() *cobra.Command {
 	w := &workerCommand{tool: t}
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "play rounds for a hunt, a simulation, a selftest or a night that runs elsewhere",
+		Short: "have clients of a run, or play rounds for a hunt, a simulation, a selftest or a night that runs elsewhere",
 		Long: "worker joins the farm of a hunt, simulate, selftest --blind or nightly with --farm or --nats, on however many\n" +
 			"machines, and plays what they lay out until it is stopped. It waits for a farm that is not there yet, and for one\n" +
 			"that went away. It must be the same build as they are. Ctrl-C gives back what is being played; a worker that is\n" +
-			"killed loses nothing either: another one has its rounds after 15 s.",
+			"killed loses nothing either: another one has its rounds after 15 s.\n\n" +
+			"It also has some of the clients of a torture run --workers that calls for it, and plays nothing else meanwhile. What\n" +
+			"they see is kept in --dir until the run has it: a worker that was killed and is started again with the same --name\n" +
+			"and --dir before the run is judged sends what it still had.",
 		Args: cobra.NoArgs,
 		RunE: w.run,
 	}
 	f := cmd.Flags()
-	f.StringVar(&w.worker.Access.URL, "join", "", "URL of the farm, such as nats://coordinator:4222")
-	f.IntVar(&w.worker.Slots, "slots", 3*runtime.NumCPU(), "rounds at once; fewer while the machine is too busy to judge by time")
+	f.StringVar(&w.worker.Access.URL, "join", "", "URL of the farm, such as nats://coordinator:4222 (or "+distributed.JoinVariable+")")
+	f.IntVar(&w.worker.Slots, "slots", 3*runtime.NumCPU(), "rounds at once; fewer while the machine is too busy to judge by time; 0: none, clients of runs alone")
+	f.StringVar(&w.dir, "dir", "", "folder for what the clients of runs see; by default one for the worker's name, among the temporary files")
 	f.StringVar(&w.worker.Name, "name", "", "name of this worker in the farm; host and process when empty")
 	f.DurationVar(&w.worker.Idle, "idle", 0, "end when there was nothing to play for so long, e.g. 1m; 0: never")
 	f.BoolVar(&w.exec, "allow-exec", false, "also play locks that are commands (exec:COMMAND): the coordinator chooses them")
@@ -61,11 +73,14 @@ func (t *tool) newWorker() *cobra.Command {
 
 func (w *workerCommand) run(cmd *cobra.Command, _ []string) (err error) {
 	one := &w.worker
+	if one.Access.URL == "" {
+		one.Access.URL = os.Getenv(distributed.JoinVariable)
+	}
 	switch {
 	case one.Access.URL == "":
 		return errors.New("--join is missing: the URL of a farm, such as nats://coordinator:4222")
-	case one.Slots < 1:
-		return fmt.Errorf("--slots is %d: at least 1", one.Slots)
+	case one.Slots < 0:
+		return fmt.Errorf("--slots is %d: 1 or more, or 0 for clients of runs alone", one.Slots)
 	case one.Idle < 0:
 		return fmt.Errorf("--idle is %v: 0 or more", one.Idle)
 	case !w.monitored:
@@ -74,8 +89,10 @@ func (w *workerCommand) run(cmd *cobra.Command, _ []string) (err error) {
 	if one.Name == "" {
 		one.Name = workerName()
 	}
-	if one.Abilities, err = workerAbilities(cmd.Context()); err != nil {
-		return harnessError{err}
+	if one.Slots > 0 {
+		if one.Abilities, err = workerAbilities(cmd.Context()); err != nil {
+			return harnessError{err}
+		}
 	}
 	if err := one.Validate(); err != nil {
 		return fmt.Errorf("worker: %w", err)
@@ -89,10 +106,22 @@ func (w *workerCommand) run(cmd *cobra.Command, _ []string) (err error) {
 	if w.exec {
 		one.Env = []string{allowExec + "=1"}
 	}
+	if w.dir == "" {
+		w.dir = filepath.Join(os.TempDir(), "torture-worker-"+one.Name)
+	}
+	one.Beside = w.host
 	if err := one.Run(cmd.Context()); err != nil {
 		return harnessError{err}
 	}
 	return nil
+}
+
+// host has clients of runs, beside the rounds of farms.
+func (w *workerCommand) host(ctx context.Context, conn *nats.Conn, alone sync.Locker) error {
+	one := &distributed.Worker{
+		Conn: conn, Name: w.worker.Name, Build: thisBuild(), Dir: w.dir, Say: w.worker.Say, Alone: alone, Open: run.Host(w.locks),
+	}
+	return one.Run(ctx)
 }
 
 // workerName is the host and the process.
@@ -125,4 +154,39 @@ func workerAbilities(ctx context.Context) ([]string, error) {
 		return nil, errors.New("this machine can play nothing: it has no testbed, and no virtual time")
 	}
 	return all, ctx.Err()
+}
+
+// workerFlags say who has the clients of a run.
+type workerFlags struct {
+	count, spawn int
+	farm         farmFlags
+}
+
+func (f *workerFlags) add(flags *pflag.FlagSet) {
+	flags.IntVar(&f.count, "workers", 0, "have the clients at so many workers, which are waited for: torture worker --join URL, with the URL of --farm or --nats")
+	flags.IntVar(&f.spawn, "spawn-workers", 0, "the same, at so many processes that this one starts on this machine")
+	f.farm.add(flags)
+}
+
+// open returns who has the clients; nil: this process.
+func (f *workerFlags) open(t *tool, w io.Writer) (*run.Workers, error) {
+	on, err := f.farm.on()
+	switch {
+	case err != nil:
+		return nil, err
+	case f.count < 0 || f.spawn < 0:
+		return nil, errors.New("--workers and --spawn-workers: 1 or more")
+	case f.count > 0 && f.spawn > 0:
+		return nil, errors.New("--workers waits for processes that others start, --spawn-workers starts them: leave one of both out")
+	case f.count+f.spawn == 0 && on:
+		return nil, errors.New("--farm and --nats: of a run, they go with --workers or --spawn-workers")
+	case f.count+f.spawn == 0:
+		return nil, nil
+	case f.count > 0 && !on:
+		return nil, errors.New("--workers needs --farm (a server of NATS of this process's own, such as nats://0.0.0.0:4222) or --nats (one that is there)")
+	case f.spawn > 0 && !t.monitored:
+		return nil, errors.New("--spawn-workers starts this program again: it cannot be part of another one")
+	}
+	s := &distributed.Session{Access: f.farm.access, Serve: f.farm.nats == "", Spawn: f.spawn, Build: thisBuild(), Say: lines(w)}
+	return &run.Workers{Count: f.count + f.spawn, Open: s.Open, Leave: s.Leave}, nil
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -64,6 +65,10 @@ func (s Setting) Variable() string {
 	return "TORTURE_" + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
 }
 
+// elsewhere are the variables that are no settings: a password, a farm's token and the
+// URL of a farm that a worker joins.
+var elsewhere = []string{PasswordVariable, "TORTURE_NATS_TOKEN", "TORTURE_JOIN"}
+
 // ReadEnvironment lays the TORTURE_* variables over c, a password among them. An
 // unknown one is an error.
 func (c *Config) ReadEnvironment(environ []string) error {
@@ -74,7 +79,7 @@ func (c *Config) ReadEnvironment(environ []string) error {
 	}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "TORTURE_") || value == "" || name == PasswordVariable {
+		if !strings.HasPrefix(name, "TORTURE_") || value == "" || slices.Contains(elsewhere, name) {
 			continue
 		}
 		s, ok := known[name]

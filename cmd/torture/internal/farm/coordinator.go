@@ -14,8 +14,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -45,8 +43,7 @@ type Coordinator struct {
 	job     string
 	resumed bool
 	lock    *os.File
-	server  *server.Server
-	conn    *nats.Conn
+	hub     *Hub
 	stores  stores
 	consume jetstream.ConsumeContext
 
@@ -88,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (_ *Coordinator, err error) {
 	if err := c.connect(ctx); err != nil {
 		return nil, err
 	}
-	if c.server != nil && c.resumed { // whoever had the claim had this server in its process
+	if c.cfg.Serve && c.resumed { // whoever had the claim had this server in its process
 		if err := c.stores.claims.Purge(ctx, c.job); err != nil {
 			return nil, fmt.Errorf("claim the job: %w", err)
 		}
@@ -110,27 +107,14 @@ func Open(ctx context.Context, cfg Config) (_ *Coordinator, err error) {
 
 // connect starts the server where it is the coordinator's own, and connects.
 func (c *Coordinator) connect(ctx context.Context) (err error) {
-	a := c.cfg.Access
+	a, dir := c.cfg.Access, ""
 	if c.cfg.Serve {
-		if c.server, err = serve(filepath.Join(c.cfg.Dir, folder), a, c.cfg.MaxStore); err != nil {
-			return err
-		}
+		dir = filepath.Join(c.cfg.Dir, folder)
 	}
-	urls, err := a.urls()
-	if err != nil {
+	if c.hub, err = OpenHub(a, dir, c.cfg.MaxStore, "torture coordinator "+c.job, c.cfg.Say); err != nil {
 		return err
 	}
-	options, err := a.options("torture coordinator "+c.job, c.cfg.Say)
-	if err != nil {
-		return err
-	}
-	if c.server != nil {
-		options = append(options, nats.InProcessServer(c.server))
-	}
-	if c.conn, err = nats.Connect(urls, options...); err != nil {
-		return fmt.Errorf("no NATS at %s: %s", a, hidden(err))
-	}
-	js, err := jetstream.New(c.conn)
+	js, err := jetstream.New(c.hub.Conn)
 	if err != nil {
 		return err
 	}
@@ -310,7 +294,7 @@ func (c *Coordinator) callOff(t Task) {
 	defer cancel()
 	// A task that could not be taken out is played, and its result is nobody's.
 	_ = c.unqueue(ctx, taskSubject(c.cfg.Build, t))
-	_ = c.conn.Publish(offSubject(t), nil)
+	_ = c.hub.Conn.Publish(offSubject(t), nil)
 }
 
 // unqueue takes the task of a subject out of the queue, if it is there. It deletes the
@@ -447,12 +431,8 @@ func (c *Coordinator) shutDown() {
 			cancel()
 		}
 	}
-	if c.conn != nil {
-		c.conn.Close()
-	}
-	if c.server != nil {
-		c.server.Shutdown()
-		c.server.WaitForShutdown()
+	if c.hub != nil {
+		c.hub.Close()
 	}
 	if c.lock != nil {
 		_ = c.lock.Close() // which unlocks it

@@ -32,6 +32,10 @@ type Worker struct {
 	Env       []string      // of the processes that play, beside this one's
 	Say       func(line string)
 
+	// Beside is run beside the tasks, until its context ends: whoever locks alone has no
+	// task played meanwhile. Nil: nothing is.
+	Beside func(ctx context.Context, conn *nats.Conn, alone sync.Locker) error
+
 	stores  stores
 	players pool
 	alone   sync.RWMutex // held by whoever plays, for writing by a task that wants to be alone
@@ -86,13 +90,37 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	for range w.Slots {
 		all.Go(func() { w.work(ctx) })
 	}
+	var failed error
+	if w.Beside != nil {
+		all.Go(func() {
+			if failed = w.Beside(ctx, conn, busyLocker{w}); failed != nil {
+				cancel()
+			}
+		})
+	}
 	select {
 	case <-ctx.Done():
 	case err = <-refused:
 		cancel()
 	}
 	all.Wait()
-	return err
+	return errors.Join(err, failed)
+}
+
+// A busyLocker keeps tasks out, and the worker from ending for want of any.
+type busyLocker struct{ *Worker }
+
+// Lock implements sync.Locker.
+func (w busyLocker) Lock() {
+	w.playing.Add(1)
+	w.alone.Lock()
+}
+
+// Unlock implements sync.Locker.
+func (w busyLocker) Unlock() {
+	w.alone.Unlock()
+	w.last.Store(time.Now().UnixNano())
+	w.playing.Add(-1)
 }
 
 // join connects and opens the stores. It waits for a server that is away, and for
@@ -449,9 +477,9 @@ func (w *Worker) callOff(m *nats.Msg) {
 // Validate names what cannot work.
 func (w *Worker) Validate() error {
 	switch {
-	case w.Slots < 1:
-		return fmt.Errorf("%d tasks at once: at least 1", w.Slots)
-	case len(w.Abilities) == 0:
+	case w.Slots < 0:
+		return fmt.Errorf("%d tasks at once: 0 or more", w.Slots)
+	case len(w.Abilities) == 0 && w.Slots > 0:
 		return errors.New("this machine can play nothing")
 	case w.Name == "" || strings.ContainsFunc(w.Name, func(r rune) bool { return !slices.Contains(nameRunes, r) }):
 		return fmt.Errorf("name %q: letters, digits, - and _", w.Name)

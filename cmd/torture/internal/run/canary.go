@@ -9,6 +9,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/wiring"
+	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/gallery"
 	"locktorture/reports"
@@ -80,8 +81,7 @@ func (s *session) canaryClient(ctx context.Context, i int, rec *history.Recorder
 	if err != nil {
 		return fmt.Errorf("plant canary: %w", err)
 	}
-	l := s.env.links[s.env.clients[i%len(s.env.clients)].Name()][node.Name()]
-	locker, err := gallery.ExistsSet()([]lockimpl.Node{wiring.Linked(node, l, l.Dial)})
+	locker, err := gallery.ExistsSet()([]lockimpl.Node{s.canaryNode(node, i)})
 	if err != nil {
 		return fmt.Errorf("plant canary: %w", err)
 	}
@@ -93,6 +93,16 @@ func (s *session) canaryClient(ctx context.Context, i int, rec *history.Recorder
 		}
 	}
 	return nil
+}
+
+// canaryNode is a node as one of the canary's clients sees it: over the
+// run's own links, where they are this process's.
+func (s *session) canaryNode(node testbed.Node, client int) lockimpl.Node {
+	if len(s.env.clients) == 0 {
+		return wiring.Direct([]testbed.Node{node})[0]
+	}
+	l := s.env.link(s.env.clients[client%len(s.env.clients)].Name(), node.Name())
+	return wiring.Linked(node, l, l.Dial)
 }
 
 // A canaryActor is one client of the canary.

@@ -36,6 +36,7 @@ type environment struct {
 	relays    map[string][]*server.Relay      // by client, to the Sentinels, where clients are child processes
 	ingresses bool                            // clients are child processes, and come in by ingresses that are watched
 	clients   []*client
+	drive     driver // has the clients act
 	factory   lockimpl.Factory
 	probe     lockimpl.Locker // a client past every link, which contends for nothing
 
@@ -49,11 +50,15 @@ type environment struct {
 // NodesDir, in a run's directory, is where its servers keep their files.
 const NodesDir = "nodes"
 
-// setUp starts the testbed and lays the links. On an error everything that was
-// started has ended again.
-func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir string) (e *environment, err error) {
+func newEnvironment(cfg config.Config, lock catalogue.Lock) *environment {
 	wiring.SilenceClients()
-	e = &environment{cfg: cfg, lock: lock, factory: lock.Factory(cfg), links: map[string]map[string]link.Link{}, peers: map[string]link.Link{}}
+	return &environment{cfg: cfg, lock: lock, factory: lock.Factory(cfg), links: map[string]map[string]link.Link{}, peers: map[string]link.Link{}}
+}
+
+// setUp starts the testbed and lays the links; with afar, the clients and their links
+// are those of other processes. On an error everything that was started has ended again.
+func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir string, afar bool) (e *environment, err error) {
+	e = newEnvironment(cfg, lock)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, e.close())
@@ -78,12 +83,22 @@ func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir stri
 	if err := e.openFabric(ctx); err != nil {
 		return e, err
 	}
-	for i := range cfg.Clients {
-		if err := e.addClient(ctx, clientName(i)); err != nil {
+	if !afar {
+		if err := e.addClients(ctx, clientNames(cfg.Clients)); err != nil {
 			return e, err
 		}
 	}
 	return e, e.bootstrap(ctx)
+}
+
+func (e *environment) addClients(ctx context.Context, names []string) error {
+	e.drive = here{e}
+	for _, name := range names {
+		if err := e.addClient(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // openFabric makes the links' fabric, unless there is one.

@@ -1,9 +1,7 @@
 package run
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 
 	"locktorture/faults"
 	"locktorture/faults/link"
@@ -11,7 +9,6 @@ import (
 	"locktorture/faults/testbed"
 	"locktorture/lockimpl"
 	"locktorture/reports"
-	"locktorture/workload"
 	"locktorture/workload/history"
 )
 
@@ -40,7 +37,7 @@ func (e *environment) link(client, node string) link.Link {
 	if client == faults.Peers {
 		return e.peers[node]
 	}
-	return e.links[client][node]
+	return e.drive.link(client, node)
 }
 
 // leaseKeys asks the lock which keys bear the lease of key; none when it does
@@ -50,23 +47,4 @@ func (e *environment) leaseKeys(key string) []string {
 		return lister.LeaseKeys(key)
 	}
 	return nil
-}
-
-func (e *environment) contenders() []*workload.Client {
-	var all []*workload.Client
-	for _, c := range e.clients {
-		all = append(all, c.Client)
-	}
-	return all
-}
-
-// disconnect ends every client, and the probe.
-func (e *environment) disconnect() error {
-	errs := make([]error, len(e.clients))
-	var wg sync.WaitGroup
-	for i, c := range e.clients {
-		wg.Go(func() { errs[i] = c.Close() })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }

@@ -114,8 +114,6 @@ func (e *environment) target(observer *watch.Observer) *faults.Target {
 	if e.lock.Quarantine != nil {
 		t.Quarantine = e.lock.Quarantine(e.cfg)
 	}
-	for _, c := range e.clients {
-		t.Clients = append(t.Clients, c)
-	}
+	t.Clients = e.drive.clients()
 	return t
 }

@@ -27,7 +27,7 @@ const closingLimit = time.Second
 //
 // What befalls the run from outside ends it at once: see watchdog.
 func (s *session) play(ctx context.Context) {
-	user, cfg, clients := ctx, s.env.cfg.Workload(), s.env.contenders()
+	user, cfg := ctx, s.env.cfg.Workload()
 	ctx = s.guardRun(ctx)
 	s.noteTrouble(s.noteCleanliness(ctx))
 	if moments := s.env.cfg.Sometimes; len(moments) > 0 {
@@ -35,21 +35,21 @@ func (s *session) play(ctx context.Context) {
 	}
 	s.plantCanary(ctx)
 	stopSampling := s.startSampling(ctx)
-	s.mainPhase(ctx, cfg, clients)
+	s.mainPhase(ctx, cfg)
 	s.noteTrouble(s.heal(ctx))
 	if ctx.Err() == nil && len(s.harness) == 0 {
-		s.noteTrouble(unlessInterrupted(ctx, workload.RunFinal(ctx, cfg, clients, s.rec)))
+		s.noteTrouble(unlessInterrupted(ctx, s.env.drive.phase(ctx, history.PhaseFinal, cfg, s.rec)))
 	}
 	stopSampling()
 	if ctx.Err() == nil && len(s.harness) == 0 {
-		s.leftovers(ctx, cfg, clients)
+		s.leftovers(ctx, cfg)
 	}
 	s.interrupted = user.Err() != nil
 	s.noteTrouble(s.audit(ctx))
 	if s.interrupted {
 		s.note("interrupted")
 	}
-	s.noteTrouble(s.env.disconnect())
+	s.noteTrouble(s.env.drive.disconnect(context.WithoutCancel(ctx)))
 	for _, e := range s.resolver.Resolve() {
 		s.rec.Append(e)
 	}
@@ -60,14 +60,14 @@ func (s *session) play(ctx context.Context) {
 
 // mainPhase runs load and nemesis side by side. When the load fails, the
 // nemesis heals and stops, and the other way round.
-func (s *session) mainPhase(ctx context.Context, cfg workload.Config, clients []*workload.Client) {
+func (s *session) mainPhase(ctx context.Context, cfg workload.Config) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
 	var loadErr, nemesisErr error
 	wg.Go(func() {
 		defer cancel()
-		loadErr = workload.Run(ctx, cfg, clients, s.rec)
+		loadErr = s.env.drive.phase(ctx, history.PhaseMain, cfg, s.rec)
 	})
 	wg.Go(func() {
 		rng := stream(s.env.cfg.Seed, streamNemesis)
@@ -86,14 +86,14 @@ func (s *session) mainPhase(ctx context.Context, cfg workload.Config, clients []
 func (s *session) heal(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if err := s.env.fabric.Reset(ctx); err != nil {
+	if err := errors.Join(s.env.fabric.Reset(ctx), s.env.drive.heal(ctx)); err != nil {
 		return fmt.Errorf("heal links: %w", err)
 	}
 	return nil
 }
 
 // leftovers looks at the nodes for keys that outlived their lease.
-func (s *session) leftovers(ctx context.Context, cfg workload.Config, clients []*workload.Client) {
+func (s *session) leftovers(ctx context.Context, cfg workload.Config) {
 	var nodes []workload.Node
 	keepers, err := s.env.keepers(ctx)
 	if err != nil {
@@ -142,20 +142,26 @@ func unlessInterrupted(ctx context.Context, err error) error {
 func (s *session) finish(ctx context.Context, keep func(*reports.Run) bool) (*reports.Run, error) {
 	s.noteTrouble(s.rec.Err())
 	s.noteTrouble(s.file.Close())
-	s.noteTrouble(s.env.close())
+	s.noteTrouble(s.close())
 	limit := judgingLimit
 	if s.interrupted {
 		limit = closingLimit
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	report := s.judge.Finish(ctx, false)
+	report, err := s.judged(ctx)
+	s.noteTrouble(err)
 	s.noteTrouble(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))
 	r := &reports.Run{
 		Dir: s.dir, Meta: s.meta, Report: report,
 		Harness: s.troubles(), Interrupted: s.interrupted, Canary: s.canary,
 	}
 	r.Warnings = append(r.Warnings, s.env.findings...)
+	if s.afar != nil {
+		r.Meta.Workers = s.afar.described()
+		r.Warnings = append(r.Warnings, s.afar.warnings()...)
+		s.noteTrouble(reports.WriteMeta(s.dir, r.Meta))
+	}
 	for _, l := range s.plan.LeftOut {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("fault %s left out: %s", l.Fault, l.Why))
 	}

@@ -47,6 +47,9 @@ type Options struct {
 	// keeping: reports are written, and its directory stays, only then. It is asked
 	// once the run is judged, without a second opinion. Nil keeps every run.
 	Keep func(r *reports.Run) bool
+
+	// Workers have the run's clients; nil: this process has them.
+	Workers *Workers
 }
 
 // A Beginning is what is known of a run before its load.
@@ -57,19 +60,24 @@ type Beginning struct {
 	Dir    string
 	Why    string // this testbed
 	Plan   plan.Plan
-	Judge  *checker.Judge // for its live figures
+	Judge  *checker.Judge // for its live figures; nil: the run is judged when it is over
 }
 
 // session is one run under way.
 type session struct {
 	env   *environment
+	afar  *afar // drives the clients that live at workers; nil: they live here
 	dir   string
 	meta  reports.Meta
 	plan  plan.Plan
 	watch *watch.Observer
 	judge *checker.Judge
 	file  *historyfile.File
+	path  string // of file
 	rec   *history.Recorder
+
+	header  history.Header
+	judging checker.Options
 
 	resolver *resolve.Resolver
 
@@ -91,6 +99,11 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	if err := Validate(cfg, lock); err != nil {
 		return nil, err
 	}
+	if o.Workers != nil {
+		if err := FitsWorkers(cfg, lock, o.Workers.Count); err != nil {
+			return nil, err
+		}
+	}
 	undemanded := ""
 	if !fenced(cfg, lock) {
 		var had bool
@@ -109,21 +122,28 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	}
 	start, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	if s.env, err = setUp(start, cfg, lock, s.dir); err != nil {
+	if s.env, err = setUp(start, cfg, lock, s.dir, o.Workers != nil); err != nil {
 		if untracked := s.net.look(ctx); untracked != nil {
 			err = fmt.Errorf("%w: %v", untracked, err) // whatever else it seems to be
 			return nil, errors.Join(StartError{err}, os.RemoveAll(s.dir))
 		}
 		return nil, errors.Join(startError(cfg, err), os.RemoveAll(s.dir))
 	}
+	if o.Workers != nil {
+		if s.afar, err = gather(ctx, s.env, o.Workers, s.dir, s.env.header(s.meta)); err != nil {
+			return nil, StartError{errors.Join(err, s.env.close(), os.RemoveAll(s.dir))}
+		}
+		s.env.drive = s.afar
+		s.meta.Workers = s.afar.described()
+	}
 	if undemanded != "" {
 		s.env.find(undemanded)
 	}
 	if s.plan, err = drawPlan(cfg, lock, s.env.target(s.watch)); err != nil {
-		return nil, errors.Join(err, s.env.close(), os.RemoveAll(s.dir))
+		return nil, errors.Join(err, s.close(), os.RemoveAll(s.dir))
 	}
-	if err := s.prepare(o); err != nil {
-		return nil, StartError{errors.Join(err, s.env.close())}
+	if err := s.prepare(ctx, o); err != nil {
+		return nil, StartError{errors.Join(err, s.close())}
 	}
 	unwatched, err := o.Crash.Watch(s.dir, cfg.Secrets())
 	s.noteTrouble(err)
@@ -170,7 +190,7 @@ func makeDir(cfg config.Config, m reports.Meta) (string, error) {
 
 // prepare writes what is known before the run, and opens the
 // history with all who listen to it.
-func (s *session) prepare(o Options) (err error) {
+func (s *session) prepare(ctx context.Context, o Options) (err error) {
 	s.meta.Asked, s.meta.Faults = s.plan.Asked, len(s.plan.Steps)
 	s.meta.Testbed, s.meta.Can = s.env.describe(s.plan), s.env.abilities(s.plan)
 	s.env.cfg.DemandCells(promised(s.plan, *s.meta.Can))
@@ -185,18 +205,42 @@ func (s *session) prepare(o Options) (err error) {
 	h := s.env.header(s.meta)
 	ours := judging
 	ours.OurStore, ours.SecondOpinion = true, o.Keep == nil
-	s.judge = checker.New(h, ours)
-	if s.file, err = historyfile.Create(filepath.Join(s.dir, historyfile.Name), h); err != nil {
+	s.header, s.judging = h, ours
+	s.path = filepath.Join(s.dir, historyfile.Name)
+	if s.afar != nil { // whose history is judged when all are in
+		s.path = filepath.Join(s.dir, WorkersDir, coordinatorHost+".jsonl.zst")
+	} else {
+		s.judge = checker.New(h, ours)
+	}
+	if s.file, err = historyfile.Create(s.path, h); err != nil {
 		return err
 	}
 	s.resolver = s.env.resolver(h)
-	sinks := []history.Sink{s.file, s.judge, s.watch, &s.env.acquires, s.resolver}
-	if o.Begin != nil {
-		sinks = append(sinks, o.Begin(Beginning{s.meta, h, s.env.lock, s.dir, s.env.why, s.plan, s.judge})...)
+	watching := []history.Sink{s.watch}
+	if s.judge != nil {
+		watching = append(watching, s.judge)
 	}
-	s.rec = history.NewRecorder(sinks...)
+	if o.Begin != nil {
+		watching = append(watching, o.Begin(Beginning{s.meta, h, s.env.lock, s.dir, s.env.why, s.plan, s.judge})...)
+	}
+	if s.afar != nil {
+		l := &onlookers{sinks: watching}
+		s.rec = history.NewRecorder(s.file, l)
+		err = s.afar.begin(ctx, s.rec, l, h, s.watch.Forget)
+	} else {
+		s.rec = history.NewRecorder(append([]history.Sink{s.file, &s.env.acquires, s.resolver}, watching...)...)
+	}
 	s.env.ledger = workload.NewLedger(s.rec, s.env.policy())
-	return nil
+	return err
+}
+
+// close ends all that the run stands on.
+func (s *session) close() error {
+	err := s.env.close()
+	if s.afar != nil {
+		err = errors.Join(err, s.afar.close())
+	}
+	return err
 }
 
 func (s *session) writePlan() error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
 )
@@ -35,4 +36,24 @@ func Sweep(ctx context.Context, runs, api string) ([]string, error) {
 		errs = append(errs, err)
 	}
 	return did, errors.Join(errs...)
+}
+
+// newFabric returns the links of a run: its own, or those of a toxiproxy server
+// beside the nodes, freed of what a run that died has left there.
+func newFabric(ctx context.Context, cfg config.Config) (link.Fabric, error) {
+	if cfg.Proxy == "" {
+		return link.NewEmbedded(), nil
+	}
+	c := remote(cfg.Proxy)
+	if _, err := link.Sweep(ctx, c); err != nil {
+		return nil, err
+	}
+	return link.NewRemote(c), nil
+}
+
+func remote(api string) link.RemoteConfig {
+	return link.RemoteConfig{
+		API: api, RunID: "compose", Bind: "0.0.0.0",
+		FirstPort: config.ComposeFirstPort, LastPort: config.ComposeLastPort,
+	}
 }

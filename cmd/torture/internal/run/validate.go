@@ -3,6 +3,8 @@ package run
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
@@ -23,6 +25,28 @@ func Validate(c config.Config, lock catalogue.Lock) error {
 	for _, check := range []func(config.Config, catalogue.Lock) error{fitsDeployment, fitsMasters, fitsLinks, FitsMode, FitsFaults} {
 		if err := check(c, lock); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// fitForWorkers are the testbeds whose servers keep an address that other processes
+// reach.
+var fitForWorkers = []string{testbed.KindProcess, testbed.KindEmbedded, testbed.KindExternal}
+
+// FitsWorkers sees whether clients at so many workers can play c.
+func FitsWorkers(c config.Config, l catalogue.Lock, workers int) error {
+	switch {
+	case workers < 1 || workers > c.Clients:
+		return fmt.Errorf("%d workers: at least 1, and at most as many as there are clients (%s is %d)", workers, c.At("clients"), c.Clients)
+	case l.Child:
+		return fmt.Errorf("lock %s lives in child processes, whose writes this process puts in order itself: it cannot be played by workers", l.ID)
+	case c.Testbed != "" && c.Testbed != testbed.KindAuto && !slices.Contains(fitForWorkers, c.Testbed):
+		return fmt.Errorf("%s is %s: workers reach servers of testbed %s alone", c.At("testbed"), c.Testbed, strings.Join(fitForWorkers, ", "))
+	}
+	for _, s := range c.Faults.Steps {
+		if _, tapped := faults.ParseTap(s.On); tapped {
+			return fmt.Errorf("%s: %s at %s waits for a command on a link of this process, and the links are the workers': use a moment of the history, such as acquire-sent", c.At("faults"), s.Fault, s.On)
 		}
 	}
 	return nil
@@ -238,3 +262,12 @@ func (c previewClient) Cancel() int                           { return 0 }
 func (c previewClient) WallClock() (*faults.WallClock, error) { return &faults.WallClock{}, nil }
 
 func clientName(i int) string { return fmt.Sprintf("c%02d", i) }
+
+// clientNames are those of so many clients.
+func clientNames(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = clientName(i)
+	}
+	return all
+}

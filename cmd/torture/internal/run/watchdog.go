@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"locktorture/lockimpl/child"
 	"locktorture/workload"
 	"locktorture/workload/history"
-	"locktorture/workload/history/historyfile"
 )
 
 const (
@@ -70,7 +68,7 @@ var errMishap = errors.New("the run was ended by what befell it")
 func (s *session) guardRun(ctx context.Context) context.Context {
 	guarded, stop := context.WithCancelCause(ctx)
 	watching, end := context.WithCancel(context.WithoutCancel(ctx))
-	w := &watchdog{env: s.env, file: s.file, path: filepath.Join(s.dir, historyfile.Name), net: s.net, note: s.record, stop: stop, end: end, known: map[string]bool{}}
+	w := &watchdog{env: s.env, file: s.file, path: s.path, net: s.net, note: s.record, stop: stop, end: end, known: map[string]bool{}}
 	s.watchdog = w
 	w.running.Go(func() {
 		workload.WatchStalls(watching, s.rec, workload.StallThreshold(s.env.cfg.TTL), s.env.childPids)

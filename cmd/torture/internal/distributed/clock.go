@@ -1,0 +1,136 @@
+package distributed
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Reading is one exchange with a worker's clock. That the question was on its way
+// before it came, and the answer before it was there, bounds the difference of both
+// clocks with certainty: Cristian, "Probabilistic clock synchronization", 1989; the
+// exchange is NTP's (RFC 5905).
+type Reading struct {
+	Sent, Back    time.Duration // when the question left and the answer was there, by the coordinator's clock
+	Got, Answered time.Duration // when the question was there and the answer left, by the worker's
+}
+
+// bounds are those of worker's clock less coordinator's.
+func (r Reading) bounds() (low, high time.Duration) { return r.Answered - r.Back, r.Got - r.Sent }
+
+func (r Reading) width() time.Duration { low, high := r.bounds(); return high - low }
+
+// maxDrift is how much faster or slower one clock may go than the other, as a share: twice
+// the 100 ppm that crystals stay within.
+const maxDrift = 200e-6
+
+// A Clock is a worker's clock as the coordinator knows it: how to turn the one's time
+// into the other's, and how far that may be off.
+type Clock struct {
+	Offset  time.Duration // the worker's clock less the coordinator's, in the middle of the run
+	Drift   float64       // by which it grows, as a share
+	Off     float64       // by how much Drift may be off
+	Epsilon time.Duration // by how much a time that was turned may be off
+	Stepped time.Duration // by how much the clock was moved while the run went on; 0: it was not
+	Read    int           // how many readings there were
+
+	knots []knot // in time order
+}
+
+// A knot is what is known of a clock at a moment.
+type knot struct {
+	at        time.Duration // by the worker's clock
+	low, high time.Duration
+}
+
+func (k knot) mid() time.Duration  { return k.low + (k.high-k.low)/2 }
+func (k knot) half() time.Duration { return (k.high - k.low + 1) / 2 }
+
+// EstimateClock makes the most of all readings for a span of the worker's time. Each
+// bounds the difference at its moment, and by the greatest possible drift at every other
+// moment too; what all of them allow remains. Where nothing does, the clock was moved:
+// then any of the differences that were seen may have been in force.
+func EstimateClock(readings []Reading, from, to time.Duration) Clock {
+	c := Clock{Read: len(readings), Epsilon: math.MaxInt64 / 4}
+	if len(readings) == 0 {
+		return c
+	}
+	readings = slices.SortedFunc(slices.Values(readings), func(a, b Reading) int { return cmp.Compare(a.Sent, b.Sent) })
+	for _, r := range readings {
+		low, high := r.bounds()
+		c.knots = append(c.knots, knot{r.Got + (r.Answered-r.Got)/2, low, high})
+	}
+	seen := slices.Clone(c.knots)
+	for i := 1; i < len(c.knots); i++ {
+		c.knots[i].narrow(c.knots[i-1])
+	}
+	for i := len(c.knots) - 2; i >= 0; i-- {
+		c.knots[i].narrow(c.knots[i+1])
+	}
+	backwards := !slices.IsSortedFunc(c.knots, func(a, b knot) int { return cmp.Compare(a.at, b.at) })
+	if backwards || slices.ContainsFunc(c.knots, func(k knot) bool { return k.low > k.high }) {
+		first, last := readings[0], readings[len(readings)-1]
+		c.moved(seen, last.Back-first.Sent+max(to-last.Answered, 0)+max(first.Got-from, 0))
+	} else {
+		c.bound(from, to)
+	}
+	first, last := c.knots[0], c.knots[len(c.knots)-1]
+	c.Offset = first.mid() + (last.mid()-first.mid())/2
+	if span := float64(last.at - first.at); span > 0 {
+		c.Drift, c.Off = float64(last.mid()-first.mid())/span, float64(last.half()+first.half())/span
+	}
+	return c
+}
+
+// narrow leaves of k what its neighbour allows.
+func (k *knot) narrow(by knot) {
+	reach := drifted((k.at - by.at).Abs())
+	k.low, k.high = max(k.low, by.low-reach), min(k.high, by.high+reach)
+}
+
+func drifted(span time.Duration) time.Duration {
+	return time.Duration(math.Ceil(float64(span) * maxDrift))
+}
+
+// bound says how far times of a span may be off: at a knot by half of what remains, and
+// between two of them, along the line that joins their middles, by half of the drift over
+// the time between more.
+func (c *Clock) bound(from, to time.Duration) {
+	first, last := c.knots[0], c.knots[len(c.knots)-1]
+	c.Epsilon = max(first.half()+drifted(max(first.at-from, 0)), last.half()+drifted(max(to-last.at, 0)))
+	for i := 1; i < len(c.knots); i++ {
+		a, b := c.knots[i-1], c.knots[i]
+		c.Epsilon = max(c.Epsilon, max(a.half(), b.half())+drifted((b.at-a.at)/2+1))
+	}
+}
+
+// moved is for a clock that was moved, which seen shows: any difference between the least
+// and the greatest that was seen may have been in force at any moment of the span.
+func (c *Clock) moved(seen []knot, span time.Duration) {
+	all := knot{at: seen[0].at, low: math.MaxInt64, high: math.MinInt64}
+	lowest, highest := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
+	for _, k := range seen {
+		all.low, all.high = min(all.low, k.low), max(all.high, k.high)
+		lowest, highest = min(lowest, k.mid()), max(highest, k.mid())
+	}
+	all.low, all.high = all.low-drifted(span), all.high+drifted(span)
+	c.knots, c.Epsilon, c.Stepped = []knot{all}, all.half(), max(highest-lowest, 1)
+}
+
+// Coordinator turns a time of the worker's clock into the coordinator's. Later times
+// never become earlier ones.
+func (c *Clock) Coordinator(t time.Duration) time.Duration {
+	i, _ := slices.BinarySearchFunc(c.knots, t, func(k knot, t time.Duration) int { return cmp.Compare(k.at, t) })
+	switch {
+	case len(c.knots) == 0:
+		return t
+	case i == 0:
+		return t - c.knots[0].mid()
+	case i == len(c.knots):
+		return t - c.knots[i-1].mid()
+	}
+	a, b := c.knots[i-1], c.knots[i]
+	share := float64(t-a.at) / float64(b.at-a.at)
+	return t - a.mid() - time.Duration(share*float64(b.mid()-a.mid()))
+}
