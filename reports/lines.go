@@ -126,6 +126,9 @@ func (r *Run) Basis() []Line {
 	if demand := r.demand(); demand != "" {
 		lines = append(lines, Line{"demand", demand})
 	}
+	for _, w := range r.Meta.Workers {
+		lines = append(lines, Line{"worker", w.String()})
+	}
 	for _, note := range r.Report.Notes {
 		lines = append(lines, Line{"note", note})
 	}

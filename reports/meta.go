@@ -74,27 +74,6 @@ type Host struct {
 	Go   string `json:"go"`
 }
 
-// A Worker is a process that had some of a run's clients. What is known of its clock is
-// so for the time at which the run was judged.
-type Worker struct {
-	Name     string        `json:"name"`
-	Host     string        `json:"host"`
-	PID      int           `json:"pid"`
-	Clients  []string      `json:"clients"`
-	Events   int           `json:"events,omitempty"`             // taken in
-	Whole    bool          `json:"whole,omitempty"`              // these are all that it recorded
-	Epsilon  time.Duration `json:"epsilon_ns,omitempty"`         // by how much its times may be off
-	Offset   time.Duration `json:"offset_ns,omitempty"`          // its clock less the coordinator's
-	Drift    float64       `json:"drift,omitempty"`              // by which that grows, as a share
-	DriftOff float64       `json:"drift_off,omitempty"`          // by how much Drift may be off
-	Stepped  time.Duration `json:"stepped_ns,omitempty"`         // by how much its clock was moved; 0: it was not
-	Readings int           `json:"readings,omitempty"`           // of its clock
-	Late50   time.Duration `json:"events_late_p50_ns,omitempty"` // half of its events came no later than so long after they happened
-	Late99   time.Duration `json:"events_late_p99_ns,omitempty"`
-	Lost     string        `json:"lost,omitempty"` // why it was lost
-	Returned bool          `json:"returned,omitempty"`
-}
-
 // ThisHost describes the machine at hand.
 func ThisHost() Host {
 	return Host{CPUs: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version()}

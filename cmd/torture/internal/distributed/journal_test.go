@@ -355,4 +355,3 @@ func TestFullStream(t *testing.T) {
 		t.Errorf("%d events", n)
 	}
 }
-
