@@ -22,7 +22,7 @@ type runCommand struct {
 	file     string
 	print    bool
 	output
-	far      workerFlags
+	far workerFlags
 }
 
 func (t *tool) newRun(use, scenario string) *cobra.Command {
