@@ -58,6 +58,27 @@ func TestExternalRefusesAReplica(t *testing.T) {
 	}
 }
 
+// A server that takes no writes is refused before anything is written, as one at fault.
+func TestExternalRefusesWhatTakesNoWrites(t *testing.T) {
+	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0]
+	given := ExternalConfig{Masters: server.Plain(n.Addr())}
+	for want, set := range map[string][]string{
+		"NOREPLICAS": {"min-replicas-to-write", "1"},
+		"OOM":        {"maxmemory", "1"},
+	} {
+		do(t, n, "OK", append([]string{"CONFIG", "SET"}, set...)...)
+		_, err := StartExternal(testContext(t), given)
+		if err == nil || !strings.Contains(err.Error(), "takes no writes ("+want) || !errors.As(err, new(server.Error)) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		do(t, n, "OK", "CONFIG", "SET", set[0], "0")
+	}
+	if _, err := StartExternal(testContext(t), given); err != nil {
+		t.Error(err)
+	}
+	do(t, n, int64(0), "DBSIZE")
+}
+
 func TestChoice(t *testing.T) {
 	if kind, _, err := Choose(t.Context(), Config{Kind: KindAuto, External: ExternalConfig{Masters: server.Plain("127.0.0.1:1")}}); kind != KindExternal {
 		t.Errorf("with addresses: %s, %v", kind, err)

@@ -148,7 +148,17 @@ func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string
 	default:
 		return "", fmt.Errorf("role %q: a master is needed", role)
 	}
-	return serverVersion(f), n.at.Explain(requireNoKeys(ctx, n, c.Prefix))
+	if err := requireNoKeys(ctx, n, c.Prefix); err != nil {
+		return "", n.at.Explain(err)
+	}
+	return serverVersion(f), n.at.Explain(requireWrites(ctx, n, c.Prefix))
+}
+
+// requireWrites sees whether the server takes commands that write, by one that writes
+// nothing: there is no such key.
+func requireWrites(ctx context.Context, n Node, prefix string) error {
+	_, err := Do(ctx, n, "SET", prefix+"locktorture-probe", "x", "XX")
+	return err
 }
 
 func requireLoopback(ctx context.Context, addr string) error {

@@ -68,7 +68,9 @@ func (e Endpoint) explainReply(err error, said string) error {
 		return fmt.Errorf("has no database %d: give a lower one (its setting databases says how many there are)", e.DB)
 	case strings.Contains(said, "SELECT is not allowed in cluster mode"):
 		return ErrCluster
-	case code == "LOADING", code == "MISCONF", code == "OOM", code == "BUSY", code == "DENIED", code == "MASTERDOWN":
+	case code == "OOM", code == "MISCONF", code == "NOREPLICAS":
+		return Error{fmt.Errorf("takes no writes (%s): mend that, or give another server", said)}
+	case code == "LOADING", code == "BUSY", code == "DENIED", code == "MASTERDOWN":
 		return Error{err}
 	}
 	return err
