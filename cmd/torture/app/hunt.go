@@ -177,7 +177,7 @@ func (h *huntCommand) resolve() error {
 }
 
 // huntBeds are the testbeds that a hunt may start for each of its rounds.
-var huntBeds = []string{testbed.KindAuto, testbed.KindProcess, testbed.KindContainer, testbed.KindEmbedded}
+var huntBeds = []string{testbed.KindAuto, testbed.KindProcess, testbed.KindSentinel, testbed.KindCluster, testbed.KindContainer, testbed.KindEmbedded}
 
 // setLock finds the lock and lays out the scenario of its rounds.
 func (h *huntCommand) setLock(id string) (err error) {

@@ -1,17 +1,23 @@
 package app
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
 
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/reports"
+	"locktorture/workload/history/printable"
 )
 
 // A runCommand is one verb that plays a scenario.
@@ -20,6 +26,7 @@ type runCommand struct {
 	scenario string // when neither an argument nor --scenario names one
 	flags    map[string]string
 	file     string
+	images   []string // of the servers, to be played on one after another
 	print    bool
 	output
 	far workerFlags
@@ -52,6 +59,7 @@ func (r *runCommand) addFlags(cmd *cobra.Command) {
 		}
 	}
 	cmd.Flags().StringVar(&r.file, "scenario", "", "scenario file (YAML), or the name of a built-in scenario")
+	cmd.Flags().StringSliceVar(&r.images, "image-matrix", nil, "images of the servers, by comma, e.g. redis:6.2,redis:7.4,valkey/valkey:8.1: play the scenario on each, with one seed, and print one table of verdicts (testbed container)")
 	cmd.Flags().BoolVar(&r.print, "print-config", false, "print the resolved scenario as YAML and stop")
 	cmd.Flags().StringVar(&r.metrics, "metrics-addr", "", "offer live figures to Prometheus at host:port/metrics (and a Grafana dashboard at /dashboard.json)")
 	r.output.addFlags(cmd.Flags(), "results.json")
@@ -59,6 +67,9 @@ func (r *runCommand) addFlags(cmd *cobra.Command) {
 }
 
 func (r *runCommand) run(cmd *cobra.Command, args []string) error {
+	if len(r.images) > 0 {
+		return r.runMatrix(cmd, args)
+	}
 	cfg, err := r.resolve(args)
 	if err != nil {
 		return err
@@ -174,5 +185,136 @@ func (v *flagValue) Set(s string) error {
 		return errors.New("needs a value")
 	}
 	v.into[v.setting.Name] = s
+	return nil
+}
+
+// An imageResult is how the scenario went on one image.
+type imageResult struct {
+	Image      string   `json:"image"`
+	Server     string   `json:"server,omitempty"` // what the servers say they are
+	Verdict    string   `json:"verdict"`
+	Exit       int      `json:"exit"`
+	Violations []string `json:"violations"` // ids
+	Dir        string   `json:"dir,omitempty"`
+	Why        string   `json:"why,omitempty"` // it was not played, or is not what its name says
+}
+
+// runMatrix plays the scenario on each of the images, and prints how that went. It ends
+// with the gravest of their exit codes.
+func (r *runCommand) runMatrix(cmd *cobra.Command, args []string) error {
+	configs, err := r.resolveImages(args)
+	if err != nil {
+		return err
+	}
+	each := output{json: r.json, quiet: true, metrics: r.metrics}
+	var results []imageResult
+	for i, cfg := range configs {
+		fmt.Fprintf(cmd.ErrOrStderr(), "image %d of %d: %s\n", i+1, len(configs), cfg.Image)
+		played, err := r.execute(cmd, cfg, each)
+		if played != nil {
+			annotate(cmd, played)
+		}
+		results = append(results, resultOn(cfg.Image, played, err))
+		if cmd.Context().Err() != nil {
+			break
+		}
+	}
+	if err := r.printMatrix(cmd, results); err != nil {
+		return harnessError{fmt.Errorf("print the table: %w", err)}
+	}
+	if cmd.Context().Err() != nil {
+		return exitCode(exitInterrupted)
+	}
+	return asExit(gravest(results))
+}
+
+// resolveImages resolves the scenario for each image, all with one seed.
+func (r *runCommand) resolveImages(args []string) (configs []config.Config, err error) {
+	switch _, image := r.flags["redis-image"]; {
+	case image:
+		return nil, errors.New("--redis-image beside --image-matrix: name that image in the matrix, too, and leave --redis-image out")
+	case r.print:
+		return nil, errors.New("--print-config beside --image-matrix: give --redis-image IMAGE to see what one run is made of")
+	}
+	for _, image := range r.images {
+		if image == "" {
+			return nil, errors.New("--image-matrix names an image that is empty: leave the comma out")
+		}
+		r.flags["redis-image"] = image
+		cfg, err := r.resolve(args)
+		if err != nil {
+			return nil, err
+		}
+		r.flags["seed"] = fmt.Sprint(cfg.Seed)
+		configs = append(configs, cfg)
+	}
+	return configs, nil
+}
+
+func resultOn(image string, r *reports.Run, err error) imageResult {
+	res := imageResult{Image: image, Verdict: "NOT PLAYED", Exit: exitHarness, Violations: []string{}}
+	if err != nil {
+		res.Why = printable.HideUserinfo(err.Error())
+		return res
+	}
+	res.Server, res.Verdict, res.Exit, res.Dir = r.Meta.Testbed.Version, string(r.Verdict()), r.Verdict().Exit(), r.Dir
+	for _, f := range r.Report.Violations {
+		if !slices.Contains(res.Violations, f.ID) {
+			res.Violations = append(res.Violations, f.ID)
+		}
+	}
+	if !named(image, res.Server) {
+		res.Why = "another version under that name, such as a build of this machine's own"
+	}
+	return res
+}
+
+// named reports whether the image's tag fits what its servers say they are; a tag that
+// is no version fits any.
+func named(image, server string) bool {
+	_, tag, tagged := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], ":")
+	tag, _, _ = strings.Cut(tag, "-")
+	if !tagged || tag == "" || tag[0] < '0' || tag[0] > '9' {
+		return true
+	}
+	product, version, _ := strings.Cut(server, " ")
+	return strings.HasPrefix(version+".", tag+".") && (!strings.Contains(image, "valkey") || product == "valkey")
+}
+
+// gravest is the exit code that stands for all: a violation before anything else, then
+// what could not be judged.
+func gravest(results []imageResult) int {
+	worst := 0
+	for _, code := range []int{exitInconclusive, exitHarness, 1} {
+		if slices.ContainsFunc(results, func(r imageResult) bool { return r.Exit == code }) {
+			worst = code
+		}
+	}
+	return worst
+}
+
+func (r *runCommand) printMatrix(cmd *cobra.Command, results []imageResult) error {
+	if r.json {
+		out := json.NewEncoder(cmd.OutOrStdout())
+		out.SetIndent("", "  ")
+		return out.Encode(results)
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "image\tservers\tverdict\tfound\tresults")
+	for _, res := range results {
+		where := "–"
+		if res.Dir != "" {
+			where = filepath.Join(res.Dir, reports.ResultsFile)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", res.Image, cmp.Or(res.Server, "–"), res.Verdict, cmp.Or(strings.Join(res.Violations, " "), "–"), where)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, res := range results {
+		if res.Why != "" {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", res.Image, printable.Lines(res.Why))
+		}
+	}
 	return nil
 }

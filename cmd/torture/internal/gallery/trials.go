@@ -163,6 +163,10 @@ var recipeTrials = map[string]Trial{
 		// What was left of a key's lease when it was given back ends sooner than what is granted then.
 		Faults: "failover:at=1s:on=release-sent:times=2:every=8s",
 		Load:   "testbed=cluster clients=24 keys=12 hold=5s", TTL: 8 * time.Second, Length: 18 * time.Second,
+		Control: &Trial{
+			Faults: "failover:at=1s:on=release-sent:times=2:every=8s",
+			Load:   "testbed=process clients=24 keys=12 hold=5s", TTL: 8 * time.Second, Length: 18 * time.Second,
+		},
 	},
 	"sentinel-wait": {
 		// Back at once, and empty: Sentinel never misses it, and its replicas copy what it has, a second or two

@@ -17,6 +17,7 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/faults"
+	"locktorture/faults/testbed"
 	"locktorture/workload/history/printable"
 )
 
@@ -102,7 +103,10 @@ func (h *Hunt) writeScenarios(r *Report) (err error) {
 			continue
 		}
 		c := f.Small.Round.Over(h.base)
-		c.Scenario, c.Testbed, c.Out, c.Nodes = "hunt", "auto", "", r.Nodes
+		c.Scenario, c.Out, c.Nodes = "hunt", "", r.Nodes
+		if c.Testbed != testbed.KindSentinel && c.Testbed != testbed.KindCluster { // which are others for the lock
+			c.Testbed = testbed.KindAuto
+		}
 		err = errors.Join(err, writeScenario(filepath.Join(h.cfg.Dir, scenarioFile(fmt.Sprintf("F%d", i+1))), c, describe(f.Finding)))
 	}
 	return err

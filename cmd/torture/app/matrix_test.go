@@ -1,0 +1,70 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// An image is what its servers say, whatever its name.
+func TestNamed(t *testing.T) {
+	for _, c := range []struct {
+		image, server string
+		want          bool
+	}{
+		{"redis:7.0.15", "redis 7.0.15", true},
+		{"redis:7", "redis 7.0.15", true},
+		{"redis:7.0-alpine", "redis 7.0.15", true},
+		{"localhost:5000/redis", "redis 7.0.15", true},
+		{"redis:latest", "redis 7.0.15", true},
+		{"redis:7.4", "redis 7.0.15", false},
+		{"redis:7.1", "redis 7.10.0", false},
+		{"valkey/valkey:8.1", "valkey 8.1.0", true},
+		{"valkey/valkey:8.1", "redis 8.1.0", false},
+	} {
+		if got := named(c.image, c.server); got != c.want {
+			t.Errorf("%s, whose servers say %s: %v", c.image, c.server, got)
+		}
+	}
+}
+
+// The matrix ends as its gravest image: a violation before a run that failed, and that
+// before one without a verdict.
+func TestGravest(t *testing.T) {
+	for _, c := range []struct {
+		exits []int
+		want  int
+	}{
+		{nil, 0}, {[]int{0, 0}, 0}, {[]int{0, 3}, 3}, {[]int{3, 70, 0}, 70}, {[]int{70, 1, 3}, 1},
+	} {
+		var all []imageResult
+		for _, exit := range c.exits {
+			all = append(all, imageResult{Exit: exit})
+		}
+		if got := gravest(all); got != c.want {
+			t.Errorf("%v: %d", c.exits, got)
+		}
+	}
+}
+
+// The table has a row for every image, also for one that could not be had, and says why.
+func TestMatrixTable(t *testing.T) {
+	var out bytes.Buffer
+	cmd := &cobra.Command{}
+	cmd.SetOut(&out)
+	results := []imageResult{
+		{Image: "redis:7.4", Server: "redis 7.4.1", Verdict: "FAIL", Exit: 1, Violations: []string{"S1", "S10"}, Dir: "runs/a"},
+		resultOn("redis:9", nil, errors.New("image redis:9 is not here")),
+	}
+	if err := new(runCommand).printMatrix(cmd, results); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"redis:7.4  redis 7.4.1  FAIL        S1 S10  runs/a/results.json\n", "redis:9    –            NOT PLAYED  –", "redis:9: image redis:9 is not here\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
