@@ -22,7 +22,19 @@ import (
 )
 
 // Play is the command that plays what is left of a finding's round.
-func (r *Report) Play(f *search.Found) string { return Command(r.Lock, r.Nodes, smallest(f)) }
+func (r *Report) Play(f *search.Found) string {
+	command := Command(r.Lock, r.Nodes, smallest(f))
+	if isDeployment(r.Testbed) {
+		command += " --testbed=" + r.Testbed
+	}
+	return command
+}
+
+// isDeployment reports whether a kind of testbed is another one for the lock: what was
+// found on it is played on it again.
+func isDeployment(kind string) bool {
+	return kind == testbed.KindSentinel || kind == testbed.KindCluster
+}
 
 // Command is what a person types to play a round against a lock. It is fit to print.
 func Command(lock string, nodes int, r search.Round) string {
@@ -104,7 +116,7 @@ func (h *Hunt) writeScenarios(r *Report) (err error) {
 		}
 		c := f.Small.Round.Over(h.base)
 		c.Scenario, c.Out, c.Nodes = "hunt", "", r.Nodes
-		if c.Testbed != testbed.KindSentinel && c.Testbed != testbed.KindCluster { // which are others for the lock
+		if !isDeployment(c.Testbed) {
 			c.Testbed = testbed.KindAuto
 		}
 		err = errors.Join(err, writeScenario(filepath.Join(h.cfg.Dir, scenarioFile(fmt.Sprintf("F%d", i+1))), c, describe(f.Finding)))

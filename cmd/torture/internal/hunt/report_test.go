@@ -158,3 +158,15 @@ func TestSaveAndLoad(t *testing.T) {
 		t.Errorf("another version: %v", err)
 	}
 }
+
+// What was found on a deployment is played on it again; what was found on servers of any
+// kind, on those that there are.
+func TestPlayOnTheSameDeployment(t *testing.T) {
+	f := &search.Found{}
+	for kind, named := range map[string]bool{"sentinel": true, "cluster": true, "process": false} {
+		command := (&Report{Lock: "token-lua", Nodes: 1, Testbed: kind}).Play(f)
+		if strings.Contains(command, "--testbed="+kind) != named {
+			t.Errorf("%s: %s", kind, command)
+		}
+	}
+}

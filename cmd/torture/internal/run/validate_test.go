@@ -27,7 +27,7 @@ func TestFaultsAreRefusedBeforeTheRun(t *testing.T) {
 		{"random", "process", "none of them can take place within a duration of 1ms", time.Millisecond},
 		{"failover-isolated", "process", "sentinel has Redis Sentinel", 20 * time.Second},
 		{"failover:node=n2", "sentinel", "leave node out", 20 * time.Second},
-		{"demote", "sentinel", "Redis Sentinel says who is a replica", 20 * time.Second},
+		{"demote", "sentinel", "says who is a replica", 20 * time.Second},
 		{"failover-isolated", "cluster", "sentinel has Redis Sentinel", 20 * time.Second},
 		{"failover:node=n2", "cluster", "leave node out", 20 * time.Second},
 		{"migrate-slot", "sentinel", "it has no slots; cluster has", 20 * time.Second},
