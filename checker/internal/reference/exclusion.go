@@ -24,7 +24,7 @@ func (j *judge) exclusion() {
 func (j *judge) doubleGrant(g, h *grant) {
 	epsilon := j.history.Header.Epsilon
 	sure, perhaps := overlap(g, h)
-	j.claim("S1", answer(sure > epsilon, perhaps > epsilon), g.Key, g.events(), h.events())
+	j.claim("S1", answer(sure > epsilon, perhaps > j.nearest), g.Key, g.events(), h.events())
 }
 
 // takeover: h was granted while the TTL of g ran, and nobody had given g back.
@@ -105,7 +105,7 @@ func (j *judge) acrossLoss(o *operation, g *grant) {
 			lies = max(lies, s.overlap(mine))
 		}
 		proved := sure && h.nested == No && lies > epsilon && j.surely(g.to, h.from) && j.surely(h.to, o.from)
-		a := answer(proved, h.possible().overlap(mine) > epsilon && j.perhaps(h.to, o.from))
+		a := answer(proved, h.possible().overlap(mine) > j.nearest && j.perhaps(h.to, o.from))
 		j.claim("S6", a, g.Key, g.events(), h.events(), o.events())
 	}
 }

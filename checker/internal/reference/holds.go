@@ -41,6 +41,7 @@ type grant struct {
 	vague    bool          // an extension of unknown outcome may have prolonged the servers' TTL
 	endings  []ending
 	longer   []extension
+	known    time.Duration // until when the history tells what became of it
 }
 
 // events are g's, and those of the grants that may be of one hold with it and bear its
@@ -141,7 +142,7 @@ func (j *judge) grant(o *operation) {
 	if o.HasAll(history.HasValidUntil) {
 		deadline = o.ValidUntil
 	}
-	g := &grant{operation: o, first: deadline, low: deadline, deadline: deadline, into: map[*grant]Answer{}}
+	g := &grant{operation: o, first: deadline, low: deadline, deadline: deadline, known: j.end, into: map[*grant]Answer{}}
 	g.server = o.to.time + max(h.TTL, deadline-o.from.time+h.Drift)
 	g.certain = g.server
 	g.held = []span{{o.to.time, deadline}}
@@ -178,13 +179,25 @@ func (j *judge) reentry(before, g *grant) Answer {
 		}
 	}
 	server, vague := j.underWay(before, g)
-	if !vague && g.from.time-server > j.history.Header.Epsilon {
+	if !vague && g.from.time-server > j.farthest(before, g.from.host) {
 		return No
 	}
 	if before.surelyHeldThrough(g.from.time, g.to.time) && j.surely(before.to, g.from) && before.Mode == g.Mode {
 		return Violation
 	}
 	return Open
+}
+
+// farthest is how far apart the stamps of a lease and of a host may be.
+func (j *judge) farthest(g *grant, host string) time.Duration {
+	widest := j.apart(g.to.host, host)
+	for _, x := range g.longer {
+		widest = max(widest, j.apart(x.to.host, host))
+	}
+	for _, x := range g.alike {
+		widest = max(widest, j.apart(x.to.host, host))
+	}
+	return widest
 }
 
 // underWay is until when the servers may keep the lease before, and whether that is
@@ -420,7 +433,7 @@ func (g *grant) ended() bool {
 func (g *grant) definite() []span {
 	var left []span
 	for _, s := range g.held {
-		s.to = min(s.to, max(g.low, s.from))
+		s.to = min(s.to, max(g.low, s.from), g.known)
 		for _, e := range g.endings {
 			s.to = min(s.to, e.may.time)
 		}

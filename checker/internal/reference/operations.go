@@ -12,6 +12,7 @@ import (
 type instant struct {
 	process, index int
 	time           time.Duration
+	host           string // whose clock it is by
 }
 
 // An operation is an invocation and its completion, or a completion that needs
@@ -30,9 +31,12 @@ type operation struct {
 const unwatched = -1000
 
 type judge struct {
-	history history.History
-	ops     []*operation // by invocation
-	grants  []*grant     // by completion
+	history history.History // its Epsilon is that of the two clocks that may be furthest apart
+	plain   time.Duration   // that of two events without a host
+	nearest time.Duration   // that of the two that may be least apart
+	end     time.Duration   // of what the history tells, when it is cut off
+	ops     []*operation    // by invocation
+	grants  []*grant        // by completion
 	writes  []*write
 	claims  []Claim
 }
@@ -49,12 +53,17 @@ func (o *operation) token() uint64 {
 
 // read pairs invocations with completions, and settles what receipts settle.
 func read(h history.History) *judge {
-	j := &judge{history: h}
+	j := &judge{history: h, plain: h.Header.Epsilon, nearest: h.Header.Epsilon, end: math.MaxInt64}
+	j.clocks()
+	if n := len(h.Events); h.Truncated && n > 0 {
+		j.end = h.Events[n-1].Time
+	}
 	open, byIndex := map[int]*operation{}, map[int]*operation{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		at := instant{e.Process, e.Index, e.Time}
+		at := instant{e.Process, e.Index, e.Time, e.Host}
 		switch {
+		case e.Op == history.Receipt && e.Node != "" && h.Header.Nodes > 1: // one node of several decides nothing
 		case e.Op == history.Receipt:
 			receipt(byIndex[e.Of], e.Value)
 		case e.Process < 0:
@@ -77,14 +86,14 @@ func read(h history.History) *judge {
 		}
 	}
 	for _, o := range open { // whenever it may end
-		o.to = instant{unwatched, len(h.Events), math.MaxInt64}
+		o.to = instant{unwatched, len(h.Events), math.MaxInt64, ""}
 	}
 	return j
 }
 
 func complete(o *operation, e *history.Event) {
 	invoked := o.Event
-	o.Event, o.to = *e, instant{e.Process, e.Index, e.Time}
+	o.Event, o.to = *e, instant{e.Process, e.Index, e.Time, e.Host}
 	o.Key, o.Owner, o.Mode = invoked.Key, invoked.Owner, invoked.Mode
 	o.several = invoked.Op == history.Acquire && invoked.Note == history.AskMulti
 	if o.Value == "" {
@@ -112,12 +121,43 @@ func receipt(o *operation, says string) {
 	}
 }
 
+// clocks takes the widest and the narrowest of the bounds of any two clocks: what lies
+// between them is open.
+func (j *judge) clocks() {
+	h := &j.history.Header
+	var first, second time.Duration // the widest of the hosts
+	for _, host := range h.Hosts {
+		j.nearest = min(j.nearest, host.Epsilon)
+		second = max(second, min(first, host.Epsilon))
+		first = max(first, host.Epsilon)
+	}
+	h.Epsilon = max(h.Epsilon, first+second)
+}
+
 // surely reports whether a came before b beyond doubt.
 func (j *judge) surely(a, b instant) bool {
 	if a.process == b.process {
 		return a.index < b.index
 	}
-	return b.time-a.time > j.history.Header.Epsilon
+	return b.time-a.time > j.apart(a.host, b.host)
+}
+
+// apart is how far apart the stamps of two hosts may be: those of one by its own bound,
+// those of two by the sum, those without a host by the header's, and one of each by the
+// widest.
+func (j *judge) apart(a, b string) time.Duration {
+	hosts := j.history.Header.Hosts
+	x, named := hosts[a]
+	y, too := hosts[b]
+	switch {
+	case !named && !too:
+		return j.plain
+	case !named || !too:
+		return j.history.Header.Epsilon
+	case a == b:
+		return x.Epsilon
+	}
+	return x.Epsilon + y.Epsilon
 }
 
 // perhaps reports whether a may have come before b.

@@ -2,6 +2,8 @@ package reference
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +20,15 @@ func Text(h history.History) string {
 	if o := h.Header.OwnerCheckedRelease; o != nil && !*o {
 		b.WriteString(" unchecked-release")
 	}
+	if h.Truncated {
+		b.WriteString(" truncated")
+	}
+	if n := h.Header.Nodes; n > 1 {
+		fmt.Fprintf(&b, " nodes %d quorum %d", n, h.Header.Quorum)
+	}
+	for i, name := range slices.Sorted(maps.Keys(h.Header.Hosts)) {
+		fmt.Fprintf(&b, "%s%s=%v", []string{" hosts ", ","}[min(i, 1)], name, h.Header.Hosts[name].Epsilon)
+	}
 	for i := range h.Events {
 		b.WriteByte('\n')
 		line(&b, &h.Events[i])
@@ -27,7 +38,7 @@ func Text(h history.History) string {
 }
 
 func line(b *strings.Builder, e *history.Event) {
-	process := map[int]string{history.Nemesis: "nemesis", history.Store: "store", history.Link: "link"}[e.Process]
+	process := map[int]string{history.Nemesis: "nemesis", history.Store: "store", history.Link: "link", history.Witness: "witness"}[e.Process]
 	if process == "" {
 		process = "c" + strconv.Itoa(e.Process)
 	}
@@ -38,7 +49,7 @@ func line(b *strings.Builder, e *history.Event) {
 		}
 	}
 	word("", e.Op == history.Phase || e.Op == history.Receipt, e.Value)
-	word("", e.Op == history.Fault, e.Fault)
+	word("", e.Op == history.Fault || e.Op == history.Heal, e.Fault)
 	word("", e.Key != "", e.Key)
 	word("owner", e.Owner != "", e.Owner)
 	word("mode", e.Mode == history.Shared, "r")
@@ -50,6 +61,11 @@ func line(b *strings.Builder, e *history.Event) {
 	word("began", e.HasAll(history.HasBegan), e.Began)
 	word("ended", e.HasAll(history.HasEnded), e.Ended)
 	word("of", e.HasAll(history.HasOf), e.Of)
+	word("host", e.Host != "", e.Host)
+	word("node", e.Node != "", e.Node)
+	word("holder", e.Holder != "", e.Holder)
+	word("pttl", e.HasAll(history.HasPTTL), e.PTTL)
+	word("note", e.Note != "", strconv.Quote(e.Note))
 	word("target", e.Target != nil, "n1")
 	word("instant", e.Instant, "")
 	word("receipt", e.Receipt != "", strconv.Quote(e.Receipt))
