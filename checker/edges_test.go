@@ -852,6 +852,47 @@ var edges = []struct {
 		56ms c4 invoke acquire k owner c mode r
 		58ms c4 ok acquire k owner c mode r fence 3 until 72ms
 		64ms link ok receipt never-forwarded of 2`, `[S4b]`},
+	{"the rejection of the newest token, whose lease was taken once more before, as the history tells late", `header ttl 22ms fenced
+		 3ms c3 invoke acquire k owner c
+		26ms c2 invoke acquire k owner c
+		28ms c3 ok acquire k owner c fence 2
+		29ms c2 info acquire k owner c err "i/o timeout"
+		30ms c7 invoke acquire k owner c
+		32ms c3 invoke write k owner c fence 2 value c3
+		33ms c7 ok acquire k owner c fence 2 until 52ms ended 31ms
+		34ms c3 fail write k owner c fence 2 value c3 seq 2 err "stale token"`, `[S7]`},
+	{"the rejection of the newest token, whose grant the history tells late", `header ttl 22ms fenced
+		30ms c7 invoke acquire k owner c
+		32ms c3 invoke write k owner c fence 2 value c3
+		33ms c7 ok acquire k owner c fence 2 until 52ms ended 31ms
+		34ms c3 fail write k owner c fence 2 value c3 seq 2 err "stale token"`, `[]`},
+	{"a late write that only the log tells of, beside a lease that was extended only since", `header ttl 28ms drift 2ms epsilon 2ms unchecked-release
+		 1ms c3 invoke acquire k owner c
+		 4ms c2 invoke acquire k owner c
+		34ms c2 ok acquire k owner c until 30ms
+		39ms c2 invoke write k owner c value c2
+		40ms c3 ok acquire k owner c
+		44ms c3 invoke extend k owner c
+		49ms c3 ok extend k owner c until 70ms
+		56ms store ok audit k owner c value c2 seq 2`, `[S3z S7 S7]`},
+	{"an extension across a loss, told before one that had begun sooner", `header ttl 11ms drift 2ms epsilon 2ms fenced unchecked-release
+		 2ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a until 8ms
+		 5ms c2 invoke acquire k owner c
+		10ms c0 ok extend k owner a until 19ms began 10ms
+		11ms c0 ok extend k owner a until 18ms began 9ms
+		13ms c2 ok acquire k owner c until 14ms began 7ms ended 7ms`, `[S1 S6]`},
+	{"a third grant inside of a hold whose release began later than it seemed", `header ttl 21ms drift 2ms fenced unchecked-release
+		 1ms c4 invoke acquire k owner e
+		 1ms c4 ok acquire k owner e fence 1
+		31ms c2 invoke acquire k owner c
+		34ms c2 ok acquire k owner c fence 3
+		35ms c4 invoke release k owner e
+		36ms c4 ok release k owner e
+		40ms c7 invoke acquire k owner f
+		44ms c2 invoke release k owner c
+		44ms c7 ok acquire k owner f fence 4
+		46ms c2 fail release k owner c began 46ms ended 46ms err "lease lost"`, `[S1 S5]`},
 	{"a write behind its own lease, beside a longer one of its owner's that asked once more", `header ttl 23ms drift 1ms
 		 1ms c1 invoke acquire k owner b
 		27ms c2 invoke acquire k owner b

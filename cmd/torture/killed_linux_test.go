@@ -109,47 +109,63 @@ func TestKilledFromOutside(t *testing.T) {
 }
 
 // killOne starts a run, kills the process that pick names some time after the
-// run's servers were there, and returns how the run ended.
+// run's servers were there, and returns how the run ended. A run that does not come so far,
+// on a machine that is too busy for its servers to answer, is begun again.
 func killOne(t *testing.T, torture, out, temp string, args []string, after time.Duration, pick func(run int, dir string) int) (killed bool, exit int, said string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), endLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, torture, append([]string{"run", "standard",
-		"--duration", "2s", "--clients", "4", "--rate", "40", "--out", out}, args...)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
-	var text bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &text, &text
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	awaitHistory(ctx, out)
-	var err error
-	select {
-	case err = <-ended:
-	case <-time.After(after):
-		if dirs, _ := filepath.Glob(filepath.Join(out, "*-*")); len(dirs) == 1 {
-			pid := pick(cmd.Process.Pid, dirs[0])
-			killed = pid > 0 && syscall.Kill(pid, syscall.SIGKILL) == nil
+	for {
+		cmd := exec.CommandContext(ctx, torture, append([]string{"run", "standard",
+			"--duration", "2s", "--clients", "4", "--rate", "40", "--out", out}, args...)...)
+		cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+		var text bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &text, &text
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
 		}
-		err = <-ended
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		var err error
+		begun := awaitHistory(ctx, out, cmd.Process.Pid)
+		if begun {
+			select {
+			case err = <-ended:
+			case <-time.After(after):
+				if dirs, _ := filepath.Glob(filepath.Join(out, "*-*")); len(dirs) == 1 {
+					pid := pick(cmd.Process.Pid, dirs[0])
+					killed = pid > 0 && syscall.Kill(pid, syscall.SIGKILL) == nil
+				}
+				err = <-ended
+			}
+		} else {
+			err = <-ended
+		}
+		exit = cmd.ProcessState.ExitCode()
+		var failed *exec.ExitError
+		switch {
+		case ctx.Err() != nil || err != nil && !errors.As(err, &failed):
+			t.Fatalf("%v: %s", err, &text)
+		case begun || exit != checker.HarnessError.Exit():
+			return killed, exit, text.String()
+		}
+		t.Logf("begun again: %s", &text)
 	}
-	var failed *exec.ExitError
-	if ctx.Err() != nil || err != nil && !errors.As(err, &failed) {
-		t.Fatalf("%v: %s", err, &text)
-	}
-	return killed, cmd.ProcessState.ExitCode(), text.String()
 }
 
-// awaitHistory waits until the run below out records: its servers are there.
-func awaitHistory(ctx context.Context, out string) {
+// awaitHistory waits until the run below out records: its servers are there. It reports
+// false when the run has ended without.
+func awaitHistory(ctx context.Context, out string, run int) bool {
 	for ctx.Err() == nil {
 		if files, _ := filepath.Glob(filepath.Join(out, "*-*", "history*")); len(files) > 0 {
-			return
+			return true
+		}
+		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", run)); err != nil || strings.Contains(string(state), ") Z ") {
+			return false
 		}
 		time.Sleep(time.Millisecond)
 	}
+	return false
 }
 
 // serversOf returns what picks the living servers of a run whose names begin

@@ -181,7 +181,8 @@ func (l *Locker) tellUnanswered() {
 	}
 }
 
-// ended waits up to d for c to be closed and reports whether it was.
+// ended waits up to d for c to be closed and reports whether it was. One that is closed
+// already has been, however late the clock is looked at.
 func ended(c <-chan struct{}, d time.Duration) bool {
 	if d <= 0 { // of two that are ready, select draws one
 		select {
@@ -197,6 +198,11 @@ func ended(c <-chan struct{}, d time.Duration) bool {
 	case <-c:
 		return true
 	case <-timer.C:
+	}
+	select {
+	case <-c:
+		return true
+	default:
 		return false
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locktorture/lockimpl"
@@ -232,6 +233,19 @@ func TestLastWords(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no such module") {
 		t.Errorf("start: %v, want the child's last words", err)
 	}
+}
+
+// TestEnded: what is closed has ended, though the time to wait for it was over too.
+func TestEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed, open := make(chan struct{}), make(chan struct{})
+		close(closed)
+		for range 1000 {
+			if !ended(closed, 0) || ended(open, 0) || ended(open, time.Second) {
+				t.Fatal("closed and open are not told apart")
+			}
+		}
+	})
 }
 
 // TestKilledAtItsStart: a child that is killed before it greets is told as killed.

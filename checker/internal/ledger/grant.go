@@ -43,7 +43,8 @@ type Grant struct {
 	Start         time.Duration // of the acquire or the last successful extension
 	LostAt        time.Duration // loss reported
 	LostIdx       int
-	depth         int   // re-entrant holds
+	depth         int32 // re-entrant holds
+	moves         int32 // extensions that moved its deadline
 	Renewed       bool  // extended by automatic renewal
 	Extended      bool  // it was an extension that set d and start
 	Assumed       bool  // no promise: ttl − drift stands in
@@ -74,7 +75,7 @@ type rare struct {
 	Unheard         bool          // more of its owner's processes were told no than are remembered
 	next            time.Duration // when else it ended, after stop; 0 is never
 	Inner           innerRelease  // the latest
-	ExtendedBefore  extension     // the latest before it was re-entered last
+	ExtendedBefore  extension     // the latest before it was re-entered last, or the one asked for last when another was answered behind it
 	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later
 	perhapsOver     bool          // the word that ended it may have been of another lease of its owner's
 	ServedBefore    time.Duration // until when the servers may have kept it before it was re-entered last

@@ -7,6 +7,15 @@ import (
 	"locktorture/workload/history"
 )
 
+// DeadlineFor is g's deadline as it may have been known to whoever issued o: that of the
+// acquire, when the only extension was asked for after o beyond doubt.
+func (l *Ledger) DeadlineFor(g *Grant, o *Op) time.Duration {
+	if g.moves == 1 && g.Extended && g.Start > Later(l.From(g, o.Host), o.Inv) {
+		return g.FirstDeadline
+	}
+	return g.Deadline
+}
+
 // deadline is until when a lease that began at start holds: as promised, or
 // else for the time asked for less the drift.
 func (l *Ledger) deadline(o *Op) (d time.Duration, stands bool) {
@@ -462,6 +471,10 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 			g.StoppedAt, g.Rare.perhapsOver = Never, false
 			o.Holder.over = o.Holder.over && g != o.Holder.Grant
 		}
+		if g.Extended && o.Inv < g.Start { // asked for before one that was answered sooner
+			g.Rarely().ExtendedBefore = extension{g.Start, g.DeadlineIdx}
+		}
+		g.moves++
 		d, stands := l.deadline(o)
 		g.Deadline, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = d, o.Inv, o.OKIdx, stands, true
 		served := g.ServedUntil

@@ -345,12 +345,18 @@ func (o *Op) pass(w *Op, here Mark) bool {
 	return o.Newer().Seq != 0
 }
 
-// Wronged says whether a store that compares tokens rejected the holder of the
-// newest one, within its lease.
+// Wronged says whether a store that compares tokens rejected the holder of the newest
+// one, within its lease.
 func (l *Ledger) Wronged(o *Op) bool {
-	g := o.Grant
-	return l.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest && g != nil && g.bore(o.Fence) &&
-		o.Use == UseHeld && o.Mode == history.Exclusive && o.Has&history.HasBase == 0 && Later(l.From(g, o.Host), o.OK) < g.End()
+	newest := l.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest
+	if !newest || o.Mode != history.Exclusive || o.Has&history.HasBase != 0 {
+		return false
+	}
+	if g := o.Grant; g != nil && g.bore(o.Fence) {
+		return (o.Use == UseHeld || l.ReenteredMeanwhile(g, o)) && Later(l.From(g, o.Host), o.OK) < g.End()
+	}
+	g := o.Holder.Grant // of which the history told only when o was under way
+	return g != nil && g.OKIdx > o.InvIdx && g.bore(o.Fence) && g.Process != o.Process && g.OK+l.From(g, o.Host) < o.Inv && Later(l.From(g, o.Host), o.OK) < g.End()
 }
 
 // bore says whether a token is or was one of g's, which re-entries may have changed more

@@ -352,7 +352,7 @@ func (j *judge) extend(o *operation) {
 			g.vague = g.vague || !o.unsent
 		case history.OK:
 			until := j.until(o)
-			g.extended(o, until, newest && j.clear(o, g) && !j.surely(o.from, g.from)) // begun before g was asked for, it is of another lease
+			g.extended(o, until, newest && j.clear(o, g) && o.from.time >= g.from.time) // begun before g was asked for, it may be of another lease
 			g.server = max(g.server, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
 			g.certain = max(g.certain, o.to.time+max(h.TTL, until-o.from.time+h.Drift))
 		}

@@ -53,12 +53,12 @@ type foreignFound struct {
 
 func (*ForeignRelease) IDs() []string { return []string{"S5"} }
 func (*ForeignRelease) Wants() []ledger.Kind {
-	return []ledger.Kind{ledger.Granted, ledger.Answered, ledger.Extended}
+	return []ledger.Kind{ledger.Granted, ledger.Answered, ledger.Extended, ledger.Postponed}
 }
 
 func (r *ForeignRelease) Observe(f *ledger.Fact) {
 	switch {
-	case f.Kind == ledger.Extended:
+	case f.Kind == ledger.Extended, f.Kind == ledger.Postponed:
 		if v := r.victims.Get(f.Key.No); v != nil && len(*v) > 0 {
 			r.prolonged(v, f)
 		}
@@ -186,7 +186,7 @@ func (r *ForeignRelease) watch(k *ledger.Key, l *lateRelease) {
 func (r *ForeignRelease) third(k *ledger.Key, z *ledger.Grant) {
 	victims := r.victims.At(k.No)
 	*victims = slices.DeleteFunc(*victims, func(v *victim) bool {
-		over := v.End() <= r.Now && v.Extending == 0 && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
+		over := v.End() <= r.Now && v.Extending == 0 && !v.Releasing && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
 		if over || ledger.Conflicts(v.Grant, z) && z.OK >= v.first {
 			r.decide(v, z, over)
 		}
@@ -195,7 +195,7 @@ func (r *ForeignRelease) third(k *ledger.Key, z *ledger.Grant) {
 }
 
 // prolonged looks for grants inside of a victim's hold that an extension, under way when
-// they were told, has made longer.
+// they were told, has made longer, or a release that began only later than it seemed.
 func (r *ForeignRelease) prolonged(victims *[]*victim, f *ledger.Fact) {
 	*victims = slices.DeleteFunc(*victims, func(v *victim) bool {
 		for _, z := range f.Key.Held {

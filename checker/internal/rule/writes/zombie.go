@@ -207,7 +207,7 @@ func (z *Zombies) toldLate(o *ledger.Op, g *ledger.Grant) bool {
 	case o.Use == ledger.UseHeld && o.Grant != nil && o.Grant.Bears(o.Fence) && !g.Bears(o.Fence): // its token tells that it was not under g
 		return false
 	}
-	return o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < g.Deadline
+	return o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < z.DeadlineFor(g, o)
 }
 
 // unsettledWrites are an owner's that may have to be judged again.
