@@ -61,6 +61,9 @@ func (l *lookout) watch(ctx context.Context) error {
 
 // look asks for all keys at one instant, in a transaction.
 func (l *lookout) look(ctx context.Context) error {
+	if into, can := l.node.(Looker); can {
+		return l.lookInto(into)
+	}
 	ctx, cancel := context.WithTimeout(ctx, 4*l.Every())
 	defer cancel()
 	pipe := l.rdb.TxPipeline()
@@ -80,6 +83,20 @@ func (l *lookout) look(ctx context.Context) error {
 			continue // it is read by the next look
 		}
 		l.saw(i, began, ttls[i].Val(), store.Text(reads[i]))
+	}
+	return nil
+}
+
+// lookInto looks into a node that needs no connection for that.
+func (l *lookout) lookInto(n Looker) error {
+	now := time.Now()
+	for i, k := range l.Keys {
+		left, text, err := n.Look(k.Name)
+		if err != nil {
+			return err
+		}
+		l.silent = false
+		l.saw(i, now, left, text)
 	}
 	return nil
 }

@@ -20,6 +20,13 @@ type Node interface {
 	Dial(ctx context.Context) (net.Conn, error)
 }
 
+// A Looker is a node that can be looked into without a connection. Look returns how long
+// what is stored under a key is still there, as store.Absent and store.NoExpiry have it,
+// and its text, as store.Text does.
+type Looker interface {
+	Look(key string) (left time.Duration, text string, err error)
+}
+
 // A Key is a lease-bearing key on a node, and the resource that it stands for.
 type Key struct{ Resource, Name string }
 
@@ -28,6 +35,7 @@ type Config struct {
 	Nodes []Node
 	Keys  []Key
 	TTL   time.Duration // of the leases: what lasts for a small part of it is not looked for
+	Grain time.Duration // looks are whole multiples of it apart; 0: of anything
 }
 
 // Bounds on what the looks may cost.
@@ -45,7 +53,11 @@ const (
 func (c Config) Every() time.Duration {
 	every := min(max(c.TTL/looksPerTTL, leastInterval), mostInterval)
 	commands := 2*len(c.Keys) + 2 // MULTI and EXEC
-	return max(every, time.Duration(commands)*time.Second/mostCommands)
+	every = max(every, time.Duration(commands)*time.Second/mostCommands)
+	if c.Grain > 0 {
+		every = every.Truncate(c.Grain)
+	}
+	return every
 }
 
 // Left says how many of the keys are not looked at, for there are too many.

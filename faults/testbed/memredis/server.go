@@ -68,6 +68,38 @@ func (s *Server) Keys() []string {
 	return s.names()
 }
 
+// Look returns what is stored under a key, on one line, and how long it is still there:
+// -1 for ever, -2 not at all. A hash is its fields, sorted, a sorted set its members.
+func (s *Server) Look(key string) (left time.Duration, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.find(key)
+	switch {
+	case e == nil:
+		return -2, ""
+	case e.expires == 0:
+		left = -1
+	default:
+		left = time.Duration(max(e.expires-s.ms(), 0)) * time.Millisecond
+	}
+	switch e.kind {
+	case kindHash:
+		var fields []string
+		for name, value := range e.hash {
+			fields = append(fields, name+"="+value)
+		}
+		slices.Sort(fields)
+		return left, strings.Join(fields, " ")
+	case kindZSet:
+		var names []string
+		for _, m := range e.sorted() {
+			names = append(names, m.name)
+		}
+		return left, strings.Join(names, " ")
+	}
+	return left, e.text
+}
+
 // A Session is one connection to a server.
 type Session struct {
 	server   *Server

@@ -125,6 +125,19 @@ func (n *Node) Addr() string { return n.name + ".virtual:6379" }
 // Dial implements testbed.Node.
 func (n *Node) Dial(context.Context) (net.Conn, error) { return link.Direct(n, n.number) }
 
+// Look implements sample.Looker: what is stored under a key, as long as the node would
+// answer.
+func (n *Node) Look(key string) (left time.Duration, text string, err error) {
+	n.mu.Lock()
+	silent := !n.alive || n.paused
+	n.mu.Unlock()
+	if silent {
+		return 0, "", fmt.Errorf("look at %s: %w", n.name, testbed.ErrDown)
+	}
+	left, text = n.server.Look(key)
+	return left, text, nil
+}
+
 // Accept implements link.Server.
 func (n *Node) Accept(reply func([]byte), hangup func()) (link.Session, error) {
 	if !n.Alive() {

@@ -49,6 +49,7 @@ const (
 	grain      = 4096 // ns; see link.NewVirtual
 	firstTurn  = 3600 // beyond those of links
 	turnsApart = 20   // at most so many clients
+	lookTurn   = 4090 // of looks at what the nodes store; beyond those of all clients' connections
 )
 
 // next waits for the client's next instant. It reports false when ctx ended.

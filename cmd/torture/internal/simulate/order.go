@@ -40,7 +40,7 @@ func (o *ordered) Event(e *history.Event) {
 // flush passes on the events of the last instant.
 func (o *ordered) flush() {
 	slices.SortStableFunc(o.pending, func(a, b history.Event) int {
-		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Fault, b.Fault), cmp.Compare(aim(&a), aim(&b)))
+		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Fault, b.Fault), cmp.Compare(aim(&a), aim(&b)), cmp.Compare(a.Node, b.Node))
 	})
 	for i := range o.pending {
 		o.pass(&o.pending[i])

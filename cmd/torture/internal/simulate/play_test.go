@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -164,6 +165,25 @@ func TestExploreFindsShrinksAndReplays(t *testing.T) {
 	}
 	if res := p.Play(t.Context(), again.Round); res.Hash != again.Hash || len(res.Report.Violations) == 0 {
 		t.Errorf("replayed: history %s, want %s; %d violations", res.Hash, again.Hash, len(res.Report.Violations))
+	}
+}
+
+// The nodes are looked at while a round goes on: what a failed attempt leaves behind for
+// no longer than a lease shows.
+func TestNodesAreLookedAt(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	r := search.Round{
+		Seed: 1, Clients: 5, TTL: 2 * time.Second, Duration: 4 * time.Second,
+		Load: config.Load{Keys: 1, Hold: workload.Fixed(20 * time.Millisecond), Think: workload.Fixed(10 * time.Millisecond), Writes: 2, Mode: workload.ModeExclusive},
+	}
+	for lock, want := range map[string]bool{"no-undo": true, "no-undo-twin": false} {
+		res := player(t, lock).Play(t.Context(), r)
+		if res.Err != nil {
+			t.Fatal(res.Err)
+		}
+		if got := slices.ContainsFunc(res.Outcome.Findings, func(f search.Finding) bool { return f.ID == "L8" }); got != want {
+			t.Errorf("%s: L8 %v, want %v: %v", lock, got, want, res.Outcome.Findings)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"locktorture/workload"
 	"locktorture/workload/history"
 	"locktorture/workload/history/coverage"
+	"locktorture/workload/sample"
 	"locktorture/workload/store"
 )
 
@@ -127,6 +128,8 @@ func (w *world) target() *faults.Target {
 // tell it.
 func (w *world) play(ctx context.Context, steps faults.Schedule) error {
 	cfg, clients := w.cfg.Workload(), w.contenders()
+	stop := w.lookAt(ctx)
+	defer stop()
 	if err := errors.Join(w.mainPhase(ctx, cfg, clients, steps), w.fabric.Reset(ctx)); err != nil {
 		return err
 	}
@@ -137,6 +140,7 @@ func (w *world) play(ctx context.Context, steps faults.Schedule) error {
 	if err := workload.RunFinal(ctx, final, clients, w.rec); err != nil {
 		return err
 	}
+	stop()
 	var nodes []workload.Node
 	for _, n := range w.bed.Nodes() {
 		nodes = append(nodes, n)
@@ -156,6 +160,37 @@ const (
 	finalTurns = 24
 	finalBusy  = 2
 )
+
+// lookAt has the nodes looked at, as in a run on real servers, until stop is called, which
+// may be called twice: what failed operations leave behind for a lease, and a waiter that
+// nobody wakes, show in nothing else. Looks come at instants at which nothing else does.
+func (w *world) lookAt(ctx context.Context) (stop func()) {
+	lister, can := w.probe.(lockimpl.KeyLister)
+	if !can {
+		return func() {}
+	}
+	load := w.cfg.Workload()
+	cfg := sample.Config{TTL: load.TTL, Grain: grain}
+	for n := range load.Keys {
+		for _, name := range lister.LeaseKeys(load.Key(n)) {
+			cfg.Keys = append(cfg.Keys, sample.Key{Resource: load.Key(n), Name: name})
+		}
+	}
+	for _, n := range w.bed.Nodes() {
+		cfg.Nodes = append(cfg.Nodes, n)
+	}
+	ctx, end := context.WithCancel(ctx)
+	var looking sync.WaitGroup
+	looking.Go(func() {
+		if (&turns{own: lookTurn}).next(ctx) {
+			_ = sample.Watch(ctx, cfg, w.rec) // nodes in memory forbid nothing
+		}
+	})
+	return func() {
+		end()
+		looking.Wait()
+	}
+}
 
 // mainPhase runs load and nemesis side by side. When the load is over the nemesis
 // heals and stops.
