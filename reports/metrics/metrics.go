@@ -25,7 +25,7 @@ var Dashboard []byte
 type collector struct {
 	snap func() stats.Snapshot
 
-	attempts, latency, lag, dropped, keys, held, faults, active, alarms *prometheus.Desc
+	attempts, latency, lag, dropped, keys, held, faults, active, alarms, workers *prometheus.Desc
 }
 
 func newCollector(snap func() stats.Snapshot, run prometheus.Labels) *collector {
@@ -43,12 +43,13 @@ func newCollector(snap func() stats.Snapshot, run prometheus.Labels) *collector 
 		faults:   desc("faults_total", "Faults begun."),
 		active:   desc("fault_active", "1 for every fault in force.", "fault", "target"),
 		alarms:   desc("alarms_total", "What the judge has found while the run goes on, or the fence prevented.", "kind"),
+		workers:  desc("worker_grants_total", "Locks granted to the clients of a worker.", "worker"),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.attempts, c.latency, c.lag, c.dropped, c.keys, c.held, c.faults, c.active, c.alarms} {
+	for _, d := range []*prometheus.Desc{c.attempts, c.latency, c.lag, c.dropped, c.keys, c.held, c.faults, c.active, c.alarms, c.workers} {
 		out <- d
 	}
 }
@@ -76,6 +77,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	count(c.faults, int64(s.Faults))
 	for f := range distinct(s.Active) {
 		send(c.active, prometheus.GaugeValue, 1, f.name, f.target)
+	}
+	for worker, n := range s.Grants {
+		count(c.workers, n, worker)
+	}
+	if s.Later { // nobody looks for them yet
+		return
 	}
 	count(c.alarms, int64(s.Found.DoubleGrants), "double_grant")
 	count(c.alarms, int64(s.Found.StaleAccepted), "stale_write_accepted")

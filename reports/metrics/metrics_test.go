@@ -19,7 +19,7 @@ import (
 func snapshot() stats.Snapshot {
 	return stats.Snapshot{
 		Outcomes: stats.Outcomes{Acquired: 7, Unknown: 2}, P99: 250 * time.Millisecond, Keys: 8, Held: 3, Faults: 2,
-		Active: []stats.Active{{Name: "kill", Target: "n1"}, {Name: "kill", Target: "n1"}}, Found: checker.Live{DoubleGrants: 1},
+		Active: []stats.Active{{Name: "kill", Target: "n1"}, {Name: "kill", Target: "n1"}}, Found: checker.Live{DoubleGrants: 1}, Grants: map[string]int64{"w1": 5},
 	}
 }
 
@@ -44,10 +44,22 @@ func TestExposition(t *testing.T) {
 		`torture_acquire_latency_seconds{lock="redlock",quantile="0.99",scenario="standard"} 0.25`,
 		`torture_fault_active{fault="kill",lock="redlock",scenario="standard",target="n1"} 1`,
 		`torture_alarms_total{kind="double_grant",lock="redlock",scenario="standard"} 1`,
+		`torture_worker_grants_total{lock="redlock",scenario="standard",worker="w1"} 5`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("lacks %s in\n%s", want, text)
 		}
+	}
+}
+
+// TestNoAlarmsBeforeAnybodyLooks: while nobody judges, there is no count of findings.
+func TestNoAlarmsBeforeAnybodyLooks(t *testing.T) {
+	h, err := Handler(func() stats.Snapshot { return stats.Snapshot{Later: true} }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := scrape(t, h); strings.Contains(text, "torture_alarms_total") || !strings.Contains(text, "torture_keys") {
+		t.Error(text)
 	}
 }
 

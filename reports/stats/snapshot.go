@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"maps"
 	"time"
 
 	"locktorture/checker"
@@ -23,8 +24,9 @@ type Snapshot struct {
 	Faults   int // faults begun
 	Active   []Active
 	Used     coverage.Uses
-	Found    checker.Live // by a judge that watches beside; the caller sets it
-	Later    bool         // nobody judges before the run is over; the caller sets it
+	Grants   map[string]int64 // by worker, where workers have the clients
+	Found    checker.Live     // by a judge that watches beside; the caller sets it
+	Later    bool             // nobody judges before the run is over; the caller sets it
 }
 
 // An Active is a fault in force.
@@ -41,7 +43,7 @@ func (s *Stats) Snapshot() Snapshot {
 	snap := Snapshot{
 		At: s.now, Phase: s.phase, Outcomes: s.total, Dropped: s.load.dropped,
 		Keys: s.holds.who.Keys(), Held: s.holds.who.Held(s.now),
-		Faults: len(s.faults.All()), Active: s.faults.inEffect(), Used: s.tally.Uses(),
+		Faults: len(s.faults.All()), Active: s.faults.inEffect(), Used: s.tally.Uses(), Grants: maps.Clone(s.grants),
 	}
 	if all := s.hists.all(Acquire); all != nil {
 		snap.P50 = time.Duration(all.ValueAtPercentile(50))
