@@ -28,7 +28,7 @@ func modes() []Mutant {
 			bugs: planted.Bugs{Scripts: map[*script.Script]*script.Script{
 				script.AcquireShared: script.AcquireShared.Replace("KEYS[8], ms + ttl, ARGV[1])", "KEYS[8], ms + ttl, 'all')"),
 				script.RenewShared:   script.RenewShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
-				script.RaiseShared:   script.RaiseShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
+				script.WriteBackShared:   script.WriteBackShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
 				script.ReleaseShared: script.ReleaseShared.Replace("KEYS[8], ARGV[1])", "KEYS[8], 'all')"),
 			}},
 		},

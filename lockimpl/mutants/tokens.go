@@ -28,7 +28,7 @@ func tokens() []Mutant {
 			Fault:  "leases that end while the write-back is on its way: node clocks forward, delayed requests",
 			Expect: []string{"S4b", "S4"}, Nodes: 3,
 			bugs: planted.Bugs{Scripts: map[*script.Script]*script.Script{
-				script.Raise: script.Raise.Replace(
+				script.WriteBack: script.WriteBack.Replace(
 					"if not m[2] or string.sub(m[2], 1, n) ~= ARGV[1] then return 0 end", "").Replace(
 					"local T, v = tonumber(ARGV[3]), tonumber(string.sub(m[2], n + 2))\nif v > T then return {2, v} end",
 					"local T = tonumber(ARGV[3])"),

@@ -61,23 +61,23 @@ func (l *Lock) admit(i int) {
 	}
 	started := l.spawn(func() {
 		defer l.admission[i].busy.Store(false)
-		l.bringIn(l.ctx, i)
+		l.awaitAdmission(l.ctx, i)
 	})
 	if !started {
 		l.admission[i].busy.Store(false)
 	}
 }
 
-// bringIn waits until node i is admitted, by this client or by another one.
+// awaitAdmission waits until node i is admitted, by this client or by another one.
 // It waits out the quarantine on its own clock as well as on the node's.
-func (l *Lock) bringIn(ctx context.Context, i int) {
+func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 	var ticket string
 	var seen time.Time
 	for ctx.Err() == nil {
 		g, err := l.greet(ctx, i)
 		switch {
 		case err != nil:
-			rest(ctx, l.cfg.RetryMax)
+			sleep(ctx, l.cfg.RetryMax)
 			continue
 		case g.state == isAdmitted:
 			return
@@ -87,7 +87,7 @@ func (l *Lock) bringIn(ctx context.Context, i int) {
 		}
 		left := max(g.left, l.quarantine()-time.Since(seen))
 		if left > 0 {
-			rest(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
+			sleep(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
 			continue
 		}
 		m := l.marks(ctx, i, g)
@@ -95,13 +95,13 @@ func (l *Lock) bringIn(ctx context.Context, i int) {
 			continue
 		}
 		if l.seed(ctx, i, g, m) != nil {
-			rest(ctx, l.cfg.RetryMax)
+			sleep(ctx, l.cfg.RetryMax)
 		}
 	}
 }
 
-// rest is a pause that ends with ctx.
-func rest(ctx context.Context, d time.Duration) {
+// sleep is a pause that ends with ctx.
+func sleep(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -40,10 +40,10 @@ type attempt struct {
 
 	mu      sync.Mutex
 	asked   uint64 // nodes that the attempt has been sent to, as bits
-	slots   []slot
-	one     [1]slot // of a single node
-	token   int64   // T: 0 until a quorum granted
-	seen    int64   // highest value seen
+	byNode  []nodeAttempt
+	one     [1]nodeAttempt // of a single node
+	token   int64          // T: 0 until a quorum granted
+	seen    int64          // highest value seen
 	decided bool
 	err     error
 	done    chan struct{} // closed by the decision, when somebody waits for it
@@ -51,20 +51,20 @@ type attempt struct {
 }
 
 // The states of an attempt on one node.
-type slotState int8
+type grantState int8
 
 const (
-	pending  slotState = iota
-	granted            // the lock is this attempt's here
-	refused            // a definite no: nothing of this attempt's is here
-	doubtful           // it may have been granted, or may be yet
+	pending  grantState = iota
+	granted             // the lock is this attempt's here
+	refused             // a definite no: nothing of this attempt's is here
+	doubtful            // it may have been granted, or may be yet
 )
 
-// A slot is an attempt on one node, and the acquire call that it sends there.
-type slot struct {
+// A nodeAttempt is an attempt on one node, and the acquire call that it sends there.
+type nodeAttempt struct {
 	a     *attempt
 	i     int
-	state slotState
+	state grantState
 	sent  atomic.Bool // the acquire left the queue towards the server
 	doubt bool        // a copy of the acquire may still be under way
 	mine  bool        // the node said so: it granted or extended the lease, and has not lost it since
@@ -126,22 +126,22 @@ var errTimeout = errors.New("too few nodes answered in time")
 
 func (l *Lock) newAttempt(k *keys.Set, r request) *attempt {
 	a := &attempt{l: l, k: k, r: r, owner: l.owners.next() + l.label, ttlMS: r.ttl.Milliseconds()}
-	if a.slots = a.one[:]; len(l.nodes) > 1 {
-		a.slots = make([]slot, len(l.nodes))
+	if a.byNode = a.one[:]; len(l.nodes) > 1 {
+		a.byNode = make([]nodeAttempt, len(l.nodes))
 	}
 	a.hint = l.hint()
 	a.above = a.hint + 1
-	for i := range a.slots {
-		a.slots[i].a, a.slots[i].i = a, i
+	for i := range a.byNode {
+		a.byNode[i].a, a.byNode[i].i = a, i
 	}
-	l.work.Add(len(a.slots))
+	l.work.Add(len(a.byNode))
 	a.start = time.Now()
 	a.until = a.start.Add(validity(r.ttl))
 	return a
 }
 
 // Encode implements node.Call.
-func (s *slot) Encode(w *node.Writer) {
+func (s *nodeAttempt) Encode(w *node.Writer) {
 	s.sent.Store(true)
 	a, k := s.a, s.a.k
 	if w.Resent {
@@ -181,7 +181,7 @@ func (s *slot) Encode(w *node.Writer) {
 
 // patience writes how old a waiter's sign of life may be, or nothing when the
 // acquire need not heed the queue.
-func (s *slot) patience(w *node.Writer) {
+func (s *nodeAttempt) patience(w *node.Writer) {
 	if s.again {
 		w.Str("")
 	} else {
@@ -190,10 +190,10 @@ func (s *slot) patience(w *node.Writer) {
 }
 
 // queues reports whether the acquire takes a place in the queue.
-func (a *attempt) queues(s *slot) bool { return a.r.member != "" && !s.again }
+func (a *attempt) queues(s *nodeAttempt) bool { return a.r.member != "" && !s.again }
 
 // script returns the acquire that fits the request.
-func (a *attempt) script(s *slot) *script.Script {
+func (a *attempt) script(s *nodeAttempt) *script.Script {
 	switch {
 	case a.r.shared:
 		return script.AcquireShared
@@ -205,7 +205,7 @@ func (a *attempt) script(s *slot) *script.Script {
 
 // Wanted implements node.Call: an acquire of an attempt that has ended is not
 // sent any more, so that a node that does not answer collects none.
-func (s *slot) Wanted(resent bool) bool {
+func (s *nodeAttempt) Wanted(resent bool) bool {
 	if resent { // the release, which may go out with this batch, has to know
 		s.a.mu.Lock()
 		s.doubt = true
@@ -215,15 +215,15 @@ func (s *slot) Wanted(resent bool) bool {
 }
 
 // Answer implements node.Call.
-func (s *slot) Answer(r node.Reply) {
+func (s *nodeAttempt) Answer(r node.Reply) {
 	a := s.a
 	defer a.l.work.Add(-1)
 	a.mu.Lock()
-	s.take(r)
-	raise := a.advance(s)
+	s.apply(r)
+	writeBacks := a.advance(s)
 	hedge := a.needsMore(s)
 	a.mu.Unlock()
-	for _, call := range raise {
+	for _, call := range writeBacks {
 		a.l.nodes[call.i].Send(call)
 	}
 	if hedge {
@@ -231,14 +231,14 @@ func (s *slot) Answer(r node.Reply) {
 	}
 }
 
-// take notes what the reply says about this node.
-func (s *slot) take(r node.Reply) {
+// apply notes what the reply says about this node.
+func (s *nodeAttempt) apply(r node.Reply) {
 	s.doubt = s.doubt || r.Doubt
 	s.err = s.a.l.of(s.i, r.Err)
 	switch v := r.Int(); {
-	case r.Fate == node.FateUnknown:
+	case r.Outcome == node.ExecutionUnknown:
 		s.state, s.doubt = doubtful, true
-	case r.Fate == node.FateNone:
+	case r.Outcome == node.NotExecuted:
 		s.state = refused
 	case v > 0:
 		s.state, s.mine, s.value, s.top = granted, true, v, v
@@ -259,7 +259,7 @@ func (s *slot) take(r node.Reply) {
 const heldByReaders = 1
 
 // refusedBy reads the reason of a refusal; see acquire.lua.
-func (s *slot) refusedBy(code int64, r node.Reply) {
+func (s *nodeAttempt) refusedBy(code int64, r node.Reply) {
 	switch code {
 	case 0:
 		s.held, s.kind = true, r.At(2)

@@ -74,8 +74,8 @@ var cells = []cell{
 		{lua + "release.lua", "local mine = m[1] and string.sub(m[1], 1, #ARGV[1]) == ARGV[1]", "local mine = m[1]"},
 	}},
 	{"1", "T", "TestEveryMutantIsCaughtAndItsTwinIsNot/write-back-any-owner", "a write-back does not ask whose lease it is", []edit{
-		{lua + "raise.lua", "if not m[2] or string.sub(m[2], 1, n) ~= ARGV[1] then return 0 end", ""},
-		{lua + "raise.lua", "local T, v = tonumber(ARGV[3]), tonumber(string.sub(m[2], n + 2))\nif v > T then return {2, v} end", "local T = tonumber(ARGV[3])"},
+		{lua + "write_back.lua", "if not m[2] or string.sub(m[2], 1, n) ~= ARGV[1] then return 0 end", ""},
+		{lua + "write_back.lua", "local T, v = tonumber(ARGV[3]), tonumber(string.sub(m[2], n + 2))\nif v > T then return {2, v} end", "local T = tonumber(ARGV[3])"},
 	}},
 	{"1", "L", "TestPartialGrantsEndWithinOneTTL", "a lease lives a hundred times as long on a node", longLease},
 
@@ -135,7 +135,7 @@ var cells = []cell{
 	{"9", "L", "TestQuorumOfFourNeedsFourNodes", "all nodes must grant", votes},
 
 	{"10", "M", "TestServersThatRefuseForAWhile/LOAD", "an error counts as a grant", []edit{
-		{"redlock/attempt.go", "\tcase r.Fate == node.FateNone:\n", "\tcase r.Fate == node.FateNone && untrue(\"10M\"):\n\t\ts.state, s.mine, s.value, s.top = granted, true, s.a.hint+1, s.a.hint+1\n\tcase r.Fate == node.FateNone:\n"},
+		{"redlock/attempt.go", "\tcase r.Outcome == node.NotExecuted:\n", "\tcase r.Outcome == node.NotExecuted && untrue(\"10M\"):\n\t\ts.state, s.mine, s.value, s.top = granted, true, s.a.hint+1, s.a.hint+1\n\tcase r.Outcome == node.NotExecuted:\n"},
 	}},
 	{"10", "T", "TestServersThatRefuseForAWhile/LOAD", "tokens do not grow", []edit{
 		{"redlock/lease.go", "fence: uint64(token),", "fence: uint64(token) >> coarse(),"},
@@ -266,8 +266,8 @@ func lowest(a *attempt, token int64) int64 {
 	if !untrue("9T") {
 		return token
 	}
-	for i := range a.slots {
-		if v := a.slots[i].value; v > 0 {
+	for i := range a.byNode {
+		if v := a.byNode[i].value; v > 0 {
 			token = min(token, v)
 		}
 	}

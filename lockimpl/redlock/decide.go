@@ -14,16 +14,16 @@ import (
 // to send. The rule: with a quorum of grants, the token is their maximum; it
 // counts on a node that was issued it, or that accepted it while this attempt
 // owned the lock there and had been issued no more.
-func (a *attempt) advance(s *slot) []*raise {
+func (a *attempt) advance(s *nodeAttempt) []*writeBack {
 	if a.over.Load() {
 		return nil
 	}
-	var out []*raise
+	var out []*writeBack
 	switch {
 	case s.state != granted || s.holds:
 	case a.token == 0 || s.value > a.token && !a.decided:
 		if a.count(isGranted) >= a.l.quorum {
-			out = a.settle()
+			out = a.fixToken()
 		}
 	default:
 		out = a.join(s, out)
@@ -32,16 +32,16 @@ func (a *attempt) advance(s *slot) []*raise {
 	return out
 }
 
-// settle fixes the token, now that a quorum granted.
-func (a *attempt) settle() []*raise {
-	for i := range a.slots {
-		if s := &a.slots[i]; s.state == granted {
+// fixToken fixes the token, now that a quorum granted.
+func (a *attempt) fixToken() []*writeBack {
+	for i := range a.byNode {
+		if s := &a.byNode[i]; s.state == granted {
 			a.token = max(a.token, s.value)
 		}
 	}
-	var out []*raise
-	for i := range a.slots {
-		s := &a.slots[i]
+	var out []*writeBack
+	for i := range a.byNode {
+		s := &a.byNode[i]
 		s.holds = false
 		if s.state == granted {
 			out = a.join(s, out)
@@ -51,7 +51,7 @@ func (a *attempt) settle() []*raise {
 }
 
 // join counts a grant towards the token, or asks the node to store it.
-func (a *attempt) join(s *slot, out []*raise) []*raise {
+func (a *attempt) join(s *nodeAttempt, out []*writeBack) []*writeBack {
 	switch {
 	case s.value > a.token: // too late: the token is out
 		return out
@@ -60,17 +60,17 @@ func (a *attempt) join(s *slot, out []*raise) []*raise {
 		return out
 	}
 	a.l.work.Add(1)
-	return append(out, &raise{slot: s, token: a.token})
+	return append(out, &writeBack{nodeAttempt: s, token: a.token})
 }
 
-func isGranted(s *slot) bool { return s.state == granted }
-func holds(s *slot) bool     { return s.holds }
-func isOut(s *slot) bool     { return s.state == refused || s.state == doubtful }
+func isGranted(s *nodeAttempt) bool { return s.state == granted }
+func holds(s *nodeAttempt) bool     { return s.holds }
+func isOut(s *nodeAttempt) bool     { return s.state == refused || s.state == doubtful }
 
-func (a *attempt) count(is func(*slot) bool) int {
+func (a *attempt) count(is func(*nodeAttempt) bool) int {
 	n := 0
-	for i := range a.slots {
-		if is(&a.slots[i]) {
+	for i := range a.byNode {
+		if is(&a.byNode[i]) {
 			n++
 		}
 	}
@@ -85,7 +85,7 @@ func (a *attempt) decide() {
 	switch {
 	case a.token > 0 && a.count(holds) >= a.l.quorum:
 		a.end(nil)
-	case a.count(isOut) > len(a.slots)-a.l.quorum:
+	case a.count(isOut) > len(a.byNode)-a.l.quorum:
 		a.end(a.failure(nil))
 	}
 }
@@ -117,19 +117,19 @@ func (a *attempt) giveUp(cause error) {
 func (a *attempt) failure(cause error) error {
 	var reasons []error
 	held, out := false, 0
-	for i := range a.slots {
-		held = held || a.slots[i].held
-		if s := &a.slots[i]; s.state != granted && !s.held && (isOut(s) || cause != nil) {
+	for i := range a.byNode {
+		held = held || a.byNode[i].held
+		if s := &a.byNode[i]; s.state != granted && !s.held && (isOut(s) || cause != nil) {
 			out++
 		}
-		err := a.slots[i].err
-		if a.slots[i].state == pending && a.asked>>i&1 == 1 {
+		err := a.byNode[i].err
+		if a.byNode[i].state == pending && a.asked>>i&1 == 1 {
 			err = a.l.of(i, a.l.nodes[i].Trouble())
 		}
 		reasons = append(reasons, err)
 	}
-	if a.count(a.absent) > len(a.slots)-a.l.quorum {
-		if held && out <= len(a.slots)-a.l.quorum { // without the others there would have been a quorum
+	if a.count(a.absent) > len(a.byNode)-a.l.quorum {
+		if held && out <= len(a.byNode)-a.l.quorum { // without the others there would have been a quorum
 			return fmt.Errorf("acquire %s: %w", a.k.Name, joined(lockimpl.ErrHeld, cause))
 		}
 		return fmt.Errorf("acquire %s: %w", a.k.Name, joined(lockimpl.ErrNoQuorum, append(reasons, cause)...))
@@ -139,7 +139,7 @@ func (a *attempt) failure(cause error) error {
 
 // absent reports whether nothing of this attempt's can be on the node. An
 // acquire that is still queued will not be sent once the attempt is over.
-func (a *attempt) absent(s *slot) bool {
+func (a *attempt) absent(s *nodeAttempt) bool {
 	return s.state == refused && !s.doubt || s.state == pending && !s.sent.Load()
 }
 
@@ -147,33 +147,33 @@ func (a *attempt) absent(s *slot) bool {
 // their present holder go for a quorum to be free, or 0 when none told.
 func (a *attempt) usefulWait() time.Duration {
 	var left []time.Duration
-	for i := range a.slots {
-		if a.slots[i].held && a.slots[i].pttl > 0 {
-			left = append(left, a.slots[i].pttl)
+	for i := range a.byNode {
+		if a.byNode[i].held && a.byNode[i].pttl > 0 {
+			left = append(left, a.byNode[i].pttl)
 		}
 	}
 	slices.Sort(left)
-	free := len(a.slots) - len(left)
+	free := len(a.byNode) - len(left)
 	if need := a.l.quorum - free; need > 0 && need <= len(left) {
 		return left[need-1] + time.Millisecond
 	}
 	return 0
 }
 
-// A raise asks one node to store the token: the write-back.
-type raise struct {
-	*slot
+// A writeBack asks one node to store the token: the write-back.
+type writeBack struct {
+	*nodeAttempt
 	token int64
 }
 
 // Encode implements node.Call.
-func (r *raise) Encode(w *node.Writer) {
+func (r *writeBack) Encode(w *node.Writer) {
 	k := r.a.k
 	if r.a.r.shared {
-		w.Script(script.RaiseShared, 4)
+		w.Script(script.WriteBackShared, 4)
 		w.Refs(&k.Node, &k.Lock, &k.Fence, &k.Readers)
 	} else {
-		w.Script(script.Raise, 3)
+		w.Script(script.WriteBack, 3)
 		w.Refs(&k.Node, &k.Lock, &k.Fence)
 	}
 	w.Ref(&r.a.owner)
@@ -182,14 +182,14 @@ func (r *raise) Encode(w *node.Writer) {
 }
 
 // Wanted implements node.Call.
-func (r *raise) Wanted(bool) bool { return !r.a.over.Load() }
+func (r *writeBack) Wanted(bool) bool { return !r.a.over.Load() }
 
 // Answer implements node.Call.
-func (r *raise) Answer(reply node.Reply) {
+func (r *writeBack) Answer(reply node.Reply) {
 	a := r.a
 	defer a.l.work.Add(-1)
 	a.mu.Lock()
-	out := r.take(reply)
+	out := r.apply(reply)
 	if !a.over.Load() {
 		a.decide()
 	}
@@ -199,14 +199,14 @@ func (r *raise) Answer(reply node.Reply) {
 	}
 }
 
-// take notes the answer of a node to the write-back of r.token.
-func (r *raise) take(reply node.Reply) []*raise {
-	a, s := r.a, r.slot
+// apply notes the answer of a node to the write-back of r.token.
+func (r *writeBack) apply(reply node.Reply) []*writeBack {
+	a, s := r.a, r.nodeAttempt
 	v := reply.Int()
 	switch {
-	case reply.Fate == node.FateUnknown:
+	case reply.Outcome == node.ExecutionUnknown:
 		s.state, s.doubt = doubtful, true
-	case reply.Fate == node.FateNone:
+	case reply.Outcome == node.NotExecuted:
 		s.state = doubtful // the lock is still ours there, the token is not
 	case v == 1 && r.token == a.token:
 		s.holds, s.top = true, max(s.top, r.token)
@@ -214,7 +214,7 @@ func (r *raise) take(reply node.Reply) []*raise {
 	case v == 2 && reply.At(1) > a.token && !a.decided:
 		s.value, s.top = reply.At(1), max(s.top, reply.At(1))
 		a.seen = max(a.seen, s.value)
-		return a.settle()
+		return a.fixToken()
 	case v == 2 && reply.At(1) > a.token:
 		s.state = doubtful
 	default:

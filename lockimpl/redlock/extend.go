@@ -105,7 +105,7 @@ func (e *lease) newRound(ttl time.Duration) *round {
 	defer e.mu.Unlock()
 	if !e.alive() {
 		e.end()
-		e.giveBack()
+		e.sendRelease()
 		return nil
 	}
 	r := &round{
@@ -176,7 +176,7 @@ func (e *lease) conclude(r *round, cause error) error {
 		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
 	case !e.alive():
 		e.end()
-		e.giveBack()
+		e.sendRelease()
 		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
 	case extended >= quorum:
 		e.moveTo(r)
@@ -242,15 +242,15 @@ func (c *renewCall) Wanted(bool) bool {
 func (c *renewCall) Answer(r node.Reply) {
 	defer c.e.l.work.Add(-1)
 	said := r.Int()
-	if r.Fate == node.FateDone {
-		c.e.a.told(c.i, said)
+	if r.Outcome == node.Executed {
+		c.e.a.noteRenewal(c.i, said)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open--
 	c.answered = true
 	switch {
-	case r.Fate != node.FateDone:
+	case r.Outcome != node.Executed:
 		c.err = c.e.l.of(c.i, r.Err)
 	case said == 1 && c.counts:
 		c.extended++
@@ -275,23 +275,23 @@ func (c *renewCall) Answer(r node.Reply) {
 func (a *attempt) mine() (set uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for i := range a.slots {
-		if a.slots[i].mine {
+	for i := range a.byNode {
+		if a.byNode[i].mine {
 			set |= 1 << i
 		}
 	}
 	return set
 }
 
-// told notes what node i said to a renewal; see renew.lua.
-func (a *attempt) told(i int, said int64) {
+// noteRenewal notes what node i said to a renewal; see renew.lua.
+func (a *attempt) noteRenewal(i int, said int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch said {
 	case 1:
-		a.slots[i].mine = true
+		a.byNode[i].mine = true
 	case 0, 3, -2:
-		a.slots[i].mine = false
+		a.byNode[i].mine = false
 	}
 }
 
@@ -310,7 +310,7 @@ func (e *lease) repair(r *round) {
 			e.expires = t
 		}
 		e.l.work.Add(1)
-		e.a.slots[i].again = true
-		e.l.nodes[i].Send(&e.a.slots[i])
+		e.a.byNode[i].again = true
+		e.l.nodes[i].Send(&e.a.byNode[i])
 	}
 }

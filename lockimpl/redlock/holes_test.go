@@ -5,7 +5,7 @@ package redlock_test
 // fails. README.md lists them.
 var holes = []cell{
 	{"hole 1", "", "TestAcceptedWriteBackIsBelowEveryLaterToken", "a writer's token is not stored where readers' gossip is ahead of it", []edit{
-		{lua + "raise.lua", "elseif w < T then", "elseif false then"},
+		{lua + "write_back.lua", "elseif w < T then", "elseif false then"},
 	}},
 	{"hole 2", "", "TestExtensionCountsOnlyNodesThatGrantedBeforeIt", "an extension counts what is acquired in its own round", []edit{
 		{"redlock/extend.go", "case said == 1 && c.counts:", "case said == 1 && (c.counts || untrue(\"hole 2\")):"},
@@ -99,13 +99,13 @@ var holes = []cell{
 		{"redlock/config.go", "\treturn time.Duration(float64(ttl)*driftFactor) + driftFixed", "\tif untrue(\"mutation 4\") {\n\t\treturn 0\n\t}\n\treturn time.Duration(float64(ttl)*driftFactor) + driftFixed"},
 	}},
 	{"mutation 5", "", "TestAcceptedWriteBackIsBelowEveryLaterToken", "a write-back leaves the high-water mark", []edit{
-		{lua + "raise.lua", "if tonumber(hw) < T then", "if false then"},
+		{lua + "write_back.lua", "if tonumber(hw) < T then", "if false then"},
 	}},
 	{"mutation 6", "", "TestAcceptedWriteBackIsBelowEveryLaterToken", "a reader's write-back does not look at what writers were given", []edit{
-		{lua + "raise_shared.lua", "if w >= T then return {2, w + 1} end", ""},
+		{lua + "write_back_shared.lua", "if w >= T then return {2, w + 1} end", ""},
 	}},
 	{"mutation 7", "", "TestLateCopyOfAnAcquireTakesNothing", "no tombstones", []edit{
-		{lua + "queue.lua", "redis.call('SET', tomb, '1', 'PX', ms)", ""},
+		{lua + "queue.lua", "redis.call('SET', tombstone, '1', 'PX', ms)", ""},
 	}},
 	{"mutation 8", "a", "TestProposalFarAheadOfTheClockIsIgnored", "acquire accepts any proposal", []edit{
 		{lua + "acquire.lua", "if not us or hint <= us + 2000000 then", "if true then"},

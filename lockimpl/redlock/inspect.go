@@ -138,7 +138,7 @@ func (l *Lock) Watch(ctx context.Context, key string, every time.Duration, tell 
 			}
 			first, wasHeld, last = false, held, h
 		}
-		rest(ctx, every)
+		sleep(ctx, every)
 		if ctx.Err() != nil {
 			return oneLine(ctx.Err(), err)
 		}

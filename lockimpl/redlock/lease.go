@@ -24,7 +24,7 @@ type lease struct {
 	ttl      time.Duration
 	ended    bool // released or lost
 	released *release
-	kept     bool // it could be relied on until it was released
+	wasValid bool // it could be relied on until it was released
 	lost     chan struct{}
 	cause    error // why it ended
 	cancels  []context.CancelCauseFunc
@@ -169,7 +169,7 @@ func (e *lease) end() {
 		cancel(e.cause)
 	}
 	e.cancels = nil
-	e.tell()
+	e.notifyLost()
 	if e.lost != nil {
 		close(e.lost)
 	}
@@ -178,8 +178,8 @@ func (e *lease) end() {
 	}
 }
 
-// tell tells the observer of a loss. mu is held.
-func (e *lease) tell() {
+// notifyLost tells the observer of a loss. mu is held.
+func (e *lease) notifyLost() {
 	l, cause := e.l, e.cause
 	if l.cfg.Observer == nil || errors.Is(cause, ErrReleased) {
 		return
@@ -188,9 +188,9 @@ func (e *lease) tell() {
 	l.spawn(func() { l.observe(l.ctx, event) })
 }
 
-// Settle returns when a release that has ended the lease has been put to the
+// AwaitReleaseSent returns when a release that has ended the lease has been put to the
 // nodes.
-func (e *lease) Settle() {
+func (e *lease) AwaitReleaseSent() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 }
@@ -202,7 +202,7 @@ func (e *lease) lose() {
 		e.cause = ErrReleased
 	}
 	e.end()
-	e.giveBack()
+	e.sendRelease()
 	e.mu.Unlock()
 }
 
@@ -212,13 +212,13 @@ func (e *lease) abandon() {
 	e.stopRenewal()
 	e.mu.Lock()
 	e.end()
-	e.giveBack()
+	e.sendRelease()
 	e.mu.Unlock()
 }
 
-// giveBack sends the release, once. mu is held.
-func (e *lease) giveBack() {
-	if e.putBack() {
+// sendRelease sends the release, once. mu is held.
+func (e *lease) sendRelease() {
+	if e.queueRelease() {
 		for _, n := range e.l.nodes {
 			n.Flush()
 		}
@@ -226,9 +226,9 @@ func (e *lease) giveBack() {
 	}
 }
 
-// putBack puts the release to the nodes and reports whether it has not been
+// queueRelease puts the release to the nodes and reports whether it has not been
 // sent before. mu is held.
-func (e *lease) putBack() bool {
+func (e *lease) queueRelease() bool {
 	if e.released != nil {
 		return false
 	}
@@ -241,14 +241,14 @@ func (e *lease) Release(ctx context.Context) error {
 	e.stopRenewal()
 	e.mu.Lock()
 	if e.released == nil {
-		e.kept = e.alive()
+		e.wasValid = e.alive()
 	}
-	if e.kept && !e.ended {
+	if e.wasValid && !e.ended {
 		e.cause = ErrReleased
 	}
 	e.end()
-	first := e.putBack()
-	released, kept := e.released, e.kept
+	first := e.queueRelease()
+	released, wasValid := e.released, e.wasValid
 	e.mu.Unlock()
 	if ctx == nil {
 		ctx = context.Background()
@@ -259,7 +259,7 @@ func (e *lease) Release(ctx context.Context) error {
 		e.l.lines.Poke(e.a.k.Name)
 		e.l.flushOrRun(ctx, e.l.everyNode())
 	}
-	if err := released.wait(ctx); err != nil || kept {
+	if err := released.wait(ctx); err != nil || wasValid {
 		return err
 	}
 	return fmt.Errorf("release %s: %w", e.a.k.Name, lockimpl.ErrLost)

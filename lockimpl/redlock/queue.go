@@ -20,9 +20,9 @@ type listener struct {
 	heard sync.Once
 }
 
-// hearing bounds the wait for subscriptions: a waiter that misses a wake-up
+// subscribeTimeout bounds the wait for subscriptions: a waiter that misses a wake-up
 // asks again soon enough.
-const hearing = 50 * time.Millisecond
+const subscribeTimeout = 50 * time.Millisecond
 
 // listen makes sure that this client hears the nodes, and returns when a
 // quorum of them can be heard. A wake-up that is missed costs a waiter until
@@ -31,22 +31,22 @@ func (l *Lock) listen(ctx context.Context) {
 	for i := range l.nodes {
 		l.listeners[i].once.Do(func() { l.subscribe(i) })
 	}
-	_ = l.within(ctx, hearing, l.hears)
+	_ = l.within(ctx, subscribeTimeout, l.quorumSubscribed)
 }
 
 func (l *Lock) subscribe(i int) {
-	ear := node.Ear{
+	subscriber := node.Subscriber{
 		Ready: func() {
 			l.listeners[i].heard.Do(func() {
-				if int(l.ears.Add(1)) == l.quorum {
-					close(l.hears)
+				if int(l.subscribed.Add(1)) == l.quorum {
+					close(l.quorumSubscribed)
 				}
 			})
 		},
 		Hear: func(member string) { l.lines.Wake(member, i) },
 		Draw: l.draw,
 	}
-	l.spawn(func() { l.nodes[i].Subscribe(l.ctx, l.channels+l.id, ear) })
+	l.spawn(func() { l.nodes[i].Subscribe(l.ctx, l.channels+l.id, subscriber) })
 }
 
 // member names a waiter: what it waits for, whom to wake, and which one.
@@ -85,7 +85,7 @@ func (l *Lock) tryExclusive(ctx context.Context, k *keys.Set, r request) (*lease
 func (a *attempt) byReaders() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.count(func(s *slot) bool { return s.kind == heldByReaders }) > 0
+	return a.count(func(s *nodeAttempt) bool { return s.kind == heldByReaders }) > 0
 }
 
 // quitQueue takes the waiter of an attempt out of the queue of every node that
@@ -115,7 +115,7 @@ func (c *leaveCall) Encode(w *node.Writer) {
 func (c *leaveCall) Wanted(bool) bool {
 	c.a.mu.Lock()
 	defer c.a.mu.Unlock()
-	return c.a.slots[c.i].state != granted
+	return c.a.byNode[c.i].state != granted
 }
 
 // Answer implements node.Call.

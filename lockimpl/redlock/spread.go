@@ -116,9 +116,9 @@ func (a *attempt) send(ctx context.Context) {
 	l := a.l
 	first := a.first()
 	a.asked = first
-	for i := range a.slots {
+	for i := range a.byNode {
 		if first>>i&1 == 1 {
-			l.nodes[i].Put(&a.slots[i])
+			l.nodes[i].Put(&a.byNode[i])
 		}
 	}
 	if a.limit() < l.cfg.NodeTimeout {
@@ -195,7 +195,7 @@ func (a *attempt) first() uint64 {
 
 // needsMore reports whether the nodes asked first have left the attempt short
 // of a quorum. mu is held.
-func (a *attempt) needsMore(s *slot) bool {
+func (a *attempt) needsMore(s *nodeAttempt) bool {
 	if a.decided || a.over.Load() || a.asked == a.l.everyNode() {
 		return false
 	}
@@ -204,8 +204,8 @@ func (a *attempt) needsMore(s *slot) bool {
 
 // awaits reports whether a node that was asked has not answered. mu is held.
 func (a *attempt) awaits() bool {
-	for i := range a.slots {
-		if a.asked>>i&1 == 1 && a.slots[i].state == pending {
+	for i := range a.byNode {
+		if a.asked>>i&1 == 1 && a.byNode[i].state == pending {
 			return true
 		}
 	}
@@ -220,13 +220,13 @@ func (a *attempt) sendRest() {
 	a.asked |= rest
 	over := a.over.Load()
 	a.mu.Unlock()
-	for i := range a.slots {
+	for i := range a.byNode {
 		switch {
 		case rest>>i&1 == 0:
 		case over:
 			a.l.work.Add(-1)
 		default:
-			a.l.nodes[i].Send(&a.slots[i])
+			a.l.nodes[i].Send(&a.byNode[i])
 		}
 	}
 }

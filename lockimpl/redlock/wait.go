@@ -65,7 +65,7 @@ func (l *Lock) await(ctx context.Context, key string, r request) (*lease, error)
 // ask tries once and then contends; at once where it had to contend the last
 // time.
 func (l *Lock) ask(ctx context.Context, k *keys.Set, r request) (*lease, error) {
-	if l.lines.Idle(k.Name) && !l.isCrowded(k) {
+	if l.lines.Idle(k.Name) && !l.isContended(k) {
 		got, err := l.attempt(ctx, k, r)
 		if err == nil || !retriable(ctx, err) {
 			return got, waitError(ctx, k.Name, err, nil)
@@ -74,19 +74,19 @@ func (l *Lock) ask(ctx context.Context, k *keys.Set, r request) (*lease, error) 
 	return l.contend(ctx, k, r)
 }
 
-// isCrowded reports whether k is the key that was contended for last, and had
+// isContended reports whether k is the key that was contended for last, and had
 // to be waited for.
-func (l *Lock) isCrowded(k *keys.Set) bool {
-	name := l.crowded.Load()
+func (l *Lock) isContended(k *keys.Set) bool {
+	name := l.contended.Load()
 	return name != nil && *name == k.Name
 }
 
-func (l *Lock) noteCrowd(k *keys.Set, waited bool) {
+func (l *Lock) noteContention(k *keys.Set, waited bool) {
 	var name *string
 	if waited {
 		name = &k.Name
 	}
-	l.crowded.Store(name)
+	l.contended.Store(name)
 }
 
 // contend queues on the nodes until it is granted or ctx ends.
@@ -103,7 +103,7 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 		got, err := a.run(ctx)
 		if err == nil {
 			l.quitQueue(a)
-			l.noteCrowd(k, tries > 0)
+			l.noteContention(k, tries > 0)
 			return got, nil
 		}
 		if !retriable(ctx, err) {

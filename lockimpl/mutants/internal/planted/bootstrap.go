@@ -49,7 +49,7 @@ func (l *Lock) Bootstrap(ctx context.Context) error {
 		if !errors.Is(err, ErrPartlyAdmitted) || ctx.Err() != nil || time.Now().After(patience) {
 			return fmt.Errorf("bootstrap: %w", err)
 		}
-		rest(ctx, l.cfg.RetryMin)
+		sleep(ctx, l.cfg.RetryMin)
 	}
 }
 

@@ -27,7 +27,7 @@ type lease struct {
 	ended    bool // released or lost
 	released *release
 	late     bool // the loss is being told late
-	kept     bool // it could be relied on until it was released
+	wasValid bool // it could be relied on until it was released
 	lost     chan struct{}
 	cause    error // why it ended
 	cancels  []context.CancelCauseFunc
@@ -183,7 +183,7 @@ func (e *lease) end() {
 		cancel(e.cause)
 	}
 	e.cancels = nil
-	e.tell()
+	e.notifyLost()
 	if e.lost != nil {
 		close(e.lost)
 	}
@@ -192,8 +192,8 @@ func (e *lease) end() {
 	}
 }
 
-// tell tells the observer of a loss. mu is held.
-func (e *lease) tell() {
+// notifyLost tells the observer of a loss. mu is held.
+func (e *lease) notifyLost() {
 	l, cause := e.l, e.cause
 	if l.cfg.Observer == nil || errors.Is(cause, ErrReleased) {
 		return
@@ -202,9 +202,9 @@ func (e *lease) tell() {
 	l.spawn(func() { l.observe(l.ctx, event) })
 }
 
-// Settle returns when a release that has ended the lease has been put to the
+// AwaitReleaseSent returns when a release that has ended the lease has been put to the
 // nodes.
-func (e *lease) Settle() {
+func (e *lease) AwaitReleaseSent() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 }
@@ -216,7 +216,7 @@ func (e *lease) lose() {
 		e.cause = ErrReleased
 	}
 	e.end()
-	e.giveBack()
+	e.sendRelease()
 	e.mu.Unlock()
 }
 
@@ -226,13 +226,13 @@ func (e *lease) abandon() {
 	e.stopRenewal()
 	e.mu.Lock()
 	e.end()
-	e.giveBack()
+	e.sendRelease()
 	e.mu.Unlock()
 }
 
-// giveBack sends the release, once. mu is held.
-func (e *lease) giveBack() {
-	if e.putBack() {
+// sendRelease sends the release, once. mu is held.
+func (e *lease) sendRelease() {
+	if e.queueRelease() {
 		for _, n := range e.l.nodes {
 			n.Flush()
 		}
@@ -240,9 +240,9 @@ func (e *lease) giveBack() {
 	}
 }
 
-// putBack puts the release to the nodes and reports whether it has not been
+// queueRelease puts the release to the nodes and reports whether it has not been
 // sent before. mu is held.
-func (e *lease) putBack() bool {
+func (e *lease) queueRelease() bool {
 	if e.released != nil {
 		return false
 	}
@@ -255,14 +255,14 @@ func (e *lease) Release(ctx context.Context) error {
 	e.stopRenewal()
 	e.mu.Lock()
 	if e.released == nil {
-		e.kept = e.alive()
+		e.wasValid = e.alive()
 	}
-	if e.kept && !e.ended {
+	if e.wasValid && !e.ended {
 		e.cause = ErrReleased
 	}
 	e.end()
-	first := e.putBack()
-	released, kept := e.released, e.kept
+	first := e.queueRelease()
+	released, wasValid := e.released, e.wasValid
 	e.mu.Unlock()
 	if ctx == nil {
 		ctx = context.Background()
@@ -273,7 +273,7 @@ func (e *lease) Release(ctx context.Context) error {
 		e.l.lines.Poke(e.a.k.Name)
 		e.l.flushOrRun(ctx, e.l.everyNode())
 	}
-	if err := released.wait(ctx); err != nil || kept {
+	if err := released.wait(ctx); err != nil || wasValid {
 		return err
 	}
 	return fmt.Errorf("release %s: %w", e.a.k.Name, lockimpl.ErrLost)

@@ -36,8 +36,8 @@ type Lock struct {
 	channels string // prefix of those on which clients are woken
 	patience int64  // Config.Patience in ms
 
-	eager   bool                   // every node is asked at once
-	crowded atomic.Pointer[string] // the key that was contended for last, when it was
+	eager     bool                   // every node is asked at once
+	contended atomic.Pointer[string] // the key that was contended for last, when it was
 
 	active atomic.Int64 // attempts and releases that somebody waits for
 
@@ -60,15 +60,15 @@ type Lock struct {
 	randMu sync.Mutex
 	rand   *rand.Rand // spreads retries
 
-	stragglers stragglers
-	retries    retries
-	lines      waiting.Lines
-	holdings   holdings
-	intents    waiting.Intents
-	listeners  []listener
-	ears       atomic.Int32  // nodes that have been heard
-	hears      chan struct{} // closed when they are a quorum
-	admission  []admission
+	stragglers       stragglers
+	retries          retries
+	lines            waiting.Lines
+	holdings         holdings
+	intents          waiting.Intents
+	listeners        []listener
+	subscribed       atomic.Int32  // nodes that have been heard
+	quorumSubscribed chan struct{} // closed when they are a quorum
+	admission        []admission
 }
 
 // New returns a client of the masters behind clients, one of each: a single one
@@ -172,8 +172,8 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 		cfg: cfg, quorum: cfg.Quorum,
 		id:    hex.EncodeToString(id[:]),
 		space: keys.Under(cfg.Prefix), channels: cfg.Prefix + ":wake:", patience: cfg.Patience.Milliseconds(),
-		hears: make(chan struct{}),
-		rand:  rand.New(rand.NewChaCha8(seed)),
+		quorumSubscribed: make(chan struct{}),
+		rand:             rand.New(rand.NewChaCha8(seed)),
 	}
 	if cfg.Name != "" {
 		l.label = labelled + cfg.Name

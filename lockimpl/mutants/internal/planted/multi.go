@@ -72,7 +72,7 @@ func (l *Lock) keepAlive(ctx context.Context, leases []*Lease, ttl time.Duration
 	go func() {
 		var err error
 		for err == nil && waiting.Err() == nil {
-			rest(waiting, ttl/6)
+			sleep(waiting, ttl/6)
 			if waiting.Err() == nil {
 				err = l.keepAll(waiting, taken, ttl)
 			}

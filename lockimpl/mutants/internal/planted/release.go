@@ -14,9 +14,9 @@ import (
 	"locktorture/lockimpl/mutants/internal/planted/script"
 )
 
-// tombTTL bounds how long a late copy of an acquire is refused by the node
+// tombstoneTTL bounds how long a late copy of an acquire is refused by the node
 // that saw its release.
-func (l *Lock) tombTTL() time.Duration { return l.cfg.MaxTTL + 2*l.cfg.NodeTimeout }
+func (l *Lock) tombstoneTTL() time.Duration { return l.cfg.MaxTTL + 2*l.cfg.NodeTimeout }
 
 // retryRelease is the pause before a release that a node did not answer is
 // sent again. It is sent until the key has expired by itself.
@@ -42,9 +42,9 @@ type release struct {
 
 type releaseCall struct {
 	*release
-	i            int
-	gossip, tomb int64 // as they are sent
-	err          error // why the node has not confirmed; guarded by release.mu
+	i                 int
+	gossip, tombstone int64 // as they are sent
+	err               error // why the node has not confirmed; guarded by release.mu
 }
 
 // undo ends the attempt and sends its release. It does not wait.
@@ -68,7 +68,7 @@ func (a *attempt) releaseBy(expires time.Time) *release {
 		r.calls = make([]releaseCall, 0, n)
 	}
 	a.l.work.Add(n)
-	for i := range a.slots {
+	for i := range a.byNode {
 		if asked>>i&1 == 1 {
 			r.calls = append(r.calls, releaseCall{release: r, i: i})
 			a.l.nodes[i].Put(&r.calls[len(r.calls)-1])
@@ -81,12 +81,12 @@ func (a *attempt) releaseBy(expires time.Time) *release {
 func (c *releaseCall) Encode(w *node.Writer) {
 	a, k := c.a, c.a.k
 	a.mu.Lock()
-	c.gossip, c.tomb = c.news(), 0
-	if s := &a.slots[c.i]; s.doubt && !a.l.bugs.Unordered {
-		c.tomb = a.l.tombTTL().Milliseconds()
+	c.gossip, c.tombstone = c.news(), 0
+	if s := &a.byNode[c.i]; s.doubt && !a.l.bugs.Unordered {
+		c.tombstone = a.l.tombstoneTTL().Milliseconds()
 	}
 	a.mu.Unlock()
-	if c.gossip == 0 && c.tomb == 0 && !a.r.shared {
+	if c.gossip == 0 && c.tombstone == 0 && !a.r.shared {
 		w.Script(script.GiveBack, 4)
 		w.Refs(&k.Lock, &k.Flag, &k.Tickets, &k.Beats, &a.owner, &a.l.channels)
 		w.IntRef(&a.l.patience)
@@ -105,7 +105,7 @@ func (c *releaseCall) Encode(w *node.Writer) {
 	}
 	w.Ref(&a.owner)
 	w.IntRef(&c.gossip)
-	w.IntRef(&c.tomb)
+	w.IntRef(&c.tombstone)
 	w.Ref(&a.l.channels)
 	w.IntRef(&a.l.patience)
 }
@@ -113,7 +113,7 @@ func (c *releaseCall) Encode(w *node.Writer) {
 // news is the highest value that this attempt saw, when the node may not
 // have it.
 func (c *releaseCall) news() int64 {
-	s := &c.a.slots[c.i]
+	s := &c.a.byNode[c.i]
 	if c.a.l.cfg.NoGossip || s.top >= c.a.seen {
 		return 0
 	}
@@ -128,22 +128,22 @@ func (c *releaseCall) Wanted(bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.l.bugs.ReleaseGranted {
-		return a.slots[c.i].state == granted
+		return a.byNode[c.i].state == granted
 	}
-	return !a.absent(&a.slots[c.i]) || a.err == nil && c.news() > 0
+	return !a.absent(&a.byNode[c.i]) || a.err == nil && c.news() > 0
 }
 
 // Answer implements node.Call.
 func (c *releaseCall) Answer(r node.Reply) {
 	l := c.a.l
-	deleted := r.Fate == node.FateDone && r.Int() == 1
-	answered := r.Fate == node.FateDone || !c.Wanted(false)
+	deleted := r.Outcome == node.Executed && r.Int() == 1
+	answered := r.Outcome == node.Executed || !c.Wanted(false)
 	if !answered && !l.closed.Load() && time.Now().Before(c.expires) {
 		l.retries.add(c)
 		c.count(false, true, l.of(c.i, r.Err))
 		return
 	}
-	byACopy := r.Fate == node.FateDone && !deleted && r.Doubt // which was sent before, and not answered
+	byACopy := r.Outcome == node.Executed && !deleted && r.Doubt // which was sent before, and not answered
 	var err error
 	if !answered {
 		err = l.of(c.i, r.Err)
@@ -216,7 +216,7 @@ func (r *release) wait(ctx context.Context) error {
 		return nil
 	case r.deleted+max(r.open, 0)+r.unsure < quorum:
 		return fmt.Errorf("release %s: %w", r.a.k.Name, lockimpl.ErrLost)
-	case r.deleted > 0 && len(r.a.slots)-len(r.calls)+r.free >= quorum:
+	case r.deleted > 0 && len(r.a.byNode)-len(r.calls)+r.free >= quorum:
 		return nil
 	default:
 		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",

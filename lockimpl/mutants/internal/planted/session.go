@@ -152,12 +152,12 @@ func (s *Session) keep(ctx context.Context) {
 		case <-timer.C:
 		case <-s.wake:
 		}
-		for batch := s.take(size); len(batch) > 0 && ctx.Err() == nil; batch = s.take(size) {
+		for batch := s.dueBatch(size); len(batch) > 0 && ctx.Err() == nil; batch = s.dueBatch(size) {
 			began := time.Now()
 			failed := s.renew(ctx, batch)
 			size = sized(size, failed, time.Since(began), s.l.cfg.NodeTimeout)
 		}
-		timer.Reset(s.rest())
+		timer.Reset(s.untilDue())
 	}
 }
 
@@ -177,10 +177,10 @@ func sized(size int, failed bool, took, limit time.Duration) int {
 	return min(max(size, leastTogether), mostTogether)
 }
 
-// take returns up to most leases that are due, the longest waiting first, and
+// dueBatch returns up to most leases that are due, the longest waiting first, and
 // those with them that soon will be, so that what was acquired one by one is
 // renewed together. Nothing is returned while nothing is due.
-func (s *Session) take(most int) []*Lease {
+func (s *Session) dueBatch(most int) []*Lease {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -198,8 +198,8 @@ func (s *Session) take(most int) []*Lease {
 	return batch
 }
 
-// rest is the time until a lease is due.
-func (s *Session) rest() time.Duration {
+// untilDue is the time until a lease is due.
+func (s *Session) untilDue() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.due) == 0 {
@@ -218,14 +218,14 @@ func (s *Session) renew(ctx context.Context, batch []*Lease) (failed bool) {
 	for _, got := range batch {
 		e := got.e
 		if !e.tryRound() { // somebody extends it at this moment
-			s.again(got, nil)
+			s.planNext(got, nil)
 			continue
 		}
 		if r := e.newRound(s.ttl); r != nil {
 			rounds, renewed = append(rounds, r), append(renewed, got)
 		} else {
 			e.endRound()
-			s.again(got, ErrLost)
+			s.planNext(got, ErrLost)
 		}
 	}
 	for _, n := range s.l.nodes {
@@ -238,15 +238,15 @@ func (s *Session) renew(ctx context.Context, batch []*Lease) (failed bool) {
 		failed = failed || err != nil
 		e.endRound()
 		s.l.observe(s.l.ctx, Event{Op: OpExtend, Key: e.a.k.Name, Fence: e.fence, Began: began, Err: err})
-		s.again(renewed[i], err)
+		s.planNext(renewed[i], err)
 	}
 	return failed
 }
 
-// again plans the next renewal of a lease after one that ended with err: after one
+// planNext plans the next renewal of a lease after one that ended with err: after one
 // that failed in a third of what is left of the lease, and so several times before
 // its end. What was lost or released is forgotten.
-func (s *Session) again(got *Lease, err error) {
+func (s *Session) planNext(got *Lease, err error) {
 	at, now := s.dueAt(got), time.Now()
 	if err != nil {
 		at = now.Add(time.Until(got.e.ValidUntil()) / 3)

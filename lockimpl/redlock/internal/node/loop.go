@@ -32,9 +32,9 @@ func (n *Node) pass() bool {
 		n.fail(err)
 		return false
 	}
-	cmds, more := n.take(c)
+	cmds, more := n.nextPipeline(c)
 	if len(cmds) > 0 {
-		n.settle(c, cmds, c.exec(n.ctx, cmds))
+		n.deliver(c, cmds, c.exec(n.ctx, cmds))
 	}
 	return more
 }
@@ -66,13 +66,13 @@ func (n *Node) connected() (*conn, error) {
 	return c, nil
 }
 
-// take makes the next pipeline of what is queued, behind a check of who the
+// nextPipeline makes the next pipeline of what is queued, behind a check of who the
 // server is where that is due. More is false when there was nothing, and the
 // node rests.
-func (n *Node) take(c *conn) (cmds []redis.Cmder, more bool) {
+func (n *Node) nextPipeline(c *conn) (cmds []redis.Cmder, more bool) {
 	n.mu.Lock()
 	if len(n.queue) == 0 {
-		n.rest()
+		n.setIdle()
 		n.mu.Unlock()
 		return nil, false
 	}
@@ -105,12 +105,12 @@ func (n *Node) take(c *conn) (cmds []redis.Cmder, more bool) {
 	n.since.Store(now)
 	n.mu.Unlock()
 	for _, e := range unwanted {
-		e.fail(errUnwanted, FateNone)
+		e.fail(errUnwanted, NotExecuted)
 	}
 	if len(n.flight) == 0 {
 		return nil, true
 	}
-	if w.named && c.run != anonymous && now-c.asked > int64(vouched) {
+	if w.named && c.run != anonymous && now-c.asked > int64(identityCheckInterval) {
 		c.asked = now
 		cmds[0] = redis.NewCmd(n.ctx, "info", "replication")
 		return cmds, true
@@ -120,9 +120,9 @@ func (n *Node) take(c *conn) (cmds []redis.Cmder, more bool) {
 
 var errReplaced = errors.New("the server was demoted and promoted")
 
-// settle hands the replies to their calls. What is to be sent again goes to
+// deliver hands the replies to their calls. What is to be sent again goes to
 // the front of the queue, in its order.
-func (n *Node) settle(c *conn, cmds []redis.Cmder, broken error) {
+func (n *Node) deliver(c *conn, cmds []redis.Cmder, broken error) {
 	if len(cmds) > len(n.flight) { // a check goes ahead
 		if broken == nil && c.isOther(cmds[0].(*redis.Cmd)) {
 			broken = errReplaced // everything is asked again, of the server that it is now
@@ -134,7 +134,7 @@ func (n *Node) settle(c *conn, cmds []redis.Cmder, broken error) {
 		return
 	}
 	d := clock() - n.since.Load()
-	n.took(d)
+	n.noteDuration(d)
 	n.trip.Store(n.trip.Load() + (d-n.trip.Load())/8)
 	var again []entry
 	demoted := false
@@ -148,11 +148,11 @@ func (n *Node) settle(c *conn, cmds []redis.Cmder, broken error) {
 		}
 		demoted = demoted || refused && se.Code() == "READONLY"
 		if r.Doubt = e.resent; r.Err != nil {
-			r.Fate = e.fate(r.Fate)
+			r.Outcome = e.outcome(r.Outcome)
 		}
 		e.call.Answer(r)
 	}
-	n.putBack(again)
+	n.requeue(again)
 	if demoted {
 		n.drop(c) // go-redis gives up a connection to a server that only reads
 	}
@@ -163,9 +163,9 @@ func (n *Node) settle(c *conn, cmds []redis.Cmder, broken error) {
 	clear(n.args)
 }
 
-// putBack queues what has to be sent again before everything that came after
+// requeue queues what has to be sent again before everything that came after
 // it.
-func (n *Node) putBack(again []entry) {
+func (n *Node) requeue(again []entry) {
 	if len(again) == 0 {
 		return
 	}
@@ -201,9 +201,9 @@ func (n *Node) broken(c *conn, cause error) {
 		again = append(again, e)
 	}
 	clear(n.flight)
-	n.putBack(again)
-	n.took(int64(broke))
+	n.requeue(again)
+	n.noteDuration(int64(broke))
 	for _, e := range lost {
-		e.fail(cause, FateUnknown)
+		e.fail(cause, ExecutionUnknown)
 	}
 }

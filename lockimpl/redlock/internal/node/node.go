@@ -70,7 +70,7 @@ type Call interface {
 	Encode(*Writer)
 
 	// Wanted is asked right before sending; a call that is no longer wanted
-	// is answered with FateNone and never sent. A copy of one that is resent was
+	// is answered with NotExecuted and never sent. A copy of one that is resent was
 	// sent before, and may yet arrive.
 	Wanted(resent bool) bool
 
@@ -87,15 +87,15 @@ type entry struct {
 
 // fate corrects what is known of the last copy by what may have become of an
 // earlier one.
-func (e entry) fate(f Fate) Fate {
+func (e entry) outcome(f Outcome) Outcome {
 	if e.resent {
-		return FateUnknown
+		return ExecutionUnknown
 	}
 	return f
 }
 
-func (e entry) fail(err error, f Fate) {
-	e.call.Answer(Reply{Err: err, Fate: e.fate(f), Doubt: e.resent || f == FateUnknown})
+func (e entry) fail(err error, f Outcome) {
+	e.call.Answer(Reply{Err: err, Outcome: e.outcome(f), Doubt: e.resent || f == ExecutionUnknown})
 }
 
 // A Node is safe for concurrent use.
@@ -178,11 +178,11 @@ func (n *Node) Put(c Call) (idle bool) {
 	switch {
 	case n.closed:
 		n.mu.Unlock()
-		entry{call: c}.fail(ErrClosed, FateNone)
+		entry{call: c}.fail(ErrClosed, NotExecuted)
 		return false
 	case len(n.queue) >= maxQueue:
 		n.mu.Unlock()
-		entry{call: c}.fail(errFull, FateNone)
+		entry{call: c}.fail(errFull, NotExecuted)
 		return false
 	}
 	n.queue = append(n.queue, entry{call: c})
@@ -242,8 +242,8 @@ func (n *Node) Lag() time.Duration {
 	return time.Duration(lag)
 }
 
-// took notes how long something took that callers waited for.
-func (n *Node) took(d int64) {
+// noteDuration notes how long something took that callers waited for.
+func (n *Node) noteDuration(d int64) {
 	n.last.Store(d)
 	n.told.Store(clock())
 }
@@ -273,16 +273,16 @@ func (n *Node) fail(err error) {
 	n.mu.Lock()
 	rest := n.queue
 	n.queue = nil
-	n.rest()
-	n.took(int64(broke))
+	n.setIdle()
+	n.noteDuration(int64(broke))
 	n.mu.Unlock()
 	for _, e := range rest {
-		e.fail(err, FateNone)
+		e.fail(err, NotExecuted)
 	}
 }
 
-// rest notes that nothing is under way. mu is held.
-func (n *Node) rest() {
+// setIdle notes that nothing is under way. mu is held.
+func (n *Node) setIdle() {
 	n.busy = false
 	n.since.Store(0)
 }
@@ -303,7 +303,7 @@ func (n *Node) Do(ctx context.Context, encode func(*Writer)) (Reply, error) {
 		if why := n.Trouble(); why != nil {
 			err = fmt.Errorf("%w: %w", err, why)
 		}
-		return Reply{Err: err, Fate: FateUnknown}, err
+		return Reply{Err: err, Outcome: ExecutionUnknown}, err
 	}
 }
 

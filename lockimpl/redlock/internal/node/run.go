@@ -27,7 +27,7 @@ func (n *Node) Run(ctx context.Context) {
 	defer n.wg.Done()
 	guard := c.guard(n.cfg.Timeout)
 	leave := context.AfterFunc(ctx, c.abort)
-	cmds, _ := n.take(c)
+	cmds, _ := n.nextPipeline(c)
 	var broken error
 	if len(cmds) > 0 {
 		broken = c.exec(n.ctx, cmds)
@@ -35,7 +35,7 @@ func (n *Node) Run(ctx context.Context) {
 	leave()
 	guard.Stop()
 	if len(cmds) > 0 {
-		n.settle(c, cmds, broken)
+		n.deliver(c, cmds, broken)
 	}
 	n.passOn()
 }
@@ -65,7 +65,7 @@ func (n *Node) passOn() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.queue) == 0 || n.closed {
-		n.rest()
+		n.setIdle()
 		return
 	}
 	n.start()

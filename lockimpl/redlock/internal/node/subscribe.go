@@ -13,10 +13,10 @@ const (
 	quiet        = 2 * time.Second       // silence after which a sign of life is asked for
 )
 
-// An Ear takes what a subscription brings. Ready is called whenever the
+// A Subscriber takes what a subscription brings. Ready is called whenever the
 // subscription is in force, Hear with every message. Draw returns a number
 // from 0 to below n, to spread what many clients do again at once.
-type Ear struct {
+type Subscriber struct {
 	Ready func()
 	Hear  func(message string)
 	Draw  func(n int64) int64
@@ -25,17 +25,17 @@ type Ear struct {
 // Subscribe listens to channel until ctx ends. It connects again whenever the
 // connection is lost, ever more rarely while none lasts; what was published
 // meanwhile is not heard.
-func (n *Node) Subscribe(ctx context.Context, channel string, ear Ear) {
+func (n *Node) Subscribe(ctx context.Context, channel string, subscriber Subscriber) {
 	pause := resubscribe
 	for ctx.Err() == nil {
 		if client, w, err := n.reachWithin(ctx); err == nil {
 			began := time.Now()
-			_ = n.listen(ctx, client, w, channel, ear) // whatever it was, the next one may last
+			_ = n.listen(ctx, client, w, channel, subscriber) // whatever it was, the next one may last
 			if time.Since(began) >= resubscribed {
 				pause = resubscribe
 			}
 		}
-		timer := time.NewTimer(pause/2 + time.Duration(ear.Draw(int64(pause/2))))
+		timer := time.NewTimer(pause/2 + time.Duration(subscriber.Draw(int64(pause/2))))
 		pause = min(2*pause, resubscribed)
 		select {
 		case <-timer.C:
@@ -53,8 +53,8 @@ func (n *Node) reachWithin(ctx context.Context) (*redis.Client, *wire, error) {
 }
 
 // listen receives on one connection until it fails.
-func (n *Node) listen(ctx context.Context, client *redis.Client, w *wire, channel string, ear Ear) (broken error) {
-	defer sane(&broken)
+func (n *Node) listen(ctx context.Context, client *redis.Client, w *wire, channel string, subscriber Subscriber) (broken error) {
+	defer recoverProtocol(&broken)
 	if w != nil {
 		defer w.Close()
 		defer client.Close()
@@ -70,9 +70,9 @@ func (n *Node) listen(ctx context.Context, client *redis.Client, w *wire, channe
 			asked = false
 			switch m := msg.(type) {
 			case *redis.Message:
-				ear.Hear(m.Payload)
+				subscriber.Hear(m.Payload)
 			case *redis.Subscription:
-				ear.Ready()
+				subscriber.Ready()
 			}
 		case isTimeout(err) && !asked && ctx.Err() == nil:
 			asked = true

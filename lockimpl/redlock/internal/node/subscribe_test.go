@@ -65,13 +65,13 @@ func subscribe(t *testing.T, share float64) *road {
 	r := &road{link: memnet.New(server.Server().ServeConn)}
 	n := New(Config{Name: "n", Timeout: time.Second, Options: &redis.Options{Dialer: r.dial}})
 	ctx, cancel := context.WithCancel(t.Context())
-	ear := Ear{
+	subscriber := Subscriber{
 		Ready: r.inForce,
 		Hear:  func(string) {},
 		Draw:  func(n int64) int64 { return int64(share * float64(n)) },
 	}
 	done := make(chan struct{})
-	go func() { defer close(done); n.Subscribe(ctx, "c", ear) }()
+	go func() { defer close(done); n.Subscribe(ctx, "c", subscriber) }()
 	t.Cleanup(func() {
 		cancel()
 		<-done

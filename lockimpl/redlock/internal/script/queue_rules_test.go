@@ -146,13 +146,13 @@ func TestWriteBackStoresTheToken(t *testing.T) {
 				stored["fence"] = fence
 			}
 			n := newNode(t, rdb, stored)
-			if got := n.call(Raise, []string{"node", "lock", "fence"}, "me", run, 50); got != "1" || n.get("fence") != want || n.mark() != 50 {
+			if got := n.call(WriteBack, []string{"node", "lock", "fence"}, "me", run, 50); got != "1" || n.get("fence") != want || n.mark() != 50 {
 				t.Errorf("fence %q: %s, then %q and the mark %d, want %q", fence, got, n.get("fence"), n.mark(), want)
 			}
 		}
 		n := newNode(t, rdb, map[string]string{"node": run + " 40 40 700000", "fence": "30 20", "lock": "r"})
 		n.rdb.ZAdd(t.Context(), n.k["readers"], redis.Z{Score: float64(time.Now().UnixMilli() + ttl), Member: "me"})
-		if got := n.call(RaiseShared, []string{"node", "lock", "fence", "readers"}, "me", run, 30); got != "[2 41]" {
+		if got := n.call(WriteBackShared, []string{"node", "lock", "fence", "readers"}, "me", run, 30); got != "[2 41]" {
 			t.Errorf("a reader's write-back below the floor: %s, want [2 41]", got)
 		}
 		n.rdb.Del(t.Context(), n.k["lock"])

@@ -246,7 +246,7 @@ func TestReadersHaveLeasesOfTheirOwn(t *testing.T) {
 		if got := n.call(RenewShared, renew, "a", run, long, 0); got != "0" {
 			t.Errorf("a lease that has ended was extended: %s", got)
 		}
-		if got := n.call(RaiseShared, renew, "a", run, 100); got != "0" {
+		if got := n.call(WriteBackShared, renew, "a", run, 100); got != "0" {
 			t.Errorf("a write-back of a reader whose lease has ended: %s", got)
 		}
 		take(n, "a", long)
@@ -260,7 +260,7 @@ func TestReadersHaveLeasesOfTheirOwn(t *testing.T) {
 		n.rdb.ZAdd(t.Context(), n.k["readers"], redis.Z{Score: float64(time.Now().UnixMilli() + ttl), Member: "a"})
 		for what, got := range map[string]string{
 			"asks":    n.call(AcquireShared, sharedKeys, "a", ttl, run, 0, "", 0, patience)[:2],
-			"extends": n.call(RenewShared, renew, "a", run, long, 0), "writes back": n.call(RaiseShared, renew, "a", run, 100),
+			"extends": n.call(RenewShared, renew, "a", run, long, 0), "writes back": n.call(WriteBackShared, renew, "a", run, 100),
 		} {
 			if got != "[0" && got != "0" {
 				t.Errorf("a reader beside a writer %s: %s", what, got)
@@ -295,14 +295,14 @@ func TestHolderAloneChangesItsLease(t *testing.T) {
 			"renew another's":            {"you 30", func(n node) string { return n.call(Renew, keys, "me", run, ttl, 0) }, "3"},
 			"renew, another server":      {"me 30", func(n node) string { return n.call(Renew, keys, "me", other, ttl, 0) }, "-2"},
 			"renew, too long":            {"me 30", func(n node) string { return n.call(Renew, keys, "me", run, maxTTL+1, 0) }, "[-3 700000]"},
-			"raise another's":            {"you 30", func(n node) string { return n.call(Raise, keys, "me", run, 50) }, "0"},
-			"raise, another server":      {"me 30", func(n node) string { return n.call(Raise, keys, "me", other, 50) }, "-2"},
-			"raise below what it has":    {"me 30", func(n node) string { return n.call(Raise, keys, "me", run, 25) }, "[2 30]"},
-			"a reader's, another server": {"r", func(n node) string { return n.call(RaiseShared, renewShared, "me", other, 50) }, "-2"},
+			"raise another's":            {"you 30", func(n node) string { return n.call(WriteBack, keys, "me", run, 50) }, "0"},
+			"raise, another server":      {"me 30", func(n node) string { return n.call(WriteBack, keys, "me", other, 50) }, "-2"},
+			"raise below what it has":    {"me 30", func(n node) string { return n.call(WriteBack, keys, "me", run, 25) }, "[2 30]"},
+			"a reader's, another server": {"r", func(n node) string { return n.call(WriteBackShared, renewShared, "me", other, 50) }, "-2"},
 			"reader, another server":     {"r", func(n node) string { return n.call(RenewShared, renewShared, "me", other, ttl, 0) }, "-2"},
 			"reader, too long":           {"r", func(n node) string { return n.call(RenewShared, renewShared, "me", run, maxTTL+1, 0) }, "[-3 700000]"},
-			"reader below a writer":      {"r", func(n node) string { return n.call(RaiseShared, renewShared, "me", run, 20) }, "[2 21]"},
-			"reader, floor above":        {"r", func(n node) string { return n.call(RaiseShared, renewShared, "me", run, 5) }, "[2 21]"},
+			"reader below a writer":      {"r", func(n node) string { return n.call(WriteBackShared, renewShared, "me", run, 20) }, "[2 21]"},
+			"reader, floor above":        {"r", func(n node) string { return n.call(WriteBackShared, renewShared, "me", run, 5) }, "[2 21]"},
 			"limit, another server":      {"me 30", func(n node) string { return n.call(Limit, []string{"node"}, other, maxTTL+1) }, "-2"},
 			"limit below":                {"me 30", func(n node) string { return n.call(Limit, []string{"node"}, run, 1) }, "1"},
 			"give back another's":        {"you 30", func(n node) string { return n.call(Release, queueKeys, "me", 0, 0, "t:wake:", patience) }, "0"},

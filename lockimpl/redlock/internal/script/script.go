@@ -22,18 +22,18 @@ type Script struct {
 
 // The scripts. What each one takes and answers is written in its file.
 var (
-	Acquire  = load("acquire")
-	Raise    = load("raise")
-	Renew    = load("renew")
-	GiveBack = load("give_back")
-	Release  = load("release")
-	Wait     = load("wait")
-	Leave    = load("leave")
+	Acquire   = load("acquire")
+	WriteBack = load("write_back")
+	Renew     = load("renew")
+	GiveBack  = load("give_back")
+	Release   = load("release")
+	Wait      = load("wait")
+	Leave     = load("leave")
 
-	AcquireShared = load("acquire_shared")
-	RaiseShared   = load("raise_shared")
-	RenewShared   = load("renew_shared")
-	ReleaseShared = load("release_shared")
+	AcquireShared   = load("acquire_shared")
+	WriteBackShared = load("write_back_shared")
+	RenewShared     = load("renew_shared")
+	ReleaseShared   = load("release_shared")
 
 	Hello = load("hello")
 	Admit = load("admit")
@@ -45,8 +45,8 @@ var (
 // All returns every script.
 func All() []*Script {
 	return []*Script{
-		Acquire, Raise, Renew, GiveBack, Release, Wait, Leave,
-		AcquireShared, RaiseShared, RenewShared, ReleaseShared,
+		Acquire, WriteBack, Renew, GiveBack, Release, Wait, Leave,
+		AcquireShared, WriteBackShared, RenewShared, ReleaseShared,
 		Hello, Admit, Limit, Inspect,
 	}
 }

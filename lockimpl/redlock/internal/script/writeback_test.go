@@ -78,10 +78,10 @@ func writeBack(t *testing.T, n node, shared bool, fence string, token int) {
 	if shared {
 		n.rdb.Set(t.Context(), n.k["lock"], "r", 0)
 		n.rdb.ZAdd(t.Context(), n.k["readers"], redis.Z{Score: float64(time.Now().UnixMilli() + ttl), Member: "me"})
-		got = n.call(RaiseShared, []string{"node", "lock", "fence", "readers"}, "me", run, token)
+		got = n.call(WriteBackShared, []string{"node", "lock", "fence", "readers"}, "me", run, token)
 	} else {
 		n.rdb.Set(t.Context(), n.k["lock"], "me 1", 0)
-		got = n.call(Raise, []string{"node", "lock", "fence"}, "me", run, token)
+		got = n.call(WriteBack, []string{"node", "lock", "fence"}, "me", run, token)
 	}
 	var f, w int
 	if count, _ := fmt.Sscanf(fence, "%d %d", &f, &w); count == 1 {

@@ -22,9 +22,9 @@ type Lease interface {
 	// has ended.
 	Lost() <-chan struct{}
 
-	// Settle returns when the release that gave the lease back, if one did, has
+	// AwaitReleaseSent returns when the release that gave the lease back, if one did, has
 	// been put to the nodes.
-	Settle()
+	AwaitReleaseSent()
 }
 
 // A line is the waiters of one client for one key. The first contends, the
@@ -86,7 +86,7 @@ func (q *Lines) follow(ctx context.Context, key string) error {
 	}
 	select {
 	case <-ahead.Lost():
-		ahead.Settle()
+		ahead.AwaitReleaseSent()
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

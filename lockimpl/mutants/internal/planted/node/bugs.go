@@ -25,12 +25,12 @@ func (n *Node) Plant(bugs Bugs) { n.bugs = bugs }
 func (n *Node) alone(c Call) {
 	e := entry{call: c}
 	if !c.Wanted(false) {
-		e.fail(errUnwanted, FateNone)
+		e.fail(errUnwanted, NotExecuted)
 		return
 	}
 	cn, err := n.open(n.ctx)
 	if err != nil {
-		e.fail(err, FateNone)
+		e.fail(err, NotExecuted)
 		return
 	}
 	defer cn.close()
@@ -38,7 +38,7 @@ func (n *Node) alone(c Call) {
 	c.Encode(&w)
 	cmd := w.command(n.ctx)
 	if err := cn.exec(n.ctx, []redis.Cmder{cmd}); err != nil {
-		e.fail(err, FateUnknown)
+		e.fail(err, ExecutionUnknown)
 		return
 	}
 	c.Answer(replyOf(cmd))

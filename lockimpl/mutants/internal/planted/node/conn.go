@@ -85,7 +85,7 @@ func (c *conn) close() {
 // which nothing is known of any of them; what the server answered as an error
 // is in its command.
 func (c *conn) exec(ctx context.Context, cmds []redis.Cmder) (broken error) {
-	defer sane(&broken)
+	defer recoverProtocol(&broken)
 	if c.wire != nil {
 		c.wrote = c.wire.wrote.Load()
 	}
@@ -131,9 +131,9 @@ func (d divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipe
 
 var errProtocol = errors.New("not a reply of the Redis protocol")
 
-// sane turns the panic of go-redis at a reply with an impossible length into an
+// recoverProtocol turns the panic of go-redis at a reply with an impossible length into an
 // error of the connection.
-func sane(broken *error) {
+func recoverProtocol(broken *error) {
 	switch p := recover().(type) {
 	case nil:
 	case runtime.Error:
@@ -330,10 +330,10 @@ func identity(process, replication string) string {
 	return process[:min(len(process), 20)] + history[:min(len(history), 20)]
 }
 
-// vouched is how long a check holds: a server takes longer to be demoted, to
+// identityCheckInterval is how long a check holds: a server takes longer to be demoted, to
 // load another's data and to be promoted. What is sent in that time, and then
 // held up by the network for the rest of it, is not noticed.
-const vouched = time.Millisecond
+const identityCheckInterval = time.Millisecond
 
 // isOther reports whether the answer to a check, in front of a pipeline, is
 // another server's: it may have been demoted, have loaded another's data, and

@@ -10,23 +10,23 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Fate says what became of a call.
-type Fate int
+// An Outcome is what became of a call.
+type Outcome int
 
 const (
-	// FateNone: the script did not run, and never will.
-	FateNone Fate = iota
-	// FateDone: the script ran.
-	FateDone
-	// FateUnknown: it may have run, or may run yet.
-	FateUnknown
+	// NotExecuted: the script did not run, and never will.
+	NotExecuted Outcome = iota
+	// Executed: the script ran.
+	Executed
+	// ExecutionUnknown: it may have run, or may run yet.
+	ExecutionUnknown
 )
 
-// A Reply is the answer to a call. Err is nil when Fate is FateDone. Its
+// A Reply is the answer to a call. Err is nil when Outcome is Executed. Its
 // numbers are those of a list, or the one that the server answered.
 type Reply struct {
-	Err  error
-	Fate Fate
+	Err     error
+	Outcome Outcome
 	// Doubt is set when a copy of the call may still be under way.
 	Doubt bool
 
@@ -114,7 +114,7 @@ func replyOf(cmd *redis.Cmd) Reply {
 	if err != nil && !errors.Is(err, redis.Nil) {
 		return Reply{Err: serverError(err)}
 	}
-	r := Reply{Fate: FateDone}
+	r := Reply{Outcome: Executed}
 	if list, ok := v.([]any); ok {
 		for i := range min(len(list), len(r.ints)) {
 			r.put(i, list[i])

@@ -5,9 +5,9 @@
 -- KEYS[3] fence  string "f", or "f w": highest value ever
 --                stored, highest given to a writer, of all locks that share
 --                this key; hw stands in for one that is not there no TTL
--- KEYS[4] tomb   string, exists: this attempt was released
+-- KEYS[4] tombstone   string, exists: this attempt was released
 -- KEYS[5] flag   string, exists: somebody may be queued, or this attempt may
---                have been released; without it the next two and the tomb are
+--                have been released; without it the next two and the tombstone are
 --                not looked at
 -- KEYS[6] tickets  KEYS[7] beats   see queue.lua
 -- ARGV[1] owner  unique per attempt

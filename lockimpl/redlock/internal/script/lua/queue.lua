@@ -3,7 +3,7 @@
 --               (reader), score = ticket: earlier comes first
 -- beats   zset  the same members, score = node ms until which the waiter
 --               counts as alive; every try of a waiter renews it
--- flag    string, exists while there may be waiters or tombs: it spares everybody
+-- flag    string, exists while there may be waiters or tombstones: it spares everybody
 --               else from looking
 -- A beat further ahead than its member's own patience (ms; clients may differ)
 -- was written under another clock: dead.
@@ -60,9 +60,9 @@ local function quit(tickets, beats, member)
   redis.call('ZREM', beats, member)
 end
 
--- bury refuses late copies of an attempt for a while.
-local function bury(tomb, flag, ms)
-  redis.call('SET', tomb, '1', 'PX', ms)
+-- leave_tombstone refuses late copies of an attempt for a while.
+local function leave_tombstone(tombstone, flag, ms)
+  redis.call('SET', tombstone, '1', 'PX', ms)
   if redis.call('PTTL', flag) < tonumber(ms) then redis.call('SET', flag, '1', 'PX', ms) end
 end
 

@@ -31,5 +31,5 @@ if T > 0 then
     end
   end
 end
-if ARGV[3] ~= '0' then bury(KEYS[4], KEYS[5], ARGV[3]) end
+if ARGV[3] ~= '0' then leave_tombstone(KEYS[4], KEYS[5], ARGV[3]) end
 return mine and 1 or 0

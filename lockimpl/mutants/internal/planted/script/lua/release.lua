@@ -1,9 +1,9 @@
 -- release.lua: give the exclusive lock back on one node, and wake who waits.
--- KEYS[1] node  KEYS[2] lock  KEYS[3] fence  KEYS[4] tomb  KEYS[5] flag
+-- KEYS[1] node  KEYS[2] lock  KEYS[3] fence  KEYS[4] tombstone  KEYS[5] flag
 -- KEYS[6] tickets  KEYS[7] beats      see acquire.lua, queue.lua
 -- ARGV[1] owner
 -- ARGV[2] gossip   highest value this attempt saw (0 = nothing to tell)
--- ARGV[3] tomb ms  how long to refuse a late copy of the acquire (0 = none)
+-- ARGV[3] tombstone ms  how long to refuse a late copy of the acquire (0 = none)
 -- ARGV[4] channel  prefix of the waiters' channels
 -- ARGV[5] patience ms
 -- reply: 1 deleted | 0 was not this attempt's
@@ -28,5 +28,5 @@ if T > 0 then
     end
   end
 end
-if ARGV[3] ~= '0' then bury(KEYS[4], KEYS[5], ARGV[3]) end
+if ARGV[3] ~= '0' then leave_tombstone(KEYS[4], KEYS[5], ARGV[3]) end
 return mine and 1 or 0

@@ -1,4 +1,4 @@
--- raise.lua: second phase, when the first replies disagree: store token T on
+-- write_back.lua: second phase, when the first replies disagree: store token T on
 -- this node, but only while this attempt owns the lock here and the value that
 -- it was issued is not above T.
 -- KEYS[1] node  KEYS[2] lock  KEYS[3] fence      see acquire.lua
