@@ -26,10 +26,10 @@ func modes() []Mutant {
 			Expect:  []string{"S1", "S3"},
 			Ability: "shared",
 			bugs: planted.Bugs{Scripts: map[*script.Script]*script.Script{
-				script.AcquireShared: script.AcquireShared.Replace("KEYS[8], ms + ttl, ARGV[1])", "KEYS[8], ms + ttl, 'all')"),
-				script.RenewShared:   script.RenewShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
-				script.WriteBackShared:   script.WriteBackShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
-				script.ReleaseShared: script.ReleaseShared.Replace("KEYS[8], ARGV[1])", "KEYS[8], 'all')"),
+				script.AcquireShared:   script.AcquireShared.Replace("KEYS[8], ms + ttl, ARGV[1])", "KEYS[8], ms + ttl, 'all')"),
+				script.RenewShared:     script.RenewShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
+				script.WriteBackShared: script.WriteBackShared.Replace("KEYS[4], ARGV[1])", "KEYS[4], 'all')"),
+				script.ReleaseShared:   script.ReleaseShared.Replace("KEYS[8], ARGV[1])", "KEYS[8], 'all')"),
 			}},
 		},
 		{

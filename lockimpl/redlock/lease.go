@@ -134,6 +134,13 @@ func (e *lease) why() error {
 	return e.cause
 }
 
+// isReleased reports whether the release has been put to the nodes.
+func (e *lease) isReleased() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.released != nil
+}
+
 // contextIn returns a child of ctx that ends with the lease, for its reason.
 func (e *lease) contextIn(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)

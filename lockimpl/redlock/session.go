@@ -112,11 +112,9 @@ func (s *Session) Leases() []*Lease {
 	defer s.mu.Unlock()
 	var all []*Lease
 	for got := range s.leases {
-		if !got.e.valid() {
-			delete(s.leases, got)
-			continue
+		if got.e.valid() {
+			all = append(all, got)
 		}
-		all = append(all, got)
 	}
 	return all
 }
@@ -258,9 +256,12 @@ func (s *Session) planNext(got *Lease, err error) {
 	if _, ours := s.leases[got]; !ours {
 		return
 	}
-	if !valid {
+	if !valid && got.e.isReleased() {
 		delete(s.leases, got)
 		return
+	}
+	if !valid { // nodes lost it: what is left of it, and on its way, is given back when it would have ended
+		at = got.e.ValidUntil()
 	}
 	s.plan(got, at)
 }

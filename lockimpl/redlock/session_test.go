@@ -2,6 +2,7 @@ package redlock_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sync/atomic"
@@ -128,6 +129,85 @@ func TestSessionRenewsInSmallerPipelinesWhereLargeOnesTakeTooLong(t *testing.T) 
 		}
 		perByte.Store(0)
 		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A lease that too few nodes still know is dropped by its session, and given back when
+// it would have ended: also what a slow node is granted after that.
+func TestSessionGivesBackWhatNodesLost(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{TTL: 2 * time.Second, NodeTimeout: 5 * time.Second})
+		warm, err := l.Acquire(t.Context(), "k", time.Second)
+		if err == nil {
+			err = warm.Release(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		links[2].Up.Hold()
+		s, err := l.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Acquire(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond) // the third node is asked
+		w.Forget(1)
+		w.Forget(2)
+		<-got.Lost()
+		time.Sleep(400 * time.Millisecond)
+		links[2].Up.Free()
+		time.Sleep(time.Until(got.ValidUntil()) + 100*time.Millisecond)
+		if in, _ := l.Inspect(t.Context(), "k"); len(in.Holders) > 0 {
+			t.Errorf("left of the lease: %v", in.Holders)
+		}
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// extensions counts them.
+type extensions struct{ atomic.Int64 }
+
+// Observe implements redlock.Observer.
+func (n *extensions) Observe(_ context.Context, e redlock.Event) {
+	if e.Op == redlock.OpExtend {
+		n.Add(1)
+	}
+}
+
+// A lease that its holder extends at the moment when it is due has one round at a
+// time, and is renewed no more often than it takes.
+func TestSessionBesideAnExtensionByTheHolder(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		var renewals extensions
+		l, links := api(w, redlock.Config{TTL: 2 * time.Second, Observer: &renewals})
+		s, err := l.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Acquire(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(600 * time.Millisecond)
+		links[0].Down.Delay(300 * time.Millisecond)
+		if err := got.Extend(t.Context(), 2*time.Second); err != nil {
+			t.Error(err)
+		}
+		links[0].Down.Delay(0)
+		renewals.Store(0)
+		time.Sleep(20 * time.Second)
+		if n := renewals.Load(); n < 25 || n > 40 {
+			t.Errorf("%d renewals in 20 s of a lease of 2 s, want one every 0.67 s", n)
+		}
+		if err := errors.Join(got.Err(), s.Close(t.Context())); err != nil {
 			t.Error(err)
 		}
 	})
