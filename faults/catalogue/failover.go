@@ -13,7 +13,7 @@ import (
 
 var failoverEntry = Entry{
 	Name:     "failover",
-	Wire:     "An asynchronous replica stops receiving; then the node is killed and the replica takes its place, which Redis Sentinel or Redis Cluster sees to where there is one.",
+	Wire:     "An asynchronous replica stops receiving; then the node is killed and the replica takes its place, by Redis Sentinel or Cluster where there is one.",
 	Survives: "What was granted since is forgotten: a lock on one master breaks, a quorum of independent masters is one node short.",
 	Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.25),
