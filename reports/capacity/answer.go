@@ -108,7 +108,17 @@ func writeLines(out *strings.Builder, label string, lines []string) {
 func (r *Report) Answer(w io.Writer, from string, p Prediction) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "WHAT IF  %s\n", p.Name)
-	writeLines(&out, "throughput", []string{p.figure(p.Rate, rate) + map[bool]string{true: " carried; more arrives than that, and waits longer and longer"}[p.Behind]})
+	carried := p.figure(p.Rate, rate)
+	switch {
+	case p.Behind && p.Scenario.Rate > 0:
+		carried += " carried; more arrives than that, and waits longer and longer"
+	case p.Behind:
+		carried += " carried; nearly all come to wait for the busiest key"
+	}
+	writeLines(&out, "throughput", []string{carried})
+	if n := p.Scenario.Shards; n > 1 {
+		writeLines(&out, "shards", []string{fmt.Sprintf("%d that share nothing; all figures are those of the busiest one", n)})
+	}
 	writeLines(&out, "acquire p50", []string{p.latency(p.P50)})
 	writeLines(&out, "acquire p99", []string{p.latency(p.P99)})
 	var uses []string

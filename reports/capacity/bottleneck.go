@@ -37,7 +37,7 @@ func Blame(points []Point, at float64, s Setup, ceiling, hottest float64) Bottle
 	others := max(b.Machine*float64(b.CPUs)-b.Harness-sum(b.Redis), 0)
 	inUse := 0.0
 	if ceiling > 0 {
-		inUse = at * hottest / ceiling
+		inUse = min(at*hottest/ceiling, 1)
 	}
 	out := Bottleneck{Evidence: []string{
 		fmt.Sprintf("busiest Redis %s of a processor, all %d together %s", unit.Percent(redis), len(b.Redis), unit.Percent(sum(b.Redis))),

@@ -101,9 +101,15 @@ func (r *Report) Validate() {
 		points = append(points, h)
 	}
 	c.HeldOut = points
-	c.Errors = Errors{errorOf(points, rateOf), errorOf(points, p50Of), errorOf(points, p99Of)}
+	c.Errors = Errors{errorOf(slices.DeleteFunc(slices.Clone(points), keptUp), rateOf), errorOf(points, p50Of), errorOf(points, p99Of)}
 	c.Asked = m.asked()
 	c.Ramp = m.ramp()
+}
+
+// keptUp reports whether the rate of a point is just what was offered: it says nothing of
+// the model's rates.
+func keptUp(h HeldOut) bool {
+	return h.Scenario.Rate > 0 && h.Measured.Rate.Value > 0.97*h.Scenario.Rate
 }
 
 // ramped are rates of the open loop, to which nothing of the model is fitted: those
@@ -168,6 +174,9 @@ func (h HeldOut) Cells() (rows [][]string) {
 		row := []string{one.name, interval(got, one.format), interval(want, one.format), "–"}
 		if want.Known() && want.Value > 0 {
 			row[3] = unit.Change(got.Value/want.Value - 1)
+			if got.apart(want) {
+				row[3] += ", beyond both intervals"
+			}
 		}
 		rows = append(rows, row)
 	}

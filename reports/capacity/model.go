@@ -123,6 +123,8 @@ func (m *Model) Check(s Scenario) error {
 		return fmt.Errorf("shards=%d: want a rate, and a key for every shard at least", s.Shards)
 	case s.Rate > 0 && s.Keys == 0:
 		return errors.New("keys: a rate of arrivals wants some to be drawn from")
+	case m.r.Setup.TTL > 0 && s.Hold > m.r.Setup.TTL/2:
+		return fmt.Errorf("hold=%v: want up to half of the TTL of the calibration (%v): the renewals of longer ones are not in the model", s.Hold, m.r.Setup.TTL)
 	case s.Masters != m.r.Setup.Masters && len(c.Fewer) == 0:
 		return fmt.Errorf("nodes=%d: the calibration knows %d alone, since the lock was measured on no other number", s.Masters, m.r.Setup.Masters)
 	case s.Own && average(c.Same, redis) == 0:
@@ -504,10 +506,11 @@ func (m *Model) Predict(name string, s Scenario) (Prediction, error) {
 		return Prediction{}, err
 	}
 	out, curve := m.play(s, -1)
+	out = m.bounded(s, out, curve)
 	p := Prediction{Name: name, Scenario: s, Behind: out.Behind, Under: out.MeanUnder}
 	e := m.r.Calibration.Errors
-	p.Rate, p.P50, p.P99 = e.Rate.around(out.Rate), e.P50.around(out.P50), e.P99.around(out.P99)
-	d := m.spent(s, nearest(m.loops(s, -1), out.MeanUnder), -1)
+	p.Rate, p.P50, p.P99 = e.Rate.around(out.Rate).within(s.ceiling()), e.P50.around(out.P50), e.P99.around(out.P99)
+	d := m.spentAt(s, out.MeanUnder)
 	p.Busy = m.uses(s, d, out)
 	p.Beyond = m.beyond(s, out, curve)
 	return p, nil
@@ -533,9 +536,21 @@ func (m *Model) each(s Scenario) (rate, p50, p99 Estimate) {
 	return valued(out.Rate, rates), valued(out.P50, p50s), valued(out.P99, p99s)
 }
 
-// nearest is the loop with nearly so many requests under way.
-func nearest(loops []closedLoop, under float64) closedLoop {
-	return slices.MinFunc(loops, func(a, b closedLoop) int { return cmp.Compare(math.Abs(a.under-under), math.Abs(b.under-under)) })
+// spentAt is what a pair costs with so many requests under way, between two loops as the
+// logarithm of their number goes.
+func (m *Model) spentAt(s Scenario, under float64) demands {
+	loops := m.loops(s, -1)
+	at := slices.IndexFunc(loops, func(l closedLoop) bool { return l.under >= under })
+	switch {
+	case at < 0:
+		return m.spent(s, loops[len(loops)-1], -1)
+	case at == 0:
+		return m.spent(s, loops[0], -1)
+	}
+	low, high := loops[at-1], loops[at]
+	part := math.Log(under/low.under) / math.Log(high.under/low.under)
+	a, b := m.spent(s, low, -1), m.spent(s, high, -1)
+	return demands{a.client + part*(b.client-a.client), a.master + part*(b.master-a.master)}
 }
 
 // uses says how much of everything is in use, the nearest to its limit first.
@@ -558,6 +573,14 @@ func (m *Model) uses(s Scenario, d demands, out queueing.Outcome) []Use {
 		return 1
 	})
 	return all
+}
+
+// mostGoroutines is how many asked at once at most in what was fitted.
+func mostGoroutines(r *Report) (most int) {
+	for _, l := range slices.Concat(r.Sweep, r.Calibration.Apart) {
+		most = max(most, l.N)
+	}
+	return most
 }
 
 // beyond says in which respects a scenario leaves what was measured.
@@ -585,6 +608,9 @@ func (m *Model) beyond(s Scenario, out queueing.Outcome, c queueing.Curve) (list
 	say(s.Hold != r.Setup.Hold && s.Hold > 0, "a hold of %s where %s was fitted", unit.Setting(s.Hold), unit.Setting(r.Setup.Hold))
 	say(s.Zipf > 0, "keys by Zipf's law where equal ones were fitted")
 	say(s.Own, "machines of their own where one was shared")
+	say(s.Own && len(s.RTT) == 0, "a round trip of %s between them, as on the one machine that was measured: say rtt=", unit.Latency(r.RTT))
+	say(s.Shards > 1 && !s.Own, "each shard on a machine of its own, like the one that was measured")
+	say(s.Clients > mostGoroutines(r), "%s that ask at once, where up to %s did, over the connections of %d clients", unit.Count(s.Clients), unit.Count(mostGoroutines(r)), r.Setup.Clients)
 	say(out.KeyBusy > keyFull, "keys in use for %s of the time, near their limit: a wait may be twice as long", unit.Percent(out.KeyBusy))
 	say(s.Cores > 0 && s.Cores != r.Calibration.CPUs && !s.Own, "%d processors where %d were measured", s.Cores, r.Calibration.CPUs)
 	return list

@@ -121,7 +121,10 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 	_, share := queueing.Shard(w.Keys, w.Zipf, shards)
 	arriving := w.Rate * share
 	loops := m.loops(one, -1)
-	d := m.spent(one, loops[len(loops)-1], -1)
+	d := m.spent(one, loops[0], -1) // few at a time: what they cost at most
+	if most := m.spent(one, loops[len(loops)-1], -1); most.master < d.master {
+		d.master = most.master // many at a time do with less of a Redis
+	}
 	if arriving*d.master > redisFull {
 		return Plan{Masters: masters, Shards: shards, Why: fmt.Sprintf("each Redis's main thread would be %s in use in the busiest shard", unit.Percent(arriving*d.master))}, nil
 	}
@@ -136,6 +139,8 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 		switch plan.One = p; {
 		case p.Behind:
 			plan.Why = fmt.Sprintf("%s of %s would be served: %s", rate(p.Rate.Value), rate(arriving), p.Busy[0])
+		case p.Busy[0].Share > p.Busy[0].Full:
+			plan.Why = fmt.Sprintf("%s", p.Busy[0])
 		case w.P99 > 0 && p.P99.Value >= w.P99.Seconds():
 			plan.Why = fmt.Sprintf("acquire p99 would be %s: %s", seconds(p.P99.Value), p.Busy[0])
 		default:

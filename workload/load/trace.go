@@ -109,7 +109,7 @@ func traceTime(text string) (time.Duration, bool) {
 func (t Trace) Span() time.Duration { return t[len(t)-1].At }
 
 // Rate is how many arrivals come per second, on average.
-func (t Trace) Rate() float64 { return float64(len(t)) / t.Span().Seconds() }
+func (t Trace) Rate() float64 { return float64(len(t)-1) / t.Span().Seconds() }
 
 // Peak is the most arrivals per second over any stretch of that width.
 func (t Trace) Peak(width time.Duration) float64 {

@@ -24,7 +24,7 @@ func TestTraceIsReadInEveryForm(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if want.Rate() != 1 || want.Peak(time.Second) != 2 || want.Hottest() != 0.75 || !slices.Equal(want.Keys(), []string{"a", "b"}) {
+	if want.Rate() != 0.75 || want.Peak(time.Second) != 2 || want.Hottest() != 0.75 || !slices.Equal(want.Keys(), []string{"a", "b"}) {
 		t.Errorf("rate %v, peak %v, hottest %v, keys %v", want.Rate(), want.Peak(time.Second), want.Hottest(), want.Keys())
 	}
 }

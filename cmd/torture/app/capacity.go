@@ -9,9 +9,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"locktorture/cmd/torture/internal/capacity"
 	capacityreport "locktorture/reports/capacity"
@@ -72,7 +74,10 @@ func (t *tool) newCapacity() *cobra.Command {
 }
 
 func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
-	if c.whatIf != "" || c.plan != "" {
+	if cmd.Flags().Changed("what-if") || cmd.Flags().Changed("plan") {
+		if err := alone(cmd); err != nil {
+			return err
+		}
 		return c.answer(cmd)
 	}
 	if c.from != "" {
@@ -90,6 +95,17 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 	if err == nil && !r.Recommended.Known() {
 		return exitCode(exitInconclusive)
 	}
+	return err
+}
+
+// alone refuses the settings of a measurement beside a question: the calibration that
+// answers has its own.
+func alone(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"what-if", "plan", "from", "out", "format", "quiet"}, f.Name) && err == nil {
+			err = fmt.Errorf("--%s: a question is answered from a stored calibration, which has its own; leave it out, or say it in the question", f.Name)
+		}
+	})
 	return err
 }
 

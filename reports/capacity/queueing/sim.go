@@ -30,7 +30,8 @@ type Delays struct {
 	Handed           float64 // the work of such a release and such an attempt, over that of others; 0 is 1
 }
 
-func (d Delays) handed() float64 {
+// HandedPart is Handed, where nothing is given 1.
+func (d Delays) HandedPart() float64 {
 	if d.Handed == 0 {
 		return 1
 	}
@@ -228,7 +229,7 @@ func (s *simulation) play(e step) {
 			s.use(k, e)
 		}
 	case attempt:
-		s.acquire(e, s.delays.handed())
+		s.acquire(e, s.delays.HandedPart())
 	case acquired:
 		e.kind = granted
 		s.later(s.delays.draw(s.delays.Acquire, s.rng), e)
@@ -239,7 +240,7 @@ func (s *simulation) play(e step) {
 		size := s.curve.nearest(len(s.centre.all) + 1)
 		work := (1 - size.Share) * size.Release.draw(s.rng)
 		if len(s.key(e.key).waiting) > 0 {
-			work *= s.delays.handed()
+			work *= s.delays.HandedPart()
 		}
 		s.enter(work, e)
 	case released:

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/reports"
 	"locktorture/reports/capacity"
 	"locktorture/reports/slo"
 )
@@ -143,6 +144,9 @@ func WhatIf(question string, r *capacity.Report) (capacity.Scenario, error) {
 	if err := read("--what-if", question, &s, allowed, func(string) (bool, error) { return false, nil }); err != nil {
 		return s, err
 	}
+	if !strings.Contains(question, "nodes=") && len(s.RTT) > 1 { // one for every master
+		s.Masters = len(s.RTT)
+	}
 	switch {
 	case s.Rate > 0 && s.Clients > 0:
 		return s, errors.New("--what-if: rate and clients exclude each other: arrivals come by themselves, or clients ask again and again")
@@ -169,6 +173,9 @@ func PlanFor(question string, r *capacity.Report) (capacity.Wish, error) {
 		if err != nil {
 			return false, err
 		}
+		if bound > 0 {
+			return false, errors.New("acquire.p99 is bounded twice")
+		}
 		if bound = o[0].AcquireP99(); bound == 0 {
 			return false, fmt.Errorf("%q: the model predicts acquire.p99 alone: want an objective such as acquire.p99<50ms", part)
 		}
@@ -176,6 +183,9 @@ func PlanFor(question string, r *capacity.Report) (capacity.Wish, error) {
 	}
 	if err := read("--plan", question, &s, []string{"rate", "nodes", "rtt", "keys", "hold"}, own); err != nil {
 		return capacity.Wish{}, err
+	}
+	if s.Masters == 0 && len(s.RTT) > 1 { // one for every master
+		s.Masters = len(s.RTT)
 	}
 	if s.Rate == 0 {
 		return capacity.Wish{}, errors.New("--plan: want a rate, such as rate=20000/s,acquire.p99<50ms")
@@ -196,6 +206,9 @@ func Load(path string) (*capacity.Report, string, error) {
 	}
 	var r capacity.Report
 	if err := json.Unmarshal(raw, &r); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", file, err)
+	}
+	if err := r.Sound(reports.Schema); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", file, err)
 	}
 	return &r, file, nil
