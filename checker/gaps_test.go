@@ -64,6 +64,25 @@ func TestGaps(t *testing.T) {
 			nemesis ok fault cut-link target n1 receipt r
 			nemesis invoke heal cut-link target n1
 			nemesis fail heal cut-link target n1`, []string{"V2"}},
+		{"a heal without receipt of a fault that was in force", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r
+			nemesis invoke heal cut-link target n1
+			nemesis info heal cut-link target n1`, []string{"V2"}},
+		{"a heal of somebody else", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r
+			nemesis invoke heal cut-link target n2
+			nemesis ok heal cut-link target n2 receipt r`, []string{"V2"}},
+		{"one of two healed twice", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis ok fault cut-link target n1 receipt r
+			nemesis invoke fault cut-link target n2
+			nemesis ok fault cut-link target n2 receipt r
+			nemesis invoke heal cut-link target n2
+			nemesis ok heal cut-link target n2 receipt r
+			nemesis invoke heal cut-link target n2
+			nemesis ok heal cut-link target n2 receipt r`, []string{"V2"}},
 		{"one of two like faults healed", "ttl 100ms", oneGrant + `
 			nemesis invoke fault cut-link target n1
 			nemesis ok fault cut-link target n1 receipt r

@@ -156,7 +156,7 @@ func unproved(n *ledger.Nemesis) []Finding {
 			continue
 		case f.Bit == history.Info && f.Healed != history.OK:
 			why = "has no receipt that it bit"
-		case !f.Instant && (f.Healed == 0 || f.Healed == history.Fail):
+		case !f.Instant && f.Healed != history.OK:
 			why = "was not healed"
 		default:
 			continue

@@ -103,7 +103,9 @@ func (n *Nemesis) heal(e *history.Event) bool {
 		return false
 	}
 	f.Healed = e.Kind
-	if e.Kind == history.Fail {
+	// Without a receipt nobody knows that what was in force has ended; of a fault that
+	// nobody saw in force there is nothing to prove.
+	if e.Kind == history.Fail || e.Kind == history.Info && f.Bit == history.OK {
 		n.standing.add(f, e.Index)
 		return false
 	}
