@@ -61,6 +61,12 @@ type Comparison struct {
 func Compare(before, after *Report, guards []Guard) (out Comparison) {
 	for _, differs := range settings(before, after) {
 		out.Lines = append(out.Lines, "not the same load: "+differs)
+		if len(guards) > 0 {
+			out.Unknown = append(out.Unknown, "not the same load: "+differs)
+		}
+	}
+	for _, differs := range surroundings(before, after) {
+		out.Lines = append(out.Lines, "not the same surroundings: "+differs)
 	}
 	for _, c := range headlines {
 		a, b := c.pick(before), c.pick(after)
@@ -89,21 +95,31 @@ func Compare(before, after *Report, guards []Guard) (out Comparison) {
 	return out
 }
 
-// settings are those in which two measurements differ.
-func settings(a, b *Report) (out []string) {
-	for _, s := range []struct{ name, a, b string }{
-		{"lock", a.Setup.Lock, b.Setup.Lock},
-		{"masters", fmt.Sprint(a.Setup.Masters), fmt.Sprint(b.Setup.Masters)},
-		{"clients", fmt.Sprint(a.Setup.Clients), fmt.Sprint(b.Setup.Clients)},
-		{"keys", fmt.Sprint(a.Setup.Keys), fmt.Sprint(b.Setup.Keys)},
-		{"hold", unit.Setting(a.Setup.Hold), unit.Setting(b.Setup.Hold)},
-		{"ttl", unit.Setting(a.Setup.TTL), unit.Setting(b.Setup.TTL)},
-		{"objectives", strings.Join(a.SLO, ", "), strings.Join(b.SLO, ", ")},
-		{"redis", a.Redis, b.Redis},
-		{"host", a.Host, b.Host},
-	} {
-		if s.a != s.b {
-			out = append(out, fmt.Sprintf("%s %s against %s", s.name, s.a, s.b))
+// A pair is one setting of two measurements.
+type pair struct{ name, a, b string }
+
+// settings are those of the load in which two measurements differ.
+func settings(a, b *Report) []string {
+	return differing(
+		pair{"lock", a.Setup.Lock, b.Setup.Lock},
+		pair{"masters", fmt.Sprint(a.Setup.Masters), fmt.Sprint(b.Setup.Masters)},
+		pair{"clients", fmt.Sprint(a.Setup.Clients), fmt.Sprint(b.Setup.Clients)},
+		pair{"keys", fmt.Sprint(a.Setup.Keys), fmt.Sprint(b.Setup.Keys)},
+		pair{"hold", unit.Setting(a.Setup.Hold), unit.Setting(b.Setup.Hold)},
+		pair{"ttl", unit.Setting(a.Setup.TTL), unit.Setting(b.Setup.TTL)},
+		pair{"objectives", strings.Join(a.SLO, ", "), strings.Join(b.SLO, ", ")},
+	)
+}
+
+// surroundings are the servers and machines in which they differ.
+func surroundings(a, b *Report) []string {
+	return differing(pair{"redis", a.Redis, b.Redis}, pair{"host", a.Host, b.Host})
+}
+
+func differing(pairs ...pair) (out []string) {
+	for _, p := range pairs {
+		if p.a != p.b {
+			out = append(out, fmt.Sprintf("%s %s against %s", p.name, p.a, p.b))
 		}
 	}
 	return out

@@ -40,3 +40,20 @@ func TestBadGuardsAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// A guard says nothing of two loads that are not the same.
+func TestGuardsWantTheSameLoad(t *testing.T) {
+	before, after := planned(), planned()
+	guards := []Guard{{Figure: "recommended", Change: -0.1}}
+	if c := Compare(before, after, guards); len(c.Unknown) > 0 || len(c.Failed) > 0 {
+		t.Fatalf("of the same: %+v", c)
+	}
+	after.Redis = "another version"
+	if c := Compare(before, after, guards); len(c.Unknown) > 0 {
+		t.Errorf("servers of another version: %+v", c)
+	}
+	after.Setup.Hold *= 2
+	if c := Compare(before, after, guards); len(c.Unknown) == 0 {
+		t.Errorf("another hold: %+v", c)
+	}
+}

@@ -3,6 +3,7 @@ package capacity
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"locktorture/reports/plots"
 	"locktorture/reports/unit"
@@ -74,6 +75,19 @@ func (r *Report) marks() []plots.Mark {
 	return out
 }
 
+// marked says which marks are drawn.
+func (r *Report) marked() string {
+	var names []string
+	for _, m := range r.marks() {
+		name, _, _ := strings.Cut(m.Name, " ")
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; marked: " + strings.Join(names, ", ")
+}
+
 // present leaves out traces without points.
 func present(all ...plots.Trace) []plots.Trace {
 	var out []plots.Trace
@@ -92,7 +106,7 @@ func (r *Report) basis() string {
 func (r *Report) rampFigure() *plots.Figure {
 	return plots.XY{
 		Name: "ramp", Title: "Acquire latency over offered rate (open loop)",
-		Alt:    "Latency from the intended start by offered rate: p99 of every repeat as dots, medians of p50, p99 and service p99 as lines; limit, knee and recommendation marked. " + r.basis(),
+		Alt:    "Latency from the intended start by offered rate: p99 of every repeat as dots, medians of p50, p99 and service p99 as lines" + r.marked() + ". " + r.basis(),
 		XLabel: "offered rate (acquire+release per second)", YLabel: "latency (log)", LogTime: true,
 		Threshold: float64(r.Bound), ThresholdName: "objective",
 		Traces: present(r.middle("p99", p99), r.middle("p50", p50), r.middle("service p99", service), r.trace("p99 per repeat", valid, p99), r.trace("discarded (lag)", invalid, p99)),

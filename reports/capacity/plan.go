@@ -140,7 +140,7 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 		case p.Behind:
 			plan.Why = fmt.Sprintf("%s of %s would be served: %s", rate(p.Rate.Value), rate(arriving), p.Busy[0])
 		case p.Busy[0].Share > p.Busy[0].Full:
-			plan.Why = fmt.Sprintf("%s", p.Busy[0])
+			plan.Why = p.Busy[0].String()
 		case w.P99 > 0 && p.P99.Value >= w.P99.Seconds():
 			plan.Why = fmt.Sprintf("acquire p99 would be %s: %s", seconds(p.P99.Value), p.Busy[0])
 		default:
@@ -180,8 +180,8 @@ func (p Plan) text() string {
 	}
 	one := p.One
 	lost := p.Masters - (p.Masters/2 + 1)
-	return head + fmt.Sprintf("%s of %s (%d Redis servers, one processor each; a shard survives the loss of %d) and %s for the clients\n",
-		unit.Counted(p.Shards, "shard"), unit.Counted(p.Masters, "master"), p.Shards*p.Masters, lost, unit.Counted(p.Cores, "processor")) +
+	return head + fmt.Sprintf("%s of %s (%s, one processor each; a shard survives the loss of %d) and %s for the clients\n",
+		unit.Counted(p.Shards, "shard"), unit.Counted(p.Masters, "master"), unit.Counted(p.Shards*p.Masters, "Redis server"), lost, unit.Counted(p.Cores, "processor")) +
 		fmt.Sprintf("  %-16sof the busiest: %s, acquire p50 %s, p99 %s, %s at a time of which %s hold\n", "",
 			one.figure(one.Rate, rate), one.latency(one.P50), one.latency(one.P99), unit.Counted(int(math.Ceil(p.atATime())), "request"), unit.Number(one.Rate.Value*one.Scenario.Hold.Seconds())) +
 		fmt.Sprintf("  %-16swhat breaks first: %s\n", "", one.Busy[0])

@@ -106,20 +106,34 @@ func (r *Report) hot() string {
 	return text
 }
 
+// unseen is what coherence takes at the largest size, below which it is not seen.
+const unseen = 0.01
+
 func (r *Report) model() string {
 	const load = " (closed loop, a key per goroutine, no hold)"
 	if !r.USL.Lambda.Known() {
 		return show(r.USL.Lambda, rate) + load
 	}
-	return fmt.Sprintf("λ %s per goroutine, σ %s, κ %s; %s%s", show(r.USL.Lambda, rate), show(r.USL.Sigma, small), show(r.USL.Kappa, small), peakWords(r.USL.Peak), load)
+	kappa := "κ " + show(r.USL.Kappa, small)
+	if n := float64(r.USL.Most); r.USL.Kappa.High*n*n < unseen { // where the fit of its logarithm ended says nothing
+		kappa = "κ too small to be told from 0"
+	}
+	return fmt.Sprintf("λ %s per goroutine, σ %s, %s; %s%s", show(r.USL.Lambda, rate), show(r.USL.Sigma, small), kappa, peakWords(r.USL.Peak), load)
 }
 
 func (r *Report) lease() string {
 	if !r.Lease.TTL.Known() {
 		return show(r.Lease.TTL, seconds)
 	}
-	return fmt.Sprintf("ttl ≥ %s: the most that any repeat needed to cover acquire p99.9 %s + hold p99.99 %s + longest pause %s, and a renewal every third of it that is missed once (%s holds); the largest of %d repeats has no interval, and one more would ask for more with probability 1/%d",
-		show(r.Lease.TTL, seconds), unit.Latency(r.Lease.Acquire), unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples),
+	acquire, hold := "acquire p99.9", "hold p99.99"
+	switch each := r.Lease.Samples / int64(max(r.Lease.TTL.N, 1)); { // of fewer samples, these are the largest
+	case each < 1000:
+		acquire, hold = "the slowest acquire", "the longest hold"
+	case each < 10_000:
+		hold = "the longest hold"
+	}
+	return fmt.Sprintf("ttl ≥ %s: the most that any repeat needed to cover %s %s + %s %s + longest pause %s, and a renewal every third of it that is missed once (%s holds); the largest of %d repeats has no interval, and one more would ask for more with probability 1/%d",
+		show(r.Lease.TTL, seconds), acquire, unit.Latency(r.Lease.Acquire), hold, unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples),
 		r.Lease.TTL.N, r.Lease.TTL.N+1)
 }
 

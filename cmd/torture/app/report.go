@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -70,6 +71,11 @@ func newCompare() *cobra.Command {
 			if before, after := calibration(args[0]), calibration(args[1]); before != "" && after != "" {
 				return compareCapacity(cmd, before, after, failIf)
 			} else if before != "" || after != "" {
+				for _, name := range args {
+					if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+						return fmt.Errorf("compare: %w", err)
+					}
+				}
 				return fmt.Errorf("compare %s and %s: one is a measurement of capacity and the other is not", args[0], args[1])
 			} else if len(failIf) > 0 {
 				return errors.New("--fail-if is for two measurements of capacity: name their folders, or each capacity.json")

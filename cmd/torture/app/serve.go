@@ -25,7 +25,7 @@ func newServe() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := reports.List(out); err != nil {
-				return err
+				return fmt.Errorf("--out: %w", err)
 			}
 			l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", addr)
 			if err != nil {

@@ -78,6 +78,9 @@ func (c Config) Validate() error {
 		demand(c.Trace.Rate() <= c.MaxRate, "--arrivals %s: %.0f/s on average is more than --max-rate %v", c.TraceFile, c.Trace.Rate(), c.MaxRate)
 	}
 	objectives, err := slo.ParseAll(c.SLO)
+	if err != nil {
+		err = fmt.Errorf("--slo: %w", err)
+	}
 	errs = append(errs, err, measurable(objectives))
 	_, err = measure.FindContestant(c.Catalogue, c.Lock)
 	return errors.Join(append(errs, c.Servers.Validate(), err)...)
