@@ -26,25 +26,32 @@ func TestReadmeExample(t *testing.T) {
 		block, _, _ := strings.Cut(part, "```")
 		blocks = append(blocks, block)
 	}
-	if len(blocks) != 3 {
-		t.Fatalf("%d blocks of Go; want a file, a line of the list, and a test", len(blocks))
+	if len(blocks) != 4 {
+		t.Fatalf("%d blocks of Go; want a file, a line of the list, a line of the classes, and a test", len(blocks))
 	}
-	list, err := os.ReadFile("catalogue.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const first = "var entries = []Entry{\n"
-	before, after, found := strings.Cut(string(list), first)
-	if !found {
-		t.Fatalf("catalogue.go has no %q", first)
-	}
+	const classes = "../../workload/history/coverage/class.go"
 	overlay := overlaid(t, map[string]string{
-		"swap_db.go": blocks[0], "swap_db_test.go": blocks[2], "catalogue.go": before + first + blocks[1] + after,
+		"swap_db.go": blocks[0], "swap_db_test.go": blocks[3],
+		"catalogue.go": withLine(t, "catalogue.go", "var entries = []Entry{\n", blocks[1]),
+		classes:        withLine(t, classes, "var kinds = map[string]kind{\n", blocks[2]),
 	})
 	vet := exec.CommandContext(t.Context(), "go", "vet", "-overlay", overlay, ".")
 	if said, err := vet.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, said)
 	}
+}
+
+// withLine is a file's text with a line more at the head of a list.
+func withLine(t *testing.T, path, head, line string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, after, found := strings.Cut(string(text), head)
+	if !found {
+		t.Fatalf("%s has no %q", path, head)
+	}
+	return before + head + line + after
 }
 
 // overlaid returns a file that tells go to take other texts for files of this
@@ -56,7 +63,7 @@ func overlaid(t *testing.T, texts map[string]string) string {
 	}
 	dir, replace := t.TempDir(), map[string]string{}
 	for name, text := range texts {
-		file := filepath.Join(dir, name)
+		file := filepath.Join(dir, filepath.Base(name))
 		replace[filepath.Join(here, name)] = file
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -114,7 +114,7 @@ var kinds = map[string]kind{
 	"clock-jump": of(ClockShifted), "clock-drift": of(ClockShifted), "ttl-shift": of(ClockShifted),
 	"client-clock": of(ClockShifted), "client-clock-stuck": of(ClockShifted),
 	"notify-cut": of(NotificationLost), "notify-lost": of(NotificationLost),
-	"script-flush": none,
+	"script-flush": none, "cluster-failover": none, "migrate-slot": none, // nothing is lost by them, and nobody is cut off
 }
 
 // Known reports whether a fault has its place here: a class, or none on purpose.
