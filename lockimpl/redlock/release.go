@@ -43,6 +43,7 @@ type releaseCall struct {
 	i                 int
 	gossip, tombstone int64 // as they are sent
 	err               error // why the node has not confirmed; guarded by release.mu
+	counted, doubtful bool  // whether it was answered, and by nobody who knows; guarded by release.mu
 }
 
 // undo ends the attempt and sends its release. It does not wait.
@@ -159,13 +160,21 @@ func (r *release) reasons() (all []error) {
 	return all
 }
 
-// count notes the first answer of a node and ends the release when it is
-// complete on a quorum, or when no more answers are to come.
+// count notes the answer of a node, in place of an earlier one, and ends the release when
+// it is complete on a quorum, or when every node has answered once.
 func (c *releaseCall) count(deleted, unsure bool, err error) {
 	r := c.release
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.err = err
+	switch { // what is sent again is one call still
+	case !c.counted:
+		c.counted = true
+		r.open--
+	case c.doubtful:
+		r.unsure--
+	}
+	c.doubtful = unsure
 	if deleted {
 		r.deleted++
 	}
@@ -174,7 +183,6 @@ func (c *releaseCall) count(deleted, unsure bool, err error) {
 	} else {
 		r.free++
 	}
-	r.open--
 	if !r.ended && (r.deleted >= r.a.l.quorum || r.open <= 0) {
 		r.ended = true
 		if r.done != nil {

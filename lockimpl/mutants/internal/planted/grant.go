@@ -81,11 +81,11 @@ func (g *Lease) Renew(ctx context.Context) { g.e.renew(ctx, nil) }
 // ended before, and ErrUnknown when too few nodes confirmed: then it ends by
 // itself, within its TTL. Releasing again sends nothing and answers the same.
 func (g *Lease) Release(ctx context.Context) error {
-	began := time.Now()
-	err := g.release(ctx)
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	began := time.Now()
+	err := g.release(ctx)
 	g.e.l.observe(ctx, Event{Op: OpRelease, Key: g.Key(), Fence: g.Fence(), Began: began, Err: err})
 	return err
 }

@@ -88,21 +88,22 @@ func (s *holdings) enter(ctx context.Context, who holder) (*holding, error) {
 	case h.busy <- struct{}{}:
 		return h, nil
 	case <-ctx.Done():
-		s.leave(h, false)
+		s.leave(h)
 		return nil, ctx.Err()
 	}
 }
 
 func (s *holdings) exit(h *holding) {
-	empty := h.count == 0
 	<-h.busy
-	s.leave(h, empty)
+	s.leave(h)
 }
 
-func (s *holdings) leave(h *holding, empty bool) {
+// leave forgets a holding that nobody holds or works at: whoever waited for it may have
+// taken the key meanwhile.
+func (s *holdings) leave(h *holding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h.users--; h.users == 0 && empty {
+	if h.users--; h.users == 0 && h.count == 0 {
 		delete(s.byWho, h.who)
 	}
 }
