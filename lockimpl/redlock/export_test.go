@@ -30,11 +30,12 @@ func Propose(l lockimpl.Locker, from time.Time) {
 	}
 }
 
-// SharingAFence returns names of so many locks that share one fence.
+// SharingAFence returns names of so many locks that share one fence; of fewer, where
+// names hardly share any.
 func SharingAFence(n int) []string {
 	names := keys.Under(DefaultPrefix)
 	all := []string{"first"}
-	for i := 0; len(all) < n; i++ {
+	for i := 0; len(all) < n && i < 10*n*Fences; i++ {
 		if name := strconv.Itoa(i); names.Of(name).Fence == names.Of(all[0]).Fence {
 			all = append(all, name)
 		}
