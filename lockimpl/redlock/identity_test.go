@@ -102,6 +102,10 @@ func TestDemotedAndPromotedServerKeepsOthersOut(t *testing.T) {
 	if err := warmUp.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if err := main.Set(t.Context(), "last", "1", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the copy has all that was written, admission too", func() bool { return copied.Get(t.Context(), "last").Val() == "1" })
 	alone(copied) // it stops listening before the lease is given
 	held, err := a.Acquire(t.Context(), "k", 30*time.Second)
 	if err != nil {
