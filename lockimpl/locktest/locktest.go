@@ -20,6 +20,8 @@ type Config struct {
 	Nodes   []lockimpl.Node // empty servers, for this test alone
 	TTL     time.Duration   // of the leases; default 2 s. The tests wait it out once
 	Fenced  bool            // the lock promises fencing tokens
+
+	actor uint64 // of those who contend, which one: each draws its pauses from a stream of its own
 }
 
 // TestLock tests that the lock meets the contract of lockimpl. Abilities that
@@ -95,7 +97,8 @@ func refused(t *testing.T, l lockimpl.Locker, cfg Config) {
 // eventually acquires a key that is about to be free.
 func eventually(t *testing.T, l lockimpl.Locker, cfg Config) lockimpl.Lease {
 	t.Helper()
-	for deadline := time.Now().Add(10*cfg.TTL + 60*time.Second); ; time.Sleep(pause()) {
+	pauses := rand.New(rand.NewPCG(1, cfg.actor)) // drawn, so that those who try do not keep getting in each other's way
+	for deadline := time.Now().Add(10*cfg.TTL + 60*time.Second); ; time.Sleep(time.Duration(1+pauses.IntN(20)) * time.Millisecond) {
 		lease, err := l.Acquire(t.Context(), t.Name(), cfg.TTL)
 		if err == nil {
 			return lease
@@ -105,10 +108,6 @@ func eventually(t *testing.T, l lockimpl.Locker, cfg Config) lockimpl.Lease {
 		}
 	}
 }
-
-// pause is drawn at random, so that those who try do not keep getting in each
-// other's way.
-func pause() time.Duration { return time.Duration(1+rand.IntN(20)) * time.Millisecond }
 
 func badRequests(t *testing.T, cfg Config) {
 	l := open(t, cfg)
@@ -218,8 +217,9 @@ func cancelled(t *testing.T, cfg Config) {
 func sections(t *testing.T, cfg Config) {
 	var inside, entered atomic.Int64
 	var wg sync.WaitGroup
-	for range 4 {
-		l := open(t, cfg)
+	for i := range 4 {
+		l, cfg := open(t, cfg), cfg
+		cfg.actor = uint64(i)
 		wg.Go(func() {
 			for range 5 {
 				lease := eventually(t, l, cfg)

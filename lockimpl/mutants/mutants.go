@@ -33,7 +33,7 @@ type Mutant struct {
 // Factory returns a Factory of the mutant. Hints are off: they hide a broken
 // core.
 func (m Mutant) Factory(cfg redlock.Config) lockimpl.Factory {
-	cfg = m.configured(withoutHints(cfg))
+	cfg = m.Config(cfg)
 	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
 		return planted.NewPlanted(nodes, configOfTheCopy(cfg), m.bugs)
 	}
@@ -51,9 +51,12 @@ func configOfTheCopy(cfg redlock.Config) (out planted.Config) {
 	return out
 }
 
+// Config is the configuration of the mutant and its twin where cfg is asked for.
+func (m Mutant) Config(cfg redlock.Config) redlock.Config { return m.configured(withoutHints(cfg)) }
+
 // Twin returns a Factory of the lock itself in the mutant's configuration.
 func (m Mutant) Twin(cfg redlock.Config) lockimpl.Factory {
-	return redlock.NewFactory(m.configured(withoutHints(cfg)))
+	return redlock.NewFactory(m.Config(cfg))
 }
 
 // Hinted is Twin with hints on.

@@ -13,7 +13,28 @@ import (
 
 // admission is the state of one node's admission by this client: at most one
 // goroutine per node works at it.
-type admission struct{ busy atomic.Bool }
+type admission struct {
+	busy atomic.Bool
+	why  atomic.Pointer[error] // its last round failed by this; nil: it did not
+}
+
+// note keeps what became of a round.
+func (a *admission) note(err error) {
+	if err == nil {
+		a.why.Store(nil)
+		return
+	}
+	a.why.Store(&err)
+}
+
+// notAdmitted is what is told of node i, which is not admitted: with what keeps it from
+// being, where it is not its quarantine alone.
+func (l *Lock) notAdmitted(i int) error {
+	if why := l.admission[i].why.Load(); why != nil {
+		return fmt.Errorf("%w; its admission fails: %w", ErrNotAdmitted, *why)
+	}
+	return ErrNotAdmitted
+}
 
 // The states that hello.lua answers.
 const (
@@ -25,6 +46,10 @@ const (
 // clockMargin is how far tokens may run ahead of a node's clock: the slack
 // that hints are allowed and the reserve of the high-water mark.
 const clockMargin = 4 * time.Second
+
+// mostClock bounds what is taken for a token from a clock that is centuries ahead, here
+// and in the scripts: those after it must be told apart by numbers of 53 bits.
+const mostClock = 1 << 52
 
 // A greeting is a node's answer to hello.lua.
 type greeting struct {
@@ -75,6 +100,7 @@ func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 	var seen time.Time
 	for ctx.Err() == nil {
 		g, err := l.greet(ctx, i)
+		l.admission[i].note(err)
 		switch {
 		case err != nil:
 			sleep(ctx, l.cfg.RetryMax)
@@ -94,7 +120,8 @@ func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 		if l.quarantine() > time.Since(seen) { // a node that grants longer has only now been heard
 			continue
 		}
-		if l.seed(ctx, i, g, m) != nil {
+		if err := l.seed(ctx, i, g, m); err != nil {
+			l.admission[i].note(err)
 			sleep(ctx, l.cfg.RetryMax)
 		}
 	}
@@ -122,8 +149,8 @@ func (l *Lock) greet(ctx context.Context, i int) (greeting, error) {
 		return greeting{}, fmt.Errorf("greet %w", l.of(i, err))
 	}
 	g := greeting{
-		state: r.At(0), ticket: r.Str(1), hw: r.At(2), maxTTL: time.Duration(r.At(3)) * time.Millisecond,
-		left: time.Duration(r.At(4)) * time.Millisecond, now: r.At(5),
+		state: r.At(0), ticket: r.Str(1), hw: r.At(2), maxTTL: milliseconds(r.At(3)),
+		left: milliseconds(r.At(4)), now: min(r.At(5), mostClock),
 	}
 	l.noteMaxTTL(g.maxTTL)
 	return g, nil

@@ -65,10 +65,9 @@ type nodeAttempt struct {
 	a     *attempt
 	i     int
 	state grantState
-	sent  atomic.Bool // the acquire left the queue towards the server
+	sent  atomic.Bool // the acquire leaves the queue towards the server
 	doubt bool        // a copy of the acquire may still be under way
 	mine  bool        // the node said so: it granted or extended the lease, and has not lost it since
-	again bool        // the acquire repairs a lease: nobody who queues has a claim before it
 	holds bool        // owned, issued a value <= T, stores >= T
 	value int64       // issued here
 	top   int64       // highest value stored here, as far as is known
@@ -86,6 +85,10 @@ func (l *Lock) attempt(ctx context.Context, k *keys.Set, r request) (*lease, err
 // run sends the attempt and waits for its decision.
 func (a *attempt) run(ctx context.Context) (*lease, error) {
 	l := a.l
+	if !l.work.Begin(1 + len(a.byNode)) {
+		return nil, ErrClosed
+	}
+	defer l.work.Add(-1) // Close waits until the attempt has been undone, or is a lease
 	l.active.Add(1)
 	a.send(ctx)
 	a.await(ctx)
@@ -97,6 +100,10 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 	if !time.Now().Before(a.until) {
 		a.undo()
 		return nil, fmt.Errorf("acquire %s: decided too late: %w", a.k.Name, lockimpl.ErrNoQuorum)
+	}
+	if l.closed.Load() { // who closes a lock has no more use for it
+		a.undo()
+		return nil, ErrClosed
 	}
 	return newLease(a), nil
 }
@@ -134,7 +141,6 @@ func (l *Lock) newAttempt(k *keys.Set, r request) *attempt {
 	for i := range a.byNode {
 		a.byNode[i].a, a.byNode[i].i = a, i
 	}
-	l.work.Add(len(a.byNode))
 	a.start = time.Now()
 	a.until = a.start.Add(validity(r.ttl))
 	return a
@@ -142,18 +148,21 @@ func (l *Lock) newAttempt(k *keys.Set, r request) *attempt {
 
 // Encode implements node.Call.
 func (s *nodeAttempt) Encode(w *node.Writer) {
-	s.sent.Store(true)
+	s.encode(w, &s.a.ttlMS, s.a.r.member != "", &s.a.l.patience)
+}
+
+// encode writes the acquire, which takes a place in the queue or does not, and heeds it
+// unless patience is nil: how old a waiter's sign of life may be.
+func (s *nodeAttempt) encode(w *node.Writer, ttlMS *int64, queues bool, patience *int64) {
 	a, k := s.a, s.a.k
-	if w.Resent {
-		a.mu.Lock()
-		s.doubt = true
-		a.mu.Unlock()
+	switch {
+	case a.r.shared:
+		w.Script(script.AcquireShared, 8)
+	case queues:
+		w.Script(script.Wait, 7)
+	default:
+		w.Script(script.Acquire, 7)
 	}
-	keys := 7
-	if a.r.shared {
-		keys = 8
-	}
-	w.Script(a.script(s), keys)
 	w.Refs(&k.Node, &k.Lock, &k.Fence)
 	w.Str(k.Tombstone + a.owner)
 	w.Refs(&k.Flag, &k.Tickets, &k.Beats)
@@ -161,57 +170,45 @@ func (s *nodeAttempt) Encode(w *node.Writer) {
 		w.Ref(&k.Readers)
 	}
 	w.Ref(&a.owner)
-	w.IntRef(&a.ttlMS)
-	if !a.r.shared && !a.queues(s) {
-		w.Record(a.above, a.ttlMS)
-		w.IntRef(&a.above)
-		s.patience(w)
-		return
-	}
-	w.Run()
-	w.IntRef(&a.hint)
-	if a.queues(s) {
-		w.Ref(&a.r.member)
-	} else {
-		w.Str("")
-	}
-	w.IntRef(&a.r.ticket)
-	s.patience(w)
-}
-
-// patience writes how old a waiter's sign of life may be, or nothing when the
-// acquire need not heed the queue.
-func (s *nodeAttempt) patience(w *node.Writer) {
-	if s.again {
-		w.Str("")
-	} else {
-		w.IntRef(&s.a.l.patience)
-	}
-}
-
-// queues reports whether the acquire takes a place in the queue.
-func (a *attempt) queues(s *nodeAttempt) bool { return a.r.member != "" && !s.again }
-
-// script returns the acquire that fits the request.
-func (a *attempt) script(s *nodeAttempt) *script.Script {
+	w.IntRef(ttlMS)
 	switch {
-	case a.r.shared:
-		return script.AcquireShared
-	case a.queues(s):
-		return script.Wait
+	case !a.r.shared && !queues:
+		w.Record(a.above, *ttlMS)
+		w.IntRef(&a.above)
+	case queues:
+		w.Run()
+		w.IntRef(&a.hint)
+		w.Ref(&a.r.member)
+		w.IntRef(&a.r.ticket)
+	default:
+		w.Run()
+		w.IntRef(&a.hint)
+		w.Str("")
+		w.IntRef(&a.r.ticket)
 	}
-	return script.Acquire
+	if patience == nil {
+		w.Str("")
+	} else {
+		w.IntRef(patience)
+	}
 }
 
 // Wanted implements node.Call: an acquire of an attempt that has ended is not
-// sent any more, so that a node that does not answer collects none.
+// sent any more, so that a node that does not answer collects none. It is noted as sent
+// before that is looked at, and whoever ends the attempt does it the other way round:
+// no acquire goes out that the end of the attempt takes for one that did not.
 func (s *nodeAttempt) Wanted(resent bool) bool {
 	if resent { // the release, which may go out with this batch, has to know
 		s.a.mu.Lock()
 		s.doubt = true
 		s.a.mu.Unlock()
 	}
-	return !s.a.over.Load()
+	was := s.sent.Swap(true)
+	if s.a.over.Load() {
+		s.sent.Store(was)
+		return false
+	}
+	return true
 }
 
 // Answer implements node.Call.
@@ -267,7 +264,7 @@ func (s *nodeAttempt) refusedBy(code int64, r node.Reply) {
 	case -1:
 		s.err = s.a.l.of(s.i, errors.New("released here before"))
 	case -2:
-		s.err = s.a.l.of(s.i, ErrNotAdmitted)
+		s.err = s.a.l.of(s.i, s.a.l.notAdmitted(s.i))
 		s.a.l.admit(s.i)
 	case -3:
 		s.err = s.a.l.tooLong(s.i, r.At(1))

@@ -27,13 +27,13 @@ type victim struct {
 	cmd *exec.Cmd
 }
 
-// newVictim starts a redis-server on a port that no outgoing connection takes
-// while the server is down.
-func newVictim(t *testing.T, args ...string) *victim {
+// newVictim starts a redis-server on a port, drawn from rng, that no outgoing
+// connection takes while the server is down.
+func newVictim(t *testing.T, rng *rand.Rand, args ...string) *victim {
 	t.Helper()
 	v := &victim{path: needServer(t)}
 	for range 20 {
-		v.addr = fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000))
+		v.addr = fmt.Sprintf("127.0.0.1:%d", 20_000+rng.IntN(12_000))
 		_, port, _ := net.SplitHostPort(v.addr)
 		v.args = append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--loglevel", "warning"}, args...)
 		if v.start() {
@@ -203,13 +203,14 @@ func besiege(t *testing.T, n int, length time.Duration) {
 	}
 	y, b := newTally(), newBook()
 	s := &siege{t: t, tally: y, rng: rand.New(rand.NewPCG(seed, 1))}
+	ports := rand.New(rand.NewPCG(seed, 2)) // of their own: a port that is taken must not shift the faults
 	addrs := make([]string, n)
 	for i := range n {
 		kept := "no"
 		if i == 0 && n > 1 {
 			kept = "yes"
 		}
-		s.victims = append(s.victims, newVictim(t, "--appendonly", kept, "--appendfsync", "always"))
+		s.victims = append(s.victims, newVictim(t, ports, "--appendonly", kept, "--appendfsync", "always"))
 		addrs[i] = s.victims[i].addr
 	}
 	nodes, cfg := nodesAt(addrs), redlock.Config{MaxTTL: time.Second, NodeTimeout: 300 * time.Millisecond}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"locktorture/lockimpl/redlock/internal/keys"
 )
@@ -40,7 +41,7 @@ type Config struct {
 	Quorum int
 
 	// MaxTTL is the longest lease that can be asked for, and with it the time
-	// that a node which lost its memory stays out. Default 10 s.
+	// that a node which lost its memory stays out. Default 10 s, at most a year.
 	MaxTTL time.Duration
 
 	// FirstTime says that the nodes have never served, for Bootstrap. It is for
@@ -108,7 +109,7 @@ func (cfg Config) check(nodes int) error {
 		return fmt.Errorf("max ttl %v is below %v, the shortest ttl that leaves a holder any time", cfg.MaxTTL, minTTL)
 	case cfg.TTL < minTTL || cfg.TTL > cfg.MaxTTL:
 		return fmt.Errorf("ttl %v is not between %v and the max ttl, %v", cfg.TTL, minTTL, cfg.MaxTTL)
-	case len(cfg.Name) > 64 || strings.ContainsFunc(cfg.Name, func(r rune) bool { return r <= ' ' || !unicode.IsPrint(r) }):
+	case utf8.RuneCountInString(cfg.Name) > 64 || strings.ContainsFunc(cfg.Name, func(r rune) bool { return r <= ' ' || !unicode.IsPrint(r) }):
 		return fmt.Errorf("name %q: it must be up to 64 printable characters without spaces", cfg.Name)
 	case cfg.NodeTimeout < 0:
 		return fmt.Errorf("node timeout %v is negative", cfg.NodeTimeout)
@@ -117,7 +118,23 @@ func (cfg Config) check(nodes int) error {
 	case cfg.Patience < 10*time.Millisecond:
 		return fmt.Errorf("patience %v is below 10ms", cfg.Patience)
 	}
+	for name, d := range map[string]time.Duration{
+		"max ttl": cfg.MaxTTL, "node timeout": cfg.NodeTimeout, "longest retry": cfg.RetryMax, "patience": cfg.Patience,
+	} {
+		if d > mostDuration {
+			return fmt.Errorf("%s %v is above %v, the longest time that a lock reckons with", name, d, mostDuration)
+		}
+	}
 	return nil
+}
+
+// mostDuration bounds every duration of a Config, so that the sums that are made of them,
+// here and in the scripts, do not overflow: a quarantine that did would be over at once.
+const mostDuration = 365 * 24 * time.Hour
+
+// milliseconds is a duration that a node said, at most a hundred times mostDuration.
+func milliseconds(said int64) time.Duration {
+	return time.Duration(min(said, (100*mostDuration).Milliseconds())) * time.Millisecond
 }
 
 // checkNumber refuses sets over which a majority means less than it says.
@@ -144,7 +161,7 @@ func (l *Lock) tooLong(i int, most int64) error {
 // checkRequest refuses a request before anything is sent.
 func (l *Lock) checkRequest(key string, ttl time.Duration) error {
 	if key == "" {
-		return errors.New("acquire: empty key")
+		return fmt.Errorf("acquire: %w: empty key", ErrMisconfigured)
 	}
 	return l.checkTTL(ttl)
 }

@@ -1,6 +1,7 @@
 package redlock_test
 
 import (
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -11,7 +12,10 @@ import (
 	"locktorture/lockimpl/redlock"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // nodes in memory make much garbage and keep little
+	goleak.VerifyTestMain(m)
+}
 
 func TestContract(t *testing.T) {
 	eachSize(t, func(t *testing.T, nodes []lockimpl.Node) {

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -86,18 +87,21 @@ func (a *attempt) decide() {
 	case a.token > 0 && a.count(holds) >= a.l.quorum:
 		a.end(nil)
 	case a.count(isOut) > len(a.byNode)-a.l.quorum:
-		a.end(a.failure(nil))
+		a.fail(nil)
 	}
 }
 
-// end records the decision. A failed attempt is over at once; a successful
-// one goes on collecting stragglers until it is released.
+// fail ends an attempt without a quorum. It is over at once, before anybody looks at what
+// has been sent; a successful one goes on collecting stragglers until it is released.
+func (a *attempt) fail(cause error) {
+	a.over.Store(true)
+	a.wait = a.usefulWait()
+	a.end(a.failure(cause))
+}
+
+// end records the decision.
 func (a *attempt) end(err error) {
 	a.decided, a.err = true, err
-	if err != nil {
-		a.over.Store(true)
-		a.wait = a.usefulWait()
-	}
 	if a.done != nil {
 		close(a.done)
 	}
@@ -108,33 +112,60 @@ func (a *attempt) giveUp(cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.decided {
-		a.end(a.failure(cause))
+		a.fail(cause)
 	}
 }
 
 // failure says why there is no lock: definitely, when so many nodes refused
 // that no quorum is possible; otherwise the outcome is unknown.
 func (a *attempt) failure(cause error) error {
-	var reasons []error
 	held, out := false, 0
 	for i := range a.byNode {
 		held = held || a.byNode[i].held
 		if s := &a.byNode[i]; s.state != granted && !s.held && (isOut(s) || cause != nil) {
 			out++
 		}
-		err := a.byNode[i].err
-		if a.byNode[i].state == pending && a.asked>>i&1 == 1 {
-			err = a.l.of(i, a.l.nodes[i].Trouble())
-		}
-		reasons = append(reasons, err)
 	}
+	reasons := a.reasons()
 	if a.count(a.absent) > len(a.byNode)-a.l.quorum {
 		if held && out <= len(a.byNode)-a.l.quorum { // without the others there would have been a quorum
 			return fmt.Errorf("acquire %s: %w", a.k.Name, joined(lockimpl.ErrHeld, cause))
 		}
-		return fmt.Errorf("acquire %s: %w", a.k.Name, joined(lockimpl.ErrNoQuorum, append(reasons, cause)...))
+		return a.outage(lockimpl.ErrNoQuorum, append(reasons, cause))
 	}
-	return fmt.Errorf("acquire %s: %w", a.k.Name, joined(ErrUnknown, append(reasons, cause)...))
+	return a.outage(ErrUnknown, append(reasons, cause))
+}
+
+// outage is the error of an attempt that too few nodes granted, for these reasons. It is
+// marked when so many nodes will go on saying what they say that waiting does not help.
+func (a *attempt) outage(what error, reasons []error) error {
+	err := fmt.Errorf("acquire %s: %w", a.k.Name, joined(what, reasons...))
+	if countHopeless(reasons) > len(a.byNode)-a.l.quorum {
+		return hopeless{err}
+	}
+	return err
+}
+
+// reasons returns what the nodes say, or what keeps them from being asked. mu is held.
+func (a *attempt) reasons() []error {
+	all := make([]error, len(a.byNode))
+	for i := range a.byNode {
+		if all[i] = a.byNode[i].err; a.byNode[i].state == pending && a.asked>>i&1 == 1 {
+			all[i] = a.l.of(i, a.l.nodes[i].Trouble())
+		}
+	}
+	return all
+}
+
+// toOthers is what err, with which the attempt failed, says to those who have not asked:
+// that its own outcome is unknown is none of their business.
+func (a *attempt) toOthers(err error) error {
+	if !errors.Is(err, ErrUnknown) {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.outage(lockimpl.ErrNoQuorum, a.reasons())
 }
 
 // absent reports whether nothing of this attempt's can be on the node. An

@@ -109,6 +109,12 @@
 // comes, or whose last one has been gone for repl-backlog-ttl, begins another
 // history: it sits out a quarantine for nothing.
 //
+// Nobody but the lock writes, moves or restores keys under its prefix, or swaps its
+// database for another (SWAPDB): old data that come back without a restart are not noticed.
+//
+// A node's clock that is set back lengthens what its leases have left there, by no more
+// than the node's longest lease: a holder that has died is outlived by that.
+//
 // "By clock": as long as some node's clock is ahead of every token issued,
 // that is, was not set back by more than the outage. M assumes that clocks run
 // at rates within one per cent of each other; T needs no timing at all while
@@ -171,7 +177,8 @@
 //
 // # What it asks of the servers
 //
-// Redis 7 or newer, maxmemory-policy noeviction, no Redis Cluster (refused: it
+// Redis 7 or newer, no maxmemory or maxmemory-policy noeviction (another is refused on each
+// new connection: leases would be evicted), no Redis Cluster (refused: it
 // moves keys from one server to another), and a connection that leads to one
 // server process as long as it lives (a proxy that pools connections would hide
 // a restart). The lock only sends relative times.

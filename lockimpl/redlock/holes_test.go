@@ -45,7 +45,7 @@ var holes = []cell{
 		{"redlock/decide.go", "if held && out <=", "if untrue(\"hole 11\") || held && out <="},
 	}},
 	{"hole 12", "", "TestRenewedLeaseOutlivesARollingRestart", "a renewal leaves nodes that came back without the lease", []edit{
-		{"redlock/extend.go", "if !r.calls[i].absent {", "if !r.calls[i].absent || untrue(\"hole 12\") {"},
+		{"redlock/extend.go", "repair(c *renewCall) {\n", "repair(c *renewCall) {\n\tif untrue(\"hole 12\") {\n\t\treturn\n\t}\n"},
 	}},
 	{"hole 13", "", "TestPatienceMayDifferBetweenClients", "everybody is judged by the patience of who asks", []edit{
 		{lua + "queue.lua", "(own and tonumber(own) or patience)", "patience"},
@@ -83,6 +83,113 @@ var holes = []cell{
 	{"hole 22", "", "TestEveryPipelineHasADeadline", "a pipeline is read without a deadline", []edit{
 		{"redlock/internal/node/conn.go", "\topt.PoolSize, opt.MinIdleConns,", "\tif untrue(\"hole 22\") {\n\t\topt.ReadTimeout = -1\n\t}\n\topt.PoolSize, opt.MinIdleConns,"},
 		{"redlock/internal/node/node.go", "clone := c.WithTimeout(d)\n", "clone := c.WithTimeout(d)\n\tif untrue(\"hole 22\") {\n\t\tclone = c.WithTimeout(-1)\n\t}\n"},
+	}},
+
+	{"hole 23", "", "TestNoContextIsNoPanic", "a call without a context panics", []edit{
+		{"redlock/extend.go", "if ctx == nil {", "if ctx == nil && !untrue(\"hole 23\") {"},
+	}},
+	{"hole 24", "", "TestARefusalThatIsRepeatedIsOneAnswer", "a release that is sent again is counted again", []edit{
+		{"redlock/release.go", "case !c.counted:", "case !c.counted || untrue(\"hole 24\"):"},
+	}},
+	{"hole 25", "a", "TestHoldingStaysWithWhoeverTookTheKeyMeanwhile", "a holding is forgotten though its owner has the key", []edit{
+		{"redlock/reentry.go", "h.users == 0 && h.count == 0 {", "h.users == 0 && (h.count == 0 || untrue(\"hole 25a\")) {"},
+	}},
+	{"hole 25", "b", "TestReentryAfterALossLeavesNoKey", "a lost lease that its owner replaces is not given back", []edit{
+		{"redlock/reentry.go", "lost := h.lease; lost != nil {", "lost := h.lease; lost != nil && !untrue(\"hole 25b\") {"},
+	}},
+	{"hole 26", "a", "TestCloseBesideAnAcquireLeavesNoKey", "a lock that is being closed grants a lease, which nobody can give back", []edit{
+		{"redlock/attempt.go", "if l.closed.Load() { // who", "if l.closed.Load() && !untrue(\"hole 26a\") { // who"},
+	}},
+	{"hole 26", "b", "TestCloseEndsEveryWait", "Close leaves those who wait to their contexts", []edit{
+		{"redlock/lock.go", "\tl.lines.Close(ErrClosed)\n", "\tif !untrue(\"hole 26b\") {\n\t\tl.lines.Close(ErrClosed)\n\t}\n"},
+	}},
+	{"hole 27", "a", "TestSessionGivesBackWhatNodesLost", "what is left of a session's lease that nodes lost is not given back", []edit{
+		{"redlock/session.go", "if !valid && got.e.isReleased() {", "if !valid && (untrue(\"hole 27a\") || got.e.isReleased()) {"},
+	}},
+	{"hole 27", "b", "TestSizeOfTheNextBatch", "a session's batches stay as large where their answers are late", []edit{
+		{"redlock/session.go", "case took >= limit && failed:", "case took >= limit && failed && !untrue(\"hole 27b\"):"},
+	}},
+	{"hole 28", "a", "TestMinorityThatIsMisconfiguredEndsNoWait", "what one node will always say ends a wait", []edit{
+		{"redlock/decide.go", "if countHopeless(reasons) > len(a.byNode)-a.l.quorum {", "if n := countHopeless(reasons); n > len(a.byNode)-a.l.quorum || n > 0 && untrue(\"hole 28a\") {"},
+	}},
+	{"hole 28", "b", "TestWaitForMoreThanTheNodesGrantEndsAtOnce", "a wait goes on that no node will ever grant", []edit{
+		{"redlock/errors.go", "|| errors.Is(err, ErrTTLTooLong)) {", "|| errors.Is(err, ErrTTLTooLong) && !untrue(\"hole 28b\")) {"},
+	}},
+	{"hole 28", "c", "TestPauseOfAWaiterKeepsToItsPatience", "a waiter pauses for longer than its place in the queue lasts", []edit{
+		{"redlock/wait.go", "\ttop := min(", "\tif untrue(\"hole 28c\") {\n\t\treturn l.cfg.RetryMin\n\t}\n\ttop := min("},
+	}},
+	{"hole 29", "a", "TestFailedRoundAddsNoNodeToTheNext", "what a failed round was granted on its way counts in the next", []edit{
+		{"redlock/extend.go", "\t\te.mayCount = r.counted\n", "\t\tif !untrue(\"hole 29a\") {\n\t\t\te.mayCount = r.counted\n\t\t}\n"},
+	}},
+	{"hole 29", "b", "TestRepairIsAsLongAsTheLease", "a repair is as long as the lease was at first", []edit{
+		{"redlock/extend.go", "\tif t := time.Now().Add(ttl + e.l.cfg.NodeTimeout); t", "\tif untrue(\"hole 29b\") {\n\t\tttl = e.a.r.ttl\n\t}\n\tif t := time.Now().Add(ttl + e.l.cfg.NodeTimeout); t"},
+	}},
+	{"hole 30", "", "TestValidUntilHasPassedWhenTheLeaseHasEnded", "a lease that has ended is still said to be valid", []edit{
+		{"redlock/lease.go", "if e.ended && e.stopped", "if e.ended && !untrue(\"hole 30\") && e.stopped"},
+	}},
+	{"hole 31", "", "TestEndOfAnAttemptBesideItsSending", "an acquire that is being sent is taken for one that never will be", []edit{
+		{"redlock/attempt.go", "was := s.sent.Swap(true)", "was := s.sent.Swap(!untrue(\"hole 31\"))"},
+	}},
+	{"hole 32", "a", "TestHookThatHidesAnError", "a hook that hides an error leaves a lease that may have been granted", []edit{
+		{"redlock/internal/node/conn.go", "\treturn c.under.broken\n", "\tif untrue(\"hole 32a\") {\n\t\treturn nil\n\t}\n\treturn c.under.broken\n"},
+	}},
+	{"hole 32", "b", "TestHookThatSendsNothingOrTwice", "a pipeline goes out as often as a hook calls for it", []edit{
+		{"redlock/internal/node/conn.go", "\t\tif !d.sent {\n", "\t\tif !d.sent || untrue(\"hole 32b\") {\n"},
+	}},
+	{"hole 33", "a", "TestWaiterInTheLineIsToldWhatThoseAheadWereTold", "who waits behind another of its client is told of a holder in an outage", []edit{
+		{"redlock/wait.go", "case e.Granted:", "case e.Granted || untrue(\"hole 33a\"):"},
+	}},
+	{"hole 33", "b", "TestContextThatEndsBeforeANodeIsAskedIsNoRefusal", "who asked no node is told of a holder", []edit{
+		{"redlock/wait.go", "\treturn fmt.Errorf(\"acquire %s: %w: no node was asked", "\tif untrue(\"hole 33b\") {\n\t\treturn lockimpl.ErrHeld\n\t}\n\treturn fmt.Errorf(\"acquire %s: %w: no node was asked"},
+	}},
+
+	{"hole 34", "", "TestTimesBeyondReckoningAreRefused", "a MaxTTL of which the quarantine overflows is accepted", []edit{
+		{"redlock/config.go", "if d > mostDuration {", "if d > mostDuration && !untrue(\"hole 34\") {"},
+	}},
+	{"hole 35", "", "TestServerThatEvictsKeysIsRefused", "a server that evicts leases which are held is accepted", []edit{
+		{"redlock/internal/node/conn.go", "case evicts(room):", "case evicts(room) && !untrue(\"hole 35\"):"},
+	}},
+	{"hole 36", "", "TestTokensGrowUnderAClockCenturiesAhead", "tokens follow a clock beyond what a number can tell apart", []edit{
+		{lua + "acquire.lua", "math.min(t[1] * 1000000 + t[2], 2 ^ 52)", "t[1] * 1000000 + t[2]"},
+		{lua + "wait.lua", "math.min(t[1] * 1000000 + t[2], 2 ^ 52)", "t[1] * 1000000 + t[2]"},
+	}},
+	{"hole 37", "a", "TestServersThatChangePlacesAreUsedAgain", "servers that change places are refused for ever", []edit{
+		{"redlock/internal/node/identities.go", "case other.parted.IsZero():", "case other.parted.IsZero() || untrue(\"hole 37a\"):"},
+	}},
+	{"hole 37", "b", "TestAServerIsOneNodeAtATime", "a server that changes places answers as two nodes in one exchange", []edit{
+		{"redlock/internal/node/identities.go", "<= s.Pause:", "<= s.Pause && !untrue(\"hole 37b\"):"},
+	}},
+	{"hole 38", "", "TestRenewalFollowsOneWhoseContextHasEnded", "a renewal whose context has ended keeps another from beginning", []edit{
+		{"redlock/renew.go", "before != nil && !before.isEnded() {", "before != nil && (!before.isEnded() || untrue(\"hole 38\")) {"},
+	}},
+	{"hole 39", "", "TestCommandThatIsMissingLeavesNoKey", "a script takes the lock before a command that may be refused", []edit{
+		{lua + "wait.lua", "quit(KEYS[6], KEYS[7], ARGV[5])\n-- The lock", "-- The lock"},
+		{lua + "wait.lua", "end\nreturn v\n", "end\nquit(KEYS[6], KEYS[7], ARGV[5])\nreturn v\n"},
+	}},
+	{"hole 40", "", "TestLeaseFromBeforeAClockWasSetBackEnds", "a lease lasts for as long as a node's clock was set back", []edit{
+		{lua + "queue.lua", "if left <= tonumber(maxttl) then return left end", "if true then return left end"},
+	}},
+	{"hole 41", "", "TestFairWaiterThatCannotSubscribeKeepsItsPlace", "a waiter's place in the queue is that of its subscription", []edit{
+		{"redlock/wait.go", "\tl.listen(ctx)\n", "\tl.listen(ctx)\n\tif untrue(\"hole 41\") {\n\t\tr.ticket = time.Now().UnixMicro()\n\t}\n"},
+	}},
+	{"hole 42", "", "TestWatchEndsWithTheLock", "Watch goes on after Close", []edit{
+		{"redlock/inspect.go", "\tdefer context.AfterFunc(l.untilClose, cancel)()\n", "\tif !untrue(\"hole 42\") {\n\t\tdefer context.AfterFunc(l.untilClose, cancel)()\n\t}\n"},
+	}},
+
+	{"hole 33", "c", "TestHandOverThatIsOverIsNoHolder", "who waits behind one that was granted and has given back is told of a holder", []edit{
+		{"redlock/internal/waiting/lines.go", "case <-ln.ahead.Lost():\n\t\treturn false", "case <-ln.ahead.Lost():\n\t\treturn untrue(\"hole 33c\")"},
+	}},
+	{"hole 12", "b", "TestNodeThatAnswersAfterItsRoundIsRepaired", "a node that answers after its round is repaired in the next", []edit{
+		{"redlock/extend.go", "return c.absent && c.repairs", "return c.absent && c.repairs && !untrue(\"hole 12b\")"},
+	}},
+	{"hole 26", "c", "TestObserverMayReleaseAndClose", "who is told of a renewal or a loss is waited for by those it calls", []edit{
+		{"redlock/observe.go", "\t\tgo l.tellAll() //", "\t\tif untrue(\"hole 26c\") {\n\t\t\tl.news.mu.Unlock()\n\t\t\tl.tellAll()\n\t\t\tl.news.mu.Lock()\n\t\t\treturn\n\t\t}\n\t\tgo l.tellAll() //"},
+	}},
+	{"hole 26", "d", "TestLeaseAfterCloseIsToldSo", "what is asked of a lease after Close is told as an outage", []edit{
+		{"redlock/extend.go", "if e.l.closed.Load() {", "if e.l.closed.Load() && !untrue(\"hole 26d\") {"},
+	}},
+	{"hole 28", "d", "TestCertificateThatDoesNotHoldIsMisconfigured", "a wrong certificate is told as an outage", []edit{
+		{"redlock/internal/node/reply.go", "if isWrongTLS(err) ||", "if isWrongTLS(err) && !untrue(\"hole 28d\") ||"},
 	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{

@@ -1,9 +1,13 @@
 package redlock_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -162,5 +166,81 @@ func TestOneServerIsNotTwoNodes(t *testing.T) {
 	}
 	if _, err := l.AcquireWait(t.Context(), "k", time.Second); !errors.Is(err, redlock.ErrSameServer) {
 		t.Errorf("acquire: %v, want ErrSameServer", err)
+	}
+}
+
+// A server that drops keys when its memory is full drops leases that are held.
+func TestServerThatEvictsKeysIsRefused(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	bootstrapped(t, nodes, quick)
+	c := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer c.Close()
+	for _, s := range []struct {
+		limit, policy string
+		fit           bool
+	}{
+		{"100mb", "volatile-lru", false}, {"100mb", "allkeys-lru", false}, {"100mb", "volatile-ttl", false},
+		{"100mb", "noeviction", true}, {"0", "volatile-lru", true},
+	} {
+		for name, value := range map[string]string{"maxmemory": s.limit, "maxmemory-policy": s.policy} {
+			if err := c.ConfigSet(t.Context(), name, value).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := client(t, nodes, quick)
+		if s.fit {
+			if err := eventuallyGranted(t, l, "k").Release(t.Context()); err != nil {
+				t.Errorf("%+v: %v", s, err)
+			}
+			continue
+		}
+		_, err := l.AcquireWait(t.Context(), "k", time.Second)
+		if !errors.Is(err, redlock.ErrEvictingServer) || !errors.Is(err, redlock.ErrMisconfigured) || !errors.Is(err, lockimpl.ErrNoQuorum) {
+			t.Errorf("%+v: %v, want ErrEvictingServer", s, err)
+		}
+	}
+}
+
+// Servers that change places behind their addresses are used again.
+func TestServersThatChangePlacesAreUsedAgain(t *testing.T) {
+	servers := embedded(t, 3)
+	at := addrs(servers)
+	bootstrapped(t, nodesAt(at), patient)
+	var mu sync.Mutex
+	var open []net.Conn
+	swapped := false
+	nodes := make([]lockimpl.Node, 3)
+	for i := range nodes {
+		nodes[i] = lockimpl.Node{Name: fmt.Sprint("n", i+1), Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			to := i
+			if swapped {
+				to = []int{1, 0, 2}[i]
+			}
+			c, err := new(net.Dialer).DialContext(ctx, network, at[to])
+			if err == nil {
+				open = append(open, c)
+			}
+			return c, err
+		}}
+	}
+	l := client(t, nodes, redlock.Config{NodeTimeout: 2 * time.Second})
+	if err := eventuallyGranted(t, l, "before").Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	await(t, "every node is known", func() bool {
+		all, err := l.Admission(t.Context())
+		return err == nil && !slices.ContainsFunc(all, func(n redlock.NodeStatus) bool { return n.State != redlock.Admitted })
+	})
+	mu.Lock()
+	swapped = true
+	for _, c := range open {
+		_ = c.Close()
+	}
+	mu.Unlock()
+	servers[2].Close() // without the two there is no quorum
+	if err := eventuallyGranted(t, l, "after").Release(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

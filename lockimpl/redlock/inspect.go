@@ -2,7 +2,6 @@ package redlock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -45,7 +44,10 @@ const labelled = "@"
 // in a queue. It returns an error when fewer than a quorum answered.
 func (l *Lock) Inspect(ctx context.Context, key string) (Inspection, error) {
 	if ctx == nil || key == "" {
-		return Inspection{}, errors.New("inspect: it takes a context and a key")
+		return Inspection{}, fmt.Errorf("inspect: %w: it takes a context and a key", ErrMisconfigured)
+	}
+	if l.closed.Load() {
+		return Inspection{}, ErrClosed
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.NodeTimeout)
 	defer cancel()
@@ -119,19 +121,22 @@ func (in *Inspection) note(r *node.Reply, byOwner map[string]*part) {
 }
 
 // Watch looks every so often who holds key, and tells when that has changed, and
-// the first time, until ctx ends. With Do it is what a leader election takes: who
+// the first time, until ctx ends, or the lock is closed. With Do it is what a leader election takes: who
 // leads runs in Do, and the others see who that is. What is told may have changed
 // by then: nobody may act as if it held the key because of it. While no quorum of
 // nodes answers nothing is told, and the last error is in that of Watch.
 func (l *Lock) Watch(ctx context.Context, key string, every time.Duration, tell func(h Holder, held bool)) error {
-	if every <= 0 {
-		return errors.New("watch: the time between two looks must be positive")
+	if ctx == nil || key == "" || every <= 0 {
+		return fmt.Errorf("watch: %w: it takes a context, a key, and a positive time between two looks", ErrMisconfigured)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.untilClose, cancel)()
 	var last Holder
 	first, wasHeld := true, false
 	for {
 		in, err := l.Inspect(ctx, key)
-		if err == nil {
+		if err == nil && !l.closed.Load() {
 			h, held := l.Held(in)
 			if first || held != wasHeld || h.Fence != last.Fence || h.Name != last.Name {
 				tell(h, held)
@@ -139,6 +144,9 @@ func (l *Lock) Watch(ctx context.Context, key string, every time.Duration, tell 
 			first, wasHeld, last = false, held, h
 		}
 		sleep(ctx, every)
+		if l.closed.Load() {
+			return ErrClosed
+		}
 		if ctx.Err() != nil {
 			return oneLine(ctx.Err(), err)
 		}

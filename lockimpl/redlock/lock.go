@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locktorture/lockimpl"
 	"locktorture/lockimpl/redlock/internal/keys"
 	"locktorture/lockimpl/redlock/internal/node"
 	"locktorture/lockimpl/redlock/internal/waiting"
@@ -45,9 +45,11 @@ type Lock struct {
 	stop    context.CancelFunc // ends background goroutines
 	ctx     context.Context    // of the background goroutines
 
-	closing sync.Mutex // orders spawn and Close
-	closed  atomic.Bool
-	wg      sync.WaitGroup
+	closing    sync.Mutex // orders spawn and Close
+	closed     atomic.Bool
+	untilClose context.Context // ends as soon as Close is called
+	shut       context.CancelFunc
+	wg         sync.WaitGroup
 
 	servers node.Identities // who is behind the nodes
 
@@ -66,6 +68,7 @@ type Lock struct {
 	subscribed       atomic.Int32  // nodes that have been heard
 	quorumSubscribed chan struct{} // closed when they are a quorum
 	admission        []admission
+	news             news
 }
 
 // New returns a client of the masters behind clients, one of each: a single one
@@ -122,11 +125,21 @@ func NewFromURLs(cfg Config, urls ...string) (*Lock, error) {
 	for i, u := range urls {
 		opt, err := redis.ParseURL(u)
 		if err != nil {
-			return nil, misconfigured(fmt.Errorf("node %d: %w", i+1, err))
+			return nil, misconfigured(fmt.Errorf("node %d: %w", i+1, withoutSecrets(err)))
 		}
 		options[i] = opt
 	}
 	return NewFromOptions(cfg, options...)
+}
+
+// withoutSecrets is what is wrong with a URL, without the URL: it may hold a password, and
+// what cannot be parsed is often a part of one.
+func withoutSecrets(err error) error {
+	var whole *url.Error
+	if errors.As(err, &whole) {
+		return errors.New("not a URL that can be read (it is not shown, since it may hold a password): characters such as %, / and @ within user and password must be percent-encoded")
+	}
+	return err
 }
 
 // masterOf returns the client of one master.
@@ -153,6 +166,18 @@ func nodeName(i int, addr string) string {
 	return addr
 }
 
+// distinct returns the name of node i, or another when an earlier node has that one: all
+// clients of Sentinel have the same address, and clients of several databases may.
+func (l *Lock) distinct(i int, name string) string {
+	if name == "" {
+		name = nodeName(i, "")
+	}
+	for slices.ContainsFunc(l.nodes, func(n *node.Node) bool { return n.Name() == name }) {
+		name = fmt.Sprintf("%s (node %d)", name, i+1)
+	}
+	return name
+}
+
 func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	if err := checkNumber(len(nodes)); err != nil {
 		return nil, misconfigured(err)
@@ -176,8 +201,11 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 		l.label = labelled + cfg.Name
 	}
 	l.ctx, l.stop = context.WithCancel(context.Background())
+	l.untilClose, l.shut = context.WithCancel(context.Background())
+	l.servers.Pause = 2 * cfg.NodeTimeout // a session's round may take two exchanges
 	for i, n := range nodes {
-		n.Timeout, n.Anonymous, n.Meet = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.Meeter(i)
+		n.Name = l.distinct(i, n.Name)
+		n.Timeout, n.Anonymous, n.Meet, n.Part = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.Meeter(i), l.servers.Parter(i)
 		l.nodes = append(l.nodes, node.New(n))
 	}
 	l.eager = len(nodes) == 1
@@ -212,7 +240,7 @@ func (l *Lock) AcquireShared(ctx context.Context, key string, ttl time.Duration)
 // admissible refuses before anything is sent.
 func (l *Lock) admissible(ctx context.Context, k *keys.Set, r request) error {
 	if ctx == nil {
-		return errors.New("acquire: nil context")
+		return fmt.Errorf("acquire: %w: nil context", ErrMisconfigured)
 	}
 	if err := l.checkRequest(k.Name, r.ttl); err != nil {
 		return err
@@ -221,13 +249,14 @@ func (l *Lock) admissible(ctx context.Context, k *keys.Set, r request) error {
 		return ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("acquire %s: %w: %w", k.Name, lockimpl.ErrHeld, err)
+		return notAsked(k.Name, err)
 	}
 	return nil
 }
 
-// Close waits for what is still under way (undo, release), for at most two
-// node timeouts, and closes the connections.
+// Close ends every wait with ErrClosed, waits for what is still under way (attempts,
+// which it has given back, and releases) for at most two node timeouts, and closes the
+// connections. Leases that are held run out by themselves.
 func (l *Lock) Close() error {
 	l.closing.Lock()
 	already := l.closed.Swap(true)
@@ -235,6 +264,9 @@ func (l *Lock) Close() error {
 	if already {
 		return nil
 	}
+	l.work.Shut()
+	l.shut()
+	l.lines.Close(ErrClosed)
 	l.work.Wait(2 * l.cfg.NodeTimeout)
 	l.stop()
 	var errs []error

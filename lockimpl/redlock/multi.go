@@ -29,16 +29,20 @@ func (l *Lock) acquireAll(
 ) ([]*Lease, error) {
 	order := slices.Sorted(slices.Values(keys))
 	if len(order) == 0 {
-		return nil, errors.New("acquire all: no keys")
+		return nil, fmt.Errorf("acquire all: %w: no keys", ErrMisconfigured)
 	}
 	if len(slices.Compact(slices.Clone(order))) < len(order) {
-		return nil, errors.New("acquire all: a key appears twice")
+		return nil, fmt.Errorf("acquire all: %w: a key appears twice", ErrMisconfigured)
 	}
 	for _, key := range order {
 		if err := l.admissible(ctx, l.keys(key), request{ttl: ttl}); err != nil {
 			return nil, fmt.Errorf("acquire all: %w", err)
 		}
 	}
+	if !l.work.Begin(1) {
+		return nil, ErrClosed
+	}
+	defer l.work.Add(-1) // Close waits until what was taken has been given back
 	leases := make([]*Lease, len(keys))
 	for _, key := range order {
 		waiting, stop := l.keepAlive(ctx, leases, ttl)

@@ -67,6 +67,10 @@ func (l *Lock) memberNamed(kind, name string) string {
 func (l *Lock) tryExclusive(ctx context.Context, k *keys.Set, r request) (*lease, error) {
 	queued := l.intents.Alive(k.Name)
 	if queued {
+		if !l.work.Begin(1) {
+			return nil, ErrClosed
+		}
+		defer l.work.Add(-1)
 		r.member, r.ticket = l.memberNamed("x:", "try"), time.Now().UnixMicro()
 	}
 	a := l.newAttempt(k, r)

@@ -2,18 +2,17 @@ package redlock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
-
-	"locktorture/lockimpl"
 )
 
 // AcquireAs makes one attempt to take key for an owner. Re-entry is a matter of this client
 // alone: nothing about it is kept on the servers. An owner that holds the key
 // through this Lock is granted it again, with the same token, and extended
-// when ttl reaches further than the lease does; the last release frees it.
+// when ttl reaches further than the lease does; the last release frees it. All
+// grants to one owner are one lease, of which Err, Lost, Context, Extend and Renew
+// of each speak: it goes on until the last of them is released.
 func (l *Lock) AcquireAs(ctx context.Context, owner, key string, ttl time.Duration) (*Lease, error) {
 	began := time.Now()
 	e, h, err := l.enter(ctx, owner, key, ttl)
@@ -28,14 +27,14 @@ func (l *Lock) AcquireAs(ctx context.Context, owner, key string, ttl time.Durati
 // enter returns what owner holds on key, counted once more.
 func (l *Lock) enter(ctx context.Context, owner, key string, ttl time.Duration) (*lease, *holding, error) {
 	if owner == "" {
-		return nil, nil, errors.New("acquire: empty owner")
+		return nil, nil, fmt.Errorf("acquire: %w: empty owner", ErrMisconfigured)
 	}
 	if err := l.admissible(ctx, l.keys(key), request{ttl: ttl}); err != nil {
 		return nil, nil, err
 	}
 	h, err := l.holdings.enter(ctx, holder{owner, key})
 	if err != nil {
-		return nil, nil, fmt.Errorf("acquire %s as %s: %w: %w", key, owner, lockimpl.ErrHeld, err)
+		return nil, nil, notAsked(key, err) // another call of the owner's is at it
 	}
 	defer l.holdings.exit(h)
 	if h.count > 0 && h.lease.valid() {
@@ -46,7 +45,9 @@ func (l *Lock) enter(ctx context.Context, owner, key string, ttl time.Duration) 
 		return nil, nil, err
 	}
 	if lost := h.lease; lost != nil { // nobody gives it back for as long as another is held in its place
-		l.spawn(lost.abandon)
+		if !l.spawn(lost.abandon) {
+			lost.abandon()
+		}
 	}
 	h.lease, h.count = got, 1
 	return got, h, nil

@@ -10,8 +10,9 @@ import (
 
 // A renewal is the goroutine that keeps a lease alive.
 type renewal struct {
-	stop context.CancelFunc
-	done chan struct{}
+	stop  context.CancelFunc
+	ended <-chan struct{} // closed when its context has ended, or it is over
+	done  chan struct{}   // closed when its goroutine has ended
 }
 
 // renew has the lease extended by its TTL every third of it, until it is
@@ -19,17 +20,24 @@ type renewal struct {
 // (may be nil) is told of every round, and must not release the lease, which
 // waits for it.
 func (e *lease) renew(ctx context.Context, observe func(lockimpl.Renewal)) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.ended || e.renewal != nil && !e.renewal.over() {
+	before := e.renewal
+	if e.ended || before != nil && !before.isEnded() {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &renewal{stop: cancel, done: make(chan struct{})}
+	r := &renewal{stop: cancel, ended: ctx.Done(), done: make(chan struct{})}
 	started := e.l.spawn(func() {
 		defer close(r.done)
 		defer cancel()
 		defer context.AfterFunc(e.l.ctx, cancel)()
+		if before != nil {
+			<-before.done // it may be in the middle of a round
+		}
 		e.keep(ctx, observe)
 	})
 	if !started {
@@ -39,9 +47,9 @@ func (e *lease) renew(ctx context.Context, observe func(lockimpl.Renewal)) {
 	e.renewal = r
 }
 
-func (r *renewal) over() bool {
+func (r *renewal) isEnded() bool {
 	select {
-	case <-r.done:
+	case <-r.ended:
 		return true
 	default:
 		return false
@@ -50,7 +58,7 @@ func (r *renewal) over() bool {
 
 // keep runs rounds until ctx ends or the lease is lost.
 func (e *lease) keep(ctx context.Context, observe func(lockimpl.Renewal)) {
-	timer := time.NewTimer(e.pause(nil))
+	timer := time.NewTimer(e.firstPause())
 	defer timer.Stop()
 	for {
 		select {
@@ -63,7 +71,7 @@ func (e *lease) keep(ctx context.Context, observe func(lockimpl.Renewal)) {
 		if ctx.Err() != nil {
 			return
 		}
-		e.l.observe(e.l.ctx, Event{Op: OpExtend, Key: e.a.k.Name, Fence: e.fence, Began: began, Err: err})
+		e.l.tell(Event{Op: OpExtend, Key: e.a.k.Name, Fence: e.fence, Began: began, Err: err})
 		if observe != nil {
 			observe(lockimpl.Renewal{Began: began, Ended: time.Now(), ValidUntil: e.ValidUntil(), Err: err})
 		}
@@ -72,6 +80,14 @@ func (e *lease) keep(ctx context.Context, observe func(lockimpl.Renewal)) {
 		}
 		timer.Reset(e.pause(err))
 	}
+}
+
+// firstPause ends a third of the TTL after the lease was acquired, or extended, last: that may
+// be a while ago.
+func (e *lease) firstPause() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return max(e.ttl/3-time.Since(e.began), 0)
 }
 
 // pause is a third of the TTL, or of what is left after a round that failed.

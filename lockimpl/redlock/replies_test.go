@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -270,5 +271,105 @@ func TestUserWithoutPasswordAndWithoutChannels(t *testing.T) {
 	}
 	if err := <-granted; err != nil {
 		t.Errorf("the waiter: %v", err)
+	}
+}
+
+// A user who lacks a command that comes late in a script is refused, and nothing is taken.
+func TestCommandThatIsMissingLeavesNoKey(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	bootstrapped(t, nodes, quick)
+	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer admin.Close()
+	for _, missing := range []string{"zrem", "zadd", "pttl", "pexpire", "del", "zrange", "zscore"} {
+		set := []any{"ACL", "SETUSER", "lacking", "reset", "on", "nopass"}
+		for _, rule := range append(aclRules(t), "-"+missing) {
+			set = append(set, rule)
+		}
+		if err := admin.Do(t.Context(), set...).Err(); err != nil {
+			t.Fatal(err)
+		}
+		l, err := redlock.NewFromOptions(setUp(quick), &redis.Options{Addr: nodes[0].Addr, Username: "lacking"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, ask := range asks {
+			key := missing + "-" + name
+			err := within(t, 30*time.Second, func(ctx context.Context) error { return ask(ctx, &redlock.Locker{Lock: l}, key) })
+			if errors.Is(err, redlock.ErrHeld) {
+				t.Errorf("without %s, %s: %v", missing, name, err)
+			}
+			keys := (&redlock.Locker{Lock: l}).LeaseKeys(key)[:1]
+			if n, e := admin.Exists(t.Context(), keys...).Result(); e != nil || err != nil && n != 0 {
+				t.Errorf("without %s, %s: refused (%v), and the lock is taken (%v)", missing, name, err, e)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Why a node cannot be admitted is told, and a wait that cannot be served for that ends.
+func TestWhyANodeIsNotAdmittedIsTold(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer admin.Close()
+	set := []any{"ACL", "SETUSER", "lacking", "reset", "on", "nopass"}
+	for _, rule := range append(aclRules(t), "-set") {
+		set = append(set, rule)
+	}
+	if err := admin.Do(t.Context(), set...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := redlock.NewFromOptions(setUp(quick), &redis.Options{Addr: nodes[0].Addr, Username: "lacking"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	began := time.Now()
+	err = within(t, time.Minute, func(ctx context.Context) error {
+		_, err := l.AcquireWait(ctx, "k", time.Second)
+		return err
+	})
+	if !errors.Is(err, redlock.ErrMisconfigured) || !errors.Is(err, redlock.ErrNotAdmitted) || !strings.Contains(err.Error(), "its admission fails: ") {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+}
+
+// A server that does not know SCRIPT is sent the text of each.
+func TestServerWithoutSCRIPT(t *testing.T) {
+	nodes := serverNodes(t, 1, "--rename-command", "SCRIPT", "")
+	l := bootstrapped(t, nodes, quick)
+	lease, err := l.AcquireWait(t.Context(), "k", time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lease.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is wrong with a URL is told without its password.
+func TestURLsKeepTheirPasswords(t *testing.T) {
+	for _, u := range []string{"redis://user:s3cret%zz@127.0.0.1:6379", "redis://user:s3cret/x@127.0.0.1:6379", "redis://user:s3cret@127.0.0.1:port"} {
+		_, err := redlock.NewFromURLs(quick, "redis://127.0.0.1:1", u)
+		if !errors.Is(err, redlock.ErrMisconfigured) || strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "node 2") {
+			t.Errorf("%s: %v", u, err)
+		}
+	}
+}
+
+// A name has so many characters, whatever they take.
+func TestNameIsMeasuredInCharacters(t *testing.T) {
+	for n, ok := range map[int]bool{64: true, 65: false} {
+		cfg := quick
+		cfg.Name = strings.Repeat("\u540d", n)
+		l, err := redlock.NewFromURLs(cfg, "redis://127.0.0.1:1")
+		if ok != (err == nil) {
+			t.Errorf("%d characters: %v", n, err)
+		}
+		if err == nil {
+			_ = l.Close()
+		}
 	}
 }

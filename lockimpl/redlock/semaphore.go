@@ -12,6 +12,7 @@ import (
 // that no more than n hold it where no two hold a lock. A lease's token orders
 // the holders of its slot (Lease.Key) and says nothing about those of others: the
 // resource keeps the highest token of each slot. Waiters are served in no order.
+// The slots are the locks key#0, key#1 and so on, which nobody takes by other ways.
 type Semaphore struct {
 	l     *Lock
 	slots []string
@@ -24,7 +25,7 @@ const mostSlots = 64
 // Its leases are as long as Config.TTL.
 func (l *Lock) Semaphore(key string, n int) (*Semaphore, error) {
 	if key == "" || n < 1 || n > mostSlots {
-		return nil, fmt.Errorf("semaphore of %d places on %q: it takes a key and 1 to %d places", n, key, mostSlots)
+		return nil, fmt.Errorf("semaphore of %d places on %q: %w: it takes a key and 1 to %d places", n, key, ErrMisconfigured, mostSlots)
 	}
 	s := &Semaphore{l: l, slots: make([]string, n)}
 	for i := range s.slots {
@@ -53,14 +54,17 @@ func (s *Semaphore) Acquire(ctx context.Context) (*Lease, error) {
 // AcquireWait waits until a slot is granted or ctx ends: it tries them all, and
 // then queues for one at random until it is time to try them all again.
 func (s *Semaphore) AcquireWait(ctx context.Context) (*Lease, error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("semaphore: %w: nil context", ErrMisconfigured)
+	}
+	var last error
 	for {
-		got, err := s.Acquire(ctx)
-		if err == nil || !retriable(ctx, err) {
-			return got, err
-		}
-		got, err = s.queue(ctx)
-		if err == nil || !retriable(ctx, err) {
-			return got, err
+		for _, ask := range []func(context.Context) (*Lease, error){s.Acquire, s.queue} {
+			got, err := ask(ctx)
+			if err == nil || !retriable(ctx, err) {
+				return got, waitError(ctx, err, last)
+			}
+			last = err
 		}
 	}
 }

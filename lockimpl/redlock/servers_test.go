@@ -75,17 +75,17 @@ func needServer(t testing.TB) string {
 }
 
 // serverNodes starts n redis-server processes without persistence.
-func serverNodes(t testing.TB, n int) []lockimpl.Node {
+func serverNodes(t testing.TB, n int, settings ...string) []lockimpl.Node {
 	t.Helper()
 	path := needServer(t)
 	list := make([]string, n)
 	for i := range list {
-		list[i] = startServer(t, path)
+		list[i] = startServer(t, path, settings...)
 	}
 	return nodesAt(list)
 }
 
-func startServer(t testing.TB, path string) string {
+func startServer(t testing.TB, path string, settings ...string) string {
 	t.Helper()
 	for range 20 {
 		addr, err := freeAddr()
@@ -93,8 +93,8 @@ func startServer(t testing.TB, path string) string {
 			t.Fatal(err)
 		}
 		_, port, _ := net.SplitHostPort(addr)
-		cmd := exec.Command(path, "--port", port, "--bind", "127.0.0.1", "--save", "",
-			"--appendonly", "no", "--dir", t.TempDir(), "--loglevel", "warning")
+		cmd := exec.Command(path, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "",
+			"--appendonly", "no", "--dir", t.TempDir(), "--loglevel", "warning"}, settings...)...)
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

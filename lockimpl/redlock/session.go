@@ -31,6 +31,10 @@ type Session struct {
 	closed bool
 }
 
+// releasedTogether is how many leases are given back at a time: fewer than a node lets
+// wait in its queue, and enough that a node which does not answer costs few time-outs.
+const releasedTogether = 1 << 12
+
 // Bounds of a batch: what is sent in one pipeline, and what is still tried at a
 // time where large ones do not come back in time.
 const (
@@ -233,7 +237,7 @@ func (s *Session) renew(ctx context.Context, batch []*Lease) (failed bool) {
 		err := e.conclude(r, s.l.within(ctx, min(time.Until(last), time.Until(r.limit)), r.done))
 		failed = failed || err != nil
 		e.endRound()
-		s.l.observe(s.l.ctx, Event{Op: OpExtend, Key: e.a.k.Name, Fence: e.fence, Began: began, Err: err})
+		s.l.tell(Event{Op: OpExtend, Key: e.a.k.Name, Fence: e.fence, Began: began, Err: err})
 		s.planNext(renewed[i], err)
 	}
 	return failed
@@ -261,13 +265,13 @@ func (s *Session) planNext(got *Lease, err error) {
 		return
 	}
 	if !valid { // nodes lost it: what is left of it, and on its way, is given back when it would have ended
-		at = got.e.ValidUntil()
+		at = got.e.deadline()
 	}
 	s.plan(got, at)
 }
 
 // Close ends the session and gives back what it holds. It returns the errors of
-// the releases.
+// the releases; ctx bounds only the wait for them.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	s.closed = true
@@ -281,9 +285,14 @@ func (s *Session) Close(ctx context.Context) error {
 	s.stop()
 	<-s.done
 	errs := make([]error, len(all))
+	turns := make(chan struct{}, releasedTogether)
 	var wg sync.WaitGroup
 	for i, got := range all {
-		wg.Go(func() { errs[i] = got.Release(ctx) })
+		turns <- struct{}{}
+		wg.Go(func() {
+			errs[i] = got.Release(ctx)
+			<-turns
+		})
 	}
 	wg.Wait()
 	return oneLine(errs...)

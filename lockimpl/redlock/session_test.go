@@ -156,13 +156,14 @@ func TestSessionGivesBackWhatNodesLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		until := got.ValidUntil()
 		time.Sleep(100 * time.Millisecond) // the third node is asked
 		w.Forget(1)
 		w.Forget(2)
 		<-got.Lost()
 		time.Sleep(400 * time.Millisecond)
 		links[2].Up.Free()
-		time.Sleep(time.Until(got.ValidUntil()) + 100*time.Millisecond)
+		time.Sleep(time.Until(until) + 100*time.Millisecond)
 		if in, _ := l.Inspect(t.Context(), "k"); len(in.Holders) > 0 {
 			t.Errorf("left of the lease: %v", in.Holders)
 		}

@@ -184,7 +184,7 @@ func (a *attempt) first() uint64 {
 	limit := slowBy*sorted[l.quorum-1] + leastHeadStart
 	var set uint64
 	home := int(a.k.Hash % uint32(n))
-	for j := 0; missing > 0; j++ {
+	for j := 0; missing > 0 && j < n; j++ {
 		if i := (home + j) % n; lags[i] <= limit {
 			set |= 1 << i
 			missing--

@@ -61,6 +61,16 @@ func (p *pair) promote() {
 	}
 }
 
+// caughtUp waits until the replica has everything that was written to its master.
+func (p *pair) caughtUp() {
+	p.t.Helper()
+	c := p.master.Conn() // WAIT speaks of what its own connection wrote
+	defer func() { _ = c.Close() }()
+	await(p.t, "the replica has what its master has", func() bool {
+		return c.Set(p.t.Context(), "any", "0", 0).Err() == nil && c.Wait(p.t.Context(), 1, time.Second).Val() == 1
+	})
+}
+
 // A replica that is promoted while its master goes on serving: the guarantee
 // table says that both grant, and that tokens are out of order. So they are.
 func TestStaleReplicaBesideItsMaster(t *testing.T) {
@@ -70,6 +80,7 @@ func TestStaleReplicaBesideItsMaster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.caughtUp()
 	held.(lockimpl.Renewer).Renew(nil)
 	p.promote()
 	successor := client(t, p.nodes[1:], pairConfig)
@@ -104,6 +115,7 @@ func TestStaleReplicaOfAMasterThatMissesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.caughtUp()
 	held.(lockimpl.Renewer).Renew(nil)
 	p.line.silence()
 	silent, last := time.Now(), uint64(0)

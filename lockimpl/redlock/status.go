@@ -30,7 +30,7 @@ type NodeStatus struct {
 // be one from then on: its quarantine begins, if it has not.
 func (l *Lock) Admission(ctx context.Context) ([]NodeStatus, error) {
 	if ctx == nil {
-		return nil, errors.New("admission: nil context")
+		return nil, fmt.Errorf("admission: %w: nil context", ErrMisconfigured)
 	}
 	if l.closed.Load() {
 		return nil, ErrClosed
@@ -67,7 +67,7 @@ var ErrUnknownNode = errors.New("no such node")
 // that answer, and above their clocks: a quorum of them has to.
 func (l *Lock) ForceAdmission(ctx context.Context, name string) error {
 	if ctx == nil {
-		return errors.New("force admission: nil context")
+		return fmt.Errorf("force admission: %w: nil context", ErrMisconfigured)
 	}
 	all, errs := l.greetEach(ctx)
 	at, answered, floor := -1, 0, int64(0)

@@ -194,3 +194,48 @@ func TestNodesThatAreAskedLateCountInLaterExtensions(t *testing.T) {
 		}
 	})
 }
+
+// The place in the queue is that of the call, also where a subscription takes a while.
+func TestFairWaiterThatCannotSubscribeKeepsItsPlace(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		holder, _ := api(w, redlock.Config{})
+		deaf, links := api(w, redlock.Config{})
+		later, _ := api(w, redlock.Config{})
+		for _, l := range []*redlock.Lock{deaf, later} {
+			if err := get(t, l, "warm", time.Second).Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if fair, err := later.AcquireFair(t.Context(), "warm", time.Second); err != nil || fair.Release(t.Context()) != nil {
+			t.Fatal(err)
+		}
+		links[0].Refuse(true) // the connection stays, and no other is made
+		held := get(t, holder, "k", 5*time.Second)
+		order := make(chan string, 2)
+		var waiters sync.WaitGroup
+		for name, l := range map[string]*redlock.Lock{"first": deaf, "second": later} {
+			waiters.Go(func() {
+				if name == "second" {
+					time.Sleep(15 * time.Millisecond)
+				}
+				lease, err := l.AcquireFair(t.Context(), "k", 5*time.Second)
+				order <- name
+				if err == nil {
+					err = lease.Release(t.Context())
+				}
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		if err := held.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if first := <-order; first != "first" {
+			t.Errorf("the %s call was served first", first)
+		}
+		waiters.Wait()
+		links[0].Refuse(false)
+	})
+}

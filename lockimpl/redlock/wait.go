@@ -8,7 +8,6 @@ import (
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/redlock/internal/keys"
-	"locktorture/lockimpl/redlock/internal/node"
 	"locktorture/lockimpl/redlock/internal/waiting"
 )
 
@@ -34,16 +33,24 @@ func (l *Lock) AcquireSharedWait(ctx context.Context, key string, ttl time.Durat
 func (l *Lock) AcquireFair(ctx context.Context, key string, ttl time.Duration) (*Lease, error) {
 	return l.observed(ctx, key, func() (*lease, error) {
 		k, r := l.keys(key), request{ttl: ttl}
-		if err := l.admissible(ctx, k, r); err != nil {
+		if err := l.mayWait(ctx, k, r); err != nil {
 			return nil, err
 		}
 		return l.contend(ctx, k, r)
 	})
 }
 
+// mayWait refuses a wait before anything is sent.
+func (l *Lock) mayWait(ctx context.Context, k *keys.Set, r request) error {
+	if err := l.admissible(ctx, k, r); err != nil {
+		return err
+	}
+	return l.notUnder(ctx, k.Name, r)
+}
+
 func (l *Lock) await(ctx context.Context, key string, r request) (*lease, error) {
 	k := l.keys(key)
-	if err := l.admissible(ctx, k, r); err != nil {
+	if err := l.mayWait(ctx, k, r); err != nil {
 		return nil, err
 	}
 	if r.shared {
@@ -51,7 +58,7 @@ func (l *Lock) await(ctx context.Context, key string, r request) (*lease, error)
 	}
 	leave, err := l.lines.Enter(ctx, key)
 	if err != nil {
-		return nil, waitEnded(key, nil, err)
+		return nil, turnEnded(key, err)
 	}
 	got, err := l.ask(ctx, k, r)
 	if err != nil {
@@ -66,10 +73,12 @@ func (l *Lock) await(ctx context.Context, key string, r request) (*lease, error)
 // time.
 func (l *Lock) ask(ctx context.Context, k *keys.Set, r request) (*lease, error) {
 	if l.lines.Idle(k.Name) && !l.isContended(k) {
-		got, err := l.attempt(ctx, k, r)
+		a := l.newAttempt(k, r)
+		got, err := a.run(ctx)
 		if err == nil || !retriable(ctx, err) {
-			return got, waitError(ctx, k.Name, err, nil)
+			return got, waitError(ctx, err, nil)
 		}
+		l.lines.Note(k.Name, a.toOthers(err))
 	}
 	return l.contend(ctx, k, r)
 }
@@ -91,9 +100,13 @@ func (l *Lock) noteContention(k *keys.Set, waited bool) {
 
 // contend queues on the nodes until it is granted or ctx ends.
 func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, error) {
+	if !l.work.Begin(1) {
+		return nil, ErrClosed
+	}
+	defer l.work.Add(-1)              // Close waits until the queues have been left
+	r.ticket = time.Now().UnixMicro() // listening may take a while
 	l.listen(ctx)
 	r.member = l.member(r.shared)
-	r.ticket = time.Now().UnixMicro()
 	w := waiting.NewWaker(l.quorum)
 	defer l.lines.Join(k.Name, r.member, w)()
 	var last error
@@ -108,42 +121,60 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 		}
 		if !retriable(ctx, err) {
 			l.quitQueue(a)
-			return nil, waitError(ctx, k.Name, err, last)
+			return nil, waitError(ctx, err, last)
 		}
+		l.lines.Note(k.Name, a.toOthers(err))
 		if !w.Wait(ctx, l.pause(a, err, tries)) {
 			l.quitQueue(a)
-			return nil, waitEnded(k.Name, err, ctx.Err())
+			return nil, waitEnded(err, ctx.Err())
 		}
 		last = err
 	}
 }
 
-// retriable reports whether a waiter should try again after err.
+// retriable reports whether a waiter should try again after err: what a minority of the
+// nodes says does not end a wait that the others may serve.
 func retriable(ctx context.Context, err error) bool {
-	return ctx.Err() == nil && !errors.Is(err, ErrClosed) &&
-		!errors.Is(err, ErrSameServer) && !node.IsPermanent(err)
+	var never hopeless
+	return ctx.Err() == nil && !errors.Is(err, ErrClosed) && !errors.As(err, &never)
 }
 
 // waitEnded is the answer to a waiter whose context ended while nothing of its
 // own was under way: what the last attempt said, that somebody holds the key or
 // that too few nodes answered, and why.
-func waitEnded(key string, last, cause error) error {
-	if last == nil {
-		last = fmt.Errorf("acquire %s: %w", key, lockimpl.ErrHeld)
+func waitEnded(last, cause error) error { return fmt.Errorf("%w: %w", last, cause) }
+
+// turnEnded is the answer to a waiter whose turn in the line did not come, so that it
+// has asked nobody: what those ahead of it were told.
+func turnEnded(key string, err error) error {
+	var e *waiting.Ended
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case e.Granted:
+		return waitEnded(fmt.Errorf("acquire %s: %w", key, lockimpl.ErrHeld), e.Cause)
+	case e.Last == nil:
+		return notAsked(key, e.Cause)
 	}
-	return fmt.Errorf("%w: %w", last, cause)
+	return waitEnded(e.Last, e.Cause)
+}
+
+// notAsked is the answer to who asked no node before its context ended: nothing is known
+// of who has the key, and nothing is left of the attempt.
+func notAsked(key string, cause error) error {
+	return fmt.Errorf("acquire %s: %w: no node was asked: %w", key, lockimpl.ErrNoQuorum, cause)
 }
 
 // waitError is the answer to a waiter after an attempt that is not followed by
 // another. One that the end of ctx cut short knows less than the one before it.
-func waitError(ctx context.Context, key string, err, last error) error {
+func waitError(ctx context.Context, err, last error) error {
 	if ctx.Err() == nil || !errors.Is(err, lockimpl.ErrNoQuorum) && !errors.Is(err, lockimpl.ErrHeld) {
 		return err
 	}
 	if last == nil {
 		last = err
 	}
-	return waitEnded(key, last, ctx.Err())
+	return waitEnded(last, ctx.Err())
 }
 
 // pause is how long to wait for a wake-up: not longer than the present holders
@@ -161,7 +192,7 @@ func (l *Lock) pause(a *attempt, err error, tries int) time.Duration {
 		return min(max(l.cfg.Backoff(tries+1), 0), limit)
 	}
 	top := min(l.cfg.RetryMin<<min(tries, 16), l.cfg.RetryMax, limit)
-	return l.cfg.RetryMin/2 + time.Duration(l.draw(int64(max(top, 1))))
+	return min(l.cfg.RetryMin/2+time.Duration(l.draw(int64(max(top, 1)))), limit)
 }
 
 // draw returns a random number below n.

@@ -38,7 +38,7 @@ var (
 // Several clients may call it together.
 func (l *Lock) Bootstrap(ctx context.Context) error {
 	if ctx == nil {
-		return errors.New("bootstrap: nil context")
+		return fmt.Errorf("bootstrap: %w: nil context", ErrMisconfigured)
 	}
 	patience := time.Now().Add(2 * l.cfg.NodeTimeout) // for another client that is at it
 	for {
@@ -101,7 +101,7 @@ func (l *Lock) bootstrap(ctx context.Context) error {
 // long as the old one, and then give all clients the smaller one.
 func (l *Lock) RaiseMaxTTL(ctx context.Context) error {
 	if ctx == nil {
-		return errors.New("raise max ttl: nil context")
+		return fmt.Errorf("raise max ttl: %w: nil context", ErrMisconfigured)
 	}
 	errs := make([]error, len(l.nodes))
 	l.eachNode(func(i int) { errs[i] = l.raiseLimit(ctx, i) })

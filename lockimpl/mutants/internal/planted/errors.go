@@ -21,8 +21,8 @@ var (
 	// would have been a quorum.
 	ErrHeld = lockimpl.ErrHeld
 
-	// ErrNoQuorum reports that too few nodes answered, or granted, and that
-	// nothing of the attempt is left. The errors of the nodes are in it.
+	// ErrNoQuorum reports that too few nodes answered, or granted, or that none was
+	// asked, and that nothing of the attempt is left. The errors of the nodes are in it.
 	ErrNoQuorum = lockimpl.ErrNoQuorum
 
 	// ErrUnknown reports that what was asked for may have happened or not: too
@@ -36,7 +36,7 @@ var (
 	// ErrReleased is why the context of a lease ended that was given back.
 	ErrReleased = errors.New("lease released")
 
-	// ErrClosed reports that the lock was closed.
+	// ErrClosed reports that the lock was closed. Its leases run out by themselves.
 	ErrClosed = node.ErrClosed
 
 	// ErrTTLTooLong reports that a lease was asked for, or was to be extended,
@@ -48,8 +48,9 @@ var (
 // What is wrong with nodes. These come inside an ErrNoQuorum, or from New.
 var (
 	// ErrMisconfigured reports what waiting does not mend: no client of a
-	// lock can be made like this, no lease can be this short, or a server refuses
-	// the user, or a command, or has something else under a key of the lock.
+	// lock can be made like this, no lease can be this short, what was asked for cannot be
+	// (an empty key, no context), or a server refuses the user, or a command, evicts keys, or
+	// has something else under a key of the lock.
 	ErrMisconfigured = errors.New("misconfigured")
 
 	// ErrNotAdmitted reports a node that is new or has lost its data, and sits
@@ -66,6 +67,10 @@ var (
 
 	// ErrClusterMode reports a server of a Redis Cluster.
 	ErrClusterMode = node.ErrClusterMode
+
+	// ErrEvictingServer reports a server that drops keys, and with them leases that are
+	// held, when its memory is full: maxmemory is set, and maxmemory-policy not noeviction.
+	ErrEvictingServer = node.ErrEvicting
 )
 
 // misconfigured says that err is of the configuration.
@@ -81,6 +86,23 @@ func (l *Lock) of(i int, err error) error {
 		return fmt.Errorf("node %s: %w: %w", l.nodes[i].Name(), ErrMisconfigured, err)
 	}
 	return fmt.Errorf("node %s: %w", l.nodes[i].Name(), err)
+}
+
+// hopeless marks an error that waiting does not mend.
+type hopeless struct{ error }
+
+// Unwrap is for errors.Is and errors.As.
+func (h hopeless) Unwrap() error { return h.error }
+
+// countHopeless counts the nodes that say what they will say again until somebody
+// changes their configuration, or the client's.
+func countHopeless(reasons []error) (n int) {
+	for _, err := range reasons {
+		if err != nil && (node.IsPermanent(err) || errors.Is(err, ErrSameServer) || errors.Is(err, ErrTTLTooLong)) {
+			n++
+		}
+	}
+	return n
 }
 
 // joined wraps first and those of rest that are not nil.

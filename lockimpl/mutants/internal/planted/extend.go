@@ -4,6 +4,7 @@ package planted
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -19,10 +20,13 @@ import (
 // deadline still stands.
 func (e *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if ctx == nil {
-		return fmt.Errorf("extend %s: nil context", e.a.k.Name)
+		return fmt.Errorf("extend %s: %w: nil context", e.a.k.Name, ErrMisconfigured)
 	}
 	if err := e.l.checkTTL(ttl); err != nil {
 		return fmt.Errorf("extend %s: %w", e.a.k.Name, err)
+	}
+	if e.l.closed.Load() {
+		return fmt.Errorf("extend %s: %w", e.a.k.Name, e.closedOrLost())
 	}
 	if err := e.beginRound(ctx); err != nil {
 		return fmt.Errorf("extend %s: %w", e.a.k.Name, err)
@@ -34,6 +38,14 @@ func (e *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	}
 	e.l.flush(e.l.everyNode())
 	return e.conclude(r, r.wait(ctx))
+}
+
+// closedOrLost is what is told of the lease once the lock is closed, and nodes cannot be asked.
+func (e *lease) closedOrLost() error {
+	if errors.Is(e.why(), lockimpl.ErrLost) {
+		return lockimpl.ErrLost
+	}
+	return ErrClosed
 }
 
 // beginRound waits until no round is under way, or until ctx ends.
@@ -79,6 +91,8 @@ type round struct {
 	start time.Time
 	limit time.Time // no answer after it counts: the old deadline
 
+	counted uint64 // nodes whose answers count, as bits
+
 	mu       sync.Mutex
 	extended int
 	gone     int // nodes on which the lease is not ours any more
@@ -86,12 +100,14 @@ type round struct {
 	ended    bool
 	done     chan struct{}
 	over     bool
+	repairs  bool // it succeeded: nodes that turn out to lack the lease get it again
 	calls    []renewCall
 }
 
 // A renewCall asks one node. It counts when the node had granted the lease
 // before the round: what it grants in the round itself says nothing about the
-// time before, in which others may have held the key.
+// time before, in which others may have held the key. Neither does it in the next
+// one, unless the round succeeded without it.
 type renewCall struct {
 	*round
 	i        int
@@ -119,11 +135,11 @@ func (e *lease) newRound(ttl time.Duration) *round {
 	if t := r.start.Add(ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
 		e.expires = t
 	}
-	mine := e.a.mine()
+	r.counted = e.a.mine() & e.mayCount
 	e.a.sendRest()
 	e.l.work.Add(len(r.calls))
 	for i := range r.calls {
-		r.calls[i] = renewCall{round: r, i: i, counts: mine>>i&1 == 1}
+		r.calls[i] = renewCall{round: r, i: i, counts: r.counted>>i&1 == 1}
 		e.l.nodes[i].Put(&r.calls[i])
 	}
 	return r
@@ -191,9 +207,12 @@ func (e *lease) conclude(r *round, cause error) error {
 		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
 	case extended >= quorum:
 		e.moveTo(r)
-		e.repair(r)
+		for _, c := range r.lacking() {
+			e.repair(c)
+		}
 		return nil
 	default:
+		e.mayCount = r.counted
 		return fmt.Errorf("extend %s: %d of %d nodes confirmed: %w",
 			e.a.k.Name, extended, quorum, joined(ErrUnknown, append(r.reasons(), cause)...))
 	}
@@ -215,8 +234,9 @@ func (r *round) reasons() (all []error) {
 
 // moveTo moves the deadline to that of a successful round. mu is held.
 func (e *lease) moveTo(r *round) {
-	e.ttl = r.ttl
+	e.mayCount = e.l.everyNode()
 	if until := r.start.Add(validity(r.ttl)); until.After(e.until) {
+		e.ttl = r.ttl
 		e.began, e.wall, e.until = r.start, r.start.Round(0), until
 	}
 }
@@ -265,6 +285,17 @@ func (c *renewCall) Answer(r node.Reply) {
 	if r.Outcome == node.Executed {
 		c.e.a.noteRenewal(c.i, said)
 	}
+	if c.note(r, said) { // the round has succeeded without this answer
+		c.e.mu.Lock()
+		defer c.e.mu.Unlock()
+		if c.e.alive() {
+			c.e.repair(c)
+		}
+	}
+}
+
+// note counts the answer, and reports whether the node is to be repaired by whoever notes it.
+func (c *renewCall) note(r node.Reply, said int64) (repair bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.open--
@@ -289,6 +320,7 @@ func (c *renewCall) Answer(r node.Reply) {
 		c.ended = true
 		close(c.done)
 	}
+	return c.absent && c.repairs
 }
 
 // mine returns the nodes that have the lease, as far as they have said.
@@ -315,22 +347,38 @@ func (a *attempt) noteRenewal(i int, said int64) {
 	}
 }
 
-// repair takes the lock again on nodes that have come back without it, after a
-// round that succeeded without them: else a lease that is renewed for long
-// would end when as many nodes as it can spare have restarted, one by one. They
-// count from the next round. mu is held.
-func (e *lease) repair(r *round) {
+// lacking returns the calls to nodes that have come back without the lease, after a round
+// that succeeded without them, and has those repaired that will answer so.
+func (r *round) lacking() (calls []*renewCall) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.repairs = true
 	for i := range r.calls {
-		if !r.calls[i].absent {
-			continue
+		if r.calls[i].absent {
+			calls = append(calls, &r.calls[i])
 		}
-		if t := time.Now().Add(e.a.r.ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
-			e.expires = t
-		}
-		e.l.work.Add(1)
-		e.a.byNode[i].again = true
-		e.l.nodes[i].Send(&e.a.byNode[i])
 	}
+	return calls
 }
+
+// repair takes the lock again on a node: else a lease that is renewed for long would end when
+// as many nodes as it can spare have restarted, one by one. The node counts from the next
+// round. mu is held.
+func (e *lease) repair(c *renewCall) {
+	ttl := max(c.ttl, time.Until(e.until)) // it may have been extended for longer before
+	if t := time.Now().Add(ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {
+		e.expires = t
+	}
+	e.l.work.Add(1)
+	e.l.nodes[c.i].Send(&repair{nodeAttempt: &e.a.byNode[c.i], ttlMS: ttl.Milliseconds()})
+}
+
+// A repair is the acquire for as long as the lease lasts. Nobody who queues has a claim
+// before its holder.
+type repair struct {
+	*nodeAttempt
+	ttlMS int64
+}
+
+// Encode implements node.Call.
+func (r *repair) Encode(w *node.Writer) { r.encode(w, &r.ttlMS, false, nil) }

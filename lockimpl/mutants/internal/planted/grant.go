@@ -37,7 +37,8 @@ func (g *Lease) Key() string { return g.e.a.k.Name }
 // that was granted before (readers at the same time share theirs).
 func (g *Lease) Fence() uint64 { return g.e.fence }
 
-// TTL returns the length that was last asked for.
+// TTL returns the length that was asked for when the deadline was set: an extension
+// that did not move it does not change it.
 func (g *Lease) TTL() time.Duration { return g.e.asked() }
 
 // ValidUntil returns the local instant after which the holder must stop: the
@@ -79,7 +80,8 @@ func (g *Lease) Renew(ctx context.Context) { g.e.renew(ctx, nil) }
 // Release gives the lease back, on every node that may hold a part of it; ctx
 // bounds only the wait for their answers. It returns ErrLost when the lease had
 // ended before, and ErrUnknown when too few nodes confirmed: then it ends by
-// itself, within its TTL. Releasing again sends nothing and answers the same.
+// itself, within its TTL; so it does when the lock was closed before, which ErrClosed says.
+// Releasing again sends nothing and answers the same.
 func (g *Lease) Release(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -146,6 +148,9 @@ func (l *Lock) granted(ctx context.Context, key string, began time.Time, e *leas
 // returned: others may have been at it then, and what the resource accepted from
 // fn it accepted by its fence. A release that was not confirmed is not an error
 // of Do: the lease ends by itself.
+//
+// Within fn nobody can wait for key with its context, which ends with the lease: Do and the
+// other calls that wait return ErrMisconfigured. AcquireAs grants a key to one owner twice.
 func (l *Lock) Do(ctx context.Context, key string, fn func(ctx context.Context, fence uint64) error) (err error) {
 	lease, err := l.AcquireWait(ctx, key, l.cfg.TTL)
 	if err != nil {

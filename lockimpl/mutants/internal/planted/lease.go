@@ -21,7 +21,8 @@ type lease struct {
 	mu       sync.Mutex
 	began    time.Time // start of the acquisition or of the last extension
 	wall     time.Time // began by the wall clock alone
-	until    time.Time // end of validity
+	until    time.Time // end of validity, as the holder was told
+	stopped  time.Time // when it ended
 	expires  time.Time // no key of the lease outlives this on any node
 	ttl      time.Duration
 	ended    bool // released or lost
@@ -34,6 +35,7 @@ type lease struct {
 	timer    *time.Timer
 
 	rounding chan struct{} // closed at the end of the round of renewal that is under way
+	mayCount uint64        // nodes that count for the next round, if they have the lease
 	renewal  *renewal
 }
 
@@ -47,10 +49,11 @@ func newLease(a *attempt) *lease {
 	return &lease{
 		l: a.l, a: a, fence: uint64(token), ttl: a.r.ttl,
 		began: a.start, wall: a.start.Round(0), until: a.until, expires: a.start.Add(a.r.ttl + a.l.cfg.NodeTimeout),
+		mayCount: a.l.everyNode(),
 	}
 }
 
-// ValidUntil returns the end of validity.
+// ValidUntil returns the end of validity, or when the lease ended before that.
 func (e *lease) ValidUntil() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,6 +61,17 @@ func (e *lease) ValidUntil() time.Time {
 	if e.l.bugs.LateLoss {
 		return e.until.Add(e.ttl)
 	}
+	if e.ended && e.stopped.Before(e.until) {
+		return e.stopped
+	}
+	return e.until
+}
+
+// deadline returns the end of validity as the holder was last told, whatever became of
+// the lease.
+func (e *lease) deadline() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.until
 }
 
@@ -74,9 +88,6 @@ func (e *lease) noticeSleep() {
 	now := time.Now()
 	if e.ended || now.Round(0).Sub(e.wall)-now.Sub(e.began) < time.Second {
 		return
-	}
-	if now.Before(e.until) {
-		e.until = now
 	}
 	e.endBy("the machine was suspended")
 }
@@ -155,9 +166,25 @@ func (e *lease) isReleased() bool {
 	return e.released != nil
 }
 
+// heldUnder is the key of the value by which a context that ends with a lease names it: a
+// waiter for the same key would wait for the end of its own context.
+type heldUnder struct {
+	l   *Lock
+	key string
+}
+
+// notUnder refuses a wait with a context that ends before the key can be had.
+func (l *Lock) notUnder(ctx context.Context, key string, r request) error {
+	e, _ := ctx.Value(heldUnder{l, key}).(*lease)
+	if e == nil || r.shared && e.a.r.shared || !e.valid() {
+		return nil
+	}
+	return fmt.Errorf("acquire %s: %w: the context ends with a lease on the key, which is held until then", key, ErrMisconfigured)
+}
+
 // contextIn returns a child of ctx that ends with the lease, for its reason.
 func (e *lease) contextIn(ctx context.Context) context.Context {
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, heldUnder{e.l, e.a.k.Name}, e))
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.watch()
@@ -182,7 +209,7 @@ func (e *lease) end() {
 	if e.ended {
 		return
 	}
-	e.ended = true
+	e.ended, e.stopped = true, time.Now()
 	if e.cause == nil {
 		e.cause = fmt.Errorf("%w: it ran out", lockimpl.ErrLost)
 	}
@@ -205,8 +232,7 @@ func (e *lease) notifyLost() {
 	if l.cfg.Observer == nil || errors.Is(cause, ErrReleased) {
 		return
 	}
-	event := Event{Op: OpLost, Key: e.a.k.Name, Fence: e.fence, Began: e.a.start, Err: cause}
-	l.spawn(func() { l.observe(l.ctx, event) })
+	l.tell(Event{Op: OpLost, Key: e.a.k.Name, Fence: e.fence, Began: e.a.start, Err: cause})
 }
 
 // AwaitReleaseSent returns when a release that has ended the lease has been put to the
@@ -268,6 +294,10 @@ func (e *lease) Release(ctx context.Context) error {
 		e.cause = ErrReleased
 	}
 	e.end()
+	if e.released == nil && e.l.closed.Load() {
+		e.mu.Unlock()
+		return fmt.Errorf("release %s: %w", e.a.k.Name, e.closedOrLost())
+	}
 	first := e.queueRelease()
 	released, wasValid := e.released, e.wasValid
 	e.mu.Unlock()

@@ -24,6 +24,7 @@ const anonymous = "none"
 type conn struct {
 	*redis.Conn
 	hooked *redis.Conn // leads to the above through the hooks of the caller's client; else nil
+	under  *divert     // innermost of those hooks
 	client *redis.Client
 	wire   *wire  // what it runs on, nil when the client is the caller's
 	run    string // identity of the server at the other end
@@ -87,11 +88,19 @@ func (c *conn) exec(ctx context.Context, cmds []redis.Cmder) (broken error) {
 	if c.wire != nil {
 		c.wrote = c.wire.wrote.Load()
 	}
-	through := c.Conn
-	if c.hooked != nil {
-		through = c.hooked
+	if c.hooked == nil {
+		return breaks(execOn(ctx, c.Conn, cmds), cmds)
 	}
-	err := execOn(ctx, through, cmds)
+	c.under.sent = false
+	if err := execOn(ctx, c.hooked, cmds); !c.under.sent {
+		return errors.Join(errNotSent, err)
+	}
+	return c.under.broken
+}
+
+// breaks returns err, with which a pipeline ended, unless the server answered it as that
+// of a command.
+func breaks(err error, cmds []redis.Cmder) error {
 	if err == nil {
 		return nil
 	}
@@ -109,6 +118,8 @@ func (c *conn) exec(ctx context.Context, cmds []redis.Cmder) (broken error) {
 	return nil
 }
 
+var errNotSent = errors.New("a hook of the client did not send the pipeline")
+
 func execOn(ctx context.Context, c *redis.Conn, cmds []redis.Cmder) error {
 	p := c.Pipeline()
 	_ = p.BatchProcess(ctx, cmds...)
@@ -118,13 +129,26 @@ func execOn(ctx context.Context, c *redis.Conn, cmds []redis.Cmder) error {
 
 // divert is the innermost hook of a connection that has the hooks of a caller's
 // client, and sends what comes through them on another one: a client cannot be
-// given other retries and time-outs without losing its hooks.
-type divert struct{ to *redis.Conn }
+// given other retries and time-outs without losing its hooks. A pipeline goes out once,
+// however often a hook calls for it, and what became of the connection is noted before a
+// hook may hide it.
+type divert struct {
+	to          *redis.Conn
+	sent        bool
+	err, broken error // of the pipeline and of the connection, once it was sent
+}
 
-func (divert) DialHook(next redis.DialHook) redis.DialHook          { return next }
-func (divert) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
-func (d divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return func(ctx context.Context, cmds []redis.Cmder) error { return execOn(ctx, d.to, cmds) }
+func (*divert) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (*divert) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (d *divert) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if !d.sent {
+			d.sent = true
+			d.err = execOn(ctx, d.to, cmds)
+			d.broken = breaks(d.err, cmds)
+		}
+		return d.err
+	}
 }
 
 var errProtocol = errors.New("not a reply of the Redis protocol")
@@ -239,15 +263,24 @@ func (n *Node) probe(ctx context.Context) (end func()) {
 			return
 		case <-late.C:
 		}
-		opt := n.cfg.Client.Options()
-		c, err := opt.Dialer(ctx, opt.Network, opt.Addr)
-		if err == nil {
-			_ = c.Close()
+		dialled := make(chan error, 1)
+		go func() { // it ends with the dialer, of which that of go-redis does not heed ctx over TLS
+			opt := n.cfg.Client.Options()
+			c, err := opt.Dialer(ctx, opt.Network, opt.Addr)
+			if err == nil {
+				_ = c.Close()
+			}
+			dialled <- err
+		}()
+		var err error
+		select {
+		case <-ctx.Done():
 			return
+		case err = <-dialled:
 		}
 		telling.Lock()
 		defer telling.Unlock()
-		if ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil {
 			n.trouble.Store(&err)
 		}
 	})
@@ -269,8 +302,8 @@ func (n *Node) open(ctx context.Context) (*conn, error) {
 	}
 	c := &conn{Conn: client.EphemeralConn(), client: client, wire: w}
 	if n.cfg.Client != nil {
-		c.hooked = n.cfg.Client.EphemeralConn()
-		c.hooked.AddHook(divert{c.Conn})
+		c.hooked, c.under = n.cfg.Client.EphemeralConn(), &divert{to: c.Conn}
+		c.hooked.AddHook(c.under)
 	}
 	stop := context.AfterFunc(n.ctx, c.abort)
 	defer stop()
@@ -290,7 +323,9 @@ func (n *Node) open(ctx context.Context) (*conn, error) {
 
 func (c *conn) greet(ctx context.Context, cfg Config) error {
 	server, replication := redis.NewCmd(ctx, "info", "server"), redis.NewCmd(ctx, "info", "replication")
-	cmds := []redis.Cmder{server, replication}
+	memory := redis.NewCmd(ctx, "info", "memory")
+	cmds := []redis.Cmder{server, replication, memory}
+	scripts := len(cmds) // from here on: a server that does not know SCRIPT is sent their text
 	for _, s := range script.All() {
 		cmds = append(cmds, redis.NewCmd(ctx, "script", "load", s.Source))
 	}
@@ -298,13 +333,15 @@ func (c *conn) greet(ctx context.Context, cfg Config) error {
 	if err := c.exec(ctx, cmds); err != nil {
 		return serverError(err)
 	}
-	for _, cmd := range cmds {
-		if se, ok := serverError(cmd.Err()).(ServerError); ok && (IsPermanent(se) || se.isTransient()) {
+	for i, cmd := range cmds {
+		se, ok := serverError(cmd.Err()).(ServerError)
+		if ok && (IsPermanent(se) && !(i >= scripts && se.isUnknownCommand()) || se.isTransient()) {
 			return se // it refuses, or cannot tell yet who it is
 		}
 	}
 	info, _ := server.Text()
 	history, _ := replication.Text()
+	room, _ := memory.Text()
 	c.proc = script.Field(info, "run_id")
 	c.run = identity(c.proc, history)
 	switch {
@@ -312,8 +349,16 @@ func (c *conn) greet(ctx context.Context, cfg Config) error {
 		return ErrClusterMode
 	case c.run == anonymous && !cfg.Anonymous:
 		return ErrAnonymous
+	case evicts(room):
+		return ErrEvicting
 	}
 	return nil
+}
+
+// evicts reports whether a server, by its INFO, drops keys where memory is short.
+func evicts(info string) bool {
+	limit, policy := script.Field(info, "maxmemory"), script.Field(info, "maxmemory_policy")
+	return limit != "" && limit != "0" && policy != "" && policy != "noeviction"
 }
 
 // identity names a server in one life of its data: its process and the history

@@ -40,6 +40,9 @@ var ErrAnonymous = errors.New("the server does not say who it is: INFO is hidden
 // ErrClusterMode reports a server that is a part of a Redis Cluster.
 var ErrClusterMode = errors.New("the server is in cluster mode, which moves keys from one server to another and keeps a lock's keys apart from the record that admits its node")
 
+// ErrEvicting reports a server that drops keys where memory is short.
+var ErrEvicting = errors.New("the server evicts keys when its memory is full, leases that are held among them: maxmemory-policy must be noeviction, or maxmemory 0")
+
 var (
 	errFull     = errors.New("queue of the node is full")
 	errUnwanted = errors.New("no longer wanted")
@@ -56,6 +59,9 @@ type Config struct {
 	// Meet is told the run id of the server at each new connection, and may
 	// refuse it. It may be nil.
 	Meet func(runID string) error
+
+	// Part is told when a connection that Meet did not refuse has ended. It may be nil.
+	Part func()
 
 	// Anonymous accepts a server that does not say who it is.
 	Anonymous bool
@@ -83,6 +89,7 @@ type entry struct {
 	call   Call
 	resent bool // a copy may already be on its way
 	eval   bool // the server has forgotten the script
+	unsent int  // connections that ended before any of its pipeline was written
 }
 
 // fate corrects what is known of the last copy by what may have become of an
@@ -229,17 +236,18 @@ func clock() int64 { return int64(time.Since(epoch)) + 1 }
 func (n *Node) RoundTrip() time.Duration { return time.Duration(n.trip.Load()) }
 
 // Lag returns how long the node keeps its callers waiting at this moment, or
-// did a moment ago; 0 when nothing is known.
+// did a moment ago; 0 when nothing is known. It is never negative, not even where the
+// clock of the process was moved back meanwhile.
 func (n *Node) Lag() time.Duration {
 	var lag int64
 	now := clock()
-	if now-n.told.Load() < int64(memory) {
+	if ago := now - n.told.Load(); ago >= 0 && ago < int64(memory) {
 		lag = n.last.Load()
 	}
 	if since := n.since.Load(); since > 0 {
 		lag = max(lag, now-since)
 	}
-	return time.Duration(lag)
+	return time.Duration(max(lag, 0))
 }
 
 // noteDuration notes how long something took that callers waited for.

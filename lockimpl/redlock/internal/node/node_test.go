@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -204,4 +205,64 @@ func TestClosedNodeAnswersAtOnce(t *testing.T) {
 			t.Errorf("closed: %v", err)
 		}
 	})
+}
+
+// unwritable is a connection that carries a greeting and nothing after it.
+type unwritable struct {
+	net.Conn
+	writes atomic.Int64
+}
+
+// Write implements net.Conn.
+func (c *unwritable) Write(b []byte) (int, error) {
+	if c.writes.Add(1) > 1 {
+		return 0, net.ErrClosed
+	}
+	return c.Conn.Write(b)
+}
+
+// A call that one connection after the other does not carry is given up, as one that was not
+// sent.
+func TestCallThatCannotBeWrittenIsGivenUp(t *testing.T) {
+	server := miniredis.RunT(t)
+	redistest.Identify(server)
+	var dials atomic.Int64
+	n := New(Config{Name: "n", Timeout: time.Minute, Options: &redis.Options{
+		Addr: server.Addr(), DisableIdentity: true,
+		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			dials.Add(1)
+			c, err := new(net.Dialer).DialContext(ctx, network, addr)
+			return &unwritable{Conn: c}, err
+		},
+	}})
+	defer n.Close()
+	r, err := n.Do(t.Context(), increment("k"))
+	if err == nil || r.Outcome != NotExecuted || r.Doubt {
+		t.Errorf("outcome %d, doubt %v: %v", r.Outcome, r.Doubt, err)
+	}
+	if made := dials.Load(); made > 10 {
+		t.Errorf("%d connections", made)
+	}
+}
+
+// A clock that goes back makes no lag negative: whoever chooses the fastest nodes by it would
+// find too few, or none.
+func TestLagUnderAClockThatGoesBack(t *testing.T) {
+	later := clock() + int64(time.Hour)
+	var n Node
+	n.last.Store(int64(-time.Hour))
+	n.told.Store(clock())
+	if lag := n.Lag(); lag != 0 {
+		t.Errorf("what was measured across the step: %v", lag)
+	}
+	n.last.Store(int64(time.Second))
+	n.told.Store(later)
+	n.since.Store(later)
+	if lag := n.Lag(); lag != 0 {
+		t.Errorf("what was told and sent before the step: %v", lag)
+	}
+	n.told.Store(clock())
+	if lag := n.Lag(); lag != time.Second {
+		t.Errorf("what was told just now: %v", lag)
+	}
 }

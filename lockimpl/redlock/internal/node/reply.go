@@ -1,6 +1,7 @@
 package node
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"strings"
@@ -62,12 +63,17 @@ func (e ServerError) isTransient() bool {
 	return false
 }
 
-// IsPermanent reports whether the server answered an error that asking again
-// cannot mend: wrong credentials, keys that hold something else, a server that
+// isUnknownCommand reports whether the server does not know the command, or not by that name.
+func (e ServerError) isUnknownCommand() bool {
+	return strings.Contains(string(e), "unknown command") || strings.Contains(string(e), "Unknown Redis command")
+}
+
+// IsPermanent reports whether err is one that asking again
+// cannot mend: wrong credentials or certificates, keys that hold something else, a server that
 // cannot run scripts. A server that is loading its data, busy with a script,
 // out of memory or not a master at this moment may answer otherwise soon.
 func IsPermanent(err error) bool {
-	if errors.Is(err, ErrAnonymous) || errors.Is(err, ErrClusterMode) {
+	if isWrongTLS(err) || errors.Is(err, ErrAnonymous) || errors.Is(err, ErrClusterMode) || errors.Is(err, ErrEvicting) {
 		return true
 	}
 	var se ServerError
@@ -83,7 +89,15 @@ func IsPermanent(err error) bool {
 			return true
 		}
 	}
-	return false
+	return se.isUnknownCommand()
+}
+
+// isWrongTLS reports whether the server's certificate does not hold for what the client
+// trusts and whom it means, or the server does not speak TLS.
+func isWrongTLS(err error) bool {
+	var certificate *tls.CertificateVerificationError
+	var greeting tls.RecordHeaderError
+	return errors.As(err, &certificate) || errors.As(err, &greeting) && greeting.Conn != nil
 }
 
 func isTimeout(err error) bool {
@@ -109,7 +123,10 @@ func serverError(err error) error {
 // replyOf returns what the server answered.
 func replyOf(cmd *redis.Cmd) Reply {
 	v, err := cmd.Result()
-	if err != nil && !errors.Is(err, redis.Nil) {
+	switch {
+	case errors.Is(err, redis.Nil), err == nil && v == nil: // no script answers nothing
+		return Reply{Err: errProtocol, Outcome: ExecutionUnknown}
+	case err != nil:
 		return Reply{Err: serverError(err)}
 	}
 	r := Reply{Outcome: Executed}

@@ -10,7 +10,25 @@ import (
 type Tracker struct {
 	mu   sync.Mutex
 	n    int
+	shut bool
 	idle chan struct{} // set while somebody waits; closed at zero
+}
+
+// Begin adds n, unless the Tracker has been shut.
+func (t *Tracker) Begin(n int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.shut {
+		t.n += n
+	}
+	return !t.shut
+}
+
+// Shut has nothing begin any more. What has begun may still Add.
+func (t *Tracker) Shut() {
+	t.mu.Lock()
+	t.shut = true
+	t.mu.Unlock()
 }
 
 // Add adds n calls, or takes off -n that have been answered.

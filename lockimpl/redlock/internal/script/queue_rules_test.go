@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 )
 
@@ -221,4 +222,72 @@ func TestQuarantineAndAdmission(t *testing.T) {
 			t.Errorf("forced: %s, %q", got, n.get("node"))
 		}
 	})
+}
+
+// Whoever gives the lock back, or leaves the head of the queue, tells the first who waits.
+func TestWhoLetsGoWakesTheFirst(t *testing.T) {
+	giveBackKeys := []string{"lock", "flag", "tickets", "beats"}
+	both(t, func(t *testing.T, rdb *redis.Client) {
+		for name, c := range map[string]struct {
+			lock  string
+			letGo func(n node) string
+		}{
+			"give back": {"holder 5", func(n node) string { return n.call(GiveBack, giveBackKeys, "holder", "wake:", patience) }},
+			"release":   {"holder 5", func(n node) string { return n.call(Release, queueKeys, "holder", 0, 0, "wake:", patience) }},
+			"a reader's": {"r", func(n node) string {
+				n.rdb.ZAdd(t.Context(), n.k["readers"], redis.Z{Score: float64(n.rdb.Time(t.Context()).Val().UnixMilli() + ttl), Member: "holder"})
+				return n.call(ReleaseShared, sharedKeys, "holder", 0, 0, "wake:", patience)
+			}},
+			"leave": {"", func(n node) string {
+				return n.call(Leave, []string{"lock", "tickets", "beats"}, "x:before:1", "wake:", patience)
+			}},
+		} {
+			n := newNode(t, rdb, map[string]string{"node": run + " 0 0 700000", "fence": "5", "lock": "holder 5"})
+			sub := rdb.Subscribe(t.Context(), "wake:c")
+			if _, err := sub.Receive(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if c.lock == "" {
+				n.waits("x:before:1", patience)
+			}
+			n.waits("x:c:1", patience)
+			n.waits("x:c:2", patience)
+			if rdb.Del(t.Context(), n.k["lock"]); c.lock != "" {
+				rdb.Set(t.Context(), n.k["lock"], c.lock, time.Hour)
+			}
+			if got := c.letGo(n); got != "1" {
+				t.Errorf("%s: %s", name, got)
+			}
+			rdb.Publish(t.Context(), "wake:c", "nobody else")
+			for _, want := range []string{"x:c:1", "nobody else"} {
+				msg, err := sub.ReceiveMessage(t.Context())
+				if err != nil || msg.Payload != want {
+					t.Errorf("%s: told %v (%v), want %s", name, msg, err, want)
+					break
+				}
+			}
+			_ = sub.Close()
+		}
+	})
+}
+
+// A ticket within a second of the node's clock is as its client says, and one beyond that is
+// moved to that bound.
+func TestTicketsKeepToTheClockOfTheNode(t *testing.T) {
+	m := miniredis.RunT(t)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	m.SetTime(now)
+	rdb := redis.NewClient(&redis.Options{Addr: m.Addr()})
+	defer rdb.Close()
+	n := newNode(t, rdb, map[string]string{"node": run + " 0 0 700000", "fence": "5", "lock": "holder 5"})
+	for ahead, want := range map[time.Duration]time.Duration{
+		-time.Hour: -time.Second, -900 * time.Millisecond: -900 * time.Millisecond, 0: 0,
+		900 * time.Millisecond: 900 * time.Millisecond, time.Hour: time.Second,
+	} {
+		member := "x:c:" + ahead.String()
+		n.call(Wait, queueKeys, member, ttl, run, 0, member, now.Add(ahead).UnixMicro(), patience)
+		if got := rdb.ZScore(t.Context(), n.k["tickets"], member).Val(); int64(got) != now.Add(want).UnixMicro() {
+			t.Errorf("a ticket %v ahead is %v ahead", ahead, time.UnixMicro(int64(got)).Sub(now))
+		}
+	}
 }

@@ -14,6 +14,8 @@ type Lines struct {
 	mu       sync.Mutex
 	byKey    map[string]*line
 	byMember map[string]*Waker // those who contend, by their name in the queue
+	closing  chan struct{}     // closed by Close
+	why      error             // Close was called
 }
 
 // A Lease is what came of a turn.
@@ -33,11 +35,12 @@ type line struct {
 	turns  []chan struct{}
 	wakers []*Waker // of those who contend, to be rung by a release nearby
 	ahead  Lease    // of the one whose turn ended last
+	last   error    // what the nodes said to who contended last, unless that was a grant
 }
 
 func (q *Lines) line(key string) *line {
 	if q.byKey == nil {
-		q.byKey, q.byMember = map[string]*line{}, map[string]*Waker{}
+		q.byKey, q.byMember, q.closing = map[string]*line{}, map[string]*Waker{}, make(chan struct{})
 	}
 	ln := q.byKey[key]
 	if ln == nil {
@@ -49,7 +52,8 @@ func (q *Lines) line(key string) *line {
 
 // Enter returns when it is the caller's turn to contend for key: when nobody
 // of this client is ahead in the line, or holds the key after a turn in it.
-// leave ends the turn; it is told the lease that came of it, or nil.
+// leave ends the turn; it is told the lease that came of it, or nil. When ctx ends
+// first the error is an *Ended, and after Close it is that of Close.
 func (q *Lines) Enter(ctx context.Context, key string) (leave func(Lease), err error) {
 	turn := make(chan struct{})
 	leave = func(got Lease) { q.leave(key, turn, got) }
@@ -66,12 +70,58 @@ func (q *Lines) Enter(ctx context.Context, key string) (leave func(Lease), err e
 		err = q.follow(ctx, key)
 	case <-ctx.Done():
 		err = ctx.Err()
+	case <-q.closing:
+	}
+	if q.closed() != nil {
+		leave(nil)
+		return nil, q.closed()
 	}
 	if err != nil {
+		ended := q.ended(key, err)
 		leave(nil)
-		return nil, err
+		return nil, ended
 	}
 	return leave, nil
+}
+
+// Ended is why a turn did not come, with what is known of the key: that somebody of this
+// client has it, or what those ahead were told by the nodes; nil is nothing.
+type Ended struct {
+	Cause   error // of the context
+	Granted bool
+	Last    error
+}
+
+// Error implements error.
+func (e *Ended) Error() string { return "the turn did not come: " + e.Cause.Error() }
+
+func (q *Lines) ended(key string, cause error) *Ended {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	ln := q.byKey[key]
+	return &Ended{Cause: cause, Granted: ln.last == nil && ln.isHeld(), Last: ln.last}
+}
+
+// isHeld reports whether the lease that came of the last turn is neither over nor given back.
+func (ln *line) isHeld() bool {
+	if ln.ahead == nil {
+		return false
+	}
+	select {
+	case <-ln.ahead.Lost():
+		return false
+	default:
+		return true
+	}
+}
+
+// Note remembers what the nodes said to an attempt on key, for those who wait behind it.
+func (q *Lines) Note(key string, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if ln := q.byKey[key]; ln != nil {
+		ln.last = err
+	}
 }
 
 // follow returns when the lease ahead has been given back or has ended. The
@@ -90,7 +140,28 @@ func (q *Lines) follow(ctx context.Context, key string) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-q.closing:
+		return nil
 	}
+}
+
+// Close ends every wait in a line with err, and rings who contends.
+func (q *Lines) Close(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.why = err
+	if q.closing != nil {
+		close(q.closing)
+	}
+	for _, w := range q.byMember {
+		w.ring()
+	}
+}
+
+func (q *Lines) closed() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.why
 }
 
 func (q *Lines) leave(key string, turn chan struct{}, got Lease) {
@@ -101,7 +172,7 @@ func (q *Lines) leave(key string, turn chan struct{}, got Lease) {
 	ln.turns = slices.Delete(ln.turns, i, i+1)
 	if i == 0 && len(ln.turns) > 0 {
 		if got != nil {
-			ln.ahead = got
+			ln.ahead, ln.last = got, nil
 		}
 		close(ln.turns[0])
 	}

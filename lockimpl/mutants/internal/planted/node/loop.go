@@ -182,7 +182,14 @@ func (n *Node) drop(c *conn) {
 	n.conn = nil
 	n.mu.Unlock()
 	c.close()
+	if n.cfg.Part != nil {
+		n.cfg.Part()
+	}
 }
+
+// mostUnsent is how many connections a call may outlive that ended before anything was
+// written: one may have been idle for too long, and several in a row will not get better.
+const mostUnsent = 3
 
 // broken ends a connection. What was in flight may have been executed or not:
 // every script is safe to send twice, so that it is sent once more, unless the
@@ -193,10 +200,17 @@ func (n *Node) broken(c *conn, cause error) {
 		cause = errors.New("connection closed by the server")
 	}
 	sent := !c.unsent()
-	var lost, again []entry
+	var lost, refused, again []entry
 	for _, e := range n.flight {
+		if !sent {
+			e.unsent++
+		}
 		if sent && (e.resent || isTimeout(cause)) || n.ctx.Err() != nil {
 			lost = append(lost, e)
+			continue
+		}
+		if e.unsent > mostUnsent {
+			refused = append(refused, e)
 			continue
 		}
 		e.resent = e.resent || sent
@@ -207,5 +221,8 @@ func (n *Node) broken(c *conn, cause error) {
 	n.noteDuration(int64(broke))
 	for _, e := range lost {
 		e.fail(cause, ExecutionUnknown)
+	}
+	for _, e := range refused {
+		e.fail(cause, NotExecuted)
 	}
 }

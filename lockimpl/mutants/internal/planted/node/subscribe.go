@@ -32,7 +32,7 @@ func (n *Node) Subscribe(ctx context.Context, channel string, subscriber Subscri
 	for ctx.Err() == nil {
 		if client, w, err := n.reachWithin(ctx); err == nil {
 			began := time.Now()
-			_ = n.listen(ctx, client, w, channel, subscriber) // whatever it was, the next one may last
+			n.listenFor(ctx, func() { _ = n.listen(ctx, client, w, channel, subscriber) }) // whatever ended it, the next one may last
 			if time.Since(began) >= resubscribed {
 				pause = resubscribe
 			}
@@ -44,6 +44,27 @@ func (n *Node) Subscribe(ctx context.Context, channel string, subscriber Subscri
 		case <-ctx.Done():
 		}
 		timer.Stop()
+	}
+}
+
+// listenFor returns when listen has, and after the end of ctx no later than the node's
+// timeout: a client's dial that does not heed its context ends by itself.
+func (n *Node) listenFor(ctx context.Context, listen func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		listen()
+	}()
+	select {
+	case <-ended:
+		return
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(n.cfg.Timeout)
+	defer late.Stop()
+	select {
+	case <-ended:
+	case <-late.C:
 	}
 }
 

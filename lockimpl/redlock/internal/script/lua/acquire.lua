@@ -48,7 +48,12 @@ if m[2] then
   local n = #ARGV[1]
   if string.sub(m[2], 1, n) == ARGV[1] then return tonumber(string.sub(m[2], n + 2)) end
   if m[2] ~= 'r' and not string.match(m[2], '^%S+ %d+$') then return redis.error_reply('WRONGTYPE the lock key holds something else') end
-  return {0, redis.call('PTTL', KEYS[2]), m[2] == 'r' and 1 or 0}
+  local left = redis.call('PTTL', KEYS[2])
+  if left > tonumber(maxttl) then -- given before this node's clock was set back: no lease is that long
+    left = tonumber(maxttl)
+    redis.call('PEXPIRE', KEYS[2], left)
+  end
+  return {0, left, m[2] == 'r' and 1 or 0}
 end
 if m[4] and ARGV[5] ~= '' then
 -- include queue.lua
@@ -65,7 +70,7 @@ local hint, us = tonumber(ARGV[4]) - 1
 if hint > f then
   if hint > hw then
     local t = redis.call('TIME')
-    us = t[1] * 1000000 + t[2]
+    us = math.min(t[1] * 1000000 + t[2], 2 ^ 52)
   end
   if not us or hint <= us + 2000000 then f = hint end
 end
@@ -81,7 +86,7 @@ if v > hw then
   -- it is seldom written; only a little, since new fences begin above it.
   if hint > 0 and not us then
     local t = redis.call('TIME')
-    us = t[1] * 1000000 + t[2]
+    us = math.min(t[1] * 1000000 + t[2], 2 ^ 52)
   end
   hw = hint > 0 and math.max(v, us + 50000) or v
   m[1] = string.format('%s %.0f %.0f %s', run, floor, hw, maxttl)

@@ -19,7 +19,7 @@ local ttl = tonumber(ARGV[2])
 if ttl > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
 if m[4] then return -1 end
 local t = redis.call('TIME')
-local ms, us = t[1] * 1000 + math.floor(t[2] / 1000), t[1] * 1000000 + t[2]
+local ms, us = t[1] * 1000 + math.floor(t[2] / 1000), math.min(t[1] * 1000000 + t[2], 2 ^ 52)
 local patience = tonumber(ARGV[7])
 floor, hw = tonumber(floor), tonumber(hw)
 local f, w = hw, hw -- for a fence that is not there
@@ -37,7 +37,7 @@ end
 if m[2] and m[2] ~= 'r' then
   if not string.match(m[2], '^%S+ %d+$') then return redis.error_reply('WRONGTYPE the lock key holds something else') end
   if queues then enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6])) end
-  return {0, redis.call('PTTL', KEYS[2]), 0}
+  return {0, left_of(KEYS[2], maxttl), 0}
 end
 if queues then enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6])) end
 if m[5] and patience then
@@ -63,15 +63,14 @@ if f > hw then
   hw = hint > 0 and math.max(f, us + 50000) or f
   redis.call('SET', KEYS[1], string.format('%s %.0f %.0f %s', run, floor, hw, maxttl))
 end
-if m[2] then
-  if redis.call('PTTL', KEYS[2]) < ttl then redis.call('PEXPIRE', KEYS[2], ttl) end
-else
-  if not redis.call('SET', KEYS[2], 'r', 'PX', ttl, 'NX') then
-    return redis.error_reply('WRONGTYPE the lock key holds something else')
-  end
-  redis.call('DEL', KEYS[8])
-end
+if queues then quit(KEYS[6], KEYS[7], ARGV[5]) end
+if not m[2] then redis.call('DEL', KEYS[8]) end
 redis.call('ZADD', KEYS[8], ms + ttl, ARGV[1])
 if redis.call('PTTL', KEYS[8]) < ttl then redis.call('PEXPIRE', KEYS[8], ttl) end
-if queues then quit(KEYS[6], KEYS[7], ARGV[5]) end
+-- The lock key comes last: a command that is refused before it leaves nothing taken.
+if m[2] then
+  if redis.call('PTTL', KEYS[2]) < ttl then redis.call('PEXPIRE', KEYS[2], ttl) end
+elseif not redis.call('SET', KEYS[2], 'r', 'PX', ttl, 'NX') then
+  return redis.error_reply('WRONGTYPE the lock key holds something else')
+end
 return {w + 1, f}

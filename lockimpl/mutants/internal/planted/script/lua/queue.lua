@@ -66,6 +66,15 @@ local function leave_tombstone(tombstone, flag, ms)
   if redis.call('PTTL', flag) < tonumber(ms) then redis.call('SET', flag, '1', 'PX', ms) end
 end
 
+-- left_of returns how many ms the lock key has left. No lease is longer than maxttl:
+-- one that seems to be was given before this node's clock was set back, and is shortened.
+local function left_of(lock, maxttl)
+  local left = redis.call('PTTL', lock)
+  if left <= tonumber(maxttl) then return left end
+  redis.call('PEXPIRE', lock, maxttl)
+  return tonumber(maxttl)
+end
+
 local function now_ms()
   local t = redis.call('TIME')
   return t[1] * 1000 + math.floor(t[2] / 1000)

@@ -16,14 +16,14 @@ if run ~= ARGV[3] then return -2 end
 if tonumber(ARGV[2]) > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
 if m[4] then return -1 end
 local t = redis.call('TIME')
-local ms, us = t[1] * 1000 + math.floor(t[2] / 1000), t[1] * 1000000 + t[2]
+local ms, us = t[1] * 1000 + math.floor(t[2] / 1000), math.min(t[1] * 1000000 + t[2], 2 ^ 52)
 local patience = tonumber(ARGV[7])
 if m[2] then
   local n = #ARGV[1]
   if string.sub(m[2], 1, n) == ARGV[1] then return tonumber(string.sub(m[2], n + 2)) end
   if m[2] ~= 'r' and not string.match(m[2], '^%S+ %d+$') then return redis.error_reply('WRONGTYPE the lock key holds something else') end
   enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6]))
-  return {0, redis.call('PTTL', KEYS[2]), m[2] == 'r' and 1 or 0}
+  return {0, left_of(KEYS[2], maxttl), m[2] == 'r' and 1 or 0}
 end
 enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6]))
 if first_waiter(KEYS[6], KEYS[7], ms, patience) ~= ARGV[5] then return {0, 0, 2} end
@@ -46,8 +46,9 @@ if v > tonumber(hw) then
   hw = hint > 0 and math.max(v, us + 50000) or v
   redis.call('SET', KEYS[1], string.format('%s %s %.0f %s', run, floor, hw, maxttl))
 end
+quit(KEYS[6], KEYS[7], ARGV[5])
+-- The lock key comes last: a command that is refused before it leaves nothing taken.
 if not redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. s, 'PX', ARGV[2], 'NX') then
   return redis.error_reply('WRONGTYPE the lock key holds something else')
 end
-quit(KEYS[6], KEYS[7], ARGV[5])
 return v

@@ -1,0 +1,262 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/lockimpl/internal/memnet"
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+)
+
+// within calls ask with a context of so long.
+func within(t *testing.T, d time.Duration, ask func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	return ask(ctx)
+}
+
+// Who waits in the line behind another caller of its own client asks nobody, and is told what
+// that one was told: of an outage, or that somebody holds the key.
+func TestWaiterInTheLineIsToldWhatThoseAheadWereTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		happens func(links []*memnet.Link)
+		dials   bool // the error of a dial is told
+	}{
+		"refused": {func(links []*memnet.Link) {
+			for _, link := range links {
+				link.Refuse(true)
+				link.Cut()
+			}
+		}, true},
+		"silent": {func(links []*memnet.Link) {
+			for _, link := range links {
+				link.Down.Drop()
+			}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			world.Run(t, 3, func(t *testing.T, w *world.World) {
+				l, links := api(w, redlock.Config{NodeTimeout: 200 * time.Millisecond})
+				c.happens(links)
+				ask := func(ctx context.Context) error { _, err := l.AcquireWait(ctx, "k", time.Second); return err }
+				first := make(chan error, 1)
+				go func() { first <- within(t, 3*time.Second, ask) }()
+				synctest.Wait()
+				err := within(t, 700*time.Millisecond, ask)
+				var dial *net.OpError
+				if errors.Is(err, redlock.ErrHeld) || errors.Is(err, redlock.ErrUnknown) || !errors.Is(err, redlock.ErrNoQuorum) ||
+					!errors.Is(err, context.DeadlineExceeded) || errors.As(err, &dial) != c.dials {
+					t.Errorf("told %v", err)
+				}
+				<-first
+				for _, link := range links {
+					link.Refuse(false)
+					link.Down.Free()
+				}
+			})
+		})
+	}
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{})
+		other, _ := api(w, redlock.Config{})
+		ask := func(ctx context.Context) error { _, err := l.AcquireWait(ctx, "k", 9*time.Second); return err }
+		held := get(t, other, "k", 9*time.Second)
+		first := make(chan error, 1)
+		go func() { first <- within(t, 3*time.Second, ask) }()
+		synctest.Wait()
+		if err := within(t, 700*time.Millisecond, ask); !errors.Is(err, redlock.ErrHeld) {
+			t.Errorf("behind one that waits for another client: %v, want ErrHeld", err)
+		}
+		if err := held.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-first; err != nil {
+			t.Fatal(err)
+		}
+		if err := within(t, 700*time.Millisecond, ask); !errors.Is(err, redlock.ErrHeld) {
+			t.Errorf("behind one that was granted: %v, want ErrHeld", err)
+		}
+	})
+}
+
+// A lease that was handed over in the line says nothing of who has the key once it was given
+// back: who waits meanwhile may wait in an outage.
+func TestHandOverThatIsOverIsNoHolder(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{NodeTimeout: time.Second})
+		other, _ := api(w, redlock.Config{})
+		ask := func(ctx context.Context) error { _, err := l.AcquireWait(ctx, "k", 9*time.Second); return err }
+		held := get(t, other, "k", 9*time.Second)
+		granted := make(chan *redlock.Lease, 1)
+		go func() {
+			lease, err := l.AcquireWait(t.Context(), "k", 9*time.Second)
+			if err != nil {
+				t.Error(err)
+			}
+			granted <- lease
+		}()
+		synctest.Wait()
+		next := make(chan error, 1)
+		go func() { next <- within(t, 5*time.Second, ask) }()
+		synctest.Wait()
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		lease := <-granted
+		if lease == nil {
+			t.FailNow()
+		}
+		for _, link := range links {
+			link.Down.Drop()
+		}
+		_ = within(t, time.Millisecond, lease.Release)
+		// The next one has asked, and has no answer yet.
+		if err := within(t, 100*time.Millisecond, ask); errors.Is(err, redlock.ErrHeld) || !errors.Is(err, redlock.ErrNoQuorum) {
+			t.Errorf("told %v of an outage", err)
+		}
+		if err := <-next; errors.Is(err, redlock.ErrHeld) {
+			t.Errorf("told %v of an outage", err)
+		}
+		for _, link := range links {
+			link.Down.Free()
+		}
+	})
+}
+
+// A context that has ended before any node was asked says nothing of who has the key.
+func TestContextThatEndsBeforeANodeIsAskedIsNoRefusal(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := w.Client(redlock.NewFactory(redlock.Config{NodeTimeout: 5 * time.Second}))
+		warm(t, l)
+		unasked := func(name string, err error, cause error) {
+			t.Helper()
+			if errors.Is(err, redlock.ErrHeld) || !errors.Is(err, redlock.ErrNoQuorum) || !errors.Is(err, cause) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for name, ask := range asks {
+			unasked(name, ask(ctx, l.(*redlock.Locker), "k"), context.Canceled)
+		}
+		for _, link := range links {
+			link.Down.Hold()
+		}
+		as := func(ctx context.Context) error { _, err := l.AcquireAs(ctx, "me", "k", time.Second); return err }
+		first := make(chan error, 1)
+		go func() { first <- as(t.Context()) }()
+		synctest.Wait()
+		unasked("behind another call of the owner", within(t, 100*time.Millisecond, as), context.DeadlineExceeded)
+		for _, link := range links {
+			link.Down.Free()
+		}
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What a minority of the nodes will always say does not end a wait that the others may
+// serve soon; what a majority says does.
+func TestMinorityThatIsMisconfiguredEndsNoWait(t *testing.T) {
+	servers := embedded(t, 3)
+	nodes := nodesAt(addrs(servers))
+	bootstrapped(t, nodes, patient)
+	servers[0].RequireAuth("secret")
+	var down atomic.Bool
+	var dials atomic.Int64
+	down.Store(true)
+	dial := dialTo(nodes[1].Addr)
+	nodes[1].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if dials.Add(1); down.Load() {
+			return nil, errors.New("away for a while")
+		}
+		return dial(ctx, network, addr)
+	}
+	ways := map[string]func(ctx context.Context, l *redlock.Locker) error{
+		"semaphore": func(ctx context.Context, l *redlock.Locker) error {
+			s, err := l.Semaphore("s", 1)
+			if err == nil {
+				_, err = s.AcquireWait(ctx)
+			}
+			return err
+		},
+	}
+	for _, name := range []string{"wait", "fair", "shared wait"} {
+		ways[name] = func(ctx context.Context, l *redlock.Locker) error { return asks[name](ctx, l, name) }
+	}
+	for name, way := range ways {
+		down.Store(true)
+		l := client(t, nodes, patient)
+		before := dials.Load()
+		done := make(chan error, 1)
+		go func() { done <- within(t, time.Minute, func(ctx context.Context) error { return way(ctx, l) }) }()
+		await(t, "it has asked again", func() bool { return dials.Load() > before+3 || len(done) > 0 })
+		down.Store(false)
+		if err := <-done; err != nil {
+			t.Errorf("%s, one node of three refuses the user and another was away: %v", name, err)
+		}
+	}
+	servers[1].RequireAuth("secret")
+	l := client(t, nodes, patient)
+	cannotWait := func(ctx context.Context) error { return asks["wait"](ctx, l, "other") }
+	if err := within(t, time.Minute, cannotWait); !errors.Is(err, redlock.ErrMisconfigured) || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("two of three refuse the user: %v", err)
+	}
+}
+
+// A waiter asks again within a third of its patience, however long the pauses of an outage
+// may be.
+func TestPauseOfAWaiterKeepsToItsPatience(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{RetryMin: 20 * time.Second, Patience: 300 * time.Millisecond})
+		for _, link := range links {
+			link.Refuse(true)
+		}
+		go func() {
+			time.Sleep(time.Second)
+			for _, link := range links {
+				link.Refuse(false)
+			}
+		}()
+		began := time.Now()
+		if _, err := l.AcquireWait(t.Context(), "k", time.Second); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 1200*time.Millisecond {
+			t.Errorf("granted after %v of an outage of 1 s", took)
+		}
+	})
+}
+
+// Waiting does not make nodes grant for longer.
+func TestWaitForMoreThanTheNodesGrantEndsAtOnce(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{MaxTTL: time.Minute, TTL: 20 * time.Second})
+		s, err := l.Semaphore("s", 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, ask := range map[string]func(ctx context.Context) error{
+			"wait":      func(ctx context.Context) error { _, err := l.AcquireWait(ctx, "k", 20*time.Second); return err },
+			"fair":      func(ctx context.Context) error { _, err := l.AcquireFair(ctx, "k", 20*time.Second); return err },
+			"shared":    func(ctx context.Context) error { _, err := l.AcquireSharedWait(ctx, "k", 20*time.Second); return err },
+			"semaphore": func(ctx context.Context) error { _, err := s.AcquireWait(ctx); return err },
+			"Do": func(ctx context.Context) error {
+				return l.Do(ctx, "k", func(context.Context, uint64) error { return nil })
+			},
+		} {
+			began := time.Now()
+			err := within(t, time.Minute, ask)
+			if took := time.Since(began); !errors.Is(err, redlock.ErrTTLTooLong) || took > time.Second {
+				t.Errorf("%s: after %v: %v", name, took, err)
+			}
+		}
+	})
+}
