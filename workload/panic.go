@@ -28,9 +28,9 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("%s panicked: %v, in %s", who, e.Value, e.At)
 }
 
-// caught makes the error of a panic that was just recovered: it is called by
+// Caught makes the error of a panic that was just recovered: it is called by
 // the deferred function itself.
-func caught(client string, value any) *PanicError {
+func Caught(client string, value any) *PanicError {
 	e := &PanicError{Client: client, Value: value, Stack: debug.Stack()}
 	pcs := make([]uintptr, 256)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])

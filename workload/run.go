@@ -161,7 +161,7 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 		wg.Go(func() {
 			defer func() {
 				if r := recover(); r != nil {
-					errs[i] = caught(c.Name, r)
+					errs[i] = Caught(c.Name, r)
 					stop()
 				}
 			}()

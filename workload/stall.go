@@ -55,10 +55,12 @@ func probe(ctx context.Context, rec *history.Recorder, threshold time.Duration) 
 	}
 }
 
-// recordStall records that the harness stood still from an instant to this one.
+// recordStall records that the harness stood still from an instant to this one. Where the
+// clock was moved back meanwhile, it is the span in which events are stamped with one time.
 func recordStall(rec *history.Recorder, from time.Time, what string) {
+	began, ended := max(rec.Since(from), 0), max(rec.Since(time.Now()), 0)
 	rec.Append(history.Event{
 		Process: history.Nemesis, Kind: history.OK, Op: history.Stall, Note: what,
-		Began: max(rec.Since(from), 0), Ended: rec.Since(time.Now()), Has: history.HasBegan | history.HasEnded,
+		Began: min(began, ended), Ended: max(began, ended), Has: history.HasBegan | history.HasEnded,
 	})
 }

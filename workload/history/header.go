@@ -124,9 +124,89 @@ func doubled(line []byte) string {
 	}
 }
 
+// unknownFields says of each field of a header that is none what it may have been meant
+// to be. It is ignored, so that readers outlive writers; misspelt, it is missing.
+func unknownFields(line []byte) (all []string) {
+	var given map[string]json.RawMessage
+	if json.Unmarshal(line, &given) != nil {
+		return nil
+	}
+	var known []string
+	of := reflect.TypeFor[Header]()
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		known = append(known, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) { // as encoding/json compares
+			continue
+		}
+		text := fmt.Sprintf("%.40q", name)
+		if near := slices.IndexFunc(known, func(k string) bool { return near(name, k) }); near >= 0 {
+			text += fmt.Sprintf(" (did you mean %q?)", known[near])
+		}
+		all = append(all, text)
+	}
+	if more := len(all) - shownFields; more > 0 {
+		all = append(all[:shownFields], fmt.Sprintf("and %d more", more))
+	}
+	return all
+}
+
+// shownFields is how many unknown fields are named.
+const shownFields = 5
+
+// near reports whether name is likely known, misspelt.
+func near(name, known string) bool {
+	return strings.EqualFold(name, known) || oneLetterOff(name, known) || oneLetterOff(name+"_ns", known) || name+"_ns" == known
+}
+
 type namedNumber struct {
 	name  string
 	value int64
+}
+
+// The bounds that a header may declare, by name.
+const (
+	BoundRetry        = "retry_ns"             // a contender's pause between two attempts; the TTL unless declared
+	BoundLoss         = "loss_ns"              // the library's documented delay of reporting a loss (S11)
+	BoundWait         = "wait_ns"              // longest wait for a grant while nothing is wrong (L3)
+	BoundRecovery     = "recovery_ns"          // from a heal to the next grant (L4)
+	BoundAvailability = "availability_percent" // of acquires definitely answered, per phase (L6)
+	BoundUndo         = "undo_ns"              // by when what a failed attempt took, and a released lease, are gone from a node that can be reached (L8)
+	BoundWake         = "wake_ns"              // by when somebody who waits for a key that is free has it (L2)
+	BoundRounds       = "livelock_rounds"      // lost rounds that make a livelock (L7)
+)
+
+// bounds are these names. Others are ignored, so that readers outlive writers, but for what
+// is one of these misspelt.
+var bounds = []string{BoundAvailability, BoundRounds, BoundLoss, BoundRecovery, BoundRetry, BoundUndo, BoundWait, BoundWake}
+
+// misspelt returns the bound that name was likely meant to be, or "".
+func misspelt(name string) string {
+	if slices.Contains(bounds, name) {
+		return ""
+	}
+	for _, known := range bounds {
+		if near(name, known) {
+			return known
+		}
+	}
+	return ""
+}
+
+// oneLetterOff reports whether a letter left out, put in or replaced, or two that changed
+// places, tell a from b.
+func oneLetterOff(a, b string) bool {
+	for i := range max(len(a), len(b)) {
+		if i < len(a) && i < len(b) && a[i] == b[i] {
+			continue
+		}
+		restA, restB := a[min(i, len(a)):], b[min(i, len(b)):]
+		swapped := len(restA) > 1 && len(restB) > 1 && restA[0] == restB[1] && restA[1] == restB[0] && restA[2:] == restB[2:]
+		return swapped || restA != "" && (restA[1:] == restB || restB != "" && restA[1:] == restB[1:]) || restB != "" && restB[1:] == restA
+	}
+	return false
 }
 
 // check says what cannot be in a header, or "".
@@ -136,6 +216,9 @@ func (h *Header) check() string {
 		{"ttl_ns", int64(h.TTL)}, {"drift_ns", int64(h.Drift)}, {"epsilon_ns", int64(h.Epsilon)},
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Bounds)) {
+		if near := misspelt(name); near != "" {
+			return fmt.Sprintf("bounds: %.40q is unknown: did you mean %q?", name, near)
+		}
 		numbers = append(numbers, namedNumber{"bounds." + name, h.Bounds[name]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Floors)) {

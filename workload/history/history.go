@@ -64,6 +64,13 @@ const (
 	PhaseEnd    = "end" // the last event of a complete history
 )
 
+// Faults of a worker's clients that no nemesis injects: nothing was heard of it for a
+// while, and its clock was moved.
+const (
+	WorkerSilent = "worker-silent"
+	WorkerClock  = "worker-clock"
+)
+
 // Values of Receipt events.
 const (
 	NeverForwarded = "never-forwarded"
@@ -130,7 +137,7 @@ type Event struct {
 
 	Fault   string  // which fault
 	Target  *Target // on whom; shared by copies of the event, so not to be changed
-	Receipt string  // what proves that it bit
+	Receipt string  // what proves that it took effect
 
 	Host   string        // whose clock stamped it, where several did
 	Node   string        // witness: which master

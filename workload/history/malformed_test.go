@@ -64,7 +64,11 @@ func TestMalformed(t *testing.T) {
 		{"completion alone", lines(strings.Replace(okAcquire, `"index":1`, `"index":0`, 1)), 2, "without having invoked it"},
 		{"completion of another op", lines(invokeAcquire, strings.Replace(okAcquire, "acquire", "release", 1)), 3, "want a completion of acquire"},
 		{"completion on another key", lines(invokeAcquire, strings.Replace(okAcquire, `"k"`, `"l"`, 1)), 3, `key "l", which is not the key that it invoked it with`},
-		{"invocation on no key", lines(strings.Replace(invokeAcquire, `"k"`, `""`, 1), okAcquire), 3, `key "k", which is not the key`},
+		{"invocation on an empty key", lines(strings.Replace(invokeAcquire, `"k"`, `""`, 1), okAcquire), 2, `acquire of process 0 has no key: want the resource, as in "key":"k"`},
+		{"write on no key", lines(`{"index":0,"time_ns":5,"process":7,"kind":"invoke","op":"write","owner":"a","value":"v"}`), 2, "write of process 7 has no key"},
+		{"release of no key", lines(`{"index":0,"time_ns":5,"process":7,"kind":"invoke","op":"release","owner":"a"}`), 2, "release of process 7 has no key"},
+		{"renewal of no key", lines(`{"index":0,"time_ns":5,"process":0,"kind":"ok","op":"extend","owner":"a","began_ns":1,"valid_until_ns":9}`), 2, "extend of process 0 has no key"},
+		{"read of no key, then of one", lines(`{"index":0,"time_ns":5,"process":0,"kind":"invoke","op":"read"}`, `{"index":1,"time_ns":6,"process":0,"kind":"ok","op":"read","key":"k"}`), 3, `key "k", which is not the key`},
 		{"completion for another owner", lines(invokeAcquire, strings.Replace(okAcquire, `"k"`, `"k","owner":"b"`, 1)), 3, `owner "b", who is not the owner`},
 		{"two open", lines(invokeAcquire, strings.Replace(invokeAcquire, `"index":0`, `"index":1`, 1)), 3, "while its acquire is open"},
 		{"used after info", lines(invokeAcquire, strings.Replace(okAcquire, `"ok"`, `"info"`, 1),
@@ -100,6 +104,11 @@ func TestMalformed(t *testing.T) {
 		{"store reads", lines(`{"index":0,"time_ns":5,"process":-2,"kind":"ok","op":"read"}`), 2, "op read of process -2: want audit"},
 		{"audit in doubt", lines(`{"index":0,"time_ns":5,"process":-2,"kind":"info","op":"audit"}`), 2, "audit with kind info"},
 		{"receipt of the future", lines(`{"index":0,"time_ns":5,"process":-4,"kind":"ok","op":"receipt","of":3}`), 2, "receipt of no earlier event"},
+		{"receipt of a time before all", lines(invokeAcquire, `{"index":1,"time_ns":5,"process":-4,"kind":"ok","op":"receipt","of":-1,"value":"executed"}`), 3, "receipt of no earlier event"},
+		{"receipt of nothing", lines(invokeAcquire, `{"index":1,"time_ns":5,"process":-4,"kind":"ok","op":"receipt","value":"executed"}`), 3, "receipt of no earlier event"},
+		{"receipt that says nothing", lines(invokeAcquire, `{"index":1,"time_ns":5,"process":-4,"kind":"ok","op":"receipt","of":0}`), 3, `receipt with value "": want never-forwarded or executed`},
+		{"receipt of another word", lines(invokeAcquire, `{"index":1,"time_ns":5,"process":-4,"kind":"ok","op":"receipt","of":0,"value":"exectued"}`), 3, `receipt with value "exectued": want never-forwarded or executed`},
+		{"receipt of no number", lines(invokeAcquire, `{"index":1,"time_ns":5,"process":-4,"kind":"ok","op":"receipt","of":NaN,"value":"executed"}`), 3, "field of: broken JSON"},
 		{"unknown process", lines(`{"index":0,"time_ns":5,"process":-5,"kind":"ok","op":"phase"}`), 2, "process -5: want"},
 		{"renewal without owner", lines(`{"index":0,"time_ns":5,"process":0,"kind":"ok","op":"extend","key":"k","began_ns":1,"valid_until_ns":9}`), 2, "extend of process 0 has no owner: want the one who acts"},
 		{"acquire without owner", lines(strings.Replace(invokeAcquire, `,"owner":"a"`, "", 1)), 2, "acquire of process 0 has no owner"},
@@ -123,6 +132,12 @@ func TestMalformed(t *testing.T) {
 		{"no time to live", lines(`{"index":0,"time_ns":5,"process":-3,"kind":"ok","op":"key","key":"k","node":"n","pttl_ms":-3}`), 2, "pttl_ms -3: want 0 or more, -1 for"},
 		{"drift beyond all time", `{"type":"history","version":1,"drift_ns":9223372036854775807}` + "\n", 1, "broken header: drift_ns 9223372036854775807: want at most"},
 		{"bound beyond all time", `{"type":"history","version":1,"bounds":{"retry_ns":9223372036854775807}}` + "\n", 1, "broken header: bounds.retry_ns 9223372036854775807: want at most"},
+		{"bound without a letter", `{"type":"history","version":1,"bounds":{"los_ns":5}}` + "\n", 1, `broken header: bounds: "los_ns" is unknown: did you mean "loss_ns"?`},
+		{"bound with a letter too many", `{"type":"history","version":1,"bounds":{"loss_nss":5}}` + "\n", 1, `did you mean "loss_ns"?`},
+		{"bound with another letter", `{"type":"history","version":1,"bounds":{"waif_ns":5}}` + "\n", 1, `did you mean "wait_ns"?`},
+		{"bound with two letters changed", `{"type":"history","version":1,"bounds":{"rerty_ns":5}}` + "\n", 1, `did you mean "retry_ns"?`},
+		{"bound in capitals", `{"type":"history","version":1,"bounds":{"Recovery_NS":5}}` + "\n", 1, `did you mean "recovery_ns"?`},
+		{"bound without its unit", `{"type":"history","version":1,"bounds":{"undo":5}}` + "\n", 1, `did you mean "undo_ns"?`},
 		{"negative bound", `{"type":"history","version":1,"bounds":{"loss_ns":-5}}` + "\n", 1, "broken header: bounds.loss_ns -5: want 0 or more"},
 		{"header field twice", `{"type":"history","version":1,"ttl_ns":1,"ttl_ns":1000}` + "\n", 1, "broken header: field ttl_ns is given twice: want it once"},
 		{"header field twice, in other letters", `{"type":"history","version":1,"ttl_ns":1,"TTL_NS":1000}` + "\n", 1, "broken header: field TTL_NS is given twice"},
@@ -202,6 +217,17 @@ func TestCutAnywhere(t *testing.T) {
 		}
 		if complete := n >= len(whole)-1; h.Truncated == complete {
 			t.Errorf("cut at byte %d of %d: truncated %v", n, len(whole), h.Truncated)
+		}
+	}
+}
+
+// TestBoundsOfLaterWriters ignores bounds that no known one was meant by, and knows all
+// that it documents.
+func TestBoundsOfLaterWriters(t *testing.T) {
+	for _, name := range append([]string{"renewal_ns", "queue_length", "x", ""}, bounds...) {
+		h := Header{Bounds: map[string]int64{name: 1}}
+		if msg := h.check(); msg != "" {
+			t.Errorf("%q: %s", name, msg)
 		}
 	}
 }

@@ -37,6 +37,7 @@ type Reader struct {
 	line   int
 	blank  int // line of the first empty line since the last event
 	header Header
+	odd    []string // fields of the header that are none
 	rules  validator
 	dec    decoder
 
@@ -56,9 +57,13 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if rd.header, err = parseHeader(line, rd.cut || len(line) > 0 && !whole); err != nil {
 		return nil, err
 	}
-	rd.cut = !whole
+	rd.cut, rd.odd = !whole, unknownFields(line)
 	return rd, nil
 }
+
+// UnknownFields names, in quotes, the fields of the header that are none, each with the
+// one that it may be meant to be. They are ignored.
+func (r *Reader) UnknownFields() []string { return r.odd }
 
 // Header returns the first line.
 func (r *Reader) Header() Header { return r.header }

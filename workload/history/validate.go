@@ -107,18 +107,14 @@ func (v *validator) operation(e *Event) string {
 	open := Op(*p & openOp)
 	switch {
 	case open != Extend && isRenewal(e):
-		if e.Owner == "" {
-			return ownerless(e)
-		}
-		return ""
+		return nameless(e)
 	case *p&retired != 0:
 		return fmt.Sprintf("process %d was retired by its info: want a new process", e.Process)
 	case e.Kind == Invoke && open != 0:
 		return fmt.Sprintf("process %d invokes %s while its %s is open: want the completion first", e.Process, e.Op, open)
-	case e.Kind == Invoke && e.Owner == "" && e.Op != Read:
-		return ownerless(e)
 	case e.Kind == Invoke:
 		*p = opened(e)
+		return nameless(e)
 	case open == 0:
 		return fmt.Sprintf("process %d completes %s without having invoked it: want an invoke first", e.Process, e.Op)
 	case open != e.Op:
@@ -135,10 +131,19 @@ func (v *validator) operation(e *Event) string {
 	return ""
 }
 
-// ownerless refuses e: of two holders without a name nobody can tell that they
-// are two.
-func ownerless(e *Event) string {
-	return fmt.Sprintf("%s of process %d has no owner: want the one who acts, as in \"owner\":\"a\"", e.Op, e.Process)
+// nameless refuses an operation on a lock that does not say on which, or whose it is: of
+// two holders without a name nobody can tell that they are two, and two resources without
+// one would be taken for one. It returns "" for any other.
+func nameless(e *Event) string {
+	switch {
+	case e.Op == Read:
+		return ""
+	case e.Owner == "":
+		return fmt.Sprintf("%s of process %d has no owner: want the one who acts, as in \"owner\":\"a\"", e.Op, e.Process)
+	case e.Key == "":
+		return fmt.Sprintf("%s of process %d has no key: want the resource, as in \"key\":\"k\"", e.Op, e.Process)
+	}
+	return ""
 }
 
 // isRenewal reports whether e tells of a whole automatic renewal at once. It
@@ -162,6 +167,8 @@ func observer(e *Event) string {
 		return fmt.Sprintf("%s with kind %s: want ok or fail, it is seen and not invoked", e.Op, e.Kind)
 	case e.Op == Receipt && (!e.HasAll(HasOf) || e.Of < 0 || e.Of >= e.Index):
 		return "receipt of no earlier event: want of to be the index of an invocation before it"
+	case e.Op == Receipt && e.Value != NeverForwarded && e.Value != Executed:
+		return fmt.Sprintf("receipt with value %.40q: want %s or %s", e.Value, NeverForwarded, Executed)
 	}
 	return ""
 }

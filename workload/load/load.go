@@ -44,7 +44,9 @@ type Window struct {
 
 // A Result is what a load met with. Durations are those of requests that began
 // in the measured window or lasted for all of it; a request that the end of the
-// window cut off counts with the time that it lasted.
+// window cut off counts with the time that it lasted. The response of one that failed is
+// the whole window at least: nobody knows how long a grant would have taken, and errors
+// that come at once make no load fast.
 type Result struct {
 	Kind   Kind
 	Window time.Duration // measured
@@ -225,10 +227,15 @@ func (s *session) took(r request, began, granted time.Time, err error) {
 	defer s.mu.Unlock()
 	cut := err != nil && s.end.Err() != nil
 	counts := s.counts(r.due, granted)
+	failed := err != nil && !cut && !errors.Is(err, lockimpl.ErrHeld)
+	response := granted.Sub(r.due)
+	if failed {
+		response = max(response, s.out.Window)
+	}
 	pending := cut && granted.Sub(r.due) <= min(s.out.Window/10, maxGrace)
 	if counts && !pending {
 		s.out.Due = append(s.out.Due, r.due.Sub(s.from))
-		s.out.Response = append(s.out.Response, granted.Sub(r.due))
+		s.out.Response = append(s.out.Response, response)
 		s.out.Service = append(s.out.Service, granted.Sub(began))
 	}
 	switch {
@@ -243,7 +250,7 @@ func (s *session) took(r request, began, granted time.Time, err error) {
 		if counts {
 			s.out.Refused++
 		}
-	case err != nil:
+	case failed:
 		s.out.Err = err
 		if counts {
 			s.out.Errors++

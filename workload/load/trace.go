@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,13 +30,17 @@ const (
 
 const traceTimes = "seconds such as 12.5, a duration such as 12.5s, or a time such as 2026-01-02T15:04:05.5Z"
 
+// maxTrace is how many bytes a trace may have: some million arrivals.
+const maxTrace = 64 << 20
+
 // ReadTrace reads arrivals from CSV: a line for each, with its time and, in a second
 // column, its key where there is one. Times are seconds, durations or RFC 3339, do not
-// go backwards, and count from the first one; a first line that holds no time is a
-// head, and lines that begin with # are left out. name is that of the file, for errors, which name
+// go backwards, and count from the first one; a first line that calls them
+// time is a head, and lines that begin with # are left out. name is that of the file, for errors, which name
 // the line too.
 func ReadTrace(in io.Reader, name string) (Trace, error) {
-	r := csv.NewReader(in)
+	whole := &io.LimitedReader{R: in, N: maxTrace}
+	r := csv.NewReader(whole)
 	r.Comment, r.FieldsPerRecord, r.TrimLeadingSpace = '#', -1, true
 	var out Trace
 	var first, last time.Duration
@@ -44,6 +49,8 @@ func ReadTrace(in io.Reader, name string) (Trace, error) {
 		fields, err := r.Read()
 		var wrong *csv.ParseError
 		switch {
+		case whole.N == 0:
+			return nil, fmt.Errorf("%s: longer than %d bytes: a trace is a line for each arrival, time,key", name, maxTrace)
 		case errors.Is(err, io.EOF) && len(out) < 2:
 			return nil, fmt.Errorf("%s: it holds %d arrivals: want 2 at least, a line for each: time,key", name, len(out))
 		case errors.Is(err, io.EOF):
@@ -61,7 +68,7 @@ func ReadTrace(in io.Reader, name string) (Trace, error) {
 			return nil, fmt.Errorf("%s:%d: %s", name, line, fmt.Sprintf(format, args...))
 		}
 		at, ok := traceTime(strings.TrimSpace(strings.TrimPrefix(fields[0], "\ufeff")))
-		if !ok && head && len(fields) <= 2 {
+		if head && len(fields) <= 2 && slices.Contains(heads, strings.ToLower(strings.TrimSpace(strings.TrimPrefix(fields[0], "\ufeff")))) {
 			continue
 		}
 		a := Arrival{}
@@ -70,7 +77,7 @@ func ReadTrace(in io.Reader, name string) (Trace, error) {
 		}
 		switch {
 		case !ok:
-			return bad("%q is no time: want %s", fields[0], traceTimes)
+			return bad("%q is no time: want %s%s", fields[0], traceTimes, orHead(head))
 		case len(fields) > 2:
 			return bad("%d columns: want time, or time,key", len(fields))
 		case len(out) > 0 && at < last:
@@ -90,6 +97,16 @@ func ReadTrace(in io.Reader, name string) (Trace, error) {
 		}
 		out = append(out, a)
 	}
+}
+
+// heads are what a first line may call its times.
+var heads = []string{"time", "times", "timestamp", "ts", "t", "at", "arrival", "seconds", "due"}
+
+func orHead(first bool) string {
+	if !first {
+		return ""
+	}
+	return "; or a head: time, or time,key"
 }
 
 // traceTime reads a time, since any moment.

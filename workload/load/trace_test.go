@@ -43,6 +43,9 @@ func TestTraceErrorsNameTheLine(t *testing.T) {
 		"0,\"a\n":                            "trace.csv:",
 		"0\n90000\n":                         "trace.csv:2: 25h0m0s after the first arrival",
 		"0,a\n1," + strings.Repeat("k", 513): "trace.csv:2: a key of 513 bytes",
+		"soon,a\n1,b\n2,c\n":                 `trace.csv:1: "soon" is no time: want seconds such as 12.5, a duration such as 12.5s, or a time such as 2026-01-02T15:04:05.5Z; or a head: time, or time,key`,
+		"-1,a\n2,b\n3,c\n":                   `trace.csv:1: "-1" is no time`,
+		"1e18,a\n2,b\n3,c\n":                 `trace.csv:1: "1e18" is no time`,
 		"0\nNaN\n":                           `trace.csv:2: "NaN" is no time`,
 		"0\nInf\n":                           `trace.csv:2: "Inf" is no time`,
 	} {

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -69,6 +70,29 @@ func TestPendingAtTheEnd(t *testing.T) {
 		r, err := Open(t.Context(), []lockimpl.Locker{stuck{}}, Arrivals{Trace: trace, Pace: 1, Limit: 9}, Task{TTL: time.Minute}, Window{Measure: time.Second})
 		if err != nil || r.CutOff != 3 || r.Pending != 1 || len(r.Response) != 2 {
 			t.Errorf("%d cut off, %d of them pending, responses %v, %v", r.CutOff, r.Pending, r.Response, err)
+		}
+	})
+}
+
+// A broken lock errs, and at once.
+type broken struct{ slow }
+
+func (*broken) Acquire(context.Context, string, time.Duration) (lockimpl.Lease, error) {
+	time.Sleep(time.Millisecond)
+	return nil, errBroken
+}
+
+var errBroken = errors.New("no answer")
+
+// A lock that errs at once is not a fast one.
+func TestErrorsAreNoFastResponses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := Closed(t.Context(), []Worker{{&broken{}, "k"}}, Task{TTL: time.Minute}, Window{Measure: time.Second}, 1)
+		if r.Errors < 900 || r.Pairs != 0 || r.Err == nil {
+			t.Errorf("%d errors, %d pairs, %v", r.Errors, r.Pairs, r.Err)
+		}
+		if least := slices.Min(r.Response); least != time.Second {
+			t.Errorf("an error counts as a response of %v, in a window of a second", least)
 		}
 	})
 }

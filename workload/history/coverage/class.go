@@ -104,7 +104,8 @@ var kinds = map[string]kind{
 	"slow-reply": of(LateReply), "slow-node": of(LateReply), "starve-cpu": of(LateReply),
 	"stall": of(Stalled), "zombie": of(Stalled), "stuck-connection": of(Stalled), "pause-node": of(Stalled),
 	"server-pause": of(Stalled), "store-write-delayed": of(Stalled),
-	"cut": cut, "flapping": cut, "one-way": cut, "partition-client": cut, "partition-node": cut, "busy-script": cut,
+	history.WorkerSilent: of(Stalled), // a network that fails by itself holds requests back
+	"cut":                cut, "flapping": cut, "one-way": cut, "partition-client": cut, "partition-node": cut, "busy-script": cut,
 	"demote": cut, "out-of-memory": cut,
 	"halves": of(MinorityCut), "ring": of(MinorityCut), "split-vote": of(SplitVote),
 	"pause-client": of(ClientPaused), "crash-client": of(ClientCrashed),
@@ -112,7 +113,7 @@ var kinds = map[string]kind{
 	"kill-empty": of(NodeEmpty), "power-loss": of(NodeEmpty), "failover": of(NodeEmpty), "failover-isolated": of(NodeEmpty), "flushall": of(NodeEmpty),
 	"evict": of(NodeEmpty), "evict-volatile": of(NodeEmpty),
 	"clock-jump": of(ClockShifted), "clock-drift": of(ClockShifted), "ttl-shift": of(ClockShifted),
-	"client-clock": of(ClockShifted), "client-clock-stuck": of(ClockShifted),
+	"client-clock": of(ClockShifted), "client-clock-stuck": of(ClockShifted), history.WorkerClock: of(ClockShifted),
 	"notify-cut": of(NotificationLost), "notify-lost": of(NotificationLost),
 	"script-flush": none, "cluster-failover": none, "migrate-slot": none, // nothing is lost by them, and nobody is cut off
 }

@@ -7,7 +7,7 @@
 // wire it does not tell. So a cell counts operations and leases which were in that
 // phase while a fault of that class was in force for their client: see Phase for
 // when a phase lasts, and Class for whom a fault touches. A fault of which nothing
-// proves that it bit counts nowhere.
+// proves that it took effect counts nowhere.
 package coverage
 
 import (
@@ -110,10 +110,10 @@ func (t *Table) Cells() (all []Count) {
 }
 
 // proved counts what faults that are still in force, and have been proved to
-// bite, met so far.
+// take effect, met so far.
 func (t *Table) proved() (cells [phases][classes]int) {
 	for _, f := range t.faults {
-		if f.Bit {
+		if f.TookEffect {
 			f.addTo(&cells)
 		}
 	}

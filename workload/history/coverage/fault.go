@@ -58,7 +58,7 @@ func (t *Table) nemesis(e *history.Event) {
 		t.begin(f)
 	case i < 0:
 	case e.Op == history.Fault && e.Kind == history.Fail, f.Mended():
-		if f.Bit {
+		if f.TookEffect {
 			t.faults[i].addTo(&t.cells)
 		}
 		t.faults = slices.Delete(t.faults, i, i+1)

@@ -13,18 +13,18 @@ const Never time.Duration = -1
 // A Fault is one fault as it happened, read off the nemesis's events. Moments
 // that did not come are Never.
 type Fault struct {
-	No        int             `json:"-"` // from 0, in the order of their invocations
-	Name      string          `json:"name"`
-	Target    *history.Target `json:"-"`
-	Instant   bool            `json:"instant,omitempty"` // over at once
-	Invoked   time.Duration   `json:"invoked_ns"`
-	Started   time.Duration   `json:"started_ns"` // in force, as far as its receipt tells
-	HealBegan time.Duration   `json:"heal_began_ns"`
-	Healed    time.Duration   `json:"healed_ns"`
-	Bit       bool            `json:"bit"` // a receipt proves that it did what it should
-	Receipts  []string        `json:"receipts,omitempty"`
-	Err       string          `json:"err,omitempty"`
-	Replaced  bool            `json:"replaced,omitempty"` // nothing proves that it bit, and another victim was tried
+	No         int             `json:"-"` // from 0, in the order of their invocations
+	Name       string          `json:"name"`
+	Target     *history.Target `json:"-"`
+	Instant    bool            `json:"instant,omitempty"` // over at once
+	Invoked    time.Duration   `json:"invoked_ns"`
+	Started    time.Duration   `json:"started_ns"` // in force, as far as its receipt tells
+	HealBegan  time.Duration   `json:"heal_began_ns"`
+	Healed     time.Duration   `json:"healed_ns"`
+	TookEffect bool            `json:"bit"` // a receipt proves that it did what it should
+	Receipts   []string        `json:"receipts,omitempty"`
+	Err        string          `json:"err,omitempty"`
+	Replaced   bool            `json:"replaced,omitempty"` // nothing proves that it took effect, and another victim was tried
 
 	first int // index of the invocation of the fault
 	stage stage
@@ -139,12 +139,12 @@ func (l *FaultLog) healed(f *Fault, e *history.Event) *Fault {
 	return l.close(f)
 }
 
-// receipt notes what proves that the fault bit.
+// receipt notes what proves that the fault took effect.
 func (f *Fault) receipt(e *history.Event) {
 	if e.Receipt != "" {
 		f.Receipts = append(f.Receipts, e.Receipt)
 	}
-	f.Bit = f.Bit || e.Kind == history.OK && e.Receipt != ""
+	f.TookEffect = f.TookEffect || e.Kind == history.OK && e.Receipt != ""
 }
 
 func (l *FaultLog) close(f *Fault) *Fault {

@@ -232,10 +232,10 @@ func TestFault(t *testing.T) {
 		log.Event(&h.Events[i])
 	}
 	flush, cut, kill := log.All()[0], log.All()[1], log.All()[2]
-	if !flush.Bit || !flush.Mended() || flush.InForce() || flush.End() != time.Millisecond || flush.Receipts[0] != "DBSIZE 0" || flush.Target.Name() != "n1" {
+	if !flush.TookEffect || !flush.Mended() || flush.InForce() || flush.End() != time.Millisecond || flush.Receipts[0] != "DBSIZE 0" || flush.Target.Name() != "n1" {
 		t.Errorf("flush: %+v", flush)
 	}
-	if cut.Bit || cut.Mended() || !cut.InForce() || cut.End() != Never {
+	if cut.TookEffect || cut.Mended() || !cut.InForce() || cut.End() != Never {
 		t.Errorf("cut: %+v", cut)
 	}
 	if kill.Started != Never || !kill.Mended() || kill.InForce() || kill.Err != "no such node" {

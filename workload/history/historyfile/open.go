@@ -29,7 +29,8 @@ const maxWindow = 8 << 20
 
 // Open opens the history at path: a file, plain or compressed by zstd or gzip
 // whatever its name, or a run directory that holds one. The path - means
-// stdin, which is left open. The caller closes the closer when done reading.
+// stdin, which is left open. Anything else, such as a pipe, which may never be written,
+// is refused. The caller closes the closer when done reading.
 func Open(path string, stdin io.Reader) (*history.Reader, io.Closer, error) {
 	if path == "-" {
 		return NewReader(stdin)
@@ -56,19 +57,22 @@ func find(path string) (string, error) {
 		return "", fmt.Errorf("open history: %w", err)
 	}
 	if !info.IsDir() {
-		return path, nil
+		return path, regular(path, info)
 	}
 	for _, name := range names {
-		if file := filepath.Join(path, name); exists(file) {
-			return file, nil
+		file := filepath.Join(path, name)
+		if info, err := os.Stat(file); err == nil {
+			return file, regular(file, info)
 		}
 	}
 	return "", fmt.Errorf("open history: directory %s holds none of %s: %w", path, strings.Join(names, ", "), fs.ErrNotExist)
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+func regular(path string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("open history: %s is no file, but %s", path, info.Mode())
+	}
+	return nil
 }
 
 // NewReader reads a history from src, plain or compressed by zstd or gzip: its
