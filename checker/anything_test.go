@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"locktorture/checker/internal/ledger"
 	"locktorture/workload/history"
 )
 
@@ -59,7 +58,7 @@ func (a *anything) header() history.Header {
 		h.OwnerCheckedRelease = &unchecked
 	}
 	if a.rng.IntN(2) == 0 {
-		h.Bounds = map[string]int64{ledger.BoundLoss: 5, ledger.BoundWait: 40, ledger.BoundRecovery: 20, ledger.BoundAvailability: 50, ledger.BoundRounds: 3, ledger.BoundRetry: 2}
+		h.Bounds = map[string]int64{history.BoundLoss: 5, history.BoundWait: 40, history.BoundRecovery: 20, history.BoundAvailability: 50, history.BoundRounds: 3, history.BoundRetry: 2}
 	}
 	return h
 }

@@ -12,6 +12,28 @@ func booksCases() []verdictCase {
 		 3ms a ok write k fence 1 value a1 seq 1
 		 4ms a invoke write k fence 1 value a2
 		 5ms a ok write k fence 1 value a2 seq 2`
+	const handedOn = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence 1 until 100ms
+		 2ms a invoke write k fence 1 value a1
+		 3ms a info write k fence 1 value a1
+		 3ms a0 invoke release k owner a
+		 4ms a0 ok release k owner a
+		 4ms b invoke acquire k
+		 5ms b ok acquire k fence 2 until 100ms
+		 6ms b invoke write k fence 2 value b1
+		 7ms b ok write k fence 2 value b1`
+	const crossing = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k fence 1 until 100ms
+		 2ms a invoke write k fence 1 value a1
+		 3ms a0 invoke release k owner a
+		 4ms a0 ok release k owner a
+		 5ms b invoke acquire k
+		 6ms b ok acquire k fence 2 until 100ms
+		 7ms b invoke write k fence 2 value b1
+		 8ms b ok write k fence 2 value b1
+		 9ms a ok write k fence 1 value a1`
 	const refused = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k fence 1 until 100ms
@@ -49,6 +71,87 @@ func booksCases() []verdictCase {
 			history: refused + `
 				20ms store ok audit k owner a fence 1 value a1 seq 1
 				20ms store ok audit k owner a fence 1 value a2 seq 2`,
+		},
+		{
+			name: "an acknowledged write that the log has under another number", header: "ttl 100ms", want: Fail, violations: []string{"R1 [5 7]"},
+			history: two + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 3`,
+		},
+		{
+			name: "an acknowledged write of whose number nobody was told", header: "ttl 100ms", want: Pass,
+			history: two + `
+				 6ms a invoke write k fence 1 value a3
+				 7ms a ok write k fence 1 value a3
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 2
+				20ms store ok audit k owner a fence 1 value a3 seq 3`,
+		},
+		{
+			name: "a write that the log has as another owner's", header: "ttl 100ms", want: Fail, violations: []string{"R2 [5 7]"},
+			history: two + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner b fence 1 value a2 seq 2`,
+		},
+		{
+			name: "a write that the log has as nobody's", header: "ttl 100ms", want: Pass,
+			history: two + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k fence 1 value a2 seq 2`,
+		},
+		{
+			name: "a write that a link never forwarded, and that the log has", header: "ttl 100ms", want: Fail, violations: []string{"R2 [8 10]"},
+			history: two + `
+				 6ms a invoke write k fence 1 value a3
+				 7ms a info write k fence 1 value a3
+				 8ms link ok receipt never-forwarded of 6
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a3 seq 3
+				20ms store ok audit k owner a fence 1 value a2 seq 2`,
+		},
+		{
+			name: "the same, when the link says so behind the log", header: "ttl 100ms", want: Fail, violations: []string{"R2 [8 11]"},
+			history: two + `
+				 6ms a invoke write k fence 1 value a3
+				 7ms a info write k fence 1 value a3
+				20ms store ok audit k owner a fence 1 value a3 seq 3
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 2
+				21ms link ok receipt never-forwarded of 6`,
+		},
+		{
+			name: "a write that a link carried, and that the log has", header: "ttl 100ms", want: Pass,
+			history: two + `
+				 6ms a invoke write k fence 1 value a3
+				 7ms a info write k fence 1 value a3
+				 8ms link ok receipt executed of 6
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 2
+				20ms store ok audit k owner a fence 1 value a3 seq 3`,
+		},
+		{
+			name: "a stale write that only the log places, its client never heard", header: "ttl 100ms fenced", want: Fail, violations: []string{"S2 [10 11]"},
+			history: handedOn + `
+				20ms store ok audit k owner b fence 2 value b1 seq 1
+				20ms store ok audit k owner a fence 1 value a1 seq 2`,
+		},
+		{
+			name: "a write that the log places before the newer one", header: "ttl 100ms fenced", want: Pass,
+			history: handedOn + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner b fence 2 value b1 seq 2`,
+		},
+		{
+			name: "a stale write under way with the newer one, that only the log places", header: "ttl 100ms fenced", want: Fail, violations: []string{"S2 [10 11]"},
+			history: crossing + `
+				20ms store ok audit k owner b fence 2 value b1 seq 1
+				20ms store ok audit k owner a fence 1 value a1 seq 2`,
+		},
+		{
+			name: "the same in the other order", header: "ttl 100ms fenced", want: Pass,
+			history: crossing + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner b fence 2 value b1 seq 2`,
 		},
 		{
 			name: "a rejected write that the log has as rejected", header: "ttl 100ms", want: Pass,

@@ -123,7 +123,7 @@ func TestAuditBoundaries(t *testing.T) {
 }
 
 // TestOwnWords judges by what a completion says of when it really began and ended, and
-// of what it was: inside of invocation and answer it is believed, outside it is not.
+// of what it was: until its answer was told it is believed, behind that it is not.
 func TestOwnWords(t *testing.T) {
 	runBoundaries(t, []boundary{
 		{name: "a lower token, asked for by its own word at", header: "ttl 30ms", history: `
@@ -140,7 +140,8 @@ func TestOwnWords(t *testing.T) {
 			 5ms a invoke release k
 			 6ms a ok release k
 			 7ms b invoke acquire k
-			 9ms b ok acquire k fence 4 until 20ms began {}`, edges: []edge{found("1ms", "S4 [1 5]"), found("7ms", "S4 [1 5]")}},
+			 9ms b ok acquire k fence 4 until 20ms began {}`, edges: []edge{
+			found("1ms", "S4? [1 5]"), found("4ms", "S4? [1 5]"), found("4.1ms", "S4 [1 5]"), found("7ms", "S4 [1 5]")}},
 		{name: "granted by its own word at", header: "ttl 30ms", history: `
 			 0ms a invoke acquire k
 			 1ms a ok acquire k until 8ms
@@ -213,8 +214,8 @@ func TestBookBoundaries(t *testing.T) {
 			 2ms a invoke write k fence 1 value a1
 			{} a fail write k fence 1 value a1 seq 1`, edges: []edge{found("9.999999ms", "R4 [1 3]"), found("10ms")}},
 		{name: "the newest holder rejected, with clocks apart, at", header: "ttl 10ms fenced epsilon 2ms", history: held + `
-			 2ms a invoke write k fence 1 value a1
-			{} a fail write k fence 1 value a1 seq 1`, edges: []edge{found("7.999999ms", "R4 [1 3]"), found("8ms")}},
+			 4ms a1 invoke write k owner a fence 1 value a1
+			{} a1 fail write k owner a fence 1 value a1 seq 1`, edges: []edge{found("7.999999ms", "R4 [1 3]"), found("8ms")}},
 		{name: "a holder rejected, when another had asked to write with the token", header: "ttl 10ms fenced", history: held + `
 			 2ms b invoke write k fence {} value b1
 			 3ms b fail write k fence {} value b1 err "connection refused"

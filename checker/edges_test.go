@@ -1627,6 +1627,450 @@ var edges = []struct {
 		26ms c2 invoke extend k owner b
 		27ms c2 ok extend k owner b until 39ms
 		28ms c3 ok write k owner b fence 2 value "b7" seq 8 began 25ms ended 25ms`, `[S3z S7]`},
+	{"a token given again to one process, behind a refusal to another that is told late", `header ttl 10ms drift 2ms fenced
+		33ms c4 invoke acquire k1 owner d
+		37ms c3 invoke acquire k1 owner d
+		39ms c4 ok acquire k1 owner d fence 3
+		41ms c3 ok acquire k1 owner d fence 3
+		42ms c3 invoke release k1 owner d
+		44ms c4 invoke acquire k1 owner d
+		48ms c4 ok acquire k1 owner d fence 3 until 52ms ended 46ms
+		60ms c3 fail release k1 owner d began 43ms ended 43ms err "lease lost"
+		61ms nemesis ok phase end`, `[S4b]`},
+	{"an extension across the hold of another owner, by a process that had taken the lease once more", `header ttl 24ms drift 1ms epsilon 2ms unchecked-release
+		 1ms c2 invoke acquire k1 owner b
+		 2ms c0 invoke acquire k1 owner b
+		 2ms c2 ok acquire k1 owner b
+		 4ms c0 ok acquire k1 owner b until 25ms
+		 5ms c0 invoke acquire k1 owner a
+		 8ms c0 ok acquire k1 owner a
+		10ms c0 invoke extend k1 owner b
+		36ms c0 ok extend k1 owner b until 33ms
+		86ms nemesis ok phase end`, `[S1 S6]`},
+	{"two holds of one process for two owners, the first once more another's", `header ttl 17ms drift 1ms epsilon 1ms
+		32ms c2 invoke acquire k1 owner a
+		34ms c2 ok acquire k1 owner a
+		41ms c3 invoke acquire k1 owner a
+		41ms c3 ok acquire k1 owner a until 57ms
+		43ms c3 invoke acquire k1 owner b
+		44ms c3 ok acquire k1 owner b until 45ms
+		53ms nemesis ok phase end`, `[S1]`},
+	{"a late write of a process whose lease another one took once more, for less", `header ttl 10ms drift 1ms epsilon 1ms
+		 1ms c3 invoke acquire k1 owner d
+		 1ms c3 ok acquire k1 owner d
+		 4ms c4 invoke acquire k1 owner d
+		 7ms c4 ok acquire k1 owner d until 8ms
+		11ms c3 invoke write k1 owner d value d1
+		11ms c3 ok write k1 owner d value d1
+		25ms nemesis ok phase end`, `[S3z]`},
+	{"two holds of one process at one instant, the first in a lease that it took once more", `header ttl 11ms drift 1ms fenced unchecked-release
+		 0ms c1 invoke acquire k1 owner a
+		 1ms c1 ok acquire k1 owner a fence 1
+		 3ms c2 invoke acquire k1 owner a
+		 5ms c2 ok acquire k1 owner a fence 2 until 13ms
+		 5ms c2 invoke acquire k1 owner c
+		 5ms c2 ok acquire k1 owner c fence 2 until 15ms
+		 5ms c2 invoke release k1 owner a
+		 5ms c2 fail release k1 owner a err "lease lost"
+		13ms nemesis ok phase end`, `[S1 S4b]`},
+	{"a write under a lease taken twice, behind its loss, its release and the loss of a lease that came since", `header ttl 16ms drift 1ms
+		 1ms c0 invoke acquire k1 owner a
+		 2ms c0 ok acquire k1 owner a fence 1
+		 5ms c1 invoke acquire k1 owner a
+		 9ms c1 ok acquire k1 owner a fence 1 until 20ms
+		14ms c0 ok lost k1 owner a
+		31ms c0 invoke acquire k1 owner a
+		31ms c0 ok acquire k1 owner a fence 2
+		32ms c7 invoke release k1 owner a fence 1
+		36ms c7 ok release k1 owner a fence 1
+		38ms c0 ok lost k1 owner a
+		40ms c1 invoke write k1 owner a fence 1 value a4
+		41ms c1 ok write k1 owner a fence 1 value a4 seq 4
+		41ms nemesis ok phase end`, `[S8]`},
+	{"a write without a token by a process that was refused both tokens of its lease", `header ttl 21ms drift 1ms epsilon 1ms
+		25ms c1 invoke acquire k2 owner b
+		25ms c1 ok acquire k2 owner b fence 3 until 45ms
+		40ms c1 ok extend k2 owner b until 60ms began 40ms
+		44ms c1 invoke acquire k2 owner b
+		45ms c1 ok acquire k2 owner b fence 1 ended 45ms
+		65ms c1 invoke extend k2 owner b fence 1
+		69ms c1 fail extend k2 owner b fence 1 err "lease lost"
+		71ms c1 invoke extend k2 owner b fence 3
+		72ms c1 fail extend k2 owner b fence 3 err "lease lost"
+		87ms c1 invoke write k2 owner b value b3 base 1
+		87ms c1 ok write k2 owner b value b3 seq 3 base 1
+		99ms nemesis ok phase end`, `[S4b S8]`},
+	{"a write behind its deadline and before an extension, of a lease whose release was never sent", `header ttl 14ms drift 1ms
+		 1ms c2 invoke acquire k1 owner c
+		 1ms c2 ok acquire k1 owner c fence 1
+		 4ms c2 invoke release k1 owner c
+		 8ms c2 info release k1 owner c err "i/o timeout"
+		15ms c7 invoke write k1 owner a value a4
+		15ms c5 invoke write k1 owner c fence 1 value c5
+		17ms c5 ok write k1 owner c fence 1 value c5 seq 4
+		19ms c5 ok extend k1 owner c until 30ms began 17ms
+		20ms c7 ok write k1 owner a value a4 seq 5
+		25ms link ok receipt never-forwarded of 2
+		25ms nemesis ok phase end`, `[S3z S8]`},
+	{"a foreign release, and a third grant that one process was answered before it released the victim, which nobody answered", `header ttl 28ms drift 2ms epsilon 1ms fenced unchecked-release
+		 8ms c5 invoke acquire k3 owner f
+		13ms c5 ok acquire k3 owner f fence 1 until 14ms
+		16ms c3 invoke acquire k3 owner d
+		16ms c3 ok acquire k3 owner d fence 2
+		21ms c5 invoke release k3 owner f fence 1
+		24ms c5 ok release k3 owner f fence 1
+		25ms c3 invoke acquire k3 owner c
+		25ms c3 ok acquire k3 owner c fence 3
+		25ms c3 invoke release k3 owner d
+		37ms nemesis ok phase end`, `[S1 S5]`},
+	{"a release without a token, of an owner whose latest lease, taken twice, had been refused it", `header ttl 15ms drift 1ms
+		 0s c2 invoke acquire k3 owner c
+		 1ms c2 ok acquire k3 owner c fence 1
+		17ms c2 invoke acquire k3 owner c
+		17ms c2 ok acquire k3 owner c fence 2 until 30ms
+		20ms c4 invoke acquire k3 owner c
+		23ms c4 ok acquire k3 owner c fence 2
+		23ms c4 invoke extend k3 owner c
+		43ms c4 fail extend k3 owner c err "lease lost"
+		46ms c2 invoke release k3 owner c
+		49ms c2 info release k3 owner c err "i/o timeout"
+		55ms c6 invoke write k3 owner c fence 1 value c5
+		56ms c6 ok write k3 owner c fence 1 value c5
+		59ms nemesis ok phase end`, `[S8]`},
+	{"a refused release without a token, of an owner whose latest lease, taken twice, had been reported lost by its token", `header ttl 15ms drift 2ms epsilon 2ms unchecked-release
+		 3ms c0 invoke acquire k3 owner a
+		 5ms c0 ok acquire k3 owner a fence 1 until 16ms
+		23ms c0 invoke acquire k3 owner a
+		38ms c0 ok acquire k3 owner a fence 3 until 36ms
+		43ms c0 invoke extend k3 owner a
+		44ms c0 ok extend k3 owner a until 56ms
+		46ms c0 invoke acquire k3 owner a
+		47ms c0 ok acquire k3 owner a fence 3 until 59ms
+		50ms c0 ok lost k3 owner a fence 3
+		76ms c0 invoke release k3 owner a
+		77ms c0 fail release k3 owner a err "lease lost"
+		84ms c0 invoke write k3 owner a fence 1 value a9
+		87ms store ok audit k3 owner a fence 1 value a9 seq 9
+		87ms nemesis ok phase end`, `[S7 S8]`},
+	{"a hold of one process for another owner, over before a late extension of its first one, all at one instant", `header ttl 29ms drift 0ms fenced
+		 2ms c1 invoke acquire k1 owner a
+		 3ms c1 ok acquire k1 owner a fence 1
+		32ms c1 invoke acquire k1 owner b
+		33ms c1 ok acquire k1 owner b fence 2 until 61ms
+		33ms c1 invoke release k1 owner b
+		33ms c1 ok release k1 owner b
+		33ms c1 invoke extend k1 owner a
+		33ms c1 ok extend k1 owner a until 62ms
+		35ms nemesis ok phase end`, `[S6]`},
+	{"a write without a token, behind the refusal of one token of its lease and the loss of the other", `header ttl 22ms drift 1ms
+		 3ms c1 invoke acquire k1 owner b
+		 6ms c1 ok acquire k1 owner b fence 2 until 24ms
+		 7ms c1 invoke acquire k1 owner b
+		 7ms c1 ok acquire k1 owner b fence 1 until 28ms
+		 7ms c1 invoke extend k1 owner b fence 2
+		10ms c1 fail extend k1 owner b fence 2 err "lease lost"
+		33ms c1 ok lost k1 owner b fence 1
+		58ms c4 invoke write k1 owner b value b6
+		58ms c4 ok write k1 owner b value b6 seq 6
+		71ms nemesis ok phase end`, `[S4b S8]`},
+	{"a foreign release, and a third grant, stillborn, that its process was answered before it released the victim", `header ttl 13ms drift 2ms epsilon 2ms unchecked-release
+		 2ms c0 invoke acquire k1 owner a
+		 5ms c0 ok acquire k1 owner a fence 1 until 13ms
+		27ms c2 invoke acquire k1 owner b
+		31ms c2 ok acquire k1 owner b fence 2
+		32ms c2 invoke release k1 owner a
+		33ms c2 ok release k1 owner a
+		36ms c2 invoke acquire k1 owner a
+		37ms c2 ok acquire k1 owner a fence 3 until 37ms
+		37ms c2 invoke release k1 owner b
+		44ms c3 ok lost k1 owner b
+		45ms nemesis ok phase end`, `[S5 S7]`},
+	{"a re-entry with another token, while a release with the older one is under way, which is refused then", `header ttl 13ms epsilon 3ms fenced
+		13ms c5 invoke acquire k1 owner e
+		13ms c5 ok acquire k1 owner e fence 1 until 25ms
+		16ms c5 invoke acquire k1 owner e
+		17ms c3 invoke acquire k1 owner d
+		19ms c5 ok acquire k1 owner e fence 1
+		21ms c3 ok acquire k1 owner d fence 2 until 30ms
+		22ms c5 invoke release k1 owner e fence 1
+		23ms c6 invoke acquire k1 owner e
+		23ms c6 ok acquire k1 owner e fence 4 until 36ms
+		25ms c5 fail release k1 owner e fence 1 began 23ms ended 23ms err "lease lost"
+		42ms nemesis ok phase end`, `[S1 S4b]`},
+	{"the same, by another process than the two that took the lease", `header ttl 11ms drift 1ms epsilon 1ms fenced
+		 5ms c2 invoke acquire k1 owner c
+		21ms c2 ok acquire k1 owner c fence 1
+		25ms c4 invoke acquire k1 owner c
+		25ms c4 ok acquire k1 owner c fence 1 until 35ms
+		29ms c1 invoke acquire k1 owner b
+		29ms c3 invoke release k1 owner c fence 1
+		30ms c2 invoke acquire k1 owner c
+		30ms c2 ok acquire k1 owner c fence 2
+		32ms c1 ok acquire k1 owner b fence 3 until 38ms
+		32ms c3 fail release k1 owner c fence 1 err "lease lost"
+		33ms nemesis ok phase end`, `[S1 S4b S7]`},
+	{"a foreign release while its victim gave the lock back, which says later that it began only after a third grant", `header ttl 16ms drift 2ms epsilon 1ms fenced
+		41ms c6 invoke acquire k1 owner b
+		41ms c6 ok acquire k1 owner b until 55ms
+		63ms c2 invoke acquire k1 owner c
+		64ms c2 ok acquire k1 owner c
+		65ms c8 invoke release k1 owner c
+		66ms c9 invoke release k1 owner b
+		68ms c9 ok release k1 owner b
+		70ms c9 invoke acquire k1 owner b
+		71ms c9 ok acquire k1 owner b until 84ms
+		75ms c8 ok release k1 owner c began 74ms ended 75ms
+		75ms nemesis ok phase end`, `[S6 S1 S5 S6]`},
+	{"a write behind an acquire of unknown outcome, under a re-entry that a loss told to another process may have come before", `header ttl 23ms drift 2ms epsilon 1ms
+		1ms c0 invoke acquire k2 owner a
+		2ms c0 ok acquire k2 owner a fence 1 until 22ms
+		3ms c1 invoke acquire k2 owner a
+		4ms c1 ok acquire k2 owner a fence 1 until 24ms
+		4ms c0 ok lost k2 owner a
+		4ms c0 invoke acquire k2 owner a
+		5ms c0 ok acquire k2 owner a fence 1 until 5ms
+		6ms c1 invoke acquire k2 owner a
+		7ms c1 info acquire k2 owner a err "i/o timeout"
+		7ms c0 invoke write k2 owner a fence 1 value a1
+		7ms c0 ok write k2 owner a fence 1 value a1 seq 1
+		7ms nemesis ok phase end`, `[S7]`},
+	{"a write that was issued, by its own word, once an extension had prolonged either of two leases", `header ttl 21ms drift 1ms
+		 0s c0 invoke acquire k1 owner a
+		1ms c1 invoke acquire k1 owner a
+		22ms c1 ok acquire k1 owner a until 21ms
+		24ms c0 ok acquire k1 owner a until 20ms
+		26ms c1 invoke write k1 owner a value a1
+		29ms c0 invoke extend k1 owner a
+		32ms c0 ok extend k1 owner a
+		33ms c1 ok write k1 owner a value a1 seq 1 began 33ms ended 33ms
+		54ms nemesis ok phase end`, `[S7 S7]`},
+	{"a write that may have been issued in its owner's next section, at the instant of that grant", `header ttl 11ms drift 1ms
+		2ms c3 invoke acquire k1 owner d
+		6ms c3 ok acquire k1 owner d until 9ms
+		9ms c2 invoke write k1 owner c value c3
+		11ms c4 invoke write k1 owner d value d4
+		12ms c4 ok write k1 owner d value d4 seq 2
+		14ms c4 invoke write k1 owner d value d5
+		14ms c3 invoke acquire k1 owner d
+		14ms c2 ok write k1 owner c value c3 seq 4
+		14ms c3 ok acquire k1 owner d until 24ms
+		14ms c4 ok write k1 owner d value d5 seq 5
+		14ms nemesis ok phase end`, `[S3z S8]`},
+	{"a late write behind a release that was never sent, with a higher token beside it, and another release behind both", `header ttl 16ms drift 1ms
+		9ms c2 invoke acquire k1 owner c
+		28ms c2 ok acquire k1 owner c fence 4 until 24ms
+		30ms c2 invoke release k1 owner c
+		34ms c2 info release k1 owner c err "i/o timeout"
+		35ms c5 invoke write k1 owner c fence 4 value c2 base 0
+		36ms c3 invoke write k1 owner d fence 4 value d3 base 0
+		37ms c5 ok write k1 owner c fence 4 value c2 seq 2 base 0 ended 37ms
+		38ms c5 invoke release k1 owner c fence 4
+		38ms c5 ok release k1 owner c fence 4
+		54ms c3 ok write k1 owner d fence 4 value d3 seq 3 base 0
+		56ms link ok receipt never-forwarded of 2
+		56ms nemesis ok phase end`, `[S3z S7 S3 S8]`},
+	{"a write under a re-entry that was answered before it and told behind, and another re-entry before it lands", `header ttl 14ms drift 1ms
+		0s c0 invoke acquire k1 owner c
+		0s c4 invoke acquire k1 owner c
+		14ms c4 ok acquire k1 owner c fence 1 until 14ms
+		16ms c0 info acquire k1 owner c err "i/o timeout"
+		16ms c5 invoke acquire k1 owner c
+		18ms c4 invoke write k1 owner c fence 1 value c1 base 0
+		18ms c5 ok acquire k1 owner c fence 1 ended 17ms
+		19ms c2 invoke acquire k1 owner c
+		20ms c5 invoke write k1 owner c fence 3 value c2 base 0
+		21ms c4 ok write k1 owner c fence 1 value c1 seq 1 base 0
+		22ms c2 ok acquire k1 owner c fence 1 until 22ms began 21ms ended 22ms
+		25ms nemesis ok phase end`, `[S7]`},
+	{"another token by a re-entry into a lease that, but for an extension that was never sent, was no re-entry itself", `header ttl 10ms fenced
+		6ms c1 invoke acquire k1 owner b
+		6ms c1 ok acquire k1 owner b fence 2
+		7ms c1 invoke extend k1 owner b
+		8ms c1 info extend k1 owner b err "i/o timeout"
+		18ms c2 invoke acquire k1 owner b
+		18ms c2 ok acquire k1 owner b fence 2
+		21ms c3 invoke acquire k1 owner b
+		24ms c3 ok acquire k1 owner b fence 3
+		28ms link ok receipt never-forwarded of 2
+		28ms nemesis ok phase end`, `[S4b S4b]`},
+	{"one process's brief hold for one owner, and its re-entry for another one's old lease only after that", `header ttl 14ms drift 2ms epsilon 1ms fenced
+		8ms c0 invoke acquire k2 owner b
+		11ms c0 ok acquire k2 owner b fence 1 until 20ms
+		33ms c3 invoke acquire k2 owner a
+		48ms c3 ok acquire k2 owner a fence 2 ended 44ms
+		62ms c3 ok extend k2 owner b fence 1 until 72ms began 60ms
+		63ms c3 invoke acquire k2 owner b
+		65ms c3 ok acquire k2 owner b fence 3 until 75ms
+		81ms nemesis ok phase end`, `[S4b]`},
+	{"a re-entry by another process, and its first one's write rejected within its own deadline", `header ttl 28ms drift 2ms epsilon 3ms fenced
+		1ms c0 invoke acquire k1 owner a
+		2ms c1 invoke acquire k1 owner a
+		6ms c0 ok acquire k1 owner a fence 1 until 27ms
+		24ms c1 ok acquire k1 owner a fence 1
+		25ms c0 invoke write k1 owner a fence 1 value a1
+		26ms c0 fail write k1 owner a fence 1 value a1 seq 1 err "stale token"
+		30ms nemesis ok phase end`, `[]`},
+	{"a release that was refused, by the process that took the lease, while another one's release of it is under way", `header ttl 14ms drift 2ms epsilon 3ms
+		1ms c3 invoke acquire k1 owner c
+		4ms c3 ok acquire k1 owner c until 13ms
+		37ms c3 invoke acquire k1 owner c
+		39ms c3 ok acquire k1 owner c
+		39ms c2 invoke release k1 owner c
+		59ms c3 invoke release k1 owner c
+		61ms c3 fail release k1 owner c err "lease lost"
+		64ms c3 invoke write k1 owner c value c6
+		65ms c3 ok write k1 owner c value c6 seq 5
+		65ms nemesis ok phase end`, `[S8]`},
+	{"a late write under a lease with two tokens, extended twice before it lands", `header ttl 29ms epsilon 2ms unchecked-release
+		4ms c4 invoke acquire k1 owner d
+		6ms c4 ok acquire k1 owner d fence 1 until 33ms ended 6ms
+		8ms c4 invoke acquire k1 owner d
+		10ms c4 ok acquire k1 owner d fence 2 began 9ms ended 10ms
+		46ms c3 invoke write k1 owner d fence 1 value d5 base 0
+		57ms c4 ok extend k1 owner d fence 1 until 84ms began 55ms
+		59ms c4 ok extend k1 owner d fence 1 until 88ms began 59ms
+		59ms c3 ok write k1 owner d fence 1 value d5 seq 3 base 0
+		59ms nemesis ok phase end`, `[S4b S3z]`},
+	{"a write told late that was issued before its owner asked again and never heard", `header ttl 22ms
+		 1ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a until 23ms
+		26ms c0 invoke acquire k owner a
+		28ms c0 info acquire k owner a err "i/o timeout"
+		29ms c2 invoke write k owner a value a3 began 25ms
+		33ms c2 ok write k owner a value a3 seq 3
+		53ms nemesis ok phase end`, `[S3z]`},
+	{"the same, as only its answer says", `header ttl 22ms
+		 1ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a until 23ms
+		26ms c0 invoke acquire k owner a
+		28ms c0 info acquire k owner a err "i/o timeout"
+		29ms c2 invoke write k owner a value a3
+		33ms c2 ok write k owner a value a3 seq 3 began 25ms
+		53ms nemesis ok phase end`, `[S3z]`},
+	{"the same, issued when it had asked", `header ttl 22ms
+		 1ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a until 23ms
+		26ms c0 invoke acquire k owner a
+		28ms c0 info acquire k owner a err "i/o timeout"
+		29ms c2 invoke write k owner a value a3 began 27ms
+		33ms c2 ok write k owner a value a3 seq 3
+		53ms nemesis ok phase end`, `[S8]`},
+	{"a loss from before a lease was taken again with its token, heard of only then", `header ttl 13ms drift 1ms
+		20ms c0 invoke acquire k owner a mode r
+		21ms c0 ok acquire k owner a mode r fence 3 until 30ms
+		21ms c0 invoke extend k owner a mode r
+		23ms c0 fail extend k owner a mode r err "lease lost"
+		23ms c0 invoke acquire k owner a mode r
+		24ms c1 invoke acquire k owner b
+		25ms c0 ok acquire k owner a mode r fence 3 until 33ms
+		27ms c1 ok acquire k owner b fence 4
+		28ms c3 ok lost k owner a fence 3 began 22ms
+		52ms nemesis ok phase end`, `[S1]`},
+	{"a late write, and an extension behind it of another lease that its owner gave back", `header ttl 20ms drift 1ms unchecked-release
+		 3ms c1 invoke acquire k owner b
+		 7ms c2 invoke acquire k owner b
+		28ms c1 ok acquire k owner b fence 2
+		28ms c2 ok acquire k owner b fence 2 until 26ms ended 11ms
+		49ms c2 invoke write k owner b fence 2 value b4 base 2
+		50ms c1 invoke release k owner b
+		50ms c1 ok extend k owner b fence 2 until 69ms began 50ms
+		51ms c2 ok write k owner b fence 2 value b4 seq 3 base 2
+		54ms nemesis ok phase end`, `[S7 S3z]`},
+	{"a late write by a process that had been refused the lease before, whatever clocks say", `header ttl 24ms drift 2ms epsilon 4ms unchecked-release
+		21ms c0 invoke acquire k owner a
+		24ms c0 ok acquire k owner a fence 1 began 23ms ended 24ms
+		35ms c3 invoke release k owner a
+		35ms c3 fail release k owner a err "lease lost"
+		36ms c3 invoke acquire k owner a
+		37ms c3 ok acquire k owner a fence 1 until 37ms
+		38ms c3 invoke write k owner a fence 1 value a11
+		41ms store ok audit k owner a fence 1 value a11 seq 11
+		41ms nemesis ok phase end`, `[S4 S4b S3z S7]`},
+	{"a refused release by the process that took a lease anew, beside another one's release under way", `header ttl 10ms drift 1ms epsilon 4ms
+		 9ms c2 invoke acquire k owner b
+		11ms c2 ok acquire k owner b fence 1 until 18ms
+		14ms c1 invoke extend k owner b fence 1
+		15ms c1 fail extend k owner b fence 1 err "lease lost"
+		16ms c1 invoke acquire k owner b
+		17ms c1 ok acquire k owner b fence 1
+		18ms c2 invoke release k owner b fence 1
+		19ms c1 invoke release k owner b
+		20ms c1 fail release k owner b err "lease lost"
+		21ms c1 invoke write k owner b fence 1 value b2
+		35ms c1 ok write k owner b fence 1 value b2 seq 2
+		36ms nemesis ok phase end`, `[S4 S4b S8]`},
+	{"a write told late that was issued before its owner's only grant", `header ttl 19ms drift 2ms fenced
+		 6ms c3 invoke acquire k owner d began 2ms
+		22ms c3 ok acquire k owner d fence 2 until 23ms
+		27ms c4 invoke write k owner d fence 2 value d4 began 21ms
+		29ms c4 ok write k owner d fence 2 value d4 seq 4
+		38ms nemesis ok phase end`, `[S8]`},
+	{"the same, at the instant of the grant", `header ttl 19ms drift 2ms fenced
+		 6ms c3 invoke acquire k owner d began 2ms
+		22ms c3 ok acquire k owner d fence 2 until 23ms
+		27ms c4 invoke write k owner d fence 2 value d4 began 22ms
+		29ms c4 ok write k owner d fence 2 value d4 seq 4
+		38ms nemesis ok phase end`, `[]`},
+	{"the same, within the clocks' uncertainty before it", `header ttl 19ms drift 2ms epsilon 1ms fenced
+		 6ms c3 invoke acquire k owner d began 2ms
+		22ms c3 ok acquire k owner d fence 2 until 23ms
+		27ms c4 invoke write k owner d fence 2 value d4 began 21ms
+		29ms c4 ok write k owner d fence 2 value d4 seq 4
+		38ms nemesis ok phase end`, `[]`},
+	{"the same, as only its answer says", `header ttl 19ms drift 2ms
+		 1ms c3 invoke acquire k owner d
+		22ms c3 ok acquire k owner d until 30ms
+		24ms c4 invoke write k owner d value d4
+		29ms c4 ok write k owner d value d4 seq 4 began 21ms
+		38ms nemesis ok phase end`, `[S8]`},
+	{"the same, of a grant that was answered behind its deadline", `header ttl 17ms
+		 1ms c1 invoke acquire k owner b
+		22ms c1 ok acquire k owner b
+		24ms c3 invoke write k owner b value b3 began 19ms
+		25ms c3 ok write k owner b value b3 seq 3
+		38ms nemesis ok phase end`, `[S7 S8]`},
+	{"the same, whose outcome only the store's log tells", `header ttl 19ms drift 2ms
+		 1ms c0 invoke acquire k owner b
+		21ms c0 ok acquire k owner b fence 1
+		26ms c3 invoke write k owner b fence 1 value b4 base 3 began 20ms
+		41ms store ok audit k owner b fence 1 value b4 seq 4`, `[S7 S8]`},
+	{"a write told behind a later grant, issued under the lease before", `header ttl 20ms
+		 1ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a fence 1
+		10ms c0 invoke release k owner a fence 1
+		11ms c0 ok release k owner a fence 1
+		12ms c0 invoke acquire k owner a
+		13ms c0 ok acquire k owner a fence 2
+		14ms c1 invoke write k owner a value a1 began 9ms
+		15ms c1 ok write k owner a value a1 seq 1
+		38ms nemesis ok phase end`, `[]`},
+	{"a write told behind a later grant, issued behind the release of the lease before", `header ttl 20ms
+		 1ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a fence 1
+		 9ms c0 invoke release k owner a fence 1
+		10ms c0 ok release k owner a fence 1
+		12ms c0 invoke acquire k owner a
+		14ms c0 ok acquire k owner a fence 2
+		15ms c1 invoke write k owner a value a1 began 11ms
+		16ms c1 ok write k owner a value a1 seq 1
+		38ms nemesis ok phase end`, `[S8]`},
+	{"a write told behind a later grant, issued when the lease before had run out", `header ttl 20ms
+		 1ms c0 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a
+		30ms c0 invoke acquire k owner a
+		31ms c0 ok acquire k owner a
+		32ms c1 invoke write k owner a value a1 began 27ms
+		33ms c1 ok write k owner a value a1 seq 1
+		48ms nemesis ok phase end`, `[S3z]`},
+	{"a write that its client issued behind another section's end, and that arrived in it", `header ttl 19ms
+		 9ms c3 invoke acquire k owner d
+		33ms c3 ok acquire k owner d until 28ms
+		40ms c3 invoke write k owner d value d3
+		40ms c3 ok write k owner d value d3 seq 3
+		42ms c3 invoke write k owner d value d4 began 40ms
+		43ms c2 invoke write k owner c value c5 began 41ms
+		44ms c2 ok write k owner c value c5 seq 4
+		45ms c3 ok write k owner d value d4 seq 5`, `[S3z S3z S7 S8]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -30,14 +30,14 @@ func zombiesCases() []verdictCase {
 		{
 			name: "within the clocks' uncertainty", header: "ttl 10ms epsilon 2ms", want: Pass, suspicious: []string{"S3z [1 3]"},
 			history: lease + `
-				12ms a invoke write k value a1
-				13ms a ok write k value a1 seq 1`,
+				12ms a1 invoke write k owner a value a1
+				13ms a1 ok write k owner a value a1 seq 1`,
 		},
 		{
 			name: "beyond it", header: "ttl 10ms epsilon 2ms", want: Fail, violations: []string{"S3z [1 3]"},
 			history: lease + `
-				12.1ms a invoke write k value a1
-				13ms a ok write k value a1 seq 1`,
+				12.1ms a1 invoke write k owner a value a1
+				13ms a1 ok write k owner a value a1 seq 1`,
 		},
 		{
 			name: "issued while a renewal was under way, as is told late", header: "ttl 10ms", want: Pass,

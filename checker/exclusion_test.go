@@ -163,6 +163,26 @@ func doubleGrantCases() []verdictCase {
 				94ms b ok acquire k until 190ms`,
 		},
 		{
+			name: "a whole hold, as long as the clocks' uncertainty, inside of another process's long one", header: "ttl 100ms epsilon 5ms", want: Pass, suspicious: []string{"S1 [1 3]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				40ms b invoke acquire k
+				41ms b ok acquire k until 46ms
+				60ms c invoke acquire other
+				61ms c ok acquire other until 160ms`,
+		},
+		{
+			name: "one that is longer than the uncertainty", header: "ttl 100ms epsilon 5ms", want: Fail, violations: []string{"S1 [1 3]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				40ms b invoke acquire k
+				41ms b ok acquire k until 46.000001ms
+				60ms c invoke acquire other
+				61ms c ok acquire other until 160ms`,
+		},
+		{
 			name: "an overlap cut short by a release", header: "ttl 100ms epsilon 5ms", want: Pass, suspicious: []string{"S1 [1 3]", "S6 [1 3 5]"},
 			history: `
 				 0ms a invoke acquire k

@@ -28,6 +28,20 @@ func TestGaps(t *testing.T) {
 		{"a fault that did nothing", "ttl 100ms", oneGrant + `
 			nemesis invoke fault cut-link target n1
 			nemesis fail fault cut-link target n1`, []string{"V2"}},
+		{"faults that did nothing, in one line", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis fail fault cut-link target n1
+			nemesis invoke fault stall target n2
+			nemesis fail fault stall target n2
+			nemesis invoke fault stall target n2
+			nemesis fail fault stall target n2`, []string{"V2"}},
+		{"faults that did nothing, and one without receipt", "ttl 100ms", oneGrant + `
+			nemesis invoke fault cut-link target n1
+			nemesis fail fault cut-link target n1
+			nemesis invoke fault kill target n2
+			nemesis info fault kill target n2
+			nemesis invoke fault stall target n2
+			nemesis fail fault stall target n2`, []string{"V2", "V2"}},
 		{"a fault without receipt", "ttl 100ms", oneGrant + `
 			nemesis invoke fault cut-link target n1
 			nemesis info fault cut-link target n1

@@ -56,6 +56,16 @@ func TestLongLeases(t *testing.T) {
 			 1ms witness ok key k node n1 holder a pttl 49
 			 2ms witness ok key k node n1 holder a pttl 99
 			 2ms a ok acquire k until 50ms`},
+		{name: "twice while nothing is under way", header: "ttl 10ms", want: Fail, violations: []string{"L8 [2]"}, history: long + `
+			 5ms witness ok key k node n1 holder a pttl 47
+			 6ms witness ok key k node n1 holder a pttl 47`},
+		{name: "twice while an extension is under way, and only the first explained", header: "ttl 10ms", want: Fail, violations: []string{"L8 [4]"}, history: `
+			 0ms a invoke acquire k
+			 1ms a ok acquire k until 10ms
+			 2ms a invoke extend k
+			 3ms witness ok key k node n1 holder a pttl 45
+			 4ms witness ok key k node n1 holder a pttl 99
+			 5ms a ok extend k until 50ms`},
 		{name: "left by an acquire of unknown outcome, as long as others'", header: "ttl 10ms", want: Pass, history: long + `
 			 2ms b invoke acquire l
 			 3ms b info acquire l err timeout

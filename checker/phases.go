@@ -8,6 +8,7 @@ import (
 	"locktorture/checker/anomaly"
 	"locktorture/checker/internal/ledger"
 	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
 	"locktorture/workload/history"
 )
 
@@ -141,27 +142,37 @@ func (p *phases) gaps() []Finding {
 	return out
 }
 
-// unproved lists the faults of which nothing proves that they bit and were
-// healed (V2).
+// unproved lists the faults of which nothing proves that they took effect and were
+// healed (V2). Those that did nothing at all are told in one line: of a run that ended
+// early they are many.
 func unproved(n *ledger.Nemesis) []Finding {
 	var out rule.Listing
+	var idle []*ledger.Fault
 	for _, f := range n.Faults {
 		why := ""
 		switch {
-		case f.Bit == history.Fail:
-			why = "did nothing"
-		case f.Bit == 0:
-			why = "has no completion: whether it bit is not known"
+		case f.Outcome == history.Fail:
+			idle = append(idle, f)
+			continue
+		case f.Outcome == 0:
+			why = "has no completion: whether it took effect is not known"
 		case f.Replaced && f.Healed == history.Info: // the one in its place counts
 			continue
-		case f.Bit == history.Info && f.Healed != history.OK:
-			why = "has no receipt that it bit"
+		case f.Outcome == history.Info && f.Healed != history.OK:
+			why = "has no receipt that it took effect"
 		case !f.Instant && f.Healed != history.OK:
 			why = "was not healed"
 		default:
 			continue
 		}
 		out.Add("V2", f.Idx, "The fault %s %s, so what this run says about it is not known.", f, why)
+	}
+	switch len(idle) {
+	case 0:
+	case 1:
+		out.Add("V2", idle[0].Idx, "The fault %s did nothing, so what this run says about it is not known.", idle[0])
+	default:
+		out.Add("V2", idle[0].Idx, "%s faults did nothing, the first of them %s, so what this run says about them is not known.", words.Thousands(len(idle)), idle[0])
 	}
 	return named(out.Remarks())
 }

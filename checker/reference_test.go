@@ -64,6 +64,9 @@ func TestReferenceEffectless(t *testing.T) { compareSeeds(t, reference.GenerateE
 // receipts, looks at nodes, standstills, hosts and missing ends beside it.
 func TestReferenceWide(t *testing.T) { compareSeeds(t, reference.GenerateWide) }
 
+// TestReferenceLate does so where invocations and losses are told late, by their own stamps.
+func TestReferenceLate(t *testing.T) { compareSeeds(t, reference.GenerateLate) }
+
 func compareSeeds(t *testing.T, generate func(seed uint64) history.History) {
 	t.Helper()
 	kinds := map[string]int{}

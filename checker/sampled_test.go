@@ -23,10 +23,26 @@ func sampledSubQuorumCases() []verdictCase {
 	const released = `
 		40ms a invoke release k
 		41ms a ok release k`
+	apart := on("0ms", "n1", "pttl -2") + `
+		 0ms b invoke acquire k
+		 0ms b ok acquire k until 190ms` + on("20ms", "n1", "holder w pttl 170") + on("21ms", "n2", "holder w pttl 169") + `
+		40ms b invoke release k
+		40ms b ok release k` + on("41ms", "n1", "pttl -2") + on("41ms", "n2", "pttl -2") + `
+		60ms a invoke acquire k
+		61ms a ok acquire k until 190ms` + on("70ms", "n1", "holder x pttl 190") + on("71ms", "n2", "pttl -2") + on("72ms", "n3", "pttl -2") + `
+		99ms a invoke release k
+		99ms a ok release k`
 	return []verdictCase{
 		{
 			name: "two nodes of three store nothing", header: header, want: Fail, violations: []string{"S9 [9 10 13]"},
 			history: holds + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "pttl -2") + on("12ms", "n3", "pttl -2") + released,
+		},
+		{
+			name: "so close to the grant that the clocks do not tell", header: "ttl 200ms nodes 3 quorum 2 epsilon 11ms", want: Pass, history: apart,
+		},
+		{
+			name: "further from the grant than the clocks are from each other", header: "ttl 200ms nodes 3 quorum 2 epsilon 8ms", want: Fail, violations: []string{"S9 [9 10 13]"},
+			history: apart,
 		},
 		{
 			name: "one node of three stores nothing", header: header, want: Pass,

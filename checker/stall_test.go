@@ -50,8 +50,8 @@ func TestStalls(t *testing.T) {
 		{
 			name: "a write after its lease, with clocks apart", header: "ttl 100ms epsilon 2ms", id: "S3z",
 			history: held + `
-				110ms a invoke write k value a1
-				111ms a ok write k value a1 seq 1`,
+				110ms a1 invoke write k owner a value a1
+				111ms a1 ok write k owner a value a1 seq 1`,
 			excused: []string{"began 102ms ended 110ms"},
 			stands:  []string{"began 102.1ms ended 110ms"},
 		},

@@ -94,6 +94,42 @@ func earlyTakeoverCases() []verdictCase {
 				 9ms a ok release k`,
 		},
 		{
+			name: "within the clocks' uncertainty of the grant itself", header: "ttl 100ms epsilon 5ms", want: Pass, suspicious: []string{"S1 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms b invoke acquire k
+				 6ms b ok acquire k until 104ms
+				 7ms b invoke release k
+				 8ms b ok release k`,
+		},
+		{
+			name: "beyond it after the grant", header: "ttl 100ms epsilon 5ms", want: Fail, violations: []string{"S10 [1 5]"}, suspicious: []string{"S1 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault kill-node target n1 instant
+				 3ms nemesis ok fault kill-node target n1 receipt gone instant
+				 4ms b invoke acquire k
+			   6.1ms b ok acquire k until 104ms
+				 7ms b invoke release k
+				 8ms b ok release k`,
+		},
+		{
+			name: "while a client's clock was moved, which makes no node forget", header: "ttl 100ms epsilon 5ms", want: Pass, suspicious: []string{"S1 [1 5]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 100ms
+				 2ms nemesis invoke fault client-clock target {"clients":["b"]} instant
+				 3ms nemesis ok fault client-clock target {"clients":["b"]} receipt gone instant
+				10ms b invoke acquire k
+				11ms b ok acquire k until 104ms
+				12ms b invoke release k
+				13ms b ok release k`,
+		},
+		{
 			name: "after a reported loss, at the deadline", header: "ttl 100ms", want: Pass,
 			history: `
 				 0ms a invoke acquire k

@@ -3,11 +3,13 @@ package checker
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	"locktorture/checker/anomaly"
 	"locktorture/checker/internal/words"
+	"locktorture/workload/history/printable"
 )
 
 // A Void names anomalies whose absence from a report means nothing, and why.
@@ -22,6 +24,7 @@ func (j *Judge) void(r *Report) {
 	if from, harmed := j.harmed(); harmed {
 		r.Void = append(r.Void, Void{IDs: anomaly.With(anomaly.NeedsHealth), Why: fmt.Sprintf("the run came to harm at %s", words.At(from))})
 	}
+	r.Void = append(r.Void, j.apart()...)
 	if j.phases.lagged() == "" {
 		return
 	}
@@ -34,6 +37,24 @@ func (j *Judge) void(r *Report) {
 		return timed
 	})
 	slices.SortStableFunc(r.Suspicious, compareFindings)
+}
+
+// tellingClocks is the share of a TTL beyond which the bound of a host's clock leaves too
+// little of a lease to be judged by time.
+const tellingClocks = 10
+
+// apart says of which hosts' clocks too little is known for what they stamped to be
+// compared by time with what others did. Each alone is judged, and so is what needs no
+// clock.
+func (j *Judge) apart() (all []Void) {
+	ttl := j.env.Header.TTL
+	for _, host := range slices.Sorted(maps.Keys(j.env.Header.Hosts)) {
+		if eps := j.env.Header.Hosts[host].Epsilon; eps > ttl/tellingClocks && len(j.env.Header.Hosts) > 1 {
+			all = append(all, Void{IDs: anomaly.With(anomaly.ComparesTimes), Why: fmt.Sprintf(
+				"between what host %s stamped and what others did: its clock is known to ±%s only, more than a tenth of the TTL of %s", printable.Line(host), words.Span(eps), words.Span(ttl))})
+		}
+	}
+	return all
 }
 
 // harmed is since when at the earliest something had befallen the run.

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"locktorture/checker/anomaly"
+	"locktorture/workload/history"
 )
 
 // TestVoid judges a double grant of a harness that lagged. Where the history tells
@@ -62,5 +64,44 @@ func TestHarmVoidsLiveness(t *testing.T) {
 		500ms nemesis ok phase final note "harness: n1 was killed"`)
 	if len(r.Void) != 1 || !slices.Equal(r.Void[0].IDs, anomaly.With(anomaly.NeedsHealth)) || !strings.Contains(r.Void[0].Why, "came to harm at 0.500000 s") {
 		t.Errorf("%s, void %v", r.Verdict, r.Void)
+	}
+}
+
+// TestWideClocksVoidTheirPairs: of a host whose clock is known to no more than a tenth of
+// the TTL it is said that nothing of it was compared by time with others; the run's own
+// verdict does not hang on that.
+func TestWideClocksVoidTheirPairs(t *testing.T) {
+	const handover = `
+		 0ms a invoke acquire k host A
+		 1ms a ok acquire k until 90ms
+		 2ms a invoke release k host A
+		 3ms a ok release k
+		40ms b invoke acquire k host B
+		50ms b ok acquire k until 130ms`
+	for _, c := range []struct {
+		wide time.Duration // bound of A's clock
+		want bool          // voided
+	}{
+		{11 * time.Millisecond, true},
+		{10 * time.Millisecond, false},
+		{time.Second, true},
+	} {
+		h, err := history.Parse("header ttl 100ms lock x nodes 1" + handover)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Header.Hosts = map[string]history.Host{"A": {Epsilon: c.wide}, "B": {}}
+		j := New(h.Header, Options{})
+		for i := range h.Events {
+			j.Event(&h.Events[i])
+		}
+		r := j.Finish(t.Context(), false)
+		void := len(r.Void) == 1 && slices.Contains(r.Void[0].IDs, "S1") && !slices.Contains(r.Void[0].IDs, "S2") && strings.Contains(r.Void[0].Why, "host A")
+		if void != c.want {
+			t.Errorf("±%v: void are %v", c.wide, r.Void)
+		}
+		if r.Verdict != Inconclusive || len(r.Inconclusive) != 1 || r.Inconclusive[0].ID != "V5" { // the history breaks off
+			t.Errorf("±%v: %s %v", c.wide, r.Verdict, r.Inconclusive)
+		}
 	}
 }

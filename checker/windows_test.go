@@ -97,6 +97,26 @@ func intruderLast(s *script, n int) {
 	s.write(2, 2)
 }
 
+// unsentLate is a late write behind a release of unknown outcome that a link is known only
+// at last never to have carried, and n more of both on the same key, before it.
+func unsentLate(s *script, n int) {
+	own, release := by(1, "k"), 0
+	for i := range n + 1 {
+		taker := 10 + i
+		s.add(taker, history.Invoke, history.Acquire, own)
+		s.now++
+		s.add(taker, history.OK, history.Acquire, func(e *history.Event) { own(e); until(s.now + 5)(e) })
+		release = len(s.events)
+		s.add(taker, history.Invoke, history.Release, own)
+		s.add(taker, history.Info, history.Release, own)
+		s.now += 10
+		s.write(1, i+1)
+	}
+	s.add(history.Link, history.OK, history.Receipt, func(e *history.Event) {
+		e.Of, e.Has, e.Value = release, history.HasOf, history.NeverForwarded
+	})
+}
+
 // firstLast is the first write of a section, told after the n others of the key: an
 // intruder's, and then its section's.
 func firstLast(s *script, n int) {
@@ -218,6 +238,7 @@ func TestWindows(t *testing.T) {
 func TestFarWindows(t *testing.T) {
 	for _, c := range []windowCase{
 		{"updates from one version", sharedBase, "S3", "1 updates started from a version that more than 16,384 later ones", []int{16382, 16383}, []int{16384, 16385, 16484}},
+		{"late writes behind releases that may never have been sent", unsentLate, "S3z", "(S1, S3z)", []int{0, 1, 4095}, []int{4096, 4097}},
 		{"grants with one token", sharedToken, "S4b", "1 grants had been waited for while more than 4,096 others were answered", []int{4095}, []int{4096, 4097, 4596}},
 		{"a write that the log lacks", unlogged, "R1", "(R1, R2)", []int{32767}, []int{32768, 32769}},
 		{"one number for two writes", numberTwice, "R3", "", []int{0, 1, 63}, []int{64, 65}},

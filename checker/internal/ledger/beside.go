@@ -27,13 +27,14 @@ func (h *Holder) Leases(yield func(*Grant) bool) {
 
 // stopBeside ends, at t, the definite hold of the leases that the word at idx, which
 // bore a token or none (0) and ended g, may have been of as well.
-func (h *Holder) stopBeside(g *Grant, process int, fence uint64, t time.Duration, idx int) {
+func (h *Holder) stopBeside(g *Grant, by Stamper, fence uint64, t time.Duration, idx int) {
 	if !h.beside {
 		return
 	}
 	for x := range h.Leases {
-		if x != g && x.StoppedAt == Never && (x.Deadline > t || x.Extending > 0) && (fence == 0 || x.Bears(fence)) && !(g.takenBy(process) && g.apartFrom(x)) {
-			x.stopAt(t, idx)
+		if x != g && x.StoppedAt == Never && (x.Deadline > t || x.Extending > 0) && (fence == 0 || x.Bears(fence)) && !(g.takenBy(by.Process) && g.apartFrom(x)) {
+			x.stampedBy(by)
+			x.stopAt(t, idx, by.Process)
 			x.Rarely().perhapsOver = true
 			x.Ambiguous = true
 		}
@@ -80,7 +81,7 @@ func (l *Ledger) strayed(o *Op) {
 		return
 	}
 	d, _ := l.deadline(o)
-	o.Holder.moveBeside(nil, 0, d)
+	o.Holder.moveBeside(nil, 0, d, o.By())
 	for _, x := range [...]*Grant{o.Holder.Grant, o.Holder.Prior} {
 		if x != nil {
 			l.serve(x, o, d)
@@ -96,9 +97,10 @@ func (g *Grant) resumes(o *Op) bool {
 
 // moveBeside notes that an extension of g's, which bore a token or none (0), may have
 // made other leases of h's last until d.
-func (h *Holder) moveBeside(g *Grant, fence uint64, d time.Duration) {
+func (h *Holder) moveBeside(g *Grant, fence uint64, d time.Duration, by Stamper) {
 	for _, x := range [...]*Grant{h.Grant, h.Prior} {
 		if x != nil && x != g && x.GoesOn() && (fence == 0 || x.Bears(fence)) {
+			x.stampedBy(by)
 			x.Rarely().Beside = max(x.Rare.Beside, d)
 		}
 	}

@@ -38,7 +38,7 @@ func (l *Ledger) newOp(e *history.Event, h *Holder) *Op {
 	}
 	o.Action, o.Mode, o.Process, o.Inv, o.InvIdx = e.Op, e.Mode, e.Process, e.Time, e.Index
 	o.Holder, o.Has, o.Fence, o.Base, o.Value = h, e.Has, e.Fence, e.Base, e.Value
-	o.Seq, o.Next, o.Inner, o.Host = 0, nil, false, l.Host(e)
+	o.Seq, o.Next, o.Inner, o.Late, o.Host = 0, nil, false, false, l.Host(e)
 	o.Several = e.Op == history.Acquire && e.Note == history.AskMulti
 	return o
 }
@@ -46,6 +46,9 @@ func (l *Ledger) newOp(e *history.Event, h *Holder) *Op {
 func (l *Ledger) invoke(e *history.Event, slot *proc) {
 	h := l.holder(slot, e)
 	o := l.newOp(e, h)
+	if e.HasAll(history.HasBegan) && e.Began < o.Inv { // a child says itself when it began what is told of later
+		o.Inv, o.Late = max(e.Began, 0), true
+	}
 	slot.open = o
 	switch o.Action {
 	case history.Acquire:
@@ -62,20 +65,25 @@ func (l *Ledger) invoke(e *history.Event, slot *proc) {
 		l.Under(o, h.acted(o))
 		l.releasing(e, o)
 	case history.Write:
-		if e.HasAll(history.HasBegan) && e.Began < o.Inv {
-			o.Inv = max(e.Began, 0) // a child says itself when it wrote; that is told of later
-		}
 		l.Under(o, h.Grant)
 		l.issueWrite(o)
 	}
 }
 
-// complete gives an open operation its outcome. What really began and ended
-// inside of invocation and completion is taken at its word.
+// complete gives an open operation its outcome. What it says itself of when it began and
+// ended is taken at its word.
 func (l *Ledger) complete(e *history.Event, o *Op) {
 	o.Outcome, o.OK, o.OKIdx = e.Kind, e.Time, e.Index
-	if e.Has&(history.HasBegan|history.HasEnded) != 0 {
+	said := e.Has&(history.HasBegan|history.HasEnded) != 0
+	if said {
 		o.narrow(e)
+	}
+	if o.Action == history.Write && l.ahead(o) {
+		l.overdue(o)
+	} else if said {
+		if (o.Use == UseRefused || o.Use == UseUnknown) && o.Grant != nil && l.triedSince(o.Holder, o) {
+			o.Use = UseHeld
+		}
 		if w := o.Overdue(); w != nil {
 			l.narrowed(o, w)
 		} else if o.Action == history.Write {
@@ -108,10 +116,12 @@ func (l *Ledger) complete(e *history.Event, o *Op) {
 	l.recycle(o)
 }
 
-// narrow takes e's word for when o really began and ended.
+// narrow takes e's word for when o really began and ended, also where that was before
+// anybody was told that it had begun.
 func (o *Op) narrow(e *history.Event) {
-	if e.HasAll(history.HasBegan) && e.Began >= o.Inv && e.Began <= e.Time {
-		o.Inv = e.Began
+	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
+		began := max(e.Began, 0)
+		o.Inv, o.Late = began, o.Late || began < o.Inv
 	}
 	if e.HasAll(history.HasEnded) && e.Ended >= o.Inv && e.Ended <= e.Time {
 		o.OK = e.Ended

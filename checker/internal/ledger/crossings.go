@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -70,7 +71,7 @@ func (k *Key) unwatch(g *Grant) {
 // whose hold is over, and was too brief to count, makes place.
 func (l *Ledger) CrossedBy(g, x *Grant) bool {
 	brief := func(y *Grant) bool {
-		_, _, sure := l.Crossed(g, []*Grant{y}, Never)
+		_, _, sure := l.Crossed(g, []*Grant{y}, Until{Never, math.MaxInt, nobody})
 		return y.End() <= l.Now && !sure
 	}
 	x.Pin()
@@ -87,15 +88,30 @@ func (l *Ledger) CrossedBy(g, x *Grant) bool {
 // Crossed is for how long the definite hold of one of intruders lay inside
 // (ok(g), t), whose, and whether beyond the clock uncertainty: the longest one,
 // of those that are sure when there are any.
-func (l *Ledger) Crossed(g *Grant, intruders []*Grant, t time.Duration) (by *Grant, length time.Duration, sure bool) {
+func (l *Ledger) Crossed(g *Grant, intruders []*Grant, u Until) (by *Grant, length time.Duration, sure bool) {
 	for _, x := range intruders {
-		within := x.Inside(g, t)
-		certain := within > l.Apart(g, x)
+		within := x.Inside(g, u.T)
+		certain := within > l.Farthest(g, x) || within >= 0 && l.inTurn(g, x, u)
 		if certain && !sure || certain == sure && within > length {
 			by, length, sure = x, within, certain
 		}
 	}
 	return by, length, sure
+}
+
+// An Until is an instant at which a process invoked something.
+type Until struct {
+	T   time.Duration
+	Idx int // of the event
+	By  int
+}
+
+// inTurn says whether one process's own order tells that x held between the grant of g and
+// u, for whatever time.
+func (l *Ledger) inTurn(g, x *Grant, u Until) bool {
+	eps := l.Farthest(g, x)
+	own := x.Process == u.By && (g.Process == u.By || g.enteredBefore(u.By, x.OKIdx) && x.OK-g.OK > eps) && x.endsBy(u.By, max(x.OK, g.OK), eps)
+	return own && g.OKIdx < x.OKIdx && x.OKIdx < u.Idx && x.OK < x.Deadline && x.OK <= x.StoppedAt
 }
 
 // Inside is for how long x held between the grant of g and t.

@@ -29,8 +29,21 @@ var faultMarks = [kinds][]string{
 	clientStopped: {"pause-client", "stop-client", "starve", "crash-client"},
 }
 
+// Is says whether f can do that. What was done to clients or workers alone makes no node
+// forget anything.
 func (f *Fault) Is(kind faultKind) bool {
+	if kind == NodeState && f.sparesNodes() {
+		return false
+	}
 	return slices.ContainsFunc(faultMarks[kind], func(mark string) bool { return strings.Contains(f.name, mark) })
+}
+
+// sparesNodes says whether f was done to clients or workers alone.
+func (f *Fault) sparesNodes() bool {
+	if t := f.target; t != nil && len(t.Clients)+len(t.Nodes) > 0 {
+		return len(t.Nodes) == 0
+	}
+	return strings.Contains(f.name, "client") || strings.Contains(f.name, "worker")
 }
 
 // Spans answers whether any of many faults touches an interval. Faults come in

@@ -40,15 +40,17 @@ type Grant struct {
 	LostBy        int           // the process that was told of the loss
 	ServedUntil   time.Duration // until when the servers may keep it
 	FirstDeadline time.Duration // deadline that the acquire itself gave
+	previous      time.Duration // deadline that the latest extension replaced
 	Start         time.Duration // of the acquire or the last successful extension
 	LostAt        time.Duration // loss reported
 	LostIdx       int
 	depth         int32 // re-entrant holds
-	moves         int32 // extensions that moved its deadline
 	Renewed       bool  // extended by automatic renewal
 	Extended      bool  // it was an extension that set d and start
 	Assumed       bool  // no promise: ttl − drift stands in
 	Ambiguous     bool  // the windows of the second opinion do not show all that became of it
+	DueBy, StopBy int32 // the processes that stamped its deadline, and what stopped it
+	Others        bool  // other processes than the one that acquired it stamped what became of it
 	Host          Host  // whose clock stamped the acquire
 	Place         int32 // its place in its key's overflow, from 1; 0 is none
 	Watched       int32 // its place in its key's watch, from 1; 0 is none
@@ -58,18 +60,22 @@ type Grant struct {
 type rare struct {
 	intruders       []*Grant // others' later grants while this one was not released, the first few
 	Late            []*LateWrite
-	secondToken     uint64        // another token, which a re-entry was told; 0 is none
+	secondToken     uint64        // another token, which a re-entry was told; 0 is none …
+	renamedAt       int           // … and by which event
 	Most            time.Duration // of a lease with two tokens: the latest deadline that an extension replaced
 	Beside          time.Duration // until when extensions that named no lease, and went to another of its owner's, may have moved it
 	releaseToken    uint64        // the token of the release, when that may be of another lease; 0 is none
 	lossToken       uint64        // … and of the reported loss
-	ReleaseOKIdx    int           // the release that was answered yes, when it was not the first; 0 is none
+	ReleaseOKIdx    int           // the release that was answered yes, when it was not the first; 0 is none …
+	releaseAgain    asking        // … and when it was invoked
 	GivenBack       []givenBack   // releases that were answered yes, other than the first
 	VagueExtensions int           // extensions of unknown outcome
 	GivenUp         time.Duration // when its release was given up as of unknown outcome; 0 is never
 	GoneOn          time.Duration // until when its owner held it beyond its release: what seemed an inner one began later
-	again           reentry       // the latest by another process
-	entrants        []int         // the latest other processes that re-entered it
+	again           reentry       // the latest by another process …
+	latest          reentry       // … and by any …
+	before          reentry       // … and the one before that
+	entrants        []entrant     // the latest other processes that re-entered it
 	side            bool          // one of them had asked before it was surely granted: it may have a lease of its own
 	refused         *refusal      // its owner was told no
 	Unheard         bool          // more of its owner's processes were told no than are remembered
@@ -78,6 +84,7 @@ type rare struct {
 	ExtendedBefore  extension     // the latest before it was re-entered last, or the one asked for last when another was answered behind it
 	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later
 	perhapsOver     bool          // the word that ended it may have been of another lease of its owner's
+	dueBefore       dueBy         // its deadline before another process re-entered it last
 	ServedBefore    time.Duration // until when the servers may have kept it before it was re-entered last
 	secondIdx       int           // its owner's grant, by its event, before or behind which extensions of this lease were asked for; 0 is none
 	servedThen      time.Duration // until when the servers may have kept it by those from before
@@ -97,6 +104,22 @@ type givenBack struct {
 	By    int
 	Fence uint64 // the token that it named; 0 is none
 }
+
+// A dueBy is a deadline, and the process that stamped it.
+type dueBy struct {
+	until   time.Duration
+	process int32
+}
+
+// An asking is the invocation of an operation.
+type asking struct {
+	inv time.Duration
+	idx int
+	by  int
+}
+
+// An entrant is a process that re-entered a lease.
+type entrant struct{ process, idx int } // and the event by which it did first
 
 // A reentry is an acquire that found its owner still holding.
 type reentry struct {
@@ -122,8 +145,7 @@ type refusal struct {
 type LateWrite struct {
 	Inv     time.Duration
 	Idx     int // of its invocation
-	By      int // its process
-	Host    Host
+	By      Stamper
 	d       time.Duration // the deadline that was known when it was issued …
 	DIdx    int           // … and the event that had set it
 	Covered bool          // a renewal under way moved the deadline behind it …
@@ -146,6 +168,15 @@ func (g *Grant) Latest() time.Duration {
 		return g.Deadline
 	}
 	return max(g.Deadline, g.Rare.Beside)
+}
+
+// replaced is the latest deadline that extensions of a lease with two tokens replaced: a
+// write with the other token may have been issued by it. Of any other lease it is 0.
+func (g *Grant) replaced() time.Duration {
+	if !g.TwoTokens() {
+		return 0
+	}
+	return g.Rare.Most
 }
 
 // Intruders are the grants that crossed g.
@@ -181,9 +212,10 @@ func (g *Grant) GoesOn() bool {
 }
 
 // lostElsewhere says whether all that ended g is a loss that another process than this
-// one, which took g once more, was told of, and that names no token.
+// one, which took g once more and may have a lease of its own, was told of, and that
+// names no token.
 func (g *Grant) lostElsewhere(process int) bool {
-	return g.enteredBy(process) && g.LostAt != Never && g.LostBy != process && g.LossToken() == 0 && g.ReleasedAt == Never && g.Refused() == nil
+	return g.enteredBy(process) && (g.TwoTokens() || g.Rare.side) && g.LostAt != Never && g.LostBy != process && g.LossToken() == 0 && g.ReleasedAt == Never && g.Refused() == nil
 }
 
 // End is where the definite hold ends, exclusive.

@@ -47,6 +47,19 @@ func (k *Key) heldAgainst(o *Op) bool {
 	return k.OverflowUntil() > o.Inv
 }
 
+// letGo forgets x, which has ended.
+func (k *Key) letGo(x *Grant) {
+	k.Forgotten[x.Mode] = max(k.Forgotten[x.Mode], x.End())
+	x.Unpin()
+}
+
+// ForgottenBeside says whether a grant of g's key that is no longer remembered may have
+// lasted when g was answered, and excluded it.
+func (g *Grant) ForgottenBeside() bool {
+	k := g.Holder.Key
+	return g.OK < k.Forgotten[history.Exclusive] || g.Mode == history.Exclusive && g.OK < k.Forgotten[history.Shared]
+}
+
 // makeRoom makes place among k's grants: the oldest one goes to the overflow, a
 // reader first, since what a reader excludes is rarer.
 func (l *Ledger) makeRoom(k *Key) {
@@ -77,7 +90,7 @@ func (l *Ledger) forget(k *Key) {
 			continue
 		}
 		over--
-		x.Unpin()
+		k.letGo(x)
 		k.Held = append(k.Held[:i], k.Held[i+1:]...)
 	}
 }

@@ -42,12 +42,22 @@ func newClocks(h history.Header) Clocks {
 // Several says whether not all pairs of stamps are as far apart.
 func (b *Clocks) Several() bool { return b.numbers != nil }
 
-// Apart is how far apart stamps of two hosts may be.
-func (b *Clocks) Apart(x, y Host) time.Duration {
-	if b.numbers == nil {
+// A Stamper is whoever stamped an event: a process, by the clock of its host.
+type Stamper struct {
+	Process int
+	Host    Host
+}
+
+// Apart is how far apart two stamps may be. Those of one process are in the order of
+// its events.
+func (b *Clocks) Apart(x, y Stamper) time.Duration {
+	switch {
+	case x.Process == y.Process:
+		return 0
+	case b.numbers == nil:
 		return b.Widest
 	}
-	return b.between(x, y)
+	return b.between(x.Host, y.Host)
 }
 
 func (b *Clocks) between(x, y Host) time.Duration {
@@ -70,10 +80,20 @@ func (l *Ledger) Host(e *history.Event) Host {
 	return l.Clocks.numbers[e.Host]
 }
 
-// stampedBy notes that a host stamped what became of g.
-func (g *Grant) stampedBy(h Host) {
-	if h != g.Host && !slices.Contains(g.Rarely().hosts, h) {
-		g.Rare.hosts = append(g.Rare.hosts, h)
+// By is who stamped o.
+func (o *Op) By() Stamper { return Stamper{o.Process, o.Host} }
+
+// By is who stamped e.
+func (l *Ledger) By(e *history.Event) Stamper { return Stamper{e.Process, l.Host(e)} }
+
+// By is who stamped the acquire of g.
+func (g *Grant) By() Stamper { return Stamper{g.Process, g.Host} }
+
+// stampedBy notes who stamped what became of g.
+func (g *Grant) stampedBy(x Stamper) {
+	g.Others = g.Others || x.Process != g.Process
+	if x.Host != g.Host && !slices.Contains(g.Rarely().hosts, x.Host) {
+		g.Rare.hosts = append(g.Rare.hosts, x.Host)
 	}
 }
 
@@ -89,20 +109,95 @@ func (g *Grant) hosts() []Host {
 // Elsewhere says whether another host than its first stamped what became of g.
 func (g *Grant) Elsewhere() bool { return g.Rare != nil && len(g.Rare.hosts) > 0 }
 
-// Apart is how far apart the stamps of two grants may be, whatever set their ends.
+// Apart is how far apart the stamps may be that say how long two grants held together.
 func (l *Ledger) Apart(a, b *Grant) time.Duration {
+	if l.InOrder(a, b) {
+		return 0
+	}
+	return l.Farthest(a, b)
+}
+
+// Farthest is how far apart any stamps of two grants may be, whatever set their ends.
+func (l *Ledger) Farthest(a, b *Grant) time.Duration {
 	if l.Clocks.numbers == nil {
 		return l.Clocks.Widest
 	}
 	return l.Clocks.widestOf(append(a.hosts(), b.hosts()...))
 }
 
-// From is how far apart the stamps of g and of a host may be.
-func (l *Ledger) From(g *Grant, h Host) time.Duration {
+// InOrder says whether one process's own order tells how long two grants held together: it
+// was given both, and stamped where they end, as far as that lies within the clock
+// uncertainty.
+func (l *Ledger) InOrder(a, b *Grant) bool {
+	if b.OK < a.OK || b.OK == a.OK && b.OKIdx < a.OKIdx {
+		a, b = b, a
+	}
+	eps := l.Farthest(a, b)
+	own := a.Process == b.Process || a.enteredBefore(b.Process, b.OKIdx) && b.OK-a.OK > eps
+	return own && a.endsBy(b.Process, b.OK, eps) && b.endsBy(b.Process, b.OK, eps)
+}
+
+// endsBy says whether a process stamped where g ends, unless that is more than eps behind t.
+func (g *Grant) endsBy(process int, t, eps time.Duration) bool {
+	due := int(g.DueBy) == process || g.Deadline-t > eps
+	return due && (g.StoppedAt == Never || int(g.StopBy) == process || g.StoppedAt-t > eps)
+}
+
+// Past is how far apart the stamps of g's deadline and another one may be.
+func (l *Ledger) Past(g *Grant, x Stamper) time.Duration {
+	if int(g.DueBy) == x.Process && g.Latest() == g.Deadline && !g.TwoTokens() {
+		return 0
+	}
+	return l.From(g, x)
+}
+
+// From is how far apart the stamps of g and another one may be.
+func (l *Ledger) From(g *Grant, x Stamper) time.Duration {
+	if g.Process == x.Process && !g.Others {
+		return 0
+	}
+	return l.apartFrom(g, x)
+}
+
+func (l *Ledger) apartFrom(g *Grant, x Stamper) time.Duration {
 	if l.Clocks.numbers == nil {
 		return l.Clocks.Widest
 	}
-	return l.Clocks.widestOf(append(g.hosts(), h))
+	return l.Clocks.widestOf(append(g.hosts(), x.Host))
+}
+
+// LastsBeyond says whether g's definite hold surely lasted beyond t, which by stamped on
+// the event at idx: of one process's events the later one came later, also at one instant.
+func (l *Ledger) LastsBeyond(g *Grant, t time.Duration, idx int, by Stamper) bool {
+	eps := l.apartFrom(g, by)
+	if eps > 0 && int(g.DueBy) == by.Process {
+		eps = 0
+	}
+	switch {
+	case Later(eps, t) >= g.Deadline && !g.dueBehind(t, by):
+		return false
+	case g.StoppedAt == Never:
+		return true
+	case int(g.StopBy) == by.Process:
+		return t < g.StoppedAt || t == g.StoppedAt && idx < g.StopIdx
+	}
+	return Later(l.apartFrom(g, by), t) < g.StoppedAt
+}
+
+// dueBehind says whether a process stamped itself a deadline of g's behind t, which
+// another one's re-entry has moved since.
+func (g *Grant) dueBehind(t time.Duration, by Stamper) bool {
+	return g.Rare != nil && t < g.Rare.dueBefore.until && int(g.Rare.dueBefore.process) == by.Process
+}
+
+// Together says whether the definite holds of both surely lasted together.
+func (l *Ledger) Together(a, b *Grant) bool {
+	if b.OKIdx < a.OKIdx {
+		a, b = b, a
+	}
+	_, length := Overlap(a, b)
+	atOnce := length == 0 && b.OK < b.Deadline && l.InOrder(a, b) && l.LastsBeyond(a, b.OK, b.OKIdx, b.By())
+	return atOnce || length > l.Apart(a, b)
 }
 
 // widestOf is how far apart any two of these hosts' stamps may be.

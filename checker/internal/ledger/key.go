@@ -14,8 +14,10 @@ type Holder struct {
 	Grant   *Grant // its latest
 	Prior   *Grant // the one before
 	tried   Use    // useRefused or useUnknown: the latest attempt after that grant
+	vain    asking // that attempt
 	over    bool   // its latest grant has stopped
 	beside  bool   // it was granted a lease while another one of its went on
+	granted int32  // how many leases it was granted
 }
 
 // A Key is a guarded resource.
@@ -30,12 +32,13 @@ type Key struct {
 	Overflow         *overflow       // live grants that held has no place for; nil when there never were any
 	Open             queue           // open acquires and extensions
 	Log              storeLog
-	Tokens           tokens         // to whom
-	Newest           uint64         // token that anybody was heard of with
-	LastUnknown      unknownAcquire // the last acquire of unknown outcome
-	UnknownExtension time.Duration  // an extension of unknown outcome was given up last
-	Answered         time.Duration  // an acquire or extension was answered last
-	ServedUntil      time.Duration  // until when servers may keep any lease of it
+	Tokens           tokens           // to whom
+	Newest           uint64           // token that anybody was heard of with
+	LastUnknown      unknownAcquire   // the last acquire of unknown outcome
+	UnknownExtension time.Duration    // an extension of unknown outcome was given up last
+	Answered         time.Duration    // an acquire or extension was answered last
+	Forgotten        [2]time.Duration // by mode: when the last grant ended that is no longer remembered
+	ServedUntil      time.Duration    // until when servers may keep any lease of it
 }
 
 // Asking says whether an acquire of h's, from before o, is under way.

@@ -1,17 +1,18 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"locktorture/workload/history"
 )
 
-// DeadlineFor is g's deadline as it may have been known to whoever issued o: that of the
-// acquire, when the only extension was asked for after o beyond doubt.
-func (l *Ledger) DeadlineFor(g *Grant, o *Op) time.Duration {
-	if g.moves == 1 && g.Extended && g.Start > Later(l.From(g, o.Host), o.Inv) {
-		return g.FirstDeadline
+// DeadlineFor is g's deadline as it may have been known to whoever issued something at inv:
+// the one before, when the latest extension was asked for after that beyond doubt.
+func (l *Ledger) DeadlineFor(g *Grant, inv time.Duration, by Stamper) time.Duration {
+	if g.Extended && g.Start > Later(l.From(g, by), inv) {
+		return g.previous
 	}
 	return g.Deadline
 }
@@ -34,10 +35,10 @@ func (l *Ledger) acquired(e *history.Event, o *Op) {
 		l.granted(e, o)
 		return
 	case history.Fail:
-		h.tried = UseRefused
+		h.tried, h.vain = UseRefused, asking{o.Inv, o.InvIdx, o.Process}
 		l.emit(Refused, e, o)
 	default:
-		h.tried = UseUnknown
+		h.tried, h.vain = UseUnknown, asking{o.Inv, o.InvIdx, o.Process}
 		l.unsettled(e, o)
 	}
 }
@@ -65,10 +66,11 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	*g = Grant{}
 	g.Holder, g.Mode, g.Fence, g.depth, g.Process, g.Host = h, o.Mode, o.Fence, 1, o.Process, o.Host
 	g.Inv, g.InvIdx, g.Start, g.OK, g.OKIdx = o.Inv, o.InvIdx, o.Inv, o.OK, o.OKIdx
-	g.Deadline, g.DeadlineIdx, g.FirstDeadline, g.Assumed = d, o.OKIdx, d, stands
+	g.Deadline, g.DeadlineIdx, g.DueBy, g.FirstDeadline, g.Assumed = d, o.OKIdx, int32(o.Process), d, stands
 	g.StoppedAt, g.ReleasedAt, g.ReleaseOK, g.LostAt = Never, Never, Never, Never
 	l.serve(g, o, d)
 	l.Under(o, g)
+	h.granted++
 	l.emit(Granted, e, o)
 	l.issue(g)
 	l.cross(g)
@@ -90,16 +92,18 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	g.depth++
 	l.Under(o, g)
 	if o.Process != g.Process {
-		l.entered(g, o.Process)
-		g.Rare.side = g.Rare.side || o.Fence == 0 && o.Inv <= Later(l.From(g, o.Host), g.OK)
+		l.entered(g, o)
+		g.Rare.side = g.Rare.side || o.Fence == 0 && o.Inv <= Later(l.From(g, o.By()), g.OK)
 		g.Rare.again = reentry{o.Inv, o.OK, o.InvIdx, o.OKIdx, o.Process, o.Host}
 	}
+	g.Rarely().before = g.Rarely().latest
+	g.Rare.latest = reentry{o.Inv, o.OK, o.InvIdx, o.OKIdx, o.Process, o.Host}
 	if o.Fence != 0 && o.Fence != g.Fence {
-		g.Rarely().secondToken = o.Fence
+		g.Rarely().secondToken, g.Rare.renamedAt = o.Fence, o.OKIdx
 	}
 	old := g.Deadline
 	g.Ambiguous = g.Ambiguous || o.OK >= old // the model of a hold has no gap
-	g.stampedBy(o.Host)
+	g.stampedBy(o.By())
 	if g.Rare != nil {
 		g.Rare.ServedBefore = g.ServedUntil
 	}
@@ -107,7 +111,10 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 		if g.Extended {
 			g.Rarely().ExtendedBefore = extension{g.Start, g.DeadlineIdx}
 		}
-		g.Deadline, g.DeadlineIdx, g.Start, g.Extended = d, o.OKIdx, o.Inv, false
+		if int(g.DueBy) != o.Process {
+			g.Rarely().dueBefore = dueBy{g.Deadline, g.DueBy}
+		}
+		g.Deadline, g.DeadlineIdx, g.DueBy, g.Start, g.Extended = d, o.OKIdx, int32(o.Process), o.Inv, false
 	}
 	l.serve(g, o, d)
 	l.change(Reentered, e, o, old)
@@ -129,10 +136,10 @@ func (g *Grant) Bears(fence uint64) bool {
 	return fence != 0 && (fence == g.Fence || g.Rare != nil && fence == g.Rare.secondToken)
 }
 
-// entered notes that another process than its first re-entered g.
-func (l *Ledger) entered(g *Grant, process int) {
+// entered notes that o, of another process than its first, re-entered g.
+func (l *Ledger) entered(g *Grant, o *Op) {
 	r := g.Rarely()
-	if g.enteredBy(process) {
+	if g.enteredBy(o.Process) {
 		return
 	}
 	if len(r.entrants) == MostEntrants {
@@ -141,7 +148,7 @@ func (l *Ledger) entered(g *Grant, process int) {
 		}
 		r.entrants = r.entrants[:copy(r.entrants, r.entrants[1:])]
 	}
-	r.entrants = append(r.entrants, process)
+	r.entrants = append(r.entrants, entrant{o.Process, o.OKIdx})
 }
 
 // MostEntrants is how many other processes are remembered that re-entered one lease, the
@@ -150,16 +157,58 @@ const MostEntrants = 32
 
 // enteredBy says whether this process is among the other ones that re-entered g.
 func (g *Grant) enteredBy(process int) bool {
-	return g.Rare != nil && slices.Contains(g.Rare.entrants, process)
+	return g.enteredBefore(process, math.MaxInt)
 }
 
-// Again is the latest acquire of another process than its first by which g's owner took
-// it once more, with its token.
+// enteredBefore says whether it re-entered g by an answer before the event at idx.
+func (g *Grant) enteredBefore(process, idx int) bool {
+	return g.Rare != nil && slices.ContainsFunc(g.Rare.entrants, func(x entrant) bool { return x.process == process && x.idx < idx })
+}
+
+// TakenAt is the event by which a process was granted g, or took it once more: the latest
+// by another than its first.
+func (g *Grant) TakenAt(process int) int {
+	if g.Process != process && g.Rare != nil && g.Rare.again.idx != 0 && g.Rare.again.by == process {
+		return g.Rare.again.idx
+	}
+	return g.OKIdx
+}
+
+// takenLast is when g's owner was granted it, or took it once more by another process than
+// its first and the one that stopped it.
+func (g *Grant) takenLast() time.Duration {
+	if g.Rare == nil || g.Rare.again.idx == 0 || g.Rare.again.by == int(g.StopBy) {
+		return g.OK
+	}
+	return max(g.OK, g.Rare.again.ok)
+}
+
+// MayBeTakenSince says whether the word that ended g may have come before its owner was
+// granted g, or took it once more, as far as clocks tell.
+func (l *Ledger) MayBeTakenSince(g *Grant, o *Op) bool {
+	return g.StoppedAt <= Later(l.From(g, o.By()), g.takenLast())
+}
+
+// TakenBefore is the event of the latest acquire before the one at idx by which g's owner
+// took it, or took it once more.
+func (g *Grant) TakenBefore(idx int) int {
+	if g.Rare == nil {
+		return g.OKIdx
+	}
+	for _, r := range [...]reentry{g.Rare.latest, g.Rare.before} {
+		if r.idx != 0 && r.idx < idx {
+			return r.idx
+		}
+	}
+	return g.OKIdx
+}
+
+// Again is the latest acquire by which g's owner took it once more, with its token.
 func (g *Grant) Again() (o Op, found bool) {
-	if g.Rare == nil || g.Rare.again.idx == 0 {
+	if g.Rare == nil || g.Rare.latest.idx == 0 {
 		return o, false
 	}
-	r := g.Rare.again
+	r := g.Rare.latest
 	return Op{Action: history.Acquire, Holder: g.Holder, Fence: g.Fence, Mode: g.Mode, Process: r.by, Host: r.host, Inv: r.inv, InvIdx: r.invIdx, OK: r.ok, OKIdx: r.idx}, true
 }
 
@@ -170,7 +219,24 @@ func (l *Ledger) ReenteredMeanwhile(g *Grant, o *Op) bool {
 		return false
 	}
 	r := g.Rare.again
-	return r.idx > o.InvIdx && r.ok+l.From(g, o.Host) < o.Inv
+	return r.idx > o.InvIdx && r.ok+l.From(g, o.By()) < o.Inv
+}
+
+// NoteReentry notes for o, a write under way, that another process of its owner's has taken
+// g once more.
+func (l *Ledger) NoteReentry(g *Grant, o *Op) {
+	if g.Rare == nil || g.Rare.latest.by == o.Process || g.Rare.latest.idx == 0 {
+		return
+	}
+	if t := g.Rare.latest.ok + l.From(g, o.By()); o.Doubt().reentered == 0 || t < o.Doubts.reentered {
+		o.Doubts.reentered = max(t, 1)
+	}
+}
+
+// ReenteredBefore says whether such a word, told while o was under way, was answered before
+// o was issued.
+func (o *Op) ReenteredBefore() bool {
+	return o.Doubts != nil && o.Doubts.reentered != 0 && o.Doubts.reentered < o.Inv
 }
 
 // TakenTwice says whether another process than its first re-entered g.
@@ -194,6 +260,19 @@ func (g *Grant) Concerns(word, fence uint64) bool {
 	return !g.Strange(word) || g.TwoTokens() && word == fence
 }
 
+// Tokens calls yield with g's: the one that it was granted with, and those that re-entries and
+// extensions changed it to, as far as they are remembered.
+func (g *Grant) Tokens(yield func(fence uint64) bool) {
+	if !yield(g.Fence) || g.TwoTokens() && !yield(g.Rare.secondToken) {
+		return
+	}
+	for _, x := range g.Holder.Key.Tokens.renamed {
+		if int(x.Owner) == g.Holder.OwnerNo && x.Idx > g.OKIdx && !g.Bears(x.Fence) && !yield(x.Fence) {
+			return
+		}
+	}
+}
+
 // reenteredBy says whether an acquire by the same owner found it still holding.
 func (l *Ledger) reenteredBy(g *Grant, o *Op) bool {
 	if g.StoppedAt != Never || g.Mode != o.Mode || l.crossed(g, o) {
@@ -205,7 +284,7 @@ func (l *Ledger) reenteredBy(g *Grant, o *Op) bool {
 // crossed says whether o, which gave its owner another token than g's, was asked for
 // before g was surely answered: each of the two acquires took a lease of its own then.
 func (l *Ledger) crossed(g *Grant, o *Op) bool {
-	return g.Strange(o.Fence) && !g.Bears(o.Fence) && !g.takenBy(o.Process) && o.Inv <= Later(l.From(g, o.Host), g.OK)
+	return g.Strange(o.Fence) && !g.Bears(o.Fence) && !g.takenBy(o.Process) && o.Inv <= Later(l.From(g, o.By()), g.OK)
 }
 
 // named is the lease that the completion of o names, when it is not the one that o
@@ -232,6 +311,7 @@ func (h *Holder) named(o *Op) *Grant {
 func (l *Ledger) serve(g *Grant, o *Op, d time.Duration) {
 	length := l.lasting(o, d)
 	g.ServedUntil = max(g.ServedUntil, Later(o.OK, length))
+	g.stampedBy(o.By())
 	k := g.Holder.Key
 	k.ServedUntil, l.Longest = max(k.ServedUntil, g.ServedUntil), max(l.Longest, length)
 }
@@ -255,7 +335,7 @@ func (l *Ledger) serveBeside(g *Grant, served time.Duration, o *Op, d time.Durat
 			l.serve(x, o, d)
 		}
 		if first == g {
-			g.servedSince(second, o, served, l.From(second, o.Host))
+			g.servedSince(second, o, served, l.From(second, o.By()))
 		}
 	}
 }
@@ -305,13 +385,13 @@ func (l *Ledger) MayReenter(g *Grant, o *Op) bool {
 	case g.Rare != nil && g.Rare.VagueExtensions > 0: // it may be carried out at any time
 		return true
 	}
-	return o.Inv <= Later(l.From(g, o.Host), g.ServedUntil)
+	return o.Inv <= Later(l.From(g, o.By()), g.ServedUntil)
 }
 
 // OverBefore says whether g had been given back, or its owner been told that it was
 // gone, before o was asked for.
 func (l *Ledger) OverBefore(g *Grant, o *Op) bool {
-	eps := l.From(g, o.Host)
+	eps := l.From(g, o.By())
 	gone := func(t time.Duration, by int) bool { return by == o.Process && t <= o.Inv || t+eps < o.Inv }
 	for no := g.Refused(); no != nil; no = no.Next {
 		if gone(no.T, no.By) {
@@ -349,6 +429,7 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 	if of := o.Holder.named(o); of != nil { // it says only now which lease it was of
 		if asked := o.Grant; asked != nil && o.Outcome == history.OK {
 			d, _ := l.deadline(o)
+			asked.stampedBy(o.By())
 			asked.Rarely().Beside = max(asked.Rare.Beside, d)
 		}
 		l.Under(o, of)
@@ -366,7 +447,7 @@ func (l *Ledger) refusedMeanwhile(g *Grant, o *Op) bool {
 	if o.Fence != 0 {
 		return g.Bears(o.Fence)
 	}
-	return g.Process != o.Process && Later(l.From(g, o.Host), g.OK) < o.Inv
+	return g.Process != o.Process && Later(l.From(g, o.By()), g.OK) < o.Inv
 }
 
 // renewed books a round of automatic renewal, which has no invocation.
@@ -439,7 +520,7 @@ func (h *Holder) acted(o *Op) *Grant {
 		return g
 	case before == nil:
 	case before.Bears(o.Fence),
-		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && (before.ReleasedAt == Never || before.ReleaseToken() != 0 && before.Strange(before.ReleaseToken())),
+		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && !g.owesRelease(before, o) && (before.ReleasedAt == Never || before.ReleaseToken() != 0 && before.Strange(before.ReleaseToken())),
 		o.Fence == 0 && o.Process == before.Process && !g.takenBy(o.Process) && before.ReleasedAt == Never:
 		return before
 	}
@@ -454,11 +535,19 @@ func (h *Holder) acted(o *Op) *Grant {
 	return g
 }
 
+// owesRelease says whether o, a release behind another process's one of g, is of g all the
+// same: its process took g, when its owner's lease before had run out, or it had been told
+// that it was gone.
+func (g *Grant) owesRelease(before *Grant, o *Op) bool {
+	over := before.Latest() <= g.Inv && before.Process == o.Process || before.RefusedTo(o.Process, g.InvIdx)
+	return g.ReleasedBy != o.Process && g.Process == o.Process && over
+}
+
 // moved gives an extended lease its deadline. A refused extension ends the
 // definite hold: the caller has been told no.
 func (l *Ledger) moved(e *history.Event, o *Op) {
 	g := o.Grant
-	g.stampedBy(o.Host)
+	g.stampedBy(o.By())
 	g.Holder.Key.Answered = max(g.Holder.Key.Answered, o.OK)
 	switch o.Outcome {
 	case history.OK:
@@ -474,12 +563,14 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		if g.Extended && o.Inv < g.Start { // asked for before one that was answered sooner
 			g.Rarely().ExtendedBefore = extension{g.Start, g.DeadlineIdx}
 		}
-		g.moves++
 		d, stands := l.deadline(o)
-		g.Deadline, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = d, o.Inv, o.OKIdx, stands, true
+		g.previous, g.Deadline, g.DueBy, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = g.Deadline, d, int32(o.Process), o.Inv, o.OKIdx, stands, true
+		if g.Rare != nil { // it may have moved that one, too
+			g.Rare.dueBefore = dueBy{}
+		}
 		served := g.ServedUntil
 		l.serve(g, o, d)
-		o.Holder.moveBeside(g, o.Fence, d)
+		o.Holder.moveBeside(g, o.Fence, d, o.By())
 		l.serveBeside(g, served, o, d)
 		if o.Fence == 0 {
 			o.Fence = g.Fence
@@ -487,8 +578,8 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		l.recall(g)
 		l.change(Extended, e, o, old)
 	case history.Fail:
-		g.stopAt(o.OK, o.OKIdx)
-		o.Holder.stopBeside(g, o.Process, o.Fence, o.OK, o.OKIdx)
+		g.stopAt(o.OK, o.OKIdx, o.Process)
+		o.Holder.stopBeside(g, o.By(), o.Fence, o.OK, o.OKIdx)
 		l.emit(Unmoved, e, o)
 	default:
 		g.Rarely().VagueExtensions++
@@ -517,14 +608,14 @@ func (l *Ledger) lost(e *history.Event, h *Holder) {
 		return
 	}
 	g.LostAt, g.LostIdx, g.LostBy = e.Time, e.Index, e.Process
-	g.stampedBy(l.Host(e))
+	g.stampedBy(l.By(e))
 	if g.Strange(e.Fence) || g.Rare != nil {
 		g.Rarely().lossToken = e.Fence
 	}
 	l.fact = Fact{Kind: Lost, Event: e, Grant: g, Key: h.Key}
 	l.Dispatch()
-	g.stopAt(ToldAt(e), e.Index)
-	h.stopBeside(g, e.Process, e.Fence, ToldAt(e), e.Index)
+	g.stopAt(ToldAt(e), e.Index, e.Process)
+	h.stopBeside(g, l.By(e), e.Fence, ToldAt(e), e.Index)
 }
 
 // spokenOf is the lease that a renewal at t, or a loss, was of that a process was told:

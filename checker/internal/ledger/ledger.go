@@ -33,6 +33,7 @@ type Ledger struct {
 	Ended    bool
 
 	EntrantsForgotten int // processes that re-entered a lease, no longer remembered, while their owner had another lease
+	AheadOfKnown      int // writes told late, from before every lease of their owner's that is remembered
 
 	Truncated bool // the history broke off
 	fact      Fact // the one being dispatched

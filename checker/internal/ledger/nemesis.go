@@ -18,7 +18,7 @@ type Fault struct {
 	From    time.Duration
 	To      time.Duration // never while it is in force
 	Idx     int
-	Bit     history.Kind // the injection's completion; 0 while there is none
+	Outcome history.Kind // the injection's completion; 0 while there is none
 	Healed  history.Kind // the heal's completion; 0 while there is none
 	pool    *faultPool   // it is in
 	since   int          // this event
@@ -80,7 +80,7 @@ func (n *Nemesis) injected(e *history.Event) {
 	if f == nil {
 		return
 	}
-	f.Bit = e.Kind
+	f.Outcome = e.Kind
 	f.Instant = f.Instant || e.Instant
 	if e.Target != nil {
 		f.target = e.Target // a role in the invocation may have become a name
@@ -105,7 +105,7 @@ func (n *Nemesis) heal(e *history.Event) bool {
 	f.Healed = e.Kind
 	// Without a receipt nobody knows that what was in force has ended; of a fault that
 	// nobody saw in force there is nothing to prove.
-	if e.Kind == history.Fail || e.Kind == history.Info && f.Bit == history.OK {
+	if e.Kind == history.Fail || e.Kind == history.Info && f.Outcome == history.OK {
 		n.standing.add(f, e.Index)
 		return false
 	}
@@ -121,7 +121,7 @@ func (n *Nemesis) close(f *Fault, t time.Duration) {
 	f.To = t
 	n.Unhealed--
 	for kind := range n.Marks {
-		if f.Bit != history.Fail && f.Is(faultKind(kind)) {
+		if f.Outcome != history.Fail && f.Is(faultKind(kind)) {
 			n.Marks[kind].End(f)
 		}
 	}
@@ -139,7 +139,7 @@ func (n *Nemesis) touching(from, to time.Duration) iter.Seq[*Fault] {
 			if f.From > to {
 				return
 			}
-			if f.Bit != history.Fail && f.To >= from && !yield(f) {
+			if f.Outcome != history.Fail && f.To >= from && !yield(f) {
 				return
 			}
 		}

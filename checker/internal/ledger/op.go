@@ -18,6 +18,7 @@ type Op struct {
 	Kept       bool       // something refers to it beyond its completion
 	Executed   bool       // settled by a link: it was carried out
 	Several    bool       // of an acquire: it asks for other keys too, and any of them may be why it is refused
+	Late       bool       // by its own word it began before the event that invoked it
 	Inner      bool       // a release of a lease that its owner holds more than once
 	MayReenter bool       // of an acquire that began a lease: it may be a re-entry, with an older one's token
 	Settled    settlement // how an unknown outcome was settled
@@ -68,9 +69,12 @@ type doubts struct {
 	passed   int          // writes accepted since
 	Late     *LateWrite   // it was issued after the deadline; nil when it was not
 	No       *refusal     // the answer by which its owner knew better; nil when there was none
+	Words    []int        // what only together told its owner that a lease of several tokens was over
 	Told     bool         // a loss or a refusal had ended its lease as well as a release
 	audited  history.Kind // what the store's log said before its client did; 0 is nothing
 	auditIdx int
+
+	reentered time.Duration // another process of its owner's had surely taken its lease once more by then, as was told while it was under way; 0 is never
 }
 
 // A TokenMark is an accepted write and its token.
@@ -141,10 +145,10 @@ func (o *Op) Forget() { o.Grant, o.Doubts, o.queue, o.Next, o.Prev = nil, nil, n
 // turns out to have begun before.
 func (l *Ledger) overdue(o *Op) {
 	g := o.Grant
-	if g == nil || o.Use != UseHeld && o.Use != UseReleased || o.Inv-l.From(g, o.Host) <= g.Latest() || len(g.Rarely().Late) >= MaxOverdue {
+	if g == nil || o.Use != UseHeld && o.Use != UseReleased || o.Inv-l.Past(g, o.By()) <= max(g.Latest(), g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
 		return
 	}
-	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.Process, Host: o.Host, d: g.Deadline, DIdx: g.DeadlineIdx}
+	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), d: g.Deadline, DIdx: g.DeadlineIdx}
 	g.Rare.Late = append(g.Rare.Late, w)
 	o.Doubt().Late = w
 }
@@ -153,7 +157,7 @@ func (l *Ledger) overdue(o *Op) {
 // and so perhaps when its owner had taken the lease once more.
 func (l *Ledger) narrowed(o *Op, w *LateWrite) {
 	w.Inv = o.Inv
-	eps := l.From(o.Grant, o.Host)
+	eps := l.Past(o.Grant, o.By())
 	again := slices.ContainsFunc(w.since, func(t leaseTime) bool { return t.from-eps <= w.Inv && w.Inv-eps <= t.until })
 	w.Covered = w.Covered && w.Inv-eps <= w.to || again
 }

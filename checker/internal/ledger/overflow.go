@@ -20,6 +20,8 @@ type overflow struct {
 	ends     []ending
 	until    time.Duration // when the last one's hold is over, at the latest
 	Awaiting int           // double grants that are not judged yet
+
+	processes map[int]bool // that acquired members
 }
 
 // An ending is when a member's hold seemed to end.
@@ -55,6 +57,10 @@ func (c *overflow) compact() {
 func (c *overflow) admit(g *Grant) {
 	c.Members = append(c.Members, g)
 	g.Place = int32(len(c.Members))
+	if c.processes == nil {
+		c.processes = make(map[int]bool)
+	}
+	c.processes[g.Process] = true
 	c.alive[g.Mode].grow(1)
 	c.alive[1-g.Mode].grow(0)
 	c.reschedule(g)
@@ -66,16 +72,24 @@ func (c *overflow) reschedule(g *Grant) {
 	heap.Push((*endings)(c), ending{g.End(), int(g.Place) - 1})
 }
 
-// Between counts the first joined members that exclude g and end between the narrowest and the
-// widest uncertainty of two clocks after from.
+// Between counts the first joined members that exclude g and surely held beside it from
+// then on, by who stamped them, though not for longer than the widest uncertainty of two
+// clocks.
 func (c *overflow) Between(j *Ledger, g *Grant, joined int, from time.Duration) int {
-	c.Expire(from + j.Clocks.Narrowest)
+	if !j.Clocks.Several() && !c.processes[g.Process] {
+		return 0
+	}
+	c.Expire(from)
 	if len(c.Members) < joined {
 		return 0
 	}
 	n := 0
 	for _, e := range c.ends {
-		if x := c.Members[e.member]; e.at <= from+j.Header.Epsilon && e.member < joined && x != nil && Conflicts(x, g) {
+		x := c.Members[e.member]
+		if e.member >= joined || x == nil || x.End() != e.at || !Conflicts(x, g) {
+			continue
+		}
+		if length := min(e.at, g.End()) - from; length > j.Apart(x, g) && length <= j.Header.Epsilon {
 			n++
 		}
 	}
@@ -94,7 +108,7 @@ func (c *overflow) Expire(t time.Duration) {
 		default:
 			c.alive[g.Mode].add(m, -1)
 			c.Members[m], g.Place = nil, 0
-			g.Unpin()
+			g.Holder.Key.letGo(g)
 		}
 	}
 	if len(c.ends) == 0 && c.Awaiting == 0 {

@@ -28,15 +28,14 @@ type TokenGrant struct {
 	From  time.Duration
 	Fence uint64
 	Idx   int
-	By    int // the process that was granted it
+	By    Stamper
 	Owner int32
 	Mode  history.Mode
-	Host  Host
 }
 
 // Token is g as the token rules see it.
 func (g *Grant) Token() TokenGrant {
-	return TokenGrant{g.OK, g.Start, g.Fence, g.OKIdx, g.Process, int32(g.Holder.OwnerNo), g.Mode, g.Host}
+	return TokenGrant{g.OK, g.Start, g.Fence, g.OKIdx, g.By(), int32(g.Holder.OwnerNo), g.Mode}
 }
 
 // mostRenamed is how many tokens of a key are remembered that a re-entry or an

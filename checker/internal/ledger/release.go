@@ -9,13 +9,13 @@ import (
 )
 
 // stopAt ends the definite hold at t, unless it ended before.
-func (g *Grant) stopAt(t time.Duration, idx int) {
+func (g *Grant) stopAt(t time.Duration, idx, process int) {
 	if g.Rare != nil {
 		g.Rare.perhapsOver = false
 	}
 	switch {
 	case t < g.StoppedAt:
-		g.StoppedAt, g.StopIdx = t, idx
+		g.StoppedAt, g.StopIdx, g.StopBy = t, idx, int32(process)
 	case g.Rarely().next == 0 || t < g.Rare.next:
 		g.Rare.next = t
 	}
@@ -49,8 +49,18 @@ func (g *Grant) refuse(o *Op) {
 			return
 		}
 	}
-	g.stampedBy(o.Host)
+	g.stampedBy(o.By())
 	*at = &refusal{T: o.OK, Idx: o.OKIdx, By: o.Process, host: o.Host, Fence: o.Fence}
+}
+
+// RefusedTo says whether a process had been told, before the event at idx, that g is gone.
+func (g *Grant) RefusedTo(process, idx int) bool {
+	for no := g.Refused(); no != nil; no = no.Next {
+		if no.By == process && no.Idx < idx && !g.Strange(no.Fence) {
+			return true
+		}
+	}
+	return false
 }
 
 // partlyRefused says whether of the processes that took g, which may have a lease each,
@@ -67,7 +77,7 @@ func (g *Grant) partlyRefused() bool {
 		}
 		return false
 	}
-	return !told(g.Process) || slices.ContainsFunc(g.Rare.entrants, func(process int) bool { return !told(process) })
+	return !told(g.Process) || slices.ContainsFunc(g.Rare.entrants, func(x entrant) bool { return !told(x.process) })
 }
 
 // giveBack books that g's owner gave it back by o, not by the first release of its hold,
@@ -78,7 +88,7 @@ func (g *Grant) giveBack(o *Op) {
 		r.Unheard = true
 		return
 	}
-	g.stampedBy(o.Host)
+	g.stampedBy(o.By())
 	r.GivenBack = append(r.GivenBack, givenBack{o.OK, o.OKIdx, o.Process, o.Fence})
 }
 
@@ -94,10 +104,9 @@ func (l *Ledger) releasing(e *history.Event, o *Op) {
 	if g == nil {
 		return
 	}
-	g.stampedBy(o.Host)
-	o.Holder.stopBeside(g, o.Process, o.Fence, o.Inv, o.InvIdx)
-	told := g.LostAt != Never && g.LostBy == o.Process && g.LossToken() == 0 // that all of the hold is gone
-	if g.depth > 1 && g.ReleasedAt == Never && !told {
+	g.stampedBy(o.By())
+	o.Holder.stopBeside(g, o.By(), o.Fence, o.Inv, o.InvIdx)
+	if g.depth > 1 && g.ReleasedAt == Never && !g.goneFor(o.Process) {
 		g.depth--
 		o.Inner = true
 		return
@@ -108,9 +117,20 @@ func (l *Ledger) releasing(e *history.Event, o *Op) {
 			g.Rarely().releaseToken = o.Fence
 		}
 	}
-	g.stopAt(o.Inv, o.InvIdx)
+	g.stopAt(o.Inv, o.InvIdx, o.Process)
 	l.emit(Releasing, e, o)
 	g.Holder.Key.unwatch(g)
+}
+
+// goneFor says whether a process that gives g back had been told that all of the hold is
+// gone: by a loss that was reported to it, or by a refusal to its owner.
+func (g *Grant) goneFor(process int) bool {
+	for no := g.Refused(); no != nil; no = no.Next {
+		if !g.Strange(no.Fence) {
+			return true
+		}
+	}
+	return g.LostAt != Never && g.LostBy == process && !g.Strange(g.LossToken())
 }
 
 // releaseDone completes a release.
@@ -146,10 +166,18 @@ func (l *Ledger) innerDone(e *history.Event, o *Op) {
 		l.emit(Left, e, o)
 	case history.Fail:
 		o.Grant.refuse(o)
-		o.Grant.stopAt(o.OK, o.OKIdx)
+		if !o.Grant.renamedSince(o) {
+			o.Grant.stopAt(o.OK, o.OKIdx, o.Process)
+		}
 		l.denyBeside(o)
 		l.emit(Answered, e, o)
 	}
+}
+
+// renamedSince says whether a re-entry that was told while o was under way gave g another
+// token than o names, and the deadline that stands: what o was refused says nothing of that.
+func (g *Grant) renamedSince(o *Op) bool {
+	return g.TwoTokens() && o.Fence != 0 && o.Fence != g.Rare.secondToken && g.Rare.latest.idx > o.InvIdx && g.DeadlineIdx == g.Rare.latest.idx && g.Rare.renamedAt == g.Rare.latest.idx
 }
 
 // denyBeside: what an owner was refused, without a token to tell which lease of its
@@ -164,9 +192,9 @@ func (l *Ledger) denyBeside(o *Op) {
 		if x == o.Grant || x.Fence != o.Grant.Fence {
 			continue
 		}
-		if before := o.Grant == h.Grant && x.OK <= o.Inv; before || named && Later(l.From(x, o.Host), x.OK) < o.Inv {
+		if before := o.Grant == h.Grant && x.OK <= o.Inv; before || named && Later(l.From(x, o.By()), x.OK) < o.Inv {
 			x.refuse(o)
-			x.stopAt(o.OK, o.OKIdx)
+			x.stopAt(o.OK, o.OKIdx, o.Process)
 		}
 	}
 }
@@ -190,14 +218,15 @@ func (l *Ledger) givenUp(o *Op) {
 	if p == nil || !p.GoesOn() || p.OK > o.Inv {
 		return
 	}
+	p.stampedBy(o.By())
 	switch o.Outcome {
 	case history.OK, history.Info:
 		p.ReleasedAt, p.ReleaseIdx, p.ReleasedBy = o.Inv, o.InvIdx, o.Process
 		p.ReleaseUnknown = o.Outcome == history.Info
-		p.stopAt(o.Inv, o.InvIdx)
+		p.stopAt(o.Inv, o.InvIdx, o.Process)
 	case history.Fail:
 		p.refuse(o)
-		p.stopAt(o.OK, o.OKIdx)
+		p.stopAt(o.OK, o.OKIdx, o.Process)
 	}
 }
 
@@ -210,7 +239,7 @@ func (l *Ledger) regain(o *Op) {
 	}
 	p.ReleasedAt, p.ReleaseUnknown = Never, false
 	if p.StopIdx == o.InvIdx {
-		p.StoppedAt = p.otherwise(Never)
+		p.stopOtherwise(Never)
 	}
 }
 
@@ -223,11 +252,14 @@ func (l *Ledger) outerDone(e *history.Event, o *Op) {
 		}
 	}
 	l.restop(e, o, o.Inv)
+	if o.Late {
+		g.releasedBefore(o)
+	}
 	if g.ReleaseIdx == o.InvIdx && o.Inv > g.ReleasedAt {
 		old := g.End()
 		g.ReleasedAt = o.Inv
 		if g.StopIdx == o.InvIdx {
-			g.StoppedAt = g.otherwise(o.Inv)
+			g.stopOtherwise(o.Inv)
 			l.change(Postponed, e, o, old)
 		} else {
 			l.crossAgain(g)
@@ -243,7 +275,7 @@ func (l *Ledger) outerDone(e *history.Event, o *Op) {
 		}
 		g.ReleaseOK = o.OK
 		if g.ReleaseIdx != o.InvIdx {
-			g.Rare.ReleaseOKIdx = o.OKIdx
+			g.Rare.ReleaseOKIdx, g.Rare.releaseAgain = o.OKIdx, asking{o.Inv, o.InvIdx, o.Process}
 		}
 	case o.Outcome == history.Fail:
 		g.refuse(o)
@@ -251,6 +283,26 @@ func (l *Ledger) outerDone(e *history.Event, o *Op) {
 	}
 	l.givenUp(o)
 	l.emit(Answered, e, o)
+}
+
+// ReleasedOnceMoreBehind says whether the first release of g that was answered yes is not
+// the first of its releases, and was surely invoked behind o; eps is how far apart their
+// stamps may be.
+func (g *Grant) ReleasedOnceMoreBehind(o *Op, eps time.Duration) bool {
+	if g.Rare == nil || g.Rare.ReleaseOKIdx == 0 {
+		return false
+	}
+	r := g.Rare.releaseAgain
+	return r.by == o.Process && r.idx > o.InvIdx || r.by != o.Process && r.inv > Later(o.Inv, eps)
+}
+
+// releasedBefore books that o, a release of g, began before the event that invoked it.
+func (g *Grant) releasedBefore(o *Op) {
+	if g.ReleaseIdx == o.InvIdx {
+		g.ReleasedAt = min(g.ReleasedAt, o.Inv)
+	}
+	g.stopAt(o.Inv, o.InvIdx, o.Process)
+	g.Ambiguous = true // of what was judged since, some lies behind its release
 }
 
 // unrelease takes back what the invocation of o, a release that was never sent or
@@ -272,7 +324,7 @@ func (l *Ledger) unrelease(e *history.Event, o *Op) {
 	l.emit(Unsent, e, o)
 	g.ReleasedAt, g.Releasing, g.ReleaseUnknown = Never, false, false
 	if g.StopIdx == o.InvIdx {
-		g.StoppedAt = g.otherwise(Never)
+		g.stopOtherwise(Never)
 	}
 	if g.Holder.Grant == g {
 		g.Holder.over = g.StoppedAt != Never
@@ -281,6 +333,17 @@ func (l *Ledger) unrelease(e *history.Event, o *Op) {
 	l.recall(g)
 	l.change(Postponed, e, o, old)
 }
+
+// stopOtherwise books that the word that seemed to end g first did so only at t. Who said
+// what else ended it is not remembered.
+func (g *Grant) stopOtherwise(t time.Duration) {
+	if g.StoppedAt = g.otherwise(t); g.StoppedAt != t {
+		g.StopBy = nobody
+	}
+}
+
+// nobody is no process's number.
+const nobody = -1
 
 // otherwise is when g ended, if the word that seemed to end it first did so only at t.
 func (g *Grant) otherwise(t time.Duration) time.Duration {

@@ -99,6 +99,9 @@ func (l *Ledger) settleByLink(e *history.Event, o *Op, value string) {
 func (l *Ledger) audit(e *history.Event) {
 	l.audited = true
 	o := l.unknown[e.Value]
+	if o != nil && e.Key != "" && o.Holder.Key.Name != e.Key {
+		o = nil // a value is unique on its key
+	}
 	if o != nil {
 		o.Seq = e.Seq
 		l.settleByLog(e, o, e.Kind)

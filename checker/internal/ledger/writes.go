@@ -77,6 +77,52 @@ func (h *Holder) older(o *Op) *Grant {
 	return best
 }
 
+// ahead finds the lease that o was under, a write that by its own stamp was issued before
+// its owner was granted the one that it seemed to be of, and says whether o was.
+func (l *Ledger) ahead(o *Op) bool {
+	if g := o.Grant; g == nil || !l.grantedBehind(g, o) {
+		return false
+	}
+	var best *Grant
+	leases := int32(0)
+	for x := range o.Holder.Leases {
+		leases++
+		if !l.grantedBehind(x, o) && (best == nil || x.suits(o) > best.suits(o) || x.suits(o) == best.suits(o) && x.OK > best.OK) {
+			best = x
+		}
+	}
+	if best == nil && leases < o.Holder.granted {
+		l.AheadOfKnown++
+		return false
+	}
+	l.Under(o, best)
+	if o.Use = UseNever; best != nil {
+		o.Use = l.right(o.Holder, o)
+	}
+	if o.Doubts != nil {
+		o.Doubts.Late = nil // that was by another lease
+	}
+	return true
+}
+
+// grantedBehind says whether g was granted behind o beyond doubt, and no process's own
+// order says otherwise.
+func (l *Ledger) grantedBehind(g *Grant, o *Op) bool {
+	return Later(l.From(g, o.By()), o.Inv) < g.OK && g.Process != o.Process && !g.enteredBefore(o.Process, o.InvIdx)
+}
+
+// suits ranks g among the leases that o may have been issued under: one with its token
+// before others, and one that lasted then.
+func (g *Grant) suits(o *Op) (n int) {
+	if g.Bears(o.Fence) {
+		n += 2
+	}
+	if o.Inv < g.End() {
+		n++
+	}
+	return n
+}
+
 // right says what h's owner knew when it issued o. Until a release is answered
 // its owner may not have begun it: a child process hears of it later. Of two releases
 // under way the first answer counts.
@@ -95,10 +141,16 @@ func (l *Ledger) right(h *Holder, o *Op) Use {
 		return UseLost
 	case g.Refused() != nil:
 		return UseDenied
-	case g == h.Grant && o.Inv >= g.Latest() && !l.heldBefore(h, o):
+	case g == h.Grant && o.Inv >= g.Latest() && !l.heldBefore(h, o) && !l.triedSince(h, o):
 		return h.tried // useHeld unless it tried again since
 	}
 	return UseHeld
+}
+
+// triedSince says whether h's latest attempt in vain was surely made behind o, which by its
+// own stamp was issued before its line.
+func (l *Ledger) triedSince(h *Holder, o *Op) bool {
+	return h.vain.by != o.Process && h.vain.idx < o.InvIdx && Later(l.Clocks.Widest, o.Inv) < h.vain.inv
 }
 
 // heldBefore says whether another of h's leases than its latest may last at o still.
@@ -108,7 +160,7 @@ func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
 			continue
 		}
 		over := p.ReleasedAt != Never || p.Refused() != nil && !p.partlyRefused() || p.LostAt != Never && !p.Strange(p.LossToken())
-		if p.GoesOn() || !over || p.StoppedAt <= Later(l.From(p, o.Host), p.OK) { // that word may have come before it
+		if p.GoesOn() || !over || l.MayBeTakenSince(p, o) {
 			return true
 		}
 	}
@@ -225,8 +277,7 @@ type timedMark struct {
 	Idx   int
 	Fence uint64
 	ok    time.Duration
-	By    int
-	Host  Host
+	By    Stamper
 	Inv   time.Duration
 	InIdx int // of its invocation
 }
@@ -234,14 +285,14 @@ type timedMark struct {
 // before says whether m was answered before o was issued. One process's own order
 // needs no clock.
 func (m timedMark) before(o *Op, clock *Clocks) bool {
-	return m.By == o.Process || m.ok+clock.Apart(m.Host, o.Host) < o.Inv
+	return m.By.Process == o.Process || m.ok+clock.Apart(m.By, o.By()) < o.Inv
 }
 
 // timed adds a write without a number to those that others without are compared
 // with, and drops what every write still open came after.
 func (l *Ledger) timed(o *Op, idx int) {
 	log := &o.Holder.Key.Log
-	me := timedMark{idx, o.Fence, o.OK, o.Process, o.Host, o.Inv, o.InvIdx}
+	me := timedMark{idx, o.Fence, o.OK, o.By(), o.Inv, o.InvIdx}
 	if o.Outcome == history.OK && o.Fence != 0 && l.Header.Fenced {
 		log.remember(me)
 	}
@@ -294,7 +345,7 @@ func (l *storeLog) remember(me timedMark) {
 // timedByHost does so where clock bounds differ: of two writes of one host, the
 // later one with no higher token tells nothing more.
 func (l *Ledger) timedByHost(log *storeLog, o *Op, me timedMark) {
-	known := func(m timedMark) bool { return m.Host == me.Host && m.Fence >= me.Fence && m.ok <= me.ok }
+	known := func(m timedMark) bool { return m.By.Host == me.By.Host && m.Fence >= me.Fence && m.ok <= me.ok }
 	if o.Outcome == history.OK && !slices.ContainsFunc(log.timed, known) {
 		log.timed = append(log.timed, me)
 	}
@@ -353,18 +404,16 @@ func (l *Ledger) Wronged(o *Op) bool {
 		return false
 	}
 	if g := o.Grant; g != nil && g.bore(o.Fence) {
-		return (o.Use == UseHeld || l.ReenteredMeanwhile(g, o)) && Later(l.From(g, o.Host), o.OK) < g.End()
+		return (o.Use == UseHeld || l.ReenteredMeanwhile(g, o)) && l.LastsBeyond(g, o.OK, o.OKIdx, o.By())
 	}
 	g := o.Holder.Grant // of which the history told only when o was under way
-	return g != nil && g.OKIdx > o.InvIdx && g.bore(o.Fence) && g.Process != o.Process && g.OK+l.From(g, o.Host) < o.Inv && Later(l.From(g, o.Host), o.OK) < g.End()
+	return g != nil && g.OKIdx > o.InvIdx && g.bore(o.Fence) && g.Process != o.Process && g.OK+l.From(g, o.By()) < o.Inv && Later(l.From(g, o.By()), o.OK) < g.End()
 }
 
 // bore says whether a token is or was one of g's, which re-entries may have changed more
 // than once.
 func (g *Grant) bore(fence uint64) bool {
-	return g.Bears(fence) || slices.ContainsFunc(g.Holder.Key.Tokens.renamed, func(x TokenGrant) bool {
-		return x.Fence == fence && int(x.Owner) == g.Holder.OwnerNo && x.Idx > g.OKIdx
-	})
+	return fence != 0 && slices.Contains(slices.Collect(g.Tokens), fence)
 }
 
 // Writing calls yield with h's writes under way.

@@ -89,7 +89,7 @@ func (c *Replay) Observe(f *ledger.Fact) {
 
 // late says whether o was issued without a lease that held.
 func (c *Replay) late(o *ledger.Op) bool {
-	return o.Use != ledger.UseHeld || o.Grant == nil || o.Inv-c.j.From(o.Grant, o.Host) > o.Grant.Deadline
+	return o.Use != ledger.UseHeld || o.Grant == nil || o.Inv-c.j.From(o.Grant, o.By()) > o.Grant.Deadline
 }
 
 func (c *Replay) offer(p int, f *ledger.Fact, late, stale bool) {

@@ -175,7 +175,7 @@ func (s *Second) window(r *shownGrants) window {
 
 // Hit notes a violation that Porcupine must see as well.
 func (s *Second) Hit(h *rule.Candidate) {
-	if h.Pair[0] == nil {
+	if h.Pair[0] == nil || h.Length() == 0 { // only their order tells
 		return
 	}
 	if s.Hits[seen{h.ID, h.Pair}] = h; len(s.Hits) >= 2*s.shown+KeptHits {
@@ -226,7 +226,8 @@ func (s *Second) Ask(ctx context.Context) (o SecondOpinion, disagreements []rule
 			o.Undecided++
 			continue
 		}
-		w = s.lasting(w).held(s.j.Clocks.Narrowest)
+		w = s.lasting(w)
+		w = w.held(s.nearest(w))
 		want := s.violated(w)
 		agreed, decided := s.agrees(ctx, w, want)
 		switch {
@@ -245,16 +246,26 @@ func (s *Second) Ask(ctx context.Context) (o SecondOpinion, disagreements []rule
 }
 
 // agrees says whether Porcupine sees in w what the sweep did. It knows one clock
-// uncertainty for all: where pairs of hosts differ, what an order refutes under the
-// narrowest is no violation, and what none explains under the widest is one.
+// uncertainty for all: where pairs differ, what an order refutes under the narrowest is no violation, and what none explains under the widest is one.
 func (s *Second) agrees(ctx context.Context, w window, violated bool) (agrees, decided bool) {
-	eps := s.j.Clocks.Narrowest
+	eps := s.nearest(w)
 	if !violated {
 		eps = s.j.Clocks.Widest
 		w = w.lenient().held(eps)
 	}
 	orders, decided := w.linearizable(ctx, s.j.Header, eps)
 	return orders == !violated, decided
+}
+
+// nearest is how far apart the stamps of those two of w's grants are at most that are
+// the least apart.
+func (s *Second) nearest(w window) time.Duration {
+	for i, g := range w {
+		if slices.ContainsFunc(w[i+1:], func(x *windowGrant) bool { return s.j.InOrder(g.Grant, x.Grant) }) {
+			return 0
+		}
+	}
+	return s.j.Clocks.Narrowest
 }
 
 // lasting leaves out the grants at which the history broke off: how long they held, it

@@ -53,12 +53,12 @@ func (j *judge) taken(o *operation, g, next *grant) {
 		if !j.heldThrough(x) && x.to.time <= g.server+j.history.Header.Epsilon {
 			perhaps++
 		}
-		if j.surely(o.to, x.from) && x.to.time+j.history.Header.Epsilon <= expiry && x.Mode == history.Exclusive {
+		if j.surely(o.to, x.from) && x.to.time+j.between(g, x) <= expiry && x.Mode == history.Exclusive {
 			sure++
 		}
 	}
-	proved := sure >= effectlessTries && next.from.time-expiry >= j.history.Header.Epsilon && j.surely(g.to, o.from) &&
-		expiry-o.to.time > j.history.Header.Epsilon && j.nothingElse(o, g, next)
+	proved := sure >= effectlessTries && next.from.time-expiry >= j.between(g, next.operation) && j.surely(g.to, o.from) &&
+		expiry-o.to.time > j.between(g, o) && j.nothingElse(o, g, next)
 	j.claim("L9", answer(proved, perhaps >= effectlessTries && !j.vagueBefore(o, g, next)), o.Key, g.events(), o.events(), next.events())
 }
 

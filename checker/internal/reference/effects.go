@@ -101,7 +101,7 @@ func (j *judge) unconfirmed(w *write) {
 		mine = all[newest:] // under which lease it was issued, with a token of none, is open
 	}
 	told, alike := j.toldOfNewest(w, all)
-	j.claim("S8", answer((s8 || told) && !w.doubtful && !muddled(all), alike || knows || !j.surelyCovered(w, mine)), w.Key, w.events())
+	j.claim("S8", answer((s8 || told) && !w.doubtful && (!muddled(all) || j.goneEach(w, all)), alike || knows || !j.surelyCovered(w, mine)), w.Key, w.events())
 	if s8 || told {
 		return
 	}
@@ -110,7 +110,7 @@ func (j *judge) unconfirmed(w *write) {
 		if j.endedBefore(g, w) {
 			continue
 		}
-		late = late && (j.surely(w.from, g.to) || w.from.time-j.latest(g, w.from) > j.history.Header.Epsilon)
+		late = late && (j.surely(w.from, g.to) || w.from.time-j.latest(g, w.from) > j.between(g, w.operation))
 	}
 	for _, g := range mine {
 		if j.endedBefore(g, w) {
@@ -138,7 +138,7 @@ func (j *judge) toldOfNewest(w *write, all []*grant) (told, alike bool) {
 		return false, false
 	}
 	for _, g := range had[:len(had)-1] {
-		if newest.from.time-j.latest(g, newest.from) <= j.history.Header.Epsilon || newest.into[g] != No {
+		if newest.from.time-j.latest(g, newest.from) <= j.uncertainty(g, newest) || newest.into[g] != No {
 			return false, false
 		}
 	}
@@ -149,6 +149,19 @@ func (j *judge) toldOfNewest(w *write, all []*grant) (told, alike bool) {
 // is then open.
 func muddled(grants []*grant) bool {
 	return slices.ContainsFunc(grants, func(g *grant) bool { return g.nested > g.keeps })
+}
+
+// goneEach reports whether the owner had been refused each lease that it was granted
+// before w, or been told of its loss, by a word with its token: which lease is meant is
+// open no more.
+func (j *judge) goneEach(w *write, grants []*grant) bool {
+	return !slices.ContainsFunc(grants, func(g *grant) bool {
+		return j.perhaps(g.to, w.from) && !slices.ContainsFunc(j.ops, func(o *operation) bool {
+			refused := (o.Op == history.Extend || o.Op == history.Release) && o.Kind == history.Fail && !o.unsent && !o.perhapsUnsent
+			of := o.Key == g.Key && o.Owner == g.Owner && g.Fence != 0 && o.token() == g.Fence
+			return (refused || o.Op == history.Lost) && of && j.surely(g.to, o.from) && j.surely(o.to, w.from)
+		})
+	})
 }
 
 // triedAgain reports whether the owner's last word about a lease that may be over

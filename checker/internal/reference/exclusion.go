@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"slices"
 	"time"
 
 	"locktorture/workload/history"
@@ -22,9 +23,8 @@ func (j *judge) exclusion() {
 }
 
 func (j *judge) doubleGrant(g, h *grant) {
-	epsilon := j.history.Header.Epsilon
 	sure, perhaps := overlap(g, h)
-	j.claim("S1", answer(sure > epsilon, perhaps > j.nearest), g.Key, g.events(), h.events())
+	j.claim("S1", answer(sure > j.uncertainty(g, h) || j.atOnce(g, h), perhaps > j.least(g, h)), g.Key, g.events(), h.events())
 }
 
 // takeover: h was granted while the TTL of g ran, and nobody had given g back.
@@ -33,7 +33,7 @@ func (j *judge) takeover(g, h *grant) {
 		return
 	}
 	sure, _ := overlap(g, h)
-	early := h.nested == No && sure > j.history.Header.Epsilon && j.surely(g.to, h.from) && !j.released(g, h) && j.killed(g, h)
+	early := h.nested == No && (sure > j.uncertainty(g, h) || j.atOnce(g, h)) && j.surely(g.to, h.from) && !j.released(g, h) && j.killed(g, h)
 	ran := h.to.time < g.from.time+j.history.Header.TTL
 	j.claim("S10", answer(early && ran, g.possible().to >= h.to.time), g.Key, g.events(), h.events())
 }
@@ -93,7 +93,6 @@ func (j *judge) acrossLoss(o *operation, g *grant) {
 	if !j.perhaps(g.to, o.from) {
 		return
 	}
-	epsilon := j.history.Header.Epsilon
 	mine := span{g.to.time, o.from.time}
 	sure := o.Kind == history.OK && j.addressed(o, g)
 	for _, h := range j.grants {
@@ -104,10 +103,18 @@ func (j *judge) acrossLoss(o *operation, g *grant) {
 		for _, s := range h.definite() {
 			lies = max(lies, s.overlap(mine))
 		}
-		proved := sure && h.nested == No && lies > epsilon && j.surely(g.to, h.from) && j.surely(h.to, o.from)
-		a := answer(proved, h.possible().overlap(mine) > j.nearest && j.perhaps(h.to, o.from))
+		long := lies > j.uncertainty(g, h) || j.inTurn(g, h, o)
+		proved := sure && h.nested == No && long && j.surely(g.to, h.from) && j.surely(h.to, o.from)
+		a := answer(proved, h.possible().overlap(mine) > j.least(g, h) && j.perhaps(h.to, o.from))
 		j.claim("S6", a, g.Key, g.events(), h.events(), o.events())
 	}
+}
+
+// inTurn reports whether one process was granted g, then h, and then invoked o, while h
+// had time left when it was granted.
+func (j *judge) inTurn(g, h *grant, o *operation) bool {
+	lasts := slices.ContainsFunc(h.held, func(s span) bool { return s.from == h.to.time && min(s.to, h.low, h.known) > s.from })
+	return alone(g, h) && o.from.process == g.process() && g.to.index < h.to.index && h.to.index < o.from.index && lasts
 }
 
 // addressed reports whether g is, beyond doubt, the lease that o is about: the
@@ -156,7 +163,7 @@ func (j *judge) foreign(o *operation, g, victim, third *grant) {
 	if victim.Key != g.Key || victim.Owner == g.Owner || !conflict(victim, third) {
 		return
 	}
-	epsilon := j.history.Header.Epsilon
+	epsilon := j.uncertainty(g, victim, third)
 	inside := false
 	for _, s := range victim.definite() {
 		inside = inside || s.from == victim.to.time && o.from.time-s.from > epsilon && s.to-third.to.time > epsilon && s.to-o.to.time > epsilon
@@ -167,6 +174,6 @@ func (j *judge) foreign(o *operation, g, victim, third *grant) {
 	possible := victim.possible()
 	fresh := third.nested == No // a re-entry shows nothing of a removal
 	a := answer(inside && order && late && fresh,
-		o.from.time >= j.lowest(g, o.from) && j.perhaps(victim.from, o.to) && j.perhaps(o.from, third.to) && possible.to > third.to.time)
+		o.from.time >= j.lowest(g, o.from) && j.perhaps(victim.from, o.to) && j.perhaps(o.from, third.to) && (possible.to > third.to.time || j.heldAt(victim, third.to)))
 	j.claim("S5", a, g.Key, o.events(), victim.events(), third.events())
 }

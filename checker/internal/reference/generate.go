@@ -3,6 +3,7 @@ package reference
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"locktorture/workload/history"
@@ -77,11 +78,35 @@ func Generate(seed uint64) history.History {
 		g.clients = append(g.clients, &client{owner: owner, process: i})
 	}
 	g.next = len(g.clients)
+	g.share(seed)
 	for g.ops > 0 {
 		g.step()
 	}
 	g.finish()
 	return g.h
+}
+
+// share has one process act for two owners, in some histories.
+func (g *generator) share(seed uint64) {
+	if rng := rand.New(rand.NewPCG(seed, 33)); rng.IntN(5) == 0 {
+		a, b := rng.IntN(len(g.clients)), rng.IntN(len(g.clients))
+		g.clients[b].process = g.clients[a].process
+	}
+}
+
+// busy reports whether an operation of c's process is open.
+func (g *generator) busy(c *client) bool {
+	return slices.ContainsFunc(g.clients, func(x *client) bool { return x.process == c.process && x.open != nil })
+}
+
+// retire gives the owners for whom a process acts another one.
+func (g *generator) retire(process int) {
+	for _, c := range g.clients {
+		if c.process == process {
+			c.process = g.next
+		}
+	}
+	g.next++
 }
 
 func newGenerator(seed, stream uint64) *generator {
@@ -139,11 +164,11 @@ func (g *generator) step() {
 		l := c.leases[g.IntN(len(c.leases))]
 		g.append(history.Event{Process: c.process, Kind: history.OK, Op: history.Lost, Key: l.key, Owner: c.owner, Fence: g.maybe(l.fence)})
 		c.drop(l, 9)
-	case c.open == nil && len(c.leases) > 0 && g.chance(.06):
+	case !g.busy(c) && len(c.leases) > 0 && g.chance(.06):
 		g.renewal(c)
 	case g.chance(.03):
 		g.kill()
-	case c.open == nil:
+	case !g.busy(c):
 		g.ops--
 		g.invoke(c)
 	}

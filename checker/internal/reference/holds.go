@@ -90,10 +90,14 @@ func (j *judge) sweep() {
 }
 
 func (j *judge) lost(o *operation) {
-	e := ending{may: o.to, must: o.to, cut: o.to.time, told: true}
+	at := o.to
+	if o.HasAll(history.HasBegan) && o.Began <= at.time {
+		at.time = o.Began // its user, who stood still perhaps, heard of it at the event's time
+	}
+	e := ending{may: at, must: o.to, cut: at.time, told: true}
 	spoken := j.spokenOf(o)
 	for i, g := range spoken {
-		e.sure = oneHold(spoken[i:]) && j.surely(g.to, o.to) && j.clear(o, g)
+		e.sure = oneHold(spoken[i:]) && j.surely(g.to, at) && j.clear(o, g)
 		g.end(e)
 	}
 	j.stray(o, e)
@@ -154,7 +158,7 @@ func (j *judge) grant(o *operation) {
 		}
 		if before.Fence == g.Fence {
 			g.keeps = max(g.keeps, is)
-			running := before.certain == before.server || g.from.time-before.certain <= h.Epsilon
+			running := before.certain == before.server || g.from.time-before.certain <= j.farthest(before, g.operation)
 			g.excused = g.excused || is != No && len(before.endings) == 0 && running
 		}
 		if is != No {
@@ -179,7 +183,7 @@ func (j *judge) reentry(before, g *grant) Answer {
 		}
 	}
 	server, vague := j.underWay(before, g)
-	if !vague && g.from.time-server > j.farthest(before, g.from.host) {
+	if !vague && g.from.time-server > j.farthest(before, g.operation) {
 		return No
 	}
 	if before.surelyHeldThrough(g.from.time, g.to.time) && j.surely(before.to, g.from) && before.Mode == g.Mode {
@@ -188,8 +192,12 @@ func (j *judge) reentry(before, g *grant) Answer {
 	return Open
 }
 
-// farthest is how far apart the stamps of a lease and of a host may be.
-func (j *judge) farthest(g *grant, host string) time.Duration {
+// farthest is how far apart the stamps of a lease and of an operation may be.
+func (j *judge) farthest(g *grant, o *operation) time.Duration {
+	host := o.from.host
+	if alone(append(g.alike, g)...) && g.process() == o.Process {
+		return 0
+	}
 	widest := j.apart(g.to.host, host)
 	for _, x := range g.longer {
 		widest = max(widest, j.apart(x.to.host, host))
@@ -347,7 +355,7 @@ func (j *judge) extend(o *operation) {
 		newest := i == len(spoken)-1
 		switch o.Kind {
 		case history.Fail:
-			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: oneHold(spoken[i:]) && !o.perhapsUnsent && j.surely(spoken[len(spoken)-1].to, o.from) && j.clear(o, spoken[len(spoken)-1])})
+			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: oneHold(spoken[i:]) && !o.renewal() && !o.perhapsUnsent && j.surely(spoken[len(spoken)-1].to, o.from) && j.clear(o, spoken[len(spoken)-1])})
 		case history.Info:
 			g.vague = g.vague || !o.unsent
 		case history.OK:

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type operation struct {
 	perhapsUnsent bool    // it failed before or after it was sent, nobody says which
 	executed      bool    // a link saw that it was carried out
 	several       bool    // it asked for other keys too, and any of them may be why it was refused
+	said          bool    // by its own word it began when it did
 }
 
 // unwatched numbers the beginnings that are no events: each a process of its own.
@@ -49,6 +51,11 @@ func (o *operation) token() uint64 {
 		return o.asked
 	}
 	return o.Fence
+}
+
+// renewal reports whether the lock did o by itself: its owner hears of it only by a loss.
+func (o *operation) renewal() bool {
+	return o.Op == history.Extend && o.from.index == o.to.index
 }
 
 // read pairs invocations with completions, and settles what receipts settle.
@@ -86,7 +93,7 @@ func read(h history.History) *judge {
 		}
 	}
 	for _, o := range open { // whenever it may end
-		o.to = instant{unwatched, len(h.Events), math.MaxInt64, ""}
+		o.to = instant{o.from.process, len(h.Events), math.MaxInt64, ""}
 	}
 	return j
 }
@@ -95,6 +102,7 @@ func complete(o *operation, e *history.Event) {
 	invoked := o.Event
 	o.Event, o.to = *e, instant{e.Process, e.Index, e.Time, e.Host}
 	o.Key, o.Owner, o.Mode = invoked.Key, invoked.Owner, invoked.Mode
+	o.said = invoked.HasAll(history.HasBegan) || e.HasAll(history.HasBegan)
 	o.several = invoked.Op == history.Acquire && invoked.Note == history.AskMulti
 	if o.Value == "" {
 		o.Value = invoked.Value
@@ -140,6 +148,86 @@ func (j *judge) surely(a, b instant) bool {
 		return a.index < b.index
 	}
 	return b.time-a.time > j.apart(a.host, b.host)
+}
+
+// alone reports whether one process, and no other, stamped all that became of some
+// leases, as far as any word may be about them.
+func alone(grants ...*grant) bool {
+	process := grants[0].process()
+	for _, g := range grants {
+		if g.process() != process {
+			return false
+		}
+		for _, e := range g.endings {
+			if e.may.process != process || e.must.process != process {
+				return false
+			}
+		}
+		for _, x := range g.longer {
+			if x.to.process != process {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// uncertainty is how far apart the stamps of leases may be.
+func (j *judge) uncertainty(grants ...*grant) time.Duration {
+	if alone(grants...) {
+		return 0
+	}
+	return j.history.Header.Epsilon
+}
+
+// between is how far apart the stamps of a lease and of an operation may be.
+func (j *judge) between(g *grant, o *operation) time.Duration {
+	if alone(g) && g.process() == o.Process {
+		return 0
+	}
+	return j.history.Header.Epsilon
+}
+
+// least is what a time must exceed for some reading to grant that it was any: of one
+// process's events it may be none by their stamps.
+func (j *judge) least(g, h *grant) time.Duration {
+	process := func(a, b *grant) bool {
+		return a.process() == b.process() || slices.ContainsFunc(a.alike, func(x *grant) bool { return x.process() == b.process() })
+	}
+	if process(g, h) || process(h, g) {
+		return -1
+	}
+	return j.nearest
+}
+
+// heldAt reports whether g was surely held at an instant: by the order of events where
+// they are of one process.
+func (j *judge) heldAt(g *grant, at instant) bool {
+	if !j.surely(g.to, at) || slices.ContainsFunc(g.endings, func(e ending) bool { return !j.surely(at, e.may) }) {
+		return false
+	}
+	eps := j.history.Header.Epsilon
+	if g.process() == at.process && !slices.ContainsFunc(g.longer, func(x extension) bool { return x.to.process != at.process }) {
+		eps = 0 // it stamped what set the deadline
+	}
+	return slices.ContainsFunc(g.held, func(s span) bool {
+		return s.from <= at.time && min(s.to, max(g.low, s.from), g.known)-at.time > eps && !j.heldOnlyFrom(g, s, at)
+	})
+}
+
+// heldOnlyFrom reports whether a span of g's begins with an extension that was answered
+// at the time of an instant, and not surely before it.
+func (j *judge) heldOnlyFrom(g *grant, s span, at instant) bool {
+	return s.from == at.time && s.from != g.to.time && !slices.ContainsFunc(g.longer, func(x extension) bool {
+		return x.to.time == s.from && j.surely(x.to, at)
+	})
+}
+
+// atOnce reports whether one process's own order shows that two of its leases were held
+// at once, of which h was granted later, whatever the stamps say.
+func (j *judge) atOnce(g, h *grant) bool {
+	lasts := slices.ContainsFunc(h.held, func(s span) bool { return s.from == h.to.time && min(s.to, h.low, h.known) > s.from })
+	return alone(g, h) && g.to.index < h.to.index && lasts && j.heldAt(g, h.to)
 }
 
 // apart is how far apart the stamps of two hosts may be: those of one by its own bound,

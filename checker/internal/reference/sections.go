@@ -41,7 +41,7 @@ func (j *judge) interleaved(first, between, last *write) {
 // between was issued then counts, and not where it arrived.
 func (j *judge) arrived(between, last *write) bool {
 	outside := slices.ContainsFunc(j.of(last.Key, last.Owner), func(g *grant) bool { return j.surely(between.to, g.from) })
-	return between.HasAll(history.HasBegan) && (last.HasAll(history.HasBegan) || outside)
+	return between.said && (last.said || outside)
 }
 
 // numberedTwice reports whether the store gave one number to two writes of a key: its
@@ -97,6 +97,10 @@ func (j *judge) granted(w *write) int {
 // about a lease of their owner's came between it and the later one.
 func (j *judge) quiet(a, b *write) bool {
 	from, to := min(a.from.index, b.from.index), max(a.from.index, b.from.index)
+	later := a
+	if b.from.index == to {
+		later = b
+	}
 	var newest *grant
 	for _, g := range j.of(a.Key, a.Owner) {
 		if g.to.index < to {
@@ -108,7 +112,7 @@ func (j *judge) quiet(a, b *write) bool {
 	}
 	for _, o := range j.ops {
 		concerns := o.Key == a.Key && o.Owner == a.Owner && o.Op != history.Write && o.Op != history.Read
-		if concerns && o != newest.operation && o.to.index > newest.to.index && o.from.index < to {
+		if concerns && o != newest.operation && o.to.index > newest.to.index && (o.from.index < to || j.perhaps(o.from, later.from)) {
 			return false
 		}
 	}

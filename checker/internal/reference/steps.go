@@ -99,8 +99,7 @@ func (g *generator) complete(c *client) {
 	g.append(e)
 	switch {
 	case e.Kind == history.Info:
-		c.process = g.next
-		g.next++
+		g.retire(c.process)
 	case e.Op == history.Acquire && e.Kind == history.OK:
 		until := invoked + g.h.Header.TTL - g.h.Header.Drift
 		c.leases = append(c.leases, lease{e.Key, e.Fence, e.Mode, until})

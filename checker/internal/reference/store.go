@@ -91,7 +91,7 @@ func (j *judge) rightfulRejected(w *write) {
 	}
 	holds := false
 	for _, g := range j.of(w.Key, w.Owner) {
-		holds = holds || g.Fence == w.token() && g.surelyHeldThrough(w.from.time-1, w.to.time+j.history.Header.Epsilon) && j.surely(g.to, w.from)
+		holds = holds || g.Fence == w.token() && (g.surelyHeldThrough(w.from.time-1, w.to.time+j.between(g, w.operation)) && j.surely(g.to, w.from) || len(g.held) == 1 && j.heldAt(g, w.from) && j.heldAt(g, w.to))
 	}
 	justified := false
 	for _, other := range j.writes {

@@ -29,6 +29,27 @@ func GenerateWide(seed uint64) history.History {
 	return w.h
 }
 
+// GenerateLate draws the history of a seed as Generate does, in which some events are told
+// late: an invocation or a reported loss says itself, by its own stamp (began), that it
+// was up to 6 ms before its line, though never before its process's line before. What completions say of when they began and ended, Generate draws.
+func GenerateLate(seed uint64) history.History {
+	w := &widener{rand.New(rand.NewPCG(seed, 41)), Generate(seed)}
+	share := []float64{.05, .15, .4}[w.IntN(3)]
+	before := map[int]time.Duration{} // by process, the time of its line before
+	for i := range w.h.Events {
+		e := &w.h.Events[i]
+		if e.Process < 0 {
+			continue
+		}
+		told := e.Kind == history.Invoke || e.Op == history.Lost
+		if began := max(before[e.Process], e.Time-time.Duration(1+w.IntN(6))*time.Millisecond); told && began < e.Time && w.Float64() < share {
+			e.Began, e.Has = began, e.Has|history.HasBegan
+		}
+		before[e.Process] = e.Time
+	}
+	return w.h
+}
+
 // place is where an event can be put in: not within a fault's own pair of events.
 func (w *widener) place(from int) int {
 	for {

@@ -33,7 +33,8 @@ type Candidate struct {
 	Pair    [2]*ledger.Grant // that exclude each other, where a second opinion can tell
 
 	// length says for how long their definite holds lasted together. Less may
-	// come of it later: a history may tell late that a hold ended early.
+	// come of it later: a history may tell late that a hold ended early. What is refuted
+	// then, and lasted for any time at all, is suspicious.
 	Length func() time.Duration
 
 	// stamp is what of it the harness's own clock proves; nil where nothing is. It
@@ -44,7 +45,7 @@ type Candidate struct {
 	// stood still for less cannot have brought it about. 0 is no bound.
 	Margin time.Duration
 
-	Refuted func() bool // by what the history told late; nil where length decides, or nothing can
+	Refuted func() bool // by what the history told late; nil where nothing can
 }
 
 // List collects findings of one kind, keeping the first of each id.

@@ -1,6 +1,8 @@
 package rule
 
 import (
+	"slices"
+
 	"locktorture/checker/internal/ledger"
 )
 
@@ -47,10 +49,12 @@ func (c *collector) Limit() int { return c.Violations.limit }
 
 // Proved says whether h, a violation when it was found, is one still.
 func (c *collector) Proved(h *Candidate) bool {
-	if h.Refuted != nil {
-		return !h.Refuted()
-	}
-	return h.Length == nil || h.Length() > c.of.Apart(h.Pair[0], h.Pair[1])
+	return h.Refuted == nil || !h.Refuted()
+}
+
+// Shown says whether a violation of id on k is listed that stands.
+func (c *collector) Shown(id string, k *ledger.Key) bool {
+	return slices.ContainsFunc(c.Violations.Kept, func(h *Candidate) bool { return h.ID == id && h.Key == k && c.Proved(h) })
 }
 
 // Withhold keeps h until it is known whether a release was sent.

@@ -23,8 +23,9 @@ type DoubleGrants struct {
 	scratch  check
 	unjudged map[*ledger.Grant]*check  // of a grant, not judged yet
 	waiting  map[[2]*ledger.Grant]bool // pairs that an extension made, not judged yet
+	untold   int                       // grants told behind others that are forgotten, and that they may have met
 	brief    bool                      // no check that is left is known to have lasted
-	unclear  int                       // holds among very many that ended within the clock uncertainty of some hosts, and not of others
+	unclear  int                       // holds among very many that ended within the clock uncertainty of some who stamped them, and not of others
 }
 
 // A pair of definite holds that overlap from an instant on, for how long is
@@ -102,16 +103,23 @@ func (d *DoubleGrants) Finish() {
 
 // Unplaced says what was not judged, for want of memory.
 func (d *DoubleGrants) Unplaced() string {
-	if d.unclear == 0 {
-		return ""
+	var out []string
+	if d.untold > 0 {
+		out = append(out, fmt.Sprintf("%s grants were told so late that others, which may have held the key beside them, are no longer remembered: whether they met (S1, S6, S10) is not decided.", words.Thousands(d.untold)))
 	}
-	return fmt.Sprintf("Of %s holds, each beside more than %d others of its key, it depends on the hosts whose clocks stamped them whether they overlapped another's (S1): that is not decided.",
-		words.Thousands(d.unclear), ledger.MostHeld)
+	if d.unclear > 0 {
+		out = append(out, fmt.Sprintf("Of %s holds, each beside more than %d others of its key, it depends on who stamped them whether they overlapped another's (S1): that is not decided.",
+			words.Thousands(d.unclear), ledger.MostHeld))
+	}
+	return strings.Join(out, " ")
 }
 
 // met compares a fresh grant with those that its key knows.
 func (d *DoubleGrants) met(f *ledger.Fact) {
 	g, k := f.Grant, f.Key
+	if g.OK < d.Now && g.ForgottenBeside() {
+		d.untold++
+	}
 	m := &d.scratch
 	*m = check{of: g, from: g.OK, others: m.others[:0]}
 	for _, x := range k.Held {
@@ -173,11 +181,18 @@ func (d *DoubleGrants) stretched(x *ledger.Grant, f *ledger.Fact) {
 	g := f.Grant
 	from, length := ledger.Overlap(x, g)
 	before := min(x.End(), f.Old, g.StoppedAt) - from
-	if length <= 0 || before > d.Apart(x, g) || d.waits(x, g) {
+	if length <= 0 || before > d.Farthest(x, g) || d.waits(x, g) || before > 0 && d.told(x, g) {
 		return
 	}
 	p := pair{a: g, b: x, from: from, idx: f.Op.OKIdx, told: f.Op.OK, until: g.Deadline}
 	d.pend(&check{of: x, from: from, stretched: &p})
+}
+
+// told says whether a and b are listed already, as what stands.
+func (d *DoubleGrants) told(a, b *ledger.Grant) bool {
+	return slices.ContainsFunc(d.Violations.Kept, func(h *rule.Candidate) bool {
+		return h.ID == "S1" && (h.Pair == [2]*ledger.Grant{a, b} || h.Pair == [2]*ledger.Grant{b, a}) && d.Proved(h)
+	})
 }
 
 // judgePair tells a definite overlap from one that the clocks leave open.
@@ -185,7 +200,7 @@ func (d *DoubleGrants) judgePair(p pair) {
 	_, length := ledger.Overlap(p.a, p.b)
 	h, eps := d.hit(p), d.Apart(p.a, p.b)
 	switch {
-	case !(d.brief && d.Now <= p.from+eps) && length > eps:
+	case !(d.brief && d.Now <= p.from+eps) && d.Together(p.a, p.b):
 		d.Violate(h)
 	case length > 0:
 		d.Suspect(h)
@@ -201,17 +216,18 @@ func (d *DoubleGrants) hit(p pair) *rule.Candidate {
 		a, b = b, a
 	}
 	h := &rule.Candidate{
-		ID: "S1", Key: a.Holder.Key, Owners: words.Owners(a.Owner(), b.Owner()), Witness: []int{a.OKIdx, b.OKIdx}, Blame: rule.BlameServer,
+		ID: "S1", Key: a.Holder.Key, Owners: words.Owners(a.Owner(), b.Owner()), Witness: []int{a.OKIdx, a.TakenAt(b.Process), b.OKIdx}, Blame: rule.BlameServer,
 		From: a.Start, To: p.from, Pair: [2]*ledger.Grant{a, b},
 	}
 	h.Length = func() time.Duration {
 		_, length := ledger.Overlap(a, b)
 		return length
 	}
+	h.Refuted = func() bool { return !d.Together(a, b) }
 	h.Stamp = rule.Shared(a, b, p.from, d.Apart(a, b))
 	if p.idx != 0 {
 		h.Witness = append(h.Witness, p.idx)
-	} else if a.FirstDeadline <= p.from {
+	} else if a.FirstDeadline <= p.from || a.TwoTokens() {
 		h.Witness = append(h.Witness, a.DeadlineIdx)
 	}
 	h.Text = func() string {
@@ -235,8 +251,13 @@ func (p pair) prolonged(length time.Duration) string {
 // makes nodes forget explains it, or a quorum was seen to have stored it for longer.
 // When its holder had been told before, nobody was harmed by it.
 func (d *DoubleGrants) early(x, g *ledger.Grant) {
-	if eps := d.Apart(x, g); x.ReleasedAt-eps <= g.OK || g.OK >= x.Deadline-eps {
-		return // a release may have been sent before
+	eps := d.Apart(x, g)
+	ok, idx, one := g.OK, g.OKIdx, x.Process == g.Process
+	sent := func() bool { // a release, perhaps, before g
+		return x.ReleasedAt-eps <= ok && !(one && x.ReleasedAt == ok && x.ReleaseIdx > idx)
+	}
+	if sent() || g.OK >= x.Deadline-eps || !one && ok <= x.OK+eps && eps > 0 { // perhaps g was first
+		return
 	}
 	witness, how := []int{x.OKIdx, g.OKIdx}, "The nodes had forgotten it."
 	if nodes, idx := d.stored(x, g); len(nodes) > 0 {
@@ -245,8 +266,10 @@ func (d *DoubleGrants) early(x, g *ledger.Grant) {
 	} else if !d.Nemesis.Forgot(x.Start, g.OK) {
 		return
 	}
-	told := x.StoppedAt <= g.OK
-	if told && d.Suspicious.Full("S10") {
+	told := func() bool { // that it was gone, before g
+		return x.StoppedAt < ok || x.StoppedAt == ok && !(one && x.StopIdx > idx)
+	}
+	if told() && d.Suspicious.Full("S10") {
 		return
 	}
 	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. %s",
@@ -256,13 +279,12 @@ func (d *DoubleGrants) early(x, g *ledger.Grant) {
 		From: x.Start, To: g.OK, Text: func() string { return text },
 	}
 	h.Stamp = rule.Shared(x, x, g.OK, 0)
-	if told { // nobody relied on the lease any more
+	if told() { // nobody relied on the lease any more
 		d.Suspect(h)
 		return
 	}
-	ok := g.OK
 	x.Pin()
-	h.Refuted = func() bool { return x.StoppedAt <= ok } // as the history told late
+	h.Refuted = func() bool { return told() || sent() } // as the history told late
 	d.Violate(h)
 }
 

@@ -18,6 +18,7 @@ type ForeignRelease struct {
 	open    int            // of those
 	found   []foreignFound
 	victims rule.Table[[]*victim] // by key: grants that late releases may have removed
+	untold  int                   // releases told so late that whose holds they may have ended is forgotten
 	alone   []*lateRelease        // that met nobody's hold, while acquires were under way: those may be told of late
 }
 
@@ -94,12 +95,23 @@ func (r *ForeignRelease) Finish() {
 	}
 }
 
+// Unplaced says what was not judged, for want of memory.
+func (r *ForeignRelease) Unplaced() string {
+	if r.untold == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s late releases were told only when grants of their time were no longer remembered: whether they removed another's lock (S5) is not decided.", words.Thousands(r.untold))
+}
+
 // released notes whose hold a late release may have ended.
 func (r *ForeignRelease) released(f *ledger.Fact) {
 	l := &lateRelease{of: f.Grant, inv: f.Op.Inv, ok: f.Op.OK, idx: f.Op.OKIdx, by: f.Op.Process}
-	l.sure = f.Op.Inv-r.From(f.Grant, f.Op.Host) >= f.Grant.Latest()
+	if f.Op.Late && f.Op.Inv < max(f.Key.Forgotten[0], f.Key.Forgotten[1]) {
+		r.untold++
+	}
+	l.sure = f.Op.Inv-r.From(f.Grant, f.Op.By()) >= f.Grant.Latest()
 	for _, y := range f.Key.Held {
-		if ledger.Conflicts(y, f.Grant) && y.OK < f.Op.OK && y.End() > l.inv {
+		if ledger.Conflicts(y, f.Grant) && y.OK < f.Op.OK && mayLast(y, l.inv) {
 			y.Pin()
 			l.victims = append(l.victims, y)
 		}
@@ -123,11 +135,17 @@ func (r *ForeignRelease) released(f *ledger.Fact) {
 	r.watch(f.Key, l)
 }
 
+// mayLast says whether y's hold lasts beyond t, or may turn out to: a release under way may
+// have begun later than it seems, or never be sent.
+func mayLast(y *ledger.Grant, t time.Duration) bool {
+	return y.End() > t || y.Releasing && y.StopIdx == y.ReleaseIdx && y.Deadline > t
+}
+
 // toldLate looks for a late release that ended the hold of f's grant, told behind it.
 func (r *ForeignRelease) toldLate(f *ledger.Fact) {
 	y := f.Grant
 	r.alone = slices.DeleteFunc(r.alone, func(l *lateRelease) bool {
-		if l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || y.End() <= l.inv {
+		if l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || !mayLast(y, l.inv) {
 			return false
 		}
 		y.Pin()
@@ -148,7 +166,7 @@ func (r *ForeignRelease) toldLate(f *ledger.Fact) {
 func (r *ForeignRelease) joinLate(f *ledger.Fact) {
 	y := f.Grant
 	for _, l := range r.late {
-		if l.decided || l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || y.End() <= l.inv {
+		if l.decided || l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || !mayLast(y, l.inv) {
 			continue
 		}
 		y.Pin()
@@ -250,7 +268,7 @@ func (r *ForeignRelease) victim(l *lateRelease, z *ledger.Grant) *ledger.Grant {
 
 // removed says whether l ended the hold of y, as the grant of z inside of that shows.
 func (r *ForeignRelease) removed(l *lateRelease, y, z *ledger.Grant) bool {
-	return l.sure && y.Holder.Key == z.Holder.Key && ledger.Conflicts(y, z) && r.behind(z, l) && z.OK > y.OK && z.OK+r.Apart(y, z) < y.End()
+	return l.sure && y.Holder.Key == z.Holder.Key && ledger.Conflicts(y, z) && r.behind(z, l) && (z.OK > y.OK || z.OK == y.OK && z.Process == y.Process && z.OKIdx > y.OKIdx) && r.LastsBeyond(y, z.OK, z.OKIdx, z.By())
 }
 
 // foreign reports that l ended the hold of y, as the grant of z shows.
@@ -269,13 +287,13 @@ func (r *ForeignRelease) foreign(l *lateRelease, y, z *ledger.Grant) {
 }
 
 func (r *ForeignRelease) hit(l *lateRelease, y, z *ledger.Grant) *rule.Candidate {
-	k, g, granted := l.of.Holder.Key, l.of, z.OK+r.Apart(y, z)
+	k, g, ok, idx, by := l.of.Holder.Key, l.of, z.OK, z.OKIdx, z.By()
 	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it.",
 		g.Owner(), k.Name, words.At(g.Deadline), y.Owner(), words.Token(y.Fence), words.At(y.OK), words.At(l.inv), g.Owner(), y.Owner(), z.Owner(), words.Token(z.Fence), words.At(z.OK), y.Owner())
 	return &rule.Candidate{
 		ID: "S5", Key: k, Owners: words.Owners(g.Owner(), y.Owner(), z.Owner()), Witness: []int{y.OKIdx, l.idx, z.OKIdx}, Blame: rule.BlameRelease,
 		From: g.Inv, To: z.OK, Text: func() string { return text },
-		Refuted: func() bool { return granted >= y.End() },
+		Refuted: func() bool { return !r.LastsBeyond(y, ok, idx, by) },
 	}
 }
 

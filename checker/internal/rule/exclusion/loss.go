@@ -25,7 +25,7 @@ func (l *Losses) Observe(f *ledger.Fact) {
 	if g.ReleasedAt != ledger.Never {
 		return
 	}
-	if by := g.Intruders(); len(by) > 0 && by[0].OK < ledger.ToldAt(f.Event) {
+	if by := g.Intruders(); len(by) > 0 && by[0].OK-l.From(by[0], l.By(f.Event)) <= ledger.ToldAt(f.Event) {
 		l.late(f, by[0])
 		return
 	}
@@ -43,9 +43,9 @@ func (l *Losses) Observe(f *ledger.Fact) {
 // late judges a report that came after another's grant.
 func (l *Losses) late(f *ledger.Fact, x *ledger.Grant) {
 	g, told := f.Grant, ledger.ToldAt(f.Event)
-	declared, documented := l.Header.Bounds[ledger.BoundLoss]
+	declared, documented := l.Header.Bounds[history.BoundLoss]
 	bound := time.Duration(declared)
-	eps := l.Clocks.Apart(x.Host, l.Host(f.Event))
+	eps := l.Clocks.Apart(x.By(), l.By(f.Event))
 	if told-x.OK-eps <= bound || !documented && l.Suspicious.Full("S11") {
 		return
 	}
@@ -59,6 +59,8 @@ func (l *Losses) late(f *ledger.Fact, x *ledger.Grant) {
 		ID: "S11", Key: f.Key, Owners: words.Owners(g.Owner(), x.Owner()), Witness: []int{g.OKIdx, x.OKIdx, f.Event.Index}, Blame: rule.BlameLibrary,
 		From: g.Inv, To: f.Event.Time, Text: func() string { return text },
 	}
+	g.Pin()
+	h.Refuted = func() bool { return g.ReleasedAt <= told } // as the history told late
 	h.Stamp = rule.Stamped(x.OK, told, told-x.OK-bound-eps, f.Event.HasAll(history.HasBegan))
 	if documented && !l.StoodStill(g.Owner(), x.OK, told) { // a client that stands still can be told nothing
 		l.Violate(h)
@@ -68,11 +70,13 @@ func (l *Losses) late(f *ledger.Fact, x *ledger.Grant) {
 }
 
 func (l *Losses) causeless(f *ledger.Fact, when string) {
-	g := f.Grant
+	g, told := f.Grant, ledger.ToldAt(f.Event)
+	g.Pin()
 	text := fmt.Sprintf("%s was told at %s that its lease on %s%s was lost, %s, although no fault had been in force since %s and nobody else was granted it.",
-		g.Owner(), words.At(ledger.ToldAt(f.Event)), f.Key.Name, words.Token(g.Fence), when, words.At(g.Start))
+		g.Owner(), words.At(told), f.Key.Name, words.Token(g.Fence), when, words.At(g.Start))
 	l.Violate(&rule.Candidate{
 		ID: "L5", Key: f.Key, Owners: []string{g.Owner()}, Witness: []int{g.DeadlineIdx, f.Event.Index}, Blame: rule.BlameLibrary,
 		From: g.Start, To: f.Event.Time, Text: func() string { return text },
+		Refuted: func() bool { return g.ReleasedAt <= told }, // as the history told late
 	})
 }

@@ -92,9 +92,7 @@ func (d *DoubleGrants) judge(m *check) {
 func (d *DoubleGrants) overflowed(m *check) {
 	g, c, t := m.of, m.of.Holder.Key.Overflow, m.from+d.Header.Epsilon
 	c.Awaiting--
-	if d.Clocks.Several() {
-		d.unclear += c.Between(d.Ledger, m.of, m.joined, m.from)
-	}
+	d.unclear += c.Between(d.Ledger, m.of, m.joined, m.from)
 	c.Expire(t)
 	if len(c.Members) < m.joined || g.End() <= m.from { // all of them are over
 		return

@@ -97,19 +97,20 @@ func (w *Ownership) toldLate(f *ledger.Fact) {
 // acrossLoss reports that x was extended or given back, with success, by what was
 // invoked at inv and ended at ok, although g had crossed it.
 func (w *Ownership) acrossLoss(x, g *ledger.Grant, inv, ok time.Duration, idx int, how string) {
-	if _, _, sure := w.Crossed(x, []*ledger.Grant{g}, inv); !sure {
+	until := ledger.Until{T: inv}
+	if _, _, sure := w.Crossed(x, []*ledger.Grant{g}, until); !sure {
 		return
 	}
 	w.CrossedBy(x, g)
 	x.Pin()
-	w.tell(crossing{x, x.Intruders(), inv, ok, idx, how, w.Env}, g)
+	w.tell(crossing{x, x.Intruders(), until, ok, idx, how, w.Env}, g)
 }
 
 // A crossing is an extension or release that succeeded.
 type crossing struct {
 	g         *ledger.Grant
 	intruders []*ledger.Grant // by then
-	inv       time.Duration
+	inv       ledger.Until    // its index is 0 where it is not known
 	ok        time.Duration
 	idx       int
 	how       string
@@ -157,7 +158,7 @@ func (w *Ownership) across(f *ledger.Fact, how string) {
 	if len(intruders) == 0 {
 		return
 	}
-	c := crossing{f.Grant, intruders, f.Op.Inv, f.Op.OK, f.Op.OKIdx, how, w.Env}
+	c := crossing{f.Grant, intruders, ledger.Until{T: f.Op.Inv, Idx: f.Op.InvIdx, By: f.Op.Process}, f.Op.OK, f.Op.OKIdx, how, w.Env}
 	c.g.Pin()
 	x, length, sure := w.Crossed(c.g, c.intruders, c.inv)
 	switch {
@@ -188,17 +189,21 @@ func (w *Ownership) lengthened(g *ledger.Grant) {
 func (c crossing) hit(x *ledger.Grant) *rule.Candidate {
 	g := c.g
 	h := &rule.Candidate{
-		ID: "S6", Key: g.Holder.Key, Owners: words.Owners(g.Owner(), x.Owner()), Witness: []int{g.OKIdx, x.OKIdx, c.idx}, Blame: rule.BlameLibrary,
+		ID: "S6", Key: g.Holder.Key, Owners: words.Owners(g.Owner(), x.Owner()), Witness: []int{g.OKIdx, g.TakenAt(x.Process), x.OKIdx, c.idx}, Blame: rule.BlameLibrary,
 		From: g.Inv, To: c.ok, Pair: [2]*ledger.Grant{g, x},
 	}
 	h.Length = func() time.Duration {
-		return max(0, x.Inside(g, c.inv))
+		return max(0, x.Inside(g, c.inv.T))
+	}
+	h.Refuted = func() bool {
+		_, _, sure := c.env.Crossed(g, []*ledger.Grant{x}, c.inv)
+		return !sure
 	}
 	h.Stamp = rule.Shared(x, x, max(x.OK, g.OK), c.env.Apart(g, x))
 	h.Text = func() string {
 		return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
 			"The lock took the key for its own without comparing who owns it.",
-			g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), x.Owner(), words.At(x.OK), words.Token(x.Fence), words.Span(h.Length()), words.At(c.inv), g.Owner(), c.how)
+			g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), x.Owner(), words.At(x.OK), words.Token(x.Fence), words.Span(h.Length()), words.At(c.inv.T), g.Owner(), c.how)
 	}
 	return h
 }

@@ -41,6 +41,7 @@ const recentLooks = 4
 // A look is what a node was seen to store.
 type look struct {
 	idx         int
+	by          ledger.Stamper
 	began, told time.Duration
 	text        string        // without what follows the name; "" is nothing
 	until       time.Duration // it expires no sooner; never without an expiry
@@ -94,7 +95,7 @@ func (s *Sampled) look(e *history.Event) {
 	}
 	key := s.Key(e.Key)
 	k := s.keys.At(key.No)
-	l := look{idx: e.Index, began: e.Time, told: e.Time, until: ledger.Never}
+	l := look{idx: e.Index, by: s.By(e), began: e.Time, told: e.Time, until: ledger.Never}
 	if e.HasAll(history.HasBegan) {
 		l.began = min(e.Began, e.Time)
 	}
@@ -187,7 +188,7 @@ func (s *Sampled) compare(key *ledger.Key, k *sampledKey) {
 	bear, without := map[string]int{}, []string(nil)
 	var last look
 	for node, names := range k.nodes {
-		text, l, known := k.bears(names, h)
+		text, l, known := s.bears(k, names, h)
 		if _, before := h.seen[node]; known && (!before || text != "") {
 			h.seen[node] = text
 		}
@@ -215,12 +216,13 @@ func (s *Sampled) compare(key *ledger.Key, k *sampledKey) {
 	}
 }
 
-// bears is what a node bears, by looks that began while the lease was held for certain:
-// "" when they found it under no name.
-func (k *sampledKey) bears(names map[string]*[recentLooks]look, h *holding) (text string, last look, known bool) {
+// bears is what a node bears, by looks that began while the lease was held for certain,
+// by whatever clock: "" when they found it under no name.
+func (s *Sampled) bears(k *sampledKey, names map[string]*[recentLooks]look, h *holding) (text string, last look, known bool) {
 	for _, row := range names {
 		l := row[0]
-		if l.began <= h.OK || l.told >= min(h.End(), h.FirstDeadline) || l.idx == 0 {
+		apart := s.From(h.Grant, l.by)
+		if l.began <= ledger.Later(h.OK, apart) || ledger.Later(l.told, apart) >= min(h.End(), h.FirstDeadline) || l.idx == 0 {
 			return "", l, false
 		}
 		if l.told > last.told {

@@ -36,6 +36,8 @@ type tops struct {
 	all   []ledger.TokenGrant // as of when each was answered
 	mixed bool                // there were readers; until then excl would be all
 	excl  []ledger.TokenGrant // the same among exclusive grants
+
+	dropped uint64 // the highest token of those that every acquire then open came after
 }
 
 // of are the tops of a host's grants.
@@ -118,9 +120,9 @@ func (t *Tokens) grant(f *ledger.Fact) {
 	if o := f.Key.Open.Head; o != nil {
 		bound = min(bound, o.Inv)
 	}
-	own.all = t.keepHighest(own.all, me, bound)
+	own.all = t.keepHighest(own, own.all, me, bound)
 	if own.mixed && g.Mode == history.Exclusive {
-		own.excl = t.keepHighest(own.excl, me, bound)
+		own.excl = t.keepHighest(own, own.excl, me, bound)
 	}
 }
 
@@ -129,7 +131,7 @@ const dropSteps = 16
 
 // keepHighest adds a grant that carries the highest token so far, or did when it was
 // answered, and drops the steps that every acquire still open came after.
-func (t *Tokens) keepHighest(s []ledger.TokenGrant, me ledger.TokenGrant, bound time.Duration) []ledger.TokenGrant {
+func (t *Tokens) keepHighest(of *tops, s []ledger.TokenGrant, me ledger.TokenGrant, bound time.Duration) []ledger.TokenGrant {
 	n := len(s)
 	switch {
 	case n == 0 || me.Fence > s[n-1].Fence:
@@ -147,6 +149,7 @@ func (t *Tokens) keepHighest(s []ledger.TokenGrant, me ledger.TokenGrant, bound 
 	for past+1 < len(s) && s[past+1].Ok+t.Header.Epsilon < bound {
 		past++
 	}
+	of.dropped = max(of.dropped, s[past-1].Fence)
 	return s[:copy(s, s[past:])]
 }
 
@@ -154,6 +157,7 @@ func (t *Tokens) keepHighest(s []ledger.TokenGrant, me ledger.TokenGrant, bound 
 func (t *Tokens) order(f *ledger.Fact, s *tokenState, again bool) {
 	g := f.Grant
 	var high ledger.TokenGrant // of those that exclude g
+	beyond := false            // it may have been asked for before those that are dropped
 	for i := range len(s.hosts) + 1 {
 		rivals := s.of(ledger.Host(i)).rivals(g.Mode)
 		if n := len(rivals); n == 0 || g.Fence > rivals[n-1].Fence {
@@ -161,11 +165,16 @@ func (t *Tokens) order(f *ledger.Fact, s *tokenState, again bool) {
 		} else if rivals[n-1].Fence > high.Fence {
 			high = rivals[n-1]
 		}
-		if r, out := t.outBefore(g, rivals); out && g.Fence <= r.Fence &&
+		r, out := t.outBefore(g, rivals)
+		beyond = beyond || f.Op.Late && !out && g.Fence <= s.of(ledger.Host(i)).dropped
+		if out && g.Fence <= r.Fence &&
 			!(again && r.Fence == g.Fence && int(r.Owner) == g.Holder.OwnerNo) {
 			t.wentBack(g, r, r, g.Token(), "", t.renewing(f, r))
 			return
 		}
+	}
+	if beyond {
+		t.lost++
 	}
 	if high.Fence == 0 {
 		return
@@ -184,7 +193,7 @@ func (t *Tokens) order(f *ledger.Fact, s *tokenState, again bool) {
 // outBefore is the latest of rivals that was answered before g was asked for.
 func (t *Tokens) outBefore(g *ledger.Grant, rivals []ledger.TokenGrant) (r ledger.TokenGrant, out bool) {
 	for _, r := range slices.Backward(rivals) {
-		if r.By == g.Process || r.Ok+t.Clocks.Apart(r.Host, g.Host) < g.Inv {
+		if r.By.Process == g.Process || r.Ok+t.Clocks.Apart(r.By, g.By()) < g.Inv {
 			return r, true
 		}
 	}
@@ -195,10 +204,10 @@ func (t *Tokens) outBefore(g *ledger.Grant, rivals []ledger.TokenGrant) (r ledge
 func (t *Tokens) toldLate(g *ledger.Grant, s *tokenState) {
 	for _, r := range g.Holder.Key.Tokens.Recent.Latest() {
 		if r.Mode == history.Shared && g.Mode == history.Shared ||
-			g.OK+t.Clocks.Apart(g.Host, r.Host) >= r.From || r.Fence > g.Fence {
+			r.By.Process == g.Process || g.OK+t.Clocks.Apart(g.By(), r.By) >= r.From || r.Fence > g.Fence {
 			continue
 		}
-		if int(r.Owner) == g.Holder.OwnerNo && t.MayReenter(g, &ledger.Op{Fence: r.Fence, Inv: r.From, Process: r.By, Host: r.Host}) { // that may have been a re-entry
+		if int(r.Owner) == g.Holder.OwnerNo && t.MayReenter(g, &ledger.Op{Fence: r.Fence, Inv: r.From, Process: r.By.Process, Host: r.By.Host}) { // that may have been a re-entry
 			continue
 		}
 		t.wentBack(g, r, g.Token(), r, ", as the history tells late", nil)
@@ -240,7 +249,7 @@ func (t *Tokens) renewing(f *ledger.Fact, r ledger.TokenGrant) func() bool {
 // served: that may turn out never to have been sent.
 func (t *Tokens) unlessCarriedOut(f *ledger.Fact, p *ledger.Grant, served time.Duration) {
 	o := f.Op
-	if p.Rare == nil || p.Rare.VagueExtensions == 0 || p.Extending > 0 || p.Fence != o.Fence || o.Inv <= ledger.Later(t.From(p, o.Host), served) || len(t.unmoved[p]) == maxUnmoved {
+	if p.Rare == nil || p.Rare.VagueExtensions == 0 || p.Extending > 0 || p.Fence != o.Fence || o.Inv <= ledger.Later(t.From(p, o.By()), served) || len(t.unmoved[p]) == maxUnmoved {
 		return
 	}
 	p.Pin()
@@ -301,7 +310,7 @@ func (t *Tokens) reenteredLate(f *ledger.Fact) {
 		if p.Holder != o.Holder || o.OK >= p.End() || p.Mode != o.Mode || p.Fence == 0 || p.Bears(o.Fence) {
 			continue
 		}
-		if p.Process == o.Process && p.OKIdx < o.InvIdx || p.OK+t.From(p, o.Host) < o.Inv {
+		if p.Process == o.Process && p.OKIdx < o.InvIdx || p.OK+t.From(p, o.By()) < o.Inv {
 			p.Pin()
 			ok := o.OK
 			t.renamed(f, p, "took it once more while it held it", func() bool { return ok >= p.End() })
@@ -314,14 +323,14 @@ func (t *Tokens) reenteredLate(f *ledger.Fact) {
 // later that g was over by then: that was no re-entry.
 func (t *Tokens) overLate(f *ledger.Fact) {
 	g := f.Grant
-	if o, found := g.Again(); found && f.Op.Outcome == history.Fail && g.Fence != 0 && g.Mode == history.Exclusive && !g.TwoTokens() && o.Inv > ledger.Later(t.From(g, o.Host), f.Op.OK) {
+	if o, found := g.Again(); found && f.Op.Outcome == history.Fail && g.Fence != 0 && g.Mode == history.Exclusive && !g.TwoTokens() && o.Inv > ledger.Later(t.From(g, o.By()), f.Op.OK) {
 		t.Violate(t.twice(g.Token(), o))
 	}
 	for x := range g.Holder.Leases {
 		if x == g || x.Fence == 0 || x.Fence != g.Fence || x.Mode == history.Shared && g.Mode == history.Shared || x.OKIdx < g.OKIdx {
 			continue
 		}
-		if o := takenBy(x); t.OverBefore(g, &o) && (o.Inv <= ledger.Later(t.From(g, o.Host), g.ServedUntil) || g.Rare != nil && g.Rare.VagueExtensions > 0) {
+		if o := takenBy(x); t.OverBefore(g, &o) && (o.Inv <= ledger.Later(t.From(g, o.By()), g.ServedUntil) || g.Rare != nil && g.Rare.VagueExtensions > 0) {
 			t.Violate(t.twice(g.Token(), o))
 			return
 		}
@@ -336,7 +345,7 @@ func (t *Tokens) heldOn(f *ledger.Fact) {
 		return
 	}
 	held := x.OK < g.End() && (!g.Extended || g.DeadlineIdx < x.OKIdx)
-	if o := takenBy(x); held && (x.Process == g.Process && g.OKIdx < x.InvIdx || g.OK+t.From(g, x.Host) < x.Inv) {
+	if o := takenBy(x); held && (x.Process == g.Process && g.OKIdx < x.InvIdx || g.OK+t.From(g, x.By()) < x.Inv) {
 		g.Pin()
 		late := *f
 		late.Op = &o
@@ -383,7 +392,7 @@ func (t *Tokens) Unplaced() string {
 	if t.lost == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s grants had been waited for while more than %s others were answered on their keys: whether they share a token with one of those (S4b) or are out of order (S4) is not decided.",
+	return fmt.Sprintf("%s grants had been waited for while more than %s others were answered on their keys, or began long before anybody was told: whether they share a token with one of those (S4b) or are out of order (S4) is not decided.",
 		words.Thousands(t.lost), words.Thousands(ledger.MostTokens))
 }
 
@@ -401,8 +410,12 @@ func (t *Tokens) renamed(f *ledger.Fact, g *ledger.Grant, how string, refuted fu
 	text := fmt.Sprintf("%s was granted %s with token %d at %s, and was told another token, %d, when it %s at %s. "+
 		"Writes of one lease then carry two tokens, and the store may reject its own holder.",
 		g.Owner(), f.Key.Name, g.Fence, words.At(g.OK), f.Op.Fence, how, words.At(f.Op.OK))
+	witness := []int{g.OKIdx, f.Op.OKIdx}
+	if again := g.TakenBefore(f.Op.OKIdx); again != g.OKIdx { // that it held it by then may rest on a re-entry
+		witness = []int{g.OKIdx, again, f.Op.OKIdx}
+	}
 	t.Violate(&rule.Candidate{
-		ID: "S4b", Key: f.Key, Owners: []string{g.Owner()}, Witness: []int{g.OKIdx, f.Op.OKIdx}, Blame: rule.BlameLibrary,
+		ID: "S4b", Key: f.Key, Owners: []string{g.Owner()}, Witness: witness, Blame: rule.BlameLibrary,
 		From: g.Inv, To: f.Op.OK, Text: func() string { return text }, Refuted: refuted,
 	})
 }

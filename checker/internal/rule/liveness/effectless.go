@@ -42,12 +42,11 @@ type releaseWatch struct {
 	before  int           // attempts from before the answer that are still under way
 	from    time.Duration // attempts that began behind this count …
 	fromIdx int
-	fromBy  int         // … or behind this event, by the same process
-	host    ledger.Host // that stamped the lease …
-	fromAt  ledger.Host // … and from
-	again   bool        // its owner asked for the key again
-	refused []int       // the first few attempts that were refused
-	tries   int         // of all of those
+	fromBy  ledger.Stamper // … or behind this event, by the same process
+	by      ledger.Stamper // that stamped the lease
+	again   bool           // its owner asked for the key again
+	refused []int          // the first few attempts that were refused
+	tries   int            // of all of those
 	looks   map[string]look
 
 	granted time.Duration // the next grant, or the last look, when it is proved
@@ -162,7 +161,7 @@ func (l *Effectless) answered(f *ledger.Fact) {
 	}
 	s.begin(releaseWatch{
 		holder: g.Holder, inv: g.Inv, start: g.Start, expiry: expiry, ok: o.OK, okIdx: o.OKIdx, leaseIx: g.OKIdx,
-		before: s.open, from: o.OK, fromIdx: o.OKIdx, fromBy: o.Process, host: g.Host, fromAt: o.Host,
+		before: s.open, from: o.OK, fromIdx: o.OKIdx, fromBy: o.By(), by: g.By(),
 	})
 }
 
@@ -185,12 +184,12 @@ func (l *Effectless) refused(f *ledger.Fact) {
 		s.drop()
 	case o.InvIdx < w.okIdx: // it waited: what it leaves behind ends with it, at the latest
 		w.before--
-		w.from, w.fromIdx, w.fromBy, w.fromAt = max(w.from, o.OK), o.OKIdx, o.Process, o.Host
+		w.from, w.fromIdx, w.fromBy = max(w.from, o.OK), o.OKIdx, o.By()
 		w.refused, w.tries = w.refused[:0], 0
 		w.again = w.again || o.Holder == w.holder
 	case o.Holder == w.holder, o.Mode != history.Exclusive, o.Several, w.before > 0,
-		o.InvIdx < w.fromIdx, o.Process != w.fromBy && o.Inv <= ledger.Later(w.from, l.Clocks.Apart(w.fromAt, o.Host)),
-		ledger.Later(o.OK, l.Clocks.Apart(w.host, o.Host)) > w.expiry:
+		o.InvIdx < w.fromIdx, o.Process != w.fromBy.Process && o.Inv <= ledger.Later(w.from, l.Clocks.Apart(w.fromBy, o.By())),
+		ledger.Later(o.OK, l.Clocks.Apart(w.by, o.By())) > w.expiry:
 	default:
 		if w.tries++; w.tries <= effectlessTries {
 			w.refused = append(w.refused, o.OKIdx)
@@ -203,7 +202,7 @@ func (l *Effectless) refused(f *ledger.Fact) {
 func (l *Effectless) granted(f *ledger.Fact) {
 	l.attempted(f)
 	s, o := l.Keys.At(f.Key.No), f.Op
-	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.Inv >= ledger.Later(w.expiry, l.Clocks.Apart(w.host, o.Host)) && l.quiet(w.inv) {
+	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.Inv >= ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())) && l.quiet(w.inv) {
 		s.watch = nil
 		w.granted, w.next, w.nextIdx, w.waiting = o.OK, o.Holder, o.OKIdx, s.open
 		l.prove(s, w)
@@ -245,7 +244,7 @@ func (l *Effectless) attempted(f *ledger.Fact) {
 	}
 	w.waiting--
 	switch {
-	case f.Kind != ledger.Refused && o.Inv < ledger.Later(w.expiry, l.Clocks.Apart(w.host, o.Host)):
+	case f.Kind != ledger.Refused && o.Inv < ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())):
 		s.proved = nil
 	case w.waiting == 0:
 		s.proved = nil

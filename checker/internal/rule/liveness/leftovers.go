@@ -30,7 +30,7 @@ func (*Leftovers) Finish()              {}
 type leftover struct {
 	t, left   time.Duration // when it was seen, and how long it was to stay
 	over      time.Duration // how long it had stayed too long, where it was to be gone
-	host      ledger.Host
+	by        ledger.Stamper
 	open      bool // an acquire or an extension was under way
 	unknown   bool // one of unknown outcome had been
 	explained bool
@@ -92,7 +92,7 @@ func (l *Leftovers) overstay(k *ledger.Key, e *history.Event) *leftover {
 		l.Wake(l, ledger.Granted, ledger.Reentered, ledger.Extended)
 	}
 	return &leftover{
-		t: e.Time, left: rule.TimeLeft(e), host: l.Host(e),
+		t: e.Time, left: rule.TimeLeft(e), by: l.By(e),
 		open: k.Open.Head != nil || k.Extending(), unknown: k.LastUnknown.Holder != nil || k.UnknownExtension > 0,
 	}
 }
@@ -108,7 +108,7 @@ func (l *Leftovers) explain(f *ledger.Fact) {
 	}
 	for _, leftovers := range *nodes {
 		for _, x := range leftovers {
-			asked := o.Inv <= ledger.Later(x.t, l.Clocks.Apart(o.Host, x.host))
+			asked := o.Inv <= ledger.Later(x.t, l.Clocks.Apart(o.By(), x.by))
 			x.explained = x.explained || x.left > 0 && asked && x.left <= length && ledger.Later(x.t, x.left) <= ledger.Later(o.OK, length)
 		}
 	}

@@ -170,7 +170,7 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 		}
 	}
 	if s.tries > 1 && p.Header.Quorum > 1 {
-		if want := int(p.Bound(ledger.BoundRounds, livelockTurns)); s.turns < want {
+		if want := int(p.Bound(history.BoundRounds, livelockTurns)); s.turns < want {
 			s.turns++
 			if s.turn = append(s.turn, f.Op.OKIdx); s.turns == want {
 				p.livelocked(f, s)

@@ -357,11 +357,11 @@ func (k *sampledKey) owned(v *sampledView) bool {
 }
 
 // declared says whether the lock declares how long undo and release may take.
-func (s *Samples) declared() bool { _, ok := s.Header.Bounds[ledger.BoundUndo]; return ok }
+func (s *Samples) declared() bool { _, ok := s.Header.Bounds[history.BoundUndo]; return ok }
 
 // undo is how long undo and release may take: as declared, or half a TTL.
 func (s *Samples) undo() time.Duration {
-	return time.Duration(s.Bound(ledger.BoundUndo, int64(s.Header.TTL/2)))
+	return time.Duration(s.Bound(history.BoundUndo, int64(s.Header.TTL/2)))
 }
 
 // leftover reports L8.
@@ -420,7 +420,7 @@ func (s *Samples) wakeWithin() time.Duration {
 	if one >= ledger.Never/idleLeases {
 		return ledger.Never
 	}
-	return time.Duration(s.Bound(ledger.BoundWake, int64(idleLeases*one)))
+	return time.Duration(s.Bound(history.BoundWake, int64(idleLeases*one)))
 }
 
 // unserved reports L2 when somebody waits for a key that a quorum does not store.

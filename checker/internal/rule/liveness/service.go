@@ -78,7 +78,7 @@ func (s *Service) attempt(f *ledger.Fact) {
 
 // waited reports L3. Waits that a fault touched are nobody's fault.
 func (s *Service) waited(h *ledger.Holder, until time.Duration, idx int) {
-	bound, ok := s.Header.Bounds[ledger.BoundWait]
+	bound, ok := s.Header.Bounds[history.BoundWait]
 	w := s.waits.At(h.ID)
 	if !ok || until-w.from <= time.Duration(bound) || s.Nemesis.Since(w.from) {
 		return
@@ -108,7 +108,7 @@ func served(h *ledger.Holder, since time.Duration) string {
 
 // recovered closes the wait for the first grant after a heal.
 func (s *Service) recovered(t time.Duration) {
-	bound, ok := s.Header.Bounds[ledger.BoundRecovery]
+	bound, ok := s.Header.Bounds[history.BoundRecovery]
 	if ok && s.healed > 0 && t-s.healed > time.Duration(bound) {
 		s.breach("L4", s.healIdx, "The fault %s was healed at %s, and until %s, %s later, nobody was granted anything; the scenario allows %s.",
 			s.fault, words.At(s.healed), words.At(t), words.Span(t-s.healed), words.Span(time.Duration(bound)))
@@ -118,7 +118,7 @@ func (s *Service) recovered(t time.Duration) {
 
 // turn ends a phase.
 func (s *Service) turn(e *history.Event) {
-	floor, ok := s.Header.Bounds[ledger.BoundAvailability]
+	floor, ok := s.Header.Bounds[history.BoundAvailability]
 	if ok && s.asked > 0 && int64(s.answered)*100 < floor*int64(s.asked) {
 		phase := ""
 		if s.phase != "" {
@@ -137,7 +137,7 @@ func (s *Service) breach(id string, idx int, format string, a ...any) {
 // Finish judges the waits that never ended.
 func (s *Service) Finish() {
 	s.recovered(s.Now)
-	if _, ok := s.Header.Bounds[ledger.BoundWait]; !ok {
+	if _, ok := s.Header.Bounds[history.BoundWait]; !ok {
 		return
 	}
 	for _, k := range s.SortedKeys() {

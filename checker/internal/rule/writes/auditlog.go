@@ -2,6 +2,7 @@ package writes
 
 import (
 	"fmt"
+	"slices"
 
 	"locktorture/checker/internal/ledger"
 	"locktorture/checker/internal/rule"
@@ -10,7 +11,8 @@ import (
 )
 
 // auditLog decides S3 once more, over the store's own log: for sections in
-// which a write is of unknown outcome to its client. The log must be whole and
+// which a write is of unknown outcome to its client, or was acknowledged without a number;
+// and S2 where some were. The log must be whole and
 // in seq order. A section is an owner's writes under one token; without tokens
 // two sections of one owner look like one, so that nothing is proved. A line that
 // nobody asked for (R2) is nobody's write.
@@ -19,6 +21,10 @@ type auditLog struct {
 	unasked func(lines ...int) bool // whether nobody asked for one of these
 	last    rule.Table[section]     // the last write of each key in the log …
 	own     rule.Table[section]     // … and of each holder
+
+	unnumbered rule.Table[bool]             // keys of which a write was acknowledged without a number
+	tops       rule.Table[ledger.TokenMark] // the highest token of each key in the log
+	held       []*rule.Candidate            // that the answers to clients may show as well
 }
 
 // A section is a critical section as the log shows it.
@@ -37,20 +43,52 @@ func (a *auditLog) Observe(f *ledger.Fact) {
 		return
 	}
 	k := a.j.Key(e.Key)
+	a.stale(k, f)
 	h := a.j.HolderOf(k, a.j.Owner(e.Owner))
 	own, last := a.own.At(h.ID), a.last.At(k.No)
 	other := *last
 	me := section{h.Owner, e.Fence, ledger.Mark{Seq: e.Seq, Idx: e.Index}, f.Op != nil, e.Mode, true}
-	unknown := own.unknown || other.unknown || me.unknown
+	unknown := own.unknown || other.unknown || me.unknown || *a.unnumbered.At(k.No)
 	if unknown && own.set && own.fence == me.fence && other.set && other.mark.Seq > own.mark.Seq && me.mark.Seq > other.mark.Seq &&
 		(me.mode == history.Exclusive || other.mode == history.Exclusive) {
-		a.interleaved(k, *own, other, me)
+		a.interleaved(k, *own, other, me, !own.unknown && !other.unknown && !me.unknown)
 	}
 	*own, *last = me, me
 }
 
-func (a *auditLog) interleaved(k *ledger.Key, first, other, second section) {
-	text := fmt.Sprintf("The store's log shows writes number %d and %d to %s by %s%s, and between them number %d by %s; of one of them its own client never heard what became. "+
+// stale looks for a write that the store accepted behind one with a higher token.
+func (a *auditLog) stale(k *ledger.Key, f *ledger.Fact) {
+	e, fence := f.Event, f.Event.Fence
+	if fence == 0 && f.Op != nil {
+		fence = f.Op.Fence
+	}
+	top := a.tops.At(k.No)
+	switch {
+	case fence == 0 || !a.j.Header.Fenced:
+	case fence >= top.Fence:
+		*top = ledger.TokenMark{Mark: ledger.Mark{Seq: e.Seq, Idx: e.Index}, Fence: fence}
+	case top.Seq < e.Seq && *a.unnumbered.At(k.No) && len(a.held) < a.j.Limit():
+		before, owner := *top, a.j.Names.Called[a.j.Owner(e.Owner)]
+		text := fmt.Sprintf("The store's log shows that it accepted write number %d to %s, by %s with token %d, although it had accepted token %d before, as number %d. "+
+			"A later holder's work is overwritten by an earlier one's.", e.Seq, k.Name, owner, fence, before.Fence, before.Seq)
+		line := e.Index
+		a.held = append(a.held, &rule.Candidate{
+			ID: "S2", Key: k, Owners: words.Owners(owner), Witness: []int{before.Idx, line}, Blame: rule.BlameStore, From: a.j.Now, To: a.j.Now,
+			Text: func() string { return text }, Refuted: func() bool { return a.unasked(before.Idx, line) },
+		})
+	}
+}
+
+// Finish reports what the answers to clients do not show of a key.
+func (a *auditLog) Finish() {
+	a.held = slices.DeleteFunc(a.held, func(h *rule.Candidate) bool { return a.j.Shown(h.ID, h.Key) })
+	for _, h := range a.held {
+		a.j.Violate(h)
+	}
+}
+
+func (a *auditLog) interleaved(k *ledger.Key, first, other, second section, answered bool) {
+	text := fmt.Sprintf("The store's log shows writes number %d and %d to %s by %s%s, and between them number %d by %s; its own client was not told the number of one of them. "+
 		"The critical section of %s was not its own.",
 		first.mark.Seq, second.mark.Seq, k.Name, first.owner, words.Token(first.fence), other.mark.Seq, other.owner, first.owner)
 	h := &rule.Candidate{
@@ -58,9 +96,14 @@ func (a *auditLog) interleaved(k *ledger.Key, first, other, second section) {
 		Blame: rule.BlameClient, From: a.j.Now, To: a.j.Now, Text: func() string { return text },
 		Refuted: func() bool { return a.unasked(first.mark.Idx, other.mark.Idx, second.mark.Idx) },
 	}
-	if first.fence != 0 {
+	switch {
+	case first.fence != 0 && answered:
+		if len(a.held) < a.j.Limit() {
+			a.held = append(a.held, h)
+		}
+	case first.fence != 0:
 		a.j.Violate(h)
-	} else if !a.j.Suspicious.Full("S3") {
+	case !answered && !a.j.Suspicious.Full("S3"):
 		a.j.Suspect(h)
 	}
 }

@@ -36,7 +36,8 @@ type bookkeeping struct {
 
 	audit auditLog
 
-	unasked map[int]bool // lines of the log, by event, that nobody asked for; known when judging ends
+	unsent  map[int32]int // invocations that a link never forwarded, and the events that say so
+	unasked map[int]bool  // lines of the log, by event, that nobody asked for; known when judging ends
 }
 
 // An entry is a write that was asked for, or a line of the store's log.
@@ -46,6 +47,7 @@ type entry struct {
 	key  *ledger.Key
 	who  string
 	idx  int32
+	inv  int32 // the event that invoked it
 	kind history.Kind
 }
 
@@ -65,17 +67,19 @@ func NewBookkeeping(e *rule.Env) *bookkeeping {
 	return b
 }
 
-func (*bookkeeping) IDs() []string            { return []string{"R1", "R2", "R3", "R4", "R5", "S3"} }
+func (*bookkeeping) IDs() []string            { return []string{"R1", "R2", "R3", "R4", "R5", "S2", "S3"} }
 func (*bookkeeping) Remembers() ledger.Memory { return ledger.TokensGiven }
 
 func (*bookkeeping) Wants() []ledger.Kind {
-	return []ledger.Kind{ledger.Wrote, ledger.Landed, ledger.Rejected, ledger.Audited}
+	return []ledger.Kind{ledger.Wrote, ledger.Landed, ledger.Rejected, ledger.Audited, ledger.Receipt}
 }
 
 func (b *bookkeeping) Observe(f *ledger.Fact) {
 	switch f.Kind {
 	case ledger.Wrote:
 		b.answered(f.Op)
+	case ledger.Receipt:
+		b.forwarded(f.Event)
 	case ledger.Audited:
 		b.audit.Observe(f)
 		if e := f.Event; e.Mode != history.Shared { // a read may leave a mark
@@ -104,9 +108,12 @@ func (b *bookkeeping) Observe(f *ledger.Fact) {
 // answered keeps what a client was told of its write.
 func (b *bookkeeping) answered(o *ledger.Op) {
 	k := o.Holder.Key
-	e := entry{b.name(k.Name, o.Value), 0, k, o.Holder.Owner, int32(o.OKIdx), o.Outcome}
+	e := entry{b.name(k.Name, o.Value), 0, k, o.Holder.Owner, int32(o.OKIdx), int32(o.InvIdx), o.Outcome}
 	if o.Outcome != history.Info && o.Has&history.HasSeq != 0 {
 		e.seq = o.Seq
+	}
+	if o.Outcome == history.OK && e.seq == 0 {
+		*b.audit.unnumbered.At(k.No) = true
 	}
 	if o.Outcome == history.OK {
 		b.told.add(e)
@@ -116,11 +123,25 @@ func (b *bookkeeping) answered(o *ledger.Op) {
 	}
 }
 
+// forwarded keeps what a link says of an invocation that it never forwarded. One node of
+// several decides nothing.
+func (b *bookkeeping) forwarded(e *history.Event) {
+	switch {
+	case e.Value != history.NeverForwarded, e.Node != "" && b.j.Header.Nodes > 1:
+	case len(b.unsent) == KeptEntries:
+		b.lost++
+	case b.unsent == nil:
+		b.unsent = map[int32]int{int32(e.Of): e.Index}
+	default:
+		b.unsent[int32(e.Of)] = e.Index
+	}
+}
+
 // logs keeps a line of the store's log; acknowledged says that no client waits for
 // it to learn what became of its write.
 func (b *bookkeeping) logs(e *history.Event, acknowledged bool) {
 	k := b.j.Key(e.Key)
-	line := entry{b.name(e.Key, e.Value), e.Seq, k, b.j.Names.Called[b.j.Owner(e.Owner)], int32(e.Index), e.Kind}
+	line := entry{b.name(e.Key, e.Value), e.Seq, k, b.j.Names.Called[b.j.Owner(e.Owner)], int32(e.Index), int32(e.Index), e.Kind}
 	if e.Kind == history.OK && acknowledged {
 		b.logged.add(line)
 	}
@@ -254,10 +275,11 @@ func (b *bookkeeping) turnedAway(o *ledger.Op, g *ledger.Grant) {
 	k := o.Holder.Key
 	text := fmt.Sprintf("%s held %s with token %d from %s until %s, and nobody had been given a higher one; and yet the store rejected its write %q, issued at %s.",
 		g.Owner(), k.Name, o.Fence, words.At(g.OK), words.At(g.Deadline), o.Value, words.At(o.Inv))
-	order, seq, fence := &k.Log.Order, o.Seq, o.Fence
+	order, seq, fence, ok, idx, by := &k.Log.Order, o.Seq, o.Fence, o.OK, o.OKIdx, o.By()
+	g.Pin()
 	b.j.Violate(&rule.Candidate{
 		ID: "R4", Key: k, Owners: []string{g.Owner()}, Witness: []int{g.OKIdx, o.OKIdx}, Blame: rule.BlameBooks, From: b.j.Now, To: b.j.Now,
-		Text: func() string { return text }, Refuted: func() bool { return order.Before(seq) > fence },
+		Text: func() string { return text }, Refuted: func() bool { return order.Before(seq) > fence || !b.j.LastsBeyond(g, ok, idx, by) },
 	})
 }
 
@@ -323,7 +345,7 @@ func (b *bookkeeping) toldLate(f *ledger.Fact) {
 		return
 	}
 	for _, w := range d.refused {
-		eps := b.j.From(g, w.Host)
+		eps := b.j.From(g, w.By())
 		if o.Process != w.Process && o.OKIdx > w.OKIdx && w.Fence == o.Fence && o.OK+eps < w.Inv && ledger.Later(eps, w.OK) < g.End() && w.Fence >= f.Key.Newest {
 			b.turnedAway(&w.Op, g)
 		}
@@ -341,7 +363,7 @@ func (b *bookkeeping) extendedLate(f *ledger.Fact) {
 		return
 	}
 	for _, w := range d.refused {
-		eps := b.j.From(g, w.Host)
+		eps := b.j.From(g, w.By())
 		if g.Bears(w.Fence) && g.OKIdx < w.InvIdx && (g.Process == w.Process || g.OK+eps < w.Inv) && w.Inv < f.Old && ledger.Later(eps, w.OK) < g.End() && w.Fence >= f.Key.Newest {
 			b.turnedAway(&w.Op, g)
 		}
@@ -355,8 +377,7 @@ type borrowing struct {
 	fence uint64
 	ok    time.Duration
 	idx   int
-	by    int
-	host  ledger.Host
+	by    ledger.Stamper
 	owned bool
 }
 
@@ -370,7 +391,7 @@ func (b *bookkeeping) listen() {
 
 func (b *bookkeeping) borrow(o *ledger.Op) *borrowing {
 	b.listen()
-	w := &borrowing{fence: o.Fence, ok: o.OK, idx: o.OKIdx, by: o.Process, host: o.Host}
+	w := &borrowing{fence: o.Fence, ok: o.OK, idx: o.OKIdx, by: o.By()}
 	if b.j.Room("R5") {
 		d := b.owners.At(o.Holder.ID)
 		d.borrowed = append(d.borrowed, w)
@@ -386,7 +407,7 @@ func (b *bookkeeping) owned(f *ledger.Fact) {
 		return
 	}
 	for _, w := range d.borrowed {
-		after := o.Process == w.by && o.InvIdx > w.idx || o.Process != w.by && o.Inv > ledger.Later(w.ok, b.j.Clocks.Apart(o.Host, w.host))
+		after := o.Process == w.by.Process && o.InvIdx > w.idx || o.Process != w.by.Process && o.Inv > ledger.Later(w.ok, b.j.Clocks.Apart(o.By(), w.by))
 		w.owned = w.owned || o.Fence == w.fence && !after
 	}
 }
@@ -394,42 +415,95 @@ func (b *bookkeeping) owned(f *ledger.Fact) {
 // Finish holds what was asked for and answered against the log.
 func (b *bookkeeping) Finish() {
 	b.doubles()
-	if len(b.log) == 0 || b.lost > 0 {
-		return
+	if len(b.log) > 0 && b.lost == 0 {
+		b.reconcile()
 	}
+	b.audit.Finish()
+}
+
+// reconcile holds each write against the line that the log has of it, and each line
+// against the writes.
+func (b *bookkeeping) reconcile() {
 	lines, asked := make(map[uint64]entry, len(b.log)), make(map[uint64]entry, len(b.asked))
+	places, askers := make(map[position]bool), make(map[ownWrite]bool, len(b.asked))
 	for _, e := range b.log {
 		if known, twice := lines[e.name]; !twice || known.kind != history.OK {
 			lines[e.name] = e
 		}
+		places[position{e.name, e.seq}] = e.kind == history.OK || places[position{e.name, e.seq}]
 	}
 	whole := false
 	for _, e := range b.asked {
-		asked[e.name] = e
+		if said, vain := b.unsent[e.inv]; vain && e.kind == history.Info {
+			e.kind, e.idx = history.Fail, int32(said)
+		}
+		if known, again := asked[e.name]; !again || known.kind == history.Fail { // one attempt of several that may be kept is enough
+			asked[e.name] = e
+		}
+		askers[ownWrite{e.name, e.who}] = true
 		_, listed := lines[e.name]
 		whole = whole || listed && e.kind == history.OK
 	}
 	for _, e := range b.asked {
-		if line, listed := lines[e.name]; whole && e.kind == history.OK && line.kind != history.OK && (listed || !b.j.Truncated) {
-			b.violate("R1", e.key, words.Owners(e.who), []int{int(e.idx)}, fmt.Sprintf(
-				"A write to %s %s (event %d) was acknowledged, and the store's own log does not have it as accepted.", e.key.Name, byWhom(e.who), e.idx))
+		if line, listed := lines[e.name]; whole && e.kind == history.OK {
+			b.listed(e, line, listed, places[position{e.name, e.seq}])
 		}
 	}
 	for _, line := range b.log {
-		e, known := asked[line.name]
-		switch {
-		case line.kind != history.OK || known && e.kind != history.Fail:
-		case known:
-			b.violate("R2", line.key, words.Owners(line.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
-				"A write to %s %s was answered with a no (event %d), and the store's own log has it as accepted (event %d).", line.key.Name, byWhom(line.who), e.idx, line.idx))
-		default:
-			if b.unasked == nil {
-				b.unasked = make(map[int]bool)
-			}
-			b.unasked[int(line.idx)] = true
-			b.violate("R2", line.key, words.Owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
-				"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for.", line.key.Name, byWhom(line.who), line.idx))
+		if line.kind == history.OK {
+			e, known := asked[line.name]
+			b.wanted(line, e, known, line.who == "" || askers[ownWrite{line.name, line.who}])
 		}
+	}
+}
+
+// A position is a number of the log, and the write that is there.
+type position struct{ name, seq uint64 }
+
+// An ownWrite is a write of somebody's.
+type ownWrite struct {
+	name uint64
+	who  string
+}
+
+// listed reports R1: the log lacks an acknowledged write, or has it only under another
+// number than its client was told. line is what it has, placed that it has that number too.
+func (b *bookkeeping) listed(e, line entry, listed, placed bool) {
+	what := ""
+	switch {
+	case line.kind != history.OK && (listed || !b.j.Truncated):
+		what = fmt.Sprintf("A write to %s %s (event %d) was acknowledged, and the store's own log does not have it as accepted.", e.key.Name, byWhom(e.who), e.idx)
+	case line.kind == history.OK && e.seq != 0 && line.seq != 0 && !placed:
+		what = fmt.Sprintf("A write to %s %s was acknowledged as number %d (event %d), and the store's own log has it as number %d (event %d).", e.key.Name, byWhom(e.who), e.seq, e.idx, line.seq, line.idx)
+	default:
+		return
+	}
+	witness := []int{int(e.idx)}
+	if line.kind == history.OK {
+		witness = append(witness, int(line.idx))
+	}
+	b.violate("R1", e.key, words.Owners(e.who), witness, what)
+}
+
+// wanted reports R2: the log has, in line, a write as accepted that was refused or that
+// nobody asked for, or not the one whose it says it was. e is who asked, if that is known,
+// and own says that line's owner did.
+func (b *bookkeeping) wanted(line, e entry, known, own bool) {
+	switch {
+	case known && own && e.kind != history.Fail:
+	case known && own:
+		b.violate("R2", line.key, words.Owners(line.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
+			"A write to %s %s was answered with a no, or never forwarded (event %d), and the store's own log has it as accepted (event %d).", line.key.Name, byWhom(e.who), e.idx, line.idx))
+	case known:
+		b.violate("R2", line.key, words.Owners(line.who, e.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
+			"The store's own log has a write to %s %s as accepted (event %d), which not that one asked for, but %s (event %d).", line.key.Name, byWhom(line.who), line.idx, e.who, e.idx))
+	default:
+		if b.unasked == nil {
+			b.unasked = make(map[int]bool)
+		}
+		b.unasked[int(line.idx)] = true
+		b.violate("R2", line.key, words.Owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
+			"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for.", line.key.Name, byWhom(line.who), line.idx))
 	}
 }
 

@@ -18,8 +18,7 @@ type heldWrite struct {
 	ok    time.Duration
 	idx   int // of its invocation …
 	proof int // … and the event that proves it
-	by    int
-	host  ledger.Host
+	by    ledger.Stamper
 	fence uint64
 	value string
 	late  *ledger.LateWrite // as which it was reported (S3z); nil when it was not
@@ -31,15 +30,22 @@ const keptMeanwhile = 16
 // meanwhile keeps a write that was accepted while something else was done under its lease.
 func (z *Zombies) meanwhile(f *ledger.Fact) {
 	o, g := f.Op, f.Op.Grant
-	if o.Use != ledger.UseHeld || g == nil || acting(o.Holder) < 2 { // nothing but o
+	if o.Use != ledger.UseHeld || g == nil {
 		return
 	}
 	d := z.owners.At(o.Holder.ID)
+	if d.writer != o.Process {
+		d.writer, d.last, d.others = o.Process, 0, max(d.others, d.last)
+	}
+	d.last = max(d.last, o.Inv)
+	if acting(o.Holder) < 2 { // nothing but o
+		return
+	}
 	if len(d.meanwhile) == keptMeanwhile {
 		d.unkept = max(d.unkept, d.meanwhile[0].inv)
 		d.meanwhile = d.meanwhile[:copy(d.meanwhile, d.meanwhile[1:])]
 	}
-	d.meanwhile = append(d.meanwhile, heldWrite{g.OKIdx, o.Inv, o.OK, o.InvIdx, f.Landing.Idx, o.Process, o.Host, o.Fence, o.Value, o.Overdue()})
+	d.meanwhile = append(d.meanwhile, heldWrite{g.OKIdx, o.Inv, o.OK, o.InvIdx, f.Landing.Idx, o.By(), o.Fence, o.Value, o.Overdue()})
 }
 
 // acting is how many operations act under the two latest leases of h.
@@ -85,12 +91,18 @@ func (z *Zombies) overdueToo(o *ledger.Op, w *ledger.LateWrite) {
 func (z *Zombies) told(f *ledger.Fact) {
 	o, g := f.Op, f.Grant
 	d := z.owners.Get(g.Holder.ID)
-	if d == nil || len(d.meanwhile) == 0 {
+	switch {
+	case d == nil:
+		return
+	case o.Late && (d.others > o.OK || d.last > o.OK && d.writer != o.Process):
+		z.behindAll++
+	}
+	if len(d.meanwhile) == 0 {
 		return
 	}
 	if o.OK < f.Event.Time {
 		for _, w := range d.meanwhile {
-			if ends(o, g, w.lease) && w.by != o.Process && w.inv-z.From(g, w.host) > o.OK && g.Concerns(o.Fence, w.fence) {
+			if ends(o, g, w.lease) && w.by.Process != o.Process && w.inv-z.From(g, w.by) > o.OK && g.Concerns(o.Fence, w.fence) {
 				z.behind(f, w)
 			}
 		}
@@ -125,6 +137,10 @@ func (z *Zombies) Unplaced() string {
 		out = append(out, fmt.Sprintf("%s times a release or an extension was told late, after more than %d writes of its owner's: whether those came behind it (S8) is not decided.",
 			words.Thousands(z.lost), keptMeanwhile))
 	}
+	if z.behindAll > 0 {
+		out = append(out, fmt.Sprintf("%s releases or extensions began before anybody was told that they had, and before writes of their owner's that were judged meanwhile: whether those came behind them (S8) is not decided.",
+			words.Thousands(z.behindAll)))
+	}
 	if z.unkept > 0 {
 		out = append(out, fmt.Sprintf("%s times more than %d writes were not settled when their owner was granted the key: whether the later ones were issued under that lease (S3z, S8) is not decided.",
 			words.Thousands(z.unkept), keptOpen))
@@ -132,6 +148,10 @@ func (z *Zombies) Unplaced() string {
 	if z.unheard > 0 {
 		out = append(out, fmt.Sprintf("%s writes were issued when more than %d processes of their owner's had been told that its lease was gone: whether their own had been, too (S8), is not decided.",
 			words.Thousands(z.unheard), ledger.MaxDenials))
+	}
+	if z.AheadOfKnown > 0 {
+		out = append(out, fmt.Sprintf("%s writes were issued, by their own stamps, before every lease of their owner's that is remembered: whether it had one by then (S3z, S8) is not decided.",
+			words.Thousands(z.AheadOfKnown)))
 	}
 	if z.EntrantsForgotten > 0 {
 		out = append(out, fmt.Sprintf("%s processes had re-entered a lease of an owner with two of them, before %d others did: of which one later words of theirs are (S3z, S8) is not decided.",

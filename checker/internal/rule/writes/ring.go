@@ -38,7 +38,7 @@ func (t *touch) excludes(x *touch) bool {
 // before says whether t was answered before x was issued. One process's own order
 // needs no clock.
 func (t *timedTouch) before(x *timedTouch, clock *ledger.Clocks) bool {
-	return t.by == x.by && t.Idx < x.Idx || t.ok+clock.Apart(t.host, x.host) < x.inv
+	return t.by.Process == x.by.Process && t.Idx < x.Idx || t.ok+clock.Apart(t.by, x.by) < x.inv
 }
 
 // between judges a write that is told after a later one, in the store's order.

@@ -78,8 +78,7 @@ type touch struct {
 type timedTouch struct {
 	touch
 	inv, ok time.Duration
-	by      int
-	host    ledger.Host
+	by      ledger.Stamper
 }
 
 func (*Sections) IDs() []string            { return []string{"S3"} }
@@ -143,7 +142,7 @@ func (s *Sections) write(f *ledger.Fact) {
 	}
 	switch {
 	case me.Seq == 0:
-		s.byEvents(f, timedTouch{me, o.Inv, o.OK, o.Process, o.Host})
+		s.byEvents(f, timedTouch{me, o.Inv, o.OK, o.By()})
 		return
 	case me.Seq <= st.any.last.Seq: // of two with one number, neither came first
 		s.between(f, me)

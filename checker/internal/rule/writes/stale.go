@@ -55,7 +55,7 @@ func (s *StaleWrites) Observe(f *ledger.Fact) {
 func (s *StaleWrites) toldLate(f *ledger.Fact) {
 	o, log := f.Op, &f.Key.Log
 	for _, m := range log.Recent {
-		before := m.By == o.Process && o.InvIdx < m.InIdx || o.OK+s.Clocks.Apart(o.Host, m.Host) < m.Inv
+		before := m.By.Process == o.Process && o.InvIdx < m.InIdx || o.OK+s.Clocks.Apart(o.By(), m.By) < m.Inv
 		if before && m.Fence < o.Fence {
 			text := fmt.Sprintf("%s wrote %q to %s with token %d, and was answered at %s, as the history tells late; the store then took a write with the lower token %d, issued at %s. "+
 				"The fence let a stale write through.",

@@ -15,9 +15,10 @@ import (
 // its owner held, and told of.
 type Zombies struct {
 	*rule.Env
-	lost    int // answers told late, after more writes than are kept
-	unkept  int // writes not settled, more than are kept, that a grant told late may cover
-	unheard int // writes of owners more of whose processes were refused than are remembered
+	lost      int // answers told late, after more writes than are kept
+	behindAll int // answers of operations told only when writes behind them had been judged
+	unkept    int // writes not settled, more than are kept, that a grant told late may cover
+	unheard   int // writes of owners more of whose processes were refused than are remembered
 
 	owners rule.Table[unsettledWrites]         // by holder
 	parked map[*ledger.Grant][]*ledger.Landing // writes that an extension under way may yet cover
@@ -53,7 +54,7 @@ func (z *Zombies) Observe(f *ledger.Fact) {
 			z.told(f)
 		}
 	case ledger.Extended, ledger.Unmoved:
-		if f.Op.Outcome == history.Fail {
+		if o := f.Op; o.Outcome == history.Fail && o.InvIdx != o.OKIdx { // of an automatic renewal only the library hears
 			z.told(f)
 		}
 		z.covered(f)
@@ -71,7 +72,7 @@ func (*Zombies) Finish() {}
 func (z *Zombies) landed(f *ledger.Fact) {
 	o := f.Op
 	z.underLate(o)
-	if (o.Use == ledger.UseRefused || o.Use == ledger.UseUnknown) && (z.ReenteredMeanwhile(o.Grant, o) || extendedMeanwhile(o)) {
+	if (o.Use == ledger.UseRefused || o.Use == ledger.UseUnknown) && (z.ReenteredMeanwhile(o.Grant, o) || o.ReenteredBefore() || extendedMeanwhile(o)) {
 		o.Use = ledger.UseHeld
 	}
 	z.endedMeanwhile(o)
@@ -80,7 +81,7 @@ func (z *Zombies) landed(f *ledger.Fact) {
 	switch {
 	case z.unconfirmed(o):
 		z.unheld(f)
-	case g == nil || o.Inv < o.Due()-z.From(g, o.Host):
+	case g == nil || o.Inv < o.Due()-z.Past(g, o.By()):
 	case g.Extending > 0 && o.Overdue() == nil:
 		o.Kept = true
 		l := *f.Landing
@@ -127,9 +128,9 @@ func (z *Zombies) endedMeanwhile(o *ledger.Op) {
 	switch {
 	case o.Use != ledger.UseHeld || g == nil || g.StoppedAt == ledger.Never || g != o.Holder.Grant && g != o.Holder.Prior:
 		return
-	case g.ReleaseOK != ledger.Never && o.Inv-z.From(g, o.Host) > g.ReleaseOK:
+	case g.ReleaseOK != ledger.Never && o.Inv-z.From(g, o.By()) > g.ReleaseOK:
 		o.Use = ledger.UseReleased
-	case g.ReleaseUnknown && !g.Releasing && g.Rare != nil && g.Rare.GivenUp != 0 && o.Inv-z.From(g, o.Host) > g.Rare.GivenUp:
+	case g.ReleaseUnknown && !g.Releasing && g.Rare != nil && g.Rare.GivenUp != 0 && o.Inv-z.From(g, o.By()) > g.Rare.GivenUp:
 		o.Use = ledger.UseReleased
 	case g.Refused() != nil:
 		o.Use = ledger.UseDenied
@@ -163,15 +164,17 @@ func (z *Zombies) unconfirmed(o *ledger.Op) bool {
 // owner's release, or else a loss or a refusal, which becomes what o is judged by.
 func (z *Zombies) knew(o *ledger.Op) bool {
 	g := o.Grant
-	eps := z.From(g, o.Host)
+	eps := z.From(g, o.By())
 	before := func(by int, t time.Duration) bool {
 		return by == o.Process || o.Inv-eps > t
 	}
+	told := func(by, idx int, t time.Duration) bool { return (idx < o.InvIdx || by != o.Process) && before(by, t) }
+	all := z.allGone(o, told)
 	no := g.Refused()
-	for no != nil && !((no.Idx < o.InvIdx || no.By != o.Process) && before(no.By, no.T) && g.Concerns(no.Fence, o.Fence)) {
+	for no != nil && !(told(no.By, no.Idx, no.T) && (all || g.Concerns(no.Fence, o.Fence))) {
 		no = no.Next
 	}
-	lost := g.ReportedLost() && (g.LostIdx < o.InvIdx || g.LostBy != o.Process) && before(g.LostBy, g.LostAt) && g.Concerns(g.LossToken(), o.Fence)
+	lost := g.ReportedLost() && told(g.LostBy, g.LostIdx, g.LostAt) && (all || g.Concerns(g.LossToken(), o.Fence))
 	again := false // it was given back once more
 	if g.Rare != nil {
 		for _, x := range g.Rare.GivenBack {
@@ -179,7 +182,7 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 		}
 	}
 	switch {
-	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.Host) && (again || before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence)):
+	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.By()) && (again || before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence)):
 		o.Doubt().Told = lost || no != nil
 	case lost:
 		o.Use = ledger.UseLost
@@ -191,10 +194,36 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 	return true
 }
 
+// allGone says whether o, which bears no token, was issued under a lease of several, each
+// of which had been refused its owner, or been reported lost, before o.
+func (*Zombies) allGone(o *ledger.Op, told func(by, idx int, t time.Duration) bool) bool {
+	g := o.Grant
+	if o.Fence != 0 || !g.TwoTokens() {
+		return false
+	}
+	var words []int
+	for fence := range g.Tokens {
+		no := g.Refused()
+		for no != nil && !(no.Fence == fence && told(no.By, no.Idx, no.T)) {
+			no = no.Next
+		}
+		switch {
+		case no != nil:
+			words = append(words, no.Idx)
+		case g.ReportedLost() && g.LossToken() == fence && told(g.LostBy, g.LostIdx, g.LostAt):
+			words = append(words, g.LostIdx)
+		default:
+			return false
+		}
+	}
+	o.Doubt().Words = words
+	return true
+}
+
 // goneOn says whether g's owner held it until t still, though one of its processes had
 // released it.
-func (z *Zombies) goneOn(g *ledger.Grant, t time.Duration, h ledger.Host) bool {
-	return g.Rare != nil && t <= ledger.Later(z.From(g, h), g.Rare.GoneOn) && g.Rare.GoneOn > 0
+func (z *Zombies) goneOn(g *ledger.Grant, t time.Duration, by ledger.Stamper) bool {
+	return g.Rare != nil && t <= ledger.Later(z.From(g, by), g.Rare.GoneOn) && g.Rare.GoneOn > 0
 }
 
 // toldLate says whether o's owner had been granted g, as far as clocks tell, by an answer
@@ -202,32 +231,35 @@ func (z *Zombies) goneOn(g *ledger.Grant, t time.Duration, h ledger.Host) bool {
 // that o was issued under, if there is one.
 func (z *Zombies) toldLate(o *ledger.Op, g *ledger.Grant) bool {
 	switch {
-	case g.OKIdx < o.InvIdx || g.Process == o.Process || g.OK-z.From(g, o.Host) > o.Inv:
+	case g.OKIdx < o.InvIdx || g.Process == o.Process || g.OK-z.From(g, o.By()) > o.Inv:
 		return false
 	case o.Use == ledger.UseHeld && o.Grant != nil && o.Grant.Bears(o.Fence) && !g.Bears(o.Fence): // its token tells that it was not under g
 		return false
 	}
-	return o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < z.DeadlineFor(g, o)
+	return o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < z.DeadlineFor(g, o.Inv, o.By())
 }
 
 // unsettledWrites are an owner's that may have to be judged again.
 type unsettledWrites struct {
-	unheld []*unheldWrite      // reported while an acquire was under way
-	late   []*ledger.LateWrite // the same, of those that had a lease
+	unheld []*unheldWrite      // reported as without a lease
+	late   []*ledger.LateWrite // reported as late while an acquire was under way
 
 	open []*ledger.Op // of unknown outcome, issued without a lease, while an acquire was under way
 
 	meanwhile []heldWrite   // accepted while a release or an extension was under way …
 	unkept    time.Duration // … when the last one was issued that is not kept any more; 0 is none
+
+	writer int           // the process that wrote last under a lease …
+	last   time.Duration // … when it did …
+	others time.Duration // … and when any other one did; 0 is never
 }
 
-// An unheldWrite was reported (S8) while an acquire of its owner was under way, which
-// may turn out to have been answered before it.
+// An unheldWrite was reported (S8). An acquire of its owner's may turn out to have been
+// answered before it.
 type unheldWrite struct {
 	inv     time.Duration
 	idx     int // of its invocation
-	by      int
-	host    ledger.Host
+	by      ledger.Stamper
 	covered bool // by a grant that was told late
 	write   ledger.Op
 	land    ledger.Landing
@@ -236,16 +268,14 @@ type unheldWrite struct {
 // unsure notes a write that is reported, if a grant told later may cover it.
 func (z *Zombies) unsure(f *ledger.Fact) *unheldWrite {
 	o := f.Op
-	w := &unheldWrite{inv: o.Inv, idx: o.InvIdx, by: o.Process, host: o.Host}
+	w := &unheldWrite{inv: o.Inv, idx: o.InvIdx, by: o.By()}
 	if !z.Room("S8") {
 		return w
 	}
-	if o.Holder.Asking(o) {
-		w.write, w.land = *o, *f.Landing
-		w.write.Forget()
-		d := z.owners.At(o.Holder.ID)
-		d.unheld = append(d.unheld, w)
-	}
+	w.write, w.land = *o, *f.Landing
+	w.write.Forget()
+	d := z.owners.At(o.Holder.ID)
+	d.unheld = append(d.unheld, w)
 	return w
 }
 
@@ -254,16 +284,18 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 	d, o := z.owners.Get(f.Op.Holder.ID), f.Op
 	if f.Kind == ledger.Granted {
 		z.coverOpen(f.Grant, d)
+	} else {
+		z.reentered(f.Grant)
 	}
-	told := func(by, idx int, t time.Duration, h ledger.Host) bool {
-		return o.InvIdx < idx && by != o.Process && o.OK-z.Clocks.Apart(o.Host, h) <= t
+	told := func(by ledger.Stamper, idx int, t time.Duration) bool {
+		return (o.InvIdx < idx || o.Late) && by.Process != o.Process && o.OK-z.Clocks.Apart(o.By(), by) <= t
 	}
 	late := func(writes []*ledger.LateWrite) {
 		for _, w := range writes {
-			if w.By != o.Process {
+			if w.By.Process != o.Process {
 				w.Since(o.OK, f.Grant.Deadline)
 			}
-			if told(w.By, w.Idx, w.Inv, w.Host) && w.Inv-z.From(f.Grant, w.Host) <= f.Grant.Deadline {
+			if told(w.By, w.Idx, w.Inv) && w.Inv-z.Past(f.Grant, w.By) <= f.Grant.Deadline {
 				w.Cover(f.Grant.Deadline)
 			}
 		}
@@ -276,7 +308,7 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 	}
 	late(d.late)
 	for _, w := range d.unheld {
-		if !w.covered && told(w.by, w.idx, w.inv, w.host) {
+		if !w.covered && told(w.by, w.idx, w.inv) {
 			w.covered = true
 			w.write.Grant, w.land.Op = f.Grant, &w.write
 			z.late(f.Key, &w.land) // it was under this lease, then
@@ -331,8 +363,23 @@ func (z *Zombies) coverOpen(g *ledger.Grant, d *unsettledWrites) {
 	}
 }
 
+// reentered notes for the writes under way that their owner has taken g once more: by the
+// time that they land, a later re-entry may be all that is remembered.
+func (z *Zombies) reentered(g *ledger.Grant) {
+	n := 0
+	for w := range g.Holder.Writing {
+		if n++; n > keptOpen {
+			z.unkept++
+			return
+		}
+		if w.Grant == g && withoutLease(w) {
+			z.NoteReentry(g, w)
+		}
+	}
+}
+
 var unheldText = map[ledger.Use]string{
-	ledger.UseNever:    "had never acquired it",
+	ledger.UseNever:    "had not acquired it",
 	ledger.UseRefused:  "had been refused it the last time it asked",
 	ledger.UseUnknown:  "did not know whether its last acquire had succeeded",
 	ledger.UseReleased: "had released it before",
@@ -351,7 +398,7 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 	when := ""
 	switch o.Use {
 	case ledger.UseRefused, ledger.UseUnknown:
-		extended := &ledger.LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.Process, Host: o.Host}
+		extended := &ledger.LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By()}
 		for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} { // an extension told later may have kept a lease
 			if x != nil && x.GoesOn() && z.Room("S8") && len(x.Rarely().Late) < ledger.MaxOverdue {
 				x.Rare.Late = append(x.Rare.Late, extended)
@@ -365,18 +412,18 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 			g.Pin()
 		}
 		h.Refuted = func() bool {
-			return w.covered || z.goneOn(g, w.inv, w.host) || !told && z.unsent[release]
+			return w.covered || z.goneOn(g, w.inv, w.by) || !told && z.unsent[release]
 		}
 		if !told {
 			z.unlessSent(f, release)
 		}
 	case ledger.UseLost:
-		h.Witness, h.From, when = append(h.Witness, g.LostIdx), g.Start, " (at "+words.At(g.LostAt)+")"
-		h.Stamp = rule.Stamped(g.LostAt, o.Inv, o.Inv-g.LostAt-z.From(g, o.Host), o.Process == g.LostBy || o.Has&history.HasBegan != 0)
+		h.Witness, h.From, when = append(append(h.Witness, g.LostIdx), o.Doubt().Words...), g.Start, " (at "+words.At(g.LostAt)+")"
+		h.Stamp = rule.Stamped(g.LostAt, o.Inv, o.Inv-g.LostAt-z.From(g, o.By()), o.Process == g.LostBy || o.Has&history.HasBegan != 0)
 	case ledger.UseDenied:
 		no := o.Doubts.No
-		h.Witness, h.From, when = append(h.Witness, no.Idx), g.Start, " (at "+words.At(no.T)+")"
-		h.Stamp = rule.Stamped(no.T, o.Inv, o.Inv-no.T-z.From(g, o.Host), o.Process == no.By || o.Has&history.HasBegan != 0)
+		h.Witness, h.From, when = append(append(h.Witness, no.Idx), o.Doubts.Words...), g.Start, " (at "+words.At(no.T)+")"
+		h.Stamp = rule.Stamped(no.T, o.Inv, o.Inv-no.T-z.From(g, o.By()), o.Process == no.By || o.Has&history.HasBegan != 0)
 	}
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s.",
 		o.Holder.Owner, o.Value, f.Key.Name, words.At(o.Inv), o.Holder.Owner, unheldText[o.Use], when)
@@ -394,20 +441,27 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 func (z *Zombies) unlessSent(f *ledger.Fact, release int) {
 	o, g := f.Op, f.Op.Grant
 	fenced := z.Header.Fenced && o.Fence != 0
-	if g.ReleaseOK == ledger.Never && !fenced && o.Inv-z.From(g, o.Host) > max(o.Due(), g.Latest()) {
+	if (g.ReleaseOK == ledger.Never || g.ReleasedOnceMoreBehind(o, z.From(g, o.By()))) && !fenced && o.Inv-z.Past(g, o.By()) > due(o) {
 		z.Withhold(release, z.unfenced(f.Key, f.Landing))
 	}
 }
 
-// late judges a write by the deadline of the lease that it was issued under.
-func (z *Zombies) late(k *ledger.Key, l *ledger.Landing) {
-	o, due, eps := l.Op, l.Op.Due(), z.From(l.Op.Grant, l.Op.Host)
+// due is until when o could be issued in time: that which was known then, when it was
+// late by that already.
+func due(o *ledger.Op) time.Duration {
+	due := o.Due()
+	if o.Overdue() != nil {
+		return due
+	}
 	if o.Grant.TwoTokens() {
 		due = max(due, o.Grant.Rare.Most)
 	}
-	if o.Overdue() == nil {
-		due = max(due, o.Grant.Latest())
-	}
+	return max(due, o.Grant.Latest())
+}
+
+// late judges a write by the deadline of the lease that it was issued under.
+func (z *Zombies) late(k *ledger.Key, l *ledger.Landing) {
+	o, due, eps := l.Op, due(l.Op), z.Past(l.Op.Grant, l.Op.By())
 	fenced := z.Header.Fenced && o.Fence != 0
 	switch {
 	case o.Overdue() != nil && o.Overdue().Covered:
@@ -425,15 +479,15 @@ func (z *Zombies) late(k *ledger.Key, l *ledger.Landing) {
 // unfenced is a late write, until a renewal turns out to have been under way when it
 // was issued.
 func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
-	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &ledger.LateWrite{Inv: l.Op.Inv, Idx: l.Op.InvIdx, By: l.Op.Process, Host: l.Op.Host}, l.Op.Grant
+	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &ledger.LateWrite{Inv: l.Op.Inv, Idx: l.Op.InvIdx, By: l.Op.By()}, l.Op.Grant
 	if known := l.Op.Overdue(); known != nil {
 		w = known
 	}
-	other := z.letGo(l.Op)
+	other, again := z.letGo(l.Op), z.takenOnceMore(l.Op)
 	h.Refuted = func() bool {
-		return w.Covered || other != nil && w.Inv-z.From(other, w.Host) <= other.End()
+		return w.Covered || other != nil && w.Inv-z.From(other, w.By) <= min(other.StoppedAt, z.DeadlineFor(other, w.Inv, w.By)) || again
 	}
-	h.Stamp = rule.Stamped(g.OK, l.Op.Inv, l.Op.Inv-l.Op.Due()-z.From(g, l.Op.Host), l.Op.Has&history.HasBegan != 0)
+	h.Stamp = rule.Stamped(g.OK, l.Op.Inv, l.Op.Inv-l.Op.Due()-z.Past(g, l.Op.By()), l.Op.Has&history.HasBegan != 0)
 	z.overdueToo(l.Op, w)
 	if w != l.Op.Overdue() && z.Room("S3z") {
 		g.Rarely().Late = append(g.Rare.Late, w)
@@ -449,13 +503,24 @@ func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 // to have been sent, or to have begun only later, so that o was issued under it; or nil.
 func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
 	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		stands := x != nil && (x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.Host), x.Deadline) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process))
-		if stands && x != o.Grant && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
+		stands := x != nil && (x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.By()), x.Deadline) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process))
+		if stands && x != o.Grant && !x.RefusedTo(o.Process, o.InvIdx) && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
 			x.Pin()
 			return x
 		}
 	}
 	return nil
+}
+
+// takenOnceMore says whether o may have been issued under another lease of its owner's, of
+// which clocks do not tell whether it was taken once more behind the word that ended it.
+func (z *Zombies) takenOnceMore(o *ledger.Op) bool {
+	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
+		if x != nil && x != o.Grant && x.TakenTwice() && x.ReleasedAt == ledger.Never && x.StoppedAt != ledger.Never && z.MayBeTakenSince(x, o) && o.Inv <= x.Deadline && (o.Fence == 0 || x.Bears(o.Fence)) {
+			return true
+		}
+	}
+	return false
 }
 
 // covered looks at the late writes again when a renewal, which is told of when
@@ -465,8 +530,10 @@ func (z *Zombies) covered(f *ledger.Fact) {
 		return
 	}
 	z.cover(f, f.Grant)
-	if g := f.Op.Holder.Grant; g != nil && g != f.Grant && g.Rare != nil && g.Rare.Beside >= f.Grant.Deadline {
-		z.cover(f, g)
+	for _, g := range [...]*ledger.Grant{f.Op.Holder.Grant, f.Op.Holder.Prior} {
+		if g != nil && g != f.Grant && g.Rare != nil && g.Rare.Beside >= f.Grant.Deadline {
+			z.cover(f, g)
+		}
 	}
 }
 
@@ -477,9 +544,9 @@ func (z *Zombies) cover(f *ledger.Fact, g *ledger.Grant) {
 	}
 	for _, w := range g.Rare.Late {
 		o := f.Op // a round of automatic renewal has no event where it began
-		ahead := o.Inv <= w.Inv && (w.By != o.Process || o.InvIdx < w.Idx || o.InvIdx == o.OKIdx)
+		ahead := o.Inv <= w.Inv && (w.By.Process != o.Process || o.InvIdx < w.Idx || o.InvIdx == o.OKIdx)
 		w.Since(o.OK, f.Grant.Deadline)
-		if ahead && w.Inv-z.From(g, w.Host) <= f.Grant.Deadline {
+		if ahead && w.Inv-z.Past(g, w.By) <= f.Grant.Deadline {
 			w.Cover(f.Grant.Deadline)
 		}
 	}
