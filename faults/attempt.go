@@ -126,7 +126,7 @@ func (a *attempt) inForce(res *StepResult, inj Injection) {
 	a.started(inj)
 	e := a.event(history.Fault, history.OK)
 	e.Instant, e.Receipt, e.Note = inj.Instant, inj.Receipt, inj.Note
-	if inj.Receipt == "" || !a.bitten(inj) {
+	if inj.Receipt == "" || !a.tookEffect(inj) {
 		a.owed = inj.Receipt
 		e.Kind, e.Receipt, e.Note = history.Info, "", phrase.Join(inj.Note, inj.Receipt) // the heal may tell
 	}
@@ -141,12 +141,12 @@ func (a *attempt) inForce(res *StepResult, inj Injection) {
 }
 
 // unproved is what is said of a fault without a receipt.
-const unproved = "nothing proves that it bit: no operation of a client, or nothing that this fault changed"
+const unproved = "nothing proves that it took effect: no operation of a client, or nothing that this fault changed"
 
-// bitten reports whether the fault has hurt anything, under an operation of a
+// tookEffect reports whether the fault has hurt anything, under an operation of a
 // client.
-func (a *attempt) bitten(inj Injection) bool {
-	if inj.Bitten != nil && !inj.Bitten() || !a.ops.Met() {
+func (a *attempt) tookEffect(inj Injection) bool {
+	if inj.TookEffect != nil && !inj.TookEffect() || !a.ops.Met() {
 		return false
 	}
 	return len(a.scope.proofs) == 0 || slices.ContainsFunc(a.scope.proofs, func(proved func() bool) bool { return proved() })
@@ -165,7 +165,7 @@ func (a *attempt) last(ctx context.Context, inj Injection) {
 func (a *attempt) awaitImpact(ctx context.Context, inj Injection) {
 	more := a.patience()
 	var waited time.Duration
-	for pause := firstLook; waited < more && !a.bitten(inj); pause = min(2*pause, more/looks, more-waited) {
+	for pause := firstLook; waited < more && !a.tookEffect(inj); pause = min(2*pause, more/looks, more-waited) {
 		if !wait.For(ctx, pause) {
 			return
 		}
@@ -191,20 +191,20 @@ func (a *attempt) patience() time.Duration {
 func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) error {
 	a.started(inj)
 	a.awaitImpact(ctx, inj)
-	met := a.bitten(inj)
+	met := a.tookEffect(inj)
 	receipt, err := a.repair(ctx, a.scope.undo.heal) // also lets go of what it had taken
-	inj.Bitten = func() bool { return met }
+	inj.TookEffect = func() bool { return met }
 	inj.Receipt = phrase.Join(inj.Receipt, receipt)
 	a.inForce(res, inj)
 	return err
 }
 
 func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) error {
-	met, bitten := a.ops.Met(), a.bitten(inj)
+	met, tookEffect := a.ops.Met(), a.tookEffect(inj)
 	a.open = a.n.rec.Append(a.event(history.Heal, history.Invoke))
 	receipt, err := a.repair(ctx, inj.Heal)
 	e := a.event(history.Heal, history.OK)
-	if receipt = phrase.Join(a.owed, receipt); bitten || met && inj.Bitten != nil && inj.Bitten() { // what it did last shows late
+	if receipt = phrase.Join(a.owed, receipt); tookEffect || met && inj.TookEffect != nil && inj.TookEffect() { // what it did last shows late
 		e.Receipt = receipt
 	} else {
 		e.Note = receipt
@@ -213,7 +213,7 @@ func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) erro
 	switch {
 	case err != nil:
 		e.Kind, e.Err = history.Fail, history.OneLine(err.Error())
-	case !res.Bit:
+	case !res.TookEffect:
 		e.Kind, e.Err = history.Info, unproved
 	}
 	a.n.rec.Append(e)

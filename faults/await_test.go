@@ -130,7 +130,7 @@ func TestPauseThatDidNotHold(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*second) // until then another victim is waited for
 		defer cancel()
 		res, err := w.Run(ctx, faults.Step{Fault: fault("pause-client", faults.Params{Client: faults.RoleHolder}), For: 3 * second})
-		if err != nil || res.Bit() != 0 {
+		if err != nil || res.TookEffect() != 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
 		w.WantStory(t, "0s invoke fault pause-client", "0s info fault pause-client", "3s invoke heal pause-client", "3s info heal pause-client")

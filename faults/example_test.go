@@ -79,7 +79,7 @@ func Example() {
 		return
 	}
 	rec := history.NewRecorder(&events, observer)
-	// Without an operation of a client under it no fault has bitten.
+	// Without an operation of a client under it no fault has taken effect.
 	rec.Append(history.Event{Process: rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Owner: "c1", Key: "lock"})
 	if _, err := faults.Run(ctx, plan, target, rec, rand.New(rand.NewPCG(1, 1))); err != nil {
 		fmt.Println(err)

@@ -1,6 +1,6 @@
 // Package faults hurts the testbed on purpose: a nemesis follows a schedule,
 // injecting each fault at its moment and healing it again, and keeps the
-// receipts that prove that it bit.
+// receipts that prove that it took effect.
 package faults
 
 import (
@@ -36,20 +36,20 @@ type Hit struct {
 // fault a receipt proves nothing, and is kept as a note.
 type Injection struct {
 	Target  any    // whom it hit, a Hit as a rule; becomes the event's target
-	Receipt string // what proves that it bit; empty when only the heal can tell
+	Receipt string // what proves that it took effect; empty when only the heal can tell
 	Note    string // what was done, where that proves no effect yet
 	Instant bool   // it is over at once (jump, flush); Heal says only what came of it
 
 	// Heal undoes it, verifies that it is undone, and says what proves that it
-	// bit. It succeeds on an injection already healed. An empty receipt where
-	// Receipt was empty as well means that nothing proves that it bit. Nil
+	// took effect. It succeeds on an injection already healed. An empty receipt where
+	// Receipt was empty as well means that nothing proves that it took effect. Nil
 	// stands for everything that was given to Scope.OnHeal.
 	Heal func(ctx context.Context) (receipt string, err error)
 
-	// Bitten, when set, reports whether the fault has hurt anything yet; where
+	// TookEffect, when set, reports whether the fault has hurt anything yet; where
 	// it has not, there is no receipt. The nemesis prolongs a step that has not,
 	// or has met no operation of a client, by two TTLs or its own length.
-	Bitten func() bool
+	TookEffect func() bool
 }
 
 // A Fault is one way to hurt the target.

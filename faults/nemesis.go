@@ -131,9 +131,9 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 const maxTries = 3
 
 // deservesAnother reports whether a step whose fault was healed is to try another victim: it
-// hurt one client of several, no other step waits for it, and nothing proves that it bit.
+// hurt one client of several, no other step waits for it, and nothing proves that it took effect.
 func (a *attempt) deservesAnother(res StepResult) bool {
-	return !res.Bit && a.oneOfSeveral()
+	return !res.TookEffect && a.oneOfSeveral()
 }
 
 // oneOfSeveral reports whether the attempt is at one client of several, for which no

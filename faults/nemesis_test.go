@@ -28,7 +28,7 @@ func TestStepsOverlap(t *testing.T) {
 		w.WantStory(t,
 			"1s invoke fault a", "1s ok fault a", "2s invoke fault b", "2s ok fault b",
 			"3s invoke heal b", "3s ok heal b", "4s invoke heal a", "4s ok heal a")
-		if res.Planned() != 2 || res.Started() != 2 || res.Bit() != 2 || res.Healed() != 2 {
+		if res.Planned() != 2 || res.Started() != 2 || res.TookEffect() != 2 || res.Healed() != 2 {
 			t.Errorf("result %+v", res)
 		}
 		if got := res.Steps[0]; !slices.Equal(got.Receipts, []string{"a bit", "a healed"}) || got.Started != second || got.Ended != 4*second {
@@ -55,7 +55,7 @@ func TestMomentNeverCame(t *testing.T) {
 		if got := w.Events.Events[1].Err; got != "moment never came" {
 			t.Errorf("err %q", got)
 		}
-		if res.Started() != 0 || res.Bit() != 0 || res.Healed() != 0 {
+		if res.Started() != 0 || res.TookEffect() != 0 || res.Healed() != 0 {
 			t.Errorf("result %+v", res)
 		}
 	})
@@ -95,9 +95,9 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 // place it comes.
 func TestAnotherVictim(t *testing.T) {
 	for name, c := range map[string]struct {
-		bites   int // the attempt that bites; 0: none
-		clients []string
-		want    []string
+		takesEffect int // the attempt that bites; 0: none
+		clients     []string
+		want        []string
 	}{
 		"the first":           {1, []string{"c00"}, []string{"ok"}},
 		"the second":          {2, []string{"c00"}, []string{"info", "ok"}},
@@ -111,8 +111,8 @@ func TestAnotherVictim(t *testing.T) {
 				f := faulttest.Fault("a", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
 					n++
 					s.Begin(faults.Hit{Clients: c.clients})
-					if n == c.bites {
-						return faults.Injection{Receipt: "bit"}, nil
+					if n == c.takesEffect {
+						return faults.Injection{Receipt: "took effect"}, nil
 					}
 					return faults.Injection{}, nil
 				})
@@ -134,8 +134,8 @@ func TestAnotherVictim(t *testing.T) {
 						got = append(got, e.Kind.String())
 					}
 				}
-				if !slices.Equal(got, c.want) || (res.Bit() == 1) != (c.bites > 0) {
-					t.Errorf("%v, bit %d, want %v", got, res.Bit(), c.want)
+				if !slices.Equal(got, c.want) || (res.TookEffect() == 1) != (c.takesEffect > 0) {
+					t.Errorf("%v, effects %d, want %v", got, res.TookEffect(), c.want)
 				}
 			})
 		})
@@ -165,15 +165,15 @@ func TestAnotherVictimInTime(t *testing.T) {
 				f := faulttest.Fault("a", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
 					began = append(began, time.Since(start))
 					s.Begin(faults.Hit{Clients: []string{"c00"}})
-					return faults.Injection{Bitten: func() bool { return false }}, nil
+					return faults.Injection{TookEffect: func() bool { return false }}, nil
 				})
 				w.Script(map[time.Duration]func(){
 					100 * time.Millisecond:  func() { w.Grant("k0", "c01#1") },
 					3600 * time.Millisecond: func() { w.Grant("k0", "c01#1") },
 				})
 				res, err := w.Run(t.Context(), faults.Step{When: c.when, For: second, Fault: f})
-				if err != nil || res.Bit() != 0 {
-					t.Fatalf("bit %d: %v", res.Bit(), err)
+				if err != nil || res.TookEffect() != 0 {
+					t.Fatalf("effects %d: %v", res.TookEffect(), err)
 				}
 				if !slices.EqualFunc(began, c.want, func(a, b time.Duration) bool { return (a - b).Abs() < 500*time.Millisecond }) {
 					t.Errorf("attempts at %v, want %v", began, c.want)
@@ -233,7 +233,7 @@ func TestInjectFailsHalfway(t *testing.T) {
 				}) {
 					t.Errorf("no failed fault in %v", w.Story())
 				}
-				if res.Healed() != 1 || res.Bit() != 1 {
+				if res.Healed() != 1 || res.TookEffect() != 1 {
 					t.Errorf("result %+v", res)
 				}
 			})
@@ -277,7 +277,7 @@ func TestHealPanicsOnce(t *testing.T) {
 				if tries++; tries == 1 {
 					panic("not yet")
 				}
-				return "bit", nil
+				return "took effect", nil
 			})
 			return faults.Injection{Target: "x"}, nil
 		})
@@ -294,7 +294,7 @@ func TestHangs(t *testing.T) {
 		release := make(chan struct{})
 		heal := faulttest.Fault("stuck-heal", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
 			s.OnHeal("toxic on c01→n2", "restart it", func(context.Context) (string, error) { <-release; return "", nil })
-			return faults.Injection{Target: "x", Receipt: "bit"}, nil
+			return faults.Injection{Target: "x", Receipt: "took effect"}, nil
 		})
 		inject := faulttest.Fault("stuck-inject", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
 			s.Begin(faults.Hit{Nodes: []string{"n1"}})
@@ -315,7 +315,7 @@ func TestNoReceipt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := faulttest.New(5, 1)
 		f := faulttest.Fault("mute", func(context.Context, *faults.Scope, *rand.Rand) (faults.Injection, error) {
-			return faults.Injection{Target: "x", Heal: func(context.Context) (string, error) { return "", nil }, Bitten: func() bool { return false }}, nil
+			return faults.Injection{Target: "x", Heal: func(context.Context) (string, error) { return "", nil }, TookEffect: func() bool { return false }}, nil
 		})
 		res, err := w.Run(t.Context(), faults.Step{Fault: f, For: second}, faults.Step{When: faults.Trigger{After: 6 * second}, Fault: faulttest.Fault("flush", func(context.Context, *faults.Scope, *rand.Rand) (faults.Injection, error) {
 			return faults.Injection{Target: "n1", Receipt: "DBSIZE 0", Instant: true}, nil
@@ -324,7 +324,7 @@ func TestNoReceipt(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.WantStory(t, "0s invoke fault mute", "0s info fault mute", "5s invoke heal mute", "5s info heal mute", "6s invoke fault flush", "6s ok fault flush")
-		if res.Steps[0].Bit || !res.Steps[0].Healed || !res.Steps[1].Bit || !res.Steps[1].Healed {
+		if res.Steps[0].TookEffect || !res.Steps[0].Healed || !res.Steps[1].TookEffect || !res.Steps[1].Healed {
 			t.Errorf("result %+v", res)
 		}
 		if e := w.Events.Events; !e[4].Instant || !e[5].Instant || e[0].Instant {

@@ -13,33 +13,33 @@ type Result struct {
 
 // A StepResult says what became of one step. Times are history times.
 type StepResult struct {
-	Fault    string          `json:"fault"`
-	When     Trigger         `json:"-"`
-	For      time.Duration   `json:"for_ns"`
-	Target   *history.Target `json:"target,omitempty"`
-	Started  time.Duration   `json:"started_ns,omitempty"` // 0: it never did
-	Ended    time.Duration   `json:"ended_ns,omitempty"`   // 0: instant, or never healed
-	Bit      bool            `json:"bit"`
-	Healed   bool            `json:"healed"` // or instant
-	Receipts []string        `json:"receipts,omitempty"`
-	Err      string          `json:"err,omitempty"`
+	Fault      string          `json:"fault"`
+	When       Trigger         `json:"-"`
+	For        time.Duration   `json:"for_ns"`
+	Target     *history.Target `json:"target,omitempty"`
+	Started    time.Duration   `json:"started_ns,omitempty"` // 0: it never did
+	Ended      time.Duration   `json:"ended_ns,omitempty"`   // 0: instant, or never healed
+	TookEffect bool            `json:"bit"`
+	Healed     bool            `json:"healed"` // or instant
+	Receipts   []string        `json:"receipts,omitempty"`
+	Err        string          `json:"err,omitempty"`
 }
 
 func (r *StepResult) add(receipt string) {
 	if receipt != "" {
 		r.Receipts = append(r.Receipts, receipt)
-		r.Bit = true
+		r.TookEffect = true
 	}
 }
 
-// Planned, Started, Bit and Healed count a result's steps.
+// Planned, Started, TookEffect and Healed count a result's steps.
 func (r Result) Planned() int { return len(r.Steps) }
 
 // Started counts the steps that took effect.
 func (r Result) Started() int { return r.count(func(s StepResult) bool { return s.Started > 0 }) }
 
-// Bit counts the steps with a receipt that proves it.
-func (r Result) Bit() int { return r.count(func(s StepResult) bool { return s.Bit }) }
+// TookEffect counts the steps with a receipt that proves it.
+func (r Result) TookEffect() int { return r.count(func(s StepResult) bool { return s.TookEffect }) }
 
 // Healed counts the steps that were healed, or were over at once.
 func (r Result) Healed() int { return r.count(func(s StepResult) bool { return s.Healed }) }

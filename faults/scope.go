@@ -98,7 +98,7 @@ func (s *Scope) OnHeal(broken, byHand string, heal func(ctx context.Context) (st
 }
 
 // Background runs work until the heal, which ends its context and waits for
-// it. receipt says afterwards what proves that it bit.
+// it. receipt says afterwards what proves that it took effect.
 func (s *Scope) Background(broken string, work func(ctx context.Context) error, receipt func() string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -114,6 +114,6 @@ func (s *Scope) Background(broken string, work func(ctx context.Context) error, 
 	})
 }
 
-// ProvedBy adds a proof that the fault has bitten. Where there are any, one of
-// them must hold, beside the injection's own Bitten.
-func (s *Scope) ProvedBy(bitten func() bool) { s.proofs = append(s.proofs, bitten) }
+// ProvedBy adds a proof that the fault has taken effect. Where there are any, one of
+// them must hold, beside the injection's own TookEffect.
+func (s *Scope) ProvedBy(tookEffect func() bool) { s.proofs = append(s.proofs, tookEffect) }

@@ -21,7 +21,7 @@ func TestMissedIsTriedAgain(t *testing.T) {
 			if tries++; tries < 3 {
 				return faults.Injection{}, faults.ErrMissed
 			}
-			return faults.Injection{Target: "x", Receipt: "bit"}, nil
+			return faults.Injection{Target: "x", Receipt: "took effect"}, nil
 		})
 		if _, err := w.Run(t.Context(), faults.Step{Fault: f, For: second}); err != nil {
 			t.Fatal(err)

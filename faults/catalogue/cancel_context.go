@@ -49,13 +49,13 @@ func (f cancelContext) Inject(_ context.Context, s *faults.Scope, rng *rand.Rand
 	}
 	hit := faults.Hit{Clients: phrase.Names(clients), Key: s.Occasion.Key}
 	s.Begin(hit)
-	var bitten atomic.Bool
+	var tookEffect atomic.Bool
 	for _, c := range clients {
 		draws, cancelled := rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())), 0
 		s.Background(c.Name()+"'s operations are cancelled", func(ctx context.Context) error {
 			for wait.For(ctx, time.Duration(draws.Int64N(int64(2*f.Delay)))) {
 				cancelled += c.(faults.CancellingClient).Cancel()
-				bitten.Store(cancelled > 0 || bitten.Load())
+				tookEffect.Store(cancelled > 0 || tookEffect.Load())
 			}
 			return nil
 		}, func() string {
@@ -65,7 +65,7 @@ func (f cancelContext) Inject(_ context.Context, s *faults.Scope, rng *rand.Rand
 			return fmt.Sprintf("%d operations of %s cancelled under way", cancelled, c.Name())
 		})
 	}
-	return faults.Injection{Target: hit, Bitten: bitten.Load}, nil
+	return faults.Injection{Target: hit, TookEffect: tookEffect.Load}, nil
 }
 
 // Settings adds the time between cancellations.

@@ -98,10 +98,10 @@ func TestCancelContextVirtual(t *testing.T) {
 		}
 		cancel()
 		wg.Wait()
-		if said := strings.Join(res.Steps[0].Receipts, " "); !res.Steps[0].Bit || ended < 10 {
+		if said := strings.Join(res.Steps[0].Receipts, " "); !res.Steps[0].TookEffect || ended < 10 {
 			t.Errorf("%d operations ended: %q", ended, said)
 		}
-		if res.Steps[1].Bit {
+		if res.Steps[1].TookEffect {
 			t.Errorf("a receipt for an idle client: %q", res.Steps[1].Receipts)
 		}
 	})

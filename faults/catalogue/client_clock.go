@@ -71,7 +71,7 @@ func (f clientClock) Inject(_ context.Context, s *faults.Scope, rng *rand.Rand) 
 		}
 		moved = append(moved, m)
 	}
-	return faults.Injection{Target: hit, Note: phrase.Few(hit.Clients) + " " + ahead(by), Bitten: anyRead(moved)}, nil
+	return faults.Injection{Target: hit, Note: phrase.Few(hit.Clients) + " " + ahead(by), TookEffect: anyRead(moved)}, nil
 }
 
 // movedClock is one client's clock that is wrong.

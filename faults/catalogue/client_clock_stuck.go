@@ -42,7 +42,7 @@ func (f clientClockStuck) Inject(_ context.Context, s *faults.Scope, rng *rand.R
 		}
 		stuck = append(stuck, m)
 	}
-	return faults.Injection{Target: hit, Note: phrase.Few(hit.Clients) + " stuck at one time of day", Bitten: anyRead(stuck)}, nil
+	return faults.Injection{Target: hit, Note: phrase.Few(hit.Clients) + " stuck at one time of day", TookEffect: anyRead(stuck)}, nil
 }
 
 func stopClock(s *faults.Scope, c faults.Client, at time.Time) (*movedClock, error) {

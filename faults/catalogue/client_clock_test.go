@@ -89,8 +89,8 @@ func TestClientClockVirtual(t *testing.T) {
 			t.Errorf("c02's clock is %v ahead under both, want %v", got, want)
 		}
 		for i, want := range []string{"c02 read its clock 1 times while it was 5s ahead", "1m0s behind", ""} {
-			if got := strings.Join(res.Steps[i].Receipts, "; "); !strings.Contains(got, want) || res.Steps[i].Bit != (want != "") {
-				t.Errorf("step %d: bit %v, %q, want %q", i, res.Steps[i].Bit, got, want)
+			if got := strings.Join(res.Steps[i].Receipts, "; "); !strings.Contains(got, want) || res.Steps[i].TookEffect != (want != "") {
+				t.Errorf("step %d: took effect %v, %q, want %q", i, res.Steps[i].TookEffect, got, want)
 			}
 		}
 		for _, c := range clients {
@@ -135,7 +135,7 @@ func TestClientClockStuckVirtual(t *testing.T) {
 		if got := strings.Join(res.Steps[0].Receipts, "; "); !strings.Contains(got, "c00 read its clock 2 times while it was stuck") {
 			t.Errorf("receipts %q", got)
 		}
-		if res.Steps[2].Bit {
+		if res.Steps[2].TookEffect {
 			t.Error("a clock that was stuck already was stopped once more")
 		}
 	})

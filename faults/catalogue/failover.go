@@ -30,10 +30,14 @@ func (f failover) Supports(t *faults.Target) error {
 	if t.Fabric == nil {
 		return fmt.Errorf("needs a link for the replica, which this run does without")
 	}
-	if _, is := t.Testbed.(testbed.Deployment); is && f.Node != "" && f.Node != faults.RoleAny && f.Node != faults.RoleMaster {
+	const has = "process, sentinel and cluster"
+	if _, is := t.Testbed.(testbed.Deployment); !is {
+		return needNodes[testbed.Replicated](t, "replicated", has)
+	}
+	if f.Node != "" && f.Node != faults.RoleAny && f.Node != faults.RoleMaster {
 		return fmt.Errorf("%s testbed: node %s: it is the master that fails over; leave node out", t.Testbed.Name(), f.Node)
 	}
-	return needNodes[testbed.Replicated](t, "replicated", "process, sentinel and cluster")
+	return needNodes[testbed.Killer](t, "killed", has)
 }
 
 func (f failover) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {

@@ -45,12 +45,12 @@ func (f flapping) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (
 		}
 		return nil
 	}, func() string {
-		if !applied.bitten() {
+		if !applied.tookEffect() {
 			return ""
 		}
 		return fmt.Sprintf("%d cuts of %v on average", cuts.Load(), mean/2)
 	})
-	return faults.Injection{Target: hit, Note: applied.where, Bitten: applied.bitten}, nil
+	return faults.Injection{Target: hit, Note: applied.where, TookEffect: applied.tookEffect}, nil
 }
 
 // flap cuts every link for d. It ends with all of them open.

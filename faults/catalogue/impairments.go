@@ -53,9 +53,9 @@ func (m *impairments) impair(ctx context.Context, s *faults.Scope, on link.Link,
 	return nil
 }
 
-// bitten reports whether any of the impairments has affected anything so far,
+// tookEffect reports whether any of the impairments has affected anything so far,
 // those that are healed included.
-func (m *impairments) bitten() bool {
+func (m *impairments) tookEffect() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.impact.Any() {

@@ -20,7 +20,7 @@ func (slowlyHealed) Heal(context.Context) (link.Impact, error) {
 
 func (slowlyHealed) Impact() link.Impact { return link.Impact{} }
 
-// A heal that waits holds up nobody who asks whether the fault has bitten, and with
+// A heal that waits holds up nobody who asks whether the fault has taken effect, and with
 // them virtual time; what it healed counts once, however many heal at once.
 func TestHealingDoesNotStopTheClock(t *testing.T) {
 	defer time.AfterFunc(time.Minute, func() { panic("virtual time stands still") }).Stop()
@@ -36,8 +36,8 @@ func TestHealingDoesNotStopTheClock(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Millisecond)
-		if m.bitten() {
-			t.Error("bitten before the heal has ended")
+		if m.tookEffect() {
+			t.Error("effect before the heal has ended")
 		}
 		all.Wait()
 		if m.impact.Bytes != 1 || len(m.open) > 0 {

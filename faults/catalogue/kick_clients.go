@@ -16,7 +16,7 @@ var kickClientsEntry = Entry{
 	New: server(serverFault{name: "kick-clients", commands: []string{"CLIENT"}, instant: true, apply: kick}),
 }
 
-// kick closes every client's connection from the server's side. It has bitten
+// kick closes every client's connection from the server's side. It has taken effect
 // when a client has dialled anew since.
 func kick(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 	ops := s.Operations(faults.Hit{Nodes: linkEnds(s, []testbed.Node{n})})

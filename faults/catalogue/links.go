@@ -86,7 +86,7 @@ func (f linkFault) impair(ctx context.Context, s *faults.Scope, hit faults.Hit, 
 	if f.kind == link.Delay && f.Jitter > 0 && link.OneAtATime(s.Fabric) {
 		note = phrase.Join(note, "jitter drawn once for each link and direction")
 	}
-	return faults.Injection{Target: hit, Note: note, Bitten: applied.bitten}, nil
+	return faults.Injection{Target: hit, Note: note, TookEffect: applied.tookEffect}, nil
 }
 
 // impairment is what each of the fault's links suffers.

@@ -51,7 +51,7 @@ func TestKillLate(t *testing.T) {
 		}()
 		res, err := r.Run(t.Context(), faults.Step{Fault: e.New(faults.Params{Node: "n2"})})
 		<-knocked
-		if err != nil || !res.Steps[0].Bit || !res.Steps[0].Healed {
+		if err != nil || !res.Steps[0].TookEffect || !res.Steps[0].Healed {
 			t.Errorf("%+v, %v", res, err)
 		}
 		r.show("kill-late")
@@ -138,7 +138,7 @@ func TestPowerLoss(t *testing.T) {
 			r.knock(t, "c00", "n1")
 			if c.rest == 0 {
 				f.healed(t, "after power loss", "not yet synced")
-			} else if res, err := f.wait(); err != nil || res.Bit || !res.Healed {
+			} else if res, err := f.wait(); err != nil || res.TookEffect || !res.Healed {
 				t.Errorf("a power loss that lost nothing: %+v, %v", res, err)
 			}
 			if old, young := r.Get(t, n, "old"), r.Get(t, n, "young"); old != "v" || young != c.young {

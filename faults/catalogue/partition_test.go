@@ -37,7 +37,7 @@ func TestSlowCloseOfADeadNode(t *testing.T) {
 		{When: at(time.Millisecond), For: 3 * second, Fault: of("kill")},
 		{When: at(1500 * time.Millisecond), For: second, Fault: of("slow-close")},
 	}, r.Target, r.Rec, faulttest.Seeded(1))
-	if err != nil || len(res.Steps) != 2 || res.Steps[1].Bit || res.Steps[1].Err == "" {
+	if err != nil || len(res.Steps) != 2 || res.Steps[1].TookEffect || res.Steps[1].Err == "" {
 		t.Errorf("%+v, %v", res, err)
 	}
 }

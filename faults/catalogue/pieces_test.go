@@ -159,7 +159,7 @@ func TestSlowCloseUnnoticedHasNoReceipt(t *testing.T) {
 		r.speak(t)
 		f := r.inject(t, "slow-close", faults.Params{Delay: time.Hour})
 		res, err := f.wait()
-		if err != nil || !res.Healed || res.Bit {
+		if err != nil || !res.Healed || res.TookEffect {
 			t.Errorf("%+v, %v", res, err)
 		}
 	})

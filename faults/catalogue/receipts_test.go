@@ -48,7 +48,7 @@ func TestNoReceiptWithoutOperations(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
 			res, err := r.Run(ctx, faults.Step{Fault: f, For: 50 * time.Millisecond})
-			if err != nil || res.Bit() > 0 {
+			if err != nil || res.TookEffect() > 0 {
 				t.Errorf("%+v, %v", res, err)
 			}
 		})

@@ -107,7 +107,7 @@ func (r *rig) inject(t *testing.T, name string, p faults.Params, operations ...f
 func (h *held) healed(t *testing.T, receipt ...string) {
 	t.Helper()
 	res, err := h.wait()
-	if err != nil || !res.Healed || !res.Bit {
+	if err != nil || !res.Healed || !res.TookEffect {
 		t.Errorf("%s: %+v, %v", res.Fault, res, err)
 	}
 	said := strings.Join(res.Receipts, "; ")

@@ -19,7 +19,7 @@ var scriptFlushEntry = Entry{
 	New: server(serverFault{name: "script-flush", commands: []string{"SCRIPT"}, instant: true, apply: scriptFlush}),
 }
 
-// scriptFlush makes a node forget every cached script. It has bitten when a
+// scriptFlush makes a node forget every cached script. It has taken effect when a
 // client was answered NOSCRIPT since.
 func scriptFlush(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 	const probe = "return 'locktorture'"

@@ -25,7 +25,7 @@ type serverFault struct {
 	prey func(ctx context.Context, n testbed.Node) (int64, error)
 
 	// apply acts on one node, registers the undo with t.OnHeal, and says what
-	// proves that it bit.
+	// proves that it took effect.
 	apply func(ctx context.Context, s *faults.Scope, p faults.Params, n testbed.Node) (receipt string, err error)
 }
 

@@ -64,7 +64,7 @@ func (f starveCPU) Inject(ctx context.Context, s *faults.Scope, _ *rand.Rand) (f
 	}, func() string {
 		return fmt.Sprintf("%d goroutines spun; a wait of 1 ms took %v longer on average than before", n, phrase.Round(time.Duration(slower.Load())))
 	})
-	return faults.Injection{Target: hit, Bitten: func() bool { return slower.Load() >= int64(minSlower) }}, nil
+	return faults.Injection{Target: hit, TookEffect: func() bool { return slower.Load() >= int64(minSlower) }}, nil
 }
 
 func burn(ctx context.Context) {

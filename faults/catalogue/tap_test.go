@@ -52,7 +52,7 @@ func TestCutAfterReply(t *testing.T) {
 			t.Errorf("PTTL %d (%v), want a key without expiry", left, err)
 		}
 		cancel()
-		if res := <-done; !res.Bit || !res.Healed || res.Target.String() != `{"clients":["c01"],"nodes":["n1"],"key":"`+key+`"}` {
+		if res := <-done; !res.TookEffect || !res.Healed || res.Target.String() != `{"clients":["c01"],"nodes":["n1"],"key":"`+key+`"}` {
 			t.Errorf("%+v, target %s", res, res.Target)
 		}
 	})
@@ -105,7 +105,7 @@ func TestLostReplyEndsInTime(t *testing.T) {
 		if n, err := conn.Read(make([]byte, 1)); n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Fatalf("%d bytes, %v; want a connection that the heal has closed", n, err)
 		}
-		if res := <-done; !res.Bit || !res.Healed {
+		if res := <-done; !res.TookEffect || !res.Healed {
 			t.Errorf("%+v", res)
 		}
 	})

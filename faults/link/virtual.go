@@ -55,6 +55,7 @@ type virtual struct {
 	seed   uint64
 	pace   Pace
 	server func(upstream string) Server
+	manual *Manual // nil: messages arrive by themselves
 
 	mu     sync.Mutex
 	ports  []*virtualPort

@@ -318,7 +318,18 @@ func (f *virtualFlow) deliver(data []byte, later time.Duration) {
 	at = p.instant(at, f.toward, f.conn.number)
 	f.last, f.sent = at, now
 	f.queue = append(f.queue, queuedPiece{data, at})
+	if m := p.fabric.manual; m != nil {
+		m.sent(f)
+		return
+	}
 	p.at(at, f.land)
+}
+
+// carries reports whether something is on the way.
+func (f *virtualFlow) carries() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.queue) > 0
 }
 
 // land hands over the piece that is due.

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"locktorture/faults/testbed/server"
@@ -57,4 +58,12 @@ func serverVersion(fields map[string]string) string {
 		return "valkey " + v
 	}
 	return "redis " + fields["redis_version"]
+}
+
+func administer(ctx context.Context, n Node, args []string) (any, error) {
+	reply, err := Do(ctx, n, args...)
+	if err != nil {
+		return nil, fmt.Errorf("administer %s: %w", n.Name(), err)
+	}
+	return reply, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -69,7 +70,7 @@ type Config struct {
 	MinReplicas int      // sentinel: see SentinelConfig
 	Announce    Announce // sentinel, cluster
 
-	Image string // container: see ContainerConfig
+	Image string // container: see ContainerConfig; sentinel, cluster: has their servers in containers
 
 	External ExternalConfig // with addresses: KindAuto chooses KindExternal
 	Compose  ComposeConfig  // compose: never chosen by KindAuto
@@ -125,13 +126,29 @@ func detectCompose(_ context.Context, c Config) Candidate {
 func deployed(kind string) func(context.Context, Config) Candidate {
 	return func(ctx context.Context, c Config) Candidate {
 		c.FakeClock = false
-		d := detectProcess(ctx, c)
+		var d Candidate
+		if c.Image == "" || c.Kind != kind {
+			d = detectProcess(ctx, c)
+		} else {
+			d = detectContained(ctx, c)
+		}
 		d.Kind = kind
 		if d.Available && c.Kind != kind {
 			d.Available, d.Detail = false, "when asked for: "+d.Detail
 		}
 		return d
 	}
+}
+
+// detectContained is detectContainer for the servers of a deployment.
+func detectContained(ctx context.Context, c Config) Candidate {
+	c.Kind = KindContainer
+	d := detectContainer(ctx, c)
+	d.Abilities = Abilities(&containerNode{persist: c.Persist, duty: duty{elected: true}})
+	if d.Available && runtime.GOOS != "linux" {
+		d.Available, d.Detail = false, "servers of a deployment in containers share this machine's network, which Docker offers on Linux alone: leave the image out"
+	}
+	return d
 }
 
 // onRequest are the kinds that are not chosen unless they are asked for.
@@ -256,10 +273,10 @@ func Start(ctx context.Context, c Config) (b Testbed, why string, err error) {
 		})
 	case KindSentinel:
 		b, err = StartSentinel(ctx, SentinelConfig{
-			Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, MinReplicas: c.MinReplicas, Announce: c.Announce,
+			Dir: c.Dir, Binary: c.Binary, Image: c.Image, Persist: c.Persist, Fsync: c.Fsync, MinReplicas: c.MinReplicas, Announce: c.Announce,
 		})
 	case KindCluster:
-		b, err = StartCluster(ctx, ClusterConfig{Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, Announce: c.Announce})
+		b, err = StartCluster(ctx, ClusterConfig{Dir: c.Dir, Binary: c.Binary, Image: c.Image, Persist: c.Persist, Fsync: c.Fsync, Announce: c.Announce})
 	case KindCompose:
 		b, err = StartCompose(ctx, c.Compose)
 	case KindContainer:

@@ -36,37 +36,41 @@ type Cluster interface {
 }
 
 // A ClusterConfig describes a testbed of three masters and three replicas in cluster
-// mode, all of them real servers of Redis 7.0 or later.
+// mode, all of them real servers of Redis 7.0 or later: processes, or containers.
 type ClusterConfig struct {
 	Dir, Binary string        // see ProcessConfig
+	Image       string        // of containers; empty: processes
 	Persist     bool          // append-only file on the servers
 	Fsync       Fsync         // with Persist; empty: FsyncAlways
 	Ready       time.Duration // how long one server, and then their agreement, may take; zero: 10 s
 	Announce    Announce      // for clients and replication; the servers' own bus goes past it
 }
 
-// A clusterBed is a testbed of redis-server children: n1 to n3 are the masters at
+// A clusterBed is the deployment of a ClusterConfig: n1 to n3 are the masters at
 // first, and n4 to n6 replicate them in this order. Nobody changes sides: a shard keeps
 // its two servers.
 type clusterBed struct {
-	*processBed
+	serverBed
 	cfg       ClusterConfig
 	announced map[string]string // by node
 	ids       map[string]int    // the servers' own names for one another → index in servers
 }
 
 // StartCluster starts the servers of c, and returns when every one of them sees all
-// others well and the replicas have caught up. No child outlives the calling process:
-// see StartProcess.
+// others well and the replicas have caught up. What outlives the calling process, and for
+// how long: see StartProcess and StartContainer.
 func StartCluster(ctx context.Context, c ClusterConfig) (Testbed, error) {
-	c.Ready = cmp.Or(c.Ready, 10*time.Second)
-	servers, err := newProcessBed(ctx, ProcessConfig{
+	if c.Image != "" {
+		c.Ready = cmp.Or(c.Ready, containerReady)
+	}
+	c.Ready = cmp.Or(c.Ready, processReady)
+	servers, err := newServerBed(ctx, c.Image, ProcessConfig{
 		Nodes: clusterServers, Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, Ready: c.Ready,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start cluster testbed: %w", err)
 	}
-	b := &clusterBed{processBed: servers, cfg: c, announced: map[string]string{}, ids: map[string]int{}}
+	b := &clusterBed{serverBed: servers, cfg: c, announced: map[string]string{}, ids: map[string]int{}}
 	if err := b.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start cluster testbed: %w", err), b.Close())
 	}
@@ -75,17 +79,16 @@ func StartCluster(ctx context.Context, c ClusterConfig) (Testbed, error) {
 
 func (b *clusterBed) start(ctx context.Context) error {
 	for _, n := range b.servers() {
-		n.elected, n.vitals.elected, n.sharded = true, true, true
-		n.settings = []string{
+		n.assign(duty{elected: true, sharded: true, settings: []string{
 			"repl-ping-replica-period 1",
 			fmt.Sprintf("cluster-node-timeout %d", clusterTimeout.Milliseconds()),
 			"cluster-replica-validity-factor 0",      // a replica stands for election however long it was cut off
 			"cluster-allow-replica-migration no",     // it stays in its shard
 			"cluster-require-full-coverage no",       // the other shards serve on
 			"cluster-allow-pubsubshard-when-down no", // those without a master do not
-		}
+		}})
 	}
-	if err := startAll(ctx, b.all); err != nil {
+	if err := startMembers(ctx, b.serverBed); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.Ready)
@@ -107,12 +110,12 @@ func (b *clusterBed) start(ctx context.Context) error {
 }
 
 // servers are the masters and the replicas, at first in this order.
-func (b *clusterBed) servers() []*processNode { return b.all[:clusterServers] }
+func (b *clusterBed) servers() []deployable { return b.members()[:clusterServers] }
 
 // introduce gives the i-th server its address, its slots and its rank, and has the
 // first one meet it.
-func (b *clusterBed) introduce(ctx context.Context, i int, n *processNode) error {
-	addr, err := n.announce(ctx, b.cfg.Announce, "cluster")
+func (b *clusterBed) introduce(ctx context.Context, i int, n deployable) error {
+	addr, err := announce(ctx, n, b.cfg.Announce, "cluster")
 	if err != nil {
 		return err
 	}
@@ -139,7 +142,7 @@ func (b *clusterBed) introduce(ctx context.Context, i int, n *processNode) error
 	if err != nil {
 		return err
 	}
-	_, err = Do(ctx, b.servers()[0], "CLUSTER", "MEET", host, port, strconv.Itoa(n.busPort))
+	_, err = Do(ctx, b.servers()[0], "CLUSTER", "MEET", host, port, strconv.Itoa(n.bus()))
 	return err
 }
 
@@ -207,7 +210,7 @@ func (b *clusterBed) Masters(ctx context.Context) ([]Node, error) {
 		var masters [clusterShards]Node
 		for _, m := range known {
 			if len(m.slots) > 0 {
-				masters[m.index%clusterShards] = b.nodes[m.index]
+				masters[m.index%clusterShards] = b.Nodes()[m.index]
 			}
 		}
 		if votes[masters]++; votes[masters] > clusterServers/2 && !slices.Contains(masters[:], nil) {
@@ -309,7 +312,7 @@ func (b *clusterBed) view(ctx context.Context, n Node) ([]member, error) {
 		if ours {
 			// Who has yet to hear of an address is not well.
 			at, _, _ := strings.Cut(f[1], "@")
-			m.well = m.well && at == b.announced[b.nodes[i].Name()]
+			m.well = m.well && at == b.announced[b.Nodes()[i].Name()]
 		}
 		known = append(known, m)
 	}

@@ -12,9 +12,8 @@ import (
 
 func startCluster(t *testing.T, c ClusterConfig) Cluster {
 	t.Helper()
-	_, err := findServer(c.Binary)
-	require(t, err)
-	c.Ready = 30 * time.Second
+	requireServers(t, c.Image)
+	c.Ready = time.Minute
 	b, err := StartCluster(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -36,10 +35,23 @@ func servers(nodes []Node) (names []string) {
 }
 
 // A master that is killed is replaced by its replica, with what that had, and comes back
-// as a replica, empty or not; the shards of the others serve on.
+// as a replica, empty or not; the shards of the others serve on: as processes, and in
+// containers, which reach one another where they are announced, on this machine's loopback.
 func TestClusterPromotes(t *testing.T) {
 	t.Parallel()
-	b := startCluster(t, ClusterConfig{})
+	for name, c := range map[string]ClusterConfig{
+		"processes":  {},
+		"containers": {Image: DefaultImage, Announce: func(_ context.Context, _, addr string) (string, error) { return openRoad(t, addr).Addr().String(), nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clusterPromotes(t, c)
+		})
+	}
+}
+
+func clusterPromotes(t *testing.T, c ClusterConfig) {
+	b := startCluster(t, c)
 	masters, err := b.Masters(t.Context())
 	if names := servers(masters); err != nil || !slices.Equal(names, []string{"n1", "n2", "n3"}) {
 		t.Fatalf("the first masters are %v: %v", names, err)

@@ -31,6 +31,9 @@ type ContainerConfig struct {
 	Ready   time.Duration // how long one server may take to answer; zero: 30 s
 }
 
+// containerReady is how long a container may take to answer, unless said otherwise.
+const containerReady = 30 * time.Second
+
 // closeLimit bounds the end of a testbed of containers.
 const closeLimit = 60 * time.Second
 
@@ -38,10 +41,12 @@ const closeLimit = 60 * time.Second
 type containerBed struct {
 	cfg     ContainerConfig
 	docker  *testcontainers.DockerProvider
+	ports   *ports.Picker
 	id      string // the value of labelBed on all that is ours
 	version string
 	nodes   []Node
-	all     []*containerNode // the store last
+	store   *containerNode
+	all     []*containerNode
 	once    sync.Once
 }
 
@@ -54,14 +59,7 @@ func StartContainer(ctx context.Context, c ContainerConfig) (Testbed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start container testbed: %w", err)
 	}
-	errs := make([]error, len(b.all))
-	var wg sync.WaitGroup
-	for i, n := range b.all {
-		wg.Go(func() { errs[i] = n.firstStart(ctx) })
-	}
-	wg.Wait()
-	err = errors.Join(errs...)
-	if err == nil {
+	if err = startAll(ctx, b.all); err == nil {
 		err = b.askVersion(ctx)
 	}
 	if err != nil {
@@ -76,26 +74,40 @@ func newContainerBed(ctx context.Context, c ContainerConfig) (*containerBed, err
 	}
 	c.Image = cmp.Or(c.Image, DefaultImage)
 	c.Fsync = cmp.Or(c.Fsync, FsyncAlways)
-	c.Ready = cmp.Or(c.Ready, 30*time.Second)
+	c.Ready = cmp.Or(c.Ready, containerReady)
 	docker, err := openDocker()
 	if err != nil {
 		return nil, err
 	}
-	b := &containerBed{cfg: c, docker: docker, id: newBedID()}
+	b := &containerBed{cfg: c, docker: docker, id: newBedID(), ports: ports.Servers.Picker()}
 	if _, err = sweepContainers(ctx, docker); err == nil {
 		err = ensureImage(ctx, docker, c.Image)
 	}
 	if err != nil {
 		return nil, errors.Join(err, docker.Close())
 	}
-	picker := ports.Servers.Picker()
 	for i := range c.Nodes {
-		n := &containerNode{bed: b, name: fmt.Sprintf("n%d", i+1), ports: picker, persist: c.Persist}
+		n := b.newNode(fmt.Sprintf("n%d", i+1))
+		n.persist = c.Persist
 		b.nodes = append(b.nodes, n)
-		b.all = append(b.all, n)
 	}
-	b.all = append(b.all, &containerNode{bed: b, name: StoreName, ports: picker})
+	b.store = b.newNode(StoreName)
 	return b, nil
+}
+
+func (b *containerBed) newNode(name string) *containerNode {
+	n := &containerNode{bed: b, name: name, ports: b.ports}
+	b.all = append(b.all, n)
+	return n
+}
+
+func (b *containerBed) add(name string) deployable { return b.newNode(name) }
+
+func (b *containerBed) members() (all []deployable) {
+	for _, n := range b.all {
+		all = append(all, n)
+	}
+	return all
 }
 
 // askVersion asks the first node: all run one image.
@@ -115,7 +127,7 @@ func (b *containerBed) Version() string { return b.version }
 func (b *containerBed) Nodes() []Node { return append([]Node(nil), b.nodes...) }
 
 // Store implements Testbed.
-func (b *containerBed) Store() Node { return b.all[len(b.all)-1] }
+func (b *containerBed) Store() Node { return b.store }
 
 // Close saves the servers' logs and removes every container of this testbed,
 // by its label: also those whose start was interrupted.

@@ -60,17 +60,15 @@ func (n *containerNode) CanRestart(how Restart) error {
 	return nil
 }
 
-// Restart implements Killer. A node with persistence comes back empty in a new
-// container, in every other case in its own.
+// Restart implements Killer. A node that has files of its own, be it for persistence or of
+// a deployment, comes back empty in a new container, in every other case in its own.
 func (n *containerNode) Restart(ctx context.Context, how Restart) (string, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.vitals.restarted()
 	err := n.mayRestart(ctx, how)
-	if err == nil && how == Empty && n.persist {
-		if err = n.discard(ctx); err == nil {
-			err = n.create(ctx)
-		}
+	if err == nil && how == Empty && (n.persist || n.elected) {
+		err = n.renew(ctx)
 	}
 	if err == nil {
 		err = n.start(ctx)
@@ -83,6 +81,19 @@ func (n *containerNode) Restart(ctx context.Context, how Restart) (string, error
 		return "", fmt.Errorf("restart %s: %w", n.name, err)
 	}
 	return fmt.Sprintf("container %s answers on %s with %d keys", short(n.id()), n.Addr(), keys), nil
+}
+
+// renew replaces the dead container by one without its data.
+func (n *containerNode) renew(ctx context.Context) error {
+	if n.c != nil {
+		if err := n.keepFiles(ctx); err != nil {
+			return err
+		}
+	}
+	if err := n.discard(ctx); err != nil {
+		return err
+	}
+	return n.create(ctx)
 }
 
 // mayRestart allows another try after a restart that failed half-way, with or
@@ -140,9 +151,6 @@ func (n *containerNode) Resume(ctx context.Context) (string, error) {
 	n.pausedAt = time.Time{}
 	return fmt.Sprintf("container %s runs again after %s", short(n.id()), stood.Round(time.Millisecond)), nil
 }
-
-// CanAdminister implements Administrable: a real server knows every command.
-func (n *containerNode) CanAdminister(string) error { return nil }
 
 // Administer implements Administrable.
 func (n *containerNode) Administer(ctx context.Context, args ...string) (any, error) {

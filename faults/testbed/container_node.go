@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,8 +9,10 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,11 +35,18 @@ const containerPoll = 5 * time.Millisecond
 // A containerNode is one server in a container, and its successors on one
 // published port. Left to Docker, that port would change with every start;
 // links need an address that lasts, so the node asks for one of its own.
+//
+// A server of a deployment has this machine's network instead of one of its own: it
+// dials the others where they are announced, which are links on this machine's
+// loopback.
 type containerNode struct {
+	duty
 	bed     *containerBed
 	name    string
 	ports   *ports.Picker
 	persist bool
+
+	files map[string][]byte // of a server of a deployment: what the next container begins with, by path
 
 	mu       sync.Mutex // serialises life and death
 	port     int
@@ -70,6 +80,12 @@ func (n *containerNode) firstStart(ctx context.Context) (err error) {
 	defer n.mu.Unlock()
 	for range startAttempts {
 		n.port = n.ports.Free()
+		if n.elected {
+			if n.sharded {
+				n.busPort = n.ports.Free()
+			}
+			n.files = map[string][]byte{n.configPath(): []byte(n.configuration())}
+		}
 		if err = n.create(ctx); err == nil {
 			if err = n.start(ctx); err == nil {
 				return nil
@@ -88,21 +104,81 @@ func (n *containerNode) firstStart(ctx context.Context) (err error) {
 func (n *containerNode) create(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.bed.cfg.Ready)
 	defer cancel()
-	n.c, err = n.bed.docker.CreateContainer(ctx, testcontainers.ContainerRequest{
-		Image: n.bed.cfg.Image, ExposedPorts: []string{redisPort}, Cmd: n.command(),
+	request := testcontainers.ContainerRequest{
+		Image: n.bed.cfg.Image, Cmd: n.command(),
 		Labels: map[string]string{labelBed: n.bed.id, labelOwner: owner(ctx, os.Getpid()), labelNode: n.name},
-		HostConfigModifier: func(h *container.HostConfig) {
+	}
+	if n.elected {
+		request.HostConfigModifier = func(h *container.HostConfig) { h.NetworkMode = network.NetworkHost }
+		for path, text := range n.files {
+			request.Files = append(request.Files, testcontainers.ContainerFile{Reader: bytes.NewReader(text), ContainerFilePath: path, FileMode: 0o666})
+		}
+	} else {
+		request.ExposedPorts = []string{redisPort}
+		request.HostConfigModifier = func(h *container.HostConfig) {
 			h.PortBindings = network.PortMap{network.MustParsePort(redisPort): {{
 				HostIP: netip.MustParseAddr("127.0.0.1"), HostPort: strconv.Itoa(n.port),
 			}}}
-		},
-	})
+		}
+	}
+	n.c, err = n.bed.docker.CreateContainer(ctx, request)
 	return err
 }
+
+// dataDir is the folder of data in the images of Redis and of Valkey, which their
+// servers may write to.
+const dataDir = "/data"
+
+// configPath is where a server of a deployment has its configuration. No other server on
+// this machine's network says the same of itself.
+func (n *containerNode) configPath() string {
+	return path.Join(dataDir, n.bed.id+"-"+n.name+".conf")
+}
+
+// configuration is what a server of a deployment begins with, and keeps itself from
+// then on.
+func (n *containerNode) configuration() string {
+	lines := append(n.config(n.name, dataDir, n.port), fmt.Sprintf("dir %q", dataDir))
+	if !n.sentinel {
+		lines = append(lines, `save ""`, "repl-diskless-sync-delay 0", "appendonly no")
+		if n.persist {
+			lines[len(lines)-1] = "appendonly yes"
+			lines = append(lines, "appendfsync "+string(n.bed.cfg.Fsync))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// keepFiles notes how the dead container's server has left its configuration, and what it
+// knows of its cluster.
+func (n *containerNode) keepFiles(ctx context.Context) error {
+	if n.sharded {
+		n.files[path.Join(dataDir, "nodes.conf")] = nil
+	}
+	for file := range n.files {
+		from, err := n.c.CopyFileFromContainer(ctx, file)
+		if err != nil {
+			return fmt.Errorf("keep %s: %w", file, err)
+		}
+		n.files[file], err = io.ReadAll(from)
+		if err := errors.Join(err, from.Close()); err != nil {
+			return fmt.Errorf("keep %s: %w", file, err)
+		}
+	}
+	return nil
+}
+
+func (n *containerNode) assign(d duty) { n.duty, n.vitals.elected = d, d.elected }
 
 // command are the server's settings, for images whose entry point adds the
 // server's name: those of Redis and of Valkey do.
 func (n *containerNode) command() []string {
+	switch {
+	case n.sentinel:
+		return []string{n.configPath(), "--sentinel"}
+	case n.elected:
+		return []string{n.configPath()}
+	}
 	args := []string{"--bind", "0.0.0.0", "--protected-mode", "no", "--save", ""}
 	if !n.persist {
 		return append(args, "--appendonly", "no")
@@ -124,10 +200,14 @@ func (n *containerNode) start(ctx context.Context) error {
 	return n.awaitAnswer(ctx)
 }
 
-// published returns nil when the container's port is where it is looked for.
+// published returns nil when the container's port is where it is looked for, as far as
+// that can be told: without a network of its own, it ends where the port is taken.
 func (n *containerNode) published(ctx context.Context) error {
 	if n.c == nil {
 		return errors.New("no container")
+	}
+	if n.elected {
+		return n.alive(ctx)
 	}
 	at, err := n.c.MappedPort(ctx, redisPort)
 	if err != nil {
@@ -145,13 +225,21 @@ func (n *containerNode) awaitAnswer(ctx context.Context) error {
 		f, err := info(ask, n)
 		cancel()
 		switch {
+		case err == nil && n.elected && f["config_file"] != n.configPath():
+			err = errors.New("another server answers")
 		case err == nil && f["loading"] != "1":
 			return nil
 		case err == nil:
 			err = errors.New("still loading its data")
 		}
+		if n.elected && errors.Is(n.alive(ctx), ErrDown) {
+			return errExited
+		}
 		select {
 		case <-ctx.Done():
+			if n.elected {
+				err = fmt.Errorf("%w; servers of a deployment share this machine's network with it, which an engine in a virtual machine does not offer", err)
+			}
 			return fmt.Errorf("not ready: %w", err)
 		case <-time.After(containerPoll):
 		}

@@ -232,3 +232,22 @@ func (n *embeddedNode) close() {
 	}
 	n.alive, n.closed = false, true
 }
+
+// embeddedAdmin are the commands that an embedded node knows.
+var embeddedAdmin = map[string]bool{"FLUSHALL": true, "FLUSHDB": true, "SCRIPT": true, "SWAPDB": true}
+
+// CanAdminister implements Administrable.
+func (n *embeddedNode) CanAdminister(command string) error {
+	if !embeddedAdmin[strings.ToUpper(command)] {
+		return fmt.Errorf("%s on %s: an embedded node does not know it; a process testbed does: %w", command, n.name, ErrUnsupported)
+	}
+	return nil
+}
+
+// Administer implements Administrable.
+func (n *embeddedNode) Administer(ctx context.Context, args ...string) (any, error) {
+	if err := n.CanAdminister(args[0]); err != nil {
+		return nil, err
+	}
+	return administer(ctx, n, args)
+}

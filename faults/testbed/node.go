@@ -28,18 +28,14 @@ type processNode struct {
 
 	clockFile string // with clock: where it reads its offset
 
-	settings []string // further lines of its configuration
-	elected  bool     // its deployment says whether it is a master, and it keeps its configuration itself
-	served   bool     // it has been ready
-	sentinel bool     // a Redis Sentinel, which keeps no data
-	sharded  bool     // a server of a Redis Cluster
+	duty
+	served bool // it has been ready
 
 	mu          sync.Mutex // serialises life and death
 	home        string     // its folder below the testbed's
 	replica     *processNode
 	lastReplica int
 	port        int
-	busPort     int         // sharded: where the other servers of its cluster find it
 	child       *proc.Child // nil before the first start
 	pausedAt    time.Time
 	diedAt      time.Time     // of the last kill, or of the pause before it, by this machine's clock
@@ -64,6 +60,8 @@ func (n *processNode) Dial(ctx context.Context) (net.Conn, error) {
 
 func (n *processNode) dir() string     { return filepath.Join(n.bed.cfg.Dir, n.home) }
 func (n *processNode) dataDir() string { return filepath.Join(n.dir(), "data") }
+
+func (n *processNode) assign(d duty) { n.duty, n.vitals.elected = d, d.elected }
 
 // firstStart finds a port on which the server comes up.
 func (n *processNode) firstStart(ctx context.Context) error {

@@ -43,12 +43,16 @@ type ProcessConfig struct {
 	Ready     time.Duration // how long one server may take to answer; zero: 10 s
 }
 
+// processReady is how long a server may take to answer, unless said otherwise.
+const processReady = 10 * time.Second
+
 // A processBed is a testbed of redis-server children.
 type processBed struct {
 	cfg     ProcessConfig
 	version string
 	temp    bool // cfg.Dir is ours to remove
 	spawner *proc.Spawner
+	ports   *ports.Picker
 	nodes   []Node
 	store   Node
 	all     []*processNode
@@ -70,17 +74,6 @@ func StartProcess(ctx context.Context, c ProcessConfig) (Testbed, error) {
 	return b, nil
 }
 
-// startAll starts nodes side by side.
-func startAll(ctx context.Context, nodes []*processNode) error {
-	errs := make([]error, len(nodes))
-	var wg sync.WaitGroup
-	for i, n := range nodes {
-		wg.Go(func() { errs[i] = n.firstStart(ctx) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
 func newProcessBed(ctx context.Context, c ProcessConfig) (*processBed, error) {
 	if c.Nodes < 1 {
 		return nil, fmt.Errorf("%d nodes: at least one is needed", c.Nodes)
@@ -89,7 +82,7 @@ func newProcessBed(ctx context.Context, c ProcessConfig) (*processBed, error) {
 	if c.Fsync != FsyncAlways && c.Fsync != FsyncSecond {
 		return nil, fmt.Errorf("appendfsync %s: %s and %s are modelled; what another loses with the power is up to the kernel", c.Fsync, FsyncAlways, FsyncSecond)
 	}
-	c.Ready = cmp.Or(c.Ready, 10*time.Second)
+	c.Ready = cmp.Or(c.Ready, processReady)
 	var err error
 	if c.Binary, err = findServer(c.Binary); err != nil {
 		return nil, err
@@ -132,11 +125,11 @@ func (b *processBed) addNodes() error {
 			return err
 		}
 	}
-	picker := ports.Servers.Picker()
+	b.ports = ports.Servers.Picker()
 	for i := range b.cfg.Nodes {
 		name := fmt.Sprintf("n%d", i+1)
-		n := &processNode{bed: b, name: name, home: name, ports: picker, persist: b.cfg.Persist}
-		b.all = append(b.all, n)
+		n := b.newNode(name)
+		n.persist = b.cfg.Persist
 		if clock == nil {
 			b.nodes = append(b.nodes, n)
 			continue
@@ -147,10 +140,23 @@ func (b *processBed) addNodes() error {
 		}
 		b.nodes = append(b.nodes, &clockNode{processNode: n})
 	}
-	store := &processNode{bed: b, name: StoreName, home: StoreName, ports: picker}
-	b.all = append(b.all, store)
-	b.store = store
+	b.store = b.newNode(StoreName)
 	return nil
+}
+
+func (b *processBed) newNode(name string) *processNode {
+	n := &processNode{bed: b, name: name, home: name, ports: b.ports}
+	b.all = append(b.all, n)
+	return n
+}
+
+func (b *processBed) add(name string) deployable { return b.newNode(name) }
+
+func (b *processBed) members() (all []deployable) {
+	for _, n := range b.all {
+		all = append(all, n)
+	}
+	return all
 }
 
 // Name implements Testbed.
@@ -219,4 +225,10 @@ func binaryVersion(ctx context.Context, binary string) (string, error) {
 	}
 	version, _, _ := strings.Cut(rest, " ")
 	return strings.ToLower(product) + " " + version, nil
+}
+
+// Administer implements Administrable.
+func (n *processNode) Administer(ctx context.Context, args ...string) (any, error) {
+	n.vitals.noteCommand(args)
+	return administer(ctx, n, args)
 }

@@ -66,19 +66,11 @@ func (n *processNode) prepareConfig() error {
 // writeConfig writes the configuration that the node runs with, so that it can
 // be read, and run again by hand.
 func (n *processNode) writeConfig() error {
-	lines := []string{
-		"# " + n.name + " of a locktorture run",
-		"bind 127.0.0.1",
-		fmt.Sprintf("port %d", n.port),
-		"daemonize no",
+	lines := append(n.config(n.name, n.dir(), n.port),
 		"set-proc-title no", // a sweep recognises the process by this file's path
 		fmt.Sprintf("dir %q", n.dataDir()),
 		fmt.Sprintf("logfile %q", n.logPath()),
-	}
-	if n.sharded {
-		lines = append(lines, "cluster-enabled yes", fmt.Sprintf("cluster-port %d", n.busPort), fmt.Sprintf("cluster-config-file %q", filepath.Join(n.dir(), "nodes.conf")))
-	}
-	lines = append(lines, n.settings...)
+	)
 	if !n.sentinel {
 		lines = append(lines, n.dataSettings()...)
 	}

@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
-	"time"
-
-	"locktorture/faults/testbed/internal/proc"
 )
 
 // StartReplica implements Replicated. A replica of an earlier failover is ended
@@ -32,7 +28,7 @@ func (n *processNode) StartReplica(ctx context.Context, via string) (string, err
 		return "", err
 	}
 	n.replica = r
-	if err := r.follow(ctx, via); err != nil {
+	if err := follow(ctx, r, via, r.bed.cfg.Ready); err != nil {
 		return "", errors.Join(fmt.Errorf("start %s: %w", name, err), n.endReplica())
 	}
 	return fmt.Sprintf("pid %d replicates %s through %s", r.child.Pid(), n.name, via), nil
@@ -46,34 +42,6 @@ func (n *processNode) endReplica() error {
 	}
 	n.replica = nil
 	return errors.Join(r.close(), r.removeData())
-}
-
-// follow makes r a replica of the server at master and waits until it has
-// caught up and, if it is persistent, written a log that holds what it got.
-func (r *processNode) follow(ctx context.Context, master string) error {
-	host, port, err := net.SplitHostPort(master)
-	if err != nil {
-		return err
-	}
-	if _, err := Do(ctx, r, "REPLICAOF", host, port); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.bed.cfg.Ready)
-	defer cancel()
-	for {
-		f, err := info(ctx, r)
-		if err != nil {
-			return err
-		}
-		if f["master_link_status"] == "up" && f["aof_rewrite_in_progress"] == "0" && f["aof_rewrite_scheduled"] == "0" {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("catch up with %s: its link is %s: %w", master, f["master_link_status"], ctx.Err())
-		case <-time.After(proc.Poll):
-		}
-	}
 }
 
 // Failover implements Replicated. The replica takes the node's port over at
@@ -110,45 +78,4 @@ func (n *processNode) Failover(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("fail over %s: %w", n.name, err)
 	}
 	return fmt.Sprintf("pid %d gone; its replica, pid %d, answers on %s with %d keys", old, n.child.Pid(), n.Addr(), keys), nil
-}
-
-// announce has the others find the server where via says, and returns that address. what
-// is the prefix of its settings.
-func (n *processNode) announce(ctx context.Context, via Announce, what string) (addr string, err error) {
-	addr = n.Addr()
-	if via != nil {
-		if addr, err = via(ctx, n.name, addr); err != nil {
-			return "", fmt.Errorf("announce %s: %w", n.name, err)
-		}
-	}
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		return "", fmt.Errorf("announce %s: %w", n.name, err)
-	}
-	if _, err := Do(ctx, n, "CONFIG", "SET", what+"-announce-ip", host, what+"-announce-port", port); err != nil {
-		return "", fmt.Errorf("announce %s: %w", n.name, err)
-	}
-	return addr, nil
-}
-
-// settlePoll is the pause between two looks at what has yet to settle.
-const settlePoll = 20 * time.Millisecond
-
-// settle waits until nothing is unsettled.
-func settle(ctx context.Context, unsettled func(context.Context) error) error {
-	var last error // what a look found that ctx did not end
-	for {
-		err := unsettled(ctx)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() == nil || last == nil {
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("settle: %w: %w", ctx.Err(), last)
-		case <-time.After(settlePoll):
-		}
-	}
 }

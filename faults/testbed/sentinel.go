@@ -56,9 +56,10 @@ type Sentinels interface {
 }
 
 // A SentinelConfig describes a testbed of one master, two replicas and three
-// Sentinels, all of them real servers.
+// Sentinels, all of them real servers: processes, or containers.
 type SentinelConfig struct {
 	Dir, Binary string        // see ProcessConfig
+	Image       string        // of containers; empty: processes
 	Persist     bool          // append-only file on the servers
 	Fsync       Fsync         // with Persist; empty: FsyncAlways
 	MinReplicas int           // min-replicas-to-write, with a min-replicas-max-lag of 1 s; 0: neither is set
@@ -67,29 +68,32 @@ type SentinelConfig struct {
 	Announce Announce
 }
 
-// A sentinelBed is a testbed of redis-server children.
+// A sentinelBed is the deployment of a SentinelConfig.
 type sentinelBed struct {
-	*processBed
+	serverBed
 	cfg       SentinelConfig
-	sentinels []*processNode
+	sentinels []deployable
 	announced map[string]string // by node
 }
 
 // StartSentinel starts the servers and the Sentinels of c, and returns when the
-// replicas have caught up and every Sentinel knows all others. No child outlives
-// the calling process: see StartProcess.
+// replicas have caught up and every Sentinel knows all others. What outlives the
+// calling process, and for how long: see StartProcess and StartContainer.
 func StartSentinel(ctx context.Context, c SentinelConfig) (Testbed, error) {
 	if c.MinReplicas < 0 || c.MinReplicas >= sentinelServers {
 		return nil, fmt.Errorf("start sentinel testbed: min-replicas-to-write %d: there are %d replicas", c.MinReplicas, sentinelServers-1)
 	}
-	c.Ready = cmp.Or(c.Ready, 10*time.Second)
-	servers, err := newProcessBed(ctx, ProcessConfig{
+	if c.Image != "" {
+		c.Ready = cmp.Or(c.Ready, containerReady)
+	}
+	c.Ready = cmp.Or(c.Ready, processReady)
+	servers, err := newServerBed(ctx, c.Image, ProcessConfig{
 		Nodes: sentinelServers, Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, Ready: c.Ready,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start sentinel testbed: %w", err)
 	}
-	b := &sentinelBed{processBed: servers, cfg: c, announced: map[string]string{}}
+	b := &sentinelBed{serverBed: servers, cfg: c, announced: map[string]string{}}
 	if err := b.start(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("start sentinel testbed: %w", err), b.Close())
 	}
@@ -97,14 +101,14 @@ func StartSentinel(ctx context.Context, c SentinelConfig) (Testbed, error) {
 }
 
 func (b *sentinelBed) start(ctx context.Context) error {
-	for _, n := range b.servers() {
-		n.elected, n.vitals.elected = true, true
-		n.settings = []string{"repl-ping-replica-period 1"}
-		if b.cfg.MinReplicas > 0 {
-			n.settings = append(n.settings, fmt.Sprintf("min-replicas-to-write %d", b.cfg.MinReplicas), "min-replicas-max-lag 1")
-		}
+	settings := []string{"repl-ping-replica-period 1"}
+	if b.cfg.MinReplicas > 0 {
+		settings = append(settings, fmt.Sprintf("min-replicas-to-write %d", b.cfg.MinReplicas), "min-replicas-max-lag 1")
 	}
-	if err := startAll(ctx, b.all); err != nil {
+	for _, n := range b.servers() {
+		n.assign(duty{elected: true, settings: settings})
+	}
+	if err := startMembers(ctx, b.serverBed); err != nil {
 		return err
 	}
 	if err := b.replicate(ctx); err != nil {
@@ -119,19 +123,19 @@ func (b *sentinelBed) start(ctx context.Context) error {
 }
 
 // servers are the master and its replicas, at first in this order.
-func (b *sentinelBed) servers() []*processNode { return b.all[:sentinelServers] }
+func (b *sentinelBed) servers() []deployable { return b.members()[:sentinelServers] }
 
 // replicate announces every server, makes all but the first replicas of it, and has
 // each write down what it is.
 func (b *sentinelBed) replicate(ctx context.Context) error {
 	for i, n := range b.servers() {
-		addr, err := n.announce(ctx, b.cfg.Announce, "replica")
+		addr, err := announce(ctx, n, b.cfg.Announce, "replica")
 		if err != nil {
 			return err
 		}
 		b.announced[n.Name()] = addr
 		if i > 0 {
-			if err := n.follow(ctx, b.announced[b.servers()[0].Name()]); err != nil {
+			if err := follow(ctx, n, b.announced[b.servers()[0].Name()], b.cfg.Ready); err != nil {
 				return fmt.Errorf("%s: %w", n.Name(), err)
 			}
 		}
@@ -154,17 +158,15 @@ func (b *sentinelBed) startSentinels(ctx context.Context) error {
 		if i == sentinelCount-1 {
 			after = lastDownAfter
 		}
-		b.sentinels = append(b.sentinels, &processNode{
-			bed: b.processBed, name: name, home: name, ports: b.servers()[0].ports, sentinel: true, elected: true,
-			settings: []string{
-				fmt.Sprintf("sentinel monitor %s %s %s %d", MasterName, host, port, sentinelQuorum),
-				fmt.Sprintf("sentinel down-after-milliseconds %s %d", MasterName, after.Milliseconds()),
-				fmt.Sprintf("sentinel failover-timeout %s %d", MasterName, failoverTimeout.Milliseconds()),
-				fmt.Sprintf("sentinel parallel-syncs %s %d", MasterName, sentinelServers-1),
-			},
-		})
+		s := b.add(name)
+		s.assign(duty{sentinel: true, elected: true, settings: []string{
+			fmt.Sprintf("sentinel monitor %s %s %s %d", MasterName, host, port, sentinelQuorum),
+			fmt.Sprintf("sentinel down-after-milliseconds %s %d", MasterName, after.Milliseconds()),
+			fmt.Sprintf("sentinel failover-timeout %s %d", MasterName, failoverTimeout.Milliseconds()),
+			fmt.Sprintf("sentinel parallel-syncs %s %d", MasterName, sentinelServers-1),
+		}})
+		b.sentinels = append(b.sentinels, s)
 	}
-	b.all = append(b.all, b.sentinels...)
 	if err := startAll(ctx, b.sentinels); err != nil {
 		return err
 	}
@@ -218,7 +220,7 @@ func (b *sentinelBed) master(ctx context.Context) (Node, error) {
 }
 
 func (b *sentinelBed) announcedAs(addr string) (Node, error) {
-	for _, n := range b.nodes {
+	for _, n := range b.Nodes() {
 		if b.announced[n.Name()] == addr {
 			return n, nil
 		}

@@ -12,9 +12,8 @@ import (
 
 func startSentinel(t *testing.T, c SentinelConfig) *sentinelBed {
 	t.Helper()
-	_, err := findServer(c.Binary)
-	require(t, err)
-	c.Ready = 30 * time.Second
+	requireServers(t, c.Image)
+	c.Ready = time.Minute
 	b, err := StartSentinel(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -25,6 +24,18 @@ func startSentinel(t *testing.T, c SentinelConfig) *sentinelBed {
 		}
 	})
 	return b.(*sentinelBed)
+}
+
+// requireServers skips the test where there is neither the image, if one is asked for,
+// nor a server to run.
+func requireServers(t *testing.T, image string) {
+	t.Helper()
+	if image != "" {
+		requireDocker(t, image)
+		return
+	}
+	_, err := findServer("")
+	require(t, err)
 }
 
 // promoted waits until the Sentinels name another master than old.
@@ -46,10 +57,19 @@ func promoted(t *testing.T, b *sentinelBed, old Node) Node {
 }
 
 // A master that is killed is replaced by a replica with what that had acknowledged,
-// and comes back as a replica; three times in a row.
+// and comes back as a replica; three times in a row, on processes and in containers.
 func TestSentinelPromotes(t *testing.T) {
 	t.Parallel()
-	b := startSentinel(t, SentinelConfig{})
+	for name, image := range map[string]string{"processes": "", "containers": DefaultImage} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			promotes(t, image)
+		})
+	}
+}
+
+func promotes(t *testing.T, image string) {
+	b := startSentinel(t, SentinelConfig{Image: image})
 	old, err := b.master(t.Context())
 	if err != nil || old.Name() != "n1" {
 		t.Fatalf("the first master is %v: %v", old, err)
@@ -112,6 +132,32 @@ func TestSentinelServersKeepTheirRole(t *testing.T) {
 	do(t, b.Nodes()[0], "[min-replicas-to-write 1]", "CONFIG", "GET", "min-replicas-to-write")
 	if err := n.(Administrable).CanAdminister("replicaof"); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("a command may say who is a replica: %v", err)
+	}
+}
+
+// Servers in containers that were killed are what they had been when they come back,
+// with and without their data, and nothing of them outlives the testbed.
+func TestSentinelInContainers(t *testing.T) {
+	t.Parallel()
+	b := startSentinel(t, SentinelConfig{Image: DefaultImage, Persist: true})
+	n := b.Nodes()[1]
+	for _, how := range []Restart{WithData, Empty} {
+		must(t)(n.(Killer).Kill(t.Context()))
+		must(t)(n.(Killer).Restart(testContext(t), how))
+		f, err := info(t.Context(), n)
+		if err != nil || f["role"] != "slave" {
+			t.Errorf("n2 came back %s as %s: %v", how, f["role"], err)
+		}
+	}
+	if err := n.(Administrable).CanAdminister("replicaof"); !errors.Is(err, ErrUnsupported) {
+		t.Errorf("a command may say who is a replica: %v", err)
+	}
+	must(t)(n.(Pauser).Pause(t.Context()))
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if left := labelled(t, labelBed+"="+b.serverBed.(*containerBed).id); len(left) > 0 {
+		t.Errorf("%q are left", left)
 	}
 }
 

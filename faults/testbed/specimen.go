@@ -79,7 +79,10 @@ func (c Config) specimen(name string) Node {
 		}
 		return n
 	case KindSentinel, KindCluster:
-		return &processNode{name: name, persist: c.Persist, elected: true, bed: &processBed{cfg: ProcessConfig{Fsync: c.Fsync}}}
+		if c.Image != "" {
+			return &containerNode{name: name, persist: c.Persist, duty: duty{elected: true}}
+		}
+		return &processNode{name: name, persist: c.Persist, duty: duty{elected: true}, bed: &processBed{cfg: ProcessConfig{Fsync: c.Fsync}}}
 	case KindContainer:
 		return &containerNode{name: name, persist: c.Persist}
 	case KindCompose:

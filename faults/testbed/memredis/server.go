@@ -100,6 +100,28 @@ func (s *Server) Look(key string) (left time.Duration, text string) {
 	return left, e.text
 }
 
+// Dump returns all that the server stores as text that is the same for the same data:
+// keys with their kinds, contents and the time left to them, to a multiple of grain.
+// The ids of its process and data are in it, scripts are not.
+func (s *Server) Dump(grain time.Duration) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", s.run, s.history)
+	for _, key := range s.names() {
+		e := s.keys[key]
+		left := int64(-1)
+		if e.expires > 0 {
+			left = (e.expires - s.ms()) / max(grain.Milliseconds(), 1)
+		}
+		fmt.Fprintf(&b, "%q %s %d %q %q %v\n", key, e.kind, left, e.text, e.hash, e.stream)
+		for _, m := range e.sorted() {
+			fmt.Fprintf(&b, " %q %v\n", m.name, m.score)
+		}
+	}
+	return b.String()
+}
+
 // A Session is one connection to a server.
 type Session struct {
 	server   *Server

@@ -38,6 +38,8 @@ func (e Endpoint) Explain(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Error{fmt.Errorf("no answer within %s: %w", ReachTimeout, err)}
+	case e.Network == "unix" && errors.Is(err, syscall.ECONNREFUSED):
+		return errors.New("no server listens at that socket: give the path that the server's setting unixsocket names")
 	case !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE):
 		return err
 	case e.TLS == nil:

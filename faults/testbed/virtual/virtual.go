@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -56,6 +57,15 @@ func (b *Bed) Nodes() []testbed.Node {
 		all[i] = n
 	}
 	return all
+}
+
+// Dump is all that the masters store, each under its name; see memredis.Server.Dump.
+func (b *Bed) Dump(grain time.Duration) string {
+	var all strings.Builder
+	for _, n := range b.nodes {
+		fmt.Fprintf(&all, "%s %v %s", n.name, n.Alive(), n.Dump(grain))
+	}
+	return all.String()
 }
 
 // Store implements testbed.Testbed.
@@ -137,6 +147,9 @@ func (n *Node) Look(key string) (left time.Duration, text string, err error) {
 	left, text = n.server.Look(key)
 	return left, text, nil
 }
+
+// Dump is all that the node stores; see memredis.Server.Dump.
+func (n *Node) Dump(grain time.Duration) string { return n.server.Dump(grain) }
 
 // Accept implements link.Server.
 func (n *Node) Accept(reply func([]byte), hangup func()) (link.Session, error) {
