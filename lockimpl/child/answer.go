@@ -1,6 +1,9 @@
 package child
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // answered books the answer to a request.
 func (s *session) answered(m *message) {
@@ -8,11 +11,11 @@ func (s *session) answered(m *message) {
 	defer s.mu.Unlock()
 	x := s.open[m.Re]
 	if x == nil {
-		s.findings = append(s.findings, "an answer to nothing: "+m.T)
+		s.note(fmt.Sprintf("an answer to nothing: %.80q", m.T))
 		return
 	}
 	if s.trusted && !m.place(x.sent, true) && m.US0 != nil {
-		s.findings = append(s.findings, "times out of order in the answer to "+x.what)
+		s.note("times out of order in the answer to " + x.what)
 	}
 	if !s.trusted {
 		m.place(x.sent, false)
@@ -47,7 +50,7 @@ func (s *session) wrote(m *message) {
 	l, observer := s.leases[m.Handle], s.observer
 	s.mu.Unlock()
 	if l == nil {
-		s.find("a write under the unknown handle %q", m.Handle)
+		s.find("a write under the unknown handle %.80q", m.Handle)
 		return
 	}
 	w := Write{Handle: m.Handle, Key: l.key, N: m.N, Fence: m.Fence, Received: instant(m.recv)}
@@ -66,7 +69,7 @@ func (s *session) lost(m *message) {
 	l := s.leases[m.Handle]
 	s.mu.Unlock()
 	if l == nil {
-		s.find("a loss under the unknown handle %q", m.Handle)
+		s.find("a loss under the unknown handle %.80q", m.Handle)
 		return
 	}
 	l.lose()

@@ -8,6 +8,7 @@ package child
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ type Command struct {
 	Every    time.Duration // a lease makes the child write this often while held; 0 is never
 	IO       time.Duration // time-out of the library's network operations; 0 is DefaultIO
 	Grace    time.Duration // what an answer may take beyond its budget; 0 is DefaultGrace
-	Leave    time.Duration // what a child may take to leave, before it is killed; 0 is DefaultLeave
+	Leave    time.Duration // what a child may take to leave, before it is killed; 0 is DefaultLeave. One that owes an answer has that answer's budget and the grace
 	Start    time.Duration // what the way from the start to the answer to init may take; 0 is DefaultStart
 	Watchdog time.Duration // time-out of the library's own watchdog, where it has one
 	Seed     uint64        // of the first child; each further one gets the next
@@ -60,15 +61,28 @@ type Command struct {
 	Keys func(key string) []string
 }
 
-// Factory returns a factory that starts one child per client.
-func (c Command) Factory() lockimpl.Factory {
+// A Starter is a lockimpl.Factory whose context calls off what it has begun. The Locker
+// outlives the context.
+type Starter func(ctx context.Context, nodes []lockimpl.Node) (lockimpl.Locker, error)
+
+// Factory returns a factory that starts one child per client, each within c.Start.
+func (c Command) Factory() lockimpl.Factory { return c.Starter().Factory() }
+
+// Factory is s where nobody calls anything off.
+func (s Starter) Factory() lockimpl.Factory {
+	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) { return s(context.Background(), nodes) }
+}
+
+// Starter returns what starts one child per client, each within c.Start.
+func (c Command) Starter() Starter {
 	c.IO, c.Grace, c.Start = cmp.Or(c.IO, DefaultIO), cmp.Or(c.Grace, DefaultGrace), cmp.Or(c.Start, DefaultStart)
 	c.Leave = cmp.Or(c.Leave, DefaultLeave)
 	if c.Keys == nil {
 		c.Keys = func(key string) []string { return []string{key} }
 	}
 	var children atomic.Uint64
-	return func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+	k := newKin()
+	return func(ctx context.Context, nodes []lockimpl.Node) (lockimpl.Locker, error) {
 		n := children.Add(1) - 1
 		own := c
 		init := request{
@@ -80,8 +94,8 @@ func (c Command) Factory() lockimpl.Factory {
 			nodes = sentinels(nodes[0])
 		}
 		init["nodes"] = addresses(nodes)
-		own.Env = append(slices.Clone(c.Env), nodesVariable+"="+urls(nodes))
-		l, err := start(own, init)
+		own.Env = append(slices.Clone(c.Env), nodesVariable+"="+urls(nodes), k.mark)
+		l, err := start(ctx, own, k, init)
 		if err != nil {
 			return nil, fmt.Errorf("start %s: %w", c.Path, err)
 		}

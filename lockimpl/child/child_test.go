@@ -1,9 +1,12 @@
 package child
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +30,10 @@ var (
 	python = wrapper{
 		name: "redis-py", pkg: "python3-redis", present: []string{"/usr/bin/python3", "-c", "import redis"},
 		command: Command{Path: "/usr/bin/python3", Args: []string{"wrappers/redis_py.py"}},
+	}
+	asyncio = wrapper{
+		name: "redis-py asyncio", pkg: python.pkg, present: python.present,
+		command: Command{Path: python.command.Path, Args: []string{"wrappers/redis_asyncio.py"}},
 	}
 	ruby = wrapper{
 		name: "redis-rb", pkg: "ruby-redis", present: []string{"/usr/bin/ruby", "-e", `require "redis"`},
@@ -62,6 +69,9 @@ func open(t *testing.T, c Command, rdb *redis.Client) lockimpl.Locker {
 	return l
 }
 
+// patientStart is for interpreters on a machine that has much else to do.
+const patientStart = 5 * time.Minute
+
 func start1(t *testing.T, c Command, rdb *redis.Client) lockimpl.Locker {
 	t.Helper()
 	var nodes []lockimpl.Node
@@ -69,7 +79,7 @@ func start1(t *testing.T, c Command, rdb *redis.Client) lockimpl.Locker {
 		nodes = []lockimpl.Node{{Name: "n1", Addr: rdb.Options().Addr}}
 	}
 	var log strings.Builder
-	c.Log = &log
+	c.Log, c.Start = &log, cmp.Or(c.Start, patientStart)
 	t.Cleanup(func() {
 		if t.Failed() && log.Len() > 0 {
 			t.Logf("the child's log:\n%s", log.String())
@@ -136,7 +146,7 @@ func (d *diary) after(t *testing.T, at time.Time) Write {
 
 // TestWrappers drives every wrapper through the life of a lease.
 func TestWrappers(t *testing.T) {
-	for _, w := range []wrapper{python, ruby, node, inGo} {
+	for _, w := range []wrapper{python, asyncio, ruby, node, inGo} {
 		t.Run(w.name, func(t *testing.T) {
 			w.need(t)
 			rdb := redistest.Start(t)
@@ -184,7 +194,7 @@ func TestWrappers(t *testing.T) {
 // TestStoppedHolderWrites stops a holder beyond its TTL: resumed, it writes on
 // while another holds the lock.
 func TestStoppedHolderWrites(t *testing.T) {
-	for _, w := range []wrapper{python, ruby} {
+	for _, w := range []wrapper{python, asyncio, ruby} {
 		t.Run(w.name, func(t *testing.T) {
 			w.need(t)
 			rdb := redistest.Start(t)
@@ -259,5 +269,32 @@ func TestUnreachable(t *testing.T) {
 	defer cancel()
 	if _, err := l.Acquire(ctx, "k", time.Second); err == nil || errors.Is(err, lockimpl.ErrHeld) {
 		t.Errorf("acquire: %v, want an indefinite error", err)
+	}
+}
+
+// TestTemplates has the wrappers whose libraries no package here brings read by their
+// languages: Node's parser, and Java's compiler, which knows the declarations of
+// Redisson's that are used.
+func TestTemplates(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		text, file string
+		reader     []string
+	}{
+		"redlock on ioredis": {RedlockIORedis, "my_lock.mjs", []string{"node", "--check"}},
+		"Redisson":           {Redisson, "MyLock.java", []string{"javac", "-Xlint:all", "-Werror", "-d", dir, "-sourcepath", "testdata/redisson"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(c.reader[0]); err != nil {
+				t.Skip(err) // a JDK is much for one file
+			}
+			path := filepath.Join(dir, c.file)
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if said, err := exec.CommandContext(t.Context(), c.reader[0], append(c.reader[1:], path)...).CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, said)
+			}
+		})
 	}
 }

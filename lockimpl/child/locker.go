@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"locktorture/lockimpl"
@@ -20,28 +19,27 @@ type Locker struct {
 	*session
 	cmd     Command
 	log     *tail
+	kin     *kin
 	handles atomic.Uint64
 	closing sync.Once
 	closed  error
 }
 
-// start launches a child and introduces it to its nodes.
-func start(c Command, introduction request) (*Locker, error) {
+// start launches a child and introduces it to its nodes. One that does not greet in
+// time, or before ctx ends, is killed: nothing of it is left.
+func start(ctx context.Context, c Command, k *kin, introduction request) (*Locker, error) {
 	log := &tail{next: c.Log}
 	c.Log = log
 	p, err := launch(c)
 	if err != nil {
 		return nil, err
 	}
-	l := &Locker{session: newSession(p, c.Grace), cmd: c, log: log}
-	ctx, cancel := context.WithTimeout(context.Background(), c.Start)
-	defer cancel()
-	m, err := l.ask(ctx, call{what: "init", fields: introduction, budget: c.Start, urgent: true})
-	if err == nil && m.T != "init_ok" {
-		err = fmt.Errorf("init: %s %s", m.T, m.Text)
-	}
+	k.born(p.pid)
+	l := &Locker{session: newSession(p, c.Grace), cmd: c, log: log, kin: k}
+	m, err := l.greet(ctx, introduction)
 	if err != nil {
-		err = errors.Join(l.orDeath(err), l.Close())
+		_, _ = l.kill() // it may be gone
+		err = errors.Join(err, l.Close())
 		if last := log.String(); last != "" {
 			err = fmt.Errorf("%w; its log ends:\n%s", err, last)
 		}
@@ -54,16 +52,26 @@ func start(c Command, introduction request) (*Locker, error) {
 	return l, nil
 }
 
-// orDeath adds to err how the process ended, if it is gone and nobody had told it to: its
-// output may end a moment before the kernel says how.
-func (l *Locker) orDeath(err error) error {
-	if !errors.Is(err, ErrGone) || !ended(l.gone, l.grace) {
-		return err
+// greet introduces the child to its nodes, within the time that its start may take.
+func (l *Locker) greet(ctx context.Context, introduction request) (*message, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, l.cmd.Start, fmt.Errorf("%w within %v of its start", ErrSilent, l.cmd.Start))
+	defer cancel()
+	m, err := l.ask(ctx, call{what: "init", fields: introduction, budget: -1, urgent: true, prompt: true})
+	if err == nil && m.T != "init_ok" {
+		return nil, fmt.Errorf("init: %s %s", m.T, m.Text)
+	}
+	if !errors.Is(err, ErrGone) {
+		return m, err
+	}
+	select { // its output may end a moment before the process, or long before
+	case <-l.gone:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("init: %w: it lives, with its input or its output closed", context.Cause(ctx))
 	}
 	if death := l.died(); death != nil {
-		return fmt.Errorf("%w: %w", err, death)
+		return nil, fmt.Errorf("%w: %w", err, death)
 	}
-	return err
+	return nil, err
 }
 
 // Can reports whether the child has declared the ability.
@@ -133,52 +141,6 @@ func (l *Locker) Died() *DeathError {
 		death.Log = l.log.String()
 	}
 	return death
-}
-
-// Findings implements Process.
-func (l *Locker) Findings() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return append([]string(nil), l.findings...)
-}
-
-// Close has the child leave: it is told to, then its input ends, then it is
-// killed, which is an error.
-func (l *Locker) Close() error {
-	l.closing.Do(func() { l.closed = l.end() })
-	return l.closed
-}
-
-func (l *Locker) end() error {
-	l.expectEnd()
-	_, _ = l.cont() // it may be gone
-	l.tellUnanswered()
-	ctx, cancel := context.WithTimeout(context.Background(), l.grace)
-	defer cancel()
-	_, _ = l.ask(ctx, call{what: "quit", budget: -1, urgent: true}) // whether it says goodbye does not matter
-	err := l.stdin.Close()
-	if !ended(l.gone, l.cmd.Leave) {
-		l.find("it did not leave although told to and at the end of its input")
-		err = errors.Join(err, fmt.Errorf("process %d did not leave and was killed", l.pid))
-		_, _ = l.signal(syscall.SIGKILL)
-	}
-	l.process.wg.Wait()
-	ended(l.drained, l.grace) // a process that it left behind may hold its output open
-	err = errors.Join(err, l.stdout.Close())
-	l.session.wg.Wait()
-	return err
-}
-
-// tellUnanswered makes a finding of every request that a living child has left
-// unanswered beyond its budget.
-func (l *Locker) tellUnanswered() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, x := range l.open {
-		if l.left(x) <= 0 && !ended(l.gone, 0) {
-			l.tellLate(x, "was never answered")
-		}
-	}
 }
 
 // ended waits up to d for c to be closed and reports whether it was. One that is closed

@@ -3,6 +3,7 @@ package child
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -284,5 +285,80 @@ func TestNoChild(t *testing.T) {
 				t.Errorf("start: %v, want %v", err, c.want)
 			}
 		})
+	}
+}
+
+// TestAStartEndsAtItsLimit: a child that does not greet is killed when its start may take
+// no longer, and not asked to leave: grace and leave are hours here, which the test would
+// wait for.
+func TestAStartEndsAtItsLimit(t *testing.T) {
+	needShell(t)
+	for what, script := range map[string]string{
+		"never reads":      "sleep 1000",
+		"ignores SIGTERM":  "trap '' TERM; while :; do sleep 1; done",
+		"closes its ends":  "exec <&- >&-; sleep 1000",
+		"closes its input": "exec <&-; sleep 1000",
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := Command{Path: shell, Args: []string{"-c", "echo pid $$ >&2; " + script}, Start: startSoon, Grace: time.Hour, Leave: time.Hour}
+			_, err := c.Factory()(nil)
+			if !errors.Is(err, ErrSilent) {
+				t.Errorf("start: %v, want %v", err, ErrSilent)
+			}
+			mustBeDead(t, err)
+		})
+	}
+}
+
+// TestAStartIsCalledOff: a start ends with its context, and its child with it.
+func TestAStartIsCalledOff(t *testing.T) {
+	needShell(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	calledOff := errors.New("called off")
+	c := Command{Path: shell, Args: []string{"-c", "echo pid $$ >&2; sleep 1000"}, Start: time.Hour, Grace: time.Hour, Leave: time.Hour}
+	c.Log = onWrite(func() { cancel(calledOff) })
+	_, err := c.Starter()(ctx, nil)
+	if !errors.Is(err, calledOff) {
+		t.Errorf("start: %v, want what called it off", err)
+	}
+	mustBeDead(t, err)
+}
+
+// onWrite is called with every write.
+type onWrite func()
+
+// Write implements io.Writer.
+func (f onWrite) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
+}
+
+// TestAChildThatRefusesIsKilled: no start that failed leaves a child behind, whatever it
+// goes on with.
+func TestAChildThatRefusesIsKilled(t *testing.T) {
+	needShell(t)
+	c := Command{Path: shell, Start: time.Hour, Grace: time.Hour, Leave: time.Hour, Args: []string{"-c",
+		`echo pid $$ >&2; read -r line; echo '{"t":"error","re":1,"text":"no such node"}'; sleep 1000`}}
+	_, err := c.Factory()(nil)
+	if err == nil || !strings.Contains(err.Error(), "no such node") {
+		t.Errorf("start: %v, want what the child said", err)
+	}
+	mustBeDead(t, err)
+}
+
+// mustBeDead looks for the child that said its pid in the log that ends err.
+func mustBeDead(t *testing.T, err error) {
+	t.Helper()
+	pid := 0
+	if _, said, found := strings.Cut(fmt.Sprint(err), "pid "); found {
+		_, _ = fmt.Sscan(said, &pid)
+	}
+	if pid == 0 {
+		t.Fatalf("the error does not tell what the child has logged: %v", err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		t.Errorf("child %d is left: %v", pid, err)
 	}
 }

@@ -7,13 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"sync"
 	"syscall"
 	"time"
 )
 
-// maxLine bounds one line of a child.
-const maxLine = 1 << 20
+// maxLine bounds one line of a child, maxFindings what is told of one in words.
+const (
+	maxLine     = 1 << 20
+	maxFindings = 20
+)
 
 // A session is the conversation with one child. Its reader ends with the
 // child's output.
@@ -32,6 +36,8 @@ type session struct {
 	leases   map[string]*lease
 	observer WriteObserver
 	findings []string
+	more     int    // findings beyond maxFindings
+	broken   string // how its output broke off, which nothing can be read of any more
 }
 
 // An exchange is a request and its answer.
@@ -49,6 +55,9 @@ type exchange struct {
 	deserted bool // nobody waits for the answer
 }
 
+// String names the request.
+func (x *exchange) String() string { return fmt.Sprintf("request %d (%s)", x.id, x.what) }
+
 func newSession(p *process, grace time.Duration) *session {
 	s := &session{
 		process: p, grace: grace, turn: make(chan struct{}, 1), drained: make(chan struct{}),
@@ -65,10 +74,11 @@ type call struct {
 	budget time.Duration
 	lease  *lease
 	urgent bool // it does not wait for its turn
+	prompt bool // once the context has ended, nobody waits for an answer any more
 }
 
 // ask sends one request and waits for the answer: until the budget and the
-// grace are used up, or a grace beyond the end of ctx.
+// grace are used up, or a grace beyond the end of ctx, which a prompt call does not wait.
 func (s *session) ask(ctx context.Context, c call) (*message, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", c.what, context.Cause(ctx))
@@ -87,7 +97,7 @@ func (s *session) ask(ctx context.Context, c call) (*message, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.await(ctx, x)
+	return s.await(ctx, x, c.prompt)
 }
 
 func (s *session) send(c call, serial bool) (*exchange, error) {
@@ -132,7 +142,7 @@ func (s *session) settle(x *exchange) {
 	}
 }
 
-func (s *session) await(ctx context.Context, x *exchange) (*message, error) {
+func (s *session) await(ctx context.Context, x *exchange, prompt bool) (*message, error) {
 	done, timer := ctx.Done(), time.NewTimer(min(s.left(x), s.grace))
 	defer timer.Stop()
 	for {
@@ -147,6 +157,9 @@ func (s *session) await(ctx context.Context, x *exchange) (*message, error) {
 				return nil, ErrGone
 			}
 		case <-done:
+			if prompt {
+				return nil, s.desert(ctx, x, false)
+			}
 			s.cancel(x)
 			done = nil
 			timer.Reset(s.grace)
@@ -180,7 +193,7 @@ func (s *session) cancel(x *exchange) {
 	}
 	_, err := s.send(call{what: "cancel", fields: request{"target": x.id}, budget: -1}, false)
 	if err != nil {
-		s.find("cancel of request %d: %v", x.id, err)
+		s.find("cancel of %s: %v", x, err)
 	}
 }
 
@@ -197,14 +210,23 @@ func (s *session) left(x *exchange) time.Duration {
 func (s *session) find(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.findings = append(s.findings, fmt.Sprintf(format, args...))
+	s.note(fmt.Sprintf(format, args...))
+}
+
+// note keeps a finding. The caller holds mu.
+func (s *session) note(finding string) {
+	if len(s.findings) == maxFindings {
+		s.more++
+		return
+	}
+	s.findings = append(s.findings, finding)
 }
 
 // tellLate makes the one finding about a late answer. The caller holds mu.
 func (s *session) tellLate(x *exchange, how string) {
 	if !x.told {
 		x.told = true
-		s.findings = append(s.findings, fmt.Sprintf("request %d (%s) %s of %v and %v of grace", x.id, x.what, how, x.budget, s.grace))
+		s.note(fmt.Sprintf("%s %s of %v and %v of grace", x, how, x.budget, s.grace))
 	}
 }
 
@@ -226,7 +248,13 @@ func (s *session) read() {
 			s.answered(m)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); err != nil && !errors.Is(err, os.ErrClosed) {
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("a line of more than %d bytes", maxLine)
+		}
 		s.find("its output broke off: %v", err)
+		s.mu.Lock()
+		s.broken = err.Error()
+		s.mu.Unlock()
 	}
 }

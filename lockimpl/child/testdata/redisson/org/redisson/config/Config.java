@@ -1,0 +1,7 @@
+package org.redisson.config;
+
+public class Config {
+    public SingleServerConfig useSingleServer() {
+        throw new UnsupportedOperationException();
+    }
+}
