@@ -6,7 +6,9 @@ import (
 
 	"locktorture/reports/internal/sample"
 	"locktorture/reports/stats"
+	"locktorture/workload/history"
 	"locktorture/workload/history/coverage"
+	"locktorture/workload/history/fold"
 )
 
 // covered is a run that paused a client in its section, and nothing else.
@@ -59,6 +61,28 @@ func TestEmptyCellsAreVisible(t *testing.T) {
 	for _, want := range []string{`id="coverage"`, `<td class="never"`, `<td class="met"`, `<td class="none"`, `<th scope="row">client paused</th>`} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %s in the page", want)
+		}
+	}
+}
+
+// TestSilenceIsNoFaultAskedFor: a worker that answers nothing for a while is told of beside
+// the faults of the nemesis, and is none of those that were asked for.
+func TestSilenceIsNoFaultAskedFor(t *testing.T) {
+	silence := stats.Fault{Fault: fold.Fault{Name: history.WorkerSilent, TookEffect: true}}
+	for _, c := range []struct {
+		faults []stats.Fault
+		want   string
+	}{
+		{[]stats.Fault{silence, silence}, "no faults; 2 silences of workers"},
+		{[]stats.Fault{{Fault: fold.Fault{Name: "cut", TookEffect: true}}, silence}, "1 fault asked for, 1 planned, 1 begun, 1 took effect, 0 healed; 1 silence of workers"},
+		{nil, "no faults"},
+	} {
+		r := &Run{Stats: &stats.Summary{Faults: c.faults}}
+		for i := range c.faults {
+			r.Stats.Faults[i].Healed = stats.Never
+		}
+		if got := r.faults(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

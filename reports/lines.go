@@ -7,6 +7,7 @@ import (
 	"locktorture/checker"
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
+	"locktorture/workload/history"
 )
 
 // A Line is one labelled sentence of a verdict, the same in the terminal, in
@@ -29,6 +30,9 @@ func (r *Run) Headline() string {
 		return fmt.Sprintf("%s missed; no %sviolation in %s", unit.Counted(r.missed()+len(r.Report.Breaches), "objective"), r.other(), grants)
 	case checker.Inconclusive:
 		nothing := "nothing " + strings.Replace(r.other(), "other", "else", 1) + "wrong was seen, and not enough was seen"
+		if n := r.missed() + len(r.Report.Breaches); n > 0 {
+			nothing = fmt.Sprintf("no %sviolation was seen, but %s missed, and not enough was seen to judge by", r.other(), unit.Counted(n, "objective"))
+		}
 		if r.Interrupted {
 			return "interrupted: " + nothing
 		}
@@ -166,18 +170,23 @@ func (r *Run) tried() string {
 
 // A FaultCount says what became of the faults of a run.
 type FaultCount struct {
-	Asked   int `json:"asked"`   // by name, by a scenario's steps, or by a plan before it left any out
-	Planned int `json:"planned"` // steps of the schedule; a fault without a time of its own is repeated
-	Begun   int `json:"begun"`   // took effect
-	Bit     int `json:"bit"`     // with a receipt that proves it
-	Healed  int `json:"healed"`  // or over at once
+	Asked      int `json:"asked"`              // by name, by a scenario's steps, or by a plan before it left any out
+	Planned    int `json:"planned"`            // steps of the schedule; a fault without a time of its own is repeated
+	Begun      int `json:"begun"`              // took effect
+	TookEffect int `json:"bit"`                // with a receipt that proves it
+	Healed     int `json:"healed"`             // or over at once
+	Silences   int `json:"silences,omitempty"` // of workers, which nobody asked for: they are none of the others
 }
 
 // FaultCount counts what became of the faults.
 func (r *Run) FaultCount() FaultCount {
 	var c FaultCount
 	for _, f := range r.measured().Faults {
-		if f.Replaced {
+		if f.Name == history.WorkerSilent {
+			c.Silences++
+			continue
+		}
+		if f.Name == history.WorkerClock || f.Replaced {
 			continue
 		}
 		c.Planned++
@@ -185,8 +194,8 @@ func (r *Run) FaultCount() FaultCount {
 			continue
 		}
 		c.Begun++
-		if f.Bit {
-			c.Bit++
+		if f.TookEffect {
+			c.TookEffect++
 		}
 		if f.Mended() {
 			c.Healed++
@@ -202,10 +211,14 @@ func (r *Run) FaultCount() FaultCount {
 // faults says what became of the faults.
 func (r *Run) faults() string {
 	c := r.FaultCount()
-	if c.Asked == 0 {
-		return "no faults"
+	text := "no faults"
+	if c.Asked > 0 {
+		text = fmt.Sprintf("%s asked for, %d planned, %d begun, %d took effect, %d healed", unit.Counted(c.Asked, "fault"), c.Planned, c.Begun, c.TookEffect, c.Healed)
 	}
-	return fmt.Sprintf("%s asked for, %d planned, %d begun, %d bit, %d healed", unit.Counted(c.Asked, "fault"), c.Planned, c.Begun, c.Bit, c.Healed)
+	if c.Silences > 0 {
+		text += "; " + unit.Counted(c.Silences, "silence") + " of workers"
+	}
+	return text
 }
 
 // expected counts the violations that the scenario means to see.

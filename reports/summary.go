@@ -76,14 +76,14 @@ func tick(ok bool) string {
 	return "✗"
 }
 
-var faultHead = []string{"fault", "target", "started", "ended", "bit", "healed", "first grant after", "settled after", "receipts"}
+var faultHead = []string{"fault", "target", "started", "ended", "took effect", "healed", "first grant after", "settled after", "receipts"}
 
 // faultRows lists what became of every fault.
 func (r *Run) faultRows() [][]string {
 	var rows [][]string
 	for _, f := range r.measured().Faults {
 		rows = append(rows, []string{
-			f.Name, f.Target, moment(f.Started), moment(f.End()), tick(f.Bit), tick(f.Mended()),
+			f.Name, f.Target, moment(f.Started), moment(f.End()), tick(f.TookEffect), tick(f.Mended()),
 			after(f.FirstGrant), after(f.Settled), strings.Join(append(f.Receipts, errText(f.Err)...), "; "),
 		})
 	}

@@ -23,9 +23,17 @@ type Report struct {
 	Repeats int       `json:"repeats"`
 	Slice   float64   `json:"measured_s"` // seconds measured of one lock in one repeat
 	Notes   []string  `json:"notes"`
+	Missing int       `json:"incomplete,omitempty"` // cells that an interrupted bench did not come to
+	Locks   []Lock    `json:"locks"`
 
 	Cells []Cell `json:"cells"`
 	Rows  []Row  `json:"rows"`
+}
+
+// A Lock is one that was measured, and how it was set.
+type Lock struct {
+	ID    string `json:"id"`
+	About string `json:"about"`
 }
 
 // A Cell is one lock in one scenario, as a whole run.
@@ -52,11 +60,11 @@ type Cell struct {
 	ServerCPU  float64 `json:"server_cpu_us_per_pair"`
 	ClientCPU  float64 `json:"client_cpu_us_per_pair"`
 	Goroutines int     `json:"goroutines"` // of the lock, at most
-	Leftovers  int     `json:"leftovers"`  // keys that bear a lease, after quiescence
+	Leftovers  int     `json:"leftovers"`  // keys that bear a lease, after quiescence; -1: a server did not tell
 	Errors     int64   `json:"errors"`
 	CutOff     int64   `json:"cut_off"` // requests that the end of the run cut off
 	Error      string  `json:"error,omitempty"`
-	Disturbed  string  `json:"disturbed,omitempty"` // by what, to the last try
+	Disturbed  string  `json:"disturbed,omitempty"` // by what, to the last try: it is in no figure
 }
 
 // A Setting is what locks are compared in.
@@ -126,13 +134,14 @@ var metrics = []metric{
 	{"server cpu", false, positive(func(c Cell) float64 { return c.ServerCPU })},
 	{"client cpu", false, positive(func(c Cell) float64 { return c.ClientCPU })},
 	{"goroutines", false, func(c Cell) (float64, bool) { return float64(c.Goroutines), c.Goroutines >= 0 }},
-	{"leftovers", false, func(c Cell) (float64, bool) { return float64(c.Leftovers), true }},
+	{"leftovers", false, func(c Cell) (float64, bool) { return float64(c.Leftovers), c.Leftovers >= 0 }},
 	{"errors", false, func(c Cell) (float64, bool) { return float64(c.Errors), true }},
 }
 
 // Summarize computes the rows from the cells: figures over repeats, and ratios
-// paired within a repeat. Locks of a setting keep the order in which they come
-// in order; the first is the one that the others are held against.
+// paired within a repeat. A cell that other programs disturbed is in none of them. Locks
+// of a setting keep the order in which they come in order; the first is the one that the
+// others are held against.
 func (r *Report) Summarize(order []string) {
 	r.Rows = nil
 	by := map[Setting]map[string][]Cell{}
@@ -178,11 +187,22 @@ func rows(s Setting, locks map[string][]Cell, order []string) []Row {
 func figures(m metric, cells []Cell) []float64 {
 	var out []float64
 	for _, c := range cells {
-		if v, ok := m.of(c); ok {
+		if v, ok := m.read(c); ok {
 			out = append(out, v)
 		}
 	}
 	return out
+}
+
+// read is the figure of a cell that nothing disturbed.
+func (m metric) read(c Cell) (float64, bool) {
+	v, ok := m.of(c)
+	return v, ok && c.Disturbed == ""
+}
+
+// Measured reports whether any cell was undisturbed, so that there are figures.
+func (r *Report) Measured() bool {
+	return slices.ContainsFunc(r.Cells, func(c Cell) bool { return c.Disturbed == "" })
 }
 
 // paired divides a's figure by b's of the same repeat.
@@ -190,8 +210,8 @@ func paired(m metric, a, b []Cell) []float64 {
 	var out []float64
 	for _, x := range a {
 		for _, y := range b {
-			vx, okx := m.of(x)
-			vy, oky := m.of(y)
+			vx, okx := m.read(x)
+			vy, oky := m.read(y)
 			if m.ratio && x.Repeat == y.Repeat && okx && oky && vy > 0 {
 				out = append(out, vx/vy)
 			}
@@ -200,16 +220,16 @@ func paired(m metric, a, b []Cell) []float64 {
 	return out
 }
 
-// Across compares one lock with itself between two scenarios, paired within a
-// repeat: the figure in scenario a as a multiple of that in b.
-func (r *Report) Across(name, lock, a, b string) (Interval, bool) {
+// Across compares one lock with itself between two settings, paired within a
+// repeat: the figure in setting a as a multiple of that in b.
+func (r *Report) Across(name, lock string, a, b Setting) (Interval, bool) {
 	i := slices.IndexFunc(metrics, func(m metric) bool { return m.name == name })
 	if i < 0 {
 		return Interval{}, false
 	}
-	of := func(scenario string) (out []Cell) {
+	of := func(s Setting) (out []Cell) {
 		for _, c := range r.Cells {
-			if c.Scenario == scenario && c.Lock == lock {
+			if (Setting{c.Scenario, c.Nodes, c.Workers}) == s && c.Lock == lock {
 				out = append(out, c)
 			}
 		}

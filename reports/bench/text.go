@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -56,7 +57,8 @@ var columns = [][]column{{
 // Legend explains the columns.
 var Legend = []string{
 	"figures: median over repeats; ×: the setting's first lock as a multiple of this one, paired within a repeat, with its interval",
-	"pair: acquire and release. acquire counts waiting too; a wait that the end of a run cut off counts as long as it lasted",
+	"pair: acquire and release. acquire counts waiting too; a wait that the end of a run cut off counts as long as it lasted, and one that failed",
+	"as long as the run at least",
 	"hand-off: from one owner's call of release to the next owner's grant. CPU: µs per pair. commands, round trips, allocs: per pair;",
 	"commands: INFO commandstats, those within scripts too; round trips: packets of requests per pair and node (several pairs can share one)",
 }
@@ -77,14 +79,14 @@ func (r *Report) tables(plain bool) []table {
 			j++
 		}
 		for _, group := range columns {
-			out = append(out, tableOf(r.Rows[i:j], group, plain))
+			out = append(out, tableOf(r.Rows[i:j], group, plain, r.Repeats))
 		}
 		i = j
 	}
 	return out
 }
 
-func tableOf(rows []Row, group []column, plain bool) table {
+func tableOf(rows []Row, group []column, plain bool, repeats int) table {
 	t := table{}
 	if group[0].metric == "rate" {
 		t.title = rows[0].title()
@@ -97,7 +99,7 @@ func tableOf(rows []Row, group []column, plain bool) table {
 	for _, r := range rows {
 		line := []string{r.Lock}
 		for _, c := range t.columns {
-			line = append(line, cellText(c, r, plain))
+			line = append(line, cellText(c, r, plain, repeats))
 		}
 		t.rows = append(t.rows, line)
 	}
@@ -116,7 +118,7 @@ func shown(c column, r Row) bool {
 	return ok && !(slices.Contains(quietWhenZero, c.metric) && f.High == 0)
 }
 
-func cellText(c column, r Row, plain bool) string {
+func cellText(c column, r Row, plain bool, repeats int) string {
 	f, ok := r.Figures[c.metric]
 	if !ok {
 		return "–"
@@ -127,9 +129,21 @@ func cellText(c column, r Row, plain bool) string {
 		return text
 	}
 	if plain {
-		return fmt.Sprintf("%s  ×%s [%s,%s]", text, factor(ratio.Median), factor(ratio.Low), factor(ratio.High))
+		return fmt.Sprintf("%s  ×%s%s", text, factor(ratio.Median), ratio.bounds(repeats, "[", ",", "]"))
 	}
-	return fmt.Sprintf("%s ×**%s** (%s–%s)", text, factor(ratio.Median), factor(ratio.Low), factor(ratio.High))
+	return fmt.Sprintf("%s ×**%s**%s", text, factor(ratio.Median), ratio.bounds(repeats, "(", "–", ")"))
+}
+
+// bounds writes the interval of a ratio, and over how many repeats it is where these are
+// not all. One repeat has no interval.
+func (i Interval) bounds(repeats int, open, between, end string) (text string) {
+	if i.Confidence > 0 {
+		text = " " + open + factor(i.Low) + between + factor(i.High) + end
+	}
+	if i.N < repeats {
+		text += fmt.Sprintf(" n=%d", i.N)
+	}
+	return text
 }
 
 func factor(v float64) string {
@@ -145,39 +159,73 @@ func count(n int, what string) string {
 
 // head is what every form of the report begins with.
 func (r *Report) head() []string {
-	out := []string{fmt.Sprintf("%s; %d repeats of %s per lock, interleaved in random order, seed %s; intervals %s",
-		r.Redis, r.Repeats, unit.Setting(time.Duration(r.Slice*float64(time.Second))), unit.Seed(r.Seed), r.confidence())}
+	out := []string{fmt.Sprintf("%s; %s of %s per lock, interleaved in random order, seed %s; intervals %s",
+		r.Redis, unit.Counted(r.Repeats, "repeat"), unit.Setting(time.Duration(r.Slice*float64(time.Second))), unit.Seed(r.Seed), r.confidence())}
 	return append(append(out, r.Notes...), r.warnings()...)
 }
 
-// warnings say which figures to distrust.
+// warnings say which figures to distrust, and which are missing.
 func (r *Report) warnings() (out []string) {
-	failed, disturbed := map[string]int{}, 0
+	type place struct{ title, lock string }
+	if r.Missing > 0 {
+		out = append(out, fmt.Sprintf("warning: interrupted: %d of %d cells were not measured", r.Missing, r.Missing+len(r.Cells)))
+	}
+	failed, disturbed, all, left := map[place]int{}, 0, map[place]int{}, map[place]int{}
 	for _, c := range r.Cells {
-		if c.Error != "" {
-			failed[fmt.Sprintf("%s, %s", Setting{c.Scenario, c.Nodes, c.Workers}.title(), c.Lock)]++
-		}
-		if c.Disturbed != "" {
+		at := place{Setting{c.Scenario, c.Nodes, c.Workers}.title(), c.Lock}
+		if all[at]++; c.Disturbed != "" {
 			disturbed++
+			left[at]++
+		}
+		if c.Error != "" {
+			failed[at]++
 		}
 	}
 	if disturbed > 0 {
-		out = append(out, fmt.Sprintf("warning: %d of %d cells were measured while other programs used the processors (disturbed, in the JSON): this machine is too busy", disturbed, len(r.Cells)))
+		out = append(out, fmt.Sprintf("warning: %d of %d cells are in no figure, since other programs used the processors (disturbed, in the JSON): this machine is too busy", disturbed, len(r.Cells)))
 	}
-	for _, name := range slices.Sorted(maps.Keys(failed)) {
-		out = append(out, fmt.Sprintf("warning: %s: errors, or no pair at all, in %d of %d repeats (error, in the JSON)", name, failed[name], r.Repeats))
+	sorted := func(of map[place]int) []place {
+		return slices.SortedFunc(maps.Keys(of), func(a, b place) int { return cmp.Or(cmp.Compare(a.title, b.title), cmp.Compare(a.lock, b.lock)) })
+	}
+	for _, at := range sorted(left) {
+		if left[at] == all[at] {
+			out = append(out, fmt.Sprintf("warning: %s, %s: every repeat was disturbed, so that there is no figure", at.title, at.lock))
+		}
+	}
+	for _, at := range sorted(failed) {
+		out = append(out, fmt.Sprintf("warning: %s, %s: errors, or no pair at all, in %d of %s (error, in the JSON)", at.title, at.lock, failed[at], unit.Counted(r.Repeats, "repeat")))
 	}
 	return out
 }
 
-// confidence is that of the intervals.
+// confidence is that of the intervals: it depends on how many repeats a ratio has.
 func (r *Report) confidence() string {
+	by := map[int]float64{}
 	for _, row := range r.Rows {
 		for _, f := range row.Ratios {
-			return fmt.Sprintf("%s of the median (order statistics, n = %d)", unit.Percent(f.Confidence), f.N)
+			by[f.N] = f.Confidence
 		}
 	}
-	return "of the median"
+	var each []string
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(by))) {
+		text := "none"
+		if by[n] > 0 {
+			text = unit.Percent(by[n])
+		}
+		each = append(each, fmt.Sprintf("%s at n = %d", text, n))
+	}
+	if len(each) == 0 {
+		return "none: no two locks were measured beside each other"
+	}
+	return "of the median, from the order of the repeats alone: " + strings.Join(each, ", ")
+}
+
+// settings say how each lock was set.
+func (r *Report) settings() (out []string) {
+	for _, l := range r.Locks {
+		out = append(out, l.ID+": "+l.About)
+	}
+	return out
 }
 
 // Text writes the report for a terminal.
@@ -204,7 +252,7 @@ func (r *Report) Text(w io.Writer) error {
 	for _, line := range r.across() {
 		fmt.Fprintf(&out, "\n%s", line)
 	}
-	fmt.Fprintf(&out, "\n%s\n", strings.Join(append(Legend, "command: "+r.Command), "\n"))
+	fmt.Fprintf(&out, "\n%s\n", strings.Join(slices.Concat(r.settings(), Legend, []string{"command: " + r.Command}), "\n"))
 	_, err := io.WriteString(w, out.String())
 	return err
 }
@@ -217,8 +265,10 @@ func (r *Report) across() []string {
 		if row.Scenario != "slow-node" && row.Scenario != "dead-node" {
 			continue
 		}
-		if i, ok := r.Across("rate", row.Lock, row.Scenario, "healthy"); ok {
-			out = append(out, fmt.Sprintf("%s with %s: %s × its own healthy rate [%s, %s]", row.Lock, row.Scenario, factor(i.Median), factor(i.Low), factor(i.High)))
+		healthy := row.Setting
+		healthy.Scenario = "healthy"
+		if i, ok := r.Across("rate", row.Lock, row.Setting, healthy); ok {
+			out = append(out, fmt.Sprintf("%s with %s: %s × its own healthy rate%s", row.Lock, row.title(), factor(i.Median), i.bounds(r.Repeats, "[", ", ", "]")))
 		}
 	}
 	return out
@@ -231,16 +281,16 @@ func (r *Report) Summary(w io.Writer) error {
 	fmt.Fprintf(&out, "`%s`\n\n%s.\n\n", r.Command, strings.Join(r.head(), ". "))
 	fmt.Fprintln(&out, "| setting | lock | held against | pairs/s | hand-offs/s | acquire p50 | p99 | p99.9 | Jain | max/min |\n|---|---|---|---|---|---|---|---|---|---|")
 	for i, row := range r.Rows {
-		if len(row.Ratios) == 0 {
+		first := r.first(i)
+		if first.Lock == row.Lock {
 			continue
 		}
-		first := r.first(i)
 		fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", row.title(), first.Lock, row.Lock, strings.Join([]string{
-			times(row, "rate"), times(row, "handoffs"), times(row, "acquire.p50"), times(row, "acquire.p99"), times(row, "acquire.p99.9"),
+			r.times(row, "rate"), r.times(row, "handoffs"), r.times(row, "acquire.p50"), r.times(row, "acquire.p99"), r.times(row, "acquire.p99.9"),
 			versus(first, row, "jain", index), versus(first, row, "max/min", short),
 		}, " | "))
 	}
-	for _, line := range r.across() {
+	for _, line := range slices.Concat(r.across(), r.settings()) {
 		fmt.Fprintf(&out, "\n- %s", line)
 	}
 	fmt.Fprintln(&out)
@@ -256,12 +306,12 @@ func (r *Report) first(i int) Row {
 	return r.Rows[i]
 }
 
-func times(row Row, metric string) string {
+func (r *Report) times(row Row, metric string) string {
 	c, ok := row.Ratios[metric]
 	if !ok {
 		return "–"
 	}
-	return fmt.Sprintf("×%s (%s–%s)", factor(c.Median), factor(c.Low), factor(c.High))
+	return "×" + factor(c.Median) + c.bounds(r.Repeats, "(", "–", ")")
 }
 
 // versus shows a figure of both; it says something where a key is shared.

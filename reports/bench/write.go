@@ -28,12 +28,16 @@ func (r *Report) Write(dir string) error {
 func (r *Report) JSON(w io.Writer) error { return files.JSON(w, r) }
 
 // GoBench writes Go's benchmark format: a line per repeat, so that benchstat
-// has samples. The lock is a key of its own: benchstat -col /lock.
+// has samples. The lock is a key of its own: benchstat -col /lock. Cells that were
+// disturbed, or got not one pair, are none.
 func (r *Report) GoBench(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "goos: %s\ngoarch: %s\npkg: locktorture\n", runtime.GOOS, runtime.GOARCH)
+	for _, w := range r.warnings() {
+		fmt.Fprintf(&b, "# %s\n", w)
+	}
 	for _, c := range r.Cells {
-		if c.Acquire.Count == 0 {
+		if c.Disturbed != "" || c.Rate == 0 || c.Acquire.Count == 0 {
 			continue
 		}
 		fmt.Fprintf(&b, "BenchmarkLock/scenario=%s/nodes=%d/workers=%d/lock=%s-%d\t%d\t%d ns/op\t%d p50-ns\t%d p99-ns\t%d p99.9-ns\t%d max-ns\t%.1f pairs/s",

@@ -20,13 +20,15 @@ func (r *Report) Advise() {
 		say("Plan for up to %s (acquire and release, over %d keys held for %s): %s of the %s at which the objectives are just met; with %s confidence that limit lies between %s and %s (%d repeats).",
 			unit.Rate(r.Recommended.Value), s.Keys, unit.Setting(s.Hold), unit.Percent(Headroom), unit.Rate(r.Limit.Value),
 			unit.Percent(r.Limit.Confidence), unit.Rate(r.Limit.Low), unit.Rate(r.Limit.High), r.Limit.N)
+	case len(r.Missing) > 0:
+		say("No rate can be recommended: the measurement was interrupted before it had found the limit.")
 	default:
 		say("No rate can be recommended: %s. %s.", r.Limit.Suppressed, upper(discarded))
 	}
 	say("What limits it: %s. %s. Next step: %s.", r.Bottleneck.Name, upper(r.Bottleneck.Cause), r.Bottleneck.Next)
-	if r.Hot.Measured.Known() && s.Hold > 0 {
-		say("No single key carries more than %s at a hold of %s, whatever the servers; a job that needs more of one key must hold it for less time or split it.",
-			unit.Rate(r.Hot.Measured.High), unit.Setting(s.Hold))
+	if hot := r.Hot.Measured; hot.Known() && s.Hold > 0 {
+		say("One key carried %s here at a hold of %s; whatever the servers, it carries less than %s (1/hold). A job that needs more of one key must hold it for less time or split it.",
+			show(hot, unit.Rate), unit.Setting(s.Hold), unit.Rate(1/s.Hold.Seconds()))
 	}
 	if r.Lease.TTL.Known() {
 		need, n := r.Lease.TTL.Value, r.Lease.TTL.N

@@ -89,10 +89,9 @@ func (r *Report) errorLines() []string {
 	if e.Rate.N < fewHeldOut {
 		return []string{fmt.Sprintf("not known: an error wants %d points that were measured and not fitted, and there are %d", fewHeldOut, e.Rate.N)}
 	}
-	return []string{
-		fmt.Sprintf("on points that were measured and not fitted: rate %s; acquire p50 %s; p99 %s", e.Rate.words(), e.P50.words(), e.P99.words()),
-		fmt.Sprintf("[low, high] is the %s interval that these errors give for a measurement on the same machine; how far they hold beyond it, nobody has measured", unit.Percent(confidence)),
-	}
+	out := []string{fmt.Sprintf("on points that were measured and not fitted: rate %s; acquire p50 %s; p99 %s", e.Rate.words(), e.P50.words(), e.P99.words())}
+	return append(append(out, e.causes()...),
+		fmt.Sprintf("[low, high] is the %s interval that these errors give for a measurement on the same machine; how far they hold beyond it, nobody has measured", unit.Percent(confidence)))
 }
 
 func writeLines(out *strings.Builder, label string, lines []string) {
@@ -104,16 +103,20 @@ func writeLines(out *strings.Builder, label string, lines []string) {
 	}
 }
 
+// Sourced is the prediction with what a program has to know of where it comes from.
+func (r *Report) Sourced(p Prediction, from string) Prediction {
+	p.Warnings, p.Error, p.Calibration = r.Warning, r.errorLines(), r.source(from)
+	return p
+}
+
 // Answer writes a prediction as the answer to a question.
 func (r *Report) Answer(w io.Writer, from string, p Prediction) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "WHAT IF  %s\n", p.Name)
+	writeLines(&out, "warning", r.Warning)
 	carried := p.figure(p.Rate, rate)
-	switch {
-	case p.Behind && p.Scenario.Rate > 0:
+	if p.Behind {
 		carried += " carried; more arrives than that, and waits longer and longer"
-	case p.Behind:
-		carried += " carried; nearly all come to wait for the busiest key"
 	}
 	writeLines(&out, "throughput", []string{carried})
 	if n := p.Scenario.Shards; n > 1 {

@@ -11,23 +11,24 @@ import (
 // of the closed loop and the hot key. HeldOut was measured in the same repeats, and
 // is fitted to nothing.
 type Calibration struct {
-	Quorum   int           `json:"quorum"`        // nodes that must reply
-	CPUs     int           `json:"cpus"`          // of the machine that load and servers share
-	Size     int           `json:"size"`          // goroutines of the loads below
-	Same     []Load        `json:"same"`          // on all masters, as the next ones are on fewer
-	Fewer    []Load        `json:"fewer_masters"` // none where the lock runs on no fewer
-	Apart    []Load        `json:"apart"`         // of goroutines that hold, so that their requests do not come together
-	Linked   []Load        `json:"linked"`        // behind links without a delay: what the links cost
-	Linkers  int           `json:"link_clients"`  // clients behind links, over which the goroutines are spread
-	Delayed  []Load        `json:"delayed"`       // behind links with delays, by one goroutine a client and by several: round trips
-	Overhold float64       `json:"overhold_s"`    // by how much a hold outlasts what was asked for
-	HeldOut  []HeldOut     `json:"held_out"`      // predicted against measured
-	Missing  []string      `json:"not_held_out"`  // what was not measured, and why
-	Errors   Errors        `json:"errors"`        // of the predictions
-	Asked    []Prediction  `json:"what_if"`       // the questions that the page answers
-	Ramp     []Prediction  `json:"ramp"`          // the open loop as it is predicted
-	Delays   []float64     `json:"delays_s"`      // of Delayed, in ascending order; the first is 0
-	Took     time.Duration `json:"took_ns,omitempty"`
+	Quorum     int           `json:"quorum"`                // nodes that must reply
+	CPUs       int           `json:"cpus"`                  // of the machine that load and servers share
+	Size       int           `json:"size"`                  // goroutines of the loads below
+	Same       []Load        `json:"same"`                  // on all masters, as the next ones are on fewer
+	Fewer      []Load        `json:"fewer_masters"`         // none where the lock runs on no fewer
+	Apart      []Load        `json:"apart"`                 // of goroutines that hold, so that their requests do not come together
+	Linked     []Load        `json:"linked"`                // behind links without a delay: what the links cost
+	Linkers    int           `json:"link_clients"`          // clients behind links, over which the goroutines are spread
+	Delayed    []Load        `json:"delayed"`               // behind links with delays, by one goroutine a client and by several: round trips
+	HotDelayed []Load        `json:"hot_delayed,omitempty"` // of one key that all want and give back at once, behind such links: round trips of a hand-off
+	Overhold   float64       `json:"overhold_s"`            // by how much a hold outlasts what was asked for
+	HeldOut    []HeldOut     `json:"held_out"`              // predicted against measured
+	Missing    []string      `json:"not_held_out"`          // what was not measured, and why
+	Errors     Errors        `json:"errors"`                // of the predictions
+	Asked      []Prediction  `json:"what_if"`               // the questions that the page answers
+	Ramp       []Prediction  `json:"ramp"`                  // the open loop as it is predicted
+	Delays     []float64     `json:"delays_s"`              // of Delayed, in ascending order; the first is 0
+	Took       time.Duration `json:"took_ns,omitempty"`
 }
 
 // Times are how long something took: the mean, and the quantiles at

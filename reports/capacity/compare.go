@@ -59,6 +59,11 @@ type Comparison struct {
 
 // Compare holds two measurements against each other.
 func Compare(before, after *Report, guards []Guard) (out Comparison) {
+	for i, r := range []*Report{before, after} {
+		for _, w := range r.Warning {
+			out.Lines = append(out.Lines, fmt.Sprintf("warning of the %s: %s", []string{"first", "second"}[i], w))
+		}
+	}
 	for _, differs := range settings(before, after) {
 		out.Lines = append(out.Lines, "not the same load: "+differs)
 		if len(guards) > 0 {
@@ -88,8 +93,12 @@ func Compare(before, after *Report, guards []Guard) (out Comparison) {
 			continue
 		}
 		change := b.Value/a.Value - 1
-		if g.Change < 0 && change <= g.Change || g.Change > 0 && change >= g.Change {
-			out.Failed = append(out.Failed, fmt.Sprintf("%s changed by %s, and %s is too much", g.Figure, unit.Change(change), unit.Change(g.Change)))
+		if g.Change < 0 && change <= g.Change+rounding || g.Change > 0 && change >= g.Change-rounding {
+			text := fmt.Sprintf("%s changed by %s, and %s is too much", g.Figure, unit.Change(change), unit.Change(g.Change))
+			if !a.apart(b) {
+				text += " (the intervals overlap: it may be chance)"
+			}
+			out.Failed = append(out.Failed, text)
 		}
 	}
 	return out

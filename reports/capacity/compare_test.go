@@ -15,6 +15,9 @@ func TestCompare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c := Compare(at(1000), at(945), []Guard{{"recommended", -0.05}}); len(c.Failed) != 1 || !strings.Contains(c.Failed[0], "the intervals overlap: it may be chance") {
+		t.Errorf("a change within the intervals: %q", c.Failed)
+	}
 	for after, failed := range map[float64]bool{1000: false, 920: false, 890: true, 1500: false} {
 		c := Compare(at(1000), at(after), []Guard{guard})
 		if (len(c.Failed) > 0) != failed || len(c.Unknown) > 0 {
@@ -55,5 +58,25 @@ func TestGuardsWantTheSameLoad(t *testing.T) {
 	after.Setup.Hold *= 2
 	if c := Compare(before, after, guards); len(c.Unknown) == 0 {
 		t.Errorf("another hold: %+v", c)
+	}
+}
+
+// A change of just what is too much is too much, whatever floating point makes of it, and
+// what a measurement says against itself stands before its figures.
+func TestGuardsHoldAtTheirEdge(t *testing.T) {
+	of := func(v float64) *Report {
+		return &Report{Recommended: Estimate{Value: v, Low: v - 1, High: v + 1, Confidence: 0.95, N: 5}, Warning: []string{"this machine is too busy"}}
+	}
+	for _, c := range []struct {
+		after, change float64
+		fails         bool
+	}{{900, -0.1, true}, {901, -0.1, false}, {1100, 0.1, true}, {1099, 0.1, false}, {700, -0.3, true}} {
+		got := Compare(of(1000), of(c.after), []Guard{{"recommended", c.change}})
+		if (len(got.Failed) > 0) != c.fails {
+			t.Errorf("1000 → %v by %v: %q", c.after, c.change, got.Failed)
+		}
+		if !strings.HasPrefix(got.Lines[0], "warning of the first: this machine") || !strings.HasPrefix(got.Lines[1], "warning of the second") {
+			t.Errorf("%q", got.Lines)
+		}
 	}
 }

@@ -59,6 +59,21 @@ func Amount(values []float64) Estimate {
 	return e
 }
 
+// Change is by how much something changes, of what it is a multiple of in each of so many
+// repeats that were tried: the mean and Student's t are of the logarithms, so that nothing
+// falls by more than all of it.
+func Change(ratios []float64, tried int) Estimate {
+	if tried == 0 {
+		return suppressed("the budget left no time for it")
+	}
+	if len(ratios) < 2 {
+		return suppressed(fmt.Sprintf("%d of %d repeats have two loads with pairs to compare, and an interval wants 2", len(ratios), tried))
+	}
+	each := logs(ratios)
+	low, high := studentT(each)
+	return Estimate{Value: math.Exp(stat.Mean(each, nil)) - 1, Low: math.Exp(low) - 1, High: math.Exp(high) - 1, Confidence: confidence, N: len(ratios)}
+}
+
 // ofRepeats is a figure that was fitted to all repeats, with what each of them gives
 // by itself: its interval is Student's t over the logarithms of these. How far they
 // differ is all that n repeats tell of how far the figure can be trusted. (Drawing
@@ -68,18 +83,32 @@ func ofRepeats(value float64, each []float64) Estimate {
 	return between(value, each, each)
 }
 
-// between is ofRepeats of a figure of which every repeat tells two bounds alone.
+// between is ofRepeats of a figure of which every repeat tells two bounds alone. Where the
+// figure of all of them together lies outside of what they give one by one, the repeats
+// are fitted otherwise than all are, and tell nothing of its error: it has no interval.
 func between(value float64, lows, highs []float64) Estimate {
 	n := len(lows)
 	if n < 3 {
-		return suppressed(fmt.Sprintf("an interval wants 3 repeats; there are %d", n))
+		return without(value, fmt.Sprintf("an interval wants 3 repeats; there are %d", n))
 	}
 	low, _ := studentT(logs(lows))
 	_, high := studentT(logs(highs))
-	if math.IsNaN(low) || math.IsNaN(high) || value <= 0 {
-		return suppressed("a repeat by itself gives no such figure")
+	low, high = math.Exp(low), math.Exp(high)
+	switch {
+	case math.IsNaN(low) || math.IsNaN(high) || value <= 0:
+		return without(value, "a repeat by itself gives no such figure")
+	case value < low*(1-rounding) || value > high*(1+rounding):
+		return without(value, fmt.Sprintf("all repeats together give %.3g, and one by one they give %.3g to %.3g: it has no interval", value, low, high))
 	}
-	return Estimate{Value: value, Low: min(math.Exp(low), value), High: max(math.Exp(high), value), Confidence: confidence, N: n}
+	return Estimate{Value: value, Low: min(low, value), High: max(high, value), Confidence: confidence, N: n}
+}
+
+// rounding is by how much the sums of one and the same figure may differ.
+const rounding = 1e-9
+
+// without is a figure that has no interval: no more is claimed than why.
+func without(value float64, why string) Estimate {
+	return Estimate{Value: value, Suppressed: why}
 }
 
 func logs(values []float64) []float64 {

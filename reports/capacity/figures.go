@@ -25,6 +25,9 @@ func (r *Report) figures() []*plots.Figure {
 	if len(r.Recovery.Timeline) > 0 {
 		out = append(out, r.recoveryFigure())
 	}
+	if f := r.failureFigure(); f != nil {
+		out = append(out, f)
+	}
 	return out
 }
 
@@ -109,7 +112,7 @@ func (r *Report) rampFigure() *plots.Figure {
 		Alt:    "Latency from the intended start by offered rate: p99 of every repeat as dots, medians of p50, p99 and service p99 as lines" + r.marked() + ". " + r.basis(),
 		XLabel: "offered rate (acquire+release per second)", YLabel: "latency (log)", LogTime: true,
 		Threshold: float64(r.Bound), ThresholdName: "objective",
-		Traces: present(r.middle("p99", p99), r.middle("p50", p50), r.middle("service p99", service), r.trace("p99 per repeat", valid, p99), r.trace("discarded (lag)", invalid, p99)),
+		Traces: present(r.middle("p99", p99), r.middle("p50", p50), r.middle("service p99", service), r.trace("p99 per repeat", valid, p99), r.trace("discarded", invalid, p99)),
 		Marks:  r.marks(),
 	}.Figure()
 }
@@ -212,6 +215,51 @@ func (r *Report) recoveryFigure() *plots.Figure {
 	}.Figure()
 }
 
+// failures are those that were felt.
+func (r *Report) failures() (out []*Failure) {
+	for _, f := range []*Failure{r.LostMaster, r.Recovery.Felt} {
+		if f != nil && len(f.DuringShares) > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// failureFigure draws how users felt failures: all that they asked for meanwhile, not one
+// number. None where no failure was measured.
+func (r *Report) failureFigure() *plots.Figure {
+	all := r.failures()
+	if len(all) == 0 {
+		return nil
+	}
+	traces, told := []plots.Trace{distribution("before", all[0].BeforeShares)}, []string{}
+	for _, f := range all {
+		traces = append(traces, distribution(f.what()+" silent", f.DuringShares))
+		told = append(told, fmt.Sprintf("%s silent for %s: %s due in %d outages, %s beyond the objective", f.what(), unit.Setting(f.Outage),
+			unit.Counted(f.Requests, "request"), f.Times, unit.Percent(float64(f.Late)/float64(max(f.Requests, 1)))))
+	}
+	return plots.XY{
+		Name: "failures", Title: "Failures as users feel them: acquires that were due while masters were silent",
+		Alt: fmt.Sprintf("Distribution of the time from the intended start to the grant, at %s. %s. All outages of a kind are taken together: the curves have no interval.",
+			unit.Rate(all[0].Rate), strings.Join(told, "; ")),
+		XLabel: "share of the requests (percentile)", YLabel: "answered within (log)", LogTime: true, Percentiles: true,
+		Threshold: float64(r.Bound), ThresholdName: "objective", Traces: present(traces...),
+	}.Figure()
+}
+
+// distribution is a line over x = 1/(1−share).
+func distribution(name string, all []Share) plots.Trace {
+	t := plots.Trace{Name: name}
+	for i, s := range all {
+		x := 1 / (1 - s.Share)
+		if s.Share >= 1 { // the longest ends the line where it ended before
+			x = t.X[max(i-1, 0)]
+		}
+		t.X, t.Y = append(t.X, x), append(t.Y, float64(max(s.Within, 1)))
+	}
+	return t
+}
+
 // median of at least one value: of an even number, between the middle two.
 func median(v []float64) float64 {
 	s := sorted(append([]float64(nil), v...))
@@ -248,10 +296,14 @@ func (r *Report) heldOutFigure() *plots.Figure {
 	var all []plots.Change
 	for _, h := range r.Calibration.HeldOut {
 		got, want := h.Predicted.Rate, h.Measured.Rate
-		if !want.Known() || !(want.Low > 0) {
+		if !want.Known() || !(want.Value > 0) {
 			continue
 		}
-		all = append(all, plots.Change{Name: h.Name, Value: 100 * (got.Value/want.Value - 1), Low: 100 * (got.Value/want.High - 1), High: 100 * (got.Value/want.Low - 1)})
+		one := plots.Change{Name: h.Name, Value: 100 * (got.Value/want.Value - 1), Low: 100 * (got.Value/want.High - 1)}
+		if one.High = 100 * (got.Value/want.Low - 1); !(want.Low > 0) { // it has no upper end
+			one.Name, one.High = h.Name+" (measured: from 0)", one.Value
+		}
+		all = append(all, one)
 	}
 	f := plots.Changes("heldout", "Predicted over measured throughput, on points that were not fitted",
 		fmt.Sprintf("By how much predictions exceed what was measured; whiskers: the %s intervals of the measurements, n = %d repeats. Throughput: %s.",

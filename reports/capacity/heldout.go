@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"locktorture/reports/capacity/queueing"
 	"locktorture/reports/unit"
 )
 
@@ -37,7 +39,9 @@ type Error struct {
 	N      int     `json:"n"`
 	Median float64 `json:"median"` // of |predicted/measured − 1|
 	Worst  float64 `json:"worst"`
-	Spread float64 `json:"spread"` // root mean square of the logarithms of predicted/measured
+	At     string  `json:"worst_at,omitempty"`  // which point that is
+	Why    string  `json:"worst_why,omitempty"` // and why, where its own figures tell
+	Spread float64 `json:"spread"`              // root mean square of the logarithms of predicted/measured
 }
 
 // Errors are those of each figure.
@@ -54,7 +58,7 @@ const fewHeldOut = 3
 // as the held-out points tell.
 func (e Error) around(value float64) Estimate {
 	if e.N < fewHeldOut {
-		return Estimate{Value: value, N: 1}
+		return Estimate{Value: value, N: 1, Suppressed: fmt.Sprintf("no interval: an error wants %d points that were measured and not fitted, and there are %d", fewHeldOut, e.N)}
 	}
 	half := distuv.StudentsT{Sigma: 1, Nu: float64(e.N)}.Quantile((1+confidence)/2) * e.Spread
 	return Estimate{Value: value, Low: value * math.Exp(-half), High: value * math.Exp(half), Confidence: confidence, N: e.N}
@@ -62,6 +66,7 @@ func (e Error) around(value float64) Estimate {
 
 // errorOf compares predictions with measurements.
 func errorOf(points []HeldOut, pick func(Figures) Estimate) Error {
+	var e Error
 	var off []float64
 	squares := 0.0
 	for _, p := range points {
@@ -69,12 +74,34 @@ func errorOf(points []HeldOut, pick func(Figures) Estimate) Error {
 		if want.Known() && want.Value > 0 && got.Value > 0 {
 			off = append(off, math.Abs(got.Value/want.Value-1))
 			squares += math.Pow(math.Log(got.Value/want.Value), 2)
+			if last := off[len(off)-1]; last > e.Worst {
+				e.Worst, e.At, e.Why = last, p.Name, p.overload()
+			}
 		}
 	}
 	if len(off) == 0 {
 		return Error{}
 	}
-	return Error{N: len(off), Median: median(off), Worst: slices.Max(off), Spread: math.Sqrt(squares / float64(len(off)))}
+	e.N, e.Median, e.Spread = len(off), median(off), math.Sqrt(squares/float64(len(off)))
+	return e
+}
+
+// overload says why the waits of a point are off where arrivals outrun the service: the
+// backlog grows with what is offered less what is carried, so that a small error in the
+// second is a large one in the wait. "" where the service keeps up.
+func (h HeldOut) overload() string {
+	offered, got, want := h.Scenario.Rate, h.Predicted.Rate, h.Measured.Rate
+	if !(offered > 0) || !want.Known() || keptUp(h) {
+		return ""
+	}
+	text := fmt.Sprintf("arrivals outrun the service there, and a wait is the backlog's, which grows by what is offered less what is carried: %s measured",
+		rate(offered-want.Value))
+	if grows := offered - got.Value; got.Value > 0 && grows > 0 {
+		text += fmt.Sprintf(", %s predicted (%s)", rate(grows), unit.Change(grows/(offered-want.Value)-1))
+	} else if got.Value > 0 {
+		text += ", none predicted"
+	}
+	return text
 }
 
 func rateOf(f Figures) Estimate { return f.Rate }
@@ -109,7 +136,7 @@ func (r *Report) Validate() {
 // keptUp reports whether the rate of a point is just what was offered: it says nothing of
 // the model's rates.
 func keptUp(h HeldOut) bool {
-	return h.Scenario.Rate > 0 && h.Measured.Rate.Value > 0.97*h.Scenario.Rate
+	return h.Scenario.Rate > 0 && h.Measured.Rate.Value > queueing.KeptUp*h.Scenario.Rate
 }
 
 // ramped are rates of the open loop, to which nothing of the model is fitted: those
@@ -187,7 +214,7 @@ func (h HeldOut) Cells() (rows [][]string) {
 func interval(e Estimate, format func(float64) string) string {
 	switch {
 	case e.Value > 0 && !e.Known():
-		return format(e.Value)
+		return format(e.Value) + " (no interval)"
 	case !e.Known():
 		return e.Suppressed
 	}
@@ -207,7 +234,24 @@ func (e Error) words() string {
 	if e.N == 0 {
 		return "not known"
 	}
-	return fmt.Sprintf("median %s, worst %s of %s", unit.Percent(e.Median), unit.Percent(e.Worst), unit.Counted(e.N, "point"))
+	text := fmt.Sprintf("median %s, worst %s of %s", unit.Percent(e.Median), unit.Percent(e.Worst), unit.Counted(e.N, "point"))
+	if e.At != "" {
+		text += fmt.Sprintf(" (%s)", e.At)
+	}
+	return text
+}
+
+// causes say why the worst errors of latencies are as large as they are, where that is known.
+func (e Errors) causes() (out []string) {
+	for _, one := range []struct {
+		of string
+		Error
+	}{{"acquire p50", e.P50}, {"acquire p99", e.P99}} {
+		if one.Why != "" && (len(out) == 0 || !strings.HasSuffix(out[0], one.Why)) {
+			out = append(out, fmt.Sprintf("Why the worst is so far off (%s, %s): %s", one.of, one.At, one.Why))
+		}
+	}
+	return out
 }
 
 // modelLines say how good the model is.
@@ -217,6 +261,9 @@ func (r *Report) modelLines() []Line {
 		return nil
 	}
 	out := []Line{{"model error", fmt.Sprintf("held out: rate %s; acquire p50 %s; p99 %s", c.Errors.Rate.words(), c.Errors.P50.words(), c.Errors.P99.words())}}
+	for _, why := range c.Errors.causes() {
+		out = append(out, Line{"", why})
+	}
 	for _, h := range c.HeldOut {
 		out = append(out, Line{"", "predicted for " + h.line()})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"locktorture/reports/unit"
 )
@@ -24,13 +25,14 @@ const gain = 0.5
 
 // Knee finds the rate at which the p99 leaves its flat part: a continuous line
 // of two segments through log p99 over the rate, by least squares, with the
-// break where the error is least.
+// break where the error is least. Its place is the middle of those of the repeats, of which
+// the interval is too.
 func Knee(steps []Step) Estimate {
 	rates := ratesOf(steps)
 	if len(rates) < 5 {
 		return suppressed(fmt.Sprintf("two segments want 5 valid rates; there are %d", len(rates)))
 	}
-	at, steeper, share := breakpoint(steps)
+	_, steeper, share := breakpoint(steps)
 	if !steeper || share < gain {
 		return suppressed(fmt.Sprintf("no knee seen up to %.0f/s: a straight line does nearly as well (a second segment removes %s of its error)", rates[len(rates)-1], unit.Percent(max(share, 0))))
 	}
@@ -38,7 +40,7 @@ func Knee(steps []Step) Estimate {
 	for i := range each {
 		each[i], _, _ = breakpoint(repeat(steps, i))
 	}
-	return ofRepeats(at, each)
+	return ofRepeats(stat.GeometricMean(each, nil), each)
 }
 
 // breakpoint returns the best break, whether the line is steeper behind it, and

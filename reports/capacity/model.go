@@ -8,7 +8,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
+
+	"gonum.org/v1/gonum/stat"
 
 	"locktorture/reports/capacity/queueing"
 	"locktorture/reports/unit"
@@ -46,6 +49,11 @@ type Prediction struct {
 	Busy     []Use    `json:"busy"`             // the busiest first
 	Under    float64  `json:"under_way"`        // requests in the lock's round trips, on average
 	Beyond   []string `json:"extrapolated"`     // in which respects it goes beyond what was measured
+
+	// Of an answer to a question alone.
+	Warnings    []string `json:"warnings,omitempty"` // of the calibration
+	Error       []string `json:"error,omitempty"`    // how far it may go wrong
+	Calibration string   `json:"calibration,omitempty"`
 }
 
 // A Use is the share of something that is in use; at Full it limits.
@@ -119,6 +127,10 @@ func (m *Model) apart() bool {
 func (m *Model) Check(s Scenario) error {
 	c := m.r.Calibration
 	switch {
+	case s.Clients > MostClients:
+		return fmt.Errorf("clients=%d: want up to %d", s.Clients, MostClients)
+	case min(s.Rate*s.Hold.Seconds(), float64(s.Keys)) > MostHeld*float64(max(s.Shards, 1)):
+		return fmt.Errorf("rate=%s, hold=%s: that many would hold at once that the model does not play it: want rate × hold of up to %d", unit.Rate(s.Rate), s.Hold, MostHeld)
 	case s.Shards > 1 && (s.Rate == 0 || s.Keys < s.Shards):
 		return fmt.Errorf("shards=%d: want a rate, and a key for every shard at least", s.Shards)
 	case s.Rate > 0 && s.Keys == 0:
@@ -178,27 +190,73 @@ func (m *Model) cores(s Scenario) int {
 	return max(m.r.Calibration.CPUs, 1)
 }
 
-// Curve is the service as the scenario has it: measured at every size, and changed
-// by the factor by which mean value analysis changes it.
+// Curve is the service as the scenario has it: as measured, and changed by the factor by
+// which mean value analysis changes it.
 func (m *Model) Curve(s Scenario, repeat int) queueing.Curve {
-	var c queueing.Curve
-	base := Scenario{Masters: m.r.Setup.Masters}
+	c := m.measured(s, repeat)
+	if m.comesApart(s) {
+		m.settle(&c, s, repeat)
+	}
+	c.Beyond = pastLast(c.Sizes)
+	m.change(&c, s, repeat)
+	return c
+}
+
+// measured is the service at every size, as it was measured.
+func (m *Model) measured(s Scenario, repeat int) (c queueing.Curve) {
 	for _, l := range m.loops(s, repeat) {
 		acquire, release := average(l.loads, func(l Load) float64 { return mean(l.Acquire) }), average(l.loads, func(l Load) float64 { return mean(l.Release) })
-		n := max(int(math.Round(l.under)), 1)
-		before := queueing.MVA(m.stations(base, m.spent(base, l, repeat)), 0, n)[n-1].Response
-		after := queueing.MVA(m.stations(s, m.spent(s, l, repeat)), 0, n)[n-1].Response
-		factor := 1.0
-		if before > 0 && after > 0 {
-			factor = after / before
-		}
 		c.Sizes = append(c.Sizes, queueing.Size{
-			N: l.under, Rate: average(l.loads, func(l Load) float64 { return l.Rate }) / factor, Share: acquire / (acquire + release),
+			N: l.under, Rate: average(l.loads, func(l Load) float64 { return l.Rate }), Share: acquire / (acquire + release),
 			Acquire: blend(l.loads, acquiring), Release: blend(l.loads, releasing), Over: m.over(l),
 		})
 	}
-	c.Beyond = pastLast(c.Sizes)
 	return c
+}
+
+// change makes of the service as measured that of the scenario. Beyond the last size too it
+// is the measured one that is continued, and no processor does more than it has time for.
+func (m *Model) change(c *queueing.Curve, s Scenario, repeat int) {
+	loops, base := m.loops(s, repeat), Scenario{Masters: m.r.Setup.Masters}
+	factors := func(l closedLoop, most int) []float64 {
+		out := slices.Repeat([]float64{1}, most)
+		before, after := queueing.MVA(m.stations(base, m.spent(base, l, repeat)), 0, most), queueing.MVA(m.stations(s, m.spent(s, l, repeat)), 0, most)
+		for i := range out {
+			if before[i].Response > 0 && after[i].Response > 0 {
+				out[i] = after[i].Response / before[i].Response
+			}
+		}
+		return out
+	}
+	for i, l := range loops {
+		n := max(int(math.Round(l.under)), 1)
+		c.Sizes[i].Rate /= factors(l, n)[n-1]
+	}
+	if c.Beyond == nil {
+		return
+	}
+	last, line := loops[len(loops)-1], c.Beyond
+	further := sync.OnceValue(func() []float64 { return factors(last, MostClients) })
+	at := func(n float64) float64 { return further()[min(max(int(math.Round(n)), 1), MostClients)-1] }
+	cost, rate := m.costBeyond(s, loops, repeat), c.Sizes[len(loops)-1].Rate
+	c.Beyond = func(n float64) float64 {
+		most := queueing.Saturation(m.stations(s, cost(n)))
+		return min(line(n)*at(last.under)/at(n), max(most/rate, 1))
+	}
+}
+
+// costBeyond continues what a pair costs past the last loop: where requests travel in
+// batches, a batch costs a part once, whatever its size.
+func (m *Model) costBeyond(s Scenario, loops []closedLoop, repeat int) func(n float64) demands {
+	a, b := loops[len(loops)-2], loops[len(loops)-1]
+	small, large := m.spent(s, a, repeat), m.spent(s, b, repeat)
+	continued := func(small, large, n float64) float64 {
+		once := max(small-large, 0) / (1/a.under - 1/b.under)
+		return max(large-once*(1/b.under-1/n), large/2)
+	}
+	return func(n float64) demands {
+		return demands{continued(small.client, large.client, n), continued(small.master, large.master, n)}
+	}
 }
 
 // pastLast continues a curve past its last size: the time that a round of n requests takes
@@ -288,7 +346,7 @@ func (m *Model) trip(repeat int, each float64, pick func(Load) *Times) trip {
 // networkDelays is what lies between the clients and the masters, with so many requests of each
 // client under way.
 func (m *Model) networkDelays(s Scenario, curve queueing.Curve, repeat int, each float64) queueing.Delays {
-	d := queueing.Delays{}
+	d := queueing.Delays{Least: s.roundTrip()}
 	d.HandOff, d.Handed = m.handOff(curve)
 	quorum := m.quorum(s)
 	if quorum == 0 {
@@ -303,8 +361,32 @@ func (m *Model) networkDelays(s Scenario, curve queueing.Curve, repeat int, each
 	}
 	d.Acquire, d.Release = phase(acquiring), phase(releasing)
 	d.Spread = m.networkSpread(repeat, each)
-	d.HandOff += quorum / 2 * min(m.trip(repeat, 1, acquiring).trips, 1) // the notice of a release is on its way for half a round trip
+	if trips := m.handedTrips(repeat); trips > 0 && d.Acquire+d.Release > 0 {
+		d.HandedTrips = trips * quorum / (d.Acquire + d.Release)
+		return d
+	}
+	// Not measured: a release, the notice of it, which is on its way for half a round trip, and an attempt.
+	d.HandOff += quorum / 2 * min(m.trip(repeat, 1, acquiring).trips, 1)
 	return d
+}
+
+// handedTrips is how many round trips a key that is waited for takes from one owner to the
+// next, by a straight line through the hot key's turns behind delays; 0 where these were not
+// measured.
+func (m *Model) handedTrips(repeat int) float64 {
+	var x, y []float64
+	c := m.r.Calibration
+	for _, d := range c.Delays {
+		at := slices.DeleteFunc(of(c.HotDelayed, repeat), func(l Load) bool { return l.Delay != d })
+		if len(at) > 0 {
+			x, y = append(x, d), append(y, 1/average(at, func(l Load) float64 { return l.Rate }))
+		}
+	}
+	if len(x) < 2 {
+		return 0
+	}
+	_, slope := stat.LinearRegression(x, y, nil, false)
+	return max(slope, 0)
 }
 
 // networkSpread is how times on the network lie around their mean: as those of the acquires
@@ -325,16 +407,21 @@ func (m *Model) networkSpread(repeat int, each float64) queueing.Spread {
 	return blend(near, acquiring)
 }
 
-// quorum is what a round trip to a quorum takes longer than in the calibration.
-func (m *Model) quorum(s Scenario) float64 {
+// roundTrip is what a round trip to a quorum takes, where one is asked for.
+func (s Scenario) roundTrip() float64 {
 	if len(s.RTT) == 0 {
 		return 0
 	}
-	more := make([]float64, s.Masters)
-	for i := range more {
-		more[i] = max((s.RTT[i%len(s.RTT)] - m.r.RTT).Seconds(), 0)
+	all := make([]float64, s.Masters)
+	for i := range all {
+		all[i] = s.RTT[i%len(s.RTT)].Seconds()
 	}
-	return queueing.Quorum(s.Masters/2+1, more)
+	return queueing.Quorum(s.Masters/2+1, all)
+}
+
+// quorum is what a round trip to a quorum takes longer than in the calibration.
+func (m *Model) quorum(s Scenario) float64 {
+	return max(s.roundTrip()-m.r.RTT.Seconds(), 0)
 }
 
 // clients are those over which requests are spread.
@@ -372,10 +459,17 @@ func (m *Model) hold(asked time.Duration) float64 {
 	return asked.Seconds() + m.r.Calibration.Overhold
 }
 
+// MostClients is how many may ask again and again: more would be played for less time than
+// they need to come to where they wait. MostHeld is how many may hold at once, of arrivals.
+const (
+	MostClients = 50_000
+	MostHeld    = 200_000
+)
+
 // Pairs that are played for a prediction; of clients, at least so many rounds.
 const (
 	playPairs     = 30_000
-	mostPairs     = 150_000
+	mostPairs     = playRounds * MostClients
 	playRounds    = 20
 	repeatPart    = 3 // of them for each single repeat
 	networkRounds = 3 // until the network and the requests on it agree
@@ -413,7 +507,6 @@ func (m *Model) settle(c *queueing.Curve, s Scenario, repeat int) {
 	if s.Rate == 0 {
 		m.join(c, s, repeat)
 	}
-	c.Beyond = pastLast(c.Sizes)
 }
 
 func (t settling) of(s queueing.Size) queueing.Size {
@@ -426,7 +519,8 @@ func (t settling) of(s queueing.Size) queueing.Size {
 // wrong, and plays them again.
 func (m *Model) settlings(repeat int) []settling {
 	asMeasured := Scenario{Masters: m.r.Setup.Masters, Hold: m.r.Setup.Hold}
-	loops, curve := m.loops(asMeasured, repeat), m.Curve(asMeasured, repeat)
+	loops, curve := m.loops(asMeasured, repeat), m.measured(asMeasured, repeat)
+	curve.Beyond = pastLast(curve.Sizes)
 	measured := slices.Clone(curve.Sizes)
 	out := slices.Repeat([]settling{{1, 1}}, len(loops))
 	for range settleRounds {
@@ -451,11 +545,10 @@ func (m *Model) settlings(repeat int) []settling {
 
 // join brings a curve of requests that come apart nearer to that of requests in step, the
 // shorter the holds and pauses between them are than those that were measured: by the
-// share of a client's time that is spent in the lock.
+// share of a client's time that is spent in the lock, as calibrated.
 func (m *Model) join(c *queueing.Curve, s Scenario, repeat int) {
-	inStep := s
-	inStep.Rate, inStep.Hold, inStep.Think = 0, 0, 0
-	together := m.Curve(inStep, repeat)
+	together := m.measured(Scenario{}, repeat)
+	together.Beyond = pastLast(together.Sizes)
 	for i := range c.Sizes {
 		one := &c.Sizes[i]
 		fast := together.Rate(max(int(math.Round(one.N)), 1))
@@ -470,9 +563,6 @@ func (m *Model) join(c *queueing.Curve, s Scenario, repeat int) {
 // play predicts from one repeat, or from all.
 func (m *Model) play(s Scenario, repeat int) (queueing.Outcome, queueing.Curve) {
 	curve := m.Curve(s, repeat)
-	if m.comesApart(s) {
-		m.settle(&curve, s, repeat)
-	}
 	pairs := min(max(playPairs, playRounds*s.Clients), mostPairs)
 	if repeat >= 0 {
 		pairs /= repeatPart
@@ -509,9 +599,17 @@ func (m *Model) Predict(name string, s Scenario) (Prediction, error) {
 	out = m.bounded(s, out, curve)
 	p := Prediction{Name: name, Scenario: s, Behind: out.Behind, Under: out.MeanUnder}
 	e := m.r.Calibration.Errors
-	p.Rate, p.P50, p.P99 = e.Rate.around(out.Rate).within(s.ceiling()), e.P50.around(out.P50), e.P99.around(out.P99)
+	if _, part := queueing.Shard(s.Keys, s.Zipf, s.Shards); s.Rate > 0 && !out.Behind {
+		out.Rate = s.Rate * part // what is not carried of it is chance
+	}
+	least := s.roundTrip()
+	if least == 0 { // as in the calibration, where a median PING tells it
+		least = min(m.r.RTT.Seconds(), out.P50)
+	}
+	p.Rate, p.P50, p.P99 = s.consistent(e.Rate.around(out.Rate), e.P50.around(out.P50), e.P99.around(out.P99))
+	p.P50, p.P99 = p.P50.beyond(least), p.P99.beyond(least)
 	d := m.spentAt(s, out.MeanUnder)
-	p.Busy = m.uses(s, d, out)
+	p.Busy = m.uses(s, d, out, curve)
 	p.Beyond = m.beyond(s, out, curve)
 	return p, nil
 }
@@ -528,12 +626,7 @@ func (m *Model) each(s Scenario) (rate, p50, p99 Estimate) {
 		rates, p50s, p99s = append(rates, out.Rate), append(p50s, out.P50), append(p99s, out.P99)
 	}
 	out, _ := m.play(s, -1)
-	valued := func(value float64, each []float64) Estimate {
-		e := ofRepeats(value, each)
-		e.Value = value // with few repeats it has no interval
-		return e
-	}
-	return valued(out.Rate, rates), valued(out.P50, p50s), valued(out.P99, p99s)
+	return ofRepeats(out.Rate, rates), ofRepeats(out.P50, p50s), ofRepeats(out.P99, p99s)
 }
 
 // spentAt is what a pair costs with so many requests under way, between two loops as the
@@ -543,7 +636,7 @@ func (m *Model) spentAt(s Scenario, under float64) demands {
 	at := slices.IndexFunc(loops, func(l closedLoop) bool { return l.under >= under })
 	switch {
 	case at < 0:
-		return m.spent(s, loops[len(loops)-1], -1)
+		return m.costBeyond(s, loops, -1)(under)
 	case at == 0:
 		return m.spent(s, loops[0], -1)
 	}
@@ -553,9 +646,15 @@ func (m *Model) spentAt(s Scenario, under float64) demands {
 	return demands{a.client + part*(b.client-a.client), a.master + part*(b.master-a.master)}
 }
 
+// serviceFull is from where on the service as a whole counts as what limits.
+const serviceFull = 0.9
+
 // uses says how much of everything is in use, the nearest to its limit first.
-func (m *Model) uses(s Scenario, d demands, out queueing.Outcome) []Use {
+func (m *Model) uses(s Scenario, d demands, out queueing.Outcome, c queueing.Curve) []Use {
 	all := []Use{{"the busiest key", out.KeyBusy, 1}}
+	if full := out.Work / c.Highest(); full > serviceFull {
+		all = append(all, Use{"the service (clients, network and masters together, attempts that met a key in use included)", min(full, 1), 1})
+	}
 	if d.master > 0 {
 		all = append(all, Use{"each Redis's main thread", out.Rate * d.master, redisFull})
 	}
@@ -595,7 +694,7 @@ func (m *Model) beyond(s Scenario, out queueing.Outcome, c queueing.Curve) (list
 	if len(r.Calibration.Fewer) > 0 {
 		fewest = r.Calibration.Fewer[0].Masters
 	}
-	say(s.Masters > r.Setup.Masters || s.Masters < fewest, "%d masters where %d to %d were fitted", s.Masters, fewest, r.Setup.Masters)
+	say(s.Masters > r.Setup.Masters || s.Masters < fewest, "%s where %d to %d were fitted", unit.Counted(s.Masters, "master"), fewest, r.Setup.Masters)
 	most := 0.0
 	for _, l := range r.Calibration.Delayed {
 		most = max(most, l.Delay)
@@ -611,7 +710,7 @@ func (m *Model) beyond(s Scenario, out queueing.Outcome, c queueing.Curve) (list
 	say(s.Own && len(s.RTT) == 0, "a round trip of %s between them, as on the one machine that was measured: say rtt=", unit.Latency(r.RTT))
 	say(s.Shards > 1 && !s.Own, "each shard on a machine of its own, like the one that was measured")
 	say(s.Clients > mostGoroutines(r), "%s that ask at once, where up to %s did, over the connections of %d clients", unit.Count(s.Clients), unit.Count(mostGoroutines(r)), r.Setup.Clients)
-	say(out.KeyBusy > keyFull, "keys in use for %s of the time, near their limit: a wait may be twice as long", unit.Percent(out.KeyBusy))
+	say(out.KeyBusy > keyFull && out.Waited > 0, "keys in use for %s of the time, near their limit: a wait may be twice as long", unit.Percent(out.KeyBusy))
 	say(s.Cores > 0 && s.Cores != r.Calibration.CPUs && !s.Own, "%d processors where %d were measured", s.Cores, r.Calibration.CPUs)
 	return list
 }

@@ -208,7 +208,6 @@ func TestModelGivesItsLoopsBack(t *testing.T) {
 	for _, l := range m.loops(Scenario{Hold: r.Setup.Hold}, -1) {
 		s := Scenario{Masters: 5, Clients: l.size, Hold: r.Setup.Hold}
 		curve := m.Curve(s, -1)
-		m.settle(&curve, Scenario{Masters: 5, Hold: r.Setup.Hold}, -1)
 		got := 0.0
 		for seed := range uint64(5) { // goroutines that hold alike go on in step as they began
 			out := queueing.Simulate(curve, queueing.Demand{Clients: l.size, OwnKeys: true, Hold: 0.02}, queueing.Delays{}, 10_000, rand.New(rand.NewPCG(seed, 2)))
@@ -251,6 +250,24 @@ func TestModelOfBatches(t *testing.T) {
 		if got := predict(t, r, c.s); math.Abs(got.Rate.Value/c.want-1) > 0.06 {
 			t.Errorf("%s: %.0f/s, want %.0f/s", name, got.Rate.Value, c.want)
 		}
+	}
+}
+
+// A key that is waited for changes hands over as many round trips as were measured.
+func TestModelOfHandOffsOverTheNetwork(t *testing.T) {
+	const trips, hold = 1.5, 0.02
+	r := calibratedReport()
+	alone := 0.001 + 1/truth(5, 1, 0).Rate
+	late := Scenario{Masters: 5, Clients: 16, Keys: 1, Hold: 20 * time.Millisecond, RTT: []time.Duration{10100 * time.Microsecond}}
+	before := predict(t, r, late).Rate.Value
+	for repeat := range 5 {
+		for _, d := range r.Calibration.Delays {
+			r.Calibration.HotDelayed = append(r.Calibration.HotDelayed, Load{N: 16, Repeat: repeat, Masters: 5, Delay: d, Rate: 1 / (alone + trips*d)})
+		}
+	}
+	want := 1 / (hold + alone + trips*0.010)
+	if got := predict(t, r, late).Rate.Value; math.Abs(got/want-1) > 0.03 || math.Abs(before/want-1) < 0.1 {
+		t.Errorf("%.1f/s, want %.1f/s, and %.1f/s where nothing was measured", got, want, before)
 	}
 }
 
@@ -336,6 +353,7 @@ func TestHeldOutPointsGiveTheError(t *testing.T) {
 // A plan takes the fewest shards that carry the rate, and says what ends it.
 func TestPlan(t *testing.T) {
 	r := calibratedReport()
+	r.Warning, r.Calibration.Errors.P99 = []string{"this machine is too busy"}, Error{N: 5, Spread: 2}
 	m, err := r.Model()
 	if err != nil {
 		t.Fatal(err)
@@ -351,12 +369,23 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%d masters: %+v", p.Masters, p)
 		}
 	}
-	var text bytes.Buffer
-	if err := r.AnswerPlan(&text, "capacity.json", "rate=…", plans); err != nil || !strings.Contains(text.String(), "what breaks first: each Redis's main thread") {
-		t.Errorf("%v:\n%s", err, &text)
+	answer := func() string {
+		var text bytes.Buffer
+		if err := r.AnswerPlan(&text, "capacity.json", "rate=…", plans); err != nil {
+			t.Error(err)
+		}
+		return text.String()
+	}
+	for _, want := range []string{"what breaks first: each Redis's main thread", "warning         this machine is too busy", "not by the whole of its interval", "no headroom for bursts"} {
+		if text := answer(); !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
 	}
 	w.Keys = 10
 	if plans, err = m.Plan(w); err != nil || !strings.Contains(plans[0].Why, "no number of shards parts a key") {
 		t.Errorf("ten keys for 100,000/s: %+v, %v", plans, err)
+	}
+	if text := answer(); strings.Contains(text, "no headroom") {
+		t.Errorf("headroom of no plan:\n%s", text)
 	}
 }

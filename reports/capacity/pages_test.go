@@ -16,6 +16,7 @@ func TestPagesInABrowser(t *testing.T) {
 		full.Calibration.HeldOut = append(full.Calibration.HeldOut,
 			NewHeldOut(name, Scenario{Masters: 5, Clients: 32}, []float64{rate, rate * 1.05}, []float64{0.001, 0.0012}, []float64{0.002, 0.0022}))
 	}
+	full.LostMaster, full.Recovery.Felt = failed(1), failed(3)
 	full.Validate()
 	var pages []pagetest.Page
 	for name, r := range map[string]*Report{"capacity": full, "capacity empty": {Limit: suppressed("nothing was measured"), Recommended: suppressed("nothing was measured")}} {

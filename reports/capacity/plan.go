@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,9 @@ type Plan struct {
 	Cores   int        `json:"cores"`             // of the clients, for all shards
 	One     Prediction `json:"shard"`             // the busiest one
 	Why     string     `json:"why_not,omitempty"` // for want of which there is no plan
+	Note    string     `json:"note,omitempty"`    // how sure it is that the objective is met
+
+	Warnings []string `json:"warnings,omitempty"` // of the calibration
 }
 
 // The bounds of a plan.
@@ -48,7 +52,7 @@ func (m *Model) Plan(w Wish) ([]Plan, error) {
 	}
 	var out []Plan
 	for _, masters := range sizes {
-		if err := m.Check(Scenario{Masters: masters, Own: true, RTT: w.RTT}); err != nil {
+		if err := m.Check(Scenario{Masters: masters, Own: true, RTT: w.RTT, Hold: w.Hold}); err != nil {
 			return nil, err
 		}
 		p, err := m.planOn(w, masters)
@@ -111,8 +115,8 @@ func (m *Model) oneKey(w Wish, masters int) string {
 	if wanted < 1 {
 		return ""
 	}
-	return fmt.Sprintf("the most popular of %s keys would be wanted %s of the time (%s for each of its holders), and no number of shards parts a key: more keys, less skew or a shorter hold",
-		unit.Count(w.Keys), unit.Percent(wanted), seconds(takes))
+	return fmt.Sprintf("the most popular of %s would be wanted %s of the time (%s for each of its holders), and no number of shards parts a key: more keys, less skew or a shorter hold",
+		unit.Counted(w.Keys, "key"), unit.Percent(wanted), seconds(takes))
 }
 
 // withShards predicts one of so many shards, with processors for its clients.
@@ -144,6 +148,9 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 		case w.P99 > 0 && p.P99.Value >= w.P99.Seconds():
 			plan.Why = fmt.Sprintf("acquire p99 would be %s: %s", seconds(p.P99.Value), p.Busy[0])
 		default:
+			if w.P99 > 0 && p.P99.Confidence > 0 && p.P99.High >= w.P99.Seconds() {
+				plan.Note = fmt.Sprintf("acquire.p99 < %s is met by the prediction, and not by the whole of its interval: measure before you rely on it", unit.Setting(w.P99))
+			}
 			return plan, nil
 		}
 	}
@@ -154,6 +161,7 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 func (r *Report) AnswerPlan(w io.Writer, from, question string, plans []Plan) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "PLAN  %s\n", question)
+	writeLines(&out, "warning", r.Warning)
 	beyond := map[string]bool{}
 	var notes []string
 	for _, p := range plans {
@@ -167,7 +175,9 @@ func (r *Report) AnswerPlan(w io.Writer, from, question string, plans []Plan) er
 	}
 	writeLines(&out, "≈ extrapolated", notes)
 	writeLines(&out, "error", r.errorLines())
-	writeLines(&out, "advice", []string{fmt.Sprintf("the plan has no headroom for bursts and faults: order for %s of the rate, and measure again on the machines themselves", unit.Percent(1/Headroom))})
+	if slices.ContainsFunc(plans, func(p Plan) bool { return p.Why == "" }) {
+		writeLines(&out, "advice", []string{fmt.Sprintf("the plan has no headroom for bursts and faults: order for %s of the rate, and measure again on the machines themselves", unit.Percent(1/Headroom))})
+	}
 	writeLines(&out, "calibration", []string{r.source(from)})
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -184,7 +194,14 @@ func (p Plan) text() string {
 		unit.Counted(p.Shards, "shard"), unit.Counted(p.Masters, "master"), unit.Counted(p.Shards*p.Masters, "Redis server"), lost, unit.Counted(p.Cores, "processor")) +
 		fmt.Sprintf("  %-16sof the busiest: %s, acquire p50 %s, p99 %s, %s at a time of which %s hold\n", "",
 			one.figure(one.Rate, rate), one.latency(one.P50), one.latency(one.P99), unit.Counted(int(math.Ceil(p.atATime())), "request"), unit.Number(one.Rate.Value*one.Scenario.Hold.Seconds())) +
-		fmt.Sprintf("  %-16swhat breaks first: %s\n", "", one.Busy[0])
+		fmt.Sprintf("  %-16swhat breaks first: %s\n", "", one.Busy[0]) + p.noted()
+}
+
+func (p Plan) noted() string {
+	if p.Note == "" {
+		return ""
+	}
+	return fmt.Sprintf("  %-16s%s\n", "", p.Note)
 }
 
 // atATime is how many requests there are at a time, by Little's law.

@@ -2,6 +2,7 @@ package capacity
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"locktorture/reports/slo"
@@ -25,6 +26,7 @@ type Report struct {
 	SLO      []string      `json:"slo"`
 	Bound    time.Duration `json:"bound_ns,omitempty"` // on acquire.p99, which the figures show; 0 when no objective sets one
 	Warning  []string      `json:"warnings"`
+	Missing  []string      `json:"incomplete,omitempty"` // parts that an interrupted measurement did not come to the end of
 
 	Recommended Estimate     `json:"recommended"` // pairs per second
 	Limit       Estimate     `json:"limit"`       // highest rate that meets the objectives
@@ -84,7 +86,7 @@ type Point struct {
 	Rate     float64         `json:"rate"`
 	Window   time.Duration   `json:"window_ns,omitempty"` // that was measured
 	Repeat   int             `json:"repeat"`
-	Valid    bool            `json:"valid"` // the generator kept up
+	Valid    bool            `json:"valid"` // the generator kept up, and the repeat was not broken off
 	OK       bool            `json:"ok"`
 	Why      string          `json:"why,omitempty"` // not valid, or not met
 	Offered  int64           `json:"offered"`
@@ -98,6 +100,42 @@ type Point struct {
 	Busy     Busy            `json:"busy"`
 }
 
+// brokenOff is why the points of a repeat that was interrupted are not valid: a limit wants
+// all of its rates.
+const brokenOff = "left out: its repeat was interrupted"
+
+// Interrupted keeps what was measured before an interruption, and marks what was not.
+func (r *Report) Interrupted(missing []string, repeat int) {
+	r.Missing = missing
+	r.Warning = append([]string{"interrupted: this is not the whole measurement; missing: " + strings.Join(missing, ", ")}, r.Warning...)
+	for i, p := range r.Points {
+		if p.Repeat == repeat {
+			r.Points[i].Valid, r.Points[i].Why = false, brokenOff
+		}
+	}
+	for _, e := range []*Estimate{&r.Hot.HandOff, &r.Hot.Over, &r.Hot.Measured, &r.Hot.Predicted, &r.USL.Lambda, &r.Recovery.Capacity, &r.Recovery.Backlog, &r.Recovery.Back} {
+		if !e.Known() && e.Suppressed == "" {
+			*e = suppressed("interrupted before it was measured")
+		}
+	}
+	if r.Cost.Missing == "" && !r.Cost.Commands.Known() {
+		r.Cost.Missing = "interrupted before it was"
+	}
+}
+
+// Lagged is how many points are not valid, those of an interrupted repeat aside.
+func (r *Report) Lagged() (n int) {
+	for _, p := range r.Points {
+		if !p.Valid && p.Why != brokenOff {
+			n++
+		}
+	}
+	return n
+}
+
+// Measured reports whether there is anything to keep.
+func (r *Report) Measured() bool { return len(r.Sweep)+len(r.Points) > 0 }
+
 // span is how long a point was measured; step where an earlier version did not write it.
 func (p Point) span(step time.Duration) time.Duration { return cmp.Or(p.Window, step) }
 
@@ -107,7 +145,7 @@ type Busy struct {
 	Redis   []float64 `json:"redis"` // per server
 	Harness float64   `json:"harness"`
 	Machine float64   `json:"machine"`
-	Others  float64   `json:"others"` // of all processors, by programs that are not measured, or taken by the host; 0 where nobody can tell
+	Others  float64   `json:"others"` // of all processors, by programs that are not measured, or taken by the host; the latter alone where nobody can tell
 	CPUs    int       `json:"cpus"`
 }
 

@@ -45,6 +45,9 @@ func (r *Report) traceLines() []Line {
 			return Amount(all)
 		}
 		as.Text = fmt.Sprintf("%d of %d repeats meet %s; acquire p50 %s, p99 %s", met, len(points), strings.Join(r.SLO, ", "), show(pick(p50), seconds), show(pick(p99), seconds))
+		if a.Count < enough {
+			as.Text += fmt.Sprintf("; few: %s, where a p99 wants %d", unit.Counted(a.Count, "arrival"), enough)
+		}
 	}
 	out = append(out, as)
 	carried := show(r.Limit, rate)
@@ -66,7 +69,7 @@ func (r *Report) traceAdvice(discarded string) []string {
 	switch {
 	case len(points) == 0:
 		out = append(out, fmt.Sprintf("Nothing can be said of %s at its own pace: no repeat was valid. %s.", a.File, upper(discarded)))
-	case 2*met < len(points):
+	case 2*met <= len(points):
 		out = append(out, fmt.Sprintf("The lock does not carry %s: %d of %d repeats at its own pace meet the objectives (%s).", a.File, met, len(points), strings.Join(r.SLO, ", ")))
 	default:
 		out = append(out, fmt.Sprintf("The lock carries %s: %d of %d repeats at its own pace meet the objectives (%s).", a.File, met, len(points), strings.Join(r.SLO, ", ")))

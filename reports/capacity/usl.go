@@ -157,34 +157,42 @@ func only(sweep []Load, repeat int) []Load {
 	return slices.DeleteFunc(slices.Clone(sweep), func(l Load) bool { return l.Repeat != repeat })
 }
 
-// fit minimises the squared relative errors over the logarithms of λ, σ and κ,
-// which keeps all three positive.
+// fit minimises the squared relative errors over the logarithms of σ and κ, which keeps
+// both positive; the best λ for them is the one of which the errors add up to nothing.
 func fit(sweep []Load) (p [3]float64, ok bool) {
-	perOne := 0.0
+	type size struct{ n, logRate, weight float64 }
+	var sizes []size
 	for _, l := range sweep {
-		perOne = max(perOne, l.Rate/float64(l.N))
+		i := slices.IndexFunc(sizes, func(s size) bool { return s.n == float64(l.N) })
+		if i < 0 {
+			i, sizes = len(sizes), append(sizes, size{n: float64(l.N)})
+		}
+		sizes[i].logRate += math.Log(max(l.Rate, 1e-9))
+		sizes[i].weight++
 	}
-	if perOne <= 0 {
+	if !slices.ContainsFunc(sweep, func(l Load) bool { return l.Rate > 0 }) {
 		return p, false
 	}
-	loss := func(x []float64) float64 {
-		sum := 0.0
-		for _, l := range sweep {
-			e := math.Log(max(l.Rate, 1e-9) / usl(float64(l.N), math.Exp(x[0]), math.Exp(x[1]), math.Exp(x[2])))
-			sum += e * e
+	errors := func(x []float64) (mean, squares float64) { // repeats of a size differ by the same, whatever the law
+		sum, all := 0.0, 0.0
+		for _, s := range sizes {
+			e := s.logRate/s.weight - math.Log(usl(s.n, 1, math.Exp(x[0]), math.Exp(x[1])))
+			mean, sum, all = mean+s.weight*e, sum+s.weight*e*e, all+s.weight
 		}
-		return sum
+		mean /= all
+		return mean, sum - all*mean*mean
 	}
+	loss := func(x []float64) float64 { _, squares := errors(x); return squares }
 	best := math.Inf(1)
-	for _, start := range [][]float64{{0, -4, -9}, {0, -1, -7}, {0, -7, -12}} {
-		start[0] = math.Log(perOne)
+	for _, start := range [][]float64{{-4, -9}, {-1, -7}, {-7, -12}} {
 		r, err := optimize.Minimize(optimize.Problem{Func: loss}, start, &optimize.Settings{FuncEvaluations: 2000}, &optimize.NelderMead{})
 		if r == nil || err != nil && !math.IsInf(best, 1) {
 			continue
 		}
 		if r.F < best {
 			best = r.F
-			p = [3]float64{math.Exp(r.X[0]), math.Exp(r.X[1]), math.Exp(r.X[2])}
+			mean, _ := errors(r.X)
+			p = [3]float64{math.Exp(mean), math.Exp(r.X[0]), math.Exp(r.X[1])}
 		}
 	}
 	return p, !math.IsInf(best, 1) && p[2] > 0

@@ -108,7 +108,7 @@ func (r *Report) Page(w io.Writer) error {
 		}
 		v.Drawn = append(v.Drawn, d)
 	}
-	return pageTemplate.Execute(w, v)
+	return files.Page(w, pageTemplate, v)
 }
 
 func draw(f *plots.Figure) (drawn, error) {

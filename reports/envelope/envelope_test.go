@@ -3,6 +3,8 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"html"
 	"strings"
 	"testing"
 	"time"
@@ -57,9 +59,39 @@ func TestText(t *testing.T) {
 	if !r.Played() || (&Report{}).Played() {
 		t.Error("whether anything was played")
 	}
+	empty := &Report{Fenced: true}
+	if empty.Advise(); len(empty.Advice) != 1 || !strings.Contains(empty.Advice[0], "Nothing was played") {
+		t.Errorf("of nothing that was played: %q", empty.Advice)
+	}
 	raw, err := json.Marshal(r)
 	if err != nil || !strings.Contains(string(raw), `"fence_saves":6`) {
 		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+// Rounds that say nothing, and cells that have fewer than was asked for, are named: first
+// of all, in every form.
+func TestWhatIsInNoFigureIsSaid(t *testing.T) {
+	r := full()
+	r.Maps[0].Cells[0][0].AddVoid("V4 the harness lagged by 300 ms.", map[string]int{"S1": 2})
+	r.Maps[0].Cells[1][1] = Cell{Missing: "the lock has no clock"}
+	r.Maps[1].Cells[0][0] = Cell{}
+	want := []string{
+		`1 of 10 rounds are in no figure`, `"V4 the harness lagged by 300 ms."`, "proved in them all the same, of no cell: S1 ×2",
+		"1 cell cannot be played: the lock has no clock", "2 cells without a round", "1 cell with fewer rounds than the 2 that were asked for",
+	}
+	var text, page bytes.Buffer
+	if err := errors.Join(r.Text(&text), r.Page(&page)); err != nil {
+		t.Fatal(err)
+	}
+	shown := strings.ReplaceAll(html.UnescapeString(page.String()), "\u00a0", " ")
+	for _, one := range want {
+		if !strings.Contains(text.String(), one) || !strings.Contains(shown, one) {
+			t.Errorf("%q is not in\n%s\nor not on the page", one, text.String())
+		}
+	}
+	if w := (&Report{}).Warnings(); len(w) > 0 {
+		t.Errorf("of nothing: %q", w)
 	}
 }
 

@@ -62,9 +62,11 @@ func NewMap(a Axis, ttls []time.Duration) Map {
 // A Cell is what the rounds of one lease and one value came to.
 type Cell struct {
 	Rounds     int            `json:"rounds"`
-	Void       int            `json:"void,omitempty"`       // rounds that say nothing, since the harness was in trouble
+	Void       int            `json:"void,omitempty"`       // rounds that say nothing, since the harness was in trouble or lagged
+	VoidWhy    string         `json:"void_why,omitempty"`   // of the last of them
+	VoidHarm   map[string]int `json:"void_harm,omitempty"`  // violations that were proved in them all the same, by anomaly
 	Missing    string         `json:"missing,omitempty"`    // why it cannot be played
-	Faults     int            `json:"faults"`               // that bit
+	Faults     int            `json:"faults"`               // that took effect
 	Saves      int            `json:"fence_saves"`          // late writes that the fence rejected: without one they are stale writes
 	Harm       int            `json:"harm"`                 // violations that happened all the same
 	Violations map[string]int `json:"violations,omitempty"` // as which anomalies they were proved; some as several
@@ -85,6 +87,18 @@ func (c *Cell) Add(found map[string]int) {
 		most = max(most, n)
 	}
 	c.Harm += most
+}
+
+// AddVoid adds a round that is in no figure: why, and what was proved in it all the same.
+func (c *Cell) AddVoid(why string, found map[string]int) {
+	c.Void++
+	c.VoidWhy = why
+	for id, n := range found {
+		if c.VoidHarm == nil {
+			c.VoidHarm = map[string]int{}
+		}
+		c.VoidHarm[id] += n
+	}
 }
 
 // Unfenced is how many violations there would be without a fence.
@@ -186,12 +200,15 @@ func crashes(n int) string {
 func (r *Report) Advise() {
 	r.Advice = nil
 	say := func(format string, args ...any) { r.Advice = append(r.Advice, fmt.Sprintf(format, args...)) }
-	var saved, through, inside int
+	var saved, through, inside, short int
 	ids := map[string]int{}
 	for _, m := range r.Maps {
 		for t, row := range m.Cells {
 			for x, c := range row {
 				saved, through = saved+c.Saves, through+c.Harm
+				if len(m.Lines) > 0 && !m.Beyond(t, x) && c.Rounds > 0 {
+					short++
+				}
 				if c.Unfenced() > 0 && !m.Beyond(t, x) {
 					inside++
 				}
@@ -203,29 +220,86 @@ func (r *Report) Advise() {
 	}
 	say("Choose the shortest lease that covers the pauses, delays and clock errors that you have to expect: a longer one costs waiting after a crash, a shorter one costs leases that are lost in vain.")
 	switch {
+	case !r.Played():
+		r.Advice = []string{"Nothing was played, so that nothing is known of any lease."}
+		return
+	case r.Fenced && through+saved == 0:
+		say("These rounds brought about no late write: of the fence they say nothing.")
 	case r.Fenced && through == 0:
 		say("The fence rejected all %s late writes that these rounds brought about; a store that does not check tokens would have taken every one of them.", unit.Count(saved))
 	case through > 0:
-		var list []string
-		for _, id := range slices.Sorted(maps.Keys(ids)) {
-			list = append(list, fmt.Sprintf("%s ×%d", id, ids[id]))
-		}
-		say("%s happened in spite of everything (%s), beside %s late writes that a fence rejected: beyond the envelope this lock does not keep what it promises.", unit.Counted(through, "violation"), strings.Join(list, ", "), unit.Count(saved))
+		say("%s happened in spite of everything (%s), beside %s late writes that a fence rejected: beyond the envelope this lock does not keep what it promises.", unit.Counted(through, "violation"), times(ids), unit.Count(saved))
 	default:
 		say("No violation was seen, and the lock has no fence that would have hidden one.")
 	}
 	if inside > 0 {
 		say("%s short of the theoretical line showed harm: look at these first.", unit.Counted(inside, "cell"))
+	} else if short > 0 {
+		say("None of the %s short of a theoretical line that were played showed harm.", unit.Counted(short, "cell"))
 	} else {
-		say("No cell short of a theoretical line showed harm.")
+		say("No cell short of a theoretical line was played: of these lines nothing is known.")
 	}
+}
+
+// all are the cells.
+func (r *Report) all() (out []Cell) {
+	for _, m := range r.Maps {
+		out = append(out, slices.Concat(m.Cells...)...)
+	}
+	return out
+}
+
+// Warnings say which rounds are in no figure, and of which cells less is known than was
+// asked for.
+func (r *Report) Warnings() (out []string) {
+	var rounds, void, empty, fewer int
+	why, harm, missing := "", map[string]int{}, map[string]int{}
+	for _, c := range r.all() {
+		rounds, void = rounds+c.Rounds+c.Void, void+c.Void
+		if why == "" {
+			why = c.VoidWhy
+		}
+		for id, n := range c.VoidHarm {
+			harm[id] += n
+		}
+		switch {
+		case c.Missing != "":
+			missing[c.Missing]++
+		case c.Rounds == 0:
+			empty++
+		case c.Rounds < r.Rounds:
+			fewer++
+		}
+	}
+	if void > 0 {
+		text := fmt.Sprintf("%d of %s are in no figure, since the harness was in trouble or the machine too busy for it: such as %q (void, in the JSON)", void, unit.Counted(rounds, "round"), why)
+		if len(harm) > 0 {
+			text += fmt.Sprintf("; proved in them all the same, of no cell: %s", times(harm))
+		}
+		out = append(out, text)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(missing)) {
+		out = append(out, fmt.Sprintf("%s cannot be played: %s", unit.Counted(missing[reason], "cell"), reason))
+	}
+	if empty > 0 {
+		out = append(out, fmt.Sprintf("%s without a round: the budget left no time for them, or none of theirs counts", unit.Counted(empty, "cell")))
+	}
+	if fewer > 0 {
+		out = append(out, fmt.Sprintf("%s with fewer rounds than the %d that were asked for", unit.Counted(fewer, "cell"), r.Rounds))
+	}
+	return out
+}
+
+// times lists anomalies with how often they were proved.
+func times(ids map[string]int) string {
+	var list []string
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		list = append(list, fmt.Sprintf("%s ×%d", id, ids[id]))
+	}
+	return strings.Join(list, ", ")
 }
 
 // Played reports whether any cell has a round.
 func (r *Report) Played() bool {
-	return slices.ContainsFunc(r.Maps, func(m Map) bool {
-		return slices.ContainsFunc(m.Cells, func(row []Cell) bool {
-			return slices.ContainsFunc(row, func(c Cell) bool { return c.Rounds > 0 })
-		})
-	})
+	return slices.ContainsFunc(r.all(), func(c Cell) bool { return c.Rounds > 0 })
 }

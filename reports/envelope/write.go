@@ -113,6 +113,9 @@ func (m Map) heading(x int) string {
 func (r *Report) Text(w io.Writer) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "ENVELOPE  %s\n          %s\n", r.Title(), r.Subtitle())
+	for _, w := range r.Warnings() {
+		fmt.Fprintf(&out, "  warning: %s\n", w)
+	}
 	for _, m := range r.Maps {
 		fmt.Fprintf(&out, "\n  TTL × %s\n  │ %s\n", m.Title, m.Line)
 		r.grid(&out, m, "late writes that the fence rejected (+ violations that happened!)", Cell.harm)
@@ -244,11 +247,11 @@ func (r *Report) Page(w io.Writer) error {
 	}{Report: r, Style: reports.Style(), Choices: r.Choices(), Begun: r.Began.UTC().Format(time.RFC3339)}
 	for _, m := range r.Maps {
 		p := part{Map: m, Heats: []heat{
-			r.heat(m, "Violations, if the store checked no tokens (of faults that bit)", counted(Cell.Unfenced), ofFaults(Cell.Unfenced)),
-			r.heat(m, "Violations that happened (of faults that bit)", counted(Cell.harmed), ofFaults(Cell.harmed)),
+			r.heat(m, "Violations, if the store checked no tokens (of faults that took effect)", counted(Cell.Unfenced), ofFaults(Cell.Unfenced)),
+			r.heat(m, "Violations that happened (of faults that took effect)", counted(Cell.harmed), ofFaults(Cell.harmed)),
 			r.heat(m, "Requests served within their patience", Cell.share, unserved),
 		}}
 		v.Parts = append(v.Parts, p)
 	}
-	return pageTemplate.Execute(w, v)
+	return files.Page(w, pageTemplate, v)
 }

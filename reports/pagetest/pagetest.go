@@ -49,7 +49,7 @@ func HTML(t testing.TB, name string, html []byte) Page {
 }
 
 // patience is what one browser may take for all pages, on two busy processors.
-const patience = 3 * time.Minute
+const patience = 8 * time.Minute
 
 // The widths at which a page is read, in CSS pixels: phone, laptop, wide screen.
 var widths = []int64{390, 1280, 2200}

@@ -78,7 +78,10 @@ func (g *gantt) overlap(c draw.Canvas, p *plot.Plot) {
 	tx, ty := p.Transforms(&c)
 	x0, x1 := tx(g.x(g.Overlap.From)), tx(g.x(g.Overlap.To))
 	x1 = max(x1, x0+vg.Points(1))
-	deep := min(g.clients, 2)
+	deep := 0
+	for _, o := range g.Overlap.Owners {
+		deep = max(deep, g.row("client "+o)+1)
+	}
 	if r := g.row(storeRow); g.Overlap.Late && r >= 0 {
 		deep = r + 1
 	}

@@ -19,12 +19,12 @@ const (
 
 // A mark is one fault as the timeline shows it, in seconds.
 type mark struct {
-	label    string
-	from, to float64
-	lane     int
-	color    color.NRGBA
-	bit      bool
-	quiet    bool // no room for its label
+	label      string
+	from, to   float64
+	lane       int
+	color      color.NRGBA
+	tookEffect bool
+	quiet      bool // no room for its label
 }
 
 // marks lays the faults out in lanes, so that neither bars nor labels collide;
@@ -41,7 +41,7 @@ func marks(faults []stats.Fault, end float64) (all []mark, lanes int) {
 		if _, ok := colors[f.Name]; !ok {
 			colors[f.Name] = palette[len(colors)%len(palette)]
 		}
-		m := mark{label: label(f), from: f.Started.Seconds(), to: end, color: colors[f.Name], bit: f.Bit}
+		m := mark{label: label(f), from: f.Started.Seconds(), to: end, color: colors[f.Name], tookEffect: f.TookEffect}
 		if e := f.End(); e != stats.Never {
 			m.to = max(e.Seconds(), m.from)
 		}
@@ -58,7 +58,7 @@ func label(f stats.Fault) string {
 	if f.Target != "" {
 		text += " " + f.Target
 	}
-	if !f.Bit {
+	if !f.TookEffect {
 		text += " (had no effect)"
 	}
 	return text
@@ -97,7 +97,7 @@ func strip(all []mark, lanes int) layer {
 			x0, x1 := tx(m.from), tx(m.to)
 			x1 = max(x1, x0+vg.Points(2))
 			y0, y1 := ty(y-0.36), ty(y+0.36)
-			if m.bit {
+			if m.tookEffect {
 				fill(&c, alpha(m.color, 0xdd), x0, y0, x1, y1)
 			} else {
 				c.StrokeLines(line(m.color, 0.8, 2, 1.5), []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}, {X: x0, Y: y0}})
@@ -115,7 +115,7 @@ func strokeLabel(c *draw.Canvas, m mark, x0, x1, y vg.Length) {
 	switch {
 	case w < x1-x0-vg.Points(6):
 		x0 += vg.Points(4)
-		if m.bit && m.color != amber && m.color != sky {
+		if m.tookEffect && m.color != amber && m.color != sky {
 			sty.Color = color.White
 		}
 	case x1+w+vg.Points(4) > c.Max.X:

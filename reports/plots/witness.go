@@ -34,6 +34,7 @@ const (
 type gantt struct {
 	story.Story
 	rows    []string // top first
+	hosts   []string // of the clients' rows, one below the other; empty: nothing is said of hosts
 	clients int      // the first rows
 	nodes   int      // index of the first node's row
 }
@@ -73,6 +74,9 @@ func (g *gantt) axes(p *plot.Plot) {
 	p.X.Label.Text = fmt.Sprintf("%s since second %s of the run", name, unit.Seconds(g.From))
 	var ticks plot.ConstantTicks
 	for i, r := range g.rows {
+		if i < g.clients && g.hosts[i] != "" {
+			r = g.hosts[i] + " · " + r
+		}
 		ticks = append(ticks, plot.Tick{Value: g.y(i), Label: shorten(bold(words(10, ink)), r, labelWidth)})
 	}
 	bare(&p.Y)
@@ -96,6 +100,7 @@ func (g *gantt) layOut() {
 		}
 	}
 	g.clients = len(g.rows)
+	g.byHost()
 	if len(g.Writes) > 0 {
 		g.rows = append(g.rows, storeRow)
 	}
@@ -114,6 +119,25 @@ func (g *gantt) layOut() {
 		if n != storeNode && len(g.rows)-g.nodes < maxNodes {
 			g.rows = append(g.rows, "redis "+n)
 		}
+	}
+}
+
+// byHost puts the clients of each host together, hosts in the order of their first client.
+func (g *gantt) byHost() {
+	at := map[string]string{} // by row
+	for _, e := range g.Events {
+		if e.Host != "" && e.Process >= 0 {
+			at["client "+e.Owner] = e.Host
+		}
+	}
+	var hosts []string
+	for _, r := range g.rows {
+		hosts = append(hosts, at[r])
+	}
+	rank := func(row string) int { return slices.Index(hosts, at[row]) }
+	slices.SortStableFunc(g.rows, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, r := range g.rows {
+		g.hosts = append(g.hosts, at[r])
 	}
 }
 

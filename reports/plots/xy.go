@@ -24,6 +24,7 @@ type XY struct {
 	Name, Title, Alt string
 	XLabel, YLabel   string
 	LogTime          bool    // y is nanoseconds, logarithmic
+	Percentiles      bool    // x is 1/(1−q), logarithmic, and labelled by q
 	Threshold        float64 // a line across at this y; 0 is none
 	ThresholdName    string
 	Traces           []Trace
@@ -71,6 +72,10 @@ func (x XY) Figure() *Figure {
 	}
 	limits(&p.X, left, right)
 	p.X.Tick.Marker = step{by: nice(right-left, 12)}
+	if x.Percentiles {
+		limits(&p.X, 1, max(right, 10))
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, percentTicks{}
+	}
 	if x.LogTime {
 		bottom := lo * 0.6
 		logTime(&p.Y, bottom, bottom*math.Pow(max(hi, lo*2)/bottom, 1/(1-x.head())))

@@ -25,7 +25,7 @@ func TestMeasureFaultyRun(t *testing.T) {
 		t.Fatalf("%d faults, want 5", got)
 	}
 	for _, f := range sum.Faults {
-		if !f.Bit || !f.Mended() || f.FirstGrant == Never {
+		if !f.TookEffect || !f.Mended() || f.FirstGrant == Never {
 			t.Errorf("%s on %s: %+v", f.Name, f.Target, f)
 		}
 	}

@@ -116,5 +116,13 @@ func (c Curve) nearest(n int) Size {
 	return c.Sizes[i]
 }
 
+// Highest is the highest rate, of any number of requests.
+func (c Curve) Highest() (rate float64) {
+	for _, s := range c.Sizes {
+		rate = max(rate, s.Rate)
+	}
+	return max(rate, c.Rate(largeCrowd))
+}
+
 // Most is the largest size.
 func (c Curve) Most() float64 { return c.Sizes[len(c.Sizes)-1].N }

@@ -5,6 +5,7 @@ package queueing
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -47,6 +48,16 @@ func MVA(stations []Station, think float64, n int) []Mean {
 		out[k-1] = Mean{rate, response}
 	}
 	return out
+}
+
+// Saturation is the rate at which the first of the stations is in use all the time.
+// Source: P. Denning, J. Buzen, The Operational Analysis of Queueing Network Models, 1978.
+func Saturation(stations []Station) float64 {
+	rate := math.Inf(1)
+	for _, s := range stations {
+		rate = min(rate, float64(max(s.Servers, 1))/s.Demand)
+	}
+	return rate
 }
 
 // Fork is by how much the q-th of n replies is later than one of them on average,

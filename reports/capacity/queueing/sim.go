@@ -1,6 +1,7 @@
 package queueing
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -26,17 +27,18 @@ type Demand struct {
 type Delays struct {
 	Acquire, Release float64 // on average
 	Spread           Spread  // of both; an empty one: they are always the same
+	Least            float64 // that an acquire takes with its work, whatever is drawn: a round trip
 	HandOff          float64 // from a release to the next owner's attempt, of a key that is waited for
 	Handed           float64 // the work of such a release and such an attempt, over that of others; 0 is 1
+	HandedTrips      float64 // what the network adds to them, over what it adds to others; 0 is 1
 }
 
 // HandedPart is Handed, where nothing is given 1.
-func (d Delays) HandedPart() float64 {
-	if d.Handed == 0 {
-		return 1
-	}
-	return d.Handed
-}
+func (d Delays) HandedPart() float64 { return cmp.Or(d.Handed, 1) }
+
+// HandedNetwork is what the network adds to a release and an attempt by which a key that is
+// waited for changes hands.
+func (d Delays) HandedNetwork() float64 { return (d.Acquire + d.Release) * cmp.Or(d.HandedTrips, 1) }
 
 func (d Delays) draw(mean float64, rng *rand.Rand) float64 {
 	if mean == 0 || len(d.Spread) == 0 {
@@ -55,7 +57,13 @@ type Outcome struct {
 	MeanUnder float64
 	Waited    float64 // share of grants for which a key was waited for
 	KeyBusy   float64 // share of the time in which the busiest key was in use
+	Work      float64 // pairs per second that the service did, attempts that met a key in use included
 }
+
+// KeptUp is the share of what arrives from which on a service counts as keeping up with it,
+// and the share of its time in use up to which a line does: the rest is what is still under
+// way when a play of finite length ends, and how far such a play strays by chance.
+const KeptUp = 0.97
 
 // Simulate plays pairs of acquire and release through the service, in virtual time.
 // The centre is shared by all requests that are in it (processor sharing at the rate
@@ -89,6 +97,7 @@ func meanOf(all []Outcome) (sum Outcome) {
 		sum.MeanUnder += o.MeanUnder / n
 		sum.Waited += o.Waited / n
 		sum.KeyBusy += o.KeyBusy / n
+		sum.Work += o.Work / n
 		sum.Under = max(sum.Under, o.Under)
 		if o.Behind {
 			behind++
@@ -102,6 +111,9 @@ func simulate(c Curve, d Demand, delays Delays, pairs int, rng *rand.Rand) Outco
 	s := &simulation{curve: c, demand: d, delays: delays, rng: rng, want: pairs, keys: map[int]*key{}}
 	if s.warm = pairs / 3; d.Window > 0 {
 		s.began, s.end = d.Warmup, d.Warmup+d.Window
+	}
+	if d.Rate > 0 && d.Window <= 0 {
+		s.demand.Rate = min(d.Rate, mostTimes*c.Highest())
 	}
 	if d.Rate > 0 {
 		s.later(rng.ExpFloat64()/d.Rate, step{kind: arrive})
@@ -159,8 +171,9 @@ type simulation struct {
 	out              Outcome
 	response         []float64
 	grants, waits    int
-	arrived, under   int
-	area             float64
+	arrived          int
+	outrun           bool // arrivals found no place
+	area, worked     float64
 }
 
 func (s *simulation) later(after float64, e step) { s.time.add(s.now+after, e) }
@@ -181,13 +194,33 @@ func (s *simulation) counting() bool {
 	return s.done >= s.warm
 }
 
-// over reports whether enough was seen: the window is over, or enough pairs are done, or
-// arrivals are far ahead of them.
+// Of arrivals that outrun the service, in the long run: a line for a key, and a crowd in
+// the centre, that are so long do not end before the play does, so that nobody else has to
+// join them; and of a rate so many times that of the centre only so much is played.
+const (
+	longLine   = 1000
+	largeCrowd = 2000
+	mostTimes  = 10
+	arrivalsOf = 60 // arrivals that are played, at most, for every pair that is wanted
+)
+
+// over reports whether enough was seen: the window is over, or enough pairs are done or
+// have been asked for.
 func (s *simulation) over() bool {
 	if s.end > 0 {
 		return s.now >= s.end
 	}
-	return s.done >= s.want || s.under >= 2*s.want
+	return s.done >= s.want || s.arrived >= arrivalsOf*s.want
+}
+
+// crowded reports whether an arrival finds more requests before it than will be served in
+// the play. It is not played, and what arrives is more than is served.
+func (s *simulation) crowded(n int) bool {
+	if s.end > 0 || s.demand.Rate == 0 {
+		return false
+	}
+	k := s.keys[n]
+	return len(s.centre.all) >= min(largeCrowd, s.want/6) || k != nil && len(k.waiting) >= min(longLine, s.want/6)
 }
 
 func (s *simulation) run() {
@@ -203,6 +236,7 @@ func (s *simulation) run() {
 		}
 		if s.counting() {
 			s.area += float64(n) * (next - s.now)
+			s.worked += speed * float64(n) * (next - s.now)
 		}
 		s.virtual += speed * (next - s.now)
 		s.now = next
@@ -232,7 +266,7 @@ func (s *simulation) play(e step) {
 		s.acquire(e, s.delays.HandedPart())
 	case acquired:
 		e.kind = granted
-		s.later(s.delays.draw(s.delays.Acquire, s.rng), e)
+		s.later(max(s.delays.draw(s.delays.Acquire, s.rng)*s.handed(e.waited), e.due+s.delays.Least-s.now), e)
 	case granted:
 		s.grant(e)
 	case release:
@@ -245,18 +279,32 @@ func (s *simulation) play(e step) {
 		s.enter(work, e)
 	case released:
 		e.kind = freed
-		s.later(s.delays.draw(s.delays.Release, s.rng), e)
+		s.later(s.delays.draw(s.delays.Release, s.rng)*s.handed(len(s.key(e.key).waiting) > 0), e)
 	case freed:
 		s.free(e)
 	}
 }
 
+// handed is the factor of what the network adds, to a hand-over or not.
+func (s *simulation) handed(over bool) float64 {
+	if !over {
+		return 1
+	}
+	return cmp.Or(s.delays.HandedTrips, 1)
+}
+
 func (s *simulation) ask(e step) {
 	s.arrived++
-	s.under++
 	e.due = s.now
 	if e.key = e.by; !s.demand.OwnKeys || e.by < 0 {
 		e.key = s.demand.Keys.Draw(s.rng)
+	}
+	if s.crowded(e.key) {
+		s.outrun = true
+		if s.done < s.warm && s.arrived >= arrivalsOf*s.want/3 { // what is served so slowly has no longer warm-up
+			s.warm, s.began = s.done, s.now
+		}
+		return
 	}
 	k := s.key(e.key)
 	if !k.used {
@@ -314,7 +362,6 @@ func (s *simulation) grant(e step) {
 
 func (s *simulation) free(e step) {
 	s.done++
-	s.under--
 	if s.done == s.warm && s.end == 0 {
 		s.began = s.now
 	}
@@ -366,7 +413,7 @@ func (s *simulation) outcome() Outcome {
 	span := s.now - s.began
 	if s.counted > 0 && span > 0 {
 		s.out.Rate = float64(s.counted) / span
-		s.out.MeanUnder = s.area / span
+		s.out.MeanUnder, s.out.Work = s.area/span, s.worked/span
 		for _, k := range s.keys {
 			s.out.KeyBusy = max(s.out.KeyBusy, min(k.busy/span, 1))
 		}
@@ -382,6 +429,6 @@ func (s *simulation) outcome() Outcome {
 		s.out.Waited = float64(s.waits) / float64(s.grants)
 	}
 	// Where arrivals outrun the service the backlog has grown all the time.
-	s.out.Behind = s.demand.Rate > 0 && (s.end == 0 && s.done < s.want || s.out.Rate < 0.97*s.demand.Rate)
+	s.out.Behind = s.demand.Rate > 0 && (s.outrun || s.out.Rate < KeptUp*s.demand.Rate)
 	return s.out
 }

@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"io"
 	"os"
 	"path/filepath"
+
+	"locktorture/reports/unit"
 )
 
 // Write writes one file a form into dir, which it makes. A form that fails
@@ -26,6 +29,16 @@ func Write(dir string, forms map[string]func(io.Writer) error) error {
 		}
 	}
 	return nil
+}
+
+// Page lays out v as HTML, of which no line ends within a figure.
+func Page(w io.Writer, t *template.Template, v any) error {
+	var out bytes.Buffer
+	if err := t.Execute(&out, v); err != nil {
+		return err
+	}
+	_, err := w.Write(unit.Unbroken(out.Bytes()))
+	return err
 }
 
 // JSON writes v, indented.
