@@ -110,7 +110,7 @@ func TestCrashIsFinished(t *testing.T) {
 // password, which no file tells it.
 func TestCrashOnServersWithAPassword(t *testing.T) {
 	t.Parallel()
-	const password = "correct-horse"
+	password := redistest.Password(t)
 	port := redistest.FreePort(t)
 	redistest.Serve(t, "tcp", "127.0.0.1:"+port, append([]string{"--port", port}, redistest.ACL(t, "kim", password)...)...)
 	self, err := os.Executable()

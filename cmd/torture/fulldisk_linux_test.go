@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"locktorture/checker"
+	"locktorture/cmd/torture/internal/redistest"
+	"locktorture/workload/history"
 )
 
 // A run on a disk that fills up is a harness error with that as its cause, and
@@ -17,9 +20,7 @@ import (
 // of its own.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
-	if !haveRedis(t) {
-		t.Skip("redis-server is not installed")
-	}
+	redistest.RequireServer(t)
 	torture := named(t, "torture")
 	small := t.TempDir()
 	for _, c := range []struct{ size, cause string }{{"60k", ""}, {"160k", "write history"}} {
@@ -36,6 +37,53 @@ func TestFullDisk(t *testing.T) {
 		if strings.Contains(text, small+"/") && strings.Contains(text, "/report.html\n") || !strings.Contains(text, "report.html could not be written") {
 			t.Errorf("%s: it names a report that was not written\n%s", c.size, text)
 		}
+	}
+}
+
+// The disk of a server of NATS fills up in mid-run. The run is a harness error that says
+// where what could not be sent is, and judges nothing of it; check does, of the workers' own
+// files, in which it is.
+func TestFullDiskOfStreams(t *testing.T) {
+	t.Parallel()
+	small, full := t.TempDir(), filepath.Join(t.TempDir(), "full")
+	mount := fmt.Sprintf("mount -t tmpfs -o size=32m tmpfs %s", small)
+	mayMount(t, mount)
+	port := redistest.FreePort(t)
+	fill := fmt.Sprintf("while [ ! -e %s ] && kill -0 $$; do sleep 0.1; done; dd if=/dev/zero of=%s/fill bs=4k", full, small)
+	nats := says(t, namespaced(t, fmt.Sprintf("%s && { { %s; } 2>&1 & } && exec %s -a 127.0.0.1 -p %s -js -sd %s", mount, fill, named(t, natsServer), port, small)))
+	w := newWorkersOnNATS(t, "nats://127.0.0.1:"+port)
+	for _, said := range w.said {
+		heard(t, said, "joined the farm")
+	}
+	run := w.run("out", "--nats", w.url, "--duration", "6s")
+	said := says(t, run)
+	ctx, cancel := context.WithTimeout(t.Context(), endLimit)
+	defer cancel()
+	for _, name := range []string{"w1", "w2"} {
+		await(t, ctx, func() error { return anyEvents(filepath.Join(w.dir, "out"), name) })
+	}
+	if err := os.WriteFile(full, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_ = run.Wait()
+	if code := run.ProcessState.ExitCode(); code != checker.HarnessError.Exit() || !strings.Contains(said.String(), "NATS has not acknowledged") {
+		t.Errorf("exit %d\n%s\nNATS: %s", code, said, nats)
+	}
+	own := map[string][]history.Event{}
+	for _, name := range []string{"w1", "w2"} {
+		events, acknowledged := w.recorded(t, name, filepath.Join(w.dir, "out", "latest", "workers"), true)
+		if own[name] = events; len(events) <= acknowledged {
+			t.Errorf("%s has recorded %d events, and %d were acknowledged: the disk was not full", name, len(events), acknowledged)
+		}
+	}
+	check := exec.Command(w.torture, "check", filepath.Join(w.dir, "out", "latest"))
+	text := outcome(check)
+	if code := check.ProcessState.ExitCode(); code != checker.HarnessError.Exit() || strings.Contains(text, "evidence    0 grants") { // the coordinator tells of its trouble, too
+		t.Errorf("of the workers' own files, check makes %d\n%s", code, text)
+	}
+	merged := readEvents(t, filepath.Join(w.dir, "out", "latest"))
+	for name, events := range own {
+		sameEvents(t, name, true, events, events, merged)
 	}
 }
 
@@ -92,13 +140,8 @@ func namespaced(t *testing.T, script string) *exec.Cmd {
 // mayMount skips the test, or fails it where nothing may skip, when what it mounts cannot be.
 func mayMount(t *testing.T, script string) {
 	t.Helper()
-	said, err := namespaced(t, script).CombinedOutput()
-	switch {
-	case err == nil:
-	case os.Getenv(requireAll) != "":
-		t.Fatalf("nothing can be mounted: %v: %s", err, said)
-	default:
-		t.Skipf("nothing can be mounted: %v: %s", err, said)
+	if said, err := namespaced(t, script).CombinedOutput(); err != nil {
+		redistest.Missing(t, fmt.Errorf("nothing can be mounted: %w: %s", err, said))
 	}
 }
 

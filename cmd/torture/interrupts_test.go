@@ -15,6 +15,7 @@ import (
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/app"
+	"locktorture/cmd/torture/internal/redistest"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
@@ -34,9 +35,7 @@ const endLimit = 4 * time.Minute
 // history that can be judged.
 func TestInterrupts(t *testing.T) {
 	t.Parallel()
-	if !haveRedis(t) {
-		t.Skip("redis-server is not installed")
-	}
+	redistest.RequireServer(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

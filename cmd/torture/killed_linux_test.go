@@ -12,12 +12,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/app"
+	"locktorture/cmd/torture/internal/redistest"
 )
 
 var (
@@ -64,16 +66,17 @@ func beside(victim func(deployment) *exec.Cmd) func(*testing.T) ([]string, picke
 // as it would have. Whoever judges its history later says the same, and
 // nothing is left behind.
 func TestKilledFromOutside(t *testing.T) {
-	if !haveRedis(t) {
-		t.Skip("redis-server is not installed")
-	}
+	t.Parallel()
+	redistest.RequireServer(t)
 	torture := named(t, "torture")
-	rng := rand.New(rand.NewPCG(*killingsSeed, 0))
+	var mu sync.Mutex
 	exits := map[string]int{}
+	t.Cleanup(func() { t.Logf("%v", exits) })
 	for i := range *killings {
-		v := victims[i%len(victims)]
+		v, rng := victims[i%len(victims)], rand.New(rand.NewPCG(*killingsSeed, uint64(i)))
 		after := time.Duration(rng.Int64N(int64(4 * time.Second)))
 		t.Run(fmt.Sprintf("%d %s after %v", i+1, v.kind, after), func(t *testing.T) {
+			t.Parallel()
 			out, temp := t.TempDir(), t.TempDir()
 			args, pick := v.set(t)
 			killed, exit, said := killOne(t, torture, out, temp, args, after, func(run int, dir string) int {
@@ -83,7 +86,9 @@ func TestKilledFromOutside(t *testing.T) {
 				}
 				return pids[rng.IntN(len(pids))]
 			})
+			mu.Lock()
 			exits[fmt.Sprintf("%s killed %t exit %d", v.kind, killed, exit)]++
+			mu.Unlock()
 			harm := strings.Contains(said, "not by this run") || strings.Contains(said, "nobody had told it to") || strings.Contains(said, "any more")
 			switch {
 			case exit != checker.Pass.Exit() && exit != checker.Inconclusive.Exit() && exit != checker.HarnessError.Exit():
@@ -105,7 +110,6 @@ func TestKilledFromOutside(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%v", exits)
 }
 
 // killOne starts a run, kills the process that pick names some time after the

@@ -146,6 +146,8 @@ func (t *tool) root(stdout, stderr io.Writer) *cobra.Command {
 	root := t.newRun("torture", "standard")
 	root.Long = "torture runs a Redis lock under contention and faults, and judges what happened.\nWithout a verb it runs the standard scenario: torture = torture run standard."
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.PersistentPreRunE = checkFlags
+	root.SetFlagErrorFunc(flagError)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.AddCommand(

@@ -38,17 +38,19 @@ func (t *tool) newBench() *cobra.Command {
 		Use:   "bench",
 		Short: "compare locks in one interleaved run: rates, latencies, fairness, cost (about 5 min)",
 		Long: "bench runs the locks in turn on the same servers, in a random order that every repeat draws anew, and reports\n" +
-			"ratios paired within a repeat, with intervals over whole repeats; --format summary prints the ratios alone, in Markdown.\n\nlocks:\n  " +
-			strings.Join(measure.ContestantIDs(), "\n  ") + "\n  and every lock of: torture list locks\n\nscenarios:\n  " +
+			"ratios paired within a repeat, with intervals over whole repeats; --format summary prints the ratios alone, in Markdown.\n" +
+			"A cell that other programs disturb is measured again, and in the end left out; it exits with 3 when all were, or when it was\n" +
+			"interrupted (what it had measured is written).\n\nlocks:\n  " +
+			strings.Join(measure.ContestantLines(), "\n  ") + "\n  and every lock of: torture list locks\n\nscenarios:\n  " +
 			strings.Join(bench.Scenarios(), "\n  "),
 		Args: cobra.NoArgs,
 		RunE: b.run,
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&b.cfg.Locks, "lock", nil, "these locks alone, the first one as the one that the others are held against")
+	f.StringSliceVar(&b.cfg.Locks, "lock", nil, "only these locks; the first is what the others are compared with")
 	f.StringSliceVar(&b.cfg.Scenarios, "scenario", nil, "these scenarios alone")
-	f.IntSliceVar(&b.cfg.Nodes, "nodes", nil, "masters: 1, 5 or both")
-	f.IntSliceVar(&b.cfg.Workers, "workers", nil, "goroutines, where a scenario has several sizes")
+	f.IntSliceVar(&b.cfg.Nodes, "nodes", nil, "masters, in place of those of each scenario: odd numbers up to 9")
+	f.IntSliceVar(&b.cfg.Workers, "workers", nil, "goroutines or clients, in place of those of each scenario")
 	f.IntVar(&b.cfg.Repeats, "repeats", 5, "whole runs of every lock")
 	f.DurationVar(&b.cfg.Slice, "slice", 400*time.Millisecond, "measured of one lock in one repeat")
 	b.addFlags(f, "the order")
@@ -76,20 +78,26 @@ func addServerFlags(cmd *cobra.Command, c *measure.Config) {
 }
 
 func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
-	_, err := b.measurement.run(cmd, b.cfg.Validate, func(ctx context.Context, dir string, say func(string)) (*benchreport.Report, error) {
+	r, err := b.measurement.run(cmd, b.cfg.Validate, func(ctx context.Context, dir string, say func(string)) (*benchreport.Report, error) {
 		b.cfg.Seed, b.cfg.Servers.Dir, b.cfg.Progress = b.seed, filepath.Join(dir, "nodes"), say
 		r, err := bench.Run(ctx, b.cfg)
-		if err != nil {
+		if r == nil {
 			return nil, measureError(err)
 		}
 		r.Version, r.Command, r.Host = version, commandLine(b.seed), hostLine()
-		return r, nil
+		return r, measureError(err)
 	})
+	if err == nil && !r.Measured() {
+		return exitCode(exitInconclusive)
+	}
 	return err
 }
 
 // measureError tells servers that were badly chosen from trouble of our own.
 func measureError(err error) error {
+	if err == nil {
+		return nil
+	}
 	if unfit, ok := errors.AsType[wiring.UnfitError](err); ok {
 		return unfit
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locktorture/checker"
 	"locktorture/cmd/torture/internal/capacity"
 	capacityreport "locktorture/reports/capacity"
 	"locktorture/workload/load"
@@ -41,7 +42,8 @@ func (t *tool) newCapacity() *cobra.Command {
 		Long: "capacity offers rates in an open loop until the objectives are missed, and recommends a part of the highest rate\n" +
 			"that meets them. It also measures what one hot key carries, how throughput scales, what changes of the surroundings\n" +
 			"do to it, and what a lost majority leaves behind. Every figure carries its interval over whole repeats, or the\n" +
-			"reason for which it is suppressed. It exits with 3 when no rate can be recommended.\n\n" +
+			"reason for which it is suppressed. It exits with 3 when no rate can be recommended, or when it was\n" +
+			"interrupted (what it had measured is written), and --plan with 4 when nothing meets the wish.\n\n" +
 			"What it measured calibrates a model, which answers without a measurement:\n" +
 			"  torture capacity --what-if 'nodes=5,rtt=2ms,clients=5000,keys=1e6 zipf 0.99,hold=30ms'\n" +
 			"  torture capacity --plan 'rate=20000/s,acquire.p99<50ms,keys=1e6'\n" +
@@ -52,7 +54,7 @@ func (t *tool) newCapacity() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&c.cfg.Lock, "lock", "redlock", "lock to measure")
 	f.StringArrayVar(&c.cfg.SLO, "slo", []string{"acquire.p99<50ms"}, "objective, repeatable; error<0.1% is demanded unless one speaks of errors")
-	f.IntVar(&c.cfg.Masters, "nodes", 0, "masters; what the lock is made for when 0")
+	f.IntVar(&c.cfg.Masters, "nodes", 0, "number of masters; 0: as many as the lock is made for")
 	f.IntVar(&c.cfg.Clients, "clients", 16, "clients, each with connections of its own")
 	f.IntVar(&c.cfg.Keys, "keys", 64, "keys, equally popular")
 	f.DurationVar(&c.cfg.Hold, "hold", 20*time.Millisecond, "work done while holding")
@@ -86,11 +88,11 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 	r, err := c.measurement.run(cmd, c.validate, func(ctx context.Context, dir string, say func(string)) (*capacityreport.Report, error) {
 		c.cfg.Seed, c.cfg.Servers.Dir, c.cfg.Progress = c.seed, filepath.Join(dir, "nodes"), say
 		r, err := capacity.Run(ctx, c.cfg)
-		if err != nil {
+		if r == nil {
 			return nil, measureError(err)
 		}
 		r.Version, r.Command, r.Host = version, commandLine(c.seed), hostLine()
-		return r, nil
+		return r, measureError(err)
 	})
 	if err == nil && !r.Recommended.Known() {
 		return exitCode(exitInconclusive)
@@ -156,7 +158,7 @@ func (c *capacityCommand) answer(cmd *cobra.Command) error {
 	case "text":
 		err = r.Answer(cmd.OutOrStdout(), file, p)
 	case "json":
-		err = writeJSON(cmd.OutOrStdout(), p)
+		err = writeJSON(cmd.OutOrStdout(), r.Sourced(p, file))
 	default:
 		return fmt.Errorf("--format %q: an answer is text or json", c.format)
 	}
@@ -172,6 +174,9 @@ func (c *capacityCommand) answerPlan(cmd *cobra.Command, r *capacityreport.Repor
 	if err != nil {
 		return fmt.Errorf("--plan: %w", err)
 	}
+	for i := range plans {
+		plans[i].Warnings, plans[i].One = r.Warning, r.Sourced(plans[i].One, file)
+	}
 	switch c.format {
 	case "text":
 		err = r.AnswerPlan(cmd.OutOrStdout(), file, c.plan, plans)
@@ -179,6 +184,9 @@ func (c *capacityCommand) answerPlan(cmd *cobra.Command, r *capacityreport.Repor
 		err = writeJSON(cmd.OutOrStdout(), plans)
 	default:
 		return fmt.Errorf("--format %q: an answer is text or json", c.format)
+	}
+	if err == nil && !slices.ContainsFunc(plans, func(p capacityreport.Plan) bool { return p.Why == "" }) {
+		return exitCode(checker.SLOBreach.Exit())
 	}
 	return asHarness(err)
 }

@@ -33,6 +33,7 @@ type checkCommand struct {
 	timeout time.Duration
 	judges  []string
 	views   string
+	warn    io.Writer // nil: nobody is warned
 }
 
 func newCheck() *cobra.Command {
@@ -42,7 +43,7 @@ func newCheck() *cobra.Command {
 		Short: "judge a stored history; needs no Redis",
 		Long: "check judges the history in a run directory, in a file (.jsonl, .jsonl.zst, .jsonl.gz: its first bytes tell), in a\n" +
 			"pipe or on standard input (-). It exits by the verdict: PASS 0, FAIL 1, INCONCLUSIVE 3, SLO BREACH 4, HARNESS ERROR 70; with 64\n" +
-			"when the history breaks the format, and with 130 when it is interrupted. A run counted back (-1) stands behind --,\n" +
+			"when the history breaks the format, and with 130 when it is interrupted. A run counted back from the latest (-1) is written after --,\n" +
 			"as in: torture check --json -- -1.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: c.run,
@@ -68,6 +69,17 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 	if c.json && c.explain != "" {
 		return errors.New("--json and --explain exclude each other: --json prints every violation")
 	}
+	if c.explain != "" && !mayBeNumber(c.explain) {
+		return fmt.Errorf("--explain %q: %w", c.explain, errNoNumber)
+	}
+	for _, text := range c.judges {
+		if _, err := judgeCommand(text); err != nil {
+			return err
+		}
+	}
+	if info, err := os.Stat(c.views); err == nil && !info.IsDir() {
+		return fmt.Errorf("--views is %q: want a folder, or a name that nothing has yet", c.views)
+	}
 	path := reports.Latest
 	if len(args) == 1 {
 		path = args[0]
@@ -83,7 +95,8 @@ func (c *checkCommand) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	defer remove()
-	stop := remind(cmd.ErrOrStderr(), "judging "+source.where)
+	c.warn = cmd.ErrOrStderr()
+	stop := remind(c.warn, "judging "+source.where)
 	report, err := source.judge(cmd.Context(), c)
 	stop()
 	if err != nil {
@@ -120,17 +133,23 @@ type stored struct {
 // streamed is the path of what can be read once only: standard input, or a pipe.
 const streamed = "-"
 
+// writerWait is how long a pipe is waited for that nobody has opened to write.
+const writerWait = 30 * time.Second
+
 // locate finds standard input (-), a file, a pipe, or the history of a run.
 func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
 	s := &stored{path: path, where: path, stream: cmd.InOrStdin()}
 	if path == streamed {
 		s.where = "standard input"
 	} else if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		s.path, s.stream = streamed, &stdio.Pipe{Name: path}
+		s.path, s.stream = streamed, &stdio.Pipe{Name: path, Wait: writerWait}
 	} else if err != nil || info.IsDir() {
 		dir, err := reports.Resolve(runs, path)
 		if errors.Is(err, reports.ErrNoSuchRun) {
 			return nil, fmt.Errorf("%s: neither a file nor a directory, nor a run below %s", path, runs)
+		}
+		if err == nil {
+			err = run.MergeUnfinished(cmd.Context(), dir)
 		}
 		if err != nil {
 			return nil, err
@@ -184,6 +203,9 @@ func (s *stored) judge(ctx context.Context, c *checkCommand) (report checker.Rep
 			err = s.named(err)
 		}
 	}()
+	if odd := source.UnknownFields(); len(odd) > 0 && c.warn != nil {
+		fmt.Fprintf(c.warn, "warning: %s, line 1: the header has fields that are unknown and ignored: %s\n", printable.Line(s.where), strings.Join(odd, ", "))
+	}
 	o := run.Judging()
 	o.Window, o.OurStore = c.window, s.ours
 	if c.timeout > 0 {
@@ -218,6 +240,16 @@ func (s *stored) named(err error) error {
 // execPrefix marks a judge that is a program.
 const execPrefix = "exec:"
 
+// judgeCommand is what a --judge says to start.
+func judgeCommand(text string) ([]string, error) {
+	command, is := strings.CutPrefix(text, execPrefix)
+	words := strings.Fields(command)
+	if !is || len(words) == 0 {
+		return nil, fmt.Errorf("--judge %q: want exec:PROGRAM [ARGUMENTS]", text)
+	}
+	return words, nil
+}
+
 // own starts the judges of --judge.
 func (c *checkCommand) own(ctx context.Context, h history.Header) (all []checker.Own, end func(), err error) {
 	var started []*execjudge.Judge
@@ -227,12 +259,12 @@ func (c *checkCommand) own(ctx context.Context, h history.Header) (all []checker
 		}
 	}
 	for _, text := range c.judges {
-		command, is := strings.CutPrefix(text, execPrefix)
-		if !is || strings.TrimSpace(command) == "" {
+		command, err := judgeCommand(text)
+		if err != nil {
 			end()
-			return nil, nil, fmt.Errorf("--judge %q: want exec:PROGRAM [ARGUMENTS]", text)
+			return nil, nil, err
 		}
-		j, err := execjudge.Start(ctx, strings.Fields(command), h)
+		j, err := execjudge.Start(ctx, command, h)
 		if err != nil {
 			end()
 			return nil, nil, fmt.Errorf("--judge %q: %w", text, err)
@@ -250,7 +282,7 @@ func judgeFile(cmd *cobra.Command, runs, path string) (checker.Report, error) {
 		return checker.Report{}, err
 	}
 	defer remind(cmd.ErrOrStderr(), "judging "+s.where)()
-	return s.judge(cmd.Context(), &checkCommand{})
+	return s.judge(cmd.Context(), &checkCommand{warn: cmd.ErrOrStderr()})
 }
 
 func (c *checkCommand) printReport(cmd *cobra.Command, report checker.Report) error {

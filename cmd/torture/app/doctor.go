@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"net"
 	"runtime"
 	"strings"
 	"text/tabwriter"
@@ -20,13 +21,21 @@ func newDoctor() *cobra.Command {
 		Short: "say which testbeds exist on this machine and what they can suffer; clear away what killed runs left",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, name := range []string{"out", "toxiproxy"} {
+				if cmd.Flags().Changed(name) && !sweep {
+					return fmt.Errorf("--%s goes with --sweep alone", name)
+				}
+			}
+			if _, _, err := net.SplitHostPort(toxiproxy); toxiproxy != "" && err != nil {
+				return fmt.Errorf("--toxiproxy is %q: want host:port, such as 127.0.0.1:8474: %w", toxiproxy, err)
+			}
 			if sweep {
 				return runSweep(cmd, out, toxiproxy)
 			}
 			return runDoctor(cmd, args)
 		},
 	}
-	cmd.Flags().BoolVar(&sweep, "sweep", false, "end what runs that were killed left behind, and say what it was")
+	cmd.Flags().BoolVar(&sweep, "sweep", false, "remove what killed runs left behind (processes, containers, proxies), and list it")
 	cmd.Flags().StringVar(&out, "out", "runs", "with --sweep: folder of the run directories")
 	cmd.Flags().StringVar(&toxiproxy, "toxiproxy", "", "with --sweep: host:port of a toxiproxy server that no run uses any more")
 	return cmd

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -38,18 +39,24 @@ func (t *tool) newEnvelope() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&e.cfg.Lock, "lock", "redlock", "lock to look at (see: torture list locks); not one in a child process")
-	f.IntVar(&e.cfg.Masters, "nodes", 0, "masters; what the lock is made for when 0")
+	f.IntVar(&e.cfg.Masters, "nodes", 0, "number of masters; 0: as many as the lock is made for")
 	f.DurationVar(&e.cfg.Hold, "hold", 20*time.Millisecond, "work done while holding")
 	f.IntVar(&e.cfg.Rounds, "rounds", 2, "rounds of every cell")
 	f.DurationVar(&e.cfg.Budget, "budget", 5*time.Minute, "real time for all of it")
 	f.BoolVar(&e.cfg.OnRedis, "on-redis", false, "play on real servers, on a coarser grid")
-	f.IntVar(&e.cfg.Jobs, "jobs", 2*runtime.NumCPU(), "with --on-redis: rounds at once")
+	f.IntVar(&e.cfg.Jobs, "jobs", min(2*runtime.NumCPU(), envelope.MaxJobs), "with --on-redis: rounds at once")
 	e.addFlags(f, "load and faults")
 	return cmd
 }
 
 func (e *envelopeCommand) run(cmd *cobra.Command, _ []string) error {
-	r, err := e.measurement.run(cmd, e.cfg.Validate, func(ctx context.Context, dir string, say func(string)) (*envelopereport.Report, error) {
+	validate := func() error {
+		if cmd.Flags().Changed("jobs") && !e.cfg.OnRedis {
+			return fmt.Errorf("--jobs %d: rounds in virtual time are played one after the other: leave it out, or play on real servers with --on-redis", e.cfg.Jobs)
+		}
+		return e.cfg.Validate()
+	}
+	r, err := e.measurement.run(cmd, validate, func(ctx context.Context, dir string, say func(string)) (*envelopereport.Report, error) {
 		e.cfg.Seed, e.cfg.Progress, e.cfg.Out = e.seed, say, filepath.Join(dir, "rounds")
 		r, err := envelope.Run(ctx, e.cfg)
 		if err != nil {

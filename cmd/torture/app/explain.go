@@ -47,10 +47,10 @@ func explain(w io.Writer, source *stored, report checker.Report, name string) er
 
 // numbered finds which of the violations, worst first, a name like M-2 means.
 func numbered(all []checker.Finding, name string) (n int, err error) {
-	n, err = strconv.Atoi(strings.TrimPrefix(strings.ToUpper(name), "M-"))
+	n, _ = numberIn(name)
 	switch {
-	case err != nil || n < 1:
-		return 0, errors.New("want M-1, M-2, …")
+	case n < 1:
+		return 0, errNoNumber
 	case n <= len(all):
 		return n, nil
 	case len(all) == 0:
@@ -59,6 +59,18 @@ func numbered(all []checker.Finding, name string) (n int, err error) {
 		return 0, errors.New("there is M-1 alone")
 	}
 	return 0, fmt.Errorf("there are M-1 to M-%d", len(all))
+}
+
+// errNoNumber refuses what is no finding's number, whatever was found.
+var errNoNumber = errors.New("want M-1, M-2, …")
+
+func numberIn(name string) (int, error) {
+	return strconv.Atoi(strings.TrimPrefix(strings.ToUpper(name), "M-"))
+}
+
+func mayBeNumber(name string) bool {
+	n, err := numberIn(name)
+	return err == nil && n > 0
 }
 
 // related names the violations that share events with the nth one's proof: one

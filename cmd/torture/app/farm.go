@@ -31,8 +31,8 @@ type farmFlags struct {
 }
 
 func (f *farmFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.farm, "farm", "", "offer a farm at this address, such as nats://0.0.0.0:4222, and have the workers that join it play (see: torture worker)")
-	flags.StringVar(&f.nats, "nats", "", "in place of --farm: the URL of a NATS server with JetStream that workers join, too")
+	flags.StringVar(&f.farm, "farm", "", "listen at this address, such as nats://0.0.0.0:4222, and share the work among the workers that join there (see: torture worker)")
+	flags.StringVar(&f.nats, "nats", "", "in place of --farm: URL of a NATS server with JetStream, which the workers join as well")
 	addAccess(flags, &f.access)
 }
 
@@ -41,7 +41,7 @@ func addAccess(flags *pflag.FlagSet, a *farm.Access) {
 	flags.StringVar(&a.Credentials, "nats-creds", "", "file of credentials for NATS; a token or password stands in the URL, or a token in "+farm.TokenVariable)
 	flags.StringVar(&a.CA, "nats-ca", "", "file of the authority that signed the other side's certificate (PEM)")
 	flags.StringVar(&a.Cert, "nats-cert", "", "file of a certificate to show (PEM); of a farm at tls:// that of its server")
-	flags.StringVar(&a.Key, "nats-key", "", "file of that certificate's key (PEM)")
+	flags.StringVar(&a.Key, "nats-key", "", "file of the key of --nats-cert (PEM)")
 }
 
 // on reports whether a farm plays, and names the first flag that cannot work.

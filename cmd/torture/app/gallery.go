@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -74,7 +73,7 @@ func (g *galleryCommand) addFlags(cmd *cobra.Command) {
 
 // run plays every row, several at once, and prints them in their order.
 func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []gallery.Row) error) error {
-	if err := g.check(cmd); err != nil {
+	if err := g.check(); err != nil {
 		return err
 	}
 	locks, err := g.chosen()
@@ -83,7 +82,7 @@ func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []gallery
 	}
 	discard, err := run.PrepareOut(g.out)
 	if err != nil {
-		return startError(err)
+		return startError(cmd.Context(), err)
 	}
 	defer discard()
 	began := time.Now()
@@ -105,14 +104,8 @@ func (g *galleryCommand) run(cmd *cobra.Command, print func(io.Writer, []gallery
 }
 
 // check finds, before anything is played, what would be wrong at the end.
-func (g *galleryCommand) check(cmd *cobra.Command) error {
-	asked := cmd.Flags().Changed
-	switch {
-	case asked("lock") && len(g.only) == 0:
-		return errors.New("--lock is empty: at least one (torture list locks)")
-	case asked("fault") && len(g.faults) == 0:
-		return errors.New("--fault is empty: at least one (torture list faults)")
-	case g.jobs < 1:
+func (g *galleryCommand) check() error {
+	if g.jobs < 1 {
 		return fmt.Errorf("--jobs is %d: at least 1", g.jobs)
 	}
 	if folder, err := os.Stat(filepath.Dir(g.page)); err != nil || !folder.IsDir() {
@@ -176,13 +169,13 @@ func (g *galleryCommand) chosen() ([]catalogue.Lock, error) {
 	}
 	for _, id := range g.only {
 		if !slices.Contains(ids, id) {
-			return nil, fmt.Errorf("lock %q has no trial%s: one of %s", id, config.DidYouMean(id, ids), strings.Join(ids, ", "))
+			return nil, fmt.Errorf("--lock: lock %q has no trial%s: one of %s", id, config.DidYouMean(id, ids), strings.Join(ids, ", "))
 		}
 	}
 	known := append(slices.Collect(maps.Keys(faultcatalogue.All())), "none")
 	for _, f := range g.faults {
 		if !slices.Contains(known, f) {
-			return nil, fmt.Errorf("fault %q does not exist%s (torture list faults)", f, config.DidYouMean(f, known))
+			return nil, fmt.Errorf("--fault: fault %q does not exist%s (torture list faults)", f, config.DidYouMean(f, known))
 		}
 	}
 	all = slices.DeleteFunc(all, func(l catalogue.Lock) bool {

@@ -44,7 +44,7 @@ func (t *tool) newHunt() *cobra.Command {
 	h := &huntCommand{tool: t}
 	cmd := &cobra.Command{
 		Use:   "hunt",
-		Short: "search load, modes and faults for what breaks a lock, and make what is found small",
+		Short: "search load, modes and faults for what breaks a lock, and shrink what is found",
 		Long: "hunt plays short rounds of load and faults against a lock, several at once, each on servers of its own: first those\n" +
 			"that broke it in virtual time, then some drawn at random, each from a few kinds of faults of its own, then some bred\n" +
 			"from those that reached phases under faults, states or near misses that no earlier one had. What is found is made small (fewer steps, clients, keys, shorter) while\n" +
@@ -56,12 +56,12 @@ func (t *tool) newHunt() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&h.lock, "lock", "redlock", "lock under test (see: torture list locks), or exec:COMMAND")
 	f.DurationVar(&h.cfg.Budget, "budget", 10*time.Minute, "time for all of it")
-	f.Uint64Var(&h.cfg.Seed, "seed", 0, "seed of what is drawn; drawn itself when 0")
+	f.Uint64Var(&h.cfg.Seed, "seed", 0, "seed of everything random; 0: a random one")
 	f.IntVar(&h.cfg.Jobs, "jobs", 3*runtime.NumCPU(), "rounds at once; fewer while the machine is too busy to judge by time")
 	f.IntVar(&h.cfg.Scouts, "scouts", runtime.NumCPU(), "processes that first look, for an eighth of the budget at most, for rounds that break the lock in virtual time; 0: none")
-	f.IntVar(&h.nodes, "nodes", 0, "Redis masters; what the lock is made for when 0")
+	f.IntVar(&h.nodes, "nodes", 0, "number of Redis masters; 0: as many as the lock is made for")
 	f.StringVar(&h.testbed, "testbed", testbed.KindAuto, "auto, process, container or embedded")
-	f.StringSliceVar(&h.cfg.Accept, "accept", nil, "ids of anomalies that are listed and do not fail the hunt, e.g. S3z,S3")
+	f.StringSliceVar(&h.cfg.Accept, "accept", nil, "anomalies to report without failing the hunt, e.g. S3z,S3")
 	f.StringSliceVar(&h.cfg.Without, "without", nil, "faults that are not drawn (see: torture list faults)")
 	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break what correct locks rest on: clocks that jump, eviction, a single master that forgets")
 	f.IntVar(&h.cfg.Rounds, "rounds", 0, "end after so many rounds, all sittings together; 0: only the budget ends it")
@@ -86,7 +86,7 @@ func (h *huntCommand) run(cmd *cobra.Command, _ []string) error {
 	}
 	discard, err := run.PrepareOut(h.out)
 	if err != nil {
-		return startError(err)
+		return startError(cmd.Context(), err)
 	}
 	defer discard()
 	if isFarm && !cmd.Flags().Changed("jobs") {
@@ -182,7 +182,7 @@ var huntBeds = []string{testbed.KindAuto, testbed.KindProcess, testbed.KindSenti
 // setLock finds the lock and lays out the scenario of its rounds.
 func (h *huntCommand) setLock(id string) (err error) {
 	if h.cfg.Lock, err = h.locks.Find(id); err != nil {
-		return err
+		return fmt.Errorf("--lock: %w", err)
 	}
 	if h.cfg.Base, err = hunt.Base(); err != nil {
 		return err

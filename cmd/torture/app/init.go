@@ -18,12 +18,15 @@ import (
 	"locktorture/workload/history/printable"
 )
 
-// starters are the wrappers that init-wrapper writes, by language.
+// starters are the wrappers that init-wrapper writes, by language or library.
 var starters = map[string]struct{ file, text, build, command string }{
-	"python": {"my_lock.py", child.RedisPy, "apt-get install python3-redis, or pip install redis", "/usr/bin/python3 my_lock.py"},
-	"ruby":   {"my_lock.rb", child.RedisRb, "apt-get install ruby-redis, or gem install redis", "/usr/bin/ruby my_lock.rb"},
-	"node":   {"my_lock.mjs", child.NodeRedis, "", "node my_lock.mjs"},
-	"go":     {"my_lock.go", child.GoRedis, "go mod edit -require locktorture@v0.0.0 -replace locktorture=CHECKOUT && go mod tidy && go build -o my_lock my_lock.go", "./my_lock"},
+	"python":  {"my_lock.py", child.RedisPy, "apt-get install python3-redis, or pip install redis", "/usr/bin/python3 my_lock.py"},
+	"asyncio": {"my_lock.py", child.RedisAsyncio, "apt-get install python3-redis, or pip install redis", "/usr/bin/python3 my_lock.py"},
+	"ruby":    {"my_lock.rb", child.RedisRb, "apt-get install ruby-redis, or gem install redis", "/usr/bin/ruby my_lock.rb"},
+	"node":    {"my_lock.mjs", child.NodeRedis, "apt-get install nodejs", "node my_lock.mjs"},
+	"ioredis": {"my_lock.mjs", child.RedlockIORedis, "apt-get install nodejs npm && npm install ioredis redlock@5.0.0-beta.2", "node my_lock.mjs"},
+	"java":    {"MyLock.java", child.Redisson, "apt-get install default-jdk-headless maven && mvn dependency:copy -Dartifact=org.redisson:redisson-all:4.3.0 -DoutputDirectory=.", "java -cp redisson-all-4.3.0.jar MyLock.java"},
+	"go":      {"my_lock.go", child.GoRedis, "go mod edit -require locktorture@v0.0.0 -replace locktorture=CHECKOUT && go mod tidy && go build -o my_lock my_lock.go", "./my_lock"},
 }
 
 // wrapperLanguages are the starters that init writes, whose needs one shell command
@@ -33,10 +36,8 @@ func wrapperLanguages() (all []starter.Language) {
 		s := starters[name]
 		if name != "go" {
 			install, _, _ := strings.Cut(s.build, ", or ")
-			if install != "" {
-				install = "sudo " + install
-			}
-			all = append(all, starter.Language{Name: name, Wrapper: s.file, Text: s.text, Needs: strings.Replace(install, "apt-get install", "apt-get install -y", 1), Command: s.command})
+			install = strings.Replace(install, "apt-get install", "apt-get install -y", 1)
+			all = append(all, starter.Language{Name: name, Wrapper: s.file, Text: s.text, Needs: install, Command: s.command})
 		}
 	}
 	return all
@@ -84,11 +85,8 @@ func tellNext(w io.Writer, p *starter.Plan) {
 			"  go test -run UnderTorture -v .    # plays "+starter.ScenarioFile+" against the lock in "+starter.TestFile+", for a minute\n"+
 			"Then put your lock in its place (TODO in "+starter.TestFile+"), and play it again.")
 	} else {
-		if p.Language.Needs != "" {
-			fmt.Fprintf(w, "  %s\n", p.Language.Needs)
-		}
-		fmt.Fprintf(w, "  torture run %s    # plays it against the lock in %s, for a minute\n"+
-			"Then put your lock in its place: what acquires, extends and releases in %s.\n", starter.ScenarioFile, p.Language.Wrapper, p.Language.Wrapper)
+		fmt.Fprintf(w, "  sudo %s\n  torture run %s    # plays it against the lock in %s, for a minute\n"+
+			"Then put your lock in its place: what acquires, extends and releases in %s.\n", p.Language.Needs, starter.ScenarioFile, p.Language.Wrapper, p.Language.Wrapper)
 	}
 	switch p.Host {
 	case "github":
@@ -117,10 +115,7 @@ func newInitWrapper() *cobra.Command {
 			}
 			w := cmd.OutOrStdout()
 			fmt.Fprintf(w, "%s is written. Next:\n", s.file)
-			if s.build != "" {
-				fmt.Fprintf(w, "  %s\n", s.build)
-			}
-			fmt.Fprintf(w, "  torture run calm --lock 'exec:%s' --faults pause-client\n", s.command)
+			fmt.Fprintf(w, "  %s\n  torture run calm --lock 'exec:%s' --faults pause-client\n", s.build, s.command)
 			fmt.Fprintln(w, "Then put your lock in the place of the one in it: what acquires, extends and releases.")
 			return nil
 		},

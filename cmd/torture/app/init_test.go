@@ -14,21 +14,23 @@ import (
 	"locktorture/cmd/torture/internal/redistest"
 )
 
-// inRepository goes to a folder with the given files.
-func inRepository(t *testing.T, files map[string]string) {
+// repository is a folder with the given files.
+func repository(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
-	t.Chdir(t.TempDir())
+	dir = t.TempDir()
 	for name, text := range files {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	return dir
 }
 
 // What init writes for Go is played by go test as the CI job plays it, on a copy of
 // this tree, and its lock is not accused: by running it, since nothing less tells
 // that it compiles and that its faults can take place.
 func TestInitForGo(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
@@ -41,17 +43,18 @@ func TestInitForGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inRepository(t, map[string]string{
+	dir := repository(t, map[string]string{
 		"go.mod": strings.Replace(string(module), "../../../../..", root, 1), "go.sum": string(sums), "mine.go": "package mine\n",
 	})
-	if code, said := torture("init"); code != 0 || !strings.Contains(said, "go test -run UnderTorture") {
+	if code, said := process(t, dir, "init"); code != 0 || !strings.Contains(said, "go test -run UnderTorture") {
 		t.Fatalf("exit %d: %s", code, said)
 	}
-	play := regexp.MustCompile(`(?m)^ +(go test .*)$`).FindStringSubmatch(read(t, ".github/workflows/torture.yml"))
+	play := regexp.MustCompile(`(?m)^ +(go test .*)$`).FindStringSubmatch(read(t, filepath.Join(dir, ".github/workflows/torture.yml")))
 	if play == nil {
 		t.Fatal("the job runs no go test")
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-ec", "mkdir -p runs; "+play[1])
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOPROXY=off", "TORTURE_DURATION=25s", "TORTURE_SEED=7")
 	said, err := cmd.CombinedOutput()
 	// On a busy machine a run may see too little, and must say so.
@@ -59,22 +62,23 @@ func TestInitForGo(t *testing.T) {
 		err != nil && !strings.Contains(text, "VERDICT INCONCLUSIVE") {
 		t.Errorf("%v: %s", err, text)
 	}
-	if kept, _ := filepath.Glob("runs/_artifacts/*/*/report.html"); err == nil && len(kept) == 0 {
-		all, _ := exec.CommandContext(t.Context(), "find", "runs").Output()
+	if kept, _ := filepath.Glob(filepath.Join(dir, "runs/_artifacts/*/*/report.html")); err == nil && len(kept) == 0 {
+		all, _ := exec.CommandContext(t.Context(), "find", filepath.Join(dir, "runs")).Output()
 		t.Errorf("CI keeps %v of %s", kept, all)
 	}
 }
 
 // What it writes beside a wrapper is played by torture run.
 func TestInitForAWrapper(t *testing.T) {
-	inRepository(t, map[string]string{"package.json": "{}"})
-	if code, said := torture("init", "--ci", "gitlab"); code != 0 || !strings.Contains(said, "torture run torture.yaml") {
+	t.Parallel()
+	dir := repository(t, map[string]string{"package.json": "{}"})
+	if code, said := process(t, dir, "init", "--ci", "gitlab"); code != 0 || !strings.Contains(said, "torture run torture.yaml") {
 		t.Fatalf("exit %d: %s", code, said)
 	}
 	if _, err := exec.LookPath("node"); err != nil {
 		redistest.Missing(t, err)
 	}
-	code, said := torture("run", "torture.yaml", "--duration", "25s", "--seed", "7")
+	code, said := process(t, dir, "run", "torture.yaml", "--duration", "25s", "--seed", "7")
 	if code != checker.Pass.Exit() && code != checker.Inconclusive.Exit() {
 		t.Errorf("exit %d: %s", code, said)
 	}
@@ -101,7 +105,7 @@ func TestInitWritesOnlyWhatIsNotThere(t *testing.T) {
 		{"forced", map[string]string{"go.mod": "module m\n", "torture.yaml": "mine"}, []string{"--ci=none", "--force"}, "torture.yaml torture_test.go", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inRepository(t, c.files)
+			t.Chdir(repository(t, c.files))
 			code, said := torture(append([]string{"init"}, c.args...)...)
 			if c.wrong != "" {
 				if code != 64 || !strings.Contains(said, c.wrong) {
@@ -129,6 +133,32 @@ func TestInitWritesOnlyWhatIsNotThere(t *testing.T) {
 			}
 			if said := strings.Count(said, "written "); said != len(strings.Fields(c.want)) {
 				t.Errorf("%d files are told of", said)
+			}
+		})
+	}
+}
+
+// init --force writes through no link, of a file or of a folder, and then writes nothing.
+func TestInitFollowsNoLink(t *testing.T) {
+	for _, c := range []struct{ link, to, wrong string }{
+		{"torture.yaml", "mine", "torture.yaml is no file, but L"},
+		{".github", "", "escapes"},
+	} {
+		t.Run(c.link, func(t *testing.T) {
+			outside := repository(t, map[string]string{"mine": "mine"})
+			t.Chdir(repository(t, map[string]string{"go.mod": "module m\n"}))
+			if err := os.Symlink(filepath.Join(outside, c.to), c.link); err != nil {
+				t.Fatal(err)
+			}
+			if code, said := torture("init", "--force", "--ci=github"); code != 64 || !strings.Contains(said, c.wrong) {
+				t.Errorf("exit %d: %s", code, said)
+			}
+			there, err := os.ReadDir(outside)
+			if err != nil || len(there) != 1 || read(t, filepath.Join(outside, "mine")) != "mine" {
+				t.Errorf("behind the link: %v, %v", there, err)
+			}
+			if there, _ := os.ReadDir("."); len(there) != 2 {
+				t.Errorf("written: %v", there)
 			}
 		})
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"locktorture/checker"
 )
 
 // An image is what its servers say, whatever its name.
@@ -31,38 +33,40 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// The matrix ends as its gravest image: a violation before a run that failed, and that
-// before one without a verdict.
+// The matrix ends as its gravest image, as any verdicts taken together do; an image that
+// was not played is trouble of the harness.
 func TestGravest(t *testing.T) {
+	unplayed := resultOn("redis:9", nil, errors.New("no such image"))
 	for _, c := range []struct {
-		exits []int
-		want  int
+		results []imageResult
+		want    int
 	}{
-		{nil, 0}, {[]int{0, 0}, 0}, {[]int{0, 3}, 3}, {[]int{3, 70, 0}, 70}, {[]int{70, 1, 3}, 1},
+		{nil, 0},
+		{[]imageResult{{judged: checker.Pass}, {judged: checker.SLOBreach}}, checker.SLOBreach.Exit()},
+		{[]imageResult{{judged: checker.Inconclusive}, {judged: checker.SLOBreach}}, checker.Inconclusive.Exit()},
+		{[]imageResult{{judged: checker.Inconclusive}, unplayed, {judged: checker.Pass}}, exitHarness},
+		{[]imageResult{unplayed, {judged: checker.Fail}, {judged: checker.Inconclusive}}, checker.Fail.Exit()},
 	} {
-		var all []imageResult
-		for _, exit := range c.exits {
-			all = append(all, imageResult{Exit: exit})
-		}
-		if got := gravest(all); got != c.want {
-			t.Errorf("%v: %d", c.exits, got)
+		if got := gravest(c.results); got.Exit() != c.want {
+			t.Errorf("%v: %s", c.results, got)
 		}
 	}
 }
 
-// The table has a row for every image, also for one that could not be had, and says why.
+// The table has a row for every image, also for one that could not be had, and says why;
+// below it is the verdict of each that was played.
 func TestMatrixTable(t *testing.T) {
 	var out bytes.Buffer
 	cmd := &cobra.Command{}
 	cmd.SetOut(&out)
 	results := []imageResult{
-		{Image: "redis:7.4", Server: "redis 7.4.1", Verdict: "FAIL", Exit: 1, Violations: []string{"S1", "S10"}, Dir: "runs/a"},
+		{Image: "redis:7.4", Server: "redis 7.4.1", Verdict: "FAIL", Headline: "double grant", Exit: 1, Violations: []string{"S1", "S10"}, Dir: "runs/a"},
 		resultOn("redis:9", nil, errors.New("image redis:9 is not here")),
 	}
 	if err := new(runCommand).printMatrix(cmd, results); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"redis:7.4  redis 7.4.1  FAIL        S1 S10  runs/a/results.json\n", "redis:9    –            NOT PLAYED  –", "redis:9: image redis:9 is not here\n"} {
+	for _, want := range []string{"redis:7.4  redis 7.4.1  FAIL        S1 S10  runs/a/results.json\n", "redis:9    –            NOT PLAYED  –", "VERDICT FAIL  redis:7.4: double grant\n", "redis:9: image redis:9 is not here\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -36,7 +36,7 @@ type format[T any] struct {
 
 // addFlags adds what all of them ask; seedOf is what the seed decides.
 func (m *measurement[T]) addFlags(f *pflag.FlagSet, seedOf string) {
-	f.Uint64Var(&m.seed, "seed", 0, "seed of "+seedOf+"; drawn when 0")
+	f.Uint64Var(&m.seed, "seed", 0, "seed of "+seedOf+"; 0: a random one")
 	f.StringVar(&m.format, "format", m.formats[0].name, "what to print: "+m.formatNames())
 	f.BoolVar(&m.quiet, "quiet", false, "no progress")
 	f.StringVar(&m.out, "out", runsFolder, "folder in which a directory with the results is made")
@@ -61,8 +61,9 @@ func (m *measurement[T]) printer() (func(*T, io.Writer) error, error) {
 }
 
 // run has one measure, with the seed, the directory for its results and somebody to
-// tell how it goes, and writes and prints its report. What cannot work validate says,
-// before anything is made.
+// tell how it goes, and writes and prints its report: also of an interrupted measurement,
+// as far as it came, and of one with which something else was wrong in the end. What
+// cannot work validate says, before anything is made.
 func (m *measurement[T]) run(cmd *cobra.Command, validate func() error, one func(ctx context.Context, dir string, say func(line string)) (*T, error)) (*T, error) {
 	print, err := m.printer()
 	if err != nil {
@@ -76,7 +77,7 @@ func (m *measurement[T]) run(cmd *cobra.Command, validate func() error, one func
 	}
 	discard, err := run.PrepareOut(m.out)
 	if err != nil {
-		return nil, startError(err)
+		return nil, startError(cmd.Context(), err)
 	}
 	defer discard()
 	dir := resultsDir(m.out, m.name, m.seed)
@@ -87,9 +88,9 @@ func (m *measurement[T]) run(cmd *cobra.Command, validate func() error, one func
 	})
 	interrupted := cmd.Context().Err() != nil
 	switch {
-	case err != nil && interrupted:
+	case r == nil && interrupted:
 		return nil, exitCode(exitInterrupted)
-	case err != nil:
+	case r == nil:
 		return nil, err
 	}
 	*r = printable.Of(*r)
@@ -104,8 +105,8 @@ func (m *measurement[T]) run(cmd *cobra.Command, validate func() error, one func
 	} else {
 		fmt.Fprintln(cmd.ErrOrStderr(), "report", filepath.Join(dir, m.page))
 	}
-	if interrupted {
-		return nil, exitCode(exitInterrupted)
+	if err == nil && interrupted {
+		err = exitCode(exitInconclusive)
 	}
-	return r, nil
+	return r, err
 }

@@ -87,11 +87,11 @@ func (n *nightlyCommand) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	if err := summaryWritable(); err != nil {
-		return startError(err)
+		return startError(cmd.Context(), err)
 	}
 	discard, err := run.PrepareOut(n.out)
 	if err != nil {
-		return startError(err)
+		return startError(cmd.Context(), err)
 	}
 	defer discard()
 	before, err := reports.LastNight(n.out)

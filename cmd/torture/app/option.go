@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"sync"
 
 	"locktorture/cmd/torture/internal/catalogue"
@@ -51,7 +52,7 @@ func (t *tool) validate(c config.Config) error {
 	}
 	lock, err := t.locks.Find(c.Lock)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", c.At("lock"), err)
 	}
 	return run.Validate(c, lock)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/crash"
 	"locktorture/cmd/torture/internal/run"
@@ -66,9 +67,19 @@ func (t *tool) playWith(ctx context.Context, cfg config.Config, o run.Options) (
 func (t *tool) playAndShow(cmd *cobra.Command, cfg config.Config, o output) error {
 	r, err := t.execute(cmd, cfg, o)
 	if err != nil {
-		return err
+		w, _ := o.people(cmd)
+		return unplayed(cmd, w, err)
 	}
 	return show(cmd, r, o)
+}
+
+// unplayed ends a verb whose run left no record: trouble of the harness is its verdict.
+func unplayed(cmd *cobra.Command, w io.Writer, err error) error {
+	if !errors.As(err, new(harnessError)) {
+		return err
+	}
+	complain(cmd.ErrOrStderr(), err)
+	return verdict(w, checker.HarnessError)
 }
 
 // execute runs cfg with its live display.
@@ -109,15 +120,20 @@ func (t *tool) execute(cmd *cobra.Command, cfg config.Config, o output) (*report
 	if r != nil { // what came after the load is in the run
 		err = nil
 	}
-	return r, startError(err)
+	return r, startError(cmd.Context(), err)
 }
 
-// startError tells trouble of our own from what was chosen wrongly.
-func startError(err error) error {
-	if start, ok := errors.AsType[run.StartError](err); ok {
-		return harnessError{start}
+// startError tells trouble of our own from what was chosen wrongly, and from a start that
+// the user interrupted.
+func startError(ctx context.Context, err error) error {
+	start, ok := errors.AsType[run.StartError](err)
+	switch {
+	case !ok:
+		return err
+	case ctx.Err() != nil:
+		return exitCode(exitInterrupted)
 	}
-	return err
+	return harnessError{start}
 }
 
 // people returns where people's text goes, and how it may look there.

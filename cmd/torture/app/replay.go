@@ -45,6 +45,9 @@ func (r *replayCommand) run(cmd *cobra.Command, args []string) error {
 	if r.times < 1 {
 		return fmt.Errorf("--times is %d: at least 1", r.times)
 	}
+	if r.witness != "" && !mayBeNumber(r.witness) {
+		return fmt.Errorf("--witness %q: %w", r.witness, errNoNumber)
+	}
 	dir, err := reports.Resolve(r.out, name)
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func (r *replayCommand) replay(cmd *cobra.Command, cfg config.Config, wanted []s
 	for n := range r.times {
 		replayed, err := r.execute(cmd, cfg, output{quiet: true})
 		if err != nil {
-			return err
+			return unplayed(cmd, cmd.OutOrStdout(), err)
 		}
 		again := sameAnomalies(wanted, violations(replayed.Report))
 		if again {

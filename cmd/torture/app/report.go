@@ -62,8 +62,8 @@ func newCompare() *cobra.Command {
 	var failIf []string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
-		Short: "set the figures of two runs, or of two measurements of capacity, side by side (latest, -2, or a directory each)",
-		Long: "Set the figures of two runs side by side. A run counted back (-2) stands behind --, as in: torture compare -- -2 latest.\n" +
+		Short: "compare the figures of two runs or of two capacity measurements (each: latest, -2, or a directory)",
+		Long: "Set the figures of two runs side by side. A run counted back from the latest (-2) is written after --, as in: torture compare -- -2 latest.\n" +
 			"Two folders of torture capacity, or their capacity.json, are held against each other figure by figure; --fail-if 'recommended -10%'\n" +
 			"then ends with 1 when the second is that much worse, and with 3 when one of the two lacks the figure.",
 		Args: cobra.ExactArgs(2),
@@ -95,7 +95,7 @@ func newCompare() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", runsFolder, "folder of the run directories")
-	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "of two measurements of capacity: a change that fails, such as 'recommended -10%'; repeatable")
+	cmd.Flags().StringArrayVar(&failIf, "fail-if", nil, "with two measurements of capacity: the change from which to fail, such as 'recommended -10%'; repeatable")
 	return cmd
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
 
+	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/reports"
 	"locktorture/workload/history/printable"
@@ -100,6 +101,9 @@ func (r *runCommand) resolve(args []string) (config.Config, error) {
 		base, file = "standard", name
 	}
 	cfg, err := config.Base(base)
+	if err != nil && len(args) == 0 && r.file != "" {
+		return cfg, fmt.Errorf("--scenario: %w", err)
+	}
 	if err != nil {
 		return cfg, err
 	}
@@ -190,9 +194,11 @@ func (v *flagValue) Set(s string) error {
 
 // An imageResult is how the scenario went on one image.
 type imageResult struct {
-	Image      string   `json:"image"`
-	Server     string   `json:"server,omitempty"` // what the servers say they are
-	Verdict    string   `json:"verdict"`
+	Image      string `json:"image"`
+	Server     string `json:"server,omitempty"` // what the servers say they are
+	Verdict    string `json:"verdict"`
+	Headline   string `json:"headline,omitempty"` // of the verdict
+	judged     checker.Verdict
 	Exit       int      `json:"exit"`
 	Violations []string `json:"violations"` // ids
 	Dir        string   `json:"dir,omitempty"`
@@ -200,7 +206,7 @@ type imageResult struct {
 }
 
 // runMatrix plays the scenario on each of the images, and prints how that went. It ends
-// with the gravest of their exit codes.
+// with the gravest of their verdicts.
 func (r *runCommand) runMatrix(cmd *cobra.Command, args []string) error {
 	configs, err := r.resolveImages(args)
 	if err != nil {
@@ -225,7 +231,8 @@ func (r *runCommand) runMatrix(cmd *cobra.Command, args []string) error {
 	if cmd.Context().Err() != nil {
 		return exitCode(exitInterrupted)
 	}
-	return asExit(gravest(results))
+	w, _ := r.people(cmd)
+	return verdict(w, gravest(results))
 }
 
 // resolveImages resolves the scenario for each image, all with one seed.
@@ -236,14 +243,14 @@ func (r *runCommand) resolveImages(args []string) (configs []config.Config, err 
 	case r.print:
 		return nil, errors.New("--print-config beside --image-matrix: give --redis-image IMAGE to see what one run is made of")
 	}
+	if _, err := r.resolve(args); err != nil {
+		return nil, err
+	}
 	for _, image := range r.images {
-		if image == "" {
-			return nil, errors.New("--image-matrix names an image that is empty: leave the comma out")
-		}
 		r.flags["redis-image"] = image
 		cfg, err := r.resolve(args)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--image-matrix: %w", err)
 		}
 		r.flags["seed"] = fmt.Sprint(cfg.Seed)
 		configs = append(configs, cfg)
@@ -252,18 +259,22 @@ func (r *runCommand) resolveImages(args []string) (configs []config.Config, err 
 }
 
 func resultOn(image string, r *reports.Run, err error) imageResult {
-	res := imageResult{Image: image, Verdict: "NOT PLAYED", Exit: exitHarness, Violations: []string{}}
+	res := imageResult{Image: image, Verdict: "NOT PLAYED", judged: checker.HarnessError, Exit: exitHarness, Violations: []string{}}
 	if err != nil {
 		res.Why = printable.HideUserinfo(err.Error())
 		return res
 	}
-	res.Server, res.Verdict, res.Exit, res.Dir = r.Meta.Testbed.Version, string(r.Verdict()), r.Verdict().Exit(), r.Dir
+	shown := r.Shown()
+	res.judged, res.Headline = r.Verdict(), shown.Headline()
+	res.Server, res.Verdict, res.Exit, res.Dir = r.Meta.Testbed.Version, string(res.judged)+shown.Qualified(), res.judged.Exit(), r.Dir
 	for _, f := range r.Report.Violations {
 		if !slices.Contains(res.Violations, f.ID) {
 			res.Violations = append(res.Violations, f.ID)
 		}
 	}
-	if !named(image, res.Server) {
+	if troubles := r.Troubles(); len(troubles) > 0 {
+		res.Why = printable.HideUserinfo(troubles[0])
+	} else if !named(image, res.Server) {
 		res.Why = "another version under that name, such as a build of this machine's own"
 	}
 	return res
@@ -281,14 +292,11 @@ func named(image, server string) bool {
 	return strings.HasPrefix(version+".", tag+".") && (!strings.Contains(image, "valkey") || product == "valkey")
 }
 
-// gravest is the exit code that stands for all: a violation before anything else, then
-// what could not be judged.
-func gravest(results []imageResult) int {
-	worst := 0
-	for _, code := range []int{exitInconclusive, exitHarness, 1} {
-		if slices.ContainsFunc(results, func(r imageResult) bool { return r.Exit == code }) {
-			worst = code
-		}
+// gravest is the verdict that stands for all.
+func gravest(results []imageResult) checker.Verdict {
+	worst := checker.Pass
+	for _, r := range results {
+		worst = checker.Worse(worst, r.judged)
 	}
 	return worst
 }
@@ -312,7 +320,10 @@ func (r *runCommand) printMatrix(cmd *cobra.Command, results []imageResult) erro
 		return err
 	}
 	for _, res := range results {
-		if res.Why != "" {
+		if res.Headline != "" {
+			fmt.Fprintf(cmd.OutOrStdout(), "VERDICT %s  %s: %s\n", res.Verdict, res.Image, printable.Lines(res.Headline))
+		}
+		if res.Why != "" && !strings.Contains(res.Headline, res.Why) {
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", res.Image, printable.Lines(res.Why))
 		}
 	}

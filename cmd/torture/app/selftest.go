@@ -65,7 +65,7 @@ func (t *tool) newSelftest() *cobra.Command {
 
 // The flags that go with one way of selftest alone.
 var (
-	ofBlind   = []string{"plain", "resume", "trend", "farm", "nats"}
+	ofBlind   = []string{"plain", "resume", "trend", "farm", "nats", "nats-creds", "nats-ca", "nats-cert", "nats-key"}
 	ofVirtual = []string{"seeds", "random", "large"}
 	ofBoth    = []string{"budget", "only", "markdown"}
 	ofGallery = []string{"lock", "fault", "html"}
@@ -124,7 +124,7 @@ func (s *selftestCommand) runBlind(cmd *cobra.Command) error {
 	for _, out := range []string{s.out, b.Out} {
 		discard, err := run.PrepareOut(out)
 		if err != nil {
-			return startError(err)
+			return startError(cmd.Context(), err)
 		}
 		defer discard()
 	}

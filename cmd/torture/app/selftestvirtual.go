@@ -45,7 +45,7 @@ func (s *selftestCommand) runVirtual(cmd *cobra.Command) error {
 	}
 	discard, err := run.PrepareOut(s.out)
 	if err != nil {
-		return startError(err)
+		return startError(cmd.Context(), err)
 	}
 	defer discard()
 	v.Out = resultsDir(s.out, "virtual", s.seed)

@@ -24,12 +24,15 @@ func newServe() *cobra.Command {
 		Short: "show the stored runs in a browser",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, _, err := net.SplitHostPort(addr); err != nil {
+				return fmt.Errorf("--addr %q: want host:port, such as 127.0.0.1:8099: %w", addr, err)
+			}
 			if _, err := reports.List(out); err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
 			l, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", addr)
 			if err != nil {
-				return fmt.Errorf("--addr %s: %w", addr, err)
+				return fmt.Errorf("--addr %q: %w", addr, err)
 			}
 			given, _, _ := net.SplitHostPort(addr)
 			if bound, ok := l.Addr().(*net.TCPAddr); ok && !bound.IP.IsLoopback() {

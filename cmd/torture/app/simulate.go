@@ -18,9 +18,9 @@ import (
 
 	"locktorture/checker"
 	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/farm"
 	"locktorture/cmd/torture/internal/run"
-	"locktorture/cmd/torture/internal/search"
 	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/faults"
 	"locktorture/reports"
@@ -38,11 +38,15 @@ type simulateCommand struct {
 	job         simulate.Job
 	jobs        int
 	replay      string
+	onRedis     int // plays on real servers
 	out         string
 	farm        farmFlags
 	resume      string
 	coordinator *farm.Coordinator // of the farm that plays; nil: this machine does
 	dir         string            // of the findings, where it is known before them
+
+	exhaustive bool
+	bounds     simulate.Bounds
 }
 
 func (t *tool) newSimulate() *cobra.Command {
@@ -60,14 +64,20 @@ func (t *tool) newSimulate() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.job.Lock, "lock", "redlock", "lock under test (see: torture list locks); not one in a child process")
-	f.IntVar(&s.job.Nodes, "nodes", 0, "masters; what the lock is made for when 0")
+	f.IntVar(&s.job.Nodes, "nodes", 0, "number of masters; 0: as many as the lock is made for")
 	f.IntVar(&s.job.Rounds, "seeds", 0, "rounds, each of a seed of its own; 0: as many as --budget allows")
 	f.DurationVar(&s.job.Budget, "budget", 0, "real time for all of it; 1m when --seeds is not given")
-	f.Uint64Var(&s.job.Seed, "seed", 0, "seed of what is drawn; drawn itself when 0")
+	f.Uint64Var(&s.job.Seed, "seed", 0, "seed of everything random; 0: a random one")
 	f.IntVar(&s.jobs, "jobs", runtime.NumCPU(), "processes that play rounds side by side")
 	f.BoolVar(&s.job.Beyond, "beyond", false, "also draw faults that break what correct locks rest on: clocks that jump, a single master that forgets")
+	f.BoolVar(&s.job.Random, "random", false, "draw every round at random, aimed at nothing and bred from none: what a guided search is compared with")
 	f.BoolVar(&s.job.First, "first", false, "end with the first finding")
 	f.StringVar(&s.replay, "replay", "", "file of a finding to play again, in place of a search")
+	f.IntVar(&s.onRedis, "on-redis", 0, "with --replay: play the finding so many times on real servers too, with its faults locked to the same moments, and say in how many it shows")
+	f.BoolVar(&s.exhaustive, "exhaustive", false, "in place of a search, try every order in which messages of two clients can arrive, within the three bounds that follow")
+	f.IntVar(&s.bounds.Deviations, "deviations", 2, "with --exhaustive: how often at most an order departs from that of a healthy network: a message is held back, or a fault")
+	f.IntVar(&s.bounds.Faults, "faults", 1, "with --exhaustive: how many of these at most are faults: a connection lost with what it carries, a master restarted")
+	f.IntVar(&s.bounds.Moves, "moves", 40, "with --exhaustive: how many choices each order has at most; what follows is healthy")
 	s.farm.add(f)
 	f.StringVar(&s.resume, "resume", "", "with --farm or --nats: directory of a simulation whose coordinator was killed, to go on with, or latest")
 	f.StringVar(&s.out, "out", runsFolder, "folder in which a directory with the findings is made")
@@ -79,12 +89,23 @@ func (s *simulateCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := simulate.SelfCheck(); err != nil {
 		return harnessError{err}
 	}
-	if s.replay != "" {
+	switch {
+	case cmd.Flags().Changed("on-redis") && (s.onRedis < 1 || s.replay == ""):
+		return fmt.Errorf("--on-redis is %d: 1 or more plays of the finding that --replay names", s.onRedis)
+	case s.replay != "":
 		return s.playAgain(cmd)
 	}
 	isFarm, err := s.farm.on()
 	if err != nil {
 		return err
+	}
+	if s.exhaustive {
+		return s.exhaust(cmd, isFarm)
+	}
+	for _, name := range []string{"deviations", "faults", "moves"} {
+		if cmd.Flags().Changed(name) {
+			return fmt.Errorf("--%s goes with --exhaustive alone", name)
+		}
 	}
 	if err := s.goOn(cmd, isFarm); err != nil {
 		return err
@@ -95,7 +116,7 @@ func (s *simulateCommand) run(cmd *cobra.Command, _ []string) error {
 	}
 	discard, err := run.PrepareOut(s.out)
 	if err != nil {
-		return startError(err)
+		return startError(cmd.Context(), err)
 	}
 	defer discard()
 	r := &simulate.Report{
@@ -105,10 +126,14 @@ func (s *simulateCommand) run(cmd *cobra.Command, _ []string) error {
 	if err := s.play(cmd, p, r, isFarm); err != nil {
 		return err
 	}
-	if err := s.keep(r); err != nil {
+	var replays []simulate.Replay
+	for i := range r.Found {
+		replays = append(replays, simulate.ReplayOf(r.Lock, r.Nodes, &r.Found[i]))
+	}
+	if r.Files, err = s.write(replays, r.Seed); err != nil {
 		return harnessError{err}
 	}
-	return s.conclude(cmd, r)
+	return s.conclude(cmd, r, r.Verdict, func(w io.Writer) { s.summary(w, r) })
 }
 
 // resolve names the first flag that cannot work.
@@ -120,8 +145,8 @@ func (s *simulateCommand) resolve() (*simulate.Player, error) {
 		return nil, fmt.Errorf("--budget is %v: above 0, such as 1m", s.job.Budget)
 	case s.jobs < 1:
 		return nil, fmt.Errorf("--jobs is %d: at least 1", s.jobs)
-	case s.job.Nodes < 0:
-		return nil, fmt.Errorf("--nodes is %d: 1 or more", s.job.Nodes)
+	case s.job.Nodes < 0 || s.job.Nodes > config.MaxNodes:
+		return nil, fmt.Errorf("--nodes is %d: 1 to %d, or 0 for what the lock is made for", s.job.Nodes, config.MaxNodes)
 	}
 	if s.job.Rounds == 0 && s.job.Budget == 0 {
 		s.job.Budget = time.Minute
@@ -136,7 +161,7 @@ func (s *simulateCommand) resolve() (*simulate.Player, error) {
 func (s *simulateCommand) player(id string, nodes int) (*simulate.Player, error) {
 	lock, err := s.locks.Find(id)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--lock: %w", err)
 	}
 	p := &simulate.Player{Lock: lock, Nodes: nodes}
 	if err := p.Supports(); err != nil {
@@ -164,7 +189,7 @@ func (s *simulateCommand) goOn(cmd *cobra.Command, isFarm bool) (err error) {
 	if !isFarm {
 		return errors.New("--resume goes with --farm or --nats alone: a simulation of this machine leaves nothing to go on with")
 	}
-	for _, name := range []string{"lock", "nodes", "seeds", "seed", "beyond", "first"} {
+	for _, name := range []string{"lock", "nodes", "seeds", "seed", "beyond", "random", "first"} {
 		if cmd.Flags().Changed(name) {
 			return fmt.Errorf("--%s beside --resume %s: that simulation has its own; leave one of both out", name, s.resume)
 		}
@@ -301,41 +326,36 @@ func sizes(f *simulate.Found) string {
 		b.Steps, a.Steps, b.Clients, a.Clients, b.Keys, a.Keys, unit.Setting(b.Duration), unit.Setting(a.Duration), f.Small.Again, f.Small.Of)
 }
 
-// keep writes a file for each finding.
-func (s *simulateCommand) keep(r *simulate.Report) error {
-	if len(r.Found) == 0 {
-		return nil
+// write writes a file for each finding.
+func (s *simulateCommand) write(replays []simulate.Replay, seed uint64) (files []string, err error) {
+	if len(replays) == 0 {
+		return nil, nil
 	}
-	dir := cmp.Or(s.dir, resultsDir(s.out, "simulate", r.Seed))
+	dir := cmp.Or(s.dir, resultsDir(s.out, "simulate", seed))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("keep findings: %w", err)
+		return nil, fmt.Errorf("keep findings: %w", err)
 	}
-	for i := range r.Found {
-		path := filepath.Join(dir, fmt.Sprintf("finding-%d-%s.json", i+1, r.Found[i].ID))
-		if err := simulate.WriteReplay(path, r.Lock, r.Nodes, &r.Found[i]); err != nil {
-			return err
+	for i, r := range replays {
+		files = append(files, filepath.Join(dir, fmt.Sprintf("finding-%d-%s.json", i+1, r.Finding.ID)))
+		if err := r.Write(files[i]); err != nil {
+			return files, err
 		}
-		r.Files = append(r.Files, path)
 	}
-	return nil
+	return files, nil
 }
 
 // conclude prints the report and ends with the verdict's exit code.
-func (s *simulateCommand) conclude(cmd *cobra.Command, r *simulate.Report) error {
+func (s *simulateCommand) conclude(cmd *cobra.Command, report any, v checker.Verdict, summary func(io.Writer)) error {
 	w, _ := s.people(cmd)
 	if s.json {
-		if err := printJSON(cmd.OutOrStdout(), r); err != nil {
+		if err := printJSON(cmd.OutOrStdout(), report); err != nil {
 			return harnessError{err}
 		}
 	}
 	if !s.quiet {
-		s.summary(w, r)
+		summary(w)
 	}
-	fmt.Fprintln(w, terminal.LastLine(r.Verdict, r.Exit))
-	if r.Exit != 0 {
-		return exitCode(r.Exit)
-	}
-	return nil
+	return verdict(w, v)
 }
 
 func (s *simulateCommand) summary(w io.Writer, r *simulate.Report) {
@@ -387,21 +407,25 @@ func (s *simulateCommand) playAgain(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	res, events := replayed(cmd.Context(), p, file.Round)
-	if res.Err != nil {
+	res, events := replayed(cmd.Context(), p, file)
+	switch {
+	case res.Err != nil:
 		return harnessError{res.Err}
+	case s.onRedis > 0:
+		file.Round.Steps = res.Steps
+		return s.playOnRedis(cmd, p, file)
 	}
 	return s.tellAgain(cmd, file, res, events)
 }
 
 // replayed plays a round as the search played it, on one processor: on more,
 // goroutines of one instant change places.
-func replayed(ctx context.Context, p *simulate.Player, r search.Round) (res simulate.Result, events []history.Event) {
+func replayed(ctx context.Context, p *simulate.Player, file simulate.Replay) (res simulate.Result, events []history.Event) {
 	p.Watch = func() []history.Sink {
 		return []history.Sink{history.SinkFunc(func(e *history.Event) { events = append(events, *e) })}
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	return p.Play(ctx, r), events
+	return p.PlayAgain(ctx, file), events
 }
 
 // sameAs says whether a replay had the history of its file.

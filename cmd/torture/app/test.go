@@ -149,7 +149,7 @@ func replayFinding(ctx context.Context, lock lockimpl.Factory, finding string) (
 	if err != nil {
 		return "", err
 	}
-	res, events := replayed(ctx, p, file.Round)
+	res, events := replayed(ctx, p, file)
 	switch {
 	case res.Err != nil:
 		return "", res.Err

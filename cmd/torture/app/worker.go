@@ -49,7 +49,7 @@ func (t *tool) newWorker() *cobra.Command {
 	w := &workerCommand{tool: t}
 	cmd := &cobra.Command{
 		Use:   "worker",
-		Short: "have clients of a run, or play rounds for a hunt, a simulation, a selftest or a night that runs elsewhere",
+		Short: "run clients of a run, or rounds of a hunt, simulate, selftest or nightly, for a torture on another machine",
 		Long: "worker joins the farm of a hunt, simulate, selftest --blind or nightly with --farm or --nats, on however many\n" +
 			"machines, and plays what they lay out until it is stopped. It waits for a farm that is not there yet, and for one\n" +
 			"that went away. It must be the same build as they are. Ctrl-C gives back what is being played; a worker that is\n" +
@@ -77,17 +77,24 @@ func (w *workerCommand) run(cmd *cobra.Command, _ []string) (err error) {
 		one.Access.URL = os.Getenv(distributed.JoinVariable)
 	}
 	switch {
-	case one.Access.URL == "":
-		return errors.New("--join is missing: the URL of a farm, such as nats://coordinator:4222")
 	case one.Slots < 0:
 		return fmt.Errorf("--slots is %d: 1 or more, or 0 for clients of runs alone", one.Slots)
 	case one.Idle < 0:
 		return fmt.Errorf("--idle is %v: 0 or more", one.Idle)
-	case !w.monitored:
-		return errors.New("worker starts this program again to play: it cannot be part of another one")
+	case one.Access.URL == "":
+		return errors.New("--join is missing: the URL of a farm, such as nats://coordinator:4222")
 	}
 	if one.Name == "" {
 		one.Name = workerName()
+	}
+	if !farm.Named(one.Name) {
+		return fmt.Errorf("--name is %q: letters, digits, - and _", one.Name)
+	}
+	if err := one.Access.Validate(); err != nil {
+		return fmt.Errorf("--join: %w", err)
+	}
+	if !w.monitored {
+		return errors.New("worker starts this program again to play: it cannot be part of another one")
 	}
 	if one.Slots > 0 {
 		if one.Abilities, err = workerAbilities(cmd.Context()); err != nil {
@@ -110,10 +117,11 @@ func (w *workerCommand) run(cmd *cobra.Command, _ []string) (err error) {
 		w.dir = filepath.Join(os.TempDir(), "torture-worker-"+one.Name)
 	}
 	one.Beside = w.host
-	if err := one.Run(cmd.Context()); err != nil {
-		return harnessError{err}
+	err = one.Run(cmd.Context())
+	if err == nil || errors.Is(err, distributed.ErrTaken) {
+		return err
 	}
-	return nil
+	return harnessError{err}
 }
 
 // host has clients of runs, beside the rounds of farms.
@@ -163,8 +171,8 @@ type workerFlags struct {
 }
 
 func (f *workerFlags) add(flags *pflag.FlagSet) {
-	flags.IntVar(&f.count, "workers", 0, "have the clients at so many workers, which are waited for: torture worker --join URL, with the URL of --farm or --nats")
-	flags.IntVar(&f.spawn, "spawn-workers", 0, "the same, at so many processes that this one starts on this machine")
+	flags.IntVar(&f.count, "workers", 0, "run the clients on this many workers, and wait until they have joined: torture worker --join URL, with the URL of --farm or --nats")
+	flags.IntVar(&f.spawn, "spawn-workers", 0, "run the clients in this many worker processes, which this command starts on this machine")
 	f.farm.add(flags)
 }
 

@@ -51,14 +51,15 @@ func (c Config) Validate() error {
 	for _, w := range c.Workers {
 		demand(w >= 1 && w <= maxWorkers, "--workers %d: want 1 to %d", w, maxWorkers)
 	}
-	_, err := c.settings()
+	_, _, err := c.settings()
 	return errors.Join(append(errs, c.Servers.Validate(), err)...)
 }
 
 // Run measures all locks of all settings, in a random order that each repeat
-// draws anew. On an error what was measured so far comes with it.
+// draws anew. Of an interrupted bench the report says so; there is none where nothing was
+// measured.
 func Run(ctx context.Context, c Config) (r *bench.Report, err error) {
-	settings, err := c.settings()
+	settings, leftOut, err := c.settings()
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +72,36 @@ func Run(ctx context.Context, c Config) (r *bench.Report, err error) {
 	}
 	defer func() { err = errors.Join(err, servers.Close(context.WithoutCancel(ctx))) }()
 	if have := len(servers.Bed.Nodes()); have < c.Servers.Nodes {
-		return nil, fmt.Errorf("%d masters are given, and %d are needed: give more addresses or say --nodes %d", have, c.Servers.Nodes, have)
+		return nil, fmt.Errorf("%d of the masters are given, and %d are needed: give more addresses, or say --nodes %d", have, c.Servers.Nodes, have-1+have%2)
 	}
 	r = &bench.Report{
 		Schema: reports.Schema, Redis: fmt.Sprintf("%d masters, %s, %s", len(servers.Bed.Nodes()), servers.Bed.Name(), servers.Bed.Version()),
 		Began: time.Now(), Seed: c.Seed, Repeats: c.Repeats, Slice: c.Slice.Seconds(), Notes: servers.Notes(),
 	}
+	for _, why := range leftOut {
+		r.Notes = append(r.Notes, "left out: "+why)
+	}
+	for _, l := range c.measured(settings) {
+		r.Locks = append(r.Locks, bench.Lock{ID: l.ID, About: l.About})
+	}
 	if err := servers.Bootstrap(ctx, c.Servers.Nodes); err != nil {
 		return nil, err
 	}
+	c.measure(ctx, servers, settings, r)
+	if ctx.Err() != nil && len(r.Cells) == 0 {
+		return nil, ctx.Err()
+	}
+	for _, s := range settings {
+		r.Missing += c.Repeats * len(s.locks)
+	}
+	r.Missing -= len(r.Cells)
+	sortCells(r.Cells, settings)
+	r.Summarize(c.order())
+	return r, nil
+}
+
+// measure measures every cell in every repeat, until ctx ends.
+func (c Config) measure(ctx context.Context, servers *measure.Servers, settings []setting, r *bench.Report) {
 	rng := rand.New(rand.NewPCG(c.Seed, 1))
 	for repeat := range c.Repeats {
 		c.Progress(fmt.Sprintf("repeat %d of %d", repeat+1, c.Repeats))
@@ -90,16 +112,13 @@ func Run(ctx context.Context, c Config) (r *bench.Report, err error) {
 				disturbed := servers.Undisturbed(ctx, s.masters, func() { cell = measureCell(ctx, servers, s, s.locks[k], c.Slice, rng.Uint64()) })
 				cell.Repeat, cell.Disturbed = repeat, disturbed
 				if ctx.Err() != nil {
-					return r, ctx.Err()
+					return
 				}
 				r.Cells = append(r.Cells, cell)
 				c.Progress(cellLine(cell))
 			}
 		}
 	}
-	sortCells(r.Cells, settings)
-	r.Summarize(c.order())
-	return r, nil
 }
 
 // sortCells brings the cells into the order of the settings.
@@ -112,10 +131,26 @@ func sortCells(cells []bench.Cell, settings []setting) {
 	slices.SortStableFunc(cells, func(a, b bench.Cell) int { return place(a) - place(b) })
 }
 
+// measured are the locks of any setting, in the order of tables.
+func (c Config) measured(settings []setting) (out []measure.Contestant) {
+	seen := map[string]measure.Contestant{}
+	for _, s := range settings {
+		for _, l := range s.locks {
+			seen[l.ID] = l
+		}
+	}
+	for _, id := range c.order() {
+		if l, ok := seen[id]; ok {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // order is that of the locks in tables.
 func (c Config) order() []string {
 	if len(c.Locks) > 0 {
-		return c.Locks
+		return once(c.Locks)
 	}
 	return measure.ContestantIDs()
 }

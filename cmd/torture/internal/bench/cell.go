@@ -141,7 +141,8 @@ func record(c *bench.Cell, r *load.Result) {
 	}
 }
 
-// leftovers counts the keys that still bear a lease when nobody holds one.
+// leftovers counts the keys that still bear a lease when nobody holds one; -1 where a
+// server does not tell.
 func (c *cell) leftovers(ctx context.Context) (n int) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leftoversLimit)
 	defer cancel()
@@ -160,7 +161,10 @@ func (c *cell) leftovers(ctx context.Context) (n int) {
 	keys = slices.Compact(keys)
 	_ = load.Sleep(ctx, quiet)
 	for _, a := range c.servers.Admins[:c.masters] {
-		found, _ := a.Exists(ctx, keys...).Result()
+		found, err := a.Exists(ctx, keys...).Result()
+		if err != nil {
+			return -1
+		}
 		n += int(found)
 	}
 	return n

@@ -9,6 +9,7 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/measure"
 	"locktorture/faults/link"
+	"locktorture/reports/unit"
 	"locktorture/workload/load"
 )
 
@@ -31,17 +32,17 @@ var waiting = load.Task{TTL: measure.TTL, Wait: measure.Patience}
 var holding1ms = load.Task{TTL: measure.TTL, Wait: measure.Patience, Hold: time.Millisecond}
 
 var benchScenarios = []benchScenario{
-	{name: "uncontended", about: "every goroutine has a key of its own; one client", nodes: []int{1, 5}, workers: []int{1, 16, 64, 256},
+	{name: "uncontended", about: "every worker has a key of its own; goroutines of one client", nodes: []int{1, 5}, workers: []int{1, 16, 64, 256},
 		task: load.Task{TTL: measure.TTL}},
-	{name: "contended", about: "16 clients want one key and give it back at once", nodes: []int{1, 5}, workers: []int{16},
+	{name: "contended", about: "clients want one key and give it back at once", nodes: []int{1, 5}, workers: []int{16},
 		hot: true, clients: true, task: waiting},
-	{name: "contended-local", about: "16 goroutines of one client want one key and give it back at once", nodes: []int{1, 5}, workers: []int{16},
+	{name: "contended-local", about: "goroutines of one client want one key and give it back at once", nodes: []int{1, 5}, workers: []int{16},
 		hot: true, task: waiting},
-	{name: "hot-key", about: "16 clients want one key and hold it for 1 ms", nodes: []int{1, 5}, workers: []int{16},
+	{name: "hot-key", about: "clients want one key and hold it for 1 ms", nodes: []int{1, 5}, workers: []int{16},
 		hot: true, clients: true, task: holding1ms},
-	{name: "hot-key-local", about: "16 goroutines of one client want one key and hold it for 1 ms", nodes: []int{1, 5}, workers: []int{16},
+	{name: "hot-key-local", about: "goroutines of one client want one key and hold it for 1 ms", nodes: []int{1, 5}, workers: []int{16},
 		hot: true, task: holding1ms},
-	{name: "extend", about: "one goroutine acquires, extends and releases", nodes: []int{1, 5}, workers: []int{1},
+	{name: "extend", about: "acquire, extend and release; every worker has a key of its own", nodes: []int{1, 5}, workers: []int{1},
 		extend: true, task: load.Task{TTL: measure.TTL, Extend: true}},
 	{name: "healthy", about: "as uncontended, the last node behind a link that does nothing: what slow-node and dead-node are held against",
 		nodes: []int{5}, workers: []int{16}, task: load.Task{TTL: measure.TTL}, linked: true},
@@ -51,13 +52,18 @@ var benchScenarios = []benchScenario{
 		task: load.Task{TTL: measure.TTL}, linked: true, impair: &link.Impairment{Kind: link.BlackHole}},
 }
 
-// Scenarios names and explains what bench can compare, a line each.
+// Scenarios names and explains what bench can compare, a line each, with the masters and
+// workers unless told otherwise.
 func Scenarios() []string {
 	var out []string
 	for _, s := range benchScenarios {
-		out = append(out, fmt.Sprintf("%-16s %s", s.name, s.about))
+		out = append(out, fmt.Sprintf("%-16s %s (%s masters; %s workers)", s.name, s.about, listed(s.nodes), listed(s.workers)))
 	}
 	return out
+}
+
+func listed(all []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ", "), "[]")
 }
 
 // A setting is a scenario with a number of masters and workers.
@@ -67,47 +73,77 @@ type setting struct {
 	locks               []measure.Contestant
 }
 
-// settings resolves what c asks for.
-func (c Config) settings() ([]setting, error) {
+// fewestLinked is how many masters a scenario wants of which one is slow or dead, so that
+// the others are a majority.
+const fewestLinked = 3
+
+// settings resolves what c asks for, and says what of it cannot be measured.
+func (c Config) settings() (out []setting, leftOut []string, err error) {
 	locks, err := c.contestants()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := c.known(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []setting
 	for _, s := range benchScenarios {
 		if len(c.Scenarios) > 0 && !slices.Contains(c.Scenarios, s.name) {
 			continue
 		}
-		for _, n := range c.pick(s.nodes, c.Nodes) {
-			for _, w := range c.pick(s.workers, c.Workers) {
-				one := setting{benchScenario: s, masters: n, goroutines: w}
-				for _, l := range locks {
-					if l.Fits(n) && (l.Extends || !s.extend) {
-						one.locks = append(one.locks, l)
-					}
+		for _, n := range asked(s.nodes, c.Nodes) {
+			if s.linked && n < fewestLinked {
+				leftOut = append(leftOut, fmt.Sprintf("%s on %s: one of them is hurt, and the others must be a majority", s.name, unit.Counted(n, "master")))
+				continue
+			}
+			var fit []measure.Contestant
+			for _, l := range locks {
+				switch {
+				case !l.Fits(n):
+					leftOut = c.lacking(leftOut, l, fmt.Sprintf("it is not measured on %s", unit.Counted(n, "master")))
+				case s.extend && !l.Extends:
+					leftOut = c.lacking(leftOut, l, s.name+": no lease is extended by hand")
+				default:
+					fit = append(fit, l)
 				}
-				if len(one.locks) > 0 {
-					out = append(out, one)
+			}
+			for _, w := range asked(s.workers, c.Workers) {
+				if len(fit) > 0 {
+					out = append(out, setting{benchScenario: s, masters: n, goroutines: w, locks: fit})
 				}
 			}
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("nothing to measure: no lock of %s runs in any of the chosen scenarios, nodes and workers", strings.Join(c.Locks, ", "))
+		return nil, nil, fmt.Errorf("nothing to measure: %s", strings.Join(leftOut, "; "))
 	}
-	return out, nil
+	return out, leftOut, nil
 }
 
-// pick returns what is asked for of what a scenario has; a scenario with only
-// one choice is asked for no other.
-func (Config) pick(has, asked []int) []int {
-	if len(asked) == 0 || len(has) == 1 {
+// lacking notes once why a lock that was named is not in a setting.
+func (c Config) lacking(leftOut []string, l measure.Contestant, why string) []string {
+	note := l.ID + ": " + why
+	if len(c.Locks) == 0 || slices.Contains(leftOut, note) {
+		return leftOut
+	}
+	return append(leftOut, note)
+}
+
+// asked returns what is asked for, each once, or what a scenario has.
+func asked(has, all []int) []int {
+	if len(all) == 0 {
 		return has
 	}
-	return asked
+	return once(all)
+}
+
+// once returns all values in their order, each once.
+func once[T comparable](all []T) (out []T) {
+	for _, v := range all {
+		if !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 func (c Config) known() error {
@@ -117,7 +153,7 @@ func (c Config) known() error {
 	}
 	for _, name := range c.Scenarios {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("scenario %q is none of bench's%s: one of %s", name, config.DidYouMean(name, names), strings.Join(names, ", "))
+			return fmt.Errorf("--scenario: scenario %q is none of bench's%s: one of %s", name, config.DidYouMean(name, names), strings.Join(names, ", "))
 		}
 	}
 	return nil
@@ -128,7 +164,7 @@ func (c Config) contestants() ([]measure.Contestant, error) {
 		return measure.Contestants, nil
 	}
 	var out []measure.Contestant
-	for _, id := range c.Locks {
+	for _, id := range once(c.Locks) {
 		l, err := measure.FindContestant(c.Catalogue, id)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,6 +57,7 @@ type cell struct {
 	size    int
 	hold    time.Duration
 	delay   time.Duration // on the links
+	hot     bool          // all want one key
 	file    func(capacity.Load)
 }
 
@@ -96,15 +98,7 @@ func (s *survey) sweep(ctx context.Context) (err error) {
 		return err
 	}
 	cells = append(cells, held.cells...)
-	for repeat := range s.Repeats {
-		for _, i := range s.rng.Perm(len(cells)) {
-			l, err := s.cell(ctx, cells[i], repeat)
-			if err != nil {
-				return err
-			}
-			cells[i].file(l)
-		}
-	}
+	err = s.measure(ctx, cells)
 	c := s.r.Calibration
 	slices.SortStableFunc(s.r.Sweep, func(a, b capacity.Load) int { return a.N - b.N })
 	for _, l := range s.r.Sweep {
@@ -117,6 +111,20 @@ func (s *survey) sweep(ctx context.Context) (err error) {
 	}
 	s.r.USL = capacity.FitUSL(s.r.Sweep)
 	c.Took = time.Since(began)
+	return err
+}
+
+// measure measures every cell in every repeat, in random order.
+func (s *survey) measure(ctx context.Context, cells []cell) error {
+	for repeat := range s.Repeats {
+		for _, i := range s.rng.Perm(len(cells)) {
+			l, err := s.cell(ctx, cells[i], repeat)
+			if err := cmp.Or(ctx.Err(), err); err != nil { // what was broken off has no rate
+				return err
+			}
+			cells[i].file(l)
+		}
+	}
 	return nil
 }
 
@@ -156,6 +164,9 @@ func (s *survey) cells(ctx context.Context, f *fleet) ([]cell, error) {
 				}
 			}})
 		}
+	}
+	for _, d := range fittedDelays {
+		out = append(out, cell{clients: linked, masters: s.Masters, size: hotWaiters, delay: d, hot: true, file: func(l capacity.Load) { c.HotDelayed = append(c.HotDelayed, l) }})
 	}
 	return out, nil
 }
@@ -236,7 +247,11 @@ func (s *survey) cell(ctx context.Context, c cell, repeat int) (l capacity.Load,
 	w := s.briefly()
 	w.Measure = max(w.Measure, 10*c.hold)
 	l = capacity.Load{N: c.size, Repeat: repeat, Masters: c.masters, Delay: c.delay.Seconds()}
-	workers := c.clients.Workers(c.size, c.clients.Keys(c.size))
+	keys := c.clients.Keys(c.size)
+	if c.hot {
+		keys = keys[:1]
+	}
+	workers := c.clients.Workers(c.size, keys)
 	measureOnce := func() {
 		redis, harness := s.servers.CPUTimes()
 		r := load.Closed(ctx, workers, s.task(c.hold), w, s.rng.Uint64())
@@ -295,6 +310,11 @@ func (s *survey) holdOutOpen(ctx context.Context) (err error) {
 		seen.Warmup, seen.Window = s.r.Setup.OpenWindow(hold)
 		points = append(points, &held{name: name, scenario: seen})
 	}
+	defer func() {
+		for _, p := range points {
+			s.r.Calibration.HeldOut = append(s.r.Calibration.HeldOut, p.point())
+		}
+	}()
 	for range s.Repeats {
 		for _, i := range s.rng.Perm(len(points)) {
 			if s.late(lateRamp) && len(points[i].rates) >= 3 {
@@ -304,9 +324,6 @@ func (s *survey) holdOutOpen(ctx context.Context) (err error) {
 				return err
 			}
 		}
-	}
-	for _, p := range points {
-		s.r.Calibration.HeldOut = append(s.r.Calibration.HeldOut, p.point())
 	}
 	return nil
 }
@@ -321,7 +338,7 @@ func (s *survey) open(ctx context.Context, lockers []lockimpl.Locker, h *held, k
 		a := load.Arrivals{Rate: h.scenario.Rate, Keys: lots(keys, h.scenario.Zipf), Limit: maxFlight, Seed: s.rng.Uint64()}
 		before := s.servers.Usage()
 		r, err := load.Open(ctx, lockers, a, s.task(h.scenario.Hold), w)
-		if err != nil {
+		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
 		q := stats.QuantilesOfAll(slices.Clone(r.Response))
@@ -329,7 +346,7 @@ func (s *survey) open(ctx context.Context, lockers []lockimpl.Locker, h *held, k
 		if !lagged && q.Count > 0 {
 			h.rates, h.p50, h.p99s = append(h.rates, r.Rate()), append(h.p50, q.P50.Seconds()), append(h.p99s, q.P99.Seconds())
 		}
-		if !lagged || ctx.Err() != nil || s.late(lateRetries) {
+		if !lagged || s.late(lateRetries) {
 			return nil
 		}
 	}

@@ -100,13 +100,19 @@ type survey struct {
 	tails []tail // by repeat
 
 	loops, disturbed int // closed loops, and of these measured beside other programs
+
+	repeat int // of the ramp that is under way; noRepeat before and after it
 }
 
 // errorObjective is demanded unless the caller speaks of errors.
 const errorObjective = "error<0.1%"
 
+// noRepeat is where no repeat of the ramp is under way.
+const noRepeat = -1
+
 // Run measures how much the lock can carry. What cannot be measured is in
-// the report as suppressed, with its reason.
+// the report as suppressed, with its reason. Of an interrupted measurement that is what
+// it had not come to; there is no report where nothing was measured.
 func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
 	s, err := newSurvey(c)
 	if err != nil {
@@ -128,13 +134,16 @@ func Run(ctx context.Context, c Config) (r *capacity.Report, err error) {
 		return nil, err
 	}
 	s.describe(ctx)
-	for _, part := range s.parts() {
+	parts := s.parts()
+	for i, part := range parts {
 		s.Progress(fmt.Sprintf("%5.0fs  %s", time.Since(s.began).Seconds(), part.name))
-		if err := part.do(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", part.name, err)
+		err := part.do(ctx)
+		if ctx.Err() != nil && s.r.Measured() {
+			s.interrupted(parts[i:])
+			break
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := cmp.Or(ctx.Err(), err); err != nil {
+			return nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
 	s.conclude()
@@ -163,6 +172,16 @@ func (s *survey) parts() []part {
 	}
 }
 
+// interrupted says which parts the measurement did not come to the end of.
+func (s *survey) interrupted(rest []part) {
+	var missing []string
+	for _, p := range rest {
+		missing = append(missing, p.name)
+	}
+	missing[0] += " (in part)"
+	s.r.Interrupted(missing, s.repeat)
+}
+
 // late reports whether that share of the budget is used up.
 func (s *survey) late(share float64) bool {
 	return time.Since(s.began) > time.Duration(share*float64(s.Budget))
@@ -180,7 +199,7 @@ func newSurvey(c Config) (*survey, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	s := &survey{Config: c, rng: rand.New(rand.NewPCG(c.Seed, 7)), tails: make([]tail, c.Repeats)}
+	s := &survey{Config: c, rng: rand.New(rand.NewPCG(c.Seed, 7)), tails: make([]tail, c.Repeats), repeat: noRepeat}
 	if !slices.ContainsFunc(s.SLO, func(o string) bool { return strings.HasPrefix(strings.TrimSpace(o), "error") }) {
 		s.SLO = append(slices.Clone(s.SLO), errorObjective)
 	}
@@ -306,6 +325,9 @@ func (s *survey) hotKey(ctx context.Context) (err error) {
 		r := s.closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(0), w)
 		cycle, changes := w.Measure.Seconds()/float64(max(r.Pairs, 1)), r.Changes
 		r = s.closed(ctx, c.Workers(hotWaiters, c.Keys(1)), s.task(s.Hold), w)
+		if ctx.Err() != nil { // what was broken off has no rate
+			break
+		}
 		measured, pairs = append(measured, r.Rate()), pairs+r.Pairs
 		if changes > 0 {
 			over := max(capacity.Average(r.Overheld).Seconds(), 0)
@@ -335,12 +357,7 @@ func (s *survey) conclude() {
 	}
 	r.Bottleneck = capacity.Blame(r.Points, s.limit(), r.Setup, ceiling, hottest)
 	r.Lease = s.lease()
-	for _, p := range r.Points {
-		if !p.Valid {
-			r.Discarded++
-		}
-	}
-	if r.Discarded > len(r.Points)/4 {
+	if r.Discarded = r.Lagged(); r.Discarded > len(r.Points)/4 {
 		r.Warning = append(r.Warning, fmt.Sprintf("%d of %d points were discarded because the generator lagged (p99 above %s) or other programs took more than %s of the processors: this machine is too busy",
 			r.Discarded, len(r.Points), unit.Latency(s.MaxLag), unit.Percent(measure.TooBusy)))
 	}

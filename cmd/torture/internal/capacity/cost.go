@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +12,14 @@ import (
 	"locktorture/cmd/torture/internal/measure"
 	"locktorture/lockimpl"
 	"locktorture/reports/capacity"
+	"locktorture/reports/unit"
 	"locktorture/workload/load"
 )
 
 // What is held at once to see how much memory a key takes.
 const (
 	heldKeys   = 5000
+	manyKeys   = 100_000 // once, on one master
 	heldTTL    = 10 * time.Second
 	heldWithin = heldTTL * 3 / 4 // later the first of them may have ended
 	holders    = 64
@@ -40,22 +43,23 @@ func (s *survey) cost(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, c.Close()) }()
 	all := costs{}
 	for repeat := range s.Repeats {
-		if s.late(lateRamp) && repeat >= 2 {
+		if s.late(lateRamp) && repeat >= 2 || err != nil {
 			break
 		}
-		if err := s.costOfPairs(ctx, c, idle, &all); err != nil {
-			return err
+		if err = s.costOfPairs(ctx, c, idle, &all); err == nil {
+			err = s.costOfKeys(ctx, c, repeat, &all)
 		}
-		if err := s.costOfKeys(ctx, c, repeat, &all); err != nil {
-			return err
-		}
+	}
+	var many capacity.Sample
+	if err == nil {
+		many, err = s.costOfManyKeys(ctx)
 	}
 	s.r.Cost = capacity.Cost{
 		Size: calibrated, Keys: heldKeys, Client: capacity.Amount(all.client), Master: capacity.Amount(all.master),
 		Commands: capacity.Amount(all.commands), In: capacity.Amount(all.in), Out: capacity.Amount(all.out),
-		Connections: capacity.Amount(all.connections), Key: capacity.Amount(all.key),
+		Connections: capacity.Amount(all.connections), Key: capacity.Amount(all.key), Many: many,
 	}
-	return nil
+	return err
 }
 
 // costs are the figures of the repeats.
@@ -73,7 +77,7 @@ func (s *survey) costOfPairs(ctx context.Context, c *measure.Clients, idle measu
 	}
 	redisAfter, harnessAfter := s.servers.CPUTimes()
 	after, err := s.servers.Totals(ctx, s.Masters)
-	if err != nil || pairs == 0 {
+	if err := cmp.Or(ctx.Err(), err); err != nil || pairs == 0 {
 		return err
 	}
 	n := float64(pairs)
@@ -91,43 +95,78 @@ func (s *survey) costOfPairs(ctx context.Context, c *measure.Clients, idle measu
 	return nil
 }
 
-// costOfKeys holds many keys at once, and gives them back.
+// costOfKeys holds keys at once on the masters, as the repeats do.
 func (s *survey) costOfKeys(ctx context.Context, c *measure.Clients, repeat int, all *costs) error {
-	before, err := s.servers.Totals(ctx, s.Masters)
+	bytes, missing, err := s.hold(ctx, c, s.Masters, heldKeys, fmt.Sprintf("%s-held-%d", c.Prefix, repeat))
+	if err == nil && missing == "" {
+		all.key = append(all.key, bytes)
+	}
+	return err
+}
+
+// costOfManyKeys holds many more keys at once, on one master and once.
+func (s *survey) costOfManyKeys(ctx context.Context) (m capacity.Sample, err error) {
+	switch {
+	case !s.lock.Fits(1) && s.Masters > 1:
+		return capacity.Sample{Missing: "the lock runs on no single master"}, nil
+	case s.late(lateRetries):
+		return capacity.Sample{Missing: "the budget left no time for it"}, nil
+	}
+	c, err := s.connect(ctx, 1, s.Clients, false)
 	if err != nil {
-		return err
+		return m, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	m.Keys = manyKeys
+	m.Each, m.Missing, err = s.hold(ctx, c, 1, manyKeys, c.Prefix+"-many")
+	return m, err
+}
+
+// hold acquires so many keys, and gives them back: how many bytes each takes on a master,
+// or why that is not known.
+func (s *survey) hold(ctx context.Context, c *measure.Clients, masters, keys int, name string) (bytes float64, missing string, err error) {
+	before, err := s.servers.Totals(ctx, masters)
+	if err != nil {
+		return 0, "", err
 	}
 	began := time.Now()
-	leases := make([]lockimpl.Lease, heldKeys)
-	var next, refused atomic.Int64
-	var wg sync.WaitGroup
-	for range holders {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < heldKeys && ctx.Err() == nil; i = next.Add(1) - 1 {
-				l, err := c.Lockers[int(i)%len(c.Lockers)].Acquire(ctx, fmt.Sprintf("%s-held-%d-%d", c.Prefix, repeat, i), heldTTL)
-				if err != nil {
-					refused.Add(1)
-					continue
+	leases := make([]lockimpl.Lease, keys)
+	var refused atomic.Int64
+	each := func(do func(i int)) {
+		var next atomic.Int64
+		var wg sync.WaitGroup
+		for range holders {
+			wg.Go(func() {
+				for i := next.Add(1) - 1; i < int64(keys); i = next.Add(1) - 1 {
+					do(int(i))
 				}
-				leases[i] = l
-			}
-		})
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
-	after, err := s.servers.Totals(ctx, s.Masters)
-	if took := time.Since(began); err == nil && refused.Load() == 0 && took < heldWithin && ctx.Err() == nil {
-		all.key = append(all.key, (after.Memory-before.Memory)/heldKeys/float64(s.Masters))
+	each(func(i int) {
+		if ctx.Err() != nil || time.Since(began) > heldWithin {
+			refused.Add(1)
+			return
+		}
+		l, err := c.Lockers[i%len(c.Lockers)].Acquire(ctx, fmt.Sprintf("%s-%d", name, i), heldTTL)
+		if err != nil {
+			refused.Add(1)
+			return
+		}
+		leases[i] = l
+	})
+	after, err := s.servers.Totals(ctx, masters)
+	switch took := time.Since(began); {
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case refused.Load() > 0 || took >= heldWithin:
+		missing = fmt.Sprintf("%d of %s were not held within %s", refused.Load(), unit.Counted(keys, "key"), unit.Setting(heldWithin))
 	}
-	next.Store(0)
-	for range holders {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; i < heldKeys; i = next.Add(1) - 1 {
-				if leases[i] != nil {
-					_ = leases[i].Release(context.WithoutCancel(ctx)) // what is left ends by itself
-				}
-			}
-		})
-	}
-	wg.Wait()
-	return err
+	each(func(i int) {
+		if leases[i] != nil {
+			_ = leases[i].Release(context.WithoutCancel(ctx)) // what is left ends by itself
+		}
+	})
+	return (after.Memory - before.Memory) / float64(keys) / float64(masters), missing, err
 }

@@ -122,7 +122,8 @@ func (s *survey) change(ctx context.Context, e effect) (capacity.Estimate, error
 	if e.missing != "" {
 		return capacity.Estimate{Suppressed: e.missing}, nil
 	}
-	var changes []float64
+	var ratios []float64
+	tried := 0
 	for range s.Repeats {
 		if s.late(lateEffects) {
 			break
@@ -134,11 +135,14 @@ func (s *survey) change(ctx context.Context, e effect) (capacity.Estimate, error
 				return capacity.Estimate{}, err
 			}
 		}
-		if rates[0] > 0 {
-			changes = append(changes, rates[1]/rates[0]-1)
+		if ctx.Err() != nil {
+			return capacity.Estimate{}, ctx.Err()
+		}
+		if tried++; rates[0] > 0 && rates[1] > 0 { // a load without a pair tells of no rate
+			ratios = append(ratios, rates[1]/rates[0])
 		}
 	}
-	return capacity.Mean(changes), nil
+	return capacity.Change(ratios, tried), nil
 }
 
 func (s *survey) rate(ctx context.Context, one side) (rate float64, err error) {

@@ -47,12 +47,12 @@ func (s *survey) loseMajority(ctx context.Context) (err error) {
 			break
 		}
 		w := load.Window{Warmup: 200 * time.Millisecond, Measure: max(s.Step/2, 20*s.Hold)}
-		carried = append(carried, load.Closed(ctx, c.Workers(saturating, c.Keys(s.Keys)), s.task(s.Hold), w, s.rng.Uint64()).Rate())
-		o, err := s.outage(ctx, c, s.Masters/2+1, r.Rate, carried[repeat])
-		if err != nil {
-			return err
+		carries := load.Closed(ctx, c.Workers(saturating, c.Keys(s.Keys)), s.task(s.Hold), w, s.rng.Uint64()).Rate()
+		var o outage
+		if o, err = s.outage(ctx, c, s.Masters/2+1, r.Rate, carries); err != nil {
+			break
 		}
-		felt = append(felt, o)
+		carried, felt = append(carried, carries), append(felt, o)
 		backlogs = append(backlogs, float64(o.backlog))
 		if o.back >= 0 {
 			backs = append(backs, o.back.Seconds())
@@ -71,7 +71,7 @@ func (s *survey) loseMajority(ctx context.Context) (err error) {
 	if math.IsInf(r.Predicted.Drain, 0) {
 		r.Predicted.Drain = -1
 	}
-	return nil
+	return err
 }
 
 func (s *survey) noRecovery(why string) {
@@ -105,14 +105,14 @@ func (s *survey) loseOne(ctx context.Context) (err error) {
 		if s.late(lateRecovery) {
 			break
 		}
-		o, err := s.outage(ctx, c, 1, rate, math.Inf(1))
-		if err != nil {
-			return err
+		var o outage
+		if o, err = s.outage(ctx, c, 1, rate, math.Inf(1)); err != nil {
+			break
 		}
 		all = append(all, o)
 	}
 	s.r.LostMaster = s.felt(1, rate, all)
-	return nil
+	return err
 }
 
 // felt is how users felt several outages: requests before them, and those that were due
@@ -130,6 +130,7 @@ func (s *survey) felt(masters int, rate float64, all []outage) *capacity.Failure
 	}
 	f.Requests = len(during)
 	f.Before, f.During = stats.QuantilesOfAll(before), stats.QuantilesOfAll(during)
+	f.BeforeShares, f.DuringShares = capacity.Shares(before), capacity.Shares(during)
 	return f
 }
 
@@ -165,7 +166,7 @@ func (s *survey) outage(ctx context.Context, c *measure.Clients, masters int, ra
 	}()
 	a := load.Arrivals{Rate: rate, Keys: c.Keys(s.Keys), Limit: maxFlight, Seed: s.rng.Uint64()}
 	r, err := load.Open(ctx, c.Lockers, a, s.task(s.Hold), w)
-	if err := errors.Join(err, <-lost); err != nil {
+	if err := errors.Join(err, <-lost, ctx.Err()); err != nil {
 		return outage{}, err
 	}
 	out := outage{back: -1}

@@ -16,12 +16,13 @@ import (
 	"locktorture/reports"
 	"locktorture/reports/capacity"
 	"locktorture/reports/slo"
+	"locktorture/workload/history/printable"
 )
 
 // The most that a question may speak of.
 const (
 	mostRate    = 1e7
-	mostClients = 1_000_000
+	mostClients = capacity.MostClients
 	mostKeys    = 10_000_000
 	mostTime    = time.Hour
 	mostCores   = 4096
@@ -147,6 +148,9 @@ func WhatIf(question string, r *capacity.Report) (capacity.Scenario, error) {
 	if !strings.Contains(question, "nodes=") && len(s.RTT) > 1 { // one for every master
 		s.Masters = len(s.RTT)
 	}
+	if err := oddMasters(s); err != nil {
+		return s, fmt.Errorf("--what-if: %w", err)
+	}
 	switch {
 	case s.Rate > 0 && s.Clients > 0:
 		return s, errors.New("--what-if: rate and clients exclude each other: arrivals come by themselves, or clients ask again and again")
@@ -159,6 +163,14 @@ func WhatIf(question string, r *capacity.Report) (capacity.Scenario, error) {
 		s.Cores = max(r.Calibration.CPUs, 1)
 	}
 	return s, nil
+}
+
+// oddMasters refuses round trips of an even number of masters.
+func oddMasters(s capacity.Scenario) error {
+	if s.Masters%2 == 1 {
+		return nil
+	}
+	return fmt.Errorf("rtt: %d round trips, one for every master: want %s", len(s.RTT), fields["nodes"].want)
 }
 
 // PlanFor reads a wish such as "rate=20000/s,acquire.p99<50ms".
@@ -187,6 +199,9 @@ func PlanFor(question string, r *capacity.Report) (capacity.Wish, error) {
 	if s.Masters == 0 && len(s.RTT) > 1 { // one for every master
 		s.Masters = len(s.RTT)
 	}
+	if err := oddMasters(s); s.Masters > 0 && err != nil {
+		return capacity.Wish{}, fmt.Errorf("--plan: %w", err)
+	}
 	if s.Rate == 0 {
 		return capacity.Wish{}, errors.New("--plan: want a rate, such as rate=20000/s,acquire.p99<50ms")
 	}
@@ -200,7 +215,7 @@ func Load(path string) (*capacity.Report, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	raw, err := os.ReadFile(file)
+	raw, err := config.ReadAtMost(file, maxCalibration, "a calibration of torture capacity")
 	if err != nil {
 		return nil, "", err
 	}
@@ -209,10 +224,14 @@ func Load(path string) (*capacity.Report, string, error) {
 		return nil, "", fmt.Errorf("%s: %w", file, err)
 	}
 	if err := r.Sound(reports.Schema); err != nil {
-		return nil, "", fmt.Errorf("%s: %w", file, err)
+		return nil, "", errors.New(file + ": " + strings.ReplaceAll(err.Error(), "\n", "\n"+file+": "))
 	}
+	r = printable.Of(r) // somebody else may have written it
 	return &r, file, nil
 }
+
+// maxCalibration is how many bytes a calibration may have; one has some hundred thousand.
+const maxCalibration = 64 << 20
 
 func find(path string) (string, error) {
 	info, err := os.Stat(path)

@@ -1,11 +1,16 @@
 package capacity
 
 import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"locktorture/reports"
 	"locktorture/reports/capacity"
 )
 
@@ -52,6 +57,8 @@ func TestBadQuestionsNameTheKey(t *testing.T) {
 		"hold=30":               "hold=30: want a time such as 30ms",
 		"rate=1/s,think=1ms":    "a rate has none",
 		"machines=many":         "machines=many: want shared",
+		"rtt=1ms/1ms/1ms/1ms":   "rtt: 4 round trips, one for every master: want an odd number",
+		"clients=50001":         "clients=50001: want how many ask again and again, 1 to 50000",
 		"clients=99999999999":   "clients=99999999999: want",
 		"clients=5,keys=1e9":    "keys=1e9: want",
 		"nodes=5,,clients=1000": "want key=value",
@@ -64,11 +71,45 @@ func TestBadQuestionsNameTheKey(t *testing.T) {
 		"acquire.p99<50ms":                "want a rate",
 		"rate=2000/s,acquire.p98<5ms":     "acquire.p98",
 		"rate=2000/s,release.p99<5ms":     "predicts acquire.p99 alone",
+		"rate=2000/s,rtt=1ms/2ms":         "rtt: 2 round trips, one for every master: want an odd number",
 		"rate=2000/s,clients=5":           `no key "clients"`,
 		"rate=2000/s,acquire.p99<=x,hold": "acquire.p99",
 	} {
 		if _, err := PlanFor(q, stored()); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--plan") {
 			t.Errorf("%q: %v, want %q", q, err, want)
+		}
+	}
+}
+
+// A calibration that somebody else has written is shown as text, and every line of what is
+// wrong with it names the file.
+func TestForeignCalibrationsAreReadAsText(t *testing.T) {
+	r := stored()
+	r.Schema, r.Repeats, r.Began, r.Setup.TTL, r.Setup.Lock = reports.Schema, 1, time.Unix(1, 0), 2*time.Second, "\x1b[31mevil\n<script>"
+	file := filepath.Join(t.TempDir(), capacity.JSONFile)
+	write := func() {
+		var out bytes.Buffer
+		if err := errors.Join(r.JSON(&out), os.WriteFile(file, out.Bytes(), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write()
+	got, _, err := Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ContainsAny(got.Title(), "\x1b\n") || !strings.Contains(got.Title(), "evil") {
+		t.Errorf("%q", got.Title())
+	}
+	r.Setup.Masters, r.RTT = 2, -1
+	write()
+	_, _, err = Load(file)
+	if err == nil {
+		t.Fatal("it is believed")
+	}
+	for line := range strings.Lines(err.Error()) {
+		if !strings.HasPrefix(line, file+": ") {
+			t.Errorf("%q does not name its file", line)
 		}
 	}
 }

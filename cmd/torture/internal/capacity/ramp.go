@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,8 +39,10 @@ func (s *survey) rates() []float64 {
 	return out
 }
 
+const rampPhase = "ramp"
+
 // ramp offers every rate in every repeat, in random order.
-func (s *survey) ramp(ctx context.Context) error { return s.offer(ctx, "ramp", s.rates()) }
+func (s *survey) ramp(ctx context.Context) error { return s.offer(ctx, rampPhase, s.rates()) }
 
 // bisect offers rates between the last that met the objectives and the first
 // that did not.
@@ -98,6 +101,9 @@ func (s *survey) offerTimes(ctx context.Context, phase string, rates []float64, 
 	defer func() { err = errors.Join(err, c.Close()) }()
 	load.Once(ctx, c.Workers(s.Clients*4, c.Keys(s.Clients*4)), s.task(0), measure.ConnectTime)
 	for repeat := range repeats {
+		if phase == rampPhase {
+			s.repeat = repeat
+		}
 		if repeat >= 2 && s.late(lateRamp) {
 			s.r.Warning = append(s.r.Warning, fmt.Sprintf("the budget left time for %d of %d repeats of the %s", repeat, s.Repeats, phase))
 			break
@@ -108,18 +114,19 @@ func (s *survey) offerTimes(ctx context.Context, phase string, rates []float64, 
 			}
 			for range again + 1 {
 				p, err := s.point(ctx, c, rates[i], repeat)
-				if err != nil {
+				if err := cmp.Or(ctx.Err(), err); err != nil { // what was broken off is no point
 					return err
 				}
 				p.Phase = phase
 				s.r.Points = append(s.r.Points, p)
 				s.Progress(pointLine(p))
-				if p.Valid || ctx.Err() != nil || s.late(lateRetries) {
+				if p.Valid || s.late(lateRetries) {
 					break
 				}
 			}
 		}
 	}
+	s.repeat = noRepeat
 	return nil
 }
 

@@ -3,6 +3,7 @@
 package catalogue
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -105,24 +106,37 @@ func full(c redlock.Config) lockimpl.Factory { return redlock.NewFactory(c) }
 
 // fullLock is the full lock, or something that is built like it.
 func fullLock(about string, nodes int, build func(redlock.Config) lockimpl.Factory) Lock {
-	return Lock{
+	return configured(func(c redlock.Config) redlock.Config { return c }, Lock{
 		About: about, Category: Full, Nodes: nodes, Fences: true, Subscribes: true, Drift: redlock.Drift, Quarantine: quarantine,
-		UndoWithin: undoneInTime, WakeWithin: servedInTime,
 		Factory: func(c config.Config) lockimpl.Factory {
 			return build(redlock.Config{MaxTTL: c.TTL, FirstTime: true, Prefix: SharedPrefix(c)})
 		},
+	})
+}
+
+// configured says of the full lock what its documentation promises for a configuration,
+// which may depend on the lease: an exchange with a node takes no longer than NodeTimeout,
+// what was not answered is sent again, and a dead waiter holds up the others for Patience
+// at most.
+func configured(of func(redlock.Config) redlock.Config, l Lock) Lock {
+	promised := func(ttl time.Duration) (exchange, patience time.Duration) {
+		c := of(redlock.Config{MaxTTL: ttl})
+		return cmp.Or(c.NodeTimeout, 500*time.Millisecond), cmp.Or(c.Patience, 500*time.Millisecond)
 	}
+	l.UndoWithin = func(ttl time.Duration) time.Duration {
+		exchange, _ := promised(ttl)
+		return 2 * exchange
+	}
+	l.WakeWithin = func(ttl time.Duration) time.Duration {
+		exchange, patience := promised(ttl)
+		return exchange + patience
+	}
+	return l
 }
 
 // SharedPrefix begins the names of the keys that the full lock shares among
 // resources, on the servers of c.
 func SharedPrefix(c config.Config) string { return c.Prefix + redlock.DefaultPrefix }
-
-// Of its documentation: an exchange with a node takes no longer than
-// Config.NodeTimeout (500 ms); what was not answered is sent again, and a dead
-// waiter holds up the others for Config.Patience (500 ms) at most.
-func undoneInTime(time.Duration) time.Duration { return time.Second }
-func servedInTime(time.Duration) time.Duration { return time.Second }
 
 // quarantine is what the full lock's admission takes: a TTL, and the rounds
 // that seed the node.
@@ -146,14 +160,14 @@ const twinSuffix = "-twin"
 func toldInTime(ttl time.Duration) time.Duration { return max(ttl/5, 300*time.Millisecond) }
 
 func mutant(m mutants.Mutant) Lock {
-	l := fullLock(m.Bug, m.Nodes, m.Factory)
+	l := configured(m.Config, fullLock(m.Bug, m.Nodes, m.Factory))
 	l.LossWithin = toldInTime
 	l.Category, l.Expected, l.AnyExpected, l.ShownBy, l.CorrectedBy = Mutants, m.Expect, true, m.Fault, m.ID+twinSuffix
 	return l
 }
 
 func twinOf(m mutants.Mutant) Lock {
-	l := fullLock("the full lock as "+m.ID+" is configured, without its bug", m.Nodes, m.Twin)
+	l := configured(m.Config, fullLock("the full lock as "+m.ID+" is configured, without its bug", m.Nodes, m.Twin))
 	l.Category, l.LossWithin = Controls, toldInTime
 	return l
 }

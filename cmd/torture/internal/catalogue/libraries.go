@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -41,21 +42,21 @@ func libraries() map[string]Lock {
 			Expected: []string{"S1"}, ShownBy: "black-hole the holder's link just before a renewal", CorrectedBy: "single",
 		},
 		"redis-py": {
-			About: "redis-py's Lock (Python, a child process), with a timeout", Nodes: 1, Child: true, Sentinel: true, Factory: wrapper(python),
+			About: "redis-py's Lock (Python, a child process), with a timeout", Nodes: 1, Child: true, Sentinel: true, Start: wrapper(python),
 			Expected: []string{"S3z"}, ShownBy: "stop the process (SIGSTOP) beyond the TTL", CorrectedBy: "single",
 		},
 		"redis-py-default": {
-			About: "redis-py's Lock (Python, a child process) without a timeout, as it comes", Nodes: 1, Child: true, Sentinel: true, Factory: wrapper(pythonDefault),
+			About: "redis-py's Lock (Python, a child process) without a timeout, as it comes", Nodes: 1, Child: true, Sentinel: true, Start: wrapper(pythonDefault),
 			Expected: []string{"L1", "L8"}, ShownBy: "lose the reply to an acquire", CorrectedBy: "redis-py",
 		},
 		"redis-rb": {
-			About: "SET NX PX and scripts over redis-rb (Ruby, a child process)", Nodes: 1, Child: true, Factory: wrapper(ruby),
+			About: "SET NX PX and scripts over redis-rb (Ruby, a child process)", Nodes: 1, Child: true, Start: wrapper(ruby),
 			Expected: []string{"S3z"}, ShownBy: "stop the process (SIGSTOP) beyond the TTL", CorrectedBy: "single",
 		},
 	}
 	for id, l := range all {
 		l.Category = Libraries
-		all[id] = l
+		all[id] = l.started()
 	}
 	return all
 }
@@ -94,10 +95,11 @@ func wrapped(id, command string) (Lock, error) {
 	if _, err := exec.LookPath(words[0]); err != nil {
 		return Lock{}, fmt.Errorf("lock %q: %w", HideSecrets(id), err)
 	}
-	return Lock{
+	l := Lock{
 		ID: HideSecrets(id), About: "a child process: " + printable.HideCommand(command), Category: Libraries, Nodes: 1, Child: true, Sentinel: true,
-		Factory: wrapper(child.Command{Path: words[0], Args: words[1:]}),
-	}, nil
+		Start: wrapper(child.Command{Path: words[0], Args: words[1:]}),
+	}
+	return l.started(), nil
 }
 
 // childGrace is what a child on a busy machine may take beyond its time.
@@ -116,11 +118,29 @@ func WriteEvery(c config.Config) time.Duration {
 
 // wrapper makes the children of command write while they hold, and give up on
 // their nodes as other locks' clients do.
-func wrapper(command child.Command) func(config.Config) lockimpl.Factory {
-	return func(c config.Config) lockimpl.Factory {
+func wrapper(command child.Command) func(config.Config) child.Starter {
+	return func(c config.Config) child.Starter {
 		command.Every = WriteEvery(c)
 		command.IO = cmp.Or(c.Load.Timeout, min(c.TTL/2, time.Second))
 		command.Seed, command.Grace = c.Seed, childGrace
-		return command.Factory()
+		return command.Starter()
 	}
+}
+
+// started gives a lock that is started the Factory that calls nothing off.
+func (l Lock) started() Lock {
+	if l.Start != nil {
+		l.Factory = func(c config.Config) lockimpl.Factory { return l.Start(c).Factory() }
+	}
+	return l
+}
+
+// Starter builds the lock for as long as its context lasts; one that lives in this
+// process it builds at once.
+func (l Lock) Starter(c config.Config) child.Starter {
+	if l.Start != nil {
+		return l.Start(c)
+	}
+	build := l.Factory(c)
+	return func(_ context.Context, nodes []lockimpl.Node) (lockimpl.Locker, error) { return build(nodes) }
 }

@@ -10,6 +10,7 @@ import (
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/child"
 	"locktorture/workload/history"
 	"locktorture/workload/store"
 )
@@ -33,6 +34,7 @@ type Lock struct {
 	Unchecked  bool         // a successful release does not prove that its owner still held
 
 	Factory func(c config.Config) lockimpl.Factory
+	Start   func(c config.Config) child.Starter   // builds a Child as Factory does, as long as its context lasts; nil of others
 	Drift   func(ttl time.Duration) time.Duration // given up of the TTL; nil is none
 
 	// WithClock builds the lock for a client whose wall clock is now; nil when

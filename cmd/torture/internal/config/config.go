@@ -27,7 +27,7 @@ type Config struct {
 
 	MinReplicas int `yaml:"min_replicas,omitempty" json:"min_replicas,omitempty"` // sentinel: min-replicas-to-write of the servers
 
-	Image    string        `yaml:"redis_image,omitempty" json:"redis_image,omitempty"` // container: the servers' image; empty: testbed.DefaultImage
+	Image    string        `yaml:"redis_image,omitempty" json:"redis_image,omitempty"` // container: the servers' image; empty: testbed.DefaultImage. sentinel, cluster: empty is none
 	Proxy    string        `yaml:"toxiproxy,omitempty" json:"toxiproxy,omitempty"`     // compose: host:port of toxiproxy's HTTP interface
 	OwnRedis bool          `yaml:"i_own_this_redis,omitempty" json:"i_own_this_redis,omitempty"`
 	Nodes    int           `yaml:"nodes" json:"nodes"` // 0: what the lock is made for

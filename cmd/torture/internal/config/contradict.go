@@ -44,7 +44,7 @@ func (c *Config) validateTestbed() error {
 		return fmt.Errorf("testbed %q does not exist%s: %s is one of %v", c.Testbed, DidYouMean(c.Testbed, Testbeds), c.At("testbed"), Testbeds)
 	case c.Testbed == "external" && len(c.Redis) == 0:
 		return fmt.Errorf("testbed external needs --redis host:port,… of the masters")
-	case c.Image != "" && c.Testbed != "auto" && c.Testbed != "container":
+	case c.Image != "" && !slices.Contains([]string{"auto", "container", "sentinel", "cluster"}, c.Testbed):
 		return fmt.Errorf("redis-image is %s, but testbed %s has no containers: --testbed container does", c.Image, c.Testbed)
 	case c.MinReplicas != 0 && c.Testbed != "sentinel":
 		return fmt.Errorf("%s is %d, but the masters of testbed %s have no replicas: --testbed sentinel has", c.At("min_replicas"), c.MinReplicas, c.Testbed)

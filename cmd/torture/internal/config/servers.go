@@ -128,7 +128,7 @@ func (c *Config) password() (string, error) {
 	if c.secrets.Default != "" {
 		return "", fmt.Errorf("%s contradicts %s: leave one of them out", c.At("redis_password_file"), PasswordVariable)
 	}
-	text, err := readAtMost(c.PasswordFile, maxSecret)
+	text, err := ReadAtMost(c.PasswordFile, maxSecret, "a password")
 	if err != nil {
 		return "", fmt.Errorf("%s: give a file with the password: %w", c.At("redis_password_file"), err)
 	}
@@ -145,7 +145,7 @@ func (c *Config) tlsConfig() (*tls.Config, error) {
 	// under faults there are many.
 	out := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(0)}
 	if c.TLSCA != "" {
-		text, err := readAtMost(c.TLSCA, maxSecret)
+		text, err := ReadAtMost(c.TLSCA, maxSecret, "a certificate")
 		if err != nil {
 			return nil, fmt.Errorf("%s: give the authority's certificate: %w", c.At("tls_ca"), err)
 		}

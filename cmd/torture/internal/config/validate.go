@@ -34,12 +34,14 @@ func (c *Config) Validate() error {
 	return nil
 }
 
+// MaxNodes is how many masters a run may have.
+const MaxNodes = 63
+
 // Beyond these a setting is a slip of the pen, and sums of a few of them overflow.
 const (
 	maxSpan    = 24 * time.Hour
 	maxLength  = 31 * 24 * time.Hour
 	maxClients = 4096
-	maxNodes   = 63
 	maxKeys    = 1_000_000
 
 	maxReplicas = 2 // of testbed sentinel
@@ -50,7 +52,7 @@ const (
 
 func (c *Config) ranges() error {
 	switch {
-	case c.Nodes < 0 || c.Nodes > maxNodes:
+	case c.Nodes < 0 || c.Nodes > MaxNodes:
 		return c.wrong("nodes", c.Nodes, "1 to 63, or 0 for what the lock is made for")
 	case c.Clients < 1 || c.Clients > maxClients:
 		return c.wrong("clients", c.Clients, "1 to 4096")
@@ -141,7 +143,11 @@ func (c *Config) words() error {
 		}
 	}
 	for _, id := range c.Accept {
-		if a, _ := anomaly.Find(id); a.Property == "" || anomaly.Has(id, anomaly.Service) {
+		a, known := anomaly.Find(id)
+		if known && (a.Property == "" || anomaly.Has(id, anomaly.Service)) {
+			return c.wrong("accept", strconv.Quote(id), "ids of anomalies that make a FAIL (torture list anomalies), which "+id+" does not")
+		}
+		if !known {
 			return c.wrong("accept", strconv.Quote(id), "ids of anomalies that make a FAIL (torture list anomalies)"+DidYouMean(id, anomaly.IDs()))
 		}
 	}

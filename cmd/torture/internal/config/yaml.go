@@ -31,7 +31,10 @@ func (e *FileError) Error() string {
 // ReadFile lays the scenario file at path over c. Unknown and repeated keys
 // are errors.
 func (c *Config) ReadFile(path string) error {
-	data, err := readAtMost(path, maxFile)
+	if info, err := os.Stat(path); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 {
+		return fmt.Errorf("scenario file: %s is a pipe or a socket, which may never be written: want a file", path)
+	}
+	data, err := ReadAtMost(path, maxFile, "a scenario")
 	if err != nil {
 		return fmt.Errorf("scenario file: %w", err)
 	}
@@ -42,7 +45,9 @@ func (c *Config) ReadFile(path string) error {
 // with every setting has.
 const maxFile = 1 << 20
 
-func readAtMost(path string, limit int64) (data []byte, err error) {
+// ReadAtMost reads a file that somebody names, which may be anything, such as /dev/zero: of
+// more than limit bytes it is refused, as not being what is wanted.
+func ReadAtMost(path string, limit int64, wanted string) (data []byte, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -50,7 +55,7 @@ func readAtMost(path string, limit int64) (data []byte, err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	data, err = io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%s: longer than %d bytes: want a scenario", path, limit)
+		err = fmt.Errorf("%s: longer than %d bytes: want %s", path, limit, wanted)
 	}
 	return data, err
 }

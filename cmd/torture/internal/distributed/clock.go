@@ -12,8 +12,10 @@ import (
 // clocks with certainty: Cristian, "Probabilistic clock synchronization", 1989; the
 // exchange is NTP's (RFC 5905).
 type Reading struct {
-	Sent, Back    time.Duration // when the question left and the answer was there, by the coordinator's clock
-	Got, Answered time.Duration // when the question was there and the answer left, by the worker's
+	Sent     time.Duration `json:"sent_ns"` // when the question left, by the coordinator's clock
+	Back     time.Duration `json:"back_ns"` // when the answer was there
+	Got      time.Duration `json:"got_ns"`  // when the question was there, by the worker's clock
+	Answered time.Duration `json:"answered_ns"`
 }
 
 // bounds are those of worker's clock less coordinator's.
@@ -35,7 +37,16 @@ type Clock struct {
 	Stepped time.Duration // by how much the clock was moved while the run went on; 0: it was not
 	Read    int           // how many readings there were
 
+	// Moves are the spans in which its clock was moved, on or back.
+	Moves []Move
+
 	knots []knot // in time order
+}
+
+// A Move lies between two readings of a clock that no drift explains.
+type Move struct {
+	From, To   time.Duration // by the worker's clock, with all that it showed twice
+	Since, End time.Duration // by the coordinator's: what was turned into a time beyond happened without it
 }
 
 // A knot is what is known of a clock at a moment.
@@ -71,7 +82,7 @@ func EstimateClock(readings []Reading, from, to time.Duration) Clock {
 	backwards := !slices.IsSortedFunc(c.knots, func(a, b knot) int { return cmp.Compare(a.at, b.at) })
 	if backwards || slices.ContainsFunc(c.knots, func(k knot) bool { return k.low > k.high }) {
 		first, last := readings[0], readings[len(readings)-1]
-		c.moved(seen, last.Back-first.Sent+max(to-last.Answered, 0)+max(first.Got-from, 0))
+		c.moved(seen, readings, last.Back-first.Sent+max(to-last.Answered, 0)+max(first.Got-from, 0))
 	} else {
 		c.bound(from, to)
 	}
@@ -105,9 +116,10 @@ func (c *Clock) bound(from, to time.Duration) {
 	}
 }
 
-// moved is for a clock that was moved, which seen shows: any difference between the least
-// and the greatest that was seen may have been in force at any moment of the span.
-func (c *Clock) moved(seen []knot, span time.Duration) {
+// moved is for a clock that was moved, which seen, by readings, shows: any difference
+// between the least and the greatest that was seen may have been in force at any moment of
+// the span.
+func (c *Clock) moved(seen []knot, readings []Reading, span time.Duration) {
 	all := knot{at: seen[0].at, low: math.MaxInt64, high: math.MinInt64}
 	lowest, highest := time.Duration(math.MaxInt64), time.Duration(math.MinInt64)
 	for _, k := range seen {
@@ -116,6 +128,18 @@ func (c *Clock) moved(seen []knot, span time.Duration) {
 	}
 	all.low, all.high = all.low-drifted(span), all.high+drifted(span)
 	c.knots, c.Epsilon, c.Stepped = []knot{all}, all.half(), max(highest-lowest, 1)
+	for i := 1; i < len(seen); i++ {
+		was, is := seen[i-1], seen[i]
+		reach := drifted((is.at - was.at).Abs())
+		m := Move{was.at, is.at, max(readings[i-1].Sent-c.Epsilon, 0), min(readings[i].Back+c.Epsilon, readings[len(readings)-1].Back)}
+		switch back := was.mid() - is.mid(); {
+		case is.high < was.low-reach: // a recorder's stamps stand still until the clock shows again what it had shown
+			m.From, m.To = m.From-back, m.To+back
+		case is.low <= was.high+reach:
+			continue
+		}
+		c.Moves = append(c.Moves, m)
+	}
 }
 
 // Coordinator turns a time of the worker's clock into the coordinator's. Later times

@@ -36,6 +36,7 @@ type Coordinator struct {
 	consume jetstream.ConsumeContext
 	began   time.Time // its clock's origin, once it has one
 	remotes []*Remote
+	record  *record
 
 	running context.Context
 	stop    context.CancelFunc
@@ -166,11 +167,14 @@ func (c *Coordinator) give(ctx context.Context, o Offer, part any) error {
 // read from here on.
 func (c *Coordinator) Begin(ctx context.Context, began time.Time, h history.Header, sink func(r *Remote, e *history.Event)) error {
 	c.began = began
+	var err error
+	if c.record, err = newRecord(c.cfg.Dir, c.run); err != nil {
+		return err
+	}
 	for _, r := range c.remotes {
 		if err := r.readClock(ctx); err != nil {
 			return fmt.Errorf("read the clock of worker %s: %w", r.Name, err)
 		}
-		var err error
 		if r.taken, err = newIntake(c.cfg.Dir, r.Name, h); err != nil {
 			return err
 		}
@@ -197,12 +201,10 @@ func (c *Coordinator) take(m jetstream.Msg, sink func(r *Remote, e *history.Even
 	}
 }
 
-// Await waits until all that the workers recorded was taken in: of one that is lost,
-// what has come so far. A worker that is lost may return for as long as that one has
-// been away less than lostAfter.
+// Await waits until all that the workers recorded was taken in, but for what will not come.
 func (c *Coordinator) Await(ctx context.Context) error {
 	for _, r := range c.remotes {
-		for r.Lost() == "" || r.away() < lostAfter {
+		for r.awaited() {
 			select {
 			case <-r.ended:
 			case <-time.After(100 * time.Millisecond):
@@ -232,6 +234,7 @@ func (c *Coordinator) Close(ctx context.Context) error {
 			errs = append(errs, r.taken.close())
 		}
 	}
+	errs = append(errs, c.record.close())
 	if err := c.js.DeleteStream(ctx, streamPrefix+c.run); err != nil {
 		errs = append(errs, fmt.Errorf("remove the run's stream: %w", err))
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -22,12 +23,19 @@ type intake struct {
 	dec  history.Decoder
 	next atomic.Int64 // index of the event that comes next
 
-	event history.Event
+	event   history.Event
+	flushed time.Time
 }
+
+// flushEvery is how often what has come is put into the file, for a coordinator that ends
+// before it closes that.
+const flushEvery = time.Second
+
+func intakeName(worker string) string { return worker + journalSuffix + ".zst" }
 
 // newIntake makes the file of a worker's history in dir.
 func newIntake(dir, worker string, h history.Header) (*intake, error) {
-	in := &intake{path: filepath.Join(dir, worker+journalSuffix+".zst")}
+	in := &intake{path: filepath.Join(dir, intakeName(worker))}
 	var err error
 	if in.file, err = os.Create(in.path); err != nil {
 		return nil, err
@@ -73,6 +81,10 @@ func (in *intake) take(lines []byte, sink func(e *history.Event)) error {
 		}
 		in.next.Add(1)
 		sink(&in.event)
+	}
+	if now := time.Now(); now.Sub(in.flushed) > flushEvery {
+		in.flushed = now
+		return in.pack.Flush()
 	}
 	return nil
 }

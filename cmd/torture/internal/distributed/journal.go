@@ -2,6 +2,7 @@ package distributed
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"locktorture/cmd/torture/internal/periodic"
 	"locktorture/workload/history"
 )
 
@@ -29,6 +31,10 @@ const (
 
 	// publishLimit bounds one try to send a batch.
 	publishLimit = 5 * time.Second
+
+	// sendPatience is for how long, at the end, nothing need be acknowledged before the rest
+	// is left in the file.
+	sendPatience = 30 * time.Second
 )
 
 // A Journal is a worker's own record of its part of a run. It is a history.Sink: events
@@ -52,6 +58,7 @@ type Journal struct {
 	written int64 // bytes in the file
 	sent    int64 // … that are acknowledged
 	err     error // that kept the file from being written
+	refused error // why the stream did not take the latest batch; nil: it did
 }
 
 // journalSuffix and ackedSuffix end the names of a journal's two files.
@@ -121,7 +128,7 @@ func (j *Journal) write(ctx context.Context) {
 			return
 		}
 		j.flush()
-		sleep(ctx, writeEvery)
+		periodic.Sleep(ctx, writeEvery)
 	}
 }
 
@@ -198,10 +205,13 @@ func (j *Journal) publish(ctx context.Context, data []byte, header nats.Header) 
 		one, cancel := context.WithTimeout(ctx, publishLimit)
 		_, err := j.js.PublishMsg(one, m, jetstream.WithMsgID(id))
 		cancel()
+		j.mu.Lock()
+		j.refused = err
+		j.mu.Unlock()
 		if err == nil {
 			return nil
 		}
-		if !sleep(ctx, 100*time.Millisecond) {
+		if !periodic.Sleep(ctx, 100*time.Millisecond) {
 			return errors.Join(ctx.Err(), err)
 		}
 	}
@@ -220,19 +230,8 @@ func (j *Journal) Close(ctx context.Context) (count int, err error) {
 func (j *Journal) finish(ctx context.Context, end nats.Header) error {
 	defer j.all.Wait()
 	defer j.stop()
-	for {
-		j.mu.Lock()
-		done, err := len(j.buf) == 0 && j.sent == j.written, j.err
-		j.mu.Unlock()
-		if err != nil {
-			return err
-		}
-		if done {
-			break
-		}
-		if !sleep(ctx, writeEvery) {
-			return fmt.Errorf("send the journal: %w", ctx.Err())
-		}
+	if err := j.sendAll(ctx); err != nil {
+		return err
 	}
 	if err := j.publish(ctx, nil, end); err != nil {
 		return fmt.Errorf("send the journal: %w", err)
@@ -241,6 +240,27 @@ func (j *Journal) finish(ctx context.Context, end nats.Header) error {
 		return err
 	}
 	return nil
+}
+
+// sendAll waits until all that was recorded is acknowledged.
+func (j *Journal) sendAll(ctx context.Context) error {
+	for before, since := int64(-1), time.Now(); ; {
+		j.mu.Lock()
+		left, sent, written, refused, err := len(j.buf), j.sent, j.written, j.refused, j.err
+		j.mu.Unlock()
+		switch {
+		case err != nil:
+			return err
+		case left == 0 && sent == written:
+			return nil
+		case sent != before:
+			before, since = sent, time.Now()
+		}
+		if time.Since(since) > sendPatience || !periodic.Sleep(ctx, writeEvery) {
+			return fmt.Errorf("send the journal: NATS has not acknowledged %d of %d bytes, which are in %s: %w",
+				written-sent, written, j.file.Name(), cmp.Or(refused, ctx.Err(), errors.New("no answer")))
+		}
+	}
 }
 
 // Resume sends what journals in dir still have of runs whose stream is there: those of
@@ -297,16 +317,4 @@ func resume(ctx context.Context, js jetstream.JetStream, path, run, worker strin
 	count = max(bytes.Count(whole, []byte("\n"))-1, 0) // the header is no event
 	j.start()
 	return count, j.finish(ctx, nats.Header{endHeader: {strconv.Itoa(count)}, returnedHeader: {"1"}})
-}
-
-// sleep waits for d; false: ctx has ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -3,6 +3,7 @@ package distributed
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -304,6 +305,9 @@ func TestKilledWorkerStaysAway(t *testing.T) {
 	if r.Lost() == "" || r.Whole() || n != 10 {
 		t.Errorf("lost %q, whole %t, %d events", r.Lost(), r.Whole(), n)
 	}
+	if all := r.Silences(); len(all) == 0 || !all[len(all)-1].Gone || all[len(all)-1].Over == 0 {
+		t.Errorf("its process is no more, and on record is %+v", all)
+	}
 }
 
 // TestTwoCoordinators: a worker that has a part takes none of another run.
@@ -353,5 +357,75 @@ func TestFullStream(t *testing.T) {
 	finish(t, c)
 	if n := compare(t, r, c, dir); n != 1000 {
 		t.Errorf("%d events", n)
+	}
+}
+
+// TestSilence: a worker that answers nothing for a while is on record from its last
+// answer to its next one, and until TCP has sent everything again; one that answers is not.
+func TestSilence(t *testing.T) {
+	p := newPlace(t)
+	p.start("w", t.TempDir())
+	c, _ := p.coordinate(1)
+	r := c.Remotes()[0]
+	covers := func(from, to time.Time) *Silence {
+		for _, s := range r.Silences() {
+			if s.From <= from.Sub(c.began) && s.To >= to.Sub(c.began) && s.Over >= s.To+(s.To-s.From) {
+				return &s
+			}
+		}
+		return nil
+	}
+	ask(t, r, "write", 1)
+	began := time.Now()
+	p.hub.Close()
+	time.Sleep(2 * silentAfter) // long enough to be one
+	ended := time.Now()
+	p.up()
+	ask(t, r, "write", 1)
+	for deadline := time.Now().Add(limit); covers(began, ended) == nil; {
+		if time.Now().After(deadline) {
+			t.Fatalf("silent from %v to %v; on record: %v", began.Sub(c.began), ended.Sub(c.began), r.Silences())
+		}
+		time.Sleep(time.Millisecond)
+	}
+	ask(t, r, "finish", nil)
+	finish(t, c)
+	if s := covers(began, ended); s.Gone || r.Lost() != "" {
+		t.Errorf("%+v, lost %q", s, r.Lost())
+	}
+}
+
+// TestNameIsTaken: a second worker of a name that is at work is refused, on the server and
+// in its folder, and sends nothing of what the first is recording. Once the first is no
+// more, the name is free.
+func TestNameIsTaken(t *testing.T) {
+	p, other := newPlace(t), newPlace(t)
+	dir := t.TempDir()
+	kill := p.start("w", dir)
+	c, _ := p.coordinate(1)
+	r := c.Remotes()[0]
+	ask(t, r, "write", 100)
+	for _, at := range []struct {
+		name string
+		*place
+		dir string
+	}{{"on the server", p, t.TempDir()}, {"in the folder", other, dir}} {
+		second := &Worker{Conn: at.connect(), Name: "w", Build: build, Dir: at.dir, Say: func(line string) { t.Log(line) }}
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		if err := second.Run(ctx); !errors.Is(err, ErrTaken) {
+			t.Errorf("%s: %v", at.name, err)
+		}
+		cancel()
+	}
+	ask(t, r, "write", 100)
+	ask(t, r, "finish", nil)
+	finish(t, c)
+	if n := compare(t, r, c, dir); n != 200 || r.Lost() != "" {
+		t.Errorf("%d events, lost %q", n, r.Lost())
+	}
+	kill()
+	p.start("w", dir)
+	if c, _ := p.coordinate(1); c.Remotes()[0].Name != "w" {
+		t.Error("nobody has the name")
 	}
 }

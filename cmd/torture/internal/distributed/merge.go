@@ -29,10 +29,53 @@ type Source struct {
 	Lost string
 }
 
+// Moved are sources that tell of each time at which the clock of a worker was moved: by that
+// clock, as of one at which its harness stood still, since what was recorded across one is
+// later by that than it happened; and by the coordinator's, as of a fault of its clients,
+// whose locks may take their leases for lost.
+func Moved(worker Source, c Clock) []Source {
+	var stalls, faults Told
+	for i, m := range c.Moves {
+		stalls = append(stalls, history.Event{
+			Index: i, Time: m.To, Process: history.Nemesis, Kind: history.OK, Op: history.Stall,
+			Began: max(m.From, 0), Ended: m.To, Has: history.HasBegan | history.HasEnded, Note: "the clock of " + worker.Host + " was moved",
+		})
+		if last := len(faults) - 1; last >= 0 && m.Since <= faults[last].Time { // it goes on
+			faults[last].Time, faults[last-1].Time = m.End, m.End
+			continue
+		}
+		for k, op := range []history.Op{history.Fault, history.Heal} {
+			e := history.Event{
+				Index: len(faults), Time: []time.Duration{m.Since, m.End}[k], Process: history.Nemesis, Kind: history.Invoke, Op: op,
+				Fault: history.WorkerClock, Target: &history.Target{Clients: worker.Clients},
+			}
+			done := e
+			done.Index, done.Kind, done.Of, done.Has = e.Index+1, history.OK, e.Index, history.HasOf
+			done.Receipt = "the clock of worker " + worker.Host + " was moved between two readings"
+			faults = append(faults, e, done)
+		}
+	}
+	return []Source{{Host: worker.Host, Events: &stalls, Time: c.Coordinator}, {Host: worker.Host, Events: &faults}}
+}
+
+// Told are events of which the next is read, as those of a Source.
+type Told []history.Event
+
+// Next reads the next event, and returns io.EOF after the last.
+func (t *Told) Next(e *history.Event) error {
+	if len(*t) == 0 {
+		return io.EOF
+	}
+	*e, *t = (*t)[0], (*t)[1:]
+	return nil
+}
+
 // Merge hands the events of all sources to emit in the order of their times, with
 // indices without gaps, and process numbers of which no two sources share any. What a
 // lost source may have done since its last event becomes operations of unknown outcome.
-func Merge(h history.Header, sources []Source, emit func(e *history.Event)) error {
+// Withheld is how many lines of the store's log are not handed on, since of their leases a
+// lost source told nothing: a note in the history says so.
+func Merge(h history.Header, sources []Source, emit func(e *history.Event)) (withheld int, err error) {
 	m := &merger{emit: emit, keys: map[string]bool{}}
 	defer m.end()
 	for i := range sources {
@@ -42,7 +85,7 @@ func Merge(h history.Header, sources []Source, emit func(e *history.Event)) erro
 			m.lost = append(m.lost, f)
 		}
 		if err := m.push(f); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	for len(m.feeds) > 0 {
@@ -53,12 +96,17 @@ func Merge(h history.Header, sources []Source, emit func(e *history.Event)) erro
 			heap.Pop(&m.feeds)
 			m.lose(f)
 		case err != nil:
-			return err
+			return m.withheld, err
 		default:
 			heap.Fix(&m.feeds, 0)
 		}
 	}
-	return nil
+	return m.withheld, nil
+}
+
+// Withheld says that so many lines of the store's log were withheld from the history.
+func Withheld(lines int) string {
+	return fmt.Sprintf("%d lines of the store's log are of leases of which lost workers told nothing: they are held against nobody, and stand in the coordinator's own history alone", lines)
 }
 
 // A merger is one merge under way.
@@ -71,6 +119,8 @@ type merger struct {
 	last  time.Duration
 	out   history.Event
 	over  history.Event // the end of the history, once it has come
+
+	withheld int // lines of the store's log that are held against nobody
 }
 
 // A feed is a source, and its next event.
@@ -173,8 +223,10 @@ func (m *merger) take(f *feed) {
 	if len(m.lost) > 0 && e.Key != "" && e.Op == history.Acquire {
 		m.keys[e.Key] = true
 	}
-	if e.Op == history.Audit {
-		m.unasked(e)
+	if e.Op == history.Audit && m.unasked(e) {
+		f.index = append(f.index, 0) // nothing speaks of it by its index
+		m.withheld++
+		return
 	}
 	e.Process, e.Host = f.process(e.Process), f.Host
 	if f.Time != nil {
@@ -193,6 +245,9 @@ func (m *merger) take(f *feed) {
 
 // end emits the event that ends the history, which is its last whatever the clocks say.
 func (m *merger) end() {
+	if m.withheld > 0 {
+		m.append(&history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: Withheld(m.withheld)}, 0)
+	}
 	if m.over.Kind != 0 {
 		m.append(&m.over, 0)
 	}
@@ -247,12 +302,16 @@ func (m *merger) lose(f *feed) {
 	}
 }
 
-// unasked sees whether a line of the store's log is of a lost source that can no more
-// tell of having asked for it.
-func (m *merger) unasked(line *history.Event) {
+// unasked says whether a line of the store's log is of a lost source that can no more tell
+// under which lease it wrote: such a line is held against nobody. Where it was the one
+// that the source still told of, it may have asked for it after its last event.
+func (m *merger) unasked(line *history.Event) bool {
 	for _, f := range m.lost {
 		if f.loss.owners[clientOf(line.Owner)] == "" || f.loss.written[line.Value] {
 			continue
+		}
+		if !f.loss.held(line) {
+			return true
 		}
 		op := history.Write
 		if line.Mode == history.Shared {
@@ -262,6 +321,18 @@ func (m *merger) unasked(line *history.Event) {
 			Op: op, Key: line.Key, Owner: line.Owner, Mode: line.Mode, Fence: line.Fence, Value: line.Value, Began: f.loss.end, Has: history.HasBegan,
 		})
 	}
+	return false
+}
+
+// held says whether the lease under which a line was written is one that was held at the
+// source's last event.
+func (l *loss) held(line *history.Event) bool {
+	for _, h := range l.leases.All() {
+		if h.Key == line.Key && h.Owner == line.Owner && h.Fence == line.Fence {
+			return true
+		}
+	}
+	return false
 }
 
 // unknown emits an operation that a lost source may have begun after its last event.

@@ -46,7 +46,7 @@ func merged(t *testing.T, h history.Header, sources ...Source) []history.Event {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Merge(h, sources, func(e *history.Event) {
+	if _, err := Merge(h, sources, func(e *history.Event) {
 		all = append(all, *e)
 		line = history.AppendEvent(line, e)
 	}); err != nil {
@@ -190,6 +190,77 @@ func TestLostWorkerIsNoFalseAlarm(t *testing.T) {
 	}
 }
 
+// TestLostAtAnyEvent: whichever event of a worker is the last that came, what its clients
+// did after it is held against nobody: leases, restarts and writes of which only the
+// store's log tells.
+func TestLostAtAnyEvent(t *testing.T) {
+	const lost = `
+		1ms c0 invoke acquire k
+		2ms c0 ok acquire k until 900ms fence 1
+		3ms c0 invoke write k value c0/1
+		4ms c0 ok write k value c0/1 seq 1
+		5ms c0 invoke release k
+		6ms c0 ok release k
+		30ms c0 invoke acquire k
+		31ms c0 fail acquire k
+		40ms c0 invoke acquire k
+		41ms c0 ok acquire k until 940ms fence 3
+		42ms c0 invoke extend k
+		43ms c0 ok extend k until 942ms
+		44ms c0 invoke write k value c0/2
+		45ms c0 ok write k value c0/2 seq 3
+		50ms 9 invoke acquire k2 owner c0.1
+		51ms 9 ok acquire k2 owner c0.1 until 950ms fence 1
+		52ms 9 invoke write k2 owner c0.1 value c0.1/1
+		53ms 9 ok write k2 owner c0.1 value c0.1/1 seq 4
+		54ms 9 invoke release k2 owner c0.1
+		55ms 9 ok release k2 owner c0.1`
+	const other = `
+		20ms c1 invoke acquire k
+		21ms c1 ok acquire k until 920ms fence 2
+		22ms c1 invoke write k value c1/1
+		23ms c1 ok write k value c1/1 seq 2
+		38ms c1 invoke release k
+		39ms c1 ok release k
+		60ms c1 invoke acquire k2
+		61ms c1 ok acquire k2 until 960ms fence 2
+		62ms c1 invoke write k2 value c1/2
+		63ms c1 ok write k2 value c1/2 seq 5
+		64ms c1 invoke release k2
+		65ms c1 ok release k2`
+	const log = `
+		2s store ok audit k seq 1 value c0/1 owner c0 fence 1
+		store ok audit k seq 2 value c1/1 owner c1 fence 2
+		store ok audit k seq 3 value c0/2 owner c0 fence 3
+		store ok audit k2 seq 4 value c0.1/1 owner c0.1 fence 1
+		store ok audit k2 seq 5 value c1/2 owner c1 fence 2
+		nemesis ok phase end`
+	whole, err := history.Parse(head + lost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(whole.Events) + 1 {
+		a := Source{Host: "a", Events: &told{whole.Events[:cut]}, Lost: "it was killed", Clients: []string{"c0"}}
+		b, h := source(t, "b", head+other)
+		end, _ := source(t, "coordinator", head+log)
+		events := merged(t, h, end, a, b)
+		if _, found := judged(h, time.Millisecond, []string{"a", "b", "coordinator"}, events); len(found) > 0 {
+			t.Errorf("of %d events %d came: found %v", len(whole.Events), cut, found)
+		}
+		lines, told := 0, 0 // of the store's log, and those that a note says are missing
+		for _, e := range events {
+			if e.Op == history.Audit {
+				lines++
+			} else if e.Note != "" {
+				_, _ = fmt.Sscanf(e.Note, "%d lines of the store's log", &told)
+			}
+		}
+		if lines+told != 5 {
+			t.Errorf("of %d events %d came: %d of 5 lines of the store's log, and %d are said to be missing", len(whole.Events), cut, lines, told)
+		}
+	}
+}
+
 // TestLostWorkerIsStillJudged: a double grant of which a lost worker had told is found.
 func TestLostWorkerIsStillJudged(t *testing.T) {
 	a, h := source(t, "a", head+`
@@ -242,7 +313,7 @@ func BenchmarkMergeAndJudge(b *testing.B) {
 			again[i].Events = &told{s.Events.(*told).events}
 		}
 		j := checker.New(h, checker.Options{})
-		if err := Merge(h, again, j.Event); err != nil {
+		if _, err := Merge(h, again, j.Event); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 // server keeps.
 const (
 	callSubject   = "torture.workers"  // a coordinator looks for workers: call → Offer
+	herePrefix    = "torture.here."    // worker: who is there of the name? → in words
 	workerPrefix  = "torture.worker."  // worker: it is given a part: task → answer
 	askPrefix     = "torture.ask."     // run, worker: question → answer
 	clockPrefix   = "torture.clock."   // run, worker: the worker's clock is read → clockAnswer

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"locktorture/cmd/torture/internal/periodic"
 	"locktorture/workload/history"
 )
 
@@ -27,9 +28,12 @@ type Remote struct {
 
 	mu       sync.Mutex
 	heard    time.Time // when it answered last
+	reached  time.Time // when it was asked what it answered so far, the latest
+	silences []Silence
 	silent   time.Time // since when nobody listens in its place; zero: somebody does
 	lost     string    // why it counts as lost
 	returned bool      // it was started anew
+	forgone  bool      // what is missing of its history will not come
 	readings []Reading
 	latest   time.Duration // of its events, by its own clock
 	err      error         // that kept its history from being taken in
@@ -60,6 +64,21 @@ func (r *Remote) Returned() bool {
 	return r.returned
 }
 
+// Forgo says that what has not come of the worker's history is not to be waited for.
+func (r *Remote) Forgo() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forgone = true
+}
+
+// awaited reports whether more of the worker's history may come: of one that is lost, for
+// as long as it has been away less than lostAfter.
+func (r *Remote) awaited() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.forgone && (r.lost == "" || time.Since(r.heard) < lostAfter)
+}
+
 // Err returns what kept the worker's history from being taken in.
 func (r *Remote) Err() error {
 	r.mu.Lock()
@@ -72,13 +91,6 @@ func (r *Remote) Taken() int { return r.taken.have() }
 
 // Path is the file of the worker's history as it was taken in.
 func (r *Remote) Path() string { return r.taken.path }
-
-// away is for how long the worker has not answered.
-func (r *Remote) away() time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return time.Since(r.heard)
-}
 
 // Ask has the worker do op, and reads its answer into out unless that is nil. It asks
 // again while no answer comes, for as long as ctx lasts and the worker is not lost.
@@ -111,7 +123,7 @@ func (r *Remote) Ask(ctx context.Context, op string, in, out any) error {
 			return fmt.Errorf("worker %s: %s: %w: %s", r.Name, op, ErrLost, why)
 		}
 		if errors.Is(err, nats.ErrNoResponders) {
-			sleep(ctx, 100*time.Millisecond)
+			periodic.Sleep(ctx, 100*time.Millisecond)
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("worker %s: %s: %w", r.Name, op, context.Cause(ctx))
@@ -127,29 +139,30 @@ func (r *Remote) request(ctx context.Context, prefix string, raw []byte) ([]byte
 	c := r.coordinator
 	ctx, cancel := context.WithTimeout(ctx, askAgain)
 	defer cancel()
+	asked := time.Now()
 	m, err := c.cfg.Conn.RequestWithContext(ctx, prefix+c.run+"."+r.Name, raw)
 	now := time.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case err == nil:
-		r.heard, r.silent = now, time.Time{}
+		r.heardAgain(asked, now)
+		r.silent = time.Time{}
 		return m.Data, nil
-	case !errors.Is(err, nats.ErrNoResponders):
-	case r.silent.IsZero():
+	case r.lost != "" || r.Whole():
+	case errors.Is(err, nats.ErrNoResponders) && r.silent.IsZero():
 		r.silent = now
-	case now.Sub(r.silent) > goneAfter:
-		r.lost = fmt.Sprintf("nobody has listened in its place since %v after the run began", r.silent.Sub(c.began).Round(time.Millisecond))
-	}
-	if r.lost == "" && now.Sub(r.heard) > lostAfter {
-		r.lost = fmt.Sprintf("it has not answered since %v after the run began", r.heard.Sub(c.began).Round(time.Millisecond))
+	case errors.Is(err, nats.ErrNoResponders) && now.Sub(r.silent) > goneAfter:
+		r.lose(fmt.Sprintf("nobody has listened in its place since %v after the run began", r.silent.Sub(c.began).Round(time.Millisecond)), true)
+	case now.Sub(r.heard) > lostAfter:
+		r.lose(fmt.Sprintf("it has not answered since %v after the run began", r.heard.Sub(c.began).Round(time.Millisecond)), false)
 	}
 	return nil, err
 }
 
-// follow reads the worker's clock again and again.
+// follow reads the worker's clock again and again, until all of its history has come.
 func (r *Remote) follow(ctx context.Context) {
-	for sleep(ctx, readEvery) {
+	for periodic.Sleep(ctx, readEvery) && !r.Whole() {
 		_ = r.readClock(ctx) // what is wrong is noted: it may be lost
 	}
 }
@@ -177,6 +190,7 @@ func (r *Remote) readClock(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.readings = append(r.readings, *best)
+	r.coordinator.record.add(note{Worker: r.Name, Reading: best})
 	return nil
 }
 
@@ -237,7 +251,7 @@ func (r *Remote) take(m jetstream.Msg, sink func(r *Remote, e *history.Event)) {
 			r.mu.Lock()
 			r.returned = m.Headers().Get(returnedHeader) != ""
 			if r.returned && r.lost == "" {
-				r.lost = "it was started anew"
+				r.lose("it was started anew", true)
 			}
 			r.mu.Unlock()
 			close(r.ended)

@@ -34,9 +34,12 @@ type Session struct {
 	ending  sync.WaitGroup
 }
 
-// natsDir, beside the histories that come in, is where this process's own server keeps
-// its streams.
-const natsDir = "nats"
+// natsDir and journalsDir, beside the histories that come in, are where this process's own
+// server keeps its streams, and where workers that it started keep their journals.
+const (
+	natsDir     = "nats"
+	journalsDir = "journals"
+)
 
 // Open makes the run, and starts workers where it shall. dir is for what belongs to them.
 func (s *Session) Open(ctx context.Context, dir string) (c *Coordinator, err error) {
@@ -98,7 +101,7 @@ func (s *Session) start(name string) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.Command(program, "worker", "--slots", "0", "--name", name, "--dir", filepath.Join(s.dir, "journals"), "--idle", "20s")
+	cmd := exec.Command(program, "worker", "--slots", "0", "--name", name, "--dir", filepath.Join(s.dir, journalsDir), "--idle", "20s")
 	cmd.Env = append(os.Environ(), JoinVariable+"="+s.Access.URL)
 	cmd.Args = append(cmd.Args, accessArgs(s.Access)...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -110,6 +113,10 @@ func (s *Session) start(name string) error {
 	s.ending.Go(func() { _ = cmd.Wait() }) // how it ended, its connection tells
 	return nil
 }
+
+// Lock keeps every other coordinator of this machine out of the folder of a run's histories,
+// and whoever would merge them, until the file is closed or the process is no more.
+func Lock(dir string) (*os.File, error) { return farm.LockDir(dir) }
 
 // accessArgs are the files of a, as flags.
 func accessArgs(a farm.Access) (args []string) {

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"locktorture/cmd/torture/internal/farm"
+	"locktorture/cmd/torture/internal/periodic"
 	"locktorture/workload/history"
 )
 
@@ -54,13 +57,25 @@ type Part interface {
 	Abandon()
 }
 
+// ErrTaken is what Run comes to where another worker of the name is at work: on the same
+// server, or with its journals in the same folder.
+var ErrTaken = errors.New("another worker has this name")
+
+// takenLimit is how long another worker of the name may take to say that it is there.
+const takenLimit = 10 * time.Second
+
 // Run answers calls until ctx ends, after it has sent what an earlier process of the
 // worker's name has left in its folder.
 func (w *Worker) Run(ctx context.Context) error {
-	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
+	release, err := w.claim(ctx)
+	if err != nil {
 		return err
 	}
-	var err error
+	defer release()
+	here, err := w.Conn.Subscribe(herePrefix+w.Name, w.here)
+	if err != nil {
+		return err
+	}
 	if w.js, err = jetstream.New(w.Conn); err != nil {
 		return err
 	}
@@ -79,10 +94,45 @@ func (w *Worker) Run(ctx context.Context) error {
 		return err
 	}
 	<-ctx.Done()
-	_ = calls.Unsubscribe() // the connection may be gone
+	_ = here.Unsubscribe() // the connection may be gone
+	_ = calls.Unsubscribe()
 	_ = tasks.Unsubscribe()
 	parts.Wait()
 	return nil
+}
+
+// claim keeps the name for the worker, on this machine until release is called, and refuses
+// one that another process has.
+func (w *Worker) claim(ctx context.Context) (release func(), err error) {
+	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := farm.LockFile(filepath.Join(w.Dir, w.Name+".lock"))
+	if errors.Is(err, farm.ErrLocked) {
+		return nil, fmt.Errorf("%w, %s, and keeps its journals in %s: --name and --dir", ErrTaken, w.Name, w.Dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, takenLimit)
+	defer cancel()
+	if m, err := w.Conn.RequestWithContext(ctx, herePrefix+w.Name, nil); err == nil { // else nobody is there, or not any more
+		return nil, errors.Join(fmt.Errorf("%w, %s: %s", ErrTaken, w.Name, history.OneLine(string(m.Data))), lock.Close())
+	}
+	return func() { _ = lock.Close() }, nil // which the end of the process does too
+}
+
+// here says who has the name.
+func (w *Worker) here(m *nats.Msg) {
+	_ = m.Respond(fmt.Appendf(nil, "process %d on %s", os.Getpid(), hostname())) // who asks takes silence for nobody
+}
+
+func hostname() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return host
 }
 
 // offer answers a call of a coordinator of this build, unless the worker has a part.
@@ -93,11 +143,7 @@ func (w *Worker) offer(m *nats.Msg) {
 	if w.busy || json.Unmarshal(m.Data, &c) != nil || c.Build != w.Build {
 		return
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	if raw, err := json.Marshal(Offer{w.Name, host, os.Getpid()}); err == nil {
+	if raw, err := json.Marshal(Offer{w.Name, hostname(), os.Getpid()}); err == nil {
 		_ = m.Respond(raw) // else it is called again
 	}
 }
@@ -188,7 +234,7 @@ func (s *service) serve(ctx context.Context, w *Worker, run string, given *nats.
 	for {
 		select {
 		case <-s.part.Over():
-			sleep(ctx, 2*askAgain) // its last answer may not have arrived
+			periodic.Sleep(ctx, 2*askAgain) // its last answer may not have arrived
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()

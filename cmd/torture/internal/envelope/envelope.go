@@ -23,6 +23,9 @@ import (
 	"locktorture/workload/history"
 )
 
+// MaxJobs is how many rounds may be played on servers at once.
+const MaxJobs = 64
+
 // A Config says of which lock, and how much is played.
 type Config struct {
 	Catalogue catalogue.Locks
@@ -189,7 +192,9 @@ func Run(ctx context.Context, c Config) (*envelope.Report, error) {
 	for _, a := range all {
 		r.Maps = append(r.Maps, envelope.NewMap(a.Axis, g.ttls))
 	}
-	c.play(ctx, s, all, r)
+	if c.play(ctx, s, all, r); ctx.Err() != nil && !r.Played() {
+		return nil, ctx.Err()
+	}
 	r.Redis = s.servers()
 	r.Took = time.Since(r.Began)
 	r.Advise()
@@ -205,8 +210,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("--budget %v: want 1s to 24h", c.Budget)
 	case c.Hold < 0 || c.Hold > c.grid().ttls[0]/2:
 		return fmt.Errorf("--hold %v: want 0 to %v, half of the shortest lease", c.Hold, c.grid().ttls[0]/2)
-	case c.OnRedis && (c.Jobs < 1 || c.Jobs > 64):
-		return fmt.Errorf("--jobs %d: want 1 to 64", c.Jobs)
+	case c.Jobs < 1 || c.Jobs > MaxJobs:
+		return fmt.Errorf("--jobs %d: want 1 to %d", c.Jobs, MaxJobs)
 	case c.Masters < 0 || c.Masters > 9 || c.Masters > 0 && c.Masters%2 == 0:
 		return fmt.Errorf("--nodes %d: want an odd number up to 9", c.Masters)
 	}

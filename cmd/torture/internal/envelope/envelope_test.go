@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/checker"
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/search"
 	"locktorture/cmd/torture/internal/simulate"
 	"locktorture/reports"
 	"locktorture/reports/envelope"
@@ -120,5 +122,42 @@ func TestARoundOnRealServers(t *testing.T) {
 	}
 	if left, err := os.ReadDir(out); err != nil || len(left) > 0 {
 		t.Errorf("%v stays, %v", left, err)
+	}
+}
+
+// A round in which the harness lagged is played again, and in the end left out of its
+// cell, which says so; what was proved in it is told apart.
+func TestALaggingRoundIsNoFigure(t *testing.T) {
+	lock, err := catalogue.Builtin().Find("redlock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name          string
+		lagging       int // rounds, before one is calm
+		rounds, plays int
+	}{{"calm", 0, 1, 1}, {"once", 1, 1, 2}, {"always", 99, 0, tries}} {
+		plays := 0
+		s, err := newRealServers(Config{Lock: "redlock", Jobs: 1, Out: t.TempDir(), Play: func(_ context.Context, _ config.Config, o run.Options) (*reports.Run, error) {
+			o.Begin(run.Beginning{})
+			plays++
+			r := &reports.Run{}
+			if plays <= c.lagging {
+				r.Report.Inconclusive = []checker.Finding{{ID: "V4", Text: "The harness lagged."}}
+				r.Report.Violations = []checker.Finding{{ID: "S3"}}
+			}
+			return r, nil
+		}}, lock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cell envelope.Cell
+		s.play(t.Context(), search.Round{}).addTo(&cell)
+		if plays != c.plays || cell.Rounds != c.rounds || cell.Void != 1-c.rounds || cell.Harm > 0 {
+			t.Errorf("%s: %d plays, %+v", c.name, plays, cell)
+		}
+		if cell.Void > 0 && (cell.VoidWhy != "V4 The harness lagged." || cell.VoidHarm["S3"] != 1) {
+			t.Errorf("%s: %+v", c.name, cell)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package envelope
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -31,7 +32,7 @@ type stage interface {
 func (c Config) stage() (stage, error) {
 	lock, err := c.Catalogue.Find(c.Lock)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--lock: %w", err)
 	}
 	if c.OnRedis {
 		return newRealServers(c, lock)
@@ -43,33 +44,38 @@ func (c Config) stage() (stage, error) {
 	return virtual{p}, simulate.SelfCheck()
 }
 
-// An outcome is what a round came to; nothing is known of one that is void.
+// An outcome is what a round came to. Of one that is void no cell knows anything.
 type outcome struct {
-	void    bool
+	void    string // why: the harness was in trouble, or lagged
 	summary *stats.Summary
 	report  checker.Report
 }
 
-// addTo adds a round to its cell.
-func (o outcome) addTo(cell *envelope.Cell) {
-	if o.void {
-		cell.Void++
-		return
-	}
-	cell.Rounds++
-	for _, f := range o.summary.Faults {
-		if f.Bit {
-			cell.Faults++
-		}
-	}
-	cell.Saves += o.report.Evidence.FenceSaves
+// safety counts the proved violations of safety.
+func (o outcome) safety() map[string]int {
 	found := map[string]int{}
 	for _, f := range o.report.Violations {
 		if strings.HasPrefix(f.ID, "S") {
 			found[f.ID]++
 		}
 	}
-	cell.Add(found)
+	return found
+}
+
+// addTo adds a round to its cell.
+func (o outcome) addTo(cell *envelope.Cell) {
+	if o.void != "" {
+		cell.AddVoid(o.void, o.safety())
+		return
+	}
+	cell.Rounds++
+	for _, f := range o.summary.Faults {
+		if f.TookEffect {
+			cell.Faults++
+		}
+	}
+	cell.Saves += o.report.Evidence.FenceSaves
+	cell.Add(o.safety())
 	cell.Offered, cell.Served = cell.Offered+o.summary.Demand.Offered, cell.Served+o.summary.Demand.Served
 	cell.Longest = max(cell.Longest, o.summary.Fairness.LongestWait)
 }
@@ -90,7 +96,7 @@ func (v virtual) play(ctx context.Context, r search.Round) outcome {
 	}
 	res := v.p.Play(ctx, r)
 	if res.Err != nil {
-		return outcome{void: true}
+		return outcome{void: history.OneLine(res.Err.Error())}
 	}
 	return outcome{summary: measured.Summary(), report: res.Report}
 }
@@ -122,7 +128,22 @@ func (s *realServers) servers() string    { return s.told }
 
 func (s *realServers) fits(r search.Round) error { return run.Validate(r.Over(s.base), s.lock) }
 
-func (s *realServers) play(ctx context.Context, r search.Round) outcome {
+// tries is how often a round is played in which the harness lagged.
+const tries = 3
+
+func (s *realServers) play(ctx context.Context, r search.Round) (o outcome) {
+	for range tries {
+		var lagged bool
+		if o, lagged = s.once(ctx, r); !lagged || ctx.Err() != nil {
+			break
+		}
+	}
+	return o
+}
+
+// once plays a round, and reports whether the harness lagged in it: then pauses were
+// longer than asked for, and requests waited for the machine.
+func (s *realServers) once(ctx context.Context, r search.Round) (o outcome, lagged bool) {
 	var measured *stats.Stats
 	done, err := s.on(ctx, r.Over(s.base), run.Options{
 		Begin: func(b run.Beginning) []history.Sink {
@@ -134,8 +155,20 @@ func (s *realServers) play(ctx context.Context, r search.Round) outcome {
 		},
 		Keep: func(*reports.Run) bool { return false },
 	})
-	if err != nil || done == nil || len(done.Troubles()) > 0 || done.Interrupted {
-		return outcome{void: true}
+	switch {
+	case err != nil:
+		return outcome{void: history.OneLine(err.Error())}, false
+	case done == nil || done.Interrupted || ctx.Err() != nil:
+		return outcome{void: "it was broken off"}, false
+	case len(done.Troubles()) > 0:
+		return outcome{void: done.Troubles()[0], report: done.Report}, false
 	}
-	return outcome{summary: measured.Summary(), report: done.Report}
+	o.report, o.summary = done.Report, measured.Summary()
+	for _, f := range done.Report.Inconclusive {
+		if slices.Contains([]string{"V4", "V5", "V7"}, f.ID) {
+			o.void, lagged = f.ID+" "+f.Text, true
+			break
+		}
+	}
+	return o, lagged
 }

@@ -66,14 +66,16 @@ func (a Access) Validate() error {
 		return err
 	}
 	if (a.Cert == "") != (a.Key == "") {
-		return errors.New("a certificate and its key go together")
+		return errors.New("--nats-cert and --nats-key: a certificate and its key go together")
 	}
-	for _, file := range []string{a.Credentials, a.CA, a.Cert, a.Key} {
-		if file == "" {
+	for _, f := range []struct{ flag, file string }{
+		{"--nats-creds", a.Credentials}, {"--nats-ca", a.CA}, {"--nats-cert", a.Cert}, {"--nats-key", a.Key},
+	} {
+		if f.file == "" {
 			continue
 		}
-		if _, err := os.Stat(file); err != nil {
-			return err
+		if _, err := os.Stat(f.file); err != nil {
+			return fmt.Errorf("%s: %w", f.flag, err)
 		}
 	}
 	return nil

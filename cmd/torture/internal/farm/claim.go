@@ -12,6 +12,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
+
+	"locktorture/cmd/torture/internal/periodic"
 )
 
 // jobFile, in a job's directory, says which job of a farm it is, so that another
@@ -49,15 +51,28 @@ func jobIn(dir string) (job string, isNew bool, err error) {
 // errOther is why a second coordinator of one job does not begin.
 var errOther = errors.New("another coordinator is at work on it")
 
-// lockDir keeps a second coordinator of this machine out of a directory until the
+// LockDir keeps a second coordinator of this machine out of a directory until the
 // file is closed, or the process is no more.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "farm.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+func LockDir(dir string) (*os.File, error) {
+	f, err := LockFile(filepath.Join(dir, "farm.lock"))
+	if errors.Is(err, ErrLocked) {
+		return nil, fmt.Errorf("%s: %w", dir, errOther)
+	}
+	return f, err
+}
+
+// ErrLocked is what LockFile comes to where another process has the file.
+var ErrLocked = errors.New("another process has it")
+
+// LockFile keeps others of this machine out of what path stands for, until the file is
+// closed, or the process is no more.
+func LockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", dir, errOther), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, ErrLocked), f.Close())
 	}
 	return f, nil
 }
@@ -84,7 +99,7 @@ func (c *Coordinator) claim(ctx context.Context) (uint64, error) {
 			c.cfg.Say(fmt.Sprintf("waits until the claim of its former coordinator (%s) has run out", entry.Value()))
 		}
 		seen = entry.Revision()
-		if !sleep(ctx, time.Second/2) {
+		if !periodic.Sleep(ctx, time.Second/2) {
 			return 0, ctx.Err()
 		}
 	}
@@ -93,7 +108,7 @@ func (c *Coordinator) claim(ctx context.Context) (uint64, error) {
 // keepClaim renews the claim until ctx ends. What the server forgot while it was away
 // is claimed anew; lost is called when somebody else was faster.
 func (c *Coordinator) keepClaim(ctx context.Context, revision uint64, lost func(error)) {
-	for sleep(ctx, presenceFor/4) {
+	for periodic.Sleep(ctx, presenceFor/4) {
 		next, err := c.stores.claims.Update(ctx, c.job, []byte(whoAmI()), revision)
 		if isThere(err) || errors.Is(err, jetstream.ErrKeyExists) {
 			next, err = c.claimAgain(ctx)
@@ -130,16 +145,4 @@ func whoAmI() string {
 		host = "unknown host"
 	}
 	return fmt.Sprintf("%s, process %d", host, os.Getpid())
-}
-
-// sleep waits for d; false: ctx has ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"locktorture/cmd/torture/internal/periodic"
 )
 
 // A Config says of a coordinator where its farm is.
@@ -74,7 +76,7 @@ func Open(ctx context.Context, cfg Config) (_ *Coordinator, err error) {
 			c.shutDown()
 		}
 	}()
-	if c.lock, err = lockDir(cfg.Dir); err != nil {
+	if c.lock, err = LockDir(cfg.Dir); err != nil {
 		return nil, err
 	}
 	job, isNew, err := jobIn(cfg.Dir)
@@ -153,7 +155,7 @@ func (c *Coordinator) takeIn(ctx context.Context) error {
 		return fmt.Errorf("follow the results: %w", err)
 	}
 	for c.have() < len(there) {
-		if !sleep(ctx, 10*time.Millisecond) {
+		if !periodic.Sleep(ctx, 10*time.Millisecond) {
 			return ctx.Err()
 		}
 	}
@@ -362,7 +364,7 @@ func (c *Coordinator) watchWorkers(ctx context.Context) {
 		c.mu.Lock()
 		c.workers = all
 		c.mu.Unlock()
-		if !sleep(ctx, time.Second) {
+		if !periodic.Sleep(ctx, time.Second) {
 			return
 		}
 	}

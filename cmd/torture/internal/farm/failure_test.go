@@ -23,6 +23,8 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
+
+	"locktorture/cmd/torture/internal/periodic"
 )
 
 // workerVariable, in the environment, makes this test's program a worker of a farm: URL and
@@ -180,7 +182,7 @@ func waitFor(t *testing.T, path string) {
 		if _, err := os.Stat(path); err == nil {
 			return
 		}
-		if !sleep(ctx, 10*time.Millisecond) {
+		if !periodic.Sleep(ctx, 10*time.Millisecond) {
 			t.Fatalf("%s never came", path)
 		}
 	}

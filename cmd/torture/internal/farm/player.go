@@ -281,7 +281,7 @@ func Scratch() (dir string, release func(), err error) {
 		return "", nil, err
 	}
 	for _, old := range left {
-		if lock, err := lockDir(old); err == nil {
+		if lock, err := LockDir(old); err == nil {
 			_ = os.RemoveAll(old)
 			_ = lock.Close()
 		}
@@ -289,7 +289,7 @@ func Scratch() (dir string, release func(), err error) {
 	if dir, err = os.MkdirTemp("", scratchPrefix); err != nil {
 		return "", nil, err
 	}
-	lock, err := lockDir(dir)
+	lock, err := LockDir(dir)
 	if err != nil {
 		return "", nil, err
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
+
+	"locktorture/cmd/torture/internal/periodic"
 )
 
 // A Worker plays tasks until its context ends. What it plays lives in processes of
@@ -182,7 +184,7 @@ func (w *Worker) join(ctx context.Context) (conn *nats.Conn, refused chan error,
 
 // endIdle ends the worker when it had nothing to play for long.
 func (w *Worker) endIdle(ctx context.Context, end func()) {
-	for w.Idle > 0 && sleep(ctx, time.Second/4) {
+	for w.Idle > 0 && periodic.Sleep(ctx, time.Second/4) {
 		if w.playing.Load() == 0 && time.Since(time.Unix(0, w.last.Load())) > w.Idle {
 			w.Say(fmt.Sprintf("had nothing to play for %v: ends", w.Idle))
 			end()
@@ -199,7 +201,7 @@ func (w *Worker) beThere(ctx context.Context) {
 		if err == nil {
 			_, _ = w.stores.workers.Put(ctx, w.Name, raw) // while NATS is away nobody is seen
 		}
-		if !sleep(ctx, presenceFor/4) {
+		if !periodic.Sleep(ctx, presenceFor/4) {
 			break
 		}
 	}
@@ -282,7 +284,7 @@ func (w *Worker) fetch(ctx context.Context, ability string, wait time.Duration) 
 		w.opening.Lock()
 		delete(w.queues, ability)
 		w.opening.Unlock()
-		sleep(ctx, time.Second/2)
+		periodic.Sleep(ctx, time.Second/2)
 	}
 	return m
 }
@@ -481,10 +483,15 @@ func (w *Worker) Validate() error {
 		return fmt.Errorf("%d tasks at once: 0 or more", w.Slots)
 	case len(w.Abilities) == 0 && w.Slots > 0:
 		return errors.New("this machine can play nothing")
-	case w.Name == "" || strings.ContainsFunc(w.Name, func(r rune) bool { return !slices.Contains(nameRunes, r) }):
+	case !Named(w.Name):
 		return fmt.Errorf("name %q: letters, digits, - and _", w.Name)
 	}
 	return w.Access.Validate()
+}
+
+// Named reports whether a worker may have the name.
+func Named(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !slices.Contains(nameRunes, r) })
 }
 
 var nameRunes = []rune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")

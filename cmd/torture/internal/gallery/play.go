@@ -163,7 +163,7 @@ func tookEffect(r *reports.Run) error {
 		return nil
 	}
 	for _, f := range r.Stats.Faults {
-		if f.Bit {
+		if f.TookEffect {
 			return nil
 		}
 	}

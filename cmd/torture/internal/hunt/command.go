@@ -47,7 +47,9 @@ func Command(lock string, nodes int, r search.Round) string {
 		words = append(words, word)
 	}
 	add("lock", printable.Line(catalogue.HideSecrets(lock)))
-	add("nodes", strconv.Itoa(nodes))
+	if nodes > 0 { // else as many as the lock is made for
+		add("nodes", strconv.Itoa(nodes))
+	}
 	for _, s := range settings(r) {
 		add(s[0], s[1])
 	}

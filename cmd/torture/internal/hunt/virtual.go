@@ -281,7 +281,7 @@ func (v *Virtual) keep(rows []*VirtualRow) error {
 		}
 		r.File = filepath.Join(v.Out, r.Lock+"-"+r.Finding.ID+".json")
 		p := &simulate.Player{Lock: v.Locks[r.Lock]}
-		if err := simulate.WriteReplay(r.File, r.Lock, p.Masters(), r.Finding); err != nil {
+		if err := simulate.ReplayOf(r.Lock, p.Masters(), r.Finding).Write(r.File); err != nil {
 			return err
 		}
 	}

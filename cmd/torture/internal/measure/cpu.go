@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/prometheus/procfs"
@@ -60,30 +61,32 @@ type Usage struct {
 	redis       []time.Duration
 	harness     time.Duration
 	busy, total float64 // of the machine, in seconds
+	steal       float64 // of these, taken by the host
+	unknown     bool    // a server runs here, and nobody can tell which process it is
 }
 
 // Usage reads the processor times.
 func (s *Servers) Usage() Usage {
-	u := Usage{at: time.Now()}
+	u := Usage{at: time.Now(), unknown: slices.Contains(s.places, unseen)}
 	u.redis, u.harness = s.CPUTimes()
-	u.busy, u.total = machineTimes()
+	u.busy, u.total, u.steal = machineTimes()
 	return u
 }
 
 // machineTimes is the time of all processors since the machine began, in seconds;
 // guest time is part of user time.
-func machineTimes() (busy, total float64) {
+func machineTimes() (busy, total, steal float64) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	stat, err := fs.Stat()
 	if err != nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	c := stat.CPUTotal
 	busy = c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ + c.Steal
-	return busy, busy + c.Idle + c.Iowait
+	return busy, busy + c.Idle + c.Iowait, c.Steal
 }
 
 // Since is the share of the processors that was busy since before.
@@ -105,13 +108,14 @@ func (u Usage) since(before Usage, masters, cpus int) capacity.Busy {
 }
 
 // others is what is left of the machine's busy time without this process and the
-// servers; 0 where a server is not a process of this machine.
+// servers that run on it. Where one of these is no process that is seen, that is what the
+// host took, and no more is known: see Notes.
 func (u Usage) others(before Usage, b capacity.Busy) float64 {
+	if u.unknown {
+		return (u.steal - before.steal) / (u.total - before.total)
+	}
 	ours, wall := b.Harness, u.at.Sub(before.at).Seconds()
 	for i, used := range u.redis {
-		if used == 0 {
-			return 0
-		}
 		ours += (used - before.redis[i]).Seconds() / wall
 	}
 	return max(0, b.Machine-ours/float64(b.CPUs))

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,7 @@ type Servers struct {
 	id     string
 	Admins []*redis.Client // one for each server
 	pids   []int           // of the servers, where they run on this machine; else 0
+	places []place
 	cells  int
 }
 
@@ -84,6 +86,7 @@ func Start(ctx context.Context, c Config) (s *Servers, err error) {
 	for _, n := range s.Bed.Nodes() {
 		s.Admins = append(s.Admins, wiring.Admin(n))
 		s.pids = append(s.pids, s.pid(ctx, len(s.Admins)-1))
+		s.places = append(s.places, s.placeOf(len(s.pids)-1, s.pids[len(s.pids)-1]))
 	}
 	return s, nil
 }
@@ -211,7 +214,68 @@ func (s *Servers) Notes() []string {
 	case slices.ContainsFunc(s.pids, func(pid int) bool { return pid > 0 }):
 		out = append(out, "load and Redis share this machine's processors: ratios within this run hold, absolute figures only here")
 	}
+	var at []string
+	for _, n := range s.Bed.Nodes() {
+		at = append(at, n.Addr())
+	}
+	if note := ungated(at, s.places); note != "" {
+		out = append(out, note)
+	}
 	return out
+}
+
+// ungated says of servers on this machine of which nobody can tell which process they are
+// that their processor time is not told from that of other programs; "" where there is
+// none.
+func ungated(at []string, places []place) string {
+	var all []string
+	for i, p := range places {
+		if p == unseen {
+			all = append(all, at[i])
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: on this machine, and no process that is seen here, so that nobody can tell what other programs took: nothing is left out for it, but for time that the host took; see to it that the machine is idle",
+		strings.Join(all, ", "))
+}
+
+// A place is where a server runs.
+type place int
+
+const (
+	here      place = iota // a process of this machine, or this process itself
+	elsewhere              // on another machine
+	unseen                 // on this machine, as what nobody can tell: in a container, say
+)
+
+// placeOf is where a server with that address and process, as far as it is known, runs.
+func (s *Servers) placeOf(node, pid int) place {
+	switch {
+	case s.Embedded() || pid > 0:
+		return here
+	case ours(s.Bed.Nodes()[node].Addr()):
+		return unseen
+	}
+	return elsewhere
+}
+
+// ours reports whether an address is one of this machine.
+func ours(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil || host == "localhost" { // a Unix socket
+		return true
+	}
+	ip := net.ParseIP(host)
+	if ip == nil {
+		return false
+	}
+	all, err := net.InterfaceAddrs()
+	return ip.IsLoopback() || err == nil && slices.ContainsFunc(all, func(a net.Addr) bool {
+		own, ok := a.(*net.IPNet)
+		return ok && own.IP.Equal(ip)
+	})
 }
 
 // Bootstrap admits the brand-new nodes to the full lock, on one master and on
@@ -222,7 +286,7 @@ func (s *Servers) Bootstrap(ctx context.Context, most int) error {
 		if err != nil {
 			return fmt.Errorf("admit %d nodes: %w", n, err)
 		}
-		err = l.(lockimpl.Bootstrapper).Bootstrap(ctx)
+		err = wiring.Bootstrap(ctx, l.(lockimpl.Bootstrapper))
 		if err := errors.Join(err, l.Close()); err != nil {
 			return fmt.Errorf("admit %d nodes: %w", n, err)
 		}

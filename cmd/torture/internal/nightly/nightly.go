@@ -93,6 +93,9 @@ func (n Config) layOut() (cells []Cell, leftOut []string, err error) {
 			continue
 		}
 		c, err := n.trial(id, n.Seeds[0])
+		if err != nil && id != n.Canary {
+			err = fmt.Errorf("--known-bad: %w", err)
+		}
 		if err != nil {
 			return nil, nil, err
 		}
@@ -128,7 +131,7 @@ func (n Config) round(seed uint64) (cells []Cell, leftOut []string, err error) {
 	locks, scenarios := slices.Clone(n.Locks), n.Scenarios
 	if n.Planted != "" {
 		if n.Catalogue[n.Planted].Category != catalogue.Mutants {
-			return nil, nil, fmt.Errorf("mutant %q does not exist%s (torture list locks)", n.Planted, config.DidYouMean(n.Planted, n.mutantIDs()))
+			return nil, nil, fmt.Errorf("--plant-mutant: mutant %q does not exist%s (torture list locks)", n.Planted, config.DidYouMean(n.Planted, n.mutantIDs()))
 		}
 		if len(locks) > 0 {
 			locks = locks[1:]
@@ -161,17 +164,18 @@ func (n Config) round(seed uint64) (cells []Cell, leftOut []string, err error) {
 func (n Config) cell(lock, name string, seed uint64) (c Cell, why string, err error) {
 	l, err := n.Catalogue.Find(lock)
 	if err != nil {
-		return c, "", err
+		return c, "", fmt.Errorf("--lock: %w", err)
 	}
 	if c.Config, err = nightScenario(name); err != nil {
-		return c, "", err
+		return c, "", fmt.Errorf("--scenario: %w", err)
 	}
 	c.Config.Lock, c.Config.Seed = lock, seed
-	if err := n.applySettings(&c); err != nil {
-		return c, "", err
-	}
+	unfit := n.applySettings(&c)
 	if nodes := l.Masters(c.Config); slices.Contains([]string{"amnesia", "restarts"}, name) && nodes <= nodes/2+1 {
 		return c, fmt.Sprintf("%s in %s: %d nodes, none of which can be spared", lock, name, nodes), nil
+	}
+	if unfit != nil {
+		return c, "", fmt.Errorf("%s in %s: %w", lock, name, unfit)
 	}
 	c.lock, c.NightCell = l, reports.NightCell{Lock: l.ID, Scenario: name, Seed: seed, Role: reports.UnderTest}
 	return c, "", nil

@@ -1,7 +1,8 @@
-// Package periodic repeats a call beside other work.
+// Package periodic repeats a call beside other work, and waits between calls.
 package periodic
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -27,4 +28,16 @@ func Start(d time.Duration, do func()) (stop func()) {
 		close(over)
 		running.Wait()
 	})
+}
+
+// Sleep waits for d, or until ctx ends, and reports whether d has passed.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -96,6 +97,13 @@ func (c Certificates) TLS(port string, own Certificate) []string {
 	}
 }
 
+// Password returns a password that is this test's alone: tests beside one another
+// look for theirs in the list of processes.
+func Password(t testing.TB) string {
+	t.Helper()
+	return "correct-horse-" + strings.ToLower(rand.Text())
+}
+
 // ACL are the arguments of a server that knows one user alone, who may do
 // everything. The password is in no command line.
 func ACL(t testing.TB, user, password string) []string {
@@ -128,15 +136,14 @@ func FreePort(t testing.TB) string {
 	return ""
 }
 
-// Serve runs a redis-server with the arguments until the test ends. It returns
-// when something listens at network and addr.
+// Serve runs a redis-server with the arguments, of which the first may be its
+// configuration, until the test ends. It returns when something listens at network and addr.
 func Serve(t testing.TB, network, addr string, args ...string) {
 	t.Helper()
 	RequireServer(t)
-	args = append([]string{"--save", "", "--appendonly", "no", "--dir", t.TempDir(), "--bind", "127.0.0.1"}, args...)
-	server := exec.Command("redis-server", args...)
 	log := filepath.Join(t.TempDir(), "log")
-	server.Args = append(server.Args, "--logfile", log)
+	args = append(args, "--save", "", "--appendonly", "no", "--dir", t.TempDir(), "--bind", "127.0.0.1", "--logfile", log)
+	server := exec.Command("redis-server", args...)
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}

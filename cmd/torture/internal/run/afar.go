@@ -43,6 +43,7 @@ type afar struct {
 	coordinator *distributed.Coordinator
 	cfg         config.Config
 	leave       func()
+	lock        *os.File // on the folder of the workers' histories, until they are merged
 	shares      []*distributed.Remote
 	names       [][]string // of their clients
 	remotes     []faults.Client
@@ -52,6 +53,7 @@ type afar struct {
 	late        []*lateness // of the events of each worker
 	rec         *history.Recorder
 	forget      func(gone func(owner string) bool)
+	ended       time.Duration // when all histories were taken in
 
 	mu       sync.Mutex
 	mourned  map[string]bool // workers that are lost, and of which the history was told
@@ -70,8 +72,11 @@ func gather(ctx context.Context, e *environment, w *Workers, dir string, h histo
 		return nil, err
 	}
 	a := &afar{cfg: e.cfg, leave: w.Leave, at: map[string]*distributed.Remote{}, mourned: map[string]bool{}}
-	if a.coordinator, err = w.Open(ctx, dir); err != nil {
+	if a.lock, err = distributed.Lock(dir); err != nil {
 		return nil, err
+	}
+	if a.coordinator, err = w.Open(ctx, dir); err != nil {
+		return nil, errors.Join(err, a.lock.Close())
 	}
 	defer func() {
 		if err != nil {
@@ -163,6 +168,7 @@ func (a *afar) phase(ctx context.Context, name string, cfg workload.Config, rec 
 		return err
 	})
 	begin() // it may have ended before
+	a.settle(ctx)
 	rec.Append(sum.Event(name))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -233,11 +239,15 @@ func (a *afar) disconnect(ctx context.Context) error {
 			a.troubles = append(a.troubles, "worker "+r.Name+": "+t)
 		}
 		a.findings = append(a.findings, f.Findings...)
+		if f.Unsent {
+			r.Forgo()
+		}
 		return err
 	})
 	if err := errors.Join(err, a.coordinator.Await(ctx)); err != nil {
 		return fmt.Errorf("take the workers' histories in: %w", err)
 	}
+	a.ended = a.rec.Since(time.Now())
 	for i, r := range a.shares {
 		if r.Lost() != "" {
 			a.mourn(i)

@@ -44,7 +44,7 @@ func (c *client) connect(ctx context.Context) (*workload.Conn, error) {
 	c.mu.Lock()
 	c.gate, c.proc = gate, nil
 	c.mu.Unlock()
-	locker, err := c.factory()(c.nodes(gate))
+	locker, err := c.build(ctx, c.nodes(gate))
 	if err != nil {
 		return nil, fmt.Errorf("client %s: %w", c.Client.Name, err)
 	}
@@ -73,12 +73,12 @@ func (c *client) nodes(gate *gate.Gate) (all []lockimpl.Node) {
 	return all
 }
 
-// factory builds the lock, on the client's own wall clock where it reads one.
-func (c *client) factory() lockimpl.Factory {
+// build builds the lock, on the client's own wall clock where it reads one.
+func (c *client) build(ctx context.Context, nodes []lockimpl.Node) (lockimpl.Locker, error) {
 	if c.env.lock.WithClock != nil {
-		return c.env.lock.WithClock(c.clock.Now)
+		return c.env.lock.WithClock(c.clock.Now)(nodes)
 	}
-	return c.env.factory
+	return c.env.build(ctx, nodes)
 }
 
 // through dials over a link, for as long as gate lets connections pass.

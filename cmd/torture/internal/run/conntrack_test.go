@@ -94,7 +94,7 @@ func TestDroppedPacketsAreTheCause(t *testing.T) {
 		for _, l := range w.looks() {
 			w.running.Go(func() { w.repeat(watching, l) })
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second + watchEvery/2) // between two looks: the files below are written one by one
 		if running.Err() != nil {
 			t.Fatalf("ended before: %v", context.Cause(running))
 		}

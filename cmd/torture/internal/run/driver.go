@@ -58,11 +58,12 @@ func (h here) link(client, node string) link.Link { return h.links[client][node]
 func (h here) heal(ctx context.Context) error { return h.fabric.Reset(ctx) }
 
 func (h here) disconnect(context.Context) error {
-	errs := make([]error, len(h.environment.clients))
+	errs := make([]error, len(h.environment.clients)+1)
 	var wg sync.WaitGroup
 	for i, c := range h.environment.clients {
 		wg.Go(func() { errs[i] = c.Close() })
 	}
+	wg.Go(func() { errs[len(errs)-1] = h.part() }) // beside them: a child may take its time to leave
 	wg.Wait()
 	return errors.Join(errs...)
 }

@@ -18,6 +18,7 @@ import (
 	"locktorture/faults/testbed"
 	"locktorture/faults/testbed/server"
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/child"
 	"locktorture/workload"
 	"locktorture/workload/history"
 	"locktorture/workload/store"
@@ -37,8 +38,9 @@ type environment struct {
 	ingresses bool                            // clients are child processes, and come in by ingresses that are watched
 	clients   []*client
 	drive     driver // has the clients act
-	factory   lockimpl.Factory
+	build     child.Starter
 	probe     lockimpl.Locker // a client past every link, which contends for nothing
+	parted    sync.Once       // with the probe
 
 	ledger   *workload.Ledger // takes the writes of clients that write by themselves
 	acquires openAcquires     // and says when they are due
@@ -52,43 +54,37 @@ const NodesDir = "nodes"
 
 func newEnvironment(cfg config.Config, lock catalogue.Lock) *environment {
 	wiring.SilenceClients()
-	return &environment{cfg: cfg, lock: lock, factory: lock.Factory(cfg), links: map[string]map[string]link.Link{}, peers: map[string]link.Link{}}
+	return &environment{cfg: cfg, lock: lock, build: lock.Starter(cfg), links: map[string]map[string]link.Link{}, peers: map[string]link.Link{}}
 }
 
 // setUp starts the testbed and lays the links; with afar, the clients and their links
-// are those of other processes. On an error everything that was started has ended again.
-func setUp(ctx context.Context, cfg config.Config, lock catalogue.Lock, dir string, afar bool) (e *environment, err error) {
-	e = newEnvironment(cfg, lock)
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, e.close())
-		}
-	}()
-	var external testbed.ExternalConfig
+// are those of other processes. Also after an error, the caller closes e.
+func (e *environment) setUp(ctx context.Context, dir string, afar bool) (err error) {
+	cfg, external := e.cfg, testbed.ExternalConfig{}
 	if cfg.Testbed != testbed.KindCompose {
 		if external, err = cfg.External(); err != nil {
-			return e, err
+			return err
 		}
 	}
 	e.bed, e.why, err = testbed.Start(ctx, testbed.Config{
-		Kind: cfg.Testbed, Nodes: lock.Masters(cfg), Dir: filepath.Join(dir, NodesDir), Persist: cfg.Persist,
+		Kind: cfg.Testbed, Nodes: e.lock.Masters(cfg), Dir: filepath.Join(dir, NodesDir), Persist: cfg.Persist,
 		Fsync: fsync(cfg), FakeClock: needs(cfg.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
 		Image: cfg.Image, MinReplicas: cfg.MinReplicas, Announce: e.announce,
 		External: external,
 		Compose:  testbed.ComposeConfig{Addrs: cfg.Redis, Store: cfg.Store, Upstreams: config.ComposeUpstreams()},
 	})
 	if err != nil {
-		return e, err
+		return err
 	}
 	if err := e.openFabric(ctx); err != nil {
-		return e, err
+		return err
 	}
 	if !afar {
 		if err := e.addClients(ctx, clientNames(cfg.Clients)); err != nil {
-			return e, err
+			return err
 		}
 	}
-	return e, e.bootstrap(ctx)
+	return e.bootstrap(ctx)
 }
 
 func (e *environment) addClients(ctx context.Context, names []string) error {
@@ -136,9 +132,15 @@ func (e *environment) addClient(ctx context.Context, name string) error {
 	return nil
 }
 
-// bootstrap admits the brand-new nodes, where the lock asks for that.
+// bootstrap admits the brand-new nodes, where the lock asks for that. A lock that
+// panics meanwhile is a *workload.PanicError.
 func (e *environment) bootstrap(ctx context.Context) (err error) {
-	if e.probe, err = e.factory(wiring.Probe(e.bed)); err != nil {
+	defer func() {
+		if r := recover(); r != nil {
+			err = workload.Caught("probe", r)
+		}
+	}()
+	if e.probe, err = e.build(ctx, wiring.Probe(e.bed)); err != nil {
 		return fmt.Errorf("build lock %s: %w", e.lock.ID, err)
 	}
 	if _, child := e.probe.(childLocker); child {
@@ -147,7 +149,7 @@ func (e *environment) bootstrap(ctx context.Context) (err error) {
 		}
 	}
 	if b, ok := e.probe.(lockimpl.Bootstrapper); ok {
-		return b.Bootstrap(ctx)
+		return wiring.Bootstrap(ctx, b)
 	}
 	return nil
 }
@@ -226,6 +228,9 @@ func (e *environment) quorum() int { return e.masters()/2 + 1 }
 // masters is how many independent masters the lock runs on: those of a deployment are
 // one store.
 func (e *environment) masters() int {
+	if e.bed == nil { // it did not start
+		return e.lock.Masters(e.cfg)
+	}
 	if _, deployed := e.bed.(testbed.Deployment); deployed {
 		return 1
 	}
@@ -257,11 +262,27 @@ func (e *environment) keeper(ctx context.Context, key string) (testbed.Node, err
 	return nodes[0], nil
 }
 
+// part closes the probe, once. What a child process did against its protocol is noted.
+func (e *environment) part() (err error) {
+	e.parted.Do(func() {
+		if e.probe == nil {
+			return
+		}
+		if err = e.probe.Close(); err != nil {
+			err = fmt.Errorf("close the probe: %w", err)
+		}
+		if p, is := e.probe.(childLocker); is {
+			for _, f := range p.Findings() {
+				e.find("the probe's child: " + f)
+			}
+		}
+	})
+	return err
+}
+
 // close ends links before nodes; it may be called on a half-built environment.
 func (e *environment) close() (err error) {
-	if e.probe != nil {
-		err = e.probe.Close()
-	}
+	err = e.part()
 	for _, relays := range e.relays {
 		for _, r := range relays {
 			err = errors.Join(err, r.Close())

@@ -50,7 +50,7 @@ func givenRun(t *testing.T, settings map[string]string) config.Config {
 }
 
 // Servers that ask for a password, a user, a database, TLS with a client's
-// certificate, or have a socket alone: a run works there, link faults bite, a
+// certificate, or have a socket alone: a run works there, link faults take effect, a
 // second one works, no key is left, and the password stands nowhere.
 func TestServersAsPeopleRunThem(t *testing.T) {
 	t.Parallel()
@@ -166,6 +166,16 @@ func TestServersThatDoNotFit(t *testing.T) {
 	redistest.Serve(t, "tcp", withTLS, certs.TLS(p, certs.Server)...)
 	p, expired := port()
 	redistest.Serve(t, "tcp", expired, certs.TLS(p, certs.ExpiredServer)...)
+	p, sentinel := port()
+	config := filepath.Join(t.TempDir(), "sentinel.conf") // which it rewrites
+	if err := os.WriteFile(config, []byte("port "+p+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	redistest.Serve(t, "tcp", sentinel, config, "--sentinel")
+	regular := filepath.Join(t.TempDir(), "redis.sock")
+	if err := os.WriteFile(regular, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	other := redistest.NewCertificates(t)
 	ca, name := "--tls-ca="+certs.Authority, "--tls-server-name="+redistest.ServerName
 	client := []string{"--tls-cert=" + certs.Client.Cert, "--tls-key=" + certs.Client.Key}
@@ -182,6 +192,7 @@ func TestServersThatDoNotFit(t *testing.T) {
 		"few rights":            {[]string{"--redis=redis://poor:poor@" + withPassword}, "ACL SETUSER poor +@all", false},
 		"no such database":      {[]string{"--redis=redis://:" + inURL + "@" + withPassword + "/9"}, "has no database 9", false},
 		"replica":               {[]string{"--redis=" + replica}, "a replica of 127.0.0.1:", false},
+		"Sentinel":              {[]string{"--redis=" + sentinel}, "a Sentinel, which keeps no data: give the master that it watches", false},
 		"cluster":               {[]string{"--redis=" + cluster}, "part of a Redis Cluster", false},
 		"database of a cluster": {[]string{"--redis=redis://" + cluster + "/1"}, "part of a Redis Cluster", false},
 		"no TLS there":          {[]string{"--redis=rediss://" + plain}, "speaks no TLS", false},
@@ -191,6 +202,10 @@ func TestServersThatDoNotFit(t *testing.T) {
 		"no client's":           {[]string{"--redis=rediss://" + withTLS, ca, name}, "--tls-cert FILE --tls-key FILE", false},
 		"stranger's":            {[]string{"--redis=rediss://" + withTLS, ca, name, "--tls-cert=" + other.Client.Cert, "--tls-key=" + other.Client.Key}, "does not accept the client's certificate", false},
 		"expired server's":      {append(client, "--redis=rediss://"+expired, ca, name), "the server needs a new one", true},
+		"expired client's":      {[]string{"--redis=rediss://" + withTLS, ca, name, "--tls-cert=" + certs.ExpiredClient.Cert, "--tls-key=" + certs.ExpiredClient.Key}, "is not valid now", false},
+		"another's key":         {[]string{"--redis=rediss://" + withTLS, ca, name, "--tls-cert=" + certs.Client.Cert, "--tls-key=" + other.Client.Key}, "give the client's certificate and its key", false},
+		"TLS with a user":       {[]string{"--redis=redis://ann:hunter2@" + withTLS}, "say rediss://", false},
+		"socket of nobody":      {[]string{"--redis=unix://" + regular}, "no server listens at that socket", false},
 		"no socket":             {[]string{"--redis=unix:///nowhere/redis.sock"}, "no such file", false},
 	} {
 		t.Run(what, func(t *testing.T) {

@@ -142,6 +142,7 @@ type linkOrder struct {
 
 // A finished says what the harness at a worker came to.
 type finished struct {
+	Unsent   bool     `json:"unsent,omitempty"` // not all of the journal could be sent
 	Troubles []string `json:"troubles,omitempty"`
 	Findings []string `json:"findings,omitempty"`
 }
@@ -284,19 +285,22 @@ func (h *host) finish(ctx context.Context) (f finished) {
 		for _, e := range h.resolver.Resolve() {
 			h.rec.Append(e)
 		}
-		note(h.end(ctx))
+		unsent, err := h.end(ctx)
+		note(err)
+		f.Unsent = unsent
 		f.Findings = h.env.findings
 		close(h.over)
 	})
 	return f
 }
 
-// end closes all that the share stands on.
-func (h *host) end(ctx context.Context) error {
+// end closes all that the share stands on, and says whether some of the journal could not
+// be sent.
+func (h *host) end(ctx context.Context) (unsent bool, err error) {
 	h.stalls()
 	h.running.Wait()
-	_, err := h.journal.Close(ctx)
-	return errors.Join(err, h.rec.Err(), h.env.close())
+	_, err = h.journal.Close(ctx)
+	return err != nil, errors.Join(err, h.rec.Err(), h.env.close())
 }
 
 // Abandon implements distributed.Part.
@@ -312,7 +316,7 @@ func (h *host) Abandon() {
 		}
 		_ = h.env.drive.heal(context.Background()) // nobody is left to be told
 		_ = h.env.drive.disconnect(ctx)
-		_ = h.end(ctx)
+		_, _ = h.end(ctx)
 		close(h.over)
 	})
 }

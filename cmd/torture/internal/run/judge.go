@@ -86,33 +86,49 @@ func (s *session) judged(ctx context.Context) (checker.Report, error) {
 
 // merge makes the run's history of those of coordinator and workers, and has it judged.
 func (s *session) merge() (err error) {
-	h := s.header
-	h.Hosts = map[string]history.Host{coordinatorHost: {}}
-	own, closer, err := historyfile.Open(s.path, nil)
+	defer func() { err = errors.Join(err, os.Remove(s.afar.lock.Name()), s.afar.lock.Close()) }()
+	for _, r := range s.afar.shares {
+		if r.Lost() == "" && !r.Whole() { // what it had told of would be held against what it could not tell
+			return errors.Join(fmt.Errorf("of worker %s not all came in, so that nothing of the run is judged: copy its own file, RUN.%s.jsonl below its --dir, into %s, and have it judged by torture check %s",
+				r.Name, r.Name, filepath.Join(s.dir, WorkersDir), s.dir), s.unmerged())
+		}
+	}
+	all, err := distributed.OpenHistories(coordinatorHost, s.path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, closer.Close()) }()
-	sources := []distributed.Source{{Host: coordinatorHost, Events: own}}
+	defer func() { err = errors.Join(err, all.Close()) }()
+	all.Header = s.header
+	all.Tell(s.afar.silences())
 	for i, r := range s.afar.shares {
 		source, closer, err := s.afar.source(i)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, closer.Close()) }()
-		h.Hosts[r.Name] = history.Host{Epsilon: min(r.Clock().Epsilon, history.MaxTime)}
-		sources = append(sources, source)
+		all.Add(source, r.Clock(), closer)
 	}
-	file, err := historyfile.Create(filepath.Join(s.dir, historyfile.Name), h)
+	withheld, err := all.Merge(filepath.Join(s.dir, historyfile.Name), func(h history.Header) history.Sink {
+		s.judge = checker.New(h, s.judging)
+		return s.judge
+	})
+	if withheld > 0 {
+		s.afar.findings = append(s.afar.findings, distributed.Withheld(withheld))
+	}
+	return err
+}
+
+// unmergedFile, beside the workers' histories, says that these are not what the run's is
+// made of.
+const unmergedFile = "unmerged"
+
+// unmerged leaves a history in which nothing happened.
+func (s *session) unmerged() error {
+	s.judge = checker.New(s.header, s.judging)
+	file, err := historyfile.Create(filepath.Join(s.dir, historyfile.Name), s.header)
 	if err != nil {
 		return err
 	}
-	s.judge = checker.New(h, s.judging)
-	err = distributed.Merge(h, sources, func(e *history.Event) {
-		file.Event(e)
-		s.judge.Event(e)
-	})
-	return errors.Join(err, file.Close())
+	return errors.Join(file.Close(), os.WriteFile(filepath.Join(s.dir, WorkersDir, unmergedFile), nil, 0o600))
 }
 
 // source is the history of the i-th worker, by the coordinator's clock.
@@ -120,7 +136,7 @@ func (a *afar) source(i int) (distributed.Source, io.Closer, error) {
 	r := a.shares[i]
 	reader, closer, err := historyfile.Open(r.Path(), nil)
 	s := distributed.Source{Host: r.Name, Events: reader, Clients: a.names[i]}
-	if why := r.Lost(); why != "" && !r.Whole() {
+	if why := r.Lost(); why != "" && (!r.Whole() || r.Returned()) { // what it had seen in its last milliseconds is not in its file
 		s.Lost = fmt.Sprintf("worker %s was, of which %s", r.Name, why)
 	}
 	clock := r.Clock()
@@ -150,7 +166,7 @@ const unsure = 10
 // warnings say what is odd of the workers.
 func (a *afar) warnings() (all []string) {
 	all = append(all, a.findings...)
-	for _, w := range a.described() {
+	for i, w := range a.described() {
 		apart := ""
 		switch {
 		case w.Stepped != 0:
@@ -161,8 +177,15 @@ func (a *afar) warnings() (all []string) {
 		if apart != "" {
 			all = append(all, fmt.Sprintf("INCONCLUSIVE by time: what clients of worker %s did and what those of others did is not compared by time: %s. Tokens, writes and the store's log are judged as ever", w.Name, apart))
 		}
+		for _, s := range a.shares[i].Silences() {
+			if s.To != 0 && !s.Gone {
+				all = append(all, fmt.Sprintf("worker %s answered nothing from %v to %v: in the history this is the fault %s of its %d clients, in force until %v, when the network had delivered what it had held back", w.Name, shown(s.From), shown(s.To), history.WorkerSilent, len(w.Clients), shown(s.Over)))
+			}
+		}
 		switch {
 		case w.Lost == "":
+		case w.Returned:
+			all = append(all, fmt.Sprintf("worker %s was lost (%s); all that its file had came in later, and what its %d clients did after that is of unknown outcome", w.Name, w.Lost, len(w.Clients)))
 		case w.Whole:
 			all = append(all, fmt.Sprintf("worker %s was lost (%s); all that it had recorded came in later", w.Name, w.Lost))
 		default:

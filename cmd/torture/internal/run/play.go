@@ -143,6 +143,11 @@ func (s *session) finish(ctx context.Context, keep func(*reports.Run) bool) (*re
 	s.noteTrouble(s.rec.Err())
 	s.noteTrouble(s.file.Close())
 	s.noteTrouble(s.close())
+	return s.report(ctx, keep)
+}
+
+// report judges what was recorded, and writes what there is to say of it.
+func (s *session) report(ctx context.Context, keep func(*reports.Run) bool) (*reports.Run, error) {
 	limit := judgingLimit
 	if s.interrupted {
 		limit = closingLimit

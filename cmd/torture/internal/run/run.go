@@ -93,8 +93,10 @@ type session struct {
 }
 
 // Run plays cfg against lock and judges it. What ctx interrupts is healed, judged and
-// reported all the same. The error is for a run that never began; trouble
-// after that is in the run, and is a harness error there.
+// reported all the same. Trouble of the harness, from the start of the servers on, is in
+// the run, and is a harness error there. The error is for what was chosen wrongly, for
+// given servers that cannot be used, for a start that ctx interrupted or of which nothing
+// could be recorded, and, with o.Keep, for any run that never began.
 func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options) (_ *reports.Run, err error) {
 	if err := Validate(cfg, lock); err != nil {
 		return nil, err
@@ -122,16 +124,16 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	}
 	start, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	if s.env, err = setUp(start, cfg, lock, s.dir, o.Workers != nil); err != nil {
+	s.env = newEnvironment(cfg, lock)
+	if err := s.env.setUp(start, s.dir, o.Workers != nil); err != nil {
 		if untracked := s.net.look(ctx); untracked != nil {
-			err = fmt.Errorf("%w: %v", untracked, err) // whatever else it seems to be
-			return nil, errors.Join(StartError{err}, os.RemoveAll(s.dir))
+			return s.unbegun(ctx, o, StartError{fmt.Errorf("%w: %v", untracked, err)}) // whatever else it seems to be
 		}
-		return nil, errors.Join(startError(cfg, err), os.RemoveAll(s.dir))
+		return s.unbegun(ctx, o, startError(cfg, err))
 	}
 	if o.Workers != nil {
 		if s.afar, err = gather(ctx, s.env, o.Workers, s.dir, s.env.header(s.meta)); err != nil {
-			return nil, StartError{errors.Join(err, s.env.close(), os.RemoveAll(s.dir))}
+			return s.unbegun(ctx, o, StartError{err})
 		}
 		s.env.drive = s.afar
 		s.meta.Workers = s.afar.described()
@@ -140,10 +142,10 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 		s.env.find(undemanded)
 	}
 	if s.plan, err = drawPlan(cfg, lock, s.env.target(s.watch)); err != nil {
-		return nil, errors.Join(err, s.close(), os.RemoveAll(s.dir))
+		return s.unbegun(ctx, o, err)
 	}
 	if err := s.prepare(ctx, o); err != nil {
-		return nil, StartError{errors.Join(err, s.close())}
+		return s.unbegun(ctx, o, StartError{err})
 	}
 	unwatched, err := o.Crash.Watch(s.dir, cfg.Secrets())
 	s.noteTrouble(err)
@@ -202,15 +204,13 @@ func (s *session) prepare(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	h := s.env.header(s.meta)
-	ours := judging
-	ours.OurStore, ours.SecondOpinion = true, o.Keep == nil
-	s.header, s.judging = h, ours
+	s.head(o)
+	h := s.header
 	s.path = filepath.Join(s.dir, historyfile.Name)
 	if s.afar != nil { // whose history is judged when all are in
 		s.path = filepath.Join(s.dir, WorkersDir, coordinatorHost+".jsonl.zst")
 	} else {
-		s.judge = checker.New(h, ours)
+		s.judge = checker.New(h, s.judging)
 	}
 	if s.file, err = historyfile.Create(s.path, h); err != nil {
 		return err
@@ -232,6 +232,12 @@ func (s *session) prepare(ctx context.Context, o Options) (err error) {
 	}
 	s.env.ledger = workload.NewLedger(s.rec, s.env.policy())
 	return err
+}
+
+// head says what the history begins with, and how it is judged.
+func (s *session) head(o Options) {
+	s.header, s.judging = s.env.header(s.meta), judging
+	s.judging.OurStore, s.judging.SecondOpinion = true, o.Keep == nil
 }
 
 // close ends all that the run stands on.

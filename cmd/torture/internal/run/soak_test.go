@@ -89,7 +89,7 @@ func judgeSoak(t *testing.T, run *reports.Run, memory *memoryWatch) {
 		t.Errorf("verdict %s: %+v", v, run.Report.Inconclusive)
 	}
 	for _, f := range run.Stats.Faults {
-		if !f.Bit || !f.Mended() {
+		if !f.TookEffect || !f.Mended() {
 			t.Errorf("fault without a receipt or a heal: %+v", f)
 		}
 	}

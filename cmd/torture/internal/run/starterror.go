@@ -1,18 +1,24 @@
 package run
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
+	"locktorture/checker"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults/testbed"
 	"locktorture/faults/testbed/server"
+	"locktorture/reports"
+	"locktorture/workload/history"
+	"locktorture/workload/history/historyfile"
 )
 
 // A StartError is trouble of the harness before a run began: a server that does
@@ -42,6 +48,9 @@ func startError(c config.Config, err error) error {
 // away again that it made and that are still empty: a command that wrote nothing leaves
 // nothing.
 func PrepareOut(out string) (undo func(), err error) {
+	if strings.ContainsAny(out, "\r\n") {
+		return nil, outError(out, errors.New("a line break in its name would cut the lines in two that speak of it"))
+	}
 	var made []string // the innermost first
 	for dir := filepath.Clean(out); !exists(dir); dir = filepath.Dir(dir) {
 		made = append(made, dir)
@@ -91,4 +100,42 @@ func outError(out string, err error) error {
 		return StartError{err}
 	}
 	return fmt.Errorf("--out is %q: give a folder that can be written: %w", out, err)
+}
+
+// unbegun ends a run that came no further than its start, for the given reason. Trouble
+// of the harness is recorded, judged and reported like what befalls a run later. What was
+// chosen wrongly, given servers that cannot be used, what the user called off, and one of
+// very many runs leave nothing.
+func (s *session) unbegun(ctx context.Context, o Options, why error) (*reports.Run, error) {
+	left := s.close()
+	if s.file != nil {
+		left = errors.Join(left, s.file.Close())
+	}
+	unfit := !errors.As(why, new(StartError)) || errors.As(why, new(wiring.UnfitError))
+	if unfit || ctx.Err() != nil || o.Keep != nil {
+		return nil, errors.Join(why, left, os.RemoveAll(s.dir))
+	}
+	s.afar = nil // whatever workers have recorded is of no operation
+	s.meta.Testbed.Name = s.env.cfg.Testbed
+	if s.env.bed != nil {
+		s.meta.Testbed = s.env.describe(s.plan)
+	}
+	s.head(o)
+	s.header.Floors = nil // nothing is demanded of what did not begin
+	s.judge = checker.New(s.header, s.judging)
+	sinks := []history.Sink{s.judge}
+	file, unwritten := historyfile.Create(filepath.Join(s.dir, historyfile.Name), s.header)
+	if unwritten == nil {
+		sinks = append(sinks, file)
+	}
+	s.rec = history.NewRecorder(sinks...)
+	for _, err := range []error{why, left, unwritten, reports.WriteMeta(s.dir, s.meta), reports.Link(s.dir)} {
+		s.noteTrouble(err)
+	}
+	s.ended = true
+	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
+	if unwritten == nil {
+		s.noteTrouble(file.Close())
+	}
+	return s.report(ctx, nil)
 }

@@ -70,6 +70,8 @@ func fitsDeployment(c config.Config, l catalogue.Lock) error {
 		return nil
 	case can:
 		return fmt.Errorf("%s is %d, and testbed %s has %s: leave --nodes out", c.At("nodes"), c.Nodes, c.Testbed, one)
+	case l.Child && c.Testbed == testbed.KindCluster:
+		return fmt.Errorf("%s is %s, and lock %s lives in processes of its own: a cluster's servers tell all clients the same addresses, which are no links of its own, so that faults would pass it by; testbeds process and sentinel take it", c.At("testbed"), c.Testbed, l.ID)
 	case l.Category != catalogue.Recipes && l.Category != catalogue.Libraries:
 		return fmt.Errorf("%s is %s, and lock %s wants masters that are independent of one another, each with all its keys: %s", c.At("testbed"), c.Testbed, l.ID, others)
 	default:
@@ -224,7 +226,7 @@ const unknownBed = "planned"
 func previewTestbed(c config.Config, nodes int) testbed.Testbed {
 	if c.Testbed != "" && c.Testbed != testbed.KindAuto {
 		return testbed.SpecimenOf(testbed.Config{
-			Kind: c.Testbed, Nodes: nodes, Persist: c.Persist, Fsync: fsync(c), FakeClock: needs(c.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
+			Kind: c.Testbed, Nodes: nodes, Image: c.Image, Persist: c.Persist, Fsync: fsync(c), FakeClock: needs(c.Faults, testbed.AbilityClockJump) && testbed.CanFakeClock() == nil,
 		})
 	}
 	bed := previewBed{}

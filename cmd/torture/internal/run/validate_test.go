@@ -7,6 +7,7 @@ import (
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/faults/testbed"
 )
 
 // What the kind of testbed cannot suffer is refused before anything stands, and
@@ -35,12 +36,16 @@ func TestFaultsAreRefusedBeforeTheRun(t *testing.T) {
 		{"kill", "process", "", 20 * time.Second},
 		{"failover", "process", "", 20 * time.Second},
 		{"failover,failover-isolated,kill:empty:node=master", "sentinel", "", 20 * time.Second},
+		{"failover,failover-isolated,kill:empty:node=master", "sentinel in containers", "", 20 * time.Second},
 		{"latency:delay=100us", "embedded", "", 20 * time.Second},
 		{"cancel-context", "embedded", "", 20 * time.Second},
 	} {
 		cfg, err := config.Base("calm")
 		if err != nil {
 			t.Fatal(err)
+		}
+		if bed, in := strings.CutSuffix(c.bed, " in containers"); in {
+			c.bed, cfg.Image = bed, testbed.DefaultImage
 		}
 		cfg.Testbed, cfg.Faults, cfg.Duration, cfg.Seed = c.bed, config.Faults{Plan: c.faults}, c.duration, 1
 		if c.bed == "external" || c.bed == "compose" {
@@ -76,7 +81,7 @@ func TestFitsDeployment(t *testing.T) {
 		{"redlock", "sentinel", "wants masters that are independent of one another", 0},
 		{"rw-two-keys", "cluster", "no client that follows the slots", 0},
 		{"sentinel-wait", "cluster", "no client that follows the slots", 0},
-		{"redis-py", "cluster", "no client that follows the slots", 0},
+		{"redis-py", "cluster", "no links of its own", 0},
 		{"rueidislock", "sentinel", "no client that asks Redis Sentinel", 0},
 	} {
 		cfg, err := config.Base("calm")

@@ -40,12 +40,13 @@ type Origin string
 
 // The origins.
 const (
-	Swarm   Origin = "swarm"
-	Aimed   Origin = "aimed"
-	Mutated Origin = "mutated"
-	Crossed Origin = "crossed"
-	Shrunk  Origin = "shrunk"
-	Scouted Origin = "scouted" // suggested by somebody who has seen it show something elsewhere
+	Swarm     Origin = "swarm"
+	Aimed     Origin = "aimed"
+	Mutated   Origin = "mutated"
+	Crossed   Origin = "crossed"
+	Shrunk    Origin = "shrunk"
+	Scheduled Origin = "scheduled" // one order of messages among all
+	Scouted   Origin = "scouted"   // suggested by somebody who has seen it show something elsewhere
 )
 
 // Over lays the round over a scenario.

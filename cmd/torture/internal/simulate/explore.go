@@ -26,6 +26,8 @@ type Job struct {
 	Twin   string   `json:"twin,omitempty"`   // lock that must not show them in the same round; empty: none is asked
 	Random bool     `json:"random,omitempty"` // see search.Space.Random
 	Shrink *Found   `json:"shrink,omitempty"` // make this small, in place of a search
+
+	Exhaust *Exhaustion `json:"exhaust,omitempty"` // try all orders of messages, in place of a search
 }
 
 // player returns who plays the job's rounds.
@@ -65,6 +67,7 @@ type Told struct {
 	Cells     []string      `json:"cells,omitempty"` // that no earlier round of the worker had reached
 	Void      string        `json:"void,omitempty"`
 	Found     []Found       `json:"found,omitempty"`
+	Tried     *Tried        `json:"tried,omitempty"` // of an exhaustion, which tells of nothing else
 }
 
 // A Found is a finding and the smallest round that shows it.

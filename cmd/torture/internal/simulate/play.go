@@ -42,6 +42,7 @@ type Result struct {
 	Grants   int            //
 	Report   checker.Report // the judge's
 	Outcome  search.Outcome // for a search
+	Steps    []faults.Spec  // of PlayAgain: the round's, or what comes closest to its schedule on real servers
 	Err      error          // trouble of the harness: the round says nothing
 }
 
@@ -111,7 +112,23 @@ var unfit = map[string]string{
 var playing sync.Mutex
 
 // Play plays a round in a bubble of its own.
-func (p *Player) Play(ctx context.Context, r search.Round) (res Result) {
+func (p *Player) Play(_ context.Context, r search.Round) Result {
+	return p.inBubble(r, func(res *Result) {
+		p.inWorld(res, r, func(bed *virtual.Bed) link.Fabric { return link.NewVirtual(r.Seed, p.pace(r), bed.Server) }, func(ctx context.Context, w *world) error {
+			steps, err := plan.Build(faultcatalogue.All(), r.Steps, r.TTL)
+			if err == nil {
+				err = steps.Check(w.target())
+			}
+			if err != nil {
+				return err
+			}
+			return w.play(ctx, steps)
+		})
+	})
+}
+
+// inBubble has play fill in what a round came to, in a bubble of its own.
+func (p *Player) inBubble(r search.Round, play func(*Result)) (res Result) {
 	playing.Lock()
 	defer playing.Unlock()
 	wiring.SilenceClients()
@@ -121,7 +138,7 @@ func (p *Player) Play(ctx context.Context, r search.Round) (res Result) {
 		defer time.AfterFunc(hangs, func() { p.Hung(r) }).Stop()
 	}
 	began := time.Now()
-	err := inBubble(func() { p.play(&res, r) })
+	err := inBubble(func() { play(&res) })
 	res.Took = time.Since(began)
 	if res.Err = errors.Join(res.Err, err); res.Err != nil {
 		res.Outcome.Void = history.OneLine(res.Err.Error())
@@ -143,19 +160,12 @@ func (p *Player) own(ctx context.Context, r search.Round, found []search.Finding
 	})
 }
 
-// play plays a round. It is called in a bubble.
-func (p *Player) play(res *Result, r search.Round) {
+// inWorld builds the world of a round, on the network that network makes, has play run it
+// and fills in what it came to. It is called in a bubble.
+func (p *Player) inWorld(res *Result, r search.Round, network func(*virtual.Bed) link.Fabric, play func(context.Context, *world) error) {
 	ctx := context.Background()
-	cfg := p.Config(r)
-	w, err := newWorld(ctx, cfg, p.Lock, p.pace(r))
+	w, err := newWorld(ctx, p.Config(r), p.Lock, network)
 	defer func() { res.Err = errors.Join(res.Err, w.close()) }()
-	var steps faults.Schedule
-	if err == nil {
-		steps, err = plan.Build(faultcatalogue.All(), r.Steps, cfg.TTL)
-	}
-	if err == nil {
-		err = steps.Check(w.target())
-	}
 	if err != nil {
 		res.Err = err
 		return
@@ -165,9 +175,9 @@ func (p *Player) play(res *Result, r search.Round) {
 	}
 	res.Header = w.header()
 	began := time.Now()
-	res.Err = w.play(ctx, steps)
+	err = play(ctx, w)
 	res.Virtual = time.Since(began)
-	if res.Err = errors.Join(res.Err, w.rec.Err()); res.Err != nil {
+	if res.Err = errors.Join(err, w.rec.Err()); res.Err != nil {
 		return
 	}
 	res.Hash, res.Attempts, res.Grants = fmt.Sprintf("%016x", w.order.hash.sum.Sum64()), w.acquire.attempts, w.acquire.grants

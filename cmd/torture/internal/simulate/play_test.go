@@ -156,7 +156,7 @@ func TestExploreFindsShrinksAndReplays(t *testing.T) {
 		t.Fatalf("not made small: %+v", f.Small)
 	}
 	path := filepath.Join(t.TempDir(), "finding.json")
-	if err := WriteReplay(path, r.Lock, r.Nodes, &f); err != nil {
+	if err := ReplayOf(r.Lock, r.Nodes, &f).Write(path); err != nil {
 		t.Fatal(err)
 	}
 	again, err := ReadReplay(path)

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"time"
 
 	"locktorture/checker"
+	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/search"
 )
 
@@ -115,11 +117,18 @@ type Replay struct {
 	Finding search.Finding `json:"finding"`
 	Round   search.Round   `json:"round"`
 	Shrunk  *search.Shrink `json:"shrunk,omitempty"`
+
+	Schedule *Schedule `json:"schedule,omitempty"` // the order in which messages arrive; nil: as the seed draws it
 }
 
-// WriteReplay writes the file of a finding against a lock on so many nodes.
-func WriteReplay(path, lock string, nodes int, f *Found) error {
-	text, err := json.MarshalIndent(Replay{Schema: Schema, Lock: lock, Nodes: nodes, Hash: f.Hash, Finding: f.Finding, Round: f.Smallest(), Shrunk: f.Small}, "", "  ")
+// ReplayOf plays a finding against a lock on so many nodes again.
+func ReplayOf(lock string, nodes int, f *Found) Replay {
+	return Replay{Schema: Schema, Lock: lock, Nodes: nodes, Hash: f.Hash, Finding: f.Finding, Round: f.Smallest(), Shrunk: f.Small}
+}
+
+// Write writes the file of a finding.
+func (r Replay) Write(path string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -129,9 +138,12 @@ func WriteReplay(path, lock string, nodes int, f *Found) error {
 	return nil
 }
 
+// maxReplay is how many bytes the file of a finding may have; one has some thousands.
+const maxReplay = 16 << 20
+
 // ReadReplay reads the file of a finding.
 func ReadReplay(path string) (r Replay, err error) {
-	text, err := os.ReadFile(path)
+	text, err := config.ReadAtMost(path, maxReplay, "the file of a finding")
 	if err != nil {
 		return r, err
 	}
@@ -145,6 +157,13 @@ func ParseReplay(name string, text []byte) (r Replay, err error) {
 	}
 	if r.Schema != Schema || r.Lock == "" || r.Round.Clients == 0 {
 		return r, fmt.Errorf("%s: not the file of a finding: want schema %d, a lock and a round, as torture simulate writes them", name, Schema)
+	}
+	if r.Schedule != nil {
+		for i, o := range r.Schedule.Options {
+			if o < 0 || o > math.MaxUint8 {
+				return r, fmt.Errorf("%s: schedule: option %d is %d: 0 to %d", name, i, o, math.MaxUint8)
+			}
+		}
 	}
 	return r, nil
 }

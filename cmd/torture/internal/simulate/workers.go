@@ -75,6 +75,10 @@ func (p *Player) do(ctx context.Context, j Job, tell func(Told)) {
 		tell(Told{Found: []Found{p.shrunk(ctx, *j.Shrink)}, CPU: processorTime()})
 		return
 	}
+	if j.Exhaust != nil {
+		p.exhaust(ctx, *j.Exhaust, j.Budget, tell)
+		return
+	}
 	p.Explore(ctx, j, tell)
 }
 
@@ -88,30 +92,22 @@ func RunHere(ctx context.Context, locks catalogue.Locks, j Job, tell func(Told))
 	return nil
 }
 
-// RunWorkers has so many processes of this program explore the job, each with
-// seeds of its own, until they are done or ctx ends. tell is called by one
-// goroutine at a time. The error says what ended a worker early.
+// RunWorkers has so many processes of this program do the job, each a part of it, until
+// they are done or ctx ends. tell is called by one goroutine at a time. The error says
+// what ended a worker early.
 func RunWorkers(ctx context.Context, j Job, workers int, tell func(Told)) error {
 	var mu sync.Mutex
-	one := func(t Told) {
-		mu.Lock()
-		defer mu.Unlock()
-		tell(t)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	errs := make([]error, workers)
+	parts := j.parts(workers)
+	errs := make([]error, len(parts))
 	var all sync.WaitGroup
-	for i := range workers {
-		part := j
-		part.Seed = j.Seed + uint64(i)<<32
-		part.Rounds = share(j.Rounds, i, workers)
-		if j.Rounds > 0 && part.Rounds == 0 {
-			continue
-		}
+	for i, part := range parts {
 		all.Go(func() {
 			errs[i] = runWorker(ctx, part, func(t Told) {
-				one(t)
+				mu.Lock()
+				defer mu.Unlock()
+				tell(t)
 				if j.First && len(t.Found) > 0 {
 					cancel()
 				}
@@ -120,6 +116,27 @@ func RunWorkers(ctx context.Context, j Job, workers int, tell func(Told)) error 
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+// parts are so many parts of a job at most: some of its rounds, with seeds of their own, or
+// some of its programs.
+func (j Job) parts(workers int) (all []Job) {
+	for i := range workers {
+		part := j
+		if e := j.Exhaust; e != nil {
+			part.Exhaust = &Exhaustion{Bounds: e.Bounds}
+			for n := i; n < len(e.Programs); n += workers {
+				part.Exhaust.Programs = append(part.Exhaust.Programs, e.Programs[n])
+			}
+			if len(part.Exhaust.Programs) == 0 {
+				continue
+			}
+		} else if part.Seed, part.Rounds = j.Seed+uint64(i)<<32, share(j.Rounds, i, workers); j.Rounds > 0 && part.Rounds == 0 {
+			continue
+		}
+		all = append(all, part)
+	}
+	return all
 }
 
 // share parts n into shares.

@@ -47,11 +47,11 @@ type world struct {
 	acquire counter
 }
 
-// newWorld builds a world. close must be called, also after an error.
-func newWorld(ctx context.Context, cfg config.Config, lock catalogue.Lock, pace link.Pace) (w *world, err error) {
+// newWorld builds a world whose links are of the fabric that network makes. close must be called, also after an error.
+func newWorld(ctx context.Context, cfg config.Config, lock catalogue.Lock, network func(*virtual.Bed) link.Fabric) (w *world, err error) {
 	nodes := lock.Masters(cfg)
 	w = &world{cfg: cfg, lock: lock, bed: virtual.New(nodes, cfg.Seed), links: map[string]map[string]link.Link{}, watch: watch.New(), started: search.Started{}}
-	w.fabric = link.NewVirtual(cfg.Seed, pace, w.bed.Server)
+	w.fabric = network(w.bed)
 	for i := range cfg.Clients {
 		c := newClient(w, i)
 		if w.links[c.Name()], err = wiring.Open(ctx, w.fabric, c.Name(), w.bed.Nodes()); err != nil {

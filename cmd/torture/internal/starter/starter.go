@@ -24,7 +24,7 @@ type Language struct {
 	Name    string
 	Wrapper string // the wrapper's file; empty for Go, whose lock is played from go test
 	Text    string // of the wrapper
-	Needs   string // the shell command that installs what it needs; empty: nothing
+	Needs   string // the shell command that installs what it needs: of apt-get, which is for root, first
 	Command string // that runs it
 }
 
@@ -113,23 +113,35 @@ func (p *Plan) Files() (all []string) {
 	return all
 }
 
-// Write writes every file, or none where one is there and may not be overwritten.
+// Write writes every file, or none where one is there and may not be overwritten. It
+// follows no link: what lies behind one is not this folder's.
 func (p *Plan) Write(w Wish) error {
+	root, err := os.OpenRoot(w.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	var there []string
 	for _, f := range p.files {
-		if _, err := os.Lstat(filepath.Join(w.Dir, f.path)); !errors.Is(err, fs.ErrNotExist) {
-			there = append(there, f.path)
+		info, err := root.Lstat(f.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return err
+		case !info.Mode().IsRegular():
+			return fmt.Errorf("%s is no file, but %s, and nothing was written: move it away", f.path, info.Mode())
 		}
+		there = append(there, f.path)
 	}
 	if len(there) > 0 && !w.Force {
 		return fmt.Errorf("%s exists already, and nothing was written: move it away, or overwrite it with --force", strings.Join(there, ", "))
 	}
 	for _, f := range p.files {
-		path := filepath.Join(w.Dir, f.path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := root.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(f.text), 0o644); err != nil {
+		if err := root.WriteFile(f.path, []byte(f.text), 0o644); err != nil {
 			return err
 		}
 	}
