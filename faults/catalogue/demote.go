@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -27,8 +28,11 @@ func demote(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Nod
 		return "", err
 	}
 	_, err := testbed.Do(ctx, n, "DEL", probeKey)
-	if err == nil || !strings.Contains(err.Error(), "READONLY") {
-		return "", fmt.Errorf("write to a demoted node: want READONLY, got %v", err)
+	switch {
+	case err == nil:
+		return "", errors.New("write to a demoted node: want READONLY, and it was carried out")
+	case !strings.Contains(err.Error(), "READONLY"):
+		return "", fmt.Errorf("write to a demoted node: want READONLY, got %w", err)
 	}
 	return "", refused(ctx, s, n, "READONLY")
 }

@@ -51,7 +51,7 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 	if c.js, err = jetstream.New(cfg.Conn); err != nil {
 		return nil, err
 	}
-	c.stream, err = c.js.CreateStream(ctx, jetstream.StreamConfig{
+	c.stream, err = farm.MakeStream(ctx, c.js, jetstream.StreamConfig{
 		Name: streamPrefix + c.run, Subjects: []string{historyPrefix + c.run + ".*"}, Storage: jetstream.FileStorage,
 		Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew, Duplicates: 10 * time.Minute,
 	})

@@ -55,6 +55,7 @@ type Journal struct {
 	mu      sync.Mutex
 	buf     []byte
 	count   int
+	pending int   // bytes that are not in the file yet: in buf, or being written
 	written int64 // bytes in the file
 	sent    int64 // … that are acknowledged
 	err     error // that kept the file from being written
@@ -83,6 +84,7 @@ func NewJournal(js jetstream.JetStream, dir, run, worker string, h history.Heade
 	if j.buf, err = history.AppendHeader(nil, h); err != nil {
 		return nil, fmt.Errorf("keep a journal: %w", err)
 	}
+	j.pending = len(j.buf)
 	j.start()
 	return j, nil
 }
@@ -98,7 +100,9 @@ func (j *Journal) start() {
 // Event implements history.Sink.
 func (j *Journal) Event(e *history.Event) {
 	j.mu.Lock()
+	before := len(j.buf)
 	j.buf = history.AppendEvent(j.buf, e)
+	j.pending += len(j.buf) - before
 	j.count++
 	j.mu.Unlock()
 	wake(j.wake)
@@ -147,6 +151,7 @@ func (j *Journal) flush() {
 		n = 0
 	}
 	j.written += int64(n)
+	j.pending -= len(batch)
 	j.mu.Unlock()
 	wake(j.more)
 }
@@ -246,7 +251,7 @@ func (j *Journal) finish(ctx context.Context, end nats.Header) error {
 func (j *Journal) sendAll(ctx context.Context) error {
 	for before, since := int64(-1), time.Now(); ; {
 		j.mu.Lock()
-		left, sent, written, refused, err := len(j.buf), j.sent, j.written, j.refused, j.err
+		left, sent, written, refused, err := j.pending, j.sent, j.written, j.refused, j.err
 		j.mu.Unlock()
 		switch {
 		case err != nil:

@@ -211,6 +211,27 @@ func finish(t *testing.T, c *Coordinator) {
 	}
 }
 
+// TestJournalWaitsForWhatIsBeingWritten: events that have left the buffer and are not in the
+// file yet are not acknowledged.
+func TestJournalWaitsForWhatIsBeingWritten(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "part"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	j := &Journal{file: file}
+	if err := j.sendAll(ctx); err != nil {
+		t.Errorf("nothing was recorded: %v", err)
+	}
+	j.Event(&history.Event{Process: history.Witness, Kind: history.OK, Op: history.Key, Key: "k", Node: "n1"})
+	j.buf = nil // as the writer takes it
+	if err := j.sendAll(ctx); err == nil {
+		t.Error("an event that is in no file yet counts as sent")
+	}
+}
+
 // TestServerAway: the server of NATS goes away while workers record, and comes back: every
 // event comes in once, and nobody counts as lost.
 func TestServerAway(t *testing.T) {

@@ -126,12 +126,12 @@ type stores struct {
 // openStores makes what is not there yet, and opens it.
 func openStores(ctx context.Context, js jetstream.JetStream) (s stores, err error) {
 	s.js = js
-	if s.tasks, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	if s.tasks, err = MakeStream(ctx, js, jetstream.StreamConfig{
 		Name: tasksStream, Subjects: []string{taskPrefix + ">"}, Retention: jetstream.WorkQueuePolicy, Discard: jetstream.DiscardNew,
 	}); err != nil {
 		return s, fmt.Errorf("open the farm's tasks: %w", err)
 	}
-	if s.results, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+	if s.results, err = MakeStream(ctx, js, jetstream.StreamConfig{
 		Name: resultsStream, Subjects: []string{resultPrefix + ">"}, Retention: jetstream.LimitsPolicy, Discard: jetstream.DiscardNew,
 	}); err != nil {
 		return s, fmt.Errorf("open the farm's results: %w", err)
