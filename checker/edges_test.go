@@ -674,7 +674,7 @@ var edges = []struct {
 		35ms c0 fail release k owner a err "lease lost"
 		35ms c0 invoke write k owner a fence 1 value a5
 		36ms c1 info release k owner a fence 1 err "i/o timeout"
-		37ms c0 ok write k owner a fence 1 value a5 seq 5 began 37ms ended 37ms`, `[S8]`},
+		37ms c0 ok write k owner a fence 1 value a5 seq 5 began 37ms ended 37ms`, `[S3z]`},
 	{"a late write under a lease taken twice, and a refusal told late", `header ttl 17ms drift 1ms
 		 0s c2 invoke acquire k owner b
 		 3ms c2 ok acquire k owner b

@@ -18,7 +18,77 @@ func toldLateCases() []verdictCase {
 		 1ms a ok acquire k until 100ms
 		20ms b invoke acquire k
 		21ms b ok acquire k until 120ms`
+	const asked = `
+		 0ms a0 invoke acquire k owner a
+		 1ms a0 ok acquire k owner a until 100ms
+		20ms a0 invoke release k owner a`
+	const wrote = `
+		50ms a1 invoke write k owner a value a1 began 45ms
+		51ms a1 ok write k owner a value a1 seq 1`
 	return []verdictCase{
+		{
+			name: "a child's late write, told once its lease had been extended", header: "ttl 30ms", want: Fail, violations: []string{"S3z [1 4]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a until 30ms
+				49ms a2 ok extend k owner a until 90ms began 48ms` + wrote,
+		},
+		{
+			name: "the same, while the extension was under way", header: "ttl 30ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a until 30ms
+				49ms a2 ok extend k owner a until 90ms began 45ms` + wrote,
+		},
+		{
+			name: "a child's write in time, told once its lease had been extended", header: "ttl 30ms", want: Pass,
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a until 45ms
+				46ms a2 ok extend k owner a until 90ms began 46ms` + wrote,
+		},
+		{
+			name: "a child's write behind a release that it never answered", header: "ttl 100ms", want: Pass,
+			history: asked + `
+				30ms a0 info release k owner a err "no answer"` + wrote,
+		},
+		{
+			name: "the same, once its lease was over", header: "ttl 30ms", want: Fail, violations: []string{"S3z [1 5]"},
+			history: `
+				 0ms a0 invoke acquire k owner a
+				 1ms a0 ok acquire k owner a until 30ms
+				20ms a0 invoke release k owner a
+				25ms a0 info release k owner a err "no answer"` + wrote,
+		},
+		{
+			name: "the same, while the release is asked for", header: "ttl 100ms", want: Pass,
+			history: asked + wrote + `
+				60ms a0 info release k owner a err "no answer"`,
+		},
+		{
+			name: "a child's write behind a release of which it says that it began it", header: "ttl 100ms", want: Fail, violations: []string{"S8 [2 5]"},
+			history: asked + `
+				30ms a0 info release k owner a began 21ms ended 29ms err timeout` + wrote,
+		},
+		{
+			name: "the same, of which it began after the write", header: "ttl 100ms", want: Pass,
+			history: asked + wrote + `
+				60ms a0 ok release k owner a began 55ms ended 58ms`,
+		},
+		{
+			name: "a child's write behind a release that was answered the second time", header: "ttl 100ms", want: Fail, violations: []string{"S8 [2 7]"},
+			history: asked + `
+				30ms a0 info release k owner a err "no answer"
+				31ms a2 invoke release k owner a
+				33ms a2 ok release k owner a` + wrote,
+		},
+		{
+			name: "a write without a stamp of its own", header: "ttl 100ms", want: Fail, violations: []string{"S8 [2 5]"},
+			history: asked + `
+				30ms a0 info release k owner a err timeout
+				50ms a1 invoke write k owner a value a1
+				51ms a1 ok write k owner a value a1 seq 1`,
+		},
 		{
 			name: "a release that began before another's grant", header: "ttl 100ms", want: Pass,
 			history: two + `

@@ -115,13 +115,14 @@ func granted(rec *history.Recorder, e history.Event, l lockimpl.Lease) history.E
 	return e
 }
 
-// A timed lease says when its acquisition really began and ended, where a
-// child process between the harness and the lock blurs that.
+// A timed lease says when its acquisition, or the release since, really began and ended,
+// where a child process between the harness and the lock blurs that. Both times are zero
+// for a release that was not answered.
 type timed interface {
 	Took() (began, ended time.Time)
 }
 
-// took adds to an acquisition's event what a timed lease says.
+// took adds to the event of an acquisition or a release what a timed lease says.
 func took(rec *history.Recorder, e history.Event, l lockimpl.Lease) history.Event {
 	t, can := l.(timed)
 	if !can {

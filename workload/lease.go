@@ -140,7 +140,11 @@ func (s *section) nested(ctx context.Context) bool {
 // release ends one hold. What is lost need not be released, but the client
 // cannot know.
 func (s *section) release(ctx context.Context, e history.Event, lease lockimpl.Lease) bool {
-	return s.do(ctx, e, func(ctx context.Context, _ *history.Event) error { return lease.Release(ctx) }) == history.OK
+	return s.do(ctx, e, func(ctx context.Context, e *history.Event) error {
+		err := lease.Release(ctx)
+		*e = took(s.rec, *e, lease)
+		return err
+	}) == history.OK
 }
 
 // torn says that the row changed under the section's eyes.

@@ -66,6 +66,12 @@ func TestClientThatWritesItself(t *testing.T) {
 	grants := count(events, func(e *history.Event) bool {
 		return e.Op == history.Acquire && e.Kind == history.OK && e.HasAll(history.HasBegan|history.HasEnded) && e.Ended-e.Began == time.Microsecond
 	})
+	releases := count(events, func(e *history.Event) bool {
+		return e.Op == history.Release && e.Kind != history.Invoke && !(e.HasAll(history.HasBegan|history.HasEnded) && e.Ended-e.Began == 2*time.Microsecond)
+	})
+	if releases != 0 {
+		t.Errorf("%d releases without their own times", releases)
+	}
 	effects := count(events, func(e *history.Event) bool { return e.Op == history.Read || e.Op == history.Write })
 	if grants == 0 || effects != 0 {
 		t.Errorf("%d grants with their own times, %d reads and writes", grants, effects)
@@ -80,12 +86,18 @@ type timedLock struct{ *tableLock }
 func (l timedLock) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	began := time.Now()
 	lease, err := l.tableLock.Acquire(ctx, key, ttl)
-	return timedLease{lease, began}, err
+	return &timedLease{lease, began, time.Microsecond}, err
 }
 
 type timedLease struct {
 	lockimpl.Lease
 	began time.Time
+	took  time.Duration
 }
 
-func (l timedLease) Took() (began, ended time.Time) { return l.began, l.began.Add(time.Microsecond) }
+func (l *timedLease) Took() (began, ended time.Time) { return l.began, l.began.Add(l.took) }
+
+func (l *timedLease) Release(ctx context.Context) error {
+	l.began, l.took = time.Now(), 2*time.Microsecond
+	return l.Lease.Release(ctx)
+}

@@ -133,7 +133,10 @@ func (w *worker) end(e history.Event, err error) history.Kind {
 		e.Fence = 0
 	}
 	if e.Kind != history.OK {
-		e.Has &^= history.HasValidUntil | history.HasBegan | history.HasEnded
+		e.Has &^= history.HasValidUntil
+	}
+	if e.Kind != history.OK && e.Op == history.Acquire || w.inc.crashed() {
+		e.Has &^= history.HasBegan | history.HasEnded
 	}
 	if e.Kind == history.Info {
 		e.Has &^= history.HasSeq

@@ -174,8 +174,13 @@ func TestWrappers(t *testing.T) {
 				}
 				done <- err
 			}()
+			asked := time.Now()
 			if err := lease.Release(t.Context()); err != nil {
 				t.Errorf("release: %v", err)
+			}
+			began, ended = lease.(interface{ Took() (_, _ time.Time) }).Took()
+			if began.Before(asked.Add(-time.Millisecond)) || ended.Before(began) || ended.After(time.Now()) {
+				t.Errorf("asked to release at %v, released from %v to %v", asked, began, ended)
 			}
 			if err := <-done; err != nil {
 				t.Errorf("wait for the release: %v", err)
@@ -248,6 +253,9 @@ func TestKilledHolder(t *testing.T) {
 			}
 			if err := lease.Release(t.Context()); !errors.Is(err, ErrGone) {
 				t.Errorf("release by the dead: %v, want ErrGone", err)
+			}
+			if began, ended := lease.(interface{ Took() (_, _ time.Time) }).Took(); !began.IsZero() || !ended.IsZero() {
+				t.Errorf("a release that was not answered took from %v to %v", began, ended)
 			}
 			left := rdb.PTTL(t.Context(), "k").Val()
 			if expires := left > 0; expires != c.expires {

@@ -71,11 +71,22 @@ func (l *lease) lose() {
 	}
 }
 
+// took notes when what m answers began and ended; a nil m answers nothing.
+func (l *lease) took(m *message) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.began, l.ended = time.Time{}, time.Time{}
+	if m != nil {
+		l.began, l.ended = m.began, m.ended
+	}
+}
+
 // Handle names the lease in its child's writes.
 func (l *lease) Handle() string { return l.handle }
 
-// Took says when the acquisition began and ended: by the child's word where it
-// can be taken, and otherwise when the harness asked and was answered.
+// Took says when the acquisition, or the release since, began and ended: by the child's
+// word where it can be taken, and otherwise when the harness asked and was answered. Both
+// are zero when the release was not answered.
 func (l *lease) Took() (began, ended time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,6 +125,7 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 
 func (l *lease) Release(ctx context.Context) error {
 	m, err := l.ask(ctx, "release", nil)
+	l.took(m)
 	switch {
 	case err != nil:
 		return err

@@ -40,7 +40,8 @@ type Grant struct {
 	LostBy        int           // the process that was told of the loss
 	ServedUntil   time.Duration // until when the servers may keep it
 	FirstDeadline time.Duration // deadline that the acquire itself gave
-	previous      time.Duration // deadline that the latest extension replaced
+	previous      time.Duration // deadline that the latest extension replaced …
+	previousIdx   int           // … and the event that had set it
 	Start         time.Duration // of the acquire or the last successful extension
 	LostAt        time.Duration // loss reported
 	LostIdx       int
@@ -71,6 +72,7 @@ type rare struct {
 	GivenBack       []givenBack   // releases that were answered yes, other than the first
 	VagueExtensions int           // extensions of unknown outcome
 	GivenUp         time.Duration // when its release was given up as of unknown outcome; 0 is never
+	Begun           bool          // that release says itself when it began: its owner knew of it
 	GoneOn          time.Duration // until when its owner held it beyond its release: what seemed an inner one began later
 	again           reentry       // the latest by another process …
 	latest          reentry       // … and by any …

@@ -142,13 +142,21 @@ func (o *Op) Forget() { o.Grant, o.Doubts, o.queue, o.Next, o.Prev = nil, nil, n
 
 // overdue notes that o was issued after its lease's deadline, and no extension was
 // under way: what moves the deadline from here on covers o no more, unless it
-// turns out to have begun before.
+// turns out to have begun before. Of a write that is told late it is the deadline
+// before, where the extension surely began behind the write.
 func (l *Ledger) overdue(o *Op) {
 	g := o.Grant
-	if g == nil || o.Use != UseHeld && o.Use != UseReleased || o.Inv-l.Past(g, o.By()) <= max(g.Latest(), g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
+	if g == nil || o.Use != UseHeld && o.Use != UseReleased {
 		return
 	}
-	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), d: g.Deadline, DIdx: g.DeadlineIdx}
+	d, idx, latest := g.Deadline, g.DeadlineIdx, g.Latest()
+	if before := l.DeadlineFor(g, o.Inv, o.By()); o.Late && before < d && g.Latest() == d {
+		d, idx, latest = before, g.previousIdx, before
+	}
+	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
+		return
+	}
+	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), d: d, DIdx: idx}
 	g.Rare.Late = append(g.Rare.Late, w)
 	o.Doubt().Late = w
 }

@@ -223,6 +223,9 @@ func (l *Ledger) givenUp(o *Op) {
 	case history.OK, history.Info:
 		p.ReleasedAt, p.ReleaseIdx, p.ReleasedBy = o.Inv, o.InvIdx, o.Process
 		p.ReleaseUnknown = o.Outcome == history.Info
+		if p.ReleaseUnknown && o.Has&history.HasBegan != 0 {
+			p.Rarely().Begun = true
+		}
 		p.stopAt(o.Inv, o.InvIdx, o.Process)
 	case history.Fail:
 		p.refuse(o)
@@ -249,6 +252,7 @@ func (l *Ledger) outerDone(e *history.Event, o *Op) {
 		g.Releasing = false
 		if o.Outcome == history.Info {
 			g.Rarely().GivenUp = o.OK
+			g.Rare.Begun = o.Has&history.HasBegan != 0
 		}
 	}
 	l.restop(e, o, o.Inv)

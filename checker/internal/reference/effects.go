@@ -215,7 +215,9 @@ func (j *judge) covered(w *write, grants []*grant) bool {
 
 // endedBefore reports whether a word surely ended g before w.
 func (j *judge) endedBefore(g *grant, w *write) bool {
-	return slices.ContainsFunc(g.endings, func(e ending) bool { return e.sure && j.surely(e.must, w.from) })
+	return slices.ContainsFunc(g.endings, func(e ending) bool {
+		return e.sure && j.surely(e.must, w.from) && !(e.unheard && w.said && e.must.process != w.from.process)
+	})
 }
 
 // surelyCovered reports whether some grant was answered before w, and no word of

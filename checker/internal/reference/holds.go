@@ -21,6 +21,7 @@ type ending struct {
 	unsent    bool          // it ended nothing; its owner acts no more, though
 	told      bool          // somebody reported the loss; the servers may know better
 	unknown   bool          // a release of unknown outcome
+	unheard   bool          // the same, and nothing says that it began: a client that stamps its own writes may not have heard of it
 }
 
 // A grant is an acquire that was answered with yes.
@@ -269,7 +270,7 @@ func (g *grant) process() int { return g.operation.Process }
 // release ends the newest lease that it speaks of and that no word has ended.
 // Those beside it stay when they are surely re-entered, and are in doubt otherwise.
 func (j *judge) release(o *operation) {
-	e := ending{may: o.from, must: o.to, cut: o.from.time, unsent: o.unsent, unknown: o.Kind == history.Info}
+	e := ending{may: o.from, must: o.to, cut: o.from.time, unsent: o.unsent, unknown: o.Kind == history.Info, unheard: o.Kind == history.Info && !o.said}
 	j.stray(o, e)
 	var top *grant
 	for _, g := range j.spokenOf(o) {

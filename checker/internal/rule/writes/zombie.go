@@ -128,9 +128,9 @@ func (z *Zombies) endedMeanwhile(o *ledger.Op) {
 	switch {
 	case o.Use != ledger.UseHeld || g == nil || g.StoppedAt == ledger.Never || g != o.Holder.Grant && g != o.Holder.Prior:
 		return
-	case g.ReleaseOK != ledger.Never && o.Inv-z.From(g, o.By()) > g.ReleaseOK:
+	case z.givenBack(g, o):
 		o.Use = ledger.UseReleased
-	case g.ReleaseUnknown && !g.Releasing && g.Rare != nil && g.Rare.GivenUp != 0 && o.Inv-z.From(g, o.By()) > g.Rare.GivenUp:
+	case g.ReleaseUnknown && !g.Releasing && !unheard(g, o) && g.Rare != nil && g.Rare.GivenUp != 0 && o.Inv-z.From(g, o.By()) > g.Rare.GivenUp:
 		o.Use = ledger.UseReleased
 	case g.Refused() != nil:
 		o.Use = ledger.UseDenied
@@ -182,7 +182,7 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 		}
 	}
 	switch {
-	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.By()) && (again || before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence)):
+	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.By()) && !(unheard(g, o) && !z.givenBack(g, o)) && (again || before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence)):
 		o.Doubt().Told = lost || no != nil
 	case lost:
 		o.Use = ledger.UseLost
@@ -192,6 +192,18 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 		return false
 	}
 	return true
+}
+
+// unheard says whether the client that issued o may not have heard of g's release. Nobody
+// knows whether the client was told to release, and o bears the client's own stamp: a child
+// process writes until it reads that it is to release.
+func unheard(g *ledger.Grant, o *ledger.Op) bool {
+	return g.ReleaseUnknown && o.Process != g.ReleasedBy && o.Has&history.HasBegan != 0 && (g.Rare == nil || !g.Rare.Begun)
+}
+
+// givenBack says whether a release of g was answered yes, surely before o.
+func (z *Zombies) givenBack(g *ledger.Grant, o *ledger.Op) bool {
+	return g.ReleaseOK != ledger.Never && o.Inv-z.From(g, o.By()) > g.ReleaseOK
 }
 
 // allGone says whether o, which bears no token, was issued under a lease of several, each
