@@ -31,7 +31,7 @@ func TestExternalRefusesWhatIsNotSafe(t *testing.T) {
 		{"brackets are literal", ExternalConfig{Masters: server.Plain(b.Nodes()[2].Addr()), Prefix: "lock:[1"}, "exist already"},
 		{"not empty, no prefix", ExternalConfig{Masters: server.Plain(addrs...)}, "exist already"},
 		{"same server twice", ExternalConfig{Masters: server.Plain(addrs[0], strings.Replace(addrs[0], "127.0.0.1", "localhost", 1)), Prefix: "p"}, "same server"},
-		{"another machine", ExternalConfig{Masters: server.Plain("192.0.2.1:" + port), Prefix: "p"}, "not this machine"},
+		{"another machine", ExternalConfig{Masters: server.Plain("192.0.2.1:" + port), Prefix: "p"}, ": 192.0.2.1 is not this machine"},
 		{"nothing there", ExternalConfig{Masters: server.Plain("127.0.0.1:1"), Prefix: "p"}, "refused"},
 		{"none", ExternalConfig{}, "no address"},
 	} {
@@ -77,6 +77,37 @@ func TestExternalRefusesWhatTakesNoWrites(t *testing.T) {
 		t.Error(err)
 	}
 	do(t, n, int64(0), "DBSIZE")
+}
+
+// What a run has to send beside the lock's own commands is asked for before anything is
+// written: a user who may not, or a server that cannot, shows later as locks that fail,
+// and as keys that nobody may remove.
+func TestExternalRefusesWhoMayNotSendWhatARunNeeds(t *testing.T) {
+	n := startProcess(t, ProcessConfig{Nodes: 1}).Nodes()[0]
+	for _, c := range []struct{ rights, lacks string }{
+		{"~* +@all -unlink", "unlink"},
+		{"~* +@all -exists", "exists"},
+		{"~* +@all -multi", "multi"},
+		{"~* +@all -eval -evalsha", "eval"},
+		{"~* +@all -xadd", "xadd"},
+		{"~other:* +@all", "access"},
+		{"~p:k* +@all", "access"}, // and not the store's keys
+		{"~p:* +@all -flushall -config -debug -shutdown", ""},
+	} {
+		do(t, n, "OK", append([]string{"ACL", "SETUSER", "kim", "reset", "on", "nopass"}, strings.Fields(c.rights)...)...)
+		_, err := StartExternal(testContext(t), ExternalConfig{Masters: []server.Endpoint{{Addr: n.Addr(), Username: "kim", Password: "any"}}, Prefix: "p:"})
+		if c.lacks == "" && err != nil {
+			t.Errorf("%s: %v", c.rights, err)
+		}
+		if c.lacks != "" && (err == nil || !strings.Contains(err.Error(), c.lacks) || !strings.Contains(err.Error(), "ACL SETUSER kim")) {
+			t.Errorf("%s: %v, want a word of %q", c.rights, err, c.lacks)
+		}
+	}
+	do(t, n, int64(0), "DBSIZE")
+	renamed := server.Endpoint{}.Explain(server.ReplyError("ERR unknown command 'EVAL', with args beginning with: 'x' "))
+	if !errors.As(renamed, new(server.Error)) || !strings.Contains(renamed.Error(), "lacks a command") {
+		t.Error(renamed)
+	}
 }
 
 func TestChoice(t *testing.T) {

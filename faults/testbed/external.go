@@ -151,14 +151,30 @@ func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string
 	if err := requireNoKeys(ctx, n, c.Prefix); err != nil {
 		return "", n.at.Explain(err)
 	}
-	return serverVersion(f), n.at.Explain(requireWrites(ctx, n, c.Prefix))
+	keepsStore := n.Name() == StoreName || c.Store == nil && n.at.String() == c.Masters[0].String()
+	return serverVersion(f), n.at.Explain(requireCommands(ctx, n, c.Prefix, keepsStore))
 }
 
-// requireWrites sees whether the server takes commands that write, by one that writes
-// nothing: there is no such key.
-func requireWrites(ctx context.Context, n Node, prefix string) error {
-	_, err := Do(ctx, n, "SET", prefix+"locktorture-probe", "x", "XX")
-	return err
+// requireCommands sees whether the server carries out what a run sends by itself,
+// whatever the lock sends, for this user and on keys with prefix, and takes writes: to plant
+// the canary, to look at keys and remove them, and to keep the guarded store. Nothing is
+// carried out.
+func requireCommands(ctx context.Context, n Node, prefix string, keepsStore bool) error {
+	s, err := open(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	var commands [][]string
+	for _, key := range []string{prefix + "k0", prefix + "locktorture-probe"} {
+		commands = append(commands, []string{"SET", key, "x"}, []string{"GET", key}, []string{"EXISTS", key}, []string{"DEL", key},
+			[]string{"UNLINK", key}, []string{"TYPE", key}, []string{"PTTL", key})
+	}
+	if key := prefix + "locktorture:probe"; keepsStore {
+		commands = append(commands, []string{"EVALSHA", "0", "1", key}, []string{"EVAL", "return 0", "1", key}, []string{"HMGET", key, "f"},
+			[]string{"HSET", key, "f", "v"}, []string{"INCR", key}, []string{"XADD", key, "1-0", "f", "v"}, []string{"XRANGE", key, "-", "+"})
+	}
+	return s.Accepts(commands)
 }
 
 func requireLoopback(ctx context.Context, addr string) error {
@@ -172,7 +188,7 @@ func requireLoopback(ctx context.Context, addr string) error {
 	}
 	for _, ip := range ips {
 		if !ip.IP.IsLoopback() {
-			return fmt.Errorf("%s is not this machine: torture writes and deletes keys there; say that you own this Redis to go on", ip)
+			return fmt.Errorf("%s is not this machine: torture writes and deletes keys there; say that you own this Redis to go on", ip.IP)
 		}
 	}
 	return nil

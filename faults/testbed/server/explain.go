@@ -66,6 +66,8 @@ func (e Endpoint) explainReply(err error, said string) error {
 		return errors.New("asks for no password, and was given one: leave it out")
 	case code == "NOPERM":
 		return fmt.Errorf("user %q may not do what a run has to (%s): ACL SETUSER %s +@all ~* &*, or give another user", user, said, user)
+	case strings.HasPrefix(said, "ERR unknown command"):
+		return Error{fmt.Errorf("lacks a command that a run has to send (%s): undo its rename-command, or give another server", strings.TrimSpace(said))}
 	case strings.Contains(said, "DB index is out of range"):
 		return fmt.Errorf("has no database %d: give a lower one (its setting databases says how many there are)", e.DB)
 	case strings.Contains(said, "SELECT is not allowed in cluster mode"):

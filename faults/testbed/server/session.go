@@ -55,6 +55,27 @@ func (s *Session) Do(args ...string) (any, error) {
 	return v, nil
 }
 
+// Accepts sees whether the server takes commands, for this user and on these keys, without
+// having any carried out. Within a transaction a server looks at each command as it comes,
+// and refuses it there and then; what it accepts is discarded. After an error the session is
+// of no use.
+func (s *Session) Accepts(commands [][]string) error {
+	if _, err := s.Do("MULTI"); err != nil {
+		return err
+	}
+	for _, c := range commands {
+		reply, err := s.Do(c...)
+		if err != nil {
+			return err
+		}
+		if reply != "QUEUED" {
+			return fmt.Errorf("%s in a transaction: unexpected reply %v", c[0], reply)
+		}
+	}
+	_, err := s.Do("DISCARD")
+	return err
+}
+
 func (s *Session) read() (any, error) {
 	line, err := s.in.ReadString('\n')
 	if err != nil {
