@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,7 +27,27 @@ var starters = map[string]struct{ file, text, build, command string }{
 	"node":    {"my_lock.mjs", child.NodeRedis, "apt-get install nodejs", "node my_lock.mjs"},
 	"ioredis": {"my_lock.mjs", child.RedlockIORedis, "apt-get install nodejs npm && npm install ioredis redlock@5.0.0-beta.2", "node my_lock.mjs"},
 	"java":    {"MyLock.java", child.Redisson, "apt-get install default-jdk-headless maven && mvn dependency:copy -Dartifact=org.redisson:redisson-all:4.3.0 -DoutputDirectory=.", "java -cp redisson-all-4.3.0.jar MyLock.java"},
-	"go":      {"my_lock.go", child.GoRedis, "go mod edit -require locktorture@v0.0.0 -replace locktorture=CHECKOUT && go mod tidy && go build -o my_lock my_lock.go", "./my_lock"},
+	"go":      {"my_lock.go", child.GoRedis, requireUs + "CHECKOUT && go mod tidy && go build -o my_lock my_lock.go", "./my_lock"},
+}
+
+// requireUs, and the path of a copy of this module, have a module find it.
+const requireUs = "go mod edit -require locktorture@v0.0.0 -replace locktorture="
+
+// beginModule begins the module that a Go file in the current folder needs, where neither
+// the folder nor one above it has one.
+func beginModule() string {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
+			return ""
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			break
+		}
+		dir = above
+	}
+	return "go mod init mine && "
 }
 
 // wrapperLanguages are the starters that init writes, whose needs one shell command
@@ -80,7 +101,7 @@ func tellNext(w io.Writer, p *starter.Plan) {
 	}
 	fmt.Fprintln(w, "\nnext:")
 	if p.Language.Wrapper == "" {
-		fmt.Fprintln(w, "  go mod edit -require locktorture@v0.0.0 -replace locktorture=PATH    # PATH: your copy of locktorture\n"+
+		fmt.Fprintln(w, "  "+beginModule()+requireUs+"PATH    # PATH: your copy of locktorture\n"+
 			"  go mod tidy\n"+
 			"  go test -run UnderTorture -v .    # plays "+starter.ScenarioFile+" against the lock in "+starter.TestFile+", for a minute\n"+
 			"Then put your lock in its place (TODO in "+starter.TestFile+"), and play it again.")
@@ -115,7 +136,11 @@ func newInitWrapper() *cobra.Command {
 			}
 			w := cmd.OutOrStdout()
 			fmt.Fprintf(w, "%s is written. Next:\n", s.file)
-			fmt.Fprintf(w, "  %s\n  torture run calm --lock 'exec:%s' --faults pause-client\n", s.build, s.command)
+			build := s.build
+			if args[0] == "go" {
+				build = beginModule() + build
+			}
+			fmt.Fprintf(w, "  %s\n  torture run calm --lock 'exec:%s' --faults pause-client\n", build, s.command)
 			fmt.Fprintln(w, "Then put your lock in the place of the one in it: what acquires, extends and releases.")
 			return nil
 		},

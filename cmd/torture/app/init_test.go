@@ -138,6 +138,25 @@ func TestInitWritesOnlyWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// Where no go.mod reaches the folder, the first thing to do is to begin a module: go mod
+// edit, tidy and test all fail without one.
+func TestInitBeginsAModule(t *testing.T) {
+	for _, c := range []struct {
+		files map[string]string
+		begun bool
+	}{{nil, true}, {map[string]string{"go.mod": "module m\n"}, false}} {
+		for _, verb := range [][]string{{"init", "--language=go", "--ci=none"}, {"init-wrapper", "go"}} {
+			t.Run(verb[0], func(t *testing.T) {
+				t.Chdir(repository(t, c.files))
+				code, said := torture(verb...)
+				if code != 0 || strings.Contains(said, "  go mod init mine && go mod edit -require") != c.begun || !strings.Contains(said, "go mod edit -require") {
+					t.Errorf("files %v: exit %d: %s", c.files, code, said)
+				}
+			})
+		}
+	}
+}
+
 // init --force writes through no link, of a file or of a folder, and then writes nothing.
 func TestInitFollowsNoLink(t *testing.T) {
 	for _, c := range []struct{ link, to, wrong string }{
