@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -138,4 +139,46 @@ func TestCrashOnServersWithAPassword(t *testing.T) {
 	if err != nil || bytes.Contains(meta, []byte(password)) {
 		t.Errorf("%v: %s", err, meta)
 	}
+}
+
+// So it does when the harness was killed: the next run finds no key of this one, and is not
+// refused.
+func TestKilledHarnessLeavesNoKey(t *testing.T) {
+	t.Parallel()
+	port := redistest.FreePort(t)
+	redistest.Serve(t, "tcp", "127.0.0.1:"+port, "--port", port)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	torture := filepath.Join(t.TempDir(), "torture") // the name makes this binary the command
+	if err := os.Symlink(self, torture); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), endLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, torture, "run", "calm", "--lock", "token-lua", "--clients", "2", "--duration", "10m", "--redis", "127.0.0.1:"+port, "--out", t.TempDir())
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	at := server.Endpoint{Addr: "127.0.0.1:" + port}
+	wait := func(what string, until func(keys []string) bool) {
+		for {
+			keys := redistest.KeysAt(t, at)
+			if until(keys) {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				t.Fatalf("%s: %v", what, keys)
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}
+	wait("nothing was written", func(keys []string) bool { return slices.Contains(keys, "locktorture:log") })
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // killed
+	wait("left", func(keys []string) bool { return len(keys) == 0 })
 }

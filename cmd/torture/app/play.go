@@ -269,8 +269,22 @@ func (t *tool) monitorCrash() (*crash.Monitor, error) {
 // afterCrashLimit bounds the cleaning after a crash.
 const afterCrashLimit = time.Minute
 
+// clearAway removes what runs have left whose process did not live to do it.
+func clearAway(runs []crash.Run) error {
+	ctx, cancel := context.WithTimeout(context.Background(), afterCrashLimit)
+	defer cancel()
+	var errs []error
+	for _, r := range runs {
+		if err := run.ClearAway(ctx, r); err != nil {
+			errs = append(errs, harnessError{fmt.Errorf("clear away what %s left: %w", r.Dir, err)})
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // finishCrashed is the whole work of the second process: it waits for the end of
-// the first, and when that crashed, finishes its run as torture report does. Of
+// the first, and when that crashed, finishes its run as torture report does; of one that was
+// killed it clears away what is left. Of
 // several runs at once nobody can say whose lock it was: they stay unfinished.
 func (t *tool) finishCrashed(in io.Reader, stdout, stderr io.Writer) int {
 	said, runs, err := crash.Serve(in)
@@ -278,8 +292,10 @@ func (t *tool) finishCrashed(in io.Reader, stdout, stderr io.Writer) int {
 	case err != nil:
 		complain(stderr, fmt.Errorf("wait for a crash: %w", err))
 		return exitHarness
-	case said == "" || len(runs) == 0:
+	case len(runs) == 0:
 		return 0
+	case said == "": // it was killed, or the user did not wait for its end
+		return exitOf(clearAway(runs), stderr)
 	case len(runs) > 1:
 		complain(stderr, errors.New("a panic that nobody could recover ended this process; which of the runs under way it was cannot be told, and these stay unfinished"))
 		for _, r := range runs {

@@ -1,10 +1,14 @@
 package catalogue
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/lockimpl"
 )
 
 func TestFind(t *testing.T) {
@@ -15,6 +19,41 @@ func TestFind(t *testing.T) {
 		l, err := Builtin().Find(id)
 		if want == "" && (err != nil || l.ID != id) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: lock %q, error %v", id, l.ID, err)
+		}
+	}
+}
+
+// A lock of somebody else's is made on masters that do not run yet, to see what it can do. One
+// that connects when it is made (rueidis does) cannot show that yet, which is no fault of
+// it; one whose constructor breaks is told in a line.
+func TestBuildOfAnyConstructor(t *testing.T) {
+	dialling := func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		_, err := nodes[0].Dial(t.Context(), "tcp", nodes[0].Addr)
+		return nil, err
+	}
+	for _, c := range []struct {
+		name    string
+		factory lockimpl.Factory
+		want    string // of the error
+		dials   bool
+	}{
+		{"dials", dialling, "nothing is started yet", true},
+		{"dials and panics", func(nodes []lockimpl.Node) (lockimpl.Locker, error) { _, err := dialling(nodes); panic(err) }, "its constructor panicked", true},
+		{"panics", func([]lockimpl.Node) (lockimpl.Locker, error) { panic("no licence") }, "its constructor panicked: no licence", false},
+		{"nothing", func([]lockimpl.Node) (lockimpl.Locker, error) { return nil, nil }, "neither a lock nor an error", false},
+		{"refuses", func([]lockimpl.Node) (lockimpl.Locker, error) { return nil, errors.New("no") }, "no", false},
+	} {
+		locks, err := Builtin().With("yours", c.factory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := locks.Find("yours")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = l.Build(config.Config{}, 1)
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, new(*DialsError)) != c.dials {
+			t.Errorf("%s: %v, want %q, dials %v", c.name, err, c.want, c.dials)
 		}
 	}
 }

@@ -40,14 +40,20 @@ func AddCrash(dir string, r *checker.Report) error {
 	return nil
 }
 
-// AfterCrash keeps in the directory of a run whose process a crash has ended, what the runtime said of it, and ends and removes what the run has left:
-// servers, containers, proxies, and its keys on servers that live on. What it
-// could not remove is an error; the directory can be judged all the same.
+// AfterCrash keeps in the directory of a run whose process a crash has ended what the runtime
+// said of it, and clears away what the run has left.
 func AfterCrash(ctx context.Context, of crash.Run, said string) error {
-	dir := of.Dir
-	if err := os.WriteFile(filepath.Join(dir, CrashFile), []byte(said), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(of.Dir, CrashFile), []byte(said), 0o600); err != nil {
 		return err
 	}
+	return ClearAway(ctx, of)
+}
+
+// ClearAway ends and removes what a run has left whose process is gone: servers, containers,
+// proxies, and its keys on servers that live on. What it could not remove is an error; the
+// directory can be judged all the same.
+func ClearAway(ctx context.Context, of crash.Run) error {
+	dir := of.Dir
 	meta, err := reports.ReadMeta(dir)
 	if err != nil {
 		return err
@@ -61,12 +67,12 @@ func AfterCrash(ctx context.Context, of crash.Run, said string) error {
 	}
 	_, err = testbed.Sweep(ctx, filepath.Join(dir, NodesDir))
 	errs := []error{err}
-	switch cfg.Testbed {
-	case testbed.KindContainer:
+	switch {
+	case cfg.Testbed == testbed.KindContainer, cfg.Image != "":
 		_, err = testbed.SweepContainers(ctx)
-	case testbed.KindCompose:
+	case cfg.Testbed == testbed.KindCompose:
 		_, err = link.Sweep(ctx, remote(cfg.Proxy))
-	case testbed.KindExternal:
+	case cfg.Testbed == testbed.KindExternal:
 		err = cleanGiven(ctx, cfg)
 	}
 	return errors.Join(append(errs, err)...)

@@ -90,8 +90,13 @@ func fitsMasters(c config.Config, l catalogue.Lock) error {
 		return fmt.Errorf("%s: lock %s is made for 1 master (--lock redlock is for several)", given, l.ID)
 	}
 	locker, err := l.Build(c, n)
-	if err != nil {
+	switch {
+	case errors.As(err, new(*catalogue.DialsError)):
+		return nil
+	case err != nil && n != l.Nodes:
 		return fmt.Errorf("%s: lock %s is made for %d: %w", given, l.ID, l.Nodes, err)
+	case err != nil:
+		return fmt.Errorf("lock %s cannot be made on %d: %w", l.ID, n, err)
 	}
 	return locker.Close()
 }
@@ -133,13 +138,16 @@ func fitsLinks(c config.Config, l catalogue.Lock) error {
 }
 
 // FitsMode sees whether the lock can do what the mode needs. A lock in a child
-// process says so itself, once it runs.
+// process, or one that connects when it is made, says so itself, once it runs.
 func FitsMode(c config.Config, l catalogue.Lock) error {
 	if l.Child {
 		return nil
 	}
 	locker, err := l.Build(c, l.Masters(c))
-	if err != nil {
+	switch {
+	case errors.As(err, new(*catalogue.DialsError)):
+		return nil
+	case err != nil:
 		return err
 	}
 	if err := workload.Lacks(c.Load.Mode, locker); err != nil {

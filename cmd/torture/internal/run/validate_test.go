@@ -1,6 +1,7 @@
 package run
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults/testbed"
+	"locktorture/lockimpl"
 )
 
 // What the kind of testbed cannot suffer is refused before anything stands, and
@@ -93,5 +95,29 @@ func TestFitsDeployment(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s on %s: %v, want %q", c.lock, c.bed, err, c.want)
 		}
+	}
+}
+
+// A lock that connects when it is made is no misfit for that: what it can do shows once
+// servers run.
+func TestALockThatDialsIsFit(t *testing.T) {
+	locks, err := catalogue.Builtin().With("yours", func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		_, err := nodes[0].Dial(t.Context(), "tcp", nodes[0].Addr)
+		return nil, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := locks.Find("yours")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Base("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Lock, cfg.Nodes = l.ID, 1
+	if err := errors.Join(fitsMasters(cfg, l), FitsMode(cfg, l)); err != nil {
+		t.Error(err)
 	}
 }
