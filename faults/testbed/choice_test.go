@@ -32,7 +32,7 @@ func TestExternalRefusesWhatIsNotSafe(t *testing.T) {
 		{"not empty, no prefix", ExternalConfig{Masters: server.Plain(addrs...)}, "exist already"},
 		{"same server twice", ExternalConfig{Masters: server.Plain(addrs[0], strings.Replace(addrs[0], "127.0.0.1", "localhost", 1)), Prefix: "p"}, "same server"},
 		{"another machine", ExternalConfig{Masters: server.Plain("192.0.2.1:" + port), Prefix: "p"}, ": 192.0.2.1 is not this machine"},
-		{"nothing there", ExternalConfig{Masters: server.Plain("127.0.0.1:1"), Prefix: "p"}, "refused"},
+		{"nothing there", ExternalConfig{Masters: server.Plain("127.0.0.1:1"), Prefix: "p"}, "refused: no server listens there"},
 		{"none", ExternalConfig{}, "no address"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -38,6 +38,10 @@ func (e Endpoint) Explain(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Error{fmt.Errorf("no answer within %s: %w", ReachTimeout, err)}
+	case e.Network == "unix" && errors.Is(err, syscall.ENOENT):
+		return fmt.Errorf("%w: give the path that the server's setting unixsocket names", err)
+	case e.Network != "unix" && errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("%w: no server listens there: start it, or give the address where it does", err)
 	case e.Network == "unix" && errors.Is(err, syscall.ECONNREFUSED):
 		return errors.New("no server listens at that socket: give the path that the server's setting unixsocket names")
 	case !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE):

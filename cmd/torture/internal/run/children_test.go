@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/redistest"
 	"locktorture/faults"
+	"locktorture/lockimpl"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
 )
@@ -90,5 +93,54 @@ func proved(t *testing.T, dir, fault string) bool {
 		if e.Fault == fault && e.Receipt != "" && e.Kind == history.OK {
 			return true
 		}
+	}
+}
+
+// No fault takes place before every client is connected, however long that takes: it would
+// strike nobody.
+func TestNemesisWaitsForTheClients(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Base("calm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	connect := lock(t, "token-lua").Factory(cfg)
+	locks, err := catalogue.Builtin().With("slow", func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		if !strings.HasPrefix(nodes[0].Addr, "192.0.2.") { // where nothing runs, it is looked at alone
+			time.Sleep(500 * time.Millisecond)
+		}
+		return connect(nodes)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow, err := locks.Find("slow")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Lock, cfg.Testbed, cfg.Clients, cfg.TTL, cfg.Duration, cfg.Out, cfg.Seed, cfg.Floors = slow.ID, "embedded", 2, 300*time.Millisecond, time.Second, t.TempDir(), 5, nil
+	cfg.Faults = config.Faults{Steps: []faults.Spec{{At: 50 * time.Millisecond, Fault: "cut", For: 100 * time.Millisecond, Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll}}}}
+	run, err := Run(t.Context(), cfg, slow, Options{})
+	if err != nil || len(run.Harness) > 0 {
+		t.Fatal(err, run.Harness)
+	}
+	r, closer, err := historyfile.Open(run.Dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closer.Close()
+	began := false
+	for {
+		var e history.Event
+		if err := r.Next(&e); err != nil {
+			t.Fatalf("no fault took place: %v", err)
+		}
+		began = began || e.Op == history.Phase && e.Value == history.PhaseMain
+		if e.Op == history.Fault {
+			break
+		}
+	}
+	if !began {
+		t.Error("a fault began before the clients")
 	}
 }

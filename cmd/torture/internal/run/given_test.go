@@ -206,7 +206,7 @@ func TestServersThatDoNotFit(t *testing.T) {
 		"another's key":         {[]string{"--redis=rediss://" + withTLS, ca, name, "--tls-cert=" + certs.Client.Cert, "--tls-key=" + other.Client.Key}, "give the client's certificate and its key", false},
 		"TLS with a user":       {[]string{"--redis=redis://ann:hunter2@" + withTLS}, "say rediss://", false},
 		"socket of nobody":      {[]string{"--redis=unix://" + regular}, "no server listens at that socket", false},
-		"no socket":             {[]string{"--redis=unix:///nowhere/redis.sock"}, "no such file", false},
+		"no socket":             {[]string{"--redis=unix:///nowhere/redis.sock"}, "no such file or directory: give the path that the server's setting unixsocket names", false},
 	} {
 		t.Run(what, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "runs")

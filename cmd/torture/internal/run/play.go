@@ -58,11 +58,19 @@ func (s *session) play(ctx context.Context) {
 	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
 }
 
-// mainPhase runs load and nemesis side by side. When the load fails, the
-// nemesis heals and stops, and the other way round.
+// mainPhase runs load and nemesis side by side: the nemesis from when every client is
+// connected, which takes child processes seconds on a busy machine, and a fault would strike
+// nobody. When the load fails, the nemesis heals and stops, and the other way round.
 func (s *session) mainPhase(ctx context.Context, cfg workload.Config) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	begun := make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
+	s.rec.Attach(history.SinkFunc(func(e *history.Event) {
+		if e.Op == history.Phase && e.Value == history.PhaseMain {
+			begin()
+		}
+	}))
 	var wg sync.WaitGroup
 	var loadErr, nemesisErr error
 	wg.Go(func() {
@@ -70,6 +78,10 @@ func (s *session) mainPhase(ctx context.Context, cfg workload.Config) {
 		loadErr = s.env.drive.phase(ctx, history.PhaseMain, cfg, s.rec)
 	})
 	wg.Go(func() {
+		select {
+		case <-begun:
+		case <-ctx.Done():
+		}
 		rng := stream(s.env.cfg.Seed, streamNemesis)
 		if _, nemesisErr = faults.Run(ctx, s.plan.Steps, s.env.target(s.watch), s.rec, rng); nemesisErr != nil {
 			cancel()
