@@ -2071,6 +2071,75 @@ var edges = []struct {
 		43ms c2 invoke write k owner c value c5 began 41ms
 		44ms c2 ok write k owner c value c5 seq 4
 		45ms c3 ok write k owner d value d4 seq 5`, `[S3z S3z S7 S8]`},
+	{"a token given again, while an extension from before the first grant was told of is under way", `header ttl 20ms unchecked-release
+		 0s c2 invoke acquire k owner a
+		48ms c1 invoke extend k owner a
+		50ms c0 invoke acquire k owner a
+		51ms c2 ok acquire k owner a fence 3 until 20ms began 6ms ended 7ms
+		58ms c0 ok acquire k owner a fence 3 until 70ms
+		69ms nemesis ok phase end`, `[]`},
+	{"the same, when the extension was answered with no", `header ttl 20ms unchecked-release
+		 0s c2 invoke acquire k owner a
+		 8ms c1 invoke extend k owner a
+		 9ms c1 fail extend k owner a err "not held"
+		50ms c0 invoke acquire k owner a
+		51ms c2 ok acquire k owner a fence 3 until 20ms began 6ms ended 7ms
+		58ms c0 ok acquire k owner a fence 3 until 70ms
+		69ms nemesis ok phase end`, `[S4 S4b]`},
+	{"a write told behind the loss of the lease that it was under, beside one that had run out", `header ttl 10ms drift 1ms fenced
+		 1ms c0 invoke acquire k owner a
+		 1ms c1 invoke acquire k owner a
+		 2ms c0 ok acquire k owner a until 3ms began 1ms ended 2ms
+		 3ms c1 ok acquire k owner a
+		 5ms c1 ok lost k owner a
+		 5ms c0 invoke write k owner a value "a1" began 4ms
+		 8ms c0 ok write k owner a value "a1" seq 1
+		 9ms nemesis ok phase end`, `[]`},
+	{"a hold that lasted by the second of two leases of one owner", `header ttl 25ms drift 1ms epsilon 3ms fenced unchecked-release
+		 4ms c1 invoke acquire k owner b
+		 9ms c1 ok acquire k owner b until 28ms
+		17ms c1 ok extend k owner b until 40ms began 16ms
+		27ms c4 invoke acquire k owner d
+		31ms c3 invoke acquire k owner d began 29ms
+		35ms c4 ok acquire k owner d until 51ms
+		35ms c3 ok acquire k owner d until 55ms
+		39ms c3 ok lost k owner d
+		39ms c4 invoke release k owner d began 38ms
+		39ms nemesis ok phase end`, `[S1]`},
+	{"a loss at the instant of one process's next grant, told later", `header ttl 17ms fenced unchecked-release
+		 1ms c0 invoke acquire k owner a
+		 5ms c0 ok acquire k owner a fence 1 until 17ms
+		 5ms c0 invoke acquire k owner b
+		 6ms c0 ok acquire k owner b fence 2 until 22ms
+		 7ms c0 ok lost k owner a fence 1 began 6ms
+		25ms nemesis ok phase end`, `[S1]`},
+	{"a late write told behind an extension of another lease of its owner's, that began behind it", `header ttl 10ms drift 2ms
+		 1ms c5 invoke acquire k owner e
+		 4ms c4 invoke acquire k owner e
+		16ms c4 ok acquire k owner e until 12ms
+		17ms c5 ok acquire k owner e until 9ms
+		20ms c5 ok extend k owner e until 28ms began 20ms
+		20ms c4 invoke write k owner e value "e1" base 0 began 16ms
+		24ms c4 ok write k owner e value "e1" seq 2 base 0
+		44ms nemesis ok phase end`, `[S3z S7 S7]`},
+	{"a write told behind an extension, that began behind it, as its answer says", `header ttl 22ms unchecked-release
+		 5ms c1 invoke acquire k owner b
+		 6ms c1 ok acquire k owner b fence 1 until 27ms
+		37ms c1 ok extend k owner b until 59ms began 37ms
+		41ms c5 invoke write k owner b fence 1 value "b4" base 3 began 36ms
+		42ms c5 ok write k owner b fence 1 value "b4" seq 4 base 3 began 41ms ended 42ms
+		54ms nemesis ok phase end`, `[]`},
+	{"a late write behind a release that was never sent, and before another of its own process", `header ttl 26ms epsilon 2ms
+		 1ms c2 invoke acquire k owner c
+		 1ms c2 ok acquire k owner c fence 1 until 27ms
+		 1ms c2 invoke release k owner c fence 1
+		 2ms c2 info release k owner c fence 1 err "i/o timeout"
+		51ms c3 invoke write k owner d fence 2 value "d2"
+		61ms c6 invoke write k owner c fence 4 value "c4"
+		62ms link ok receipt never-forwarded of 2
+		62ms c6 ok write k owner c fence 4 value "c4" seq 2
+		65ms c6 invoke release k owner c
+		70ms nemesis ok phase end`, `[S3z]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -81,7 +81,7 @@ func (l *Ledger) strayed(o *Op) {
 		return
 	}
 	d, _ := l.deadline(o)
-	o.Holder.moveBeside(nil, 0, d, o.By())
+	o.Holder.moveBeside(nil, 0, o.Inv, d, o.By())
 	for _, x := range [...]*Grant{o.Holder.Grant, o.Holder.Prior} {
 		if x != nil {
 			l.serve(x, o, d)
@@ -95,13 +95,30 @@ func (g *Grant) resumes(o *Op) bool {
 	return g.StoppedAt != Never && g.GoesOn() && g.StopIdx < o.InvIdx && g.takenBy(o.Process)
 }
 
-// moveBeside notes that an extension of g's, which bore a token or none (0), may have
-// made other leases of h's last until d.
-func (h *Holder) moveBeside(g *Grant, fence uint64, d time.Duration, by Stamper) {
+// movedBeside notes that an extension that was asked for at from may have made g last until d.
+func (g *Grant) movedBeside(from, d time.Duration) {
+	if g.Rarely().Beside == 0 || from < g.Rare.besideFrom {
+		g.Rare.besideFrom = from
+	}
+	g.Rare.Beside = max(g.Rare.Beside, d)
+}
+
+// LatestFor is until when g may have held, as far as whoever issued something at inv may have
+// known: an extension that named no lease, and surely began behind that, does not count.
+func (l *Ledger) LatestFor(g *Grant, inv time.Duration, by Stamper) time.Duration {
+	if g.Rare == nil || g.Rare.besideFrom > Later(l.From(g, by), inv) {
+		return g.Deadline
+	}
+	return g.Latest()
+}
+
+// moveBeside notes that an extension of g's, asked for at from, which bore a token or none
+// (0), may have made other leases of h's last until d.
+func (h *Holder) moveBeside(g *Grant, fence uint64, from, d time.Duration, by Stamper) {
 	for _, x := range [...]*Grant{h.Grant, h.Prior} {
 		if x != nil && x != g && x.GoesOn() && (fence == 0 || x.Bears(fence)) {
 			x.stampedBy(by)
-			x.Rarely().Beside = max(x.Rare.Beside, d)
+			x.movedBeside(from, d)
 		}
 	}
 }

@@ -64,7 +64,8 @@ type rare struct {
 	secondToken     uint64        // another token, which a re-entry was told; 0 is none …
 	renamedAt       int           // … and by which event
 	Most            time.Duration // of a lease with two tokens: the latest deadline that an extension replaced
-	Beside          time.Duration // until when extensions that named no lease, and went to another of its owner's, may have moved it
+	Beside          time.Duration // until when extensions that named no lease, and went to another of its owner's, may have moved it …
+	besideFrom      time.Duration // … and when the first of them was asked for
 	releaseToken    uint64        // the token of the release, when that may be of another lease; 0 is none
 	lossToken       uint64        // … and of the reported loss
 	ReleaseOKIdx    int           // the release that was answered yes, when it was not the first; 0 is none …

@@ -15,6 +15,7 @@ type Holder struct {
 	Prior   *Grant // the one before
 	tried   Use    // useRefused or useUnknown: the latest attempt after that grant
 	vain    asking // that attempt
+	unled   asking // an extension that found none of its leases, and was not answered
 	over    bool   // its latest grant has stopped
 	beside  bool   // it was granted a lease while another one of its went on
 	granted int32  // how many leases it was granted

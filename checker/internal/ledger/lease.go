@@ -68,6 +68,9 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	g.Inv, g.InvIdx, g.Start, g.OK, g.OKIdx = o.Inv, o.InvIdx, o.Inv, o.OK, o.OKIdx
 	g.Deadline, g.DeadlineIdx, g.DueBy, g.FirstDeadline, g.Assumed = d, o.OKIdx, int32(o.Process), d, stands
 	g.StoppedAt, g.ReleasedAt, g.ReleaseOK, g.LostAt = Never, Never, Never, Never
+	if x := h.unled; x.idx > o.InvIdx && x.idx < o.OKIdx && o.OK <= Later(l.Clocks.Widest, x.inv) { // told late: that may have been of it
+		g.Rarely().VagueExtensions++
+	}
 	l.serve(g, o, d)
 	l.Under(o, g)
 	h.granted++
@@ -172,6 +175,15 @@ func (g *Grant) TakenAt(process int) int {
 		return g.Rare.again.idx
 	}
 	return g.OKIdx
+}
+
+// TakenAside is the event by which another process of g's owner took it once more, which may
+// have a lease of its own by that; 0 when none did.
+func (g *Grant) TakenAside() int {
+	if g.Rare == nil || !g.Rare.side {
+		return 0
+	}
+	return g.Rare.again.idx
 }
 
 // takenLast is when g's owner was granted it, or took it once more by another process than
@@ -419,6 +431,8 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 	default:
 		if o.Outcome == history.Info {
 			l.unsettled(e, o)
+		} else if o.Holder.unled.idx == o.InvIdx {
+			o.Holder.unled = asking{}
 		}
 		l.strayed(o)
 		return
@@ -430,7 +444,7 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 		if asked := o.Grant; asked != nil && o.Outcome == history.OK {
 			d, _ := l.deadline(o)
 			asked.stampedBy(o.By())
-			asked.Rarely().Beside = max(asked.Rare.Beside, d)
+			asked.movedBeside(o.Inv, d)
 		}
 		l.Under(o, of)
 	}
@@ -571,7 +585,7 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		}
 		served := g.ServedUntil
 		l.serve(g, o, d)
-		o.Holder.moveBeside(g, o.Fence, d, o.By())
+		o.Holder.moveBeside(g, o.Fence, o.Inv, d, o.By())
 		l.serveBeside(g, served, o, d)
 		if o.Fence == 0 {
 			o.Fence = g.Fence

@@ -149,14 +149,19 @@ func (l *Ledger) overdue(o *Op) {
 	if g == nil || o.Use != UseHeld && o.Use != UseReleased {
 		return
 	}
-	d, idx, latest := g.Deadline, g.DeadlineIdx, g.Latest()
-	if before := l.DeadlineFor(g, o.Inv, o.By()); o.Late && before < d && g.Latest() == d {
+	d, idx, latest := g.Deadline, g.DeadlineIdx, l.LatestFor(g, o.Inv, o.By())
+	before := l.DeadlineFor(g, o.Inv, o.By())
+	replaced := o.Late && before < d && latest == d
+	if replaced {
 		d, idx, latest = before, g.previousIdx, before
 	}
 	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
 		return
 	}
 	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), d: d, DIdx: idx}
+	if replaced { // its client may say yet that it was issued only then
+		w.Since(g.Start, g.Deadline)
+	}
 	g.Rare.Late = append(g.Rare.Late, w)
 	o.Doubt().Late = w
 }

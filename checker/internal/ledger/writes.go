@@ -35,7 +35,7 @@ func (l *Ledger) issueWrite(o *Op) {
 		either := g.Bears(o.Fence) == p.Bears(o.Fence) // its token does not tell which
 		longer := either && (p.Latest() > g.Latest() || p.Latest() == g.Latest() && p.Deadline > g.Deadline) && p.GoesOn() && g.GoesOn()
 		elsewhere := either && p.Deadline > g.Latest() && h.tried != UseHeld && p.lostElsewhere(o.Process)
-		left := either && (p.Process == o.Process || o.Inv < p.Deadline) && !g.takenBy(o.Process) && p.GoesOn() && !g.GoesOn()
+		left := either && (p.Process == o.Process || o.Inv < p.Deadline) && !g.takenBy(o.Process) && p.GoesOn() && !g.GoesOn() && o.Inv >= g.End()
 		if named || longer || left || elsewhere {
 			l.Under(o, p)
 		}

@@ -308,7 +308,7 @@ func (s *Second) violated(w window) bool {
 		return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.Grant == g })
 	}
 	for v, h := range s.Hits {
-		if in(v.pair[0]) && in(v.pair[1]) && s.j.Proved(h) {
+		if in(v.pair[0]) && in(v.pair[1]) && s.j.Proved(h) && h.Length() > 0 {
 			return true
 		}
 	}

@@ -182,7 +182,7 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 		}
 	}
 	switch {
-	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.By()) && !(unheard(g, o) && !z.givenBack(g, o)) && (again || before(g.ReleasedBy, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence)):
+	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.By()) && !(unheard(g, o) && !z.givenBack(g, o)) && (again || told(g.ReleasedBy, g.ReleaseIdx, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence)):
 		o.Doubt().Told = lost || no != nil
 	case lost:
 		o.Use = ledger.UseLost
@@ -453,14 +453,14 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 func (z *Zombies) unlessSent(f *ledger.Fact, release int) {
 	o, g := f.Op, f.Op.Grant
 	fenced := z.Header.Fenced && o.Fence != 0
-	if (g.ReleaseOK == ledger.Never || g.ReleasedOnceMoreBehind(o, z.From(g, o.By()))) && !fenced && o.Inv-z.Past(g, o.By()) > due(o) {
+	if (g.ReleaseOK == ledger.Never || g.ReleasedOnceMoreBehind(o, z.From(g, o.By()))) && !fenced && o.Inv-z.Past(g, o.By()) > z.due(o) {
 		z.Withhold(release, z.unfenced(f.Key, f.Landing))
 	}
 }
 
 // due is until when o could be issued in time: that which was known then, when it was
 // late by that already.
-func due(o *ledger.Op) time.Duration {
+func (z *Zombies) due(o *ledger.Op) time.Duration {
 	due := o.Due()
 	if o.Overdue() != nil {
 		return due
@@ -468,12 +468,12 @@ func due(o *ledger.Op) time.Duration {
 	if o.Grant.TwoTokens() {
 		due = max(due, o.Grant.Rare.Most)
 	}
-	return max(due, o.Grant.Latest())
+	return max(due, z.LatestFor(o.Grant, o.Inv, o.By()))
 }
 
 // late judges a write by the deadline of the lease that it was issued under.
 func (z *Zombies) late(k *ledger.Key, l *ledger.Landing) {
-	o, due, eps := l.Op, due(l.Op), z.Past(l.Op.Grant, l.Op.By())
+	o, due, eps := l.Op, z.due(l.Op), z.Past(l.Op.Grant, l.Op.By())
 	fenced := z.Header.Fenced && o.Fence != 0
 	switch {
 	case o.Overdue() != nil && o.Overdue().Covered:
