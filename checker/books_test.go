@@ -94,6 +94,31 @@ func booksCases() []verdictCase {
 				20ms store ok audit k owner b fence 1 value a2 seq 2`,
 		},
 		{
+			name: "a write that the log has with another token", header: "ttl 100ms", want: Fail, violations: []string{"R2 [5 7]"},
+			history: two + `
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 2 value a2 seq 2`,
+		},
+		{
+			name: "a write whose token the log does not tell", header: "ttl 100ms", want: Pass,
+			history: two + `
+				20ms store ok audit k owner a value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 2`,
+		},
+		{
+			name: "a write that was asked for twice, with two tokens", header: "ttl 100ms", want: Pass,
+			history: two + `
+				 6ms a invoke release k
+				 7ms a ok release k
+				 8ms a invoke acquire k
+				 9ms a ok acquire k fence 2 until 100ms
+				10ms a invoke write k fence 2 value a2
+				11ms a ok write k fence 2 value a2 seq 3
+				20ms store ok audit k owner a fence 1 value a1 seq 1
+				20ms store ok audit k owner a fence 1 value a2 seq 2
+				20ms store ok audit k owner a fence 2 value a2 seq 3`,
+		},
+		{
 			name: "a write that the log has as nobody's", header: "ttl 100ms", want: Pass,
 			history: two + `
 				20ms store ok audit k owner a fence 1 value a1 seq 1

@@ -28,9 +28,9 @@ func (j *judge) missing(log []*history.Event) {
 		}
 	}
 	for _, w := range j.writes {
-		found := false
+		found := false // under the number that its client was told
 		for _, a := range log {
-			found = found || a.Key == w.Key && a.Value == w.Value && a.Kind == history.OK
+			found = found || a.Key == w.Key && a.Value == w.Value && a.Kind == history.OK && (a.Seq == 0 || w.seq == 0 || a.Seq == w.seq)
 		}
 		if w.acked && !found {
 			j.claim("R1", answer(whole, true), w.Key, w.operation.events())
@@ -38,13 +38,17 @@ func (j *judge) missing(log []*history.Event) {
 	}
 }
 
-// unasked: a line of the log that was rejected, or that nobody asked for (R2).
+// unasked: a line of the log that was rejected, or that nobody asked for, as it stands
+// there (R2).
 func (j *judge) unasked(a *history.Event) {
 	if a.Kind != history.OK {
 		return
 	}
 	for _, w := range j.writes {
 		if w.Key == a.Key && w.Value == a.Value {
+			if a.Owner != "" && a.Owner != w.Owner || a.Fence != 0 && w.token() != 0 && a.Fence != w.token() {
+				continue // somebody else did, or with another token
+			}
 			j.claim("R2", answer(w.Kind == history.Fail && !w.perhapsUnsent, w.Kind == history.Fail || w.unsent), a.Key, []int{a.Index})
 			return
 		}

@@ -42,13 +42,14 @@ type bookkeeping struct {
 
 // An entry is a write that was asked for, or a line of the store's log.
 type entry struct {
-	name uint64 // hash of its key and value
-	seq  uint64 // the number that the store gave; 0 is none
-	key  *ledger.Key
-	who  string
-	idx  int32
-	inv  int32 // the event that invoked it
-	kind history.Kind
+	name  uint64 // hash of its key and value
+	seq   uint64 // the number that the store gave; 0 is none
+	fence uint64
+	key   *ledger.Key
+	who   string
+	idx   int32
+	inv   int32 // the event that invoked it
+	kind  history.Kind
 }
 
 // A number is one that the store gave to a write of a key.
@@ -108,7 +109,7 @@ func (b *bookkeeping) Observe(f *ledger.Fact) {
 // answered keeps what a client was told of its write.
 func (b *bookkeeping) answered(o *ledger.Op) {
 	k := o.Holder.Key
-	e := entry{b.name(k.Name, o.Value), 0, k, o.Holder.Owner, int32(o.OKIdx), int32(o.InvIdx), o.Outcome}
+	e := entry{b.name(k.Name, o.Value), 0, o.Fence, k, o.Holder.Owner, int32(o.OKIdx), int32(o.InvIdx), o.Outcome}
 	if o.Outcome != history.Info && o.Has&history.HasSeq != 0 {
 		e.seq = o.Seq
 	}
@@ -141,7 +142,7 @@ func (b *bookkeeping) forwarded(e *history.Event) {
 // it to learn what became of its write.
 func (b *bookkeeping) logs(e *history.Event, acknowledged bool) {
 	k := b.j.Key(e.Key)
-	line := entry{b.name(e.Key, e.Value), e.Seq, k, b.j.Names.Called[b.j.Owner(e.Owner)], int32(e.Index), int32(e.Index), e.Kind}
+	line := entry{b.name(e.Key, e.Value), e.Seq, e.Fence, k, b.j.Names.Called[b.j.Owner(e.Owner)], int32(e.Index), int32(e.Index), e.Kind}
 	if e.Kind == history.OK && acknowledged {
 		b.logged.add(line)
 	}
@@ -425,7 +426,7 @@ func (b *bookkeeping) Finish() {
 // against the writes.
 func (b *bookkeeping) reconcile() {
 	lines, asked := make(map[uint64]entry, len(b.log)), make(map[uint64]entry, len(b.asked))
-	places, askers := make(map[position]bool), make(map[ownWrite]bool, len(b.asked))
+	places, askers, tokens := make(map[position]bool), make(map[ownWrite]bool, len(b.asked)), make(map[position]bool, len(b.asked))
 	for _, e := range b.log {
 		if known, twice := lines[e.name]; !twice || known.kind != history.OK {
 			lines[e.name] = e
@@ -441,6 +442,7 @@ func (b *bookkeeping) reconcile() {
 			asked[e.name] = e
 		}
 		askers[ownWrite{e.name, e.who}] = true
+		tokens[position{e.name, e.fence}] = true
 		_, listed := lines[e.name]
 		whole = whole || listed && e.kind == history.OK
 	}
@@ -452,13 +454,17 @@ func (b *bookkeeping) reconcile() {
 	for _, line := range b.log {
 		if line.kind == history.OK {
 			e, known := asked[line.name]
-			b.wanted(line, e, known, line.who == "" || askers[ownWrite{line.name, line.who}])
+			own := line.who == "" || askers[ownWrite{line.name, line.who}]
+			b.wanted(line, e, known, own)
+			if borne := line.fence == 0 || tokens[position{line.name, 0}] || tokens[position{line.name, line.fence}]; known && own && e.kind != history.Fail && !borne {
+				b.otherToken(line, e)
+			}
 		}
 	}
 }
 
-// A position is a number of the log, and the write that is there.
-type position struct{ name, seq uint64 }
+// A position is a number of the log, or a token, and the write that is there or bears it.
+type position struct{ name, number uint64 }
 
 // An ownWrite is a write of somebody's.
 type ownWrite struct {
@@ -505,6 +511,12 @@ func (b *bookkeeping) wanted(line, e entry, known, own bool) {
 		b.violate("R2", line.key, words.Owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
 			"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for.", line.key.Name, byWhom(line.who), line.idx))
 	}
+}
+
+// otherToken reports R2: e was asked for with another token than the log's line has.
+func (b *bookkeeping) otherToken(line, e entry) {
+	b.violate("R2", line.key, words.Owners(line.who, e.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
+		"The store's own log has a write to %s %s as accepted with token %d (event %d), and it was asked for with token %d (event %d).", line.key.Name, byWhom(line.who), line.fence, line.idx, e.fence, e.idx))
 }
 
 // anyUnasked says whether nobody asked for one of these lines of the log, each given
