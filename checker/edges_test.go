@@ -2140,6 +2140,39 @@ var edges = []struct {
 		62ms c6 ok write k owner c fence 4 value "c4" seq 2
 		65ms c6 invoke release k owner c
 		70ms nemesis ok phase end`, `[S3z]`},
+	{"a release that named no lease and was never sent, of an owner whose latest lease was lost", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 100ms
+		 5ms c1 ok lost k owner a fence 2
+		 6ms c2 invoke release k owner a
+		 7ms c2 info release k owner a err timeout
+		 8ms link ok receipt never-forwarded of 5
+		 9ms c3 invoke acquire k owner b
+		10ms c3 ok acquire k owner b fence 3 until 109ms
+		29ms nemesis ok phase end`, `[S1]`},
+	{"the same, that was carried out", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 100ms
+		 5ms c1 ok lost k owner a fence 2
+		 6ms c2 invoke release k owner a
+		 7ms c2 info release k owner a err timeout
+		 8ms link ok receipt executed of 5
+		 9ms c3 invoke acquire k owner b
+		10ms c3 ok acquire k owner b fence 3 until 109ms
+		29ms nemesis ok phase end`, `[]`},
+	{"a token given again, while an extension is under way of a process that has a lease of its own", `header ttl 20ms unchecked-release
+		 0s c2 invoke acquire k owner a
+		22ms c1 invoke acquire k owner a
+		44ms c1 ok acquire k owner a fence 2 until 44ms
+		48ms c1 invoke extend k owner a
+		50ms c0 invoke acquire k owner a
+		51ms c2 ok acquire k owner a fence 3 until 20ms began 6ms ended 7ms
+		58ms c0 ok acquire k owner a fence 3 until 70ms
+		69ms nemesis ok phase end`, `[S4 S7]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

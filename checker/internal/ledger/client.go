@@ -60,9 +60,8 @@ func (l *Ledger) invoke(e *history.Event, slot *proc) {
 		l.Under(o, h.acted(o))
 		if o.Grant != nil {
 			o.Grant.Extending++
-		} else {
-			h.unled = asking{o.Inv, o.InvIdx, o.Process}
 		}
+		h.extends = asking{o.Inv, o.InvIdx, o.Process}
 	case history.Release:
 		l.Under(o, h.acted(o))
 		l.releasing(e, o)

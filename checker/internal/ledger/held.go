@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"slices"
+	"time"
 
 	"locktorture/workload/history"
 )
@@ -50,7 +51,53 @@ func (k *Key) heldAgainst(o *Op) bool {
 // letGo forgets x, which has ended.
 func (k *Key) letGo(x *Grant) {
 	k.Forgotten[x.Mode] = max(k.Forgotten[x.Mode], x.End())
+	k.gone.add(x)
 	x.Unpin()
+}
+
+// forgottenHolds are when the latest grants of a key held that are no longer remembered.
+type forgottenHolds struct {
+	latest []forgottenHold
+	next   int
+	beyond [2]time.Duration // by mode: when the last one ended that is not among them
+}
+
+type forgottenHold struct {
+	from, until time.Duration
+	owner       int32
+	mode        history.Mode
+}
+
+// keptForgotten is how many of those are kept.
+const keptForgotten = 64
+
+func (f *forgottenHolds) add(x *Grant) {
+	h := forgottenHold{x.OK, x.End(), int32(x.Holder.OwnerNo), x.Mode}
+	if len(f.latest) < keptForgotten {
+		f.latest = append(f.latest, h)
+		return
+	}
+	old := f.latest[f.next]
+	f.beyond[old.mode] = max(f.beyond[old.mode], old.until)
+	f.latest[f.next], f.next = h, (f.next+1)%keptForgotten
+}
+
+// MetForgotten says whether a grant of g's key that is no longer remembered excluded it, and
+// held, or may have, between two instants.
+func (g *Grant) MetForgotten(from, until time.Duration) bool {
+	f := &g.Holder.Key.gone
+	if from >= until {
+		return false
+	}
+	excludes := func(mode history.Mode) bool { return g.Mode == history.Exclusive || mode == history.Exclusive }
+	for mode, t := range f.beyond {
+		if excludes(history.Mode(mode)) && t > from {
+			return true
+		}
+	}
+	return slices.ContainsFunc(f.latest, func(x forgottenHold) bool {
+		return int(x.owner) != g.Holder.OwnerNo && excludes(x.mode) && x.from < until && x.until > from
+	})
 }
 
 // ForgottenBeside says whether a grant of g's key that is no longer remembered may have

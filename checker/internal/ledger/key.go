@@ -15,7 +15,7 @@ type Holder struct {
 	Prior   *Grant // the one before
 	tried   Use    // useRefused or useUnknown: the latest attempt after that grant
 	vain    asking // that attempt
-	unled   asking // an extension that found none of its leases, and was not answered
+	extends asking // its latest extension that was asked for, and not answered
 	over    bool   // its latest grant has stopped
 	beside  bool   // it was granted a lease while another one of its went on
 	granted int32  // how many leases it was granted
@@ -39,6 +39,7 @@ type Key struct {
 	UnknownExtension time.Duration    // an extension of unknown outcome was given up last
 	Answered         time.Duration    // an acquire or extension was answered last
 	Forgotten        [2]time.Duration // by mode: when the last grant ended that is no longer remembered
+	gone             forgottenHolds   // the latest of those
 	ServedUntil      time.Duration    // until when servers may keep any lease of it
 }
 

@@ -68,7 +68,7 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	g.Inv, g.InvIdx, g.Start, g.OK, g.OKIdx = o.Inv, o.InvIdx, o.Inv, o.OK, o.OKIdx
 	g.Deadline, g.DeadlineIdx, g.DueBy, g.FirstDeadline, g.Assumed = d, o.OKIdx, int32(o.Process), d, stands
 	g.StoppedAt, g.ReleasedAt, g.ReleaseOK, g.LostAt = Never, Never, Never, Never
-	if x := h.unled; x.idx > o.InvIdx && x.idx < o.OKIdx && o.OK <= Later(l.Clocks.Widest, x.inv) { // told late: that may have been of it
+	if x := h.extends; x.idx > o.InvIdx && x.idx < o.OKIdx && o.OK <= Later(l.Clocks.Widest, x.inv) { // told late: that may have been of it
 		g.Rarely().VagueExtensions++
 	}
 	l.serve(g, o, d)
@@ -423,6 +423,9 @@ func (k *Key) Extending() bool {
 
 // extensionDone completes an extension that was invoked.
 func (l *Ledger) extensionDone(e *history.Event, o *Op) {
+	if h := o.Holder; h.extends.idx == o.InvIdx && o.Outcome != history.Info {
+		h.extends = asking{}
+	}
 	switch {
 	case o.Grant != nil:
 		o.Grant.Extending--
@@ -431,8 +434,6 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 	default:
 		if o.Outcome == history.Info {
 			l.unsettled(e, o)
-		} else if o.Holder.unled.idx == o.InvIdx {
-			o.Holder.unled = asking{}
 		}
 		l.strayed(o)
 		return

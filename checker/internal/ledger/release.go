@@ -16,6 +16,7 @@ func (g *Grant) stopAt(t time.Duration, idx, process int) {
 	switch {
 	case t < g.StoppedAt:
 		g.StoppedAt, g.StopIdx, g.StopBy = t, idx, int32(process)
+	case idx == g.StopIdx: // the same word once more
 	case g.Rarely().next == 0 || t < g.Rare.next:
 		g.Rare.next = t
 	}

@@ -23,7 +23,7 @@ type DoubleGrants struct {
 	scratch  check
 	unjudged map[*ledger.Grant]*check  // of a grant, not judged yet
 	waiting  map[[2]*ledger.Grant]bool // pairs that an extension made, not judged yet
-	untold   int                       // grants told behind others that are forgotten, and that they may have met
+	untold   int                       // grants, or what made them last, told behind others that are forgotten, and that they may have met
 	brief    bool                      // no check that is left is known to have lasted
 	unclear  int                       // holds among very many that ended within the clock uncertainty of some who stamped them, and not of others
 }
@@ -50,6 +50,10 @@ func (d *DoubleGrants) Observe(f *ledger.Fact) {
 	case ledger.Granted:
 		d.met(f)
 	case ledger.Extended, ledger.Reentered, ledger.Postponed:
+		if g := f.Grant; f.Old < d.Now && g.MetForgotten(max(f.Old, g.OK), g.End()) {
+			d.untold++
+			g.Ambiguous = true
+		}
 		for _, x := range f.Key.Held {
 			if ledger.Conflicts(x, f.Grant) && f.Old < f.Grant.Deadline {
 				d.stretched(x, f)
@@ -105,7 +109,7 @@ func (d *DoubleGrants) Finish() {
 func (d *DoubleGrants) Unplaced() string {
 	var out []string
 	if d.untold > 0 {
-		out = append(out, fmt.Sprintf("%s grants were told so late that others, which may have held the key beside them, are no longer remembered: whether they met (S1, S6, S10) is not decided.", words.Thousands(d.untold)))
+		out = append(out, fmt.Sprintf("%s grants, or extensions or releases of theirs, were told so late that others, which may have held the key beside them, are no longer remembered: whether they met (S1, S6, S10) is not decided.", words.Thousands(d.untold)))
 	}
 	if d.unclear > 0 {
 		out = append(out, fmt.Sprintf("Of %s holds, each beside more than %d others of its key, it depends on who stamped them whether they overlapped another's (S1): that is not decided.",

@@ -1,0 +1,71 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// handedOn are n grants to others, one behind the other from a millisecond on, each for a
+// little more than one.
+func handedOn(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		t := from + 2*i
+		fmt.Fprintf(&b, "\n%d.0ms o%d invoke acquire k\n%d.1ms o%d ok acquire k until %dms", t, i, t, i, t+50)
+		fmt.Fprintf(&b, "\n%d.2ms o%d invoke release k\n%d.3ms o%d ok release k", t+1, i, t+1, i)
+	}
+	return b.String()
+}
+
+// late are histories in which a's lease lasts until 15 ms, or nearly, which is told only
+// when others were granted the key, and gave it back.
+var late = []struct{ name, before, behind string }{
+	{"a round of renewal", "", "\n900ms a ok extend k began 9ms until 15ms"},
+	{"an extension", "\n9ms a invoke extend k", "\n900ms a ok extend k until 15ms"},
+	{"a release that began later", "\n8ms a invoke extend k\n9ms a ok extend k until 100ms\n10ms a invoke release k", "\n900ms a ok release k began 15ms ended 16ms"},
+	{"a release that was never sent", "\n8ms a invoke extend k\n9ms a ok extend k until 15ms\n10ms a invoke release k", "\n900ms a fail release k err \"connection refused\""},
+	{"the same, of which a link says so", "\n8ms a invoke extend k\n9ms a ok extend k until 15ms\n10ms a invoke release k\n10ms a info release k", "\n900ms link ok receipt never-forwarded of 4"},
+}
+
+// TestForgottenMeanwhile holds that a hold which turns out to have lasted beside others that
+// are forgotten leaves open whether they met, and one beside nobody does not.
+func TestForgottenMeanwhile(t *testing.T) {
+	for _, c := range late {
+		for _, others := range []int{3, 20, 100} {
+			for _, from := range []int{11, 16} {
+				r := judge(t, "ttl 100ms unchecked-release", "0ms a invoke acquire k\n1ms a ok acquire k until 10ms"+c.before+handedOn(from, others)+c.behind)
+				met := slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == "S1" })
+				undecided := slices.ContainsFunc(r.Inconclusive, func(f Finding) bool { return strings.Contains(f.Text, "(S1, S6, S10)") })
+				switch name := fmt.Sprintf("%s, %d others from %d ms on", c.name, others, from); {
+				case len(r.Harness) > 0:
+					t.Errorf("%s: the judges disagree: %v", name, r.Harness)
+				case from == 11 && !met && !undecided, from == 11 && others == 3 && !met:
+					t.Errorf("%s: nothing found, nothing left open: %s", name, r.Verdict)
+				case from == 16 && met, from == 16 && others < 100 && undecided:
+					t.Errorf("%s: met %t, undecided %t: %v %v", name, met, undecided, short(r.Violations), r.Inconclusive)
+				}
+			}
+		}
+	}
+}
+
+// TestRemembersAgain holds that a lease which goes on is compared with grants again, once it
+// has been forgotten.
+func TestRemembersAgain(t *testing.T) {
+	const next = "\n910ms z invoke acquire k\n911ms z ok acquire k until 990ms"
+	for _, c := range []struct{ name, before, behind string }{
+		{"a round of renewal", "", "\n900ms a ok extend k began 9ms until 950ms"},
+		{"a release that was never sent", "\n8ms a invoke extend k\n9ms a ok extend k until 950ms\n10ms a invoke release k", "\n900ms a fail release k err \"connection refused\""},
+		{"the same, of which a link says so", "\n8ms a invoke extend k\n9ms a ok extend k until 950ms\n10ms a invoke release k\n10ms a info release k", "\n900ms link ok receipt never-forwarded of 4"},
+		{"one that may have been of two leases", "\n2ms a1 invoke acquire k owner a\n2ms a2 invoke acquire k owner a mode r\n3ms a1 ok acquire k owner a until 950ms\n4ms a2 ok acquire k owner a mode r until 9ms\n5ms a2 invoke release k owner a", "\n900ms a2 fail release k owner a err \"connection refused\""},
+	} {
+		r := judge(t, "ttl 1s unchecked-release", "0ms a invoke acquire k\n1ms a ok acquire k until 10ms"+c.before+handedOn(20, 40)+c.behind+next)
+		if !slices.ContainsFunc(r.Violations, func(f Finding) bool {
+			return f.ID == "S1" && slices.Equal(f.Owners, []string{"a", "z"})
+		}) {
+			t.Errorf("%s: the next grant met nobody: %v %v", c.name, short(r.Violations), r.Inconclusive)
+		}
+	}
+}
