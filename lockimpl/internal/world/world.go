@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/memnet"
@@ -185,6 +188,27 @@ func (w *World) identity(server int) *redistest.Identity {
 
 // Forward moves a server's clock.
 func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].FastForward(d) }
+
+// Commands returns how many commands a server has executed.
+func (w *World) Commands(server int) int { return w.servers[server-1].CommandCount() }
+
+// ForgetScripts has a server forget every script but those of which it is given the text.
+func (w *World) ForgetScripts(server int, but ...string) {
+	w.t.Helper()
+	dial := func(context.Context, string, string) (net.Conn, error) { return w.servers[server-1].Dial() }
+	c := redis.NewClient(&redis.Options{Dialer: dial, Protocol: 2, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+	defer c.Close()
+	err := c.ScriptFlush(w.t.Context()).Err()
+	for _, text := range but {
+		if err == nil {
+			err = c.ScriptLoad(w.t.Context(), text).Err()
+		}
+	}
+	if err != nil {
+		w.t.Fatalf("server %d: %v", server, err)
+	}
+}
 
 // LeaseKeys returns the servers that hold a lease on key.
 func (w *World) LeaseKeys(l Lock, key string) (on []int) {

@@ -222,14 +222,13 @@ func (q *Lines) Wake(member string, node int) {
 	}
 }
 
-// Poke rings who contends for key, after this client has sent a release: the
-// next attempt follows it on every node.
+// Poke rings the first of those who contend for key, after this client has sent a release:
+// its next attempt follows that on every node. The nodes wake the others in their turn; were
+// all of them rung, a line of n would cost n attempts for each hand-over.
 func (q *Lines) Poke(key string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if ln := q.byKey[key]; ln != nil {
-		for _, w := range ln.wakers {
-			w.ring()
-		}
+	if ln := q.byKey[key]; ln != nil && len(ln.wakers) > 0 {
+		ln.wakers[0].ring()
 	}
 }

@@ -1,0 +1,52 @@
+package waiting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// rung returns which wakers ring, and has them ring no more.
+func rung(all []*Waker) (which []int) {
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	for i, w := range all {
+		select {
+		case <-w.bell:
+			which = append(which, i)
+		default:
+		}
+		if w.Wait(ended, time.Hour) {
+			which = append(which, -1) // it rang twice
+		}
+	}
+	return which
+}
+
+// A release nearby rings the next of those who contend, and nobody behind it: a line of n
+// would cost n attempts for each hand-over. When that one leaves, it is the turn of the next.
+func TestReleaseRingsTheNextInTheLineAlone(t *testing.T) {
+	var q Lines
+	q.Poke("k") // nobody contends
+	var all []*Waker
+	var leave []func()
+	for i := range 4 {
+		w := NewWaker(1)
+		all, leave = append(all, w), append(leave, q.Join("k", fmt.Sprint("x:c:", i), w))
+	}
+	other := NewWaker(1)
+	defer q.Join("other", "x:c:other", other)()
+	for first := range all {
+		q.Poke("k")
+		if got := rung(all); !slices.Equal(got, []int{first}) {
+			t.Errorf("with %d gone: %v were rung", first, got)
+		}
+		leave[first]()
+	}
+	q.Poke("k")
+	if got := rung(append(all, other)); got != nil {
+		t.Errorf("with all gone: %v were rung", got)
+	}
+}

@@ -1,0 +1,156 @@
+package redlock_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+	"locktorture/lockimpl/redlock/internal/script"
+)
+
+// A long line is served in its order, and at each hand-over one of it asks: of one client and
+// of many.
+func TestThousandFairWaiters(t *testing.T) {
+	for _, c := range []struct{ nodes, clients, waiters, each int }{
+		{1, 1, 1000, 50},
+		{1, 20, 200, 50},
+		{3, 1, 100, 50},
+	} {
+		world.Run(t, c.nodes, func(t *testing.T, w *world.World) {
+			holder, _ := api(w, redlock.Config{})
+			held := get(t, holder, "k", 9*time.Second)
+			clients := make([]*redlock.Lock, c.clients)
+			for i := range clients {
+				clients[i], _ = api(w, redlock.Config{})
+			}
+			var mu sync.Mutex
+			var order []int
+			var waiters sync.WaitGroup
+			for i := range c.waiters {
+				waiters.Go(func() {
+					lease, err := clients[i%c.clients].AcquireFair(t.Context(), "k", 9*time.Second)
+					if err != nil {
+						t.Errorf("waiter %d: %v", i, err)
+						return
+					}
+					mu.Lock()
+					order = append(order, i)
+					mu.Unlock()
+					if err := lease.Release(t.Context()); err != nil {
+						t.Errorf("waiter %d: %v", i, err)
+					}
+				})
+				time.Sleep(time.Millisecond)
+			}
+			before := w.Commands(1)
+			if err := held.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			waiters.Wait()
+			if !slices.IsSorted(order) || len(order) != c.waiters {
+				t.Errorf("%+v: served %v", c, order)
+			}
+			if got := (w.Commands(1) - before) / c.waiters; got > c.each {
+				t.Errorf("%+v: %d commands a hand-over, want at most %d", c, got, c.each)
+			}
+		})
+	}
+}
+
+// A call whose script the server has forgotten is sent again, and lands behind those that
+// came after it in its pipeline. None of them relies on it: a renewal finds nothing to
+// lengthen, and an acquire that has ended is not sent again.
+func TestCallThatLandsBehindLaterOnes(t *testing.T) {
+	one := func(s *script.Script) string { return s.Source }
+	for name, c := range map[string]struct {
+		known []string // to the server, of what follows the call in its pipeline
+		calls func(t *testing.T, l *redlock.Lock, lease *redlock.Lease) []func() error
+	}{
+		"a renewal behind the release": {
+			[]string{one(script.GiveBack), one(script.Release)},
+			func(t *testing.T, _ *redlock.Lock, lease *redlock.Lease) []func() error {
+				return []func() error{
+					func() error { _ = lease.Extend(t.Context(), 9*time.Second); return nil },
+					func() error { return lease.Release(t.Context()) },
+				}
+			},
+		},
+		"a release behind the next acquire": {
+			[]string{one(script.Wait), one(script.Acquire)},
+			func(t *testing.T, l *redlock.Lock, lease *redlock.Lease) []func() error {
+				return []func() error{
+					func() error { return lease.Release(t.Context()) },
+					func() error { return takeAndGiveBack(t.Context(), l) },
+				}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			world.Run(t, 1, func(t *testing.T, w *world.World) {
+				raw, links := w.Client(redlock.NewFactory(redlock.Config{NodeTimeout: time.Second}))
+				l := raw.(*redlock.Locker).Lock
+				lease := get(t, l, "k", 9*time.Second)
+				links[0].Up.Hold()
+				var calls sync.WaitGroup
+				first := func() { _, _ = l.Inspect(t.Context(), "k") } // in flight, while the others join the next pipeline
+				for _, call := range append([]func() error{func() error { first(); return nil }}, c.calls(t, l, lease)...) {
+					calls.Go(func() {
+						if err := call(); err != nil {
+							t.Error(err)
+						}
+					})
+					synctest.Wait()
+				}
+				time.Sleep(5 * time.Millisecond)
+				w.ForgetScripts(1, append(c.known, one(script.Inspect))...)
+				links[0].Up.Free()
+				calls.Wait()
+				if on := w.LeaseKeys(raw, "k"); on != nil {
+					t.Errorf("a key is left on %v", on)
+				}
+				if err := takeAndGiveBack(t.Context(), l); err != nil {
+					t.Errorf("afterwards: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// An acquire whose script the server has forgotten, and that has been given up when this is
+// known, is not sent again.
+func TestAcquireThatIsGivenUpIsNotSentAgain(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		raw, links := w.Client(redlock.NewFactory(redlock.Config{NodeTimeout: time.Second}))
+		l := raw.(*redlock.Locker).Lock
+		for range 2 {
+			if err := takeAndGiveBack(t.Context(), l); err != nil {
+				t.Fatal(err)
+			}
+			w.ForgetScripts(1)
+			links[0].Down.Delay(20 * time.Millisecond)
+			err := within(t, 10*time.Millisecond, func(ctx context.Context) error { return takeAndGiveBack(ctx, l) })
+			if err == nil {
+				t.Error("granted before the answer")
+			}
+			time.Sleep(time.Second)
+			if on := w.LeaseKeys(raw, "k"); on != nil {
+				t.Errorf("a key is left on %v", on)
+			}
+			links[0].Down.Delay(0)
+		}
+	})
+}
+
+// takeAndGiveBack waits for k and releases it.
+func takeAndGiveBack(ctx context.Context, l *redlock.Lock) error {
+	lease, err := l.AcquireWait(ctx, "k", 9*time.Second)
+	if err != nil {
+		return err
+	}
+	return lease.Release(ctx)
+}
