@@ -145,12 +145,16 @@ func serves(addr string, pid int) bool {
 // bootstrapped returns a client of nodes that serve.
 func bootstrapped(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Locker {
 	t.Helper()
-	cfg.FirstTime = true
-	l := client(t, nodes, cfg)
-	if err := l.Bootstrap(t.Context()); err != nil {
+	waits := cfg
+	waits.FirstTime, waits.NodeTimeout = true, time.Minute // the servers have only been started
+	first := client(t, nodes, waits)
+	if err := first.Bootstrap(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return l
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return client(t, nodes, cfg)
 }
 
 func client(t testing.TB, nodes []lockimpl.Node, cfg redlock.Config) *redlock.Locker {
