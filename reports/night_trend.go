@@ -78,8 +78,8 @@ func trendFigure(all []*Night) *plots.Figure {
 	last := all[len(all)-1]
 	return plots.XY{
 		Name: "nights", Title: "Nights: cells of the matrix by verdict",
-		Alt: fmt.Sprintf("%s since %s; the last, of %s, %s: %.0f cells as expected, %.0f failed, %.0f without a verdict.", unit.Counted(len(all), "night"),
-			began.UTC().Format("2006-01-02"), last.Began.UTC().Format("2006-01-02"), last.Verdict, passed.Y[len(all)-1], failed.Y[len(all)-1], open.Y[len(all)-1]),
+		Alt: fmt.Sprintf("%s since %s; the last, of %s, %s: %s as expected, %.0f failed, %.0f without a verdict.", unit.Counted(len(all), "night"),
+			began.UTC().Format("2006-01-02"), last.Began.UTC().Format("2006-01-02"), last.Verdict, unit.Counted(int(passed.Y[len(all)-1]), "cell"), failed.Y[len(all)-1], open.Y[len(all)-1]),
 		XLabel: "days since the first night", YLabel: "cells", Traces: []plots.Trace{passed, failed, open},
 	}.Figure()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"locktorture/checker"
+	"locktorture/reports/internal/files"
 	"locktorture/reports/stats"
 	"locktorture/reports/story"
 	"locktorture/reports/unit"
@@ -102,7 +103,7 @@ func (r *Run) page(figures []drawing) ([]byte, error) {
 	v.CoverageTable = r.coverageTable()
 	v.ClientTable, v.MarginTable = r.clientTable(), r.marginTable()
 	var out bytes.Buffer
-	if err := pageTemplate.Execute(&out, v); err != nil {
+	if err := files.Page(&out, pageTemplate, v); err != nil {
 		return nil, fmt.Errorf("lay out %s: %w", ReportFile, err)
 	}
 	return out.Bytes(), nil

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"html"
 	"image/color"
 	"image/png"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -74,6 +76,8 @@ func (f *Figure) guard(draw func() error) (err error) {
 }
 
 var (
+	letters    = regexp.MustCompile(`(?s)<text ([^>]*)style="([^"]*)">([^<]*)</text>`)
+	fontSize   = regexp.MustCompile(`font-size:([0-9.]+)px`)
 	fontFamily = regexp.MustCompile(`font-family:[^;"]*`)
 	opening    = regexp.MustCompile(`(?s)^.*?<svg width="[^"]*" height="[^"]*"`)
 )
@@ -82,11 +86,36 @@ var (
 // shrink with the page, and tells its content to those who cannot see it.
 func (f *Figure) dress(svg []byte) []byte {
 	s := opening.ReplaceAllString(string(svg), `<svg role="img" width="100%"`)
+	s = letters.ReplaceAllStringFunc(s, fitted)
 	s = fontFamily.ReplaceAllString(s, "font-family:Liberation Sans,Arimo,Arial,Helvetica,sans-serif")
 	if end := strings.Index(s, ">"); end > 0 {
 		s = s[:end+1] + "\n<title>" + escape(f.Title) + "</title><desc>" + escape(f.Alt) + "</desc>" + s[end+1:]
 	}
 	return []byte(s)
+}
+
+// fitted gives a text the width for which it was laid out: whatever font the reader has
+// for it, it runs over nothing that stands beside it.
+func fitted(text string) string {
+	part := letters.FindStringSubmatch(text)
+	size := fontSize.FindStringSubmatch(part[2])
+	if size == nil {
+		return text
+	}
+	points, err := strconv.ParseFloat(size[1], 64)
+	if err != nil {
+		return text
+	}
+	style := words(points, ink)
+	if strings.Contains(part[2], "font-weight:bold") {
+		style = bold(style)
+	}
+	said := html.UnescapeString(part[3])
+	width := style.Width(said).Points()
+	if strings.TrimSpace(said) == "" || width <= 0 {
+		return text
+	}
+	return fmt.Sprintf(`<text %stextLength="%.4g" lengthAdjust="spacingAndGlyphs" style="%s">%s</text>`, part[1], width, part[2], part[3])
 }
 
 func escape(s string) string {

@@ -11,7 +11,7 @@ var asIs = regexp.MustCompile(`(?is)<(?:script\b.*?</script|style\b.*?</style|pr
 
 // broken are the spaces at which a figure would be torn apart: between groups of
 // thousands, before its unit, and after the sign that belongs to it.
-var broken = regexp.MustCompile(`([0-9]) ([0-9]{3}(?:[^0-9]|$))|([0-9]) (%|(?:ns|µs|ms|s|min|h|B|kB|MB|GB|kHz|M)(?:[^\pL\pN]|$))|(≈|×|≥|≤|\bn =|[0-9]\x{a0}(?:min|h)) ([0-9])`)
+var broken = regexp.MustCompile(`([0-9]) ([0-9]{3}(?:[^0-9]|$))|([0-9]) (%|(?:ns|µs|ms|s|min|h|B|kB|MB|GB|kHz|M)(?:[^\pL\pN]|$))|(≈|×|≥|≤|\bn\x{a0}=|[0-9]\x{a0}(?:min|h)) ([0-9])|(\bn) (=)`)
 
 // Unbroken keeps the figures of a page together: where a space is part of one, no line
 // ends.
@@ -31,7 +31,7 @@ func Unbroken(page []byte) []byte {
 // begin the next.
 func together(text []byte) []byte {
 	for {
-		joined := broken.ReplaceAll(text, []byte("$1$3$5\u00a0$2$4$6"))
+		joined := broken.ReplaceAll(text, []byte("$1$3$5$7\u00a0$2$4$6$8"))
 		if bytes.Equal(joined, text) {
 			return text
 		}

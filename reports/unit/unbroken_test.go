@@ -8,7 +8,7 @@ import (
 // No line of a page ends within a figure; what is copied, drawn or run stays as it is.
 func TestFiguresStayTogether(t *testing.T) {
 	for _, c := range []struct{ page, want string }{
-		{"<td>1 084/s [999/s, 1 166/s] (n = 5)</td>", "<td>1~084/s [999/s, 1~166/s] (n =~5)</td>"},
+		{"<td>1 084/s [999/s, 1 166/s] (n = 5)</td>", "<td>1~084/s [999/s, 1~166/s] (n~=~5)</td>"},
 		{"<p>12 345 678 pairs</p>", "<p>12~345~678 pairs</p>"},
 		{"<p>11.9 ms, 70 % of 3 h 05 min</p>", "<p>11.9~ms, 70~% of 3~h~05~min</p>"},
 		{"<dd>≈ 2.4 s</dd>", "<dd>≈~2.4~s</dd>"},
