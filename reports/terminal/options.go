@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -70,6 +71,32 @@ func (o Options) lay(out io.Writer, head, text string) {
 		fmt.Fprintln(out, strings.TrimRight(head+part, " "))
 	}
 }
+
+// Fold breaks the lines of a text that are wider than a terminal between words. What is
+// broken off stands below where the text of its line begins: behind the label, where there
+// is one with two blanks after it. A terminal of unknown width, such as a log, gets the text as it is.
+func Fold(text string, width int) string {
+	if width <= 0 {
+		return text
+	}
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		line, end := strings.TrimSuffix(line, "\n"), ""
+		if len(line) < len(text) || strings.HasSuffix(text, "\n") {
+			end = "\n"
+		}
+		if columns(line) <= width {
+			out.WriteString(line + end)
+			continue
+		}
+		head := label.FindString(line)
+		Options{Width: width}.lay(&out, head, line[len(head):])
+	}
+	return out.String()
+}
+
+// label is what a line has before its text: blanks, and a word or some with two blanks after.
+var label = regexp.MustCompile(`^ *(?:\S+(?: \S+)*  +)?`)
 
 // broken breaks text into a line of at most first columns and others of at most rest,
 // at blanks, of which those within a line stay as they are.

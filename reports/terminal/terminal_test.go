@@ -177,6 +177,33 @@ func TestWrapsBetweenWords(t *testing.T) {
 	}
 }
 
+// A text that is printed whole is folded between words, below where the text of its line
+// begins; what fits, and a log, stays as it is.
+func TestFold(t *testing.T) {
+	const text = "WHAT IF  nodes=5\n  throughput      340/s [180/s, 513/s] carried; more arrives than that\n                  and waits\n"
+	if got := Fold(text, 0); got != text {
+		t.Errorf("in a log:\n%s", got)
+	}
+	if got := Fold(text, 110); got != text {
+		t.Errorf("at 110 columns:\n%s", got)
+	}
+	const want = "WHAT IF  nodes=5\n  throughput      340/s [180/s,\n                  513/s] carried;\n                  more arrives than\n                  that\n                  and waits\n"
+	if got := Fold(text, 36); got != want {
+		t.Errorf("at 36 columns:\n%s\nwant\n%s", got, want)
+	}
+	for _, width := range []int{1, 20, 60, 80, 110, 200} {
+		got := Fold(text, width)
+		if !slices.Equal(strings.Fields(got), strings.Fields(text)) {
+			t.Errorf("at %d columns other words:\n%s", width, got)
+		}
+		for line := range strings.Lines(got) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); width >= 60 && n > width {
+				t.Errorf("%d wide at %d columns: %q", n, width, line)
+			}
+		}
+	}
+}
+
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func uncoloured(s string) string { return colours.ReplaceAllString(s, "") }

@@ -156,7 +156,7 @@ func (c *capacityCommand) answer(cmd *cobra.Command) error {
 	}
 	switch c.format {
 	case "text":
-		err = r.Answer(cmd.OutOrStdout(), file, p)
+		err = folded(cmd.OutOrStdout(), func(w io.Writer) error { return r.Answer(w, file, p) })
 	case "json":
 		err = writeJSON(cmd.OutOrStdout(), r.Sourced(p, file))
 	default:
@@ -179,7 +179,7 @@ func (c *capacityCommand) answerPlan(cmd *cobra.Command, r *capacityreport.Repor
 	}
 	switch c.format {
 	case "text":
-		err = r.AnswerPlan(cmd.OutOrStdout(), file, c.plan, plans)
+		err = folded(cmd.OutOrStdout(), func(w io.Writer) error { return r.AnswerPlan(w, file, c.plan, plans) })
 	case "json":
 		err = writeJSON(cmd.OutOrStdout(), plans)
 	default:

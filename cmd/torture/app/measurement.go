@@ -97,7 +97,12 @@ func (m *measurement[T]) run(cmd *cobra.Command, validate func() error, one func
 	if err := m.write(r, dir); err != nil {
 		return nil, harnessError{err}
 	}
-	if err := print(r, cmd.OutOrStdout()); err != nil {
+	show := func(w io.Writer) error { return print(r, w) }
+	if m.format == m.formats[0].name { // what people read
+		text := show
+		show = func(w io.Writer) error { return folded(w, text) }
+	}
+	if err := show(cmd.OutOrStdout()); err != nil {
 		return nil, harnessError{fmt.Errorf("print %s: %w", m.name, err)}
 	}
 	if m.page == "" {

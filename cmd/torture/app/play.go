@@ -142,13 +142,28 @@ func (o output) people(cmd *cobra.Command) (io.Writer, terminal.Options) {
 	if o.json {
 		w = cmd.ErrOrStderr()
 	}
-	f, isFile := w.(*os.File)
-	tty, width := false, 0
-	if isFile {
+	tty, width := screen(w)
+	return w, terminal.Detect(tty, o.quiet, width, os.Getenv)
+}
+
+// screen says whether w is a terminal, and how wide; 0 where nobody knows.
+func screen(w io.Writer) (tty bool, width int) {
+	if f, ok := w.(*os.File); ok {
 		tty = term.IsTerminal(int(f.Fd()))
 		width, _, _ = term.GetSize(int(f.Fd()))
 	}
-	return w, terminal.Detect(tty, o.quiet, width, os.Getenv)
+	return tty, width
+}
+
+// folded writes a text that is printed whole so that it fits the terminal, where w is one.
+func folded(w io.Writer, print func(io.Writer) error) error {
+	_, width := screen(w)
+	var text bytes.Buffer
+	if err := print(&text); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, terminal.Fold(text.String(), width))
+	return err
 }
 
 func banner(b run.Beginning, cfg config.Config) terminal.Banner {
