@@ -109,7 +109,7 @@ func (c Config) measure(ctx context.Context, servers *measure.Servers, settings 
 			s := settings[i]
 			for _, k := range rng.Perm(len(s.locks)) {
 				var cell bench.Cell
-				disturbed := servers.Undisturbed(ctx, s.masters, func() { cell = measureCell(ctx, servers, s, s.locks[k], c.Slice, rng.Uint64()) })
+				disturbed := servers.Undisturbed(ctx, s.masters, measure.Tries, func() { cell = measureCell(ctx, servers, s, s.locks[k], c.Slice, rng.Uint64()) })
 				cell.Repeat, cell.Disturbed = repeat, disturbed
 				if ctx.Err() != nil {
 					return

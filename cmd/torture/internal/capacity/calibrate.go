@@ -266,7 +266,7 @@ func (s *survey) cell(ctx context.Context, c cell, repeat int) (l capacity.Load,
 			l.Over = max(capacity.Average(r.Overheld).Seconds(), 0)
 		}
 	}
-	if s.servers.Undisturbed(ctx, s.Masters, measureOnce) != "" {
+	if s.servers.Undisturbed(ctx, s.Masters, s.tries(), measureOnce) != "" {
 		s.disturbed++
 	}
 	s.loops++

@@ -187,9 +187,18 @@ func (s *survey) late(share float64) bool {
 	return time.Since(s.began) > time.Duration(share*float64(s.Budget))
 }
 
+// tries is how often a closed loop is measured while it is disturbed: once, when the
+// budget has no time for more.
+func (s *survey) tries() int {
+	if s.late(lateRetries) {
+		return 1
+	}
+	return measure.Tries
+}
+
 // The shares of the budget after which parts are cut short.
 const (
-	lateRetries  = 0.35 // points with a lagging generator are not tried again
+	lateRetries  = 0.35 // what lagged or was disturbed is not measured again
 	lateRamp     = 0.60 // no further repeat of the ramp
 	lateEffects  = 0.80 // no further pair of the sensitivity
 	lateRecovery = 0.85 // no further loss of the majority
@@ -279,7 +288,7 @@ func (s *survey) connect(ctx context.Context, masters, clients int, linked bool)
 // closed runs a closed loop, again while other programs disturb it, and counts those
 // that were disturbed to the end.
 func (s *survey) closed(ctx context.Context, workers []load.Worker, t load.Task, w load.Window) (r *load.Result) {
-	if s.servers.Undisturbed(ctx, s.Masters, func() { r = load.Closed(ctx, workers, t, w, s.rng.Uint64()) }) != "" {
+	if s.servers.Undisturbed(ctx, s.Masters, s.tries(), func() { r = load.Closed(ctx, workers, t, w, s.rng.Uint64()) }) != "" {
 		s.disturbed++
 	}
 	s.loops++

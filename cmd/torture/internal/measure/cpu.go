@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -138,15 +139,57 @@ func Disturbed(b capacity.Busy) string {
 // the last figure is taken as it is.
 const Tries = 3
 
-// Undisturbed measures until nothing disturbs it, Tries times at most, and says what
-// disturbed the last time.
-func (s *Servers) Undisturbed(ctx context.Context, masters int, measure func()) (why string) {
-	for range Tries {
-		before := s.Usage()
+// Undisturbed measures until nothing disturbs it, so many times at most, and says what
+// disturbed the last time: other programs, the host, or that this process stood still.
+func (s *Servers) Undisturbed(ctx context.Context, masters, tries int, measure func()) (why string) {
+	for range tries {
+		before, began, stood := s.Usage(), time.Now(), watchStandstill()
 		measure()
-		if why = Disturbed(s.Usage().Since(before, masters)); why == "" || ctx.Err() != nil {
+		took, longest := time.Since(began), stood()
+		if why = cmp.Or(Disturbed(s.Usage().Since(before, masters)), stoodStill(longest, took)); why == "" || ctx.Err() != nil {
 			break
 		}
 	}
 	return why
+}
+
+// probeEvery is how often it is looked whether this process gets to run.
+const probeEvery = 5 * time.Millisecond
+
+// watchStandstill begins to look how long this process stands still at a stretch, until
+// what it returns is called, which says so.
+func watchStandstill() (longest func() time.Duration) {
+	stop, found := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		most, tick := time.Duration(0), time.NewTimer(probeEvery)
+		defer tick.Stop()
+		for before := time.Now(); ; {
+			done := false
+			select {
+			case <-tick.C:
+			case <-stop:
+				done = true
+			}
+			now := time.Now()
+			if most = max(most, now.Sub(before)-probeEvery); done {
+				found <- most
+				return
+			}
+			before = now
+			tick.Reset(probeEvery)
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-found
+	}
+}
+
+// stoodStill says why a measurement says little during which this process did not get to
+// run for as large a part of the time as other programs may take.
+func stoodStill(longest, took time.Duration) string {
+	if longest.Seconds() <= TooBusy*took.Seconds() {
+		return ""
+	}
+	return fmt.Sprintf("this process stood still for %s of %s", unit.Setting(longest.Round(time.Millisecond)), unit.Setting(took.Round(time.Millisecond)))
 }

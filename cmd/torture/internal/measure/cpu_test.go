@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -36,6 +37,30 @@ func TestOthers(t *testing.T) {
 			t.Errorf("%s: others %v (%s), want %v", c.name, b.Others, Disturbed(b), c.want)
 		}
 	}
+}
+
+// What is measured while this process stands still for long is not counted, as where others
+// take the processors.
+func TestStandstillsAreSeen(t *testing.T) {
+	for _, c := range []struct {
+		longest, took time.Duration
+		want          string
+	}{
+		{60 * time.Millisecond, 550 * time.Millisecond, ""},
+		{300 * time.Millisecond, 550 * time.Millisecond, "this process stood still for 300 ms of 550 ms"},
+		{300 * time.Millisecond, 10 * time.Second, ""},
+	} {
+		if got := stoodStill(c.longest, c.took); got != c.want {
+			t.Errorf("%v of %v: %q", c.longest, c.took, got)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		longest := watchStandstill()
+		time.Sleep(time.Second)
+		if d := longest(); d > probeEvery {
+			t.Errorf("where everything runs in time it stood still for %v", d)
+		}
+	})
 }
 
 // Where nobody can tell what others used, the figures say so.
