@@ -381,6 +381,10 @@ func TestPlan(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
 	}
+	far := Wish{Rate: 1000, P99: 50 * time.Millisecond, Keys: 1_000_000, Hold: 10 * time.Millisecond, RTT: []time.Duration{80 * time.Millisecond}, Nodes: 5}
+	if plans, err := m.Plan(far); err != nil || !strings.Contains(plans[0].Why, "round trips of 80.0 ms to a quorum") || strings.Contains(plans[0].Why, "processors") {
+		t.Errorf("further away than the objective: %+v, %v", plans, err)
+	}
 	w.Keys = 10
 	if plans, err = m.Plan(w); err != nil || !strings.Contains(plans[0].Why, "no number of shards parts a key") {
 		t.Errorf("ten keys for 100,000/s: %+v, %v", plans, err)

@@ -146,7 +146,7 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 		case p.Busy[0].Share > p.Busy[0].Full:
 			plan.Why = p.Busy[0].String()
 		case w.P99 > 0 && p.P99.Value >= w.P99.Seconds():
-			plan.Why = fmt.Sprintf("acquire p99 would be %s: %s", seconds(p.P99.Value), p.Busy[0])
+			plan.Why = fmt.Sprintf("acquire p99 would be %s: %s", seconds(p.P99.Value), p.slowedBy())
 		default:
 			if w.P99 > 0 && p.P99.Confidence > 0 && p.P99.High >= w.P99.Seconds() {
 				plan.Note = fmt.Sprintf("acquire.p99 < %s is met by the prediction, and not by the whole of its interval: measure before you rely on it", unit.Setting(w.P99))
@@ -155,6 +155,21 @@ func (m *Model) withShards(w Wish, masters, shards int) (Plan, error) {
 		}
 	}
 	return plan, nil
+}
+
+// planIdle is the use of what is busiest below which it keeps nobody waiting: what takes
+// long then is the way.
+const planIdle = 0.3
+
+// slowedBy says why acquires take as long as they do.
+func (p Prediction) slowedBy() string {
+	if busiest := p.Busy[0]; busiest.Share >= planIdle {
+		return busiest.String()
+	}
+	if trip := p.Scenario.roundTrip(); trip > 0 {
+		return fmt.Sprintf("an acquire takes round trips of %s to a quorum, which no server shortens", seconds(trip))
+	}
+	return "nothing is busy: that is what an acquire takes by itself"
 }
 
 // AnswerPlan writes plans as the answer to a question.

@@ -184,8 +184,9 @@ type Hot struct {
 // An Effect is what one change does to a throughput.
 type Effect struct {
 	Name   string   `json:"name"`
-	Of     string   `json:"of"`     // the load that is compared
-	Change Estimate `json:"change"` // −0.46 is 46 % less
+	Of     string   `json:"of"`              // the load that is compared
+	Change Estimate `json:"change"`          // −0.46 is 46 % less
+	Pairs  int64    `json:"pairs,omitempty"` // of the load that had fewer, in all repeats
 }
 
 // A Lease is the TTL that covers what was measured; the parts are the largest

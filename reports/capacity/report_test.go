@@ -35,7 +35,7 @@ func planned() *Report {
 	r.Limit, r.Knee = Edge(Steps(r.Points)), Knee(Steps(r.Points))
 	r.Recommended = r.Limit.Times(Headroom)
 	r.Hot = Hot{Hold: r.Setup.Hold, HandOff: Mean([]float64{.004, .005}), Measured: Mean([]float64{41, 41, 41}), Predicted: Mean([]float64{41, 40})}
-	r.Effects = []Effect{{"rtt ×2", "closed loop", Mean([]float64{-.4, -.5, -.45})}, {"masters 3→5", "closed loop", suppressed("one master")}}
+	r.Effects = []Effect{{Name: "rtt ×2", Of: "closed loop", Change: Mean([]float64{-.4, -.5, -.45})}, {Name: "masters 3→5", Of: "closed loop", Change: suppressed("one master")}}
 	r.Bottleneck = Blame(r.Points, r.Limit.Value, r.Setup, 100, 1/float64(r.Setup.Keys))
 	r.Recovery = Recovery{Outage: 2 * time.Second, Rate: 900, Capacity: Mean([]float64{1900, 2000}), Backlog: Mean([]float64{1800, 1900}), Back: Mean([]float64{1.7, 1.9}),
 		Timeline: []Moment{{-1, .01, 90}, {0, 2, 90}, {1, 1, 90}, {2, 0.5, 90}, {3, .01, 90}}}
@@ -103,6 +103,35 @@ func TestIntervalsOfAmountsStayAboveZero(t *testing.T) {
 
 // A rate with one valid repeat is no evidence, and a discarded point none at
 // all.
+// A figure that rests on few events says so.
+func TestFewEventsAreSaid(t *testing.T) {
+	r := planned()
+	for i := range r.Points {
+		r.Points[i].Offered = 300
+	}
+	r.Effects[0].Pairs = 230
+	told := func() (text string) {
+		for _, l := range r.Lines() {
+			if l.Label == "limit" || l.Label == "sensitivity" {
+				text += l.Text + "\n"
+			}
+		}
+		return text
+	}
+	if text := told(); strings.Contains(text, "few") {
+		t.Errorf("there were enough:\n%s", text)
+	}
+	r.Effects[0].Pairs = 60
+	for i := range r.Points {
+		r.Points[i].Offered = 30
+	}
+	for _, want := range []string{"few: 30 arrivals in a repeat at a rate near it, where a p99 wants 200", "few: 60 pairs in all, where a rate wants 200"} {
+		if text := told(); !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
 func TestStepsNeedTwoValidRepeats(t *testing.T) {
 	points := []Point{{Rate: 1, Valid: true}, {Rate: 1, Valid: false}, {Rate: 2, Valid: true}, {Rate: 2, Repeat: 1, Valid: true}}
 	if s := Steps(points); len(s) != 2 || s[0].Rate != 2 {

@@ -49,7 +49,7 @@ func (r *Report) Lines() []Line {
 		if i > 0 {
 			label = ""
 		}
-		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)", e.Name, show(e.Change, unit.Change), e.Of)})
+		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)%s", e.Name, show(e.Change, unit.Change), e.Of, e.few())})
 	}
 	out = append(out, Line{"lease", r.lease()})
 	out = append(out, r.Cost.lines(r.Setup.Masters)...)
@@ -76,7 +76,30 @@ func (r *Report) limit() string {
 	if !r.Limit.Known() {
 		return show(r.Limit, rate)
 	}
-	return show(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ")
+	return show(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ") + r.few()
+}
+
+// few says when the limit rests on so few arrivals that the p99 of a repeat is one of the
+// slowest of them.
+func (r *Report) few() string {
+	fewest := int64(-1)
+	for _, p := range r.Points {
+		if near := p.Rate >= r.Limit.Value*0.8 && p.Rate <= r.Limit.Value*1.25; near && p.Valid && p.Offered > 0 && (fewest < 0 || p.Offered < fewest) {
+			fewest = p.Offered
+		}
+	}
+	if fewest < 0 || fewest >= enough {
+		return ""
+	}
+	return fmt.Sprintf("; few: %s in a repeat at a rate near it, where a p99 wants %d: a longer --step has more", unit.Counted(int(fewest), "arrival"), enough)
+}
+
+// few says when a change rests on few pairs.
+func (e Effect) few() string {
+	if !e.Change.Known() || e.Pairs == 0 || e.Pairs >= enough {
+		return ""
+	}
+	return fmt.Sprintf("; few: %d pairs in all, where a rate wants %d", e.Pairs, enough)
 }
 
 func (r *Report) kneeMeans() string {

@@ -33,6 +33,7 @@ type effect struct {
 const (
 	sideWorkers = 32 // goroutines of a compared load
 	linkClients = 4  // clients behind links, which cost processor time
+	effectPairs = 50 // of a key that is held all the time, in a repeat: of five, as many as a rate wants
 )
 
 // sensitivity measures what changes of the surroundings do to throughput.
@@ -70,11 +71,11 @@ func (s *survey) sensitivity(ctx context.Context) (err error) {
 		fewer.after = side{clients: plain, workers: sideWorkers, keys: sideWorkers, task: s.task(0)}
 	}
 	for _, e := range append(effects, fewer) {
-		change, err := s.change(ctx, e)
+		change, pairs, err := s.change(ctx, e)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.name, err)
 		}
-		s.r.Effects = append(s.r.Effects, capacity.Effect{Name: e.name, Of: e.of, Change: change})
+		s.r.Effects = append(s.r.Effects, capacity.Effect{Name: e.name, Of: e.of, Change: change, Pairs: pairs})
 	}
 	return nil
 }
@@ -117,43 +118,46 @@ func (s *survey) effects(plain, linked *measure.Clients) []effect {
 	return all
 }
 
-// change is the relative change of the rate from one load to the other.
-func (s *survey) change(ctx context.Context, e effect) (capacity.Estimate, error) {
+// change is the relative change of the rate from one load to the other, and how many pairs
+// that of the two had that had fewer.
+func (s *survey) change(ctx context.Context, e effect) (change capacity.Estimate, fewer int64, err error) {
 	if e.missing != "" {
-		return capacity.Estimate{Suppressed: e.missing}, nil
+		return capacity.Estimate{Suppressed: e.missing}, 0, nil
 	}
 	var ratios []float64
+	var pairs [2]int64
 	tried := 0
 	for range s.Repeats {
 		if s.late(lateEffects) {
 			break
 		}
-		rates := [2]float64{}
+		var rates [2]*load.Result
 		for _, i := range s.rng.Perm(2) {
-			var err error
 			if rates[i], err = s.rate(ctx, [2]side{e.before, e.after}[i]); err != nil {
-				return capacity.Estimate{}, err
+				return capacity.Estimate{}, 0, err
 			}
 		}
 		if ctx.Err() != nil {
-			return capacity.Estimate{}, ctx.Err()
+			return capacity.Estimate{}, 0, ctx.Err()
 		}
-		if tried++; rates[0] > 0 && rates[1] > 0 { // a load without a pair tells of no rate
-			ratios = append(ratios, rates[1]/rates[0])
+		before, after := rates[0], rates[1]
+		if tried++; before.Pairs > 0 && after.Pairs > 0 { // a load without a pair tells of no rate
+			ratios = append(ratios, after.Rate()/before.Rate())
 		}
+		pairs[0], pairs[1] = pairs[0]+before.Pairs, pairs[1]+after.Pairs
 	}
-	return capacity.Change(ratios, tried), nil
+	return capacity.Change(ratios, tried), min(pairs[0], pairs[1]), nil
 }
 
-func (s *survey) rate(ctx context.Context, one side) (rate float64, err error) {
+func (s *survey) rate(ctx context.Context, one side) (r *load.Result, err error) {
 	if one.impair != nil {
 		heal, err := one.clients.Impair(ctx, one.nodes, *one.impair)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		defer func() { err = errors.Join(err, heal()) }()
 	}
 	w := s.briefly()
-	w.Measure = max(w.Measure, 10*one.task.Hold)
-	return s.closed(ctx, one.clients.Workers(one.workers, one.clients.Keys(one.keys)), one.task, w).Rate(), nil
+	w.Measure = max(w.Measure, effectPairs*one.task.Hold)
+	return s.closed(ctx, one.clients.Workers(one.workers, one.clients.Keys(one.keys)), one.task, w), nil
 }
