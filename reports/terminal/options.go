@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"locktorture/reports/unit"
 )
 
 // Options say what the output can show.
@@ -72,7 +74,8 @@ func (o Options) lay(out io.Writer, head, text string) {
 	}
 }
 
-// Fold breaks the lines of a text that are wider than a terminal between words. What is
+// Fold breaks the lines of a text that are wider than a terminal between words, and within
+// no figure. What is
 // broken off stands below where the text of its line begins: behind the label, where there
 // is one with two blanks after it. A terminal of unknown width, such as a log, gets the text as it is.
 func Fold(text string, width int) string {
@@ -90,9 +93,9 @@ func Fold(text string, width int) string {
 			continue
 		}
 		head := label.FindString(line)
-		Options{Width: width}.lay(&out, head, line[len(head):])
+		Options{Width: width}.lay(&out, head, string(unit.Together([]byte(line[len(head):]))))
 	}
-	return out.String()
+	return strings.ReplaceAll(out.String(), "\u00a0", " ")
 }
 
 // label is what a line has before its text: blanks, and a word or some with two blanks after.

@@ -191,6 +191,9 @@ func TestFold(t *testing.T) {
 	if got := Fold(text, 36); got != want {
 		t.Errorf("at 36 columns:\n%s\nwant\n%s", got, want)
 	}
+	if got := Fold("  error  a median of 967 %, of 1 163 points\n", 24); got != "  error  a median of\n         967 %, of 1 163\n         points\n" {
+		t.Errorf("a figure is torn apart:\n%s", got)
+	}
 	for _, width := range []int{1, 20, 60, 80, 110, 200} {
 		got := Fold(text, width)
 		if !slices.Equal(strings.Fields(got), strings.Fields(text)) {

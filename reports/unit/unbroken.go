@@ -19,17 +19,18 @@ func Unbroken(page []byte) []byte {
 	var out bytes.Buffer
 	last := 0
 	for _, at := range asIs.FindAllIndex(page, -1) {
-		out.Write(together(page[last:at[0]]))
+		out.Write(Together(page[last:at[0]]))
 		out.Write(page[at[0]:at[1]])
 		last = at[1]
 	}
-	out.Write(together(page[last:]))
+	out.Write(Together(page[last:]))
 	return out.Bytes()
 }
 
-// together looks at a text until nothing more is to be joined: what ends one figure may
-// begin the next.
-func together(text []byte) []byte {
+// Together keeps the figures of a plain text together, with a space that breaks no line in
+// place of each that is part of one. It looks until nothing more is to be joined: what ends
+// one figure may begin the next.
+func Together(text []byte) []byte {
 	for {
 		joined := broken.ReplaceAll(text, []byte("$1$3$5$7\u00a0$2$4$6$8"))
 		if bytes.Equal(joined, text) {

@@ -119,7 +119,7 @@ func traceTime(text string) (time.Duration, bool) {
 		return d, d >= 0
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
-	return time.Duration(t.UnixNano()), err == nil
+	return time.Duration(t.UnixNano()), err == nil && t.Year() >= 1970 && t.Year() < 2262 // what nanoseconds can tell
 }
 
 // Span is from the first arrival to the last.

@@ -48,6 +48,7 @@ func TestTraceErrorsNameTheLine(t *testing.T) {
 		"1e18,a\n2,b\n3,c\n":                 `trace.csv:1: "1e18" is no time`,
 		"0\nNaN\n":                           `trace.csv:2: "NaN" is no time`,
 		"0\nInf\n":                           `trace.csv:2: "Inf" is no time`,
+		"2026-01-01T00:00:00Z\n9999-01-01T00:00:00Z\n": `trace.csv:2: "9999-01-01T00:00:00Z" is no time`,
 	} {
 		if got, err := ReadTrace(strings.NewReader(text), "trace.csv"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v; want %q", text, got, err, want)
