@@ -79,7 +79,9 @@ func (r *Report) tables(plain bool) []table {
 			j++
 		}
 		for _, group := range columns {
-			out = append(out, tableOf(r.Rows[i:j], group, plain, r.Repeats))
+			if t := tableOf(r.Rows[i:j], group, plain, r.Repeats); t.title != "" || len(t.columns) > 0 {
+				out = append(out, t)
+			}
 		}
 		i = j
 	}
@@ -182,7 +184,7 @@ func (r *Report) warnings() (out []string) {
 		}
 	}
 	if disturbed > 0 {
-		out = append(out, fmt.Sprintf("warning: %d of %d cells are in no figure, since other programs used the processors (disturbed, in the JSON): this machine is too busy", disturbed, len(r.Cells)))
+		out = append(out, fmt.Sprintf("warning: %d of %d cells are in no figure, since other programs used the processors or this one stood still (disturbed, in the JSON): this machine is too busy", disturbed, len(r.Cells)))
 	}
 	sorted := func(of map[place]int) []place {
 		return slices.SortedFunc(maps.Keys(of), func(a, b place) int { return cmp.Or(cmp.Compare(a.title, b.title), cmp.Compare(a.lock, b.lock)) })
@@ -215,7 +217,7 @@ func (r *Report) confidence() string {
 		each = append(each, fmt.Sprintf("%s at n = %d", text, n))
 	}
 	if len(each) == 0 {
-		return "none: no two locks were measured beside each other"
+		return "none: no two locks have figures of one repeat"
 	}
 	return "of the median, from the order of the repeats alone: " + strings.Join(each, ", ")
 }

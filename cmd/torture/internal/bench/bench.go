@@ -75,7 +75,7 @@ func Run(ctx context.Context, c Config) (r *bench.Report, err error) {
 		return nil, fmt.Errorf("%d of the masters are given, and %d are needed: give more addresses, or say --nodes %d", have, c.Servers.Nodes, have-1+have%2)
 	}
 	r = &bench.Report{
-		Schema: reports.Schema, Redis: fmt.Sprintf("%d masters, %s, %s", len(servers.Bed.Nodes()), servers.Bed.Name(), servers.Bed.Version()),
+		Schema: reports.Schema, Redis: fmt.Sprintf("%s, %s, %s", unit.Counted(len(servers.Bed.Nodes()), "master"), servers.Bed.Name(), servers.Bed.Version()),
 		Began: time.Now(), Seed: c.Seed, Repeats: c.Repeats, Slice: c.Slice.Seconds(), Notes: servers.Notes(),
 	}
 	for _, why := range leftOut {
