@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"locktorture/checker/anomaly"
 	"locktorture/checker/internal/rule"
@@ -10,14 +11,14 @@ import (
 )
 
 // undecided says why h is not proved: the harness stood still when it noted what
-// proves it; "" when it is.
+// proves it, or its clock was moved; "" when it is.
 func (j *Judge) undecided(h *rule.Candidate) string {
-	if len(j.env.Stalls.All) == 0 {
-		return ""
-	}
 	if h.Stamp != nil {
-		s, ours := h.Stamp()
-		if still := j.env.Stalls.Within(s.Since, s.At); ours && still > 0 && still >= s.Margin {
+		s := h.Stamp()
+		if from := min(h.From, s.Since); s.By != rule.Order && j.moved(h.Owners, from, s.At) {
+			return fmt.Sprintf(" But a clock that this goes by was moved between %s and %s: whether it was so is not decided.", words.At(from), words.At(s.At))
+		}
+		if still := j.env.Stalls.Within(s.Since, s.At); s.By == rule.Harness && still > 0 && still >= s.Margin {
 			return fmt.Sprintf(" But the harness itself stood still for %s before it noted that, at %s: whether it was so is not decided.", words.Span(still), words.At(s.At))
 		}
 	}
@@ -31,6 +32,11 @@ func (j *Judge) undecided(h *rule.Candidate) string {
 		}
 	}
 	return ""
+}
+
+// moved says whether the clock of one of these may have been moved in [from, to].
+func (j *Judge) moved(owners []string, from, to time.Duration) bool {
+	return slices.ContainsFunc(owners, func(owner string) bool { return j.env.ClockMoved(owner, from, to) })
 }
 
 // withdraw moves the violations that why gives a reason for to the suspicious.

@@ -15,6 +15,7 @@ const (
 	NodeState     faultKind = iota // make a node forget it, or run its time out early: what can cause an early takeover (S10)
 	ClockFaults                    // move a node's time, or its leases'
 	clientStopped                  // keep a client from being told anything
+	ownClockMoved                  // move the clock that stamps what a client does
 
 	kinds // one more than there are
 )
@@ -27,6 +28,7 @@ var faultMarks = [kinds][]string{
 	},
 	ClockFaults:   {"clock", "ttl", "expire"},
 	clientStopped: {"pause-client", "stop-client", "starve", "crash-client"},
+	ownClockMoved: {history.WorkerClock},
 }
 
 // Is says whether f can do that. What was done to clients or workers alone makes no node

@@ -63,6 +63,12 @@ func (l *Ledger) StoodStill(owner string, from, to time.Duration) bool {
 	return l.Nemesis.Marks[clientStopped].Touch(from, to) && l.HitBy(owner, from, to, func(f *Fault) bool { return f.Is(clientStopped) })
 }
 
+// ClockMoved says whether the clock that stamps what owner's client does may have been
+// moved at any time in [from, to].
+func (l *Ledger) ClockMoved(owner string, from, to time.Duration) bool {
+	return l.Nemesis.Marks[ownClockMoved].Touch(from, to) && l.HitBy(owner, from, to, func(f *Fault) bool { return f.Is(ownClockMoved) })
+}
+
 // HitBy says whether a fault of some kind may have hit owner's client in [from, to].
 func (l *Ledger) HitBy(owner string, from, to time.Duration, kind func(*Fault) bool) bool {
 	n := &l.Nemesis

@@ -37,9 +37,8 @@ type Candidate struct {
 	// then, and lasted for any time at all, is suspicious.
 	Length func() time.Duration
 
-	// stamp is what of it the harness's own clock proves; nil where nothing is. It
-	// is not the harness's where a lock or a child stamped itself.
-	Stamp func() (s stamp, ours bool)
+	// Stamp is what of it a clock proves; nil where none is needed.
+	Stamp func() stamp
 
 	// margin is by how much a bound on what the lock does was exceeded: a harness that
 	// stood still for less cannot have brought it about. 0 is no bound.

@@ -21,7 +21,7 @@ func (s *Stillborn) Observe(f *ledger.Fact) {
 	switch {
 	case o.OK >= g.Deadline:
 		h := s.hit(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock.", words.At(g.Deadline)))
-		h.Stamp = rule.Stamped(o.Inv, o.OK, o.OK-g.Deadline, o.Has&history.HasEnded != 0)
+		h.Stamp = rule.Stamped(o.Inv, o.OK, o.OK-g.Deadline, o.Has&history.HasEnded != 0, false)
 		s.Violate(h)
 	case float64(g.Deadline-o.OK)*100 < float64(s.Header.TTL):
 		s.Suspect(s.hit(o, fmt.Sprintf("only %s of its lease were left.", words.Span(g.Deadline-o.OK))))

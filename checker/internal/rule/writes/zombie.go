@@ -431,11 +431,11 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 		}
 	case ledger.UseLost:
 		h.Witness, h.From, when = append(append(h.Witness, g.LostIdx), o.Doubt().Words...), g.Start, " (at "+words.At(g.LostAt)+")"
-		h.Stamp = rule.Stamped(g.LostAt, o.Inv, o.Inv-g.LostAt-z.From(g, o.By()), o.Process == g.LostBy || o.Has&history.HasBegan != 0)
+		h.Stamp = rule.Stamped(g.LostAt, o.Inv, o.Inv-g.LostAt-z.From(g, o.By()), o.Has&history.HasBegan != 0, o.Process == g.LostBy)
 	case ledger.UseDenied:
 		no := o.Doubts.No
 		h.Witness, h.From, when = append(append(h.Witness, no.Idx), o.Doubts.Words...), g.Start, " (at "+words.At(no.T)+")"
-		h.Stamp = rule.Stamped(no.T, o.Inv, o.Inv-no.T-z.From(g, o.By()), o.Process == no.By || o.Has&history.HasBegan != 0)
+		h.Stamp = rule.Stamped(no.T, o.Inv, o.Inv-no.T-z.From(g, o.By()), o.Has&history.HasBegan != 0, o.Process == no.By)
 	}
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s.",
 		o.Holder.Owner, o.Value, f.Key.Name, words.At(o.Inv), o.Holder.Owner, unheldText[o.Use], when)
@@ -499,7 +499,7 @@ func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 	h.Refuted = func() bool {
 		return w.Covered || other != nil && w.Inv-z.From(other, w.By) <= min(other.StoppedAt, z.DeadlineFor(other, w.Inv, w.By)) || again
 	}
-	h.Stamp = rule.Stamped(g.OK, l.Op.Inv, l.Op.Inv-l.Op.Due()-z.Past(g, l.Op.By()), l.Op.Has&history.HasBegan != 0)
+	h.Stamp = rule.Stamped(g.OK, l.Op.Inv, l.Op.Inv-l.Op.Due()-z.Past(g, l.Op.By()), l.Op.Has&history.HasBegan != 0, false)
 	z.overdueToo(l.Op, w)
 	if w != l.Op.Overdue() && z.Room("S3z") {
 		g.Rarely().Late = append(g.Rare.Late, w)

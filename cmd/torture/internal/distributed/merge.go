@@ -266,9 +266,10 @@ func (f *feed) turnAll(e *history.Event) {
 	if e.Has&(history.HasValidUntil|history.HasBegan|history.HasEnded|history.HasIntended) == 0 {
 		return
 	}
+	early := max(-f.time, 0) // nothing happened before the run began: it was later by as much at least
 	turn := func(has history.Field, t *time.Duration) {
 		if e.HasAll(has) && *t < history.MaxTime {
-			*t = max(f.Time(*t), 0)
+			*t = max(f.Time(*t)+early, 0)
 		}
 	}
 	turn(history.HasValidUntil, &e.ValidUntil)
