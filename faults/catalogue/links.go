@@ -76,11 +76,18 @@ func (f linkFault) impair(ctx context.Context, s *faults.Scope, hit faults.Hit, 
 	s.Begin(hit)
 	applied := f.impairments(s, hit)
 	i := f.impairment()
+	var gone []error
 	for _, l := range links {
 		i.Seed = rng.Uint64()
-		if err := applied.impair(ctx, s, s.Link(l.Client, l.Node), i); err != nil {
+		err := applied.impair(ctx, s, s.Link(l.Client, l.Node), i)
+		if errors.Is(err, faults.ErrMissed) { // it went with its worker: the others are there
+			gone = append(gone, err)
+		} else if err != nil {
 			return faults.Injection{}, err
 		}
+	}
+	if len(gone) > 0 && len(gone) == len(links) {
+		return faults.Injection{}, errors.Join(gone...)
 	}
 	note := applied.where
 	if f.kind == link.Delay && f.Jitter > 0 && link.OneAtATime(s.Fabric) {

@@ -82,7 +82,11 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	if _, err := conn.Subscribe(offPrefix+">", w.callOff); err != nil {
 		return err
 	}
-	w.Say(fmt.Sprintf("joined the farm at %s as %s: %d at once; plays %s", w.Access, w.Name, w.Slots, strings.Join(w.Abilities, ", ")))
+	plays := "has clients of runs alone"
+	if w.Slots > 0 {
+		plays = fmt.Sprintf("%d at once; plays %s", w.Slots, strings.Join(w.Abilities, ", "))
+	}
+	w.Say(fmt.Sprintf("joined the farm at %s as %s: %s", w.Access, w.Name, plays))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all sync.WaitGroup
