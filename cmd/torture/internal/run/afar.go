@@ -247,6 +247,7 @@ func (a *afar) disconnect(ctx context.Context) error {
 	if err := errors.Join(err, a.coordinator.Await(ctx)); err != nil {
 		return fmt.Errorf("take the workers' histories in: %w", err)
 	}
+	a.settle(ctx) // a worker may have been silent since the last phase, too
 	a.ended = a.rec.Since(time.Now())
 	for i, r := range a.shares {
 		if r.Lost() != "" {
