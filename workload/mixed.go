@@ -62,11 +62,12 @@ const (
 	hotShare     = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
 	readShare    = 0.7 // of those for a library key, by readers
 	patientShare = 0.3 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
-	longSeldom   = 0.8 // of those that would be for a long key, for a common one instead
+	longSeldom   = 0.6 // of those that would be for a long key, for a common one instead
 	longShare    = 0.4 // of those for a long key that hold on
 	handShare    = 0.2 // of these, by explicit extension
 	lateShare    = 0.2 // of those for a long key that hold until shortly before the lease's end
-	steadyShare  = 0.3 // of single tries, by clients that wait longer for an answer than a lease lasts
+	steadyShare  = 0.3 // of all, by clients that wait longer for an answer than a lease lasts
+	hastyShare   = 0.2 // of single tries, by clients that wait for an answer but a fraction of a lease
 	stayShare    = 0.5 // of those who come back to a key of which they do not know what became of it, who stay
 
 	readerStays = 5 // times as long as others hold
@@ -85,8 +86,11 @@ func (p *phase) mix(rng *rand.Rand, first int) arrival {
 		first = max(first-p.cfg.Keys/int(roles), 0)
 	}
 	a := arrival{keys: []string{p.cfg.Key(first)}, use: use{how: ModeExclusive}}
-	if rng.Float64() < steadyShare {
+	switch temper := rng.Float64(); {
+	case temper < steadyShare:
 		a.use.timeout = p.cfg.TTL * 3 / 2
+	case temper < steadyShare+hastyShare:
+		a.use.timeout = min(p.cfg.TTL/8, p.cfg.Timeout)
 	}
 	switch kind := rng.Float64(); p.role(first) {
 	case library:
@@ -143,6 +147,10 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 
 // mixCommon is every ability by turns.
 func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
+	wait := p.cfg.Wait
+	if a.use.timeout > p.cfg.TTL {
+		wait = p.patience()
+	}
 	short := p.cfg.Keys * int(long) / int(roles) // keys below are not held for long
 	switch {
 	case kind < 0.15 && p.can.reentrant:
@@ -155,9 +163,9 @@ func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 	case kind < 0.40 && p.can.shared:
 		a.mode, a.use.how = history.Shared, ModeRW
 	case kind < 0.50 && p.can.fair:
-		a.use.how, a.use.wait = ModeFair, p.cfg.Wait
+		a.use.how, a.use.wait = ModeFair, wait
 	case kind < 0.90:
-		a.use.wait = p.cfg.Wait
+		a.use.wait = wait
 	}
 }
 

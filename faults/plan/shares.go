@@ -26,6 +26,7 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 	lanes := []lane{
 		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(t, t.TTL)},
 		{specs: scaled(c, holderShares(t)), gap: steady(t.TTL / 4)},
+		{specs: scaled(c, renewalShares(t)), gap: steady(t.TTL / 4)},
 		{specs: scaled(c, messageShares(t)), gap: steady(t.TTL / 4)},
 		{specs: scaled(c, lateShares(t)), gap: steady(t.TTL / 4)},
 	}
@@ -80,10 +81,17 @@ func nodeShares(c StandardConfig, t *faults.Target) []share {
 	return all
 }
 
-// holderShares are what happens to somebody who holds what another one asks for: what
-// he does late meets the next holder. Steps that wait for a renewal turn to a critical
-// section where none falls due.
-func holderShares(t *faults.Target) []share {
+// holderShares are what happens to somebody in the critical section of a key that another
+// one asks for: what he does late meets the next holder.
+func holderShares(*faults.Target) []share {
+	return []share{{4, faults.Spec{Fault: "pause-client", Params: faults.Params{Client: faults.RoleWanted}}}}
+}
+
+// renewalShares are what happens to a holder whose lease falls due for renewal, while
+// another one asks for the key: renewals that come to nothing, that arrive when the lease
+// is another's, or of which the holder hears too late. Steps turn to a critical section
+// where no renewal falls due.
+func renewalShares(t *faults.Target) []share {
 	late := func(fault string, then, length time.Duration, nodes string) faults.Spec {
 		return faults.Spec{
 			Fault: fault, On: watch.RenewalDue, Then: then, Within: 3 * t.TTL, Else: watch.InSection, For: length,
@@ -91,23 +99,23 @@ func holderShares(t *faults.Target) []share {
 		}
 	}
 	all := []share{
-		{4, faults.Spec{Fault: "pause-client", Params: faults.Params{Client: faults.RoleWanted}}},
-		{2, late("stall", -60*time.Millisecond, t.TTL*4/5, faults.RoleAll)},
-		{1, late("stall", -60*time.Millisecond, t.TTL, faults.RoleAll)},
-		{2, late("request-lost", -t.TTL/20, t.TTL*17/10, faults.RoleAll)},
+		{4, late("stall", -60*time.Millisecond, t.TTL*4/5, faults.RoleAll)},
+		{2, late("stall", -60*time.Millisecond, t.TTL, faults.RoleAll)},
+		{3, late("request-lost", -t.TTL/20, t.TTL*17/10, faults.RoleAll)},
 		{1, late("pause-client", 0, 0, "")},
 		{1, late("response-lost", -t.TTL/20, t.TTL/2, faults.RoleAll)},
 	}
 	if !several(t) {
-		return append(all, share{1, late("cut", 0, t.TTL*11/10, faults.RoleAll)})
+		return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleAll)})
 	}
-	return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleSwing)}, share{2, late("cut", 0, t.TTL*3/2, faults.RoleMajority)})
+	return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleSwing)}, share{3, late("cut", 0, t.TTL*3/2, faults.RoleMajority)})
 }
 
 // lateShares are messages that are under way when a lease ends, or for longer than one
 // lasts, and answers to those who took a key that nobody else held. Steps that wait for
-// a lease that is nearly over turn to any release where none comes. An answer is lost for
-// so long that the client gives up, and no longer than what it leaves behind can show.
+// a lease that is nearly over turn to any release where none comes. An answer is lost
+// alone, so that whatever is sent again passes; or with its connection; or for so long that
+// the client gives up, and no longer than what it leaves behind can show.
 func lateShares(t *faults.Target) []share {
 	atEnd := func(fault string, on watch.Moment, length time.Duration) faults.Spec {
 		return faults.Spec{
@@ -125,7 +133,9 @@ func lateShares(t *faults.Target) []share {
 		{3, slow},
 		{3, faults.Spec{Fault: "stuck-connection"}},
 		{4, taken("response-lost", t.TTL*27/100, faults.RoleAll)},
-		{2, taken("slow-reply", t.TTL*23/20, faults.RoleAll)},
+		{3, taken("response-lost", t.TTL*8/100, faults.RoleAll)},
+		{2, taken("fast-lost-reply", t.TTL*8/100, faults.RoleAll)},
+		{3, taken("slow-reply", t.TTL*23/20, faults.RoleAll)},
 		{1, atEnd("stall", watch.LateRenewal, t.TTL/2)},
 		{1, atEnd("slow-reply", watch.LateRenewal, t.TTL/2)},
 	}
