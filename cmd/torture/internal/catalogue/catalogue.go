@@ -145,7 +145,7 @@ func quarantine(c config.Config) time.Duration { return c.TTL + c.TTL/4 }
 func recipe(r gallery.Recipe) Lock {
 	return Lock{
 		About: r.Flaw, Category: Recipes, Nodes: r.Nodes, Unchecked: r.Unchecked, Subscribes: r.Subscribes,
-		Sentinel: r.Nodes == 1, Cluster: r.Nodes == 1 && !r.Acknowledged && !r.CrossSlot,
+		Sentinel: r.Nodes == 1, Cluster: r.Nodes == 1 && !r.Acknowledged && !r.CrossSlot, Acknowledged: r.Acknowledged,
 		Factory:   func(config.Config) lockimpl.Factory { return r.Factory },
 		WithClock: r.WithClock,
 		Expected:  r.Expected, ShownBy: r.Needs, CorrectedBy: r.CorrectedBy,

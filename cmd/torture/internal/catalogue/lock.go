@@ -27,6 +27,8 @@ type Lock struct {
 	Sentinel bool // its client can ask Redis Sentinel for its master
 	Cluster  bool // its client can be that of a Redis Cluster
 
+	Acknowledged bool // what it writes counts once a replica has it: where there is none, it grants nothing
+
 	Fences     bool         // issues fencing tokens: its store is fenced unless a scenario says otherwise
 	Subscribes bool         // its waiters hear of releases by pub/sub
 	Store      store.Policy // what its store does with older tokens, where fenced; empty: rejects them

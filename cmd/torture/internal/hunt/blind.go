@@ -254,7 +254,7 @@ func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, want
 	if err != nil {
 		return false, err
 	}
-	c.Lock, c.Duration, c.Seed, c.Out = l.ID, b.Plain, b.Seed, b.Out
+	c.Lock, c.Duration, c.Seed, c.Out, c.Testbed = l.ID, b.Plain, b.Seed, b.Out, bedOf(l, c.Testbed)
 	shows := func(f search.Finding) bool { return wanted(f.ID) }
 	e := &executor{
 		lock: l, base: c, play: b.Play, stalled: func() { lanes.narrow() }, counts: ignoreCells, until: wanted,
@@ -294,7 +294,7 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 	if err != nil {
 		return false, err
 	}
-	base.Lock = l.ID
+	base.Lock, base.Testbed = l.ID, bedOf(l, base.Testbed)
 	// A single master that forgets is the flaw of some recipes, and beyond what those can
 	// do that correct others.
 	folder := "hunt-" + l.ID
@@ -321,6 +321,14 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 		row.ID, row.Took, row.Run, row.Command = f.ID, before+r.Took, f.Run, r.Play(f)
 	}
 	return r.Sums.Rounds > 0, r.Save(h.cfg.Dir)
+}
+
+// bedOf is where a lock is looked at: one that waits for replicas, where there are some.
+func bedOf(l catalogue.Lock, otherwise string) string {
+	if l.Acknowledged {
+		return testbed.KindSentinel
+	}
+	return otherwise
 }
 
 // part begins the ids of a row's tasks in a farm: another sitting has others.

@@ -37,9 +37,18 @@ func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 	if l := h.cfg.Lock; l.UndoWithin != nil {
 		s.Settles = l.UndoWithin(leastLease)
 	}
+	if isDeployment(h.base.Testbed) {
+		s.TTLs, s.Longest = deployedTTLs, deployedLongest
+	}
 	s.Fits, s.Shortest = h.exec.Fits, h.shortest
 	return s, leftOut
 }
+
+// A master and its replicas need a second or two until they are of one mind again. What
+// was granted before must outlast that to meet what is granted after.
+var deployedTTLs = []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second}
+
+const deployedLongest = 12 * time.Second
 
 // leastLease is a short lease: what a lock's word rests on that goes with its leases is
 // kept by any.
