@@ -62,7 +62,7 @@ const (
 	hotShare     = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
 	readShare    = 0.7 // of those for a library key, by readers
 	patientShare = 0.3 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
-	longSeldom   = 0.6 // of those that would be for a long key, for a common one instead
+	longSeldom   = 0.7 // of those that would be for a long key, for a common one instead
 	longShare    = 0.4 // of those for a long key that hold on
 	handShare    = 0.2 // of these, by explicit extension
 	lateShare    = 0.2 // of those for a long key that hold until shortly before the lease's end

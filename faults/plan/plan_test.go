@@ -43,8 +43,8 @@ func TestStandard(t *testing.T) {
 		{nodes: 1, atOnce: true, needs: map[string]int{"kill-empty": 2, "kill-late": 1}},
 	} {
 		everywhere := map[string]int{
-			"pause-client": 8, "stall": 4, "request-lost": 3, "crash-client": 7, "store-reply-lost": 2, "response-lost": 7, "slow-reply": 4, "zombie": 3,
-			"stuck-connection": 2,
+			"pause-client": 11, "stall": 7, "request-lost": 5, "crash-client": 7, "store-reply-lost": 2, "response-lost": 13, "slow-reply": 5, "zombie": 3,
+			"stuck-connection": 2, "fast-lost-reply": 3,
 		}
 		maps.Copy(c.needs, everywhere)
 		w := faulttest.New(c.nodes, 16)
@@ -124,6 +124,33 @@ func TestStandardAimsAtTheEndsOfLeases(t *testing.T) {
 	}
 }
 
+// Of those who take a key that nobody held, some lose one answer alone: what is sent again
+// within a quarter of a lease passes. Others hear nothing until they give up.
+func TestStandardLosesAnswersAloneAndForLong(t *testing.T) {
+	w := faulttest.New(1, 16)
+	for seed := range uint64(20) {
+		plan, err := Standard(StandardConfig{Main: time.Minute}, w.Linked(), faulttest.Seeded(seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone, closed, long := 0, 0, 0
+		for _, s := range plan.Steps {
+			switch spec := s.Spec(); {
+			case spec.Client != faults.RoleTaker || s.When.On != watch.AcquireSent:
+			case spec.Fault == "fast-lost-reply":
+				closed++
+			case spec.Fault == "response-lost" && s.For < w.TTL/8:
+				alone++
+			case spec.Fault == "response-lost" && s.For > w.TTL/4:
+				long++
+			}
+		}
+		if alone < 3 || closed < 2 || long < 4 {
+			t.Errorf("seed %d: answers lost alone %d times, with their connection %d times, for long %d times", seed, alone, closed, long)
+		}
+	}
+}
+
 func TestStandardIsReproducible(t *testing.T) {
 	w := faulttest.New(5, 16)
 	a, _ := Standard(StandardConfig{Main: time.Minute}, w.Linked(), faulttest.Seeded(7))
@@ -167,7 +194,7 @@ func TestStandardSaysWhatItLeavesOut(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.fault == "" {
-				if len(beyondFakes(plan.LeftOut)) > 0 || count(plan.Steps, "pause-client") != 80 {
+				if len(beyondFakes(plan.LeftOut)) > 0 || count(plan.Steps, "pause-client") != 110 {
 					t.Errorf("left out %v; %v", plan.LeftOut, plan.Steps)
 				}
 				return

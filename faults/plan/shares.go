@@ -84,7 +84,7 @@ func nodeShares(c StandardConfig, t *faults.Target) []share {
 // holderShares are what happens to somebody in the critical section of a key that another
 // one asks for: what he does late meets the next holder.
 func holderShares(*faults.Target) []share {
-	return []share{{4, faults.Spec{Fault: "pause-client", Params: faults.Params{Client: faults.RoleWanted}}}}
+	return []share{{7, faults.Spec{Fault: "pause-client", Params: faults.Params{Client: faults.RoleWanted}}}}
 }
 
 // renewalShares are what happens to a holder whose lease falls due for renewal, while
@@ -98,12 +98,13 @@ func renewalShares(t *faults.Target) []share {
 			Params: faults.Params{Client: faults.RoleWanted, Node: nodes},
 		}
 	}
+	ahead := t.TTL / 12
 	all := []share{
-		{4, late("stall", -60*time.Millisecond, t.TTL*4/5, faults.RoleAll)},
-		{2, late("stall", -60*time.Millisecond, t.TTL, faults.RoleAll)},
-		{3, late("request-lost", -t.TTL/20, t.TTL*17/10, faults.RoleAll)},
+		{4, late("stall", -ahead, t.TTL*85/100, faults.RoleAll)},
+		{2, late("stall", -ahead, t.TTL, faults.RoleAll)},
+		{3, late("request-lost", -ahead, t.TTL*17/10, faults.RoleAll)},
 		{1, late("pause-client", 0, 0, "")},
-		{1, late("response-lost", -t.TTL/20, t.TTL/2, faults.RoleAll)},
+		{1, late("response-lost", -ahead, t.TTL/2, faults.RoleAll)},
 	}
 	if !several(t) {
 		return append(all, share{2, late("cut", 0, t.TTL*11/10, faults.RoleAll)})

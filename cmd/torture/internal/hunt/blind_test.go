@@ -17,6 +17,7 @@ import (
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/run"
+	"locktorture/faults/testbed"
 	"locktorture/reports"
 	"locktorture/workload/history"
 )
@@ -62,6 +63,23 @@ func TestBlindRows(t *testing.T) {
 	b := Blind{Locks: catalogue.Builtin(), Only: []string{"quorum-3"}}
 	if _, err := b.Chosen(); err == nil || !strings.Contains(err.Error(), `did you mean "quorum-2"?`) {
 		t.Errorf("an unknown lock: %v", err)
+	}
+}
+
+// A lock that waits for replicas is looked at where there are some, and under leases that
+// outlast what a deployment takes to be of one mind again.
+func TestBlindBeds(t *testing.T) {
+	locks := catalogue.Builtin()
+	for id, want := range map[string]string{"sentinel-wait": testbed.KindSentinel, "sentinel": testbed.KindAuto, "redlock": testbed.KindAuto} {
+		if got := bedOf(locks[id], testbed.KindAuto); got != want {
+			t.Errorf("%s on %s, want %s", id, got, want)
+		}
+	}
+	h := &Hunt{cfg: Config{Lock: locks["sentinel-wait"], Forgets: true}, exec: &executor{}, lanes: newLanes(1)}
+	h.base.Testbed, h.base.TTL = testbed.KindSentinel, time.Second
+	space, _ := h.space(t.Context())
+	if !slices.Contains(space.TTLs, 8*time.Second) || space.Longest <= 8*time.Second || !slices.Contains(space.Faults, "kill-empty") {
+		t.Errorf("leases %v in rounds of %v, faults %v", space.TTLs, space.Longest, space.Faults)
 	}
 }
 
