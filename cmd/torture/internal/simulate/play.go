@@ -192,17 +192,31 @@ func (p *Player) Config(r search.Round) config.Config {
 	return c
 }
 
-// slowest is how long a message of a healthy network travels at most, as a share of
-// a lease. What takes longer is a fault, and the history must say so: a renewal
-// that such a delay outlasts would be held against the lock.
-const slowest = 0.05
+// A message of a healthy network travels for slowest of a lease at most, and so that a
+// client can connect anew and be answered, which takes up to roundTrips, within half of the
+// time in which the lock undoes what failed. What takes longer is a fault, and the history
+// must say so: a renewal, or an undo, that such a delay outlasts would be held against the
+// lock.
+const (
+	slowest    = 0.05
+	roundTrips = 5 // to dial, to greet, to load scripts, to ask, and one to spare
+)
+
+// longest is how long a message of a healthy network travels at most.
+func (p *Player) longest(r search.Round) time.Duration {
+	most := time.Duration(slowest * float64(r.TTL))
+	if p.Lock.UndoWithin != nil {
+		most = min(most, p.Lock.UndoWithin(r.TTL)/(4*roundTrips))
+	}
+	return most
+}
 
 // pace is how long messages travel in a round.
 func (p *Player) pace(r search.Round) link.Pace {
 	if p.Even {
 		return link.Pace{Least: leastTravel, Spread: 2 * time.Millisecond}
 	}
-	return drawPace(r)
+	return drawPace(r, p.longest(r))
 }
 
 // leastTravel is how long a message travels at least.
@@ -210,29 +224,29 @@ const leastTravel = 60 * time.Microsecond
 
 // drawPace draws it: mostly evenly, sometimes with some that take much longer and
 // overtake one another, or with somebody whose messages all come last.
-func drawPace(r search.Round) link.Pace {
+func drawPace(r search.Round, longest time.Duration) link.Pace {
 	rng := rand.New(rand.NewPCG(r.Seed, streamPace))
 	p := link.Pace{Least: leastTravel, Spread: []time.Duration{100, 400, 2000}[rng.IntN(3)] * time.Microsecond}
 	switch rng.IntN(3) {
 	case 0:
 		p.Slow, p.Slower = []float64{0.001, 0.01, 0.05}[rng.IntN(3)], []int{10, 100}[rng.IntN(2)]
-		p.Slower = min(p.Slower, max(1, int(slowest*float64(r.TTL)/float64(p.Least+p.Spread))))
+		p.Slower = min(p.Slower, max(1, int(longest/(p.Least+p.Spread))))
 	case 1:
-		p.Ranks = ranks(r, rng)
+		p.Ranks = ranks(r, rng, longest)
 	}
 	return p
 }
 
 // ranks draws who comes last, and when that changes.
-func ranks(r search.Round, rng *rand.Rand) *link.Ranks {
+func ranks(r search.Round, rng *rand.Rand, longest time.Duration) *link.Ranks {
 	of := []link.Ranked{link.Clients, link.Nodes, link.Flows}[rng.IntN(3)]
-	longest := []float64{0.005, 0.02, slowest}[rng.IntN(3)]
+	last := time.Duration([]float64{0.1, 0.4, 1}[rng.IntN(3)] * float64(longest))
 	falls := make([]time.Duration, rng.IntN(6))
 	for i := range falls {
 		falls[i] = time.Duration(rng.Int64N(int64(r.Duration)))
 	}
 	slices.Sort(falls)
-	return &link.Ranks{Of: of, Longest: time.Duration(longest * float64(r.TTL)), Falls: falls}
+	return &link.Ranks{Of: of, Longest: last, Falls: falls}
 }
 
 const streamPace = 3
