@@ -100,7 +100,7 @@ func TestLagMeter(t *testing.T) {
 func TestLagMeterMeasuresNothingInVirtualTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newLagMeter()
-		m.measure(openPhase(t, time.Second, Config{}).over)
+		m.measure(openPhase(t, time.Second, Config{}).over, time.Second)
 		if p99, n := m.p99(); p99 != 0 || n < 150 {
 			t.Errorf("p99 %v of %d samples", p99, n)
 		}

@@ -6,8 +6,11 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// lagEvery is how often a lagMeter looks.
-const lagEvery = 5 * time.Millisecond
+// A lagMeter looks every lagEvery, and in a long phase as often as makes mostLags.
+const (
+	lagEvery = 5 * time.Millisecond
+	mostLags = 200_000
+)
 
 // A lagMeter measures how late the harness's own timers are: while they are,
 // the times in a history say more about the machine than about the lock.
@@ -18,13 +21,14 @@ const mostLag = time.Hour
 
 func newLagMeter() lagMeter { return lagMeter{hdrhistogram.New(1, int64(mostLag), 2)} }
 
-// measure samples until over is closed.
-func (m lagMeter) measure(over <-chan struct{}) {
-	timer := time.NewTimer(lagEvery)
+// measure samples until over is closed, which it is after about length.
+func (m lagMeter) measure(over <-chan struct{}, length time.Duration) {
+	every := max(lagEvery, length/mostLags)
+	timer := time.NewTimer(every)
 	defer timer.Stop()
 	for {
-		due := time.Now().Add(lagEvery)
-		timer.Reset(lagEvery)
+		due := time.Now().Add(every)
+		timer.Reset(every)
 		select {
 		case <-timer.C:
 			m.add(time.Since(due))

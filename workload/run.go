@@ -114,7 +114,7 @@ func play(ctx context.Context, name string, cfg Config, length time.Duration, cl
 
 	var beside sync.WaitGroup
 	lag := newLagMeter()
-	beside.Go(func() { lag.measure(p.over) })
+	beside.Go(func() { lag.measure(p.over, length) })
 	if cfg.Rate > 0 {
 		p.queue = make(chan arrival, or(cfg.Backlog, 4*len(clients)))
 		beside.Go(func() { dispatcher{}.run(p) })
