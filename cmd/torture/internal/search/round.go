@@ -42,6 +42,7 @@ type Origin string
 const (
 	Swarm     Origin = "swarm"
 	Aimed     Origin = "aimed"
+	Patterned Origin = "patterned" // things that come together, as patterns have them
 	Mutated   Origin = "mutated"
 	Crossed   Origin = "crossed"
 	Shrunk    Origin = "shrunk"

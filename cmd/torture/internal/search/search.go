@@ -9,7 +9,7 @@ import (
 
 const (
 	firstSwarm = 12  // rounds that are drawn from scratch before anything is bred
-	swarmShare = 0.5 // of the rounds after that: half swarm, half aimed
+	swarmShare = 0.5 // of the rounds after that: half of them by a pattern, the others swarm or aimed
 	crossShare = 0.2
 
 	// nearer is how much smaller than ever a near miss must be to count as new
@@ -136,8 +136,11 @@ func (s *Search) next() Round {
 	dice := s.rng.Float64()
 	switch {
 	case len(s.log.Rounds) < firstSwarm || len(corpus) == 0 || dice < swarmShare:
-		if s.rng.IntN(2) == 0 {
+		switch s.rng.IntN(4) {
+		case 0:
 			return s.space.aimed(s.rng, func(cell string) int { return s.seen["cell "+cell] })
+		case 1, 2:
+			return s.space.patterned(s.rng)
 		}
 		return s.space.swarm(s.rng, s.moment)
 	case dice < swarmShare+crossShare && len(corpus) > 1:

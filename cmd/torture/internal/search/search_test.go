@@ -352,3 +352,41 @@ func TestAimedAtABareQuorum(t *testing.T) {
 		}
 	}
 }
+
+// TestPatterns: each pattern draws rounds that can be played, where the space has what it
+// needs, and says so where it has not.
+func TestPatterns(t *testing.T) {
+	all := FaultNames(func(catalogue.Entry) bool { return true })
+	for i, draw := range patterns {
+		kept := 0
+		for seed := range uint64(50) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			s := Space{Faults: all, Nodes: 5, Clients: 5, Keys: 4, Longest: 3 * time.Second}.withDefaults()
+			s.Fits = func(r Round) error {
+				_, err := plan.Build(catalogue.All(), r.Steps, r.TTL)
+				return err
+			}
+			r := Round{Seed: seed}
+			s.drawShape(&r, rng)
+			if !draw(&s, &r, rng) {
+				t.Fatalf("pattern %d was not drawn of all faults", i)
+			}
+			drawn := len(r.Steps)
+			if r = s.fitted(r); drawn > 0 && len(r.Steps) == drawn {
+				kept++
+			}
+			for _, x := range r.Steps {
+				if x.At+x.For > r.Duration {
+					t.Errorf("pattern %d, seed %d: %s ends after the round: at %v for %v of %v", i, seed, x.Fault, x.At, x.For, r.Duration)
+				}
+			}
+		}
+		if kept < 45 {
+			t.Errorf("pattern %d: all of its steps can be played in %d of 50 rounds", i, kept)
+		}
+		none := Space{Faults: []string{"crash-client"}, Nodes: 5}.withDefaults()
+		if draw(&none, &Round{TTL: time.Second, Duration: 3 * time.Second}, rand.New(rand.NewPCG(1, 1))) {
+			t.Errorf("pattern %d was drawn of a crash alone", i)
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package search
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"locktorture/faults"
+	"locktorture/faults/watch"
+	"locktorture/workload"
+	"locktorture/workload/history/coverage"
+)
+
+// A pattern draws a round in which several things come together that the proofs of such
+// locks rest on not coming together: by chance, each would have to be drawn beside the
+// others. It reports false where the space has not what it needs.
+type pattern func(s *Space, r *Round, rng *rand.Rand) bool
+
+// patterns are what a lease and a quorum are known to break by.
+var patterns = []pattern{lateMessage, forgottenVote, midway}
+
+// patterned draws a round by one of the patterns.
+func (s *Space) patterned(rng *rand.Rand) Round {
+	r := Round{Seed: drawSeed(rng), Origin: Patterned}
+	s.drawShape(&r, rng)
+	r.TTL, r.Duration = pick(rng, s.TTLs[:(len(s.TTLs)+1)/2]), min(s.Longest, leastLength) // room for many leases
+	s.lengthen(&r)
+	for _, i := range rng.Perm(len(patterns)) {
+		if patterns[i](s, &r, rng) {
+			break
+		}
+	}
+	return s.fitted(r)
+}
+
+// crowd has few clients contend for one key, exclusively: who is refused asks again before
+// long.
+func (s *Space) crowd(r *Round, rng *rand.Rand, clients []int, holds ...float64) {
+	l := &r.Load
+	r.Clients, l.Keys, l.Wait, l.LongHold = min(s.Clients, pick(rng, clients)), 1, 0, 0
+	l.Hold = workload.Fixed(max(5*time.Millisecond, share(r.TTL, pick(rng, holds))))
+	l.Think = workload.Fixed(pick(rng, []time.Duration{time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond}))
+	if l.Readers = 0; slices.Contains(s.Modes, workload.ModeExclusive) {
+		l.Mode = workload.ModeExclusive
+	}
+}
+
+// holding are the faults that hold messages back and deliver them when they are healed.
+var holding = []string{"slow-reply", "stall", "stuck-connection"}
+
+// lateMessage holds a message back, or its answer, until about the end of the lease that it
+// is about: its sender has long given up and asks again, or has all the patience that it
+// takes (Gray and Cheriton, "Leases", SOSP 1989: what is late must be as good as lost).
+func lateMessage(s *Space, r *Round, rng *rand.Rand) bool {
+	late := slices.DeleteFunc(slices.Clone(s.Faults), func(fault string) bool { return !slices.Contains(holding, fault) })
+	if len(late) == 0 {
+		return false
+	}
+	s.crowd(r, rng, []int{2, 2, 3}, 0.1, 0.3, 0.6)
+	x := faults.Spec{Fault: pick(rng, late), On: pick(rng, []watch.Moment{watch.AcquireSent, watch.RenewalSent, watch.ReleaseSent})}
+	x.At, x.Client = share(r.Duration, 0.03+0.1*rng.Float64()), faults.RoleAny
+	// A late answer tells only who still waits for it; a late request matters most when its
+	// sender has given it up.
+	lengths, patience := []float64{0.6, 0.9, 1.1, 1.4}, []float64{0.1, 0.1, 0.2, 3}
+	if x.Fault == "slow-reply" {
+		lengths, patience = []float64{0.9, 1.1, 1.4}, []float64{3}
+	}
+	x.For, r.Load.Timeout = share(r.TTL, pick(rng, lengths)), share(r.TTL, pick(rng, patience))
+	x.Times, x.Every = 5, x.For+share(r.TTL, 0.7)
+	if x.On == watch.RenewalSent {
+		r.Load.LongHold, r.Load.Hold = 0.5, workload.Fixed(share(r.TTL, 0.05))
+	}
+	if takes(x.Fault, "node") {
+		x.Node = faults.RoleAll
+		if s.Nodes >= 3 {
+			x.Node = pick(rng, []string{faults.RoleAll, faults.RoleMajority, faults.RoleSwing})
+		}
+	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// forgottenVote has two quorums meet in one node, which forgets in between, while an attempt
+// is under way: a client is cut off from as many nodes as the quorum can spare, the node
+// that forgets has just voted for it while its request to the others is late, and from then
+// on everybody is cut off from those others that know of it. What the node learns when it
+// comes back, and from whom, decides.
+func forgottenVote(s *Space, r *Round, rng *rand.Rand) bool {
+	forget := slices.DeleteFunc(s.of(coverage.NodeEmpty), func(fault string) bool { return !takes(fault, "node") })
+	if s.Nodes < 3 || len(forget) == 0 || !slices.Contains(s.Faults, "cut") || !slices.Contains(s.Faults, "stall") {
+		return false
+	}
+	s.crowd(r, rng, []int{3}, 0.03, 0.1)
+	// Others must meet the node meanwhile, but not ask for the same key.
+	r.Load.Keys, r.Load.Think = min(s.Keys, 2), workload.Fixed(pick(rng, []time.Duration{60 * time.Millisecond, 120 * time.Millisecond, 200 * time.Millisecond}))
+	r.Load.Timeout = r.TTL
+	name, nodes := victim(rng), rng.Perm(s.Nodes)
+	spare := (s.Nodes - 1) / 2
+	named := func(of []int) string {
+		var all []string
+		for _, n := range of {
+			all = append(all, fmt.Sprintf("n%d", n+1))
+		}
+		return strings.Join(all, "+")
+	}
+	forgets, others, cut := named(nodes[:1]), named(nodes[1:1+spare]), named(nodes[s.Nodes-spare:])
+	at := share(r.Duration, 0.03+0.2*rng.Float64())
+	long := r.Duration/2 - time.Millisecond
+	late := pick(rng, []float64{0.2, 0.35, 0.6})
+	step := func(fault, client, node string, on watch.Moment, then, length time.Duration) {
+		x := faults.Spec{Fault: fault, At: at, On: on, For: length, Params: faults.Params{Client: client, Node: node}}
+		if on != faults.AtTime {
+			x.By, x.Then = name, then
+		}
+		if !takes(fault, "client") {
+			x.Client = ""
+		}
+		r.Steps = append(r.Steps, x)
+	}
+	step("cut", faults.RoleAny+" as "+name, cut, faults.AtTime, 0, long)
+	if rng.IntN(4) > 0 {
+		step("stall", name, others, watch.AcquireSent, 0, share(r.TTL, late))
+	}
+	step(pick(rng, forget), "", forgets, watch.AcquireSent, share(r.TTL, pick(rng, []float64{0.01, 0.03, 0.06})), share(r.TTL, pick(rng, []float64{0, 0, 0.05})))
+	after := share(r.TTL, pick(rng, []float64{0, 0, 0.1}))
+	step("cut", faults.RoleAll, others, watch.AcquireReplied, after, long)
+	if rng.IntN(4) > 0 { // attempts that fail leave their marks on whom they reach: for as long as a lease they reach nobody
+		step("cut", faults.RoleAll, cut, watch.AcquireReplied, after, share(r.TTL, pick(rng, []float64{1, 1.2, 1.4})))
+	}
+	return true
+}
+
+// midway makes attempts long by a slow network, and has nodes forget, end leases early or
+// go away and come back while they are under way.
+func midway(s *Space, r *Round, rng *rand.Rand) bool {
+	strikes := slices.Concat(s.of(coverage.ClockShifted), s.of(coverage.NodeEmpty), s.of(coverage.NodeRestarted))
+	strikes = slices.DeleteFunc(strikes, func(fault string) bool { return !takes(fault, "node") })
+	if len(strikes) == 0 || !slices.Contains(s.Faults, "latency") {
+		return false
+	}
+	s.crowd(r, rng, []int{4, 5}, 0.01, 0.03, 0.1)
+	long := r.Duration/2 - time.Millisecond
+	delay := share(r.TTL, pick(rng, []float64{0.03, 0.06, 0.1}))
+	r.Steps = append(r.Steps, faults.Spec{Fault: "latency", At: time.Millisecond, For: long, On: faults.AtTime,
+		Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll, Delay: delay}})
+	if s.Nodes >= 3 && slices.Contains(s.Faults, "ring") && rng.IntN(3) > 0 {
+		r.Steps = append(r.Steps, faults.Spec{Fault: "ring", At: time.Millisecond, For: long, On: faults.AtTime})
+	}
+	x := faults.Spec{Fault: pick(rng, strikes), At: share(r.Duration, 0.05), On: watch.AcquireSent, Then: time.Duration(float64(delay) * pick(rng, []float64{1, 1.5, 2.5, 3.5}))}
+	x.Times, x.Every = 12, max(50*time.Millisecond, share(r.TTL, 0.15))
+	if s.Nodes >= 3 {
+		x.Node = pick(rng, []string{faults.RoleAny, faults.RoleSwing})
+	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
