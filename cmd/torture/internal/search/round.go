@@ -4,8 +4,9 @@
 // The first rounds are a swarm: each draws for itself which faults exist, how
 // often they come, which modes of the lock are used and how busy its keys are,
 // since what a configuration leaves out lets the rest go deeper (Groce et al.,
-// "Swarm Testing", ISSTA 2012). Half of them are aimed at cells of phase × fault
-// class that few rounds have reached. Rounds that reached new ground, cells of phase ×
+// "Swarm Testing", ISSTA 2012). Others are aimed at cells of phase × fault
+// class that few rounds have reached, or drawn by a pattern: what leases and quorums are
+// known to break by needs several things at once. Rounds that reached new ground, cells of phase ×
 // fault class, states, or nearer misses, become a corpus of which later ones are
 // mutants and crossings, the rarest ground first (Böhme et al., "Coverage-based
 // Greybox Fuzzing as Markov Chain", CCS 2016; what to count as ground for a

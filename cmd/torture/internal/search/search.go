@@ -9,6 +9,7 @@ import (
 
 const (
 	firstSwarm = 12  // rounds that are drawn from scratch before anything is bred
+	firstPlain = 4   // rounds before the first that follows a pattern
 	swarmShare = 0.5 // of the rounds after that: half of them by a pattern, the others swarm or aimed
 	crossShare = 0.2
 
@@ -136,17 +137,27 @@ func (s *Search) next() Round {
 	dice := s.rng.Float64()
 	switch {
 	case len(s.log.Rounds) < firstSwarm || len(corpus) == 0 || dice < swarmShare:
-		switch s.rng.IntN(4) {
-		case 0:
-			return s.space.aimed(s.rng, func(cell string) int { return s.seen["cell "+cell] })
-		case 1, 2:
-			return s.space.patterned(s.rng)
-		}
-		return s.space.swarm(s.rng, s.moment)
+		return s.fresh()
 	case dice < swarmShare+crossShare && len(corpus) > 1:
 		return s.space.cross(s.breed(corpus).Round, s.breed(corpus).Round, s.rng)
 	}
 	return s.space.mutant(s.breed(corpus).Round, s.rng, s.moment)
+}
+
+// fresh draws a round that is bred from none. Patterns come in after the first rounds: what
+// breaks by itself needs none. The caller holds mu.
+func (s *Search) fresh() Round {
+	ways := 2
+	if len(s.log.Rounds) >= firstPlain {
+		ways = 4
+	}
+	switch s.rng.IntN(ways) {
+	case 0:
+		return s.space.aimed(s.rng, func(cell string) int { return s.seen["cell "+cell] })
+	case 1:
+		return s.space.swarm(s.rng, s.moment)
+	}
+	return s.space.patterned(s.rng)
 }
 
 // corpus are the rounds worth breeding from. The caller holds mu.
