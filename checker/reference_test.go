@@ -67,6 +67,10 @@ func TestReferenceWide(t *testing.T) { compareSeeds(t, reference.GenerateWide) }
 // TestReferenceLate does so where invocations and losses are told late, by their own stamps.
 func TestReferenceLate(t *testing.T) { compareSeeds(t, reference.GenerateLate) }
 
+// TestReferenceCrowd does so where several processes act for one owner, which may have several
+// leases at once.
+func TestReferenceCrowd(t *testing.T) { compareSeeds(t, reference.GenerateCrowd) }
+
 func compareSeeds(t *testing.T, generate func(seed uint64) history.History) {
 	t.Helper()
 	kinds := map[string]int{}

@@ -31,9 +31,13 @@ func Judges() []string {
 
 // Judge returns every place at which a history shows an anomaly of Judges. Where hosts
 // have clock bounds of their own, what is proved must be so by the widest of them too:
-// which stamps decide what became of a lease, nobody need tell apart.
+// which stamps decide what became of a lease, nobody need tell apart. Where the store's own
+// log says something else than clients were told, which of the two it was is open.
 func Judge(h history.History) []Claim {
 	claims := judgeBy(h)
+	if told, differs := undisputed(h); differs {
+		claims = append(claims, perhaps(judgeBy(told))...)
+	}
 	if len(h.Header.Hosts) == 0 {
 		return claims
 	}
@@ -47,9 +51,13 @@ func Judge(h history.History) []Claim {
 			claims[i].Answer = Open
 		}
 	}
-	for _, c := range sure {
-		c.Answer = min(c.Answer, Open)
-		claims = append(claims, c)
+	return append(claims, perhaps(sure)...)
+}
+
+// perhaps are claims that are proved by one reading, and need not be by another.
+func perhaps(claims []Claim) []Claim {
+	for i := range claims {
+		claims[i].Answer = min(claims[i].Answer, Open)
 	}
 	return claims
 }

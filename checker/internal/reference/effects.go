@@ -41,6 +41,25 @@ func (j *judge) landed() {
 	}
 }
 
+// undisputed returns h without the lines of the store's log that say something else than
+// their client was told, and whether there are any. An event of no consequence stands in
+// place of each, so that the others keep their numbers.
+func undisputed(h history.History) (told history.History, differs bool) {
+	told = h
+	told.Events = slices.Clone(h.Events)
+	for _, o := range read(h).ops {
+		for i := range told.Events {
+			a := &told.Events[i]
+			same := a.Op == history.Audit && o.Op == history.Write && a.Key == o.Key && a.Value == o.Value
+			if same && o.Kind != history.Info && (a.Kind != o.Kind || a.Seq != o.Seq) {
+				*a = history.Event{Index: a.Index, Time: a.Time, Process: history.Nemesis, Kind: history.OK, Op: history.Phase}
+				differs = true
+			}
+		}
+	}
+	return told, differs
+}
+
 // log returns what the store's own log says.
 func (j *judge) log() []*history.Event {
 	var found []*history.Event

@@ -20,6 +20,7 @@ func TestGenerate(t *testing.T) {
 	all["L9"] = answers(t, GenerateEffectless, seeds)["L9"]
 	answers(t, GenerateWide, seeds)
 	answers(t, GenerateLate, seeds)
+	answers(t, GenerateCrowd, seeds)
 	for id, n := range all {
 		if n[Violation] < 2 || n[No] < seeds/5 {
 			t.Errorf("%s: proved in %d histories, absent from %d, of %d", id, n[Violation], n[No], seeds)

@@ -2,7 +2,6 @@ package reference
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"locktorture/workload/history"
@@ -74,6 +73,11 @@ func (g *generator) complete(c *client) {
 	e := *c.open
 	invoked := e.Time
 	c.open = nil
+	if g.apart > 0 && e.Op != history.Write && g.chance(.06) {
+		e.Kind, e.Err = history.Fail, "dial tcp: connection refused"
+		g.append(e)
+		return
+	}
 	e.Kind = history.OK
 	switch e.Op {
 	case history.Acquire:
@@ -128,7 +132,7 @@ func (g *generator) acquired(c *client, e *history.Event, invoked time.Duration)
 		e.Kind, e.Err = history.Fail, "lock held by another owner"
 		return
 	}
-	again := s.holder == c.owner && s.expires > invoked
+	again := s.holder == c.owner && s.expires > invoked && !(g.apart > 0 && g.chance(g.apart))
 	if !again {
 		s.fence++
 	}
@@ -240,24 +244,6 @@ func (g *generator) receipts() {
 				g.append(history.Event{Process: history.Link, Kind: history.OK, Op: history.Receipt, Of: k, Has: history.HasOf, Value: says})
 				break
 			}
-		}
-	}
-}
-
-// audit appends the store's log, with a line too many, too few or twisted at times.
-func (g *generator) audit() {
-	slices.SortStableFunc(g.audits, func(a, b history.Event) int { return int(a.Seq) - int(b.Seq) })
-	lie := -1
-	if g.honest < 1 && g.chance(.3) {
-		lie = g.IntN(len(g.audits) + 1)
-	}
-	for i, line := range g.audits {
-		switch {
-		case i != lie:
-			g.append(line)
-		case g.chance(.5):
-			line.Value += "?"
-			g.append(line)
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (j *judge) missing(log []*history.Event) {
 	for _, w := range j.writes {
 		found := false // under the number that its client was told
 		for _, a := range log {
-			found = found || a.Key == w.Key && a.Value == w.Value && a.Kind == history.OK && (a.Seq == 0 || w.seq == 0 || a.Seq == w.seq)
+			found = found || a.Key == w.Key && a.Value == w.Value && a.Kind == history.OK && (a.Seq == 0 || w.Seq == 0 || a.Seq == w.Seq)
 		}
 		if w.acked && !found {
 			j.claim("R1", answer(whole, true), w.Key, w.operation.events())

@@ -34,7 +34,12 @@ func GenerateWide(seed uint64) history.History {
 // was up to 6 ms before its line, though never before its process's line before. What completions say of when they began and ended, Generate draws.
 func GenerateLate(seed uint64) history.History {
 	w := &widener{rand.New(rand.NewPCG(seed, 41)), Generate(seed)}
-	share := []float64{.05, .15, .4}[w.IntN(3)]
+	w.late([]float64{.05, .15, .4}[w.IntN(3)])
+	return w.h
+}
+
+// late makes a share of the invocations and losses say that they were earlier than their lines.
+func (w *widener) late(share float64) {
 	before := map[int]time.Duration{} // by process, the time of its line before
 	for i := range w.h.Events {
 		e := &w.h.Events[i]
@@ -47,7 +52,6 @@ func GenerateLate(seed uint64) history.History {
 		}
 		before[e.Process] = e.Time
 	}
-	return w.h
 }
 
 // place is where an event can be put in: not within a fault's own pair of events.
