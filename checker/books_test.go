@@ -247,6 +247,59 @@ func booksCases() []verdictCase {
 				 7ms b ok write l fence 1 value b1 seq 1`,
 		},
 		{
+			name: "a line between two of one section that says it was another's", header: "ttl 100ms", want: Fail, violations: []string{"R2 [5 9]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 100ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				 4ms a invoke write k fence 1 value a2
+				 5ms a ok write k fence 1 value a2 seq 2
+				 6ms a invoke write k fence 1 value a3
+				 7ms a info write k fence 1 value a3 err timeout
+				 8ms store ok audit k owner a fence 1 value a1 seq 1
+				 8ms store ok audit k owner b fence 1 value a2 seq 2
+				 8ms store ok audit k owner a fence 1 value a3 seq 3`,
+		},
+		{
+			name: "a line with another token than was asked with, which makes one section of two", header: "ttl 10ms", want: Fail, violations: []string{"R2 [15 18]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				20ms b invoke acquire k
+				21ms b ok acquire k fence 2 until 30ms
+				22ms b invoke write k fence 2 value b1
+				23ms b ok write k fence 2 value b1 seq 2
+				24ms b invoke release k fence 2
+				25ms b ok release k fence 2
+				40ms a invoke acquire k
+				41ms a ok acquire k fence 3 until 50ms
+				42ms a invoke read k
+				43ms a ok read k
+				44ms a invoke write k fence 3 value a2
+				45ms a info write k fence 3 value a2 err timeout
+				48ms store ok audit k owner a fence 1 value a1 seq 1
+				48ms store ok audit k owner b fence 2 value b1 seq 2
+				48ms store ok audit k owner a fence 1 value a2 seq 3`,
+		},
+		{
+			name: "one write that the log has twice, around another's", header: "ttl 10ms", want: Pass, suspicious: []string{"S3 [8 9 10]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a info write k fence 1 value a1 err timeout
+				20ms b invoke acquire k
+				21ms b ok acquire k fence 2 until 30ms
+				22ms b invoke write k fence 2 value b1
+				23ms b ok write k fence 2 value b1 seq 2
+				24ms store ok audit k owner a fence 1 value a1 seq 1
+				24ms store ok audit k owner b fence 2 value b1 seq 2
+				24ms store ok audit k owner a fence 1 value a1 seq 3`,
+		},
+		{
 			name: "a store that rejects the newest holder", header: "ttl 100ms fenced", want: Fail, violations: []string{"R4 [1 5]"},
 			evidence: &Evidence{Grants: 1},
 			history:  refused,

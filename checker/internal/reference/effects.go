@@ -14,10 +14,12 @@ type write struct {
 	acked    bool // accepted by its answer
 	doubtful bool // the answer and the log disagree, or a receipt alone speaks
 	seq      uint64
-	audit    int // its line of the log, or the write's own event
+	audits   []int // its lines of the log
 }
 
-func (w *write) events() []int { return []int{w.from.index, w.to.index, w.audit} }
+func (w *write) events() []int {
+	return append([]int{w.from.index, w.to.index}, w.audits...)
+}
 
 // landed gathers the writes.
 func (j *judge) landed() {
@@ -25,14 +27,15 @@ func (j *judge) landed() {
 		if o.Op != history.Write {
 			continue
 		}
-		w := &write{operation: o, acked: o.Kind == history.OK, seq: o.Seq, audit: o.to.index}
+		w := &write{operation: o, acked: o.Kind == history.OK, seq: o.Seq}
 		w.accepted, w.rejected = w.acked, o.Kind == history.Fail && o.Seq != 0
 		w.doubtful = o.executed || o.unsent
 		for _, a := range j.log() {
 			if a.Key != o.Key || a.Value != o.Value {
 				continue
 			}
-			w.audit = a.Index
+			w.doubtful = w.doubtful || len(w.audits) > 0 && ((a.Kind == history.OK) != w.accepted || a.Seq != w.seq) // the log has two minds
+			w.audits = append(w.audits, a.Index)
 			w.doubtful = w.doubtful || (a.Kind == history.OK) != w.accepted && o.Kind != history.Info || w.seq != 0 && a.Seq != w.seq
 			w.accepted, w.rejected = a.Kind == history.OK, a.Kind == history.Fail
 			w.seq = a.Seq
@@ -42,16 +45,21 @@ func (j *judge) landed() {
 }
 
 // undisputed returns h without the lines of the store's log that say something else than
-// their client was told, and whether there are any. An event of no consequence stands in
+// their client was told, or than a line before said of the same write, and whether there
+// are any. An event of no consequence stands in
 // place of each, so that the others keep their numbers.
 func undisputed(h history.History) (told history.History, differs bool) {
 	told = h
 	told.Events = slices.Clone(h.Events)
 	for _, o := range read(h).ops {
+		var before *history.Event
 		for i := range told.Events {
 			a := &told.Events[i]
 			same := a.Op == history.Audit && o.Op == history.Write && a.Key == o.Key && a.Value == o.Value
-			if same && o.Kind != history.Info && (a.Kind != o.Kind || a.Seq != o.Seq) {
+			if same && before == nil && o.Kind == history.Info {
+				before = &h.Events[i]
+			}
+			if same && (o.Kind != history.Info && (a.Kind != o.Kind || a.Seq != o.Seq) || before != nil && (a.Kind != before.Kind || a.Seq != before.Seq)) {
 				*a = history.Event{Index: a.Index, Time: a.Time, Process: history.Nemesis, Kind: history.OK, Op: history.Phase}
 				differs = true
 			}

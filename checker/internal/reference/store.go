@@ -5,7 +5,7 @@ import "locktorture/workload/history"
 // store decides R1 to R5.
 func (j *judge) store() {
 	log := j.log()
-	if len(log) > 0 && !j.history.Truncated {
+	if len(log) > 0 {
 		j.missing(log)
 	}
 	for _, a := range log {
@@ -19,7 +19,8 @@ func (j *judge) store() {
 }
 
 // missing: an acknowledged write that the log lacks (R1). A log that lists none of
-// them may tell of unknown outcomes only.
+// them may tell of unknown outcomes only. Whether one that is cut off would have said more
+// of a write is open.
 func (j *judge) missing(log []*history.Event) {
 	whole := false
 	for _, w := range j.writes {
@@ -28,12 +29,13 @@ func (j *judge) missing(log []*history.Event) {
 		}
 	}
 	for _, w := range j.writes {
-		found := false // under the number that its client was told
+		found, listed := false, false // under the number that its client was told, or at all
 		for _, a := range log {
+			listed = listed || a.Key == w.Key && a.Value == w.Value
 			found = found || a.Key == w.Key && a.Value == w.Value && a.Kind == history.OK && (a.Seq == 0 || w.Seq == 0 || a.Seq == w.Seq)
 		}
-		if w.acked && !found {
-			j.claim("R1", answer(whole, true), w.Key, w.operation.events())
+		if w.acked && !found && (listed || !j.history.Truncated) {
+			j.claim("R1", answer(whole && !j.history.Truncated, true), w.Key, w.operation.events())
 		}
 	}
 }

@@ -15,10 +15,11 @@ import (
 // and S2 where some were. The log must be whole and
 // in seq order. A section is an owner's writes under one token; without tokens
 // two sections of one owner look like one, so that nothing is proved. A line that
-// nobody asked for (R2) is nobody's write.
+// nobody asked for, or not with that token (R2), is nobody's write; one write that the log
+// has twice is no section.
 type auditLog struct {
 	j       *rule.Env
-	unasked func(lines ...int) bool // whether nobody asked for one of these
+	unasked func(lines ...int) bool // whether nobody asked for one of these as it stands there
 	last    rule.Table[section]     // the last write of each key in the log …
 	own     rule.Table[section]     // … and of each holder
 
@@ -35,6 +36,7 @@ type section struct {
 	unknown bool // its last write was of unknown outcome
 	mode    history.Mode
 	set     bool
+	value   string // of its last write, which names it
 }
 
 func (a *auditLog) Observe(f *ledger.Fact) {
@@ -47,7 +49,7 @@ func (a *auditLog) Observe(f *ledger.Fact) {
 	h := a.j.HolderOf(k, a.j.Owner(e.Owner))
 	own, last := a.own.At(h.ID), a.last.At(k.No)
 	other := *last
-	me := section{h.Owner, e.Fence, ledger.Mark{Seq: e.Seq, Idx: e.Index}, f.Op != nil, e.Mode, true}
+	me := section{h.Owner, e.Fence, ledger.Mark{Seq: e.Seq, Idx: e.Index}, f.Op != nil, e.Mode, true, e.Value}
 	unknown := own.unknown || other.unknown || me.unknown || *a.unnumbered.At(k.No)
 	if unknown && own.set && own.fence == me.fence && other.set && other.mark.Seq > own.mark.Seq && me.mark.Seq > other.mark.Seq &&
 		(me.mode == history.Exclusive || other.mode == history.Exclusive) {
@@ -96,12 +98,13 @@ func (a *auditLog) interleaved(k *ledger.Key, first, other, second section, answ
 		Blame: rule.BlameClient, From: a.j.Now, To: a.j.Now, Text: func() string { return text },
 		Refuted: func() bool { return a.unasked(first.mark.Idx, other.mark.Idx, second.mark.Idx) },
 	}
+	twice := first.value == second.value // one write that the log has twice
 	switch {
-	case first.fence != 0 && answered:
+	case first.fence != 0 && answered && !twice:
 		if len(a.held) < a.j.Limit() {
 			a.held = append(a.held, h)
 		}
-	case first.fence != 0:
+	case first.fence != 0 && !twice:
 		a.j.Violate(h)
 	case !answered && !a.j.Suspicious.Full("S3"):
 		a.j.Suspect(h)

@@ -37,7 +37,7 @@ type bookkeeping struct {
 	audit auditLog
 
 	unsent  map[int32]int // invocations that a link never forwarded, and the events that say so
-	unasked map[int]bool  // lines of the log, by event, that nobody asked for; known when judging ends
+	unasked map[int]bool  // lines of the log, by event, that nobody asked for as they stand there; known when judging ends
 }
 
 // An entry is a write that was asked for, or a line of the store's log.
@@ -501,13 +501,11 @@ func (b *bookkeeping) wanted(line, e entry, known, own bool) {
 		b.violate("R2", line.key, words.Owners(line.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
 			"A write to %s %s was answered with a no, or never forwarded (event %d), and the store's own log has it as accepted (event %d).", line.key.Name, byWhom(e.who), e.idx, line.idx))
 	case known:
+		b.disown(line)
 		b.violate("R2", line.key, words.Owners(line.who, e.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
 			"The store's own log has a write to %s %s as accepted (event %d), which not that one asked for, but %s (event %d).", line.key.Name, byWhom(line.who), line.idx, e.who, e.idx))
 	default:
-		if b.unasked == nil {
-			b.unasked = make(map[int]bool)
-		}
-		b.unasked[int(line.idx)] = true
+		b.disown(line)
 		b.violate("R2", line.key, words.Owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
 			"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for.", line.key.Name, byWhom(line.who), line.idx))
 	}
@@ -515,12 +513,21 @@ func (b *bookkeeping) wanted(line, e entry, known, own bool) {
 
 // otherToken reports R2: e was asked for with another token than the log's line has.
 func (b *bookkeeping) otherToken(line, e entry) {
+	b.disown(line)
 	b.violate("R2", line.key, words.Owners(line.who, e.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
 		"The store's own log has a write to %s %s as accepted with token %d (event %d), and it was asked for with token %d (event %d).", line.key.Name, byWhom(line.who), line.fence, line.idx, e.fence, e.idx))
 }
 
-// anyUnasked says whether nobody asked for one of these lines of the log, each given
-// by its event.
+// disown notes that nobody asked for a line of the log, or not for it as it stands there.
+func (b *bookkeeping) disown(line entry) {
+	if b.unasked == nil {
+		b.unasked = make(map[int]bool)
+	}
+	b.unasked[int(line.idx)] = true
+}
+
+// anyUnasked says whether nobody asked for one of these lines of the log as it stands there,
+// each given by its event.
 func (b *bookkeeping) anyUnasked(lines ...int) bool {
 	return slices.ContainsFunc(lines, func(idx int) bool { return b.unasked[idx] })
 }
