@@ -300,6 +300,50 @@ func booksCases() []verdictCase {
 				24ms store ok audit k owner a fence 1 value a1 seq 3`,
 		},
 		{
+			name: "one write that the log has twice, the second time behind a higher token", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [9 10]"}, suspicious: []string{"S3 [8 9 10]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a info write k fence 1 value a1 err timeout
+				20ms b invoke acquire k
+				21ms b ok acquire k fence 2 until 30ms
+				22ms b invoke write k fence 2 value b1
+				23ms b ok write k fence 2 value b1 seq 2
+				24ms store ok audit k owner a fence 1 value a1 seq 1
+				24ms store ok audit k owner b fence 2 value b1 seq 2
+				24ms store ok audit k owner a fence 1 value a1 seq 3`,
+		},
+		{
+			name: "the same, of one that was acknowledged", header: "ttl 10ms fenced", want: Fail, violations: []string{"S2 [9 10]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				20ms b invoke acquire k
+				21ms b ok acquire k fence 2 until 30ms
+				22ms b invoke write k fence 2 value b1
+				23ms b ok write k fence 2 value b1 seq 2
+				24ms store ok audit k owner a fence 1 value a1 seq 1
+				24ms store ok audit k owner b fence 2 value b1 seq 2
+				24ms store ok audit k owner a fence 1 value a1 seq 3`,
+		},
+		{
+			name: "a write that the log has only under another number, behind a higher token", header: "ttl 10ms fenced", want: Fail, violations: []string{"R1 [3 9]"},
+			history: `
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 1 until 10ms
+				 2ms a invoke write k fence 1 value a1
+				 3ms a ok write k fence 1 value a1 seq 1
+				20ms b invoke acquire k
+				21ms b ok acquire k fence 2 until 30ms
+				22ms b invoke write k fence 2 value b1
+				23ms b ok write k fence 2 value b1 seq 2
+				24ms store ok audit k owner b fence 2 value b1 seq 2
+				24ms store ok audit k owner a fence 1 value a1 seq 3`,
+		},
+		{
 			name: "a store that rejects the newest holder", header: "ttl 100ms fenced", want: Fail, violations: []string{"R4 [1 5]"},
 			evidence: &Evidence{Grants: 1},
 			history:  refused,

@@ -160,7 +160,7 @@ func (j *judge) grant(o *operation) {
 		if before.Fence == g.Fence {
 			g.keeps = max(g.keeps, is)
 			running := before.certain == before.server || g.from.time-before.certain <= j.farthest(before, g.operation)
-			g.excused = g.excused || is != No && len(before.endings) == 0 && running
+			g.excused = g.excused || is != No && len(before.endings) == 0 && running && !j.perhapsOfAnother(before, g)
 		}
 		if is != No {
 			before.server, before.certain = max(before.server, g.server), max(before.certain, g.certain)
@@ -226,6 +226,20 @@ func (j *judge) underWay(before, g *grant) (server time.Duration, vague bool) {
 		}
 	}
 	return server, vague
+}
+
+// perhapsOfAnother reports whether the servers can have kept the lease before only by an
+// extension under way that named none, asked for by a process which took another one: of
+// which of them it is, is open.
+func (j *judge) perhapsOfAnother(before, g *grant) bool {
+	if before.vague || g.from.time-before.server <= j.farthest(before, g.operation) {
+		return false
+	}
+	return !slices.ContainsFunc(j.ops, func(o *operation) bool {
+		under := o.Op == history.Extend && o.Key == g.Key && o.Owner == g.Owner && o.from.index < g.to.index && o.to.index > g.to.index
+		took := slices.ContainsFunc(j.of(g.Key, g.Owner), func(x *grant) bool { return x != before && x.process() == o.Process })
+		return under && (o.token() == before.Fence && o.token() != 0 || o.token() == 0 && !took)
+	})
 }
 
 func (g *grant) surelyHeldThrough(from, to time.Duration) bool {

@@ -12,7 +12,7 @@ import (
 
 // auditLog decides S3 once more, over the store's own log: for sections in
 // which a write is of unknown outcome to its client, or was acknowledged without a number;
-// and S2 where some were. The log must be whole and
+// and S2, which the answers to clients need not show. The log must be whole and
 // in seq order. A section is an owner's writes under one token; without tokens
 // two sections of one owner look like one, so that nothing is proved. A line that
 // nobody asked for, or not with that token (R2), is nobody's write; one write that the log
@@ -20,6 +20,7 @@ import (
 type auditLog struct {
 	j       *rule.Env
 	unasked func(lines ...int) bool // whether nobody asked for one of these as it stands there
+	kept    func() bool             // whether every write is held against the log
 	last    rule.Table[section]     // the last write of each key in the log …
 	own     rule.Table[section]     // … and of each holder
 
@@ -69,14 +70,17 @@ func (a *auditLog) stale(k *ledger.Key, f *ledger.Fact) {
 	case fence == 0 || !a.j.Header.Fenced:
 	case fence >= top.Fence:
 		*top = ledger.TokenMark{Mark: ledger.Mark{Seq: e.Seq, Idx: e.Index}, Fence: fence}
-	case top.Seq < e.Seq && *a.unnumbered.At(k.No) && len(a.held) < a.j.Limit():
+	case top.Seq < e.Seq && len(a.held) < a.j.Limit():
+		numbered := !*a.unnumbered.At(k.No) // and so the answers show the order, unless the log has a write once more
 		before, owner := *top, a.j.Names.Called[a.j.Owner(e.Owner)]
 		text := fmt.Sprintf("The store's log shows that it accepted write number %d to %s, by %s with token %d, although it had accepted token %d before, as number %d. "+
 			"A later holder's work is overwritten by an earlier one's.", e.Seq, k.Name, owner, fence, before.Fence, before.Seq)
 		line := e.Index
 		a.held = append(a.held, &rule.Candidate{
 			ID: "S2", Key: k, Owners: words.Owners(owner), Witness: []int{before.Idx, line}, Blame: rule.BlameStore, From: a.j.Now, To: a.j.Now,
-			Text: func() string { return text }, Refuted: func() bool { return a.unasked(before.Idx, line) },
+			Text: func() string { return text }, Refuted: func() bool {
+				return a.unasked(before.Idx, line) || a.j.Shown("R3", k) || numbered && !a.kept()
+			},
 		})
 	}
 }

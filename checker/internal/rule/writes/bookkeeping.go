@@ -64,7 +64,7 @@ const KeptEntries = 1 << 15
 
 func NewBookkeeping(e *rule.Env) *bookkeeping {
 	b := &bookkeeping{j: e, seed: maphash.MakeSeed()}
-	b.audit = auditLog{j: e, unasked: b.anyUnasked}
+	b.audit = auditLog{j: e, unasked: b.anyUnasked, kept: func() bool { return b.lost == 0 }}
 	return b
 }
 
@@ -446,12 +446,16 @@ func (b *bookkeeping) reconcile() {
 		_, listed := lines[e.name]
 		whole = whole || listed && e.kind == history.OK
 	}
+	disputed := make(map[uint64]bool) // writes that the log has only otherwise than their clients were told
 	for _, e := range b.asked {
-		if line, listed := lines[e.name]; whole && e.kind == history.OK {
-			b.listed(e, line, listed, places[position{e.name, e.seq}])
+		if line, listed := lines[e.name]; whole && e.kind == history.OK && b.listed(e, line, listed, places[position{e.name, e.seq}]) {
+			disputed[e.name] = true
 		}
 	}
 	for _, line := range b.log {
+		if disputed[line.name] {
+			b.disown(line)
+		}
 		if line.kind == history.OK {
 			e, known := asked[line.name]
 			own := line.who == "" || askers[ownWrite{line.name, line.who}]
@@ -474,7 +478,7 @@ type ownWrite struct {
 
 // listed reports R1: the log lacks an acknowledged write, or has it only under another
 // number than its client was told. line is what it has, placed that it has that number too.
-func (b *bookkeeping) listed(e, line entry, listed, placed bool) {
+func (b *bookkeeping) listed(e, line entry, listed, placed bool) (lacks bool) {
 	what := ""
 	switch {
 	case line.kind != history.OK && (listed || !b.j.Truncated):
@@ -482,13 +486,14 @@ func (b *bookkeeping) listed(e, line entry, listed, placed bool) {
 	case line.kind == history.OK && e.seq != 0 && line.seq != 0 && !placed:
 		what = fmt.Sprintf("A write to %s %s was acknowledged as number %d (event %d), and the store's own log has it as number %d (event %d).", e.key.Name, byWhom(e.who), e.seq, e.idx, line.seq, line.idx)
 	default:
-		return
+		return false
 	}
 	witness := []int{int(e.idx)}
 	if line.kind == history.OK {
 		witness = append(witness, int(line.idx))
 	}
 	b.violate("R1", e.key, words.Owners(e.who), witness, what)
+	return true
 }
 
 // wanted reports R2: the log has, in line, a write as accepted that was refused or that
