@@ -2173,6 +2173,118 @@ var edges = []struct {
 		51ms c2 ok acquire k owner a fence 3 until 20ms began 6ms ended 7ms
 		58ms c0 ok acquire k owner a fence 3 until 70ms
 		69ms nemesis ok phase end`, `[S4 S7]`},
+	{"a release that names only at its end which of two leases it was of", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 100ms
+		 6ms c2 invoke release k owner a
+		 7ms c2 ok release k owner a fence 1
+		 9ms c3 invoke acquire k owner b
+		10ms c3 ok acquire k owner b fence 3 until 109ms
+		29ms nemesis ok phase end`, `[S1]`},
+	{"a refusal that names no lease, behind a grant that is told only then", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 invoke acquire k owner a
+		 5ms c0 invoke release k owner a fence 1
+		 6ms c0 ok release k owner a fence 1
+		10ms c2 invoke extend k owner a
+		11ms c1 ok acquire k owner a fence 2 until 102ms ended 8ms
+		12ms c2 fail extend k owner a err gone
+		14ms c1 invoke write k owner a fence 2 value v
+		15ms c1 ok write k owner a fence 2 value v seq 1
+		29ms nemesis ok phase end`, `[S8]`},
+	{"the same, of one that surely came before the grant", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 invoke acquire k owner a
+		 5ms c0 invoke release k owner a fence 1
+		 6ms c0 ok release k owner a fence 1
+		10ms c2 invoke extend k owner a
+		11ms c1 ok acquire k owner a fence 2 until 102ms
+		12ms c2 fail extend k owner a err gone ended 10ms
+		14ms c1 invoke write k owner a fence 2 value v
+		15ms c1 ok write k owner a fence 2 value v seq 1
+		29ms nemesis ok phase end`, `[]`},
+	{"a refused extension with a token that its owner never had, and a write behind the deadline", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 5 until 50ms
+		30ms c1 invoke extend k owner a fence 2
+		31ms c1 fail extend k owner a fence 2 err gone
+		60ms c0 invoke write k owner a fence 5 value v
+		61ms c0 ok write k owner a fence 5 value v seq 1
+		69ms nemesis ok phase end`, `[S3z]`},
+	{"an extension by who took it of a lease that a release may have been of", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 100ms
+		 6ms c2 invoke release k owner a
+		 7ms c2 ok release k owner a
+		50ms c0 invoke extend k owner a fence 1
+		51ms c0 ok extend k owner a fence 1 until 150ms
+		119ms c3 invoke acquire k owner b
+		120ms c3 ok acquire k owner b fence 3 until 219ms
+		129ms nemesis ok phase end`, `[S1]`},
+	{"a token given again between two releases of its first lease", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 5ms c0 invoke release k owner a fence 1
+		 6ms c0 ok release k owner a fence 1
+		10ms c1 invoke release k owner a fence 1
+		15ms c0 invoke acquire k owner a
+		20ms c1 ok release k owner a fence 1
+		21ms c0 ok acquire k owner a fence 1 until 115ms
+		29ms nemesis ok phase end`, `[S4 S4b]`},
+	{"an extension asked for before its lease is told, and behind it by the clocks", `header ttl 100ms
+		 2ms c0 invoke acquire k owner a
+		10ms c1 invoke extend k owner a
+		12ms c0 ok acquire k owner a until 100ms ended 8ms
+		13ms c1 ok extend k owner a until 130ms
+		119ms c3 invoke acquire k owner b
+		120ms c3 ok acquire k owner b until 219ms
+		129ms nemesis ok phase end`, `[S1]`},
+	{"one that was asked for before the lease was answered, and refused", `header ttl 100ms
+		 2ms c0 invoke acquire k owner a
+		 5ms c1 invoke extend k owner a
+		12ms c0 ok acquire k owner a until 100ms ended 8ms
+		13ms c1 fail extend k owner a err gone
+		20ms c0 invoke write k owner a value v
+		21ms c0 ok write k owner a value v seq 1
+		29ms nemesis ok phase end`, `[]`},
+	{"an extension by one process of its own lease, and a write under another's", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 100ms
+		50ms c0 invoke extend k owner a fence 1
+		51ms c0 ok extend k owner a fence 1 until 150ms
+		120ms c1 invoke write k owner a fence 2 value v
+		121ms c1 ok write k owner a fence 2 value v seq 1
+		129ms nemesis ok phase end`, `[S3z]`},
+	{"a refusal that names only at its end which of two leases it was of", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 60ms
+		 2ms c1 ok acquire k owner a fence 2 until 60ms
+		10ms c2 invoke extend k owner a
+		11ms c2 fail extend k owner a fence 1 err gone
+		80ms c1 invoke write k owner a fence 2 value v
+		81ms c1 ok write k owner a fence 2 value v seq 1
+		129ms nemesis ok phase end`, `[S3z]`},
+	{"an extension of a lease that a release which was never sent seemed to be of, behind another's hold", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 100ms
+		 6ms c2 invoke release k owner a
+		 9ms c3 invoke acquire k owner b
+		10ms c3 ok acquire k owner b fence 3 until 20ms
+		25ms c2 fail release k owner a err "connection refused"
+		30ms c0 invoke extend k owner a fence 1
+		31ms c0 ok extend k owner a fence 1 until 130ms
+		129ms nemesis ok phase end`, `[S1 S6 S1]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -60,6 +60,7 @@ func TestRemembersAgain(t *testing.T) {
 		{"a release that was never sent", "\n8ms a invoke extend k\n9ms a ok extend k until 950ms\n10ms a invoke release k", "\n900ms a fail release k err \"connection refused\""},
 		{"the same, of which a link says so", "\n8ms a invoke extend k\n9ms a ok extend k until 950ms\n10ms a invoke release k\n10ms a info release k", "\n900ms link ok receipt never-forwarded of 4"},
 		{"one that may have been of two leases", "\n2ms a1 invoke acquire k owner a\n2ms a2 invoke acquire k owner a mode r\n3ms a1 ok acquire k owner a until 950ms\n4ms a2 ok acquire k owner a mode r until 9ms\n5ms a2 invoke release k owner a", "\n900ms a2 fail release k owner a err \"connection refused\""},
+		{"the same, by a process that took neither", "\n2ms a1 invoke acquire k owner a\n2ms a2 invoke acquire k owner a\n3ms a1 ok acquire k owner a fence 1 until 950ms\n4ms a2 ok acquire k owner a fence 2 until 9ms\n5ms a3 invoke release k owner a", "\n900ms a3 fail release k owner a err \"connection refused\""},
 	} {
 		r := judge(t, "ttl 1s unchecked-release", "0ms a invoke acquire k\n1ms a ok acquire k until 10ms"+c.before+handedOn(20, 40)+c.behind+next)
 		if !slices.ContainsFunc(r.Violations, func(f Finding) bool {
