@@ -2285,6 +2285,52 @@ var edges = []struct {
 		30ms c0 invoke extend k owner a fence 1
 		31ms c0 ok extend k owner a fence 1 until 130ms
 		129ms nemesis ok phase end`, `[S1 S6 S1]`},
+	{"a loss told behind a release that was never sent, and may have been of that lease", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 5ms
+		 6ms c2 invoke release k owner a
+		 6ms c3 invoke acquire k owner b
+		 7ms c3 ok acquire k owner b fence 3 until 106ms
+		 9ms c0 ok lost k owner a fence 1
+		10ms c2 fail release k owner a err "connection refused"
+		29ms nemesis ok phase end`, `[S1]`},
+	{"a release behind it", `header ttl 100ms unchecked-release
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 5ms
+		 6ms c2 invoke release k owner a
+		 6ms c3 invoke acquire k owner b
+		 7ms c3 ok acquire k owner b fence 3 until 106ms
+		 9ms c0 invoke release k owner a fence 1
+		10ms c2 fail release k owner a err "connection refused"
+		11ms c0 ok release k owner a fence 1
+		29ms nemesis ok phase end`, `[S1]`},
+	{"a loss before the other grant, behind such a release", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 5ms
+		 6ms c2 invoke release k owner a
+		 6ms c0 ok lost k owner a fence 1
+		 6ms c3 invoke acquire k owner b
+		 7ms c3 ok acquire k owner b fence 3 until 106ms
+		10ms c2 fail release k owner a err "connection refused"
+		29ms nemesis ok phase end`, `[]`},
+	{"a release that named no lease and was never sent, as is known only behind another grant", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 100ms
+		 2ms c1 ok acquire k owner a fence 2 until 100ms
+		 5ms c1 ok lost k owner a fence 2
+		 6ms c2 invoke release k owner a
+		 7ms c2 info release k owner a err timeout
+		 9ms c3 invoke acquire k owner b
+		10ms c3 ok acquire k owner b fence 3 until 109ms
+		12ms link ok receipt never-forwarded of 5
+		29ms nemesis ok phase end`, `[S1]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

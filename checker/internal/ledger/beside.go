@@ -54,10 +54,15 @@ func (l *Ledger) restop(e *history.Event, o *Op, t time.Duration) {
 		return
 	}
 	for _, x := range slices.Collect(o.Holder.Leases) {
-		if x == o.Grant || x.StoppedAt == Never || x.StopIdx != o.InvIdx || !x.GoesOn() {
+		if x == o.Grant || x.StoppedAt == Never || x.StopIdx != o.InvIdx || x.ReleaseIdx == o.InvIdx && x.ReleasedAt != Never {
 			continue
 		}
 		old := x.End()
+		if !x.GoesOn() { // another word has ended it since
+			x.stopOtherwise(t)
+			l.outlasted(e, o, x, old)
+			continue
+		}
 		x.StoppedAt = t
 		if t == Never {
 			x.Rare.perhapsOver = false
@@ -66,11 +71,16 @@ func (l *Ledger) restop(e *history.Event, o *Op, t time.Duration) {
 		if x == o.Holder.Grant {
 			o.Holder.over = t != Never
 		}
-		if x.End() > old {
-			l.fact = Fact{Kind: Postponed, Event: e, Op: o, Grant: x, Key: x.Holder.Key, Old: old}
-			l.Dispatch()
-			l.crossAgain(x)
-		}
+		l.outlasted(e, o, x, old)
+	}
+}
+
+// outlasted shows that x, which o seemed to have ended at old, lasted longer, if it did.
+func (l *Ledger) outlasted(e *history.Event, o *Op, x *Grant, old time.Duration) {
+	if x.End() > old {
+		l.fact = Fact{Kind: Postponed, Event: e, Op: o, Grant: x, Key: x.Holder.Key, Old: old}
+		l.Dispatch()
+		l.crossAgain(x)
 	}
 }
 

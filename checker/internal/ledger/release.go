@@ -236,15 +236,19 @@ func (l *Ledger) givenUp(o *Op) {
 
 // regain takes back that o, a release that was never sent, gave up the lease before the
 // one that it seemed to be of.
-func (l *Ledger) regain(o *Op) {
+func (l *Ledger) regain(e *history.Event, o *Op) {
 	p := o.Holder.Prior
 	if p == nil || p == o.Grant || p.ReleasedAt == Never || p.ReleaseIdx != o.InvIdx {
 		return
 	}
+	old := p.End()
 	p.ReleasedAt, p.ReleaseUnknown = Never, false
 	if p.StopIdx == o.InvIdx {
 		p.stopOtherwise(Never)
 	}
+	p.Ambiguous = true // it went on beside what has been judged since
+	l.recall(p)
+	l.outlasted(e, o, p, old)
 }
 
 func (l *Ledger) outerDone(e *history.Event, o *Op) {

@@ -89,7 +89,7 @@ func (l *Ledger) settleByLink(e *history.Event, o *Op, value string) {
 		o.Grant.ReleaseUnknown = o.Grant.ReleaseUnknown && o.Inner
 		if !o.Executed {
 			l.unrelease(e, o)
-			l.regain(o)
+			l.regain(e, o)
 		}
 	}
 	l.emit(Settled, e, o)
