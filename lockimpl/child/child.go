@@ -59,6 +59,8 @@ type Command struct {
 
 	// Keys names the keys that bear the lease of key; nil means key itself.
 	Keys func(key string) []string
+
+	hide *strings.Replacer // the nodes' passwords, in what is told of a child
 }
 
 // A Starter is a lockimpl.Factory whose context calls off what it has begun. The Locker
@@ -94,6 +96,7 @@ func (c Command) Starter() Starter {
 			nodes = sentinels(nodes[0])
 		}
 		init["nodes"] = addresses(nodes)
+		own.hide = hiding(nodes)
 		own.Env = append(slices.Clone(c.Env), nodesVariable+"="+urls(nodes), k.mark)
 		l, err := start(ctx, own, k, init)
 		if err != nil {
@@ -129,6 +132,23 @@ func urls(nodes []lockimpl.Node) string {
 		out[i] = plain.Replace(u.String())
 	}
 	return strings.Join(out, ",")
+}
+
+// hidden stands where a child has said a password that it was told.
+const hidden = "[hidden]"
+
+// hiding hides the passwords of nodes, as they are and as URLs have them.
+func hiding(nodes []lockimpl.Node) *strings.Replacer {
+	var pairs []string
+	for _, n := range nodes {
+		if n.Password != "" {
+			escaped := strings.TrimPrefix(url.UserPassword("", n.Password).String(), ":")
+			for _, form := range []string{n.Password, escaped, plain.Replace(escaped), url.QueryEscape(n.Password)} {
+				pairs = append(pairs, form, hidden)
+			}
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 func addresses(nodes []lockimpl.Node) string {

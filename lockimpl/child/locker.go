@@ -28,14 +28,14 @@ type Locker struct {
 // start launches a child and introduces it to its nodes. One that does not greet in
 // time, or before ctx ends, is killed: nothing of it is left.
 func start(ctx context.Context, c Command, k *kin, introduction request) (*Locker, error) {
-	log := &tail{next: c.Log}
+	log := &tail{next: c.Log, hide: c.hide}
 	c.Log = log
 	p, err := launch(c)
 	if err != nil {
 		return nil, err
 	}
 	k.born(p.pid)
-	l := &Locker{session: newSession(p, c.Grace), cmd: c, log: log, kin: k}
+	l := &Locker{session: newSession(p, c.Grace, c.hide), cmd: c, log: log, kin: k}
 	m, err := l.greet(ctx, introduction)
 	if err != nil {
 		_, _ = l.kill() // it may be gone

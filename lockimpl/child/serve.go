@@ -34,6 +34,7 @@ type server struct {
 	io      time.Duration
 	locker  lockimpl.Locker
 	running sync.WaitGroup
+	staying context.Context // ends when the child leaves, and with it whoever waits for a lock
 
 	mu   sync.Mutex
 	out  io.Writer
@@ -68,7 +69,10 @@ func serve(in io.Reader, out io.Writer, nodes string, factory lockimpl.Factory) 
 	if s.nodes, err = nodesOf(nodes); err != nil {
 		return err
 	}
+	staying, leave := context.WithCancel(context.Background())
+	s.staying = staying
 	defer func() {
+		leave()
 		s.running.Wait()
 		s.stopAll()
 		if s.locker != nil {
@@ -193,11 +197,12 @@ func (s *server) obey(o order) {
 const retryPause = 50 * time.Millisecond
 
 func (s *server) acquire(o order) (lockimpl.Lease, error) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx := s.staying
 	if o.Wait >= 0 {
-		ctx, cancel = context.WithTimeout(context.Background(), s.io+time.Duration(o.Wait)*time.Millisecond)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.io+time.Duration(o.Wait)*time.Millisecond)
+		defer cancel()
 	}
-	defer cancel()
 	ttl := time.Duration(o.TTL) * time.Millisecond
 	w, waits := s.locker.(lockimpl.WaitLocker)
 	switch {

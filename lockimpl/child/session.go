@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,6 +25,7 @@ const (
 type session struct {
 	*process
 	grace   time.Duration
+	hide    *strings.Replacer // in what the child says
 	caps    map[string]bool
 	trusted bool          // the child's clock is ours
 	turn    chan struct{} // holds a token while a child that is not parallel is busy
@@ -58,9 +60,9 @@ type exchange struct {
 // String names the request.
 func (x *exchange) String() string { return fmt.Sprintf("request %d (%s)", x.id, x.what) }
 
-func newSession(p *process, grace time.Duration) *session {
+func newSession(p *process, grace time.Duration, hide *strings.Replacer) *session {
 	s := &session{
-		process: p, grace: grace, turn: make(chan struct{}, 1), drained: make(chan struct{}),
+		process: p, grace: grace, hide: hide, turn: make(chan struct{}, 1), drained: make(chan struct{}),
 		open: make(map[uint64]*exchange), leases: make(map[string]*lease),
 	}
 	s.wg.Go(s.read)
@@ -219,7 +221,7 @@ func (s *session) note(finding string) {
 		s.more++
 		return
 	}
-	s.findings = append(s.findings, finding)
+	s.findings = append(s.findings, s.hide.Replace(finding))
 }
 
 // tellLate makes the one finding about a late answer. The caller holds mu.
@@ -237,9 +239,10 @@ func (s *session) read() {
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		m, err := parse(lines.Bytes())
+		m.Text, m.Why = s.hide.Replace(m.Text), s.hide.Replace(m.Why)
 		switch {
 		case err != nil:
-			s.find("a line that is no message: %.80q", lines.Text())
+			s.find("a line that is no message: %.80q", s.hide.Replace(lines.Text()))
 		case m.T == "write":
 			s.wrote(m)
 		case m.T == "lost":

@@ -12,6 +12,7 @@ const tailSize = 2 << 10
 // A tail passes a child's log on and keeps its end.
 type tail struct {
 	next io.Writer // nil drops
+	hide *strings.Replacer
 
 	mu   sync.Mutex
 	kept []byte
@@ -31,5 +32,5 @@ func (t *tail) Write(p []byte) (int, error) {
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.kept))
+	return strings.TrimSpace(t.hide.Replace(string(t.kept)))
 }
