@@ -43,16 +43,20 @@ func AddCrash(dir string, r *checker.Report) error {
 // AfterCrash keeps in the directory of a run whose process a crash has ended what the runtime
 // said of it, and clears away what the run has left.
 func AfterCrash(ctx context.Context, of crash.Run, said string) error {
-	if err := os.WriteFile(filepath.Join(of.Dir, CrashFile), []byte(said), 0o600); err != nil {
-		return err
-	}
-	return ClearAway(ctx, of)
+	kept := os.WriteFile(filepath.Join(of.Dir, CrashFile), []byte(said), 0o600)
+	return errors.Join(kept, ClearAway(ctx, of)) // a full disk keeps no server alive
 }
 
 // ClearAway ends and removes what a run has left whose process is gone: servers, containers,
 // proxies, and its keys on servers that live on. What it could not remove is an error; the
 // directory can be judged all the same.
 func ClearAway(ctx context.Context, of crash.Run) error {
+	_, err := testbed.Sweep(ctx, filepath.Join(of.Dir, NodesDir))
+	return errors.Join(err, clearElsewhere(ctx, of))
+}
+
+// clearElsewhere clears away what the directory of a run says is not in it.
+func clearElsewhere(ctx context.Context, of crash.Run) error {
 	dir := of.Dir
 	meta, err := reports.ReadMeta(dir)
 	if err != nil {
@@ -65,8 +69,6 @@ func ClearAway(ctx context.Context, of crash.Run) error {
 	if err := cfg.TakeSecrets(of.Private); err != nil {
 		return fmt.Errorf("%s: read the passwords of its servers: %w", dir, err)
 	}
-	_, err = testbed.Sweep(ctx, filepath.Join(dir, NodesDir))
-	errs := []error{err}
 	switch {
 	case cfg.Testbed == testbed.KindContainer, cfg.Image != "":
 		_, err = testbed.SweepContainers(ctx)
@@ -75,5 +77,5 @@ func ClearAway(ctx context.Context, of crash.Run) error {
 	case cfg.Testbed == testbed.KindExternal:
 		err = cleanGiven(ctx, cfg)
 	}
-	return errors.Join(append(errs, err)...)
+	return err
 }
