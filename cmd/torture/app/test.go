@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -69,6 +70,7 @@ const (
 // It needs a redis-server on the machine; without one it plays on embedded nodes,
 // and says so. With -short it is skipped. A test binary whose deadline (-timeout)
 // comes too early gets a shorter run. Variables such as TORTURE_SEED are heeded.
+// Ctrl-C ends the run and clears away what it wrote, and then the process.
 // With -artifacts the run directory, with report.html, is kept below the test's
 // artifact directory; otherwise it is kept where the test fails.
 func Test(t *testing.T, lock lockimpl.Factory, scenarios ...Scenario) {
@@ -93,7 +95,9 @@ func (s Scenario) play(t *testing.T, lock lockimpl.Factory) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := t.Context()
+	underTest.Add(1)
+	user, stop := interruptible()
+	ctx := user
 	if end, bounded := t.Deadline(); bounded {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, end.Add(-aroundJudging))
@@ -107,10 +111,32 @@ func (s Scenario) play(t *testing.T, lock lockimpl.Factory) {
 		}
 		return nil
 	}})
-	if r == nil {
+	interrupted := user.Err() != nil
+	stop()
+	underTest.Done()
+	switch {
+	case interrupted:
+		endInterrupted(r, err)
+	case r == nil:
 		t.Fatal(err)
 	}
 	s.report(t, r, err)
+}
+
+// underTest counts the runs under way.
+var underTest sync.WaitGroup
+
+// endInterrupted ends the process after an interrupted run, once every other one under way has
+// cleared away what it wrote, too.
+func endInterrupted(r *reports.Run, err error) {
+	if err != nil {
+		complain(os.Stderr, err)
+	}
+	if r != nil {
+		_ = terminal.Verdict(os.Stderr, terminal.Options{}, r) // nobody is left to be told
+	}
+	underTest.Wait()
+	os.Exit(exitInterrupted)
 }
 
 // Replay plays a finding of torture simulate again, in virtual time, and fails the
@@ -184,8 +210,8 @@ func (s Scenario) resolve(t *testing.T, lock lockimpl.Factory) (*tool, config.Co
 	}
 	flags := map[string]string{"lock": id, "out": outOf(t)}
 	for _, set := range s.set {
-		if !slices.ContainsFunc(config.Settings, func(known config.Setting) bool { return known.Name == set.name }) {
-			return nil, config.Config{}, fmt.Errorf("With(%q, …): torture run has no such flag (torture run --help)", set.name)
+		if err := set.fits(); err != nil {
+			return nil, config.Config{}, err
 		}
 		flags[set.name] = set.value
 	}
@@ -205,6 +231,25 @@ func (s Scenario) resolve(t *testing.T, lock lockimpl.Factory) (*tool, config.Co
 		t.Logf("the test's deadline leaves room for %s, not for %s: go test -timeout", room.Round(time.Second), cfg.Duration)
 		flags["duration"] = room.Round(time.Second).String()
 	}
+}
+
+// fits says whether a scenario of a test can have the setting.
+func (s setting) fits() error {
+	var names []string
+	for _, known := range config.Settings {
+		names = append(names, known.Name)
+	}
+	switch {
+	case s.name == "lock":
+		return fmt.Errorf("With(%q, %q): the lock under test is the one that Test is given: leave it out", s.name, s.value)
+	case s.name == "scenario":
+		return fmt.Errorf("With(%q, %q): say Named(%q)", s.name, s.value, s.value)
+	case !slices.Contains(names, s.name):
+		return fmt.Errorf("With(%q, …): no setting of a run has that name%s (torture run --help)", s.name, config.DidYouMean(s.name, names))
+	case s.value == "":
+		return fmt.Errorf("With(%q, %q): it needs a value", s.name, s.value)
+	}
+	return nil
 }
 
 // outOf is the folder of a test's run directories.
