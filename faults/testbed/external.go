@@ -123,7 +123,7 @@ func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string
 	defer cancel()
 	if !c.OwnThisRedis && n.at.Network != "unix" {
 		if err := requireLoopback(ctx, n.at.Addr); err != nil {
-			return "", err
+			return "", n.at.Explain(err)
 		}
 	}
 	f, err := info(ctx, n)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -35,8 +36,13 @@ func (e Endpoint) Explain(err error) error {
 	if known := e.explainTLS(err); known != nil {
 		return known
 	}
+	var unnamed *net.DNSError
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.As(err, &unnamed) && unnamed.IsNotFound:
+		return fmt.Errorf("%w: give a name that resolves, or an address", err)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("%w: give a server that this user may reach (of a socket: its setting unixsocketperm)", err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return Error{fmt.Errorf("no answer within %s: %w", ReachTimeout, err)}
 	case e.Network == "unix" && errors.Is(err, syscall.ENOENT):
 		return fmt.Errorf("%w: give the path that the server's setting unixsocket names", err)
