@@ -201,8 +201,8 @@ func (c *Coordinator) take(m jetstream.Msg, sink func(r *Remote, e *history.Even
 	}
 }
 
-// Await waits until all that the workers recorded was taken in, but for what will not come.
-func (c *Coordinator) Await(ctx context.Context) error {
+// takenIn waits until all that the workers recorded was taken in, but for what will not come.
+func (c *Coordinator) takenIn(ctx context.Context) error {
 	for _, r := range c.remotes {
 		for r.awaited() {
 			select {

@@ -198,7 +198,7 @@ func finish(t *testing.T, c *Coordinator) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := c.Await(ctx); err != nil {
+	if err := c.takenIn(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(ctx); err != nil {

@@ -1,6 +1,11 @@
 package distributed
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"locktorture/cmd/torture/internal/periodic"
+)
 
 // silentAfter is for how long nothing may be heard of a worker before that is on record:
 // two readings of its clock.
@@ -62,4 +67,31 @@ func (r *Remote) Silences() []Silence {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Silence(nil), r.silences...)
+}
+
+// Settle waits until all is delivered that the network may have held back while a worker
+// was silent: a healthy core is there from then on.
+func (c *Coordinator) Settle(ctx context.Context) {
+	for {
+		var over time.Duration
+		for _, r := range c.remotes {
+			for _, s := range r.Silences() {
+				over = max(over, s.Over)
+			}
+		}
+		left := over - time.Since(c.began)
+		if left <= 0 || !periodic.Sleep(ctx, left) {
+			return
+		}
+	}
+}
+
+// Await waits until all that the workers recorded was taken in, but for what will not come,
+// and until the silences are over that any of them fell into meanwhile.
+func (c *Coordinator) Await(ctx context.Context) error {
+	if err := c.takenIn(ctx); err != nil {
+		return err
+	}
+	c.Settle(ctx)
+	return nil
 }

@@ -168,7 +168,7 @@ func (a *afar) phase(ctx context.Context, name string, cfg workload.Config, rec 
 		return err
 	})
 	begin() // it may have ended before
-	a.settle(ctx)
+	a.coordinator.Settle(ctx)
 	rec.Append(sum.Event(name))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -247,7 +247,6 @@ func (a *afar) disconnect(ctx context.Context) error {
 	if err := errors.Join(err, a.coordinator.Await(ctx)); err != nil {
 		return fmt.Errorf("take the workers' histories in: %w", err)
 	}
-	a.settle(ctx) // a worker may have been silent since the last phase, too
 	a.ended = a.rec.Since(time.Now())
 	for i, r := range a.shares {
 		if r.Lost() != "" {

@@ -11,28 +11,10 @@ import (
 	"time"
 
 	"locktorture/cmd/torture/internal/distributed"
-	"locktorture/cmd/torture/internal/periodic"
 	"locktorture/reports"
 	"locktorture/workload/history"
 	"locktorture/workload/history/historyfile"
 )
-
-// settle waits until all is delivered that the network may have held back while a worker
-// was silent: a healthy core is there from then on.
-func (a *afar) settle(ctx context.Context) {
-	for {
-		var over time.Duration
-		for _, r := range a.shares {
-			for _, s := range r.Silences() {
-				over = max(over, s.Over)
-			}
-		}
-		left := over - a.rec.Since(time.Now())
-		if left <= 0 || !periodic.Sleep(ctx, left) {
-			return
-		}
-	}
-}
 
 // silences are those of a worker.
 type silences struct {
