@@ -136,3 +136,33 @@ func proxies() {
 	})))
 	os.Exit(1)
 }
+
+// delayServer is the name under which this binary is a toxiproxy between three workers and
+// what they reach.
+const delayServer = "delaying-toxiproxy"
+
+// delays has what worker i of three sends to a port of a host, and gets from there, come
+// 3·i ms later, on the port that is 10000·i higher. Its argument is the host.
+func delays() {
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	for i := 1; i <= 3; i++ {
+		for _, port := range []int{7000, 7001, 7002, 7003, 7004, 7005, 4222} {
+			at := func(port int) string { return net.JoinHostPort(os.Args[1], fmt.Sprint(port)) }
+			proxy := toxiproxy.NewProxy(server, fmt.Sprintf("w%d-%d", i, port), at(port+10000*i), at(port))
+			err := server.Collection.Add(proxy, false)
+			for _, stream := range []string{"upstream", "downstream"} {
+				if err == nil {
+					_, err = proxy.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(`{"type": "latency", "stream": %q, "attributes": {"latency": %d, "jitter": 2}}`, stream, 3*i)))
+				}
+			}
+			if err == nil {
+				err = proxy.Start()
+			}
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
+	}
+	select {}
+}

@@ -13,8 +13,8 @@ import (
 )
 
 // threeNetworks gives each of three workers a network of its own, with an address there
-// and a way to 10.77.0.1, where servers and coordinator are: all of it inside one
-// namespace, which takes it along when it ends. %[1]s is torture, %[2]s a folder.
+// and a way to 10.77.0.1, where servers and coordinator are, through a toxiproxy that
+// delays what passes: all of it inside one namespace, which takes it along when it ends.
 const threeNetworks = `set -e
 mount -t tmpfs tmpfs /run
 ip link set lo up
@@ -28,18 +28,23 @@ for i in 1 2 3; do
 	ip -n w$i addr add 10.77.$i.2/24 dev eth
 	ip -n w$i link set eth up
 	ip -n w$i route add default via 10.77.$i.1
+	for port in 7000 7001 7002 7003 7004 7005 4222; do
+		iptables -w -t nat -A PREROUTING -i v$i -p tcp -d 10.77.0.1 --dport $port -j DNAT --to-destination 10.77.0.1:$((port + 10000 * i))
+	done
 done
 iptables -w -I INPUT -s 10.77.9.9 -j DROP
 `
 
 // playThree starts servers, three workers and a coordinator, whose first clients have
-// acted when it goes on; play is what befalls them then.
+// acted when it goes on. %[1]s is torture, %[2]s a folder, %[3]s what befalls them then,
+// and %[4]s the toxiproxy.
 const playThree = `
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 cd %[2]s
 for port in 7000 7001 7002 7003 7004 7005; do
 	redis-server --bind 10.77.0.1 --port $port --protected-mode no --save '' --appendonly no --daemonize no >/dev/null &
 done
+%[4]s 10.77.0.1 2>%[2]s/delays.log &
 for i in 1 2 3; do
 	nsenter --net=/run/netns/w$i %[1]s worker --join nats://10.77.0.1:4222 --name w$i --dir %[2]s/j$i --slots 0 >%[2]s/w$i.log 2>&1 &
 	eval "worker$i=$!"
@@ -55,7 +60,7 @@ wait $run || code=$?
 exit $code
 `
 
-// Of three workers in networks of their own one is cut off for 10 s from all others, and
+// Of three workers in networks of their own, each some milliseconds away, one is cut off for 10 s from all others, and
 // one is killed. The verdict blames the lock for none of it; each event is there once, as
 // the workers' own files have it; the report says how well each clock is known.
 func TestWorkersInNetworksOfTheirOwn(t *testing.T) {
@@ -66,7 +71,7 @@ func TestWorkersInNetworksOfTheirOwn(t *testing.T) {
 	mayMount(t, "exec unshare --net sh -c '"+threeNetworks+"'")
 	torture, dir := named(t, "torture"), t.TempDir()
 	play := "sleep 3; iptables -w -I INPUT -i v2 -j DROP; sleep 4; kill -9 $worker3; sleep 6; iptables -w -D INPUT -i v2 -j DROP"
-	script := threeNetworks + fmt.Sprintf(playThree, torture, dir, play)
+	script := threeNetworks + fmt.Sprintf(playThree, torture, dir, play, named(t, delayServer))
 	cmd := namespaced(t, "exec unshare --net --pid --fork --kill-child --mount-proc bash -c \"$SCRIPT\"")
 	cmd.Env = append(os.Environ(), "SCRIPT="+script)
 	said := outcome(cmd)

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"torture":   func() { app.Main() },
 		proxyServer: proxies,
+		delayServer: delays,
 		natsServer:  serveNATS,
 		crashers: func() {
 			app.Main(app.WithLock("crashing", newCrashing), app.WithLock("crashing-harness", newCrashingHarness))
