@@ -1,12 +1,9 @@
 package distributed
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +33,7 @@ type Coordinator struct {
 	consume jetstream.ConsumeContext
 	began   time.Time // its clock's origin, once it has one
 	remotes []*Remote
+	had     map[string]bool // names of workers that were given a part
 	record  *record
 
 	running context.Context
@@ -45,7 +43,7 @@ type Coordinator struct {
 
 // Open makes the stream of a new run.
 func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
-	c := &Coordinator{cfg: cfg, run: nuid.Next()}
+	c := &Coordinator{cfg: cfg, run: nuid.Next(), had: map[string]bool{}}
 	c.running, c.stop = context.WithCancel(context.Background())
 	var err error
 	if c.js, err = jetstream.New(cfg.Conn); err != nil {
@@ -63,103 +61,6 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 
 // Remotes are the workers that were gathered.
 func (c *Coordinator) Remotes() []*Remote { return c.remotes }
-
-// callEvery is how often workers are called until there are enough.
-const callEvery = 250 * time.Millisecond
-
-// Gather calls workers until there are n, and gives each its part: part says what that
-// is, in JSON, for the i-th. It waits for them while ctx lasts.
-func (c *Coordinator) Gather(ctx context.Context, n int, part func(i int, o Offer) (any, error)) error {
-	told := time.Now()
-	for refused := map[string]bool{}; len(c.remotes) < n; {
-		offers, err := c.offers(ctx)
-		if err != nil {
-			return err
-		}
-		for _, o := range offers {
-			taken := slices.ContainsFunc(c.remotes, func(r *Remote) bool { return r.Name == o.Name })
-			if taken || len(c.remotes) == n {
-				continue
-			}
-			body, err := part(len(c.remotes), o)
-			if err != nil {
-				return err
-			}
-			if err := c.give(ctx, o, body); err != nil {
-				if !refused[o.Name] {
-					c.cfg.Say(fmt.Sprintf("worker %s takes no part: %v", o.Name, err))
-				}
-				refused[o.Name] = true
-			}
-		}
-		if len(c.remotes) < n && time.Since(told) > 5*time.Second {
-			told = time.Now()
-			c.cfg.Say(fmt.Sprintf("waits for workers: %d of %d are there", len(c.remotes), n))
-		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("%d of %d workers came: %w", len(c.remotes), n, context.Cause(ctx))
-		}
-	}
-	slices.SortFunc(c.remotes, func(a, b *Remote) int { return cmp.Compare(a.number, b.number) })
-	return nil
-}
-
-// offers are the answers to one call.
-func (c *Coordinator) offers(ctx context.Context) (all []Offer, err error) {
-	inbox := c.cfg.Conn.NewInbox()
-	sub, err := c.cfg.Conn.SubscribeSync(inbox)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, sub.Unsubscribe()) }()
-	raw, err := json.Marshal(call{c.run, c.cfg.Build})
-	if err != nil {
-		return nil, err
-	}
-	if err := c.cfg.Conn.PublishRequest(callSubject, inbox, raw); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, callEvery)
-	defer cancel()
-	for {
-		m, err := sub.NextMsgWithContext(ctx)
-		if err != nil { // nobody else
-			return all, nil
-		}
-		var o Offer
-		if json.Unmarshal(m.Data, &o) == nil && o.Name != "" {
-			all = append(all, o)
-		}
-	}
-}
-
-// give has a worker take a part.
-func (c *Coordinator) give(ctx context.Context, o Offer, part any) error {
-	body, err := json.Marshal(part)
-	if err != nil {
-		return err
-	}
-	raw, err := json.Marshal(task{c.run, body})
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	m, err := c.cfg.Conn.RequestWithContext(ctx, workerPrefix+o.Name, raw)
-	if err != nil {
-		return err
-	}
-	var a answer
-	if err := json.Unmarshal(m.Data, &a); err != nil {
-		return err
-	}
-	if a.Err != "" {
-		return errors.New(a.Err)
-	}
-	r := &Remote{Offer: o, coordinator: c, number: len(c.remotes), heard: time.Now(), ended: make(chan struct{})}
-	c.remotes = append(c.remotes, r)
-	return nil
-}
 
 // Begin has times count from began, and events of all workers taken in from here on:
 // each is given to sink, as it comes, in the order of its worker alone, with its time

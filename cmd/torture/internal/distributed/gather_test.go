@@ -1,0 +1,75 @@
+package distributed
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// While workers are waited for, those that came early are asked for something, or else they
+// would give their parts up; and of one that leaves, another has the part.
+func TestWorkersThatComeLateOrLeave(t *testing.T) {
+	p := newPlace(t)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	left := make(chan string, 100)
+	c, err := Open(ctx, Config{Conn: p.connect(), Build: build, Dir: t.TempDir(), Say: func(line string) {
+		if strings.HasPrefix(line, "worker w1 left") {
+			left <- line
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]int{}
+	part := func(i int, o Offer) (any, error) {
+		parts[o.Name] = i
+		return nil, nil
+	}
+	kill := p.start("w1", t.TempDir())
+	p.start("w2", t.TempDir())
+	if err := c.Gather(ctx, 2, part); err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan *nats.Msg, 1000)
+	if _, err := p.connect().ChanSubscribe(clockPrefix+c.run+".w2", asked); err != nil {
+		t.Fatal(err)
+	}
+	kill()
+	for _, r := range c.Remotes() {
+		if r.Name == "w1" {
+			r.silent = time.Now().Add(-2 * goneAfter)
+		}
+	}
+	waiting, stop := context.WithCancel(ctx)
+	late := make(chan error, 1)
+	go func() { late <- c.Gather(waiting, 3, part) }()
+	wait(t, asked, "nobody asks for anything of who came early")
+	wait(t, left, "the part of one who left is kept for it")
+	stop()
+	if err := <-late; err == nil {
+		t.Error("two workers are three")
+	}
+	p.start("w3", t.TempDir())
+	if err := c.Gather(ctx, 2, part); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Remotes()) != 2 || parts["w3"] != parts["w1"] || parts["w2"]+parts["w3"] != 1 {
+		t.Errorf("%d workers, parts %v", len(c.Remotes()), parts)
+	}
+	if err := c.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wait[T any](t *testing.T, c <-chan T, otherwise string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(limit):
+		t.Fatal(otherwise)
+	}
+}
