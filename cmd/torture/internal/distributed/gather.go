@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"locktorture/workload/history"
 )
 
 // callEvery is how often workers are called until there are enough.
@@ -27,7 +29,11 @@ func (c *Coordinator) Gather(ctx context.Context, n int, part func(i int, o Offe
 			return err
 		}
 		for _, o := range offers {
-			if c.had[o.Name] || len(c.remotes) == n {
+			if o.Name == "" && !refused[o.Not] {
+				refused[o.Not] = true
+				c.cfg.Say(history.OneLine(o.Not))
+			}
+			if o.Name == "" || c.had[o.Name] || len(c.remotes) == n {
 				continue
 			}
 			number := c.unplayed()
@@ -77,7 +83,7 @@ func (c *Coordinator) offers(ctx context.Context) (all []Offer, err error) {
 			return all, nil
 		}
 		var o Offer
-		if json.Unmarshal(m.Data, &o) == nil && o.Name != "" {
+		if json.Unmarshal(m.Data, &o) == nil && o.Name+o.Not != "" {
 			all = append(all, o)
 		}
 	}

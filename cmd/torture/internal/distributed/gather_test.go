@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"locktorture/cmd/torture/internal/farm"
 )
 
 // While workers are waited for, those that came early are asked for something, or else they
@@ -59,6 +61,42 @@ func TestWorkersThatComeLateOrLeave(t *testing.T) {
 	}
 	if len(c.Remotes()) != 2 || parts["w3"] != parts["w1"] || parts["w2"]+parts["w3"] != 1 {
 		t.Errorf("%d workers, parts %v", len(c.Remotes()), parts)
+	}
+	if err := c.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A worker of another build gets no part, and the coordinator says so once.
+func TestWorkerOfAnotherBuild(t *testing.T) {
+	p := newPlace(t)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	said := make(chan string, 100)
+	c, err := Open(ctx, Config{Conn: p.connect(), Build: farm.Build{Program: "another"}, Dir: t.TempDir(), Say: func(line string) { said <- line }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.start("w1", t.TempDir())
+	waiting, stop := context.WithCancel(ctx)
+	late := make(chan error, 1)
+	go func() {
+		late <- c.Gather(waiting, 1, func(int, Offer) (any, error) {
+			t.Error("it has a part")
+			return nil, nil
+		})
+	}()
+	select {
+	case line := <-said:
+		if !strings.Contains(line, "worker w1") || !strings.Contains(line, build.String()) || !strings.Contains(line, "another") {
+			t.Error(line)
+		}
+	case <-time.After(limit):
+		t.Error("nobody is told why the worker has no part")
+	}
+	stop()
+	if err := <-late; err == nil {
+		t.Error("it is there")
 	}
 	if err := c.Close(ctx); err != nil {
 		t.Fatal(err)

@@ -46,6 +46,8 @@ type Offer struct {
 	Name string `json:"name"` // of letters, digits, "-" and "_"
 	Host string `json:"host"`
 	PID  int    `json:"pid"`
+
+	Not string `json:"not,omitempty"` // why the worker takes no part, in words; it has no name then
 }
 
 // A task is a part that is given to a worker.

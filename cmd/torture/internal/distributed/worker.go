@@ -135,15 +135,20 @@ func hostname() string {
 	return host
 }
 
-// offer answers a call of a coordinator of this build, unless the worker has a part.
+// offer answers a call of a coordinator, unless the worker has a part. To one of another
+// build it says that it takes none.
 func (w *Worker) offer(m *nats.Msg) {
 	var c call
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.busy || json.Unmarshal(m.Data, &c) != nil || c.Build != w.Build {
+	if w.busy || json.Unmarshal(m.Data, &c) != nil {
 		return
 	}
-	if raw, err := json.Marshal(Offer{w.Name, hostname(), os.Getpid()}); err == nil {
+	o := Offer{Name: w.Name, Host: hostname(), PID: os.Getpid()}
+	if c.Build != w.Build {
+		o.Name, o.Not = "", fmt.Sprintf("worker %s takes no part: it is of %s, and the coordinator of %s", w.Name, w.Build, c.Build)
+	}
+	if raw, err := json.Marshal(o); err == nil {
 		_ = m.Respond(raw) // else it is called again
 	}
 }
