@@ -1,7 +1,10 @@
 package capacity
 
 import (
+	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"locktorture/reports/capacity/queueing"
@@ -29,6 +32,56 @@ type Calibration struct {
 	Ramp       []Prediction  `json:"ramp"`                  // the open loop as it is predicted
 	Delays     []float64     `json:"delays_s"`              // of Delayed, in ascending order; the first is 0
 	Took       time.Duration `json:"took_ns,omitempty"`
+}
+
+// disturbed is the number of closed loops of the calibration where every one of them was
+// disturbed, and otherwise 0.
+func (r *Report) disturbed() (n int) {
+	c := r.Calibration
+	if c == nil {
+		return 0
+	}
+	for _, loads := range [][]Load{r.Sweep, c.Fewer, c.Apart, c.Delayed, c.HotDelayed} {
+		if slices.ContainsFunc(loads, func(l Load) bool { return !l.Disturbed }) {
+			return 0
+		}
+		n += len(loads)
+	}
+	return n
+}
+
+// A DisturbedError says that a calibration answers nothing, since nothing that it was
+// fitted to was measured in peace.
+type DisturbedError struct {
+	Loops   int
+	Command string // that measured it
+}
+
+func (e DisturbedError) Error() string {
+	return fmt.Sprintf("the figures are not valid: each of the %d closed loops that the model is fitted to was measured while other programs took the processors; calibrate again where nothing else runs, with: %s",
+		e.Loops, e.Command)
+}
+
+// A Refusal is what a question gets from a calibration that is not valid.
+type Refusal struct {
+	Question    string `json:"name"`
+	Suppressed  string `json:"suppressed"`
+	Calibration string `json:"calibration"`
+}
+
+// Refuse is the answer to a question where there is no valid one.
+func (r *Report) Refuse(question, from string, why error) Refusal {
+	return Refusal{Question: question, Suppressed: why.Error(), Calibration: r.source(from)}
+}
+
+// Text writes the refusal as the answer to a question.
+func (f Refusal) Text(w io.Writer) error {
+	var out strings.Builder
+	fmt.Fprintf(&out, "NO ANSWER  %s\n", f.Question)
+	writeLines(&out, "suppressed", []string{f.Suppressed})
+	writeLines(&out, "calibration", []string{f.Calibration})
+	_, err := io.WriteString(w, out.String())
+	return err
 }
 
 // Times are how long something took: the mean, and the quantiles at

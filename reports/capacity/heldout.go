@@ -18,7 +18,8 @@ type HeldOut struct {
 	Name      string   `json:"name"`
 	Scenario  Scenario `json:"scenario"`
 	Measured  Figures  `json:"measured"`
-	Predicted Figures  `json:"predicted"` // the intervals are those of the calibration alone
+	Predicted Figures  `json:"predicted"`       // the intervals are those of the calibration alone
+	Pairs     int64    `json:"pairs,omitempty"` // that were measured, in all repeats; 0 where an earlier version did not write it
 }
 
 // Figures are those of a load.
@@ -154,14 +155,18 @@ func (r *Report) ramped() (out []HeldOut) {
 		}
 		last = i
 		var done, p50s, p99s []float64
+		pairs := int64(0)
 		for _, p := range r.Points {
 			if p.Valid && p.Rate == rates[i] {
+				pairs += p.Done
 				done, p50s, p99s = append(done, float64(p.Done)/p.span(r.Setup.Step).Seconds()), append(p50s, p.Response.P50.Seconds()), append(p99s, p.Response.P99.Seconds())
 			}
 		}
 		seen := r.offered(rates[i])
 		seen.Warmup, seen.Window = r.Setup.OpenWindow(seen.Hold)
-		out = append(out, NewHeldOut(fmt.Sprintf("open loop of %s, as in the ramp", unit.Rate(rates[i])), seen, done, p50s, p99s))
+		one := NewHeldOut(fmt.Sprintf("open loop of %s, as in the ramp", unit.Rate(rates[i])), seen, done, p50s, p99s)
+		one.Pairs = pairs
+		out = append(out, one)
 	}
 	return out
 }
@@ -221,9 +226,12 @@ func interval(e Estimate, format func(float64) string) string {
 	return fmt.Sprintf("%s [%s, %s]", format(e.Value), format(max(e.Low, 0)), format(e.High))
 }
 
+// Named is the name of the point, with what it rests on where that is little.
+func (h HeldOut) Named() string { return h.Name + fewPairs("", h.Pairs) }
+
 // line is the point in a line of text.
 func (h HeldOut) line() string {
-	text := h.Name
+	text := h.Named()
 	for _, row := range h.Cells() {
 		text += fmt.Sprintf("; %s %s, measured %s: %s", row[0], row[1], row[2], row[3])
 	}

@@ -36,7 +36,7 @@ func (r *Report) Lines() []Line {
 	out := []Line{
 		{"recommended", r.recommended()},
 		{"limit", r.limit()},
-		{"knee", show(r.Knee, rate) + r.kneeMeans()},
+		{"knee", r.knee()},
 		{"one hot key", r.hot()},
 		{"model (USL)", r.model()},
 		{"limited by", r.Bottleneck.Name + ": " + r.Bottleneck.Cause},
@@ -76,15 +76,15 @@ func (r *Report) limit() string {
 	if !r.Limit.Known() {
 		return show(r.Limit, rate)
 	}
-	return show(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ") + r.few()
+	return show(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ") + r.few(r.Limit)
 }
 
-// few says when the limit rests on so few arrivals that the p99 of a repeat is one of the
-// slowest of them.
-func (r *Report) few() string {
+// few says when a rate of the ramp rests on so few arrivals that the p99 of a repeat near
+// it is one of the slowest of them.
+func (r *Report) few(e Estimate) string {
 	fewest := int64(-1)
 	for _, p := range r.Points {
-		if near := p.Rate >= r.Limit.Value*0.8 && p.Rate <= r.Limit.Value*1.25; near && p.Valid && p.Offered > 0 && (fewest < 0 || p.Offered < fewest) {
+		if near := p.Rate >= e.Value*0.8 && p.Rate <= e.Value*1.25; near && p.Valid && p.Offered > 0 && (fewest < 0 || p.Offered < fewest) {
 			fewest = p.Offered
 		}
 	}
@@ -96,17 +96,40 @@ func (r *Report) few() string {
 
 // few says when a change rests on few pairs.
 func (e Effect) few() string {
-	if !e.Change.Known() || e.Pairs == 0 || e.Pairs >= enough {
+	if !e.Change.Known() {
 		return ""
 	}
-	return fmt.Sprintf("; few: %d pairs in all, where a rate wants %d", e.Pairs, enough)
+	return fewPairs("", e.Pairs)
 }
 
-func (r *Report) kneeMeans() string {
-	if r.Knee.Known() {
-		return ": p99 leaves its flat part"
+// fewPairs says when a rate rests on few pairs; of an unknown number, which is 0, nothing.
+func fewPairs(where string, pairs int64) string {
+	if pairs == 0 || pairs >= enough {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("; few%s: %s in all, where a rate wants %d", where, unit.Counted(int(pairs), "pair"), enough)
+}
+
+// fewLoops says when a size of the sweep rests on few pairs: the one that has the fewest.
+func (r *Report) fewLoops() string {
+	at, fewest := 0, int64(0)
+	for _, n := range sizesOf(r.Sweep) {
+		pairs := int64(0)
+		for _, l := range sizedAs(r.Sweep, n) {
+			pairs += l.Pairs
+		}
+		if pairs > 0 && (fewest == 0 || pairs < fewest) {
+			at, fewest = n, pairs
+		}
+	}
+	return fewPairs(fmt.Sprintf(" at N = %d", at), fewest)
+}
+
+func (r *Report) knee() string {
+	if !r.Knee.Known() {
+		return show(r.Knee, rate)
+	}
+	return show(r.Knee, rate) + ": p99 leaves its flat part" + r.few(r.Knee)
 }
 
 // enough events for a rate that is told to a few percent.
@@ -133,7 +156,7 @@ func (r *Report) hot() string {
 const unseen = 0.01
 
 func (r *Report) model() string {
-	const load = " (closed loop, a key per goroutine, no hold)"
+	load := " (closed loop, a key per goroutine, no hold)" + r.fewLoops()
 	if !r.USL.Lambda.Known() {
 		return show(r.USL.Lambda, rate) + load
 	}

@@ -16,6 +16,7 @@ type Load struct {
 	N       int     `json:"n"`
 	Repeat  int     `json:"repeat"`
 	Rate    float64 `json:"rate"`
+	Pairs   int64   `json:"pairs,omitempty"` // that the rate counts; 0 where an earlier version did not write it
 	Masters int     `json:"masters,omitempty"`
 	Delay   float64 `json:"delay_s,omitempty"`            // that links add to a round trip
 	Harness float64 `json:"harness_s_per_pair,omitempty"` // processor time of load and lock
@@ -23,6 +24,8 @@ type Load struct {
 	Over    float64 `json:"overhold_s,omitempty"`         // by how much a hold outlasted what was asked for, on average
 	Acquire *Times  `json:"acquire,omitempty"`
 	Release *Times  `json:"release,omitempty"`
+
+	Disturbed bool `json:"disturbed,omitempty"` // by other programs, or in that this process stood still, to the last try
 }
 
 // A USL is the Universal Scalability Law, X(N) = λN / (1 + σ(N−1) + κN(N−1)):
@@ -64,6 +67,16 @@ func astray(sweep []Load, sizes []int, p [3]float64) string {
 	return at
 }
 
+// sizesOf are those of a sweep, as they come.
+func sizesOf(sweep []Load) (sizes []int) {
+	for _, l := range sweep {
+		if !slices.Contains(sizes, l.N) {
+			sizes = append(sizes, l.N)
+		}
+	}
+	return sizes
+}
+
 func sizedAs(sweep []Load, n int) (out []Load) {
 	for _, l := range sweep {
 		if l.N == n {
@@ -94,12 +107,8 @@ const (
 // peak is suppressed when the sweep ends too far below it or its
 // interval is too wide.
 func FitUSL(sweep []Load) USL {
-	var sizes []int
-	repeats := 0
+	sizes, repeats := sizesOf(sweep), 0
 	for _, l := range sweep {
-		if !slices.Contains(sizes, l.N) {
-			sizes = append(sizes, l.N)
-		}
 		repeats = max(repeats, l.Repeat+1)
 	}
 	if len(sizes) < 5 || repeats < 3 {

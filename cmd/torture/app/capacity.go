@@ -43,7 +43,8 @@ func (t *tool) newCapacity() *cobra.Command {
 			"that meets them. It also measures what one hot key carries, how throughput scales, what changes of the surroundings\n" +
 			"do to it, and what a lost majority leaves behind. Every figure carries its interval over whole repeats, or the\n" +
 			"reason for which it is suppressed. It exits with 3 when no rate can be recommended, or when it was\n" +
-			"interrupted (what it had measured is written), and --plan with 4 when nothing meets the wish.\n\n" +
+			"interrupted (what it had measured is written), and --plan with 4 when nothing meets the wish. A calibration of\n" +
+			"which every closed loop was disturbed by other programs answers nothing: --what-if and --plan then exit with 3.\n\n" +
 			"What it measured calibrates a model, which answers without a measurement:\n" +
 			"  torture capacity --what-if 'nodes=5,rtt=2ms,clients=5000,keys=1e6 zipf 0.99,hold=30ms'\n" +
 			"  torture capacity --plan 'rate=20000/s,acquire.p99<50ms,keys=1e6'\n" +
@@ -140,6 +141,9 @@ func (c *capacityCommand) answer(cmd *cobra.Command) error {
 		return fmt.Errorf("--from: %w", err)
 	}
 	m, err := r.Model()
+	if disturbed, yes := errors.AsType[capacityreport.DisturbedError](err); yes {
+		return c.refuse(cmd, r.Refuse(cmp.Or(c.whatIf, c.plan), file, disturbed))
+	}
 	if err != nil {
 		return fmt.Errorf("--from %s: %w", file, err)
 	}
@@ -154,15 +158,26 @@ func (c *capacityCommand) answer(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("--what-if: %w", err)
 	}
+	return c.tell(cmd, func(w io.Writer) error { return r.Answer(w, file, p) }, r.Sourced(p, file))
+}
+
+// tell prints an answer in the form that is wanted.
+func (c *capacityCommand) tell(cmd *cobra.Command, text func(io.Writer) error, v any) error {
 	switch c.format {
 	case "text":
-		err = folded(cmd.OutOrStdout(), func(w io.Writer) error { return r.Answer(w, file, p) })
+		return asHarness(folded(cmd.OutOrStdout(), text))
 	case "json":
-		err = writeJSON(cmd.OutOrStdout(), r.Sourced(p, file))
-	default:
-		return fmt.Errorf("--format %q: an answer is text or json", c.format)
+		return asHarness(writeJSON(cmd.OutOrStdout(), v))
 	}
-	return asHarness(err)
+	return fmt.Errorf("--format %q: an answer is text or json", c.format)
+}
+
+// refuse says why there is no answer.
+func (c *capacityCommand) refuse(cmd *cobra.Command, why capacityreport.Refusal) error {
+	if err := c.tell(cmd, why.Text, why); err != nil {
+		return err
+	}
+	return exitCode(exitInconclusive)
 }
 
 func (c *capacityCommand) answerPlan(cmd *cobra.Command, r *capacityreport.Report, m *capacityreport.Model, file string) error {
@@ -177,18 +192,11 @@ func (c *capacityCommand) answerPlan(cmd *cobra.Command, r *capacityreport.Repor
 	for i := range plans {
 		plans[i].Warnings, plans[i].One = r.Warning, r.Sourced(plans[i].One, file)
 	}
-	switch c.format {
-	case "text":
-		err = folded(cmd.OutOrStdout(), func(w io.Writer) error { return r.AnswerPlan(w, file, c.plan, plans) })
-	case "json":
-		err = writeJSON(cmd.OutOrStdout(), plans)
-	default:
-		return fmt.Errorf("--format %q: an answer is text or json", c.format)
-	}
+	err = c.tell(cmd, func(w io.Writer) error { return r.AnswerPlan(w, file, c.plan, plans) }, plans)
 	if err == nil && !slices.ContainsFunc(plans, func(p capacityreport.Plan) bool { return p.Why == "" }) {
 		return exitCode(checker.SLOBreach.Exit())
 	}
-	return asHarness(err)
+	return err
 }
 
 func asHarness(err error) error {

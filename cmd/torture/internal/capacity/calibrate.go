@@ -181,17 +181,20 @@ type held struct {
 	name             string
 	scenario         capacity.Scenario
 	rates, p50, p99s []float64
+	pairs            int64 // in all repeats
 }
 
 func (h *held) add(l capacity.Load) {
-	h.rates = append(h.rates, l.Rate)
+	h.rates, h.pairs = append(h.rates, l.Rate), h.pairs+l.Pairs
 	if l.Acquire != nil {
 		h.p50, h.p99s = append(h.p50, l.Acquire.At(0.5)), append(h.p99s, l.Acquire.At(0.99))
 	}
 }
 
 func (h *held) point() capacity.HeldOut {
-	return capacity.NewHeldOut(h.name, h.scenario, h.rates, h.p50, h.p99s)
+	p := capacity.NewHeldOut(h.name, h.scenario, h.rates, h.p50, h.p99s)
+	p.Pairs = h.pairs
+	return p
 }
 
 type heldOut struct {
@@ -257,7 +260,7 @@ func (s *survey) cell(ctx context.Context, c cell, repeat int) (l capacity.Load,
 		r := load.Closed(ctx, workers, s.task(c.hold), w, s.rng.Uint64())
 		redisAfter, harnessAfter := s.servers.CPUTimes()
 		pairs := float64(max(r.AllPairs, 1))
-		l.Rate, l.Harness, l.Redis = r.Rate(), (harnessAfter-harness).Seconds()/pairs, 0
+		l.Rate, l.Pairs, l.Harness, l.Redis = r.Rate(), r.Pairs, (harnessAfter-harness).Seconds()/pairs, 0
 		for i := range c.masters {
 			l.Redis += (redisAfter[i] - redis[i]).Seconds() / pairs / float64(c.masters)
 		}
@@ -267,6 +270,7 @@ func (s *survey) cell(ctx context.Context, c cell, repeat int) (l capacity.Load,
 		}
 	}
 	if s.servers.Undisturbed(ctx, s.Masters, s.tries(), measureOnce) != "" {
+		l.Disturbed = true
 		s.disturbed++
 	}
 	s.loops++
@@ -344,6 +348,7 @@ func (s *survey) open(ctx context.Context, lockers []lockimpl.Locker, h *held, k
 		q := stats.QuantilesOfAll(slices.Clone(r.Response))
 		lagged := stats.QuantilesOfAll(slices.Clone(r.Lag)).P99 > s.MaxLag || measure.Disturbed(s.servers.Usage().Since(before, s.Masters)) != ""
 		if !lagged && q.Count > 0 {
+			h.pairs += r.Pairs
 			h.rates, h.p50, h.p99s = append(h.rates, r.Rate()), append(h.p50, q.P50.Seconds()), append(h.p99s, q.P99.Seconds())
 		}
 		if !lagged || s.late(lateRetries) {
