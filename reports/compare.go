@@ -2,14 +2,19 @@ package reports
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
+	"html/template"
+	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"locktorture/checker"
+	"locktorture/reports/internal/files"
 	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 )
@@ -183,8 +188,8 @@ func setting(path, value string) string {
 	return time.Duration(n).String()
 }
 
-// String lays the comparison out for a terminal.
-func (c Comparison) String() string {
+// Text lays the comparison out for a terminal.
+func (c Comparison) Text(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "COMPARE\n  A  %s  %s\n  B  %s  %s\n\n", c.Verdicts[0], c.A, c.Verdicts[1], c.B)
 	fmt.Fprintf(&b, "  %-24s %14s %14s %10s\n", "", "A", "B", "B to A")
@@ -201,5 +206,20 @@ func (c Comparison) String() string {
 	}
 	list("configured differently", c.Settings)
 	list("mind", c.Cautions)
-	return b.String()
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+//go:embed compare.html
+var compareText string
+
+var compareTemplate = template.Must(template.New("compare").Parse(compareText))
+
+// Page writes one HTML file that needs neither network nor script.
+func (c Comparison) Page(w io.Writer) error {
+	return files.Page(w, compareTemplate, struct {
+		Comparison
+		Style   template.CSS
+		Classes [2]string
+	}{c, template.CSS(pageStyle), [2]string{Class(checker.Verdict(c.Verdicts[0])), Class(checker.Verdict(c.Verdicts[1]))}})
 }

@@ -17,7 +17,11 @@ func TestCompare(t *testing.T) {
 	if got, want := strings.Join(c.Settings, "; "), "load.skew: unset against 1.1; load.wait: unset against 1ms; ttl: 2s against 250ms"; got != want {
 		t.Errorf("settings %q, want %q", got, want)
 	}
-	text := c.String()
+	var out strings.Builder
+	if err := c.Text(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
 	for _, want := range []string{"A  PASS", "B  FAIL", "acquire p99", "Different seeds", "violations"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("lacks %q:\n%s", want, text)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locktorture/reports/plots"
 	"locktorture/reports/unit"
 )
 
@@ -14,6 +15,9 @@ type Guard struct {
 	Figure string
 	Change float64 // −0.1 is 10 % less
 }
+
+// String writes the guard.
+func (g Guard) String() string { return fmt.Sprintf("%s %+.4g%%", g.Figure, 100*g.Change) }
 
 // A headline is a figure that two measurements are held against each other by.
 type headline struct {
@@ -52,56 +56,91 @@ func ParseGuard(text string) (Guard, error) {
 
 // A Comparison holds a measurement against an earlier one.
 type Comparison struct {
-	Lines   []string
-	Failed  []string // guards that were run into
-	Unknown []string // guards of figures that one of the two lacks
+	Before, After Side
+	Cautions      []string // what the measurements say against themselves, and in what they are not alike
+	Figures       []Difference
+	Guards        []string // that were asked for, as they were written
+	Failed        []string // guards that were run into
+	Unknown       []string // guards of figures that one of the two lacks
+}
+
+// A Side is one of the two measurements.
+type Side struct{ File, Title, Began string }
+
+// A Difference is one figure of both measurements.
+type Difference struct {
+	Name          string
+	Before, After string
+	Change        string // of the second against the first; empty where one of them is not known
+	Note          string // whether the intervals overlap
+	change        plots.Change
 }
 
 // Compare holds two measurements against each other.
 func Compare(before, after *Report, guards []Guard) (out Comparison) {
+	out.Before, out.After = before.side(), after.side()
 	for i, r := range []*Report{before, after} {
 		for _, w := range r.Warning {
-			out.Lines = append(out.Lines, fmt.Sprintf("warning of the %s: %s", []string{"first", "second"}[i], w))
+			out.Cautions = append(out.Cautions, fmt.Sprintf("warning of the %s: %s", []string{"first", "second"}[i], w))
 		}
 	}
 	for _, differs := range settings(before, after) {
-		out.Lines = append(out.Lines, "not the same load: "+differs)
+		out.Cautions = append(out.Cautions, "not the same load: "+differs)
 		if len(guards) > 0 {
 			out.Unknown = append(out.Unknown, "not the same load: "+differs)
 		}
 	}
 	for _, differs := range surroundings(before, after) {
-		out.Lines = append(out.Lines, "not the same surroundings: "+differs)
+		out.Cautions = append(out.Cautions, "not the same surroundings: "+differs)
 	}
-	for _, c := range headlines {
-		a, b := c.pick(before), c.pick(after)
-		if !a.Known() || !b.Known() || a.Value == 0 {
-			out.Lines = append(out.Lines, fmt.Sprintf("%-12s %s; %s", c.name, show(a, c.format), show(b, c.format)))
-			continue
-		}
-		note := "the intervals overlap"
-		if a.apart(b) {
-			note = "the intervals are apart"
-		}
-		out.Lines = append(out.Lines, fmt.Sprintf("%-12s %s → %s: %s, %s", c.name, show(a, c.format), show(b, c.format), unit.Change(b.Value/a.Value-1), note))
+	for _, h := range headlines {
+		out.Figures = append(out.Figures, h.difference(before, after))
 	}
 	for _, g := range guards {
-		i := slices.IndexFunc(headlines, func(h headline) bool { return h.name == g.Figure })
-		a, b := headlines[i].pick(before), headlines[i].pick(after)
-		if !a.Known() || !b.Known() || a.Value == 0 {
-			out.Unknown = append(out.Unknown, fmt.Sprintf("%s: one of the two has no such figure", g.Figure))
-			continue
-		}
-		change := b.Value/a.Value - 1
-		if g.Change < 0 && change <= g.Change+rounding || g.Change > 0 && change >= g.Change-rounding {
-			text := fmt.Sprintf("%s changed by %s, and %s is too much", g.Figure, unit.Change(change), unit.Change(g.Change))
-			if !a.apart(b) {
-				text += " (the intervals overlap: it may be chance)"
-			}
-			out.Failed = append(out.Failed, text)
-		}
+		out.Guards = append(out.Guards, g.String())
+		out.hold(g, before, after)
 	}
 	return out
+}
+
+func (r *Report) side() Side {
+	return Side{Title: fmt.Sprintf("%s, %d repeats, seed %s", r.Title(), r.Repeats, unit.Seed(r.Seed)), Began: r.Began.UTC().Format("2006-01-02 15:04 MST")}
+}
+
+func (h headline) difference(before, after *Report) Difference {
+	a, b := h.pick(before), h.pick(after)
+	d := Difference{Name: h.name, Before: show(a, h.format), After: show(b, h.format)}
+	if !a.Known() || !b.Known() || a.Value == 0 {
+		return d
+	}
+	d.Change, d.Note = unit.Change(b.Value/a.Value-1), "the intervals overlap"
+	if a.apart(b) {
+		d.Note = "the intervals are apart"
+	}
+	d.change = plots.Change{Name: h.name, Value: 100 * (b.Value/a.Value - 1)}
+	d.change.Low, d.change.High = d.change.Value, d.change.Value
+	if a.Low > 0 && a.Confidence > 0 && b.Confidence > 0 {
+		d.change.Low, d.change.High = 100*(b.Low/a.High-1), 100*(b.High/a.Low-1)
+	}
+	return d
+}
+
+// hold holds the measurements against a guard.
+func (c *Comparison) hold(g Guard, before, after *Report) {
+	i := slices.IndexFunc(headlines, func(h headline) bool { return h.name == g.Figure })
+	a, b := headlines[i].pick(before), headlines[i].pick(after)
+	if !a.Known() || !b.Known() || a.Value == 0 {
+		c.Unknown = append(c.Unknown, fmt.Sprintf("%s: one of the two has no such figure", g.Figure))
+		return
+	}
+	change := b.Value/a.Value - 1
+	if g.Change < 0 && change <= g.Change+rounding || g.Change > 0 && change >= g.Change-rounding {
+		text := fmt.Sprintf("%s changed by %s, and %s is too much", g.Figure, unit.Change(change), unit.Change(g.Change))
+		if !a.apart(b) {
+			text += " (the intervals overlap: it may be chance)"
+		}
+		c.Failed = append(c.Failed, text)
+	}
 }
 
 // A pair is one setting of two measurements.

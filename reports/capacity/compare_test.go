@@ -31,9 +31,15 @@ func TestCompare(t *testing.T) {
 	}
 	other := at(800)
 	other.Setup.Keys = 8
-	if all := strings.Join(Compare(at(1000), other, nil).Lines, "\n"); !strings.Contains(all, "not the same load: keys 64 against 8") || !strings.Contains(all, "-20 %, the intervals are apart") {
+	if all := told(Compare(at(1000), other, nil)); !strings.Contains(all, "not the same load: keys 64 against 8") || !strings.Contains(all, "-20 %, the intervals are apart") {
 		t.Errorf("%s", all)
 	}
+}
+
+func told(c Comparison) string {
+	var out strings.Builder
+	_ = c.Text(&out) // a builder takes everything
+	return out.String()
 }
 
 func TestBadGuardsAreNamed(t *testing.T) {
@@ -75,8 +81,27 @@ func TestGuardsHoldAtTheirEdge(t *testing.T) {
 		if (len(got.Failed) > 0) != c.fails {
 			t.Errorf("1000 → %v by %v: %q", c.after, c.change, got.Failed)
 		}
-		if !strings.HasPrefix(got.Lines[0], "warning of the first: this machine") || !strings.HasPrefix(got.Lines[1], "warning of the second") {
-			t.Errorf("%q", got.Lines)
+		if !strings.HasPrefix(got.Cautions[0], "warning of the first: this machine") || !strings.HasPrefix(got.Cautions[1], "warning of the second") {
+			t.Errorf("%q", got.Cautions)
+		}
+	}
+}
+
+// The page says in its first sentence what came out.
+func TestComparePageBeginsWithTheOutcome(t *testing.T) {
+	of := func(v float64) *Report {
+		return &Report{Recommended: Estimate{Value: v, Low: v * 0.99, High: v * 1.01, Confidence: 0.95, N: 5}}
+	}
+	guard := []Guard{{"recommended", -0.1}}
+	for want, c := range map[string]Comparison{
+		"Too much has changed: recommended changed by -20":                    Compare(of(1000), of(800), guard),
+		"Not known whether too much has changed: recommended: one of the two": Compare(of(1000), &Report{}, guard),
+		"The two differ by more than their intervals in 1 of 1 figure":        Compare(of(1000), of(950), guard),
+		"No difference is shown: the intervals overlap in 1 of 1 figure":      Compare(of(1000), of(1001), guard),
+		"Nothing to compare: no figure is known of both":                      Compare(&Report{}, &Report{}, nil),
+	} {
+		if got := c.headline(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

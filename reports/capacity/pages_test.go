@@ -19,7 +19,10 @@ func TestPagesInABrowser(t *testing.T) {
 	full.LostMaster, full.Recovery.Felt = failed(1), failed(3)
 	full.Validate()
 	var pages []pagetest.Page
-	for name, r := range map[string]*Report{"capacity": full, "capacity empty": {Limit: suppressed("nothing was measured"), Recommended: suppressed("nothing was measured")}} {
+	disturbed := calibratedReport()
+	disturbAll(disturbed)
+	disturbed.Validate()
+	for name, r := range map[string]*Report{"capacity": full, "capacity empty": {Limit: suppressed("nothing was measured"), Recommended: suppressed("nothing was measured")}, "capacity disturbed": disturbed} {
 		r.Advise()
 		var page bytes.Buffer
 		if err := r.Page(&page); err != nil {
@@ -27,5 +30,23 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 		pages = append(pages, pagetest.HTML(t, name, page.Bytes()))
 	}
-	pagetest.Check(t, pages...)
+	pagetest.Check(t, append(pages, compared(t, full)...)...)
+}
+
+// compared are the pages of two measurements: of such as differ, with guards that are run
+// into, and of such as have nothing in common.
+func compared(t *testing.T, before *Report) (pages []pagetest.Page) {
+	after := calibratedReport()
+	after.Setup.Clients, after.Warning = 64, []string{"12 of 40 points were discarded because the generator lagged: this machine is too busy"}
+	after.Recommended = before.Recommended.Times(0.7)
+	guards := []Guard{{"recommended", -0.1}, {"knee", -0.1}}
+	for name, c := range map[string]Comparison{"compare": Compare(before, after, guards), "compare alike": Compare(before, before, nil), "compare nothing": Compare(before, &Report{}, guards)} {
+		c.Before.File, c.After.File = "runs/20261125T101500Z-capacity-3/capacity.json", "runs/20261126T101500Z-capacity-4/capacity.json"
+		var page bytes.Buffer
+		if err := c.Page(&page); err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, pagetest.HTML(t, name, page.Bytes()))
+	}
+	return pages
 }

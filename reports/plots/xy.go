@@ -171,11 +171,11 @@ type Change struct {
 	Value, Low, High float64
 }
 
-// Changes draws a horizontal bar for every change of a throughput, whiskers for intervals.
+// Changes draws a horizontal bar for every change of a figure, which the title names, whiskers for intervals.
 func Changes(name, title, alt string, all []Change) *Figure {
 	f := &Figure{Name: name, Title: title, Alt: alt, width: 11 * vg.Inch, height: vg.Length(1.3+0.42*float64(max(len(all), 1))) * vg.Inch}
 	p := panel()
-	p.Title.Text, p.X.Label.Text = title, "difference of throughput (%)"
+	p.Title.Text, p.X.Label.Text = title, "difference (%)"
 	lo, hi := -10.0, 10.0
 	var ticks plot.ConstantTicks
 	for i, c := range all {

@@ -112,8 +112,12 @@ func forged(text string, verdicts int) string {
 
 // surfaces are the texts that a run shows on a terminal and in a log.
 func surfaces(t fataler, r *reports.Run, h history.History) map[string]string {
-	all := map[string]string{"summary": r.Summary(), "compare": reports.Compare(r, r).String()}
 	var out bytes.Buffer
+	if err := reports.Compare(r, r).Text(&out); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{"summary": r.Summary(), "compare": out.String()}
+	out.Reset()
 	if err := Verdict(&out, Options{}, r); err != nil {
 		t.Fatal(err)
 	}
