@@ -1,11 +1,13 @@
 package reports
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"locktorture/checker"
+	"locktorture/reports/internal/sample"
 )
 
 // A run that ended before anything was measured has its artefacts all the same.
@@ -22,4 +24,27 @@ func TestWriteWithoutMeasurements(t *testing.T) {
 			t.Errorf("%s: the page does not say that nothing was measured", name)
 		}
 	}
+}
+
+// A report does not grow with the time that a run took: that of two hours is below 2 MB.
+func TestReportOfTwoHoursIsSmall(t *testing.T) {
+	const times = 120 // of a minute
+	h := sample.History(sample.Failing)
+	h.Header.TTL, h.Header.Drift = h.Header.TTL*times, h.Header.Drift*times
+	for i := range h.Events {
+		e := &h.Events[i]
+		e.Time, e.ValidUntil = e.Time*times, e.ValidUntil*times
+	}
+	r := &Run{Meta: meta(), Report: sample.Report(h)}
+	if err := r.Measure(&sample.Source{History: h}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(written(t, r), ReportFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if most := int64(2_000_000); info.Size() > most {
+		t.Errorf("%d bytes: want at most %d", info.Size(), most)
+	}
+	t.Logf("%d bytes of %d events", info.Size(), len(h.Events))
 }

@@ -79,9 +79,16 @@ type Difference struct {
 // Compare holds two measurements against each other.
 func Compare(before, after *Report, guards []Guard) (out Comparison) {
 	out.Before, out.After = before.side(), after.side()
-	for i, r := range []*Report{before, after} {
-		for _, w := range r.Warning {
-			out.Cautions = append(out.Cautions, fmt.Sprintf("warning of the %s: %s", []string{"first", "second"}[i], w))
+	for _, w := range before.Warning {
+		of := "the first"
+		if slices.Contains(after.Warning, w) {
+			of = "both"
+		}
+		out.Cautions = append(out.Cautions, "warning of "+of+": "+w)
+	}
+	for _, w := range after.Warning {
+		if !slices.Contains(before.Warning, w) {
+			out.Cautions = append(out.Cautions, "warning of the second: "+w)
 		}
 	}
 	for _, differs := range settings(before, after) {

@@ -81,7 +81,10 @@ func TestGuardsHoldAtTheirEdge(t *testing.T) {
 		if (len(got.Failed) > 0) != c.fails {
 			t.Errorf("1000 → %v by %v: %q", c.after, c.change, got.Failed)
 		}
-		if !strings.HasPrefix(got.Cautions[0], "warning of the first: this machine") || !strings.HasPrefix(got.Cautions[1], "warning of the second") {
+		other := of(c.after)
+		other.Warning = []string{"the budget left no time"}
+		apart := Compare(of(1000), other, nil).Cautions
+		if !strings.HasPrefix(got.Cautions[0], "warning of both: this machine") || !strings.HasPrefix(apart[0], "warning of the first: this machine") || !strings.HasPrefix(apart[1], "warning of the second: the budget") {
 			t.Errorf("%q", got.Cautions)
 		}
 	}

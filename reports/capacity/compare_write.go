@@ -36,7 +36,10 @@ func (c Comparison) Text(w io.Writer) error {
 }
 
 func (d Difference) words() string {
-	if d.Change == "" {
+	switch {
+	case d.Change == "" && d.Before == d.After:
+		return "both " + d.Before
+	case d.Change == "":
 		return d.Before + "; " + d.After
 	}
 	return fmt.Sprintf("%s → %s: %s, %s", d.Before, d.After, d.Change, d.Note)

@@ -72,8 +72,8 @@ type Model struct {
 // Model prepares predictions.
 func (r *Report) Model() (*Model, error) {
 	m := &Model{r: r}
-	if n := r.disturbed(); n > 0 {
-		return nil, DisturbedError{Loops: n, Command: r.Command}
+	if err := r.disturbed(); err != nil {
+		return nil, err
 	}
 	if r.Calibration == nil || len(m.loops(Scenario{}, -1)) < 2 {
 		return nil, errors.New("it holds no calibration of the model: measure it again with this version of torture capacity")

@@ -44,7 +44,7 @@ func (t *tool) newCapacity() *cobra.Command {
 			"do to it, and what a lost majority leaves behind. Every figure carries its interval over whole repeats, or the\n" +
 			"reason for which it is suppressed. It exits with 3 when no rate can be recommended, or when it was\n" +
 			"interrupted (what it had measured is written), and --plan with 4 when nothing meets the wish. A calibration of\n" +
-			"which every closed loop was disturbed by other programs answers nothing: --what-if and --plan then exit with 3.\n\n" +
+			"which other programs disturbed most of the closed loops answers nothing: --what-if and --plan then exit with 3.\n\n" +
 			"What it measured calibrates a model, which answers without a measurement:\n" +
 			"  torture capacity --what-if 'nodes=5,rtt=2ms,clients=5000,keys=1e6 zipf 0.99,hold=30ms'\n" +
 			"  torture capacity --plan 'rate=20000/s,acquire.p99<50ms,keys=1e6'\n" +
