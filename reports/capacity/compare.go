@@ -1,6 +1,7 @@
 package capacity
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -91,11 +92,12 @@ func Compare(before, after *Report, guards []Guard) (out Comparison) {
 			out.Cautions = append(out.Cautions, "warning of the second: "+w)
 		}
 	}
-	for _, differs := range settings(before, after) {
+	unlike := settings(before, after)
+	for _, differs := range unlike {
 		out.Cautions = append(out.Cautions, "not the same load: "+differs)
-		if len(guards) > 0 {
-			out.Unknown = append(out.Unknown, "not the same load: "+differs)
-		}
+	}
+	if len(unlike) > 0 && len(guards) > 0 {
+		out.Unknown = append(out.Unknown, "the two loads are not the same, and a guard says nothing of such")
 	}
 	for _, differs := range surroundings(before, after) {
 		out.Cautions = append(out.Cautions, "not the same surroundings: "+differs)
@@ -105,7 +107,9 @@ func Compare(before, after *Report, guards []Guard) (out Comparison) {
 	}
 	for _, g := range guards {
 		out.Guards = append(out.Guards, g.String())
-		out.hold(g, before, after)
+		if len(unlike) == 0 {
+			out.hold(g, before, after)
+		}
 	}
 	return out
 }
@@ -174,7 +178,7 @@ func surroundings(a, b *Report) []string {
 func differing(pairs ...pair) (out []string) {
 	for _, p := range pairs {
 		if p.a != p.b {
-			out = append(out, fmt.Sprintf("%s %s against %s", p.name, p.a, p.b))
+			out = append(out, fmt.Sprintf("%s %s against %s", p.name, cmp.Or(p.a, "none"), cmp.Or(p.b, "none")))
 		}
 	}
 	return out
