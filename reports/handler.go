@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"locktorture/reports/unit"
 )
@@ -115,7 +114,7 @@ func index(e Entry) indexRow {
 	name := filepath.Base(e.Dir)
 	row := indexRow{
 		Name: name, Scenario: e.Meta.Scenario, Lock: e.Meta.Lock, Seed: unit.Seed(e.Meta.Seed),
-		Verdict: cmp.Or(string(e.Verdict), "incomplete"), Class: strings.ToLower(string(e.Verdict)),
+		Verdict: cmp.Or(string(e.Verdict), "incomplete"), Class: Class(e.Verdict),
 	}
 	if !e.Meta.Began.IsZero() {
 		row.Began = e.Meta.Began.UTC().Format("2006-01-02 15:04:05")

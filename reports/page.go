@@ -218,11 +218,12 @@ func (r *Run) timelineTable() tableView {
 			sum.Outcomes = sum.Outcomes.Plus(w.Outcomes)
 			sum.P50, sum.P99, sum.Max = max(sum.P50, w.P50), max(sum.P99, w.P99), max(sum.Max, w.Max)
 		}
-		o := sum.Outcomes
-		t.Rows = append(t.Rows, []string{
-			fmt.Sprintf("%.1f", m.Windows[i].Start.Seconds()), unit.Count(o.Acquired), unit.Count(o.Contended), unit.Count(o.Error),
-			unit.Count(o.Unknown), unit.Latency(sum.P50), unit.Latency(sum.P99), unit.Latency(sum.Max),
-		})
+		o, latencies := sum.Outcomes, []string{"–", "–", "–"}
+		if o.Acquired > 0 {
+			latencies = []string{unit.Latency(sum.P50), unit.Latency(sum.P99), unit.Latency(sum.Max)}
+		}
+		t.Rows = append(t.Rows, append([]string{fmt.Sprintf("%.1f", m.Windows[i].Start.Seconds()), unit.Count(o.Acquired), unit.Count(o.Contended),
+			unit.Count(o.Error), unit.Count(o.Unknown)}, latencies...))
 	}
 	return t
 }
@@ -256,6 +257,9 @@ func (r *Run) clientTable() tableView {
 func (r *Run) marginTable() tableView {
 	m := r.measured().Margin
 	row := func(name string, s stats.Signed) []string {
+		if s.Count+s.Negative == 0 {
+			return []string{name, "0", "–", "–", "–", "–"}
+		}
 		return []string{name, unit.Count(s.Count + s.Negative), unit.Latency(s.Min), unit.Latency(s.P50), unit.Latency(s.Max), unit.Count(s.Negative)}
 	}
 	return tableView{

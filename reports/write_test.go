@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"locktorture/checker"
 	"locktorture/reports/internal/sample"
@@ -47,4 +48,14 @@ func TestReportOfTwoHoursIsSmall(t *testing.T) {
 		t.Errorf("%d bytes: want at most %d", info.Size(), most)
 	}
 	t.Logf("%d bytes of %d events", info.Size(), len(h.Events))
+}
+
+// Of nothing there are no figures: no index, no quantile and no wait of 0.
+func TestPageOfNothingShowsNoFigures(t *testing.T) {
+	page := read(t, written(t, run(t, sample.Shape{Duration: time.Second})), ReportFile)
+	for _, none := range []string{"0.000", "max 0", "median 0", "wait 0", "wait was 0", "<td>0\u00a0ms"} {
+		if strings.Contains(page, none) {
+			t.Errorf("it has %q", none)
+		}
+	}
 }

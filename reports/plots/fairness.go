@@ -27,6 +27,9 @@ func Fairness(s *stats.Summary, subject string) *Figure {
 			len(s.Fairness.Clients), unit.Count(s.Fairness.LeastGrants), unit.Count(s.Fairness.MostGrants), s.Fairness.Jain, unit.Latency(s.Fairness.LongestWait)),
 		width: 11 * vg.Inch, height: 4.2 * vg.Inch,
 	}
+	if len(s.Fairness.Clients) == 0 {
+		f.Alt = "No client tried."
+	}
 	all := slices.Clone(s.Fairness.Clients)
 	ranked := len(all) > named
 	if ranked {

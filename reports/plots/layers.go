@@ -93,7 +93,7 @@ func threshold(y float64, label string) layer {
 		if y > c.Max.Y-vg.Points(24) { // the legend is there
 			y = at - vg.Points(7)
 		}
-		fill(&c, color.NRGBA{255, 255, 255, 0xc0}, x, y-vg.Points(5), x+sty.Width(label), y+vg.Points(5))
+		fill(&c, color.NRGBA{255, 255, 255, 0xe0}, x, y-vg.Points(5), x+sty.Width(label), y+vg.Points(5))
 		c.FillText(sty, vg.Point{X: x, Y: y}, label)
 	}
 }

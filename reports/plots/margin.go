@@ -142,8 +142,13 @@ func (d decades) Ticks(_, hi float64) []plot.Tick {
 }
 
 func marginAlt(m stats.Margin) string {
-	return fmt.Sprintf("Histograms. Lease left at the last write of %s holds: median %s, least %s, %s below zero. "+
-		"Gap to the next owner in %s hand-overs: median %s, least %s, %s below zero.",
-		unit.Count(m.Validity.Count+m.Validity.Negative), unit.Latency(m.Validity.P50), unit.Latency(m.Validity.Min), unit.Count(m.Validity.Negative),
-		unit.Count(m.Gap.Count+m.Gap.Negative), unit.Latency(m.Gap.P50), unit.Latency(m.Gap.Min), unit.Count(m.Gap.Negative))
+	of := func(s stats.Signed, what, none string) string {
+		n := s.Count + s.Negative
+		if n == 0 {
+			return " " + none
+		}
+		return fmt.Sprintf(" "+what+": median %s, least %s, %s below zero.", unit.Count(n), unit.Latency(s.P50), unit.Latency(s.Min), unit.Count(s.Negative))
+	}
+	return "Histograms." + of(m.Validity, "Lease left at the last write of %s holds", "No hold wrote within a lease whose end is known.") +
+		of(m.Gap, "Gap to the next owner in %s hand-overs", "No key changed hands.")
 }

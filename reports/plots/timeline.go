@@ -67,9 +67,6 @@ func latencyPanel(s *stats.Summary, all []mark, c clock, slo time.Duration) *plo
 	p.X.Tick.Marker = ticks
 	p.Add(grid(), bands(all))
 	lo, hi := latencyRange(s, slo)
-	if slo > 0 {
-		p.Add(threshold(float64(slo), "SLO: p99 < "+unit.Setting(slo)))
-	}
 	lines := legend{
 		latencyCurve(s, "max", line(alpha(ink, 0x90), 0.7), func(w stats.Window) time.Duration { return w.Max }),
 		latencyCurve(s, "p99", line(orange, 1.5), func(w stats.Window) time.Duration { return w.P99 }),
@@ -77,6 +74,9 @@ func latencyPanel(s *stats.Summary, all []mark, c clock, slo time.Duration) *plo
 	}
 	for _, l := range lines {
 		p.Add(l)
+	}
+	if slo > 0 {
+		p.Add(threshold(float64(slo), "SLO: p99 < "+unit.Setting(slo)))
 	}
 	p.Add(silences(s), edges(s, true), lines)
 	logTime(&p.Y, lo, hi)
@@ -214,8 +214,11 @@ func rateCurve(s *stats.Summary, name string, style draw.LineStyle, count func(s
 
 func timelineAlt(s *stats.Summary, slo time.Duration) string {
 	q := s.Find(stats.Acquire, stats.All)
-	text := fmt.Sprintf("Timeline of %s: %s; in the main phase %s acquires with p50 %s, p99 %s, max %s.", unit.Span(s.Duration), unit.Counted(len(s.Faults), "fault"),
-		unit.Count(s.Outcomes.Acquired), unit.Latency(q.P50), unit.Latency(q.P99), unit.Latency(q.Max))
+	acquired := "nothing was acquired"
+	if s.Outcomes.Acquired > 0 {
+		acquired = fmt.Sprintf("%s acquires with p50 %s, p99 %s, max %s", unit.Count(s.Outcomes.Acquired), unit.Latency(q.P50), unit.Latency(q.P99), unit.Latency(q.Max))
+	}
+	text := fmt.Sprintf("Timeline of %s: %s; in the main phase %s.", unit.Span(s.Duration), unit.Counted(len(s.Faults), "fault"), acquired)
 	if slo > 0 {
 		text += " The objective is a p99 below " + unit.Setting(slo) + "."
 	}
