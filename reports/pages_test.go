@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
@@ -50,7 +51,20 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 		pages = append(pages, pagetest.File(t, c.name, filepath.Join(dir, ReportFile)))
 	}
+	pages = append(pages, compared(t))
 	served := httptest.NewServer(Handler(runs, nights))
 	defer served.Close()
 	pagetest.Check(t, append(pages, pagetest.Page{Name: "serve", URL: served.URL + "/"})...)
+}
+
+// compared is the page of two runs side by side.
+func compared(t *testing.T) pagetest.Page {
+	a, b := run(t, sample.Passing), run(t, sample.Failing)
+	a.Report.Verdict, b.Meta.Seed = checker.Pass, 7
+	b.Meta.Config = []byte(`{"ttl":250000000,"load":{"keys":8,"skew":1.1}}`)
+	var page bytes.Buffer
+	if err := Compare(a, b).Page(&page); err != nil {
+		t.Fatal(err)
+	}
+	return pagetest.HTML(t, "compare runs", page.Bytes())
 }
