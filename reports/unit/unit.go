@@ -130,7 +130,7 @@ func Number(x float64) string {
 func Percent(ratio float64) string { return Number(100*ratio) + " %" }
 
 // Change writes by how much something grew or fell: -0.264 is "-26 %".
-func Change(ratio float64) string { return fmt.Sprintf("%+.0f %%", math.Round(100*ratio)) }
+func Change(ratio float64) string { return fmt.Sprintf("%+.0f %%", math.Round(100*ratio)+0) } // never -0
 
 // Seed writes a seed as it is given on the command line: "0x9f3c21".
 func Seed(seed uint64) string { return fmt.Sprintf("0x%x", seed) }
