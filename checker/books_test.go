@@ -330,6 +330,20 @@ func booksCases() []verdictCase {
 				24ms store ok audit k owner a fence 1 value a1 seq 3`,
 		},
 		{
+			name: "two readers of which the later one has the lower token", header: "ttl 100ms fenced", want: Pass,
+			history: `
+				 0ms a invoke acquire k mode r
+				 1ms b invoke acquire k mode r
+				 2ms a ok acquire k mode r fence 2 until 100ms
+				 3ms b ok acquire k mode r fence 1 until 100ms
+				 4ms a invoke read k mode r fence 2 value a1
+				 5ms a ok read k mode r fence 2 value a1 seq 1
+				 6ms b invoke read k mode r fence 1 value b1
+				 7ms b ok read k mode r fence 1 value b1 seq 2
+				24ms store ok audit k mode r owner a fence 2 value a1 seq 1
+				24ms store ok audit k mode r owner b fence 1 value b1 seq 2`,
+		},
+		{
 			name: "a write that the log has only under another number, behind a higher token", header: "ttl 10ms fenced", want: Fail, violations: []string{"R1 [3 9]"},
 			history: `
 				 0ms a invoke acquire k

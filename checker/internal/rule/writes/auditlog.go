@@ -66,8 +66,9 @@ func (a *auditLog) stale(k *ledger.Key, f *ledger.Fact) {
 		fence = f.Op.Fence
 	}
 	top := a.tops.At(k.No)
+	read := e.Mode == history.Shared || f.Op != nil && f.Op.Mode == history.Shared // tokens of readers have no order
 	switch {
-	case fence == 0 || !a.j.Header.Fenced:
+	case fence == 0 || read || !a.j.Header.Fenced:
 	case fence >= top.Fence:
 		*top = ledger.TokenMark{Mark: ledger.Mark{Seq: e.Seq, Idx: e.Index}, Fence: fence}
 	case top.Seq < e.Seq && len(a.held) < a.j.Limit():
