@@ -74,6 +74,7 @@ type Difference struct {
 	Before, After string
 	Change        string // of the second against the first; empty where one of them is not known
 	Note          string // whether the intervals overlap
+	apart         bool
 	change        plots.Change
 }
 
@@ -124,8 +125,8 @@ func (h headline) difference(before, after *Report) Difference {
 	if !a.Known() || !b.Known() || a.Value == 0 {
 		return d
 	}
-	d.Change, d.Note = unit.Change(b.Value/a.Value-1), "the intervals overlap"
-	if a.apart(b) {
+	d.Change, d.Note, d.apart = unit.Change(b.Value/a.Value-1), "the intervals overlap", a.apart(b)
+	if d.apart {
 		d.Note = "the intervals are apart"
 	}
 	d.change = plots.Change{Name: h.name, Value: 100 * (b.Value/a.Value - 1)}

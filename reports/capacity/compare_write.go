@@ -70,7 +70,7 @@ func (c Comparison) headline() string {
 		if d.Change == "" {
 			continue
 		}
-		if known++; d.Note == "the intervals are apart" {
+		if known++; d.apart {
 			apart = append(apart, d.Name+" "+d.Change)
 		}
 	}
