@@ -98,9 +98,11 @@ func (c *conn) Write(p []byte) (int, error) {
 	if c.over.Load() {
 		return 0, syscall.EPIPE
 	}
+	// Counted before it is on its way: the reply may be with the client before writeOut returns.
+	c.link.sent.Add(int64(len(p)))
 	n, err := c.writeOut(p)
+	c.link.sent.Add(int64(n - len(p)))
 	err = c.explain("write", err)
-	c.link.sent.Add(int64(n))
 	c.note(err)
 	return n, err
 }

@@ -96,6 +96,43 @@ func TestIngressIsTappedAndCounted(t *testing.T) {
 	}
 }
 
+// A written is a connection that says what the link has counted when bytes leave through it.
+type written struct {
+	net.Conn
+	link *proxyLink
+	sent []int64
+	took int // bytes of each write, then an error; 0: all
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	w.sent = append(w.sent, w.link.Traffic().Sent)
+	if w.took > 0 {
+		return w.took, io.ErrShortWrite
+	}
+	return len(p), nil
+}
+
+// Whoever has read a reply finds its request counted, however late the writer goes on.
+func TestRequestIsCountedBeforeItsReplyCanCome(t *testing.T) {
+	r := newRig(t, NewEmbedded())
+	ping := command("PING")
+	w := &written{link: r.link}
+	if _, err := newConn(w, r.link, 1).Write([]byte(ping)); err != nil {
+		t.Fatal(err)
+	}
+	if want := int64(len(ping)); len(w.sent) != 1 || w.sent[0] != want {
+		t.Errorf("counted %v while it left, want %d", w.sent, want)
+	}
+	before := r.link.Traffic().Sent
+	w.took = 5
+	if n, err := newConn(w, r.link, 2).Write([]byte(ping)); n != 5 || err == nil {
+		t.Fatal(n, err)
+	}
+	if got := r.link.Traffic().Sent - before; got != 5 {
+		t.Errorf("%d bytes counted of a write that took 5", got)
+	}
+}
+
 // A tapped command waits at the ingress: nothing of it has reached the node.
 func TestIngressHoldsTheTappedCommand(t *testing.T) {
 	r := newRig(t, NewEmbedded())
