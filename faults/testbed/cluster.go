@@ -42,7 +42,7 @@ type ClusterConfig struct {
 	Image       string        // of containers; empty: processes
 	Persist     bool          // append-only file on the servers
 	Fsync       Fsync         // with Persist; empty: FsyncAlways
-	Ready       time.Duration // how long one server, and then their agreement, may take; zero: 10 s
+	Ready       time.Duration // how long one server, and then their agreement, may take; zero: 30 s
 	Announce    Announce      // for clients and replication; the servers' own bus goes past it
 }
 
@@ -60,10 +60,7 @@ type clusterBed struct {
 // others well and the replicas have caught up. What outlives the calling process, and for
 // how long: see StartProcess and StartContainer.
 func StartCluster(ctx context.Context, c ClusterConfig) (Testbed, error) {
-	if c.Image != "" {
-		c.Ready = cmp.Or(c.Ready, containerReady)
-	}
-	c.Ready = cmp.Or(c.Ready, processReady)
+	c.Ready = cmp.Or(c.Ready, deploymentReady)
 	servers, err := newServerBed(ctx, c.Image, ProcessConfig{
 		Nodes: clusterServers, Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, Ready: c.Ready,
 	})

@@ -150,6 +150,11 @@ func announce(ctx context.Context, n Node, via Announce, what string) (addr stri
 	return addr, nil
 }
 
+// deploymentReady is how long servers may take to agree, unless said otherwise. They elect
+// and call each other down by time, and begin again when they were wrong: on a crowded
+// machine six of them took more than 10 s.
+const deploymentReady = 30 * time.Second
+
 // settlePoll is the pause between two looks at what has yet to settle.
 const settlePoll = 20 * time.Millisecond
 

@@ -63,7 +63,7 @@ type SentinelConfig struct {
 	Persist     bool          // append-only file on the servers
 	Fsync       Fsync         // with Persist; empty: FsyncAlways
 	MinReplicas int           // min-replicas-to-write, with a min-replicas-max-lag of 1 s; 0: neither is set
-	Ready       time.Duration // how long one server, and then their agreement, may take; zero: 10 s
+	Ready       time.Duration // how long one server, and then their agreement, may take; zero: 30 s
 
 	Announce Announce
 }
@@ -83,10 +83,7 @@ func StartSentinel(ctx context.Context, c SentinelConfig) (Testbed, error) {
 	if c.MinReplicas < 0 || c.MinReplicas >= sentinelServers {
 		return nil, fmt.Errorf("start sentinel testbed: min-replicas-to-write %d: there are %d replicas", c.MinReplicas, sentinelServers-1)
 	}
-	if c.Image != "" {
-		c.Ready = cmp.Or(c.Ready, containerReady)
-	}
-	c.Ready = cmp.Or(c.Ready, processReady)
+	c.Ready = cmp.Or(c.Ready, deploymentReady)
 	servers, err := newServerBed(ctx, c.Image, ProcessConfig{
 		Nodes: sentinelServers, Dir: c.Dir, Binary: c.Binary, Persist: c.Persist, Fsync: c.Fsync, Ready: c.Ready,
 	})

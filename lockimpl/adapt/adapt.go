@@ -51,6 +51,11 @@ type locker struct {
 // closing has the Locker that a constructor has made close clients too. One of
 // the caller's own does that itself; what it forgets ends with its links.
 func closing(l lockimpl.Locker, clients ...func() error) lockimpl.Locker {
+	if l == nil { // which the harness refuses
+		for _, end := range clients {
+			_ = end()
+		}
+	}
 	if own, ok := l.(*locker); ok {
 		own.mu.Lock()
 		defer own.mu.Unlock()

@@ -1,10 +1,12 @@
 package catalogue
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locktorture/cmd/torture/internal/config"
@@ -26,7 +28,11 @@ func TestFind(t *testing.T) {
 // A lock of somebody else's is made on masters that do not run yet, to see what it can do. One
 // that connects when it is made (rueidis does) cannot show that yet, which is no fault of
 // it; one whose constructor breaks is told in a line.
-func TestBuildOfAnyConstructor(t *testing.T) {
+func TestBuildOfAnyConstructor(t *testing.T) { synctest.Test(t, testBuildOfAnyConstructor) }
+
+func testBuildOfAnyConstructor(t *testing.T) {
+	stop, cancel := context.WithCancel(t.Context())
+	tries := 0
 	dialling := func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
 		_, err := nodes[0].Dial(t.Context(), "tcp", nodes[0].Addr)
 		return nil, err
@@ -39,6 +45,15 @@ func TestBuildOfAnyConstructor(t *testing.T) {
 	}{
 		{"dials", dialling, "nothing is started yet", true},
 		{"dials and panics", func(nodes []lockimpl.Node) (lockimpl.Locker, error) { _, err := dialling(nodes); panic(err) }, "its constructor panicked", true},
+		{"tries until it is connected", func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+			for stop.Err() == nil {
+				tries++
+				_, _ = nodes[0].Dial(stop, "tcp", nodes[0].Addr)
+				time.Sleep(time.Second)
+			}
+			return nil, stop.Err()
+		}, "has not returned in 10s", true},
+		{"waits for something else", func([]lockimpl.Node) (lockimpl.Locker, error) { <-stop.Done(); return nil, stop.Err() }, "has not returned in 10s", false},
 		{"panics", func([]lockimpl.Node) (lockimpl.Locker, error) { panic("no licence") }, "its constructor panicked: no licence", false},
 		{"nothing", func([]lockimpl.Node) (lockimpl.Locker, error) { return nil, nil }, "neither a lock nor an error", false},
 		{"refuses", func([]lockimpl.Node) (lockimpl.Locker, error) { return nil, errors.New("no") }, "no", false},
@@ -55,6 +70,28 @@ func TestBuildOfAnyConstructor(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || errors.As(err, new(*DialsError)) != c.dials {
 			t.Errorf("%s: %v, want %q, dials %v", c.name, err, c.want, c.dials)
 		}
+	}
+	before := tries
+	time.Sleep(time.Hour)
+	if tries > before+1 {
+		t.Errorf("%d tries of a constructor that was given up", tries-before)
+	}
+	cancel()
+	time.Sleep(2 * time.Second) // the one that tries looks again
+}
+
+// A constructor that connects shows only once servers run that it returns nothing.
+func TestStarterOfAConstructorThatReturnsNothing(t *testing.T) {
+	locks, err := Builtin().With("yours", func([]lockimpl.Node) (lockimpl.Locker, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := locks.Find("yours")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if locker, err := l.Starter(config.Config{})(t.Context(), nil); locker != nil || !errors.Is(err, errNothingBuilt) {
+		t.Errorf("%v, %v", locker, err)
 	}
 }
 

@@ -142,5 +142,11 @@ func (l Lock) Starter(c config.Config) child.Starter {
 		return l.Start(c)
 	}
 	build := l.Factory(c)
-	return func(_ context.Context, nodes []lockimpl.Node) (lockimpl.Locker, error) { return build(nodes) }
+	return func(_ context.Context, nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		locker, err := build(nodes)
+		if err == nil && locker == nil {
+			err = errNothingBuilt
+		}
+		return locker, err
+	}
 }
