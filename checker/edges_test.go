@@ -2331,6 +2331,26 @@ var edges = []struct {
 		10ms c3 ok acquire k owner b fence 3 until 109ms
 		12ms link ok receipt never-forwarded of 5
 		29ms nemesis ok phase end`, `[S1]`},
+	{"another token while it held still, as a release tells only behind a third lease", `header ttl 13ms drift 2ms
+		 3ms c1 invoke acquire k owner a
+		 4ms c1 ok acquire k owner a fence 1 until 14ms
+		 5ms c0 invoke acquire k owner a
+		 5ms c2 invoke acquire k owner a
+		 6ms c1 invoke release k owner a began 4ms
+		 6ms c0 ok acquire k owner a fence 2 began 6ms ended 6ms
+		 8ms c2 ok acquire k owner a fence 3 until 17ms
+		20ms c1 ok release k owner a began 8ms ended 10ms
+		25ms nemesis ok phase end`, `[S4b]`},
+	{"two more tokens while it held still, as a release tells only behind both", `header ttl 13ms drift 2ms
+		 3ms c1 invoke acquire k owner a
+		 4ms c1 ok acquire k owner a fence 1 until 14ms
+		 5ms c1 invoke release k owner a began 4ms
+		 5ms c0 invoke acquire k owner a
+		 6ms c0 ok acquire k owner a fence 2 until 7ms
+		 7ms c2 invoke acquire k owner a
+		 8ms c2 ok acquire k owner a fence 3 until 17ms
+		20ms c1 ok release k owner a began 10ms ended 10ms
+		25ms nemesis ok phase end`, `[S4b]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -338,19 +338,33 @@ func (t *Tokens) overLate(f *ledger.Fact) {
 }
 
 // heldOn reports that a re-entry came with another token, when the history tells only
-// later that g was held by then still.
+// later that g was held by then still: the first of them.
 func (t *Tokens) heldOn(f *ledger.Fact) {
-	g, x := f.Grant, f.Grant.Holder.Grant
-	if x == nil || x == g || x.Fence == 0 || g.Fence == 0 || g.Bears(x.Fence) || x.Mode != g.Mode || x.OK < f.Old {
+	g := f.Grant
+	var first *ledger.Grant
+	for x := range g.Holder.Leases {
+		if t.tookHeld(g, x, f.Old) && (first == nil || x.OKIdx < first.OKIdx) {
+			first = x
+		}
+	}
+	if first == nil {
 		return
 	}
-	held := x.OK < g.End() && (!g.Extended || g.DeadlineIdx < x.OKIdx)
-	if o := takenBy(x); held && (x.Process == g.Process && g.OKIdx < x.InvIdx || g.OK+t.From(g, x.By()) < x.Inv) {
-		g.Pin()
-		late := *f
-		late.Op = &o
-		t.renamed(&late, g, "took it once more while it held it", func() bool { return o.OK >= g.End() })
+	o := takenBy(first)
+	g.Pin()
+	late := *f
+	late.Op = &o
+	t.renamed(&late, g, "took it once more while it held it", func() bool { return o.OK >= g.End() })
+}
+
+// tookHeld says whether g's owner took it once more by x, with another token, when it
+// surely held it, and had seemed to do so only until old.
+func (t *Tokens) tookHeld(g, x *ledger.Grant, old time.Duration) bool {
+	if x == g || x.Fence == 0 || g.Fence == 0 || g.Bears(x.Fence) || x.Mode != g.Mode || x.OK < old {
+		return false
 	}
+	held := x.OK < g.End() && (!g.Extended || g.DeadlineIdx < x.OKIdx)
+	return held && (x.Process == g.Process && g.OKIdx < x.InvIdx || g.OK+t.From(g, x.By()) < x.Inv)
 }
 
 // takenBy is the acquire that g was granted by.
