@@ -2351,6 +2351,34 @@ var edges = []struct {
 		 8ms c2 ok acquire k owner a fence 3 until 17ms
 		20ms c1 ok release k owner a began 10ms ended 10ms
 		25ms nemesis ok phase end`, `[S4b]`},
+	{"an acquire asked for behind a write's line, and answered before the write by its own stamp", `header ttl 25ms drift 1ms
+		 3ms c3 invoke write k owner b value "b1"
+		 4ms c2 invoke acquire k owner b
+		 7ms c3 ok write k owner b value "b1" seq 1 began 6ms ended 6ms
+		 8ms c2 ok acquire k owner b until 28ms ended 5ms
+		 9ms nemesis ok phase end`, `[]`},
+	{"the same, where the write's own stamp lies before that answer", `header ttl 25ms drift 1ms
+		 3ms c3 invoke write k owner b value "b1"
+		 4ms c2 invoke acquire k owner b
+		 7ms c3 ok write k owner b value "b1" seq 1 began 4ms ended 6ms
+		 8ms c2 ok acquire k owner b until 28ms ended 5ms
+		 9ms nemesis ok phase end`, `[S8]`},
+	{"the same, behind a lease that had run out", `header ttl 25ms drift 1ms
+		 0ms c3 invoke acquire k owner b
+		 1ms c3 ok acquire k owner b until 24ms
+		30ms c3 invoke write k owner b value "b1"
+		31ms c2 invoke acquire k owner b
+		34ms c3 ok write k owner b value "b1" seq 1 began 33ms ended 33ms
+		35ms c2 ok acquire k owner b until 55ms ended 32ms
+		36ms nemesis ok phase end`, `[]`},
+	{"the same, where the write lies before the answer that gave another lease", `header ttl 25ms drift 1ms
+		 0ms c3 invoke acquire k owner b
+		 1ms c3 ok acquire k owner b until 24ms
+		30ms c3 invoke write k owner b value "b1"
+		31ms c2 invoke acquire k owner b
+		34ms c3 ok write k owner b value "b1" seq 1 began 31ms ended 33ms
+		35ms c2 ok acquire k owner b until 55ms ended 32ms
+		36ms nemesis ok phase end`, `[S3z]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -123,6 +123,7 @@ func (o *Op) narrow(e *history.Event) {
 	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
 		began := max(e.Began, 0)
 		o.Inv, o.Late = began, o.Late || began < o.Inv
+		o.Has |= history.HasBegan
 	}
 	if e.HasAll(history.HasEnded) && e.Ended >= o.Inv && e.Ended <= e.Time {
 		o.OK = e.Ended

@@ -149,6 +149,7 @@ type LateWrite struct {
 	Inv     time.Duration
 	Idx     int // of its invocation
 	By      Stamper
+	Own     bool          // it says itself when it was issued, which may be later than its invocation was told
 	d       time.Duration // the deadline that was known when it was issued …
 	DIdx    int           // … and the event that had set it
 	Covered bool          // a renewal under way moved the deadline behind it …

@@ -42,6 +42,9 @@ type Op struct {
 	Prev       *Op
 }
 
+// SaysBegan says whether o itself says when it began.
+func (o *Op) SaysBegan() bool { return o.Has&history.HasBegan != 0 }
+
 // An Use says by what right a write was issued.
 type Use uint8
 
@@ -158,7 +161,7 @@ func (l *Ledger) overdue(o *Op) {
 	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
 		return
 	}
-	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), d: d, DIdx: idx}
+	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.SaysBegan(), d: d, DIdx: idx}
 	if replaced { // its client may say yet that it was issued only then
 		w.Since(g.Start, g.Deadline)
 	}
@@ -169,7 +172,7 @@ func (l *Ledger) overdue(o *Op) {
 // narrowed books that o, overdue, says itself when it was issued: later than it seemed,
 // and so perhaps when its owner had taken the lease once more.
 func (l *Ledger) narrowed(o *Op, w *LateWrite) {
-	w.Inv = o.Inv
+	w.Inv, w.Own = o.Inv, o.SaysBegan()
 	eps := l.Past(o.Grant, o.By())
 	again := slices.ContainsFunc(w.since, func(t leaseTime) bool { return t.from-eps <= w.Inv && w.Inv-eps <= t.until })
 	w.Covered = w.Covered && w.Inv-eps <= w.to || again

@@ -299,15 +299,15 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 	} else {
 		z.reentered(f.Grant)
 	}
-	told := func(by ledger.Stamper, idx int, t time.Duration) bool {
-		return (o.InvIdx < idx || o.Late) && by.Process != o.Process && o.OK-z.Clocks.Apart(o.By(), by) <= t
+	told := func(by ledger.Stamper, idx int, own bool, t time.Duration) bool {
+		return (o.InvIdx < idx || o.Late || own) && by.Process != o.Process && o.OK-z.Clocks.Apart(o.By(), by) <= t
 	}
 	late := func(writes []*ledger.LateWrite) {
 		for _, w := range writes {
 			if w.By.Process != o.Process {
 				w.Since(o.OK, f.Grant.Deadline)
 			}
-			if told(w.By, w.Idx, w.Inv) && w.Inv-z.Past(f.Grant, w.By) <= f.Grant.Deadline {
+			if told(w.By, w.Idx, w.Own, w.Inv) && w.Inv-z.Past(f.Grant, w.By) <= f.Grant.Deadline {
 				w.Cover(f.Grant.Deadline)
 			}
 		}
@@ -320,7 +320,7 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 	}
 	late(d.late)
 	for _, w := range d.unheld {
-		if !w.covered && told(w.by, w.idx, w.inv) {
+		if !w.covered && told(w.by, w.idx, w.write.SaysBegan(), w.inv) {
 			w.covered = true
 			w.write.Grant, w.land.Op = f.Grant, &w.write
 			z.late(f.Key, &w.land) // it was under this lease, then
@@ -410,7 +410,7 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 	when := ""
 	switch o.Use {
 	case ledger.UseRefused, ledger.UseUnknown:
-		extended := &ledger.LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By()}
+		extended := &ledger.LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.SaysBegan()}
 		for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} { // an extension told later may have kept a lease
 			if x != nil && x.GoesOn() && z.Room("S8") && len(x.Rarely().Late) < ledger.MaxOverdue {
 				x.Rare.Late = append(x.Rare.Late, extended)
@@ -491,7 +491,7 @@ func (z *Zombies) late(k *ledger.Key, l *ledger.Landing) {
 // unfenced is a late write, until a renewal turns out to have been under way when it
 // was issued.
 func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
-	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &ledger.LateWrite{Inv: l.Op.Inv, Idx: l.Op.InvIdx, By: l.Op.By()}, l.Op.Grant
+	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &ledger.LateWrite{Inv: l.Op.Inv, Idx: l.Op.InvIdx, By: l.Op.By(), Own: l.Op.SaysBegan()}, l.Op.Grant
 	if known := l.Op.Overdue(); known != nil {
 		w = known
 	}
