@@ -2379,6 +2379,24 @@ var edges = []struct {
 		34ms c3 ok write k owner b value "b1" seq 1 began 31ms ended 33ms
 		35ms c2 ok acquire k owner b until 55ms ended 32ms
 		36ms nemesis ok phase end`, `[S3z]`},
+	{"an extension that names a lower token, which never was its owner's", `header ttl 25ms drift 1ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 3 until 24ms
+		 2ms c0 invoke extend k owner a fence 2
+		 3ms c0 ok extend k owner a fence 2 until 26ms
+		 9ms nemesis ok phase end`, `[S4b]`},
+	{"an extension that is told to have been of a lower token, which never was its owner's", `header ttl 25ms drift 1ms
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 3 until 24ms
+		 2ms c0 invoke extend k owner a
+		 3ms c0 ok extend k owner a fence 2 until 26ms
+		 9ms nemesis ok phase end`, `[S4b]`},
+	{"a child's extension with a lower token, told ahead of the grant that it came behind", `header ttl 25ms drift 1ms
+		 0ms c0 invoke acquire k owner a
+		 2ms c1 invoke extend k owner a
+		 3ms c0 ok acquire k owner a fence 3 until 24ms ended 1ms
+		 6ms c1 ok extend k owner a fence 2 until 26ms began 4ms
+		 9ms nemesis ok phase end`, `[S4b]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

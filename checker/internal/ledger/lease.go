@@ -514,10 +514,10 @@ func (h *Holder) Bearing(fence uint64) (best *Grant) {
 	return best
 }
 
-// forgot says whether this token, which no lease bears that is remembered, is older
-// than g's.
+// forgot says whether this token, which no lease bears that is remembered, may be of an
+// older one than g: its owner was granted others, then.
 func (g *Grant) forgot(fence uint64) bool {
-	return fence != 0 && fence < g.Fence && !g.Bears(fence)
+	return fence != 0 && fence < g.Fence && !g.Bears(fence) && g.Holder.granted > 1
 }
 
 // acted is the lease that an extension or release is of: the latest, unless the
