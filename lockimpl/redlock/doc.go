@@ -160,11 +160,12 @@
 // node refuses the lock to anybody else while a live waiter is first. A release
 // wakes the first, on a channel of its client's own; a waiter asks again three
 // times within Config.Patience, so that a dead one holds the others up for no
-// longer. Of several waiters in one client for one key, one queues and the
-// others wait for it in memory. On one master nobody is overtaken
-// (AcquireFair). Over a quorum two waiters that began within the error of
-// their clocks may change places; that is all that can be promised there
-// without agreement among the nodes.
+// longer. Where several writers of one client are in the queue for one key
+// (AcquireFair), the first of them asks, and keeps the places of the others. Of
+// several waiters in one client for one key, one queues and the others wait for it
+// in memory. On one master nobody is overtaken (AcquireFair). Over a quorum two
+// waiters that began within the error of their clocks may change places; that is
+// all that can be promised there without agreement among the nodes.
 //
 // # What goes over the wire
 //

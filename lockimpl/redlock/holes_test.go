@@ -194,6 +194,9 @@ var holes = []cell{
 	{"hole 43", "", "TestReleaseRingsTheNextInTheLineAlone", "a release rings everybody of its client who contends", []edit{
 		{"redlock/internal/waiting/lines.go", "\t\tln.wakers[0].ring()\n", "\t\tfor i, w := range ln.wakers {\n\t\t\tif i == 0 || untrue(\"hole 43\") {\n\t\t\t\tw.ring()\n\t\t\t}\n\t\t}\n"},
 	}},
+	{"hole 44", "", "TestLongLineOverFiveMasters", "every waiter of a client asks to keep its place", []edit{
+		{"redlock/internal/waiting/rest.go", "\tasks := w.asks()\n", "\tasks := w.asks() || untrue(\"hole 44\")\n"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

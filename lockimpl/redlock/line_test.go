@@ -62,6 +62,122 @@ func TestThousandFairWaiters(t *testing.T) {
 	}
 }
 
+// What a long line over five masters asks does not grow with it, neither while it waits nor
+// at a hand-over, and is served in its order, a round trip after the other.
+func TestLongLineOverFiveMasters(t *testing.T) {
+	const waiters, trip = 300, 2 * time.Millisecond
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		holder, _ := api(w, redlock.Config{})
+		held := get(t, holder, "k", 9*time.Second)
+		l, links := api(w, redlock.Config{})
+		for _, link := range links {
+			link.Up.Delay(trip / 2)
+			link.Down.Delay(trip / 2)
+		}
+		var order []int
+		var mu sync.Mutex
+		var line sync.WaitGroup
+		for i := range waiters {
+			line.Go(func() {
+				lease, err := l.AcquireFair(t.Context(), "k", 9*time.Second)
+				if err != nil {
+					t.Errorf("waiter %d: %v", i, err)
+					return
+				}
+				mu.Lock()
+				order = append(order, i)
+				mu.Unlock()
+				if err := lease.Release(t.Context()); err != nil {
+					t.Errorf("waiter %d: %v", i, err)
+				}
+			})
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(5 * time.Second) // their places outlast their own signs of life
+		before := w.Commands(1)
+		time.Sleep(time.Second)
+		if got := w.Commands(1) - before; got > 400 {
+			t.Errorf("%d commands a second while %d wait, want at most 400", got, waiters)
+		}
+		before = w.Commands(1)
+		began := time.Now()
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		line.Wait()
+		if took := time.Since(began); took > 2*waiters*trip {
+			t.Errorf("the line was served in %v, want at most %v", took, 2*waiters*trip)
+		}
+		if got := (w.Commands(1) - before) / waiters; got > 35 {
+			t.Errorf("%d commands a hand-over, want at most 35", got)
+		}
+		if !slices.IsSorted(order) || len(order) != waiters {
+			t.Errorf("served %v", order)
+		}
+		if in, err := holder.Inspect(t.Context(), "k"); err != nil || in.Waiting != 0 {
+			t.Errorf("%d wait when all have been served: %v", in.Waiting, err)
+		}
+	})
+}
+
+// A line whose client hears no wake-up is served all the same, by what its leader asks.
+func TestLineThatHearsNothing(t *testing.T) {
+	const waiters = 8
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		holder, _ := api(w, redlock.Config{})
+		l, links := api(w, redlock.Config{})
+		if err := get(t, l, "warm", time.Second).Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range links {
+			link.Refuse(true) // the connections stay, and no others are made
+		}
+		var line sync.WaitGroup
+		for range 3 {
+			held := get(t, holder, "k", 9*time.Second)
+			for i := range waiters {
+				line.Go(func() {
+					ctx := t.Context()
+					if i%2 == 1 { // some leave before their turn
+						var cancel context.CancelFunc
+						ctx, cancel = context.WithTimeout(ctx, time.Duration(i)*300*time.Millisecond)
+						defer cancel()
+					}
+					lease, err := l.AcquireFair(ctx, "k", 9*time.Second)
+					if i%2 == 1 {
+						if err == nil {
+							t.Error("granted beside the holder")
+						}
+						return
+					}
+					if err == nil {
+						time.Sleep(100 * time.Millisecond)
+						err = lease.Release(t.Context())
+					}
+					if err != nil {
+						t.Errorf("waiter %d: %v", i, err)
+					}
+				})
+			}
+			time.Sleep(3 * time.Second)
+			if in, err := holder.Inspect(t.Context(), "k"); err != nil || in.Waiting != waiters/2 {
+				t.Errorf("%d wait after some have left, want %d: %v", in.Waiting, waiters/2, err)
+			}
+			began := time.Now()
+			if err := held.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			line.Wait()
+			if took := time.Since(began); took > waiters/2*400*time.Millisecond {
+				t.Errorf("the line was served in %v", took)
+			}
+		}
+		for _, link := range links {
+			link.Refuse(false)
+		}
+	})
+}
+
 // A call whose script the server has forgotten is sent again, and lands behind those that
 // came after it in its pipeline. None of them relies on it: a renewal finds nothing to
 // lengthen, and an acquire that has ended is not sent again.

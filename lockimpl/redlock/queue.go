@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"locktorture/lockimpl/redlock/internal/keys"
 	"locktorture/lockimpl/redlock/internal/node"
 	"locktorture/lockimpl/redlock/internal/script"
+	"locktorture/lockimpl/redlock/internal/waiting"
 )
 
 // A listener is this client's ear on one node: one subscription to one channel
@@ -124,3 +126,60 @@ func (c *leaveCall) Wanted(bool) bool {
 
 // Answer implements node.Call.
 func (c *leaveCall) Answer(node.Reply) { c.a.l.work.Add(-1) }
+
+// keptTogether is how many places one script keeps: others wait for it.
+const keptTogether = 256
+
+// keepPlaces keeps the places of waiters for k on every node.
+func (l *Lock) keepPlaces(k *keys.Set, others []*waiting.Waker) {
+	for i := range l.nodes {
+		ahead := int64(1) // who leads
+		for some := range slices.Chunk(others, keptTogether) {
+			l.work.Add(1)
+			l.nodes[i].Put(&keepCall{l: l, k: k, i: i, ahead: ahead, others: some})
+			ahead += int64(len(some))
+		}
+	}
+	l.flush(l.everyNode())
+}
+
+// A keepCall keeps places on one node.
+type keepCall struct {
+	l      *Lock
+	k      *keys.Set
+	i      int
+	ahead  int64
+	others []*waiting.Waker
+}
+
+// Encode implements node.Call. Who has an attempt under way is not among those who rest:
+// were it granted the lock, its place would be taken again behind that.
+func (c *keepCall) Encode(w *node.Writer) {
+	w.Script(script.Keep, 5)
+	w.Refs(&c.k.Node, &c.k.Lock, &c.k.Flag, &c.k.Tickets, &c.k.Beats)
+	w.Run()
+	w.IntRef(&c.l.patience)
+	w.IntRef(&c.ahead)
+	for _, o := range c.others {
+		if o.Resting() {
+			w.Ref(&o.Place.Member)
+			w.IntRef(&o.Place.Ticket)
+			w.IntRef(&o.Place.TTL)
+		}
+	}
+}
+
+// Wanted implements node.Call.
+func (c *keepCall) Wanted(bool) bool { return slices.ContainsFunc(c.others, (*waiting.Waker).Resting) }
+
+// Answer implements node.Call.
+func (c *keepCall) Answer(r node.Reply) {
+	defer c.l.work.Add(-1)
+	switch {
+	case r.Outcome != node.Executed:
+	case r.Int() == -2:
+		c.l.admit(c.i)
+	default:
+		c.l.lines.Wake(r.Str(1), c.i)
+	}
+}

@@ -110,6 +110,9 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 	l.listen(ctx)
 	r.member = l.member(r.shared)
 	w := waiting.NewWaker(l.quorum)
+	if !r.shared { // readers are let in together, and each asks by itself
+		w.Place = waiting.Place{Member: r.member, Ticket: r.ticket, TTL: r.ttl.Milliseconds()}
+	}
 	defer l.lines.Join(k.Name, r.member, w)()
 	var last error
 	for tries := 0; ; tries++ {
@@ -126,8 +129,12 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 			return nil, waitError(ctx, err, last)
 		}
 		l.lines.Note(k.Name, a.toOthers(err))
-		if !w.Wait(ctx, l.pause(a, err, tries)) {
+		asked := time.Now()
+		if !l.lines.Rest(ctx, k.Name, w, l.rest(k, l.pause(a, err, tries))) {
 			l.quitQueue(a)
+			if told := l.lines.Told(k.Name, asked); told != nil { // to who asked for this one as well
+				err = told
+			}
 			return nil, waitEnded(err, ctx.Err())
 		}
 		last = err
@@ -177,6 +184,15 @@ func waitError(ctx context.Context, err, last error) error {
 		last = err
 	}
 	return waitEnded(last, ctx.Err())
+}
+
+// rest is how a waiter for k rests that would pause for so long.
+func (l *Lock) rest(k *keys.Set, pause time.Duration) waiting.Rest {
+	every := l.cfg.Patience / 3
+	return waiting.Rest{
+		Pause: pause, Soon: every/2 + time.Duration(l.draw(int64(every/2))), Every: every,
+		Keep: func(others []*waiting.Waker) { l.keepPlaces(k, others) },
+	}
 }
 
 // pause is how long to wait for a wake-up: not longer than the present holders

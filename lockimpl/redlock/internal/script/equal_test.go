@@ -90,6 +90,7 @@ func draw(t *rapid.T) call {
 		{GiveBack, []string{k["lock"], k["flag"], k["tickets"], k["beats"]}, []any{owner, "wake:", patience}},
 		{Release, queue, []any{owner, token - 1, tomb, "wake:", patience}},
 		{ReleaseShared, append(queue, k["readers"]), []any{owner, token - 1, tomb, "wake:", patience}},
+		{Keep, []string{k["node"], k["lock"], k["flag"], k["tickets"], k["beats"]}, []any{at, patience, 1, waiter, ticket, length, "x:c:behind", ticket + 1, ttl}},
 		{Leave, []string{k["lock"], k["tickets"], k["beats"]}, []any{waiter, "wake:", patience}},
 		{Inspect, []string{k["lock"], k["readers"], k["tickets"]}, nil},
 		{Hello, []string{k["node"], k["quarantine"]}, []any{at, ttl}},

@@ -115,6 +115,79 @@ func TestPlaceInTheQueue(t *testing.T) {
 	})
 }
 
+// One call keeps the places of several waiters: it renews their signs of life, takes the
+// places anew of those that lost them, in their order and behind those who kept theirs, and
+// names the first once the lock may be had.
+func TestKeepKeepsPlaces(t *testing.T) {
+	both(t, func(t *testing.T, rdb *redis.Client) {
+		keys := []string{"node", "lock", "flag", "tickets", "beats"}
+		const longer = maxTTL + 1
+		members := []string{"x:c:z", "x:c:b", "x:c:a"}
+		made := func(lock string) node {
+			stored := map[string]string{"node": run + " 0 0 700000", "fence": "5"}
+			if lock != "" {
+				stored["lock"] = lock
+			}
+			return newNode(t, rdb, stored)
+		}
+		now := func() int64 { return rdb.Time(t.Context()).Val().UnixMicro() }
+		keep := func(n node, ticket int64, run string, ttl int64) string {
+			args := []any{run, patience, 1}
+			for i, m := range members {
+				args = append(args, m, ticket+int64(i), ttl)
+			}
+			return n.call(Keep, keys, args...)
+		}
+		queued := func(n node) string {
+			return fmt.Sprint(n.rdb.ZRange(t.Context(), n.k["tickets"], 0, -1).Val())
+		}
+
+		n := made("holder 5")
+		if got := keep(n, now(), run, ttl); got != "[0 ]" || queued(n) != "[x:c:z x:c:b x:c:a]" {
+			t.Errorf("held: %s, queued %s", got, queued(n))
+		}
+		n.rdb.Del(t.Context(), n.k["lock"])
+		for _, m := range members {
+			n.beat(m, 10)
+		}
+		if got := keep(n, now(), run, ttl); got != "[0 x:c:z]" || queued(n) != "[x:c:z x:c:b x:c:a]" {
+			t.Errorf("free: %s, queued %s", got, queued(n))
+		}
+		for _, m := range members {
+			if left := n.rdb.ZScore(t.Context(), n.k["beats"], m).Val() - float64(now()/1000); left < patience-10_000 || left > patience {
+				t.Errorf("%s counts as alive for %v ms, want %d", m, left, patience)
+			}
+		}
+		for _, key := range []string{"flag", "tickets", "beats"} {
+			if left := n.rdb.PTTL(t.Context(), n.k[key]).Val(); left <= 0 {
+				t.Errorf("%s stays for ever: %v", key, left)
+			}
+		}
+
+		n = made("holder 5") // all tickets are old: they lost their places
+		n.call(Wait, queueKeys, "x:c:y", ttl, run, 0, "x:c:y", 1, patience)
+		if keep(n, 1, run, ttl); queued(n) != "[x:c:y x:c:z x:c:b x:c:a]" {
+			t.Errorf("lost places: queued %s", queued(n))
+		}
+
+		for name, ask := range map[string]func(n node) string{
+			"of another server":       func(n node) string { return keep(n, now(), strings.Repeat("f", 40), ttl) },
+			"longer than it grants":   func(n node) string { return keep(n, now(), run, longer) },
+			"nobody waits any longer": func(n node) string { return n.call(Keep, keys, run, patience, 1) },
+		} {
+			n := made("")
+			want := map[bool]string{true: "-2", false: "[0 ]"}[name == "of another server"]
+			if got := ask(n); got != want || queued(n) != "[]" {
+				t.Errorf("%s: %s, queued %s", name, got, queued(n))
+			}
+		}
+		n = newNode(t, rdb, nil)
+		if got := keep(n, now(), run, ttl); got != "-2" || queued(n) != "[]" {
+			t.Errorf("not admitted: %s, queued %s", got, queued(n))
+		}
+	})
+}
+
 // A release over which a doubt hangs keeps late copies of its acquire out, of
 // writers and readers, whichever way they ask.
 func TestTombKeepsALateCopyOut(t *testing.T) {

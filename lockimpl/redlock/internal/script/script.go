@@ -28,6 +28,7 @@ var (
 	GiveBack  = load("give_back")
 	Release   = load("release")
 	Wait      = load("wait")
+	Keep      = load("keep")
 	Leave     = load("leave")
 
 	AcquireShared   = load("acquire_shared")
@@ -45,7 +46,7 @@ var (
 // All returns every script.
 func All() []*Script {
 	return []*Script{
-		Acquire, WriteBack, Renew, GiveBack, Release, Wait, Leave,
+		Acquire, WriteBack, Renew, GiveBack, Release, Wait, Keep, Leave,
 		AcquireShared, WriteBackShared, RenewShared, ReleaseShared,
 		Hello, Admit, Limit, Inspect,
 	}

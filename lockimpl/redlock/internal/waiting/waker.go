@@ -1,14 +1,18 @@
 package waiting
 
 import (
-	"context"
 	"sync"
-	"time"
+	"sync/atomic"
 )
 
 // A Waker is a waiter's inbox: it rings when a quorum of nodes has said that the
 // lock may be had, or when something nearer by says so.
 type Waker struct {
+	Place Place // set before it joins a line, of who has its place kept by others
+
+	resting, leads atomic.Bool
+	news           chan struct{} // a node was heard, or the waiter leads now
+
 	mu     sync.Mutex
 	nodes  uint64 // nodes heard of since reset, as bits
 	quorum int
@@ -17,7 +21,9 @@ type Waker struct {
 }
 
 // NewWaker returns a Waker that rings when so many nodes were heard.
-func NewWaker(quorum int) *Waker { return &Waker{quorum: quorum, bell: make(chan struct{}, 1)} }
+func NewWaker(quorum int) *Waker {
+	return &Waker{quorum: quorum, bell: make(chan struct{}, 1), news: make(chan struct{}, 1)}
+}
 
 // Reset forgets what was heard.
 func (w *Waker) Reset() {
@@ -26,6 +32,10 @@ func (w *Waker) Reset() {
 	w.mu.Unlock()
 	select {
 	case <-w.bell:
+	default:
+	}
+	select {
+	case <-w.news:
 	default:
 	}
 }
@@ -38,8 +48,26 @@ func (w *Waker) hear(node int) {
 	}
 	enough := w.heard >= w.quorum
 	w.mu.Unlock()
-	if enough {
+	switch {
+	case enough:
 		w.ring()
+	case !w.asks():
+		w.tell()
+	}
+}
+
+// isNamed reports whether a node has said that the lock may be had.
+func (w *Waker) isNamed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.heard > 0
+}
+
+// tell has the waiter look at what has changed.
+func (w *Waker) tell() {
+	select {
+	case w.news <- struct{}{}:
+	default:
 	}
 }
 
@@ -47,20 +75,5 @@ func (w *Waker) ring() {
 	select {
 	case w.bell <- struct{}{}:
 	default:
-	}
-}
-
-// Wait returns after d at the latest, and earlier when w rings; it reports
-// false when ctx ended first.
-func (w *Waker) Wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-w.bell:
-		return true
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

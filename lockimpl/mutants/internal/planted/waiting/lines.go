@@ -9,6 +9,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Lines holds who waits in this process: one line per key.
@@ -38,6 +39,9 @@ type line struct {
 	wakers []*Waker // of those who contend, to be rung by a release nearby
 	ahead  Lease    // of the one whose turn ended last
 	last   error    // what the nodes said to who contended last, unless that was a grant
+	noted  time.Time
+
+	kept time.Time // when those behind the leader had their places kept
 }
 
 func (q *Lines) line(key string) *line {
@@ -117,12 +121,22 @@ func (ln *line) isHeld() bool {
 	}
 }
 
+// Told returns what the nodes said to an attempt on key, if that was after a time, or nil.
+func (q *Lines) Told(key string, after time.Time) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if ln := q.byKey[key]; ln != nil && ln.noted.After(after) {
+		return ln.last
+	}
+	return nil
+}
+
 // Note remembers what the nodes said to an attempt on key, for those who wait behind it.
 func (q *Lines) Note(key string, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if ln := q.byKey[key]; ln != nil {
-		ln.last = err
+		ln.last, ln.noted = err, time.Now()
 	}
 }
 
@@ -194,12 +208,14 @@ func (q *Lines) Join(key, member string, w *Waker) (leave func()) {
 	ln := q.line(key)
 	ln.wakers = append(ln.wakers, w)
 	q.byMember[member] = w
+	ln.lead()
 	return func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		delete(q.byMember, member)
 		i := slices.Index(ln.wakers, w)
 		ln.wakers = slices.Delete(ln.wakers, i, i+1)
+		ln.lead()
 		q.tidy(key, ln)
 	}
 }

@@ -42,15 +42,24 @@ local function wake(tickets, beats, ms, patience, channel)
   end
 end
 
--- enter queues a waiter, or renews its beat. A ticket further than a second
--- from this node's clock is moved to that bound.
-local function enter(tickets, beats, flag, ms, patience, member, ticket)
-  ticket = math.min(math.max(ticket, ms * 1000 - 1000000), ms * 1000 + 1000000)
-  redis.call('ZADD', tickets, 'NX', ticket, member)
-  redis.call('ZADD', beats, ms + patience, member)
+-- within moves a ticket that is further than a second from this node's clock to that
+-- bound, of those who were earlier behind so many others.
+local function within(ticket, ms, ahead)
+  return math.min(math.max(ticket, ms * 1000 - 1000000 + ahead), ms * 1000 + 1000000)
+end
+
+-- last has the queue outlive its waiters, and nothing of it stay for ever.
+local function last(tickets, beats, flag, patience)
   if redis.call('PTTL', flag) < patience then redis.call('SET', flag, '1', 'PX', patience) end
   if redis.call('PTTL', tickets) < 2 * patience then redis.call('PEXPIRE', tickets, 2 * patience) end
   if redis.call('PTTL', beats) < 2 * patience then redis.call('PEXPIRE', beats, 2 * patience) end
+end
+
+-- enter queues a waiter, or renews its beat.
+local function enter(tickets, beats, flag, ms, patience, member, ticket)
+  redis.call('ZADD', tickets, 'NX', within(ticket, ms, 0), member)
+  redis.call('ZADD', beats, ms + patience, member)
+  last(tickets, beats, flag, patience)
 end
 
 -- quit takes a waiter out of the queue. The flag, which others may rest on,

@@ -1,0 +1,106 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package waiting
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// A Place is a writer's in the queue of the nodes. The zero Place is that of a waiter who
+// keeps it by itself.
+type Place struct {
+	Member string
+	Ticket int64 // us
+	TTL    int64 // ms
+}
+
+// A Rest is how a waiter waits between two attempts. Of the waiters of one client for one
+// key the first leads: it asks after each pause, and keeps the places of the others, who ask
+// when they are rung. Were all of them to ask, what a line of n asks would grow with n.
+type Rest struct {
+	Pause time.Duration // of who leads
+	Soon  time.Duration // of who has come to lead, or was named by fewer nodes than a quorum
+	Every time.Duration // how often places are kept
+
+	// Keep keeps the places of those who still rest when it is sent.
+	Keep func(others []*Waker)
+}
+
+// Rest returns when w is to ask again for key: when it rings, or its pause is over. It
+// reports false when ctx ended first.
+func (q *Lines) Rest(ctx context.Context, key string, w *Waker, r Rest) bool {
+	w.resting.Store(true)
+	defer w.resting.Store(false) // before anything else of the waiter's is sent
+	asks := w.asks()
+	timer := time.NewTimer(r.Pause)
+	defer timer.Stop()
+	until := time.Now().Add(r.Pause)
+	for {
+		if !asks && (w.asks() || w.isNamed()) {
+			asks, until = true, time.Now().Add(r.Soon)
+		}
+		next, keeps := q.keep(key, w, r)
+		if left := time.Until(until); asks && (!keeps || left < next) {
+			next, keeps = left, true
+		}
+		var due <-chan time.Time
+		if keeps {
+			timer.Reset(next)
+			due = timer.C
+		}
+		select {
+		case <-w.bell:
+			return true
+		case <-due:
+			if asks && !time.Now().Before(until) {
+				return true
+			}
+		case <-w.news:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// Resting reports whether the waiter has nothing else under way than its wait.
+func (w *Waker) Resting() bool { return w.resting.Load() }
+
+// asks reports whether the waiter asks without being rung.
+func (w *Waker) asks() bool { return w.Place == Place{} || w.leads.Load() }
+
+// lead has the first who may lead do so. The mutex of the lines is held.
+func (ln *line) lead() {
+	i := slices.IndexFunc(ln.wakers, func(w *Waker) bool { return w.Place != Place{} })
+	if i >= 0 && !ln.wakers[i].leads.Swap(true) {
+		ln.wakers[i].tell()
+	}
+}
+
+// keep has the places of those behind w kept when that is due, and returns when it will
+// be again; keeps is false where w keeps nobody's.
+func (q *Lines) keep(key string, w *Waker, r Rest) (next time.Duration, keeps bool) {
+	if !w.leads.Load() {
+		return 0, false
+	}
+	q.mu.Lock()
+	ln := q.byKey[key]
+	left := time.Until(ln.kept.Add(r.Every))
+	if left > 0 {
+		q.mu.Unlock()
+		return left, true
+	}
+	ln.kept = time.Now()
+	var others []*Waker
+	for _, o := range ln.wakers {
+		if o != w && o.Place != (Place{}) {
+			others = append(others, o)
+		}
+	}
+	q.mu.Unlock()
+	if len(others) > 0 {
+		r.Keep(others)
+	}
+	return r.Every, true
+}

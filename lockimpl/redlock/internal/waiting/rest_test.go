@@ -1,0 +1,114 @@
+package waiting
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A rester is a waiter that rests, and when it asked again.
+type rester struct {
+	w     *Waker
+	leave func()
+	stop  context.CancelFunc
+	asked chan time.Duration // since the line was formed
+}
+
+// line has n writers rest behind each other, and tells how many places were kept when.
+func restInLine(t *testing.T, q *Lines, n int) (all []*rester, kept func() []string) {
+	began := time.Now()
+	var times []string
+	for i := range n {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := &rester{w: NewWaker(2), stop: cancel, asked: make(chan time.Duration, 1)}
+		r.w.Place = Place{Member: fmt.Sprint("x:c:", i), TTL: 1}
+		r.leave = q.Join("k", r.w.Place.Member, r.w)
+		all = append(all, r)
+		rest := Rest{Pause: 70 * time.Second, Soon: 10 * time.Second, Every: 30 * time.Second, Keep: func(others []*Waker) {
+			resting := len(slices.DeleteFunc(slices.Clone(others), func(w *Waker) bool { return !w.Resting() }))
+			times = append(times, fmt.Sprintf("%d by %d after %v", resting, i, time.Since(began)))
+		}}
+		go func() {
+			defer close(r.asked)
+			if q.Rest(ctx, "k", r.w, rest) {
+				r.asked <- time.Since(began)
+			}
+		}()
+		synctest.Wait()
+	}
+	return all, func() []string { return times }
+}
+
+// Of a line the first alone asks after its pause, and keeps the others' places meanwhile; who
+// follows it asks soon and keeps them in its turn; those who do not rest have nothing kept.
+func TestFirstOfALineAsksForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Lines
+		all, kept := restInLine(t, &q, 4)
+		time.Sleep(69 * time.Second)
+		all[3].stop()
+		if at, asked := <-all[3].asked; asked {
+			t.Errorf("one whose context ended asks after %v", at)
+		}
+		if at := <-all[0].asked; at != 70*time.Second {
+			t.Errorf("the first asks after %v", at)
+		}
+		time.Sleep(time.Hour)
+		all[0].leave()
+		if at := <-all[1].asked; at != 70*time.Second+time.Hour+10*time.Second {
+			t.Errorf("the second asks after %v", at)
+		}
+		all[2].stop()
+		<-all[2].asked
+		want := []string{"3 by 0 after 30s", "3 by 0 after 1m0s", "1 by 1 after 1h1m10s"}
+		if got := kept(); !slices.Equal(got, want) {
+			t.Errorf("kept %q, want %q", got, want)
+		}
+	})
+}
+
+// Who is named by a node, though by fewer than a quorum, asks soon, and at once when a quorum
+// has named it.
+func TestWhoIsNamedAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Lines
+		all, _ := restInLine(t, &q, 3)
+		q.Wake("x:c:1", 4)
+		q.Wake("x:c:2", 4)
+		q.Wake("x:c:2", 4)
+		time.Sleep(5 * time.Second)
+		q.Wake("x:c:2", 3)
+		for i, want := range map[int]time.Duration{1: 10 * time.Second, 2: 5 * time.Second} {
+			if at := <-all[i].asked; at != want {
+				t.Errorf("waiter %d asks after %v, want %v", i, at, want)
+			}
+		}
+		all[0].w.ring()
+		if at := <-all[0].asked; at != 10*time.Second {
+			t.Errorf("the first was rung, and asks after %v", at)
+		}
+	})
+}
+
+// A waiter without a place of its own, a reader, asks by itself and leads nobody.
+func TestReaderAsksByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Lines
+		reader := NewWaker(1)
+		defer q.Join("k", "s:c:0", reader)()
+		all, kept := restInLine(t, &q, 2)
+		began := time.Now()
+		rest := Rest{Pause: time.Second, Soon: time.Hour, Every: time.Minute, Keep: func([]*Waker) { t.Error("a reader keeps places") }}
+		if !q.Rest(t.Context(), "k", reader, rest) || time.Since(began) != time.Second {
+			t.Errorf("it asked after %v", time.Since(began))
+		}
+		if at := <-all[0].asked; at != 70*time.Second || len(kept()) != 2 {
+			t.Errorf("the first writer asked after %v, and kept %q", at, kept())
+		}
+		all[1].stop()
+		<-all[1].asked
+	})
+}
