@@ -54,7 +54,9 @@ type Config struct {
 	AnonymousServers bool
 
 	// NodeTimeout bounds one exchange with a node, and an attempt as a whole.
-	// It should be well below the shortest TTL in use. Default 500 ms.
+	// It should be well below the shortest TTL in use, and above two round trips.
+	// Connecting, which takes several exchanges, goes on behind the calls that ask
+	// meanwhile. Default 500 ms.
 	NodeTimeout time.Duration
 
 	// RetryMin and RetryMax bound the jittered pause before another attempt

@@ -54,7 +54,7 @@ type Config struct {
 	Name    string
 	Options *redis.Options
 	Client  *redis.Client
-	Timeout time.Duration // of a dial, and of an answer
+	Timeout time.Duration // of a dial, and of an answer; connecting takes several such exchanges
 
 	// Meet is told the run id of the server at each new connection, and may
 	// refuse it. It may be nil.

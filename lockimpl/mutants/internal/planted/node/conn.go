@@ -172,6 +172,9 @@ func recoverProtocol(broken *error) {
 func (n *Node) dial(ctx context.Context) (*redis.Client, *wire, error) {
 	opt := *n.cfg.Options
 	opt.DialTimeout = n.cfg.Timeout
+	if opt.TLSConfig != nil {
+		opt.DialTimeout *= secured
+	}
 	network, dial := opt.Network, opt.Dialer
 	switch {
 	case network != "":
@@ -293,11 +296,22 @@ func (n *Node) probe(ctx context.Context) (end func()) {
 	}
 }
 
+// Connecting takes several exchanges, each of which has the node's timeout: on a long way
+// they would not all fit into one. No call waits for so long: who asks while the connection
+// is made is told so at its own end, and a later call finds it made.
+const (
+	exchanges = 8 // TCP, two of TLS, HELLO, AUTH, what the options set up, and two for who the server is
+	secured   = 3 // of TCP and TLS
+)
+
+var errConnecting = errors.New("the connection is still being made: it takes several round trips, and Config.NodeTimeout is how long one exchange may take")
+
 // open connects and learns who is at the other end. It hands the server the
 // scripts in the same round trip, before any command is sent.
 func (n *Node) open(ctx context.Context) (*conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, n.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, exchanges*n.cfg.Timeout)
 	defer cancel()
+	n.trouble.CompareAndSwap(nil, &errConnecting)
 	client, w, err := n.reach(ctx)
 	if err != nil {
 		return nil, err

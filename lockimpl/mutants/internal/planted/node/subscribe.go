@@ -68,9 +68,9 @@ func (n *Node) listenFor(ctx context.Context, listen func()) {
 	}
 }
 
-// reachWithin is reach with the node's timeout.
+// reachWithin is reach with the time for it.
 func (n *Node) reachWithin(ctx context.Context) (*redis.Client, *wire, error) {
-	ctx, cancel := context.WithTimeout(ctx, n.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, secured*n.cfg.Timeout)
 	defer cancel()
 	return n.reach(ctx)
 }
