@@ -70,7 +70,9 @@ func TestConnectingMayTakeLongerThanNodeTimeout(t *testing.T) {
 				if took := time.Since(began); took > 500*time.Millisecond {
 					t.Errorf("told after %v", took)
 				}
-				lease, err := l.AcquireWait(t.Context(), "k", 5*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				lease, err := l.AcquireWait(ctx, "k", 5*time.Second)
 				if err != nil {
 					t.Fatal(err)
 				}

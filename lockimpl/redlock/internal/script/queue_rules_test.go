@@ -264,6 +264,7 @@ func TestQuarantineAndAdmission(t *testing.T) {
 		}
 		begins("it granted longer", map[string]string{"node": other + " 20 5 700000"}, 714_000, 715_000)
 		begins("the quarantine of another", map[string]string{"quarantine": fmt.Sprintf("%s 7 %d 1000", other, now()-10_000)}, 5000, 5000)
+		begins("that of another was longer", map[string]string{"quarantine": fmt.Sprintf("%s 7 %d 60000", other, now()-10_000)}, 60_000, 60_000)
 		begins("a shorter one", map[string]string{"quarantine": fmt.Sprintf("%s 7 %d 1000", run, now()+500)}, 4500, 4500+100)
 		begins("the clock was set back", map[string]string{"quarantine": fmt.Sprintf("%s 7 %d 5000", run, now()+90_000)}, 5000, 5000)
 
@@ -330,6 +331,11 @@ func TestWhoLetsGoWakesTheFirst(t *testing.T) {
 			}
 			if got := c.letGo(n); got != "1" {
 				t.Errorf("%s: %s", name, got)
+			}
+			if rdb.Del(t.Context(), n.k["lock"]); c.lock == "" { // it has left already
+				if got := c.letGo(n); got != "0" {
+					t.Errorf("%s again: %s", name, got)
+				}
 			}
 			rdb.Publish(t.Context(), "wake:c", "nobody else")
 			for _, want := range []string{"x:c:1", "nobody else"} {
