@@ -213,3 +213,28 @@ func TestSessionBesideAnExtensionByTheHolder(t *testing.T) {
 		}
 	})
 }
+
+// A lease that is the only one of its session is renewed, though the session had nothing to
+// do before and slept for longer than the lease lasts.
+func TestSessionRenewsALeaseThatIsTakenWhileItSleeps(t *testing.T) {
+	const ttl = 3 * time.Second
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{TTL: ttl})
+		s, err := l.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond) // it sleeps
+		got, err := s.Acquire(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(4 * ttl)
+		if err := got.Err(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
