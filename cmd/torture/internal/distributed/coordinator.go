@@ -22,6 +22,10 @@ type Config struct {
 	Build farm.Build // workers must be of the same
 	Dir   string     // for the workers' histories as they come in
 	Say   func(line string)
+
+	// Ended, where it is not nil, says how a worker without which the run shall not
+	// begin has ended.
+	Ended <-chan error
 }
 
 // A Coordinator has workers play the parts of one run.

@@ -18,8 +18,8 @@ import (
 const callEvery = 250 * time.Millisecond
 
 // Gather calls workers until there are n, and gives each its part: part says what that
-// is, in JSON, for the i-th. It waits for them while ctx lasts. The part of one that leaves
-// meanwhile is given to another.
+// is, in JSON, for the i-th. It waits for them while ctx lasts, and while all that Config.Ended
+// tells of live. The part of one that leaves meanwhile is given to another.
 func (c *Coordinator) Gather(ctx context.Context, n int, part func(i int, o Offer) (any, error)) error {
 	told := time.Now()
 	for refused := map[string]bool{}; len(c.remotes) < n; {
@@ -51,6 +51,11 @@ func (c *Coordinator) Gather(ctx context.Context, n int, part func(i int, o Offe
 		if len(c.remotes) < n && time.Since(told) > 5*time.Second {
 			told = time.Now()
 			c.cfg.Say(fmt.Sprintf("waits for workers: %d of %d are there", len(c.remotes), n))
+		}
+		select {
+		case err := <-c.cfg.Ended:
+			return err
+		default:
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("%d of %d workers came: %w", len(c.remotes), n, context.Cause(ctx))

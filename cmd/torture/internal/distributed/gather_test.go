@@ -2,6 +2,9 @@ package distributed
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -109,5 +112,27 @@ func wait[T any](t *testing.T, c <-chan T, otherwise string) {
 	case <-c:
 	case <-time.After(limit):
 		t.Fatal(otherwise)
+	}
+}
+
+// A worker that the command started itself and that ends before it came is not waited for,
+// and what it said last is told.
+func TestWorkersOfTheCommandThatEndAreNotWaitedFor(t *testing.T) {
+	p := newPlace(t)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	log := filepath.Join(t.TempDir(), "w3.log")
+	if err := os.WriteFile(log, []byte("joins\ntorture: no \x1b[31mroom\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	ended <- endOf("w3", errors.New("exit status 70"), log)
+	c, err := Open(ctx, Config{Conn: p.connect(), Build: build, Dir: t.TempDir(), Say: func(string) {}, Ended: ended})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Gather(ctx, 1, func(int, Offer) (any, error) { return nil, nil })
+	if err == nil || !strings.Contains(err.Error(), `worker w3, which this command had started, ended: exit status 70: torture: no `) || strings.Contains(err.Error(), "\x1b") {
+		t.Error(err)
 	}
 }

@@ -3,16 +3,19 @@ package distributed
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"locktorture/cmd/torture/internal/farm"
+	"locktorture/workload/history/printable"
 )
 
 // JoinVariable, in the environment of a worker, is the URL that it joins: with what is
@@ -31,6 +34,7 @@ type Session struct {
 	dir     string
 	hub     *farm.Hub
 	spawned []*exec.Cmd
+	ended   chan error // how each of spawned did
 	ending  sync.WaitGroup
 }
 
@@ -48,7 +52,7 @@ func (s *Session) Open(ctx context.Context, dir string) (c *Coordinator, err err
 			s.Leave()
 		}
 	}()
-	s.dir = dir
+	s.dir, s.ended = dir, make(chan error, s.Spawn)
 	if s.Access.URL == "" {
 		if err := s.choose(); err != nil {
 			return nil, err
@@ -64,7 +68,7 @@ func (s *Session) Open(ctx context.Context, dir string) (c *Coordinator, err err
 	if s.hub, err = farm.OpenHub(s.Access, streams, 0, "torture run", s.Say); err != nil {
 		return nil, err
 	}
-	if c, err = Open(ctx, Config{Conn: s.hub.Conn, Build: s.Build, Dir: dir, Say: s.Say}); err != nil {
+	if c, err = Open(ctx, Config{Conn: s.hub.Conn, Build: s.Build, Dir: dir, Say: s.Say, Ended: s.ended}); err != nil {
 		return nil, err
 	}
 	if s.Spawn == 0 {
@@ -110,8 +114,21 @@ func (s *Session) start(name string) error {
 		return fmt.Errorf("start worker %s: %w", name, err)
 	}
 	s.spawned = append(s.spawned, cmd)
-	s.ending.Go(func() { _ = cmd.Wait() }) // how it ended, its connection tells
+	s.ending.Go(func() { s.ended <- endOf(name, cmd.Wait(), log.Name()) }) // once the run has begun, its connection tells
 	return nil
+}
+
+// endOf is how a worker of this command's ended, with the last line that it wrote to its log.
+func endOf(name string, how error, log string) error {
+	if how == nil {
+		how = errors.New("as if nothing had been asked of it")
+	}
+	raw, err := os.ReadFile(log)
+	if err != nil {
+		return fmt.Errorf("worker %s, which this command had started, ended: %w", name, errors.Join(how, err))
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	return fmt.Errorf("worker %s, which this command had started, ended: %w: %s", name, how, printable.Line(lines[len(lines)-1]))
 }
 
 // Lock keeps every other coordinator of this machine out of the folder of a run's histories,

@@ -286,17 +286,39 @@ func Scratch() (dir string, release func(), err error) {
 			_ = lock.Close()
 		}
 	}
-	if dir, err = os.MkdirTemp("", scratchPrefix); err != nil {
-		return "", nil, err
+	for range scratchTries {
+		if dir, err = os.MkdirTemp("", scratchPrefix); err != nil {
+			return "", nil, err
+		}
+		var lock *os.File
+		if lock, err = lockScratch(dir); err == nil {
+			return dir, func() {
+				_ = os.RemoveAll(dir)
+				_ = lock.Close()
+			}, nil
+		}
 	}
-	lock, err := LockDir(dir)
-	if err != nil {
-		return "", nil, err
-	}
-	return dir, func() {
-		_ = os.RemoveAll(dir)
-		_ = lock.Close()
-	}, nil
+	return "", nil, err
 }
 
 const scratchPrefix = "torture-worker-"
+
+// scratchTries bounds how often a directory is made: those who start at the same moment may
+// each take one that is not locked yet for a killed worker's, and remove it.
+const scratchTries = 100
+
+// lockScratch locks a directory that was just made, if it is still there then.
+func lockScratch(dir string) (*os.File, error) {
+	lock, err := LockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	mine, err := lock.Stat()
+	if err == nil {
+		var there os.FileInfo
+		if there, err = os.Stat(lock.Name()); err == nil && os.SameFile(mine, there) {
+			return lock, nil
+		}
+	}
+	return nil, errors.Join(fmt.Errorf("%s: somebody removed it", dir), err, lock.Close())
+}
