@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,7 +33,7 @@ func TestBuildOfAnyConstructor(t *testing.T) { synctest.Test(t, testBuildOfAnyCo
 
 func testBuildOfAnyConstructor(t *testing.T) {
 	stop, cancel := context.WithCancel(t.Context())
-	tries := 0
+	var tries atomic.Int64
 	dialling := func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
 		_, err := nodes[0].Dial(t.Context(), "tcp", nodes[0].Addr)
 		return nil, err
@@ -47,7 +48,7 @@ func testBuildOfAnyConstructor(t *testing.T) {
 		{"dials and panics", func(nodes []lockimpl.Node) (lockimpl.Locker, error) { _, err := dialling(nodes); panic(err) }, "its constructor panicked", true},
 		{"tries until it is connected", func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
 			for stop.Err() == nil {
-				tries++
+				tries.Add(1)
 				_, _ = nodes[0].Dial(stop, "tcp", nodes[0].Addr)
 				time.Sleep(time.Second)
 			}
@@ -71,10 +72,10 @@ func testBuildOfAnyConstructor(t *testing.T) {
 			t.Errorf("%s: %v, want %q, dials %v", c.name, err, c.want, c.dials)
 		}
 	}
-	before := tries
+	before := tries.Load()
 	time.Sleep(time.Hour)
-	if tries > before+1 {
-		t.Errorf("%d tries of a constructor that was given up", tries-before)
+	if tries.Load() > before+1 {
+		t.Errorf("%d tries of a constructor that was given up", tries.Load()-before)
 	}
 	cancel()
 	time.Sleep(2 * time.Second) // the one that tries looks again
