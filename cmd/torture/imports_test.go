@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	"cmd/torture/internal/starter":     {},
 	"cmd/torture/internal/farm":        {"cmd/torture/internal/periodic", "workload/history/printable"},
 	"cmd/torture/internal/farm/...":    {"cmd/torture/internal/farm"}, // of tests
-	"cmd/torture/internal/distributed": {"cmd/torture/internal/farm", "cmd/torture/internal/periodic", "workload/history", "workload/history/fold", "workload/history/historyfile"},
+	"cmd/torture/internal/distributed": {"cmd/torture/internal/farm", "cmd/torture/internal/periodic", "workload/history", "workload/history/fold", "workload/history/historyfile", "workload/history/printable"},
 	"cmd/torture/internal/config":      outside(),
 	"cmd/torture/internal/wiring":      outside(),
 	"cmd/torture/internal/catalogue":   outside("config"),
