@@ -124,11 +124,12 @@ func endOf(name string, how error, log string) error {
 		how = errors.New("as if nothing had been asked of it")
 	}
 	raw, err := os.ReadFile(log)
-	if err != nil {
-		return fmt.Errorf("worker %s, which this command had started, ended: %w", name, errors.Join(how, err))
-	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	return fmt.Errorf("worker %s, which this command had started, ended: %w: %s", name, how, printable.Line(lines[len(lines)-1]))
+	said := printable.Line(lines[len(lines)-1])
+	if err != nil {
+		said = err.Error()
+	}
+	return fmt.Errorf("worker %s, which this command had started, ended: %w: %s", name, how, said)
 }
 
 // Lock keeps every other coordinator of this machine out of the folder of a run's histories,
