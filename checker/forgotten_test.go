@@ -70,3 +70,49 @@ func TestRemembersAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestUnsentLongAgo holds that a release of unknown outcome, of which links say only at the
+// end of a run that it never was sent, leaves nothing open: who was granted the key since
+// was compared with the lease that it left, however many there were, as long as that lasted.
+func TestUnsentLongAgo(t *testing.T) {
+	const (
+		lease   = "0ms a invoke acquire k\n1ms a ok acquire k until 100ms\n10ms a invoke release k"
+		unknown = "\n20ms a info release k err timeout"
+		later   = 600 // ms
+	)
+	for _, c := range []struct {
+		name, between string // … the invocation of the release and what the link says at the end
+		met           bool   // others were granted the key, while a's lease went on
+	}{
+		{"nobody while it lasted", unknown + handedOn(101, 200), false},
+		{"one of many while it lasted", unknown + handedOn(98, 200), true},
+		{"many while it lasted", unknown + handedOn(80, 200), true},
+		{"many before its outcome was unknown", handedOn(11, 10) + "\n60ms a info release k err timeout" + handedOn(101, 200), true},
+		{"one, which is told late", unknown + handedOn(101, 100) + "\n310ms z invoke acquire k\n311ms z ok acquire k began 50ms ended 51ms until 60ms" + handedOn(320, 100), true},
+		{"many before a deadline that is told late", unknown + handedOn(101, 200) + "\n550ms a ok extend k began 9ms until 150ms", true},
+		{"very many at once", unknown + together(30, 100) + handedOn(101, 200), true},
+	} {
+		r := judge(t, "ttl 100ms unchecked-release", lease+c.between+fmt.Sprintf("\n%dms link ok receipt never-forwarded of 2", later))
+		met := slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == "S1" && slices.Contains(f.Owners, "a") })
+		switch {
+		case len(r.Harness) > 0:
+			t.Errorf("%s: the judges disagree: %v", c.name, r.Harness)
+		case !c.met && (met || len(r.Inconclusive) > 0):
+			t.Errorf("%s: %v, left open: %v", c.name, short(r.Violations), r.Inconclusive)
+		case c.met && !met && len(r.Inconclusive) == 0:
+			t.Errorf("%s: nothing found, nothing left open: %s", c.name, r.Verdict)
+		}
+	}
+}
+
+// together are n readers who hold at once for 20 ms, from a millisecond on.
+func together(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "\n%dms r%d invoke acquire k mode r\n%dms r%d ok acquire k mode r until %dms", from, i, from, i, from+50)
+	}
+	for i := range n {
+		fmt.Fprintf(&b, "\n%dms r%d invoke release k\n%dms r%d ok release k", from+20, i, from+20, i)
+	}
+	return b.String()
+}

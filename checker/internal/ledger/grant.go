@@ -74,6 +74,7 @@ type rare struct {
 	VagueExtensions int           // extensions of unknown outcome
 	GivenUp         time.Duration // when its release was given up as of unknown outcome; 0 is never
 	Begun           bool          // that release says itself when it began: its owner knew of it
+	MetSince        bool          // another was granted its key before its deadline, behind a release of unknown outcome
 	GoneOn          time.Duration // until when its owner held it beyond its release: what seemed an inner one began later
 	again           reentry       // the latest by another process …
 	latest          reentry       // … and by any …

@@ -50,7 +50,6 @@ func (k *Key) heldAgainst(o *Op) bool {
 
 // letGo forgets x, which has ended.
 func (k *Key) letGo(x *Grant) {
-	k.Forgotten[x.Mode] = max(k.Forgotten[x.Mode], x.End())
 	k.gone.add(x)
 	x.Unpin()
 }
@@ -100,11 +99,37 @@ func (g *Grant) MetForgotten(from, until time.Duration) bool {
 	})
 }
 
-// ForgottenBeside says whether a grant of g's key that is no longer remembered may have
-// lasted when g was answered, and excluded it.
-func (g *Grant) ForgottenBeside() bool {
-	k := g.Holder.Key
-	return g.OK < k.Forgotten[history.Exclusive] || g.Mode == history.Exclusive && g.OK < k.Forgotten[history.Shared]
+// mayGoOn says whether g, which its owner gave back, goes on at t should that release turn
+// out never to have been sent.
+func (g *Grant) mayGoOn(t time.Duration) bool {
+	return g.StoppedAt == g.ReleasedAt && (g.Releasing || g.ReleaseUnknown) && g.Deadline > t
+}
+
+// A following says that a lease goes on being compared with who is granted its key, although
+// its owner gave it back: nobody knows whether that release was sent.
+type following struct {
+	since int           // the event from which on it is; 0 is none
+	until time.Duration // the lease's deadline
+}
+
+// follow books that the outcome of o, a release, is unknown as of e: its lease is remembered
+// until its deadline, and nobody that is forgotten already was granted the key before that.
+func (l *Ledger) follow(e *history.Event, o *Op) {
+	g := o.Grant
+	if g == nil || o.Action != history.Release || o.Inner || g.ReleaseIdx != o.InvIdx || g.MetForgotten(max(g.ReleasedAt, g.OK), g.Deadline) {
+		return
+	}
+	o.Doubt().followed = following{e.Index, g.Deadline}
+}
+
+// MetNobody says whether it is certain that nobody was granted the key of g, which o seemed
+// to release, before g's deadline, whoever may be forgotten by now.
+func (g *Grant) MetNobody(o *Op) bool {
+	if g != o.Grant || o.Doubts == nil || g.Place != 0 || g.Rare != nil && g.Rare.MetSince {
+		return false
+	}
+	f, k := o.Doubts.followed, g.Holder.Key
+	return f.since != 0 && g.Deadline <= f.until && k.toldLate < f.since && k.Overflow == nil
 }
 
 // makeRoom makes place among k's grants: the oldest one goes to the overflow, a
@@ -120,7 +145,7 @@ func (l *Ledger) makeRoom(k *Key) {
 func (l *Ledger) forget(k *Key) {
 	over, limit := 0, Remembered
 	for _, x := range k.Held {
-		if x.End() > l.Now {
+		if x.End() > l.Now || x.mayGoOn(l.Now) {
 			continue
 		}
 		if x.Extending == 0 {
@@ -132,7 +157,7 @@ func (l *Ledger) forget(k *Key) {
 	}
 	for i := 0; over > limit; {
 		x := k.Held[i]
-		if x.End() > l.Now || x.Extending > 0 {
+		if x.End() > l.Now || x.Extending > 0 || x.mayGoOn(l.Now) {
 			i++
 			continue
 		}

@@ -33,14 +33,14 @@ type Key struct {
 	Overflow         *overflow       // live grants that held has no place for; nil when there never were any
 	Open             queue           // open acquires and extensions
 	Log              storeLog
-	Tokens           tokens           // to whom
-	Newest           uint64           // token that anybody was heard of with
-	LastUnknown      unknownAcquire   // the last acquire of unknown outcome
-	UnknownExtension time.Duration    // an extension of unknown outcome was given up last
-	Answered         time.Duration    // an acquire or extension was answered last
-	Forgotten        [2]time.Duration // by mode: when the last grant ended that is no longer remembered
-	gone             forgottenHolds   // the latest of those
-	ServedUntil      time.Duration    // until when servers may keep any lease of it
+	Tokens           tokens         // to whom
+	Newest           uint64         // token that anybody was heard of with
+	LastUnknown      unknownAcquire // the last acquire of unknown outcome
+	UnknownExtension time.Duration  // an extension of unknown outcome was given up last
+	Answered         time.Duration  // an acquire or extension was answered last
+	gone             forgottenHolds // grants that are no longer remembered
+	toldLate         int            // the last event that told of a grant behind what came after it
+	ServedUntil      time.Duration  // until when servers may keep any lease of it
 }
 
 // Asking says whether an acquire of h's, from before o, is under way. An o that says itself

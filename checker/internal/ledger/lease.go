@@ -74,6 +74,9 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	l.serve(g, o, d)
 	l.Under(o, g)
 	h.granted++
+	if o.OK < l.Now {
+		h.Key.toldLate = e.Index
+	}
 	l.emit(Granted, e, o)
 	l.issue(g)
 	l.cross(g)

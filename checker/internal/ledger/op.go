@@ -36,7 +36,7 @@ type Op struct {
 	Value      string
 	validUntil time.Duration // promised, when has HasValidUntil
 	floor      uint64        // of a write: highest seq completed before it was invoked
-	Doubts     *doubts       // of a write that is not settled; nil when there is nothing to tell
+	Doubts     *doubts       // of a write or a release that is not settled; nil when there is nothing to tell
 	queue      *queue
 	Next       *Op
 	Prev       *Op
@@ -64,7 +64,7 @@ type Mark struct {
 	Idx int
 }
 
-// doubts are what is known of a write until it is settled.
+// doubts are what is known of a write, or a release, until it is settled.
 type doubts struct {
 	above    TokenMark    // the first higher token accepted on its key
 	Below    TokenMark    // the last lower one
@@ -76,6 +76,7 @@ type doubts struct {
 	Told     bool         // a loss or a refusal had ended its lease as well as a release
 	audited  history.Kind // what the store's log said before its client did; 0 is nothing
 	auditIdx int
+	followed following // of a release
 
 	reentered time.Duration // another process of its owner's had surely taken its lease once more by then, as was told while it was under way; 0 is never
 }

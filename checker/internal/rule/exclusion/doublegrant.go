@@ -50,7 +50,7 @@ func (d *DoubleGrants) Observe(f *ledger.Fact) {
 	case ledger.Granted:
 		d.met(f)
 	case ledger.Extended, ledger.Reentered, ledger.Postponed:
-		if g := f.Grant; f.Old < d.Now && g.MetForgotten(max(f.Old, g.OK), g.End()) {
+		if g := f.Grant; f.Old < d.Now && !g.MetNobody(f.Op) && g.MetForgotten(max(f.Old, g.OK), g.End()) {
 			d.untold++
 			g.Ambiguous = true
 		}
@@ -121,7 +121,7 @@ func (d *DoubleGrants) Unplaced() string {
 // met compares a fresh grant with those that its key knows.
 func (d *DoubleGrants) met(f *ledger.Fact) {
 	g, k := f.Grant, f.Key
-	if g.OK < d.Now && g.ForgottenBeside() {
+	if g.OK < d.Now && g.MetForgotten(g.OK, g.End()) {
 		d.untold++
 	}
 	m := &d.scratch
@@ -155,6 +155,9 @@ func (d *DoubleGrants) met(f *ledger.Fact) {
 // unlessSent keeps the pair of x, whose release is of unknown outcome, and a later
 // grant: should the release turn out never to have been sent, both held.
 func (d *DoubleGrants) unlessSent(x, g *ledger.Grant) {
+	if g.OK >= x.ReleasedAt && g.OK < x.Deadline {
+		x.Rarely().MetSince = true
+	}
 	if x.StoppedAt != x.ReleasedAt || g.OK < x.ReleasedAt || min(x.Deadline, g.End())-g.OK <= d.Apart(x, g) {
 		return
 	}

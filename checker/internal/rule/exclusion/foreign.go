@@ -106,7 +106,7 @@ func (r *ForeignRelease) Unplaced() string {
 // released notes whose hold a late release may have ended.
 func (r *ForeignRelease) released(f *ledger.Fact) {
 	l := &lateRelease{of: f.Grant, inv: f.Op.Inv, ok: f.Op.OK, idx: f.Op.OKIdx, by: f.Op.Process}
-	if f.Op.Late && f.Op.Inv < max(f.Key.Forgotten[0], f.Key.Forgotten[1]) {
+	if f.Op.Late && f.Grant.MetForgotten(f.Op.Inv, f.Op.OK) {
 		r.untold++
 	}
 	l.sure = f.Op.Inv-r.From(f.Grant, f.Op.By()) >= f.Grant.Latest()
