@@ -89,7 +89,9 @@ func TestUnsentLongAgo(t *testing.T) {
 		{"many while it lasted", unknown + handedOn(80, 200), true},
 		{"many before its outcome was unknown", handedOn(11, 10) + "\n60ms a info release k err timeout" + handedOn(101, 200), true},
 		{"one, which is told late", unknown + handedOn(101, 100) + "\n310ms z invoke acquire k\n311ms z ok acquire k began 50ms ended 51ms until 60ms" + handedOn(320, 100), true},
+		{"one for no time, who is told of more", unknown + "\n50ms b invoke acquire k\n51ms b ok acquire k until 51ms\n51ms b invoke extend k\n52ms b ok extend k until 90ms" + handedOn(101, 200), true},
 		{"many before a deadline that is told late", unknown + handedOn(101, 200) + "\n550ms a ok extend k began 9ms until 150ms", true},
+		{"one behind many of its owner's own", unknown + ofOwn(21, 10) + handedOn(98, 200), true},
 		{"very many at once", unknown + together(30, 100) + handedOn(101, 200), true},
 	} {
 		r := judge(t, "ttl 100ms unchecked-release", lease+c.between+fmt.Sprintf("\n%dms link ok receipt never-forwarded of 2", later))
@@ -103,6 +105,15 @@ func TestUnsentLongAgo(t *testing.T) {
 			t.Errorf("%s: nothing found, nothing left open: %s", c.name, r.Verdict)
 		}
 	}
+}
+
+// ofOwn are n further grants to a, by another process, one behind the other from a millisecond on.
+func ofOwn(from, n int) string {
+	var b strings.Builder
+	for t := from; t < from+4*n; t += 4 {
+		fmt.Fprintf(&b, "\n%dms a1 invoke acquire k owner a\n%dms a1 ok acquire k owner a until %dms\n%dms a1 invoke release k owner a\n%dms a1 ok release k owner a", t, t+1, t+50, t+2, t+3)
+	}
+	return b.String()
 }
 
 // together are n readers who hold at once for 20 ms, from a millisecond on.
