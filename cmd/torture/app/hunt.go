@@ -129,6 +129,12 @@ func (h *huntCommand) earlier(cmd *cobra.Command) (*hunt.Report, error) {
 	if !cmd.Flags().Changed("accept") {
 		h.cfg.Accept = r.Accept
 	}
+	if !cmd.Flags().Changed("rounds") {
+		h.cfg.Rounds = r.MostRounds
+	}
+	if n := len(r.Rounds); h.cfg.Rounds > 0 && n >= h.cfg.Rounds {
+		return nil, fmt.Errorf("--resume %s: of %s it has played %d: ask for more with --rounds, or for no end but the budget's with --rounds 0", h.resume, unit.Counted(h.cfg.Rounds, "round"), n)
+	}
 	return r, nil
 }
 
