@@ -2397,6 +2397,119 @@ var edges = []struct {
 		 3ms c0 ok acquire k owner a fence 3 until 24ms ended 1ms
 		 6ms c1 ok extend k owner a fence 2 until 26ms began 4ms
 		 9ms nemesis ok phase end`, `[S4b]`},
+	{"a token given again behind an extension of unknown outcome that names another one", `header ttl 17ms drift 2ms epsilon 1ms
+		 7ms c1 invoke acquire k owner a
+		21ms c1 ok acquire k owner a fence 3
+		22ms c0 invoke extend k owner a fence 2
+		41ms c5 invoke acquire k owner a
+		42ms c5 ok acquire k owner a fence 3
+		44ms nemesis ok phase end`, `[]`},
+	{"the same, where the token named is of an older lease, and its answer says otherwise", `header ttl 17ms drift 2ms epsilon 1ms
+		 2ms c2 invoke acquire k owner a
+		 7ms c1 invoke acquire k owner a
+		 8ms c2 ok acquire k owner a fence 2
+		21ms c1 ok acquire k owner a fence 3
+		22ms c0 invoke extend k owner a fence 2
+		41ms c5 invoke acquire k owner a
+		42ms c0 info extend k owner a fence 3
+		42ms c5 ok acquire k owner a fence 3
+		44ms nemesis ok phase end`, `[]`},
+	{"a token given again behind an extension that was asked for before the history told of the lease", `header ttl 23ms epsilon 1ms
+		 0ms c2 invoke acquire k owner a
+		 6ms c0 invoke extend k owner a
+		 7ms c2 ok acquire k owner a fence 2
+		 9ms c0 ok extend k owner a until 29ms
+		35ms c5 invoke acquire k owner a
+		37ms c5 ok acquire k owner a fence 2 until 58ms
+		38ms nemesis ok phase end`, `[S4 S4b]`},
+	{"the same, where the extension was refused", `header ttl 23ms epsilon 1ms
+		 0ms c2 invoke acquire k owner a
+		 6ms c0 invoke extend k owner a
+		 7ms c2 ok acquire k owner a fence 2
+		 9ms c0 fail extend k owner a
+		35ms c5 invoke acquire k owner a
+		37ms c5 ok acquire k owner a fence 2 until 58ms
+		38ms nemesis ok phase end`, `[S4 S4b]`},
+	{"the same, where the extension is of unknown outcome", `header ttl 23ms epsilon 1ms
+		 0ms c2 invoke acquire k owner a
+		 6ms c0 invoke extend k owner a
+		 7ms c2 ok acquire k owner a fence 2
+		 9ms c0 info extend k owner a
+		35ms c5 invoke acquire k owner a
+		37ms c5 ok acquire k owner a fence 2 until 58ms
+		38ms nemesis ok phase end`, `[]`},
+	{"the same, where a link never forwarded it", `header ttl 23ms epsilon 1ms
+		 0ms c2 invoke acquire k owner a
+		 6ms c0 invoke extend k owner a
+		 7ms c2 ok acquire k owner a fence 2
+		 9ms c0 info extend k owner a
+		10ms link ok receipt never-forwarded of 1
+		35ms c5 invoke acquire k owner a
+		37ms c5 ok acquire k owner a fence 2 until 58ms
+		38ms nemesis ok phase end`, `[S4 S4b]`},
+	{"another token for a process that had taken the lease by a re-entry, beside a lease of its own", `header ttl 15ms epsilon 2ms fenced unchecked-release
+		 4ms c2 invoke acquire k owner a
+		 7ms c3 invoke acquire k owner a
+		 7ms c0 invoke acquire k owner a
+		 7ms c2 ok acquire k owner a fence 2
+		 7ms c3 ok acquire k owner a fence 1
+		 8ms c0 ok acquire k owner a fence 2
+		11ms c0 invoke acquire k owner a began 9ms
+		12ms c0 ok acquire k owner a fence 3 until 26ms
+		13ms nemesis ok phase end`, `[S4b]`},
+	{"a release beside a lease that its owner took twice", `header ttl 23ms epsilon 1ms unchecked-release
+		 1ms c1 invoke acquire k owner a
+		 3ms c2 invoke acquire k owner a
+		 7ms c1 ok acquire k owner a fence 1 until 24ms
+		 8ms c0 invoke acquire k owner a
+		11ms c2 ok acquire k owner a fence 1 until 26ms began 4ms ended 4ms
+		12ms c0 ok acquire k owner a fence 1 until 31ms
+		13ms c2 invoke release k owner a fence 1
+		16ms c3 invoke acquire k owner b
+		23ms c3 ok acquire k owner b fence 2 until 39ms
+		26ms nemesis ok phase end`, `[S1]`},
+	{"a release by a process that had taken the older of two leases by a re-entry", `header ttl 19ms drift 2ms epsilon 1ms
+		 0ms c1 invoke acquire k owner a
+		 1ms c2 invoke acquire k owner a
+		 2ms c1 ok acquire k owner a fence 2
+		 3ms c2 ok acquire k owner a fence 1 until 18ms
+		 4ms c0 invoke acquire k owner a
+		 4ms c0 ok acquire k owner a fence 2 until 21ms
+		 8ms c0 invoke release k owner a
+		12ms c4 invoke acquire k owner b
+		15ms c4 ok acquire k owner b fence 3 until 29ms
+		18ms nemesis ok phase end`, `[S1 S1]`},
+	{"a write that the longer one of two leases told late covers", `header ttl 24ms drift 1ms epsilon 1ms
+		 0ms c1 invoke acquire k owner a
+		 1ms c0 invoke acquire k owner a
+		 1ms c2 invoke acquire k owner a began 0s
+		24ms c1 ok acquire k owner a
+		26ms c1 invoke write k owner a value "a1"
+		26ms c2 ok acquire k owner a until 24ms
+		26ms c0 ok acquire k owner a began 6ms ended 7ms
+		27ms c1 ok write k owner a value "a1" seq 1
+		28ms nemesis ok phase end`, `[S7 S7]`},
+	{"another token for a process beside a release that clocks do not tell from it", `header ttl 22ms epsilon 1ms
+		24ms c2 invoke acquire k owner b
+		25ms c4 invoke acquire k owner b
+		29ms c2 ok acquire k owner b fence 3 until 46ms
+		30ms c4 ok acquire k owner b fence 3 began 25ms ended 26ms
+		30ms c4 invoke acquire k owner b
+		33ms c4 ok acquire k owner b fence 4
+		33ms c2 invoke release k owner b
+		36ms nemesis ok phase end`, `[]`},
+	{"a write with a token of none, behind refusals that named both of its lease", `header ttl 18ms drift 2ms fenced
+		 0ms c0 invoke acquire k owner a
+		 1ms c0 ok acquire k owner a fence 1 until 16ms
+		 4ms c2 invoke acquire k owner a
+		 5ms c2 ok acquire k owner a fence 2 until 20ms
+		 8ms c1 invoke extend k owner a fence 1
+		24ms c1 fail extend k owner a fence 1 err "lease lost"
+		25ms c4 invoke write k owner a fence 3 value "a3"
+		28ms c2 invoke extend k owner a fence 2
+		28ms c2 fail extend k owner a fence 2 err "lease lost"
+		32ms c4 ok write k owner a fence 3 value "a3" began 30ms ended 31ms
+		36ms nemesis ok phase end`, `[S4b S8]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -26,12 +26,16 @@ func (h *Holder) Leases(yield func(*Grant) bool) {
 }
 
 // stopBeside ends, at t, the definite hold of the leases that the word at idx, which
-// bore a token or none (0) and ended g, may have been of as well.
-func (h *Holder) stopBeside(g *Grant, by Stamper, fence uint64, t time.Duration, idx int) {
+// bore a token or none (0) and ended g, may have been of as well. A release ends none that
+// its owner holds more than once.
+func (h *Holder) stopBeside(g *Grant, by Stamper, fence uint64, t time.Duration, idx int, release bool) {
 	if !h.beside {
 		return
 	}
 	for x := range h.Leases {
+		if release && x.depth > 1 && x.ReleasedAt == Never && !x.goneFor(by.Process) {
+			continue
+		}
 		if x != g && x.StoppedAt == Never && (x.Deadline > t || x.Extending > 0) && (fence == 0 || x.Bears(fence)) && !(g.takenBy(by.Process) && g.apartFrom(x)) {
 			x.stampedBy(by)
 			x.stopAt(t, idx, by.Process)

@@ -72,6 +72,7 @@ type rare struct {
 	releaseAgain    asking        // … and when it was invoked
 	GivenBack       []givenBack   // releases that were answered yes, other than the first
 	VagueExtensions int           // extensions of unknown outcome
+	VagueBy         int           // of those, the invocation of one under way when the history told of the lease; 0 is none
 	GivenUp         time.Duration // when its release was given up as of unknown outcome; 0 is never
 	Begun           bool          // that release says itself when it began: its owner knew of it
 	MetSince        bool          // another was granted its key before its deadline, behind a release of unknown outcome

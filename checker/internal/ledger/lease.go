@@ -70,6 +70,7 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	g.StoppedAt, g.ReleasedAt, g.ReleaseOK, g.LostAt = Never, Never, Never, Never
 	if x := h.extends; x.idx > o.InvIdx && x.idx < o.OKIdx && o.OK <= Later(l.Clocks.Widest, x.inv) { // told late: that may have been of it
 		g.Rarely().VagueExtensions++
+		g.Rare.VagueBy = x.idx
 	}
 	l.serve(g, o, d)
 	l.Under(o, g)
@@ -257,6 +258,12 @@ func (o *Op) ReenteredBefore() bool {
 // TakenTwice says whether another process than its first re-entered g.
 func (g *Grant) TakenTwice() bool { return g.Rare != nil && len(g.Rare.entrants) > 0 }
 
+// TookBefore says whether a process was granted g, or took it once more, by an answer before
+// the event at idx.
+func (g *Grant) TookBefore(process, idx int) bool {
+	return g.Process == process && g.OKIdx < idx || g.enteredBefore(process, idx)
+}
+
 // takenBy says whether this process was granted g, or is among those that re-entered it.
 func (g *Grant) takenBy(process int) bool { return g.Process == process || g.enteredBy(process) }
 
@@ -426,8 +433,8 @@ func (k *Key) Extending() bool {
 
 // extensionDone completes an extension that was invoked.
 func (l *Ledger) extensionDone(e *history.Event, o *Op) {
-	if h := o.Holder; h.extends.idx == o.InvIdx && o.Outcome != history.Info {
-		h.extends = asking{}
+	if o.Outcome != history.Info {
+		o.Holder.answered(o)
 	}
 	switch {
 	case o.Grant != nil:
@@ -457,6 +464,20 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 		l.denyBeside(o)
 	}
 	l.moved(e, o)
+}
+
+// answered books that the outcome of o, an extension of h's, is known: what it did to the
+// leases that were granted while it was under way is vague no more.
+func (h *Holder) answered(o *Op) {
+	if h.extends.idx == o.InvIdx {
+		h.extends = asking{}
+	}
+	for x := range h.Leases {
+		if x.Rare != nil && x.Rare.VagueBy == o.InvIdx && o.InvIdx != 0 {
+			x.Rare.VagueExtensions--
+			x.Rare.VagueBy = 0
+		}
+	}
 }
 
 // refusedMeanwhile says whether o, an extension that was asked for before the history told
@@ -532,14 +553,14 @@ func (h *Holder) acted(o *Op) *Grant {
 	case g == nil || before == nil && g.Bears(o.Fence):
 		return g
 	case g.Bears(o.Fence):
-		if before.Bears(o.Fence) && before.Process == o.Process && !g.takenBy(o.Process) && before.GoesOn() && before.Deadline > o.Inv {
+		if before.Bears(o.Fence) && before.takenBy(o.Process) && !g.takenBy(o.Process) && before.GoesOn() && before.Deadline > o.Inv {
 			return before
 		}
 		return g
 	case before == nil:
 	case before.Bears(o.Fence),
 		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && !g.owesRelease(before, o) && (before.ReleasedAt == Never || before.ReleaseToken() != 0 && before.Strange(before.ReleaseToken())),
-		o.Fence == 0 && o.Process == before.Process && !g.takenBy(o.Process) && before.ReleasedAt == Never:
+		o.Fence == 0 && before.takenBy(o.Process) && !g.takenBy(o.Process) && before.ReleasedAt == Never:
 		return before
 	}
 	if o.Fence != 0 && before != nil {
@@ -598,7 +619,7 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		l.change(Extended, e, o, old)
 	case history.Fail:
 		g.stopAt(o.OK, o.OKIdx, o.Process)
-		o.Holder.stopBeside(g, o.By(), o.Fence, o.OK, o.OKIdx)
+		o.Holder.stopBeside(g, o.By(), o.Fence, o.OK, o.OKIdx, false)
 		l.emit(Unmoved, e, o)
 	default:
 		g.Rarely().VagueExtensions++
@@ -634,7 +655,7 @@ func (l *Ledger) lost(e *history.Event, h *Holder) {
 	l.fact = Fact{Kind: Lost, Event: e, Grant: g, Key: h.Key}
 	l.Dispatch()
 	g.stopAt(ToldAt(e), e.Index, e.Process)
-	h.stopBeside(g, l.By(e), e.Fence, ToldAt(e), e.Index)
+	h.stopBeside(g, l.By(e), e.Fence, ToldAt(e), e.Index, false)
 }
 
 // spokenOf is the lease that a renewal at t, or a loss, was of that a process was told:

@@ -106,7 +106,7 @@ func (l *Ledger) releasing(e *history.Event, o *Op) {
 		return
 	}
 	g.stampedBy(o.By())
-	o.Holder.stopBeside(g, o.By(), o.Fence, o.Inv, o.InvIdx)
+	o.Holder.stopBeside(g, o.By(), o.Fence, o.Inv, o.InvIdx, true)
 	if g.depth > 1 && g.ReleasedAt == Never && !g.goneFor(o.Process) {
 		g.depth--
 		o.Inner = true

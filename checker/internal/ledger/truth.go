@@ -83,8 +83,11 @@ func (l *Ledger) settleByLink(e *history.Event, o *Op, value string) {
 	if o.Action == history.Acquire && !o.Executed && o.Holder.tried == UseUnknown {
 		o.Holder.tried = UseRefused
 	}
-	if o.Action == history.Extend && !o.Executed && o.Grant != nil && o.Grant.Rare != nil {
-		o.Grant.Rare.VagueExtensions--
+	if o.Action == history.Extend && !o.Executed {
+		if o.Grant != nil && o.Grant.Rare != nil {
+			o.Grant.Rare.VagueExtensions--
+		}
+		o.Holder.answered(o)
 	}
 	if o.Action == history.Release && o.Grant != nil {
 		o.Grant.ReleaseUnknown = o.Grant.ReleaseUnknown && o.Inner

@@ -127,18 +127,18 @@ func (j *judge) reentered(o *operation, e ending) {
 // stray: a word with a token that its owner was never granted may be about any
 // of its leases, or about none.
 func (j *judge) stray(o *operation, e ending) {
-	own := j.of(o.Key, o.Owner)
-	for _, g := range own {
-		if g.Fence == o.token() {
-			return
-		}
-	}
 	e.sure = false
-	for _, g := range own {
-		if o.token() != 0 {
+	if j.strange(o) {
+		for _, g := range j.of(o.Key, o.Owner) {
 			g.end(e)
 		}
 	}
+}
+
+// strange reports whether a word bears a token that its owner was never granted.
+func (j *judge) strange(o *operation) bool {
+	granted := slices.ContainsFunc(j.of(o.Key, o.Owner), func(g *grant) bool { return g.Fence == o.token() })
+	return o.token() != 0 && !granted
 }
 
 func (j *judge) grant(o *operation) {
@@ -214,7 +214,7 @@ func (j *judge) farthest(g *grant, o *operation) time.Duration {
 func (j *judge) underWay(before, g *grant) (server time.Duration, vague bool) {
 	server, vague = before.server, before.vague
 	for _, o := range j.ops {
-		of := o.Op == history.Extend && o.Key == g.Key && o.Owner == g.Owner && (o.token() == 0 || o.token() == before.Fence)
+		of := o.Op == history.Extend && o.Key == g.Key && o.Owner == g.Owner && (o.token() == 0 || o.token() == before.Fence || o.renamed() || j.strange(o))
 		if !of || o.from.index > g.to.index || o.to.index < g.to.index {
 			continue
 		}
@@ -363,8 +363,13 @@ func (j *judge) extend(o *operation) {
 		j.stray(o, e)
 		j.reentered(o, e)
 	}
-	if o.Kind == history.OK {
+	switch {
+	case o.Kind == history.OK:
 		j.extendedPerhaps(o, spoken)
+	case o.Kind == history.Info && !o.unsent && (o.renamed() || j.strange(o)):
+		for _, g := range j.of(o.Key, o.Owner) {
+			g.vague = true
+		}
 	}
 	for i, g := range spoken {
 		newest := i == len(spoken)-1
@@ -396,7 +401,7 @@ func (j *judge) extendedPerhaps(o *operation, spoken []*grant) {
 	own := j.of(o.Key, o.Owner)
 	nested := slices.ContainsFunc(own, func(g *grant) bool { return g.nested != No })
 	for _, g := range own {
-		if until := j.until(o); !slices.Contains(spoken, g) && (len(spoken) == 0 || nested || o.asked != 0 && o.Fence != 0 && o.asked != o.Fence) {
+		if until := j.until(o); !slices.Contains(spoken, g) && (len(spoken) == 0 || nested || o.renamed()) {
 			g.deadline, g.low = max(g.deadline, until), min(g.low, until)
 			g.longer = append(g.longer, extension{o, until, false})
 			g.server = max(g.server, o.to.time+max(j.history.Header.TTL, until-o.from.time+j.history.Header.Drift))

@@ -53,6 +53,9 @@ func (o *operation) token() uint64 {
 	return o.Fence
 }
 
+// renamed reports whether o was told of another token than it had named.
+func (o *operation) renamed() bool { return o.asked != 0 && o.Fence != 0 && o.asked != o.Fence }
+
 // renewal reports whether the lock did o by itself: its owner hears of it only by a loss.
 func (o *operation) renewal() bool {
 	return o.Op == history.Extend && o.from.index == o.to.index

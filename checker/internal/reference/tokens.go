@@ -1,6 +1,10 @@
 package reference
 
-import "locktorture/workload/history"
+import (
+	"slices"
+
+	"locktorture/workload/history"
+)
 
 // tokens decides S4 and S4b.
 func (j *judge) tokens() {
@@ -33,10 +37,16 @@ func (j *judge) sameToken(g, h *grant, readers bool) {
 		j.claim("S4b", answer(h.keeps == No && !readers, !h.excused || !j.newest(g, h)), g.Key, g.events(), h.events())
 	case g.Owner == h.Owner:
 		is := h.into[g]
-		j.claim("S4b", answer(is == Violation && j.newest(g, h) && h.keeps == No, is != No), g.Key, g.events(), h.events())
+		j.claim("S4b", answer(is == Violation && j.newest(g, h) && h.keeps == No && !j.perhapsOver(g, h), is != No), g.Key, g.events(), h.events())
 	case same && !readers:
 		j.claim("S4b", Violation, g.Key, g.events(), h.events())
 	}
+}
+
+// perhapsOver reports whether a word of which the history tells behind h may have ended g
+// before h was answered, as far as clocks tell.
+func (j *judge) perhapsOver(g, h *grant) bool {
+	return slices.ContainsFunc(g.endings, func(e ending) bool { return !e.unsent && j.perhaps(e.may, h.to) })
 }
 
 // newest reports whether no other grant of their owner lies between g and h.

@@ -310,7 +310,7 @@ func (t *Tokens) reenteredLate(f *ledger.Fact) {
 		if p.Holder != o.Holder || o.OK >= p.End() || p.Mode != o.Mode || p.Fence == 0 || p.Bears(o.Fence) {
 			continue
 		}
-		if p.Process == o.Process && p.OKIdx < o.InvIdx || p.OK+t.From(p, o.By()) < o.Inv {
+		if p.TookBefore(o.Process, o.InvIdx) || p.OK+t.From(p, o.By()) < o.Inv {
 			p.Pin()
 			ok := o.OK
 			t.renamed(f, p, "took it once more while it held it", func() bool { return ok >= p.End() })
@@ -364,7 +364,7 @@ func (t *Tokens) tookHeld(g, x *ledger.Grant, old time.Duration) bool {
 		return false
 	}
 	held := x.OK < g.End() && (!g.Extended || g.DeadlineIdx < x.OKIdx)
-	return held && (x.Process == g.Process && g.OKIdx < x.InvIdx || g.OK+t.From(g, x.By()) < x.Inv)
+	return held && (g.TookBefore(x.Process, x.InvIdx) || g.OK+t.From(g, x.By()) < x.Inv)
 }
 
 // takenBy is the acquire that g was granted by.

@@ -94,12 +94,12 @@ func (z *Zombies) landed(f *ledger.Fact) {
 	}
 }
 
-// underLate books that o was issued under a lease of which the history told only then.
+// underLate books that o was issued under a lease of which the history told only then: of
+// several, under the one that lasts longest.
 func (z *Zombies) underLate(o *ledger.Op) {
 	for _, g := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
 		if g != nil && z.toldLate(o, g) {
 			z.under(o, g)
-			return
 		}
 	}
 }
@@ -206,11 +206,11 @@ func (z *Zombies) givenBack(g *ledger.Grant, o *ledger.Op) bool {
 	return g.ReleaseOK != ledger.Never && o.Inv-z.From(g, o.By()) > g.ReleaseOK
 }
 
-// allGone says whether o, which bears no token, was issued under a lease of several, each
-// of which had been refused its owner, or been reported lost, before o.
+// allGone says whether o, which bears none of its tokens, was issued under a lease of several,
+// each of which had been refused its owner, or been reported lost, before o.
 func (*Zombies) allGone(o *ledger.Op, told func(by, idx int, t time.Duration) bool) bool {
 	g := o.Grant
-	if o.Fence != 0 || !g.TwoTokens() {
+	if !g.TwoTokens() || o.Fence != 0 && slices.Contains(slices.Collect(g.Tokens), o.Fence) {
 		return false
 	}
 	var words []int
