@@ -1,6 +1,9 @@
 package checker
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSampledLeftovers(t *testing.T) { runBounds(t, sampledLeftovers()) }
 
@@ -175,6 +178,7 @@ func TestUnservedWaiters(t *testing.T) { runBounds(t, unservedWaiters()) }
 
 func unservedWaiters() []boundCase {
 	wake := map[string]int64{"wake_ns": 30 * ms}
+	woken := map[string]int64{"wake_ns": 500 * ms, "woken_ns": 30 * ms}
 	const waiting = `
 		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
 		  0ms witness ok key k node n2 value sample note lock:k began 0ms pttl -2
@@ -241,6 +245,54 @@ func unservedWaiters() []boundCase {
 				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
 				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
 				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "given back, and not woken", header: header, want: Fail, violations: []string{"L2 [7 13]"},
+			history: waiting + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "given back, and woken in time", header: header, want: Pass,
+			history: waiting + `
+				 41ms witness ok key k node n1 value sample note lock:k began 41ms pttl -2
+				 41ms witness ok key k node n2 value sample note lock:k began 41ms pttl -2
+				 42ms b ok acquire k until 130ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "one who came when the key was being given back", header: header, want: Pass,
+			history: strings.Replace(waiting, "5ms b invoke acquire k note wait\n\t\t 10ms a invoke release k", "5ms a invoke release k\n\t\t 10ms b invoke acquire k note wait", 1) + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "a lease that ran out wakes nobody", header: header, want: Pass,
+			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", "11ms a ok lost k", 1) + `
+				150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
+				150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
+				190ms witness ok key k node n1 value sample note lock:k began 190ms pttl -2
+				190ms witness ok key k node n2 value sample note lock:k began 190ms pttl -2
+				195ms b ok acquire k until 240ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "a release of unknown outcome may have woken nobody", header: header, want: Pass,
+			history: strings.Replace(waiting, "11ms a ok release k", "11ms a info release k err timeout", 1) + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "free only long after it was given back", header: header, want: Pass,
+			history: waiting + `
+				 13ms witness ok key k node n2 value sample note lock:k began 13ms holder x pttl 14
+				 13ms witness ok key k node n3 value sample note lock:k began 13ms holder x pttl 14
+				 28ms witness ok key k node n1 value sample note lock:k began 28ms pttl -2
+				 28ms witness ok key k node n2 value sample note lock:k began 28ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms pttl -2
+				 60ms witness ok key k node n2 value sample note lock:k began 60ms pttl -2
+				 61ms b ok acquire k until 150ms`,
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "while a fault holds up somebody else, elsewhere", header: header, want: Fail, violations: []string{"L2 [7 15]"},

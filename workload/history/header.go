@@ -175,12 +175,13 @@ const (
 	BoundAvailability = "availability_percent" // of acquires definitely answered, per phase (L6)
 	BoundUndo         = "undo_ns"              // by when what a failed attempt took, and a released lease, are gone from a node that can be reached (L8)
 	BoundWake         = "wake_ns"              // by when somebody who waits for a key that is free has it (L2)
+	BoundWoken        = "woken_ns"             // by when somebody has a key that was given back while he waited for it: the release wakes him (L2)
 	BoundRounds       = "livelock_rounds"      // lost rounds that make a livelock (L7)
 )
 
 // bounds are these names. Others are ignored, so that readers outlive writers, but for what
 // is one of these misspelt.
-var bounds = []string{BoundAvailability, BoundRounds, BoundLoss, BoundRecovery, BoundRetry, BoundUndo, BoundWait, BoundWake}
+var bounds = []string{BoundAvailability, BoundRounds, BoundLoss, BoundRecovery, BoundRetry, BoundUndo, BoundWait, BoundWake, BoundWoken}
 
 // misspelt returns the bound that name was likely meant to be, or "".
 func misspelt(name string) string {

@@ -36,6 +36,7 @@ type sampledKey struct {
 	late   []author                 // of unknown outcome, or given up without a release
 	over   moment                   // when the last of those that are over was
 	gone   time.Duration            // when the last lease ended
+	given  returned                 // the release that ended it, where one did
 	tried  map[string]time.Duration // when an owner's last attempt or release was answered
 	waits  map[int]moment           // acquires under way that wait inside the lock, by process
 	gaveUp time.Duration            // a waiter did last, and nobody who began to wait later was granted the key since: it may still stand in line
@@ -44,6 +45,9 @@ type sampledKey struct {
 	names map[string]bool         // under which nodes store it
 	stuck *lasting                // L2, of the waiter that waits longest
 }
+
+// A returned key is one whose last lease was given back, and that nobody was granted since.
+type returned struct{ asked, answered time.Duration } // the release; 0 is none
 
 // A lasting is a finding that grows while it lasts.
 type lasting struct {
@@ -248,6 +252,7 @@ func (k *sampledKey) ends(a author, at moment) {
 // servers keep it.
 func (s *Samples) grants(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
+	k.given = returned{}
 	a := k.answers(f)
 	if was, holds := k.leases[h]; holds && f.Kind == ledger.Reentered {
 		a.number = was.number
@@ -280,7 +285,10 @@ func (s *Samples) releases(k *sampledKey, f *ledger.Fact) {
 		return
 	}
 	delete(k.leases, h)
-	k.gone = f.Event.Time
+	k.gone, k.given = f.Event.Time, returned{}
+	if f.Op.Outcome == history.OK && len(k.leases) == 0 {
+		k.given = returned{f.Op.Inv, f.Event.Time}
+	}
 	if f.Op.Outcome == history.Fail && !s.declared() {
 		a.until = max(a.until, s.kept(f.Event.Time)) // what is left of a lost lease ends by itself
 		k.late = append(k.late, a)
@@ -308,7 +316,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 		k.tried[h.Owner] = f.Event.Time
 		if a, holds := k.leases[h]; holds {
 			delete(k.leases, h)
-			k.gone = f.Event.Time
+			k.gone, k.given = f.Event.Time, returned{}
 			if undone {
 				k.ends(a, gone)
 				return
@@ -329,7 +337,7 @@ func (s *Samples) settle(k *sampledKey, t time.Duration) {
 	for h, a := range k.leases {
 		if a.until <= t {
 			delete(k.leases, h)
-			k.gone = max(k.gone, a.until)
+			k.gone, k.given = max(k.gone, a.until), returned{}
 			k.ends(a, moment{a.until, rule.NoWitness})
 		}
 	}
@@ -423,6 +431,17 @@ func (s *Samples) wakeWithin() time.Duration {
 	return time.Duration(s.Bound(history.BoundWake, int64(idleLeases*one)))
 }
 
+// wokenWithin is how long somebody may wait who waited before at, when the last lease of k
+// was given back and nodes were free of it soon: whoever gives a key back wakes who waits
+// for it, as declared.
+func (s *Samples) wokenWithin(k *sampledKey, at, free time.Duration) time.Duration {
+	woken, declared := s.Header.Bounds[history.BoundWoken]
+	if bound := time.Duration(woken); declared && at < k.given.asked && free-k.given.answered <= bound/2 {
+		return min(bound, s.wakeWithin())
+	}
+	return s.wakeWithin()
+}
+
 // unserved reports L2 when somebody waits for a key that a quorum does not store.
 func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 	if k.blind || len(k.waits) == 0 || len(k.leases) > 0 || k.gaveUp > 0 {
@@ -434,9 +453,8 @@ func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 			first = w
 		}
 	}
-	bound := s.wakeWithin()
 	free, seen := s.freeAtQuorum(k)
-	from := max(first.t, free, k.gone)
+	bound, from := s.wokenWithin(k, first.t, free), max(first.t, free, k.gone)
 	if free == ledger.Never || seen-from <= bound+s.Header.Epsilon {
 		return
 	}
@@ -444,15 +462,14 @@ func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 		return
 	}
 	if k.stuck == nil || k.stuck.idx != first.idx {
-		k.stuck = s.waits(key, first, from, moment{seen, e.Index})
+		k.stuck = s.waits(key, first, from, moment{seen, e.Index}, bound)
 		s.Violate(k.stuck.Candidate)
 	}
 	k.stuck.grow(moment{seen, e.Index}, seen-from-bound)
 }
 
-func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now moment) *lasting {
+func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now moment, bound time.Duration) *lasting {
 	o := &lasting{idx: first.idx, now: now}
-	bound := s.wakeWithin()
 	o.Candidate = &rule.Candidate{
 		ID: "L2", Key: key, Witness: []int{first.idx, now.idx}, Blame: rule.BlameProgress, From: from,
 		Text: func() string {

@@ -116,8 +116,8 @@ func fullLock(about string, nodes int, build func(redlock.Config) lockimpl.Facto
 
 // configured says of the full lock what its documentation promises for a configuration,
 // which may depend on the lease: an exchange with a node takes no longer than NodeTimeout,
-// what was not answered is sent again, and a dead waiter holds up the others for Patience
-// at most.
+// what was not answered is sent again, a release wakes who waits, and a dead waiter holds up
+// the others for Patience at most.
 func configured(of func(redlock.Config) redlock.Config, l Lock) Lock {
 	promised := func(ttl time.Duration) (exchange, patience time.Duration) {
 		c := of(redlock.Config{MaxTTL: ttl})
@@ -131,6 +131,7 @@ func configured(of func(redlock.Config) redlock.Config, l Lock) Lock {
 		exchange, patience := promised(ttl)
 		return exchange + patience
 	}
+	l.WokenWithin = l.UndoWithin // to hear of the release, and to ask
 	return l
 }
 

@@ -101,18 +101,18 @@ func TestStarterOfAConstructorThatReturnsNothing(t *testing.T) {
 // of the undo, too.
 func TestPromisesFollowTheConfiguration(t *testing.T) {
 	const ttl = 2 * time.Second
-	for id, want := range map[string][2]time.Duration{
-		"redlock":             {time.Second, time.Second},
-		"no-wake-up":          {time.Second, 500*time.Millisecond + time.Minute},
-		"no-wake-up-twin":     {time.Second, 500*time.Millisecond + time.Minute},
-		"validity-fresh-twin": {20 * time.Second, 10*time.Second + 500*time.Millisecond},
+	for id, want := range map[string][3]time.Duration{
+		"redlock":             {time.Second, time.Second, time.Second},
+		"no-wake-up":          {time.Second, 500*time.Millisecond + time.Minute, time.Second},
+		"no-wake-up-twin":     {time.Second, 500*time.Millisecond + time.Minute, time.Second},
+		"validity-fresh-twin": {20 * time.Second, 10*time.Second + 500*time.Millisecond, 20 * time.Second},
 	} {
 		l, err := Builtin().Find(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if undo, wake := l.UndoWithin(ttl), l.WakeWithin(ttl); undo != want[0] || wake != want[1] {
-			t.Errorf("%s undoes within %v and wakes within %v, want %v and %v", id, undo, wake, want[0], want[1])
+		if got := [3]time.Duration{l.UndoWithin(ttl), l.WakeWithin(ttl), l.WokenWithin(ttl)}; got != want {
+			t.Errorf("%s undoes, serves and wakes within %v, want %v", id, got, want)
 		}
 	}
 }

@@ -56,6 +56,10 @@ type Lock struct {
 	// when that is not documented.
 	WakeWithin func(ttl time.Duration) time.Duration
 
+	// WokenWithin is the same of a key that was given back while somebody waited for it,
+	// whom the release wakes; nil when that is not documented.
+	WokenWithin func(ttl time.Duration) time.Duration
+
 	// Quarantine is how long the lock itself keeps a node out that came back
 	// empty; nil when it lets it in at once.
 	Quarantine func(c config.Config) time.Duration
@@ -104,7 +108,7 @@ func (l Lock) Promises(h *history.Header) {
 		h.Bounds = map[string]int64{}
 	}
 	for name, within := range map[string]func(time.Duration) time.Duration{
-		"loss_ns": l.LossWithin, "undo_ns": l.UndoWithin, "wake_ns": l.WakeWithin,
+		"loss_ns": l.LossWithin, "undo_ns": l.UndoWithin, "wake_ns": l.WakeWithin, "woken_ns": l.WokenWithin,
 	} {
 		if within != nil {
 			h.Bounds[name] = within(h.TTL).Nanoseconds()

@@ -43,7 +43,7 @@ type Report struct {
 	Without     []string        `json:"without,omitempty"`
 	Accept      []string        `json:"accept,omitempty"`
 	MostRounds  int             `json:"most_rounds,omitempty"` // all sittings together; 0: only the budget ends it
-	LeftOut     []string        `json:"left_out,omitempty"` // faults that were not drawn, with the reason
+	LeftOut     []string        `json:"left_out,omitempty"`    // faults that were not drawn, with the reason
 	Began       time.Time       `json:"began"`
 	Took        time.Duration   `json:"took_ns"` // all sittings together
 	Interrupted bool            `json:"interrupted,omitempty"`
