@@ -33,19 +33,28 @@ func (z *Zombies) meanwhile(f *ledger.Fact) {
 	if o.Use != ledger.UseHeld || g == nil {
 		return
 	}
-	d := z.owners.At(o.Holder.ID)
-	if d.writer != o.Process {
-		d.writer, d.last, d.others = o.Process, 0, max(d.others, d.last)
+	last := z.lastWrite(o.Holder)
+	if last.process != o.Process {
+		last.process, last.at, last.others = o.Process, 0, max(last.others, last.at)
 	}
-	d.last = max(d.last, o.Inv)
+	last.at = max(last.at, o.Inv)
 	if acting(o.Holder) < 2 { // nothing but o
 		return
 	}
+	d := z.owners.At(o.Holder.ID)
 	if len(d.meanwhile) == keptMeanwhile {
 		d.unkept = max(d.unkept, d.meanwhile[0].inv)
 		d.meanwhile = d.meanwhile[:copy(d.meanwhile, d.meanwhile[1:])]
 	}
 	d.meanwhile = append(d.meanwhile, heldWrite{g.OKIdx, o.Inv, o.OK, o.InvIdx, f.Landing.Idx, o.By(), o.Fence, o.Value, o.Overdue()})
+}
+
+// lastWrite is h's.
+func (z *Zombies) lastWrite(h *ledger.Holder) *lastWrite {
+	if h.ID >= len(z.writers) {
+		z.writers = append(z.writers, make([]lastWrite, h.ID+1-len(z.writers))...)
+	}
+	return &z.writers[h.ID]
 }
 
 // acting is how many operations act under the two latest leases of h.
@@ -90,14 +99,13 @@ func (z *Zombies) overdueToo(o *ledger.Op, w *ledger.LateWrite) {
 // told looks at those again: a release, or a refusal, was answered before it is told.
 func (z *Zombies) told(f *ledger.Fact) {
 	o, g := f.Op, f.Grant
-	d := z.owners.Get(g.Holder.ID)
-	switch {
-	case d == nil:
-		return
-	case o.Late && (d.others > o.OK || d.last > o.OK && d.writer != o.Process):
-		z.behindAll++
+	if o.Late {
+		if last := z.lastWrite(g.Holder); last.others > o.OK || last.at > o.OK && last.process != o.Process {
+			z.behindAll++
+		}
 	}
-	if len(d.meanwhile) == 0 {
+	d := z.owners.Get(g.Holder.ID)
+	if d == nil || len(d.meanwhile) == 0 {
 		return
 	}
 	if o.OK < f.Event.Time {

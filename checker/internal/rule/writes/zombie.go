@@ -20,10 +20,11 @@ type Zombies struct {
 	unkept    int // writes not settled, more than are kept, that a grant told late may cover
 	unheard   int // writes of owners more of whose processes were refused than are remembered
 
-	owners rule.Table[unsettledWrites]         // by holder
-	parked map[*ledger.Grant][]*ledger.Landing // writes that an extension under way may yet cover
-	found  bool                                // any S8
-	unsent map[int]bool                        // releases, by invocation, that a link is known late never to have carried
+	owners  rule.Table[unsettledWrites]         // by holder, of those few that have any
+	writers []lastWrite                         // by holder
+	parked  map[*ledger.Grant][]*ledger.Landing // writes that an extension under way may yet cover
+	found   bool                                // any S8
+	unsent  map[int]bool                        // releases, by invocation, that a link is known late never to have carried
 }
 
 func (*Zombies) IDs() []string { return []string{"S3z", "S8"} }
@@ -260,10 +261,13 @@ type unsettledWrites struct {
 
 	meanwhile []heldWrite   // accepted while a release or an extension was under way …
 	unkept    time.Duration // … when the last one was issued that is not kept any more; 0 is none
+}
 
-	writer int           // the process that wrote last under a lease …
-	last   time.Duration // … when it did …
-	others time.Duration // … and when any other one did; 0 is never
+// A lastWrite is when an owner wrote last under a lease.
+type lastWrite struct {
+	process int           // that did …
+	at      time.Duration // … when …
+	others  time.Duration // … and when any other one did; 0 is never
 }
 
 // An unheldWrite was reported (S8). An acquire of its owner's may turn out to have been
