@@ -46,9 +46,9 @@ type entry struct {
 	seq   uint64 // the number that the store gave; 0 is none
 	fence uint64
 	key   *ledger.Key
-	who   string
 	idx   int32
 	inv   int32 // the event that invoked it
+	owner int32 // the number of whose it is
 	kind  history.Kind
 }
 
@@ -109,7 +109,7 @@ func (b *bookkeeping) Observe(f *ledger.Fact) {
 // answered keeps what a client was told of its write.
 func (b *bookkeeping) answered(o *ledger.Op) {
 	k := o.Holder.Key
-	e := entry{b.name(k.Name, o.Value), 0, o.Fence, k, o.Holder.Owner, int32(o.OKIdx), int32(o.InvIdx), o.Outcome}
+	e := entry{b.name(k, o.Value), 0, o.Fence, k, int32(o.OKIdx), int32(o.InvIdx), int32(o.Holder.OwnerNo), o.Outcome}
 	if o.Outcome != history.Info && o.Has&history.HasSeq != 0 {
 		e.seq = o.Seq
 	}
@@ -142,7 +142,7 @@ func (b *bookkeeping) forwarded(e *history.Event) {
 // it to learn what became of its write.
 func (b *bookkeeping) logs(e *history.Event, acknowledged bool) {
 	k := b.j.Key(e.Key)
-	line := entry{b.name(e.Key, e.Value), e.Seq, e.Fence, k, b.j.Names.Called[b.j.Owner(e.Owner)], int32(e.Index), int32(e.Index), e.Kind}
+	line := entry{b.name(k, e.Value), e.Seq, e.Fence, k, int32(e.Index), int32(e.Index), int32(b.j.Owner(e.Owner)), e.Kind}
 	if e.Kind == history.OK && acknowledged {
 		b.logged.add(line)
 	}
@@ -151,8 +151,13 @@ func (b *bookkeeping) logs(e *history.Event, acknowledged bool) {
 	}
 }
 
-func (b *bookkeeping) name(key, value string) uint64 {
-	return bits.RotateLeft64(maphash.String(b.seed, key), 1) ^ maphash.String(b.seed, value)
+// name is a hash of a key and a value.
+func (b *bookkeeping) name(k *ledger.Key, value string) uint64 {
+	of := b.keys.At(k.No)
+	if of.hash == 0 {
+		of.hash = maphash.String(b.seed, k.Name)
+	}
+	return bits.RotateLeft64(of.hash, 1) ^ maphash.String(b.seed, value)
 }
 
 // keep reports whether there was room.
@@ -195,15 +200,26 @@ func (s *sums) add(e entry) {
 type books struct {
 	told, logged *numbers // of writes that are not kept
 	kept         uint64   // the highest number of one that is
+	hash         uint64   // of its name; 0 is not known yet
 }
 
 // numbers are the last numbers that were given, as far back as writes overtake each
 // other.
 type numbers struct {
 	top   uint64
-	last  [64]entry
+	last  [64]given
 	count int
 }
+
+// A given is a number that the store gave, and to whose write.
+type given struct {
+	seq   uint64
+	idx   int32
+	owner int32
+}
+
+// given is the number that e bears.
+func (e *entry) given() given { return given{e.seq, e.idx, e.owner} }
 
 // numbered looks for the number of a write that is not kept among the last ones.
 func (b *bookkeeping) numbered(in **numbers, e entry) {
@@ -225,7 +241,7 @@ func (b *bookkeeping) numbered(in **numbers, e entry) {
 		oldest := n.top
 		for _, x := range n.last[:min(n.count, len(n.last))] {
 			if oldest = min(oldest, x.seq); x.seq == e.seq {
-				b.twice(x, e)
+				b.twice(e.key, x, e.given())
 			}
 		}
 		if n.count > len(n.last) && e.seq < oldest {
@@ -233,14 +249,15 @@ func (b *bookkeeping) numbered(in **numbers, e entry) {
 		}
 	}
 	n.top = max(n.top, e.seq)
-	n.last[n.count%len(n.last)] = e
+	n.last[n.count%len(n.last)] = e.given()
 	n.count++
 }
 
 // twice reports R3.
-func (b *bookkeeping) twice(x, e entry) {
-	text := fmt.Sprintf("The store gave the number %d to two writes of %s: %s (event %d) and %s (event %d). Its own order of its writes proves nothing then.", e.seq, e.key.Name, byWhom(x.who), x.idx, byWhom(e.who), e.idx)
-	b.violate("R3", e.key, words.Owners(x.who, e.who), []int{int(x.idx), int(e.idx)}, text)
+func (b *bookkeeping) twice(k *ledger.Key, x, e given) {
+	one, other := b.who(x.owner), b.who(e.owner)
+	text := fmt.Sprintf("The store gave the number %d to two writes of %s: %s (event %d) and %s (event %d). Its own order of its writes proves nothing then.", e.seq, k.Name, byWhom(one), x.idx, byWhom(other), e.idx)
+	b.violate("R3", k, words.Owners(one, other), []int{int(x.idx), int(e.idx)}, text)
 }
 
 // doubles looks for one number with two writes, in what clients were told and in
@@ -263,7 +280,7 @@ func (b *bookkeeping) doubles() {
 				continue
 			}
 			if x, taken := first[at]; e.seq != 0 && taken && x.name != e.name {
-				b.twice(x, e)
+				b.twice(e.key, x.given(), e.given())
 			} else if e.seq != 0 && !taken {
 				first[at] = e
 			}
@@ -441,7 +458,7 @@ func (b *bookkeeping) reconcile() {
 		if known, again := asked[e.name]; !again || known.kind == history.Fail { // one attempt of several that may be kept is enough
 			asked[e.name] = e
 		}
-		askers[ownWrite{e.name, e.who}] = true
+		askers[ownWrite{e.name, e.owner}] = true
 		tokens[position{e.name, e.fence}] = true
 		_, listed := lines[e.name]
 		whole = whole || listed && e.kind == history.OK
@@ -458,7 +475,7 @@ func (b *bookkeeping) reconcile() {
 		}
 		if line.kind == history.OK {
 			e, known := asked[line.name]
-			own := line.who == "" || askers[ownWrite{line.name, line.who}]
+			own := b.who(line.owner) == "" || askers[ownWrite{line.name, line.owner}]
 			b.wanted(line, e, known, own)
 			if borne := line.fence == 0 || tokens[position{line.name, 0}] || tokens[position{line.name, line.fence}]; known && own && e.kind != history.Fail && !borne {
 				b.otherToken(line, e)
@@ -472,8 +489,8 @@ type position struct{ name, number uint64 }
 
 // An ownWrite is a write of somebody's.
 type ownWrite struct {
-	name uint64
-	who  string
+	name  uint64
+	owner int32
 }
 
 // listed reports R1: the log lacks an acknowledged write, or has it only under another
@@ -482,9 +499,9 @@ func (b *bookkeeping) listed(e, line entry, listed, placed bool) (lacks bool) {
 	what := ""
 	switch {
 	case line.kind != history.OK && (listed || !b.j.Truncated):
-		what = fmt.Sprintf("A write to %s %s (event %d) was acknowledged, and the store's own log does not have it as accepted.", e.key.Name, byWhom(e.who), e.idx)
+		what = fmt.Sprintf("A write to %s %s (event %d) was acknowledged, and the store's own log does not have it as accepted.", e.key.Name, byWhom(b.who(e.owner)), e.idx)
 	case line.kind == history.OK && e.seq != 0 && line.seq != 0 && !placed:
-		what = fmt.Sprintf("A write to %s %s was acknowledged as number %d (event %d), and the store's own log has it as number %d (event %d).", e.key.Name, byWhom(e.who), e.seq, e.idx, line.seq, line.idx)
+		what = fmt.Sprintf("A write to %s %s was acknowledged as number %d (event %d), and the store's own log has it as number %d (event %d).", e.key.Name, byWhom(b.who(e.owner)), e.seq, e.idx, line.seq, line.idx)
 	default:
 		return false
 	}
@@ -492,7 +509,7 @@ func (b *bookkeeping) listed(e, line entry, listed, placed bool) (lacks bool) {
 	if line.kind == history.OK {
 		witness = append(witness, int(line.idx))
 	}
-	b.violate("R1", e.key, words.Owners(e.who), witness, what)
+	b.violate("R1", e.key, words.Owners(b.who(e.owner)), witness, what)
 	return true
 }
 
@@ -503,24 +520,24 @@ func (b *bookkeeping) wanted(line, e entry, known, own bool) {
 	switch {
 	case known && own && e.kind != history.Fail:
 	case known && own:
-		b.violate("R2", line.key, words.Owners(line.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
-			"A write to %s %s was answered with a no, or never forwarded (event %d), and the store's own log has it as accepted (event %d).", line.key.Name, byWhom(e.who), e.idx, line.idx))
+		b.violate("R2", line.key, words.Owners(b.who(line.owner)), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
+			"A write to %s %s was answered with a no, or never forwarded (event %d), and the store's own log has it as accepted (event %d).", line.key.Name, byWhom(b.who(e.owner)), e.idx, line.idx))
 	case known:
 		b.disown(line)
-		b.violate("R2", line.key, words.Owners(line.who, e.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
-			"The store's own log has a write to %s %s as accepted (event %d), which not that one asked for, but %s (event %d).", line.key.Name, byWhom(line.who), line.idx, e.who, e.idx))
+		b.violate("R2", line.key, words.Owners(b.who(line.owner), b.who(e.owner)), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
+			"The store's own log has a write to %s %s as accepted (event %d), which not that one asked for, but %s (event %d).", line.key.Name, byWhom(b.who(line.owner)), line.idx, b.who(e.owner), e.idx))
 	default:
 		b.disown(line)
-		b.violate("R2", line.key, words.Owners(line.who), []int{int(line.idx)}, fmt.Sprintf(
-			"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for.", line.key.Name, byWhom(line.who), line.idx))
+		b.violate("R2", line.key, words.Owners(b.who(line.owner)), []int{int(line.idx)}, fmt.Sprintf(
+			"The store's own log has a write to %s %s as accepted (event %d) that nobody asked for.", line.key.Name, byWhom(b.who(line.owner)), line.idx))
 	}
 }
 
 // otherToken reports R2: e was asked for with another token than the log's line has.
 func (b *bookkeeping) otherToken(line, e entry) {
 	b.disown(line)
-	b.violate("R2", line.key, words.Owners(line.who, e.who), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
-		"The store's own log has a write to %s %s as accepted with token %d (event %d), and it was asked for with token %d (event %d).", line.key.Name, byWhom(line.who), line.fence, line.idx, e.fence, e.idx))
+	b.violate("R2", line.key, words.Owners(b.who(line.owner), b.who(e.owner)), []int{int(e.idx), int(line.idx)}, fmt.Sprintf(
+		"The store's own log has a write to %s %s as accepted with token %d (event %d), and it was asked for with token %d (event %d).", line.key.Name, byWhom(b.who(line.owner)), line.fence, line.idx, e.fence, e.idx))
 }
 
 // disown notes that nobody asked for a line of the log, or not for it as it stands there.
@@ -536,6 +553,9 @@ func (b *bookkeeping) disown(line entry) {
 func (b *bookkeeping) anyUnasked(lines ...int) bool {
 	return slices.ContainsFunc(lines, func(idx int) bool { return b.unasked[idx] })
 }
+
+// who is the name of an owner by its number.
+func (b *bookkeeping) who(owner int32) string { return b.j.Names.Called[owner] }
 
 // byWhom tells of a write's owner; the log may name none.
 func byWhom(owner string) string {
