@@ -54,10 +54,16 @@ func (s *tokens) rename(x TokenGrant) {
 // Given is the latest grant of k with this token that is remembered: one of h's, when
 // there is one.
 func (k *Key) Given(fence uint64, h *Holder) (of TokenGrant, found bool) {
-	for _, x := range slices.Concat(k.Tokens.Recent.Latest(), k.Tokens.renamed) {
+	look := func(x TokenGrant) {
 		if x.Fence == fence && (!found || int(of.Owner) != h.OwnerNo) {
 			of, found = x, true
 		}
+	}
+	for x := range k.Tokens.Recent.Latest {
+		look(x)
+	}
+	for _, x := range k.Tokens.renamed {
+		look(x)
 	}
 	for _, x := range k.Held {
 		if x.Fence == fence && (!found || x.Holder == h) {
@@ -71,7 +77,7 @@ func (k *Key) Given(fence uint64, h *Holder) (of TokenGrant, found bool) {
 // remembered leases bears.
 func (h *Holder) Forgot(fence uint64) bool {
 	r, known := &h.Key.Tokens.Recent, false
-	for _, x := range r.Latest() {
+	for x := range r.Latest {
 		if x.Fence == fence && int(x.Owner) == h.OwnerNo {
 			return true
 		}
@@ -89,13 +95,14 @@ func (l *Ledger) issue(g *Grant) {
 	if o := k.Open.Head; o != nil {
 		bound = min(bound, o.Inv)
 	}
-	k.Tokens.Recent.add(g.Token(), func(x TokenGrant) bool { return x.Ok+l.Header.Epsilon < bound })
+	k.Tokens.Recent.add(g.Token(), func(x *TokenGrant) bool { return x.Ok+l.Header.Epsilon < bound })
 }
 
 // A recentGrants is the latest grants of a key, in the order in which they were told.
 type recentGrants struct {
-	steps      []TokenGrant
-	gone       int              // of steps, from the front: no longer looked at
+	ring       []TokenGrant
+	first      int              // the place of the oldest one in the ring …
+	count      int              // … and how many there are
 	lowest     uint64           // of the tokens that are no longer looked at; 0 is none …
 	highest    uint64           // … and the highest
 	overflowed [2]DroppedTokens // by mode: what was dropped although an open acquire may share a token with it
@@ -108,28 +115,39 @@ type DroppedTokens struct {
 	From, Ok  time.Duration // when the last of them was asked for, and answered
 }
 
-// Latest are those that are looked at.
-func (r *recentGrants) Latest() []TokenGrant { return r.steps[r.gone:] }
-
-// add adds a grant, and drops those that passed says nobody can share a token with.
-func (r *recentGrants) add(me TokenGrant, passed func(TokenGrant) bool) {
-	r.steps = append(r.steps, me)
-	for len(r.Latest()) > RecentTokens {
-		first := r.steps[r.gone]
-		if !passed(first) {
-			if len(r.Latest()) <= MostTokens {
-				break
-			}
-			r.overflowed[first.Mode].add(first)
+// Latest calls yield with those that are looked at, the oldest first.
+func (r *recentGrants) Latest(yield func(TokenGrant) bool) {
+	for i := range r.count {
+		if !yield(r.ring[(r.first+i)%len(r.ring)]) {
+			return
 		}
-		r.drop(first.Fence)
-		r.gone++
-	}
-	if r.gone > RecentTokens && r.gone > len(r.steps)/2 {
-		r.steps = r.steps[:copy(r.steps, r.Latest())]
-		r.gone = 0
 	}
 }
+
+// add adds a grant, and drops those that passed says nobody can share a token with.
+func (r *recentGrants) add(me TokenGrant, passed func(*TokenGrant) bool) {
+	for r.count >= RecentTokens {
+		first := &r.ring[r.first]
+		if !passed(first) {
+			if r.count < MostTokens {
+				break
+			}
+			r.overflowed[first.Mode].add(*first)
+		}
+		r.drop(first.Fence)
+		r.first = (r.first + 1) % len(r.ring)
+		r.count--
+	}
+	if r.count == len(r.ring) {
+		ring := slices.AppendSeq(make([]TokenGrant, 0, max(fewTokens, 2*r.count)), r.Latest)
+		r.ring, r.first = ring[:cap(ring)], 0
+	}
+	r.ring[(r.first+r.count)%len(r.ring)] = me
+	r.count++
+}
+
+// fewTokens is how many grants of a key there is place for at first.
+const fewTokens = 4
 
 // drop notes that a grant with this token is no longer looked at.
 func (r *recentGrants) drop(fence uint64) {

@@ -202,7 +202,7 @@ func (t *Tokens) outBefore(g *ledger.Grant, rivals []ledger.TokenGrant) (r ledge
 
 // toldLate looks for grants that were asked for after g, and told of before.
 func (t *Tokens) toldLate(g *ledger.Grant, s *tokenState) {
-	for _, r := range g.Holder.Key.Tokens.Recent.Latest() {
+	for r := range g.Holder.Key.Tokens.Recent.Latest {
 		if r.Mode == history.Shared && g.Mode == history.Shared ||
 			r.By.Process == g.Process || g.OK+t.Clocks.Apart(g.By(), r.By) >= r.From || r.Fence > g.Fence {
 			continue
@@ -374,7 +374,7 @@ func takenBy(g *ledger.Grant) ledger.Op {
 
 func (t *Tokens) duplicate(f *ledger.Fact, s *tokenState, again bool) {
 	g := f.Grant
-	for _, r := range g.Holder.Key.Tokens.Recent.Latest() {
+	for r := range g.Holder.Key.Tokens.Recent.Latest {
 		if r.Fence != g.Fence || r.Mode == history.Shared && g.Mode == history.Shared || again && int(r.Owner) == g.Holder.OwnerNo {
 			continue
 		}
@@ -446,7 +446,7 @@ func (t *Tokens) hit(id string, r ledger.TokenGrant, g *ledger.Grant, text strin
 // is compared by time.
 func (t *Tokens) follow(g *ledger.Grant) {
 	p := g.Holder.Prior
-	if p == nil || p.Process != g.Process || p.OK+t.Header.Epsilon < g.Inv {
+	if p == nil || p.OK+t.Header.Epsilon < g.Inv || p.Process != g.Process {
 		if peaks := t.peaks.Get(g.Holder.ID); peaks != nil {
 			*peaks = [2]ledger.TokenGrant{}
 		}
