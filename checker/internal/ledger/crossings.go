@@ -57,10 +57,10 @@ func (k *Key) watch(g *Grant) {
 }
 
 func (k *Key) unwatch(g *Grant) {
-	if g.Watched == 0 {
+	watch := k.watched[g.Mode]
+	if len(watch) == 0 || g.Watched == 0 { // mostly it is empty
 		return
 	}
-	watch := k.watched[g.Mode]
 	last := watch[len(watch)-1]
 	watch[g.Watched-1], last.Watched = last, g.Watched
 	watch[len(watch)-1] = nil

@@ -5,20 +5,23 @@ import (
 	"time"
 )
 
-// A Holder is one owner's relation to one key.
+// A Holder is one owner's relation to one key. What every operation looks at comes
+// first, in 64 bytes.
 type Holder struct {
 	Key     *Key
-	Owner   string
-	OwnerNo int    // the owner's number
-	ID      int    // its own, of all keys together
 	Grant   *Grant // its latest
 	Prior   *Grant // the one before
-	tried   Use    // useRefused or useUnknown: the latest attempt after that grant
-	vain    asking // that attempt
-	extends asking // its latest extension that was asked for, and not answered
+	tried   Use    // UseRefused or UseUnknown: the latest attempt after that grant
 	over    bool   // its latest grant has stopped
 	beside  bool   // it was granted a lease while another one of its went on
 	granted int32  // how many leases it was granted
+	OwnerNo int    // the owner's number
+	ID      int    // its own, of all keys together
+	Owner   string
+
+	vain    asking // that attempt
+	extends asking // its latest extension that was asked for, and not answered
+	_       uint64 // makes all of it as large as the allocator aligns to 64 bytes
 }
 
 // A Key is a guarded resource.

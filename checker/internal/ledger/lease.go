@@ -49,7 +49,7 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	h := o.Holder
 	h.tried = UseHeld
 	d, stands := l.deadline(o)
-	if p := h.Prior; p != nil && p.Bears(o.Fence) && !h.Grant.Bears(o.Fence) && l.reenteredBy(p, o) && p.OK <= o.OK {
+	if p := h.Prior; p != nil && l.reenteredBy(p, o) && p.Bears(o.Fence) && !h.Grant.Bears(o.Fence) && p.OK <= o.OK {
 		if !h.Grant.GoesOn() { // its owner has but this one left
 			l.precede(h, p)
 		}
@@ -560,7 +560,7 @@ func (h *Holder) acted(o *Op) *Grant {
 	case before == nil:
 	case before.Bears(o.Fence),
 		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && !g.owesRelease(before, o) && (before.ReleasedAt == Never || before.ReleaseToken() != 0 && before.Strange(before.ReleaseToken())),
-		o.Fence == 0 && before.takenBy(o.Process) && !g.takenBy(o.Process) && before.ReleasedAt == Never:
+		o.Fence == 0 && before.ReleasedAt == Never && before.takenBy(o.Process) && !g.takenBy(o.Process):
 		return before
 	}
 	if o.Fence != 0 && before != nil {
