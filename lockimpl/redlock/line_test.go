@@ -2,12 +2,17 @@ package redlock_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 	"locktorture/lockimpl/redlock/internal/script"
@@ -269,4 +274,138 @@ func takeAndGiveBack(ctx context.Context, l *redlock.Lock) error {
 		return err
 	}
 	return lease.Release(ctx)
+}
+
+// A line that was away for longer than its patience, so that the nodes forgot it, has its order
+// all the same when it comes back: whoever leads it too, whatever of it is asked first.
+func TestLineThatWasForgottenKeepsItsOrder(t *testing.T) {
+	for late := time.Duration(0); late < 200*time.Millisecond; late += 5 * time.Millisecond {
+		world.Run(t, 1, func(t *testing.T, w *world.World) {
+			holder, _ := api(w, redlock.Config{})
+			l, links := api(w, redlock.Config{})
+			held := get(t, holder, "k", 9*time.Second)
+			var served []int
+			var mu sync.Mutex
+			var line sync.WaitGroup
+			for i := range 4 {
+				line.Go(func() {
+					lease, err := l.AcquireFair(t.Context(), "k", 9*time.Second)
+					if err != nil {
+						t.Errorf("waiter %d: %v", i, err)
+						return
+					}
+					mu.Lock()
+					served = append(served, i)
+					mu.Unlock()
+					if err := lease.Release(t.Context()); err != nil {
+						t.Errorf("waiter %d: %v", i, err)
+					}
+				})
+				time.Sleep(5 * time.Millisecond)
+			}
+			time.Sleep(time.Second + late)
+			links[0].Refuse(true)
+			links[0].Cut()
+			time.Sleep(2 * time.Second)
+			links[0].Refuse(false)
+			time.Sleep(time.Second)
+			if err := held.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			line.Wait()
+			if !slices.Equal(served, []int{0, 1, 2, 3}) {
+				t.Errorf("cut after %v: served %v", late, served)
+			}
+		})
+	}
+}
+
+// A call that keeps places, and whose script the server has forgotten, is sent again behind the
+// grant of one of them. It does not take that place again: those behind it are not held up.
+func TestPlaceThatWasGrantedIsNotTakenAgain(t *testing.T) {
+	for late := time.Duration(0); late < 250*time.Millisecond; late += 5 * time.Millisecond {
+		world.Run(t, 1, func(t *testing.T, w *world.World) {
+			holder, _ := api(w, redlock.Config{})
+			held := get(t, holder, "k", 9*time.Second)
+			l, links := api(w, redlock.Config{NodeTimeout: time.Second})
+			links[0].Up.Delay(20 * time.Millisecond)
+			granted := make(chan *redlock.Lease)
+			for range 3 {
+				go func() {
+					lease, err := l.AcquireFair(t.Context(), "k", 9*time.Second)
+					if err != nil {
+						t.Error(err)
+					}
+					granted <- lease
+				}()
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			var busy sync.WaitGroup
+			busy.Go(func() { // so that what is asked waits for the next pipeline
+				for ctx.Err() == nil {
+					_, _ = l.Inspect(ctx, "other")
+				}
+			})
+			time.Sleep(time.Second + late)
+			keep := script.Keep.Source
+			known := slices.DeleteFunc(script.All(), func(s *script.Script) bool { return s.Source == keep })
+			var texts []string
+			for _, s := range known {
+				texts = append(texts, s.Source)
+			}
+			w.ForgetScripts(1, texts...)
+			if err := held.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			for n := range 3 {
+				began := time.Now()
+				lease := <-granted
+				if took := time.Since(began); took > 200*time.Millisecond {
+					t.Errorf("%v: waiter %d was granted the key after %v", late, n, took)
+				}
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+			stop()
+			busy.Wait()
+		})
+	}
+}
+
+// What the nodes come to say that ends every wait is told to a whole line at once, not to one
+// after the other.
+func TestLineIsToldTogetherWhatEndsItsWait(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		const patience = 30 * time.Second
+		var server *redis.Client
+		raw, _ := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+			server = redis.NewClient(&redis.Options{Dialer: nodes[0].Dial, Protocol: 2, DisableIdentity: true,
+				MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+			return redlock.NewFactory(redlock.Config{Patience: patience, MaxTTL: time.Hour})(nodes)
+		})
+		defer server.Close()
+		l := raw.(*redlock.Locker).Lock
+		holder, _ := api(w, redlock.Config{Patience: patience, MaxTTL: time.Hour})
+		get(t, holder, "k", 9*time.Second)
+		key := raw.LeaseKeys("k")[0]
+		var line sync.WaitGroup
+		for i := range 20 {
+			line.Go(func() {
+				if _, err := l.AcquireFair(t.Context(), "k", 9*time.Second); !errors.Is(err, redlock.ErrMisconfigured) {
+					t.Errorf("waiter %d: %v", i, err)
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		began := time.Now()
+		server.Del(t.Context(), key)
+		if err := server.Set(t.Context(), key, "something else", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		line.Wait()
+		if took := time.Since(began); took > patience/3+time.Second {
+			t.Errorf("the last of the line was told after %v", took)
+		}
+	})
 }

@@ -130,13 +130,13 @@ func (c *leaveCall) Answer(node.Reply) { c.a.l.work.Add(-1) }
 // keptTogether is how many places one script keeps: others wait for it.
 const keptTogether = 256
 
-// keepPlaces keeps the places of waiters for k on every node.
-func (l *Lock) keepPlaces(k *keys.Set, others []*waiting.Waker) {
+// keepPlaces keeps the places of a line of waiters for k, who all rest, on every node.
+func (l *Lock) keepPlaces(k *keys.Set, line []*waiting.Waker) {
 	for i := range l.nodes {
-		ahead := int64(1) // who leads
-		for some := range slices.Chunk(others, keptTogether) {
+		ahead := int64(0)
+		for some := range slices.Chunk(line, keptTogether) {
 			l.work.Add(1)
-			l.nodes[i].Put(&keepCall{l: l, k: k, i: i, ahead: ahead, others: some})
+			l.nodes[i].Put(&keepCall{l: l, k: k, i: i, ahead: ahead, line: some})
 			ahead += int64(len(some))
 		}
 	}
@@ -145,23 +145,25 @@ func (l *Lock) keepPlaces(k *keys.Set, others []*waiting.Waker) {
 
 // A keepCall keeps places on one node.
 type keepCall struct {
-	l      *Lock
-	k      *keys.Set
-	i      int
-	ahead  int64
-	others []*waiting.Waker
+	l     *Lock
+	k     *keys.Set
+	i     int
+	ahead int64
+	line  []*waiting.Waker
 }
 
-// Encode implements node.Call. Who has an attempt under way is not among those who rest:
-// were it granted the lock, its place would be taken again behind that.
+// Encode implements node.Call. An attempt that a waiter has made since comes behind this
+// call, and so does its leaving: its place is kept, before those behind it. A call that is
+// sent again may come behind both, and then keeps only the places of those who rest: of one
+// that was granted the lock, or has left, the place would be taken again behind that.
 func (c *keepCall) Encode(w *node.Writer) {
 	w.Script(script.Keep, 5)
 	w.Refs(&c.k.Node, &c.k.Lock, &c.k.Flag, &c.k.Tickets, &c.k.Beats)
 	w.Run()
 	w.IntRef(&c.l.patience)
 	w.IntRef(&c.ahead)
-	for _, o := range c.others {
-		if o.Resting() {
+	for _, o := range c.line {
+		if o.Resting() || !w.Again() {
 			w.Ref(&o.Place.Member)
 			w.IntRef(&o.Place.Ticket)
 			w.IntRef(&o.Place.TTL)
@@ -170,7 +172,7 @@ func (c *keepCall) Encode(w *node.Writer) {
 }
 
 // Wanted implements node.Call.
-func (c *keepCall) Wanted(bool) bool { return slices.ContainsFunc(c.others, (*waiting.Waker).Resting) }
+func (c *keepCall) Wanted(bool) bool { return slices.ContainsFunc(c.line, (*waiting.Waker).Resting) }
 
 // Answer implements node.Call.
 func (c *keepCall) Answer(r node.Reply) {

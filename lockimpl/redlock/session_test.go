@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
@@ -233,6 +236,48 @@ func TestSessionRenewsALeaseThatIsTakenWhileItSleeps(t *testing.T) {
 		if err := got.Err(); err != nil {
 			t.Error(err)
 		}
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What was acquired one by one is renewed together: one pipeline carries all that are due soon,
+// behind one check of who the server is.
+func TestSessionRenewsTogetherWhatIsDueSoon(t *testing.T) {
+	const leases, ttl, rounds = 20, 6 * time.Second, 3 // due within a twelfth of the TTL
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		sent := &hook{names: map[string]int{}}
+		raw, _ := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+			c := redis.NewClient(&redis.Options{Dialer: nodes[0].Dial, Protocol: 2, DisableIdentity: true,
+				MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+			c.AddHook(sent)
+			t.Cleanup(func() { _ = c.Close() })
+			l, err := redlock.New(redlock.Config{TTL: ttl}, c)
+			return &redlock.Locker{Lock: l}, err
+		})
+		s, err := raw.(*redlock.Locker).NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range leases {
+			if _, err := s.Acquire(t.Context(), fmt.Sprint("k", i)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(ttl / 24 / leases)
+		}
+		sent.mu.Lock()
+		clear(sent.names)
+		sent.mu.Unlock()
+		time.Sleep(rounds*ttl/3 + ttl/24)
+		sent.mu.Lock()
+		if got := sent.names["evalsha"]; got != rounds*leases {
+			t.Errorf("%d renewals of %d leases, want %d rounds", got, leases, rounds)
+		}
+		if got := sent.names["info"]; got != rounds {
+			t.Errorf("%d pipelines, want %d: one a round", got, rounds)
+		}
+		sent.mu.Unlock()
 		if err := s.Close(t.Context()); err != nil {
 			t.Error(err)
 		}

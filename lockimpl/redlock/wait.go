@@ -124,6 +124,9 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 		}
 		if !retriable(ctx, err) {
 			l.quitQueue(a)
+			if ctx.Err() == nil && tries > 0 { // the nodes say since a while ago what ends every wait
+				l.lines.RingAll(k.Name)
+			}
 			return nil, waitError(ctx, err, last)
 		}
 		l.lines.Note(k.Name, a.toOthers(err))
@@ -189,7 +192,7 @@ func (l *Lock) rest(k *keys.Set, pause time.Duration) waiting.Rest {
 	every := l.cfg.Patience / 3
 	return waiting.Rest{
 		Pause: pause, Soon: every/2 + time.Duration(l.draw(int64(every/2))), Every: every,
-		Keep: func(others []*waiting.Waker) { l.keepPlaces(k, others) },
+		Keep: func(line []*waiting.Waker) { l.keepPlaces(k, line) },
 	}
 }
 

@@ -170,10 +170,7 @@ func recoverProtocol(broken *error) {
 func (n *Node) dial(ctx context.Context) (*redis.Client, *wire, error) {
 	opt := *n.cfg.Options
 	opt.DialTimeout = n.cfg.Timeout
-	if opt.TLSConfig != nil {
-		opt.DialTimeout *= secured
-	}
-	network, dial := opt.Network, opt.Dialer
+	network, dial, security := opt.Network, opt.Dialer, opt.TLSConfig
 	switch {
 	case network != "":
 	case strings.HasPrefix(opt.Addr, "/"):
@@ -182,9 +179,15 @@ func (n *Node) dial(ctx context.Context) (*redis.Client, *wire, error) {
 		network = "tcp"
 	}
 	if dial == nil {
+		opt.TLSConfig = nil
 		dial = redis.NewDialer(&opt)
+	} else {
+		security = nil // the dialer's own affair
 	}
 	raw, err := dial(ctx, network, opt.Addr)
+	if err == nil && security != nil {
+		raw, err = secure(ctx, raw, named(security, opt.Addr), n.cfg.Timeout)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -298,8 +301,9 @@ func (n *Node) probe(ctx context.Context) (end func()) {
 // they would not all fit into one. No call waits for so long: who asks while the connection
 // is made is told so at its own end, and a later call finds it made.
 const (
-	exchanges = 8 // TCP, two of TLS, HELLO, AUTH, what the options set up, and two for who the server is
-	secured   = 3 // of TCP and TLS
+	exchanges = 8             // TCP, two of TLS, HELLO, AUTH, what the options set up, and two for who the server is
+	handshake = 2             // of TLS
+	secured   = 1 + handshake // of TCP and TLS
 )
 
 var errConnecting = errors.New("the connection is still being made: it takes several round trips, and Config.NodeTimeout is how long one exchange may take")

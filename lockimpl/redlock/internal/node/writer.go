@@ -23,6 +23,10 @@ type Writer struct {
 	Resent bool
 }
 
+// Again reports whether the call was sent before, and may come behind calls that were
+// queued after it: the server may have executed it, or has forgotten its script.
+func (w *Writer) Again() bool { return w.Resent || w.eval }
+
 // command returns what was written as a command.
 func (w *Writer) command(ctx context.Context) *redis.Cmd {
 	return redis.NewCmd(ctx, w.args[w.from:len(w.args):len(w.args)]...)

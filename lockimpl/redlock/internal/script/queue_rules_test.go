@@ -170,6 +170,19 @@ func TestKeepKeepsPlaces(t *testing.T) {
 			t.Errorf("lost places: queued %s", queued(n))
 		}
 
+		for clock, ticket := range map[string]int64{"ahead of": now() + time.Hour.Microseconds(), "behind": 1} {
+			n = made("holder 5") // a client whose clock is not the node's
+			if keep(n, ticket, run, ttl); queued(n) != "[x:c:z x:c:b x:c:a]" {
+				t.Errorf("a clock %s the node's: queued %s", clock, queued(n))
+			}
+			for i, m := range members {
+				n.call(Wait, queueKeys, m, ttl, run, 0, m, ticket+int64(i), patience)
+			}
+			if queued(n) != "[x:c:z x:c:b x:c:a]" {
+				t.Errorf("a clock %s the node's, asked as well: queued %s", clock, queued(n))
+			}
+		}
+
 		for name, ask := range map[string]func(n node) string{
 			"of another server":       func(n node) string { return keep(n, now(), strings.Repeat("f", 40), ttl) },
 			"longer than it grants":   func(n node) string { return keep(n, now(), run, longer) },

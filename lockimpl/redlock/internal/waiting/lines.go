@@ -236,6 +236,17 @@ func (q *Lines) Wake(member string, node int) {
 	}
 }
 
+// RingAll rings all who contend for key: one of them was told what each will be told.
+func (q *Lines) RingAll(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if ln := q.byKey[key]; ln != nil {
+		for _, w := range ln.wakers {
+			w.ring()
+		}
+	}
+}
+
 // Poke rings the first of those who contend for key, after this client has sent a release:
 // its next attempt follows that on every node. The nodes wake the others in their turn; were
 // all of them rung, a line of n would cost n attempts for each hand-over.

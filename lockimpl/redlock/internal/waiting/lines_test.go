@@ -42,7 +42,12 @@ func TestReleaseRingsTheNextInTheLineAlone(t *testing.T) {
 		leave[first]()
 	}
 	q.Poke("k")
+	q.RingAll("k")
 	if got := rung(append(all, other)); got != nil {
 		t.Errorf("with all gone: %v were rung", got)
+	}
+	q.RingAll("other")
+	if got := rung(append(all, other)); !slices.Equal(got, []int{4}) {
+		t.Errorf("all of the other key: %v were rung", got)
 	}
 }

@@ -22,8 +22,9 @@ type Rest struct {
 	Soon  time.Duration // of who has come to lead, or was named by fewer nodes than a quorum
 	Every time.Duration // how often places are kept
 
-	// Keep keeps the places of those who still rest when it is sent.
-	Keep func(others []*Waker)
+	// Keep keeps the places of a line of several: its leader's too, since a place that was
+	// lost is taken again before those behind it, whichever is asked for first.
+	Keep func(line []*Waker)
 }
 
 // Rest returns when w is to ask again for key: when it rings, or its pause is over. It
@@ -76,7 +77,7 @@ func (ln *line) lead() {
 	}
 }
 
-// keep has the places of those behind w kept when that is due, and returns when it will
+// keep has the places of those who rest kept when that is due, and returns when it will
 // be again; keeps is false where w keeps nobody's.
 func (q *Lines) keep(key string, w *Waker, r Rest) (next time.Duration, keeps bool) {
 	if !w.leads.Load() {
@@ -90,15 +91,15 @@ func (q *Lines) keep(key string, w *Waker, r Rest) (next time.Duration, keeps bo
 		return left, true
 	}
 	ln.kept = time.Now()
-	var others []*Waker
+	var line []*Waker
 	for _, o := range ln.wakers {
-		if o != w && o.Place != (Place{}) {
-			others = append(others, o)
+		if o.Place != (Place{}) && o.Resting() {
+			line = append(line, o)
 		}
 	}
 	q.mu.Unlock()
-	if len(others) > 0 {
-		r.Keep(others)
+	if len(line) > 1 {
+		r.Keep(line)
 	}
 	return r.Every, true
 }

@@ -27,9 +27,12 @@ func restInLine(t *testing.T, q *Lines, n int) (all []*rester, kept func() []str
 		r.w.Place = Place{Member: fmt.Sprint("x:c:", i), TTL: 1}
 		r.leave = q.Join("k", r.w.Place.Member, r.w)
 		all = append(all, r)
-		rest := Rest{Pause: 70 * time.Second, Soon: 10 * time.Second, Every: 30 * time.Second, Keep: func(others []*Waker) {
-			resting := len(slices.DeleteFunc(slices.Clone(others), func(w *Waker) bool { return !w.Resting() }))
-			times = append(times, fmt.Sprintf("%d by %d after %v", resting, i, time.Since(began)))
+		rest := Rest{Pause: 70 * time.Second, Soon: 10 * time.Second, Every: 30 * time.Second, Keep: func(line []*Waker) {
+			var places []string
+			for _, w := range line {
+				places = append(places, w.Place.Member)
+			}
+			times = append(times, fmt.Sprintf("%v by %d after %v", places, i, time.Since(began)))
 		}}
 		go func() {
 			defer close(r.asked)
@@ -42,7 +45,7 @@ func restInLine(t *testing.T, q *Lines, n int) (all []*rester, kept func() []str
 	return all, func() []string { return times }
 }
 
-// Of a line the first alone asks after its pause, and keeps the others' places meanwhile; who
+// Of a line the first alone asks after its pause, and keeps everybody's places meanwhile; who
 // follows it asks soon and keeps them in its turn; those who do not rest have nothing kept.
 func TestFirstOfALineAsksForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +66,7 @@ func TestFirstOfALineAsksForAll(t *testing.T) {
 		}
 		all[2].stop()
 		<-all[2].asked
-		want := []string{"3 by 0 after 30s", "3 by 0 after 1m0s", "1 by 1 after 1h1m10s"}
+		want := []string{"[x:c:0 x:c:1 x:c:2 x:c:3] by 0 after 30s", "[x:c:0 x:c:1 x:c:2 x:c:3] by 0 after 1m0s", "[x:c:1 x:c:2] by 1 after 1h1m10s"}
 		if got := kept(); !slices.Equal(got, want) {
 			t.Errorf("kept %q, want %q", got, want)
 		}

@@ -1,7 +1,7 @@
 -- keep.lua: keep the places of several waiting writers of one client, as each would by asking.
 -- KEYS[1] node  KEYS[2] lock  KEYS[3] flag  KEYS[4] tickets  KEYS[5] beats    see acquire.lua, queue.lua
 -- ARGV[1] run  ARGV[2] patience ms
--- ARGV[3] ahead  how many of the client's waiters for the lock come before these
+-- ARGV[3] ahead  how many of the client's waiters for the lock are kept before these
 -- ARGV[4…] member, ticket us and ttl ms of each, in their order
 -- reply: {0, member}  who may have the lock now, or ''
 --        -2           the node is not admitted

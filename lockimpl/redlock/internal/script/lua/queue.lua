@@ -43,9 +43,9 @@ local function wake(tickets, beats, ms, patience, channel)
 end
 
 -- within moves a ticket that is further than a second from this node's clock to that
--- bound, of those who were earlier behind so many others.
+-- bound, behind so many others who are moved there with it.
 local function within(ticket, ms, ahead)
-  return math.min(math.max(ticket, ms * 1000 - 1000000 + ahead), ms * 1000 + 1000000)
+  return math.min(math.max(ticket, ms * 1000 - 1000000 + ahead), ms * 1000 + 1000000 + ahead)
 end
 
 -- last has the queue outlive its waiters, and nothing of it stay for ever.
