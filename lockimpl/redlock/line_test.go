@@ -280,6 +280,10 @@ func takeAndGiveBack(ctx context.Context, l *redlock.Lock) error {
 // all the same when it comes back: whoever leads it too, whatever of it is asked first.
 func TestLineThatWasForgottenKeepsItsOrder(t *testing.T) {
 	for late := time.Duration(0); late < 200*time.Millisecond; late += 5 * time.Millisecond {
+		waiters := 4
+		if late == 0 {
+			waiters = 300 // more than one call keeps
+		}
 		world.Run(t, 1, func(t *testing.T, w *world.World) {
 			holder, _ := api(w, redlock.Config{})
 			l, links := api(w, redlock.Config{})
@@ -287,7 +291,7 @@ func TestLineThatWasForgottenKeepsItsOrder(t *testing.T) {
 			var served []int
 			var mu sync.Mutex
 			var line sync.WaitGroup
-			for i := range 4 {
+			for i := range waiters {
 				line.Go(func() {
 					lease, err := l.AcquireFair(t.Context(), "k", 9*time.Second)
 					if err != nil {
@@ -301,7 +305,7 @@ func TestLineThatWasForgottenKeepsItsOrder(t *testing.T) {
 						t.Errorf("waiter %d: %v", i, err)
 					}
 				})
-				time.Sleep(5 * time.Millisecond)
+				time.Sleep(time.Millisecond)
 			}
 			time.Sleep(time.Second + late)
 			links[0].Refuse(true)
@@ -313,7 +317,7 @@ func TestLineThatWasForgottenKeepsItsOrder(t *testing.T) {
 				t.Error(err)
 			}
 			line.Wait()
-			if !slices.Equal(served, []int{0, 1, 2, 3}) {
+			if !slices.IsSorted(served) || len(served) != waiters {
 				t.Errorf("cut after %v: served %v", late, served)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"math/big"
 	"net"
 	"os"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,7 +95,9 @@ func TestHandshakeEnds(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				time.AfterFunc(c.cancel, cancel)
 				defer cancel()
-				link := memnet.New(func(s net.Conn) { go c.serve(s) })
+				var server sync.WaitGroup
+				defer server.Wait()
+				link := memnet.New(func(s net.Conn) { server.Go(func() { c.serve(s) }) })
 				raw, _ := link.Dial(ctx, "", "")
 				began := time.Now()
 				_, err := secure(ctx, raw, &tls.Config{ServerName: "n1"}, timeout)

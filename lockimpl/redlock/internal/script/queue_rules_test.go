@@ -383,3 +383,22 @@ func TestTicketsKeepToTheClockOfTheNode(t *testing.T) {
 		}
 	}
 }
+
+// Places that were lost are taken again in their order, though one call does not keep all of
+// them and two are executed in the same millisecond.
+func TestKeepKeepsTheOrderOfSeveralCalls(t *testing.T) {
+	m := miniredis.RunT(t)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	m.SetTime(now)
+	rdb := redis.NewClient(&redis.Options{Addr: m.Addr()})
+	defer rdb.Close()
+	for _, ticket := range []int64{1, now.Add(time.Hour).UnixMicro()} {
+		n := newNode(t, rdb, map[string]string{"node": run + " 0 0 700000", "fence": "5", "lock": "holder 5"})
+		keys := []string{"node", "lock", "flag", "tickets", "beats"}
+		n.call(Keep, keys, run, patience, 0, "x:c:z", ticket, ttl, "x:c:y", ticket+1, ttl)
+		n.call(Keep, keys, run, patience, 2, "x:c:b", ticket+2, ttl, "x:c:a", ticket+3, ttl)
+		if got := fmt.Sprint(rdb.ZRange(t.Context(), n.k["tickets"], 0, -1).Val()); got != "[x:c:z x:c:y x:c:b x:c:a]" {
+			t.Errorf("tickets from %d: queued %s", ticket, got)
+		}
+	}
+}
