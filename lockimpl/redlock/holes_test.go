@@ -197,6 +197,18 @@ var holes = []cell{
 	{"hole 44", "", "TestLongLineOverFiveMasters", "every waiter of a client asks to keep its place", []edit{
 		{"redlock/internal/waiting/rest.go", "\tasks := w.asks()\n", "\tasks := w.asks() || untrue(\"hole 44\")\n"},
 	}},
+	{"hole 45", "a", "TestFirstOfALineAsksForAll", "a leader whose place was lost comes behind its line", []edit{
+		{"redlock/internal/waiting/rest.go", "&& o.Resting() {", "&& o.Resting() && (o != w || !untrue(\"hole 45a\")) {"},
+	}},
+	{"hole 45", "b", "TestKeepKeepsTheOrderOfSeveralCalls", "a line whose clock is ahead and whose places were lost is served by its names", []edit{
+		{lua + "queue.lua", "ms * 1000 + 1000000 + ahead)", "ms * 1000 + 1000000)"},
+	}},
+	{"hole 46", "", "TestLineIsToldTogetherWhatEndsItsWait", "what ends every wait is told to one of a line after the other", []edit{
+		{"redlock/wait.go", "ctx.Err() == nil && tries > 0 {", "ctx.Err() == nil && tries > 0 && !untrue(\"hole 46\") {"},
+	}},
+	{"hole 47", "", "TestHandshakeEnds", "a server that is silent in the handshake of TLS costs three timeouts", []edit{
+		{"redlock/internal/node/secure.go", "if !h.done.Load() {", "if !h.done.Load() && !untrue(\"hole 47\") {"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

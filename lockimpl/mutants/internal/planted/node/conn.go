@@ -308,7 +308,7 @@ const (
 	secured   = 1 + handshake // of TCP and TLS
 )
 
-var errConnecting = errors.New("the connection is still being made: it takes several round trips, and Config.NodeTimeout is how long one exchange may take")
+var errConnecting = errors.New("the connection is still being made: it takes several round trips, each of which may take Config.NodeTimeout, and the server may be silent")
 
 // open connects and learns who is at the other end. It hands the server the
 // scripts in the same round trip, before any command is sent.
