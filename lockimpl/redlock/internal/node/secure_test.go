@@ -104,6 +104,9 @@ func TestHandshakeEnds(t *testing.T) {
 				if took := time.Since(began); took != c.want || !errors.Is(err, c.err) {
 					t.Errorf("ended after %v with %v, want %v and %v", took, err, c.want, c.err)
 				}
+				if _, err := raw.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+					t.Errorf("the connection is left open: %v", err)
+				}
 			})
 		})
 	}
