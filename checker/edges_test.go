@@ -2510,6 +2510,368 @@ var edges = []struct {
 		28ms c2 fail extend k owner a fence 2 err "lease lost"
 		32ms c4 ok write k owner a fence 3 value "a3" began 30ms ended 31ms
 		36ms nemesis ok phase end`, `[S4b S8]`},
+	{"a write behind a lease of two tokens, when a release that named neither was refused", `header ttl 11ms drift 1ms fenced
+		1ms c2 invoke acquire k owner a
+		1ms c0 invoke acquire k owner a began 0s
+		2ms c2 ok acquire k owner a fence 1 until 11ms
+		2ms c2 invoke acquire k owner a
+		4ms c2 ok acquire k owner a fence 2 until 12ms
+		6ms c2 invoke release k owner a began 4ms
+		10ms c2 fail release k owner a err "lease lost"
+		11ms c0 ok acquire k owner a fence 3
+		22ms c1 invoke acquire k owner a
+		22ms c1 fail acquire k owner a err "lock held by another owner"
+		23ms c2 ok extend k owner a fence 2 until 33ms began 23ms
+		25ms c0 invoke write k owner a fence 3 value "a2" began 24ms
+		29ms store ok audit k owner a fence 3 value "a2" seq 2
+		29ms nemesis ok phase end`, `[S4b S4b S7]`},
+	{"a release by a process that took no lease, beside one that was another lease taken once more", `header ttl 19ms drift 2ms
+		0s c2 invoke acquire k owner a
+		2ms c2 ok acquire k owner a fence 1 until 17ms
+		2ms c0 invoke acquire k owner a
+		4ms c0 ok acquire k owner a fence 2 until 4ms ended 4ms
+		4ms c1 invoke acquire k owner a began 3ms
+		7ms c1 ok acquire k owner a fence 3
+		9ms c3 invoke acquire k owner b
+		10ms c4 invoke release k owner a
+		11ms c3 ok acquire k owner b fence 4
+		11ms nemesis ok phase end`, `[S1 S4b S7]`},
+	{"a write with a token that two re-entries have replaced since, in another lease than its first", `header ttl 19ms
+		1ms c0 invoke acquire k owner a
+		1ms c2 invoke acquire k owner a
+		2ms c2 ok acquire k owner a fence 2 until 3ms
+		2ms c0 ok acquire k owner a fence 1 until 20ms
+		3ms c1 invoke acquire k owner a
+		4ms c1 ok acquire k owner a fence 2 until 22ms
+		4ms c1 invoke acquire k owner a
+		5ms c1 ok acquire k owner a fence 3
+		8ms c2 invoke write k owner a fence 2 value "a2"
+		12ms c2 ok write k owner a fence 2 value "a2"
+		13ms nemesis ok phase end`, `[S4b S4b]`},
+	{"a write with the token of two leases, of which the one that lasts is neither of the latest", `header ttl 10ms
+		1ms c2 invoke acquire k owner a
+		1ms c0 invoke acquire k owner a
+		3ms c2 ok acquire k owner a fence 2 until 3ms
+		4ms c1 invoke acquire k owner a
+		5ms c0 ok acquire k owner a fence 2 began 2ms ended 2ms
+		7ms c1 ok acquire k owner a fence 3 until 7ms
+		8ms c0 invoke write k owner a fence 2 value "a1"
+		10ms c0 ok write k owner a fence 2 value "a1"
+		11ms nemesis ok phase end`, `[S7 S4b S7]`},
+	{"a refused acquire behind a release that may have been an inner one", `header ttl 16ms fenced
+		0s c1 invoke acquire k owner a
+		1ms c1 ok acquire k owner a fence 1 until 16ms
+		1ms c0 invoke acquire k owner a
+		17ms c2 invoke acquire k owner a
+		18ms c2 ok acquire k owner a fence 3
+		20ms c2 invoke release k owner a fence 3
+		21ms c0 ok acquire k owner a fence 2 until 17ms
+		21ms c2 ok release k owner a fence 3
+		23ms c2 invoke acquire k owner a
+		24ms c2 fail acquire k owner a err "lock held by another owner"
+		25ms c0 invoke write k owner a fence 2 value "a1"
+		27ms c0 ok write k owner a fence 2 value "a1" seq 1
+		28ms nemesis ok phase end`, `[S7]`},
+	{"a release that was never sent, and seemed to begin before another process's was refused", `header ttl 14ms drift 1ms fenced
+		1ms c2 invoke acquire k owner a
+		4ms c2 ok acquire k owner a fence 1 until 14ms
+		7ms c0 invoke acquire k owner a began 4ms
+		7ms c3 invoke acquire k owner b
+		8ms c0 ok acquire k owner a fence 1 until 20ms began 8ms ended 8ms
+		9ms c0 invoke release k owner a fence 1
+		11ms c0 fail release k owner a fence 1 err "lease lost"
+		12ms c2 invoke release k owner a fence 1 began 10ms
+		12ms c2 fail release k owner a fence 1 err "dial tcp: connection refused"
+		12ms c3 ok acquire k owner b fence 2 until 20ms
+		12ms nemesis ok phase end`, `[]`},
+	{"a token given again behind an extension given up when its lease was granted", `header ttl 21ms
+		2ms c0 invoke acquire k owner a
+		3ms c1 invoke extend k owner a
+		3ms c1 info extend k owner a err "i/o timeout"
+		3ms c0 ok acquire k owner a fence 2 until 3ms
+		28ms c4 invoke acquire k owner a
+		28ms c4 ok acquire k owner a fence 2 until 49ms
+		32ms nemesis ok phase end`, `[S7]`},
+	{"a write behind losses that named both tokens of its lease", `header ttl 11ms fenced
+		1ms c0 invoke acquire k owner a began 0s
+		2ms c0 ok acquire k owner a fence 1 until 12ms
+		3ms c2 invoke acquire k owner a
+		6ms c2 ok acquire k owner a fence 2 until 7ms
+		10ms c2 ok lost k owner a fence 2
+		10ms c0 ok lost k owner a fence 1
+		12ms c2 invoke write k owner a value "a1"
+		18ms c2 ok write k owner a value "a1" seq 1
+		27ms nemesis ok phase end`, `[S4b S8]`},
+	{"a write that says that it was issued before another process took its lease once more", `header ttl 15ms drift 1ms epsilon 3ms
+		0s c0 invoke acquire k owner a
+		13ms c1 invoke acquire k owner a
+		30ms c0 ok acquire k owner a fence 1
+		35ms c1 ok acquire k owner a fence 1
+		35ms c0 invoke write k owner a fence 1 value "a1" began 30ms
+		36ms c0 ok write k owner a fence 1 value "a1"
+		55ms nemesis ok phase end`, `[S3z S7 S7]`},
+	{"a refused release of a lease that was given another token and the same deadline meanwhile", `header ttl 24ms drift 2ms
+		50ms c0 invoke acquire k owner a
+		50ms c0 ok acquire k owner a fence 2 until 72ms
+		51ms c4 invoke acquire k owner b
+		51ms c2 invoke acquire k owner a
+		51ms c0 invoke acquire k owner a
+		52ms c2 ok acquire k owner a fence 2
+		53ms c2 invoke release k owner a fence 2
+		53ms c0 ok acquire k owner a fence 3 until 73ms began 51ms ended 52ms
+		54ms c2 fail release k owner a fence 2 err "lease lost"
+		54ms c4 ok acquire k owner b fence 1 until 73ms
+		54ms nemesis ok phase end`, `[S1 S4 S4b]`},
+	{"a release by a process that took no lease, while one of three is extended", `header ttl 16ms drift 2ms
+		1ms c2 invoke acquire k owner a began 0s
+		2ms c2 ok acquire k owner a fence 1 until 14ms
+		3ms c1 invoke acquire k owner a began 0s
+		4ms c4 invoke acquire k owner a
+		6ms c1 ok acquire k owner a fence 2 until 17ms ended 6ms
+		7ms c4 ok acquire k owner a fence 3
+		15ms c1 invoke extend k owner a fence 2 began 14ms
+		16ms c6 invoke acquire k owner b
+		16ms c5 invoke release k owner a
+		16ms c1 ok extend k owner a fence 2 until 29ms
+		18ms c6 ok acquire k owner b fence 4 until 30ms
+		18ms nemesis ok phase end`, `[S4b S1]`},
+	{"a refused acquire while a release is under way", `header ttl 16ms drift 2ms epsilon 2ms fenced
+		5ms c2 invoke acquire k owner a
+		9ms c0 invoke acquire k owner a
+		12ms c0 ok acquire k owner a fence 2 until 20ms
+		15ms c0 ok extend k owner a fence 2 until 28ms began 14ms
+		17ms c0 invoke release k owner a fence 2
+		17ms c2 ok acquire k owner a fence 3
+		18ms c1 invoke acquire k owner a
+		19ms c1 fail acquire k owner a err "lock held by another owner"
+		20ms c2 invoke write k owner a fence 3 value "a3"
+		27ms c2 ok write k owner a fence 3 value "a3" seq 3
+		30ms nemesis ok phase end`, `[]`},
+	{"a newest holder turned away, behind a refused release that named an older token", `header ttl 28ms drift 2ms epsilon 1ms fenced unchecked-release
+		1ms c2 invoke acquire k owner a
+		2ms c2 ok acquire k owner a fence 1
+		4ms c1 invoke acquire k owner a
+		8ms c1 ok acquire k owner a fence 2 until 30ms
+		33ms c1 ok extend k owner a until 57ms began 31ms
+		33ms c0 invoke release k owner a fence 1
+		33ms c3 invoke acquire k owner a
+		34ms c3 ok acquire k owner a fence 3
+		36ms c1 ok extend k owner a until 62ms began 36ms
+		37ms c3 invoke write k owner a fence 3 value "a5"
+		37ms c0 fail release k owner a fence 1 began 33ms ended 36ms err "lease lost"
+		38ms c3 fail write k owner a fence 3 value "a5" seq 5 err "stale token"
+		38ms nemesis ok phase end`, `[S4b S4b]`},
+	{"an acquire of unknown outcome behind an extension that was never sent", `header ttl 26ms drift 1ms epsilon 1ms
+		1ms c2 invoke acquire k owner a
+		1ms c0 invoke acquire k owner a
+		3ms c0 ok acquire k owner a fence 1
+		4ms c0 invoke extend k owner a fence 1
+		6ms c0 fail extend k owner a fence 1 err "dial tcp: connection refused"
+		7ms c2 ok acquire k owner a fence 2 until 7ms
+		11ms c2 invoke acquire k owner a
+		14ms c2 info acquire k owner a err "i/o timeout"
+		14ms c4 invoke write k owner a fence 2 value "a2"
+		14ms c4 ok write k owner a fence 2 value "a2" seq 2
+		19ms nemesis ok phase end`, `[S3z S7]`},
+	{"a newest holder turned away within its own deadline, which was not the latest", `header ttl 11ms drift 2ms epsilon 2ms fenced
+		0s c0 invoke acquire k owner a
+		1ms c1 invoke acquire k owner a began 0s
+		5ms c1 ok acquire k owner a fence 1 until 10ms
+		6ms c0 ok acquire k owner a fence 1
+		7ms c0 invoke write k owner a fence 1 value "a1"
+		8ms c0 fail write k owner a fence 1 value "a1" seq 1 err "stale token"
+		9ms nemesis ok phase end`, `[]`},
+	{"a release by a process that took no lease, of an owner with three of them", `header ttl 16ms drift 2ms epsilon 1ms fenced unchecked-release
+		0s c2 invoke acquire k owner a
+		2ms c2 ok acquire k owner a fence 1 until 12ms
+		3ms c1 invoke acquire k owner a
+		4ms c4 invoke acquire k owner a
+		5ms c1 ok acquire k owner a fence 3 until 17ms
+		7ms c4 ok acquire k owner a fence 4 until 18ms began 4ms ended 5ms
+		9ms c3 invoke acquire k owner b
+		10ms c5 invoke release k owner a began 9ms
+		10ms c3 ok acquire k owner b fence 5 until 23ms
+		10ms nemesis ok phase end`, `[S1 S4b S1]`},
+	{"a lower token of a process's own, behind another's of the same height", `header ttl 12ms drift 1ms epsilon 3ms fenced
+		13ms c1 invoke write k owner a fence 3 value "a3"
+		14ms c1 ok write k owner a fence 3 value "a3"
+		15ms c0 invoke write k owner a fence 3 value "a4"
+		15ms c0 ok write k owner a fence 3 value "a4"
+		17ms c0 invoke write k owner a fence 2 value "a5"
+		18ms c0 ok write k owner a fence 2 value "a5" ended 18ms
+		18ms nemesis ok phase end`, `[S8 S2 S8 S8]`},
+	{"a refused release beside a lease that its owner took twice", `header ttl 17ms
+		0s c1 invoke acquire k owner a
+		1ms c1 ok acquire k owner a
+		1ms c0 invoke acquire k owner a
+		3ms c0 ok acquire k owner a until 18ms
+		3ms c0 invoke acquire k owner a
+		21ms c0 ok acquire k owner a until 20ms
+		22ms c1 ok extend k owner a until 39ms began 22ms
+		24ms c0 invoke release k owner a
+		27ms c4 invoke acquire k owner a began 22ms
+		28ms c4 ok acquire k owner a ended 28ms
+		30ms c3 invoke acquire k owner b
+		33ms c0 fail release k owner a ended 28ms err "lease lost"
+		34ms c3 ok acquire k owner b until 44ms ended 32ms
+		35ms nemesis ok phase end`, `[S7]`},
+	{"a release that began later than told, behind a refusal", `header ttl 20ms drift 2ms fenced
+		23ms c3 invoke acquire k owner b
+		24ms c5 invoke acquire k owner b
+		28ms c3 ok acquire k owner b fence 1
+		31ms c5 ok acquire k owner b fence 1
+		32ms c0 invoke acquire k owner a began 31ms
+		33ms c3 invoke release k owner b fence 1
+		33ms c3 fail release k owner b fence 1 err "lease lost"
+		34ms c0 ok acquire k owner a fence 2 until 50ms
+		35ms c5 invoke release k owner b began 31ms
+		37ms c5 ok release k owner b began 35ms ended 36ms
+		37ms nemesis ok phase end`, `[S6]`},
+	{"an extension behind a refusal that may have been of another lease", `header ttl 21ms drift 2ms epsilon 2ms
+		2ms c1 invoke acquire k owner a
+		3ms c1 ok acquire k owner a fence 1 until 21ms
+		5ms c0 invoke acquire k owner a
+		6ms c1 invoke acquire k owner a
+		10ms c0 ok acquire k owner a fence 2 until 22ms
+		13ms c1 ok acquire k owner a fence 3
+		17ms c1 invoke extend k owner a
+		18ms c1 fail extend k owner a err "lease lost"
+		20ms c5 invoke acquire k owner b
+		22ms c0 invoke extend k owner a
+		25ms c5 ok acquire k owner b fence 5
+		27ms c0 ok extend k owner a until 41ms
+		30ms nemesis ok phase end`, `[S4b S1]`},
+	{"a token given again behind an extension given up before the history told of its lease", `header ttl 17ms drift 2ms epsilon 1ms unchecked-release
+		0s c3 invoke acquire k owner b
+		9ms c4 invoke extend k owner b
+		12ms c4 info extend k owner b ended 11ms err "i/o timeout"
+		28ms c3 ok acquire k owner b fence 2 until 15ms began 3ms ended 3ms
+		31ms c3 invoke acquire k owner b
+		31ms c3 ok acquire k owner b fence 2 until 46ms
+		35ms nemesis ok phase end`, `[]`},
+	{"a token given again while an extension of the lease before the latest is under way", `header ttl 27ms drift 1ms
+		0s c1 invoke acquire k owner a
+		25ms c2 invoke acquire k owner a began 21ms
+		26ms c2 ok acquire k owner a fence 1 until 51ms
+		27ms c1 ok acquire k owner a fence 2 ended 7ms
+		53ms c0 invoke acquire k owner a
+		80ms c1 invoke extend k owner a fence 2
+		80ms c0 ok acquire k owner a fence 2
+		82ms nemesis ok phase end`, `[S4 S7]`},
+	{"a loss of a lease granted while a release that was never sent seemed to be under way", `header ttl 16ms fenced
+		1ms c0 invoke acquire k owner a began 0s
+		2ms c1 invoke acquire k owner a began 0s
+		2ms c0 ok acquire k owner a fence 1
+		2ms c0 invoke release k owner a fence 1
+		2ms c1 ok acquire k owner a fence 1 until 18ms
+		4ms c0 fail release k owner a fence 1 err "dial tcp: connection refused"
+		8ms c0 ok lost k owner a fence 1
+		10ms c1 invoke release k owner a fence 1 began 9ms
+		11ms c4 invoke acquire k owner b
+		27ms c4 ok acquire k owner b fence 3 until 27ms began 12ms ended 15ms
+		30ms nemesis ok phase end`, `[]`},
+	{"a refusal to each of two processes, and an acquire of unknown outcome", `header ttl 24ms
+		1ms c0 invoke acquire k owner a began 0s
+		3ms c1 invoke acquire k owner a
+		3ms c1 ok acquire k owner a
+		6ms c0 ok acquire k owner a
+		6ms c1 invoke release k owner a
+		7ms c0 invoke extend k owner a
+		8ms c0 fail extend k owner a err "lease lost"
+		13ms c0 invoke acquire k owner a
+		16ms c1 fail release k owner a err "lease lost"
+		17ms c0 ok acquire k owner a until 17ms
+		17ms c1 invoke acquire k owner a
+		17ms c1 info acquire k owner a err "i/o timeout"
+		18ms c0 invoke write k owner a value "a1" began 17ms
+		20ms store ok audit k owner a value "a1" seq 1
+		20ms nemesis ok phase end`, `[S7 S8]`},
+	{"a token in the log of a write that was asked for with none", `header ttl 25ms drift 2ms fenced
+		34ms c0 invoke write k owner a fence 1 value "a1"
+		35ms c3 invoke write k owner b value "b2"
+		42ms store ok audit k owner b fence 2 value "b2" seq 1
+		42ms store ok audit k owner a fence 1 value "a1" seq 3
+		42ms nemesis ok phase end`, `[S2 S8 S8]`},
+	{"a refused extension of another lease than the one that was held", `header ttl 26ms epsilon 1ms unchecked-release
+		1ms c2 invoke acquire k owner a
+		3ms c0 invoke acquire k owner a
+		5ms c2 ok acquire k owner a fence 1 until 27ms
+		5ms c2 invoke acquire k owner a
+		6ms c0 ok acquire k owner a fence 2 until 26ms
+		8ms c3 invoke acquire k owner b
+		9ms c2 ok acquire k owner a fence 3 until 10ms
+		10ms c2 invoke extend k owner a began 9ms
+		11ms c2 fail extend k owner a err "lease lost"
+		12ms c3 ok acquire k owner b fence 4 until 34ms
+		14ms nemesis ok phase end`, `[S1 S4b S1]`},
+	{"a token given again while an extension that named no lease is under way", `header ttl 26ms drift 1ms epsilon 1ms
+		1ms c4 invoke acquire k owner b
+		3ms c4 ok acquire k owner b fence 1
+		4ms c3 invoke acquire k owner b
+		5ms c3 ok acquire k owner b fence 2 until 29ms
+		9ms c4 invoke extend k owner b
+		46ms c6 invoke acquire k owner b
+		48ms c6 ok acquire k owner b fence 2 until 49ms
+		49ms nemesis ok phase end`, `[]`},
+	{"a refused acquire while a release that no process has heard of is under way", `header ttl 21ms drift 1ms fenced
+		1ms c3 invoke acquire k owner b
+		3ms c3 ok acquire k owner b until 21ms
+		4ms c3 invoke release k owner b
+		7ms c4 invoke acquire k owner b
+		8ms c5 invoke acquire k owner b
+		9ms c4 ok acquire k owner b until 9ms
+		9ms c5 fail acquire k owner b err "dial tcp: connection refused"
+		11ms c4 invoke write k owner b value "b1"
+		12ms c4 ok write k owner b value "b1"
+		12ms nemesis ok phase end`, `[S3z S7]`},
+	{"a release that began before another process took the lease once more and lost it", `header ttl 26ms drift 1ms fenced
+		2ms c0 invoke acquire k owner a
+		3ms c2 invoke acquire k owner b
+		5ms c2 ok acquire k owner b
+		7ms c0 ok acquire k owner a
+		7ms c1 invoke acquire k owner a
+		8ms c1 ok acquire k owner a until 32ms
+		9ms c1 ok lost k owner a began 8ms
+		10ms c0 invoke release k owner a began 7ms
+		11ms nemesis ok phase end`, `[]`},
+	{"a write with the older of two leases' tokens, extended behind the other", `header ttl 24ms
+		0s c4 invoke acquire k owner b
+		1ms c4 ok acquire k owner b fence 1 until 24ms
+		2ms c2 invoke acquire k owner b
+		2ms c2 ok acquire k owner b fence 2
+		26ms c3 invoke acquire k owner b
+		26ms c3 ok acquire k owner b fence 3
+		53ms c2 ok extend k owner b fence 2 until 77ms began 53ms
+		55ms c2 invoke write k owner b fence 2 value "b5"
+		60ms c4 invoke release k owner b fence 1
+		62ms c4 fail release k owner b fence 1 err "lease lost"
+		64ms store ok audit k owner b fence 2 value "b5" seq 3
+		64ms nemesis ok phase end`, `[S4b S4b]`},
+	{"two holders by an extension of a lease that has had another token", `header ttl 17ms epsilon 2ms fenced
+		1ms c2 invoke acquire k owner a
+		2ms c2 ok acquire k owner a fence 1 until 18ms
+		5ms c0 invoke acquire k owner a
+		6ms c0 ok acquire k owner a fence 1 until 22ms ended 6ms
+		11ms c2 invoke release k owner a fence 1
+		12ms c1 invoke acquire k owner a
+		13ms c1 ok acquire k owner a fence 2
+		32ms c3 invoke acquire k owner b
+		33ms c3 ok acquire k owner b fence 3
+		34ms c2 fail release k owner a fence 1 err "lease lost"
+		35ms c1 ok extend k owner a until 50ms began 33ms
+		88ms nemesis ok phase end`, `[S1 S4b]`},
+	{"a write behind a refusal to another process, and a third lease told since", `header ttl 28ms drift 2ms unchecked-release
+		2ms c0 invoke acquire k owner a
+		35ms c1 invoke acquire k owner a
+		62ms c1 ok acquire k owner a
+		63ms c0 ok acquire k owner a until 28ms
+		65ms c0 invoke release k owner a
+		91ms c1 invoke write k owner a value "a3"
+		95ms c0 fail release k owner a began 77ms ended 86ms err "lease lost"
+		100ms c0 invoke acquire k owner a
+		102ms c0 ok acquire k owner a ended 102ms
+		107ms c1 ok write k owner a value "a3" seq 4
+		117ms nemesis ok phase end`, `[S7 S7 S8]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -32,8 +32,9 @@ func (h *Holder) stopBeside(g *Grant, by Stamper, fence uint64, t time.Duration,
 	if !h.beside {
 		return
 	}
+	inner := release && g.innerTo(by.Process, fence)
 	for x := range h.Leases {
-		if release && x.depth > 1 && x.ReleasedAt == Never && !x.goneFor(by.Process) {
+		if release && (inner || x.depth > 1 && x.ReleasedAt == Never && !x.goneFor(by.Process)) {
 			continue
 		}
 		if x != g && x.StoppedAt == Never && (x.Deadline > t || x.Extending > 0) && (fence == 0 || x.Bears(fence)) && !(g.takenBy(by.Process) && g.apartFrom(x)) {
@@ -43,6 +44,24 @@ func (h *Holder) stopBeside(g *Grant, by Stamper, fence uint64, t time.Duration,
 			x.Ambiguous = true
 		}
 	}
+}
+
+// innerTo says whether a release by this process, with a token or none (0), which seems to be
+// of g is surely an inner one: g is another lease of its owner's taken once more, and
+// nothing says that the release is of an older one.
+func (g *Grant) innerTo(process int, fence uint64) bool {
+	if g.Rare == nil || !g.Rare.nested || g.StoppedAt != Never {
+		return false
+	}
+	if fence != 0 || g.takenBy(process) {
+		return true
+	}
+	for x := range g.Holder.Leases {
+		if x.takenBy(process) {
+			return false
+		}
+	}
+	return true
 }
 
 // apartFrom says whether the process that took g tells it from x: by the mode, or the
@@ -87,6 +106,19 @@ func (l *Ledger) outlasted(e *history.Event, o *Op, x *Grant, old time.Duration)
 		l.crossAgain(x)
 	}
 }
+
+// vagueBeside counts o, an extension of unknown outcome, once more or once less (n) for the
+// leases that it may have been of, beside its own.
+func (h *Holder) vagueBeside(o *Op, n int) {
+	for x := range h.Leases {
+		if x != o.Grant && x.OKIdx < o.OKIdx && o.maySpeakOf(x) && (x.Rare == nil || x.Rare.VagueBy != o.InvIdx) {
+			x.Rarely().VagueExtensions = max(x.Rarely().VagueExtensions+n, 0)
+		}
+	}
+}
+
+// maySpeakOf says whether o, which bears a token or none, may be of x.
+func (o *Op) maySpeakOf(x *Grant) bool { return o.Fence == 0 || x.Bears(o.Fence) }
 
 // strayed books that o, an extension that succeeded and bears a token that none of the
 // remembered leases of its owner was granted, may have been of any of them.

@@ -61,7 +61,7 @@ func (l *Ledger) invoke(e *history.Event, slot *proc) {
 		if o.Grant != nil {
 			o.Grant.Extending++
 		}
-		h.extends = asking{o.Inv, o.InvIdx, o.Process}
+		h.extends = o.asking()
 	case history.Release:
 		l.Under(o, h.acted(o))
 		l.releasing(e, o)

@@ -68,6 +68,7 @@ type rare struct {
 	besideFrom      time.Duration // … and when the first of them was asked for
 	releaseToken    uint64        // the token of the release, when that may be of another lease; 0 is none
 	lossToken       uint64        // … and of the reported loss
+	losses          []givenBack   // losses of a lease with two tokens that were reported, and named one
 	ReleaseOKIdx    int           // the release that was answered yes, when it was not the first; 0 is none …
 	releaseAgain    asking        // … and when it was invoked
 	GivenBack       []givenBack   // releases that were answered yes, other than the first
@@ -81,6 +82,8 @@ type rare struct {
 	latest          reentry       // … and by any …
 	before          reentry       // … and the one before that
 	entrants        []entrant     // the latest other processes that re-entered it
+	nested          bool          // it is one of its owner's leases taken once more, with another token, for certain …
+	mayNest         bool          // … or perhaps
 	side            bool          // one of them had asked before it was surely granted: it may have a lease of its own
 	refused         *refusal      // its owner was told no
 	Unheard         bool          // more of its owner's processes were told no than are remembered
@@ -118,9 +121,10 @@ type dueBy struct {
 
 // An asking is the invocation of an operation.
 type asking struct {
-	inv time.Duration
-	idx int
-	by  int
+	inv   time.Duration
+	idx   int
+	by    int
+	fence uint64 // that it named; 0 is none
 }
 
 // An entrant is a process that re-entered a lease.
@@ -132,6 +136,9 @@ type reentry struct {
 	invIdx, idx int
 	by          int
 	host        Host
+	until       time.Duration // the deadline that it gave
+	replaced    dueBy         // … and the one that it moved …
+	replacedIdx int           // … which this event had set; 0 when it moved none
 }
 
 // A refusal is the answer that tells an owner, asking, that its lease is gone.
@@ -206,6 +213,16 @@ func (g *Grant) Refused() *refusal {
 		return nil
 	}
 	return g.Rare.refused
+}
+
+// LossOf is the first report of the loss of one of g's tokens that is so; 0 when there is none.
+func (g *Grant) LossOf(fence uint64, is func(by, idx int, t time.Duration) bool) (idx int) {
+	for _, x := range g.Rare.losses {
+		if x.Fence == fence && is(x.By, x.Idx, x.T) {
+			return x.Idx
+		}
+	}
+	return 0
 }
 
 // ReportedLost says whether the library told its user of the loss.

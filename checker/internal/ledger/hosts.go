@@ -185,9 +185,15 @@ func (l *Ledger) LastsBeyond(g *Grant, t time.Duration, idx int, by Stamper) boo
 }
 
 // dueBehind says whether a process stamped itself a deadline of g's behind t, which
-// another one's re-entry has moved since.
+// another one's re-entry has moved since, or which another one's was later than.
 func (g *Grant) dueBehind(t time.Duration, by Stamper) bool {
-	return g.Rare != nil && t < g.Rare.dueBefore.until && int(g.Rare.dueBefore.process) == by.Process
+	if g.Rare == nil {
+		return false
+	}
+	own := func(r *reentry) bool {
+		return r.idx != 0 && r.by == by.Process && t < r.until && !(g.Extended && g.DeadlineIdx > r.idx)
+	}
+	return t < g.Rare.dueBefore.until && int(g.Rare.dueBefore.process) == by.Process || own(&g.Rare.latest) || own(&g.Rare.again)
 }
 
 // Together says whether the definite holds of both surely lasted together.

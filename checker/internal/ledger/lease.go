@@ -11,10 +11,24 @@ import (
 // DeadlineFor is g's deadline as it may have been known to whoever issued something at inv:
 // the one before, when the latest extension was asked for after that beyond doubt.
 func (l *Ledger) DeadlineFor(g *Grant, inv time.Duration, by Stamper) time.Duration {
-	if g.Extended && g.Start > Later(l.From(g, by), inv) {
-		return g.previous
+	d, _, _ := l.deadlineFor(g, inv, by)
+	return d
+}
+
+// deadlineFor is that deadline, the event that set it, and since when there was a later one,
+// if there was: the latest extension may have been asked for only behind inv, beyond doubt,
+// or another process of g's owner have been told only then that it took g once more.
+func (l *Ledger) deadlineFor(g *Grant, inv time.Duration, by Stamper) (d time.Duration, idx int, since time.Duration) {
+	behind := Later(l.From(g, by), inv)
+	if g.Extended && g.Start > behind {
+		return g.previous, g.previousIdx, g.Start
 	}
-	return g.Deadline
+	if g.Rare != nil {
+		if r := &g.Rare.latest; r.replacedIdx != 0 && r.idx == g.DeadlineIdx && r.by != by.Process && r.ok > behind {
+			return r.replaced.until, r.replacedIdx, r.ok
+		}
+	}
+	return g.Deadline, g.DeadlineIdx, Never
 }
 
 // deadline is until when a lease that began at start holds: as promised, or
@@ -35,10 +49,10 @@ func (l *Ledger) acquired(e *history.Event, o *Op) {
 		l.granted(e, o)
 		return
 	case history.Fail:
-		h.tried, h.vain = UseRefused, asking{o.Inv, o.InvIdx, o.Process}
+		h.tried, h.vain = UseRefused, o.asking()
 		l.emit(Refused, e, o)
 	default:
-		h.tried, h.vain = UseUnknown, asking{o.Inv, o.InvIdx, o.Process}
+		h.tried, h.vain = UseUnknown, o.asking()
 		l.unsettled(e, o)
 	}
 }
@@ -61,6 +75,7 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 		return
 	}
 	o.MayReenter = l.MayReenter(h.Grant, o) || l.MayReenter(h.Prior, o)
+	nested, perhaps := l.nests(o)
 	g := l.newGrant(h.Prior)
 	h.Prior = h.Grant
 	*g = Grant{}
@@ -71,6 +86,9 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	if x := h.extends; x.idx > o.InvIdx && x.idx < o.OKIdx && o.OK <= Later(l.Clocks.Widest, x.inv) { // told late: that may have been of it
 		g.Rarely().VagueExtensions++
 		g.Rare.VagueBy = x.idx
+	}
+	if perhaps {
+		g.Rarely().nested, g.Rare.mayNest = nested, true
 	}
 	l.serve(g, o, d)
 	l.Under(o, g)
@@ -94,6 +112,22 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	l.remember(g)
 }
 
+// nests says whether o, by which its owner is granted a lease with a token of its own, took
+// another one of its leases once more, for certain or perhaps.
+func (l *Ledger) nests(o *Op) (sure, perhaps bool) {
+	if h := o.Holder; h.Grant == nil || !h.beside && !h.Grant.GoesOn() && l.OverBefore(h.Grant, o) { // it has no other lease
+		return false, false
+	}
+	for x := range o.Holder.Leases {
+		if x.Mode != o.Mode || l.OverBefore(x, o) {
+			continue
+		}
+		perhaps = perhaps || o.Inv <= Later(l.From(x, o.By()), x.ServedUntil)
+		sure = sure || o.OK < x.End() && (x.TookBefore(o.Process, o.InvIdx) || x.OK+l.From(x, o.By()) < o.Inv)
+	}
+	return sure, perhaps
+}
+
 // reenter books that o took g, which its owner holds, once more, until d.
 func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	g.depth++
@@ -101,10 +135,10 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	if o.Process != g.Process {
 		l.entered(g, o)
 		g.Rare.side = g.Rare.side || o.Fence == 0 && o.Inv <= Later(l.From(g, o.By()), g.OK)
-		g.Rare.again = reentry{o.Inv, o.OK, o.InvIdx, o.OKIdx, o.Process, o.Host}
+		g.Rare.again = reentry{inv: o.Inv, ok: o.OK, invIdx: o.InvIdx, idx: o.OKIdx, by: o.Process, host: o.Host, until: d}
 	}
 	g.Rarely().before = g.Rarely().latest
-	g.Rare.latest = reentry{o.Inv, o.OK, o.InvIdx, o.OKIdx, o.Process, o.Host}
+	g.Rare.latest = reentry{inv: o.Inv, ok: o.OK, invIdx: o.InvIdx, idx: o.OKIdx, by: o.Process, host: o.Host, until: d}
 	if o.Fence != 0 && o.Fence != g.Fence {
 		g.Rarely().secondToken, g.Rare.renamedAt = o.Fence, o.OKIdx
 	}
@@ -121,6 +155,7 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 		if int(g.DueBy) != o.Process {
 			g.Rarely().dueBefore = dueBy{g.Deadline, g.DueBy}
 		}
+		g.Rare.latest.replaced, g.Rare.latest.replacedIdx = dueBy{g.Deadline, g.DueBy}, g.DeadlineIdx
 		g.Deadline, g.DeadlineIdx, g.DueBy, g.Start, g.Extended = d, o.OKIdx, int32(o.Process), o.Inv, false
 	}
 	l.serve(g, o, d)
@@ -270,6 +305,14 @@ func (g *Grant) takenBy(process int) bool { return g.Process == process || g.ent
 // TwoTokens says whether a re-entry changed g's token: of which of the two a word is
 // that bears one of them is then open.
 func (g *Grant) TwoTokens() bool { return g.Rare != nil && g.Rare.secondToken != 0 }
+
+// RenamedAt is the event by which a re-entry changed g's token last; 0 when none did.
+func (g *Grant) RenamedAt() int {
+	if g.Rare == nil {
+		return 0
+	}
+	return g.Rare.renamedAt
+}
 
 // Strange says whether a word with this token may be of another lease than g.
 func (g *Grant) Strange(fence uint64) bool {
@@ -426,6 +469,15 @@ func (l *Ledger) OverBefore(g *Grant, o *Op) bool {
 	return g.ReleaseOK != Never && gone(g.ReleaseOK, g.ReleasedBy)
 }
 
+// MayBeExtending says whether an extension is under way that may be of g: one that acts under
+// it, or under another lease of its owner's and names none.
+func (l *Ledger) MayBeExtending(g *Grant) bool {
+	if g.Extending > 0 {
+		return true
+	}
+	return g.Holder.extends.idx > g.OKIdx && g.Holder.extends.fence == 0
+}
+
 // Extending says whether an extension of one of k's leases is under way.
 func (k *Key) Extending() bool {
 	return slices.ContainsFunc(k.Held, func(g *Grant) bool { return g.Extending > 0 })
@@ -459,7 +511,11 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 		}
 		l.Under(o, of)
 	}
-	if o.Outcome == history.Fail {
+	switch {
+	case o.Outcome == history.Fail && NeverSent(e.Err): // nobody was asked, and it says nothing of the lease
+		l.emit(Unmoved, e, o)
+		return
+	case o.Outcome == history.Fail:
 		o.Grant.refuse(o)
 		l.denyBeside(o)
 	}
@@ -471,6 +527,9 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 func (h *Holder) answered(o *Op) {
 	if h.extends.idx == o.InvIdx {
 		h.extends = asking{}
+	}
+	if (h.Grant == nil || h.Grant.OKIdx < o.InvIdx) && (h.Prior == nil || h.Prior.OKIdx < o.InvIdx) { // none was
+		return
 	}
 	for x := range h.Leases {
 		if x.Rare != nil && x.Rare.VagueBy == o.InvIdx && o.InvIdx != 0 {
@@ -623,6 +682,7 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		l.emit(Unmoved, e, o)
 	default:
 		g.Rarely().VagueExtensions++
+		o.Holder.vagueBeside(o, 1)
 		g.Holder.Key.UnknownExtension = max(g.Holder.Key.UnknownExtension, o.OK)
 		l.emit(Unmoved, e, o)
 		l.unsettled(e, o)
@@ -644,6 +704,9 @@ func (l *Ledger) change(w Kind, e *history.Event, o *Op, old time.Duration) {
 // lost books what the library told its user: the lease is gone.
 func (l *Ledger) lost(e *history.Event, h *Holder) {
 	g := h.spokenOf(ToldAt(e), e.Fence, e.Process)
+	if g != nil && g.TwoTokens() && e.Fence != 0 && len(g.Rare.losses) < MaxDenials {
+		g.Rare.losses = append(g.Rare.losses, givenBack{e.Time, e.Index, e.Process, e.Fence})
+	}
 	if g == nil || g.LostAt != Never && (!g.Strange(g.LossToken()) || g.Strange(e.Fence)) { // unless that word may have been of another lease
 		return
 	}

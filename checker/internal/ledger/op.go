@@ -42,6 +42,9 @@ type Op struct {
 	Prev       *Op
 }
 
+// asking is the invocation of o.
+func (o *Op) asking() asking { return asking{o.Inv, o.InvIdx, o.Process, o.Fence} }
+
 // SaysBegan says whether o itself says when it began.
 func (o *Op) SaysBegan() bool { return o.Has&history.HasBegan != 0 }
 
@@ -154,17 +157,17 @@ func (l *Ledger) overdue(o *Op) {
 		return
 	}
 	d, idx, latest := g.Deadline, g.DeadlineIdx, l.LatestFor(g, o.Inv, o.By())
-	before := l.DeadlineFor(g, o.Inv, o.By())
+	before, beforeIdx, since := l.deadlineFor(g, o.Inv, o.By())
 	replaced := o.Late && before < d && latest == d
 	if replaced {
-		d, idx, latest = before, g.previousIdx, before
+		d, idx, latest = before, beforeIdx, before
 	}
 	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
 		return
 	}
 	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.SaysBegan(), d: d, DIdx: idx}
 	if replaced { // its client may say yet that it was issued only then
-		w.Since(g.Start, g.Deadline)
+		w.Since(since, g.Deadline)
 	}
 	g.Rare.Late = append(g.Rare.Late, w)
 	o.Doubt().Late = w

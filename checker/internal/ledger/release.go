@@ -15,6 +15,9 @@ func (g *Grant) stopAt(t time.Duration, idx, process int) {
 	}
 	switch {
 	case t < g.StoppedAt:
+		if g.StoppedAt != Never && idx != g.StopIdx { // that may turn out to have come first
+			g.Rarely().next = g.otherwise(g.StoppedAt)
+		}
 		g.StoppedAt, g.StopIdx, g.StopBy = t, idx, int32(process)
 	case idx == g.StopIdx: // the same word once more
 	case g.Rarely().next == 0 || t < g.Rare.next:
@@ -131,7 +134,11 @@ func (g *Grant) goneFor(process int) bool {
 			return true
 		}
 	}
-	return g.LostAt != Never && g.LostBy == process && !g.Strange(g.LossToken())
+	if g.LostAt == Never || g.Strange(g.LossToken()) {
+		return false
+	}
+	neverHeld := g.depth == 2 && g.Rare != nil && g.Rare.latest.by == g.LostBy && g.StopIdx == g.LostIdx && g.StoppedAt <= g.Rare.latest.ok // what the other one had taken once more
+	return g.LostBy == process || neverHeld
 }
 
 // releaseDone completes a release.
@@ -171,14 +178,20 @@ func (l *Ledger) innerDone(e *history.Event, o *Op) {
 			o.Grant.stopAt(o.OK, o.OKIdx, o.Process)
 		}
 		l.denyBeside(o)
+		o.Holder.stopBeside(o.Grant, o.By(), o.Fence, o.Inv, o.InvIdx, false)
 		l.emit(Answered, e, o)
 	}
 }
 
 // renamedSince says whether a re-entry that was told while o was under way gave g another
-// token than o names, and the deadline that stands: what o was refused says nothing of that.
+// token than o names, and a deadline as late as the one that stands, unless that was moved
+// since: what o was refused says nothing of that.
 func (g *Grant) renamedSince(o *Op) bool {
-	return g.TwoTokens() && o.Fence != 0 && o.Fence != g.Rare.secondToken && g.Rare.latest.idx > o.InvIdx && g.DeadlineIdx == g.Rare.latest.idx && g.Rare.renamedAt == g.Rare.latest.idx
+	if !g.TwoTokens() || o.Fence == 0 || o.Fence == g.Rare.secondToken {
+		return false
+	}
+	r := &g.Rare.latest
+	return r.idx > o.InvIdx && r.idx == g.Rare.renamedAt && (r.until >= g.Deadline || g.DeadlineIdx > r.idx)
 }
 
 // denyBeside: what an owner was refused, without a token to tell which lease of its
@@ -284,11 +297,12 @@ func (l *Ledger) outerDone(e *history.Event, o *Op) {
 		}
 		g.ReleaseOK = o.OK
 		if g.ReleaseIdx != o.InvIdx {
-			g.Rare.ReleaseOKIdx, g.Rare.releaseAgain = o.OKIdx, asking{o.Inv, o.InvIdx, o.Process}
+			g.Rare.ReleaseOKIdx, g.Rare.releaseAgain = o.OKIdx, o.asking()
 		}
 	case o.Outcome == history.Fail:
 		g.refuse(o)
 		l.denyBeside(o)
+		o.Holder.stopBeside(g, o.By(), o.Fence, o.Inv, o.InvIdx, false)
 	}
 	l.givenUp(o)
 	l.emit(Answered, e, o)
@@ -337,6 +351,8 @@ func (l *Ledger) unrelease(e *history.Event, o *Op) {
 	}
 	if g.Holder.Grant == g {
 		g.Holder.over = g.StoppedAt != Never
+	} else {
+		g.Holder.beside = true
 	}
 	g.Ambiguous = true // it went on beside what has been judged since
 	l.recall(g)

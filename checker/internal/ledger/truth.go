@@ -86,6 +86,7 @@ func (l *Ledger) settleByLink(e *history.Event, o *Op, value string) {
 	if o.Action == history.Extend && !o.Executed {
 		if o.Grant != nil && o.Grant.Rare != nil {
 			o.Grant.Rare.VagueExtensions--
+			o.Holder.vagueBeside(o, -1)
 		}
 		o.Holder.answered(o)
 	}

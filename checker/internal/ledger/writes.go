@@ -31,7 +31,7 @@ type storeLog struct {
 func (l *Ledger) issueWrite(o *Op) {
 	h := o.Holder
 	if g, p := o.Grant, h.Prior; g != nil && p != nil {
-		named := !g.Bears(o.Fence) && p.Bears(o.Fence) && (p.GoesOn() || !g.TwoTokens())
+		named := !g.Bears(o.Fence) && p.Bears(o.Fence) && (p.GoesOn() || !g.TwoTokens()) && (o.Inv < p.Latest() || !g.bore(o.Fence))
 		either := g.Bears(o.Fence) == p.Bears(o.Fence) // its token does not tell which
 		longer := either && (p.Latest() > g.Latest() || p.Latest() == g.Latest() && p.Deadline > g.Deadline) && p.GoesOn() && g.GoesOn()
 		elsewhere := either && p.Deadline > g.Latest() && h.tried != UseHeld && p.lostElsewhere(o.Process)
@@ -57,19 +57,22 @@ func (l *Ledger) issueWrite(o *Op) {
 }
 
 // older is the lease that o may have been issued under, where neither of h's two latest
-// bears its token, or lasts: one that its key remembers; else nil.
+// bears its token and lasts: one that its key remembers; else nil.
 func (h *Holder) older(o *Op) *Grant {
 	if !h.beside {
 		return nil
 	}
+	borne := false // by one of them, which is over
 	for _, x := range [...]*Grant{h.Grant, h.Prior} {
-		if x != nil && (x.Bears(o.Fence) || o.Fence == 0 && (!x.GoesOn() || o.Inv < x.Latest())) {
+		if x != nil && (x.Bears(o.Fence) && x.GoesOn() && o.Inv < x.Latest() || o.Fence == 0 && (!x.GoesOn() || o.Inv < x.Latest())) {
 			return nil
 		}
+		borne = borne || x != nil && x.bore(o.Fence)
 	}
 	var best *Grant // one that goes on, or else the latest
 	for x := range h.Leases {
-		named := x.Bears(o.Fence) || o.Fence == 0 && x.GoesOn() && o.Inv < x.Latest()
+		lasts := x.GoesOn() && o.Inv < x.Latest()
+		named := x.Bears(o.Fence) && (lasts || !borne) || o.Fence == 0 && lasts
 		if named && (best == nil || x.GoesOn() && !best.GoesOn() || x.GoesOn() == best.GoesOn() && x.OKIdx > best.OKIdx) {
 			best = x
 		}
@@ -159,7 +162,9 @@ func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
 		if p == h.Grant || o.Inv >= p.Latest() {
 			continue
 		}
-		over := p.ReleasedAt != Never || p.Refused() != nil && !p.partlyRefused() || p.LostAt != Never && !p.Strange(p.LossToken())
+		released := p.ReleasedAt != Never && !(p.Releasing && p.ReleaseOK == Never) && (p.Rare == nil || !p.Rare.mayNest)
+		refused := p.Refused() != nil && !p.partlyRefused() && !p.TwoTokens()
+		over := released || refused || p.LostAt != Never && !p.Strange(p.LossToken())
 		if p.GoesOn() || !over || l.MayBeTakenSince(p, o) {
 			return true
 		}
@@ -266,6 +271,11 @@ func (l *storeLog) rank(w *Landing, here Mark, clock *Clocks) {
 			}
 		}
 		w.Top = 0
+		for _, m := range l.Recent { // one process's own order tells more
+			if m.By.Process == w.Op.Process && m.InIdx < w.Op.InvIdx && m.Fence > max(w.Op.Fence, w.Top) && w.Op.Outcome == history.OK {
+				w.Top, w.High = m.Fence, Mark{0, m.Idx}
+			}
+		}
 		return
 	}
 	above, below, ok := l.Order.add(TokenMark{here, w.Op.Fence})

@@ -14,7 +14,8 @@ type write struct {
 	acked    bool // accepted by its answer
 	doubtful bool // the answer and the log disagree, or a receipt alone speaks
 	seq      uint64
-	audits   []int // its lines of the log
+	logged   uint64 // the highest token that the log says of it, when it was asked for with none
+	audits   []int  // its lines of the log
 }
 
 func (w *write) events() []int {
@@ -39,6 +40,9 @@ func (j *judge) landed() {
 			w.doubtful = w.doubtful || (a.Kind == history.OK) != w.accepted && o.Kind != history.Info || w.seq != 0 && a.Seq != w.seq
 			w.accepted, w.rejected = a.Kind == history.OK, a.Kind == history.Fail
 			w.seq = a.Seq
+			if o.token() == 0 {
+				w.logged = max(w.logged, a.Fence)
+			}
 		}
 		j.writes = append(j.writes, w)
 	}
@@ -97,7 +101,8 @@ func (j *judge) effects() {
 
 // stale: w was accepted behind older, which had borne a higher token.
 func (j *judge) stale(w, older *write) {
-	if w.token() == 0 || older.token() <= w.token() {
+	token, before := max(w.token(), w.logged), max(older.token(), older.logged)
+	if token == 0 || before <= token {
 		return
 	}
 	var behind bool
@@ -107,7 +112,7 @@ func (j *judge) stale(w, older *write) {
 	default:
 		behind = w.acked && older.acked && j.surely(older.to, w.from)
 	}
-	j.claim("S2", answer(behind && !w.doubtful && !older.doubtful && !j.numberedTwice(w.Key), behind), w.Key, w.events(), older.events())
+	j.claim("S2", answer(behind && w.logged == 0 && older.logged == 0 && !w.doubtful && !older.doubtful && !j.numberedTwice(w.Key), behind), w.Key, w.events(), older.events())
 }
 
 // unconfirmed decides whether w was written without a lease (S8), or behind the
@@ -206,12 +211,14 @@ func (j *judge) triedAgain(w *write, grants []*grant) bool {
 }
 
 // allGivenBack reports whether each process that had been granted one of the leases had
-// given one back, and been told yes, for each that it was granted, all before w: of
-// which lease each release was is open, and that none is left is not.
+// given one back, or been refused one, for each that it was granted and that lasts, all
+// before w: of which lease each of the words was of is open, and that none is left is not.
 func (j *judge) allGivenBack(g *grant, w *write) bool {
 	var releases []*operation
 	for _, o := range j.ops {
-		if o.Op == history.Release && o.Kind == history.OK && o.Key == g.Key && o.Owner == g.Owner && o.asked == 0 && o.Fence == 0 && j.surely(o.to, w.from) {
+		refused := (o.Op == history.Release || o.Op == history.Extend) && o.Kind == history.Fail && !o.unsent && !o.perhapsUnsent
+		word := refused || o.Op == history.Release && o.Kind == history.OK
+		if word && o.Key == g.Key && o.Owner == g.Owner && o.asked == 0 && o.Fence == 0 && j.surely(o.to, w.from) {
 			releases = append(releases, o)
 		}
 	}
@@ -219,6 +226,9 @@ func (j *judge) allGivenBack(g *grant, w *write) bool {
 	for _, x := range j.of(g.Key, g.Owner) {
 		if x != g && !slices.ContainsFunc(releases, func(o *operation) bool { return j.perhaps(x.from, o.to) }) {
 			continue // asked for behind them all
+		}
+		if x != g && w.from.time >= j.lowest(x, w.from) {
+			continue
 		}
 		i := slices.IndexFunc(left, func(o *operation) bool { return o.Process == x.process() && o.from.index > x.to.index })
 		if i < 0 {

@@ -105,9 +105,15 @@ func (j *judge) lost(o *operation) {
 	j.reentered(o, e)
 }
 
-// oneHold reports whether each of the grants but the first is surely a re-entry.
+// oneHold reports whether each of the grants but the first is surely a re-entry into one
+// before it.
 func oneHold(grants []*grant) bool {
-	return !slices.ContainsFunc(grants[1:], func(g *grant) bool { return g.nested != Violation })
+	for i, g := range grants[1:] {
+		if !slices.ContainsFunc(grants[:i+1], func(x *grant) bool { return g.into[x] == Violation }) {
+			return false
+		}
+	}
+	return true
 }
 
 // reentered: when a re-entry has changed the token, or may have, a word with either
@@ -172,6 +178,10 @@ func (j *judge) grant(o *operation) {
 		word := x.Op == history.Release && !x.unsent || x.Op == history.Lost || x.Op == history.Extend && x.Kind == history.Fail
 		if word && x.Key == g.Key && x.Owner == g.Owner && x.from.index < g.to.index && j.perhaps(g.to, x.to) && (x.token() == 0 || x.token() == g.Fence) && x.to.index < g.to.index {
 			g.end(ending{may: x.from, must: x.to, cut: x.to.time}) // it may have been about g, of which the history tells late
+		}
+		vague := x.Op == history.Extend && x.Kind == history.Info && !x.unsent && x.to.index < g.to.index
+		if vague && x.Key == g.Key && x.Owner == g.Owner && j.perhaps(g.to, x.from) && (x.token() == 0 || x.token() == g.Fence || x.renamed()) {
+			g.vague = true
 		}
 	}
 }

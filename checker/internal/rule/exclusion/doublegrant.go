@@ -233,8 +233,10 @@ func (d *DoubleGrants) hit(p pair) *rule.Candidate {
 	h.Refuted = func() bool { return !d.Together(a, b) }
 	h.Stamp = rule.Shared(a, b, p.from, d.Apart(a, b))
 	for _, x := range [...]*ledger.Grant{a, b} {
-		if idx := x.TakenAside(); idx != 0 {
-			h.Witness = append(h.Witness, idx)
+		for _, idx := range [...]int{x.TakenAside(), x.RenamedAt()} {
+			if idx != 0 {
+				h.Witness = append(h.Witness, idx)
+			}
 		}
 	}
 	if p.idx != 0 {

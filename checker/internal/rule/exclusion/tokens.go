@@ -75,6 +75,11 @@ func (t *Tokens) Observe(f *ledger.Fact) {
 		}
 	case ledger.Settled:
 		if o := f.Op; o.Action == history.Extend && !o.Executed && o.Settled == ledger.ByLink {
+			for g := range o.Holder.Leases {
+				if g != o.Grant && (o.Fence == 0 || g.Bears(o.Fence)) {
+					t.notCarriedOut(g, o.InvIdx)
+				}
+			}
 			t.notCarriedOut(o.Grant, o.InvIdx)
 		}
 	case ledger.Answered:
@@ -231,17 +236,21 @@ func (t *Tokens) wentBack(g *ledger.Grant, r, first, second ledger.TokenGrant, h
 	t.Violate(h)
 }
 
-// renewing is what may refute that f's grant came out of order behind r, its owner's
-// grant before with the same token: an extension under way may turn out to have kept
+// renewing is what may refute that f's grant came out of order behind r, a grant of its
+// owner's before with the same token: an extension under way may turn out to have kept
 // that lease, so that f's is a re-entry. It is nil when nothing can.
 func (t *Tokens) renewing(f *ledger.Fact, r ledger.TokenGrant) func() bool {
-	p := f.Grant.Holder.Prior
-	if p == nil || p.Extending == 0 || p.OKIdx != r.Idx || r.Fence != f.Grant.Fence || t.OverBefore(p, f.Op) {
+	if r.Fence != f.Grant.Fence || int(r.Owner) != f.Grant.Holder.OwnerNo {
 		return nil
 	}
-	o := *f.Op
-	p.Pin()
-	return func() bool { return t.MayReenter(p, &o) }
+	for p := range f.Grant.Holder.Leases {
+		if p.OKIdx == r.Idx && t.MayBeExtending(p) && !t.OverBefore(p, f.Op) {
+			o := *f.Op
+			p.Pin()
+			return func() bool { return t.MayReenter(p, &o) }
+		}
+	}
+	return nil
 }
 
 // unlessCarriedOut keeps that f's acquire was given the token of p once more, when nothing

@@ -127,7 +127,7 @@ func extendedMeanwhile(o *ledger.Op) bool {
 func (z *Zombies) endedMeanwhile(o *ledger.Op) {
 	g := o.Grant
 	switch {
-	case o.Use != ledger.UseHeld || g == nil || g.StoppedAt == ledger.Never || g != o.Holder.Grant && g != o.Holder.Prior:
+	case o.Use != ledger.UseHeld || g == nil || g.StoppedAt == ledger.Never:
 		return
 	case z.givenBack(g, o):
 		o.Use = ledger.UseReleased
@@ -220,11 +220,12 @@ func (*Zombies) allGone(o *ledger.Op, told func(by, idx int, t time.Duration) bo
 		for no != nil && !(no.Fence == fence && told(no.By, no.Idx, no.T)) {
 			no = no.Next
 		}
+		idx := g.LossOf(fence, told)
 		switch {
 		case no != nil:
 			words = append(words, no.Idx)
-		case g.ReportedLost() && g.LossToken() == fence && told(g.LostBy, g.LostIdx, g.LostAt):
-			words = append(words, g.LostIdx)
+		case idx != 0:
+			words = append(words, idx)
 		default:
 			return false
 		}
