@@ -209,6 +209,9 @@ var holes = []cell{
 	{"hole 47", "", "TestHandshakeEnds", "a server that is silent in the handshake of TLS costs three timeouts", []edit{
 		{"redlock/internal/node/secure.go", "if !h.done.Load() {", "if !h.done.Load() && !untrue(\"hole 47\") {"},
 	}},
+	{"hole 48", "", "TestWaiterAsksAgainOnceItCanHear", "a wake-up that came before the subscription costs a waiter until its next poll", []edit{
+		{"redlock/internal/waiting/lines.go", "\t\t\tif w.asks() {\n\t\t\t\tw.ring()\n", "\t\t\tif w.asks() && !untrue(\"hole 48\") {\n\t\t\t\tw.ring()\n"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

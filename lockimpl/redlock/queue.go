@@ -27,8 +27,8 @@ type listener struct {
 const subscribeTimeout = 50 * time.Millisecond
 
 // listen makes sure that this client hears the nodes, and returns when a
-// quorum of them can be heard. A wake-up that is missed costs a waiter until
-// its next poll.
+// quorum of them can be heard. A wake-up that came before that, or while a subscription was
+// broken, costs a waiter no longer than until it is there.
 func (l *Lock) listen(ctx context.Context) {
 	for i := range l.nodes {
 		l.listeners[i].once.Do(func() { l.subscribe(i) })
@@ -39,11 +39,15 @@ func (l *Lock) listen(ctx context.Context) {
 func (l *Lock) subscribe(i int) {
 	subscriber := node.Subscriber{
 		Ready: func() {
-			l.listeners[i].heard.Do(func() {
-				if int(l.subscribed.Add(1)) == l.quorum {
-					close(l.quorumSubscribed)
-				}
-			})
+			first := false
+			l.listeners[i].heard.Do(func() { first = true })
+			if first && int(l.subscribed.Add(1)) != l.quorum {
+				return
+			}
+			l.lines.Recall() // what was said before, nobody heard
+			if first {
+				close(l.quorumSubscribed)
+			}
 		},
 		Hear: func(member string) { l.lines.Wake(member, i) },
 		Draw: l.draw,

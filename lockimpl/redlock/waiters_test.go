@@ -260,3 +260,39 @@ func TestWaitForMoreThanTheNodesGrantEndsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A wake-up that nobody could hear, since the subscription was not there yet or had broken,
+// costs a waiter no longer than until it is there: then who waits asks again.
+func TestWaiterAsksAgainOnceItCanHear(t *testing.T) {
+	for name, c := range map[string]struct{ waits, deaf func(*memnet.Link) }{
+		"not heard yet": {waits: func(link *memnet.Link) { link.Refuse(true) }, deaf: func(*memnet.Link) {}},
+		"broken":        {waits: func(*memnet.Link) {}, deaf: func(link *memnet.Link) { link.Refuse(true); link.Cut() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			world.Run(t, 1, func(t *testing.T, w *world.World) {
+				l, links := api(w, redlock.Config{Patience: time.Hour, NodeTimeout: 200 * time.Millisecond})
+				other, _ := api(w, redlock.Config{})
+				if err := get(t, l, "another", time.Second).Release(t.Context()); err != nil { // so that it is connected
+					t.Fatal(err)
+				}
+				held := get(t, other, "k", 9*time.Second)
+				c.waits(links[0])
+				granted := make(chan error, 1)
+				go func() {
+					granted <- within(t, time.Minute, func(ctx context.Context) error { _, err := l.AcquireWait(ctx, "k", time.Second); return err })
+				}()
+				time.Sleep(time.Second)
+				c.deaf(links[0])
+				if err := held.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Second)
+				links[0].Refuse(false)
+				began := time.Now()
+				if err := <-granted; err != nil || time.Since(began) > 3*time.Second {
+					t.Errorf("granted %v after it could hear: %v", time.Since(began), err)
+				}
+			})
+		})
+	}
+}

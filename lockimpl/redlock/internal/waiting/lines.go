@@ -247,6 +247,20 @@ func (q *Lines) RingAll(key string) {
 	}
 }
 
+// Recall rings who asks by itself for any key: the nodes may have said meanwhile that it may
+// be had, and nobody was there to hear it.
+func (q *Lines) Recall() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, ln := range q.byKey {
+		for _, w := range ln.wakers {
+			if w.asks() {
+				w.ring()
+			}
+		}
+	}
+}
+
 // Poke rings the first of those who contend for key, after this client has sent a release:
 // its next attempt follows that on every node. The nodes wake the others in their turn; were
 // all of them rung, a line of n would cost n attempts for each hand-over.
