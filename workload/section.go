@@ -140,7 +140,7 @@ func (s *section) read(ctx context.Context) bool {
 			return false
 		}
 		kind := s.do(ctx, s.event(history.Read, i), func(ctx context.Context, e *history.Event) error {
-			row, err := s.inc.conn.Store.Read(ctx, e.Key)
+			row, err := s.inc.conn.Store.Read(ctx, e.Key, e.Fence)
 			if err == nil {
 				e.Value, e.Seq, s.parts[i].seen = row.Value, row.Seq, row.Seq
 				if row.Seq > 0 { // else nobody has written it

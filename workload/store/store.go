@@ -1,6 +1,7 @@
 // Package store is the resource that the locks guard: rows in a Redis of its
-// own, whose one script checks the fencing token of every write, numbers it,
-// and appends it to an audit log that is read after the run as ground truth.
+// own. One script checks the fencing token of every write, numbers it, and appends
+// it to an audit log that is read after the run as ground truth; another notes the
+// token of who reads what it is going to change.
 package store
 
 import (
@@ -53,7 +54,10 @@ func keysUnder(before string) keys {
 //go:embed write.lua
 var writeSource string
 
-var writeScript = redis.NewScript(writeSource)
+//go:embed read.lua
+var readSource string
+
+var writeScript, readScript = redis.NewScript(writeSource), redis.NewScript(readSource)
 
 // A Client is how one client reaches the store. It is safe for concurrent use.
 type Client struct {
@@ -161,11 +165,15 @@ func (c *Client) Write(ctx context.Context, w Write) (Ack, error) {
 	return ack, nil
 }
 
-// Read reads a row.
-func (c *Client) Read(ctx context.Context, key string) (Row, error) {
-	fields, err := c.rdb.HMGet(ctx, c.keys.row+key, "v", "s").Result()
+// Read reads a row for who holds its lease, by a token or none (0). A fenced store rejects
+// older tokens from then on.
+func (c *Client) Read(ctx context.Context, key string, fence uint64) (Row, error) {
+	fields, err := readScript.Run(ctx, c.rdb, []string{c.keys.row + key}, string(c.policy), strconv.FormatUint(fence, 10)).Slice()
 	if err != nil {
 		return Row{}, fmt.Errorf("read %s: %w", key, err)
+	}
+	if len(fields) != 2 {
+		return Row{}, fmt.Errorf("read %s: reply has %d fields, want 2", key, len(fields))
 	}
 	value, written := fields[0].(string)
 	if !written {

@@ -59,6 +59,39 @@ func TestWritePolicies(t *testing.T) {
 	}
 }
 
+// TestReadFencesOff holds that a fenced store rejects the write of an older holder behind the
+// read of a newer one, which would find it between what it read and what it writes.
+func TestReadFencesOff(t *testing.T) {
+	for _, c := range []struct {
+		policy   store.Policy
+		reads    uint64
+		accepted bool
+	}{{store.Fenced, 8, false}, {store.Fenced, 7, true}, {store.Fenced, 6, true}, {store.Fenced, 0, true}, {store.Unfenced, 8, true}, {store.AcceptOlder, 8, true}} {
+		onBoth(t, func(t *testing.T, dial dialer) {
+			s := open(t, dial, c.policy)
+			put := func(fence uint64, value string) error {
+				_, err := s.Write(t.Context(), store.Write{Key: "k", Owner: "a", Fence: fence, Value: value})
+				return err
+			}
+			if row, err := s.Read(t.Context(), "k", 5); err != nil || row != (store.Row{}) {
+				t.Fatalf("before the first write: %v, %v", row, err)
+			}
+			if err := put(7, "first"); err != nil {
+				t.Fatal(err)
+			}
+			if row, err := s.Read(t.Context(), "k", c.reads); err != nil || row != (store.Row{Value: "first", Seq: 1}) {
+				t.Fatalf("read %v, %v", row, err)
+			}
+			if err := put(7, "late"); (err == nil) != c.accepted || err != nil && !errors.Is(err, store.ErrStale) {
+				t.Errorf("%s, read by token %d: a write by token 7 gets %v", c.policy, c.reads, err)
+			}
+			if err := put(8, "next"); err != nil {
+				t.Errorf("%s: the reader's own write: %v", c.policy, err)
+			}
+		})
+	}
+}
+
 func TestRowsAndLog(t *testing.T) {
 	onBoth(t, func(t *testing.T, dial dialer) {
 		c := open(t, dial, store.Fenced)
@@ -86,7 +119,7 @@ func TestRowsAndLog(t *testing.T) {
 		}
 		rows := map[string]store.Row{"k0": {Value: "", Seq: 5}, "k1": {Value: "b1", Seq: 2}, "k2": {}}
 		for key, want := range rows {
-			if got, err := c.Read(t.Context(), key); err != nil || got != want {
+			if got, err := c.Read(t.Context(), key, 0); err != nil || got != want {
 				t.Errorf("row %s: %+v, %v, want %+v", key, got, err, want)
 			}
 		}

@@ -131,7 +131,10 @@ func configured(of func(redlock.Config) redlock.Config, l Lock) Lock {
 		exchange, patience := promised(ttl)
 		return exchange + patience
 	}
-	l.WokenWithin = l.UndoWithin // to hear of the release, and to ask
+	l.WokenWithin = func(ttl time.Duration) time.Duration { // to hear of the release, and to ask
+		exchange, _ := promised(ttl)
+		return exchange + exchange/2
+	}
 	return l
 }
 

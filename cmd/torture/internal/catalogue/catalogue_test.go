@@ -102,10 +102,10 @@ func TestStarterOfAConstructorThatReturnsNothing(t *testing.T) {
 func TestPromisesFollowTheConfiguration(t *testing.T) {
 	const ttl = 2 * time.Second
 	for id, want := range map[string][3]time.Duration{
-		"redlock":             {time.Second, time.Second, time.Second},
-		"no-wake-up":          {time.Second, 500*time.Millisecond + time.Minute, time.Second},
-		"no-wake-up-twin":     {time.Second, 500*time.Millisecond + time.Minute, time.Second},
-		"validity-fresh-twin": {20 * time.Second, 10*time.Second + 500*time.Millisecond, 20 * time.Second},
+		"redlock":             {time.Second, time.Second, 750 * time.Millisecond},
+		"no-wake-up":          {time.Second, 500*time.Millisecond + time.Minute, 750 * time.Millisecond},
+		"no-wake-up-twin":     {time.Second, 500*time.Millisecond + time.Minute, 750 * time.Millisecond},
+		"validity-fresh-twin": {20 * time.Second, 10*time.Second + 500*time.Millisecond, 15 * time.Second},
 	} {
 		l, err := Builtin().Find(id)
 		if err != nil {
