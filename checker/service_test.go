@@ -197,6 +197,16 @@ func lossesCases() []boundCase {
 				15ms a ok lost k`,
 		}},
 		{verdictCase: verdictCase{
+			name: "told while a fault is being injected", header: "ttl 10ms", want: Pass,
+			history: `
+				 0ms nemesis ok phase main
+				 0ms a invoke acquire k
+				 1ms a ok acquire k until 10ms
+				 2ms nemesis invoke fault flushall target a instant
+				 5ms a ok lost k
+				 6ms nemesis ok fault flushall target a receipt r instant`,
+		}},
+		{verdictCase: verdictCase{
 			name: "told under a fault", header: "ttl 10ms", want: Pass,
 			history: `
 				 0ms nemesis ok phase main

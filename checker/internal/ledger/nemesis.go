@@ -132,6 +132,10 @@ func (n *Nemesis) Since(t time.Duration) bool {
 	return n.InForce > 0 || n.EverOver && n.Ended >= t
 }
 
+// MayBeSince says whether a fault was in force at any time from t on, or may have been: one
+// that is being injected may have hurt already.
+func (n *Nemesis) MayBeSince(t time.Duration) bool { return n.Unhealed > 0 || n.Since(t) }
+
 // touching goes through the faults in force at any time in [from, to].
 func (n *Nemesis) touching(from, to time.Duration) iter.Seq[*Fault] {
 	return func(yield func(*Fault) bool) {

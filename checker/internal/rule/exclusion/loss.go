@@ -29,7 +29,7 @@ func (l *Losses) Observe(f *ledger.Fact) {
 		l.late(f, by[0])
 		return
 	}
-	if !l.Phased || l.Nemesis.Since(g.Start) {
+	if !l.Phased || l.Nemesis.MayBeSince(g.Start) {
 		return // nobody says that nothing was wrong
 	}
 	switch t := ledger.ToldAt(f.Event); {

@@ -121,7 +121,7 @@ func (l *Effectless) slack() time.Duration { return ledger.Later(l.Header.Drift,
 // held a request back or made a node forget.
 func (l *Effectless) quiet(t time.Duration) bool {
 	since := t - min(t+1, l.horizon())
-	return l.Nemesis.Unhealed == 0 && !l.Nemesis.Since(since)
+	return !l.Nemesis.MayBeSince(since)
 }
 
 // horizon is how long after it was given up, or after a fault, a request may still

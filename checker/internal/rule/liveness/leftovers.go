@@ -65,7 +65,7 @@ func (l *Leftovers) Observe(f *ledger.Fact) {
 // ownerless is for how long, at t, nobody could have set or extended k's lease less
 // than a TTL before; 0 when somebody could.
 func (l *Leftovers) ownerless(k *ledger.Key, t time.Duration) time.Duration {
-	if k.Open.Head != nil || l.Nemesis.InForce > 0 {
+	if k.Open.Head != nil || l.Nemesis.Unhealed > 0 {
 		return 0
 	}
 	slack := ledger.Later(l.Header.Drift+l.Header.Epsilon, l.Header.TTL)

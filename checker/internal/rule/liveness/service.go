@@ -80,7 +80,7 @@ func (s *Service) attempt(f *ledger.Fact) {
 func (s *Service) waited(h *ledger.Holder, until time.Duration, idx int) {
 	bound, ok := s.Header.Bounds[history.BoundWait]
 	w := s.waits.At(h.ID)
-	if !ok || until-w.from <= time.Duration(bound) || s.Nemesis.Since(w.from) {
+	if !ok || until-w.from <= time.Duration(bound) || s.Nemesis.MayBeSince(w.from) {
 		return
 	}
 	if w.several { // it waited for all of them together, once
