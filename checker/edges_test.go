@@ -2872,6 +2872,250 @@ var edges = []struct {
 		102ms c0 ok acquire k owner a ended 102ms
 		107ms c1 ok write k owner a value "a3" seq 4
 		117ms nemesis ok phase end`, `[S7 S7 S8]`},
+	{"a write behind the release of a lease that was another one taken once more, when both had run out", `header ttl 29ms drift 1ms
+		0s c2 invoke acquire k owner a
+		0s c2 ok acquire k owner a fence 1
+		0s c0 invoke acquire k owner a
+		1ms c1 invoke acquire k owner a
+		2ms c0 ok acquire k owner a fence 2 until 28ms
+		2ms c1 ok acquire k owner a fence 3 until 29ms
+		2ms c1 invoke release k owner a fence 3
+		31ms c1 ok release k owner a fence 3
+		32ms c1 invoke write k owner a value "a1" began 31ms
+		34ms c1 ok write k owner a value "a1" seq 1 began 33ms ended 33ms
+		36ms nemesis ok phase end`, `[S4b S3z]`},
+	{"a refused acquire behind a loss that may have been of another process's own lease", `header ttl 19ms drift 2ms
+		1ms c0 invoke acquire k owner a
+		1ms c1 invoke acquire k owner a
+		2ms c1 ok acquire k owner a fence 1 until 18ms
+		2ms c0 ok acquire k owner a fence 1 until 3ms began 2ms ended 2ms
+		4ms c0 ok lost k owner a fence 1
+		4ms c0 invoke acquire k owner a
+		6ms c0 ok acquire k owner a fence 2 until 7ms
+		7ms c1 invoke acquire k owner a
+		7ms c1 fail acquire k owner a err "dial tcp: connection refused"
+		8ms c0 invoke write k owner a fence 2 value "a2"
+		10ms c0 ok write k owner a fence 2 value "a2" seq 2
+		21ms nemesis ok phase end`, `[S3z]`},
+	{"a write behind a loss, under a lease told since that had run out", `header ttl 17ms drift 1ms
+		1ms c1 invoke acquire k owner a
+		18ms c2 invoke acquire k owner a
+		20ms c2 ok acquire k owner a until 34ms
+		21ms c0 invoke write k owner a value "a2"
+		21ms c2 ok lost k owner a
+		22ms c1 ok acquire k owner a
+		24ms c0 ok write k owner a value "a2" seq 2 began 23ms ended 24ms
+		27ms nemesis ok phase end`, `[S3z S7]`},
+	{"an extension answered behind a loss of the lease that it was asked for, and another one with its token", `header ttl 22ms drift 1ms epsilon 2ms fenced
+		3ms c2 invoke acquire k owner a
+		5ms c0 invoke acquire k owner a
+		23ms c0 ok acquire k owner a fence 1 until 26ms
+		24ms c1 invoke extend k owner a fence 1
+		29ms c0 ok lost k owner a fence 1
+		32ms c2 ok acquire k owner a fence 1 until 23ms
+		33ms c1 ok extend k owner a fence 1 until 45ms
+		35ms c0 invoke acquire k owner a
+		37ms c0 ok acquire k owner a fence 2
+		37ms nemesis ok phase end`, `[S4b S7]`},
+	{"two holders by a token given behind a release, which then was refused", `header ttl 21ms drift 2ms epsilon 3ms
+		4ms c1 invoke acquire k owner a
+		5ms c2 invoke acquire k owner a
+		5ms c2 ok acquire k owner a fence 1 until 24ms
+		9ms c1 ok acquire k owner a fence 1 until 23ms
+		15ms c1 invoke release k owner a fence 1
+		20ms c4 invoke acquire k owner a
+		20ms c4 ok acquire k owner a fence 3 until 39ms
+		21ms c1 fail release k owner a fence 1 err "lease lost"
+		24ms nemesis invoke fault kill-node target n1 instant
+		28ms c3 invoke acquire k owner b
+		29ms c3 ok acquire k owner b fence 4
+		38ms nemesis ok phase end`, `[S1 S10 S4b]`},
+	{"an extension of a lease granted behind the release of the one that it seemed to be of", `header ttl 26ms fenced
+		4ms c2 invoke acquire k owner a
+		7ms c2 ok acquire k owner a fence 3
+		9ms c5 invoke release k owner a
+		10ms c0 invoke acquire k owner a
+		33ms c6 invoke acquire k owner b
+		35ms c5 ok release k owner a
+		36ms c5 invoke extend k owner a
+		37ms c0 ok acquire k owner a fence 4
+		38ms c5 ok extend k owner a until 62ms
+		38ms c6 ok acquire k owner b fence 5 until 59ms
+		39ms nemesis ok phase end`, `[S1 S7]`},
+	{"a write behind the release of a lease that was an older one taken once more, as the history tells late", `header ttl 25ms drift 2ms
+		1ms c2 invoke acquire k owner b
+		27ms c3 invoke acquire k owner b
+		27ms c3 ok acquire k owner b fence 2 until 48ms
+		28ms c3 invoke release k owner b fence 2
+		31ms c2 ok acquire k owner b fence 3 began 6ms ended 8ms
+		32ms c3 ok release k owner b fence 2
+		33ms c3 invoke write k owner b value "b1"
+		38ms c3 ok write k owner b value "b1" seq 1
+		40ms nemesis ok phase end`, `[S4 S3z]`},
+	{"a refused acquire behind a loss that another process was told", `header ttl 19ms drift 1ms fenced
+		1ms c1 invoke acquire k owner a
+		1ms c0 invoke acquire k owner a
+		20ms c2 invoke acquire k owner a
+		20ms c0 ok acquire k owner a fence 1 until 19ms
+		21ms c2 ok acquire k owner a fence 1 until 38ms
+		23ms c0 ok lost k owner a
+		24ms c1 ok acquire k owner a fence 1 until 19ms
+		25ms c0 invoke acquire k owner a
+		25ms c0 fail acquire k owner a err "dial tcp: connection refused"
+		25ms c1 invoke write k owner a fence 1 value "a1"
+		25ms c1 ok write k owner a fence 1 value "a1" seq 1
+		46ms nemesis ok phase end`, `[S7 S7]`},
+	{"a write under a lease whose release was never sent, when two more were granted since", `header ttl 12ms drift 2ms epsilon 1ms fenced unchecked-release
+		0s c2 invoke acquire k owner a
+		12ms c1 invoke acquire k owner a
+		13ms c1 ok acquire k owner a until 22ms
+		15ms c1 invoke release k owner a began 13ms
+		15ms c2 ok acquire k owner a
+		16ms c0 invoke acquire k owner a
+		18ms c2 invoke write k owner a value "a1"
+		27ms c0 ok acquire k owner a until 26ms
+		28ms c2 ok write k owner a value "a1" seq 1
+		32ms link ok receipt never-forwarded of 3
+		32ms nemesis ok phase end`, `[S7 S7]`},
+	{"a write behind the deadline of a hold of which another process gave back its part", `header ttl 12ms epsilon 2ms
+		0s c1 invoke acquire k owner a
+		0s c1 ok acquire k owner a fence 1 until 12ms
+		6ms c0 invoke acquire k owner a
+		9ms c0 ok acquire k owner a fence 1
+		11ms c0 invoke release k owner a fence 1 began 9ms
+		11ms c0 ok release k owner a fence 1
+		20ms c1 invoke write k owner a fence 1 value "a3"
+		29ms c1 ok write k owner a fence 1 value "a3"
+		30ms nemesis ok phase end`, `[]`},
+	{"a refused acquire behind a release that was never sent", `header ttl 14ms
+		2ms c0 invoke acquire k owner a
+		3ms c1 invoke acquire k owner a
+		4ms c1 ok acquire k owner a fence 1 until 17ms
+		5ms c0 ok acquire k owner a fence 2 until 5ms
+		6ms c1 invoke release k owner a fence 1
+		8ms c1 info release k owner a fence 1 err "i/o timeout"
+		13ms c4 invoke acquire k owner a
+		14ms c4 fail acquire k owner a err "lock held by another owner"
+		16ms c4 invoke write k owner a value "a5"
+		16ms c4 ok write k owner a value "a5" seq 4
+		17ms link ok receipt never-forwarded of 4
+		17ms nemesis ok phase end`, `[S7]`},
+	{"a release that was never sent, and another process's that was refused", `header ttl 20ms epsilon 1ms fenced
+		21ms c4 invoke acquire k owner b
+		24ms c4 ok acquire k owner b until 41ms
+		25ms c2 invoke acquire k owner b
+		25ms c3 invoke acquire k owner b
+		27ms c4 invoke release k owner b
+		28ms c2 ok acquire k owner b
+		29ms c2 invoke release k owner b
+		30ms c3 ok acquire k owner b
+		33ms c2 fail release k owner b err "lease lost"
+		35ms c1 invoke acquire k owner a
+		35ms c4 fail release k owner b err "dial tcp: connection refused"
+		36ms c1 ok acquire k owner a
+		37ms nemesis ok phase end`, `[S1]`},
+	{"an extension of one of two leases, behind a refusal to a process that took the other", `header ttl 16ms drift 1ms fenced
+		1ms c2 invoke acquire k owner a
+		2ms c2 ok acquire k owner a fence 1 until 16ms
+		2ms c0 invoke acquire k owner a
+		3ms c0 ok acquire k owner a fence 2
+		7ms c4 invoke acquire k owner a
+		8ms c4 ok acquire k owner a fence 1
+		9ms c4 invoke extend k owner a
+		11ms c3 invoke acquire k owner b
+		11ms c4 fail extend k owner a err "lease lost"
+		17ms c3 ok acquire k owner b fence 2 until 23ms
+		18ms c5 ok extend k owner a until 32ms began 17ms
+		19ms nemesis ok phase end`, `[S1 S4 S4b]`},
+	{"an early takeover of a lease that has had another token", `header ttl 17ms drift 1ms
+		1ms c2 invoke acquire k owner b
+		2ms c2 ok acquire k owner b fence 1 until 15ms
+		3ms c3 invoke acquire k owner b
+		3ms nemesis invoke fault kill-node target n1 instant
+		3ms c4 invoke acquire k owner b
+		5ms c4 ok acquire k owner b fence 1 until 19ms
+		6ms c4 invoke release k owner b fence 1
+		7ms c3 ok acquire k owner b fence 2
+		10ms c0 invoke acquire k owner a
+		11ms c4 fail release k owner b fence 1 err "lease lost"
+		16ms c0 ok acquire k owner a fence 2 until 26ms
+		22ms nemesis ok phase end`, `[S1 S10 S4b]`},
+	{"a write behind a refusal that is told behind it, and a loss in between", `header ttl 23ms drift 1ms
+		3ms c2 invoke acquire k owner a began 0s
+		6ms c2 ok acquire k owner a fence 1 until 6ms
+		7ms c2 invoke release k owner a fence 1
+		10ms c2 ok lost k owner a
+		11ms c0 invoke write k owner a fence 1 value "a3" began 9ms
+		12ms c0 ok write k owner a fence 1 value "a3" seq 3
+		15ms c2 fail release k owner a fence 1 ended 8ms err "lease lost"
+		17ms nemesis ok phase end`, `[S7 S8]`},
+	{"an extension answered before a lease was asked for, and told behind its grant", `header ttl 21ms drift 2ms
+		15ms c1 invoke extend k owner a
+		18ms c2 invoke acquire k owner a
+		19ms c2 ok acquire k owner a fence 2 until 37ms ended 19ms
+		21ms c1 ok extend k owner a ended 16ms
+		21ms nemesis ok phase end`, `[]`},
+	{"the same, with the token of that lease", `header ttl 17ms drift 1ms fenced
+		11ms c0 invoke extend k owner a fence 1
+		14ms c1 invoke acquire k owner a
+		17ms c1 ok acquire k owner a fence 1 until 17ms
+		17ms c0 ok extend k owner a fence 1 began 12ms ended 13ms
+		22ms nemesis ok phase end`, `[S7]`},
+	{"a refused acquire behind the release of a lease that another one may be", `header ttl 15ms drift 2ms epsilon 2ms fenced
+		1ms c1 invoke acquire k owner a
+		15ms c0 invoke acquire k owner a
+		18ms c1 ok acquire k owner a fence 1 until 18ms
+		33ms c1 invoke extend k owner a
+		33ms c1 ok extend k owner a until 46ms
+		35ms c1 invoke release k owner a fence 1
+		35ms c0 ok acquire k owner a fence 2 until 28ms
+		37ms c1 ok release k owner a fence 1
+		37ms c0 invoke acquire k owner a
+		38ms c0 fail acquire k owner a err "lock held by another owner"
+		38ms c0 invoke write k owner a fence 2 value "a1"
+		39ms c0 ok write k owner a fence 2 value "a1" ended 39ms
+		39ms nemesis ok phase end`, `[S7 S7]`},
+	{"a write before the extension that made another lease the longer one", `header ttl 24ms
+		0s c1 invoke acquire k owner a
+		0s c1 ok acquire k owner a until 0s
+		0s c0 invoke acquire k owner a
+		1ms c0 ok acquire k owner a
+		6ms c1 invoke extend k owner a
+		8ms c1 ok extend k owner a until 30ms
+		9ms c0 invoke write k owner a value "a4" began 5ms
+		14ms c0 ok extend k owner a until 36ms began 12ms
+		16ms store ok audit k owner a value "a4" seq 5
+		16ms nemesis ok phase end`, `[S7]`},
+	{"an acquire of unknown outcome behind the release of a lease that another one may be", `header ttl 10ms drift 2ms epsilon 1ms
+		0s c0 invoke acquire k owner a
+		1ms c0 ok acquire k owner a fence 1 until 8ms
+		2ms c2 invoke acquire k owner a
+		3ms c0 invoke release k owner a fence 1
+		3ms c0 ok release k owner a fence 1
+		3ms c1 invoke acquire k owner a
+		3ms c1 ok acquire k owner a fence 2 until 3ms
+		3ms c2 info acquire k owner a err "i/o timeout"
+		4ms c1 invoke write k owner a fence 2 value "a1"
+		6ms c1 ok write k owner a fence 2 value "a1" seq 1
+		11ms nemesis ok phase end`, `[S3z S7]`},
+	{"a write before a loss, while an extension is under way", `header ttl 16ms
+		2ms c3 invoke acquire k owner b
+		25ms c3 ok acquire k owner b fence 1 until 18ms
+		27ms c4 invoke extend k owner b
+		27ms c2 ok lost k owner b fence 1
+		27ms c3 invoke write k owner b fence 1 value "b3" began 25ms
+		30ms c3 ok write k owner b fence 1 value "b3" seq 3
+		31ms c4 ok extend k owner b until 43ms
+		32ms nemesis ok phase end`, `[S3z S7]`},
+	{"a write before its owner's grant, and an extension that began before it", `header ttl 23ms drift 2ms fenced
+		1ms c3 invoke acquire k owner b
+		1ms c4 invoke acquire k owner b
+		2ms c3 info acquire k owner b err "i/o timeout"
+		3ms c5 invoke write k owner b value "b1"
+		4ms c4 ok acquire k owner b fence 1
+		4ms c5 ok write k owner b value "b1" seq 1
+		4ms c4 ok extend k owner b until 23ms began 2ms
+		21ms nemesis ok phase end`, `[S8]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

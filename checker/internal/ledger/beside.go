@@ -112,8 +112,20 @@ func (l *Ledger) outlasted(e *history.Event, o *Op, x *Grant, old time.Duration)
 func (h *Holder) vagueBeside(o *Op, n int) {
 	for x := range h.Leases {
 		if x != o.Grant && x.OKIdx < o.OKIdx && o.maySpeakOf(x) && (x.Rare == nil || x.Rare.VagueBy != o.InvIdx) {
-			x.Rarely().VagueExtensions = max(x.Rarely().VagueExtensions+n, 0)
+			if n > 0 {
+				x.vagueBy(o.InvIdx)
+			} else {
+				x.Rarely().VagueExtensions = max(x.Rarely().VagueExtensions+n, 0)
+			}
 		}
+	}
+}
+
+// vagueBy counts an extension of unknown outcome, which may have been of g, by its invocation.
+func (g *Grant) vagueBy(idx int) {
+	r := g.Rarely()
+	if r.VagueExtensions++; r.FirstVague == 0 || idx < r.FirstVague {
+		r.FirstVague = idx
 	}
 }
 

@@ -73,6 +73,7 @@ type rare struct {
 	releaseAgain    asking        // … and when it was invoked
 	GivenBack       []givenBack   // releases that were answered yes, other than the first
 	VagueExtensions int           // extensions of unknown outcome
+	FirstVague      int           // the first of those, by its invocation; 0 is none
 	VagueBy         int           // of those, the invocation of one under way when the history told of the lease; 0 is none
 	GivenUp         time.Duration // when its release was given up as of unknown outcome; 0 is never
 	Begun           bool          // that release says itself when it began: its owner knew of it
@@ -83,7 +84,7 @@ type rare struct {
 	before          reentry       // … and the one before that
 	entrants        []entrant     // the latest other processes that re-entered it
 	nested          bool          // it is one of its owner's leases taken once more, with another token, for certain …
-	mayNest         bool          // … or perhaps
+	mayNest         bool          // … or perhaps, or another one may be it taken once more
 	side            bool          // one of them had asked before it was surely granted: it may have a lease of its own
 	refused         *refusal      // its owner was told no
 	Unheard         bool          // more of its owner's processes were told no than are remembered
@@ -136,6 +137,7 @@ type reentry struct {
 	invIdx, idx int
 	by          int
 	host        Host
+	fence       uint64        // the token that it gave; 0 is none
 	until       time.Duration // the deadline that it gave
 	replaced    dueBy         // … and the one that it moved …
 	replacedIdx int           // … which this event had set; 0 when it moved none

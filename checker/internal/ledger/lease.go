@@ -84,7 +84,7 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	g.Deadline, g.DeadlineIdx, g.DueBy, g.FirstDeadline, g.Assumed = d, o.OKIdx, int32(o.Process), d, stands
 	g.StoppedAt, g.ReleasedAt, g.ReleaseOK, g.LostAt = Never, Never, Never, Never
 	if x := h.extends; x.idx > o.InvIdx && x.idx < o.OKIdx && o.OK <= Later(l.Clocks.Widest, x.inv) { // told late: that may have been of it
-		g.Rarely().VagueExtensions++
+		g.vagueBy(x.idx)
 		g.Rare.VagueBy = x.idx
 	}
 	if perhaps {
@@ -104,6 +104,9 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	h.Grant, h.over = g, false
 	if before != nil && g.OK < before.OK {
 		l.precede(h, before)
+		if before.Mode == g.Mode && before.OK < g.End() && g.OK+l.From(g, before.By()) < before.Inv && before.Strange(g.Fence) {
+			before.Rarely().nested, before.Rare.mayNest = true, true
+		}
 		if l.MayReenter(g, &Op{Fence: before.Fence, Inv: before.Inv, Process: before.Process, Host: before.Host}) {
 			before.Rarely().MayBeInner = true
 		}
@@ -113,16 +116,19 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 }
 
 // nests says whether o, by which its owner is granted a lease with a token of its own, took
-// another one of its leases once more, for certain or perhaps.
+// another one of its leases once more, for certain or perhaps, and notes the latter of both:
+// which of them a release was of is then open.
 func (l *Ledger) nests(o *Op) (sure, perhaps bool) {
 	if h := o.Holder; h.Grant == nil || !h.beside && !h.Grant.GoesOn() && l.OverBefore(h.Grant, o) { // it has no other lease
 		return false, false
 	}
 	for x := range o.Holder.Leases {
-		if x.Mode != o.Mode || l.OverBefore(x, o) {
+		if x.Mode != o.Mode || x.Fence == o.Fence || l.OverBefore(x, o) {
 			continue
 		}
-		perhaps = perhaps || o.Inv <= Later(l.From(x, o.By()), x.ServedUntil)
+		if o.Inv <= Later(l.From(x, o.By()), x.ServedUntil) {
+			x.Rarely().mayNest, perhaps = true, true
+		}
 		sure = sure || o.OK < x.End() && (x.TookBefore(o.Process, o.InvIdx) || x.OK+l.From(x, o.By()) < o.Inv)
 	}
 	return sure, perhaps
@@ -135,10 +141,10 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	if o.Process != g.Process {
 		l.entered(g, o)
 		g.Rare.side = g.Rare.side || o.Fence == 0 && o.Inv <= Later(l.From(g, o.By()), g.OK)
-		g.Rare.again = reentry{inv: o.Inv, ok: o.OK, invIdx: o.InvIdx, idx: o.OKIdx, by: o.Process, host: o.Host, until: d}
+		g.Rare.again = reentry{inv: o.Inv, ok: o.OK, invIdx: o.InvIdx, idx: o.OKIdx, by: o.Process, host: o.Host, fence: o.Fence, until: d}
 	}
 	g.Rarely().before = g.Rarely().latest
-	g.Rare.latest = reentry{inv: o.Inv, ok: o.OK, invIdx: o.InvIdx, idx: o.OKIdx, by: o.Process, host: o.Host, until: d}
+	g.Rare.latest = reentry{inv: o.Inv, ok: o.OK, invIdx: o.InvIdx, idx: o.OKIdx, by: o.Process, host: o.Host, fence: o.Fence, until: d}
 	if o.Fence != 0 && o.Fence != g.Fence {
 		g.Rarely().secondToken, g.Rare.renamedAt = o.Fence, o.OKIdx
 	}
@@ -360,12 +366,12 @@ func (h *Holder) named(o *Op) *Grant {
 	case o.Fence == 0:
 		return nil
 	case o.Grant == nil || !o.Grant.Bears(o.Fence):
-	case o.Action == history.Extend && o.Grant != g && g.Bears(o.Fence) && o.Grant.StoppedAt != Never && o.Grant.StopIdx < o.InvIdx:
+	case o.Action == history.Extend && o.Grant != g && g.Bears(o.Fence) && o.Grant.StoppedAt != Never && (o.Grant.StopIdx < o.InvIdx || o.Grant.StopIdx < g.OKIdx && o.OK >= g.Inv):
 		return g // that one was over, and this was granted meanwhile
 	default:
 		return nil
 	}
-	if of := h.acted(o); of != nil && of != o.Grant && (o.Grant == nil || of.Bears(o.Fence)) {
+	if of := h.acted(o); of != nil && of != o.Grant && (o.Grant == nil && o.Action == history.Extend || of.Bears(o.Fence)) {
 		return of
 	}
 	return nil
@@ -447,7 +453,7 @@ func (l *Ledger) MayReenter(g *Grant, o *Op) bool {
 	switch {
 	case l.OverBefore(g, o):
 		return false
-	case g.Rare != nil && g.Rare.VagueExtensions > 0: // it may be carried out at any time
+	case g.Rare != nil && g.Rare.VagueExtensions > 0 && (g.Rare.FirstVague < o.OKIdx || o.OKIdx == 0): // it may be carried out at any time
 		return true
 	}
 	return o.Inv <= Later(l.From(g, o.By()), g.ServedUntil)
@@ -491,7 +497,7 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 	switch {
 	case o.Grant != nil:
 		o.Grant.Extending--
-	case o.Holder.Grant != nil && !o.Holder.Grant.forgot(o.Fence) && (o.Outcome == history.OK || o.Outcome == history.Fail && l.refusedMeanwhile(o.Holder.Grant, o)): // granted meanwhile
+	case o.Holder.Grant != nil && !o.Holder.Grant.forgot(o.Fence) && !l.answeredBefore(o.Holder.Grant, o) && (o.Outcome == history.OK || o.Outcome == history.Fail && l.refusedMeanwhile(o.Holder.Grant, o)): // granted meanwhile
 		l.Under(o, o.Holder.Grant)
 	default:
 		if o.Outcome == history.Info {
@@ -500,7 +506,7 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 		l.strayed(o)
 		return
 	}
-	if g := o.Holder.Grant; o.Outcome == history.Fail && o.Fence == 0 && g != o.Grant && g.OKIdx > o.InvIdx && !o.Grant.GoesOn() && l.refusedMeanwhile(g, o) {
+	if g := o.Holder.Grant; o.Fence == 0 && g != o.Grant && g.OKIdx > o.InvIdx && !o.Grant.GoesOn() && !l.answeredBefore(g, o) && (o.Outcome == history.OK && o.Grant.StopIdx < o.InvIdx || o.Outcome == history.Fail && l.refusedMeanwhile(g, o)) {
 		l.Under(o, g)
 	}
 	if of := o.Holder.named(o); of != nil { // it says only now which lease it was of
@@ -537,6 +543,11 @@ func (h *Holder) answered(o *Op) {
 			x.Rare.VagueBy = 0
 		}
 	}
+}
+
+// answeredBefore says whether o was answered before g was asked for, beyond doubt.
+func (l *Ledger) answeredBefore(g *Grant, o *Op) bool {
+	return g.Process != o.Process && Later(l.From(g, o.By()), o.OK) < g.Inv
 }
 
 // refusedMeanwhile says whether o, an extension that was asked for before the history told
@@ -681,7 +692,7 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		o.Holder.stopBeside(g, o.By(), o.Fence, o.OK, o.OKIdx, false)
 		l.emit(Unmoved, e, o)
 	default:
-		g.Rarely().VagueExtensions++
+		g.vagueBy(o.InvIdx)
 		o.Holder.vagueBeside(o, 1)
 		g.Holder.Key.UnknownExtension = max(g.Holder.Key.UnknownExtension, o.OK)
 		l.emit(Unmoved, e, o)

@@ -153,7 +153,7 @@ func (o *Op) Forget() { o.Grant, o.Doubts, o.queue, o.Next, o.Prev = nil, nil, n
 // before, where the extension surely began behind the write.
 func (l *Ledger) overdue(o *Op) {
 	g := o.Grant
-	if g == nil || o.Use != UseHeld && o.Use != UseReleased {
+	if g == nil || o.Use == UseNever || o.Use == UseRefused || o.Use == UseUnknown {
 		return
 	}
 	d, idx, latest := g.Deadline, g.DeadlineIdx, l.LatestFor(g, o.Inv, o.By())

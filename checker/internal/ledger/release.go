@@ -143,7 +143,7 @@ func (g *Grant) goneFor(process int) bool {
 
 // releaseDone completes a release.
 func (l *Ledger) releaseDone(e *history.Event, o *Op) {
-	if of := o.Holder.named(o); of != nil { // it says only now which lease it was of
+	if of := o.Holder.named(o); of != nil && of.OKIdx < o.OKIdx { // it says only now which lease it was of
 		l.unrelease(e, o)
 		l.Under(o, of)
 		l.releasing(e, o)
@@ -187,11 +187,11 @@ func (l *Ledger) innerDone(e *history.Event, o *Op) {
 // token than o names, and a deadline as late as the one that stands, unless that was moved
 // since: what o was refused says nothing of that.
 func (g *Grant) renamedSince(o *Op) bool {
-	if !g.TwoTokens() || o.Fence == 0 || o.Fence == g.Rare.secondToken {
+	if !g.TwoTokens() || o.Fence == 0 {
 		return false
 	}
 	r := &g.Rare.latest
-	return r.idx > o.InvIdx && r.idx == g.Rare.renamedAt && (r.until >= g.Deadline || g.DeadlineIdx > r.idx)
+	return r.idx > o.InvIdx && r.fence != 0 && r.fence != o.Fence && (r.until >= g.Deadline || g.DeadlineIdx > r.idx)
 }
 
 // denyBeside: what an owner was refused, without a token to tell which lease of its
@@ -199,14 +199,12 @@ func (g *Grant) renamedSince(o *Op) bool {
 func (l *Ledger) denyBeside(o *Op) {
 	h := o.Holder
 	named := o.Fence != 0 && o.Grant.Fence == o.Fence
-	if o.Grant != h.Grant && !named {
-		return
-	}
 	for x := range h.Leases {
 		if x == o.Grant || x.Fence != o.Grant.Fence {
 			continue
 		}
-		if before := o.Grant == h.Grant && x.OK <= o.Inv; before || named && Later(l.From(x, o.By()), x.OK) < o.Inv {
+		older := o.Grant == h.Grant || o.Fence == 0 && o.Grant.takenBy(o.Process) && x.OKIdx < o.Grant.OKIdx
+		if before := older && x.OK <= o.Inv; before || named && Later(l.From(x, o.By()), x.OK) < o.Inv {
 			x.refuse(o)
 			x.stopAt(o.OK, o.OKIdx, o.Process)
 		}
@@ -346,6 +344,10 @@ func (l *Ledger) unrelease(e *history.Event, o *Op) {
 	old := g.End()
 	l.emit(Unsent, e, o)
 	g.ReleasedAt, g.Releasing, g.ReleaseUnknown = Never, false, false
+	if g.ReleaseOK != Never && g.Rare != nil && g.Rare.ReleaseOKIdx != 0 { // it was given back once more
+		r := g.Rare.releaseAgain
+		g.ReleasedAt, g.ReleaseIdx, g.ReleasedBy = r.inv, r.idx, r.by
+	}
 	if g.StopIdx == o.InvIdx {
 		g.stopOtherwise(Never)
 	}

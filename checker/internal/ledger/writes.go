@@ -33,7 +33,8 @@ func (l *Ledger) issueWrite(o *Op) {
 	if g, p := o.Grant, h.Prior; g != nil && p != nil {
 		named := !g.Bears(o.Fence) && p.Bears(o.Fence) && (p.GoesOn() || !g.TwoTokens()) && (o.Inv < p.Latest() || !g.bore(o.Fence))
 		either := g.Bears(o.Fence) == p.Bears(o.Fence) // its token does not tell which
-		longer := either && (p.Latest() > g.Latest() || p.Latest() == g.Latest() && p.Deadline > g.Deadline) && p.GoesOn() && g.GoesOn()
+		longer := either && (p.Latest() > g.Latest() || p.Latest() == g.Latest() && p.Deadline > g.Deadline) && p.GoesOn() && g.GoesOn() &&
+			!(o.Late && l.DeadlineFor(p, o.Inv, o.By()) < l.DeadlineFor(g, o.Inv, o.By()))
 		elsewhere := either && p.Deadline > g.Latest() && h.tried != UseHeld && p.lostElsewhere(o.Process)
 		left := either && (p.Process == o.Process || o.Inv < p.Deadline) && !g.takenBy(o.Process) && p.GoesOn() && !g.GoesOn() && o.Inv >= g.End()
 		if named || longer || left || elsewhere {
@@ -41,6 +42,9 @@ func (l *Ledger) issueWrite(o *Op) {
 		}
 	}
 	if x := h.older(o); x != nil {
+		l.Under(o, x)
+	}
+	if x := h.outer(o); x != nil {
 		l.Under(o, x)
 	}
 	o.Use = l.right(h, o)
@@ -74,6 +78,21 @@ func (h *Holder) older(o *Op) *Grant {
 		lasts := x.GoesOn() && o.Inv < x.Latest()
 		named := x.Bears(o.Fence) && (lasts || !borne) || o.Fence == 0 && lasts
 		if named && (best == nil || x.GoesOn() && !best.GoesOn() || x.GoesOn() == best.GoesOn() && x.OKIdx > best.OKIdx) {
+			best = x
+		}
+	}
+	return best
+}
+
+// outer is what is left to o's owner of its leases when that which o seems to be under was
+// given back, and had been another one taken once more: the one that lasts longest; or nil.
+func (h *Holder) outer(o *Op) (best *Grant) {
+	g := o.Grant
+	if g == nil || g.Rare == nil || !g.Rare.nested || g.ReleasedAt == Never || g.Releasing && g.ReleaseOK == Never {
+		return nil
+	}
+	for x := range h.Leases {
+		if x != g && x.GoesOn() && x.ReleasedAt == Never && x.Mode == g.Mode && o.maySpeakOf(x) && (best == nil || x.Latest() > best.Latest()) {
 			best = x
 		}
 	}
@@ -164,7 +183,7 @@ func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
 		}
 		released := p.ReleasedAt != Never && !(p.Releasing && p.ReleaseOK == Never) && (p.Rare == nil || !p.Rare.mayNest)
 		refused := p.Refused() != nil && !p.partlyRefused() && !p.TwoTokens()
-		over := released || refused || p.LostAt != Never && !p.Strange(p.LossToken())
+		over := released || refused || p.LostAt != Never && !p.Strange(p.LossToken()) && !p.TakenTwice()
 		if p.GoesOn() || !over || l.MayBeTakenSince(p, o) {
 			return true
 		}

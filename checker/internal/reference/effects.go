@@ -142,7 +142,11 @@ func (j *judge) unconfirmed(w *write) {
 		if j.endedBefore(g, w) {
 			continue
 		}
-		late = late && (j.surely(w.from, g.to) || w.from.time-j.latest(g, w.from) > j.between(g, w.operation))
+		eps := j.between(g, w.operation)
+		if g.beside > g.first { // another process may have stamped that
+			eps = j.history.Header.Epsilon
+		}
+		late = late && (j.surely(w.from, g.to) || w.from.time-j.latest(g, w.from) > eps)
 	}
 	for _, g := range mine {
 		if j.endedBefore(g, w) {

@@ -109,7 +109,7 @@ func (j *judge) lost(o *operation) {
 // before it.
 func oneHold(grants []*grant) bool {
 	for i, g := range grants[1:] {
-		if !slices.ContainsFunc(grants[:i+1], func(x *grant) bool { return g.into[x] == Violation }) {
+		if !slices.ContainsFunc(grants[:i+1], func(x *grant) bool { return g.into[x] == Violation && (x.Fence == g.Fence || g.keeps == No) }) {
 			return false
 		}
 	}
@@ -225,7 +225,7 @@ func (j *judge) underWay(before, g *grant) (server time.Duration, vague bool) {
 	server, vague = before.server, before.vague
 	for _, o := range j.ops {
 		of := o.Op == history.Extend && o.Key == g.Key && o.Owner == g.Owner && (o.token() == 0 || o.token() == before.Fence || o.renamed() || j.strange(o))
-		if !of || o.from.index > g.to.index || o.to.index < g.to.index {
+		if !of || o.to.index < g.to.index || o.from.index > g.to.index && !(o.renewal() && j.perhaps(o.from, g.to)) {
 			continue
 		}
 		switch o.Kind {

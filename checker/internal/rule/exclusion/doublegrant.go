@@ -286,6 +286,11 @@ func (d *DoubleGrants) early(x, g *ledger.Grant) {
 	if told() && d.Suspicious.Full("S10") {
 		return
 	}
+	for _, idx := range [...]int{x.TakenAside(), x.RenamedAt()} { // that it was held by then may rest on a re-entry
+		if idx != 0 {
+			witness = append(witness, idx)
+		}
+	}
 	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. %s",
 		g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), words.Span(x.Deadline-g.OK), x.Owner(), words.Token(x.Fence), words.At(x.OK), how)
 	h := &rule.Candidate{

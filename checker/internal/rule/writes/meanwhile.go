@@ -30,7 +30,7 @@ const keptMeanwhile = 16
 // meanwhile keeps a write that was accepted while something else was done under its lease.
 func (z *Zombies) meanwhile(f *ledger.Fact) {
 	o, g := f.Op, f.Op.Grant
-	if o.Use != ledger.UseHeld || g == nil {
+	if withoutLease(o) || g == nil {
 		return
 	}
 	last := z.lastWrite(o.Holder)

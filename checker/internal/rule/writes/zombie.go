@@ -77,10 +77,16 @@ func (z *Zombies) landed(f *ledger.Fact) {
 		o.Use = ledger.UseHeld
 	}
 	z.endedMeanwhile(o)
-	z.meanwhile(f)
+	if (o.Use == ledger.UseLost || o.Use == ledger.UseDenied || o.Use == ledger.UseReleased) && z.underLate(o) { // its owner had another one by then
+		z.endedMeanwhile(o)
+	}
+	unconfirmed := z.unconfirmed(o)
+	if !unconfirmed {
+		z.meanwhile(f)
+	}
 	g := o.Grant
 	switch {
-	case z.unconfirmed(o):
+	case unconfirmed:
 		z.unheld(f)
 	case g == nil || o.Inv < o.Due()-z.Past(g, o.By()):
 	case g.Extending > 0 && o.Overdue() == nil:
@@ -96,13 +102,15 @@ func (z *Zombies) landed(f *ledger.Fact) {
 }
 
 // underLate books that o was issued under a lease of which the history told only then: of
-// several, under the one that lasts longest.
-func (z *Zombies) underLate(o *ledger.Op) {
+// several, under the one that lasts longest. It says whether there was any.
+func (z *Zombies) underLate(o *ledger.Op) (found bool) {
 	for _, g := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		if g != nil && z.toldLate(o, g) {
+		if g != nil && g != o.Grant && z.toldLate(o, g) {
 			z.under(o, g)
+			found = true
 		}
 	}
+	return found
 }
 
 func (z *Zombies) under(o *ledger.Op, g *ledger.Grant) {
@@ -417,11 +425,15 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 	case ledger.UseRefused, ledger.UseUnknown:
 		extended := &ledger.LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.SaysBegan()}
 		for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} { // an extension told later may have kept a lease
-			if x != nil && x.GoesOn() && z.Room("S8") && len(x.Rarely().Late) < ledger.MaxOverdue {
+			behind := x != nil && x.OKIdx > o.InvIdx && x.OK-z.From(x, o.By()) > o.Inv
+			if x != nil && !behind && x.GoesOn() && z.Room("S8") && len(x.Rarely().Late) < ledger.MaxOverdue {
 				x.Rare.Late = append(x.Rare.Late, extended)
 			}
 		}
-		h.Refuted = func() bool { return w.covered || extended.Covered }
+		unsent := z.letGo(o) // … or a release turn out never to have been sent
+		h.Refuted = func() bool {
+			return w.covered || extended.Covered || unsent != nil && unsent != g && w.inv-z.From(unsent, w.by) <= min(unsent.StoppedAt, z.DeadlineFor(unsent, w.inv, w.by))
+		}
 	case ledger.UseReleased:
 		h.Witness, h.From, when = append(h.Witness, g.ReleaseIdx), g.Start, " (at "+words.At(g.ReleasedAt)+")"
 		release, told := g.ReleaseIdx, o.Doubt().Told
@@ -519,8 +531,8 @@ func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 // letGo is another lease of o's owner that goes on, or whose release may turn out never
 // to have been sent, or to have begun only later, so that o was issued under it; or nil.
 func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
-	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		stands := x != nil && (x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.By()), x.Deadline) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process))
+	for x := range o.Holder.Leases {
+		stands := (x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.By()), x.Deadline) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process))
 		if stands && x != o.Grant && !x.RefusedTo(o.Process, o.InvIdx) && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
 			x.Pin()
 			return x
