@@ -3116,6 +3116,33 @@ var edges = []struct {
 		4ms c5 ok write k owner b value "b1" seq 1
 		4ms c4 ok extend k owner b until 23ms began 2ms
 		21ms nemesis ok phase end`, `[S8]`},
+	{"an extension that names one lease, and is told to have been of another, beside a reader", `header ttl 19ms drift 1ms
+		 1ms c0 invoke acquire k owner a mode r
+		 2ms c0 ok acquire k owner a mode r fence 2 until 19ms
+		 4ms c0 invoke acquire k owner a
+		 6ms c0 ok acquire k owner a fence 1 until 22ms
+		12ms c1 invoke acquire k owner b mode r
+		14ms c1 ok acquire k owner b mode r fence 3
+		15ms c3 invoke extend k owner a fence 1
+		15ms c3 ok extend k owner a fence 2 until 33ms
+		66ms nemesis ok phase end`, `[S4 S1]`},
+	{"a late release that ended a hold whose own release was never sent", `header ttl 22ms drift 2ms
+		16ms c1 invoke acquire k owner b
+		17ms c1 ok acquire k owner b until 17ms
+		19ms c3 invoke acquire k owner c
+		23ms c1 invoke release k owner b
+		23ms c1 ok release k owner b
+		23ms c3 ok acquire k owner c until 39ms began 20ms ended 21ms
+		27ms c3 invoke acquire k owner c
+		28ms c3 ok acquire k owner c began 27ms ended 28ms
+		30ms c3 invoke release k owner c
+		31ms c0 invoke acquire k owner a
+		31ms c4 invoke release k owner c
+		32ms c4 info release k owner c err "i/o timeout"
+		33ms c0 ok acquire k owner a until 51ms
+		36ms link ok receipt never-forwarded of 8
+		36ms link ok receipt never-forwarded of 10
+		36ms nemesis ok phase end`, `[S6 S7 S5 S1]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -130,6 +130,9 @@ func (j *judge) addressed(o *operation, g *grant) bool {
 	if newest != g || !j.surely(g.to, o.from) {
 		return false
 	}
+	if o.renamed() && slices.ContainsFunc(j.of(o.Key, o.Owner), func(x *grant) bool { return x.Fence == o.Fence }) {
+		return false // its answer names another one
+	}
 	for _, other := range j.of(o.Key, o.Owner) {
 		if other.to.index > g.to.index && other.to.index < o.to.index || other != g && j.perhaps(g.to, other.to) && j.perhaps(other.to, o.from) {
 			return false

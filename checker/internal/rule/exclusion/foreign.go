@@ -136,9 +136,9 @@ func (r *ForeignRelease) released(f *ledger.Fact) {
 }
 
 // mayLast says whether y's hold lasts beyond t, or may turn out to: a release under way may
-// have begun later than it seems, or never be sent.
+// have begun later than it seems, or never be sent, as one of unknown outcome may.
 func mayLast(y *ledger.Grant, t time.Duration) bool {
-	return y.End() > t || y.Releasing && y.StopIdx == y.ReleaseIdx && y.Deadline > t
+	return y.End() > t || (y.Releasing || y.ReleaseUnknown) && y.StopIdx == y.ReleaseIdx && y.Deadline > t
 }
 
 // toldLate looks for a late release that ended the hold of f's grant, told behind it.
@@ -204,7 +204,7 @@ func (r *ForeignRelease) watch(k *ledger.Key, l *lateRelease) {
 func (r *ForeignRelease) third(k *ledger.Key, z *ledger.Grant) {
 	victims := r.victims.At(k.No)
 	*victims = slices.DeleteFunc(*victims, func(v *victim) bool {
-		over := v.End() <= r.Now && v.Extending == 0 && !v.Releasing && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
+		over := !mayLast(v.Grant, r.Now) && v.Extending == 0 && !v.Releasing && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
 		if over || ledger.Conflicts(v.Grant, z) && z.OK >= v.first {
 			r.decide(v, z, over)
 		}
