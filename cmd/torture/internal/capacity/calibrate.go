@@ -38,7 +38,7 @@ var fittedDelays = []time.Duration{0, 2 * time.Millisecond, 4 * time.Millisecond
 
 // apartSizes are those of the closed loops whose goroutines hold, from next to nothing
 // under way to full processors.
-var apartSizes = []int{4, 16, 64, 128, 256, 512}
+var apartSizes = []int{1, 4, 8, 16, 64, 128, 256, 512}
 
 // apartHold is how long they hold: as long as the load does, where that is neither the
 // hold that is held out of the fit nor so long that little is under way.
