@@ -189,6 +189,9 @@ func (w *World) identity(server int) *redistest.Identity {
 // Forward moves a server's clock.
 func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].FastForward(d) }
 
+// Fail has a server answer every command with an error, until it is told to fail with "".
+func (w *World) Fail(server int, message string) { w.servers[server-1].SetError(message) }
+
 // Commands returns how many commands a server has executed.
 func (w *World) Commands(server int) int { return w.servers[server-1].CommandCount() }
 
