@@ -69,7 +69,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	res := StepResult{Fault: s.Fault.Name(), When: s.When, For: s.For}
 	waiting, cancel := ctx, context.CancelFunc(func() {})
 	if s.When.Within > 0 {
-		waiting, cancel = context.WithDeadline(ctx, n.began.Add(s.When.After+s.When.Within))
+		waiting, cancel = context.WithDeadline(ctx, n.patience(s))
 	}
 	defer cancel()
 	var missed error
@@ -140,6 +140,16 @@ func (a *attempt) deservesAnother(res StepResult) bool {
 // other step waits.
 func (a *attempt) oneOfSeveral() bool {
 	return len(a.scope.binds) == 0 && len(a.n.t.Clients) > 1 && a.target != nil && len(a.target.Clients) == 1
+}
+
+// patience is until when a step waits for its moment. One that turns to another moment then
+// does so while there is time for that one.
+func (n *nemesis) patience(s Step) time.Time {
+	end := n.began.Add(s.When.After + s.When.Within)
+	if last := n.latest(s).Add(-n.t.TTL / 2); s.When.Else != "" && n.t.Load > 0 && last.Before(end) {
+		return last
+	}
+	return end
 }
 
 // latest is when a step may begin, at the latest, to be over before the load is.

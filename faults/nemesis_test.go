@@ -91,6 +91,27 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 	}
 }
 
+// A step does not wait so long for its moment that the load is over before another one comes.
+func TestStepTurnsToAnotherMomentInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(5, 1)
+		w.Target.TTL, w.Target.Load = 2*second, 5*second
+		w.Script(map[time.Duration]func(){
+			4 * second:     func() { w.Grant("k0", "c00#1") },
+			9 * second / 2: func() { w.Release("k0", "c00#1") },
+		})
+		step := faults.Step{When: faults.Trigger{After: second, On: watch.RenewalDue, Within: 20 * second, Else: watch.AcquireReplied}, For: second / 2, Fault: faulttest.Plain("a")}
+		if _, err := w.Run(t.Context(), step); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(40 * second) // let the script end inside the bubble
+		synctest.Wait()
+		if got := w.Story()[0]; got != "4s invoke fault a" {
+			t.Errorf("began with %q", got)
+		}
+	})
+}
+
 // A step that hurt nobody tries another victim, thrice at most, and says in whose
 // place it comes.
 func TestAnotherVictim(t *testing.T) {
