@@ -143,13 +143,13 @@ func (a *attempt) oneOfSeveral() bool {
 }
 
 // patience is until when a step waits for its moment. One that turns to another moment then
-// does so while there is time for that one.
+// does so while there is time for that one, and not before it is due.
 func (n *nemesis) patience(s Step) time.Time {
-	end := n.began.Add(s.When.After + s.When.Within)
-	if last := n.latest(s).Add(-n.t.TTL / 2); s.When.Else != "" && n.t.Load > 0 && last.Before(end) {
-		return last
+	end := s.When.After + s.When.Within
+	if s.When.Else != "" && n.t.Load > 0 {
+		end = min(end, max(n.t.Load-s.For-n.t.TTL/2, s.When.After))
 	}
-	return end
+	return n.began.Add(end)
 }
 
 // latest is when a step may begin, at the latest, to be over before the load is.

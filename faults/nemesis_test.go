@@ -91,25 +91,28 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 	}
 }
 
-// A step does not wait so long for its moment that the load is over before another one comes.
+// A step does not wait so long for its moment that the load is over before another one comes,
+// and does not turn to that one before it is due itself.
 func TestStepTurnsToAnotherMomentInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := faulttest.New(5, 1)
-		w.Target.TTL, w.Target.Load = 2*second, 5*second
-		w.Script(map[time.Duration]func(){
-			4 * second:     func() { w.Grant("k0", "c00#1") },
-			9 * second / 2: func() { w.Release("k0", "c00#1") },
+	for after, want := range map[time.Duration]string{second: "4s invoke fault a", 17 * second / 4: "4.5s invoke fault a"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := faulttest.New(5, 1)
+			w.Target.TTL, w.Target.Load = 2*second, 5*second
+			w.Script(map[time.Duration]func(){
+				4 * second:     func() { w.Grant("k0", "c00#1") },
+				9 * second / 2: func() { w.Grant("k1", "c00#1") },
+			})
+			step := faults.Step{When: faults.Trigger{After: after, On: watch.RenewalDue, Within: 20 * second, Else: watch.AcquireReplied}, For: second / 2, Fault: faulttest.Plain("a")}
+			if _, err := w.Run(t.Context(), step); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(40 * second) // let the script end inside the bubble
+			synctest.Wait()
+			if got := w.Story()[0]; got != want {
+				t.Errorf("due at %v, it began with %q, want %q", after, got, want)
+			}
 		})
-		step := faults.Step{When: faults.Trigger{After: second, On: watch.RenewalDue, Within: 20 * second, Else: watch.AcquireReplied}, For: second / 2, Fault: faulttest.Plain("a")}
-		if _, err := w.Run(t.Context(), step); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(40 * second) // let the script end inside the bubble
-		synctest.Wait()
-		if got := w.Story()[0]; got != "4s invoke fault a" {
-			t.Errorf("began with %q", got)
-		}
-	})
+	}
 }
 
 // A step that hurt nobody tries another victim, thrice at most, and says in whose
