@@ -111,7 +111,7 @@ func (l *Ledger) outlasted(e *history.Event, o *Op, x *Grant, old time.Duration)
 // leases that it may have been of, beside its own.
 func (h *Holder) vagueBeside(o *Op, n int) {
 	for x := range h.Leases {
-		if x != o.Grant && x.OKIdx < o.OKIdx && o.maySpeakOf(x) && (x.Rare == nil || x.Rare.VagueBy != o.InvIdx) {
+		if x != o.Grant && x.OKIdx < o.OKIdx && o.MaySpeakOf(x) && (x.Rare == nil || x.Rare.VagueBy != o.InvIdx) {
 			if n > 0 {
 				x.vagueBy(o.InvIdx)
 			} else {
@@ -129,8 +129,8 @@ func (g *Grant) vagueBy(idx int) {
 	}
 }
 
-// maySpeakOf says whether o, which bears a token or none, may be of x.
-func (o *Op) maySpeakOf(x *Grant) bool { return o.Fence == 0 || x.Bears(o.Fence) }
+// MaySpeakOf says whether o, which bears a token or none, may be of x.
+func (o *Op) MaySpeakOf(x *Grant) bool { return o.Fence == 0 || x.Bears(o.Fence) }
 
 // strayed books that o, an extension that succeeded and bears a token that none of the
 // remembered leases of its owner was granted, may have been of any of them.

@@ -99,10 +99,10 @@ func (g *Grant) MetForgotten(from, until time.Duration) bool {
 	})
 }
 
-// mayGoOn says whether g, which its owner gave back, goes on at t should that release turn
-// out never to have been sent.
-func (g *Grant) mayGoOn(t time.Duration) bool {
-	return g.StoppedAt == g.ReleasedAt && (g.Releasing || g.ReleaseUnknown) && g.Deadline > t
+// MayLast says whether g's hold lasts beyond t, or may turn out to: a release under way may
+// have begun later than it seems, or never be sent, as one of unknown outcome may.
+func (g *Grant) MayLast(t time.Duration) bool {
+	return g.End() > t || (g.Releasing || g.ReleaseUnknown) && g.StopIdx == g.ReleaseIdx && g.Deadline > t
 }
 
 // A following says that a lease goes on being compared with who is granted its key, although
@@ -145,7 +145,7 @@ func (l *Ledger) makeRoom(k *Key) {
 func (l *Ledger) forget(k *Key) {
 	over, limit := 0, Remembered
 	for _, x := range k.Held {
-		if x.End() > l.Now || x.mayGoOn(l.Now) {
+		if x.MayLast(l.Now) {
 			continue
 		}
 		if x.Extending == 0 {
@@ -157,7 +157,7 @@ func (l *Ledger) forget(k *Key) {
 	}
 	for i := 0; over > limit; {
 		x := k.Held[i]
-		if x.End() > l.Now || x.Extending > 0 || x.mayGoOn(l.Now) {
+		if x.Extending > 0 || x.MayLast(l.Now) {
 			i++
 			continue
 		}

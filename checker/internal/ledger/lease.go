@@ -222,15 +222,6 @@ func (g *Grant) TakenAt(process int) int {
 	return g.OKIdx
 }
 
-// TakenAside is the event by which another process of g's owner took it once more, which may
-// have a lease of its own by that; 0 when none did.
-func (g *Grant) TakenAside() int {
-	if g.Rare == nil || !g.Rare.side {
-		return 0
-	}
-	return g.Rare.again.idx
-}
-
 // takenLast is when g's owner was granted it, or took it once more by another process than
 // its first and the one that stopped it.
 func (g *Grant) takenLast() time.Duration {
@@ -312,12 +303,15 @@ func (g *Grant) takenBy(process int) bool { return g.Process == process || g.ent
 // that bears one of them is then open.
 func (g *Grant) TwoTokens() bool { return g.Rare != nil && g.Rare.secondToken != 0 }
 
-// RenamedAt is the event by which a re-entry changed g's token last; 0 when none did.
-func (g *Grant) RenamedAt() int {
-	if g.Rare == nil {
-		return 0
+// TakenAgain calls yield with the event by which another process of g's owner took it once
+// more and may have a lease of its own, and with the one that changed its token last, if any.
+func (g *Grant) TakenAgain(yield func(idx int) bool) {
+	switch {
+	case g.Rare == nil:
+	case g.Rare.side && !yield(g.Rare.again.idx):
+	case g.Rare.renamedAt != 0:
+		yield(g.Rare.renamedAt)
 	}
-	return g.Rare.renamedAt
 }
 
 // Strange says whether a word with this token may be of another lease than g.

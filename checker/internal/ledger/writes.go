@@ -92,7 +92,7 @@ func (h *Holder) outer(o *Op) (best *Grant) {
 		return nil
 	}
 	for x := range h.Leases {
-		if x != g && x.GoesOn() && x.ReleasedAt == Never && x.Mode == g.Mode && o.maySpeakOf(x) && (best == nil || x.Latest() > best.Latest()) {
+		if x != g && x.GoesOn() && x.ReleasedAt == Never && x.Mode == g.Mode && o.MaySpeakOf(x) && (best == nil || x.Latest() > best.Latest()) {
 			best = x
 		}
 	}

@@ -232,13 +232,8 @@ func (d *DoubleGrants) hit(p pair) *rule.Candidate {
 	}
 	h.Refuted = func() bool { return !d.Together(a, b) }
 	h.Stamp = rule.Shared(a, b, p.from, d.Apart(a, b))
-	for _, x := range [...]*ledger.Grant{a, b} {
-		for _, idx := range [...]int{x.TakenAside(), x.RenamedAt()} {
-			if idx != 0 {
-				h.Witness = append(h.Witness, idx)
-			}
-		}
-	}
+	h.Witness = slices.AppendSeq(h.Witness, a.TakenAgain)
+	h.Witness = slices.AppendSeq(h.Witness, b.TakenAgain)
 	if p.idx != 0 {
 		h.Witness = append(h.Witness, p.idx)
 	} else if a.FirstDeadline <= p.from || a.TwoTokens() {
@@ -286,11 +281,7 @@ func (d *DoubleGrants) early(x, g *ledger.Grant) {
 	if told() && d.Suspicious.Full("S10") {
 		return
 	}
-	for _, idx := range [...]int{x.TakenAside(), x.RenamedAt()} { // that it was held by then may rest on a re-entry
-		if idx != 0 {
-			witness = append(witness, idx)
-		}
-	}
+	witness = slices.AppendSeq(witness, x.TakenAgain) // that it was held by then may rest on a re-entry
 	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. %s",
 		g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), words.Span(x.Deadline-g.OK), x.Owner(), words.Token(x.Fence), words.At(x.OK), how)
 	h := &rule.Candidate{

@@ -111,7 +111,7 @@ func (r *ForeignRelease) released(f *ledger.Fact) {
 	}
 	l.sure = f.Op.Inv-r.From(f.Grant, f.Op.By()) >= f.Grant.Latest()
 	for _, y := range f.Key.Held {
-		if ledger.Conflicts(y, f.Grant) && y.OK < f.Op.OK && mayLast(y, l.inv) {
+		if ledger.Conflicts(y, f.Grant) && y.OK < f.Op.OK && y.MayLast(l.inv) {
 			y.Pin()
 			l.victims = append(l.victims, y)
 		}
@@ -135,17 +135,11 @@ func (r *ForeignRelease) released(f *ledger.Fact) {
 	r.watch(f.Key, l)
 }
 
-// mayLast says whether y's hold lasts beyond t, or may turn out to: a release under way may
-// have begun later than it seems, or never be sent, as one of unknown outcome may.
-func mayLast(y *ledger.Grant, t time.Duration) bool {
-	return y.End() > t || (y.Releasing || y.ReleaseUnknown) && y.StopIdx == y.ReleaseIdx && y.Deadline > t
-}
-
 // toldLate looks for a late release that ended the hold of f's grant, told behind it.
 func (r *ForeignRelease) toldLate(f *ledger.Fact) {
 	y := f.Grant
 	r.alone = slices.DeleteFunc(r.alone, func(l *lateRelease) bool {
-		if l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || !mayLast(y, l.inv) {
+		if l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || !y.MayLast(l.inv) {
 			return false
 		}
 		y.Pin()
@@ -166,7 +160,7 @@ func (r *ForeignRelease) toldLate(f *ledger.Fact) {
 func (r *ForeignRelease) joinLate(f *ledger.Fact) {
 	y := f.Grant
 	for _, l := range r.late {
-		if l.decided || l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || !mayLast(y, l.inv) {
+		if l.decided || l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || !y.MayLast(l.inv) {
 			continue
 		}
 		y.Pin()
@@ -204,7 +198,7 @@ func (r *ForeignRelease) watch(k *ledger.Key, l *lateRelease) {
 func (r *ForeignRelease) third(k *ledger.Key, z *ledger.Grant) {
 	victims := r.victims.At(k.No)
 	*victims = slices.DeleteFunc(*victims, func(v *victim) bool {
-		over := !mayLast(v.Grant, r.Now) && v.Extending == 0 && !v.Releasing && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
+		over := !v.MayLast(r.Now) && v.Extending == 0 && !v.Releasing && (k.Open.Head == nil || k.Open.Head.Inv >= v.End())
 		if over || ledger.Conflicts(v.Grant, z) && z.OK >= v.first {
 			r.decide(v, z, over)
 		}

@@ -76,7 +76,7 @@ func (t *Tokens) Observe(f *ledger.Fact) {
 	case ledger.Settled:
 		if o := f.Op; o.Action == history.Extend && !o.Executed && o.Settled == ledger.ByLink {
 			for g := range o.Holder.Leases {
-				if g != o.Grant && (o.Fence == 0 || g.Bears(o.Fence)) {
+				if g != o.Grant && o.MaySpeakOf(g) {
 					t.notCarriedOut(g, o.InvIdx)
 				}
 			}

@@ -532,7 +532,7 @@ func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 // to have been sent, or to have begun only later, so that o was issued under it; or nil.
 func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
 	for x := range o.Holder.Leases {
-		stands := (x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.By()), x.Deadline) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process))
+		stands := x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.By()), x.Deadline) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process)
 		if stands && x != o.Grant && !x.RefusedTo(o.Process, o.InvIdx) && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
 			x.Pin()
 			return x

@@ -108,7 +108,7 @@ func (l Lock) Promises(h *history.Header) {
 		h.Bounds = map[string]int64{}
 	}
 	for name, within := range map[string]func(time.Duration) time.Duration{
-		"loss_ns": l.LossWithin, "undo_ns": l.UndoWithin, "wake_ns": l.WakeWithin, "woken_ns": l.WokenWithin,
+		history.BoundLoss: l.LossWithin, history.BoundUndo: l.UndoWithin, history.BoundWake: l.WakeWithin, history.BoundWoken: l.WokenWithin,
 	} {
 		if within != nil {
 			h.Bounds[name] = within(h.TTL).Nanoseconds()
