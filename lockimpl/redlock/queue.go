@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"locktorture/lockimpl"
@@ -19,7 +20,7 @@ import (
 // of its own, begun at the first wait and kept until Close.
 type listener struct {
 	once  sync.Once
-	heard sync.Once
+	heard atomic.Bool
 }
 
 // subscribeTimeout bounds the wait for subscriptions: a waiter that misses a wake-up
@@ -39,8 +40,7 @@ func (l *Lock) listen(ctx context.Context) {
 func (l *Lock) subscribe(i int) {
 	subscriber := node.Subscriber{
 		Ready: func() {
-			first := false
-			l.listeners[i].heard.Do(func() { first = true })
+			first := !l.listeners[i].heard.Swap(true)
 			if first && int(l.subscribed.Add(1)) != l.quorum {
 				return
 			}
