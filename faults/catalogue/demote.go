@@ -15,7 +15,7 @@ var demoteEntry = Entry{
 	Wire:     "REPLICAOF: the node serves reads and answers READONLY to every write, release and renewal.",
 	Survives: "READONLY is a definite no from that node; leases are held by the others.",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
-	New: server(serverFault{name: "demote", commands: []string{"REPLICAOF"}, apply: demote}),
+	New: server(serverFault{name: "demote", writes: true, commands: []string{"REPLICAOF"}, apply: demote}),
 }
 
 // demote makes a node the replica of nobody: it serves reads and refuses

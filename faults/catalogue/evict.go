@@ -17,7 +17,7 @@ var evictEntry = Entry{
 	Survives: "No lock survives eviction on a quorum; one node's is an empty restart without a restart.",
 	Beyond:   "maxmemory-policy is noeviction",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0),
-	New: server(serverFault{name: "evict", prey: keys, commands: []string{"CONFIG"}, instant: true, apply: evict}),
+	New: server(serverFault{name: "evict", writes: true, prey: keys, commands: []string{"CONFIG"}, instant: true, apply: evict}),
 }
 
 // evict makes a node evict every key at once; it grants again right away.

@@ -10,5 +10,5 @@ var evictVolatileEntry = Entry{
 	Survives: "As evict; afterwards the node refuses acquisitions, which is a definite no.",
 	Beyond:   "maxmemory-policy is noeviction",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
-	New: server(serverFault{name: "evict-volatile", commands: []string{"CONFIG"}, apply: full("volatile-lru")}),
+	New: server(serverFault{name: "evict-volatile", writes: true, commands: []string{"CONFIG"}, apply: full("volatile-lru")}),
 }

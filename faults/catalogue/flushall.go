@@ -14,7 +14,7 @@ var flushallEntry = Entry{
 	Survives: "As an empty restart: the lock must notice that the node has forgotten and keep it out.",
 	Beyond:   "nodes do not forget, unless the lock itself keeps such a node out",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0),
-	New: server(serverFault{name: "flushall", prey: keys, commands: []string{"FLUSHALL"}, instant: true, apply: flushall}),
+	New: server(serverFault{name: "flushall", writes: true, prey: keys, commands: []string{"FLUSHALL"}, instant: true, apply: flushall}),
 }
 
 // flushall empties a node behind everybody's back.

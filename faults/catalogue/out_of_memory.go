@@ -15,7 +15,7 @@ var outOfMemoryEntry = Entry{
 	Wire:     "maxmemory is reached under noeviction: the node answers OOM to commands that need memory.",
 	Survives: "OOM is a definite no from that node; release and renewal need no memory and go on.",
 	Default:  faults.Params{Node: faults.RoleAny}, Takes: true, For: ttlTimes(0.5),
-	New: server(serverFault{name: "out-of-memory", commands: []string{"CONFIG"}, apply: full("noeviction")}),
+	New: server(serverFault{name: "out-of-memory", writes: true, commands: []string{"CONFIG"}, apply: full("noeviction")}),
 }
 
 // full gives a node no room under an eviction policy, until the heal. Its

@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -91,6 +92,27 @@ func TestPromotion(t *testing.T) {
 				if since := r.Get(t, n, "since"); last == 0 || since == strconv.Itoa(last) {
 					t.Errorf("%s has %s, the last of %d writes to the old master", n.Name(), since, last)
 				}
+			}
+		})
+	}
+}
+
+// A fault that writes, or that acts on writes, finds nobody to hit in a replica of a
+// deployment, whoever names it.
+func TestWritesMissReplicas(t *testing.T) {
+	t.Parallel()
+	r := &rig{faulttest.SentinelRig(t, testbed.SentinelConfig{}, 1)}
+	replica := "n2"
+	if r.master(t, 0).Name() == replica {
+		replica = "n1"
+	}
+	for _, name := range []string{"demote", "evict", "evict-volatile", "flushall", "out-of-memory", "server-pause", "ttl-shift"} {
+		entry := All()[name]
+		f := entry.New(faults.Params{Node: replica}.Or(entry.Default))
+		r.Inside(t, func(s *faults.Scope) {
+			_, err := f.Inject(t.Context(), s, faulttest.Seeded(1))
+			if !errors.Is(err, faults.ErrMissed) || !strings.Contains(err.Error(), replica+" is a replica") {
+				t.Errorf("%s of a replica: %v", name, err)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ type serverFault struct {
 	name     string
 	commands []string // that it sends
 	instant  bool
+	writes   bool     // to what a server stores, or acts on writes: a replica takes none
 	more     []string // settings that it takes beside client and node
 
 	// prey, when set, counts what there is on a node for the fault to hurt. Where
@@ -62,6 +64,11 @@ func (f serverFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 	if err != nil {
 		return faults.Injection{}, err
 	}
+	if f.writes {
+		if err := mastersAlone(ctx, s, nodes); err != nil {
+			return faults.Injection{}, err
+		}
+	}
 	if err := findPrey(ctx, nodes, f.prey); err != nil {
 		return faults.Injection{}, err
 	}
@@ -80,13 +87,39 @@ func (f serverFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 	return faults.Injection{Target: hit, Receipt: phrase.Join(receipts...), Instant: f.instant}, nil
 }
 
-// findPrey returns ErrMissed when no node has anything to hurt.
+// mastersAlone returns ErrMissed when one of the nodes of a deployment is a replica at
+// the moment, or when nobody knows.
+func mastersAlone(ctx context.Context, s *faults.Scope, nodes []testbed.Node) error {
+	d, deployed := s.Testbed.(testbed.Deployment)
+	if !deployed {
+		return nil
+	}
+	masters, err := d.Masters(ctx)
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, faults.ErrMissed)
+	}
+	for _, n := range nodes {
+		if !slices.Contains(masters, n) {
+			return fmt.Errorf("%s is a replica, which takes no writes: %w", n.Name(), faults.ErrMissed)
+		}
+	}
+	return nil
+}
+
+// findPrey returns ErrMissed when no node has anything to hurt, or when one that may be
+// stopped or being promoted does not say.
 func findPrey(ctx context.Context, nodes []testbed.Node, prey func(context.Context, testbed.Node) (int64, error)) error {
 	if prey == nil {
 		return nil
 	}
 	for _, n := range nodes {
-		if found, err := prey(ctx, n); err != nil || found > 0 {
+		look, cancel := context.WithTimeout(ctx, faults.LookLimit)
+		found, err := prey(look, n)
+		cancel()
+		if err != nil && !testbed.Refuses(err) && ctx.Err() == nil {
+			return fmt.Errorf("%s: %w: %w", n.Name(), err, faults.ErrMissed)
+		}
+		if err != nil || found > 0 {
 			return err
 		}
 	}

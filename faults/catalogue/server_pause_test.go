@@ -2,10 +2,13 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"locktorture/faults"
+	"locktorture/faults/internal/faulttest"
 	"locktorture/faults/testbed"
 )
 
@@ -58,6 +61,30 @@ func TestServerPauseThatLapsedIsAnError(t *testing.T) {
 		t.Errorf("healed too late: %v", err)
 	}
 	if err := tell(t.Context(), p.n, "CLIENT", "UNPAUSE"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A replica refuses writes before anything holds them, so that one is neither paused nor
+// found to be paused still: a node that has become a replica before its heal is healed.
+func TestServerPauseOfAReplica(t *testing.T) {
+	r := serverRig(t, testbed.ProcessConfig{Nodes: 1}, 1)
+	n := r.Node("n1")
+	f := r.inject(t, "server-pause", faults.Params{})
+	if err := faulttest.Set(t, r.Dial(t, "c00", "n1"), faulttest.Soon, "k", "v"); err == nil {
+		t.Error("a write is answered in spite of the pause")
+	}
+	if err := tell(t.Context(), n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
+		t.Fatal(err)
+	}
+	f.healed(t, "a write is not answered")
+
+	r.Inside(t, func(s *faults.Scope) {
+		if receipt, err := pauseWrites(pauseLength)(t.Context(), s, faults.Params{}, n); receipt != "" || !errors.Is(err, faults.ErrMissed) {
+			t.Errorf("pause of a replica: receipt %q, %v", receipt, err)
+		}
+	})
+	if err := tell(t.Context(), n, "REPLICAOF", "NO", "ONE"); err != nil {
 		t.Error(err)
 	}
 }

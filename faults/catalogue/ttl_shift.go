@@ -14,7 +14,7 @@ var ttlShiftEntry = Entry{
 	Survives: "One node's early expiry is no quorum by itself; with a second cause it breaks exclusion.",
 	Beyond:   "clocks of nodes do not jump",
 	Default:  faults.Params{Node: faults.RoleAny}, For: ttlTimes(0),
-	New: server(serverFault{name: "ttl-shift", more: []string{"jump"}, prey: expiring, instant: true, apply: shiftTTL}),
+	New: server(serverFault{name: "ttl-shift", writes: true, more: []string{"jump"}, prey: expiring, instant: true, apply: shiftTTL}),
 }
 
 // ttlShift brings the end of every key nearer, as a clock that jumps forward

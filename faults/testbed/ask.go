@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -26,6 +27,12 @@ func Do(ctx context.Context, n Node, args ...string) (any, error) {
 	}
 	defer s.Close()
 	return s.Do(args...)
+}
+
+// Refuses reports whether an error of Do is an answer of the server, and not the want of one.
+func Refuses(err error) bool {
+	var reply server.ReplyError
+	return errors.As(err, &reply)
 }
 
 // info returns the fields of INFO.
