@@ -38,7 +38,7 @@ func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 		s.Settles = l.UndoWithin(leastLease)
 	}
 	if isDeployment(h.base.Testbed) {
-		s.TTLs, s.Longest = deployedTTLs, deployedLongest
+		s.Elected, s.TTLs, s.Longest = true, deployedTTLs, deployedLongest
 	}
 	s.Fits, s.Shortest = h.exec.Fits, h.shortest
 	return s, leftOut

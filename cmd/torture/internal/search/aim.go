@@ -154,7 +154,16 @@ func (s *Space) aimedStep(r Round, c coverage.Cell, calm bool, rng *rand.Rand) f
 	if !calm && rng.IntN(3) > 0 {
 		x.For = share(r.TTL, pick(rng, []float64{0.35, 0.6, 0.9, 0.95, 1.1, 1.7, 2.5}))
 	}
+	if s.Elected && restarts(c.Class) && rng.IntN(2) == 0 {
+		x.For = pick(rng, soon)
+	}
 	return x
+}
+
+// restarts reports whether a class of faults has nodes killed and started again. A master
+// that is back before anybody has missed it stays one, whatever it has lost.
+func restarts(class coverage.Class) bool {
+	return class >= coverage.NodeRestarted && class <= coverage.NodeLate
 }
 
 // forgets reports whether a class of faults has one node of several forget what it
@@ -184,13 +193,15 @@ func bareQuorum(r *Round, x *faults.Spec, rng *rand.Rand) {
 // aimedNodes are as many nodes as make a fault one of its class.
 func (s *Space) aimedNodes(class coverage.Class, rng *rand.Rand) string {
 	switch {
+	case s.Elected:
+		return pick(rng, []string{faults.RoleMaster, faults.RoleMaster, faults.RoleAll})
 	case s.Nodes < 3:
 		return faults.RoleAll
 	case class == coverage.MinorityCut:
 		return pick(rng, []string{faults.RoleMinority, faults.RoleSwing})
 	case class == coverage.MajorityCut:
 		return pick(rng, []string{faults.RoleMajority, faults.RoleMajority, faults.RoleAll})
-	case class >= coverage.NodeRestarted && class <= coverage.NodeLate:
+	case restarts(class):
 		return pick(rng, []string{faults.RoleSwing, faults.RoleSwing, faults.RoleMajority, faults.RoleAll})
 	}
 	return pick(rng, []string{faults.RoleAll, faults.RoleAll, faults.RoleMajority, faults.RoleSwing})

@@ -19,7 +19,7 @@ import (
 type pattern func(s *Space, r *Round, rng *rand.Rand) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{lateMessage, forgottenVote, midway}
+var patterns = []pattern{lateMessage, forgottenVote, midway, backTooSoon}
 
 // patterned draws a round by one of the patterns.
 func (s *Space) patterned(rng *rand.Rand) Round {
@@ -156,3 +156,21 @@ func midway(s *Space, r *Round, rng *rand.Rand) bool {
 	r.Steps = append(r.Steps, x)
 	return true
 }
+
+// backTooSoon has a master forget while a key of it is held, and come back before anybody
+// has missed it: nobody is promoted in its place, and its replicas become as empty as it is.
+func backTooSoon(s *Space, r *Round, rng *rand.Rand) bool {
+	forget := slices.DeleteFunc(s.of(coverage.NodeEmpty), func(fault string) bool { return !takes(fault, "node") })
+	if !s.Elected || len(forget) == 0 {
+		return false
+	}
+	s.crowd(r, rng, []int{3, 4, 6}, 0.3, 0.6, 0.8)
+	x := faults.Spec{Fault: pick(rng, forget), At: share(r.Duration, 0.05+0.1*rng.Float64()), On: pick(rng, []watch.Moment{watch.InSection, watch.AcquireReplied})}
+	x.Node, x.For = faults.RoleMaster, pick(rng, soon)
+	x.Times, x.Every = 3, r.TTL
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// soon is how long a server is away that nobody has missed yet.
+var soon = []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond}

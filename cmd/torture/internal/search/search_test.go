@@ -353,6 +353,29 @@ func TestAimedAtABareQuorum(t *testing.T) {
 	}
 }
 
+// TestAimedAtTheMaster: where a master has replicas, some rounds have it forget and come
+// back before it is missed; without replicas none names it.
+func TestAimedAtTheMaster(t *testing.T) {
+	for _, elected := range []bool{false, true} {
+		space := (&Space{Faults: []string{"kill-empty", "kill"}, Nodes: 1, Elected: elected}).withDefaults()
+		rng := rand.New(rand.NewPCG(1, 2))
+		soon, named := 0, 0
+		for range 200 {
+			for _, x := range space.aimed(rng, func(string) int { return 0 }).Steps {
+				if x.Node == faults.RoleMaster {
+					named++
+					if x.For < time.Second/2 && x.Fault == "kill-empty" {
+						soon++
+					}
+				}
+			}
+		}
+		if elected && soon < 20 || !elected && named > 0 {
+			t.Errorf("elected %v: the master is named by %d steps, and forgets and is back soon in %d", elected, named, soon)
+		}
+	}
+}
+
 // TestPatterns: each pattern draws rounds that can be played, where the space has what it
 // needs, and says so where it has not.
 func TestPatterns(t *testing.T) {
@@ -361,7 +384,7 @@ func TestPatterns(t *testing.T) {
 		kept := 0
 		for seed := range uint64(50) {
 			rng := rand.New(rand.NewPCG(seed, 1))
-			s := Space{Faults: all, Nodes: 5, Clients: 5, Keys: 4, Longest: 3 * time.Second}.withDefaults()
+			s := Space{Faults: all, Nodes: 5, Elected: true, Clients: 5, Keys: 4, Longest: 3 * time.Second}.withDefaults()
 			s.Fits = func(r Round) error {
 				_, err := plan.Build(catalogue.All(), r.Steps, r.TTL)
 				return err
@@ -384,7 +407,7 @@ func TestPatterns(t *testing.T) {
 		if kept < 45 {
 			t.Errorf("pattern %d: all of its steps can be played in %d of 50 rounds", i, kept)
 		}
-		none := Space{Faults: []string{"crash-client"}, Nodes: 5}.withDefaults()
+		none := Space{Faults: []string{"crash-client"}, Nodes: 5, Elected: true}.withDefaults()
 		if draw(&none, &Round{TTL: time.Second, Duration: 3 * time.Second}, rand.New(rand.NewPCG(1, 1))) {
 			t.Errorf("pattern %d was drawn of a crash alone", i)
 		}

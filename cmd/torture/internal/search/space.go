@@ -19,6 +19,7 @@ type Space struct {
 	Moments []watch.Moment  // to which steps may be locked, commands and replies among them
 	Modes   []workload.Mode // that the lock can serve; empty: the mixed one alone
 	Nodes   int             // masters
+	Elected bool            // the masters have replicas that may be promoted in their place
 	TTLs    []time.Duration // lease lengths, in order; empty: from 400 ms to 2 s
 	Settles time.Duration   // how long the lock takes, by its own word, to clear up behind an operation that failed; 0: nobody says
 	Clients int             // at most; 0: 12
@@ -323,7 +324,10 @@ func (s *Space) node(on watch.Moment, rng *rand.Rand) string {
 	if _, tapped := faults.ParseTap(on); tapped && rng.IntN(2) == 0 {
 		return faults.RoleThat
 	}
-	if s.Nodes < 3 {
+	switch {
+	case s.Elected:
+		return pick(rng, []string{"", faults.RoleMaster, faults.RoleAll})
+	case s.Nodes < 3:
 		return pick(rng, []string{"", faults.RoleAll})
 	}
 	return pick(rng, []string{"", faults.RoleAny, faults.RoleAll, faults.RoleMinority, faults.RoleMajority, faults.RoleSwing, "n1"})
