@@ -20,6 +20,7 @@ func (e ReplyError) Error() string { return string(e) }
 // A Session speaks just enough RESP2 to look after a server: one command at a
 // time, replies as string, int64, []any, or nil.
 type Session struct {
+	ctx  context.Context
 	conn net.Conn
 	in   *bufio.Reader
 	stop func() bool // undoes the watch on the context
@@ -29,7 +30,7 @@ type Session struct {
 // conn.
 func NewSession(ctx context.Context, conn net.Conn) *Session {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
-	return &Session{conn: conn, in: bufio.NewReader(conn), stop: stop}
+	return &Session{ctx: ctx, conn: conn, in: bufio.NewReader(conn), stop: stop}
 }
 
 // Close ends the connection.
@@ -38,8 +39,17 @@ func (s *Session) Close() {
 	_ = s.conn.Close()
 }
 
-// Do sends one command and reads its reply.
+// Do sends one command and reads its reply. An error that the end of the context made
+// of the connection is the context's.
 func (s *Session) Do(args ...string) (any, error) {
+	v, err := s.do(args)
+	if err == nil || errors.As(err, new(ReplyError)) || s.ctx.Err() == nil {
+		return v, err
+	}
+	return nil, fmt.Errorf("%s: %w", args[0], s.ctx.Err())
+}
+
+func (s *Session) do(args []string) (any, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "*%d\r\n", len(args))
 	for _, a := range args {
