@@ -19,7 +19,7 @@ import (
 type pattern func(s *Space, r *Round, rng *rand.Rand) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{lateMessage, forgottenVote, midway, backTooSoon}
+var patterns = []pattern{lateMessage, forgottenVote, midway, renewed, backTooSoon}
 
 // patterned draws a round by one of the patterns.
 func (s *Space) patterned(rng *rand.Rand) Round {
@@ -50,11 +50,16 @@ func (s *Space) crowd(r *Round, rng *rand.Rand, clients []int, holds ...float64)
 // holding are the faults that hold messages back and deliver them when they are healed.
 var holding = []string{"slow-reply", "stall", "stuck-connection"}
 
+// holding are those that the space has.
+func (s *Space) holding() []string {
+	return slices.DeleteFunc(slices.Clone(s.Faults), func(fault string) bool { return !slices.Contains(holding, fault) })
+}
+
 // lateMessage holds a message back, or its answer, until about the end of the lease that it
 // is about: its sender has long given up and asks again, or has all the patience that it
 // takes (Gray and Cheriton, "Leases", SOSP 1989: what is late must be as good as lost).
 func lateMessage(s *Space, r *Round, rng *rand.Rand) bool {
-	late := slices.DeleteFunc(slices.Clone(s.Faults), func(fault string) bool { return !slices.Contains(holding, fault) })
+	late := s.holding()
 	if len(late) == 0 {
 		return false
 	}
@@ -132,10 +137,11 @@ func forgottenVote(s *Space, r *Round, rng *rand.Rand) bool {
 	return true
 }
 
-// midway makes attempts long by a slow network, and has nodes forget, end leases early or
-// go away and come back while they are under way.
+// midway makes attempts long by a slow network, and has nodes forget, end leases early, go
+// away and come back, or hear the rest of one later than its lease, while they are under way.
 func midway(s *Space, r *Round, rng *rand.Rand) bool {
-	strikes := slices.Concat(s.of(coverage.ClockShifted), s.of(coverage.NodeEmpty), s.of(coverage.NodeRestarted))
+	held := s.holding()
+	strikes := slices.Concat(s.of(coverage.ClockShifted), s.of(coverage.NodeEmpty), s.of(coverage.NodeRestarted), held)
 	strikes = slices.DeleteFunc(strikes, func(fault string) bool { return !takes(fault, "node") })
 	if len(strikes) == 0 || !slices.Contains(s.Faults, "latency") {
 		return false
@@ -150,8 +156,47 @@ func midway(s *Space, r *Round, rng *rand.Rand) bool {
 	}
 	x := faults.Spec{Fault: pick(rng, strikes), At: share(r.Duration, 0.05), On: watch.AcquireSent, Then: time.Duration(float64(delay) * pick(rng, []float64{1, 1.5, 2.5, 3.5}))}
 	x.Times, x.Every = 12, max(50*time.Millisecond, share(r.TTL, 0.15))
+	if slices.Contains(held, x.Fault) {
+		x.Client, x.For = faults.RoleAny, share(r.TTL, pick(rng, []float64{1, 1.2, 1.5}))
+		x.Times, x.Every = 6, x.For
+	}
 	if s.Nodes >= 3 {
 		x.Node = pick(rng, []string{faults.RoleAny, faults.RoleSwing})
+	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// renewed has a lease live on by its renewals while others ask for its key, and something
+// come between its holder and its nodes about when one is due, for as long as a lease.
+func renewed(s *Space, r *Round, rng *rand.Rand) bool {
+	var between []coverage.Class
+	for class := coverage.RequestLost; class <= coverage.ClientPaused; class++ {
+		if len(s.of(class)) > 0 {
+			between = append(between, class)
+		}
+	}
+	if len(between) == 0 {
+		return false
+	}
+	s.crowd(r, rng, []int{3, 4, 6}, 1.7, 2.5)
+	r.Load.Renew, r.Load.Wait = true, share(r.TTL, pick(rng, []float64{0, 1, 3}))
+	if rng.IntN(3) == 0 { // by hand
+		r.Load.Renew, r.Load.Extend = false, 0.5
+	}
+	class := pick(rng, between)
+	x := faults.Spec{Fault: pick(rng, s.of(class)), At: share(r.Duration, 0.03+0.1*rng.Float64())}
+	x.On = pick(rng, []watch.Moment{watch.RenewalDue, watch.RenewalDue, watch.RenewalSent})
+	if x.On == watch.RenewalDue {
+		x.Then = share(r.TTL, pick(rng, []float64{-0.04, -0.15, 0}))
+	}
+	x.For = share(r.TTL, pick(rng, []float64{0.7, 0.9, 1.2, 1.7}))
+	x.Times, x.Every = 4, x.For+share(r.TTL, 0.5)
+	if takes(x.Fault, "client") {
+		x.Client = faults.RoleHolder
+	}
+	if takes(x.Fault, "node") && s.Nodes >= 3 {
+		x.Node = s.aimedNodes(class, rng)
 	}
 	r.Steps = append(r.Steps, x)
 	return true
