@@ -143,7 +143,8 @@ func (b *Blind) flawed(l catalogue.Lock) BlindRow {
 
 // corrected is the row of a lock that must stay clean (a recipe that corrects
 // another one has a flaw of its own, and a row for each): of everything, where it is
-// fenced, and of what it corrects, where no lock of its kind is clean of the rest.
+// fenced, and otherwise of what it corrects and has not itself: no lock of its kind is clean
+// of the rest.
 func (b *Blind) corrected(l catalogue.Lock) BlindRow {
 	row := BlindRow{Lock: l.ID, Category: l.Category, Corrected: true}
 	if l.Fences {
@@ -154,8 +155,11 @@ func (b *Blind) corrected(l catalogue.Lock) BlindRow {
 			row.Stated = append(row.Stated, stated(of)...)
 		}
 	}
+	row.Stated = slices.DeleteFunc(row.Stated, func(id string) bool { return slices.Contains(l.Expected, id) })
 	slices.Sort(row.Stated)
-	row.Stated = slices.Compact(row.Stated)
+	if row.Stated = slices.Compact(row.Stated); len(row.Stated) == 0 {
+		row.Outcome, row.Why = NotTried, "it has the flaw of the lock that it corrects, only more seldom"
+	}
 	return row
 }
 

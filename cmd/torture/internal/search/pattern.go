@@ -21,14 +21,14 @@ type pattern func(s *Space, r *Round, rng *rand.Rand) bool
 // patterns are what a lease and a quorum are known to break by.
 var patterns = []pattern{lateMessage, forgottenVote, midway, renewed, backTooSoon}
 
-// patterned draws a round by one of the patterns.
-func (s *Space) patterned(rng *rand.Rand) Round {
+// patterned draws a round by one of the patterns: each in its turn, since rounds are few.
+func (s *Space) patterned(rng *rand.Rand, turn int) Round {
 	r := Round{Seed: drawSeed(rng), Origin: Patterned}
 	s.drawShape(&r, rng)
 	r.TTL, r.Duration = pick(rng, s.TTLs[:(len(s.TTLs)+1)/2]), min(s.Longest, leastLength) // room for many leases
 	s.lengthen(&r)
-	for _, i := range rng.Perm(len(patterns)) {
-		if patterns[i](s, &r, rng) {
+	for i := range patterns {
+		if patterns[(turn+i)%len(patterns)](s, &r, rng) {
 			break
 		}
 	}

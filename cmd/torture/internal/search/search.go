@@ -36,6 +36,8 @@ type Search struct {
 	chosen map[int]int    // how often a corpus round was bred from, by its number
 	moment weights
 
+	patterned int // rounds that followed a pattern
+
 	suggested []suggestion
 	turn      int // rounds since the search began, for taking turns
 }
@@ -87,6 +89,9 @@ func New(space Space, seed uint64, log Log) *Search {
 	}
 	for _, p := range log.Rounds {
 		s.learn(&p)
+		if p.Origin == Patterned {
+			s.patterned++
+		}
 	}
 	s.log = log
 	return s
@@ -157,7 +162,8 @@ func (s *Search) fresh() Round {
 	case 1:
 		return s.space.swarm(s.rng, s.moment)
 	}
-	return s.space.patterned(s.rng)
+	s.patterned++
+	return s.space.patterned(s.rng, s.patterned)
 }
 
 // corpus are the rounds worth breeding from. The caller holds mu.
