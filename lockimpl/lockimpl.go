@@ -145,6 +145,13 @@ type (
 	Renewer interface {
 		Renew(observe func(Renewal))
 	}
+
+	// A SelfRenewer is a Renewer that renews itself from its grant on, told to or not.
+	// Renew is called for what it observes.
+	SelfRenewer interface {
+		Renewer
+		RenewsUnasked()
+	}
 )
 
 // A Renewal is one round of automatic renewal.

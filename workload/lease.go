@@ -10,7 +10,7 @@ import (
 )
 
 // watch starts what goes on beside the section: automatic renewal, where it is
-// wanted and the lease can, and the wait for a loss. It ends with s.done. A client
+// wanted and the lease can, or where it does so in any case, and the wait for a loss. It ends with s.done. A client
 // can be stopped between one lease and the next, and in virtual time does nothing
 // twice at one instant.
 func (s *section) watch(ctx context.Context, renew bool) {
@@ -20,7 +20,8 @@ func (s *section) watch(ctx context.Context, renew bool) {
 			return
 		}
 		p := &s.parts[i]
-		if r, can := p.lease.(lockimpl.Renewer); can && renew {
+		_, unasked := p.lease.(lockimpl.SelfRenewer)
+		if r, can := p.lease.(lockimpl.Renewer); can && (renew || unasked) {
 			r.Renew(s.renewed(i))
 		}
 		if n, can := p.lease.(lockimpl.LostNotifier); can {

@@ -54,7 +54,7 @@ type Command struct {
 	Grace    time.Duration // what an answer may take beyond its budget; 0 is DefaultGrace
 	Leave    time.Duration // what a child may take to leave, before it is killed; 0 is DefaultLeave. One that owes an answer has that answer's budget and the grace
 	Start    time.Duration // what the way from the start to the answer to init may take; 0 is DefaultStart
-	Watchdog time.Duration // time-out of the library's own watchdog, where it has one
+	Watchdog time.Duration // time-out that the library's own watchdog is to have, where it has one; 0 leaves it alone
 	Seed     uint64        // of the first child; each further one gets the next
 
 	// Keys names the keys that bear the lease of key; nil means key itself.

@@ -16,25 +16,46 @@ type lease struct {
 	locker      *Locker
 	handle, key string
 	lost        chan struct{}
+	released    chan struct{} // closed when its release is asked for
 
 	mu           sync.Mutex
 	fence        uint64
 	until        time.Time
 	began, ended time.Time
-	told         bool // lost is closed
+	asked        int64 // when it was asked for, in microseconds of the machine's clock
+	told         bool  // lost is closed
+	over         bool  // released is closed: no renewal counts any more
+	observe      func(lockimpl.Renewal)
+	renewals     []lockimpl.Renewal // told before anybody observed
 }
 
-// A losable lease is one whose library tells of a loss.
-type losable struct{ *lease }
+type (
+	// A losable lease is one whose library tells of a loss.
+	losable struct{ *lease }
+
+	losableRenewing struct {
+		losable
+		renewing
+	}
+	unlosableRenewing struct {
+		*lease
+		renewing
+	}
+)
 
 // Lost implements lockimpl.LostNotifier.
 func (l losable) Lost() <-chan struct{} { return l.lost }
 
 // taken turns the answer to an acquire into its outcome.
 func (l *lease) taken(m *message) (lockimpl.Lease, error) {
-	switch {
-	case m.T == "acquire_ok" && l.locker.caps["lost"]:
-		return losable{l}, nil
+	losable, renewing := losable{l}, renewing{l}
+	switch lost := l.locker.caps["lost"]; {
+	case m.T == "acquire_ok" && lost && l.watched():
+		return losableRenewing{losable, renewing}, nil
+	case m.T == "acquire_ok" && lost:
+		return losable, nil
+	case m.T == "acquire_ok" && l.watched():
+		return unlosableRenewing{l, renewing}, nil
 	case m.T == "acquire_ok":
 		return l, nil
 	case m.T == "acquire_no":
@@ -124,6 +145,7 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 }
 
 func (l *lease) Release(ctx context.Context) error {
+	l.end()
 	m, err := l.ask(ctx, "release", nil)
 	l.took(m)
 	switch {

@@ -95,7 +95,7 @@ func (l *Locker) AcquireWait(ctx context.Context, key string, ttl time.Duration)
 }
 
 func (l *Locker) acquire(ctx context.Context, key string, ttl time.Duration, how request) (lockimpl.Lease, error) {
-	lease := &lease{locker: l, handle: "h" + strconv.FormatUint(l.handles.Add(1), 10), key: key, lost: make(chan struct{})}
+	lease := &lease{locker: l, handle: "h" + strconv.FormatUint(l.handles.Add(1), 10), key: key, lost: make(chan struct{}), released: make(chan struct{}), asked: micros()}
 	fields := request{"h": lease.handle, "key": key, "ttl_ms": int64(0), "every_ms": l.cmd.Every.Milliseconds(), "mode": "x"}
 	if l.caps["ttl"] {
 		fields["ttl_ms"] = ttl.Milliseconds()

@@ -247,6 +247,8 @@ func (s *session) read() {
 			s.wrote(m)
 		case m.T == "lost":
 			s.lost(m)
+		case m.T == "renewed":
+			s.renewed(m)
 		default:
 			s.answered(m)
 		}

@@ -30,6 +30,9 @@ func (*lease) Extend(context.Context, time.Duration) error { return errors.ErrUn
 // well.
 func (l *lease) Lost() <-chan struct{} { return l.held.Done() }
 
+// RenewsUnasked implements lockimpl.SelfRenewer.
+func (*lease) RenewsUnasked() {}
+
 // Renew implements lockimpl.Renewer. The library renews by itself after every
 // half of the validity and shows nobody; what it does show is that the lock's
 // context still lives. So each of its renewals is reported a little after it is

@@ -96,7 +96,7 @@ func wrapped(id, command string) (Lock, error) {
 		return Lock{}, fmt.Errorf("lock %q: %w", HideSecrets(id), err)
 	}
 	l := Lock{
-		ID: HideSecrets(id), About: "a child process: " + printable.HideCommand(command), Category: Libraries, Nodes: 1, Child: true, Sentinel: true,
+		ID: HideSecrets(id), About: "a child process: " + printable.HideCommand(command), Category: Libraries, Nodes: 1, AnyNodes: true, Child: true, Sentinel: true,
 		Start: wrapper(child.Command{Path: words[0], Args: words[1:]}),
 	}
 	return l.started(), nil
@@ -120,7 +120,7 @@ func WriteEvery(c config.Config) time.Duration {
 // their nodes as other locks' clients do.
 func wrapper(command child.Command) func(config.Config) child.Starter {
 	return func(c config.Config) child.Starter {
-		command.Every = WriteEvery(c)
+		command.Every, command.Watchdog = WriteEvery(c), c.TTL
 		command.IO = cmp.Or(c.Load.Timeout, min(c.TTL/2, time.Second))
 		command.Seed, command.Grace = c.Seed, childGrace
 		return command.Starter()

@@ -1,0 +1,130 @@
+package child
+
+import (
+	"time"
+
+	"locktorture/lockimpl"
+)
+
+// A renewing lease is one that its library's watchdog renews, from its grant on. A child
+// with "renewed" among its abilities says each time that it was renewed. Of any other, one
+// that is acquired without a TTL is the user's until its release or until the library says
+// that it is lost: each renewal of a third of the watchdog's time-out is taken for done a
+// little after it was due, unless the process stood still or the lease had run out before.
+type renewing struct{ l *lease }
+
+// RenewsUnasked implements lockimpl.SelfRenewer.
+func (renewing) RenewsUnasked() {}
+
+// Renew implements lockimpl.Renewer.
+func (r renewing) Renew(observe func(lockimpl.Renewal)) {
+	if observe == nil {
+		return
+	}
+	l := r.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over || l.observe != nil {
+		return
+	}
+	l.observe = observe
+	for _, early := range l.renewals { // which came before anybody looked
+		observe(early)
+	}
+	l.renewals = nil
+	if !l.locker.caps["renewed"] && l.locker.cmd.Watchdog > 0 {
+		began := l.began
+		l.locker.wg.Go(func() { l.presume(began, l.locker.cmd.Watchdog) })
+	}
+}
+
+// watched reports whether a lease is renewed by the library: it has a watchdog, and no TTL
+// is asked of it.
+func (l *lease) watched() bool { return l.locker.caps["watchdog"] && !l.locker.caps["ttl"] }
+
+// renewed books the library's word that it has renewed a lease.
+func (s *session) renewed(m *message) {
+	s.mu.Lock()
+	l := s.leases[m.Handle]
+	s.mu.Unlock()
+	switch {
+	case l == nil:
+		s.find("a renewal under the unknown handle %.80q", m.Handle)
+		return
+	case !l.watched() || !s.caps["renewed"]:
+		s.find("a renewal, and the child's abilities are not watchdog and renewed, without ttl")
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !s.trusted || !m.place(l.asked, true) {
+		m.place(m.recv, false) // only its end is known
+	}
+	r := lockimpl.Renewal{Began: m.began, Ended: m.ended}
+	if l.over { // it is being released
+		return
+	}
+	if m.Until != nil {
+		l.until = instant(*m.Until)
+		r.ValidUntil = l.until
+	}
+	if l.observe == nil {
+		l.renewals = append(l.renewals, r)
+		return
+	}
+	l.observe(r)
+}
+
+// presume takes renewals for done until the lease ends.
+func (l *lease) presume(granted time.Time, length time.Duration) {
+	every, until := length/3, granted.Add(length)
+	frozen, _ := l.locker.standstill()
+	for due := granted.Add(every); ; due = due.Add(every) {
+		if l.ends(time.Until(due) + length/10) {
+			return
+		}
+		now, stopped := l.locker.standstill()
+		if stopped || now != frozen {
+			frozen = now
+			if !time.Now().Before(until) {
+				return
+			}
+			continue
+		}
+		until = due.Add(length)
+		l.mu.Lock()
+		if l.over {
+			l.mu.Unlock()
+			return
+		}
+		if !l.until.IsZero() {
+			l.until = until
+		}
+		l.observe(lockimpl.Renewal{Began: due, Ended: time.Now(), ValidUntil: until})
+		l.mu.Unlock()
+	}
+}
+
+// ends waits for d and reports whether the lease, or its child, has ended by then.
+func (l *lease) ends(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return false
+	case <-l.released:
+	case <-l.lost:
+	case <-l.locker.drained:
+	}
+	return true
+}
+
+// end has no renewal be told of any more. It may be called again.
+func (l *lease) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.over {
+		l.over = true
+		close(l.released)
+	}
+}
