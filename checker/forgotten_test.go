@@ -89,6 +89,9 @@ func TestUnsentLongAgo(t *testing.T) {
 		{"many while it lasted", unknown + handedOn(80, 200), true},
 		{"many before its outcome was unknown", handedOn(11, 10) + "\n60ms a info release k err timeout" + handedOn(101, 200), true},
 		{"one, which is told late", unknown + handedOn(101, 100) + "\n310ms z invoke acquire k\n311ms z ok acquire k began 50ms ended 51ms until 60ms" + handedOn(320, 100), true},
+		{"one, which is told late, behind it", unknown + handedOn(101, 100) + toldLate(510, 1), false},
+		{"many, which are told late, behind it", unknown + toldLate(101, 40) + handedOn(300, 70), false},
+		{"one, and behind it many, which are told late", unknown + handedOn(101, 20) + "\n310ms z invoke acquire k\n311ms z ok acquire k began 50ms ended 51ms until 60ms" + toldLate(320, 40) + handedOn(500, 20), true},
 		{"one for no time, who is told of more", unknown + "\n50ms b invoke acquire k\n51ms b ok acquire k until 51ms\n51ms b invoke extend k\n52ms b ok extend k until 90ms" + handedOn(101, 200), true},
 		{"many before a deadline that is told late", unknown + handedOn(101, 200) + "\n550ms a ok extend k began 9ms until 150ms", true},
 		{"one behind many of its owner's own", unknown + ofOwn(21, 10) + handedOn(98, 200), true},
@@ -105,6 +108,18 @@ func TestUnsentLongAgo(t *testing.T) {
 			t.Errorf("%s: nothing found, nothing left open: %s", c.name, r.Verdict)
 		}
 	}
+}
+
+// toldLate are n grants, each of which is told of a millisecond after it was made, from a
+// millisecond on.
+func toldLate(from, n int) string {
+	var b strings.Builder
+	for i := range n {
+		t := from + 4*i
+		fmt.Fprintf(&b, "\n%dms l%d invoke acquire k\n%dms l%d ok acquire k began %dms ended %dms until %dms\n%dms l%d invoke release k\n%dms l%d ok release k",
+			t, i, t+2, i, t, t+1, t+4, t+2, i, t+3, i)
+	}
+	return b.String()
 }
 
 // ofOwn are n further grants to a, by another process, one behind the other from a millisecond on.

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -108,9 +109,26 @@ func (g *Grant) MayLast(t time.Duration) bool {
 // A following says that a lease goes on being compared with who is granted its key, although
 // its owner gave it back: nobody knows whether that release was sent.
 type following struct {
-	since int           // the event from which on it is; 0 is none
 	until time.Duration // the lease's deadline
+	ended bool          // somebody was told of after it who may have been granted the key before
 }
+
+// endFollowing ends those of k's followings whose lease is over at the event now, and so may
+// be forgotten, and was not when a grant was made of which that event tells: they have not
+// been compared.
+func (k *Key) endFollowing(granted, now time.Duration) {
+	first, _ := slices.BinarySearchFunc(k.followed, granted+1, deadline)
+	last, _ := slices.BinarySearchFunc(k.followed, now+1, deadline)
+	if first >= last {
+		return
+	}
+	for _, f := range k.followed[first:last] {
+		f.ended = true
+	}
+	k.followed = slices.Delete(k.followed, first, last)
+}
+
+func deadline(f *following, at time.Duration) int { return cmp.Compare(f.until, at) }
 
 // follow books that the outcome of o, a release, is unknown as of e: its lease is remembered
 // until its deadline, and nobody that is forgotten already was granted the key before that.
@@ -119,7 +137,10 @@ func (l *Ledger) follow(e *history.Event, o *Op) {
 	if g == nil || o.Action != history.Release || o.Inner || g.ReleaseIdx != o.InvIdx || g.MetForgotten(max(g.ReleasedAt, g.OK), g.Deadline) {
 		return
 	}
-	o.Doubt().followed = following{e.Index, g.Deadline}
+	k, f := g.Holder.Key, &following{until: g.Deadline}
+	o.Doubt().followed = f
+	at, _ := slices.BinarySearchFunc(k.followed, f.until, deadline)
+	k.followed = slices.Insert(k.followed, at, f)
 }
 
 // MetNobody says whether it is certain that nobody was granted the key of g, which o seemed
@@ -129,7 +150,7 @@ func (g *Grant) MetNobody(o *Op) bool {
 		return false
 	}
 	f, k := o.Doubts.followed, g.Holder.Key
-	return f.since != 0 && g.Deadline <= f.until && k.toldLate < f.since && k.Overflow == nil
+	return f != nil && !f.ended && g.Deadline <= f.until && k.Overflow == nil
 }
 
 // makeRoom makes place among k's grants: the oldest one goes to the overflow, a

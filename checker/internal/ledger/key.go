@@ -42,7 +42,7 @@ type Key struct {
 	UnknownExtension time.Duration  // an extension of unknown outcome was given up last
 	Answered         time.Duration  // an acquire or extension was answered last
 	gone             forgottenHolds // grants that are no longer remembered
-	toldLate         int            // the last event that told of a grant behind what came after it
+	followed         []*following   // that have not ended, by their leases' deadlines
 	ServedUntil      time.Duration  // until when servers may keep any lease of it
 }
 

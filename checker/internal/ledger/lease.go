@@ -94,7 +94,7 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	l.Under(o, g)
 	h.granted++
 	if o.OK < l.Now {
-		h.Key.toldLate = e.Index
+		h.Key.endFollowing(o.OK-l.Clocks.Widest, l.Now)
 	}
 	l.emit(Granted, e, o)
 	l.issue(g)

@@ -79,7 +79,7 @@ type doubts struct {
 	Told     bool         // a loss or a refusal had ended its lease as well as a release
 	audited  history.Kind // what the store's log said before its client did; 0 is nothing
 	auditIdx int
-	followed following // of a release
+	followed *following // of a release
 
 	reentered time.Duration // another process of its owner's had surely taken its lease once more by then, as was told while it was under way; 0 is never
 }
