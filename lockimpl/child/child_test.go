@@ -196,6 +196,35 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
+// TestRefusedExtensionEndsWrites: whoever is told by an extension that the lease is lost
+// writes no more, by the time that it is told.
+func TestRefusedExtensionEndsWrites(t *testing.T) {
+	for _, w := range []wrapper{python, asyncio, ruby, node, inGo} {
+		t.Run(w.name, func(t *testing.T) {
+			w.need(t)
+			rdb := redistest.Start(t)
+			w.command.Every = 2 * time.Millisecond
+			l := open(t, w.command, rdb)
+			d := watch(l)
+			lease := mustAcquire(t, l, 30*time.Second)
+			d.after(t, time.Now())
+			if err := rdb.FlushAll(t.Context()).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if err := lease.Extend(t.Context(), time.Minute); !errors.Is(err, lockimpl.ErrLost) {
+				t.Errorf("extension of a forgotten lease: %v, want ErrLost", err)
+			}
+			told := time.Now()
+			time.Sleep(100 * time.Millisecond) // fifty writes
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if last := d.writes[len(d.writes)-1]; last.Issued.After(told) {
+				t.Errorf("a write %v after the extension was refused", last.Issued.Sub(told))
+			}
+		})
+	}
+}
+
 // TestStoppedHolderWrites stops a holder beyond its TTL: resumed, it writes on
 // while another holds the lock.
 func TestStoppedHolderWrites(t *testing.T) {

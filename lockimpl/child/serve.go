@@ -183,6 +183,10 @@ func (s *server) obey(o order) {
 		ctx, cancel := context.WithTimeout(context.Background(), s.io)
 		defer cancel()
 		if err := h.lease.Extend(ctx, time.Duration(o.TTL)*time.Millisecond); err != nil {
+			if errors.Is(err, lockimpl.ErrLost) { // its user knows now that it has lost it
+				h.stop()
+				<-h.ended
+			}
 			s.answer(o, began, refusal("extend_no", err, lockimpl.ErrLost))
 			return
 		}

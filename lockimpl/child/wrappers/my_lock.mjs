@@ -119,6 +119,7 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
   } catch (e) {
     answer = { t: "error", definite: false, text: String(e) }; // it may or may not have happened
   }
+  if (answer.t === "extend_no") clearInterval(held.get(m.h)?.timer); // its user knows now that it has lost it
   say({ ...answer, re: m.id, h: m.h, us0, us1: us() });
   if (answer.t === "acquire_ok" && m.every_ms) {
     let n = 0;

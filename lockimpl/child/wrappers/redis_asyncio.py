@@ -80,6 +80,8 @@ async def answer(m):
         said = dict(t=t + "_no", why="lost", text=str(e))
     except Exception as e:  # it may or may not have happened
         said = dict(t="error", definite=t not in VERBS, text=f"{type(e).__name__}: {e}")
+    if (said["t"] == "extend_no" or said.get("held") is False) and m["h"] in writers:
+        writers.pop(m["h"]).cancel()  # its user knows now that it has lost it
     say(re=m["id"], h=m.get("h"), us0=us0, us1=us(), **said)
     if said["t"] == "acquire_ok" and m.get("every_ms"):
         writers[m["h"]] = asyncio.create_task(write(m["h"], m["every_ms"]))

@@ -102,6 +102,8 @@ for line in sys.stdin:
         answer = dict(t=t + "_no", why="lost", text=str(e))
     except Exception as e:  # it may or may not have happened
         answer = dict(t="error", definite=t not in VERBS, text=f"{type(e).__name__}: {e}")
+    if answer["t"] == "extend_no" or answer.get("held") is False:
+        stop_writing(m)  # its user knows now that it has lost it
     say(re=m["id"], h=m.get("h"), us0=us0, us1=us(), **answer)
     if answer["t"] == "acquire_ok":
         start_writing(m)

@@ -88,6 +88,7 @@ $stdin.each_line do |line|
   rescue StandardError => e # it may or may not have happened
     answer = { t: "error", definite: false, text: "#{e.class}: #{e.message}" }
   end
+  stop_writing(m) if answer[:t] == "extend_no" # its user knows now that it has lost it
   say(answer.merge(re: m["id"], h: m["h"], us0: us0, us1: us))
   start_writing(m) if answer[:t] == "acquire_ok"
   break if m["t"] == "quit"

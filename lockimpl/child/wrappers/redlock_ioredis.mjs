@@ -79,6 +79,7 @@ for await (const line of readline.createInterface({ input: process.stdin })) {
     const no = await definite(e); // or else it may have happened, or not
     answer = no ? { t: m.t + "_no", why: e.message } : { t: "error", definite: false, text: String(e) };
   }
+  if (answer.t === "extend_no") clearInterval(held.get(m.h)?.timer); // its user knows now that it has lost it
   say({ ...answer, re: m.id, h: m.h, us0, us1: us() });
   if (answer.t === "acquire_ok" && m.every_ms) {
     let n = 0;
