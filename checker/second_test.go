@@ -3,6 +3,7 @@ package checker
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -119,6 +120,29 @@ func TestSecondOpinion(t *testing.T) {
 			t.Errorf("%+v, %v", o, r.Harness)
 		}
 	})
+}
+
+// TestWindowsThatEndWithinAViolation holds that the judges do not disagree about a window
+// which shows some of those who held while another one's lease was lost, and not the one
+// that the finding names: the one who held longest.
+func TestWindowsThatEndWithinAViolation(t *testing.T) {
+	for before := range opinion.WindowGrants {
+		h := "0ms z invoke acquire k\n1ms z ok acquire k until 2ms" + handedOn(10, before)
+		at := 10 + 5*before + 10
+		h += fmt.Sprintf("\n%dms a invoke acquire k\n%dms a ok acquire k until %dms", at, at+1, at+20)
+		for i := range 3 {
+			from := at + 30 + 10*i
+			h += fmt.Sprintf("\n%dms b%d invoke acquire k\n%dms b%d ok acquire k until %dms\n%dms b%d invoke release k\n%dms b%d ok release k", from, i, from+1, i, from+50, from+4+i, i, from+5+i, i)
+		}
+		h += fmt.Sprintf("\n%dms a invoke release k\n%dms a ok release k", at+100, at+101)
+		r := judgeAll(t, t.Context(), parse(t, "ttl 100ms", h), false)
+		if len(r.Harness) > 0 {
+			t.Errorf("%d grants before: the judges disagree: %v", before, r.Harness)
+		}
+		if len(r.Violations) == 0 || r.Violations[0].ID != "S6" {
+			t.Errorf("%d grants before: %v", before, short(r.Violations))
+		}
+	}
 }
 
 func TestCounterfactual(t *testing.T) {

@@ -238,6 +238,8 @@ func (s *Second) Ask(ctx context.Context) (o SecondOpinion, disagreements []rule
 			if i < len(s.around) && len(views) < s.views {
 				views = append(views, s.view(w)...)
 			}
+		case !want && s.names(w):
+			o.Undecided++
 		default:
 			disagreements = append(disagreements, disagreement(w, want))
 		}
@@ -309,6 +311,20 @@ func (s *Second) violated(w window) bool {
 	}
 	for v, h := range s.Hits {
 		if in(v.pair[0]) && in(v.pair[1]) && s.j.Proved(h) && h.Length() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// names says whether the sweep found something of one of w's grants and of another one that
+// is not in w: of an extension or a release across several holds it names one.
+func (s *Second) names(w window) bool {
+	in := func(g *ledger.Grant) bool {
+		return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.Grant == g })
+	}
+	for v, h := range s.Hits {
+		if in(v.pair[0]) != in(v.pair[1]) && s.j.Proved(h) && h.ID == "S6" {
 			return true
 		}
 	}
