@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -304,6 +305,72 @@ func unservedWaiters() []boundCase {
 				 44ms nemesis invoke heal pause-client target {"clients":["d"]}
 				 44ms nemesis ok heal pause-client target {"clients":["d"]} receipt r
 				 50ms b ok acquire k until 140ms`,
+		}},
+	}
+}
+
+func TestBarredKeys(t *testing.T) { runBounds(t, barredKeys()) }
+
+// refused are attempts of c and d in turn, ten milliseconds apart, with the key not stored by
+// any of three nodes between them.
+func refused(from, to int) string {
+	var b strings.Builder
+	for t, who := from, 0; t <= to; t, who = t+10, 1-who {
+		c := string(rune('c' + who))
+		fmt.Fprintf(&b, "\n%dms %s invoke acquire k\n%dms %s fail acquire k err held", t, c, t+1, c)
+		for n := range 3 {
+			fmt.Fprintf(&b, "\n%dms witness ok key k node n%d value sample note lock:k began %dms pttl -2", t+2, n+1, t+2)
+		}
+	}
+	return b.String()
+}
+
+func barredKeys() []boundCase {
+	wake := map[string]int64{"wake_ns": 60 * ms}
+	const header = "ttl 20ms nodes 3 quorum 2"
+	const before = `
+		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
+		  0ms witness ok key k node n2 value sample note lock:k began 0ms pttl -2
+		  0ms witness ok key k node n3 value sample note lock:k began 0ms pttl -2
+		  1ms a invoke acquire k
+		  2ms a ok acquire k until 20ms
+		  3ms a invoke release k
+		  4ms a ok release k`
+	fault := func(from, to int, what string) string {
+		return fmt.Sprintf("\n%dms nemesis invoke fault %[2]s\n%[1]dms nemesis ok fault %[2]s receipt r\n%[3]dms nemesis invoke heal %[2]s\n%[3]dms nemesis ok heal %[2]s receipt r", from, what, to)
+	}
+	return []boundCase{
+		{bounds: wake, verdictCase: verdictCase{
+			name: "everybody is refused for longer than a waiter may wait", header: header, want: Fail, violations: []string{"L2 [7 43]"},
+			history: before + refused(10, 90),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "not for longer", header: header, want: Pass, history: before + refused(10, 70),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "for that long, and then granted, and again", header: header, want: Pass,
+			history: before + refused(10, 60) + "\n66ms d invoke acquire k\n67ms d ok acquire k until 80ms\n68ms d invoke release k\n69ms d ok release k" + refused(72, 132),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "behind an attempt of unknown outcome, which may have had it", header: header, want: Pass,
+			history: before + "\n10ms b invoke acquire k\n40ms b info acquire k err timeout" + refused(50, 110),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "a fault of theirs in the midst of it", header: header, want: Pass,
+			history: before + refused(10, 40) + fault(44, 45, `pause-client target {"clients":["c"]}`) + refused(50, 100),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "a fault of somebody else's", header: header, want: Fail, violations: []string{"L2 [7 47]"},
+			history: before + refused(10, 40) + fault(44, 45, `pause-client target {"clients":["z"]}`) + refused(50, 90),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "long after one another", header: header, want: Pass, history: before + refused(10, 40) + refused(400, 450),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "a quorum stores it", header: header, want: Pass,
+			history: before + strings.NewReplacer("node n1 value sample note lock:k began 12ms pttl -2", "node n1 value sample note lock:k began 12ms holder x pttl 500",
+				"node n2 value sample note lock:k began 12ms pttl -2", "node n2 value sample note lock:k began 12ms holder x pttl 500").Replace(refused(10, 10)) +
+				"\n13ms e invoke acquire k\n14ms e fail acquire k err held\n15ms e invoke acquire k\n16ms e fail acquire k err held\n80ms e invoke acquire k\n85ms e fail acquire k err held",
 		}},
 	}
 }

@@ -44,6 +44,18 @@ type sampledKey struct {
 	views map[string]*sampledView // by node and name
 	names map[string]bool         // under which nodes store it
 	stuck *lasting                // L2, of the waiter that waits longest
+
+	vain   inVain   // the attempts that were refused since somebody was granted the key
+	barred *lasting // L2, of those
+}
+
+// inVain are attempts that were refused, none of them long after the one before it.
+type inVain struct {
+	first moment        // when the first of them began
+	last  moment        // when the last one that began was answered
+	begun time.Duration // and when it began
+	n     int
+	taken time.Duration // until when those of unknown outcome among them may have had the key
 }
 
 // A returned key is one whose last lease was given back, and that nobody was granted since.
@@ -105,8 +117,10 @@ func (s *Samples) Observe(f *ledger.Fact) {
 		s.asks(k, f)
 	case ledger.Refused:
 		s.closes(k, f, f.Event.Time)
+		s.refuses(k, f)
 	case ledger.Granted, ledger.Reentered:
 		s.grants(k, f)
+		k.vain, k.barred = inVain{}, nil
 	case ledger.Extended, ledger.Unmoved:
 		s.prolongs(k, f)
 	case ledger.Answered:
@@ -137,6 +151,7 @@ func (s *Samples) look(e *history.Event) {
 	s.settle(k, v.seen)
 	s.leftover(s.Key(e.Key), k, v, e)
 	s.unserved(s.Key(e.Key), k, e)
+	s.bars(s.Key(e.Key), k, e)
 }
 
 // falls notes that a node does not answer: what it stores when it does again was
@@ -311,6 +326,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 			return
 		}
 		a.until = s.kept(f.Event.Time)
+		k.vain.taken = max(k.vain.taken, a.until)
 		k.late = append(k.late, a)
 	case history.Release:
 		k.tried[h.Owner] = f.Event.Time
@@ -466,6 +482,55 @@ func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 		s.Violate(k.stuck.Candidate)
 	}
 	k.stuck.grow(moment{seen, e.Index}, seen-from-bound)
+}
+
+// refuses books an attempt that was refused. One that asked for other keys too proves nothing
+// of this one.
+func (s *Samples) refuses(k *sampledKey, f *ledger.Fact) {
+	v, o := &k.vain, f.Op
+	if o.Several {
+		return
+	}
+	if v.n == 0 || o.Inv > ledger.Later(v.last.t, ledger.Later(s.Retry(), s.Header.TTL)) {
+		v.first, v.n = moment{o.Inv, o.InvIdx}, 0
+	}
+	if v.n++; o.Inv >= v.begun {
+		v.begun, v.last = o.Inv, moment{f.Event.Time, f.Event.Index}
+	}
+}
+
+// bars reports L2 when attempts have been refused for long, one after the other and by
+// whomever, though nobody held the key and a quorum did not store it: what kept them out is
+// not the lease of anybody. Nobody has to wait inside the lock for that, nor for long.
+func (s *Samples) bars(key *ledger.Key, k *sampledKey, e *history.Event) {
+	v := &k.vain
+	if k.blind || v.n < orphanTries || len(k.leases) > 0 {
+		return
+	}
+	bound := s.wakeWithin()
+	free, seen := s.freeAtQuorum(k)
+	from := max(v.first.t, free, k.gone, v.taken)
+	if free == ledger.Never || bound == ledger.Never || min(seen, v.begun)-from <= bound+s.Header.Epsilon {
+		return
+	}
+	healed, quiet := s.affected("", v.first.t, e.Time, func(f *ledger.Fault) bool { return s.delays(f, k) })
+	if from = max(from, healed); !quiet || min(seen, v.begun)-from <= bound+s.Header.Epsilon {
+		return
+	}
+	if k.barred == nil {
+		o := &lasting{idx: v.first.idx, now: v.last}
+		o.Candidate = &rule.Candidate{
+			ID: "L2", Key: key, Witness: []int{o.idx, o.now.idx}, Blame: rule.BlameProgress, From: from,
+			Text: func() string {
+				return fmt.Sprintf("From %s on a quorum of the nodes did not store %s, nobody held it, and no fault was in the way; and yet whoever asked for it was refused until %s, for longer than %s. "+
+					"Something other than a lease keeps everybody out. Remedy: let the place in line of whoever is no more, and whatever else bars the key, end by itself.",
+					words.At(from), key.Name, words.At(o.now.t), words.Span(bound))
+			},
+		}
+		k.barred = o
+		s.Violate(o.Candidate)
+	}
+	k.barred.grow(v.last, v.begun-from-bound)
 }
 
 func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now moment, bound time.Duration) *lasting {
