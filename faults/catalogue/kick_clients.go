@@ -2,7 +2,10 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"syscall"
 
 	"locktorture/faults"
 	"locktorture/faults/testbed"
@@ -20,7 +23,11 @@ var kickClientsEntry = Entry{
 // when a client has dialled anew since.
 func kick(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 	ops := s.Operations(faults.Hit{Nodes: linkEnds(s, []testbed.Node{n})})
-	killed, err := ask(ctx, n, "CLIENT", "KILL", "TYPE", "normal")
+	var killed int64
+	err := unkicked(func() (err error) {
+		killed, err = ask(ctx, n, "CLIENT", "KILL", "TYPE", "normal")
+		return err
+	})
 	if err != nil || killed == 0 {
 		return "", err
 	}
@@ -32,4 +39,14 @@ func kick(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node)
 		return "", nil
 	})
 	return fmt.Sprintf("CLIENT KILL: %d connections closed", killed), nil
+}
+
+// unkicked does what asks a server for something, and does it once more where a fault that
+// closes all connections has closed that one, too.
+func unkicked(do func() error) error {
+	err := do()
+	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {
+		err = do()
+	}
+	return err
 }

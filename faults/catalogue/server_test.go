@@ -2,10 +2,15 @@ package catalogue
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"os"
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -246,4 +251,21 @@ func spinning() int {
 	var stacks bytes.Buffer
 	_ = pprof.Lookup("goroutine").WriteTo(&stacks, 2)
 	return strings.Count(stacks.String(), "catalogue.burn(")
+}
+
+// A server is asked once more where another fault has closed the connection that asks it,
+// and no more than that; what it answers itself is its answer.
+func TestUnkicked(t *testing.T) {
+	reset := &net.OpError{Op: "read", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	refused := errors.New("ERR unknown command")
+	for _, c := range []struct {
+		answers []error
+		want    error
+	}{{[]error{nil}, nil}, {[]error{reset, nil}, nil}, {[]error{io.EOF, nil}, nil}, {[]error{reset, reset}, reset}, {[]error{refused}, refused}} {
+		asked := 0
+		err := unkicked(func() error { asked++; return c.answers[asked-1] })
+		if err != c.want || asked != len(c.answers) {
+			t.Errorf("%v: %v after %d times", c.answers, err, asked)
+		}
+	}
 }

@@ -69,7 +69,11 @@ func (f slowClose) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) 
 // killClients makes a node close the connections of all that neither subscribe
 // nor replicate, and returns how many.
 func killClients(ctx context.Context, n testbed.Node) (closed int64, err error) {
-	reply, err := n.(testbed.Administrable).Administer(ctx, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	var reply any
+	err = unkicked(func() (err error) {
+		reply, err = n.(testbed.Administrable).Administer(ctx, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+		return err
+	})
 	if err != nil {
 		return 0, err
 	}
