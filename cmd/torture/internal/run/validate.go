@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,7 +63,12 @@ func fitsDeployment(c config.Config, l catalogue.Lock) error {
 		can, one, asks = l.Sentinel, "one master with its replicas", "asks Redis Sentinel for its master"
 	case testbed.KindCluster:
 		can, one, asks = l.Cluster, "one Redis Cluster", "follows the slots of a Redis Cluster"
+	case testbed.KindExternal: // whether those servers have replicas, they alone know
+		return nil
 	default:
+		if l.Acknowledged {
+			return fmt.Errorf("%s is %s, and lock %s grants nothing before a replica has its key: --testbed %s has replicas", c.At("testbed"), cmp.Or(c.Testbed, testbed.KindAuto), l.ID, testbed.KindSentinel)
+		}
 		return nil
 	}
 	switch others := "token-lua and other recipes for one master have, and locks on lockimpl/adapt's GoRedis"; {

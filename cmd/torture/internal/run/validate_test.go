@@ -84,6 +84,9 @@ func TestFitsDeployment(t *testing.T) {
 		{"rw-two-keys", "cluster", "no client that follows the slots", 0},
 		{"sentinel-wait", "cluster", "no client that follows the slots", 0},
 		{"redis-py", "cluster", "no links of its own", 0},
+		{"sentinel-wait", "sentinel", "", 0},
+		{"sentinel-wait", "process", "--testbed sentinel has replicas", 0},
+		{"sentinel-wait", "", "testbed is auto", 0},
 		{"rueidislock", "sentinel", "no client that asks Redis Sentinel", 0},
 	} {
 		cfg, err := config.Base("calm")
