@@ -19,7 +19,7 @@ import (
 type pattern func(s *Space, r *Round, rng *rand.Rand) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{lateMessage, forgottenVote, midway, renewed, backTooSoon}
+var patterns = []pattern{lateMessage, forgottenVote, midway, renewed, vanished, backTooSoon}
 
 // patterned draws a round by one of the patterns: each in its turn, since rounds are few.
 func (s *Space) patterned(rng *rand.Rand, turn int) Round {
@@ -197,6 +197,27 @@ func renewed(s *Space, r *Round, rng *rand.Rand) bool {
 	}
 	if takes(x.Fault, "node") && s.Nodes >= 3 {
 		x.Node = s.aimedNodes(class, rng)
+	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// vanished has somebody who stands in line, or who holds, be no more early on, and others ask
+// on for many leases: what was left behind must be gone by then.
+func vanished(s *Space, r *Round, rng *rand.Rand) bool {
+	crashes := s.of(coverage.ClientCrashed)
+	if len(crashes) == 0 {
+		return false
+	}
+	s.crowd(r, rng, []int{4, 6, 8}, 0.1, 0.3)
+	r.TTL = slices.Min(s.TTLs)
+	s.lengthen(r)
+	r.Duration = min(s.Longest, max(r.Duration, 12*r.TTL)) // or as long as there may be
+	r.Load.Hold, r.Load.Wait = workload.Fixed(max(5*time.Millisecond, share(r.TTL, 0.1))), share(r.TTL, pick(rng, []float64{0.5, 1, 3}))
+	x := faults.Spec{Fault: pick(rng, crashes), At: share(r.Duration, 0.03+0.1*rng.Float64()), For: share(r.TTL, 0.35)}
+	x.On = pick(rng, []watch.Moment{"", watch.InSection, watch.AcquireSent})
+	if takes(x.Fault, "client") {
+		x.Client = pick(rng, []string{faults.RoleWaiter, faults.RoleWaiter, faults.RoleHolder})
 	}
 	r.Steps = append(r.Steps, x)
 	return true

@@ -407,9 +407,9 @@ func TestPatterns(t *testing.T) {
 		if kept < 45 {
 			t.Errorf("pattern %d: all of its steps can be played in %d of 50 rounds", i, kept)
 		}
-		none := Space{Faults: []string{"crash-client"}, Nodes: 5, Elected: true}.withDefaults()
+		none := Space{Faults: []string{"script-flush"}, Nodes: 5, Elected: true}.withDefaults()
 		if draw(&none, &Round{TTL: time.Second, Duration: 3 * time.Second}, rand.New(rand.NewPCG(1, 1))) {
-			t.Errorf("pattern %d was drawn of a crash alone", i)
+			t.Errorf("pattern %d was drawn of a flush of scripts alone", i)
 		}
 	}
 }
