@@ -110,17 +110,23 @@ func TestEveryGuaranteeIsTiedToATest(t *testing.T) {
 	}
 }
 
-// bent builds the tests of a package with the lock that each cell can make untrue.
-func bent(t *testing.T, overlay, home string) (binary string) {
+// bent builds the tests of packages with the lock that each cell can make untrue, and
+// returns the programs by the names of the packages.
+func bent(t *testing.T, overlay string, homes []string) (binaries map[string]string) {
 	t.Helper()
-	binary = filepath.Join(t.TempDir(), filepath.Base(home)+".test")
-	build := exec.Command("go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
-	build.Dir = filepath.Join("..", home)
+	dir, binaries := t.TempDir(), map[string]string{}
+	args := []string{"test", "-c", "-ldflags=-w", "-overlay", overlay, "-o", dir + string(filepath.Separator)}
+	for _, home := range homes {
+		args = append(args, "./"+home)
+		binaries[home] = filepath.Join(dir, filepath.Base(home)+".test")
+	}
+	build := exec.Command("go", args...)
+	build.Dir = ".."
 	build.Env = append(os.Environ(), "GOFLAGS=") // whatever the tests run with: once is enough
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the tests of %s: %v\n%s", home, err, out)
+		t.Fatalf("build the tests of %v: %v\n%s", homes, err, out)
 	}
-	return binary
+	return binaries
 }
 
 // bend writes the sources with all edits, and says where in an overlay.
@@ -257,25 +263,19 @@ func TestEveryGuaranteeFailsWhenItIsUntrue(t *testing.T) {
 	needServer(t)
 	overlay, where := bend(t), homes(t)
 	r := tries{slots: make(chan struct{}, triesAtOnce), known: map[[2]string]*outcome{}}
-	binaries := map[string]string{}
-	wanted := flag.Lookup("test.run").Value.String()
-	for _, c := range slices.Concat(cells, holes) {
-		id := c.row + c.column
-		if !isWanted(wanted, t.Name(), id) {
-			continue
-		}
-		home := where[strings.Split(c.test, "/")[0]]
-		if binaries[home] == "" {
-			binaries[home] = bent(t, overlay, home)
-		}
-		r.start(t, binaries[home], home, c.test, "")
-		r.start(t, binaries[home], home, c.test, id)
+	home := func(c cell) string { return where[strings.Split(c.test, "/")[0]] }
+	wanted, needed := flag.Lookup("test.run").Value.String(), map[string]bool{}
+	all := slices.DeleteFunc(slices.Concat(cells, holes), func(c cell) bool { return !isWanted(wanted, t.Name(), c.row+c.column) })
+	for _, c := range all {
+		needed[home(c)] = true
 	}
-	for _, c := range slices.Concat(cells, holes) {
+	binaries := bent(t, overlay, slices.Sorted(maps.Keys(needed)))
+	for _, c := range all {
+		r.start(t, binaries[home(c)], home(c), c.test, "")
+		r.start(t, binaries[home(c)], home(c), c.test, c.row+c.column)
+	}
+	for _, c := range all {
 		id := c.row + c.column
-		if !isWanted(wanted, t.Name(), id) {
-			continue
-		}
 		t.Run(id, func(t *testing.T) {
 			if out, failed := r.of(t, c.test, ""); failed {
 				t.Errorf("%s fails with the lock as it is\n%s", c.test, out)

@@ -132,7 +132,7 @@ func TestServerThatDoesNotSayWhoItIs(t *testing.T) {
 	nodes := nodesAt([]string{m.Addr()})
 	l := client(t, nodes, redlock.Config{NodeTimeout: 2 * time.Second, FirstTime: true})
 	if err := l.Bootstrap(t.Context()); !errors.Is(err, redlock.ErrAnonymousServer) {
-		t.Errorf("bootstrap: %v, want ErrAnonymousServer", err)
+		t.Fatalf("bootstrap: %v, want ErrAnonymousServer", err)
 	}
 	for name, acquire := range map[string]func() (lockimpl.Lease, error){
 		"acquire": func() (lockimpl.Lease, error) { return l.Acquire(t.Context(), "k", time.Second) },

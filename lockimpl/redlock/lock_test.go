@@ -227,9 +227,15 @@ func queued(m *miniredis.Miniredis) bool {
 // await waits until something is so.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not within a minute: %s", what)
+	awaitBy(t, time.Now().Add(time.Minute), what, so)
+}
+
+// awaitBy fails the test when something is not so by a deadline.
+func awaitBy(t *testing.T, deadline time.Time, what string, so func() bool) {
+	t.Helper()
+	for began := time.Now(); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %v: %s", time.Since(began), what)
 		}
 	}
 }

@@ -153,6 +153,7 @@ func TestCertificateThatDoesNotHoldIsMisconfigured(t *testing.T) {
 		}, trust},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			opt := &redis.Options{Addr: serve(t, c.accept), TLSConfig: c.client, DialerRetries: 1}
 			client := redis.NewClient(opt)
 			defer client.Close()

@@ -23,7 +23,7 @@ var quick = redlock.Config{NodeTimeout: 2 * time.Second, MaxTTL: 30 * time.Secon
 // again.
 func eventuallyGranted(t *testing.T, l world.Lock, key string) lockimpl.Lease {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline, pause := time.Now().Add(30*time.Second), 5*time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
 		lease, err := l.Acquire(t.Context(), key, 10*time.Second)
 		if err == nil {
 			return lease
@@ -31,6 +31,7 @@ func eventuallyGranted(t *testing.T, l world.Lock, key string) lockimpl.Lease {
 		if time.Now().After(deadline) {
 			t.Fatalf("acquire of a server that serves again: %v", err)
 		}
+		time.Sleep(pause)
 	}
 }
 
