@@ -20,7 +20,8 @@ type engine struct {
 	server *Server // whose script runs
 	known  map[string]*lua.LFunction
 
-	matches map[match][]lua.LValue // of string.match
+	matches  map[match][]lua.LValue // of string.match
+	patterns map[string]*pattern    // nil: one that is left to Lua
 }
 
 // A match is what string.match was asked.
@@ -43,18 +44,20 @@ func (e *engine) rememberMatches(table *lua.LTable) {
 		asked := match{l.CheckString(1), l.CheckString(2)}
 		found, known := e.matches[asked]
 		if !known {
-			l.Push(find)
-			l.Push(lua.LString(asked.text))
-			l.Push(lua.LString(asked.pattern))
-			l.Call(2, lua.MultRet)
-			for i := 3; i <= l.GetTop(); i++ {
-				found = append(found, l.Get(i))
+			if found = e.simpleMatch(asked); found == nil {
+				l.Push(find)
+				l.Push(lua.LString(asked.text))
+				l.Push(lua.LString(asked.pattern))
+				l.Call(2, lua.MultRet)
+				for i := 3; i <= l.GetTop(); i++ {
+					found = append(found, l.Get(i))
+				}
+				l.SetTop(2)
 			}
 			if len(e.matches) >= mostMatches {
 				clear(e.matches)
 			}
 			e.matches[asked] = found
-			return len(found)
 		}
 		for _, v := range found {
 			l.Push(v)
@@ -63,11 +66,37 @@ func (e *engine) rememberMatches(table *lua.LTable) {
 	}))
 }
 
+// simpleMatch answers string.match where its pattern is a simple one, else nil.
+func (e *engine) simpleMatch(asked match) (found []lua.LValue) {
+	p, known := e.patterns[asked.pattern]
+	if !known {
+		if read, is := simple(asked.pattern); is {
+			p = &read
+		}
+		if len(e.patterns) >= mostMatches {
+			clear(e.patterns)
+		}
+		e.patterns[asked.pattern] = p
+	}
+	if p == nil {
+		return nil
+	}
+	captured, matched := p.find(asked.text)
+	if !matched {
+		return []lua.LValue{lua.LNil}
+	}
+	for _, text := range captured {
+		found = append(found, lua.LString(text))
+	}
+	return found
+}
+
 var (
 	idle     []*engine
 	idleLock sync.Mutex
 
 	compiled     = map[string]*lua.FunctionProto{} // by digest; never changed once it is there
+	digests      = map[string]string{}             // by text of what was compiled
 	compiledLock sync.Mutex
 )
 
@@ -109,7 +138,7 @@ func newEngine() *engine {
 		m.RawSetString("random", lua.LNil)
 		m.RawSetString("randomseed", lua.LNil)
 	}
-	e := &engine{state: l, known: map[string]*lua.LFunction{}, matches: map[match][]lua.LValue{}}
+	e := &engine{state: l, known: map[string]*lua.LFunction{}, matches: map[match][]lua.LValue{}, patterns: map[string]*pattern{}}
 	if t, is := l.GetGlobal(lua.StringLibName).(*lua.LTable); is {
 		e.rememberMatches(t)
 	}
@@ -169,9 +198,22 @@ func compile(sha, text string) (*lua.FunctionProto, error) {
 	}
 	p, err := lua.Compile(chunk, "@user_script")
 	if err == nil {
-		compiled[sha] = p
+		p.IsVarArg &^= lua.VarArgNeedsArg // a table in each run that Lua 5.1 does not make for a chunk
+		compiled[sha], digests[text] = p, sha
 	}
 	return p, err
+}
+
+// scriptDigest is the digest of a script, which is remembered once it was compiled: each
+// new connection loads the same scripts.
+func scriptDigest(text string) string {
+	compiledLock.Lock()
+	sha := digests[text]
+	compiledLock.Unlock()
+	if sha == "" {
+		sha = digest(text)
+	}
+	return sha
 }
 
 func scriptCommand(s *Server, args []string) any {
@@ -180,7 +222,7 @@ func scriptCommand(s *Server, args []string) any {
 		if len(args) != 3 {
 			return wrongNumber("script|load")
 		}
-		sha := digest(args[2])
+		sha := scriptDigest(args[2])
 		if _, err := compile(sha, args[2]); err != nil {
 			return notCompiled(err)
 		}
@@ -208,7 +250,7 @@ func notCompiled(err error) failure {
 }
 
 func eval(s *Server, args []string) any {
-	sha := digest(args[1])
+	sha := scriptDigest(args[1])
 	if s.scripts[sha] == "" {
 		if _, err := compile(sha, args[1]); err != nil {
 			return notCompiled(err)
@@ -350,7 +392,7 @@ func number(f float64) string {
 
 func toLua(l *lua.LState, reply any) lua.LValue {
 	named := func(name, text string) lua.LValue {
-		t := l.NewTable()
+		t := l.CreateTable(0, 1)
 		t.RawSetString(name, lua.LString(text))
 		return t
 	}

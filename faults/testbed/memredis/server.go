@@ -1,6 +1,7 @@
 package memredis
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,7 +153,11 @@ func (c *Session) Request(data []byte) {
 	if c.over() {
 		return
 	}
-	c.in.rest = append(c.in.rest, data...)
+	if len(c.in.rest) > 0 {
+		data = append(c.in.rest, data...)
+	}
+	c.in.rest = data
+	defer func() { c.in.rest = bytes.Clone(c.in.rest) }() // a command in part, while data is the caller's
 	var out []byte
 	for {
 		args, broken := c.in.next()
