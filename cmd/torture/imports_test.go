@@ -79,6 +79,7 @@ var mayImport = map[string][]string{
 	"cmd/torture/internal/stdio":       {},
 	"cmd/torture/internal/crash":       {},
 	"cmd/torture/internal/starter":     {},
+	"cmd/torture/internal/kernel":      {},
 	"cmd/torture/internal/farm":        {"cmd/torture/internal/periodic", "workload/history/printable"},
 	"cmd/torture/internal/farm/...":    {"cmd/torture/internal/farm"}, // of tests
 	"cmd/torture/internal/distributed": {"cmd/torture/internal/farm", "cmd/torture/internal/periodic", "workload/history", "workload/history/fold", "workload/history/historyfile", "workload/history/printable"},
@@ -88,7 +89,7 @@ var mayImport = map[string][]string{
 	"cmd/torture/internal/measure":     outside("config", "wiring", "catalogue", "periodic"),
 	"cmd/torture/internal/bench":       outside("config", "catalogue", "measure"),
 	"cmd/torture/internal/capacity":    outside("config", "catalogue", "measure"),
-	"cmd/torture/internal/run":         outside("config", "wiring", "catalogue", "crash", "distributed", "periodic"),
+	"cmd/torture/internal/run":         outside("config", "wiring", "catalogue", "crash", "distributed", "kernel", "periodic"),
 	"cmd/torture/internal/simulate":    outside("config", "wiring", "catalogue", "search", "farm"),
 	"cmd/torture/internal/envelope":    outside("config", "catalogue", "run", "search", "simulate"),
 	"cmd/torture/internal/gallery":     outside("config", "catalogue", "run", "periodic"),

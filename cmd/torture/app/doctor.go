@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locktorture/cmd/torture/internal/kernel"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/faults/testbed"
 )
@@ -66,7 +67,7 @@ func runDoctor(cmd *cobra.Command, _ []string) error {
 		}
 	}
 	fmt.Fprintf(w, "fake clock\t%s\t%s\n", clockMark(), clockDetail())
-	fmt.Fprintf(w, "connections\t%s\n", connections(run.ReadConnTrack(run.Proc)))
+	fmt.Fprintf(w, "connections\t%s\n", connections(kernel.ReadConnTrack(kernel.Proc)))
 	kind, why, err := testbed.Choose(cmd.Context(), ask)
 	if err != nil {
 		return harnessError{err}
@@ -95,7 +96,7 @@ func abilities(all []testbed.Ability) string {
 
 // connections says whether the kernel has place for more of them. What it dropped
 // before, it may drop again.
-func connections(c run.ConnTrack, tracked bool) string {
+func connections(c kernel.ConnTrack, tracked bool) string {
 	switch {
 	case !tracked:
 		return "yes\tthe kernel tracks none, or does not tell"

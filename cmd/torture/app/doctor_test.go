@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"locktorture/cmd/torture/internal/run"
+	"locktorture/cmd/torture/internal/kernel"
 )
 
 // TestConnections: doctor says when the kernel has no place for another connection, and
@@ -12,15 +12,15 @@ import (
 func TestConnections(t *testing.T) {
 	const remedy = "sysctl -w net.netfilter.nf_conntrack_max=400"
 	for _, c := range []struct {
-		table      run.ConnTrack
+		table      kernel.ConnTrack
 		tracked    bool
 		mark, says string
 		remedy     bool
 	}{
-		{run.ConnTrack{}, false, "yes", "tracks none", false},
-		{run.ConnTrack{Count: 99, Max: 100}, true, "yes", "tracks 99 of at most 100", false},
-		{run.ConnTrack{Count: 99, Max: 100, Dropped: 7}, true, "yes", "7 packets were dropped", true},
-		{run.ConnTrack{Count: 100, Max: 100}, true, "no", "table is full (nf_conntrack: 100 of at most 100)", true},
+		{kernel.ConnTrack{}, false, "yes", "tracks none", false},
+		{kernel.ConnTrack{Count: 99, Max: 100}, true, "yes", "tracks 99 of at most 100", false},
+		{kernel.ConnTrack{Count: 99, Max: 100, Dropped: 7}, true, "yes", "7 packets were dropped", true},
+		{kernel.ConnTrack{Count: 100, Max: 100}, true, "no", "table is full (nf_conntrack: 100 of at most 100)", true},
 	} {
 		got := connections(c.table, c.tracked)
 		if !strings.HasPrefix(got, c.mark+"\t") || !strings.Contains(got, c.says) || strings.Contains(got, remedy) != c.remedy {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"locktorture/cmd/torture/internal/kernel"
 	"locktorture/faults/testbed"
 )
 
@@ -40,46 +41,6 @@ func tell(t *testing.T, proc string, count, most, dropped int) {
 	}
 }
 
-// TestConnTrack: a run is harmed by packets that were dropped since it began, and by a
-// table without a place; by nothing that was before.
-func TestConnTrack(t *testing.T) {
-	for _, c := range []struct {
-		name                 string
-		count, most, dropped int
-		want                 string // in what befell the run; "" is nothing
-	}{
-		{"some place", 65535, 65536, 31, ""},
-		{"a packet dropped", 60000, 65536, 32, "the kernel dropped 1 packets of connections that it could not track (nf_conntrack: 60000 of at most 65536)"},
-		{"no place", 65536, 65536, 31, "the kernel's table of tracked connections is full (nf_conntrack: 65536 of at most 65536)"},
-		{"both", 65537, 65536, 300, "dropped 269 packets"},
-		{"no bound", 65536, 0, 300, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			proc := t.TempDir()
-			tell(t, proc, 5, 65536, 31)
-			net := beginTracking(proc)
-			if err := net.look(t.Context()); err != nil {
-				t.Fatalf("before: %v", err)
-			}
-			tell(t, proc, c.count, c.most, c.dropped)
-			err := net.look(t.Context())
-			switch {
-			case (err == nil) != (c.want == ""), err != nil && !strings.Contains(err.Error(), c.want):
-				t.Errorf("said %v, want %q", err, c.want)
-			case err != nil && !strings.Contains(err.Error(), "sysctl -w net.netfilter.nf_conntrack_max=262144"):
-				t.Errorf("said %v, without the remedy", err)
-			}
-		})
-	}
-}
-
-// TestConnTrackUntold: a kernel that tracks nothing harms nobody.
-func TestConnTrackUntold(t *testing.T) {
-	if err := beginTracking(t.TempDir()).look(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestDroppedPacketsAreTheCause: the watchdog ends the run at the first packet that is
 // dropped, and whatever else befell it follows from that.
 func TestDroppedPacketsAreTheCause(t *testing.T) {
@@ -90,7 +51,7 @@ func TestDroppedPacketsAreTheCause(t *testing.T) {
 		watching, end := context.WithCancel(t.Context())
 		silent := errors.New("n1 has not answered for 20s")
 		s := &session{ended: true}
-		w := &watchdog{file: &hangingDisk{since: time.Now()}, net: beginTracking(proc), note: func(mishap) {}, stop: stop, end: end, env: &environment{bed: noBed{}}, known: map[string]bool{}}
+		w := &watchdog{file: &hangingDisk{since: time.Now()}, net: kernel.BeginTracking(proc), note: func(mishap) {}, stop: stop, end: end, env: &environment{bed: noBed{}}, known: map[string]bool{}}
 		for _, l := range w.looks() {
 			w.running.Go(func() { w.repeat(watching, l) })
 		}

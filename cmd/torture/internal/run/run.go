@@ -15,6 +15,7 @@ import (
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/crash"
+	"locktorture/cmd/torture/internal/kernel"
 	"locktorture/faults/plan"
 	"locktorture/faults/resolve"
 	"locktorture/faults/watch"
@@ -81,7 +82,7 @@ type session struct {
 
 	resolver *resolve.Resolver
 
-	net      tracking
+	net      kernel.Tracking
 	watchdog *watchdog
 	mishaps  []mishap
 	disk     string // what was said of a disk that takes nothing more; "" is nothing
@@ -113,7 +114,7 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 			undemanded = "without a fence no stale write can be rejected, so none is demanded: a client that stands still beyond its lease shows as S3z"
 		}
 	}
-	s := &session{meta: meta(cfg, o), watch: watch.New(), net: beginTracking(Proc)}
+	s := &session{meta: meta(cfg, o), watch: watch.New(), net: kernel.BeginTracking(kernel.Proc)}
 	discard, err := PrepareOut(cfg.Out)
 	if err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	defer cancel()
 	s.env = newEnvironment(cfg, lock)
 	if err := s.env.setUp(start, s.dir, o.Workers != nil); err != nil {
-		if untracked := s.net.look(ctx); untracked != nil {
+		if untracked := s.net.Look(ctx); untracked != nil {
 			return s.unbegun(ctx, o, StartError{fmt.Errorf("%w: %v", untracked, err)}) // whatever else it seems to be
 		}
 		return s.unbegun(ctx, o, startError(cfg, err))
@@ -287,7 +288,7 @@ func (s *session) troubles() (all []string) {
 		all = append(all, s.disk)
 	}
 	for _, m := range s.mishaps {
-		if errors.As(m.err, new(*untrackedError)) {
+		if errors.As(m.err, new(*kernel.UntrackedError)) {
 			all = append(all, history.OneLine(m.err.Error()))
 		}
 	}

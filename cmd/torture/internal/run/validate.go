@@ -9,6 +9,7 @@ import (
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/kernel"
 	"locktorture/faults"
 	faultcatalogue "locktorture/faults/catalogue"
 	"locktorture/faults/link"
@@ -132,7 +133,7 @@ func fitsLinks(c config.Config, l catalogue.Lock) error {
 		ports, files = ports/2, files+perDoor
 	}
 	links, what := ports, fmt.Sprintf("there are ports for %d", ports)
-	if n := descriptors(); n > 0 && (n-elsewhere)/files < links {
+	if n := kernel.Descriptors(); n > 0 && (n-elsewhere)/files < links {
 		links = max(n-elsewhere, 0) / files
 		what = fmt.Sprintf("this process may open as many files as %d take (ulimit -n is %d)", links, n)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"locktorture/cmd/torture/internal/kernel"
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
 	"locktorture/lockimpl/child"
@@ -41,7 +42,7 @@ type watchdog struct {
 	env  *environment
 	file historyWriter
 	path string // of the file; "" is not looked at
-	net  tracking
+	net  kernel.Tracking
 	note func(mishap)
 	stop context.CancelCauseFunc
 
@@ -88,7 +89,7 @@ type look struct {
 
 // looks are at one thing each, since any may keep its asker waiting.
 func (w *watchdog) looks() []look {
-	all := []look{{"history", watchEvery, w.disk}, {"", watchEvery, w.children}, {"connections", watchEvery, w.net.look}}
+	all := []look{{"history", watchEvery, w.disk}, {"", watchEvery, w.children}, {"connections", watchEvery, w.net.Look}}
 	if w.env.cfg.Proxy != "" {
 		all = append(all, look{"toxiproxy", proxyEvery, func(ctx context.Context) error { return link.Check(ctx, w.env.fabric) }})
 	}

@@ -1,4 +1,4 @@
-package run
+package kernel
 
 import (
 	"context"
@@ -68,35 +68,37 @@ func dropped(path string) (n int64) {
 	return n
 }
 
-// A tracking holds the table of connections against what it was when the run began.
-type tracking struct {
+// A Tracking holds the table of connections against what it was when the run began.
+type Tracking struct {
 	proc  string
 	began ConnTrack
 }
 
-func beginTracking(proc string) tracking {
+// BeginTracking notes what the table below proc is like.
+func BeginTracking(proc string) Tracking {
 	began, _ := ReadConnTrack(proc)
-	return tracking{proc, began}
+	return Tracking{proc, began}
 }
 
-// look is a look of the watchdog.
-func (t tracking) look(context.Context) error {
+// Look says, as an error, what has become of the table since that harms who uses connections.
+func (t Tracking) Look(context.Context) error {
 	c, found := ReadConnTrack(t.proc)
 	lost := c.Dropped - t.began.Dropped
 	if !found || lost <= 0 && !c.Full() {
 		return nil
 	}
-	return &untrackedError{lost, c}
+	return &UntrackedError{lost, c}
 }
 
-// An untrackedError is that packets are lost for want of place in the table of
+// An UntrackedError is that packets are lost for want of place in the table of
 // connections: other trouble of the same run follows from it.
-type untrackedError struct {
+type UntrackedError struct {
 	lost int64
 	now  ConnTrack
 }
 
-func (e *untrackedError) Error() string {
+// Error implements error.
+func (e *UntrackedError) Error() string {
 	what := "the kernel's table of tracked connections is full"
 	if e.lost > 0 {
 		what = fmt.Sprintf("the kernel dropped %d packets of connections that it could not track", e.lost)

@@ -1,12 +1,12 @@
 //go:build unix
 
-package run
+package kernel
 
 import "syscall"
 
-// descriptors is how many files and connections this process may have open; 0
+// Descriptors is how many files and connections this process may have open; 0
 // when nobody says.
-func descriptors() int {
+func Descriptors() int {
 	var limit syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit) != nil {
 		return 0

@@ -1,0 +1,66 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// tell writes what the kernel says of its table below proc: the drops of two processors.
+func tell(t *testing.T, proc string, count, most, dropped int) {
+	t.Helper()
+	for name, text := range map[string]string{
+		"sys/net/netfilter/nf_conntrack_count": fmt.Sprintln(count),
+		"sys/net/netfilter/nf_conntrack_max":   fmt.Sprintln(most),
+		"net/stat/nf_conntrack": fmt.Sprintf("entries  clashres found new invalid ignore delete insert insert_failed drop early_drop icmp_error\n"+
+			"%08x  0 1f 0 4 0 0 0 3 %08x 7 0\n%08x  0 2f 0 4 0 0 0 3 %08x 7 0\n", count, dropped/2, count, dropped-dropped/2),
+	} {
+		path := filepath.Join(proc, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestConnTrack: a run is harmed by packets that were dropped since it began, and by a
+// table without a place; by nothing that was before.
+func TestConnTrack(t *testing.T) {
+	for _, c := range []struct {
+		name                 string
+		count, most, dropped int
+		want                 string // in what befell the run; "" is nothing
+	}{
+		{"some place", 65535, 65536, 31, ""},
+		{"a packet dropped", 60000, 65536, 32, "the kernel dropped 1 packets of connections that it could not track (nf_conntrack: 60000 of at most 65536)"},
+		{"no place", 65536, 65536, 31, "the kernel's table of tracked connections is full (nf_conntrack: 65536 of at most 65536)"},
+		{"both", 65537, 65536, 300, "dropped 269 packets"},
+		{"no bound", 65536, 0, 300, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			proc := t.TempDir()
+			tell(t, proc, 5, 65536, 31)
+			net := BeginTracking(proc)
+			if err := net.Look(t.Context()); err != nil {
+				t.Fatalf("before: %v", err)
+			}
+			tell(t, proc, c.count, c.most, c.dropped)
+			err := net.Look(t.Context())
+			switch {
+			case (err == nil) != (c.want == ""), err != nil && !strings.Contains(err.Error(), c.want):
+				t.Errorf("said %v, want %q", err, c.want)
+			case err != nil && !strings.Contains(err.Error(), "sysctl -w net.netfilter.nf_conntrack_max=262144"):
+				t.Errorf("said %v, without the remedy", err)
+			}
+		})
+	}
+}
+
+// TestConnTrackUntold: a kernel that tracks nothing harms nobody.
+func TestConnTrackUntold(t *testing.T) {
+	if err := BeginTracking(t.TempDir()).Look(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
