@@ -212,6 +212,9 @@ var holes = []cell{
 	{"hole 48", "", "TestWaiterAsksAgainOnceItCanHear", "a wake-up that came before the subscription costs a waiter until its next poll", []edit{
 		{"redlock/internal/waiting/lines.go", "\t\t\tif w.asks() {\n\t\t\t\tw.ring()\n", "\t\t\tif w.asks() && !untrue(\"hole 48\") {\n\t\t\t\tw.ring()\n"},
 	}},
+	{"hole 49", "", "TestWaiterAsksAgainOnceAnotherNodeCanBeHeard", "a wake-up that a quorum could not hear costs a waiter until its next poll, where a node is heard for the first time behind the quorum", []edit{
+		{"redlock/queue.go", "\t\t\tif heard < l.quorum {\n", "\t\t\tif heard < l.quorum || untrue(\"hole 49\") && first && heard > l.quorum {\n"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

@@ -40,12 +40,16 @@ func (l *Lock) listen(ctx context.Context) {
 func (l *Lock) subscribe(i int) {
 	subscriber := node.Subscriber{
 		Ready: func() {
+			heard := l.quorum
 			first := !l.listeners[i].heard.Swap(true)
-			if first && int(l.subscribed.Add(1)) != l.quorum {
+			if first {
+				heard = int(l.subscribed.Add(1))
+			}
+			if heard < l.quorum {
 				return
 			}
 			l.lines.Recall() // what was said before, nobody heard
-			if first {
+			if first && heard == l.quorum {
 				close(l.quorumSubscribed)
 			}
 		},

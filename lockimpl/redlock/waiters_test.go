@@ -305,3 +305,35 @@ func TestWaiterAsksAgainOnceItCanHear(t *testing.T) {
 		})
 	}
 }
+
+// A wake-up that a quorum could not hear costs a waiter no longer than until one more node can
+// be heard, also where a quorum was heard before and that node never was.
+func TestWaiterAsksAgainOnceAnotherNodeCanBeHeard(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{Patience: time.Hour, NodeTimeout: 200 * time.Millisecond})
+		other, _ := api(w, redlock.Config{})
+		if err := get(t, l, "another", time.Second).Release(t.Context()); err != nil { // so that it is connected
+			t.Fatal(err)
+		}
+		held := get(t, other, "k", 9*time.Second)
+		links[2].Refuse(true)
+		links[2].Cut()
+		granted := make(chan error, 1)
+		go func() {
+			granted <- within(t, time.Minute, func(ctx context.Context) error { _, err := l.AcquireWait(ctx, "k", time.Second); return err })
+		}()
+		time.Sleep(time.Second) // two nodes can be heard
+		links[0].Refuse(true)
+		links[0].Cut()
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		links[2].Refuse(false)
+		began := time.Now()
+		if err := <-granted; err != nil || time.Since(began) > 3*time.Second {
+			t.Errorf("granted %v after a second node could be heard: %v", time.Since(began), err)
+		}
+		links[0].Refuse(false)
+	})
+}
