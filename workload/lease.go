@@ -9,10 +9,10 @@ import (
 	"locktorture/workload/history"
 )
 
-// watch starts what goes on beside the section: automatic renewal, where it is
-// wanted and the lease can, or where it does so in any case, and the wait for a loss. It ends with s.done. A client
-// can be stopped between one lease and the next, and in virtual time does nothing
-// twice at one instant.
+// watch starts what goes on beside the section: automatic renewal, where it is wanted and
+// the lease can, or where the lease does so unasked, and the wait for a loss. It ends with
+// s.done. A client can be stopped between one lease and the next, and in virtual time does
+// nothing twice at one instant.
 func (s *section) watch(ctx context.Context, renew bool) {
 	s.done = make(chan struct{})
 	for i := range s.parts {

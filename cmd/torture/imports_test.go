@@ -75,29 +75,30 @@ var mayImport = map[string][]string{
 
 	// One package a capability, each on those above it alone; what is not of
 	// cmd/torture is free to all of them.
-	"cmd/torture/internal/periodic":    {},
-	"cmd/torture/internal/stdio":       {},
-	"cmd/torture/internal/crash":       {},
-	"cmd/torture/internal/starter":     {},
-	"cmd/torture/internal/kernel":      {},
-	"cmd/torture/internal/farm":        {"cmd/torture/internal/periodic", "workload/history/printable"},
-	"cmd/torture/internal/farm/...":    {"cmd/torture/internal/farm"}, // of tests
-	"cmd/torture/internal/distributed": {"cmd/torture/internal/farm", "cmd/torture/internal/periodic", "workload/history", "workload/history/fold", "workload/history/historyfile", "workload/history/printable"},
-	"cmd/torture/internal/config":      outside(),
-	"cmd/torture/internal/wiring":      outside(),
-	"cmd/torture/internal/catalogue":   outside("config"),
-	"cmd/torture/internal/measure":     outside("config", "wiring", "catalogue", "periodic"),
-	"cmd/torture/internal/bench":       outside("config", "catalogue", "measure"),
-	"cmd/torture/internal/capacity":    outside("config", "catalogue", "measure"),
-	"cmd/torture/internal/run":         outside("config", "wiring", "catalogue", "crash", "distributed", "kernel", "periodic"),
-	"cmd/torture/internal/simulate":    outside("config", "wiring", "catalogue", "search", "farm"),
-	"cmd/torture/internal/envelope":    outside("config", "catalogue", "run", "search", "simulate"),
-	"cmd/torture/internal/gallery":     outside("config", "catalogue", "run", "periodic"),
-	"cmd/torture/internal/nightly":     outside("config", "catalogue", "run", "gallery", "farm"),
-	"cmd/torture/internal/exhibit":     outside("catalogue", "gallery"),
-	"cmd/torture/internal/search":      outside("config"),
-	"cmd/torture/internal/hunt":        outside("config", "wiring", "catalogue", "run", "gallery", "search", "periodic", "simulate", "farm"),
-	"cmd/torture/internal/redistest":   outside("wiring"), // of tests
+	"cmd/torture/internal/periodic":          {},
+	"cmd/torture/internal/stdio":             {},
+	"cmd/torture/internal/crash":             {},
+	"cmd/torture/internal/starter":           {},
+	"cmd/torture/internal/kernel":            {},
+	"cmd/torture/internal/kernel/kerneltest": {}, // of tests
+	"cmd/torture/internal/farm":              {"cmd/torture/internal/periodic", "workload/history/printable"},
+	"cmd/torture/internal/farm/...":          {"cmd/torture/internal/farm"}, // of tests
+	"cmd/torture/internal/distributed":       {"cmd/torture/internal/farm", "cmd/torture/internal/periodic", "workload/history", "workload/history/fold", "workload/history/historyfile", "workload/history/printable"},
+	"cmd/torture/internal/config":            outside(),
+	"cmd/torture/internal/wiring":            outside(),
+	"cmd/torture/internal/catalogue":         outside("config"),
+	"cmd/torture/internal/measure":           outside("config", "wiring", "catalogue", "periodic"),
+	"cmd/torture/internal/bench":             outside("config", "catalogue", "measure"),
+	"cmd/torture/internal/capacity":          outside("config", "catalogue", "measure"),
+	"cmd/torture/internal/run":               outside("config", "wiring", "catalogue", "crash", "distributed", "kernel", "periodic"),
+	"cmd/torture/internal/simulate":          outside("config", "wiring", "catalogue", "search", "farm"),
+	"cmd/torture/internal/envelope":          outside("config", "catalogue", "run", "search", "simulate"),
+	"cmd/torture/internal/gallery":           outside("config", "catalogue", "run", "periodic"),
+	"cmd/torture/internal/nightly":           outside("config", "catalogue", "run", "gallery", "farm"),
+	"cmd/torture/internal/exhibit":           outside("catalogue", "gallery"),
+	"cmd/torture/internal/search":            outside("config"),
+	"cmd/torture/internal/hunt":              outside("config", "wiring", "catalogue", "run", "gallery", "search", "periodic", "simulate", "farm"),
+	"cmd/torture/internal/redistest":         outside("wiring"), // of tests
 }
 
 // outside allows everything that is not of this command, and the parts named.

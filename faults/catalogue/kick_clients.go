@@ -23,11 +23,7 @@ var kickClientsEntry = Entry{
 // when a client has dialled anew since.
 func kick(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 	ops := s.Operations(faults.Hit{Nodes: linkEnds(s, []testbed.Node{n})})
-	var killed int64
-	err := unkicked(func() (err error) {
-		killed, err = ask(ctx, n, "CLIENT", "KILL", "TYPE", "normal")
-		return err
-	})
+	killed, err := killClients(ctx, n)
 	if err != nil || killed == 0 {
 		return "", err
 	}
@@ -39,6 +35,24 @@ func kick(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node)
 		return "", nil
 	})
 	return fmt.Sprintf("CLIENT KILL: %d connections closed", killed), nil
+}
+
+// killClients makes a node close the connections of all that neither subscribe
+// nor replicate, and returns how many.
+func killClients(ctx context.Context, n testbed.Node) (closed int64, err error) {
+	var reply any
+	err = unkicked(func() (err error) {
+		reply, err = n.(testbed.Administrable).Administer(ctx, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	closed, ok := reply.(int64)
+	if !ok {
+		return 0, fmt.Errorf("CLIENT KILL answers %v: want a number", reply)
+	}
+	return closed, nil
 }
 
 // unkicked does what asks a server for something, and does it once more where a fault that

@@ -66,24 +66,6 @@ func (f slowClose) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) 
 	return inj, nil
 }
 
-// killClients makes a node close the connections of all that neither subscribe
-// nor replicate, and returns how many.
-func killClients(ctx context.Context, n testbed.Node) (closed int64, err error) {
-	var reply any
-	err = unkicked(func() (err error) {
-		reply, err = n.(testbed.Administrable).Administer(ctx, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	closed, ok := reply.(int64)
-	if !ok {
-		return 0, fmt.Errorf("CLIENT KILL answers %v: want a number", reply)
-	}
-	return closed, nil
-}
-
 // nodeAt returns the node at the end of a link.
 func nodeAt(s *faults.Scope, end string) testbed.Node {
 	if end == faults.StoreNode {

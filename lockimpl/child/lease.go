@@ -17,14 +17,14 @@ type lease struct {
 	handle, key string
 	lost        chan struct{}
 	released    chan struct{} // closed when its release is asked for
+	asked       int64         // when it was asked for, in microseconds of the machine's clock
 
 	mu           sync.Mutex
 	fence        uint64
 	until        time.Time
 	began, ended time.Time
-	asked        int64 // when it was asked for, in microseconds of the machine's clock
-	told         bool  // lost is closed
-	over         bool  // released is closed: no renewal counts any more
+	told         bool // lost is closed
+	over         bool // released is closed: no renewal counts any more
 	observe      func(lockimpl.Renewal)
 	renewals     []lockimpl.Renewal // told before anybody observed
 }

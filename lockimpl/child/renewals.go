@@ -55,12 +55,12 @@ func (s *session) renewed(m *message) {
 		s.find("a renewal, and the child's abilities are not watchdog and renewed, without ttl")
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if !s.trusted || !m.place(l.asked, true) {
 		m.place(m.recv, false) // only its end is known
 	}
 	r := lockimpl.Renewal{Began: m.began, Ended: m.ended}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.over { // it is being released
 		return
 	}
@@ -78,14 +78,14 @@ func (s *session) renewed(m *message) {
 // presume takes renewals for done until the lease ends.
 func (l *lease) presume(granted time.Time, length time.Duration) {
 	every, until := length/3, granted.Add(length)
-	frozen, _ := l.locker.standstill()
+	before, _ := l.locker.standstill()
 	for due := granted.Add(every); ; due = due.Add(every) {
 		if l.ends(time.Until(due) + length/10) {
 			return
 		}
-		now, stopped := l.locker.standstill()
-		if stopped || now != frozen {
-			frozen = now
+		frozen, stopped := l.locker.standstill()
+		if stopped || frozen != before {
+			before = frozen
 			if !time.Now().Before(until) {
 				return
 			}

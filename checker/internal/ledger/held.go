@@ -130,9 +130,9 @@ func (k *Key) endFollowing(granted, now time.Duration) {
 
 func deadline(f *following, at time.Duration) int { return cmp.Compare(f.until, at) }
 
-// follow books that the outcome of o, a release, is unknown as of e: its lease is remembered
+// follow books that the outcome of o, a release, is unknown by now: its lease is remembered
 // until its deadline, and nobody that is forgotten already was granted the key before that.
-func (l *Ledger) follow(e *history.Event, o *Op) {
+func (l *Ledger) follow(o *Op) {
 	g := o.Grant
 	if g == nil || o.Action != history.Release || o.Inner || g.ReleaseIdx != o.InvIdx || g.MetForgotten(max(g.ReleasedAt, g.OK), g.Deadline) {
 		return

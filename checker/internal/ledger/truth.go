@@ -23,7 +23,7 @@ func (l *Ledger) unsettled(e *history.Event, o *Op) {
 	o.Kept = true
 	l.asked[o.InvIdx] = o
 	l.doubt(o)
-	l.follow(e, o)
+	l.follow(o)
 	l.emit(Unknown, e, o)
 	if v, ok := l.receipts[o.InvIdx]; ok {
 		delete(l.receipts, o.InvIdx)

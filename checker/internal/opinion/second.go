@@ -304,13 +304,15 @@ func (w window) lenient() window {
 	return out
 }
 
+// shows says whether g is in w.
+func (w window) shows(g *ledger.Grant) bool {
+	return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.Grant == g })
+}
+
 // violated says whether the sweep found a violation within w.
 func (s *Second) violated(w window) bool {
-	in := func(g *ledger.Grant) bool {
-		return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.Grant == g })
-	}
 	for v, h := range s.Hits {
-		if in(v.pair[0]) && in(v.pair[1]) && s.j.Proved(h) && h.Length() > 0 {
+		if w.shows(v.pair[0]) && w.shows(v.pair[1]) && s.j.Proved(h) && h.Length() > 0 {
 			return true
 		}
 	}
@@ -320,11 +322,8 @@ func (s *Second) violated(w window) bool {
 // names says whether the sweep found something of one of w's grants and of another one that
 // is not in w: of an extension or a release across several holds it names one.
 func (s *Second) names(w window) bool {
-	in := func(g *ledger.Grant) bool {
-		return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.Grant == g })
-	}
 	for v, h := range s.Hits {
-		if in(v.pair[0]) != in(v.pair[1]) && s.j.Proved(h) && h.ID == "S6" {
+		if w.shows(v.pair[0]) != w.shows(v.pair[1]) && s.j.Proved(h) && h.ID == "S6" {
 			return true
 		}
 	}

@@ -124,7 +124,7 @@ func (p *Progress) attempt(f *ledger.Fact, s *progressState) {
 		s.shared = true
 		return
 	}
-	if s.since == 0 || alone(f.Key) == f.Op && f.Op.Inv > ledger.Later(s.last, p.patience()) {
+	if s.since == 0 || alone(f.Key) == f.Op && f.Op.Inv > ledger.Later(s.last, patience(p.Env)) {
 		s.since, s.sinceIx, s.tried = f.Op.Inv, f.Op.InvIdx, 0
 	}
 	s.tried++
@@ -218,7 +218,7 @@ func unreleased(g *ledger.Grant, ttl time.Duration) time.Duration {
 }
 
 // patience is how long a key may stay without a grant.
-func (p *Progress) patience() time.Duration { return ledger.Later(p.Retry(), p.Header.TTL) }
+func patience(e *rule.Env) time.Duration { return ledger.Later(e.Retry(), e.Header.TTL) }
 
 // quiet says since when no fault is in force.
 func (p *Progress) quiet() string {
@@ -239,7 +239,7 @@ func times(n int) string {
 func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx int) {
 	from := max(s.since, p.from, s.several, s.unknown, p.kept(k))
 	bound := ledger.Never
-	if one := p.patience(); one < ledger.Never/idleLeases {
+	if one := patience(p.Env); one < ledger.Never/idleLeases {
 		bound = idleLeases * one
 	}
 	if s.stuck || s.since == 0 || p.Nemesis.Unhealed > 0 || t-from <= bound {

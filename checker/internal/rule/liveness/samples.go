@@ -49,15 +49,6 @@ type sampledKey struct {
 	barred *lasting // L2, of those
 }
 
-// inVain are attempts that were refused, none of them long after the one before it.
-type inVain struct {
-	first moment        // when the first of them began
-	last  moment        // when the last one that began was answered
-	begun time.Duration // and when it began
-	n     int
-	taken time.Duration // until when those of unknown outcome among them may have had the key
-}
-
 // A returned key is one whose last lease was given back, and that nobody was granted since.
 type returned struct{ asked, answered time.Duration } // the release; 0 is none
 
@@ -145,13 +136,14 @@ func (s *Samples) look(e *history.Event) {
 		return
 	}
 	delete(s.silent, e.Node)
-	k := s.of(s.Key(e.Key))
+	key := s.Key(e.Key)
+	k := s.of(key)
 	v := k.view(e)
 	s.take(k, v, e)
 	s.settle(k, v.seen)
-	s.leftover(s.Key(e.Key), k, v, e)
-	s.unserved(s.Key(e.Key), k, e)
-	s.bars(s.Key(e.Key), k, e)
+	s.leftover(key, k, v, e)
+	s.unserved(key, k, e)
+	s.bars(key, k, e)
 }
 
 // falls notes that a node does not answer: what it stores when it does again was
@@ -440,7 +432,7 @@ func (s *Samples) left(key *ledger.Key, v *sampledView, from time.Duration, now 
 // wake is how long a waiter may wait for a key that is free: as declared, or as
 // long as any key may stay without a grant.
 func (s *Samples) wakeWithin() time.Duration {
-	one := ledger.Later(s.Retry(), s.Header.TTL)
+	one := patience(s.Env)
 	if one >= ledger.Never/idleLeases {
 		return ledger.Never
 	}
@@ -482,55 +474,6 @@ func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 		s.Violate(k.stuck.Candidate)
 	}
 	k.stuck.grow(moment{seen, e.Index}, seen-from-bound)
-}
-
-// refuses books an attempt that was refused. One that asked for other keys too proves nothing
-// of this one.
-func (s *Samples) refuses(k *sampledKey, f *ledger.Fact) {
-	v, o := &k.vain, f.Op
-	if o.Several {
-		return
-	}
-	if v.n == 0 || o.Inv > ledger.Later(v.last.t, ledger.Later(s.Retry(), s.Header.TTL)) {
-		v.first, v.n = moment{o.Inv, o.InvIdx}, 0
-	}
-	if v.n++; o.Inv >= v.begun {
-		v.begun, v.last = o.Inv, moment{f.Event.Time, f.Event.Index}
-	}
-}
-
-// bars reports L2 when attempts have been refused for long, one after the other and by
-// whomever, though nobody held the key and a quorum did not store it: what kept them out is
-// not the lease of anybody. Nobody has to wait inside the lock for that, nor for long.
-func (s *Samples) bars(key *ledger.Key, k *sampledKey, e *history.Event) {
-	v := &k.vain
-	if k.blind || v.n < orphanTries || len(k.leases) > 0 {
-		return
-	}
-	bound := s.wakeWithin()
-	free, seen := s.freeAtQuorum(k)
-	from := max(v.first.t, free, k.gone, v.taken)
-	if free == ledger.Never || bound == ledger.Never || min(seen, v.begun)-from <= bound+s.Header.Epsilon {
-		return
-	}
-	healed, quiet := s.affected("", v.first.t, e.Time, func(f *ledger.Fault) bool { return s.delays(f, k) })
-	if from = max(from, healed); !quiet || min(seen, v.begun)-from <= bound+s.Header.Epsilon {
-		return
-	}
-	if k.barred == nil {
-		o := &lasting{idx: v.first.idx, now: v.last}
-		o.Candidate = &rule.Candidate{
-			ID: "L2", Key: key, Witness: []int{o.idx, o.now.idx}, Blame: rule.BlameProgress, From: from,
-			Text: func() string {
-				return fmt.Sprintf("From %s on a quorum of the nodes did not store %s, nobody held it, and no fault was in the way; and yet whoever asked for it was refused until %s, for longer than %s. "+
-					"Something other than a lease keeps everybody out. Remedy: let the place in line of whoever is no more, and whatever else bars the key, end by itself.",
-					words.At(from), key.Name, words.At(o.now.t), words.Span(bound))
-			},
-		}
-		k.barred = o
-		s.Violate(o.Candidate)
-	}
-	k.barred.grow(v.last, v.begun-from-bound)
 }
 
 func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now moment, bound time.Duration) *lasting {

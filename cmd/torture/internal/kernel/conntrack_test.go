@@ -1,29 +1,11 @@
 package kernel
 
 import (
-	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// tell writes what the kernel says of its table below proc: the drops of two processors.
-func tell(t *testing.T, proc string, count, most, dropped int) {
-	t.Helper()
-	for name, text := range map[string]string{
-		"sys/net/netfilter/nf_conntrack_count": fmt.Sprintln(count),
-		"sys/net/netfilter/nf_conntrack_max":   fmt.Sprintln(most),
-		"net/stat/nf_conntrack": fmt.Sprintf("entries  clashres found new invalid ignore delete insert insert_failed drop early_drop icmp_error\n"+
-			"%08x  0 1f 0 4 0 0 0 3 %08x 7 0\n%08x  0 2f 0 4 0 0 0 3 %08x 7 0\n", count, dropped/2, count, dropped-dropped/2),
-	} {
-		path := filepath.Join(proc, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
+	"locktorture/cmd/torture/internal/kernel/kerneltest"
+)
 
 // TestConnTrack: a run is harmed by packets that were dropped since it began, and by a
 // table without a place; by nothing that was before.
@@ -41,12 +23,12 @@ func TestConnTrack(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			proc := t.TempDir()
-			tell(t, proc, 5, 65536, 31)
+			kerneltest.Tell(t, proc, 5, 65536, 31)
 			net := BeginTracking(proc)
 			if err := net.Look(t.Context()); err != nil {
 				t.Fatalf("before: %v", err)
 			}
-			tell(t, proc, c.count, c.most, c.dropped)
+			kerneltest.Tell(t, proc, c.count, c.most, c.dropped)
 			err := net.Look(t.Context())
 			switch {
 			case (err == nil) != (c.want == ""), err != nil && !strings.Contains(err.Error(), c.want):

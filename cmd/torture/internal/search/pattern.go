@@ -55,6 +55,11 @@ func (s *Space) holding() []string {
 	return slices.DeleteFunc(slices.Clone(s.Faults), func(fault string) bool { return !slices.Contains(holding, fault) })
 }
 
+// ofNodes are those of the faults that can be told which nodes to hit.
+func ofNodes(all []string) []string {
+	return slices.DeleteFunc(all, func(fault string) bool { return !takes(fault, "node") })
+}
+
 // lateMessage holds a message back, or its answer, until about the end of the lease that it
 // is about: its sender has long given up and asks again, or has all the patience that it
 // takes (Gray and Cheriton, "Leases", SOSP 1989: what is late must be as good as lost).
@@ -93,7 +98,7 @@ func lateMessage(s *Space, r *Round, rng *rand.Rand) bool {
 // on everybody is cut off from those others that know of it. What the node learns when it
 // comes back, and from whom, decides.
 func forgottenVote(s *Space, r *Round, rng *rand.Rand) bool {
-	forget := slices.DeleteFunc(s.of(coverage.NodeEmpty), func(fault string) bool { return !takes(fault, "node") })
+	forget := ofNodes(s.of(coverage.NodeEmpty))
 	if s.Nodes < 3 || len(forget) == 0 || !slices.Contains(s.Faults, "cut") || !slices.Contains(s.Faults, "stall") {
 		return false
 	}
@@ -141,8 +146,7 @@ func forgottenVote(s *Space, r *Round, rng *rand.Rand) bool {
 // away and come back, or hear the rest of one later than its lease, while they are under way.
 func midway(s *Space, r *Round, rng *rand.Rand) bool {
 	held := s.holding()
-	strikes := slices.Concat(s.of(coverage.ClockShifted), s.of(coverage.NodeEmpty), s.of(coverage.NodeRestarted), held)
-	strikes = slices.DeleteFunc(strikes, func(fault string) bool { return !takes(fault, "node") })
+	strikes := ofNodes(slices.Concat(s.of(coverage.ClockShifted), s.of(coverage.NodeEmpty), s.of(coverage.NodeRestarted), held))
 	if len(strikes) == 0 || !slices.Contains(s.Faults, "latency") {
 		return false
 	}
@@ -209,11 +213,11 @@ func vanished(s *Space, r *Round, rng *rand.Rand) bool {
 	if len(crashes) == 0 {
 		return false
 	}
-	s.crowd(r, rng, []int{4, 6, 8}, 0.1, 0.3)
 	r.TTL = slices.Min(s.TTLs)
 	s.lengthen(r)
 	r.Duration = min(s.Longest, max(r.Duration, 12*r.TTL)) // or as long as there may be
-	r.Load.Hold, r.Load.Wait = workload.Fixed(max(5*time.Millisecond, share(r.TTL, 0.1))), share(r.TTL, pick(rng, []float64{0.5, 1, 3}))
+	s.crowd(r, rng, []int{4, 6, 8}, 0.1)
+	r.Load.Wait = share(r.TTL, pick(rng, []float64{0.5, 1, 3}))
 	x := faults.Spec{Fault: pick(rng, crashes), At: share(r.Duration, 0.03+0.1*rng.Float64()), For: share(r.TTL, 0.35)}
 	x.On = pick(rng, []watch.Moment{"", watch.InSection, watch.AcquireSent})
 	if takes(x.Fault, "client") {
@@ -226,7 +230,7 @@ func vanished(s *Space, r *Round, rng *rand.Rand) bool {
 // backTooSoon has a master forget while a key of it is held, and come back before anybody
 // has missed it: nobody is promoted in its place, and its replicas become as empty as it is.
 func backTooSoon(s *Space, r *Round, rng *rand.Rand) bool {
-	forget := slices.DeleteFunc(s.of(coverage.NodeEmpty), func(fault string) bool { return !takes(fault, "node") })
+	forget := ofNodes(s.of(coverage.NodeEmpty))
 	if !s.Elected || len(forget) == 0 {
 		return false
 	}
