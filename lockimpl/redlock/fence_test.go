@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/memnet"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 )
@@ -208,5 +210,76 @@ func TestLocksThatShareAFence(t *testing.T) {
 		if writer := w.Take(l, names[0], 5*time.Second); writer.Fence() <= reader.Fence() {
 			t.Errorf("token %d after a reader's %d", writer.Fence(), reader.Fence())
 		}
+	})
+}
+
+// A reader whose write-back is overtaken, on one node, by a writer of another lock that shares
+// its fence takes a token above that writer's. The node has to keep it before it counts: the
+// next writer would be issued it again.
+func TestWriterOfAnotherLockOvertakesAReadersWriteBack(t *testing.T) {
+	overtaken(t, func(w *world.World, links []*memnet.Link, l world.Lock, key string, read func() lockimpl.Lease) {
+		links[2].Refuse(true)
+		links[1].Up.Free()
+		lease := read()
+		w.Release(lease)
+		writer := w.Take(w.Reach(bare, 2, 3), key, time.Second)
+		if writer.Fence() <= lease.Fence() {
+			t.Errorf("a writer's token %d after a reader's %d", writer.Fence(), lease.Fence())
+		}
+		w.Release(writer)
+	})
+}
+
+// The third node may have made that token obsolete when the answer comes: the node that gives it has
+// the lease all the same, and has to be told when that is given back.
+func TestLateAnswerToAnOlderWriteBackKeepsTheNode(t *testing.T) {
+	overtaken(t, func(w *world.World, links []*memnet.Link, l world.Lock, key string, read func() lockimpl.Lease) {
+		links[2].Up.Free()
+		lease := read()
+		links[1].Up.Free()
+		time.Sleep(20 * time.Millisecond)
+		w.Release(lease)
+		if on := w.LeaseKeys(l, key); len(on) > 0 {
+			t.Errorf("a lease that was given back is on %v", on)
+		}
+	})
+}
+
+// bare has nothing that makes nodes agree by itself.
+var bare = redlock.NewFactory(redlock.Config{NoProposals: true, NoGossip: true})
+
+// overtaken has a reader of key granted by nodes 1 and 2, which disagree, and holds up its
+// write-back to node 2, and all that it sends to node 3, while both are used by a writer of another
+// lock with the same fence. read returns the lease, when it is granted.
+func overtaken(t *testing.T, then func(w *world.World, links []*memnet.Link, l world.Lock, key string, read func() lockimpl.Lease)) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		names := redlock.SharingAFence(2)
+		key, other := names[0], names[1]
+		w.Release(w.Take(w.Reach(bare, 1, 3), other, time.Second)) // node 1 is ahead of node 2
+		l, links := w.Client(bare)
+		links[2].Up.Hold()
+		links[0].Down.Hold() // node 2 is heard first
+		got := make(chan lockimpl.Lease, 1)
+		go func() {
+			defer close(got)
+			if lease, err := l.AcquireShared(t.Context(), key, 5*time.Second); err != nil {
+				t.Error(err)
+			} else {
+				got <- lease
+			}
+		}()
+		time.Sleep(20 * time.Millisecond)
+		links[1].Up.Hold() // the write-back
+		links[0].Down.Free()
+		time.Sleep(20 * time.Millisecond)
+		w.Release(w.Take(w.Reach(bare, 2, 3), other, time.Second))
+		then(w, links, l, key, func() lockimpl.Lease {
+			lease, ok := <-got
+			if !ok {
+				t.FailNow()
+			}
+			synctest.Wait()
+			return lease
+		})
 	})
 }

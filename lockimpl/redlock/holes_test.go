@@ -215,6 +215,12 @@ var holes = []cell{
 	{"hole 49", "", "TestWaiterAsksAgainOnceAnotherNodeCanBeHeard", "a wake-up that a quorum could not hear costs a waiter until its next poll, where a node is heard for the first time behind the quorum", []edit{
 		{"redlock/queue.go", "\t\t\tif heard < l.quorum {\n", "\t\t\tif heard < l.quorum || untrue(\"hole 49\") && first && heard > l.quorum {\n"},
 	}},
+	{"hole 50", "", "TestWriterOfAnotherLockOvertakesAReadersWriteBack", "a token that a reader takes from a node, above that of a writer of another lock with the same fence, counts there and is not stored", []edit{
+		{lua + "write_back_shared.lua", "local overtaken = w >= T\n", "if w >= T then return {2, w + 1} end\nlocal overtaken = false\n"},
+	}},
+	{"hole 51", "", "TestLateAnswerToAnOlderWriteBackKeepsTheNode", "a node that answers the write-back of an older token counts as one without the lease, and is given nothing back", []edit{
+		{"redlock/decide.go", "case v == 2 && r.token < a.token:", "case v == 2 && r.token < a.token && !untrue(\"hole 51\"):"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},
@@ -233,7 +239,7 @@ var holes = []cell{
 		{lua + "write_back.lua", "if tonumber(hw) < T then", "if false then"},
 	}},
 	{"mutation 6", "", "TestAcceptedWriteBackIsBelowEveryLaterToken", "a reader's write-back does not look at what writers were given", []edit{
-		{lua + "write_back_shared.lua", "if w >= T then return {2, w + 1} end", ""},
+		{lua + "write_back_shared.lua", "local overtaken = w >= T\n", "local overtaken = false\n"},
 	}},
 	{"mutation 7", "", "TestLateCopyOfAnAcquireTakesNothing", "no tombstones", []edit{
 		{lua + "queue.lua", "redis.call('SET', tombstone, '1', 'PX', ms)", ""},

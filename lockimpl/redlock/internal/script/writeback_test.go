@@ -91,9 +91,8 @@ func writeBack(t *testing.T, n node, shared bool, fence string, token int) {
 		if want := fmt.Sprintf("[2 %d]", w+1); got != want {
 			t.Errorf("%s: write-back answered %s, want %s: a writer has that token or a later one", what, got, want)
 		}
-		return
-	}
-	if got != "1" {
+		token = w + 1 // which counts as stored here
+	} else if got != "1" {
 		t.Fatalf("%s: write-back answered %s", what, got)
 	}
 	var floor, hw int
