@@ -253,6 +253,9 @@ func (r *writeBack) apply(reply node.Reply) []*writeBack {
 		return a.fixToken()
 	case v == 2 && reply.At(1) > a.token:
 		s.state = doubtful
+	case v == 2 && r.token < a.token: // the newer write-back is on its way
+		s.value, s.top = reply.At(1), max(s.top, reply.At(1))
+		a.seen = max(a.seen, s.value)
 	default:
 		s.state, s.holds = refused, false
 	}
