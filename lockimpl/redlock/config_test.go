@@ -35,6 +35,7 @@ func TestBadSetsOfNodesAreRefused(t *testing.T) {
 		"not a range":   {nodes: []lockimpl.Node{a}, cfg: redlock.Config{RetryMin: 2, RetryMax: 1}},
 		"patience 1ms":  {nodes: []lockimpl.Node{a}, cfg: redlock.Config{Patience: time.Millisecond}},
 		"is negative":   {nodes: []lockimpl.Node{a}, cfg: redlock.Config{NodeTimeout: -1}},
+		"below 100µs":   {nodes: []lockimpl.Node{a}, cfg: redlock.Config{NodeTimeout: 500}}, // milliseconds were meant
 	} {
 		if _, err := redlock.NewLocker(bad.nodes, bad.cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one that says %q", err, want)

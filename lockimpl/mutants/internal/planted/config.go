@@ -118,6 +118,8 @@ func (cfg Config) check(nodes int) error {
 		return fmt.Errorf("name %q: it must be up to 64 printable characters without spaces", cfg.Name)
 	case cfg.NodeTimeout < 0:
 		return fmt.Errorf("node timeout %v is negative", cfg.NodeTimeout)
+	case cfg.NodeTimeout < 100*time.Microsecond:
+		return fmt.Errorf("node timeout %v is below 100µs, in which no server answers: it is a time.Duration, such as 500*time.Millisecond", cfg.NodeTimeout)
 	case cfg.RetryMin < 0 || cfg.RetryMax < cfg.RetryMin:
 		return fmt.Errorf("retry between %v and %v: not a range", cfg.RetryMin, cfg.RetryMax)
 	case cfg.Patience < 10*time.Millisecond:
