@@ -19,7 +19,7 @@ import (
 type pattern func(s *Space, r *Round, rng *rand.Rand) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{lateMessage, forgottenVote, midway, renewed, vanished, backTooSoon}
+var patterns = []pattern{lateMessage, forgottenVote, midway, renewed, vanished, backTooSoon, overtaken}
 
 // patterned draws a round by one of the patterns: each in its turn, since rounds are few.
 func (s *Space) patterned(rng *rand.Rand, turn int) Round {
@@ -167,6 +167,34 @@ func midway(s *Space, r *Round, rng *rand.Rand) bool {
 	if s.Nodes >= 3 {
 		x.Node = pick(rng, []string{faults.RoleAny, faults.RoleSwing})
 	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// overtaken has as many attempts as there can be under way at once, over a network of which no
+// two messages take equally long, and has nodes end what they store early all the while: the rest
+// of an attempt meets whoever was granted its key meanwhile, and the next quorum may be one
+// without the nodes that know of either.
+func overtaken(s *Space, r *Round, rng *rand.Rand) bool {
+	strikes := ofNodes(s.of(coverage.ClockShifted))
+	if s.Nodes < 3 || len(strikes) == 0 || !slices.Contains(s.Faults, "latency") {
+		return false
+	}
+	r.Duration = s.Longest
+	s.crowd(r, rng, []int{s.Clients}, 0.01)
+	r.Load.Keys, r.Load.Think = min(s.Keys, max(1, s.Clients/pick(rng, []int{4, 6}))), workload.Fixed(2*time.Millisecond)
+	delay := share(r.TTL, pick(rng, []float64{0.04, 0.06, 0.1}))
+	half := r.Duration/2 - time.Millisecond // as long as one step may last
+	for _, at := range []time.Duration{time.Millisecond, r.Duration / 2} {
+		r.Steps = append(r.Steps, faults.Spec{Fault: "latency", At: at, For: half, On: faults.AtTime,
+			Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll, Delay: delay, Jitter: delay * 3 / 4}})
+		if slices.Contains(s.Faults, "ring") {
+			r.Steps = append(r.Steps, faults.Spec{Fault: "ring", At: at, For: half, On: faults.AtTime})
+		}
+	}
+	x := faults.Spec{Fault: pick(rng, strikes), At: share(r.Duration, 0.04), On: faults.AtTime, Params: faults.Params{Node: faults.RoleAny}}
+	x.Every = max(50*time.Millisecond, delay)
+	x.Times = int(r.Duration / x.Every)
 	r.Steps = append(r.Steps, x)
 	return true
 }
