@@ -60,6 +60,11 @@ func ofNodes(all []string) []string {
 	return slices.DeleteFunc(all, func(fault string) bool { return !takes(fault, "node") })
 }
 
+// goOn adds a fault that goes on from at for half of the round: as long as one step may.
+func (r *Round) goOn(fault string, at time.Duration, p faults.Params) {
+	r.Steps = append(r.Steps, faults.Spec{Fault: fault, At: at, For: r.Duration/2 - time.Millisecond, On: faults.AtTime, Params: p})
+}
+
 // lateMessage holds a message back, or its answer, until about the end of the lease that it
 // is about: its sender has long given up and asks again, or has all the patience that it
 // takes (Gray and Cheriton, "Leases", SOSP 1989: what is late must be as good as lost).
@@ -151,12 +156,10 @@ func midway(s *Space, r *Round, rng *rand.Rand) bool {
 		return false
 	}
 	s.crowd(r, rng, []int{4, 5}, 0.01, 0.03, 0.1)
-	long := r.Duration/2 - time.Millisecond
 	delay := share(r.TTL, pick(rng, []float64{0.03, 0.06, 0.1}))
-	r.Steps = append(r.Steps, faults.Spec{Fault: "latency", At: time.Millisecond, For: long, On: faults.AtTime,
-		Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll, Delay: delay}})
+	r.goOn("latency", time.Millisecond, faults.Params{Client: faults.RoleAll, Node: faults.RoleAll, Delay: delay})
 	if s.Nodes >= 3 && slices.Contains(s.Faults, "ring") && rng.IntN(3) > 0 {
-		r.Steps = append(r.Steps, faults.Spec{Fault: "ring", At: time.Millisecond, For: long, On: faults.AtTime})
+		r.goOn("ring", time.Millisecond, faults.Params{})
 	}
 	x := faults.Spec{Fault: pick(rng, strikes), At: share(r.Duration, 0.05), On: watch.AcquireSent, Then: time.Duration(float64(delay) * pick(rng, []float64{1, 1.5, 2.5, 3.5}))}
 	x.Times, x.Every = 12, max(50*time.Millisecond, share(r.TTL, 0.15))
@@ -184,12 +187,10 @@ func overtaken(s *Space, r *Round, rng *rand.Rand) bool {
 	s.crowd(r, rng, []int{s.Clients}, 0.01)
 	r.Load.Keys, r.Load.Think = min(s.Keys, max(1, s.Clients/pick(rng, []int{4, 6}))), workload.Fixed(2*time.Millisecond)
 	delay := share(r.TTL, pick(rng, []float64{0.04, 0.06, 0.1}))
-	half := r.Duration/2 - time.Millisecond // as long as one step may last
 	for _, at := range []time.Duration{time.Millisecond, r.Duration / 2} {
-		r.Steps = append(r.Steps, faults.Spec{Fault: "latency", At: at, For: half, On: faults.AtTime,
-			Params: faults.Params{Client: faults.RoleAll, Node: faults.RoleAll, Delay: delay, Jitter: delay * 3 / 4}})
+		r.goOn("latency", at, faults.Params{Client: faults.RoleAll, Node: faults.RoleAll, Delay: delay, Jitter: delay * 3 / 4})
 		if slices.Contains(s.Faults, "ring") {
-			r.Steps = append(r.Steps, faults.Spec{Fault: "ring", At: at, For: half, On: faults.AtTime})
+			r.goOn("ring", at, faults.Params{})
 		}
 	}
 	x := faults.Spec{Fault: pick(rng, strikes), At: share(r.Duration, 0.04), On: faults.AtTime, Params: faults.Params{Node: faults.RoleAny}}
