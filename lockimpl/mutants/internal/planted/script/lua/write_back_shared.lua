@@ -1,9 +1,9 @@
 -- write_back_shared.lua: as write_back.lua, for a reader's token: only while its lease
--- is alive here and no writer was given T or more.
+-- is alive here. Where a writer was given T or more, the value above the writer's is stored.
 -- KEYS[1] node  KEYS[2] lock  KEYS[3] fence  KEYS[4] readers
 -- ARGV[1] owner  ARGV[2] run  ARGV[3] T
--- reply: as write_back.lua; {2, v} v = w+1 > T is the value to take here, and is stored: a writer
---        of another lock that shares the fence may have come in between
+-- reply: as write_back.lua; {2, v} v = w+1 > T was stored instead: a writer of another lock that
+--        shares the fence came in between
 local m = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3])
 if not m[1] then return -2 end
 local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
