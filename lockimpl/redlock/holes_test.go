@@ -221,6 +221,9 @@ var holes = []cell{
 	{"hole 51", "", "TestLateAnswerToAnOlderWriteBackKeepsTheNode", "a node that answers the write-back of an older token counts as one without the lease, and is given nothing back", []edit{
 		{"redlock/decide.go", "case v == 2 && r.token < a.token:", "case v == 2 && r.token < a.token && !untrue(\"hole 51\"):"},
 	}},
+	{"hole 52", "", "TestAttemptThatIsExecutedAfterItsLeaseIsUndone", "a node that executes an attempt later than its lease would have lasted keeps the key for as long again", []edit{
+		{"redlock/release.go", "late := c.a.byNode[c.i].doubt", "late := c.a.byNode[c.i].doubt && !untrue(\"hole 52\")"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

@@ -213,6 +213,48 @@ func TestLateCopyOfAnAcquireTakesNothing(t *testing.T) {
 	}
 }
 
+// A server that was out of reach for longer than a lease lasts may execute an attempt then.
+// It is told that the attempt is over, whether that was refused or granted by the others.
+func TestAttemptThatIsExecutedAfterItsLeaseIsUndone(t *testing.T) {
+	const ttl = 2 * time.Second
+	for _, shared := range []bool{false, true} {
+		for _, granted := range []bool{false, true} {
+			for _, silent := range []time.Duration{3 * ttl / 2, 10 * ttl} {
+				world.Run(t, 3, func(t *testing.T, w *world.World) {
+					l, links := w.Client(full)
+					other := w.Reach(full, 2, 3)
+					warm(t, l)
+					acquire := world.Lock.Acquire
+					if shared {
+						acquire = world.Lock.AcquireShared
+					}
+					if !granted {
+						w.Take(other, "k", ttl) // which ends by itself
+					}
+					links[0].Up.Hold()
+					lease, err := acquire(l, t.Context(), "k", ttl)
+					if granted != (err == nil) {
+						t.Fatalf("shared %v: %v", shared, err)
+					}
+					time.Sleep(50 * time.Millisecond) // until every node has been asked
+					if granted {
+						w.Release(lease)
+					}
+					time.Sleep(silent)
+					if !links[0].Late() {
+						t.Fatal("the node was not asked")
+					}
+					links[0].Up.Free()
+					time.Sleep(time.Second) // twice the time that a node has to answer
+					if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+						t.Errorf("shared %v, granted by others %v: the attempt is still on %v, %v after it was sent", shared, granted, on, silent)
+					}
+				})
+			}
+		}
+	}
+}
+
 // A copy of a release that arrives when somebody else holds the key frees
 // nothing.
 func TestLateCopyOfAReleaseFreesNobodyElse(t *testing.T) {

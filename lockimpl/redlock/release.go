@@ -20,6 +20,13 @@ func (l *Lock) tombstoneTTL() time.Duration { return l.cfg.MaxTTL + 2*l.cfg.Node
 // sent again. It is sent until the key has expired by itself.
 const retryRelease = 50 * time.Millisecond
 
+// retryLate is that pause once the key has expired, where the node may still get what was
+// sent to it: a server that was stopped, or a network that held it up, has no bound on how
+// late that is. Such a release is sent until the node answers, within the time that it has
+// after it can be reached. They are few: what a node was sent by connections that it did
+// not answer any more.
+func (l *Lock) retryLate() time.Duration { return max(retryRelease, l.cfg.NodeTimeout/2) }
+
 // A release gives back what an attempt has on the nodes. It goes to each node
 // on which something of the attempt's can be, behind the acquire that took it;
 // nodes that were not asked yet will not be.
@@ -134,8 +141,7 @@ func (c *releaseCall) Answer(r node.Reply) {
 	l := c.a.l
 	deleted := r.Outcome == node.Executed && r.Int() == 1
 	answered := r.Outcome == node.Executed || !c.Wanted(false)
-	if !answered && !l.closed.Load() && time.Now().Before(c.expires) {
-		l.retries.add(c)
+	if !answered && !l.closed.Load() && c.again() {
 		c.count(false, true, l.of(c.i, r.Err))
 		return
 	}
@@ -146,6 +152,23 @@ func (c *releaseCall) Answer(r node.Reply) {
 	}
 	c.count(deleted, !answered || byACopy, err)
 	l.work.Add(-1)
+}
+
+// again has the call sent once more after a while, unless the node cannot have anything
+// of the attempt's any more.
+func (c *releaseCall) again() bool {
+	l := c.a.l
+	if time.Now().Before(c.expires) {
+		l.retries.add(c, retryRelease)
+		return true
+	}
+	c.a.mu.Lock()
+	late := c.a.byNode[c.i].doubt
+	c.a.mu.Unlock()
+	if late {
+		l.late.add(c, l.retryLate())
+	}
+	return late
 }
 
 // reasons returns why nodes have not confirmed. mu is held.

@@ -64,6 +64,7 @@ type Lock struct {
 
 	stragglers       stragglers
 	retries          retries
+	late             retries // of what a node may still get after the lease's time
 	lines            waiting.Lines
 	holdings         holdings
 	intents          waiting.Intents

@@ -89,16 +89,17 @@ type retries struct {
 	timer *time.Timer
 }
 
-func (s *retries) add(c *releaseCall) {
+// add has c sent with those that wait already, or after a pause.
+func (s *retries) add(c *releaseCall, pause time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, c)
 	switch {
 	case len(s.list) > 1:
 	case s.timer == nil:
-		s.timer = time.AfterFunc(retryRelease, s.send)
+		s.timer = time.AfterFunc(pause, s.send)
 	default:
-		s.timer.Reset(retryRelease)
+		s.timer.Reset(pause)
 	}
 }
 
