@@ -110,7 +110,7 @@ var holes = []cell{
 		{"redlock/session.go", "case took >= limit && failed:", "case took >= limit && failed && !untrue(\"hole 27b\"):"},
 	}},
 	{"hole 28", "a", "TestMinorityThatIsMisconfiguredEndsNoWait", "what one node will always say ends a wait", []edit{
-		{"redlock/decide.go", "if countHopeless(reasons) > len(a.byNode)-a.l.quorum {", "if n := countHopeless(reasons); n > len(a.byNode)-a.l.quorum || n > 0 && untrue(\"hole 28a\") {"},
+		{"redlock/decide.go", "if countHopeless(reasons) > a.spare() {", "if n := countHopeless(reasons); n > a.spare() || n > 0 && untrue(\"hole 28a\") {"},
 	}},
 	{"hole 28", "b", "TestWaitForMoreThanTheNodesGrantEndsAtOnce", "a wait goes on that no node will ever grant", []edit{
 		{"redlock/errors.go", "|| errors.Is(err, ErrTTLTooLong)) {", "|| errors.Is(err, ErrTTLTooLong) && !untrue(\"hole 28b\")) {"},
@@ -223,6 +223,9 @@ var holes = []cell{
 	}},
 	{"hole 52", "", "TestAttemptThatIsExecutedAfterItsLeaseIsUndone", "a node that executes an attempt later than its lease would have lasted keeps the key for as long again", []edit{
 		{"redlock/release.go", "late := c.a.byNode[c.i].doubt", "late := c.a.byNode[c.i].doubt && !untrue(\"hole 52\")"},
+	}},
+	{"hole 53", "", "TestSilentNodeIsNoVoteForARefusal", "a node that is silent counts as one that would have granted, so that an outage is told as a refusal", []edit{
+		{"redlock/decide.go", "> a.spare() && !a.restDecides():", "> a.spare() && (untrue(\"hole 53\") || !a.restDecides()):"},
 	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{

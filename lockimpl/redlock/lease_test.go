@@ -410,6 +410,41 @@ func TestOutageIsNotARefusal(t *testing.T) {
 	}
 }
 
+// A node that has not answered yet is not one that would have granted.
+func TestSilentNodeIsNoVoteForARefusal(t *testing.T) {
+	const slow = 100 * time.Millisecond
+	for _, silent := range []bool{true, false} {
+		world.Run(t, 3, func(t *testing.T, w *world.World) {
+			l, links := w.Client(full)
+			other, _ := w.Client(full)
+			warm(t, l)
+			w.Take(other, "k", 9*time.Second)
+			time.Sleep(50 * time.Millisecond) // until every node has it
+			links[1].Refuse(true)
+			links[1].Lose()
+			if links[2].Up.Hold(); !silent {
+				go func() {
+					time.Sleep(slow)
+					links[2].Up.Free()
+				}()
+			}
+			for name, acquire := range map[string]func(ctx context.Context) (lockimpl.Lease, error){
+				"acquire": func(ctx context.Context) (lockimpl.Lease, error) { return l.Acquire(ctx, "k", time.Second) },
+				"wait":    func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireWait(ctx, "k", time.Second) },
+				"fair":    func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireFair(ctx, "k", time.Second) },
+				"shared":  func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireSharedWait(ctx, "k", time.Second) },
+			} {
+				ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
+				_, err := acquire(ctx)
+				cancel()
+				if errors.Is(err, lockimpl.ErrHeld) == silent {
+					t.Errorf("%s: one node has the key, one is down, and one is silent %v: %v", name, silent, err)
+				}
+			}
+		})
+	}
+}
+
 func TestAllKeysAreWaitedForLongerThanTheTTL(t *testing.T) {
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
 		a, _ := w.Client(full)

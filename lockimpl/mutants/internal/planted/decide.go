@@ -91,9 +91,29 @@ func (a *attempt) decide() {
 	switch {
 	case a.token > 0 && a.count(holds) >= a.l.quorum:
 		a.end(nil)
-	case a.count(isOut) > len(a.byNode)-a.l.quorum:
+	case a.count(isOut) > a.spare() && !a.restDecides():
 		a.fail(nil)
 	}
+}
+
+// spare is how many nodes an attempt can do without.
+func (a *attempt) spare() int { return len(a.byNode) - a.l.quorum }
+
+// restDecides reports whether it depends on the nodes that have not answered why there is no
+// quorum: because somebody holds the key, or because too many nodes are away. mu is held.
+func (a *attempt) restDecides() bool {
+	held, away, open := 0, 0, 0
+	for i := range a.byNode {
+		switch s := &a.byNode[i]; {
+		case s.held:
+			held++
+		case isOut(s):
+			away++
+		case s.state == pending:
+			open++
+		}
+	}
+	return held > 0 && away <= a.spare() && away+open > a.spare()
 }
 
 // fail ends an attempt without a quorum. It is over at once, before anybody looks at what
@@ -132,8 +152,8 @@ func (a *attempt) failure(cause error) error {
 		}
 	}
 	reasons := a.reasons()
-	if a.count(a.absent) > len(a.byNode)-a.l.quorum {
-		if held && out <= len(a.byNode)-a.l.quorum { // without the others there would have been a quorum
+	if a.count(a.absent) > a.spare() {
+		if held && out <= a.spare() { // without the others there would have been a quorum
 			return fmt.Errorf("acquire %s: %w", a.k.Name, joined(lockimpl.ErrHeld, cause))
 		}
 		return a.outage(lockimpl.ErrNoQuorum, append(reasons, cause))
@@ -145,7 +165,7 @@ func (a *attempt) failure(cause error) error {
 // marked when so many nodes will go on saying what they say that waiting does not help.
 func (a *attempt) outage(what error, reasons []error) error {
 	err := fmt.Errorf("acquire %s: %w", a.k.Name, joined(what, reasons...))
-	if countHopeless(reasons) > len(a.byNode)-a.l.quorum {
+	if countHopeless(reasons) > a.spare() {
 		return hopeless{err}
 	}
 	return err
