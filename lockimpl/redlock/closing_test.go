@@ -8,12 +8,14 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 )
@@ -278,6 +280,45 @@ func TestSessionOfMoreLeasesThanAQueueHolds(t *testing.T) {
 			if on := w.LeaseKeys(&redlock.Locker{Lock: l}, fmt.Sprint("k", i)); len(on) > 0 {
 				t.Fatalf("k%d is left on %v", i, on)
 			}
+		}
+	})
+}
+
+// What a node that is gone may still execute is undone when it comes back. Until then it is
+// dialled four times in the time of a lease, and Close waits for no pause between two.
+func TestUndoOfWhatANodeMayStillExecuteCostsLittle(t *testing.T) {
+	const ttl = 8 * time.Second
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		var dials atomic.Int64
+		l, links := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+			dial := nodes[0].Dial
+			nodes[0].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				dials.Add(1)
+				return dial(ctx, network, addr)
+			}
+			return full(nodes)
+		})
+		warm(t, l)
+		links[0].Up.Hold()
+		lease := take(t, l, "k", ttl)
+		time.Sleep(50 * time.Millisecond) // until every node has been asked
+		w.Release(lease)
+		time.Sleep(time.Second)
+		links[0].Refuse(true)
+		links[0].Lose()
+		time.Sleep(2 * ttl) // it has ended
+		before := dials.Load()
+		time.Sleep(10 * ttl)
+		if n := dials.Load() - before; n == 0 || n > 4*10+1 {
+			t.Errorf("%d dials in %v", n, 10*ttl)
+		}
+		time.Sleep(ttl / 8)
+		began := time.Now()
+		if err := l.(*redlock.Locker).Close(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("Close took %v beside a node that refuses connections", took)
 		}
 	})
 }

@@ -227,6 +227,12 @@ var holes = []cell{
 	{"hole 53", "", "TestSilentNodeIsNoVoteForARefusal", "a node that is silent counts as one that would have granted, so that an outage is told as a refusal", []edit{
 		{"redlock/decide.go", "> a.spare() && !a.restDecides():", "> a.spare() && (untrue(\"hole 53\") || !a.restDecides()):"},
 	}},
+	{"hole 54", "a", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "a node that is gone is dialled four times a second for as long as the client lives", []edit{
+		{"redlock/release.go", "\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,", "\tif untrue(\"hole 54a\") {\n\t\treturn a.l.cfg.NodeTimeout / 2\n\t}\n\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,"},
+	}},
+	{"hole 54", "b", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "Close waits for the pause between two releases", []edit{
+		{"redlock/lock.go", "\tl.late.sendNow()\n", "\tif !untrue(\"hole 54b\") {\n\t\tl.late.sendNow()\n\t}\n"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

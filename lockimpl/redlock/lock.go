@@ -268,6 +268,8 @@ func (l *Lock) Close() error {
 	l.work.Shut()
 	l.shut()
 	l.lines.Close(ErrClosed)
+	l.retries.sendNow() // for the last time
+	l.late.sendNow()
 	l.work.Wait(2 * l.cfg.NodeTimeout)
 	l.stop()
 	var errs []error

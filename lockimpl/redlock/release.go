@@ -22,10 +22,12 @@ const retryRelease = 50 * time.Millisecond
 
 // retryLate is that pause once the key has expired, where the node may still get what was
 // sent to it: a server that was stopped, or a network that held it up, has no bound on how
-// late that is. Such a release is sent until the node answers, within the time that it has
-// after it can be reached. They are few: what a node was sent by connections that it did
-// not answer any more.
-func (l *Lock) retryLate() time.Duration { return max(retryRelease, l.cfg.NodeTimeout/2) }
+// late that is. Such a release is sent until the node answers, a quarter of the lease or less
+// after it can be reached again; a node that is gone for good is dialled no more often. They are
+// few: what a node was sent by connections that it did not answer any more.
+func (a *attempt) retryLate() time.Duration {
+	return max(retryRelease, a.l.cfg.NodeTimeout/2, a.r.ttl/4)
+}
 
 // A release gives back what an attempt has on the nodes. It goes to each node
 // on which something of the attempt's can be, behind the acquire that took it;
@@ -166,7 +168,7 @@ func (c *releaseCall) again() bool {
 	late := c.a.byNode[c.i].doubt
 	c.a.mu.Unlock()
 	if late {
-		l.late.add(c, l.retryLate())
+		l.late.add(c, c.a.retryLate())
 	}
 	return late
 }

@@ -86,20 +86,36 @@ func (s *stragglers) tick(next time.Duration) {
 type retries struct {
 	mu    sync.Mutex
 	list  []*releaseCall
+	at    time.Time // when they are sent
 	timer *time.Timer
 }
 
-// add has c sent with those that wait already, or after a pause.
+// add has c sent after a pause, or with those that are sent before that.
 func (s *retries) add(c *releaseCall, pause time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, c)
-	switch {
-	case len(s.list) > 1:
-	case s.timer == nil:
+	if at := time.Now().Add(pause); len(s.list) == 1 || at.Before(s.at) {
+		s.at = at
+		s.sendAfter(pause)
+	}
+}
+
+// sendAfter sets the timer. mu is held.
+func (s *retries) sendAfter(pause time.Duration) {
+	if s.timer == nil {
 		s.timer = time.AfterFunc(pause, s.send)
-	default:
+	} else {
 		s.timer.Reset(pause)
+	}
+}
+
+// sendNow has those that wait sent without a pause.
+func (s *retries) sendNow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) > 0 {
+		s.sendAfter(0)
 	}
 }
 
