@@ -233,6 +233,9 @@ var holes = []cell{
 	{"hole 54", "b", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "Close waits for the pause between two releases", []edit{
 		{"redlock/lock.go", "\tl.late.sendNow()\n", "\tif !untrue(\"hole 54b\") {\n\t\tl.late.sendNow()\n\t}\n"},
 	}},
+	{"hole 55", "", "TestWaiterThatComesToLeadInAnOutageIsToldOfIt", "who comes to lead a line in an outage is told of the holder from before it", []edit{
+		{"redlock/wait.go", "\tif told := l.lines.Told(k.Name, by); told != nil {", "\tif told := l.lines.Told(k.Name, by); told != nil && !untrue(\"hole 55\") {"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -336,4 +337,38 @@ func TestWaiterAsksAgainOnceAnotherNodeCanBeHeard(t *testing.T) {
 		}
 		links[0].Refuse(false)
 	})
+}
+
+// Who comes to lead a line in an outage, and whose context ends while it asks, is told what
+// those ahead were told since it asked last, and not what it was told before the outage.
+func TestWaiterThatComesToLeadInAnOutageIsToldOfIt(t *testing.T) {
+	const ahead = 1500 * time.Millisecond
+	for longer := 20 * time.Millisecond; longer < 300*time.Millisecond; longer += 20 * time.Millisecond {
+		world.Run(t, 3, func(t *testing.T, w *world.World) {
+			l, links := w.Client(full)
+			other, _ := w.Client(full)
+			warm(t, l)
+			w.Take(other, "k", 9*time.Second)
+			told := make([]error, 2)
+			var wg sync.WaitGroup
+			for i, patience := range []time.Duration{ahead, ahead + longer} {
+				wg.Go(func() {
+					told[i] = within(t, patience, func(ctx context.Context) error {
+						_, err := l.AcquireFair(ctx, "k", time.Second)
+						return err
+					})
+				})
+				time.Sleep(50 * time.Millisecond) // it leads, or comes behind the first
+			}
+			for _, link := range links[1:] {
+				link.Up.Hold()
+			}
+			wg.Wait()
+			for i, err := range told {
+				if err == nil || errors.Is(err, redlock.ErrHeld) {
+					t.Errorf("waiter %d, with %v more than the one ahead, after a second of an outage: %v", i+1, longer, err)
+				}
+			}
+		})
+	}
 }

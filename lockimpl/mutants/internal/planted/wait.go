@@ -114,7 +114,8 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 		w.Place = waiting.Place{Member: r.member, Ticket: r.ticket, TTL: r.ttl.Milliseconds()}
 	}
 	defer l.lines.Join(k.Name, r.member, w)()
-	var last error
+	var last error // of the attempt before, which was made by asked
+	var asked time.Time
 	for tries := 0; ; tries++ {
 		w.Reset()
 		a := l.newAttempt(k, r)
@@ -129,19 +130,27 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 			if ctx.Err() == nil && tries > 0 { // the nodes say since a while ago what ends every wait
 				l.lines.RingAll(k.Name)
 			}
-			return nil, waitError(ctx, err, last)
+			return nil, waitError(ctx, err, l.newest(k, last, asked))
 		}
 		l.lines.Note(k.Name, a.toOthers(err))
-		asked := time.Now()
+		last, asked = err, time.Now()
 		if !l.lines.Rest(ctx, k.Name, w, l.rest(k, l.pause(a, err, tries))) {
 			l.quitQueue(a)
-			if told := l.lines.Told(k.Name, asked); told != nil { // to who asked for this one as well
-				err = told
-			}
-			return nil, waitEnded(err, ctx.Err())
+			return nil, waitEnded(l.newest(k, last, asked), ctx.Err())
 		}
-		last = err
 	}
+}
+
+// newest is what the nodes said last to who asked for a waiter: by then that was said to the
+// waiter itself, or later to who leads the line.
+func (l *Lock) newest(k *keys.Set, own error, by time.Time) error {
+	if own == nil {
+		return nil
+	}
+	if told := l.lines.Told(k.Name, by); told != nil {
+		return told
+	}
+	return own
 }
 
 // retriable reports whether a waiter should try again after err: what a minority of the
