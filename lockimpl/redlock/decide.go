@@ -149,7 +149,7 @@ func (a *attempt) failure(cause error) error {
 	reasons := a.reasons()
 	if a.count(a.absent) > a.spare() {
 		if held && out <= a.spare() { // without the others there would have been a quorum
-			return fmt.Errorf("acquire %s: %w", a.k.Name, joined(lockimpl.ErrHeld, cause))
+			return fmt.Errorf("acquire %s: %w", shown(a.k.Name), joined(lockimpl.ErrHeld, cause))
 		}
 		return a.outage(lockimpl.ErrNoQuorum, append(reasons, cause))
 	}
@@ -159,7 +159,7 @@ func (a *attempt) failure(cause error) error {
 // outage is the error of an attempt that too few nodes granted, for these reasons. It is
 // marked when so many nodes will go on saying what they say that waiting does not help.
 func (a *attempt) outage(what error, reasons []error) error {
-	err := fmt.Errorf("acquire %s: %w", a.k.Name, joined(what, reasons...))
+	err := fmt.Errorf("acquire %s: %w", shown(a.k.Name), joined(what, reasons...))
 	if countHopeless(reasons) > a.spare() {
 		return hopeless{err}
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/redlock/internal/node"
@@ -31,7 +33,8 @@ var (
 	// suspended, or too many nodes have it no more.
 	ErrLost = lockimpl.ErrLost
 
-	// ErrReleased is why the context of a lease ended that was given back.
+	// ErrReleased is why the context of a lease ended that was given back, and what Extend
+	// answers then, together with ErrLost.
 	ErrReleased = errors.New("lease released")
 
 	// ErrClosed reports that the lock was closed. Its leases run out by themselves.
@@ -70,6 +73,37 @@ var (
 	// held, when its memory is full: maxmemory is set, and maxmemory-policy not noeviction.
 	ErrEvictingServer = node.ErrEvicting
 )
+
+// errGivenBack is what is told of a lease that was given back and is asked for more. It is
+// an ErrLost too: nobody may rely on the lease.
+var errGivenBack error = givenBack{}
+
+type givenBack struct{}
+
+// Error implements error.
+func (givenBack) Error() string { return ErrReleased.Error() }
+
+// Unwrap is for errors.Is.
+func (givenBack) Unwrap() []error { return []error{ErrReleased, ErrLost} }
+
+// mostShown is how many bytes of a key an error shows.
+const mostShown = 100
+
+// shown is how an error names a key: a long one by its beginning and its length, and one
+// that would not be a part of one line in quotes.
+func shown(key string) string {
+	name := key
+	if len(key) > mostShown {
+		name = strings.ToValidUTF8(key[:mostShown], "") + "…"
+	}
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		name = strconv.Quote(name)
+	}
+	if len(key) > mostShown {
+		name += fmt.Sprintf(" (%d bytes)", len(key))
+	}
+	return name
+}
 
 // misconfigured says that err is of the configuration.
 func misconfigured(err error) error { return fmt.Errorf("new lock: %w: %w", ErrMisconfigured, err) }

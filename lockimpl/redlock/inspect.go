@@ -68,7 +68,7 @@ func (l *Lock) Inspect(ctx context.Context, key string) (Inspection, error) {
 		}
 	}
 	if in.Nodes < l.quorum {
-		return in, fmt.Errorf("inspect %s: %w", key, joined(ErrNoQuorum, errs...))
+		return in, fmt.Errorf("inspect %s: %w", shown(key), joined(ErrNoQuorum, errs...))
 	}
 	for _, p := range byOwner {
 		in.Holders = append(in.Holders, p.Holder)

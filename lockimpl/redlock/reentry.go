@@ -111,7 +111,7 @@ func (s *holdings) leave(h *holding) {
 func (h *holding) again(ctx context.Context, ttl time.Duration) error {
 	if time.Now().Add(validity(ttl)).After(h.lease.ValidUntil()) {
 		if err := h.lease.Extend(ctx, ttl); err != nil {
-			return fmt.Errorf("acquire %s again: %w", h.who.key, err)
+			return fmt.Errorf("acquire %s again: %w", shown(h.who.key), err)
 		}
 	}
 	h.count++

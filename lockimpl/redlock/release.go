@@ -243,11 +243,11 @@ func (r *release) wait(ctx context.Context) error {
 	case r.deleted >= quorum:
 		return nil
 	case r.deleted+max(r.open, 0)+r.unsure < quorum:
-		return fmt.Errorf("release %s: %w", r.a.k.Name, lockimpl.ErrLost)
+		return fmt.Errorf("release %s: %w", shown(r.a.k.Name), lockimpl.ErrLost)
 	case r.deleted > 0 && len(r.a.byNode)-len(r.calls)+r.free >= quorum:
 		return nil
 	default:
 		return fmt.Errorf("release %s: %d of %d nodes confirmed: %w",
-			r.a.k.Name, r.deleted, quorum, joined(ErrUnknown, append(r.reasons(), cause)...))
+			shown(r.a.k.Name), r.deleted, quorum, joined(ErrUnknown, append(r.reasons(), cause)...))
 	}
 }

@@ -25,7 +25,7 @@ const mostSlots = 64
 // Its leases are as long as Config.TTL.
 func (l *Lock) Semaphore(key string, n int) (*Semaphore, error) {
 	if key == "" || n < 1 || n > mostSlots {
-		return nil, fmt.Errorf("semaphore of %d places on %q: %w: it takes a key and 1 to %d places", n, key, ErrMisconfigured, mostSlots)
+		return nil, fmt.Errorf("semaphore of %d places on %s: %w: it takes a key and 1 to %d places", n, shown(key), ErrMisconfigured, mostSlots)
 	}
 	s := &Semaphore{l: l, slots: make([]string, n)}
 	for i := range s.slots {

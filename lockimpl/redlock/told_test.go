@@ -145,3 +145,59 @@ func TestTTLsOfWhichDriftLeavesNothingAreRefused(t *testing.T) {
 		refused("again", 2*time.Millisecond, err)
 	})
 }
+
+// A lease that was given back is not one that was lost, and yet nobody may rely on it.
+func TestExtendBehindAReleaseSaysSo(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{})
+		given, lost := get(t, l, "given", time.Second), get(t, l, "lost", time.Second)
+		if err := given.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		err := given.Extend(t.Context(), time.Second)
+		if !errors.Is(err, redlock.ErrReleased) || !errors.Is(err, redlock.ErrLost) || strings.Contains(err.Error(), "lost") {
+			t.Errorf("given back: %v", err)
+		}
+		if err := lost.Extend(t.Context(), time.Second); !errors.Is(err, redlock.ErrLost) || errors.Is(err, redlock.ErrReleased) || !strings.Contains(err.Error(), "it ran out") {
+			t.Errorf("ran out: %v", err)
+		}
+	})
+}
+
+// However long a key is, an error is one short line that says so.
+func TestErrorsShowTheBeginningOfALongKey(t *testing.T) {
+	long := strings.Repeat("käse\n", 1<<18)
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{})
+		held := get(t, l, long, time.Second)
+		semaphore, err := l.Semaphore(long, 65)
+		if err == nil {
+			t.Error(semaphore)
+		}
+		told := map[string]error{"semaphore": err}
+		_, told["held"] = l.Acquire(t.Context(), long, time.Second)
+		_, told["all"] = l.AcquireAll(t.Context(), []string{long, "b"}, time.Second)
+		_, told["as"] = l.AcquireAs(t.Context(), "me", long, time.Second)
+		_, told["under"] = l.AcquireWait(held.Context(), long, time.Second)
+		soon, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		_, told["wait"] = l.AcquireWait(soon, long, time.Second)
+		_, told["not asked"] = l.AcquireWait(soon, long, time.Second)
+		links[0].Refuse(true)
+		links[0].Lose()
+		_, told["down"] = l.Acquire(t.Context(), long, time.Second)
+		_, told["inspect"] = l.Inspect(t.Context(), long)
+		told["extend"] = held.Extend(t.Context(), time.Second)
+		told["release"] = held.Release(t.Context())
+		told["extend after"] = held.Extend(t.Context(), time.Second)
+		told["lost"] = held.Release(t.Context())
+		for name, err := range told {
+			if err == nil {
+				t.Errorf("%s: no error", name)
+			} else if text := err.Error(); len(text) > 500 || strings.Contains(text, "\n") || !strings.Contains(text, "käse") || !strings.Contains(text, "bytes)") {
+				t.Errorf("%s, %d bytes: %.600s", name, len(text), text)
+			}
+		}
+	})
+}

@@ -103,7 +103,7 @@ func (a *attempt) run(ctx context.Context) (*lease, error) {
 	}
 	if !time.Now().Before(a.until) {
 		a.undo()
-		return nil, fmt.Errorf("acquire %s: decided too late: %w", a.k.Name, lockimpl.ErrNoQuorum)
+		return nil, fmt.Errorf("acquire %s: decided too late: %w", shown(a.k.Name), lockimpl.ErrNoQuorum)
 	}
 	if l.closed.Load() { // who closes a lock has no more use for it
 		a.undo()

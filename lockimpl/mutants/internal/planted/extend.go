@@ -20,24 +20,39 @@ import (
 // deadline still stands.
 func (e *lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if ctx == nil {
-		return fmt.Errorf("extend %s: %w: nil context", e.a.k.Name, ErrMisconfigured)
+		return fmt.Errorf("extend %s: %w: nil context", shown(e.a.k.Name), ErrMisconfigured)
 	}
 	if err := e.l.checkTTL(ttl); err != nil {
-		return fmt.Errorf("extend %s: %w", e.a.k.Name, err)
+		return fmt.Errorf("extend %s: %w", shown(e.a.k.Name), err)
 	}
 	if e.l.closed.Load() {
-		return fmt.Errorf("extend %s: %w", e.a.k.Name, e.closedOrLost())
+		return fmt.Errorf("extend %s: %w", shown(e.a.k.Name), e.closedOrLost())
 	}
 	if err := e.beginRound(ctx); err != nil {
-		return fmt.Errorf("extend %s: %w", e.a.k.Name, err)
+		return fmt.Errorf("extend %s: %w", shown(e.a.k.Name), err)
 	}
 	defer e.endRound()
 	r := e.newRound(ttl)
 	if r == nil {
-		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
+		return fmt.Errorf("extend %s: %w", shown(e.a.k.Name), e.over())
 	}
 	e.l.flush(e.l.everyNode())
 	return e.conclude(r, r.wait(ctx))
+}
+
+// over is what is told of a lease that is asked for more when it has ended.
+func (e *lease) over() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.overBy()
+}
+
+// overBy is over for those who hold mu.
+func (e *lease) overBy() error {
+	if errors.Is(e.cause, ErrReleased) {
+		return errGivenBack
+	}
+	return e.cause
 }
 
 // closedOrLost is what is told of the lease once the lock is closed, and nodes cannot be asked.
@@ -200,11 +215,11 @@ func (e *lease) conclude(r *round, cause error) error {
 		// What is left of it stays until its release or its end: nobody else is
 		// let in before the deadline that the holder was told.
 		e.endBy("too many nodes have it no more")
-		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
+		return fmt.Errorf("extend %s: %w", shown(e.a.k.Name), e.overBy())
 	case !e.alive():
 		e.end()
 		e.sendRelease()
-		return fmt.Errorf("extend %s: %w", e.a.k.Name, lockimpl.ErrLost)
+		return fmt.Errorf("extend %s: %w", shown(e.a.k.Name), e.overBy())
 	case extended >= quorum:
 		e.moveTo(r)
 		for _, c := range r.lacking() {
@@ -214,7 +229,7 @@ func (e *lease) conclude(r *round, cause error) error {
 	default:
 		e.mayCount = r.counted
 		return fmt.Errorf("extend %s: %d of %d nodes confirmed: %w",
-			e.a.k.Name, extended, quorum, joined(ErrUnknown, append(r.reasons(), cause)...))
+			shown(e.a.k.Name), extended, quorum, joined(ErrUnknown, append(r.reasons(), cause)...))
 	}
 }
 

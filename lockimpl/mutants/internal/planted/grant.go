@@ -64,7 +64,8 @@ func (g *Lease) Context() context.Context {
 }
 
 // Extend renews the lease for ttl from now, once. It never shortens it. After an
-// error other than ErrLost the old deadline still stands.
+// error other than ErrLost the old deadline still stands. Of a lease that was given back the
+// error is ErrReleased as well.
 func (g *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	began := time.Now()
 	err := g.e.Extend(ctx, ttl)
@@ -113,7 +114,7 @@ func (g *Lease) leave(ctx context.Context) error {
 		}
 	}
 	if !g.e.valid() {
-		return fmt.Errorf("release %s: %w", h.who.key, lockimpl.ErrLost)
+		return fmt.Errorf("release %s: %w", shown(h.who.key), lockimpl.ErrLost)
 	}
 	return nil
 }

@@ -179,7 +179,7 @@ func (l *Lock) notUnder(ctx context.Context, key string, r request) error {
 	if e == nil || r.shared && e.a.r.shared || !e.valid() {
 		return nil
 	}
-	return fmt.Errorf("acquire %s: %w: the context ends with a lease on the key, which is held until then", key, ErrMisconfigured)
+	return fmt.Errorf("acquire %s: %w: the context ends with a lease on the key, which is held until then", shown(key), ErrMisconfigured)
 }
 
 // contextIn returns a child of ctx that ends with the lease, for its reason.
@@ -296,7 +296,7 @@ func (e *lease) Release(ctx context.Context) error {
 	e.end()
 	if e.released == nil && e.l.closed.Load() {
 		e.mu.Unlock()
-		return fmt.Errorf("release %s: %w", e.a.k.Name, e.closedOrLost())
+		return fmt.Errorf("release %s: %w", shown(e.a.k.Name), e.closedOrLost())
 	}
 	first := e.queueRelease()
 	released, wasValid := e.released, e.wasValid
@@ -313,5 +313,5 @@ func (e *lease) Release(ctx context.Context) error {
 	if err := released.wait(ctx); err != nil || wasValid {
 		return err
 	}
-	return fmt.Errorf("release %s: %w", e.a.k.Name, lockimpl.ErrLost)
+	return fmt.Errorf("release %s: %w", shown(e.a.k.Name), lockimpl.ErrLost)
 }

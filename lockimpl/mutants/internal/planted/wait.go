@@ -173,7 +173,7 @@ func turnEnded(key string, err error) error {
 	case !errors.As(err, &e):
 		return err
 	case e.Granted:
-		return waitEnded(fmt.Errorf("acquire %s: %w", key, lockimpl.ErrHeld), e.Cause)
+		return waitEnded(fmt.Errorf("acquire %s: %w", shown(key), lockimpl.ErrHeld), e.Cause)
 	case e.Last == nil:
 		return notAsked(key, e.Cause)
 	}
@@ -183,7 +183,7 @@ func turnEnded(key string, err error) error {
 // notAsked is the answer to who asked no node before its context ended: nothing is known
 // of who has the key, and nothing is left of the attempt.
 func notAsked(key string, cause error) error {
-	return fmt.Errorf("acquire %s: %w: no node was asked: %w", key, lockimpl.ErrNoQuorum, cause)
+	return fmt.Errorf("acquire %s: %w: no node was asked: %w", shown(key), lockimpl.ErrNoQuorum, cause)
 }
 
 // waitError is the answer to a waiter after an attempt that is not followed by
