@@ -201,3 +201,47 @@ func TestErrorsShowTheBeginningOfALongKey(t *testing.T) {
 		}
 	})
 }
+
+// A server that turns a client away says why, and ends the connection before that is read.
+func TestServerThatTurnsClientsAwayIsToldAsOne(t *testing.T) {
+	full, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	go func() { // until it is closed
+		for c, err := full.Accept(); err == nil; c, err = full.Accept() {
+			_, _ = c.Write([]byte("-ERR max number of clients reached\r\n"))
+			_ = c.Close()
+		}
+	}()
+	l, err := redlock.NewFromOptions(redlock.Config{NodeTimeout: 5 * time.Second}, &redis.Options{Addr: full.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 20 { // what was said is read, or not
+		_, err := l.Acquire(t.Context(), "k", time.Second)
+		if !errors.Is(err, redlock.ErrNoQuorum) || errors.Is(err, redlock.ErrMisconfigured) || !strings.Contains(err.Error(), "clients") {
+			t.Errorf("a server that closes each connection: %v", err)
+		}
+		time.Sleep(20 * time.Millisecond) // a failure is remembered for a moment
+	}
+}
+
+// A release that is sent twice and finds nothing has an unknown outcome, with the reason.
+func TestReleaseThatMayHaveBeenHeededSaysSo(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{})
+		lease := get(t, l, "k", time.Second)
+		links[0].Down.Hold()
+		released := make(chan error)
+		go func() { released <- lease.Release(t.Context()) }()
+		time.Sleep(50 * time.Millisecond) // until the server has heeded it
+		links[0].Lose()
+		links[0].Down.Free()
+		if err := <-released; !errors.Is(err, redlock.ErrUnknown) || !strings.Contains(err.Error(), "second copy") {
+			t.Errorf("the connection broke before the server's answer: %v", err)
+		}
+	})
+}

@@ -116,6 +116,8 @@ func (l *Lock) of(i int, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case node.IsMissingPermission(err):
+		return fmt.Errorf("node %s: %w: %w (the README lists what the user has to be permitted)", l.nodes[i].Name(), ErrMisconfigured, err)
 	case node.IsPermanent(err):
 		return fmt.Errorf("node %s: %w: %w", l.nodes[i].Name(), ErrMisconfigured, err)
 	}

@@ -4,6 +4,7 @@ package planted
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/bits"
 	"sync"
@@ -143,6 +144,9 @@ func (c *releaseCall) Wanted(bool) bool {
 	return !a.absent(&a.byNode[c.i]) || a.err == nil && c.news() > 0
 }
 
+// errHeededBefore is why a node that answered has not confirmed a release.
+var errHeededBefore = errors.New("it answered a second copy of the release, and may have heeded the first")
+
 // Answer implements node.Call.
 func (c *releaseCall) Answer(r node.Reply) {
 	l := c.a.l
@@ -154,8 +158,11 @@ func (c *releaseCall) Answer(r node.Reply) {
 	}
 	byACopy := r.Outcome == node.Executed && !deleted && r.Doubt // which was sent before, and not answered
 	var err error
-	if !answered {
+	switch {
+	case !answered:
 		err = l.of(c.i, r.Err)
+	case byACopy:
+		err = l.of(c.i, errHeededBefore)
 	}
 	c.count(deleted, !answered || byACopy, err)
 	l.work.Add(-1)

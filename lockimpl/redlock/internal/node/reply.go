@@ -81,15 +81,22 @@ func IsPermanent(err error) bool {
 		return false
 	}
 	switch se.Code() {
-	case "WRONGTYPE", "NOAUTH", "WRONGPASS", "NOPERM":
+	case "WRONGTYPE", "NOAUTH", "WRONGPASS":
 		return true
 	}
-	for _, sign := range []string{"WRONGTYPE", "The user executing the script", "ACL failure in script"} {
-		if strings.Contains(string(se), sign) {
-			return true
-		}
-	}
-	return se.isUnknownCommand()
+	return strings.Contains(string(se), "WRONGTYPE") || se.lacksPermission() || se.isUnknownCommand()
+}
+
+// IsMissingPermission reports whether the server refused the user a command, a key or a
+// channel, itself or within a script.
+func IsMissingPermission(err error) bool {
+	var se ServerError
+	return errors.As(err, &se) && se.lacksPermission()
+}
+
+func (e ServerError) lacksPermission() bool {
+	return e.Code() == "NOPERM" || strings.Contains(string(e), "The user executing the script") ||
+		strings.Contains(string(e), "ACL failure in script")
 }
 
 // isWrongTLS reports whether the server's certificate does not hold for what the client

@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -341,6 +343,15 @@ func (n *Node) open(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
+// errTurnedAway is of a server that ends a connection before anything was asked of it. What
+// it says then is often lost: it does not wait until that is read.
+var errTurnedAway = errors.New("the server closed the connection before it answered: it may have as many clients as it takes (maxclients), be in protected mode, or expect TLS")
+
+// isClosed reports whether the other end has closed the connection.
+func isClosed(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET)
+}
+
 func (c *conn) greet(ctx context.Context, cfg Config) error {
 	server, replication := redis.NewCmd(ctx, "info", "server"), redis.NewCmd(ctx, "info", "replication")
 	memory := redis.NewCmd(ctx, "info", "memory")
@@ -350,7 +361,11 @@ func (c *conn) greet(ctx context.Context, cfg Config) error {
 		cmds = append(cmds, redis.NewCmd(ctx, "script", "load", s.Source))
 	}
 	c.asked = clock()
-	if err := c.exec(ctx, cmds); err != nil {
+	switch err := c.exec(ctx, cmds); {
+	case err == nil:
+	case isClosed(err):
+		return fmt.Errorf("%w: %w", errTurnedAway, err)
+	default:
 		return serverError(err)
 	}
 	for i, cmd := range cmds {
