@@ -236,6 +236,14 @@ var holes = []cell{
 	{"hole 55", "", "TestWaiterThatComesToLeadInAnOutageIsToldOfIt", "who comes to lead a line in an outage is told of the holder from before it", []edit{
 		{"redlock/wait.go", "\tif told := l.lines.Told(k.Name, by); told != nil {", "\tif told := l.lines.Told(k.Name, by); told != nil && !untrue(\"hole 55\") {"},
 	}},
+	{"hole 56", "a", "TestSilentServerCostsACallerOneNodeTimeout", "a caller who runs its own pipeline waits for two node timeouts", []edit{
+		{"redlock/attempt.go", "limit() time.Duration {\n", "limit() time.Duration {\n\tif untrue(\"hole 56a\") {\n\t\treturn min(a.l.cfg.NodeTimeout, time.Until(a.until))\n\t}\n"},
+		{"redlock/internal/node/run.go", "if !guard.Stop() && broken != nil {", "if !guard.Stop() && broken != nil && !untrue(\"hole 56a\") && !untrue(\"hole 56b\") {"},
+	}},
+	{"hole 56", "b", "TestSilentServerCostsACallerOneNodeTimeout", "who gives back by its own pipeline waits for two node timeouts", []edit{
+		{"redlock/release.go", "\treturn r.a.l.within(", "\tif untrue(\"hole 56b\") {\n\t\tby = time.Now()\n\t}\n\treturn r.a.l.within("},
+		{"redlock/internal/node/run.go", "if !guard.Stop() && broken != nil {", "if !guard.Stop() && broken != nil && !untrue(\"hole 56a\") && !untrue(\"hole 56b\") {"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

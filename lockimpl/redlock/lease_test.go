@@ -502,3 +502,34 @@ func TestPatienceMayDifferBetweenClients(t *testing.T) {
 		}
 	})
 }
+
+// A caller that runs its own pipeline waits for a silent server no longer than one that
+// has it run: NodeTimeout bounds an attempt as a whole, and the wait for a release.
+func TestSilentServerCostsACallerOneNodeTimeout(t *testing.T) {
+	const timeout = 500 * time.Millisecond // of full
+	for _, ask := range []string{"acquire", "release"} {
+		world.Run(t, 1, func(t *testing.T, w *world.World) {
+			l, links := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+				dial := nodes[0].Dial
+				nodes[0].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+					c, err := dial(ctx, network, addr)
+					return deaf{c}, err
+				}
+				return full(nodes)
+			})
+			warm(t, l)
+			lease := take(t, l, "k", 9*time.Second) // so that a caller runs its own pipeline
+			links[0].Up.Hold()
+			began := time.Now()
+			var err error
+			if ask == "release" {
+				err = lease.Release(context.Background())
+			} else {
+				_, err = l.Acquire(context.Background(), "other", 9*time.Second)
+			}
+			if took := time.Since(began); err == nil || took > timeout {
+				t.Errorf("%s of a silent server: %v after %v", ask, err, took)
+			}
+		})
+	}
+}

@@ -31,7 +31,7 @@ func TestARefusalThatIsRepeatedIsOneAnswer(t *testing.T) {
 	}
 	r.calls[1].count(true, false, nil)
 	r.calls[2].count(true, false, nil)
-	if err := r.wait(t.Context()); err != nil {
+	if err := r.wait(t.Context(), time.Now()); err != nil {
 		t.Errorf("a quorum has confirmed: %v", err)
 	}
 
@@ -39,7 +39,7 @@ func TestARefusalThatIsRepeatedIsOneAnswer(t *testing.T) {
 	r.calls[0].count(false, true, gone)
 	r.calls[0].count(true, false, nil)
 	r.calls[1].count(true, false, nil)
-	if err := r.wait(t.Context()); err != nil || r.unsure != 0 || r.open != 1 {
+	if err := r.wait(t.Context(), time.Now()); err != nil || r.unsure != 0 || r.open != 1 {
 		t.Errorf("%v, %d unsure, %d open", err, r.unsure, r.open)
 	}
 
@@ -47,7 +47,7 @@ func TestARefusalThatIsRepeatedIsOneAnswer(t *testing.T) {
 	for i := range r.calls {
 		r.calls[i].count(false, false, nil)
 	}
-	if err := r.wait(t.Context()); !errors.Is(err, lockimpl.ErrLost) {
+	if err := r.wait(t.Context(), time.Now()); !errors.Is(err, lockimpl.ErrLost) {
 		t.Errorf("a lease that no node had was given back: %v", err)
 	}
 }
