@@ -128,12 +128,12 @@ func (a *attempt) await(ctx context.Context) {
 	}
 }
 
-// limit bounds an attempt: a later grant would be of no use.
+// limit bounds what is left of an attempt: a later grant would be of no use.
 func (a *attempt) limit() time.Duration {
 	if a.l.bugs.FreshValidity {
 		return a.l.cfg.NodeTimeout
 	}
-	return min(a.l.cfg.NodeTimeout, time.Until(a.until))
+	return min(time.Until(a.start.Add(a.l.cfg.NodeTimeout)), time.Until(a.until))
 }
 
 var errTimeout = errors.New("too few nodes answered in time")

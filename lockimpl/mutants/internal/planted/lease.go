@@ -286,6 +286,7 @@ func (e *lease) queueRelease() bool {
 // Release gives the lease back; see Lease.Release.
 func (e *lease) Release(ctx context.Context) error {
 	e.stopRenewal()
+	began := time.Now()
 	e.mu.Lock()
 	if e.released == nil {
 		e.wasValid = e.alive()
@@ -310,7 +311,7 @@ func (e *lease) Release(ctx context.Context) error {
 		e.l.lines.Poke(e.a.k.Name)
 		e.l.flushOrRun(ctx, e.l.everyNode())
 	}
-	if err := released.wait(ctx); err != nil || wasValid {
+	if err := released.wait(ctx, began); err != nil || wasValid {
 		return err
 	}
 	return fmt.Errorf("release %s: %w", shown(e.a.k.Name), lockimpl.ErrLost)

@@ -260,7 +260,8 @@ func (l *Lock) admissible(ctx context.Context, k *keys.Set, r request) error {
 
 // Close ends every wait with ErrClosed, waits for what is still under way (attempts,
 // which it has given back, and releases) for at most two node timeouts, and closes the
-// connections. Leases that are held run out by themselves.
+// connections: those of the caller's clients when what is in flight there has ended, after
+// one node timeout more at most. Leases that are held run out by themselves.
 func (l *Lock) Close() error {
 	l.closing.Lock()
 	already := l.closed.Swap(true)

@@ -229,7 +229,8 @@ func (c *releaseCall) count(deleted, unsure bool, err error) {
 }
 
 // awaitEnd waits until the release has ended, or returns why it waits no longer.
-func (r *release) awaitEnd(ctx context.Context) error {
+// It waits for one NodeTimeout after by.
+func (r *release) awaitEnd(ctx context.Context, by time.Time) error {
 	r.mu.Lock()
 	if r.ended {
 		r.mu.Unlock()
@@ -240,15 +241,15 @@ func (r *release) awaitEnd(ctx context.Context) error {
 	}
 	done := r.done
 	r.mu.Unlock()
-	return r.a.l.within(ctx, r.a.l.cfg.NodeTimeout, done)
+	return r.a.l.within(ctx, time.Until(by.Add(r.a.l.cfg.NodeTimeout)), done)
 }
 
 // wait returns nil when a quorum is free of the lease, and no more nodes have
 // lost it than a quorum can spare; ErrLost when it cannot have been on a quorum
 // until now; and another error when too few nodes answered. Nodes that were not
-// asked for the lock are free of it.
-func (r *release) wait(ctx context.Context) error {
-	cause := r.awaitEnd(ctx)
+// asked for the lock are free of it. It is asked since by.
+func (r *release) wait(ctx context.Context, by time.Time) error {
+	cause := r.awaitEnd(ctx, by)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch quorum := r.a.l.quorum; {

@@ -140,7 +140,7 @@ func (a *attempt) send(ctx context.Context) {
 			l.nodes[i].Put(&a.byNode[i])
 		}
 	}
-	if a.limit() < l.cfg.NodeTimeout {
+	if time.Until(a.until) < l.cfg.NodeTimeout {
 		l.flush(first)
 	} else {
 		l.flushOrRun(ctx, first)

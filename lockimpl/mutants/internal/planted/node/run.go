@@ -4,6 +4,8 @@ package node
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 )
 
@@ -35,7 +37,9 @@ func (n *Node) Run(ctx context.Context) {
 		broken = c.exec(n.ctx, cmds)
 	}
 	leave()
-	guard.Stop()
+	if !guard.Stop() && broken != nil { // the server has been given its time
+		broken = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, broken)
+	}
 	if len(cmds) > 0 {
 		n.deliver(c, cmds, broken)
 	}
