@@ -244,6 +244,9 @@ var holes = []cell{
 		{"redlock/release.go", "\treturn r.a.l.within(", "\tif untrue(\"hole 56b\") {\n\t\tby = time.Now()\n\t}\n\treturn r.a.l.within("},
 		{"redlock/internal/node/run.go", "if !guard.Stop() && broken != nil {", "if !guard.Stop() && broken != nil && !untrue(\"hole 56a\") && !untrue(\"hole 56b\") {"},
 	}},
+	{"hole 57", "", "TestReleaseThatFailedBehindTheDeletionIsNoLoss", "a release that failed behind the deletion, and finds nothing when it is sent again, is told as a loss", []edit{
+		{"redlock/release.go", "(r.Doubt || c.failed)", "(r.Doubt || c.failed && !untrue(\"hole 57\"))"},
+	}},
 
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

@@ -53,6 +53,7 @@ type releaseCall struct {
 	i                 int
 	gossip, tombstone int64 // as they are sent
 	err               error // why the node has not confirmed; guarded by release.mu
+	failed            bool  // the script failed there, perhaps behind the deletion
 	counted, doubtful bool  // whether it was answered, and by nobody who knows; guarded by release.mu
 }
 
@@ -140,18 +141,19 @@ func (c *releaseCall) Wanted(bool) bool {
 }
 
 // errHeededBefore is why a node that answered has not confirmed a release.
-var errHeededBefore = errors.New("it answered a second copy of the release, and may have heeded the first")
+var errHeededBefore = errors.New("it was sent the release twice, and may have heeded it the first time")
 
 // Answer implements node.Call.
 func (c *releaseCall) Answer(r node.Reply) {
 	l := c.a.l
 	deleted := r.Outcome == node.Executed && r.Int() == 1
 	answered := r.Outcome == node.Executed || !c.Wanted(false)
+	c.failed = c.failed || node.IsOfScript(r.Err)
 	if !answered && !l.closed.Load() && c.again() {
 		c.count(false, true, l.of(c.i, r.Err))
 		return
 	}
-	byACopy := r.Outcome == node.Executed && !deleted && r.Doubt // which was sent before, and not answered
+	byACopy := r.Outcome == node.Executed && !deleted && (r.Doubt || c.failed) // which may have been heeded the time before
 	var err error
 	switch {
 	case !answered:

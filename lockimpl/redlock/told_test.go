@@ -240,7 +240,7 @@ func TestReleaseThatMayHaveBeenHeededSaysSo(t *testing.T) {
 		time.Sleep(50 * time.Millisecond) // until the server has heeded it
 		links[0].Lose()
 		links[0].Down.Free()
-		if err := <-released; !errors.Is(err, redlock.ErrUnknown) || !strings.Contains(err.Error(), "second copy") {
+		if err := <-released; !errors.Is(err, redlock.ErrUnknown) || !strings.Contains(err.Error(), "sent the release twice") {
 			t.Errorf("the connection broke before the server's answer: %v", err)
 		}
 	})

@@ -56,6 +56,13 @@ func (e ServerError) Code() string {
 	return code
 }
 
+// IsOfScript reports whether err is of a command within a script, before which others may
+// have been executed.
+func IsOfScript(err error) bool {
+	var se ServerError
+	return errors.As(err, &se) && strings.Contains(string(se), "@user_script")
+}
+
 // isTransient reports whether the server may answer otherwise soon.
 func (e ServerError) isTransient() bool {
 	switch e.Code() {
