@@ -15,7 +15,8 @@ import (
 // goroutine per node works at it.
 type admission struct {
 	busy atomic.Bool
-	why  atomic.Pointer[error] // its last round failed by this; nil: it did not
+	why  atomic.Pointer[error]     // its last round failed by this; nil: it did not
+	end  atomic.Pointer[time.Time] // of the quarantine, as far as is known
 }
 
 // note keeps what became of a round.
@@ -28,10 +29,13 @@ func (a *admission) note(err error) {
 }
 
 // notAdmitted is what is told of node i, which is not admitted: with what keeps it from
-// being, where it is not its quarantine alone.
+// being, where it is not its quarantine alone, and otherwise for how long that goes on.
 func (l *Lock) notAdmitted(i int) error {
 	if why := l.admission[i].why.Load(); why != nil {
 		return fmt.Errorf("%w; its admission fails: %w", ErrNotAdmitted, *why)
+	}
+	if end := l.admission[i].end.Load(); end != nil && time.Now().Before(*end) {
+		return fmt.Errorf("%w, for %v more", ErrNotAdmitted, max(time.Until(*end).Round(100*time.Millisecond), 100*time.Millisecond))
 	}
 	return ErrNotAdmitted
 }
@@ -112,6 +116,8 @@ func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 			l.greetAll(ctx) // what do the others grant?
 		}
 		left := max(g.left, l.quarantine()-time.Since(seen))
+		end := time.Now().Add(left)
+		l.admission[i].end.Store(&end)
 		if left > 0 {
 			sleep(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
 			continue

@@ -245,3 +245,22 @@ func TestReleaseThatMayHaveBeenHeededSaysSo(t *testing.T) {
 		}
 	})
 }
+
+// For how long a node sits out its quarantine is told as soon as it is known.
+func TestQuarantineIsToldWithItsEnd(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{MaxTTL: 5 * time.Second})
+		get(t, l, "k", time.Second)
+		w.Forget(1)
+		for _, left := range []string{"", ", for 5.1s more", ", for 2.1s more"} { // of a MaxTTL and a little
+			_, err := l.Acquire(t.Context(), "k", time.Second)
+			if !errors.Is(err, redlock.ErrNotAdmitted) || !strings.HasSuffix(err.Error(), left) {
+				t.Errorf("%v, want its end to be %q", err, left)
+			}
+			if time.Sleep(10 * time.Millisecond); left != "" {
+				time.Sleep(3 * time.Second)
+			}
+		}
+		get(t, l, "k", time.Second)
+	})
+}
