@@ -285,7 +285,7 @@ func TestSessionOfMoreLeasesThanAQueueHolds(t *testing.T) {
 }
 
 // What a node that is gone may still execute is undone when it comes back. Until then it is
-// dialled four times in the time of a lease, and Close waits for no pause between two.
+// dialled four times in the time of a lease, and ever more rarely, and Close waits for no pause between two.
 func TestUndoOfWhatANodeMayStillExecuteCostsLittle(t *testing.T) {
 	const ttl = 8 * time.Second
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
@@ -312,6 +312,12 @@ func TestUndoOfWhatANodeMayStillExecuteCostsLittle(t *testing.T) {
 		if n := dials.Load() - before; n == 0 || n > 4*10+1 {
 			t.Errorf("%d dials in %v", n, 10*ttl)
 		}
+		time.Sleep(time.Hour)
+		before = dials.Load()
+		time.Sleep(10 * ttl)
+		if n := dials.Load() - before; n == 0 || n > 9 {
+			t.Errorf("%d dials in %v after an hour", n, 10*ttl)
+		}
 		time.Sleep(ttl / 8)
 		began := time.Now()
 		if err := l.(*redlock.Locker).Close(); err != nil {
@@ -320,5 +326,28 @@ func TestUndoOfWhatANodeMayStillExecuteCostsLittle(t *testing.T) {
 		if took := time.Since(began); took > 100*time.Millisecond {
 			t.Errorf("Close took %v beside a node that refuses connections", took)
 		}
+	})
+}
+
+// However long a node was out of reach: what it executes then is undone as soon as this
+// client hears it.
+func TestLateAttemptIsUndoneOnceItsNodeIsHeard(t *testing.T) {
+	const ttl = 9 * time.Second
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := w.Client(full)
+		warm(t, l)
+		links[0].Up.Hold()
+		lease := take(t, l, "k", ttl)
+		time.Sleep(50 * time.Millisecond) // until every node has been asked
+		w.Release(lease)
+		time.Sleep(10*time.Minute + 3*time.Second)
+		links[0].Up.Free()
+		time.Sleep(50 * time.Millisecond)
+		lease = take(t, l, "other", ttl)
+		time.Sleep(50 * time.Millisecond) // until every node has been asked
+		if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+			t.Errorf("the attempt is still on %v", on)
+		}
+		w.Release(lease)
 	})
 }

@@ -228,10 +228,13 @@ var holes = []cell{
 		{"redlock/decide.go", "> a.spare() && !a.restDecides():", "> a.spare() && (untrue(\"hole 53\") || !a.restDecides()):"},
 	}},
 	{"hole 54", "a", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "a node that is gone is dialled four times a second for as long as the client lives", []edit{
-		{"redlock/release.go", "\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,", "\tif untrue(\"hole 54a\") {\n\t\treturn a.l.cfg.NodeTimeout / 2\n\t}\n\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,"},
+		{"redlock/release.go", "\treturn max(retryRelease, c.a.l.cfg.NodeTimeout/2,", "\tif untrue(\"hole 54a\") {\n\t\treturn c.a.l.cfg.NodeTimeout / 2\n\t}\n\treturn max(retryRelease, c.a.l.cfg.NodeTimeout/2,"},
 	}},
 	{"hole 54", "b", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "Close waits for the pause between two releases", []edit{
 		{"redlock/lock.go", "\tl.late.sendNow()\n", "\tif !untrue(\"hole 54b\") {\n\t\tl.late.sendNow()\n\t}\n"},
+	}},
+	{"hole 54", "c", "TestLateAttemptIsUndoneOnceItsNodeIsHeard", "what a node may execute late is undone after a pause when it is heard again", []edit{
+		{"redlock/lock.go", "\tif err == nil {\n\t\t\tl.late.sendNow()", "\tif err == nil && !untrue(\"hole 54c\") {\n\t\t\tl.late.sendNow()"},
 	}},
 	{"hole 55", "", "TestWaiterThatComesToLeadInAnOutageIsToldOfIt", "who comes to lead a line in an outage is told of the holder from before it", []edit{
 		{"redlock/wait.go", "\tif told := l.lines.Told(k.Name, by); told != nil {", "\tif told := l.lines.Told(k.Name, by); told != nil && !untrue(\"hole 55\") {"},

@@ -23,12 +23,18 @@ const retryRelease = 50 * time.Millisecond
 
 // retryLate is that pause once the key has expired, where the node may still get what was
 // sent to it: a server that was stopped, or a network that held it up, has no bound on how
-// late that is. Such a release is sent until the node answers, a quarter of the lease or less
-// after it can be reached again; a node that is gone for good is dialled no more often. They are
+// late that is. Such a release is sent until the node answers: as soon as it is connected
+// to again, and until then more and more seldom, since it may be gone for good. They are
 // few: what a node was sent by connections that it did not answer any more.
-func (a *attempt) retryLate() time.Duration {
-	return max(retryRelease, a.l.cfg.NodeTimeout/2, a.r.ttl/4)
+func (c *releaseCall) retryLate() time.Duration {
+	away := min(time.Since(c.expires)/awayShare, mostRetryLate)
+	return max(retryRelease, c.a.l.cfg.NodeTimeout/2, c.a.r.ttl/4, away)
 }
+
+const (
+	awayShare     = 32 // so much more of the time that a node has been away may go by until it is asked again
+	mostRetryLate = 10 * time.Second
+)
 
 // A release gives back what an attempt has on the nodes. It goes to each node
 // on which something of the attempt's can be, behind the acquire that took it;
@@ -177,7 +183,7 @@ func (c *releaseCall) again() bool {
 	late := c.a.byNode[c.i].doubt
 	c.a.mu.Unlock()
 	if late {
-		l.late.add(c, c.a.retryLate())
+		l.late.add(c, c.retryLate())
 	}
 	return late
 }

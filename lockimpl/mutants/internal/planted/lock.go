@@ -209,13 +209,25 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	l.servers.Pause = 2 * cfg.NodeTimeout // a session's round may take two exchanges
 	for i, n := range nodes {
 		n.Name = l.distinct(i, n.Name)
-		n.Timeout, n.Anonymous, n.Meet, n.Part = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.Meeter(i), l.servers.Parter(i)
+		n.Timeout, n.Anonymous, n.Part = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.Parter(i)
+		n.Meet = l.undoingLate(l.servers.Meeter(i))
 		l.nodes = append(l.nodes, node.New(n))
 	}
 	l.eager = len(nodes) == 1
 	l.listeners = make([]listener, len(nodes))
 	l.admission = make([]admission, len(nodes))
 	return l, nil
+}
+
+// undoingLate is meet, and has undone what the node may have executed late.
+func (l *Lock) undoingLate(meet func(runID string) error) func(runID string) error {
+	return func(runID string) error {
+		err := meet(runID)
+		if err == nil {
+			l.late.sendNow()
+		}
+		return err
+	}
 }
 
 // Acquire makes one attempt to take key for ttl. A refused or failed attempt
