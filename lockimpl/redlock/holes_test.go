@@ -231,7 +231,7 @@ var holes = []cell{
 		{"redlock/release.go", "\treturn max(retryRelease, c.a.l.cfg.NodeTimeout/2,", "\tif untrue(\"hole 54a\") {\n\t\treturn c.a.l.cfg.NodeTimeout / 2\n\t}\n\treturn max(retryRelease, c.a.l.cfg.NodeTimeout/2,"},
 	}},
 	{"hole 54", "b", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "Close waits for the pause between two releases", []edit{
-		{"redlock/lock.go", "\tl.late.sendNow()\n", "\tif !untrue(\"hole 54b\") {\n\t\tl.late.sendNow()\n\t}\n"},
+		{"redlock/lock.go", "for the last time\n\tl.late.sendNow()\n", "for the last time\n\tif !untrue(\"hole 54b\") {\n\t\tl.late.sendNow()\n\t}\n"},
 	}},
 	{"hole 54", "c", "TestLateAttemptIsUndoneOnceItsNodeIsHeard", "what a node may execute late is undone after a pause when it is heard again", []edit{
 		{"redlock/lock.go", "\tif err == nil {\n\t\t\tl.late.sendNow()", "\tif err == nil && !untrue(\"hole 54c\") {\n\t\t\tl.late.sendNow()"},
