@@ -22,6 +22,7 @@ type request struct {
 	shared bool
 	member string // place in the queue; "" does not queue
 	ticket int64  // orders the queue: earlier comes first
+	intent bool   // the place is the client's, of one try after the other
 }
 
 // An attempt is one try to take one key, with an owner id of its own. Its

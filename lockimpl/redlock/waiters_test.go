@@ -372,3 +372,43 @@ func TestWaiterThatComesToLeadInAnOutageIsToldOfIt(t *testing.T) {
 		})
 	}
 }
+
+// The place in line of a waiter that has given up is taken away once the node that it is on
+// can be reached again, however long its Patience would have it kept: it keeps everybody else
+// from the key.
+func TestPlaceOfWhoGaveUpIsTakenAwayOnceItsNodeIsBack(t *testing.T) {
+	for name, c := range map[string]struct{ goes, comes func(link *memnet.Link) }{
+		"down":   {func(link *memnet.Link) { link.Refuse(true); link.Cut() }, func(link *memnet.Link) { link.Refuse(false) }},
+		"silent": {func(link *memnet.Link) { link.Up.Hold() }, func(link *memnet.Link) { link.Up.Free() }},
+	} {
+		for _, n := range []int{1, 3} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				other, _ := api(w, redlock.Config{})
+				held := get(t, other, "k", 5*time.Second)
+				l, links := api(w, redlock.Config{Patience: time.Minute})
+				if err := within(t, time.Second, func(ctx context.Context) error {
+					time.AfterFunc(900*time.Millisecond, func() {
+						for _, link := range links {
+							c.goes(link)
+						}
+					})
+					_, err := l.AcquireWait(ctx, "k", time.Second)
+					return err
+				}); err == nil {
+					t.Fatal("granted to two")
+				}
+				time.Sleep(3 * time.Second) // longer than the lease that was asked for
+				if err := held.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for _, link := range links {
+					c.comes(link)
+				}
+				time.Sleep(time.Second)
+				if err := get(t, other, "k", time.Second).Release(t.Context()); err != nil {
+					t.Errorf("%s, %d nodes: %v", name, n, err)
+				}
+			})
+		}
+	}
+}

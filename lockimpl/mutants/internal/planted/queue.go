@@ -83,7 +83,7 @@ func (l *Lock) tryExclusive(ctx context.Context, k *keys.Set, r request) (*lease
 			return nil, ErrClosed
 		}
 		defer l.work.Add(-1)
-		r.member, r.ticket = l.memberNamed("x:", "try"), time.Now().UnixMicro()
+		r.member, r.ticket, r.intent = l.memberNamed("x:", "try"), time.Now().UnixMicro(), true
 	}
 	a := l.newAttempt(k, r)
 	got, err := a.run(ctx)
@@ -107,16 +107,19 @@ func (a *attempt) byReaders() bool {
 // quitQueue takes the waiter of an attempt out of the queue of every node that
 // did not grant it.
 func (l *Lock) quitQueue(a *attempt) {
+	dead := time.Now().Add(l.cfg.Patience + l.cfg.NodeTimeout)
 	for i := range l.nodes {
 		l.work.Add(1)
-		l.nodes[i].Send(&leaveCall{a: a, i: i})
+		l.nodes[i].Send(&leaveCall{a: a, i: i, dead: dead})
 	}
 }
 
-// A leaveCall takes a waiter out of the queue of one node.
+// A leaveCall takes a waiter out of the queue of one node. It is sent until the node
+// answers: who is still in it keeps others from the key.
 type leaveCall struct {
-	a *attempt
-	i int
+	a    *attempt
+	i    int
+	dead time.Time // by then the waiter counts as dead by itself
 }
 
 // Encode implements node.Call.
@@ -127,15 +130,24 @@ func (c *leaveCall) Encode(w *node.Writer) {
 	w.IntRef(&l.patience)
 }
 
-// Wanted implements node.Call: the grant took the waiter out of the queue.
+// Wanted implements node.Call: the grant took the waiter out of the queue, and the place of
+// a client's tries is that of its next one, when there is to be one.
 func (c *leaveCall) Wanted(bool) bool {
+	if c.a.r.intent && c.a.l.intents.Alive(c.a.k.Name) {
+		return false
+	}
 	c.a.mu.Lock()
 	defer c.a.mu.Unlock()
 	return c.a.byNode[c.i].state != granted
 }
 
 // Answer implements node.Call.
-func (c *leaveCall) Answer(node.Reply) { c.a.l.work.Add(-1) }
+func (c *leaveCall) Answer(r node.Reply) {
+	if r.Outcome != node.Executed && c.Wanted(false) && c.a.again(c.i, c, c.dead) {
+		return
+	}
+	c.a.l.work.Add(-1)
+}
 
 // keptTogether is how many places one script keeps: others wait for it.
 const keptTogether = 256

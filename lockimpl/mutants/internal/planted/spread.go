@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"locktorture/lockimpl/mutants/internal/planted/node"
 )
 
 // An attempt that does not queue goes to a quorum of nodes first: the same for
@@ -82,19 +84,24 @@ func (s *stragglers) tick(next time.Duration) {
 	}
 }
 
-// retries are the releases that a node did not answer and that are sent again.
+// retries are the calls that a node did not answer and that are sent again.
 type retries struct {
 	mu    sync.Mutex
-	list  []*releaseCall
+	list  []retry
 	at    time.Time // when they are sent
 	timer *time.Timer
 }
 
-// add has c sent after a pause, or with those that are sent before that.
-func (s *retries) add(c *releaseCall, pause time.Duration) {
+type retry struct {
+	to   *node.Node
+	call node.Call
+}
+
+// add has a call sent after a pause, or with those that are sent before that.
+func (s *retries) add(to *node.Node, call node.Call, pause time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = append(s.list, c)
+	s.list = append(s.list, retry{to, call})
 	if at := time.Now().Add(pause); len(s.list) == 1 || at.Before(s.at) {
 		s.at = at
 		s.sendAfter(pause)
@@ -124,8 +131,8 @@ func (s *retries) send() {
 	list := s.list
 	s.list = nil
 	s.mu.Unlock()
-	for _, c := range list {
-		c.a.l.nodes[c.i].Send(c)
+	for _, r := range list {
+		r.to.Send(r.call)
 	}
 }
 
