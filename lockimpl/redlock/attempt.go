@@ -149,7 +149,11 @@ func (l *Lock) newAttempt(k *keys.Set, r request) *attempt {
 
 // Encode implements node.Call.
 func (s *nodeAttempt) Encode(w *node.Writer) {
-	s.encode(w, &s.a.ttlMS, s.a.r.member != "", &s.a.l.patience)
+	patience := &s.a.l.patience
+	if s.a.r.intent {
+		patience = &s.a.l.betweenTries
+	}
+	s.encode(w, &s.a.ttlMS, s.a.r.member != "", patience)
 }
 
 // encode writes the acquire, which takes a place in the queue or does not, and heeds it

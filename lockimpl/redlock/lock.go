@@ -30,8 +30,9 @@ type Lock struct {
 	space  keys.Space // of the names on the servers
 	quorum int
 
-	channels string // prefix of those on which clients are woken
-	patience int64  // Config.Patience in ms
+	channels     string // prefix of those on which clients are woken
+	patience     int64  // Config.Patience in ms
+	betweenTries int64  // for so long a writer that tries keeps its place, in ms
 
 	eager     bool                   // every node is asked at once
 	contended atomic.Pointer[string] // the key that was contended for last, when it was
@@ -194,7 +195,7 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	l := &Lock{
 		cfg: cfg, quorum: cfg.Quorum,
 		id:    hex.EncodeToString(id[:]),
-		space: keys.Under(cfg.Prefix), channels: cfg.Prefix + ":wake:", patience: cfg.Patience.Milliseconds(),
+		space: keys.Under(cfg.Prefix), channels: cfg.Prefix + ":wake:", patience: cfg.Patience.Milliseconds(), betweenTries: min(cfg.Patience, mostBetweenTries).Milliseconds(),
 		quorumSubscribed: make(chan struct{}),
 		rand:             rand.New(rand.NewChaCha8(seed)),
 	}

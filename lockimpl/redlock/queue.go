@@ -65,13 +65,17 @@ func (l *Lock) member(shared bool) string {
 	if shared {
 		kind = "s:"
 	}
-	return l.memberNamed(kind, strconv.FormatUint(l.serial.Add(1), 36))
+	return l.memberNamed(kind, strconv.FormatUint(l.serial.Add(1), 36), l.patience)
 }
 
-// memberNamed adds for how long the waiter counts as alive between two tries.
-func (l *Lock) memberNamed(kind, name string) string {
-	return kind + l.id + ":" + name + "~" + strconv.FormatInt(l.cfg.Patience.Milliseconds(), 10)
+// memberNamed adds for how long the waiter counts as alive between two tries, in ms.
+func (l *Lock) memberNamed(kind, name string, patience int64) string {
+	return kind + l.id + ":" + name + "~" + strconv.FormatInt(patience, 10)
 }
+
+// mostBetweenTries is how long the place of a writer that only tries is kept at most: nobody
+// says that it will try again.
+const mostBetweenTries = 500 * time.Millisecond
 
 // tryExclusive makes one attempt to write.
 func (l *Lock) tryExclusive(ctx context.Context, k *keys.Set, r request) (*lease, error) {
@@ -81,13 +85,13 @@ func (l *Lock) tryExclusive(ctx context.Context, k *keys.Set, r request) (*lease
 			return nil, ErrClosed
 		}
 		defer l.work.Add(-1)
-		r.member, r.ticket, r.intent = l.memberNamed("x:", "try"), time.Now().UnixMicro(), true
+		r.member, r.ticket, r.intent = l.memberNamed("x:", "try", l.betweenTries), time.Now().UnixMicro(), true
 	}
 	a := l.newAttempt(k, r)
 	got, err := a.run(ctx)
 	switch {
 	case errors.Is(err, lockimpl.ErrHeld) && a.byReaders():
-		l.intents.Set(k.Name, time.Now().Add(l.cfg.Patience))
+		l.intents.Set(k.Name, time.Now().Add(time.Duration(l.betweenTries)*time.Millisecond))
 	case queued:
 		l.intents.Clear(k.Name)
 		l.quitQueue(a)

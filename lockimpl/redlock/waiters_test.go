@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/memnet"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
@@ -411,4 +412,32 @@ func TestPlaceOfWhoGaveUpIsTakenAwayOnceItsNodeIsBack(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A writer that tries, is refused by readers and never tries again keeps nobody from the key
+// for long, however long the waiters of its client are kept in line.
+func TestWriterThatTriesNoMoreKeepsNobodyOut(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		other, _ := api(w, redlock.Config{})
+		read, err := other.AcquireShared(t.Context(), "k", 5*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, _ := api(w, redlock.Config{Patience: time.Minute})
+		for range 3 {
+			if _, err := l.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+				t.Fatalf("held by a reader: %v", err)
+			}
+		}
+		if err := read.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+			t.Errorf("the writer that tried comes first for a while: %v", err)
+		}
+		time.Sleep(time.Second)
+		if err := get(t, other, "k", time.Second).Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }

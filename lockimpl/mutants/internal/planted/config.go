@@ -73,7 +73,8 @@ type Config struct {
 	// Patience is how long a waiter that stopped asking keeps its place in
 	// the queue: the longest time for which a dead waiter can hold up the
 	// others. A live client asks three times as often, once for all its writers
-	// that wait for a key. Default 500 ms.
+	// that wait for a key. A writer that only tries, and was refused by readers, keeps
+	// its place until it tries again for half a second at most. Default 500 ms.
 	Patience time.Duration
 
 	// NoProposals switches off the hints that make nodes agree on a token in
