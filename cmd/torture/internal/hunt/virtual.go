@@ -83,7 +83,7 @@ func (v *Virtual) Chosen() ([]*VirtualRow, error) {
 		l := v.Locks[b.Lock]
 		row := &VirtualRow{Lock: b.Lock, Category: b.Category, Corrected: b.Corrected, Stated: b.Stated}
 		switch err := (&simulate.Player{Lock: l}).Supports(); {
-		case !b.Corrected && len(b.Stated) == 0:
+		case b.Outcome != "" && len(b.Stated) == 0: // what servers cannot show may live here
 			row.Outcome, row.Why = b.Outcome, b.Why
 		case err != nil:
 			row.Outcome, row.Why = NotTried, err.Error()

@@ -71,7 +71,7 @@ func playShelf(t *testing.T, v *Virtual, w *shelfWorld) map[string]*VirtualRow {
 // took that took most.
 func TestVirtualRows(t *testing.T) {
 	w := &shelfWorld{shows: map[string]int{"exists-set": 1, "quorum-2": 20, "quorum-2-twin": 3}, breaks: "timeout-is-grant"}
-	v := &Virtual{Only: []string{"exists-set", "quorum-2", "quorum-2-twin", "token-max", "timeout-is-grant", "single", "failover", "polling"}, Seeds: 30}
+	v := &Virtual{Only: []string{"exists-set", "quorum-2", "quorum-2-twin", "token-max", "timeout-is-grant", "single", "failover", "polling", "token-watchdog"}, Seeds: 30}
 	rows := playShelf(t, v, w)
 	for lock, want := range map[string]struct {
 		outcome string
@@ -86,6 +86,7 @@ func TestVirtualRows(t *testing.T) {
 		"single":           {Clean, 30, 30 * time.Second},
 		"failover":         {NotTried, 0, 0},
 		"polling":          {NotTried, 0, 0},
+		"token-watchdog":   {NotTried, 0, 0}, // as what corrects another lock, whose flaw it has
 	} {
 		r := rows[lock]
 		if r == nil || r.Outcome != want.outcome || r.Seeds != want.seeds || r.CPU != want.cpu {

@@ -15,11 +15,12 @@ import (
 
 // A pattern draws a round in which several things come together that the proofs of such
 // locks rest on not coming together: by chance, each would have to be drawn beside the
-// others. It reports false where the space has not what it needs.
-type pattern func(s *Space, r *Round, rng *rand.Rand) bool
+// others. What matters most among its choices it takes in turn, by how often it has been
+// followed before, and the rest it draws. It reports false where the space has not what it needs.
+type pattern func(s *Space, r *Round, rng *rand.Rand, before int) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{lateMessage, forgottenVote, midway, renewed, vanished, backTooSoon, overtaken}
+var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, midway, overtaken, forgottenVote}
 
 // patterned draws a round by one of the patterns: each in its turn, since rounds are few.
 func (s *Space) patterned(rng *rand.Rand, turn int) Round {
@@ -28,7 +29,7 @@ func (s *Space) patterned(rng *rand.Rand, turn int) Round {
 	r.TTL, r.Duration = pick(rng, s.TTLs[:(len(s.TTLs)+1)/2]), min(s.Longest, leastLength) // room for many leases
 	s.lengthen(&r)
 	for i := range patterns {
-		if patterns[(turn+i)%len(patterns)](s, &r, rng) {
+		if patterns[(turn+i)%len(patterns)](s, &r, rng, turn/len(patterns)) {
 			break
 		}
 	}
@@ -47,6 +48,15 @@ func (s *Space) crowd(r *Round, rng *rand.Rand, clients []int, holds ...float64)
 	}
 }
 
+// within are the lease lengths up to most, or the shortest.
+func (s *Space) within(most time.Duration) []time.Duration {
+	n := 1
+	for n < len(s.TTLs) && s.TTLs[n] <= most {
+		n++
+	}
+	return s.TTLs[:n]
+}
+
 // holding are the faults that hold messages back and deliver them when they are healed.
 var holding = []string{"slow-reply", "stall", "stuck-connection"}
 
@@ -60,6 +70,12 @@ func ofNodes(all []string) []string {
 	return slices.DeleteFunc(all, func(fault string) bool { return !takes(fault, "node") })
 }
 
+// inTurn returns what a pattern takes of all that it may, when it has been followed before so
+// often, and how often it has gone through all of them.
+func inTurn[T any](all []T, before int) (one T, rounds int) {
+	return all[before%len(all)], before / len(all)
+}
+
 // goOn adds a fault that goes on from at for half of the round: as long as one step may.
 func (r *Round) goOn(fault string, at time.Duration, p faults.Params) {
 	r.Steps = append(r.Steps, faults.Spec{Fault: fault, At: at, For: r.Duration/2 - time.Millisecond, On: faults.AtTime, Params: p})
@@ -68,14 +84,15 @@ func (r *Round) goOn(fault string, at time.Duration, p faults.Params) {
 // lateMessage holds a message back, or its answer, until about the end of the lease that it
 // is about: its sender has long given up and asks again, or has all the patience that it
 // takes (Gray and Cheriton, "Leases", SOSP 1989: what is late must be as good as lost).
-func lateMessage(s *Space, r *Round, rng *rand.Rand) bool {
+func lateMessage(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	late := s.holding()
 	if len(late) == 0 {
 		return false
 	}
 	s.crowd(r, rng, []int{2, 2, 3}, 0.1, 0.3, 0.6)
-	x := faults.Spec{Fault: pick(rng, late), On: pick(rng, []watch.Moment{watch.AcquireSent, watch.RenewalSent, watch.ReleaseSent})}
-	x.At, x.Client = share(r.Duration, 0.03+0.1*rng.Float64()), faults.RoleAny
+	x := faults.Spec{At: share(r.Duration, 0.03+0.1*rng.Float64()), Params: faults.Params{Client: faults.RoleAny}}
+	x.Fault, before = inTurn(late, before)
+	x.On, _ = inTurn([]watch.Moment{watch.AcquireSent, watch.RenewalSent, watch.ReleaseSent}, before)
 	// A late answer tells only who still waits for it; a late request matters most when its
 	// sender has given it up.
 	lengths, patience := []float64{0.6, 0.9, 1.1, 1.4}, []float64{0.1, 0.1, 0.2, 3}
@@ -84,8 +101,8 @@ func lateMessage(s *Space, r *Round, rng *rand.Rand) bool {
 	}
 	x.For, r.Load.Timeout = share(r.TTL, pick(rng, lengths)), share(r.TTL, pick(rng, patience))
 	x.Times, x.Every = 5, x.For+share(r.TTL, 0.7)
-	if x.On == watch.RenewalSent {
-		r.Load.LongHold, r.Load.Hold = 0.5, workload.Fixed(share(r.TTL, 0.05))
+	if x.On == watch.RenewalSent { // by hand: others are seen when they are over
+		r.Load.Extend = 1
 	}
 	if takes(x.Fault, "node") {
 		x.Node = faults.RoleAll
@@ -102,17 +119,27 @@ func lateMessage(s *Space, r *Round, rng *rand.Rand) bool {
 // that forgets has just voted for it while its request to the others is late, and from then
 // on everybody is cut off from those others that know of it. What the node learns when it
 // comes back, and from whom, decides.
-func forgottenVote(s *Space, r *Round, rng *rand.Rand) bool {
+func forgottenVote(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 	forget := ofNodes(s.of(coverage.NodeEmpty))
 	if s.Nodes < 3 || len(forget) == 0 || !slices.Contains(s.Faults, "cut") || !slices.Contains(s.Faults, "stall") {
 		return false
 	}
+	r.TTL = slices.Min(s.TTLs)
+	s.lengthen(r)
 	s.crowd(r, rng, []int{3}, 0.03, 0.1)
 	// Others must meet the node meanwhile, but not ask for the same key.
-	r.Load.Keys, r.Load.Think = min(s.Keys, 2), workload.Fixed(pick(rng, []time.Duration{60 * time.Millisecond, 120 * time.Millisecond, 200 * time.Millisecond}))
+	r.Load.Keys, r.Load.Think = min(s.Keys, 2), workload.Fixed(pick(rng, []time.Duration{60 * time.Millisecond, 60 * time.Millisecond, 120 * time.Millisecond}))
 	r.Load.Timeout = r.TTL
-	name, nodes := victim(rng), rng.Perm(s.Nodes)
-	spare := (s.Nodes - 1) / 2
+	long := share(r.TTL, 2.2) // the node that forgot is away from its quorum for more than a lease
+	for at := share(r.Duration, 0.03+0.05*rng.Float64()); at+long+share(r.TTL, 0.2) < r.Duration; at += long + share(r.TTL, 0.3) {
+		s.forget(r, rng, pick(rng, forget), at, long)
+	}
+	return true
+}
+
+// forget has one vote forgotten as forgottenVote says.
+func (s *Space) forget(r *Round, rng *rand.Rand, fault string, at, long time.Duration) {
+	nodes, spare := rng.Perm(s.Nodes), (s.Nodes-1)/2
 	named := func(of []int) string {
 		var all []string
 		for _, n := range of {
@@ -120,10 +147,8 @@ func forgottenVote(s *Space, r *Round, rng *rand.Rand) bool {
 		}
 		return strings.Join(all, "+")
 	}
+	name := fmt.Sprintf("victim%d", len(r.Steps))
 	forgets, others, cut := named(nodes[:1]), named(nodes[1:1+spare]), named(nodes[s.Nodes-spare:])
-	at := share(r.Duration, 0.03+0.2*rng.Float64())
-	long := r.Duration/2 - time.Millisecond
-	late := pick(rng, []float64{0.2, 0.35, 0.6})
 	step := func(fault, client, node string, on watch.Moment, then, length time.Duration) {
 		x := faults.Spec{Fault: fault, At: at, On: on, For: length, Params: faults.Params{Client: client, Node: node}}
 		if on != faults.AtTime {
@@ -135,21 +160,18 @@ func forgottenVote(s *Space, r *Round, rng *rand.Rand) bool {
 		r.Steps = append(r.Steps, x)
 	}
 	step("cut", faults.RoleAny+" as "+name, cut, faults.AtTime, 0, long)
-	if rng.IntN(4) > 0 {
-		step("stall", name, others, watch.AcquireSent, 0, share(r.TTL, late))
-	}
-	step(pick(rng, forget), "", forgets, watch.AcquireSent, share(r.TTL, pick(rng, []float64{0.01, 0.03, 0.06})), share(r.TTL, pick(rng, []float64{0, 0, 0.05})))
-	after := share(r.TTL, pick(rng, []float64{0, 0, 0.1}))
+	step("stall", name, others, watch.AcquireSent, 0, share(r.TTL, pick(rng, []float64{0.2, 0.35, 0.35, 0.6})))
+	step(fault, "", forgets, watch.AcquireSent, share(r.TTL, pick(rng, []float64{0.01, 0.03, 0.06})), share(r.TTL, pick(rng, []float64{0, 0, 0.05})))
+	after := share(r.TTL, pick(rng, []float64{0, 0, 0, 0.1}))
 	step("cut", faults.RoleAll, others, watch.AcquireReplied, after, long)
-	if rng.IntN(4) > 0 { // attempts that fail leave their marks on whom they reach: for as long as a lease they reach nobody
+	if rng.IntN(2) > 0 { // attempts that fail leave their marks on whom they reach: for as long as a lease they reach nobody
 		step("cut", faults.RoleAll, cut, watch.AcquireReplied, after, share(r.TTL, pick(rng, []float64{1, 1.2, 1.4})))
 	}
-	return true
 }
 
 // midway makes attempts long by a slow network, and has nodes forget, end leases early, go
 // away and come back, or hear the rest of one later than its lease, while they are under way.
-func midway(s *Space, r *Round, rng *rand.Rand) bool {
+func midway(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	held := s.holding()
 	strikes := ofNodes(slices.Concat(s.of(coverage.ClockShifted), s.of(coverage.NodeEmpty), s.of(coverage.NodeRestarted), held))
 	if len(strikes) == 0 || !slices.Contains(s.Faults, "latency") {
@@ -161,7 +183,8 @@ func midway(s *Space, r *Round, rng *rand.Rand) bool {
 	if s.Nodes >= 3 && slices.Contains(s.Faults, "ring") && rng.IntN(3) > 0 {
 		r.goOn("ring", time.Millisecond, faults.Params{})
 	}
-	x := faults.Spec{Fault: pick(rng, strikes), At: share(r.Duration, 0.05), On: watch.AcquireSent, Then: time.Duration(float64(delay) * pick(rng, []float64{1, 1.5, 2.5, 3.5}))}
+	x := faults.Spec{At: share(r.Duration, 0.05), On: watch.AcquireSent, Then: time.Duration(float64(delay) * pick(rng, []float64{1, 1.5, 2.5, 3.5}))}
+	x.Fault, _ = inTurn(strikes, before)
 	x.Times, x.Every = 12, max(50*time.Millisecond, share(r.TTL, 0.15))
 	if slices.Contains(held, x.Fault) {
 		x.Client, x.For = faults.RoleAny, share(r.TTL, pick(rng, []float64{1, 1.2, 1.5}))
@@ -178,7 +201,7 @@ func midway(s *Space, r *Round, rng *rand.Rand) bool {
 // two messages take equally long, and has nodes end what they store early all the while: the rest
 // of an attempt meets whoever was granted its key meanwhile, and the next quorum may be one
 // without the nodes that know of either.
-func overtaken(s *Space, r *Round, rng *rand.Rand) bool {
+func overtaken(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 	strikes := ofNodes(s.of(coverage.ClockShifted))
 	if s.Nodes < 3 || len(strikes) == 0 || !slices.Contains(s.Faults, "latency") {
 		return false
@@ -200,11 +223,40 @@ func overtaken(s *Space, r *Round, rng *rand.Rand) bool {
 	return true
 }
 
+// outlived has a holder stand still for longer than its lease, while others ask for its key:
+// what it does then, it does with what it takes for its own (Kleppmann, "How to do distributed
+// locking", 2016). It stands still in its section, before it renews or extends, or before it
+// gives the key back.
+func outlived(s *Space, r *Round, rng *rand.Rand, before int) bool {
+	pauses := s.of(coverage.ClientPaused)
+	if len(pauses) == 0 {
+		return false
+	}
+	s.crowd(r, rng, []int{3, 4, 6}, 0.3, 0.6)
+	moment, before := inTurn([]watch.Moment{watch.InSection, watch.RenewalDue, watch.ReleaseSent}, before)
+	x := faults.Spec{Fault: pick(rng, pauses), At: share(r.Duration, 0.03+0.1*rng.Float64()), On: moment, Params: faults.Params{Client: faults.RoleHolder}}
+	switch {
+	case moment != watch.RenewalDue:
+	case before%3 == 0: // the others hold the key for long too
+		x.Then = share(r.TTL, pick(rng, []float64{-0.04, -0.15}))
+		r.Load.Hold, r.Load.Renew = workload.Fixed(share(r.TTL, 1.7)), true
+	case before%3 == 1: // most of the others give it back soon
+		x.Then = share(r.TTL, pick(rng, []float64{-0.04, -0.15}))
+		r.Load.Hold, r.Load.LongHold = workload.Fixed(share(r.TTL, 0.05)), 0.3
+	default: // by hand
+		x.On, r.Load.Extend = watch.InSection, 1
+	}
+	x.For = share(r.TTL, pick(rng, []float64{1.1, 1.4, 1.8}))
+	x.Times, x.Every = 4, x.For+share(r.TTL, 0.4)
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
 // renewed has a lease live on by its renewals while others ask for its key, and something
 // come between its holder and its nodes about when one is due, for as long as a lease.
-func renewed(s *Space, r *Round, rng *rand.Rand) bool {
+func renewed(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	var between []coverage.Class
-	for class := coverage.RequestLost; class <= coverage.ClientPaused; class++ {
+	for class := coverage.RequestLost; class < coverage.ClientPaused; class++ {
 		if len(s.of(class)) > 0 {
 			between = append(between, class)
 		}
@@ -212,16 +264,20 @@ func renewed(s *Space, r *Round, rng *rand.Rand) bool {
 	if len(between) == 0 {
 		return false
 	}
+	r.TTL = pick(rng, s.within(r.Duration/3)) // how late a holder hears of its loss is told from a longer lease
 	s.crowd(r, rng, []int{3, 4, 6}, 1.7, 2.5)
-	r.Load.Renew, r.Load.Wait = true, share(r.TTL, pick(rng, []float64{0, 1, 3}))
-	if rng.IntN(3) == 0 { // by hand
-		r.Load.Renew, r.Load.Extend = false, 0.5
-	}
-	class := pick(rng, between)
-	x := faults.Spec{Fault: pick(rng, s.of(class)), At: share(r.Duration, 0.03+0.1*rng.Float64())}
-	x.On = pick(rng, []watch.Moment{watch.RenewalDue, watch.RenewalDue, watch.RenewalSent})
-	if x.On == watch.RenewalDue {
-		x.Then = share(r.TTL, pick(rng, []float64{-0.04, -0.15, 0}))
+	r.Load.Wait, r.Load.Timeout = share(r.TTL, pick(rng, []float64{0, 1, 3})), share(r.TTL, pick(rng, []float64{0, 3})) // whoever is patient hears what is late
+	class, before := inTurn(between, before)
+	x := faults.Spec{Fault: pick(rng, s.of(class)), At: share(r.Duration, 0.03+0.1*rng.Float64()), On: watch.RenewalDue}
+	x.Then = share(r.TTL, pick(rng, []float64{-0.04, -0.15, 0}))
+	switch before % 3 {
+	case 0:
+		r.Load.Renew = true
+	case 1: // most of the others give the key back soon, so that it may be free when what is late arrives
+		r.Load.Hold, r.Load.LongHold = workload.Fixed(share(r.TTL, 0.03)), 0.4
+		r.Clients, r.Load.Think = min(r.Clients, 3), workload.Fixed(pick(rng, []time.Duration{60 * time.Millisecond, 120 * time.Millisecond}))
+	default: // by hand
+		r.Load.Extend, x.On, x.Then = 0.5, watch.RenewalSent, 0
 	}
 	x.For = share(r.TTL, pick(rng, []float64{0.7, 0.9, 1.2, 1.7}))
 	x.Times, x.Every = 4, x.For+share(r.TTL, 0.5)
@@ -237,7 +293,7 @@ func renewed(s *Space, r *Round, rng *rand.Rand) bool {
 
 // vanished has somebody who stands in line, or who holds, be no more early on, and others ask
 // on for many leases: what was left behind must be gone by then.
-func vanished(s *Space, r *Round, rng *rand.Rand) bool {
+func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	crashes := s.of(coverage.ClientCrashed)
 	if len(crashes) == 0 {
 		return false
@@ -248,7 +304,7 @@ func vanished(s *Space, r *Round, rng *rand.Rand) bool {
 	s.crowd(r, rng, []int{4, 6, 8}, 0.1)
 	r.Load.Wait = share(r.TTL, pick(rng, []float64{0.5, 1, 3}))
 	x := faults.Spec{Fault: pick(rng, crashes), At: share(r.Duration, 0.03+0.1*rng.Float64()), For: share(r.TTL, 0.35)}
-	x.On = pick(rng, []watch.Moment{"", watch.InSection, watch.AcquireSent})
+	x.On, _ = inTurn([]watch.Moment{"", watch.InSection, watch.AcquireSent}, before)
 	if takes(x.Fault, "client") {
 		x.Client = pick(rng, []string{faults.RoleWaiter, faults.RoleWaiter, faults.RoleHolder})
 	}
@@ -258,7 +314,7 @@ func vanished(s *Space, r *Round, rng *rand.Rand) bool {
 
 // backTooSoon has a master forget while a key of it is held, and come back before anybody
 // has missed it: nobody is promoted in its place, and its replicas become as empty as it is.
-func backTooSoon(s *Space, r *Round, rng *rand.Rand) bool {
+func backTooSoon(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 	forget := ofNodes(s.of(coverage.NodeEmpty))
 	if !s.Elected || len(forget) == 0 {
 		return false

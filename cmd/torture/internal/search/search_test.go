@@ -2,6 +2,7 @@ package search
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -391,7 +392,7 @@ func TestPatterns(t *testing.T) {
 			}
 			r := Round{Seed: seed}
 			s.drawShape(&r, rng)
-			if !draw(&s, &r, rng) {
+			if !draw(&s, &r, rng, int(seed)) {
 				t.Fatalf("pattern %d was not drawn of all faults", i)
 			}
 			drawn := len(r.Steps)
@@ -408,8 +409,33 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("pattern %d: all of its steps can be played in %d of 50 rounds", i, kept)
 		}
 		none := Space{Faults: []string{"script-flush"}, Nodes: 5, Elected: true}.withDefaults()
-		if draw(&none, &Round{TTL: time.Second, Duration: 3 * time.Second}, rand.New(rand.NewPCG(1, 1))) {
+		if draw(&none, &Round{TTL: time.Second, Duration: 3 * time.Second}, rand.New(rand.NewPCG(1, 1)), 0) {
 			t.Errorf("pattern %d was drawn of a flush of scripts alone", i)
+		}
+	}
+}
+
+// TestPatternsTakeTheirChoicesInTurn: a holder stands still at each moment of its lease, and
+// renews or extends, within the first rounds that a pattern draws.
+func TestPatternsTakeTheirChoicesInTurn(t *testing.T) {
+	s := Space{Faults: FaultNames(func(catalogue.Entry) bool { return true }), Nodes: 3, Clients: 5}.withDefaults()
+	rng := rand.New(rand.NewPCG(1, 1))
+	seen := map[string]bool{}
+	for before := range 9 {
+		r := Round{TTL: time.Second, Duration: 3 * time.Second}
+		if !outlived(&s, &r, rng, before) {
+			t.Fatal("not drawn of all faults")
+		}
+		for _, x := range r.Steps {
+			if x.For <= r.TTL || x.Client != faults.RoleHolder {
+				t.Errorf("%s of %q for %v of a lease of %v", x.Fault, x.Client, x.For, r.TTL)
+			}
+			seen[fmt.Sprint(x.On, " ", r.Load.Renew, " ", r.Load.Extend, " ", r.Load.LongHold)] = true
+		}
+	}
+	for _, want := range []string{"in-section false 0 0", "renewal-due true 0 0", "renewal-due false 0 0.3", "in-section false 1 0", "release-sent false 0 0"} {
+		if !seen[want] {
+			t.Errorf("nobody stands still so: %s; seen %v", want, seen)
 		}
 	}
 }
