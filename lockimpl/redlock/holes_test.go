@@ -254,10 +254,10 @@ var holes = []cell{
 	{"hole 58", "", "TestPlaceOfWhoGaveUpIsTakenAwayOnceItsNodeIsBack", "who gives up while a node is out of reach keeps everybody else from the key there for its Patience", []edit{
 		{"redlock/queue.go", "if r.Outcome != node.Executed && c.Wanted(false) &&", "if r.Outcome != node.Executed && !untrue(\"hole 58\") && c.Wanted(false) &&"},
 	}},
-		{"hole 59", "", "TestWriterThatTriesNoMoreKeepsNobodyOut", "a writer that tries, and is refused by readers, keeps everybody else from the key for the Patience of those who wait", []edit{
+	{"hole 59", "", "TestWriterThatTriesNoMoreKeepsNobodyOut", "a writer that tries, and is refused by readers, keeps everybody else from the key for the Patience of those who wait", []edit{
 		{"redlock/lock.go", "betweenTries: min(cfg.Patience, mostBetweenTries).Milliseconds()", "betweenTries: map[bool]int64{true: cfg.Patience.Milliseconds(), false: min(cfg.Patience, mostBetweenTries).Milliseconds()}[untrue(\"hole 59\")]"},
 	}},
-{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
+	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},
 		{lua + "acquire.lua", "if run ~= string.match(ARGV[3], '^%S+') then return -2 end", ""},
 	}},
