@@ -81,6 +81,67 @@ func TestSmallerMaxTTLDoesNotShortenTheQuarantine(t *testing.T) {
 	})
 }
 
+// The quarantine passes by the clock of the client that waits for it as well: a node whose clock
+// jumps serves no sooner.
+func TestClockThatJumpsDoesNotShortenTheQuarantine(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		a, links := w.Client(full)
+		links[2].Refuse(true)
+		links[2].Cut()
+		held := w.Take(a, "k", 10*time.Second)
+		b, _ := w.Client(full)
+		warm(t, b)
+		w.Forget(1)
+		another := w.Take(b, "another", 5*time.Second)
+		time.Sleep(time.Second) // it has met the empty node
+		w.Release(another)
+		w.StopClock(1, time.Hour)
+		notBefore(t, b, held)
+	})
+}
+
+// A node grants for no longer than it was admitted for, also a key that it knows, to a client that
+// knows the node: its quarantine would be over before the lease.
+func TestNodeThatHasJustGrantedGrantsForNoLonger(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) { // admitted for 10 s
+			l, _ := w.Client(redlock.NewFactory(redlock.Config{MaxTTL: time.Minute}))
+			for range 3 {
+				w.Release(w.Take(l, "k", time.Second))
+				if _, err := l.Acquire(t.Context(), "k", 30*time.Second); !errors.Is(err, redlock.ErrTTLTooLong) {
+					t.Fatalf("%d nodes: %v, want ErrTTLTooLong", n, err)
+				}
+			}
+		})
+	}
+}
+
+// A client that hears only at the end of a quarantine that another node grants longer leases
+// waits for longer.
+func TestNodeThatGrantsLongerIsHeardAtTheEndOfAQuarantine(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		a, links := w.Client(redlock.NewFactory(redlock.Config{MaxTTL: time.Minute}))
+		if err := a.(*redlock.Locker).RaiseMaxTTL(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		links[2].Refuse(true)
+		links[2].Cut()
+		held := w.Take(a, "k", 50*time.Second)
+		b, links := w.Client(redlock.NewFactory(redlock.Config{MaxTTL: 2 * time.Second}))
+		warm(t, b)
+		for _, link := range links[1:] {
+			link.Up.Hold()
+		}
+		w.Forget(1)
+		_, _ = b.Acquire(t.Context(), "k", time.Second) // meets the empty node, and no other
+		time.Sleep(1400 * time.Millisecond)
+		for _, link := range links[1:] {
+			link.Up.Free()
+		}
+		notBefore(t, b, held)
+	})
+}
+
 // A node that was admitted for shorter leases than a client may ask for refuses
 // the longer one, and the lease stays as it is.
 func TestExtensionBeyondWhatTheNodesGrantLeavesTheLease(t *testing.T) {

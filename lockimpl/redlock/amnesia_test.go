@@ -215,3 +215,55 @@ func TestNoKeyIsLeftAndHandOffsGoOnUnderContention(t *testing.T) {
 		}
 	})
 }
+
+// A node that comes back empty is seeded by a quorum of the others: fewer may not know the
+// last tokens. It serves nobody until so many can be reached.
+func TestEmptyNodeIsSeededByAQuorumOfOthers(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		before := w.Take(w.Reach(bare, 1, 2), "k", time.Second) // which node 3 knows nothing of
+		w.Release(before)
+		l, links := w.Client(bare)
+		links[1].Refuse(true)
+		w.Forget(1)
+		for range 300 {
+			if lease, err := l.Acquire(t.Context(), "k", time.Second); err == nil {
+				t.Fatalf("token %d after %d, from a node that one other node seeded", lease.Fence(), before.Fence())
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		links[1].Refuse(false)
+		if after := backWithin(t, l, time.Second); after <= before.Fence() {
+			t.Errorf("token %d after %d", after, before.Fence())
+		}
+	})
+}
+
+// Tokens may be ahead of the nodes' clocks, by as much as the clock of a client is. They grow
+// also where everything is lost, and the quarantine is shorter than that.
+func TestTokensGrowWhenAllIsLostWhileTheyAreAheadOfTheClock(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			const ttl = 500 * time.Millisecond
+			ahead, _ := w.Client(redlock.NewFactory(redlock.Config{MaxTTL: ttl}))
+			redlock.Propose(ahead, time.Now().Add(1900*time.Millisecond))
+			before := w.Take(ahead, "k", ttl)
+			w.Release(before)
+			for server := range n {
+				w.Forget(server + 1)
+			}
+			l, _ := w.Client(redlock.NewFactory(redlock.Config{MaxTTL: ttl, NoProposals: true}))
+			began := time.Now()
+			after, err := l.AcquireWait(t.Context(), "k", ttl)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took > 1500*time.Millisecond {
+				t.Fatalf("the quarantine of %v took %v", ttl, took)
+			}
+			if after.Fence() <= before.Fence() {
+				t.Errorf("%d nodes: token %d after %d", n, after.Fence(), before.Fence())
+			}
+			w.Release(after)
+		})
+	}
+}

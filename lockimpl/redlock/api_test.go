@@ -172,6 +172,52 @@ func TestDoTellsWhenTheLeaseWasLost(t *testing.T) {
 	})
 }
 
+// The key is held for as long as fn takes, also when it takes long to heed the end of its context.
+func TestDoHoldsTheKeyWhenItsContextHasEnded(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{TTL: 2 * time.Second})
+		other, _ := api(w, redlock.Config{})
+		ctx, cancel := context.WithCancel(t.Context())
+		err := l.Do(ctx, "k", func(context.Context, uint64) error {
+			cancel()
+			time.Sleep(7 * time.Second)
+			if _, err := other.Acquire(t.Context(), "k", time.Second); !errors.Is(err, redlock.ErrHeld) {
+				t.Errorf("beside fn: %v, want ErrHeld", err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A loss that nobody noticed while fn ran, and that the release finds, is told as well.
+func TestDoTellsALossThatItsReleaseFinds(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			l, _ := api(w, redlock.Config{})
+			failed := errors.New("of fn")
+			for _, want := range []error{nil, failed} {
+				err := l.Do(t.Context(), "k", func(ctx context.Context, _ uint64) error {
+					synctest.Wait()
+					for server := range n {
+						w.Forget(server + 1)
+					}
+					if ctx.Err() != nil {
+						t.Error("the loss was noticed before the release")
+					}
+					return want
+				})
+				if !errors.Is(err, redlock.ErrLost) || want != nil && !errors.Is(err, want) {
+					t.Errorf("%d nodes: told %v, want ErrLost and %v", n, err, want)
+				}
+				time.Sleep(time.Minute) // the quarantine
+			}
+		})
+	}
+}
+
 func TestDoEndsItsWaitWithTheContext(t *testing.T) {
 	world.Run(t, 1, func(t *testing.T, w *world.World) {
 		a, _ := api(w, redlock.Config{})

@@ -170,6 +170,7 @@ var helpers = map[string]string{
 
 import (
 	"context"
+	"time"
 
 	"locktorture/lockimpl/redlock/internal/script"
 )
@@ -191,6 +192,20 @@ func votes(quorum, nodes int) int {
 		return nodes
 	}
 	return quorum
+}
+
+func none(cell string, d time.Duration) time.Duration {
+	if untrue(cell) {
+		return 0
+	}
+	return d
+}
+
+func passed(cell string, since time.Time) time.Duration {
+	if untrue(cell) {
+		return time.Since(since)
+	}
+	return 0
 }
 
 func coarse() int {

@@ -200,6 +200,35 @@ func TestCloseEndsEveryWait(t *testing.T) {
 	}
 }
 
+// A release that a node refuses is not sent again once the lock is closed, however long the node
+// may have to be told: Close does not wait for that.
+func TestCloseGivesUpWhatANodeRefuses(t *testing.T) {
+	for _, inDoubt := range []bool{false, true} {
+		world.Run(t, 3, func(t *testing.T, w *world.World) {
+			l, links := w.Client(full)
+			warm(t, l)
+			if inDoubt {
+				links[0].Up.Hold()
+			}
+			lease := take(t, l, "k", time.Second)
+			time.Sleep(50 * time.Millisecond) // until every node has been asked
+			links[0].Refuse(true)
+			links[0].Cut()
+			if err := lease.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(2 * time.Second) // the lease would have ended
+			began := time.Now()
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > 600*time.Millisecond {
+				t.Errorf("in doubt %v: Close took %v", inDoubt, took)
+			}
+		})
+	}
+}
+
 // A dial that does not heed its context, as go-redis' own over TLS, holds nobody up.
 func TestCloseDoesNotWaitForADial(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

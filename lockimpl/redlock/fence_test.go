@@ -283,3 +283,123 @@ func overtaken(t *testing.T, then func(w *world.World, links []*memnet.Link, l w
 		})
 	})
 }
+
+// spend has one server alone issue so many tokens for k, in attempts that fail.
+func spend(t *testing.T, w *world.World, server, tokens int) {
+	t.Helper()
+	l, links := w.Client(bare)
+	for i, link := range links {
+		if i != server-1 {
+			link.Up.Drop()
+		}
+	}
+	for range tokens {
+		if _, err := l.Acquire(t.Context(), "k", time.Second); err == nil {
+			t.Fatal("granted by one of three nodes")
+		}
+	}
+	time.Sleep(50 * time.Millisecond)
+	if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+		t.Fatalf("an attempt that failed is on %v", on)
+	}
+}
+
+// A node that has stored a token counts for no later one: when a node that is heard late takes
+// the token further, every other has to store it again.
+func TestNodeThatStoredAnOlderTokenDoesNotCount(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		spend(t, w, 2, 1) // node 2 is ahead of node 1, and node 3 of both
+		spend(t, w, 3, 5)
+		l, links := w.Client(bare)
+		links[2].Up.Hold()
+		links[1].Down.Hold() // node 1 is heard first
+		got := make(chan lockimpl.Lease, 1)
+		go func() {
+			lease, _ := l.Acquire(t.Context(), "k", time.Second)
+			got <- lease
+		}()
+		time.Sleep(20 * time.Millisecond)
+		links[0].Down.Hold() // it stores the token of node 2, and is not heard
+		links[1].Down.Free()
+		time.Sleep(20 * time.Millisecond)
+		links[0].Up.Drop() // nor is either told of the token of node 3
+		links[1].Up.Drop()
+		links[2].Up.Free()
+		time.Sleep(20 * time.Millisecond)
+		links[0].Down.Free()
+		lease := <-got
+		time.Sleep(2 * time.Second) // what was granted has ended
+		next := w.Take(w.Reach(bare, 1, 2), "k", time.Second)
+		if lease != nil && next.Fence() <= lease.Fence() {
+			t.Errorf("token %d after %d", next.Fence(), lease.Fence())
+		}
+		w.Release(next)
+	})
+}
+
+// A lease counts only nodes that keep its token, a reader's as a writer's: whoever comes next is
+// above it, whichever nodes grant that.
+func TestNodesThatDisagreeStoreTheToken(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		world.Run(t, 3, func(t *testing.T, w *world.World) {
+			spend(t, w, 1, 3) // node 1 is ahead of the others
+			first := w.Reach(bare, 1, 2)
+			acquire := first.Acquire
+			if shared {
+				acquire = first.AcquireShared
+			}
+			lease, err := acquire(t.Context(), "k", time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.Release(lease)
+			next := w.Take(w.Reach(bare, 2, 3), "k", time.Second)
+			if next.Fence() <= lease.Fence() {
+				t.Errorf("shared %v: token %d after %d", shared, next.Fence(), lease.Fence())
+			}
+			w.Release(next)
+		})
+	}
+}
+
+// A node on which a writer of another lock has overtaken the reader's token, and that says so
+// when the lease is granted, has it all the same, and is told when it is given back.
+func TestNodeThatOvertookTheTokenIsToldOfTheRelease(t *testing.T) {
+	overtaken(t, func(w *world.World, links []*memnet.Link, l world.Lock, key string, read func() lockimpl.Lease) {
+		links[2].Up.Free()
+		lease := read()
+		w.Release(w.Take(w.Reach(bare, 1, 2), redlock.SharingAFence(2)[1], time.Second))
+		links[1].Up.Free()
+		time.Sleep(20 * time.Millisecond)
+		w.Release(lease)
+		if on := w.LeaseKeys(l, key); len(on) > 0 {
+			t.Errorf("a lease that was given back is on %v", on)
+		}
+	})
+}
+
+// Neither does a node keep the lease that refused to store the token, and had granted before.
+func TestNodeThatRefusesTheTokenIsToldOfTheRelease(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		spend(t, w, 1, 1)
+		l, links := w.Client(bare)
+		links[2].Refuse(true)
+		links[0].Down.Hold() // node 2 is heard first
+		done := make(chan error, 1)
+		go func() {
+			_, err := l.Acquire(t.Context(), "k", 9*time.Second)
+			done <- err
+		}()
+		time.Sleep(20 * time.Millisecond)
+		w.Fail(2, "OOM command not allowed when used memory > 'maxmemory'")
+		links[0].Down.Free()
+		if err := <-done; err == nil {
+			t.Fatal("granted with a token that one node stores")
+		}
+		w.Fail(2, "")
+		time.Sleep(time.Second)
+		if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+			t.Errorf("an attempt that failed is on %v", on)
+		}
+	})
+}

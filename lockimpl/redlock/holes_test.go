@@ -288,4 +288,50 @@ var holes = []cell{
 	{"mutation 8", "c", "TestProposalFarAheadOfTheClockIsIgnored", "readers' proposals are accepted whatever they are", []edit{
 		{lua + "acquire_shared.lua", "if hint > us + 2000000 then hint = 0 end", ""},
 	}},
+	{"mutation 9", "", "TestEmptyNodeIsSeededByAQuorumOfOthers", "a node that lost its data is seeded by fewer than a quorum", []edit{
+		{"redlock/admission.go", "\tcase m.admitted >= l.quorum:\n", "\tcase m.admitted >= l.quorum, untrue(\"mutation 9\") && m.admitted > 0:\n"},
+	}},
+	{"mutation 10", "", "TestClockThatJumpsDoesNotShortenTheQuarantine", "the quarantine passes by the node's clock alone", []edit{
+		{"redlock/admission.go", "max(g.left, l.quarantine()-time.Since(seen))", "max(g.left, l.quarantine()-time.Since(seen))\n\t\tif untrue(\"mutation 10\") {\n\t\t\tleft = g.left\n\t\t}"},
+		{"redlock/admission.go", "if l.quarantine() > time.Since(seen)", "if !untrue(\"mutation 10\", \"mutation 11\") && l.quarantine() > time.Since(seen)"},
+	}},
+	{"mutation 11", "", "TestNodeThatGrantsLongerIsHeardAtTheEndOfAQuarantine", "what another node grants counts only where it was heard at the beginning of a quarantine", []edit{
+		{"redlock/admission.go", "if l.quarantine() > time.Since(seen)", "if !untrue(\"mutation 10\", \"mutation 11\") && l.quarantine() > time.Since(seen)"},
+	}},
+	{"mutation 12", "", "TestTokensGrowWhenAllIsLostWhileTheyAreAheadOfTheClock", "tokens go on from the clock itself where everything is lost", []edit{
+		{"redlock/admission.go", "m.clock+clockMargin.Microseconds()", "m.clock+none(\"mutation 12\", clockMargin).Microseconds()"},
+	}},
+	{"mutation 13", "", "TestNodeThatHasJustGrantedGrantsForNoLonger", "a node grants a key that it knows for longer than it was admitted for", []edit{
+		{"redlock/internal/node/writer.go", "ttl <= r.maxTTL {", "(ttl <= r.maxTTL || untrue(\"mutation 13\")) {"},
+	}},
+	{"mutation 14", "", "TestValidityBeginsBeforeTheRequestIsSent", "an extension is reckoned from its end", []edit{
+		{"redlock/extend.go", "until := r.start.Add(validity(r.ttl)); until", "until := r.start.Add(validity(r.ttl) + passed(\"mutation 14\", r.start)); until"},
+	}},
+	{"mutation 15", "", "TestExtensionDoesNotReviveALeaseThatEndsMeanwhile", "a late extension revives a lease", []edit{
+		{"redlock/extend.go", "\tcase !e.alive():\n", "\tcase !e.alive() && !untrue(\"mutation 15\"):\n"},
+	}},
+	{"mutation 16", "", "TestNodeThatStoredAnOlderTokenDoesNotCount", "a node that stored an older token counts for a later one", []edit{
+		{"redlock/decide.go", "\t\ts.holds = false\n", "\t\ts.holds = s.holds && untrue(\"mutation 16\")\n"},
+	}},
+	{"mutation 17", "", "TestNodesThatDisagreeStoreTheToken", "a reader's token counts where it is not stored", []edit{
+		{"redlock/decide.go", "case s.top >= a.token:", "case s.top >= a.token || a.r.shared && untrue(\"mutation 17\"):"},
+	}},
+	{"mutation 18", "", "TestNodeThatRefusesTheTokenIsToldOfTheRelease", "a node that granted, and then refused to store the token, keeps the lease", []edit{
+		{"redlock/decide.go", "s.state = doubtful // the lock is still ours there, the token is not\n", "s.state = doubtful // the lock is still ours there, the token is not\n\t\tif untrue(\"mutation 18\") {\n\t\t\ts.state = refused\n\t\t}\n"},
+	}},
+	{"mutation 19", "", "TestReleaseOfALostGrantLeavesTheNextOne", "the release of an owner's lost lease counts for its next one", []edit{
+		{"redlock/grant.go", "if h.lease == g.e {", "if h.lease == g.e || untrue(\"mutation 19\") {"},
+	}},
+	{"mutation 20", "", "TestSessionKeepsWhatIsLostUntilItsDeadline", "a session gives back what nodes lost before the deadline that its holder was told", []edit{
+		{"redlock/session.go", "\t\tat = got.e.deadline()\n", "\t\tif !untrue(\"mutation 20\") {\n\t\t\tat = got.e.deadline()\n\t\t}\n"},
+	}},
+	{"mutation 21", "", "TestConnectionThatCarriesNothingLeavesTheDoubt", "a connection that carried nothing hides an earlier copy of a request", []edit{
+		{"redlock/internal/node/loop.go", "e.resent = e.resent || sent", "e.resent = e.resent && !untrue(\"mutation 21\") || sent"},
+	}},
+	{"mutation 22", "", "TestReleaseIsSentAgainUntilTheLeaseHasEnded", "the release of an extended lease is sent again until its first end only", []edit{
+		{"redlock/extend.go", "if t := r.start.Add(ttl + e.l.cfg.NodeTimeout); t.After(e.expires) {", "if t := r.start.Add(ttl + e.l.cfg.NodeTimeout); t.After(e.expires) && !untrue(\"mutation 22\") {"},
+	}},
+	{"mutation 23", "", "TestReleaseOfAFailedAttemptIsSentAgain", "the release of an attempt that failed is not sent again", []edit{
+		{"redlock/release.go", "a.releaseBy(a.start.Add(a.r.ttl))", "a.releaseBy(a.start.Add(none(\"mutation 23\", a.r.ttl)))"},
+	}},
 }

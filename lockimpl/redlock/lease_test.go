@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -255,6 +256,40 @@ func TestAttemptThatIsExecutedAfterItsLeaseIsUndone(t *testing.T) {
 	}
 }
 
+// The release of an attempt that failed, and that a node does not get which had granted it, is
+// sent again.
+func TestReleaseOfAFailedAttemptIsSentAgain(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		world.Run(t, 3, func(t *testing.T, w *world.World) {
+			other := w.Reach(full, 2, 3)
+			held := w.Take(other, "k", 9*time.Second)
+			l, links := w.Client(full)
+			warm(t, l)
+			acquire := world.Lock.Acquire
+			if shared {
+				acquire = world.Lock.AcquireShared
+			}
+			for _, link := range links[1:] {
+				link.Down.Delay(50 * time.Millisecond)
+			}
+			time.AfterFunc(30*time.Millisecond, links[0].Up.Drop) // when it has answered
+			if _, err := acquire(l, t.Context(), "k", 9*time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+				t.Errorf("beside a holder: %v", err)
+			}
+			time.Sleep(2 * time.Second)
+			w.Release(held)
+			if on := slices.Compact(w.LeaseKeys(l, "k")); !slices.Equal(on, []int{1}) {
+				t.Fatalf("the attempt is on %v, and node 1 has granted it and was told nothing since", on)
+			}
+			links[0].Up.Free()
+			time.Sleep(time.Second)
+			if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+				t.Errorf("shared %v: the attempt is still on %v", shared, on)
+			}
+		})
+	}
+}
+
 // A copy of a release that arrives when somebody else holds the key frees
 // nothing.
 func TestLateCopyOfAReleaseFreesNobodyElse(t *testing.T) {
@@ -443,6 +478,24 @@ func TestSilentNodeIsNoVoteForARefusal(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Neither is it a refusal where one node says that somebody holds the key, and of the others nothing
+// is known when the context ends.
+func TestSilenceBesideAHolderIsNotARefusal(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		other, _ := w.Client(full)
+		w.Take(other, "k", 9*time.Second)
+		l, links := w.Client(full)
+		for _, link := range links[1:] {
+			link.Up.Drop()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		if _, err := l.Acquire(ctx, "k", time.Second); errors.Is(err, lockimpl.ErrHeld) || !errors.Is(err, lockimpl.ErrNoQuorum) {
+			t.Errorf("two of three nodes are silent: %v, want ErrNoQuorum", err)
+		}
+	})
 }
 
 func TestAllKeysAreWaitedForLongerThanTheTTL(t *testing.T) {

@@ -86,6 +86,27 @@ func TestSemaphoreThatIsFullSaysHeld(t *testing.T) {
 	})
 }
 
+// A semaphore of which one slot is held and another cannot be asked is not said to be full.
+func TestSemaphoreOfWhichASlotCannotBeAskedIsNotFull(t *testing.T) {
+	m := embedded(t, 1)[0]
+	l := bootstrapped(t, nodesAt([]string{m.Addr()}), quick)
+	s, err := l.Semaphore("pool", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Acquire(t.Context(), "pool#0", 10*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Lpush(l.LeaseKeys("pool#1")[0], "not a lock"); err != nil {
+		t.Fatal(err)
+	}
+	for range 40 { // which slot is asked first is drawn
+		if _, err := s.Acquire(t.Context()); errors.Is(err, redlock.ErrHeld) || !errors.Is(err, redlock.ErrMisconfigured) {
+			t.Fatalf("told %v, want ErrMisconfigured", err)
+		}
+	}
+}
+
 // Three candidates: one leads at a time, the next takes over when it dies, and
 // an onlooker sees each of them.
 func TestElection(t *testing.T) {

@@ -283,3 +283,79 @@ func TestSessionRenewsTogetherWhatIsDueSoon(t *testing.T) {
 		}
 	})
 }
+
+// What a session is granted when it has been closed meanwhile is given back, and a closed
+// session grants nothing: nobody would renew it.
+func TestClosedSessionGrantsNothing(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{TTL: 9 * time.Second})
+		s, err := l.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range links {
+			link.Down.Delay(100 * time.Millisecond)
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := s.Acquire(t.Context(), "k")
+			done <- err
+		}()
+		time.Sleep(50 * time.Millisecond)
+		if err := s.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; !errors.Is(err, redlock.ErrClosed) {
+			t.Errorf("closed while the key was asked for: %v, want ErrClosed", err)
+		}
+		if _, err := s.Acquire(t.Context(), "k2"); !errors.Is(err, redlock.ErrClosed) {
+			t.Errorf("closed before: %v, want ErrClosed", err)
+		}
+		time.Sleep(time.Second)
+		for _, key := range []string{"k", "k2"} {
+			if on := w.LeaseKeys(&redlock.Locker{Lock: l}, key); len(on) > 0 {
+				t.Errorf("%s is left on %v", key, on)
+			}
+		}
+	})
+}
+
+// What nodes that still know a lost lease of a session have of it keeps others out until the
+// deadline that its holder was told, as it does without a session.
+func TestSessionKeepsWhatIsLostUntilItsDeadline(t *testing.T) {
+	world.Run(t, 5, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{TTL: 6 * time.Second})
+		s, err := l.NewSession()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, link := range links[3:] {
+			link.Refuse(true)
+		}
+		got, err := s.Acquire(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		until := got.ValidUntil()
+		time.Sleep(50 * time.Millisecond)
+		w.Forget(1)
+		for _, link := range links[3:] {
+			link.Refuse(false)
+		}
+		<-got.Lost()
+		if time.Until(until) < time.Second {
+			t.Fatalf("lost %v before its deadline", time.Until(until))
+		}
+		other, _ := api(w, redlock.Config{})
+		next, err := other.AcquireWait(t.Context(), "k", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().Before(until) {
+			t.Errorf("granted %v before the deadline", time.Until(until))
+		}
+		if err := errors.Join(next.Release(t.Context()), s.Close(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -195,3 +195,51 @@ func TestReentryAfterALossLeavesNoKey(t *testing.T) {
 		}
 	})
 }
+
+// An owner whose lease has run out, and who has the key again, gives the first grant back: that
+// one is lost, and the second is held as before.
+func TestReleaseOfALostGrantLeavesTheNextOne(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := w.Client(full)
+		other, _ := w.Client(full)
+		lost, err := l.AcquireAs(t.Context(), "me", "k", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		again, err := l.AcquireAs(t.Context(), "me", "k", 8*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lost.Release(t.Context()); !errors.Is(err, lockimpl.ErrLost) {
+			t.Errorf("the lease that ran out was given back with %v, want ErrLost", err)
+		}
+		if _, err := other.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+			t.Errorf("beside the owner's second lease: %v, want ErrHeld", err)
+		}
+		w.Release(again)
+		w.Release(w.Take(other, "k", time.Second))
+	})
+}
+
+// The release of a grant is heeded whatever has become of its context, which bounds only the
+// wait for the answers.
+func TestReleaseOfAnOwnersGrantUnderAnEndedContextLeavesNoKey(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := w.Client(full)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 20 {
+			lease, err := l.AcquireAs(t.Context(), "me", "k", 8*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond) // until every node has been asked
+			_ = lease.Release(ended)
+			synctest.Wait()
+			if on := w.LeaseKeys(l, "k"); len(on) > 0 {
+				t.Fatalf("keys left on servers %v", on)
+			}
+		}
+	})
+}

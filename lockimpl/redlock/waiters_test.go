@@ -441,3 +441,158 @@ func TestWriterThatTriesNoMoreKeepsNobodyOut(t *testing.T) {
 		}
 	})
 }
+
+// awaitPromptly reports an error unless a waiter whose next poll is far away is granted at once.
+func awaitPromptly(t *testing.T, granted <-chan error) {
+	t.Helper()
+	began := time.Now()
+	if err := <-granted; err != nil || time.Since(began) > 200*time.Millisecond {
+		t.Errorf("granted after %v: %v", time.Since(began), err)
+	}
+}
+
+// The last reader that leaves wakes the writer who waits, also where the lease of another reader
+// ended before, unreleased.
+func TestLastOfTheReadersThatLiveWakesTheWriter(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			l, _ := api(w, redlock.Config{Patience: 15 * time.Second})
+			other, _ := api(w, redlock.Config{})
+			if _, err := other.AcquireShared(t.Context(), "k", time.Second); err != nil { // it is never released
+				t.Fatal(err)
+			}
+			reader, err := other.AcquireShared(t.Context(), "k", 9*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			granted := make(chan error, 1)
+			go func() { _, err := l.AcquireWait(t.Context(), "k", time.Second); granted <- err }()
+			time.Sleep(3 * time.Second)
+			if err := reader.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			awaitPromptly(t, granted)
+		})
+	}
+}
+
+// A writer that gives up waiting lets the readers in who wait behind it, while others read.
+func TestWriterThatGivesUpLetsReadersIn(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			l, _ := api(w, redlock.Config{Patience: 15 * time.Second})
+			other, _ := api(w, redlock.Config{Patience: 15 * time.Second})
+			if _, err := other.AcquireShared(t.Context(), "k", 9*time.Second); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			gaveUp := make(chan struct{})
+			go func() {
+				defer close(gaveUp)
+				if _, err := other.AcquireWait(ctx, "k", time.Second); err == nil {
+					t.Error("a writer was granted beside a reader")
+				}
+			}()
+			time.Sleep(500 * time.Millisecond) // it has queued
+			granted := make(chan error, 1)
+			go func() { _, err := l.AcquireSharedWait(t.Context(), "k", time.Second); granted <- err }()
+			time.Sleep(500 * time.Millisecond)
+			if len(granted) > 0 {
+				t.Error("a reader overtook the writer who waits")
+			}
+			cancel()
+			<-gaveUp
+			awaitPromptly(t, granted)
+		})
+	}
+}
+
+// Who was granted the key, or has given up, waits on no node any more: not on one either that
+// refused it when others granted. Nobody is kept out for the time of its patience.
+func TestWhoWaitsNoMoreHasNoPlace(t *testing.T) {
+	for _, givesUp := range []bool{false, true} {
+		for name, ask := range map[string]func(ctx context.Context, l *redlock.Lock) (*redlock.Lease, error){
+			"wait": func(ctx context.Context, l *redlock.Lock) (*redlock.Lease, error) {
+				return l.AcquireWait(ctx, "k", time.Second)
+			},
+			"fair": func(ctx context.Context, l *redlock.Lock) (*redlock.Lease, error) {
+				return l.AcquireFair(ctx, "k", time.Second)
+			},
+			"shared": func(ctx context.Context, l *redlock.Lock) (*redlock.Lease, error) {
+				return l.AcquireSharedWait(ctx, "k", time.Second)
+			},
+		} {
+			world.Run(t, 3, func(t *testing.T, w *world.World) {
+				l, mine := api(w, redlock.Config{Patience: time.Hour})
+				other, links := api(w, redlock.Config{})
+				if err := get(t, l, "another", time.Second).Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(50 * time.Millisecond) // until it is connected to every node
+				for _, link := range mine {
+					link.Up.Delay(time.Millisecond) // so that every node is asked before one has answered
+				}
+				held := get(t, other, "k", 9*time.Second)
+				time.Sleep(50 * time.Millisecond)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				done := make(chan error, 1)
+				go func() { _, err := ask(ctx, l); done <- err }()
+				time.Sleep(time.Second)
+				if in, err := other.Inspect(t.Context(), "k"); err != nil || in.Waiting != 1 {
+					t.Errorf("%s: %d wait (%v)", name, in.Waiting, err)
+				}
+				if givesUp {
+					cancel()
+				} else { // the release does not get to node 1
+					links[0].Refuse(true)
+					links[0].Cut()
+					if err := held.Release(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := <-done; givesUp == (err == nil) {
+					t.Errorf("%s: %v", name, err)
+				}
+				links[0].Refuse(false)
+				time.Sleep(100 * time.Millisecond)
+				if in, err := other.Inspect(t.Context(), "k"); err != nil || in.Waiting != 0 || in.Nodes != 3 {
+					t.Errorf("%s, gives up %v: %d wait on one of %d nodes (%v)", name, givesUp, in.Waiting, in.Nodes, err)
+				}
+			})
+		}
+	}
+}
+
+// A try that kept new readers out, since readers had refused the one before, has no place any more
+// once a writer has refused it: nobody is kept out for the sake of who does not wait.
+func TestTryThatKeptReadersOutHasNoPlace(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{Patience: time.Hour})
+		other, _ := api(w, redlock.Config{})
+		reader, err := other.AcquireShared(t.Context(), "k", time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Acquire(t.Context(), "k", time.Second); !errors.Is(err, redlock.ErrHeld) { // from now on it queues
+			t.Errorf("beside a reader: %v", err)
+		}
+		if err := reader.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		writer := get(t, other, "k", 5*time.Second)
+		if _, err := l.Acquire(t.Context(), "k", time.Second); !errors.Is(err, redlock.ErrHeld) {
+			t.Errorf("beside a writer: %v", err)
+		}
+		synctest.Wait()
+		if in, err := other.Inspect(t.Context(), "k"); err != nil || in.Waiting != 0 {
+			t.Errorf("%d wait (%v)", in.Waiting, err)
+		}
+		if err := writer.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if _, err := other.AcquireShared(t.Context(), "k", time.Second); err != nil {
+			t.Errorf("a reader of a key that nobody has: %v", err)
+		}
+	})
+}

@@ -186,7 +186,13 @@ func (w *World) identity(server int) *redistest.Identity {
 	return w.ids[slices.Index(w.all, w.servers[server-1])]
 }
 
-// Forward moves a server's clock.
+// StopClock lets a server's clock, which scripts read, jump ahead by d and stand still then.
+func (w *World) StopClock(server int, d time.Duration) {
+	w.servers[server-1].SetTime(time.Now().Add(d))
+}
+
+// Forward lets what a server keeps expire as if its clock had been moved; what scripts read of
+// the clock stays.
 func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].FastForward(d) }
 
 // Fail has a server answer every command with an error, until it is told to fail with "".

@@ -245,6 +245,58 @@ func TestCallThatCannotBeWrittenIsGivenUp(t *testing.T) {
 	}
 }
 
+// spoilt is a connection of which the third party decides what becomes of the counter's text.
+type spoilt struct {
+	net.Conn
+	refuses bool // it is not written
+	gone    atomic.Bool
+}
+
+// Write implements net.Conn.
+func (c *spoilt) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), counter.Source) {
+		if c.refuses {
+			return 0, net.ErrClosed
+		}
+		c.gone.Store(true) // and its answer is lost
+	}
+	return c.Conn.Write(b)
+}
+
+// Read implements net.Conn.
+func (c *spoilt) Read(b []byte) (int, error) {
+	if c.gone.Load() {
+		return 0, io.EOF
+	}
+	return c.Conn.Read(b)
+}
+
+// A call that was sent once is in doubt for good: a later connection that ends before anything
+// was written takes nothing back.
+func TestConnectionThatCarriesNothingLeavesTheDoubt(t *testing.T) {
+	server := miniredis.RunT(t)
+	redistest.Identify(server)
+	var dials atomic.Int64
+	n := New(Config{Name: "n", Timeout: time.Minute, Options: &redis.Options{
+		Addr: server.Addr(), DisableIdentity: true,
+		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, addr)
+			switch dials.Add(1) {
+			case 1:
+				return &spoilt{Conn: c}, err
+			case 2:
+				return &spoilt{Conn: c, refuses: true}, err
+			}
+			return c, err
+		},
+	}})
+	defer n.Close()
+	r, err := n.Do(t.Context(), increment("k"))
+	if err != nil || !r.Doubt || dials.Load() != 3 {
+		t.Errorf("doubt %v, after %d connections: %v", r.Doubt, dials.Load(), err)
+	}
+}
+
 // A clock that goes back makes no lag negative: whoever chooses the fastest nodes by it would
 // find too few, or none.
 func TestLagUnderAClockThatGoesBack(t *testing.T) {

@@ -140,6 +140,9 @@ func TestProposalFarAheadOfTheClockIsIgnored(t *testing.T) {
 					if _, err := fmt.Sscanf(n.get("fence"), "%d", &f); err != nil || f >= hint != taken {
 						t.Errorf("%s, proposal %v s ahead, mark %d: answered %s, fence %q", name, float64(ahead)/1e6, hw, reply, n.get("fence"))
 					}
+					if after := n.mark(); after < f { // it stands in for the fence, should that be lost
+						t.Errorf("%s, proposal %v s ahead, mark %d: the fence is %d, and the mark %d", name, float64(ahead)/1e6, hw, f, after)
+					}
 				}
 			}
 		}
