@@ -222,13 +222,13 @@ var holes = []cell{
 		{"redlock/decide.go", "case v == 2 && r.token < a.token:", "case v == 2 && r.token < a.token && !untrue(\"hole 51\"):"},
 	}},
 	{"hole 52", "", "TestAttemptThatIsExecutedAfterItsLeaseIsUndone", "a node that executes an attempt later than its lease would have lasted keeps the key for as long again", []edit{
-		{"redlock/release.go", "late := a.byNode[i].doubt", "late := a.byNode[i].doubt && !untrue(\"hole 52\")"},
+		{"redlock/again.go", "late := a.byNode[i].doubt", "late := a.byNode[i].doubt && !untrue(\"hole 52\")"},
 	}},
 	{"hole 53", "", "TestSilentNodeIsNoVoteForARefusal", "a node that is silent counts as one that would have granted, so that an outage is told as a refusal", []edit{
 		{"redlock/decide.go", "> a.spare() && !a.restDecides():", "> a.spare() && (untrue(\"hole 53\") || !a.restDecides()):"},
 	}},
 	{"hole 54", "a", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "a node that is gone is dialled four times a second for as long as the client lives", []edit{
-		{"redlock/release.go", "\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,", "\tif untrue(\"hole 54a\") {\n\t\treturn a.l.cfg.NodeTimeout / 2\n\t}\n\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,"},
+		{"redlock/again.go", "\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,", "\tif untrue(\"hole 54a\") {\n\t\treturn a.l.cfg.NodeTimeout / 2\n\t}\n\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,"},
 	}},
 	{"hole 54", "b", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "Close waits for the pause between two releases", []edit{
 		{"redlock/lock.go", "for the last time\n\tl.late.sendNow()\n", "for the last time\n\tif !untrue(\"hole 54b\") {\n\t\tl.late.sendNow()\n\t}\n"},

@@ -17,46 +17,6 @@ import (
 // that saw its release.
 func (l *Lock) tombstoneTTL() time.Duration { return l.cfg.MaxTTL + 2*l.cfg.NodeTimeout }
 
-// retryRelease is the pause before a call that gives something back is sent again to a node
-// that did not answer it. It is sent until what it gives back has ended by itself.
-const retryRelease = 50 * time.Millisecond
-
-// retryLate is that pause behind end, when it has, where the node may still get what was
-// sent to it: a server that was stopped, or a network that held it up, has no bound on how
-// late that is. Such a call is sent until the node answers: as soon as it is connected
-// to again, and until then more and more seldom, since it may be gone for good. They are
-// few: what a node was sent by connections that it did not answer any more.
-func (a *attempt) retryLate(end time.Time) time.Duration {
-	away := min(time.Since(end)/awayShare, mostRetryLate)
-	return max(retryRelease, a.l.cfg.NodeTimeout/2, a.r.ttl/4, away)
-}
-
-const (
-	awayShare     = 32 // so much more of the time that a node has been away may go by until it is asked again
-	mostRetryLate = 10 * time.Second
-)
-
-// again has call, which gives back what the attempt has on a node and was not answered,
-// sent once more after a while. It reports false where it is not sent any more: what it gives
-// back has ended by itself at end, and the node will not get the attempt after that.
-func (a *attempt) again(i int, call node.Call, end time.Time) bool {
-	l := a.l
-	if l.closed.Load() {
-		return false
-	}
-	if time.Now().Before(end) {
-		l.retries.add(l.nodes[i], call, retryRelease)
-		return true
-	}
-	a.mu.Lock()
-	late := a.byNode[i].doubt
-	a.mu.Unlock()
-	if late {
-		l.late.add(l.nodes[i], call, a.retryLate(end))
-	}
-	return late
-}
-
 // A release gives back what an attempt has on the nodes. It goes to each node
 // on which something of the attempt's can be, behind the acquire that took it;
 // nodes that were not asked yet will not be.

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"locktorture/lockimpl/mutants/internal/planted/node"
 )
 
 // An attempt that does not queue goes to a quorum of nodes first: the same for
@@ -81,58 +79,6 @@ func (s *stragglers) tick(next time.Duration) {
 	}
 	if len(s.young)+len(s.old) > 0 {
 		s.timer.Reset(next)
-	}
-}
-
-// retries are the calls that a node did not answer and that are sent again.
-type retries struct {
-	mu    sync.Mutex
-	list  []retry
-	at    time.Time // when they are sent
-	timer *time.Timer
-}
-
-type retry struct {
-	to   *node.Node
-	call node.Call
-}
-
-// add has a call sent after a pause, or with those that are sent before that.
-func (s *retries) add(to *node.Node, call node.Call, pause time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.list = append(s.list, retry{to, call})
-	if at := time.Now().Add(pause); len(s.list) == 1 || at.Before(s.at) {
-		s.at = at
-		s.sendAfter(pause)
-	}
-}
-
-// sendAfter sets the timer. mu is held.
-func (s *retries) sendAfter(pause time.Duration) {
-	if s.timer == nil {
-		s.timer = time.AfterFunc(pause, s.send)
-	} else {
-		s.timer.Reset(pause)
-	}
-}
-
-// sendNow has those that wait sent without a pause.
-func (s *retries) sendNow() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.list) > 0 {
-		s.sendAfter(0)
-	}
-}
-
-func (s *retries) send() {
-	s.mu.Lock()
-	list := s.list
-	s.list = nil
-	s.mu.Unlock()
-	for _, r := range list {
-		r.to.Send(r.call)
 	}
 }
 

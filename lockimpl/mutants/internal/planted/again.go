@@ -1,0 +1,102 @@
+// Code generated from the lock and planted.patch by go test ./lockimpl/mutants/internal/plant -update. DO NOT EDIT.
+
+package planted
+
+import (
+	"sync"
+	"time"
+
+	"locktorture/lockimpl/mutants/internal/planted/node"
+)
+
+// retryRelease is the pause before a call that gives something back is sent again to a node
+// that did not answer it. It is sent until what it gives back has ended by itself.
+const retryRelease = 50 * time.Millisecond
+
+// retryLate is that pause behind end, when it has, where the node may still get what was
+// sent to it: a server that was stopped, or a network that held it up, has no bound on how
+// late that is. Such a call is sent until the node answers: as soon as it is connected
+// to again, and until then more and more seldom, since it may be gone for good. They are
+// few: what a node was sent by connections that it did not answer any more.
+func (a *attempt) retryLate(end time.Time) time.Duration {
+	away := min(time.Since(end)/awayShare, mostRetryLate)
+	return max(retryRelease, a.l.cfg.NodeTimeout/2, a.r.ttl/4, away)
+}
+
+const (
+	awayShare     = 32 // so much more of the time that a node has been away may go by until it is asked again
+	mostRetryLate = 10 * time.Second
+)
+
+// again has call, which gives back what the attempt has on a node and was not answered,
+// sent once more after a while. It reports false where it is not sent any more: what it gives
+// back has ended by itself at end, and the node will not get the attempt after that.
+func (a *attempt) again(i int, call node.Call, end time.Time) bool {
+	l := a.l
+	if l.closed.Load() {
+		return false
+	}
+	if time.Now().Before(end) {
+		l.retries.add(l.nodes[i], call, retryRelease)
+		return true
+	}
+	a.mu.Lock()
+	late := a.byNode[i].doubt
+	a.mu.Unlock()
+	if late {
+		l.late.add(l.nodes[i], call, a.retryLate(end))
+	}
+	return late
+}
+
+// retries are the calls that a node did not answer and that are sent again.
+type retries struct {
+	mu    sync.Mutex
+	list  []retry
+	at    time.Time // when they are sent
+	timer *time.Timer
+}
+
+type retry struct {
+	to   *node.Node
+	call node.Call
+}
+
+// add has a call sent after a pause, or with those that are sent before that.
+func (s *retries) add(to *node.Node, call node.Call, pause time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, retry{to, call})
+	if at := time.Now().Add(pause); len(s.list) == 1 || at.Before(s.at) {
+		s.at = at
+		s.sendAfter(pause)
+	}
+}
+
+// sendAfter sets the timer. mu is held.
+func (s *retries) sendAfter(pause time.Duration) {
+	if s.timer == nil {
+		s.timer = time.AfterFunc(pause, s.send)
+	} else {
+		s.timer.Reset(pause)
+	}
+}
+
+// sendNow has those that wait sent without a pause.
+func (s *retries) sendNow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) > 0 {
+		s.sendAfter(0)
+	}
+}
+
+func (s *retries) send() {
+	s.mu.Lock()
+	list := s.list
+	s.list = nil
+	s.mu.Unlock()
+	for _, r := range list {
+		r.to.Send(r.call)
+	}
+}
