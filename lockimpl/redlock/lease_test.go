@@ -407,6 +407,16 @@ func TestClientsWhoseClocksDiffer(t *testing.T) {
 	}
 }
 
+// waysToAsk are the ways to ask for k, for a second, by name.
+func waysToAsk(l world.Lock) map[string]func(ctx context.Context) (lockimpl.Lease, error) {
+	return map[string]func(ctx context.Context) (lockimpl.Lease, error){
+		"acquire": func(ctx context.Context) (lockimpl.Lease, error) { return l.Acquire(ctx, "k", time.Second) },
+		"wait":    func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireWait(ctx, "k", time.Second) },
+		"fair":    func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireFair(ctx, "k", time.Second) },
+		"shared":  func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireSharedWait(ctx, "k", time.Second) },
+	}
+}
+
 // Of many waits that end in an outage none says that somebody holds the key,
 // and all say what went wrong.
 func TestOutageIsNotARefusal(t *testing.T) {
@@ -418,12 +428,7 @@ func TestOutageIsNotARefusal(t *testing.T) {
 				link.Refuse(true)
 				dead.Add(1)
 			}
-			for name, acquire := range map[string]func(ctx context.Context) (lockimpl.Lease, error){
-				"acquire": func(ctx context.Context) (lockimpl.Lease, error) { return l.Acquire(ctx, "k", time.Second) },
-				"wait":    func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireWait(ctx, "k", time.Second) },
-				"fair":    func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireFair(ctx, "k", time.Second) },
-				"shared":  func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireSharedWait(ctx, "k", time.Second) },
-			} {
+			for name, acquire := range waysToAsk(l) {
 				ctx, cancel := context.WithTimeout(t.Context(), 700*time.Millisecond)
 				_, err := acquire(ctx)
 				cancel()
@@ -463,12 +468,7 @@ func TestSilentNodeIsNoVoteForARefusal(t *testing.T) {
 					links[2].Up.Free()
 				}()
 			}
-			for name, acquire := range map[string]func(ctx context.Context) (lockimpl.Lease, error){
-				"acquire": func(ctx context.Context) (lockimpl.Lease, error) { return l.Acquire(ctx, "k", time.Second) },
-				"wait":    func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireWait(ctx, "k", time.Second) },
-				"fair":    func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireFair(ctx, "k", time.Second) },
-				"shared":  func(ctx context.Context) (lockimpl.Lease, error) { return l.AcquireSharedWait(ctx, "k", time.Second) },
-			} {
+			for name, acquire := range waysToAsk(l) {
 				ctx, cancel := context.WithTimeout(t.Context(), 1200*time.Millisecond)
 				_, err := acquire(ctx)
 				cancel()
