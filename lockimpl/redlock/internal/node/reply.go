@@ -57,8 +57,8 @@ func (e ServerError) Code() string {
 // IsOfScript reports whether err is of a command within a script, before which others may
 // have been executed.
 func IsOfScript(err error) bool {
-	var se ServerError
-	return errors.As(err, &se) && strings.Contains(string(se), "@user_script")
+	se, ok := errors.AsType[ServerError](err) // allocates nothing, and err is nil nearly always
+	return ok && strings.Contains(string(se), "@user_script")
 }
 
 // isTransient reports whether the server may answer otherwise soon.
