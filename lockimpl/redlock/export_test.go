@@ -42,3 +42,14 @@ func SharingAFence(n int) []string {
 	}
 	return all
 }
+
+// SentAgain is how many calls wait to be sent again.
+func SentAgain(l *Lock) int {
+	n := 0
+	for _, r := range []*retries{&l.retries, &l.late} {
+		r.mu.Lock()
+		n += len(r.list)
+		r.mu.Unlock()
+	}
+	return n
+}

@@ -252,7 +252,7 @@ var holes = []cell{
 	}},
 
 	{"hole 58", "", "TestPlaceOfWhoGaveUpIsTakenAwayOnceItsNodeIsBack", "who gives up while a node is out of reach keeps everybody else from the key there for its Patience", []edit{
-		{"redlock/queue.go", "if r.Outcome != node.Executed && c.Wanted(false) &&", "if r.Outcome != node.Executed && !untrue(\"hole 58\") && c.Wanted(false) &&"},
+		{"redlock/queue.go", "if r.Outcome != node.Executed && c.placed &&", "if r.Outcome != node.Executed && !untrue(\"hole 58\") && c.placed &&"},
 	}},
 	{"hole 59", "", "TestWriterThatTriesNoMoreKeepsNobodyOut", "a writer that tries, and is refused by readers, keeps everybody else from the key for the Patience of those who wait", []edit{
 		{"redlock/lock.go", "betweenTries: min(cfg.Patience, mostBetweenTries).Milliseconds()", "betweenTries: map[bool]int64{true: cfg.Patience.Milliseconds(), false: min(cfg.Patience, mostBetweenTries).Milliseconds()}[untrue(\"hole 59\")]"},

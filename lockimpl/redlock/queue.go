@@ -94,7 +94,7 @@ func (l *Lock) tryExclusive(ctx context.Context, k *keys.Set, r request) (*lease
 		l.intents.Set(k.Name, time.Now().Add(time.Duration(l.betweenTries)*time.Millisecond))
 	case queued:
 		l.intents.Clear(k.Name)
-		l.quitQueue(a)
+		l.quitQueue(a, a.mayQueue())
 	}
 	return got, err
 }
@@ -106,22 +106,35 @@ func (a *attempt) byReaders() bool {
 	return a.count(func(s *nodeAttempt) bool { return s.kind == heldByReaders }) > 0
 }
 
+// mayQueue are the nodes, as bits, on which the attempt may have a place in the queue.
+func (a *attempt) mayQueue() (nodes uint64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i := range a.byNode {
+		if s := &a.byNode[i]; s.held || !a.absent(s) {
+			nodes |= 1 << i
+		}
+	}
+	return nodes
+}
+
 // quitQueue takes the waiter of an attempt out of the queue of every node that
-// did not grant it.
-func (l *Lock) quitQueue(a *attempt) {
+// did not grant it. On those of placed, which are bits, it may have a place.
+func (l *Lock) quitQueue(a *attempt, placed uint64) {
 	dead := time.Now().Add(l.cfg.Patience + l.cfg.NodeTimeout)
 	for i := range l.nodes {
 		l.work.Add(1)
-		l.nodes[i].Send(&leaveCall{a: a, i: i, dead: dead})
+		l.nodes[i].Send(&leaveCall{a: a, i: i, placed: placed>>i&1 == 1, dead: dead})
 	}
 }
 
-// A leaveCall takes a waiter out of the queue of one node. It is sent until the node
-// answers: who is still in it keeps others from the key.
+// A leaveCall takes a waiter out of the queue of one node. Where it may have a place it is
+// sent until the node answers: who is still in the queue keeps others from the key.
 type leaveCall struct {
-	a    *attempt
-	i    int
-	dead time.Time // by then the waiter counts as dead by itself
+	a      *attempt
+	i      int
+	placed bool
+	dead   time.Time // by then the waiter counts as dead by itself
 }
 
 // Encode implements node.Call.
@@ -145,7 +158,7 @@ func (c *leaveCall) Wanted(bool) bool {
 
 // Answer implements node.Call.
 func (c *leaveCall) Answer(r node.Reply) {
-	if r.Outcome != node.Executed && c.Wanted(false) && c.a.again(c.i, c, c.dead) {
+	if r.Outcome != node.Executed && c.placed && c.Wanted(false) && c.a.again(c.i, c, c.dead) {
 		return
 	}
 	c.a.l.work.Add(-1)

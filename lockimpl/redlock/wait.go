@@ -114,17 +114,19 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 	defer l.lines.Join(k.Name, r.member, w)()
 	var last error // of the attempt before, which was made by asked
 	var asked time.Time
+	var placed uint64 // nodes on which it may have a place
 	for tries := 0; ; tries++ {
 		w.Reset()
 		a := l.newAttempt(k, r)
 		got, err := a.run(ctx)
+		placed |= a.mayQueue()
 		if err == nil {
-			l.quitQueue(a)
+			l.quitQueue(a, placed)
 			l.noteContention(k, tries > 0)
 			return got, nil
 		}
 		if !retriable(ctx, err) {
-			l.quitQueue(a)
+			l.quitQueue(a, placed)
 			if ctx.Err() == nil && tries > 0 { // the nodes say since a while ago what ends every wait
 				l.lines.RingAll(k.Name)
 			}
@@ -133,7 +135,7 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 		l.lines.Note(k.Name, a.toOthers(err))
 		last, asked = err, time.Now()
 		if !l.lines.Rest(ctx, k.Name, w, l.rest(k, l.pause(a, err, tries))) {
-			l.quitQueue(a)
+			l.quitQueue(a, placed)
 			return nil, waitEnded(l.newest(k, last, asked), ctx.Err())
 		}
 	}

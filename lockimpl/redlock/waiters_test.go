@@ -596,3 +596,35 @@ func TestTryThatKeptReadersOutHasNoPlace(t *testing.T) {
 		}
 	})
 }
+
+// Nothing is taken back, again and again, from a node that was never asked: while one is down,
+// everybody who waits and is granted would leave a call behind.
+func TestNodeThatWasNotReachedIsNotAskedToForgetAPlace(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{Patience: time.Minute})
+		links[2].Refuse(true)
+		other, _ := api(w, redlock.Config{})
+		for range 5 {
+			held := get(t, other, "k", 5*time.Second)
+			granted := make(chan error, 1)
+			go func() {
+				lease, err := l.AcquireWait(t.Context(), "k", time.Second)
+				if err == nil {
+					err = lease.Release(t.Context())
+				}
+				granted <- err
+			}()
+			time.Sleep(100 * time.Millisecond)
+			if err := held.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-granted; err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(2 * time.Second) // until the leases are over, and their releases are not sent again
+		if n := redlock.SentAgain(l); n > 0 {
+			t.Errorf("%d calls are sent again to a node that never was reached", n)
+		}
+	})
+}
