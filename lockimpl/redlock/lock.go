@@ -195,7 +195,8 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	l := &Lock{
 		cfg: cfg, quorum: cfg.Quorum,
 		id:    hex.EncodeToString(id[:]),
-		space: keys.Under(cfg.Prefix), channels: cfg.Prefix + ":wake:", patience: cfg.Patience.Milliseconds(), betweenTries: min(cfg.Patience, mostBetweenTries).Milliseconds(),
+		space: keys.Under(cfg.Prefix), channels: cfg.Prefix + ":wake:",
+		patience: cfg.Patience.Milliseconds(), betweenTries: min(cfg.Patience, mostBetweenTries).Milliseconds(),
 		quorumSubscribed: make(chan struct{}),
 		rand:             rand.New(rand.NewChaCha8(seed)),
 	}
