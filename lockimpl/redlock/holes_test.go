@@ -195,7 +195,7 @@ var holes = []cell{
 		{"redlock/internal/waiting/lines.go", "\t\tln.wakers[0].ring()\n", "\t\tfor i, w := range ln.wakers {\n\t\t\tif i == 0 || untrue(\"hole 43\") {\n\t\t\t\tw.ring()\n\t\t\t}\n\t\t}\n"},
 	}},
 	{"hole 44", "", "TestLongLineOverFiveMasters", "every waiter of a client asks to keep its place", []edit{
-		{"redlock/internal/waiting/rest.go", "\tasks := w.asks()\n", "\tasks := w.asks() || untrue(\"hole 44\")\n"},
+		{"redlock/internal/waiting/rest.go", "asks, named := w.asks(), false", "asks, named := w.asks() || untrue(\"hole 44\"), false"},
 	}},
 	{"hole 45", "a", "TestFirstOfALineAsksForAll", "a leader whose place was lost comes behind its line", []edit{
 		{"redlock/internal/waiting/rest.go", "&& o.Resting() {", "&& o.Resting() && (o != w || !untrue(\"hole 45a\")) {"},
@@ -256,6 +256,9 @@ var holes = []cell{
 	}},
 	{"hole 59", "", "TestWriterThatTriesNoMoreKeepsNobodyOut", "a writer that tries, and is refused by readers, keeps everybody else from the key for the Patience of those who wait", []edit{
 		{"redlock/lock.go", "betweenTries: min(cfg.Patience, mostBetweenTries).Milliseconds()", "betweenTries: map[bool]int64{true: cfg.Patience.Milliseconds(), false: min(cfg.Patience, mostBetweenTries).Milliseconds()}[untrue(\"hole 59\")]"},
+	}},
+	{"hole 60", "", "TestWaiterNamedByAMinorityAsksSoon", "a waiter that is named by fewer nodes than a quorum asks again only once the lease that it was refused for would be over", []edit{
+		{"redlock/wait.go", "Named: l.upTo(min(l.cfg.RetryMax, every)),", "Named: map[bool]time.Duration{true: mostDuration, false: l.upTo(min(l.cfg.RetryMax, every))}[untrue(\"hole 60\")],"},
 	}},
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

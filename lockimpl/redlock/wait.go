@@ -202,9 +202,14 @@ func waitError(ctx context.Context, err, last error) error {
 func (l *Lock) rest(k *keys.Set, pause time.Duration) waiting.Rest {
 	every := l.cfg.Patience / 3
 	return waiting.Rest{
-		Pause: pause, Soon: every/2 + time.Duration(l.draw(int64(every/2))), Every: every,
+		Pause: pause, Soon: l.upTo(every), Named: l.upTo(min(l.cfg.RetryMax, every)), Every: every,
 		Keep: func(line []*waiting.Waker) { l.keepPlaces(k, line) },
 	}
+}
+
+// upTo is a time between half of most and most, drawn at random.
+func (l *Lock) upTo(most time.Duration) time.Duration {
+	return most/2 + time.Duration(l.draw(int64(max(most/2, 1))))
 }
 
 // pause is how long to wait for a wake-up: not longer than the present holders

@@ -340,6 +340,43 @@ func TestWaiterAsksAgainOnceAnotherNodeCanBeHeard(t *testing.T) {
 	})
 }
 
+// A waiter that has a place on fewer nodes than a quorum is named by those alone; it asks soon
+// all the same, and not only once the lease that it was refused for would be over.
+func TestWaiterNamedByAMinorityAsksSoon(t *testing.T) {
+	for _, fair := range []bool{false, true} {
+		world.Run(t, 3, func(t *testing.T, w *world.World) {
+			l, links := api(w, redlock.Config{Patience: time.Hour, NodeTimeout: 200 * time.Millisecond})
+			wait := l.AcquireWait
+			if fair {
+				wait = l.AcquireFair
+			}
+			if err := get(t, l, "another", time.Second).Release(t.Context()); err != nil { // so that it is connected
+				t.Fatal(err)
+			}
+			other, otherLinks := api(w, redlock.Config{})
+			held := get(t, other, "k", 9*time.Second)
+			links[2].Refuse(true)
+			links[2].Cut() // node 3 gives it no place
+			granted := make(chan error, 1)
+			go func() {
+				granted <- within(t, time.Minute, func(ctx context.Context) error { _, err := wait(ctx, "k", time.Second); return err })
+			}()
+			time.Sleep(time.Second)
+			links[2].Refuse(false)
+			time.Sleep(time.Second)
+			otherLinks[1].Up.Hold() // node 2 does not hear of the release
+			if err := held.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if err := <-granted; err != nil || time.Since(began) > time.Second {
+				t.Errorf("fair %v: granted %v after it was named by one node of three: %v", fair, time.Since(began), err)
+			}
+			otherLinks[1].Up.Free()
+		})
+	}
+}
+
 // Who comes to lead a line in an outage, and whose context ends while it asks, is told what
 // those ahead were told since it asked last, and not what it was told before the outage.
 func TestWaiterThatComesToLeadInAnOutageIsToldOfIt(t *testing.T) {

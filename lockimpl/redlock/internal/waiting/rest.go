@@ -19,7 +19,8 @@ type Place struct {
 // when they are rung. Were all of them to ask, what a line of n asks would grow with n.
 type Rest struct {
 	Pause time.Duration // of who leads
-	Soon  time.Duration // of who has come to lead, or was named by fewer nodes than a quorum
+	Soon  time.Duration // of who has come to lead
+	Named time.Duration // of who was named by fewer nodes than a quorum: the others may have no place of it
 	Every time.Duration // how often places are kept
 
 	// Keep keeps the places of a line of several: its leader's too, since a place that was
@@ -32,13 +33,19 @@ type Rest struct {
 func (q *Lines) Rest(ctx context.Context, key string, w *Waker, r Rest) bool {
 	w.resting.Store(true)
 	defer w.resting.Store(false) // before anything else of the waiter's is sent
-	asks := w.asks()
+	asks, named := w.asks(), false
 	timer := time.NewTimer(r.Pause)
 	defer timer.Stop()
 	until := time.Now().Add(r.Pause)
 	for {
-		if !asks && (w.asks() || w.isNamed()) {
+		if !asks && w.asks() {
 			asks, until = true, time.Now().Add(r.Soon)
+		}
+		if !named && w.isNamed() {
+			named = true
+			if at := time.Now().Add(r.Named); !asks || at.Before(until) {
+				asks, until = true, at
+			}
 		}
 		next, keeps := q.keep(key, w, r)
 		if left := time.Until(until); asks && (!keeps || left < next) {

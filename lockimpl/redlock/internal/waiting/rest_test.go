@@ -27,7 +27,7 @@ func restInLine(t *testing.T, q *Lines, n int) (all []*rester, kept func() []str
 		r.w.Place = Place{Member: fmt.Sprint("x:c:", i), TTL: 1}
 		r.leave = q.Join("k", r.w.Place.Member, r.w)
 		all = append(all, r)
-		rest := Rest{Pause: 70 * time.Second, Soon: 10 * time.Second, Every: 30 * time.Second, Keep: func(line []*Waker) {
+		rest := Rest{Pause: 70 * time.Second, Soon: 10 * time.Second, Named: 7 * time.Second, Every: 30 * time.Second, Keep: func(line []*Waker) {
 			var places []string
 			for _, w := range line {
 				places = append(places, w.Place.Member)
@@ -84,14 +84,40 @@ func TestWhoIsNamedAsks(t *testing.T) {
 		q.Wake("x:c:2", 4)
 		time.Sleep(5 * time.Second)
 		q.Wake("x:c:2", 3)
-		for i, want := range map[int]time.Duration{1: 10 * time.Second, 2: 5 * time.Second} {
+		for i, want := range map[int]time.Duration{1: 7 * time.Second, 2: 5 * time.Second} {
 			if at := <-all[i].asked; at != want {
 				t.Errorf("waiter %d asks after %v, want %v", i, at, want)
 			}
 		}
 		all[0].w.ring()
-		if at := <-all[0].asked; at != 10*time.Second {
+		if at := <-all[0].asked; at != 7*time.Second {
 			t.Errorf("the first was rung, and asks after %v", at)
+		}
+	})
+}
+
+// So does who leads, and a reader, whose pause would be longer; naming does not make a short
+// pause longer.
+func TestWhoAsksAnywayAsksSoonerOnceItIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Lines
+		for _, member := range []string{"x:c:0", "s:c:0"} {
+			for pause, want := range map[time.Duration]time.Duration{time.Minute: 12 * time.Second, 6 * time.Second: 6 * time.Second} {
+				w := NewWaker(2)
+				if member == "x:c:0" {
+					w.Place = Place{Member: member, TTL: 1}
+				}
+				leave := q.Join("k", member, w)
+				time.AfterFunc(5*time.Second, func() { q.Wake(member, 1) })
+				time.AfterFunc(8*time.Second, func() { q.Wake(member, 1) })
+				began := time.Now()
+				q.Rest(t.Context(), "k", w, Rest{Pause: pause, Soon: time.Hour, Named: 7 * time.Second, Every: time.Hour})
+				if at := time.Since(began); at != want {
+					t.Errorf("%s pauses for %v, is named after 5s, and asks after %v, want %v", member, pause, at, want)
+				}
+				leave()
+				time.Sleep(10 * time.Second)
+			}
 		}
 	})
 }

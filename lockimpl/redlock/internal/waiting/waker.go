@@ -46,12 +46,12 @@ func (w *Waker) hear(node int) {
 		w.nodes |= bit
 		w.heard++
 	}
-	enough := w.heard >= w.quorum
+	enough, first := w.heard >= w.quorum, w.heard == 1
 	w.mu.Unlock()
 	switch {
 	case enough:
 		w.ring()
-	case !w.asks():
+	case first:
 		w.tell()
 	}
 }
