@@ -156,11 +156,15 @@ func (l *Lock) newAttempt(k *keys.Set, r request) *attempt {
 
 // Encode implements node.Call.
 func (s *nodeAttempt) Encode(w *node.Writer) {
-	patience := &s.a.l.patience
-	if s.a.r.intent {
-		patience = &s.a.l.betweenTries
+	s.encode(w, &s.a.ttlMS, s.a.r.member != "", s.a.patience())
+}
+
+// patience is for how long a node keeps the place of who makes the attempt, in ms.
+func (a *attempt) patience() *int64 {
+	if a.r.intent {
+		return &a.l.betweenTries
 	}
-	s.encode(w, &s.a.ttlMS, s.a.r.member != "", patience)
+	return &a.l.patience
 }
 
 // encode writes the acquire, which takes a place in the queue or does not, and heeds it

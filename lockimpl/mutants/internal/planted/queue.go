@@ -123,7 +123,7 @@ func (a *attempt) mayQueue() (nodes uint64) {
 // quitQueue takes the waiter of an attempt out of the queue of every node that
 // did not grant it. On those of placed, which are bits, it may have a place.
 func (l *Lock) quitQueue(a *attempt, placed uint64) {
-	dead := time.Now().Add(l.cfg.Patience + l.cfg.NodeTimeout)
+	dead := time.Now().Add(time.Duration(*a.patience())*time.Millisecond + l.cfg.NodeTimeout)
 	for i := range l.nodes {
 		l.work.Add(1)
 		l.nodes[i].Send(&leaveCall{a: a, i: i, placed: placed>>i&1 == 1, dead: dead})
