@@ -314,8 +314,8 @@ func TestMemoryBroken(t *testing.T) {
 			add(history.OK, op, owner)
 		}
 	}
-	if total := j.env.Violations.Total["S1"] + j.env.Violations.Total["S6"]; total < 50*opinion.KeptHits || len(j.second.Hits) > total/10 {
-		t.Errorf("of %d violations %d are kept for the second opinion", total, len(j.second.Hits))
+	if total := j.env.Violations.Total["S1"] + j.env.Violations.Total["S6"]; total < 50*opinion.KeptHits || len(j.second.Violations) > total/10 {
+		t.Errorf("of %d violations %d are kept for the second opinion", total, len(j.second.Violations))
 	}
 	if pages := len(j.env.Procs.Pages); pages > ledger.ProcSweep {
 		t.Errorf("%d pages of processes for %d of them", pages, n/2)

@@ -38,7 +38,7 @@ func compareFindings(a, b Finding) int {
 }
 
 func findingOf(x *rule.Candidate) Finding {
-	f := Finding{ID: x.ID, Name: anomaly.Name(x.ID), Owners: x.Owners, Witness: x.Witness, Blame: x.Blame, What: told(x)}
+	f := Finding{ID: x.ID, Name: anomaly.Name(x.ID), Owners: x.Owners, Witness: x.Witness, Blame: x.Blame, What: textOf(x)}
 	if x.Key != nil {
 		f.Key = x.Key.Name
 	}
@@ -58,8 +58,9 @@ func (f *Finding) paragraph(meanwhile string) string {
 	return text
 }
 
-// told writes the text. A finding whose text cannot be written stands without.
-func told(x *rule.Candidate) (s string) {
+// textOf writes the finding's text. Where writing it panics, the finding is reported all the
+// same, with a text that names its events.
+func textOf(x *rule.Candidate) (s string) {
 	defer func() {
 		if r := recover(); r != nil {
 			s = fmt.Sprintf("%s by %s: see events %v. (Its story could not be told: %v.)", anomaly.Name(x.ID), strings.Join(x.Owners, ", "), x.Witness, r)

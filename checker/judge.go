@@ -80,7 +80,7 @@ func blank(h history.Header, o Options) *Judge {
 	}
 	if o.SecondOpinion {
 		j.second = opinion.NewSecond(e, o.Window, o.Views)
-		e.OnViolation = append(e.OnViolation, j.second.Hit)
+		e.OnViolation = append(e.OnViolation, j.second.AddViolation)
 	}
 	return j
 }
@@ -127,10 +127,11 @@ func Check(ctx context.Context, h history.History, o Options) Report {
 	return j.Finish(ctx, h.Truncated)
 }
 
-// show shows an event to what follows the history by itself.
-func (j *Judge) show(e *history.Event) {
+// forward passes an event on to the observers that follow the history on their own: judges of
+// the caller's and the coverage table.
+func (j *Judge) forward(e *history.Event) {
 	for _, own := range j.own {
-		own.show(e)
+		own.observe(e)
 	}
 	if j.covered != nil {
 		j.covered.Event(e)
@@ -139,10 +140,10 @@ func (j *Judge) show(e *history.Event) {
 
 // Event takes the next event. It keeps no pointer to it.
 func (j *Judge) Event(e *history.Event) {
-	j.show(e)
+	j.forward(e)
 	if j.broken == nil {
 		defer j.breakDown()
-		j.env.Take(e)
+		j.env.Apply(e)
 		if j.env.Now > j.shown || j.env.Seen%publishEvents == 0 {
 			j.publish()
 		}
@@ -157,7 +158,7 @@ func (j *Judge) Events(events []history.Event) {
 	defer func() { j.env.Seen = end }()
 	if len(j.own) > 0 || j.covered != nil {
 		for i := range events {
-			j.show(&events[i])
+			j.forward(&events[i])
 		}
 	}
 	if j.broken != nil {
@@ -165,7 +166,7 @@ func (j *Judge) Events(events []history.Event) {
 	}
 	defer j.breakDown()
 	for i := range events {
-		j.env.Take(&events[i])
+		j.env.Apply(&events[i])
 		j.env.Seen++
 	}
 	j.publish()

@@ -38,8 +38,8 @@ type ownState struct {
 	dead *rule.Crash
 }
 
-// show shows it an event. After a panic it is shown no more.
-func (o *ownState) show(e *history.Event) {
+// observe has the judge observe an event, unless it has panicked.
+func (o *ownState) observe(e *history.Event) {
 	if o.dead != nil {
 		return
 	}

@@ -25,7 +25,7 @@ func (j *Judge) Finish(ctx context.Context, truncated bool) Report {
 	j.env.Truncated = truncated || !j.env.Ended
 	j.guardedClose()
 	j.env.FinishRules()
-	left := j.env.Violations.TakeBack(j.env.Proved, &j.env.Suspicious)
+	left := j.env.Violations.Retract(j.env.Proved, &j.env.Suspicious)
 	_ = j.withdraw(j.befell) // a harness error decides nothing more
 	left = append(left, j.withdraw(j.undecided)...)
 	if j.covered != nil {

@@ -66,7 +66,7 @@ func TestManyStalls(t *testing.T) {
 	var s ledger.Stalls
 	for i := range 5 * ledger.MaxStalls {
 		at := time.Duration(i) * milli
-		s.See(&history.Event{Time: at + milli/2, Began: at, Ended: at + milli/2})
+		s.Observe(&history.Event{Time: at + milli/2, Began: at, Ended: at + milli/2})
 	}
 	if len(s.All) > ledger.MaxStalls {
 		t.Errorf("%d intervals", len(s.All))

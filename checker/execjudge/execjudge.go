@@ -102,7 +102,7 @@ func (j *Judge) Event(e *history.Event) {
 func (j *Judge) Findings(ctx context.Context) (checker.Opinion, error) {
 	stop := context.AfterFunc(ctx, j.kill)
 	defer stop()
-	err := j.end()
+	err := j.shutDown()
 	switch {
 	case ctx.Err() != nil:
 		return checker.Opinion{}, fmt.Errorf("it had not answered in time: %w", context.Cause(ctx))
@@ -124,7 +124,7 @@ func (j *Judge) Close() error {
 		return nil
 	}
 	j.kill()
-	_ = j.end() // killed: nothing that it says matters
+	_ = j.shutDown() // killed: nothing that it says matters
 	return nil
 }
 
@@ -134,8 +134,8 @@ func (j *Judge) kill() {
 	_ = j.stdout.Close()
 }
 
-// end closes the child's input and waits for it to go.
-func (j *Judge) end() error {
+// shutDown closes the child's input and waits for its process to end.
+func (j *Judge) shutDown() error {
 	if j.ended {
 		return nil
 	}

@@ -37,7 +37,7 @@ func (h *Holder) stopBeside(g *Grant, by Stamper, fence uint64, t time.Duration,
 		if release && (inner || x.depth > 1 && x.ReleasedAt == Never && !x.goneFor(by.Process)) {
 			continue
 		}
-		if x != g && x.StoppedAt == Never && (x.Deadline > t || x.Extending > 0) && (fence == 0 || x.Bears(fence)) && !(g.takenBy(by.Process) && g.apartFrom(x)) {
+		if x != g && x.StoppedAt == Never && (x.Deadline > t || x.Extending > 0) && (fence == 0 || x.Bears(fence)) && !(g.acquiredBy(by.Process) && g.apartFrom(x)) {
 			x.stampedBy(by)
 			x.stopAt(t, idx, by.Process)
 			x.Rarely().perhapsOver = true
@@ -53,11 +53,11 @@ func (g *Grant) innerTo(process int, fence uint64) bool {
 	if g.Rare == nil || !g.Rare.nested || g.StoppedAt != Never {
 		return false
 	}
-	if fence != 0 || g.takenBy(process) {
+	if fence != 0 || g.acquiredBy(process) {
 		return true
 	}
 	for x := range g.Holder.Leases {
-		if x.takenBy(process) {
+		if x.acquiredBy(process) {
 			return false
 		}
 	}
@@ -150,7 +150,7 @@ func (l *Ledger) strayed(o *Op) {
 // resumes says whether o, an extension of g's that succeeds, shows that the word that
 // may have ended g was of another lease.
 func (g *Grant) resumes(o *Op) bool {
-	return g.StoppedAt != Never && g.GoesOn() && g.StopIdx < o.InvIdx && g.takenBy(o.Process)
+	return g.StoppedAt != Never && g.GoesOn() && g.StopIdx < o.InvIdx && g.acquiredBy(o.Process)
 }
 
 // movedBeside notes that an extension that was asked for at from may have made g last until d.

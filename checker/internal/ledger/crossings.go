@@ -110,7 +110,7 @@ type Until struct {
 // u, for whatever time.
 func (l *Ledger) inTurn(g, x *Grant, u Until) bool {
 	eps := l.Farthest(g, x)
-	own := x.Process == u.By && (g.Process == u.By || g.enteredBefore(u.By, x.OKIdx) && x.OK-g.OK > eps) && x.endsBy(u.By, max(x.OK, g.OK), eps)
+	own := x.Process == u.By && (g.Process == u.By || g.enteredBefore(u.By, x.OKIdx) && x.OK-g.OK > eps) && x.endStampedBy(u.By, max(x.OK, g.OK), eps)
 	return own && g.OKIdx < x.OKIdx && x.OKIdx < u.Idx && x.OK < x.Deadline && x.OK <= x.StoppedAt
 }
 

@@ -96,11 +96,11 @@ func (p *faultPool) add(f *Fault, idx int) {
 	p.byName[f.name] = append(p.byName[f.name], f)
 }
 
-// take takes the fault that e speaks of out of the pool: the one of the invocation that e
+// remove removes and returns the fault that e speaks of: the one of the invocation that e
 // names, else the earliest of that name and target, else the earliest of that name whose
 // target is unknown, or may have become another: a role that an injection turned into
 // names. A heal of somebody else heals nothing.
-func (p *faultPool) take(e *history.Event) *Fault {
+func (p *faultPool) remove(e *history.Event) *Fault {
 	f := p.byIndex[e.Of]
 	if f == nil || !e.HasAll(history.HasOf) || f.name != e.Fault {
 		f = p.first(p.byTarget, e.Fault+"\x00"+e.Target.String())

@@ -134,11 +134,11 @@ func (l *Ledger) InOrder(a, b *Grant) bool {
 	}
 	eps := l.Farthest(a, b)
 	own := a.Process == b.Process || a.enteredBefore(b.Process, b.OKIdx) && b.OK-a.OK > eps
-	return own && a.endsBy(b.Process, b.OK, eps) && b.endsBy(b.Process, b.OK, eps)
+	return own && a.endStampedBy(b.Process, b.OK, eps) && b.endStampedBy(b.Process, b.OK, eps)
 }
 
-// endsBy says whether a process stamped where g ends, unless that is more than eps behind t.
-func (g *Grant) endsBy(process int, t, eps time.Duration) bool {
+// endStampedBy says whether a process stamped where g ends, unless that is more than eps behind t.
+func (g *Grant) endStampedBy(process int, t, eps time.Duration) bool {
 	due := int(g.DueBy) == process || g.Deadline-t > eps
 	return due && (g.StoppedAt == Never || int(g.StopBy) == process || g.StoppedAt-t > eps)
 }

@@ -49,7 +49,7 @@ type Key struct {
 // Asking says whether an acquire of h's, from before o, is under way. An o that says itself
 // when it began may have come later than its line: any acquire may be from before it.
 func (h *Holder) Asking(o *Op) bool {
-	for a := h.Key.Open.Head; a != nil && (a.InvIdx < o.InvIdx || o.SaysBegan()); a = a.Next {
+	for a := h.Key.Open.Head; a != nil && (a.InvIdx < o.InvIdx || o.HasBegan()); a = a.Next {
 		if a.Holder == h && a.Action == history.Acquire {
 			return true
 		}

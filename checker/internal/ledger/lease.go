@@ -213,18 +213,18 @@ func (g *Grant) enteredBefore(process, idx int) bool {
 	return g.Rare != nil && slices.ContainsFunc(g.Rare.entrants, func(x entrant) bool { return x.process == process && x.idx < idx })
 }
 
-// TakenAt is the event by which a process was granted g, or took it once more: the latest
-// by another than its first.
-func (g *Grant) TakenAt(process int) int {
+// AcquiredAt is the index of the event by which a process was granted g, or re-entered it: of
+// the latest re-entry, where that was by this process and another one was granted g first.
+func (g *Grant) AcquiredAt(process int) int {
 	if g.Process != process && g.Rare != nil && g.Rare.again.idx != 0 && g.Rare.again.by == process {
 		return g.Rare.again.idx
 	}
 	return g.OKIdx
 }
 
-// takenLast is when g's owner was granted it, or took it once more by another process than
-// its first and the one that stopped it.
-func (g *Grant) takenLast() time.Duration {
+// acquiredLast is when g's owner was granted it, or re-entered it last: re-entries by g's first
+// process, and by the process that stopped it, do not count.
+func (g *Grant) acquiredLast() time.Duration {
 	if g.Rare == nil || g.Rare.again.idx == 0 || g.Rare.again.by == int(g.StopBy) {
 		return g.OK
 	}
@@ -234,12 +234,12 @@ func (g *Grant) takenLast() time.Duration {
 // MayBeTakenSince says whether the word that ended g may have come before its owner was
 // granted g, or took it once more, as far as clocks tell.
 func (l *Ledger) MayBeTakenSince(g *Grant, o *Op) bool {
-	return g.StoppedAt <= Later(l.From(g, o.By()), g.takenLast())
+	return g.StoppedAt <= Later(l.From(g, o.By()), g.acquiredLast())
 }
 
-// TakenBefore is the event of the latest acquire before the one at idx by which g's owner
-// took it, or took it once more.
-func (g *Grant) TakenBefore(idx int) int {
+// AcquiredBefore is the index of the event by which g's owner was granted it, or re-entered
+// it, last before the event at idx.
+func (g *Grant) AcquiredBefore(idx int) int {
 	if g.Rare == nil {
 		return g.OKIdx
 	}
@@ -287,8 +287,8 @@ func (o *Op) ReenteredBefore() bool {
 	return o.Doubts != nil && o.Doubts.reentered != 0 && o.Doubts.reentered < o.Inv
 }
 
-// TakenTwice says whether another process than its first re-entered g.
-func (g *Grant) TakenTwice() bool { return g.Rare != nil && len(g.Rare.entrants) > 0 }
+// Reentered says whether another process than its first re-entered g.
+func (g *Grant) Reentered() bool { return g.Rare != nil && len(g.Rare.entrants) > 0 }
 
 // TookBefore says whether a process was granted g, or took it once more, by an answer before
 // the event at idx.
@@ -296,16 +296,16 @@ func (g *Grant) TookBefore(process, idx int) bool {
 	return g.Process == process && g.OKIdx < idx || g.enteredBefore(process, idx)
 }
 
-// takenBy says whether this process was granted g, or is among those that re-entered it.
-func (g *Grant) takenBy(process int) bool { return g.Process == process || g.enteredBy(process) }
+// acquiredBy says whether this process was granted g, or is among those that re-entered it.
+func (g *Grant) acquiredBy(process int) bool { return g.Process == process || g.enteredBy(process) }
 
 // TwoTokens says whether a re-entry changed g's token: of which of the two a word is
 // that bears one of them is then open.
 func (g *Grant) TwoTokens() bool { return g.Rare != nil && g.Rare.secondToken != 0 }
 
-// TakenAgain calls yield with the event by which another process of g's owner took it once
-// more and may have a lease of its own, and with the one that changed its token last, if any.
-func (g *Grant) TakenAgain(yield func(idx int) bool) {
+// Reentries yields the index of the event by which another process of g's owner re-entered it
+// and may have a lease of its own, and of the one that changed its token last, if any.
+func (g *Grant) Reentries(yield func(idx int) bool) {
 	switch {
 	case g.Rare == nil:
 	case g.Rare.side && !yield(g.Rare.again.idx):
@@ -349,7 +349,7 @@ func (l *Ledger) reenteredBy(g *Grant, o *Op) bool {
 // crossed says whether o, which gave its owner another token than g's, was asked for
 // before g was surely answered: each of the two acquires took a lease of its own then.
 func (l *Ledger) crossed(g *Grant, o *Op) bool {
-	return g.Strange(o.Fence) && !g.Bears(o.Fence) && !g.takenBy(o.Process) && o.Inv <= Later(l.From(g, o.By()), g.OK)
+	return g.Strange(o.Fence) && !g.Bears(o.Fence) && !g.acquiredBy(o.Process) && o.Inv <= Later(l.From(g, o.By()), g.OK)
 }
 
 // named is the lease that the completion of o names, when it is not the one that o
@@ -617,14 +617,14 @@ func (h *Holder) acted(o *Op) *Grant {
 	case g == nil || before == nil && g.Bears(o.Fence):
 		return g
 	case g.Bears(o.Fence):
-		if before.Bears(o.Fence) && before.takenBy(o.Process) && !g.takenBy(o.Process) && before.GoesOn() && before.Deadline > o.Inv {
+		if before.Bears(o.Fence) && before.acquiredBy(o.Process) && !g.acquiredBy(o.Process) && before.GoesOn() && before.Deadline > o.Inv {
 			return before
 		}
 		return g
 	case before == nil:
 	case before.Bears(o.Fence),
 		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && !g.owesRelease(before, o) && (before.ReleasedAt == Never || before.ReleaseToken() != 0 && before.Strange(before.ReleaseToken())),
-		o.Fence == 0 && before.ReleasedAt == Never && before.takenBy(o.Process) && !g.takenBy(o.Process):
+		o.Fence == 0 && before.ReleasedAt == Never && before.acquiredBy(o.Process) && !g.acquiredBy(o.Process):
 		return before
 	}
 	if o.Fence != 0 && before != nil {
@@ -708,7 +708,7 @@ func (l *Ledger) change(w Kind, e *history.Event, o *Op, old time.Duration) {
 
 // lost books what the library told its user: the lease is gone.
 func (l *Ledger) lost(e *history.Event, h *Holder) {
-	g := h.spokenOf(ToldAt(e), e.Fence, e.Process)
+	g := h.spokenOf(ReportedAt(e), e.Fence, e.Process)
 	if g != nil && g.TwoTokens() && e.Fence != 0 && len(g.Rare.losses) < MaxDenials {
 		g.Rare.losses = append(g.Rare.losses, givenBack{e.Time, e.Index, e.Process, e.Fence})
 	}
@@ -722,26 +722,26 @@ func (l *Ledger) lost(e *history.Event, h *Holder) {
 	}
 	l.fact = Fact{Kind: Lost, Event: e, Grant: g, Key: h.Key}
 	l.Dispatch()
-	g.stopAt(ToldAt(e), e.Index, e.Process)
-	h.stopBeside(g, l.By(e), e.Fence, ToldAt(e), e.Index, false)
+	g.stopAt(ReportedAt(e), e.Index, e.Process)
+	h.stopBeside(g, l.By(e), e.Fence, ReportedAt(e), e.Index, false)
 }
 
 // spokenOf is the lease that a renewal at t, or a loss, was of that a process was told:
 // without a token, rather the one that the process took, of the two latest.
 func (h *Holder) spokenOf(t time.Duration, fence uint64, process int) *Grant {
 	g := h.at(t, fence)
-	if x := h.Grant; fence == 0 && g != nil && g != x && x.takenBy(process) && !g.takenBy(process) {
+	if x := h.Grant; fence == 0 && g != nil && g != x && x.acquiredBy(process) && !g.acquiredBy(process) {
 		return x
 	}
-	if p := h.Prior; fence == 0 && g == h.Grant && p != nil && p.GoesOn() && p.takenBy(process) && !g.takenBy(process) {
+	if p := h.Prior; fence == 0 && g == h.Grant && p != nil && p.GoesOn() && p.acquiredBy(process) && !g.acquiredBy(process) {
 		return p
 	}
 	return g
 }
 
-// ToldAt is when the library told of a loss. Its user may have heard of it later,
-// at the event's time: a client that stands still is told nothing.
-func ToldAt(e *history.Event) time.Duration {
+// ReportedAt is when the library reported a loss. Its client may have received that later, at
+// the event's time: a client that is stopped receives nothing.
+func ReportedAt(e *history.Event) time.Duration {
 	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
 		return e.Began
 	}

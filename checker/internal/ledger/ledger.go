@@ -66,7 +66,9 @@ func NewLedger(h history.Header) *Ledger {
 	}
 }
 
-func (l *Ledger) Take(e *history.Event) {
+// Apply turns the next event of the history into facts, and shows those that are wanted to
+// the observer. It keeps no pointer to e.
+func (l *Ledger) Apply(e *history.Event) {
 	l.Now = e.Time
 	if l.Now > l.Due {
 		l.Due = Never
@@ -79,7 +81,7 @@ func (l *Ledger) Take(e *history.Event) {
 	case e.Process >= 0:
 		l.client(e)
 	case e.Op == history.Stall:
-		l.Stalls.See(e)
+		l.Stalls.Observe(e)
 	case e.Process == history.Nemesis:
 		l.Nemesis.Observe(e)
 		l.emitEvent(Nemesised, e)

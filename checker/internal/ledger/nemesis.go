@@ -58,7 +58,7 @@ func (n *Nemesis) Observe(e *history.Event) bool {
 	case e.Op == history.Fault:
 		n.injected(e)
 	case e.Op == history.Heal && e.Kind == history.Invoke:
-		if f := n.standing.take(e); f != nil {
+		if f := n.standing.remove(e); f != nil {
 			n.healing.add(f, e.Index)
 		}
 	case e.Op == history.Heal:
@@ -76,7 +76,7 @@ func (n *Nemesis) replace(idx int) {
 }
 
 func (n *Nemesis) injected(e *history.Event) {
-	f := n.begun.take(e)
+	f := n.begun.remove(e)
 	if f == nil {
 		return
 	}
@@ -98,7 +98,7 @@ func (n *Nemesis) injected(e *history.Event) {
 }
 
 func (n *Nemesis) heal(e *history.Event) bool {
-	f := n.healing.take(e)
+	f := n.healing.remove(e)
 	if f == nil {
 		return false
 	}

@@ -45,8 +45,8 @@ type Op struct {
 // asking is the invocation of o.
 func (o *Op) asking() asking { return asking{o.Inv, o.InvIdx, o.Process, o.Fence} }
 
-// SaysBegan says whether o itself says when it began.
-func (o *Op) SaysBegan() bool { return o.Has&history.HasBegan != 0 }
+// HasBegan says whether o itself says when it began.
+func (o *Op) HasBegan() bool { return o.Has&history.HasBegan != 0 }
 
 // An Use says by what right a write was issued.
 type Use uint8
@@ -165,7 +165,7 @@ func (l *Ledger) overdue(o *Op) {
 	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
 		return
 	}
-	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.SaysBegan(), d: d, DIdx: idx}
+	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.HasBegan(), d: d, DIdx: idx}
 	if replaced { // its client may say yet that it was issued only then
 		w.Since(since, g.Deadline)
 	}
@@ -176,7 +176,7 @@ func (l *Ledger) overdue(o *Op) {
 // narrowed books that o, overdue, says itself when it was issued: later than it seemed,
 // and so perhaps when its owner had taken the lease once more.
 func (l *Ledger) narrowed(o *Op, w *LateWrite) {
-	w.Inv, w.Own = o.Inv, o.SaysBegan()
+	w.Inv, w.Own = o.Inv, o.HasBegan()
 	eps := l.Past(o.Grant, o.By())
 	again := slices.ContainsFunc(w.since, func(t leaseTime) bool { return t.from-eps <= w.Inv && w.Inv-eps <= t.until })
 	w.Covered = w.Covered && w.Inv-eps <= w.to || again

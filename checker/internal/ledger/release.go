@@ -203,7 +203,7 @@ func (l *Ledger) denyBeside(o *Op) {
 		if x == o.Grant || x.Fence != o.Grant.Fence {
 			continue
 		}
-		older := o.Grant == h.Grant || o.Fence == 0 && o.Grant.takenBy(o.Process) && x.OKIdx < o.Grant.OKIdx
+		older := o.Grant == h.Grant || o.Fence == 0 && o.Grant.acquiredBy(o.Process) && x.OKIdx < o.Grant.OKIdx
 		if before := older && x.OK <= o.Inv; before || named && Later(l.From(x, o.By()), x.OK) < o.Inv {
 			x.refuse(o)
 			x.stopAt(o.OK, o.OKIdx, o.Process)

@@ -21,7 +21,7 @@ type Stalls struct {
 
 type Interval struct{ From, To time.Duration }
 
-func (s *Stalls) See(e *history.Event) {
+func (s *Stalls) Observe(e *history.Event) {
 	if len(s.All) == MaxStalls {
 		s.merge()
 		s.All = s.pairs()

@@ -36,7 +36,7 @@ func (l *Ledger) issueWrite(o *Op) {
 		longer := either && (p.Latest() > g.Latest() || p.Latest() == g.Latest() && p.Deadline > g.Deadline) && p.GoesOn() && g.GoesOn() &&
 			!(o.Late && l.DeadlineFor(p, o.Inv, o.By()) < l.DeadlineFor(g, o.Inv, o.By()))
 		elsewhere := either && p.Deadline > g.Latest() && h.tried != UseHeld && p.lostElsewhere(o.Process)
-		left := either && (p.Process == o.Process || o.Inv < p.Deadline) && !g.takenBy(o.Process) && p.GoesOn() && !g.GoesOn() && o.Inv >= g.End()
+		left := either && (p.Process == o.Process || o.Inv < p.Deadline) && !g.acquiredBy(o.Process) && p.GoesOn() && !g.GoesOn() && o.Inv >= g.End()
 		if named || longer || left || elsewhere {
 			l.Under(o, p)
 		}
@@ -183,7 +183,7 @@ func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
 		}
 		released := p.ReleasedAt != Never && !(p.Releasing && p.ReleaseOK == Never) && (p.Rare == nil || !p.Rare.mayNest)
 		refused := p.Refused() != nil && !p.partlyRefused() && !p.TwoTokens()
-		over := released || refused || p.LostAt != Never && !p.Strange(p.LossToken()) && !p.TakenTwice()
+		over := released || refused || p.LostAt != Never && !p.Strange(p.LossToken()) && !p.Reentered()
 		if p.GoesOn() || !over || l.MayBeTakenSince(p, o) {
 			return true
 		}

@@ -38,26 +38,26 @@ const (
 
 // Second keeps the windows until judging ends.
 type Second struct {
-	j       *rule.Env
-	rng     *rand.Rand // draws random windows; its seed is the history's
-	size    int        // grants in a window
-	views   int        // windows around anomalies to draw
-	keys    map[*ledger.Key]*shownGrants
-	random  []window // a uniform sample of all windows
-	offered int
-	around  []window
-	Hits    map[seen]*rule.Candidate // violations, of one kind and pair the latest
-	shown   int                      // how many of them a window showed when they were looked at
+	j          *rule.Env
+	rng        *rand.Rand // draws random windows; its seed is the history's
+	size       int        // grants in a window
+	views      int        // windows around anomalies to draw
+	keys       map[*ledger.Key]*latestGrants
+	random     []window // a uniform sample of all windows
+	offered    int
+	around     []window
+	Violations map[violationKey]*rule.Candidate // violations, of one kind and pair the latest
+	inWindows  int                              // how many of them a window showed when they were looked at
 }
 
-// seen is what a violation is to the second opinion, which sees pairs.
-type seen struct {
+// A violationKey identifies a violation: to the second opinion, one is of a pair of grants.
+type violationKey struct {
 	id   string
 	pair [2]*ledger.Grant
 }
 
-// shownGrants is one key's latest grants.
-type shownGrants struct {
+// latestGrants are the latest grants of one key.
+type latestGrants struct {
 	grants []*windowGrant
 	since  int // grants since a window was offered
 	due    int // grants until a window around an anomaly closes; 0 is none
@@ -81,7 +81,7 @@ func NewSecond(j *rule.Env, grants, views int) *Second {
 	if grants > 0 {
 		size = min(grants, MaxWindow)
 	}
-	return &Second{j: j, size: size, views: views, rng: rand.New(rand.NewPCG(j.Header.Seed, 2)), keys: make(map[*ledger.Key]*shownGrants), Hits: make(map[seen]*rule.Candidate)}
+	return &Second{j: j, size: size, views: views, rng: rand.New(rand.NewPCG(j.Header.Seed, 2)), keys: make(map[*ledger.Key]*latestGrants), Violations: make(map[violationKey]*rule.Candidate)}
 }
 
 func (*Second) IDs() []string { return []string{"the second opinion"} }
@@ -92,7 +92,7 @@ func (*Second) Wants() []ledger.Kind {
 func (s *Second) Observe(f *ledger.Fact) {
 	r := s.keys[f.Key]
 	if r == nil {
-		r = new(shownGrants)
+		r = new(latestGrants)
 		s.keys[f.Key] = r
 	}
 	switch f.Kind {
@@ -122,7 +122,7 @@ func (s *Second) Observe(f *ledger.Fact) {
 
 // extended adds an extension, or an inner release, to its grant. The model has no words for one after
 // the grant's release.
-func (r *shownGrants) extended(f *ledger.Fact) {
+func (r *latestGrants) extended(f *ledger.Fact) {
 	i := slices.IndexFunc(r.grants, func(g *windowGrant) bool { return g.Grant == f.Grant })
 	if i < 0 || f.Op.Inv >= f.Grant.ReleasedAt || len(r.grants[i].extends) == windowExtends {
 		f.Grant.Ambiguous = true
@@ -133,7 +133,7 @@ func (r *shownGrants) extended(f *ledger.Fact) {
 
 // revived notes that an extension gave a grant a hold that before was over within the
 // clock uncertainty of its beginning.
-func (r *shownGrants) revived(f *ledger.Fact, eps time.Duration) {
+func (r *latestGrants) revived(f *ledger.Fact, eps time.Duration) {
 	if f.Op.OK < f.Old || f.Old-f.Grant.OK > eps {
 		return
 	}
@@ -145,7 +145,7 @@ func (r *shownGrants) revived(f *ledger.Fact, eps time.Duration) {
 }
 
 // close takes windows that are full.
-func (s *Second) close(r *shownGrants) {
+func (s *Second) close(r *latestGrants) {
 	r.since++
 	if r.found {
 		if r.due--; r.due <= 0 {
@@ -166,19 +166,19 @@ func (s *Second) close(r *shownGrants) {
 }
 
 // window keeps the grants that are now among r's.
-func (s *Second) window(r *shownGrants) window {
+func (s *Second) window(r *latestGrants) window {
 	for _, g := range r.grants {
 		g.Grant.Pin()
 	}
 	return slices.Clone(r.grants)
 }
 
-// Hit notes a violation that Porcupine must see as well.
-func (s *Second) Hit(h *rule.Candidate) {
+// AddViolation notes a violation that the sweep found, and that Porcupine must find as well.
+func (s *Second) AddViolation(h *rule.Candidate) {
 	if h.Pair[0] == nil || h.Length() == 0 { // only their order tells
 		return
 	}
-	if s.Hits[seen{h.ID, h.Pair}] = h; len(s.Hits) >= 2*s.shown+KeptHits {
+	if s.Violations[violationKey{h.ID, h.Pair}] = h; len(s.Violations) >= 2*s.inWindows+KeptHits {
 		s.forget()
 	}
 	if r := s.keys[h.Key]; r != nil && !r.found && len(s.around) < anomalyLimit {
@@ -200,8 +200,8 @@ func (s *Second) forget() {
 	for _, r := range s.keys {
 		add(r.grants)
 	}
-	maps.DeleteFunc(s.Hits, func(v seen, _ *rule.Candidate) bool { return !shown[v.pair[0]] || !shown[v.pair[1]] })
-	s.shown = len(s.Hits)
+	maps.DeleteFunc(s.Violations, func(v violationKey, _ *rule.Candidate) bool { return !shown[v.pair[0]] || !shown[v.pair[1]] })
+	s.inWindows = len(s.Violations)
 }
 
 func (s *Second) Finish() {
@@ -304,15 +304,15 @@ func (w window) lenient() window {
 	return out
 }
 
-// shows says whether g is in w.
-func (w window) shows(g *ledger.Grant) bool {
+// contains says whether g is in w.
+func (w window) contains(g *ledger.Grant) bool {
 	return slices.ContainsFunc(w, func(x *windowGrant) bool { return x.Grant == g })
 }
 
 // violated says whether the sweep found a violation within w.
 func (s *Second) violated(w window) bool {
-	for v, h := range s.Hits {
-		if w.shows(v.pair[0]) && w.shows(v.pair[1]) && s.j.Proved(h) && h.Length() > 0 {
+	for v, h := range s.Violations {
+		if w.contains(v.pair[0]) && w.contains(v.pair[1]) && s.j.Proved(h) && h.Length() > 0 {
 			return true
 		}
 	}
@@ -322,8 +322,8 @@ func (s *Second) violated(w window) bool {
 // names says whether the sweep found something of one of w's grants and of another one that
 // is not in w: of an extension or a release across several holds it names one.
 func (s *Second) names(w window) bool {
-	for v, h := range s.Hits {
-		if w.shows(v.pair[0]) != w.shows(v.pair[1]) && s.j.Proved(h) && h.ID == "S6" {
+	for v, h := range s.Violations {
+		if w.contains(v.pair[0]) != w.contains(v.pair[1]) && s.j.Proved(h) && h.ID == "S6" {
 			return true
 		}
 	}

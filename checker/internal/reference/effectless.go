@@ -23,7 +23,7 @@ func (j *judge) effectless() {
 			j.stored(o, g)
 			for _, next := range j.grants {
 				if next.Key == o.Key && next.to.index > o.to.index {
-					j.taken(o, g, next)
+					j.judgeIneffective(o, g, next)
 				}
 			}
 		}
@@ -43,7 +43,7 @@ func (j *judge) stored(o *operation, g *grant) {
 
 // taken: attempts were refused until the TTL of the released lease ended, and next
 // was granted after that.
-func (j *judge) taken(o *operation, g, next *grant) {
+func (j *judge) judgeIneffective(o *operation, g, next *grant) {
 	expiry := g.from.time + max(j.history.Header.TTL, g.first-g.from.time+j.history.Header.Drift)
 	sure, perhaps := 0, 0
 	for _, x := range j.ops {

@@ -99,7 +99,7 @@ func (j *judge) lost(o *operation) {
 	spoken := j.spokenOf(o)
 	for i, g := range spoken {
 		e.sure = oneHold(spoken[i:]) && j.surely(g.to, at) && j.clear(o, g)
-		g.end(e)
+		g.addEnding(e)
 	}
 	j.stray(o, e)
 	j.reentered(o, e)
@@ -125,7 +125,7 @@ func (j *judge) reentered(o *operation, e ending) {
 	for _, g := range own {
 		one := slices.ContainsFunc(own, func(x *grant) bool { return x.Fence == o.token() && (g.into[x] != No || x.into[g] != No) })
 		if (nested || one) && o.token() != 0 && g.Fence != o.token() {
-			g.end(e)
+			g.addEnding(e)
 		}
 	}
 }
@@ -136,7 +136,7 @@ func (j *judge) stray(o *operation, e ending) {
 	e.sure = false
 	if j.strange(o) {
 		for _, g := range j.of(o.Key, o.Owner) {
-			g.end(e)
+			g.addEnding(e)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func (j *judge) grant(o *operation) {
 	for _, x := range j.ops {
 		word := x.Op == history.Release && !x.unsent || x.Op == history.Lost || x.Op == history.Extend && x.Kind == history.Fail
 		if word && x.Key == g.Key && x.Owner == g.Owner && x.from.index < g.to.index && j.perhaps(g.to, x.to) && (x.token() == 0 || x.token() == g.Fence) && x.to.index < g.to.index {
-			g.end(ending{may: x.from, must: x.to, cut: x.to.time}) // it may have been about g, of which the history tells late
+			g.addEnding(ending{may: x.from, must: x.to, cut: x.to.time}) // it may have been about g, of which the history tells late
 		}
 		vague := x.Op == history.Extend && x.Kind == history.Info && !x.unsent && x.to.index < g.to.index
 		if vague && x.Key == g.Key && x.Owner == g.Owner && j.perhaps(g.to, x.from) && (x.token() == 0 || x.token() == g.Fence || x.renamed()) {
@@ -298,14 +298,14 @@ func (j *judge) release(o *operation) {
 	j.stray(o, e)
 	var top *grant
 	for _, g := range j.spokenOf(o) {
-		if !g.ended() {
+		if !g.surelyEnded() {
 			top = g
 		}
 	}
 	if top == nil { // which of the words ended them is open where that is not surely the earlier one
 		for _, g := range j.spokenOf(o) {
 			if !o.unsent && !j.endedBy(g, o.from) {
-				g.end(ending{may: e.may, must: e.must, cut: o.to.time})
+				g.addEnding(ending{may: e.may, must: e.must, cut: o.to.time})
 			}
 		}
 		return
@@ -313,14 +313,14 @@ func (j *judge) release(o *operation) {
 	for _, g := range j.of(o.Key, o.Owner) {
 		switch {
 		case g == top:
-		case !g.ended():
+		case !g.surelyEnded():
 			j.beside(g, top, o, e)
 		case !o.unsent && !j.endedBy(g, o.from): // which of the two words ended it is open
-			g.end(ending{may: e.may, must: e.must, cut: o.to.time})
+			g.addEnding(ending{may: e.may, must: e.must, cut: o.to.time})
 		}
 	}
 	e.sure = !o.unsent && !o.perhapsUnsent && j.surely(top.to, o.from) && !top.releasedInVain() && j.clear(o, top) && !muddled(j.of(o.Key, o.Owner))
-	top.end(e)
+	top.addEnding(e)
 }
 
 // endedBy reports whether a word had surely ended g at an instant.
@@ -339,7 +339,7 @@ func (g *grant) releasedInVain() bool {
 func (j *judge) grantedMeanwhile(o *operation) {
 	for _, g := range j.spokenOf(o) {
 		if g.to.index > o.from.index {
-			g.end(ending{may: o.from, must: o.to, cut: o.to.time})
+			g.addEnding(ending{may: o.from, must: o.to, cut: o.to.time})
 		}
 	}
 }
@@ -356,9 +356,9 @@ func (j *judge) beside(g, top *grant, o *operation, e ending) {
 	switch {
 	case o.Kind == history.Fail && g.Fence == top.Fence:
 		e.sure = !o.perhapsUnsent && j.surely(g.to, o.from) && j.clear(o, top) && j.surely(g.to, top.to) && !muddled(j.of(o.Key, o.Owner))
-		g.end(e)
+		g.addEnding(e)
 	case top.nested != Violation || o.Kind == history.Fail || len(top.endings) > 0 || !j.clear(o, top):
-		g.end(e)
+		g.addEnding(e)
 	default:
 		g.low = min(g.low, top.low)
 	}
@@ -385,7 +385,7 @@ func (j *judge) extend(o *operation) {
 		newest := i == len(spoken)-1
 		switch o.Kind {
 		case history.Fail:
-			g.end(ending{may: o.from, must: o.to, cut: o.to.time, sure: oneHold(spoken[i:]) && !o.renewal() && !o.perhapsUnsent && j.surely(spoken[len(spoken)-1].to, o.from) && j.clear(o, spoken[len(spoken)-1])})
+			g.addEnding(ending{may: o.from, must: o.to, cut: o.to.time, sure: oneHold(spoken[i:]) && !o.renewal() && !o.perhapsUnsent && j.surely(spoken[len(spoken)-1].to, o.from) && j.clear(o, spoken[len(spoken)-1])})
 		case history.Info:
 			g.vague = g.vague || !o.unsent
 		case history.OK:
@@ -426,7 +426,7 @@ func (g *grant) extended(o *operation, until time.Duration, newest bool) {
 	switch {
 	case until <= last.to: // also where it had ended by then: what its owner had been told before is open
 		last.to, g.low = until, until
-	case g.ended():
+	case g.surelyEnded():
 	case !newest:
 	case o.to.time < last.to:
 		last.to, g.low = until, until
@@ -456,9 +456,9 @@ func (j *judge) latest(g *grant, at instant) time.Duration {
 	return until
 }
 
-func (g *grant) end(e ending) { g.endings = append(g.endings, e) }
+func (g *grant) addEnding(e ending) { g.endings = append(g.endings, e) }
 
-func (g *grant) ended() bool {
+func (g *grant) surelyEnded() bool {
 	for _, e := range g.endings {
 		if e.sure {
 			return true

@@ -76,10 +76,11 @@ func (h *List) Add(x *Candidate) {
 	}
 }
 
-// TakeBack drops what the rest of the history has refuted. What it left open by
-// no more than the clock uncertainty goes to suspicious. It returns the ids of
-// which there were more than kept, so that of the rest nobody can tell.
-func (h *List) TakeBack(proved func(*Candidate) bool, suspicious *List) []string {
+// Retract drops the candidates that the rest of the history has refuted; one that is open
+// within the clock uncertainty moves to suspicious. It returns the ids of which more had been
+// found than were kept, and at least one was dropped: of those that were not kept, nobody can
+// say whether they are refuted too.
+func (h *List) Retract(proved func(*Candidate) bool, suspicious *List) []string {
 	more := make(map[string]int)
 	h.Overflow(more)
 	var left []string

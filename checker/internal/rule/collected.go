@@ -52,8 +52,8 @@ func (c *collector) Proved(h *Candidate) bool {
 	return h.Refuted == nil || !h.Refuted()
 }
 
-// Shown says whether a violation of id on k is listed that stands.
-func (c *collector) Shown(id string, k *ledger.Key) bool {
+// Listed says whether a violation of id on k is among those kept, and not refuted so far.
+func (c *collector) Listed(id string, k *ledger.Key) bool {
 	return slices.ContainsFunc(c.Violations.Kept, func(h *Candidate) bool { return h.ID == id && h.Key == k && c.Proved(h) })
 }
 

@@ -14,7 +14,7 @@ type panel struct {
 	dead     []Rule
 	Crashed  []Crash
 	Happened [ledger.Kinds]bool // which kinds of facts there were
-	turn     int                // whose turn it is to see one, among those who want to
+	turn     int                // among the rules that want the fact being dispatched, which one is observing it
 }
 
 // A Rule decides one property, or a few that need the same state. The other
@@ -25,7 +25,7 @@ type Rule interface {
 	// Wants names the facts that it sees from the first event on. It may wake to
 	// more of them.
 	Wants() []ledger.Kind
-	// Observe takes one fact.
+	// Observe is called with every fact of the kinds that it wants, in their order.
 	Observe(f *ledger.Fact)
 	// Finish judges what was left open. No fact comes after it.
 	Finish()
@@ -42,22 +42,22 @@ type Limited interface {
 	Unplaced() string
 }
 
-// Dispatch shows f to every rule that wants it and still stands. Rules dispatch
+// Dispatch has every rule observe f that wants it and has not panicked. Rules dispatch
 // nothing themselves.
 func (p *panel) Dispatch(f *ledger.Fact) {
 	p.turn = 0
 	p.Happened[f.Kind] = true
-	p.show(f)
+	p.dispatchRest(f)
 }
 
-// show shows f to the rules whose turn is yet to come. One that panics is
-// buried, and those after it see f all the same.
-func (p *panel) show(f *ledger.Fact) {
+// dispatchRest has the rules from the current turn on observe f. A rule that panics observes
+// nothing from then on; those after it observe f all the same.
+func (p *panel) dispatchRest(f *ledger.Fact) {
 	defer func() {
 		if p.turn != noTurn {
 			p.bury(p.wanting[f.Kind][p.turn], recover())
 			p.turn++
-			p.show(f)
+			p.dispatchRest(f)
 		}
 	}()
 	for rules := p.wanting[f.Kind]; p.turn < len(rules); p.turn++ {

@@ -46,7 +46,7 @@ func (*DoubleGrants) Wants() []ledger.Kind {
 func (d *DoubleGrants) Observe(f *ledger.Fact) {
 	switch f.Kind {
 	case ledger.Ticked:
-		d.settle()
+		d.judgeDue()
 	case ledger.Granted:
 		d.met(f)
 	case ledger.Extended, ledger.Reentered, ledger.Postponed:
@@ -85,8 +85,8 @@ func givenUp(g *ledger.Grant, t time.Duration) bool {
 	return g.End() <= t && g.ReleasedAt != ledger.Never && !g.ReleaseUnknown
 }
 
-// settle judges the checks that are past the clock uncertainty.
-func (d *DoubleGrants) settle() {
+// judgeDue judges the pending checks that are older than the clock uncertainty.
+func (d *DoubleGrants) judgeDue() {
 	for len(d.pending) > 0 && d.Now > d.pending[0].from+d.Header.Epsilon {
 		d.judge(heap.Pop(&d.pending).(*check))
 	}
@@ -131,7 +131,7 @@ func (d *DoubleGrants) met(f *ledger.Fact) {
 			d.unlessSent(x, g)
 		}
 		if !givenUp(x, g.OK) && ledger.Conflicts(x, g) {
-			d.meet(m, x)
+			d.compare(m, x)
 		}
 	}
 	if k.OverflowUntil() > g.OK && len(k.Overflow.Members) > 0 {
@@ -163,11 +163,11 @@ func (d *DoubleGrants) unlessSent(x, g *ledger.Grant) {
 	}
 	x.Pin()
 	g.Pin()
-	d.Withhold(x.ReleaseIdx, d.hit(pair{a: x, b: g, from: g.OK}))
+	d.Withhold(x.ReleaseIdx, d.candidate(pair{a: x, b: g, from: g.OK}))
 }
 
-// meet compares a fresh grant with one that its key knows.
-func (d *DoubleGrants) meet(m *check, x *ledger.Grant) {
+// compare compares the grant of m, which is fresh, with x, another grant of its key.
+func (d *DoubleGrants) compare(m *check, x *ledger.Grant) {
 	g := m.of
 	from, length := ledger.Overlap(x, g)
 	switch {
@@ -188,15 +188,15 @@ func (d *DoubleGrants) stretched(x *ledger.Grant, f *ledger.Fact) {
 	g := f.Grant
 	from, length := ledger.Overlap(x, g)
 	before := min(x.End(), f.Old, g.StoppedAt) - from
-	if length <= 0 || before > d.Farthest(x, g) || d.waits(x, g) || before > 0 && d.told(x, g) {
+	if length <= 0 || before > d.Farthest(x, g) || d.waits(x, g) || before > 0 && d.listed(x, g) {
 		return
 	}
 	p := pair{a: g, b: x, from: from, idx: f.Op.OKIdx, told: f.Op.OK, until: g.Deadline}
 	d.pend(&check{of: x, from: from, stretched: &p})
 }
 
-// told says whether a and b are listed already, as what stands.
-func (d *DoubleGrants) told(a, b *ledger.Grant) bool {
+// listed says whether a double grant of a and b is among the violations kept, and not refuted so far.
+func (d *DoubleGrants) listed(a, b *ledger.Grant) bool {
 	return slices.ContainsFunc(d.Violations.Kept, func(h *rule.Candidate) bool {
 		return h.ID == "S1" && (h.Pair == [2]*ledger.Grant{a, b} || h.Pair == [2]*ledger.Grant{b, a}) && d.Proved(h)
 	})
@@ -205,7 +205,7 @@ func (d *DoubleGrants) told(a, b *ledger.Grant) bool {
 // judgePair tells a definite overlap from one that the clocks leave open.
 func (d *DoubleGrants) judgePair(p pair) {
 	_, length := ledger.Overlap(p.a, p.b)
-	h, eps := d.hit(p), d.Apart(p.a, p.b)
+	h, eps := d.candidate(p), d.Apart(p.a, p.b)
 	switch {
 	case !(d.brief && d.Now <= p.from+eps) && d.Together(p.a, p.b):
 		d.Violate(h)
@@ -217,13 +217,13 @@ func (d *DoubleGrants) judgePair(p pair) {
 	}
 }
 
-func (d *DoubleGrants) hit(p pair) *rule.Candidate {
+func (d *DoubleGrants) candidate(p pair) *rule.Candidate {
 	a, b := p.a, p.b
 	if b.OK < a.OK {
 		a, b = b, a
 	}
 	h := &rule.Candidate{
-		ID: "S1", Key: a.Holder.Key, Owners: words.Owners(a.Owner(), b.Owner()), Witness: []int{a.OKIdx, a.TakenAt(b.Process), b.OKIdx}, Blame: rule.BlameServer,
+		ID: "S1", Key: a.Holder.Key, Owners: words.Owners(a.Owner(), b.Owner()), Witness: []int{a.OKIdx, a.AcquiredAt(b.Process), b.OKIdx}, Blame: rule.BlameServer,
 		From: a.Start, To: p.from, Pair: [2]*ledger.Grant{a, b},
 	}
 	h.Length = func() time.Duration {
@@ -232,8 +232,8 @@ func (d *DoubleGrants) hit(p pair) *rule.Candidate {
 	}
 	h.Refuted = func() bool { return !d.Together(a, b) }
 	h.Stamp = rule.Shared(a, b, p.from, d.Apart(a, b))
-	h.Witness = slices.AppendSeq(h.Witness, a.TakenAgain)
-	h.Witness = slices.AppendSeq(h.Witness, b.TakenAgain)
+	h.Witness = slices.AppendSeq(h.Witness, a.Reentries)
+	h.Witness = slices.AppendSeq(h.Witness, b.Reentries)
 	if p.idx != 0 {
 		h.Witness = append(h.Witness, p.idx)
 	} else if a.FirstDeadline <= p.from || a.TwoTokens() {
@@ -281,7 +281,7 @@ func (d *DoubleGrants) early(x, g *ledger.Grant) {
 	if told() && d.Suspicious.Full("S10") {
 		return
 	}
-	witness = slices.AppendSeq(witness, x.TakenAgain) // that it was held by then may rest on a re-entry
+	witness = slices.AppendSeq(witness, x.Reentries) // that it was held by then may rest on a re-entry
 	text := fmt.Sprintf("%s was granted %s%s at %s, %s before the lease of %s (granted%s at %s) could run out, and nobody had released it. %s",
 		g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), words.Span(x.Deadline-g.OK), x.Owner(), words.Token(x.Fence), words.At(x.OK), how)
 	h := &rule.Candidate{

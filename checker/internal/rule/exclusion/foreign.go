@@ -48,8 +48,8 @@ type victim struct {
 // A foreignFound is a late release that was reported, and as what.
 type foreignFound struct {
 	*lateRelease
-	hit    *rule.Candidate
-	others []*rule.Candidate // the same of other victims, should that one's hold turn out to have ended before
+	candidate *rule.Candidate
+	others    []*rule.Candidate // the same of other victims, should that one's hold turn out to have ended before
 }
 
 func (*ForeignRelease) IDs() []string { return []string{"S5"} }
@@ -66,7 +66,7 @@ func (r *ForeignRelease) Observe(f *ledger.Fact) {
 	case f.Kind == ledger.Granted:
 		if f.Op.OK < f.Event.Time {
 			r.joinLate(f)
-			r.toldLate(f)
+			r.observeLate(f)
 		}
 		if v := r.victims.Get(f.Key.No); v != nil && len(*v) > 0 {
 			r.third(f.Key, f.Grant)
@@ -84,7 +84,7 @@ func (r *ForeignRelease) Finish() {
 		}
 	}
 	for _, x := range r.found {
-		if r.Proved(x.hit) {
+		if r.Proved(x.candidate) {
 			continue
 		}
 		if i := slices.IndexFunc(x.others, r.Proved); i >= 0 {
@@ -135,8 +135,9 @@ func (r *ForeignRelease) released(f *ledger.Fact) {
 	r.watch(f.Key, l)
 }
 
-// toldLate looks for a late release that ended the hold of f's grant, told behind it.
-func (r *ForeignRelease) toldLate(f *ledger.Fact) {
+// observeLate looks for a late release that ended the hold of f's grant, of which the history
+// tells after that release.
+func (r *ForeignRelease) observeLate(f *ledger.Fact) {
 	y := f.Grant
 	r.alone = slices.DeleteFunc(r.alone, func(l *lateRelease) bool {
 		if l.of.Holder.Key != f.Key || !ledger.Conflicts(y, l.of) || y.OK >= l.ok || !y.MayLast(l.inv) {
@@ -267,20 +268,20 @@ func (r *ForeignRelease) removed(l *lateRelease, y, z *ledger.Grant) bool {
 
 // foreign reports that l ended the hold of y, as the grant of z shows.
 func (r *ForeignRelease) foreign(l *lateRelease, y, z *ledger.Grant) {
-	x := foreignFound{lateRelease: l, hit: r.hit(l, y, z)}
-	r.Violate(x.hit)
+	x := foreignFound{lateRelease: l, candidate: r.candidate(l, y, z)}
+	r.Violate(x.candidate)
 	if len(r.found) == r.Limit() {
 		return
 	}
 	for _, other := range l.victims {
 		if other != y && r.removed(l, other, z) {
-			x.others = append(x.others, r.hit(l, other, z))
+			x.others = append(x.others, r.candidate(l, other, z))
 		}
 	}
 	r.found = append(r.found, x)
 }
 
-func (r *ForeignRelease) hit(l *lateRelease, y, z *ledger.Grant) *rule.Candidate {
+func (r *ForeignRelease) candidate(l *lateRelease, y, z *ledger.Grant) *rule.Candidate {
 	k, g, ok, idx, by := l.of.Holder.Key, l.of, z.OK, z.OKIdx, z.By()
 	text := fmt.Sprintf("The lease of %s on %s had ended at %s. %s was granted the key%s at %s. At %s %s released it, late, and was told yes: what it removed was the lock of %s. So %s was granted it too%s, at %s, while %s could still rely on it.",
 		g.Owner(), k.Name, words.At(g.Deadline), y.Owner(), words.Token(y.Fence), words.At(y.OK), words.At(l.inv), g.Owner(), y.Owner(), z.Owner(), words.Token(z.Fence), words.At(z.OK), y.Owner())

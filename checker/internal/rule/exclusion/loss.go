@@ -25,14 +25,14 @@ func (l *Losses) Observe(f *ledger.Fact) {
 	if g.ReleasedAt != ledger.Never {
 		return
 	}
-	if by := g.Intruders(); len(by) > 0 && by[0].OK-l.From(by[0], l.By(f.Event)) <= ledger.ToldAt(f.Event) {
+	if by := g.Intruders(); len(by) > 0 && by[0].OK-l.From(by[0], l.By(f.Event)) <= ledger.ReportedAt(f.Event) {
 		l.late(f, by[0])
 		return
 	}
 	if !l.Phased || l.Nemesis.MayBeSince(g.Start) {
 		return // nobody says that nothing was wrong
 	}
-	switch t := ledger.ToldAt(f.Event); {
+	switch t := ledger.ReportedAt(f.Event); {
 	case t < g.Deadline:
 		l.causeless(f, fmt.Sprintf("%s before the lease could run out", words.Span(g.Deadline-t)))
 	case g.Renewed:
@@ -42,7 +42,7 @@ func (l *Losses) Observe(f *ledger.Fact) {
 
 // late judges a report that came after another's grant.
 func (l *Losses) late(f *ledger.Fact, x *ledger.Grant) {
-	g, told := f.Grant, ledger.ToldAt(f.Event)
+	g, told := f.Grant, ledger.ReportedAt(f.Event)
 	declared, documented := l.Header.Bounds[history.BoundLoss]
 	bound := time.Duration(declared)
 	eps := l.Clocks.Apart(x.By(), l.By(f.Event))
@@ -70,7 +70,7 @@ func (l *Losses) late(f *ledger.Fact, x *ledger.Grant) {
 }
 
 func (l *Losses) causeless(f *ledger.Fact, when string) {
-	g, told := f.Grant, ledger.ToldAt(f.Event)
+	g, told := f.Grant, ledger.ReportedAt(f.Event)
 	g.Pin()
 	text := fmt.Sprintf("%s was told at %s that its lease on %s%s was lost, %s, although no fault had been in force since %s and nobody else was granted it.",
 		g.Owner(), words.At(told), f.Key.Name, words.Token(g.Fence), when, words.At(g.Start))

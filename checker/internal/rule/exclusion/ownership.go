@@ -15,9 +15,9 @@ import (
 // another's hold has ended.
 type Ownership struct {
 	*rule.Env
-	checked bool // a successful release proves that its owner still held
-	short   []crossing
-	told    []toldCrossing
+	checked  bool // a successful release proves that its owner still held
+	short    []crossing
+	reported []reportedCrossing
 }
 
 // NewOwnership makes the rule.
@@ -36,7 +36,7 @@ func (w *Ownership) Observe(f *ledger.Fact) {
 	switch f.Kind {
 	case ledger.Granted:
 		if f.Op.OK < f.Event.Time {
-			w.toldLate(f)
+			w.observeLate(f)
 		}
 	case ledger.Extended:
 		w.across(f, "extended its lease")
@@ -54,16 +54,16 @@ func (w *Ownership) Observe(f *ledger.Fact) {
 
 // Finish tells of crossings whose intruder turned out to be another one.
 func (w *Ownership) Finish() {
-	for _, t := range w.told {
-		if x, _, sure := w.Crossed(t.g, t.intruders, t.inv); sure && !w.Proved(t.hit) {
-			w.Violate(t.crossing.hit(x))
+	for _, t := range w.reported {
+		if x, _, sure := w.Crossed(t.g, t.intruders, t.inv); sure && !w.Proved(t.candidate) {
+			w.Violate(t.crossing.candidate(x))
 		}
 	}
 }
 
-// toldLate notes what crossed a grant that the history tells of late, and what it
+// observeLate notes what crossed a grant that the history tells of late, and what it
 // crossed that has been given back since.
-func (w *Ownership) toldLate(f *ledger.Fact) {
+func (w *Ownership) observeLate(f *ledger.Fact) {
 	g := f.Grant
 	for _, x := range f.Key.Held {
 		if ledger.Conflicts(g, x) && x.Extended && x.DeadlineIdx < g.OKIdx {
@@ -103,7 +103,7 @@ func (w *Ownership) acrossLoss(x, g *ledger.Grant, inv, ok time.Duration, idx in
 	}
 	w.CrossedBy(x, g)
 	x.Pin()
-	w.tell(crossing{x, x.Intruders(), until, ok, idx, how, w.Env}, g)
+	w.report(crossing{x, x.Intruders(), until, ok, idx, how, w.Env}, g)
 }
 
 // A crossing is an extension or release that succeeded.
@@ -117,18 +117,18 @@ type crossing struct {
 	env       *rule.Env
 }
 
-// A toldCrossing was reported, as hit.
-type toldCrossing struct {
+// A reportedCrossing is a crossing and the candidate by which it was reported.
+type reportedCrossing struct {
 	crossing
-	hit *rule.Candidate
+	candidate *rule.Candidate
 }
 
-// tell reports a crossing of x.
-func (w *Ownership) tell(c crossing, x *ledger.Grant) {
-	h := c.hit(x)
+// report reports the crossing c of the lease by x's hold.
+func (w *Ownership) report(c crossing, x *ledger.Grant) {
+	h := c.candidate(x)
 	w.Violate(h)
-	if len(w.told) < w.Limit() {
-		w.told = append(w.told, toldCrossing{c, h})
+	if len(w.reported) < w.Limit() {
+		w.reported = append(w.reported, reportedCrossing{c, h})
 	}
 }
 
@@ -163,10 +163,10 @@ func (w *Ownership) across(f *ledger.Fact, how string) {
 	x, length, sure := w.Crossed(c.g, c.intruders, c.inv)
 	switch {
 	case sure:
-		w.tell(c, x)
+		w.report(c, x)
 		return
 	case length > 0:
-		w.Suspect(c.hit(x))
+		w.Suspect(c.candidate(x))
 	}
 	if len(w.short) == shortCrossings {
 		w.short = w.short[1:]
@@ -181,15 +181,15 @@ func (w *Ownership) lengthened(g *ledger.Grant) {
 		if x != g || !sure {
 			return false
 		}
-		w.tell(c, x)
+		w.report(c, x)
 		return true
 	})
 }
 
-func (c crossing) hit(x *ledger.Grant) *rule.Candidate {
+func (c crossing) candidate(x *ledger.Grant) *rule.Candidate {
 	g := c.g
 	h := &rule.Candidate{
-		ID: "S6", Key: g.Holder.Key, Owners: words.Owners(g.Owner(), x.Owner()), Witness: []int{g.OKIdx, g.TakenAt(x.Process), x.OKIdx, c.idx}, Blame: rule.BlameLibrary,
+		ID: "S6", Key: g.Holder.Key, Owners: words.Owners(g.Owner(), x.Owner()), Witness: []int{g.OKIdx, g.AcquiredAt(x.Process), x.OKIdx, c.idx}, Blame: rule.BlameLibrary,
 		From: g.Inv, To: c.ok, Pair: [2]*ledger.Grant{g, x},
 	}
 	h.Length = func() time.Duration {

@@ -62,14 +62,14 @@ func (s *Sampled) Observe(f *ledger.Fact) {
 	switch f.Kind {
 	case ledger.Witnessed:
 		if rule.IsSample(f.Event) {
-			s.look(f.Event)
+			s.addSample(f.Event)
 		}
 	case ledger.Granted:
 		s.granted(f)
 	case ledger.Releasing, ledger.Answered, ledger.Left:
 		s.givesBack(f.Key, f.Grant)
 	case ledger.Lost:
-		s.ends(f.Key, f.Grant)
+		s.closeLease(f.Key, f.Grant)
 	case ledger.Unknown:
 		if f.Op.Action != history.Write && f.Op.Action != history.Read {
 			s.givesBack(f.Key, f.Op.Grant)
@@ -80,12 +80,12 @@ func (s *Sampled) Observe(f *ledger.Fact) {
 func (s *Sampled) Finish() {
 	for _, k := range s.SortedKeys() {
 		if x := s.keys.Get(k.No); x != nil && x.of != nil {
-			s.ends(k, x.of.Grant)
+			s.closeLease(k, x.of.Grant)
 		}
 	}
 }
 
-func (s *Sampled) look(e *history.Event) {
+func (s *Sampled) addSample(e *history.Event) {
 	if !s.awake {
 		s.awake = true
 		s.Wake(s, ledger.Granted, ledger.Releasing, ledger.Answered, ledger.Left, ledger.Lost, ledger.Unknown)
@@ -141,7 +141,7 @@ func nameIn(text string) string {
 func (s *Sampled) granted(f *ledger.Fact) {
 	k := s.keys.At(f.Key.No)
 	if k.of != nil {
-		s.ends(f.Key, k.of.Grant)
+		s.closeLease(f.Key, k.of.Grant)
 	}
 	if f.Grant.Mode != history.Exclusive {
 		return
@@ -161,14 +161,14 @@ func (s *Sampled) givesBack(key *ledger.Key, g *ledger.Grant) {
 	switch {
 	case k == nil || k.of == nil:
 	case k.of.Grant == g:
-		s.ends(key, g)
+		s.closeLease(key, g)
 	default:
 		k.of.gaveBack = true
 	}
 }
 
-// ends reports what was wrong with a lease that is over.
-func (s *Sampled) ends(key *ledger.Key, g *ledger.Grant) {
+// closeLease ends the watch over g's lease, which is over, and reports what was wrong with it.
+func (s *Sampled) closeLease(key *ledger.Key, g *ledger.Grant) {
 	k := s.keys.Get(key.No)
 	if k == nil || k.of == nil || k.of.Grant != g {
 		return

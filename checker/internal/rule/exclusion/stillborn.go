@@ -20,15 +20,15 @@ func (s *Stillborn) Observe(f *ledger.Fact) {
 	g, o := f.Grant, f.Op
 	switch {
 	case o.OK >= g.Deadline:
-		h := s.hit(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock.", words.At(g.Deadline)))
+		h := s.candidate(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock.", words.At(g.Deadline)))
 		h.Stamp = rule.Stamped(o.Inv, o.OK, o.OK-g.Deadline, o.Has&history.HasEnded != 0, false)
 		s.Violate(h)
 	case float64(g.Deadline-o.OK)*100 < float64(s.Header.TTL):
-		s.Suspect(s.hit(o, fmt.Sprintf("only %s of its lease were left.", words.Span(g.Deadline-o.OK))))
+		s.Suspect(s.candidate(o, fmt.Sprintf("only %s of its lease were left.", words.Span(g.Deadline-o.OK))))
 	}
 }
 
-func (s *Stillborn) hit(o *ledger.Op, what string) *rule.Candidate {
+func (s *Stillborn) candidate(o *ledger.Op, what string) *rule.Candidate {
 	h := o.Holder
 	text := fmt.Sprintf("%s asked for %s at %s and was told at %s that it holds it%s: %s",
 		h.Owner, h.Key.Name, words.At(o.Inv), words.At(o.OK), words.Token(o.Fence), what)

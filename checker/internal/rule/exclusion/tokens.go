@@ -119,7 +119,7 @@ func (t *Tokens) grant(f *ledger.Fact) {
 	s.top = max(s.top, g.Fence)
 	me := g.Token()
 	if g.OK < t.Now {
-		t.toldLate(g, s)
+		t.observeLate(g, s)
 	}
 	bound := t.Now
 	if o := f.Key.Open.Head; o != nil {
@@ -189,7 +189,7 @@ func (t *Tokens) order(f *ledger.Fact, s *tokenState, again bool) {
 		return
 	}
 	if r := high; g.Fence < r.Fence {
-		t.Suspect(t.hit("S4", r, g, fmt.Sprintf(
+		t.Suspect(t.candidate("S4", r, g, fmt.Sprintf(
 			"The acquires of %s by %s and %s overlapped in time, and the one answered later, at %s, has the lower token (%d after %d).",
 			g.Holder.Key.Name, t.Names.Called[r.Owner], g.Owner(), words.At(g.OK), g.Fence, r.Fence)))
 	}
@@ -205,8 +205,9 @@ func (t *Tokens) outBefore(g *ledger.Grant, rivals []ledger.TokenGrant) (r ledge
 	return r, false
 }
 
-// toldLate looks for grants that were asked for after g, and told of before.
-func (t *Tokens) toldLate(g *ledger.Grant, s *tokenState) {
+// observeLate looks for grants that were asked for after g was granted, and of which the
+// history tells before g.
+func (t *Tokens) observeLate(g *ledger.Grant, s *tokenState) {
 	for r := range g.Holder.Key.Tokens.Recent.Latest {
 		if r.Mode == history.Shared && g.Mode == history.Shared ||
 			r.By.Process == g.Process || g.OK+t.Clocks.Apart(g.By(), r.By) >= r.From || r.Fence > g.Fence {
@@ -228,7 +229,7 @@ func (t *Tokens) toldLate(g *ledger.Grant, s *tokenState) {
 // higher than that of the first.
 func (t *Tokens) wentBack(g *ledger.Grant, r, first, second ledger.TokenGrant, how string, refuted func() bool) {
 	called := t.Names.Called
-	h := t.hit("S4", r, g, fmt.Sprintf(
+	h := t.candidate("S4", r, g, fmt.Sprintf(
 		"%s was granted %s with token %d at %s%s. %s asked for it only after that, and was granted it at %s with token %d, which is not higher. "+
 			"A store that compares tokens takes the later holder for the stale one.",
 		called[first.Owner], g.Holder.Key.Name, first.Fence, words.At(first.Ok), how, called[second.Owner], words.At(second.Ok), second.Fence))
@@ -339,7 +340,7 @@ func (t *Tokens) overLate(f *ledger.Fact) {
 		if x == g || x.Fence == 0 || x.Fence != g.Fence || x.Mode == history.Shared && g.Mode == history.Shared || x.OKIdx < g.OKIdx {
 			continue
 		}
-		if o := takenBy(x); t.OverBefore(g, &o) && (o.Inv <= ledger.Later(t.From(g, o.By()), g.ServedUntil) || g.Rare != nil && g.Rare.VagueExtensions > 0) {
+		if o := acquireOf(x); t.OverBefore(g, &o) && (o.Inv <= ledger.Later(t.From(g, o.By()), g.ServedUntil) || g.Rare != nil && g.Rare.VagueExtensions > 0) {
 			t.Violate(t.twice(g.Token(), o))
 			return
 		}
@@ -359,7 +360,7 @@ func (t *Tokens) heldOn(f *ledger.Fact) {
 	if first == nil {
 		return
 	}
-	o := takenBy(first)
+	o := acquireOf(first)
 	g.Pin()
 	late := *f
 	late.Op = &o
@@ -376,8 +377,8 @@ func (t *Tokens) tookHeld(g, x *ledger.Grant, old time.Duration) bool {
 	return held && (g.TookBefore(x.Process, x.InvIdx) || g.OK+t.From(g, x.By()) < x.Inv)
 }
 
-// takenBy is the acquire that g was granted by.
-func takenBy(g *ledger.Grant) ledger.Op {
+// acquireOf is the acquire by which g was granted.
+func acquireOf(g *ledger.Grant) ledger.Op {
 	return ledger.Op{Action: history.Acquire, Holder: g.Holder, Fence: g.Fence, Mode: g.Mode, Process: g.Process, Host: g.Host, Inv: g.Inv, InvIdx: g.InvIdx, OK: g.OK, OKIdx: g.OKIdx}
 }
 
@@ -434,7 +435,7 @@ func (t *Tokens) renamed(f *ledger.Fact, g *ledger.Grant, how string, refuted fu
 		"Writes of one lease then carry two tokens, and the store may reject its own holder.",
 		g.Owner(), f.Key.Name, g.Fence, words.At(g.OK), f.Op.Fence, how, words.At(f.Op.OK))
 	witness := []int{g.OKIdx, f.Op.OKIdx}
-	if again := g.TakenBefore(f.Op.OKIdx); again != g.OKIdx { // that it held it by then may rest on a re-entry
+	if again := g.AcquiredBefore(f.Op.OKIdx); again != g.OKIdx { // that it held it by then may rest on a re-entry
 		witness = []int{g.OKIdx, again, f.Op.OKIdx}
 	}
 	t.Violate(&rule.Candidate{
@@ -443,7 +444,7 @@ func (t *Tokens) renamed(f *ledger.Fact, g *ledger.Grant, how string, refuted fu
 	})
 }
 
-func (t *Tokens) hit(id string, r ledger.TokenGrant, g *ledger.Grant, text string) *rule.Candidate {
+func (t *Tokens) candidate(id string, r ledger.TokenGrant, g *ledger.Grant, text string) *rule.Candidate {
 	return &rule.Candidate{
 		ID: id, Key: g.Holder.Key, Owners: words.Owners(t.Names.Called[r.Owner], g.Owner()), Witness: []int{r.Idx, g.OKIdx},
 		Blame: rule.BlameServer, From: r.From, To: g.OK, Text: func() string { return text },

@@ -44,7 +44,7 @@ func (w *Witnesses) Observe(f *ledger.Fact) {
 	case ledger.Witnessed:
 		if f.Event.Op == history.Key && f.Event.Kind == history.OK && !rule.IsSample(f.Event) {
 			w.wake()
-			w.look(f.Event)
+			w.addSample(f.Event)
 		}
 	case ledger.Receipt:
 		if f.Event.Node != "" && f.Event.Value == history.NeverForwarded {
@@ -94,7 +94,7 @@ func (w *Witnesses) Finish() {
 	}
 }
 
-func (w *Witnesses) look(e *history.Event) {
+func (w *Witnesses) addSample(e *history.Event) {
 	k := w.Key(e.Key)
 	x := w.keys.At(k.No)
 	v := x.node(e.Node)
@@ -162,9 +162,9 @@ func (w *Witnesses) quorate(g *ledger.Grant) {
 	nodes, quorum := w.Header.Nodes, w.Header.Quorum
 	switch {
 	case nodes-len(without) < quorum:
-		w.Violate(w.hit(g, without, reason(without, blocked)))
+		w.Violate(w.candidate(g, without, reason(without, blocked)))
 	case nodes-len(without)-len(unsure) < quorum && !w.Suspicious.Full("S9"):
-		w.Suspect(w.hit(g, append(without, unsure...), "it was not seen there, but nobody looked all the time"))
+		w.Suspect(w.candidate(g, append(without, unsure...), "it was not seen there, but nobody looked all the time"))
 	}
 }
 
@@ -181,7 +181,7 @@ func reason(nodes, blocked []string) string {
 	return fmt.Sprintf("no request of it ever reached %s, and "+record, strings.Join(blocked, ", "), "the others")
 }
 
-func (w *Witnesses) hit(g *ledger.Grant, without []string, why string) *rule.Candidate {
+func (w *Witnesses) candidate(g *ledger.Grant, without []string, why string) *rule.Candidate {
 	slices.Sort(without)
 	text := fmt.Sprintf("%s was told at %s that it holds %s%s, but of %d nodes these did not store it between %s and then: %s; %s. A quorum is %d.",
 		g.Owner(), words.At(g.OK), g.Holder.Key.Name, words.Token(g.Fence), w.Header.Nodes, words.At(g.Inv), strings.Join(without, ", "), why, w.Header.Quorum)

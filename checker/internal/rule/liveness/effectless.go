@@ -94,7 +94,7 @@ func (*Effectless) Finish() {}
 func (l *Effectless) Observe(f *ledger.Fact) {
 	switch f.Kind {
 	case ledger.Witnessed:
-		l.look(f.Event)
+		l.addSample(f.Event)
 	case ledger.Asked:
 		l.asked(f)
 	case ledger.Granted:
@@ -208,12 +208,12 @@ func (l *Effectless) granted(f *ledger.Fact) {
 		l.prove(s, w)
 	}
 	s.drop()
-	l.take(s, f.Grant, f.Key.Last)
+	l.noteServed(s, f.Grant, f.Key.Last)
 }
 
-// take books what besides g, which is fresh, servers may keep; last was granted
-// before it.
-func (l *Effectless) take(s *releaseState, g, last *ledger.Grant) {
+// noteServed notes until when servers may store other leases of the key than g, which is
+// fresh; last is the grant before g.
+func (l *Effectless) noteServed(s *releaseState, g, last *ledger.Grant) {
 	if last != nil && (last.ReleaseOK == ledger.Never || s.unclear) {
 		s.others = max(s.others, last.ServedUntil)
 	}

@@ -10,8 +10,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// look takes what a node stores: the released owner's value, or not.
-func (l *Effectless) look(e *history.Event) {
+// addSample takes what a node stores: the released owner's value, or not.
+func (l *Effectless) addSample(e *history.Event) {
 	if e.Op != history.Key || e.Kind != history.OK {
 		return
 	}

@@ -77,14 +77,14 @@ func (p *Progress) Observe(f *ledger.Fact) {
 		s.failed++
 		p.refusal(f, s)
 	case ledger.Granted:
-		p.ended(f, s)
+		p.attemptEnded(f, s)
 		*s = progressState{several: s.several, unknown: s.unknown}
 		if alone(f.Key) != nil {
 			s.since, s.sinceIx = f.Op.OK, f.Op.OKIdx
 		}
 	default:
 		s.orphan, s.proof, s.turns = nil, nil, 0
-		p.ended(f, s)
+		p.attemptEnded(f, s)
 		if f.Kind == ledger.Unknown { // one that has waited in vain for too long itself is no excuse
 			s.unknown = max(s.unknown, ledger.Later(f.Op.OK, max(p.Header.TTL, p.Longest)))
 		}
@@ -130,9 +130,9 @@ func (p *Progress) attempt(f *ledger.Fact, s *progressState) {
 	s.tried++
 }
 
-// ended closes an attempt, and with the last one the round. What asked for other keys
-// too may have had this one since it began.
-func (p *Progress) ended(f *ledger.Fact, s *progressState) {
+// attemptEnded closes an attempt, and with the last one the round. An attempt that asked for
+// other keys too may have had this one since it began.
+func (p *Progress) attemptEnded(f *ledger.Fact, s *progressState) {
 	if !f.Op.Several {
 		s.last = f.Op.OK
 		p.idle(f.Key, s, f.Op.OK, f.Op.OKIdx)
@@ -147,7 +147,7 @@ func (p *Progress) ended(f *ledger.Fact, s *progressState) {
 // refusal counts refused attempts by rounds: attempts that overlap. A round
 // that all lost while nobody held is nobody's fault but the lock's.
 func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
-	defer p.ended(f, s)
+	defer p.attemptEnded(f, s)
 	if f.Key.Open.Head != nil {
 		return // the round goes on
 	}

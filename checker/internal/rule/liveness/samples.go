@@ -95,7 +95,7 @@ func (*Samples) Finish()              {}
 func (s *Samples) Observe(f *ledger.Fact) {
 	if f.Kind == ledger.Witnessed {
 		if rule.IsSample(f.Event) {
-			s.look(f.Event)
+			s.addSample(f.Event)
 		}
 		return
 	}
@@ -121,8 +121,8 @@ func (s *Samples) Observe(f *ledger.Fact) {
 	}
 }
 
-// look takes what a node was seen to store.
-func (s *Samples) look(e *history.Event) {
+// addSample takes what a node was seen to store.
+func (s *Samples) addSample(e *history.Event) {
 	if !s.awake {
 		s.awake = true
 		s.keys, s.silent = map[*ledger.Key]*sampledKey{}, map[string]bool{}
@@ -139,8 +139,8 @@ func (s *Samples) look(e *history.Event) {
 	key := s.Key(e.Key)
 	k := s.of(key)
 	v := k.view(e)
-	s.take(k, v, e)
-	s.settle(k, v.seen)
+	s.update(k, v, e)
+	s.expire(k, v.seen)
 	s.leftover(key, k, v, e)
 	s.unserved(key, k, e)
 	s.bars(key, k, e)
@@ -185,9 +185,9 @@ func (k *sampledKey) view(e *history.Event) *sampledView {
 // expiryTick is the resolution of servers' expiries, twice.
 const expiryTick = 2 * time.Millisecond
 
-// take notes a look. A text that was set anew, or whose expiry has moved, is seen
-// for the first time.
-func (s *Samples) take(k *sampledKey, v *sampledView, e *history.Event) {
+// update notes in v what a sample says. A value that was set anew, or whose expiry has moved,
+// counts as seen for the first time.
+func (s *Samples) update(k *sampledKey, v *sampledView, e *history.Event) {
 	began := e.Time
 	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
 		began = e.Began
@@ -240,11 +240,11 @@ func (k *sampledKey) answers(f *ledger.Fact) author {
 
 // closes books that an acquire left nothing behind, as it says.
 func (s *Samples) closes(k *sampledKey, f *ledger.Fact, t time.Duration) {
-	k.ends(k.answers(f), moment{t, f.Event.Index})
+	k.closeAuthor(k.answers(f), moment{t, f.Event.Index})
 }
 
-// ends books that an author is over.
-func (k *sampledKey) ends(a author, at moment) {
+// closeAuthor notes that an author's lease, or attempt, has ended.
+func (k *sampledKey) closeAuthor(a author, at moment) {
 	if at.t >= k.over.t {
 		k.over = at
 	}
@@ -301,7 +301,7 @@ func (s *Samples) releases(k *sampledKey, f *ledger.Fact) {
 		k.late = append(k.late, a)
 		return
 	}
-	k.ends(a, moment{f.Event.Time, f.Event.Index})
+	k.closeAuthor(a, moment{f.Event.Time, f.Event.Index})
 }
 
 // doubts books an operation of unknown outcome: what it left behind goes within the
@@ -314,7 +314,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 	case history.Acquire:
 		a := k.answers(f)
 		if undone {
-			k.ends(a, gone)
+			k.closeAuthor(a, gone)
 			return
 		}
 		a.until = s.kept(f.Event.Time)
@@ -326,7 +326,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 			delete(k.leases, h)
 			k.gone, k.given = f.Event.Time, returned{}
 			if undone {
-				k.ends(a, gone)
+				k.closeAuthor(a, gone)
 				return
 			}
 			a.until = max(a.until, s.kept(f.Event.Time))
@@ -340,18 +340,18 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 	}
 }
 
-// settle ends what was over by itself by t.
-func (s *Samples) settle(k *sampledKey, t time.Duration) {
+// expire closes the leases that had run out by t.
+func (s *Samples) expire(k *sampledKey, t time.Duration) {
 	for h, a := range k.leases {
 		if a.until <= t {
 			delete(k.leases, h)
 			k.gone, k.given = max(k.gone, a.until), returned{}
-			k.ends(a, moment{a.until, rule.NoWitness})
+			k.closeAuthor(a, moment{a.until, rule.NoWitness})
 		}
 	}
 	k.late = slices.DeleteFunc(k.late, func(a author) bool {
 		if a.until <= t {
-			k.ends(a, moment{a.until, rule.NoWitness})
+			k.closeAuthor(a, moment{a.until, rule.NoWitness})
 		}
 		return a.until <= t
 	})

@@ -44,7 +44,7 @@ func (*Service) Wants() []ledger.Kind {
 func (s *Service) Observe(f *ledger.Fact) {
 	switch {
 	case f.Kind == ledger.Phased:
-		s.turn(f.Event)
+		s.endPhase(f.Event)
 	case f.Kind == ledger.Nemesised:
 		if f.Event.Op == history.Heal && f.Event.Kind == history.OK {
 			s.healed, s.healIdx, s.fault = f.Event.Time, f.Event.Index, strings.Clone(f.Event.Fault)
@@ -116,8 +116,8 @@ func (s *Service) recovered(t time.Duration) {
 	s.healed = 0
 }
 
-// turn ends a phase.
-func (s *Service) turn(e *history.Event) {
+// endPhase judges the availability of the phase that e ends, and begins the next.
+func (s *Service) endPhase(e *history.Event) {
 	floor, ok := s.Header.Bounds[history.BoundAvailability]
 	if ok && s.asked > 0 && int64(s.answered)*100 < floor*int64(s.asked) {
 		phase := ""

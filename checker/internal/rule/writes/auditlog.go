@@ -80,7 +80,7 @@ func (a *auditLog) stale(k *ledger.Key, f *ledger.Fact) {
 		a.held = append(a.held, &rule.Candidate{
 			ID: "S2", Key: k, Owners: words.Owners(owner), Witness: []int{before.Idx, line}, Blame: rule.BlameStore, From: a.j.Now, To: a.j.Now,
 			Text: func() string { return text }, Refuted: func() bool {
-				return a.unasked(before.Idx, line) || a.j.Shown("R3", k) || numbered && !a.kept()
+				return a.unasked(before.Idx, line) || a.j.Listed("R3", k) || numbered && !a.kept()
 			},
 		})
 	}
@@ -88,7 +88,7 @@ func (a *auditLog) stale(k *ledger.Key, f *ledger.Fact) {
 
 // Finish reports what the answers to clients do not show of a key.
 func (a *auditLog) Finish() {
-	a.held = slices.DeleteFunc(a.held, func(h *rule.Candidate) bool { return a.j.Shown(h.ID, h.Key) })
+	a.held = slices.DeleteFunc(a.held, func(h *rule.Candidate) bool { return a.j.Listed(h.ID, h.Key) })
 	for _, h := range a.held {
 		a.j.Violate(h)
 	}

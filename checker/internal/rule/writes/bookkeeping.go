@@ -31,7 +31,7 @@ type bookkeeping struct {
 	untold       int      // rejected writes that were not kept, for a grant that is told of late
 	awake        bool     // something was found that a grant told of late bears on
 
-	keys   rule.Table[books]
+	keys   rule.Table[keyBooks]
 	owners rule.Table[tokenWrites] // by holder
 
 	audit auditLog
@@ -101,7 +101,7 @@ func (b *bookkeeping) Observe(f *ledger.Fact) {
 		if f.Kind == ledger.Extended {
 			b.extendedLate(f)
 		} else {
-			b.toldLate(f)
+			b.observeLate(f)
 		}
 	}
 }
@@ -196,8 +196,8 @@ func (s *sums) add(e entry) {
 	s.numbers += e.name ^ e.seq*0x9e3779b97f4a7c15
 }
 
-// books are what the store said of one key.
-type books struct {
+// keyBooks are the sequence numbers that the store gave to writes of one key.
+type keyBooks struct {
 	told, logged *numbers // of writes that are not kept
 	kept         uint64   // the highest number of one that is
 	hash         uint64   // of its name; 0 is not known yet
@@ -207,19 +207,19 @@ type books struct {
 // other.
 type numbers struct {
 	top   uint64
-	last  [64]given
+	last  [64]assignment
 	count int
 }
 
-// A given is a number that the store gave, and to whose write.
-type given struct {
+// An assignment is a sequence number that the store gave, and to which event and owner.
+type assignment struct {
 	seq   uint64
 	idx   int32
 	owner int32
 }
 
-// given is the number that e bears.
-func (e *entry) given() given { return given{e.seq, e.idx, e.owner} }
+// assignment is the number that e bears.
+func (e *entry) assignment() assignment { return assignment{e.seq, e.idx, e.owner} }
 
 // numbered looks for the number of a write that is not kept among the last ones.
 func (b *bookkeeping) numbered(in **numbers, e entry) {
@@ -241,7 +241,7 @@ func (b *bookkeeping) numbered(in **numbers, e entry) {
 		oldest := n.top
 		for _, x := range n.last[:min(n.count, len(n.last))] {
 			if oldest = min(oldest, x.seq); x.seq == e.seq {
-				b.twice(e.key, x, e.given())
+				b.twice(e.key, x, e.assignment())
 			}
 		}
 		if n.count > len(n.last) && e.seq < oldest {
@@ -249,12 +249,12 @@ func (b *bookkeeping) numbered(in **numbers, e entry) {
 		}
 	}
 	n.top = max(n.top, e.seq)
-	n.last[n.count%len(n.last)] = e.given()
+	n.last[n.count%len(n.last)] = e.assignment()
 	n.count++
 }
 
 // twice reports R3.
-func (b *bookkeeping) twice(k *ledger.Key, x, e given) {
+func (b *bookkeeping) twice(k *ledger.Key, x, e assignment) {
 	one, other := b.who(x.owner), b.who(e.owner)
 	text := fmt.Sprintf("The store gave the number %d to two writes of %s: %s (event %d) and %s (event %d). Its own order of its writes proves nothing then.", e.seq, k.Name, byWhom(one), x.idx, byWhom(other), e.idx)
 	b.violate("R3", k, words.Owners(one, other), []int{int(x.idx), int(e.idx)}, text)
@@ -280,7 +280,7 @@ func (b *bookkeeping) doubles() {
 				continue
 			}
 			if x, taken := first[at]; e.seq != 0 && taken && x.name != e.name {
-				b.twice(e.key, x.given(), e.given())
+				b.twice(e.key, x.assignment(), e.assignment())
 			} else if e.seq != 0 && !taken {
 				first[at] = e
 			}
@@ -356,8 +356,9 @@ func (b *bookkeeping) early(o *ledger.Op) {
 	d.refused = append(d.refused, w)
 }
 
-// toldLate looks at those again when their owner is granted the key.
-func (b *bookkeeping) toldLate(f *ledger.Fact) {
+// observeLate looks again at the refused writes of an owner that was granted the key, as the
+// history tells only now.
+func (b *bookkeeping) observeLate(f *ledger.Fact) {
 	g, o, d := f.Grant, f.Op, b.owners.Get(f.Grant.Holder.ID)
 	if d == nil {
 		return

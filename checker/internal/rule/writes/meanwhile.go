@@ -67,9 +67,9 @@ func acting(h *ledger.Holder) (n int32) {
 	return n
 }
 
-// ends says whether o, an answer about g, ended the lease that began at an event: g
+// endsLease says whether o, an answer about g, ended the lease that began at an event: g
 // itself, or another one that its refusal goes for as well.
-func ends(o *ledger.Op, g *ledger.Grant, lease int) bool {
+func endsLease(o *ledger.Op, g *ledger.Grant, lease int) bool {
 	for _, x := range [...]*ledger.Grant{g.Holder.Grant, g.Holder.Prior} {
 		if x == nil || x == g || x.OKIdx != lease {
 			continue
@@ -96,8 +96,9 @@ func (z *Zombies) overdueToo(o *ledger.Op, w *ledger.LateWrite) {
 	}
 }
 
-// told looks at those again: a release, or a refusal, was answered before it is told.
-func (z *Zombies) told(f *ledger.Fact) {
+// answered looks at an owner's writes again when a release or a refusal is reported, which
+// was answered before.
+func (z *Zombies) answered(f *ledger.Fact) {
 	o, g := f.Op, f.Grant
 	if o.Late {
 		if last := z.lastWrite(g.Holder); last.others > o.OK || last.at > o.OK && last.process != o.Process {
@@ -110,7 +111,7 @@ func (z *Zombies) told(f *ledger.Fact) {
 	}
 	if o.OK < f.Event.Time {
 		for _, w := range d.meanwhile {
-			if ends(o, g, w.lease) && w.by.Process != o.Process && w.inv-z.From(g, w.by) > o.OK && g.Concerns(o.Fence, w.fence) {
+			if endsLease(o, g, w.lease) && w.by.Process != o.Process && w.inv-z.From(g, w.by) > o.OK && g.Concerns(o.Fence, w.fence) {
 				z.behind(f, w)
 			}
 		}

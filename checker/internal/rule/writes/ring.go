@@ -96,7 +96,7 @@ func (s *Sections) byEvents(f *ledger.Fact, last timedTouch) {
 		}
 	}
 	if f.Op.OK < f.Event.Time {
-		s.toldLate(f, st, &last)
+		s.observeLate(f, st, &last)
 	}
 	if len(st.timed) == timedTouches {
 		s.leave(&st.timed[0])
@@ -115,9 +115,9 @@ func (s *Sections) leave(t *timedTouch) {
 	}
 }
 
-// toldLate looks for a section that me, which is told behind later writes, lies in or
+// observeLate looks for a section that me, which is told behind later writes, lies in or
 // begins.
-func (s *Sections) toldLate(f *ledger.Fact, st *sectionState, me *timedTouch) {
+func (s *Sections) observeLate(f *ledger.Fact, st *sectionState, me *timedTouch) {
 	if len(st.timed) == timedTouches && st.timed[0].inv > me.ok {
 		s.late++
 	}

@@ -36,23 +36,23 @@ func (s *StaleWrites) Observe(f *ledger.Fact) {
 	case l.Late:
 		s.late(f)
 	case l.Seq == 0 && f.Op.Fence < l.Top:
-		s.hit(f, l.High, l.Top)
+		s.reportAccepted(f, l.High, l.Top)
 	case l.Seq == 0:
 		if f.Op.OK < f.Event.Time {
-			s.toldLate(f)
+			s.observeLate(f)
 		}
 	case l.Lost:
 		s.lost++
 	case f.Op.Fence < l.Top:
-		s.hit(f, l.High, l.Top)
+		s.reportAccepted(f, l.High, l.Top)
 	default:
 		s.overtaken(f, l.Below)
 	}
 }
 
-// toldLate looks for writes without a number that the store accepted behind f's, though
-// with a lower token, and of which the history tells before.
-func (s *StaleWrites) toldLate(f *ledger.Fact) {
+// observeLate looks for writes without a sequence number that the store accepted after f's
+// write although their token is lower, and of which the history tells before f.
+func (s *StaleWrites) observeLate(f *ledger.Fact) {
 	o, log := f.Op, &f.Key.Log
 	for _, m := range log.Recent {
 		before := m.By.Process == o.Process && o.InvIdx < m.InIdx || o.OK+s.Clocks.Apart(o.By(), m.By) < m.Inv
@@ -74,11 +74,11 @@ func (s *StaleWrites) late(f *ledger.Fact) {
 	o, l, log := f.Op, f.Landing, &f.Key.Log
 	switch {
 	case !l.Lost && o.Fence < l.Top:
-		s.hit(f, l.High, l.Top)
+		s.reportAccepted(f, l.High, l.Top)
 	case o.Behind(l.Seq):
-		s.hit(f, o.Newer().Mark, o.Newer().Fence)
+		s.reportAccepted(f, o.Newer().Mark, o.Newer().Fence)
 	case o.Fence < log.LateTop && log.LateHigh.Seq < l.Seq:
-		s.hit(f, log.LateHigh, log.LateTop)
+		s.reportAccepted(f, log.LateHigh, log.LateTop)
 	case l.Lost && o.Newer().Seq == 0:
 		s.lost++
 	}
@@ -105,7 +105,7 @@ func (s *StaleWrites) overtaken(f *ledger.Fact, below ledger.TokenMark) {
 	s.report(f, below.Mark, text)
 }
 
-func (s *StaleWrites) hit(f *ledger.Fact, before ledger.Mark, top uint64) {
+func (s *StaleWrites) reportAccepted(f *ledger.Fact, before ledger.Mark, top uint64) {
 	o := f.Op
 	text := fmt.Sprintf("At %s %s wrote %q to %s with token %d, and the store accepted it%s, although it had accepted token %d before%s. "+
 		"A later holder's work is overwritten by an earlier one's.",

@@ -52,11 +52,11 @@ func (z *Zombies) Observe(f *ledger.Fact) {
 		}
 	case ledger.Answered:
 		if f.Op.Outcome == history.OK || f.Op.Outcome == history.Fail {
-			z.told(f)
+			z.answered(f)
 		}
 	case ledger.Extended, ledger.Unmoved:
 		if o := f.Op; o.Outcome == history.Fail && o.InvIdx != o.OKIdx { // of an automatic renewal only the library hears
-			z.told(f)
+			z.answered(f)
 		}
 		z.covered(f)
 		if g := f.Grant; g.Extending == 0 && len(z.parked) > 0 {
@@ -105,7 +105,7 @@ func (z *Zombies) landed(f *ledger.Fact) {
 // several, under the one that lasts longest. It says whether there was any.
 func (z *Zombies) underLate(o *ledger.Op) (found bool) {
 	for _, g := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		if g != nil && g != o.Grant && z.toldLate(o, g) {
+		if g != nil && g != o.Grant && z.reportedLate(o, g) {
 			z.under(o, g)
 			found = true
 		}
@@ -248,10 +248,10 @@ func (z *Zombies) goneOn(g *ledger.Grant, t time.Duration, by ledger.Stamper) bo
 	return g.Rare != nil && t <= ledger.Later(z.From(g, by), g.Rare.GoneOn) && g.Rare.GoneOn > 0
 }
 
-// toldLate says whether o's owner had been granted g, as far as clocks tell, by an answer
+// reportedLate says whether o's owner had been granted g, as far as clocks tell, by an answer
 // that the history tells of only after o was issued, and g lasts longer than the lease
 // that o was issued under, if there is one.
-func (z *Zombies) toldLate(o *ledger.Op, g *ledger.Grant) bool {
+func (z *Zombies) reportedLate(o *ledger.Op, g *ledger.Grant) bool {
 	switch {
 	case g.OKIdx < o.InvIdx || g.Process == o.Process || g.OK-z.From(g, o.By()) > o.Inv:
 		return false
@@ -333,7 +333,7 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 	}
 	late(d.late)
 	for _, w := range d.unheld {
-		if !w.covered && told(w.by, w.idx, w.write.SaysBegan(), w.inv) {
+		if !w.covered && told(w.by, w.idx, w.write.HasBegan(), w.inv) {
 			w.covered = true
 			w.write.Grant, w.land.Op = f.Grant, &w.write
 			z.late(f.Key, &w.land) // it was under this lease, then
@@ -369,7 +369,7 @@ func withoutLease(o *ledger.Op) bool {
 // history tells late: by the time that they land, it may be forgotten.
 func (z *Zombies) coverOpen(g *ledger.Grant, d *unsettledWrites) {
 	cover := func(w *ledger.Op) {
-		if withoutLease(w) && z.toldLate(w, g) {
+		if withoutLease(w) && z.reportedLate(w, g) {
 			z.under(w, g)
 		}
 	}
@@ -423,7 +423,7 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 	when := ""
 	switch o.Use {
 	case ledger.UseRefused, ledger.UseUnknown:
-		extended := &ledger.LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.SaysBegan()}
+		extended := &ledger.LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.HasBegan()}
 		for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} { // an extension told later may have kept a lease
 			behind := x != nil && x.OKIdx > o.InvIdx && x.OK-z.From(x, o.By()) > o.Inv
 			if x != nil && !behind && x.GoesOn() && z.Room("S8") && len(x.Rarely().Late) < ledger.MaxOverdue {
@@ -437,7 +437,7 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 	case ledger.UseReleased:
 		h.Witness, h.From, when = append(h.Witness, g.ReleaseIdx), g.Start, " (at "+words.At(g.ReleasedAt)+")"
 		release, told := g.ReleaseIdx, o.Doubt().Told
-		if g.TakenTwice() { // the release may turn out to have been an inner one
+		if g.Reentered() { // the release may turn out to have been an inner one
 			g.Pin()
 		}
 		h.Refuted = func() bool {
@@ -496,23 +496,23 @@ func (z *Zombies) late(k *ledger.Key, l *ledger.Landing) {
 	case o.Overdue() != nil && o.Overdue().Covered:
 	case o.Inv-eps > due && fenced:
 		if !z.overtaken(k, l) && !z.Suspicious.Full("S3z") { // S2's otherwise
-			z.Suspect(z.hit(k, l, "the store had seen no newer token yet, and so accepted it"))
+			z.Suspect(z.candidate(k, l, "the store had seen no newer token yet, and so accepted it"))
 		}
 	case o.Inv-eps > due:
 		z.Violate(z.unfenced(k, l))
 	case o.Inv >= due-eps && o.Inv-eps <= due:
-		z.Suspect(z.hit(k, l, "the clocks do not tell whether that was in time"))
+		z.Suspect(z.candidate(k, l, "the clocks do not tell whether that was in time"))
 	}
 }
 
 // unfenced is a late write, until a renewal turns out to have been under way when it
 // was issued.
 func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
-	h, w, g := z.hit(k, l, "the store accepted it, since no fence compares tokens there"), &ledger.LateWrite{Inv: l.Op.Inv, Idx: l.Op.InvIdx, By: l.Op.By(), Own: l.Op.SaysBegan()}, l.Op.Grant
+	h, w, g := z.candidate(k, l, "the store accepted it, since no fence compares tokens there"), &ledger.LateWrite{Inv: l.Op.Inv, Idx: l.Op.InvIdx, By: l.Op.By(), Own: l.Op.HasBegan()}, l.Op.Grant
 	if known := l.Op.Overdue(); known != nil {
 		w = known
 	}
-	other, again := z.letGo(l.Op), z.takenOnceMore(l.Op)
+	other, again := z.letGo(l.Op), z.mayBeReentered(l.Op)
 	h.Refuted = func() bool {
 		return w.Covered || other != nil && w.Inv-z.From(other, w.By) <= min(other.StoppedAt, z.DeadlineFor(other, w.Inv, w.By)) || again
 	}
@@ -541,11 +541,11 @@ func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
 	return nil
 }
 
-// takenOnceMore says whether o may have been issued under another lease of its owner's, of
-// which clocks do not tell whether it was taken once more behind the word that ended it.
-func (z *Zombies) takenOnceMore(o *ledger.Op) bool {
+// mayBeReentered says whether o may have been issued under another lease of its owner's: one
+// that was re-entered, before or after the answer that ended it, which the clocks cannot tell.
+func (z *Zombies) mayBeReentered(o *ledger.Op) bool {
 	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		if x != nil && x != o.Grant && x.TakenTwice() && x.ReleasedAt == ledger.Never && x.StoppedAt != ledger.Never && z.MayBeTakenSince(x, o) && o.Inv <= x.Deadline && (o.Fence == 0 || x.Bears(o.Fence)) {
+		if x != nil && x != o.Grant && x.Reentered() && x.ReleasedAt == ledger.Never && x.StoppedAt != ledger.Never && z.MayBeTakenSince(x, o) && o.Inv <= x.Deadline && (o.Fence == 0 || x.Bears(o.Fence)) {
 			return true
 		}
 	}
@@ -589,7 +589,7 @@ func (z *Zombies) overtaken(k *ledger.Key, l *ledger.Landing) bool {
 	return l.Top > l.Op.Fence
 }
 
-func (z *Zombies) hit(k *ledger.Key, l *ledger.Landing, outcome string) *rule.Candidate {
+func (z *Zombies) candidate(k *ledger.Key, l *ledger.Landing, outcome string) *rule.Candidate {
 	o, g, d := l.Op, l.Op.Grant, l.Op.Due()
 	by := g.DeadlineIdx
 	if w := o.Overdue(); w != nil {
