@@ -18,7 +18,7 @@ func TestClaimOutlastsAFailedHeal(t *testing.T) {
 		w := faulttest.New(1, 0)
 		tries := 0
 		stubborn := faulttest.Fault("stubborn", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
-			if err := s.Take("n1"); err != nil {
+			if err := s.Claim("n1"); err != nil {
 				return faults.Injection{}, err
 			}
 			s.OnHeal("n1 is down", "by hand", func(context.Context) (string, error) {
@@ -30,7 +30,7 @@ func TestClaimOutlastsAFailedHeal(t *testing.T) {
 			return faults.Injection{Receipt: "took effect"}, nil
 		})
 		next := faulttest.Fault("next", func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
-			return faults.Injection{Receipt: "took effect"}, s.Take("n1")
+			return faults.Injection{Receipt: "took effect"}, s.Claim("n1")
 		})
 		res, err := w.Run(t.Context(), faults.Step{Fault: stubborn, For: second}, faults.Step{When: faults.Trigger{After: second / 2}, Fault: next})
 		if err != nil {
@@ -49,7 +49,7 @@ func TestInstantFaultLetsGo(t *testing.T) {
 		w := faulttest.New(1, 1)
 		takes := func(name string, instant bool) faults.Fault {
 			return faulttest.Fault(name, func(_ context.Context, s *faults.Scope, _ *rand.Rand) (faults.Injection, error) {
-				return faults.Injection{Receipt: "took effect", Instant: instant}, s.Take("n1")
+				return faults.Injection{Receipt: "took effect", Instant: instant}, s.Claim("n1")
 			})
 		}
 		res, err := w.Run(t.Context(), faults.Step{Fault: takes("flush", true)}, faults.Step{When: faults.Trigger{After: second}, Fault: takes("next", false)})

@@ -37,7 +37,7 @@ func (f swapDB) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (fa
 		return faults.Injection{}, err
 	}
 	n := nodes[0]
-	if err := s.Take(n.Name()); err != nil { // nobody else may hurt it meanwhile
+	if err := s.Claim(n.Name()); err != nil { // nobody else may hurt it meanwhile
 		return faults.Injection{}, err
 	}
 	hit := faults.Hit{Nodes: []string{n.Name()}}

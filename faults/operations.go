@@ -38,8 +38,8 @@ func (s *Scope) Operations(hit Hit) *Operations {
 		nodes = append(phrase.Names(s.Testbed.Nodes()), StoreNode)
 	}
 	o.collect(nodes)
-	o.since = s.Watch.Ended(o.hits)
-	o.atWork = s.Watch.AtWork(o.hits)
+	o.since = s.Watch.CountEnded(o.concerns)
+	o.atWork = s.Watch.AtWork(o.concerns)
 	return o
 }
 
@@ -56,9 +56,9 @@ func (o *Operations) collect(nodes []string) {
 	}
 }
 
-// hits reports whether an owner is one of the clients that were hit: anybody
-// where no client is known.
-func (o *Operations) hits(owner string) bool {
+// concerns reports whether an owner is one of the clients that were hit: every owner is where
+// no client is known.
+func (o *Operations) concerns(owner string) bool {
 	return len(o.clients) == 0 || slices.Contains(o.clients, o.s.ClientName(owner))
 }
 
@@ -72,7 +72,7 @@ func (o *Operations) Met() bool {
 	if o.nodes && !o.Blind() && !o.shortSighted() {
 		return false
 	}
-	return o.atWork || o.s.Watch.Ended(o.hits) > o.since || o.s.Watch.AtWork(o.hits)
+	return o.atWork || o.s.Watch.CountEnded(o.concerns) > o.since || o.s.Watch.AtWork(o.concerns)
 }
 
 // Blind reports whether the links have seen nothing of what the clients do since

@@ -19,7 +19,7 @@ func TestPickClients(t *testing.T) {
 	w.Grant("k3", "c03")
 	w.Release("k3", "c03")
 	w.Inside(t, func(s *faults.Scope) {
-		if err := s.Take("c02"); err != nil {
+		if err := s.Claim("c02"); err != nil {
 			t.Error(err)
 		}
 		s.Bind("pair", "c00", "c03")
@@ -48,7 +48,7 @@ func TestPickClients(t *testing.T) {
 		if len(seen) != 3 || seen["c02"] {
 			t.Errorf("any: %v", seen)
 		}
-		if err := s.Take("c02"); !errors.Is(err, faults.ErrMissed) {
+		if err := s.Claim("c02"); !errors.Is(err, faults.ErrMissed) {
 			t.Errorf("taken twice: %v", err)
 		}
 	})
@@ -101,7 +101,7 @@ func TestPickWanted(t *testing.T) {
 func TestPickNodes(t *testing.T) {
 	w := faulttest.New(5, 1)
 	w.Inside(t, func(s *faults.Scope) {
-		if err := s.Take("n3"); err != nil {
+		if err := s.Claim("n3"); err != nil {
 			t.Error(err)
 		}
 		for role, n := range map[string]int{faults.RoleAny: 1, faults.RoleAll: 5, faults.RoleMinority: 1, faults.RoleMajority: 3, "n3,n1": 2} {
@@ -113,7 +113,7 @@ func TestPickNodes(t *testing.T) {
 				t.Errorf("%s picks %v, while another fault has n3", role, phrase.Names(got))
 			}
 		}
-		if err := s.Take("n1"); err != nil {
+		if err := s.Claim("n1"); err != nil {
 			t.Error(err)
 		}
 		if got, err := s.PickNodes(t.Context(), faults.RoleMinority, nil, faulttest.Seeded(3)); !errors.Is(err, faults.ErrMissed) {

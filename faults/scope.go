@@ -40,10 +40,10 @@ func (s *Scope) Now() time.Duration {
 	return s.now()
 }
 
-// Take claims a client or a node for a fault that would get in the way of
-// another one there, until the heal. While it is taken, no role picks it. It
-// returns ErrMissed when another fault has it.
-func (s *Scope) Take(name string) error {
+// Claim reserves a client or a node for a fault, until the heal, so that no other fault of a
+// kind that would interfere is injected there. While it is claimed, no role picks it. The
+// error is ErrMissed when another fault has claimed it.
+func (s *Scope) Claim(name string) error {
 	shared := s.run
 	if !shared.claim(name) {
 		return fmt.Errorf("another fault has %s: %w", name, ErrMissed)

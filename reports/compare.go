@@ -37,7 +37,7 @@ type Difference struct {
 
 // Compare sets b beside a. Both may have been loaded without their histories.
 func Compare(a, b *Run) Comparison {
-	a, b = a.Shown(), b.Shown()
+	a, b = a.Printable(), b.Printable()
 	c := Comparison{
 		A: title(a), B: title(b), Verdicts: [2]string{string(a.Verdict()), string(b.Verdict())},
 		Settings: settings(a.Meta, b.Meta), Cautions: cautions(a, b),

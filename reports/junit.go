@@ -52,7 +52,7 @@ type junitTrouble struct {
 // one for the evidence, one per objective and one for the harness. What is
 // inconclusive is an error: a skipped case would show as green.
 func (r *Run) junit() []byte {
-	r = r.Shown()
+	r = r.Printable()
 	s := junitSuite{Name: r.Meta.Scenario, Time: fmt.Sprintf("%.3f", r.measured().Duration.Seconds())}
 	if !r.Meta.Began.IsZero() {
 		s.Timestamp = r.Meta.Began.UTC().Format(time.RFC3339)

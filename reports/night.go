@@ -85,9 +85,9 @@ func (n *Night) Judge() {
 	}
 }
 
-// Tell fills in what a finished run says about the cell.
-func (c *NightCell) Tell(r *Run) {
-	r = r.Shown()
+// Fill fills in the results of the cell's run, which has ended.
+func (c *NightCell) Fill(r *Run) {
+	r = r.Printable()
 	c.Verdict, c.Headline, c.Dir, c.Replay = r.Verdict(), r.Headline(), r.Dir, r.Replay("")
 	c.Grants, c.Faulted = r.Report.Evidence.Grants, r.Report.Evidence.FaultedHandovers
 	if missing := r.Missing(); c.Verdict == checker.Inconclusive && len(missing) > 0 {

@@ -24,15 +24,15 @@ func (n *Night) worst() []NightCell {
 	return bad
 }
 
-// shown is the night with every text from outside fit to print.
-func (n *Night) shown() *Night {
+// printableCopy is the night with every text from outside made safe to print.
+func (n *Night) printableCopy() *Night {
 	shown := printable.Of(*n)
 	return &shown
 }
 
 // Summary is summary.md: the verdict, then what somebody on call needs first.
 func (n *Night) Summary() string {
-	n = n.shown()
+	n = n.printableCopy()
 	var b strings.Builder
 	fmt.Fprintf(&b, "## NIGHT %s: %s\n\n", n.Verdict, n.headline())
 	fmt.Fprintf(&b, "torture %s · commit `%s` · %s · began %s · took %s of %s · seeds %s\n\n", n.Version, cmp.Or(n.Commit, "unknown"), md(n.Testbed),
@@ -104,7 +104,7 @@ func seedList(seeds []uint64) string {
 // junit writes the night as one suite with a case per cell, one for what is
 // missing, and the seeds as properties.
 func (n *Night) junit() []byte {
-	n = n.shown()
+	n = n.printableCopy()
 	s := junitSuite{Name: "nightly", Time: fmt.Sprintf("%.3f", n.Took.Seconds()), Timestamp: n.Began.UTC().Format(time.RFC3339)}
 	for _, p := range [][2]string{{"verdict", string(n.Verdict)}, {"version", n.Version}, {"commit", n.Commit}, {"seeds", seedList(n.Seeds)}} {
 		s.Properties.Property = append(s.Properties.Property, junitProperty{p[0], p[1]})
@@ -144,7 +144,7 @@ func (c NightCell) junit() junitCase {
 
 // Annotations are the lines that make GitHub show the worst beside a build.
 func (n *Night) Annotations() []string {
-	n = n.shown()
+	n = n.printableCopy()
 	var out []string
 	for _, c := range n.worst() {
 		out = append(out, annotation(string(c.Counts)+" "+c.name(), c.Headline+" ("+c.Replay+")"))

@@ -93,10 +93,10 @@ func (r *Run) Finish(measured *stats.Summary) error {
 	return nil
 }
 
-// Shown returns a copy of r that is fit to print: every text in it that came
-// from the history, a child or a server stays within its line. What people read
-// is made of it; results.json holds the texts as they are.
-func (r *Run) Shown() *Run {
+// Printable returns a copy of r that is safe to print: every text in it that came
+// from the history, a child or a server stays within its line. Whatever people read
+// is made of such a copy; results.json holds the texts as they are.
+func (r *Run) Printable() *Run {
 	shown := printable.Of(*r)
 	shown.Meta.Config = printable.JSON(r.Meta.Config)
 	return &shown

@@ -17,7 +17,7 @@ const maxSummary = 900_000
 
 // Summary is summary.md: the verdict, the stories, and tables, as text only.
 func (r *Run) Summary() string {
-	r = r.Shown()
+	r = r.Printable()
 	var b strings.Builder
 	v := r.Verdict()
 	fmt.Fprintf(&b, "## VERDICT %s%s: %s\n\n%s\n\n", v, md(r.Qualified()), md(r.Headline()), md(r.Meta.Scenario+" · "+r.subject()+" · "+r.server()))
@@ -165,7 +165,7 @@ const maxAnnotations = 5
 // Annotations are the lines that make GitHub show what went wrong beside a
 // build.
 func (r *Run) Annotations() []string {
-	r = r.Shown()
+	r = r.Printable()
 	var out []string
 	add := func(title, text string) {
 		if len(out) < maxAnnotations {

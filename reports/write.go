@@ -57,7 +57,7 @@ func (r *Run) writeAll(dir string) error {
 		return err
 	}
 	r.lost = false
-	shown := r.Shown()
+	shown := r.Printable()
 	figures, errs := drawAll(shown)
 	for _, f := range figures {
 		err := f.write(filepath.Join(dir, PlotsDir))

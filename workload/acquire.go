@@ -98,7 +98,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 			e = took(w.rec, granted(w.rec, e, leases[i]), leases[i])
 			s.parts = append(s.parts, part{key: e.Key, mode: e.Mode, lease: leases[i], fence: e.Fence})
 		}
-		kind = max(kind, w.end(e, err))
+		kind = max(kind, w.complete(e, err))
 	}
 	if kind != history.OK {
 		return nil

@@ -46,9 +46,9 @@ type Conn struct {
 	// must not call the Client.
 	Named func(owner string)
 
-	// Settle, when set, returns once what the client has sent so far is known to
-	// those who watch its links. It is called before an unknown outcome is recorded.
-	Settle func()
+	// Drain, when set, returns once everything that the client has sent so far has passed
+	// the taps of its links. It is called before an unknown outcome is recorded.
+	Drain func()
 
 	// Sever cuts every connection at once and has every later dial refused,
 	// for ever, so that nothing more of this incarnation reaches anybody. It is

@@ -52,9 +52,9 @@ func (d *demand) drop(a arrival) {
 	d.dropped[second]++
 }
 
-// ended files how an arrival that a client had taken on ended: with a grant, at
-// the end of the phase, or of somebody's patience.
-func (d *demand) ended(a arrival, granted, over bool) {
+// finish counts an arrival that a client had begun to serve by how it ended: with a grant, at
+// the end of the phase (over), or because the client gave up.
+func (d *demand) finish(a arrival, granted, over bool) {
 	age := time.Since(a.asked())
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,10 +70,10 @@ func (d *demand) ended(a arrival, granted, over bool) {
 	default:
 		d.out.Abandoned++
 	}
-	d.wait(age, 1)
+	d.addWait(age, 1)
 }
 
-func (d *demand) wait(age time.Duration, n int64) {
+func (d *demand) addWait(age time.Duration, n int64) {
 	d.waited[min(bits.Len64(uint64(max(age, 0)/time.Millisecond)), len(d.waited)-1)] += n
 }
 
@@ -83,7 +83,7 @@ func (d *demand) sum() history.Demand {
 	defer d.mu.Unlock()
 	length := time.Since(d.began)
 	for second, n := range d.dropped {
-		d.wait(length-time.Duration(second+1)*time.Second, n)
+		d.addWait(length-time.Duration(second+1)*time.Second, n)
 	}
 	d.dropped = nil
 	out := d.out

@@ -16,12 +16,12 @@ func TestDemandThatWasNotServedWaited(t *testing.T) {
 			return arrival{due: time.Now().Add(-ago)}
 		}
 		time.Sleep(5 * time.Second)
-		d.drop(begun(4 * time.Second))                    // due in the second second
-		d.ended(begun(time.Second), true, false)          // granted
-		d.ended(begun(2*time.Second), false, false)       // its client gave it up
-		d.ended(begun(3*time.Second), false, true)        // waiting when the phase ended
-		d.ended(begun(999*time.Millisecond), false, true) // hardly asked for
-		d.ended(arrival{began: time.Now()}, true, true)   // closed loop, granted at the last moment
+		d.drop(begun(4 * time.Second))                     // due in the second second
+		d.finish(begun(time.Second), true, false)          // granted
+		d.finish(begun(2*time.Second), false, false)       // its client gave it up
+		d.finish(begun(3*time.Second), false, true)        // waiting when the phase ended
+		d.finish(begun(999*time.Millisecond), false, true) // hardly asked for
+		d.finish(arrival{began: time.Now()}, true, true)   // closed loop, granted at the last moment
 		time.Sleep(5 * time.Second)
 		got := d.sum()
 		want := history.Demand{Offered: 5, Served: 2, Dropped: 1, Abandoned: 1, Unserved: 1, Pending: 1}

@@ -35,9 +35,9 @@ type Effect struct {
 	Issued     time.Time // when its client made it; zero when that is not known
 }
 
-// Take enters a write that has just arrived, and records it: the time at which
-// it was issued is the event's began_ns.
-func (l *Ledger) Take(w Effect) {
+// Record applies a write that has just arrived, and records it in the history: the time at
+// which it was issued is the event's began_ns.
+func (l *Ledger) Record(w Effect) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	process, known := l.processes[w.Owner]

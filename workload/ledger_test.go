@@ -25,11 +25,11 @@ func TestLedger(t *testing.T) {
 			events := record(t, func(rec *history.Recorder) {
 				l := workload.NewLedger(rec, test.policy)
 				issued = time.Now()
-				l.Take(workload.Effect{Key: "k", Owner: "a", Fence: 1, Value: "a1", Issued: issued})
-				l.Take(workload.Effect{Key: "k", Owner: "b", Fence: 2, Value: "b1"})
-				l.Take(workload.Effect{Key: "k", Owner: "a", Fence: 1, Value: "a2"})
-				l.Take(workload.Effect{Key: "k", Owner: "b", Fence: 2, Value: "b2"})
-				l.Take(workload.Effect{Key: "j", Owner: "a", Fence: 1, Value: "a3"})
+				l.Record(workload.Effect{Key: "k", Owner: "a", Fence: 1, Value: "a1", Issued: issued})
+				l.Record(workload.Effect{Key: "k", Owner: "b", Fence: 2, Value: "b1"})
+				l.Record(workload.Effect{Key: "k", Owner: "a", Fence: 1, Value: "a2"})
+				l.Record(workload.Effect{Key: "k", Owner: "b", Fence: 2, Value: "b2"})
+				l.Record(workload.Effect{Key: "j", Owner: "a", Fence: 1, Value: "a3"})
 				l.RecordAudit()
 			})
 			if len(events) != 15 || !events[0].HasAll(history.HasBegan) || events[0].Began > events[0].Time {

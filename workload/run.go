@@ -176,7 +176,7 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 func (p *phase) summary(lag lagMeter) (s Summary) {
 	s.Lag, s.Samples = lag.p99()
 	for len(p.queue) > 0 {
-		p.demand.ended(<-p.queue, false, true)
+		p.demand.finish(<-p.queue, false, true)
 	}
 	s.Demand, s.Torn = p.demand.sum(), p.tears.Load()
 	return s

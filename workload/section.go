@@ -121,7 +121,7 @@ func (s *section) finish(ctx context.Context, e history.Event, act func(ctx cont
 	ctx, cancel := s.bounded(ctx, 0)
 	defer cancel()
 	err := act(ctx, &e)
-	return s.end(e, err)
+	return s.complete(e, err)
 }
 
 // writesItself reports whether the client's writes are its own affair.

@@ -86,7 +86,7 @@ func (w *worker) next(ctx context.Context) (a arrival, more bool) {
 	select {
 	case a = <-w.queue:
 		if w.isOver() {
-			w.demand.ended(a, false, true)
+			w.demand.finish(a, false, true)
 			return a, false
 		}
 		return a, true
@@ -99,7 +99,7 @@ func (w *worker) next(ctx context.Context) (a arrival, more bool) {
 // cycle serves one arrival: acquire, critical section, release.
 func (w *worker) cycle(ctx context.Context, a arrival) {
 	s := w.obtain(ctx, a)
-	w.demand.ended(a, s != nil, w.isOver())
+	w.demand.finish(a, s != nil, w.isOver())
 	if s == nil {
 		return
 	}
@@ -119,9 +119,9 @@ func (w *worker) begin(e history.Event) history.Event {
 	return e
 }
 
-// end records a completion. A process that saw an unknown outcome is retired.
-// What a crashed client was told it cannot tell: all that is unknown.
-func (w *worker) end(e history.Event, err error) history.Kind {
+// complete records a completion. A process that saw an unknown outcome is retired.
+// Whatever a crashed client was answered is recorded as unknown: it could not act on it.
+func (w *worker) complete(e history.Event, err error) history.Kind {
 	e.Kind = outcome(err)
 	if w.inc.crashed() {
 		e.Kind, err = history.Info, errors.Join(errCrashed, err)
@@ -140,8 +140,8 @@ func (w *worker) end(e history.Event, err error) history.Kind {
 	}
 	if e.Kind == history.Info {
 		e.Has &^= history.HasSeq
-		if w.inc.conn.Settle != nil {
-			w.inc.conn.Settle()
+		if w.inc.conn.Drain != nil {
+			w.inc.conn.Drain()
 		}
 	}
 	w.rec.Append(e)

@@ -32,7 +32,7 @@ func busyScript(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed
 		return err
 	}, func() string { return "" })
 	s.OnHeal(n.Name()+" runs an endless script", "redis-cli SCRIPT KILL on "+n.Addr(), func(ctx context.Context) (string, error) {
-		if err := tell(ctx, n, "SCRIPT", "KILL"); err != nil && !strings.Contains(err.Error(), "NOTBUSY") {
+		if err := administer(ctx, n, "SCRIPT", "KILL"); err != nil && !strings.Contains(err.Error(), "NOTBUSY") {
 			return "", err
 		}
 		_, err := testbed.Do(ctx, n, "PING")

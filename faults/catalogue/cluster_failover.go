@@ -36,14 +36,14 @@ func needCluster(t *faults.Target) error {
 
 func (f clusterFailover) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
 	p := promotion{s.Testbed.(testbed.Deployment), false}
-	if err := s.Take(faults.Peers); err != nil { // one promotion at a time
+	if err := s.Claim(faults.Peers); err != nil { // one promotion at a time
 		return faults.Injection{}, err
 	}
 	old, shard, err := s.PickMaster(ctx, p, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	if err := s.Take(old.Name()); err != nil {
+	if err := s.Claim(old.Name()); err != nil {
 		return faults.Injection{}, err
 	}
 	next, err := replicaOf(ctx, s, old)
@@ -73,7 +73,7 @@ func (f clusterFailover) Inject(ctx context.Context, s *faults.Scope, rng *rand.
 		}
 		return fmt.Sprintf("%s; %s; %s answered MOVED %d times", e.told, served, old.Name(), sent), nil
 	})
-	if err := tell(ctx, next, "CLUSTER", "FAILOVER"); err != nil {
+	if err := administer(ctx, next, "CLUSTER", "FAILOVER"); err != nil {
 		return faults.Injection{}, fmt.Errorf("%s: %w", next.Name(), err)
 	}
 	return faults.Injection{

@@ -31,7 +31,7 @@ func (f crashClient) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 		return faults.Injection{}, err
 	}
 	c := clients[0]
-	if err := s.Take(c.Name()); err != nil {
+	if err := s.Claim(c.Name()); err != nil {
 		return faults.Injection{}, err
 	}
 	hit := faults.Hit{Clients: []string{c.Name()}, Key: s.Occasion.Key}

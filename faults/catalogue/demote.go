@@ -22,9 +22,9 @@ var demoteEntry = Entry{
 // writes.
 func demote(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 	s.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {
-		return "", tell(ctx, n, "REPLICAOF", "NO", "ONE")
+		return "", administer(ctx, n, "REPLICAOF", "NO", "ONE")
 	})
-	if err := tell(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
+	if err := administer(ctx, n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
 		return "", err
 	}
 	_, err := testbed.Do(ctx, n, "DEL", probeKey)

@@ -23,7 +23,7 @@ func flushall(ctx context.Context, _ *faults.Scope, _ faults.Params, n testbed.N
 	if err != nil {
 		return "", err
 	}
-	if err := tell(ctx, n, "FLUSHALL"); err != nil {
+	if err := administer(ctx, n, "FLUSHALL"); err != nil {
 		return "", err
 	}
 	after, err := ask(ctx, n, "DBSIZE")

@@ -148,7 +148,7 @@ func pickVictims(ctx context.Context, s *faults.Scope, p faults.Params, rng *ran
 		return nil, err
 	}
 	for _, n := range nodes {
-		if err := s.Take(n.Name()); err != nil {
+		if err := s.Claim(n.Name()); err != nil {
 			return nil, err
 		}
 	}

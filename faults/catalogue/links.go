@@ -109,7 +109,7 @@ func claimLinks(s *faults.Scope, links []faults.LinkID) error {
 		return nil
 	}
 	for _, l := range links {
-		if err := s.Take(l.Client + "→" + l.Node); err != nil {
+		if err := s.Claim(l.Client + "→" + l.Node); err != nil {
 			return err
 		}
 	}

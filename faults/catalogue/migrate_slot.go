@@ -33,7 +33,7 @@ func (f migrateSlot) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	if err := s.Take(faults.Peers); err != nil { // nobody is promoted meanwhile
+	if err := s.Claim(faults.Peers); err != nil { // nobody is promoted meanwhile
 		return faults.Injection{}, err
 	}
 	m, err := planMigration(ctx, s, key, rng)
@@ -41,7 +41,7 @@ func (f migrateSlot) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 		return faults.Injection{}, err
 	}
 	for _, n := range []testbed.Node{m.from, m.to} {
-		if err := s.Take(n.Name()); err != nil {
+		if err := s.Claim(n.Name()); err != nil {
 			return faults.Injection{}, err
 		}
 	}
@@ -120,7 +120,7 @@ func text(ctx context.Context, n testbed.Node, args ...string) (string, error) {
 
 // setSlot says on n what becomes of the slot.
 func (m *migration) setSlot(ctx context.Context, n testbed.Node, what, id string) error {
-	if err := tell(ctx, n, "CLUSTER", "SETSLOT", strconv.Itoa(m.slot), what, id); err != nil {
+	if err := administer(ctx, n, "CLUSTER", "SETSLOT", strconv.Itoa(m.slot), what, id); err != nil {
 		return fmt.Errorf("%s: %w", n.Name(), err)
 	}
 	return nil
@@ -159,7 +159,7 @@ func (m *migration) moveKeys(ctx context.Context) error {
 		for _, key := range page {
 			command = append(command, fmt.Sprint(key))
 		}
-		if err := tell(ctx, m.from, command...); err != nil {
+		if err := administer(ctx, m.from, command...); err != nil {
 			return fmt.Errorf("%s: %w", m.from.Name(), err)
 		}
 		m.keys += len(page)

@@ -229,7 +229,7 @@ func TestSwing(t *testing.T) {
 			t.Errorf("swing nodes: %v", seen)
 		}
 		s.CutLink(faults.LinkID{Client: "c01", Node: "n4"})
-		if err := s.Take("n5"); err != nil {
+		if err := s.Claim("n5"); err != nil {
 			t.Error(err)
 			return
 		}

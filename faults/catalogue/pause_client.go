@@ -34,7 +34,7 @@ func (f pauseClient) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 		return faults.Injection{}, err
 	}
 	c := clients[0]
-	if err := s.Take(c.Name()); err != nil {
+	if err := s.Claim(c.Name()); err != nil {
 		return faults.Injection{}, err
 	}
 	p := &pausedClient{c: c, s: s, since: s.Now(), began: time.Now()}

@@ -50,14 +50,14 @@ func (p promotion) apart() string {
 }
 
 func (p promotion) inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
-	if err := s.Take(faults.Peers); err != nil { // one promotion at a time
+	if err := s.Claim(faults.Peers); err != nil { // one promotion at a time
 		return faults.Injection{}, err
 	}
 	old, shard, err := s.PickMaster(ctx, p, rng)
 	if err != nil {
 		return faults.Injection{}, err
 	}
-	if err := s.Take(old.Name()); err != nil {
+	if err := s.Claim(old.Name()); err != nil {
 		return faults.Injection{}, err
 	}
 	before, err := changes(ctx, old)

@@ -27,7 +27,7 @@ func scriptFlush(ctx context.Context, s *faults.Scope, _ faults.Params, n testbe
 	if err != nil {
 		return "", err
 	}
-	if err := tell(ctx, n, "SCRIPT", "FLUSH"); err != nil {
+	if err := administer(ctx, n, "SCRIPT", "FLUSH"); err != nil {
 		return "", err
 	}
 	if _, err = testbed.Do(ctx, n, "EVALSHA", fmt.Sprint(digest), "0"); err == nil {

@@ -177,8 +177,8 @@ func refused(ctx context.Context, s *faults.Scope, n testbed.Node, code string) 
 	return nil
 }
 
-// tell sends a command that changes the server as a whole.
-func tell(ctx context.Context, n testbed.Node, args ...string) error {
+// administer sends a command that changes the whole server, not a key.
+func administer(ctx context.Context, n testbed.Node, args ...string) error {
 	_, err := n.(testbed.Administrable).Administer(ctx, args...)
 	return err
 }
@@ -230,7 +230,7 @@ func configure(ctx context.Context, s *faults.Scope, n testbed.Node, name, value
 		return nil, err
 	}
 	set := func(ctx context.Context, to string) error {
-		return tell(ctx, n, "CONFIG", "SET", name, to)
+		return administer(ctx, n, "CONFIG", "SET", name, to)
 	}
 	restore = func(ctx context.Context) error { return set(ctx, before) }
 	command := fmt.Sprintf("redis-cli CONFIG SET %s %q on %s", name, before, n.Addr())

@@ -32,7 +32,7 @@ const pauseLength = 10 * time.Second
 func pauseWrites(length time.Duration) func(context.Context, *faults.Scope, faults.Params, testbed.Node) (string, error) {
 	return func(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 		s.OnHeal(n.Name()+" holds every write", "redis-cli CLIENT UNPAUSE on "+n.Addr(), func(ctx context.Context) (string, error) {
-			if err := tell(ctx, n, "CLIENT", "UNPAUSE"); err != nil {
+			if err := administer(ctx, n, "CLIENT", "UNPAUSE"); err != nil {
 				return "", err
 			}
 			if _, err := testbed.Do(ctx, n, "DEL", probeKey); err != nil && !testbed.Refuses(err) {
@@ -74,7 +74,7 @@ func (p *writePause) renew(ctx context.Context) error {
 	if p.calls > 0 && asked.After(p.until) {
 		return fmt.Errorf("CLIENT PAUSE of %s ended by itself %v before it was renewed", p.n.Name(), asked.Sub(p.until))
 	}
-	if err := tell(ctx, p.n, "CLIENT", "PAUSE", fmt.Sprint(p.length.Milliseconds()), "WRITE"); err != nil {
+	if err := administer(ctx, p.n, "CLIENT", "PAUSE", fmt.Sprint(p.length.Milliseconds()), "WRITE"); err != nil {
 		return err
 	}
 	if p.calls++; p.calls == 1 {

@@ -38,7 +38,7 @@ func TestServerPauseIsRenewed(t *testing.T) {
 	if p.calls < 3 {
 		t.Errorf("CLIENT PAUSE ×%d in two and a half of its lengths", p.calls)
 	}
-	if err := tell(t.Context(), n, "CLIENT", "UNPAUSE"); err != nil {
+	if err := administer(t.Context(), n, "CLIENT", "UNPAUSE"); err != nil {
 		t.Error(err)
 	}
 }
@@ -60,7 +60,7 @@ func TestServerPauseThatLapsedIsAnError(t *testing.T) {
 	if err := p.keep(over); err == nil || !strings.Contains(err.Error(), "before its heal") {
 		t.Errorf("healed too late: %v", err)
 	}
-	if err := tell(t.Context(), p.n, "CLIENT", "UNPAUSE"); err != nil {
+	if err := administer(t.Context(), p.n, "CLIENT", "UNPAUSE"); err != nil {
 		t.Error(err)
 	}
 }
@@ -74,7 +74,7 @@ func TestServerPauseOfAReplica(t *testing.T) {
 	if err := faulttest.Set(t, r.Dial(t, "c00", "n1"), faulttest.Soon, "k", "v"); err == nil {
 		t.Error("a write is answered in spite of the pause")
 	}
-	if err := tell(t.Context(), n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
+	if err := administer(t.Context(), n, "REPLICAOF", "127.0.0.1", "1"); err != nil {
 		t.Fatal(err)
 	}
 	f.healed(t, "a write is not answered")
@@ -84,7 +84,7 @@ func TestServerPauseOfAReplica(t *testing.T) {
 			t.Errorf("pause of a replica: receipt %q, %v", receipt, err)
 		}
 	})
-	if err := tell(t.Context(), n, "REPLICAOF", "NO", "ONE"); err != nil {
+	if err := administer(t.Context(), n, "REPLICAOF", "NO", "ONE"); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,9 +27,9 @@ type Opener interface {
 	// IngressAddr returns the same once the ingress is open, and nothing before.
 	IngressAddr() string
 
-	// Settle returns when everything that they have sent by now has been tapped,
+	// Drain returns when everything that these clients have sent by now has been tapped,
 	// or when ctx ends.
-	Settle(ctx context.Context)
+	Drain(ctx context.Context)
 }
 
 // An ingress is a port on loopback that leads into a link. Whoever comes in speaks
@@ -261,14 +261,14 @@ func bring(v *socket.Inbound, far *conn) {
 // settlePoll is the pause between two looks at what is on its way.
 const settlePoll = 200 * time.Microsecond
 
-// Settle implements Opener.
-func (l *proxyLink) Settle(ctx context.Context) {
+// Drain implements Opener.
+func (l *proxyLink) Drain(ctx context.Context) {
 	d := l.ingress.Load()
 	if d == nil {
 		return
 	}
 	d.ring(ctx)
-	for !d.settled() {
+	for !d.idle() {
 		select {
 		case <-ctx.Done():
 			return
@@ -303,7 +303,7 @@ func (d *ingress) ring(ctx context.Context) {
 // ringLimit bounds ring where a partition begins meanwhile.
 const ringLimit = time.Second
 
-func (d *ingress) settled() bool {
+func (d *ingress) idle() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for v := range d.conns {

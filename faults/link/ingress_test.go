@@ -270,7 +270,7 @@ func TestSettle(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r.link.Settle(testContext(t))
+		r.link.Drain(testContext(t))
 		if counted != round*each {
 			t.Fatalf("round %d: %d commands known, want %d", round, counted, round*each)
 		}

@@ -162,7 +162,7 @@ func (l *proxyLink) uncut(a *applied) {
 
 // claimConns lists the open connections that no cut has ended yet.
 func (l *proxyLink) claimConns() (ended []*conn) {
-	for _, c := range l.standing() {
+	for _, c := range l.openConns() {
 		if c.cut.CompareAndSwap(false, true) {
 			ended = append(ended, c)
 		}
@@ -170,8 +170,8 @@ func (l *proxyLink) claimConns() (ended []*conn) {
 	return ended
 }
 
-// standing lists the connections that are open at this moment, at both ends.
-func (l *proxyLink) standing() []*conn {
+// openConns lists the connections of which neither end is closed.
+func (l *proxyLink) openConns() []*conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	conns := make([]*conn, 0, len(l.conns))
@@ -186,7 +186,7 @@ func (l *proxyLink) standing() []*conn {
 // resetConns resets the connections that are open at this moment. It returns
 // on how many of them a command was under way, and on how many none.
 func (l *proxyLink) resetConns() (busy, idle int) {
-	for _, c := range l.standing() {
+	for _, c := range l.openConns() {
 		if c.atWork() {
 			busy++
 		} else {

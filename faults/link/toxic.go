@@ -62,7 +62,7 @@ func (t *toxic) Pipe(stub *toxics.ToxicStub) {
 	for {
 		changed, next := f.advance()
 		if f.over() {
-			f.end(stub)
+			f.shutDown(stub)
 			return
 		}
 		var in <-chan *stream.StreamChunk
@@ -232,9 +232,9 @@ func (f *flow) over() bool {
 	return true
 }
 
-// end closes the connection and swallows what still comes in until toxiproxy
-// has closed the input, so that nothing before it waits for ever.
-func (f *flow) end(stub *toxics.ToxicStub) {
+// shutDown closes the connection and discards its input until toxiproxy has closed that, so
+// that no toxic before this one blocks for ever.
+func (f *flow) shutDown(stub *toxics.ToxicStub) {
 	f.dismiss(len(f.effects))
 	f.out = nil
 	if f.direction.opposite == nil {

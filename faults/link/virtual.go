@@ -96,7 +96,7 @@ func (v *virtual) close(context.Context) error {
 		}
 	}
 	if schedule != nil {
-		schedule.End()
+		schedule.Close()
 	}
 	return nil
 }

@@ -244,7 +244,7 @@ func (f *virtualFlow) enter(data []byte, order int, later time.Duration) {
 			e.ended.Add(1)
 			f.conn.up.breakOff(f)
 			f.conn.down.breakOff(f)
-			f.end()
+			f.shutDown()
 			return
 		case lag:
 			seed := mix(e.impair.Seed, uint64(time.Now().UnixNano()))
@@ -292,8 +292,8 @@ func (f *virtualFlow) breakOff(from *virtualFlow) {
 	f.dried, f.held, f.queue = true, nil, nil
 }
 
-// end closes the connection for the client, at an instant of its own.
-func (f *virtualFlow) end() {
+// shutDown closes the connection towards the client, at an instant at which nothing else happens.
+func (f *virtualFlow) shutDown() {
 	c := f.conn
 	c.port.forget(c)
 	at := c.port.instant(time.Now(), Down, c.number)
@@ -368,7 +368,7 @@ func (f *virtualFlow) lift(l *virtualEffect) {
 		l.effect.ended.Add(1)
 		f.conn.up.breakOff(f)
 		f.conn.down.breakOff(f)
-		f.end()
+		f.shutDown()
 		return
 	}
 	held := f.held

@@ -26,7 +26,7 @@ func Named(entries map[string]catalogue.Entry, specs []faults.Spec, main time.Du
 	fixed, loose := parted(entries, specs, t.TTL)
 	lead, length := window(t, main)
 	gap := afterNodes(t, t.TTL/2)
-	l := lane{specs: repeat(loose, length, gap), gap: gap}
+	l := sequence{specs: repeat(loose, length, gap), gap: gap}
 	laid, _ := l.lay(length, rng)
 	for i := range laid {
 		laid[i].At += lead

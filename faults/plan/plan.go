@@ -23,13 +23,13 @@ type LeftOut struct {
 	Why   string `json:"why"`
 }
 
-// A lane is a sequence of faults of which no two overlap.
-type lane struct {
+// A sequence is faults of which no two overlap.
+type sequence struct {
 	specs []faults.Spec
 	gap   func(faults.Spec) time.Duration // recovery after each
 }
 
-// steady is the gap of a lane whose faults leave nothing behind.
+// steady is the gap of a sequence whose faults leave nothing behind.
 func steady(d time.Duration) func(faults.Spec) time.Duration {
 	return func(faults.Spec) time.Duration { return d }
 }
@@ -37,7 +37,7 @@ func steady(d time.Duration) func(faults.Spec) time.Duration {
 // restarting are the faults after which a lock may keep the node out.
 var restarting = []string{"kill", "kill-empty", "kill-late", "power-loss", "failover", "flushall", "evict"}
 
-// afterNodes is the gap of a lane of faults of nodes: one that restarted may
+// afterNodes is the gap of a sequence of faults of nodes: one that restarted may
 // be kept out for a while.
 func afterNodes(t *faults.Target, others time.Duration) func(faults.Spec) time.Duration {
 	return func(s faults.Spec) time.Duration {
@@ -48,9 +48,9 @@ func afterNodes(t *faults.Target, others time.Duration) func(faults.Spec) time.D
 	}
 }
 
-// lay spreads the lane's faults over a window, in random order and with random
+// lay spreads the sequence's faults over a window, in random order and with random
 // pauses between them. Those that do not fit are left out, from the end.
-func (l lane) lay(window time.Duration, rng *rand.Rand) (laid, dropped []faults.Spec) {
+func (l sequence) lay(window time.Duration, rng *rand.Rand) (laid, dropped []faults.Spec) {
 	var used time.Duration
 	for i, s := range l.specs {
 		if used+s.For+l.gap(s) > window {

@@ -20,7 +20,7 @@ type Budget struct {
 
 // Random draws a plan from the whole entries, as far as t can suffer it.
 // Faults that take nodes away come one after another, so that no more nodes
-// are gone at a time than the quorum can spare; the others come in lanes
+// are gone at a time than the quorum can spare; the others come in sequences
 // beside them.
 func Random(b Budget, t *faults.Target, rng *rand.Rand) (Plan, error) {
 	entries := catalogue.All()
@@ -39,16 +39,16 @@ func Random(b Budget, t *faults.Target, rng *rand.Rand) (Plan, error) {
 	}
 	var plan Plan
 	gap := afterNodes(t, t.TTL)
-	lanes := []lane{{specs: fill(plan.keep(entries, takes, t), window, gap, rng), gap: gap}}
+	sequences := []sequence{{specs: fill(plan.keep(entries, takes, t), window, gap, rng), gap: gap}}
 	leaves = plan.keep(entries, leaves, t)
 	if b.Lanes == 0 {
 		b.Lanes = 3
 	}
 	for range b.Lanes {
 		gap := steady(t.TTL / 4)
-		lanes = append(lanes, lane{specs: fill(leaves, window, gap, rng), gap: gap})
+		sequences = append(sequences, sequence{specs: fill(leaves, window, gap, rng), gap: gap})
 	}
-	drawn, err := draw(entries, lanes, span{lead, lead + window}, t, rng)
+	drawn, err := draw(entries, sequences, span{lead, lead + window}, t, rng)
 	return Plan{Steps: drawn.Steps, LeftOut: plan.LeftOut, Asked: drawn.Asked}, err
 }
 

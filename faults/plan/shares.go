@@ -23,7 +23,7 @@ type share struct {
 // at a time than the quorum can spare, but for a single master, which dies for a
 // moment. What t cannot suffer, and what does not fit, is left out and said.
 func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) {
-	lanes := []lane{
+	sequences := []sequence{
 		{specs: scaled(c, nodeShares(c, t)), gap: afterNodes(t, t.TTL)},
 		{specs: scaled(c, holderShares(t)), gap: steady(t.TTL / 4)},
 		{specs: scaled(c, renewalShares(t)), gap: steady(t.TTL / 4)},
@@ -31,7 +31,7 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 		{specs: scaled(c, lateShares(t)), gap: steady(t.TTL / 4)},
 	}
 	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
-	return draw(catalogue.All(), lanes, span{lead, c.Main - tail}, t, rng)
+	return draw(catalogue.All(), sequences, span{lead, c.Main - tail}, t, rng)
 }
 
 // scaled lists each fault as often as its share says for the main phase of c, at

@@ -24,11 +24,11 @@ const standardMain = time.Minute
 // span is a stretch of the main phase.
 type span struct{ from, to time.Duration }
 
-// draw lays the lanes into a window side by side and builds the schedule.
-func draw(entries map[string]catalogue.Entry, lanes []lane, window span, t *faults.Target, rng *rand.Rand) (Plan, error) {
+// draw lays the sequences into a window side by side and builds the schedule.
+func draw(entries map[string]catalogue.Entry, sequences []sequence, window span, t *faults.Target, rng *rand.Rand) (Plan, error) {
 	var plan Plan
 	var all []faults.Spec
-	for _, l := range lanes {
+	for _, l := range sequences {
 		plan.Asked += len(l.specs)
 		l.specs = plan.keep(entries, l.specs, t)
 		laid, dropped := l.lay(window.to-window.from, rng)

@@ -85,7 +85,7 @@ func (r *Resolver) Event(e *history.Event) {
 		}
 		return
 	}
-	o := c.end(e)
+	o := c.complete(e)
 	if o == nil {
 		return
 	}

@@ -84,9 +84,10 @@ func (c *contender) begin(e *history.Event, nodes int) {
 	c.open[e.Process] = o
 }
 
-// end takes a completion and returns its operation. Until it is known otherwise
-// the client sends nothing more.
-func (c *contender) end(e *history.Event) *operation {
+// complete returns the operation that the completion e ends. One of unknown outcome is kept as
+// late: what it has sent may still reach a server. The client sends nothing more for it, as
+// far as is known.
+func (c *contender) complete(e *history.Event) *operation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.open[e.Process]

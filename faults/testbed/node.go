@@ -101,7 +101,7 @@ func (n *processNode) start(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("start %s: %w", n.name, err), c.Kill())
 	}
 	if err := n.awaitReady(ctx); err != nil {
-		return errors.Join(fmt.Errorf("start %s on %s: %w%s", n.name, n.Addr(), err, lastLine(n.logPath())), n.endChild())
+		return errors.Join(fmt.Errorf("start %s on %s: %w%s", n.name, n.Addr(), err, lastLine(n.logPath())), n.stopChild())
 	}
 	n.served = true
 	return nil
@@ -126,14 +126,14 @@ func (n *processNode) Kill(context.Context) (string, error) {
 	if n.diedAt = n.pausedAt; n.diedAt.IsZero() {
 		n.diedAt = time.Now()
 	}
-	if err := n.endChild(); err != nil {
+	if err := n.stopChild(); err != nil {
 		return "", fmt.Errorf("kill %s: %w", n.name, err)
 	}
 	return fmt.Sprintf("pid %d gone", n.child.Pid()), nil
 }
 
-// endChild ends the child and clears what it leaves behind.
-func (n *processNode) endChild() error {
+// stopChild ends the child and clears what it leaves behind.
+func (n *processNode) stopChild() error {
 	n.pausedAt = time.Time{}
 	if n.child == nil {
 		return nil
@@ -236,7 +236,7 @@ func (n *processNode) close() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.closed = true
-	err := n.endChild()
+	err := n.stopChild()
 	if n.replica != nil {
 		err = errors.Join(err, n.replica.close())
 	}

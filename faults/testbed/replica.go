@@ -15,7 +15,7 @@ func (n *processNode) StartReplica(ctx context.Context, via string) (string, err
 	if n.closed || !n.alive() {
 		return "", fmt.Errorf("start replica of %s: %w", n.name, ErrDown)
 	}
-	if err := n.endReplica(); err != nil {
+	if err := n.stopReplica(); err != nil {
 		return "", fmt.Errorf("start replica of %s: %w", n.name, err)
 	}
 	if via == "" {
@@ -29,13 +29,13 @@ func (n *processNode) StartReplica(ctx context.Context, via string) (string, err
 	}
 	n.replica = r
 	if err := follow(ctx, r, via, r.bed.cfg.Ready); err != nil {
-		return "", errors.Join(fmt.Errorf("start %s: %w", name, err), n.endReplica())
+		return "", errors.Join(fmt.Errorf("start %s: %w", name, err), n.stopReplica())
 	}
 	return fmt.Sprintf("pid %d replicates %s through %s", r.child.Pid(), n.name, via), nil
 }
 
-// endReplica ends the replica, if there is one, and deletes its data.
-func (n *processNode) endReplica() error {
+// stopReplica ends the replica, if there is one, and deletes its data.
+func (n *processNode) stopReplica() error {
 	r := n.replica
 	if r == nil {
 		return nil
@@ -55,7 +55,7 @@ func (n *processNode) Failover(ctx context.Context) (string, error) {
 	}
 	n.noteDeath()
 	old := n.child.Pid()
-	if err := n.endChild(); err != nil {
+	if err := n.stopChild(); err != nil {
 		return "", fmt.Errorf("fail over %s: %w", n.name, err)
 	}
 	for _, command := range [][]string{{"REPLICAOF", "NO", "ONE"}, {"CONFIG", "SET", "port", strconv.Itoa(n.port)}} {

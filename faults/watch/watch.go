@@ -164,8 +164,8 @@ func (w *Observer) Forget(gone func(owner string) bool) {
 	w.signal()
 }
 
-// Ended counts the operations of some owners that have ended.
-func (w *Observer) Ended(of func(owner string) bool) (n int) {
+// CountEnded counts the completed operations of the owners for which of is true.
+func (w *Observer) CountEnded(of func(owner string) bool) (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for owner, count := range w.done {

@@ -21,13 +21,13 @@ func (s *session) answered(m *message) {
 		m.place(x.sent, false)
 	}
 	if s.left(x) <= 0 {
-		s.tellLate(x, "was answered, but not within its budget")
+		s.reportLate(x, "was answered, but not within its budget")
 	}
 	if m.T == "acquire_ok" && x.lease != nil {
 		x.lease.grant(m)
 		s.leases[x.lease.handle] = x.lease
 	}
-	s.settle(x)
+	s.remove(x)
 	if x.deserted && m.T == "acquire_ok" {
 		s.wg.Go(func() { s.undo(x.lease) })
 		return

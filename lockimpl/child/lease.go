@@ -46,8 +46,8 @@ type (
 // Lost implements lockimpl.LostNotifier.
 func (l losable) Lost() <-chan struct{} { return l.lost }
 
-// taken turns the answer to an acquire into its outcome.
-func (l *lease) taken(m *message) (lockimpl.Lease, error) {
+// acquireResult turns the answer to an acquire into what Acquire returns.
+func (l *lease) acquireResult(m *message) (lockimpl.Lease, error) {
 	losable, renewing := losable{l}, renewing{l}
 	switch lost := l.locker.caps["lost"]; {
 	case m.T == "acquire_ok" && lost && l.watched():
@@ -145,7 +145,7 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 }
 
 func (l *lease) Release(ctx context.Context) error {
-	l.end()
+	l.stopRenewals()
 	m, err := l.ask(ctx, "release", nil)
 	l.took(m)
 	switch {

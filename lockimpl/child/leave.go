@@ -23,14 +23,14 @@ func (l *Locker) Findings() []string {
 // Close has the child leave: it is told to, then its input ends, then it is
 // killed, which is an error.
 func (l *Locker) Close() error {
-	l.closing.Do(func() { l.closed = l.end() })
+	l.closing.Do(func() { l.closed = l.shutDown() })
 	return l.closed
 }
 
-func (l *Locker) end() error {
+func (l *Locker) shutDown() error {
 	l.expectEnd()
 	_, _ = l.cont() // it may be gone
-	l.tellUnanswered()
+	l.reportUnanswered()
 	began, patience := time.Now(), l.patience()
 	l.bid(patience)
 	err := l.stdin.Close()
@@ -43,7 +43,7 @@ func (l *Locker) end() error {
 	for _, text := range l.kin.died() {
 		l.find("%s", text)
 	}
-	ended(l.drained, l.grace) // a process that it left behind may hold its output open
+	closedWithin(l.drained, l.grace) // a process that it left behind may hold its output open
 	err = errors.Join(err, l.stdout.Close())
 	l.session.wg.Wait()
 	return err
@@ -101,7 +101,7 @@ func (l *Locker) leaves(began time.Time, patience time.Duration) bool {
 			lost = nil
 			timer.Reset(time.Until(began.Add(min(patience, l.grace))))
 		case <-timer.C:
-			return ended(l.gone, 0)
+			return closedWithin(l.gone, 0)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (l *Locker) leaves(began time.Time, patience time.Duration) bool {
 // overstay is the error of a child that has to be killed: what it owes comes first, since
 // it stays because of that.
 func (l *Locker) overstay() error {
-	owed := l.tellUnanswered()
+	owed := l.reportUnanswered()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -122,16 +122,16 @@ func (l *Locker) overstay() error {
 	return fmt.Errorf("process %d did not leave and was killed", l.pid)
 }
 
-// tellUnanswered makes a finding of every request that a living child has left
-// unanswered beyond its budget, and returns the first of them.
-func (l *Locker) tellUnanswered() (first *exchange) {
+// reportUnanswered records a finding for every request that a living child has left
+// unanswered beyond its budget, and returns the first such request.
+func (l *Locker) reportUnanswered() (first *exchange) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, x := range l.open {
-		if x.budget < 0 || l.left(x) > 0 || ended(l.gone, 0) {
+		if x.budget < 0 || l.left(x) > 0 || closedWithin(l.gone, 0) {
 			continue
 		}
-		l.tellLate(x, "was not answered within its budget")
+		l.reportLate(x, "was not answered within its budget")
 		if first == nil || x.id < first.id {
 			first = x
 		}
@@ -139,7 +139,7 @@ func (l *Locker) tellUnanswered() (first *exchange) {
 	return first
 }
 
-// A kin is all children of one command.
+// A kin is all child processes of one command.
 type kin struct {
 	mark string        // in the environment of all of them and of what they start
 	lost chan struct{} // closed when one that did not leave is killed
@@ -166,8 +166,8 @@ func (k *kin) born(pid int) {
 	k.groups[pid] = true
 }
 
-// died counts a child that has ended. With the last one ends what any of them has left
-// behind in a process group of its own: that is told.
+// died notes that a child has ended. After the last child it kills the processes that any of
+// them has left behind in a process group of its own, and returns a text about each.
 func (k *kin) died() (told []string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -112,7 +112,7 @@ func (l *Locker) acquire(ctx context.Context, key string, ttl time.Duration, how
 	if err != nil {
 		return nil, err
 	}
-	return lease.taken(m)
+	return lease.acquireResult(m)
 }
 
 // ObserveWrites implements Observable.
@@ -143,9 +143,9 @@ func (l *Locker) Died() *DeathError {
 	return death
 }
 
-// ended waits up to d for c to be closed and reports whether it was. One that is closed
+// closedWithin waits up to d for c to be closed and reports whether it was. One that is closed
 // already has been, however late the clock is looked at.
-func ended(c <-chan struct{}, d time.Duration) bool {
+func closedWithin(c <-chan struct{}, d time.Duration) bool {
 	if d <= 0 { // of two that are ready, select draws one
 		select {
 		case <-c:

@@ -158,7 +158,7 @@ func (p *process) standstill() (total time.Duration, at bool) {
 func (p *process) expectEnd() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ending = p.ending || !ended(p.gone, 0)
+	p.ending = p.ending || !closedWithin(p.gone, 0)
 }
 
 // A DeathError says how a child ended although nobody had told it to.
@@ -181,7 +181,7 @@ func (e *DeathError) Error() string {
 func (p *process) died() *DeathError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ending || !ended(p.gone, 0) {
+	if p.ending || !closedWithin(p.gone, 0) {
 		return nil
 	}
 	e := &DeathError{Pid: p.pid, Status: p.how.String()}

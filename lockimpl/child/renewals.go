@@ -80,7 +80,7 @@ func (l *lease) presume(granted time.Time, length time.Duration) {
 	every, until := length/3, granted.Add(length)
 	before, _ := l.locker.standstill()
 	for due := granted.Add(every); ; due = due.Add(every) {
-		if l.ends(time.Until(due) + length/10) {
+		if l.endsWithin(time.Until(due) + length/10) {
 			return
 		}
 		frozen, stopped := l.locker.standstill()
@@ -105,8 +105,8 @@ func (l *lease) presume(granted time.Time, length time.Duration) {
 	}
 }
 
-// ends waits for d and reports whether the lease, or its child, has ended by then.
-func (l *lease) ends(d time.Duration) bool {
+// endsWithin waits for d and reports whether the lease, or its child, has ended by then.
+func (l *lease) endsWithin(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -119,8 +119,8 @@ func (l *lease) ends(d time.Duration) bool {
 	return true
 }
 
-// end has no renewal be told of any more. It may be called again.
-func (l *lease) end() {
+// stopRenewals ends the reports of renewals. It may be called again.
+func (l *lease) stopRenewals() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.over {

@@ -242,7 +242,7 @@ func TestEnded(t *testing.T) {
 		closed, open := make(chan struct{}), make(chan struct{})
 		close(closed)
 		for range 1000 {
-			if !ended(closed, 0) || ended(open, 0) || ended(open, time.Second) {
+			if !closedWithin(closed, 0) || closedWithin(open, 0) || closedWithin(open, time.Second) {
 				t.Fatal("closed and open are not told apart")
 			}
 		}

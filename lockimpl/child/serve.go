@@ -249,7 +249,7 @@ func (s *server) write(ctx context.Context, o order, h *holding) {
 		if until := h.lease.ValidUntil(); !until.IsZero() && !time.Now().Before(until) {
 			return
 		}
-		s.say(request{"t": "write", "h": o.H, "n": n, "us": micros(), "fence": h.lease.Fence()})
+		s.send(request{"t": "write", "h": o.H, "n": n, "us": micros(), "fence": h.lease.Fence()})
 	}
 }
 
@@ -279,10 +279,10 @@ func refusal(no string, err, definite error) request {
 
 func (s *server) answer(o order, began int64, r request) {
 	r["re"], r["h"], r["us0"], r["us1"] = o.ID, o.H, began, micros()
-	s.say(r)
+	s.send(r)
 }
 
-func (s *server) say(r request) {
+func (s *server) send(r request) {
 	line, err := json.Marshal(r)
 	if err != nil {
 		panic(err) // numbers and texts alone

@@ -53,7 +53,7 @@ type exchange struct {
 	lease    *lease        // of an acquire, registered by its grant
 	serial   bool          // it holds the turn
 	reply    chan *message
-	told     bool // a finding about it has been made
+	reported bool // a finding about it has been made
 	deserted bool // nobody waits for the answer
 }
 
@@ -112,7 +112,7 @@ func (s *session) send(c call, serial bool) (*exchange, error) {
 	x.id, line["id"] = s.next, s.next
 	s.open[x.id] = x
 	if err := s.write(x, line); err != nil {
-		s.settle(x)
+		s.remove(x)
 		if errors.Is(err, syscall.EPIPE) {
 			err = ErrGone
 		}
@@ -136,8 +136,9 @@ func (s *session) write(x *exchange, line request) error {
 	return err
 }
 
-// settle ends x, and the child's turn with it. The caller holds mu.
-func (s *session) settle(x *exchange) {
+// remove removes x from the open exchanges, and ends the child's turn if x had it. The caller
+// holds mu.
+func (s *session) remove(x *exchange) {
 	delete(s.open, x.id)
 	if x.serial {
 		<-s.turn
@@ -182,7 +183,7 @@ func (s *session) desert(ctx context.Context, x *exchange, late bool) error {
 	defer s.mu.Unlock()
 	x.deserted = true
 	if late {
-		s.tellLate(x, "has not been answered within its budget")
+		s.reportLate(x, "has not been answered within its budget")
 		return fmt.Errorf("%s: %w", x.what, ErrSilent)
 	}
 	return fmt.Errorf("%s: %w", x.what, context.Cause(ctx))
@@ -224,10 +225,11 @@ func (s *session) note(finding string) {
 	s.findings = append(s.findings, s.hide.Replace(finding))
 }
 
-// tellLate makes the one finding about a late answer. The caller holds mu.
-func (s *session) tellLate(x *exchange, how string) {
-	if !x.told {
-		x.told = true
+// reportLate records a finding that the answer to x is late, once per exchange. The caller
+// holds mu.
+func (s *session) reportLate(x *exchange, how string) {
+	if !x.reported {
+		x.reported = true
 		s.note(fmt.Sprintf("%s %s of %v and %v of grace", x, how, x.budget, s.grace))
 	}
 }

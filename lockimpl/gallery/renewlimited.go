@@ -80,7 +80,7 @@ func (l *renewLimited) AcquireAs(ctx context.Context, owner, key string, ttl tim
 	if lease := l.reenter(h); lease != nil {
 		return lease, nil
 	}
-	token, err := l.takeToken(ctx, key, ttl)
+	token, err := l.setToken(ctx, key, ttl)
 	if err != nil {
 		return nil, err
 	}

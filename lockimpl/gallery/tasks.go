@@ -44,13 +44,13 @@ func (ts *tasks) start(run func(context.Context)) *task {
 	}
 	ts.live[t] = struct{}{}
 	ts.wg.Go(func() {
-		defer ts.end(t)
+		defer ts.finish(t)
 		run(ctx)
 	})
 	return t
 }
 
-func (ts *tasks) end(t *task) {
+func (ts *tasks) finish(t *task) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	t.cancel()
@@ -81,15 +81,15 @@ func (ts *tasks) close() {
 // An observer is told of every round of renewal once one is attached. Embedded
 // in a lease that renews itself always, it is the whole of lockimpl.Renewer.
 type observer struct {
-	mu   sync.Mutex
-	tell func(lockimpl.Renewal)
+	mu        sync.Mutex
+	onRenewal func(lockimpl.Renewal)
 }
 
 // Renew attaches observe; nil detaches what was attached.
 func (o *observer) Renew(observe func(lockimpl.Renewal)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.tell = observe
+	o.onRenewal = observe
 }
 
 // round makes one round of renewal by extend, which says until when the lease
@@ -100,7 +100,7 @@ func (o *observer) round(ctx context.Context, within time.Duration, extend func(
 	began := time.Now()
 	until, err := extend(ctx)
 	o.mu.Lock()
-	tell := o.tell
+	tell := o.onRenewal
 	o.mu.Unlock()
 	if tell != nil {
 		tell(lockimpl.Renewal{Began: began, Ended: time.Now(), ValidUntil: until, Err: err})

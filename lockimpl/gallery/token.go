@@ -43,8 +43,8 @@ func compareAndExpire(ctx context.Context, rdb redis.Scripter, key, token string
 	return expireScript.Run(ctx, rdb, []string{key}, token, ttl.Milliseconds()).Bool()
 }
 
-// takeToken sets a fresh owner token where there is none.
-func (m master) takeToken(ctx context.Context, key string, ttl time.Duration) (*tokenLease, error) {
+// setToken stores a fresh owner token at key, unless the key exists.
+func (m master) setToken(ctx context.Context, key string, ttl time.Duration) (*tokenLease, error) {
 	l := &tokenLease{rdb: m.rdb, key: key, token: newToken(), until: time.Now().Add(ttl)}
 	ok, err := m.rdb.SetNX(ctx, key, l.token, ttl).Result()
 	if err != nil {
@@ -56,9 +56,9 @@ func (m master) takeToken(ctx context.Context, key string, ttl time.Duration) (*
 	return l, nil
 }
 
-// acquireToken is takeToken in the shape of lockimpl.Locker's Acquire.
+// acquireToken is setToken in the shape of lockimpl.Locker's Acquire.
 func (m master) acquireToken(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	l, err := m.takeToken(ctx, key, ttl)
+	l, err := m.setToken(ctx, key, ttl)
 	if err != nil {
 		return nil, err
 	}

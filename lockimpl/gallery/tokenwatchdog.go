@@ -50,7 +50,7 @@ func (l *tokenWatchdog) Close() error {
 }
 
 func (l *tokenWatchdog) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	token, err := l.takeToken(ctx, key, ttl)
+	token, err := l.setToken(ctx, key, ttl)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func tableOf(rows []Row, group []column, plain bool, repeats int) table {
 		t.title = rows[0].title()
 	}
 	for _, c := range group {
-		if slices.ContainsFunc(rows, func(r Row) bool { return shown(c, r) }) {
+		if slices.ContainsFunc(rows, func(r Row) bool { return hasFigure(c, r) }) {
 			t.columns = append(t.columns, c)
 		}
 	}
@@ -115,7 +115,8 @@ func (s Setting) title() string {
 // quietWhenZero are the figures of which nought is no news.
 var quietWhenZero = []string{"errors", "leftovers"}
 
-func shown(c column, r Row) bool {
+// hasFigure reports whether r has a figure for c that is worth a cell.
+func hasFigure(c column, r Row) bool {
 	f, ok := r.Figures[c.metric]
 	return ok && !(slices.Contains(quietWhenZero, c.metric) && f.High == 0)
 }

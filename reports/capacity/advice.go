@@ -28,7 +28,7 @@ func (r *Report) Advise() {
 	say("What limits it: %s. %s. Next step: %s.", r.Bottleneck.Name, upper(r.Bottleneck.Cause), r.Bottleneck.Next)
 	if hot := r.Hot.Measured; hot.Known() && s.Hold > 0 {
 		say("One key carried %s here at a hold of %s; whatever the servers, it carries less than %s (1/hold). A job that needs more of one key must hold it for less time or split it.",
-			show(hot, unit.Rate), unit.Setting(s.Hold), unit.Rate(1/s.Hold.Seconds()))
+			formatEstimate(hot, unit.Rate), unit.Setting(s.Hold), unit.Rate(1/s.Hold.Seconds()))
 	}
 	if r.Lease.TTL.Known() {
 		need, n := r.Lease.TTL.Value, r.Lease.TTL.N

@@ -121,7 +121,7 @@ func (r *Report) side() Side {
 
 func (h headline) difference(before, after *Report) Difference {
 	a, b := h.pick(before), h.pick(after)
-	d := Difference{Name: h.name, Before: show(a, h.format), After: show(b, h.format)}
+	d := Difference{Name: h.name, Before: formatEstimate(a, h.format), After: formatEstimate(b, h.format)}
 	if !a.Known() || !b.Known() || a.Value == 0 {
 		return d
 	}

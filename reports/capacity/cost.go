@@ -99,13 +99,13 @@ func (c Cost) lines(masters int) []Line {
 		return nil
 	}
 	out := []Line{
-		{"cost of a pair", fmt.Sprintf("processor time %s in the clients, %s in each of %s (closed loop, %d goroutines)", show(c.Client, seconds), show(c.Master, seconds), unit.Counted(masters, "master"), c.Size)},
+		{"cost of a pair", fmt.Sprintf("processor time %s in the clients, %s in each of %s (closed loop, %d goroutines)", formatEstimate(c.Client, seconds), formatEstimate(c.Master, seconds), unit.Counted(masters, "master"), c.Size)},
 		{"", fmt.Sprintf("all masters together: %s commands, %s to them, %s from them; %s connections of a client to each",
-			show(c.Commands, unit.Number), show(c.In, bytesOf), show(c.Out, bytesOf), show(c.Connections, unit.Number))},
+			formatEstimate(c.Commands, unit.Number), formatEstimate(c.In, bytesOf), formatEstimate(c.Out, bytesOf), formatEstimate(c.Connections, unit.Number))},
 	}
-	memory := "of a held key: " + show(c.Key, bytesOf)
+	memory := "of a held key: " + formatEstimate(c.Key, bytesOf)
 	if c.Key.Known() {
-		memory = fmt.Sprintf("a held key takes %s on each master, of %s held at once", show(c.Key, bytesOf), unit.Count(c.Keys))
+		memory = fmt.Sprintf("a held key takes %s on each master, of %s held at once", formatEstimate(c.Key, bytesOf), unit.Count(c.Keys))
 	}
 	return append(append(out, Line{"memory", memory}), c.millionKeys()...)
 }
@@ -118,7 +118,7 @@ func (c Cost) millionKeys() []Line {
 		return []Line{{"", fmt.Sprintf("≈ %s for 1 M keys on each master, extrapolated %s-fold from %s held at once on one master, %s each (measured once, so that it has no interval)",
 			bytesOf(many.Each*million), fold(many.Keys), unit.Count(many.Keys), bytesOf(many.Each))}}
 	case c.Key.Known() && c.Keys > 0:
-		text := fmt.Sprintf("≈ %s for 1 M keys on each master, extrapolated %s-fold from %s held at once", show(c.Key.Times(million), bytesOf), fold(c.Keys), unit.Count(c.Keys))
+		text := fmt.Sprintf("≈ %s for 1 M keys on each master, extrapolated %s-fold from %s held at once", formatEstimate(c.Key.Times(million), bytesOf), fold(c.Keys), unit.Count(c.Keys))
 		if many.Missing != "" {
 			text += "; many more were not measured: " + many.Missing
 		}

@@ -175,7 +175,7 @@ func (r *Report) uslFigure() *plots.Figure {
 }
 
 func peakWords(e Estimate) string {
-	return "peak at N: " + show(e, func(v float64) string { return fmt.Sprintf("%.0f", v) })
+	return "peak at N: " + formatEstimate(e, func(v float64) string { return fmt.Sprintf("%.0f", v) })
 }
 
 func (r *Report) effectFigure() *plots.Figure {
@@ -209,7 +209,7 @@ func (r *Report) recoveryFigure() *plots.Figure {
 	return plots.XY{
 		Name: "recovery", Title: "A lost majority and what it leaves",
 		Alt: fmt.Sprintf("p99 from the intended start, by when a request was due, in the first of the repeats; the majority is lost for %s at %s; backlog %s.",
-			unit.Setting(r.Recovery.Outage), unit.Rate(r.Recovery.Rate), show(r.Recovery.Backlog, unit.Number)),
+			unit.Setting(r.Recovery.Outage), unit.Rate(r.Recovery.Rate), formatEstimate(r.Recovery.Backlog, unit.Number)),
 		XLabel: "seconds since the majority was lost", YLabel: "latency (log)", LogTime: true, Threshold: float64(r.Bound), ThresholdName: "objective",
 		Traces: present(t), Marks: marks, Shade: [2]float64{0, out}, ShadeName: "majority lost",
 	}.Figure()

@@ -65,8 +65,8 @@ type Use struct {
 
 // A Model predicts from a calibration.
 type Model struct {
-	r       *Report
-	settled map[int][]settling // by repeat; -1: of all
+	r      *Report
+	fitted map[int][]loopFit // by repeat; -1: of all
 }
 
 // Model prepares predictions.
@@ -198,7 +198,7 @@ func (m *Model) cores(s Scenario) int {
 func (m *Model) Curve(s Scenario, repeat int) queueing.Curve {
 	c := m.measured(s, repeat)
 	if m.comesApart(s) {
-		m.settle(&c, s, repeat)
+		m.fitLoops(&c, s, repeat)
 	}
 	c.Beyond = pastLast(c.Sizes)
 	m.change(&c, s, repeat)
@@ -482,56 +482,57 @@ const (
 // a large one of them: held-out points there missed by half.
 const keyFull = 0.8
 
-// A settling is what brings the loops that come apart, of one size, to what was measured.
-type settling struct{ rate, power float64 }
+// A loopFit corrects the simulation of closed loops of one size, whose requests are not in
+// step, such that it reproduces what was measured.
+type loopFit struct{ rate, power float64 }
 
-// How closely the loops are settled.
+// How closely the loops are fitted.
 const (
-	settleRounds = 8
-	settlePairs  = 6000
-	narrowest    = 0.2 // power of a spread
+	fitRounds = 8
+	fitPairs  = 6000
+	narrowest = 0.2 // power of a spread
 )
 
-// settle makes of a curve of requests that come apart one that gives the loops that it
-// was read from back: what they took has the swings of the requests under way in it,
-// which a simulation adds once more.
-func (m *Model) settle(c *queueing.Curve, s Scenario, repeat int) {
-	if m.settled == nil {
-		m.settled = map[int][]settling{}
+// fitLoops corrects a curve of requests that are not in step, such that a simulation with it
+// reproduces the loops that the curve was read from: their latencies contain the variation in
+// how many requests are under way, which the simulation would add a second time.
+func (m *Model) fitLoops(c *queueing.Curve, s Scenario, repeat int) {
+	if m.fitted == nil {
+		m.fitted = map[int][]loopFit{}
 	}
-	by, known := m.settled[repeat]
+	by, known := m.fitted[repeat]
 	if !known {
-		by = m.settlings(repeat)
-		m.settled[repeat] = by
+		by = m.loopFits(repeat)
+		m.fitted[repeat] = by
 	}
 	for i := range c.Sizes {
-		c.Sizes[i] = by[i].of(c.Sizes[i])
+		c.Sizes[i] = by[i].apply(c.Sizes[i])
 	}
 	if s.Rate == 0 {
 		m.join(c, s, repeat)
 	}
 }
 
-func (t settling) of(s queueing.Size) queueing.Size {
+func (t loopFit) apply(s queueing.Size) queueing.Size {
 	s.Rate *= t.rate
 	s.Acquire, s.Release = s.Acquire.Widened(t.power), s.Release.Widened(t.power)
 	return s
 }
 
-// settlings plays the loops as they were measured, changes the curve by how far they went
-// wrong, and plays them again.
-func (m *Model) settlings(repeat int) []settling {
+// loopFits simulates the loops as they were measured, corrects the curve by how far the
+// simulation is off, and repeats that for fitRounds rounds.
+func (m *Model) loopFits(repeat int) []loopFit {
 	asMeasured := Scenario{Masters: m.r.Setup.Masters, Hold: m.r.Setup.Hold}
 	loops, curve := m.loops(asMeasured, repeat), m.measured(asMeasured, repeat)
 	curve.Beyond = pastLast(curve.Sizes)
 	measured := slices.Clone(curve.Sizes)
-	out := slices.Repeat([]settling{{1, 1}}, len(loops))
-	for range settleRounds {
+	out := slices.Repeat([]loopFit{{1, 1}}, len(loops))
+	for range fitRounds {
 		for i, l := range loops {
 			mean := average(l.loads, func(l Load) float64 { return l.Acquire.Mean })
 			tail := average(l.loads, func(l Load) float64 { return l.Acquire.quantile(0.99) / l.Acquire.Mean })
 			d := queueing.Demand{Clients: l.size, OwnKeys: true, Hold: m.r.Setup.Hold.Seconds()}
-			played := queueing.Simulate(curve, d, queueing.Delays{}, settlePairs, rand.New(rand.NewPCG(m.r.Seed, 13)))
+			played := queueing.Simulate(curve, d, queueing.Delays{}, fitPairs, rand.New(rand.NewPCG(m.r.Seed, 13)))
 			if mean <= 0 || played.Mean <= 0 || played.P99 <= played.Mean || tail <= 1 {
 				continue
 			}
@@ -540,15 +541,15 @@ func (m *Model) settlings(repeat int) []settling {
 			out[i].power = max(out[i].power*math.Sqrt(math.Log(tail)/math.Log(played.P99/played.Mean)), narrowest)
 		}
 		for i := range out {
-			curve.Sizes[i] = out[i].of(measured[i])
+			curve.Sizes[i] = out[i].apply(measured[i])
 		}
 	}
 	return out
 }
 
-// join brings a curve of requests that come apart nearer to that of requests in step, the
-// shorter the holds and pauses between them are than those that were measured: by the
-// share of a client's time that is spent in the lock, as calibrated.
+// join moves a curve of requests that are not in step towards that of requests in step: the
+// further, the shorter the holds and pauses between requests are than those that were
+// measured, by the share of a client's time that is spent in the lock.
 func (m *Model) join(c *queueing.Curve, s Scenario, repeat int) {
 	together := m.measured(Scenario{}, repeat)
 	together.Beyond = pastLast(together.Sizes)

@@ -13,8 +13,8 @@ import (
 // interval, and how it came about.
 type Line struct{ Label, Text string }
 
-// show writes an estimate with its interval and n, or why there is none.
-func show(e Estimate, format func(float64) string) string {
+// formatEstimate writes an estimate with its interval and n, or why there is none.
+func formatEstimate(e Estimate, format func(float64) string) string {
 	if !e.Known() {
 		return "suppressed: " + e.Suppressed
 	}
@@ -49,7 +49,7 @@ func (r *Report) Lines() []Line {
 		if i > 0 {
 			label = ""
 		}
-		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)%s", e.Name, show(e.Change, unit.Change), e.Of, e.few())})
+		out = append(out, Line{label, fmt.Sprintf("%s → %s (%s)%s", e.Name, formatEstimate(e.Change, unit.Change), e.Of, e.few())})
 	}
 	out = append(out, Line{"lease", r.lease()})
 	out = append(out, r.Cost.lines(r.Setup.Masters)...)
@@ -66,7 +66,7 @@ func (r *Report) Lines() []Line {
 
 func (r *Report) recommended() string {
 	if !r.Recommended.Known() {
-		return show(r.Recommended, rate)
+		return formatEstimate(r.Recommended, rate)
 	}
 	return fmt.Sprintf("%s acquire+release, %s of the limit; %s interval %s to %s (n = %d)", rate(r.Recommended.Value), unit.Percent(Headroom),
 		unit.Percent(r.Recommended.Confidence), rate(r.Recommended.Low), rate(r.Recommended.High), r.Recommended.N)
@@ -74,9 +74,9 @@ func (r *Report) recommended() string {
 
 func (r *Report) limit() string {
 	if !r.Limit.Known() {
-		return show(r.Limit, rate)
+		return formatEstimate(r.Limit, rate)
 	}
-	return show(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ") + r.few(r.Limit)
+	return formatEstimate(r.Limit, rate) + ": the highest rate that meets " + strings.Join(r.SLO, ", ") + r.few(r.Limit)
 }
 
 // few says when a rate of the ramp rests on so few arrivals that the p99 of a repeat near
@@ -127,9 +127,9 @@ func (r *Report) fewLoops() string {
 
 func (r *Report) knee() string {
 	if !r.Knee.Known() {
-		return show(r.Knee, rate)
+		return formatEstimate(r.Knee, rate)
 	}
-	return show(r.Knee, rate) + ": p99 leaves its flat part" + r.few(r.Knee)
+	return formatEstimate(r.Knee, rate) + ": p99 leaves its flat part" + r.few(r.Knee)
 }
 
 // enough events for a rate that is told to a few percent.
@@ -139,10 +139,10 @@ func (r *Report) hot() string {
 	h := r.Hot
 	over := ""
 	if h.Over.Known() {
-		over = fmt.Sprintf(", which a timer makes %s longer,", show(h.Over, seconds))
+		over = fmt.Sprintf(", which a timer makes %s longer,", formatEstimate(h.Over, seconds))
 	}
 	text := fmt.Sprintf("measured %s; predicted %s = 1/(hold %s%s + hand-off %s); no bigger server changes it",
-		show(h.Measured, rate), show(h.Predicted, rate), unit.Setting(h.Hold), over, show(h.HandOff, seconds))
+		formatEstimate(h.Measured, rate), formatEstimate(h.Predicted, rate), unit.Setting(h.Hold), over, formatEstimate(h.HandOff, seconds))
 	if h.Measured.Known() && h.Pairs < enough {
 		text += fmt.Sprintf("; few: %d pairs in all, where a rate wants %d", h.Pairs, enough)
 	}
@@ -158,18 +158,18 @@ const unseen = 0.01
 func (r *Report) model() string {
 	load := " (closed loop, a key per goroutine, no hold)" + r.fewLoops()
 	if !r.USL.Lambda.Known() {
-		return show(r.USL.Lambda, rate) + load
+		return formatEstimate(r.USL.Lambda, rate) + load
 	}
-	kappa := "κ " + show(r.USL.Kappa, small)
+	kappa := "κ " + formatEstimate(r.USL.Kappa, small)
 	if n := float64(r.USL.Most); r.USL.Kappa.High*n*n < unseen { // where the fit of its logarithm ended says nothing
 		kappa = "κ too small to be told from 0"
 	}
-	return fmt.Sprintf("λ %s per goroutine, σ %s, %s; %s%s", show(r.USL.Lambda, rate), show(r.USL.Sigma, small), kappa, peakWords(r.USL.Peak), load)
+	return fmt.Sprintf("λ %s per goroutine, σ %s, %s; %s%s", formatEstimate(r.USL.Lambda, rate), formatEstimate(r.USL.Sigma, small), kappa, peakWords(r.USL.Peak), load)
 }
 
 func (r *Report) lease() string {
 	if !r.Lease.TTL.Known() {
-		return show(r.Lease.TTL, seconds)
+		return formatEstimate(r.Lease.TTL, seconds)
 	}
 	acquire, hold := "acquire p99.9", "hold p99.99"
 	switch each := r.Lease.Samples / int64(max(r.Lease.TTL.N, 1)); { // of fewer samples, these are the largest
@@ -179,22 +179,22 @@ func (r *Report) lease() string {
 		hold = "the longest hold"
 	}
 	return fmt.Sprintf("ttl ≥ %s: the most that any repeat needed to cover %s %s + %s %s + longest pause %s, and a renewal every third of it that is missed once (%s holds); the largest of %d repeats has no interval, and one more would ask for more with probability 1/%d",
-		show(r.Lease.TTL, seconds), acquire, unit.Latency(r.Lease.Acquire), hold, unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples),
+		formatEstimate(r.Lease.TTL, seconds), acquire, unit.Latency(r.Lease.Acquire), hold, unit.Latency(r.Lease.Hold), unit.Latency(r.Lease.Pause), unit.Count(r.Lease.Samples),
 		r.Lease.TTL.N, r.Lease.TTL.N+1)
 }
 
 func (r *Report) recovery() []Line {
 	v := r.Recovery
 	if !v.Backlog.Known() {
-		return []Line{{"if a majority is lost", show(v.Backlog, rate)}}
+		return []Line{{"if a majority is lost", formatEstimate(v.Backlog, rate)}}
 	}
 	drained := fmt.Sprintf("drained %.2g s after", v.Predicted.Drain)
 	if v.Predicted.Drain < 0 {
 		drained = "never drained"
 	}
 	return []Line{
-		{"if a majority is lost", fmt.Sprintf("for %s at %s: %s wait; predicted %s", unit.Setting(v.Outage), rate(v.Rate), show(v.Backlog, unit.Number), unit.Number(v.Predicted.Backlog))},
-		{"", fmt.Sprintf("until the objective is met again: %s; predicted %s, at %s on the same links", show(v.Back, seconds), drained, show(v.Capacity, rate))},
+		{"if a majority is lost", fmt.Sprintf("for %s at %s: %s wait; predicted %s", unit.Setting(v.Outage), rate(v.Rate), formatEstimate(v.Backlog, unit.Number), unit.Number(v.Predicted.Backlog))},
+		{"", fmt.Sprintf("until the objective is met again: %s; predicted %s, at %s on the same links", formatEstimate(v.Back, seconds), drained, formatEstimate(v.Capacity, rate))},
 	}
 }
 

@@ -44,13 +44,13 @@ func (r *Report) traceLines() []Line {
 			}
 			return Amount(all)
 		}
-		as.Text = fmt.Sprintf("%d of %d repeats meet %s; acquire p50 %s, p99 %s", met, len(points), strings.Join(r.SLO, ", "), show(pick(p50), seconds), show(pick(p99), seconds))
+		as.Text = fmt.Sprintf("%d of %d repeats meet %s; acquire p50 %s, p99 %s", met, len(points), strings.Join(r.SLO, ", "), formatEstimate(pick(p50), seconds), formatEstimate(pick(p99), seconds))
 		if a.Count < enough {
 			as.Text += fmt.Sprintf("; few: %s, where a p99 wants %d", unit.Counted(a.Count, "arrival"), enough)
 		}
 	}
 	out = append(out, as)
-	carried := show(r.Limit, rate)
+	carried := formatEstimate(r.Limit, rate)
 	if r.Limit.Known() {
 		carried = fmt.Sprintf("up to %s of their own pace [%s, %s] (n = %d), %s on average", a.pace(r.Limit.Value), a.pace(r.Limit.Low), a.pace(r.Limit.High), r.Limit.N, rate(r.Limit.Value))
 	}

@@ -13,10 +13,10 @@ const (
 	settledLatency = 2
 )
 
-// settle finds for each fault how long after its end things were as before.
-// A fault's wait ends where the next fault begins: what is slow from then on
-// is the next one's doing, and its own recovery stays Never.
-func settle(s *Summary) {
+// findRecoveries sets for each fault how long after its end rate and latency were as before.
+// Where the next fault begins first, its recovery stays Never: whatever is slow from then on
+// may be the next fault's doing.
+func findRecoveries(s *Summary) {
 	rate, p99, ok := quietNormal(s)
 	if !ok {
 		return

@@ -98,7 +98,7 @@ func (s *Stats) Summary() *Summary {
 	out.Latency = latencies(out.hists)
 	out.Demand = s.load.demand
 	out.Response = responseOf(out.hists.all(Acquire), s.load.demand)
-	settle(out)
+	findRecoveries(out)
 	return out
 }
 

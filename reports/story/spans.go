@@ -22,14 +22,14 @@ func believed(events []history.Event, h history.Header) []Hold {
 	for _, x := range leases {
 		holds = append(holds, Hold{
 			Owner: x.Owner, Fence: x.Fence, Shared: x.Mode == history.Shared,
-			Invoked: x.Began, From: x.Since, Deadline: x.Deadline, To: end(x), Released: x.Released,
+			Invoked: x.Began, From: x.Since, Deadline: x.Deadline, To: believedUntil(x), Released: x.Released,
 		})
 	}
 	return holds
 }
 
-// end is until when a lease's owner believed that it held.
-func end(x *fold.Holding) time.Duration {
+// believedUntil is until when a lease's owner believed that it held the lock.
+func believedUntil(x *fold.Holding) time.Duration {
 	if x.EndedBy == history.Release || x.EndedBy == history.Lost {
 		return max(min(x.Ended, x.Deadline), x.Since)
 	}

@@ -29,8 +29,8 @@ func NewBoard(w io.Writer, o Options, lines func() []string, log func() string) 
 	return &Board{w: w, o: o, lines: lines, log: log}
 }
 
-// Say writes one line: in a log where it stands, on a terminal above the board.
-func (b *Board) Say(line string) {
+// Println writes one line: to a log at its end, on a terminal above the board.
+func (b *Board) Println(line string) {
 	if b.o.Quiet {
 		return
 	}
@@ -64,7 +64,7 @@ func (b *Board) Run(ctx context.Context) {
 			b.draw()
 			continue
 		}
-		b.Say(b.log())
+		b.Println(b.log())
 	}
 }
 

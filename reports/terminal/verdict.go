@@ -20,7 +20,7 @@ const (
 // Verdict writes how the run ended, and as its last line the verdict with the
 // exit code.
 func Verdict(w io.Writer, o Options, r *reports.Run) error {
-	r = r.Shown()
+	r = r.Printable()
 	b := &block{o: o}
 	v := r.Verdict()
 	if !o.Quiet || v != checker.Pass {

@@ -158,11 +158,11 @@ func (c *capacityCommand) answer(cmd *cobra.Command) error {
 	if err != nil {
 		return fmt.Errorf("--what-if: %w", err)
 	}
-	return c.tell(cmd, func(w io.Writer) error { return r.Answer(w, file, p) }, r.Sourced(p, file))
+	return c.print(cmd, func(w io.Writer) error { return r.Answer(w, file, p) }, r.Sourced(p, file))
 }
 
-// tell prints an answer in the form that is wanted.
-func (c *capacityCommand) tell(cmd *cobra.Command, text func(io.Writer) error, v any) error {
+// print prints an answer in the format of the flag --format: text, or v as JSON.
+func (c *capacityCommand) print(cmd *cobra.Command, text func(io.Writer) error, v any) error {
 	switch c.format {
 	case "text":
 		return asHarness(folded(cmd.OutOrStdout(), text))
@@ -174,7 +174,7 @@ func (c *capacityCommand) tell(cmd *cobra.Command, text func(io.Writer) error, v
 
 // refuse says why there is no answer.
 func (c *capacityCommand) refuse(cmd *cobra.Command, why capacityreport.Refusal) error {
-	if err := c.tell(cmd, why.Text, why); err != nil {
+	if err := c.print(cmd, why.Text, why); err != nil {
 		return err
 	}
 	return exitCode(exitInconclusive)
@@ -192,7 +192,7 @@ func (c *capacityCommand) answerPlan(cmd *cobra.Command, r *capacityreport.Repor
 	for i := range plans {
 		plans[i].Warnings, plans[i].One = r.Warning, r.Sourced(plans[i].One, file)
 	}
-	err = c.tell(cmd, func(w io.Writer) error { return r.AnswerPlan(w, file, c.plan, plans) }, plans)
+	err = c.print(cmd, func(w io.Writer) error { return r.AnswerPlan(w, file, c.plan, plans) }, plans)
 	if err == nil && !slices.ContainsFunc(plans, func(p capacityreport.Plan) bool { return p.Why == "" }) {
 		return exitCode(checker.SLOBreach.Exit())
 	}

@@ -121,11 +121,11 @@ func (s *simulateCommand) tryAll(cmd *cobra.Command, r *exhaustiveReport) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var showing sync.WaitGroup
 	showing.Go(func() { board.Run(ctx) })
-	tell := func(t simulate.Told) {
+	tell := func(t simulate.RoundReport) {
 		mu.Lock()
 		r.Tried = append(r.Tried, *t.Tried)
 		mu.Unlock()
-		board.Say(printable.Line(triedText(t.Tried)))
+		board.Println(printable.Line(triedText(t.Tried)))
 	}
 	var err error
 	if s.monitored {

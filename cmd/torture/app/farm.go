@@ -77,7 +77,7 @@ func (f *farmFlags) open(ctx context.Context, dir, about string, say func(string
 	if f.farm != "" && f.access.IsOpen() {
 		say(fmt.Sprintf("whoever reaches %s can have commands run on all machines of the farm: nobody is asked for a token (%s, or nats://TOKEN@host:port)", f.access, farm.TokenVariable))
 	}
-	c, err := farm.Open(ctx, farm.Config{Access: f.access, Serve: f.farm != "", Dir: dir, Build: thisBuild(), About: about, Say: say})
+	c, err := farm.Open(ctx, farm.Config{Access: f.access, Serve: f.farm != "", Dir: dir, Build: thisBuild(), About: about, Log: say})
 	if err != nil {
 		if absent != nil { // nothing began, and nothing is left
 			err = errors.Join(err, os.RemoveAll(dir))
@@ -180,7 +180,7 @@ func (n *nightlyCommand) playOnFarm(cmd *cobra.Command, w io.Writer, cells []nig
 				return
 			}
 			done[i] = true
-			n.tellCell(w, i, len(cells), one)
+			n.printCell(w, i, len(cells), one)
 		})
 	}
 	all.Wait()

@@ -133,13 +133,13 @@ func (g *galleryCommand) writePage(w io.Writer, s exhibit.Show) error {
 func (g *galleryCommand) playRows(cmd *cobra.Command, locks []catalogue.Lock) []gallery.Row {
 	rows := make([]gallery.Row, len(locks))
 	p := gallery.NewProgress(cmd.ErrOrStderr(), len(locks))
-	defer p.End()
+	defer p.Stop()
 	slots := gallery.NewSlots(g.jobs)
 	play := func(ctx context.Context, c config.Config, again bool) (*reports.Run, error) {
-		if err := slots.Take(ctx, again); err != nil {
+		if err := slots.Acquire(ctx, again); err != nil {
 			return nil, err
 		}
-		defer slots.Give()
+		defer slots.Release()
 		c.Out = g.out
 		return g.play(ctx, c, nil)
 	}

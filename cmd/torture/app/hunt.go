@@ -210,7 +210,7 @@ func (h *huntCommand) hunt(cmd *cobra.Command, earlier *hunt.Report, isFarm bool
 	w, opts := h.people(cmd)
 	var board *terminal.Board
 	var one *hunt.Hunt
-	h.cfg.Say = func(line string) { board.Say(line) }
+	h.cfg.Log = func(line string) { board.Println(line) }
 	if isFarm {
 		say := lines(cmd.ErrOrStderr())
 		if h.cfg.Farm, err = h.farm.open(cmd.Context(), h.cfg.Dir, "hunt "+catalogue.HideSecrets(h.lock)+" in "+h.cfg.Dir, say); err != nil {

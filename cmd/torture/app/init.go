@@ -83,7 +83,7 @@ func newInit() *cobra.Command {
 			if err := p.Write(w); err != nil {
 				return fmt.Errorf("init: %w", err)
 			}
-			tellNext(cmd.OutOrStdout(), p)
+			printNextSteps(cmd.OutOrStdout(), p)
 			return nil
 		},
 	}
@@ -94,8 +94,8 @@ func newInit() *cobra.Command {
 	return cmd
 }
 
-// tellNext says what to do with what was written.
-func tellNext(w io.Writer, p *starter.Plan) {
+// printNextSteps lists the files that were written and what to do next with them.
+func printNextSteps(w io.Writer, p *starter.Plan) {
 	for _, path := range p.Files() {
 		fmt.Fprintln(w, "written  ", path)
 	}

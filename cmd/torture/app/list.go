@@ -78,7 +78,7 @@ func (t *tool) listLocks(w *tabwriter.Writer) {
 		for _, l := range t.locks.In(category) {
 			fmt.Fprintf(w, "  %s\t%s\n", l.ID, l.About)
 			if len(l.Expected) > 0 {
-				fmt.Fprintf(w, "\tshows %s under: %s; corrected by %s\n", shows(l), l.ShownBy, l.CorrectedBy)
+				fmt.Fprintf(w, "\tshows %s under: %s; corrected by %s\n", expectedText(l), l.ShownBy, l.CorrectedBy)
 			}
 		}
 	}
@@ -104,7 +104,8 @@ func listAnomalies(_ *tool, w *tabwriter.Writer) {
 	}
 }
 
-func shows(l catalogue.Lock) string {
+// expectedText lists the anomalies that l is expected to show.
+func expectedText(l catalogue.Lock) string {
 	if l.AnyExpected {
 		return strings.Join(l.Expected, " or ")
 	}

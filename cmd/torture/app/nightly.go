@@ -205,7 +205,7 @@ func (n *nightlyCommand) play(cmd *cobra.Command, w io.Writer, cells []nightly.C
 		nightly.Play(cmd.Context(), c, n.player(night))
 		played[name] = true
 		night.Cells = append(night.Cells, c.NightCell)
-		n.tellCell(w, i, len(cells), c)
+		n.printCell(w, i, len(cells), c)
 	}
 	if cmd.Context().Err() != nil {
 		night.Missing = append(night.Missing, "the night was interrupted")
@@ -269,7 +269,7 @@ func (n *nightlyCommand) planOrResume(cmd *cobra.Command, isFarm bool) ([]nightl
 	return cells, night, nil
 }
 
-func (n *nightlyCommand) tellCell(w io.Writer, i, of int, c *nightly.Cell) {
+func (n *nightlyCommand) printCell(w io.Writer, i, of int, c *nightly.Cell) {
 	fmt.Fprintf(w, "t=+%-5s %d/%d  %-16s %-9s seed 0x%-8x %-10s %-13s counts as %s  %s\n", n.elapsed().Round(time.Second), i+1, of,
 		c.Lock, c.Scenario, c.Seed, c.Role, c.Verdict, c.Counts, strings.Join(c.Found, " "))
 }

@@ -70,7 +70,7 @@ func (t *tool) playAndShow(cmd *cobra.Command, cfg config.Config, o output) erro
 		w, _ := o.people(cmd)
 		return unplayed(cmd, w, err)
 	}
-	return show(cmd, r, o)
+	return printRun(cmd, r, o)
 }
 
 // unplayed ends a verb whose run left no record: trouble of the harness is its verdict.
@@ -201,8 +201,8 @@ func masters(n int) string {
 	return fmt.Sprintf("%d masters", n)
 }
 
-// show prints how the run ended; the last line is the verdict's.
-func show(cmd *cobra.Command, r *reports.Run, o output) error {
+// printRun prints the result of a run, and ends with the line of its verdict.
+func printRun(cmd *cobra.Command, r *reports.Run, o output) error {
 	w, opts := o.people(cmd)
 	opts.Exit = o.exit
 	annotate(cmd, r)
@@ -327,7 +327,7 @@ func (t *tool) finishCrashed(in io.Reader, stdout, stderr io.Writer) int {
 	root.SetContext(ctx)
 	r, err := rejudge(root, runs[0].Dir)
 	if err == nil {
-		err = show(root, r, output{exit: crash.ExitCode})
+		err = printRun(root, r, output{exit: crash.ExitCode})
 	}
 	return exitOf(err, stderr)
 }

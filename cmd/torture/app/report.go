@@ -36,7 +36,7 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show(cmd, r, output{})
+			return printRun(cmd, r, output{})
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", runsFolder, "folder of the run directories")
@@ -117,8 +117,8 @@ type compared interface {
 	Page(w io.Writer) error
 }
 
-// show prints what was compared, and writes its page where one is wanted.
-func (c comparison) show(cmd *cobra.Command, what compared) error {
+// print prints the comparison, and writes its page where c.page names one.
+func (c comparison) print(cmd *cobra.Command, what compared) error {
 	if err := folded(cmd.OutOrStdout(), what.Text); err != nil {
 		return harnessError{err}
 	}
@@ -144,7 +144,7 @@ func (c comparison) runs(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	return c.show(cmd, reports.Compare(runs[0], runs[1]))
+	return c.print(cmd, reports.Compare(runs[0], runs[1]))
 }
 
 func (c comparison) calibrations(cmd *cobra.Command, before, after string) error {
@@ -166,7 +166,7 @@ func (c comparison) calibrations(cmd *cobra.Command, before, after string) error
 	}
 	both := capacityreport.Compare(a, b, guards)
 	both.Before.File, both.After.File = before, after
-	if err := c.show(cmd, both); err != nil {
+	if err := c.print(cmd, both); err != nil {
 		return err
 	}
 	switch {

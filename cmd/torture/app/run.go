@@ -264,7 +264,7 @@ func resultOn(image string, r *reports.Run, err error) imageResult {
 		res.Why = printable.HideUserinfo(err.Error())
 		return res
 	}
-	shown := r.Shown()
+	shown := r.Printable()
 	res.judged, res.Headline = r.Verdict(), shown.Headline()
 	res.Server, res.Verdict, res.Exit, res.Dir = r.Meta.Testbed.Version, string(res.judged)+shown.Qualified(), res.judged.Exit(), r.Dir
 	for _, f := range r.Report.Violations {

@@ -188,7 +188,7 @@ func (s *selftestCommand) playBlind(cmd *cobra.Command, record *hunt.BlindRecord
 	}
 	tell(fmt.Sprintf("dir %s, %d rows done", b.Out, len(b.Done)))
 	var unsaved error
-	b.Say = func(line string) { tell("  " + line) }
+	b.Log = func(line string) { tell("  " + line) }
 	b.Row = func(r hunt.BlindRow) {
 		tell(fmt.Sprintf("%-24s %-9s %-4s after %.1f s, %d operations, %d rounds  %s", r.Lock, r.Outcome, r.ID, r.Took.Seconds(), r.Operations, r.Rounds, r.Why))
 		record.Rows = append(record.Rows, r)

@@ -49,7 +49,7 @@ func (s *selftestCommand) runVirtual(cmd *cobra.Command) error {
 	}
 	defer discard()
 	v.Out = resultsDir(s.out, "virtual", s.seed)
-	v.Explore = func(ctx context.Context, j simulate.Job, tell func(simulate.Told)) error {
+	v.Explore = func(ctx context.Context, j simulate.Job, tell func(simulate.RoundReport)) error {
 		if s.monitored {
 			return simulate.RunWorkers(ctx, j, 1, tell)
 		}
@@ -77,7 +77,7 @@ func (s *selftestCommand) playVirtual(cmd *cobra.Command) ([]*hunt.VirtualRow, e
 	tell := func(text string) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%5.0f s  %s\n", time.Since(began).Seconds(), printable.Line(text))
 	}
-	s.virtual.Say = tell
+	s.virtual.Log = tell
 	return s.virtual.Rows(cmd.Context())
 }
 

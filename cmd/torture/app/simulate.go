@@ -272,14 +272,14 @@ func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *sim
 	ctx, cancel := context.WithCancel(context.Background())
 	var showing sync.WaitGroup
 	showing.Go(func() { board.Run(ctx) })
-	tell := func(t simulate.Told) {
+	tell := func(t simulate.RoundReport) {
 		mu.Lock()
 		before := len(r.Found)
 		r.Add(t)
 		fresh := r.Found[before:]
 		mu.Unlock()
 		for _, f := range fresh {
-			board.Say(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
+			board.Println(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
 		}
 	}
 	switch {
@@ -288,7 +288,7 @@ func (s *simulateCommand) explore(cmd *cobra.Command, p *simulate.Player, r *sim
 			mu.Lock()
 			r.AddFound(f)
 			mu.Unlock()
-			board.Say(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
+			board.Println(printable.Line(fmt.Sprintf("found %s %s after %v: %s", f.ID, f.Name, f.After.Round(time.Millisecond), sizes(&f))))
 		}
 		if err := p.ExploreAfar(cmd.Context(), s.job, s.coordinator, tell, show); err != nil {
 			r.Errors = append(r.Errors, history.OneLine(err.Error()))
@@ -415,7 +415,7 @@ func (s *simulateCommand) playAgain(cmd *cobra.Command) error {
 		file.Round.Steps = res.Steps
 		return s.playOnRedis(cmd, p, file)
 	}
-	return s.tellAgain(cmd, file, res, events)
+	return s.printReplay(cmd, file, res, events)
 }
 
 // replayed plays a round as the search played it, on one processor: on more,
@@ -449,8 +449,8 @@ func storiesOf(w io.Writer, res simulate.Result, events []history.Event) {
 	}
 }
 
-// tellAgain prints what a replay showed.
-func (s *simulateCommand) tellAgain(cmd *cobra.Command, file simulate.Replay, res simulate.Result, events []history.Event) error {
+// printReplay prints the result of a replay, and a Go test that plays the same.
+func (s *simulateCommand) printReplay(cmd *cobra.Command, file simulate.Replay, res simulate.Result, events []history.Event) error {
 	w, _ := s.people(cmd)
 	if s.json {
 		if err := printJSON(cmd.OutOrStdout(), res.Report); err != nil {

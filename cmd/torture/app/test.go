@@ -116,7 +116,7 @@ func (s Scenario) play(t *testing.T, lock lockimpl.Factory) {
 	underTest.Done()
 	switch {
 	case interrupted:
-		endInterrupted(r, err)
+		exitAfterInterrupt(r, err)
 	case r == nil:
 		t.Fatal(err)
 	}
@@ -126,9 +126,9 @@ func (s Scenario) play(t *testing.T, lock lockimpl.Factory) {
 // underTest counts the runs under way.
 var underTest sync.WaitGroup
 
-// endInterrupted ends the process after an interrupted run, once every other one under way has
+// exitAfterInterrupt ends the process after an interrupted run, once every other one under way has
 // cleared away what it wrote, too.
-func endInterrupted(r *reports.Run, err error) {
+func exitAfterInterrupt(r *reports.Run, err error) {
 	if err != nil {
 		complain(os.Stderr, err)
 	}

@@ -109,7 +109,7 @@ func (w *workerCommand) run(cmd *cobra.Command, _ []string) (err error) {
 		return harnessError{err}
 	}
 	defer release()
-	one.Dir, one.Build, one.Gate, one.Say = dir, thisBuild(), hunt.NewGate(one.Slots), lines(cmd.OutOrStdout())
+	one.Dir, one.Build, one.Gate, one.Log = dir, thisBuild(), hunt.NewGate(one.Slots), lines(cmd.OutOrStdout())
 	if w.exec {
 		one.Env = []string{allowExec + "=1"}
 	}
@@ -127,7 +127,7 @@ func (w *workerCommand) run(cmd *cobra.Command, _ []string) (err error) {
 // host has clients of runs, beside the rounds of farms.
 func (w *workerCommand) host(ctx context.Context, conn *nats.Conn, alone sync.Locker) error {
 	one := &distributed.Worker{
-		Conn: conn, Name: w.worker.Name, Build: thisBuild(), Dir: w.dir, Say: w.worker.Say, Alone: alone, Open: run.Host(w.locks),
+		Conn: conn, Name: w.worker.Name, Build: thisBuild(), Dir: w.dir, Log: w.worker.Log, Alone: alone, Open: run.Host(w.locks),
 	}
 	return one.Run(ctx)
 }
@@ -195,6 +195,6 @@ func (f *workerFlags) open(t *tool, w io.Writer) (*run.Workers, error) {
 	case f.spawn > 0 && !t.monitored:
 		return nil, errors.New("--spawn-workers starts this program again: it cannot be part of another one")
 	}
-	s := &distributed.Session{Access: f.farm.access, Serve: f.farm.nats == "", Spawn: f.spawn, Build: thisBuild(), Say: lines(w)}
+	s := &distributed.Session{Access: f.farm.access, Serve: f.farm.nats == "", Spawn: f.spawn, Build: thisBuild(), Log: lines(w)}
 	return &run.Workers{Count: f.count + f.spawn, Open: s.Open, Leave: s.Leave}, nil
 }

@@ -49,7 +49,7 @@ func (s *Server) Hangup() int {
 	s.sessions = nil
 	s.mu.Unlock()
 	for _, c := range all {
-		c.end()
+		c.close()
 	}
 	return len(all)
 }
@@ -163,7 +163,7 @@ func (c *Session) Request(data []byte) {
 		args, broken := c.in.next()
 		if broken {
 			out = encode(out, failure("ERR Protocol error: expected a command"))
-			defer c.end()
+			defer c.close()
 			break
 		}
 		if args == nil {
@@ -195,7 +195,7 @@ func (c *Session) over() bool {
 	return c.ended
 }
 
-func (c *Session) end() {
+func (c *Session) close() {
 	c.mu.Lock()
 	before := c.ended
 	c.ended = true
@@ -211,7 +211,7 @@ func (s *Server) serve(c *Session, args []string, out []byte) []byte {
 	case "SUBSCRIBE", "UNSUBSCRIBE":
 		return s.subscribe(c, name, args[1:], out)
 	case "QUIT":
-		defer c.end()
+		defer c.close()
 		return encode(out, ok)
 	case "PING":
 		if len(c.channels) > 0 {

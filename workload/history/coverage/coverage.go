@@ -47,7 +47,7 @@ type Table struct {
 
 	faults []*inForce       // that have begun and are not over
 	asking map[int]*request // acquires under way, by process
-	acting map[int]stay     // extensions and releases under way, by process
+	acting map[int]pending  // extensions and releases under way, by process
 	leases map[*fold.Holding]*lease
 	next   time.Duration // when the next foreseen moment of a lease is due; Never without any
 
@@ -59,7 +59,7 @@ type Table struct {
 // New returns the empty table of a history with header h.
 func New(h history.Header) *Table {
 	return &Table{
-		header: h, who: fold.NewHoldings(h), states: map[State]int{}, asking: map[int]*request{}, acting: map[int]stay{},
+		header: h, who: fold.NewHoldings(h), states: map[State]int{}, asking: map[int]*request{}, acting: map[int]pending{},
 		leases: map[*fold.Holding]*lease{}, next: fold.Never,
 		ends: map[string]time.Duration{}, busy: map[string]time.Duration{}, left: map[string]time.Duration{},
 	}
@@ -150,15 +150,15 @@ type Summary struct {
 func (t *Table) Summary(can *Abilities) *Summary {
 	seen := can
 	if can == nil {
-		seen = t.seen()
+		seen = t.observedAbilities()
 	}
 	s := &Summary{Cells: t.Of(*seen), Exercised: t.Uses(), States: len(t.states), Near: t.near, Can: can}
 	s.Met, s.Of = Met(s.Cells), len(s.Cells)
 	return s
 }
 
-// seen are the abilities that the lock was seen to have.
-func (t *Table) seen() *Abilities {
+// observedAbilities are the abilities that the lock has used in the history.
+func (t *Table) observedAbilities() *Abilities {
 	u := t.Uses()
 	return &Abilities{
 		Renew: u.Renewed > 0, Extend: u.Extended > 0, Wait: u.Waited+u.Fair > 0, Shared: u.Shared > 0, Reentrant: u.Reentrant > 0,

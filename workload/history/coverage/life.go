@@ -7,15 +7,15 @@ import (
 	"locktorture/workload/history/fold"
 )
 
-// A stay is an operation that is under way, and its phase.
-type stay struct {
+// A pending is a client's operation that is under way, and its phase.
+type pending struct {
 	client string
 	phase  Phase
 }
 
 // A request is an acquire under way.
 type request struct {
-	stay
+	pending
 	key   string
 	waits bool
 }
@@ -121,7 +121,7 @@ func (t *Table) acquire(e *history.Event) {
 	client := clientOf(e.Owner)
 	t.busy[e.Key] = e.Time
 	if e.Kind == history.Invoke {
-		a := &request{stay: stay{client, AcquireSent}, key: e.Key}
+		a := &request{pending: pending{client, AcquireSent}, key: e.Key}
 		a.waits = e.Note == history.AskWait || e.Note == history.AskFair
 		t.asking[e.Process] = a
 		t.meet(AcquireSent, client)
@@ -144,7 +144,7 @@ func (t *Table) acquire(e *history.Event) {
 func (t *Table) extend(e *history.Event, c fold.Change) {
 	client, l := clientOf(e.Owner), t.leaseOf(e)
 	if e.Kind == history.Invoke {
-		t.acting[e.Process] = stay{client, RenewalSent}
+		t.acting[e.Process] = pending{client, RenewalSent}
 		t.meet(RenewalSent, client)
 		if l != nil {
 			l.sent = true
@@ -172,7 +172,7 @@ func (t *Table) leaseOf(e *history.Event) *lease {
 func (t *Table) release(e *history.Event) {
 	client := clientOf(e.Owner)
 	if e.Kind == history.Invoke {
-		t.acting[e.Process] = stay{client, ReleaseSent}
+		t.acting[e.Process] = pending{client, ReleaseSent}
 		t.meet(ReleaseSent, client)
 		return
 	}

@@ -94,7 +94,7 @@ func (h *Holdings) change(e *history.Event, op Operation) Change {
 		return h.release(e, one)
 	case one == nil:
 	case e.Op == history.Lost, e.Op == history.Extend && e.Kind == history.Fail:
-		return h.end(one, history.Lost, e.Time)
+		return h.close(one, history.Lost, e.Time)
 	case e.Op == history.Extend && e.Kind == history.OK:
 		one.Renewed = e.Time
 		one.ValidUntil, one.Deadline = h.promise(e, op)
@@ -168,10 +168,10 @@ func (h *Holdings) release(e *history.Event, one *Holding) Change {
 		return Change{Step: Left, Holding: one}
 	}
 	h.released[e.Process] = one
-	return h.end(one, history.Release, e.Time)
+	return h.close(one, history.Release, e.Time)
 }
 
-func (h *Holdings) end(one *Holding, by history.Op, at time.Duration) Change {
+func (h *Holdings) close(one *Holding, by history.Op, at time.Duration) Change {
 	one.EndedBy, one.Ended = by, at
 	h.keys[one.Key] = slices.DeleteFunc(h.keys[one.Key], func(x *Holding) bool { return x == one })
 	return Change{Step: Over, Holding: one}
@@ -181,7 +181,7 @@ func (h *Holdings) end(one *Holding, by history.Op, at time.Duration) Change {
 func (h *Holdings) Crash(gone func(owner string) bool, at time.Duration) {
 	for _, one := range h.All() {
 		if gone(one.Owner) {
-			h.end(one, history.Fault, at)
+			h.close(one, history.Fault, at)
 		}
 	}
 }

@@ -244,7 +244,7 @@ func (f *File) Close() error {
 	}
 	close(f.quit)
 	var err error
-	if f.ended() {
+	if f.waitStopped() {
 		f.write()
 		err = f.dst.Sync()
 	}
@@ -257,9 +257,9 @@ func (f *File) Close() error {
 	return f.err
 }
 
-// ended waits for the goroutine. It reports false for one that hangs in a disk
-// that has been given up.
-func (f *File) ended() bool {
+// waitStopped waits until the writing goroutine has ended; false: it hangs in a write to a
+// disk that has been given up.
+func (f *File) waitStopped() bool {
 	done := make(chan struct{})
 	go func() {
 		f.running.Wait()

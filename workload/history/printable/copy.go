@@ -8,11 +8,11 @@ import "reflect"
 // unexported fields stay as they are, shared with v.
 func Of[T any](v T) T {
 	from := reflect.ValueOf(&v).Elem()
-	return shown(from, Line).Interface().(T)
+	return copyOf(from, Line).Interface().(T)
 }
 
-// shown copies v with its texts shown by how.
-func shown(v reflect.Value, how func(string) string) reflect.Value {
+// copyOf returns a deep copy of v in which every text is replaced by how of it.
+func copyOf(v reflect.Value, how func(string) string) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
 	switch v.Kind() {
@@ -21,35 +21,35 @@ func shown(v reflect.Value, how func(string) string) reflect.Value {
 	case reflect.Pointer:
 		if !v.IsNil() {
 			p := reflect.New(v.Type().Elem())
-			p.Elem().Set(shown(v.Elem(), how))
+			p.Elem().Set(copyOf(v.Elem(), how))
 			out.Set(p)
 		}
 	case reflect.Interface:
 		if !v.IsNil() && v.NumMethod() == 0 {
-			out.Set(shown(v.Elem(), how))
+			out.Set(copyOf(v.Elem(), how))
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() {
-				out.Field(i).Set(shown(v.Field(i), howOf(f, how)))
+				out.Field(i).Set(copyOf(v.Field(i), howOf(f, how)))
 			}
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			out.Index(i).Set(shown(v.Index(i), how))
+			out.Index(i).Set(copyOf(v.Index(i), how))
 		}
 	case reflect.Slice:
 		if !v.IsNil() && v.Type().Elem().Kind() != reflect.Uint8 {
 			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
 			for i := range v.Len() {
-				out.Index(i).Set(shown(v.Index(i), how))
+				out.Index(i).Set(copyOf(v.Index(i), how))
 			}
 		}
 	case reflect.Map:
 		if !v.IsNil() {
 			out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
 			for _, k := range v.MapKeys() {
-				out.SetMapIndex(shown(k, how), shown(v.MapIndex(k), how))
+				out.SetMapIndex(copyOf(k, how), copyOf(v.MapIndex(k), how))
 			}
 		}
 	}

@@ -159,20 +159,20 @@ func recipe(r gallery.Recipe) Lock {
 // twinSuffix makes a mutant's id that of the lock without its bug.
 const twinSuffix = "-twin"
 
-// toldInTime is the full lock's word that a loss is told at the lease's own
-// deadline, with room for the scheduling of a busy machine.
-func toldInTime(ttl time.Duration) time.Duration { return max(ttl/5, 300*time.Millisecond) }
+// lossBound is how long after the lease's deadline the full lock may report a loss: it
+// promises to do so at the deadline, and a busy machine schedules late.
+func lossBound(ttl time.Duration) time.Duration { return max(ttl/5, 300*time.Millisecond) }
 
 func mutant(m mutants.Mutant) Lock {
 	l := configured(m.Config, fullLock(m.Bug, m.Nodes, m.Factory))
-	l.LossWithin = toldInTime
+	l.LossWithin = lossBound
 	l.Category, l.Expected, l.AnyExpected, l.ShownBy, l.CorrectedBy = Mutants, m.Expect, true, m.Fault, m.ID+twinSuffix
 	return l
 }
 
 func twinOf(m mutants.Mutant) Lock {
 	l := configured(m.Config, fullLock("the full lock as "+m.ID+" is configured, without its bug", m.Nodes, m.Twin))
-	l.Category, l.LossWithin = Controls, toldInTime
+	l.Category, l.LossWithin = Controls, lossBound
 	return l
 }
 

@@ -37,8 +37,8 @@ func (c *Config) Secrets() string {
 	return string(text)
 }
 
-// TakeSecrets is the inverse of Secrets.
-func (c *Config) TakeSecrets(text string) error {
+// SetSecrets sets the secrets that Secrets returned.
+func (c *Config) SetSecrets(text string) error {
 	if text == "" {
 		return nil
 	}

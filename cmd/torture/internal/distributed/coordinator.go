@@ -21,7 +21,7 @@ type Config struct {
 	Conn  *nats.Conn // to a server with JetStream
 	Build farm.Build // workers must be of the same
 	Dir   string     // for the workers' histories as they come in
-	Say   func(line string)
+	Log   func(line string)
 
 	// Ended, where it is not nil, says how a worker without which the run shall not
 	// begin has ended.
@@ -80,7 +80,7 @@ func (c *Coordinator) Begin(ctx context.Context, began time.Time, h history.Head
 		if err := r.readClock(ctx); err != nil {
 			return fmt.Errorf("read the clock of worker %s: %w", r.Name, err)
 		}
-		if r.taken, err = newIntake(c.cfg.Dir, r.Name, h); err != nil {
+		if r.intake, err = newIntake(c.cfg.Dir, r.Name, h); err != nil {
 			return err
 		}
 		c.all.Go(func() { r.follow(c.running) })
@@ -89,25 +89,26 @@ func (c *Coordinator) Begin(ctx context.Context, began time.Time, h history.Head
 	if err != nil {
 		return fmt.Errorf("follow the workers' histories: %w", err)
 	}
-	c.consume, err = consumer.Consume(func(m jetstream.Msg) { c.take(m, sink) })
+	c.consume, err = consumer.Consume(func(m jetstream.Msg) { c.receive(m, sink) })
 	if err != nil {
 		return fmt.Errorf("follow the workers' histories: %w", err)
 	}
 	return nil
 }
 
-// take takes a batch of events in.
-func (c *Coordinator) take(m jetstream.Msg, sink func(r *Remote, e *history.Event)) {
+// receive hands a batch of events to the remote that sent it.
+func (c *Coordinator) receive(m jetstream.Msg, sink func(r *Remote, e *history.Event)) {
 	name := m.Subject()[strings.LastIndexByte(m.Subject(), '.')+1:]
 	for _, r := range c.remotes {
 		if r.Name == name {
-			r.take(m, sink)
+			r.receive(m, sink)
 		}
 	}
 }
 
-// takenIn waits until all that the workers recorded was taken in, but for what will not come.
-func (c *Coordinator) takenIn(ctx context.Context) error {
+// awaitReceived waits until everything that the workers recorded was received, except from
+// workers that are lost.
+func (c *Coordinator) awaitReceived(ctx context.Context) error {
 	for _, r := range c.remotes {
 		for r.awaited() {
 			select {
@@ -135,8 +136,8 @@ func (c *Coordinator) Close(ctx context.Context) error {
 	}
 	var errs []error
 	for _, r := range c.remotes {
-		if r.taken != nil {
-			errs = append(errs, r.taken.close())
+		if r.intake != nil {
+			errs = append(errs, r.intake.close())
 		}
 	}
 	errs = append(errs, c.record.close())

@@ -31,7 +31,7 @@ func (c *Coordinator) Gather(ctx context.Context, n int, part func(i int, o Offe
 		for _, o := range offers {
 			if o.Name == "" && !refused[o.Not] {
 				refused[o.Not] = true
-				c.cfg.Say(history.OneLine(o.Not))
+				c.cfg.Log(history.OneLine(o.Not))
 			}
 			if o.Name == "" || c.had[o.Name] || len(c.remotes) == n {
 				continue
@@ -43,14 +43,14 @@ func (c *Coordinator) Gather(ctx context.Context, n int, part func(i int, o Offe
 			}
 			if err := c.give(ctx, o, number, body); err != nil {
 				if !refused[o.Name] {
-					c.cfg.Say(fmt.Sprintf("worker %s takes no part: %v", o.Name, err))
+					c.cfg.Log(fmt.Sprintf("worker %s takes no part: %v", o.Name, err))
 				}
 				refused[o.Name] = true
 			}
 		}
 		if len(c.remotes) < n && time.Since(told) > 5*time.Second {
 			told = time.Now()
-			c.cfg.Say(fmt.Sprintf("waits for workers: %d of %d are there", len(c.remotes), n))
+			c.cfg.Log(fmt.Sprintf("waits for workers: %d of %d are there", len(c.remotes), n))
 		}
 		select {
 		case err := <-c.cfg.Ended:
@@ -107,7 +107,7 @@ func (c *Coordinator) keep(ctx context.Context) {
 		case r.silent.IsZero():
 			r.silent = r.heard
 		case r.heard.Sub(r.silent) > goneAfter:
-			c.cfg.Say(fmt.Sprintf("worker %s left before the run began: one of another name shall have its part", r.Name))
+			c.cfg.Log(fmt.Sprintf("worker %s left before the run began: one of another name shall have its part", r.Name))
 			return true
 		}
 		return false

@@ -21,7 +21,7 @@ func TestWorkersThatComeLateOrLeave(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	left := make(chan string, 100)
-	c, err := Open(ctx, Config{Conn: p.connect(), Build: build, Dir: t.TempDir(), Say: func(line string) {
+	c, err := Open(ctx, Config{Conn: p.connect(), Build: build, Dir: t.TempDir(), Log: func(line string) {
 		if strings.HasPrefix(line, "worker w1 left") {
 			left <- line
 		}
@@ -76,7 +76,7 @@ func TestWorkerOfAnotherBuild(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	said := make(chan string, 100)
-	c, err := Open(ctx, Config{Conn: p.connect(), Build: farm.Build{Program: "another"}, Dir: t.TempDir(), Say: func(line string) { said <- line }})
+	c, err := Open(ctx, Config{Conn: p.connect(), Build: farm.Build{Program: "another"}, Dir: t.TempDir(), Log: func(line string) { said <- line }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,8 +126,8 @@ func TestWorkersOfTheCommandThatEndAreNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	ended <- endOf("w3", errors.New("exit status 70"), log)
-	c, err := Open(ctx, Config{Conn: p.connect(), Build: build, Dir: t.TempDir(), Say: func(string) {}, Ended: ended})
+	ended <- exitError("w3", errors.New("exit status 70"), log)
+	c, err := Open(ctx, Config{Conn: p.connect(), Build: build, Dir: t.TempDir(), Log: func(string) {}, Ended: ended})
 	if err != nil {
 		t.Fatal(err)
 	}

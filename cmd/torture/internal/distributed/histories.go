@@ -28,8 +28,8 @@ func OpenHistories(coordinator, path string) (*Histories, error) {
 	}, nil
 }
 
-// Tell adds events that the coordinator tells afterwards.
-func (a *Histories) Tell(s Source) { a.sources = append(a.sources, s) }
+// AddAfterwards adds events that the coordinator generated after the run.
+func (a *Histories) AddAfterwards(s Source) { a.sources = append(a.sources, s) }
 
 // Add adds a worker's history, which its clock has stamped.
 func (a *Histories) Add(s Source, c Clock, closer io.Closer) {

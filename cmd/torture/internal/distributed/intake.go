@@ -53,9 +53,9 @@ func newIntake(dir, worker string, h history.Header) (*intake, error) {
 // have is how many events have come.
 func (in *intake) have() int { return int(in.next.Load()) }
 
-// take takes whole lines in. What has come before is left out; what is missing between
-// is an error.
-func (in *intake) take(lines []byte, sink func(e *history.Event)) error {
+// append appends whole lines, one event each, and hands the events to sink. Events that have
+// come before are skipped; a gap in their indices is an error.
+func (in *intake) append(lines []byte, sink func(e *history.Event)) error {
 	for len(lines) > 0 {
 		n := bytes.IndexByte(lines, '\n') + 1
 		line := lines[:n]

@@ -110,7 +110,7 @@ func (n *notepad) Do(ctx context.Context, op string, body json.RawMessage) (any,
 func (p *place) start(name, dir string) (kill func()) {
 	conn := p.connect()
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &Worker{Conn: conn, Name: name, Build: build, Dir: dir, Say: func(line string) { p.t.Log(name + ": " + line) }}
+	w := &Worker{Conn: conn, Name: name, Build: build, Dir: dir, Log: func(line string) { p.t.Log(name + ": " + line) }}
 	w.Open = func(_ context.Context, _ json.RawMessage, keep Keep) (Part, error) {
 		j, err := keep(history.Header{Type: "history", Version: history.Version, TTL: time.Second})
 		n := &notepad{began: time.Now(), journal: j, over: make(chan struct{})}
@@ -137,7 +137,7 @@ func (p *place) coordinate(n int) (*Coordinator, *sync.Map) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	c, err := Open(ctx, Config{Conn: p.connect(), Build: build, Dir: p.t.TempDir(), Say: func(line string) { p.t.Log(line) }})
+	c, err := Open(ctx, Config{Conn: p.connect(), Build: build, Dir: p.t.TempDir(), Log: func(line string) { p.t.Log(line) }})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func finish(t *testing.T, c *Coordinator) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if err := c.takenIn(ctx); err != nil {
+	if err := c.awaitReceived(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Close(ctx); err != nil {
@@ -301,7 +301,7 @@ func TestKilledWorkerReturns(t *testing.T) {
 	if r.Lost() == "" || !r.Returned() || !r.Whole() {
 		t.Errorf("lost %q, returned %t, whole %t", r.Lost(), r.Returned(), r.Whole())
 	}
-	if n := r.Taken(); n != have+500 {
+	if n := r.Received(); n != have+500 {
 		t.Errorf("%d events were taken in, want %d", n, have+500)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*"+ackedSuffix)); left != nil {
@@ -316,7 +316,7 @@ func TestKilledWorkerStaysAway(t *testing.T) {
 	c, seen := p.coordinate(1)
 	r := c.Remotes()[0]
 	ask(t, r, "write", 10)
-	for deadline := time.Now().Add(limit); r.Taken() < 10 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(limit); r.Received() < 10 && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	kill()
@@ -336,7 +336,7 @@ func TestTwoCoordinators(t *testing.T) {
 	p := newPlace(t)
 	p.start("w", t.TempDir())
 	c, _ := p.coordinate(1)
-	other, err := Open(t.Context(), Config{Conn: p.connect(), Build: build, Dir: t.TempDir(), Say: func(string) {}})
+	other, err := Open(t.Context(), Config{Conn: p.connect(), Build: build, Dir: t.TempDir(), Log: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestFullStream(t *testing.T) {
 	r := c.Remotes()[0]
 	ask(t, r, "write", 1000)
 	time.Sleep(300 * time.Millisecond) // while it is full
-	if n := r.Taken(); n == 1000 {
+	if n := r.Received(); n == 1000 {
 		t.Error("the stream was not full")
 	}
 	full.MaxBytes = -1
@@ -431,7 +431,7 @@ func TestNameIsTaken(t *testing.T) {
 		*place
 		dir string
 	}{{"on the server", p, t.TempDir()}, {"in the folder", other, dir}} {
-		second := &Worker{Conn: at.connect(), Name: "w", Build: build, Dir: at.dir, Say: func(line string) { t.Log(line) }}
+		second := &Worker{Conn: at.connect(), Name: "w", Build: build, Dir: at.dir, Log: func(line string) { t.Log(line) }}
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		if err := second.Run(ctx); !errors.Is(err, ErrTaken) {
 			t.Errorf("%s: %v", at.name, err)

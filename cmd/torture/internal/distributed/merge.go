@@ -34,7 +34,7 @@ type Source struct {
 // later by that than it happened; and by the coordinator's, as of a fault of its clients,
 // whose locks may take their leases for lost.
 func Moved(worker Source, c Clock) []Source {
-	var stalls, faults Told
+	var stalls, faults EventList
 	for i, m := range c.Moves {
 		stalls = append(stalls, history.Event{
 			Index: i, Time: m.To, Process: history.Nemesis, Kind: history.OK, Op: history.Stall,
@@ -58,11 +58,11 @@ func Moved(worker Source, c Clock) []Source {
 	return []Source{{Host: worker.Host, Events: &stalls, Time: c.Coordinator}, {Host: worker.Host, Events: &faults}}
 }
 
-// Told are events of which the next is read, as those of a Source.
-type Told []history.Event
+// An EventList is events in memory, read one by one as a Source is.
+type EventList []history.Event
 
 // Next reads the next event, and returns io.EOF after the last.
-func (t *Told) Next(e *history.Event) error {
+func (t *EventList) Next(e *history.Event) error {
 	if len(*t) == 0 {
 		return io.EOF
 	}
@@ -77,7 +77,7 @@ func (t *Told) Next(e *history.Event) error {
 // lost source told nothing: a note in the history says so.
 func Merge(h history.Header, sources []Source, emit func(e *history.Event)) (withheld int, err error) {
 	m := &merger{emit: emit, keys: map[string]bool{}}
-	defer m.end()
+	defer m.emitEnd()
 	for i := range sources {
 		f := &feed{Source: sources[i], number: i, of: len(sources)}
 		if f.Lost != "" {
@@ -90,7 +90,7 @@ func Merge(h history.Header, sources []Source, emit func(e *history.Event)) (wit
 	}
 	for len(m.feeds) > 0 {
 		f := m.feeds[0]
-		m.take(f)
+		m.emitFrom(f)
 		switch err := f.read(); {
 		case errors.Is(err, io.EOF):
 			heap.Pop(&m.feeds)
@@ -213,8 +213,8 @@ func (f *feed) process(own int) int {
 	return own*f.of + f.number
 }
 
-// take emits the feed's event.
-func (m *merger) take(f *feed) {
+// emitFrom emits the current event of f.
+func (m *merger) emitFrom(f *feed) {
 	e := &m.out
 	*e = f.event
 	if f.loss != nil {
@@ -243,8 +243,8 @@ func (m *merger) take(f *feed) {
 	m.append(e, f.time)
 }
 
-// end emits the event that ends the history, which is its last whatever the clocks say.
-func (m *merger) end() {
+// emitEnd emits the event that ends the history, which is its last whatever the clocks say.
+func (m *merger) emitEnd() {
 	if m.withheld > 0 {
 		m.append(&history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: Withheld(m.withheld)}, 0)
 	}

@@ -168,7 +168,7 @@ func drain(ctx context.Context, stream jetstream.Stream, subject, dir, worker st
 			return nil
 		}
 		if err == nil {
-			err = in.take(m.Data, func(*history.Event) {})
+			err = in.append(m.Data, func(*history.Event) {})
 		}
 		if err != nil {
 			return err

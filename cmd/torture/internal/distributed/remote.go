@@ -23,7 +23,7 @@ type Remote struct {
 	coordinator *Coordinator
 	number      int // among the run's workers, from 0
 	asked       atomic.Uint64
-	taken       *intake
+	intake      *intake
 	ended       chan struct{} // closed when all that it recorded was taken in
 
 	mu       sync.Mutex
@@ -86,11 +86,11 @@ func (r *Remote) Err() error {
 	return r.err
 }
 
-// Taken is how many events were taken in.
-func (r *Remote) Taken() int { return r.taken.have() }
+// Received is how many events were taken in.
+func (r *Remote) Received() int { return r.intake.have() }
 
 // Path is the file of the worker's history as it was taken in.
-func (r *Remote) Path() string { return r.taken.path }
+func (r *Remote) Path() string { return r.intake.path }
 
 // Ask has the worker do op, and reads its answer into out unless that is nil. It asks
 // again while no answer comes, for as long as ctx lasts and the worker is not lost.
@@ -201,9 +201,9 @@ func (r *Remote) Clock() Clock {
 	return EstimateClock(r.readings, 0, r.latest)
 }
 
-// Shows is what the worker's clock shows at a time of the coordinator's, as far as it is
+// ClockAt is what the worker's clock shows at a time of the coordinator's, as far as it is
 // known at this moment.
-func (r *Remote) Shows(at time.Duration) time.Duration { return at + r.offset() }
+func (r *Remote) ClockAt(at time.Duration) time.Duration { return at + r.offset() }
 
 // offset is the difference of both clocks by the best of the latest readings.
 func (r *Remote) offset() time.Duration {
@@ -220,14 +220,14 @@ func (r *Remote) offset() time.Duration {
 	return low + (high-low)/2
 }
 
-// take takes a batch of the worker's events in: each once, however often it comes.
-func (r *Remote) take(m jetstream.Msg, sink func(r *Remote, e *history.Event)) {
+// receive appends a batch of the worker's events: each event once, however often it comes.
+func (r *Remote) receive(m jetstream.Msg, sink func(r *Remote, e *history.Event)) {
 	if r.Err() != nil || r.Whole() {
 		return
 	}
 	offset := r.offset()
 	var latest time.Duration
-	err := r.taken.take(m.Data(), func(e *history.Event) {
+	err := r.intake.append(m.Data(), func(e *history.Event) {
 		latest = e.Time
 		e.Time -= offset
 		if e.HasAll(history.HasValidUntil) {
@@ -245,7 +245,7 @@ func (r *Remote) take(m jetstream.Msg, sink func(r *Remote, e *history.Event)) {
 	r.latest = max(r.latest, latest)
 	r.mu.Unlock()
 	if end := m.Headers().Get(endHeader); err == nil && end != "" {
-		if have := fmt.Sprint(r.taken.have()); have != end {
+		if have := fmt.Sprint(r.intake.have()); have != end {
 			err = fmt.Errorf("%s events came, and it recorded %s", have, end)
 		} else {
 			r.mu.Lock()

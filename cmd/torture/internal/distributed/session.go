@@ -28,7 +28,7 @@ type Session struct {
 	Serve  bool        // the server of NATS is this process's own
 	Spawn  int         // workers that are started on this machine
 	Build  farm.Build
-	Say    func(string)
+	Log    func(string)
 
 	token   string // that this process made up
 	dir     string
@@ -62,17 +62,17 @@ func (s *Session) Open(ctx context.Context, dir string) (c *Coordinator, err err
 	if s.Serve {
 		streams = filepath.Join(dir, natsDir)
 		if s.token == "" && s.Access.IsOpen() {
-			s.Say(fmt.Sprintf("whoever reaches %s can have clients run on the machines of all workers: nobody is asked for a token (%s, or nats://TOKEN@host:port)", s.Access, farm.TokenVariable))
+			s.Log(fmt.Sprintf("whoever reaches %s can have clients run on the machines of all workers: nobody is asked for a token (%s, or nats://TOKEN@host:port)", s.Access, farm.TokenVariable))
 		}
 	}
-	if s.hub, err = farm.OpenHub(s.Access, streams, 0, "torture run", s.Say); err != nil {
+	if s.hub, err = farm.OpenHub(s.Access, streams, 0, "torture run", s.Log); err != nil {
 		return nil, err
 	}
-	if c, err = Open(ctx, Config{Conn: s.hub.Conn, Build: s.Build, Dir: dir, Say: s.Say, Ended: s.ended}); err != nil {
+	if c, err = Open(ctx, Config{Conn: s.hub.Conn, Build: s.Build, Dir: dir, Log: s.Log, Ended: s.ended}); err != nil {
 		return nil, err
 	}
 	if s.Spawn == 0 {
-		s.Say(fmt.Sprintf("waits for workers at %s: torture worker --join URL", s.Access))
+		s.Log(fmt.Sprintf("waits for workers at %s: torture worker --join URL", s.Access))
 	}
 	for i := range s.Spawn {
 		if err := s.start(fmt.Sprintf("w%d", i+1)); err != nil {
@@ -114,12 +114,12 @@ func (s *Session) start(name string) error {
 		return fmt.Errorf("start worker %s: %w", name, err)
 	}
 	s.spawned = append(s.spawned, cmd)
-	s.ending.Go(func() { s.ended <- endOf(name, cmd.Wait(), log.Name()) }) // once the run has begun, its connection tells
+	s.ending.Go(func() { s.ended <- exitError(name, cmd.Wait(), log.Name()) }) // once the run has begun, its connection tells
 	return nil
 }
 
-// endOf is how a worker of this command's ended, with the last line that it wrote to its log.
-func endOf(name string, how error, log string) error {
+// exitError says how a worker ended that this command had started, with the last line of its log.
+func exitError(name string, how error, log string) error {
 	if how == nil {
 		how = errors.New("as if nothing had been asked of it")
 	}
@@ -166,7 +166,7 @@ func (s *Session) Leave() {
 	}
 	if s.Serve && s.dir != "" {
 		if err := os.RemoveAll(filepath.Join(s.dir, natsDir)); err != nil {
-			s.Say("remove the streams: " + err.Error())
+			s.Log("remove the streams: " + err.Error())
 		}
 	}
 }

@@ -69,9 +69,9 @@ func (r *Remote) Silences() []Silence {
 	return append([]Silence(nil), r.silences...)
 }
 
-// Settle waits until all is delivered that the network may have held back while a worker
-// was silent: a healthy core is there from then on.
-func (c *Coordinator) Settle(ctx context.Context) {
+// AwaitDelivery waits until everything is delivered that the network may have held back while
+// a worker was silent: from then on the network is healthy.
+func (c *Coordinator) AwaitDelivery(ctx context.Context) {
 	for {
 		var over time.Duration
 		for _, r := range c.remotes {
@@ -89,9 +89,9 @@ func (c *Coordinator) Settle(ctx context.Context) {
 // Await waits until all that the workers recorded was taken in, but for what will not come,
 // and until the silences are over that any of them fell into meanwhile.
 func (c *Coordinator) Await(ctx context.Context) error {
-	if err := c.takenIn(ctx); err != nil {
+	if err := c.awaitReceived(ctx); err != nil {
 		return err
 	}
-	c.Settle(ctx)
+	c.AwaitDelivery(ctx)
 	return nil
 }

@@ -25,7 +25,7 @@ type Worker struct {
 	Name  string // among the workers of a server there is one of a name
 	Build farm.Build
 	Dir   string // for journals
-	Say   func(line string)
+	Log   func(line string)
 
 	// Open begins a part of a run. The part makes its journal by keep, and ends it.
 	Open func(ctx context.Context, part json.RawMessage, keep Keep) (Part, error)
@@ -79,8 +79,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	if w.js, err = jetstream.New(w.Conn); err != nil {
 		return err
 	}
-	if err := Resume(ctx, w.js, w.Dir, w.Name, w.Say); err != nil {
-		w.Say(err.Error())
+	if err := Resume(ctx, w.js, w.Dir, w.Name, w.Log); err != nil {
+		w.Log(err.Error())
 	}
 	calls, err := w.Conn.Subscribe(callSubject, w.offer)
 	if err != nil {
@@ -153,8 +153,8 @@ func (w *Worker) offer(m *nats.Msg) {
 	}
 }
 
-// take makes the worker busy, unless it is.
-func (w *Worker) take() bool {
+// reserve marks the worker busy; false: it is already.
+func (w *Worker) reserve() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.busy {
@@ -172,7 +172,7 @@ func (w *Worker) free() {
 
 // play plays the part that m gives it.
 func (w *Worker) play(ctx context.Context, m *nats.Msg) {
-	if !w.take() {
+	if !w.reserve() {
 		respond(m, nil, fmt.Errorf("it has a part already"))
 		return
 	}
@@ -193,7 +193,7 @@ func (w *Worker) play(ctx context.Context, m *nats.Msg) {
 	}
 	s := &service{part: part, done: map[uint64]*reply{}, asked: time.Now()}
 	if err := s.serve(ctx, w, t.Run, m); err != nil {
-		w.Say("a part of run " + t.Run + ": " + err.Error())
+		w.Log("a part of run " + t.Run + ": " + err.Error())
 	}
 }
 

@@ -96,7 +96,7 @@ func (c *Coordinator) claim(ctx context.Context) (uint64, error) {
 		case seen != 0 && entry.Revision() != seen || time.Now().After(deadline):
 			return 0, fmt.Errorf("%w: %s", errOther, entry.Value())
 		case seen == 0:
-			c.cfg.Say(fmt.Sprintf("waits until the claim of its former coordinator (%s) has run out", entry.Value()))
+			c.cfg.Log(fmt.Sprintf("waits until the claim of its former coordinator (%s) has run out", entry.Value()))
 		}
 		seen = entry.Revision()
 		if !periodic.Sleep(ctx, time.Second/2) {

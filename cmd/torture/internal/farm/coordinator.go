@@ -26,7 +26,7 @@ type Config struct {
 	Dir    string // of the job: what a later sitting goes on with
 	Build  Build
 	About  string // the job, in words
-	Say    func(line string)
+	Log    func(line string)
 
 	MaxStore int64         // bytes that the own server's streams may take; 0: most of the disk
 	Patience time.Duration // for a server that takes nothing; 0: defaultPatience
@@ -63,8 +63,8 @@ type Coordinator struct {
 // Open connects, claims the job of cfg.Dir, and takes in what an earlier sitting left
 // in the farm. The error of a job that another coordinator plays is errOther.
 func Open(ctx context.Context, cfg Config) (_ *Coordinator, err error) {
-	if cfg.Say == nil {
-		cfg.Say = func(string) {}
+	if cfg.Log == nil {
+		cfg.Log = func(string) {}
 	}
 	if cfg.Patience == 0 {
 		cfg.Patience = defaultPatience
@@ -100,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (_ *Coordinator, err error) {
 	if err := c.announce(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.takeIn(ctx); err != nil {
+	if err := c.followResults(ctx); err != nil {
 		return nil, err
 	}
 	c.tasks.Go(func() { c.watchWorkers(c.running) })
@@ -113,7 +113,7 @@ func (c *Coordinator) connect(ctx context.Context) (err error) {
 	if c.cfg.Serve {
 		dir = filepath.Join(c.cfg.Dir, folder)
 	}
-	if c.hub, err = OpenHub(a, dir, c.cfg.MaxStore, "torture coordinator "+c.job, c.cfg.Say); err != nil {
+	if c.hub, err = OpenHub(a, dir, c.cfg.MaxStore, "torture coordinator "+c.job, c.cfg.Log); err != nil {
 		return err
 	}
 	js, err := jetstream.New(c.hub.Conn)
@@ -138,9 +138,9 @@ func (c *Coordinator) announce(ctx context.Context) error {
 	return nil
 }
 
-// takeIn follows the results of the job, those of earlier sittings first, and finds
-// the tasks that are still open.
-func (c *Coordinator) takeIn(ctx context.Context) error {
+// followResults subscribes to the results of the job, those of earlier coordinators first, and
+// finds the tasks that are still open.
+func (c *Coordinator) followResults(ctx context.Context) error {
 	consumer, err := c.stores.js.OrderedConsumer(ctx, resultsStream, jetstream.OrderedConsumerConfig{
 		FilterSubjects: []string{resultPrefix + c.job + ".*"}, DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
@@ -281,7 +281,7 @@ func (c *Coordinator) publish(ctx context.Context, t Task) error {
 	if err != nil {
 		return fmt.Errorf("queue a task: %w", err)
 	}
-	return untilTaken(ctx, c.cfg.Patience, c.cfg.Say, "queue a task", func(ctx context.Context) error {
+	return untilTaken(ctx, c.cfg.Patience, c.cfg.Log, "queue a task", func(ctx context.Context) error {
 		if c.running.Err() != nil {
 			return backoff.Permanent(context.Cause(c.running))
 		}

@@ -36,7 +36,7 @@ func workAlone(of string) int {
 	url, dir, _ := strings.Cut(of, ",")
 	w := &Worker{
 		Access: Access{URL: url}, Name: fmt.Sprintf("process-%d", os.Getpid()), Build: testBuild, Slots: 2, Abilities: []string{"here"}, Dir: dir,
-		Gate: open{}, Say: func(line string) { fmt.Println(line) },
+		Gate: open{}, Log: func(line string) { fmt.Println(line) },
 	}
 	if err := w.Run(context.Background()); err != nil {
 		fmt.Println(err)
@@ -264,7 +264,7 @@ func end(s *server.Server) {
 func TestServerAway(t *testing.T) {
 	url, streams, dir := address(t), t.TempDir(), t.TempDir()
 	s := broker(t, streams, Access{URL: url})
-	c, err := Open(within(t), Config{Access: Access{URL: url}, Dir: dir, Build: testBuild, Say: func(line string) { t.Log(line) }})
+	c, err := Open(within(t), Config{Access: Access{URL: url}, Dir: dir, Build: testBuild, Log: func(line string) { t.Log(line) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestFullDisk(t *testing.T) {
 	url, dir := address(t), t.TempDir()
 	open := func(limit int64) *Coordinator {
 		c, err := Open(within(t), Config{
-			Access: Access{URL: url}, Serve: true, Dir: dir, Build: testBuild, MaxStore: limit, Patience: 3 * time.Second, Say: func(line string) { t.Log(line) },
+			Access: Access{URL: url}, Serve: true, Dir: dir, Build: testBuild, MaxStore: limit, Patience: 3 * time.Second, Log: func(line string) { t.Log(line) },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -365,16 +365,16 @@ func TestSecrets(t *testing.T) {
 	say := func(line string) { said = append(said, line) }
 	for _, secret := range []string{"tok3n", "user:passw0rd"} {
 		right := Access{URL: "nats://" + secret + "@" + host}
-		c, err := Open(within(t), Config{Access: right, Serve: true, Dir: t.TempDir(), Build: testBuild, Say: say})
+		c, err := Open(within(t), Config{Access: right, Serve: true, Dir: t.TempDir(), Build: testBuild, Log: say})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, wrong := range []string{"", "wr0ng@", "user:wr0ng@"} {
-			_, err := Open(within(t), Config{Access: Access{URL: "nats://" + wrong + host}, Dir: t.TempDir(), Build: testBuild, Say: say})
+			_, err := Open(within(t), Config{Access: Access{URL: "nats://" + wrong + host}, Dir: t.TempDir(), Build: testBuild, Log: say})
 			if err == nil {
 				t.Errorf("%q was let in", wrong)
 			}
-			w := &Worker{Access: Access{URL: "nats://" + wrong + host}, Name: "w", Build: testBuild, Slots: 1, Abilities: []string{"here"}, Gate: open{}, Say: func(string) {}}
+			w := &Worker{Access: Access{URL: "nats://" + wrong + host}, Name: "w", Build: testBuild, Slots: 1, Abilities: []string{"here"}, Gate: open{}, Log: func(string) {}}
 			if workerErr := w.Run(within(t)); workerErr == nil || !strings.Contains(workerErr.Error(), "uthorization") {
 				t.Errorf("a worker with %q: %v", wrong, workerErr)
 			} else {
@@ -421,11 +421,11 @@ func TestTokenVariable(t *testing.T) {
 func TestTLS(t *testing.T) {
 	cert, key := certificate(t)
 	a := Access{URL: strings.Replace(address(t), "nats://", "tls://", 1), CA: cert, Cert: cert, Key: key}
-	c, err := Open(within(t), Config{Access: a, Serve: true, Dir: t.TempDir(), Build: testBuild, Say: func(line string) { t.Log(line) }})
+	c, err := Open(within(t), Config{Access: a, Serve: true, Dir: t.TempDir(), Build: testBuild, Log: func(line string) { t.Log(line) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &Worker{Access: a, Name: "w", Build: testBuild, Slots: 1, Abilities: []string{"here"}, Dir: t.TempDir(), Gate: open{}, Say: func(line string) { t.Log(line) }}
+	w := &Worker{Access: a, Name: "w", Build: testBuild, Slots: 1, Abilities: []string{"here"}, Dir: t.TempDir(), Gate: open{}, Log: func(line string) { t.Log(line) }}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- w.Run(ctx) }()
@@ -482,7 +482,7 @@ func certificate(t *testing.T) (cert, key string) {
 // nothing to play.
 func TestIdle(t *testing.T) {
 	url := address(t)
-	w := &Worker{Access: Access{URL: url}, Name: "w", Build: testBuild, Slots: 1, Abilities: []string{"here"}, Dir: t.TempDir(), Gate: open{}, Idle: time.Second, Say: func(line string) { t.Log(line) }}
+	w := &Worker{Access: Access{URL: url}, Name: "w", Build: testBuild, Slots: 1, Abilities: []string{"here"}, Dir: t.TempDir(), Gate: open{}, Idle: time.Second, Log: func(line string) { t.Log(line) }}
 	if err := w.Run(within(t)); err != nil {
 		t.Error(err)
 	}

@@ -90,9 +90,9 @@ func playRecords(_ context.Context, _ Task, dir string) Answer {
 // open is a gate that lets everything through.
 type open struct{}
 
-func (open) Take(ctx context.Context) bool { return ctx.Err() == nil }
-func (open) Give()                         {}
-func (open) Note(l Load) Load              { return l }
+func (open) Acquire(ctx context.Context) bool { return ctx.Err() == nil }
+func (open) Release()                         {}
+func (open) Note(l Load) Load                 { return l }
 
 // address is a free one of this machine.
 func address(t *testing.T) string {
@@ -110,7 +110,7 @@ var testBuild = Build{"1", "abc", "test"}
 // coordinate opens a farm of its own in dir.
 func coordinate(t *testing.T, dir, url string) *Coordinator {
 	t.Helper()
-	c, err := Open(t.Context(), Config{Access: Access{URL: url}, Serve: true, Dir: dir, Build: testBuild, About: "a test", Say: func(line string) { t.Log("coordinator: " + line) }})
+	c, err := Open(t.Context(), Config{Access: Access{URL: url}, Serve: true, Dir: dir, Build: testBuild, About: "a test", Log: func(line string) { t.Log("coordinator: " + line) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func joined(t *testing.T, url, name string) (leave func()) {
 	t.Helper()
 	w := &Worker{
 		Access: Access{URL: url}, Name: name, Build: testBuild, Slots: 2, Abilities: []string{"here"}, Dir: t.TempDir(), Gate: open{},
-		Say: func(line string) { t.Log(name + ": " + line) },
+		Log: func(line string) { t.Log(name + ": " + line) },
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var one sync.WaitGroup

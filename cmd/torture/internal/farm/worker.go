@@ -32,7 +32,7 @@ type Worker struct {
 	Gate      Gate          // says when another task may begin
 	Idle      time.Duration // without a task, or a farm, after which the worker ends; 0: it never does
 	Env       []string      // of the processes that play, beside this one's
-	Say       func(line string)
+	Log       func(line string)
 
 	// Beside is run beside the tasks, until its context ends: whoever locks alone has no
 	// task played meanwhile. Nil: nothing is.
@@ -60,11 +60,11 @@ type queue struct {
 	since    time.Time
 }
 
-// A Gate bounds how many tasks are under way by how well the machine bears it.
+// A Gate limits how many tasks are under way by how well the machine bears it.
 type Gate interface {
-	Take(ctx context.Context) bool // waits for room; false: ctx has ended
-	Give()                         // room back
-	Note(l Load) Load              // learns from a task how the machine bore it, and completes that
+	Acquire(ctx context.Context) bool // waits until one more task may begin; false: ctx has ended
+	Release()                         // a task has ended
+	Note(l Load) Load                 // learns from a task's load how the machine bore it, and fills in what only the gate knows
 }
 
 // Run joins the farm, waits for its server where it is not there yet, and plays until
@@ -86,12 +86,12 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	if w.Slots > 0 {
 		plays = fmt.Sprintf("%d at once; plays %s", w.Slots, strings.Join(w.Abilities, ", "))
 	}
-	w.Say(fmt.Sprintf("joined the farm at %s as %s: %s", w.Access, w.Name, plays))
+	w.Log(fmt.Sprintf("joined the farm at %s as %s: %s", w.Access, w.Name, plays))
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all sync.WaitGroup
 	all.Go(func() { w.beThere(ctx) })
-	all.Go(func() { w.endIdle(ctx, cancel) })
+	all.Go(func() { w.stopWhenIdle(ctx, cancel) })
 	all.Go(func() { w.watchJobs(ctx) })
 	for range w.Slots {
 		all.Go(func() { w.work(ctx) })
@@ -137,7 +137,7 @@ func (w *Worker) join(ctx context.Context) (conn *nats.Conn, refused chan error,
 	if err != nil {
 		return nil, nil, err
 	}
-	options, err := w.Access.options("torture worker "+w.Name, w.Say)
+	options, err := w.Access.options("torture worker "+w.Name, w.Log)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -168,11 +168,11 @@ func (w *Worker) join(ctx context.Context) (conn *nats.Conn, refused chan error,
 			if last := errors.Join(err, conn.LastError()); last != nil {
 				why = hidden(last)
 			}
-			w.Say(fmt.Sprintf("waits for the farm at %s: %s", w.Access, why))
+			w.Log(fmt.Sprintf("waits for the farm at %s: %s", w.Access, why))
 		}
 		if w.Idle > 0 && time.Since(began) > w.Idle {
 			conn.Close()
-			w.Say(fmt.Sprintf("no farm for %v: ends", w.Idle))
+			w.Log(fmt.Sprintf("no farm for %v: ends", w.Idle))
 			return nil, nil, nil
 		}
 		select {
@@ -186,11 +186,11 @@ func (w *Worker) join(ctx context.Context) (conn *nats.Conn, refused chan error,
 	}
 }
 
-// endIdle ends the worker when it had nothing to play for long.
-func (w *Worker) endIdle(ctx context.Context, end func()) {
+// stopWhenIdle ends the worker when it has had nothing to play for w.Idle.
+func (w *Worker) stopWhenIdle(ctx context.Context, end func()) {
 	for w.Idle > 0 && periodic.Sleep(ctx, time.Second/4) {
 		if w.playing.Load() == 0 && time.Since(time.Unix(0, w.last.Load())) > w.Idle {
-			w.Say(fmt.Sprintf("had nothing to play for %v: ends", w.Idle))
+			w.Log(fmt.Sprintf("had nothing to play for %v: ends", w.Idle))
 			end()
 		}
 	}
@@ -218,7 +218,7 @@ func (w *Worker) beThere(ctx context.Context) {
 func (w *Worker) watchJobs(ctx context.Context) {
 	watcher, err := w.stores.jobs.WatchAll(ctx, jetstream.IgnoreDeletes())
 	if err != nil {
-		w.Say("watch for jobs: " + hidden(err))
+		w.Log("watch for jobs: " + hidden(err))
 		return
 	}
 	defer func() { _ = watcher.Stop() }()
@@ -231,9 +231,9 @@ func (w *Worker) watchJobs(ctx context.Context) {
 			switch {
 			case entry == nil || json.Unmarshal(entry.Value(), &a) != nil:
 			case a.Build == w.Build:
-				w.Say("plays " + a.About)
+				w.Log("plays " + a.About)
 			default:
-				w.Say(fmt.Sprintf("does not play %s: it is of %s, this worker of %s", a.About, a.Build, w.Build))
+				w.Log(fmt.Sprintf("does not play %s: it is of %s, this worker of %s", a.About, a.Build, w.Build))
 			}
 		}
 	}
@@ -249,11 +249,11 @@ const (
 
 // work plays one task after the other.
 func (w *Worker) work(ctx context.Context) {
-	for w.Gate.Take(ctx) {
+	for w.Gate.Acquire(ctx) {
 		if m := w.next(ctx); m != nil {
 			w.deal(ctx, m)
 		}
-		w.Gate.Give()
+		w.Gate.Release()
 	}
 }
 
@@ -282,7 +282,7 @@ func (w *Worker) fetch(ctx context.Context, ability string, wait time.Duration) 
 	queue, err := w.queue(ctx, ability)
 	var m jetstream.Msg
 	if err == nil {
-		m, err = takeOne(ctx, queue, wait)
+		m, err = fetchOne(ctx, queue, wait)
 	}
 	if err != nil {
 		w.opening.Lock()
@@ -293,12 +293,12 @@ func (w *Worker) fetch(ctx context.Context, ability string, wait time.Duration) 
 	return m
 }
 
-// takeOne takes a message out of a queue, if there is one within wait. The request for
-// it is withdrawn before anybody stops to listen: a message that is under way by then is
-// returned, however late it comes. Were it not, it would count as delivered, and stay
-// with nobody for as long as with a worker that is no more. After ctx it is waited for a
-// moment only.
-func takeOne(ctx context.Context, from jetstream.Consumer, wait time.Duration) (jetstream.Msg, error) {
+// fetchOne fetches a message from a queue; nil if none comes within wait. It withdraws its
+// request before it stops listening, and returns a message that is under way by then,
+// however late it arrives: one that nobody received would count as delivered, and be
+// delivered again only after the time that a dead worker's message is. After the end of ctx
+// it waits for such a message for look only.
+func fetchOne(ctx context.Context, from jetstream.Consumer, wait time.Duration) (jetstream.Msg, error) {
 	messages, err := from.Messages(jetstream.PullMaxMessages(1), jetstream.PullExpiry(requestFor))
 	if err != nil {
 		return nil, err
@@ -353,7 +353,7 @@ func (w *Worker) deal(ctx context.Context, m jetstream.Msg) {
 	meta, err := m.Metadata()
 	if err = errors.Join(err, json.Unmarshal(m.Data(), &t)); err != nil {
 		_ = m.Term() // nobody can read it
-		w.Say("a task that cannot be read: " + hidden(err))
+		w.Log("a task that cannot be read: " + hidden(err))
 		return
 	}
 	if ctx.Err() != nil {
@@ -436,7 +436,7 @@ func (w *Worker) play(ctx context.Context, r *Result) bool {
 	}
 	name := r.Task.Job + "-" + r.Task.ID + "-" + nuid.Next()
 	if err := putRecord(ctx, w.stores.records, name, filepath.Join(dir, a.Record)); err != nil {
-		w.Say("store a record: " + hidden(err)) // what it shows is in the result all the same
+		w.Log("store a record: " + hidden(err)) // what it shows is in the result all the same
 		return ctx.Err() == nil
 	}
 	r.Record = name
@@ -449,7 +449,7 @@ func (w *Worker) handIn(ctx context.Context, r Result) error {
 	if err != nil {
 		return err
 	}
-	return untilTaken(ctx, 0, w.Say, "hand a result in", func(ctx context.Context) error {
+	return untilTaken(ctx, 0, w.Log, "hand a result in", func(ctx context.Context) error {
 		_, err := w.stores.js.Publish(ctx, resultSubject(r.Task), raw, jetstream.WithExpectLastSequencePerSubject(0))
 		if isThere(err) {
 			w.forgetRecord(ctx, r)

@@ -38,8 +38,8 @@ func NewProgress(w io.Writer, all int) *Progress {
 	return p
 }
 
-// End stops the reminders.
-func (p *Progress) End() { p.stop() }
+// Stop stops the reminders.
+func (p *Progress) Stop() { p.stop() }
 
 func (p *Progress) remind() {
 	p.mu.Lock()

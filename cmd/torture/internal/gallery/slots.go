@@ -19,16 +19,16 @@ type Slots struct {
 // NewSlots allows n runs at once.
 func NewSlots(n int) *Slots { return &Slots{free: semaphore.NewWeighted(int64(n)), left: n} }
 
-// Take waits for a slot; again says that the run was played before in vain.
-func (s *Slots) Take(ctx context.Context, again bool) error {
+// Acquire waits for a slot; again says that the run was played before without a result.
+func (s *Slots) Acquire(ctx context.Context, again bool) error {
 	if again && s.narrow() {
-		return s.free.Acquire(ctx, 2) // one of which stays taken
+		return s.free.Acquire(ctx, 2) // one of which is never released
 	}
 	return s.free.Acquire(ctx, 1)
 }
 
-// Give returns a slot.
-func (s *Slots) Give() { s.free.Release(1) }
+// Release returns a slot.
+func (s *Slots) Release() { s.free.Release(1) }
 
 func (s *Slots) narrow() bool {
 	s.mu.Lock()

@@ -11,17 +11,17 @@ import (
 func TestSlots(t *testing.T) {
 	s := NewSlots(3)
 	for range 5 {
-		if err := s.Take(t.Context(), true); err != nil {
+		if err := s.Acquire(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
-		s.Give()
+		s.Release()
 	}
-	if err := s.Take(t.Context(), false); err != nil {
+	if err := s.Acquire(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Take(over, false); !errors.Is(err, context.Canceled) {
+	if err := s.Acquire(over, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("a second slot: %v, want none", err)
 	}
 }

@@ -49,15 +49,15 @@ type played struct {
 	Cells   []string       `json:"cells"` // that count for the lock
 }
 
-// A field has the workers of a farm play for an executor.
-type field struct {
+// A farmPlayer has the workers of a farm play rounds for an executor.
+type farmPlayer struct {
 	farm  *farm.Coordinator
 	next  func() string   // id of the next task
 	known func() []string // keys of findings of which no further record is wanted; nil: of none is
-	cells func([]string)  // is told of cells that count for the lock
-	say   func(string)    // is told of what matters to people
-	lost  func(error)     // is told that the farm can play nothing more
-	lease *longest        // shortest that the workers can judge
+	cells func([]string)  // receives cells that count for the lock
+	log   func(string)    // receives lines for people
+	lost  func(error)     // receives why the farm can play nothing more
+	lease *longest        // the shortest lease that all workers can judge
 }
 
 // longest remembers what each worker said last, and is the longest of that.
@@ -88,13 +88,13 @@ func numbered(prefix string, from int64) func() string {
 	return func() string { return fmt.Sprintf("%s%06d", prefix, n.Add(1)) }
 }
 
-func newField(c *farm.Coordinator, next func() string, say func(string), lost func(error)) *field {
-	return &field{farm: c, next: next, cells: func([]string) {}, say: say, lost: lost, lease: &longest{of: map[string]time.Duration{}}}
+func newFarmPlayer(c *farm.Coordinator, next func() string, say func(string), lost func(error)) *farmPlayer {
+	return &farmPlayer{farm: c, next: next, cells: func([]string) {}, log: say, lost: lost, lease: &longest{of: map[string]time.Duration{}}}
 }
 
-// forTrials is a field for what is played beside the hunt's rounds, whose records are
-// wanted if known says of what not.
-func (f *field) forTrials(prefix string, known func() []string) *field {
+// forTrials plays what is played beside the hunt's rounds. Records of it are wanted if known
+// is set, except of the findings whose keys known lists.
+func (f *farmPlayer) forTrials(prefix string, known func() []string) *farmPlayer {
 	if f == nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (f *field) forTrials(prefix string, known func() []string) *field {
 }
 
 // play has a worker play a scenario, as e would.
-func (f *field) play(ctx context.Context, e *executor, s scenario, id string) search.Outcome {
+func (f *farmPlayer) play(ctx context.Context, e *executor, s scenario, id string) search.Outcome {
 	began := time.Now()
 	for _, one := range anomaly.IDs() {
 		if e.until != nil && e.until(one) {
@@ -129,7 +129,7 @@ func (f *field) play(ctx context.Context, e *executor, s scenario, id string) se
 }
 
 // outcome is what a worker saw, with its record where that is wanted.
-func (f *field) outcome(ctx context.Context, e *executor, r farm.Result) search.Outcome {
+func (f *farmPlayer) outcome(ctx context.Context, e *executor, r farm.Result) search.Outcome {
 	p := played{Outcome: search.Outcome{Void: r.Trouble}}
 	if r.Trouble == "" {
 		if err := json.Unmarshal(r.Body, &p); err != nil {
@@ -148,7 +148,7 @@ func (f *field) outcome(ctx context.Context, e *executor, r farm.Result) search.
 		if err := f.farm.Fetch(ctx, r, dir); err == nil {
 			o.Run = dir
 		} else {
-			f.say("no record of " + r.Task.ID + ": " + history.OneLine(err.Error()))
+			f.log("no record of " + r.Task.ID + ": " + history.OneLine(err.Error()))
 		}
 	}
 	return o
@@ -209,27 +209,27 @@ func (s scenario) playHere(ctx context.Context, lock catalogue.Lock, play Player
 	return a
 }
 
-// A Gate is the lanes of a machine on which a worker plays: farm.Gate.
-type Gate struct{ lanes *lanes }
+// A Gate limits the rounds of a machine on which a worker plays: farm.Gate.
+type Gate struct{ limiter *limiter }
 
 // NewGate returns the gate of a worker that plays at most n tasks at once.
-func NewGate(n int) *Gate { return &Gate{newLanes(n)} }
+func NewGate(n int) *Gate { return &Gate{newLimiter(n)} }
 
-// Take implements farm.Gate.
-func (g *Gate) Take(ctx context.Context) bool { return g.lanes.acquire(ctx) }
+// Acquire implements farm.Gate.
+func (g *Gate) Acquire(ctx context.Context) bool { return g.limiter.acquire(ctx) }
 
-// Give implements farm.Gate.
-func (g *Gate) Give() { g.lanes.release() }
+// Release implements farm.Gate.
+func (g *Gate) Release() { g.limiter.release() }
 
 // Note implements farm.Gate.
 func (g *Gate) Note(l farm.Load) farm.Load {
 	switch {
 	case l.Busy:
-		g.lanes.narrow()
+		g.limiter.tighten()
 	case l.Calm:
-		g.lanes.calm()
+		g.limiter.noteCalm()
 	}
-	l.Lease = g.lanes.shortest()
+	l.Lease = g.limiter.shortest()
 	return l
 }
 
@@ -237,11 +237,11 @@ func (g *Gate) Note(l farm.Load) farm.Load {
 // sitting that its log lacks: those that a worker has played since, and those that are
 // still to be played.
 func (h *Hunt) openField(ctx context.Context, log search.Log) error {
-	h.lanes.openAll()
+	h.limiter.openAll()
 	last := int64(0)
 	defer func() {
-		h.exec.field = newField(h.cfg.Farm, numbered(h.cfg.part+roundPrefix, last), h.cfg.Say, h.loseFarm)
-		h.exec.field.known, h.exec.field.cells = h.knownKeys, h.addCellNames
+		h.exec.farm = newFarmPlayer(h.cfg.Farm, numbered(h.cfg.part+roundPrefix, last), h.cfg.Log, h.loseFarm)
+		h.exec.farm.known, h.exec.farm.cells = h.knownKeys, h.addCellNames
 	}()
 	if h.cfg.part != "" {
 		return nil // its rounds begin anew with each sitting
@@ -287,7 +287,7 @@ func (h *Hunt) adopt() (t farm.Task, r search.Round, ok bool) {
 
 // nextRound draws a round, or takes one of an earlier sitting, and plays it.
 func (h *Hunt) nextRound(ctx context.Context) (search.Round, search.Outcome) {
-	if h.exec.field == nil {
+	if h.exec.farm == nil {
 		r := h.search.Next()
 		return r, h.exec.Play(ctx, r)
 	}
@@ -296,14 +296,14 @@ func (h *Hunt) nextRound(ctx context.Context) (search.Round, search.Outcome) {
 	t, r, adopted := h.adopt()
 	id := t.ID
 	if !adopted {
-		r, id = h.search.Next(), h.exec.field.next()
+		r, id = h.search.Next(), h.exec.farm.next()
 	}
 	return r, h.exec.playAfar(ctx, r, id)
 }
 
 // playAfar has a worker play a round under an id of its own.
 func (e *executor) playAfar(ctx context.Context, r search.Round, id string) search.Outcome {
-	return e.field.play(ctx, e, scenario{Config: r.Over(e.base), Steps: r.Steps, Round: &r}, id)
+	return e.farm.play(ctx, e, scenario{Config: r.Over(e.base), Steps: r.Steps, Round: &r}, id)
 }
 
 func (h *Hunt) knownKeys() []string {
@@ -345,9 +345,9 @@ func (h *Hunt) LostFarm() bool {
 
 // shortest is the shortest lease that whoever plays can judge.
 func (h *Hunt) shortest() time.Duration {
-	d := h.lanes.shortest()
-	if h.exec.field != nil {
-		d = max(d, h.exec.field.lease.is())
+	d := h.limiter.shortest()
+	if h.exec.farm != nil {
+		d = max(d, h.exec.farm.lease.is())
 	}
 	return d
 }

@@ -37,7 +37,7 @@ type Blind struct {
 	Play   Player
 	Farm   *farm.Coordinator // has its workers play; nil: this machine does
 	Scouts int               // processes that play in virtual time for a hunt: see Config.Scouts
-	Say    func(line string) // of what happens on the way; nil tells nobody
+	Log    func(line string) // of what happens on the way; nil tells nobody
 	Row    func(BlindRow)    // is told of each row, one at a time
 
 	lost     error        // why the farm can play nothing more; guarded by mu
@@ -171,12 +171,12 @@ func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Say == nil {
-		b.Say = func(string) {}
+	if b.Log == nil {
+		b.Log = func(string) {}
 	}
-	lanes := newLanes(b.Jobs)
+	limit := newLimiter(b.Jobs)
 	if b.Farm != nil {
-		lanes.openAll()
+		limit.openAll()
 		if err := b.Farm.Forget(ctx, func(farm.Task) bool { return true }); err != nil {
 			return nil, err // of rows that are begun anew
 		}
@@ -188,13 +188,13 @@ func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
 		if b.isDone(row) {
 			continue
 		}
-		if !lanes.acquire(ctx) {
+		if !limit.acquire(ctx) {
 			break
 		}
 		all.Go(func() {
-			defer lanes.release()
+			defer limit.release()
 			if row.Outcome == "" {
-				b.row(ctx, row, lanes)
+				b.row(ctx, row, limit)
 			}
 			if row.Outcome != "" {
 				told.Lock()
@@ -218,14 +218,14 @@ func (b *Blind) isDone(row *BlindRow) bool {
 }
 
 // row plays one lock. A round under way when its time is up ends late.
-func (b *Blind) row(ctx context.Context, row *BlindRow, lanes *lanes) {
+func (b *Blind) row(ctx context.Context, row *BlindRow, limit *limiter) {
 	l := b.Locks[row.Lock]
 	wanted := func(id string) bool { return len(row.Stated) == 0 || slices.Contains(row.Stated, id) }
 	began := time.Now()
-	said, err := b.plain(ctx, l, row, wanted, lanes)
+	said, err := b.plain(ctx, l, row, wanted, limit)
 	outcome := ByRun
 	if row.ID == "" && ctx.Err() == nil && b.failure() == nil {
-		hunted, huntErr := b.hunt(ctx, l, row, wanted, lanes, b.Budget-time.Since(began))
+		hunted, huntErr := b.hunt(ctx, l, row, wanted, limit, b.Budget-time.Since(began))
 		said, err, outcome = said || hunted, cmp.Or(err, huntErr), ByHunt
 	}
 	found := row.ID != ""
@@ -253,7 +253,7 @@ func (b *Blind) row(ctx context.Context, row *BlindRow, lanes *lanes) {
 
 // plain plays the standard scenario until the flaw is seen, and says whether that
 // says anything. Where what was seen is withdrawn, the whole run is played.
-func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(id string) bool, lanes *lanes) (said bool, err error) {
+func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(id string) bool, limit *limiter) (said bool, err error) {
 	c, err := config.Base("standard")
 	if err != nil {
 		return false, err
@@ -261,7 +261,7 @@ func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, want
 	c.Lock, c.Duration, c.Seed, c.Out, c.Testbed = l.ID, b.Plain, b.Seed, b.Out, bedOf(l, c.Testbed)
 	shows := func(f search.Finding) bool { return wanted(f.ID) }
 	e := &executor{
-		lock: l, base: c, play: b.Play, stalled: func() { lanes.narrow() }, counts: ignoreCells, until: wanted,
+		lock: l, base: c, play: b.Play, stalled: func() { limit.tighten() }, counts: ignoreCells, until: wanted,
 		keep: func(all []search.Finding) bool { return slices.ContainsFunc(all, shows) },
 	}
 	if b.Farm != nil {
@@ -269,12 +269,12 @@ func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, want
 			return false, fmt.Errorf("choose servers: %w", err)
 		}
 		c.Testbed = e.base.Testbed
-		e.field = newField(b.Farm, numbered(row.part()+"plain", 0), b.Say, b.loseFarm)
-		e.field.known = func() []string { return nil }
+		e.farm = newFarmPlayer(b.Farm, numbered(row.part()+"plain", 0), b.Log, b.loseFarm)
+		e.farm.known = func() []string { return nil }
 	}
 	o := e.playConfig(ctx, c, nil)
 	if o.Void != "" && ctx.Err() == nil {
-		b.Say(l.ID + ": the plain run, ended as soon as something was seen, says nothing: " + o.Void)
+		b.Log(l.ID + ": the plain run, ended as soon as something was seen, says nothing: " + o.Void)
 		row.Operations += o.Operations
 		e.until = nil
 		o = e.playConfig(ctx, c, nil)
@@ -292,7 +292,7 @@ func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, want
 
 // hunt hunts for what is left of the row's time, and says whether that says
 // anything.
-func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(id string) bool, lanes *lanes, left time.Duration) (said bool, err error) {
+func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(id string) bool, limit *limiter, left time.Duration) (said bool, err error) {
 	before := b.Budget - left
 	base, err := Base()
 	if err != nil {
@@ -308,7 +308,7 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 	h, err := New(ctx, Config{
 		Farm: b.Farm, part: row.part(),
 		Lock: l, Base: base, Budget: left, Seed: b.Seed, Jobs: min(b.Jobs, blindRounds), Scouts: b.Scouts, Dir: filepath.Join(b.Out, folder), Play: b.Play,
-		Forgets: !row.Corrected, Until: wanted, Say: func(line string) { b.Say(l.ID + ": " + line) }, stalled: func() { lanes.narrow() }, calm: lanes.calm, shortest: time.Duration(b.shortest.Load()),
+		Forgets: !row.Corrected, Until: wanted, Log: func(line string) { b.Log(l.ID + ": " + line) }, stalled: func() { limit.tighten() }, calm: limit.noteCalm, shortest: time.Duration(b.shortest.Load()),
 	}, nil)
 	if err != nil {
 		return false, err
@@ -317,7 +317,7 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 	if h.LostFarm() {
 		b.loseFarm(errors.New(r.Troubles[0]))
 	}
-	b.shortest.Store(int64(h.lanes.shortest()))
+	b.shortest.Store(int64(h.limiter.shortest()))
 	row.Rounds = len(r.Rounds)
 	row.Operations += r.Sums.Operations
 	if i := slices.IndexFunc(r.Found, func(f *search.Found) bool { return wanted(f.ID) }); i >= 0 {

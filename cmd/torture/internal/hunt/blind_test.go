@@ -80,7 +80,7 @@ func TestBlindBeds(t *testing.T) {
 			t.Errorf("%s on %s, want %s", id, got, want)
 		}
 	}
-	h := &Hunt{cfg: Config{Lock: locks["sentinel-wait"], Forgets: true}, exec: &executor{}, lanes: newLanes(1)}
+	h := &Hunt{cfg: Config{Lock: locks["sentinel-wait"], Forgets: true}, exec: &executor{}, limiter: newLimiter(1)}
 	h.base.Testbed, h.base.TTL = testbed.KindSentinel, time.Second
 	space, _ := h.space(t.Context())
 	if !slices.Contains(space.TTLs, 8*time.Second) || space.Longest <= 8*time.Second || !slices.Contains(space.Faults, "kill-empty") {

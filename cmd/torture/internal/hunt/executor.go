@@ -28,11 +28,11 @@ type Player func(ctx context.Context, c config.Config, o run.Options) (*reports.
 // its coverage could be told apart, and to keep faults of nodes to rounds of their
 // own would leave out what they meet.
 type executor struct {
-	lock  catalogue.Lock
-	base  config.Config
-	play  Player
-	field *field                      // has workers of a farm play; nil: this machine does
-	keep  func([]search.Finding) bool // whether a round's record stays
+	lock catalogue.Lock
+	base config.Config
+	play Player
+	farm *farmPlayer                 // has workers of a farm play; nil: this machine does
+	keep func([]search.Finding) bool // whether a round's record stays
 
 	stalled func()                 // the machine was too busy for a round
 	until   func(id string) bool   // whether an anomaly ends a round as soon as it is seen; nil: none does
@@ -44,20 +44,20 @@ func (e *executor) Fits(r search.Round) error { return run.Validate(r.Over(e.bas
 
 // Play implements search.Executor.
 func (e *executor) Play(ctx context.Context, r search.Round) search.Outcome {
-	if e.field != nil {
-		return e.playAfar(ctx, r, e.field.next())
+	if e.farm != nil {
+		return e.playAfar(ctx, r, e.farm.next())
 	}
 	return e.playConfig(ctx, r.Over(e.base), r.Steps)
 }
 
 // playConfig plays a scenario, of whose moments steps tell.
 func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faults.Spec) search.Outcome {
-	if e.field != nil {
-		return e.field.play(ctx, e, scenario{Config: c, Steps: steps}, e.field.next())
+	if e.farm != nil {
+		return e.farm.play(ctx, e, scenario{Config: c, Steps: steps}, e.farm.next())
 	}
 	began := time.Now()
-	ctx, hit := e.endAtHit(ctx)
-	defer hit.end()
+	ctx, stop := e.stopEarly(ctx)
+	defer stop.close()
 	var table *coverage.Table
 	var can coverage.Abilities
 	seen, started := &counter{}, search.Started{}
@@ -67,7 +67,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 	kept := false
 	result, err := e.play(ctx, c, run.Options{
 		Begin: func(b run.Beginning) []history.Sink {
-			hit.watch(b.Judge)
+			stop.watch(b.Judge)
 			table, near = coverage.New(b.Header), search.NewNearness(b.Header)
 			if b.Meta.Can != nil {
 				can = *b.Meta.Can

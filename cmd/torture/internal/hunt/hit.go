@@ -10,50 +10,50 @@ import (
 )
 
 const (
-	lookEvery = 50 * time.Millisecond // between two looks at the judge
-	afterHit  = 4                     // looks before the round ends: a proof may come in several parts
+	lookEvery    = 50 * time.Millisecond // between two looks at the judge
+	afterFinding = 4                     // looks before the round ends: a proof may come in several parts
 )
 
-// A hit ends a round soon after its judge has seen an anomaly that is looked for.
-// What is played only to see whether it comes need not go on.
-type hit struct {
+// An earlyStop ends a round soon after its judge has found an anomaly that is looked for:
+// a round that is played only to see whether that occurs need not go on.
+type earlyStop struct {
 	wanted func(id string) bool // nil: none
 	cancel context.CancelFunc
 	stop   func()
 }
 
-// endAtHit returns a context that ends with the hit, and the hit, which must be
-// ended.
-func (e *executor) endAtHit(ctx context.Context) (context.Context, *hit) {
+// stopEarly returns a context that ends once an anomaly that e looks for is found, and what
+// ends it, which must be closed.
+func (e *executor) stopEarly(ctx context.Context) (context.Context, *earlyStop) {
 	ctx, cancel := context.WithCancel(ctx)
-	return ctx, &hit{wanted: e.until, cancel: cancel, stop: func() {}}
+	return ctx, &earlyStop{wanted: e.until, cancel: cancel, stop: func() {}}
 }
 
-// watch looks at the round's judge from time to time.
-func (h *hit) watch(j *checker.Judge) {
+// watch looks at the round's judge every lookEvery.
+func (h *earlyStop) watch(j *checker.Judge) {
 	if h.wanted == nil {
 		return
 	}
 	seen := 0
 	h.stop = periodic.Start(lookEvery, func() {
-		if h.shows(j.Live()) {
+		if h.satisfiedBy(j.Live()) {
 			seen++
 		}
-		if seen > afterHit {
+		if seen > afterFinding {
 			h.cancel()
 		}
 	})
 }
 
-// shows reports whether what the judge has seen so far is looked for. Of S3 there are
-// two kinds, which look alike until the end.
-func (h *hit) shows(live checker.Live) bool {
+// satisfiedBy reports whether the judge has found an anomaly so far that is looked for. Of
+// S3 there are two kinds, which cannot be told apart before the history's end.
+func (h *earlyStop) satisfiedBy(live checker.Live) bool {
 	first, _, _ := strings.Cut(live.FirstHit, " ")
 	return first != "" && first != "S3" && h.wanted(first) ||
 		live.DoubleGrants > 0 && h.wanted("S1") || live.TokenRegressions > 0 && h.wanted("S4") && h.wanted("S4b")
 }
 
-func (h *hit) end() {
+func (h *earlyStop) close() {
 	h.stop()
 	h.cancel()
 }

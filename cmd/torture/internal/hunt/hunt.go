@@ -53,8 +53,8 @@ type Config struct {
 	// anything else, and only what it shows there counts. 0: none does.
 	Scouts int
 
-	// Say tells of what happens, one line each; nil tells nobody.
-	Say func(line string)
+	// Log receives a line for each thing that happens; nil: nobody does.
+	Log func(line string)
 
 	Version, Commit, Command string
 
@@ -83,13 +83,13 @@ const (
 
 // A Hunt is one hunt under way.
 type Hunt struct {
-	cfg    Config
-	base   config.Config
-	exec   *executor
-	search *search.Search
-	lanes  *lanes
-	began  time.Time
-	before time.Duration // that earlier sittings took
+	cfg     Config
+	base    config.Config
+	exec    *executor
+	search  *search.Search
+	limiter *limiter
+	began   time.Time
+	before  time.Duration // that earlier sittings took
 
 	reachable []string // cells, by the faults that are drawn
 
@@ -120,10 +120,10 @@ func Base() (config.Config, error) {
 
 // New prepares a hunt; with an earlier report it goes on from there.
 func New(ctx context.Context, c Config, earlier *Report) (*Hunt, error) {
-	h := &Hunt{cfg: c, base: c.Base, lanes: newLanes(c.Jobs), known: map[string]bool{}}
-	h.lanes.ttl = max(h.lanes.ttl, c.shortest)
-	if h.cfg.Say == nil {
-		h.cfg.Say = func(string) {}
+	h := &Hunt{cfg: c, base: c.Base, limiter: newLimiter(c.Jobs), known: map[string]bool{}}
+	h.limiter.ttl = max(h.limiter.ttl, c.shortest)
+	if h.cfg.Log == nil {
+		h.cfg.Log = func(string) {}
 	}
 	if h.cfg.stalled == nil {
 		h.cfg.stalled, h.cfg.calm = func() {}, func() {}
@@ -176,7 +176,7 @@ func (h *Hunt) addCells(all []coverage.Count) {
 // stalls notes a round for which the machine was too busy. Where the hunt cannot give
 // way any more, others must.
 func (h *Hunt) stalls() {
-	if !h.lanes.narrow() {
+	if !h.limiter.tighten() {
 		h.cfg.stalled()
 	}
 }
@@ -221,13 +221,13 @@ func (h *Hunt) playRounds(ctx context.Context) {
 	var all sync.WaitGroup
 	for range h.cfg.Jobs {
 		all.Go(func() {
-			for h.lanes.acquire(ctx) {
+			for h.limiter.acquire(ctx) {
 				if !h.goesOn(ctx) || h.toShrink() != nil {
-					h.lanes.release()
+					h.limiter.release()
 					return
 				}
 				h.playRound(ctx)
-				h.lanes.release()
+				h.limiter.release()
 			}
 		})
 	}
@@ -255,12 +255,12 @@ func (h *Hunt) playRound(ctx context.Context) {
 		return // by its user, or by the hunt's end: it was no round
 	}
 	if o.Void == "" {
-		h.lanes.calm()
+		h.limiter.noteCalm()
 		h.cfg.calm()
 	}
 	p, fresh := h.search.Record(r, o)
 	if o.Void != "" {
-		h.cfg.Say(fmt.Sprintf("round %d  says nothing: %s", p.Number, o.Void))
+		h.cfg.Log(fmt.Sprintf("round %d  says nothing: %s", p.Number, o.Void))
 	}
 	h.mu.Lock()
 	if h.usual = (3*h.usual + o.Took) / 4; p.Number == 1 {
@@ -272,7 +272,7 @@ func (h *Hunt) playRound(ctx context.Context) {
 	}
 	h.mu.Unlock()
 	for _, f := range fresh {
-		h.cfg.Say(fmt.Sprintf("round %d  found  %s", p.Number, describe(f.Finding)))
+		h.cfg.Log(fmt.Sprintf("round %d  found  %s", p.Number, describe(f.Finding)))
 	}
 	h.save(len(fresh) > 0)
 }
@@ -314,7 +314,7 @@ func (h *Hunt) shrink(ctx context.Context, f *search.Found) {
 	defer cancel()
 	quiet := *h.exec
 	quiet.keep = func([]search.Finding) bool { return false }
-	quiet.field = h.exec.field.forTrials(h.cfg.part+"s"+nuid.Next()+"-", nil)
+	quiet.farm = h.exec.farm.forTrials(h.cfg.part+"s"+nuid.Next()+"-", nil)
 	quiet.until = func(id string) bool { return id == f.ID }
 	limit := max(shrinkLeast, time.Duration(shrinkLimit*float64(h.cfg.Budget)))
 	s := search.Shrinker{Executor: &quiet, Jobs: h.cfg.Jobs, Limit: min(limit, time.Duration((1-proofShare)*float64(h.left())))}
@@ -329,7 +329,7 @@ func (h *Hunt) shrink(ctx context.Context, f *search.Found) {
 	h.mu.Lock()
 	h.shrunkFor += time.Since(began)
 	h.mu.Unlock()
-	h.cfg.Say(fmt.Sprintf("%s  %s", f.ID, shrunkWords(&small)))
+	h.cfg.Log(fmt.Sprintf("%s  %s", f.ID, shrunkWords(&small)))
 	h.save(true)
 }
 
@@ -340,7 +340,7 @@ const recordPlays = 3
 // record lies; empty: it did not.
 func (h *Hunt) record(ctx context.Context, r search.Round, f search.Finding) string {
 	once := *h.exec
-	once.field = h.exec.field.forTrials(h.cfg.part+"w"+nuid.Next()+"-", func() []string { return nil })
+	once.farm = h.exec.farm.forTrials(h.cfg.part+"w"+nuid.Next()+"-", func() []string { return nil })
 	once.keep = func(found []search.Finding) bool { return slices.ContainsFunc(found, f.Same) }
 	for range recordPlays {
 		if o := once.Play(ctx, r); o.Run != "" || ctx.Err() != nil {

@@ -45,7 +45,7 @@ func prepared(t *testing.T, lock string, earlier *Report, dir string, play Playe
 		}
 	}
 	h, err := New(t.Context(), Config{
-		Lock: l, Base: base, Budget: generous, Seed: 1, Jobs: 2, Dir: dir, Play: play, Say: func(line string) { t.Log(line) },
+		Lock: l, Base: base, Budget: generous, Seed: 1, Jobs: 2, Dir: dir, Play: play, Log: func(line string) { t.Log(line) },
 	}, earlier)
 	if err != nil {
 		t.Fatal(err)
@@ -74,8 +74,8 @@ func endWhen(t *testing.T, h *Hunt, enough func(*Report) bool) *Report {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	say := h.cfg.Say
-	h.cfg.Say = func(line string) {
+	say := h.cfg.Log
+	h.cfg.Log = func(line string) {
 		say(line)
 		if enough(h.Report()) {
 			cancel()

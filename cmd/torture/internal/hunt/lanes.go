@@ -9,19 +9,19 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// lanes bound how many rounds are under way at once, by how well the machine bears
-// it: each round that it was too busy for takes a lane away, down to one, and then
-// makes leases longer, of which the same lag is a smaller share; a while of calm
-// undoes one of these (additive increase, as in Chiu & Jain, "Analysis of the
+// A limiter bounds how many rounds are under way at once by how well the machine bears
+// it: each round for which it was too busy lowers the limit by one, down to one, and then
+// makes leases longer, of which the same lag is a smaller share; calmRounds rounds without
+// trouble undo one of these steps (additive increase, as in Chiu & Jain, "Analysis of the
 // Increase and Decrease Algorithms for Congestion Avoidance", 1989; a decrease by
-// one is enough where there are few). It begins with a lane for each processor.
-type lanes struct {
+// one is enough where the limit is small). The first limit is the number of processors.
+type limiter struct {
 	free *semaphore.Weighted
 	most int
 
 	mu     sync.Mutex
 	open   int
-	closed int           // that are to be taken away as soon as somebody gives one
+	closed int           // by how many the limit was lowered that are still in use
 	well   int           // rounds since the last change
 	ttl    time.Duration // shortest lease
 }
@@ -32,18 +32,18 @@ const (
 	longestTTL  = 2 * time.Second        // on one that is
 )
 
-func newLanes(n int) *lanes {
+func newLimiter(n int) *limiter {
 	open := min(n, runtime.NumCPU())
-	l := &lanes{free: semaphore.NewWeighted(int64(n)), most: n, open: open, ttl: shortestTTL}
+	l := &limiter{free: semaphore.NewWeighted(int64(n)), most: n, open: open, ttl: shortestTTL}
 	l.free.TryAcquire(int64(n - open)) // it is free: nobody has it yet
 	return l
 }
 
 // acquire waits for a lane; false: ctx has ended.
-func (l *lanes) acquire(ctx context.Context) bool { return l.free.Acquire(ctx, 1) == nil }
+func (l *limiter) acquire(ctx context.Context) bool { return l.free.Acquire(ctx, 1) == nil }
 
 // openAll opens all lanes: it is other machines that bear what is under way.
-func (l *lanes) openAll() {
+func (l *limiter) openAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.free.Release(int64(l.most - l.open))
@@ -51,7 +51,7 @@ func (l *lanes) openAll() {
 }
 
 // release returns a lane, or closes it.
-func (l *lanes) release() {
+func (l *limiter) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed > 0 {
@@ -61,8 +61,8 @@ func (l *lanes) release() {
 	l.free.Release(1)
 }
 
-// narrow takes a lane away, or makes leases longer; false: there is nothing left to do.
-func (l *lanes) narrow() bool {
+// tighten takes a lane away, or makes leases longer; false: there is nothing left to do.
+func (l *limiter) tighten() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.well = 0
@@ -76,8 +76,8 @@ func (l *lanes) narrow() bool {
 	return true
 }
 
-// calm notes a round for which the machine was not too busy.
-func (l *lanes) calm() {
+// noteCalm notes a round for which the machine was not too busy.
+func (l *limiter) noteCalm() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.well++; l.well < calmRounds {
@@ -99,14 +99,14 @@ func (l *lanes) calm() {
 }
 
 // shortest is the shortest lease that the machine can judge.
-func (l *lanes) shortest() time.Duration {
+func (l *limiter) shortest() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ttl
 }
 
 // width is how many rounds may be under way.
-func (l *lanes) width() int {
+func (l *limiter) width() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open

@@ -16,7 +16,7 @@ func (h *Hunt) Lines() []string {
 	r := h.Report()
 	found := kinds(r.Found)
 	lines := []string{fmt.Sprintf(" hunt  %s  %s/%s  rounds %d (%d at once)  corpus %d  coverage %s  states %d  findings %d",
-		r.Lock, unit.Span(time.Since(h.began).Round(time.Second)), unit.Setting(h.cfg.Budget), len(r.Rounds), h.lanes.width(), r.Sums.Corpus,
+		r.Lock, unit.Span(time.Since(h.began).Round(time.Second)), unit.Setting(h.cfg.Budget), len(r.Rounds), h.limiter.width(), r.Sums.Corpus,
 		r.covered(), r.Sums.States, len(found))}
 	h.mu.Lock()
 	shrinking, scouting := h.shrinking, h.scouting
@@ -60,6 +60,6 @@ func (h *Hunt) LogLine() string {
 		workers = fmt.Sprintf(" workers=%d", len(h.cfg.Farm.Workers()))
 	}
 	return fmt.Sprintf("t=+%ds rounds=%d void=%d at_once=%d corpus=%d cells=%d/%d states=%d quiet=%d findings=%d%s",
-		int(time.Since(h.began).Seconds()), r.Sums.Rounds, r.Sums.Void, h.lanes.width(), r.Sums.Corpus, r.Sums.Cells, len(r.Cells), r.Sums.States,
+		int(time.Since(h.began).Seconds()), r.Sums.Rounds, r.Sums.Void, h.limiter.width(), r.Sums.Corpus, r.Sums.Cells, len(r.Cells), r.Sums.States,
 		r.Sums.Quiet, len(kinds(r.Found)), workers)
 }

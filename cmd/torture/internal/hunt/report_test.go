@@ -66,18 +66,18 @@ func TestLongCommandsArePrintedWhole(t *testing.T) {
 // TestLanes: rounds that the machine is too busy for make it fewer at once, then
 // leases longer, and calm undoes that.
 func TestLanes(t *testing.T) {
-	l := newLanes(64)
+	l := newLimiter(64)
 	first := l.width()
 	for range first + 3 {
-		l.narrow()
+		l.tighten()
 	}
 	if l.width() != 1 || l.shortest() <= shortestTTL {
 		t.Fatalf("%d lanes, leases from %v", l.width(), l.shortest())
 	}
 	for range 20 {
-		l.narrow()
+		l.tighten()
 	}
-	if l.narrow() || l.shortest() != longestTTL {
+	if l.tighten() || l.shortest() != longestTTL {
 		t.Errorf("leases from %v, and there is more to give", l.shortest())
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestLanes(t *testing.T) {
 	case <-time.After(20 * time.Millisecond):
 	}
 	for range 200 * calmRounds {
-		l.calm()
+		l.noteCalm()
 	}
 	if !<-taken || l.width() != 64 || l.shortest() != shortestTTL {
 		t.Errorf("%d lanes, leases from %v", l.width(), l.shortest())

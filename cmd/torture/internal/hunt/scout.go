@@ -32,7 +32,7 @@ func (h *Hunt) scout(ctx context.Context) {
 	h.setScouting(true)
 	defer h.setScouting(false)
 	rounds, told := 0, 0
-	err := simulate.RunWorkers(ctx, job, h.cfg.Scouts, func(t simulate.Told) {
+	err := simulate.RunWorkers(ctx, job, h.cfg.Scouts, func(t simulate.RoundReport) {
 		rounds++
 		for _, f := range t.Found {
 			if h.promising(f.ID) && h.exec.Fits(f.First) == nil {
@@ -42,9 +42,9 @@ func (h *Hunt) scout(ctx context.Context) {
 		}
 	})
 	if err != nil && ctx.Err() == nil {
-		h.cfg.Say("scouts in virtual time: " + history.OneLine(err.Error()))
+		h.cfg.Log("scouts in virtual time: " + history.OneLine(err.Error()))
 	}
-	h.cfg.Say(fmt.Sprintf("scouts played %d rounds in virtual time; %d of them are played on real servers first", rounds, told))
+	h.cfg.Log(fmt.Sprintf("scouts played %d rounds in virtual time; %d of them are played on real servers first", rounds, told))
 }
 
 // promising reports whether what a scout found is looked for.

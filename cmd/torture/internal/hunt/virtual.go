@@ -32,9 +32,9 @@ type Virtual struct {
 	Out    string
 
 	// Explore does a job, in a process of its own or here.
-	Explore func(ctx context.Context, j simulate.Job, tell func(simulate.Told)) error
+	Explore func(ctx context.Context, j simulate.Job, tell func(simulate.RoundReport)) error
 
-	Say func(line string) // of what happens on the way; nil tells nobody
+	Log func(line string) // of what happens on the way; nil tells nobody
 
 	mu sync.Mutex // of Say
 }
@@ -120,7 +120,7 @@ func (v *Virtual) Rows(ctx context.Context) ([]*VirtualRow, error) {
 		return some
 	}
 	flawed, corrected := open(false), open(true)
-	v.say("%d flaws to look for, %d locks that must stay clean", len(flawed), len(corrected))
+	v.logf("%d flaws to look for, %d locks that must stay clean", len(flawed), len(corrected))
 	v.search(ctx, flawed, v.Seeds, v.guided)
 	most := v.Seeds
 	for _, r := range flawed {
@@ -142,12 +142,12 @@ func (v *Virtual) Rows(ctx context.Context) ([]*VirtualRow, error) {
 	return rows, v.keep(rows)
 }
 
-// say tells of what happens.
-func (v *Virtual) say(format string, args ...any) {
+// logf hands a line to Log.
+func (v *Virtual) logf(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.Say != nil {
-		v.Say(fmt.Sprintf(format, args...))
+	if v.Log != nil {
+		v.Log(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -231,7 +231,7 @@ func (v *Virtual) each(rows []*VirtualRow, do func(*VirtualRow)) {
 func (v *Virtual) look(ctx context.Context, r *VirtualRow, look *Look, job simulate.Job) {
 	began := time.Now()
 	var used time.Duration
-	err := v.Explore(ctx, job, func(t simulate.Told) {
+	err := v.Explore(ctx, job, func(t simulate.RoundReport) {
 		look.Seeds++
 		used = t.CPU
 		if t.Void != "" {
@@ -240,7 +240,7 @@ func (v *Virtual) look(ctx context.Context, r *VirtualRow, look *Look, job simul
 		}
 		if len(t.Found) > 0 && look.ID == "" {
 			look.ID = t.Found[0].ID
-			v.say("%s: %s in round %d", r.Lock, look.ID, look.Seeds)
+			v.logf("%s: %s in round %d", r.Lock, look.ID, look.Seeds)
 			if look == &r.Look {
 				r.Finding = &t.Found[0]
 			}
@@ -263,7 +263,7 @@ func (v *Virtual) makeSmall(ctx context.Context, rows []*VirtualRow) {
 		}
 		job := v.job(r)
 		job.Shrink = r.Finding
-		err := v.Explore(ctx, job, func(t simulate.Told) { r.Finding = &t.Found[0] })
+		err := v.Explore(ctx, job, func(t simulate.RoundReport) { r.Finding = &t.Found[0] })
 		if err != nil {
 			r.Why = "not made small: " + history.OneLine(err.Error())
 		}

@@ -25,13 +25,13 @@ type shelfWorld struct {
 	rounds map[string]int
 }
 
-func (w *shelfWorld) explore(_ context.Context, j simulate.Job, tell func(simulate.Told)) error {
+func (w *shelfWorld) explore(_ context.Context, j simulate.Job, tell func(simulate.RoundReport)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if j.Shrink != nil {
 		f := *j.Shrink
 		f.Small, f.Events = &search.Shrink{Round: f.First}, 4
-		tell(simulate.Told{Found: []simulate.Found{f}})
+		tell(simulate.RoundReport{Found: []simulate.Found{f}})
 		return nil
 	}
 	w.jobs[j.Lock] = append(w.jobs[j.Lock], j)
@@ -40,7 +40,7 @@ func (w *shelfWorld) explore(_ context.Context, j simulate.Job, tell func(simula
 	}
 	for n := range j.Rounds {
 		w.rounds[j.Lock]++
-		t := simulate.Told{Round: n + 1, CPU: time.Duration(n+1) * time.Second}
+		t := simulate.RoundReport{Round: n + 1, CPU: time.Duration(n+1) * time.Second}
 		if w.rounds[j.Lock] == w.shows[j.Lock] {
 			t.Found = []simulate.Found{{Finding: search.Finding{ID: "S1"}, First: search.Round{Clients: 2}}}
 		}

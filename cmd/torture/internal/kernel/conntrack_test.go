@@ -23,12 +23,12 @@ func TestConnTrack(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			proc := t.TempDir()
-			kerneltest.Tell(t, proc, 5, 65536, 31)
+			kerneltest.WriteCounters(t, proc, 5, 65536, 31)
 			net := BeginTracking(proc)
 			if err := net.Look(t.Context()); err != nil {
 				t.Fatalf("before: %v", err)
 			}
-			kerneltest.Tell(t, proc, c.count, c.most, c.dropped)
+			kerneltest.WriteCounters(t, proc, c.count, c.most, c.dropped)
 			err := net.Look(t.Context())
 			switch {
 			case (err == nil) != (c.want == ""), err != nil && !strings.Contains(err.Error(), c.want):

@@ -279,7 +279,7 @@ func Play(ctx context.Context, c *Cell, play Player) {
 			c.Verdict, c.Counts, c.Headline = checker.HarnessError, checker.HarnessError, err.Error()
 			return
 		}
-		c.Tell(r)
+		c.Fill(r)
 		c.Found = gallery.Proved(r)
 		c.Counts = c.counts(r)
 		if c.Counts != checker.Inconclusive {

@@ -161,14 +161,14 @@ func (a *afar) phase(ctx context.Context, name string, cfg workload.Config, rec 
 	var sum workload.Summary
 	err := a.each(func(r *distributed.Remote) error {
 		var s workload.Summary
-		err := r.Ask(asking, askPhase, phaseOrder{name, r.Shows(beat)}, &s)
+		err := r.Ask(asking, askPhase, phaseOrder{name, r.ClockAt(beat)}, &s)
 		mu.Lock()
 		defer mu.Unlock()
 		sum = sum.And(s)
 		return err
 	})
 	begin() // it may have ended before
-	a.coordinator.Settle(ctx)
+	a.coordinator.AwaitDelivery(ctx)
 	rec.Append(sum.Event(name))
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

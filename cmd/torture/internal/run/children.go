@@ -37,7 +37,7 @@ func (c *client) connectChild(p childLocker, gate *gate.Gate) *workload.Conn {
 	return &workload.Conn{
 		Locker: p,
 		Named:  func(owner string) { writes.owner.Store(owner) },
-		Settle: c.settle,
+		Drain:  c.drain,
 		Sever: func() {
 			gate.Sever()
 			_, _ = p.Kill() // it may be gone already
@@ -55,13 +55,13 @@ func (c *client) connectChild(p childLocker, gate *gate.Gate) *workload.Conn {
 // settleLimit bounds the wait for what a child has sent to pass its ingresses.
 const settleLimit = 2 * time.Second
 
-// settle waits until what the child has sent so far has been seen.
-func (c *client) settle() {
+// drain waits until everything that the child has sent so far has passed the links' taps.
+func (c *client) drain() {
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()
 	for _, l := range c.env.links[c.Client.Name] {
 		if ingress, can := l.(link.Opener); can {
-			ingress.Settle(ctx)
+			ingress.Drain(ctx)
 		}
 	}
 }
@@ -78,7 +78,7 @@ type childWrites struct {
 func (c *childWrites) ObserveWrite(w child.Write) {
 	owner, _ := c.owner.Load().(string)
 	c.acquires.awaitCompletion(owner)
-	c.ledger.Take(workload.Effect{
+	c.ledger.Record(workload.Effect{
 		Key: w.Key, Owner: owner, Fence: w.Fence, Issued: w.Issued,
 		Value: fmt.Sprintf("%s/%s/%d", owner, w.Handle, w.N),
 	})

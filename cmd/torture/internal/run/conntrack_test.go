@@ -28,7 +28,7 @@ func (noBed) Close() error          { return nil }
 func TestDroppedPacketsAreTheCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		proc := t.TempDir()
-		kerneltest.Tell(t, proc, 5, 65536, 31)
+		kerneltest.WriteCounters(t, proc, 5, 65536, 31)
 		running, stop := context.WithCancelCause(t.Context())
 		watching, end := context.WithCancel(t.Context())
 		silent := errors.New("n1 has not answered for 20s")
@@ -42,7 +42,7 @@ func TestDroppedPacketsAreTheCause(t *testing.T) {
 			t.Fatalf("ended before: %v", context.Cause(running))
 		}
 		w.report("node n1", silent, time.Now())
-		kerneltest.Tell(t, proc, 65536, 65536, 33)
+		kerneltest.WriteCounters(t, proc, 65536, 65536, 33)
 		time.Sleep(2 * watchEvery)
 		s.mishaps = w.close()
 		got := s.troubles()

@@ -66,7 +66,7 @@ func clearElsewhere(ctx context.Context, of crash.Run) error {
 	if err := json.Unmarshal(meta.Config, &cfg); err != nil {
 		return fmt.Errorf("%s: read the configuration: %w", dir, err)
 	}
-	if err := cfg.TakeSecrets(of.Private); err != nil {
+	if err := cfg.SetSecrets(of.Private); err != nil {
 		return fmt.Errorf("%s: read the passwords of its servers: %w", dir, err)
 	}
 	switch {

@@ -55,7 +55,7 @@ func Host(locks catalogue.Locks) func(ctx context.Context, part json.RawMessage,
 			return nil, err
 		}
 		cfg := h.share.Config
-		if err := cfg.TakeSecrets(h.share.Private); err != nil {
+		if err := cfg.SetSecrets(h.share.Private); err != nil {
 			return nil, err
 		}
 		lock, err := locks.Find(cfg.Lock)
@@ -285,7 +285,7 @@ func (h *host) finish(ctx context.Context) (f finished) {
 		for _, e := range h.resolver.Resolve() {
 			h.rec.Append(e)
 		}
-		unsent, err := h.end(ctx)
+		unsent, err := h.close(ctx)
 		note(err)
 		f.Unsent = unsent
 		f.Findings = h.env.findings
@@ -294,9 +294,9 @@ func (h *host) finish(ctx context.Context) (f finished) {
 	return f
 }
 
-// end closes all that the share stands on, and says whether some of the journal could not
-// be sent.
-func (h *host) end(ctx context.Context) (unsent bool, err error) {
+// close closes everything that the share of this machine uses, and reports whether some of
+// the journal could not be sent.
+func (h *host) close(ctx context.Context) (unsent bool, err error) {
 	h.stalls()
 	h.running.Wait()
 	_, err = h.journal.Close(ctx)
@@ -316,7 +316,7 @@ func (h *host) Abandon() {
 		}
 		_ = h.env.drive.heal(context.Background()) // nobody is left to be told
 		_ = h.env.drive.disconnect(ctx)
-		_, _ = h.end(ctx)
+		_, _ = h.close(ctx)
 		close(h.over)
 	})
 }

@@ -99,7 +99,7 @@ func (s *session) merge() (err error) {
 	}
 	defer func() { err = errors.Join(err, all.Close()) }()
 	all.Header = s.header
-	all.Tell(s.afar.silences())
+	all.AddAfterwards(s.afar.silences())
 	for i, r := range s.afar.shares {
 		source, closer, err := s.afar.source(i)
 		if err != nil {
@@ -150,7 +150,7 @@ func (a *afar) described() (all []reports.Worker) {
 		w := reports.Worker{Name: r.Name, Host: r.Host, PID: r.PID, Clients: a.names[i], Lost: r.Lost(), Returned: r.Returned()}
 		if a.rec != nil {
 			clock := r.Clock()
-			w.Events, w.Whole = r.Taken(), r.Whole()
+			w.Events, w.Whole = r.Received(), r.Whole()
 			w.Epsilon, w.Offset, w.Drift, w.DriftOff, w.Stepped, w.Readings = clock.Epsilon, clock.Offset, clock.Drift, clock.Off, clock.Stepped, clock.Read
 			w.Late50, w.Late99 = a.late[i].at(50), a.late[i].at(99)
 		}
@@ -170,16 +170,16 @@ func (a *afar) warnings() (all []string) {
 		apart := ""
 		switch {
 		case w.Stepped != 0:
-			apart = fmt.Sprintf("its clock was moved by %v while the run went on", shown(w.Stepped))
+			apart = fmt.Sprintf("its clock was moved by %v while the run went on", rounded(w.Stepped))
 		case w.Epsilon > a.cfg.TTL/unsure:
-			apart = fmt.Sprintf("its clock is known to %v only, more than a tenth of the TTL", shown(w.Epsilon))
+			apart = fmt.Sprintf("its clock is known to %v only, more than a tenth of the TTL", rounded(w.Epsilon))
 		}
 		if apart != "" {
 			all = append(all, fmt.Sprintf("INCONCLUSIVE by time: what clients of worker %s did and what those of others did is not compared by time: %s. Tokens, writes and the store's log are judged as ever", w.Name, apart))
 		}
 		for _, s := range a.shares[i].Silences() {
 			if s.To != 0 && !s.Gone {
-				all = append(all, fmt.Sprintf("worker %s answered nothing from %v to %v: in the history this is the fault %s of its %d clients, in force until %v, when the network had delivered what it had held back", w.Name, shown(s.From), shown(s.To), history.WorkerSilent, len(w.Clients), shown(s.Over)))
+				all = append(all, fmt.Sprintf("worker %s answered nothing from %v to %v: in the history this is the fault %s of its %d clients, in force until %v, when the network had delivered what it had held back", w.Name, rounded(s.From), rounded(s.To), history.WorkerSilent, len(w.Clients), rounded(s.Over)))
 			}
 		}
 		switch {

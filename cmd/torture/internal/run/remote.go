@@ -23,10 +23,10 @@ type remoteClient struct {
 func (c *remoteClient) Name() string { return c.name }
 
 // Pause implements faults.Client.
-func (c *remoteClient) Pause(ctx context.Context) (string, error) { return c.hit(ctx, "pause") }
+func (c *remoteClient) Pause(ctx context.Context) (string, error) { return c.inject(ctx, "pause") }
 
 // Crash implements faults.Client.
-func (c *remoteClient) Crash(ctx context.Context) (string, error) { return c.hit(ctx, "crash") }
+func (c *remoteClient) Crash(ctx context.Context) (string, error) { return c.inject(ctx, "crash") }
 
 // Resume implements faults.Client.
 func (c *remoteClient) Resume(ctx context.Context) (string, error) { return c.mend(ctx, "resume") }
@@ -44,8 +44,9 @@ func (c *remoteClient) Cancel() (ended int) {
 	return ended
 }
 
-// hit does something to the client. One whose worker is lost cannot be hit any more.
-func (c *remoteClient) hit(ctx context.Context, act string) (receipt string, err error) {
+// inject has the worker do act to the client. A client whose worker is lost is out of reach:
+// the error is then faults.ErrMissed.
+func (c *remoteClient) inject(ctx context.Context, act string) (receipt string, err error) {
 	err = c.at.Ask(ctx, askClient, clientOrder{c.name, act}, &receipt)
 	return receipt, missed(err)
 }
@@ -151,8 +152,8 @@ func (a *remoteApplied) ask(ctx context.Context, op string) (link.Impact, error)
 	return a.last, err
 }
 
-// shown rounds for people.
-func shown(d time.Duration) time.Duration {
+// rounded is d, rounded to what people read.
+func rounded(d time.Duration) time.Duration {
 	switch {
 	case d > time.Second:
 		return d.Round(10 * time.Millisecond)

@@ -35,7 +35,7 @@ func (a *afar) silences() distributed.Source {
 // silencesOf are faults and heals in the order of their times. What was not over when the
 // run ended is not healed.
 func silencesOf(by []silences, ended time.Duration) distributed.Source {
-	var all distributed.Told
+	var all distributed.EventList
 	for _, w := range by {
 		for _, s := range w.all {
 			all = append(all, silence(w.worker, w.clients, s, ended)...)
@@ -67,14 +67,14 @@ func silence(worker string, clients []string, s distributed.Silence, ended time.
 	}
 	told := []history.Event{
 		at(history.Invoke, history.Fault, s.From, ""),
-		at(history.OK, history.Fault, s.From, fmt.Sprintf("worker %s answered nothing that it was asked after %v", worker, shown(s.From))),
+		at(history.OK, history.Fault, s.From, fmt.Sprintf("worker %s answered nothing that it was asked after %v", worker, rounded(s.From))),
 	}
 	if s.To == 0 || s.Over > ended {
 		return told
 	}
-	healed := fmt.Sprintf("it answered at %v; what TCP had to send again was delivered by %v", shown(s.To), shown(s.Over))
+	healed := fmt.Sprintf("it answered at %v; what TCP had to send again was delivered by %v", rounded(s.To), rounded(s.Over))
 	if s.Gone {
-		healed = fmt.Sprintf("its process is no more: at %v nobody had listened in its place for some time", shown(s.To))
+		healed = fmt.Sprintf("its process is no more: at %v nobody had listened in its place for some time", rounded(s.To))
 	}
 	return append(told, at(history.Invoke, history.Heal, s.To, ""), at(history.OK, history.Heal, s.Over, healed))
 }
@@ -118,7 +118,7 @@ func MergeUnfinished(ctx context.Context, dir string) (err error) {
 	if err := left.Drain(ctx, all.Header, names); err != nil {
 		return err
 	}
-	all.Tell(silencesOf(by, history.MaxTime))
+	all.AddAfterwards(silencesOf(by, history.MaxTime))
 	for _, w := range meta.Workers {
 		source, clock, closer, err := left.Source(w.Name, w.Clients)
 		if err != nil {

@@ -43,7 +43,7 @@ func TestSilenceExcusesWhatItCaused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events := distributed.Told(h.Events)
+		events := distributed.EventList(h.Events)
 		sources := []distributed.Source{{Host: "w1", Events: &events}, silencesOf([]silences{{"w1", []string{"c0"}, c.silences}}, c.ended)}
 		j := checker.New(h.Header, checker.Options{})
 		var all []history.Event

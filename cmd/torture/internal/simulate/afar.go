@@ -30,9 +30,9 @@ type virtualRound struct {
 	Round search.Round `json:"round"`
 }
 
-// A seen is what a worker saw of a round.
-type seen struct {
-	Told    Told           `json:"told"`
+// A playedRound is what a worker saw of a round.
+type playedRound struct {
+	Report  RoundReport    `json:"told"`
 	Outcome search.Outcome `json:"outcome"`
 }
 
@@ -57,7 +57,7 @@ func PlayRound(locks catalogue.Locks) farm.Player {
 			return farm.Answer{Trouble: history.OneLine(err.Error())}
 		}
 		res := p.Play(ctx, v.Round)
-		body, err := json.Marshal(seen{told(0, res), res.Outcome})
+		body, err := json.Marshal(playedRound{reportOf(0, res), res.Outcome})
 		if err != nil {
 			return farm.Answer{Trouble: history.OneLine(err.Error())}
 		}
@@ -70,17 +70,17 @@ type drawn struct {
 	number int
 	round  search.Round
 	of     *search.Search
-	seen   chan seen
+	seen   chan playedRound
 }
 
 // An explorer draws the rounds of a job and has the workers of a farm play them.
 type explorer struct {
-	player *Player
-	job    Job
-	farm   *farm.Coordinator
-	tell   func(Told)  // is told of rounds, in their order
-	show   func(Found) // is told of findings, made small, as they come
-	began  time.Time
+	player    *Player
+	job       Job
+	farm      *farm.Coordinator
+	onRound   func(RoundReport) // called with rounds, in their order
+	onFinding func(Found)       // called with findings, shrunk, as they come
+	began     time.Time
 
 	search *search.Search
 	drawn  int
@@ -101,13 +101,13 @@ type explorer struct {
 // farm. tell is told of each round, show of each kind of finding once it is small, or as
 // it is where time is up; neither while the other is. The error says that the farm can
 // play nothing more: the job can be gone on with.
-func (p *Player) ExploreAfar(ctx context.Context, j Job, c *farm.Coordinator, tell func(Told), show func(Found)) error {
+func (p *Player) ExploreAfar(ctx context.Context, j Job, c *farm.Coordinator, tell func(RoundReport), show func(Found)) error {
 	var one sync.Mutex
-	e := &explorer{player: p, job: j, farm: c, tell: func(t Told) {
+	e := &explorer{player: p, job: j, farm: c, onRound: func(t RoundReport) {
 		one.Lock()
 		defer one.Unlock()
 		tell(t)
-	}, show: func(f Found) {
+	}, onFinding: func(f Found) {
 		one.Lock()
 		defer one.Unlock()
 		show(f)
@@ -143,7 +143,7 @@ func (e *explorer) explore(ctx context.Context) {
 		if ctx.Err() != nil || e.failure() != nil {
 			return
 		}
-		e.take(small, open[0], s)
+		e.record(small, open[0], s)
 		open = open[1:]
 	}
 }
@@ -170,11 +170,11 @@ func (e *explorer) draw() *drawn {
 	e.drawn++
 	r := e.search.Next()
 	r.Load.Think.Mean = max(r.Load.Think.Mean, leastThink)
-	return &drawn{number: e.drawn, round: r, of: e.search, seen: make(chan seen, 1)}
+	return &drawn{number: e.drawn, round: r, of: e.search, seen: make(chan playedRound, 1)}
 }
 
 // play has a worker play a round.
-func (e *explorer) play(ctx context.Context, r search.Round, id string) (s seen) {
+func (e *explorer) play(ctx context.Context, r search.Round, id string) (s playedRound) {
 	body, err := json.Marshal(virtualRound{e.job.Lock, e.job.Nodes, r})
 	var result farm.Result
 	if err == nil {
@@ -197,14 +197,15 @@ func (e *explorer) play(ctx context.Context, r search.Round, id string) (s seen)
 			s.Outcome.Void = history.OneLine(err.Error())
 		}
 	}
-	s.Told.Void = s.Outcome.Void
+	s.Report.Void = s.Outcome.Void
 	return s
 }
 
-// take takes in what a round showed, in its turn.
-func (e *explorer) take(ctx context.Context, d *drawn, s seen) {
+// record records the outcome of a round in the search, and reports it. Rounds are recorded in
+// the order in which they were drawn.
+func (e *explorer) record(ctx context.Context, d *drawn, s playedRound) {
 	d.of.Record(d.round, s.Outcome)
-	t := s.Told
+	t := s.Report
 	t.Round = d.number
 	for _, c := range s.Outcome.Cells {
 		if !e.cells[c] {
@@ -212,12 +213,12 @@ func (e *explorer) take(ctx context.Context, d *drawn, s seen) {
 			t.Cells = append(t.Cells, c)
 		}
 	}
-	e.tell(t)
+	e.onRound(t)
 	for _, f := range s.Outcome.Findings {
 		if key := f.ID + "|" + f.Blame; !e.known[key] {
 			e.known[key] = true
 			e.ended = e.job.First
-			e.making.Go(func() { e.show(e.found(ctx, f, d, t.Hash)) })
+			e.making.Go(func() { e.onFinding(e.found(ctx, f, d, t.Hash)) })
 		}
 	}
 }
@@ -228,17 +229,17 @@ func (e *explorer) found(ctx context.Context, f search.Finding, d *drawn, hash s
 	s := &search.Shrinker{Executor: afar{e}, Jobs: ahead, Least: 1, Plays: 1, Proofs: proofs, Trials: shrinkTrials}
 	if small, ok := s.Shrink(ctx, d.round, f); ok && small.Again > 0 {
 		out.Small = &small
-		out.Hash = e.again(ctx, small.Round).Told.Hash
+		out.Hash = e.again(ctx, small.Round).Report.Hash
 	}
 	return out
 }
 
 // again has a round played beside the search. Its task's name is that of the round and
 // of how often it was played: another sitting gives it the same.
-func (e *explorer) again(ctx context.Context, r search.Round) seen {
+func (e *explorer) again(ctx context.Context, r search.Round) playedRound {
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return seen{Outcome: search.Outcome{Void: history.OneLine(err.Error())}}
+		return playedRound{Outcome: search.Outcome{Void: history.OneLine(err.Error())}}
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write(raw) // never fails

@@ -27,7 +27,7 @@ func explored(ctx context.Context, t *testing.T, url, dir string, told func(roun
 	p := &Player{Lock: catalogue.Builtin()["single"]}
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
-	err = p.ExploreAfar(ctx, Job{Lock: "single", Seed: 3, Rounds: 16}, c, func(r Told) {
+	err = p.ExploreAfar(ctx, Job{Lock: "single", Seed: 3, Rounds: 16}, c, func(r RoundReport) {
 		rounds = append(rounds, fmt.Sprintf("%d%s", r.Round, r.Void))
 		told(len(rounds))
 	}, func(f Found) { t.Errorf("found %+v", f) })

@@ -31,7 +31,7 @@ type Exhaustion struct {
 // exhaust does the job: what has fewer deviations first, and of each number all programs.
 // Each has its share of the time that is left; a budget of 0 is no limit. A program that
 // broke the lock, or for which there was not enough time, is not pursued further.
-func (p *Player) exhaust(ctx context.Context, e Exhaustion, budget time.Duration, tell func(Told)) {
+func (p *Player) exhaust(ctx context.Context, e Exhaustion, budget time.Duration, tell func(RoundReport)) {
 	end := time.Now().Add(budget)
 	programs := slices.Clone(e.Programs)
 	for n := 0; n <= e.Bounds.Deviations && len(programs) > 0; n++ {
@@ -45,7 +45,7 @@ func (p *Player) exhaust(ctx context.Context, e Exhaustion, budget time.Duration
 				until = time.Now().Add(time.Until(end) / time.Duration(len(programs)-i))
 			}
 			t := p.Try(ctx, g, e.Bounds, n, until)
-			tell(Told{Tried: &t, CPU: processorTime()})
+			tell(RoundReport{Tried: &t, CPU: processorTime()})
 			if t.Complete {
 				on = append(on, g)
 			}
@@ -247,7 +247,7 @@ func (x *exploration) run(ctx context.Context) {
 		prefix := open[len(open)-1]
 		open = open[:len(open)-1]
 		s := newSteering(x.bounds)
-		s.prefix, s.seen = prefix, x.seen
+		s.prefix, s.seen = prefix, x.visited
 		res := x.player.steered(x.program.round(), s)
 		x.record(res, s)
 		for i := len(prefix); i < len(s.options); i++ {
@@ -260,9 +260,9 @@ func (x *exploration) run(ctx context.Context) {
 	x.tried.States, x.tried.Took, x.tried.CPU = len(x.known), time.Since(began), processorTime()
 }
 
-// seen reports whether an earlier schedule was in a state with as much left to do, and
-// remembers it.
-func (x *exploration) seen(p point) bool {
+// visited reports whether an earlier schedule reached the same state with as much left to do,
+// and remembers p.
+func (x *exploration) visited(p point) bool {
 	before := x.known[p.state]
 	if slices.ContainsFunc(before, func(l left) bool { return l.covers(p.left) }) {
 		return true

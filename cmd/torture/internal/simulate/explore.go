@@ -53,8 +53,8 @@ func (j Job) player(locks catalogue.Locks) (*Player, error) {
 // scouted is how many rounds a scout tells of for each kind of finding.
 const scouted = 3
 
-// A Told is what a worker says of one round.
-type Told struct {
+// A RoundReport is what a worker reports of one round.
+type RoundReport struct {
 	Round     int           `json:"round"` // from 1
 	Hash      string        `json:"hash,omitempty"`
 	Virtual   time.Duration `json:"virtual_ns"`
@@ -106,7 +106,7 @@ func (p *Player) space(j Job) search.Space {
 
 // Explore plays rounds until the job is done or ctx ends, and says what each
 // showed. What is found is made small at once.
-func (p *Player) Explore(ctx context.Context, j Job, tell func(Told)) {
+func (p *Player) Explore(ctx context.Context, j Job, tell func(RoundReport)) {
 	began := time.Now()
 	space := p.space(j)
 	var s *search.Search
@@ -120,7 +120,7 @@ func (p *Player) Explore(ctx context.Context, j Job, tell func(Told)) {
 		r.Load.Think.Mean = max(r.Load.Think.Mean, leastThink)
 		res := p.Play(ctx, r)
 		s.Record(r, res.Outcome)
-		t := told(n, res)
+		t := reportOf(n, res)
 		for _, c := range res.Outcome.Cells {
 			if !cells[c] {
 				cells[c] = true
@@ -145,9 +145,9 @@ func (p *Player) Explore(ctx context.Context, j Job, tell func(Told)) {
 	}
 }
 
-func told(n int, res Result) Told {
+func reportOf(n int, res Result) RoundReport {
 	e := res.Report.Evidence
-	return Told{
+	return RoundReport{
 		Round: n, Hash: res.Hash, Virtual: res.Virtual, Took: res.Took, Attempts: res.Attempts, Grants: res.Grants,
 		Handovers: e.Handovers, Faulted: e.FaultedHandovers, Void: res.Outcome.Void,
 	}

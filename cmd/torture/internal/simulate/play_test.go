@@ -146,7 +146,7 @@ func TestExploreFindsShrinksAndReplays(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	p := player(t, "exists-set")
 	r := Report{Lock: "exists-set", Nodes: 1}
-	p.Explore(t.Context(), Job{Lock: "exists-set", Seed: 1, Rounds: 20, First: true}, func(told Told) { r.Add(told) })
+	p.Explore(t.Context(), Job{Lock: "exists-set", Seed: 1, Rounds: 20, First: true}, func(told RoundReport) { r.Add(told) })
 	r.Conclude()
 	if len(r.Found) == 0 || r.Exit != 1 {
 		t.Fatalf("%s: %s, %d findings", r.Verdict, r.Why, len(r.Found))
@@ -224,7 +224,7 @@ func TestExploreRepeatsAndSparesTheSound(t *testing.T) {
 	var hashes [2][]string
 	for i := range hashes {
 		r := Report{}
-		p.Explore(t.Context(), Job{Lock: "single", Seed: 5, Rounds: 3}, func(told Told) {
+		p.Explore(t.Context(), Job{Lock: "single", Seed: 5, Rounds: 3}, func(told RoundReport) {
 			hashes[i] = append(hashes[i], told.Hash)
 			r.Add(told)
 		})
@@ -253,14 +253,14 @@ func TestLocksThatCannotLiveInVirtualTimeAreRefused(t *testing.T) {
 
 func TestReportsVerdict(t *testing.T) {
 	for name, x := range map[string]struct {
-		told []Told
+		told []RoundReport
 		exit int
 	}{
 		"nothing":          {nil, 3},
-		"nothing found":    {[]Told{{Round: 1, Grants: 5, Faulted: 2}}, 0},
-		"no fault met":     {[]Told{{Round: 1, Grants: 5}}, 3},
-		"mostly void":      {[]Told{{Round: 1, Void: "x"}, {Round: 2, Void: "x"}, {Round: 3, Grants: 5, Faulted: 1}}, 70},
-		"found beside all": {[]Told{{Round: 1, Void: "x"}, {Round: 2, Found: []Found{{Finding: search.Finding{ID: "S1"}}}}}, 1},
+		"nothing found":    {[]RoundReport{{Round: 1, Grants: 5, Faulted: 2}}, 0},
+		"no fault met":     {[]RoundReport{{Round: 1, Grants: 5}}, 3},
+		"mostly void":      {[]RoundReport{{Round: 1, Void: "x"}, {Round: 2, Void: "x"}, {Round: 3, Grants: 5, Faulted: 1}}, 70},
+		"found beside all": {[]RoundReport{{Round: 1, Void: "x"}, {Round: 2, Found: []Found{{Finding: search.Finding{ID: "S1"}}}}}, 1},
 	} {
 		r := Report{}
 		for _, told := range x.told {

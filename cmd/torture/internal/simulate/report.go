@@ -51,7 +51,7 @@ type Report struct {
 }
 
 // Add takes in what a worker told of a round.
-func (r *Report) Add(t Told) {
+func (r *Report) Add(t RoundReport) {
 	if r.cells == nil {
 		r.cells, r.known = map[string]bool{}, map[string]bool{}
 	}

@@ -115,7 +115,7 @@ func (s *steering) run(ctx, done context.Context) {
 			s.releaseAll(late)
 		default:
 			s.next(ctx, done)
-			settle()
+			awaitQuiescence()
 		}
 	}
 }
@@ -133,8 +133,9 @@ func (s *steering) releaseAll(late []link.Message) {
 	clear(s.held)
 }
 
-// settle lets all do what they do in answer, those at the very same instant too.
-func settle() {
+// awaitQuiescence waits until every goroutine has reacted to the last move and blocks again,
+// also those that react at the same instant.
+func awaitQuiescence() {
 	time.Sleep(moveTime)
 	synctest.Wait()
 }
@@ -143,7 +144,7 @@ func settle() {
 func (s *steering) await(done context.Context) {
 	select {
 	case <-s.manual.News():
-		settle()
+		awaitQuiescence()
 	case <-done.Done():
 	}
 }

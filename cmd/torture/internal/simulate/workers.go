@@ -62,7 +62,7 @@ func Serve(locks catalogue.Locks, in io.Reader, out, errs io.Writer) int {
 		fmt.Fprintf(errs, "the round of seed %d does not end: something in the lock never waits, and virtual time stands still\n", r.Seed)
 		os.Exit(exitHarness)
 	}
-	p.do(ctx, j, func(t Told) { err = errors.Join(err, lines.Encode(t)) })
+	p.do(ctx, j, func(t RoundReport) { err = errors.Join(err, lines.Encode(t)) })
 	if err != nil {
 		return exitHarness
 	}
@@ -70,9 +70,9 @@ func Serve(locks catalogue.Locks, in io.Reader, out, errs io.Writer) int {
 }
 
 // do does a job: a search, or to make something small.
-func (p *Player) do(ctx context.Context, j Job, tell func(Told)) {
+func (p *Player) do(ctx context.Context, j Job, tell func(RoundReport)) {
 	if j.Shrink != nil {
-		tell(Told{Found: []Found{p.shrunk(ctx, *j.Shrink)}, CPU: processorTime()})
+		tell(RoundReport{Found: []Found{p.shrunk(ctx, *j.Shrink)}, CPU: processorTime()})
 		return
 	}
 	if j.Exhaust != nil {
@@ -83,7 +83,7 @@ func (p *Player) do(ctx context.Context, j Job, tell func(Told)) {
 }
 
 // RunHere does a job in this process.
-func RunHere(ctx context.Context, locks catalogue.Locks, j Job, tell func(Told)) error {
+func RunHere(ctx context.Context, locks catalogue.Locks, j Job, tell func(RoundReport)) error {
 	p, err := j.player(locks)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ func RunHere(ctx context.Context, locks catalogue.Locks, j Job, tell func(Told))
 // RunWorkers has so many processes of this program do the job, each a part of it, until
 // they are done or ctx ends. tell is called by one goroutine at a time. The error says
 // what ended a worker early.
-func RunWorkers(ctx context.Context, j Job, workers int, tell func(Told)) error {
+func RunWorkers(ctx context.Context, j Job, workers int, tell func(RoundReport)) error {
 	var mu sync.Mutex
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -104,7 +104,7 @@ func RunWorkers(ctx context.Context, j Job, workers int, tell func(Told)) error 
 	var all sync.WaitGroup
 	for i, part := range parts {
 		all.Go(func() {
-			errs[i] = runWorker(ctx, part, func(t Told) {
+			errs[i] = runWorker(ctx, part, func(t RoundReport) {
 				mu.Lock()
 				defer mu.Unlock()
 				tell(t)
@@ -145,7 +145,7 @@ func share(n, i, of int) int { return n/of + min(1, max(0, n%of-i)) }
 // graceful is how long a worker may take to finish its round.
 const graceful = 20 * time.Second
 
-func runWorker(ctx context.Context, j Job, tell func(Told)) error {
+func runWorker(ctx context.Context, j Job, tell func(RoundReport)) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("start worker: %w", err)
@@ -175,7 +175,7 @@ func runWorker(ctx context.Context, j Job, tell func(Told)) error {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
-		var t Told
+		var t RoundReport
 		if err := json.Unmarshal(lines.Bytes(), &t); err == nil {
 			tell(t)
 		}

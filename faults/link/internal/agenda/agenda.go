@@ -81,8 +81,8 @@ func (a *Agenda) next() func() {
 	return heap.Pop(&a.due).(entry).do
 }
 
-// End forgets what is not done yet, and waits for the goroutine.
-func (a *Agenda) End() {
+// Close drops what is not done yet, and waits for the goroutine.
+func (a *Agenda) Close() {
 	close(a.ended)
 	<-a.done
 	a.timer.Stop()

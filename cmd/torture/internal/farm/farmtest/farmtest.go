@@ -46,14 +46,14 @@ func Main(m *testing.M, players map[string]farm.Player, coordinate func(url, dir
 
 type gate struct{}
 
-func (gate) Take(ctx context.Context) bool { return ctx.Err() == nil }
-func (gate) Give()                         {}
-func (gate) Note(l farm.Load) farm.Load    { return l }
+func (gate) Acquire(ctx context.Context) bool { return ctx.Err() == nil }
+func (gate) Release()                         {}
+func (gate) Note(l farm.Load) farm.Load       { return l }
 
 func work(of []string) error {
 	w := &farm.Worker{
 		Access: farm.Access{URL: of[0]}, Name: fmt.Sprintf("process-%d", os.Getpid()), Build: Build, Slots: 2, Abilities: of[2:], Dir: of[1], Gate: gate{},
-		Say: func(string) {},
+		Log: func(string) {},
 	}
 	return w.Run(context.Background())
 }

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// Tell writes what the kernel says of its table of connections below proc: how many there
-// are, how many there may be, and the packets that two processors have dropped.
-func Tell(t *testing.T, proc string, count, most, dropped int) {
+// WriteCounters writes the files below proc in which a kernel describes its table of tracked
+// connections: how many there are, how many there may be, and the packets that two processors
+// have dropped.
+func WriteCounters(t *testing.T, proc string, count, most, dropped int) {
 	t.Helper()
 	for name, text := range map[string]string{
 		"sys/net/netfilter/nf_conntrack_count": fmt.Sprintln(count),
