@@ -240,8 +240,8 @@ func TestEffectlessAgain(t *testing.T) {
 		if r.Verdict != c.want || found != c.found {
 			t.Errorf("%s: %s with %d findings, want %s with %d", c.name, r.Verdict, found, c.want, c.found)
 		}
-		if kept := len(rule.Keys.At(j.env.Key("k").No).Told); kept > liveness.EffectlessTold {
-			t.Errorf("%s: %d findings are kept, want %d at most", c.name, kept, liveness.EffectlessTold)
+		if kept := len(rule.Keys.At(j.env.Key("k").No).Reported); kept > liveness.EffectlessReported {
+			t.Errorf("%s: %d findings are kept, want %d at most", c.name, kept, liveness.EffectlessReported)
 		}
 	}
 }

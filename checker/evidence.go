@@ -10,7 +10,7 @@ import (
 	"locktorture/checker/internal/rule"
 )
 
-// evidence counts what a verdict rests on.
+// An evidence counts the facts on which a verdict rests.
 type evidence struct {
 	j *rule.Env
 	Evidence

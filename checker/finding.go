@@ -10,8 +10,8 @@ import (
 	"locktorture/checker/internal/rule"
 )
 
-// findings renders what was kept, ordered by first witness, id and the rest of
-// the witness; remedied with what helps.
+// findings turns the candidates that were kept into findings, ordered by first witness, id and
+// the rest of the witness; with their remedies if remedied.
 func findings(h *rule.List, n *ledger.Nemesis, remedied bool) []Finding {
 	out := make([]Finding, 0, len(h.Kept))
 	for _, x := range h.Kept {
@@ -45,8 +45,8 @@ func findingOf(x *rule.Candidate) Finding {
 	return f
 }
 
-// paragraph is all that f says: what happened, what helps, and which faults were
-// in force.
+// paragraph is the whole text of f: what happened, the remedy, and which faults were in force
+// (meanwhile).
 func (f *Finding) paragraph(meanwhile string) string {
 	text := f.What
 	if f.Remedy != "" {
@@ -69,7 +69,7 @@ func textOf(x *rule.Candidate) (s string) {
 	return x.Text()
 }
 
-// named are remarks as findings.
+// named turns remarks into findings.
 func named(remarks []rule.Remark) (out []Finding) {
 	for _, r := range remarks {
 		out = append(out, Finding{ID: r.ID, Name: anomaly.Name(r.ID), Key: r.Key, Witness: r.Witness, Text: r.Text})

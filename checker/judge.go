@@ -13,7 +13,7 @@ import (
 	"locktorture/workload/history/coverage"
 )
 
-// Options say how a Judge works, never what is wrong.
+// Options say how a Judge works; they do not change what counts as wrong.
 type Options struct {
 	Limit          int  // findings kept per anomaly id; 0 means 100
 	Counterfactual bool // replay the writes under other fences
@@ -138,7 +138,7 @@ func (j *Judge) forward(e *history.Event) {
 	}
 }
 
-// Event takes the next event. It keeps no pointer to it.
+// Event judges the next event. It keeps no pointer to it.
 func (j *Judge) Event(e *history.Event) {
 	j.forward(e)
 	if j.broken == nil {
@@ -151,8 +151,7 @@ func (j *Judge) Event(e *history.Event) {
 	j.env.Seen++
 }
 
-// Events takes the next events, as Event does one by one. It keeps no pointer
-// to them.
+// Events judges the next events, as Event does one by one. It keeps no pointer to them.
 func (j *Judge) Events(events []history.Event) {
 	end := j.env.Seen + len(events)
 	defer func() { j.env.Seen = end }()
@@ -172,13 +171,14 @@ func (j *Judge) Events(events []history.Event) {
 	j.publish()
 }
 
-// publish shows the live counters.
+// publish updates the counters that Live returns.
 func (j *Judge) publish() {
 	j.live.publish(&j.ev.Evidence)
 	j.shown = j.env.Now + publishAfter
 }
 
-// breakDown is deferred: the ledger itself panicked.
+// breakDown is deferred, and recovers from a panic of the ledger, after which nothing more is
+// judged.
 func (j *Judge) breakDown() {
 	if r := recover(); r != nil {
 		j.broken = &rule.Crash{Cause: r, Events: j.env.Seen}

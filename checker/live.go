@@ -10,7 +10,7 @@ import (
 	"locktorture/checker/internal/words"
 )
 
-// Live is what a judge has seen so far, for a status line.
+// Live is what a judge has found so far, for a status line.
 type Live struct {
 	Evidence
 	DoubleGrants     int    // S1
@@ -20,7 +20,7 @@ type Live struct {
 	FirstHit         string // the first violation, in a few words; "" while there is none
 }
 
-// live holds the counters of Live. One goroutine writes, any may read.
+// A live holds the counters of Live. One goroutine writes them, any may read.
 type live struct {
 	grants, contended, handovers, faulted, takeovers, saves, unknown, resolved, byReceipts atomic.Int64
 	double, stale, tokens, violations                                                      atomic.Int64
@@ -47,7 +47,7 @@ func (l *live) publish(e *Evidence) {
 	set(&l.byReceipts, e.ByReceipts)
 }
 
-// set stores n where it differs: reading is far cheaper.
+// set stores n where it differs: reading is far cheaper than writing.
 func set(a *atomic.Int64, n int) {
 	if a.Load() != int64(n) {
 		a.Store(int64(n))

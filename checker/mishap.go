@@ -13,16 +13,15 @@ import (
 	"locktorture/workload/history"
 )
 
-// A mishap is something that befell the run: the death of a server by other
-// hands than the nemesis', a full disk. What is found from then on may be its
-// doing.
+// A mishap is damage to the run that is not the lock's fault: the death of a server that the
+// nemesis did not cause, or a full disk. Findings from then on may be due to it.
 type mishap struct {
 	from time.Duration
 	idx  int
 	text string
 }
 
-// mishap notes what befell the run, from the time on that e gives.
+// mishap notes damage to the run, from the time on that e gives.
 func (j *Judge) mishap(e *history.Event, text string) {
 	from := e.Time
 	if e.HasAll(history.HasBegan) {
@@ -38,8 +37,8 @@ func (j *Judge) brokeDown(e *history.Event, text string) {
 	j.panics = append(j.panics, Finding{ID: "P1", Name: anomaly.Name("P1"), Witness: []int{e.Index}, Blame: rule.BlamePanic, Text: text})
 }
 
-// befell says why h proves nothing about the lock: it was found when the run had
-// come to harm; "" when it was proved before that.
+// befell says why h proves nothing about the lock: it was found after a mishap; "" when it was
+// proved before.
 func (j *Judge) befell(h *rule.Candidate) string {
 	first, harmed := j.harmed()
 	if !harmed || h.To < first {
@@ -48,7 +47,7 @@ func (j *Judge) befell(h *rule.Candidate) string {
 	return fmt.Sprintf(" This was found when the run itself had come to harm, at %s, and proves nothing.", words.At(first))
 }
 
-// harm lists what befell the run, the first first.
+// harm lists the mishaps of the run, in order.
 func (j *Judge) harm() (all []Finding) {
 	slices.SortStableFunc(j.mishaps, func(a, b mishap) int { return cmp.Compare(a.from, b.from) })
 	for _, m := range j.mishaps {

@@ -31,7 +31,7 @@ type Opinion struct {
 	Inconclusive []Finding
 }
 
-// An ownState is an own checker and how far it came.
+// An ownState is an own checker and its progress.
 type ownState struct {
 	Own
 	seen int
@@ -54,8 +54,8 @@ func (o *ownState) breakDown() {
 	}
 }
 
-// askOwn adds what the own checkers found. One that fails leaves its own part
-// undecided (V5) and nobody else's.
+// askOwn adds the findings of the own checkers. One that fails leaves what it decides undecided
+// (V5), and nothing else.
 func (j *Judge) askOwn(ctx context.Context, r *Report) {
 	for _, o := range j.own {
 		opinion, err := o.ask(ctx, j.env.Seen)
@@ -73,7 +73,7 @@ func (j *Judge) askOwn(ctx context.Context, r *Report) {
 	}
 }
 
-// ask asks for the opinion of a checker that has seen events.
+// ask asks for the opinion of a checker that has observed events.
 func (o *ownState) ask(ctx context.Context, events int) (opinion Opinion, err error) {
 	if o.dead == nil {
 		func() {

@@ -16,7 +16,7 @@ import (
 // as a lagging harness does (V4).
 const rateFloor = "rate"
 
-// phases reads what the harness says of itself: V3, V4, V6, V7.
+// phases judges what the harness reports about itself: V3, V4, V6, V7.
 type phases struct {
 	j       *Judge
 	lag     time.Duration // the worst
@@ -126,7 +126,7 @@ func list(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// gaps lists what the phases leave inconclusive.
+// gaps lists what is missing for a verdict by the harness's own reports.
 func (p *phases) gaps() []Finding {
 	var unreached rule.Listing
 	for _, m := range p.wanted {

@@ -74,8 +74,8 @@ func (j *Judge) guardedClose() {
 	j.env.Close()
 }
 
-// inconclusive lists what keeps a pass from being one; left are the ids of which
-// some cases were found, not kept, and so not looked at again.
+// inconclusive lists what keeps a pass from being one. left are the ids of which some cases
+// were found, not kept, and so not looked at again.
 func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 	out := j.ev.short()
 	out = append(out, unproved(&j.env.Nemesis)...)
@@ -109,8 +109,9 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 
 func unjudged(text string) Finding { return Finding{ID: "V5", Name: anomaly.Name("V5"), Text: text} }
 
-// expected marks what the scenario accepts and what it means to see, and lists what it missed. A
-// double grant that an expected early takeover explains is expected with it.
+// expected marks the findings that the scenario accepts and those that it means to see, and
+// lists the latter that were missed. A double grant that an expected early takeover explains is
+// expected too.
 func (j *Judge) expected(r *Report) {
 	seen := make(map[string]bool)
 	explained := make(map[string]bool)
@@ -133,7 +134,7 @@ func (j *Judge) expected(r *Report) {
 	}
 }
 
-// overflow says how many findings there were where not all are listed.
+// overflow returns the numbers of findings by id where not all are listed.
 func (j *Judge) overflow(r *Report) {
 	totals := make(map[string]int)
 	j.env.Violations.Overflow(totals)
@@ -173,8 +174,8 @@ func (j *Judge) decide(r *Report) {
 	r.Exit = r.Verdict.Exit()
 }
 
-// disown makes what the store's books get wrong a harness error: in a run of ours
-// the store is ours.
+// disown turns findings about the store's books into harness errors: in a run of ours the store
+// is our own.
 func (r *Report) disown() {
 	r.Violations = slices.DeleteFunc(r.Violations, func(f Finding) bool {
 		ours := anomaly.Has(f.ID, anomaly.Bookkeeping)

@@ -10,8 +10,8 @@ import (
 	"locktorture/checker/internal/words"
 )
 
-// undecided says why h is not proved: the harness stood still when it noted what
-// proves it, or its clock was moved; "" when it is.
+// undecided says why h is not proved: the harness was stopped when it stamped the event that
+// proves it, or its clock was moved; "" when it is proved.
 func (j *Judge) undecided(h *rule.Candidate) string {
 	if h.Stamp != nil {
 		s := h.Stamp()
@@ -39,9 +39,9 @@ func (j *Judge) moved(owners []string, from, to time.Duration) bool {
 	return slices.ContainsFunc(owners, func(owner string) bool { return j.env.ClockMoved(owner, from, to) })
 }
 
-// withdraw moves the violations that why gives a reason for to the suspicious.
-// It returns the ids of which there were more than kept, so that of the rest
-// nobody can tell.
+// withdraw moves the violations for which why returns a reason to the suspicious findings. It
+// returns the ids of which there were more than kept: of those that were not kept, nobody can
+// say whether they had a reason too.
 func (j *Judge) withdraw(why func(*rule.Candidate) string) (left []string) {
 	more := make(map[string]int)
 	j.env.Violations.Overflow(more)

@@ -7,8 +7,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// nothing lists the properties that had nothing to judge in this history: that
-// they found nothing says nothing.
+// nothing lists the properties that had nothing to judge in this history, so that finding no
+// violation of them means nothing.
 func (j *Judge) nothing() []string {
 	seen, h := func(w ledger.Kind) bool { return j.env.Happened[w] }, j.env.Header
 	bounded := func(name string) bool { _, ok := h.Bounds[name]; return ok }
@@ -32,7 +32,7 @@ func (j *Judge) nothing() []string {
 	return out
 }
 
-// unsaid adds to a report without a violation what it does not say.
+// unsaid adds to a report without a violation notes about what it does not prove.
 func (j *Judge) unsaid(r *Report) {
 	if r.Verdict == Fail {
 		return

@@ -11,7 +11,7 @@ import (
 // of them is meant, may have been of each: the definite hold of all of them ends with
 // it, and an extension may have moved all of them.
 
-// Leases calls yield with h's two latest leases, and any others that its key remembers.
+// Leases yields h's two latest leases, and any others of h's that its key remembers.
 func (h *Holder) Leases(yield func(*Grant) bool) {
 	for _, x := range [...]*Grant{h.Grant, h.Prior} {
 		if x != nil && !yield(x) {
@@ -25,9 +25,9 @@ func (h *Holder) Leases(yield func(*Grant) bool) {
 	}
 }
 
-// stopBeside ends, at t, the definite hold of the leases that the word at idx, which
-// bore a token or none (0) and ended g, may have been of as well. A release ends none that
-// its owner holds more than once.
+// stopBeside ends, at t, the definite hold of those leases of h's, other than g, that the
+// ending at idx may be of as well; g is the lease that it ended, and fence the token that it
+// named, 0 for none. A release ends none that its owner holds more than once.
 func (h *Holder) stopBeside(g *Grant, by Stamper, fence uint64, t time.Duration, idx int, release bool) {
 	if !h.beside {
 		return
@@ -46,9 +46,9 @@ func (h *Holder) stopBeside(g *Grant, by Stamper, fence uint64, t time.Duration,
 	}
 }
 
-// innerTo says whether a release by this process, with a token or none (0), which seems to be
-// of g is surely an inner one: g is another lease of its owner's taken once more, and
-// nothing says that the release is of an older one.
+// innerTo says whether a release by this process, which names a token or none (0) and seems to
+// be of g, is surely an inner release: g is a re-entry into another lease of its owner's, and
+// nothing says that the release is of an older lease.
 func (g *Grant) innerTo(process int, fence uint64) bool {
 	if g.Rare == nil || !g.Rare.nested || g.StoppedAt != Never {
 		return false
@@ -64,14 +64,13 @@ func (g *Grant) innerTo(process int, fence uint64) bool {
 	return true
 }
 
-// apartFrom says whether the process that took g tells it from x: by the mode, or the
-// token.
+// apartFrom says whether the process that acquired g can tell it from x: by mode or by token.
 func (g *Grant) apartFrom(x *Grant) bool {
 	return g.Mode != x.Mode || g.Fence != 0 && x.Fence != 0 && !x.Bears(g.Fence)
 }
 
-// restop books that o, a release, which may have been of other leases than its own as
-// well, began only at t, or never.
+// restop notes that o, a release that may have been of other leases beside its own, began only
+// at t, or never (Never): the holds that it had seemed to end last longer.
 func (l *Ledger) restop(e *history.Event, o *Op, t time.Duration) {
 	if !o.Holder.beside {
 		return
@@ -81,7 +80,7 @@ func (l *Ledger) restop(e *history.Event, o *Op, t time.Duration) {
 			continue
 		}
 		old := x.End()
-		if !x.GoesOn() { // another word has ended it since
+		if !x.GoesOn() { // it has another ending since
 			x.stopOtherwise(t)
 			l.outlasted(e, o, x, old)
 			continue
@@ -98,7 +97,8 @@ func (l *Ledger) restop(e *history.Event, o *Op, t time.Duration) {
 	}
 }
 
-// outlasted shows that x, which o seemed to have ended at old, lasted longer, if it did.
+// outlasted notes and dispatches that x, which o seemed to have ended at old, lasted longer, if
+// it did.
 func (l *Ledger) outlasted(e *history.Event, o *Op, x *Grant, old time.Duration) {
 	if x.End() > old {
 		l.fact = Fact{Kind: Postponed, Event: e, Op: o, Grant: x, Key: x.Holder.Key, Old: old}
@@ -107,11 +107,11 @@ func (l *Ledger) outlasted(e *history.Event, o *Op, x *Grant, old time.Duration)
 	}
 }
 
-// vagueBeside counts o, an extension of unknown outcome, once more or once less (n) for the
-// leases that it may have been of, beside its own.
+// vagueBeside adds n, 1 or -1, to the count of extensions of unknown outcome of each lease that
+// o, such an extension, may have been of beside its own.
 func (h *Holder) vagueBeside(o *Op, n int) {
 	for x := range h.Leases {
-		if x != o.Grant && x.OKIdx < o.OKIdx && o.MaySpeakOf(x) && (x.Rare == nil || x.Rare.VagueBy != o.InvIdx) {
+		if x != o.Grant && x.OKIdx < o.OKIdx && o.MayBeOf(x) && (x.Rare == nil || x.Rare.VagueBy != o.InvIdx) {
 			if n > 0 {
 				x.vagueBy(o.InvIdx)
 			} else {
@@ -121,7 +121,8 @@ func (h *Holder) vagueBeside(o *Op, n int) {
 	}
 }
 
-// vagueBy counts an extension of unknown outcome, which may have been of g, by its invocation.
+// vagueBy counts an extension of unknown outcome that may have been of g; idx is its
+// invocation.
 func (g *Grant) vagueBy(idx int) {
 	r := g.Rarely()
 	if r.VagueExtensions++; r.FirstVague == 0 || idx < r.FirstVague {
@@ -129,11 +130,11 @@ func (g *Grant) vagueBy(idx int) {
 	}
 }
 
-// MaySpeakOf says whether o, which bears a token or none, may be of x.
-func (o *Op) MaySpeakOf(x *Grant) bool { return o.Fence == 0 || x.Bears(o.Fence) }
+// MayBeOf says whether o may be of x: it names no token, or one that x bears.
+func (o *Op) MayBeOf(x *Grant) bool { return o.Fence == 0 || x.Bears(o.Fence) }
 
-// strayed books that o, an extension that succeeded and bears a token that none of the
-// remembered leases of its owner was granted, may have been of any of them.
+// strayed notes that o, a successful extension that names a token that no remembered lease of
+// its owner bears, may have extended any of them.
 func (l *Ledger) strayed(o *Op) {
 	if o.Outcome != history.OK {
 		return
@@ -147,13 +148,14 @@ func (l *Ledger) strayed(o *Op) {
 	}
 }
 
-// resumes says whether o, an extension of g's that succeeds, shows that the word that
-// may have ended g was of another lease.
+// resumes says whether o, a successful extension of g, proves that the ending that may have
+// been g's was another lease's.
 func (g *Grant) resumes(o *Op) bool {
 	return g.StoppedAt != Never && g.GoesOn() && g.StopIdx < o.InvIdx && g.acquiredBy(o.Process)
 }
 
-// movedBeside notes that an extension that was asked for at from may have made g last until d.
+// movedBeside notes that an extension that was asked for at from, and named no lease, may have
+// moved g's deadline to d.
 func (g *Grant) movedBeside(from, d time.Duration) {
 	if g.Rarely().Beside == 0 || from < g.Rare.besideFrom {
 		g.Rare.besideFrom = from
@@ -161,8 +163,8 @@ func (g *Grant) movedBeside(from, d time.Duration) {
 	g.Rare.Beside = max(g.Rare.Beside, d)
 }
 
-// LatestFor is until when g may have held, as far as whoever issued something at inv may have
-// known: an extension that named no lease, and surely began behind that, does not count.
+// LatestFor is until when g may have held as far as by could know when it invoked something at
+// inv: an extension that named no lease does not count where it surely began after inv.
 func (l *Ledger) LatestFor(g *Grant, inv time.Duration, by Stamper) time.Duration {
 	if g.Rare == nil || g.Rare.besideFrom > Later(l.From(g, by), inv) {
 		return g.Deadline
@@ -170,8 +172,8 @@ func (l *Ledger) LatestFor(g *Grant, inv time.Duration, by Stamper) time.Duratio
 	return g.Latest()
 }
 
-// moveBeside notes that an extension of g's, asked for at from, which bore a token or none
-// (0), may have made other leases of h's last until d.
+// moveBeside notes that an extension of g, asked for at from, which named a token or none (0),
+// may have moved the deadline of h's other leases to d.
 func (h *Holder) moveBeside(g *Grant, fence uint64, from, d time.Duration, by Stamper) {
 	for _, x := range [...]*Grant{h.Grant, h.Prior} {
 		if x != nil && x != g && x.GoesOn() && (fence == 0 || x.Bears(fence)) {

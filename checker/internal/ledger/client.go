@@ -2,7 +2,7 @@ package ledger
 
 import "locktorture/workload/history"
 
-// client takes an event of a process of the workload.
+// client applies an event of a client's process.
 func (l *Ledger) client(e *history.Event) {
 	slot := l.Procs.at(e.Process)
 	o := slot.open
@@ -22,8 +22,8 @@ func (l *Ledger) client(e *history.Event) {
 	}
 }
 
-// isRenewal reports whether e, the completion of an extension, tells of a whole
-// round of automatic renewal.
+// isRenewal reports whether e, the completion of an extension, is that of a whole round of
+// automatic renewal, which has no invocation.
 func isRenewal(e *history.Event) bool {
 	return e.HasAll(history.HasBegan) &&
 		(e.Kind != history.OK || e.HasAll(history.HasValidUntil))
@@ -71,8 +71,8 @@ func (l *Ledger) invoke(e *history.Event, slot *proc) {
 	}
 }
 
-// complete gives an open operation its outcome. What it says itself of when it began and
-// ended is taken at its word.
+// complete gives an open operation its outcome. Its own stamps count for when it began and
+// ended.
 func (l *Ledger) complete(e *history.Event, o *Op) {
 	o.Outcome, o.OK, o.OKIdx = e.Kind, e.Time, e.Index
 	said := e.Has&(history.HasBegan|history.HasEnded) != 0
@@ -117,8 +117,8 @@ func (l *Ledger) complete(e *history.Event, o *Op) {
 	l.recycle(o)
 }
 
-// narrow takes e's word for when o really began and ended, also where that was before
-// anybody was told that it had begun.
+// narrow sets when o really began and ended to e's own stamps, also where these are before o's
+// invocation.
 func (o *Op) narrow(e *history.Event) {
 	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
 		began := max(e.Began, 0)
@@ -130,7 +130,7 @@ func (o *Op) narrow(e *history.Event) {
 	}
 }
 
-// learn adds what a completion knows beyond its invocation.
+// learn copies to o what only the completion e says.
 func (o *Op) learn(e *history.Event) {
 	o.Has |= e.Has
 	if e.Fence != 0 {

@@ -8,11 +8,12 @@ import (
 	"locktorture/workload/history"
 )
 
-// maxIntruders is how many grants that crossed a lease are remembered: one is
-// enough, but a hold may turn out to have been shorter than it seemed.
+// maxIntruders is how many grants that crossed a lease are remembered. One proves a violation;
+// others count when its hold turns out to have been shorter than it seemed.
 const maxIntruders = 4
 
-// cross notes for every lease not released that another's grant crossed it.
+// cross notes g as an intruder of every lease of the key that was not released and that g
+// excludes.
 func (l *Ledger) cross(g *Grant) {
 	if l.Memory&Crossings == 0 {
 		return
@@ -34,8 +35,8 @@ func (l *Ledger) cross(g *Grant) {
 	k.watch(g)
 }
 
-// crossAgain looks for what crossed a lease that turns out not to have been released, or
-// later than it seemed, and watches the former again.
+// crossAgain looks for the intruders of a lease that turns out not to have been released, or to
+// have been released later than it seemed, and watches for more where it is not released.
 func (l *Ledger) crossAgain(g *Grant) {
 	k := g.Holder.Key
 	if g.Watched != 0 || l.Memory&Crossings == 0 {
@@ -67,8 +68,8 @@ func (k *Key) unwatch(g *Grant) {
 	k.watched[g.Mode], g.Watched = watch[:len(watch)-1], 0
 }
 
-// CrossedBy notes that x crossed g, and reports whether more may be noted: one
-// whose hold is over, and was too brief to count, makes place.
+// CrossedBy notes that x crossed g, and reports whether more intruders may be noted. An
+// intruder whose hold is over, and was too brief to count, makes place for x.
 func (l *Ledger) CrossedBy(g, x *Grant) bool {
 	brief := func(y *Grant) bool {
 		_, _, sure := l.Crossed(g, []*Grant{y}, Until{Never, math.MaxInt, nobody})
@@ -85,9 +86,9 @@ func (l *Ledger) CrossedBy(g, x *Grant) bool {
 	return len(t.intruders) < maxIntruders || slices.ContainsFunc(t.intruders, brief)
 }
 
-// Crossed is for how long the definite hold of one of intruders lay inside
-// (ok(g), t), whose, and whether beyond the clock uncertainty: the longest one,
-// of those that are sure when there are any.
+// Crossed finds the intruder whose definite hold lay inside of g's hold for the longest until
+// u, and for how long; sure says that this is beyond the clock uncertainty. A sure one is
+// preferred.
 func (l *Ledger) Crossed(g *Grant, intruders []*Grant, u Until) (by *Grant, length time.Duration, sure bool) {
 	for _, x := range intruders {
 		within := x.Inside(g, u.T)
@@ -106,8 +107,8 @@ type Until struct {
 	By  int
 }
 
-// inTurn says whether one process's own order tells that x held between the grant of g and
-// u, for whatever time.
+// inTurn says whether the order of one process's own events proves that x held between the
+// grant of g and u, for however short a time.
 func (l *Ledger) inTurn(g, x *Grant, u Until) bool {
 	eps := l.Farthest(g, x)
 	own := x.Process == u.By && (g.Process == u.By || g.enteredBefore(u.By, x.OKIdx) && x.OK-g.OK > eps) && x.endStampedBy(u.By, max(x.OK, g.OK), eps)

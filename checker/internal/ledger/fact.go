@@ -6,8 +6,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// A Fact is what the ledger made of an event. Rules see it before the ledger
-// moves on, and keep no pointer to it.
+// A Fact is what the ledger concludes from an event. Rules observe it before the ledger applies
+// the next event, and keep no pointer to it.
 type Fact struct {
 	Kind    Kind
 	Event   *history.Event
@@ -23,7 +23,7 @@ type Kind uint8
 const (
 	Asked     Kind = iota + 1 // op is an acquire that began
 	Granted                   // grant is fresh, and not yet among its key's grants
-	Reentered                 // grant was taken once more by its owner
+	Reentered                 // grant was re-entered by its owner
 	Refused                   // an acquire was answered with a definite no
 	Extended                  // op moved grant's deadline, from old
 	Unmoved                   // op was an extension and did not (refused, or unknown)
@@ -48,7 +48,7 @@ const (
 	Kinds // one more than there are
 )
 
-// A Landing is an accepted write at its place in the store's order.
+// A Landing is an accepted write at its place in the store's order of writes.
 type Landing struct {
 	Op    *Op
 	Idx   int       // the event that proves it

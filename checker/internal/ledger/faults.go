@@ -8,7 +8,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// A faultKind is what faults of some names can do to a lease.
+// A faultKind is a kind of harm that faults can do to a lease.
 type faultKind int
 
 const (
@@ -20,7 +20,7 @@ const (
 	kinds // one more than there are
 )
 
-// faultMarks are what the names of faults of each kind contain.
+// faultMarks lists, for each kind, texts of which the names of its faults contain one.
 var faultMarks = [kinds][]string{
 	NodeState: {
 		"clock", "kill", "restart", "flush", "evict", "failover", "promote", "expire", "swapdb", "rename",
@@ -31,8 +31,8 @@ var faultMarks = [kinds][]string{
 	ownClockMoved: {history.WorkerClock},
 }
 
-// Is says whether f can do that. What was done to clients or workers alone makes no node
-// forget anything.
+// Is says whether f can do harm of this kind. A fault of clients or workers alone makes no node
+// forget a lease.
 func (f *Fault) Is(kind faultKind) bool {
 	if kind == NodeState && f.sparesNodes() {
 		return false
@@ -40,7 +40,7 @@ func (f *Fault) Is(kind faultKind) bool {
 	return slices.ContainsFunc(faultMarks[kind], func(mark string) bool { return strings.Contains(f.name, mark) })
 }
 
-// sparesNodes says whether f was done to clients or workers alone.
+// sparesNodes says whether f was injected into clients or workers alone.
 func (f *Fault) sparesNodes() bool {
 	if t := f.target; t != nil && len(t.Clients)+len(t.Nodes) > 0 {
 		return len(t.Nodes) == 0
@@ -76,15 +76,15 @@ func (s *Spans) Touch(from, to time.Duration) bool {
 	return i < len(s.over) && s.over[i].From <= to
 }
 
-// A faultPool is a set of faults, of which the one that an event speaks of is
-// found without looking at the others.
+// A faultPool is a set of faults, indexed so that the one that an event is about is found
+// without a search through all.
 type faultPool struct {
 	byIndex  map[int]*Fault
 	byTarget map[string][]*Fault // by name and target, in order of the pool; some have left it
 	byName   map[string][]*Fault
 }
 
-// add adds f, which the event at idx brought here.
+// add adds f; idx is the event by which f got into this pool.
 func (p *faultPool) add(f *Fault, idx int) {
 	if p.byIndex == nil {
 		p.byIndex, p.byTarget, p.byName = make(map[int]*Fault), make(map[string][]*Fault), make(map[string][]*Fault)

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// A Grant is a successful acquire, and the lease that it began. Instants that
-// have not come are never.
+// A Grant is a successful acquire and the lease that it began. Times that are not known are
+// Never.
 //
-// What every later grant of the key looks at comes first, in 64 bytes: what
-// judging costs is reading memory. All of it is as large as the allocator aligns
-// to 64 bytes.
+// The fields that every later grant of the key reads come first, in 64 bytes, since judging
+// costs mostly reads of memory. The size of the whole is one that the allocator aligns to 64
+// bytes.
 type Grant struct {
 	Holder         *Holder
 	OK             time.Duration // of the acquire
@@ -57,7 +57,7 @@ type Grant struct {
 	Watched       int32 // its place in its key's watch, from 1; 0 is none
 }
 
-// rare are what few grants have.
+// A rare is what only few grants need.
 type rare struct {
 	intruders       []*Grant // others' later grants while this one was not released, the first few
 	Late            []*LateWrite
@@ -78,21 +78,21 @@ type rare struct {
 	GivenUp         time.Duration // when its release was given up as of unknown outcome; 0 is never
 	Begun           bool          // that release says itself when it began: its owner knew of it
 	MetSince        bool          // another was granted its key before its deadline, behind a release of unknown outcome
-	GoneOn          time.Duration // until when its owner held it beyond its release: what seemed an inner one began later
+	GoneOn          time.Duration // until when its owner held it beyond its release, where that began later than told; 0 is none
 	again           reentry       // the latest by another process …
 	latest          reentry       // … and by any …
 	before          reentry       // … and the one before that
 	entrants        []entrant     // the latest other processes that re-entered it
-	nested          bool          // it is one of its owner's leases taken once more, with another token, for certain …
-	mayNest         bool          // … or perhaps, or another one may be it taken once more
-	side            bool          // one of them had asked before it was surely granted: it may have a lease of its own
-	refused         *refusal      // its owner was told no
-	Unheard         bool          // more of its owner's processes were told no than are remembered
-	next            time.Duration // when else it ended, after stop; 0 is never
+	nested          bool          // it is a re-entry, with another token, into another lease of its owner's, surely …
+	mayNest         bool          // … or perhaps, or another lease may be a re-entry into it
+	side            bool          // one of the entrants had asked before this lease was surely granted: it may have a lease of its own
+	refused         *refusal      // the first refusals by which its owner's processes learnt that it was gone
+	Unheard         bool          // more such refusals than are remembered
+	next            time.Duration // the next ending after the first, should that turn out to be later; 0 is none
 	Inner           innerRelease  // the latest
 	ExtendedBefore  extension     // the latest before it was re-entered last, or the one asked for last when another was answered behind it
 	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later
-	perhapsOver     bool          // the word that ended it may have been of another lease of its owner's
+	perhapsOver     bool          // its ending may be of another lease of its owner's
 	dueBefore       dueBy         // its deadline before another process re-entered it last
 	ServedBefore    time.Duration // until when the servers may have kept it before it was re-entered last
 	secondIdx       int           // its owner's grant, by its event, before or behind which extensions of this lease were asked for; 0 is none
@@ -120,7 +120,7 @@ type dueBy struct {
 	process int32
 }
 
-// An asking is the invocation of an operation.
+// An asking is an operation's invocation.
 type asking struct {
 	inv   time.Duration
 	idx   int
@@ -128,10 +128,10 @@ type asking struct {
 	fence uint64 // that it named; 0 is none
 }
 
-// An entrant is a process that re-entered a lease.
+// An entrant is a process that re-entered a lease, and the event by which it did so first.
 type entrant struct{ process, idx int } // and the event by which it did first
 
-// A reentry is an acquire that found its owner still holding.
+// A reentry is an acquire that re-entered a lease.
 type reentry struct {
 	inv, ok     time.Duration
 	invIdx, idx int
@@ -143,7 +143,8 @@ type reentry struct {
 	replacedIdx int           // … which this event had set; 0 when it moved none
 }
 
-// A refusal is the answer that tells an owner, asking, that its lease is gone.
+// A refusal is the answer to an operation of the owner's by which it learnt that its lease was
+// gone.
 type refusal struct {
 	T   time.Duration
 	Idx int
@@ -169,15 +170,15 @@ type LateWrite struct {
 	since []leaseTime // when its owner had the lease once more since, by what was told by then
 }
 
-// A leaseTime is from an answer that gave a lease, or more time for it, until the deadline.
+// A leaseTime is a time for which an answer gave a lease: from the answer until the deadline.
 type leaseTime struct{ from, until time.Duration }
 
-// MaxOverdue is how many writes of one lease are judged by the deadline that was
-// known when they were issued; any more, by the one known when they land.
+// MaxOverdue is how many writes under one lease are judged by the deadline that was known when
+// they were issued; any more are judged by the deadline that is known when they land.
 const MaxOverdue = 64
 
-// Latest is until when g may hold: its deadline, or a later one that an extension
-// gave which named no lease.
+// Latest is until when g may hold: its deadline, or a later one that an extension gave which
+// named no lease, and so may have been of g.
 func (g *Grant) Latest() time.Duration {
 	if g.Rare == nil {
 		return g.Deadline
@@ -185,8 +186,9 @@ func (g *Grant) Latest() time.Duration {
 	return max(g.Deadline, g.Rare.Beside)
 }
 
-// replaced is the latest deadline that extensions of a lease with two tokens replaced: a
-// write with the other token may have been issued by it. Of any other lease it is 0.
+// replaced is, for a lease with two tokens, the latest deadline that extensions replaced: a
+// write with the other token may have been issued by that deadline. For any other lease it is
+// 0.
 func (g *Grant) replaced() time.Duration {
 	if !g.TwoTokens() {
 		return 0
@@ -209,7 +211,7 @@ func (g *Grant) Rarely() *rare {
 	return g.Rare
 }
 
-// Refused is the answer that told g's owner that it had lost it, or nil.
+// Refused is the refusal by which g's owner learnt that g was gone, or nil.
 func (g *Grant) Refused() *refusal {
 	if g.Rare == nil {
 		return nil
@@ -217,7 +219,8 @@ func (g *Grant) Refused() *refusal {
 	return g.Rare.refused
 }
 
-// LossOf is the first report of the loss of one of g's tokens that is so; 0 when there is none.
+// LossOf is the index of the first reported loss of the token fence of g for which is returns
+// true; 0 when there is none.
 func (g *Grant) LossOf(fence uint64, is func(by, idx int, t time.Duration) bool) (idx int) {
 	for _, x := range g.Rare.losses {
 		if x.Fence == fence && is(x.By, x.Idx, x.T) {
@@ -227,18 +230,17 @@ func (g *Grant) LossOf(fence uint64, is func(by, idx int, t time.Duration) bool)
 	return 0
 }
 
-// ReportedLost says whether the library told its user of the loss.
+// ReportedLost says whether the library reported g's loss.
 func (g *Grant) ReportedLost() bool { return g.StoppedAt != Never && g.LostAt != Never }
 
-// GoesOn says whether no word is known to have ended g: one that may have been of
-// another lease of its owner's leaves that open.
+// GoesOn says whether no ending of g is known. An ending that may be another lease's of the
+// owner does not count.
 func (g *Grant) GoesOn() bool {
 	return g.StoppedAt == Never || g.Rare != nil && g.Rare.perhapsOver
 }
 
-// lostElsewhere says whether all that ended g is a loss that another process than this
-// one, which took g once more and may have a lease of its own, was told of, and that
-// names no token.
+// lostElsewhere says whether g's only ending is a loss that names no token and was reported to
+// another process than this one, which re-entered g and may have a lease of its own.
 func (g *Grant) lostElsewhere(process int) bool {
 	return g.enteredBy(process) && (g.TwoTokens() || g.Rare.side) && g.LostAt != Never && g.LostBy != process && g.LossToken() == 0 && g.ReleasedAt == Never && g.Refused() == nil
 }
@@ -256,14 +258,14 @@ func (g *Grant) Excludes(h *Holder, m history.Mode) bool {
 	return g.Holder != h && (g.Mode == history.Exclusive || m == history.Exclusive)
 }
 
-// Overlap is the length for which both definite holds lasted, and its start.
+// Overlap is for how long the definite holds of a and b overlap, and from when on.
 func Overlap(a, b *Grant) (from, length time.Duration) {
 	from = max(a.OK, b.OK)
 	return from, min(a.End(), b.End()) - from
 }
 
-// ReleaseToken and lossWord are the tokens of the words that ended g, where they may
-// be of another lease.
+// ReleaseToken is the token that the release of g named, where the release may be of another
+// lease; else 0.
 func (g *Grant) ReleaseToken() uint64 {
 	if g.Rare == nil {
 		return 0
@@ -271,6 +273,8 @@ func (g *Grant) ReleaseToken() uint64 {
 	return g.Rare.releaseToken
 }
 
+// LossToken is the token that the reported loss of g named, where the loss may be of another
+// lease; else 0.
 func (g *Grant) LossToken() uint64 {
 	if g.Rare == nil {
 		return 0

@@ -35,8 +35,8 @@ func (l *Ledger) recall(g *Grant) {
 	}
 }
 
-// heldAgainst says whether an acquire meets another owner's hold: one that is
-// definite, or whose lease has run out without having been given up.
+// heldAgainst says whether another owner holds the key when the acquire o is invoked:
+// definitely, or by a lease that has run out and was not given up.
 func (k *Key) heldAgainst(o *Op) bool {
 	if g := k.Last; g != nil && g.Holder != o.Holder && g.ReleasedAt == Never && !g.ReportedLost() {
 		return true
@@ -49,13 +49,13 @@ func (k *Key) heldAgainst(o *Op) bool {
 	return k.OverflowUntil() > o.Inv
 }
 
-// letGo forgets x, which has ended.
-func (k *Key) letGo(x *Grant) {
+// drop drops x, which has ended, from the grants of its key.
+func (k *Key) drop(x *Grant) {
 	k.gone.add(x)
 	x.Unpin()
 }
 
-// forgottenHolds are when the latest grants of a key held that are no longer remembered.
+// forgottenHolds are the holds of the key's latest grants that are no longer remembered.
 type forgottenHolds struct {
 	latest []forgottenHold
 	next   int
@@ -68,7 +68,7 @@ type forgottenHold struct {
 	mode        history.Mode
 }
 
-// keptForgotten is how many of those are kept.
+// keptForgotten is how many forgotten holds are kept.
 const keptForgotten = 64
 
 func (f *forgottenHolds) add(x *Grant) {
@@ -82,8 +82,8 @@ func (f *forgottenHolds) add(x *Grant) {
 	f.latest[f.next], f.next = h, (f.next+1)%keptForgotten
 }
 
-// MetForgotten says whether a grant of g's key that is no longer remembered excluded it, and
-// held, or may have, between two instants.
+// MetForgotten says whether a grant of the key that is no longer remembered, and that excludes
+// g, held between two instants, or may have.
 func (g *Grant) MetForgotten(from, until time.Duration) bool {
 	f := &g.Holder.Key.gone
 	if from >= until {
@@ -100,22 +100,22 @@ func (g *Grant) MetForgotten(from, until time.Duration) bool {
 	})
 }
 
-// MayLast says whether g's hold lasts beyond t, or may turn out to: a release under way may
-// have begun later than it seems, or never be sent, as one of unknown outcome may.
+// MayLast says whether g's hold lasts beyond t, or may turn out to: its release may have begun
+// later than it seems, or never been sent.
 func (g *Grant) MayLast(t time.Duration) bool {
 	return g.End() > t || (g.Releasing || g.ReleaseUnknown) && g.StopIdx == g.ReleaseIdx && g.Deadline > t
 }
 
-// A following says that a lease goes on being compared with who is granted its key, although
-// its owner gave it back: nobody knows whether that release was sent.
+// A following keeps a lease comparable with later grants of its key although its owner released
+// it: the outcome of that release is unknown, so it may never have been sent.
 type following struct {
 	until time.Duration // the lease's deadline
 	ended bool          // somebody was told of after it who may have been granted the key before
 }
 
-// endFollowing ends those of k's followings whose lease is over at the event now, and so may
-// be forgotten, and was not when a grant was made of which that event tells: they have not
-// been compared.
+// endFollowing ends the followings of k whose lease was over by now, the time of an event, but
+// not yet by granted, when the grant was made that the event tells of: such a lease may be
+// forgotten without having been compared with that grant.
 func (k *Key) endFollowing(granted, now time.Duration) {
 	first, _ := slices.BinarySearchFunc(k.followed, granted+1, deadline)
 	last, _ := slices.BinarySearchFunc(k.followed, now+1, deadline)
@@ -130,8 +130,9 @@ func (k *Key) endFollowing(granted, now time.Duration) {
 
 func deadline(f *following, at time.Duration) int { return cmp.Compare(f.until, at) }
 
-// follow books that the outcome of o, a release, is unknown by now: its lease is remembered
-// until its deadline, and nobody that is forgotten already was granted the key before that.
+// follow notes that the outcome of the release o is unknown: its lease is followed until its
+// deadline. It is not where a grant that is forgotten already may have been made before the
+// deadline.
 func (l *Ledger) follow(o *Op) {
 	g := o.Grant
 	if g == nil || o.Action != history.Release || o.Inner || g.ReleaseIdx != o.InvIdx || g.MetForgotten(max(g.ReleasedAt, g.OK), g.Deadline) {
@@ -143,8 +144,8 @@ func (l *Ledger) follow(o *Op) {
 	k.followed = slices.Insert(k.followed, at, f)
 }
 
-// MetNobody says whether it is certain that nobody was granted the key of g, which o seemed
-// to release, before g's deadline, whoever may be forgotten by now.
+// MetNobody says whether it is certain that no other owner was granted the key before g's
+// deadline, also none that is forgotten. o is the release that seemed to end g.
 func (g *Grant) MetNobody(o *Op) bool {
 	if g != o.Grant || o.Doubts == nil || g.Place != 0 || g.Rare != nil && g.Rare.MetSince {
 		return false
@@ -153,8 +154,8 @@ func (g *Grant) MetNobody(o *Op) bool {
 	return f != nil && !f.ended && g.Deadline <= f.until && k.Overflow == nil
 }
 
-// makeRoom makes place among k's grants: the oldest one goes to the overflow, a
-// reader first, since what a reader excludes is rarer.
+// makeRoom moves the oldest of k's grants to the overflow, a reader first, since fewer grants
+// exclude a reader.
 func (l *Ledger) makeRoom(k *Key) {
 	at := max(slices.IndexFunc(k.Held, func(x *Grant) bool { return x.Mode == history.Shared }), 0)
 	x := k.Held[at]
@@ -162,7 +163,7 @@ func (l *Ledger) makeRoom(k *Key) {
 	l.overflow(k, x)
 }
 
-// forget makes k forget the grants that ended long ago.
+// forget drops grants of k that ended long ago.
 func (l *Ledger) forget(k *Key) {
 	over, limit := 0, Remembered
 	for _, x := range k.Held {
@@ -183,7 +184,7 @@ func (l *Ledger) forget(k *Key) {
 			continue
 		}
 		over--
-		k.letGo(x)
+		k.drop(x)
 		k.Held = append(k.Held[:i], k.Held[i+1:]...)
 	}
 }

@@ -11,13 +11,13 @@ import (
 // A Host is the number of one of the header's hosts, from 1; 0 is none.
 type Host uint16
 
-// mostHosts is how many hosts are told apart. Of more, the two whose clocks may be
-// furthest apart stand for all.
+// mostHosts is how many hosts are told apart. Where a history has more, every pair counts as
+// far apart as the two whose clocks may be the furthest.
 const mostHosts = 1 << 15
 
-// Clocks say how far apart the stamps of two hosts may be: those of one by its own
-// bound, those of two by the sum of both. An event that names no host may be any
-// host's; two of those are as far apart as the header says for all.
+// Clocks say how far apart the stamps of two events may be: of one host by that host's bound,
+// of two hosts by the sum of both. An event that names no host may be from any; two such events
+// are as far apart as the header says for all.
 type Clocks struct {
 	plain             time.Duration // of two events without a host
 	own               []time.Duration
@@ -39,7 +39,7 @@ func newClocks(h history.Header) Clocks {
 	return b
 }
 
-// Several says whether not all pairs of stamps are as far apart.
+// Several says whether the bound is not the same for all pairs of hosts.
 func (b *Clocks) Several() bool { return b.numbers != nil }
 
 // A Stamper is whoever stamped an event: a process, by the clock of its host.
@@ -48,8 +48,8 @@ type Stamper struct {
 	Host    Host
 }
 
-// Apart is how far apart two stamps may be. Those of one process are in the order of
-// its events.
+// Apart is how far apart the stamps of x and y may be; 0 for one process, whose events are in
+// order.
 func (b *Clocks) Apart(x, y Stamper) time.Duration {
 	switch {
 	case x.Process == y.Process:
@@ -89,7 +89,7 @@ func (l *Ledger) By(e *history.Event) Stamper { return Stamper{e.Process, l.Host
 // By is who stamped the acquire of g.
 func (g *Grant) By() Stamper { return Stamper{g.Process, g.Host} }
 
-// stampedBy notes who stamped what became of g.
+// stampedBy notes that x stamped something that changed g.
 func (g *Grant) stampedBy(x Stamper) {
 	g.Others = g.Others || x.Process != g.Process
 	if x.Host != g.Host && !slices.Contains(g.Rarely().hosts, x.Host) {
@@ -97,7 +97,7 @@ func (g *Grant) stampedBy(x Stamper) {
 	}
 }
 
-// hosts are those that stamped g and what became of it.
+// hosts are the hosts that stamped g or something that changed it.
 func (g *Grant) hosts() []Host {
 	all := []Host{g.Host}
 	if g.Rare != nil {
@@ -106,10 +106,11 @@ func (g *Grant) hosts() []Host {
 	return all
 }
 
-// Elsewhere says whether another host than its first stamped what became of g.
+// Elsewhere says whether another host than that of its acquire stamped something that changed
+// g.
 func (g *Grant) Elsewhere() bool { return g.Rare != nil && len(g.Rare.hosts) > 0 }
 
-// Apart is how far apart the stamps may be that say how long two grants held together.
+// Apart is how far apart the stamps may be by which the overlap of a and b is computed.
 func (l *Ledger) Apart(a, b *Grant) time.Duration {
 	if l.InOrder(a, b) {
 		return 0
@@ -117,7 +118,7 @@ func (l *Ledger) Apart(a, b *Grant) time.Duration {
 	return l.Farthest(a, b)
 }
 
-// Farthest is how far apart any stamps of two grants may be, whatever set their ends.
+// Farthest is how far apart any two stamps of a and b may be, whatever set their ends.
 func (l *Ledger) Farthest(a, b *Grant) time.Duration {
 	if l.Clocks.numbers == nil {
 		return l.Clocks.Widest
@@ -125,9 +126,9 @@ func (l *Ledger) Farthest(a, b *Grant) time.Duration {
 	return l.Clocks.widestOf(append(a.hosts(), b.hosts()...))
 }
 
-// InOrder says whether one process's own order tells how long two grants held together: it
-// was given both, and stamped where they end, as far as that lies within the clock
-// uncertainty.
+// InOrder says whether the order of one process's events decides how long a and b held
+// together: that process was granted both and stamped the ends of both, unless an end is beyond
+// the clock uncertainty anyway.
 func (l *Ledger) InOrder(a, b *Grant) bool {
 	if b.OK < a.OK || b.OK == a.OK && b.OKIdx < a.OKIdx {
 		a, b = b, a
@@ -137,13 +138,14 @@ func (l *Ledger) InOrder(a, b *Grant) bool {
 	return own && a.endStampedBy(b.Process, b.OK, eps) && b.endStampedBy(b.Process, b.OK, eps)
 }
 
-// endStampedBy says whether a process stamped where g ends, unless that is more than eps behind t.
+// endStampedBy says whether process stamped each of g's deadline and ending that is not more
+// than eps behind t.
 func (g *Grant) endStampedBy(process int, t, eps time.Duration) bool {
 	due := int(g.DueBy) == process || g.Deadline-t > eps
 	return due && (g.StoppedAt == Never || int(g.StopBy) == process || g.StoppedAt-t > eps)
 }
 
-// Past is how far apart the stamps of g's deadline and another one may be.
+// Past is how far apart the stamp of g's deadline and a stamp of x's may be.
 func (l *Ledger) Past(g *Grant, x Stamper) time.Duration {
 	if int(g.DueBy) == x.Process && g.Latest() == g.Deadline && !g.TwoTokens() {
 		return 0
@@ -151,7 +153,7 @@ func (l *Ledger) Past(g *Grant, x Stamper) time.Duration {
 	return l.From(g, x)
 }
 
-// From is how far apart the stamps of g and another one may be.
+// From is how far apart the stamps of g and a stamp of x's may be.
 func (l *Ledger) From(g *Grant, x Stamper) time.Duration {
 	if g.Process == x.Process && !g.Others {
 		return 0
@@ -166,8 +168,9 @@ func (l *Ledger) apartFrom(g *Grant, x Stamper) time.Duration {
 	return l.Clocks.widestOf(append(g.hosts(), x.Host))
 }
 
-// LastsBeyond says whether g's definite hold surely lasted beyond t, which by stamped on
-// the event at idx: of one process's events the later one came later, also at one instant.
+// LastsBeyond says whether g's definite hold surely lasted beyond t, the stamp that by set on
+// the event at idx. Of one process's events the later line came later, also where both have the
+// same stamp.
 func (l *Ledger) LastsBeyond(g *Grant, t time.Duration, idx int, by Stamper) bool {
 	eps := l.apartFrom(g, by)
 	if eps > 0 && int(g.DueBy) == by.Process {
@@ -184,8 +187,8 @@ func (l *Ledger) LastsBeyond(g *Grant, t time.Duration, idx int, by Stamper) boo
 	return Later(l.apartFrom(g, by), t) < g.StoppedAt
 }
 
-// dueBehind says whether a process stamped itself a deadline of g's behind t, which
-// another one's re-entry has moved since, or which another one's was later than.
+// dueBehind says whether by itself stamped a deadline of g's that is behind t: the latest one,
+// or one that another process has moved since.
 func (g *Grant) dueBehind(t time.Duration, by Stamper) bool {
 	if g.Rare == nil {
 		return false
@@ -196,7 +199,7 @@ func (g *Grant) dueBehind(t time.Duration, by Stamper) bool {
 	return t < g.Rare.dueBefore.until && int(g.Rare.dueBefore.process) == by.Process || own(&g.Rare.latest) || own(&g.Rare.again)
 }
 
-// Together says whether the definite holds of both surely lasted together.
+// Together says whether the definite holds of a and b surely overlapped.
 func (l *Ledger) Together(a, b *Grant) bool {
 	if b.OKIdx < a.OKIdx {
 		a, b = b, a
@@ -206,7 +209,7 @@ func (l *Ledger) Together(a, b *Grant) bool {
 	return atOnce || length > l.Apart(a, b)
 }
 
-// widestOf is how far apart any two of these hosts' stamps may be.
+// widestOf is how far apart the stamps of any two of these hosts may be.
 func (b *Clocks) widestOf(hosts []Host) (eps time.Duration) {
 	for i, x := range hosts {
 		for _, y := range hosts[i+1:] {

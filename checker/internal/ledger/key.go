@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Holder is one owner's relation to one key. What every operation looks at comes
+// A Holder is one owner's relation to one key. The fields that every operation reads come
 // first, in 64 bytes.
 type Holder struct {
 	Key     *Key
@@ -46,8 +46,8 @@ type Key struct {
 	ServedUntil      time.Duration  // until when servers may keep any lease of it
 }
 
-// Asking says whether an acquire of h's, from before o, is under way. An o that says itself
-// when it began may have come later than its line: any acquire may be from before it.
+// Asking says whether an acquire of h's that was invoked before o is under way. Where o has
+// stamps of its own it may have happened after its line, so that any open acquire counts.
 func (h *Holder) Asking(o *Op) bool {
 	for a := h.Key.Open.Head; a != nil && (a.InvIdx < o.InvIdx || o.HasBegan()); a = a.Next {
 		if a.Holder == h && a.Action == history.Acquire {

@@ -8,16 +8,16 @@ import (
 	"locktorture/workload/history"
 )
 
-// DeadlineFor is g's deadline as it may have been known to whoever issued something at inv:
-// the one before, when the latest extension was asked for after that beyond doubt.
+// DeadlineFor is g's deadline as far as by could know it when it invoked something at inv: the
+// deadline before, where the latest extension was surely asked for only after inv.
 func (l *Ledger) DeadlineFor(g *Grant, inv time.Duration, by Stamper) time.Duration {
 	d, _, _ := l.deadlineFor(g, inv, by)
 	return d
 }
 
-// deadlineFor is that deadline, the event that set it, and since when there was a later one,
-// if there was: the latest extension may have been asked for only behind inv, beyond doubt,
-// or another process of g's owner have been told only then that it took g once more.
+// deadlineFor is that deadline, the index of the event that set it, and when a later deadline
+// was set, if one was: by an extension that was surely asked for only after inv, or by a
+// re-entry of another process that was surely answered only after inv.
 func (l *Ledger) deadlineFor(g *Grant, inv time.Duration, by Stamper) (d time.Duration, idx int, since time.Duration) {
 	behind := Later(l.From(g, by), inv)
 	if g.Extended && g.Start > behind {
@@ -31,8 +31,8 @@ func (l *Ledger) deadlineFor(g *Grant, inv time.Duration, by Stamper) (d time.Du
 	return g.Deadline, g.DeadlineIdx, Never
 }
 
-// deadline is until when a lease that began at start holds: as promised, or
-// else for the time asked for less the drift.
+// deadline is until when the lease of the acquire or extension o lasts: as promised, which
+// stands reports, or else for the TTL less the drift.
 func (l *Ledger) deadline(o *Op) (d time.Duration, stands bool) {
 	if o.Has&history.HasValidUntil != 0 {
 		return o.validUntil, false
@@ -57,8 +57,7 @@ func (l *Ledger) acquired(e *history.Event, o *Op) {
 	}
 }
 
-// granted books a successful acquire: of a fresh lease, or of one that its
-// owner holds already.
+// granted notes a successful acquire: of a fresh lease, or of one that its owner re-enters.
 func (l *Ledger) granted(e *history.Event, o *Op) {
 	h := o.Holder
 	h.tried = UseHeld
@@ -104,7 +103,7 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	h.Grant, h.over = g, false
 	if before != nil && g.OK < before.OK {
 		l.precede(h, before)
-		if before.Mode == g.Mode && before.OK < g.End() && g.OK+l.From(g, before.By()) < before.Inv && before.Strange(g.Fence) {
+		if before.Mode == g.Mode && before.OK < g.End() && g.OK+l.From(g, before.By()) < before.Inv && before.MayNameOther(g.Fence) {
 			before.Rarely().nested, before.Rare.mayNest = true, true
 		}
 		if l.MayReenter(g, &Op{Fence: before.Fence, Inv: before.Inv, Process: before.Process, Host: before.Host}) {
@@ -115,9 +114,9 @@ func (l *Ledger) granted(e *history.Event, o *Op) {
 	l.remember(g)
 }
 
-// nests says whether o, by which its owner is granted a lease with a token of its own, took
-// another one of its leases once more, for certain or perhaps, and notes the latter of both:
-// which of them a release was of is then open.
+// nests says whether o, which gives its owner a lease with a token of its own, re-entered
+// another lease of that owner's: surely or perhaps. It marks the latter leases, since a later
+// release may be of any of them.
 func (l *Ledger) nests(o *Op) (sure, perhaps bool) {
 	if h := o.Holder; h.Grant == nil || !h.beside && !h.Grant.GoesOn() && l.OverBefore(h.Grant, o) { // it has no other lease
 		return false, false
@@ -129,12 +128,12 @@ func (l *Ledger) nests(o *Op) (sure, perhaps bool) {
 		if o.Inv <= Later(l.From(x, o.By()), x.ServedUntil) {
 			x.Rarely().mayNest, perhaps = true, true
 		}
-		sure = sure || o.OK < x.End() && (x.TookBefore(o.Process, o.InvIdx) || x.OK+l.From(x, o.By()) < o.Inv)
+		sure = sure || o.OK < x.End() && (x.AcquiredByBefore(o.Process, o.InvIdx) || x.OK+l.From(x, o.By()) < o.Inv)
 	}
 	return sure, perhaps
 }
 
-// reenter books that o took g, which its owner holds, once more, until d.
+// reenter notes that o re-entered g, and so extended it to d.
 func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	g.depth++
 	l.Under(o, g)
@@ -168,8 +167,8 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	l.change(Reentered, e, o, old)
 }
 
-// precede puts the latest lease of h, of which the history tells late or which is over,
-// before another one, granted later or taken once more.
+// precede makes later, a lease that was granted or re-entered later, the latest lease of h, and
+// the one that was the latest the one before.
 func (l *Ledger) precede(h *Holder, later *Grant) {
 	h.Grant, h.Prior, h.over = later, h.Grant, later.StoppedAt != Never
 	h.Key.unwatch(h.Prior)
@@ -178,20 +177,20 @@ func (l *Ledger) precede(h *Holder, later *Grant) {
 	}
 }
 
-// Bears says whether a token is one of g's: the one that it was granted with, or the
-// latest that a re-entry changed it to.
+// Bears says whether g bears a token: the one that it was granted with, or the latest to which
+// a re-entry changed it.
 func (g *Grant) Bears(fence uint64) bool {
 	return fence != 0 && (fence == g.Fence || g.Rare != nil && fence == g.Rare.secondToken)
 }
 
-// entered notes that o, of another process than its first, re-entered g.
+// entered notes that o re-entered g by another process than its first.
 func (l *Ledger) entered(g *Grant, o *Op) {
 	r := g.Rarely()
 	if g.enteredBy(o.Process) {
 		return
 	}
 	if len(r.entrants) == MostEntrants {
-		if p := g.Holder.Prior; p != nil && p.GoesOn() { // a word of the one forgotten may now seem to be of that lease
+		if p := g.Holder.Prior; p != nil && p.GoesOn() { // an ending of the forgotten process may now seem to be that lease's
 			l.EntrantsForgotten++
 		}
 		r.entrants = r.entrants[:copy(r.entrants, r.entrants[1:])]
@@ -199,16 +198,16 @@ func (l *Ledger) entered(g *Grant, o *Op) {
 	r.entrants = append(r.entrants, entrant{o.Process, o.OKIdx})
 }
 
-// MostEntrants is how many other processes are remembered that re-entered one lease, the
-// latest of them.
+// MostEntrants is how many other processes that re-entered one lease are remembered: the
+// latest.
 const MostEntrants = 32
 
-// enteredBy says whether this process is among the other ones that re-entered g.
+// enteredBy says whether process is one of those, other than the first, that re-entered g.
 func (g *Grant) enteredBy(process int) bool {
 	return g.enteredBefore(process, math.MaxInt)
 }
 
-// enteredBefore says whether it re-entered g by an answer before the event at idx.
+// enteredBefore says whether such a process re-entered g by an answer before the event at idx.
 func (g *Grant) enteredBefore(process, idx int) bool {
 	return g.Rare != nil && slices.ContainsFunc(g.Rare.entrants, func(x entrant) bool { return x.process == process && x.idx < idx })
 }
@@ -231,9 +230,9 @@ func (g *Grant) acquiredLast() time.Duration {
 	return max(g.OK, g.Rare.again.ok)
 }
 
-// MayBeTakenSince says whether the word that ended g may have come before its owner was
-// granted g, or took it once more, as far as clocks tell.
-func (l *Ledger) MayBeTakenSince(g *Grant, o *Op) bool {
+// MayBeAcquiredSince says whether the ending of g may have been before its owner was granted g, or
+// re-entered it, as far as the clocks tell.
+func (l *Ledger) MayBeAcquiredSince(g *Grant, o *Op) bool {
 	return g.StoppedAt <= Later(l.From(g, o.By()), g.acquiredLast())
 }
 
@@ -251,7 +250,7 @@ func (g *Grant) AcquiredBefore(idx int) int {
 	return g.OKIdx
 }
 
-// Again is the latest acquire by which g's owner took it once more, with its token.
+// Again is the latest acquire by which g's owner re-entered it, with g's first token.
 func (g *Grant) Again() (o Op, found bool) {
 	if g.Rare == nil || g.Rare.latest.idx == 0 {
 		return o, false
@@ -260,8 +259,8 @@ func (g *Grant) Again() (o Op, found bool) {
 	return Op{Action: history.Acquire, Holder: g.Holder, Fence: g.Fence, Mode: g.Mode, Process: r.by, Host: r.host, Inv: r.inv, InvIdx: r.invIdx, OK: r.ok, OKIdx: r.idx}, true
 }
 
-// ReenteredMeanwhile says whether another process of g's owner took it once more, beyond
-// doubt before o was issued, by an answer that the history tells of only later.
+// ReenteredMeanwhile says whether another process of g's owner surely re-entered it before o
+// was issued, by an answer of which the history tells only after o.
 func (l *Ledger) ReenteredMeanwhile(g *Grant, o *Op) bool {
 	if g == nil || g.Rare == nil || g.enteredBy(o.Process) {
 		return false
@@ -270,8 +269,8 @@ func (l *Ledger) ReenteredMeanwhile(g *Grant, o *Op) bool {
 	return r.idx > o.InvIdx && r.ok+l.From(g, o.By()) < o.Inv
 }
 
-// NoteReentry notes for o, a write under way, that another process of its owner's has taken
-// g once more.
+// NoteReentry notes for o, a write under way, that another process of its owner's has
+// re-entered g.
 func (l *Ledger) NoteReentry(g *Grant, o *Op) {
 	if g.Rare == nil || g.Rare.latest.by == o.Process || g.Rare.latest.idx == 0 {
 		return
@@ -281,8 +280,7 @@ func (l *Ledger) NoteReentry(g *Grant, o *Op) {
 	}
 }
 
-// ReenteredBefore says whether such a word, told while o was under way, was answered before
-// o was issued.
+// ReenteredBefore says whether such a re-entry was answered before o was issued.
 func (o *Op) ReenteredBefore() bool {
 	return o.Doubts != nil && o.Doubts.reentered != 0 && o.Doubts.reentered < o.Inv
 }
@@ -290,17 +288,17 @@ func (o *Op) ReenteredBefore() bool {
 // Reentered says whether another process than its first re-entered g.
 func (g *Grant) Reentered() bool { return g.Rare != nil && len(g.Rare.entrants) > 0 }
 
-// TookBefore says whether a process was granted g, or took it once more, by an answer before
-// the event at idx.
-func (g *Grant) TookBefore(process, idx int) bool {
+// AcquiredByBefore says whether process was granted g, or re-entered it, by an answer before the
+// event at idx.
+func (g *Grant) AcquiredByBefore(process, idx int) bool {
 	return g.Process == process && g.OKIdx < idx || g.enteredBefore(process, idx)
 }
 
 // acquiredBy says whether this process was granted g, or is among those that re-entered it.
 func (g *Grant) acquiredBy(process int) bool { return g.Process == process || g.enteredBy(process) }
 
-// TwoTokens says whether a re-entry changed g's token: of which of the two a word is
-// that bears one of them is then open.
+// TwoTokens says whether a re-entry changed g's token: an operation that names one of the two
+// tokens may be of either lease, if there are two.
 func (g *Grant) TwoTokens() bool { return g.Rare != nil && g.Rare.secondToken != 0 }
 
 // Reentries yields the index of the event by which another process of g's owner re-entered it
@@ -314,19 +312,19 @@ func (g *Grant) Reentries(yield func(idx int) bool) {
 	}
 }
 
-// Strange says whether a word with this token may be of another lease than g.
-func (g *Grant) Strange(fence uint64) bool {
+// MayNameOther says whether an operation that names this token may be of another lease than g.
+func (g *Grant) MayNameOther(fence uint64) bool {
 	return fence != 0 && g.Fence != 0 && (fence != g.Fence || g.TwoTokens())
 }
 
-// Concerns says whether word, the token of a word that ended g (0 when there was
-// none), tells a writer with this token for sure that it holds nothing.
+// Concerns says whether an ending of g that named the token word (0 for none) surely tells a
+// writer with the token fence that it holds nothing.
 func (g *Grant) Concerns(word, fence uint64) bool {
-	return !g.Strange(word) || g.TwoTokens() && word == fence
+	return !g.MayNameOther(word) || g.TwoTokens() && word == fence
 }
 
-// Tokens calls yield with g's: the one that it was granted with, and those that re-entries and
-// extensions changed it to, as far as they are remembered.
+// Tokens yields g's tokens: the one that it was granted with, and those to which re-entries and
+// extensions changed it, as far as they are remembered.
 func (g *Grant) Tokens(yield func(fence uint64) bool) {
 	if !yield(g.Fence) || g.TwoTokens() && !yield(g.Rare.secondToken) {
 		return
@@ -338,7 +336,7 @@ func (g *Grant) Tokens(yield func(fence uint64) bool) {
 	}
 }
 
-// reenteredBy says whether an acquire by the same owner found it still holding.
+// reenteredBy says whether o, an acquire of g's owner, re-entered g.
 func (l *Ledger) reenteredBy(g *Grant, o *Op) bool {
 	if g.StoppedAt != Never || g.Mode != o.Mode || l.crossed(g, o) {
 		return false
@@ -346,14 +344,14 @@ func (l *Ledger) reenteredBy(g *Grant, o *Op) bool {
 	return o.OK < g.Deadline || o.Inv < g.Deadline && o.Fence == g.Fence && g.Fence != 0
 }
 
-// crossed says whether o, which gave its owner another token than g's, was asked for
-// before g was surely answered: each of the two acquires took a lease of its own then.
+// crossed says whether o, which gave its owner another token than g's, was asked for before g
+// was surely answered: each of the two acquires then began a lease of its own.
 func (l *Ledger) crossed(g *Grant, o *Op) bool {
-	return g.Strange(o.Fence) && !g.Bears(o.Fence) && !g.acquiredBy(o.Process) && o.Inv <= Later(l.From(g, o.By()), g.OK)
+	return g.MayNameOther(o.Fence) && !g.Bears(o.Fence) && !g.acquiredBy(o.Process) && o.Inv <= Later(l.From(g, o.By()), g.OK)
 }
 
-// named is the lease that the completion of o names, when it is not the one that o
-// seemed to be of; else nil.
+// named is the lease that the completion of o names, where it is not the one that o seemed to
+// be of; else nil.
 func (h *Holder) named(o *Op) *Grant {
 	g := h.Grant
 	switch {
@@ -371,8 +369,8 @@ func (h *Holder) named(o *Op) *Grant {
 	return nil
 }
 
-// serve books that o made the servers keep g: for the TTL, or for as long as was
-// promised by it, from when they were asked, which was before o was answered.
+// serve notes that because of o the servers may keep g: from when they were asked, which is
+// before o was answered, for the TTL, or for as long as o promised.
 func (l *Ledger) serve(g *Grant, o *Op, d time.Duration) {
 	length := l.lasting(o, d)
 	g.ServedUntil = max(g.ServedUntil, Later(o.OK, length))
@@ -381,9 +379,9 @@ func (l *Ledger) serve(g *Grant, o *Op, d time.Duration) {
 	k.ServedUntil, l.Longest = max(k.ServedUntil, g.ServedUntil), max(l.Longest, length)
 }
 
-// serveBeside books that o, an extension of g's, may have kept another lease of its
-// owner's too: where g, kept until served before, may have been a re-entry into that one,
-// or that one into g.
+// serveBeside notes that o, an extension of g's, may have made the servers keep another lease x
+// of its owner's longer, too: where g may be a re-entry into x, or x into g. Before o, they may
+// have kept g until served.
 func (l *Ledger) serveBeside(g *Grant, served time.Duration, o *Op, d time.Duration) {
 	if !o.Holder.beside {
 		return
@@ -405,8 +403,8 @@ func (l *Ledger) serveBeside(g *Grant, served time.Duration, o *Op, d time.Durat
 	}
 }
 
-// servedWhen is until when the servers may have kept g, by what had been asked for when
-// its owner was granted another lease, second; until otherwise.
+// servedWhen is until when the servers may have kept g, by the extensions that were asked for
+// before its owner was granted the lease second; until where none is known.
 func (g *Grant) servedWhen(second *Grant, until time.Duration) time.Duration {
 	if g.Rare != nil && g.Rare.secondIdx == second.OKIdx && g.Rare.secondIdx != 0 {
 		return g.Rare.servedThen
@@ -414,8 +412,9 @@ func (g *Grant) servedWhen(second *Grant, until time.Duration) time.Duration {
 	return until
 }
 
-// servedSince books that o extended g, which the servers may have kept until served before
-// that. Asked for once second was granted, that makes second no re-entry into g.
+// servedSince notes that o extended g, which the servers may have kept until served before
+// that. If o was asked for only after second was granted, it proves nothing about whether
+// second is a re-entry into g.
 func (g *Grant) servedSince(second *Grant, o *Op, served, eps time.Duration) {
 	then := g.servedWhen(second, served)
 	if o.InvIdx < second.OKIdx || o.Inv <= Later(eps, second.OK) {
@@ -432,14 +431,14 @@ func (l *Ledger) lasting(o *Op, d time.Duration) time.Duration {
 	return l.Header.TTL
 }
 
-// Length is how long the lease that o gave was asked for.
+// Length is how long the servers may keep the lease that o gave, from when it was asked for.
 func (l *Ledger) Length(o *Op) time.Duration {
 	d, _ := l.deadline(o)
 	return l.lasting(o, d)
 }
 
-// MayReenter says whether o, which its owner was granted with the token of g, may have
-// found g on the servers: its promise may be over by then, but not their TTL.
+// MayReenter says whether o, by which the owner of g was granted g's token, may have been a
+// re-entry: the servers may keep a lease beyond its deadline.
 func (l *Ledger) MayReenter(g *Grant, o *Op) bool {
 	if g == nil || g.Fence == 0 || g.Fence != o.Fence {
 		return false
@@ -453,8 +452,8 @@ func (l *Ledger) MayReenter(g *Grant, o *Op) bool {
 	return o.Inv <= Later(l.From(g, o.By()), g.ServedUntil)
 }
 
-// OverBefore says whether g had been given back, or its owner been told that it was
-// gone, before o was asked for.
+// OverBefore says whether g had surely been released, or its owner been told that it was gone,
+// before o was asked for.
 func (l *Ledger) OverBefore(g *Grant, o *Op) bool {
 	eps := l.From(g, o.By())
 	gone := func(t time.Duration, by int) bool { return by == o.Process && t <= o.Inv || t+eps < o.Inv }
@@ -470,7 +469,7 @@ func (l *Ledger) OverBefore(g *Grant, o *Op) bool {
 }
 
 // MayBeExtending says whether an extension is under way that may be of g: one that acts under
-// it, or under another lease of its owner's and names none.
+// g, or one under another lease of its owner's that names no token.
 func (l *Ledger) MayBeExtending(g *Grant) bool {
 	if g.Extending > 0 {
 		return true
@@ -522,8 +521,8 @@ func (l *Ledger) extensionDone(e *history.Event, o *Op) {
 	l.moved(e, o)
 }
 
-// answered books that the outcome of o, an extension of h's, is known: what it did to the
-// leases that were granted while it was under way is vague no more.
+// answered notes that the outcome of o, an extension of h's, is known, and so whether it moved
+// the deadline of leases that were granted while it was under way.
 func (h *Holder) answered(o *Op) {
 	if h.extends.idx == o.InvIdx {
 		h.extends = asking{}
@@ -539,13 +538,13 @@ func (h *Holder) answered(o *Op) {
 	}
 }
 
-// answeredBefore says whether o was answered before g was asked for, beyond doubt.
+// answeredBefore says whether o was surely answered before g was asked for.
 func (l *Ledger) answeredBefore(g *Grant, o *Op) bool {
 	return g.Process != o.Process && Later(l.From(g, o.By()), o.OK) < g.Inv
 }
 
-// refusedMeanwhile says whether o, an extension that was asked for before the history told
-// of g, was refused it: it names g, or g had been granted before.
+// refusedMeanwhile says whether o, an extension that was asked for before the history told of
+// g, was an extension of g and refused: it names g, or g had been granted before it.
 func (l *Ledger) refusedMeanwhile(g *Grant, o *Op) bool {
 	if o.Fence != 0 {
 		return g.Bears(o.Fence)
@@ -553,7 +552,7 @@ func (l *Ledger) refusedMeanwhile(g *Grant, o *Op) bool {
 	return g.Process != o.Process && Later(l.From(g, o.By()), g.OK) < o.Inv
 }
 
-// renewed books a round of automatic renewal, which has no invocation.
+// renewed applies a round of automatic renewal, which has no invocation.
 func (l *Ledger) renewed(e *history.Event) {
 	h := l.HolderOf(l.Key(e.Key), l.Owner(e.Owner))
 	o := l.newOp(e, h)
@@ -563,7 +562,7 @@ func (l *Ledger) renewed(e *history.Event) {
 	}
 	o.narrow(e)
 	o.learn(e)
-	l.Under(o, h.spokenOf(o.Inv, o.Fence, o.Process))
+	l.Under(o, h.meant(o.Inv, o.Fence, o.Process))
 	if o.Grant != nil {
 		o.Grant.Renewed = true
 		l.moved(e, o)
@@ -573,8 +572,8 @@ func (l *Ledger) renewed(e *history.Event) {
 	l.recycle(o)
 }
 
-// at is the lease that a renewal at t, or a loss, was of: the latest that had
-// begun, or the one before when the token says so.
+// at is the lease that a renewal or a loss at t is about: the latest that had begun by t, or,
+// where the token says so, the one before.
 func (h *Holder) at(t time.Duration, fence uint64) *Grant {
 	g := h.Grant
 	p := h.Prior
@@ -591,8 +590,8 @@ func (h *Holder) at(t time.Duration, fence uint64) *Grant {
 	return g
 }
 
-// Bearing is the latest of h's remembered leases with this token, one that goes on when
-// there is one; or nil.
+// Bearing is the latest of h's remembered leases with this token, preferably one that goes on;
+// nil when there is none.
 func (h *Holder) Bearing(fence uint64) (best *Grant) {
 	for x := range h.Leases {
 		if x.Bears(fence) && (best == nil || x.GoesOn() && !best.GoesOn() || x.GoesOn() == best.GoesOn() && x.OKIdx > best.OKIdx) {
@@ -602,15 +601,15 @@ func (h *Holder) Bearing(fence uint64) (best *Grant) {
 	return best
 }
 
-// forgot says whether this token, which no lease bears that is remembered, may be of an
-// older one than g: its owner was granted others, then.
+// forgot says whether this token, which no remembered lease bears, may be that of an older
+// lease than g: then its owner had leases that are forgotten.
 func (g *Grant) forgot(fence uint64) bool {
 	return fence != 0 && fence < g.Fence && !g.Bears(fence) && g.Holder.granted > 1
 }
 
-// acted is the lease that an extension or release is of: the latest, unless the
-// token names an older one, or, without a token, the process is the one that took
-// the one before. It is nil when that is forgotten.
+// acted is the lease that an extension or release is of: the latest, unless the token names an
+// older one, or, without a token, the process is the one that acquired the one before. It is
+// nil when that lease is forgotten.
 func (h *Holder) acted(o *Op) *Grant {
 	g, before := h.Grant, h.Prior
 	switch {
@@ -623,7 +622,7 @@ func (h *Holder) acted(o *Op) *Grant {
 		return g
 	case before == nil:
 	case before.Bears(o.Fence),
-		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && !g.owesRelease(before, o) && (before.ReleasedAt == Never || before.ReleaseToken() != 0 && before.Strange(before.ReleaseToken())),
+		o.Fence == 0 && o.Action == history.Release && g.ReleasedAt != Never && !g.owesRelease(before, o) && (before.ReleasedAt == Never || before.ReleaseToken() != 0 && before.MayNameOther(before.ReleaseToken())),
 		o.Fence == 0 && before.ReleasedAt == Never && before.acquiredBy(o.Process) && !g.acquiredBy(o.Process):
 		return before
 	}
@@ -638,16 +637,15 @@ func (h *Holder) acted(o *Op) *Grant {
 	return g
 }
 
-// owesRelease says whether o, a release behind another process's one of g, is of g all the
-// same: its process took g, when its owner's lease before had run out, or it had been told
-// that it was gone.
+// owesRelease says whether o, a release after one of g by another process, is a release of g as
+// well: its process acquired g when the lease before had run out, or after it had been told
+// that that was gone.
 func (g *Grant) owesRelease(before *Grant, o *Op) bool {
 	over := before.Latest() <= g.Inv && before.Process == o.Process || before.RefusedTo(o.Process, g.InvIdx)
 	return g.ReleasedBy != o.Process && g.Process == o.Process && over
 }
 
-// moved gives an extended lease its deadline. A refused extension ends the
-// definite hold: the caller has been told no.
+// moved applies the outcome of an extension. A refused one ends the definite hold.
 func (l *Ledger) moved(e *history.Event, o *Op) {
 	g := o.Grant
 	g.stampedBy(o.By())
@@ -694,7 +692,7 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 	}
 }
 
-// change dispatches that o moved its lease's deadline from old.
+// change dispatches, as a fact of kind w, that o moved its lease's deadline from old.
 func (l *Ledger) change(w Kind, e *history.Event, o *Op, old time.Duration) {
 	l.fact = Fact{Kind: w, Event: e, Op: o, Grant: o.Grant, Key: o.Holder.Key, Old: old}
 	l.Dispatch()
@@ -706,18 +704,18 @@ func (l *Ledger) change(w Kind, e *history.Event, o *Op, old time.Duration) {
 	}
 }
 
-// lost books what the library told its user: the lease is gone.
+// lost applies a loss that the library reported.
 func (l *Ledger) lost(e *history.Event, h *Holder) {
-	g := h.spokenOf(ReportedAt(e), e.Fence, e.Process)
+	g := h.meant(ReportedAt(e), e.Fence, e.Process)
 	if g != nil && g.TwoTokens() && e.Fence != 0 && len(g.Rare.losses) < MaxDenials {
 		g.Rare.losses = append(g.Rare.losses, givenBack{e.Time, e.Index, e.Process, e.Fence})
 	}
-	if g == nil || g.LostAt != Never && (!g.Strange(g.LossToken()) || g.Strange(e.Fence)) { // unless that word may have been of another lease
+	if g == nil || g.LostAt != Never && (!g.MayNameOther(g.LossToken()) || g.MayNameOther(e.Fence)) { // unless that loss may have been of another lease
 		return
 	}
 	g.LostAt, g.LostIdx, g.LostBy = e.Time, e.Index, e.Process
 	g.stampedBy(l.By(e))
-	if g.Strange(e.Fence) || g.Rare != nil {
+	if g.MayNameOther(e.Fence) || g.Rare != nil {
 		g.Rarely().lossToken = e.Fence
 	}
 	l.fact = Fact{Kind: Lost, Event: e, Grant: g, Key: h.Key}
@@ -726,9 +724,9 @@ func (l *Ledger) lost(e *history.Event, h *Holder) {
 	h.stopBeside(g, l.By(e), e.Fence, ReportedAt(e), e.Index, false)
 }
 
-// spokenOf is the lease that a renewal at t, or a loss, was of that a process was told:
-// without a token, rather the one that the process took, of the two latest.
-func (h *Holder) spokenOf(t time.Duration, fence uint64, process int) *Grant {
+// meant is the lease that a renewal at t, or a loss, is about that process was told of:
+// without a token, of the two latest the one that the process acquired.
+func (h *Holder) meant(t time.Duration, fence uint64, process int) *Grant {
 	g := h.at(t, fence)
 	if x := h.Grant; fence == 0 && g != nil && g != x && x.acquiredBy(process) && !g.acquiredBy(process) {
 		return x

@@ -1,3 +1,28 @@
+// Package ledger turns the events of a history into facts, which rules judge, and keeps what is
+// known of keys, owners, leases, writes and faults: in bounded memory, so what ended long ago
+// is forgotten.
+//
+// # Words
+//
+// A grant is a successful acquire and the lease that it began. Its ending is the event that
+// shows that the lease is gone before its deadline: a release, a reported loss or a refused
+// extension. A lease goes on until its ending. Its definite hold lasts from the answer to the
+// acquire until the deadline or the ending, whichever is first.
+//
+// A lease is re-entered when its owner acquires the key again while the lease goes on. An owner
+// may have several processes; each of them may re-enter a lease of the owner's, extend it or
+// release it.
+//
+// An operation names the leases that bear its token. One without a token may be of any lease
+// that its owner has: functions whose name ends in Beside deal with the other leases that it
+// may be of.
+//
+// An event's own stamps are its fields began_ns and ended_ns. They may say that it happened
+// earlier than its line: the history then tells of it late, after events that happened later.
+// What was concluded in between may have to be changed.
+//
+// Times are durations since the run began. Unless noted, an unknown time is Never, and no index,
+// token or number is 0.
 package ledger
 
 import (
@@ -7,8 +32,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// A Ledger turns the events of a history into facts, and keeps what is known of keys,
-// owners, leases, writes and faults.
+// A Ledger is the state of a history up to the latest event. See the package comment.
 type Ledger struct {
 	Header history.Header // its Epsilon is that of the two clocks that may be furthest apart
 	Clocks Clocks
@@ -94,15 +118,14 @@ func (l *Ledger) Apply(e *history.Event) {
 	}
 }
 
-// emitEvent dispatches a fact that is all in its event.
+// emitEvent dispatches a fact that consists of its event alone.
 func (l *Ledger) emitEvent(w Kind, e *history.Event) {
 	l.fact = Fact{Kind: w, Event: e}
 	l.Dispatch()
 }
 
-// emit dispatches a fact about an operation and its lease. Of the fact before,
-// what belongs to other kinds of facts is left standing: most of what judging
-// costs is moving memory.
+// emit dispatches a fact about an operation and its lease. Fields that facts of kind w do not
+// use keep the values of the fact before: clearing them would cost time for each event.
 func (l *Ledger) emit(w Kind, e *history.Event, o *Op) {
 	if !l.Wanted[w] {
 		return
@@ -112,21 +135,21 @@ func (l *Ledger) emit(w Kind, e *history.Event, o *Op) {
 	l.Observer.Dispatch(f)
 }
 
-// phase books the phase that the run is in.
+// phase notes that the run enters a phase.
 func (l *Ledger) phase(name string) {
 	l.Ended = l.Ended || name == history.PhaseEnd
 	l.Phased = l.Phased || name == history.PhaseWarmup || name == history.PhaseMain || name == history.PhaseFinal
 	l.Final = l.Final || name == history.PhaseFinal
 }
 
-// Dispatch shows the fact that was made to whoever wants to see it.
+// Dispatch has the observer observe the fact that was made last.
 func (l *Ledger) Dispatch() {
 	if l.Wanted[l.fact.Kind] {
 		l.Observer.Dispatch(&l.fact)
 	}
 }
 
-// Later is d after t. A lease without an end is as long as can be, and never ends.
+// Later is t + d, or Never where that overflows: a lease without an end never ends.
 func Later(t, d time.Duration) time.Duration {
 	if d > Never-max(t, 0) {
 		return Never

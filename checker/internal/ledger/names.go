@@ -8,8 +8,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// ledgerNames finds keys and owners by name. Owners are numbered as they come,
-// so that who holds what is found without looking at names again.
+// ledgerNames finds keys and owners by name. Both are numbered in the order in which they
+// occur, so that a lookup by name is needed once per operation.
 type ledgerNames struct {
 	Keys    map[string]*Key
 	near    [nearNames]nearKey // some of the keys, by nearness
@@ -18,7 +18,7 @@ type ledgerNames struct {
 	holders int      // how many there are
 }
 
-// A nearKey is a key, and its name as it was spelt last.
+// A nearKey is a key in a small cache, and its name as the last event spelt it.
 type nearKey struct {
 	name string
 	*Key
@@ -30,8 +30,7 @@ const (
 	placedOwners = 1024
 )
 
-// nearness is a number made of a name's end and length, which tells most names
-// apart.
+// nearness is a hash of a name, made of its end and length: it differs for most names.
 func nearness(s string) int {
 	n := len(s)
 	if n < 2 {
@@ -99,7 +98,7 @@ func (l *Ledger) farHolder(k *Key, no int) *Holder {
 	return h
 }
 
-// holder finds who e speaks of. A process mostly acts for one owner.
+// holder finds the owner and the key that e is about. A process mostly acts for one owner.
 func (l *Ledger) holder(slot *proc, e *history.Event) *Holder {
 	h := slot.holder
 	switch {
@@ -114,7 +113,7 @@ func (l *Ledger) holder(slot *proc, e *history.Event) *Holder {
 	return h
 }
 
-// SortedKeys lists the keys by name, for an order that does not change.
+// SortedKeys lists the keys by name, so that their order depends on nothing else.
 func (l *Ledger) SortedKeys() []*Key {
 	out := make([]*Key, 0, len(l.Names.Keys))
 	for _, name := range slices.Sorted(maps.Keys(l.Names.Keys)) {
@@ -131,7 +130,7 @@ func (k *Key) SortedHolders() []*Holder {
 	return out
 }
 
-// AnyHolder says whether one of the key's holders is so.
+// AnyHolder says whether is holds for any of the key's holders.
 func (k *Key) AnyHolder(is func(*Holder) bool) bool {
 	for _, h := range k.Holders {
 		if h != nil && is(h) {

@@ -26,7 +26,7 @@ type Fault struct {
 	Replaced bool // another victim was tried in its place
 }
 
-// Nemesis is the book of faults.
+// Nemesis follows the faults of a history.
 type Nemesis struct {
 	Faults   []*Fault
 	begun    faultPool     // injection invoked, not completed
@@ -39,7 +39,7 @@ type Nemesis struct {
 	Marks    [kinds]Spans  // when faults of each kind lasted
 }
 
-// Observe takes a nemesis event, and reports whether a heal was confirmed by it.
+// Observe applies an event of the nemesis, and reports whether it confirms a heal.
 func (n *Nemesis) Observe(e *history.Event) bool {
 	switch {
 	case e.Op == history.Fault && e.Kind == history.Invoke:
@@ -67,8 +67,8 @@ func (n *Nemesis) Observe(e *history.Event) bool {
 	return false
 }
 
-// replace notes that another victim was tried in place of the fault that an event
-// invoked, which hurt nobody.
+// replace notes that another victim was tried in place of the fault that was invoked at idx,
+// which took no effect.
 func (n *Nemesis) replace(idx int) {
 	for _, f := range n.Faults {
 		f.Replaced = f.Replaced || f.Idx == idx
@@ -132,11 +132,11 @@ func (n *Nemesis) Since(t time.Duration) bool {
 	return n.InForce > 0 || n.EverOver && n.Ended >= t
 }
 
-// MayBeSince says whether a fault was in force at any time from t on, or may have been: one
-// that is being injected may have hurt already.
+// MayBeSince says whether a fault may have been in force at any time from t on: one that is
+// being injected may have taken effect already.
 func (n *Nemesis) MayBeSince(t time.Duration) bool { return n.Unhealed > 0 || n.Since(t) }
 
-// touching goes through the faults in force at any time in [from, to].
+// touching yields the faults in force at any time in [from, to].
 func (n *Nemesis) touching(from, to time.Duration) iter.Seq[*Fault] {
 	return func(yield func(*Fault) bool) {
 		for _, f := range n.Faults {
@@ -169,7 +169,7 @@ func (n *Nemesis) Breakers(from, to time.Duration) []string {
 // storyFaults is how many faults a story names.
 const storyFaults = 3
 
-// Story tells of the faults that touch [from, to] in plain words.
+// Story names the faults in force in [from, to], in a sentence.
 func (n *Nemesis) Story(from, to time.Duration) string {
 	var s []string
 	all := 0
@@ -201,10 +201,9 @@ func (f *Fault) String() string {
 	return fmt.Sprintf("%s%s from %s to %s", f.name, on, words.At(f.From), words.At(f.To))
 }
 
-// Forgot says whether a fault that touches [from, to] can have made a node
-// forget a lease.
+// Forgot says whether a fault in force in [from, to] can have made a node forget a lease.
 func (n *Nemesis) Forgot(from, to time.Duration) bool { return n.Marks[NodeState].Touch(from, to) }
 
-// MostListed is how many findings of one id are listed that no limit of the
-// user's counts.
+// MostListed is how many findings of one id are listed of those that the user's limit does not
+// count.
 const MostListed = 50

@@ -18,7 +18,7 @@ type Op struct {
 	Kept       bool       // something refers to it beyond its completion
 	Executed   bool       // settled by a link: it was carried out
 	Several    bool       // of an acquire: it asks for other keys too, and any of them may be why it is refused
-	Late       bool       // by its own word it began before the event that invoked it
+	Late       bool       // by its own stamps it began before the event that invoked it
 	Inner      bool       // a release of a lease that its owner holds more than once
 	MayReenter bool       // of an acquire that began a lease: it may be a re-entry, with an older one's token
 	Settled    settlement // how an unknown outcome was settled
@@ -48,7 +48,7 @@ func (o *Op) asking() asking { return asking{o.Inv, o.InvIdx, o.Process, o.Fence
 // HasBegan says whether o itself says when it began.
 func (o *Op) HasBegan() bool { return o.Has&history.HasBegan != 0 }
 
-// An Use says by what right a write was issued.
+// A Use says what the owner of a write knew of its lease when it issued the write.
 type Use uint8
 
 const (
@@ -61,27 +61,27 @@ const (
 	UseDenied              // after its owner was refused an extension, or an inner release
 )
 
-// A Mark is an accepted write that matters later.
+// A Mark is the place of an accepted write: its number and its event.
 type Mark struct {
 	Seq uint64
 	Idx int
 }
 
-// doubts are what is known of a write, or a release, until it is settled.
+// doubts are what is known of a write, or a release, whose outcome is not certain yet.
 type doubts struct {
-	above    TokenMark    // the first higher token accepted on its key
-	Below    TokenMark    // the last lower one
-	Rival    Update       // the first update accepted that started from the same version
-	passed   int          // writes accepted since
-	Late     *LateWrite   // it was issued after the deadline; nil when it was not
-	No       *refusal     // the answer by which its owner knew better; nil when there was none
-	Words    []int        // what only together told its owner that a lease of several tokens was over
-	Told     bool         // a loss or a refusal had ended its lease as well as a release
-	audited  history.Kind // what the store's log said before its client did; 0 is nothing
-	auditIdx int
-	followed *following // of a release
+	above      TokenMark    // the first higher token accepted on its key
+	Below      TokenMark    // the last lower one
+	Rival      Update       // the first update accepted that started from the same version
+	passed     int          // writes accepted since
+	Late       *LateWrite   // it was issued after the deadline; nil when it was not
+	No         *refusal     // the answer by which its owner knew better; nil when there was none
+	Endings    []int        // the events that only together told its owner that a lease of several tokens was over
+	EndedTwice bool         // a loss or a refusal had ended its lease as well as a release
+	audited    history.Kind // what the store's log said before its client did; 0 is nothing
+	auditIdx   int
+	followed   *following // of a release
 
-	reentered time.Duration // another process of its owner's had surely taken its lease once more by then, as was told while it was under way; 0 is never
+	reentered time.Duration // another process of its owner's had surely re-entered its lease by then, as was told while it was under way; 0 is never
 }
 
 // A TokenMark is an accepted write and its token.
@@ -90,7 +90,7 @@ type TokenMark struct {
 	Fence uint64
 }
 
-// Doubt makes place for what is known of o.
+// Doubt returns the doubts of o, which it creates on demand.
 func (o *Op) Doubt() *doubts {
 	if o.Doubts == nil {
 		o.Doubts = new(doubts)
@@ -98,8 +98,8 @@ func (o *Op) Doubt() *doubts {
 	return o.Doubts
 }
 
-// Newer is the first higher token accepted on o's key, if o was not settled
-// then; its seq is 0 when there is none.
+// Newer is the first write with a higher token that was accepted on o's key while o's outcome
+// was unknown; its seq is 0 when there is none.
 func (o *Op) Newer() TokenMark {
 	if o.Doubts == nil {
 		return TokenMark{}
@@ -107,7 +107,7 @@ func (o *Op) Newer() TokenMark {
 	return o.Doubts.above
 }
 
-// Behind says whether o, at seq, landed behind a newer token.
+// Behind says whether o, with the number seq, landed behind a write with a newer token.
 func (o *Op) Behind(seq uint64) bool {
 	n := o.Newer()
 	return n.Seq != 0 && n.Seq < seq
@@ -144,13 +144,13 @@ func (o *Op) leave() {
 	o.queue, o.Prev, o.Next = nil, nil, nil
 }
 
-// Forget takes from a copy of an op what belongs to the op itself.
+// Forget clears in a copy of an op the fields that belong to the original.
 func (o *Op) Forget() { o.Grant, o.Doubts, o.queue, o.Next, o.Prev = nil, nil, nil, nil, nil }
 
-// overdue notes that o was issued after its lease's deadline, and no extension was
-// under way: what moves the deadline from here on covers o no more, unless it
-// turns out to have begun before. Of a write that is told late it is the deadline
-// before, where the extension surely began behind the write.
+// overdue notes that o, a write, was issued after its lease's deadline while no extension was
+// under way: a later deadline covers it only if the extension turns out to have begun before.
+// For a write of which the history tells late, the deadline is the one before, where the
+// extension surely began after the write.
 func (l *Ledger) overdue(o *Op) {
 	g := o.Grant
 	if g == nil || o.Use == UseNever || o.Use == UseRefused || o.Use == UseUnknown {
@@ -173,8 +173,8 @@ func (l *Ledger) overdue(o *Op) {
 	o.Doubt().Late = w
 }
 
-// narrowed books that o, overdue, says itself when it was issued: later than it seemed,
-// and so perhaps when its owner had taken the lease once more.
+// narrowed notes that o, an overdue write, has stamps of its own by which it was issued later
+// than its invocation, perhaps when its owner had re-entered the lease.
 func (l *Ledger) narrowed(o *Op, w *LateWrite) {
 	w.Inv, w.Own = o.Inv, o.HasBegan()
 	eps := l.Past(o.Grant, o.By())
@@ -182,8 +182,8 @@ func (l *Ledger) narrowed(o *Op, w *LateWrite) {
 	w.Covered = w.Covered && w.Inv-eps <= w.to || again
 }
 
-// Since notes that w's owner took or extended the lease once more, from then on until a
-// deadline: its client may say yet that w was issued only then.
+// Since notes that w's owner had the lease again, from then on until a deadline, by a re-entry
+// or an extension: by its own stamps, w may turn out to have been issued then.
 func (w *LateWrite) Since(from, until time.Duration) {
 	n := len(w.since)
 	if n > 0 && (w.since[n-1].from <= from && from <= w.since[n-1].until || n == MaxOverdue) { // without a gap
@@ -203,7 +203,7 @@ func (o *Op) Overdue() *LateWrite {
 	return o.Doubts.Late
 }
 
-// Due is the deadline of o's lease, as far as it concerns o.
+// Due is the deadline of o's lease by which o is judged.
 func (o *Op) Due() time.Duration {
 	if w := o.Overdue(); w != nil {
 		return w.d
@@ -211,26 +211,26 @@ func (o *Op) Due() time.Duration {
 	return o.Grant.Deadline
 }
 
-// An Update is an accepted read-modify-write.
+// An Update is an accepted write that was computed from a version that its owner had read.
 type Update struct {
 	Mark
-	Base    uint64
-	Holder  *Holder
-	section int  // the grant that it was written under, by its event; 0 is none
-	Told    bool // its client was told that it was accepted
+	Base         uint64
+	Holder       *Holder
+	section      int  // the grant that it was written under, by its event; 0 is none
+	Acknowledged bool // its client was told that it was accepted
 }
 
-// Update is o as an update of a version.
+// Update is o as an update; at is its place.
 func (o *Op) Update(at Mark) Update {
-	u := Update{Mark: at, Base: o.Base, Holder: o.Holder, Told: o.Outcome == history.OK && o.Settled == 0}
+	u := Update{Mark: at, Base: o.Base, Holder: o.Holder, Acknowledged: o.Outcome == history.OK && o.Settled == 0}
 	if o.Grant != nil {
 		u.section = o.Grant.OKIdx
 	}
 	return u
 }
 
-// Retries says whether one of two updates is the other once more, in the same
-// section, since nobody was told what had become of it.
+// Retries says whether one of two updates repeats the other in the same section, as a client
+// does that was not told the first one's outcome.
 func (u Update) Retries(x Update) bool {
-	return !(u.Told && x.Told) && u.Holder == x.Holder && u.section == x.section
+	return !(u.Acknowledged && x.Acknowledged) && u.Holder == x.Holder && u.section == x.section
 }

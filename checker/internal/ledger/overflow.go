@@ -7,13 +7,13 @@ import (
 	"locktorture/workload/history"
 )
 
-// MostHeld is how many grants of one key are compared with each event. Where
-// more are live at once, the oldest are in the overflow, readers first.
+// MostHeld is how many grants of one key are compared with each event one by one. Where more
+// are live at once, the oldest are in the overflow, readers first.
 const MostHeld = 64
 
-// An overflow is a key's live grants beyond those that are looked at one by one. A
-// later grant that some of them exclude is told how many: n grants that all
-// hold at once are n²/2 double grants, and counting them costs n·log n.
+// An overflow holds the live grants of a key beyond MostHeld. A later grant learns only how
+// many of them it excludes: n grants that all hold at once are n²/2 double grants, and counting
+// them costs n·log n.
 type overflow struct {
 	Members  []*Grant   // in the order in which they joined
 	alive    [2]fenwick // of them, those whose hold is not known to be over, by mode
@@ -24,13 +24,13 @@ type overflow struct {
 	processes map[int]bool // that acquired members
 }
 
-// An ending is when a member's hold seemed to end.
+// An ending is when the hold of a member of an overflow seems to end.
 type ending struct {
 	at     time.Duration
 	member int
 }
 
-// overflow takes g in, and forgets those whose hold was over by now.
+// overflow adds g to k's overflow, and drops members whose hold was over by now.
 func (l *Ledger) overflow(k *Key, g *Grant) {
 	if k.Overflow == nil {
 		k.Overflow = new(overflow)
@@ -43,7 +43,7 @@ func (l *Ledger) overflow(k *Key, g *Grant) {
 	c.admit(g)
 }
 
-// compact gives those that are left the first places.
+// compact moves the members that are left to the front.
 func (c *overflow) compact() {
 	left := *c
 	*c = overflow{until: left.until}
@@ -66,15 +66,15 @@ func (c *overflow) admit(g *Grant) {
 	c.reschedule(g)
 }
 
-// reschedule books that g, a member, may end at another time than it seemed.
+// reschedule notes that g, a member, may end at another time than it seemed to.
 func (c *overflow) reschedule(g *Grant) {
 	c.until = max(c.until, g.End())
 	heap.Push((*endings)(c), ending{g.End(), int(g.Place) - 1})
 }
 
-// Between counts the first joined members that exclude g and surely held beside it from
-// then on, by who stamped them, though not for longer than the widest uncertainty of two
-// clocks.
+// Between counts, of the members that joined first, those that exclude g and whose hold surely
+// overlaps g's from then on, by the clocks of those who stamped them, though not for longer
+// than the widest uncertainty of two clocks.
 func (c *overflow) Between(j *Ledger, g *Grant, joined int, from time.Duration) int {
 	if !j.Clocks.Several() && !c.processes[g.Process] {
 		return 0
@@ -96,7 +96,7 @@ func (c *overflow) Between(j *Ledger, g *Grant, joined int, from time.Duration) 
 	return n
 }
 
-// Expire lets those go whose hold was over by t.
+// Expire drops the members whose hold was over by t.
 func (c *overflow) Expire(t time.Duration) {
 	for len(c.ends) > 0 && c.ends[0].at <= t {
 		m := heap.Pop((*endings)(c)).(ending).member
@@ -108,7 +108,7 @@ func (c *overflow) Expire(t time.Duration) {
 		default:
 			c.alive[g.Mode].add(m, -1)
 			c.Members[m], g.Place = nil, 0
-			g.Holder.Key.letGo(g)
+			g.Holder.Key.drop(g)
 		}
 	}
 	if len(c.ends) == 0 && c.Awaiting == 0 {
@@ -116,7 +116,7 @@ func (c *overflow) Expire(t time.Duration) {
 	}
 }
 
-// Excluding is how many of the first joined members that are left exclude a grant
+// Excluding counts, of the members that joined first and are left, those that exclude a grant
 // of mode m.
 func (c *overflow) Excluding(joined int, m history.Mode) int {
 	n := c.alive[history.Exclusive].sum(joined)
@@ -126,7 +126,7 @@ func (c *overflow) Excluding(joined int, m history.Mode) int {
 	return n
 }
 
-// OverflowUntil says until when a grant of the overflow may hold its key.
+// OverflowUntil is until when a grant of the overflow may hold its key.
 func (k *Key) OverflowUntil() time.Duration {
 	if k.Overflow == nil {
 		return 0
@@ -134,7 +134,7 @@ func (k *Key) OverflowUntil() time.Duration {
 	return k.Overflow.until
 }
 
-// endings orders an overflow by when its holds end.
+// endings is an overflow as a heap, by when its holds end.
 type endings overflow
 
 func (h *endings) Len() int           { return len(h.ends) }
@@ -148,11 +148,11 @@ func (h *endings) Pop() any {
 	return x
 }
 
-// A fenwick counts the members up to any place in logarithmic time (Fenwick,
-// "A new data structure for cumulative frequency tables", 1994).
+// A fenwick is prefix sums over places, with updates in logarithmic time (Fenwick, "A new data
+// structure for cumulative frequency tables", 1994).
 type fenwick []int32
 
-// grow adds a place with n.
+// grow appends a place of value n.
 func (f *fenwick) grow(n int32) {
 	i := len(*f) + 1
 	for below := 1; below < i&-i; below *= 2 {
@@ -167,7 +167,7 @@ func (f fenwick) add(at int, n int32) {
 	}
 }
 
-// sum is the count of the first n places.
+// sum is the sum of the first n places.
 func (f fenwick) sum(n int) (sum int) {
 	for i := n; i > 0; i -= i & -i {
 		sum += int(f[i-1])

@@ -18,9 +18,9 @@ const (
 	ProcSweep = 16 // pages that there may be before any is looked at
 )
 
-// procs finds processes by number. Numbers only grow, since every unknown
-// outcome retires its process: a page is dropped once all of its processes are,
-// or, when there are many pages, once none of its processes does anything.
+// procs finds processes by number. Numbers only grow, since a process retires after an unknown
+// outcome. Processes are kept in pages: a page is dropped once all of its processes are
+// retired, or, where there are many pages, once none of its processes has an open operation.
 type procs struct {
 	Pages map[int]*procPages
 	near  int
@@ -49,8 +49,8 @@ func (p *procs) at(n int) *proc {
 	return &p.page.slots[uint(n)%procPage]
 }
 
-// sweep drops pages without an open operation, when there are twice as many
-// pages as were left. What else they hold only saves looking it up.
+// sweep drops pages without an open operation, once there are twice as many pages as the last
+// sweep left. A process that it forgets is looked up again by name.
 func (p *procs) sweep() {
 	if len(p.Pages) < max(ProcSweep, 2*p.many) {
 		return
@@ -77,8 +77,8 @@ func (p *procs) retire(n int) {
 	}
 }
 
-// open lists the processes with an open operation, by number.
-func (p *procs) open() []*proc {
+// withOpenOp lists the processes with an open operation, by number.
+func (p *procs) withOpenOp() []*proc {
 	var out []*proc
 	for _, i := range slices.Sorted(maps.Keys(p.Pages)) {
 		for s := range p.Pages[i].slots {

@@ -21,8 +21,8 @@ type tokens struct {
 	renamed []TokenGrant // tokens that re-entries and extensions changed to, the latest
 }
 
-// A TokenGrant is a grant as the token rules see it. It points to nothing, so that
-// moving many of them costs little.
+// A TokenGrant is what the token rules need of a grant. It has no pointers, so that moving many
+// of them is cheap.
 type TokenGrant struct {
 	Ok    time.Duration
 	From  time.Duration
@@ -33,16 +33,16 @@ type TokenGrant struct {
 	Mode  history.Mode
 }
 
-// Token is g as the token rules see it.
+// Token is g as a TokenGrant.
 func (g *Grant) Token() TokenGrant {
 	return TokenGrant{g.OK, g.Start, g.Fence, g.OKIdx, g.By(), int32(g.Holder.OwnerNo), g.Mode}
 }
 
-// mostRenamed is how many tokens of a key are remembered that a re-entry or an
-// extension changed to.
+// mostRenamed is how many tokens of a key are remembered that leases were given by a re-entry
+// or an extension.
 const mostRenamed = 64
 
-// rename notes another token that a lease was given.
+// rename notes that a re-entry or an extension gave a lease another token.
 func (s *tokens) rename(x TokenGrant) {
 	if len(s.renamed) == mostRenamed {
 		s.Recent.drop(s.renamed[0].Fence)
@@ -51,8 +51,7 @@ func (s *tokens) rename(x TokenGrant) {
 	s.renamed = append(s.renamed, x)
 }
 
-// Given is the latest grant of k with this token that is remembered: one of h's, when
-// there is one.
+// Given is the latest remembered grant of k with this token, preferably one of h's.
 func (k *Key) Given(fence uint64, h *Holder) (of TokenGrant, found bool) {
 	look := func(x TokenGrant) {
 		if x.Fence == fence && (!found || int(of.Owner) != h.OwnerNo) {
@@ -86,7 +85,7 @@ func (h *Holder) Forgot(fence uint64) bool {
 	return !known && r.Forgets(fence)
 }
 
-// issue books the token of a fresh lease.
+// issue notes the token of a fresh grant.
 func (l *Ledger) issue(g *Grant) {
 	if g.Fence == 0 || l.Memory&TokensGiven == 0 {
 		return
@@ -98,7 +97,8 @@ func (l *Ledger) issue(g *Grant) {
 	k.Tokens.Recent.add(g.Token(), func(x *TokenGrant) bool { return x.Ok+l.Header.Epsilon < bound })
 }
 
-// A recentGrants is the latest grants of a key, in the order in which they were told.
+// A recentGrants is a ring of the latest grants of a key, in the order in which the history
+// tells of them.
 type recentGrants struct {
 	ring       []TokenGrant
 	first      int              // the place of the oldest one in the ring …
@@ -108,14 +108,14 @@ type recentGrants struct {
 	overflowed [2]DroppedTokens // by mode: what was dropped although an open acquire may share a token with it
 }
 
-// DroppedTokens are what a few grants have in common that were dropped.
+// DroppedTokens summarises grants that were dropped from a ring.
 type DroppedTokens struct {
 	count     int
 	Low, High uint64        // their tokens
 	From, Ok  time.Duration // when the last of them was asked for, and answered
 }
 
-// Latest calls yield with those that are looked at, the oldest first.
+// Latest yields the grants in the ring, the oldest first.
 func (r *recentGrants) Latest(yield func(TokenGrant) bool) {
 	for i := range r.count {
 		if !yield(r.ring[(r.first+i)%len(r.ring)]) {
@@ -124,7 +124,8 @@ func (r *recentGrants) Latest(yield func(TokenGrant) bool) {
 	}
 }
 
-// add adds a grant, and drops those that passed says nobody can share a token with.
+// add adds a grant, and drops the oldest ones for which passed says that no open acquire can
+// share their token.
 func (r *recentGrants) add(me TokenGrant, passed func(*TokenGrant) bool) {
 	for r.count >= RecentTokens {
 		first := &r.ring[r.first]
@@ -146,10 +147,10 @@ func (r *recentGrants) add(me TokenGrant, passed func(*TokenGrant) bool) {
 	r.count++
 }
 
-// fewTokens is how many grants of a key there is place for at first.
+// fewTokens is the initial size of a ring.
 const fewTokens = 4
 
-// drop notes that a grant with this token is no longer looked at.
+// drop notes that a grant with this token has been dropped.
 func (r *recentGrants) drop(fence uint64) {
 	if r.lowest == 0 || fence < r.lowest {
 		r.lowest = fence
@@ -157,13 +158,12 @@ func (r *recentGrants) drop(fence uint64) {
 	r.highest = max(r.highest, fence)
 }
 
-// Forgets says whether a grant with this token may be no longer looked at.
+// Forgets says whether a grant with this token may have been dropped.
 func (r *recentGrants) Forgets(fence uint64) bool {
 	return r.lowest != 0 && fence >= r.lowest && fence <= r.highest
 }
 
-// Dropped says whether anything that is so, and that excludes a grant of mode m,
-// was dropped.
+// Dropped says whether is holds for any dropped tokens of grants that exclude one of mode m.
 func (r *recentGrants) Dropped(m history.Mode, is func(*DroppedTokens) bool) bool {
 	for mode := range r.overflowed {
 		if s := &r.overflowed[mode]; s.count > 0 && (m == history.Exclusive || mode == int(history.Exclusive)) && is(s) {

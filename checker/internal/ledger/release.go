@@ -19,7 +19,7 @@ func (g *Grant) stopAt(t time.Duration, idx, process int) {
 			g.Rarely().next = g.otherwise(g.StoppedAt)
 		}
 		g.StoppedAt, g.StopIdx, g.StopBy = t, idx, int32(process)
-	case idx == g.StopIdx: // the same word once more
+	case idx == g.StopIdx: // the same ending, told again
 	case g.Rarely().next == 0 || t < g.Rare.next:
 		g.Rare.next = t
 	}
@@ -31,21 +31,21 @@ func (g *Grant) stopAt(t time.Duration, idx, process int) {
 	}
 }
 
-// An innerRelease was answered yes.
+// An innerRelease is an inner release that was answered yes.
 type innerRelease struct {
 	Inv, Ok time.Duration
 	Idx     int // 0 is none
 }
 
-// refuse books that g's owner asked, by o, and was told that it had lost g: for each
-// of its processes the first time.
+// refuse notes that o, an operation of g's owner, was refused because g is gone: for each of
+// the owner's processes the first such refusal.
 func (g *Grant) refuse(o *Op) {
 	if g == nil {
 		return
 	}
 	at := &g.Rarely().refused
 	for n := 0; *at != nil; n, at = n+1, &(*at).Next {
-		if (*at).By == o.Process && (!g.Strange((*at).Fence) || (*at).Fence == o.Fence) {
+		if (*at).By == o.Process && (!g.MayNameOther((*at).Fence) || (*at).Fence == o.Fence) {
 			return
 		}
 		if n+1 == MaxDenials {
@@ -57,18 +57,19 @@ func (g *Grant) refuse(o *Op) {
 	*at = &refusal{T: o.OK, Idx: o.OKIdx, By: o.Process, host: o.Host, Fence: o.Fence}
 }
 
-// RefusedTo says whether a process had been told, before the event at idx, that g is gone.
+// RefusedTo says whether process had been told by a refusal before the event at idx that g is
+// gone.
 func (g *Grant) RefusedTo(process, idx int) bool {
 	for no := g.Refused(); no != nil; no = no.Next {
-		if no.By == process && no.Idx < idx && !g.Strange(no.Fence) {
+		if no.By == process && no.Idx < idx && !g.MayNameOther(no.Fence) {
 			return true
 		}
 	}
 	return false
 }
 
-// partlyRefused says whether of the processes that took g, which may have a lease each,
-// some were not told that it is gone.
+// partlyRefused says whether some of the processes that acquired g, each of which may have a
+// lease of its own, have not been told that it is gone.
 func (g *Grant) partlyRefused() bool {
 	if g.Rare == nil || !g.Rare.side {
 		return false
@@ -84,8 +85,7 @@ func (g *Grant) partlyRefused() bool {
 	return !told(g.Process) || slices.ContainsFunc(g.Rare.entrants, func(x entrant) bool { return !told(x.process) })
 }
 
-// giveBack books that g's owner gave it back by o, not by the first release of its hold,
-// and was told yes.
+// giveBack notes a release of g that was answered yes and is not the first of its hold.
 func (g *Grant) giveBack(o *Op) {
 	r := g.Rarely()
 	if len(r.GivenBack) == MaxDenials {
@@ -96,13 +96,12 @@ func (g *Grant) giveBack(o *Op) {
 	r.GivenBack = append(r.GivenBack, givenBack{o.OK, o.OKIdx, o.Process, o.Fence})
 }
 
-// MaxDenials is how many processes of an owner are remembered that were told of its
-// loss, and how many releases that gave a lease back once more; of what any other one
-// was told only that somebody was.
+// MaxDenials bounds how many processes are remembered that were told of a lease's loss, and how
+// many releases after the first. Of any more it is only known that there were some.
 const MaxDenials = 32
 
-// releasing books the invocation of a release. An inner release of a
-// re-entrant hold ends nothing.
+// releasing applies the invocation of a release. An inner release of a re-entered lease ends
+// nothing.
 func (l *Ledger) releasing(e *history.Event, o *Op) {
 	g := o.Grant
 	if g == nil {
@@ -117,7 +116,7 @@ func (l *Ledger) releasing(e *history.Event, o *Op) {
 	}
 	if g.ReleasedAt == Never {
 		g.ReleasedAt, g.ReleaseIdx, g.ReleasedBy, g.Releasing = o.Inv, o.InvIdx, o.Process, true
-		if g.Strange(o.Fence) {
+		if g.MayNameOther(o.Fence) {
 			g.Rarely().releaseToken = o.Fence
 		}
 	}
@@ -126,15 +125,15 @@ func (l *Ledger) releasing(e *history.Event, o *Op) {
 	g.Holder.Key.unwatch(g)
 }
 
-// goneFor says whether a process that gives g back had been told that all of the hold is
-// gone: by a loss that was reported to it, or by a refusal to its owner.
+// goneFor says whether process, which releases g, had been told that the whole hold is gone: by
+// a loss that was reported to it, or by a refusal to its owner.
 func (g *Grant) goneFor(process int) bool {
 	for no := g.Refused(); no != nil; no = no.Next {
-		if !g.Strange(no.Fence) {
+		if !g.MayNameOther(no.Fence) {
 			return true
 		}
 	}
-	if g.LostAt == Never || g.Strange(g.LossToken()) {
+	if g.LostAt == Never || g.MayNameOther(g.LossToken()) {
 		return false
 	}
 	neverHeld := g.depth == 2 && g.Rare != nil && g.Rare.latest.by == g.LostBy && g.StopIdx == g.LostIdx && g.StoppedAt <= g.Rare.latest.ok // what the other one had taken once more
@@ -162,8 +161,8 @@ func (l *Ledger) releaseDone(e *history.Event, o *Op) {
 	}
 }
 
-// innerDone completes an inner release. One that is refused tells its owner that
-// the whole hold is gone.
+// innerDone applies the completion of an inner release. One that is refused ends the whole
+// hold.
 func (l *Ledger) innerDone(e *history.Event, o *Op) {
 	if g := o.Grant; g.ReleasedAt != Never && o.Inv > g.ReleasedAt { // the other one was the inner release
 		g.Rarely().GoneOn = max(g.Rare.GoneOn, o.Inv)
@@ -183,9 +182,9 @@ func (l *Ledger) innerDone(e *history.Event, o *Op) {
 	}
 }
 
-// renamedSince says whether a re-entry that was told while o was under way gave g another
-// token than o names, and a deadline as late as the one that stands, unless that was moved
-// since: what o was refused says nothing of that.
+// renamedSince says whether the history told, while o was under way, of a re-entry that gave g
+// another token than o names and a deadline as late as g's is, or that has been moved since: a
+// refusal of o then says nothing about that lease.
 func (g *Grant) renamedSince(o *Op) bool {
 	if !g.TwoTokens() || o.Fence == 0 {
 		return false
@@ -194,8 +193,8 @@ func (g *Grant) renamedSince(o *Op) bool {
 	return r.idx > o.InvIdx && r.fence != 0 && r.fence != o.Fence && (r.until >= g.Deadline || g.DeadlineIdx > r.idx)
 }
 
-// denyBeside: what an owner was refused, without a token to tell which lease of its
-// was meant, goes for those before as well; with one, for all that bear it.
+// denyBeside applies a refusal of o to the other leases of its owner that it may be about:
+// without a token to those before, with one to all that bear it.
 func (l *Ledger) denyBeside(o *Op) {
 	h := o.Holder
 	named := o.Fence != 0 && o.Grant.Fence == o.Fence
@@ -211,8 +210,8 @@ func (l *Ledger) denyBeside(o *Op) {
 	}
 }
 
-// givenUp books that an owner whose latest lease was over by another word gave one back,
-// and did not say which: it holds the latest that goes on no more either.
+// givenUp notes a release that names no token, by an owner whose latest lease had another
+// ending: it may be of the owner's latest lease that goes on, which is released too, then.
 func (l *Ledger) givenUp(o *Op) {
 	g := o.Grant
 	if o.Fence != 0 || g != o.Holder.Grant || g.StopIdx == o.InvIdx {
@@ -245,8 +244,7 @@ func (l *Ledger) givenUp(o *Op) {
 	}
 }
 
-// regain takes back that o, a release that was never sent, gave up the lease before the
-// one that it seemed to be of.
+// regain undoes givenUp for o, a release that was never sent.
 func (l *Ledger) regain(e *history.Event, o *Op) {
 	p := o.Holder.Prior
 	if p == nil || p == o.Grant || p.ReleasedAt == Never || p.ReleaseIdx != o.InvIdx {
@@ -306,9 +304,9 @@ func (l *Ledger) outerDone(e *history.Event, o *Op) {
 	l.emit(Answered, e, o)
 }
 
-// ReleasedOnceMoreBehind says whether the first release of g that was answered yes is not
-// the first of its releases, and was surely invoked behind o; eps is how far apart their
-// stamps may be.
+// ReleasedOnceMoreBehind says whether the first release of g that was answered yes is not the
+// first that was invoked, and was surely invoked after o; eps is how far apart their stamps may
+// be.
 func (g *Grant) ReleasedOnceMoreBehind(o *Op, eps time.Duration) bool {
 	if g.Rare == nil || g.Rare.ReleaseOKIdx == 0 {
 		return false
@@ -317,7 +315,7 @@ func (g *Grant) ReleasedOnceMoreBehind(o *Op, eps time.Duration) bool {
 	return r.by == o.Process && r.idx > o.InvIdx || r.by != o.Process && r.inv > Later(o.Inv, eps)
 }
 
-// releasedBefore books that o, a release of g, began before the event that invoked it.
+// releasedBefore notes that o, a release of g, began before the event that invoked it.
 func (g *Grant) releasedBefore(o *Op) {
 	if g.ReleaseIdx == o.InvIdx {
 		g.ReleasedAt = min(g.ReleasedAt, o.Inv)
@@ -326,8 +324,8 @@ func (g *Grant) releasedBefore(o *Op) {
 	g.Ambiguous = true // of what was judged since, some lies behind its release
 }
 
-// unrelease takes back what the invocation of o, a release that was never sent or
-// not of the lease that it seemed to be of, had ended.
+// unrelease undoes what the invocation of o had ended: o was never sent, or is a release of
+// another lease than it seemed.
 func (l *Ledger) unrelease(e *history.Event, o *Op) {
 	g := o.Grant
 	l.restop(e, o, Never)
@@ -361,18 +359,18 @@ func (l *Ledger) unrelease(e *history.Event, o *Op) {
 	l.change(Postponed, e, o, old)
 }
 
-// stopOtherwise books that the word that seemed to end g first did so only at t. Who said
-// what else ended it is not remembered.
+// stopOtherwise notes that the ending that seemed to be g's first was only at t. The process
+// that stamped any other ending is not remembered.
 func (g *Grant) stopOtherwise(t time.Duration) {
 	if g.StoppedAt = g.otherwise(t); g.StoppedAt != t {
 		g.StopBy = nobody
 	}
 }
 
-// nobody is no process's number.
+// nobody is the number of no process.
 const nobody = -1
 
-// otherwise is when g ended, if the word that seemed to end it first did so only at t.
+// otherwise is when g ended if the ending that seemed to be the first was only at t.
 func (g *Grant) otherwise(t time.Duration) time.Duration {
 	if g.Rare != nil && g.Rare.next != 0 {
 		return min(t, g.Rare.next)
@@ -380,8 +378,8 @@ func (g *Grant) otherwise(t time.Duration) time.Duration {
 	return t
 }
 
-// unsentWords are what the error of a release says that certainly was not sent. Any
-// other refusal is the lock's answer.
+// unsentWords are texts in the error of a release that surely was not sent. Any other error of
+// a refused release is the lock's answer.
 var unsentWords = []string{
 	"connection refused", "not sent", "never sent", "not connected", "no route to host", "network is unreachable", "no such host", "dial ",
 }

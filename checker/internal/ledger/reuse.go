@@ -5,13 +5,12 @@ package ledger
 // same. What may still be looked at is pinned, and what is pinned at that moment is
 // left to the collector for good.
 
-// Pin keeps g from being used again until it is unpinned: something may look at it
-// later.
+// Pin keeps g's memory from being reused until it is unpinned.
 func (g *Grant) Pin() { g.pins++ }
 
 func (g *Grant) Unpin() { g.pins-- }
 
-// Under says under which lease o acts.
+// Under notes under which lease o acts.
 func (l *Ledger) Under(o *Op, g *Grant) {
 	if o.Grant != nil {
 		o.Grant.Acting--
@@ -22,8 +21,8 @@ func (l *Ledger) Under(o *Op, g *Grant) {
 	}
 }
 
-// newGrant makes place for a grant, where one was that its holder has forgotten.
-// The holder's grant in between has taken its place in key.last and key.watch.
+// newGrant returns memory for a grant: that of forgotten, a grant of the same holder that its
+// key no longer remembers, unless it is pinned.
 func (l *Ledger) newGrant(forgotten *Grant) *Grant {
 	if forgotten == nil || forgotten.Acting > 0 {
 		return new(Grant)
@@ -38,8 +37,8 @@ func (l *Ledger) newGrant(forgotten *Grant) *Grant {
 	return forgotten
 }
 
-// recycle takes a completed op back. What its invocation and its completion set
-// anew is left standing, and so is what only kept ops have.
+// recycle makes the memory of a completed op available. Fields that an invocation and a
+// completion always set, and those that only kept ops have, are not cleared.
 func (l *Ledger) recycle(o *Op) {
 	if o.Kept {
 		return

@@ -8,12 +8,12 @@ import (
 	"locktorture/workload/history"
 )
 
-// MaxStalls is how many intervals are kept apart; beyond it neighbours are
-// taken for one, which only makes them longer.
+// MaxStalls is how many intervals are kept; beyond it, neighbours are merged, which only makes
+// them longer.
 const MaxStalls = 1 << 16
 
-// Stalls are the intervals in which the harness itself stood still. What it
-// stamped across one may have happened as much earlier as that lasted.
+// Stalls are the intervals in which the harness itself was stopped. An event that it stamped
+// behind such an interval may have happened earlier, by up to the interval's length.
 type Stalls struct {
 	All    []Interval
 	sorted bool
@@ -29,7 +29,7 @@ func (s *Stalls) Observe(e *history.Event) {
 	s.All, s.sorted = append(s.All, Interval{e.Began, min(e.Ended, e.Time)}), false
 }
 
-// pairs makes one interval of every two, if there are many.
+// pairs merges every two neighbours, if there are many intervals.
 func (s *Stalls) pairs() []Interval {
 	n := len(s.All) / 2
 	if n < MaxStalls/4 {
@@ -41,7 +41,7 @@ func (s *Stalls) pairs() []Interval {
 	return append(s.All[:n], s.All[2*n:]...)
 }
 
-// merge puts the intervals in order, and makes one of those that touch.
+// merge sorts the intervals, and merges those that touch.
 func (s *Stalls) merge() {
 	if s.sorted {
 		return
@@ -59,7 +59,7 @@ func (s *Stalls) merge() {
 	s.All = out
 }
 
-// Within is for how long the harness stood still in [from, to].
+// Within is for how long the harness was stopped in [from, to].
 func (s *Stalls) Within(from, to time.Duration) (sum time.Duration) {
 	s.merge()
 	i, _ := slices.BinarySearchFunc(s.All, from, func(x Interval, t time.Duration) int { return cmp.Compare(x.To, t) })
@@ -77,10 +77,10 @@ func (s *Stalls) Longest() (longest time.Duration) {
 	return longest
 }
 
-// Shortest is for how long the harness must have stood still, at least, to have
-// brought about a finding of which no bound says more.
+// Shortest is for how long the harness must have been stopped, at least, for that to explain a
+// finding for which no bound says more.
 func (l *Ledger) Shortest() time.Duration { return l.Header.TTL / 10 }
 
-// Beyond is the margin of a finding that a harness which stands still for over could
-// have brought about.
+// Beyond is how long a stop of the harness must be to explain a finding about something that
+// took over too long.
 func (l *Ledger) Beyond(over time.Duration) time.Duration { return max(over, l.Shortest()) }

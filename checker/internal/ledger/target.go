@@ -12,8 +12,8 @@ import (
 // listed is how many names of a target are spelt out.
 const listed = 3
 
-// targetWords says in words whom a fault hit: its clients, nodes and key, or what
-// the history says where it names none of these.
+// targetWords names the target of a fault: its clients, nodes and key, or what the history says
+// where it names none of these.
 func targetWords(t *history.Target) string {
 	if name := t.Name(); t == nil || name != "" {
 		return name
@@ -42,34 +42,35 @@ func spell(all []string, what string) string {
 	return strings.Join(all, ", ")
 }
 
-// affected is whom a fault hit, by name. Both empty is everybody.
+// affected are the clients and nodes that a fault affects, by name. Both empty means all.
 type affected struct{ Clients, Nodes []string }
 
-// MostFaults is how many faults samples looks through; of a history with more, it
-// judges what no fault touches.
+// MostFaults is how many faults a rule about samples looks through. In a history with more,
+// every fault counts as affecting everybody.
 const MostFaults = 4096
 
 func (f *Fault) Crashes() bool { return strings.Contains(f.name, "crash") }
 
-// belongs says whether an owner is this client, in one of its lives.
+// belongs says whether owner is an incarnation of this client.
 func belongs(owner, client string) bool {
 	rest, ok := strings.CutPrefix(owner, client)
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], "#/.:-~@"))
 }
 
-// StoodStill says whether owner's client was kept from being told anything at any
-// time in [from, to].
-func (l *Ledger) StoodStill(owner string, from, to time.Duration) bool {
+// MayBeStopped says whether owner's client may have been stopped at any time in [from, to], and
+// so received nothing.
+func (l *Ledger) MayBeStopped(owner string, from, to time.Duration) bool {
 	return l.Nemesis.Marks[clientStopped].Touch(from, to) && l.HitBy(owner, from, to, func(f *Fault) bool { return f.Is(clientStopped) })
 }
 
-// ClockMoved says whether the clock that stamps what owner's client does may have been
+// ClockMoved says whether the clock that stamps the events of owner's client may have been
 // moved at any time in [from, to].
 func (l *Ledger) ClockMoved(owner string, from, to time.Duration) bool {
 	return l.Nemesis.Marks[ownClockMoved].Touch(from, to) && l.HitBy(owner, from, to, func(f *Fault) bool { return f.Is(ownClockMoved) })
 }
 
-// HitBy says whether a fault of some kind may have hit owner's client in [from, to].
+// HitBy says whether a fault for which kind holds may have affected owner's client in [from,
+// to].
 func (l *Ledger) HitBy(owner string, from, to time.Duration, kind func(*Fault) bool) bool {
 	n := &l.Nemesis
 	if len(n.Faults) > MostFaults {
@@ -83,7 +84,7 @@ func (l *Ledger) HitBy(owner string, from, to time.Duration, kind func(*Fault) b
 	return false
 }
 
-// Affected is whom f hit.
+// Affected are the clients and nodes that f affects.
 func (f *Fault) Affected() affected {
 	switch t := f.target; {
 	case t == nil:
@@ -95,7 +96,7 @@ func (f *Fault) Affected() affected {
 	}
 }
 
-// Client says whether it may have hit owner's client.
+// Client says whether owner's client may be affected.
 func (h affected) Client(owner string) bool {
 	return len(h.Clients) == 0 || slices.ContainsFunc(h.Clients, func(c string) bool { return belongs(owner, c) })
 }

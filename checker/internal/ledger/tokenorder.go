@@ -2,8 +2,8 @@ package ledger
 
 import "sort"
 
-// A tokenOrder is how the highest accepted token of one key grew in the store's own
-// order, whatever the order in which the writes were told.
+// A tokenOrder is how the highest accepted token of one key grew in the store's own order,
+// whatever the order in which the history tells of the writes.
 type tokenOrder struct {
 	steps   []tokenStep // ascending in seq and fence
 	last    TokenMark   // the last accepted write of all
@@ -28,8 +28,8 @@ func (s *tokenStep) behind(seq uint64) TokenMark {
 	return TokenMark{}
 }
 
-// TokenSteps is how many steps a key remembers: a write that comes later than so
-// many higher tokens cannot be placed any more.
+// TokenSteps is how many steps a key remembers: a write that is told of later than this many
+// higher tokens cannot be placed any more.
 const TokenSteps = 32
 
 // add places an accepted write. It returns the highest token accepted before it,
@@ -77,7 +77,7 @@ func (c *tokenOrder) Before(seq uint64) uint64 {
 	return c.steps[i-1].Fence
 }
 
-// insert makes w the i-th step, and takes out those behind it that are no higher.
+// insert makes w the i-th step, and removes the steps behind it whose token is no higher.
 func (c *tokenOrder) insert(i int, w, below TokenMark) TokenMark {
 	step := tokenStep{w, w}
 	if below.Seq != 0 {

@@ -9,7 +9,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// A settlement says how an unknown outcome was settled. Zero is not at all.
+// A settlement says how an unknown outcome became known; 0 where it did not.
 type settlement uint8
 
 const (
@@ -17,8 +17,8 @@ const (
 	ByLink                        // by a link's receipt
 )
 
-// unsettled books an operation of unknown outcome, which what is known already
-// may settle at once.
+// unsettled notes an operation of unknown outcome. A receipt or a line of the store's log that
+// came before may settle it at once.
 func (l *Ledger) unsettled(e *history.Event, o *Op) {
 	o.Kept = true
 	l.asked[o.InvIdx] = o
@@ -34,11 +34,10 @@ func (l *Ledger) unsettled(e *history.Event, o *Op) {
 	}
 }
 
-// MostEarly bounds how many receipts wait for the operation that they
-// speak of to be given up.
+// MostEarly bounds how many receipts are kept for operations that are still open.
 const MostEarly = 4096
 
-// receipt takes what a link says of an invocation.
+// receipt applies a link's receipt about an invocation.
 func (l *Ledger) receipt(e *history.Event) {
 	l.emitEvent(Receipt, e)
 	if e.Node != "" && l.Header.Nodes > 1 {
@@ -61,14 +60,14 @@ func (l *Ledger) receipt(e *history.Event) {
 // OpenIndices are the invocations of the operations that are open.
 func (l *Ledger) OpenIndices() map[int]bool {
 	open := make(map[int]bool)
-	for _, slot := range l.Procs.open() {
+	for _, slot := range l.Procs.withOpenOp() {
 		open[slot.open.InvIdx] = true
 	}
 	return open
 }
 
-// settleByLink turns an unknown outcome into a definite no, or yes. A yes
-// tells no sequence number and gives nobody a lease: its owner never knew.
+// settleByLink turns an unknown outcome into a definite one, yes or no. A yes tells no sequence
+// number and grants no lease: its owner never knew of it.
 func (l *Ledger) settleByLink(e *history.Event, o *Op, value string) {
 	if o.Settled != 0 || value != history.NeverForwarded && value != history.Executed {
 		return
@@ -100,7 +99,7 @@ func (l *Ledger) settleByLink(e *history.Event, o *Op, value string) {
 	l.emit(Settled, e, o)
 }
 
-// audit takes a line of the store's log.
+// audit applies a line of the store's log.
 func (l *Ledger) audit(e *history.Event) {
 	l.audited = true
 	o := l.unknown[e.Value]
@@ -122,8 +121,8 @@ func (l *Ledger) audit(e *history.Event) {
 	l.Dispatch()
 }
 
-// settleByLog gives a write of unknown outcome the one that the store's log
-// tells. In the end, a write that is not in the log has not landed.
+// settleByLog gives a write of unknown outcome the outcome k, which the store's log tells. At
+// the end of the history, a write that is not in the log has not landed.
 func (l *Ledger) settleByLog(e *history.Event, o *Op, k history.Kind) {
 	delete(l.unknown, o.Value)
 	delete(l.asked, o.InvIdx)
@@ -155,7 +154,7 @@ func (l *Ledger) settleByLog(e *history.Event, o *Op, k history.Kind) {
 // settles what the end of the history settles.
 func (l *Ledger) Close() {
 	end := &history.Event{Index: l.Seen, Time: l.Now, Kind: history.Info}
-	for _, slot := range l.Procs.open() {
+	for _, slot := range l.Procs.withOpenOp() {
 		o := slot.open
 		slot.open = nil
 		e := *end
@@ -175,26 +174,25 @@ func (l *Ledger) Close() {
 	}
 }
 
-// UnsettledWrites lists the writes that are of unknown outcome still, in the
-// order of their invocation.
+// UnsettledWrites lists the writes whose outcome is still unknown, in the order of their
+// invocation.
 func (l *Ledger) UnsettledWrites() []*Op {
 	left := slices.Collect(maps.Values(l.unknown))
 	slices.SortFunc(left, func(a, b *Op) int { return a.InvIdx - b.InvIdx })
 	return left
 }
 
-// A unknownAcquire is an acquire of unknown outcome. It is nobody's hold: its owner does
-// not know of it, and cannot act on it. What it may have left on the servers, from
-// its invocation until a whole TTL after its last possible delivery, counts where
-// somebody is refused the key.
+// An unknownAcquire is an acquire of unknown outcome. It is nobody's hold: its owner does not
+// know of it, and cannot act on it. Servers may have stored it, from its invocation until a
+// whole TTL after its last possible delivery: that may explain why others are refused the key.
 type unknownAcquire struct {
 	Holder *Holder
 	Inv    time.Duration
 	Until  time.Duration
 }
 
-// doubt books what an operation of unknown outcome leaves open. Neither makes anybody
-// a holder: who asked to release has let go from then on.
+// doubt notes what an operation of unknown outcome may have done. Neither an acquire nor a
+// release makes its owner a holder: one who has asked for a release no longer holds.
 func (l *Ledger) doubt(o *Op) {
 	switch {
 	case o.Action == history.Release && o.Grant != nil && !o.Inner:

@@ -8,9 +8,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// A storeLog is what the store did to one key, put into the store's own order.
-// Writes are held back only while another one of the key is open that may have
-// landed before them.
+// A storeLog is what the store did to one key, in the store's own order. A write is held back
+// only while another open write of the key may have landed before it.
 type storeLog struct {
 	open    queue // writes invoked and not completed
 	pending []*Op // with a seq, in its order, behind an open one
@@ -26,8 +25,8 @@ type storeLog struct {
 	LateHigh Mark
 }
 
-// issueWrite books a write's invocation: by what right it is made, and which
-// sequence numbers it can no longer get.
+// issueWrite applies a write's invocation: what its owner knew of its lease, and which sequence
+// numbers it can no longer get.
 func (l *Ledger) issueWrite(o *Op) {
 	h := o.Holder
 	if g, p := o.Grant, h.Prior; g != nil && p != nil {
@@ -60,8 +59,8 @@ func (l *Ledger) issueWrite(o *Op) {
 	log.open.push(o)
 }
 
-// older is the lease that o may have been issued under, where neither of h's two latest
-// bears its token and lasts: one that its key remembers; else nil.
+// older is the remembered lease under which o may have been issued where neither of h's two
+// latest leases both bears its token and lasts; else nil.
 func (h *Holder) older(o *Op) *Grant {
 	if !h.beside {
 		return nil
@@ -84,23 +83,24 @@ func (h *Holder) older(o *Op) *Grant {
 	return best
 }
 
-// outer is what is left to o's owner of its leases when that which o seems to be under was
-// given back, and had been another one taken once more: the one that lasts longest; or nil.
+// outer is the lease of o's owner that is left when the one that o seems to be under was
+// released, and had been a re-entry into another: the one that lasts longest; nil when there is
+// none.
 func (h *Holder) outer(o *Op) (best *Grant) {
 	g := o.Grant
 	if g == nil || g.Rare == nil || !g.Rare.nested || g.ReleasedAt == Never || g.Releasing && g.ReleaseOK == Never {
 		return nil
 	}
 	for x := range h.Leases {
-		if x != g && x.GoesOn() && x.ReleasedAt == Never && x.Mode == g.Mode && o.MaySpeakOf(x) && (best == nil || x.Latest() > best.Latest()) {
+		if x != g && x.GoesOn() && x.ReleasedAt == Never && x.Mode == g.Mode && o.MayBeOf(x) && (best == nil || x.Latest() > best.Latest()) {
 			best = x
 		}
 	}
 	return best
 }
 
-// ahead finds the lease that o was under, a write that by its own stamp was issued before
-// its owner was granted the one that it seemed to be of, and says whether o was.
+// ahead says whether o, a write, was by its own stamps issued before its owner was granted the
+// lease that it seemed to be under, and sets the lease that it was under.
 func (l *Ledger) ahead(o *Op) bool {
 	if g := o.Grant; g == nil || !l.grantedBehind(g, o) {
 		return false
@@ -127,14 +127,14 @@ func (l *Ledger) ahead(o *Op) bool {
 	return true
 }
 
-// grantedBehind says whether g was granted behind o beyond doubt, and no process's own
-// order says otherwise.
+// grantedBehind says whether g was surely granted after o was issued: by the clocks, unless the
+// order of one process's events says otherwise.
 func (l *Ledger) grantedBehind(g *Grant, o *Op) bool {
 	return Later(l.From(g, o.By()), o.Inv) < g.OK && g.Process != o.Process && !g.enteredBefore(o.Process, o.InvIdx)
 }
 
-// suits ranks g among the leases that o may have been issued under: one with its token
-// before others, and one that lasted then.
+// suits ranks g among the leases under which o may have been issued: one with its token before
+// others, and one that lasted then.
 func (g *Grant) suits(o *Op) (n int) {
 	if g.Bears(o.Fence) {
 		n += 2
@@ -145,9 +145,9 @@ func (g *Grant) suits(o *Op) (n int) {
 	return n
 }
 
-// right says what h's owner knew when it issued o. Until a release is answered
-// its owner may not have begun it: a child process hears of it later. Of two releases
-// under way the first answer counts.
+// right is what h's owner knew of its lease when it issued o. Until a release is answered its
+// owner may not have begun it: a child process receives it later. Of two releases under way the
+// first answer counts.
 func (l *Ledger) right(h *Holder, o *Op) Use {
 	g := o.Grant
 	switch {
@@ -169,13 +169,13 @@ func (l *Ledger) right(h *Holder, o *Op) Use {
 	return UseHeld
 }
 
-// triedSince says whether h's latest attempt in vain was surely made behind o, which by its
-// own stamp was issued before its line.
+// triedSince says whether h's latest refused attempt was surely made after o, which by its own
+// stamps was issued before its line.
 func (l *Ledger) triedSince(h *Holder, o *Op) bool {
 	return h.vain.by != o.Process && h.vain.idx < o.InvIdx && Later(l.Clocks.Widest, o.Inv) < h.vain.inv
 }
 
-// heldBefore says whether another of h's leases than its latest may last at o still.
+// heldBefore says whether another lease of h's than its latest may still last when o is issued.
 func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
 	for p := range h.Leases {
 		if p == h.Grant || o.Inv >= p.Latest() {
@@ -183,8 +183,8 @@ func (l *Ledger) heldBefore(h *Holder, o *Op) bool {
 		}
 		released := p.ReleasedAt != Never && !(p.Releasing && p.ReleaseOK == Never) && (p.Rare == nil || !p.Rare.mayNest)
 		refused := p.Refused() != nil && !p.partlyRefused() && !p.TwoTokens()
-		over := released || refused || p.LostAt != Never && !p.Strange(p.LossToken()) && !p.Reentered()
-		if p.GoesOn() || !over || l.MayBeTakenSince(p, o) {
+		over := released || refused || p.LostAt != Never && !p.MayNameOther(p.LossToken()) && !p.Reentered()
+		if p.GoesOn() || !over || l.MayBeAcquiredSince(p, o) {
 			return true
 		}
 	}
@@ -218,7 +218,7 @@ func (l *Ledger) written(e *history.Event, o *Op) {
 	l.flush(e, log)
 }
 
-// wait puts a write that the store numbered in line.
+// wait inserts a write that the store numbered into the writes that are held back.
 func (l *storeLog) wait(o *Op) {
 	i := len(l.pending)
 	for i > 0 && l.pending[i-1].Seq > o.Seq {
@@ -317,8 +317,8 @@ func (m timedMark) before(o *Op, clock *Clocks) bool {
 	return m.By.Process == o.Process || m.ok+clock.Apart(m.By, o.By()) < o.Inv
 }
 
-// timed adds a write without a number to those that others without are compared
-// with, and drops what every write still open came after.
+// timed adds a write without a number to those with which others without a number are compared,
+// and drops those after which every open write surely came.
 func (l *Ledger) timed(o *Op, idx int) {
 	log := &o.Holder.Key.Log
 	me := timedMark{idx, o.Fence, o.OK, o.By(), o.Inv, o.InvIdx}
@@ -343,8 +343,8 @@ func (l *Ledger) timed(o *Op, idx int) {
 	log.timed = log.timed[:copy(log.timed, log.timed[past:])]
 }
 
-// rise adds me to those that tell when the tokens rose, in the order of their answers:
-// one that is told late may have been answered before others.
+// rise adds me to the writes by which tokens rose, in the order of their answers: one of which
+// the history tells late may have been answered before others.
 func (l *storeLog) rise(me timedMark) {
 	i := len(l.timed)
 	for i > 0 && l.timed[i-1].ok > me.ok {
@@ -360,8 +360,8 @@ func (l *storeLog) rise(me timedMark) {
 	l.timed = slices.Replace(l.timed, i, past, me)
 }
 
-// lateTimed is how many writes without a number are remembered of a key, for one that is
-// told behind them.
+// lateTimed is how many writes without a number are remembered of a key, to compare with one of
+// which the history tells after them.
 const lateTimed = 32
 
 func (l *storeLog) remember(me timedMark) {
@@ -371,8 +371,8 @@ func (l *storeLog) remember(me timedMark) {
 	l.Recent = append(l.Recent, me)
 }
 
-// timedByHost does so where clock bounds differ: of two writes of one host, the
-// later one with no higher token tells nothing more.
+// timedByHost does the same where the clock bounds of hosts differ: of two writes of one host,
+// the later one without a higher token adds nothing.
 func (l *Ledger) timedByHost(log *storeLog, o *Op, me timedMark) {
 	known := func(m timedMark) bool { return m.By.Host == me.By.Host && m.Fence >= me.Fence && m.ok <= me.ok }
 	if o.Outcome == history.OK && !slices.ContainsFunc(log.timed, known) {
@@ -391,11 +391,11 @@ func (l *Ledger) timedByHost(log *storeLog, o *Op, me timedMark) {
 	log.timed = slices.DeleteFunc(log.timed, func(m timedMark) bool { return m.Fence < top })
 }
 
-// passable is how many writes are compared with one that is not settled.
+// passable is how many writes are compared with one whose outcome is unknown.
 const passable = 64
 
-// pass tells the writes of the key that are not settled which tokens were
-// accepted around them. The first higher one settles all that can be told.
+// pass tells the writes of the key whose outcome is unknown that w was accepted. The first
+// higher token decides all that can be decided about them.
 func (l *storeLog) pass(w *Op, here Mark) {
 	for o := l.open.Head; o != nil; o = o.Next {
 		o.pass(w, here)
@@ -409,8 +409,7 @@ func (l *storeLog) pass(w *Op, here Mark) {
 	})
 }
 
-// pass compares o with an accepted write, and reports whether later ones can
-// add nothing.
+// pass compares o with an accepted write, and reports whether later ones can add nothing.
 func (o *Op) pass(w *Op, here Mark) bool {
 	const base = history.HasBase
 	if o.Has&w.Has&base != 0 && o.Base == w.Base && o.Doubt().Rival.Seq == 0 {
@@ -425,8 +424,8 @@ func (o *Op) pass(w *Op, here Mark) bool {
 	return o.Newer().Seq != 0
 }
 
-// Wronged says whether a store that compares tokens rejected the holder of the newest
-// one, within its lease.
+// Wronged says whether a store that compares tokens rejected a write of the holder of the
+// newest token, within its lease.
 func (l *Ledger) Wronged(o *Op) bool {
 	newest := l.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest
 	if !newest || o.Mode != history.Exclusive || o.Has&history.HasBase != 0 {
@@ -439,13 +438,13 @@ func (l *Ledger) Wronged(o *Op) bool {
 	return g != nil && g.OKIdx > o.InvIdx && g.bore(o.Fence) && g.Process != o.Process && g.OK+l.From(g, o.By()) < o.Inv && Later(l.From(g, o.By()), o.OK) < g.End()
 }
 
-// bore says whether a token is or was one of g's, which re-entries may have changed more
-// than once.
+// bore says whether a token is or was one of g's, which re-entries may have changed several
+// times.
 func (g *Grant) bore(fence uint64) bool {
 	return fence != 0 && slices.Contains(slices.Collect(g.Tokens), fence)
 }
 
-// Writing calls yield with h's writes under way.
+// Writing yields h's writes under way.
 func (h *Holder) Writing(yield func(*Op) bool) {
 	for o := h.Key.Log.open.Head; o != nil; o = o.Next {
 		if o.Holder == h && !yield(o) {

@@ -72,8 +72,8 @@ type windowGrant struct {
 	taken   time.Duration // by when its hold began, where that may be later than its answer; 0 is not
 }
 
-// A window is a few grants of one key. Any subset of a history's grants must
-// be linearizable if the whole is.
+// A window is a few grants of one key. If a whole history is linearizable, any subset of its
+// grants is.
 type window []*windowGrant
 
 func NewSecond(j *rule.Env, grants, views int) *Second {
@@ -144,7 +144,7 @@ func (r *latestGrants) revived(f *ledger.Fact, eps time.Duration) {
 	}
 }
 
-// close takes windows that are full.
+// close stores the windows that are complete.
 func (s *Second) close(r *latestGrants) {
 	r.since++
 	if r.found {
@@ -165,7 +165,7 @@ func (s *Second) close(r *latestGrants) {
 	}
 }
 
-// window keeps the grants that are now among r's.
+// window is a window of the grants that r has now.
 func (s *Second) window(r *latestGrants) window {
 	for _, g := range r.grants {
 		g.Grant.Pin()
@@ -186,7 +186,7 @@ func (s *Second) AddViolation(h *rule.Candidate) {
 	}
 }
 
-// forget forgets the violations that no window shows, nor ever can.
+// forget drops the violations that no window contains, nor can contain later.
 func (s *Second) forget() {
 	shown := make(map[*ledger.Grant]bool)
 	add := func(w window) {
@@ -247,8 +247,9 @@ func (s *Second) Ask(ctx context.Context) (o SecondOpinion, disagreements []rule
 	return o, disagreements, views
 }
 
-// agrees says whether Porcupine sees in w what the sweep did. It knows one clock
-// uncertainty for all: where pairs differ, what an order refutes under the narrowest is no violation, and what none explains under the widest is one.
+// agrees says whether Porcupine judges w as the sweep did. Porcupine's model has one clock
+// uncertainty for all pairs. Where those differ, a window is a violation only if there is no
+// order under the widest, and none only if there is one under the narrowest.
 func (s *Second) agrees(ctx context.Context, w window, violated bool) (agrees, decided bool) {
 	eps := s.nearest(w)
 	if !violated {
@@ -259,8 +260,7 @@ func (s *Second) agrees(ctx context.Context, w window, violated bool) (agrees, d
 	return orders == !violated, decided
 }
 
-// nearest is how far apart the stamps of those two of w's grants are at most that are
-// the least apart.
+// nearest is the smallest clock uncertainty of any two of w's grants.
 func (s *Second) nearest(w window) time.Duration {
 	for i, g := range w {
 		if slices.ContainsFunc(w[i+1:], func(x *windowGrant) bool { return s.j.InOrder(g.Grant, x.Grant) }) {
@@ -270,8 +270,8 @@ func (s *Second) nearest(w window) time.Duration {
 	return s.j.Clocks.Narrowest
 }
 
-// lasting leaves out the grants at which the history broke off: how long they held, it
-// does not say.
+// lasting leaves out the grants at which the history broke off: it does not say how long they
+// held.
 func (s *Second) lasting(w window) window {
 	if !s.j.Truncated {
 		return w
@@ -291,7 +291,7 @@ func (w window) held(eps time.Duration) window {
 	return out
 }
 
-// lenient lets the grants that an extension gave a hold have begun only with it.
+// lenient lets a grant that got its hold by an extension begin only with that extension.
 func (w window) lenient() window {
 	out := slices.Clone(w)
 	for i, g := range out {
@@ -319,8 +319,8 @@ func (s *Second) violated(w window) bool {
 	return false
 }
 
-// names says whether the sweep found something of one of w's grants and of another one that
-// is not in w: of an extension or a release across several holds it names one.
+// names says whether the sweep found a violation between one of w's grants and one that is not
+// in w: of an extension or a release across several holds it names only one.
 func (s *Second) names(w window) bool {
 	for v, h := range s.Violations {
 		if w.contains(v.pair[0]) != w.contains(v.pair[1]) && s.j.Proved(h) && h.ID == "S6" {

@@ -30,8 +30,7 @@ func (j *judge) effectless() {
 	}
 }
 
-// stored: a node that was seen to hold the owner's value behind the release leaves
-// room for it.
+// stored claims L9 as open where a node was seen to store the owner's value after the release.
 func (j *judge) stored(o *operation, g *grant) {
 	for i := range j.history.Events {
 		e := &j.history.Events[i]
@@ -41,8 +40,8 @@ func (j *judge) stored(o *operation, g *grant) {
 	}
 }
 
-// taken: attempts were refused until the TTL of the released lease ended, and next
-// was granted after that.
+// judgeIneffective claims L9 where attempts were refused until the TTL of the released lease g
+// ended, and next was granted after that.
 func (j *judge) judgeIneffective(o *operation, g, next *grant) {
 	expiry := g.from.time + max(j.history.Header.TTL, g.first-g.from.time+j.history.Header.Drift)
 	sure, perhaps := 0, 0
@@ -88,9 +87,9 @@ func (j *judge) vagueBefore(o *operation, g, next *grant) bool {
 	return false
 }
 
-// nothingElse reports whether, beyond doubt, nothing but the released lease can have
-// kept the key: no fault, nothing unknown, unanswered, shared, extended or lost, no other
-// lease that the servers may still keep.
+// nothingElse reports whether surely nothing but the released lease can have kept the key: no
+// fault, nothing unknown, unanswered, shared, extended or lost, and no other lease that the
+// servers may still keep.
 func (j *judge) nothingElse(o *operation, g, next *grant) bool {
 	for i := range j.history.Events {
 		if e := &j.history.Events[i]; e.Op == history.Fault || e.Op == history.Heal || e.Op == history.Receipt || e.Op == history.Stall {

@@ -160,10 +160,11 @@ func (j *judge) unconfirmed(w *write) {
 	j.claim("S3z", answer(proved, perhapsLate && (unfenced || w.token() == 0)), w.Key, w.events())
 }
 
-// toldOfNewest: w bears no token to tell its lease by; a word ended its owner's newest one
-// before it, and the others had run out before that one was asked for. Written by the
-// process that had been granted the newest, it came behind that word (S8), which takes
-// precedence over the older deadlines (S3z). Written by another one, both are alike.
+// toldOfNewest handles a write w that bears no token, issued after an ending of its owner's
+// newest lease, when its other leases had run out before the newest was asked for. If the
+// process that had been granted the newest wrote it, it is a write after the ending (S8), which
+// takes precedence over the older deadlines (S3z). If another process did, either is right
+// (alike).
 func (j *judge) toldOfNewest(w *write, all []*grant) (told, alike bool) {
 	had := slices.DeleteFunc(slices.Clone(all), func(g *grant) bool { return j.surely(w.from, g.to) })
 	if len(had) < 2 || w.token() != 0 {
@@ -181,15 +182,14 @@ func (j *judge) toldOfNewest(w *write, all []*grant) (told, alike bool) {
 	return newest.process() == w.Process, true
 }
 
-// muddled reports whether a re-entry changed the token: which lease a word is of
-// is then open.
+// muddled reports whether a re-entry changed the token, so that it is open which lease an
+// operation is about.
 func muddled(grants []*grant) bool {
 	return slices.ContainsFunc(grants, func(g *grant) bool { return g.nested > g.keeps })
 }
 
-// goneEach reports whether the owner had been refused each lease that it was granted
-// before w, or been told of its loss, by a word with its token: which lease is meant is
-// open no more.
+// goneEach reports whether the owner had, before w, a refusal or a reported loss for each lease
+// that it was granted, each naming that lease's token.
 func (j *judge) goneEach(w *write, grants []*grant) bool {
 	return !slices.ContainsFunc(grants, func(g *grant) bool {
 		return j.perhaps(g.to, w.from) && !slices.ContainsFunc(j.ops, func(o *operation) bool {
@@ -200,8 +200,8 @@ func (j *judge) goneEach(w *write, grants []*grant) bool {
 	})
 }
 
-// triedAgain reports whether the owner's last word about a lease that may be over
-// was that it got none: it may know that it holds nothing.
+// triedAgain reports whether the owner's last attempt was refused, after a lease that may be
+// over: it may know that it holds nothing.
 func (j *judge) triedAgain(w *write, grants []*grant) bool {
 	for _, g := range grants {
 		if !j.endedBefore(g, w) && j.surely(g.to, w.from) && w.from.time < j.lowest(g, w.from) && !j.allGivenBack(g, w) {
@@ -214,9 +214,9 @@ func (j *judge) triedAgain(w *write, grants []*grant) bool {
 	})
 }
 
-// allGivenBack reports whether each process that had been granted one of the leases had
-// given one back, or been refused one, for each that it was granted and that lasts, all
-// before w: of which lease each of the words was of is open, and that none is left is not.
+// allGivenBack reports whether, before w, each process that had been granted one of the leases
+// had released one, or been refused an operation on one, for each lease that it was granted and
+// that lasts: which of these was about which lease is open, but none is left.
 func (j *judge) allGivenBack(g *grant, w *write) bool {
 	var releases []*operation
 	for _, o := range j.ops {
@@ -243,8 +243,8 @@ func (j *judge) allGivenBack(g *grant, w *write) bool {
 	return true
 }
 
-// covered reports whether some grant may have been answered before w and not
-// ended by a word.
+// covered reports whether some grant may have been answered before w and have no ending before
+// it.
 func (j *judge) covered(w *write, grants []*grant) bool {
 	for _, g := range grants {
 		if !j.endedBefore(g, w) && j.perhaps(g.to, w.from) {
@@ -254,15 +254,15 @@ func (j *judge) covered(w *write, grants []*grant) bool {
 	return false
 }
 
-// endedBefore reports whether a word surely ended g before w.
+// endedBefore reports whether g surely had an ending before w.
 func (j *judge) endedBefore(g *grant, w *write) bool {
 	return slices.ContainsFunc(g.endings, func(e ending) bool {
 		return e.sure && j.surely(e.must, w.from) && !(e.unheard && w.said && e.must.process != w.from.process)
 	})
 }
 
-// surelyCovered reports whether some grant was answered before w, and no word of
-// any kind may have ended it.
+// surelyCovered reports whether some grant was answered before w and can have no ending before
+// it.
 func (j *judge) surelyCovered(w *write, grants []*grant) bool {
 	for _, g := range grants {
 		over := false

@@ -27,7 +27,7 @@ func (j *judge) doubleGrant(g, h *grant) {
 	j.claim("S1", answer(sure > j.uncertainty(g, h) || j.atOnce(g, h), perhaps > j.least(g, h)), g.Key, g.events(), h.events())
 }
 
-// takeover: h was granted while the TTL of g ran, and nobody had given g back.
+// takeover claims S10: h was granted while the TTL of g ran, and nobody had released g.
 func (j *judge) takeover(g, h *grant) {
 	if h.to.index < g.from.index {
 		return
@@ -117,9 +117,8 @@ func (j *judge) inTurn(g, h *grant, o *operation) bool {
 	return alone(g, h) && o.from.process == g.process() && g.to.index < h.to.index && h.to.index < o.from.index && lasts
 }
 
-// addressed reports whether g is, beyond doubt, the lease that o is about: the
-// newest that was answered before, by its token when there is one, and not ended
-// by a word.
+// addressed reports whether the operation o is surely about g: the newest lease that was
+// answered before, by its token when it names one, and without an ending.
 func (j *judge) addressed(o *operation, g *grant) bool {
 	var newest *grant
 	for _, other := range j.of(o.Key, o.Owner) {

@@ -13,7 +13,8 @@ type span struct{ from, to time.Duration }
 
 func (s span) overlap(t span) time.Duration { return min(s.to, t.to) - max(s.from, t.from) }
 
-// An ending is a word that ended a lease: an acknowledged release, a loss, a refusal.
+// An ending is an event that ended a lease before its deadline: an acknowledged release, a
+// reported loss, a refusal.
 type ending struct {
 	may, must instant       // its owner may know from here on, and must know from here on
 	cut       time.Duration // no reading lets the definite hold last longer
@@ -62,7 +63,7 @@ type extension struct {
 	newest bool // it was the owner's newest lease that it spoke of
 }
 
-// sweep folds the operations, in the order of their words, into grants.
+// sweep folds the operations, in the order of their completions, into grants.
 func (j *judge) sweep() {
 	for i := range j.history.Events {
 		for _, o := range j.ops {
@@ -116,8 +117,8 @@ func oneHold(grants []*grant) bool {
 	return true
 }
 
-// reentered: when a re-entry has changed the token, or may have, a word with either
-// of them may be about both.
+// reentered notes that an operation with either of two tokens may be about both leases, where a
+// re-entry has changed the token, or may have.
 func (j *judge) reentered(o *operation, e ending) {
 	e.sure = false
 	own := j.of(o.Key, o.Owner)
@@ -130,7 +131,7 @@ func (j *judge) reentered(o *operation, e ending) {
 	}
 }
 
-// stray: a word with a token that its owner was never granted may be about any
+// stray handles an operation with a token that its owner was never granted: it may be about any
 // of its leases, or about none.
 func (j *judge) stray(o *operation, e ending) {
 	e.sure = false
@@ -141,7 +142,7 @@ func (j *judge) stray(o *operation, e ending) {
 	}
 }
 
-// strange reports whether a word bears a token that its owner was never granted.
+// strange reports whether an operation bears a token that its owner was never granted.
 func (j *judge) strange(o *operation) bool {
 	granted := slices.ContainsFunc(j.of(o.Key, o.Owner), func(g *grant) bool { return g.Fence == o.token() })
 	return o.token() != 0 && !granted
@@ -268,8 +269,8 @@ func (j *judge) of(key, owner string) []*grant {
 	return found
 }
 
-// spokenOf returns the leases that a word is about: those with its token, all
-// that are left when it has none.
+// spokenOf returns the leases that an operation is about: those with its token, all of the
+// owner's where it has none.
 func (j *judge) spokenOf(o *operation) []*grant {
 	var found []*grant
 	for _, g := range j.of(o.Key, o.Owner) {
@@ -280,8 +281,7 @@ func (j *judge) spokenOf(o *operation) []*grant {
 	return found
 }
 
-// clear reports whether a word is, beyond doubt, about g, the newest lease that it
-// may be about: it bears the token, or no older one was taken by its process.
+// clear reports whether an operation is surely about g, the newest lease that it may be about.
 func (j *judge) clear(o *operation, g *grant) bool {
 	if o.token() != 0 || o.Process == g.process() {
 		return true
@@ -291,8 +291,7 @@ func (j *judge) clear(o *operation, g *grant) bool {
 
 func (g *grant) process() int { return g.operation.Process }
 
-// release ends the newest lease that it speaks of and that no word has ended.
-// Those beside it stay when they are surely re-entered, and are in doubt otherwise.
+// release ends the newest lease that it is about and that has no ending.
 func (j *judge) release(o *operation) {
 	e := ending{may: o.from, must: o.to, cut: o.from.time, unsent: o.unsent, unknown: o.Kind == history.Info, unheard: o.Kind == history.Info && !o.said}
 	j.stray(o, e)
@@ -323,7 +322,7 @@ func (j *judge) release(o *operation) {
 	top.addEnding(e)
 }
 
-// endedBy reports whether a word had surely ended g at an instant.
+// endedBy reports whether g surely had an ending by an instant.
 func (j *judge) endedBy(g *grant, at instant) bool {
 	return slices.ContainsFunc(g.endings, func(e ending) bool { return e.sure && j.surely(e.must, at) })
 }

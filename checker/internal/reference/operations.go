@@ -26,7 +26,7 @@ type operation struct {
 	perhapsUnsent bool    // it failed before or after it was sent, nobody says which
 	executed      bool    // a link saw that it was carried out
 	several       bool    // it asked for other keys too, and any of them may be why it was refused
-	said          bool    // by its own word it began when it did
+	said          bool    // by its own stamps it began when it did
 }
 
 // unwatched numbers the beginnings that are no events: each a process of its own.

@@ -43,8 +43,8 @@ func (j *judge) sameToken(g, h *grant, readers bool) {
 	}
 }
 
-// perhapsOver reports whether a word of which the history tells behind h may have ended g
-// before h was answered, as far as clocks tell.
+// perhapsOver reports whether an ending of which the history tells after h may have ended g
+// before h was answered, as far as the clocks tell.
 func (j *judge) perhapsOver(g, h *grant) bool {
 	return slices.ContainsFunc(g.endings, func(e ending) bool { return !e.unsent && j.perhaps(e.may, h.to) })
 }

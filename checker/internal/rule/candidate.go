@@ -19,8 +19,8 @@ const (
 	BlamePanic    = "lock broke down"
 )
 
-// A Candidate is a finding in the making. Its text is written when judging ends,
-// when it is known how the leases in it ended.
+// A Candidate is a finding that the rest of the history may still refute. Its text is written
+// when judging ends, since it says how the leases in it ended.
 type Candidate struct {
 	ID      string
 	Key     *ledger.Key
@@ -32,16 +32,16 @@ type Candidate struct {
 	Text    func() string
 	Pair    [2]*ledger.Grant // that exclude each other, where a second opinion can tell
 
-	// length says for how long their definite holds lasted together. Less may
-	// come of it later: a history may tell late that a hold ended early. What is refuted
-	// then, and lasted for any time at all, is suspicious.
+	// Length is for how long the definite holds of Pair overlap. It may shrink when the
+	// history tells late that a hold ended early: a candidate that is refuted so, and whose
+	// length is not 0, is suspicious.
 	Length func() time.Duration
 
-	// Stamp is what of it a clock proves; nil where none is needed.
+	// Stamp is what a clock has to prove for the finding to stand; nil where it needs none.
 	Stamp func() stamp
 
-	// margin is by how much a bound on what the lock does was exceeded: a harness that
-	// stood still for less cannot have brought it about. 0 is no bound.
+	// Margin is by how much a bound on the lock was exceeded: a stop of the harness for
+	// less cannot explain the finding. 0 is no bound.
 	Margin time.Duration
 
 	Refuted func() bool // by what the history told late; nil where nothing can
@@ -54,8 +54,8 @@ type List struct {
 	Total map[string]int
 }
 
-// Full says whether no more findings of id are kept, and counts this one then:
-// a flood of them costs nothing.
+// Full says whether List keeps no more findings of id, and counts this one then. Callers ask
+// first, so that a flood of findings costs nothing.
 func (h *List) Full(id string) bool {
 	if h.Total[id] < h.limit {
 		return false

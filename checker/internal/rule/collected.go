@@ -6,10 +6,10 @@ import (
 	"locktorture/checker/internal/ledger"
 )
 
-// suspicions kept per anomaly id.
+// suspicions is how many suspicious findings of an id are kept.
 const suspicions = 5
 
-// collector are the findings of all rules.
+// A collector collects the findings of all rules.
 type collector struct {
 	of          *ledger.Ledger
 	Violations  List
@@ -27,7 +27,7 @@ func (c *collector) Violate(h *Candidate) {
 	}
 }
 
-// Suspect records what may or may not have been wrong.
+// Suspect records a finding that the clocks, or what was not recorded, leave open.
 func (c *collector) Suspect(h *Candidate) { c.Suspicious.Add(h) }
 
 // More counts n violations of id beyond those that are listed.
@@ -47,7 +47,7 @@ func (c *collector) Room(id string) bool { return c.Violations.Total[id] < c.Vio
 // Limit is how many violations of an id are listed.
 func (c *collector) Limit() int { return c.Violations.limit }
 
-// Proved says whether h, a violation when it was found, is one still.
+// Proved says whether h, which was a violation when it was found, is not refuted so far.
 func (c *collector) Proved(h *Candidate) bool {
 	return h.Refuted == nil || !h.Refuted()
 }
@@ -57,5 +57,6 @@ func (c *collector) Listed(id string, k *ledger.Key) bool {
 	return slices.ContainsFunc(c.Violations.Kept, func(h *Candidate) bool { return h.ID == id && h.Key == k && c.Proved(h) })
 }
 
-// Withhold keeps h until it is known whether a release was sent.
+// Withhold keeps h, which stands only if a release turns out never to have been sent, until
+// that is known; release is its invocation.
 func (c *collector) Withhold(release int, h *Candidate) { c.waiting.keep(release, h) }

@@ -5,8 +5,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// An Env is what every rule is given: the ledger and its facts, the other rules'
-// places, and where findings go.
+// An Env is what every rule has access to: the ledger, the panel of rules, and the collector of
+// findings.
 type Env struct {
 	*ledger.Ledger
 	*panel

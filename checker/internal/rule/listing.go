@@ -7,10 +7,10 @@ import (
 	"locktorture/checker/internal/words"
 )
 
-// NoWitness is the index of no event.
+// NoWitness stands for the index of an event where there is none.
 const NoWitness = -1
 
-// A Remark is a finding without a story: an id, the event that shows it, and a text.
+// A Remark is a simple finding: an id, the event that shows it, and a text.
 type Remark struct {
 	ID      string
 	Key     string
@@ -18,15 +18,14 @@ type Remark struct {
 	Text    string
 }
 
-// A Listing is remarks, of which those beyond the first of each id are counted
-// and not kept.
+// A Listing is remarks. It keeps the first ones of each id, and counts the others.
 type Listing struct {
 	kept  []Remark
 	ids   []string // in the order in which they came
 	total map[string]int
 }
 
-// Add adds a finding; the text of one that is not kept is not written.
+// Add adds a remark. It formats the text only if it keeps the remark.
 func (l *Listing) Add(id string, idx int, format string, a ...any) {
 	if l.total == nil {
 		l.total = make(map[string]int)
@@ -44,7 +43,7 @@ func (l *Listing) Add(id string, idx int, format string, a ...any) {
 	l.kept = append(l.kept, f)
 }
 
-// Remarks are those that were kept, and how many there were beyond.
+// Remarks are the remarks that were kept, and one for each id about how many more there were.
 func (l *Listing) Remarks() []Remark {
 	out := l.kept
 	for _, id := range l.ids {

@@ -6,7 +6,7 @@ import (
 	"locktorture/checker/internal/ledger"
 )
 
-// A panel is the rules, and which facts each of them wants to see.
+// A panel is the rules, and which kinds of facts each of them wants.
 type panel struct {
 	of       *ledger.Ledger
 	Rules    []Rule
@@ -31,14 +31,15 @@ type Rule interface {
 	Finish()
 }
 
-// A Remembering rule looks at what the ledger keeps only when somebody asks for it.
+// A Remembering rule needs something that the ledger keeps only on demand.
 type Remembering interface {
 	Remembers() ledger.Memory
 }
 
-// A Limited rule may have had to leave something out, for want of memory.
+// A Limited rule may leave something unjudged because it keeps a bounded amount of state.
 type Limited interface {
-	// unplaced says what was not judged, and how much of it; "" when all was.
+	// Unplaced says what was not judged for that reason, and how much of it; "" when
+	// everything was.
 	Unplaced() string
 }
 
@@ -81,8 +82,8 @@ func (p *panel) Enlist(r Rule) {
 	p.Rules = append(p.Rules, r)
 }
 
-// Wake shows a rule more kinds of facts from here on, in its place among the
-// rules.
+// Wake adds kinds of facts to those that r observes, from here on; the order of the rules
+// stays.
 func (p *panel) Wake(r Rule, more ...ledger.Kind) {
 	place := slices.Index(p.Rules, r)
 	for _, w := range more {
@@ -95,7 +96,7 @@ func (p *panel) Wake(r Rule, more ...ledger.Kind) {
 	}
 }
 
-// FinishRules lets every rule that still stands judge what it left open.
+// FinishRules has every rule that has not panicked judge what it left open.
 func (p *panel) FinishRules() {
 	for _, r := range p.Rules {
 		func() {
@@ -111,7 +112,7 @@ func (p *panel) FinishRules() {
 	}
 }
 
-// bury takes a rule that panicked out of the way.
+// bury removes a rule that panicked.
 func (p *panel) bury(r Rule, cause any) {
 	p.Crashed = append(p.Crashed, Crash{r.IDs(), cause, p.of.Seen})
 	p.dead = append(p.dead, r)

@@ -8,15 +8,15 @@ import (
 
 const WithoutExpiry = -1
 
-// TimeLeft is how long the key of a witness's event may stay yet.
+// TimeLeft is the time until the key of a witness's event expires.
 func TimeLeft(e *history.Event) time.Duration {
 	return time.Duration(min(e.PTTL, int64(history.MaxTime/time.Millisecond))) * time.Millisecond
 }
 
 func IsSample(e *history.Event) bool { return e.Op == history.Key && e.Value == history.Sample }
 
-// StoredFor says whether a stored owner is this owner: as it stands, or followed
-// by what tells its attempts apart.
+// StoredFor says whether a stored value is this owner's: its name, or its name followed by what
+// distinguishes its attempts.
 func StoredFor(holder, owner string) bool {
 	rest, ok := strings.CutPrefix(holder, owner)
 	return ok && (rest == "" || strings.ContainsAny(rest[:1], ":/#"))

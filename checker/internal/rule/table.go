@@ -1,6 +1,6 @@
 package rule
 
-// A Table is what a rule keeps of each key or owner, by its number.
+// A Table is what a rule keeps for each key or owner, by its number.
 type Table[T any] struct{ rows []*T }
 
 // At is the row of number n, made if it is not there.

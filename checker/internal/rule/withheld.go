@@ -9,12 +9,12 @@ import (
 	"locktorture/workload/history"
 )
 
-// keptUnsent is how many findings are kept that stand only if a release turns out
-// never to have been sent.
+// keptUnsent is how many findings are kept that stand only if a release turns out never to have
+// been sent.
 const keptUnsent = 4096
 
-// withheld are findings that stand only if a release, of unknown outcome so far, turns
-// out never to have been sent: its lease went on.
+// withheld are findings that stand only if a release, of unknown outcome so far, turns out
+// never to have been sent, so that its lease went on.
 type withheld struct {
 	c       *collector
 	by      map[int][]*Candidate // the release, by its invocation
@@ -49,7 +49,7 @@ func (w *withheld) keep(release int, h *Candidate) {
 	w.count++
 }
 
-// sent forgets the findings that waited for a release.
+// sent drops the findings that depend on a release which was sent.
 func (w *withheld) sent(release int) {
 	if n := len(w.by[release]); n > 0 {
 		delete(w.by, release)
@@ -57,8 +57,8 @@ func (w *withheld) sent(release int) {
 	}
 }
 
-// unsent reports what stands now that o was never sent. Holds that the key remembers
-// are looked at again in any case.
+// unsent reports the findings that stand since o was never sent. Holds that the key remembers
+// are compared again in any case.
 func (w *withheld) unsent(o *ledger.Op) {
 	if w.dropped {
 		w.lost++

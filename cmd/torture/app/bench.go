@@ -39,8 +39,8 @@ func (t *tool) newBench() *cobra.Command {
 		Short: "compare locks in one interleaved run: rates, latencies, fairness, cost (about 5 min)",
 		Long: "bench runs the locks in turn on the same servers, in a random order that every repeat draws anew, and reports\n" +
 			"ratios paired within a repeat, with intervals over whole repeats; --format summary prints the ratios alone, in Markdown.\n" +
-			"A cell that other programs disturb is measured again, and in the end left out; it exits with 3 when all were, or when it was\n" +
-			"interrupted (what it had measured is written).\n\nlocks:\n  " +
+			"A cell that other programs disturb is measured again, and left out when that disturbs it every time. It exits with 3 when every\n" +
+			"cell was left out, or when it was interrupted (what it had measured is written).\n\nlocks:\n  " +
 			strings.Join(measure.ContestantLines(), "\n  ") + "\n  and every lock of: torture list locks\n\nscenarios:\n  " +
 			strings.Join(bench.Scenarios(), "\n  "),
 		Args: cobra.NoArgs,

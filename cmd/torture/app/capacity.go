@@ -40,15 +40,15 @@ func (t *tool) newCapacity() *cobra.Command {
 		Use:   "capacity",
 		Short: "say how much a lock can carry within an objective, what limits it, and which lease to choose (about 7 min)",
 		Long: "capacity offers rates in an open loop until the objectives are missed, and recommends a part of the highest rate\n" +
-			"that meets them. It also measures what one hot key carries, how throughput scales, what changes of the surroundings\n" +
-			"do to it, and what a lost majority leaves behind. Every figure carries its interval over whole repeats, or the\n" +
-			"reason for which it is suppressed. It exits with 3 when no rate can be recommended, or when it was\n" +
-			"interrupted (what it had measured is written), and --plan with 4 when nothing meets the wish. A calibration of\n" +
-			"which other programs disturbed most of the closed loops answers nothing: --what-if and --plan then exit with 3.\n\n" +
-			"What it measured calibrates a model, which answers without a measurement:\n" +
+			"that meets them. It also measures the rate on one hot key, how throughput scales, how it changes with delays, a slow\n" +
+			"node and other conditions, and how it recovers from the loss of a majority. Every figure carries its interval over whole\n" +
+			"repeats, or the reason for which it is suppressed. It exits with 3 when no rate can be recommended, or when it was\n" +
+			"interrupted (what it had measured is written), and --plan with 4 when no number of shards meets the objective. If other\n" +
+			"programs disturbed most of a calibration's closed loops, it is not used: --what-if and --plan then exit with 3.\n\n" +
+			"The measurement calibrates a model, which then answers without measuring:\n" +
 			"  torture capacity --what-if 'nodes=5,rtt=2ms,clients=5000,keys=1e6 zipf 0.99,hold=30ms'\n" +
 			"  torture capacity --plan 'rate=20000/s,acquire.p99<50ms,keys=1e6'\n" +
-			"reports/README.md states the method, and how far its answers went wrong.",
+			"reports/README.md states the method, and how large the errors of its answers were.",
 		Args: cobra.NoArgs,
 		RunE: c.run,
 	}
@@ -68,7 +68,7 @@ func (t *tool) newCapacity() *cobra.Command {
 	f.DurationVar(&c.cfg.Budget, "budget", 10*time.Minute, "time for everything; what it leaves no time for is suppressed")
 	c.addFlags(f, "order, arrivals and intervals")
 	f.StringVar(&c.whatIf, "what-if", "", "predict from a stored calibration: nodes=, rtt=, clients= or rate=, keys=, hold=, think=, shards=, cores=, machines=own")
-	f.StringVar(&c.plan, "plan", "", "say from a stored calibration what a rate takes: rate=20000/s,acquire.p99<50ms, and keys=, hold=, rtt=, nodes=")
+	f.StringVar(&c.plan, "plan", "", "say from a stored calibration how many shards a rate needs: rate=20000/s,acquire.p99<50ms, and keys=, hold=, rtt=, nodes=")
 	f.StringVar(&c.from, "from", "", "the calibration that answers: a capacity.json or its folder; the newest in --out when empty")
 	f.StringVar(&c.arrivals, "arrivals", "", "CSV file of recorded arrivals (time, or time,key), which are played in place of rates: at their own pace, slower and faster")
 	cmd.MarkFlagsMutuallyExclusive("what-if", "plan", "arrivals")

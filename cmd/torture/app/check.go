@@ -41,7 +41,7 @@ func newCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DIR|FILE|-]",
 		Short: "judge a stored history; needs no Redis",
-		Long: "check judges the history in a run directory, in a file (.jsonl, .jsonl.zst, .jsonl.gz: its first bytes tell), in a\n" +
+		Long: "check judges the history in a run directory, in a file (.jsonl, .jsonl.zst or .jsonl.gz), in a\n" +
 			"pipe or on standard input (-). It exits by the verdict: PASS 0, FAIL 1, INCONCLUSIVE 3, SLO BREACH 4, HARNESS ERROR 70; with 64\n" +
 			"when the history breaks the format, and with 130 when it is interrupted. A run counted back from the latest (-1) is written after --,\n" +
 			"as in: torture check --json -- -1.",
@@ -51,7 +51,7 @@ func newCheck() *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&c.json, "json", false, "print the report as one JSON object on standard output")
 	f.StringVar(&c.out, "out", runsFolder, "folder of the run directories that latest, -1, … refer to")
-	f.StringVar(&c.explain, "explain", "", "tell one violation at length, e.g. M-1")
+	f.StringVar(&c.explain, "explain", "", "explain one violation at length, e.g. M-1")
 	f.IntVar(&c.window, "window", 0, fmt.Sprintf("grants of one key that the second opinion looks at together, 2 to %d (default 16)", checker.MaxWindow))
 	f.DurationVar(&c.timeout, "check-timeout", 0, "how long judging may take; what is judged by then counts. By default the rules take what they need, and the second opinion 30s")
 	f.StringArrayVar(&c.judges, "judge", nil, "a judge of your own as well, e.g. exec:./my-judge (see checker/README.md); may be repeated")

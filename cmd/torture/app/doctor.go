@@ -19,7 +19,7 @@ func newDoctor() *cobra.Command {
 	var out, toxiproxy string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "say which testbeds exist on this machine and what they can suffer; clear away what killed runs left",
+		Short: "list the testbeds of this machine and the faults that each supports; remove what killed runs left",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, name := range []string{"out", "toxiproxy"} {

@@ -30,9 +30,9 @@ func (t *tool) newEnvelope() *cobra.Command {
 		Use:   "envelope",
 		Short: "say which lease covers which pauses, delays and clock errors, and what each choice costs",
 		Long: "envelope plays rounds in virtual time over leases of 250 ms to 8 s: with pauses of a holder, with delays of every message,\n" +
-			"with clocks of a majority that jump, and with crashes. It draws what a store without a fence would have let happen, what the\n" +
-			"fence rejected, what happened all the same, and how many requests were served, beside the line that theory draws. Cells\n" +
-			"that --budget leaves no time for stay empty. With --on-redis the rounds are played on real servers, several at once, each on\n" +
+			"with clocks of a majority that jump, and with crashes. It draws, for every cell, the violations that a store without a fence\n" +
+			"would have let happen, those that the fence prevented, those that happened in spite of it, and the share of requests that were\n" +
+			"served; and the limit that theory gives. Cells for which --budget leaves no time stay empty. With --on-redis the rounds are played on real servers, several at once, each on\n" +
 			"servers of its own, over leases of 0.5 to 2 s. It exits with 3 when no cell was played.",
 		Args: cobra.NoArgs,
 		RunE: e.run,

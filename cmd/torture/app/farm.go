@@ -40,7 +40,7 @@ func (f *farmFlags) add(flags *pflag.FlagSet) {
 func addAccess(flags *pflag.FlagSet, a *farm.Access) {
 	flags.StringVar(&a.Credentials, "nats-creds", "", "file of credentials for NATS; a token or password stands in the URL, or a token in "+farm.TokenVariable)
 	flags.StringVar(&a.CA, "nats-ca", "", "file of the authority that signed the other side's certificate (PEM)")
-	flags.StringVar(&a.Cert, "nats-cert", "", "file of a certificate to show (PEM); of a farm at tls:// that of its server")
+	flags.StringVar(&a.Cert, "nats-cert", "", "file of the certificate to present (PEM); for a farm at tls:// its server's")
 	flags.StringVar(&a.Key, "nats-key", "", "file of the key of --nats-cert (PEM)")
 }
 

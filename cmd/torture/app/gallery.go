@@ -49,8 +49,8 @@ func (t *tool) newGallery() *cobra.Command {
 		Use:   "gallery",
 		Short: "put every recipe, mutant and library on trial beside the corrected lock (about 7 min on two cores)",
 		Long: "gallery plays, for every recipe that people copy, every mutant of the full lock and every library, the faults\n" +
-			"and the load that show its flaw, and the same against the corrected lock. What a trial does not show\n" +
-			"on the seed it may show on one of the two that follow; the corrected lock is played as often. It exits with 0\n" +
+			"and the load that show its flaw, and the same against the corrected lock. A trial that does not\n" +
+			"show the flaw is played again, up to twice, each time with the next seed; so is the corrected lock's. It exits with 0\n" +
 			"when every flaw is found as expected and no corrected lock is accused of it; with 1 otherwise.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return g.run(cmd, g.printTable) },

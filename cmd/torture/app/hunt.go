@@ -46,10 +46,11 @@ func (t *tool) newHunt() *cobra.Command {
 		Use:   "hunt",
 		Short: "search load, modes and faults for what breaks a lock, and shrink what is found",
 		Long: "hunt plays short rounds of load and faults against a lock, several at once, each on servers of its own: first those\n" +
-			"that broke it in virtual time, then some drawn at random, each from a few kinds of faults of its own, then some bred\n" +
-			"from those that reached phases under faults, states or near misses that no earlier one had. What is found is made small (fewer steps, clients, keys, shorter) while\n" +
-			"it still shows, and printed as one command, a scenario file and a witness. It exits with 1 when something was found that is\n" +
-			"not accepted, with 0 when nothing was, with 3 when too little ran. Ctrl-C keeps what is known; --resume goes on from there.",
+			"that broke it in virtual time, then rounds drawn at random, each with a few kinds of faults, then variations of rounds that\n" +
+			"reached something new: a phase under a fault, a state, or a near miss that no earlier round had. Findings are shrunk (fewer\n" +
+			"steps, clients and keys, a shorter round) as long as they still occur, and printed as one command, a scenario file and a\n" +
+			"witness. It exits with 1 when it found something that is not accepted, with 0 when it found nothing, with 3 when too little\n" +
+			"ran. Ctrl-C keeps what was found; --resume continues the hunt.",
 		Args: cobra.NoArgs,
 		RunE: h.run,
 	}
@@ -63,7 +64,7 @@ func (t *tool) newHunt() *cobra.Command {
 	f.StringVar(&h.testbed, "testbed", testbed.KindAuto, "auto, process, container or embedded")
 	f.StringSliceVar(&h.cfg.Accept, "accept", nil, "anomalies to report without failing the hunt, e.g. S3z,S3")
 	f.StringSliceVar(&h.cfg.Without, "without", nil, "faults that are not drawn (see: torture list faults)")
-	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break what correct locks rest on: clocks that jump, eviction, a single master that forgets")
+	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break the assumptions of correct locks: clocks that jump, eviction, a single master that forgets")
 	f.IntVar(&h.cfg.Rounds, "rounds", 0, "end after so many rounds, all sittings together; 0: only the budget ends it")
 	h.farm.add(f)
 	f.StringVar(&h.resume, "resume", "", "directory of a hunt to go on with, for another budget, or latest")

@@ -89,7 +89,7 @@ func newInit() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&w.Language, "language", "", "the lock's: "+strings.Join(slices.Sorted(maps.Keys(starters)), ", ")+"; told by what lies in this folder when left out")
-	f.StringVar(&w.Host, "ci", "", "github, gitlab or none; told by what lies in this folder when left out")
+	f.StringVar(&w.Host, "ci", "", "github, gitlab or none; by default chosen by the files in this folder")
 	f.BoolVar(&w.Force, "force", false, "overwrite what is there")
 	return cmd
 }
@@ -123,8 +123,8 @@ func newInitWrapper() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init-wrapper " + strings.Join(languages, "|"),
 		Short: "write a wrapper that puts a lock in another language under test, ready to run",
-		Long: "init-wrapper writes a program into this folder that takes a lock as the harness asks it to, over one child process per\n" +
-			"client. It works as it is, with the library that it names; replace its lock by yours. No file is overwritten.",
+		Long: "init-wrapper writes a program into this folder that acquires, extends and releases a lock as the harness asks; the harness starts\n" +
+			"it once per client. It works as it is, with the library that it names; replace its lock by yours. No file is overwritten.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, known := starters[args[0]]

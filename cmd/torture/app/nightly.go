@@ -51,7 +51,7 @@ func (t *tool) newNightly() *cobra.Command {
 		Long: "nightly first plays locks that are known to be broken: when one of them, the canary above all, is not caught,\n" +
 			"the night proves nothing and is inconclusive. Then it plays every lock under test in every scenario, with the\n" +
 			"seed of the date and with fixed seeds, as many as the budget has room for. It writes summary.md, junit.xml and\n" +
-			"night.json, keeps everything of what did not pass, says what changed since the night before, and exits by its\n" +
+			"night.json, keeps the whole directory of each run that did not pass, says what changed since the night before, and exits by its\n" +
 			"verdict.",
 		Args: cobra.NoArgs,
 		RunE: n.run,

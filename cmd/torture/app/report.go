@@ -71,7 +71,7 @@ func newCompare() *cobra.Command {
 		Use:   "compare A B",
 		Short: "compare the figures of two runs or of two capacity measurements (each: latest, -2, or a directory)",
 		Long: "Set the figures of two runs side by side. A run counted back from the latest (-2) is written after --, as in: torture compare -- -2 latest.\n" +
-			"Two folders of torture capacity, or their capacity.json, are held against each other figure by figure; --fail-if 'recommended -10%'\n" +
+			"Two folders of torture capacity, or their capacity.json, are compared figure by figure; --fail-if 'recommended -10%'\n" +
 			"then ends with 1 when the second is that much worse, and with 3 when one of the two lacks the figure. --html FILE writes it as a page too.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -36,13 +36,13 @@ func (t *tool) newSelftest() *cobra.Command {
 		Long: "selftest plays every recipe and every mutant of the full lock under the faults that show its flaw, and the\n" +
 			"same against the corrected lock, and says how many operations it took to catch each. It exits with 1 when\n" +
 			"a flaw survives or a correct lock is accused.\n\n" +
-			"With --blind nothing of what is known to show a flaw is used: every lock of every category gets the plain run, then\n" +
-			"a hunt, until its stated flaw is found or its budget is spent, and so do the corrected locks, which must stay clean.\n" +
-			"Of locks without fencing a flaw other than S3 and S3z is looked for, where one is stated. --jobs is how many locks are\n" +
-			"played at once there. Ctrl-C keeps the rows that are done; --resume goes on with the others.\n\n" +
-			"With --virtual the same is done in virtual time by the search of torture simulate, for every lock that can live there, in\n" +
-			"about two minutes. A flaw counts as found when the corrected lock does not show it in the very same round. --jobs is\n" +
-			"how many processes play, and a seed and --seeds find the same on any machine. It is no evidence about Redis itself.",
+			"With --blind it does not use the faults and loads that are known to show the flaws: every lock of every category gets the\n" +
+			"plain run, then a hunt, until its stated flaw is found or its budget is spent; so do the corrected locks, of which nothing\n" +
+			"may be found. A lock without fencing must show a flaw other than S3 and S3z, where one is stated. --jobs is then how many\n" +
+			"locks are played at once. Ctrl-C keeps the rows that are done; --resume goes on with the others.\n\n" +
+			"With --virtual the same is done in virtual time by the search of torture simulate, for every lock that can run there, in\n" +
+			"about two minutes. A flaw counts as found when the corrected lock does not show it in the same round. --jobs is\n" +
+			"how many processes play. The same --seed and --seeds give the same findings on any machine. It is no evidence about Redis itself.",
 		Args: cobra.NoArgs,
 		RunE: s.run,
 	}
@@ -56,7 +56,7 @@ func (t *tool) newSelftest() *cobra.Command {
 	f.StringSliceVar(&s.blind.Only, "only", nil, "with --blind or --virtual: these locks alone, corrected ones too")
 	f.IntVar(&s.virtual.Seeds, "seeds", 0, "with --virtual: rounds for each lock at most; 0: as many as --budget allows")
 	f.BoolVar(&s.virtual.Random, "random", false, "with --virtual: look for each flaw again with rounds that are drawn at random alone, to compare")
-	f.BoolVar(&s.virtual.Large, "large", false, "with --virtual: leave what is found as large as it is")
+	f.BoolVar(&s.virtual.Large, "large", false, "with --virtual: do not shrink what is found")
 	f.BoolVar(&s.markdown, "markdown", false, "with --blind or --virtual: print the table as Markdown")
 	f.StringVar(&s.resume, "resume", "", "with --blind: directory of an earlier one to go on with, or latest; rows that are done stay as they are")
 	f.StringVar(&s.trend, "trend", "", "with --blind: file to which what was found is appended, a line each time")

@@ -55,10 +55,10 @@ func (t *tool) newSimulate() *cobra.Command {
 		Use:   "simulate",
 		Short: "search for what breaks a lock in virtual time, and replay it exactly",
 		Long: "simulate plays short rounds of load and faults against a lock in virtual time: the lock, the load, the faults and\n" +
-			"the judge are those of a run, while network and nodes are in memory and nobody waits. Rounds are drawn at random and\n" +
-			"bred from those that reached something new. What is found is made small and written to a file; --replay plays it\n" +
-			"again, event for event. It is no evidence about Redis itself. It exits with 1 when something was found, with 0 when\n" +
-			"nothing was, with 3 when too little happened to judge. Ctrl-C keeps what is known.",
+			"the judge are those of a run, while network and nodes are in memory and no real time passes. Rounds are drawn at\n" +
+			"random, and by variation of rounds that reached something new. Findings are shrunk and written to files; --replay plays one\n" +
+			"again, event for event. It is no evidence about Redis itself. It exits with 1 when it found something, with 0 when\n" +
+			"it found nothing, with 3 when too little happened to judge. Ctrl-C keeps what was found.",
 		Args: cobra.NoArgs,
 		RunE: s.run,
 	}
@@ -69,15 +69,15 @@ func (t *tool) newSimulate() *cobra.Command {
 	f.DurationVar(&s.job.Budget, "budget", 0, "real time for all of it; 1m when --seeds is not given")
 	f.Uint64Var(&s.job.Seed, "seed", 0, "seed of everything random; 0: a random one")
 	f.IntVar(&s.jobs, "jobs", runtime.NumCPU(), "processes that play rounds side by side")
-	f.BoolVar(&s.job.Beyond, "beyond", false, "also draw faults that break what correct locks rest on: clocks that jump, a single master that forgets")
-	f.BoolVar(&s.job.Random, "random", false, "draw every round at random, aimed at nothing and bred from none: what a guided search is compared with")
+	f.BoolVar(&s.job.Beyond, "beyond", false, "also draw faults that break the assumptions of correct locks: clocks that jump, a single master that forgets")
+	f.BoolVar(&s.job.Random, "random", false, "draw every round at random, without guidance: the baseline of the guided search")
 	f.BoolVar(&s.job.First, "first", false, "end with the first finding")
 	f.StringVar(&s.replay, "replay", "", "file of a finding to play again, in place of a search")
 	f.IntVar(&s.onRedis, "on-redis", 0, "with --replay: play the finding so many times on real servers too, with its faults locked to the same moments, and say in how many it shows")
 	f.BoolVar(&s.exhaustive, "exhaustive", false, "in place of a search, try every order in which messages of two clients can arrive, within the three bounds that follow")
-	f.IntVar(&s.bounds.Deviations, "deviations", 2, "with --exhaustive: how often at most an order departs from that of a healthy network: a message is held back, or a fault")
+	f.IntVar(&s.bounds.Deviations, "deviations", 2, "with --exhaustive: how often at most an order departs from that of a healthy network: by a message held back, or by a fault")
 	f.IntVar(&s.bounds.Faults, "faults", 1, "with --exhaustive: how many of these at most are faults: a connection lost with what it carries, a master restarted")
-	f.IntVar(&s.bounds.Moves, "moves", 40, "with --exhaustive: how many choices each order has at most; what follows is healthy")
+	f.IntVar(&s.bounds.Moves, "moves", 40, "with --exhaustive: how many choices each order has at most; after them the network is healthy")
 	s.farm.add(f)
 	f.StringVar(&s.resume, "resume", "", "with --farm or --nats: directory of a simulation whose coordinator was killed, to go on with, or latest")
 	f.StringVar(&s.out, "out", runsFolder, "folder in which a directory with the findings is made")

@@ -51,12 +51,12 @@ func (t *tool) newWorker() *cobra.Command {
 		Use:   "worker",
 		Short: "run clients of a run, or rounds of a hunt, simulate, selftest or nightly, for a torture on another machine",
 		Long: "worker joins the farm of a hunt, simulate, selftest --blind or nightly with --farm or --nats, on however many\n" +
-			"machines, and plays what they lay out until it is stopped. It waits for a farm that is not there yet, and for one\n" +
-			"that went away. It must be the same build as they are. Ctrl-C gives back what is being played; a worker that is\n" +
-			"killed loses nothing either: another one has its rounds after 15 s.\n\n" +
-			"It also has some of the clients of a torture run --workers that calls for it, and plays nothing else meanwhile. What\n" +
-			"they see is kept in --dir until the run has it: a worker that was killed and is started again with the same --name\n" +
-			"and --dir before the run is judged sends what it still had.",
+			"machines, and plays the rounds that they queue until it is stopped. It waits for a farm that is not there yet, and for one\n" +
+			"that went away. It must be the same build as they are. Ctrl-C returns the rounds under way to the queue; those of a\n" +
+			"worker that is killed are given to another one after 15 s.\n\n" +
+			"It also runs some of the clients of a torture run --workers, and plays nothing else meanwhile. What these clients record\n" +
+			"is kept in --dir until the run has received it: a worker that was killed, and is started again with the same --name and\n" +
+			"--dir before the run is judged, sends the rest.",
 		Args: cobra.NoArgs,
 		RunE: w.run,
 	}
@@ -65,7 +65,7 @@ func (t *tool) newWorker() *cobra.Command {
 	f.IntVar(&w.worker.Slots, "slots", 3*runtime.NumCPU(), "rounds at once; fewer while the machine is too busy to judge by time; 0: none, clients of runs alone")
 	f.StringVar(&w.dir, "dir", "", "folder for what the clients of runs see; by default one for the worker's name, among the temporary files")
 	f.StringVar(&w.worker.Name, "name", "", "name of this worker in the farm; host and process when empty")
-	f.DurationVar(&w.worker.Idle, "idle", 0, "end when there was nothing to play for so long, e.g. 1m; 0: never")
+	f.DurationVar(&w.worker.Idle, "idle", 0, "end after this long without anything to play, e.g. 1m; 0: never")
 	f.BoolVar(&w.exec, "allow-exec", false, "also play locks that are commands (exec:COMMAND): the coordinator chooses them")
 	addAccess(f, &w.worker.Access)
 	return cmd

@@ -13,8 +13,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// DoubleGrants decides S1, and S10 as its root cause: no two owners hold one
-// key at once.
+// DoubleGrants decides S1, no two owners hold one key at the same time, and S10 as a root cause
+// of it.
 type DoubleGrants struct {
 	*rule.Env
 	Stored   *Sampled // what nodes were seen to store; nil when nobody looks
@@ -28,8 +28,7 @@ type DoubleGrants struct {
 	unclear  int                       // holds among very many that ended within the clock uncertainty of some who stamped them, and not of others
 }
 
-// A pair of definite holds that overlap from an instant on, for how long is
-// not known yet.
+// A pair is two definite holds that overlap from an instant on, for how long is not known yet.
 type pair struct {
 	a, b *ledger.Grant
 	from time.Duration
@@ -69,8 +68,8 @@ func (d *DoubleGrants) Observe(f *ledger.Fact) {
 	}
 }
 
-// unsure looks at a release of unknown outcome: who was granted the key since holds it
-// beside the releasing lease, should it never have been sent.
+// unsure handles a release of unknown outcome: should it never have been sent, its lease
+// overlaps the grants of the key since.
 func (d *DoubleGrants) unsure(f *ledger.Fact) {
 	g := f.Op.Grant
 	for _, x := range f.Key.Held {
@@ -80,7 +79,7 @@ func (d *DoubleGrants) unsure(f *ledger.Fact) {
 	}
 }
 
-// givenUp says whether g's lease was over by t, and given up for certain.
+// givenUp says whether g's lease was over by t, and surely given up.
 func givenUp(g *ledger.Grant, t time.Duration) bool {
 	return g.End() <= t && g.ReleasedAt != ledger.Never && !g.ReleaseUnknown
 }
@@ -95,9 +94,8 @@ func (d *DoubleGrants) judgeDue() {
 	}
 }
 
-// Finish judges the checks that are left. Of a history that broke off before
-// the clock uncertainty had passed, nothing says how long they lasted: the next
-// event may have been a release.
+// Finish judges the checks that are left. A history that broke off within the clock uncertainty
+// of a check does not decide it: the next event may have been a release.
 func (d *DoubleGrants) Finish() {
 	d.brief = d.Truncated
 	for len(d.pending) > 0 {
@@ -118,7 +116,7 @@ func (d *DoubleGrants) Unplaced() string {
 	return strings.Join(out, " ")
 }
 
-// met compares a fresh grant with those that its key knows.
+// met compares a fresh grant with the grants that its key remembers.
 func (d *DoubleGrants) met(f *ledger.Fact) {
 	g, k := f.Grant, f.Key
 	if g.OK < d.Now && g.MetForgotten(g.OK, g.End()) {
@@ -152,8 +150,8 @@ func (d *DoubleGrants) met(f *ledger.Fact) {
 	}
 }
 
-// unlessSent keeps the pair of x, whose release is of unknown outcome, and a later
-// grant: should the release turn out never to have been sent, both held.
+// unlessSent withholds the pair of x, whose release is of unknown outcome, and a later grant:
+// both held if the release turns out never to have been sent.
 func (d *DoubleGrants) unlessSent(x, g *ledger.Grant) {
 	if g.OK >= x.ReleasedAt && g.OK < x.Deadline {
 		x.Rarely().MetSince = true
@@ -182,8 +180,8 @@ func (d *DoubleGrants) compare(m *check, x *ledger.Grant) {
 	}
 }
 
-// stretched looks for an overlap that an extension made, or a release that
-// began later than it seemed.
+// stretched looks for an overlap that results from an extension, or from a release that began
+// later than it seemed.
 func (d *DoubleGrants) stretched(x *ledger.Grant, f *ledger.Fact) {
 	g := f.Grant
 	from, length := ledger.Overlap(x, g)
@@ -202,7 +200,8 @@ func (d *DoubleGrants) listed(a, b *ledger.Grant) bool {
 	})
 }
 
-// judgePair tells a definite overlap from one that the clocks leave open.
+// judgePair reports a violation where the overlap is beyond the clock uncertainty, else a
+// suspicion.
 func (d *DoubleGrants) judgePair(p pair) {
 	_, length := ledger.Overlap(p.a, p.b)
 	h, eps := d.candidate(p), d.Apart(p.a, p.b)
@@ -250,15 +249,15 @@ func (d *DoubleGrants) candidate(p pair) *rule.Candidate {
 	return h
 }
 
-// prolonged tells of two holders by an extension.
+// prolonged is the text of a finding where an extension made two holds overlap.
 func (p pair) prolonged(length time.Duration) string {
 	return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s. %s was granted it%s at %s and held it until %s. And yet at %s %s was told that its lease goes on, until %s, as if it had held the key all the time.",
 		p.a.Holder.Key.Name, words.Span(length), mode(p.a), words.Token(p.a.Fence), words.At(p.a.OK), mode(p.b), words.Token(p.b.Fence), words.At(p.b.OK), words.At(p.b.End()), words.At(p.told), p.a.Owner(), words.At(p.until))
 }
 
-// early reports S10: a lease was given away before its time, and a fault that
-// makes nodes forget explains it, or a quorum was seen to have stored it for longer.
-// When its holder had been told before, nobody was harmed by it.
+// early reports S10: g was granted before x's lease had run out, and a fault that makes nodes
+// forget explains that, or a quorum was seen to have stored x's lease for longer. It is no harm
+// where x's holder had been told of its loss before.
 func (d *DoubleGrants) early(x, g *ledger.Grant) {
 	eps := d.Apart(x, g)
 	ok, idx, one := g.OK, g.OKIdx, x.Process == g.Process

@@ -62,7 +62,7 @@ func (l *Losses) late(f *ledger.Fact, x *ledger.Grant) {
 	g.Pin()
 	h.Refuted = func() bool { return g.ReleasedAt <= told } // as the history told late
 	h.Stamp = rule.Stamped(x.OK, told, told-x.OK-bound-eps, f.Event.HasAll(history.HasBegan), false)
-	if documented && !l.StoodStill(g.Owner(), x.OK, told) { // a client that stands still can be told nothing
+	if documented && !l.MayBeStopped(g.Owner(), x.OK, told) { // a client that stands still can be told nothing
 		l.Violate(h)
 	} else {
 		l.Suspect(h)

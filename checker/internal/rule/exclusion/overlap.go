@@ -87,8 +87,8 @@ func (d *DoubleGrants) judge(m *check) {
 	}
 }
 
-// overflowed counts the members of the overflow whose holds went on beside m's. They
-// are listed as long as there is place.
+// overflowed counts the members of the overflow whose holds overlap m's, and lists as many as
+// there is room for.
 func (d *DoubleGrants) overflowed(m *check) {
 	g, c, t := m.of, m.of.Holder.Key.Overflow, m.from+d.Header.Epsilon
 	c.Awaiting--

@@ -11,8 +11,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// Ownership decides S6: nobody extends, or releases with success, a lease that
-// another's hold has ended.
+// Ownership decides S6: nobody extends a lease, or releases it with success, after another
+// owner's hold of the key.
 type Ownership struct {
 	*rule.Env
 	checked  bool // a successful release proves that its owner still held
@@ -52,7 +52,7 @@ func (w *Ownership) Observe(f *ledger.Fact) {
 	}
 }
 
-// Finish tells of crossings whose intruder turned out to be another one.
+// Finish reports crossings again whose intruder turned out to be another grant.
 func (w *Ownership) Finish() {
 	for _, t := range w.reported {
 		if x, _, sure := w.Crossed(t.g, t.intruders, t.inv); sure && !w.Proved(t.candidate) {
@@ -61,8 +61,8 @@ func (w *Ownership) Finish() {
 	}
 }
 
-// observeLate notes what crossed a grant that the history tells of late, and what it
-// crossed that has been given back since.
+// observeLate looks at a grant g that the history tells of late: for the grants that crossed g,
+// and for the leases, released since, that g crossed.
 func (w *Ownership) observeLate(f *ledger.Fact) {
 	g := f.Grant
 	for _, x := range f.Key.Held {
@@ -94,8 +94,8 @@ func (w *Ownership) observeLate(f *ledger.Fact) {
 	}
 }
 
-// acrossLoss reports that x was extended or given back, with success, by what was
-// invoked at inv and ended at ok, although g had crossed it.
+// acrossLoss reports that x was extended or released, with success, although g had crossed it:
+// by an operation that was invoked at inv and answered at ok.
 func (w *Ownership) acrossLoss(x, g *ledger.Grant, inv, ok time.Duration, idx int, how string) {
 	until := ledger.Until{T: inv}
 	if _, _, sure := w.Crossed(x, []*ledger.Grant{g}, until); !sure {
@@ -106,7 +106,8 @@ func (w *Ownership) acrossLoss(x, g *ledger.Grant, inv, ok time.Duration, idx in
 	w.report(crossing{x, x.Intruders(), until, ok, idx, how, w.Env}, g)
 }
 
-// A crossing is an extension or release that succeeded.
+// A crossing is an extension or a release that succeeded although intruders had crossed the
+// lease.
 type crossing struct {
 	g         *ledger.Grant
 	intruders []*ledger.Grant // by then
@@ -132,11 +133,11 @@ func (w *Ownership) report(c crossing, x *ledger.Grant) {
 	}
 }
 
-// shortCrossings is how many crossings are remembered whose intruder held too
-// briefly to count, in case an extension lengthens its hold.
+// shortCrossings is how many crossings are kept whose intruder held too briefly to count: an
+// extension may lengthen its hold.
 const shortCrossings = 64
 
-// intruders are the grants that crossed f's lease before f.
+// intruders are the grants that had crossed f's lease.
 func (w *Ownership) intruders(f *ledger.Fact) []*ledger.Grant {
 	g := f.Grant
 	if g == g.Holder.Grant && (f.Op.Inv <= g.ReleasedAt || f.Op.InvIdx == g.ReleaseIdx) {
@@ -152,7 +153,7 @@ func (w *Ownership) intruders(f *ledger.Fact) []*ledger.Grant {
 	return since
 }
 
-// across judges a crossing (S6).
+// across reports the crossing that f's operation is, if it is one (S6).
 func (w *Ownership) across(f *ledger.Fact, how string) {
 	intruders := w.intruders(f)
 	if len(intruders) == 0 {
@@ -174,7 +175,8 @@ func (w *Ownership) across(f *ledger.Fact, how string) {
 	w.short = append(w.short, c)
 }
 
-// lengthened looks at crossings again when an intruder's hold has grown.
+// lengthened judges the short crossings again of which g, whose hold has grown, is the
+// intruder.
 func (w *Ownership) lengthened(g *ledger.Grant) {
 	w.short = slices.DeleteFunc(w.short, func(c crossing) bool {
 		x, _, sure := w.Crossed(c.g, c.intruders, c.inv)

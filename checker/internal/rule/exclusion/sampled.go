@@ -12,14 +12,14 @@ import (
 	"locktorture/workload/history"
 )
 
-// Sampled decides S9 by what nodes were seen to store while the run went on, and tells S10
-// whose lease they had stored.
+// Sampled decides S9 by samples of what nodes store during the run, and says for S10 whose
+// lease they had stored.
 //
-// Whose lease a text bears, the history does not say: locks store random names. But
-// fewer than a quorum bear the same name while somebody holds for certain, and nobody
-// has given anything back since he asked: then none of them is the holder's. That is
-// said only of a key of which an earlier lease was seen on a quorum, under one name:
-// a lock may keep its leases elsewhere than where it was looked for.
+// A history does not say which owner a stored value belongs to: locks store random names. But
+// fewer than a quorum of nodes store the same name, while somebody definitely holds and nobody
+// has released anything since he asked: then none of these names is the holder's. This is
+// concluded only for a key of which an earlier lease was seen on a quorum under one name, since
+// a lock may store its leases elsewhere.
 type Sampled struct {
 	*rule.Env
 	awake bool
@@ -34,11 +34,11 @@ type sampledKey struct {
 	of    *holding
 }
 
-// recentLooks is how many looks at one name on one node are remembered: one that came
-// while a grant was on its way is passed over for one before.
+// recentLooks is how many samples of one name on one node are kept: one that was taken while a
+// grant was under way is skipped for an earlier one.
 const recentLooks = 4
 
-// A look is what a node was seen to store.
+// A look is a sample of what a node stores.
 type look struct {
 	idx         int
 	by          ledger.Stamper
@@ -47,7 +47,7 @@ type look struct {
 	until       time.Duration // it expires no sooner; never without an expiry
 }
 
-// A holding is the lease that goes on, as the nodes show it.
+// A holding is the lease that is held at the moment, as far as samples show it.
 type holding struct {
 	*ledger.Grant
 	gaveBack bool              // somebody else gave something back since it was asked for
@@ -128,8 +128,8 @@ func (k *sampledKey) add(node, name string, l look) {
 	row[0] = l
 }
 
-// nameIn is the name that a stored text begins with: what follows it, such as a token,
-// is each node's own.
+// nameIn is the name with which a stored value begins. What follows, such as a token, differs
+// between nodes.
 func nameIn(text string) string {
 	if i := strings.IndexAny(text, " ="); i > 0 {
 		text = text[:i]
@@ -137,7 +137,7 @@ func nameIn(text string) string {
 	return strings.Clone(text)
 }
 
-// granted begins with a lease.
+// granted begins to watch a fresh lease.
 func (s *Sampled) granted(f *ledger.Fact) {
 	k := s.keys.At(f.Key.No)
 	if k.of != nil {
@@ -155,7 +155,7 @@ func (s *Sampled) granted(f *ledger.Fact) {
 	}
 }
 
-// givesBack notes that a lease, or what an attempt may have taken, was given back.
+// givesBack notes that a lease, or what an attempt may have stored, was released.
 func (s *Sampled) givesBack(key *ledger.Key, g *ledger.Grant) {
 	k := s.keys.Get(key.No)
 	switch {
@@ -182,7 +182,7 @@ func (s *Sampled) closeLease(key *ledger.Key, g *ledger.Grant) {
 	h.Unpin()
 }
 
-// compare looks at what the nodes bear while a lease is held.
+// compare compares the names that the nodes store while a lease is held.
 func (s *Sampled) compare(key *ledger.Key, k *sampledKey) {
 	h, quorum := k.of, max(s.Header.Quorum, 1)
 	bear, without := map[string]int{}, []string(nil)
@@ -216,8 +216,8 @@ func (s *Sampled) compare(key *ledger.Key, k *sampledKey) {
 	}
 }
 
-// bears is what a node bears, by looks that began while the lease was held for certain,
-// by whatever clock: "" when they found it under no name.
+// bears is the name that a node stores, by samples that began while the lease was definitely
+// held: "" when they found none.
 func (s *Sampled) bears(k *sampledKey, names map[string]*[recentLooks]look, h *holding) (text string, last look, known bool) {
 	for _, row := range names {
 		l := row[0]
@@ -249,9 +249,9 @@ func (s *Sampled) subQuorum(h *holding, without []string, most int, last look) *
 	}
 }
 
-// Bore lists the nodes that were seen to store one name while x was held, before g was asked for,
-// with an expiry that had not come when g was granted: a quorum of them, or none. It
-// also gives the look that came last.
+// Bore lists the nodes, if they are a quorum, that were seen to store one name while x was held
+// and before g was asked for, with an expiry that had not come when g was granted. idx is the
+// latest of these samples.
 func (s *Sampled) Bore(x, g *ledger.Grant) (nodes []string, idx int) {
 	k := s.keys.Get(x.Holder.Key.No)
 	if k == nil {

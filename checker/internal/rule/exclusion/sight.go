@@ -9,14 +9,14 @@ import (
 	"locktorture/checker/internal/rule"
 )
 
-// A nodeView is what one node stored under one key, as far as it was seen.
+// A nodeView is what one node stored under one key, as far as it was recorded.
 type nodeView struct {
 	name string
 	seen []sight // the latest, in order
 }
 
-// A sight is one look at a node. It holds until the next one when it is part
-// of an unbroken record.
+// A sight is one record of what a node stored. It holds until the next one where the record is
+// unbroken.
 type sight struct {
 	t      time.Duration
 	idx    int
@@ -41,7 +41,7 @@ func (k *watchedKey) node(name string) *nodeView {
 	return v
 }
 
-// presence is what is known of an owner at a node while it was acquiring.
+// A presence is what is known about an owner's value at a node while the owner was acquiring.
 type presence uint8
 
 const (

@@ -9,7 +9,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// Stillborn decides S7: a grant is answered while there is time left in it.
+// Stillborn decides S7: a grant is answered before its lease has run out.
 type Stillborn struct{ *rule.Env }
 
 func (*Stillborn) IDs() []string        { return []string{"S7"} }

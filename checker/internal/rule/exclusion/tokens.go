@@ -12,8 +12,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// Tokens decides S4 and S4b: tokens grow from grant to grant, and no two
-// grants share one.
+// Tokens decides S4 and S4b: tokens grow from grant to grant, and no two grants have the same.
 type Tokens struct {
 	*rule.Env
 	lost int // grants that may share a token with one that was dropped
@@ -31,7 +30,7 @@ type tokenState struct {
 	hosts []tops // by host, from 1: what one clock cannot tell apart, another may
 }
 
-// tops are how the highest token of any grant rose.
+// tops are the grants by which the highest token of a key rose.
 type tops struct {
 	all   []ledger.TokenGrant // as of when each was answered
 	mixed bool                // there were readers; until then excl would be all
@@ -40,7 +39,7 @@ type tops struct {
 	dropped uint64 // the highest token of those that every acquire then open came after
 }
 
-// of are the tops of a host's grants.
+// of is the tops for grants that a host stamped.
 func (s *tokenState) of(h ledger.Host) *tops {
 	if h == 0 {
 		return &s.tops
@@ -51,7 +50,7 @@ func (s *tokenState) of(h ledger.Host) *tops {
 	return &s.hosts[h-1]
 }
 
-// rivals are those that exclude a grant of mode m.
+// rivals are the tops among grants that exclude one of mode m.
 func (c *tops) rivals(m history.Mode) []ledger.TokenGrant {
 	if m == history.Shared && c.mixed {
 		return c.excl
@@ -76,7 +75,7 @@ func (t *Tokens) Observe(f *ledger.Fact) {
 	case ledger.Settled:
 		if o := f.Op; o.Action == history.Extend && !o.Executed && o.Settled == ledger.ByLink {
 			for g := range o.Holder.Leases {
-				if g != o.Grant && o.MaySpeakOf(g) {
+				if g != o.Grant && o.MayBeOf(g) {
 					t.notCarriedOut(g, o.InvIdx)
 				}
 			}
@@ -131,11 +130,11 @@ func (t *Tokens) grant(f *ledger.Fact) {
 	}
 }
 
-// dropSteps is how many steps are dropped at a time.
+// dropSteps is how many old tops are dropped at a time.
 const dropSteps = 16
 
-// keepHighest adds a grant that carries the highest token so far, or did when it was
-// answered, and drops the steps that every acquire still open came after.
+// keepHighest adds a grant whose token is the highest so far, or was when it was answered, and
+// drops the ones before which no open acquire can have been asked for.
 func (t *Tokens) keepHighest(of *tops, s []ledger.TokenGrant, me ledger.TokenGrant, bound time.Duration) []ledger.TokenGrant {
 	n := len(s)
 	switch {
@@ -158,7 +157,8 @@ func (t *Tokens) keepHighest(of *tops, s []ledger.TokenGrant, me ledger.TokenGra
 	return s[:copy(s, s[past:])]
 }
 
-// order looks for the highest token that was out before g was asked for.
+// order compares the token of f's grant with the highest that was given before it was asked
+// for.
 func (t *Tokens) order(f *ledger.Fact, s *tokenState, again bool) {
 	g := f.Grant
 	var high ledger.TokenGrant // of those that exclude g
@@ -225,8 +225,8 @@ func (t *Tokens) observeLate(g *ledger.Grant, s *tokenState) {
 	}
 }
 
-// wentBack reports that the token of the second of two grants, g's and r, is not
-// higher than that of the first.
+// wentBack reports that of two grants, g's and r, the second's token is not higher than the
+// first's.
 func (t *Tokens) wentBack(g *ledger.Grant, r, first, second ledger.TokenGrant, how string, refuted func() bool) {
 	called := t.Names.Called
 	h := t.candidate("S4", r, g, fmt.Sprintf(
@@ -237,9 +237,9 @@ func (t *Tokens) wentBack(g *ledger.Grant, r, first, second ledger.TokenGrant, h
 	t.Violate(h)
 }
 
-// renewing is what may refute that f's grant came out of order behind r, a grant of its
-// owner's before with the same token: an extension under way may turn out to have kept
-// that lease, so that f's is a re-entry. It is nil when nothing can.
+// renewing is what may refute that f's grant is out of order with r, an earlier grant of the
+// same owner's with the same token: an extension under way may turn out to have kept that
+// lease, so that f's grant re-entered it. It is nil where nothing can.
 func (t *Tokens) renewing(f *ledger.Fact, r ledger.TokenGrant) func() bool {
 	if r.Fence != f.Grant.Fence || int(r.Owner) != f.Grant.Holder.OwnerNo {
 		return nil
@@ -254,9 +254,9 @@ func (t *Tokens) renewing(f *ledger.Fact, r ledger.TokenGrant) func() bool {
 	return nil
 }
 
-// unlessCarriedOut keeps that f's acquire was given the token of p once more, when nothing
-// but an extension of unknown outcome makes it a re-entry, since the servers kept p until
-// served: that may turn out never to have been sent.
+// unlessCarriedOut withholds the finding that f's acquire was given the token of p again: only
+// an extension of unknown outcome would make it a re-entry, since without one the servers kept
+// p until served. That extension may turn out never to have been sent.
 func (t *Tokens) unlessCarriedOut(f *ledger.Fact, p *ledger.Grant, served time.Duration) {
 	o := f.Op
 	if p.Rare == nil || p.Rare.VagueExtensions == 0 || p.Extending > 0 || p.Fence != o.Fence || o.Inv <= ledger.Later(t.From(p, o.By()), served) || len(t.unmoved[p]) == maxUnmoved {
@@ -269,7 +269,7 @@ func (t *Tokens) unlessCarriedOut(f *ledger.Fact, p *ledger.Grant, served time.D
 	t.unmoved[p] = append(t.unmoved[p], &unmovedLease{o.OKIdx, p.Rare.VagueExtensions, t.twice(p.Token(), *o)})
 }
 
-// unlessAnyCarriedOut does so for the leases with the token that f's owner had before.
+// unlessAnyCarriedOut does the same for each earlier lease of f's owner with that token.
 func (t *Tokens) unlessAnyCarriedOut(f *ledger.Fact) {
 	seen := map[*ledger.Grant]bool{f.Grant: true}
 	for p := range f.Op.Holder.Leases {
@@ -280,16 +280,16 @@ func (t *Tokens) unlessAnyCarriedOut(f *ledger.Fact) {
 	}
 }
 
-// An unmovedLease is one whose token was given out once more, unless one of its
-// extensions, all of unknown outcome, kept it until then.
+// An unmovedLease is a lease whose token was given again, unless one of its extensions, all of
+// unknown outcome, kept it until then.
 type unmovedLease struct {
 	by        int // the event of the second grant
 	vague     int // extensions before it that may have been carried out
 	candidate *rule.Candidate
 }
 
-// notCarriedOut reports those of g that no extension is left to have kept, now that the
-// one invoked at an event is known never to have been sent.
+// notCarriedOut reports those unmoved leases of g that no extension can have kept, now that the
+// extension that was invoked at an event is known never to have been sent.
 func (t *Tokens) notCarriedOut(g *ledger.Grant, invoked int) {
 	if len(t.unmoved[g]) == 0 {
 		return
@@ -305,12 +305,11 @@ func (t *Tokens) notCarriedOut(g *ledger.Grant, invoked int) {
 	})
 }
 
-// maxUnmoved is how many grants are kept that share their token with one lease, which an
-// extension of unknown outcome may have kept.
+// maxUnmoved is how many unmoved leases are kept per lease.
 const maxUnmoved = 4
 
-// reenteredLate reports that a re-entry came with another token, into a lease that is
-// not its owner's latest, or of which the history tells only when it has been given back.
+// reenteredLate reports that a re-entry got another token than the lease, where the lease is
+// not its owner's latest, or the history tells of it only after its release.
 func (t *Tokens) reenteredLate(f *ledger.Fact) {
 	o := f.Op
 	if o.MayReenter {
@@ -320,7 +319,7 @@ func (t *Tokens) reenteredLate(f *ledger.Fact) {
 		if p.Holder != o.Holder || o.OK >= p.End() || p.Mode != o.Mode || p.Fence == 0 || p.Bears(o.Fence) {
 			continue
 		}
-		if p.TookBefore(o.Process, o.InvIdx) || p.OK+t.From(p, o.By()) < o.Inv {
+		if p.AcquiredByBefore(o.Process, o.InvIdx) || p.OK+t.From(p, o.By()) < o.Inv {
 			p.Pin()
 			ok := o.OK
 			t.renamed(f, p, "took it once more while it held it", func() bool { return ok >= p.End() })
@@ -329,8 +328,8 @@ func (t *Tokens) reenteredLate(f *ledger.Fact) {
 	}
 }
 
-// overLate reports that its owner was given g's token again, when the history tells only
-// later that g was over by then: that was no re-entry.
+// overLate reports that g's owner was given g's token again, where the history tells only later
+// that g was over by then, so that it was no re-entry.
 func (t *Tokens) overLate(f *ledger.Fact) {
 	g := f.Grant
 	if o, found := g.Again(); found && f.Op.Outcome == history.Fail && g.Fence != 0 && g.Mode == history.Exclusive && !g.TwoTokens() && o.Inv > ledger.Later(t.From(g, o.By()), f.Op.OK) {
@@ -347,8 +346,8 @@ func (t *Tokens) overLate(f *ledger.Fact) {
 	}
 }
 
-// heldOn reports that a re-entry came with another token, when the history tells only
-// later that g was held by then still: the first of them.
+// heldOn reports the first re-entry into g that got another token, where the history tells only
+// later that g was still held by then.
 func (t *Tokens) heldOn(f *ledger.Fact) {
 	g := f.Grant
 	var first *ledger.Grant
@@ -367,14 +366,14 @@ func (t *Tokens) heldOn(f *ledger.Fact) {
 	t.renamed(&late, g, "took it once more while it held it", func() bool { return o.OK >= g.End() })
 }
 
-// tookHeld says whether g's owner took it once more by x, with another token, when it
-// surely held it, and had seemed to do so only until old.
+// tookHeld says whether g's owner re-entered it by x, with another token, while it surely held
+// it: had it held only until old, as it had seemed, x would be no re-entry.
 func (t *Tokens) tookHeld(g, x *ledger.Grant, old time.Duration) bool {
 	if x == g || x.Fence == 0 || g.Fence == 0 || g.Bears(x.Fence) || x.Mode != g.Mode || x.OK < old {
 		return false
 	}
 	held := x.OK < g.End() && (!g.Extended || g.DeadlineIdx < x.OKIdx)
-	return held && (g.TookBefore(x.Process, x.InvIdx) || g.OK+t.From(g, x.By()) < x.Inv)
+	return held && (g.AcquiredByBefore(x.Process, x.InvIdx) || g.OK+t.From(g, x.By()) < x.Inv)
 }
 
 // acquireOf is the acquire by which g was granted.
@@ -400,7 +399,7 @@ func (t *Tokens) duplicate(f *ledger.Fact, s *tokenState, again bool) {
 	}
 }
 
-// twice says that o was given the token of an earlier grant r.
+// twice is the finding that o was given the token of an earlier grant r.
 func (t *Tokens) twice(r ledger.TokenGrant, o ledger.Op) *rule.Candidate {
 	h, from := o.Holder, t.Names.Called[r.Owner]
 	text := fmt.Sprintf("Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it.",
@@ -420,7 +419,8 @@ func (t *Tokens) Unplaced() string {
 		words.Thousands(t.lost), words.Thousands(ledger.MostTokens))
 }
 
-// changed reports a re-entry or an extension that came back with another token.
+// changed reports a re-entry or an extension that was answered with another token than the
+// lease's.
 func (t *Tokens) changed(f *ledger.Fact) {
 	how := "extended its lease"
 	if f.Kind == ledger.Reentered {
@@ -451,9 +451,8 @@ func (t *Tokens) candidate(id string, r ledger.TokenGrant, g *ledger.Grant, text
 	}
 }
 
-// follow books the highest tokens that g's process was granted by the same owner's
-// name since its stamps were further apart than the clocks may be: what lies before
-// is compared by time.
+// follow notes the highest tokens that g's process was granted for the same owner within the
+// clock uncertainty; what is older is compared by time.
 func (t *Tokens) follow(g *ledger.Grant) {
 	p := g.Holder.Prior
 	if p == nil || p.OK+t.Header.Epsilon < g.Inv || p.Process != g.Process {
@@ -467,7 +466,7 @@ func (t *Tokens) follow(g *ledger.Grant) {
 	}
 }
 
-// peaked is the highest of those tokens that g must exceed.
+// peaked is the highest of those tokens, which g's must exceed.
 func (t *Tokens) peaked(g *ledger.Grant) (top ledger.TokenGrant, found bool) {
 	peaks := t.peaks.Get(g.Holder.ID)
 	if peaks == nil {

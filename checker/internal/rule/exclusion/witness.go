@@ -13,7 +13,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// Witnesses decides S9, and S5 where nodes were watched.
+// Witnesses decides S9, and S5 where nodes were watched without a gap.
 type Witnesses struct {
 	*rule.Env
 	awake   bool // there is something to compare grants with
@@ -22,13 +22,13 @@ type Witnesses struct {
 	blocked map[int][]string   // invocation → nodes that a link never carried it to
 }
 
-// A watchedKey is what nodes were seen to store of a key.
+// A watchedKey is what nodes stored under a key, as far as it was recorded.
 type watchedKey struct {
 	nodes map[string]*nodeView
 	gone  *release // the last release answered yes
 }
 
-// A release was answered yes, within its window.
+// A release is one that was answered yes, and its interval.
 type release struct {
 	holder  *ledger.Holder
 	mode    history.Mode
@@ -78,7 +78,7 @@ func (w *Witnesses) released(f *ledger.Fact) {
 	}
 }
 
-// wake looks at grants and releases from here on.
+// wake makes the rule observe grants and releases from here on.
 func (w *Witnesses) wake() {
 	if !w.awake {
 		w.awake = true
@@ -121,8 +121,7 @@ func (w *Witnesses) block(e *history.Event) {
 	}
 }
 
-// unblock forgets what a link says of acquires that are over, and were refused or
-// counted.
+// unblock drops what links say about acquires that are over and are judged, or were refused.
 func (w *Witnesses) unblock() {
 	open := w.OpenIndices()
 	for _, k := range w.Names.Keys {
@@ -133,8 +132,8 @@ func (w *Witnesses) unblock() {
 	maps.DeleteFunc(w.blocked, func(of int, _ []string) bool { return !open[of] })
 }
 
-// quorate judges whether enough nodes ever stored g's owner while it was
-// being acquired. It is asked when the lease ends, once.
+// quorate judges whether a quorum of nodes ever stored g's owner while it was acquiring. It is
+// called once, when the lease ends.
 func (w *Witnesses) quorate(g *ledger.Grant) {
 	k := w.keys.At(g.Holder.Key.No)
 	counted := w.counted.At(g.Holder.ID)
@@ -168,8 +167,8 @@ func (w *Witnesses) quorate(g *ledger.Grant) {
 	}
 }
 
-// reason says why nodes cannot have stored an owner: the links to those
-// blocked never carried its request, the others were watched.
+// reason says why nodes cannot have stored an owner: for those in blocked, because the link
+// never carried the request; for the others, because they were watched.
 func reason(nodes, blocked []string) string {
 	const record = "an unbroken record of what %s stored does not show it"
 	switch len(blocked) {
@@ -191,8 +190,8 @@ func (w *Witnesses) candidate(g *ledger.Grant, without []string, why string) *ru
 	}
 }
 
-// removed reports S5 when a node was seen, in its sight number i, to lose
-// another's key while the last release was under way.
+// removed reports S5 when a node, in its sight number i, lost another owner's key while the
+// last release was under way.
 func (w *Witnesses) removed(k *ledger.Key, v *nodeView, i int) {
 	if i < 1 {
 		return

@@ -7,11 +7,10 @@ import (
 	"locktorture/checker/internal/ledger"
 )
 
-// affected is when the last fault ended that may have kept a node from losing, or a
-// waiter from getting, what somebody asked for, of those that touch [from, to]; 0 for
-// none. It is not free while one is in force at to. A fault of certain clients counts
-// when concerns says so. Without a node, every fault counts that is not the guarded
-// store's alone.
+// affected is when the last of the faults in force in [from, to] ended that may explain that a
+// node still stores a key, or that a waiter is not served; 0 if there is none. free is false
+// while one is in force at to. A fault of certain clients counts where concerns says so. With
+// no node given, every fault counts except one of the guarded store alone.
 func (s *Samples) affected(node string, from, to time.Duration, concerns func(*ledger.Fault) bool) (last time.Duration, free bool) {
 	n := &s.Nemesis
 	reach := ledger.Later(s.undo(), s.kept(0)) // what a crashed client leaves behind outlasts its fault
@@ -41,8 +40,8 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 	return last, true
 }
 
-// elsewhere says whether a fault of these nodes, all of them if there are none, leaves
-// a node alone, or any but the guarded store's.
+// elsewhere says whether a fault of these nodes (all, where there are none) spares the node
+// given, or, where none is given, every node but the guarded store's.
 func elsewhere(nodes []string, node string) bool {
 	if node == "" {
 		return slices.Equal(nodes, []string{"store"})
@@ -50,7 +49,7 @@ func elsewhere(nodes []string, node string) bool {
 	return len(nodes) > 0 && !slices.Contains(nodes, node)
 }
 
-// delays says whether a fault hit a client that had to do with k.
+// delays says whether a fault affected a client that holds or asks for k.
 func (s *Samples) delays(f *ledger.Fault, k *sampledKey) bool {
 	hit := f.Affected()
 	for owner, t := range k.tried {
@@ -66,15 +65,15 @@ func (s *Samples) delays(f *ledger.Fault, k *sampledKey) bool {
 	return false
 }
 
-// byThose says whether a fault hit a client that may have set what v shows.
+// byThose says whether a fault affected a client that may have set the value that v shows.
 func (v *sampledView) byThose(f *ledger.Fault) bool {
 	hit := f.Affected()
 	return slices.ContainsFunc(v.by, hit.Client)
 }
 
-// authors are the owners who may have set what a node shows since a look that began at
-// before, and was first seen at first: those who had to do with k by then, or whose
-// request a fault may have held back until then.
+// authors are the owners who may have set the value that a node was first seen to store at
+// first, after a sample that began at before: those who had asked for k by then, or whose
+// request a fault may have delayed until then.
 func (s *Samples) authors(k *sampledKey, before, first time.Duration) (by []string) {
 	for _, a := range k.open {
 		by = append(by, a.owner)
@@ -106,8 +105,8 @@ func (s *Samples) authors(k *sampledKey, before, first time.Duration) (by []stri
 	return slices.Compact(by)
 }
 
-// crashed says whether owner's client was made to crash in [from, to], or before
-// and has not come back.
+// crashed says whether owner's client was made to crash in [from, to], or before and has not
+// come back.
 func (s *Samples) crashed(owner string, from, to time.Duration) bool {
 	return s.HitBy(owner, from, to, (*ledger.Fault).Crashes)
 }

@@ -10,7 +10,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// inVain are attempts that were refused, none of them long after the one before it.
+// inVain are consecutive refused attempts, none long after the one before it.
 type inVain struct {
 	first moment        // when the first of them began
 	last  moment        // when the last one that began was answered
@@ -19,8 +19,8 @@ type inVain struct {
 	taken time.Duration // until when those of unknown outcome among them may have had the key
 }
 
-// refuses books an attempt that was refused. One that asked for other keys too proves nothing
-// of this one.
+// refuses notes a refused attempt. One that asked for other keys too proves nothing about this
+// one.
 func (s *Samples) refuses(k *sampledKey, f *ledger.Fact) {
 	v, o := &k.vain, f.Op
 	if o.Several {
@@ -34,9 +34,9 @@ func (s *Samples) refuses(k *sampledKey, f *ledger.Fact) {
 	}
 }
 
-// bars reports L2 when attempts have been refused for long, one after the other and by
-// whomever, though nobody held the key and a quorum did not store it: what kept them out is
-// not the lease of anybody. Nobody has to wait inside the lock for that, nor for long.
+// bars reports L2 when attempts have been refused for long, by whatever clients, although
+// nobody held the key and a quorum did not store it: no lease explains that. It needs no client
+// that waits inside the lock.
 func (s *Samples) bars(key *ledger.Key, k *sampledKey, e *history.Event) {
 	v := &k.vain
 	if k.blind || v.n < orphanTries || len(k.leases) > 0 {

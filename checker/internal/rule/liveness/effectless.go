@@ -8,29 +8,29 @@ import (
 	"locktorture/workload/history"
 )
 
-// Effectless decides L9: a release that was acknowledged gives the key back. It is
-// proved by what others were told until the released lease's TTL had run out, or
-// by what a quorum of nodes still stored. Whatever else can explain that the key
-// stayed taken ends the watch.
+// Effectless decides L9: a release that was acknowledged frees the key. A violation is proved
+// by refusals of others until the released lease's TTL had run out, or by a quorum of nodes
+// that still stored the lease. Anything else that can explain it ends the watch.
 type Effectless struct {
 	*rule.Env
 	Keys rule.Table[releaseState]
 }
 
-// releaseState is what L9 knows of a key.
+// releaseState is what is known of a key's latest release.
 type releaseState struct {
-	open    int             // acquires under way
-	others  time.Duration   // until when servers may keep a lease besides the latest
-	unclear bool            // the latest may share its place on the servers with one of its owner's that was not released
-	vague   bool            // something was of unknown outcome …
-	unknown time.Duration   // … and was given up last at that time
-	watch   *releaseWatch   // the latest release, while it may have changed nothing
-	spare   *releaseWatch   // one that is over, to be used again
-	proved  *releaseWatch   // but for attempts that are not answered yet: until they are, no other is
-	Told    []*releaseWatch // the latest few that were reported
+	open     int             // acquires under way
+	others   time.Duration   // until when servers may keep a lease besides the latest
+	unclear  bool            // the latest may share its place on the servers with one of its owner's that was not released
+	vague    bool            // something was of unknown outcome …
+	unknown  time.Duration   // … and was given up last at that time
+	watch    *releaseWatch   // the latest release, while it may have changed nothing
+	spare    *releaseWatch   // one that is over, to be used again
+	proved   *releaseWatch   // but for attempts that are not answered yet: until they are, no other is
+	Reported []*releaseWatch // the latest few that were reported
 }
 
-// A releaseWatch is an acknowledged release of the last hold, and what was seen since.
+// A releaseWatch is an acknowledged release of a lease's last hold, and what was observed
+// since.
 type releaseWatch struct {
 	holder  *ledger.Holder
 	inv     time.Duration // of the lease
@@ -56,20 +56,20 @@ type releaseWatch struct {
 	refuted bool
 }
 
-// A look is what one node showed of a released lease: it stored it still.
+// A look is a sample by which one node still stored a released lease.
 type look struct {
 	idx  int
 	sure bool // somebody looked after the release's answer, not only told of it
 }
 
-// drop ends the watch: the release may have done what it should.
+// drop ends the watch: the release may have freed the key.
 func (s *releaseState) drop() {
 	if s.watch != nil {
 		s.spare, s.watch = s.watch, nil
 	}
 }
 
-// begin watches a release as w says.
+// begin begins to watch the release of w.
 func (s *releaseState) begin(w releaseWatch) {
 	if s.watch = s.spare; s.watch == nil {
 		s.watch = new(releaseWatch)
@@ -81,8 +81,8 @@ func (s *releaseState) begin(w releaseWatch) {
 }
 
 const (
-	effectlessTries = 3 // refused attempts that show the key taken
-	EffectlessTold  = 4 // findings of one key that an extension told late may refute
+	effectlessTries    = 3 // refused attempts that show the key taken
+	EffectlessReported = 4 // findings of one key that an extension told late may refute
 )
 
 func (*Effectless) IDs() []string { return []string{"L9"} }
@@ -114,18 +114,18 @@ func (l *Effectless) Observe(f *ledger.Fact) {
 	}
 }
 
-// slack is how far the instants of a history may be from those of the servers.
+// slack is how far the times of a history may be from those of the servers.
 func (l *Effectless) slack() time.Duration { return ledger.Later(l.Header.Drift, l.Header.Epsilon) }
 
-// quiet says whether nothing that happened shortly before t, or since, can have
-// held a request back or made a node forget.
+// quiet says whether nothing can have delayed a request or made a node forget, from shortly
+// before t on.
 func (l *Effectless) quiet(t time.Duration) bool {
 	since := t - min(t+1, l.horizon())
 	return !l.Nemesis.MayBeSince(since)
 }
 
-// horizon is how long after it was given up, or after a fault, a request may still
-// be carried out and keep a key taken.
+// horizon is how long a request may still be carried out after it was given up, or after a
+// fault, and keep a key taken.
 func (l *Effectless) horizon() time.Duration {
 	return ledger.Later(ledger.Later(l.slack(), l.Retry()), ledger.Later(l.Header.TTL, l.Header.TTL))
 }
@@ -144,8 +144,8 @@ func (l *Effectless) asked(f *ledger.Fact) {
 	}
 }
 
-// answered begins to watch a release of the latest lease, if nothing else can
-// keep the key taken.
+// answered begins to watch an acknowledged release of the latest lease, unless something else
+// can keep the key taken.
 func (l *Effectless) answered(f *ledger.Fact) {
 	s, g, o := l.Keys.At(f.Key.No), f.Grant, f.Op
 	s.drop()
@@ -174,7 +174,7 @@ func (l *Effectless) expiry(g *ledger.Grant) time.Duration {
 	return ledger.Later(g.Start, length)
 }
 
-// refused counts an attempt that shows the key taken.
+// refused counts a refused attempt, which shows that the key is taken.
 func (l *Effectless) refused(f *ledger.Fact) {
 	s, o := l.Keys.At(f.Key.No), f.Op
 	w := s.watch
@@ -197,8 +197,8 @@ func (l *Effectless) refused(f *ledger.Fact) {
 	}
 }
 
-// granted ends the watch: the key was free. That proves something only when it was
-// asked for after the released lease's TTL.
+// granted ends the watch: the key was free. It proves a violation only when the key was asked
+// for after the released lease's TTL.
 func (l *Effectless) granted(f *ledger.Fact) {
 	l.attempted(f)
 	s, o := l.Keys.At(f.Key.No), f.Op
@@ -224,7 +224,7 @@ func (l *Effectless) noteServed(s *releaseState, g, last *ledger.Grant) {
 		g.Mode == history.Shared && s.others > 0 && s.others >= g.Inv
 }
 
-// prove reports w, or keeps it until every attempt that could be its cause is answered.
+// prove reports w, or keeps it until every attempt that may explain it is answered.
 func (l *Effectless) prove(s *releaseState, w *releaseWatch) {
 	if w.waiting > 0 {
 		s.proved = w
@@ -233,8 +233,8 @@ func (l *Effectless) prove(s *releaseState, w *releaseWatch) {
 	l.report(w)
 }
 
-// attempted books that an acquire is over: a proof stands when none is left that
-// may have taken the key unnoticed.
+// attempted notes that an acquire is over: a proof stands when none is left that may have taken
+// the key.
 func (l *Effectless) attempted(f *ledger.Fact) {
 	s, o := l.Keys.At(f.Key.No), f.Op
 	s.open--
@@ -252,14 +252,14 @@ func (l *Effectless) attempted(f *ledger.Fact) {
 	}
 }
 
-// moved: an extension, whatever became of it, may have kept the key.
+// moved handles an extension: whatever its outcome, it may have kept the key.
 func (l *Effectless) moved(f *ledger.Fact) {
 	s := l.Keys.At(f.Key.No)
 	s.drop()
 	if s.proved != nil && f.Op.Inv <= s.proved.granted {
 		s.proved = nil
 	}
-	for _, w := range s.Told {
+	for _, w := range s.Reported {
 		w.refuted = w.refuted || f.Op.Inv <= w.granted
 	}
 	if f.Grant != f.Key.Last {
@@ -267,7 +267,7 @@ func (l *Effectless) moved(f *ledger.Fact) {
 	}
 }
 
-// unknown: what may or may not have been carried out explains everything.
+// unknown handles an operation of unknown outcome: it may explain everything.
 func (l *Effectless) unknown(f *ledger.Fact) {
 	o := f.Op
 	if o.Action != history.Acquire && o.Action != history.Extend && o.Action != history.Release {

@@ -10,7 +10,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// addSample takes what a node stores: the released owner's value, or not.
+// addSample notes a sample of what a node stores: the released owner's value, or not.
 func (l *Effectless) addSample(e *history.Event) {
 	if e.Op != history.Key || e.Kind != history.OK {
 		return
@@ -37,8 +37,8 @@ func (l *Effectless) addSample(e *history.Event) {
 	}
 }
 
-// stored says whether a quorum certainly stored a released lease after its
-// release, and no attempt of its owner's can have put it there.
+// stored says whether a quorum certainly stored a released lease after its release, and no
+// attempt of its owner's can have set it there.
 func (l *Effectless) stored(k *ledger.Key, w *releaseWatch) bool {
 	sure := 0
 	for _, x := range w.looks {
@@ -78,8 +78,8 @@ func (l *Effectless) kept(w *releaseWatch) {
 }
 
 func (l *Effectless) violate(w *releaseWatch, proof []int, owners []string, text string) {
-	told := &l.Keys.At(w.holder.Key.No).Told
-	if len(*told) == EffectlessTold {
+	told := &l.Keys.At(w.holder.Key.No).Reported
+	if len(*told) == EffectlessReported {
 		*told = append((*told)[:0], (*told)[1:]...)
 	}
 	*told = append(*told, w)

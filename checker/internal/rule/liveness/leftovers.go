@@ -12,9 +12,9 @@ import (
 	"locktorture/workload/history"
 )
 
-// Leftovers decides L8: a node keeps no key that bears a lease longer than
-// somebody may own it, nor one that would never go away. It sees the lease
-// keys alone: what else a lock stores, its adapter does not declare.
+// Leftovers decides L8: a node keeps no lease's key for longer than somebody may own the lease,
+// nor one without an expiry. It knows the keys of leases alone: what else a lock stores, its
+// adapter does not declare.
 type Leftovers struct {
 	*rule.Env
 	keys  rule.Table[map[string][]*leftover] // reported, by node
@@ -25,8 +25,8 @@ func (*Leftovers) IDs() []string        { return []string{"L8"} }
 func (*Leftovers) Wants() []ledger.Kind { return []ledger.Kind{ledger.Witnessed} }
 func (*Leftovers) Finish()              {}
 
-// A leftover was reported. One that was to stay for too long, a lease that is told
-// of late may turn out to explain.
+// A leftover is a key that was reported. A lease that is told of late may turn out to explain
+// one that was to stay for too long.
 type leftover struct {
 	t, left   time.Duration // when it was seen, and how long it was to stay
 	over      time.Duration // how long it had stayed too long, where it was to be gone
@@ -62,8 +62,8 @@ func (l *Leftovers) Observe(f *ledger.Fact) {
 	}
 }
 
-// ownerless is for how long, at t, nobody could have set or extended k's lease less
-// than a TTL before; 0 when somebody could.
+// ownerless is for how long, at t, nobody could have set or extended k's lease within the last
+// TTL; 0 when somebody could.
 func (l *Leftovers) ownerless(k *ledger.Key, t time.Duration) time.Duration {
 	if k.Open.Head != nil || l.Nemesis.Unhealed > 0 {
 		return 0
@@ -85,7 +85,7 @@ func (l *Leftovers) ownerless(k *ledger.Key, t time.Duration) time.Duration {
 	return max(0, t-ledger.Later(last, slack))
 }
 
-// overstay is a leftover that was to stay for longer than the header's TTL.
+// overstay is the leftover of a key that was to stay for longer than the header's TTL.
 func (l *Leftovers) overstay(k *ledger.Key, e *history.Event) *leftover {
 	if !l.awake {
 		l.awake = true
@@ -97,8 +97,8 @@ func (l *Leftovers) overstay(k *ledger.Key, e *history.Event) *leftover {
 	}
 }
 
-// explain looks again at those, when a lease is told of that was asked for before: it
-// may have been promised for longer than the header says.
+// explain judges leftovers again when the history tells of a lease that was asked for before:
+// it may have been promised for longer than the header says.
 func (l *Leftovers) explain(f *ledger.Fact) {
 	o := f.Op
 	length := ledger.Later(l.Header.Epsilon, l.Length(o))
@@ -114,13 +114,13 @@ func (l *Leftovers) explain(f *ledger.Fact) {
 	}
 }
 
-// refuted says whether x is explained, or may be the lease of somebody who was never
-// answered, as long as others were promised theirs.
+// refuted says whether x is explained, or may be a lease of somebody who was never answered,
+// for as long as other leases were promised.
 func (l *Leftovers) refuted(x *leftover) bool {
 	return x.explained || x.unknown && x.left <= l.Longest
 }
 
-// found reports a key once for every node, and more often while it may yet be explained.
+// found reports a key once per node, and again while a report may still be explained.
 func (l *Leftovers) found(k *ledger.Key, e *history.Event, x *leftover, what string) {
 	nodes := l.keys.At(k.No)
 	known := (*nodes)[e.Node]

@@ -11,12 +11,12 @@ import (
 	"locktorture/workload/history"
 )
 
-// Progress decides L1, L2 and L7: whether a key can be taken, once every fault
-// is healed and a healthy final phase has begun. Before that it costs nothing.
+// Progress decides L1, L2 and L7: once every fault is healed and a healthy final phase has
+// begun, a key can be acquired. Before that phase it does nothing.
 //
-// It goes by attempts for one key alone. One for several keys at once may be refused
-// for the sake of another key, and until then its owner may have had this one, which
-// is neither a lease nor free.
+// It goes by attempts for one key alone. An attempt for several keys at once may be refused
+// because of another key, and until then it may have had this one, so that the key was neither
+// held nor free.
 type Progress struct {
 	*rule.Env
 	final bool
@@ -30,7 +30,7 @@ const (
 	livelockTurns = 10 // lost rounds that make a livelock, unless the header says otherwise
 )
 
-// progressState is one key's, in the final phase.
+// progressState is the state of one key in the final phase.
 type progressState struct {
 	tries  int // attempts of the round under way
 	failed int // of those, refused
@@ -91,7 +91,7 @@ func (p *Progress) Observe(f *ledger.Fact) {
 	}
 }
 
-// waiting books the attempts that are under way when the final phase begins.
+// waiting notes the attempts that are under way when the final phase begins.
 func (p *Progress) waiting(t time.Duration) {
 	for _, k := range p.Names.Keys {
 		if k.LastUnknown.Holder != nil {
@@ -144,8 +144,8 @@ func (p *Progress) attemptEnded(f *ledger.Fact, s *progressState) {
 	s.several = max(s.several, f.Op.OK)
 }
 
-// refusal counts refused attempts by rounds: attempts that overlap. A round
-// that all lost while nobody held is nobody's fault but the lock's.
+// refusal counts refused attempts by rounds, which are attempts that overlap. A round that all
+// lost while nobody held is the lock's fault.
 func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	defer p.attemptEnded(f, s)
 	if f.Key.Open.Head != nil {
@@ -179,7 +179,7 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	}
 }
 
-// free is from when on nobody can hold k any more, whatever was unknown.
+// free is from when on nobody can hold k any more, whatever the unknown outcomes were.
 func (p *Progress) free(k *ledger.Key) time.Duration {
 	if p.Nemesis.Unhealed > 0 {
 		return ledger.Never
@@ -195,8 +195,7 @@ func (p *Progress) free(k *ledger.Key) time.Duration {
 	return t
 }
 
-// kept is until when somebody may hold k, or the servers keep it for somebody who held
-// it.
+// kept is until when somebody may hold k, or servers may keep it for somebody who held it.
 func (p *Progress) kept(k *ledger.Key) time.Duration {
 	t := k.OverflowUntil()
 	if k.UnknownExtension > 0 {
@@ -208,8 +207,7 @@ func (p *Progress) kept(k *ledger.Key) time.Duration {
 	return t
 }
 
-// unreleased is until when a lease that was never given up for certain may
-// stay with the servers.
+// unreleased is until when servers may keep a lease that was not surely released.
 func unreleased(g *ledger.Grant, ttl time.Duration) time.Duration {
 	if g.ReleaseOK != ledger.Never {
 		return 0
@@ -220,7 +218,7 @@ func unreleased(g *ledger.Grant, ttl time.Duration) time.Duration {
 // patience is how long a key may stay without a grant.
 func patience(e *rule.Env) time.Duration { return ledger.Later(e.Retry(), e.Header.TTL) }
 
-// quiet says since when no fault is in force.
+// quiet is a text that says since when no fault has been in force.
 func (p *Progress) quiet() string {
 	if len(p.Nemesis.Faults) == 0 {
 		return "No fault was in force"
@@ -235,7 +233,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// idle reports L2 when attempts came for long, nobody held, and none won.
+// idle reports L2 when there were attempts for long, nobody held, and none was granted.
 func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx int) {
 	from := max(s.since, p.from, s.several, s.unknown, p.kept(k))
 	bound := ledger.Never
@@ -286,7 +284,7 @@ func (p *Progress) livelocked(f *ledger.Fact, s *progressState) {
 	})
 }
 
-// Finish looks at attempts that are still waiting, or were when it all ended.
+// Finish judges the attempts that are open at the end of the history.
 func (p *Progress) Finish() {
 	if !p.final {
 		return

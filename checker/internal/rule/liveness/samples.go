@@ -13,13 +13,13 @@ import (
 	"locktorture/workload/history"
 )
 
-// Samples judges what nodes were seen to store while the run went on: a key that
-// bears the lease of nobody for longer than undo and release may take (L8), and a
-// waiter that is not served although the key is free at a quorum (L2).
+// Samples judges by samples of what nodes store during the run: a key that stores a lease of
+// nobody's for longer than undo and release may take (L8), and a waiter that is not served
+// although a quorum does not store the key (L2).
 //
-// Whose lease a text bears, the history does not say: locks store random names. But
-// whoever set it had asked before it was first seen there. When every such acquire
-// was refused, or its lease is over, nobody owns what is still there.
+// A history does not say which owner a stored value belongs to: locks store random names. But
+// whoever set it had asked for the key before it was first seen. When each such acquire was
+// refused, or its lease is over, nobody owns a value that is still there.
 type Samples struct {
 	*rule.Env
 	awake  bool
@@ -27,7 +27,7 @@ type Samples struct {
 	silent map[string]bool // nodes that do not answer
 }
 
-// A sampledKey is a key whose nodes are looked at.
+// A sampledKey is a key of which there are samples.
 type sampledKey struct {
 	blind  bool // somebody had asked for it before anybody looked
 	asked  int  // acquires so far
@@ -49,24 +49,25 @@ type sampledKey struct {
 	barred *lasting // L2, of those
 }
 
-// A returned key is one whose last lease was given back, and that nobody was granted since.
+// A returned is the release of a key's last lease, while nobody has been granted the key since;
+// 0 is none.
 type returned struct{ asked, answered time.Duration } // the release; 0 is none
 
-// A lasting is a finding that grows while it lasts.
+// A lasting is a finding that grows while the condition lasts.
 type lasting struct {
 	*rule.Candidate
 	idx int // of the waiter
 	now moment
 }
 
-// An author may have set what a node stores.
+// An author is an acquire that may have set the value that a node stores.
 type author struct {
 	number int           // of its acquire, from 1
 	owner  string        // of one that is under way
 	until  time.Duration // when it is over by itself
 }
 
-// A moment is an instant and the event that proves it.
+// A moment is a time and the event that proves it.
 type moment struct {
 	t   time.Duration
 	idx int
@@ -121,7 +122,7 @@ func (s *Samples) Observe(f *ledger.Fact) {
 	}
 }
 
-// addSample takes what a node was seen to store.
+// addSample notes a sample of what a node stores.
 func (s *Samples) addSample(e *history.Event) {
 	if !s.awake {
 		s.awake = true
@@ -146,8 +147,8 @@ func (s *Samples) addSample(e *history.Event) {
 	s.bars(key, k, e)
 }
 
-// falls notes that a node does not answer: what it stores when it does again was
-// not seen to come.
+// falls notes that a node does not answer: of what it stores when it answers again, nobody
+// knows when it was set.
 func (s *Samples) falls(node string) {
 	s.silent[node] = true
 	for _, k := range s.keys {
@@ -182,7 +183,7 @@ func (k *sampledKey) view(e *history.Event) *sampledView {
 	return v
 }
 
-// expiryTick is the resolution of servers' expiries, twice.
+// expiryTick is twice the resolution of servers' expiries.
 const expiryTick = 2 * time.Millisecond
 
 // update notes in v what a sample says. A value that was set anew, or whose expiry has moved,
@@ -213,7 +214,7 @@ func (s *Samples) update(k *sampledKey, v *sampledView, e *history.Event) {
 	v.by = s.authors(k, before, e.Time)
 }
 
-// asks books an acquire: from here on it may have set what is seen.
+// asks notes an acquire: from here on it may have set the value that is stored.
 func (s *Samples) asks(k *sampledKey, f *ledger.Fact) {
 	k.asked++
 	k.open[f.Op.Process] = author{number: k.asked, owner: f.Op.Holder.Owner, until: ledger.Never}
@@ -222,7 +223,7 @@ func (s *Samples) asks(k *sampledKey, f *ledger.Fact) {
 	}
 }
 
-// answers takes an acquire that is over out of those under way.
+// answers removes an acquire that is over from those under way.
 func (k *sampledKey) answers(f *ledger.Fact) author {
 	a := k.open[f.Op.Process]
 	switch w, waited := k.waits[f.Op.Process]; {
@@ -238,7 +239,7 @@ func (k *sampledKey) answers(f *ledger.Fact) author {
 	return a
 }
 
-// closes books that an acquire left nothing behind, as it says.
+// closes notes that an acquire left nothing stored, according to its outcome.
 func (s *Samples) closes(k *sampledKey, f *ledger.Fact, t time.Duration) {
 	k.closeAuthor(k.answers(f), moment{t, f.Event.Index})
 }
@@ -255,8 +256,7 @@ func (k *sampledKey) closeAuthor(a author, at moment) {
 	}
 }
 
-// grants books a lease, which lasts until its release, and no longer than the
-// servers keep it.
+// grants notes a lease. It lasts until its release, or as long as servers keep it.
 func (s *Samples) grants(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
 	k.given = returned{}
@@ -270,7 +270,7 @@ func (s *Samples) grants(k *sampledKey, f *ledger.Fact) {
 	k.leases[h] = a
 }
 
-// kept is until when servers keep what they were asked for by t.
+// kept is until when servers keep what was asked of them by t.
 func (s *Samples) kept(t time.Duration) time.Duration {
 	return ledger.Later(t, ledger.Later(s.Header.Drift+s.Header.Epsilon, s.Header.TTL))
 }
@@ -304,8 +304,8 @@ func (s *Samples) releases(k *sampledKey, f *ledger.Fact) {
 	k.closeAuthor(a, moment{f.Event.Time, f.Event.Index})
 }
 
-// doubts books an operation of unknown outcome: what it left behind goes within the
-// bound that the lock declares, and otherwise with its TTL.
+// doubts notes an operation of unknown outcome: what it left stored is removed within the bound
+// that the lock declares, or else expires with its TTL.
 func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
 	gone := moment{f.Event.Time, f.Event.Index}
@@ -357,7 +357,7 @@ func (s *Samples) expire(k *sampledKey, t time.Duration) {
 	})
 }
 
-// owned says whether somebody who asked before v was first seen may own it.
+// owned says whether somebody who asked before v was first seen may own its value.
 func (k *sampledKey) owned(v *sampledView) bool {
 	for _, a := range k.open {
 		if a.number <= v.upTo {
@@ -406,7 +406,7 @@ func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *hi
 	v.left.grow(moment{v.seen, e.Index}, v.seen-from-bound)
 }
 
-// grow notes that a finding lasts.
+// grow extends a finding to now.
 func (o *lasting) grow(now moment, margin time.Duration) {
 	o.now, o.To, o.Margin = now, now.t, max(margin, 1)
 }
@@ -429,8 +429,8 @@ func (s *Samples) left(key *ledger.Key, v *sampledView, from time.Duration, now 
 	return o
 }
 
-// wake is how long a waiter may wait for a key that is free: as declared, or as
-// long as any key may stay without a grant.
+// wakeWithin is how long a waiter may wait for a free key: as declared, or as long as any key
+// may stay without a grant.
 func (s *Samples) wakeWithin() time.Duration {
 	one := patience(s.Env)
 	if one >= ledger.Never/idleLeases {
@@ -439,9 +439,9 @@ func (s *Samples) wakeWithin() time.Duration {
 	return time.Duration(s.Bound(history.BoundWake, int64(idleLeases*one)))
 }
 
-// wokenWithin is how long somebody may wait who waited before at, when the last lease of k
-// was given back and nodes were free of it soon: whoever gives a key back wakes who waits
-// for it, as declared.
+// wokenWithin is how long a client may wait that was waiting before at, when the last lease of
+// k was released and nodes were soon free of it: a release wakes those who wait, within the
+// declared bound.
 func (s *Samples) wokenWithin(k *sampledKey, at, free time.Duration) time.Duration {
 	woken, declared := s.Header.Bounds[history.BoundWoken]
 	if bound := time.Duration(woken); declared && at < k.given.asked && free-k.given.answered <= bound/2 {
@@ -489,11 +489,11 @@ func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now m
 	return o
 }
 
-// A freedom is for how long a node was seen not to store a key.
+// A freedom is an interval in which samples show that a node does not store a key.
 type freedom struct{ since, seen time.Duration }
 
-// freeAtQuorum is since when a quorum of nodes has not stored k under any name, and
-// until when that was seen; since never when it is not so.
+// freeAtQuorum is since when a quorum of nodes has not stored k under any name, and until when
+// samples show that; since is Never where a quorum stores it.
 func (s *Samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
 	var free []freedom
 	for _, f := range k.freedoms() {
@@ -512,8 +512,8 @@ func (s *Samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
 	return free[quorum-1].since, seen
 }
 
-// freedoms are those of each node that was asked for all names; since never where
-// one of them is there.
+// freedoms are the freedoms of the nodes of which all names were sampled; since is Never where
+// a node stores one of them.
 func (k *sampledKey) freedoms() map[string]freedom {
 	all, asked := map[string]freedom{}, map[string]int{}
 	for _, v := range k.views {

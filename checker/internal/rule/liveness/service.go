@@ -11,8 +11,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// Service decides L3, L4 and L6, each only where the header declares a bound.
-// L4 and L6 are breaches of service, never violations.
+// Service decides L3, L4 and L6, each only where the header declares a bound. L4 and L6 are
+// breaches of service, never violations.
 type Service struct {
 	*rule.Env
 	Breaches rule.Listing
@@ -26,7 +26,7 @@ type Service struct {
 	several  rule.Table[time.Duration] // by owner: until when it waited for several keys at once, the last time that was reported
 }
 
-// A wait is one owner's, from its first attempt to its next grant.
+// A wait is the time from an owner's first attempt to its next grant.
 type wait struct {
 	on   bool
 	from time.Duration
@@ -76,7 +76,7 @@ func (s *Service) attempt(f *ledger.Fact) {
 	}
 }
 
-// waited reports L3. Waits that a fault touched are nobody's fault.
+// waited reports L3. It ignores waits during which a fault was in force.
 func (s *Service) waited(h *ledger.Holder, until time.Duration, idx int) {
 	bound, ok := s.Header.Bounds[history.BoundWait]
 	w := s.waits.At(h.ID)
@@ -106,7 +106,7 @@ func served(h *ledger.Holder, since time.Duration) string {
 	return fmt.Sprintf("Others were served meanwhile, the last of them %s, at %s.", g.Owner(), words.At(g.OK))
 }
 
-// recovered closes the wait for the first grant after a heal.
+// recovered ends the wait for the first grant after a heal.
 func (s *Service) recovered(t time.Duration) {
 	bound, ok := s.Header.Bounds[history.BoundRecovery]
 	if ok && s.healed > 0 && t-s.healed > time.Duration(bound) {

@@ -10,13 +10,12 @@ import (
 	"locktorture/workload/history"
 )
 
-// auditLog decides S3 once more, over the store's own log: for sections in
-// which a write is of unknown outcome to its client, or was acknowledged without a number;
-// and S2, which the answers to clients need not show. The log must be whole and
-// in seq order. A section is an owner's writes under one token; without tokens
-// two sections of one owner look like one, so that nothing is proved. A line that
-// nobody asked for, or not with that token (R2), is nobody's write; one write that the log
-// has twice is no section.
+// auditLog decides S3 over the store's own log, for sections with a write whose outcome is
+// unknown to its client or that was acknowledged without a number; and S2, which the answers to
+// clients need not show. The log must be complete and in the order of the numbers. A section is
+// the writes of one owner with one token; without tokens two sections of one owner look like
+// one, so that nothing is proved. A line that nobody asked for, or not with that token (R2), is
+// ignored; so is a second line for one write.
 type auditLog struct {
 	j       *rule.Env
 	unasked func(lines ...int) bool // whether nobody asked for one of these as it stands there
@@ -59,7 +58,7 @@ func (a *auditLog) Observe(f *ledger.Fact) {
 	*own, *last = me, me
 }
 
-// stale looks for a write that the store accepted behind one with a higher token.
+// stale looks for a write that the store accepted after one with a higher token.
 func (a *auditLog) stale(k *ledger.Key, f *ledger.Fact) {
 	e, fence := f.Event, f.Event.Fence
 	if fence == 0 && f.Op != nil {
@@ -86,7 +85,7 @@ func (a *auditLog) stale(k *ledger.Key, f *ledger.Fact) {
 	}
 }
 
-// Finish reports what the answers to clients do not show of a key.
+// Finish reports the findings about a key that the answers to clients do not show.
 func (a *auditLog) Finish() {
 	a.held = slices.DeleteFunc(a.held, func(h *rule.Candidate) bool { return a.j.Listed(h.ID, h.Key) })
 	for _, h := range a.held {

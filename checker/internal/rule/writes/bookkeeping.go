@@ -14,9 +14,9 @@ import (
 	"locktorture/workload/history"
 )
 
-// bookkeeping decides R1 to R5: the store is judged too. A log counts as the whole
-// one when it lists any acknowledged write; one that only tells of unknown outcomes
-// lacks nothing.
+// bookkeeping decides R1 to R5: the store is judged too. A log counts as complete when it lists
+// any acknowledged write; from one that lists only writes of unknown outcome nothing can be
+// missing.
 type bookkeeping struct {
 	j            *rule.Env
 	seed         maphash.Seed
@@ -58,8 +58,8 @@ type number struct {
 	seq uint64
 }
 
-// KeptEntries is how many writes are held against the log one by one. Of more, the
-// sums must agree.
+// KeptEntries is how many writes are compared with the log one by one. Of any more only sums
+// are compared.
 const KeptEntries = 1 << 15
 
 func NewBookkeeping(e *rule.Env) *bookkeeping {
@@ -106,7 +106,7 @@ func (b *bookkeeping) Observe(f *ledger.Fact) {
 	}
 }
 
-// answered keeps what a client was told of its write.
+// answered notes what a client was told about its write.
 func (b *bookkeeping) answered(o *ledger.Op) {
 	k := o.Holder.Key
 	e := entry{b.name(k, o.Value), 0, o.Fence, k, int32(o.OKIdx), int32(o.InvIdx), int32(o.Holder.OwnerNo), o.Outcome}
@@ -124,8 +124,8 @@ func (b *bookkeeping) answered(o *ledger.Op) {
 	}
 }
 
-// forwarded keeps what a link says of an invocation that it never forwarded. One node of
-// several decides nothing.
+// forwarded notes that, by a link's receipt, an invocation was never forwarded. A receipt of
+// one node of several decides nothing.
 func (b *bookkeeping) forwarded(e *history.Event) {
 	switch {
 	case e.Value != history.NeverForwarded, e.Node != "" && b.j.Header.Nodes > 1:
@@ -138,8 +138,8 @@ func (b *bookkeeping) forwarded(e *history.Event) {
 	}
 }
 
-// logs keeps a line of the store's log; acknowledged says that no client waits for
-// it to learn what became of its write.
+// logs notes a line of the store's log; acknowledged says that the write's client had its
+// answer already.
 func (b *bookkeeping) logs(e *history.Event, acknowledged bool) {
 	k := b.j.Key(e.Key)
 	line := entry{b.name(k, e.Value), e.Seq, e.Fence, k, int32(e.Index), int32(e.Index), int32(b.j.Owner(e.Owner)), e.Kind}
@@ -160,7 +160,7 @@ func (b *bookkeeping) name(k *ledger.Key, value string) uint64 {
 	return bits.RotateLeft64(of.hash, 1) ^ maphash.String(b.seed, value)
 }
 
-// keep reports whether there was room.
+// keep adds e to in, and reports whether there was room.
 func (b *bookkeeping) keep(in *[]entry, e entry, value string) bool {
 	switch {
 	case value == "":
@@ -181,7 +181,7 @@ func (b *bookkeeping) keep(in *[]entry, e entry, value string) bool {
 	return true
 }
 
-// sums stand for writes that cannot be kept one by one.
+// sums are hash sums over the writes that are not kept one by one.
 type sums struct {
 	names    uint64
 	numbers  uint64 // names with their numbers
@@ -203,7 +203,7 @@ type keyBooks struct {
 	hash         uint64   // of its name; 0 is not known yet
 }
 
-// numbers are the last numbers that were given, as far back as writes overtake each
+// numbers are the latest sequence numbers that were given: as many as writes may overtake each
 // other.
 type numbers struct {
 	top   uint64
@@ -221,7 +221,7 @@ type assignment struct {
 // assignment is the number that e bears.
 func (e *entry) assignment() assignment { return assignment{e.seq, e.idx, e.owner} }
 
-// numbered looks for the number of a write that is not kept among the last ones.
+// numbered checks whether the number of a write that is not kept is among the latest ones (R3).
 func (b *bookkeeping) numbered(in **numbers, e entry) {
 	switch {
 	case e.seq == 0:
@@ -253,15 +253,14 @@ func (b *bookkeeping) numbered(in **numbers, e entry) {
 	n.count++
 }
 
-// twice reports R3.
+// twice reports R3: one number was given to two writes.
 func (b *bookkeeping) twice(k *ledger.Key, x, e assignment) {
 	one, other := b.who(x.owner), b.who(e.owner)
 	text := fmt.Sprintf("The store gave the number %d to two writes of %s: %s (event %d) and %s (event %d). Its own order of its writes proves nothing then.", e.seq, k.Name, byWhom(one), x.idx, byWhom(other), e.idx)
 	b.violate("R3", k, words.Owners(one, other), []int{int(x.idx), int(e.idx)}, text)
 }
 
-// doubles looks for one number with two writes, in what clients were told and in
-// the log.
+// doubles looks for two writes with one number, in what clients were told and in the log.
 func (b *bookkeeping) doubles() {
 	for _, e := range b.back {
 		b.again = append(b.again, number{e.key, e.seq})
@@ -288,7 +287,7 @@ func (b *bookkeeping) doubles() {
 	}
 }
 
-// turnedAway reports R4.
+// turnedAway reports R4: the store rejected the write of the holder of the newest token.
 func (b *bookkeeping) turnedAway(o *ledger.Op, g *ledger.Grant) {
 	k := o.Holder.Key
 	text := fmt.Sprintf("%s held %s with token %d from %s until %s, and nobody had been given a higher one; and yet the store rejected its write %q, issued at %s.",
@@ -301,8 +300,7 @@ func (b *bookkeeping) turnedAway(o *ledger.Op, g *ledger.Grant) {
 	})
 }
 
-// borrowed reports R5: an accepted write that bore a token which only others were
-// given.
+// borrowed reports R5: an accepted write had a token that only other owners were given.
 func (b *bookkeeping) borrowed(f *ledger.Fact) {
 	o, g := f.Op, f.Op.Grant
 	if o.Fence == 0 || g != nil && g.Bears(o.Fence) || o.Holder.Prior != nil && o.Holder.Prior.Bears(o.Fence) {
@@ -327,14 +325,14 @@ func (b *bookkeeping) borrowed(f *ledger.Fact) {
 	})
 }
 
-// tokenWrites are an owner's that may have to be judged again.
+// tokenWrites are writes of an owner's that may have to be judged again.
 type tokenWrites struct {
 	refused  []*refusedWrite // by the store, while an acquire was under way
 	borrowed []*borrowing    // reported as written with another's token
 }
 
-// A refusedWrite was rejected while an acquire of its owner's was under way, which may
-// turn out to have been answered before it, with its token.
+// A refusedWrite is a write that the store rejected while an acquire of its owner's was under
+// way: that acquire may turn out to have been answered before the write, with its token.
 type refusedWrite struct{ ledger.Op }
 
 // early keeps such a write.
@@ -374,7 +372,7 @@ func (b *bookkeeping) observeLate(f *ledger.Fact) {
 	}
 }
 
-// extendedLate looks at those again when their lease turns out to have been extended
+// extendedLate judges the refused writes again whose lease turns out to have been extended
 // before it ended.
 func (b *bookkeeping) extendedLate(f *ledger.Fact) {
 	g, d := f.Grant, b.owners.Get(f.Grant.Holder.ID)
@@ -390,8 +388,8 @@ func (b *bookkeeping) extendedLate(f *ledger.Fact) {
 	d.refused = slices.DeleteFunc(d.refused, func(w *refusedWrite) bool { return g.Bears(w.Fence) && f.Key.Open.Head == nil })
 }
 
-// A borrowing is a write that was reported (R5). Its owner may turn out to have been
-// given the token.
+// A borrowing is a write that was reported (R5). Its owner may turn out to have been given the
+// token.
 type borrowing struct {
 	fence uint64
 	ok    time.Duration
@@ -400,7 +398,7 @@ type borrowing struct {
 	owned bool
 }
 
-// listen lets b see what owners are told of their leases, from here on.
+// listen makes b observe grants, re-entries and extensions from here on.
 func (b *bookkeeping) listen() {
 	if !b.awake {
 		b.awake = true
@@ -418,7 +416,7 @@ func (b *bookkeeping) borrow(o *ledger.Op) *borrowing {
 	return w
 }
 
-// owned looks at those writes again when their owner is told their token.
+// owned marks the borrowings whose owner turns out to have been given their token before.
 func (b *bookkeeping) owned(f *ledger.Fact) {
 	o := f.Op
 	d := b.owners.Get(o.Holder.ID)
@@ -431,7 +429,7 @@ func (b *bookkeeping) owned(f *ledger.Fact) {
 	}
 }
 
-// Finish holds what was asked for and answered against the log.
+// Finish compares what was asked for and answered with the log.
 func (b *bookkeeping) Finish() {
 	b.doubles()
 	if len(b.log) > 0 && b.lost == 0 {
@@ -440,8 +438,7 @@ func (b *bookkeeping) Finish() {
 	b.audit.Finish()
 }
 
-// reconcile holds each write against the line that the log has of it, and each line
-// against the writes.
+// reconcile compares each write with its line in the log, and each line with its write.
 func (b *bookkeeping) reconcile() {
 	lines, asked := make(map[uint64]entry, len(b.log)), make(map[uint64]entry, len(b.asked))
 	places, askers, tokens := make(map[position]bool), make(map[ownWrite]bool, len(b.asked)), make(map[position]bool, len(b.asked))
@@ -488,14 +485,15 @@ func (b *bookkeeping) reconcile() {
 // A position is a number of the log, or a token, and the write that is there or bears it.
 type position struct{ name, number uint64 }
 
-// An ownWrite is a write of somebody's.
+// An ownWrite identifies a write by owner and name.
 type ownWrite struct {
 	name  uint64
 	owner int32
 }
 
-// listed reports R1: the log lacks an acknowledged write, or has it only under another
-// number than its client was told. line is what it has, placed that it has that number too.
+// listed reports R1: the log lacks an acknowledged write e, or lists it only with another
+// number than its client was told. line is what the log has under its name, if listed; placed
+// says that it has something under its number.
 func (b *bookkeeping) listed(e, line entry, listed, placed bool) (lacks bool) {
 	what := ""
 	switch {
@@ -514,9 +512,9 @@ func (b *bookkeeping) listed(e, line entry, listed, placed bool) (lacks bool) {
 	return true
 }
 
-// wanted reports R2: the log has, in line, a write as accepted that was refused or that
-// nobody asked for, or not the one whose it says it was. e is who asked, if that is known,
-// and own says that line's owner did.
+// wanted reports R2: the log lists, in line, an accepted write that was refused, that nobody
+// asked for, or that somebody else than the line says asked for. e is who asked, if known; own
+// says that the line's owner asked.
 func (b *bookkeeping) wanted(line, e entry, known, own bool) {
 	switch {
 	case known && own && e.kind != history.Fail:
@@ -541,7 +539,7 @@ func (b *bookkeeping) otherToken(line, e entry) {
 		"The store's own log has a write to %s %s as accepted with token %d (event %d), and it was asked for with token %d (event %d).", line.key.Name, byWhom(b.who(line.owner)), line.fence, line.idx, e.fence, e.idx))
 }
 
-// disown notes that nobody asked for a line of the log, or not for it as it stands there.
+// disown notes that nobody asked for a line of the log, or not for exactly that.
 func (b *bookkeeping) disown(line entry) {
 	if b.unasked == nil {
 		b.unasked = make(map[int]bool)
@@ -549,8 +547,7 @@ func (b *bookkeeping) disown(line entry) {
 	b.unasked[int(line.idx)] = true
 }
 
-// anyUnasked says whether nobody asked for one of these lines of the log as it stands there,
-// each given by its event.
+// anyUnasked says whether any of these lines of the log, given by their events, was disowned.
 func (b *bookkeeping) anyUnasked(lines ...int) bool {
 	return slices.ContainsFunc(lines, func(idx int) bool { return b.unasked[idx] })
 }
@@ -558,7 +555,7 @@ func (b *bookkeeping) anyUnasked(lines ...int) bool {
 // who is the name of an owner by its number.
 func (b *bookkeeping) who(owner int32) string { return b.j.Names.Called[owner] }
 
-// byWhom tells of a write's owner; the log may name none.
+// byWhom names a write's owner for a text; the log may name none.
 func byWhom(owner string) string {
 	if owner == "" {
 		return "by nobody named"
@@ -585,7 +582,7 @@ func (b *bookkeeping) Unplaced() string {
 		words.Thousands(b.unowned), ledger.RecentTokens, unkept))
 }
 
-// unkept says what was not judged since more was written than is kept.
+// unkept says what was not judged because there were more writes than are kept.
 func (b *bookkeeping) unkept() string {
 	audited := b.logged.names != 0
 	switch {

@@ -10,8 +10,9 @@ import (
 	"locktorture/checker/internal/words"
 )
 
-// A heldWrite was accepted under a lease while another operation under it was under
-// way, a release or an extension perhaps: by its answer, told later, the lease may have been over before.
+// A heldWrite is a write that was accepted under a lease while another operation under that
+// lease was under way, such as a release or an extension: its answer, when it is told, may
+// prove that the lease had ended before the write.
 type heldWrite struct {
 	lease int // its grant, by its event
 	inv   time.Duration
@@ -27,7 +28,8 @@ type heldWrite struct {
 // keptMeanwhile is how many of an owner's writes are kept while it releases or extends.
 const keptMeanwhile = 16
 
-// meanwhile keeps a write that was accepted while something else was done under its lease.
+// meanwhile keeps a write that was accepted while another operation under its lease was under
+// way.
 func (z *Zombies) meanwhile(f *ledger.Fact) {
 	o, g := f.Op, f.Op.Grant
 	if withoutLease(o) || g == nil {
@@ -49,7 +51,7 @@ func (z *Zombies) meanwhile(f *ledger.Fact) {
 	d.meanwhile = append(d.meanwhile, heldWrite{g.OKIdx, o.Inv, o.OK, o.InvIdx, f.Landing.Idx, o.By(), o.Fence, o.Value, o.Overdue()})
 }
 
-// lastWrite is h's.
+// lastWrite is when h wrote last.
 func (z *Zombies) lastWrite(h *ledger.Holder) *lastWrite {
 	if h.ID >= len(z.writers) {
 		z.writers = append(z.writers, make([]lastWrite, h.ID+1-len(z.writers))...)
@@ -67,8 +69,8 @@ func acting(h *ledger.Holder) (n int32) {
 	return n
 }
 
-// endsLease says whether o, an answer about g, ended the lease that began at an event: g
-// itself, or another one that its refusal goes for as well.
+// endsLease says whether o, an answer about g, ended the lease that began at the event lease: g
+// itself, or another lease that o's refusal applies to as well.
 func endsLease(o *ledger.Op, g *ledger.Grant, lease int) bool {
 	for _, x := range [...]*ledger.Grant{g.Holder.Grant, g.Holder.Prior} {
 		if x == nil || x == g || x.OKIdx != lease {
@@ -83,7 +85,7 @@ func endsLease(o *ledger.Op, g *ledger.Grant, lease int) bool {
 	return lease == g.OKIdx
 }
 
-// overdueToo notes that o, kept meanwhile perhaps, is reported as late.
+// overdueToo notes on the kept write o, if it is one, that it is reported as late.
 func (z *Zombies) overdueToo(o *ledger.Op, w *ledger.LateWrite) {
 	d := z.owners.Get(o.Holder.ID)
 	if d == nil {
@@ -96,8 +98,8 @@ func (z *Zombies) overdueToo(o *ledger.Op, w *ledger.LateWrite) {
 	}
 }
 
-// answered looks at an owner's writes again when a release or a refusal is reported, which
-// was answered before.
+// answered judges the kept writes of an owner again when a release or a refusal is told of,
+// which was answered earlier.
 func (z *Zombies) answered(f *ledger.Fact) {
 	o, g := f.Op, f.Grant
 	if o.Late {
@@ -124,7 +126,8 @@ func (z *Zombies) answered(f *ledger.Fact) {
 	}
 }
 
-// behind reports S8: a write behind an answer that ended its lease, and is told later.
+// behind reports S8: a write that was issued after an answer that ended its lease, and that is
+// told of only later.
 func (z *Zombies) behind(f *ledger.Fact, w heldWrite) {
 	h, g, o := f.Grant.Holder, f.Grant, f.Op
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s had been answered at %s that its lease was over.",

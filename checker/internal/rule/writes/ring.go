@@ -16,7 +16,7 @@ const (
 	timedTouches = 32 // the same, of writes without a number
 )
 
-// A ring is the last writes of a key, as they were told.
+// A ring is the latest writes of a key, in the order in which the history tells of them.
 type ring struct {
 	touches [ringTouches]touch
 	next    int
@@ -30,18 +30,18 @@ func (r *ring) add(t *touch) {
 	r.next++
 }
 
-// excludes says whether two writes may not lie within each other's sections.
+// excludes says whether t and x may not lie within each other's sections.
 func (t *touch) excludes(x *touch) bool {
 	return t.holder != x.holder && (t.mode == history.Exclusive || x.mode == history.Exclusive)
 }
 
-// before says whether t was answered before x was issued. One process's own order
-// needs no clock.
+// before says whether t was answered before x was issued: by the order of one process's events,
+// or by the clocks.
 func (t *timedTouch) before(x *timedTouch, clock *ledger.Clocks) bool {
 	return t.by.Process == x.by.Process && t.Idx < x.Idx || t.ok+clock.Apart(t.by, x.by) < x.inv
 }
 
-// between judges a write that is told after a later one, in the store's order.
+// between judges a write that is told of after a later one, by the store's order.
 func (s *Sections) between(f *ledger.Fact, me touch) {
 	st := s.keys.At(f.Key.No)
 	if me.Seq < st.ring.dropped || me.before.Seq != 0 && me.before.Seq < st.ring.dropped {
@@ -68,7 +68,7 @@ func (t *touch) first() touch {
 	return touch{Mark: t.before, holder: t.holder, section: t.section, mode: t.mode}
 }
 
-// inside reports that other lies between first and last, of one section, if so.
+// inside reports that other lies between first and last, which are of one section, if it does.
 func (s *Sections) inside(f *ledger.Fact, first, other, last touch) bool {
 	if first.Seq == 0 || other.Seq == 0 || first.section == 0 || first.section != last.section || !other.excludes(&first) ||
 		other.Seq <= first.Seq || last.Seq <= other.Seq {
@@ -78,8 +78,8 @@ func (s *Sections) inside(f *ledger.Fact, first, other, last touch) bool {
 	return true
 }
 
-// byEvents judges a write without a number, in the order of events: the last one
-// of its section, since what lay before it was answered before.
+// byEvents judges a write without a number, in the order of events: the last write of its
+// section, since what lay before it was answered before.
 func (s *Sections) byEvents(f *ledger.Fact, last timedTouch) {
 	st := s.keys.At(f.Key.No)
 	if f.Op.Outcome != history.OK {
@@ -105,7 +105,7 @@ func (s *Sections) byEvents(f *ledger.Fact, last timedTouch) {
 	st.timed = append(st.timed, last)
 }
 
-// leave forgets t, unless it is the first write of a section that may go on.
+// leave drops t, unless it is the first write of a section that may go on.
 func (s *Sections) leave(t *timedTouch) {
 	if g := t.holder.Grant; g == nil || g.OKIdx != t.section {
 		return
@@ -115,8 +115,8 @@ func (s *Sections) leave(t *timedTouch) {
 	}
 }
 
-// observeLate looks for a section that me, which is told behind later writes, lies in or
-// begins.
+// observeLate judges me, a write that is told of after later ones: it may lie inside another's
+// section, or begin a section inside which others lie.
 func (s *Sections) observeLate(f *ledger.Fact, st *sectionState, me *timedTouch) {
 	if len(st.timed) == timedTouches && st.timed[0].inv > me.ok {
 		s.late++
@@ -141,7 +141,7 @@ func (s *Sections) observeLate(f *ledger.Fact, st *sectionState, me *timedTouch)
 	}
 }
 
-// opening is a write of the section that was answered before other was issued.
+// opening is the first write of last's section that was answered before other was issued.
 func (s *Sections) opening(st *sectionState, last, other *timedTouch) (first *timedTouch) {
 	section := last.section
 	if t := s.began.Get(last.holder.ID); t != nil && section != 0 && t.section == section && t.before(other, &s.Clocks) {

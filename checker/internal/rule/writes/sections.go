@@ -10,8 +10,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// Sections decides S3: nobody else's write lies between two writes of one
-// critical section, and no two updates start from one version.
+// Sections decides S3: no other owner's write lies between two writes of one critical section,
+// and no two updates start from one version.
 type Sections struct {
 	*rule.Env
 	late      int // writes that came too late to be placed
@@ -24,13 +24,13 @@ type Sections struct {
 	began rule.Table[timedTouch] // by holder: the first write, without a number, of its latest section that is no longer remembered with its key's
 }
 
-// sectionState is what the last writes of one key were.
+// sectionState is the latest writes of one key.
 type sectionState struct {
 	any     latest // accepted writes, in the store's order
 	mixed   bool   // there were readers; until then excl would be any
 	excl    latest // the same under exclusive leases: all that excludes a reader's
 	ring    ring
-	arrived bool         // a write was told late that only arrived in a section, by its client's own word
+	arrived bool         // a write was told late that only arrived in a section, by its client's own stamps
 	timed   []timedTouch // the last ones without a number
 	dropped uint64       // of versions before it, updates that started from them are forgotten
 }
@@ -49,7 +49,7 @@ func (l *latest) add(me *touch) {
 	l.last = *me
 }
 
-// rival is the last one of another owner than h.
+// rival is the latest write of another owner than h.
 func (l *latest) rival(h *ledger.Holder) *touch {
 	if l.last.holder != h {
 		return &l.last
@@ -57,7 +57,7 @@ func (l *latest) rival(h *ledger.Holder) *touch {
 	return &l.other
 }
 
-// late adds a write that is told behind later ones.
+// late adds a write that is told of after later ones.
 func (l *latest) late(me *touch) {
 	if me.holder != l.last.holder && me.Seq > l.other.Seq {
 		l.other = *me
@@ -71,10 +71,10 @@ type touch struct {
 	section int         // the grant that it was written under, by its event; 0 is none
 	before  ledger.Mark // the section's write before it, as far as that was told by then
 	mode    history.Mode
-	said    time.Duration // when it was issued, by its client's own word; never without one
+	said    time.Duration // when it was issued, by its client's own stamps; never without one
 }
 
-// A timedTouch is an accepted write that has no number, and when it was made.
+// A timedTouch is an accepted write without a number, and its interval.
 type timedTouch struct {
 	touch
 	inv, ok time.Duration
@@ -86,8 +86,7 @@ func (*Sections) Remembers() ledger.Memory { return ledger.TokensGiven }
 
 func (*Sections) Wants() []ledger.Kind { return []ledger.Kind{ledger.Landed, ledger.Unknown} }
 
-// Finish looks at the updates that stayed unknown: had they landed, they would
-// have lost another's, or theirs been lost.
+// Finish looks at the updates whose outcome stayed unknown: if they landed, an update was lost.
 func (s *Sections) Finish() {
 	for _, o := range s.UnsettledWrites() {
 		if o.Doubts == nil || o.Doubts.Rival.Seq == 0 || o.Update(ledger.Mark{}).Retries(o.Doubts.Rival) || s.Suspicious.Full("S3") {
@@ -116,7 +115,8 @@ func (s *Sections) Observe(f *ledger.Fact) {
 	}
 }
 
-// write is O(1): one marker a key, and one a critical section.
+// write judges a write in constant time: it keeps one marker per key and one per critical
+// section.
 func (s *Sections) write(f *ledger.Fact) {
 	st, o, g := s.keys.At(f.Key.No), f.Op, f.Op.Grant
 	me := touch{Mark: ledger.Mark{Seq: f.Landing.Seq, Idx: f.Landing.Idx}, holder: o.Holder, mode: o.Mode, said: ledger.Never}
@@ -126,7 +126,7 @@ func (s *Sections) write(f *ledger.Fact) {
 	if g != nil {
 		me.section, me.mode = g.OKIdx, g.Mode
 	}
-	if g != nil && g.Strange(o.Fence) && !g.Bears(o.Fence) { // it was written under another lease
+	if g != nil && g.MayNameOther(o.Fence) && !g.Bears(o.Fence) { // it was written under another lease
 		me.section = 0
 		if g = o.Holder.Bearing(o.Fence); g != nil {
 			me.section, me.mode = g.OKIdx, g.Mode
@@ -178,8 +178,8 @@ func (s *Sections) write(f *ledger.Fact) {
 	}
 }
 
-// issuedInside is other, or another write between the last one of g's section and me
-// that, other than that one, was issued there by its client's own word.
+// issuedInside is other, or another write between the last write of g's section and me that
+// was, by its client's own stamps, issued inside the section, which other was not.
 func (st *sectionState) issuedInside(other *touch, g *ledger.Grant, me touch) touch {
 	if !other.outside(me, g) {
 		return *other
@@ -222,8 +222,8 @@ func (s *Sections) interleaved(f *ledger.Fact, first, other, last touch) {
 	s.Violate(h)
 }
 
-// arrivedBefore reports a write that only arrived between two writes of me's section, by
-// its client's own word, and was issued before me, if there is one.
+// arrivedBefore reports a write with stamps of its own that lies between two writes of me's
+// section, and was issued within that section, if there is one.
 func (s *Sections) arrivedBefore(f *ledger.Fact, st *sectionState, me touch, g *ledger.Grant) bool {
 	for _, x := range st.ring.touches {
 		if x.said == ledger.Never || x.outside(me, g) {
@@ -238,8 +238,8 @@ func (s *Sections) arrivedBefore(f *ledger.Fact, st *sectionState, me touch, g *
 	return false
 }
 
-// outside says whether x, whose place in the order is that of its arrival, was issued
-// before the section of g, or after its write last, by the writers' own words.
+// outside says whether x, whose place in the store's order is that of its arrival, was issued
+// before the section of g or after its write last, by the writers' own stamps.
 func (x *touch) outside(last touch, g *ledger.Grant) bool {
 	if x.said == ledger.Never || last.said == ledger.Never {
 		return false
@@ -247,8 +247,8 @@ func (x *touch) outside(last touch, g *ledger.Grant) bool {
 	return x.said > last.said || g != nil && g.OKIdx == last.section && x.said < g.OK
 }
 
-// blame is the client's whose write came after its lease, else the intruder's,
-// unless that one held a lease of its own.
+// blame is the client whose write came after its lease; else the intruder, unless it held a
+// lease of its own.
 func (s *Sections) blame(intruder *ledger.Holder, f *ledger.Fact) string {
 	g := f.Op.Grant
 	if g != nil && f.Op.Inv >= g.Deadline {
@@ -274,7 +274,7 @@ func (s *Sections) update(f *ledger.Fact) {
 	}
 	switch {
 	case found && !me.Retries(u):
-		s.conflict(f, u, me.Told && u.Told)
+		s.conflict(f, u, me.Acknowledged && u.Acknowledged)
 	case !found && o.Base < st.dropped:
 		s.lost++
 	}
@@ -284,8 +284,8 @@ func (s *Sections) update(f *ledger.Fact) {
 	}
 }
 
-// unknown looks for a rival among the updates that landed before an unknown
-// one was issued. Those that land later find it themselves.
+// unknown looks for a rival among the updates that landed before an update of unknown outcome
+// was issued. Those that land later find that update themselves.
 func (s *Sections) unknown(f *ledger.Fact) {
 	o := f.Op
 	if o.Action != history.Write || o.Has&history.HasBase == 0 {
@@ -296,8 +296,8 @@ func (s *Sections) unknown(f *ledger.Fact) {
 	}
 }
 
-// conflict reports that f's update and u started from one version. Only what both their
-// clients were told is a promise that was broken.
+// conflict reports that f's update and u started from one version. It is a violation only if
+// both clients were told that their update was accepted (told).
 func (s *Sections) conflict(f *ledger.Fact, u ledger.Update, told bool) {
 	o := f.Op
 	from := o.Inv

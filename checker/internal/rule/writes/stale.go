@@ -8,9 +8,9 @@ import (
 	"locktorture/checker/internal/words"
 )
 
-// StaleWrites decides S2: a fenced store accepts no token lower than one that
-// it accepted before on the same key. It needs no clock where the store numbers
-// its writes; those without a number are in the order of their events.
+// StaleWrites decides S2: a fenced store accepts no token lower than one that it accepted
+// before on the same key. Where the store numbers its writes this needs no clock; writes
+// without a number are in the order of their events.
 type StaleWrites struct {
 	*rule.Env
 	lost int // writes that came too late to be placed
@@ -69,7 +69,7 @@ func (s *StaleWrites) observeLate(f *ledger.Fact) {
 	}
 }
 
-// late places a write that was unknown among those that were not.
+// late places a write whose outcome had been unknown among the others.
 func (s *StaleWrites) late(f *ledger.Fact) {
 	o, l, log := f.Op, f.Landing, &f.Key.Log
 	switch {
@@ -89,8 +89,8 @@ func (s *StaleWrites) late(f *ledger.Fact) {
 	s.overtaken(f, below)
 }
 
-// overtaken reports that the store accepted f's write, and behind it one with a
-// lower token, of which was told before.
+// overtaken reports that the store accepted, after f's write, one with a lower token, of which
+// the history told before f.
 func (s *StaleWrites) overtaken(f *ledger.Fact, below ledger.TokenMark) {
 	if below.Seq == 0 {
 		return

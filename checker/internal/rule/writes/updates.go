@@ -4,12 +4,12 @@ import (
 	"locktorture/checker/internal/ledger"
 )
 
-// keptUpdates is how many updates are remembered, of all keys together, for
-// another one that starts from the same version.
+// keptUpdates is how many updates, of all keys together, are kept for comparison with others
+// that start from the same version.
 const keptUpdates = 1 << 14
 
-// updates finds an update by the version that it started from. Of those from one
-// version it keeps the first, or the first that its client was told of.
+// updates finds an update by the version from which it started. Of several it keeps the first,
+// or the first that its client was told was accepted.
 type updates struct {
 	from map[version]ledger.Update
 	ring []version // in the order in which they came, once full from next on
@@ -31,7 +31,7 @@ func (s *updates) rival(k *ledger.Key, u ledger.Update) (ledger.Update, bool) {
 func (s *updates) add(k *ledger.Key, u ledger.Update) (old version, forgotten bool) {
 	v := version{k, u.Base}
 	if x, ok := s.from[v]; ok {
-		if u.Told && !x.Told {
+		if u.Acknowledged && !x.Acknowledged {
 			s.from[v] = u
 		}
 		return old, false

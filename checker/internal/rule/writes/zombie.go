@@ -11,8 +11,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// Zombies decides S3z and S8: an accepted write was issued under a lease that
-// its owner held, and told of.
+// Zombies decides S3z and S8: a write that the store accepts was issued under a lease that its
+// owner held, as far as the owner could know.
 type Zombies struct {
 	*rule.Env
 	lost      int // answers told late, after more writes than are kept
@@ -35,7 +35,7 @@ func (*Zombies) Wants() []ledger.Kind {
 func (z *Zombies) Observe(f *ledger.Fact) {
 	switch f.Kind {
 	case ledger.Granted, ledger.Reentered:
-		z.lateWord(f)
+		z.grantedLate(f)
 	case ledger.Landed:
 		z.landed(f)
 	case ledger.Unknown:
@@ -101,8 +101,8 @@ func (z *Zombies) landed(f *ledger.Fact) {
 	}
 }
 
-// underLate books that o was issued under a lease of which the history told only then: of
-// several, under the one that lasts longest. It says whether there was any.
+// underLate sets the lease of o to one under which it was issued and of which the history told
+// only then: of several, the one that lasts longest. It reports whether there is one.
 func (z *Zombies) underLate(o *ledger.Op) (found bool) {
 	for _, g := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
 		if g != nil && g != o.Grant && z.reportedLate(o, g) {
@@ -121,17 +121,15 @@ func (z *Zombies) under(o *ledger.Op, g *ledger.Grant) {
 	}
 }
 
-// extendedMeanwhile says whether o, by its own word, was issued only once its lease had
-// been extended. Whether a word told since ended that lease before o is for
-// endedMeanwhile to say.
+// extendedMeanwhile says whether o, by its own stamps, was issued only after its lease had been
+// extended. Whether the lease had another ending before o is for endedMeanwhile to say.
 func extendedMeanwhile(o *ledger.Op) bool {
 	g := o.Grant
 	return g != nil && (g.GoesOn() || g == o.Holder.Grant || g == o.Holder.Prior) && g.Extended && g.DeadlineIdx > o.InvIdx && g.Start <= o.Inv && o.Inv < g.Latest()
 }
 
-// endedMeanwhile looks for an answer to another process of o's owner that had ended
-// its lease before o, as the clocks prove, and that the history tells of only after
-// o's invocation.
+// endedMeanwhile looks for an answer to another process of o's owner that had surely ended its
+// lease before o was issued, of which the history tells only after o's invocation.
 func (z *Zombies) endedMeanwhile(o *ledger.Op) {
 	g := o.Grant
 	switch {
@@ -153,8 +151,7 @@ func (z *Zombies) endedMeanwhile(o *ledger.Op) {
 	}
 }
 
-// unconfirmed says whether o's owner had no lease to write under, and knew. The
-// order of one process needs no clock.
+// unconfirmed says whether o's owner had no lease under which to write, and knew it.
 func (z *Zombies) unconfirmed(o *ledger.Op) bool {
 	switch o.Use {
 	case ledger.UseHeld:
@@ -169,8 +166,8 @@ func (z *Zombies) unconfirmed(o *ledger.Op) bool {
 	return true
 }
 
-// knew says whether a word that ended o's lease came before o beyond doubt: the
-// owner's release, or else a loss or a refusal, which becomes what o is judged by.
+// knew says whether the ending of o's lease surely came before o: the owner's release, or else
+// a loss or a refusal, by which o is judged then.
 func (z *Zombies) knew(o *ledger.Op) bool {
 	g := o.Grant
 	eps := z.From(g, o.By())
@@ -192,7 +189,7 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 	}
 	switch {
 	case o.Use == ledger.UseReleased && g.ReleasedAt != ledger.Never && !z.goneOn(g, o.Inv, o.By()) && !(unheard(g, o) && !z.givenBack(g, o)) && (again || told(g.ReleasedBy, g.ReleaseIdx, g.ReleasedAt) && g.Concerns(g.ReleaseToken(), o.Fence)):
-		o.Doubt().Told = lost || no != nil
+		o.Doubt().EndedTwice = lost || no != nil
 	case lost:
 		o.Use = ledger.UseLost
 	case no != nil:
@@ -203,26 +200,26 @@ func (z *Zombies) knew(o *ledger.Op) bool {
 	return true
 }
 
-// unheard says whether the client that issued o may not have heard of g's release. Nobody
-// knows whether the client was told to release, and o bears the client's own stamp: a child
-// process writes until it reads that it is to release.
+// unheard says whether the client that issued o may not have received the order to release g:
+// nobody knows when it did, and o bears the client's own stamps. A child process writes until
+// it reads that order.
 func unheard(g *ledger.Grant, o *ledger.Op) bool {
 	return g.ReleaseUnknown && o.Process != g.ReleasedBy && o.Has&history.HasBegan != 0 && (g.Rare == nil || !g.Rare.Begun)
 }
 
-// givenBack says whether a release of g was answered yes, surely before o.
+// givenBack says whether a release of g was surely answered yes before o was issued.
 func (z *Zombies) givenBack(g *ledger.Grant, o *ledger.Op) bool {
 	return g.ReleaseOK != ledger.Never && o.Inv-z.From(g, o.By()) > g.ReleaseOK
 }
 
-// allGone says whether o, which bears none of its tokens, was issued under a lease of several,
-// each of which had been refused its owner, or been reported lost, before o.
+// allGone says whether o, which bears no token of its lease g, was issued after each of g's
+// tokens had been the subject of a refusal or of a reported loss, for which told holds.
 func (*Zombies) allGone(o *ledger.Op, told func(by, idx int, t time.Duration) bool) bool {
 	g := o.Grant
 	if !g.TwoTokens() || o.Fence != 0 && slices.Contains(slices.Collect(g.Tokens), o.Fence) {
 		return false
 	}
-	var words []int
+	var endings []int
 	for fence := range g.Tokens {
 		no := g.Refused()
 		for no != nil && !(no.Fence == fence && told(no.By, no.Idx, no.T)) {
@@ -231,26 +228,26 @@ func (*Zombies) allGone(o *ledger.Op, told func(by, idx int, t time.Duration) bo
 		idx := g.LossOf(fence, told)
 		switch {
 		case no != nil:
-			words = append(words, no.Idx)
+			endings = append(endings, no.Idx)
 		case idx != 0:
-			words = append(words, idx)
+			endings = append(endings, idx)
 		default:
 			return false
 		}
 	}
-	o.Doubt().Words = words
+	o.Doubt().Endings = endings
 	return true
 }
 
-// goneOn says whether g's owner held it until t still, though one of its processes had
-// released it.
+// goneOn says whether g's owner still held it until t, though one of its processes had released
+// it.
 func (z *Zombies) goneOn(g *ledger.Grant, t time.Duration, by ledger.Stamper) bool {
 	return g.Rare != nil && t <= ledger.Later(z.From(g, by), g.Rare.GoneOn) && g.Rare.GoneOn > 0
 }
 
-// reportedLate says whether o's owner had been granted g, as far as clocks tell, by an answer
-// that the history tells of only after o was issued, and g lasts longer than the lease
-// that o was issued under, if there is one.
+// reportedLate says whether o's owner had been granted g before o was issued, as far as the
+// clocks tell, by an answer of which the history tells only after that, and g lasts longer than
+// the lease that o was issued under, if there is one.
 func (z *Zombies) reportedLate(o *ledger.Op, g *ledger.Grant) bool {
 	switch {
 	case g.OKIdx < o.InvIdx || g.Process == o.Process || g.OK-z.From(g, o.By()) > o.Inv:
@@ -261,7 +258,7 @@ func (z *Zombies) reportedLate(o *ledger.Op, g *ledger.Grant) bool {
 	return o.Use != ledger.UseHeld || o.Grant == nil || o.Due() < z.DeadlineFor(g, o.Inv, o.By())
 }
 
-// unsettledWrites are an owner's that may have to be judged again.
+// unsettledWrites are writes of an owner's that may have to be judged again.
 type unsettledWrites struct {
 	unheld []*unheldWrite      // reported as without a lease
 	late   []*ledger.LateWrite // reported as late while an acquire was under way
@@ -279,8 +276,8 @@ type lastWrite struct {
 	others  time.Duration // … and when any other one did; 0 is never
 }
 
-// An unheldWrite was reported (S8). An acquire of its owner's may turn out to have been
-// answered before it.
+// An unheldWrite is a write that was reported (S8). An acquire of its owner's may turn out to
+// have been answered before it.
 type unheldWrite struct {
 	inv     time.Duration
 	idx     int // of its invocation
@@ -290,7 +287,7 @@ type unheldWrite struct {
 	land    ledger.Landing
 }
 
-// unsure notes a write that is reported, if a grant told later may cover it.
+// unsure keeps a write that is reported where a grant that is told of later may cover it.
 func (z *Zombies) unsure(f *ledger.Fact) *unheldWrite {
 	o := f.Op
 	w := &unheldWrite{inv: o.Inv, idx: o.InvIdx, by: o.By()}
@@ -304,8 +301,8 @@ func (z *Zombies) unsure(f *ledger.Fact) *unheldWrite {
 	return w
 }
 
-// lateWord looks at those writes again when their owner is granted the key.
-func (z *Zombies) lateWord(f *ledger.Fact) {
+// grantedLate judges those writes again when their owner is granted the key.
+func (z *Zombies) grantedLate(f *ledger.Fact) {
 	d, o := z.owners.Get(f.Op.Holder.ID), f.Op
 	if f.Kind == ledger.Granted {
 		z.coverOpen(f.Grant, d)
@@ -341,12 +338,12 @@ func (z *Zombies) lateWord(f *ledger.Fact) {
 	}
 }
 
-// keptOpen is how many writes that are not settled are looked at when their owner is
-// granted the key.
+// keptOpen is how many writes of unknown outcome are kept for when their owner is granted the
+// key.
 const keptOpen = 64
 
-// givenUp keeps o, a write of unknown outcome without a lease, while an acquire of its
-// owner's is under way, which may turn out to have been answered before o.
+// givenUp keeps o, a write of unknown outcome without a lease, while an acquire of its owner's
+// is under way: that may turn out to have been answered before o.
 func (z *Zombies) givenUp(o *ledger.Op) {
 	if !withoutLease(o) || !o.Holder.Asking(o) {
 		return
@@ -360,13 +357,13 @@ func (z *Zombies) givenUp(o *ledger.Op) {
 	d.open = append(d.open, o)
 }
 
-// withoutLease says whether o's owner had none when it issued o, and none to lose.
+// withoutLease says whether o's owner had no lease when it issued o, and had none that ended.
 func withoutLease(o *ledger.Op) bool {
 	return o.Use == ledger.UseNever || o.Use == ledger.UseRefused || o.Use == ledger.UseUnknown
 }
 
-// coverOpen books that writes which are not settled yet were issued under g, of which the
-// history tells late: by the time that they land, it may be forgotten.
+// coverOpen notes that writes of unknown outcome were issued under g, of which the history
+// tells late: when they land, g may be forgotten.
 func (z *Zombies) coverOpen(g *ledger.Grant, d *unsettledWrites) {
 	cover := func(w *ledger.Op) {
 		if withoutLease(w) && z.reportedLate(w, g) {
@@ -388,8 +385,8 @@ func (z *Zombies) coverOpen(g *ledger.Grant, d *unsettledWrites) {
 	}
 }
 
-// reentered notes for the writes under way that their owner has taken g once more: by the
-// time that they land, a later re-entry may be all that is remembered.
+// reentered notes for the writes under way that their owner has re-entered g: when they land,
+// only a later re-entry may be remembered.
 func (z *Zombies) reentered(g *ledger.Grant) {
 	n := 0
 	for w := range g.Holder.Writing {
@@ -412,7 +409,7 @@ var unheldText = map[ledger.Use]string{
 	ledger.UseDenied:   "had asked before, and been told that the lease was gone",
 }
 
-// unheld reports S8.
+// unheld reports S8: a write was issued without a lease.
 func (z *Zombies) unheld(f *ledger.Fact) {
 	o, g := f.Op, f.Op.Grant
 	h := &rule.Candidate{
@@ -430,13 +427,13 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 				x.Rare.Late = append(x.Rare.Late, extended)
 			}
 		}
-		unsent := z.letGo(o) // … or a release turn out never to have been sent
+		unsent := z.otherLease(o) // … or a release turn out never to have been sent
 		h.Refuted = func() bool {
 			return w.covered || extended.Covered || unsent != nil && unsent != g && w.inv-z.From(unsent, w.by) <= min(unsent.StoppedAt, z.DeadlineFor(unsent, w.inv, w.by))
 		}
 	case ledger.UseReleased:
 		h.Witness, h.From, when = append(h.Witness, g.ReleaseIdx), g.Start, " (at "+words.At(g.ReleasedAt)+")"
-		release, told := g.ReleaseIdx, o.Doubt().Told
+		release, told := g.ReleaseIdx, o.Doubt().EndedTwice
 		if g.Reentered() { // the release may turn out to have been an inner one
 			g.Pin()
 		}
@@ -447,17 +444,17 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 			z.unlessSent(f, release)
 		}
 	case ledger.UseLost:
-		h.Witness, h.From, when = append(append(h.Witness, g.LostIdx), o.Doubt().Words...), g.Start, " (at "+words.At(g.LostAt)+")"
+		h.Witness, h.From, when = append(append(h.Witness, g.LostIdx), o.Doubt().Endings...), g.Start, " (at "+words.At(g.LostAt)+")"
 		h.Stamp = rule.Stamped(g.LostAt, o.Inv, o.Inv-g.LostAt-z.From(g, o.By()), o.Has&history.HasBegan != 0, o.Process == g.LostBy)
 	case ledger.UseDenied:
 		no := o.Doubts.No
-		h.Witness, h.From, when = append(append(h.Witness, no.Idx), o.Doubts.Words...), g.Start, " (at "+words.At(no.T)+")"
+		h.Witness, h.From, when = append(append(h.Witness, no.Idx), o.Doubts.Endings...), g.Start, " (at "+words.At(no.T)+")"
 		h.Stamp = rule.Stamped(no.T, o.Inv, o.Inv-no.T-z.From(g, o.By()), o.Has&history.HasBegan != 0, o.Process == no.By)
 	}
 	text := fmt.Sprintf("%s wrote %q to %s at %s, and the store accepted it, although %s %s%s.",
 		o.Holder.Owner, o.Value, f.Key.Name, words.At(o.Inv), o.Holder.Owner, unheldText[o.Use], when)
 	h.Text = func() string { return text }
-	if p := o.Holder.Prior; o.Use == ledger.UseReleased && g.Rare != nil && g.Rare.MayBeInner && !o.Doubt().Told && p != nil && p.GoesOn() { // it may have been an inner release
+	if p := o.Holder.Prior; o.Use == ledger.UseReleased && g.Rare != nil && g.Rare.MayBeInner && !o.Doubt().EndedTwice && p != nil && p.GoesOn() { // it may have been an inner release
 		z.Suspect(h)
 		return
 	}
@@ -465,8 +462,8 @@ func (z *Zombies) unheld(f *ledger.Fact) {
 	z.Violate(h)
 }
 
-// unlessSent keeps f's write, behind a release of unknown outcome, if it was late as
-// well: should the release turn out never to have been sent, it was that.
+// unlessSent withholds the finding that f's write, which comes after a release of unknown
+// outcome, was late as well: it stands if the release turns out never to have been sent.
 func (z *Zombies) unlessSent(f *ledger.Fact, release int) {
 	o, g := f.Op, f.Op.Grant
 	fenced := z.Header.Fenced && o.Fence != 0
@@ -475,8 +472,8 @@ func (z *Zombies) unlessSent(f *ledger.Fact, release int) {
 	}
 }
 
-// due is until when o could be issued in time: that which was known then, when it was
-// late by that already.
+// due is until when o could be issued in time: by the deadline that was known then, if it was
+// late by that.
 func (z *Zombies) due(o *ledger.Op) time.Duration {
 	due := o.Due()
 	if o.Overdue() != nil {
@@ -505,14 +502,14 @@ func (z *Zombies) late(k *ledger.Key, l *ledger.Landing) {
 	}
 }
 
-// unfenced is a late write, until a renewal turns out to have been under way when it
-// was issued.
+// unfenced is the finding of a late write that no fence stopped. A renewal that turns out to
+// have been under way when it was issued refutes it.
 func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 	h, w, g := z.candidate(k, l, "the store accepted it, since no fence compares tokens there"), &ledger.LateWrite{Inv: l.Op.Inv, Idx: l.Op.InvIdx, By: l.Op.By(), Own: l.Op.HasBegan()}, l.Op.Grant
 	if known := l.Op.Overdue(); known != nil {
 		w = known
 	}
-	other, again := z.letGo(l.Op), z.mayBeReentered(l.Op)
+	other, again := z.otherLease(l.Op), z.mayBeReentered(l.Op)
 	h.Refuted = func() bool {
 		return w.Covered || other != nil && w.Inv-z.From(other, w.By) <= min(other.StoppedAt, z.DeadlineFor(other, w.Inv, w.By)) || again
 	}
@@ -528,9 +525,10 @@ func (z *Zombies) unfenced(k *ledger.Key, l *ledger.Landing) *rule.Candidate {
 	return h
 }
 
-// letGo is another lease of o's owner that goes on, or whose release may turn out never
-// to have been sent, or to have begun only later, so that o was issued under it; or nil.
-func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
+// otherLease is another lease of o's owner under which o may have been issued: one that goes on, or
+// whose release may turn out never to have been sent or to have begun later; nil if there is
+// none.
+func (z *Zombies) otherLease(o *ledger.Op) *ledger.Grant {
 	for x := range o.Holder.Leases {
 		stands := x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.By()), x.Deadline) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process)
 		if stands && x != o.Grant && !x.RefusedTo(o.Process, o.InvIdx) && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
@@ -542,18 +540,18 @@ func (z *Zombies) letGo(o *ledger.Op) *ledger.Grant {
 }
 
 // mayBeReentered says whether o may have been issued under another lease of its owner's: one
-// that was re-entered, before or after the answer that ended it, which the clocks cannot tell.
+// that was re-entered either before or after its ending, which the clocks cannot tell.
 func (z *Zombies) mayBeReentered(o *ledger.Op) bool {
 	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		if x != nil && x != o.Grant && x.Reentered() && x.ReleasedAt == ledger.Never && x.StoppedAt != ledger.Never && z.MayBeTakenSince(x, o) && o.Inv <= x.Deadline && (o.Fence == 0 || x.Bears(o.Fence)) {
+		if x != nil && x != o.Grant && x.Reentered() && x.ReleasedAt == ledger.Never && x.StoppedAt != ledger.Never && z.MayBeAcquiredSince(x, o) && o.Inv <= x.Deadline && (o.Fence == 0 || x.Bears(o.Fence)) {
 			return true
 		}
 	}
 	return false
 }
 
-// covered looks at the late writes again when a renewal, which is told of when
-// it has ended, has moved the deadline.
+// covered judges the late writes again when a renewal, which is told of when it has ended, has
+// moved the deadline.
 func (z *Zombies) covered(f *ledger.Fact) {
 	if f.Kind != ledger.Extended {
 		return

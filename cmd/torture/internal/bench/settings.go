@@ -44,7 +44,7 @@ var benchScenarios = []benchScenario{
 		hot: true, task: holding1ms},
 	{name: "extend", about: "acquire, extend and release; every worker has a key of its own", nodes: []int{1, 5}, workers: []int{1},
 		extend: true, task: load.Task{TTL: measure.TTL, Extend: true}},
-	{name: "healthy", about: "as uncontended, the last node behind a link that does nothing: what slow-node and dead-node are held against",
+	{name: "healthy", about: "as uncontended, the last node behind a link that does nothing: the baseline of slow-node and dead-node",
 		nodes: []int{5}, workers: []int{16}, task: load.Task{TTL: measure.TTL}, linked: true},
 	{name: "slow-node", about: "the replies of the last node come 50 ms late", nodes: []int{5}, workers: []int{16},
 		task: load.Task{TTL: measure.TTL}, linked: true, impair: &link.Impairment{Kind: link.Delay, Toward: link.Down, Delay: 50 * time.Millisecond}},

@@ -30,30 +30,30 @@ func (e *executor) stopEarly(ctx context.Context) (context.Context, *earlyStop) 
 }
 
 // watch looks at the round's judge every lookEvery.
-func (h *earlyStop) watch(j *checker.Judge) {
-	if h.wanted == nil {
+func (s *earlyStop) watch(j *checker.Judge) {
+	if s.wanted == nil {
 		return
 	}
 	seen := 0
-	h.stop = periodic.Start(lookEvery, func() {
-		if h.satisfiedBy(j.Live()) {
+	s.stop = periodic.Start(lookEvery, func() {
+		if s.satisfiedBy(j.Live()) {
 			seen++
 		}
 		if seen > afterFinding {
-			h.cancel()
+			s.cancel()
 		}
 	})
 }
 
 // satisfiedBy reports whether the judge has found an anomaly so far that is looked for. Of
 // S3 there are two kinds, which cannot be told apart before the history's end.
-func (h *earlyStop) satisfiedBy(live checker.Live) bool {
+func (s *earlyStop) satisfiedBy(live checker.Live) bool {
 	first, _, _ := strings.Cut(live.FirstHit, " ")
-	return first != "" && first != "S3" && h.wanted(first) ||
-		live.DoubleGrants > 0 && h.wanted("S1") || live.TokenRegressions > 0 && h.wanted("S4") && h.wanted("S4b")
+	return first != "" && first != "S3" && s.wanted(first) ||
+		live.DoubleGrants > 0 && s.wanted("S1") || live.TokenRegressions > 0 && s.wanted("S4") && s.wanted("S4b")
 }
 
-func (h *earlyStop) close() {
-	h.stop()
-	h.cancel()
+func (s *earlyStop) close() {
+	s.stop()
+	s.cancel()
 }

@@ -27,7 +27,7 @@ type limiter struct {
 }
 
 const (
-	calmRounds  = 6                      // that must have been well before there is one lane more
+	calmRounds  = 6                      // without trouble before one more may be under way
 	shortestTTL = 400 * time.Millisecond // on a machine that is not busy
 	longestTTL  = 2 * time.Second        // on one that is
 )
@@ -39,10 +39,10 @@ func newLimiter(n int) *limiter {
 	return l
 }
 
-// acquire waits for a lane; false: ctx has ended.
+// acquire waits until one more round may begin; false: ctx has ended.
 func (l *limiter) acquire(ctx context.Context) bool { return l.free.Acquire(ctx, 1) == nil }
 
-// openAll opens all lanes: it is other machines that bear what is under way.
+// openAll raises the limit to its maximum: other machines bear the rounds.
 func (l *limiter) openAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,7 +50,7 @@ func (l *limiter) openAll() {
 	l.open = l.most
 }
 
-// release returns a lane, or closes it.
+// release ends a round, and lowers the limit where that is due.
 func (l *limiter) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -61,7 +61,7 @@ func (l *limiter) release() {
 	l.free.Release(1)
 }
 
-// tighten takes a lane away, or makes leases longer; false: there is nothing left to do.
+// tighten lowers the limit, or makes leases longer; false: there is nothing left to do.
 func (l *limiter) tighten() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -72,7 +72,7 @@ func TestLanes(t *testing.T) {
 		l.tighten()
 	}
 	if l.width() != 1 || l.shortest() <= shortestTTL {
-		t.Fatalf("%d lanes, leases from %v", l.width(), l.shortest())
+		t.Fatalf("%d rounds at once, leases from %v", l.width(), l.shortest())
 	}
 	for range 20 {
 		l.tighten()
@@ -88,29 +88,29 @@ func TestLanes(t *testing.T) {
 		l.release()
 	}
 	if !l.acquire(ctx) {
-		t.Fatal("the last lane is gone")
+		t.Fatal("no round may be under way any more")
 	}
 	taken := make(chan bool)
 	go func() { taken <- l.acquire(ctx) }()
 	select {
 	case <-taken:
-		t.Fatal("there is a second lane")
+		t.Fatal("a second round may be under way")
 	case <-time.After(20 * time.Millisecond):
 	}
 	for range 200 * calmRounds {
 		l.noteCalm()
 	}
 	if !<-taken || l.width() != 64 || l.shortest() != shortestTTL {
-		t.Errorf("%d lanes, leases from %v", l.width(), l.shortest())
+		t.Errorf("%d rounds at once, leases from %v", l.width(), l.shortest())
 	}
 	for range 62 {
 		if !l.acquire(ctx) {
-			t.Fatal("a lane is missing")
+			t.Fatal("one round fewer than there may be")
 		}
 	}
 	cancel()
 	if l.acquire(ctx) {
-		t.Error("more lanes than there are")
+		t.Error("more rounds than there may be")
 	}
 }
 
