@@ -19,7 +19,7 @@ import (
 	"locktorture/reports/unit"
 )
 
-// A Comparison sets two runs side by side.
+// A Comparison compares two runs.
 type Comparison struct {
 	A, B     string // the runs
 	Verdicts [2]string
@@ -117,7 +117,7 @@ func change(a, b float64) string {
 	return unit.Change(b/a - 1)
 }
 
-// cautions says why two runs may differ for another reason than the lock.
+// cautions says why two runs may differ for other reasons than the lock.
 func cautions(a, b *Run) []string {
 	out := []string{"One run each: a difference is no proof. Run both several times, in turn, and give bench.txt to benchstat."}
 	if a.Meta.Host != b.Meta.Host {

@@ -43,8 +43,8 @@ func (r *Run) Covered() []Line {
 	return append(lines, Line{"coverage", text})
 }
 
-// neverMet names the cells that were not met, those of classes first of which the
-// most was met: a class that was not tried at all is left to the table.
+// neverMet names the cells that were not met. It begins with those of the classes of faults of
+// which most was met: a class that was not tried at all stands in the table.
 func neverMet(cells []coverage.Count) (names []string) {
 	met := map[coverage.Class]int{}
 	for _, c := range cells {

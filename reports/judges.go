@@ -8,7 +8,7 @@ import (
 	"locktorture/checker/anomaly"
 )
 
-// A Judge is one property with the anomalies that would break it.
+// A Judge is one property, and the findings of the anomalies that break it.
 type Judge struct {
 	Name string
 	IDs  []string
@@ -79,7 +79,7 @@ func (j *Judge) void(voids []checker.Void) {
 	j.part = slices.ContainsFunc(j.IDs, func(id string) bool { return !undecided[id] && !anomaly.Has(id, anomaly.Service) })
 }
 
-// Status says in a word how the property fared.
+// Status is the result for the property, in a word.
 func (j Judge) Status() string {
 	switch {
 	case len(j.Violations) > 0:

@@ -51,7 +51,7 @@ func (r *Run) other() string {
 	return ""
 }
 
-// harm names the first trouble: the rest mostly follows from it.
+// harm names the first failure of the harness: the others mostly follow from it.
 func (r *Run) harm() string {
 	all := r.Troubles()
 	if len(all) == 0 {
@@ -103,7 +103,7 @@ func (r *Run) missed() int {
 	return n
 }
 
-// Basis lists what the verdict rests on.
+// Basis lists what the verdict is based on.
 func (r *Run) Basis() []Line {
 	lines := []Line{{"tried", r.tried()}, {"judges", r.judged()}}
 	if text := r.expected(); text != "" {
@@ -168,7 +168,7 @@ func (r *Run) tried() string {
 		r.faults(), unit.Counted(ev.FaultedHandovers, "hand-over"), unit.Counted(ev.Takeovers, "takeover"), unit.Counted(ev.FenceSaves, "stale write"))
 }
 
-// A FaultCount says what became of the faults of a run.
+// A FaultCount counts what became of a run's faults.
 type FaultCount struct {
 	Asked      int `json:"asked"`              // by name, by a scenario's steps, or by a plan before it left any out
 	Planned    int `json:"planned"`            // steps of the schedule; a fault without a time of its own is repeated
@@ -291,8 +291,8 @@ func (r *Run) bound() string {
 	return fmt.Sprintf("0 of %s faulted hand-overs: rate < %s (95 %%)", unit.Count(n), unit.Percent(min(3/float64(n), 1)))
 }
 
-// demand says what became of what was asked for; nothing of a history that does
-// not tell.
+// demand says how much of the demanded load was served; nothing where the history does not say
+// how much was demanded.
 func (r *Run) demand() string {
 	d := r.measured().Demand
 	if d.Offered == 0 {

@@ -22,7 +22,8 @@ const (
 	liveFor   = 10 * time.Second
 )
 
-// Live is live.json: how a run that is under way goes. It is gone once there are results.
+// Live is live.json: the progress of a run that is under way. The file is deleted once there
+// are results.
 type Live struct {
 	Written  time.Time     `json:"written"`
 	At       time.Duration `json:"at_ns"` // since the run began
@@ -37,7 +38,8 @@ type Live struct {
 	First    string        `json:"first,omitempty"`    // of these, in a few words
 }
 
-// newLive is a snapshot of a run that is to last as planned.
+// newLive is the progress of a run by a snapshot of its figures; planned is how long it should
+// last.
 func newLive(s stats.Snapshot, planned time.Duration, now time.Time) Live {
 	l := Live{
 		Written: now, At: s.At, Planned: planned, Judging: s.Phase == history.PhaseEnd,
@@ -69,9 +71,8 @@ func (l Live) Words() string {
 	return strings.Join(words, " · ")
 }
 
-// WriteLive says in the run directory how the run goes, about once a second until ctx
-// ends. A directory that takes no file ends nothing: that is told by those who write what
-// has to stay.
+// WriteLive writes the progress of the run into its directory, about once a second, until ctx
+// ends. It ignores errors: those who write files that have to stay report them.
 func WriteLive(ctx context.Context, dir string, planned time.Duration, snapshot func() stats.Snapshot) {
 	tick := time.NewTicker(liveEvery)
 	defer tick.Stop()
@@ -94,8 +95,8 @@ func WriteLive(ctx context.Context, dir string, planned time.Duration, snapshot 
 	}
 }
 
-// readLive reads how the run of a directory goes; ok is false when it is over, or has
-// said nothing for long.
+// readLive reads the progress of the run in a directory; ok is false when the run is over, or
+// has not written it for long.
 func readLive(dir string, now time.Time) (l Live, ok bool, err error) {
 	raw, err := os.ReadFile(filepath.Join(dir, LiveFile))
 	if err != nil {

@@ -21,8 +21,8 @@ var cancelContextEntry = Entry{
 	New: func(p faults.Params) faults.Fault { return cancelContext{p} },
 }
 
-// cancelContext cancels what a client has under way, again and again, at random
-// points: as a user who gives up, or a deadline of the caller's.
+// cancelContext cancels the contexts of a client's operations again and again, at random
+// points: like a user who gives up, or a deadline of the caller's.
 type cancelContext struct{ faults.Params }
 
 func (f cancelContext) Name() string { return "cancel-context" }

@@ -96,12 +96,12 @@ var entries = []Entry{
 	zombieEntry,
 }
 
-// on makes the constructor of a fault of links.
+// on returns the constructor of a fault of links.
 func on(name string, kind link.Kind) func(faults.Params) faults.Fault {
 	return func(p faults.Params) faults.Fault { return linkFault{Params: p, name: name, kind: kind} }
 }
 
-// restart makes the constructor of a kill.
+// restart returns the constructor of a kill.
 func restart(name string, how testbed.Restart, late bool) func(faults.Params) faults.Fault {
 	return func(p faults.Params) faults.Fault { return kill{Params: p, name: name, how: how, late: late} }
 }

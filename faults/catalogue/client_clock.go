@@ -23,8 +23,8 @@ var clientClockEntry = Entry{
 // heal. It concerns locks that trust those clocks, and only them.
 type clientClock struct{ faults.Params }
 
-// clockTolerance is what recipes that compare stamps of several clients commonly
-// grant to the disagreement of their clocks.
+// clockTolerance is the disagreement of clocks that recipes which compare the stamps of several
+// clients commonly allow for.
 const clockTolerance = time.Second
 
 func (f clientClock) Name() string { return "client-clock" }
@@ -74,7 +74,7 @@ func (f clientClock) Inject(_ context.Context, s *faults.Scope, rng *rand.Rand) 
 	return faults.Injection{Target: hit, Note: phrase.Few(hit.Clients) + " " + ahead(by), TookEffect: anyRead(moved)}, nil
 }
 
-// movedClock is one client's clock that is wrong.
+// A movedClock is a client's clock that is wrong.
 type movedClock struct {
 	clock  *faults.WallClock
 	before int64 // readings

@@ -18,9 +18,8 @@ var clientClockStuckEntry = Entry{
 	New: func(p faults.Params) faults.Fault { return clientClockStuck{p} },
 }
 
-// clientClockStuck has the wall clocks of clients stand still, all of them at
-// the same time of day, as cached clocks do whose updates fail to come, or
-// machines that were resumed from one snapshot.
+// clientClockStuck stops the wall clocks of clients, all at the same time of day, like cached
+// clocks that are not updated, or machines that were resumed from one snapshot.
 type clientClockStuck struct{ faults.Params }
 
 func (f clientClockStuck) Name() string                    { return "client-clock-stuck" }

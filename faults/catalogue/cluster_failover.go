@@ -19,14 +19,14 @@ var clusterFailoverEntry = Entry{
 	New: func(p faults.Params) faults.Fault { return clusterFailover{p} },
 }
 
-// clusterFailover has a master and its replica change places.
+// clusterFailover makes a master and its replica change roles.
 type clusterFailover struct{ faults.Params }
 
 func (f clusterFailover) Name() string { return "cluster-failover" }
 
 func (f clusterFailover) Supports(t *faults.Target) error { return needCluster(t) }
 
-// needCluster says whether t's keys are shared by slots.
+// needCluster says whether the keys of t are distributed over slots.
 func needCluster(t *faults.Target) error {
 	if _, is := t.Testbed.(testbed.Cluster); !is {
 		return fmt.Errorf("%s testbed: it has no slots; cluster has", t.Testbed.Name())
@@ -88,7 +88,8 @@ func (clusterFailover) Settings() []string { return nil }
 // Claims implements faults.Claimer.
 func (clusterFailover) Claims() string { return faults.RoleMaster }
 
-// replicaOf is the node that replicates master: the one that has been told its address.
+// replicaOf is the node that replicates master: the one that reports master's address as its
+// own master's.
 func replicaOf(ctx context.Context, s *faults.Scope, master testbed.Node) (testbed.Node, error) {
 	announced := s.Testbed.(testbed.Deployment).Announced(master.Name())
 	for _, n := range s.Testbed.Nodes() {
@@ -103,8 +104,8 @@ func replicaOf(ctx context.Context, s *faults.Scope, master testbed.Node) (testb
 	return nil, fmt.Errorf("%s has no replica: %w", master.Name(), faults.ErrMissed)
 }
 
-// awaitErrors waits until n has answered commands with an error code since there were
-// so many, as long as clients may take, and says how often it did.
+// awaitErrors waits until n has answered more than before commands with an error code, for as
+// long as clients may take, and returns how many more.
 func awaitErrors(ctx context.Context, s *faults.Scope, n testbed.Node, code string, before int64) (since int64, err error) {
 	patience := patience(s)
 	for began := time.Now(); ; {

@@ -18,8 +18,8 @@ var crashClientEntry = Entry{
 	New: func(p faults.Params) faults.Fault { return crashClient{p} },
 }
 
-// crashClient ends a client without a word to anybody: no release, no goodbye.
-// The heal brings it back as a new owner.
+// crashClient ends a client abruptly: nothing is released and no connection is closed properly.
+// The heal starts it again as a new owner.
 type crashClient struct{ faults.Params }
 
 func (f crashClient) Name() string                    { return "crash-client" }

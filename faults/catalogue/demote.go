@@ -18,7 +18,7 @@ var demoteEntry = Entry{
 	New: server(serverFault{name: "demote", writes: true, commands: []string{"REPLICAOF"}, apply: demote}),
 }
 
-// demote makes a node the replica of nobody: it serves reads and refuses
+// demote makes a node a replica of a master that does not exist: it serves reads and refuses
 // writes.
 func demote(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 	s.OnHeal(n.Name()+" is a replica", "redis-cli REPLICAOF NO ONE on "+n.Addr(), func(ctx context.Context) (string, error) {

@@ -20,8 +20,8 @@ var failoverEntry = Entry{
 	New: func(p faults.Params) faults.Fault { return failover{p} },
 }
 
-// failover has the master of a deployment replaced, or gives a node an asynchronous replica, lets it fall behind, and at
-// the heal promotes it in the node's place.
+// failover replaces the master of a deployment. On other testbeds it gives a node an
+// asynchronous replica, lets that fall behind, and at the heal promotes it in the node's place.
 type failover struct{ faults.Params }
 
 func (f failover) Name() string { return "failover" }

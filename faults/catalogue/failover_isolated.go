@@ -18,7 +18,7 @@ var failoverIsolatedEntry = Entry{
 	New: func(p faults.Params) faults.Fault { return failoverIsolated{p} },
 }
 
-// failoverIsolated parts the master of a deployment from all but its clients.
+// failoverIsolated cuts the master of a deployment off from everybody but its clients.
 type failoverIsolated struct{ faults.Params }
 
 func (f failoverIsolated) Name() string { return "failover-isolated" }

@@ -12,8 +12,8 @@ var halvesEntry = Entry{
 	New: newPartition("halves", halves),
 }
 
-// halves parts clients and nodes in two: half of the clients see a quorum, the
-// others the rest.
+// halves splits clients and nodes in two: one half of the clients reaches a quorum, the others
+// the remaining nodes.
 func halves(i, clients, n, q int) []int {
 	if i < clients/2 {
 		return circle(q, n-q, n)

@@ -12,7 +12,7 @@ import (
 	"locktorture/faults/link"
 )
 
-// impairments are the impairments of one fault.
+// An impairments is what one fault has applied to links.
 type impairments struct {
 	kind  link.Kind
 	where string
@@ -31,10 +31,10 @@ type linkImpairment struct {
 	heal func() // takes it off the run's books
 }
 
-// passing are the kinds that let traffic through.
+// passing are the kinds of impairment that let traffic through.
 var passing = []link.Kind{link.Delay, link.Bandwidth, link.Reset, link.Slicer, link.SlowClose, link.StuckConnection, link.NotifyCut, link.NotifyLost}
 
-// impair impairs one link, until heal.
+// impair applies the impairment to one link, until heal.
 func (m *impairments) impair(ctx context.Context, s *faults.Scope, on link.Link, i link.Impairment) error {
 	if on == nil {
 		return errors.New("no such link")
@@ -108,7 +108,7 @@ func (m *impairments) healed(a link.Applied, impact link.Impact) {
 	m.impact.Torn += impact.Torn
 }
 
-// verbs say what a kind did to the bytes.
+// verbs say, by kind, what an impairment did to bytes.
 var verbs = map[link.Kind]string{
 	link.Stall: "held", link.Zombie: "held", link.StuckConnection: "held", link.SlowReply: "held", link.Delay: "delayed", link.Bandwidth: "slowed down",
 	link.FastLostReply: "executed without a reply", link.Slicer: "cut in pieces", link.LimitData: "cut off",
@@ -142,7 +142,7 @@ func (m *impairments) receipt() string {
 	return phrase.Join(bytes, conns, dials, m.pieces()) + " on " + m.where
 }
 
-// pieces says what clients saw of replies that came in pieces.
+// pieces says how clients read the replies that were sent in pieces.
 func (m *impairments) pieces() string {
 	var cut, torn string
 	if m.impact.Pieces > 0 {

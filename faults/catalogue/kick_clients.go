@@ -55,8 +55,8 @@ func killClients(ctx context.Context, n testbed.Node) (closed int64, err error) 
 	return closed, nil
 }
 
-// unkicked does what asks a server for something, and does it once more where a fault that
-// closes all connections has closed that one, too.
+// unkicked calls a function that asks a server, and calls it again where a fault that closes
+// all connections has closed that one too.
 func unkicked(do func() error) error {
 	err := do()
 	if errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF) {

@@ -20,7 +20,7 @@ var killEntry = Entry{
 	New: restart("kill", testbed.WithData, false),
 }
 
-// kill ends nodes without warning and starts them again at the heal.
+// kill ends the processes of nodes without warning, and starts them again at the heal.
 type kill struct {
 	faults.Params
 	name string
@@ -106,9 +106,9 @@ func (f kill) kill(ctx context.Context, s *faults.Scope, n testbed.Node) (string
 	return n.Name() + " killed: " + receipt, nil
 }
 
-// comeBack waits until a node that forgets may return, and says with what. When
-// the run ends before that, nobody waits for a TTL: the node returns with its
-// data, or where it has none as soon as clients have had time to stop.
+// comeBack waits until a node that loses its data may return, and says what it returns with.
+// When the run ends before that, nobody waits for a TTL: the node returns with its data, or
+// where it has none as soon as clients have had time to stop.
 func (f kill) comeBack(ctx context.Context, s *faults.Scope, node testbed.Killer, killed time.Time) testbed.Restart {
 	due := time.NewTimer(time.Until(killed.Add(lateRestart(s.TTL))))
 	defer due.Stop()
@@ -129,8 +129,8 @@ func (f kill) comeBack(ctx context.Context, s *faults.Scope, node testbed.Killer
 // stopGrace is how long clients have to stop once a run is over.
 const stopGrace = time.Second
 
-// lateRestart is how long a node that forgets stays down, so that no lease
-// which it granted can be alive when it returns: the TTL and some for drift.
+// lateRestart is how long a node that loses its data stays down, so that every lease that it
+// granted has run out when it returns: the TTL, and some for drift.
 func lateRestart(ttl time.Duration) time.Duration { return ttl + ttl/10 + 10*time.Millisecond }
 
 // pickVictims resolves the nodes of a fault that excludes others on them, and
@@ -155,7 +155,7 @@ func pickVictims(ctx context.Context, s *faults.Scope, p faults.Params, rng *ran
 	return nodes, nil
 }
 
-// leases says how many leases a fault of nodes meets.
+// leases is a text about how many leases a fault of nodes meets.
 func leases(s *faults.Scope) string {
 	return fmt.Sprintf("%d leases held at that moment", len(s.Holdings("")))
 }

@@ -79,7 +79,7 @@ func heldKey(s *faults.Scope, rng *rand.Rand) (string, error) {
 	return s.LeaseKeys(resource)[0], nil
 }
 
-// A migration takes one slot from one master to another.
+// A migration moves one slot from one master to another.
 type migration struct {
 	slot         int
 	from, to     testbed.Node

@@ -6,7 +6,7 @@ import (
 	"locktorture/faults"
 )
 
-// needLinks says whether t has links to hurt.
+// needLinks says whether t has links to impair.
 func needLinks(t *faults.Target) error {
 	if t.Link == nil {
 		return fmt.Errorf("needs links between clients and nodes, which this run does without")
@@ -14,7 +14,7 @@ func needLinks(t *faults.Target) error {
 	return nil
 }
 
-// needClients says whether t has clients to hurt.
+// needClients says whether t has clients to affect.
 func needClients(t *faults.Target) error {
 	if len(t.Clients) == 0 {
 		return fmt.Errorf("needs clients that can be paused and crashed; none are given")

@@ -7,8 +7,7 @@ import (
 	"locktorture/faults/link"
 )
 
-// notify hurts the connections on which clients hear of releases, and no
-// others.
+// notify impairs only the connections over which clients are notified of releases.
 type notify struct{ linkFault }
 
 func newNotify(name string, kind link.Kind) func(faults.Params) faults.Fault {

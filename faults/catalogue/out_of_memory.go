@@ -18,8 +18,8 @@ var outOfMemoryEntry = Entry{
 	New: server(serverFault{name: "out-of-memory", writes: true, commands: []string{"CONFIG"}, apply: full("noeviction")}),
 }
 
-// full gives a node no room under an eviction policy, until the heal. Its
-// receipts are the keys that it evicted and the writes that it refused.
+// full leaves a node no memory under an eviction policy, until the heal. Its receipts are the
+// keys that it evicted and the writes that it refused.
 func full(policy string) func(context.Context, *faults.Scope, faults.Params, testbed.Node) (string, error) {
 	return func(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 		before, err := stat(ctx, n, "stats", "evicted_keys")
@@ -41,7 +41,7 @@ func full(policy string) func(context.Context, *faults.Scope, faults.Params, tes
 	}
 }
 
-// fillUp leaves a node no room until the heal, or until empty is called.
+// fillUp leaves a node no memory until the heal, or until empty is called.
 func fillUp(ctx context.Context, s *faults.Scope, n testbed.Node, policy string) (empty func(context.Context) error, err error) {
 	var undo []func(context.Context) error
 	empty = func(ctx context.Context) error {

@@ -55,13 +55,13 @@ func (f pauseClient) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 	return faults.Injection{Target: hit, Note: note}, nil
 }
 
-// wantsHolder reports whether the pause is meant for somebody who holds.
+// wantsHolder reports whether the pause must be a holder's.
 func (f pauseClient) wantsHolder(s *faults.Scope) bool {
 	role, _ := faults.SplitRole(f.Client, faults.RoleAny)
 	return s.Occasion.Moment != watch.ReleaseSent && (role == faults.RoleHolder || role == faults.RoleWanted) || slices.Contains([]watch.Moment{watch.AcquireReplied, watch.InSection, watch.RenewalDue, watch.RenewalSent, watch.Expiry}, s.Occasion.Moment)
 }
 
-// pausedClient is a client that stands still, and what it held when it froze.
+// A pausedClient is a client that is paused, and the leases that it held then.
 type pausedClient struct {
 	c     faults.Client
 	s     *faults.Scope

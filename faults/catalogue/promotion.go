@@ -122,7 +122,7 @@ func (e *election) count(ctx context.Context) {
 	}
 }
 
-// promoted is the master of the old one's shard.
+// promoted is the present master of the old master's shard.
 func (e *election) promoted(ctx context.Context) (testbed.Node, error) {
 	masters, err := e.Masters(ctx)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"locktorture/faults/link"
 )
 
-// A partition parts all clients from some nodes each: unseen says which nodes
-// the i-th of clients does not see, of nodes 0 … n−1 with a quorum of q.
+// A partition cuts each client off from some nodes: unseen lists those that the i-th of clients
+// does not reach, of nodes 0 … n−1 with a quorum of q.
 type partition struct {
 	linkFault
 	unseen func(i, clients, n, q int) []int

@@ -12,5 +12,5 @@ var ringEntry = Entry{
 	New: newPartition("ring", ring),
 }
 
-// ring shows every client a quorum, each another one.
+// ring lets every client reach a quorum, each a different one.
 func ring(i, _, n, q int) []int { return circle(i+q, n-q, n) }

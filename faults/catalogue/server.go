@@ -13,7 +13,7 @@ import (
 	"locktorture/faults/testbed"
 )
 
-// A serverFault is done to Redis by commands on a connection past every link.
+// A serverFault acts on Redis by commands, over a connection that passes no link.
 type serverFault struct {
 	faults.Params
 	name     string
@@ -31,7 +31,7 @@ type serverFault struct {
 	apply func(ctx context.Context, s *faults.Scope, p faults.Params, n testbed.Node) (receipt string, err error)
 }
 
-// server makes the constructor of f.
+// server returns the constructor of f.
 func server(f serverFault) func(faults.Params) faults.Fault {
 	return func(p faults.Params) faults.Fault {
 		f.Params = p
@@ -87,8 +87,8 @@ func (f serverFault) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand
 	return faults.Injection{Target: hit, Receipt: phrase.Join(receipts...), Instant: f.instant}, nil
 }
 
-// mastersAlone returns ErrMissed when one of the nodes of a deployment is a replica at
-// the moment, or when nobody knows.
+// mastersAlone returns ErrMissed when one of the nodes of a deployment is a replica at the
+// moment, or when that is not known.
 func mastersAlone(ctx context.Context, s *faults.Scope, nodes []testbed.Node) error {
 	d, deployed := s.Testbed.(testbed.Deployment)
 	if !deployed {
@@ -106,8 +106,8 @@ func mastersAlone(ctx context.Context, s *faults.Scope, nodes []testbed.Node) er
 	return nil
 }
 
-// findPrey returns ErrMissed when no node has anything to hurt, or when one that may be
-// stopped or being promoted does not say.
+// findPrey returns ErrMissed when no node has anything for the fault to act on, or when one
+// that may be stopped or being promoted does not answer.
 func findPrey(ctx context.Context, nodes []testbed.Node, prey func(context.Context, testbed.Node) (int64, error)) error {
 	if prey == nil {
 		return nil

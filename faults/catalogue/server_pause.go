@@ -23,12 +23,11 @@ var serverPauseEntry = Entry{
 // probeKey never exists: a DEL of it is a write that changes nothing.
 const probeKey = "locktorture-probe"
 
-// pauseLength is for how long one CLIENT PAUSE holds the writes. It ends by
-// itself then, should nobody be left to heal it; until the heal it is renewed.
+// pauseLength is for how long one CLIENT PAUSE holds the writes. It is renewed until the heal,
+// and ends by itself should nobody be left to heal it.
 const pauseLength = 10 * time.Second
 
 // pauseWrites is CLIENT PAUSE: the server holds every write, and answers reads.
-// Each call is for length, and is renewed by another one well before it ends.
 func pauseWrites(length time.Duration) func(context.Context, *faults.Scope, faults.Params, testbed.Node) (string, error) {
 	return func(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
 		s.OnHeal(n.Name()+" holds every write", "redis-cli CLIENT UNPAUSE on "+n.Addr(), func(ctx context.Context) (string, error) {

@@ -22,11 +22,10 @@ var slowCloseEntry = Entry{
 	},
 }
 
-// slowClose lets nodes close their clients' connections, and the clients hear
-// of it late.
+// slowClose makes nodes close their clients' connections, of which the clients learn late.
 type slowClose struct{ linkFault }
 
-// lateEnd is how late clients hear of the end unless told otherwise.
+// lateEnd is how late clients learn of the end by default.
 func lateEnd(ttl time.Duration) time.Duration {
 	return max(ttl/4, time.Millisecond).Round(time.Millisecond)
 }

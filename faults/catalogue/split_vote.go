@@ -13,5 +13,5 @@ var splitVoteEntry = Entry{
 	New: newPartition("split-vote", splitVote),
 }
 
-// splitVote shows every client a minority, each another one.
+// splitVote lets every client reach a minority, each a different one.
 func splitVote(i, _, n, q int) []int { return circle(i+n-q, q, n) }

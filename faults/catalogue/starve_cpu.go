@@ -22,7 +22,7 @@ var starveCpuEntry = Entry{
 	New:      func(p faults.Params) faults.Fault { return starveCPU{p} },
 }
 
-// starveCPU lets this process's goroutines compete for its processors.
+// starveCPU lets goroutines of this process compete with it for its processors.
 type starveCPU struct{ faults.Params }
 
 func (f starveCPU) Name() string                  { return "starve-cpu" }

@@ -8,9 +8,9 @@ import (
 	"locktorture/faults/testbed"
 )
 
-// Support says for a fault of the catalogue, on a kind of testbed as it can
-// best be started, why it cannot be had there, or nil. Clients and links are
-// those of a run whose lock lends its clients' clocks and notifications.
+// Support says why a fault of the catalogue cannot be injected on a kind of testbed, started in
+// the way that supports most faults; nil where it can. Clients and links are those of a run
+// whose lock uses its clients' wall clocks and notifications.
 func Support(e Entry, kind string) error {
 	return e.New(e.Default).Supports(&faults.Target{
 		Testbed: testbed.Specimen(kind), Clients: []faults.Client{model{}}, Notifies: true,
@@ -19,7 +19,7 @@ func Support(e Entry, kind string) error {
 	})
 }
 
-// model is a client of which nothing is asked but what it is.
+// A model is a client of which only the type matters.
 type model struct{}
 
 func (model) Name() string                            { return "c00" }

@@ -17,8 +17,8 @@ var ttlShiftEntry = Entry{
 	New: server(serverFault{name: "ttl-shift", writes: true, more: []string{"jump"}, prey: expiring, instant: true, apply: shiftTTL}),
 }
 
-// ttlShift brings the end of every key nearer, as a clock that jumps forward
-// does for locks that send relative times.
+// ttlShift shortens the time to live of every key, like a clock that jumps forward does for
+// locks that send relative times.
 const ttlShift = `
 local moved, cursor = 0, '0'
 repeat

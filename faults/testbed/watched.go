@@ -47,7 +47,7 @@ type vitals struct {
 	mishap   error
 }
 
-// noteCommand books a command that the server is about to be sent on purpose.
+// noteCommand notes a command that the server is about to be sent on purpose.
 func (v *vitals) noteCommand(args []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

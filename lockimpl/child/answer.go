@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// answered books the answer to a request.
+// answered handles the answer to a request.
 func (s *session) answered(m *message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,7 +44,7 @@ func (s *session) undo(l *lease) {
 	}
 }
 
-// wrote passes a write on to whoever observes.
+// wrote passes a write on to the observer.
 func (s *session) wrote(m *message) {
 	s.mu.Lock()
 	l, observer := s.leases[m.Handle], s.observer
@@ -63,7 +63,7 @@ func (s *session) wrote(m *message) {
 	}
 }
 
-// lost books the library's word that a lease is gone.
+// lost handles the library's report that a lease is gone.
 func (s *session) lost(m *message) {
 	s.mu.Lock()
 	l := s.leases[m.Handle]

@@ -4,9 +4,9 @@ package child
 
 import "syscall"
 
-// attributes put the child into a group of its own. When the harness dies the
-// end of its input is what tells it to leave.
+// attributes puts the child into a process group of its own. When the harness dies, the end of
+// its input tells the child to leave.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// strays are not looked for where the kernel does not tell what processes were given.
+// strays finds none: this kernel does not tell the environments of processes.
 func strays(string) []stray { return nil }

@@ -63,7 +63,7 @@ type Command struct {
 	hide *strings.Replacer // the nodes' passwords, in what is told of a child
 }
 
-// A Starter is a lockimpl.Factory whose context calls off what it has begun. The Locker
+// A Starter is a lockimpl.Factory with a context that cancels a start under way. The Locker
 // outlives the context.
 type Starter func(ctx context.Context, nodes []lockimpl.Node) (lockimpl.Locker, error)
 
@@ -134,10 +134,10 @@ func urls(nodes []lockimpl.Node) string {
 	return strings.Join(out, ",")
 }
 
-// hidden stands where a child has said a password that it was told.
+// hidden replaces a password that a child was given and has printed.
 const hidden = "[hidden]"
 
-// hiding hides the passwords of nodes, as they are and as URLs have them.
+// hiding replaces the passwords of nodes, both as they are and as they stand in URLs.
 func hiding(nodes []lockimpl.Node) *strings.Replacer {
 	var pairs []string
 	for _, n := range nodes {
@@ -175,8 +175,8 @@ type Write struct {
 // wait.
 type WriteObserver interface{ ObserveWrite(Write) }
 
-// A Process is what every locker of this package is besides: a process that
-// faults can hurt. The instants are those at which the harness acted.
+// A Process is a child as faults act on it: every locker of this package is one. The times that
+// its methods return are those at which the harness acted.
 type Process interface {
 	Stop() (time.Time, error) // SIGSTOP; returns once the process has stopped
 	Cont() (time.Time, error) // SIGCONT
@@ -194,6 +194,6 @@ type Process interface {
 	Findings() []string
 }
 
-// An Observable is the other thing that every locker of this package is: it
-// shows its child's writes. One observer at a time; nil ends the observation.
+// An Observable reports the writes of its child: every locker of this package is one. It has
+// one observer at a time; nil ends the observation.
 type Observable interface{ ObserveWrites(WriteObserver) }

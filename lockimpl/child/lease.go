@@ -66,7 +66,7 @@ func (l *lease) acquireResult(m *message) (lockimpl.Lease, error) {
 	return nil, unexpected("acquire", m)
 }
 
-// unexpected is the error for an answer that settles nothing.
+// unexpected is the error for an answer that decides nothing.
 func unexpected(what string, m *message) error {
 	return fmt.Errorf("%s: the child says %s %s", what, m.T, m.Text)
 }
@@ -92,7 +92,8 @@ func (l *lease) lose() {
 	}
 }
 
-// took notes when what m answers began and ended; a nil m answers nothing.
+// took notes when the operation that m answers began and ended; a nil m means that there was no
+// answer.
 func (l *lease) took(m *message) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -120,7 +121,7 @@ func (l *lease) Fence() uint64 {
 	return l.fence
 }
 
-// ValidUntil is zero where the library tells its user no time.
+// ValidUntil is zero where the library gives its user no deadline.
 func (l *lease) ValidUntil() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +160,7 @@ func (l *lease) Release(ctx context.Context) error {
 	return unexpected("release", m)
 }
 
-// Held asks for the library's own opinion.
+// Held asks whether the library believes that it holds the lease.
 func (l *lease) Held(ctx context.Context) (bool, error) {
 	if !l.locker.caps["check"] {
 		return false, fmt.Errorf("check: %w", errors.ErrUnsupported)

@@ -20,8 +20,8 @@ func (l *Locker) Findings() []string {
 	return all
 }
 
-// Close has the child leave: it is told to, then its input ends, then it is
-// killed, which is an error.
+// Close ends the child: it asks it to leave, then closes its input, then kills it, which is an
+// error.
 func (l *Locker) Close() error {
 	l.closing.Do(func() { l.closed = l.shutDown() })
 	return l.closed
@@ -49,8 +49,8 @@ func (l *Locker) shutDown() error {
 	return err
 }
 
-// patience is what the child may take to leave. One that owes an answer may take what
-// the answer still may, and the grace; one whose output broke off the grace alone.
+// patience is how long the child may take to leave. A child that owes an answer may take the
+// rest of that answer's budget and the grace; one whose output broke off the grace alone.
 func (l *Locker) patience() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,8 +69,8 @@ func (l *Locker) patience() time.Duration {
 	return l.cmd.Leave
 }
 
-// bid tells the child to leave, and waits for its goodbye, which does not matter; no longer
-// than half of patience, since it may leave at the end of its input alone.
+// bid asks the child to leave, and waits for an answer of any kind, for half of patience at
+// most: the child may leave only at the end of its input.
 func (l *Locker) bid(patience time.Duration) {
 	x, err := l.send(call{what: "quit", budget: -1}, false)
 	if err != nil {
@@ -87,8 +87,8 @@ func (l *Locker) bid(patience time.Duration) {
 	}
 }
 
-// leaves reports whether the process ends within patience of began. Once another child
-// of the command had to be killed there is trouble anyhow, and a grace must do.
+// leaves reports whether the process ends within patience of began. Once another child of the
+// command had to be killed, the grace must do.
 func (l *Locker) leaves(began time.Time, patience time.Duration) bool {
 	timer := time.NewTimer(time.Until(began.Add(patience)))
 	defer timer.Stop()
@@ -106,8 +106,8 @@ func (l *Locker) leaves(began time.Time, patience time.Duration) bool {
 	}
 }
 
-// overstay is the error of a child that has to be killed: what it owes comes first, since
-// it stays because of that.
+// overstay is the error for a child that has to be killed. It names the request that the child
+// has not answered, which is why it stays.
 func (l *Locker) overstay() error {
 	owed := l.reportUnanswered()
 	l.mu.Lock()

@@ -25,8 +25,8 @@ type Locker struct {
 	closed  error
 }
 
-// start launches a child and introduces it to its nodes. One that does not greet in
-// time, or before ctx ends, is killed: nothing of it is left.
+// start launches a child and sends it its nodes. A child that does not answer in time, or
+// before ctx ends, is killed.
 func start(ctx context.Context, c Command, k *kin, introduction request) (*Locker, error) {
 	log := &tail{next: c.Log, hide: c.hide}
 	c.Log = log
@@ -52,7 +52,7 @@ func start(ctx context.Context, c Command, k *kin, introduction request) (*Locke
 	return l, nil
 }
 
-// greet introduces the child to its nodes, within the time that its start may take.
+// greet sends the child its nodes and reads its answer, within the time that a start may take.
 func (l *Locker) greet(ctx context.Context, introduction request) (*message, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, l.cmd.Start, fmt.Errorf("%w within %v of its start", ErrSilent, l.cmd.Start))
 	defer cancel()
@@ -169,5 +169,5 @@ func closedWithin(c <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// Extends reports whether the child extends leases, by its own word.
+// Extends reports whether the child has declared that it extends leases.
 func (l *Locker) Extends() bool { return l.caps["extend"] }

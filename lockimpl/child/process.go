@@ -112,8 +112,8 @@ func (p *process) stop() (time.Time, error) {
 	return at, nil
 }
 
-// halted says whether the kernel has the process as stopped; where the kernel
-// does not tell, the signal is taken for the deed.
+// halted says whether the process is stopped, according to the kernel; where the kernel does
+// not tell, a signal that was sent counts as obeyed.
 func (p *process) halted() bool {
 	found, err := procfs.NewProc(p.pid)
 	if err != nil {
@@ -143,8 +143,8 @@ func (p *process) kill() (time.Time, error) {
 	return at, err
 }
 
-// standstill is for how long in all the process has been stopped, and whether
-// it is at present.
+// standstill is for how long in all the process has been stopped, and whether it is stopped
+// now.
 func (p *process) standstill() (total time.Duration, at bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,14 +154,14 @@ func (p *process) standstill() (total time.Duration, at bool) {
 	return p.frozen + time.Since(p.stopped), true
 }
 
-// expectEnd notes that the process ends because the harness wants it to.
+// expectEnd notes that the harness is about to end the process.
 func (p *process) expectEnd() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ending = p.ending || !closedWithin(p.gone, 0)
 }
 
-// A DeathError says how a child ended although nobody had told it to.
+// A DeathError says how a child ended that the harness had not ended.
 type DeathError struct {
 	Pid    int
 	Status string // such as "signal: killed" or "exit status 1"

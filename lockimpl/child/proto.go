@@ -63,9 +63,8 @@ func instant(us int64) time.Time {
 	return time.Now().Add(time.Duration(us-micros()) * time.Microsecond)
 }
 
-// place sets when the operation began and ended: as the child says when sent ≤
-// us0 ≤ us1 ≤ recv, and otherwise the wider [sent, recv]. It reports whether
-// the child's word could be taken.
+// place sets when the operation began and ended: by the child's stamps where sent ≤ us0 ≤ us1 ≤
+// recv, and otherwise the wider [sent, recv]. It reports whether the child's stamps counted.
 func (m *message) place(sent int64, trusted bool) bool {
 	us0, us1, ok := sent, m.recv, false
 	if trusted && m.US0 != nil && m.US1 != nil {

@@ -6,11 +6,11 @@ import (
 	"locktorture/lockimpl"
 )
 
-// A renewing lease is one that its library's watchdog renews, from its grant on. A child
-// with "renewed" among its abilities says each time that it was renewed. Of any other, one
-// that is acquired without a TTL is the user's until its release or until the library says
-// that it is lost: each renewal of a third of the watchdog's time-out is taken for done a
-// little after it was due, unless the process stood still or the lease had run out before.
+// A renewing lease is one that its library's watchdog renews, from its grant on. A child with
+// the ability "renewed" reports each renewal. With any other child, a lease that was acquired
+// without a TTL lasts until its release or until the library reports its loss: one renewal per
+// third of the watchdog's time-out is assumed, a little after it was due, unless the process
+// was stopped or the lease had run out before.
 type renewing struct{ l *lease }
 
 // RenewsUnasked implements lockimpl.SelfRenewer.
@@ -38,11 +38,11 @@ func (r renewing) Renew(observe func(lockimpl.Renewal)) {
 	}
 }
 
-// watched reports whether a lease is renewed by the library: it has a watchdog, and no TTL
-// is asked of it.
+// watched reports whether the library renews a lease: the lock has a watchdog, and the lease
+// was acquired without a TTL.
 func (l *lease) watched() bool { return l.locker.caps["watchdog"] && !l.locker.caps["ttl"] }
 
-// renewed books the library's word that it has renewed a lease.
+// renewed handles the library's report that it has renewed a lease.
 func (s *session) renewed(m *message) {
 	s.mu.Lock()
 	l := s.leases[m.Handle]
@@ -75,7 +75,7 @@ func (s *session) renewed(m *message) {
 	l.observe(r)
 }
 
-// presume takes renewals for done until the lease ends.
+// presume reports the assumed renewals until the lease ends.
 func (l *lease) presume(granted time.Time, length time.Duration) {
 	every, until := length/3, granted.Add(length)
 	before, _ := l.locker.standstill()

@@ -41,7 +41,7 @@ type server struct {
 	held map[string]*holding
 }
 
-// A holding is a lease, and the writes that go on while it is held.
+// A holding is a lease and the goroutine that writes while it is held.
 type holding struct {
 	lease lockimpl.Lease
 	stop  context.CancelFunc
@@ -135,14 +135,14 @@ func (s *server) init(o order) request {
 	return request{"t": "init_ok", "lib": "Go", "caps": strings.Join(caps, ","), "clock": "monotonic"}
 }
 
-// watchedBy is the master that the Sentinels at nodes know by name.
+// watchedBy is the name under which the Sentinels at nodes know their master.
 func watchedBy(nodes []lockimpl.Node, name string) []lockimpl.Node {
 	n := nodes[0]
 	n.Name, n.Addr, n.Sentinel = name, "", &lockimpl.Sentinel{Master: name, Addrs: strings.Split(addresses(nodes), ",")}
 	return []lockimpl.Node{n}
 }
 
-// obey does what o asks for, and answers.
+// obey carries out o, and answers.
 func (s *server) obey(o order) {
 	s.mu.Lock()
 	h := s.held[o.H]
@@ -232,7 +232,7 @@ func (s *server) acquire(o order) (lockimpl.Lease, error) {
 	}
 }
 
-// write writes until the holding ends: by its release, or by the lock's own word.
+// write writes until the holding ends: by its release, or because the lock reports its loss.
 func (s *server) write(ctx context.Context, o order, h *holding) {
 	defer close(h.ended)
 	if o.Every <= 0 {
@@ -260,7 +260,7 @@ func (s *server) stopAll() {
 	}
 }
 
-// promise adds until when a lease holds by the lock's word.
+// promise adds until when the lease holds according to the lock.
 func promise(r request, l lockimpl.Lease) request {
 	if until := l.ValidUntil(); !until.IsZero() {
 		r["until_us"] = micros() + time.Until(until).Microseconds()
@@ -268,7 +268,7 @@ func promise(r request, l lockimpl.Lease) request {
 	return r
 }
 
-// refusal is the answer for err: no, where it is the definite one, or else an error.
+// refusal is the message for err: "no" for a definite refusal, else an error.
 func refusal(no string, err, definite error) request {
 	if errors.Is(err, definite) {
 		return request{"t": no, "why": err.Error()}

@@ -69,7 +69,7 @@ func newSession(p *process, grace time.Duration, hide *strings.Replacer) *sessio
 	return s
 }
 
-// A call is what is asked of a child.
+// A call is a request to a child, and how its answer is awaited.
 type call struct {
 	what   string
 	fields request
@@ -176,8 +176,8 @@ func (s *session) await(ctx context.Context, x *exchange, prompt bool) (*message
 	}
 }
 
-// desert gives up on an answer. One that comes after all is undone by the
-// reader.
+// desert gives up on an answer. Should the answer come after all, the reader undoes what it
+// granted.
 func (s *session) desert(ctx context.Context, x *exchange, late bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -234,7 +234,7 @@ func (s *session) reportLate(x *exchange, how string) {
 	}
 }
 
-// read takes in the child's lines until its output ends.
+// read handles the child's lines until its output ends.
 func (s *session) read() {
 	defer close(s.drained)
 	lines := bufio.NewScanner(s.stdout)

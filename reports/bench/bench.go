@@ -141,7 +141,7 @@ var metrics = []metric{
 // Summarize computes the rows from the cells: figures over repeats, and ratios
 // paired within a repeat. A cell that other programs disturbed is in none of them. Locks
 // of a setting keep the order in which they come in order; the first is the one that the
-// others are held against.
+// others are compared with.
 func (r *Report) Summarize(order []string) {
 	r.Rows = nil
 	by := map[Setting]map[string][]Cell{}

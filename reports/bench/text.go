@@ -278,7 +278,7 @@ func (r *Report) across() []string {
 }
 
 // Summary writes the ratios alone, in Markdown: a line for every setting and
-// lock that the setting's first lock is held against.
+// lock that the setting's first lock is compared with.
 func (r *Report) Summary(w io.Writer) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "`%s`\n\n%s.\n\n", r.Command, strings.Join(r.head(), ". "))
@@ -301,7 +301,7 @@ func (r *Report) Summary(w io.Writer) error {
 	return err
 }
 
-// first is the row that row i is held against.
+// first is the row that row i is compared with.
 func (r *Report) first(i int) Row {
 	for i > 0 && r.Rows[i-1].Setting == r.Rows[i].Setting {
 		i--

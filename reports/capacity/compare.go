@@ -11,7 +11,7 @@ import (
 	"locktorture/reports/unit"
 )
 
-// A Guard is a change that must not be: of a figure, by a share or more.
+// A Guard is a change that must not happen: of a figure, by a share or more.
 type Guard struct {
 	Figure string
 	Change float64 // −0.1 is 10 % less
@@ -20,7 +20,7 @@ type Guard struct {
 // String writes the guard.
 func (g Guard) String() string { return fmt.Sprintf("%s %+.4g%%", g.Figure, 100*g.Change) }
 
-// A headline is a figure that two measurements are held against each other by.
+// A headline is a figure by which two measurements are compared.
 type headline struct {
 	name   string
 	pick   func(*Report) Estimate
@@ -55,7 +55,7 @@ func ParseGuard(text string) (Guard, error) {
 	return Guard{words[0], v / 100}, nil
 }
 
-// A Comparison holds a measurement against an earlier one.
+// A Comparison compares a measurement with an earlier one.
 type Comparison struct {
 	Before, After Side
 	Cautions      []string // what the measurements say against themselves, and in what they are not alike
@@ -137,7 +137,7 @@ func (h headline) difference(before, after *Report) Difference {
 	return d
 }
 
-// hold holds the measurements against a guard.
+// hold checks the measurements against a guard.
 func (c *Comparison) hold(g Guard, before, after *Report) {
 	i := slices.IndexFunc(headlines, func(h headline) bool { return h.name == g.Figure })
 	a, b := headlines[i].pick(before), headlines[i].pick(after)

@@ -10,7 +10,7 @@ import (
 	"locktorture/reports/unit"
 )
 
-// Cost is what a pair takes, and a held key.
+// Cost is what one acquire and release costs, and what a held key costs.
 type Cost struct {
 	Missing     string   `json:"missing,omitempty"`      // why nothing was measured
 	Size        int      `json:"size"`                   // goroutines of the closed loop
@@ -32,7 +32,7 @@ type Sample struct {
 	Missing string  `json:"missing,omitempty"` // why it was not measured
 }
 
-// A Failure is how users felt the loss of masters, each some seconds long.
+// A Failure is what the loss of masters for some seconds did to users' requests.
 type Failure struct {
 	Masters  int             `json:"masters"` // that were lost at once
 	Outage   time.Duration   `json:"outage_ns"`
@@ -90,7 +90,7 @@ func bytesOf(n float64) string {
 // million is a number of keys that people ask for.
 const million = 1_000_000
 
-// lines say what it costs.
+// lines are the costs as text.
 func (c Cost) lines(masters int) []Line {
 	if c.Missing != "" {
 		return []Line{{"cost", "not measured: " + c.Missing}}

@@ -59,9 +59,8 @@ func Amount(values []float64) Estimate {
 	return e
 }
 
-// Change is by how much something changes, of what it is a multiple of in each of so many
-// repeats that were tried: the mean and Student's t are of the logarithms, so that nothing
-// falls by more than all of it.
+// Change estimates the factor by which something changes, from one value per repeat: the mean
+// and Student's t are of the logarithms, so that no factor is below 0.
 func Change(ratios []float64, tried int) Estimate {
 	if tried == 0 {
 		return suppressed("the budget left no time for it")
@@ -74,18 +73,17 @@ func Change(ratios []float64, tried int) Estimate {
 	return Estimate{Value: math.Exp(stat.Mean(each, nil)) - 1, Low: math.Exp(low) - 1, High: math.Exp(high) - 1, Confidence: confidence, N: len(ratios)}
 }
 
-// ofRepeats is a figure that was fitted to all repeats, with what each of them gives
-// by itself: its interval is Student's t over the logarithms of these. How far they
-// differ is all that n repeats tell of how far the figure can be trusted. (Drawing
-// them again with replacement, by percentiles, covers 70 % at n = 3 and 80 % at n = 5
-// where it states 95 %.)
+// ofRepeats is a figure that was fitted to all repeats. Its interval is Student's t over the
+// logarithms of what each repeat gives by itself: how far these differ is all that n repeats
+// tell about the error. (Bootstrap percentiles cover 70 % at n = 3 and 80 % at n = 5 where they
+// state 95 %.)
 func ofRepeats(value float64, each []float64) Estimate {
 	return between(value, each, each)
 }
 
-// between is ofRepeats of a figure of which every repeat tells two bounds alone. Where the
-// figure of all of them together lies outside of what they give one by one, the repeats
-// are fitted otherwise than all are, and tell nothing of its error: it has no interval.
+// between is ofRepeats for a figure of which every repeat gives only two bounds. It has no
+// interval where the figure fitted to all repeats lies outside of the range of those of single
+// repeats: these were then fitted differently, and say nothing about its error.
 func between(value float64, lows, highs []float64) Estimate {
 	n := len(lows)
 	if n < 3 {
@@ -106,7 +104,7 @@ func between(value float64, lows, highs []float64) Estimate {
 // rounding is by how much the sums of one and the same figure may differ.
 const rounding = 1e-9
 
-// without is a figure that has no interval: no more is claimed than why.
+// without is a figure without an interval, and the reason for that.
 func without(value float64, why string) Estimate {
 	return Estimate{Value: value, Suppressed: why}
 }

@@ -12,8 +12,8 @@ import (
 	"locktorture/reports/unit"
 )
 
-// A HeldOut point was measured and fitted to nothing: what the model says of it shows
-// how far its predictions go wrong.
+// A HeldOut is a point that was measured and not used for any fit: comparing it with the
+// model's prediction shows how large the errors of predictions are.
 type HeldOut struct {
 	Name      string   `json:"name"`
 	Scenario  Scenario `json:"scenario"`
@@ -35,7 +35,7 @@ func NewHeldOut(name string, s Scenario, rates, p50s, p99s []float64) HeldOut {
 	return HeldOut{Name: name, Scenario: s, Measured: Figures{Amount(rates), Amount(p50s), Amount(p99s)}}
 }
 
-// An Error is how far predictions of one figure went wrong, over the held-out points.
+// An Error is how far the predictions of one figure were off, over the held-out points.
 type Error struct {
 	N      int     `json:"n"`
 	Median float64 `json:"median"` // of |predicted/measured − 1|
@@ -52,11 +52,11 @@ type Errors struct {
 	P99  Error `json:"acquire_p99"`
 }
 
-// fewHeldOut is below how many held-out points no error is stated.
+// fewHeldOut is the number of held-out points below which no error is stated.
 const fewHeldOut = 3
 
-// around is a prediction with the interval in which the next measurement would lie,
-// as the held-out points tell.
+// around is a prediction with the interval in which the next measurement would lie, according
+// to the errors at the held-out points.
 func (e Error) around(value float64) Estimate {
 	if e.N < fewHeldOut {
 		return Estimate{Value: value, N: 1, Suppressed: fmt.Sprintf("no interval: an error wants %d points that were measured and not fitted, and there are %d", fewHeldOut, e.N)}
@@ -134,8 +134,8 @@ func (r *Report) Validate() {
 	c.Ramp = m.ramp()
 }
 
-// keptUp reports whether the rate of a point is just what was offered: it says nothing of
-// the model's rates.
+// keptUp reports whether the rate of a point is simply the rate that was offered: it does not
+// test the model's rates.
 func keptUp(h HeldOut) bool {
 	return h.Scenario.Rate > 0 && h.Measured.Rate.Value > queueing.KeptUp*h.Scenario.Rate
 }
@@ -179,7 +179,7 @@ func (r *Report) offered(rate float64) Scenario {
 // rampTo is how far beyond the highest valid rate the ramp is predicted.
 const rampTo = 1.5
 
-// ramp predicts the open loop over its rates and somewhat beyond.
+// ramp predicts the open loop for its rates and somewhat beyond.
 func (m *Model) ramp() (out []Prediction) {
 	rates := ratesOf(Steps(m.r.Points))
 	if len(rates) == 0 {
@@ -262,7 +262,7 @@ func (e Errors) causes() (out []string) {
 	return out
 }
 
-// modelLines say how good the model is.
+// modelLines say how accurate the model is.
 func (r *Report) modelLines() []Line {
 	c := r.Calibration
 	if c == nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Tail is what one repeat met with that a lease has to cover.
+// A Tail is the longest durations of one repeat that a lease has to cover.
 type Tail struct {
 	Hold     time.Duration // p99.99, with the hold that was asked for
 	Acquire  time.Duration // p99.9, at or below the limit
@@ -17,10 +17,10 @@ type Tail struct {
 // fewest holds and acquires of a repeat that have a tail.
 const fewest = 100
 
-// Cover estimates the TTL that covers the longest hold with the acquire before
-// it and a pause within it, and leaves a renewal every third of the TTL time to
-// be missed once: the most that any repeat asks for. The largest of n has no interval:
-// whatever the distribution, one more repeat asks for more with probability 1/(n+1).
+// Cover estimates the TTL that covers the longest hold, the acquire before it and a pause
+// within it, and that leaves time for one missed renewal, with a renewal every third of the
+// TTL. It is the largest value of any repeat. The largest of n has no interval: whatever the
+// distribution, one more repeat is larger with probability 1/(n+1).
 func Cover(tails []Tail) Lease {
 	var usable []Tail
 	for _, t := range tails {

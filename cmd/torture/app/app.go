@@ -1,5 +1,5 @@
-// Package app is the command torture, which tells whether a distributed lock on
-// Redis is safe, how it fails, and how much it can carry.
+// Package app is the command torture, which finds out whether a distributed lock on Redis is
+// safe, how it fails, and how much it can carry.
 package app
 
 import (
@@ -35,7 +35,7 @@ type exitCode int
 
 func (e exitCode) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-// A harnessError is trouble of our own, as opposed to wrong usage.
+// A harnessError is a failure of the harness itself, not wrong usage.
 type harnessError struct{ err error }
 
 func (e harnessError) Error() string { return e.err.Error() }
@@ -85,8 +85,8 @@ func (t *tool) run(args []string, stdout, stderr io.Writer) int {
 	return exitOf(err, stderr)
 }
 
-// exitOf is the exit code that err stands for; what has no code is wrong usage.
-// An error that says something is printed.
+// exitOf is the exit code for err; an error without one is wrong usage. It prints the error, if
+// that has a text.
 func exitOf(err error, stderr io.Writer) int {
 	var code exitCode
 	var harness harnessError
@@ -103,8 +103,8 @@ func exitOf(err error, stderr io.Writer) int {
 	return exitUsage
 }
 
-// complain prints an error, each of its lines in the tool's own name: a part of
-// it may be somebody else's text.
+// complain prints an error; each line begins with the tool's name, since a part of the error
+// may be somebody else's text.
 func complain(w io.Writer, err error) {
 	for line := range strings.SplitSeq(printable.Lines(printable.HideUserinfo(err.Error())), "\n") {
 		fmt.Fprintln(w, "torture:", line)

@@ -93,7 +93,7 @@ func (b *benchCommand) run(cmd *cobra.Command, _ []string) error {
 	return err
 }
 
-// measureError tells servers that were badly chosen from trouble of our own.
+// measureError tells a wrong choice of servers from a failure of the harness.
 func measureError(err error) error {
 	if err == nil {
 		return nil
@@ -110,7 +110,7 @@ func resultsDir(out, what string, seed uint64) string {
 	return filepath.Join(out, reports.DirName(reports.Meta{Scenario: what, Seed: seed, Began: time.Now()}))
 }
 
-// commandLine is what was typed, with the seed that was drawn.
+// commandLine is the command as it was typed, with the seed that was drawn.
 func commandLine(seed uint64) string {
 	words := printable.HideSecrets(append([]string{"torture"}, os.Args[1:]...))
 	if !strings.Contains(strings.Join(words, " "), "--seed") {

@@ -101,8 +101,8 @@ func (c *capacityCommand) run(cmd *cobra.Command, _ []string) error {
 	return err
 }
 
-// alone refuses the settings of a measurement beside a question: the calibration that
-// answers has its own.
+// alone rejects flags of a measurement beside a question, which a stored calibration answers
+// with settings of its own.
 func alone(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"what-if", "plan", "from", "out", "format", "quiet"}, f.Name) && err == nil {

@@ -133,7 +133,7 @@ type stored struct {
 // streamed is the path of what can be read once only: standard input, or a pipe.
 const streamed = "-"
 
-// writerWait is how long a pipe is waited for that nobody has opened to write.
+// writerWait is how long check waits for somebody to open a pipe for writing.
 const writerWait = 30 * time.Second
 
 // locate finds standard input (-), a file, a pipe, or the history of a run.
@@ -159,8 +159,8 @@ func locate(cmd *cobra.Command, runs, path string) (*stored, error) {
 	return s, nil
 }
 
-// spool copies a stream to a file, so that it can be read twice. What has not
-// come when the time is up is left out.
+// spool copies a stream to a file, so that it can be read twice. What comes after the time is
+// up is left out.
 func (s *stored) spool(ctx context.Context, timeout time.Duration) (remove func(), err error) {
 	if s.path != streamed {
 		return func() {}, nil
@@ -325,8 +325,8 @@ func within(ctx context.Context, timeout time.Duration) (context.Context, contex
 // reminderEvery is how often a verb that works for long says so.
 const reminderEvery = 10 * time.Second
 
-// remind says every reminderEvery what goes on, and for how long already, until
-// stop is called. What is done by then is not spoken of.
+// remind says every reminderEvery what is being done, and for how long already, until stop is
+// called.
 func remind(w io.Writer, what string) (stop func()) {
 	began := time.Now()
 	return periodic.Start(reminderEvery, func() {

@@ -20,7 +20,7 @@ import (
 	"locktorture/workload/history/printable"
 )
 
-// An exhaustiveReport is what `torture simulate --exhaustive` came to.
+// An exhaustiveReport is the result of `torture simulate --exhaustive`.
 type exhaustiveReport struct {
 	Schema  int              `json:"schema"`
 	Verdict checker.Verdict  `json:"verdict"`
@@ -99,7 +99,7 @@ func (s *simulateCommand) fewNodes() int {
 	return 0
 }
 
-// tryAll has this machine try.
+// tryAll tries all orders on this machine.
 func (s *simulateCommand) tryAll(cmd *cobra.Command, r *exhaustiveReport) {
 	w, opts := s.people(cmd)
 	began := time.Now()
@@ -142,7 +142,7 @@ func (s *simulateCommand) tryAll(cmd *cobra.Command, r *exhaustiveReport) {
 	r.conclude()
 }
 
-// atMost says how far schedules departed from a healthy network.
+// atMost is a text about how far schedules departed from a healthy network.
 func atMost(deviations int) string {
 	if deviations == 0 {
 		return "healthy network"

@@ -73,8 +73,8 @@ func mayBeNumber(name string) bool {
 	return err == nil && n > 0
 }
 
-// related names the violations that share events with the nth one's proof: one
-// is often the cause of the other.
+// related names the violations whose proof shares events with that of the nth: one is often the
+// cause of the other.
 func related(all []checker.Finding, n int) string {
 	var also []string
 	this := all[n-1]

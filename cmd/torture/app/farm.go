@@ -24,7 +24,7 @@ import (
 	"locktorture/workload/history/printable"
 )
 
-// A farmFlags says whose machines play for a verb.
+// A farmFlags are the flags that say which machines play for a verb.
 type farmFlags struct {
 	farm, nats string
 	access     farm.Access
@@ -36,7 +36,7 @@ func (f *farmFlags) add(flags *pflag.FlagSet) {
 	addAccess(flags, &f.access)
 }
 
-// addAccess adds how a server of NATS is spoken to.
+// addAccess adds the flags for access to a NATS server.
 func addAccess(flags *pflag.FlagSet, a *farm.Access) {
 	flags.StringVar(&a.Credentials, "nats-creds", "", "file of credentials for NATS; a token or password stands in the URL, or a token in "+farm.TokenVariable)
 	flags.StringVar(&a.CA, "nats-ca", "", "file of the authority that signed the other side's certificate (PEM)")

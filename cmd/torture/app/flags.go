@@ -24,7 +24,7 @@ var atOnce = []string{"jobs", "scouts", "slots"}
 // no mutant (of a job whose setting was left empty), no further locks.
 var mayBeEmpty = []string{"out", "plant-mutant", "known-bad"}
 
-// listedBy says of flags with names where these are listed.
+// listedBy names, for flags whose values are names, the command that lists these.
 var listedBy = map[string]string{
 	"lock": " (torture list locks)", "only": " (torture list locks)", "fault": " (torture list faults)", "without": " (torture list faults)",
 	"scenario": " (torture list scenarios)", "accept": " (torture list anomalies)",
@@ -94,7 +94,7 @@ func checkFlag(f *pflag.Flag) error {
 	return nil
 }
 
-// emptyFlag reports whether a flag was given nothing at all, or a list of nothing.
+// emptyFlag reports whether a flag was given an empty value, or a list of nothing.
 func emptyFlag(f *pflag.Flag) bool {
 	if list, is := f.Value.(pflag.SliceValue); is {
 		items := list.GetSlice()

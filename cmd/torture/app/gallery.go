@@ -187,7 +187,7 @@ func (g *galleryCommand) chosen() ([]catalogue.Lock, error) {
 	return all, nil
 }
 
-// suffers says whether l's trial uses one of the faults asked for.
+// suffers says whether l's trial uses one of the faults of --fault.
 func (g *galleryCommand) suffers(l catalogue.Lock) bool {
 	return slices.ContainsFunc(gallery.Trials[l.ID].FaultNames(), func(f string) bool { return slices.Contains(g.faults, f) })
 }

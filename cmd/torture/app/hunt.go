@@ -104,7 +104,7 @@ func (h *huntCommand) run(cmd *cobra.Command, _ []string) error {
 // several workers, and few enough to learn from.
 const farmJobs = 24
 
-// fixed are the settings that a hunt keeps when it is gone on with.
+// fixed are the flags that a hunt keeps when it is resumed.
 var fixed = []string{"lock", "nodes", "testbed", "seed", "beyond", "without"}
 
 // earlier is the hunt to go on with, or nil, and takes its settings over.

@@ -173,7 +173,7 @@ func seedWords(seeds []uint64) string {
 	return strings.Join(words, " ")
 }
 
-// applySettings lays what the whole night has in common over one cell.
+// applySettings sets what the whole night has in common on one cell.
 func (n *nightlyCommand) applySettings(c *config.Config) error {
 	if err := c.ReadEnvironment(config.Environ()); err != nil {
 		return err
@@ -284,7 +284,7 @@ func (n *nightlyCommand) player(night *reports.Night) nightly.Player {
 	}
 }
 
-// conclude writes the night down and exits by its verdict.
+// conclude writes the night's files, and exits by its verdict.
 func (n *nightlyCommand) conclude(cmd *cobra.Command, w io.Writer, night *reports.Night) error {
 	if len(night.Cells) == 0 && cmd.Context().Err() != nil {
 		return exitCode(exitInterrupted)

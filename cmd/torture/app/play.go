@@ -73,7 +73,7 @@ func (t *tool) playAndShow(cmd *cobra.Command, cfg config.Config, o output) erro
 	return printRun(cmd, r, o)
 }
 
-// unplayed ends a verb whose run left no record: trouble of the harness is its verdict.
+// unplayed ends a verb whose run left no record: the verdict is a harness error.
 func unplayed(cmd *cobra.Command, w io.Writer, err error) error {
 	if !errors.As(err, new(harnessError)) {
 		return err
@@ -123,8 +123,8 @@ func (t *tool) execute(cmd *cobra.Command, cfg config.Config, o output) (*report
 	return r, startError(cmd.Context(), err)
 }
 
-// startError tells trouble of our own from what was chosen wrongly, and from a start that
-// the user interrupted.
+// startError tells failures of the harness from wrong choices of the user, and from a start
+// that the user interrupted.
 func startError(ctx context.Context, err error) error {
 	start, ok := errors.AsType[run.StartError](err)
 	switch {
@@ -136,7 +136,7 @@ func startError(ctx context.Context, err error) error {
 	return harnessError{start}
 }
 
-// people returns where people's text goes, and how it may look there.
+// people returns the writer for text that people read, and how that may be formatted.
 func (o output) people(cmd *cobra.Command) (io.Writer, terminal.Options) {
 	w := cmd.OutOrStdout()
 	if o.json {
@@ -284,7 +284,7 @@ func (t *tool) monitorCrash() (*crash.Monitor, error) {
 // afterCrashLimit bounds the cleaning after a crash.
 const afterCrashLimit = time.Minute
 
-// clearAway removes what runs have left whose process did not live to do it.
+// clearAway removes what killed runs have left behind.
 func clearAway(runs []crash.Run) error {
 	ctx, cancel := context.WithTimeout(context.Background(), afterCrashLimit)
 	defer cancel()

@@ -292,7 +292,7 @@ func named(image, server string) bool {
 	return strings.HasPrefix(version+".", tag+".") && (!strings.Contains(image, "valkey") || product == "valkey")
 }
 
-// gravest is the verdict that stands for all.
+// gravest is the verdict for all images: the worst.
 func gravest(results []imageResult) checker.Verdict {
 	worst := checker.Pass
 	for _, r := range results {

@@ -385,7 +385,7 @@ func (s *simulateCommand) summary(w io.Writer, r *simulate.Report) {
 	line("rests on", "nodes and network in memory: no evidence about Redis itself")
 }
 
-// stepText is a step as a scenario file has it.
+// stepText is a step in the notation of scenario files.
 func stepText(s faults.Spec) string {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -436,7 +436,7 @@ func sameAs(file simulate.Replay, res simulate.Result) string {
 	return "the same history as before, event for event"
 }
 
-// storiesOf tells what a replay showed.
+// storiesOf prints the findings of a replay.
 func storiesOf(w io.Writer, res simulate.Result, events []history.Event) {
 	told := story.NewCollector(res.Header, reports.WorstFirst(res.Report), 3)
 	for i := range events {

@@ -27,8 +27,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// A Scenario is what Test puts a lock through: a built-in scenario or a file, and
-// what is set on top.
+// A Scenario is what Test plays against a lock: a built-in scenario or a file, and settings on
+// top of it.
 type Scenario struct {
 	name string
 	set  []setting

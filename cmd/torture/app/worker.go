@@ -124,7 +124,7 @@ func (w *workerCommand) run(cmd *cobra.Command, _ []string) (err error) {
 	return harnessError{err}
 }
 
-// host has clients of runs, beside the rounds of farms.
+// host runs clients of runs, beside the rounds of farms.
 func (w *workerCommand) host(ctx context.Context, conn *nats.Conn, alone sync.Locker) error {
 	one := &distributed.Worker{
 		Conn: conn, Name: w.worker.Name, Build: thisBuild(), Dir: w.dir, Log: w.worker.Log, Alone: alone, Open: run.Host(w.locks),

@@ -19,7 +19,7 @@ import (
 type auditLog struct {
 	j       *rule.Env
 	unasked func(lines ...int) bool // whether nobody asked for one of these as it stands there
-	kept    func() bool             // whether every write is held against the log
+	kept    func() bool             // whether every write is compared with the log
 	last    rule.Table[section]     // the last write of each key in the log …
 	own     rule.Table[section]     // … and of each holder
 

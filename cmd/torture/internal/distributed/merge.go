@@ -120,7 +120,7 @@ type merger struct {
 	out   history.Event
 	over  history.Event // the end of the history, once it has come
 
-	withheld int // lines of the store's log that are held against nobody
+	withheld int // lines of the store's log that count for no client
 }
 
 // A feed is a source, and its next event.
@@ -304,7 +304,7 @@ func (m *merger) lose(f *feed) {
 }
 
 // unasked says whether a line of the store's log is of a lost source that can no more tell
-// under which lease it wrote: such a line is held against nobody. Where it was the one
+// under which lease it wrote: such a line counts for no client. Where it was the one
 // that the source still told of, it may have asked for it after its last event.
 func (m *merger) unasked(line *history.Event) bool {
 	for _, f := range m.lost {

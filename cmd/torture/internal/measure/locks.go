@@ -46,7 +46,7 @@ func always(f lockimpl.Factory) func(string) lockimpl.Factory {
 }
 
 // Contestants are the locks in the order in which tables show them. Of those
-// in a setting, the first is what the others are held against. Each rival is as its own
+// in a setting, the first is what the others are compared with. Each rival is as its own
 // documentation has it, and at its fastest known setting where that is another.
 var Contestants = []Contestant{
 	{ID: "single", About: "the full lock on one master, fenced", Nodes: 1, Extends: true, Factory: FullLock},
@@ -64,7 +64,7 @@ var Contestants = []Contestant{
 }
 
 // ContestantIDs are the locks that bench measures unless told otherwise, the
-// ones that others are held against first.
+// ones that others are compared with first.
 func ContestantIDs() []string {
 	var ids []string
 	for _, c := range Contestants {

@@ -195,7 +195,7 @@ func (p *Player) Config(r search.Round) config.Config {
 // A message of a healthy network travels for slowest of a lease at most, and so that a
 // client can connect anew and be answered, which takes up to roundTrips, within half of the
 // time in which the lock undoes what failed. What takes longer is a fault, and the history
-// must say so: a renewal, or an undo, that such a delay outlasts would be held against the
+// must say so: a renewal, or an undo, that such a delay outlasts would be compared with the
 // lock.
 const (
 	slowest    = 0.05
