@@ -19,7 +19,7 @@ type LacksError struct {
 
 func (e *LacksError) Error() string { return "the lock has no " + e.Ability }
 
-// Lacks says what the mode needs that l cannot do, or nil.
+// Lacks is a *LacksError that names what the mode needs and l cannot do, or nil.
 func Lacks(m Mode, l lockimpl.Locker) error {
 	var has bool
 	var ability string
@@ -45,8 +45,8 @@ func Lacks(m Mode, l lockimpl.Locker) error {
 	return fmt.Errorf("mode %s: %w", m, &LacksError{Ability: ability})
 }
 
-// obtain asks for the arrival's keys until they are granted, the client's
-// patience ends, or the phase does. It returns nil without a grant.
+// obtain asks for the arrival's keys until they are granted, the client's patience is
+// exhausted, or the phase ends. It returns nil without a grant.
 func (w *worker) obtain(ctx context.Context, a arrival) *section {
 	until := time.Now().Add(w.cfg.Patience)
 	for try := 0; ; try++ {
@@ -89,7 +89,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 	w.client.heldBack(ctx)
 	leases, err := w.acquire(ctx, a)
 	kind := history.OK
-	s := &section{worker: w, use: a.use, look: make(chan struct{}, 1)}
+	s := &section{worker: w, use: a.use, lossLock: make(chan struct{}, 1)}
 	for i, e := range events {
 		if err == nil {
 			if leases[i].ValidUntil().IsZero() {
@@ -115,14 +115,14 @@ func granted(rec *history.Recorder, e history.Event, l lockimpl.Lease) history.E
 	return e
 }
 
-// A timed lease says when its acquisition, or the release since, really began and ended,
-// where a child process between the harness and the lock blurs that. Both times are zero
-// for a release that was not answered.
+// A timed lease says when its acquisition, or the release since, really began and ended, where
+// a child process between the harness and the lock delays the answer. Both times are zero for a
+// release that was not answered.
 type timed interface {
 	Took() (began, ended time.Time)
 }
 
-// took adds to the event of an acquisition or a release what a timed lease says.
+// took adds these times to the event of an acquisition or a release.
 func took(rec *history.Recorder, e history.Event, l lockimpl.Lease) history.Event {
 	t, can := l.(timed)
 	if !can {
@@ -185,7 +185,7 @@ func (w *worker) asks(a arrival) string {
 	return ""
 }
 
-// reenter takes key in the name of the client.
+// reenter acquires key again for the client, which holds it.
 func (w *worker) reenter(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	return w.inc.conn.Locker.(lockimpl.ReentrantLocker).AcquireAs(ctx, w.inc.owner, key, ttl)
 }

@@ -11,8 +11,8 @@ import (
 	"locktorture/workload/store"
 )
 
-// RecordAudit appends the store's own log to the history, one audit event per
-// write, in the store's order. The store must not be written to meanwhile.
+// RecordAudit appends the store's own log to the history, one audit event per write, in the
+// store's order. Nothing may write to the store meanwhile.
 func RecordAudit(ctx context.Context, s *store.Client, rec *history.Recorder) error {
 	return s.Audit(ctx, func(entry store.Entry) error {
 		rec.Append(auditEvent(&entry))
@@ -44,8 +44,8 @@ type Node interface {
 	Dial(ctx context.Context) (net.Conn, error)
 }
 
-// settle is what Leftovers grants an expiry beyond the TTL: the resolution of
-// the servers' expiry, and the time that the last release may be on its way.
+// settle is how long after the TTL a key may still expire: the resolution of the servers'
+// expiry, and the time for which the last release may be under way.
 const settle = 100 * time.Millisecond
 
 // Leftovers looks for lease-bearing keys that outlive their lease. It must be
@@ -88,8 +88,8 @@ func leaseKeys(cfg Config, lock lockimpl.Locker) (keys []leaseKey, err error) {
 	return keys, nil
 }
 
-// lookAround looks at every node. A node that does not answer is recorded as
-// such, and the others are looked at all the same.
+// lookAround samples every node. A node that does not answer is recorded as such, and the
+// others are sampled all the same.
 func lookAround(ctx context.Context, nodes []Node, keys []leaseKey, rec *history.Recorder, all bool) (left int, err error) {
 	names := make([]string, len(keys))
 	for i, k := range keys {

@@ -5,8 +5,8 @@ import "context"
 // An operation under way can be cancelled.
 type operation struct{ cancel context.CancelFunc }
 
-// Cancel ends the context of every operation that the client has under way, as
-// its caller would who has lost patience, and returns how many there were.
+// Cancel cancels the context of every operation of the client's that is under way, like a
+// caller who gives up, and returns how many there were.
 func (c *Client) Cancel() (ended int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -21,8 +21,8 @@ func (c *Client) Cancel() (ended int) {
 	return ended
 }
 
-// cancellable lets Cancel end an operation of inc until the returned function
-// has ended it.
+// cancellable makes an operation of inc one that Cancel cancels, until the returned function is
+// called.
 func (c *Client) cancellable(inc *incarnation, cancel context.CancelFunc) context.CancelFunc {
 	op := &operation{cancel}
 	c.mu.Lock()

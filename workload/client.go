@@ -21,10 +21,9 @@ type Client struct {
 	// Connect builds the next incarnation.
 	Connect func(ctx context.Context) (*Conn, error)
 
-	// Pause blocks while the client is frozen. The worker passes it before
-	// every step; before a write, between its check that the lease still holds
-	// and the write itself: where a real process can be stopped unawares. Nil
-	// never blocks.
+	// Pause blocks while the client is paused. The worker calls it before every step, and
+	// before a write between its check that the lease still holds and the write itself:
+	// where a real process may be stopped. Nil never blocks.
 	Pause func(ctx context.Context) error
 
 	turn sync.Mutex // one birth or death at a time
@@ -81,9 +80,9 @@ func (c *Client) Holds() []string {
 	return slices.Clone(c.alive.holds)
 }
 
-// Crash ends the present incarnation without a word to anybody: its
-// connections are severed, nothing is released, and what it had open is
-// recorded as unknown. It returns once the worker acts for it no more.
+// Crash ends the present incarnation abruptly: its connections are severed, nothing is
+// released, and its open operations are recorded as unknown. It returns once the worker no
+// longer acts for it.
 func (c *Client) Crash(ctx context.Context) (receipt string, err error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -96,7 +95,7 @@ func (c *Client) Crash(ctx context.Context) (receipt string, err error) {
 	c.alive, c.up = nil, make(chan struct{})
 	inc.conn.Sever()
 	close(inc.dead)
-	parted, held := inc.parted, inc.holds
+	parted, held := inc.released, inc.holds
 	if inc.kill != nil {
 		inc.kill()
 	}
@@ -124,7 +123,8 @@ func whyNot(inc *incarnation) string {
 	return "its connections cannot be severed"
 }
 
-// Restart brings a crashed client back as an owner that knows nothing.
+// Restart starts the next incarnation of a crashed client: a new owner that knows nothing of
+// the one before.
 func (c *Client) Restart(ctx context.Context) (receipt string, err error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -206,15 +206,15 @@ func (c *Client) locker() (lockimpl.Locker, error) {
 	return c.alive.conn.Locker, nil
 }
 
-// HoldBack has the client call wait before it sends the next operation that it has
-// begun: a fault that is to meet that very operation is then in force.
+// HoldBack makes the client call wait before it sends the next operation that it begins, so
+// that a fault can be in force when that operation is sent.
 func (c *Client) HoldBack(wait func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.hold = wait
 }
 
-// heldBack waits for whoever holds the client back, and passes its gate again.
+// heldBack calls that function, if one is set, and waits while the client is paused.
 func (c *Client) heldBack(ctx context.Context) {
 	c.mu.Lock()
 	wait := c.hold
@@ -226,7 +226,7 @@ func (c *Client) heldBack(ctx context.Context) {
 	}
 }
 
-// pause passes the client's gate. It reports false when ctx ended.
+// pause waits while the client is paused. It returns false when ctx ended.
 func (c *Client) pause(ctx context.Context) bool {
 	if c.Pause == nil {
 		return ctx.Err() == nil

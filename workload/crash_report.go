@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// ReadCrash reads what the Go runtime writes when a panic, in a goroutine that
-// nobody could recover, or another fatal error ends a program: a lock's own
-// goroutine takes the whole harness with it. It reports false when text is none.
+// ReadCrash reads what the Go runtime prints when a fatal error ends a program, such as a panic
+// in a goroutine of the lock's own, which nobody can recover. It reports false when text is no
+// such report.
 func ReadCrash(text string) (e *PanicError, ok bool) {
 	said, trace, found := strings.Cut(text, "\ngoroutine ")
 	if !found {

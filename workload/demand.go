@@ -8,8 +8,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// A demand counts what becomes of the arrivals of one phase, those of a closed
-// loop too: there one arrives whenever a client is free.
+// A demand counts how the arrivals of one phase ended, also those of a closed loop: there an
+// arrival is due whenever a client is free.
 type demand struct {
 	began time.Time
 	grace time.Duration // what has waited no longer than this at the end says nothing
@@ -20,7 +20,8 @@ type demand struct {
 	waited  [40]int64 // by the power of two of milliseconds that they had waited at least
 }
 
-// maxGrace bounds the grace of what waits when a phase ends.
+// maxGrace bounds the grace: an arrival that has waited for less than that when a phase ends
+// does not count as unserved.
 const maxGrace = time.Second
 
 func newDemand(c Config, length time.Duration) *demand {

@@ -10,10 +10,10 @@ type incarnation struct {
 	writes int           // values handed out; the worker's alone
 
 	// Guarded by Client.mu.
-	holds  []string // keys, for receipts
-	open   map[*operation]struct{}
-	kill   context.CancelFunc // ends what the worker has open; nil when no worker acts
-	parted chan struct{}      // closed when the worker acts no more
+	holds    []string // keys, for receipts
+	open     map[*operation]struct{}
+	kill     context.CancelFunc // ends what the worker has open; nil when no worker acts
+	released chan struct{}      // closed when the worker acts no more
 }
 
 func (i *incarnation) crashed() bool {
@@ -25,20 +25,20 @@ func (i *incarnation) crashed() bool {
 	}
 }
 
-// discard gives back what a dead incarnation left in this process. Its errors
-// say no more than that it is dead.
+// discard frees what a dead incarnation has in this process. Its errors are ignored: the
+// incarnation is dead.
 func (i *incarnation) discard() { _ = i.conn.Close() }
 
-// await returns the living incarnation, and marks that a worker acts for it,
-// whose context it makes: only the incarnation's end cancels that one. It
-// waits while the client is down, and returns nil when over is closed first.
+// await returns the living incarnation, and notes that a worker acts for it, whose context it
+// makes: only the end of the incarnation cancels that. It waits while the client is down, and
+// returns nil when over is closed first.
 func (c *Client) await(ctx context.Context, over <-chan struct{}) (*incarnation, context.Context) {
 	for {
 		c.mu.Lock()
 		inc, up := c.alive, c.up
 		if inc != nil {
 			life, kill := context.WithCancel(context.WithoutCancel(ctx))
-			inc.kill, inc.parted = kill, make(chan struct{})
+			inc.kill, inc.released = kill, make(chan struct{})
 			c.mu.Unlock()
 			return inc, life
 		}
@@ -51,12 +51,12 @@ func (c *Client) await(ctx context.Context, over <-chan struct{}) (*incarnation,
 	}
 }
 
-// part ends what await began.
-func (c *Client) part(inc *incarnation) {
+// release ends what await began.
+func (c *Client) release(inc *incarnation) {
 	c.mu.Lock()
 	inc.kill()
-	close(inc.parted)
-	inc.kill, inc.parted, inc.holds = nil, nil, nil
+	close(inc.released)
+	inc.kill, inc.released, inc.holds = nil, nil, nil
 	c.mu.Unlock()
 	if inc.crashed() {
 		inc.discard()

@@ -9,10 +9,10 @@ import (
 	"locktorture/workload/history"
 )
 
-// watch starts what goes on beside the section: automatic renewal, where it is wanted and
-// the lease can, or where the lease does so unasked, and the wait for a loss. It ends with
-// s.done. A client can be stopped between one lease and the next, and in virtual time does
-// nothing twice at one instant.
+// watch starts what runs beside the section until s.done is closed: automatic renewal, if it is
+// wanted and the lease can be renewed or renews itself, and waiting for a loss. A client can be
+// stopped between starting the watch of one lease and of the next, and in virtual time does no
+// two things at one instant.
 func (s *section) watch(ctx context.Context, renew bool) {
 	s.done = make(chan struct{})
 	for i := range s.parts {
@@ -31,16 +31,16 @@ func (s *section) watch(ctx context.Context, renew bool) {
 	}
 }
 
-// beside starts the event of something that goes on beside the worker's own
-// operations, on the section's i-th key.
+// beside begins the event of something on the section's i-th key that the lock does, not the
+// worker.
 func (s *section) beside(op history.Op, i int) history.Event {
 	e := s.event(op, i)
 	e.Process, e.Owner, e.Kind = s.side, s.inc.owner, history.OK
 	return e
 }
 
-// awaitLoss records e when the library reports the loss of a lease. A client
-// that is stopped hears of it later: the event's began_ns is when it was said.
+// awaitLoss records e when the library reports the loss of a lease. A client that is paused
+// receives the report later: the event's began_ns is when it was made.
 func (s *section) awaitLoss(ctx context.Context, e history.Event, lost <-chan struct{}) {
 	select {
 	case <-lost:
@@ -114,7 +114,7 @@ func (s *section) extend(ctx context.Context) history.Kind {
 	return worst
 }
 
-// nested takes the section's key again, writes, and gives the inner hold back.
+// nested re-enters the section's key, writes, and releases the inner hold.
 func (s *section) nested(ctx context.Context) bool {
 	if !s.client.pause(ctx) {
 		return false
@@ -138,8 +138,8 @@ func (s *section) nested(ctx context.Context) bool {
 	return ctx.Err() == nil && s.client.pause(ctx) && s.release(ctx, e, inner) && wrote
 }
 
-// release ends one hold. What is lost need not be released, but the client
-// cannot know.
+// release releases one hold. A lost lease need not be released, but the client cannot know that
+// it is lost.
 func (s *section) release(ctx context.Context, e history.Event, lease lockimpl.Lease) bool {
 	return s.do(ctx, e, func(ctx context.Context, e *history.Event) error {
 		err := lease.Release(ctx)
@@ -148,7 +148,7 @@ func (s *section) release(ctx context.Context, e history.Event, lease lockimpl.L
 	}) == history.OK
 }
 
-// torn says that the row changed under the section's eyes.
+// torn notes that the row was changed by somebody else during the section.
 func (s *section) torn(knew, found uint64) string {
 	s.tears.Add(1)
 	return fmt.Sprintf("the row changed within the section: its version was %d, this write replaced %d", knew, found)

@@ -24,7 +24,7 @@ type use struct {
 // abilities are what a lock can do beside Acquire.
 type abilities struct{ wait, shared, reentrant, multi, fair bool }
 
-// abilitiesOf asks the first client that lives; they are all alike.
+// abilitiesOf asks the first client that lives: all have the same lock.
 func (p *phase) abilitiesOf(clients []*Client) (a abilities) {
 	if p.cfg.Mode != ModeMixed {
 		return a
@@ -44,8 +44,8 @@ func (p *phase) abilitiesOf(clients []*Client) (a abilities) {
 	return a
 }
 
-// A role is what a key is mostly used for. Keys are shared out among the roles in
-// their order, so that of eight keys each role has two.
+// A role is what a key is mostly used for. Keys are assigned to roles in their order, so that
+// of eight keys each role has two.
 type role int
 
 const (
@@ -114,7 +114,7 @@ func (p *phase) patience() time.Duration {
 	return p.cfg.TTL * 3 / 2
 }
 
-// mixLibrary is many readers, and writers who wait for them.
+// mixLibrary draws many readers, and writers who wait for them.
 func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
 	switch {
 	case p.can.shared && kind < readShare:
@@ -125,8 +125,8 @@ func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
 	}
 }
 
-// mixLong is holders who outlast the TTL, holders who end or extend their lease when
-// little is left of it, and others who ask meanwhile.
+// mixLong draws holders who hold beyond the TTL, holders who end or extend their lease when
+// little of it is left, and others who ask for the key meanwhile.
 func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 	switch {
 	case kind < longShare:
@@ -145,7 +145,7 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*9/5+1))
 }
 
-// mixCommon is every ability by turns.
+// mixCommon draws every ability in turn.
 func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 	wait := p.cfg.Wait
 	if a.use.timeout > p.cfg.TTL {
@@ -169,9 +169,8 @@ func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 	}
 }
 
-// again turns an arrival to a key of which the client does not know what became of its
-// last request, as whoever has got no answer asks again. Some stay for a while then:
-// what comes of that request late meets them.
+// again turns an arrival to the key of the client's last request without an answer, as a user
+// would who asks again. Some then hold for a while: the late effect of that request meets them.
 func (w *worker) again(a arrival) arrival {
 	key := w.doubtful
 	w.doubtful = ""
@@ -185,9 +184,8 @@ func (w *worker) again(a arrival) arrival {
 	return a
 }
 
-// stay waits within the section. A hold that outlasts the TTL and is not renewed by
-// the lock is extended by hand, each third of a TTL; the client leaves at once when
-// that is not answered with a yes, or when a lock that does not renew leases was to.
+// stay waits within the section. A hold beyond the TTL that the lock does not renew is extended
+// by hand, each third of a TTL; the client leaves at once when an extension is not granted.
 func (s *section) stay(ctx context.Context, d time.Duration) bool {
 	if !s.use.long || s.renews() {
 		return s.wait(ctx, d)

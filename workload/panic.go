@@ -46,10 +46,10 @@ func Caught(client string, value any) *PanicError {
 	return e
 }
 
-// culprit says whose code a panic is, by the frames from it outwards: that of
-// the innermost function that belongs to a lock or to the harness. A library is
-// whose calls it: the harness itself calls none where it calls a lock, so what
-// lies between is the lock's. The standard library is nobody's.
+// culprit says whose code panicked, by the frames from the panic outwards: the owner of the
+// innermost function of a lock or of the harness. A library belongs to its caller: the harness
+// calls none between itself and a lock, so a library in between is the lock's. The standard
+// library belongs to nobody.
 func culprit(stack []runtime.Frame) (at string, lock bool) {
 	foreign := ""
 	for _, f := range stack {

@@ -13,7 +13,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// A phase is one stretch of load. All that its goroutines share is here.
+// A phase is one part of the load, and the state that its goroutines share.
 type phase struct {
 	name   string
 	cfg    Config
@@ -45,9 +45,9 @@ func Run(ctx context.Context, cfg Config, clients []*Client, rec *history.Record
 	return run(ctx, history.PhaseMain, cfg, cfg.Duration, clients, rec)
 }
 
-// RunFinal is the healthy phase at the end, for cfg.Final: every client that
-// lives takes every key in turn, each starting with another one, and holds it
-// for no longer than its writes take. What stands in its way then is no fault.
+// RunFinal is the healthy phase at the end, for cfg.Final: every client that lives acquires
+// every key in turn, each starting with another one, and holds it for no longer than its writes
+// take. No fault excuses a failure there.
 func RunFinal(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {
 	cfg = cfg.atTheEnd()
 	return run(ctx, history.PhaseFinal, cfg, cfg.Final, clients, rec)
@@ -125,8 +125,8 @@ func play(ctx context.Context, name string, cfg Config, length time.Duration, cl
 	return p.summary(lag), err
 }
 
-// connect starts the clients that have never lived, and sees whether their
-// lock can do what the mode needs.
+// connect starts the clients that have never lived, and checks that their lock can do what the
+// mode needs.
 func (p *phase) connect(ctx context.Context, clients []*Client) error {
 	errs := make([]error, len(clients))
 	var wg sync.WaitGroup
@@ -172,7 +172,7 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 	return errors.Join(errs...)
 }
 
-// summary is what the phase came to.
+// summary is the result of the phase.
 func (p *phase) summary(lag lagMeter) (s Summary) {
 	s.Lag, s.Samples = lag.p99()
 	for len(p.queue) > 0 {

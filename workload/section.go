@@ -21,11 +21,11 @@ type section struct {
 	parts []part
 
 	// A loss is reported either before a check, and then the client stops, or
-	// after the write that follows the check was invoked: look is held from
+	// after the write that follows the check was invoked: lossLock is held from
 	// the one to the other. It stands for the one thread of a real client. It is a channel,
 	// since whoever waits for a client that is paused waits for time to pass.
-	look chan struct{}
-	lost bool
+	lossLock chan struct{}
+	lost     bool
 
 	done    chan struct{} // closed to end the watchers
 	watched sync.WaitGroup
@@ -156,8 +156,8 @@ func (s *section) read(ctx context.Context) bool {
 	return true
 }
 
-// wait holds on, as long as the leases do. At the end of the phase it is cut
-// short, and the section goes on.
+// wait holds for d, as long as the leases last. At the end of the phase it returns early, and
+// the section goes on.
 func (s *section) wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -169,20 +169,20 @@ func (s *section) wait(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil && s.holds()
 }
 
-// looking keeps a loss from being reported until what it returns is called.
+// looking keeps a loss from being reported until the function that it returns is called.
 func (s *section) looking() (done func()) {
-	s.look <- struct{}{}
-	return func() { <-s.look }
+	s.lossLock <- struct{}{}
+	return func() { <-s.lossLock }
 }
 
-// holds is the check of a correct client.
+// holds checks, like a correct client, that every lease still lasts.
 func (s *section) holds() bool {
 	defer s.looking()()
 	return s.sound()
 }
 
-// sound reports whether no loss was reported and every lease is valid, as far
-// as the lock promises anything. The caller holds s.look.
+// sound reports whether no loss was reported and every lease is valid, where the lock promises
+// deadlines. The caller holds the lock on loss reports.
 func (s *section) sound() bool {
 	now := time.Now()
 	for i := range s.parts {

@@ -16,18 +16,18 @@ const (
 	mostStall   = 20 * time.Millisecond // what is shorter is never recorded …
 )
 
-// StallThreshold is the length from which on a standstill of the harness is
-// recorded: a hundredth of the lease, within bounds.
+// StallThreshold is how long the harness must be stopped for that to be recorded: a hundredth
+// of the lease, within bounds.
 func StallThreshold(ttl time.Duration) time.Duration {
 	return min(max(ttl/100, leastStall), mostStall)
 }
 
-// WatchStalls records every interval in which the harness did not get to run for
-// threshold or longer, until ctx ends: what it stamps then it stamps late. It
-// looks in two ways. A probe waits for a timer and then at the end of the queue
-// of goroutines: so long may a goroutine that was interrupted wait. And the
-// kernel says of each thread, of this process and of those that pids lists, how
-// long it waited for a processor; where it does not, the probe is all.
+// WatchStalls records every interval of threshold or longer in which the harness did not get to
+// run, until ctx ends: what it stamps in such an interval it stamps late. It measures in two
+// ways. A probe waits for a timer and then at the end of the queue of goroutines, which is how
+// long an interrupted goroutine may wait. And the kernel says for how long each thread of this
+// process, and of those that pids lists, has waited for a processor; where the kernel does not,
+// there is only the probe.
 func WatchStalls(ctx context.Context, rec *history.Recorder, threshold time.Duration, pids func() []int) {
 	var wg sync.WaitGroup
 	wg.Go(func() { probe(ctx, rec, threshold) })
@@ -55,8 +55,8 @@ func probe(ctx context.Context, rec *history.Recorder, threshold time.Duration) 
 	}
 }
 
-// recordStall records that the harness stood still from an instant to this one. Where the
-// clock was moved back meanwhile, it is the span in which events are stamped with one time.
+// recordStall records that the harness was stopped from an instant to now. Where the clock was
+// moved back meanwhile, the interval is that in which events get the same stamp.
 func recordStall(rec *history.Recorder, from time.Time, what string) {
 	began, ended := max(rec.Since(from), 0), max(rec.Since(time.Now()), 0)
 	rec.Append(history.Event{

@@ -9,7 +9,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// A Summary is what a phase came to, or the part of it that one process drove.
+// A Summary is the result of a phase, or of the part of it that one process played.
 type Summary struct {
 	Lag     time.Duration  `json:"lag_ns"` // 99 % of the harness's own timers were no later than this
 	Samples int64          `json:"samples"`
@@ -17,7 +17,7 @@ type Summary struct {
 	Torn    int64          `json:"torn"` // writes that found their row changed within the section
 }
 
-// And is the summary of two parts of a phase: sums, and the worse lag.
+// And is the summary of two parts of a phase: the sums, and the larger lag.
 func (s Summary) And(o Summary) Summary {
 	d, e := s.Demand, o.Demand
 	return Summary{
@@ -29,7 +29,7 @@ func (s Summary) And(o Summary) Summary {
 	}
 }
 
-// bothWaited adds up two distributions.
+// bothWaited adds two distributions of waiting times.
 func bothWaited(a, b []history.Waited) (sum []history.Waited) {
 	all := slices.SortedFunc(slices.Values(slices.Concat(a, b)), func(x, y history.Waited) int { return cmp.Compare(x.AtLeast, y.AtLeast) })
 	for _, w := range all {

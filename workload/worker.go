@@ -51,7 +51,7 @@ func (w *worker) work(ctx context.Context) {
 }
 
 func (w *worker) serve(ctx context.Context) {
-	defer w.client.part(w.inc)
+	defer w.client.release(w.inc)
 	for ctx.Err() == nil {
 		a, more := w.next(ctx)
 		if !more {

@@ -53,7 +53,7 @@ func (l *proxyLink) Impair(ctx context.Context, i Impairment) (Applied, error) {
 	return a, nil
 }
 
-// keep remembers a for a reset, unless the link is closed.
+// keep registers a, so that Reset can remove it, unless the link is closed.
 func (l *proxyLink) keep(a *applied) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,7 +63,7 @@ func (l *proxyLink) keep(a *applied) bool {
 	return !l.closed
 }
 
-// prepare makes the impairment's effects, which do nothing yet.
+// prepare makes the impairment's effects, without any of them in force yet.
 func (a *applied) prepare(i Impairment) error {
 	recipe, known := recipes[i.Kind]
 	switch {
@@ -94,7 +94,7 @@ func (a *applied) prepare(i Impairment) error {
 	return nil
 }
 
-// apply puts the impairment on the port and looks whether it is there.
+// apply applies the impairment to the port, and verifies that.
 func (a *applied) apply(ctx context.Context) error {
 	l := a.link
 	if a.cut {
@@ -183,7 +183,7 @@ func (a *applied) awaitDials() {
 // dialWait bounds awaitDials.
 const dialWait = 20 * time.Millisecond
 
-// remove takes the impairment off the port and looks whether it is gone.
+// remove removes the impairment from the port, and verifies that.
 func (a *applied) remove(ctx context.Context) error {
 	l := a.link
 	if a.down && len(l.cuts) == 1 {

@@ -117,7 +117,7 @@ func (c *conn) reset() {
 	_ = c.Conn.Close()
 }
 
-// explain returns what the client sees of err.
+// explain returns the error that the client sees for err.
 func (c *conn) explain(op string, err error) error {
 	if err == nil || !c.gone.Load() {
 		return err
@@ -160,7 +160,7 @@ func rawConn(c net.Conn) (syscall.RawConn, error) {
 	return raw.SyscallConn()
 }
 
-// note takes an error other than a passed deadline for the connection's death.
+// note notes an error, other than a deadline that has passed, as the end of the connection.
 func (c *conn) note(err error) {
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return
@@ -178,8 +178,8 @@ func (c *conn) unreplied() int {
 	return len(c.waiting)
 }
 
-// forget takes an ended connection off its link, which keeps the commands that
-// were never answered.
+// forget removes an ended connection from its link, and adds the commands that were never
+// answered to the link's count.
 func (c *conn) forget() {
 	c.mu.Lock()
 	left := c.waiting

@@ -6,7 +6,7 @@ import (
 	"github.com/Shopify/toxiproxy/v2/stream"
 )
 
-// A connEffect is one effect on one connection's way.
+// A connEffect is one effect on one direction of one connection.
 type connEffect struct {
 	*effect
 	host  *host // of the stock toxic that does the work; nil without one
@@ -18,7 +18,7 @@ type connEffect struct {
 	draws func() time.Duration
 }
 
-// A packet waits for its time. Those of a hold wait for the heal.
+// A packet is bytes that wait until they are due; under a hold, until the heal.
 type packet struct {
 	chunk *stream.StreamChunk
 	due   time.Time
@@ -29,8 +29,7 @@ func (e *connEffect) isDue(now time.Time) bool {
 	return e.healed.Load() || e.treatment != hold && !e.queue[0].due.After(now)
 }
 
-// passes reports whether a chunk goes on at once. If not, it waits here or is
-// dropped.
+// passes reports whether a chunk is passed on at once. If not, it is queued here or dropped.
 func (e *connEffect) passes(chunk *stream.StreamChunk) bool {
 	if e.healed.Load() && len(e.queue) == 0 && e.host == nil {
 		return true
@@ -78,16 +77,16 @@ func (e *connEffect) count(size int) {
 	}
 }
 
-// feed gives a stock toxic what waits for it, as far as it takes it.
+// feed hands queued chunks to the stock toxic, as many as it takes.
 func (e *connEffect) feed() {
 	for len(e.queue) > 0 && e.host.offer(e.queue[0].chunk) {
 		e.queue = e.queue[1:]
 	}
 }
 
-// emerge returns what has come out of a stock toxic, and whether that was all
-// that the connection will ever carry. After the heal it is everything that
-// the toxic still had, and no toxic is at work any more.
+// emerge returns what has come out of a stock toxic, and whether the connection carries nothing
+// after that. After the heal it is everything that the toxic still had, and the toxic has
+// ended.
 func (e *connEffect) emerge() (chunks []*stream.StreamChunk, last bool) {
 	if e.healed.Load() {
 		chunks, last = e.host.stop()
@@ -102,7 +101,7 @@ func (e *connEffect) emerge() (chunks []*stream.StreamChunk, last bool) {
 	return chunks, last
 }
 
-// conclude notes what a stock toxic that has closed by itself kept back.
+// conclude counts what a stock toxic that has closed by itself did not pass on.
 func (e *connEffect) conclude() {
 	if e.end {
 		return

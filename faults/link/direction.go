@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A direction is one way through one embedded proxy: the effects in force on
-// all of its connections.
+// A direction is one direction of one embedded proxy: the effects in force on all of its
+// connections.
 type direction struct {
 	mu       sync.Mutex
 	effects  []laidEffect  // in the order in which they came
@@ -61,8 +61,7 @@ func (d *direction) pairUp() *pair {
 	return p
 }
 
-// lay puts an effect in the direction: every byte that arrives from then on
-// suffers it.
+// lay adds an effect to the direction: it applies to every byte that arrives from then on.
 func (d *direction) lay(name string, e *effect) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,14 +70,14 @@ func (d *direction) lay(name string, e *effect) {
 	d.wake()
 }
 
-// wake makes every connection look at the effects again.
+// wake makes every connection look for changed effects.
 func (d *direction) wake() {
 	close(d.changed)
 	d.changed = make(chan struct{})
 }
 
-// lift takes an effect out of the direction and returns when every connection has
-// passed on what it held. One that is not there is no error.
+// lift removes an effect from the direction, and returns when every connection has passed on
+// what it held because of it. Removing one that is not there is no error.
 func (d *direction) lift(ctx context.Context, name string) error {
 	e := d.remove(name)
 	if e == nil {

@@ -21,11 +21,11 @@ const (
 	linger                  // pass on the end of the connection later
 )
 
-// A recipe is what a kind does in each direction; one that is missing is left
-// alone.
+// A recipe is how a kind of impairment treats each direction; a direction without a treatment
+// is not impaired.
 type recipe map[Direction]treatment
 
-// recipes is the fault vocabulary. Cut is not here: it stops the proxy.
+// recipes defines the kinds of impairment. Cut is not among them: it stops the proxy.
 var recipes = map[Kind]recipe{
 	BlackHole:       {Up: lose, Down: lose},
 	RequestLost:     {Up: lose},

@@ -105,8 +105,8 @@ func (h *host) stop() (rest []*stream.StreamChunk, closed bool) {
 	return rest, !running
 }
 
-// arrived returns chunk as it looks to a stock toxic that it reaches at this
-// moment: they reckon delays from there.
+// arrived returns chunk with the present time as its arrival, from which stock toxics compute
+// delays.
 func arrived(chunk *stream.StreamChunk) *stream.StreamChunk {
 	return &stream.StreamChunk{Data: chunk.Data, Timestamp: time.Now()}
 }
@@ -128,7 +128,7 @@ func (f *flow) emerge(i int) bool {
 	return true
 }
 
-// dismiss takes the first n effects off, with what they hold.
+// dismiss removes the first n effects, and drops what they hold.
 func (f *flow) dismiss(n int) {
 	for _, e := range f.effects[:n] {
 		if e.host != nil {

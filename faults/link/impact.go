@@ -63,8 +63,8 @@ func (a *applied) count() Impact {
 	return b
 }
 
-// blindBytes is what a stock toxic must have touched: what was sent into it.
-// Where it lets bytes pass, only replies tell that the node was there at all.
+// blindBytes is how many bytes a stock toxic must have affected: those that were sent into it.
+// Where it lets bytes pass, only replies prove that it was passed at all.
 func (a *applied) blindBytes(e *effect, now counts) int64 {
 	sent, received := now.sent-a.before.sent, now.received-a.before.received
 	if e.treatment == lag || e.treatment == pace {

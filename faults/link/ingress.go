@@ -137,8 +137,8 @@ func (d *ingress) close() error {
 	return errors.Join(d.loop.Close(), d.reserved())
 }
 
-// admit notes who comes. While the link is cut they are turned away before a word: to
-// refuse the dial itself would leave no trace.
+// admit registers a connection that comes in. While the link is cut it is reset at once:
+// refusing the dial itself would leave no trace.
 func (d *ingress) admit(near net.Conn) (serve func()) {
 	v, err := socket.NewInbound(near)
 	if err != nil {

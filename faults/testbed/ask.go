@@ -29,7 +29,8 @@ func Do(ctx context.Context, n Node, args ...string) (any, error) {
 	return s.Do(args...)
 }
 
-// Refuses reports whether an error of Do is an answer of the server, and not the want of one.
+// Refuses reports whether an error of Do is an answer of the server; else the server was not
+// reached, or did not answer.
 func Refuses(err error) bool {
 	var reply server.ReplyError
 	return errors.As(err, &reply)
@@ -38,8 +39,7 @@ func Refuses(err error) bool {
 // info returns the fields of INFO.
 func info(ctx context.Context, n Node) (map[string]string, error) { return infoOf(ctx, n, "INFO") }
 
-// infoAll returns the fields of INFO with what it says of every command and
-// error.
+// infoAll returns the fields of INFO, including those about single commands and errors.
 func infoAll(ctx context.Context, n Node) (map[string]string, error) {
 	return infoOf(ctx, n, "INFO", "all")
 }

@@ -28,7 +28,7 @@ const (
 	AbilityAdmin     Ability = "admin commands"    // Administrable; an embedded node knows few
 )
 
-// Abilities returns what can be done to n. Its links can always be hurt.
+// Abilities returns what can be done to n. Links to a node can always be impaired.
 func Abilities(n Node) []Ability {
 	var can []Ability
 	if _, ok := n.(Killer); ok {
@@ -76,7 +76,7 @@ type Config struct {
 	Compose  ComposeConfig  // compose: never chosen by KindAuto
 }
 
-// A Candidate is a kind of testbed as far as this machine can offer it.
+// A Candidate is a kind of testbed, and whether this machine can have it.
 type Candidate struct {
 	Kind      string
 	Available bool
@@ -84,7 +84,7 @@ type Candidate struct {
 	Abilities []Ability // of its nodes, as c asks for them to be started
 }
 
-// detectTimeout bounds a question to a program on this machine.
+// detectTimeout bounds a call of a program on this machine.
 const detectTimeout = 5 * time.Second
 
 // Detect returns every kind of testbed in the order in which KindAuto prefers
@@ -111,8 +111,8 @@ var detectors = []struct {
 	{KindEmbedded, detectEmbedded},
 }
 
-// detectCompose takes the servers for granted when they are asked for by name:
-// StartCompose says what is wrong with them.
+// detectCompose offers the servers when they are asked for by name, without a look whether they
+// run: StartCompose reports what is wrong with them.
 func detectCompose(_ context.Context, c Config) Candidate {
 	return Candidate{
 		Kind: KindCompose, Available: c.Kind == KindCompose,
@@ -121,8 +121,8 @@ func detectCompose(_ context.Context, c Config) Candidate {
 	}
 }
 
-// deployed is detectProcess without clocks, for a testbed that is another one for the
-// lock: it is never chosen for the user.
+// deployed is detectProcess without clocks, for a deployment. It is never chosen unless asked
+// for: to the lock it is another kind of service.
 func deployed(kind string) func(context.Context, Config) Candidate {
 	return func(ctx context.Context, c Config) Candidate {
 		c.FakeClock = false
@@ -144,14 +144,14 @@ func deployed(kind string) func(context.Context, Config) Candidate {
 func detectContained(ctx context.Context, c Config) Candidate {
 	c.Kind = KindContainer
 	d := detectContainer(ctx, c)
-	d.Abilities = Abilities(&containerNode{persist: c.Persist, duty: duty{elected: true}})
+	d.Abilities = Abilities(&containerNode{persist: c.Persist, deploymentConfig: deploymentConfig{elected: true}})
 	if d.Available && runtime.GOOS != "linux" {
 		d.Available, d.Detail = false, "servers of a deployment in containers share this machine's network, which Docker offers on Linux alone: leave the image out"
 	}
 	return d
 }
 
-// onRequest are the kinds that are not chosen unless they are asked for.
+// onRequest are the kinds that are chosen only when they are asked for.
 var onRequest = []string{KindExternal, KindCompose, KindSentinel, KindCluster}
 
 func detectEmbedded(context.Context, Config) Candidate {

@@ -24,7 +24,7 @@ const (
 	clusterSlots   = 16384
 )
 
-// clusterTimeout is for how long a server must be silent to be called down.
+// clusterTimeout is how long a server must be silent for the others to count it as down.
 const clusterTimeout = time.Second
 
 // A Cluster is a Deployment whose masters share the keys by slots.
@@ -46,9 +46,8 @@ type ClusterConfig struct {
 	Announce    Announce      // for clients and replication; the servers' own bus goes past it
 }
 
-// A clusterBed is the deployment of a ClusterConfig: n1 to n3 are the masters at
-// first, and n4 to n6 replicate them in this order. Nobody changes sides: a shard keeps
-// its two servers.
+// A clusterBed is the deployment of a ClusterConfig. At first n1 to n3 are the masters, and n4
+// to n6 replicate them in this order. A shard always consists of the same two servers.
 type clusterBed struct {
 	serverBed
 	cfg       ClusterConfig
@@ -76,7 +75,7 @@ func StartCluster(ctx context.Context, c ClusterConfig) (Testbed, error) {
 
 func (b *clusterBed) start(ctx context.Context) error {
 	for _, n := range b.servers() {
-		n.assign(duty{elected: true, sharded: true, settings: []string{
+		n.assign(deploymentConfig{elected: true, sharded: true, settings: []string{
 			"repl-ping-replica-period 1",
 			fmt.Sprintf("cluster-node-timeout %d", clusterTimeout.Milliseconds()),
 			"cluster-replica-validity-factor 0",      // a replica stands for election however long it was cut off
@@ -91,11 +90,11 @@ func (b *clusterBed) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, b.cfg.Ready)
 	defer cancel()
 	for i, n := range b.servers() {
-		if err := b.introduce(ctx, i, n); err != nil {
+		if err := b.configure(ctx, i, n); err != nil {
 			return fmt.Errorf("%s: %w", n.Name(), err)
 		}
 	}
-	if err := settle(ctx, b.strangers); err != nil {
+	if err := settle(ctx, b.unacquainted); err != nil {
 		return err
 	}
 	for i, n := range b.servers()[clusterShards:] {
@@ -109,9 +108,9 @@ func (b *clusterBed) start(ctx context.Context) error {
 // servers are the masters and the replicas, at first in this order.
 func (b *clusterBed) servers() []deployable { return b.members()[:clusterServers] }
 
-// introduce gives the i-th server its address, its slots and its rank, and has the
-// first one meet it.
-func (b *clusterBed) introduce(ctx context.Context, i int, n deployable) error {
+// configure configures the i-th server with its address, its slots and its rank, and makes it
+// meet the first one.
+func (b *clusterBed) configure(ctx context.Context, i int, n deployable) error {
 	addr, err := announce(ctx, n, b.cfg.Announce, "cluster")
 	if err != nil {
 		return err
@@ -143,7 +142,7 @@ func (b *clusterBed) introduce(ctx context.Context, i int, n deployable) error {
 	return err
 }
 
-// idOf is the name by which the servers know the i-th of them.
+// idOf is the id of the i-th server in the cluster.
 func (b *clusterBed) idOf(i int) string {
 	for id, at := range b.ids {
 		if at == i {
@@ -153,8 +152,8 @@ func (b *clusterBed) idOf(i int) string {
 	return ""
 }
 
-// strangers says who does not know all others yet, or nil.
-func (b *clusterBed) strangers(ctx context.Context) error {
+// unacquainted is an error that names a server which does not know all others yet, or nil.
+func (b *clusterBed) unacquainted(ctx context.Context) error {
 	for _, n := range b.servers() {
 		known, err := b.view(ctx, n)
 		if err != nil {
@@ -220,9 +219,9 @@ func (b *clusterBed) Masters(ctx context.Context) ([]Node, error) {
 // Settle implements Deployment.
 func (b *clusterBed) Settle(ctx context.Context) error { return settle(ctx, b.unsettled) }
 
-// unsettled says what is not as it should be, or nil.
+// unsettled is an error that says what is not in order, or nil.
 func (b *clusterBed) unsettled(ctx context.Context) error {
-	if err := b.strangers(ctx); err != nil {
+	if err := b.unacquainted(ctx); err != nil {
 		return err
 	}
 	for _, n := range b.servers() {
@@ -256,15 +255,14 @@ func (b *clusterBed) unsettled(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := asElected(ctx, n, n.Name() == master.Name(), 1, port); err != nil {
+		if err := checkServer(ctx, n, n.Name() == master.Name(), 1, port); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// serving sees whether a server takes commands: one that has just started waits for 2 s
-// before it trusts what it knows.
+// serving checks that a server takes commands: for 2 s after its start it does not.
 func serving(ctx context.Context, n Node) error {
 	ask, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
@@ -278,7 +276,7 @@ func serving(ctx context.Context, n Node) error {
 	return nil
 }
 
-// A member is a server as one of its cluster sees it.
+// A member is a server as another one of its cluster describes it.
 type member struct {
 	index  int // among the servers
 	well   bool
@@ -286,7 +284,7 @@ type member struct {
 	slots  [][2]int // ranges, both ends included
 }
 
-// view is what n knows of the cluster's servers.
+// view is how n describes the cluster's servers.
 func (b *clusterBed) view(ctx context.Context, n Node) ([]member, error) {
 	ask, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 // KindCompose is the name of the testbed of docker-compose.yml's servers.
 const KindCompose = "compose"
 
-// composeMark is the syslog-ident of docker-compose.yml's servers. It says that
-// they are there to be tortured: a server without it is never emptied.
+// composeMark is the syslog-ident of docker-compose.yml's servers. It says that they are meant
+// for tests: a server without it is never emptied.
 const composeMark = "locktorture"
 
 // composeClient is the name of the connection by which a harness claims the
@@ -100,8 +100,8 @@ func requireMark(ctx context.Context, n Node) error {
 	return nil
 }
 
-// claim opens the connection that marks the servers as in use. One that has
-// just ended may be listed still: it is waited for.
+// claim opens the connection that marks the servers as in use. It waits for the mark of a
+// harness that has just ended, which may still be listed.
 func claim(ctx context.Context, store Node) (*server.Session, error) {
 	s, err := open(context.WithoutCancel(ctx), store)
 	if err != nil {

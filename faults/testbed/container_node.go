@@ -40,7 +40,7 @@ const containerPoll = 5 * time.Millisecond
 // dials the others where they are announced, which are links on this machine's
 // loopback.
 type containerNode struct {
-	duty
+	deploymentConfig
 	bed     *containerBed
 	name    string
 	ports   *ports.Picker
@@ -168,7 +168,9 @@ func (n *containerNode) keepFiles(ctx context.Context) error {
 	return nil
 }
 
-func (n *containerNode) assign(d duty) { n.duty, n.vitals.elected = d, d.elected }
+func (n *containerNode) assign(d deploymentConfig) {
+	n.deploymentConfig, n.vitals.elected = d, d.elected
+}
 
 // command are the server's settings, for images whose entry point adds the
 // server's name: those of Redis and of Valkey do.

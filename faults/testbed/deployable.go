@@ -16,7 +16,7 @@ import (
 // A deployable is a server, or a Sentinel, that can be part of a deployment.
 type deployable interface {
 	Node
-	assign(duty) // before its first start
+	assign(deploymentConfig) // before its first start
 	firstStart(ctx context.Context) error
 	bus() (port int) // see duty
 }
@@ -68,8 +68,8 @@ func startMembers(ctx context.Context, b serverBed) error {
 	return err
 }
 
-// A duty is what a deployment asks of a server of its own.
-type duty struct {
+// A deploymentConfig is how a deployment configures a server of its own.
+type deploymentConfig struct {
 	settings []string // further lines of its configuration
 	elected  bool     // its deployment says whether it is a master, and it keeps its configuration itself
 	sentinel bool     // a Redis Sentinel, which keeps no data
@@ -77,11 +77,11 @@ type duty struct {
 	busPort  int      // sharded: where the other servers of its cluster find it
 }
 
-func (d *duty) bus() int { return d.busPort }
+func (d *deploymentConfig) bus() int { return d.busPort }
 
-// config are the lines of a configuration at port, in the folder home, before those of
-// the data.
-func (d *duty) config(name, home string, port int) []string {
+// config are the lines of the configuration for a server at port, in the folder home. The lines
+// about its data follow them.
+func (d *deploymentConfig) config(name, home string, port int) []string {
 	lines := []string{
 		"# " + name + " of a locktorture run",
 		"bind 127.0.0.1",
@@ -96,7 +96,7 @@ func (d *duty) config(name, home string, port int) []string {
 
 // CanAdminister implements Administrable: a real server knows every command. Who is a
 // master is not for commands to say where Redis Sentinel or Redis Cluster does.
-func (d *duty) CanAdminister(command string) error {
+func (d *deploymentConfig) CanAdminister(command string) error {
 	if d.elected && strings.EqualFold(command, "REPLICAOF") {
 		return fmt.Errorf("%s: Redis Sentinel or Redis Cluster says who is a replica; a process testbed leaves it to commands: %w", command, ErrUnsupported)
 	}
@@ -131,8 +131,8 @@ func follow(ctx context.Context, r Node, master string, limit time.Duration) err
 	}
 }
 
-// announce has the others find the server where via says, and returns that address. what
-// is the prefix of its settings.
+// announce makes the server announce the address that via returns, and returns that address.
+// what is the prefix of the settings for it.
 func announce(ctx context.Context, n Node, via Announce, what string) (addr string, err error) {
 	addr = n.Addr()
 	if via != nil {
@@ -158,7 +158,7 @@ const deploymentReady = 30 * time.Second
 // settlePoll is the pause between two looks at what has yet to settle.
 const settlePoll = 20 * time.Millisecond
 
-// settle waits until nothing is unsettled.
+// settle calls unsettled again and again until that returns nil.
 func settle(ctx context.Context, unsettled func(context.Context) error) error {
 	var last error // what a look found that ctx did not end
 	for {

@@ -24,8 +24,8 @@ type ExternalConfig struct {
 	OwnThisRedis bool              // the caller owns these servers, although they are not on this machine
 }
 
-// An externalBed is a testbed of servers that somebody else runs: their links
-// can be hurt, they themselves cannot.
+// An externalBed is a testbed of servers that somebody else runs: their links can be impaired,
+// the servers cannot be touched.
 type externalBed struct {
 	version string
 	nodes   []*externalNode
@@ -117,7 +117,7 @@ func (b *externalBed) prepareLinks() error {
 	return nil
 }
 
-// vet returns the version of a server that is safe to use.
+// vet checks that a server is safe to use, and returns its version.
 func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string]*externalNode) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, server.ReachTimeout)
 	defer cancel()
@@ -155,10 +155,9 @@ func vet(ctx context.Context, n *externalNode, c ExternalConfig, seen map[string
 	return serverVersion(f), n.at.Explain(requireCommands(ctx, n, c.Prefix, keepsStore))
 }
 
-// requireCommands sees whether the server carries out what a run sends by itself,
-// whatever the lock sends, for this user and on keys with prefix, and takes writes: to plant
-// the canary, to look at keys and remove them, and to keep the guarded store. Nothing is
-// carried out.
+// requireCommands checks that the server would execute what a run sends by itself, for this
+// user and on keys with prefix, and that it takes writes: to plant the canary, to look at keys
+// and remove them, and to keep the guarded store. It executes nothing.
 func requireCommands(ctx context.Context, n Node, prefix string, keepsStore bool) error {
 	s, err := open(ctx, n)
 	if err != nil {
@@ -194,7 +193,7 @@ func requireLoopback(ctx context.Context, addr string) error {
 	return nil
 }
 
-// requireNoKeys looks for keys with prefix in their names without blocking the server.
+// requireNoKeys checks that no key begins with prefix, without blocking the server.
 func requireNoKeys(ctx context.Context, n Node, prefix string) error {
 	s, err := open(ctx, n)
 	if err != nil {
@@ -273,8 +272,8 @@ func (b *externalBed) Close() error {
 	return errors.Join(errs...)
 }
 
-// A Given node is a server that somebody else runs, and may ask of those who
-// connect what its endpoint says.
+// A Given node is a server that somebody else runs, at an endpoint that may ask for
+// credentials.
 type Given interface {
 	Endpoint() server.Endpoint
 }

@@ -28,7 +28,7 @@ type processNode struct {
 
 	clockFile string // with clock: where it reads its offset
 
-	duty
+	deploymentConfig
 	served bool // it has been ready
 
 	mu          sync.Mutex // serialises life and death
@@ -61,7 +61,7 @@ func (n *processNode) Dial(ctx context.Context) (net.Conn, error) {
 func (n *processNode) dir() string     { return filepath.Join(n.bed.cfg.Dir, n.home) }
 func (n *processNode) dataDir() string { return filepath.Join(n.dir(), "data") }
 
-func (n *processNode) assign(d duty) { n.duty, n.vitals.elected = d, d.elected }
+func (n *processNode) assign(d deploymentConfig) { n.deploymentConfig, n.vitals.elected = d, d.elected }
 
 // firstStart finds a port on which the server comes up.
 func (n *processNode) firstStart(ctx context.Context) error {

@@ -103,7 +103,7 @@ func (b *sentinelBed) start(ctx context.Context) error {
 		settings = append(settings, fmt.Sprintf("min-replicas-to-write %d", b.cfg.MinReplicas), "min-replicas-max-lag 1")
 	}
 	for _, n := range b.servers() {
-		n.assign(duty{elected: true, settings: settings})
+		n.assign(deploymentConfig{elected: true, settings: settings})
 	}
 	if err := startMembers(ctx, b.serverBed); err != nil {
 		return err
@@ -122,8 +122,8 @@ func (b *sentinelBed) start(ctx context.Context) error {
 // servers are the master and its replicas, at first in this order.
 func (b *sentinelBed) servers() []deployable { return b.members()[:sentinelServers] }
 
-// replicate announces every server, makes all but the first replicas of it, and has
-// each write down what it is.
+// replicate announces every server, makes all but the first replicas of it, and has each write
+// its configuration.
 func (b *sentinelBed) replicate(ctx context.Context) error {
 	for i, n := range b.servers() {
 		addr, err := announce(ctx, n, b.cfg.Announce, "replica")
@@ -156,7 +156,7 @@ func (b *sentinelBed) startSentinels(ctx context.Context) error {
 			after = lastDownAfter
 		}
 		s := b.add(name)
-		s.assign(duty{sentinel: true, elected: true, settings: []string{
+		s.assign(deploymentConfig{sentinel: true, elected: true, settings: []string{
 			fmt.Sprintf("sentinel monitor %s %s %s %d", MasterName, host, port, sentinelQuorum),
 			fmt.Sprintf("sentinel down-after-milliseconds %s %d", MasterName, after.Milliseconds()),
 			fmt.Sprintf("sentinel failover-timeout %s %d", MasterName, failoverTimeout.Milliseconds()),
@@ -243,7 +243,7 @@ func masterOf(ctx context.Context, s Node) (string, error) {
 // Settle implements Deployment.
 func (b *sentinelBed) Settle(ctx context.Context) error { return settle(ctx, b.unsettled) }
 
-// unsettled says what is not as it should be, or nil.
+// unsettled is an error that says what is not in order, or nil.
 func (b *sentinelBed) unsettled(ctx context.Context) error {
 	master, err := b.master(ctx)
 	if err != nil {
@@ -254,21 +254,21 @@ func (b *sentinelBed) unsettled(ctx context.Context) error {
 		return err
 	}
 	for _, n := range b.servers() {
-		if err := asElected(ctx, n, n.Name() == master.Name(), sentinelServers-1, port); err != nil {
+		if err := checkServer(ctx, n, n.Name() == master.Name(), sentinelServers-1, port); err != nil {
 			return err
 		}
 	}
 	for _, s := range b.sentinels {
-		if err := content(ctx, s, b.announced[master.Name()]); err != nil {
+		if err := checkSentinel(ctx, s, b.announced[master.Name()]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// asElected sees whether a server is the master, with all its replicas, or one of
-// them, with all that the master at port has.
-func asElected(ctx context.Context, n Node, master bool, replicas int, port string) error {
+// checkServer checks that a server is the master with all its replicas, or a replica that has
+// everything from the master at port.
+func checkServer(ctx context.Context, n Node, master bool, replicas int, port string) error {
 	ask, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
 	f, err := info(ask, n)
@@ -283,9 +283,9 @@ func asElected(ctx context.Context, n Node, master bool, replicas int, port stri
 	return nil
 }
 
-// content sees whether a Sentinel names the master at addr, finds it well, and
-// knows all replicas and Sentinels.
-func content(ctx context.Context, s Node, addr string) error {
+// checkSentinel checks that a Sentinel names the master at addr, finds it well, and knows all
+// replicas and Sentinels.
+func checkSentinel(ctx context.Context, s Node, addr string) error {
 	ask, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
 	reply, err := Do(ask, s, "SENTINEL", "MASTER", MasterName)

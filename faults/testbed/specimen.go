@@ -8,20 +8,20 @@ import (
 // Kinds are the kinds of testbed, the best first.
 var Kinds = []string{KindProcess, KindSentinel, KindCluster, KindContainer, KindCompose, KindEmbedded, KindExternal}
 
-// specimen is a testbed that is not running.
+// A specimen is a testbed that is not running.
 type specimen struct {
 	kind  string
 	nodes []Node
 }
 
-// Specimen returns a testbed of the given kind as it can best be started, with
-// one node, to ask what it can suffer. Nothing of it runs, and it need not be
-// closed. An unknown kind has no nodes.
+// Specimen returns a testbed of the given kind that is not running and has one node, with all
+// abilities that the kind can be started with: to find out which faults it supports. It need
+// not be closed. An unknown kind has no nodes.
 func Specimen(kind string) Testbed {
 	return SpecimenOf(Config{Kind: kind, Nodes: 1, Persist: true, Fsync: FsyncSecond, FakeClock: true})
 }
 
-// SpecimenOf is Specimen for a testbed as c would have it started.
+// SpecimenOf is Specimen for a testbed that is started as c says.
 func SpecimenOf(c Config) Testbed {
 	s := specimen{kind: c.Kind}
 	nodes := c.Nodes
@@ -80,9 +80,9 @@ func (c Config) specimen(name string) Node {
 		return n
 	case KindSentinel, KindCluster:
 		if c.Image != "" {
-			return &containerNode{name: name, persist: c.Persist, duty: duty{elected: true}}
+			return &containerNode{name: name, persist: c.Persist, deploymentConfig: deploymentConfig{elected: true}}
 		}
-		return &processNode{name: name, persist: c.Persist, duty: duty{elected: true}, bed: &processBed{cfg: ProcessConfig{Fsync: c.Fsync}}}
+		return &processNode{name: name, persist: c.Persist, deploymentConfig: deploymentConfig{elected: true}, bed: &processBed{cfg: ProcessConfig{Fsync: c.Fsync}}}
 	case KindContainer:
 		return &containerNode{name: name, persist: c.Persist}
 	case KindCompose:

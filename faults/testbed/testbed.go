@@ -1,7 +1,6 @@
-// Package testbed owns the life and death of the Redis nodes under test: real
-// redis-server processes, embedded miniredis nodes, or servers at given
-// addresses. Every testbed has N independent masters and one more Redis for
-// the guarded store.
+// Package testbed starts, kills, restarts and ends the Redis nodes under test: real
+// redis-server processes, embedded miniredis nodes, or servers at given addresses. Every
+// testbed has N independent masters and one more Redis for the guarded store.
 package testbed
 
 import (
@@ -42,14 +41,15 @@ type Deployment interface {
 	// tells clients of them, know the node of that name.
 	Announced(node string) string
 
-	// Masters are the masters by shard, as most of those who decide it see them.
+	// Masters are the present masters by shard, according to most of the servers that
+	// decide it.
 	Masters(ctx context.Context) ([]Node, error)
 
 	// Shard is the shard that stores key.
 	Shard(ctx context.Context, key string) (int, error)
 
-	// Settle waits until every other node replicates its master, and nobody sees
-	// anything amiss.
+	// Settle waits until every other node replicates its master, and no server reports
+	// anything wrong.
 	Settle(ctx context.Context) error
 }
 
@@ -58,9 +58,9 @@ type Deployment interface {
 // for addr itself.
 type Announce func(ctx context.Context, name, addr string) (string, error)
 
-// A Node is one Redis server. What can be done to it beyond dialling it shows
-// in the optional interfaces below; a fault asks for the one it needs, and a
-// node that does not implement it cannot suffer the fault.
+// A Node is one Redis server. What faults can do to it beyond its links is in the optional
+// interfaces below: a fault needs one of them, and a node that does not implement it does not
+// support the fault.
 type Node interface {
 	Name() string
 	Addr() string // host:port, the same for the node's whole life where the testbed can keep it
@@ -69,7 +69,7 @@ type Node interface {
 	Dial(ctx context.Context) (net.Conn, error)
 }
 
-// A Restart says with which memory a killed node comes back.
+// A Restart says what data a killed node comes back with.
 type Restart int
 
 // The ways to come back.
@@ -99,8 +99,8 @@ type Killer interface {
 	Alive() bool
 }
 
-// A Restarter says which memories a killed node can come back with: nil, or
-// why not. A Killer that is no Restarter can come back with its data, or empty.
+// A Restarter says what data a killed node can come back with: nil, or why not. A Killer that
+// is no Restarter can come back with all of its data, or empty.
 type Restarter interface {
 	CanRestart(how Restart) error
 }

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// A Watched node knows what was done to it on purpose, and so can tell what was
-// not: somebody killed or stopped its server, emptied it, or its disk is full.
+// A Watched node knows what the harness did to it, and so can report what others did: that
+// somebody killed or stopped its server, or emptied it, or that its disk is full.
 type Watched interface {
-	// Unplanned says what has befallen the node that nobody asked it for, or
-	// nil. What has befallen it once it goes on saying. A node that is being
-	// killed or started at the moment is looked at the next time.
+	// Unplanned says what happened to the node that the harness did not do, or nil. Once it
+	// has said so it repeats it. It does not look at a node that is being killed or started
+	// at the moment.
 	Unplanned(ctx context.Context) error
 }
 
@@ -27,12 +27,12 @@ const (
 	silentLimit = 20 * time.Second       // a server that nothing holds up must have answered by then
 )
 
-// LookEvery is how often a Watched node asks its server how it is: what it says
-// in between is what it last heard.
+// LookEvery is how often a Watched node asks its server how it is: calls in between repeat the
+// last result.
 const LookEvery = 250 * time.Millisecond
 
-// vitals is what a server says of itself, from one look to the next, beside the
-// commands that it was sent on purpose. The zero value is ready for use.
+// A vitals compares what a server reports about itself from one look to the next with the
+// commands that the harness sent it. The zero value is ready for use.
 type vitals struct {
 	mu   sync.Mutex
 	told map[string]int64 // commands sent through Administer, by name in lower case
@@ -57,8 +57,7 @@ func (v *vitals) noteCommand(args []string) {
 	v.told[strings.ToLower(args[0])]++
 }
 
-// restarted forgets what the server said: another one answers from here on, as
-// planned.
+// restarted forgets what the server reported: the harness has started another one in its place.
 func (v *vitals) restarted() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -66,9 +65,9 @@ func (v *vitals) restarted() {
 	maps.DeleteFunc(v.told, func(command string, _ int64) bool { return command == "flushall" || command == "flushdb" })
 }
 
-// look asks n's server how it is, at most once in LookEvery, and returns what
-// has befallen it. held says that it is kept from answering on purpose. It is
-// called by one goroutine at a time.
+// look asks n's server how it is, at most once in LookEvery, and returns what happened to it
+// that the harness did not do. held says that a fault keeps it from answering. It is called by
+// one goroutine at a time.
 func (v *vitals) look(ctx context.Context, n Node, held bool) error {
 	if v.mishap != nil || held || time.Since(v.looked) < LookEvery {
 		return v.mishap
@@ -92,8 +91,8 @@ func (v *vitals) look(ctx context.Context, n Node, held bool) error {
 	return err
 }
 
-// patience is how long the server may take to answer this time: on a machine with
-// more to do than it can, every answer takes its time.
+// patience is how long the server may take to answer this time: on an overloaded machine every
+// answer is slow.
 func (v *vitals) patience() time.Duration {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -103,8 +102,8 @@ func (v *vitals) patience() time.Duration {
 	return mostWait
 }
 
-// silence judges a server that did not answer. It may be busy for a while, and
-// a fault may have it stand still.
+// silence judges a server that did not answer. It may be busy for a while, and a fault may have
+// stopped it.
 func (v *vitals) silence(n Node, why error) error {
 	switch {
 	case errors.Is(why, syscall.ECONNREFUSED):
@@ -123,7 +122,7 @@ var counters = []struct{ field, part, command, means string }{
 	{"errorstat_OOM", "count", "config", "%s refuses writes (OOM): its memory is full"},
 }
 
-// judge compares what the server says with what it said.
+// judge compares the server's counters with those at the last look.
 func (v *vitals) judge(name string, fields map[string]string) error {
 	id := fields["run_id"]
 	if v.server != "" && id != v.server {

@@ -177,7 +177,7 @@ func (e *DeathError) Error() string {
 	return text
 }
 
-// died returns how the process ended if that was not the harness's doing.
+// died returns how the process ended, if the harness did not end it.
 func (p *process) died() *DeathError {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -88,11 +88,10 @@ type closedLoop struct {
 	loads []Load
 }
 
-// loops are the closed loops to which the service is fitted, by the number of requests
-// under way. Goroutines without a hold ask in step: those of a client whose replies come
-// in one batch send their next requests in one batch too, which costs less. Where there
-// are holds, pauses or arrivals between the requests they come apart, and the loops that
-// hold tell what they cost.
+// loops are the closed loops to which the service is fitted, by the number of requests under
+// way. Goroutines without a hold ask in step: the replies to one client come in one batch, and
+// so do its next requests, which costs less. Where there are holds, pauses or random arrivals
+// between requests they are not in step: the loops that hold show what that costs.
 func (m *Model) loops(s Scenario, repeat int) (out []closedLoop) {
 	all := m.r.Sweep
 	apart := m.comesApart(s)

@@ -42,9 +42,9 @@ var aims = map[watch.Moment]coverage.Phase{
 	watch.LateRenewal: coverage.RenewalSent, watch.LateRelease: coverage.ReleaseSent,
 }
 
-// promised counts the cells at which the steps of a plan aim. A step strikes a moment
-// later than it aims, and reaches other cells on its way: as many are demanded, not
-// these very ones.
+// promised counts the cells at which the steps of a plan aim. A step takes effect a moment
+// later than it aims, and meets other cells on its way: a run must reach as many cells, not
+// exactly these.
 func promised(p plan.Plan, can coverage.Abilities) int {
 	cells := map[coverage.Cell]bool{}
 	for _, s := range p.Steps {

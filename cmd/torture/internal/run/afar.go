@@ -31,15 +31,15 @@ const WorkersDir = "workers"
 // are turned into.
 const coordinatorHost = "coordinator"
 
-// Workers says who has the clients of a run.
+// Workers is how a run gets workers for its clients.
 type Workers struct {
 	Count int
 	Open  func(ctx context.Context, dir string) (*distributed.Coordinator, error) // dir is for the histories that come in
 	Leave func()                                                                  // ends what else there is for the workers
 }
 
-// afar drives the clients of a run that live at workers.
-type afar struct {
+// A remoteDriver drives the clients of a run that live at workers.
+type remoteDriver struct {
 	coordinator *distributed.Coordinator
 	cfg         config.Config
 	leave       func()
@@ -55,15 +55,15 @@ type afar struct {
 	forget      func(gone func(owner string) bool)
 	ended       time.Duration // when all histories were taken in
 
-	mu       sync.Mutex
-	mourned  map[string]bool // workers that are lost, and of which the history was told
-	troubles []string
-	findings []string
+	mu        sync.Mutex
+	lostNoted map[string]bool // workers that are lost, and of which the history was told
+	troubles  []string
+	findings  []string
 }
 
 // gather waits for workers and gives each its share of the clients: as many as any
 // other, or one more.
-func gather(ctx context.Context, e *environment, w *Workers, dir string, h history.Header) (_ *afar, err error) {
+func gather(ctx context.Context, e *environment, w *Workers, dir string, h history.Header) (_ *remoteDriver, err error) {
 	if kind := e.bed.Name(); !slices.Contains(fitForWorkers, kind) {
 		return nil, fmt.Errorf("testbed %s: workers reach servers of testbed %s alone", kind, strings.Join(fitForWorkers, ", "))
 	}
@@ -71,7 +71,7 @@ func gather(ctx context.Context, e *environment, w *Workers, dir string, h histo
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	a := &afar{cfg: e.cfg, leave: w.Leave, at: map[string]*distributed.Remote{}, mourned: map[string]bool{}}
+	a := &remoteDriver{cfg: e.cfg, leave: w.Leave, at: map[string]*distributed.Remote{}, lostNoted: map[string]bool{}}
 	if a.lock, err = distributed.Lock(dir); err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func reaches(o distributed.Offer, addrs []string) error {
 	return nil
 }
 
-// begin has the workers' events taken in from here on.
-func (a *afar) begin(ctx context.Context, rec *history.Recorder, l *onlookers, h history.Header, forget func(func(string) bool)) error {
+// begin starts to receive the workers' events.
+func (a *remoteDriver) begin(ctx context.Context, rec *history.Recorder, l *onlookers, h history.Header, forget func(func(string) bool)) error {
 	a.rec, a.live, a.forget = rec, l, forget
 	return a.coordinator.Begin(ctx, rec.Began(), h, func(r *distributed.Remote, e *history.Event) {
 		i := slices.Index(a.shares, r)
@@ -144,11 +144,11 @@ func (a *afar) begin(ctx context.Context, rec *history.Recorder, l *onlookers, h
 	})
 }
 
-// beatLead is how long before a phase begins the workers are told of it.
+// beatLead is how long before the begin of a phase the workers are told when it begins.
 const beatLead = 500 * time.Millisecond
 
 // phase implements driver.
-func (a *afar) phase(ctx context.Context, name string, cfg workload.Config, rec *history.Recorder) error {
+func (a *remoteDriver) phase(ctx context.Context, name string, cfg workload.Config, rec *history.Recorder) error {
 	beat := rec.Since(time.Now()) + beatLead
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -176,16 +176,16 @@ func (a *afar) phase(ctx context.Context, name string, cfg workload.Config, rec 
 	return err
 }
 
-// each does something with every worker that is not lost, all at once. That one is, or
-// becomes so, is told in the history and is no error.
-func (a *afar) each(do func(r *distributed.Remote) error) error {
+// each calls a function for every worker that is not lost, for all at once. That a worker is
+// lost, or gets lost meanwhile, is recorded in the history and is no error.
+func (a *remoteDriver) each(do func(r *distributed.Remote) error) error {
 	errs := make([]error, len(a.shares))
 	var all sync.WaitGroup
 	for i, r := range a.shares {
 		all.Go(func() {
 			if errs[i] = do(r); errors.Is(errs[i], distributed.ErrLost) {
 				errs[i] = nil
-				a.mourn(i)
+				a.noteLost(i)
 			}
 		})
 	}
@@ -193,12 +193,12 @@ func (a *afar) each(do func(r *distributed.Remote) error) error {
 	return errors.Join(errs...)
 }
 
-// mourn tells once that a worker is lost, and has its clients forgotten.
-func (a *afar) mourn(i int) {
+// noteLost records, once, that a worker is lost, and has its clients forgotten.
+func (a *remoteDriver) noteLost(i int) {
 	r := a.shares[i]
 	a.mu.Lock()
-	known := a.mourned[r.Name]
-	a.mourned[r.Name] = true
+	known := a.lostNoted[r.Name]
+	a.lostNoted[r.Name] = true
 	a.mu.Unlock()
 	if known {
 		return
@@ -214,20 +214,20 @@ func (a *afar) mourn(i int) {
 }
 
 // clients implements driver.
-func (a *afar) clients() []faults.Client { return a.remotes }
+func (a *remoteDriver) clients() []faults.Client { return a.remotes }
 
-// healAfar bounds what is asked of workers at the end.
-const healAfar = 30 * time.Second
+// healRemote bounds what is asked of workers at the end.
+const healRemote = 30 * time.Second
 
 // heal implements driver.
-func (a *afar) heal(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healAfar)
+func (a *remoteDriver) heal(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), healRemote)
 	defer cancel()
 	return a.each(func(r *distributed.Remote) error { return r.Ask(ctx, askReset, nil, nil) })
 }
 
-// disconnect implements driver: clients end, and all that was recorded is taken in.
-func (a *afar) disconnect(ctx context.Context) error {
+// disconnect implements driver: it ends the clients, and receives everything that was recorded.
+func (a *remoteDriver) disconnect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	err := a.each(func(r *distributed.Remote) error {
@@ -250,7 +250,7 @@ func (a *afar) disconnect(ctx context.Context) error {
 	a.ended = a.rec.Since(time.Now())
 	for i, r := range a.shares {
 		if r.Lost() != "" {
-			a.mourn(i)
+			a.noteLost(i)
 		}
 		if err := r.Err(); err != nil {
 			return err
@@ -263,8 +263,8 @@ func (a *afar) disconnect(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (a *afar) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), healAfar)
+func (a *remoteDriver) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), healRemote)
 	defer cancel()
 	err := a.coordinator.Close(ctx)
 	if a.leave != nil {
@@ -304,7 +304,7 @@ func (l *onlookers) fromAfar(e *history.Event) {
 	}
 }
 
-// lateness is how old events are when they come.
+// A lateness is how old events are when they arrive.
 type lateness struct {
 	mu sync.Mutex
 	*hdrhistogram.Histogram

@@ -30,7 +30,7 @@ const (
 	canaryLimit   = 5 * time.Second
 )
 
-// plantCanary plants it, waits until it is caught, and notes how that went.
+// plantCanary runs the canary until it is caught, and records the result.
 func (s *session) plantCanary(ctx context.Context) {
 	h := s.env.header(s.meta)
 	h.Floors, h.Expected, h.Accepted, h.Bounds, h.Quorum, h.Nodes = nil, nil, nil, nil, 1, 1
@@ -63,8 +63,8 @@ func canaryVerdict(r checker.Report, took time.Duration) *reports.Canary {
 	return c
 }
 
-// contendForCanary has a few clients take the broken lock in turns until one
-// sees that it is over. Each ends what it has begun.
+// contendForCanary has a few clients acquire the broken lock in turns until one sees that time
+// is up. Each ends what it has begun.
 func (s *session) contendForCanary(ctx context.Context, rec *history.Recorder, over func() bool) error {
 	var wg sync.WaitGroup
 	errs := make([]error, canaryClients)
@@ -115,7 +115,7 @@ type canaryActor struct {
 	ttl     time.Duration
 }
 
-// cycle takes the lock, if it is free, holds it and gives it back.
+// cycle acquires the lock, if it is free, holds it and releases it.
 func (c *canaryActor) cycle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, canaryLimit)
 	defer cancel()

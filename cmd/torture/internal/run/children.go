@@ -66,7 +66,7 @@ func (c *client) drain() {
 	}
 }
 
-// childWrites enters the writes of one child process into the ledger.
+// A childWrites records the writes of one child process in the ledger.
 type childWrites struct {
 	ledger   *workload.Ledger
 	acquires *openAcquires
@@ -84,8 +84,7 @@ func (c *childWrites) ObserveWrite(w child.Write) {
 	})
 }
 
-// openAcquires knows which owners have an acquire open, as far as the history
-// tells.
+// An openAcquires is which owners have an acquire open, according to the history.
 type openAcquires struct {
 	mu   sync.Mutex
 	open map[string]chan struct{} // by owner; closed when the acquire is recorded as completed
@@ -110,7 +109,7 @@ func (o *openAcquires) Event(e *history.Event) {
 	}
 }
 
-// completionLimit bounds the wait for a client to record what it was told.
+// completionLimit bounds the wait for a client to record an answer that it was given.
 const completionLimit = 5 * time.Second
 
 // awaitCompletion waits until owner has no acquire open.
@@ -159,8 +158,8 @@ func stopChild(name string, p child.Process) (string, error) {
 	return name + "'s process is stopped (SIGSTOP)", nil
 }
 
-// continueChild lets the process go on, with its own work first: for as long as
-// two of its writes take, nobody asks it for anything.
+// continueChild lets the process go on and finish its own work first: for as long as two of its
+// writes take, it gets no request.
 func continueChild(ctx context.Context, name string, p child.Process, every time.Duration) (string, error) {
 	if _, err := p.Cont(); err != nil && !errors.Is(err, child.ErrGone) {
 		return "", fmt.Errorf("continue %s: %w", name, err)
@@ -169,7 +168,7 @@ func continueChild(ctx context.Context, name string, p child.Process, every time
 	return name + "'s process goes on (SIGCONT)", nil
 }
 
-// find keeps something odd, for the run's warnings.
+// find records something odd for the run's warnings.
 func (e *environment) find(text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -24,8 +24,8 @@ import (
 // cleanLimit bounds the removal of the run's keys from all servers.
 const cleanLimit = 30 * time.Second
 
-// noteCleanliness looks, past every link, whether anything but what the lock's
-// admission wrote is on the servers before the load, and notes that.
+// noteCleanliness checks, past every link, that nothing but the lock's admission record is on
+// the servers before the load, and records the result.
 func (s *session) noteCleanliness(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanLimit)
 	defer cancel()
@@ -51,8 +51,8 @@ func (s *session) noteCleanliness(ctx context.Context) error {
 	return nil
 }
 
-// foreignKeys lists what is on a server before the load, among the keys that are
-// the run's own to write, the lock's admission record apart.
+// foreignKeys lists the keys that are on a server before the load under the run's prefix,
+// except the lock's admission record.
 func foreignKeys(ctx context.Context, c config.Config, n testbed.Node) (keys []string, err error) {
 	a := wiring.Admin(n)
 	defer func() { err = errors.Join(err, a.Close()) }()
@@ -74,9 +74,9 @@ func (e *environment) servers() []testbed.Node {
 	return append([]testbed.Node{e.bed.Store()}, e.bed.Nodes()...)
 }
 
-// cleanUp removes what the run wrote from servers that live on. They were empty
-// when it began. A key that it cannot have written stays, and is named: somebody
-// else uses the server.
+// cleanUp removes what the run wrote from servers that live on, which were empty before the
+// run. A key that the run cannot have written stays, and is reported: somebody else uses the
+// server.
 func (e *environment) cleanUp(ctx context.Context) error {
 	if e.bed == nil || e.bed.Name() != testbed.KindExternal {
 		return nil

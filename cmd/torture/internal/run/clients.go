@@ -19,8 +19,8 @@ import (
 	"locktorture/workload/store"
 )
 
-// A client joins one contender of the workload to what the nemesis does to it:
-// all connections of its present incarnation pass one gate.
+// A client connects one contender of the workload with what the nemesis does to it: all
+// connections of its present incarnation pass one gate.
 type client struct {
 	*workload.Client
 	env   *environment
@@ -97,8 +97,8 @@ func (c *client) wait(ctx context.Context) error { return c.current().Wait(ctx) 
 // Name implements faults.Client.
 func (c *client) Name() string { return c.Client.Name }
 
-// Pause implements faults.Client: worker and connections stand still, and with
-// them the process in which the lock lives.
+// Pause implements faults.Client: it stops the worker and the connections, and with them the
+// process in which the lock lives.
 func (c *client) Pause(context.Context) (string, error) {
 	c.current().Pause()
 	if p := c.process(); p != nil {

@@ -33,7 +33,7 @@ func TestDroppedPacketsAreTheCause(t *testing.T) {
 		watching, end := context.WithCancel(t.Context())
 		silent := errors.New("n1 has not answered for 20s")
 		s := &session{ended: true}
-		w := &watchdog{file: &hangingDisk{since: time.Now()}, net: kernel.BeginTracking(proc), note: func(mishap) {}, stop: stop, end: end, env: &environment{bed: noBed{}}, known: map[string]bool{}}
+		w := &watchdog{file: &hangingDisk{since: time.Now()}, net: kernel.BeginTracking(proc), note: func(incident) {}, stop: stop, end: end, env: &environment{bed: noBed{}}, known: map[string]bool{}}
 		for _, l := range w.looks() {
 			w.running.Go(func() { w.repeat(watching, l) })
 		}

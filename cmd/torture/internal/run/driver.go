@@ -11,7 +11,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// A driver has the clients of a run act: those of this process, or those of workers.
+// A driver makes the clients of a run act: those of this process, or those of workers.
 type driver interface {
 	// phase plays one phase and records that it began and what it came to.
 	phase(ctx context.Context, name string, cfg workload.Config, rec *history.Recorder) error
@@ -27,17 +27,17 @@ type driver interface {
 	disconnect(ctx context.Context) error
 }
 
-// here drives the clients of this process.
-type here struct{ *environment }
+// A localDriver drives the clients of this process.
+type localDriver struct{ *environment }
 
-func (h here) phase(ctx context.Context, name string, cfg workload.Config, rec *history.Recorder) error {
+func (h localDriver) phase(ctx context.Context, name string, cfg workload.Config, rec *history.Recorder) error {
 	if name == history.PhaseFinal {
 		return workload.RunFinal(ctx, cfg, h.contenders(), rec)
 	}
 	return workload.Run(ctx, cfg, h.contenders(), rec)
 }
 
-func (h here) contenders() []*workload.Client {
+func (h localDriver) contenders() []*workload.Client {
 	var all []*workload.Client
 	for _, c := range h.environment.clients {
 		all = append(all, c.Client)
@@ -45,7 +45,7 @@ func (h here) contenders() []*workload.Client {
 	return all
 }
 
-func (h here) clients() []faults.Client {
+func (h localDriver) clients() []faults.Client {
 	var all []faults.Client
 	for _, c := range h.environment.clients {
 		all = append(all, c)
@@ -53,17 +53,17 @@ func (h here) clients() []faults.Client {
 	return all
 }
 
-func (h here) link(client, node string) link.Link { return h.links[client][node] }
+func (h localDriver) link(client, node string) link.Link { return h.links[client][node] }
 
-func (h here) heal(ctx context.Context) error { return h.fabric.Reset(ctx) }
+func (h localDriver) heal(ctx context.Context) error { return h.fabric.Reset(ctx) }
 
-func (h here) disconnect(context.Context) error {
+func (h localDriver) disconnect(context.Context) error {
 	errs := make([]error, len(h.environment.clients)+1)
 	var wg sync.WaitGroup
 	for i, c := range h.environment.clients {
 		wg.Go(func() { errs[i] = c.Close() })
 	}
-	wg.Go(func() { errs[len(errs)-1] = h.part() }) // beside them: a child may take its time to leave
+	wg.Go(func() { errs[len(errs)-1] = h.closeProbe() }) // beside them: a child may take its time to leave
 	wg.Wait()
 	return errors.Join(errs...)
 }

@@ -24,23 +24,23 @@ import (
 	"locktorture/workload/store"
 )
 
-// An environment is everything that a run stands on: nodes, the links to them,
-// and the clients at their other ends.
+// An environment is what a run consists of besides its load: nodes, the links to them, and the
+// clients at their other ends.
 type environment struct {
-	cfg       config.Config
-	lock      catalogue.Lock
-	bed       testbed.Testbed
-	why       string // this testbed
-	fabric    link.Fabric
-	links     map[string]map[string]link.Link // client → node → link
-	peers     map[string]link.Link            // to each node of a deployment, from the others
-	relays    map[string][]*server.Relay      // by client, to the Sentinels, where clients are child processes
-	ingresses bool                            // clients are child processes, and come in by ingresses that are watched
-	clients   []*client
-	drive     driver // has the clients act
-	build     child.Starter
-	probe     lockimpl.Locker // a client past every link, which contends for nothing
-	parted    sync.Once       // with the probe
+	cfg         config.Config
+	lock        catalogue.Lock
+	bed         testbed.Testbed
+	why         string // this testbed
+	fabric      link.Fabric
+	links       map[string]map[string]link.Link // client → node → link
+	peers       map[string]link.Link            // to each node of a deployment, from the others
+	relays      map[string][]*server.Relay      // by client, to the Sentinels, where clients are child processes
+	ingresses   bool                            // clients are child processes, and come in by ingresses that are watched
+	clients     []*client
+	drive       driver // has the clients act
+	build       child.Starter
+	probe       lockimpl.Locker // a client past every link, which contends for nothing
+	probeClosed sync.Once       // with the probe
 
 	ledger   *workload.Ledger // takes the writes of clients that write by themselves
 	acquires openAcquires     // and says when they are due
@@ -88,7 +88,7 @@ func (e *environment) setUp(ctx context.Context, dir string, afar bool) (err err
 }
 
 func (e *environment) addClients(ctx context.Context, names []string) error {
-	e.drive = here{e}
+	e.drive = localDriver{e}
 	for _, name := range names {
 		if err := e.addClient(ctx, name); err != nil {
 			return err
@@ -154,8 +154,8 @@ func (e *environment) bootstrap(ctx context.Context) (err error) {
 	return nil
 }
 
-// openIngresses lets child processes in where this process sees what they send. They
-// write by themselves, so that the link to the store needs none.
+// openIngresses opens links through which child processes dial the nodes, so that this process
+// sees what they send. They write by themselves, and need no link to the store.
 func (e *environment) openIngresses(ctx context.Context) (err error) {
 	for _, links := range e.links {
 		toNodes := maps.Clone(links)
@@ -167,7 +167,7 @@ func (e *environment) openIngresses(ctx context.Context) (err error) {
 	return nil
 }
 
-// openRelays gives child processes Sentinels that name their own links.
+// openRelays gives child processes Sentinels that name the addresses of their own links.
 func (e *environment) openRelays(ctx context.Context) (err error) {
 	d, watched := e.bed.(testbed.Sentinels)
 	if !watched {
@@ -206,6 +206,9 @@ func (e *environment) resolver(h history.Header) *resolve.Resolver {
 	for _, n := range e.bed.Nodes() {
 		names = append(names, n.Name())
 	}
+	// resolver returns what finds out from the links how operations of unknown outcome
+	// ended. A client in a child process without an ingress sends past this process's taps;
+	// what the master of a deployment has executed, a promotion may undo.
 	resolver := resolve.New(names, h)
 	_, child := e.probe.(childLocker)
 	if _, deployed := e.bed.(testbed.Deployment); deployed || child && !e.ingresses {
@@ -262,9 +265,9 @@ func (e *environment) keeper(ctx context.Context, key string) (testbed.Node, err
 	return nodes[0], nil
 }
 
-// part closes the probe, once. What a child process did against its protocol is noted.
-func (e *environment) part() (err error) {
-	e.parted.Do(func() {
+// closeProbe closes the probe, once. It records what a child process did against its protocol.
+func (e *environment) closeProbe() (err error) {
+	e.probeClosed.Do(func() {
 		if e.probe == nil {
 			return
 		}
@@ -282,7 +285,7 @@ func (e *environment) part() (err error) {
 
 // close ends links before nodes; it may be called on a half-built environment.
 func (e *environment) close() (err error) {
-	err = e.part()
+	err = e.closeProbe()
 	for _, relays := range e.relays {
 		for _, r := range relays {
 			err = errors.Join(err, r.Close())

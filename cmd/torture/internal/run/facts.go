@@ -12,7 +12,7 @@ import (
 	"locktorture/workload/history"
 )
 
-// header opens the history: what a judge must know of the run.
+// header is the header of the history: what a judge must know of the run.
 func (e *environment) header(m reports.Meta) history.Header {
 	h := history.Header{
 		Type: "history", Version: history.Version, Scenario: m.Scenario, Lock: m.Lock, Seed: m.Seed,
@@ -24,7 +24,7 @@ func (e *environment) header(m reports.Meta) history.Header {
 	return h
 }
 
-// describe says what the lock runs against, and what that cannot suffer.
+// describe says what the lock runs against, and which faults that does not support.
 func (e *environment) describe(p plan.Plan) reports.Testbed {
 	t := reports.Testbed{Name: e.bed.Name(), Version: e.bed.Version(), Embedded: e.bed.Name() == testbed.KindEmbedded}
 	for _, l := range p.LeftOut {

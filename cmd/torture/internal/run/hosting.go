@@ -126,13 +126,13 @@ type phaseOrder struct {
 	Beat  time.Duration `json:"beat"`
 }
 
-// A clientOrder says what befalls a client.
+// A clientOrder asks a worker to do something to a client.
 type clientOrder struct {
 	Client string `json:"client"`
 	Act    string `json:"act"` // pause, resume, crash, restart or cancel
 }
 
-// A linkOrder says what befalls a link.
+// A linkOrder asks a worker to do something to a link.
 type linkOrder struct {
 	Number     uint64          `json:"number,omitempty"` // of the impairment
 	Client     string          `json:"client"`
@@ -140,7 +140,7 @@ type linkOrder struct {
 	Impairment link.Impairment `json:"impairment,omitzero"`
 }
 
-// A finished says what the harness at a worker came to.
+// A finished is the state of the harness at a worker at the end.
 type finished struct {
 	Unsent   bool     `json:"unsent,omitempty"` // not all of the journal could be sent
 	Troubles []string `json:"troubles,omitempty"`
@@ -160,7 +160,7 @@ func (h *host) Do(ctx context.Context, op string, body json.RawMessage) (any, er
 		}
 		return nil, nil
 	case askClient:
-		return with(body, func(o clientOrder) (any, error) { return h.befall(ctx, o) })
+		return with(body, func(o clientOrder) (any, error) { return h.act(ctx, o) })
 	case askImpair:
 		return with(body, func(o linkOrder) (any, error) { return nil, h.impair(ctx, o) })
 	case askImpact, askMend:
@@ -181,7 +181,7 @@ func (h *host) Do(ctx context.Context, op string, body json.RawMessage) (any, er
 	return nil, fmt.Errorf("%q is nothing that a worker does", op)
 }
 
-// with does something with what a body says.
+// with decodes body and calls a function with it.
 func with[T any](body json.RawMessage, do func(T) (any, error)) (any, error) {
 	var in T
 	if err := json.Unmarshal(body, &in); err != nil {
@@ -200,7 +200,7 @@ func (h *host) phase(ctx context.Context, o phaseOrder) (workload.Summary, error
 	cfg := h.env.cfg.Workload()
 	cfg.Part = workload.Part{First: h.share.First, Of: h.env.cfg.Clients}
 	cfg.Rate *= float64(len(h.share.Clients)) / float64(h.env.cfg.Clients)
-	return workload.Play(ctx, o.Phase, cfg, here{h.env}.contenders(), h.rec, func() error {
+	return workload.Play(ctx, o.Phase, cfg, localDriver{h.env}.contenders(), h.rec, func() error {
 		beat := time.NewTimer(o.Beat - h.Now())
 		defer beat.Stop()
 		select {
@@ -212,8 +212,8 @@ func (h *host) phase(ctx context.Context, o phaseOrder) (workload.Summary, error
 	})
 }
 
-// befall does to a client what a fault asks for.
-func (h *host) befall(ctx context.Context, o clientOrder) (any, error) {
+// act does to a client what a fault asks for.
+func (h *host) act(ctx context.Context, o clientOrder) (any, error) {
 	for _, c := range h.env.clients {
 		if c.Name() != o.Client {
 			continue
@@ -257,7 +257,7 @@ func (h *host) impair(ctx context.Context, o linkOrder) error {
 	return nil
 }
 
-// impact says what an impairment did, and heals it. One that never came into force did
+// impact returns what an impairment did, and heals it. One that never came into force did
 // nothing.
 func (h *host) impact(ctx context.Context, number uint64, heal bool) (link.Impact, error) {
 	h.mu.Lock()
@@ -272,7 +272,7 @@ func (h *host) impact(ctx context.Context, number uint64, heal bool) (link.Impac
 	return a.Impact(), nil
 }
 
-// finish ends the clients, tells what became of what they do not know, and sends the
+// finish ends the clients, records the outcomes of operations that links know, and sends the
 // rest of the journal.
 func (h *host) finish(ctx context.Context) (f finished) {
 	note := func(err error) {

@@ -74,20 +74,20 @@ func fileWord(key string) string {
 	return word[:min(len(word), 60)]
 }
 
-// judged is what the judge says of the run: it has watched, or the histories of all
-// workers are merged first.
+// judged is the judge's report on the run: it has observed the run, or observes the merged
+// histories of all workers now.
 func (s *session) judged(ctx context.Context) (checker.Report, error) {
-	if s.afar == nil {
+	if s.remote == nil {
 		return s.judge.Finish(ctx, false), nil
 	}
 	err := s.merge()
 	return s.judge.Finish(ctx, false), err
 }
 
-// merge makes the run's history of those of coordinator and workers, and has it judged.
+// merge merges the histories of coordinator and workers into the run's, and has it judged.
 func (s *session) merge() (err error) {
-	defer func() { err = errors.Join(err, os.Remove(s.afar.lock.Name()), s.afar.lock.Close()) }()
-	for _, r := range s.afar.shares {
+	defer func() { err = errors.Join(err, os.Remove(s.remote.lock.Name()), s.remote.lock.Close()) }()
+	for _, r := range s.remote.shares {
 		if r.Lost() == "" && !r.Whole() { // what it had told of would be held against what it could not tell
 			return errors.Join(fmt.Errorf("of worker %s not all came in, so that nothing of the run is judged: copy its own file, RUN.%s.jsonl below its --dir, into %s, and have it judged by torture check %s",
 				r.Name, r.Name, filepath.Join(s.dir, WorkersDir), s.dir), s.unmerged())
@@ -99,9 +99,9 @@ func (s *session) merge() (err error) {
 	}
 	defer func() { err = errors.Join(err, all.Close()) }()
 	all.Header = s.header
-	all.AddAfterwards(s.afar.silences())
-	for i, r := range s.afar.shares {
-		source, closer, err := s.afar.source(i)
+	all.AddAfterwards(s.remote.silences())
+	for i, r := range s.remote.shares {
+		source, closer, err := s.remote.source(i)
 		if err != nil {
 			return err
 		}
@@ -112,16 +112,16 @@ func (s *session) merge() (err error) {
 		return s.judge
 	})
 	if withheld > 0 {
-		s.afar.findings = append(s.afar.findings, distributed.Withheld(withheld))
+		s.remote.findings = append(s.remote.findings, distributed.Withheld(withheld))
 	}
 	return err
 }
 
-// unmergedFile, beside the workers' histories, says that these are not what the run's is
-// made of.
+// unmergedFile, beside the workers' histories, says that they have not been merged into the
+// run's.
 const unmergedFile = "unmerged"
 
-// unmerged leaves a history in which nothing happened.
+// unmerged writes a history in which nothing happened.
 func (s *session) unmerged() error {
 	s.judge = checker.New(s.header, s.judging)
 	file, err := historyfile.Create(filepath.Join(s.dir, historyfile.Name), s.header)
@@ -132,7 +132,7 @@ func (s *session) unmerged() error {
 }
 
 // source is the history of the i-th worker, by the coordinator's clock.
-func (a *afar) source(i int) (distributed.Source, io.Closer, error) {
+func (a *remoteDriver) source(i int) (distributed.Source, io.Closer, error) {
 	r := a.shares[i]
 	reader, closer, err := historyfile.Open(r.Path(), nil)
 	s := distributed.Source{Host: r.Name, Events: reader, Clients: a.names[i]}
@@ -144,8 +144,8 @@ func (a *afar) source(i int) (distributed.Source, io.Closer, error) {
 	return s, closer, err
 }
 
-// described says where each client runs, and what is known of that worker so far.
-func (a *afar) described() (all []reports.Worker) {
+// described is where each client runs, and what is known of that worker so far.
+func (a *remoteDriver) described() (all []reports.Worker) {
 	for i, r := range a.shares {
 		w := reports.Worker{Name: r.Name, Host: r.Host, PID: r.PID, Clients: a.names[i], Lost: r.Lost(), Returned: r.Returned()}
 		if a.rec != nil {
@@ -159,12 +159,12 @@ func (a *afar) described() (all []reports.Worker) {
 	return all
 }
 
-// unsure is the share of a TTL beyond which a clock's bound leaves too little of a lease
-// to be judged by time.
+// unsure is the share of a TTL that the uncertainty of a worker's clock may reach: beyond it,
+// too little of a lease is left to judge by time.
 const unsure = 10
 
 // warnings say what is odd of the workers.
-func (a *afar) warnings() (all []string) {
+func (a *remoteDriver) warnings() (all []string) {
 	all = append(all, a.findings...)
 	for i, w := range a.described() {
 		apart := ""

@@ -32,8 +32,8 @@ func panicsIn(err error) (all []*workload.PanicError) {
 	return all
 }
 
-// panicked tells of panics: those of the lock under test are its own doing, and
-// ours are trouble of the harness.
+// panicked records panics: one of the lock's is a finding about the lock, one of ours is a
+// harness error.
 func (s *session) panicked(panics []*workload.PanicError) {
 	var stacks []byte
 	told := map[string]bool{} // where; one bug may strike many clients at once
@@ -46,7 +46,7 @@ func (s *session) panicked(panics []*workload.PanicError) {
 		if !p.Lock {
 			s.harness = append(s.harness, history.OneLine(p.Error()))
 		}
-		s.record(mishap{err: p, lock: p.Lock})
+		s.record(incident{err: p, lock: p.Lock})
 	}
 	if err := os.WriteFile(filepath.Join(s.dir, PanicFile), stacks, 0o644); err != nil {
 		s.harness = append(s.harness, err.Error())

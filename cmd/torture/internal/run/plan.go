@@ -107,7 +107,7 @@ func fsync(c config.Config) testbed.Fsync {
 	return testbed.FsyncAlways
 }
 
-// target is the run as the nemesis sees it.
+// target is the run as the nemesis knows it.
 func (e *environment) target(observer *watch.Observer) *faults.Target {
 	t := &faults.Target{Testbed: e.bed, Link: e.link, Watch: observer, Quorum: e.quorum(), TTL: e.cfg.TTL, Load: e.cfg.Duration, LeaseKeys: e.leaseKeys, Fabric: e.fabric, Notifies: notifies(e.cfg, e.lock)}
 	_, t.OwnWrites = e.probe.(childLocker)

@@ -22,10 +22,10 @@ import (
 // and the judging.
 const closingLimit = time.Second
 
-// play runs the phases: load with faults, everything healed, a healthy final
-// phase, and the truth as store and nodes tell it.
+// play plays the phases: load with faults, everything healed, a healthy final phase, and then
+// reads what store and nodes have.
 //
-// What befalls the run from outside ends it at once: see watchdog.
+// A harmful event from outside ends the run at once: see watchdog.
 func (s *session) play(ctx context.Context) {
 	user, cfg := ctx, s.env.cfg.Workload()
 	ctx = s.guardRun(ctx)
@@ -58,9 +58,9 @@ func (s *session) play(ctx context.Context) {
 	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
 }
 
-// mainPhase runs load and nemesis side by side: the nemesis from when every client is
-// connected, which takes child processes seconds on a busy machine, and a fault would strike
-// nobody. When the load fails, the nemesis heals and stops, and the other way round.
+// mainPhase plays load and nemesis side by side: the nemesis starts when every client is
+// connected, which takes child processes seconds on a busy machine; before that a fault would
+// affect nobody. When the load fails, the nemesis heals and stops, and vice versa.
 func (s *session) mainPhase(ctx context.Context, cfg workload.Config) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -141,7 +141,7 @@ func (s *session) note(text string) {
 	s.rec.Append(history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: text})
 }
 
-// unlessInterrupted drops what is only ctx's end.
+// unlessInterrupted is err, or nil where err only says that ctx has ended.
 func unlessInterrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Cause(ctx)) || errors.Is(err, context.Canceled)) {
 		return nil
@@ -166,6 +166,7 @@ func (s *session) report(ctx context.Context, keep func(*reports.Run) bool) (*re
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
+	// report judges the history, and writes the reports.
 	report, err := s.judged(ctx)
 	s.noteTrouble(err)
 	s.noteTrouble(WriteViews(filepath.Join(s.dir, ViewsDir), report.Views))
@@ -174,9 +175,9 @@ func (s *session) report(ctx context.Context, keep func(*reports.Run) bool) (*re
 		Harness: s.troubles(), Interrupted: s.interrupted, Canary: s.canary,
 	}
 	r.Warnings = append(r.Warnings, s.env.findings...)
-	if s.afar != nil {
-		r.Meta.Workers = s.afar.described()
-		r.Warnings = append(r.Warnings, s.afar.warnings()...)
+	if s.remote != nil {
+		r.Meta.Workers = s.remote.described()
+		r.Warnings = append(r.Warnings, s.remote.warnings()...)
 		s.noteTrouble(reports.WriteMeta(s.dir, r.Meta))
 	}
 	for _, l := range s.plan.LeftOut {
@@ -188,7 +189,7 @@ func (s *session) report(ctx context.Context, keep func(*reports.Run) bool) (*re
 	return r, Complete(r)
 }
 
-// Complete measures r's stored history and writes every artefact.
+// Complete computes the statistics of r's stored history, and writes every report.
 func Complete(r *reports.Run) error {
 	source, closer, err := historyfile.Open(r.Dir, nil)
 	if err != nil {

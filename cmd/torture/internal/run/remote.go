@@ -51,7 +51,7 @@ func (c *remoteClient) inject(ctx context.Context, act string) (receipt string, 
 	return receipt, missed(err)
 }
 
-// mend undoes it. With its worker went what had befallen it.
+// mend undoes it. At a worker that is lost there is nothing to undo.
 func (c *remoteClient) mend(ctx context.Context, act string) (receipt string, err error) {
 	err = c.at.Ask(ctx, askClient, clientOrder{c.name, act}, &receipt)
 	if errors.Is(err, distributed.ErrLost) {
@@ -60,7 +60,7 @@ func (c *remoteClient) mend(ctx context.Context, act string) (receipt string, er
 	return receipt, err
 }
 
-// missed is err, which says that nobody was hit where the worker is lost.
+// missed is err, with faults.ErrMissed where the worker is lost.
 func missed(err error) error {
 	if errors.Is(err, distributed.ErrLost) {
 		return fmt.Errorf("%w: %w", faults.ErrMissed, err)
@@ -69,7 +69,7 @@ func missed(err error) error {
 }
 
 // link implements driver.
-func (a *afar) link(client, node string) link.Link {
+func (a *remoteDriver) link(client, node string) link.Link {
 	if r := a.at[client]; r != nil {
 		return &remoteLink{client: client, node: node, at: r, number: func() uint64 { return a.numbers.Add(1) }}
 	}
@@ -109,7 +109,7 @@ func (l *remoteLink) Impair(ctx context.Context, i link.Impairment) (link.Applie
 	if err == nil {
 		return a, nil
 	}
-	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), healAfar)
+	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), healRemote)
 	defer cancel()
 	_, undone := a.Heal(undo) // its answer alone may be missing
 	return nil, errors.Join(missed(err), undone)

@@ -32,7 +32,7 @@ const PlanFile = "plan.json"
 // startLimit bounds the start of the testbed and of the links.
 const startLimit = 60 * time.Second
 
-// Options are what a run needs beside its scenario.
+// Options are what a run needs besides its scenario.
 type Options struct {
 	Version, Commit string
 	Argv            []string
@@ -64,18 +64,18 @@ type Beginning struct {
 	Judge  *checker.Judge // for its live figures; nil: the run is judged when it is over
 }
 
-// session is one run under way.
+// A session is one run under way.
 type session struct {
-	env   *environment
-	afar  *afar // drives the clients that live at workers; nil: they live here
-	dir   string
-	meta  reports.Meta
-	plan  plan.Plan
-	watch *watch.Observer
-	judge *checker.Judge
-	file  *historyfile.File
-	path  string // of file
-	rec   *history.Recorder
+	env    *environment
+	remote *remoteDriver // drives the clients that live at workers; nil: they live here
+	dir    string
+	meta   reports.Meta
+	plan   plan.Plan
+	watch  *watch.Observer
+	judge  *checker.Judge
+	file   *historyfile.File
+	path   string // of file
+	rec    *history.Recorder
 
 	header  history.Header
 	judging checker.Options
@@ -84,7 +84,7 @@ type session struct {
 
 	net      kernel.Tracking
 	watchdog *watchdog
-	mishaps  []mishap
+	mishaps  []incident
 	disk     string // what was said of a disk that takes nothing more; "" is nothing
 	ended    bool   // the history has had its last event
 
@@ -93,11 +93,11 @@ type session struct {
 	interrupted bool
 }
 
-// Run plays cfg against lock and judges it. What ctx interrupts is healed, judged and
-// reported all the same. Trouble of the harness, from the start of the servers on, is in
-// the run, and is a harness error there. The error is for what was chosen wrongly, for
-// given servers that cannot be used, for a start that ctx interrupted or of which nothing
-// could be recorded, and, with o.Keep, for any run that never began.
+// Run plays cfg against lock and judges it. A run that ctx interrupts is healed, judged and
+// reported all the same. Failures of the harness, from the start of the servers on, are in the
+// run's report, as harness errors. The error is for a wrong choice of the user, for given
+// servers that cannot be used, for a start that ctx interrupted or that left no record, and,
+// with o.Keep, for any run that never began.
 func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options) (_ *reports.Run, err error) {
 	if err := Validate(cfg, lock); err != nil {
 		return nil, err
@@ -133,11 +133,11 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 		return s.unbegun(ctx, o, startError(cfg, err))
 	}
 	if o.Workers != nil {
-		if s.afar, err = gather(ctx, s.env, o.Workers, s.dir, s.env.header(s.meta)); err != nil {
+		if s.remote, err = gather(ctx, s.env, o.Workers, s.dir, s.env.header(s.meta)); err != nil {
 			return s.unbegun(ctx, o, StartError{err})
 		}
-		s.env.drive = s.afar
-		s.meta.Workers = s.afar.described()
+		s.env.drive = s.remote
+		s.meta.Workers = s.remote.described()
 	}
 	if undemanded != "" {
 		s.env.find(undemanded)
@@ -191,8 +191,7 @@ func makeDir(cfg config.Config, m reports.Meta) (string, error) {
 	}
 }
 
-// prepare writes what is known before the run, and opens the
-// history with all who listen to it.
+// prepare writes what is known before the run, and opens the history with all its observers.
 func (s *session) prepare(ctx context.Context, o Options) (err error) {
 	s.meta.Asked, s.meta.Faults = s.plan.Asked, len(s.plan.Steps)
 	s.meta.Testbed, s.meta.Can = s.env.describe(s.plan), s.env.abilities(s.plan)
@@ -208,7 +207,7 @@ func (s *session) prepare(ctx context.Context, o Options) (err error) {
 	s.head(o)
 	h := s.header
 	s.path = filepath.Join(s.dir, historyfile.Name)
-	if s.afar != nil { // whose history is judged when all are in
+	if s.remote != nil { // whose history is judged when all are in
 		s.path = filepath.Join(s.dir, WorkersDir, coordinatorHost+".jsonl.zst")
 	} else {
 		s.judge = checker.New(h, s.judging)
@@ -224,10 +223,10 @@ func (s *session) prepare(ctx context.Context, o Options) (err error) {
 	if o.Begin != nil {
 		watching = append(watching, o.Begin(Beginning{s.meta, h, s.env.lock, s.dir, s.env.why, s.plan, s.judge})...)
 	}
-	if s.afar != nil {
+	if s.remote != nil {
 		l := &onlookers{sinks: watching}
 		s.rec = history.NewRecorder(s.file, l)
-		err = s.afar.begin(ctx, s.rec, l, h, s.watch.Forget)
+		err = s.remote.begin(ctx, s.rec, l, h, s.watch.Forget)
 	} else {
 		s.rec = history.NewRecorder(append([]history.Sink{s.file, &s.env.acquires, s.resolver}, watching...)...)
 	}
@@ -235,7 +234,7 @@ func (s *session) prepare(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// head says what the history begins with, and how it is judged.
+// head is the header of the history, and how it is judged.
 func (s *session) head(o Options) {
 	s.header, s.judging = s.env.header(s.meta), judging
 	s.judging.OurStore, s.judging.SecondOpinion = true, o.Keep == nil
@@ -244,8 +243,8 @@ func (s *session) head(o Options) {
 // close ends all that the run stands on.
 func (s *session) close() error {
 	err := s.env.close()
-	if s.afar != nil {
-		err = errors.Join(err, s.afar.close())
+	if s.remote != nil {
+		err = errors.Join(err, s.remote.close())
 	}
 	return err
 }
@@ -275,14 +274,13 @@ func (s *session) noteTrouble(err error) {
 		s.disk = history.OneLine(err.Error())
 	}
 	if !s.ended {
-		s.record(mishap{err: err})
+		s.record(incident{err: err})
 	}
 }
 
-// troubles are what went wrong, what befell the run first: the rest mostly
-// follows from it. A disk that failed comes before all else: servers that cannot write
-// their files end for want of it. So do packets that were lost: to whoever waits for
-// them, servers are silent.
+// troubles lists what went wrong, the causes first, since the rest mostly follows from them. A
+// failed disk comes before all else: servers that cannot write their files end. So do lost
+// packets: to whoever waits for them, servers are silent.
 func (s *session) troubles() (all []string) {
 	if s.disk != "" {
 		all = append(all, s.disk)

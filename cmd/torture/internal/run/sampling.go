@@ -11,9 +11,8 @@ import (
 	"locktorture/workload/sample"
 )
 
-// startSampling has the nodes looked at, past every link, until the function that
-// it returns is called. What is not looked at is said in the history and in the
-// report.
+// startSampling starts to sample the nodes, past every link, until the function that it returns
+// is called. What is not sampled is said in the history and in the report.
 func (s *session) startSampling(ctx context.Context) (stop func()) {
 	cfg := sample.Config{Keys: s.env.sampledKeys(), TTL: s.env.cfg.TTL}
 	if len(cfg.Keys) == 0 {
@@ -44,7 +43,7 @@ func (s *session) startSampling(ctx context.Context) (stop func()) {
 	}
 }
 
-// unsampled says what the nodes were not asked while the run went on.
+// unsampled says what was not sampled during the run.
 func (s *session) unsampled(why string) {
 	text := "nodes not sampled: " + why
 	s.env.find(text)

@@ -24,7 +24,7 @@ type silences struct {
 }
 
 // silences are those of all workers, as a source of faults and heals.
-func (a *afar) silences() distributed.Source {
+func (a *remoteDriver) silences() distributed.Source {
 	var by []silences
 	for i, r := range a.shares {
 		by = append(by, silences{r.Name, a.names[i], r.Silences()})
@@ -56,8 +56,9 @@ func silencesOf(by []silences, ended time.Duration) distributed.Source {
 	return distributed.Source{Host: coordinatorHost, Events: &all}
 }
 
-// silence is one as a fault that is healed once all is delivered, if that was by ended:
-// what the worker's clients had on their way meanwhile may come late. Its events have its name in their notes.
+// silence turns one silence of a worker into a fault that is healed once everything is
+// delivered, if that was by ended: what the worker's clients had sent meanwhile may have
+// arrived late. Its events bear the worker's name in their notes.
 func silence(worker string, clients []string, s distributed.Silence, ended time.Duration) []history.Event {
 	e := history.Event{Process: history.Nemesis, Fault: history.WorkerSilent, Target: &history.Target{Clients: clients}, Note: fmt.Sprint(worker, s.From)}
 	at := func(kind history.Kind, op history.Op, t time.Duration, receipt string) history.Event {

@@ -21,16 +21,16 @@ import (
 	"locktorture/workload/history/historyfile"
 )
 
-// A StartError is trouble of the harness before a run began: a server that does
-// not start, a full disk. What the user chose wrongly is any other error.
+// A StartError is a failure of the harness before a run began: a server that does not start, a
+// full disk. A wrong choice of the user is any other error.
 type StartError struct{ err error }
 
 func (e StartError) Error() string { return e.err.Error() }
 
-// Unwrap returns what the trouble was.
+// Unwrap returns the cause.
 func (e StartError) Unwrap() error { return e.err }
 
-// startError tells servers that were badly chosen from trouble of our own.
+// startError tells wrongly chosen servers from a failure of the harness.
 func startError(c config.Config, err error) error {
 	switch {
 	case errors.As(err, new(server.Error)):
@@ -43,10 +43,8 @@ func startError(c config.Config, err error) error {
 	return StartError{err}
 }
 
-// PrepareOut makes the folder in which results are to be, and sees whether
-// something can be written there. The undo, to be called at the end, takes the folders
-// away again that it made and that are still empty: a command that wrote nothing leaves
-// nothing.
+// PrepareOut makes the folder for results, and checks that it can be written. The undo, to be
+// called at the end, removes the folders that it made and that are still empty.
 func PrepareOut(out string) (undo func(), err error) {
 	if strings.ContainsAny(out, "\r\n") {
 		return nil, outError(out, errors.New("a line break in its name would cut the lines in two that speak of it"))
@@ -84,11 +82,11 @@ func probe(dir string) error {
 	return os.Remove(inside)
 }
 
-// diskErrors are what a disk says that takes nothing more, or nothing of this size; a
-// file system that meets an error of its disk may turn read-only while it is in use.
+// diskErrors are the errors of a disk that takes nothing more, or nothing of this size; a file
+// system whose disk fails may turn read-only while it is in use.
 var diskErrors = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EFBIG, syscall.ENODEV, syscall.ENXIO, syscall.ESTALE}
 
-// diskFailed says whether err is the disk's doing, not that of who wrote there.
+// diskFailed says whether err is the disk's fault.
 func diskFailed(err error) bool {
 	return slices.ContainsFunc(diskErrors, func(disk error) bool { return errors.Is(err, disk) })
 }
@@ -102,10 +100,9 @@ func outError(out string, err error) error {
 	return fmt.Errorf("--out is %q: give a folder that can be written: %w", out, err)
 }
 
-// unbegun ends a run that came no further than its start, for the given reason. Trouble
-// of the harness is recorded, judged and reported like what befalls a run later. What was
-// chosen wrongly, given servers that cannot be used, what the user called off, and one of
-// very many runs leave nothing.
+// unbegun ends a run that failed at its start. A failure of the harness is recorded, judged and
+// reported like a later one. Nothing stays of a run whose settings were wrong, whose given
+// servers cannot be used, that the user cancelled, or that is one of very many.
 func (s *session) unbegun(ctx context.Context, o Options, why error) (*reports.Run, error) {
 	left := s.close()
 	if s.file != nil {
@@ -115,7 +112,7 @@ func (s *session) unbegun(ctx context.Context, o Options, why error) (*reports.R
 	if unfit || ctx.Err() != nil || o.Keep != nil {
 		return nil, errors.Join(why, left, os.RemoveAll(s.dir))
 	}
-	s.afar = nil // whatever workers have recorded is of no operation
+	s.remote = nil // whatever workers have recorded is of no operation
 	s.meta.Testbed.Name = s.env.cfg.Testbed
 	if s.env.bed != nil {
 		s.meta.Testbed = s.env.describe(s.plan)

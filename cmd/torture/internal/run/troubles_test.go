@@ -14,7 +14,7 @@ import (
 func TestFailedDiskIsTheCause(t *testing.T) {
 	for _, failed := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO, syscall.EFBIG} {
 		disk := fmt.Errorf("write history: %w", &os.PathError{Op: "write", Path: "history.jsonl.zst", Err: failed})
-		s := &session{ended: true, mishaps: []mishap{{err: errors.New("redis-server of n1 ended")}}}
+		s := &session{ended: true, mishaps: []incident{{err: errors.New("redis-server of n1 ended")}}}
 		s.noteTrouble(errors.New("something else"))
 		s.noteTrouble(disk)
 		want := []string{disk.Error(), "redis-server of n1 ended", "something else"}

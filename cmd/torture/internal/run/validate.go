@@ -36,7 +36,7 @@ func Validate(c config.Config, lock catalogue.Lock) error {
 // reach.
 var fitForWorkers = []string{testbed.KindProcess, testbed.KindEmbedded, testbed.KindExternal}
 
-// FitsWorkers sees whether clients at so many workers can play c.
+// FitsWorkers checks that clients at this many workers can play c.
 func FitsWorkers(c config.Config, l catalogue.Lock, workers int) error {
 	switch {
 	case workers < 1 || workers > c.Clients:
@@ -54,8 +54,8 @@ func FitsWorkers(c config.Config, l catalogue.Lock, workers int) error {
 	return nil
 }
 
-// fitsDeployment sees whether the lock can ask Redis Sentinel for its master, or a Redis
-// Cluster for its slots.
+// fitsDeployment checks that the lock can ask Redis Sentinel for its master, or a Redis Cluster
+// for its slots.
 func fitsDeployment(c config.Config, l catalogue.Lock) error {
 	var can bool
 	var one, asks string
@@ -86,7 +86,7 @@ func fitsDeployment(c config.Config, l catalogue.Lock) error {
 	}
 }
 
-// fitsMasters sees whether the lock can live on as many masters.
+// fitsMasters checks that the lock can run on this many masters.
 func fitsMasters(c config.Config, l catalogue.Lock) error {
 	n := l.Masters(c)
 	given := fmt.Sprintf("%s is %d", c.At("nodes"), n)
@@ -118,8 +118,8 @@ const (
 	elsewhere = 256
 )
 
-// fitsLinks sees whether there are ports and descriptors for all links: one for
-// each client to each master, and one to the store.
+// fitsLinks checks that there are ports and file descriptors for all links: one for each client
+// to each master, and one to the store.
 func fitsLinks(c config.Config, l catalogue.Lock) error {
 	if c.Testbed == "compose" {
 		return nil // which has a limit of its own
@@ -144,8 +144,8 @@ func fitsLinks(c config.Config, l catalogue.Lock) error {
 		c.At("clients"), c.Clients, per-1, per, what, links/per)
 }
 
-// FitsMode sees whether the lock can do what the mode needs. A lock in a child
-// process, or one that connects when it is made, says so itself, once it runs.
+// FitsMode checks that the lock can do what the mode needs. A lock in a child process, or one
+// that connects when it is made, says so itself once it runs.
 func FitsMode(c config.Config, l catalogue.Lock) error {
 	if l.Child {
 		return nil
@@ -169,7 +169,7 @@ var plans = map[string]bool{
 	"random": true, "random-beyond": true, "pause": true,
 }
 
-// FitsFaults sees whether the faults exist and have the parameters they need.
+// FitsFaults checks that the faults exist and have the parameters that they need.
 func FitsFaults(c config.Config, l catalogue.Lock) error {
 	t, known := preview(c, l), faultcatalogue.All()
 	if len(t.Testbed.Nodes()) > 0 && t.Testbed.Name() != unknownBed {
@@ -198,7 +198,7 @@ func FitsFaults(c config.Config, l catalogue.Lock) error {
 	return nil
 }
 
-// fitsPlan sees whether a plan with a length of its own has room.
+// fitsPlan checks that there is room for a plan with a length of its own.
 func fitsPlan(c config.Config, t *faults.Target) (err error) {
 	switch c.Faults.Plan {
 	case "pause":
@@ -214,9 +214,9 @@ func fitsPlan(c config.Config, t *faults.Target) (err error) {
 	return nil // what else it may lack, the testbed says
 }
 
-// preview is the run as the nemesis will see it, before anything stands: the
-// names of clients and nodes, and the lengths of time.
-// Where the kind of testbed is known, it can be asked what it can suffer.
+// preview is the run as the nemesis will know it, before anything is started: the names of
+// clients and nodes, and the durations. Where the kind of testbed is known, its abilities are
+// too.
 func preview(c config.Config, l catalogue.Lock) *faults.Target {
 	n := l.Masters(c)
 	t := &faults.Target{

@@ -27,9 +27,9 @@ const (
 	diskLimit = 10 * time.Second
 )
 
-// A mishap is something that befell the run from outside: nothing that comes
+// A incident is something that befell the run from outside: nothing that comes
 // after it says anything about the lock.
-type mishap struct {
+type incident struct {
 	err  error
 	from time.Time // the last look that found all well
 	lock bool      // the lock's process broke down by itself: its own doing
@@ -43,11 +43,11 @@ type watchdog struct {
 	file historyWriter
 	path string // of the file; "" is not looked at
 	net  kernel.Tracking
-	note func(mishap)
+	note func(incident)
 	stop context.CancelCauseFunc
 
 	mu      sync.Mutex
-	mishaps []mishap
+	mishaps []incident
 	known   map[string]bool // by the thing that they befell, or by what they say where that names it
 	running sync.WaitGroup
 	end     context.CancelFunc
@@ -129,7 +129,7 @@ func (w *watchdog) repeat(ctx context.Context, l look) {
 // one key: a server that has died fails every look in other words.
 func (w *watchdog) report(key string, err error, well time.Time) {
 	var death *child.DeathError
-	m := mishap{err: err, from: well, lock: errors.As(err, &death) && !death.Kill}
+	m := incident{err: err, from: well, lock: errors.As(err, &death) && !death.Kill}
 	w.mu.Lock()
 	known := w.known[key]
 	w.known[key] = true
@@ -144,7 +144,7 @@ func (w *watchdog) report(key string, err error, well time.Time) {
 }
 
 // close takes a last look and returns all that befell the run.
-func (w *watchdog) close() []mishap {
+func (w *watchdog) close() []incident {
 	w.end()
 	w.running.Wait()
 	w.stop(nil)
@@ -185,7 +185,7 @@ func (w *watchdog) children(context.Context) error {
 }
 
 // record tells the history of a mishap, so that whoever judges it later knows.
-func (s *session) record(m mishap) {
+func (s *session) record(m incident) {
 	e := history.Event{Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Note: history.HarnessNote + history.OneLine(m.err.Error())}
 	if m.lock {
 		e.Note = history.LockNote + history.OneLine(m.err.Error())

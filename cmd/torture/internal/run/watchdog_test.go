@@ -39,10 +39,10 @@ func (d *hangingDisk) GiveUp(why error) {
 func TestHangingDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &hangingDisk{since: time.Now()}
-		var noted []mishap
+		var noted []incident
 		running, stop := context.WithCancelCause(t.Context())
 		watching, end := context.WithCancel(t.Context())
-		w := &watchdog{file: disk, note: func(m mishap) { noted = append(noted, m) }, stop: stop, end: end, known: map[string]bool{}}
+		w := &watchdog{file: disk, note: func(m incident) { noted = append(noted, m) }, stop: stop, end: end, known: map[string]bool{}}
 		w.running.Go(func() { w.repeat(watching, look{"history", watchEvery, w.disk}) })
 		time.Sleep(9900 * time.Millisecond)
 		if running.Err() != nil || disk.Err() != nil {
@@ -76,7 +76,7 @@ func TestOneMishapPerThing(t *testing.T) {
 				watching, end := context.WithCancel(t.Context())
 				var mu sync.Mutex
 				var noted []string
-				note := func(m mishap) {
+				note := func(m incident) {
 					mu.Lock()
 					defer mu.Unlock()
 					noted = append(noted, m.err.Error())

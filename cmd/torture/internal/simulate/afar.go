@@ -65,8 +65,8 @@ func PlayRound(locks catalogue.Locks) farm.Player {
 	}
 }
 
-// A drawn is a round under way.
-type drawn struct {
+// A drawnRound is a round under way.
+type drawnRound struct {
 	number int
 	round  search.Round
 	of     *search.Search
@@ -129,7 +129,7 @@ func (e *explorer) explore(ctx context.Context) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer cancel()
-	var open []*drawn
+	var open []*drawnRound
 	for {
 		for len(open) < ahead && e.goesOn(ctx) {
 			d := e.draw()
@@ -163,14 +163,14 @@ func (e *explorer) failure() error {
 	return e.err
 }
 
-func (e *explorer) draw() *drawn {
+func (e *explorer) draw() *drawnRound {
 	if e.drawn%epoch == 0 {
 		e.search = search.New(e.player.space(e.job), e.job.Seed+uint64(e.drawn), search.Log{})
 	}
 	e.drawn++
 	r := e.search.Next()
 	r.Load.Think.Mean = max(r.Load.Think.Mean, leastThink)
-	return &drawn{number: e.drawn, round: r, of: e.search, seen: make(chan playedRound, 1)}
+	return &drawnRound{number: e.drawn, round: r, of: e.search, seen: make(chan playedRound, 1)}
 }
 
 // play has a worker play a round.
@@ -203,7 +203,7 @@ func (e *explorer) play(ctx context.Context, r search.Round, id string) (s playe
 
 // record records the outcome of a round in the search, and reports it. Rounds are recorded in
 // the order in which they were drawn.
-func (e *explorer) record(ctx context.Context, d *drawn, s playedRound) {
+func (e *explorer) record(ctx context.Context, d *drawnRound, s playedRound) {
 	d.of.Record(d.round, s.Outcome)
 	t := s.Report
 	t.Round = d.number
@@ -224,9 +224,9 @@ func (e *explorer) record(ctx context.Context, d *drawn, s playedRound) {
 }
 
 // found makes the round that shows a finding small.
-func (e *explorer) found(ctx context.Context, f search.Finding, d *drawn, hash string) Found {
+func (e *explorer) found(ctx context.Context, f search.Finding, d *drawnRound, hash string) Found {
 	out := Found{Finding: f, After: time.Since(e.began), Number: d.number, First: d.round, Hash: hash}
-	s := &search.Shrinker{Executor: afar{e}, Jobs: ahead, Least: 1, Plays: 1, Proofs: proofs, Trials: shrinkTrials}
+	s := &search.Shrinker{Executor: remoteExecutor{e}, Jobs: ahead, Least: 1, Plays: 1, Proofs: proofs, Trials: shrinkTrials}
 	if small, ok := s.Shrink(ctx, d.round, f); ok && small.Again > 0 {
 		out.Small = &small
 		out.Hash = e.again(ctx, small.Round).Report.Hash
@@ -251,13 +251,13 @@ func (e *explorer) again(ctx context.Context, r search.Round) playedRound {
 	return e.play(ctx, r, fmt.Sprintf("s%016x-%d", key, n))
 }
 
-// afar lets a shrinker have the workers of a farm play.
-type afar struct{ *explorer }
+// remoteExecutor lets a shrinker have the workers of a farm play.
+type remoteExecutor struct{ *explorer }
 
 // Fits implements search.Executor.
-func (a afar) Fits(r search.Round) error { return a.player.Fits(r) }
+func (a remoteExecutor) Fits(r search.Round) error { return a.player.Fits(r) }
 
 // Play implements search.Executor.
-func (a afar) Play(ctx context.Context, r search.Round) search.Outcome {
+func (a remoteExecutor) Play(ctx context.Context, r search.Round) search.Outcome {
 	return a.again(ctx, r).Outcome
 }
