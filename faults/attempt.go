@@ -47,8 +47,8 @@ func (n *nemesis) attempt(ctx context.Context, s Step, occasion Occasion) *attem
 	return a
 }
 
-// inject calls the fault. When it returns, Inject has answered or was given
-// up, and cannot begin any more.
+// inject calls the fault's Inject. When inject returns, Inject has returned or was given up,
+// and cannot begin the fault any more.
 func (a *attempt) inject(ctx context.Context, rng *rand.Rand) (Injection, error) {
 	inj, err := guarded(ctx, injectLimit, func(ctx context.Context) (Injection, error) {
 		return a.step.Fault.Inject(ctx, a.scope, rng)
@@ -89,7 +89,7 @@ func (a *attempt) invoke(target *history.Target, instant bool, since time.Durati
 	a.first = a.open
 }
 
-// failed undoes what an injection did before it failed.
+// failed undoes what a failed injection has done.
 func (a *attempt) failed(ctx context.Context, res *StepResult, why error) error {
 	_, undone := a.repair(ctx, a.scope.undo.heal)
 	if !a.begun {
@@ -140,11 +140,11 @@ func (a *attempt) inForce(res *StepResult, inj Injection) {
 	a.n.run.bind(a.scope.binds)
 }
 
-// unproved is what is said of a fault without a receipt.
+// unproved is the text for a fault without a receipt.
 const unproved = "nothing proves that it took effect: no operation of a client, or nothing that this fault changed"
 
-// tookEffect reports whether the fault has hurt anything, under an operation of a
-// client.
+// tookEffect reports whether the fault has affected anything so far, while a client had an
+// operation under it.
 func (a *attempt) tookEffect(inj Injection) bool {
 	if inj.TookEffect != nil && !inj.TookEffect() || !a.ops.Met() {
 		return false
@@ -152,16 +152,16 @@ func (a *attempt) tookEffect(inj Injection) bool {
 	return len(a.scope.proofs) == 0 || slices.ContainsFunc(a.scope.proofs, func(proved func() bool) bool { return proved() })
 }
 
-// last keeps the fault in force for its time, and longer while it has hurt
-// nothing: its victim may be at rest, or stand still under another fault.
+// last keeps the fault in force for its time, and longer while it has affected nothing: its
+// victim may be idle, or be stopped by another fault.
 func (a *attempt) last(ctx context.Context, inj Injection) {
 	if wait.For(ctx, a.step.For) {
 		a.awaitImpact(ctx, inj)
 	}
 }
 
-// awaitImpact waits until the fault has hurt something, by two TTLs or the
-// step's own length at most. It looks less and less often.
+// awaitImpact waits until the fault has affected something, by two TTLs or the step's own
+// length at most. It checks less and less often.
 func (a *attempt) awaitImpact(ctx context.Context, inj Injection) {
 	more := a.patience()
 	var waited time.Duration
@@ -186,8 +186,8 @@ func (a *attempt) patience() time.Duration {
 	return max(0, min(more, time.Until(a.n.began.Add(a.n.t.Load))))
 }
 
-// over records a fault that was over at once, when it has met an operation of
-// a client, or when none has come for long enough.
+// over records an instant fault, once it has met an operation of a client, or once none has
+// come for long enough.
 func (a *attempt) over(ctx context.Context, res *StepResult, inj Injection) error {
 	a.started(inj)
 	a.awaitImpact(ctx, inj)
@@ -225,8 +225,7 @@ func (a *attempt) heal(ctx context.Context, res *StepResult, inj Injection) erro
 	return nil
 }
 
-// repair heals on a context that ctx cannot cancel, under a watchdog, trying
-// again what failed.
+// repair heals on a context that ctx cannot cancel, under a watchdog, and repeats what failed.
 func (a *attempt) repair(ctx context.Context, heal func(context.Context) (string, error)) (string, error) {
 	limit := healLimit + a.n.t.TTL
 	var receipts []string

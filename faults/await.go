@@ -46,9 +46,9 @@ func (n *nemesis) awaitBound(ctx context.Context, name string) error {
 	}
 }
 
-// awaitEvent waits for what the history tells of. Where a fault of links strikes at a
-// request, the client is held back until the fault is in force: it is this very
-// request that it meets, and not what the client sends next.
+// awaitEvent waits for an event of the history. Where a fault of links is to be injected at a
+// request, the client is held back until the fault is in force, so that the fault meets this
+// very request.
 func (n *nemesis) awaitEvent(ctx context.Context, s Step) (Occasion, error) {
 	var free chan struct{} // written inside the subscription, read once that has ended or hit
 	hit, cancel := n.t.Watch.Subscribe(func(o watch.Occasion) bool {
@@ -74,11 +74,11 @@ func (n *nemesis) awaitEvent(ctx context.Context, s Step) (Occasion, error) {
 	}
 }
 
-// lateShare is what is left of a lease's TTL, at most, when it is extended or released
-// late.
+// lateShare is the share of a lease's TTL that is left, at most, when it is extended or
+// released late.
 const lateShare = 3
 
-// isMoment reports whether an occasion is the one for which a step waits.
+// isMoment reports whether an occasion is the one that a step waits for.
 func (n *nemesis) isMoment(s Step, o watch.Occasion) bool {
 	on, late := s.When.On.Late()
 	if o.Moment != on || !n.concerns(s.When.By, o.Owner) {
@@ -91,8 +91,8 @@ func (n *nemesis) isMoment(s Step, o watch.Occasion) bool {
 	return role != RoleTaker || on != watch.AcquireSent || o.Free
 }
 
-// heldBack is the client that waits at its request until the fault of a step is in
-// force; nil: none does.
+// heldBack is the client that waits at its request until the fault of a step is in force; nil
+// where none does.
 func (n *nemesis) heldBack(s Step, o watch.Occasion) PatientClient {
 	_, onLinks := s.Fault.(LinkFault)
 	on, _ := s.When.On.Late()
@@ -109,9 +109,9 @@ func (n *nemesis) heldBack(s Step, o watch.Occasion) PatientClient {
 	return nil
 }
 
-// concerns reports whether owner belongs to the client named by, which may be
-// a bound name. A client that another fault has down or frozen has no
-// moments, unless it is asked for by name.
+// concerns reports whether owner belongs to the client named by, which may be a bound name. A
+// client that another fault has stopped or killed has no moments, unless it is asked for by
+// name.
 func (n *nemesis) concerns(by, owner string) bool {
 	client := n.t.ClientName(owner)
 	if by == "" {
@@ -120,8 +120,7 @@ func (n *nemesis) concerns(by, owner string) bool {
 	return n.run.is(client, by)
 }
 
-// awaitDue follows the leases that are held until the moment of one of them
-// falls due.
+// awaitDue waits until the moment of one of the leases that are held is due.
 func (n *nemesis) awaitDue(ctx context.Context, when Trigger) (Occasion, error) {
 	asked := n.now()
 	for {
@@ -157,7 +156,7 @@ func (n *nemesis) until(ctx context.Context, changed <-chan struct{}, due time.D
 
 var errDue = errors.New("due")
 
-// nextDue finds the holding whose moment falls due first after asked.
+// nextDue finds the holding whose moment is due first after asked.
 func (n *nemesis) nextDue(when Trigger, asked time.Duration) (first watch.Holding, due time.Duration, found bool) {
 	for _, h := range n.t.Watch.Holders() {
 		at := n.t.Deadline(h) + when.Then

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Client is one client of the lock as faults see it.
+// A Client is one client of the lock, as faults act on it.
 type Client interface {
 	Name() string
 
@@ -43,9 +43,8 @@ type ClockedClient interface {
 	WallClock() (*WallClock, error)
 }
 
-// A WallClock is the time of day as one client sees it, from its first
-// incarnation to its last. The zero WallClock shows this machine's time. Its
-// methods are safe for concurrent use.
+// A WallClock is the time of day as one client reads it, from its first incarnation to its
+// last. The zero WallClock is this machine's time. Its methods are safe for concurrent use.
 type WallClock struct {
 	ahead atomic.Int64              // of this machine's clock
 	stuck atomic.Pointer[time.Time] // where it stands still; nil while it goes
@@ -69,8 +68,8 @@ func (c *WallClock) Move(d time.Duration) { c.ahead.Add(int64(d)) }
 // Ahead returns by how much the clock is ahead of this machine's.
 func (c *WallClock) Ahead() time.Duration { return time.Duration(c.ahead.Load()) }
 
-// Stop has the clock stand still at a time of day, where it does not already
-// stand still, until Start. It says whether it did.
+// Stop stops the clock at a time of day until Start, unless it is stopped already, and reports
+// whether it did.
 func (c *WallClock) Stop(at time.Time) bool { return c.stuck.CompareAndSwap(nil, &at) }
 
 // Start lets the clock go on, with this machine's.

@@ -1,6 +1,5 @@
-// Package faults hurts the testbed on purpose: a nemesis follows a schedule,
-// injecting each fault at its moment and healing it again, and keeps the
-// receipts that prove that it took effect.
+// Package faults injects faults into a testbed: a nemesis follows a schedule, injects each
+// fault at its moment, heals it, and keeps the receipts that prove that it took effect.
 package faults
 
 import (
@@ -13,12 +12,12 @@ import (
 // StoreNode is the name of the guarded store's node among a Target's links.
 const StoreNode = "store"
 
-// ErrMissed is returned by Inject when it found nobody to hit: no holder, a
-// victim that has moved on, a node that another step has down. Nothing was
-// hurt; the nemesis tries again at the next moment.
+// ErrMissed is returned by Inject when there is no victim: no holder, a victim that has moved
+// on, a node that another step has taken down. Nothing was affected; the nemesis tries again at
+// the next moment.
 var ErrMissed = errors.New("nobody to hit")
 
-// A Hit says whom a fault hits; it becomes the event's target.
+// A Hit says whom a fault affects; it becomes the event's target.
 type Hit struct {
 	Clients   []string      `json:"clients,omitempty"`
 	Nodes     []string      `json:"nodes,omitempty"`
@@ -52,7 +51,7 @@ type Injection struct {
 	TookEffect func() bool
 }
 
-// A Fault is one way to hurt the target.
+// A Fault is one kind of failure that can be injected.
 type Fault interface {
 	// Name identifies the fault in histories and on the command line.
 	Name() string

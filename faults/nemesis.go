@@ -126,12 +126,13 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	}
 }
 
-// maxTries is how often a step tries another victim when nothing proves that the one
-// before was hurt.
+// maxTries is how often a step tries another victim when nothing proves that the fault affected
+// the one before.
 const maxTries = 3
 
-// deservesAnother reports whether a step whose fault was healed is to try another victim: it
-// hurt one client of several, no other step waits for it, and nothing proves that it took effect.
+// deservesAnother reports whether a step whose fault was healed should try another victim: it
+// affected one client of several, no other step waits for it, and nothing proves that it took
+// effect.
 func (a *attempt) deservesAnother(res StepResult) bool {
 	return !res.TookEffect && a.oneOfSeveral()
 }
@@ -142,8 +143,8 @@ func (a *attempt) oneOfSeveral() bool {
 	return len(a.scope.binds) == 0 && len(a.n.t.Clients) > 1 && a.target != nil && len(a.target.Clients) == 1
 }
 
-// patience is until when a step waits for its moment. One that turns to another moment then
-// does so while there is time for that one, and not before it is due.
+// patience is until when a step waits for its moment. A step with another moment to turn to
+// waits only while there is time left for that one, and not before it is due.
 func (n *nemesis) patience(s Step) time.Time {
 	end := s.When.After + s.When.Within
 	if s.When.Else != "" && n.t.Load > 0 {
@@ -155,7 +156,7 @@ func (n *nemesis) patience(s Step) time.Time {
 // latest is when a step may begin, at the latest, to be over before the load is.
 func (n *nemesis) latest(s Step) time.Time { return n.began.Add(n.t.Load - s.For) }
 
-// unless returns err, but not where it is ctx's end only.
+// unless returns err, or nil where err says only that ctx has ended.
 func unless(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil

@@ -7,15 +7,15 @@ import (
 	"locktorture/faults/link"
 )
 
-// Operations tells whether a fault met any operation of a client: what it does
-// while nobody looks proves nothing. The links that it hit say so: a command
-// was sent, an answer came, a dial was made or refused. Where they do not see all
-// of that, as an ingress of clients in other processes that leaves dials unanswered, and for
-// faults that hit clients as a whole, the history does.
+// Operations finds out whether a client had an operation under a fault: otherwise nothing
+// proves that the fault took effect. It counts on the affected links: a command was sent, a
+// reply came, a dial was made or refused. Where links do not see all of that, such as an
+// ingress that leaves the dials of clients in other processes unanswered, and for faults that
+// affect clients as a whole, it counts in the history.
 //
-// A command that was on its way over one of those links when the fault began is an
-// operation under it: a fault that waits for a command is in force just after the
-// command was sent, and need not see another byte before it has dropped the reply.
+// A command that was under way on one of those links when the fault began counts as an
+// operation under it: a fault that waits for a command is in force just after the command was
+// sent, and may drop the reply without another byte passing.
 type Operations struct {
 	s       *Scope
 	clients []string // that were hit
@@ -75,15 +75,15 @@ func (o *Operations) Met() bool {
 	return o.atWork || o.s.Watch.CountEnded(o.concerns) > o.since || o.s.Watch.AtWork(o.concerns)
 }
 
-// Blind reports whether the links have seen nothing of what the clients do since
-// the schedule began.
+// Blind reports whether the links have seen nothing of what the clients do since the schedule
+// began.
 func (o *Operations) Blind() bool {
 	before := o.s.run.before
 	return !slices.ContainsFunc(o.links, func(l link.Link) bool { return l.Traffic() != before[LinkID{l.Client(), l.Node()}] })
 }
 
-// shortSighted reports whether dials may be left unanswered on one of the links
-// without a trace: clients in other processes dial its ingress.
+// shortSighted reports whether a dial may be left unanswered on one of the links without being
+// counted: clients in other processes dial its ingress.
 func (o *Operations) shortSighted() bool {
 	return slices.ContainsFunc(o.links, func(l link.Link) bool {
 		ingress, can := l.(link.Opener)

@@ -10,11 +10,11 @@ import (
 	"locktorture/faults/link"
 )
 
-// Params are what the faults of the catalogue can be told. Each uses those
-// that mean something to it; a zero stands for the fault's own choice.
+// Params are the parameters of the catalogue's faults. Each fault uses some of them; a zero
+// means the fault's own choice.
 //
-// A new parameter is a line here: its name in scenario files, on the command
-// line and in plan.json, and what to write where somebody has written a zero.
+// A new parameter is a line here: its name in scenario files, on the command line and in
+// plan.json, and what to write where somebody has written a zero.
 type Params struct {
 	// A role or names, see RoleHolder and its like
 	Client string `yaml:"client" zero:"name clients or a role, or leave it out"`

@@ -59,8 +59,8 @@ func (s *Scope) nodesOf(ctx context.Context, role string, of []Client, rng *rand
 	return s.namedNodes(role)
 }
 
-// ofDeployments are the roles that mean something else where nodes are the masters of
-// others: a quorum is them, and what it can spare are their replicas.
+// ofDeployments are the roles with another meaning where nodes are the masters and replicas of
+// a deployment: the masters are a quorum, and the replicas what it can spare.
 var ofDeployments = []string{RoleMaster, RoleSwing, RoleMajority, RoleMinority}
 
 func (s *Scope) ofDeployment(ctx context.Context, d testbed.Deployment, role string, of []Client, rng *rand.Rand) ([]testbed.Node, error) {
@@ -145,9 +145,9 @@ func some(all []testbed.Node, n int, rng *rand.Rand) []testbed.Node {
 	return found
 }
 
-// swing returns the nodes that make up the quorum of one holding: those that
-// store its key, and to which its client's link is open. Where the lock does
-// not name its keys, or none was ever seen under such a name, only the links decide.
+// swing returns the nodes that make up the quorum of one holding: those that store its key, and
+// to which its client's link is open. Where the lock does not name its keys, or none was ever
+// seen under such a name, only the links count.
 func (s *Scope) swing(ctx context.Context, of []Client, rng *rand.Rand) []testbed.Node {
 	h, held := s.holding(of, rng)
 	if !held {

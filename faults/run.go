@@ -9,8 +9,8 @@ import (
 	"locktorture/faults/link"
 )
 
-// run is what the steps of one run share: names bound to victims, who is down
-// or frozen, and which links are cut.
+// A run is what the steps of one schedule share: names bound to victims, which clients and
+// nodes are claimed, and which links are cut.
 type run struct {
 	mu    sync.Mutex
 	bound map[string][]string      // name → clients or nodes
@@ -30,7 +30,7 @@ type run struct {
 // A LinkID names the link from a client to a node.
 type LinkID struct{ Client, Node string }
 
-// A bind is a name for a victim, to be known once its fault is in force.
+// A bind is a name for a victim, bound once its fault is in force.
 type bind struct {
 	name    string
 	victims []string
@@ -96,8 +96,7 @@ func (r *run) announce(name string) chan struct{} {
 	return r.news[name]
 }
 
-// claim gives a client or a node to a fault that excludes others on it. It reports
-// false when another fault has it.
+// claim reserves a client or a node for a fault. It returns false when another fault has it.
 func (r *run) claim(name string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +126,7 @@ func (r *run) cut(id LinkID, delta int) {
 	r.cuts[id] += delta
 }
 
-// reserve cuts links, unless every one of them is cut.
+// reserve marks links as cut, unless every one of them is already.
 func (r *run) reserve(ids []LinkID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

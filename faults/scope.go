@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A Scope is what one injection works with: the target, what it shares with the
-// other steps of its run, and what it has to undo. The nemesis makes one for each
-// injection.
+// A Scope is what one injection has to work with: the target, the state that it shares with
+// other steps, and the list of what it has to undo. The nemesis makes one for each injection.
 type Scope struct {
 	*Target
 
@@ -52,8 +51,8 @@ func (s *Scope) Claim(name string) error {
 	return nil
 }
 
-// ReserveLinks claims links for a fault that lets nothing pass. It returns ErrMissed
-// when others have all of them: what they do it could not do.
+// ReserveLinks claims links for a fault that lets nothing pass. It returns ErrMissed when other
+// such faults have all of them, so that this one could change nothing.
 func (s *Scope) ReserveLinks(ids []LinkID) error {
 	shared := s.run
 	if !shared.reserve(ids) {
@@ -67,8 +66,8 @@ func (s *Scope) ReserveLinks(ids []LinkID) error {
 	return nil
 }
 
-// CutLink notes that nothing passes a link, until restored is called: roles that
-// look for somebody unimpaired pass over its client.
+// CutLink notes that nothing passes a link until restored is called: roles that look for an
+// unimpaired client skip its client.
 func (s *Scope) CutLink(id LinkID) (restored func()) {
 	shared := s.run
 	shared.cut(id, 1)
@@ -90,15 +89,14 @@ func (s *Scope) claimed(leave func()) {
 	}})
 }
 
-// OnHeal registers how to undo what was just done. Undos run in reverse order.
-// broken says in words what is wrong until then ("n2 is stopped"), byHand how
-// a person could mend it.
+// OnHeal registers how to undo what was just done. Undos run in reverse order. broken says what
+// is wrong until then ("n2 is stopped"), byHand how a person could mend it.
 func (s *Scope) OnHeal(broken, byHand string, heal func(ctx context.Context) (string, error)) {
 	s.undo.add(&repair{broken: broken, byHand: byHand, heal: heal})
 }
 
-// Background runs work until the heal, which ends its context and waits for
-// it. receipt says afterwards what proves that it took effect.
+// Background runs work until the heal, which cancels its context and waits for it. receipt then
+// returns what proves that it took effect.
 func (s *Scope) Background(broken string, work func(ctx context.Context) error, receipt func() string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup

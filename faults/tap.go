@@ -12,8 +12,8 @@ import (
 	"locktorture/faults/watch"
 )
 
-// tapPatience bounds how long a client waits at its tapped command for the
-// fault that was locked to it.
+// tapPatience bounds how long a client waits at a tapped command until the fault that is locked
+// to it is in force.
 const tapPatience = 100 * time.Millisecond
 
 // Command is the moment at which a client sends a command to a node, and Reply
@@ -35,7 +35,7 @@ func tapped(kind, name, node string) watch.Moment {
 	return m
 }
 
-// A Tap is a command or a reply that a moment speaks of.
+// A Tap is the command or the reply that a moment names.
 type Tap struct {
 	Command string // in upper case
 	Reply   bool
@@ -52,8 +52,7 @@ func ParseTap(m watch.Moment) (tap Tap, ok bool) {
 	return Tap{Command: strings.ToUpper(name), Reply: kind == "reply", Node: node}, true
 }
 
-// awaitTap waits for a tapped command. The occasion's release lets its client
-// go on.
+// awaitTap waits for a tapped command. The occasion's release lets the client go on.
 func (n *nemesis) awaitTap(ctx context.Context, when Trigger, m Tap) (Occasion, error) {
 	hit := make(chan Occasion, 1)
 	var claimed atomic.Bool // no sync.Once: others would stand still with the client that is held

@@ -10,8 +10,8 @@ import (
 	"locktorture/faults/watch"
 )
 
-// A Target is what a run of faults may touch: testbed, clients and the links
-// between them, and what is known of the lock. It does not change while they run.
+// A Target is what a schedule of faults acts on: testbed, clients and the links between them,
+// and what is known of the lock. It does not change while the schedule runs.
 type Target struct {
 	Testbed testbed.Testbed
 	Clients []Client
@@ -68,8 +68,7 @@ func (t *Target) ClientName(owner string) string {
 	return owner
 }
 
-// Holdings returns what a client holds, or what anybody holds when client is
-// empty.
+// Holdings returns what a client holds, or what all clients hold when client is empty.
 func (t *Target) Holdings(client string) []watch.Holding {
 	if t.Watch == nil {
 		return nil
@@ -79,8 +78,8 @@ func (t *Target) Holdings(client string) []watch.Holding {
 	})
 }
 
-// Deadline is when the lock's promise for h ends; the TTL asked for stands in
-// where the lock promises nothing.
+// Deadline is when the lock's promise for h ends; where the lock promises nothing, it is
+// computed from the TTL.
 func (t *Target) Deadline(h watch.Holding) time.Duration {
 	if h.ValidUntil > 0 {
 		return h.ValidUntil

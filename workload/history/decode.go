@@ -61,8 +61,8 @@ func (d *decoder) event(line []byte, e *Event) error {
 	return d.slow(line, e)
 }
 
-// A place is where a field's value goes: one of *int, *int64, *uint64,
-// *time.Duration, *string, *bool, *Kind, *Op, *Mode and **Target.
+// A place is where a field's value is stored: one of *int, *int64, *uint64, *time.Duration,
+// *string, *bool, *Kind, *Op, *Mode and **Target.
 type place struct {
 	dst any
 	bit fieldSet

@@ -60,7 +60,7 @@ func (d *decoder) slow(line []byte, e *Event) error {
 	return nil
 }
 
-// broken says that the line is not JSON at the byte that in has come to.
+// broken says that the line is not JSON, and at which byte that shows.
 func broken(in *json.Decoder, err error) error {
 	at := in.InputOffset() + 1
 	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {

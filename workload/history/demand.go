@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// A Demand says what became of the critical sections that a phase's load asked
-// for: Offered is the sum of the others. It stands in the note of the event that
-// ends the phase.
+// A Demand counts how the critical sections ended that a phase's load demanded: Offered is the
+// sum of the others. It stands in the note of the event that ends the phase.
 type Demand struct {
 	Offered   int64 `json:"offered"`
 	Served    int64 `json:"served"`    // granted
@@ -29,11 +28,10 @@ type Waited struct {
 	Count   int64         `json:"count"`
 }
 
-// Failed is how many were not served, those aside of which nothing can be said.
+// Failed is how many were certainly not served: without those that were pending.
 func (d Demand) Failed() int64 { return d.Dropped + d.Abandoned + d.Unserved }
 
-// Judged is how many were served or not, those aside of which nothing can be
-// said.
+// Judged is how many were certainly served or not: without those that were pending.
 func (d Demand) Judged() int64 { return d.Served + d.Failed() }
 
 const (

@@ -54,7 +54,7 @@ func parseHeader(line []byte, cut bool) (h Header, err error) {
 // shownBytes is how much of a line an error shows.
 const shownBytes = 40
 
-// noHeader says what stands where the header should.
+// noHeader says what the first line is instead of a header.
 func noHeader(line []byte, cut bool) string {
 	switch {
 	case bytes.HasPrefix(line, []byte("\xef\xbb\xbf")):
@@ -71,7 +71,7 @@ func noHeader(line []byte, cut bool) string {
 	return fmt.Sprintf("no header: %s, and the line begins with %q", wantHeader, text)
 }
 
-// mistyped puts a value of the wrong type into words.
+// mistyped describes a value of the wrong type.
 func mistyped(err error) string {
 	var e *json.UnmarshalTypeError
 	if !errors.As(err, &e) || e.Field == "" {
@@ -124,8 +124,9 @@ func doubled(line []byte) string {
 	}
 }
 
-// unknownFields says of each field of a header that is none what it may have been meant
-// to be. It is ignored, so that readers outlive writers; misspelt, it is missing.
+// unknownFields names the fields of the header that the format does not have, each with the one
+// that may be meant. They are ignored, so that old readers can read new files; a misspelt field
+// is missing.
 func unknownFields(line []byte) (all []string) {
 	var given map[string]json.RawMessage
 	if json.Unmarshal(line, &given) != nil {
@@ -179,8 +180,8 @@ const (
 	BoundRounds       = "livelock_rounds"      // lost rounds that make a livelock (L7)
 )
 
-// bounds are these names. Others are ignored, so that readers outlive writers, but for what
-// is one of these misspelt.
+// bounds are these names. Other names are ignored, so that old readers can read new files,
+// except for likely misspellings of one of these.
 var bounds = []string{BoundAvailability, BoundRounds, BoundLoss, BoundRecovery, BoundRetry, BoundUndo, BoundWait, BoundWake, BoundWoken}
 
 // misspelt returns the bound that name was likely meant to be, or "".

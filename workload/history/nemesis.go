@@ -2,15 +2,15 @@ package history
 
 import "fmt"
 
-// A nemesis pairs the invocations and completions of faults and heals. They
-// overlap, and so do several of one fault: a completion belongs to the
-// invocation that its of names, or else to any that fits.
+// A nemesis pairs the invocations and completions of faults and heals. These overlap, also
+// those of one fault: a completion belongs to the invocation that its field of names, or else
+// to any that fits.
 type nemesis struct {
 	open    map[act]*invoked
 	invoked map[int]act // those that an of may name
 }
 
-// An act is what an invocation of the nemesis is about to do.
+// An act is the kind of an invocation of the nemesis.
 type act struct {
 	op    Op
 	fault string
@@ -74,8 +74,7 @@ func (n *nemesis) complete(e *Event) string {
 	return ""
 }
 
-// stalled returns what is wrong with e, an interval in which the harness stood
-// still, or "".
+// stalled returns what is wrong with e, an interval in which the harness was stopped, or "".
 func stalled(e *Event) string {
 	switch {
 	case e.Kind != OK:

@@ -126,13 +126,13 @@ func (r *Reader) next(e *Event) error {
 	return nil
 }
 
-// known reports whether the bound of a host's clock is, where the header has any.
+// known reports whether the header has a bound for the clock of e's host, where it has any.
 func (r *Reader) known(host string) bool {
 	_, known := r.header.Hosts[host]
 	return known || len(r.header.Hosts) == 0
 }
 
-// endless reports whether e is a lease of which nothing says how long it lasts.
+// endless reports whether e is a lease of unknown length.
 func (r *Reader) endless(e *Event) bool {
 	return r.header.TTL == 0 && e.Kind == OK && (e.Op == Acquire || e.Op == Extend) && !e.HasAll(HasValidUntil)
 }

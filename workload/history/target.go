@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// A Target says whom a fault hits. In a file it is an object of these fields, or,
-// from other writers, any other object or a text; those are kept as they stand.
-// A nil Target is none.
+// A Target says whom a fault affects. In a file it is an object of these fields, or, from other
+// writers, any other object or a text; those are kept as they are. A nil Target is none.
 type Target struct {
 	Clients   []string `json:"clients,omitempty"`
 	Nodes     []string `json:"nodes,omitempty"`
@@ -125,10 +124,9 @@ func (n names) first() string {
 	return n[0]
 }
 
-// Plain puts a target into words that has neither clients nor nodes nor a key that
-// would name it, such as a step whose moment did not come: its text, or the fields of
-// its object, "at 2s, on renewal-due". The field fault is left out, since whoever names
-// a target has named the fault.
+// Plain describes a target that names neither clients nor nodes nor a key, such as a step whose
+// moment did not come: its text, or the fields of its object, "at 2s, on renewal-due". It
+// leaves out the field fault, which the caller names.
 func (t *Target) Plain() string {
 	if name := t.Name(); t == nil || name != "" {
 		return name

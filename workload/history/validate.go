@@ -32,7 +32,7 @@ func Validate(events []Event) error {
 	return nil
 }
 
-// illegible says what of e cannot be written to a file as it stands, or "".
+// illegible says what of e cannot be written to a file unchanged, or "".
 func illegible(e *Event) string {
 	switch {
 	case !utf8.ValidString(e.Key):
@@ -131,9 +131,9 @@ func (v *validator) operation(e *Event) string {
 	return ""
 }
 
-// nameless refuses an operation on a lock that does not say on which, or whose it is: of
-// two holders without a name nobody can tell that they are two, and two resources without
-// one would be taken for one. It returns "" for any other.
+// nameless rejects an operation on a lock that lacks its key or its owner: two holders without
+// a name could not be told apart, and two resources without a name would be taken for one. It
+// returns "" for any other.
 func nameless(e *Event) string {
 	switch {
 	case e.Op == Read:

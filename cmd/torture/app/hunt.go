@@ -65,7 +65,7 @@ func (t *tool) newHunt() *cobra.Command {
 	f.StringSliceVar(&h.cfg.Accept, "accept", nil, "anomalies to report without failing the hunt, e.g. S3z,S3")
 	f.StringSliceVar(&h.cfg.Without, "without", nil, "faults that are not drawn (see: torture list faults)")
 	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break the assumptions of correct locks: clocks that jump, eviction, a single master that forgets")
-	f.IntVar(&h.cfg.Rounds, "rounds", 0, "end after so many rounds, all sittings together; 0: only the budget ends it")
+	f.IntVar(&h.cfg.Rounds, "rounds", 0, "end after so many rounds, over all sessions; 0: only the budget ends it")
 	h.farm.add(f)
 	f.StringVar(&h.resume, "resume", "", "directory of a hunt to go on with, for another budget, or latest")
 	f.StringVar(&h.out, "out", runsFolder, "folder in which the hunt's directory is made")

@@ -17,7 +17,7 @@ import (
 )
 
 // jobFile, in a job's directory, says which job of a farm it is, so that another
-// sitting goes on with that.
+// session goes on with that.
 const jobFile = "farm.json"
 
 type jobRecord struct {

@@ -23,7 +23,7 @@ import (
 type Config struct {
 	Access Access
 	Serve  bool   // start the server at that address, in this process
-	Dir    string // of the job: what a later sitting goes on with
+	Dir    string // of the job: what a later session goes on with
 	Build  Build
 	About  string // the job, in words
 	Log    func(line string)
@@ -57,10 +57,10 @@ type Coordinator struct {
 	known   map[string]*Result
 	waiting map[string]chan struct{}
 	workers []Presence
-	open    map[string]Task // of an earlier sitting, without a result
+	open    map[string]Task // of an earlier session, without a result
 }
 
-// Open connects, claims the job of cfg.Dir, and takes in what an earlier sitting left
+// Open connects, claims the job of cfg.Dir, and takes in what an earlier session left
 // in the farm. The error of a job that another coordinator plays is errOther.
 func Open(ctx context.Context, cfg Config) (_ *Coordinator, err error) {
 	if cfg.Log == nil {
@@ -219,7 +219,7 @@ func (c *Coordinator) have() int {
 	return len(c.known)
 }
 
-// Resumed reports whether the job has had a sitting before.
+// Resumed reports whether the job has had a session before.
 func (c *Coordinator) Resumed() bool { return c.resumed }
 
 // Results are the results so far, by their tasks' ids in order.
@@ -233,7 +233,7 @@ func (c *Coordinator) Results() []Result {
 	return all
 }
 
-// Pending are the tasks of earlier sittings that have no result yet, by their ids in
+// Pending are the tasks of earlier sessions that have no result yet, by their ids in
 // order. They are still queued: Do waits for them.
 func (c *Coordinator) Pending() []Task {
 	c.mu.Lock()
@@ -245,7 +245,7 @@ func (c *Coordinator) Pending() []Task {
 	return all
 }
 
-// Do has a task played and returns its result: at once, where an earlier sitting has
+// Do has a task played and returns its result: at once, where an earlier session has
 // it. When ctx ends first the task is called off.
 func (c *Coordinator) Do(ctx context.Context, t Task) (Result, error) {
 	t.Job = c.job
@@ -328,7 +328,7 @@ func (c *Coordinator) unqueueAll(ctx context.Context) error {
 	return err
 }
 
-// Forget takes open tasks of earlier sittings out of the queue: nobody waits for them
+// Forget takes open tasks of earlier sessions out of the queue: nobody waits for them
 // any more.
 func (c *Coordinator) Forget(ctx context.Context, of func(Task) bool) error {
 	for _, t := range c.Pending() {
@@ -387,7 +387,7 @@ func (c *Coordinator) present(ctx context.Context) (all []Presence) {
 }
 
 // Close ends the coordinator. With done nothing of the job stays in the farm; without,
-// a later sitting goes on.
+// a later session goes on.
 func (c *Coordinator) Close(ctx context.Context, done bool) (err error) {
 	if done {
 		err = c.clear(ctx)

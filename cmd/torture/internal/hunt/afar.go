@@ -33,17 +33,17 @@ const roundPrefix = "r"
 // have.
 const afterBudget = time.Minute
 
-// A scenario is a task: one run, and what is to be looked for in it.
+// A scenario is a task: one run, and which anomalies to look for in it.
 type scenario struct {
 	Config config.Config `json:"config"`
 	Steps  []faults.Spec `json:"steps,omitempty"` // of whose moments the outcome tells
-	Round  *search.Round `json:"round,omitempty"` // that the scenario was made of, for the next sitting
+	Round  *search.Round `json:"round,omitempty"` // that the scenario was made of, for the next session
 	Until  []string      `json:"until,omitempty"` // ids of anomalies that end the run; empty: none
 	Record bool          `json:"record"`          // of a finding that is not known
 	Known  []string      `json:"known,omitempty"` // keys of findings
 }
 
-// A played is what a worker saw.
+// A played is a worker's result of a scenario.
 type played struct {
 	Outcome search.Outcome `json:"outcome"`
 	Cells   []string       `json:"cells"` // that count for the lock
@@ -60,7 +60,7 @@ type farmPlayer struct {
 	lease *longest        // the shortest lease that all workers can judge
 }
 
-// longest remembers what each worker said last, and is the longest of that.
+// longest is the longest of the durations that the workers reported last.
 type longest struct {
 	mu sync.Mutex
 	of map[string]time.Duration
@@ -81,7 +81,7 @@ func (l *longest) is() (d time.Duration) {
 	return d
 }
 
-// numbered counts the ids of tasks up from a number.
+// numbered returns a generator of task ids that counts up from a number.
 func numbered(prefix string, from int64) func() string {
 	var n atomic.Int64
 	n.Store(from)
@@ -128,7 +128,7 @@ func (f *farmPlayer) play(ctx context.Context, e *executor, s scenario, id strin
 	return f.outcome(ctx, e, r)
 }
 
-// outcome is what a worker saw, with its record where that is wanted.
+// outcome is a worker's result, with its record where that is wanted.
 func (f *farmPlayer) outcome(ctx context.Context, e *executor, r farm.Result) search.Outcome {
 	p := played{Outcome: search.Outcome{Void: r.Trouble}}
 	if r.Trouble == "" {
@@ -154,8 +154,8 @@ func (f *farmPlayer) outcome(ctx context.Context, e *executor, r farm.Result) se
 	return o
 }
 
-// PlayScenario plays the scenarios that a hunt or a blind selftest lays out. Locks in
-// child processes are commands that the coordinator chooses: exec allows them.
+// PlayScenario plays the tasks of a hunt or a blind selftest. Locks in child processes are
+// commands that the coordinator chooses: exec allows them.
 func PlayScenario(locks catalogue.Locks, play Player, exec bool) farm.Player {
 	return func(ctx context.Context, t farm.Task, dir string) farm.Answer {
 		var s scenario
@@ -233,10 +233,10 @@ func (g *Gate) Note(l farm.Load) farm.Load {
 	return l
 }
 
-// openField prepares the hunt for the farm, and takes over the rounds of an earlier
-// sitting that its log lacks: those that a worker has played since, and those that are
+// openFarm prepares the hunt for the farm, and takes over the rounds of an earlier
+// session that its log lacks: those that a worker has played since, and those that are
 // still to be played.
-func (h *Hunt) openField(ctx context.Context, log search.Log) error {
+func (h *Hunt) openFarm(ctx context.Context, log search.Log) error {
 	h.limiter.openAll()
 	last := int64(0)
 	defer func() {
@@ -244,7 +244,7 @@ func (h *Hunt) openField(ctx context.Context, log search.Log) error {
 		h.exec.farm.known, h.exec.farm.cells = h.knownKeys, h.addCellNames
 	}()
 	if h.cfg.part != "" {
-		return nil // its rounds begin anew with each sitting
+		return nil // its rounds begin anew with each session
 	}
 	recorded := map[string]bool{}
 	number := func(id string) {
@@ -271,8 +271,8 @@ func (h *Hunt) openField(ctx context.Context, log search.Log) error {
 	return h.cfg.Farm.Forget(ctx, func(t farm.Task) bool { return !isRound(t) || recorded[t.ID] })
 }
 
-// adopt takes the next round of an earlier sitting.
-func (h *Hunt) adopt() (t farm.Task, r search.Round, ok bool) {
+// takeOver returns the next round of an earlier session.
+func (h *Hunt) takeOver() (t farm.Task, r search.Round, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for len(h.adopted) > 0 {
@@ -285,7 +285,7 @@ func (h *Hunt) adopt() (t farm.Task, r search.Round, ok bool) {
 	return t, r, false
 }
 
-// nextRound draws a round, or takes one of an earlier sitting, and plays it.
+// nextRound draws a round, or takes one of an earlier session, and plays it.
 func (h *Hunt) nextRound(ctx context.Context) (search.Round, search.Outcome) {
 	if h.exec.farm == nil {
 		r := h.search.Next()
@@ -293,7 +293,7 @@ func (h *Hunt) nextRound(ctx context.Context) (search.Round, search.Outcome) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, max(h.left(), 0)+afterBudget)
 	defer cancel()
-	t, r, adopted := h.adopt()
+	t, r, adopted := h.takeOver()
 	id := t.ID
 	if !adopted {
 		r, id = h.search.Next(), h.exec.farm.next()
@@ -325,7 +325,7 @@ func (h *Hunt) addCellNames(names []string) {
 	}
 }
 
-// loseFarm ends the hunt, which can be gone on with, for the farm's sake.
+// loseFarm ends the hunt because of the farm; it can be resumed.
 func (h *Hunt) loseFarm(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -335,15 +335,15 @@ func (h *Hunt) loseFarm(err error) {
 	}
 }
 
-// LostFarm reports whether the farm could play nothing more: what it has of the hunt
-// is left there, for the next sitting.
+// LostFarm reports whether the hunt ended because the farm could play nothing more: what the
+// farm has of the hunt stays there, for the next session.
 func (h *Hunt) LostFarm() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.lostFarm
 }
 
-// shortest is the shortest lease that whoever plays can judge.
+// shortest is the shortest lease that every machine that plays can judge.
 func (h *Hunt) shortest() time.Duration {
 	d := h.limiter.shortest()
 	if h.exec.farm != nil {

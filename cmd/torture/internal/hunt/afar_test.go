@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 // crowded says that a round with some clients and a fault breaks the lock, as most rounds do.
 func crowded(c config.Config) bool { return c.Clients >= 3 && len(c.Faults.Steps) > 0 }
 
-// onFarm is a hunt in dir whose rounds workers play: so many, all sittings together, or
+// onFarm is a hunt in dir whose rounds workers play: so many, over all sessions, or
 // without an end.
 func onFarm(ctx context.Context, url, dir string, earlier *Report, rounds int) (*Hunt, *farm.Coordinator, error) {
 	c, err := farmtest.Open(ctx, url, dir)
@@ -77,7 +77,7 @@ func playedIn(t *testing.T, dir string, rounds int) *Report {
 }
 
 // TestHuntOnAFarm takes as long as a task stays with a worker that is no more. A worker
-// and the coordinator are killed; the next sitting has every round once, and every
+// and the coordinator are killed; the next session has every round once, and every
 // finding once, with its record.
 func TestHuntOnAFarm(t *testing.T) {
 	url, dir := farmtest.Address(t), t.TempDir()

@@ -32,7 +32,7 @@ type Blind struct {
 	Plain  time.Duration // main phase of the plain run
 	Seed   uint64
 	Jobs   int        // locks at once, at most
-	Done   []BlindRow // of an earlier sitting, which are not played again
+	Done   []BlindRow // of an earlier session, which are not played again
 	Out    string
 	Play   Player
 	Farm   *farm.Coordinator // has its workers play; nil: this machine does
@@ -59,7 +59,7 @@ const (
 	NoAnswer = "VOID"      // nothing that was played says anything
 )
 
-// A BlindRow is what became of one lock.
+// A BlindRow is the result for one lock.
 type BlindRow struct {
 	Lock       string             `json:"lock"`
 	Category   catalogue.Category `json:"category"`
@@ -80,11 +80,11 @@ func (r BlindRow) OK() bool {
 	return slices.Contains([]string{ByRun, ByHunt, Clean, NotTried}, r.Outcome)
 }
 
-// unfencedAll is what every lock without fencing shows under a paused client.
+// unfencedAll are the anomalies that every lock without fencing shows under a paused client.
 var unfencedAll = []string{"S3", "S3z"}
 
-// stated are the flaws that a lock is known for, those apart that every lock of its
-// kind has, where others are stated.
+// stated are the flaws that a lock is known for, without those that every lock of its kind has,
+// if there are others.
 func stated(l catalogue.Lock) []string {
 	other := slices.DeleteFunc(slices.Clone(l.Expected), func(id string) bool { return slices.Contains(unfencedAll, id) })
 	if l.Fences || len(other) == 0 {
@@ -207,7 +207,7 @@ func (b *Blind) Rows(ctx context.Context) ([]BlindRow, error) {
 	return slices.DeleteFunc(rows, func(r BlindRow) bool { return r.Outcome == "" }), b.failure()
 }
 
-// isDone takes over what an earlier sitting knows of a row.
+// isDone takes over an earlier session's result for a row, if there is one.
 func (b *Blind) isDone(row *BlindRow) bool {
 	i := slices.IndexFunc(b.Done, func(d BlindRow) bool { return d.Lock == row.Lock && d.Corrected == row.Corrected })
 	if i < 0 {
@@ -251,8 +251,8 @@ func (b *Blind) row(ctx context.Context, row *BlindRow, limit *limiter) {
 	}
 }
 
-// plain plays the standard scenario until the flaw is seen, and says whether that
-// says anything. Where what was seen is withdrawn, the whole run is played.
+// plain plays the standard scenario until the flaw is seen, and reports whether that is a
+// result. If what was seen turns out to be refuted, it plays the whole run.
 func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(id string) bool, limit *limiter) (said bool, err error) {
 	c, err := config.Base("standard")
 	if err != nil {
@@ -290,8 +290,7 @@ func (b *Blind) plain(ctx context.Context, l catalogue.Lock, row *BlindRow, want
 	return o.Void == "", nil
 }
 
-// hunt hunts for what is left of the row's time, and says whether that says
-// anything.
+// hunt hunts for the rest of the row's time, and reports whether that is a result.
 func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wanted func(id string) bool, limit *limiter, left time.Duration) (said bool, err error) {
 	before := b.Budget - left
 	base, err := Base()
@@ -327,7 +326,7 @@ func (b *Blind) hunt(ctx context.Context, l catalogue.Lock, row *BlindRow, wante
 	return r.Sums.Rounds > 0, r.Save(h.cfg.Dir)
 }
 
-// bedOf is where a lock is looked at: one that waits for replicas, where there are some.
+// bedOf is the testbed for a lock: with replicas, for a lock that waits for them.
 func bedOf(l catalogue.Lock, otherwise string) string {
 	if l.Acknowledged {
 		return testbed.KindSentinel
@@ -335,7 +334,7 @@ func bedOf(l catalogue.Lock, otherwise string) string {
 	return otherwise
 }
 
-// part begins the ids of a row's tasks in a farm: another sitting has others.
+// part begins the ids of a row's tasks in a farm: another session has others.
 func (r *BlindRow) part() string { return r.Lock + "-" + nuid.Next() + "-" }
 
 // loseFarm ends all rows for the farm's sake.

@@ -14,8 +14,8 @@ import (
 // BlindFile, in its directory, is what a blind selftest knows.
 const BlindFile = "blind.json"
 
-// A BlindRecord is what a blind selftest was told, and the rows that are done: with
-// it another sitting goes on.
+// A BlindRecord is the settings of a blind selftest and the rows that are done: what another
+// session needs to resume it.
 type BlindRecord struct {
 	Schema  int           `json:"schema"` // 1
 	Version string        `json:"version"`
@@ -59,8 +59,7 @@ func LoadBlind(dir string) (*BlindRecord, error) {
 	return &r, nil
 }
 
-// AppendTrend appends the record to a file, one line each, in which a later look finds
-// what is found more slowly than before.
+// AppendTrend appends the record to a file, one line each, for comparisons with later ones.
 func (r *BlindRecord) AppendTrend(path string) error {
 	short := *r
 	short.Rows = append([]BlindRow(nil), r.Rows...)

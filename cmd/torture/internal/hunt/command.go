@@ -30,13 +30,13 @@ func (r *Report) Play(f *search.Found) string {
 	return command
 }
 
-// isDeployment reports whether a kind of testbed is another one for the lock: what was
-// found on it is played on it again.
+// isDeployment reports whether a kind of testbed is a different service for the lock, so that a
+// finding must be played again on the same kind.
 func isDeployment(kind string) bool {
 	return kind == testbed.KindSentinel || kind == testbed.KindCluster
 }
 
-// Command is what a person types to play a round against a lock. It is fit to print.
+// Command is the command line that plays a round against a lock. It is safe to print.
 func Command(lock string, nodes int, r search.Round) string {
 	words := []string{"torture run calm"}
 	add := func(name, value string) {

@@ -10,15 +10,15 @@ import (
 	"locktorture/faults/testbed"
 )
 
-// usual are the commands that locks take and give back keys by: what a lock is
-// taken to send that could not be listened to.
+// usual are the commands by which locks acquire and release keys: those that are assumed for a
+// lock whose commands cannot be observed.
 var usual = []string{"SET", "SETNX", "GET", "DEL", "EVALSHA"}
 
-// listenLimit is for all of what a lock is listened to.
+// listenLimit bounds the time for which a lock's commands are observed.
 const listenLimit = 3 * time.Second
 
-// commandsOf are the commands that a lock sends, on nodes in memory: the moments to
-// which faults can be locked that are its own.
+// commandsOf are the commands that a lock sends to nodes in memory: the moments of its own to
+// which faults can be locked.
 func commandsOf(ctx context.Context, l catalogue.Lock, c config.Config) []string {
 	ctx, cancel := context.WithTimeout(ctx, listenLimit)
 	defer cancel()

@@ -23,10 +23,9 @@ import (
 // A Player plays one run.
 type Player func(ctx context.Context, c config.Config, o run.Options) (*reports.Run, error)
 
-// An executor plays rounds on real Redis. Each has servers of its own: a fault of
-// nodes would hit every round that shares them, so that neither its findings nor
-// its coverage could be told apart, and to keep faults of nodes to rounds of their
-// own would leave out what they meet.
+// An executor plays rounds on real Redis. Each round has servers of its own: a fault of nodes
+// would affect every round on them, so that findings and coverage could not be attributed; and
+// to inject faults of nodes only into separate rounds would never combine them with others.
 type executor struct {
 	lock catalogue.Lock
 	base config.Config
@@ -50,7 +49,8 @@ func (e *executor) Play(ctx context.Context, r search.Round) search.Outcome {
 	return e.playConfig(ctx, r.Over(e.base), r.Steps)
 }
 
-// playConfig plays a scenario, of whose moments steps tell.
+// playConfig plays a scenario; steps are those of which the outcome says whether their moments
+// came.
 func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faults.Spec) search.Outcome {
 	if e.farm != nil {
 		return e.farm.play(ctx, e, scenario{Config: c, Steps: steps}, e.farm.next())
@@ -60,7 +60,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 	defer stop.close()
 	var table *coverage.Table
 	var can coverage.Abilities
-	seen, started := &counter{}, search.Started{}
+	seen, started := &opCounter{}, search.Started{}
 	var near *search.Nearness
 	var found []search.Finding
 	var unread error
@@ -102,10 +102,10 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 
 func ignoreCells([]coverage.Count) {}
 
-// calledOff is why a round says nothing that was ended from outside.
+// calledOff is why a round that was ended from outside has no result.
 const calledOff = "called off"
 
-// void says why a round says nothing, or "".
+// void says why a round has no result, or "".
 func void(ctx context.Context, r *reports.Run, err error) string {
 	switch {
 	case r == nil && err != nil:
@@ -133,18 +133,18 @@ func lagged(r *reports.Run) string {
 	return r.Report.Inconclusive[i].ID + " " + r.Report.Inconclusive[i].Text
 }
 
-// A counter counts what clients begin.
-type counter struct{ operations int }
+// An opCounter counts the operations that clients begin.
+type opCounter struct{ operations int }
 
 // Event implements history.Sink.
-func (c *counter) Event(e *history.Event) {
+func (c *opCounter) Event(e *history.Event) {
 	if e.Process >= 0 && e.Kind == history.Invoke {
 		c.operations++
 	}
 }
 
-// findings are what a run proves, each kind with the phase and the fault that its
-// first proof ends in.
+// findings are what a run proves: of each kind of finding the first, with the phase and the
+// fault in which its proof ends.
 func findings(r *reports.Run) ([]search.Finding, error) {
 	violations := r.Report.Violations
 	if len(violations) == 0 {

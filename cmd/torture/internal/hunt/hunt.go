@@ -1,6 +1,6 @@
-// Package hunt searches, on real Redis and for as long as it is given, for what
-// breaks a lock: it plays the rounds that package search draws, makes what they
-// find small, and writes it down so that it can be looked at and played again.
+// Package hunt searches, on real Redis and within a time budget, for what breaks a lock: it
+// plays the rounds that package search draws, shrinks its findings, and writes them such that
+// they can be looked at and played again.
 package hunt
 
 import (
@@ -22,7 +22,7 @@ import (
 	"locktorture/workload/history/coverage"
 )
 
-// A Config says what to hunt, and for how long.
+// A Config says what to hunt for, and for how long.
 type Config struct {
 	Lock    catalogue.Lock
 	Base    config.Config // testbed, nodes, lock; rounds are laid over it
@@ -41,7 +41,7 @@ type Config struct {
 	Farm *farm.Coordinator
 	part string // begins the ids of the hunt's tasks, where the farm's job is more than this hunt
 
-	// Rounds ends the hunt after so many, all sittings together; 0: only the time does.
+	// Rounds ends the hunt after so many, over all sessions; 0: only the time does.
 	Rounds int
 
 	// Until ends the hunt with the first finding whose id it is true for, without
@@ -89,7 +89,7 @@ type Hunt struct {
 	search  *search.Search
 	limiter *limiter
 	began   time.Time
-	before  time.Duration // that earlier sittings took
+	before  time.Duration // that earlier sessions took
 
 	reachable []string // cells, by the faults that are drawn
 
@@ -101,9 +101,9 @@ type Hunt struct {
 	shrinking *search.Found
 	scouting  bool
 	shrunkFor time.Duration
-	rounds    int           // of this sitting
-	drawn     int           // of all sittings, those under way too
-	adopted   []farm.Task   // rounds of an earlier sitting that the log lacks
+	rounds    int           // of this session
+	drawn     int           // of all sessions, those under way too
+	adopted   []farm.Task   // rounds of an earlier session that the log lacks
 	lostFarm  bool          // the farm can play nothing more
 	usual     time.Duration // that a round takes, about
 	saved     time.Time
@@ -118,7 +118,7 @@ func Base() (config.Config, error) {
 	return c, err
 }
 
-// New prepares a hunt; with an earlier report it goes on from there.
+// New prepares a hunt; with an earlier report it resumes that one.
 func New(ctx context.Context, c Config, earlier *Report) (*Hunt, error) {
 	h := &Hunt{cfg: c, base: c.Base, limiter: newLimiter(c.Jobs), known: map[string]bool{}}
 	h.limiter.ttl = max(h.limiter.ttl, c.shortest)
@@ -154,7 +154,7 @@ func New(ctx context.Context, c Config, earlier *Report) (*Hunt, error) {
 	h.search = search.New(space, c.Seed, log)
 	h.drawn = len(log.Rounds)
 	if c.Farm != nil {
-		if err := h.openField(ctx, log); err != nil {
+		if err := h.openFarm(ctx, log); err != nil {
 			return nil, err
 		}
 	}
@@ -173,8 +173,8 @@ func (h *Hunt) addCells(all []coverage.Count) {
 	}
 }
 
-// stalls notes a round for which the machine was too busy. Where the hunt cannot give
-// way any more, others must.
+// stalls notes a round for which the machine was too busy. Where the hunt cannot play less at
+// once any more, whoever runs it must.
 func (h *Hunt) stalls() {
 	if !h.limiter.tighten() {
 		h.cfg.stalled()
@@ -207,16 +207,16 @@ func (h *Hunt) Run(ctx context.Context) *Report {
 
 func (h *Hunt) left() time.Duration { return h.cfg.Budget - time.Since(h.began) }
 
-// goesOn reports whether there is time for another round, and a reason. There is
-// always time for one.
+// goesOn reports whether there is time for another round, and a reason for one. There is always
+// time for one.
 func (h *Hunt) goesOn(ctx context.Context) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return ctx.Err() == nil && !h.matched && !h.lostFarm && (h.rounds == 0 || h.left() > h.usual) && (h.cfg.Rounds == 0 || h.drawn < h.cfg.Rounds)
 }
 
-// playRounds plays rounds, several at once, until there is something to make
-// small, or to end for.
+// playRounds plays rounds, several at once, until there is a finding to shrink, or the hunt
+// ends.
 func (h *Hunt) playRounds(ctx context.Context) {
 	var all sync.WaitGroup
 	for range h.cfg.Jobs {
@@ -234,7 +234,7 @@ func (h *Hunt) playRounds(ctx context.Context) {
 	all.Wait()
 }
 
-// count counts a round that is about to be played; false: there are enough.
+// count counts a round that is about to be played; false: there were enough.
 func (h *Hunt) count() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -277,8 +277,8 @@ func (h *Hunt) playRound(ctx context.Context) {
 	h.save(len(fresh) > 0)
 }
 
-// toShrink chooses the finding that is made small next: the first of its kind at
-// once, others like it only while little time went into that.
+// toShrink chooses the finding that is shrunk next: the first of its kind at once, others of
+// the kind only while little time went into those.
 func (h *Hunt) toShrink() *search.Found {
 	if h.cfg.Until != nil {
 		return nil

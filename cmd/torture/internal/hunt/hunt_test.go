@@ -209,7 +209,7 @@ func TestHuntMakesSmall(t *testing.T) {
 
 // A hunt ends with its budget, what is under way apart, and of the time that is left when
 // something is found keeps enough to say how often the smaller round shows it again. What
-// there was no time for is said, and done by the next sitting.
+// there was no time for is said, and done by the next session.
 func TestShrinkingIsPartOfTheBudget(t *testing.T) {
 	const round = 2 * time.Second
 	broken := pretended(func(c config.Config) bool { return true })
@@ -251,7 +251,7 @@ func TestShrinkingIsPartOfTheBudget(t *testing.T) {
 		next.cfg.Budget = 2 * time.Minute
 		synctest.Test(t, func(t *testing.T) {
 			if r := next.Run(t.Context()); r.Found[0].Small == nil {
-				t.Errorf("the next sitting leaves it: %q", r.shrunk(r.Found[0]))
+				t.Errorf("the next session leaves it: %q", r.shrunk(r.Found[0]))
 			}
 		})
 	}

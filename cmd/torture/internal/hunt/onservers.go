@@ -10,7 +10,7 @@ import (
 	"locktorture/faults/testbed"
 )
 
-// Real is what a round that shows a finding in virtual time came to on real servers.
+// A Real is the result, on real servers, of a round that shows a finding in virtual time.
 type Real struct {
 	Testbed string         `json:"testbed"`
 	Shown   int            `json:"shown"`            // plays that showed the finding

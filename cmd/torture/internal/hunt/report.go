@@ -42,10 +42,10 @@ type Report struct {
 	Beyond      bool            `json:"beyond,omitempty"`
 	Without     []string        `json:"without,omitempty"`
 	Accept      []string        `json:"accept,omitempty"`
-	MostRounds  int             `json:"most_rounds,omitempty"` // all sittings together; 0: only the budget ends it
+	MostRounds  int             `json:"most_rounds,omitempty"` // over all sessions; 0: only the budget ends it
 	LeftOut     []string        `json:"left_out,omitempty"`    // faults that were not drawn, with the reason
 	Began       time.Time       `json:"began"`
-	Took        time.Duration   `json:"took_ns"` // all sittings together
+	Took        time.Duration   `json:"took_ns"` // over all sessions
 	Interrupted bool            `json:"interrupted,omitempty"`
 	Troubles    []string        `json:"troubles,omitempty"` // of our own
 	Cells       []string        `json:"cells"`              // that rounds could reach
@@ -182,7 +182,7 @@ func (r *Report) Text(w io.Writer, dir string) error {
 	return err
 }
 
-// Ground answers whether the last rounds were new ground or the same again.
+// Ground says whether the last rounds still reached something new.
 func (r *Report) Ground() string {
 	s := r.Sums
 	if s.Rounds == 0 {
@@ -219,7 +219,7 @@ func (r *Report) printFinding(line func(string, string, ...any), command func(st
 	line("", "witness %s", witness(f))
 }
 
-// witness is the record that shows a finding best: that of the small round.
+// witness is the best record of a finding: that of the small round.
 func witness(f *search.Found) string {
 	if f.Small != nil && f.Small.Run != "" {
 		return f.Small.Run

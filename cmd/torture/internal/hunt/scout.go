@@ -17,9 +17,8 @@ const (
 	scoutLimit = 40 * time.Second
 )
 
-// scout has processes of this program look for rounds in virtual time that show
-// something, to be played on real servers first. A hunt that goes on has been
-// scouted for.
+// scout has processes of this program search in virtual time for rounds that show something, to
+// be played on real servers first. A hunt that is resumed has been scouted for.
 func (h *Hunt) scout(ctx context.Context) {
 	player := &simulate.Player{Lock: h.cfg.Lock, Nodes: h.report.Nodes}
 	if h.cfg.Scouts == 0 || len(h.search.Log().Rounds) > 0 || player.Supports() != nil {

@@ -16,8 +16,8 @@ import (
 	"locktorture/workload"
 )
 
-// space is what rounds against the lock are drawn from, and what was left out of
-// it, with the reason.
+// space is what rounds against the lock are drawn from, and which faults were left out, with
+// the reason.
 func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 	s.Nodes = h.cfg.Lock.Masters(h.base)
 	s.Faults = search.FaultNames(func(e faultcatalogue.Entry) bool {
@@ -77,8 +77,8 @@ func (h *Hunt) without(e faultcatalogue.Entry) string {
 	return "it breaks what correct locks rest on: " + e.Beyond + " (--beyond)"
 }
 
-// modes are those that the lock can serve: of what a child can do, its mixed mode
-// finds out.
+// modes are those that the lock can serve; for a child process, whose abilities are not known
+// yet, the mixed mode.
 func modes(c config.Config, l catalogue.Lock) []workload.Mode {
 	all := []workload.Mode{workload.ModeMixed, workload.ModeExclusive}
 	if l.Child {

@@ -42,7 +42,7 @@ type Virtual struct {
 // Found, beside those of a BlindRow, is the outcome of a VirtualRow whose flaw was found.
 const Found = "found"
 
-// A VirtualRow is what became of one lock.
+// A VirtualRow is the result for one lock.
 type VirtualRow struct {
 	Lock      string             `json:"lock"`
 	Category  catalogue.Category `json:"category"`
@@ -58,7 +58,7 @@ type VirtualRow struct {
 	twin string
 }
 
-// A Look is what one search for a flaw took.
+// A Look is the cost of one search for a flaw.
 type Look struct {
 	ID    string        `json:"id,omitempty"` // of what was found; empty: nothing was
 	Seeds int           `json:"seeds"`        // rounds that were played until then
@@ -139,7 +139,7 @@ func (v *Virtual) Rows(ctx context.Context) ([]*VirtualRow, error) {
 			r.conclude(ctx)
 		}
 	}
-	return rows, v.keep(rows)
+	return rows, v.writeFindings(rows)
 }
 
 // logf hands a line to Log.
@@ -151,7 +151,7 @@ func (v *Virtual) logf(format string, args ...any) {
 	}
 }
 
-// conclude says what became of a row.
+// conclude sets the outcome of a row.
 func (r *VirtualRow) conclude(ctx context.Context) {
 	switch {
 	case r.ID != "" && r.Corrected:
@@ -196,14 +196,14 @@ func (v *Virtual) search(ctx context.Context, rows []*VirtualRow, most int, way 
 	defer cancel()
 	open := slices.Clone(rows)
 	for turn := 0; len(open) > 0 && ctx.Err() == nil; turn++ {
-		v.each(open, func(r *VirtualRow) {
+		v.forEach(open, func(r *VirtualRow) {
 			look, job := way(r)
 			job.Rounds, job.Seed = firstSlice<<turn, job.Seed+uint64(turn)<<20
 			if most > 0 {
 				job.Rounds = min(job.Rounds, most-look.Seeds)
 			}
 			if ctx.Err() == nil && job.Rounds > 0 {
-				v.look(ctx, r, look, job)
+				v.searchOnce(ctx, r, look, job)
 			}
 		})
 		open = slices.DeleteFunc(open, func(r *VirtualRow) bool {
@@ -213,8 +213,8 @@ func (v *Virtual) search(ctx context.Context, rows []*VirtualRow, most int, way 
 	}
 }
 
-// each calls do for every row, for several at once.
-func (v *Virtual) each(rows []*VirtualRow, do func(*VirtualRow)) {
+// forEach calls do for every row, for several at once.
+func (v *Virtual) forEach(rows []*VirtualRow, do func(*VirtualRow)) {
 	turn := make(chan struct{}, v.Jobs)
 	var all sync.WaitGroup
 	for _, r := range rows {
@@ -227,8 +227,8 @@ func (v *Virtual) each(rows []*VirtualRow, do func(*VirtualRow)) {
 	all.Wait()
 }
 
-// look does one job of a row.
-func (v *Virtual) look(ctx context.Context, r *VirtualRow, look *Look, job simulate.Job) {
+// searchOnce plays one job of a row.
+func (v *Virtual) searchOnce(ctx context.Context, r *VirtualRow, look *Look, job simulate.Job) {
 	began := time.Now()
 	var used time.Duration
 	err := v.Explore(ctx, job, func(t simulate.RoundReport) {
@@ -255,9 +255,9 @@ func (v *Virtual) look(ctx context.Context, r *VirtualRow, look *Look, job simul
 	}
 }
 
-// makeSmall makes what was found small.
+// makeSmall shrinks the findings.
 func (v *Virtual) makeSmall(ctx context.Context, rows []*VirtualRow) {
-	v.each(rows, func(r *VirtualRow) {
+	v.forEach(rows, func(r *VirtualRow) {
 		if r.Finding == nil || v.Large {
 			return
 		}
@@ -270,8 +270,8 @@ func (v *Virtual) makeSmall(ctx context.Context, rows []*VirtualRow) {
 	})
 }
 
-// keep writes a file for each finding.
-func (v *Virtual) keep(rows []*VirtualRow) error {
+// writeFindings writes a file for each finding.
+func (v *Virtual) writeFindings(rows []*VirtualRow) error {
 	for _, r := range rows {
 		if r.Finding == nil {
 			continue

@@ -55,7 +55,7 @@ func PlayCell(locks catalogue.Locks, play Player, exec bool) farm.Player {
 	}
 }
 
-// PlayAfar has a worker of a farm play a cell, under a name that another sitting of the
+// PlayAfar has a worker of a farm play a cell, under a name that another session of the
 // night gives it too, alone on its machine as a night does. What the cell came to is in
 // it; its record is put below dir.
 func PlayAfar(ctx context.Context, c *Cell, f *farm.Coordinator, name, dir string) error {

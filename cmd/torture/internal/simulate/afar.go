@@ -97,7 +97,7 @@ type explorer struct {
 
 // ExploreAfar is Explore on the workers of a farm. Rounds are drawn by one search and
 // taken in in their order, so that a seed and a number of rounds give the same findings
-// on any farm. What an earlier sitting of the same job has played is taken from the
+// on any farm. What an earlier session of the same job has played is taken from the
 // farm. tell is told of each round, show of each kind of finding once it is small, or as
 // it is where time is up; neither while the other is. The error says that the farm can
 // play nothing more: the job can be gone on with.
@@ -235,7 +235,7 @@ func (e *explorer) found(ctx context.Context, f search.Finding, d *drawnRound, h
 }
 
 // again has a round played beside the search. Its task's name is that of the round and
-// of how often it was played: another sitting gives it the same.
+// of how often it was played: another session gives it the same.
 func (e *explorer) again(ctx context.Context, r search.Round) playedRound {
 	raw, err := json.Marshal(r)
 	if err != nil {

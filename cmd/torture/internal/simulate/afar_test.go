@@ -42,7 +42,7 @@ func explored(ctx context.Context, t *testing.T, url, dir string, told func(roun
 
 // TestExploreAfar takes as long as a task stays with a worker that is no more: the same
 // seed has the same rounds, each once, on an undisturbed farm, and on one whose worker was
-// killed, and whose coordinator began a second sitting. Their histories are not compared:
+// killed, and whose coordinator began a second session. Their histories are not compared:
 // on a starved machine Go's scheduler takes the processor from a goroutine after 10 ms,
 // also when it did not run for as long, and another one that is ready at the same virtual
 // instant goes first.
