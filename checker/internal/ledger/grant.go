@@ -1,8 +1,9 @@
 package ledger
 
 import (
-	"locktorture/workload/history"
 	"time"
+
+	"locktorture/workload/history"
 )
 
 // A Grant is a successful acquire and the lease that it began. Times that are not known are

@@ -1,8 +1,9 @@
 package ledger
 
 import (
-	"locktorture/workload/history"
 	"time"
+
+	"locktorture/workload/history"
 )
 
 // A Holder is one owner's relation to one key. The fields that every operation reads come
