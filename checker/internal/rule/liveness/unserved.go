@@ -1,0 +1,121 @@
+package liveness
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
+	"locktorture/checker/internal/words"
+	"locktorture/workload/history"
+)
+
+// wakeWithin is how long a waiter may wait for a free key: as declared, or as long as any key
+// may stay without a grant.
+func (s *Samples) wakeWithin() time.Duration {
+	one := patience(s.Env)
+	if one >= ledger.Never/idleLeases {
+		return ledger.Never
+	}
+	return time.Duration(s.Bound(history.BoundWake, int64(idleLeases*one)))
+}
+
+// wokenWithin is how long a client may wait that was waiting before at, when the last lease of
+// k was released and nodes were soon free of it: a release wakes those who wait, within the
+// declared bound.
+func (s *Samples) wokenWithin(k *sampledKey, at, free time.Duration) time.Duration {
+	woken, declared := s.Header.Bounds[history.BoundWoken]
+	if bound := time.Duration(woken); declared && at < k.given.asked && free-k.given.answered <= bound/2 {
+		return min(bound, s.wakeWithin())
+	}
+	return s.wakeWithin()
+}
+
+// unserved reports L2 when somebody waits for a key that a quorum does not store.
+func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
+	if k.blind || len(k.waits) == 0 || len(k.leases) > 0 || k.gaveUp > 0 {
+		return
+	}
+	first := moment{t: ledger.Never}
+	for _, w := range k.waits {
+		if w.t < first.t || w.t == first.t && w.idx < first.idx {
+			first = w
+		}
+	}
+	free, seen := s.freeAtQuorum(k)
+	bound, from := s.wokenWithin(k, first.t, free), max(first.t, free, k.gone)
+	if free == ledger.Never || seen-from <= bound+s.Header.Epsilon {
+		return
+	}
+	if hurt, quiet := s.affected("", first.t-bound, e.Time, func(f *ledger.Fault) bool { return s.delays(f, k) }); !quiet || hurt > 0 {
+		return
+	}
+	if k.stuck == nil || k.stuck.idx != first.idx {
+		k.stuck = s.waits(key, first, from, moment{seen, e.Index}, bound)
+		s.Violate(k.stuck.Candidate)
+	}
+	k.stuck.grow(moment{seen, e.Index}, seen-from-bound)
+}
+
+func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now moment, bound time.Duration) *lasting {
+	o := &lasting{idx: first.idx, now: now}
+	o.Candidate = &rule.Candidate{
+		ID: "L2", Key: key, Witness: []int{first.idx, now.idx}, Blame: rule.BlameProgress, From: from,
+		Text: func() string {
+			return fmt.Sprintf("From %s on a quorum of the nodes did not store %s and nobody held it. Somebody had waited for it since %s, no fault was in the way, and yet nobody was granted it until %s, "+
+				"for longer than the %s within which a waiter is to be served. Remedy: wake the first waiter in the step that frees the key, and let waiters ask again by themselves.",
+				words.At(from), key.Name, words.At(first.t), words.At(o.now.t), words.Span(bound))
+		},
+	}
+	return o
+}
+
+// A freedom is an interval in which samples show that a node does not store a key.
+type freedom struct{ since, seen time.Duration }
+
+// freeAtQuorum is since when a quorum of nodes has not stored k under any name, and until when
+// samples show that; since is Never where a quorum stores it.
+func (s *Samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
+	var free []freedom
+	for _, f := range k.freedoms() {
+		if f.since != ledger.Never {
+			free = append(free, f)
+		}
+	}
+	quorum := max(s.Header.Quorum, 1)
+	if len(free) < quorum {
+		return ledger.Never, 0
+	}
+	slices.SortFunc(free, func(a, b freedom) int { return cmp.Compare(b.seen, a.seen) })
+	seen = free[quorum-1].seen
+	free = slices.DeleteFunc(free, func(f freedom) bool { return f.seen < seen })
+	slices.SortFunc(free, func(a, b freedom) int { return cmp.Compare(a.since, b.since) })
+	return free[quorum-1].since, seen
+}
+
+// freedoms are the freedoms of the nodes of which all names were sampled; since is Never where
+// a node stores one of them.
+func (k *sampledKey) freedoms() map[string]freedom {
+	all, asked := map[string]freedom{}, map[string]int{}
+	for _, v := range k.views {
+		f, known := all[v.node]
+		if !known {
+			f.seen = ledger.Never
+		}
+		f.seen = min(f.seen, v.seen)
+		if v.there {
+			f.since = ledger.Never
+		}
+		f.since = max(f.since, v.free)
+		all[v.node] = f
+		asked[v.node]++
+	}
+	for node, n := range asked {
+		if n < len(k.names) {
+			delete(all, node)
+		}
+	}
+	return all
+}
