@@ -1,17 +1,13 @@
 package capacity
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
-
-	"gonum.org/v1/gonum/stat"
 
 	"locktorture/reports/capacity/queueing"
 	"locktorture/reports/unit"
@@ -79,50 +75,6 @@ func (r *Report) Model() (*Model, error) {
 		return nil, errors.New("it holds no calibration of the model: measure it again with this version of torture capacity")
 	}
 	return m, nil
-}
-
-// A closedLoop is one of one size, in one repeat or in several.
-type closedLoop struct {
-	size  int     // goroutines
-	under float64 // requests under way, on average
-	loads []Load
-}
-
-// loops are the closed loops to which the service is fitted, by the number of requests under
-// way. Goroutines without a hold ask in step: the replies to one client come in one batch, and
-// so do its next requests, which costs less. Where there are holds, pauses or random arrivals
-// between requests they are not in step: the loops that hold show what that costs.
-func (m *Model) loops(s Scenario, repeat int) (out []closedLoop) {
-	all := m.r.Sweep
-	apart := m.comesApart(s)
-	if apart {
-		all = m.r.Calibration.Apart
-	}
-	by := map[int][]Load{}
-	for _, l := range timed(all, repeat) {
-		by[l.N] = append(by[l.N], l)
-	}
-	for n, loads := range by {
-		one := closedLoop{size: n, under: float64(n), loads: loads}
-		if apart { // Little's law
-			one.under = average(loads, func(l Load) float64 { return l.Rate * (l.Acquire.Mean + l.Release.Mean) })
-		}
-		out = append(out, one)
-	}
-	slices.SortFunc(out, func(a, b closedLoop) int { return cmp.Compare(a.under, b.under) })
-	return out
-}
-
-// comesApart reports whether there are holds, pauses or arrivals between the requests, and
-// the loops that tell what these cost.
-func (m *Model) comesApart(s Scenario) bool {
-	return (s.Rate > 0 || s.Hold > 0 || s.Think > 0) && m.apart()
-}
-
-// apart reports whether loops that hold were measured, in two sizes at least.
-func (m *Model) apart() bool {
-	loads := timed(m.r.Calibration.Apart, -1)
-	return slices.ContainsFunc(loads, func(l Load) bool { return l.N != loads[0].N })
 }
 
 // Check says why the model knows nothing of a scenario.
@@ -283,149 +235,6 @@ func (m *Model) over(l closedLoop) float64 {
 	return m.r.Calibration.Overhold
 }
 
-// A trip is what a phase takes on the network: so many round trips, and what a delay of any
-// length adds to them.
-type trip struct{ trips, constant float64 }
-
-// tripOf fits a trip to the loads of one size behind delays, by a straight line.
-func (m *Model) tripOf(loads []Load, alone float64, pick func(Load) *Times) (t trip, ok bool) {
-	var x, y []float64
-	for _, d := range m.r.Calibration.Delays {
-		at := slices.DeleteFunc(slices.Clone(loads), func(l Load) bool { return l.Delay != d })
-		if len(at) > 0 && d > 0 {
-			x, y = append(x, d), append(y, average(at, func(l Load) float64 { return mean(pick(l)) }))
-		}
-	}
-	if len(x) < 2 {
-		return trip{1, 0}, false
-	}
-	n := len(x) - 1
-	t.trips = max((y[n]-y[0])/(x[n]-x[0]), 0)
-	t.constant = y[0] - t.trips*x[0] - alone
-	return t, true
-}
-
-// trip is that of a phase with so many requests of a client under way. A lock that
-// sends one batch at a time to a node has a request wait for the batch before it, which
-// is on the network too: the more requests a client has, the nearer a phase comes to two
-// round trips. Between the sizes that were measured it goes as the logarithm.
-func (m *Model) trip(repeat int, each float64, pick func(Load) *Times) trip {
-	c := m.r.Calibration
-	delayed := of(c.Delayed, repeat)
-	if len(delayed) == 0 {
-		return trip{1, 0}
-	}
-	sizes := map[int][]Load{}
-	fewest := delayed[0].N
-	for _, l := range delayed {
-		sizes[l.N] = append(sizes[l.N], l)
-		fewest = min(fewest, l.N)
-	}
-	// What a request takes without a delay is that of few: with delays, most of many
-	// are on the network, and few in the service.
-	alone := average(slices.DeleteFunc(slices.Clone(sizes[fewest]), func(l Load) bool { return l.Delay != 0 }), func(l Load) float64 { return mean(pick(l)) })
-	low, lowEach := trip{1, 0}, 0.0
-	for _, n := range slices.Sorted(maps.Keys(sizes)) {
-		t, ok := m.tripOf(sizes[n], alone, pick)
-		if !ok {
-			continue
-		}
-		at := max(float64(n)/float64(max(c.Linkers, 1)), 1)
-		switch {
-		case lowEach == 0 || each >= at:
-			low, lowEach = t, at
-			if each <= at {
-				return t
-			}
-		default:
-			part := math.Log(each/lowEach) / math.Log(at/lowEach)
-			return trip{low.trips + part*(t.trips-low.trips), low.constant + part*(t.constant-low.constant)}
-		}
-	}
-	return low
-}
-
-// networkDelays is what lies between the clients and the masters, with so many requests of each
-// client under way.
-func (m *Model) networkDelays(s Scenario, curve queueing.Curve, repeat int, each float64) queueing.Delays {
-	d := queueing.Delays{Least: s.roundTrip()}
-	d.HandOff, d.Handed = m.handOff(curve)
-	quorum := m.quorum(s)
-	if quorum == 0 {
-		return d
-	}
-	phase := func(pick func(Load) *Times) float64 {
-		t := m.trip(repeat, each, pick)
-		if !s.Linked { // the links' own clocks are late by so much; a network is not
-			t.constant = 0
-		}
-		return max(t.trips*quorum+t.constant, 0)
-	}
-	d.Acquire, d.Release = phase(acquiring), phase(releasing)
-	d.Spread = m.networkSpread(repeat, each)
-	if trips := m.handedTrips(repeat); trips > 0 && d.Acquire+d.Release > 0 {
-		d.HandedTrips = trips * quorum / (d.Acquire + d.Release)
-		return d
-	}
-	// Not measured: a release, the notice of it, which is on its way for half a round trip, and an attempt.
-	d.HandOff += quorum / 2 * min(m.trip(repeat, 1, acquiring).trips, 1)
-	return d
-}
-
-// handedTrips is how many round trips a key that is waited for takes from one owner to the
-// next, by a straight line through the hot key's turns behind delays; 0 where these were not
-// measured.
-func (m *Model) handedTrips(repeat int) float64 {
-	var x, y []float64
-	c := m.r.Calibration
-	for _, d := range c.Delays {
-		at := slices.DeleteFunc(of(c.HotDelayed, repeat), func(l Load) bool { return l.Delay != d })
-		if len(at) > 0 {
-			x, y = append(x, d), append(y, 1/average(at, func(l Load) float64 { return l.Rate }))
-		}
-	}
-	if len(x) < 2 {
-		return 0
-	}
-	_, slope := stat.LinearRegression(x, y, nil, false)
-	return max(slope, 0)
-}
-
-// networkSpread is how times on the network lie around their mean: as those of the acquires
-// behind the longest delay, with nearly as many requests of each client under way.
-func (m *Model) networkSpread(repeat int, each float64) queueing.Spread {
-	c := m.r.Calibration
-	var near []Load
-	for _, l := range of(c.Delayed, repeat) {
-		off := func(l Load) float64 { return math.Abs(math.Log(float64(l.N) / float64(max(c.Linkers, 1)) / each)) }
-		switch {
-		case l.Delay != c.Delays[len(c.Delays)-1] || l.Acquire == nil:
-		case len(near) == 0 || off(l) < off(near[0]):
-			near = []Load{l}
-		case l.N == near[0].N:
-			near = append(near, l)
-		}
-	}
-	return blend(near, acquiring)
-}
-
-// roundTrip is what a round trip to a quorum takes, where one is asked for.
-func (s Scenario) roundTrip() float64 {
-	if len(s.RTT) == 0 {
-		return 0
-	}
-	all := make([]float64, s.Masters)
-	for i := range all {
-		all[i] = s.RTT[i%len(s.RTT)].Seconds()
-	}
-	return queueing.Quorum(s.Masters/2+1, all)
-}
-
-// quorum is what a round trip to a quorum takes longer than in the calibration.
-func (m *Model) quorum(s Scenario) float64 {
-	return max(s.roundTrip()-m.r.RTT.Seconds(), 0)
-}
-
 // clients are those over which requests are spread.
 func (m *Model) clients(s Scenario) float64 {
 	if s.Linked {
@@ -433,26 +242,6 @@ func (m *Model) clients(s Scenario) float64 {
 	}
 	return float64(max(m.r.Setup.Clients, 1))
 }
-
-// handOff is what a change of hands takes beyond the round trips of one request: what
-// the hot key took, less its hold and these. Where it took less than these, since the next
-// owner is woken while the release is still on its way back, handed is their part in it.
-func (m *Model) handOff(c queueing.Curve) (more, handed float64) {
-	hot, pair := m.r.Hot, 1/c.Rate(1)
-	var took float64
-	switch {
-	case hot.Hold > 0 && hot.Measured.Known() && hot.Measured.Value > 0:
-		took = 1/hot.Measured.Value - hot.Hold.Seconds() - c.Overhold(1)
-	case hot.HandOff.Known():
-		took = hot.HandOff.Value
-	default:
-		return 0, 1
-	}
-	return max(took-pair, 0), min(max(took/pair, leastHanded), 1)
-}
-
-// leastHanded is the least part of a request's work that a change of hands is taken for.
-const leastHanded = 0.1
 
 func (m *Model) hold(asked time.Duration) float64 {
 	if asked == 0 {
@@ -480,88 +269,6 @@ const (
 // keyFull is from where on waits for a key grow so fast that a small error of the model is
 // a large one of them: held-out points there missed by half.
 const keyFull = 0.8
-
-// A loopFit corrects the simulation of closed loops of one size, whose requests are not in
-// step, such that it reproduces what was measured.
-type loopFit struct{ rate, power float64 }
-
-// How closely the loops are fitted.
-const (
-	fitRounds = 8
-	fitPairs  = 6000
-	narrowest = 0.2 // power of a spread
-)
-
-// fitLoops corrects a curve of requests that are not in step, such that a simulation with it
-// reproduces the loops that the curve was read from: their latencies contain the variation in
-// how many requests are under way, which the simulation would add a second time.
-func (m *Model) fitLoops(c *queueing.Curve, s Scenario, repeat int) {
-	if m.fitted == nil {
-		m.fitted = map[int][]loopFit{}
-	}
-	by, known := m.fitted[repeat]
-	if !known {
-		by = m.loopFits(repeat)
-		m.fitted[repeat] = by
-	}
-	for i := range c.Sizes {
-		c.Sizes[i] = by[i].apply(c.Sizes[i])
-	}
-	if s.Rate == 0 {
-		m.join(c, s, repeat)
-	}
-}
-
-func (t loopFit) apply(s queueing.Size) queueing.Size {
-	s.Rate *= t.rate
-	s.Acquire, s.Release = s.Acquire.Widened(t.power), s.Release.Widened(t.power)
-	return s
-}
-
-// loopFits simulates the loops as they were measured, corrects the curve by how far the
-// simulation is off, and repeats that for fitRounds rounds.
-func (m *Model) loopFits(repeat int) []loopFit {
-	asMeasured := Scenario{Masters: m.r.Setup.Masters, Hold: m.r.Setup.Hold}
-	loops, curve := m.loops(asMeasured, repeat), m.measured(asMeasured, repeat)
-	curve.Beyond = pastLast(curve.Sizes)
-	measured := slices.Clone(curve.Sizes)
-	out := slices.Repeat([]loopFit{{1, 1}}, len(loops))
-	for range fitRounds {
-		for i, l := range loops {
-			mean := average(l.loads, func(l Load) float64 { return l.Acquire.Mean })
-			tail := average(l.loads, func(l Load) float64 { return l.Acquire.quantile(0.99) / l.Acquire.Mean })
-			d := queueing.Demand{Clients: l.size, OwnKeys: true, Hold: m.r.Setup.Hold.Seconds()}
-			played := queueing.Simulate(curve, d, queueing.Delays{}, fitPairs, rand.New(rand.NewPCG(m.r.Seed, 13)))
-			if mean <= 0 || played.Mean <= 0 || played.P99 <= played.Mean || tail <= 1 {
-				continue
-			}
-			// Half of the way: what one size takes changes how often the others are met.
-			out[i].rate *= math.Sqrt(played.Mean / mean)
-			out[i].power = max(out[i].power*math.Sqrt(math.Log(tail)/math.Log(played.P99/played.Mean)), narrowest)
-		}
-		for i := range out {
-			curve.Sizes[i] = out[i].apply(measured[i])
-		}
-	}
-	return out
-}
-
-// join moves a curve of requests that are not in step towards that of requests in step: the
-// further, the shorter the holds and pauses between requests are than those that were
-// measured, by the share of a client's time that is spent in the lock.
-func (m *Model) join(c *queueing.Curve, s Scenario, repeat int) {
-	together := m.measured(Scenario{}, repeat)
-	together.Beyond = pastLast(together.Sizes)
-	for i := range c.Sizes {
-		one := &c.Sizes[i]
-		fast := together.Rate(max(int(math.Round(one.N)), 1))
-		round := one.N / fast
-		share := func(hold time.Duration) float64 { return round / (round + hold.Seconds()) }
-		measured := share(m.r.Setup.Hold)
-		part := max((share(s.Hold+s.Think)-measured)/(1-measured), 0)
-		one.Rate *= math.Pow(fast/one.Rate, part)
-	}
-}
 
 // play predicts from one repeat, or from all.
 func (m *Model) play(s Scenario, repeat int) (queueing.Outcome, queueing.Curve) {
