@@ -32,7 +32,7 @@ func evict(ctx context.Context, s *faults.Scope, _ faults.Params, n testbed.Node
 		return "", err
 	}
 	for {
-		left, err := ask(ctx, n, "DBSIZE")
+		left, err := query(ctx, n, "DBSIZE")
 		if err != nil {
 			return "", err
 		}

@@ -19,14 +19,14 @@ var flushallEntry = Entry{
 
 // flushall empties a node behind everybody's back.
 func flushall(ctx context.Context, _ *faults.Scope, _ faults.Params, n testbed.Node) (string, error) {
-	before, err := ask(ctx, n, "DBSIZE")
+	before, err := query(ctx, n, "DBSIZE")
 	if err != nil {
 		return "", err
 	}
 	if err := administer(ctx, n, "FLUSHALL"); err != nil {
 		return "", err
 	}
-	after, err := ask(ctx, n, "DBSIZE")
+	after, err := query(ctx, n, "DBSIZE")
 	if err != nil || before == 0 {
 		return "", err
 	}

@@ -27,14 +27,14 @@ func newLatency(name string) func(faults.Params) faults.Fault {
 	return func(p faults.Params) faults.Fault { return latency{linkFault{Params: p, name: name, kind: link.Delay}} }
 }
 
-func (f latency) Supports(t *faults.Target) error { return f.asked(t.TTL).linkFault.Supports(t) }
+func (f latency) Supports(t *faults.Target) error { return f.withDefaults(t.TTL).linkFault.Supports(t) }
 
 func (f latency) Inject(ctx context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
-	return f.asked(s.TTL).linkFault.Inject(ctx, s, rng)
+	return f.withDefaults(s.TTL).linkFault.Inject(ctx, s, rng)
 }
 
-// asked fills in the fault's own choices.
-func (f latency) asked(ttl time.Duration) latency {
+// withDefaults fills in the fault's own choices.
+func (f latency) withDefaults(ttl time.Duration) latency {
 	if f.Delay == 0 {
 		f.Delay = max(ttl/defaultDelay, time.Millisecond).Round(time.Millisecond)
 	}

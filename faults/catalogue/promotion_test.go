@@ -212,7 +212,7 @@ func TestMigrateSlot(t *testing.T) {
 		t.Fatalf("it is in shard %d: %v", now, err)
 	}
 	next := r.master(t, now)
-	left, err := ask(t.Context(), next, "PTTL", "since")
+	left, err := query(t.Context(), next, "PTTL", "since")
 	if v := r.Get(t, next, "since"); v != "v" || err != nil || left <= 0 {
 		t.Errorf("%s has %s for %d ms: %v", next.Name(), v, left, err)
 	}

@@ -127,7 +127,7 @@ func findPrey(ctx context.Context, nodes []testbed.Node, prey func(context.Conte
 }
 
 // keys counts the keys that a node stores.
-func keys(ctx context.Context, n testbed.Node) (int64, error) { return ask(ctx, n, "DBSIZE") }
+func keys(ctx context.Context, n testbed.Node) (int64, error) { return query(ctx, n, "DBSIZE") }
 
 // countTTL counts the keys that expire.
 const countTTL = `
@@ -143,7 +143,7 @@ return found`
 
 // expiring counts the keys of a node that expire: leases, as a rule.
 func expiring(ctx context.Context, n testbed.Node) (int64, error) {
-	return ask(ctx, n, "EVAL", countTTL, "0")
+	return query(ctx, n, "EVAL", countTTL, "0")
 }
 
 // errorsOf counts the replies with an error code that a node has ever given.
@@ -183,8 +183,8 @@ func administer(ctx context.Context, n testbed.Node, args ...string) error {
 	return err
 }
 
-// ask sends a command and returns its reply as a number.
-func ask(ctx context.Context, n testbed.Node, args ...string) (int64, error) {
+// query sends a command and returns its reply as a number.
+func query(ctx context.Context, n testbed.Node, args ...string) (int64, error) {
 	reply, err := testbed.Do(ctx, n, args...)
 	if err != nil {
 		return 0, err

@@ -43,7 +43,7 @@ func pauseWrites(length time.Duration) func(context.Context, *faults.Scope, faul
 		if err := p.renew(ctx); err != nil {
 			return "", err
 		}
-		s.Background(n.Name()+" holds every write", p.keep, func() string { return p.held() })
+		s.Background(n.Name()+" holds every write", p.renewUntilDone, func() string { return p.held() })
 		short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 		defer cancel()
 		switch _, err := testbed.Do(short, n, "DEL", probeKey); {
@@ -83,9 +83,9 @@ func (p *writePause) renew(ctx context.Context) error {
 	return nil
 }
 
-// keep renews the pause until ctx ends. A pause that has ended meanwhile is an
+// renewUntilDone renews the pause until ctx ends. A pause that has ended meanwhile is an
 // error: it was not in force all the time that it is recorded as.
-func (p *writePause) keep(ctx context.Context) error {
+func (p *writePause) renewUntilDone(ctx context.Context) error {
 	for wait.For(ctx, p.length/4) {
 		if err := p.renew(context.WithoutCancel(ctx)); err != nil {
 			return err

@@ -25,7 +25,7 @@ func TestServerPauseIsRenewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- p.keep(ctx) }()
+	go func() { done <- p.renewUntilDone(ctx) }()
 	held, stop := context.WithTimeout(t.Context(), 2*length+length/2)
 	defer stop()
 	if reply, err := testbed.Do(held, n, "SET", "k", "v"); err == nil {
@@ -57,7 +57,7 @@ func TestServerPauseThatLapsedIsAnError(t *testing.T) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := p.keep(over); err == nil || !strings.Contains(err.Error(), "before its heal") {
+	if err := p.renewUntilDone(over); err == nil || !strings.Contains(err.Error(), "before its heal") {
 		t.Errorf("healed too late: %v", err)
 	}
 	if err := administer(t.Context(), p.n, "CLIENT", "UNPAUSE"); err != nil {

@@ -107,7 +107,7 @@ func TestInstantFaults(t *testing.T) {
 				if known, err := testbed.Do(t.Context(), n, "SCRIPT", "EXISTS", script); err != nil || (fmt.Sprint(known) == "[0]") != (name == "script-flush") {
 					t.Errorf("script known: %v, %v", known, err)
 				}
-				left, err := ask(t.Context(), n, "PTTL", "k")
+				left, err := query(t.Context(), n, "PTTL", "k")
 				switch {
 				case name == "flushall" && left != -2, name == "ttl-shift" && (left > 58000 || left < 50000):
 					t.Errorf("PTTL %d, %v", left, err)
@@ -190,13 +190,13 @@ func TestClockJump(t *testing.T) {
 		if got := r.Get(t, n, "short"); got != "<nil>" {
 			t.Errorf("a lease of 5 s outlived a jump of 10 s: %s", got)
 		}
-		during, _ := ask(t.Context(), n, "PTTL", "long")
+		during, _ := query(t.Context(), n, "PTTL", "long")
 		if during > 50_000 {
 			t.Errorf("PTTL %d ms, want at most 50 s", during)
 		}
 		r.knock(t, "c00", "n1")
 		f.healed(t, "leases held")
-		if after, _ := ask(t.Context(), n, "PTTL", "long"); after < during+5000 {
+		if after, _ := query(t.Context(), n, "PTTL", "long"); after < during+5000 {
 			t.Errorf("PTTL %d ms after the heal, %d before", after, during)
 		}
 	})
@@ -209,7 +209,7 @@ func TestClockDrift(t *testing.T) {
 		r.Put(t, n, "long", "v")
 		f := r.inject(t, "clock-drift", faults.Params{Node: "n1", Jump: 20 * second}) // ×11
 		for {
-			left, err := ask(t.Context(), n, "PTTL", "long")
+			left, err := query(t.Context(), n, "PTTL", "long")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +219,7 @@ func TestClockDrift(t *testing.T) {
 		}
 		r.knock(t, "c00", "n1")
 		f.healed(t, "gained")
-		if left, _ := ask(t.Context(), n, "PTTL", "long"); left < 50_000 {
+		if left, _ := query(t.Context(), n, "PTTL", "long"); left < 50_000 {
 			t.Errorf("PTTL %d after the heal", left)
 		}
 	})

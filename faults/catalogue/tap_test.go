@@ -48,7 +48,7 @@ func TestCutAfterReply(t *testing.T) {
 				break
 			}
 		}
-		if left, err := ask(t.Context(), r.Node("n1"), "PTTL", key); left != -1 {
+		if left, err := query(t.Context(), r.Node("n1"), "PTTL", key); left != -1 {
 			t.Errorf("PTTL %d (%v), want a key without expiry", left, err)
 		}
 		cancel()

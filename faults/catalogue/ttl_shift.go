@@ -39,7 +39,7 @@ func shiftTTL(ctx context.Context, s *faults.Scope, p faults.Params, n testbed.N
 	if by == 0 {
 		by = s.TTL
 	}
-	moved, err := ask(ctx, n, "EVAL", ttlShift, "0", fmt.Sprint(by.Milliseconds()))
+	moved, err := query(ctx, n, "EVAL", ttlShift, "0", fmt.Sprint(by.Milliseconds()))
 	if err != nil || moved == 0 {
 		return "", err
 	}

@@ -43,7 +43,7 @@ func (l *proxyLink) Impair(ctx context.Context, i Impairment) (Applied, error) {
 	if err := a.prepare(i); err != nil {
 		return nil, fmt.Errorf("impair link %s→%s: %w", l.client, l.node, err)
 	}
-	if !l.keep(a) {
+	if !l.register(a) {
 		return nil, fmt.Errorf("impair link %s→%s: %w", l.client, l.node, net.ErrClosed)
 	}
 	if err := l.change(ctx, "impair", a.apply); err != nil {
@@ -53,8 +53,8 @@ func (l *proxyLink) Impair(ctx context.Context, i Impairment) (Applied, error) {
 	return a, nil
 }
 
-// keep registers a, so that Reset can remove it, unless the link is closed.
-func (l *proxyLink) keep(a *applied) bool {
+// register registers a, so that Reset can remove it, unless the link is closed.
+func (l *proxyLink) register(a *applied) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.closed {

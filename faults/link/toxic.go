@@ -121,8 +121,9 @@ type flow struct {
 	broken    bool          // bytes are missing: the connection must end
 }
 
-// look puts every effect laid since the last look on the connection's way.
-func (f *flow) look() <-chan struct{} {
+// addNewEffects adds every effect that was laid since the last call to those of the connection,
+// and returns the channel that announces the next change.
+func (f *flow) addNewEffects() <-chan struct{} {
 	laid, changed := f.direction.since(f.order)
 	for _, l := range laid {
 		f.order = l.order
@@ -155,7 +156,7 @@ func (f *flow) receive(chunk *stream.StreamChunk) {
 		return
 	}
 	f.pair.missed(f.direction, chunk)
-	f.look()
+	f.addNewEffects()
 	f.enter(0, chunk)
 }
 
@@ -183,7 +184,7 @@ func (f *flow) enter(i int, chunk *stream.StreamChunk) {
 // advance moves what is due, drops the effects that are healed, and returns
 // what to wait for next: a change of the effects, or a moment if any.
 func (f *flow) advance() (changed <-chan struct{}, next time.Time) {
-	changed = f.look()
+	changed = f.addNewEffects()
 	now := time.Now()
 	for i := 0; i < len(f.effects); i++ {
 		e := f.effects[i]

@@ -39,8 +39,8 @@ func Random(b Budget, t *faults.Target, rng *rand.Rand) (Plan, error) {
 	}
 	var plan Plan
 	gap := afterNodes(t, t.TTL)
-	sequences := []sequence{{specs: fill(plan.keep(entries, takes, t), window, gap, rng), gap: gap}}
-	leaves = plan.keep(entries, leaves, t)
+	sequences := []sequence{{specs: fill(plan.supported(entries, takes, t), window, gap, rng), gap: gap}}
+	leaves = plan.supported(entries, leaves, t)
 	if b.Lanes == 0 {
 		b.Lanes = 3
 	}

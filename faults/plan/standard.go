@@ -30,7 +30,7 @@ func draw(entries map[string]catalogue.Entry, sequences []sequence, window span,
 	var all []faults.Spec
 	for _, l := range sequences {
 		plan.Asked += len(l.specs)
-		l.specs = plan.keep(entries, l.specs, t)
+		l.specs = plan.supported(entries, l.specs, t)
 		laid, dropped := l.lay(window.to-window.from, rng)
 		for i := range laid {
 			laid[i].At += window.from
@@ -46,9 +46,9 @@ func draw(entries map[string]catalogue.Entry, sequences []sequence, window span,
 	return plan, err
 }
 
-// keep returns the specs that t can suffer, with their length filled in, and
-// notes the others.
-func (p *Plan) keep(entries map[string]catalogue.Entry, specs []faults.Spec, t *faults.Target) []faults.Spec {
+// supported returns the specs that t supports, with their length filled in, and notes the
+// others as left out.
+func (p *Plan) supported(entries map[string]catalogue.Entry, specs []faults.Spec, t *faults.Target) []faults.Spec {
 	var kept []faults.Spec
 	noted := map[string]bool{}
 	for _, s := range specs {

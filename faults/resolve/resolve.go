@@ -147,7 +147,7 @@ func (r *Resolver) prune(c *contender, now time.Duration) {
 		left = append(left, o)
 		return false
 	})
-	c.keep(left)
+	c.forgetAllBut(left)
 }
 
 // A verdict weighs what the links know of one operation.

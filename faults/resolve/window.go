@@ -151,9 +151,9 @@ func (c *contender) disown(o *operation) {
 	maps.DeleteFunc(c.owed, func(_ passedBy, other *operation) bool { return other == o })
 }
 
-// keep has the links forget what became of commands but those of the given
-// operations and of what is under way.
-func (c *contender) keep(unknown []*operation) {
+// forgetAllBut makes the links forget the commands that belong neither to the given operations
+// nor to any that is under way.
+func (c *contender) forgetAllBut(unknown []*operation) {
 	c.mu.Lock()
 	wanted := map[passedBy]bool{}
 	for _, o := range slices.Concat(unknown, slices.Collect(maps.Values(c.open))) {

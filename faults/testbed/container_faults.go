@@ -180,7 +180,7 @@ func (n *containerNode) Unplanned(ctx context.Context) error {
 	case s.Paused && n.pausedAt.IsZero():
 		n.mishap = fmt.Errorf("container %s of %s was paused, and not by this run", short(n.id()), n.name)
 	default:
-		n.mishap = n.vitals.look(ctx, n, s.Paused)
+		n.mishap = n.vitals.check(ctx, n, s.Paused)
 	}
 	return n.mishap
 }

@@ -300,7 +300,7 @@ func (n *externalNode) prepareLinks() (err error) {
 func (n *externalNode) Endpoint() server.Endpoint { return n.at }
 
 // Unplanned implements Watched.
-func (n *externalNode) Unplanned(ctx context.Context) error { return n.vitals.look(ctx, n, false) }
+func (n *externalNode) Unplanned(ctx context.Context) error { return n.vitals.check(ctx, n, false) }
 
 // Name implements Node.
 func (n *externalNode) Name() string { return n.name }

@@ -26,7 +26,7 @@ func (n *processNode) Unplanned(ctx context.Context) error {
 	if n.mishap != nil || n.closed || !n.alive() {
 		return n.mishap
 	}
-	mishap := n.vitals.look(ctx, n, !n.pausedAt.IsZero())
+	mishap := n.vitals.check(ctx, n, !n.pausedAt.IsZero())
 	if errors.Is(mishap, syscall.ECONNREFUSED) {
 		n.awaitDeath(ctx) // its sockets close before the process has ended
 		n.noteDeath()

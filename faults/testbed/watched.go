@@ -65,10 +65,10 @@ func (v *vitals) restarted() {
 	maps.DeleteFunc(v.told, func(command string, _ int64) bool { return command == "flushall" || command == "flushdb" })
 }
 
-// look asks n's server how it is, at most once in LookEvery, and returns what happened to it
+// check asks n's server how it is, at most once in LookEvery, and returns what happened to it
 // that the harness did not do. held says that a fault keeps it from answering. It is called by
 // one goroutine at a time.
-func (v *vitals) look(ctx context.Context, n Node, held bool) error {
+func (v *vitals) check(ctx context.Context, n Node, held bool) error {
 	if v.mishap != nil || held || time.Since(v.looked) < LookEvery {
 		return v.mishap
 	}

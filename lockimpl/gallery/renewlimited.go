@@ -154,12 +154,12 @@ type countedLease struct {
 func (l *countedLease) Renew(observe func(lockimpl.Renewal)) {
 	l.observer.Renew(observe)
 	if l.locker.raise(l) {
-		l.locker.tasks.start(l.keep)
+		l.locker.tasks.start(l.renewLoop)
 	}
 }
 
-// keep is the recipe's renewal task.
-func (l *countedLease) keep(ctx context.Context) {
+// renewLoop is the recipe's renewal task.
+func (l *countedLease) renewLoop(ctx context.Context) {
 	for done := 0; done < renewLimit && l.locker.renewing() && ctx.Err() == nil; {
 		if l.round(ctx, l.ttl, l.believe) != nil {
 			continue

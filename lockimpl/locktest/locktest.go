@@ -45,7 +45,7 @@ func TestLock(t *testing.T, cfg Config) {
 		{"releases once", releasesOnce},
 		{"expires", expires},
 		{"extends", extends},
-		{"tells of the loss", tellsLoss},
+		{"tells of the loss", reportsLoss},
 		{"leaves a cancelled acquire behind", cancelled},
 		{"keeps sections apart", sections},
 		{"waits", waits},
@@ -185,7 +185,7 @@ func extends(t *testing.T, cfg Config) {
 	release(t, lease)
 }
 
-func tellsLoss(t *testing.T, cfg Config) {
+func reportsLoss(t *testing.T, cfg Config) {
 	lease := acquire(t, open(t, cfg), cfg)
 	n, ok := lease.(lockimpl.LostNotifier)
 	if !ok {

@@ -23,7 +23,7 @@ type closedLoop struct {
 // between requests they are not in step: the loops that hold show what that costs.
 func (m *Model) loops(s Scenario, repeat int) (out []closedLoop) {
 	all := m.r.Sweep
-	apart := m.comesApart(s)
+	apart := m.outOfStep(s)
 	if apart {
 		all = m.r.Calibration.Apart
 	}
@@ -42,9 +42,9 @@ func (m *Model) loops(s Scenario, repeat int) (out []closedLoop) {
 	return out
 }
 
-// comesApart reports whether there are holds, pauses or arrivals between the requests, and
+// outOfStep reports whether there are holds, pauses or arrivals between the requests, and
 // the loops that tell what these cost.
-func (m *Model) comesApart(s Scenario) bool {
+func (m *Model) outOfStep(s Scenario) bool {
 	return (s.Rate > 0 || s.Hold > 0 || s.Think > 0) && m.apart()
 }
 

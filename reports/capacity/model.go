@@ -148,7 +148,7 @@ func (m *Model) cores(s Scenario) int {
 // which mean value analysis changes it.
 func (m *Model) Curve(s Scenario, repeat int) queueing.Curve {
 	c := m.measured(s, repeat)
-	if m.comesApart(s) {
+	if m.outOfStep(s) {
 		m.fitLoops(&c, s, repeat)
 	}
 	c.Beyond = pastLast(c.Sizes)

@@ -146,7 +146,7 @@ func (s *Stats) longestGaps() []Gap {
 	g := s.gaps
 	g.longest = slices.Clone(g.longest)
 	if end := s.mainEnd(); end > g.last {
-		g.keep(Gap{g.last, end})
+		g.add(Gap{g.last, end})
 	}
 	slices.SortFunc(g.longest, func(a, b Gap) int {
 		return cmp.Or(cmp.Compare(b.Length(), a.Length()), cmp.Compare(a.From, b.From))

@@ -119,11 +119,11 @@ type gaps struct {
 
 func (g *gaps) grant(t time.Duration) {
 	g.grants++
-	g.keep(Gap{g.last, t})
+	g.add(Gap{g.last, t})
 	g.last = t
 }
 
-func (g *gaps) keep(one Gap) {
+func (g *gaps) add(one Gap) {
 	if len(g.longest) < maxGaps {
 		g.longest = append(g.longest, one)
 		return

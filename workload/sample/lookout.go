@@ -11,8 +11,8 @@ import (
 	"locktorture/workload/store"
 )
 
-// A lookout watches one node, on a connection of its own.
-type lookout struct {
+// A sampler watches one node, on a connection of its own.
+type sampler struct {
 	Config
 	node Node
 	rec  *history.Recorder
@@ -32,16 +32,16 @@ type sight struct {
 	told    time.Time // recorded last
 }
 
-func newLookout(c Config, n Node, rec *history.Recorder) *lookout {
-	return &lookout{Config: c, node: n, rec: rec, rdb: store.Connect(n.Dial), seen: make([]sight, len(c.Keys))}
+func newSampler(c Config, n Node, rec *history.Recorder) *sampler {
+	return &sampler{Config: c, node: n, rec: rec, rdb: store.Connect(n.Dial), seen: make([]sight, len(c.Keys))}
 }
 
-func (l *lookout) watch(ctx context.Context) error {
+func (l *sampler) watch(ctx context.Context) error {
 	defer l.rdb.Close()
 	tick := time.NewTicker(l.Every())
 	defer tick.Stop()
 	for {
-		err := l.look(ctx)
+		err := l.sample(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -59,10 +59,10 @@ func (l *lookout) watch(ctx context.Context) error {
 	}
 }
 
-// look asks for all keys at one instant, in a transaction.
-func (l *lookout) look(ctx context.Context) error {
+// sample reads all keys at one instant, in a transaction.
+func (l *sampler) sample(ctx context.Context) error {
 	if into, can := l.node.(Looker); can {
-		return l.lookInto(into)
+		return l.sampleInto(into)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*l.Every())
 	defer cancel()
@@ -87,8 +87,8 @@ func (l *lookout) look(ctx context.Context) error {
 	return nil
 }
 
-// lookInto looks into a node that needs no connection for that.
-func (l *lookout) lookInto(n Looker) error {
+// sampleInto looks into a node that needs no connection for that.
+func (l *sampler) sampleInto(n Looker) error {
 	now := time.Now()
 	for i, k := range l.Keys {
 		left, text, err := n.Look(k.Name)
@@ -114,7 +114,7 @@ const expirySlack = 2 * time.Millisecond
 
 // saw records what was found under the i-th key, if that is new, or was told long
 // ago.
-func (l *lookout) saw(i int, began time.Time, left time.Duration, text string) {
+func (l *sampler) saw(i int, began time.Time, left time.Duration, text string) {
 	now, was := time.Now(), &l.seen[i]
 	s := sight{known: true, there: left != store.Absent, text: text, kind: was.kind, told: was.told}
 	if s.there && left != store.NoExpiry {
@@ -145,7 +145,7 @@ func millis(d time.Duration) int64 {
 
 // fail records that the node did not answer, once: nobody knows then what it
 // stores.
-func (l *lookout) fail(err error) {
+func (l *sampler) fail(err error) {
 	if l.silent {
 		return
 	}

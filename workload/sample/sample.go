@@ -81,7 +81,7 @@ func Watch(ctx context.Context, c Config, rec *history.Recorder) error {
 	errs := make([]error, len(c.Nodes))
 	var wg sync.WaitGroup
 	for i, n := range c.Nodes {
-		wg.Go(func() { errs[i] = newLookout(c, n, rec).watch(ctx) })
+		wg.Go(func() { errs[i] = newSampler(c, n, rec).watch(ctx) })
 	}
 	wg.Wait()
 	return errors.Join(errs...)

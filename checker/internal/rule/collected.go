@@ -59,4 +59,4 @@ func (c *collector) Listed(id string, k *ledger.Key) bool {
 
 // Withhold keeps h, which stands only if a release turns out never to have been sent, until
 // that is known; release is its invocation.
-func (c *collector) Withhold(release int, h *Candidate) { c.waiting.keep(release, h) }
+func (c *collector) Withhold(release int, h *Candidate) { c.waiting.add(release, h) }

@@ -36,8 +36,8 @@ func (w *withheld) Observe(f *ledger.Fact) {
 	}
 }
 
-// keep keeps h until it is known whether a release was sent.
-func (w *withheld) keep(release int, h *Candidate) {
+// add keeps h until it is known whether a release was sent.
+func (w *withheld) add(release int, h *Candidate) {
 	if w.count == keptUnsent {
 		w.dropped = true
 		return

@@ -100,7 +100,7 @@ var (
 	compiledLock sync.Mutex
 )
 
-func takeEngine() *engine {
+func acquireEngine() *engine {
 	idleLock.Lock()
 	defer idleLock.Unlock()
 	if n := len(idle); n > 0 {
@@ -111,7 +111,7 @@ func takeEngine() *engine {
 	return newEngine()
 }
 
-func (e *engine) giveBack() {
+func (e *engine) release() {
 	if e == nil {
 		return
 	}
@@ -286,7 +286,7 @@ func (s *Server) runScript(sha string, args []string) any {
 		return failure("READONLY You can't write against a read only replica.")
 	}
 	if s.lua == nil {
-		s.lua = takeEngine()
+		s.lua = acquireEngine()
 	}
 	s.script = true
 	defer func() { s.script = false }()

@@ -58,7 +58,7 @@ func (s *Server) Hangup() int {
 func (s *Server) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lua.giveBack()
+	s.lua.release()
 	s.lua = nil
 }
 

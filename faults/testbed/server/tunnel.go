@@ -32,7 +32,7 @@ func OpenTunnel(to Endpoint) (*Tunnel, error) {
 	t := &Tunnel{loop: accept.New(l), to: to, spares: make(chan spare)}
 	t.loop.Serve(func(near net.Conn) func() { return func() { t.carry(near) } })
 	for range keepers {
-		t.loop.Go(t.keep)
+		t.loop.Go(t.fill)
 	}
 	return t, nil
 }
@@ -52,8 +52,8 @@ type spare struct {
 	err  error
 }
 
-// keep makes one spare after the other, until the tunnel ends.
-func (t *Tunnel) keep() {
+// fill makes one spare after the other, until the tunnel ends.
+func (t *Tunnel) fill() {
 	for t.loop.Context().Err() == nil {
 		ctx, cancel := context.WithTimeout(t.loop.Context(), ReachTimeout)
 		var s spare

@@ -191,12 +191,11 @@ func (t *Table) Merge(o *Table) {
 	t.tally.uses = t.tally.uses.Plus(o.tally.uses)
 }
 
-// meet counts a phase that begins for a client, and lasts or is a moment, under
-// every fault in force there.
-func (t *Table) meet(p Phase, client string) {
+// count counts a phase that begins for a client, or a moment, under every fault in force there.
+func (t *Table) count(p Phase, client string) {
 	for _, f := range t.faults {
 		if !f.struck {
-			f.meet(p, client)
+			f.count(p, client)
 		}
 	}
 }

@@ -19,8 +19,8 @@ type inForce struct {
 	cells map[Cell]int
 }
 
-// meet counts a phase of a client's under the fault.
-func (f *inForce) meet(p Phase, client string) {
+// count counts a phase of a client's under the fault.
+func (f *inForce) count(p Phase, client string) {
 	if f.touches(p, client) {
 		f.cells[Cell{p, f.class}]++
 	}
@@ -77,14 +77,14 @@ func (t *Table) begin(f *fold.Fault) {
 	one := &inForce{Fault: f, class: class, cells: map[Cell]int{}}
 	t.faults = append(t.faults, one)
 	for _, a := range t.asking {
-		one.meet(a.phase, a.client)
+		one.count(a.phase, a.client)
 	}
 	for _, s := range t.acting {
-		one.meet(s.phase, s.client)
+		one.count(s.phase, s.client)
 	}
 	for _, l := range t.leases {
 		for _, p := range l.phases() {
-			one.meet(p, l.client)
+			one.count(p, l.client)
 		}
 	}
 }

@@ -72,11 +72,11 @@ func (t *Table) granted(h *fold.Holding, e *history.Event) {
 	l := &lease{Holding: h, client: clientOf(h.Owner)}
 	t.leases[h] = l
 	t.await(l)
-	t.meet(AcquireReplied, l.client)
+	t.count(AcquireReplied, l.client)
 	for process, a := range t.asking {
 		if a.waits && a.key == h.Key && a.phase != Waiting && process != e.Process {
 			a.phase = Waiting
-			t.meet(Waiting, a.client)
+			t.count(Waiting, a.client)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (t *Table) wake(key string, now time.Duration) {
 	for _, a := range t.asking {
 		if a.phase == Waiting && a.key == key {
 			a.phase = Woken
-			t.meet(Woken, a.client)
+			t.count(Woken, a.client)
 		}
 	}
 }
@@ -124,10 +124,10 @@ func (t *Table) acquire(e *history.Event) {
 		a := &request{pending: pending{client, AcquireSent}, key: e.Key}
 		a.waits = e.Note == history.AskWait || e.Note == history.AskFair
 		t.asking[e.Process] = a
-		t.meet(AcquireSent, client)
+		t.count(AcquireSent, client)
 		if a.waits && t.held(e.Key, e.Time) {
 			a.phase = Waiting
-			t.meet(Waiting, client)
+			t.count(Waiting, client)
 		}
 		return
 	}
@@ -145,7 +145,7 @@ func (t *Table) extend(e *history.Event, c fold.Change) {
 	client, l := clientOf(e.Owner), t.leaseOf(e)
 	if e.Kind == history.Invoke {
 		t.acting[e.Process] = pending{client, RenewalSent}
-		t.meet(RenewalSent, client)
+		t.count(RenewalSent, client)
 		if l != nil {
 			l.sent = true
 		}
@@ -155,11 +155,11 @@ func (t *Table) extend(e *history.Event, c fold.Change) {
 		l.sent = false
 	}
 	if !c.Invoked {
-		t.meet(RenewalSent, client)
+		t.count(RenewalSent, client)
 	}
 	delete(t.acting, e.Process)
 	if e.Kind != history.Info {
-		t.meet(RenewalReplied, client)
+		t.count(RenewalReplied, client)
 	}
 	t.state(RenewalSent, client, e.Kind)
 }
@@ -173,12 +173,12 @@ func (t *Table) release(e *history.Event) {
 	client := clientOf(e.Owner)
 	if e.Kind == history.Invoke {
 		t.acting[e.Process] = pending{client, ReleaseSent}
-		t.meet(ReleaseSent, client)
+		t.count(ReleaseSent, client)
 		return
 	}
 	delete(t.acting, e.Process)
 	if e.Kind != history.Info {
-		t.meet(ReleaseReplied, client)
+		t.count(ReleaseReplied, client)
 	}
 	t.state(ReleaseSent, client, e.Kind)
 }
@@ -196,7 +196,7 @@ func (t *Table) access(e *history.Event) {
 	}
 	if !l.used && e.Kind == history.OK {
 		l.used = true
-		t.meet(InSection, l.client)
+		t.count(InSection, l.client)
 	}
 	t.state(InSection, l.client, e.Kind)
 }
@@ -227,13 +227,13 @@ func (t *Table) foreseen(now time.Duration) {
 		if !l.due && t.renewal(l) <= now {
 			l.due = true
 			if !l.dead && !l.sent {
-				t.meet(RenewalDue, l.client)
+				t.count(RenewalDue, l.client)
 			}
 		}
 		if !l.expired && l.Deadline <= now {
 			l.expired = true
 			if !l.dead {
-				t.meet(Expiry, l.client)
+				t.count(Expiry, l.client)
 				t.state(Expiry, l.client, 0)
 			}
 			t.wake(l.Key, now)

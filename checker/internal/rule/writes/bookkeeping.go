@@ -118,7 +118,7 @@ func (b *bookkeeping) answered(o *ledger.Op) {
 	if o.Outcome == history.OK {
 		b.told.add(e)
 	}
-	if !b.keep(&b.asked, e, o.Value) {
+	if !b.record(&b.asked, e, o.Value) {
 		b.numbered(&b.keys.At(k.No).told, e)
 	}
 }
@@ -145,7 +145,7 @@ func (b *bookkeeping) logs(e *history.Event, acknowledged bool) {
 	if e.Kind == history.OK && acknowledged {
 		b.logged.add(line)
 	}
-	if !b.keep(&b.log, line, e.Value) {
+	if !b.record(&b.log, line, e.Value) {
 		b.numbered(&b.keys.At(k.No).logged, line)
 	}
 }
@@ -159,8 +159,8 @@ func (b *bookkeeping) name(k *ledger.Key, value string) uint64 {
 	return bits.RotateLeft64(of.hash, 1) ^ maphash.String(b.seed, value)
 }
 
-// keep adds e to in, and reports whether there was room.
-func (b *bookkeeping) keep(in *[]entry, e entry, value string) bool {
+// record adds e to in, and reports whether there was room.
+func (b *bookkeeping) record(in *[]entry, e entry, value string) bool {
 	switch {
 	case value == "":
 		return false

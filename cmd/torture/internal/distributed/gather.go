@@ -23,7 +23,7 @@ const callEvery = 250 * time.Millisecond
 func (c *Coordinator) Gather(ctx context.Context, n int, part func(i int, o Offer) (any, error)) error {
 	told := time.Now()
 	for refused := map[string]bool{}; len(c.remotes) < n; {
-		c.keep(ctx)
+		c.keepAlive(ctx)
 		offers, err := c.offers(ctx)
 		if err != nil {
 			return err
@@ -41,7 +41,7 @@ func (c *Coordinator) Gather(ctx context.Context, n int, part func(i int, o Offe
 			if err != nil {
 				return err
 			}
-			if err := c.give(ctx, o, number, body); err != nil {
+			if err := c.assign(ctx, o, number, body); err != nil {
 				if !refused[o.Name] {
 					c.cfg.Log(fmt.Sprintf("worker %s takes no part: %v", o.Name, err))
 				}
@@ -94,9 +94,9 @@ func (c *Coordinator) offers(ctx context.Context) (all []Offer, err error) {
 	}
 }
 
-// keep asks those that have a part for something, so that they do not give it up, and
-// forgets those in whose place nobody has listened for goneAfter.
-func (c *Coordinator) keep(ctx context.Context) {
+// keepAlive sends a request to each worker that has a part, so that it does not give the part
+// up, and forgets those whose subject has had no listener for goneAfter.
+func (c *Coordinator) keepAlive(ctx context.Context) {
 	c.remotes = slices.DeleteFunc(c.remotes, func(r *Remote) bool {
 		ctx, cancel := context.WithTimeout(ctx, askAgain)
 		defer cancel()
@@ -122,8 +122,8 @@ func (c *Coordinator) unplayed() (number int) {
 	return number
 }
 
-// give has a worker take the part of a number.
-func (c *Coordinator) give(ctx context.Context, o Offer, number int, part any) error {
+// assign gives a worker the part of a number.
+func (c *Coordinator) assign(ctx context.Context, o Offer, number int, part any) error {
 	body, err := json.Marshal(part)
 	if err != nil {
 		return err

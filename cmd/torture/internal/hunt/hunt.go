@@ -193,7 +193,7 @@ func (h *Hunt) isNew(found []search.Finding) bool {
 func (h *Hunt) Run(ctx context.Context) *Report {
 	h.began = time.Now()
 	h.scout(ctx)
-	for h.goesOn(ctx) {
+	for h.continues(ctx) {
 		h.playRounds(ctx)
 		if f := h.toShrink(); f != nil && h.left() > 0 && ctx.Err() == nil {
 			h.shrink(ctx, f)
@@ -207,9 +207,9 @@ func (h *Hunt) Run(ctx context.Context) *Report {
 
 func (h *Hunt) left() time.Duration { return h.cfg.Budget - time.Since(h.began) }
 
-// goesOn reports whether there is time for another round, and a reason for one. There is always
+// continues reports whether there is time for another round, and a reason for one. There is always
 // time for one.
-func (h *Hunt) goesOn(ctx context.Context) bool {
+func (h *Hunt) continues(ctx context.Context) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return ctx.Err() == nil && !h.matched && !h.lostFarm && (h.rounds == 0 || h.left() > h.usual) && (h.cfg.Rounds == 0 || h.drawn < h.cfg.Rounds)
@@ -222,7 +222,7 @@ func (h *Hunt) playRounds(ctx context.Context) {
 	for range h.cfg.Jobs {
 		all.Go(func() {
 			for h.limiter.acquire(ctx) {
-				if !h.goesOn(ctx) || h.toShrink() != nil {
+				if !h.continues(ctx) || h.toShrink() != nil {
 					h.limiter.release()
 					return
 				}

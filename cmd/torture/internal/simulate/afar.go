@@ -131,7 +131,7 @@ func (e *explorer) explore(ctx context.Context) {
 	defer cancel()
 	var open []*drawnRound
 	for {
-		for len(open) < ahead && e.goesOn(ctx) {
+		for len(open) < ahead && e.continues(ctx) {
 			d := e.draw()
 			open = append(open, d)
 			all.Go(func() { d.seen <- e.play(ctx, d.round, fmt.Sprintf("r%06d", d.number)) })
@@ -152,7 +152,7 @@ func (e *explorer) explore(ctx context.Context) {
 // workers have.
 const afterBudget = 15 * time.Second
 
-func (e *explorer) goesOn(ctx context.Context) bool {
+func (e *explorer) continues(ctx context.Context) bool {
 	j := e.job
 	return ctx.Err() == nil && !e.ended && e.failure() == nil && (j.Rounds == 0 || e.drawn < j.Rounds) && (j.Budget == 0 || time.Since(e.began) < j.Budget)
 }

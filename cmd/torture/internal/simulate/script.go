@@ -35,8 +35,8 @@ func newScript() *script {
 	return &script{began: time.Now(), asked: map[link.Flow]string{}, held: map[link.Flow]int{}}
 }
 
-// hear notes a message that a node is about to get.
-func (s *script) hear(m link.Message) {
+// observe notes a message that a node is about to get.
+func (s *script) observe(m link.Message) {
 	if m.Toward == link.Up && m.Data != nil {
 		s.asked[reply(m.Flow)] = commandIn(m.Data)
 	}
@@ -65,7 +65,7 @@ func (s *script) note(m move) {
 	if fault == "" {
 		return
 	}
-	s.hear(m.msg)
+	s.observe(m.msg)
 	_, node, _ := strings.Cut(m.msg.Link, ".")
 	x := faults.Spec{Fault: fault, At: now, On: faults.Command(s.asked[reply(m.msg.Flow)], node), Params: faults.Params{Node: node}}
 	if m.kind == hold || m.kind == lose {

@@ -294,7 +294,7 @@ func (s *steering) make(done context.Context, m move) {
 
 // deliver lets a message arrive.
 func (s *steering) deliver(m link.Message) {
-	s.script.hear(m)
+	s.script.observe(m)
 	client, node, _ := strings.Cut(m.Link, ".")
 	if m.Toward == link.Down && !s.began.IsZero() {
 		b := s.told[client]

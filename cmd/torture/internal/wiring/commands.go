@@ -74,7 +74,7 @@ type listener struct {
 // command is how a command begins on the wire.
 var command = regexp.MustCompile(`\*[0-9]+\r\n\$[0-9]+\r\n([A-Za-z]+)\r\n`)
 
-func (l *listener) hear(b []byte) {
+func (l *listener) observe(b []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, m := range command.FindAllSubmatch(b, -1) {
@@ -98,6 +98,6 @@ type overheard struct {
 
 // Write implements net.Conn.
 func (o *overheard) Write(b []byte) (int, error) {
-	o.by.hear(b)
+	o.by.observe(b)
 	return o.Conn.Write(b)
 }
