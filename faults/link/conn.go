@@ -178,8 +178,8 @@ func (c *conn) unreplied() int {
 	return len(c.waiting)
 }
 
-// forget removes an ended connection from its link, and adds the commands that were never
-// answered to the link's count.
+// forget removes an ended connection from its link, which keeps the commands that were never
+// answered.
 func (c *conn) forget() {
 	c.mu.Lock()
 	left := c.waiting

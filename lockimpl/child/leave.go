@@ -69,8 +69,8 @@ func (l *Locker) patience() time.Duration {
 	return l.cmd.Leave
 }
 
-// bid asks the child to leave, and waits for an answer of any kind, for half of patience at
-// most: the child may leave only at the end of its input.
+// bid asks the child to leave, and waits for an answer of any kind, for half of patience and
+// the grace at most: the child may leave only at the end of its input.
 func (l *Locker) bid(patience time.Duration) {
 	x, err := l.send(call{what: "quit", budget: -1}, false)
 	if err != nil {

@@ -59,8 +59,9 @@ func Amount(values []float64) Estimate {
 	return e
 }
 
-// Change estimates the factor by which something changes, from one value per repeat: the mean
-// and Student's t are of the logarithms, so that no factor is below 0.
+// Change estimates by how much something changes, as a share (−0.1 is 10 % less), from the
+// ratios of the repeats that have two values to compare, of tried repeats: the mean and
+// Student's t are of the logarithms, so that nothing falls by more than all of it.
 func Change(ratios []float64, tried int) Estimate {
 	if tried == 0 {
 		return suppressed("the budget left no time for it")

@@ -81,6 +81,6 @@ func (s *Stalls) Longest() (longest time.Duration) {
 // finding for which no bound says more.
 func (l *Ledger) Shortest() time.Duration { return l.Header.TTL / 10 }
 
-// Beyond is how long a stop of the harness must be to explain a finding about something that
-// took over too long.
+// Beyond is how long a stop of the harness must be to explain that something took longer than
+// it may, by over.
 func (l *Ledger) Beyond(over time.Duration) time.Duration { return max(over, l.Shortest()) }

@@ -248,8 +248,9 @@ func (s *Second) Ask(ctx context.Context) (o SecondOpinion, disagreements []rule
 }
 
 // agrees says whether Porcupine judges w as the sweep did. Porcupine's model has one clock
-// uncertainty for all pairs. Where those differ, a window is a violation only if there is no
-// order under the widest, and none only if there is one under the narrowest.
+// uncertainty for all pairs. Where those differ, a window in which the sweep found a violation
+// must have no order under the smallest uncertainty, and one in which it found none must have
+// an order under the widest.
 func (s *Second) agrees(ctx context.Context, w window, violated bool) (agrees, decided bool) {
 	eps := s.nearest(w)
 	if !violated {

@@ -200,8 +200,8 @@ func (j *judge) goneEach(w *write, grants []*grant) bool {
 	})
 }
 
-// triedAgain reports whether the owner's last attempt was refused, after a lease that may be
-// over: it may know that it holds nothing.
+// triedAgain reports whether the owner, of which no lease surely lasts at w, may have tried in
+// vain to acquire the key before w: it may know that it holds nothing.
 func (j *judge) triedAgain(w *write, grants []*grant) bool {
 	for _, g := range grants {
 		if !j.endedBefore(g, w) && j.surely(g.to, w.from) && w.from.time < j.lowest(g, w.from) && !j.allGivenBack(g, w) {

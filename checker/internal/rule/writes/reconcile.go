@@ -61,9 +61,9 @@ type ownWrite struct {
 	owner int32
 }
 
-// listed reports R1: the log lacks an acknowledged write e, or lists it only with another
-// number than its client was told. line is what the log has under its name, if listed; placed
-// says that it has something under its number.
+// listed reports R1: the log lacks an acknowledged write e, or has it only with another number
+// than its client was told. line is what the log has under e's name, if listed; placed says
+// that it has e with e's number too.
 func (b *bookkeeping) listed(e, line entry, listed, placed bool) (lacks bool) {
 	what := ""
 	switch {

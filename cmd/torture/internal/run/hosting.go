@@ -257,8 +257,8 @@ func (h *host) impair(ctx context.Context, o linkOrder) error {
 	return nil
 }
 
-// impact returns what an impairment did, and heals it. One that never came into force did
-// nothing.
+// impact returns what an impairment did, and heals it if heal is set. One that never came into
+// force did nothing.
 func (h *host) impact(ctx context.Context, number uint64, heal bool) (link.Impact, error) {
 	h.mu.Lock()
 	a := h.applied[number]
