@@ -158,7 +158,7 @@ func (g *generator) complete(c *genClient, i int) {
 	g.emit(e)
 }
 
-func (g *generator) end() {
+func (g *generator) finish() {
 	g.emit(&history.Event{Index: g.index, Time: g.now, Process: history.Nemesis, Kind: history.OK, Op: history.Phase, Value: history.PhaseEnd})
 }
 
@@ -168,7 +168,7 @@ func recorded(n int, unknown float64, plant int) history.History {
 	g := newGenerator(100, 64, 7, buf.Event)
 	g.unknown, g.plant = unknown, plant
 	g.operations(n)
-	g.end()
+	g.finish()
 	return history.History{Header: g.header(), Events: buf.Events}
 }
 

@@ -87,7 +87,7 @@ func TestBeyondWindows(t *testing.T) {
 		for _, apart := range slices.Concat(c.found, c.beyond) {
 			var s script
 			c.make(&s, apart)
-			r := Check(t.Context(), history.History{Header: history.Header{TTL: time.Hour, Nodes: 1, Quorum: 1}, Events: s.end()}, Options{})
+			r := Check(t.Context(), history.History{Header: history.Header{TTL: time.Hour, Nodes: 1, Quorum: 1}, Events: s.finish()}, Options{})
 			undecided := slices.ContainsFunc(r.Inconclusive, func(f Finding) bool { return f.ID == "V5" && strings.Contains(f.Text, "("+c.id+")") })
 			found := slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == c.id })
 			if want := slices.Contains(c.found, apart); found != want || undecided == want {

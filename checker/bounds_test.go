@@ -50,7 +50,7 @@ func (s *script) fault(kind history.Kind, op history.Op, name string) {
 	})
 }
 
-func (s *script) end() []history.Event {
+func (s *script) finish() []history.Event {
 	s.add(history.Nemesis, history.OK, history.Phase, func(e *history.Event) { e.Value = history.PhaseEnd })
 	return s.events
 }
@@ -150,7 +150,7 @@ func floods() []flood {
 func (f flood) judged(t *testing.T, n int) (r Report, took time.Duration, allocated, held uint64) {
 	var s script
 	f.make(&s, n)
-	events := s.end()
+	events := s.finish()
 	var before, after, left runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -244,7 +244,7 @@ func TestOverflow(t *testing.T) {
 			}
 		}
 		j := New(history.Header{TTL: time.Second, Nodes: 1, Quorum: 1, Epsilon: eps}, Options{})
-		j.Events(s.end())
+		j.Events(s.finish())
 		j.Finish(t.Context(), false)
 		if got := j.env.Violations.Total["S1"]; got != want {
 			t.Errorf("seed %d, ε %d: %d double grants, want %d", seed, eps, got, want)

@@ -37,7 +37,7 @@ type answer struct {
 	idx     int
 }
 
-func (l *lease) end() time.Duration { return min(l.d, l.stop) }
+func (l *lease) until() time.Duration { return min(l.d, l.stop) }
 
 func excludes(a, b *lease) bool {
 	return a.owner != b.owner && (a.mode == history.Exclusive || b.mode == history.Exclusive)
@@ -77,7 +77,7 @@ func bruteDouble(all []*lease, eps time.Duration) map[string]bool {
 	found := map[string]bool{}
 	for i, a := range all {
 		for _, b := range all[i+1:] {
-			if excludes(a, b) && min(a.end(), b.end())-max(a.ok, b.ok) > eps {
+			if excludes(a, b) && min(a.until(), b.until())-max(a.ok, b.ok) > eps {
 				found[fmt.Sprint(a.idx, " ", b.idx)] = true
 			}
 		}
@@ -96,7 +96,7 @@ func bruteAcross(all []*lease, eps time.Duration) map[string]bool {
 		}
 		for _, op := range done {
 			for _, x := range all {
-				if excludes(g, x) && min(x.end(), op.inv)-max(x.ok, g.ok) > eps && x.idx > g.idx {
+				if excludes(g, x) && min(x.until(), op.inv)-max(x.ok, g.ok) > eps && x.idx > g.idx {
 					found[fmt.Sprint(g.idx, " ", op.idx)] = true
 				}
 			}

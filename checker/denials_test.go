@@ -31,7 +31,7 @@ func TestManyRefusedProcesses(t *testing.T) {
 		}
 		s.now += time.Second
 		r := Check(t.Context(), history.History{
-			Header: history.Header{TTL: time.Hour, Epsilon: time.Second, Nodes: 1, Quorum: 1}, Events: s.end(),
+			Header: history.Header{TTL: time.Hour, Epsilon: time.Second, Nodes: 1, Quorum: 1}, Events: s.finish(),
 		}, Options{})
 		found := slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == "S8" })
 		said := slices.ContainsFunc(r.Inconclusive, func(f Finding) bool { return f.ID == "V5" && strings.Contains(f.Text, "(S8)") })

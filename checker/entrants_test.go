@@ -49,7 +49,7 @@ func TestManyEntrants(t *testing.T) {
 		for _, kind := range []history.Kind{history.Invoke, history.OK} {
 			s.add(0, kind, history.Write, func(e *history.Event) { one(e); e.Value = "v" })
 		}
-		r := Check(t.Context(), history.History{Header: history.Header{TTL: time.Hour, Nodes: 1, Quorum: 1}, Events: s.end()}, Options{})
+		r := Check(t.Context(), history.History{Header: history.Header{TTL: time.Hour, Nodes: 1, Quorum: 1}, Events: s.finish()}, Options{})
 		found := slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == "S8" })
 		said := slices.ContainsFunc(r.Inconclusive, func(f Finding) bool { return f.ID == "V5" && strings.Contains(f.Text, "S8") })
 		if found != (c.want == Fail) || said != (c.want == Inconclusive) {

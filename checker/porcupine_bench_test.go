@@ -54,7 +54,7 @@ func lockOperations(n, keys int) history.History {
 	for len(buf.Events) < 2*n+2*len(g.clients) {
 		g.operations(100)
 	}
-	g.end()
+	g.finish()
 	return history.History{Header: g.header(), Events: buf.Events}
 }
 

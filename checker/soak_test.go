@@ -71,7 +71,7 @@ func write(w *io.PipeWriter, n int) error {
 	}
 	g.emit = lines.Event
 	g.operations(n)
-	g.end()
+	g.finish()
 	if err := lines.Flush(); err != nil {
 		return err
 	}

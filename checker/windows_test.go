@@ -254,7 +254,7 @@ func (c windowCase) judge(t *testing.T) {
 		var s script
 		c.make(&s, apart)
 		r := Check(t.Context(), history.History{
-			Header: history.Header{TTL: time.Hour, Nodes: 1, Quorum: 1, Fenced: true}, Events: s.end(),
+			Header: history.Header{TTL: time.Hour, Nodes: 1, Quorum: 1, Fenced: true}, Events: s.finish(),
 		}, Options{})
 		undecided := slices.ContainsFunc(r.Inconclusive, func(f Finding) bool { return f.ID == "V5" && strings.Contains(f.Text, unfit) })
 		found := slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == c.id })

@@ -40,17 +40,17 @@ type tableLock struct {
 func (l *tableLock) Close() error { return nil }
 
 func (l *tableLock) Acquire(_ context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	leases, err := l.take(l.name, false, []string{key}, ttl)
+	leases, err := l.acquireAll(l.name, false, []string{key}, ttl)
 	return first(leases), err
 }
 
 func (l *tableLock) AcquireAs(_ context.Context, owner, key string, ttl time.Duration) (lockimpl.Lease, error) {
-	leases, err := l.take(owner, true, []string{key}, ttl)
+	leases, err := l.acquireAll(owner, true, []string{key}, ttl)
 	return first(leases), err
 }
 
 func (l *tableLock) AcquireAll(_ context.Context, keys []string, ttl time.Duration) ([]lockimpl.Lease, error) {
-	return l.take(l.name, false, keys, ttl)
+	return l.acquireAll(l.name, false, keys, ttl)
 }
 
 func first(leases []lockimpl.Lease) lockimpl.Lease {
@@ -60,8 +60,8 @@ func first(leases []lockimpl.Lease) lockimpl.Lease {
 	return leases[0]
 }
 
-// take grants all keys or none.
-func (l *tableLock) take(owner string, again bool, keys []string, ttl time.Duration) (leases []lockimpl.Lease, err error) {
+// acquireAll grants all keys or none.
+func (l *tableLock) acquireAll(owner string, again bool, keys []string, ttl time.Duration) (leases []lockimpl.Lease, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, key := range keys {

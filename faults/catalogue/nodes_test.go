@@ -54,7 +54,7 @@ func TestKillLate(t *testing.T) {
 		if err != nil || !res.Steps[0].TookEffect || !res.Steps[0].Healed {
 			t.Errorf("%+v, %v", res, err)
 		}
-		r.show("kill-late")
+		r.markShown("kill-late")
 		if down := time.Since(began); down < r.TTL {
 			t.Errorf("back after %v, while leases of %v may be alive", down, r.TTL)
 		}

@@ -51,12 +51,12 @@ func (r *rig) speak(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	say(t, conn, "PING\r\n")
+	send(t, conn, "PING\r\n")
 	listen(t, conn, "+PONG\r\n")
 	return conn
 }
 
-func say(t *testing.T, conn net.Conn, text string) {
+func send(t *testing.T, conn net.Conn, text string) {
 	t.Helper()
 	if _, err := io.WriteString(conn, text); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestSlicer(t *testing.T) {
 	onBothFabrics(t, func(t *testing.T, r *rig) {
 		conn := r.speak(t)
 		f := r.inject(t, "slicer", faults.Params{Delay: 20 * time.Millisecond})
-		say(t, conn, "SET k v\r\n")
+		send(t, conn, "SET k v\r\n")
 		if reads := listen(t, conn, "+OK\r\n"); reads < 2 {
 			t.Errorf("the reply came in %d read", reads)
 		}
@@ -95,7 +95,7 @@ func TestSlicer(t *testing.T) {
 			t.Errorf("the node stores %s", got)
 		}
 		f.healed(t, "cut in pieces", "reads ended inside a reply", "c00→n1")
-		say(t, conn, "PING\r\n")
+		send(t, conn, "PING\r\n")
 		listen(t, conn, "+PONG\r\n")
 	})
 }
@@ -108,7 +108,7 @@ func TestLimitData(t *testing.T) {
 			onBothFabrics(t, func(t *testing.T, r *rig) {
 				conn := r.speak(t)
 				f := r.inject(t, "limit-data", faults.Params{Client: "c00", Bytes: bytes})
-				say(t, conn, "SET k v\r\n")
+				send(t, conn, "SET k v\r\n")
 				_ = conn.SetReadDeadline(time.Now().Add(faulttest.Late))
 				got, err := io.ReadAll(conn)
 				want := []string{"+OK\r\n"[:bytes]}
@@ -135,7 +135,7 @@ func TestSlowClose(t *testing.T) {
 		began := time.Now()
 		f := r.inject(t, "slow-close", faults.Params{Delay: delay})
 		time.Sleep(delay / 3) // the link is to see the node's end before anything is sent
-		say(t, conn, "SET k v\r\n")
+		send(t, conn, "SET k v\r\n")
 		_ = conn.SetReadDeadline(time.Now().Add(faulttest.Late))
 		got, err := io.ReadAll(conn)
 		if err != nil || len(got) > 0 {

@@ -119,6 +119,6 @@ func (h *held) healed(t *testing.T, receipt ...string) {
 	if err := history.Validate(h.Events.Events); err != nil {
 		t.Error(err)
 	}
-	h.show(res.Fault)
+	h.markShown(res.Fault)
 	t.Logf("%s: %s", res.Fault, said)
 }

@@ -17,8 +17,8 @@ import (
 // servers.
 var onServers sync.Map
 
-// show notes that a directed test has seen a fault to its end.
-func (r *rig) show(fault string) {
+// markShown notes that a directed test has seen a fault to its end.
+func (r *rig) markShown(fault string) {
 	if slices.Contains([]string{testbed.KindProcess, testbed.KindSentinel, testbed.KindCluster}, r.Testbed.Name()) {
 		onServers.Store(fault, true)
 	}

@@ -18,9 +18,9 @@ func TestStuckConnection(t *testing.T) {
 	onEach(t, 1, 1, func(t *testing.T, r *rig) {
 		before := r.dialled(t)
 		f := r.inject(t, "stuck-connection", faults.Params{Client: "c00"})
-		say(t, before, setLate)
+		send(t, before, setLate)
 		after := r.dialled(t)
-		say(t, after, setEarly)
+		send(t, after, setEarly)
 		listen(t, after, "+OK\r\n")
 		f.healed(t, "held", "c00→n1")
 		listen(t, before, "+OK\r\n")
@@ -39,7 +39,7 @@ func (r *rig) dialled(t *testing.T) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	say(t, conn, "*1\r\n$4\r\nPING\r\n")
+	send(t, conn, "*1\r\n$4\r\nPING\r\n")
 	listen(t, conn, "+PONG\r\n")
 	return conn
 }

@@ -13,7 +13,7 @@ import (
 	"locktorture/workload/history"
 )
 
-func tell(t *testing.T, h history.History, r checker.Report) []Story {
+func storiesOf(t *testing.T, h history.History, r checker.Report) []Story {
 	t.Helper()
 	c := NewCollector(h.Header, r.Violations, 3)
 	for i := range h.Events {
@@ -24,7 +24,7 @@ func tell(t *testing.T, h history.History, r checker.Report) []Story {
 
 func TestDoubleGrant(t *testing.T) {
 	h := sample.History(sample.Failing)
-	all := tell(t, h, sample.Report(h))
+	all := storiesOf(t, h, sample.Report(h))
 	if len(all) != 1 {
 		t.Fatalf("%d stories", len(all))
 	}
@@ -80,7 +80,7 @@ func TestWhoseLeaseNodesStore(t *testing.T) {
 	}
 	f := checker.Finding{ID: "S1", Key: "k", Owners: []string{"a", "b"}, Witness: []int{1, 6, 13}}
 	var got []string
-	for _, s := range tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0].Stored {
+	for _, s := range storiesOf(t, h, checker.Report{Violations: []checker.Finding{f}})[0].Stored {
 		got = append(got, fmt.Sprintf("%s %v %s/%s silent=%v", s.Node, s.From, s.Holder, s.Owner, s.Silent))
 	}
 	want := []string{
@@ -121,7 +121,7 @@ func TestWhoseLeaseNodesStoreByToken(t *testing.T) {
 	}
 	f := checker.Finding{ID: "S1", Key: "k", Owners: []string{"a", "b"}, Witness: []int{3, 5, 11}}
 	got := map[string]string{}
-	for _, s := range tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0].Stored {
+	for _, s := range storiesOf(t, h, checker.Report{Violations: []checker.Finding{f}})[0].Stored {
 		got[s.Holder] = s.Owner
 	}
 	want := map[string]string{"": "", "z": "", "x 6": "b", "y 7": "a"}
@@ -140,7 +140,7 @@ func TestTitles(t *testing.T) {
 		"S3z": "x: a wrote to k after its lease had ended", "L9": "x: a released k, and it stayed taken", "L99": "x on k", "S1": "x on k",
 	} {
 		f := checker.Finding{ID: id, Name: "x", Key: "k", Owners: []string{"a", "b"}, Witness: []int{0, 1}, Text: "It. Remedy: do. Faults meanwhile: none.", What: "It.", Remedy: "do."}
-		s := tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0]
+		s := storiesOf(t, h, checker.Report{Violations: []checker.Finding{f}})[0]
 		if s.Title != want || s.Why != "It." || s.Remedy != "do." {
 			t.Errorf("%s: %q, want %q (%q, %q)", id, s.Title, want, s.Why, s.Remedy)
 		}
@@ -210,7 +210,7 @@ func TestTitlesOfStories(t *testing.T) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		f := checker.Finding{ID: c.id, Name: "x", Key: "k", Owners: c.owners, Witness: c.witness, Text: "It."}
-		if s := tell(t, h, checker.Report{Violations: []checker.Finding{f}})[0]; s.Title != c.want {
+		if s := storiesOf(t, h, checker.Report{Violations: []checker.Finding{f}})[0]; s.Title != c.want {
 			t.Errorf("%s: %q, want %q", c.name, s.Title, c.want)
 		}
 	}
@@ -238,7 +238,7 @@ func TestStoriesOfLittle(t *testing.T) {
 		"a witness that is not there": {ID: "S2", Key: "k", Witness: []int{99}}, "empty": {},
 	} {
 		h := history.History{Events: []history.Event{event}}
-		all := tell(t, h, checker.Report{Violations: []checker.Finding{f}})
+		all := storiesOf(t, h, checker.Report{Violations: []checker.Finding{f}})
 		if len(all) != 1 || all[0].Title == "" || all[0].To < all[0].From {
 			t.Errorf("%s: %+v", name, all)
 		}

@@ -13,10 +13,10 @@ import (
 	"locktorture/workload/history"
 )
 
-// told reads events that are in memory.
-type told struct{ events []history.Event }
+// eventSource reads events that are in memory.
+type eventSource struct{ events []history.Event }
 
-func (t *told) Next(e *history.Event) error {
+func (t *eventSource) Next(e *history.Event) error {
 	if len(t.events) == 0 {
 		return io.EOF
 	}
@@ -31,7 +31,7 @@ func source(t *testing.T, host, text string) (Source, history.Header) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Source{Host: host, Events: &told{h.Events}}, h.Header
+	return Source{Host: host, Events: &eventSource{h.Events}}, h.Header
 }
 
 // merged merges sources and checks that the result is a history.
@@ -240,7 +240,7 @@ func TestLostAtAnyEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for cut := range len(whole.Events) + 1 {
-		a := Source{Host: "a", Events: &told{whole.Events[:cut]}, Lost: "it was killed", Clients: []string{"c0"}}
+		a := Source{Host: "a", Events: &eventSource{whole.Events[:cut]}, Lost: "it was killed", Clients: []string{"c0"}}
 		b, h := source(t, "b", head+other)
 		end, _ := source(t, "coordinator", head+log)
 		events := merged(t, h, end, a, b)
@@ -305,12 +305,12 @@ func BenchmarkMergeAndJudge(b *testing.B) {
 				events = append(events, e)
 			}
 		}
-		sources = append(sources, Source{Host: host, Events: &told{events}, Time: ahead(time.Second)})
+		sources = append(sources, Source{Host: host, Events: &eventSource{events}, Time: ahead(time.Second)})
 	}
 	for b.Loop() {
 		again := slices.Clone(sources)
 		for i, s := range again {
-			again[i].Events = &told{s.Events.(*told).events}
+			again[i].Events = &eventSource{s.Events.(*eventSource).events}
 		}
 		j := checker.New(h, checker.Options{})
 		if _, err := Merge(h, again, j.Event); err != nil {

@@ -255,7 +255,7 @@ func broker(t *testing.T, dir string, a Access) *server.Server {
 	return s
 }
 
-func end(s *server.Server) {
+func shutDown(s *server.Server) {
 	s.Shutdown()
 	s.WaitForShutdown()
 }
@@ -272,7 +272,7 @@ func TestServerAway(t *testing.T) {
 	if _, err := all(within(t), c, []Task{number(1)}); err != nil {
 		t.Fatal(err)
 	}
-	end(s)
+	shutDown(s)
 	type outcome struct {
 		answers []string
 		err     error
@@ -284,7 +284,7 @@ func TestServerAway(t *testing.T) {
 	}()
 	time.Sleep(5 * time.Second) // what the farm must bear: not a condition that is waited for
 	s = broker(t, streams, Access{URL: url})
-	defer func() { end(s) }()
+	defer func() { shutDown(s) }()
 	if o := <-done; o.err != nil || !slices.Equal(o.answers, []string{"4", "6", "8"}) {
 		t.Errorf("%v, %v", o.answers, o.err)
 	}

@@ -14,9 +14,9 @@ import (
 	"locktorture/cmd/torture/internal/simulate"
 )
 
-// A shelfWorld knows for each lock the round in which it shows something, of all that
+// A fakeWorld knows for each lock the round in which it shows something, of all that
 // are played; 0: none.
-type shelfWorld struct {
+type fakeWorld struct {
 	shows  map[string]int
 	breaks string // the lock whose worker ends in its first round
 
@@ -25,7 +25,7 @@ type shelfWorld struct {
 	rounds map[string]int
 }
 
-func (w *shelfWorld) explore(_ context.Context, j simulate.Job, tell func(simulate.RoundReport)) error {
+func (w *fakeWorld) explore(_ context.Context, j simulate.Job, tell func(simulate.RoundReport)) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if j.Shrink != nil {
@@ -51,7 +51,7 @@ func (w *shelfWorld) explore(_ context.Context, j simulate.Job, tell func(simula
 	return nil
 }
 
-func playShelf(t *testing.T, v *Virtual, w *shelfWorld) map[string]*VirtualRow {
+func playFakes(t *testing.T, v *Virtual, w *fakeWorld) map[string]*VirtualRow {
 	t.Helper()
 	w.jobs, w.rounds = map[string][]simulate.Job{}, map[string]int{}
 	v.Locks, v.Explore, v.Jobs, v.Budget, v.Seed, v.Out = catalogue.Builtin(), w.explore, 2, time.Minute, 7, t.TempDir()
@@ -70,9 +70,9 @@ func playShelf(t *testing.T, v *Virtual, w *shelfWorld) map[string]*VirtualRow {
 // often enough, and what corrects them must stay clean for as many rounds as the flaw
 // took that took most.
 func TestVirtualRows(t *testing.T) {
-	w := &shelfWorld{shows: map[string]int{"exists-set": 1, "quorum-2": 20, "quorum-2-twin": 3}, breaks: "timeout-is-grant"}
+	w := &fakeWorld{shows: map[string]int{"exists-set": 1, "quorum-2": 20, "quorum-2-twin": 3}, breaks: "timeout-is-grant"}
 	v := &Virtual{Only: []string{"exists-set", "quorum-2", "quorum-2-twin", "token-max", "timeout-is-grant", "single", "failover", "polling", "token-watchdog"}, Seeds: 30}
-	rows := playShelf(t, v, w)
+	rows := playFakes(t, v, w)
 	for lock, want := range map[string]struct {
 		outcome string
 		seeds   int
@@ -111,8 +111,8 @@ func TestVirtualRows(t *testing.T) {
 // TestVirtualAtRandom: each flaw is looked for a second time, and the table has both.
 func TestVirtualAtRandom(t *testing.T) {
 	v := &Virtual{Only: []string{"exists-set", "token-max"}, Seeds: 8, Random: true}
-	w := &shelfWorld{shows: map[string]int{"exists-set": 9, "token-max": 2}} // exists-set in the second search alone
-	rows := playShelf(t, v, w)
+	w := &fakeWorld{shows: map[string]int{"exists-set": 9, "token-max": 2}} // exists-set in the second search alone
+	rows := playFakes(t, v, w)
 	if r := rows["exists-set"]; r.Outcome != NotFound || r.Random.ID != "S1" || r.Random.Seeds != 1 {
 		t.Errorf("exists-set: %+v, at random %+v", r, r.Random)
 	}
