@@ -167,10 +167,11 @@ func TestContextThatEndsBeforeANodeIsAskedIsNoRefusal(t *testing.T) {
 // What a minority of the nodes will always say does not end a wait that the others may
 // serve soon; what a majority says does.
 func TestMinorityThatIsMisconfiguredEndsNoWait(t *testing.T) {
-	servers := embedded(t, 3)
-	nodes := nodesAt(addrs(servers))
+	nodes := nodesAt(addrs(embedded(t, 3)))
 	bootstrapped(t, nodes, patient)
-	servers[0].RequireAuth("secret")
+	refusing := embedded(t, 1)[0]
+	refusing.RequireAuth("secret") // before anybody connects: a server in memory reads it without its lock
+	nodes[0].Dial = dialTo(refusing.Addr())
 	var down atomic.Bool
 	var dials atomic.Int64
 	down.Store(true)
@@ -205,7 +206,7 @@ func TestMinorityThatIsMisconfiguredEndsNoWait(t *testing.T) {
 			t.Errorf("%s, one node of three refuses the user and another was away: %v", name, err)
 		}
 	}
-	servers[1].RequireAuth("secret")
+	nodes[1].Dial = dialTo(refusing.Addr())
 	l := client(t, nodes, patient)
 	cannotWait := func(ctx context.Context) error { return asks["wait"](ctx, l, "other") }
 	if err := within(t, time.Minute, cannotWait); !errors.Is(err, redlock.ErrMisconfigured) || errors.Is(err, context.DeadlineExceeded) {

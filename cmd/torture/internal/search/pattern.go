@@ -81,6 +81,11 @@ func (r *Round) goOn(fault string, at time.Duration, p faults.Params) {
 	r.Steps = append(r.Steps, faults.Spec{Fault: fault, At: at, For: r.Duration/2 - time.Millisecond, On: faults.AtTime, Params: p})
 }
 
+// early is a moment early in the round, so that most of it is left.
+func early(r *Round, rng *rand.Rand) time.Duration {
+	return share(r.Duration, 0.03+0.1*rng.Float64())
+}
+
 // lateMessage holds a message back, or its answer, until about the end of the lease that it
 // is about: its sender has long given up and asks again, or has all the patience that it
 // takes (Gray and Cheriton, "Leases", SOSP 1989: what is late must be as good as lost).
@@ -90,7 +95,7 @@ func lateMessage(s *Space, r *Round, rng *rand.Rand, before int) bool {
 		return false
 	}
 	s.crowd(r, rng, []int{2, 2, 3}, 0.1, 0.3, 0.6)
-	x := faults.Spec{At: share(r.Duration, 0.03+0.1*rng.Float64()), Params: faults.Params{Client: faults.RoleAny}}
+	x := faults.Spec{At: early(r, rng), Params: faults.Params{Client: faults.RoleAny}}
 	x.Fault, before = inTurn(late, before)
 	x.On, _ = inTurn([]watch.Moment{watch.AcquireSent, watch.RenewalSent, watch.ReleaseSent}, before)
 	// A late answer tells only who still waits for it; a late request matters most when its
@@ -234,7 +239,7 @@ func outlived(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	}
 	s.crowd(r, rng, []int{3, 4, 6}, 0.3, 0.6)
 	moment, before := inTurn([]watch.Moment{watch.InSection, watch.RenewalDue, watch.ReleaseSent}, before)
-	x := faults.Spec{Fault: pick(rng, pauses), At: share(r.Duration, 0.03+0.1*rng.Float64()), On: moment, Params: faults.Params{Client: faults.RoleHolder}}
+	x := faults.Spec{Fault: pick(rng, pauses), At: early(r, rng), On: moment, Params: faults.Params{Client: faults.RoleHolder}}
 	switch {
 	case moment != watch.RenewalDue:
 	case before%3 == 0: // the others hold the key for long too
@@ -268,7 +273,7 @@ func renewed(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	s.crowd(r, rng, []int{3, 4, 6}, 1.7, 2.5)
 	r.Load.Wait, r.Load.Timeout = share(r.TTL, pick(rng, []float64{0, 1, 3})), share(r.TTL, pick(rng, []float64{0, 3})) // whoever is patient hears what is late
 	class, before := inTurn(between, before)
-	x := faults.Spec{Fault: pick(rng, s.of(class)), At: share(r.Duration, 0.03+0.1*rng.Float64()), On: watch.RenewalDue}
+	x := faults.Spec{Fault: pick(rng, s.of(class)), At: early(r, rng), On: watch.RenewalDue}
 	x.Then = share(r.TTL, pick(rng, []float64{-0.04, -0.15, 0}))
 	switch before % 3 {
 	case 0:
@@ -303,7 +308,7 @@ func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	r.Duration = min(s.Longest, max(r.Duration, 12*r.TTL)) // or as long as there may be
 	s.crowd(r, rng, []int{4, 6, 8}, 0.1)
 	r.Load.Wait = share(r.TTL, pick(rng, []float64{0.5, 1, 3}))
-	x := faults.Spec{Fault: pick(rng, crashes), At: share(r.Duration, 0.03+0.1*rng.Float64()), For: share(r.TTL, 0.35)}
+	x := faults.Spec{Fault: pick(rng, crashes), At: early(r, rng), For: share(r.TTL, 0.35)}
 	x.On, _ = inTurn([]watch.Moment{"", watch.InSection, watch.AcquireSent}, before)
 	if takes(x.Fault, "client") {
 		x.Client = pick(rng, []string{faults.RoleWaiter, faults.RoleWaiter, faults.RoleHolder})

@@ -229,7 +229,9 @@ func (e *explorer) found(ctx context.Context, f search.Finding, d *drawnRound, h
 	s := &search.Shrinker{Executor: remoteExecutor{e}, Jobs: ahead, Least: 1, Plays: 1, Proofs: proofs, Trials: shrinkTrials}
 	if small, ok := s.Shrink(ctx, d.round, f); ok && small.Again > 0 {
 		out.Small = &small
-		out.Hash = e.again(ctx, small.Round).Report.Hash
+		last := e.again(ctx, small.Round)
+		out.Hash = last.Report.Hash
+		out.tellAs(last.Outcome)
 	}
 	return out
 }

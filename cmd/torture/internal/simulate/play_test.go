@@ -163,8 +163,12 @@ func TestExploreFindsShrinksAndReplays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res := p.Play(t.Context(), again.Round); res.Hash != again.Hash || len(res.Report.Violations) == 0 {
+	res := p.Play(t.Context(), again.Round)
+	if res.Hash != again.Hash || len(res.Report.Violations) == 0 {
 		t.Errorf("replayed: history %s, want %s; %d violations", res.Hash, again.Hash, len(res.Report.Violations))
+	}
+	if !slices.ContainsFunc(res.Outcome.Findings, func(g search.Finding) bool { return g.Text == again.Finding.Text }) {
+		t.Errorf("the file says %q; replayed: %v", again.Finding.Text, res.Outcome.Findings)
 	}
 }
 
