@@ -231,7 +231,7 @@ func (e *explorer) found(ctx context.Context, f search.Finding, d *drawnRound, h
 		out.Small = &small
 		last := e.again(ctx, small.Round)
 		out.Hash = last.Report.Hash
-		out.tellAs(last.Outcome)
+		out.updateFrom(last.Outcome)
 	}
 	return out
 }

@@ -81,9 +81,9 @@ type Found struct {
 	Hash   string         `json:"hash"`             // of the smallest round's history, else of the first's
 }
 
-// tellAs has the finding say what it says in a play of its smallest round, where it may be of
+// updateFrom replaces the finding by the one in a play of its smallest round, where it may be of
 // other clients, at another time.
-func (f *Found) tellAs(o search.Outcome) {
+func (f *Found) updateFrom(o search.Outcome) {
 	if i := slices.IndexFunc(o.Findings, f.Same); i >= 0 {
 		f.Finding = o.Findings[i]
 	}
@@ -167,7 +167,7 @@ func (p *Player) shrunk(ctx context.Context, f Found) Found {
 	if small, ok := s.Shrink(ctx, f.First, f.Finding); ok && small.Again > 0 {
 		res := p.Play(ctx, small.Round)
 		f.Small, f.Hash, f.Events = &small, res.Hash, small.Round.Count()
-		f.tellAs(res.Outcome)
+		f.updateFrom(res.Outcome)
 		if i := slices.IndexFunc(res.Report.Violations, func(v checker.Finding) bool { return v.ID == f.ID && v.Blame == f.Blame }); i >= 0 {
 			f.Events += len(res.Report.Violations[i].Witness)
 		}
