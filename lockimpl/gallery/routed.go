@@ -2,6 +2,8 @@ package gallery
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -33,17 +35,43 @@ func Routed() lockimpl.Factory {
 		if len(nodes) == 0 {
 			return nil, errNoNodes
 		}
-		addrs, byAddr := map[string]string{}, map[string]lockimpl.Node{}
+		addrs, servers := map[string]string{}, &servers{}
 		for _, n := range nodes {
-			addrs[n.Name], byAddr[n.Addr] = n.Addr, n
+			addrs[n.Name] = n.Name // which tells nodes apart that are reached by dialers of their own
+			servers.all = append(servers.all, conn.Open(n))
 		}
 		return routed{redis.NewRing(&redis.RingOptions{
-			Addrs:              addrs,
-			NewClient:          func(o *redis.Options) *redis.Client { return conn.Open(byAddr[o.Addr]) },
+			Addrs: addrs,
+			NewClient: func(o *redis.Options) *redis.Client {
+				return servers.all[slices.IndexFunc(nodes, func(n lockimpl.Node) bool { return n.Name == o.Addr })]
+			},
+			HeartbeatFn:        servers.answers,
 			HeartbeatFrequency: heartbeat,
 			MaxRetries:         -1,
 		})}, nil
 	}
+}
+
+// servers are those of a ring. It asks for one after the other, in an order that changes from
+// process to process; here all are asked in the order of the nodes, so that a simulation repeats.
+type servers struct {
+	all      []*redis.Client
+	answered map[*redis.Client]bool // by those of this round that it has not asked for yet
+}
+
+// answers implements redis.RingOptions.HeartbeatFn. The ring's one goroutine calls it once a
+// round for each server.
+func (s *servers) answers(ctx context.Context, c *redis.Client) bool {
+	if len(s.answered) == 0 {
+		s.answered = map[*redis.Client]bool{}
+		for _, one := range s.all {
+			err := one.Ping(ctx).Err()
+			s.answered[one] = err == nil || errors.Is(err, redis.ErrPoolTimeout)
+		}
+	}
+	up := s.answered[c]
+	delete(s.answered, c)
+	return up
 }
 
 func routedRecipe() Recipe {

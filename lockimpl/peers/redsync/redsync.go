@@ -12,9 +12,11 @@
 package redsync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,7 +82,7 @@ func (l *locker) Acquire(ctx context.Context, key string, ttl time.Duration) (lo
 		if _, taken := errors.AsType[*redsync.ErrTaken](err); taken {
 			return nil, lockimpl.ErrHeld
 		}
-		return nil, fmt.Errorf("try lock: %w", err)
+		return nil, fmt.Errorf("try lock: %w", inOrder(err))
 	}
 	return &lease{m: m, ttl: ttl}, nil
 }
@@ -130,7 +132,27 @@ func outcome(verb string, ok bool, err error) error {
 	if _, taken := errors.AsType[*redsync.ErrTaken](err); taken || !silent && errors.Is(err, redsync.ErrLockAlreadyExpired) {
 		return lockimpl.ErrLost
 	}
-	return fmt.Errorf("%s: %w", verb, errors.Join(err, errNoMajority))
+	return fmt.Errorf("%s: %w", verb, errors.Join(inOrder(err), errNoMajority))
+}
+
+// inOrder joins what redsync has joined in the order in which its goroutines ended, sorted, so
+// that a simulation repeats.
+func inOrder(err error) error {
+	all := parts(err)
+	slices.SortStableFunc(all, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+	return errors.Join(all...)
+}
+
+func parts(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, e := range joined.Unwrap() {
+		all = append(all, parts(e)...)
+	}
+	return all
 }
 
 var errNoMajority = errors.New("no majority of nodes agreed")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	lib "github.com/go-redsync/redsync/v4"
 
 	"locktorture/lockimpl"
 )
@@ -154,4 +155,13 @@ func (c *mute) Read(p []byte) (int, error) {
 	}
 	time.Sleep(d)
 	return 0, os.ErrDeadlineExceeded
+}
+
+// What the nodes said is told in their order, whichever of redsync's goroutines ended first.
+func TestErrorsAreToldInOrder(t *testing.T) {
+	one, two := &lib.RedisError{Node: 1, Err: net.ErrClosed}, &lib.RedisError{Node: 2, Err: os.ErrDeadlineExceeded}
+	a, b := inOrder(errors.Join(errors.Join(two, one), lib.ErrFailed)), inOrder(errors.Join(errors.Join(one, lib.ErrFailed), two))
+	if a.Error() != b.Error() || !errors.Is(a, net.ErrClosed) || !errors.Is(a, os.ErrDeadlineExceeded) || !errors.Is(a, lib.ErrFailed) {
+		t.Errorf("%v\nand\n%v", a, b)
+	}
 }

@@ -73,7 +73,7 @@ func TestARoundRepeatsExactly(t *testing.T) {
 		mode workload.Mode
 	}{
 		{"redlock", workload.ModeRW}, {"redlock", workload.ModeMixed}, {"single", workload.ModeFair}, {"single", workload.ModeReentrant}, {"single", workload.ModeMulti},
-		{"redlock-plain", workload.ModeExclusive}, {"token-watchdog", workload.ModeExclusive}, {"redsync", workload.ModeExclusive}, {"redislock", workload.ModeExclusive},
+		{"redlock-plain", workload.ModeExclusive}, {"routed", workload.ModeExclusive}, {"token-watchdog", workload.ModeExclusive}, {"redsync", workload.ModeExclusive}, {"redislock", workload.ModeExclusive},
 	} {
 		t.Run(x.lock+"/"+string(x.mode), func(t *testing.T) {
 			p, r := player(t, x.lock), stormy(11, x.mode)
