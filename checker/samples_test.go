@@ -13,6 +13,34 @@ func TestSampledLeftovers(t *testing.T) { runBounds(t, sampledLeftovers()) }
 const sampled = `
 		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2`
 
+// TestSampledLease: a lease that a node was seen to keep for far longer than it was
+// asked for is a leftover while somebody holds it already: whoever dies with it
+// leaves it behind.
+func TestSampledLease(t *testing.T) {
+	const held = sampled + `
+		 15ms b invoke acquire k
+		 16ms b ok acquire k
+		 20ms b invoke extend k
+		 21ms b ok extend k`
+	const released = `
+		 60ms b invoke release k
+		 61ms b ok release k`
+	runCases(t, []verdictCase{
+		{name: "seconds where milliseconds were asked for", header: "ttl 100ms", want: Fail, violations: []string{"L8 [5]"}, history: held + `
+			 30ms witness ok key k node n1 value sample note lock:k began 30ms holder x pttl 99991` + released},
+		{name: "rounded up, or with a margin", header: "ttl 100ms", want: Pass, history: held + `
+			 30ms witness ok key k node n1 value sample note lock:k began 30ms holder x pttl 1099` + released},
+		{name: "promised for so long", header: "ttl 100ms", want: Pass, history: sampled + `
+			 15ms b invoke acquire k
+			 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 4980
+			 21ms b ok acquire k until 5000ms` + released},
+		{name: "without an expiry yet", header: "ttl 100ms", want: Pass, history: sampled + `
+			 15ms b invoke acquire k
+			 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl -1
+			 21ms b ok acquire k until 110ms` + released},
+	})
+}
+
 func sampledLeftovers() []boundCase {
 	undo := map[string]int64{"undo_ns": 30 * ms}
 	const refused = sampled + `
