@@ -41,6 +41,43 @@ func TestSampledLease(t *testing.T) {
 	})
 }
 
+// TestSampledRenewal: somebody renews what was given back, or was refused, for ever. One
+// renewal may have been under way; a text that comes back names no lease.
+func TestSampledRenewal(t *testing.T) {
+	look := func(at, pttl int) string {
+		return fmt.Sprintf("\n%dms witness ok key k node n1 value sample note lock:k began %dms holder x pttl %d", at, at, pttl)
+	}
+	const held = sampled + `
+		 15ms b invoke acquire k
+		 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+		 21ms b ok acquire k until 110ms`
+	const unknown = held + `
+		 25ms b invoke release k
+		 26ms b info release k err timeout`
+	const others = `
+		400ms c invoke acquire k
+		401ms c fail acquire k err held`
+	goes := func(at int) string {
+		return fmt.Sprintf("\n%dms witness ok key k node n1 value sample note lock:k began %dms pttl -2", at, at)
+	}
+	gone := goes(700)
+	renewed := look(60, 90) + look(100, 90) + look(140, 90) + look(180, 90) + look(220, 90) + look(260, 90) + look(300, 90) + look(340, 90)
+	runCases(t, []verdictCase{
+		{name: "after a release of unknown outcome", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 11]"}, history: unknown + renewed + others + gone},
+		{name: "while it is held", header: "ttl 100ms", want: Pass, history: held + renewed + others + gone},
+		{name: "once, late", header: "ttl 100ms", want: Pass, history: unknown + look(60, 90) + look(100, 60) + look(190, 90) + look(220, 60) + goes(230) + others},
+		{name: "by the next one, under the same text", header: "ttl 100ms", want: Pass, history: unknown + look(60, 90) + `
+			 62ms c invoke acquire k
+			 90ms c ok acquire k until 160ms` + look(100, 90) + look(190, 90) + look(230, 90) + look(270, 90) + look(310, 90) + others + gone},
+		{name: "of texts that come back", header: "ttl 100ms", want: Pass, history: unknown + renewed + others + gone + look(720, 90) + goes(740) + look(760, 90) + goes(780)},
+		{name: "of a client that is cut off", header: "ttl 100ms", want: Pass, history: unknown + `
+			 30ms nemesis invoke fault stall target {"clients":["b"],"nodes":["n1"]}
+			 30ms nemesis ok fault stall target {"clients":["b"],"nodes":["n1"]} receipt r` + renewed + `
+			 345ms nemesis invoke heal stall target {"clients":["b"],"nodes":["n1"]}
+			 345ms nemesis ok heal stall target {"clients":["b"],"nodes":["n1"]} receipt r` + others + gone},
+	})
+}
+
 func sampledLeftovers() []boundCase {
 	undo := map[string]int64{"undo_ns": 30 * ms}
 	const refused = sampled + `

@@ -23,6 +23,7 @@ import (
 type Samples struct {
 	*rule.Env
 	awake  bool
+	reused int // texts that came back after they had gone: they do not tell leases apart
 	keys   map[*ledger.Key]*sampledKey
 	silent map[string]bool // nodes that do not answer
 }
@@ -31,15 +32,17 @@ type Samples struct {
 type sampledKey struct {
 	blind  bool // somebody had asked for it before anybody looked
 	asked  int  // acquires so far
+	newest int  // of those that were granted or of unknown outcome, the last to be asked for
 	open   map[int]author
 	leases map[*ledger.Holder]author
-	late   []author                 // of unknown outcome, or given up without a release
-	over   moment                   // when the last of those that are over was
-	gone   time.Duration            // when the last lease ended
-	given  returned                 // the release that ended it, where one did
-	tried  map[string]time.Duration // when an owner's last attempt or release was answered
-	waits  map[int]moment           // acquires under way that wait inside the lock, by process
-	gaveUp time.Duration            // a waiter did last, and nobody who began to wait later was granted the key since: it may still stand in line
+	kept   map[*ledger.Holder]author // of leases that ran out and were not given back yet
+	late   []author                  // of unknown outcome, or given up without a release
+	over   moment                    // when the last of those that are over was
+	gone   time.Duration             // when the last lease ended
+	given  returned                  // the release that ended it, where one did
+	tried  map[string]time.Duration  // when an owner's last attempt or release was answered
+	waits  map[int]moment            // acquires under way that wait inside the lock, by process
+	gaveUp time.Duration             // a waiter did last, and nobody who began to wait later was granted the key since: it may still stand in line
 
 	views map[string]*sampledView // by node and name
 	names map[string]bool         // under which nodes store it
@@ -86,6 +89,9 @@ type sampledView struct {
 	free  time.Duration // since when it has not been there
 	seen  time.Duration // the last look's beginning
 	left  *lasting      // L8, of what is there
+
+	life lifetime
+	past map[string]bool // texts that were there, and went
 }
 
 func (*Samples) IDs() []string        { return []string{"L8", "L2"} }
@@ -142,6 +148,7 @@ func (s *Samples) look(e *history.Event) {
 	s.take(k, v, e)
 	s.settle(k, v.seen)
 	s.leftover(key, k, v, e)
+	s.revived(key, k, v, e)
 	s.unserved(key, k, e)
 	s.bars(key, k, e)
 }
@@ -153,7 +160,7 @@ func (s *Samples) falls(node string) {
 	for _, k := range s.keys {
 		for _, v := range k.views {
 			if v.node == node {
-				v.there, v.text, v.free = false, "", ledger.Never
+				v.there, v.text, v.free, v.life = false, "", ledger.Never, lifetime{}
 			}
 		}
 	}
@@ -163,7 +170,7 @@ func (s *Samples) of(k *ledger.Key) *sampledKey {
 	x := s.keys[k]
 	if x == nil {
 		x = &sampledKey{
-			blind: k.Answered > 0 || k.Open.Head != nil, open: map[int]author{}, leases: map[*ledger.Holder]author{},
+			blind: k.Answered > 0 || k.Open.Head != nil, open: map[int]author{}, leases: map[*ledger.Holder]author{}, kept: map[*ledger.Holder]author{},
 			tried: map[string]time.Duration{}, waits: map[int]moment{}, views: map[string]*sampledView{}, names: map[string]bool{},
 		}
 		s.keys[k] = x
@@ -198,6 +205,7 @@ func (s *Samples) take(k *sampledKey, v *sampledView, e *history.Event) {
 		if v.there || v.free == ledger.Never {
 			v.free = e.Time
 		}
+		s.goes(v)
 		v.there, v.text = false, ""
 		return
 	}
@@ -208,9 +216,19 @@ func (s *Samples) take(k *sampledKey, v *sampledView, e *history.Event) {
 	if v.there && v.text == e.Holder && lo <= v.hi && v.lo <= hi {
 		return
 	}
+	lives := v.there && v.text == e.Holder
+	if lives && lo > v.hi && lo != ledger.Never {
+		v.life.rose = before
+	}
+	if !lives {
+		s.goes(v)
+	}
 	v.there, v.text, v.lo, v.hi = true, strings.Clone(e.Holder), lo, hi
 	v.first, v.upTo, v.over, v.left = moment{e.Time, e.Index}, k.asked, k.over, nil
 	v.by = s.authors(k, before, e.Time)
+	if !lives {
+		s.comes(k, v)
+	}
 }
 
 // asks books an acquire: from here on it may have set what is seen.
@@ -252,6 +270,9 @@ func (k *sampledKey) ends(a author, at moment) {
 		if v.there && a.number <= v.upTo && at.t >= v.over.t {
 			v.over = at
 		}
+		if v.there && a.number <= v.life.upTo && at.t >= v.life.over.t {
+			v.life.over = at
+		}
 	}
 }
 
@@ -261,6 +282,8 @@ func (s *Samples) grants(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
 	k.given = returned{}
 	a := k.answers(f)
+	k.newest = max(k.newest, a.number)
+	delete(k.kept, h)
 	if was, holds := k.leases[h]; holds && f.Kind == ledger.Reentered {
 		a.number = was.number
 	} else if holds {
@@ -288,6 +311,7 @@ func (s *Samples) releases(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
 	k.tried[h.Owner] = f.Event.Time
 	a, holds := k.leases[h]
+	delete(k.kept, h)
 	if !holds || f.Op.Outcome == history.Info {
 		return
 	}
@@ -313,6 +337,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 	switch f.Op.Action {
 	case history.Acquire:
 		a := k.answers(f)
+		k.newest = max(k.newest, a.number)
 		if undone {
 			k.ends(a, gone)
 			return
@@ -322,6 +347,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 		k.late = append(k.late, a)
 	case history.Release:
 		k.tried[h.Owner] = f.Event.Time
+		delete(k.kept, h)
 		if a, holds := k.leases[h]; holds {
 			delete(k.leases, h)
 			k.gone, k.given = f.Event.Time, returned{}
@@ -345,6 +371,7 @@ func (s *Samples) settle(k *sampledKey, t time.Duration) {
 	for h, a := range k.leases {
 		if a.until <= t {
 			delete(k.leases, h)
+			k.kept[h] = a
 			k.gone, k.given = max(k.gone, a.until), returned{}
 			k.ends(a, moment{a.until, rule.NoWitness})
 		}
@@ -357,19 +384,19 @@ func (s *Samples) settle(k *sampledKey, t time.Duration) {
 	})
 }
 
-// owned says whether somebody who asked before v was first seen may own it.
-func (k *sampledKey) owned(v *sampledView) bool {
+// owned says whether somebody may own what one of the first upTo acquires has set.
+func (k *sampledKey) owned(upTo int) bool {
 	for _, a := range k.open {
-		if a.number <= v.upTo {
+		if a.number <= upTo {
 			return true
 		}
 	}
 	for _, a := range k.leases {
-		if a.number <= v.upTo {
+		if a.number <= upTo {
 			return true
 		}
 	}
-	return slices.ContainsFunc(k.late, func(a author) bool { return a.number <= v.upTo })
+	return slices.ContainsFunc(k.late, func(a author) bool { return a.number <= upTo })
 }
 
 // declared says whether the lock declares how long undo and release may take.
@@ -383,7 +410,7 @@ func (s *Samples) undo() time.Duration {
 // leftover reports L8.
 func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *history.Event) {
 	bound := s.undo() + s.Header.Epsilon
-	if k.blind || !v.there || v.upTo == 0 || v.seen <= bound || k.owned(v) {
+	if k.blind || !v.there || v.upTo == 0 || v.seen <= bound || k.owned(v.upTo) {
 		return
 	}
 	from := max(v.over.t, v.first.t)
