@@ -18,6 +18,7 @@ type Op struct {
 	Kept       bool       // something refers to it beyond its completion
 	Executed   bool       // settled by a link: it was carried out
 	Several    bool       // of an acquire: it asks for other keys too, and any of them may be why it is refused
+	Waits      bool       // of an acquire: it waits inside the lock
 	Late       bool       // by its own word it began before the event that invoked it
 	Inner      bool       // a release of a lease that its owner holds more than once
 	MayReenter bool       // of an acquire that began a lease: it may be a re-entry, with an older one's token
@@ -47,6 +48,9 @@ func (o *Op) asking() asking { return asking{o.Inv, o.InvIdx, o.Process, o.Fence
 
 // SaysBegan says whether o itself says when it began.
 func (o *Op) SaysBegan() bool { return o.Has&history.HasBegan != 0 }
+
+// Promises says whether o's answer says until when the lease may be relied on.
+func (o *Op) Promises() bool { return o.Has&history.HasValidUntil != 0 }
 
 // An Use says by what right a write was issued.
 type Use uint8

@@ -34,7 +34,7 @@
 //     inside another's hold, and a third grant behind it, all surely in this order.
 //   - S6: an extension or an owner-checked release that is ok, and another's grant,
 //     asked for after g was answered, surely held for more than ε before it.
-//   - S7: ok(g) ≥ D(g).
+//   - S7: ok(g) ≥ D(g), unless g was waited for inside the lock and promises no D.
 //   - S10: an S1 whose second grant was asked for after the first was answered,
 //     while the first one's TTL ran, and nobody had sent a release.
 //   - S4: ok(g1) surely before inv(g2), f2 < f1; not both readers, and g2 no re-entry.
