@@ -361,6 +361,30 @@ func unservedWaiters() []boundCase {
 				 61ms b ok acquire k until 150ms`,
 		}},
 		{bounds: wake, verdictCase: verdictCase{
+			name: "its holder is no more, and nobody wakes it for as long as any key may stay without a grant", header: header, want: Fail, violations: []string{"L2 [7 17]"},
+			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
+				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
+				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
+				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
+				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
+				 1100ms witness ok key k node n1 value sample note lock:k began 1100ms pttl -2
+				 1100ms witness ok key k node n2 value sample note lock:k began 1100ms pttl -2
+				1200ms b ok acquire k until 1290ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "its holder is no more, and it looks again by itself before long", header: header, want: Pass,
+			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
+				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
+				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
+				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
+				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
+				 690ms witness ok key k node n1 value sample note lock:k began 690ms pttl -2
+				 690ms witness ok key k node n2 value sample note lock:k began 690ms pttl -2
+				700ms b ok acquire k until 790ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
 			name: "while a fault holds up somebody else, elsewhere", header: header, want: Fail, violations: []string{"L2 [7 15]"},
 			history: waiting + `
 				 13ms nemesis invoke fault pause-client target {"clients":["d"]}
