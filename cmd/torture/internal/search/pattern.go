@@ -20,7 +20,7 @@ import (
 type pattern func(s *Space, r *Round, rng *rand.Rand, before int) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, midway, overtaken, forgottenVote}
+var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, midway, overtaken, forgottenVote, asleep, amongReaders}
 
 // patterned draws a round by one of the patterns: each in its turn, since rounds are few.
 func (s *Space) patterned(rng *rand.Rand, turn int) Round {
@@ -307,6 +307,52 @@ func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	x.On, _ = inTurn([]watch.Moment{"", watch.InSection, watch.AcquireSent}, before)
 	if takes(x.Fault, "client") {
 		x.Client = pick(rng, []string{faults.RoleWaiter, faults.RoleWaiter, faults.RoleHolder})
+	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// asleep has everybody wait inside the lock for longer than any key may stay without a grant,
+// and whoever would wake them be no more, or what wakes them be lost: who waits must look
+// again by itself.
+func asleep(s *Space, r *Round, rng *rand.Rand, before int) bool {
+	crashes, lost := s.of(coverage.ClientCrashed), ofNodes(s.of(coverage.RequestLost))
+	if len(crashes)+len(lost) == 0 {
+		return false
+	}
+	r.TTL, r.Duration = slices.Min(s.TTLs), s.Longest
+	s.lengthen(r)
+	s.crowd(r, rng, []int{2, 3, 3}, 0.1, 0.3)
+	r.Load.Wait, r.Load.Think = r.Duration, workload.Fixed(5*time.Millisecond)
+	// Whoever comes back does so while what it held is still there, and waits as well.
+	x := faults.Spec{At: share(r.Duration, 0.03+0.05*rng.Float64()), On: watch.InSection, For: share(r.TTL, 0.35), Params: faults.Params{Client: faults.RoleHolder}}
+	if len(crashes) == 0 || len(lost) > 0 && before%3 == 2 {
+		x.Fault, x.On, x.For = pick(rng, lost), watch.ReleaseSent, share(r.TTL, 0.15)
+	} else {
+		x.Fault = pick(rng, crashes)
+	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// amongReaders has a reader stand still for longer than its lease, or what it says come late,
+// while others read on and somebody waits to write: what it gives back then must not be
+// another reader's place.
+func amongReaders(s *Space, r *Round, rng *rand.Rand, before int) bool {
+	late := slices.Concat(s.of(coverage.ClientPaused), s.holding())
+	if len(late) == 0 || !slices.Contains(s.Modes, workload.ModeRW) {
+		return false
+	}
+	s.crowd(r, rng, []int{4, 5, 6}, 0.3, 0.6)
+	l := &r.Load
+	l.Mode, l.Readers, l.Think = workload.ModeRW, pick(rng, []float64{0.6, 0.7, 0.8}), workload.Fixed(5*time.Millisecond)
+	x := faults.Spec{At: share(r.Duration, 0.03+0.1*rng.Float64()), Params: faults.Params{Client: faults.RoleHolder}}
+	x.Fault, before = inTurn(late, before)
+	x.On, _ = inTurn([]watch.Moment{watch.InSection, watch.ReleaseSent}, before)
+	x.For = share(r.TTL, pick(rng, []float64{1.1, 1.4, 1.8}))
+	x.Times, x.Every = 4, x.For+share(r.TTL, 0.4)
+	if takes(x.Fault, "node") {
+		x.Node = faults.RoleAll
 	}
 	r.Steps = append(r.Steps, x)
 	return true
