@@ -315,18 +315,19 @@ func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 // asleep has everybody wait inside the lock for longer than any key may stay without a grant,
 // and whoever would wake them be no more, or what wakes them be lost: who waits must look
 // again by itself.
-func asleep(s *Space, r *Round, rng *rand.Rand, before int) bool {
+func asleep(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 	crashes, lost := s.of(coverage.ClientCrashed), ofNodes(s.of(coverage.RequestLost))
 	if len(crashes)+len(lost) == 0 {
 		return false
 	}
-	r.TTL, r.Duration = slices.Min(s.TTLs), s.Longest
+	r.TTL = slices.Min(s.TTLs)
 	s.lengthen(r)
+	r.Duration = max(s.Longest, 16*r.TTL) // the proof takes many leases
 	s.crowd(r, rng, []int{2, 3, 3}, 0.1, 0.3)
 	r.Load.Wait, r.Load.Think = r.Duration, workload.Fixed(5*time.Millisecond)
 	// Whoever comes back does so while what it held is still there, and waits as well.
 	x := faults.Spec{At: share(r.Duration, 0.03+0.05*rng.Float64()), On: watch.InSection, For: share(r.TTL, 0.35), Params: faults.Params{Client: faults.RoleHolder}}
-	if len(crashes) == 0 || len(lost) > 0 && before%3 == 2 {
+	if len(crashes) == 0 || len(lost) > 0 && rng.IntN(2) == 0 {
 		x.Fault, x.On, x.For = pick(rng, lost), watch.ReleaseSent, share(r.TTL, 0.15)
 	} else {
 		x.Fault = pick(rng, crashes)
