@@ -166,7 +166,8 @@ func (l *Ledger) overdue(o *Op) {
 	if replaced {
 		d, idx, latest = before, beforeIdx, before
 	}
-	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
+	d = max(d, l.Vaguest(g))
+	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced(), d) || len(g.Rarely().Late) >= MaxOverdue {
 		return
 	}
 	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.SaysBegan(), d: d, DIdx: idx}

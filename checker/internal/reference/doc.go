@@ -45,7 +45,8 @@
 //     by events).
 //   - S3: an accepted write of another owner between two of one section; or two
 //     acknowledged updates of one base in different sections.
-//   - S8, S3z: what ended the writer's newest lease, a word or its deadline.
+//   - S8, S3z: what ended the writer's newest lease, a word or its deadline. Of one that was
+//     waited for inside the lock and promises none, the TTL counts from its answer here.
 //   - Evidence: grants, unknown outcomes, and hand-overs as far as re-entry leaves them sure.
 //   - L9: an acknowledged release, three refusals behind it before its lease's TTL ended, with nobody holding, and
 //     a grant asked for only after that; nothing else may explain it.
