@@ -337,21 +337,29 @@ func asleep(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 }
 
 // amongReaders has a reader stand still for longer than its lease, or what it says come late,
-// while others read on and somebody waits to write: what it gives back then must not be
-// another reader's place.
+// while others read and somebody waits to write: what it gives back then must not be another
+// reader's place. Mostly there are so few of them that what it held is gone before the next
+// one comes.
 func amongReaders(s *Space, r *Round, rng *rand.Rand, before int) bool {
-	late := slices.Concat(s.of(coverage.ClientPaused), s.holding())
-	if len(late) == 0 || !slices.Contains(s.Modes, workload.ModeRW) {
+	pauses, held := s.of(coverage.ClientPaused), s.holding()
+	if len(pauses)+len(held) == 0 || !slices.Contains(s.Modes, workload.ModeRW) {
 		return false
 	}
-	s.crowd(r, rng, []int{4, 5, 6}, 0.3, 0.6)
+	r.TTL = pick(rng, s.within(s.Longest/8))
+	s.lengthen(r)
+	r.Duration = max(r.Duration, min(s.Longest, 12*r.TTL))
+	s.crowd(r, rng, []int{3, 4, 4, 5}, 0.3, 0.6, 0.7)
 	l := &r.Load
-	l.Mode, l.Readers, l.Think = workload.ModeRW, pick(rng, []float64{0.6, 0.7, 0.8}), workload.Fixed(5*time.Millisecond)
-	x := faults.Spec{At: share(r.Duration, 0.03+0.1*rng.Float64()), Params: faults.Params{Client: faults.RoleHolder}}
-	x.Fault, before = inTurn(late, before)
-	x.On, _ = inTurn([]watch.Moment{watch.InSection, watch.ReleaseSent}, before)
-	x.For = share(r.TTL, pick(rng, []float64{1.1, 1.4, 1.8}))
-	x.Times, x.Every = 4, x.For+share(r.TTL, 0.4)
+	l.Mode, l.Readers = workload.ModeRW, pick(rng, []float64{0.5, 0.6, 0.7})
+	l.Wait, l.Think = share(r.TTL, pick(rng, []float64{0, 1, 2})), workload.Fixed(max(5*time.Millisecond, share(r.TTL, pick(rng, []float64{0.01, 0.8, 0.8, 1.2}))))
+	x := faults.Spec{At: share(r.Duration, 0.03+0.05*rng.Float64()), On: watch.InSection, Params: faults.Params{Client: faults.RoleHolder}}
+	if len(pauses) == 0 || len(held) > 0 && before%4 == 3 {
+		x.Fault, x.On = pick(rng, held), watch.ReleaseSent
+	} else {
+		x.Fault = pick(rng, pauses)
+	}
+	x.For = share(r.TTL, pick(rng, []float64{1.2, 1.6, 1.8}))
+	x.Times, x.Every = 4, x.For+share(r.TTL, 0.7)
 	if takes(x.Fault, "node") {
 		x.Node = faults.RoleAll
 	}
