@@ -20,7 +20,7 @@ import (
 type pattern func(s *Space, r *Round, rng *rand.Rand, before int) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, midway, overtaken, forgottenVote, asleep, amongReaders}
+var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, asleep, midway, overtaken, forgottenVote, amongReaders}
 
 // patterned draws a round by one of the patterns: each in its turn, since rounds are few.
 func (s *Space) patterned(rng *rand.Rand, turn int) Round {
@@ -316,8 +316,8 @@ func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 // and whoever would wake them be no more, or what wakes them be lost: who waits must look
 // again by itself.
 func asleep(s *Space, r *Round, rng *rand.Rand, _ int) bool {
-	crashes, lost := s.of(coverage.ClientCrashed), ofNodes(s.of(coverage.RequestLost))
-	if len(crashes)+len(lost) == 0 {
+	crashes, loses := s.of(coverage.ClientCrashed), slices.Contains(s.Faults, "request-lost")
+	if len(crashes) == 0 && !loses {
 		return false
 	}
 	r.TTL = slices.Min(s.TTLs)
@@ -327,8 +327,8 @@ func asleep(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 	r.Load.Wait, r.Load.Think = r.Duration, workload.Fixed(5*time.Millisecond)
 	// Whoever comes back does so while what it held is still there, and waits as well.
 	x := faults.Spec{At: share(r.Duration, 0.03+0.05*rng.Float64()), On: watch.InSection, For: share(r.TTL, 0.35), Params: faults.Params{Client: faults.RoleHolder}}
-	if len(crashes) == 0 || len(lost) > 0 && rng.IntN(2) == 0 {
-		x.Fault, x.On, x.For = pick(rng, lost), watch.ReleaseSent, share(r.TTL, 0.15)
+	if len(crashes) == 0 || loses && rng.IntN(2) == 0 {
+		x.Fault, x.On, x.For, x.Node = "request-lost", watch.ReleaseSent, share(r.TTL, 0.15), faults.RoleAll
 	} else {
 		x.Fault = pick(rng, crashes)
 	}
@@ -347,7 +347,7 @@ func amongReaders(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	}
 	r.TTL = pick(rng, s.within(s.Longest/8))
 	s.lengthen(r)
-	r.Duration = max(r.Duration, min(s.Longest, 12*r.TTL))
+	r.Duration = max(s.Longest, 16*r.TTL) // a few readers one after another
 	s.crowd(r, rng, []int{3, 4, 4, 5}, 0.3, 0.6, 0.7)
 	l := &r.Load
 	l.Mode, l.Readers = workload.ModeRW, pick(rng, []float64{0.5, 0.6, 0.7})
@@ -359,7 +359,7 @@ func amongReaders(s *Space, r *Round, rng *rand.Rand, before int) bool {
 		x.Fault = pick(rng, pauses)
 	}
 	x.For = share(r.TTL, pick(rng, []float64{1.2, 1.6, 1.8}))
-	x.Times, x.Every = 4, x.For+share(r.TTL, 0.7)
+	x.Times, x.Every = 6, x.For+share(r.TTL, 0.7)
 	if takes(x.Fault, "node") {
 		x.Node = faults.RoleAll
 	}
