@@ -27,26 +27,19 @@ type lifetime struct {
 // for a name of one lease alone. A request that is executed twice brings one back.
 const recurrences = 2
 
-// remembered is how many texts that went are kept in mind for each node and name.
-const remembered = 1024
-
 // comes notes that a text is seen where it was not.
 func (s *Samples) comes(k *sampledKey, v *sampledView) {
-	if v.past[v.text] {
+	if v.was == v.text {
 		s.reused++
 	}
 	v.life = lifetime{first: v.first, upTo: v.upTo, by: v.by, over: v.over}
 }
 
 // goes notes that what is there goes.
-func (s *Samples) goes(v *sampledView) {
-	if !v.there {
-		return
+func (v *sampledView) goes() {
+	if v.there {
+		v.was = v.text
 	}
-	if v.past == nil || len(v.past) >= remembered {
-		v.past = make(map[string]bool)
-	}
-	v.past[v.text] = true
 }
 
 // revived reports L8 when the expiry of what a node stores moves on again and again, though
@@ -65,7 +58,7 @@ func (s *Samples) revived(key *ledger.Key, k *sampledKey, v *sampledView, e *his
 			return
 		}
 	}
-	hurt, free := s.affected(v.node, l.over.t-2*s.Header.TTL, rose, func(f *ledger.Fault) bool { return slices.ContainsFunc(l.by, f.Affected().Client) })
+	hurt, free := s.affected(v.node, l.over.t, rose, func(f *ledger.Fault) bool { return slices.ContainsFunc(l.by, f.Affected().Client) })
 	if !free || rose-hurt <= bound {
 		return
 	}

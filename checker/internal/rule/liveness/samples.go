@@ -91,7 +91,7 @@ type sampledView struct {
 	left  *lasting      // L8, of what is there
 
 	life lifetime
-	past map[string]bool // texts that were there, and went
+	was  string // the text that went last
 }
 
 func (*Samples) IDs() []string        { return []string{"L8", "L2"} }
@@ -205,7 +205,7 @@ func (s *Samples) take(k *sampledKey, v *sampledView, e *history.Event) {
 		if v.there || v.free == ledger.Never {
 			v.free = e.Time
 		}
-		s.goes(v)
+		v.goes()
 		v.there, v.text = false, ""
 		return
 	}
@@ -221,7 +221,7 @@ func (s *Samples) take(k *sampledKey, v *sampledView, e *history.Event) {
 		v.life.rose = before
 	}
 	if !lives {
-		s.goes(v)
+		v.goes()
 	}
 	v.there, v.text, v.lo, v.hi = true, strings.Clone(e.Holder), lo, hi
 	v.first, v.upTo, v.over, v.left = moment{e.Time, e.Index}, k.asked, k.over, nil
