@@ -29,7 +29,7 @@ func TestSampledLease(t *testing.T) {
 		{name: "seconds where milliseconds were asked for", header: "ttl 100ms", want: Fail, violations: []string{"L8 [5]"}, history: held + `
 			 30ms witness ok key k node n1 value sample note lock:k began 30ms holder x pttl 99991` + released},
 		{name: "rounded up, or with a margin", header: "ttl 100ms", want: Pass, history: held + `
-			 30ms witness ok key k node n1 value sample note lock:k began 30ms holder x pttl 1099` + released},
+			 30ms witness ok key k node n1 value sample note lock:k began 30ms holder x pttl 1200` + released},
 		{name: "promised for so long", header: "ttl 100ms", want: Pass, history: sampled + `
 			 15ms b invoke acquire k
 			 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 4980
@@ -428,6 +428,18 @@ func unservedWaiters() []boundCase {
 				 1100ms witness ok key k node n1 value sample note lock:k began 1100ms pttl -2
 				 1100ms witness ok key k node n2 value sample note lock:k began 1100ms pttl -2
 				1200ms b ok acquire k until 1290ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "its holder is no more, and what that left behind may be why nobody was served until then", header: header, want: Pass,
+			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
+				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
+				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
+				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
+				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
+				 760ms witness ok key k node n1 value sample note lock:k began 760ms pttl -2
+				 760ms witness ok key k node n2 value sample note lock:k began 760ms pttl -2
+				761ms b ok acquire k until 850ms`,
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "its holder is no more, and it looks again by itself before long", header: header, want: Pass,
