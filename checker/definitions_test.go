@@ -345,6 +345,25 @@ var definitions = []struct{ name, history, violations string }{
 	{"stillborn", `header ttl 100ms epsilon 50ms
 		 0ms c0 invoke acquire k owner a
 		 100ms c0 ok acquire k owner a until 100ms`, "[S7]"},
+	{"answered later than a lease lasts, with no deadline promised", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a
+		 101ms c0 ok acquire k owner a`, "[S7]"},
+	{"waited for inside the lock for longer than a lease lasts, with no deadline promised", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a note wait
+		 101ms c0 ok acquire k owner a`, "[]"},
+	{"written within a lease from the answer to whoever waited inside the lock", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a note wait
+		 60ms c0 ok acquire k owner a
+		 150ms c0 invoke write k owner a value a1
+		 151ms c0 ok write k owner a value a1 seq 1`, "[]"},
+	{"written later than a lease from the answer to whoever waited inside the lock", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a note wait
+		 60ms c0 ok acquire k owner a
+		 161ms c0 invoke write k owner a value a1
+		 162ms c0 ok write k owner a value a1 seq 1`, "[S3z]"},
+	{"waited for inside the lock, with a deadline promised that is over", `header ttl 100ms
+		 0ms c0 invoke acquire k owner a note wait
+		 101ms c0 ok acquire k owner a until 100ms`, "[S7]"},
 	{"told lost, then next grant in the TTL", `header ttl 100ms
 		 0ms c0 invoke acquire k owner a
 		 1ms c0 ok acquire k owner a until 100ms

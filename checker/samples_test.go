@@ -13,6 +13,128 @@ func TestSampledLeftovers(t *testing.T) { runBounds(t, sampledLeftovers()) }
 const sampled = `
 		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2`
 
+// TestSampledLease: a lease that a node was seen to keep for far longer than it was
+// asked for is a leftover while somebody holds it already: whoever dies with it
+// leaves it behind.
+func TestSampledLease(t *testing.T) {
+	const held = sampled + `
+		 15ms b invoke acquire k
+		 16ms b ok acquire k
+		 20ms b invoke extend k
+		 21ms b ok extend k`
+	const released = `
+		 60ms b invoke release k
+		 61ms b ok release k`
+	runCases(t, []verdictCase{
+		{name: "seconds where milliseconds were asked for", header: "ttl 100ms", want: Fail, violations: []string{"L8 [5]"}, history: held + `
+			 30ms witness ok key k node n1 value sample note lock:k began 30ms holder x pttl 99991` + released},
+		{name: "rounded up, or with a margin", header: "ttl 100ms", want: Pass, history: held + `
+			 30ms witness ok key k node n1 value sample note lock:k began 30ms holder x pttl 1200` + released},
+		{name: "promised for so long", header: "ttl 100ms", want: Pass, history: sampled + `
+			 15ms b invoke acquire k
+			 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 4980
+			 21ms b ok acquire k until 5000ms` + released},
+		{name: "without an expiry yet", header: "ttl 100ms", want: Pass, history: sampled + `
+			 15ms b invoke acquire k
+			 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl -1
+			 21ms b ok acquire k until 110ms` + released},
+	})
+}
+
+// TestSampledRenewal: somebody renews what was given back, or was refused, for ever. One
+// renewal may have been under way; a text that comes back names no lease.
+func TestSampledRenewal(t *testing.T) {
+	looks := func(what string) func(at, pttl int) string {
+		return func(at, pttl int) string {
+			return fmt.Sprintf("\n%dms witness ok key k node n1 value sample note lock:k began %dms %s pttl %d", at, at, what, pttl)
+		}
+	}
+	look, gone := looks("holder x"), func(at int) string { return looks("")(at, -2) }
+	again := func(look func(at, pttl int) string, from, to int) (all string) {
+		for at := from; at <= to; at += 40 {
+			all += look(at, 90)
+		}
+		return all
+	}
+	const acquired = `
+		 15ms b invoke acquire k
+		 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+		 21ms b ok acquire k until 110ms`
+	const held, unknown = sampled + acquired, sampled + acquired + `
+		 25ms b invoke release k
+		 26ms b info release k err timeout`
+	others := func(at int) string {
+		return fmt.Sprintf("\n%dms c invoke acquire k\n%dms c fail acquire k err held", at, at+1)
+	}
+	renewed, end := again(look, 60, 340), others(400)+gone(700)
+	stalled := func(from, to int, who string) (string, string) {
+		what := `stall target {"clients":["` + who + `"],"nodes":["n1"]}`
+		return fmt.Sprintf("\n%dms nemesis invoke fault %[2]s\n%[1]dms nemesis ok fault %[2]s receipt r", from, what), fmt.Sprintf("\n%dms nemesis invoke heal %[2]s\n%[1]dms nemesis ok heal %[2]s receipt r", to, what)
+	}
+	cut, healed := stalled(30, 345, "b")
+	soon, healedSoon := stalled(30, 70, "b")
+	_, healedAt210 := stalled(30, 210, "b")
+	cutOther, healedOther := stalled(30, 345, "d")
+	comesBack := ""
+	for at := 720; at <= 760; at += 40 {
+		comesBack += look(at, 90) + gone(at+20)
+	}
+	runCases(t, []verdictCase{
+		{name: "after a release of unknown outcome", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 11]"}, history: unknown + renewed + end},
+		{name: "after one that was acknowledged, of a lease that had run out", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 11]"}, suspicious: []string{"S5 [3 8]"}, history: held + again(look, 60, 140) + `
+			 150ms b invoke release k
+			 151ms b ok release k` + again(look, 180, 500) + others(510) + gone(700)},
+		{name: "after a release of unknown outcome, of a lease that had run out", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 11]"}, history: held + again(look, 60, 140) + `
+			 150ms b invoke release k
+			 151ms b info release k err timeout` + again(look, 180, 500) + others(510) + gone(700)},
+		{name: "after its owner had taken the key once more", header: "ttl 100ms", want: Fail, violations: []string{"L8 [7 17]"}, history: held + again(look, 60, 60) + gone(130) + `
+			 140ms b invoke acquire k` + look(145, 95) + `
+			 146ms b ok acquire k until 240ms
+			 150ms b invoke release k
+			 151ms b info release k err timeout` + again(looks("holder x"), 180, 580) + others(590) + gone(700)},
+		{name: "while it is held", header: "ttl 100ms", want: Pass, history: held + renewed + end},
+		{name: "once, late", header: "ttl 100ms", want: Pass, history: unknown + look(60, 90) + look(100, 60) + look(190, 90) + look(220, 60) + gone(230) + others(400)},
+		{name: "once, long after", header: "ttl 100ms", want: Pass, history: unknown + look(60, 90) + look(100, 90) + look(150, 95) + look(180, 65) + look(185, 90) + look(190, 85) + gone(195) + others(400)},
+		{name: "by the next one, under the same text", header: "ttl 100ms", want: Pass, history: unknown + look(60, 90) + `
+			 62ms c invoke acquire k
+			 90ms c ok acquire k until 160ms` + look(100, 90) + look(190, 90) + look(230, 90) + look(270, 90) + look(310, 90) + end},
+		{name: "by one of unknown outcome, under the same text", header: "ttl 100ms", want: Pass, history: unknown + look(60, 90) + `
+			 62ms e invoke acquire k
+			 90ms e info acquire k err timeout` + again(look, 100, 340) + end},
+		{name: "of texts that come back", header: "ttl 100ms", want: Pass, history: unknown + renewed + end + comesBack},
+		{name: "of a text that came back once", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 11]"}, history: unknown + renewed + end + look(720, 90) + gone(740)},
+		{name: "set by somebody whom nobody saw ask", header: "ttl 100ms", want: Pass, history: strings.Replace(sampled, "pttl -2", "holder x pttl 90", 1) + again(look, 40, 340) + end + "\n710ms b invoke acquire k\n711ms b ok acquire k until 800ms"},
+		{name: "of a key that was asked for before anybody looked", header: "ttl 100ms", want: Pass, history: `
+			 0ms b invoke acquire k
+			 1ms b ok acquire k until 100ms
+			 2ms b invoke release k
+			 3ms b info release k err timeout` + again(look, 20, 340) + end},
+		{name: "by one who had asked before anybody looked, and is not answered", header: "ttl 100ms", want: Pass, history: `
+			 0ms b invoke acquire k` + gone(20) + others(25) + again(look, 40, 340) + `
+			345ms b ok acquire k until 445ms`},
+		{name: "after a release that was acknowledged", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 5 9]"}, history: held + `
+			 25ms b invoke release k
+			 26ms b ok release k` + renewed + end},
+		{name: "no later than clocks are apart", header: "ttl 100ms epsilon 60ms", want: Pass, history: unknown + renewed + end},
+		{name: "no longer after than a release may take", header: "ttl 100ms", want: Pass, history: unknown + again(look, 56, 256) + others(285) + gone(290)},
+		{name: "no longer after a fault than a release may take", header: "ttl 100ms", want: Pass, history: unknown + cut + again(look, 60, 180) + healedAt210 + again(look, 220, 340) + others(350) + gone(360)},
+		{name: "while the harness stood still for as long", header: "ttl 100ms", want: Pass, suspicious: []string{"L8 [2 11]"}, history: unknown + renewed + end + "\n800ms nemesis ok stall began 130ms ended 254ms"},
+		{name: "while the harness stood still for not as long", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 11]"}, history: unknown + renewed + end + "\n800ms nemesis ok stall began 130ms ended 253ms"},
+		{name: "after a fault, while the harness stood still for as long", header: "ttl 100ms", want: Pass, suspicious: []string{"L8 [2 18]"}, history: unknown + cut + again(look, 60, 180) + healedAt210 + again(look, 220, 500) + others(510) + gone(700) + "\n800ms nemesis ok stall began 230ms ended 430ms"},
+		{name: "after a fault, while the harness stood still for not as long", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 18]"}, history: unknown + cut + again(look, 60, 180) + healedAt210 + again(look, 220, 500) + others(510) + gone(700) + "\n800ms nemesis ok stall began 230ms ended 429ms"},
+		{name: "while one who had asked before is still asking", header: "ttl 100ms", want: Pass, history: sampled + `
+			  5ms d invoke acquire k` + acquired + `
+			 25ms b invoke release k
+			 26ms b info release k err timeout` + renewed + end + "\n710ms d fail acquire k err held"},
+		{name: "of a client that is cut off", header: "ttl 100ms", want: Pass, history: unknown + cut + renewed + healed + end},
+		{name: "of a client that was cut off until a while ago", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 15]"}, history: unknown + soon + look(60, 90) + healedSoon + again(look, 100, 380) + end},
+		{name: "beside somebody who had nothing to do with it and is cut off", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 13]"}, history: unknown + cutOther + renewed + healedOther + end},
+		{name: "of a node that did not answer in between", header: "ttl 100ms", want: Pass, history: unknown + again(look, 60, 180) + `
+			 190ms witness fail key node n1 value sample err timeout
+			 191ms c invoke acquire k` + again(look, 200, 480) + "\n490ms c fail acquire k err held" + gone(700)},
+	})
+}
+
 func sampledLeftovers() []boundCase {
 	undo := map[string]int64{"undo_ns": 30 * ms}
 	const refused = sampled + `
@@ -294,6 +416,42 @@ func unservedWaiters() []boundCase {
 				 60ms witness ok key k node n1 value sample note lock:k began 60ms pttl -2
 				 60ms witness ok key k node n2 value sample note lock:k began 60ms pttl -2
 				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "its holder is no more, and nobody wakes it for as long as any key may stay without a grant", header: header, want: Fail, violations: []string{"L2 [7 17]"},
+			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
+				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
+				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
+				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
+				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
+				 1100ms witness ok key k node n1 value sample note lock:k began 1100ms pttl -2
+				 1100ms witness ok key k node n2 value sample note lock:k began 1100ms pttl -2
+				1200ms b ok acquire k until 1290ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "its holder is no more, and what that left behind may be why nobody was served until then", header: header, want: Pass,
+			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
+				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
+				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
+				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
+				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
+				 760ms witness ok key k node n1 value sample note lock:k began 760ms pttl -2
+				 760ms witness ok key k node n2 value sample note lock:k began 760ms pttl -2
+				761ms b ok acquire k until 850ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "its holder is no more, and it looks again by itself before long", header: header, want: Pass,
+			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
+				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
+				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
+				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
+				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
+				 690ms witness ok key k node n1 value sample note lock:k began 690ms pttl -2
+				 690ms witness ok key k node n2 value sample note lock:k began 690ms pttl -2
+				700ms b ok acquire k until 790ms`,
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "while a fault holds up somebody else, elsewhere", header: header, want: Fail, violations: []string{"L2 [7 15]"},

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"locktorture/checker"
@@ -97,16 +98,32 @@ func (j Judge) Status() string {
 	}
 }
 
-// WorstFirst lists the violations, those that the scenario accepts or means to see
-// last.
+// WorstFirst lists the violations: one of each class in the order in which they came
+// about, then a second of each, and so on. What any lock without tokens shows under a
+// client that stands still (S3, S3z) follows on what the lock itself did wrong, and
+// what the scenario accepts or means to see comes last.
 func WorstFirst(r checker.Report) []checker.Finding {
-	rank := func(f checker.Finding) int {
-		if f.Expected || f.Accepted {
-			return 1
-		}
-		return 0
+	type ranked struct {
+		checker.Finding
+		accepted, effect, turn int
 	}
-	out := slices.Clone(r.Violations)
-	slices.SortStableFunc(out, func(a, b checker.Finding) int { return cmp.Compare(rank(a), rank(b)) })
+	seen := map[string]int{}
+	all := make([]ranked, len(r.Violations))
+	for i, f := range r.Violations {
+		all[i] = ranked{Finding: f, effect: slices.Index([]string{"S3", "S3z"}, f.ID)}
+		if f.Expected || f.Accepted {
+			all[i].accepted = 1
+		}
+		class := fmt.Sprint(f.ID, all[i].accepted)
+		all[i].turn = seen[class]
+		seen[class]++
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.accepted, b.accepted), cmp.Compare(a.effect, b.effect), cmp.Compare(a.turn, b.turn))
+	})
+	out := make([]checker.Finding, len(all))
+	for i, f := range all {
+		out[i] = f.Finding
+	}
 	return out
 }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,5 +38,32 @@ func TestVoidIsNotOK(t *testing.T) {
 		if j.Name == "liveness" && j.Status() != "VIOLATED" {
 			t.Errorf("liveness: %s, want VIOLATED", j.Status())
 		}
+	}
+}
+
+// TestWorstFirst: the stories that a reader is told first are one of each class, and
+// what every lock without tokens shows does not hide what this one did wrong.
+func TestWorstFirst(t *testing.T) {
+	var r checker.Report
+	for i, id := range []string{"S3z", "S3z", "S3", "S1", "S1", "L8", "S5", "S1", "S3z"} {
+		r.Violations = append(r.Violations, checker.Finding{ID: id, Key: fmt.Sprint(i), Accepted: id == "S5"})
+	}
+	var got []string
+	for _, f := range WorstFirst(r) {
+		got = append(got, f.ID+" "+f.Key)
+	}
+	if want := "S1 3, L8 5, S1 4, S1 7, S3 2, S3z 0, S3z 1, S3z 8, S5 6"; strings.Join(got, ", ") != want {
+		t.Errorf("%s\nwant %s", strings.Join(got, ", "), want)
+	}
+}
+
+// TestTallyOfFailure: of violations that are not told, each class is named with its number.
+func TestTallyOfFailure(t *testing.T) {
+	r := &Run{Report: checker.Report{
+		Violations: []checker.Finding{{ID: "S3z"}, {ID: "S1"}, {ID: "S1"}, {ID: "L8", Accepted: true}},
+		Totals:     map[string]int{"S3z": 7},
+	}}
+	if got := strings.Join(r.Found(), "  "); got != "S1 ×2  S3z ×7" {
+		t.Error(got)
 	}
 }

@@ -232,6 +232,11 @@ func (r *Run) accepted() []string {
 	return r.tally(func(f checker.Finding) bool { return f.Accepted && !f.Expected })
 }
 
+// Found counts the violations that nobody accepts or means to see by their classes, worst first.
+func (r *Run) Found() []string {
+	return r.tally(func(f checker.Finding) bool { return !f.Accepted && !f.Expected })
+}
+
 // Qualified follows the name of the verdict wherever that is printed for people:
 // what was seen and accepted.
 func (r *Run) Qualified() string {
@@ -246,7 +251,7 @@ func (r *Run) Qualified() string {
 func (r *Run) tally(wanted func(checker.Finding) bool) []string {
 	var ids []string
 	count := map[string]int{}
-	for _, f := range r.Report.Violations {
+	for _, f := range WorstFirst(r.Report) {
 		if wanted(f) {
 			if count[f.ID] == 0 {
 				ids = append(ids, f.ID)

@@ -122,7 +122,7 @@ var table = []Anomaly{
 		Remedy:  "give back a minority at once, and wait a random time before the next attempt.",
 	}, {
 		ID: "L8", Name: "leftovers", Property: Leftovers, Traits: NeedsHealth,
-		Meaning: "A node kept a lock key that nobody owns any more, or one that would never expire.",
+		Meaning: "A node kept a lock key that nobody owns any more, or one that would never expire, or only far later than was asked for.",
 		Title:   "{key} was left behind on a node",
 		Remedy:  "set key and expiry in one step, undo what a failed attempt took, and stop renewing what was released.",
 	}, {

@@ -124,6 +124,29 @@ func TestStandardAimsAtTheEndsOfLeases(t *testing.T) {
 	}
 }
 
+// Releases are lost that nothing else is lost with: what goes on renewing the lease in the
+// background gets through, within a third of a lease.
+func TestStandardLosesReleasesAlone(t *testing.T) {
+	for _, nodes := range []int{1, 5} {
+		w := faulttest.New(nodes, 16)
+		for seed := range uint64(20) {
+			plan, err := Standard(StandardConfig{Main: time.Minute}, w.Linked(), faulttest.Seeded(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			lost := 0
+			for _, s := range plan.Steps {
+				if s.Fault.Name() == "request-lost" && s.When.On == watch.ReleaseSent && s.For < w.TTL/3 && s.Spec().Node == faults.RoleAll {
+					lost++
+				}
+			}
+			if lost < 2 {
+				t.Errorf("%d nodes, seed %d: a release is lost alone %d times", nodes, seed, lost)
+			}
+		}
+	}
+}
+
 // Of those who take a key that nobody held, some lose one answer alone: what is sent again
 // within a quarter of a lease passes. Others hear nothing until they give up.
 func TestStandardLosesAnswersAloneAndForLong(t *testing.T) {

@@ -156,6 +156,8 @@ func messageShares(t *faults.Target) []share {
 	due, sent := dies(watch.RenewalDue), dies(watch.RenewalSent)
 	due.Within, due.Else = 2*t.TTL, watch.InSection
 	sent.Within, sent.Else = 2*t.TTL, watch.InSection
+	never := at("request-lost", watch.ReleaseSent, faults.RoleAny) // and its renewals get through
+	never.Node, never.For = faults.RoleAll, t.TTL/8
 	late := at("zombie", watch.ReleaseSent, faults.RoleAny)
 	late.Node, late.For = faults.RoleAll, t.TTL*3/4
 	waits := func(fault, nodes string) faults.Spec {
@@ -173,6 +175,7 @@ func messageShares(t *faults.Target) []share {
 		{2, faults.Spec{Fault: "store-reply-lost"}},
 		{1, faults.Spec{Fault: "fast-lost-reply"}},
 		{1, dies(watch.ReleaseSent)},
+		{3, never},
 		{1, faults.Spec{Fault: "response-lost", On: watch.ReleaseSent}},
 		{1, due},
 		{1, faults.Spec{Fault: "request-lost"}},

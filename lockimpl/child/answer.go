@@ -3,6 +3,7 @@ package child
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // answered handles the answer to a request.
@@ -25,6 +26,7 @@ func (s *session) answered(m *message) {
 	}
 	if m.T == "acquire_ok" && x.lease != nil {
 		x.lease.grant(m)
+		x.lease.granted = time.Now()
 		s.leases[x.lease.handle] = x.lease
 	}
 	s.remove(x)
@@ -53,7 +55,7 @@ func (s *session) wrote(m *message) {
 		s.find("a write under the unknown handle %.80q", m.Handle)
 		return
 	}
-	w := Write{Handle: m.Handle, Key: l.key, N: m.N, Fence: m.Fence, Received: instant(m.recv)}
+	w := Write{Handle: m.Handle, Key: l.key, N: m.N, Fence: m.Fence, Granted: l.granted, Received: instant(m.recv)}
 	w.Issued = w.Received
 	if s.trusted && m.US != nil && *m.US <= m.recv {
 		w.Issued = instant(*m.US)

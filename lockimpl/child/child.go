@@ -166,6 +166,7 @@ type Write struct {
 	Key      string
 	N        uint64 // counts the lease's writes, from 1
 	Fence    uint64
+	Granted  time.Time // when the child's word that it holds the lease was read
 	Issued   time.Time // when the child says that it wrote, or Received where its clock cannot be trusted
 	Received time.Time
 }

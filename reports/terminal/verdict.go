@@ -143,7 +143,7 @@ func (b *block) stories(r *reports.Run) {
 		b.file("picture", r, filepath.Join(reports.PlotsDir, "witness-"+s.ID+".svg"))
 	}
 	if more := r.Violations() - len(r.Stories); more > 0 {
-		b.line("more", unit.Count(more)+" further violations: see results.json")
+		b.line("more", unit.Count(more)+" further violations: see results.json; in all: "+strings.Join(r.Found(), "  "))
 	}
 }
 

@@ -172,6 +172,16 @@ func (l *Ledger) LatestFor(g *Grant, inv time.Duration, by Stamper) time.Duratio
 	return g.Latest()
 }
 
+// Vaguest is until when whoever was granted g may rely on it at the latest, where that was
+// waited for inside a lock which promises no deadline: its TTL may have begun as late as
+// the answer. It is 0 of any other.
+func (l *Ledger) Vaguest(g *Grant) time.Duration {
+	if !g.Waited {
+		return 0
+	}
+	return Later(g.OK-l.Header.Drift, l.Header.TTL)
+}
+
 // moveBeside notes that an extension of g, asked for at from, which named a token or none (0),
 // may have moved the deadline of h's other leases to d.
 func (h *Holder) moveBeside(g *Grant, fence uint64, from, d time.Duration, by Stamper) {

@@ -40,6 +40,7 @@ func (l *Ledger) newOp(e *history.Event, h *Holder) *Op {
 	o.Holder, o.Has, o.Fence, o.Base, o.Value = h, e.Has, e.Fence, e.Base, e.Value
 	o.Seq, o.Next, o.Inner, o.Late, o.Host = 0, nil, false, false, l.Host(e)
 	o.Several = e.Op == history.Acquire && e.Note == history.AskMulti
+	o.Waits = e.Op == history.Acquire && (e.Note == history.AskWait || e.Note == history.AskFair)
 	return o
 }
 

@@ -50,6 +50,7 @@ type Grant struct {
 	Renewed       bool  // extended by automatic renewal
 	Extended      bool  // it was an extension that set d and start
 	Assumed       bool  // no promise: ttl − drift stands in
+	Waited        bool  // there is none either of the acquire, which waited inside the lock: when the lease began, nobody says
 	Ambiguous     bool  // the windows of the second opinion do not show all that became of it
 	DueBy, StopBy int32 // the processes that stamped its deadline, and what stopped it
 	Others        bool  // other processes than the one that acquired it stamped what became of it

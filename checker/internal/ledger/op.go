@@ -18,6 +18,7 @@ type Op struct {
 	Kept       bool       // something refers to it beyond its completion
 	Executed   bool       // settled by a link: it was carried out
 	Several    bool       // of an acquire: it asks for other keys too, and any of them may be why it is refused
+	Waits      bool       // of an acquire: it waits inside the lock
 	Late       bool       // by its own stamps it began before the event that invoked it
 	Inner      bool       // a release of a lease that its owner holds more than once
 	MayReenter bool       // of an acquire that began a lease: it may be a re-entry, with an older one's token
@@ -47,6 +48,9 @@ func (o *Op) asking() asking { return asking{o.Inv, o.InvIdx, o.Process, o.Fence
 
 // HasBegan says whether o itself says when it began.
 func (o *Op) HasBegan() bool { return o.Has&history.HasBegan != 0 }
+
+// Promises says whether o's answer says until when the lease may be relied on.
+func (o *Op) Promises() bool { return o.Has&history.HasValidUntil != 0 }
 
 // A Use says what the owner of a write knew of its lease when it issued the write.
 type Use uint8
@@ -162,7 +166,8 @@ func (l *Ledger) overdue(o *Op) {
 	if replaced {
 		d, idx, latest = before, beforeIdx, before
 	}
-	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced()) || len(g.Rarely().Late) >= MaxOverdue {
+	d = max(d, l.Vaguest(g))
+	if o.Inv-l.Past(g, o.By()) <= max(latest, g.replaced(), d) || len(g.Rarely().Late) >= MaxOverdue {
 		return
 	}
 	w := &LateWrite{Inv: o.Inv, Idx: o.InvIdx, By: o.By(), Own: o.HasBegan(), d: d, DIdx: idx}

@@ -34,7 +34,7 @@
 //     inside another's hold, and a third grant behind it, all surely in this order.
 //   - S6: an extension or an owner-checked release that is ok, and another's grant,
 //     asked for after g was answered, surely held for more than ε before it.
-//   - S7: ok(g) ≥ D(g).
+//   - S7: ok(g) ≥ D(g), unless g was waited for inside the lock and promises no D.
 //   - S10: an S1 whose second grant was asked for after the first was answered,
 //     while the first one's TTL ran, and nobody had sent a release.
 //   - S4: ok(g1) surely before inv(g2), f2 < f1; not both readers, and g2 no re-entry.
@@ -46,6 +46,7 @@
 //   - S3: an accepted write of another owner between two of one section; or two
 //     acknowledged updates of one base in different sections.
 //   - S8, S3z: what ended the writer's newest lease: an ending (see holds.go) or its deadline.
+//     Of a lease that was waited for inside the lock and promises no deadline, the TTL counts from its answer.
 //   - Evidence: grants, unknown outcomes, and hand-overs as far as re-entry leaves them sure.
 //   - L9: an acknowledged release, three refusals behind it before its lease's TTL ended, with nobody holding, and
 //     a grant asked for only after that; nothing else may explain it.

@@ -146,7 +146,11 @@ func (j *judge) unconfirmed(w *write) {
 		if g.beside > g.first { // another process may have stamped that
 			eps = j.history.Header.Epsilon
 		}
-		late = late && (j.surely(w.from, g.to) || w.from.time-j.latest(g, w.from) > eps)
+		due := j.latest(g, w.from)
+		if g.waits && !g.HasAll(history.HasValidUntil) {
+			due = max(due, g.to.time+j.history.Header.TTL-j.history.Header.Drift)
+		}
+		late = late && (j.surely(w.from, g.to) || w.from.time-due > eps)
 	}
 	for _, g := range mine {
 		if j.endedBefore(g, w) {

@@ -71,7 +71,7 @@ func (j *judge) stillborn(g *grant) {
 	if g.HasAll(history.HasValidUntil) {
 		until = g.ValidUntil
 	}
-	over := g.to.time >= until
+	over := g.to.time >= until && !(g.waits && !g.HasAll(history.HasValidUntil))
 	j.claim("S7", answer(over && g.nested == No, over), g.Key, g.events())
 }
 

@@ -26,6 +26,7 @@ type operation struct {
 	perhapsUnsent bool    // it failed before or after it was sent, nobody says which
 	executed      bool    // a link saw that it was carried out
 	several       bool    // it asked for other keys too, and any of them may be why it was refused
+	waits         bool    // inside the lock
 	said          bool    // by its own stamps it began when it did
 }
 
@@ -107,6 +108,7 @@ func complete(o *operation, e *history.Event) {
 	o.Key, o.Owner, o.Mode = invoked.Key, invoked.Owner, invoked.Mode
 	o.said = invoked.HasAll(history.HasBegan) || e.HasAll(history.HasBegan)
 	o.several = invoked.Op == history.Acquire && invoked.Note == history.AskMulti
+	o.waits = invoked.Op == history.Acquire && (invoked.Note == history.AskWait || invoked.Note == history.AskFair)
 	if o.Value == "" {
 		o.Value = invoked.Value
 	}

@@ -71,7 +71,15 @@ func newInit() *cobra.Command {
 		Short: "write what this repository needs to keep its lock under torture: scenario, CI job, and a go test or a wrapper",
 		Long: "init writes into this folder a commented scenario (" + starter.ScenarioFile + "), a job for GitHub or GitLab, and " + starter.TestFile + " where there is a\n" +
 			"go.mod, or else a wrapper in the lock's language. All of it works as it is, with a lock in it to be replaced by yours.",
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if _, is := starters[args[0]]; is {
+				return fmt.Errorf("init %s: say --language %[1]s", args[0])
+			}
+			return fmt.Errorf("init %s: it takes flags alone, and writes into this folder", printable.Line(args[0]))
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if w.Host != "" && !slices.Contains(starter.Hosts, w.Host) {
 				return fmt.Errorf("--ci %q: one of %s", w.Host, strings.Join(starter.Hosts, ", "))

@@ -100,6 +100,8 @@ func TestInitWritesOnlyWhatIsNotThere(t *testing.T) {
 		{"no CI", map[string]string{"go.mod": "module m\n"}, []string{"--ci", "none"}, "torture.yaml torture_test.go", ""},
 		{"told", map[string]string{"go.mod": "module m\n"}, []string{"--ci=none", "--language=node"}, "my_lock.mjs torture.yaml", ""},
 		{"unknown language", nil, []string{"--language=cobol"}, "", `--language "cobol": one of go, `},
+		{"language without its flag", nil, []string{"python"}, "", `init python: say --language python`},
+		{"a word that is none", nil, []string{"here"}, "", `init here: it takes flags alone`},
 		{"unknown host", nil, []string{"--ci=jenkins"}, "", `--ci "jenkins": one of github, gitlab, none`},
 		{"something there", map[string]string{"go.mod": "module m\n", "torture.yaml": "mine"}, []string{"--ci=none"}, "", "torture.yaml exists already, and nothing was written"},
 		{"forced", map[string]string{"go.mod": "module m\n", "torture.yaml": "mine"}, []string{"--ci=none", "--force"}, "torture.yaml torture_test.go", ""},

@@ -306,8 +306,12 @@ func TestUses(t *testing.T) {
 		c6 fail acquire g
 		c0 invoke extend a
 		c0 ok extend a until 2s
-		c7 ok extend a owner c0 began 15ms until 3s`).Uses()
-	if want := (coverage.Uses{Exclusive: 1, Waited: 1, Shared: 1, Fair: 1, Multi: 1, Reentrant: 1, Extended: 1, Renewed: 1}); uses != want {
+		c7 ok extend a owner c0 began 15ms until 3s
+		500ms c8 invoke extend b owner c1
+		500ms c8 ok extend b owner c1 began 490ms
+		500ms c9 invoke extend b owner c1
+		501ms c9 ok extend b owner c1 began 500ms`).Uses()
+	if want := (coverage.Uses{Exclusive: 1, Waited: 1, Shared: 1, Fair: 1, Multi: 1, Reentrant: 1, Extended: 2, Renewed: 2}); uses != want {
 		t.Errorf("%+v, want %+v", uses, want)
 	}
 }

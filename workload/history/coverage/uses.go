@@ -1,6 +1,10 @@
 package coverage
 
-import "locktorture/workload/history"
+import (
+	"time"
+
+	"locktorture/workload/history"
+)
 
 // Abilities are what a lock can do, and what may befall it: what a table of it
 // can have in it.
@@ -53,7 +57,7 @@ type Uses struct {
 	Multi     int `json:"multi"`     // keys granted together with others
 	Fair      int `json:"fair"`
 	Renewed   int `json:"renewed"`  // by the lock itself
-	Extended  int `json:"extended"` // by hand, or by a lock that promises no time
+	Extended  int `json:"extended"` // by hand
 }
 
 // Plus adds two counts.
@@ -90,32 +94,39 @@ func (a Abilities) Lacks(name string) bool {
 // A Tally follows a history and counts uses. The zero value is ready.
 type Tally struct {
 	uses Uses
-	open map[int]string // how acquires under way ask, by process
+	open map[int]asking // what is under way, by process
+}
+
+// An asking is what was asked for, and when that was recorded.
+type asking struct {
+	note string
+	at   time.Duration
 }
 
 // Event takes the next event. An extension that completes without having been
-// invoked is a round of the lock's own renewal.
+// invoked, or that began before it was, is a round of the lock's own renewal, which
+// is told of when it is over.
 func (t *Tally) Event(e *history.Event) {
 	switch {
 	case e.Op != history.Acquire && e.Op != history.Extend:
 		return
 	case e.Kind == history.Invoke:
 		if t.open == nil {
-			t.open = map[int]string{}
+			t.open = map[int]asking{}
 		}
-		t.open[e.Process] = e.Note
+		t.open[e.Process] = asking{e.Note, e.Time}
 		return
 	}
-	note, invoked := t.open[e.Process]
+	asked, invoked := t.open[e.Process]
 	delete(t.open, e.Process)
 	switch {
 	case e.Kind != history.OK:
-	case e.Op == history.Extend && invoked:
+	case e.Op == history.Extend && invoked && !(e.HasAll(history.HasBegan) && e.Began < asked.at):
 		t.uses.Extended++
 	case e.Op == history.Extend:
 		t.uses.Renewed++
 	default:
-		t.uses.granted(e.Mode, note)
+		t.uses.granted(e.Mode, asked.note)
 	}
 }
 

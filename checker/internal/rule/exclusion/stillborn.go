@@ -19,6 +19,7 @@ func (*Stillborn) Finish()              {}
 func (s *Stillborn) Observe(f *ledger.Fact) {
 	g, o := f.Grant, f.Op
 	switch {
+	case o.Waits && !o.Promises(): // when it asked for the lease that it waited for, nobody says
 	case o.OK >= g.Deadline:
 		h := s.candidate(o, fmt.Sprintf("its lease had ended by then, at %s. A holder that trusts the answer works without a lock.", words.At(g.Deadline)))
 		h.Stamp = rule.Stamped(o.Inv, o.OK, o.OK-g.Deadline, o.Has&history.HasEnded != 0, false)

@@ -55,6 +55,9 @@ func (k *sampledKey) closeAuthor(a author, at moment) {
 		if v.there && a.number <= v.upTo && at.t >= v.over.t {
 			v.over = at
 		}
+		if v.there && a.number <= v.life.upTo && at.t >= v.life.over.t {
+			v.life.over = at
+		}
 	}
 }
 
@@ -63,6 +66,8 @@ func (s *Samples) grants(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
 	k.given = returned{}
 	a := k.answers(f)
+	k.newest = max(k.newest, a.number)
+	delete(k.kept, h)
 	if was, holds := k.leases[h]; holds && f.Kind == ledger.Reentered {
 		a.number = was.number
 	} else if holds {
@@ -90,6 +95,7 @@ func (s *Samples) releases(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
 	k.tried[h.Owner] = f.Event.Time
 	a, holds := k.leases[h]
+	delete(k.kept, h)
 	if !holds || f.Op.Outcome == history.Info {
 		return
 	}
@@ -115,6 +121,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 	switch f.Op.Action {
 	case history.Acquire:
 		a := k.answers(f)
+		k.newest = max(k.newest, a.number)
 		if undone {
 			k.closeAuthor(a, gone)
 			return
@@ -124,6 +131,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 		k.late = append(k.late, a)
 	case history.Release:
 		k.tried[h.Owner] = f.Event.Time
+		delete(k.kept, h)
 		if a, holds := k.leases[h]; holds {
 			delete(k.leases, h)
 			k.gone, k.given = f.Event.Time, returned{}
@@ -147,6 +155,7 @@ func (s *Samples) expire(k *sampledKey, t time.Duration) {
 	for h, a := range k.leases {
 		if a.until <= t {
 			delete(k.leases, h)
+			k.kept[h] = a
 			k.gone, k.given = max(k.gone, a.until), returned{}
 			k.closeAuthor(a, moment{a.until, rule.NoWitness})
 		}
@@ -159,17 +168,17 @@ func (s *Samples) expire(k *sampledKey, t time.Duration) {
 	})
 }
 
-// owned says whether somebody who asked before v was first seen may own its value.
-func (k *sampledKey) owned(v *sampledView) bool {
+// owned says whether somebody may own what one of the first upTo acquires has set.
+func (k *sampledKey) owned(upTo int) bool {
 	for _, a := range k.open {
-		if a.number <= v.upTo {
+		if a.number <= upTo {
 			return true
 		}
 	}
 	for _, a := range k.leases {
-		if a.number <= v.upTo {
+		if a.number <= upTo {
 			return true
 		}
 	}
-	return slices.ContainsFunc(k.late, func(a author) bool { return a.number <= v.upTo })
+	return slices.ContainsFunc(k.late, func(a author) bool { return a.number <= upTo })
 }

@@ -42,10 +42,13 @@ func (l *Leftovers) Observe(f *ledger.Fact) {
 		return
 	}
 	e := f.Event
-	if e.Op != history.Key || rule.IsSample(e) || e.Kind != history.OK || !e.HasAll(history.HasPTTL) || e.PTTL < rule.WithoutExpiry {
+	if e.Op != history.Key || e.Kind != history.OK || !e.HasAll(history.HasPTTL) || e.PTTL < rule.WithoutExpiry {
 		return
 	}
 	left := rule.TimeLeft(e)
+	if rule.IsSample(e) && (e.PTTL == rule.WithoutExpiry || left <= l.ample()) {
+		return // it may be held, and be kept for a little longer than was asked for; Samples looks at the rest
+	}
 	switch k := l.Key(e.Key); {
 	case e.PTTL == rule.WithoutExpiry:
 		l.found(k, e, new(leftover), "without an expiry: if its owner dies, it stays for ever")
@@ -60,6 +63,12 @@ func (l *Leftovers) Observe(f *ledger.Fact) {
 		}
 		l.found(k, e, &leftover{over: over}, fmt.Sprintf("although no acquire or extension of it was answered since %s, more than a TTL before: somebody keeps it alive, or set it late", words.At(k.Answered)))
 	}
+}
+
+// ample is how long a lease that somebody holds may be kept at most: twice what was asked
+// for, in whole seconds.
+func (l *Leftovers) ample() time.Duration {
+	return ledger.Later(time.Second, ledger.Later(l.Header.TTL, l.Header.TTL))
 }
 
 // ownerless is for how long, at t, nobody could have set or extended k's lease within the last

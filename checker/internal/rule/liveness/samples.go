@@ -21,6 +21,7 @@ import (
 type Samples struct {
 	*rule.Env
 	awake  bool
+	reused int // texts that came back after they had gone: they do not tell leases apart
 	keys   map[*ledger.Key]*sampledKey
 	silent map[string]bool // nodes that do not answer
 }
@@ -29,15 +30,17 @@ type Samples struct {
 type sampledKey struct {
 	blind  bool // somebody had asked for it before anybody looked
 	asked  int  // acquires so far
+	newest int  // of those that were granted or of unknown outcome, the last to be asked for
 	open   map[int]author
 	leases map[*ledger.Holder]author
-	late   []author                 // of unknown outcome, or given up without a release
-	over   moment                   // when the last of those that are over was
-	gone   time.Duration            // when the last lease ended
-	given  returned                 // the release that ended it, where one did
-	tried  map[string]time.Duration // when an owner's last attempt or release was answered
-	waits  map[int]moment           // acquires under way that wait inside the lock, by process
-	gaveUp time.Duration            // a waiter did last, and nobody who began to wait later was granted the key since: it may still stand in line
+	kept   map[*ledger.Holder]author // of leases that ran out and were not given back yet
+	late   []author                  // of unknown outcome, or given up without a release
+	over   moment                    // when the last of those that are over was
+	gone   time.Duration             // when the last lease ended
+	given  returned                  // the release that ended it, where one did
+	tried  map[string]time.Duration  // when an owner's last attempt or release was answered
+	waits  map[int]moment            // acquires under way that wait inside the lock, by process
+	gaveUp time.Duration             // a waiter did last, and nobody who began to wait later was granted the key since: it may still stand in line
 
 	views map[string]*sampledView // by node and name
 	names map[string]bool         // under which nodes store it
@@ -78,6 +81,9 @@ type sampledView struct {
 	free  time.Duration // since when it has not been there
 	seen  time.Duration // the last look's beginning
 	left  *lasting      // L8, of what is there
+
+	life lifetime
+	was  string // the text that went last
 }
 
 func (*Samples) IDs() []string        { return []string{"L8", "L2"} }
@@ -134,6 +140,7 @@ func (s *Samples) addSample(e *history.Event) {
 	s.update(k, v, e)
 	s.expire(k, v.seen)
 	s.leftover(key, k, v, e)
+	s.revived(key, k, v, e)
 	s.unserved(key, k, e)
 	s.bars(key, k, e)
 }
@@ -145,7 +152,7 @@ func (s *Samples) falls(node string) {
 	for _, k := range s.keys {
 		for _, v := range k.views {
 			if v.node == node {
-				v.there, v.text, v.free = false, "", ledger.Never
+				v.there, v.text, v.free, v.life = false, "", ledger.Never, lifetime{}
 			}
 		}
 	}
@@ -155,7 +162,7 @@ func (s *Samples) of(k *ledger.Key) *sampledKey {
 	x := s.keys[k]
 	if x == nil {
 		x = &sampledKey{
-			blind: k.Answered > 0 || k.Open.Head != nil, open: map[int]author{}, leases: map[*ledger.Holder]author{},
+			blind: k.Answered > 0 || k.Open.Head != nil, open: map[int]author{}, leases: map[*ledger.Holder]author{}, kept: map[*ledger.Holder]author{},
 			tried: map[string]time.Duration{}, waits: map[int]moment{}, views: map[string]*sampledView{}, names: map[string]bool{},
 		}
 		s.keys[k] = x
@@ -190,6 +197,7 @@ func (s *Samples) update(k *sampledKey, v *sampledView, e *history.Event) {
 		if v.there || v.free == ledger.Never {
 			v.free = e.Time
 		}
+		v.goes()
 		v.there, v.text = false, ""
 		return
 	}
@@ -200,9 +208,19 @@ func (s *Samples) update(k *sampledKey, v *sampledView, e *history.Event) {
 	if v.there && v.text == e.Holder && lo <= v.hi && v.lo <= hi {
 		return
 	}
+	lives := v.there && v.text == e.Holder
+	if lives && lo > v.hi && lo != ledger.Never {
+		v.life.rose = before
+	}
+	if !lives {
+		v.goes()
+	}
 	v.there, v.text, v.lo, v.hi = true, strings.Clone(e.Holder), lo, hi
 	v.first, v.upTo, v.over, v.left = moment{e.Time, e.Index}, k.asked, k.over, nil
 	v.by = s.authors(k, before, e.Time)
+	if !lives {
+		s.comes(k, v)
+	}
 }
 
 // declared says whether the lock declares how long undo and release may take.
@@ -216,7 +234,7 @@ func (s *Samples) undo() time.Duration {
 // leftover reports L8.
 func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *history.Event) {
 	bound := s.undo() + s.Header.Epsilon
-	if k.blind || !v.there || v.upTo == 0 || v.seen <= bound || k.owned(v) {
+	if k.blind || !v.there || v.upTo == 0 || v.seen <= bound || k.owned(v.upTo) {
 		return
 	}
 	from := max(v.over.t, v.first.t)

@@ -15,11 +15,20 @@ import (
 // wakeWithin is how long a waiter may wait for a free key: as declared, or as long as any key
 // may stay without a grant.
 func (s *Samples) wakeWithin() time.Duration {
+	one := s.idle()
+	if one == ledger.Never {
+		return ledger.Never
+	}
+	return time.Duration(s.Bound(history.BoundWake, int64(one)))
+}
+
+// idle is how long any key may stay without a grant, whatever the lock declares.
+func (s *Samples) idle() time.Duration {
 	one := patience(s.Env)
 	if one >= ledger.Never/idleLeases {
 		return ledger.Never
 	}
-	return time.Duration(s.Bound(history.BoundWake, int64(idleLeases*one)))
+	return idleLeases * one
 }
 
 // wokenWithin is how long a client may wait that was waiting before at, when the last lease of
@@ -49,7 +58,11 @@ func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 	if free == ledger.Never || seen-from <= bound+s.Header.Epsilon {
 		return
 	}
-	if hurt, quiet := s.affected("", first.t-bound, e.Time, func(f *ledger.Fault) bool { return s.delays(f, k) }); !quiet || hurt > 0 {
+	hurt, quiet := s.affected("", first.t-bound, e.Time, func(f *ledger.Fault) bool { return s.delays(f, k) })
+	if hurt > 0 { // what would have woken it may be lost: it has to look again by itself, as anybody would
+		bound, from = max(bound, s.idle()), max(from, hurt)
+	}
+	if !quiet || seen-from <= bound+s.Header.Epsilon {
 		return
 	}
 	if k.stuck == nil || k.stuck.idx != first.idx {

@@ -20,7 +20,7 @@ func (z *Zombies) due(o *ledger.Op) time.Duration {
 	if o.Grant.TwoTokens() {
 		due = max(due, o.Grant.Rare.Most)
 	}
-	return max(due, z.LatestFor(o.Grant, o.Inv, o.By()))
+	return max(due, z.Vaguest(o.Grant), z.LatestFor(o.Grant, o.Inv, o.By()))
 }
 
 // late judges a write by the deadline of the lease that it was issued under.
@@ -101,7 +101,7 @@ func (z *Zombies) overtaken(k *ledger.Key, l *ledger.Landing) bool {
 }
 
 func (z *Zombies) candidate(k *ledger.Key, l *ledger.Landing, outcome string) *rule.Candidate {
-	o, g, d := l.Op, l.Op.Grant, l.Op.Due()
+	o, g, d := l.Op, l.Op.Grant, z.due(l.Op)
 	by := g.DeadlineIdx
 	if w := o.Overdue(); w != nil {
 		by = w.DIdx

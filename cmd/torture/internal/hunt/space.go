@@ -2,6 +2,7 @@ package hunt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,9 +11,12 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/search"
+	"locktorture/cmd/torture/internal/wiring"
 	"locktorture/faults"
 	faultcatalogue "locktorture/faults/catalogue"
+	"locktorture/faults/testbed"
 	"locktorture/faults/watch"
+	"locktorture/lockimpl"
 	"locktorture/workload"
 )
 
@@ -27,12 +31,10 @@ func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 		}
 		return why == ""
 	})
-	s.Modes = modes(h.base, h.cfg.Lock)
+	s.Modes = modes(ctx, h.base, h.cfg.Lock)
 	s.Moments = watch.Moments()
-	if !h.cfg.Lock.Child { // whose connections nobody here taps
-		for _, c := range commandsOf(ctx, h.cfg.Lock, h.base) {
-			s.Moments = append(s.Moments, faults.Reply(c, ""))
-		}
+	for _, c := range commandsOf(ctx, h.cfg.Lock, h.base) {
+		s.Moments = append(s.Moments, faults.Reply(c, ""))
 	}
 	if l := h.cfg.Lock; l.UndoWithin != nil {
 		s.Settles = l.UndoWithin(leastLease)
@@ -77,18 +79,46 @@ func (h *Hunt) without(e faultcatalogue.Entry) string {
 	return "it breaks what correct locks rest on: " + e.Beyond + " (--beyond)"
 }
 
-// modes are those that the lock can serve; for a child process, whose abilities are not known
-// yet, the mixed mode.
-func modes(c config.Config, l catalogue.Lock) []workload.Mode {
+// modes are those that the lock can serve. A child says so itself; where it cannot be asked,
+// its mixed mode finds out.
+func modes(ctx context.Context, c config.Config, l catalogue.Lock) []workload.Mode {
 	all := []workload.Mode{workload.ModeMixed, workload.ModeExclusive}
+	serves := func(m workload.Mode) bool {
+		c.Load.Mode, c.Load.Keys = m, 2
+		return run.FitsMode(c, l) == nil
+	}
 	if l.Child {
-		return all
+		probe, done, err := probe(ctx, l, c)
+		if err != nil {
+			return all
+		}
+		defer done()
+		serves = func(m workload.Mode) bool { return workload.Lacks(m, probe) == nil }
 	}
 	for _, m := range []workload.Mode{workload.ModeRW, workload.ModeReentrant, workload.ModeFair, workload.ModeMulti} {
-		c.Load.Mode, c.Load.Keys = m, 2
-		if run.FitsMode(c, l) == nil {
+		if serves(m) {
 			all = append(all, m)
 		}
 	}
 	return all
+}
+
+// probe starts a child that is asked for nothing but what it can do, on nodes in memory,
+// until done is called.
+func probe(ctx context.Context, l catalogue.Lock, c config.Config) (locker lockimpl.Locker, done func(), err error) {
+	if isDeployment(c.Testbed) {
+		return nil, nil, errors.New("its nodes are found by asking others")
+	}
+	bed, err := testbed.StartEmbedded(ctx, testbed.EmbeddedConfig{Nodes: l.Masters(c)})
+	if err != nil {
+		return nil, nil, err
+	}
+	locker, err = l.Factory(c)(wiring.Direct(bed.Nodes()))
+	if err != nil {
+		return nil, nil, errors.Join(err, bed.Close())
+	}
+	return locker, func() {
+		_ = locker.Close() // what is wrong with it shows when it is played
+		_ = bed.Close()
+	}, nil
 }

@@ -77,7 +77,7 @@ type childWrites struct {
 // key may write before its client has recorded the grant: the write waits.
 func (c *childWrites) ObserveWrite(w child.Write) {
 	owner, _ := c.owner.Load().(string)
-	c.acquires.awaitCompletion(owner)
+	c.acquires.awaitCompletion(owner, w.Granted)
 	c.ledger.Record(workload.Effect{
 		Key: w.Key, Owner: owner, Fence: w.Fence, Issued: w.Issued,
 		Value: fmt.Sprintf("%s/%s/%d", owner, w.Handle, w.N),
@@ -87,7 +87,13 @@ func (c *childWrites) ObserveWrite(w child.Write) {
 // An openAcquires is which owners have an acquire open, according to the history.
 type openAcquires struct {
 	mu   sync.Mutex
-	open map[string]chan struct{} // by owner; closed when the acquire is recorded as completed
+	open map[string]openAcquire // by owner
+}
+
+// An openAcquire is one that is not recorded as completed.
+type openAcquire struct {
+	since     time.Time
+	completed chan struct{} // closed when it is
 }
 
 // Event implements history.Sink.
@@ -97,33 +103,35 @@ func (o *openAcquires) Event(e *history.Event) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if was := o.open[e.Owner]; was != nil {
-		close(was)
+	if was, open := o.open[e.Owner]; open {
+		close(was.completed)
 		delete(o.open, e.Owner)
 	}
 	if e.Kind == history.Invoke {
 		if o.open == nil {
-			o.open = map[string]chan struct{}{}
+			o.open = map[string]openAcquire{}
 		}
-		o.open[e.Owner] = make(chan struct{})
+		o.open[e.Owner] = openAcquire{time.Now(), make(chan struct{})}
 	}
 }
 
 // completionLimit bounds the wait for a client to record an answer that it was given.
 const completionLimit = 5 * time.Second
 
-// awaitCompletion waits until owner has no acquire open.
-func (o *openAcquires) awaitCompletion(owner string) {
+// awaitCompletion waits until owner has no acquire open by which it may have been granted,
+// at the given time, what it writes under. Another one, by which it asks once more for what
+// it holds, is answered behind its writes.
+func (o *openAcquires) awaitCompletion(owner string, granted time.Time) {
 	o.mu.Lock()
-	open := o.open[owner]
+	acquire, open := o.open[owner]
 	o.mu.Unlock()
-	if open == nil {
+	if !open || acquire.since.After(granted) {
 		return
 	}
 	timer := time.NewTimer(completionLimit)
 	defer timer.Stop()
 	select {
-	case <-open:
+	case <-acquire.completed:
 	case <-timer.C:
 	}
 }

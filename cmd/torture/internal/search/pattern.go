@@ -20,7 +20,7 @@ import (
 type pattern func(s *Space, r *Round, rng *rand.Rand, before int) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, midway, overtaken, forgottenVote}
+var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, asleep, midway, overtaken, forgottenVote, amongReaders}
 
 // patterned draws a round by one of the patterns: each in its turn, since rounds are few.
 func (s *Space) patterned(rng *rand.Rand, turn int) Round {
@@ -312,6 +312,61 @@ func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	x.On, _ = inTurn([]watch.Moment{"", watch.InSection, watch.AcquireSent}, before)
 	if takes(x.Fault, "client") {
 		x.Client = pick(rng, []string{faults.RoleWaiter, faults.RoleWaiter, faults.RoleHolder})
+	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// asleep has everybody wait inside the lock for longer than any key may stay without a grant,
+// and whoever would wake them be no more, or what wakes them be lost: who waits must look
+// again by itself.
+func asleep(s *Space, r *Round, rng *rand.Rand, _ int) bool {
+	crashes, loses := s.of(coverage.ClientCrashed), slices.Contains(s.Faults, "request-lost")
+	if len(crashes) == 0 && !loses {
+		return false
+	}
+	r.TTL = slices.Min(s.TTLs)
+	s.lengthen(r)
+	r.Duration = max(s.Longest, 16*r.TTL) // the proof takes many leases
+	s.crowd(r, rng, []int{2, 3, 3}, 0.1, 0.3)
+	r.Load.Wait, r.Load.Think = r.Duration, workload.Fixed(5*time.Millisecond)
+	// Whoever comes back does so while what it held is still there, and waits as well.
+	x := faults.Spec{At: share(r.Duration, 0.03+0.05*rng.Float64()), On: watch.InSection, For: share(r.TTL, 0.35), Params: faults.Params{Client: faults.RoleHolder}}
+	if len(crashes) == 0 || loses && rng.IntN(2) == 0 {
+		x.Fault, x.On, x.For, x.Node = "request-lost", watch.ReleaseSent, share(r.TTL, 0.15), faults.RoleAll
+	} else {
+		x.Fault = pick(rng, crashes)
+	}
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// amongReaders has a reader stand still for longer than its lease, or what it says come late,
+// while others read and somebody waits to write: what it gives back then must not be another
+// reader's place. Mostly there are so few of them that what it held is gone before the next
+// one comes.
+func amongReaders(s *Space, r *Round, rng *rand.Rand, before int) bool {
+	pauses, held := s.of(coverage.ClientPaused), s.holding()
+	if len(pauses)+len(held) == 0 || !slices.Contains(s.Modes, workload.ModeRW) {
+		return false
+	}
+	r.TTL = pick(rng, s.within(s.Longest/8))
+	s.lengthen(r)
+	r.Duration = max(s.Longest, 16*r.TTL) // a few readers one after another
+	s.crowd(r, rng, []int{3, 4, 4, 5}, 0.3, 0.6, 0.7)
+	l := &r.Load
+	l.Mode, l.Readers = workload.ModeRW, pick(rng, []float64{0.5, 0.6, 0.7})
+	l.Wait, l.Think = share(r.TTL, pick(rng, []float64{0, 1, 2})), workload.Fixed(max(5*time.Millisecond, share(r.TTL, pick(rng, []float64{0.01, 0.8, 0.8, 1.2}))))
+	x := faults.Spec{At: share(r.Duration, 0.03+0.05*rng.Float64()), On: watch.InSection, Params: faults.Params{Client: faults.RoleHolder}}
+	if len(pauses) == 0 || len(held) > 0 && before%4 == 3 {
+		x.Fault, x.On = pick(rng, held), watch.ReleaseSent
+	} else {
+		x.Fault = pick(rng, pauses)
+	}
+	x.For = share(r.TTL, pick(rng, []float64{1.2, 1.6, 1.8}))
+	x.Times, x.Every = 6, x.For+share(r.TTL, 0.7)
+	if takes(x.Fault, "node") {
+		x.Node = faults.RoleAll
 	}
 	r.Steps = append(r.Steps, x)
 	return true

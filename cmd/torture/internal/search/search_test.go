@@ -14,6 +14,7 @@ import (
 	"locktorture/faults/catalogue"
 	"locktorture/faults/plan"
 	"locktorture/faults/watch"
+	"locktorture/workload"
 	"locktorture/workload/history/coverage"
 )
 
@@ -385,7 +386,7 @@ func TestPatterns(t *testing.T) {
 		kept := 0
 		for seed := range uint64(50) {
 			rng := rand.New(rand.NewPCG(seed, 1))
-			s := Space{Faults: all, Nodes: 5, Elected: true, Clients: 5, Keys: 4, Longest: 3 * time.Second}.withDefaults()
+			s := Space{Faults: all, Nodes: 5, Elected: true, Clients: 5, Keys: 4, Longest: 3 * time.Second, Modes: []workload.Mode{workload.ModeExclusive, workload.ModeRW}}.withDefaults()
 			s.Fits = func(r Round) error {
 				_, err := plan.Build(catalogue.All(), r.Steps, r.TTL)
 				return err
@@ -412,6 +413,28 @@ func TestPatterns(t *testing.T) {
 		if draw(&none, &Round{TTL: time.Second, Duration: 3 * time.Second}, rand.New(rand.NewPCG(1, 1)), 0) {
 			t.Errorf("pattern %d was drawn of a flush of scripts alone", i)
 		}
+	}
+}
+
+// TestAsleep: everybody waits for as long as the round lasts, which is longer than any key
+// may stay without a grant, and what hits its holder is over before its lease is.
+func TestAsleep(t *testing.T) {
+	s := Space{Faults: FaultNames(func(catalogue.Entry) bool { return true }), Nodes: 1, Clients: 5}.withDefaults()
+	rng := rand.New(rand.NewPCG(1, 1))
+	seen := map[watch.Moment]bool{}
+	for before := range 12 {
+		r := Round{TTL: time.Second, Duration: 3 * time.Second}
+		if !asleep(&s, &r, rng, before) {
+			t.Fatal("not drawn of all faults")
+		}
+		x := r.Steps[0]
+		seen[x.On] = true
+		if left := r.Duration - x.At - 2*r.TTL; r.Load.Wait < left || left < 6*r.TTL || x.For >= r.TTL/2 || r.Clients > 3 {
+			t.Errorf("%d clients wait for %v of %v, with leases of %v, behind %s at %v for %v", r.Clients, r.Load.Wait, r.Duration, r.TTL, x.Fault, x.At, x.For)
+		}
+	}
+	if !seen[watch.InSection] || !seen[watch.ReleaseSent] {
+		t.Errorf("steps at %v alone", seen)
 	}
 }
 
