@@ -99,27 +99,31 @@ func (j Judge) Status() string {
 }
 
 // WorstFirst lists the violations: one of each class in the order in which they came
-// about, then a second of each, and so on. What any lock without tokens shows under a
-// client that stands still (S3, S3z) follows on what the lock itself did wrong, and
-// what the scenario accepts or means to see comes last.
+// about, then a second of each, and so on. A foreign release comes first, since it says why
+// two hold the key; what any lock without tokens shows under a client that stands still
+// follows on what the lock itself did wrong, and what the scenario accepts or means to see
+// comes last.
 func WorstFirst(r checker.Report) []checker.Finding {
 	type ranked struct {
 		checker.Finding
-		accepted, effect, turn int
+		accepted, common, turn, cause int
 	}
 	seen := map[string]int{}
 	all := make([]ranked, len(r.Violations))
 	for i, f := range r.Violations {
-		all[i] = ranked{Finding: f, effect: slices.Index([]string{"S3", "S3z"}, f.ID)}
+		all[i] = ranked{Finding: f, common: slices.Index([]string{"S3", "S3z"}, f.ID), cause: 1}
 		if f.Expected || f.Accepted {
 			all[i].accepted = 1
 		}
-		class := fmt.Sprint(f.ID, all[i].accepted)
-		all[i].turn = seen[class]
-		seen[class]++
+		if f.ID == "S5" {
+			all[i].cause = 0
+		}
+		like := fmt.Sprint(f.ID, all[i].accepted)
+		all[i].turn = seen[like]
+		seen[like]++
 	}
 	slices.SortStableFunc(all, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.accepted, b.accepted), cmp.Compare(a.effect, b.effect), cmp.Compare(a.turn, b.turn))
+		return cmp.Or(cmp.Compare(a.accepted, b.accepted), cmp.Compare(a.common, b.common), cmp.Compare(a.turn, b.turn), cmp.Compare(a.cause, b.cause))
 	})
 	out := make([]checker.Finding, len(all))
 	for i, f := range all {

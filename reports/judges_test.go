@@ -45,14 +45,14 @@ func TestVoidIsNotOK(t *testing.T) {
 // what every lock without tokens shows does not hide what this one did wrong.
 func TestWorstFirst(t *testing.T) {
 	var r checker.Report
-	for i, id := range []string{"S3z", "S3z", "S3", "S1", "S1", "L8", "S5", "S1", "S3z"} {
-		r.Violations = append(r.Violations, checker.Finding{ID: id, Key: fmt.Sprint(i), Accepted: id == "S5"})
+	for i, id := range []string{"S3z", "S3z", "S3", "S1", "S1", "L8", "S5", "S1", "S5", "S3z", "S2"} {
+		r.Violations = append(r.Violations, checker.Finding{ID: id, Key: fmt.Sprint(i), Accepted: id == "S2"})
 	}
 	var got []string
 	for _, f := range WorstFirst(r) {
 		got = append(got, f.ID+" "+f.Key)
 	}
-	if want := "S1 3, L8 5, S1 4, S1 7, S3 2, S3z 0, S3z 1, S3z 8, S5 6"; strings.Join(got, ", ") != want {
+	if want := "S5 6, S1 3, L8 5, S5 8, S1 4, S1 7, S3 2, S3z 0, S3z 1, S3z 9, S2 10"; strings.Join(got, ", ") != want {
 		t.Errorf("%s\nwant %s", strings.Join(got, ", "), want)
 	}
 }

@@ -36,6 +36,18 @@ func believedUntil(x *fold.Holding) time.Duration {
 	return max(x.Deadline, x.Since)
 }
 
+// proved are the holds whose grants are part of the proof.
+func proved(holds []Hold, witnesses []history.Event) (of []Hold) {
+	for _, h := range holds {
+		if slices.ContainsFunc(witnesses, func(e history.Event) bool {
+			return e.Op == history.Acquire && e.Kind == history.OK && e.Owner == h.Owner && e.Time == h.From
+		}) {
+			of = append(of, h)
+		}
+	}
+	return of
+}
+
 // overlap finds the longest stretch in which two of the owners held, not both
 // of them shared.
 func overlap(holds []Hold, owners []string) Overlap {

@@ -254,3 +254,19 @@ func TestCollectorIsBounded(t *testing.T) {
 		t.Errorf("%d events kept", n)
 	}
 }
+
+// The stretch that a story shows is that of the proof's own leases, though the same owners
+// overlap for longer later.
+func TestStoryIsOfTheLeasesThatAreProved(t *testing.T) {
+	holds := []Hold{
+		{Owner: "a", From: 10, To: 30}, {Owner: "b", From: 28, To: 50},
+		{Owner: "a", From: 60, To: 90}, {Owner: "c", From: 61, To: 90},
+	}
+	granted := func(owner string, at time.Duration) history.Event {
+		return history.Event{Op: history.Acquire, Kind: history.OK, Owner: owner, Time: at}
+	}
+	proof := []history.Event{granted("a", 10), {Op: history.Release, Kind: history.OK, Owner: "c", Time: 27}, granted("b", 28)}
+	if got := overlap(proved(holds, proof), []string{"a", "b", "c"}); got.From != 28 || got.To != 30 || got.Owners != [2]string{"a", "b"} {
+		t.Errorf("%+v", got)
+	}
+}

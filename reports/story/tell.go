@@ -25,7 +25,10 @@ func (c *Collector) story(n int, k *collected) Story {
 	witnesses := k.witnesses(c.nemesis)
 	s.Holds = believed(s.Events, c.header)
 	owners := involved(k.finding.Owners, witnesses)
-	if s.Overlap = overlap(s.Holds, owners); s.Overlap.Length() == 0 {
+	if s.Overlap = overlap(proved(s.Holds, witnesses), owners); s.Overlap.Length() == 0 {
+		s.Overlap = overlap(s.Holds, owners)
+	}
+	if s.Overlap.Length() == 0 {
 		s.Overlap = lateness(s.Holds, s.Events, witnesses)
 	}
 	s.From, s.To = extent(witnesses, s.Holds, owners)
