@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"locktorture/lockimpl"
@@ -106,7 +107,7 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 	defer l.work.Add(-1)              // Close waits until the queues have been left
 	r.ticket = time.Now().UnixMicro() // listening may take a while
 	l.listen(ctx)
-	r.member = l.member(r.shared)
+	r.member, r.gone = l.member(r.shared), new(atomic.Bool)
 	w := waiting.NewWaker(l.quorum)
 	if !r.shared { // readers are let in together, and each asks by itself
 		w.Place = waiting.Place{Member: r.member, Ticket: r.ticket, TTL: r.ttl.Milliseconds()}
@@ -123,6 +124,7 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 		if err == nil {
 			l.quitQueue(a, placed)
 			l.noteContention(k, tries > 0)
+			l.lines.Progress(k.Name)
 			return got, nil
 		}
 		if !retriable(ctx, err) {

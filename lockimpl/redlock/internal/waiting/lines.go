@@ -40,6 +40,8 @@ type line struct {
 	noted  time.Time
 
 	kept time.Time // when those behind the leader had their places kept
+
+	inVain int // how often one of them was named by fewer nodes than a quorum, since it was their turn last
 }
 
 func (q *Lines) line(key string) *line {

@@ -22,8 +22,8 @@ type Place struct {
 type Rest struct {
 	Pause time.Duration // of who leads
 	Soon  time.Duration // of who has come to lead
-	Named time.Duration // of who was named by fewer nodes than a quorum: the others may have no place of it
-	Every time.Duration // how often places are kept
+	Named time.Duration // of who was named by fewer nodes than a quorum, where the others may have no place of it: the first time
+	Every time.Duration // how often places are kept; the longest Named
 
 	// Keep keeps the places of a line of several: its leader's too, since a place that was
 	// lost is taken again before those behind it, whichever is asked for first.
@@ -45,7 +45,7 @@ func (q *Lines) Rest(ctx context.Context, key string, w *Waker, r Rest) bool {
 		}
 		if !named && w.isNamed() {
 			named = true
-			if at := time.Now().Add(r.Named); !asks || at.Before(until) {
+			if at := time.Now().Add(q.namedPause(key, r)); !asks || at.Before(until) {
 				asks, until = true, at
 			}
 		}
@@ -60,6 +60,7 @@ func (q *Lines) Rest(ctx context.Context, key string, w *Waker, r Rest) bool {
 		}
 		select {
 		case <-w.bell:
+			q.Progress(key)
 			return true
 		case <-due:
 			if asks && !time.Now().Before(until) {
@@ -69,6 +70,34 @@ func (q *Lines) Rest(ctx context.Context, key string, w *Waker, r Rest) bool {
 		case <-ctx.Done():
 			return false
 		}
+	}
+}
+
+// namedPause is the pause of who was named by fewer nodes than a quorum. It doubles with each
+// of the line that was, until a quorum names one or one is granted: where the others are held,
+// such a node grants each in vain, and names the next when that is undone.
+func (q *Lines) namedPause(key string, r Rest) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	ln := q.byKey[key]
+	times := min(ln.inVain, 16)
+	ln.inVain++
+	if times == 0 {
+		return r.Named
+	}
+	pause := max(r.Named, time.Millisecond)
+	if pause > r.Every>>times {
+		return r.Every
+	}
+	return pause << times
+}
+
+// Progress notes that a waiter for key was granted it, or may be.
+func (q *Lines) Progress(key string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if ln := q.byKey[key]; ln != nil {
+		ln.inVain = 0
 	}
 }
 
