@@ -25,6 +25,7 @@ type request struct {
 	intent bool   // the place is the client's, of one try after the other
 
 	gone *atomic.Bool // the waiter waits no more; nil where there is none
+	kept bool         // the waiter's place may be kept behind the attempt
 }
 
 // An attempt is one try to take one key, with an owner id of its own. Its

@@ -278,6 +278,9 @@ var holes = []cell{
 	{"hole 66", "", "TestWhoWasGrantedInVainLeavesNoPlace", "who was granted the key by a minority in vain, and gives up, leaves the place that was kept for it there since", []edit{
 		{"redlock/queue.go", "|| c.a.err != nil", "|| c.a.err != nil && !untrue(\"hole 66\")"},
 	}},
+	{"hole 67", "", "TestPlaceOfWhoHasLeftIsNotKept", "a place that was to be kept is taken again behind the leaving of its waiter", []edit{
+		{"redlock/queue.go", "!w.Again() && !o.Left()", "!w.Again() && (!o.Left() || untrue(\"hole 67\"))"},
+	}},
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},
 		{lua + "acquire.lua", "if run ~= string.match(ARGV[3], '^%S+') then return -2 end", ""},

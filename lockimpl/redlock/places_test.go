@@ -244,3 +244,18 @@ func TestWhoWasGrantedInVainLeavesNoPlace(t *testing.T) {
 		waitsNobody(t, holder)
 	})
 }
+
+// A place that was to be kept for a waiter that has left meanwhile is not taken again.
+func TestPlaceOfWhoHasLeftIsNotKept(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{Patience: time.Minute})
+		connect(t, l)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		redlock.KeepLate(ctx, l, "k")
+		time.Sleep(50 * time.Millisecond)
+		if in, err := l.Inspect(t.Context(), "k"); err != nil || in.Waiting != 1 {
+			t.Errorf("%d wait, want the one that has not left (%v)", in.Waiting, err)
+		}
+	})
+}

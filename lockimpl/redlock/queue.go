@@ -193,7 +193,7 @@ func (c *leaveCall) Wanted(bool) bool {
 	}
 	c.a.mu.Lock()
 	defer c.a.mu.Unlock()
-	return c.a.byNode[c.i].state != granted || c.a.err != nil
+	return c.a.byNode[c.i].state != granted || c.a.err != nil || c.a.r.kept
 }
 
 // Answer implements node.Call.
@@ -251,9 +251,10 @@ type keepCall struct {
 }
 
 // Encode implements node.Call. An attempt that a waiter has made since comes behind this
-// call, and so does its leaving: its place is kept, before those behind it. A call that is
-// sent again may come behind both, and then keeps only the places of those who rest: of one
-// that was granted the lock, or has left, the place would be taken again behind that.
+// call, as a rule: its place is kept, before those behind it. Who has left by now has no
+// place, since its leaving may have come before this. A call that is sent again may come behind
+// both, and then keeps only the places of those who rest: of one that was granted the lock, or
+// has left, the place would be taken again behind that.
 func (c *keepCall) Encode(w *node.Writer) {
 	w.Script(script.Keep, 5)
 	w.Refs(&c.k.Node, &c.k.Lock, &c.k.Flag, &c.k.Tickets, &c.k.Beats)
@@ -261,7 +262,7 @@ func (c *keepCall) Encode(w *node.Writer) {
 	w.IntRef(&c.l.patience)
 	w.IntRef(&c.ahead)
 	for _, o := range c.line {
-		if o.Resting() || !w.Again() {
+		if o.Resting() || !w.Again() && !o.Left() {
 			w.Ref(&o.Place.Member)
 			w.IntRef(&o.Place.Ticket)
 			w.IntRef(&o.Place.TTL)

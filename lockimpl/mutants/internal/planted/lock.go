@@ -227,8 +227,8 @@ func (l *Lock) undoingLate(meet func(runID string) error) func(runID string) err
 	return func(runID string) error {
 		err := meet(runID)
 		if err == nil {
-			l.retries.sendNow()
 			l.late.sendNow()
+			l.retries.sendNow()
 		}
 		return err
 	}

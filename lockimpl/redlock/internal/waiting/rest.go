@@ -71,15 +71,24 @@ func (q *Lines) Rest(ctx context.Context, key string, w *Waker, r Rest) bool {
 	}
 }
 
-// namedPause is the pause of who was named by fewer nodes than a quorum. It doubles with each
-// of the line that was, until a quorum names one or one is granted: where the others are held,
-// such a node grants each in vain, and names the next when that is undone.
+// namedPause is the pause of who was named by fewer nodes than a quorum. It doubles each time
+// that one of the line has asked for this reason, until a quorum names one or one is granted:
+// where the others are held, such a node grants each in vain, and names the next when that is
+// undone.
 func (q *Lines) namedPause(key string, r Rest) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	ln := q.byKey[key]
-	times := min(ln.inVain, 16)
-	ln.inVain++
+	ln, now := q.byKey[key], time.Now()
+	if ln.inVain == 0 || !now.Before(ln.asks) {
+		ln.inVain++
+		ln.asks = now.Add(ln.namedPause(r))
+	}
+	return ln.namedPause(r)
+}
+
+// namedPause is that of the line as it is. The mutex of the lines is held.
+func (ln *line) namedPause(r Rest) time.Duration {
+	times := min(ln.inVain-1, 16)
 	if times == 0 {
 		return r.Named
 	}
@@ -101,6 +110,16 @@ func (q *Lines) Progress(key string) {
 
 // Resting reports whether the waiter has nothing else under way than its wait.
 func (w *Waker) Resting() bool { return w.resting.Load() }
+
+// IsKept reports whether somebody is about to keep the place of a waiter that rests no more:
+// that may come behind what the waiter asks next.
+func (w *Waker) IsKept() bool { return w.keeping.Load() > 0 }
+
+// Leave notes that the waiter waits no more, before its places are taken away.
+func (w *Waker) Leave() { w.gone.Store(true) }
+
+// Left reports whether the waiter waits no more.
+func (w *Waker) Left() bool { return w.gone.Load() }
 
 // asks reports whether the waiter asks without being rung.
 func (w *Waker) asks() bool { return w.Place == Place{} || w.leads.Load() }
@@ -129,13 +148,19 @@ func (q *Lines) keep(key string, w *Waker, r Rest) (next time.Duration, keeps bo
 	ln.kept = time.Now()
 	var line []*Waker
 	for _, o := range ln.wakers {
+		o.keeping.Add(1) // before it is asked whether it rests: it looks the other way round
 		if o.Place != (Place{}) && o.Resting() {
 			line = append(line, o)
+		} else {
+			o.keeping.Add(-1)
 		}
 	}
 	q.mu.Unlock()
 	if len(line) > 1 {
 		r.Keep(line)
+	}
+	for _, o := range line {
+		o.keeping.Add(-1)
 	}
 	return r.Every, true
 }
