@@ -23,6 +23,9 @@ type request struct {
 	member string // place in the queue; "" does not queue
 	ticket int64  // orders the queue: earlier comes first
 	intent bool   // the place is the client's, of one try after the other
+
+	gone *atomic.Bool // the waiter waits no more; nil where there is none
+	kept bool         // the waiter's place may be kept behind the attempt
 }
 
 // An attempt is one try to take one key, with an owner id of its own. Its

@@ -1,11 +1,14 @@
 package redlock
 
 import (
+	"context"
+	"runtime"
 	"strconv"
 	"time"
 
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/redlock/internal/keys"
+	"locktorture/lockimpl/redlock/internal/waiting"
 )
 
 // Suspend makes it as if the machine had been suspended for d since the lease
@@ -52,4 +55,24 @@ func SentAgain(l *Lock) int {
 		r.mu.Unlock()
 	}
 	return n
+}
+
+// KeepLate has the places of two of a client's waiters kept as if that had been decided while
+// both waited: one has left since, the other waits until ctx ends.
+func KeepLate(ctx context.Context, l *Lock, key string) {
+	line := make([]*waiting.Waker, 2)
+	for i := range line {
+		line[i] = waiting.NewWaker(l.quorum)
+		line[i].Place = waiting.Place{Member: l.member(false), Ticket: time.Now().UnixMicro(), TTL: 1000}
+	}
+	line[0].Leave()
+	leave := l.lines.Join(key, line[1].Place.Member, line[1])
+	go func() {
+		defer leave()
+		l.lines.Rest(ctx, key, line[1], waiting.Rest{Pause: time.Hour, Every: time.Hour})
+	}()
+	for !line[1].Resting() {
+		runtime.Gosched()
+	}
+	l.keepPlaces(l.keys(key), line)
 }

@@ -252,13 +252,34 @@ var holes = []cell{
 	}},
 
 	{"hole 58", "", "TestPlaceOfWhoGaveUpIsTakenAwayOnceItsNodeIsBack", "who gives up while a node is out of reach keeps everybody else from the key there for its Patience", []edit{
-		{"redlock/queue.go", "if r.Outcome != node.Executed && c.placed &&", "if r.Outcome != node.Executed && !untrue(\"hole 58\") && c.placed &&"},
+		{"redlock/queue.go", "r.Outcome != node.Executed && c.mayBePlaced()", "r.Outcome != node.Executed && !untrue(\"hole 58\") && c.mayBePlaced()"},
 	}},
 	{"hole 59", "", "TestWriterThatTriesNoMoreKeepsNobodyOut", "a writer that tries, and is refused by readers, keeps everybody else from the key for the Patience of those who wait", []edit{
 		{"redlock/lock.go", "betweenTries: min(cfg.Patience, mostBetweenTries).Milliseconds()", "betweenTries: map[bool]int64{true: cfg.Patience.Milliseconds(), false: min(cfg.Patience, mostBetweenTries).Milliseconds()}[untrue(\"hole 59\")]"},
 	}},
 	{"hole 60", "", "TestWaiterNamedByAMinorityAsksSoon", "a waiter that is named by fewer nodes than a quorum asks again only once the lease that it was refused for would be over", []edit{
 		{"redlock/wait.go", "Named: l.upTo(min(l.cfg.RetryMax, every)),", "Named: map[bool]time.Duration{true: mostDuration, false: l.upTo(min(l.cfg.RetryMax, every))}[untrue(\"hole 60\")],"},
+	}},
+	{"hole 61", "", "TestPlaceThatAnEarlierAttemptTakesLateIsTakenAway", "an attempt that a node executes after its waiter gave up, and that was not its last, leaves a place there for the waiter's Patience", []edit{
+		{"redlock/release.go", "c.tombstone > 0 {", "c.tombstone > 0 && !untrue(\"hole 61\") {"},
+	}},
+	{"hole 62", "", "TestAcquireThatLandsBehindTheLeavingLeavesNoPlace", "an acquire that is sent again, since the node forgot its script, lands behind the leaving of a waiter that others granted, and leaves a place", []edit{
+		{"redlock/queue.go", "r.Outcome == node.Executed && c.isAhead():", "r.Outcome == node.Executed && c.isAhead() && !untrue(\"hole 62\"):"},
+	}},
+	{"hole 63", "", "TestNodeThatIsAwayIsAskedEverMoreRarely", "a node that is away is dialled twenty times a second for the Patience of who gave up", []edit{
+		{"redlock/again.go", "max(retryRelease, awayPause(since))", "max(retryRelease, none(\"hole 63\", awayPause(since)))"},
+	}},
+	{"hole 64", "", "TestWhoWaitsBehindATryIsWokenAtItsEnd", "nobody wakes who waits behind the place of a writer that only tried, and the release that named it is lost", []edit{
+		{"redlock/queue.go", "if queued {\n\t\t\ttime.AfterFunc", "if queued && !untrue(\"hole 64\") {\n\t\t\ttime.AfterFunc"},
+	}},
+	{"hole 65", "", "TestLongLineThatAMinorityNamesAsksSeldom", "a long line asks again and again for a key that only a minority of nodes can grant", []edit{
+		{"redlock/internal/waiting/rest.go", "if times == 0 {", "if times == 0 || untrue(\"hole 65\") {"},
+	}},
+	{"hole 66", "", "TestWhoWasGrantedInVainLeavesNoPlace", "who was granted the key by a minority in vain, and gives up, leaves the place that was kept for it there since", []edit{
+		{"redlock/queue.go", "|| c.a.err != nil", "|| c.a.err != nil && !untrue(\"hole 66\")"},
+	}},
+	{"hole 67", "", "TestPlaceOfWhoHasLeftIsNotKept", "a place that was to be kept is taken again behind the leaving of its waiter", []edit{
+		{"redlock/queue.go", "!w.Again() && !o.Left()", "!w.Again() && (!o.Left() || untrue(\"hole 67\"))"},
 	}},
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

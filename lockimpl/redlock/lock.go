@@ -218,12 +218,14 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	return l, nil
 }
 
-// undoingLate is meet, and has undone what the node may have executed late.
+// undoingLate is meet, and has undone at once what the node was asked to undo in vain, and
+// what it may have executed late.
 func (l *Lock) undoingLate(meet func(runID string) error) func(runID string) error {
 	return func(runID string) error {
 		err := meet(runID)
 		if err == nil {
 			l.late.sendNow()
+			l.retries.sendNow()
 		}
 		return err
 	}

@@ -91,12 +91,27 @@ func (l *Lock) tryExclusive(ctx context.Context, k *keys.Set, r request) (*lease
 	got, err := a.run(ctx)
 	switch {
 	case errors.Is(err, lockimpl.ErrHeld) && a.byReaders():
-		l.intents.Set(k.Name, time.Now().Add(time.Duration(l.betweenTries)*time.Millisecond))
+		between := time.Duration(l.betweenTries) * time.Millisecond
+		l.intents.Set(k.Name, time.Now().Add(between))
+		if queued {
+			time.AfterFunc(between+time.Millisecond, func() { l.endIntent(a) })
+		}
 	case queued:
 		l.intents.Clear(k.Name)
 		l.quitQueue(a, a.mayQueue())
 	}
 	return got, err
+}
+
+// endIntent takes the place of a try out of the queue where no other has followed it: a
+// release has woken nobody if it found that place first, and a place that ends by itself
+// wakes nobody either.
+func (l *Lock) endIntent(a *attempt) {
+	if l.intents.Alive(a.k.Name) || !l.work.Begin(1) {
+		return
+	}
+	defer l.work.Add(-1)
+	l.quitQueue(a, a.mayQueue())
 }
 
 // byReaders reports whether readers stood in the way.
@@ -111,20 +126,43 @@ func (a *attempt) mayQueue() (nodes uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range a.byNode {
-		if s := &a.byNode[i]; s.held || !a.absent(s) {
+		if a.mayQueueOn(i) {
 			nodes |= 1 << i
 		}
 	}
 	return nodes
 }
 
+// mayQueueOn is mayQueue of one node. mu is held.
+func (a *attempt) mayQueueOn(i int) bool {
+	s := &a.byNode[i]
+	return s.held || !a.absent(s)
+}
+
 // quitQueue takes the waiter of an attempt out of the queue of every node that
 // did not grant it. On those of placed, which are bits, it may have a place.
 func (l *Lock) quitQueue(a *attempt, placed uint64) {
-	dead := time.Now().Add(time.Duration(*a.patience())*time.Millisecond + l.cfg.NodeTimeout)
+	if a.r.gone != nil {
+		a.r.gone.Store(true)
+	}
 	for i := range l.nodes {
-		l.work.Add(1)
-		l.nodes[i].Send(&leaveCall{a: a, i: i, placed: placed>>i&1 == 1, dead: dead})
+		a.leave(i, placed>>i&1 == 1)
+	}
+}
+
+// leave takes the attempt's waiter out of the queue of one node.
+func (a *attempt) leave(i int, placed bool) {
+	now := time.Now()
+	dead := now.Add(time.Duration(*a.patience())*time.Millisecond + a.l.cfg.NodeTimeout)
+	a.l.work.Add(1)
+	a.l.nodes[i].Send(&leaveCall{a: a, i: i, placed: placed, since: now, dead: dead})
+}
+
+// leaveBehind takes a waiter that waits no more out of the queue of a node that may have
+// executed the attempt, one of its earlier ones perhaps, after it was asked to do so.
+func (a *attempt) leaveBehind(i int) {
+	if a.r.gone != nil && a.r.gone.Load() {
+		a.leave(i, true)
 	}
 }
 
@@ -134,6 +172,7 @@ type leaveCall struct {
 	a      *attempt
 	i      int
 	placed bool
+	since  time.Time // it is asked for
 	dead   time.Time // by then the waiter counts as dead by itself
 }
 
@@ -145,23 +184,45 @@ func (c *leaveCall) Encode(w *node.Writer) {
 	w.IntRef(&l.patience)
 }
 
-// Wanted implements node.Call: the grant took the waiter out of the queue, and the place of
-// a client's tries is that of its next one, when there is to be one.
+// Wanted implements node.Call: the grant took the waiter out of the queue, unless it was in
+// vain, so that its place may have been kept since; and the place of a client's tries is that
+// of its next one, when there is to be one.
 func (c *leaveCall) Wanted(bool) bool {
 	if c.a.r.intent && c.a.l.intents.Alive(c.a.k.Name) {
 		return false
 	}
 	c.a.mu.Lock()
 	defer c.a.mu.Unlock()
-	return c.a.byNode[c.i].state != granted
+	return c.a.byNode[c.i].state != granted || c.a.err != nil || c.a.r.kept
 }
 
 // Answer implements node.Call.
 func (c *leaveCall) Answer(r node.Reply) {
-	if r.Outcome != node.Executed && c.placed && c.Wanted(false) && c.a.again(c.i, c, c.dead) {
+	switch wanted := c.Wanted(false); {
+	case wanted && r.Outcome == node.Executed && c.isAhead():
+		c.a.l.nodes[c.i].Send(c)
+		return
+	case wanted && r.Outcome != node.Executed && c.mayBePlaced() && c.a.again(c.i, c, c.since, c.dead):
 		return
 	}
 	c.a.l.work.Add(-1)
+}
+
+// isAhead reports whether the acquire, which was sent before, has yet to be executed: the
+// server had forgotten its script, so that it is sent again, behind this.
+func (c *leaveCall) isAhead() bool {
+	c.a.mu.Lock()
+	defer c.a.mu.Unlock()
+	s := &c.a.byNode[c.i]
+	return s.state == pending && s.sent.Load()
+}
+
+// mayBePlaced reports whether the waiter may have a place on the node: one that it was known
+// to have, or that the last attempt took after it had been granted by others.
+func (c *leaveCall) mayBePlaced() bool {
+	c.a.mu.Lock()
+	defer c.a.mu.Unlock()
+	return c.placed || c.a.mayQueueOn(c.i)
 }
 
 // keptTogether is how many places one script keeps: others wait for it.
@@ -190,9 +251,10 @@ type keepCall struct {
 }
 
 // Encode implements node.Call. An attempt that a waiter has made since comes behind this
-// call, and so does its leaving: its place is kept, before those behind it. A call that is
-// sent again may come behind both, and then keeps only the places of those who rest: of one
-// that was granted the lock, or has left, the place would be taken again behind that.
+// call, as a rule: its place is kept, before those behind it. Who has left by now has no
+// place, since its leaving may have come before this. A call that is sent again may come behind
+// both, and then keeps only the places of those who rest: of one that was granted the lock, or
+// has left, the place would be taken again behind that.
 func (c *keepCall) Encode(w *node.Writer) {
 	w.Script(script.Keep, 5)
 	w.Refs(&c.k.Node, &c.k.Lock, &c.k.Flag, &c.k.Tickets, &c.k.Beats)
@@ -200,7 +262,7 @@ func (c *keepCall) Encode(w *node.Writer) {
 	w.IntRef(&c.l.patience)
 	w.IntRef(&c.ahead)
 	for _, o := range c.line {
-		if o.Resting() || !w.Again() {
+		if o.Resting() || !w.Again() && !o.Left() {
 			w.Ref(&o.Place.Member)
 			w.IntRef(&o.Place.Ticket)
 			w.IntRef(&o.Place.TTL)

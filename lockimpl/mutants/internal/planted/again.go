@@ -10,8 +10,14 @@ import (
 )
 
 // retryRelease is the pause before a call that gives something back is sent again to a node
-// that did not answer it. It is sent until what it gives back has ended by itself.
+// that did not answer it, at first; later it is a share of the time for which that goes on. It
+// is sent at once when the node is connected to again, until what it gives back has ended by itself.
 const retryRelease = 50 * time.Millisecond
+
+// awayPause is the part of a pause that grows with the time since then.
+func awayPause(since time.Time) time.Duration {
+	return min(time.Since(since)/awayShare, mostRetryLate)
+}
 
 // retryLate is that pause behind end, when it has, where the node may still get what was
 // sent to it: a server that was stopped, or a network that held it up, has no bound on how
@@ -19,8 +25,7 @@ const retryRelease = 50 * time.Millisecond
 // to again, and until then more and more seldom, since it may be gone for good. They are
 // few: what a node was sent by connections that it did not answer any more.
 func (a *attempt) retryLate(end time.Time) time.Duration {
-	away := min(time.Since(end)/awayShare, mostRetryLate)
-	return max(retryRelease, a.l.cfg.NodeTimeout/2, a.r.ttl/4, away)
+	return max(retryRelease, a.l.cfg.NodeTimeout/2, a.r.ttl/4, awayPause(end))
 }
 
 const (
@@ -29,15 +34,17 @@ const (
 )
 
 // again has call, which gives back what the attempt has on a node and was not answered,
-// sent once more after a while. It reports false where it is not sent any more: what it gives
-// back has ended by itself at end, and the node will not get the attempt after that.
-func (a *attempt) again(i int, call node.Call, end time.Time) bool {
+// sent once more after a while, which grows with the time since it was asked for. It reports
+// false where it is not sent any more: what it gives back has ended by itself at end, and the
+// node will not get the attempt after that.
+func (a *attempt) again(i int, call node.Call, since, end time.Time) bool {
 	l := a.l
 	if l.closed.Load() {
 		return false
 	}
 	if time.Now().Before(end) {
-		l.retries.add(l.nodes[i], call, retryRelease)
+		l.retries.add(l.nodes[i], call, max(retryRelease, awayPause(since)))
+		l.sendLastRetries()
 		return true
 	}
 	a.mu.Lock()
@@ -45,8 +52,17 @@ func (a *attempt) again(i int, call node.Call, end time.Time) bool {
 	a.mu.Unlock()
 	if late {
 		l.late.add(l.nodes[i], call, a.retryLate(end))
+		l.sendLastRetries()
 	}
 	return late
+}
+
+// sendLastRetries has what was added as the lock was being closed sent now: Close waits for it.
+func (l *Lock) sendLastRetries() {
+	if l.closed.Load() {
+		l.retries.sendNow()
+		l.late.sendNow()
+	}
 }
 
 // retries are the calls that a node did not answer and that are sent again.

@@ -40,10 +40,11 @@ type release struct {
 type releaseCall struct {
 	*release
 	i                 int
-	gossip, tombstone int64 // as they are sent
-	err               error // why the node has not confirmed; guarded by release.mu
-	failed            bool  // the script failed there, perhaps behind the deletion
-	counted, doubtful bool  // whether it was answered, and by nobody who knows; guarded by release.mu
+	gossip, tombstone int64     // as they are sent
+	err               error     // why the node has not confirmed; guarded by release.mu
+	since             time.Time // it was not answered
+	failed            bool      // the script failed there, perhaps behind the deletion
+	counted, doubtful bool      // whether it was answered, and by nobody who knows; guarded by release.mu
 }
 
 // undo ends the attempt and sends its release. It does not wait.
@@ -141,7 +142,10 @@ func (c *releaseCall) Answer(r node.Reply) {
 	deleted := r.Outcome == node.Executed && r.Int() == 1
 	answered := r.Outcome == node.Executed || !c.Wanted(false)
 	c.failed = c.failed || node.IsOfScript(r.Err)
-	if !answered && c.a.again(c.i, c, c.expires) {
+	if !answered && c.since.IsZero() {
+		c.since = time.Now()
+	}
+	if !answered && c.a.again(c.i, c, c.since, c.expires) {
 		c.count(false, true, l.of(c.i, r.Err))
 		return
 	}
@@ -154,6 +158,9 @@ func (c *releaseCall) Answer(r node.Reply) {
 		err = l.of(c.i, errHeededBefore)
 	}
 	c.count(deleted, !answered || byACopy, err)
+	if r.Outcome == node.Executed && c.tombstone > 0 { // the acquire may have come late, before this
+		c.a.leaveBehind(c.i)
+	}
 	l.work.Add(-1)
 }
 

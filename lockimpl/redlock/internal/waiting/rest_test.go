@@ -141,3 +141,80 @@ func TestReaderAsksByItself(t *testing.T) {
 		<-all[1].asked
 	})
 }
+
+// Who asks while its place is about to be kept knows that this may come behind what it asks.
+func TestWhosePlaceIsAboutToBeKeptKnowsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Lines
+		all, _ := restInLine(t, &q, 3)
+		keeper := NewWaker(1)
+		keeper.leads.Store(true)
+		kept := 0
+		time.Sleep(35 * time.Second)
+		q.byKey["k"].kept = time.Time{}
+		q.keep("k", keeper, Rest{Every: time.Second, Keep: func(line []*Waker) {
+			for _, w := range line {
+				if w.IsKept() {
+					kept++
+				}
+			}
+		}})
+		if kept != 3 {
+			t.Errorf("%d of 3 know that their places are being kept", kept)
+		}
+		for _, r := range all {
+			if r.w.IsKept() {
+				t.Error("one takes its place for being kept that was kept before")
+			}
+			r.stop()
+			<-r.asked
+		}
+	})
+}
+
+// Named by a minority again and again, a line asks ever more rarely, until it is its turn; of
+// several who are named at once each asks as soon as the first.
+func TestLineThatIsNamedInVainAsksEverMoreRarely(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Lines
+		defer q.Join("k", "x:c:0", NewWaker(2))()
+		pauses := func(r Rest, want ...time.Duration) {
+			t.Helper()
+			for i, want := range want {
+				for range 3 {
+					if got := q.namedPause("k", r); got != want {
+						t.Errorf("naming %d: pause of %v, want %v", i+1, got, want)
+					}
+					time.Sleep(want / 4)
+				}
+				time.Sleep(want)
+			}
+			q.Progress("k")
+			q.Progress("nobody waits for it")
+		}
+		long := Rest{Named: 4 * time.Second, Every: 20 * time.Second}
+		most := 20 * time.Second
+		pauses(long, 4*time.Second, 8*time.Second, 16*time.Second, most, most, most, most, most, most, most, most, most, most, most, most, most, most, most, most)
+		pauses(long, 4*time.Second, 8*time.Second)
+		for _, want := range []time.Duration{0, 2, 4, 8, 10, 10} {
+			if got := q.namedPause("k", Rest{Every: 10 * time.Millisecond}); got != want*time.Millisecond {
+				t.Errorf("without a pause of its own: %v, want %d ms", got, want)
+			}
+			time.Sleep(want * time.Millisecond)
+		}
+	})
+}
+
+// A quorum that names one of a line ends what it was named in vain; so does a release nearby.
+func TestBellEndsNamingInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Lines
+		all, _ := restInLine(t, &q, 1)
+		q.byKey["k"].inVain = 5
+		q.Poke("k")
+		<-all[0].asked
+		if n := q.byKey["k"].inVain; n != 0 {
+			t.Errorf("%d in vain after its turn", n)
+		}
+	})
+}

@@ -42,6 +42,9 @@ type line struct {
 	noted  time.Time
 
 	kept time.Time // when those behind the leader had their places kept
+
+	inVain int       // how often fewer nodes than a quorum named some of them, since it was their turn last
+	asks   time.Time // when who was named last so asks
 }
 
 func (q *Lines) line(key string) *line {

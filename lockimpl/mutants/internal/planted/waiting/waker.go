@@ -13,6 +13,8 @@ type Waker struct {
 	Place Place // set before it joins a line, of who has its place kept by others
 
 	resting, leads atomic.Bool
+	keeping        atomic.Int32 // those who are about to keep its place
+	gone           atomic.Bool
 	news           chan struct{} // a node was heard, or the waiter leads now
 
 	mu     sync.Mutex

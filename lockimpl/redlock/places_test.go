@@ -1,0 +1,261 @@
+package redlock_test
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+	"locktorture/lockimpl/redlock/internal/script"
+)
+
+// waitsNobody reports an error unless nobody waits for k on any node.
+func waitsNobody(t *testing.T, l *redlock.Lock) {
+	t.Helper()
+	if in, err := l.Inspect(t.Context(), "k"); err != nil || in.Waiting != 0 {
+		t.Errorf("%d wait, want nobody (%v)", in.Waiting, err)
+	}
+}
+
+// connect has a client connect to every node.
+func connect(t *testing.T, l *redlock.Lock) {
+	t.Helper()
+	lease := get(t, l, "another", time.Second)
+	time.Sleep(50 * time.Millisecond)
+	if err := lease.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+}
+
+// A node may get an early attempt of a waiter long after that has given up, and its last
+// attempt never: the place that the early one takes is taken away again.
+func TestPlaceThatAnEarlierAttemptTakesLateIsTakenAway(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		for name, ask := range map[string]func(ctx context.Context, l *redlock.Lock) (*redlock.Lease, error){
+			"fair": func(ctx context.Context, l *redlock.Lock) (*redlock.Lease, error) {
+				return l.AcquireFair(ctx, "k", time.Second)
+			},
+			"shared": func(ctx context.Context, l *redlock.Lock) (*redlock.Lease, error) {
+				return l.AcquireSharedWait(ctx, "k", time.Second)
+			},
+		} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				other, _ := api(w, redlock.Config{})
+				l, links := api(w, redlock.Config{Patience: 5 * time.Second})
+				connect(t, l)
+				for _, link := range links {
+					link.Up.Hold()
+				}
+				if err := within(t, 3*time.Second, func(ctx context.Context) error { _, err := ask(ctx, l); return err }); err == nil {
+					t.Fatal("granted by nobody")
+				}
+				time.Sleep(20 * time.Second) // longer than the place of who stops asking is kept
+				held := get(t, other, "k", 9*time.Second)
+				for _, link := range links {
+					link.Up.Free()
+				}
+				time.Sleep(time.Second)
+				if in, err := other.Inspect(t.Context(), "k"); err != nil || in.Waiting != 0 {
+					t.Errorf("%s, %d nodes: %d wait, want nobody (%v)", name, n, in.Waiting, err)
+				}
+				if err := held.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// A node that has forgotten the script of an acquire is sent that again, behind the call that
+// takes the waiter out of line, since others have granted the lock: it has no place there.
+func TestAcquireThatLandsBehindTheLeavingLeavesNoPlace(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{Patience: time.Minute})
+		other, othersLinks := api(w, redlock.Config{})
+		connect(t, l)
+		held := get(t, other, "k", 9*time.Second)
+		time.Sleep(100 * time.Millisecond)
+		othersLinks[2].Refuse(true) // node 3 keeps the lease, and refuses
+		othersLinks[2].Cut()
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		links[2].Down.Delay(40 * time.Millisecond)
+		busy := make(chan *redlock.Lease, 1)
+		go func() {
+			lease, _ := l.AcquireShared(t.Context(), "another", time.Second)
+			busy <- lease
+		}()
+		time.Sleep(20 * time.Millisecond) // a pipeline to node 3 is in flight
+		w.ForgetScripts(3, script.Leave.Source)
+		if _, err := l.AcquireFair(t.Context(), "k", 9*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		<-busy
+		time.Sleep(time.Second)
+		waitsNobody(t, l)
+		othersLinks[2].Refuse(false)
+	})
+}
+
+// A node that is away is asked ever more rarely to take a waiter out of line, however long it
+// would be kept there, and at once when it is connected to again.
+func TestNodeThatIsAwayIsAskedEverMoreRarely(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		other, _ := api(w, redlock.Config{})
+		var dials atomic.Int64
+		factory := redlock.NewFactory(redlock.Config{Patience: time.Hour})
+		client, links := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+			dial := nodes[2].Dial
+			nodes[2].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				dials.Add(1)
+				return dial(ctx, network, addr)
+			}
+			return factory(nodes)
+		})
+		l := client.(*redlock.Locker).Lock
+		connect(t, l)
+		held := get(t, other, "k", 9*time.Second)
+		time.Sleep(50 * time.Millisecond)
+		if err := within(t, time.Second, func(ctx context.Context) error {
+			time.AfterFunc(900*time.Millisecond, func() {
+				links[2].Refuse(true)
+				links[2].Cut()
+			})
+			_, err := l.AcquireWait(ctx, "k", time.Second)
+			return err
+		}); err == nil {
+			t.Fatal("granted to two")
+		}
+		if err := held.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		before := dials.Load()
+		time.Sleep(10 * time.Minute)
+		if got := dials.Load() - before; got > 1500 { // most are the subscription's, about one a second
+			t.Errorf("dialled %d times in ten minutes", got)
+		}
+		links[2].Refuse(false)
+		connect(t, l) // which asks every node
+		waitsNobody(t, other)
+	})
+}
+
+// The place of a writer that has tried comes to its end, and who waits behind it, and asks
+// seldom, is woken then: the readers who left meanwhile woke nobody, since nobody tried.
+func TestWhoWaitsBehindATryIsWokenAtItsEnd(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			readers, _ := api(w, redlock.Config{})
+			tries, _ := api(w, redlock.Config{})
+			l, _ := api(w, redlock.Config{Patience: time.Minute})
+			connect(t, l)
+			read, err := readers.AcquireShared(t.Context(), "k", 9*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+			for range 3 {
+				if _, err := tries.Acquire(t.Context(), "k", time.Second); err == nil {
+					t.Fatal("granted beside a reader")
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			granted := make(chan error, 1)
+			go func() { _, err := l.AcquireWait(t.Context(), "k", time.Second); granted <- err }()
+			time.Sleep(100 * time.Millisecond)
+			if err := read.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(250 * time.Millisecond)
+			if len(granted) > 0 {
+				t.Error("granted before the place of the last try has ended")
+			}
+			awaitPromptly(t, granted)
+			waitsNobody(t, l)
+		})
+	}
+}
+
+// A long line for a key that is free on a minority of the nodes does not ask again and again:
+// each is granted it there in vain, and the next is named when that is undone.
+func TestLongLineThatAMinorityNamesAsksSeldom(t *testing.T) {
+	for _, cfg := range []redlock.Config{{Patience: time.Minute}, {RetryMin: 1, RetryMax: 1}} {
+		world.Run(t, 3, func(t *testing.T, w *world.World) {
+			holder, links := api(w, redlock.Config{})
+			links[0].Refuse(true)
+			held := get(t, holder, "k", 10*time.Second)
+			l, _ := api(w, cfg)
+			connect(t, l)
+			ctx, cancel := context.WithCancel(t.Context())
+			var line sync.WaitGroup
+			for range 100 {
+				line.Go(func() { _, _ = l.AcquireFair(ctx, "k", 9*time.Second) })
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(4 * time.Second)
+			before := w.Commands(1)
+			time.Sleep(4 * time.Second)
+			if got := (w.Commands(1) - before) / 4; got > 600 {
+				t.Errorf("%+v: %d commands a second, want at most 600", cfg, got)
+			}
+			cancel()
+			line.Wait()
+			time.Sleep(50 * time.Millisecond) // until all have left
+			links[0].Refuse(false)
+			if err := held.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			waitsNobody(t, holder)
+		})
+	}
+}
+
+// A waiter that was granted the lock by a minority, in vain, and whose place was kept there since
+// by who leads its line, leaves that place when it gives up.
+func TestWhoWasGrantedInVainLeavesNoPlace(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		holder, links := api(w, redlock.Config{})
+		links[0].Refuse(true)
+		held := get(t, holder, "k", 10*time.Second)
+		l, _ := api(w, redlock.Config{Patience: 3 * time.Second})
+		connect(t, l)
+		ctx, cancel := context.WithCancel(t.Context())
+		var line sync.WaitGroup
+		for range 5 {
+			line.Go(func() { _, _ = l.AcquireFair(ctx, "k", 9*time.Second) })
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(8 * time.Second)
+		links[0].Refuse(false)
+		cancel()
+		line.Wait()
+		time.Sleep(50 * time.Millisecond) // until all have left
+		if err := held.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		connect(t, holder)
+		waitsNobody(t, holder)
+	})
+}
+
+// A place that was to be kept for a waiter that has left meanwhile is not taken again.
+func TestPlaceOfWhoHasLeftIsNotKept(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{Patience: time.Minute})
+		connect(t, l)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		redlock.KeepLate(ctx, l, "k")
+		time.Sleep(50 * time.Millisecond)
+		if in, err := l.Inspect(t.Context(), "k"); err != nil || in.Waiting != 1 {
+			t.Errorf("%d wait, want the one that has not left (%v)", in.Waiting, err)
+		}
+	})
+}
