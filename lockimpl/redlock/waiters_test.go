@@ -328,9 +328,12 @@ func TestWaiterAsksAgainOnceAnotherNodeCanBeHeard(t *testing.T) {
 		time.Sleep(time.Second) // two nodes can be heard
 		links[0].Refuse(true)
 		links[0].Cut()
+		links[1].Down.Drop() // nor is it named by the node that it hears
 		if err := held.Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(20 * time.Millisecond)
+		links[1].Down.Free()
 		time.Sleep(time.Second)
 		links[2].Refuse(false)
 		began := time.Now()
