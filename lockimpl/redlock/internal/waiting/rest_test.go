@@ -151,7 +151,9 @@ func TestWhosePlaceIsAboutToBeKeptKnowsIt(t *testing.T) {
 		keeper.leads.Store(true)
 		kept := 0
 		time.Sleep(35 * time.Second)
+		q.mu.Lock()
 		q.byKey["k"].kept = time.Time{}
+		q.mu.Unlock()
 		q.keep("k", keeper, Rest{Every: time.Second, Keep: func(line []*Waker) {
 			for _, w := range line {
 				if w.IsKept() {
