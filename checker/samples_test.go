@@ -315,6 +315,10 @@ func unservedWaiters() []boundCase {
 		 11ms a ok release k
 		 12ms witness ok key k node n1 value sample note lock:k began 12ms pttl -2
 		 12ms witness ok key k node n2 value sample note lock:k began 12ms pttl -2`
+	crashed := strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
+		 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
+		 11ms nemesis invoke heal crash-client target {"clients":["a"]}
+		 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1)
 	const header = "ttl 100ms nodes 3 quorum 2"
 	return []boundCase{
 		{bounds: wake, verdictCase: verdictCase{
@@ -419,10 +423,7 @@ func unservedWaiters() []boundCase {
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "its holder is no more, and nobody wakes it for as long as any key may stay without a grant", header: header, want: Fail, violations: []string{"L2 [7 17]"},
-			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
-				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
-				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
-				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+			history: crashed + `
 				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
 				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
 				 1100ms witness ok key k node n1 value sample note lock:k began 1100ms pttl -2
@@ -431,10 +432,7 @@ func unservedWaiters() []boundCase {
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "its holder is no more, and what that left behind may be why nobody was served until then", header: header, want: Pass,
-			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
-				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
-				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
-				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+			history: crashed + `
 				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
 				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
 				 760ms witness ok key k node n1 value sample note lock:k began 760ms pttl -2
@@ -443,10 +441,7 @@ func unservedWaiters() []boundCase {
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "its holder is no more, and it looks again by itself before long", header: header, want: Pass,
-			history: strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", `10ms nemesis invoke fault crash-client target {"clients":["a"]}
-				 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
-				 11ms nemesis invoke heal crash-client target {"clients":["a"]}
-				 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1) + `
+			history: crashed + `
 				 150ms witness ok key k node n1 value sample note lock:k began 150ms pttl -2
 				 150ms witness ok key k node n2 value sample note lock:k began 150ms pttl -2
 				 690ms witness ok key k node n1 value sample note lock:k began 690ms pttl -2

@@ -23,9 +23,7 @@ func (s *simulateCommand) playOnRedis(cmd *cobra.Command, p *simulate.Player, fi
 		return startError(cmd.Context(), err)
 	}
 	defer discard()
-	round := file.Round // made small, it may end before its sections do: in a run there, one must end
-	round.Duration = max(round.Duration, round.Load.Hold.Mean, round.Load.Hold.Max)
-	real, err := hunt.OnServers(cmd.Context(), p.Lock, file.Nodes, s.playWith, s.out, round, file.Finding, s.onRedis)
+	real, err := hunt.OnServers(cmd.Context(), p.Lock, file.Nodes, s.playWith, s.out, file.Round, file.Finding, s.onRedis)
 	if err != nil {
 		return fmt.Errorf("--on-redis: %w", err)
 	}

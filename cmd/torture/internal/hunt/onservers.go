@@ -41,6 +41,8 @@ func OnServers(ctx context.Context, lock catalogue.Lock, nodes int, play Player,
 		lock: lock, base: base, play: play, keep: func([]search.Finding) bool { return false },
 		stalled: func() {}, until: func(id string) bool { return id == f.ID }, counts: ignoreCells,
 	}
+	// Made small, it may end before its sections do; there, one must end.
+	r.Duration = max(r.Duration, r.Load.Hold.Mean, r.Load.Hold.Max)
 	if err := e.Fits(r); err != nil {
 		return nil, err
 	}

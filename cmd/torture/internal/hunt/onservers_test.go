@@ -3,8 +3,13 @@ package hunt
 import (
 	"slices"
 	"testing"
+	"time"
 
+	"locktorture/cmd/torture/internal/catalogue"
+	"locktorture/cmd/torture/internal/config"
+	"locktorture/cmd/torture/internal/redistest"
 	"locktorture/cmd/torture/internal/search"
+	"locktorture/workload"
 )
 
 // What plays on real servers showed is counted by the finding, whatever it happened under;
@@ -27,5 +32,24 @@ func TestRealCounts(t *testing.T) {
 	}
 	if len(r.Absent) != 1 || r.Absent["expiry"] != 1 {
 		t.Errorf("%v: want the moment that did not come in a play without the finding", r.Absent)
+	}
+}
+
+// A round that was made small in virtual time may end before its sections do. On servers it
+// goes on until one can have ended.
+func TestRoundThatEndsBeforeItsSectionsIsPlayed(t *testing.T) {
+	redistest.RequireServer(t)
+	l, err := catalogue.Builtin().Find("exists-set")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := search.Round{
+		Seed: 1, Clients: 2, TTL: time.Second, Duration: 500 * time.Millisecond,
+		Load: config.Load{Keys: 1, Hold: workload.Fixed(2 * time.Second), Think: workload.Fixed(10 * time.Millisecond), Writes: 2, Mode: workload.ModeExclusive},
+	}
+	var lasted time.Duration
+	play := pretended(func(c config.Config) bool { lasted = c.Duration; return true })
+	if _, err := OnServers(t.Context(), l, 1, play, t.TempDir(), r, search.Finding{ID: "S1"}, 1); err != nil || lasted < 2*time.Second {
+		t.Errorf("played for %v: %v", lasted, err)
 	}
 }
