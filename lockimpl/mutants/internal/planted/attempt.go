@@ -16,6 +16,7 @@ import (
 	"locktorture/lockimpl/mutants/internal/planted/keys"
 	"locktorture/lockimpl/mutants/internal/planted/node"
 	"locktorture/lockimpl/mutants/internal/planted/script"
+	"locktorture/lockimpl/mutants/internal/planted/waiting"
 )
 
 // A request is what one attempt asks for.
@@ -26,8 +27,8 @@ type request struct {
 	ticket int64  // orders the queue: earlier comes first
 	intent bool   // the place is the client's, of one try after the other
 
-	gone *atomic.Bool // the waiter waits no more; nil where there is none
-	kept bool         // the waiter's place may be kept behind the attempt
+	waiter *waiting.Waker // who waits for it; nil where nobody does
+	kept   bool           // the waiter's place may be kept behind the attempt
 }
 
 // An attempt is one try to take one key, with an owner id of its own. Its

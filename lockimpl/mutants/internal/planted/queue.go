@@ -144,8 +144,8 @@ func (a *attempt) mayQueueOn(i int) bool {
 // quitQueue takes the waiter of an attempt out of the queue of every node that
 // did not grant it. On those of placed, which are bits, it may have a place.
 func (l *Lock) quitQueue(a *attempt, placed uint64) {
-	if a.r.gone != nil {
-		a.r.gone.Store(true)
+	if a.r.waiter != nil {
+		a.r.waiter.Leave()
 	}
 	for i := range l.nodes {
 		a.leave(i, placed>>i&1 == 1)
@@ -163,7 +163,7 @@ func (a *attempt) leave(i int, placed bool) {
 // leaveBehind takes a waiter that waits no more out of the queue of a node that may have
 // executed the attempt, one of its earlier ones perhaps, after it was asked to do so.
 func (a *attempt) leaveBehind(i int) {
-	if a.r.gone != nil && a.r.gone.Load() {
+	if a.r.waiter != nil && a.r.waiter.Left() {
 		a.leave(i, true)
 	}
 }

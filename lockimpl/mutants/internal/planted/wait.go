@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"locktorture/lockimpl"
@@ -109,8 +108,8 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 	defer l.work.Add(-1)              // Close waits until the queues have been left
 	r.ticket = time.Now().UnixMicro() // listening may take a while
 	l.listen(ctx)
-	r.member, r.gone = l.member(r.shared), new(atomic.Bool)
 	w := waiting.NewWaker(l.quorum)
+	r.member, r.waiter = l.member(r.shared), w
 	if !r.shared { // readers are let in together, and each asks by itself
 		w.Place = waiting.Place{Member: r.member, Ticket: r.ticket, TTL: r.ttl.Milliseconds()}
 	}
@@ -118,10 +117,6 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 	var last error // of the attempt before, which was made by asked
 	var asked time.Time
 	var placed uint64 // nodes on which it may have a place
-	leave := func(a *attempt) {
-		w.Leave()
-		l.quitQueue(a, placed)
-	}
 	for tries := 0; ; tries++ {
 		w.Reset()
 		r.kept = w.IsKept()
@@ -129,13 +124,13 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 		got, err := a.run(ctx)
 		placed |= a.mayQueue()
 		if err == nil {
-			leave(a)
+			l.quitQueue(a, placed)
 			l.noteContention(k, tries > 0)
 			l.lines.Progress(k.Name)
 			return got, nil
 		}
 		if !retriable(ctx, err) {
-			leave(a)
+			l.quitQueue(a, placed)
 			if ctx.Err() == nil && tries > 0 { // the nodes say since a while ago what ends every wait
 				l.lines.RingAll(k.Name)
 			}
@@ -144,7 +139,7 @@ func (l *Lock) contend(ctx context.Context, k *keys.Set, r request) (*lease, err
 		l.lines.Note(k.Name, a.toOthers(err))
 		last, asked = err, time.Now()
 		if !l.lines.Rest(ctx, k.Name, w, l.rest(k, l.pause(a, err, tries))) {
-			leave(a)
+			l.quitQueue(a, placed)
 			return nil, waitEnded(l.newest(k, last, asked), ctx.Err())
 		}
 	}
