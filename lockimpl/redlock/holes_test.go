@@ -231,10 +231,10 @@ var holes = []cell{
 		{"redlock/again.go", "\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,", "\tif untrue(\"hole 54a\") {\n\t\treturn a.l.cfg.NodeTimeout / 2\n\t}\n\treturn max(retryRelease, a.l.cfg.NodeTimeout/2,"},
 	}},
 	{"hole 54", "b", "TestUndoOfWhatANodeMayStillExecuteCostsLittle", "Close waits for the pause between two releases", []edit{
-		{"redlock/lock.go", "for the last time\n\tl.late.sendNow()\n", "for the last time\n\tif !untrue(\"hole 54b\") {\n\t\tl.late.sendNow()\n\t}\n"},
+		{"redlock/lock.go", "l.sendRetries() // for the last time\n", "l.retries.sendNow()\n\tif !untrue(\"hole 54b\") {\n\t\tl.late.sendNow()\n\t}\n"},
 	}},
 	{"hole 54", "c", "TestLateAttemptIsUndoneOnceItsNodeIsHeard", "what a node may execute late is undone after a pause when it is heard again", []edit{
-		{"redlock/lock.go", "\tif err == nil {\n\t\t\tl.late.sendNow()", "\tif err == nil && !untrue(\"hole 54c\") {\n\t\t\tl.late.sendNow()"},
+		{"redlock/lock.go", "\tif err == nil {\n\t\t\tl.hurryRetries(i)", "\tif err == nil && !untrue(\"hole 54c\") {\n\t\t\tl.hurryRetries(i)"},
 	}},
 	{"hole 55", "", "TestWaiterThatComesToLeadInAnOutageIsToldOfIt", "who comes to lead a line in an outage is told of the holder from before it", []edit{
 		{"redlock/wait.go", "\tif told := l.lines.Told(k.Name, by); told != nil {", "\tif told := l.lines.Told(k.Name, by); told != nil && !untrue(\"hole 55\") {"},
@@ -280,6 +280,9 @@ var holes = []cell{
 	}},
 	{"hole 67", "", "TestPlaceOfWhoHasLeftIsNotKept", "a place that was to be kept is taken again behind the leaving of its waiter", []edit{
 		{"redlock/queue.go", "!w.Again() && !o.Left()", "!w.Again() && (!o.Left() || untrue(\"hole 67\"))"},
+	}},
+	{"hole 68", "", "TestNodeThatRefusesWhatItIsAskedIsNotDialledWithoutEnd", "a node that is connected to, and refuses to undo anything, is dialled again and again without a pause", []edit{
+		{"redlock/again.go", "time.Since(s.hurried[to]) >= r.pause {", "(time.Since(s.hurried[to]) >= r.pause || untrue(\"hole 68\")) {"},
 	}},
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

@@ -147,6 +147,38 @@ func TestNodeThatIsAwayIsAskedEverMoreRarely(t *testing.T) {
 	})
 }
 
+// A node that takes every connection and refuses what it is asked to undo, a replica or one that
+// was demoted, is asked as seldom as one that is away.
+func TestNodeThatRefusesWhatItIsAskedIsNotDialledWithoutEnd(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			var dials atomic.Int64
+			factory := redlock.NewFactory(redlock.Config{})
+			client, _ := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+				dial := nodes[0].Dial
+				nodes[0].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+					if dials.Add(1) > 5000 { // time would stand still here
+						panic("a node that refuses to undo a lease was dialled 5000 times")
+					}
+					return dial(ctx, network, addr)
+				}
+				return factory(nodes)
+			})
+			l := client.(*redlock.Locker).Lock
+			held := get(t, l, "k", 9*time.Second)
+			w.Demote(1)
+			err := held.Release(t.Context())
+			if n == 1 && err == nil {
+				t.Error("released by a server that only reads")
+			}
+			time.Sleep(time.Minute)
+			if got := dials.Load(); got > 600 {
+				t.Errorf("%d nodes: dialled %d times in a minute", n, got)
+			}
+		})
+	}
+}
+
 // The place of a writer that has tried comes to its end, and who waits behind it, and asks
 // seldom, is woken then: the readers who left meanwhile woke nobody, since nobody tried.
 func TestWhoWaitsBehindATryIsWokenAtItsEnd(t *testing.T) {

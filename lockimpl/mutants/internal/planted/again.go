@@ -60,37 +60,68 @@ func (a *attempt) again(i int, call node.Call, since, end time.Time) bool {
 // sendLastRetries has what was added as the lock was being closed sent now: Close waits for it.
 func (l *Lock) sendLastRetries() {
 	if l.closed.Load() {
-		l.retries.sendNow()
-		l.late.sendNow()
+		l.sendRetries()
 	}
+}
+
+// hurryRetries has what was asked of a node in vain sent to it again now that it is connected to.
+func (l *Lock) hurryRetries(i int) {
+	l.retries.hurry(l.nodes[i])
+	l.late.hurry(l.nodes[i])
+}
+
+// sendRetries has all that is to be sent again sent without a pause.
+func (l *Lock) sendRetries() {
+	l.retries.sendNow()
+	l.late.sendNow()
 }
 
 // retries are the calls that a node did not answer and that are sent again.
 type retries struct {
-	mu    sync.Mutex
-	list  []retry
-	at    time.Time // when they are sent
-	timer *time.Timer
+	mu      sync.Mutex
+	list    []retry
+	at      time.Time // when they are sent
+	timer   *time.Timer
+	hurried map[*node.Node]time.Time // when those to a node were last sent before their time
 }
 
 type retry struct {
-	to   *node.Node
-	call node.Call
+	to    *node.Node
+	call  node.Call
+	pause time.Duration
 }
 
 // add has a call sent after a pause, or with those that are sent before that.
 func (s *retries) add(to *node.Node, call node.Call, pause time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = append(s.list, retry{to, call})
-	if at := time.Now().Add(pause); len(s.list) == 1 || at.Before(s.at) {
-		s.at = at
+	s.list = append(s.list, retry{to, call, pause})
+	if len(s.list) == 1 || time.Now().Add(pause).Before(s.at) {
 		s.sendAfter(pause)
+	}
+}
+
+// hurry has the calls to a node that is connected to again sent now, not after their pause,
+// but no second time within one: a server that takes every connection, and refuses or ends what
+// follows, is asked twice in a pause at most.
+func (s *retries) hurry(to *node.Node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.list {
+		if r.to == to && time.Since(s.hurried[to]) >= r.pause {
+			if s.hurried == nil {
+				s.hurried = map[*node.Node]time.Time{}
+			}
+			s.hurried[to] = time.Now()
+			s.sendAfter(0)
+			return
+		}
 	}
 }
 
 // sendAfter sets the timer. mu is held.
 func (s *retries) sendAfter(pause time.Duration) {
+	s.at = time.Now().Add(pause)
 	if s.timer == nil {
 		s.timer = time.AfterFunc(pause, s.send)
 	} else {

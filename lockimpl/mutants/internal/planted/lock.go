@@ -212,7 +212,7 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	for i, n := range nodes {
 		n.Name = l.distinct(i, n.Name)
 		n.Timeout, n.Anonymous, n.Part = cfg.NodeTimeout, cfg.AnonymousServers, l.servers.Parter(i)
-		n.Meet = l.undoingLate(l.servers.Meeter(i))
+		n.Meet = l.undoingLate(i, l.servers.Meeter(i))
 		l.nodes = append(l.nodes, node.New(n))
 	}
 	l.eager = len(nodes) == 1
@@ -223,12 +223,11 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 
 // undoingLate is meet, and has undone at once what the node was asked to undo in vain, and
 // what it may have executed late.
-func (l *Lock) undoingLate(meet func(runID string) error) func(runID string) error {
+func (l *Lock) undoingLate(i int, meet func(runID string) error) func(runID string) error {
 	return func(runID string) error {
 		err := meet(runID)
 		if err == nil {
-			l.late.sendNow()
-			l.retries.sendNow()
+			l.hurryRetries(i)
 		}
 		return err
 	}
@@ -288,8 +287,7 @@ func (l *Lock) Close() error {
 	l.work.Shut()
 	l.shut()
 	l.lines.Close(ErrClosed)
-	l.retries.sendNow() // for the last time
-	l.late.sendNow()
+	l.sendRetries() // for the last time
 	l.work.Wait(2 * l.cfg.NodeTimeout)
 	l.stop()
 	var errs []error
