@@ -206,6 +206,7 @@ func TestCloseGivesUpWhatANodeRefuses(t *testing.T) {
 	for _, inDoubt := range []bool{false, true} {
 		world.Run(t, 3, func(t *testing.T, w *world.World) {
 			l, links := w.Client(full)
+			allAsked(links)
 			warm(t, l)
 			if inDoubt {
 				links[0].Up.Hold()
@@ -327,6 +328,7 @@ func TestUndoOfWhatANodeMayStillExecuteCostsLittle(t *testing.T) {
 			}
 			return full(nodes)
 		})
+		allAsked(links)
 		warm(t, l)
 		links[0].Up.Hold()
 		lease := take(t, l, "k", ttl)
@@ -364,6 +366,7 @@ func TestLateAttemptIsUndoneOnceItsNodeIsHeard(t *testing.T) {
 	const ttl = 9 * time.Second
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
 		l, links := w.Client(full)
+		allAsked(links)
 		warm(t, l)
 		links[0].Up.Hold()
 		lease := take(t, l, "k", ttl)

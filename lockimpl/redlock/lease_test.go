@@ -232,6 +232,7 @@ func TestAttemptThatIsExecutedAfterItsLeaseIsUndone(t *testing.T) {
 					if !granted {
 						w.Take(other, "k", ttl) // which ends by itself
 					}
+					allAsked(links)
 					links[0].Up.Hold()
 					lease, err := acquire(l, t.Context(), "k", ttl)
 					if granted != (err == nil) {

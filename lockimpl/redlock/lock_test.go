@@ -113,10 +113,10 @@ func TestWaitersTakeTurns(t *testing.T) {
 func TestHotKeyOverFiveMasters(t *testing.T) {
 	nodes := serverNodes(t, 5)
 	bootstrapped(t, nodes, patient)
-	const runs, clients, turns, ttl = 20, 16, 5, 30 * time.Second
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
+	const runs, clients, turns, ttl = 10, 16, 5, 30 * time.Second
 	for run := range runs {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
 		key := fmt.Sprintf("hot-%d", run)
 		var wg sync.WaitGroup
 		var left []string // the keys that a lease lives in

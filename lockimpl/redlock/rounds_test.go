@@ -24,6 +24,7 @@ func TestFailedRoundAddsNoNodeToTheNext(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
+		allAsked(links)
 		for _, link := range links[3:] {
 			link.Up.Hold()
 		}
@@ -71,6 +72,7 @@ func TestNodeThatAnswersAfterItsRoundIsRepaired(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		world.Run(t, 3, func(t *testing.T, w *world.World) {
 			l, links := api(w, redlock.Config{})
+			allAsked(links)
 			take := l.Acquire
 			if shared {
 				take = l.AcquireShared
@@ -105,6 +107,7 @@ func TestNodeThatAnswersAfterItsRoundIsRepaired(t *testing.T) {
 func TestNodeThatAnswersAfterTheReleaseIsNotRepaired(t *testing.T) {
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
 		l, links := api(w, redlock.Config{})
+		allAsked(links)
 		lease := get(t, l, "k", 5*time.Second)
 		time.Sleep(50 * time.Millisecond)
 		w.Forward(1, 10*time.Second)
@@ -210,6 +213,7 @@ func TestReleaseIsSentAgainUntilTheLeaseHasEnded(t *testing.T) {
 	for _, extended := range []bool{false, true} {
 		world.Run(t, 3, func(t *testing.T, w *world.World) {
 			l, links := api(w, redlock.Config{})
+			allAsked(links)
 			ttl := 9 * time.Second
 			if extended {
 				ttl = time.Second
@@ -356,6 +360,7 @@ func TestValidityBeginsBeforeTheRequestIsSent(t *testing.T) {
 func TestLateCopyOfAnAcquireTakesNothingAfterARepair(t *testing.T) {
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
 		l, links := api(w, redlock.Config{})
+		allAsked(links)
 		if err := get(t, l, "warm", time.Second).Release(t.Context()); err != nil {
 			t.Fatal(err)
 		}

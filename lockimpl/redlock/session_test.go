@@ -142,6 +142,7 @@ func TestSessionRenewsInSmallerPipelinesWhereLargeOnesTakeTooLong(t *testing.T) 
 func TestSessionGivesBackWhatNodesLost(t *testing.T) {
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
 		l, links := api(w, redlock.Config{TTL: 2 * time.Second, NodeTimeout: 5 * time.Second})
+		allAsked(links)
 		warm, err := l.Acquire(t.Context(), "k", time.Second)
 		if err == nil {
 			err = warm.Release(t.Context())
