@@ -78,8 +78,8 @@ func (l *Lock) sendRetries() {
 type retries struct {
 	mu      sync.Mutex
 	list    []retry
-	at      time.Time // when they are sent
 	timer   *time.Timer
+	at      time.Time                // when the timer is due; zero: it is not set
 	hurried map[*node.Node]time.Time // when those to a node were last sent before their time
 }
 
@@ -87,16 +87,16 @@ type retry struct {
 	to    *node.Node
 	call  node.Call
 	pause time.Duration
+	at    time.Time // when it is sent
 }
 
-// add has a call sent after a pause, or with those that are sent before that.
+// add has a call sent after a pause, or with those that are sent in the second half of it.
 func (s *retries) add(to *node.Node, call node.Call, pause time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.list = append(s.list, retry{to, call, pause})
-	if len(s.list) == 1 || time.Now().Add(pause).Before(s.at) {
-		s.sendAfter(pause)
-	}
+	at := time.Now().Add(pause)
+	s.list = append(s.list, retry{to, call, pause, at})
+	s.sendAt(at)
 }
 
 // hurry has the calls to a node that is connected to again sent now, not after their pause,
@@ -111,19 +111,9 @@ func (s *retries) hurry(to *node.Node) {
 				s.hurried = map[*node.Node]time.Time{}
 			}
 			s.hurried[to] = time.Now()
-			s.sendAfter(0)
+			s.sendAtOnce(func(r *retry) bool { return r.to == to })
 			return
 		}
-	}
-}
-
-// sendAfter sets the timer. mu is held.
-func (s *retries) sendAfter(pause time.Duration) {
-	s.at = time.Now().Add(pause)
-	if s.timer == nil {
-		s.timer = time.AfterFunc(pause, s.send)
-	} else {
-		s.timer.Reset(pause)
 	}
 }
 
@@ -131,17 +121,52 @@ func (s *retries) sendAfter(pause time.Duration) {
 func (s *retries) sendNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.list) > 0 {
-		s.sendAfter(0)
+	s.sendAtOnce(func(*retry) bool { return true })
+}
+
+// sendAtOnce has some sent without a pause. mu is held.
+func (s *retries) sendAtOnce(which func(*retry) bool) {
+	now := time.Now()
+	for i := range s.list {
+		if r := &s.list[i]; which(r) {
+			r.at = now
+			s.sendAt(now)
+		}
 	}
 }
 
+// sendAt sets the timer, unless it is due before that. mu is held.
+func (s *retries) sendAt(at time.Time) {
+	if !s.at.IsZero() && !at.Before(s.at) {
+		return
+	}
+	s.at = at
+	if s.timer == nil {
+		s.timer = time.AfterFunc(time.Until(at), s.send)
+	} else {
+		s.timer.Reset(time.Until(at))
+	}
+}
+
+// send sends what is due, and what will be within half of its pause: what several calls ask of
+// a node that is away costs one dial. The others keep to their pauses, however often another
+// node has something to undo.
 func (s *retries) send() {
 	s.mu.Lock()
-	list := s.list
-	s.list = nil
+	now := time.Now()
+	s.at = time.Time{}
+	var due, rest []retry
+	for _, r := range s.list {
+		if r.at.Sub(now) <= r.pause/2 {
+			due = append(due, r)
+		} else {
+			rest = append(rest, r)
+			s.sendAt(r.at)
+		}
+	}
+	s.list = rest
 	s.mu.Unlock()
-	for _, r := range list {
+	for _, r := range due {
 		r.to.Send(r.call)
 	}
 }

@@ -60,12 +60,12 @@ type Config struct {
 	NodeTimeout time.Duration
 
 	// RetryMin and RetryMax bound the jittered pause before another attempt
-	// when too few nodes answer. Default 8 ms and 128 ms.
+	// when too few nodes answer. Default 8 ms and 128 ms; less than 1 ms counts as that.
 	RetryMin, RetryMax time.Duration
 
 	// Backoff, when it is set, says instead how long to pause after so many
 	// tries (1 is the first). A waiter never pauses for longer than a third of
-	// Patience.
+	// Patience, nor for less than 1 ms.
 	Backoff func(tries int) time.Duration `json:"-"`
 
 	// Patience is how long a waiter that stopped asking keeps its place in

@@ -76,3 +76,12 @@ func KeepLate(ctx context.Context, l *Lock, key string) {
 	}
 	l.keepPlaces(l.keys(key), line)
 }
+
+// NamedPause is the longest that one of l's waiters pauses that a minority has named for the
+// first time.
+func NamedPause(l *Lock) (longest time.Duration) {
+	for range 100 {
+		longest = max(longest, l.rest(l.keys("k"), 0).Named)
+	}
+	return longest
+}

@@ -284,6 +284,22 @@ var holes = []cell{
 	{"hole 68", "", "TestNodeThatRefusesWhatItIsAskedIsNotDialledWithoutEnd", "a node that is connected to, and refuses to undo anything, is dialled again and again without a pause", []edit{
 		{"redlock/again.go", "time.Since(s.hurried[to]) >= r.pause {", "(time.Since(s.hurried[to]) >= r.pause || untrue(\"hole 68\")) {"},
 	}},
+	{"hole 69", "a", "TestWaiterPausesWhateverItIsConfiguredTo", "a waiter that is configured to pauses of nothing asks without end while too few nodes answer", []edit{
+		{"redlock/lock.go", "= max(cfg.RetryMin, leastPause), ", "= max(cfg.RetryMin, none(\"hole 69a\", leastPause)), "},
+		{"redlock/wait.go", "l.cfg.Backoff(tries+1), leastPause)", "l.cfg.Backoff(tries+1), none(\"hole 69a\", leastPause))"},
+	}},
+	{"hole 69", "b", "TestAdmissionPausesWhateverItIsConfiguredTo", "who is configured to pauses of nothing asks without end whether a node can be admitted", []edit{
+		{"redlock/lock.go", "max(cfg.RetryMax, leastPause)", "max(cfg.RetryMax, none(\"hole 69b\", leastPause))"},
+	}},
+	{"hole 70", "", "TestNodeThatIsAwayIsAskedAsRarelyWhileAnotherRefuses", "a node that is away is dialled as often as any other has to be asked again", []edit{
+		{"redlock/again.go", "if r.at.Sub(now) <= r.pause/2 {", "if r.at.Sub(now) <= r.pause/2 || untrue(\"hole 70\") {"},
+	}},
+	{"hole 71", "", "TestReleaseAsksANodeThatHasNothingOnce", "a node that was away all the time is sent every release again and again, and the client keeps each until its lease would have ended", []edit{
+		{"redlock/release.go", "|| !c.owed()", "|| !c.owed() && (!untrue(\"hole 71\") || !c.Wanted(false))"},
+	}},
+	{"hole 72", "", "TestWaitForASemaphoreUnderItsOwnLease", "who waits for a semaphore with the context of a lease on it asks without a pause", []edit{
+		{"redlock/semaphore.go", "under != nil {", "under != nil && !untrue(\"hole 72\") {"},
+	}},
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},
 		{lua + "acquire.lua", "if run ~= string.match(ARGV[3], '^%S+') then return -2 end", ""},
@@ -360,5 +376,11 @@ var holes = []cell{
 	}},
 	{"mutation 23", "", "TestReleaseOfAFailedAttemptIsSentAgain", "the release of an attempt that failed is not sent again", []edit{
 		{"redlock/release.go", "a.releaseBy(a.start.Add(a.r.ttl))", "a.releaseBy(a.start.Add(none(\"mutation 23\", a.r.ttl)))"},
+	}},
+	{"mutation 24", "", "TestPlaceThatIsTakenBehindTheGrantIsTakenAway", "a place that is taken behind the grant by others, and whose leaving is lost, stays", []edit{
+		{"redlock/queue.go", "return c.placed || c.a.mayQueueOn(c.i)", "return c.placed || c.a.mayQueueOn(c.i) && !untrue(\"mutation 24\")"},
+	}},
+	{"mutation 25", "", "TestWaiterThatIsNamedKeepsToItsPatience", "a waiter that a minority names pauses for as long as in an outage", []edit{
+		{"redlock/wait.go", "l.upTo(min(l.cfg.RetryMax, every))", "l.upTo(map[bool]time.Duration{true: l.cfg.RetryMax, false: min(l.cfg.RetryMax, every)}[untrue(\"mutation 25\")])"},
 	}},
 }

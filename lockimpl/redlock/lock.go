@@ -188,6 +188,7 @@ func newLock(cfg Config, nodes []node.Config) (*Lock, error) {
 	if err := cfg.check(len(nodes)); err != nil {
 		return nil, misconfigured(err)
 	}
+	cfg.RetryMin, cfg.RetryMax = max(cfg.RetryMin, leastPause), max(cfg.RetryMax, leastPause)
 	var id [10]byte
 	var seed [32]byte
 	_, _ = crand.Read(id[:])

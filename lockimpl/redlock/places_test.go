@@ -291,3 +291,55 @@ func TestPlaceOfWhoHasLeftIsNotKept(t *testing.T) {
 		}
 	})
 }
+
+// A waiter that is named by a minority asks within a third of its patience, however long the
+// pauses of an outage may be.
+func TestWaiterThatIsNamedKeepsToItsPatience(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{RetryMax: time.Hour, Patience: 3 * time.Second})
+		if got := redlock.NamedPause(l); got > time.Second {
+			t.Errorf("named by one node of three, it asks after %v", got)
+		}
+	})
+}
+
+// A node executes the acquire of a waiter that others have granted, and does not get the leaving
+// that comes in the next pipeline: that is sent again, since the node may have kept a place.
+func TestPlaceThatIsTakenBehindTheGrantIsTakenAway(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{Patience: time.Minute})
+		other, othersLinks := api(w, redlock.Config{})
+		connect(t, l)
+		held := get(t, other, "k", 9*time.Second)
+		time.Sleep(100 * time.Millisecond)
+		othersLinks[2].Refuse(true) // node 3 keeps the lease, and refuses
+		othersLinks[2].Cut()
+		if err := held.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		links[2].Down.Delay(40 * time.Millisecond)
+		var busy sync.WaitGroup
+		ask := func(key string) { busy.Go(func() { _, _ = l.AcquireShared(t.Context(), key, time.Second) }) }
+		ask("in flight")
+		time.Sleep(10 * time.Millisecond)
+		for range 511 { // with the acquire, as much as goes into one pipeline
+			ask("behind it")
+		}
+		time.Sleep(5 * time.Millisecond)
+		if _, err := l.AcquireFair(t.Context(), "k", 9*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(45 * time.Millisecond) // until node 3 has executed that
+		links[2].Up.Drop()
+		time.Sleep(100 * time.Millisecond) // until it was sent the leaving
+		othersLinks[2].Refuse(false)
+		if in, err := other.Inspect(t.Context(), "k"); err != nil || in.Waiting != 1 {
+			t.Fatalf("%d wait, want the one whose leaving was lost (%v)", in.Waiting, err)
+		}
+		links[2].Up.Free()
+		links[2].Down.Delay(0)
+		busy.Wait()
+		time.Sleep(3 * time.Second)
+		waitsNobody(t, other)
+	})
+}

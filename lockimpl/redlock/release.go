@@ -128,6 +128,16 @@ func (c *releaseCall) Wanted(bool) bool {
 	return !a.absent(&a.byNode[c.i]) || a.err == nil && c.news() > 0
 }
 
+// owed reports whether the node may have something to give back. What it is told beside that it
+// is told once: no guarantee rests on it, and a node that is away would be sent every release
+// until its lease had ended.
+func (c *releaseCall) owed() bool {
+	a := c.a
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.absent(&a.byNode[c.i])
+}
+
 // errHeededBefore is why a node that answered has not confirmed a release.
 var errHeededBefore = errors.New("it was sent the release twice, and may have heeded it the first time")
 
@@ -135,7 +145,7 @@ var errHeededBefore = errors.New("it was sent the release twice, and may have he
 func (c *releaseCall) Answer(r node.Reply) {
 	l := c.a.l
 	deleted := r.Outcome == node.Executed && r.Int() == 1
-	answered := r.Outcome == node.Executed || !c.Wanted(false)
+	answered := r.Outcome == node.Executed || !c.owed()
 	c.failed = c.failed || node.IsOfScript(r.Err)
 	if !answered && c.since.IsZero() {
 		c.since = time.Now()

@@ -57,9 +57,14 @@ func (s *Semaphore) AcquireWait(ctx context.Context) (*Lease, error) {
 	if ctx == nil {
 		return nil, fmt.Errorf("semaphore: %w: nil context", ErrMisconfigured)
 	}
+	slots, err := s.waitable(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queue := func(ctx context.Context) (*Lease, error) { return s.queue(ctx, slots) }
 	var last error
 	for {
-		for _, ask := range []func(context.Context) (*Lease, error){s.Acquire, s.queue} {
+		for _, ask := range []func(context.Context) (*Lease, error){s.Acquire, queue} {
 			got, err := ask(ctx)
 			if err == nil || !retriable(ctx, err) {
 				return got, waitError(ctx, err, last)
@@ -69,9 +74,25 @@ func (s *Semaphore) AcquireWait(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// queue waits for one slot for as long as a waiter pauses at most.
-func (s *Semaphore) queue(ctx context.Context) (*Lease, error) {
+// waitable are the slots that may be waited for with ctx, which may end with leases on others;
+// without any it is misused.
+func (s *Semaphore) waitable(ctx context.Context) (slots []string, err error) {
+	for _, slot := range s.slots {
+		if under := s.l.notUnder(ctx, slot, request{}); under != nil {
+			err = under
+		} else {
+			slots = append(slots, slot)
+		}
+	}
+	if len(slots) > 0 {
+		return slots, nil
+	}
+	return nil, err
+}
+
+// queue waits for one of slots for as long as a waiter pauses at most.
+func (s *Semaphore) queue(ctx context.Context, slots []string) (*Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.l.cfg.Patience/3)
 	defer cancel()
-	return s.l.AcquireWait(ctx, s.slots[s.l.draw(int64(len(s.slots)))], s.l.cfg.TTL)
+	return s.l.AcquireWait(ctx, slots[s.l.draw(int64(len(slots)))], s.l.cfg.TTL)
 }

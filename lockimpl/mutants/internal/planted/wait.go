@@ -216,6 +216,11 @@ func (l *Lock) upTo(most time.Duration) time.Duration {
 	return most/2 + time.Duration(l.draw(int64(max(most/2, 1))))
 }
 
+// leastPause is the shortest pause of who was not answered by enough nodes, whatever the
+// configuration says: what is known of a node that is away is told at once, so that a client
+// without a pause would do nothing else.
+const leastPause = time.Millisecond
+
 // pause is how long to wait for a wake-up: not longer than the present holders
 // can hold on, nor so long that the queue would think the waiter dead. When
 // too few nodes answer, it is drawn at random between bounds that double.
@@ -228,7 +233,7 @@ func (l *Lock) pause(a *attempt, err error, tries int) time.Duration {
 		return limit
 	}
 	if l.cfg.Backoff != nil {
-		return min(max(l.cfg.Backoff(tries+1), 0), limit)
+		return min(max(l.cfg.Backoff(tries+1), leastPause), limit)
 	}
 	top := min(l.cfg.RetryMin<<min(tries, 16), l.cfg.RetryMax, limit)
 	return min(l.cfg.RetryMin/2+time.Duration(l.draw(int64(max(top, 1)))), limit)

@@ -1,0 +1,232 @@
+package redlock_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/memnet"
+	"locktorture/lockimpl/internal/world"
+	"locktorture/lockimpl/redlock"
+)
+
+// A trafficCount counts what one client does on its links.
+type trafficCount struct {
+	sent  atomic.Int64   // writes, to all nodes
+	dials []atomic.Int64 // by node
+	most  atomic.Int64   // of the former, beyond which the test panics: time might stand still
+}
+
+// trafficConn is a connection of which the writes are trafficConn.
+type trafficConn struct {
+	net.Conn
+	by *trafficCount
+}
+
+func (c trafficConn) Write(b []byte) (int, error) {
+	if n, most := c.by.sent.Add(1), c.by.most.Load(); most > 0 && n > most {
+		panic("a client sent " + strconv.FormatInt(most, 10) + " times")
+	}
+	return c.Conn.Write(b)
+}
+
+// measured is api with a count of the traffic.
+func measured(w *world.World, cfg redlock.Config) (*redlock.Lock, []*memnet.Link, *trafficCount) {
+	by := &trafficCount{dials: make([]atomic.Int64, w.Size())}
+	factory := redlock.NewFactory(cfg)
+	client, links := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+		for i := range nodes {
+			dial := nodes[i].Dial
+			nodes[i].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				by.dials[i].Add(1)
+				c, err := dial(ctx, network, addr)
+				if err != nil {
+					return nil, err
+				}
+				return trafficConn{c, by}, nil
+			}
+		}
+		return factory(nodes)
+	})
+	return client.(*redlock.Locker).Lock, links, by
+}
+
+// Pauses of nothing are no pauses: a waiter whom too few nodes answer would ask as fast as they
+// refuse, and keep a core busy where they are known to be away.
+func TestWaiterPausesWhateverItIsConfiguredTo(t *testing.T) {
+	for name, cfg := range map[string]redlock.Config{
+		"retry":   {RetryMin: 1, RetryMax: 1},
+		"backoff": {Backoff: func(int) time.Duration { return 0 }},
+	} {
+		for _, n := range []int{1, 3} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				l, _, by := measured(w, cfg)
+				connect(t, l)
+				for i := range n {
+					w.Fail(i+1, "LOADING Redis is loading the dataset in memory")
+				}
+				before := by.sent.Load()
+				by.most.Store(before + 20_000)
+				err := within(t, time.Second, func(ctx context.Context) error {
+					_, err := l.AcquireFair(ctx, "k", time.Second)
+					return err
+				})
+				if got := by.sent.Load() - before; err == nil || got > 3000*int64(n) {
+					t.Errorf("%s: sent %d times to %d nodes in a second (%v)", name, got, n, err)
+				}
+				for i := range n {
+					w.Fail(i+1, "")
+				}
+			})
+		}
+	}
+}
+
+// Who admits a node, and finds too few others to do so, pauses as well.
+func TestAdmissionPausesWhateverItIsConfiguredTo(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links, by := measured(w, redlock.Config{RetryMin: 1, RetryMax: 1})
+		connect(t, l)
+		links[1].Refuse(true)
+		links[2].Refuse(true)
+		links[1].Cut()
+		links[2].Cut()
+		w.Forget(1)
+		if err := within(t, 100*time.Millisecond, func(ctx context.Context) error {
+			_, err := l.AcquireFair(ctx, "k", time.Second)
+			return err
+		}); err == nil {
+			t.Fatal("granted by a node that is empty")
+		}
+		time.Sleep(9 * time.Second) // most of the quarantine, which is that of what the nodes grant
+		before := by.sent.Load()
+		by.most.Store(before + 30_000)
+		time.Sleep(3 * time.Second)
+		if got := by.sent.Load() - before; got > 15_000 {
+			t.Errorf("sent %d times in three seconds", got)
+		}
+	})
+}
+
+// A node that is away is asked ever more rarely to undo what it was asked, however much others
+// have to undo at the same time.
+func TestNodeThatIsAwayIsAskedAsRarelyWhileAnotherRefuses(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links, by := measured(w, redlock.Config{Patience: time.Hour})
+		other, _ := api(w, redlock.Config{})
+		connect(t, l)
+		held := get(t, other, "k", 9*time.Second)
+		time.Sleep(50 * time.Millisecond)
+		if err := within(t, time.Second, func(ctx context.Context) error {
+			time.AfterFunc(900*time.Millisecond, func() {
+				links[2].Refuse(true)
+				links[2].Cut()
+			})
+			_, err := l.AcquireWait(ctx, "k", time.Second)
+			return err
+		}); err == nil {
+			t.Fatal("granted to two")
+		}
+		if err := held.Release(t.Context()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(15 * time.Minute)
+		var leases []*redlock.Lease
+		for i := range 20 {
+			leases = append(leases, get(t, l, "many"+strconv.Itoa(i), 10*time.Second))
+		}
+		w.Fail(2, "BUSY Redis is busy running a script")
+		for _, lease := range leases {
+			go func() { _ = lease.Release(t.Context()) }()
+		}
+		time.Sleep(time.Second) // until all nodes have been asked
+		before := by.dials[2].Load()
+		time.Sleep(8 * time.Second)
+		if got := by.dials[2].Load() - before; got > 25 { // most are the subscription's, about one a second
+			t.Errorf("dialled %d times in eight seconds", got)
+		}
+		w.Fail(2, "")
+		time.Sleep(time.Minute)
+		links[2].Refuse(false)
+		connect(t, l) // which asks every node
+		waitsNobody(t, other)
+		for i := range leases {
+			if on := w.LeaseKeys(&redlock.Locker{Lock: l}, "many"+strconv.Itoa(i)); len(on) > 0 {
+				t.Fatalf("keys left on %v", on)
+			}
+		}
+	})
+}
+
+// A node that was away when the lock was taken has nothing to give back: it is not asked to again
+// and again, which would keep every release in memory until its lease had ended.
+func TestReleaseAsksANodeThatHasNothingOnce(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links := api(w, redlock.Config{})
+		connect(t, l)
+		links[2].Refuse(true)
+		links[2].Cut()
+		for i := range 20 {
+			lease := get(t, l, strconv.Itoa(i), 10*time.Second)
+			time.Sleep(50 * time.Millisecond) // until every node has been asked
+			if err := lease.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(time.Second)
+		if n := redlock.SentAgain(l); n > 0 {
+			t.Errorf("%d calls are sent again to a node that was away all the time", n)
+		}
+		links[2].Refuse(false)
+	})
+}
+
+// Who waits for a semaphore under a lease on one of its places waits for the others, and is told
+// so at once where there is none: it would ask again and again for what it has itself.
+func TestWaitForASemaphoreUnderItsOwnLease(t *testing.T) {
+	for _, places := range []int{1, 2} {
+		world.Run(t, 3, func(t *testing.T, w *world.World) {
+			l, _, by := measured(w, redlock.Config{})
+			other, _ := api(w, redlock.Config{})
+			s, err := l.Semaphore("pool", places)
+			if err != nil {
+				t.Fatal(err)
+			}
+			mine, err := s.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mine.Renew(t.Context())
+			ctx, cancel := context.WithTimeout(mine.Context(), 8*time.Second)
+			defer cancel()
+			before := by.sent.Load()
+			by.most.Store(before + 20_000)
+			if places == 1 {
+				if _, err := s.AcquireWait(ctx); !errors.Is(err, redlock.ErrMisconfigured) {
+					t.Errorf("under the only place: %v, want ErrMisconfigured", err)
+				}
+				return
+			}
+			for _, slot := range []string{"pool#0", "pool#1"} {
+				if slot == mine.Key() {
+					continue
+				}
+				theirs := get(t, other, slot, 9*time.Second)
+				time.AfterFunc(3*time.Second, func() { _ = theirs.Release(t.Context()) })
+			}
+			began := time.Now()
+			got, err := s.AcquireWait(ctx)
+			if err != nil || got.Key() == mine.Key() || time.Since(began) > 4*time.Second {
+				t.Errorf("the other place: %v after %v", err, time.Since(began))
+			}
+			if got := by.sent.Load() - before; got > 1000 {
+				t.Errorf("sent %d times in three seconds", got)
+			}
+		})
+	}
+}
