@@ -196,7 +196,12 @@ func (w *World) StopClock(server int, d time.Duration) {
 func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].FastForward(d) }
 
 // Fail has a server answer every command with an error, until it is told to fail with "".
-func (w *World) Fail(server int, message string) { w.servers[server-1].SetError(message) }
+func (w *World) Fail(server int, message string) {
+	m := w.servers[server-1]
+	if m.SetError(message); message == "" {
+		redistest.Identify(m) // SetError has taken the place of what says who the server is
+	}
+}
 
 // Commands returns how many commands a server has executed.
 func (w *World) Commands(server int) int { return w.servers[server-1].CommandCount() }
