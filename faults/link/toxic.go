@@ -135,6 +135,8 @@ func (f *flow) addNewEffects() <-chan struct{} {
 		if l.effect.stock {
 			_, toxic := stock(l.effect)
 			e.host = newHost(toxic, f.wake)
+		} else if l.effect.travel != nil {
+			e.draws = l.effect.travel
 		} else if l.effect.treatment == lag {
 			rng := l.effect.stream()
 			e.draws = func() time.Duration { return l.effect.impair.delay(rng) }

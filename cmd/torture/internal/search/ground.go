@@ -43,3 +43,15 @@ func (s Started) Moments(steps []faults.Spec) map[string]bool {
 	}
 	return came
 }
+
+// Idle is a sink that counts the faults that came never, or of which nothing proves that they
+// changed anything, by "fault: why".
+type Idle map[string]int
+
+// Event implements history.Sink.
+func (i Idle) Event(e *history.Event) {
+	switch {
+	case e.Op == history.Fault && e.Kind == history.Fail, (e.Op == history.Fault || e.Op == history.Heal) && e.Kind == history.Info && e.Err != "":
+		i[e.Fault+": "+e.Err]++
+	}
+}
