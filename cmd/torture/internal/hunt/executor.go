@@ -62,7 +62,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 	defer stop.close()
 	var table *coverage.Table
 	var can coverage.Abilities
-	seen, started, idle := &opCounter{}, search.Started{}, search.Idle{}
+	seen, started, idle, stalls := &opCounter{}, search.Started{}, search.Idle{}, &search.Stalls{}
 	var near *search.Nearness
 	var found []search.Finding
 	var unread error
@@ -75,7 +75,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 			if b.Meta.Can != nil {
 				can = *b.Meta.Can
 			}
-			return []history.Sink{table, seen, started, idle, near}
+			return []history.Sink{table, seen, started, idle, stalls, near}
 		},
 		Keep: func(done *reports.Run) bool {
 			if found, unread = findings(done); unread != nil || len(done.Troubles()) > 0 {
@@ -92,7 +92,10 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 		}
 		return o
 	}
-	o.Findings, o.Fired, o.Idle = found, started.Moments(steps), idle
+	o.Findings, o.Fired, o.Idle, o.Stalled = found, started.Moments(steps), idle, stalls.Longest
+	for _, f := range result.Report.Suspicious {
+		o.Suspected = append(o.Suspected, search.Finding{ID: f.ID, Name: f.Name, Blame: f.Blame, Text: f.Text})
+	}
 	if kept {
 		o.Run = result.Dir
 	}

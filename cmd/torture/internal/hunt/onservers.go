@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/search"
@@ -16,14 +17,16 @@ import (
 // A Real is the result, on real servers, of a round that shows a finding in virtual time.
 type Real struct {
 	Testbed string           `json:"testbed"`
-	Shown   int              `json:"shown"`             // plays that showed the finding
-	Plays   int              `json:"plays"`             // that say something
-	Others  []string         `json:"others,omitempty"`  // ids of what they showed besides
-	Absent  map[string]int   `json:"absent,omitempty"`  // plays without the finding in which a moment of a step did not come, by the moment
-	Idle    map[string]int   `json:"idle,omitempty"`    // faults, in plays without the finding, that came never or changed nothing, as "fault: why"
-	Void    []string         `json:"void,omitempty"`    // why each of the other plays says nothing
-	Virtual *simulate.Sturdy `json:"virtual,omitempty"` // the round that was played, and how often it shows the finding in virtual time; nil: it has one order of messages there
-	Why     []string         `json:"why,omitempty"`     // the finding did not show in all plays, as far as is known
+	Shown   int              `json:"shown"`                // plays that showed the finding
+	Plays   int              `json:"plays"`                // that say something
+	Others  []string         `json:"others,omitempty"`     // ids of what they showed besides
+	Absent  map[string]int   `json:"absent,omitempty"`     // plays without the finding in which a moment of a step did not come, by the moment
+	Idle    map[string]int   `json:"idle,omitempty"`       // faults, in plays without the finding, that came never or changed nothing, as "fault: why"
+	Suspect int              `json:"suspect,omitempty"`    // plays without the finding in which it is suspected, not proved
+	Stalled time.Duration    `json:"stalled_ns,omitempty"` // the longest time for which the machine stood still in a play without the finding
+	Void    []string         `json:"void,omitempty"`       // why each of the other plays says nothing
+	Virtual *simulate.Sturdy `json:"virtual,omitempty"`    // the round that was played, and how often it shows the finding in virtual time; nil: it has one order of messages there
+	Why     []string         `json:"why,omitempty"`        // the finding did not show in all plays, as far as is known
 }
 
 // Servers are real servers, or what is needed to start them, on which findings are played again.
@@ -91,7 +94,14 @@ func (r *Real) add(o search.Outcome, f search.Finding) {
 	for text, n := range o.Idle {
 		r.Idle[text] += n
 	}
+	if slices.ContainsFunc(o.Suspected, f.Same) {
+		r.Suspect++
+	}
+	r.Stalled = max(r.Stalled, o.Stalled)
 }
+
+// noteworthy is how long a machine stands still at most where nothing need be said of it.
+const noteworthy = 20 * time.Millisecond
 
 // Explain says why the finding did not show in every play, as far as the plays tell, and how
 // often the round shows it in virtual time, where v tells that.
@@ -107,8 +117,14 @@ func (r *Real) Explain(v *simulate.Sturdy) {
 	for _, text := range slices.Sorted(maps.Keys(r.Idle)) {
 		r.Why = append(r.Why, fmt.Sprintf("of the faults in the other plays, %d did nothing: %s", r.Idle[text], text))
 	}
-	if len(r.Absent)+len(r.Idle) == 0 {
+	if r.Suspect > 0 {
+		r.Why = append(r.Why, fmt.Sprintf("in %d of the %d other plays it is suspected: what the machine's own delays could have done is not proved", r.Suspect, others))
+	}
+	if len(r.Absent)+len(r.Idle)+r.Suspect == 0 {
 		r.Why = append(r.Why, "every step came to its moment in the other plays, and every fault changed something there")
+	}
+	if r.Stalled >= noteworthy {
+		r.Why = append(r.Why, fmt.Sprintf("this machine stood still for as long as %v at a time: what is locked to a moment comes later then, and findings that compare times count only by what exceeds that", r.Stalled.Round(time.Millisecond)))
 	}
 	switch {
 	case v == nil:
@@ -116,6 +132,6 @@ func (r *Real) Explain(v *simulate.Sturdy) {
 	case v.Shown < v.Of:
 		r.Why = append(r.Why, fmt.Sprintf("it is a matter of a few messages' order, to which no step can be locked: in virtual time, with other delays at the same pace, the round shows it in %d of %d plays", v.Shown, v.Of))
 	default:
-		r.Why = append(r.Why, fmt.Sprintf("it is no matter of the order of messages: in virtual time the round shows it in %d of %d plays with other delays; clients or servers were too slow or too fast here", v.Shown, v.Of))
+		r.Why = append(r.Why, fmt.Sprintf("it is no matter of the order of messages: in virtual time the round shows it in %d of %d plays with other delays; clients or servers were too slow or too fast there", v.Shown, v.Of))
 	}
 }

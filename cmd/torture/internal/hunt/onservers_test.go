@@ -29,7 +29,7 @@ func TestRealCounts(t *testing.T) {
 	for _, o := range []search.Outcome{
 		{Findings: []search.Finding{elsewhere}, Fired: map[string]bool{"expiry": false}},
 		{Findings: []search.Finding{other}, Fired: map[string]bool{"expiry": false, "command:DEL": true}},
-		{Fired: map[string]bool{"expiry": true}, Idle: map[string]int{"kill: moment never came": 2}},
+		{Fired: map[string]bool{"expiry": true}, Idle: map[string]int{"kill: moment never came": 2}, Suspected: []search.Finding{f, other}, Stalled: time.Second},
 		{Void: "a machine too busy", Findings: []search.Finding{f}},
 	} {
 		r.add(o, f)
@@ -39,6 +39,9 @@ func TestRealCounts(t *testing.T) {
 	}
 	if len(r.Absent) != 1 || r.Absent["expiry"] != 1 {
 		t.Errorf("%v: want the moment that did not come in a play without the finding", r.Absent)
+	}
+	if r.Suspect != 1 || r.Stalled != time.Second {
+		t.Errorf("suspected in %d, stood still for %v: want 1 and 1s", r.Suspect, r.Stalled)
 	}
 	if len(r.Idle) != 1 || r.Idle["kill: moment never came"] != 2 {
 		t.Errorf("%v: want the faults that did nothing in a play without the finding", r.Idle)
@@ -56,6 +59,8 @@ func TestRealExplains(t *testing.T) {
 		"a moment never came":    {Real{Plays: 2, Absent: map[string]int{"expiry": 1}}, &simulate.Sturdy{Shown: 10, Of: 10}, []string{"expiry, to which a step is locked, did not come in 1 of the 2", "clients or servers were too slow"}},
 		"a fault did nothing":    {Real{Shown: 1, Plays: 2, Idle: map[string]int{"kill: missed": 3}}, &simulate.Sturdy{Shown: 10, Of: 10}, []string{"3 did nothing: kill: missed", "too slow"}},
 		"one order of many":      {Real{Plays: 2}, &simulate.Sturdy{Shown: 2, Of: 10}, []string{"every step came", "in 2 of 10 plays"}},
+		"not proved":             {Real{Plays: 1, Suspect: 1}, &simulate.Sturdy{Shown: 10, Of: 10}, []string{"it is suspected", "too slow"}},
+		"a machine that stalls":  {Real{Plays: 1, Stalled: time.Second}, &simulate.Sturdy{Shown: 10, Of: 10}, []string{"every step came", "stood still for as long as 1s", "too slow"}},
 		"a schedule of messages": {Real{Plays: 2}, nil, []string{"every step came", "the deviations alone"}},
 	} {
 		c.real.Explain(c.virtual)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"slices"
+	"time"
 
 	"locktorture/faults"
 	"locktorture/workload/history"
@@ -53,5 +54,15 @@ func (i Idle) Event(e *history.Event) {
 	switch {
 	case e.Op == history.Fault && e.Kind == history.Fail, (e.Op == history.Fault || e.Op == history.Heal) && e.Kind == history.Info && e.Err != "":
 		i[e.Fault+": "+e.Err]++
+	}
+}
+
+// A Stalls is a sink that notes the longest time for which the machine stood still.
+type Stalls struct{ Longest time.Duration }
+
+// Event implements history.Sink.
+func (s *Stalls) Event(e *history.Event) {
+	if e.Op == history.Stall {
+		s.Longest = max(s.Longest, e.Ended-e.Began)
 	}
 }
