@@ -1,6 +1,7 @@
 package link
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -62,5 +63,26 @@ func TestPacedRanks(t *testing.T) {
 	}
 	if len(delays) != 3 {
 		t.Errorf("%v: want a delay of its own for each of three clients", delays)
+	}
+}
+
+// A message that is under way meets no fault that begins meanwhile: the pace comes last.
+func TestPaceComesAfterFaults(t *testing.T) {
+	port := &directionPort{}
+	_, port.directions.up = newDirection(nil)
+	_, port.directions.down = newDirection(port.directions.up)
+	(&pacing{pace: Pace{Least: time.Millisecond}}).lay("c00.n1", 0, port)
+	f := &flow{direction: port.directions.up, wake: make(chan struct{}, 1)}
+	f.addNewEffects()
+	for _, k := range []Kind{RequestLost, Zombie} {
+		port.directions.up.lay(string(k), &effect{treatment: recipes[k][Up], impair: Impairment{Kind: k}})
+		f.addNewEffects()
+	}
+	var got []Kind
+	for _, e := range f.effects {
+		got = append(got, e.impair.Kind)
+	}
+	if !slices.Equal(got, []Kind{RequestLost, Zombie, Delay}) {
+		t.Errorf("%v: want the faults in their order, and then the pace", got)
 	}
 }

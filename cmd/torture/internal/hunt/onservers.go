@@ -10,8 +10,10 @@ import (
 	"locktorture/cmd/torture/internal/catalogue"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/cmd/torture/internal/simulate"
+	"locktorture/faults"
 	"locktorture/faults/link"
 	"locktorture/faults/testbed"
+	"locktorture/faults/watch"
 )
 
 // A Real is the result, on real servers, of a round that shows a finding in virtual time.
@@ -58,6 +60,9 @@ func (s Servers) Show(ctx context.Context, r search.Round, f search.Finding, n i
 		lock: s.Lock, base: base, play: s.Play, pace: s.Pace, keep: func([]search.Finding) bool { return false },
 		stalled: func() {}, until: func(id string) bool { return id == f.ID }, counts: ignoreCells,
 	}
+	if s.Pace != nil {
+		r.Steps = justAfter(r.Steps)
+	}
 	// Made small, it may end before its sections do; there, one must end.
 	r.Duration = max(r.Duration, r.Load.Hold.Mean, r.Load.Hold.Max)
 	if err := e.Fits(r); err != nil {
@@ -68,6 +73,20 @@ func (s Servers) Show(ctx context.Context, r search.Round, f search.Finding, n i
 		real.add(e.Play(ctx, r), f)
 	}
 	return real, nil
+}
+
+// justAfter has a step that is locked to a request begin just after that was sent, as in virtual
+// time, where no client waits at its request for a fault to be in force: there the request gets
+// through, and what follows it meets the fault.
+func justAfter(steps []faults.Spec) []faults.Spec {
+	steps = slices.Clone(steps)
+	for i, x := range steps {
+		on, _ := x.On.Late()
+		if x.Then == 0 && (on == watch.AcquireSent || on == watch.RenewalSent || on == watch.ReleaseSent) {
+			steps[i].Then = simulate.StepsApart
+		}
+	}
+	return steps
 }
 
 // add takes in what a play came to.

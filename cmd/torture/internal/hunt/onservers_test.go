@@ -14,7 +14,9 @@ import (
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/cmd/torture/internal/simulate"
+	"locktorture/faults"
 	"locktorture/faults/link"
+	"locktorture/faults/watch"
 	"locktorture/reports"
 	"locktorture/workload"
 )
@@ -141,5 +143,24 @@ func TestRoundThatEndsBeforeItsSectionsIsPlayed(t *testing.T) {
 	play := pretended(func(c config.Config) bool { lasted = c.Duration; return true })
 	if _, err := (Servers{Lock: l, Nodes: 1, Play: play, Out: t.TempDir()}).Show(t.Context(), r, search.Finding{ID: "S1"}, 1); err != nil || lasted < 2*time.Second {
 		t.Errorf("played for %v: %v", lasted, err)
+	}
+}
+
+// A fault that is locked to a request comes just after it, as in virtual time; any other moment,
+// and any pause that a step has, stays.
+func TestStepsComeJustAfterRequests(t *testing.T) {
+	steps := []faults.Spec{
+		{Fault: "request-lost", On: watch.AcquireSent}, {Fault: "cut", On: watch.LateRelease}, {Fault: "cut", On: watch.AcquireSent, Then: time.Second},
+		{Fault: "kill", On: watch.InSection}, {Fault: "kill"},
+	}
+	var got []time.Duration
+	for _, x := range justAfter(steps) {
+		got = append(got, x.Then)
+	}
+	if want := []time.Duration{simulate.StepsApart, simulate.StepsApart, time.Second, 0, 0}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if steps[0].Then != 0 {
+		t.Errorf("the round's own steps were changed: %v", steps)
 	}
 }
