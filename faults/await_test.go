@@ -30,6 +30,7 @@ func TestPhaseLock(t *testing.T) {
 			20 * second:              func() { w.Grant("k1", "c02#1") },
 			20500 * time.Millisecond: func() { w.Extend("k1", "c02#1") },
 			24 * second:              func() { w.Extend("k1", "c02#1") },
+			24620 * time.Millisecond: func() { w.Extend("k1", "c02#1") },
 			29 * second:              func() { w.Release("k1", "c02#1") },
 		}
 	}
@@ -50,6 +51,9 @@ func TestPhaseLock(t *testing.T) {
 		"late release":            {faults.Trigger{On: watch.LateRelease}, 10 * second},     // the one before came after a twentieth
 		"renewal due":             {faults.Trigger{On: watch.RenewalDue}, 2*second + third}, // k1's lease is released before its own
 		"renewal due again":       {faults.Trigger{After: 20 * second, On: watch.RenewalDue}, 20500*time.Millisecond + third},
+		"renewal a little early":  {faults.Trigger{After: 23900 * time.Millisecond, On: watch.RenewalDue}, 24620 * time.Millisecond}, // 47 ms before it was thought due
+		"early, and a pause":      {faults.Trigger{After: 23900 * time.Millisecond, On: watch.RenewalDue, Then: second / 4}, 24870 * time.Millisecond},
+		"before an early one":     {faults.Trigger{After: 23900 * time.Millisecond, On: watch.RenewalDue, Then: -second / 4}, 24*second + third - second/4},
 		"before expiry":           {faults.Trigger{On: watch.Expiry, Then: -second / 4}, 3750 * time.Millisecond},
 		"after expiry":            {faults.Trigger{On: watch.Expiry, Then: second / 4}, 4250 * time.Millisecond},
 		"expiry of a renewed one": {faults.Trigger{After: 20 * second, On: watch.Expiry}, 22500 * time.Millisecond},

@@ -49,6 +49,8 @@ type effect struct {
 	blind     bool // it runs in an external toxiproxy: it sees nothing itself
 	stock     bool // the stock toxic does the work, in place of this package's treatment
 
+	travel func() time.Duration // of a lag: how much later a packet comes; nil: as impair says
+
 	healed   atomic.Bool
 	conns    atomic.Int64  // connections on whose way it lies
 	streams  atomic.Uint64 // random streams given out

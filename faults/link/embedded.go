@@ -24,18 +24,21 @@ type embedded struct {
 	server *toxiproxy.ApiServer
 
 	picker *ports.Picker
+	pacing *pacing // nil: messages are as quick as they are
 
 	mu    sync.Mutex
 	ports []*embeddedPort
 }
 
 // NewEmbedded returns a fabric of proxies inside this process.
-func NewEmbedded() Fabric {
+func NewEmbedded() Fabric { return newFabric(newEmbedded()) }
+
+func newEmbedded() *embedded {
 	register()
-	return newFabric(&embedded{
+	return &embedded{
 		server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
 		picker: ports.Links.Picker(),
-	})
+	}
 }
 
 // open implements backend.
@@ -55,6 +58,9 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 		if err = socket.ListenPlainly(func() error { return e.server.Collection.Add(p, true) }); err == nil {
 			e.mu.Lock()
 			defer e.mu.Unlock()
+			if e.pacing != nil {
+				e.pacing.lay(name, uint64(len(e.ports)), &opened.directionPort)
+			}
 			e.ports = append(e.ports, opened)
 			return opened, p.Listen, nil
 		}

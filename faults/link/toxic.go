@@ -1,6 +1,7 @@
 package link
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -135,13 +136,25 @@ func (f *flow) addNewEffects() <-chan struct{} {
 		if l.effect.stock {
 			_, toxic := stock(l.effect)
 			e.host = newHost(toxic, f.wake)
+		} else if l.effect.travel != nil {
+			e.draws = l.effect.travel
 		} else if l.effect.treatment == lag {
 			rng := l.effect.stream()
 			e.draws = func() time.Duration { return l.effect.impair.delay(rng) }
 		}
-		f.effects = append(f.effects, e)
+		f.place(e)
 	}
 	return changed
+}
+
+// place puts an effect behind the others, but before the pace of the fabric's messages: what is
+// on its way has met the faults that were in force when it was sent, and meets no later one.
+func (f *flow) place(e *connEffect) {
+	if n := len(f.effects); n > 0 && f.effects[n-1].travel != nil {
+		f.effects = slices.Insert(f.effects, n-1, e)
+		return
+	}
+	f.effects = append(f.effects, e)
 }
 
 // receive sends one arriving chunk on its way; nil is the end of the stream.

@@ -25,16 +25,6 @@ type Session interface {
 	Gone()          // the client has closed
 }
 
-// A Pace says how long messages travel. The zero Pace is 0.1 to 0.4 ms.
-type Pace struct {
-	Least  time.Duration // one way
-	Spread time.Duration // added to it, drawn evenly for each message
-	Slow   float64       // share of messages …
-	Slower int           // … that take this many times as long
-
-	Ranks *Ranks // who is delayed besides; nil: nobody
-}
-
 // NewVirtual returns a fabric without sockets, with a single goroutine, for the
 // virtual time of a testing/synctest bubble. Its links bear the same
 // impairments as the embedded one's; a write never blocks.
@@ -185,34 +175,7 @@ func (p *virtualPort) at(t time.Time, do func()) {
 
 // travel draws how long a message takes that is sent now.
 func (p *virtualPort) travel(d Direction) time.Duration {
-	pace := p.fabric.pace
-	x := mix(mix(p.fabric.seed, p.number<<1|side(d)), uint64(time.Now().UnixNano()))
-	t := pace.Least
-	if pace.Spread > 0 {
-		t += time.Duration(x % uint64(pace.Spread))
-	}
-	if pace.Slow > 0 && float64(mix(x, 1)>>11)/(1<<53) < pace.Slow {
-		t *= time.Duration(pace.Slower)
-	}
-	if p.fabric.ranks != nil {
-		t += p.fabric.ranks.later(p.name, d)
-	}
-	return t
-}
-
-func side(d Direction) uint64 {
-	if d == Down {
-		return 1
-	}
-	return 0
-}
-
-// mix is splitmix64 of both.
-func mix(a, b uint64) uint64 {
-	x := a + 0x9e3779b97f4a7c15*(b+1)
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
+	return p.fabric.pace.travel(p.fabric.seed, p.fabric.ranks, flowID{p.name, p.number, d})
 }
 
 // instant returns the first instant from t on that belongs to the direction of a

@@ -10,7 +10,7 @@ const (
 	AcquireSent    Moment = "acquire-sent"
 	AcquireReplied Moment = "acquire-replied" // granted
 	InSection      Moment = "in-section"      // the first write under the lease is answered, the next to come
-	RenewalDue     Moment = "renewal-due"     // a third of the TTL after the grant or its last renewal
+	RenewalDue     Moment = "renewal-due"     // a third of the TTL after the grant or its last renewal, or when the next one is seen just before that
 	RenewalSent    Moment = "renewal-sent"    // by hand; automatic renewals show when they have completed
 	ReleaseSent    Moment = "release-sent"
 	Expiry         Moment = "expiry"       // the end of a lease's validity

@@ -13,6 +13,7 @@ import (
 	"locktorture/cmd/torture/internal/run"
 	"locktorture/cmd/torture/internal/search"
 	"locktorture/faults"
+	"locktorture/faults/link"
 	"locktorture/reports"
 	"locktorture/workload/history"
 	"locktorture/workload/history/coverage"
@@ -32,6 +33,7 @@ type executor struct {
 	play Player
 	farm *farmPlayer                 // has workers of a farm play; nil: this machine does
 	keep func([]search.Finding) bool // whether a round's record stays
+	pace *link.Pace                  // of messages on this machine's links; nil: the network's own
 
 	stalled func()                 // the machine was too busy for a round
 	until   func(id string) bool   // whether an anomaly ends a round as soon as it is seen; nil: none does
@@ -60,19 +62,20 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 	defer stop.close()
 	var table *coverage.Table
 	var can coverage.Abilities
-	seen, started := &opCounter{}, search.Started{}
+	seen, started, idle, stalls := &opCounter{}, search.Started{}, search.Idle{}, &search.Stalls{}
 	var near *search.Nearness
 	var found []search.Finding
 	var unread error
 	kept := false
 	result, err := e.play(ctx, c, run.Options{
+		Pace: e.pace,
 		Begin: func(b run.Beginning) []history.Sink {
 			stop.watch(b.Judge)
 			table, near = coverage.New(b.Header), search.NewNearness(b.Header)
 			if b.Meta.Can != nil {
 				can = *b.Meta.Can
 			}
-			return []history.Sink{table, seen, started, near}
+			return []history.Sink{table, seen, started, idle, stalls, near}
 		},
 		Keep: func(done *reports.Run) bool {
 			if found, unread = findings(done); unread != nil || len(done.Troubles()) > 0 {
@@ -89,7 +92,10 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 		}
 		return o
 	}
-	o.Findings, o.Fired = found, started.Moments(steps)
+	o.Findings, o.Fired, o.Idle, o.Stalled = found, started.Moments(steps), idle, stalls.Longest
+	for _, f := range result.Report.Suspicious {
+		o.Suspected = append(o.Suspected, search.Finding{ID: f.ID, Name: f.Name, Blame: f.Blame, Text: f.Text})
+	}
 	if kept {
 		o.Run = result.Dir
 	}

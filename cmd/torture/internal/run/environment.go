@@ -32,6 +32,7 @@ type environment struct {
 	bed         testbed.Testbed
 	why         string // this testbed
 	fabric      link.Fabric
+	pace        *link.Pace                      // of messages; nil: the network's own
 	links       map[string]map[string]link.Link // client → node → link
 	peers       map[string]link.Link            // to each node of a deployment, from the others
 	relays      map[string][]*server.Relay      // by client, to the Sentinels, where clients are child processes
@@ -100,7 +101,7 @@ func (e *environment) addClients(ctx context.Context, names []string) error {
 // openFabric makes the links' fabric, unless there is one.
 func (e *environment) openFabric(ctx context.Context) (err error) {
 	if e.fabric == nil {
-		e.fabric, err = newFabric(ctx, e.cfg)
+		e.fabric, err = newFabric(ctx, e.cfg, e.pace)
 	}
 	return err
 }

@@ -16,6 +16,7 @@ import (
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/cmd/torture/internal/crash"
 	"locktorture/cmd/torture/internal/kernel"
+	"locktorture/faults/link"
 	"locktorture/faults/plan"
 	"locktorture/faults/resolve"
 	"locktorture/faults/watch"
@@ -48,6 +49,10 @@ type Options struct {
 	// keeping: reports are written, and its directory stays, only then. It is asked
 	// once the run is judged, without a second opinion. Nil keeps every run.
 	Keep func(r *reports.Run) bool
+
+	// Pace is how long messages travel on links of this process, by the run's seed; nil: as long
+	// as they do.
+	Pace *link.Pace
 
 	// Workers have the run's clients; nil: this process has them.
 	Workers *Workers
@@ -126,6 +131,7 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 	start, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	s.env = newEnvironment(cfg, lock)
+	s.env.pace = o.Pace
 	if err := s.env.setUp(start, s.dir, o.Workers != nil); err != nil {
 		if untracked := s.net.Look(ctx); untracked != nil {
 			return s.unbegun(ctx, o, StartError{fmt.Errorf("%w: %v", untracked, err)}) // whatever else it seems to be

@@ -40,8 +40,11 @@ func Sweep(ctx context.Context, runs, api string) ([]string, error) {
 
 // newFabric returns the links of a run: its own, or those of a toxiproxy server
 // beside the nodes, freed of what a run that died has left there.
-func newFabric(ctx context.Context, cfg config.Config) (link.Fabric, error) {
-	if cfg.Proxy == "" {
+func newFabric(ctx context.Context, cfg config.Config, pace *link.Pace) (link.Fabric, error) {
+	switch {
+	case cfg.Proxy == "" && pace != nil:
+		return link.NewPaced(cfg.Seed, *pace), nil
+	case cfg.Proxy == "":
 		return link.NewEmbedded(), nil
 	}
 	c := remote(cfg.Proxy)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"slices"
+	"time"
 
 	"locktorture/faults"
 	"locktorture/workload/history"
@@ -42,4 +43,26 @@ func (s Started) Moments(steps []faults.Spec) map[string]bool {
 		}
 	}
 	return came
+}
+
+// Idle is a sink that counts the faults that came never, or of which nothing proves that they
+// changed anything, by "fault: why".
+type Idle map[string]int
+
+// Event implements history.Sink.
+func (i Idle) Event(e *history.Event) {
+	switch {
+	case e.Op == history.Fault && e.Kind == history.Fail, (e.Op == history.Fault || e.Op == history.Heal) && e.Kind == history.Info && e.Err != "":
+		i[e.Fault+": "+e.Err]++
+	}
+}
+
+// A Stalls is a sink that notes the longest time for which the machine stood still.
+type Stalls struct{ Longest time.Duration }
+
+// Event implements history.Sink.
+func (s *Stalls) Event(e *history.Event) {
+	if e.Op == history.Stall {
+		s.Longest = max(s.Longest, e.Ended-e.Began)
+	}
 }

@@ -103,8 +103,11 @@ type Outcome struct {
 	States     []string           `json:"states,omitempty"` // of the lock's life, with what was in force
 	Near       map[string]float64 `json:"near,omitempty"`   // near misses by name: the smaller, the nearer
 	Fired      map[string]bool    `json:"fired,omitempty"`  // by the moment of a step: whether it came
+	Idle       map[string]int     `json:"idle,omitempty"`   // faults that came never, or changed nothing, as "fault: why", and how many did
 	Findings   []Finding          `json:"findings,omitempty"`
-	Void       string             `json:"void,omitempty"` // why it says nothing: trouble of the harness, or a machine too busy
+	Suspected  []Finding          `json:"suspected,omitempty"`  // what is not proved, such as by times of a machine that stood still
+	Stalled    time.Duration      `json:"stalled_ns,omitempty"` // the longest time for which the machine stood still
+	Void       string             `json:"void,omitempty"`       // why it says nothing: trouble of the harness, or a machine too busy
 	Operations int                `json:"operations,omitempty"`
 	Took       time.Duration      `json:"took_ns,omitempty"`
 	Run        string             `json:"run,omitempty"`    // where its record lies; empty: not kept

@@ -63,6 +63,10 @@ type Player struct {
 	// same round does not count. nil: all counts.
 	Twin *Player
 
+	// Delays is added to the seed from which the delays of messages are drawn: with another one,
+	// the round is the same but for these.
+	Delays uint64
+
 	// Watch are sinks that see the history of the next round.
 	Watch func() []history.Sink
 
@@ -114,7 +118,7 @@ var playing sync.Mutex
 // Play plays a round in a bubble of its own.
 func (p *Player) Play(_ context.Context, r search.Round) Result {
 	return p.inBubble(r, func(res *Result) {
-		p.inWorld(res, r, func(bed *virtual.Bed) link.Fabric { return link.NewVirtual(r.Seed, p.pace(r), bed.Server) }, func(ctx context.Context, w *world) error {
+		p.inWorld(res, r, func(bed *virtual.Bed) link.Fabric { return link.NewVirtual(r.Seed+p.Delays, p.Pace(r), bed.Server) }, func(ctx context.Context, w *world) error {
 			steps, err := plan.Build(faultcatalogue.All(), r.Steps, r.TTL)
 			if err == nil {
 				err = steps.Check(w.target())
@@ -211,8 +215,8 @@ func (p *Player) longest(r search.Round) time.Duration {
 	return most
 }
 
-// pace is how long messages travel in a round.
-func (p *Player) pace(r search.Round) link.Pace {
+// Pace is how long messages travel in a round.
+func (p *Player) Pace(r search.Round) link.Pace {
 	if p.Even {
 		return link.Pace{Least: leastTravel, Spread: 2 * time.Millisecond}
 	}

@@ -286,7 +286,7 @@ func TestAHealthyNetworkLetsALockUndo(t *testing.T) {
 	slow := time.Duration(0)
 	for seed := range uint64(500) {
 		r := search.Round{Seed: seed, TTL: 2 * time.Second, Duration: 3 * time.Second}
-		pace := p.pace(r)
+		pace := p.Pace(r)
 		travel := (pace.Least + pace.Spread) * time.Duration(max(1, pace.Slower))
 		if pace.Ranks != nil {
 			travel += pace.Ranks.Longest

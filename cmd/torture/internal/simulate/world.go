@@ -217,12 +217,16 @@ func (w *world) mainPhase(ctx context.Context, cfg workload.Config, clients []*w
 // real servers.
 const streamNemesis = 2
 
+// StepsApart is how much later than its moment the first step of a schedule acts, and each
+// after the one before.
+const StepsApart = 5 * time.Microsecond
+
 // apart gives each step instants of its own: what waits for one moment must not
 // act at one instant.
 func apart(steps faults.Schedule) faults.Schedule {
 	steps = slices.Clone(steps)
 	for i := range steps {
-		own := time.Duration(i+1) * 5 * time.Microsecond
+		own := time.Duration(i+1) * StepsApart
 		steps[i].When.After += own + time.Duration(i)
 		if steps[i].When.On != "" {
 			steps[i].When.Then += own
