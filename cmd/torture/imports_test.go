@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"lockimpl/mutants/internal/planted":     {"lockimpl", "lockimpl/mutants/internal/planted/..."},
 	"lockimpl/mutants/internal/planted/...": {"lockimpl/mutants/internal/planted/..."},
 
-	"lockimpl/internal/world": {"lockimpl", "lockimpl/redlock", "lockimpl/internal/memnet", "lockimpl/internal/redistest"}, // of tests
+	"lockimpl/internal/world": {"lockimpl", "lockimpl/redlock", "lockimpl/internal/memnet", "faults/testbed/memredis"}, // of tests
 	"checker/anomaly":         {},
 	"checker":                 {"checker/anomaly", "checker/internal/...", "workload/history", "workload/history/coverage", "workload/history/printable"},
 	"checker/execjudge":       {"checker", "workload/history"},

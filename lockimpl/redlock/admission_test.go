@@ -134,7 +134,7 @@ func TestNodeThatGrantsLongerIsHeardAtTheEndOfAQuarantine(t *testing.T) {
 		}
 		w.Forget(1)
 		_, _ = b.Acquire(t.Context(), "k", time.Second) // meets the empty node, and no other
-		time.Sleep(1400 * time.Millisecond)
+		time.Sleep(1600 * time.Millisecond)
 		for _, link := range links[1:] {
 			link.Up.Free()
 		}

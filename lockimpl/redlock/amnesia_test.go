@@ -30,7 +30,7 @@ func withAndWithoutHints(t *testing.T, n int, test func(t *testing.T, w *world.W
 // backWithin takes key again within limit and returns its token.
 func backWithin(t *testing.T, l world.Lock, limit time.Duration) uint64 {
 	t.Helper()
-	for began := time.Now(); time.Since(began) < limit; time.Sleep(100 * time.Millisecond) {
+	for began := time.Now(); time.Since(began) < limit; time.Sleep(20 * time.Millisecond) {
 		if lease, err := l.Acquire(t.Context(), "k", time.Second); err == nil {
 			if err := lease.Release(t.Context()); err != nil {
 				t.Fatal(err)

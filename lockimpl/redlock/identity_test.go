@@ -30,7 +30,7 @@ func notBefore(t *testing.T, l world.Lock, held lockimpl.Lease) {
 			if time.Since(held.ValidUntil()) > 2*time.Minute {
 				t.Fatalf("not granted again: %v", err)
 			}
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond)
 			continue
 		}
 		if early := time.Until(held.ValidUntil()); early > 0 {

@@ -22,6 +22,7 @@ type Server struct {
 	history  string            // replication id
 	readOnly bool
 	script   bool // a script runs
+	before   func(args []string) (failure string)
 }
 
 // New returns a server without data, whose time of day is now's. run and
@@ -207,6 +208,11 @@ func (c *Session) close() {
 
 // serve executes one command of a session and appends what it is answered.
 func (s *Server) serve(c *Session, args []string, out []byte) []byte {
+	if s.before != nil {
+		if told := s.before(args); told != "" {
+			return encode(out, failure(told))
+		}
+	}
 	switch name := strings.ToUpper(args[0]); name {
 	case "SUBSCRIBE", "UNSUBSCRIBE":
 		return s.subscribe(c, name, args[1:], out)

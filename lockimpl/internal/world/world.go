@@ -6,20 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
-
 	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/memnet"
-	"locktorture/lockimpl/internal/redistest"
 	"locktorture/lockimpl/redlock"
 )
 
@@ -40,10 +33,9 @@ type Lock interface {
 // A World is a set of servers and the links to them.
 type World struct {
 	t       *testing.T
-	servers []*miniredis.Miniredis
-	ids     []*redistest.Identity  // of all
-	all     []*miniredis.Miniredis // with those that were replaced
-	links   [][]*memnet.Link       // by client, by server
+	servers []*server
+	all     []*server        // with those that were replaced
+	links   [][]*memnet.Link // by client, by server
 }
 
 // Run runs test over n servers that have been admitted.
@@ -52,9 +44,9 @@ func Run(t *testing.T, n int, test func(t *testing.T, w *World)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &World{t: t}
 		t.Cleanup(func() { // after the clients, which would dial again
-			for _, m := range w.all {
-				m.Close()
-				redistest.Forget(m)
+			for _, s := range w.all {
+				s.redis.Hangup()
+				s.redis.Close()
 			}
 		})
 		for range n {
@@ -68,17 +60,10 @@ func Run(t *testing.T, n int, test func(t *testing.T, w *World)) {
 	})
 }
 
-func (w *World) newServer() *miniredis.Miniredis {
-	m := miniredis.NewMiniRedis()
-	m.ClockTTL(true)
-	c, err := m.Dial() // starts it without a listener
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	_ = c.Close()
-	w.ids = append(w.ids, redistest.Identify(m))
-	w.all = append(w.all, m)
-	return m
+func (w *World) newServer() *server {
+	s := newServer()
+	w.all = append(w.all, s)
+	return s
 }
 
 // Client returns a client of every server, and its links.
@@ -86,8 +71,8 @@ func (w *World) Client(factory lockimpl.Factory) (Lock, []*memnet.Link) {
 	w.t.Helper()
 	var nodes []lockimpl.Node
 	var links []*memnet.Link
-	for i, m := range w.servers {
-		link := memnet.New(m.Server().ServeConn)
+	for i, s := range w.servers {
+		link := memnet.New(s.serve)
 		links = append(links, link)
 		nodes = append(nodes, lockimpl.Node{Name: fmt.Sprintf("n%d", i+1), Dial: link.Dial})
 	}
@@ -129,7 +114,7 @@ func (w *World) Forget(server int) {
 	i := server - 1
 	w.servers[i] = w.newServer()
 	for _, links := range w.links {
-		links[i].Serve(w.servers[i].Server().ServeConn)
+		links[i].Serve(w.servers[i].serve)
 	}
 	synctest.Wait() // until the clients have noticed
 }
@@ -137,7 +122,7 @@ func (w *World) Forget(server int) {
 // Restart lets a server go on as another process that has all its data but the
 // leases on key, as after a restart from an older snapshot.
 func (w *World) Restart(l Lock, server int, key string) {
-	w.stale(l, server, key).Restart()
+	w.stale(l, server, key).restart()
 	for _, links := range w.links {
 		links[server-1].Lose()
 	}
@@ -145,7 +130,7 @@ func (w *World) Restart(l Lock, server int, key string) {
 }
 
 // Demote has a server refuse to write, as a replica does, until Promote.
-func (w *World) Demote(server int) { w.identity(server).Demote() }
+func (w *World) Demote(server int) { w.servers[server-1].demoted.Store(true) }
 
 // Promote lets a server go on as one that was demoted, has loaded another's
 // data, in which the leases on key are not, and has been promoted again. Its
@@ -157,7 +142,7 @@ func (w *World) Promote(l Lock, server int, key string) {
 			links[server-1].Lose()
 		}
 	}
-	w.stale(l, server, key).Promote()
+	w.stale(l, server, key).promote()
 }
 
 // Size returns the number of servers.
@@ -166,69 +151,53 @@ func (w *World) Size() int { return len(w.servers) }
 // LoseFences deletes what a server stores to make later tokens higher, as an
 // eviction may.
 func (w *World) LoseFences(server int) {
-	m := w.servers[server-1]
-	for _, key := range m.Keys() {
+	r := w.servers[server-1].redis
+	for _, key := range r.Keys() {
 		if strings.HasPrefix(key, "lock:fence:") {
-			m.Del(key)
+			r.Delete(key)
 		}
 	}
 }
 
-func (w *World) stale(l Lock, server int, key string) *redistest.Identity {
-	m := w.servers[server-1]
-	for _, k := range l.LeaseKeys(key) {
-		m.Del(k)
-	}
-	return w.identity(server)
+func (w *World) stale(l Lock, server int, key string) *server {
+	s := w.servers[server-1]
+	s.redis.Delete(l.LeaseKeys(key)...)
+	return s
 }
 
-func (w *World) identity(server int) *redistest.Identity {
-	return w.ids[slices.Index(w.all, w.servers[server-1])]
-}
-
-// StopClock lets a server's clock, which scripts read, jump ahead by d and stand still then.
+// StopClock lets a server's clock jump ahead by d and stand still then.
 func (w *World) StopClock(server int, d time.Duration) {
-	w.servers[server-1].SetTime(time.Now().Add(d))
+	stopped := time.Now().Add(d)
+	w.servers[server-1].stopped.Store(&stopped)
 }
 
 // Forward lets what a server keeps expire as if its clock had been moved; what scripts read of
 // the clock stays.
-func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].FastForward(d) }
+func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].redis.Elapse(d) }
 
 // Fail has a server answer every command with an error, until it is told to fail with "".
-func (w *World) Fail(server int, message string) {
-	m := w.servers[server-1]
-	if m.SetError(message); message == "" {
-		redistest.Identify(m) // SetError has taken the place of what says who the server is
-	}
-}
+func (w *World) Fail(server int, message string) { w.servers[server-1].failure.Store(&message) }
 
-// Commands returns how many commands a server has executed.
-func (w *World) Commands(server int) int { return w.servers[server-1].CommandCount() }
+// Commands returns how many commands of clients a server has been asked.
+func (w *World) Commands(server int) int { return int(w.servers[server-1].commands.Load()) }
 
 // ForgetScripts has a server forget every script but those of which it is given the text.
 func (w *World) ForgetScripts(server int, but ...string) {
 	w.t.Helper()
-	dial := func(context.Context, string, string) (net.Conn, error) { return w.servers[server-1].Dial() }
-	c := redis.NewClient(&redis.Options{Dialer: dial, Protocol: 2, DisableIdentity: true,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
-	defer c.Close()
-	err := c.ScriptFlush(w.t.Context()).Err()
+	s := w.servers[server-1]
+	s.redis.ForgetScripts()
 	for _, text := range but {
-		if err == nil {
-			err = c.ScriptLoad(w.t.Context(), text).Err()
+		if reply := s.do("SCRIPT", "LOAD", text); strings.HasPrefix(reply, "-") {
+			w.t.Fatalf("server %d: %s", server, reply)
 		}
-	}
-	if err != nil {
-		w.t.Fatalf("server %d: %v", server, err)
 	}
 }
 
 // LeaseKeys returns the servers that hold a lease on key.
 func (w *World) LeaseKeys(l Lock, key string) (on []int) {
-	for i, m := range w.servers {
+	for i, s := range w.servers {
 		for _, k := range l.LeaseKeys(key) {
-			if m.Exists(k) {
+			if s.redis.Has(k) {
 				on = append(on, i+1)
 			}
 		}
