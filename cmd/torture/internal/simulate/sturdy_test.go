@@ -51,8 +51,9 @@ func TestOtherDelays(t *testing.T) {
 	hash := func(delays uint64) string {
 		return (&Player{Lock: l, Delays: delays}).Play(t.Context(), sturdyRound()).Hash
 	}
-	if hash(0) == hash(1) || hash(1) != hash(1) {
-		t.Errorf("histories %s and %s, %s with other delays", hash(0), hash(1), hash(1))
+	asFound, other, again := hash(0), hash(1), hash(1)
+	if other == asFound || other != again {
+		t.Errorf("histories %s and %s, %s with other delays", asFound, other, again)
 	}
 }
 
