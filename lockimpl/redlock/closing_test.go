@@ -8,14 +8,12 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
-	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 )
@@ -319,15 +317,8 @@ func TestSessionOfMoreLeasesThanAQueueHolds(t *testing.T) {
 func TestUndoOfWhatANodeMayStillExecuteCostsLittle(t *testing.T) {
 	const ttl = 8 * time.Second
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
-		var dials atomic.Int64
-		l, links := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
-			dial := nodes[0].Dial
-			nodes[0].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
-				dials.Add(1)
-				return dial(ctx, network, addr)
-			}
-			return full(nodes)
-		})
+		l, links, by := withTraffic(w, full)
+		dials := &by.dials[0]
 		allAsked(links)
 		warm(t, l)
 		links[0].Up.Hold()

@@ -2,13 +2,11 @@ package redlock_test
 
 import (
 	"context"
-	"net"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/memnet"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 	"locktorture/lockimpl/redlock/internal/script"
@@ -72,6 +70,19 @@ func TestPlaceThatAnEarlierAttemptTakesLateIsTakenAway(t *testing.T) {
 	}
 }
 
+// keptByNode3 has other take a key and give it back while node 3 is out of its reach: that keeps
+// the lease, and refuses.
+func keptByNode3(t *testing.T, other *redlock.Lock, othersLinks []*memnet.Link) {
+	t.Helper()
+	held := get(t, other, "k", 9*time.Second)
+	time.Sleep(100 * time.Millisecond)
+	othersLinks[2].Refuse(true)
+	othersLinks[2].Cut()
+	if err := held.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A node that has forgotten the script of an acquire is sent that again, behind the call that
 // takes the waiter out of line, since others have granted the lock: it has no place there.
 func TestAcquireThatLandsBehindTheLeavingLeavesNoPlace(t *testing.T) {
@@ -79,13 +90,7 @@ func TestAcquireThatLandsBehindTheLeavingLeavesNoPlace(t *testing.T) {
 		l, links := api(w, redlock.Config{Patience: time.Minute})
 		other, othersLinks := api(w, redlock.Config{})
 		connect(t, l)
-		held := get(t, other, "k", 9*time.Second)
-		time.Sleep(100 * time.Millisecond)
-		othersLinks[2].Refuse(true) // node 3 keeps the lease, and refuses
-		othersLinks[2].Cut()
-		if err := held.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		keptByNode3(t, other, othersLinks)
 		links[2].Down.Delay(40 * time.Millisecond)
 		busy := make(chan *redlock.Lease, 1)
 		go func() {
@@ -104,41 +109,38 @@ func TestAcquireThatLandsBehindTheLeavingLeavesNoPlace(t *testing.T) {
 	})
 }
 
+// leavesWhileNode3IsAway has l give up its wait for what other holds, when node 3 has just become
+// out of l's reach.
+func leavesWhileNode3IsAway(t *testing.T, l *redlock.Lock, links []*memnet.Link, other *redlock.Lock) {
+	t.Helper()
+	held := get(t, other, "k", 9*time.Second)
+	time.Sleep(50 * time.Millisecond)
+	if err := within(t, time.Second, func(ctx context.Context) error {
+		time.AfterFunc(900*time.Millisecond, func() {
+			links[2].Refuse(true)
+			links[2].Cut()
+		})
+		_, err := l.AcquireWait(ctx, "k", time.Second)
+		return err
+	}); err == nil {
+		t.Fatal("granted to two")
+	}
+	if err := held.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A node that is away is asked ever more rarely to take a waiter out of line, however long it
 // would be kept there, and at once when it is connected to again.
 func TestNodeThatIsAwayIsAskedEverMoreRarely(t *testing.T) {
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
 		other, _ := api(w, redlock.Config{})
-		var dials atomic.Int64
-		factory := redlock.NewFactory(redlock.Config{Patience: time.Hour})
-		client, links := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
-			dial := nodes[2].Dial
-			nodes[2].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
-				dials.Add(1)
-				return dial(ctx, network, addr)
-			}
-			return factory(nodes)
-		})
-		l := client.(*redlock.Locker).Lock
+		l, links, by := measured(w, redlock.Config{Patience: time.Hour})
 		connect(t, l)
-		held := get(t, other, "k", 9*time.Second)
-		time.Sleep(50 * time.Millisecond)
-		if err := within(t, time.Second, func(ctx context.Context) error {
-			time.AfterFunc(900*time.Millisecond, func() {
-				links[2].Refuse(true)
-				links[2].Cut()
-			})
-			_, err := l.AcquireWait(ctx, "k", time.Second)
-			return err
-		}); err == nil {
-			t.Fatal("granted to two")
-		}
-		if err := held.Release(t.Context()); err != nil {
-			t.Error(err)
-		}
-		before := dials.Load()
+		leavesWhileNode3IsAway(t, l, links, other)
+		before := by.dials[2].Load()
 		time.Sleep(10 * time.Minute)
-		if got := dials.Load() - before; got > 1500 { // most are the subscription's, about one a second
+		if got := by.dials[2].Load() - before; got > 1500 { // most are the subscription's, about one a second
 			t.Errorf("dialled %d times in ten minutes", got)
 		}
 		links[2].Refuse(false)
@@ -152,19 +154,8 @@ func TestNodeThatIsAwayIsAskedEverMoreRarely(t *testing.T) {
 func TestNodeThatRefusesWhatItIsAskedIsNotDialledWithoutEnd(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		world.Run(t, n, func(t *testing.T, w *world.World) {
-			var dials atomic.Int64
-			factory := redlock.NewFactory(redlock.Config{})
-			client, _ := w.Client(func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
-				dial := nodes[0].Dial
-				nodes[0].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
-					if dials.Add(1) > 5000 { // time would stand still here
-						panic("a node that refuses to undo a lease was dialled 5000 times")
-					}
-					return dial(ctx, network, addr)
-				}
-				return factory(nodes)
-			})
-			l := client.(*redlock.Locker).Lock
+			l, _, by := measured(w, redlock.Config{})
+			by.most.Store(5000)
 			held := get(t, l, "k", 9*time.Second)
 			w.Demote(1)
 			err := held.Release(t.Context())
@@ -172,7 +163,7 @@ func TestNodeThatRefusesWhatItIsAskedIsNotDialledWithoutEnd(t *testing.T) {
 				t.Error("released by a server that only reads")
 			}
 			time.Sleep(time.Minute)
-			if got := dials.Load(); got > 600 {
+			if got := by.dials[0].Load(); got > 600 {
 				t.Errorf("%d nodes: dialled %d times in a minute", n, got)
 			}
 		})
@@ -310,13 +301,7 @@ func TestPlaceThatIsTakenBehindTheGrantIsTakenAway(t *testing.T) {
 		l, links := api(w, redlock.Config{Patience: time.Minute})
 		other, othersLinks := api(w, redlock.Config{})
 		connect(t, l)
-		held := get(t, other, "k", 9*time.Second)
-		time.Sleep(100 * time.Millisecond)
-		othersLinks[2].Refuse(true) // node 3 keeps the lease, and refuses
-		othersLinks[2].Cut()
-		if err := held.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		keptByNode3(t, other, othersLinks)
 		links[2].Down.Delay(40 * time.Millisecond)
 		var busy sync.WaitGroup
 		ask := func(key string) { busy.Go(func() { _, _ = l.AcquireShared(t.Context(), key, time.Second) }) }

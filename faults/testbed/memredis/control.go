@@ -43,17 +43,3 @@ func (s *Server) Delete(keys ...string) {
 		delete(s.keys, key)
 	}
 }
-
-// Has reports whether a key is there.
-func (s *Server) Has(key string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.find(key) != nil
-}
-
-// ForgetScripts forgets every script, as SCRIPT FLUSH does.
-func (s *Server) ForgetScripts() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	clear(s.scripts)
-}

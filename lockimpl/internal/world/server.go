@@ -15,7 +15,6 @@ import (
 // A server is one Redis in memory, and what is wrong with it.
 type server struct {
 	redis    *memredis.Server
-	run      string
 	stopped  atomic.Pointer[time.Time] // what its clock shows; nil while it goes
 	failure  atomic.Pointer[string]    // answered to every command; nil or empty while it works
 	demoted  atomic.Bool
@@ -23,8 +22,8 @@ type server struct {
 }
 
 func newServer() *server {
-	s := &server{run: random()}
-	s.redis = memredis.New(s.now, s.run, random())
+	s := &server{}
+	s.redis = memredis.New(s.now, random(), random())
 	s.redis.Before(s.refusal)
 	return s
 }
@@ -51,9 +50,8 @@ func (s *server) refusal(args []string) string {
 
 // restart lets the server go on as another process, with its data.
 func (s *server) restart() {
-	s.run = random()
 	s.demoted.Store(false)
-	s.redis.Restart(s.run, random(), false)
+	s.redis.Restart(random(), random(), false)
 }
 
 // promote lets the server go on as after a promotion: the same process, another history.

@@ -185,11 +185,14 @@ func (w *World) Commands(server int) int { return int(w.servers[server-1].comman
 func (w *World) ForgetScripts(server int, but ...string) {
 	w.t.Helper()
 	s := w.servers[server-1]
-	s.redis.ForgetScripts()
-	for _, text := range but {
-		if reply := s.do("SCRIPT", "LOAD", text); strings.HasPrefix(reply, "-") {
+	ask := func(args ...string) {
+		if reply := s.do(args...); strings.HasPrefix(reply, "-") {
 			w.t.Fatalf("server %d: %s", server, reply)
 		}
+	}
+	ask("SCRIPT", "FLUSH")
+	for _, text := range but {
+		ask("SCRIPT", "LOAD", text)
 	}
 }
 
@@ -197,7 +200,7 @@ func (w *World) ForgetScripts(server int, but ...string) {
 func (w *World) LeaseKeys(l Lock, key string) (on []int) {
 	for i, s := range w.servers {
 		for _, k := range l.LeaseKeys(key) {
-			if s.redis.Has(k) {
+			if left, _ := s.redis.Look(k); left != -2 {
 				on = append(on, i+1)
 			}
 		}

@@ -41,8 +41,9 @@ type Servers struct {
 }
 
 // Show plays a round n times, each time on servers of its own, and counts in how many plays f
-// shows. A play that says nothing is made up for by another, as often as twice n. A play ends with the finding; its record is not kept. The error says why the round
-// cannot be played there; where ctx ends, what was played until then counts.
+// shows. A play that says nothing is made up for by another, as often as twice n. A play ends
+// with the finding; its record is not kept. The error says why the round cannot be played there;
+// where ctx ends, what was played until then counts.
 func (s Servers) Show(ctx context.Context, r search.Round, f search.Finding, n int) (*Real, error) {
 	base, err := Base()
 	if err != nil {

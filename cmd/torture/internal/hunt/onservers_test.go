@@ -78,17 +78,23 @@ func TestRealExplains(t *testing.T) {
 	}
 }
 
-// Plays that say nothing are made up for, so long as some say something.
-func TestVoidPlaysAreMadeUpFor(t *testing.T) {
-	redistest.RequireServer(t)
+// smallRound is a round of a lock that is known to grant twice, without faults.
+func smallRound(t *testing.T) (catalogue.Lock, search.Round) {
+	t.Helper()
 	l, err := catalogue.Builtin().Find("exists-set")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := search.Round{
+	return l, search.Round{
 		Seed: 1, Clients: 2, TTL: time.Second, Duration: time.Second,
 		Load: config.Load{Keys: 1, Hold: workload.Fixed(10 * time.Millisecond), Think: workload.Fixed(10 * time.Millisecond), Writes: 2, Mode: workload.ModeExclusive},
 	}
+}
+
+// Plays that say nothing are made up for, so long as some say something.
+func TestVoidPlaysAreMadeUpFor(t *testing.T) {
+	redistest.RequireServer(t)
+	l, r := smallRound(t)
 	for _, c := range []struct{ void, plays, voids int }{{0, 2, 0}, {1, 2, 1}, {9, 0, 4}} {
 		begun := 0
 		play := func(ctx context.Context, cfg config.Config, o run.Options) (*reports.Run, error) {
@@ -107,14 +113,7 @@ func TestVoidPlaysAreMadeUpFor(t *testing.T) {
 // Servers get the messages of a round at the pace that they have in virtual time.
 func TestServersHaveTheRoundsPace(t *testing.T) {
 	redistest.RequireServer(t)
-	l, err := catalogue.Builtin().Find("exists-set")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := search.Round{
-		Seed: 1, Clients: 2, TTL: time.Second, Duration: time.Second,
-		Load: config.Load{Keys: 1, Hold: workload.Fixed(10 * time.Millisecond), Think: workload.Fixed(10 * time.Millisecond), Writes: 2, Mode: workload.ModeExclusive},
-	}
+	l, r := smallRound(t)
 	pace := link.Pace{Least: time.Millisecond, Ranks: &link.Ranks{Of: link.Clients, Longest: time.Millisecond}}
 	var got *link.Pace
 	play := func(ctx context.Context, c config.Config, o run.Options) (*reports.Run, error) {
@@ -131,14 +130,8 @@ func TestServersHaveTheRoundsPace(t *testing.T) {
 // goes on until one can have ended.
 func TestRoundThatEndsBeforeItsSectionsIsPlayed(t *testing.T) {
 	redistest.RequireServer(t)
-	l, err := catalogue.Builtin().Find("exists-set")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := search.Round{
-		Seed: 1, Clients: 2, TTL: time.Second, Duration: 500 * time.Millisecond,
-		Load: config.Load{Keys: 1, Hold: workload.Fixed(2 * time.Second), Think: workload.Fixed(10 * time.Millisecond), Writes: 2, Mode: workload.ModeExclusive},
-	}
+	l, r := smallRound(t)
+	r.Duration, r.Load.Hold = 500*time.Millisecond, workload.Fixed(2*time.Second)
 	var lasted time.Duration
 	play := pretended(func(c config.Config) bool { lasted = c.Duration; return true })
 	if _, err := (Servers{Lock: l, Nodes: 1, Play: play, Out: t.TempDir()}).Show(t.Context(), r, search.Finding{ID: "S1"}, 1); err != nil || lasted < 2*time.Second {
