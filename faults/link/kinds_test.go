@@ -76,7 +76,7 @@ func (c kindCase) run(t *testing.T, r *rig) {
 	if c.gone {
 		_ = conn.Close()
 	}
-	c.whileOpen(t, r, conn)
+	c.whileOpen(t, r, conn, a)
 	if took := time.Since(began); took < c.slow {
 		t.Errorf("took %s, want at least %s", took, c.slow)
 	}
@@ -93,7 +93,13 @@ func (c kindCase) run(t *testing.T, r *rig) {
 	probe.want(t, "+OK")
 }
 
-func (c kindCase) whileOpen(t *testing.T, r *rig, conn *client) {
+func (c kindCase) whileOpen(t *testing.T, r *rig, conn *client, a Applied) {
+	if !c.answered && !c.ends && c.torn == "" {
+		r.affected(a)
+	}
+	if c.applied {
+		r.awaitApplied("k")
+	}
 	switch {
 	case c.answered:
 		conn.want(t, "+OK")
@@ -197,6 +203,7 @@ func TestStuckConnectionLetsLaterOnesPass(t *testing.T) {
 	after := r.dial()
 	after.send(t, "SET", "k", "early")
 	after.want(t, "+OK")
+	r.affected(a)
 	if impact := r.heal(a); impact.Requests != 1 {
 		t.Errorf("impact %+v, want one request", impact)
 	}

@@ -110,6 +110,12 @@ func (r *rig) awaitApplied(key string) {
 	await(r.t, "SET "+key+" to be applied", func() bool { return r.applied(key) })
 }
 
+// affected returns when the impairment has met what was sent into it.
+func (r *rig) affected(a Applied) {
+	r.t.Helper()
+	await(r.t, "what the impairment does", func() bool { return a.Impact().Any() })
+}
+
 func await(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	ctx := testContext(t)
