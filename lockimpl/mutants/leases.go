@@ -34,7 +34,7 @@ func leases() []Mutant {
 			adjust: slow,
 			bugs: planted.Bugs{NewDeadline: true, Scripts: map[*script.Script]*script.Script{
 				script.Renew: script.Renew.Replace(
-					"if string.sub(m[2], 1, #ARGV[1]) ~= ARGV[1] then return 3 end", ""),
+					"elseif string.sub(m[2], 1, #ARGV[1]) ~= ARGV[1] then\n  said = 3\n", ""),
 			}},
 		},
 		{
@@ -51,8 +51,8 @@ func leases() []Mutant {
 			Expect: []string{"S6", "S1", "L8"},
 			adjust: slow,
 			bugs: planted.Bugs{NewDeadline: true, Scripts: map[*script.Script]*script.Script{
-				script.Renew: script.Renew.Replace("if not m[2] then return 0 end",
-					"if not m[2] then redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. ARGV[4], 'PX', ttl) return 1 end"),
+				script.Renew: script.Renew.Replace("if not m[2] then\n  said = 0\n",
+					"if not m[2] then\n  redis.call('SET', KEYS[2], ARGV[1] .. ' ' .. ARGV[4], 'PX', ttl)\n"),
 			}},
 		},
 		{

@@ -98,16 +98,22 @@ func (l *Lock) admit(i int) {
 }
 
 // awaitAdmission waits until node i is admitted, by this client or by another one.
-// It waits out the quarantine on its own clock as well as on the node's.
+// It waits out the quarantine on its own clock as well as on the node's. A node that
+// is gone, or that too few can vouch for, is asked ever more rarely.
 func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 	var ticket string
 	var seen time.Time
+	pause := l.cfg.RetryMax
+	rest := func() {
+		sleep(ctx, pause)
+		pause = min(2*pause, l.betweenLooks())
+	}
 	for ctx.Err() == nil {
 		g, err := l.greet(ctx, i)
 		l.admission[i].note(err)
 		switch {
 		case err != nil:
-			sleep(ctx, l.cfg.RetryMax)
+			rest()
 			continue
 		case g.state == isAdmitted:
 			return
@@ -119,7 +125,8 @@ func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 		end := time.Now().Add(left)
 		l.admission[i].end.Store(&end)
 		if left > 0 {
-			sleep(ctx, min(left, max(l.cfg.RetryMax, l.quarantine()/20)))
+			pause = l.cfg.RetryMax
+			sleep(ctx, min(left, l.betweenLooks()))
 			continue
 		}
 		m := l.marks(ctx, i, g)
@@ -128,10 +135,13 @@ func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 		}
 		if err := l.seed(ctx, i, g, m); err != nil {
 			l.admission[i].note(err)
-			sleep(ctx, l.cfg.RetryMax)
+			rest()
 		}
 	}
 }
+
+// betweenLooks is the longest pause between two looks at a node that is to be admitted.
+func (l *Lock) betweenLooks() time.Duration { return max(l.cfg.RetryMax, l.quarantine()/20) }
 
 // sleep is a pause that ends with ctx.
 func sleep(ctx context.Context, d time.Duration) {

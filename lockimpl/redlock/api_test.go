@@ -561,3 +561,47 @@ func TestGivingUpSeveralKeysIsNoLoss(t *testing.T) {
 		}
 	})
 }
+
+// However often an owner is granted the key and gives a grant back, the lease keeps one context
+// for all of them, which ends with it and carries the values of each acquire.
+func TestContextsOfOneLeaseAreOne(t *testing.T) {
+	type name struct{}
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{})
+		outer, err := l.AcquireAs(t.Context(), "me", "k", 9*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []context.Context
+		for i := range 100 {
+			again, err := l.AcquireAs(context.WithValue(t.Context(), name{}, i), "me", "k", time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			child, cancel := context.WithCancel(again.Context())
+			defer cancel()
+			all = append(all, again.Context(), child)
+			if got := child.Value(name{}); got != i {
+				t.Errorf("grant %d: the context of its acquire says %v", i, got)
+			}
+			if err := again.Release(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if again.Context().Err() != nil {
+				t.Error("the context of a grant ended before the lease")
+			}
+		}
+		if got := redlock.Contexts(outer); got != 1 {
+			t.Errorf("%d contexts of one lease", got)
+		}
+		if err := outer.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		for i, ctx := range all {
+			if !errors.Is(context.Cause(ctx), redlock.ErrReleased) {
+				t.Fatalf("context %d after the release: %v", i, context.Cause(ctx))
+			}
+		}
+	})
+}

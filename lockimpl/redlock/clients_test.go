@@ -446,3 +446,37 @@ func everything(t *testing.T, l *redlock.Locker) {
 		must(got.Release(t.Context()))
 	}
 }
+
+// A lock on a client with go-redis' defaults dials and subscribes with it at once, which under the
+// race detector shows that both have settings of their own.
+func TestClientWithDefaultsIsSharedWithoutARace(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	bootstrapped(t, nodes, quick)
+	rdb := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer rdb.Close()
+	var all sync.WaitGroup
+	for range 8 {
+		l, err := redlock.New(setUp(quick), rdb)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		for range 4 {
+			all.Go(func() {
+				got, err := l.AcquireFair(t.Context(), "k", time.Second)
+				if err == nil {
+					err = got.Release(t.Context())
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Go(func() {
+			if err := rdb.Ping(t.Context()).Err(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}

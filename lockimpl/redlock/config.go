@@ -48,9 +48,10 @@ type Config struct {
 	// the one program that sets up a set of nodes, not for those that use it.
 	FirstTime bool
 
-	// AnonymousServers accepts servers that hide or forbid INFO. A restart, or a
-	// failover, that brings old data back is then not noticed, and breaks the
-	// lock and the tokens. It is for servers that come back empty, if at all.
+	// AnonymousServers accepts servers that hide or forbid INFO, or a part of it. A restart,
+	// or a failover, that brings old data back is then not noticed, and breaks the
+	// lock and the tokens; nor is a server that evicts keys, that is a part of a cluster, or
+	// that is two of the nodes. It is for servers that come back empty, if at all.
 	AnonymousServers bool
 
 	// NodeTimeout bounds one exchange with a node, and an attempt as a whole.

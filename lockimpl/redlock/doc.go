@@ -160,7 +160,7 @@
 // node refuses the lock to anybody else while a live waiter is first. A release
 // wakes the first, on a channel of its client's own; a waiter asks again three
 // times within Config.Patience, so that a dead one holds the others up for no
-// longer. Where several writers of one client are in the queue for one key
+// longer: whoever asks then takes its place away, and wakes the next. Where several writers of one client are in the queue for one key
 // (AcquireFair), the first of them asks, and keeps the places of the others. Of
 // several waiters in one client for one key, one queues and the others wait for it
 // in memory. On one master nobody is overtaken (AcquireFair). Over a quorum two

@@ -57,6 +57,13 @@ func SentAgain(l *Lock) int {
 	return n
 }
 
+// Contexts is how many contexts a lease has to end.
+func Contexts(l *Lease) int {
+	l.e.mu.Lock()
+	defer l.e.mu.Unlock()
+	return len(l.e.cancels)
+}
+
 // KeepLate has the places of two of a client's waiters kept as if that had been decided while
 // both waited: one has left since, the other waits until ctx ends.
 func KeepLate(ctx context.Context, l *Lock, key string) {

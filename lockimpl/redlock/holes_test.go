@@ -1,5 +1,11 @@
 package redlock_test
 
+// again is whether who waits for several keys waits for them anew.
+var again = edit{
+	"redlock/multi.go", "if lost == nil || !retriable(ctx, lost) {",
+	"if lost == nil || !retriable(ctx, lost) || untrue(\"hole 82a\") || untrue(\"hole 82b\") && !errors.Is(lost, lockimpl.ErrLost) {",
+}
+
 // holes are what attacks on the lock once found, and mutations of its source that
 // no test noticed: each with the edits that bring it back, and the test that then
 // fails. README.md lists them.
@@ -75,7 +81,7 @@ var holes = []cell{
 		{"redlock/internal/node/conn.go", "if opt.Username == \"\" ||", "if untrue(\"hole 19b\") || opt.Username == \"\" ||"},
 	}},
 	{"hole 20", "", "TestOneServerIsNotTwoNodes", "one server under three names counts as three", []edit{
-		{"redlock/internal/node/conn.go", "if err == nil && n.cfg.Meet != nil &&", "if err == nil && !untrue(\"hole 20\") && n.cfg.Meet != nil &&"},
+		{"redlock/internal/node/conn.go", "if err == nil && n.cfg.Meet != nil {", "if err == nil && !untrue(\"hole 20\") && n.cfg.Meet != nil && (c.proc != \"\" || !untrue(\"hole 90\")) {"},
 	}},
 	{"hole 21", "", "TestReleaseDoesWithoutANodeThatDied", "nodes that were not asked do not count as free", []edit{
 		{"redlock/release.go", "case r.deleted > 0 &&", "case r.deleted > 0 && !untrue(\"hole 21\") &&"},
@@ -177,7 +183,7 @@ var holes = []cell{
 	}},
 
 	{"hole 33", "c", "TestHandOverThatIsOverIsNoHolder", "who waits behind one that was granted and has given back is told of a holder", []edit{
-		{"redlock/internal/waiting/lines.go", "case <-ln.ahead.Lost():\n\t\treturn false", "case <-ln.ahead.Lost():\n\t\treturn untrue(\"hole 33c\")"},
+		{"redlock/internal/waiting/lines.go", "case <-ahead.Lost():\n\t\treturn false", "case <-ahead.Lost():\n\t\treturn untrue(\"hole 33c\")"},
 	}},
 	{"hole 12", "b", "TestNodeThatAnswersAfterItsRoundIsRepaired", "a node that answers after its round is repaired in the next", []edit{
 		{"redlock/extend.go", "return c.absent && c.repairs", "return c.absent && c.repairs && !untrue(\"hole 12b\")"},
@@ -299,6 +305,77 @@ var holes = []cell{
 	}},
 	{"hole 72", "", "TestWaitForASemaphoreUnderItsOwnLease", "who waits for a semaphore with the context of a lease on it asks without a pause", []edit{
 		{"redlock/semaphore.go", "under != nil {", "under != nil && !untrue(\"hole 72\") {"},
+	}},
+	{"hole 73", "", "TestLinesAskNoLeaseWithTheirMutexHeld", "a client locks up when a wait behind its own lease ends while that lease is given back", []edit{
+		{"redlock/internal/waiting/lines.go", "ahead, last := ln.ahead, ln.last\n\tq.mu.Unlock()\n", "ahead, last := ln.ahead, ln.last\n\tif untrue(\"hole 73\") {\n\t\tdefer q.mu.Unlock()\n\t} else {\n\t\tq.mu.Unlock()\n\t}\n"},
+	}},
+	{"hole 74", "", "TestClosedSessionEndsItsWaits", "a wait of a session goes on when the session is closed", []edit{
+		{"redlock/session.go", "defer context.AfterFunc(s.ctx, cancel)()", "defer context.AfterFunc(s.ctx, func() {\n\t\tif !untrue(\"hole 74\") {\n\t\t\tcancel()\n\t\t}\n\t})()"},
+	}},
+	{"hole 75", "", "TestNodeThatIsGoneBeforeItsAdmissionIsAskedMoreRarely", "a node that is gone before it is admitted is dialled as often for ever", []edit{
+		{"redlock/admission.go", "pause = min(2*pause, l.betweenLooks())", "if !untrue(\"hole 75\") && !untrue(\"hole 69b\") {\n\t\t\tpause = min(2*pause, l.betweenLooks())\n\t\t}"},
+	}},
+	{"hole 76", "", "TestWhoMayNotSubscribeWaitsForItOnce", "who may not subscribe waits for it before every wait for a key", []edit{
+		{"redlock/queue.go", "l.within(ctx, time.Until(l.subscribedBy), l.quorumSubscribed)", "l.within(ctx, max(time.Until(l.subscribedBy), subscribeTimeout-none(\"hole 76\", subscribeTimeout)), l.quorumSubscribed)"},
+	}},
+	{"hole 77", "a", "TestReaderThatIsRefusedKeepsNobodyOut", "a reader who is refused in the middle of a script keeps writers out", []edit{
+		{lua + "queue.lua", "redis.call('ZREM', set, ...)", ""},
+	}},
+	{"hole 77", "b", "TestCommandThatIsMissingLeavesNoKey", "a set stays for ever where a command of a script is refused", []edit{
+		{lua + "queue.lua", "redis.call('ZREM', set, ...)", ""},
+	}},
+	{"hole 78", "", "TestLeasesAreRenewedWithoutMemory", "a server that is out of memory lets readers' leases run out", []edit{
+		{lua + "renew_shared.lua", "redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ms)", ""},
+	}},
+	{"hole 79", "", "TestRunWhoseContextEndsDisturbsNobody", "a caller whose context ends leaves others without an answer", []edit{
+		{"redlock/internal/node/run.go", "leave := context.AfterFunc(ctx, func() { ", "leave := context.AfterFunc(ctx, func() {\n\t\tif untrue(\"hole 79\") {\n\t\t\tc.abort()\n\t\t}\n\t\t"},
+	}},
+	{"hole 80", "", "TestContextsOfOneLeaseAreOne", "each context of a lease is kept until the lease ends", []edit{
+		{"redlock/lease.go", "if e.ctx == nil {", "if e.ctx == nil || untrue(\"hole 80\") {"},
+	}},
+	{"hole 81", "a", "TestServerThatRefusesToSayWhoItIs", "who accepts servers that hide INFO is refused by those that answer it with an error", []edit{
+		{"redlock/internal/node/conn.go", "\t\t\tif !cfg.Anonymous {\n", "\t\t\tif !cfg.Anonymous || untrue(\"hole 81a\") {\n"},
+	}},
+	{"hole 81", "b", "TestServerThatNoLongerSaysWhoItIs", "a server whose user may no longer ask who it is counts as the one that it was", []edit{
+		{"redlock/internal/node/conn.go", "case ok && se.hides() && !cfg.Anonymous:", "case ok && se.hides() && !cfg.Anonymous && !untrue(\"hole 81b\"):"},
+	}},
+	{"hole 82", "a", "TestWaitForSeveralKeysOutlastsALoss", "who waits for several keys is told of the loss of the first", []edit{again}},
+	{"hole 82", "b", "TestWaitForSeveralKeysOutlastsAnOutageAtItsEnd", "who waits for several keys is told of an outage in which the first could not be extended", []edit{again}},
+	{"hole 82", "c", "TestTryForSeveralKeysIsToldOfALoss", "who tries for several keys, and loses one meanwhile, is told of the end of a context that goes on", []edit{
+		{"redlock/multi.go", "\t\terr = lost\n", "\t\tif err != nil && untrue(\"hole 82c\") {\n\t\t\tlost = oneLine(err, lost)\n\t\t}\n\t\terr = lost\n"},
+	}},
+	{"hole 83", "", "TestWhoWaitsBehindAPlaceThatIsDroppedIsWoken", "who takes the place of a dead waiter away leaves those behind it asleep", []edit{
+		{lua + "queue.lua", "if dropped and head and", "if false and"},
+	}},
+	{"hole 84", "", "TestWatchPausesWhateverItIsAskedTo", "who watches a key with a pause of nothing asks without a pause", []edit{
+		{"redlock/inspect.go", "max(every, leastPause)", "max(every, none(\"hole 84\", leastPause))"},
+	}},
+	{"hole 85", "a", "TestNodeThatIsGoneIsDialledMoreRarelyUnderLoad", "a node that is gone is dialled a hundred times a second under load, for as long as it is gone", []edit{
+		{"redlock/internal/node/loop.go", "\treturn min(max(coolOff, n.down", "\tif untrue(\"hole 85a\") {\n\t\treturn coolOff\n\t}\n\treturn min(max(coolOff, n.down"},
+	}},
+	{"hole 85", "b", "TestNodeThatIsGoneIsDialledMoreRarelyUnderLoad", "a node that only reads is dialled by every call", []edit{
+		{"redlock/internal/node/loop.go", "\tn.noteServing(c, demoted)\n", "\tif demoted == nil || !untrue(\"hole 85b\") {\n\t\tn.noteServing(c, demoted)\n\t}\n"},
+	}},
+	{"hole 86", "", "TestWatchTellsOfOneReaderOnce", "who watches a key that several read is told of a change at each look at which the nodes tell another first", []edit{
+		{"redlock/inspect.go", "if h.Nodes >= l.quorum && h.Fence", "if !untrue(\"hole 86\") && h.Nodes >= l.quorum && h.Fence"},
+	}},
+	{"hole 87", "", "TestNodeThatEndsItsConnectionsIsDialledMoreRarelyUnderLoad", "a node that takes every connection, and ends it when it is asked for anything, is dialled by every call", []edit{
+		{"redlock/internal/node/loop.go", "\tcase n.gone.IsZero():\n", "\tcase n.gone.IsZero() || untrue(\"hole 87\"):\n"},
+	}},
+	{"hole 88", "", "TestManyKeysAreExtendedTogether", "who takes many keys extends them one after the other, and loses the first meanwhile", []edit{
+		{"redlock/multi.go", "extending.Go(func() { errs[i] = got.Extend(ctx, ttl) })", "extending.Go(func() { errs[i] = got.Extend(ctx, ttl) })\n\t\t\tif untrue(\"hole 88\") {\n\t\t\t\textending.Wait()\n\t\t\t}"},
+	}},
+	{"hole 89", "", "TestReadersBehindADeadWriterAreWoken", "a release leaves readers asleep who wait behind a dead writer, and that behind another reader", []edit{
+		{lua + "queue.lua", "elseif lives(member, tonumber(redis.call('ZSCORE', beats, member) or '0'), ms, patience) then", "else"},
+	}},
+	{"hole 90", "", "TestLateAttemptIsUndoneOnceItsAnonymousNodeIsHeard", "what a server that does not say who it is executes late is not undone when it is heard, but up to 10 s later", []edit{
+		{"redlock/internal/node/conn.go", "if err == nil && n.cfg.Meet != nil {", "if err == nil && !untrue(\"hole 20\") && n.cfg.Meet != nil && (c.proc != \"\" || !untrue(\"hole 90\")) {"},
+	}},
+	{"hole 91", "", "TestManyReadersAreHolders", "of more than three readers each node tells others, so that nobody seems to hold the key", []edit{
+		{lua + "inspect.lua", "table.sort(readers)", ""},
+	}},
+	{"hole 92", "", "TestWaitForSeveralKeysUnderALeaseOnOne", "who waits for several keys, of which its context's own lease holds one, waits for the others first", []edit{
+		{"redlock/multi.go", "if err := l.notUnder(ctx, key, request{ttl: ttl}); err != nil {", "if err := l.notUnder(ctx, key, request{ttl: ttl}); err != nil && !untrue(\"hole 92\") {"},
 	}},
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},

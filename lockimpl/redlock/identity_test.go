@@ -153,6 +153,114 @@ func TestServerThatDoesNotSayWhoItIs(t *testing.T) {
 	}
 }
 
+// hidden are the ways in which a server that runs hides INFO, with what it answers.
+var hidden = []struct{ name, answer string }{{"forbidden", "NOPERM"}, {"renamed", "unknown command"}}
+
+// hiding starts a server that hides INFO in one of those ways, and returns the node for it.
+func hiding(t *testing.T, how string) lockimpl.Node {
+	t.Helper()
+	if how == "renamed" {
+		return serverNodes(t, 1, "--rename-command", "INFO", otherInfo)[0]
+	}
+	n := serverNodes(t, 1)[0]
+	forbid(t, n.Addr, "-info")
+	n.Username = "lock"
+	return n
+}
+
+// forbid has a server know a user called lock, with these rules.
+func forbid(t *testing.T, addr string, rules ...any) {
+	t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: addr})
+	defer c.Close()
+	user := append([]any{"ACL", "SETUSER", "lock", "reset", "on", "nopass", "allkeys", "allchannels", "+@all"}, rules...)
+	if err := c.Do(t.Context(), user...).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A server that refuses INFO is used by who accepts that, for all that a lock does; whoever
+// does not is told what it answered.
+func TestServerThatRefusesToSayWhoItIs(t *testing.T) {
+	for _, h := range hidden {
+		t.Run(h.name, func(t *testing.T) {
+			nodes := []lockimpl.Node{hiding(t, h.name)}
+			cannotBeMended(t, client(t, nodes, patient), "k", h.answer)
+			if _, err := client(t, nodes, patient).Acquire(t.Context(), "k", time.Second); !errors.Is(err, redlock.ErrAnonymousServer) {
+				t.Errorf("acquire: %v, want ErrAnonymousServer", err)
+			}
+			trusting := patient
+			trusting.AnonymousServers = true
+			l, other := bootstrapped(t, nodes, trusting), client(t, nodes, trusting)
+			held := eventuallyGranted(t, l, "k")
+			if _, err := other.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+				t.Errorf("beside the holder: %v, want ErrHeld", err)
+			}
+			if err := held.Extend(t.Context(), 5*time.Second); err != nil {
+				t.Error(err)
+			}
+			granted := make(chan lockimpl.Lease, 1)
+			go func() {
+				lease, err := other.AcquireWait(t.Context(), "k", 5*time.Second)
+				if err != nil {
+					t.Error(err)
+				}
+				granted <- lease
+			}()
+			await(t, "it waits", func() bool {
+				in, err := l.Inspect(t.Context(), "k")
+				return err == nil && in.Waiting == 1
+			})
+			if err := held.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if next := <-granted; next != nil && next.Fence() <= held.Fence() {
+				t.Errorf("token %d after %d", next.Fence(), held.Fence())
+			}
+		})
+	}
+}
+
+// Who may ask a server who it is, but not whether it evicts keys, is refused like who may ask
+// nothing.
+func TestServerThatRefusesAPartOfWhatIsAsked(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	bootstrapped(t, nodes, patient)
+	nodes[0].Username = "lock"
+	for _, rules := range [][]any{
+		{"-info", "+info|server", "+info|replication"}, {"-info", "+info|server", "+info|memory"}, {"-info", "+info|replication"},
+	} {
+		forbid(t, nodes[0].Addr, rules...)
+		trusting := patient
+		trusting.AnonymousServers = true
+		if _, err := client(t, nodes, patient).Acquire(t.Context(), "k", time.Second); !errors.Is(err, redlock.ErrAnonymousServer) {
+			t.Errorf("%v: %v, want ErrAnonymousServer", rules, err)
+		}
+		if _, err := client(t, nodes, trusting).Acquire(t.Context(), "k", time.Second); errors.Is(err, redlock.ErrAnonymousServer) || errors.Is(err, redlock.ErrMisconfigured) {
+			t.Errorf("%v: %v, though that is accepted", rules, err)
+		}
+	}
+}
+
+// A server that no longer says who it is, since its user may not ask any more, is not taken
+// for the one that it was: nobody would notice that it has been another meanwhile.
+func TestServerThatNoLongerSaysWhoItIs(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		for _, accepted := range []bool{false, true} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				l, _ := api(w, redlock.Config{AnonymousServers: accepted})
+				connect(t, l)
+				time.Sleep(time.Second)
+				w.Deny("INFO")
+				_, err := l.Acquire(t.Context(), "k", time.Second)
+				if accepted && err != nil || !accepted && !errors.Is(err, redlock.ErrAnonymousServer) {
+					t.Errorf("%d nodes, accepted %v: %v", n, accepted, err)
+				}
+			})
+		}
+	}
+}
+
 func TestOneServerIsNotTwoNodes(t *testing.T) {
 	m := miniredis.RunT(t)
 	redistest.Identify(m)

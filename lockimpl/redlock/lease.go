@@ -27,7 +27,8 @@ type lease struct {
 	released *release
 	wasValid bool // it could be relied on until it was released
 	lost     chan struct{}
-	cause    error // why it ended
+	cause    error           // why it ended
+	ctx      context.Context // ends with the lease; nil until somebody asks for one
 	cancels  []context.CancelCauseFunc
 	timer    *time.Timer
 
@@ -170,9 +171,39 @@ func (l *Lock) notUnder(ctx context.Context, key string, r request) error {
 
 // contextIn returns a child of ctx that ends with the lease, for its reason.
 func (e *lease) contextIn(ctx context.Context) context.Context {
-	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, heldUnder{e.l, e.a.k.Name}, e))
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.child(ctx)
+}
+
+// contextWith returns a context that ends with the lease, with the values of another. However
+// many there are, the lease keeps one.
+func (e *lease) contextWith(values context.Context) context.Context {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx == nil {
+		e.ctx = e.child(context.Background())
+	}
+	return valued{e.ctx, values}
+}
+
+// valued is a context with the values of another beside its own.
+type valued struct {
+	context.Context
+	values context.Context
+}
+
+// Value implements context.Context.
+func (c valued) Value(key any) any {
+	if own := c.Context.Value(key); own != nil {
+		return own
+	}
+	return c.values.Value(key)
+}
+
+// child is contextIn for those who hold mu.
+func (e *lease) child(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, heldUnder{e.l, e.a.k.Name}, e))
 	e.watch()
 	if e.ended {
 		cancel(e.cause)

@@ -440,7 +440,7 @@ func TestOutageIsNotARefusal(t *testing.T) {
 			}
 			if n > 1 { // a quorum answers, and somebody holds the key
 				links[0].Refuse(false)
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(300 * time.Millisecond) // longer than what is known of a node that was gone is told
 				other, _ := w.Client(full)
 				w.Take(other, "k", 9*time.Second)
 				if _, err := l.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
@@ -501,8 +501,13 @@ func TestSilenceBesideAHolderIsNotARefusal(t *testing.T) {
 
 func TestAllKeysAreWaitedForLongerThanTheTTL(t *testing.T) {
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		var grants atomic.Int64
 		a, _ := w.Client(full)
-		b, _ := w.Client(full)
+		b, _ := w.Client(redlock.NewFactory(redlock.Config{Observer: observerFunc(func(e redlock.Event) {
+			if e.Op == redlock.OpAcquire && e.Key == "x" {
+				grants.Add(1)
+			}
+		})}))
 		held := w.Take(a, "y", time.Second)
 		held.(lockimpl.Renewer).Renew(nil)
 		go func() {
@@ -518,6 +523,9 @@ func TestAllKeysAreWaitedForLongerThanTheTTL(t *testing.T) {
 				t.Errorf("%v left of a lease of 1s", left)
 			}
 			w.Release(lease)
+		}
+		if n := grants.Load(); n != 1 {
+			t.Errorf("x was taken %d times, want once", n)
 		}
 	})
 }

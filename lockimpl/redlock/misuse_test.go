@@ -7,12 +7,15 @@ import (
 	"errors"
 	"math"
 	"net"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/memnet"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
 )
@@ -222,6 +225,80 @@ func TestWatchEndsWithTheLock(t *testing.T) {
 			if took := time.Since(began); took > 100*time.Millisecond {
 				t.Errorf("watch ended %v after the lock", took)
 			}
+		}
+	})
+}
+
+// Who watches a key that several read is told of one of them, and of another when that one has
+// gone: not at each look of whichever the nodes happen to tell first.
+func TestWatchTellsOfOneReaderOnce(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			l, _ := api(w, redlock.Config{})
+			read := map[string]*redlock.Lease{}
+			for _, name := range []string{"a", "b"} {
+				reader, _ := api(w, redlock.Config{Name: name})
+				connect(t, reader)
+				lease, err := reader.AcquireShared(t.Context(), "k", 9*time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				read[name] = lease
+				time.Sleep(50 * time.Millisecond) // until every node has been asked
+			}
+			var told []string
+			done := make(chan error, 1)
+			ctx, stop := context.WithCancel(t.Context())
+			go func() {
+				done <- l.Watch(ctx, "k", 10*time.Millisecond, func(h redlock.Holder, held bool) { told = append(told, h.Name) })
+			}()
+			time.Sleep(time.Second)
+			synctest.Wait() // until nobody writes to told
+			if len(told) != 1 {
+				t.Fatalf("%d nodes: told of %q in a second, in which nothing changed", n, told)
+			}
+			if err := read[told[0]].Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+			stop()
+			<-done
+			if len(told) != 2 || told[0] == told[1] {
+				t.Errorf("%d nodes: told of %q, want one reader after the other", n, told)
+			}
+		})
+	}
+}
+
+// Of more readers than a node tells, every node tells the same, in whatever order they came to it:
+// otherwise none of them would seem to have a quorum.
+func TestManyReadersAreHolders(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		const readers = 9
+		l, _ := api(w, redlock.Config{})
+		connect(t, l)
+		clients := make([]*redlock.Lock, readers)
+		for i := range clients {
+			var links []*memnet.Link
+			clients[i], links = api(w, redlock.Config{})
+			connect(t, clients[i])
+			for j, link := range links {
+				link.Up.Delay(time.Duration((i+3*j)%readers+1) * time.Millisecond)
+			}
+		}
+		var all sync.WaitGroup
+		for _, c := range clients {
+			all.Go(func() {
+				if _, err := c.AcquireShared(t.Context(), "k", 5*time.Second); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		time.Sleep(50 * time.Millisecond) // until every node has been asked
+		in, err := l.Inspect(t.Context(), "k")
+		if h, held := l.Held(in); err != nil || !held || !h.Shared || h.Nodes != 3 {
+			t.Errorf("%d readers: held %v by %+v of %+v, %v", readers, held, h, in, err)
 		}
 	})
 }

@@ -92,6 +92,24 @@ func TestWaiterPausesWhateverItIsConfiguredTo(t *testing.T) {
 	}
 }
 
+// Who watches a key with a pause of nothing would ask as fast as the nodes answer.
+func TestWatchPausesWhateverItIsAskedTo(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			l, _, by := measured(w, redlock.Config{})
+			connect(t, l)
+			before := by.sent.Load()
+			by.most.Store(before + 20_000)
+			err := within(t, time.Second, func(ctx context.Context) error {
+				return l.Watch(ctx, "k", 1, func(redlock.Holder, bool) {})
+			})
+			if got := by.sent.Load() - before; !errors.Is(err, context.DeadlineExceeded) || got > 1500*int64(n) {
+				t.Errorf("sent %d times to %d nodes in a second (%v)", got, n, err)
+			}
+		})
+	}
+}
+
 // Who admits a node, and finds too few others to do so, pauses as well.
 func TestAdmissionPausesWhateverItIsConfiguredTo(t *testing.T) {
 	world.Run(t, 3, func(t *testing.T, w *world.World) {
@@ -116,6 +134,118 @@ func TestAdmissionPausesWhateverItIsConfiguredTo(t *testing.T) {
 			t.Errorf("sent %d times in three seconds", got)
 		}
 	})
+}
+
+// A node that came back empty, and is gone before it was admitted, is asked ever more rarely
+// whether it can be.
+func TestNodeThatIsGoneBeforeItsAdmissionIsAskedMoreRarely(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, links, by := measured(w, redlock.Config{})
+		connect(t, l)
+		w.Forget(3)
+		connect(t, l) // node 3 says that it is not admitted
+		links[2].Refuse(true)
+		links[2].Cut()
+		time.Sleep(time.Minute)
+		before := by.dials[2].Load()
+		time.Sleep(10 * time.Minute)
+		if got := by.dials[2].Load() - before; got > 2000 { // a twentieth of the quarantine apart, and the subscription's
+			t.Errorf("dialled %d times in ten minutes", got)
+		}
+		links[2].Refuse(false)
+		time.Sleep(30 * time.Second)
+		if all, err := l.Admission(t.Context()); err != nil || all[2].State != redlock.Admitted {
+			t.Errorf("half a minute after it was back: %+v, %v", all, err)
+		}
+	})
+}
+
+// busyFor has l take and give back keys, one every 5 ms, for so long, whatever comes of it: which
+// nodes are asked first depends on the key.
+func busyFor(t *testing.T, l *redlock.Lock, d time.Duration) {
+	began := time.Now()
+	for i := 0; time.Since(began) < d; i++ {
+		time.Sleep(5 * time.Millisecond)
+		if lease, err := l.Acquire(t.Context(), strconv.Itoa(i), time.Second); err == nil {
+			_ = lease.Release(t.Context())
+		}
+	}
+}
+
+// A node that is gone, or only reads, is dialled ever more rarely, however much is asked of it, and
+// is used again soon when it is back: all the sooner the shorter it was gone.
+func TestNodeThatIsGoneIsDialledMoreRarelyUnderLoad(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		for name, gone := range map[string]func(w *world.World, link *memnet.Link){
+			"gone": func(_ *world.World, link *memnet.Link) {
+				link.Refuse(true)
+				link.Cut()
+			},
+			"demoted": func(w *world.World, _ *memnet.Link) { w.Demote(n) },
+		} {
+			for _, c := range []struct{ away, back time.Duration }{
+				{50 * time.Millisecond, 30 * time.Millisecond}, {time.Second, 100 * time.Millisecond}, {20 * time.Second, 300 * time.Millisecond},
+			} {
+				world.Run(t, n, func(t *testing.T, w *world.World) {
+					l, links, by := measured(w, redlock.Config{})
+					connect(t, l)
+					before, link := by.dials[n-1].Load(), links[n-1]
+					gone(w, link)
+					busyFor(t, l, c.away)
+					if got, most := by.dials[n-1].Load()-before, int64(10+60*min(1, c.away.Seconds())+5*c.away.Seconds()); got == 0 || got > most {
+						t.Errorf("%s, %d nodes: dialled %d times in %v, want at most %d", name, n, got, c.away, most)
+					}
+					if name == "demoted" {
+						w.Promote(&redlock.Locker{Lock: l}, n, "k")
+						return
+					}
+					link.Refuse(false)
+					before = by.dials[n-1].Load()
+					back := c.back
+					if n > 1 {
+						back += 200 * time.Millisecond // others are asked first for a moment
+					}
+					busyFor(t, l, back)
+					if got := by.dials[n-1].Load() - before; got == 0 {
+						t.Errorf("%d nodes: not dialled within %v, when it had been gone for %v", n, back, c.away)
+					}
+				})
+			}
+		}
+	}
+}
+
+// So is a node that takes every connection, and ends it when it is asked for anything.
+func TestNodeThatEndsItsConnectionsIsDialledMoreRarelyUnderLoad(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			var ends atomic.Bool
+			factory := redlock.NewFactory(redlock.Config{})
+			client, _, by := withTraffic(w, func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+				dial := nodes[n-1].Dial
+				nodes[n-1].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+					c, err := dial(ctx, network, addr)
+					return endingConn{c, &ends, ""}, err
+				}
+				return factory(nodes)
+			})
+			l := client.(*redlock.Locker).Lock
+			connect(t, l)
+			before := by.dials[n-1].Load()
+			ends.Store(true)
+			busyFor(t, l, 5*time.Second)
+			if got := by.dials[n-1].Load() - before; got == 0 || got > 120 {
+				t.Errorf("%d nodes: dialled %d times in five seconds", n, got)
+			}
+			ends.Store(false)
+			before = by.dials[n-1].Load()
+			busyFor(t, l, 300*time.Millisecond)
+			if got := by.dials[n-1].Load() - before; got == 0 || got > 3 { // and once for the subscription
+				t.Errorf("%d nodes: dialled %d times when it served again", n, got)
+			}
+			connect(t, l)
+		})
+	}
 }
 
 // A node that is away is asked ever more rarely to undo what it was asked, however much others
@@ -144,7 +274,8 @@ func TestNodeThatIsAwayIsAskedAsRarelyWhileAnotherRefuses(t *testing.T) {
 		w.Fail(2, "")
 		time.Sleep(time.Minute)
 		links[2].Refuse(false)
-		connect(t, l) // which asks every node
+		time.Sleep(300 * time.Millisecond) // for so long it may not be dialled
+		connect(t, l)                      // which asks every node
 		waitsNobody(t, other)
 		for i := range leases {
 			if on := w.LeaseKeys(&redlock.Locker{Lock: l}, "many"+strconv.Itoa(i)); len(on) > 0 {

@@ -1,11 +1,15 @@
 package redlock_test
 
 import (
+	"bytes"
 	"context"
+	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"locktorture/lockimpl"
 	"locktorture/lockimpl/internal/memnet"
 	"locktorture/lockimpl/internal/world"
 	"locktorture/lockimpl/redlock"
@@ -144,29 +148,73 @@ func TestNodeThatIsAwayIsAskedEverMoreRarely(t *testing.T) {
 			t.Errorf("dialled %d times in ten minutes", got)
 		}
 		links[2].Refuse(false)
-		connect(t, l) // which asks every node
+		time.Sleep(300 * time.Millisecond) // for so long it may not be dialled
+		connect(t, l)                      // which asks every node
 		waitsNobody(t, other)
 	})
 }
 
-// A node that takes every connection and refuses what it is asked to undo, a replica or one that
-// was demoted, is asked as seldom as one that is away.
+// An endingConn is a connection that ends when a script is called on it, once ends is set, but for
+// those that it is to serve.
+type endingConn struct {
+	net.Conn
+	ends  *atomic.Bool
+	serve string
+}
+
+func (c endingConn) Write(b []byte) (int, error) {
+	served := 0
+	if c.serve != "" {
+		served = bytes.Count(b, []byte(c.serve))
+	}
+	if c.ends.Load() && bytes.Count(b, []byte("evalsha")) > served {
+		return len(b), c.Close()
+	}
+	return c.Conn.Write(b)
+}
+
+// A node that takes every connection, and refuses what it is asked to undo, a replica or one that
+// was demoted, or ends the connection then, is asked as seldom as one that is away, though it
+// serves something else.
 func TestNodeThatRefusesWhatItIsAskedIsNotDialledWithoutEnd(t *testing.T) {
-	for _, n := range []int{1, 3} {
-		world.Run(t, n, func(t *testing.T, w *world.World) {
-			l, _, by := measured(w, redlock.Config{})
-			by.most.Store(5000)
-			held := get(t, l, "k", 9*time.Second)
-			w.Demote(1)
-			err := held.Release(t.Context())
-			if n == 1 && err == nil {
-				t.Error("released by a server that only reads")
-			}
-			time.Sleep(time.Minute)
-			if got := by.dials[0].Load(); got > 600 {
-				t.Errorf("%d nodes: dialled %d times in a minute", n, got)
-			}
-		})
+	for name, c := range map[string]struct {
+		refuse func(w *world.World, ends *atomic.Bool)
+		serve  string
+	}{
+		"only reads":          {func(w *world.World, _ *atomic.Bool) { w.Demote(1) }, ""},
+		"ends the connection": {func(_ *world.World, ends *atomic.Bool) { ends.Store(true) }, ""},
+		"serves who looks on": {func(_ *world.World, ends *atomic.Bool) { ends.Store(true) }, script.Inspect.SHA},
+	} {
+		for _, n := range []int{1, 3} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				var ends atomic.Bool
+				factory := redlock.NewFactory(redlock.Config{})
+				client, _, by := withTraffic(w, func(nodes []lockimpl.Node) (lockimpl.Locker, error) {
+					dial := nodes[0].Dial
+					nodes[0].Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+						conn, err := dial(ctx, network, addr)
+						return endingConn{conn, &ends, c.serve}, err
+					}
+					return factory(nodes)
+				})
+				by.most.Store(50_000)
+				l := client.(*redlock.Locker).Lock
+				held := get(t, l, "k", 9*time.Second)
+				c.refuse(w, &ends)
+				err := held.Release(t.Context())
+				if n == 1 && err == nil {
+					t.Errorf("%s, and the release is confirmed", name)
+				}
+				for began := time.Now(); c.serve != "" && time.Since(began) < 9*time.Second; time.Sleep(5 * time.Millisecond) {
+					_, _ = l.Inspect(t.Context(), "other")
+				}
+				time.Sleep(time.Minute)
+				if got := by.dials[0].Load(); got > 600 {
+					t.Errorf("%s, %d nodes: dialled %d times in a minute", name, n, got)
+				}
+				ends.Store(false)
+			})
+		}
 	}
 }
 
@@ -179,17 +227,7 @@ func TestWhoWaitsBehindATryIsWokenAtItsEnd(t *testing.T) {
 			tries, _ := api(w, redlock.Config{})
 			l, _ := api(w, redlock.Config{Patience: time.Minute})
 			connect(t, l)
-			read, err := readers.AcquireShared(t.Context(), "k", 9*time.Second)
-			if err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(50 * time.Millisecond)
-			for range 3 {
-				if _, err := tries.Acquire(t.Context(), "k", time.Second); err == nil {
-					t.Fatal("granted beside a reader")
-				}
-				time.Sleep(100 * time.Millisecond)
-			}
+			read := triedBesideAReader(t, readers, tries)
 			granted := make(chan error, 1)
 			go func() { _, err := l.AcquireWait(t.Context(), "k", time.Second); granted <- err }()
 			time.Sleep(100 * time.Millisecond)
@@ -202,6 +240,156 @@ func TestWhoWaitsBehindATryIsWokenAtItsEnd(t *testing.T) {
 			}
 			awaitPromptly(t, granted)
 			waitsNobody(t, l)
+		})
+	}
+}
+
+// A place of which the time is over, of a writer that tried and is out of reach, is taken away by
+// whoever asks next: who waits behind it, and asks seldom, is woken by that.
+func TestWhoWaitsBehindAPlaceThatIsDroppedIsWoken(t *testing.T) {
+	for name, passes := range map[string]func(t *testing.T, l *redlock.Lock){
+		"try":        func(t *testing.T, l *redlock.Lock) { _, _ = l.Acquire(t.Context(), "k", time.Second) },
+		"shared try": func(t *testing.T, l *redlock.Lock) { _, _ = l.AcquireShared(t.Context(), "k", time.Second) },
+		"wait": func(t *testing.T, l *redlock.Lock) {
+			_ = within(t, 3*time.Second, func(ctx context.Context) error { _, err := l.AcquireFair(ctx, "k", time.Second); return err })
+		},
+		"line": nil, // it has waited all the while, and has its places kept
+	} {
+		for _, shared := range []bool{false, true} {
+			for _, n := range []int{1, 3} {
+				world.Run(t, n, func(t *testing.T, w *world.World) {
+					behind(t, w, name, shared, passes)
+				})
+			}
+		}
+	}
+}
+
+// triedBesideAReader has a writer try for k again and again, of which readers hold a lease, which
+// it returns.
+func triedBesideAReader(t *testing.T, readers, tries *redlock.Lock) *redlock.Lease {
+	t.Helper()
+	read, err := readers.AcquireShared(t.Context(), "k", 9*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	for range 3 {
+		if _, err := tries.Acquire(t.Context(), "k", time.Second); err == nil {
+			t.Fatal("granted beside a reader")
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return read
+}
+
+func behind(t *testing.T, w *world.World, name string, shared bool, passes func(t *testing.T, l *redlock.Lock)) {
+	readers, _ := api(w, redlock.Config{})
+	tries, links := api(w, redlock.Config{})
+	l, _ := api(w, redlock.Config{Patience: time.Minute})
+	other, _ := api(w, redlock.Config{Patience: 2 * time.Second})
+	for _, c := range []*redlock.Lock{tries, l, other} {
+		connect(t, c)
+	}
+	read := triedBesideAReader(t, readers, tries)
+	for _, link := range links {
+		link.Up.Hold()
+	}
+	granted := make(chan error, 2)
+	var all sync.WaitGroup
+	defer all.Wait()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ask := func() {
+		if shared {
+			_, err := l.AcquireSharedWait(t.Context(), "k", 5*time.Second)
+			granted <- err
+			return
+		}
+		lease, err := l.AcquireFair(t.Context(), "k", 5*time.Second)
+		granted <- err
+		if err == nil {
+			time.Sleep(time.Second)
+			_ = lease.Release(t.Context())
+		}
+	}
+	all.Go(ask)
+	if shared {
+		all.Go(ask)
+	}
+	time.Sleep(100 * time.Millisecond)
+	if name == "line" {
+		for range 2 {
+			all.Go(func() { _, _ = other.AcquireFair(ctx, "k", time.Second) })
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if err := read.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(250 * time.Millisecond)
+	if len(granted) > 0 {
+		t.Error("granted before the place of the last try has ended")
+	}
+	time.Sleep(200 * time.Millisecond)
+	if passes != nil {
+		all.Go(func() { passes(t, other) })
+	} else {
+		time.Sleep(700 * time.Millisecond)
+	}
+	began := time.Now()
+	for i := 0; i < 1 || shared && i < 2; i++ {
+		if err := <-granted; err != nil || time.Since(began) > time.Second { // a minority may name it, twice in vain
+			t.Errorf("%s, %d nodes, shared %v: granted after %v: %v", name, w.Size(), shared, time.Since(began), err)
+		}
+	}
+	for _, link := range links {
+		link.Up.Free()
+	}
+}
+
+// A release wakes the readers behind the place of a dead writer too: it has ended, and nobody
+// would take it away until one of them, who ask seldom, asks.
+func TestReadersBehindADeadWriterAreWoken(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			holder, _ := api(w, redlock.Config{})
+			readers, _ := api(w, redlock.Config{Patience: time.Minute})
+			writer, links := api(w, redlock.Config{})
+			for _, c := range []*redlock.Lock{holder, readers, writer} {
+				connect(t, c)
+			}
+			held := get(t, holder, "k", 9*time.Second)
+			granted := make(chan error, 2)
+			var all sync.WaitGroup
+			read := func() {
+				_, err := readers.AcquireSharedWait(t.Context(), "k", time.Second)
+				granted <- err
+			}
+			all.Go(read)
+			time.Sleep(100 * time.Millisecond)
+			ctx, stop := context.WithCancel(t.Context())
+			all.Go(func() { _, _ = writer.AcquireFair(ctx, "k", time.Second) })
+			time.Sleep(100 * time.Millisecond)
+			for _, link := range links {
+				link.Up.Hold()
+			}
+			all.Go(read)
+			time.Sleep(2 * time.Second) // until the place of the writer has ended
+			if err := held.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			began := time.Now()
+			for range 2 {
+				if err := <-granted; err != nil || time.Since(began) > 50*time.Millisecond {
+					t.Errorf("%d nodes: granted after %v: %v", n, time.Since(began), err)
+				}
+			}
+			stop()
+			for _, link := range links {
+				link.Up.Free()
+			}
+			all.Wait()
 		})
 	}
 }
@@ -259,7 +447,7 @@ func TestWhoWasGrantedInVainLeavesNoPlace(t *testing.T) {
 		links[0].Refuse(false)
 		cancel()
 		line.Wait()
-		time.Sleep(50 * time.Millisecond) // until all have left
+		time.Sleep(300 * time.Millisecond) // until all have left, and holder may dial
 		if err := held.Release(t.Context()); err != nil {
 			t.Error(err)
 		}

@@ -23,8 +23,8 @@ type listener struct {
 	heard atomic.Bool
 }
 
-// subscribeTimeout bounds the wait for subscriptions: a waiter that misses a wake-up
-// asks again soon enough.
+// subscribeTimeout bounds the wait for subscriptions, from the first on: a waiter that misses a
+// wake-up asks again soon enough, and one that may not subscribe would wait in vain each time.
 const subscribeTimeout = 50 * time.Millisecond
 
 // listen makes sure that this client hears the nodes, and returns when a
@@ -34,7 +34,8 @@ func (l *Lock) listen(ctx context.Context) {
 	for i := range l.nodes {
 		l.listeners[i].once.Do(func() { l.subscribe(i) })
 	}
-	_ = l.within(ctx, subscribeTimeout, l.quorumSubscribed)
+	l.listening.Do(func() { l.subscribedBy = time.Now().Add(subscribeTimeout) })
+	_ = l.within(ctx, time.Until(l.subscribedBy), l.quorumSubscribed)
 }
 
 func (l *Lock) subscribe(i int) {

@@ -275,24 +275,33 @@ func TestUserWithoutPasswordAndWithoutChannels(t *testing.T) {
 	}
 }
 
-// A user who lacks a command that comes late in a script is refused, and nothing is taken.
+// lacking is a client of a server whose user lacks something of what README.md tells.
+func lacking(t *testing.T, admin *redis.Client, cfg redlock.Config, missing string) *redlock.Lock {
+	t.Helper()
+	set := []any{"ACL", "SETUSER", "lacking", "reset", "on", "nopass"}
+	for _, rule := range append(aclRules(t), missing) {
+		set = append(set, rule)
+	}
+	if err := admin.Do(t.Context(), set...).Err(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := redlock.NewFromOptions(cfg, &redis.Options{Addr: admin.Options().Addr, Username: "lacking"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// A user who lacks a command that comes late in a script is refused, and nothing is taken; nor
+// does anything stay for ever.
 func TestCommandThatIsMissingLeavesNoKey(t *testing.T) {
 	nodes := serverNodes(t, 1)
 	bootstrapped(t, nodes, quick)
 	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
 	defer admin.Close()
-	for _, missing := range []string{"zrem", "zadd", "pttl", "pexpire", "del", "zrange", "zscore"} {
-		set := []any{"ACL", "SETUSER", "lacking", "reset", "on", "nopass"}
-		for _, rule := range append(aclRules(t), "-"+missing) {
-			set = append(set, rule)
-		}
-		if err := admin.Do(t.Context(), set...).Err(); err != nil {
-			t.Fatal(err)
-		}
-		l, err := redlock.NewFromOptions(setUp(quick), &redis.Options{Addr: nodes[0].Addr, Username: "lacking"})
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, missing := range []string{"zrem", "zadd", "pttl", "pexpire", "del", "zrange", "zscore", "set", "zremrangebyscore", "time", "publish"} {
+		l := lacking(t, admin, setUp(quick), "-"+missing)
 		for name, ask := range asks {
 			key := missing + "-" + name
 			err := within(t, 30*time.Second, func(ctx context.Context) error { return ask(ctx, &redlock.Locker{Lock: l}, key) })
@@ -308,6 +317,67 @@ func TestCommandThatIsMissingLeavesNoKey(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	keys, err := admin.Keys(t.Context(), "*").Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if admin.PTTL(t.Context(), key).Val() < 0 && !redlock.SharedKey("lock", key) {
+			t.Errorf("%s stays for ever", key)
+		}
+	}
+}
+
+// A reader who is refused in the middle of a script bars the key for nobody.
+func TestReaderThatIsRefusedKeepsNobodyOut(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	l := bootstrapped(t, nodes, quick).Lock
+	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer admin.Close()
+	reads, err := l.AcquireShared(t.Context(), "k", 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lacking(t, admin, setUp(quick), "-pexpire").AcquireShared(t.Context(), "k", 20*time.Second); !errors.Is(err, redlock.ErrMisconfigured) {
+		t.Fatalf("%v, want ErrMisconfigured", err)
+	}
+	if err := reads.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	writes, err := l.Acquire(t.Context(), "k", time.Second)
+	if err != nil {
+		t.Fatalf("the only reader has left: %v", err)
+	}
+	if err := writes.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that is out of memory goes on renewing what it has granted, to readers too.
+func TestLeasesAreRenewedWithoutMemory(t *testing.T) {
+	nodes := serverNodes(t, 1)
+	l := bootstrapped(t, nodes, quick).Lock
+	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
+	defer admin.Close()
+	writes, err := l.Acquire(t.Context(), "w", 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads, err := l.AcquireShared(t.Context(), "r", 2*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := admin.ConfigSet(t.Context(), "maxmemory", "1mb").Err(); err != nil {
+		t.Fatal(err)
+	}
+	for name, lease := range map[string]*redlock.Lease{"writer": writes, "reader": reads} {
+		if err := errors.Join(lease.Extend(t.Context(), 3*time.Second), lease.Extend(t.Context(), 4*time.Second), lease.Release(t.Context())); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := l.Acquire(t.Context(), "new", time.Second); err == nil || errors.Is(err, redlock.ErrHeld) {
+		t.Errorf("a server without memory granted a lease, or says that it is held: %v", err)
+	}
 }
 
 // Why a node cannot be admitted is told, and a wait that cannot be served for that ends.
@@ -315,20 +385,9 @@ func TestWhyANodeIsNotAdmittedIsTold(t *testing.T) {
 	nodes := serverNodes(t, 1)
 	admin := redis.NewClient(&redis.Options{Addr: nodes[0].Addr})
 	defer admin.Close()
-	set := []any{"ACL", "SETUSER", "lacking", "reset", "on", "nopass"}
-	for _, rule := range append(aclRules(t), "-set") {
-		set = append(set, rule)
-	}
-	if err := admin.Do(t.Context(), set...).Err(); err != nil {
-		t.Fatal(err)
-	}
-	l, err := redlock.NewFromOptions(setUp(quick), &redis.Options{Addr: nodes[0].Addr, Username: "lacking"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := lacking(t, admin, setUp(quick), "-set")
 	began := time.Now()
-	err = within(t, time.Minute, func(ctx context.Context) error {
+	err := within(t, time.Minute, func(ctx context.Context) error {
 		_, err := l.AcquireWait(ctx, "k", time.Second)
 		return err
 	})

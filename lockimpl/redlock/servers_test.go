@@ -125,6 +125,9 @@ func listening(addr string) bool {
 	return err == nil && c.Close() == nil
 }
 
+// otherInfo is what a server calls INFO that hides it from its users.
+const otherInfo = "INFO-BY-ANOTHER-NAME"
+
 // serves reports whether the process with that pid answers on addr.
 func serves(addr string, pid int) bool {
 	c := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialerRetries: 1})
@@ -135,6 +138,9 @@ func serves(addr string, pid int) bool {
 			continue
 		}
 		info, err := c.Info(context.Background(), "server").Result()
+		if err != nil {
+			info, err = c.Do(context.Background(), otherInfo, "server").Text()
+		}
 		if err == nil {
 			return len(info) > 0 && strings.Contains(info, want)
 		}

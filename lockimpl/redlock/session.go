@@ -3,6 +3,7 @@ package redlock
 import (
 	"container/heap"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -21,6 +22,7 @@ import (
 type Session struct {
 	l    *Lock
 	ttl  time.Duration
+	ctx  context.Context // ends with the session
 	stop context.CancelFunc
 	done chan struct{}
 	wake chan struct{} // the first time to renew has come nearer
@@ -68,7 +70,7 @@ func (a *agenda) Pop() any {
 func (l *Lock) NewSession() (*Session, error) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	s := &Session{
-		l: l, ttl: l.cfg.TTL, stop: cancel, done: make(chan struct{}), wake: make(chan struct{}, 1),
+		l: l, ttl: l.cfg.TTL, ctx: ctx, stop: cancel, done: make(chan struct{}), wake: make(chan struct{}, 1),
 		leases: map[*Lease]struct{}{},
 	}
 	started := l.spawn(func() {
@@ -87,9 +89,19 @@ func (s *Session) Acquire(ctx context.Context, key string) (*Lease, error) {
 	return s.add(s.l.Acquire(ctx, key, s.ttl))
 }
 
-// AcquireWait waits until the session is granted key or ctx ends.
+// AcquireWait waits until the session is granted key, or ctx or the session ends.
 func (s *Session) AcquireWait(ctx context.Context, key string) (*Lease, error) {
-	return s.add(s.l.AcquireWait(ctx, key, s.ttl))
+	if ctx == nil {
+		return s.Acquire(ctx, key) // which says so
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)()
+	got, err := s.l.AcquireWait(ctx, key, s.ttl)
+	if err != nil && s.ctx.Err() != nil {
+		return nil, fmt.Errorf("acquire %s: %w", shown(key), ErrClosed)
+	}
+	return s.add(got, err)
 }
 
 func (s *Session) add(got *Lease, err error) (*Lease, error) {

@@ -360,3 +360,57 @@ func TestSessionKeepsWhatIsLostUntilItsDeadline(t *testing.T) {
 		}
 	})
 }
+
+// A session that is closed ends the waits of its own, and those alone, and leaves nobody in a queue.
+func TestClosedSessionEndsItsWaits(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			other, _ := api(w, redlock.Config{})
+			l, _ := api(w, redlock.Config{})
+			held := get(t, other, "k", 9*time.Second)
+			held.Renew(t.Context())
+			s, err := l.NewSession()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended, later := make(chan error, 2), make(chan error, 1)
+			for range 2 { // one contends, one stands behind it
+				go func() {
+					_, err := s.AcquireWait(t.Context(), "k")
+					ended <- err
+				}()
+			}
+			go func() {
+				got, err := l.AcquireWait(t.Context(), "k", time.Second)
+				if err == nil {
+					err = got.Release(t.Context())
+				}
+				later <- err
+			}()
+			time.Sleep(time.Second)
+			if err := s.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+			for range 2 {
+				select {
+				case err := <-ended:
+					if !errors.Is(err, redlock.ErrClosed) {
+						t.Errorf("%d nodes: %v, want ErrClosed", n, err)
+					}
+				default:
+					t.Errorf("%d nodes: waits a second after its session was closed", n)
+				}
+			}
+			if in, err := other.Inspect(t.Context(), "k"); err != nil || in.Waiting != 1 {
+				t.Errorf("%d nodes: %d wait on the nodes, want the one who is not of the session: %v", n, in.Waiting, err)
+			}
+			if err := held.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if err := <-later; err != nil {
+				t.Errorf("%d nodes: who is not of the session: %v", n, err)
+			}
+		})
+	}
+}

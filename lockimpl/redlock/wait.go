@@ -214,8 +214,8 @@ func (l *Lock) upTo(most time.Duration) time.Duration {
 	return most/2 + time.Duration(l.draw(int64(max(most/2, 1))))
 }
 
-// leastPause is the shortest pause of who was not answered by enough nodes, whatever the
-// configuration says: what is known of a node that is away is told at once, so that a client
+// leastPause is the shortest pause of who was not answered by enough nodes, or who watches a key,
+// whatever the configuration, or the caller, says: what is known of a node that is away is told at once, so that a client
 // without a pause would do nothing else.
 const leastPause = time.Millisecond
 

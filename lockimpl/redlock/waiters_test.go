@@ -669,3 +669,30 @@ func TestNodeThatWasNotReachedIsNotAskedToForgetAPlace(t *testing.T) {
 		}
 	})
 }
+
+// Whoever may not subscribe waits for that once, and not before each wait for a key.
+func TestWhoMayNotSubscribeWaitsForItOnce(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			w.Deny("SUBSCRIBE")
+			l, _ := api(w, redlock.Config{})
+			var longest time.Duration
+			for i := range 4 {
+				began := time.Now()
+				lease, err := l.AcquireFair(t.Context(), "k", time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(began); i > 0 {
+					longest = max(longest, took)
+				}
+				if err := lease.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if longest > 20*time.Millisecond {
+				t.Errorf("%d nodes: a free key was granted after %v", n, longest)
+			}
+		})
+	}
+}

@@ -17,6 +17,7 @@ type server struct {
 	redis    *memredis.Server
 	stopped  atomic.Pointer[time.Time] // what its clock shows; nil while it goes
 	failure  atomic.Pointer[string]    // answered to every command; nil or empty while it works
+	refused  atomic.Pointer[string]    // the command that its users may not call; nil: none
 	demoted  atomic.Bool
 	commands atomic.Int64
 }
@@ -41,6 +42,9 @@ func (s *server) refusal(args []string) string {
 	s.commands.Add(1)
 	if told := s.failure.Load(); told != nil && *told != "" {
 		return *told
+	}
+	if command := s.refused.Load(); command != nil && strings.EqualFold(args[0], *command) {
+		return "NOPERM this user has no permissions to run the '" + *command + "' command"
 	}
 	if s.demoted.Load() && strings.HasPrefix(strings.ToUpper(args[0]), "EVAL") {
 		return "READONLY You can't write against a read only replica."

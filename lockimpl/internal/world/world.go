@@ -178,6 +178,13 @@ func (w *World) Forward(server int, d time.Duration) { w.servers[server-1].redis
 // Fail has a server answer every command with an error, until it is told to fail with "".
 func (w *World) Fail(server int, message string) { w.servers[server-1].failure.Store(&message) }
 
+// Deny takes from the users of every server the right to call a command.
+func (w *World) Deny(command string) {
+	for _, s := range w.servers {
+		s.refused.Store(&command)
+	}
+}
+
 // Commands returns how many commands of clients a server has been asked.
 func (w *World) Commands(server int) int { return int(w.servers[server-1].commands.Load()) }
 

@@ -17,9 +17,6 @@ type Lease struct {
 	e      *lease
 	values context.Context // of the acquire, for its values
 	entry  *entry          // of an owner that may hold the key more than once; else nil
-
-	once sync.Once
-	ctx  context.Context // that ends with the lease
 }
 
 // An entry is one of the grants to one owner.
@@ -59,8 +56,7 @@ func (g *Lease) Lost() <-chan struct{} { return g.e.Lost() }
 // as Err does. It carries the values of the context of the acquire, and neither
 // its deadline nor its cancellation.
 func (g *Lease) Context() context.Context {
-	g.once.Do(func() { g.ctx = g.e.contextIn(context.WithoutCancel(g.values)) })
-	return g.ctx
+	return g.e.contextWith(g.values)
 }
 
 // Extend renews the lease for ttl from now, once. It never shortens it. After an

@@ -25,7 +25,7 @@ type Inspection struct {
 // A Holder is who has a part of a key.
 type Holder struct {
 	Name   string        // Config.Name of its client, or ""
-	Shared bool          // it reads (at most three readers are told by each node)
+	Shared bool          // it reads (at most three readers are told, the same by each node)
 	Fence  uint64        // what most of its nodes issued to it: its token, unless they disagreed; 0 for readers
 	Left   time.Duration // until the last of its nodes lets it go
 	Nodes  int           // how many it has: a quorum, unless it is only trying
@@ -37,6 +37,16 @@ func (l *Lock) Held(in Inspection) (Holder, bool) {
 		return Holder{}, false
 	}
 	return in.Holders[0], true
+}
+
+// stillHeld is Held, and of several readers the one that was told last, as long as it is one of them.
+func (l *Lock) stillHeld(in Inspection, last Holder) (Holder, bool) {
+	for _, h := range in.Holders {
+		if h.Nodes >= l.quorum && h.Fence == last.Fence && h.Name == last.Name {
+			return h, true
+		}
+	}
+	return l.Held(in)
 }
 
 // labelled stands between the random part of an owner's id and its name.
@@ -122,10 +132,11 @@ func (in *Inspection) note(r *node.Reply, byOwner map[string]*part) {
 	}
 }
 
-// Watch looks every so often who holds key, and tells when that has changed, and
-// the first time, until ctx ends, or the lock is closed. With Do it is what a leader election takes: who
-// leads runs in Do, and the others see who that is. What is told may have changed
-// by then: nobody may act as if it held the key because of it. While no quorum of
+// Watch looks every so often, once in a millisecond at most, who holds key, and tells when that
+// has changed, and the first time, until ctx ends, or the lock is closed. With Do it is what a
+// leader election takes: who leads runs in Do, and the others see who that is. What is told may have changed
+// by then: nobody may act as if it held the key because of it. Of several readers one is told, until
+// the nodes tell of it no more. While no quorum of
 // nodes answers nothing is told, and the last error is in that of Watch.
 func (l *Lock) Watch(ctx context.Context, key string, every time.Duration, tell func(h Holder, held bool)) error {
 	if ctx == nil || key == "" || every <= 0 {
@@ -139,13 +150,13 @@ func (l *Lock) Watch(ctx context.Context, key string, every time.Duration, tell 
 	for {
 		in, err := l.Inspect(ctx, key)
 		if err == nil && !l.closed.Load() {
-			h, held := l.Held(in)
+			h, held := l.stillHeld(in, last)
 			if first || held != wasHeld || h.Fence != last.Fence || h.Name != last.Name {
 				tell(h, held)
 			}
 			first, wasHeld, last = false, held, h
 		}
-		sleep(ctx, every)
+		sleep(ctx, max(every, leastPause))
 		if l.closed.Load() {
 			return ErrClosed
 		}

@@ -72,6 +72,8 @@ type Lock struct {
 	listeners        []listener
 	subscribed       atomic.Int32  // nodes that have been heard
 	quorumSubscribed chan struct{} // closed when they are a quorum
+	listening        sync.Once
+	subscribedBy     time.Time // until when a waiter waits for that
 	admission        []admission
 	news             news
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"locktorture/lockimpl"
@@ -16,19 +17,48 @@ import (
 // are taken in the order of their names, whatever order is asked for, so that
 // of several clients one gets through.
 func (l *Lock) AcquireAll(ctx context.Context, keys []string, ttl time.Duration) ([]*Lease, error) {
-	return l.acquireAll(ctx, keys, ttl, l.Acquire)
+	order, err := l.inOrder(ctx, keys, ttl)
+	if err != nil {
+		return nil, err
+	}
+	leases, lost, err := l.takeAll(ctx, keys, order, ttl, l.Acquire)
+	if lost != nil {
+		err = lost
+	}
+	return allOrNone(leases, err)
 }
 
-// AcquireAllWait waits until it holds all of keys. They are waited for in the
-// order of their names, which rules out a deadlock.
+// AcquireAllWait waits until it holds all of keys or ctx ends. They are waited for in the
+// order of their names, which rules out a deadlock; all of them anew when one that was
+// granted is lost, or cannot be extended, before the last is.
 func (l *Lock) AcquireAllWait(ctx context.Context, keys []string, ttl time.Duration) ([]*Lease, error) {
-	return l.acquireAll(ctx, keys, ttl, l.AcquireWait)
+	order, err := l.inOrder(ctx, keys, ttl)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range order {
+		if err := l.notUnder(ctx, key, request{ttl: ttl}); err != nil {
+			return nil, fmt.Errorf("acquire all: %w", err)
+		}
+	}
+	for tries := 0; ; tries++ {
+		leases, lost, err := l.takeAll(ctx, keys, order, ttl, l.AcquireWait)
+		if lost == nil || !retriable(ctx, lost) {
+			return allOrNone(leases, oneLine(err, lost))
+		}
+		_ = l.within(ctx, l.pause(nil, lost, tries), l.untilClose.Done())
+	}
 }
 
-func (l *Lock) acquireAll(
-	ctx context.Context, keys []string, ttl time.Duration,
-	take func(ctx context.Context, key string, ttl time.Duration) (*Lease, error),
-) ([]*Lease, error) {
+func allOrNone(leases []*Lease, err error) ([]*Lease, error) {
+	if err != nil {
+		return nil, fmt.Errorf("acquire all: %w", err)
+	}
+	return leases, nil
+}
+
+// inOrder returns keys in the order in which they are taken, unless they cannot be.
+func (l *Lock) inOrder(ctx context.Context, keys []string, ttl time.Duration) ([]string, error) {
 	order := slices.Sorted(slices.Values(keys))
 	if len(order) == 0 {
 		return nil, fmt.Errorf("acquire all: %w: no keys", ErrMisconfigured)
@@ -41,27 +71,36 @@ func (l *Lock) acquireAll(
 			return nil, fmt.Errorf("acquire all: %w", err)
 		}
 	}
+	return order, nil
+}
+
+// takeAll takes the keys in that order, or none; err says why one was not granted, and lost why
+// those that were granted before could not be kept.
+func (l *Lock) takeAll(
+	ctx context.Context, keys, order []string, ttl time.Duration,
+	take func(ctx context.Context, key string, ttl time.Duration) (*Lease, error),
+) (leases []*Lease, lost, err error) {
 	if !l.work.Begin(1) {
-		return nil, ErrClosed
+		return nil, nil, ErrClosed
 	}
 	defer l.work.Add(-1) // Close waits until what was taken has been given back
-	leases := make([]*Lease, len(keys))
+	leases = make([]*Lease, len(keys))
 	for _, key := range order {
 		waiting, stop := l.keepAlive(ctx, leases, ttl)
 		got, err := take(waiting, key, ttl)
 		if err == nil {
 			leases[slices.Index(keys, key)] = got
 		}
-		err = oneLine(err, stop())
-		if err == nil {
-			err = l.keepAll(ctx, leases, ttl)
+		lost := stop()
+		if err == nil && lost == nil {
+			lost = l.keepAll(ctx, leases, ttl)
 		}
-		if err != nil {
+		if err != nil || lost != nil {
 			giveBackAll(leases)
-			return nil, fmt.Errorf("acquire all: %w", err)
+			return nil, lost, err
 		}
 	}
-	return leases, nil
+	return leases, nil, nil
 }
 
 // keepAlive extends what has been taken, while the next key is waited for, until
@@ -94,17 +133,23 @@ func (l *Lock) keepAlive(ctx context.Context, leases []*Lease, ttl time.Duration
 }
 
 // keepAll extends what was taken first and has lost a third of its validity
-// while the rest was waited for.
-func (l *Lock) keepAll(ctx context.Context, leases []*Lease, ttl time.Duration) error {
-	for _, got := range leases {
-		if got == nil || time.Until(got.ValidUntil()) > validity(ttl)*2/3 {
-			continue
-		}
-		if err := got.Extend(ctx, ttl); err != nil {
-			return err
+// while the rest was waited for: all of it together, since one after the other may take longer
+// than a lease lasts.
+func (l *Lock) keepAll(ctx context.Context, leases []*Lease, ttl time.Duration) (failed error) {
+	errs := make([]error, len(leases))
+	var extending sync.WaitGroup
+	for i, got := range leases {
+		if got != nil && time.Until(got.ValidUntil()) <= validity(ttl)*2/3 {
+			extending.Go(func() { errs[i] = got.Extend(ctx, ttl) })
 		}
 	}
-	return nil
+	extending.Wait()
+	for _, err := range errs {
+		if failed == nil || errors.Is(err, lockimpl.ErrLost) { // a loss is told before an outage
+			failed = err
+		}
+	}
+	return failed
 }
 
 // giveBackAll sends the releases and does not wait for answers.

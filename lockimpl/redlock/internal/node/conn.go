@@ -33,7 +33,11 @@ type conn struct {
 	proc   string // run id of its process, "" when it does not tell
 	asked  int64  // when it was last asked who it is (ns of clock)
 	wrote  int64  // of the wire, before the pipeline in flight
+	served bool   // a pipeline was answered, and not refused by a server that only reads
 	alarm  *time.Timer
+
+	turning sync.Mutex
+	turn    int64 // counts the pipelines that callers have carried
 }
 
 // A wire counts what is written to it.
@@ -56,6 +60,22 @@ func (c *conn) unsent() bool { return c.wire != nil && c.wire.wrote.Load() == c.
 func (c *conn) abort() {
 	if c.wire != nil {
 		_ = c.wire.Close()
+	}
+}
+
+// endTurn ends the turn of a caller that has carried a pipeline.
+func (c *conn) endTurn() {
+	c.turning.Lock()
+	defer c.turning.Unlock()
+	c.turn++
+}
+
+// abortTurn is abort, unless the turn of that number has ended.
+func (c *conn) abortTurn(turn int64) {
+	c.turning.Lock()
+	defer c.turning.Unlock()
+	if c.turn == turn {
+		c.abort()
 	}
 }
 
@@ -331,7 +351,7 @@ func (n *Node) open(ctx context.Context) (*conn, error) {
 		defer n.probe(ctx)()
 	}
 	err = c.greet(ctx, n.cfg)
-	if err == nil && n.cfg.Meet != nil && c.proc != "" {
+	if err == nil && n.cfg.Meet != nil {
 		err = n.cfg.Meet(c.proc)
 	}
 	if err != nil {
@@ -354,7 +374,7 @@ func (c *conn) greet(ctx context.Context, cfg Config) error {
 	server, replication := redis.NewCmd(ctx, "info", "server"), redis.NewCmd(ctx, "info", "replication")
 	memory := redis.NewCmd(ctx, "info", "memory")
 	cmds := []redis.Cmder{server, replication, memory}
-	scripts := len(cmds) // from here on: a server that does not know SCRIPT is sent their text
+	asked := len(cmds) // behind it come the scripts: a server that does not know SCRIPT is sent their text
 	for _, s := range script.All() {
 		cmds = append(cmds, redis.NewCmd(ctx, "script", "load", s.Source))
 	}
@@ -368,7 +388,13 @@ func (c *conn) greet(ctx context.Context, cfg Config) error {
 	}
 	for i, cmd := range cmds {
 		se, ok := serverError(cmd.Err()).(ServerError)
-		if ok && (IsPermanent(se) && !(i >= scripts && se.isUnknownCommand()) || se.isTransient()) {
+		switch {
+		case !ok:
+		case i < asked && se.hides():
+			if !cfg.Anonymous {
+				return fmt.Errorf("%w: %w", ErrAnonymous, se)
+			}
+		case se.isTransient(), IsPermanent(se) && !se.isUnknownCommand():
 			return se // it refuses, or cannot tell yet who it is
 		}
 	}
@@ -411,10 +437,16 @@ func identity(process, replication string) string {
 // held up by the network for the rest of it, is not noticed.
 const identityCheckInterval = time.Millisecond
 
-// isOther reports whether the answer to a check, in front of a pipeline, is
-// another server's: it may have been demoted, have loaded another's data, and
-// been promoted again, without an end of the connection.
-func (c *conn) isOther(check *redis.Cmd) bool {
+// recognise returns an error where the answer to a check, in front of a pipeline, is not that
+// of the server that was greeted. It may have been demoted, have loaded another's data, and been
+// promoted again, without an end of the connection; or its user may not ask any more.
+func (c *conn) recognise(check *redis.Cmd, cfg Config) error {
 	text, err := check.Text()
-	return err == nil && identity(c.proc, text) != c.run
+	switch se, ok := serverError(err).(ServerError); {
+	case err == nil && identity(c.proc, text) != c.run:
+		return errReplaced
+	case ok && se.hides() && !cfg.Anonymous:
+		return fmt.Errorf("%w: %w", ErrAnonymous, se)
+	}
+	return nil
 }

@@ -31,9 +31,12 @@ type identified struct {
 	parted time.Time // when the connection ended; zero: it has not
 }
 
-// Meeter returns what refuses a server that another node than i is.
+// Meeter returns what refuses a server that another node than i is, as far as it says who it is.
 func (s *Identities) Meeter(i int) func(runID string) error {
 	return func(runID string) error {
+		if runID == "" {
+			return nil
+		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for j, other := range s.byNode {

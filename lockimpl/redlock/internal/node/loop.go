@@ -39,18 +39,18 @@ func (n *Node) pass() bool {
 	return more
 }
 
-// connected returns the connection, makes one, or answers from memory right
+// connected returns the connection, makes one, or answers from memory for a while
 // after a failure.
 func (n *Node) connected() (*conn, error) {
 	if n.conn != nil {
 		return n.conn, nil
 	}
-	if !n.down.IsZero() && time.Since(n.down) < coolOff {
+	if !n.down.IsZero() && time.Since(n.down) < n.pause() {
 		return nil, n.downErr
 	}
 	c, err := n.open(n.ctx)
 	if err != nil {
-		n.down, n.downErr = time.Now(), err
+		n.noteDown(err)
 		n.trouble.Store(&err)
 		return nil, err
 	}
@@ -64,6 +64,45 @@ func (n *Node) connected() (*conn, error) {
 	}
 	n.conn = c
 	return c, nil
+}
+
+// pause is the time between two dials, of which the last led nowhere: the longer the node has
+// been gone, the less it matters when exactly it is used again.
+func (n *Node) pause() time.Duration {
+	return min(max(coolOff, n.down.Sub(n.gone)/coolOffShare), mostCoolOff)
+}
+
+// noteDown notes that a dial led nowhere.
+func (n *Node) noteDown(err error) {
+	n.down, n.downErr = time.Now(), err
+	if n.gone.IsZero() {
+		n.gone = n.down
+	}
+}
+
+// noteServing notes whether the node served a pipeline, which it refuses with an error that ends
+// the connection otherwise. Where it served none on the connection, the dial led nowhere.
+func (n *Node) noteServing(c *conn, refusal error) {
+	switch {
+	case c.served:
+	case refusal == nil:
+		c.served, n.gone = true, time.Time{}
+	default:
+		n.noteDown(refusal)
+	}
+}
+
+// noteBroken notes that a connection has ended. Where it served nothing, as the one before it, the
+// dial led nowhere; what a single one was asked, which may have come while the server was going, is
+// asked again at once.
+func (n *Node) noteBroken(c *conn, cause error) {
+	switch {
+	case c.served:
+	case n.gone.IsZero():
+		n.gone = time.Now()
+	default:
+		n.noteDown(cause)
+	}
 }
 
 // nextPipeline makes the next pipeline of what is queued, behind a check of who the
@@ -124,8 +163,8 @@ var errReplaced = errors.New("the server was demoted and promoted")
 // the front of the queue, in its order.
 func (n *Node) deliver(c *conn, cmds []redis.Cmder, broken error) {
 	if len(cmds) > len(n.flight) { // a check goes ahead
-		if broken == nil && c.isOther(cmds[0].(*redis.Cmd)) {
-			broken = errReplaced // everything is asked again, of the server that it is now
+		if broken == nil {
+			broken = c.recognise(cmds[0].(*redis.Cmd), n.cfg) // everything is asked again, of the server that it is now
 		}
 		cmds = cmds[1:]
 	}
@@ -137,7 +176,7 @@ func (n *Node) deliver(c *conn, cmds []redis.Cmder, broken error) {
 	n.noteDuration(d)
 	n.trip.Store(n.trip.Load() + (d-n.trip.Load())/8)
 	var again []entry
-	demoted := false
+	var demoted error
 	for i, e := range n.flight {
 		r := replyOf(cmds[i].(*redis.Cmd))
 		se, refused := r.Err.(ServerError)
@@ -146,14 +185,17 @@ func (n *Node) deliver(c *conn, cmds []redis.Cmder, broken error) {
 			again = append(again, e)
 			continue
 		}
-		demoted = demoted || refused && se.Code() == "READONLY"
+		if refused && se.Code() == "READONLY" {
+			demoted = se
+		}
 		if r.Doubt = e.resent; r.Err != nil {
 			r.Outcome = e.outcome(r.Outcome)
 		}
 		e.call.Answer(r)
 	}
 	n.requeue(again)
-	if demoted {
+	n.noteServing(c, demoted)
+	if demoted != nil {
 		n.drop(c) // go-redis gives up a connection to a server that only reads
 	}
 	if len(n.flight) > 1 {
@@ -197,6 +239,7 @@ func (n *Node) broken(c *conn, cause error) {
 	if errors.Is(cause, io.EOF) {
 		cause = errors.New("connection closed by the server")
 	}
+	n.noteBroken(c, cause)
 	sent := !c.unsent()
 	var lost, refused, again []entry
 	for _, e := range n.flight {

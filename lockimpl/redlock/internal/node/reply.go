@@ -75,6 +75,9 @@ func (e ServerError) isUnknownCommand() bool {
 	return strings.Contains(string(e), "unknown command") || strings.Contains(string(e), "Unknown Redis command")
 }
 
+// hides reports whether the server refuses the user INFO, or hides it from everybody.
+func (e ServerError) hides() bool { return e.lacksPermission() || e.isUnknownCommand() }
+
 // IsPermanent reports whether err is one that asking again
 // cannot mend: wrong credentials or certificates, keys that hold something else, a server that
 // cannot run scripts. A server that is loading its data, busy with a script,

@@ -132,12 +132,12 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}{
 		"deadline": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, 50*time.Millisecond)
-		}, false, 50 * time.Millisecond},
+		}, false, 50*time.Millisecond + grace},
 		"cancel": {func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(30*time.Millisecond, cancel)
 			return ctx, cancel
-		}, false, 30 * time.Millisecond},
+		}, false, 30*time.Millisecond + grace},
 		"no end": {func(context.Context) (context.Context, context.CancelFunc) {
 			return context.Background(), func() {}
 		}, false, limit},
@@ -190,6 +190,35 @@ func TestRunSparesTheConnection(t *testing.T) {
 				t.Error(r.Err)
 			}
 			cancel()
+		}
+		if dials.Load() != 1 {
+			t.Errorf("%d connections, want 1", dials.Load())
+		}
+	})
+}
+
+// A caller whose context ends while it carries the calls of others ends nothing of theirs
+// before the node has had its time: of what a connection ended with, nobody would know
+// whether it was executed.
+func TestRunWhoseContextEndsDisturbsNobody(t *testing.T) {
+	overMemory(t, time.Second, func(t *testing.T, n *Node, link *memnet.Link, dials *atomic.Int64) {
+		link.Down.Delay(grace / 2)
+		for round := range 3 {
+			other := &simple{encode: incrementOnce, done: make(chan Reply, 1)}
+			n.Put(other)
+			ctx, cancel := context.WithTimeout(t.Context(), grace/4)
+			own := run(ctx, n)
+			cancel()
+			for name, c := range map[string]*simple{"the other's": other, "its own": own} {
+				if r := <-c.done; r.Err != nil || r.Doubt {
+					t.Errorf("round %d, %s call: %v, in doubt: %t", round, name, r.Err, r.Doubt)
+				}
+			}
+			time.Sleep(2 * memory)
+			link.Down.Delay(0)
+			<-run(t.Context(), n).done // the node is quick again
+			<-run(t.Context(), n).done
+			link.Down.Delay(grace / 2)
 		}
 		if dials.Load() != 1 {
 			t.Errorf("%d connections, want 1", dials.Load())

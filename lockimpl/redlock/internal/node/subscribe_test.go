@@ -45,6 +45,11 @@ func (r *road) after(d time.Duration, meanwhile func()) (dials []time.Duration, 
 	r.since, r.dials, r.ready = time.Now(), nil, 0
 	r.mu.Unlock()
 	meanwhile()
+	return r.within(d)
+}
+
+// within is what after returns, of all that there was until d is over.
+func (r *road) within(d time.Duration) (dials []time.Duration, ready int) {
 	time.Sleep(d)
 	synctest.Wait()
 	r.mu.Lock()
@@ -62,7 +67,7 @@ func subscribe(t *testing.T, share float64) *road {
 	}
 	_ = c.Close()
 	t.Cleanup(server.Close)
-	r := &road{link: memnet.New(server.Server().ServeConn)}
+	r := &road{link: memnet.New(server.Server().ServeConn), since: time.Now()}
 	n := New(Config{Name: "n", Timeout: time.Second, Options: &redis.Options{Dialer: r.dial}})
 	ctx, cancel := context.WithCancel(t.Context())
 	subscriber := Subscriber{
@@ -109,7 +114,7 @@ func TestSubscribeBacksOff(t *testing.T) {
 func TestSubscribeAfterCuts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := subscribe(t, 1)
-		if dials, ready := r.after(time.Minute, func() {}); len(dials) != 1 || ready != 1 {
+		if dials, ready := r.within(time.Minute); len(dials) != 1 || ready != 1 {
 			t.Fatalf("dials %v, %d times in force; want one and once", dials, ready)
 		}
 		again := func(when string) {

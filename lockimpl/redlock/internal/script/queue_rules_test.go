@@ -363,6 +363,58 @@ func TestWhoLetsGoWakesTheFirst(t *testing.T) {
 	})
 }
 
+// Whoever asks for a lock that may be had, and takes away the place of a dead waiter, tells the
+// first behind it: once, and nobody where none was dead.
+func TestWhoDropsTheDeadWakesTheFirstBehindThem(t *testing.T) {
+	keepKeys := []string{"node", "lock", "flag", "tickets", "beats"}
+	both(t, func(t *testing.T, rdb *redis.Client) {
+		for name, ask := range map[string]func(n node) string{
+			"a try":         func(n node) string { return n.call(Acquire, queueKeys, "w", ttl, run, 1, patience) },
+			"a reader":      func(n node) string { return n.call(AcquireShared, sharedKeys, "r", ttl, run, 0, "", 0, patience) },
+			"a waiter":      func(n node) string { return n.waits("x:d:1", patience) },
+			"who waits too": func(n node) string { return n.waits("s:d:1", patience) },
+			"a line": func(n node) string {
+				return n.call(Keep, keepKeys, run, patience, 0, "x:d:1", n.rdb.Time(n.t.Context()).Val().UnixMicro(), ttl)
+			},
+		} {
+			for _, dead := range []bool{true, false} {
+				n := newNode(t, rdb, map[string]string{"node": run + " 0 0 700000", "fence": "5", "lock": "holder 5"})
+				sub := rdb.Subscribe(t.Context(), "t:wake:c", "t:wake:before", "t:wake:d")
+				for range 3 {
+					if _, err := sub.Receive(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if dead {
+					n.waits("x:before:1", patience)
+				}
+				n.waits("x:c:1", patience)
+				n.waits("x:c:2", patience)
+				n.beat("x:before:1", -1)
+				rdb.Del(t.Context(), n.k["lock"])
+				for range 3 {
+					if got := ask(n); got != "[0 0 2]" && got != "[0 x:c:1]" {
+						t.Errorf("%s: %s", name, got)
+					}
+				}
+				rdb.Publish(t.Context(), "t:wake:c", "nobody else")
+				want := []string{"x:c:1", "nobody else"}
+				if !dead {
+					want = want[1:]
+				}
+				for _, want := range want {
+					msg, err := sub.ReceiveMessage(t.Context())
+					if err != nil || msg.Payload != want {
+						t.Errorf("%s, dead %v: told %v (%v), want %s", name, dead, msg, err, want)
+						break
+					}
+				}
+				_ = sub.Close()
+			}
+		}
+	})
+}
+
 // A ticket within a second of the node's clock is as its client says, and one beyond that is
 // moved to that bound.
 func TestTicketsKeepToTheClockOfTheNode(t *testing.T) {

@@ -19,7 +19,8 @@ type Lines struct {
 	why      error             // Close was called
 }
 
-// A Lease is what came of a turn.
+// A Lease is what came of a turn. Its methods may wait for its release to be sent, which
+// ends with Poke: they are called without the mutex of the Lines.
 type Lease interface {
 	// Lost returns a channel that is closed when the lease has been given back or
 	// has ended.
@@ -104,18 +105,20 @@ func (e *Ended) Error() string { return "the turn did not come: " + e.Cause.Erro
 
 func (q *Lines) ended(key string, cause error) *Ended {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	ln := q.byKey[key]
-	return &Ended{Cause: cause, Granted: ln.last == nil && ln.isHeld(), Last: ln.last}
+	ahead, last := ln.ahead, ln.last
+	q.mu.Unlock()
+	return &Ended{Cause: cause, Granted: last == nil && isHeld(ahead), Last: last}
 }
 
-// isHeld reports whether the lease that came of the last turn is neither over nor given back.
-func (ln *line) isHeld() bool {
-	if ln.ahead == nil {
+// isHeld reports whether the lease that came of the last turn, if one did, is neither over nor
+// given back.
+func isHeld(ahead Lease) bool {
+	if ahead == nil {
 		return false
 	}
 	select {
-	case <-ln.ahead.Lost():
+	case <-ahead.Lost():
 		return false
 	default:
 		return true

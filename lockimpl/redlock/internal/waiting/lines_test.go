@@ -1,9 +1,12 @@
 package waiting
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+	"testing/synctest"
 )
 
 // rung returns which wakers ring, and has them ring no more.
@@ -49,5 +52,64 @@ func TestReleaseRingsTheNextInTheLineAlone(t *testing.T) {
 	q.RingAll("other")
 	if got := rung(append(all, other)); !slices.Equal(got, []int{4}) {
 		t.Errorf("all of the other key: %v were rung", got)
+	}
+}
+
+// An askedLease notes whether it was asked by lines that hold their mutex.
+type askedLease struct {
+	q      *Lines
+	lost   chan struct{}
+	asked  int
+	locked bool
+}
+
+func (a *askedLease) Lost() <-chan struct{} {
+	a.asked++
+	if a.q.mu.TryLock() {
+		a.q.mu.Unlock()
+	} else {
+		a.locked = true
+	}
+	return a.lost
+}
+
+func (a *askedLease) AwaitReleaseSent() { a.Lost() }
+
+// A lease that is given back rings the lines with its own mutex held: were it asked by lines
+// that hold theirs, each would wait for the other.
+func TestLinesAskNoLeaseWithTheirMutexHeld(t *testing.T) {
+	for name, given := range map[string]bool{"a wait that ends": false, "a wait whose turn comes": true} {
+		synctest.Test(t, func(t *testing.T) {
+			var q Lines
+			leave, err := q.Enter(t.Context(), "k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			ended := make(chan error, 1)
+			go func() {
+				leave, err := q.Enter(ctx, "k")
+				if err == nil {
+					leave(nil)
+				}
+				ended <- err
+			}()
+			synctest.Wait()
+			lease := &askedLease{q: &q, lost: make(chan struct{})}
+			leave(lease)
+			synctest.Wait()
+			if given {
+				close(lease.lost)
+			} else {
+				cancel()
+			}
+			if err := <-ended; given != (err == nil) || !given && !errors.As(err, new(*Ended)) {
+				t.Errorf("%s: %v", name, err)
+			}
+			if lease.asked < 2 || lease.locked {
+				t.Errorf("%s: asked %d times, with the mutex held: %t", name, lease.asked, lease.locked)
+			}
+		})
 	}
 }

@@ -22,12 +22,16 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 const (
 	maxBatch = 512     // calls in one pipeline
 	maxQueue = 1 << 14 // calls waiting for the next one
-	coolOff  = 10 * time.Millisecond
+
+	coolOff      = 10 * time.Millisecond // between two dials of a node that is gone, at first …
+	coolOffShare = 16                    // … and later such a part of the time for which it has been gone …
+	mostCoolOff  = 250 * time.Millisecond
 
 	memory = 100 * time.Millisecond // for which a pipeline tells how quick the node is
 	broke  = time.Second            // what a broken connection counts as
@@ -58,8 +62,8 @@ type Config struct {
 	Client  *redis.Client
 	Timeout time.Duration // of a dial, and of an answer; connecting takes several such exchanges
 
-	// Meet is told the run id of the server at each new connection, and may
-	// refuse it. It may be nil.
+	// Meet is told the run id of the server at each new connection, "" where the
+	// server does not say it, and may refuse it. It may be nil.
 	Meet func(runID string) error
 
 	// Part is told when a connection that Meet did not refuse has ended. It may be nil.
@@ -135,8 +139,9 @@ type Node struct {
 
 	trouble atomic.Pointer[error] // what keeps the node from being reached, as far as is known
 
-	downErr error // of the last dial
-	down    time.Time
+	down    time.Time // of the last dial that led nowhere; zero: the last one did not
+	downErr error     // of that dial
+	gone    time.Time // of the first such dial since the node last served; zero: there was none
 }
 
 // New returns a Node that connects when it is first used.
@@ -152,11 +157,14 @@ func New(cfg Config) *Node {
 
 // withoutRetries returns a client that shares the connections and the settings
 // of c, but waits no longer than d and sends nothing twice by itself: what may
-// have been sent twice has to be known. It has none of c's hooks.
+// have been sent twice has to be known. It has none of c's hooks, and asks for no notice of
+// maintenance: go-redis notes what came of that in settings that the client shares with its
+// connections, without a common lock.
 func withoutRetries(c *redis.Client, d time.Duration) *redis.Client {
 	clone := c.WithTimeout(d)
 	opt := clone.Options() // the clone's own
 	opt.MaxRetries, opt.ContextTimeoutEnabled = 0, true
+	opt.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return clone
 }
 

@@ -12,16 +12,18 @@ import (
 // A caller runs a pipeline itself where it would otherwise wake the node's
 // goroutine, sleep, and be woken by it: with nothing else to do, two such
 // hand-overs cost as much as the round trip. While it reads it cannot look at its
-// context, so that the end of the context has to end the connection. That is fit
-// only where it hardly ever happens: at a node that has just answered quickly.
+// context, so that the end of the context has to end the connection, and with it the calls of
+// others, of which nobody knows then whether they were executed. That is fit only where it
+// hardly ever happens: at a node that has just answered quickly, and that does not answer
+// for a while after the context has ended either.
 const (
-	quick   = time.Millisecond // what the last pipeline may have taken
-	ampleBy = 16               // how many times as long the caller must be ready to wait
+	quick   = time.Millisecond      // what the last pipeline may have taken
+	ampleBy = 16                    // how many times as long the caller must be ready to wait
+	grace   = 10 * time.Millisecond // what the node has left when the context of the caller ends
 )
 
 // Run is Flush, and may carry the calls on the caller's goroutine, and those of
-// others with them. It returns when they have been answered, or soon after ctx
-// has ended.
+// others with them. It returns when they have been answered, or 10 ms after ctx has ended.
 func (n *Node) Run(ctx context.Context) {
 	c := n.claim(ctx)
 	if c == nil {
@@ -30,13 +32,15 @@ func (n *Node) Run(ctx context.Context) {
 	}
 	defer n.wg.Done()
 	guard := c.guard(n.cfg.Timeout)
-	leave := context.AfterFunc(ctx, c.abort)
+	turn := c.turn // which only the one who is at the node moves on
+	leave := context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { c.abortTurn(turn) }) })
 	cmds, _ := n.nextPipeline(c)
 	var broken error
 	if len(cmds) > 0 {
 		broken = c.exec(n.ctx, cmds)
 	}
 	leave()
+	c.endTurn()
 	if !guard.Stop() && broken != nil { // the server has been given its time
 		broken = fmt.Errorf("%w: %w", os.ErrDeadlineExceeded, broken)
 	}

@@ -42,7 +42,7 @@ end
 if queues then enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6])) end
 if m[5] and patience then
   -- A reader goes ahead only of readers: no live writer may be before it.
-  local first = first_waiter(KEYS[6], KEYS[7], ms, patience)
+  local first = next_waiter(KEYS[1], KEYS[6], KEYS[7], ms, patience, ARGV[5])
   if first and not queues then return {0, 0, 2} end
   for _, member in ipairs(redis.call('ZRANGE', KEYS[6], 0, -1)) do
     if member == ARGV[5] then break end
@@ -66,7 +66,7 @@ end
 if queues then quit(KEYS[6], KEYS[7], ARGV[5]) end
 if not m[2] then redis.call('DEL', KEYS[8]) end
 redis.call('ZADD', KEYS[8], ms + ttl, ARGV[1])
-if redis.call('PTTL', KEYS[8]) < ttl then redis.call('PEXPIRE', KEYS[8], ttl) end
+outlive(KEYS[8], ttl, ARGV[1])
 -- The lock key comes last: a command that is refused before it leaves nothing taken.
 if m[2] then
   if redis.call('PTTL', KEYS[2]) < ttl then redis.call('PEXPIRE', KEYS[2], ttl) end

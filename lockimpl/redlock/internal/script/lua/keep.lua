@@ -10,18 +10,21 @@ local m = redis.call('MGET', KEYS[1], KEYS[2])
 local run, maxttl = string.match(m[1] or '', '^(%S+) %d+ %d+ (%d+)$')
 if run ~= ARGV[1] then return -2 end
 local ms, patience, ahead = now_ms(), tonumber(ARGV[2]), tonumber(ARGV[3])
-local places, signs = {}, {}
+local places, signs, members = {}, {}, {}
 for i = 4, #ARGV, 3 do
   if tonumber(ARGV[i + 2]) <= tonumber(maxttl) then
     -- Those who lost old places get new ones in the order of the old.
     local n = #places
     places[n + 1], places[n + 2] = within(tonumber(ARGV[i + 1]), ms, ahead + n / 2), ARGV[i]
     signs[n + 1], signs[n + 2] = ms + patience, ARGV[i]
+    members[n / 2 + 1] = ARGV[i]
   end
 end
 if #places > 0 then
+  rise(KEYS[3], patience)
   redis.call('ZADD', KEYS[4], 'NX', unpack(places))
+  outlive(KEYS[4], 2 * patience, unpack(members))
   redis.call('ZADD', KEYS[5], unpack(signs))
-  last(KEYS[4], KEYS[5], KEYS[3], patience)
+  outlive(KEYS[5], 2 * patience, unpack(members))
 end
-return {0, not m[2] and first_waiter(KEYS[4], KEYS[5], ms, patience) or ''}
+return {0, not m[2] and next_waiter(KEYS[1], KEYS[4], KEYS[5], ms, patience, '') or ''}

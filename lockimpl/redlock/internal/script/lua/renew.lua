@@ -10,6 +10,14 @@ local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
 if run ~= ARGV[2] then return -2 end
 local ttl, T = tonumber(ARGV[3]), tonumber(ARGV[4])
 if ttl > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
+local said = 1
+if not m[2] then
+  said = 0
+elseif string.sub(m[2], 1, #ARGV[1]) ~= ARGV[1] then
+  said = 3
+elseif redis.call('PTTL', KEYS[2]) < ttl then -- before the gossip: a server that is out of memory refuses that as the first write
+  redis.call('PEXPIRE', KEYS[2], ttl)
+end
 if T > 0 then
   local f, w = string.match(m[3] or '', '^(%d+) ?(%d*)$')
   if f and tonumber(f) < T then
@@ -19,7 +27,4 @@ if T > 0 then
     redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[4], maxttl))
   end
 end
-if not m[2] then return 0 end
-if string.sub(m[2], 1, #ARGV[1]) ~= ARGV[1] then return 3 end
-if redis.call('PTTL', KEYS[2]) < ttl then redis.call('PEXPIRE', KEYS[2], ttl) end
-return 1
+return said

@@ -8,6 +8,11 @@ local run, floor, hw, maxttl = string.match(m[1], '^(%S+) (%d+) (%d+) (%d+)$')
 if run ~= ARGV[2] then return -2 end
 local ttl, T = tonumber(ARGV[3]), tonumber(ARGV[4])
 if ttl > tonumber(maxttl) then return {-3, tonumber(maxttl)} end
+local t = redis.call('TIME')
+local ms = t[1] * 1000 + math.floor(t[2] / 1000)
+-- A server that is out of memory refuses what may need some only as the first write of a
+-- script, and this one never does.
+redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ms)
 if T > 0 then
   local a, b = string.match(m[3] or '', '^(%d+) ?(%d*)$')
   if a and tonumber(a) < T then redis.call('SET', KEYS[3], ARGV[4] .. ' ' .. (b ~= '' and b or a)) end
@@ -15,8 +20,6 @@ if T > 0 then
     redis.call('SET', KEYS[1], string.format('%s %s %s %s', run, floor, ARGV[4], maxttl))
   end
 end
-local t = redis.call('TIME')
-local ms = t[1] * 1000 + math.floor(t[2] / 1000)
 local e = m[2] == 'r' and redis.call('ZSCORE', KEYS[4], ARGV[1])
 if not e or tonumber(e) <= ms then return 0 end
 if tonumber(e) < ms + ttl then redis.call('ZADD', KEYS[4], ms + ttl, ARGV[1]) end

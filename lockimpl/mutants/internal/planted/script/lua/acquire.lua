@@ -57,7 +57,7 @@ if m[2] then
 end
 if m[4] and ARGV[5] ~= '' then
 -- include queue.lua
-  if first_waiter(KEYS[6], KEYS[7], now_ms(), tonumber(ARGV[5])) then return {0, 0, 2} end
+  if next_waiter(KEYS[1], KEYS[6], KEYS[7], now_ms(), tonumber(ARGV[5]), '') then return {0, 0, 2} end
 end
 floor, hw = tonumber(floor), tonumber(hw)
 local f = hw

@@ -26,7 +26,7 @@ if m[2] then
   return {0, left_of(KEYS[2], maxttl), m[2] == 'r' and 1 or 0}
 end
 enter(KEYS[6], KEYS[7], KEYS[5], ms, patience, ARGV[5], tonumber(ARGV[6]))
-if first_waiter(KEYS[6], KEYS[7], ms, patience) ~= ARGV[5] then return {0, 0, 2} end
+if next_waiter(KEYS[1], KEYS[6], KEYS[7], ms, patience, ARGV[5]) ~= ARGV[5] then return {0, 0, 2} end
 local f = tonumber(hw) -- for a fence that is not there
 if m[3] then
   local stored = string.match(m[3], '^(%d+) ?%d*$')
