@@ -37,7 +37,7 @@ func (v *evidence) Observe(f *ledger.Fact) {
 	case ledger.Reentered:
 		v.Grants++
 	case ledger.Rejected:
-		if !v.j.Wronged(f.Op) {
+		if v.j.Saves(f.Op) {
 			v.FenceSaves++
 		}
 	case ledger.Unknown:

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"testing"
@@ -165,6 +166,74 @@ func TestEvidence(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if r := judge(t, "ttl 100ms", c.history); r.Evidence != c.want {
 				t.Errorf("got %+v, want %+v", r.Evidence, c.want)
+			}
+		})
+	}
+}
+
+// TestSaves says which rejected writes a fence has saved the resource from: those of whoever did
+// not hold the key any more. Whoever holds it and is rejected got a token that was too old.
+func TestSaves(t *testing.T) {
+	for _, c := range []struct {
+		name, write string
+		want        int
+		before      string // the second grant, in place of b's release
+	}{
+		{name: "beside another with a newer token", before: "6ms c invoke acquire other", want: 1,
+			write: "10ms a invoke write k value v fence 1\n 11ms a fail write k value v fence 1 seq 2"},
+		{"within the lease", "10ms a invoke write k value v fence 1\n 11ms a fail write k value v fence 1 seq 2", 0, ""},
+		{"on its way when the lease ended", "10ms a invoke write k value v fence 1\n 101ms a fail write k value v fence 1 seq 2", 1, ""},
+		{"after the lease", "110ms a invoke write k value v fence 1\n 111ms a fail write k value v fence 1 seq 2", 1, ""},
+		{"after the release", "10ms a invoke release k fence 1\n 11ms a ok release k fence 1\n 12ms a invoke write k value v fence 1\n 13ms a fail write k value v fence 1 seq 2", 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, "ttl 100ms fenced", `
+				0ms b invoke acquire k
+				1ms a invoke acquire k
+				2ms b ok acquire k until 90ms fence 2
+				3ms b invoke write k value b fence 2
+				4ms b ok write k value b fence 2 seq 1
+				`+cmp.Or(c.before, "5ms b invoke release k fence 2\n 6ms b ok release k fence 2")+`
+				7ms a ok acquire k until 100ms fence 1
+				`+c.write)
+			if r.Evidence.FenceSaves != c.want {
+				t.Errorf("%d saves, want %d: %+v", r.Evidence.FenceSaves, c.want, r.Violations)
+			}
+		})
+	}
+}
+
+// TestSavesBesideAnother says which rejected writes are saves although their holder's lease
+// lasts, when b holds the key too and the store has seen token 4 from somebody who is gone:
+// those of whoever writes while b's lease lasts, and has an older token than b.
+func TestSavesBesideAnother(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		b, a    int // tokens
+		written int // by a, ms; b's lease ends at 90
+		want    int
+	}{
+		{"b has a newer token", 3, 2, 89, 1},
+		{"b has the same token", 2, 2, 89, 0},
+		{"b has an older token", 1, 2, 89, 0},
+		{"b's lease has just ended", 3, 2, 90, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := judge(t, "ttl 100ms fenced", fmt.Sprintf(`
+				0ms c invoke acquire k
+				1ms c ok acquire k until 100ms fence 4
+				2ms c invoke write k value c fence 4
+				3ms c ok write k value c fence 4 seq 1
+				4ms c invoke release k fence 4
+				5ms c ok release k fence 4
+				6ms b invoke acquire k
+				7ms b ok acquire k until 90ms fence %d
+				8ms a invoke acquire k
+				9ms a ok acquire k until 100ms fence %d
+				%dms a invoke write k value a fence %[2]d
+				95ms a fail write k value a fence %[2]d seq 2`, c.b, c.a, c.written))
+			if r.Evidence.FenceSaves != c.want {
+				t.Errorf("%d saves, want %d: %+v", r.Evidence.FenceSaves, c.want, r.Violations)
 			}
 		})
 	}

@@ -88,7 +88,7 @@ func blank(h history.Header, o Options) *Judge {
 // all are the rules, in the order in which they see a fact.
 func (j *Judge) all() []rule.Rule {
 	e := j.env
-	sampled := &exclusion.Sampled{Env: e}
+	sampled, idle := &exclusion.Sampled{Env: e}, new(liveness.Idle)
 	rules := []rule.Rule{
 		j.ev, j.phases, // V1, V3, V4, V6, V7
 		&exclusion.Tokens{Env: e},   // S4, S4b
@@ -102,10 +102,10 @@ func (j *Judge) all() []rule.Rule {
 		&writes.Sections{Env: e},                         // S3
 		&liveness.Progress{Env: e},                       // L1, L2, L7
 		&exclusion.Losses{Env: e},                        // S11, L5
-		&liveness.Leftovers{Env: e},                      // L8
+		&liveness.Leftovers{Env: e, Idle: idle},          // L8
 		&liveness.Effectless{Env: e},                     // L9
 		&exclusion.Witnesses{Env: e},                     // S9, S5
-		&liveness.Samples{Env: e},                        // L8, L2
+		&liveness.Samples{Env: e, Idle: idle},            // L8, L2
 		writes.NewBookkeeping(e),                         // R1 to R5, S3
 	}
 	if len(e.Header.Bounds) > 0 {

@@ -128,5 +128,31 @@ func sampledTakeoverCases() []verdictCase {
 				40ms b invoke acquire k` + on("41ms", "n1", "holder y pttl 90") + `
 				42ms b ok acquire k until 130ms`,
 		},
+		{
+			name: "what was stored may be that of somebody granted beside it", header: "ttl 100ms nodes 3 quorum 2", want: Fail, violations: []string{"S1 [2 6]", "S1 [2 10]"},
+			history: holds + `
+				 5ms c invoke acquire k` + on("10ms", "n1", "holder y pttl 90") + on("11ms", "n2", "holder y pttl 88") + `
+				12ms c ok acquire k until 95ms
+				13ms c invoke release k
+				14ms c ok release k` + takes,
+		},
+		{
+			name: "what was stored may be that of an attempt of unknown outcome", header: "ttl 100ms nodes 3 quorum 2", want: Fail, violations: []string{"S1 [2 8]"},
+			history: holds + `
+				 5ms c invoke acquire k` + on("10ms", "n1", "holder y pttl 90") + on("11ms", "n2", "holder y pttl 88") + `
+				12ms c info acquire k err timeout` + takes,
+		},
+		{
+			name: "what was stored may be that of somebody who had it before", header: "ttl 100ms nodes 3 quorum 2", want: Fail, violations: []string{"S1 [2 4]", "S1 [2 8]", "S1 [4 8]"},
+			history: holds + `
+				 3ms c invoke acquire k
+				 4ms c ok acquire k until 95ms` + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder x pttl 88") + takes,
+		},
+		{
+			name: "somebody asked after it was seen", header: "ttl 100ms nodes 3 quorum 2", want: Fail, violations: []string{"S1 [2 8]", "S10 [2 4 8]"},
+			history: holds + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder x pttl 88") + `
+				12ms c invoke acquire k
+				13ms c info acquire k err timeout` + takes,
+		},
 	}
 }

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -49,7 +50,7 @@ func TestSampledRenewal(t *testing.T) {
 			return fmt.Sprintf("\n%dms witness ok key k node n1 value sample note lock:k began %dms %s pttl %d", at, at, what, pttl)
 		}
 	}
-	look, gone := looks("holder x"), func(at int) string { return looks("")(at, -2) }
+	look, other, gone := looks("holder x"), looks("holder y"), func(at int) string { return looks("")(at, -2) }
 	again := func(look func(at, pttl int) string, from, to int) (all string) {
 		for at := from; at <= to; at += 40 {
 			all += look(at, 90)
@@ -98,23 +99,33 @@ func TestSampledRenewal(t *testing.T) {
 		{name: "by the next one, under the same text", header: "ttl 100ms", want: Pass, history: unknown + look(60, 90) + `
 			 62ms c invoke acquire k
 			 90ms c ok acquire k until 160ms` + look(100, 90) + look(190, 90) + look(230, 90) + look(270, 90) + look(310, 90) + end},
+		{name: "of an expiry that is moved back again and again", header: "ttl 100ms", want: Pass, history: unknown + look(60, 900) + look(100, 800) + look(140, 700) + look(180, 600) + look(220, 500) + look(260, 400) + look(300, 300) + others(310) + gone(320)},
 		{name: "by one of unknown outcome, under the same text", header: "ttl 100ms", want: Pass, history: unknown + look(60, 90) + `
 			 62ms e invoke acquire k
 			 90ms e info acquire k err timeout` + again(look, 100, 340) + end},
 		{name: "of texts that come back", header: "ttl 100ms", want: Pass, history: unknown + renewed + end + comesBack},
+		{name: "of texts that come back, though the node did not answer in between", header: "ttl 100ms", want: Pass, history: unknown + renewed + end + look(720, 90) + gone(740) + `
+			 750ms witness fail key node n1 value sample err timeout` + gone(755) + look(760, 90)},
+		{name: "of a text that comes back in the place of another", header: "ttl 100ms", want: Pass, history: unknown + renewed + end + other(720, 90) + look(725, 90) + gone(730) + other(735, 90) + look(740, 90)},
 		{name: "of a text that came back once", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 11]"}, history: unknown + renewed + end + look(720, 90) + gone(740)},
 		{name: "set by somebody whom nobody saw ask", header: "ttl 100ms", want: Pass, history: strings.Replace(sampled, "pttl -2", "holder x pttl 90", 1) + again(look, 40, 340) + end + "\n710ms b invoke acquire k\n711ms b ok acquire k until 800ms"},
 		{name: "of a key that was asked for before anybody looked", header: "ttl 100ms", want: Pass, history: `
-			 0ms b invoke acquire k
-			 1ms b ok acquire k until 100ms
+			 0ns b invoke acquire k
+			 1ns b ok acquire k until 100ms
 			 2ms b invoke release k
-			 3ms b info release k err timeout` + again(look, 20, 340) + end},
+			 3ms b info release k err timeout` + gone(4) + others(5) + again(look, 20, 340) + end},
 		{name: "by one who had asked before anybody looked, and is not answered", header: "ttl 100ms", want: Pass, history: `
 			 0ms b invoke acquire k` + gone(20) + others(25) + again(look, 40, 340) + `
 			345ms b ok acquire k until 445ms`},
 		{name: "after a release that was acknowledged", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 5 9]"}, history: held + `
 			 25ms b invoke release k
 			 26ms b ok release k` + renewed + end},
+		{name: "after a release that was acknowledged just when somebody else was refused", header: "ttl 100ms", want: Fail, violations: []string{"L8 [3 7 11]"}, history: sampled + `
+			 12ms d invoke acquire k` + acquired + `
+			 25ms b invoke release k
+			 26ms b ok release k
+			 26ms d fail acquire k err held` + renewed + end},
+		{name: "while others are refused who had asked later", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 13]"}, history: unknown + again(look, 60, 180) + others(190) + again(look, 220, 340) + end},
 		{name: "no later than clocks are apart", header: "ttl 100ms epsilon 60ms", want: Pass, history: unknown + renewed + end},
 		{name: "no longer after than a release may take", header: "ttl 100ms", want: Pass, history: unknown + again(look, 56, 256) + others(285) + gone(290)},
 		{name: "no longer after a fault than a release may take", header: "ttl 100ms", want: Pass, history: unknown + cut + again(look, 60, 180) + healedAt210 + again(look, 220, 340) + others(350) + gone(360)},
@@ -141,6 +152,20 @@ func sampledLeftovers() []boundCase {
 		 15ms b invoke acquire k
 		 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
 		 21ms b fail acquire k err held`
+	later := func(at, what string) string { // somebody else asks, and is granted the key
+		return "\n40ms c invoke acquire k" + on(at, "n1", what) + "\n53ms c ok acquire k until 139ms"
+	}
+	faulted := func(first, seen string) string { // until 1 ns at n1
+		return sampled + `
+			  0ns nemesis invoke fault stall target {"nodes":["n1"]}
+			  0ns nemesis ok fault stall target {"nodes":["n1"]} receipt r
+			  0ns nemesis invoke heal stall target {"nodes":["n1"]}
+			  1ns nemesis ok heal stall target {"nodes":["n1"]} receipt r
+			190ms b invoke acquire k` + on(first, "n1", "holder x pttl 99") + `
+			210ms b fail acquire k err held` + on(seen, "n1", "holder x pttl 38") + `
+			320ms b invoke acquire k
+			321ms b ok acquire k until 410ms`
+	}
 	return []boundCase{
 		{bounds: undo, verdictCase: verdictCase{
 			name: "of a refused attempt, longer than undo may take", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 4]"},
@@ -154,6 +179,39 @@ func sampledLeftovers() []boundCase {
 			history: refused + `
 				 51ms witness ok key k node n1 value sample note lock:k began 51ms holder x pttl 64
 				 52ms witness ok key k node n1 value sample note lock:k began 52ms pttl -2
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a refused attempt, looked at for so long that it may have gone in time", header: "ttl 100ms", want: Pass,
+			history: refused + `
+				 52ms witness ok key k node n1 value sample note lock:k began 51ms holder x pttl 63
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a refused attempt, without an expiry", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 4]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl -1
+				 21ms b fail acquire k err held
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl -1
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a refused attempt, with a look in between that says nothing", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 5]"},
+			history: refused + `
+				 40ms witness ok key k node n1 value sample note lock:k began 40ms
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 63
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a refused attempt, last seen by a look in vain", header: "ttl 100ms", want: Pass,
+			history: refused + `
+				 22ms witness fail key k node n1 value sample note lock:k began 22ms holder x pttl 93 err timeout
+				 53ms witness ok key k node n1 value sample note lock:k began 53ms holder x pttl 62
 				 60ms b invoke acquire k
 				 61ms b ok acquire k until 150ms`,
 		}},
@@ -174,6 +232,61 @@ func sampledLeftovers() []boundCase {
 				 80ms witness ok key k node n1 value sample note lock:k began 80ms holder x pttl 35`,
 		}},
 		{bounds: undo, verdictCase: verdictCase{
+			name: "of somebody who holds, and has extended it", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 21ms b ok acquire k until 110ms
+				 80ms b invoke extend k
+				 81ms b ok extend k until 180ms
+				 90ms witness ok key k node n1 value sample note lock:k began 90ms holder x pttl 90
+				155ms witness ok key k node n1 value sample note lock:k began 155ms holder x pttl 25
+				160ms b invoke release k
+				161ms b ok release k`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of somebody who holds it twice, and may have given back once", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 200
+				 21ms b ok acquire k until 110ms
+				 80ms b invoke acquire k
+				 81ms b ok acquire k until 170ms
+				 82ms b invoke release k
+				 83ms b info release k err timeout
+				155ms witness ok key k node n1 value sample note lock:k began 155ms holder x pttl 65
+				156ms b0 invoke release k owner b
+				157ms b0 ok release k owner b`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of somebody who holds, and was refused to give back an older lease", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 21ms b ok acquire k until 50ms fence 1
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 160ms fence 2
+				 62ms witness ok key k node n1 value sample note lock:k began 62ms holder x pttl 98
+				 63ms b invoke release k fence 1
+				 64ms b fail release k fence 1 err lost
+				155ms witness ok key k node n1 value sample note lock:k began 155ms holder x pttl 5
+				156ms b invoke release k fence 2
+				157ms b ok release k fence 2`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of somebody who holds, and may have given back an older lease", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 21ms b ok acquire k until 50ms fence 1
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 160ms fence 2
+				 62ms witness ok key k node n1 value sample note lock:k began 62ms holder x pttl 98
+				 63ms b invoke release k fence 1
+				 64ms b info release k fence 1 err timeout
+				155ms witness ok key k node n1 value sample note lock:k began 155ms holder x pttl 5
+				156ms b0 invoke release k fence 2 owner b
+				157ms b0 ok release k fence 2 owner b`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
 			name: "of a released lease, longer than the release may take", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 5 6]"},
 			history: sampled + `
 				 15ms b invoke acquire k
@@ -184,12 +297,109 @@ func sampledLeftovers() []boundCase {
 				 57ms witness ok key k node n1 value sample note lock:k began 57ms holder x pttl 58`,
 		}},
 		{bounds: undo, verdictCase: verdictCase{
+			name: "of attempts refused at the same time, which one node was seen to store before that and another one after", header: "ttl 100ms", want: Fail, violations: []string{"L8 [3 5 7]", "L8 [5 6 8]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 16ms c invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 21ms b fail acquire k err held
+				 21ms c fail acquire k err held
+				 25ms witness ok key k node n2 value sample note lock:k began 25ms holder x pttl 90
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 63
+				 56ms witness ok key k node n2 value sample note lock:k began 56ms holder x pttl 59
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a refused attempt, while others are refused who had asked later", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 6]"},
+			history: refused + `
+				 30ms c invoke acquire k
+				 40ms c fail acquire k err held
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 63
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a lease that had run out when its owner took the key anew elsewhere", header: "ttl 100ms nodes 3 quorum 2", want: Fail, violations: []string{"L8 [2 9]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 200
+				 21ms b ok acquire k until 50ms fence 1
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms fence 2
+				 75ms witness ok key k node n1 value sample note lock:k began 75ms holder x pttl 145
+				140ms b invoke release k fence 2
+				141ms b ok release k fence 2
+				160ms witness ok key k node n1 value sample note lock:k began 160ms holder x pttl 60`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of somebody who was promised it for longer than the TTL", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 290
+				 21ms b ok acquire k until 300ms
+				170ms witness ok key k node n1 value sample note lock:k began 170ms holder x pttl 140
+				180ms b invoke release k
+				181ms b ok release k`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of somebody who holds, and may have extended what he did not know yet", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 16ms b0 invoke extend k owner b
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 200
+				 21ms b ok acquire k until 110ms
+				 80ms b0 info extend k owner b err timeout
+				155ms witness ok key k node n1 value sample note lock:k began 155ms holder x pttl 65`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a lease that had run out just when a node was looked at, and was given back in vain later", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 7]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 200
+				 21ms b ok acquire k until 110ms
+				121ms witness ok key k node n1 value sample note lock:k began 121ms holder x pttl 99
+				122ms b invoke release k
+				123ms b fail release k err lost
+				152ms witness ok key k node n1 value sample note lock:k began 152ms holder x pttl 68`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "of a lease whose release is of unknown outcome, where the lock declares its undo", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 5 6]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+				 21ms b ok acquire k until 110ms
+				 25ms b invoke release k
+				 26ms b info release k err timeout
+				 57ms witness ok key k node n1 value sample note lock:k began 57ms holder x pttl 58`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
 			name: "set anew by somebody who asked later, under the same text", header: "ttl 100ms", want: Pass,
 			history: refused + `
 				 40ms c invoke acquire k
 				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 90
 				 53ms c ok acquire k until 139ms
 				 90ms witness ok key k node n1 value sample note lock:k began 90ms holder x pttl 52`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "in the place of another's by somebody who asked later, to end at the same time", header: "ttl 100ms", want: Pass,
+			history: refused + later("52ms", "holder y pttl 63"),
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "to end a little later, as far as servers tell times apart", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 5]"},
+			history: refused + later("52ms", "holder x pttl 67"),
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "set anew, to end a little later than that", header: "ttl 100ms", want: Pass,
+			history: refused + later("52.000001ms", "holder x pttl 67"),
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "to end a little earlier, as far as servers tell times apart", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 5]"},
+			history: refused + later("52ms", "holder x pttl 59"),
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "set anew, to end a little earlier than that", header: "ttl 100ms", want: Pass,
+			history: refused + later("51.999999ms", "holder x pttl 59"),
 		}},
 		{bounds: undo, verdictCase: verdictCase{
 			name: "set while the node did not answer", header: "ttl 100ms", want: Pass,
@@ -237,6 +447,158 @@ func sampledLeftovers() []boundCase {
 				 91ms b ok acquire k until 180ms`,
 		}},
 		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault that begins just when it is looked at", header: "ttl 100ms", want: Pass,
+			history: refused + `
+				 52ms nemesis invoke fault stall target {"nodes":["n1"]}
+				52ms nemesis ok fault stall target {"nodes":["n1"]} receipt r
+				 52ms witness ok key k node n1 value sample note lock:k began 52ms holder x pttl 63
+				 53ms nemesis invoke heal stall target {"nodes":["n1"]}
+				53ms nemesis ok heal stall target {"nodes":["n1"]} receipt r
+				 60ms b invoke acquire k
+				 61ms b ok acquire k until 150ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault of its client at whatever node that is healed just now", header: "ttl 100ms", want: Pass,
+			history: refused + `
+				 22ms nemesis invoke fault stall target {"clients":["b"]}
+				22ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				 50ms nemesis invoke heal stall target {"clients":["b"]}
+				50ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				 75ms witness ok key k node n1 value sample note lock:k began 75ms holder x pttl 40
+				 90ms b invoke acquire k
+				 91ms b ok acquire k until 180ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "set long after anybody had asked, behind a fault at that node", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 16ms b fail acquire k err held
+				100ms witness ok key k node n1 value sample note lock:k began 100ms pttl -2
+				110ms nemesis invoke fault stall target {"nodes":["n1"]}
+				110ms nemesis ok fault stall target {"nodes":["n1"]} receipt r
+				120ms witness ok key k node n1 value sample note lock:k began 120ms holder x pttl 100
+				150ms nemesis invoke heal stall target {"nodes":["n1"]}
+				150ms nemesis ok heal stall target {"nodes":["n1"]} receipt r
+				155ms witness ok key k node n1 value sample note lock:k began 155ms holder x pttl 65
+				170ms c invoke acquire k
+				171ms c ok acquire k until 260ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault of somebody who had asked for it long before it was set", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms holder x pttl 90
+				 61ms b fail acquire k err held
+				 62ms nemesis invoke fault stall target {"clients":["b"]}
+				62ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				 95ms nemesis invoke heal stall target {"clients":["b"]}
+				95ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				 97ms witness ok key k node n1 value sample note lock:k began 97ms holder x pttl 53
+				170ms c invoke acquire k
+				171ms c ok acquire k until 260ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault of somebody who held it long before it was set", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 16ms b ok acquire k until 110ms
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms holder x pttl 90
+				 61ms b invoke release k
+				 62ms b ok release k
+				 63ms nemesis invoke fault stall target {"clients":["b"]}
+				63ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				 95ms nemesis invoke heal stall target {"clients":["b"]}
+				95ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				 97ms witness ok key k node n1 value sample note lock:k began 97ms holder x pttl 53
+				170ms c invoke acquire k
+				171ms c ok acquire k until 260ms`,
+		}},
+		{verdictCase: verdictCase{
+			name: "behind a fault of somebody who may have held it long before it was set, where it declares nothing", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 16ms b info acquire k err timeout
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms holder x pttl 190
+				100ms nemesis invoke fault stall target {"clients":["b"]}
+				100ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				101ms nemesis invoke heal stall target {"clients":["b"]}
+				101ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				168ms witness ok key k node n1 value sample note lock:k began 168ms holder x pttl 82
+				170ms c invoke acquire k
+				171ms c ok acquire k until 260ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault of somebody who was refused a moment before it was not there yet", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				42.5ms b fail acquire k err held
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms holder x pttl 90
+				 62ms nemesis invoke fault stall target {"clients":["b"]}
+				62ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				 92ms nemesis invoke heal stall target {"clients":["b"]}
+				92ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				 95ms witness ok key k node n1 value sample note lock:k began 95ms holder x pttl 55
+				170ms c invoke acquire k
+				171ms c ok acquire k until 260ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault of somebody who was refused more than a moment before it was not there yet", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 4 9]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				42.499999ms b fail acquire k err held
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms holder x pttl 90
+				 62ms nemesis invoke fault stall target {"clients":["b"]}
+				62ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				 92ms nemesis invoke heal stall target {"clients":["b"]}
+				92ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				 95ms witness ok key k node n1 value sample note lock:k began 95ms holder x pttl 55
+				170ms c invoke acquire k
+				171ms c ok acquire k until 260ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault of somebody whose request another one may have held back", header: "ttl 100ms", want: Pass,
+			history: sampled + `
+				 15ms b invoke acquire k
+				 16ms b fail acquire k err held
+				23.5ms nemesis invoke fault stall target {"clients":["b"]}
+				23.5ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				42.5ms nemesis invoke heal stall target {"clients":["b"]}
+				42.5ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms holder x pttl 90
+				 62ms nemesis invoke fault stall target {"clients":["b"]}
+				62ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				 92ms nemesis invoke heal stall target {"clients":["b"]}
+				92ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				 95ms witness ok key k node n1 value sample note lock:k began 95ms holder x pttl 55
+				170ms c invoke acquire k
+				171ms c ok acquire k until 260ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
+			name: "behind a fault of somebody whose request another one at a node cannot have held back", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 8 13]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 16ms b fail acquire k err held
+				23.5ms nemesis invoke fault stall target {"nodes":["n2"]}
+				23.5ms nemesis ok fault stall target {"nodes":["n2"]} receipt r
+				42.5ms nemesis invoke heal stall target {"nodes":["n2"]}
+				42.5ms nemesis ok heal stall target {"nodes":["n2"]} receipt r
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms holder x pttl 90
+				 62ms nemesis invoke fault stall target {"clients":["b"]}
+				62ms nemesis ok fault stall target {"clients":["b"]} receipt r
+				 92ms nemesis invoke heal stall target {"clients":["b"]}
+				92ms nemesis ok heal stall target {"clients":["b"]} receipt r
+				 95ms witness ok key k node n1 value sample note lock:k began 95ms holder x pttl 55
+				170ms c invoke acquire k
+				171ms c ok acquire k until 260ms`,
+		}},
+		{bounds: undo, verdictCase: verdictCase{
 			name: "of a client that crashed: it ends with its TTL", header: "ttl 100ms", want: Pass,
 			history: sampled + `
 				 15ms b invoke acquire k
@@ -271,11 +633,44 @@ func sampledLeftovers() []boundCase {
 				121ms c ok acquire k until 210ms`,
 		}},
 		{verdictCase: verdictCase{
+			name: "of an attempt of unknown outcome, for longer than its TTL and half of one", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 5]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 200
+				 21ms b info acquire k err timeout
+				160ms witness ok key k node n1 value sample note lock:k began 160ms holder x pttl 60
+				172ms witness ok key k node n1 value sample note lock:k began 172ms holder x pttl 48
+				230ms c invoke acquire k
+				231ms c ok acquire k until 320ms`,
+		}},
+		{verdictCase: verdictCase{
+			name: "of a lease whose release was refused, for longer than its TTL and half of one, where it declares nothing", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 8]"},
+			history: sampled + `
+				 15ms b invoke acquire k
+				 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 300
+				 21ms b ok acquire k until 110ms
+				 80ms b invoke release k
+				 81ms b fail release k err lost
+				150ms witness ok key k node n1 value sample note lock:k began 150ms holder x pttl 170
+				175ms witness ok key k node n1 value sample note lock:k began 175ms holder x pttl 145
+				240ms witness ok key k node n1 value sample note lock:k began 240ms holder x pttl 80
+				330ms c invoke acquire k
+				331ms c ok acquire k until 420ms`,
+		}},
+		{verdictCase: verdictCase{
 			name: "of a refused attempt, for half a TTL, where it declares nothing", header: "ttl 100ms", want: Fail, violations: []string{"L8 [2 3 4]"},
 			history: refused + `
 				 73ms witness ok key k node n1 value sample note lock:k began 73ms holder x pttl 42
 				120ms c invoke acquire k
 				121ms c ok acquire k until 210ms`,
+		}},
+		{verdictCase: verdictCase{
+			name: "at a node of which a fault ended two TTLs before it was first seen, where it declares nothing", header: "ttl 100ms", want: Pass,
+			history: faulted("200.000001ms", "261ms"),
+		}},
+		{verdictCase: verdictCase{
+			name: "at a node of which a fault ended more than two TTLs before it was first seen", header: "ttl 100ms", want: Fail, violations: []string{"L8 [6 7 8]"},
+			history: faulted("200.000002ms", "261ms"),
 		}},
 		{bounds: undo, verdictCase: verdictCase{
 			name: "while the harness stood still", header: "ttl 100ms", want: Pass, suspicious: []string{"L8 [2 3 4]"},
@@ -302,6 +697,8 @@ func TestUnservedWaiters(t *testing.T) { runBounds(t, unservedWaiters()) }
 func unservedWaiters() []boundCase {
 	wake := map[string]int64{"wake_ns": 30 * ms}
 	woken := map[string]int64{"wake_ns": 500 * ms, "woken_ns": 30 * ms}
+	swift := map[string]int64{"wake_ns": 30 * ms, "undo_ns": 5 * ms}
+	patient := map[string]int64{"retry_ns": math.MaxInt64 / 2}
 	const waiting = `
 		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
 		  0ms witness ok key k node n2 value sample note lock:k began 0ms pttl -2
@@ -319,14 +716,153 @@ func unservedWaiters() []boundCase {
 		 10ms nemesis ok fault crash-client target {"clients":["a"]} receipt r
 		 11ms nemesis invoke heal crash-client target {"clients":["a"]}
 		 11ms nemesis ok heal crash-client target {"clients":["a"]} receipt r`, 1)
+	kept := strings.Replace(waiting, "10ms a invoke release k\n\t\t 11ms a ok release k", "11ms witness ok key k node n3 value sample note lock:k began 11ms pttl -2", 1)
+	fault := func(at string) string { // until 1 ns
+		return strings.Replace(waiting, "\n\t\t  1ms", `
+		  0ns nemesis invoke fault stall target {"nodes":["`+at+`"]}
+		  0ns nemesis ok fault stall target {"nodes":["`+at+`"]} receipt r
+		  0ns nemesis invoke heal stall target {"nodes":["`+at+`"]}
+		  1ns nemesis ok heal stall target {"nodes":["`+at+`"]} receipt r
+		  1ms`, 1)
+	}
 	const header = "ttl 100ms nodes 3 quorum 2"
 	return []boundCase{
+		{bounds: wake, verdictCase: verdictCase{
+			name: "while the lock may keep a node out that was killed long before", header: header, want: Pass,
+			history: `
+				  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
+				  0ms witness ok key k node n2 value sample note lock:k began 0ms pttl -2
+				  0ms witness ok key k node n3 value sample note lock:k began 0ms pttl -2
+				  1ms nemesis invoke fault kill target {"nodes":["n1"]}
+				  1ms nemesis ok fault kill target {"nodes":["n1"]} receipt r
+				  1ms nemesis invoke heal kill target {"nodes":["n1"]}
+				  1ms nemesis ok heal kill target {"nodes":["n1"]} receipt r
+				186ms a invoke acquire k
+				187ms a ok acquire k until 280ms
+				188ms witness ok key k node n1 value sample note lock:k began 188ms holder x pttl 98
+				188ms witness ok key k node n2 value sample note lock:k began 188ms holder x pttl 98
+				190ms b invoke acquire k note wait
+				195ms a invoke release k
+				196ms a ok release k
+				197ms witness ok key k node n1 value sample note lock:k began 197ms pttl -2
+				197ms witness ok key k node n2 value sample note lock:k began 197ms pttl -2
+				228ms witness ok key k node n1 value sample note lock:k began 228ms pttl -2
+				228ms witness ok key k node n2 value sample note lock:k began 228ms pttl -2
+				235ms b ok acquire k until 330ms`,
+		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "free at a quorum, and not served in time", header: header, want: Fail, violations: []string{"L2 [7 13]"},
 			history: waiting + `
 				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
 				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
 				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "free at a quorum, and somebody in line is not served in time", header: header, want: Fail, violations: []string{"L2 [7 13]"},
+			history: strings.Replace(waiting, "note wait", "note fair", 1) + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "free at the only node", header: "ttl 100ms", want: Fail, violations: []string{"L2 [3 7]"},
+			history: `
+				  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
+				  1ms a invoke acquire k
+				  2ms a ok acquire k until 90ms
+				  5ms b invoke acquire k note wait
+				 10ms a invoke release k
+				 11ms a ok release k
+				 12ms witness ok key k node n1 value sample note lock:k began 12ms pttl -2
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "not served in time, by less than clocks are apart", header: header + " epsilon 1ms", want: Pass,
+			history: waiting + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: patient, verdictCase: verdictCase{
+			name: "not served in time, where nothing is too long", header: header + " epsilon 1ms", want: Pass,
+			history: waiting + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "while the harness stood still", header: header, want: Pass, suspicious: []string{"L2 [7 13]"},
+			history: waiting + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 44ms nemesis ok stall began 20ms ended 22ms
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "for so long that no standstill explains it", header: header, want: Fail, violations: []string{"L2 [7 13]"},
+			history: waiting + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 44ms nemesis ok stall began 20ms ended 22ms
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 50ms witness ok key k node n2 value sample note lock:k began 50ms pttl -2
+				 51ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "somebody had asked for it before anybody looked", header: header, want: Pass,
+			history: "\n0ms z invoke acquire k" + waiting + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 44ms z fail acquire k err held
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "served in time, and free for long when nobody waits any more", header: header, want: Pass,
+			history: waiting + `
+				 13ms b ok acquire k until 100ms
+				 14ms b invoke release k
+				 15ms b ok release k
+				 16ms witness ok key k node n1 value sample note lock:k began 16ms pttl -2
+				 16ms witness ok key k node n2 value sample note lock:k began 16ms pttl -2
+				 60ms witness ok key k node n1 value sample note lock:k began 60ms pttl -2
+				 60ms witness ok key k node n2 value sample note lock:k began 60ms pttl -2`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "stored by nobody for long, and given back only now", header: header, want: Pass,
+			history: kept + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 44ms a invoke release k
+				 45ms a ok release k
+				 46ms witness ok key k node n1 value sample note lock:k began 46ms pttl -2
+				 46ms witness ok key k node n2 value sample note lock:k began 46ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "stored by nobody for long, and perhaps given back only now", header: header, want: Pass,
+			history: kept + `
+				 44ms a invoke release k
+				 45ms a info release k err timeout
+				 46ms witness ok key k node n1 value sample note lock:k began 46ms pttl -2
+				 46ms witness ok key k node n2 value sample note lock:k began 46ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "stored by nobody for long, and run out only now", header: header, want: Pass,
+			history: kept + `
+				115ms witness ok key k node n1 value sample note lock:k began 115ms pttl -2
+				115ms witness ok key k node n2 value sample note lock:k began 115ms pttl -2
+				116ms b ok acquire k until 200ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "free at a quorum only since a while ago", header: header, want: Pass,
+			history: waiting + `
+				 13ms witness ok key k node n2 value sample note lock:k began 13ms holder x pttl 90
+				 25ms witness ok key k node n2 value sample note lock:k began 25ms pttl -2
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 44ms witness ok key k node n2 value sample note lock:k began 44ms pttl -2
+				 45ms b ok acquire k until 140ms`,
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "served in time", header: header, want: Pass,
@@ -345,13 +881,20 @@ func unservedWaiters() []boundCase {
 				 50ms b ok acquire k until 140ms`,
 		}},
 		{bounds: wake, verdictCase: verdictCase{
-			name: "one that does not wait, but tries once", header: header, want: Pass,
+			name: "stored under two names, of which a quorum was not asked for one", header: header, want: Pass,
 			history: waiting + `
-				 13ms b info acquire k err timeout
-				 14ms c invoke acquire k
+				 12ms witness ok key k node n1 value sample note queue:k began 12ms pttl -2
+				 43ms witness ok key k node n1 value sample note queue:k began 43ms pttl -2
 				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
 				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
-				 60ms c ok acquire k until 140ms`,
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "one that does not wait, but tries once", header: header, want: Pass,
+			history: strings.Replace(waiting, " note wait", "", 1) + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "while a fault is in force", header: header, want: Pass,
@@ -366,9 +909,73 @@ func unservedWaiters() []boundCase {
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "behind somebody who gave up, and may still stand in line", header: header, want: Pass,
+			history: strings.Replace(waiting, "\n\t\t  1ms", "\n\t\t 0ns c invoke acquire k note wait\n\t\t 1ns c fail acquire k err held\n\t\t  1ms", 1) + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "behind somebody who gave up, until one who came later was served", header: header, want: Fail, violations: []string{"L2 [7 21]"},
 			history: waiting + `
 				 13ms c invoke acquire k note wait
 				 14ms c fail acquire k err held
+				 15ms d invoke acquire k note wait
+				 16ms d ok acquire k until 100ms
+				 17ms d invoke release k
+				 18ms d ok release k
+				 19ms witness ok key k node n1 value sample note lock:k began 19ms pttl -2
+				 19ms witness ok key k node n2 value sample note lock:k began 19ms pttl -2
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 50ms witness ok key k node n2 value sample note lock:k began 50ms pttl -2
+				 51ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "behind somebody who gave up, until one was served who came at that instant", header: header, want: Pass,
+			history: waiting + `
+				 13ms c invoke acquire k note wait
+				 14ms c fail acquire k err held
+				 14ms d invoke acquire k note wait
+				 16ms d ok acquire k until 100ms
+				 17ms d invoke release k
+				 18ms d ok release k
+				 19ms witness ok key k node n1 value sample note lock:k began 19ms pttl -2
+				 19ms witness ok key k node n2 value sample note lock:k began 19ms pttl -2
+				 50ms witness ok key k node n1 value sample note lock:k began 50ms pttl -2
+				 50ms witness ok key k node n2 value sample note lock:k began 50ms pttl -2
+				 51ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "behind a fault that ended just before anybody waited", header: header, want: Pass,
+			history: fault("n1") + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "behind a fault of the guarded store's", header: header, want: Fail, violations: []string{"L2 [11 17]"},
+			history: fault("store") + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: swift, verdictCase: verdictCase{
+			name: "while a fault held up somebody who had given it back as long before as that may take", header: header, want: Pass,
+			history: waiting + `
+				 16ms nemesis invoke fault pause-client target {"clients":["a"]}
+				16ms nemesis ok fault pause-client target {"clients":["a"]} receipt r
+				 17ms nemesis invoke heal pause-client target {"clients":["a"]}
+				17ms nemesis ok heal pause-client target {"clients":["a"]} receipt r
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: swift, verdictCase: verdictCase{
+			name: "while a fault held up the one who waits", header: header, want: Pass,
+			history: waiting + `
+				 20ms nemesis invoke fault pause-client target {"clients":["b"]}
+				20ms nemesis ok fault pause-client target {"clients":["b"]} receipt r
+				 21ms nemesis invoke heal pause-client target {"clients":["b"]}
+				21ms nemesis ok heal pause-client target {"clients":["b"]} receipt r
 				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
 				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
 				 50ms b ok acquire k until 140ms`,
@@ -393,6 +1000,31 @@ func unservedWaiters() []boundCase {
 				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
 				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
 				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "one who came at the instant at which the key was being given back", header: header, want: Pass,
+			history: strings.Replace(waiting, "5ms b invoke", "10ms b invoke", 1) + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "a release that is refused wakes nobody", header: header, want: Pass,
+			history: strings.Replace(waiting, "11ms a ok release k", "11ms a fail release k err lost", 1) + `
+				 43ms witness ok key k node n1 value sample note lock:k began 43ms pttl -2
+				 43ms witness ok key k node n2 value sample note lock:k began 43ms pttl -2
+				 50ms b ok acquire k until 140ms`,
+		}},
+		{bounds: woken, verdictCase: verdictCase{
+			name: "free within half of the bound after it was given back", header: header, want: Fail, violations: []string{"L2 [7 17]"},
+			history: waiting + `
+				 13ms witness ok key k node n2 value sample note lock:k began 13ms holder x pttl 14
+				 13ms witness ok key k node n3 value sample note lock:k began 13ms holder x pttl 14
+				 26ms witness ok key k node n1 value sample note lock:k began 26ms pttl -2
+				 26ms witness ok key k node n2 value sample note lock:k began 26ms pttl -2
+				 57ms witness ok key k node n1 value sample note lock:k began 57ms pttl -2
+				 57ms witness ok key k node n2 value sample note lock:k began 57ms pttl -2
+				 61ms b ok acquire k until 150ms`,
 		}},
 		{bounds: woken, verdictCase: verdictCase{
 			name: "a lease that ran out wakes nobody", header: header, want: Pass,
@@ -478,6 +1110,18 @@ func refused(from, to int) string {
 	return b.String()
 }
 
+// failing are attempts of as many clients, one after another, that end in an error.
+func failing(from, to int) string {
+	var b strings.Builder
+	for t := from; t <= to; t += 10 {
+		fmt.Fprintf(&b, "\n%dms f%d invoke acquire k\n%dms f%[2]d info acquire k err NOSCRIPT", t, t, t+1)
+		for n := range 3 {
+			fmt.Fprintf(&b, "\n%dms witness ok key k node n%d value sample note lock:k began %dms pttl -2", t+2, n+1, t+2)
+		}
+	}
+	return b.String()
+}
+
 func barredKeys() []boundCase {
 	wake := map[string]int64{"wake_ns": 60 * ms}
 	const header = "ttl 20ms nodes 3 quorum 2"
@@ -491,6 +1135,9 @@ func barredKeys() []boundCase {
 		  4ms a ok release k`
 	fault := func(from, to int, what string) string {
 		return fmt.Sprintf("\n%dms nemesis invoke fault %[2]s\n%[1]dms nemesis ok fault %[2]s receipt r\n%[3]dms nemesis invoke heal %[2]s\n%[3]dms nemesis ok heal %[2]s receipt r", from, what, to)
+	}
+	looks := func(at string) string {
+		return on(at, "n1", "pttl -2") + on(at, "n2", "pttl -2") + on(at, "n3", "pttl -2")
 	}
 	return []boundCase{
 		{bounds: wake, verdictCase: verdictCase{
@@ -506,7 +1153,53 @@ func barredKeys() []boundCase {
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "behind an attempt of unknown outcome, which may have had it", header: header, want: Pass,
-			history: before + "\n10ms b invoke acquire k\n40ms b info acquire k err timeout" + refused(50, 110),
+			history: before + "\n10ms b invoke acquire k\n40ms b info acquire k err timeout" + refused(50, 120),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "and every answer is an error", header: header, want: Fail, violations: []string{"L2 [7 53]"},
+			history: before + failing(10, 130),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "and every answer is an error, but not for longer than the first may keep others out", header: header, want: Pass,
+			history: before + failing(10, 90),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "and every answer is an error, since they crashed", header: header, want: Pass,
+			history: before + strings.Replace(fault(9, 133, `crash-client target {"clients":["f10","f20","f30","f40","f50","f60","f70","f80","f90","f100","f110","f120","f130"]}`), "\n133ms nemesis invoke heal", failing(10, 130)+"\n133ms nemesis invoke heal", 1),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "somebody holds it", header: header, want: Pass,
+			history: strings.Replace(before, "until 20ms\n\t\t  3ms a invoke release k\n\t\t  4ms a ok release k", "until 120ms", 1) + refused(10, 90) + "\n99ms a invoke release k\n99ms a ok release k",
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "everybody who asked for other keys too is refused", header: header, want: Pass,
+			history: before + strings.ReplaceAll(refused(10, 90), "invoke acquire k", "invoke acquire k note multi"),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "for longer, by less than clocks are apart", header: header + " epsilon 10ms", want: Pass,
+			history: before + refused(10, 80),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "three times, of which two at once", header: header, want: Fail, violations: []string{"L2 [7 15]"},
+			history: before + `
+				 10ms c invoke acquire k
+				 60ms c fail acquire k err held
+				 75ms d invoke acquire k
+				 75ms e invoke acquire k
+				 76ms d fail acquire k err held` + looks("77ms") + `
+				 78ms e fail acquire k err held` + looks("79ms"),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "as long after one another as a contender may take", header: header, want: Fail, violations: []string{"L2 [7 28]"},
+			history: before + refused(10, 40) + refused(81, 81),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "while the harness stood still for as long", header: header, want: Pass, suspicious: []string{"L2 [7 43]"},
+			history: before + refused(10, 80) + "\n83ms nemesis ok stall began 30ms ended 40ms",
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "while the harness stood still for not as long", header: header, want: Fail, violations: []string{"L2 [7 43]"},
+			history: before + refused(10, 80) + "\n83ms nemesis ok stall began 30ms ended 39ms",
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "a fault of theirs in the midst of it", header: header, want: Pass,

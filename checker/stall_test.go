@@ -24,8 +24,8 @@ func TestStalls(t *testing.T) {
 		{
 			name: "a grant answered after its end", header: "ttl 100ms", id: "S7",
 			history: "0ms a invoke acquire k\n120ms a ok acquire k until 100ms",
-			excused: []string{"began 50ms ended 90ms", "began 90ms ended 130ms", "began 1ms ended 12ms\nnemesis ok stall began 12ms ended 23ms"},
-			stands:  []string{"began 50ms ended 60ms", "began 120ms ended 150ms", "began 50ms ended 60ms\nnemesis ok stall began 52ms ended 61ms"},
+			excused: []string{"began 50ms ended 90ms", "began 90ms ended 130ms", "began 1ms ended 12ms\nnemesis ok stall began 12ms ended 23ms", "began 50ms ended 130ms lag 20ms"},
+			stands:  []string{"began 50ms ended 60ms", "began 120ms ended 150ms", "began 50ms ended 60ms\nnemesis ok stall began 52ms ended 61ms", "began 50ms ended 130ms lag 19ms"},
 		},
 		{
 			name: "such a grant, by the lock's own word", header: "ttl 100ms", id: "S7",
@@ -146,14 +146,14 @@ func TestStalls(t *testing.T) {
 			name: "an orphan", header: "ttl 10ms", id: "L1", bounds: map[string]int64{"retry_ns": 5e6},
 			history: `
 				 2ms nemesis ok phase final
-				30ms b invoke acquire k
-				31ms b fail acquire k
-				32ms b invoke acquire k
-				33ms b fail acquire k
-				34ms b invoke acquire k
-				35ms b fail acquire k`,
-			excused: []string{"began 12ms ended 29ms"},
-			stands:  []string{"began 36ms ended 90ms", "began 13ms ended 29ms"},
+				18ms b invoke acquire k
+				19ms b fail acquire k
+				20ms b invoke acquire k
+				21ms b fail acquire k
+				22ms b invoke acquire k
+				23ms b fail acquire k`,
+			excused: []string{"began 3ms ended 8ms", "began 12ms ended 90ms"}, // nobody can hold it from 17 ms on
+			stands:  []string{"began 3ms ended 7ms", "began 13ms ended 90ms", "began 17ms ended 90ms"},
 		},
 		{
 			name: "a key without an owner", header: "ttl 100ms", id: "L8",
@@ -200,5 +200,25 @@ func TestStallsWithin(t *testing.T) {
 		if got := s.Within(test.from, test.to); got != test.want {
 			t.Errorf("[%d, %d]: %d, want %d", test.from, test.to, got, test.want)
 		}
+	}
+}
+
+// TestStallsOfPartOfAnInterval adds up what the harness may have been stopped for, where it was
+// stopped for some of an interval: never for longer than that, nor for longer than what is asked
+// of. What is told of in both ways may be two standstills.
+func TestStallsOfPartOfAnInterval(t *testing.T) {
+	s := ledger.Stalls{
+		All:  []ledger.Interval{{From: 42, To: 45}, {From: 200, To: 220}},
+		Some: []ledger.Stopped{{Interval: ledger.Interval{From: 10, To: 60}, For: 5}, {Interval: ledger.Interval{From: 50, To: 110}, For: 20}, {Interval: ledger.Interval{From: 190, To: 240}, For: 20}},
+	}
+	for _, test := range []struct{ from, to, want time.Duration }{
+		{0, 40, 5}, {0, 10, 0}, {0, 12, 2}, {57, 60, 3}, {0, 50, 8}, {0, 110, 28}, {109, 120, 1}, {110, 190, 0}, {0, 300, 68}, {215, 240, 25}, {43, 47, 4}, {20, 10, 0},
+	} {
+		if got := s.Within(test.from, test.to); got != test.want {
+			t.Errorf("[%d, %d]: %d, want %d", test.from, test.to, got, test.want)
+		}
+	}
+	if got := s.Longest(); got != 20 {
+		t.Errorf("longest %d, want 20", got)
 	}
 }

@@ -27,7 +27,11 @@ func (j *Judge) undecided(h *rule.Candidate) string {
 		if least == 0 {
 			least = j.env.Shortest()
 		}
-		if stood := j.env.Stalls.Within(h.From, h.To); stood > 0 && stood >= least {
+		until := h.To
+		if h.Moot != 0 {
+			until = min(until, h.Moot)
+		}
+		if stood := j.env.Stalls.Within(h.From, until); stood > 0 && stood >= least {
 			return fmt.Sprintf(" The harness itself stood still for %s meanwhile, which can bring it about: whether the lock did is not decided.", words.Span(stood))
 		}
 	}

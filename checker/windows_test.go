@@ -267,3 +267,36 @@ func (c windowCase) judge(t *testing.T) {
 		}
 	}
 }
+
+// Writes of others that their clients issued behind a section do not leave it undecided when a
+// late write of the section arrives behind many of them, which are not remembered one by one.
+func TestLateWriteBehindManyLaterOnes(t *testing.T) {
+	for _, c := range []struct {
+		sections, writes int
+		decided          bool
+	}{{1, 7, true}, {1, 9, true}, {1, 200, true}, {5, 3, true}, {30, 12, true}, {32, 1, true}, {60, 1, false}} {
+		text, seq, at := `
+			0ms a invoke acquire k
+			1ms a ok acquire k until 90ms fence 1
+			2ms a invoke write k value a1 fence 1
+			3ms a ok write k value a1 fence 1 seq 1 began 2ms
+			80ms a invoke write k value a2 fence 1`, 1, 100
+		for s := range c.sections {
+			owner := fmt.Sprintf("b%d", s)
+			text += fmt.Sprintf("\n%dms %s invoke acquire k\n%dms %s ok acquire k until %dms fence %d", at, owner, at, owner, at+5000, s+2)
+			for range c.writes {
+				at, seq = at+1, seq+1
+				text += fmt.Sprintf("\n%dms %s invoke write k value v%d fence %d\n%dms %s ok write k value v%d fence %d seq %d began %dms", at, owner, seq, s+2, at, owner, seq, s+2, seq, at)
+			}
+			at++
+			text += fmt.Sprintf("\n%dms %s invoke release k\n%dms %s ok release k", at, owner, at, owner)
+			at++
+		}
+		text += fmt.Sprintf("\n%dms a ok write k value a2 fence 1 seq %d began 80ms", at, seq+1)
+		r := judge(t, "ttl 5s", text)
+		undecided := slices.ContainsFunc(r.Inconclusive, func(f Finding) bool { return f.ID == "V5" })
+		if undecided == c.decided || slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == "S3" }) {
+			t.Errorf("%d sections of %d writes: undecided %t: %v %v", c.sections, c.writes, undecided, short(r.Violations), r.Inconclusive)
+		}
+	}
+}

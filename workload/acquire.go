@@ -50,7 +50,7 @@ func Lacks(m Mode, l lockimpl.Locker) error {
 func (w *worker) obtain(ctx context.Context, a arrival) *section {
 	until := time.Now().Add(w.cfg.Patience)
 	for try := 0; ; try++ {
-		if !w.client.pause(ctx) || w.isOver() {
+		if !w.client.pause(ctx) || w.isOver() || w.leaves(a, try) {
 			return nil
 		}
 		if s := w.attempt(ctx, a); s != nil {
@@ -87,6 +87,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 		events[i].Note = ""
 	}
 	w.client.heldBack(ctx)
+	asked, alone := time.Now(), w.alone.isOn()
 	leases, err := w.acquire(ctx, a)
 	kind := history.OK
 	s := &section{worker: w, use: a.use, lossLock: make(chan struct{}, 1)}
@@ -103,6 +104,10 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 	if kind != history.OK {
 		return nil
 	}
+	if alone {
+		w.alone.granted(a.keys[0])
+	}
+	s.outstay(a, asked)
 	return s
 }
 

@@ -76,14 +76,15 @@ func Leftovers(ctx context.Context, cfg Config, lock lockimpl.Locker, nodes []No
 type leaseKey struct{ resource, name string }
 
 func leaseKeys(cfg Config, lock lockimpl.Locker) (keys []leaseKey, err error) {
-	lister, can := lock.(lockimpl.KeyLister)
-	if !can {
-		return nil, &LacksError{Ability: "list of the keys that bear its leases"}
-	}
-	for n := range cfg.Keys {
-		for _, name := range lister.LeaseKeys(cfg.Key(n)) {
-			keys = append(keys, leaseKey{cfg.Key(n), name})
+	if lister, can := lock.(lockimpl.KeyLister); can {
+		for n := range cfg.Keys {
+			for _, name := range lister.LeaseKeys(cfg.Key(n)) {
+				keys = append(keys, leaseKey{cfg.Key(n), name})
+			}
 		}
+	}
+	if len(keys) == 0 {
+		return nil, &LacksError{Ability: "list of the keys that bear its leases"}
 	}
 	return keys, nil
 }

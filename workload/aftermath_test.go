@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"locktorture/lockimpl"
 	"locktorture/workload"
 	"locktorture/workload/history"
 )
@@ -65,10 +66,17 @@ func TestLeftovers(t *testing.T) {
 }
 
 func TestLeftoversNeedsKeyNames(t *testing.T) {
-	lock := &tableLock{&table{cells: map[string]*cell{}}, "a"}
-	_, err := workload.Leftovers(t.Context(), load(), lock, nil, history.NewRecorder())
-	var lack *workload.LacksError
-	if !errors.As(err, &lack) {
-		t.Errorf("%v", err)
+	silent := &tableLock{&table{cells: map[string]*cell{}}, "a"}
+	for _, lock := range []lockimpl.Locker{silent, namesNone{silent}} {
+		_, err := workload.Leftovers(t.Context(), load(), lock, nil, history.NewRecorder())
+		var lack *workload.LacksError
+		if !errors.As(err, &lack) {
+			t.Errorf("%T: %v", lock, err)
+		}
 	}
 }
+
+// namesNone is a lock that has no keys that bear leases.
+type namesNone struct{ lockimpl.Locker }
+
+func (namesNone) LeaseKeys(string) []string { return nil }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"locktorture/lockimpl"
 	"locktorture/workload/store"
@@ -123,8 +124,12 @@ func whyNot(inc *incarnation) string {
 	return "its connections cannot be severed"
 }
 
+// restartPause is the time between two starts of a client that cannot connect.
+const restartPause = 200 * time.Millisecond
+
 // Restart starts the next incarnation of a crashed client: a new owner that knows nothing of
-// the one before.
+// the one before. One that cannot connect, to servers that may be away themselves, is started
+// again and again until ctx ends.
 func (c *Client) Restart(ctx context.Context) (receipt string, err error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -135,6 +140,13 @@ func (c *Client) Restart(ctx context.Context) (receipt string, err error) {
 		return "", fmt.Errorf("restart %s: it is not down", c.Name)
 	}
 	owner, err := c.begin(ctx)
+	for err != nil && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(restartPause):
+			owner, err = c.begin(ctx)
+		}
+	}
 	if err != nil {
 		return "", fmt.Errorf("restart %s: %w", c.Name, err)
 	}

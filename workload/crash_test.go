@@ -212,11 +212,22 @@ func TestRestartThatCannotConnect(t *testing.T) {
 		if _, err := c.Crash(ctx); err != nil {
 			t.Fatal(err)
 		}
-		c.Connect = func(context.Context) (*workload.Conn, error) { return nil, errors.New("no road") }
-		if _, err := c.Restart(ctx); err == nil {
-			t.Error("restarted without a connection")
+		tries := 0
+		inVain := func(last int, then func()) {
+			tries = 0
+			c.Connect = func(ctx context.Context) (*workload.Conn, error) {
+				if tries++; tries == last {
+					then()
+				}
+				return nil, errors.New("no road")
+			}
 		}
-		c.Connect = connect
+		limited, cancel := context.WithCancel(ctx)
+		inVain(3, cancel)
+		if _, err := c.Restart(limited); err == nil || !strings.Contains(err.Error(), "no road") || tries != 3 {
+			t.Errorf("restarted without a connection, at try %d: %v", tries, err)
+		}
+		inVain(2, func() { c.Connect = connect }) // the servers are back
 		if receipt, err := c.Restart(ctx); err != nil || receipt != "a.1 started" {
 			t.Errorf("restart: %q, %v", receipt, err)
 		}

@@ -16,14 +16,7 @@ type incarnation struct {
 	released chan struct{}      // closed when the worker acts no more
 }
 
-func (i *incarnation) crashed() bool {
-	select {
-	case <-i.dead:
-		return true
-	default:
-		return false
-	}
-}
+func (i *incarnation) crashed() bool { return isClosed(i.dead) }
 
 // discard frees what a dead incarnation has in this process. Its errors are ignored: the
 // incarnation is dead.

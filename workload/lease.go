@@ -114,7 +114,8 @@ func (s *section) extend(ctx context.Context) history.Kind {
 	return worst
 }
 
-// nested re-enters the section's key, writes, and releases the inner hold.
+// nested re-enters the section's key, writes, and releases the inner hold. Within it the outer
+// lease may be extended, or end.
 func (s *section) nested(ctx context.Context) bool {
 	if !s.client.pause(ctx) {
 		return false
@@ -131,8 +132,10 @@ func (s *section) nested(ctx context.Context) bool {
 		return false
 	}
 	outer := s.parts[0]
+	goesOn := !s.use.nestOuter || s.extend(ctx) != history.Fail
 	s.parts[0].lease, s.parts[0].fence = inner, inner.Fence()
-	wrote := s.write(ctx, 0, false)
+	goesOn = goesOn && (!s.use.nestLong || s.wait(ctx, s.use.hold))
+	wrote := goesOn && s.write(ctx, 0, false)
 	e := s.event(history.Release, 0)
 	s.parts[0].lease, s.parts[0].fence = outer.lease, outer.fence
 	return ctx.Err() == nil && s.client.pause(ctx) && s.release(ctx, e, inner) && wrote

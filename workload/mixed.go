@@ -17,6 +17,8 @@ type use struct {
 	long      bool          // the hold outlasts the TTL: it is renewed
 	byHand    bool          // … by explicit extensions
 	nestFirst bool          // re-entry at the beginning of the section rather than at its end
+	nestLong  bool          // … by the inner hold beyond the end of the outer lease
+	nestOuter bool          // the outer lease is extended by hand within the inner hold
 	last      bool          // extended by hand once, before the last write
 	timeout   time.Duration // of an acquire that does not wait; 0 is the load's
 }
@@ -68,9 +70,11 @@ const (
 	lateShare    = 0.2 // of those for a long key that hold until shortly before the lease's end
 	steadyShare  = 0.3 // of all, by clients that wait longer for an answer than a lease lasts
 	hastyShare   = 0.2 // of single tries, by clients that wait for an answer but a fraction of a lease
+	slowShare    = 0.3 // of those whose single try was answered late, who stay until little is left
 	stayShare    = 0.5 // of those who come back to a key of which they do not know what became of it, who stay
 
 	readerStays = 5 // times as long as others hold
+	innerStays  = 5 // the same, for those who go on after an inner hold
 )
 
 func (p *phase) role(key int) role { return role(key * int(roles) / max(p.cfg.Keys, int(roles))) }
@@ -78,6 +82,9 @@ func (p *phase) role(key int) role { return role(key * int(roles) / max(p.cfg.Ke
 // mix draws one arrival of the mixed load; first is a key drawn evenly.
 func (p *phase) mix(rng *rand.Rand, first int) arrival {
 	if p.name == history.PhaseFinal {
+		if p.readLast(first) {
+			return arrival{keys: []string{p.cfg.Key(first)}, mode: history.Shared, use: use{how: ModeRW}}
+		}
 		return arrival{keys: []string{p.cfg.Key(first)}, use: use{how: ModeExclusive, wait: p.cfg.Wait}}
 	}
 	if last := (p.cfg.Keys - 1) / int(roles); rng.Float64() < hotShare {
@@ -101,6 +108,12 @@ func (p *phase) mix(rng *rand.Rand, first int) arrival {
 		p.mixCommon(rng, &a, kind, first)
 	}
 	return a
+}
+
+// readLast reports whether the final phase asks for a key as a reader alone. What keeps only
+// readers out shows on such a key, and what keeps writers out on the first of the library's.
+func (p *phase) readLast(key int) bool {
+	return p.can.shared && p.role(key) == library && key > 0 && p.role(key-1) == library
 }
 
 // patience is how long a patient arrival waits: longer than a lease that nobody
@@ -154,7 +167,7 @@ func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 	short := p.cfg.Keys * int(long) / int(roles) // keys below are not held for long
 	switch {
 	case kind < 0.15 && p.can.reentrant:
-		a.use.how, a.use.nestFirst = ModeReentrant, rng.IntN(2) == 0
+		p.mixNested(rng, a)
 	case kind < 0.25 && p.can.multi && short > 1:
 		second := (first%short + 1 + rng.IntN(short-1)) % short
 		if second != first {
@@ -166,6 +179,20 @@ func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 		a.use.how, a.use.wait = ModeFair, wait
 	case kind < 0.90:
 		a.use.wait = wait
+	}
+}
+
+// mixNested draws re-entries: at the beginning of the section, with the outer lease extended
+// within the inner hold or without, and at its end, within what is left of the outer lease or
+// beyond it.
+func (p *phase) mixNested(rng *rand.Rand, a *arrival) {
+	a.use.how, a.use.nestFirst = ModeReentrant, rng.IntN(2) == 0
+	switch odd := rng.IntN(3) == 0; {
+	case !odd:
+	case a.use.nestFirst:
+		a.use.nestOuter, a.use.hold = true, innerStays*p.cfg.Hold.Draw(rng)
+	default:
+		a.use.nestLong, a.use.hold = true, p.cfg.TTL*6/10
 	}
 }
 
@@ -182,6 +209,20 @@ func (w *worker) again(a arrival) arrival {
 		a.use.hold = w.cfg.TTL / 2
 	}
 	return a
+}
+
+// outstay has some holders whose single try was answered late stay until little is left of
+// what they were promised: a promise that counts from the wrong moment is broken there.
+func (s *section) outstay(a arrival, asked time.Time) {
+	late := time.Since(asked) > s.cfg.TTL/8
+	if !late || s.cfg.Mode != ModeMixed || s.name == history.PhaseFinal || a.use.wait > 0 || a.use.long || len(s.parts) > 1 || s.rng.Float64() >= slowShare {
+		return
+	}
+	until := s.parts[0].lease.ValidUntil()
+	if until.IsZero() {
+		until = asked.Add(s.cfg.TTL)
+	}
+	s.use.hold = max(time.Until(until)-s.cfg.TTL/20, 0)
 }
 
 // stay waits within the section. A hold beyond the TTL that the lock does not renew is extended

@@ -55,3 +55,25 @@ func TestParts(t *testing.T) {
 		t.Errorf("the event says %+v, %t", d, ok)
 	}
 }
+
+// A part whose clients have none of the keys that are left to one client each has nothing more
+// to do then.
+func TestPartWithoutAKeyOfItsOwnEndsItsFinalPhase(t *testing.T) {
+	r := newRig(t, 1)
+	cfg := load()
+	cfg.Keys, cfg.TTL, cfg.Final, cfg.Part = 2, 100*time.Millisecond, time.Hour, workload.Part{First: 5, Of: 6}
+	granted := 0
+	record(t, func(rec *history.Recorder) {
+		rec.Attach(history.SinkFunc(func(e *history.Event) {
+			if e.Op == history.Acquire && e.Kind == history.OK {
+				granted++
+			}
+		}))
+		if err := workload.RunFinal(t.Context(), cfg, r.clients, rec); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if granted == 0 {
+		t.Error("it took no key while all clients took all of them")
+	}
+}

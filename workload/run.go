@@ -19,6 +19,7 @@ type phase struct {
 	cfg    Config
 	rec    *history.Recorder
 	over   <-chan struct{} // closed when no cycle may start any more; what is open is finished
+	alone  *alone          // the end of the final phase
 	queue  chan arrival    // open loop: arrivals that wait for a client; nil in a closed loop
 	demand *demand
 	can    abilities    // of the lock, where the mode mixes them
@@ -26,9 +27,12 @@ type phase struct {
 	tears  atomic.Int64 // writes that found their row changed within the section
 }
 
-func (p *phase) isOver() bool {
+func (p *phase) isOver() bool { return isClosed(p.over) }
+
+// isClosed looks at a channel on which nothing is sent, and does not wait.
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-p.over:
+	case <-c:
 		return true
 	default:
 		return false
@@ -47,7 +51,9 @@ func Run(ctx context.Context, cfg Config, clients []*Client, rec *history.Record
 
 // RunFinal is the healthy phase at the end, for cfg.Final: every client that lives acquires
 // every key in turn, each starting with another one, and holds it for no longer than its writes
-// take. No fault excuses a failure there.
+// take. No fault excuses a failure there. After LeasesEnd each key is left to one client:
+// whoever is refused then, again and again, was not refused because of somebody else. Once
+// every key has been granted there, the phase ends.
 func RunFinal(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {
 	cfg = cfg.atTheEnd()
 	return run(ctx, history.PhaseFinal, cfg, cfg.Final, clients, rec)
@@ -59,6 +65,10 @@ func (c Config) atTheEnd() Config {
 	c.Patience = max(c.WithDefaults().Patience, c.Final)
 	return c
 }
+
+// LeasesEnd is how long after the faults' end nobody can hold any more what he was granted
+// before, nor wait any longer for his next try: two leases.
+func (c Config) LeasesEnd() time.Duration { return 2 * c.TTL }
 
 // Part is which of all clients of a run one process drives, where several do.
 type Part struct {
@@ -111,6 +121,11 @@ func play(ctx context.Context, name string, cfg Config, length time.Duration, cl
 	timed, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	p.over, p.demand = timed.Done(), newDemand(p.cfg, length)
+	if together := p.cfg.LeasesEnd(); name == history.PhaseFinal && p.cfg.Mode != ModeMulti && together < length {
+		among, end := context.WithTimeout(timed, together)
+		defer end()
+		p.alone = &alone{begun: among.Done(), over: cancel, left: map[string]bool{}}
+	}
 
 	var beside sync.WaitGroup
 	lag := newLagMeter()
@@ -157,7 +172,9 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 	var wg sync.WaitGroup
 	for i, c := range clients {
 		w := &worker{phase: p, client: c, rng: stream(p.cfg.Seed, p.name+" "+c.Name)}
-		w.keys = p.keySource(p.cfg.Part.First+i, max(p.cfg.Part.Of, len(clients)))
+		actor, actors := p.cfg.Part.First+i, max(p.cfg.Part.Of, len(clients))
+		w.keys = p.keySource(actor, actors)
+		w.mine = p.mine(actor, actors)
 		wg.Go(func() {
 			defer func() {
 				if r := recover(); r != nil {

@@ -199,6 +199,61 @@ func TestFinalPhaseCoversEveryKey(t *testing.T) {
 	})
 }
 
+// Once no lease of before can last, each key is left to one client, and each client has some,
+// where there are enough. The phase ends when each has been granted there.
+func TestFinalPhaseEndsWithOneClientPerKey(t *testing.T) {
+	for _, clients := range []int{2, 3, 7} {
+		r := newRig(t, clients)
+		cfg := load()
+		cfg.Keys, cfg.TTL, cfg.Final, cfg.Think = 5, 100*time.Millisecond, time.Hour, workload.Dist{}
+		last := map[string]string{}
+		asked := map[string]int{}
+		record(t, func(rec *history.Recorder) {
+			rec.Attach(history.SinkFunc(func(e *history.Event) {
+				switch {
+				case e.Op == history.Acquire && e.Kind == history.Invoke:
+					asked[e.Owner]++
+				case e.Op == history.Acquire && e.Kind == history.OK:
+					last[e.Key] = e.Owner
+				}
+			}))
+			if err := workload.RunFinal(t.Context(), cfg, r.clients, rec); err != nil {
+				t.Fatal(err)
+			}
+		})
+		owners := map[string]bool{}
+		for _, owner := range last {
+			owners[owner] = true
+		}
+		if len(last) != cfg.Keys || len(owners) != min(clients, cfg.Keys) || len(asked) != clients {
+			t.Errorf("%d clients: the keys were left to %v", clients, last)
+		}
+	}
+}
+
+// Who is refused at a key that is left to him turns to his other keys, and comes back.
+func TestWhoIsRefusedAtTheEndTurnsToHisOtherKeys(t *testing.T) {
+	r := newRig(t, 2)
+	cfg := load()
+	cfg.Keys, cfg.TTL, cfg.Think = 4, 100*time.Millisecond, workload.Dist{}
+	if err := r.locks.Set("lock:k0", "of somebody who never comes back"); err != nil {
+		t.Fatal(err)
+	}
+	refused, granted := 0, 0
+	record(t, func(rec *history.Recorder) {
+		runUntil(t, rec, workload.RunFinal, cfg, r.clients, func(e *history.Event) bool {
+			switch {
+			case e.Op != history.Acquire || e.Kind == history.Invoke:
+			case e.Key == "k0" && e.Kind == history.Fail:
+				refused++
+			case e.Key == "k2" && e.Kind == history.OK && refused > 10:
+				granted++
+			}
+			return granted > 5 && refused > 20
+		})
+	})
+}
+
 func TestLacksSaysWhichAbility(t *testing.T) {
 	for _, test := range []struct {
 		mode    workload.Mode

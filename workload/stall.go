@@ -50,17 +50,22 @@ func probe(ctx context.Context, rec *history.Recorder, threshold time.Duration) 
 		}
 		runtime.Gosched()
 		if time.Since(before) >= threshold+probeEvery {
-			recordStall(rec, before, "timers or goroutines waited")
+			recordStall(rec, before, 0, "timers or goroutines waited")
 		}
 	}
 }
 
-// recordStall records that the harness was stopped from an instant to now. Where the clock was
-// moved back meanwhile, the interval is that in which events get the same stamp.
-func recordStall(rec *history.Recorder, from time.Time, what string) {
+// recordStall records that the harness was stopped from an instant to now: for as long as lag,
+// or, without one, all the time. Where the clock was moved back meanwhile, the interval is that
+// in which events get the same stamp.
+func recordStall(rec *history.Recorder, from time.Time, lag time.Duration, what string) {
 	began, ended := max(rec.Since(from), 0), max(rec.Since(time.Now()), 0)
-	rec.Append(history.Event{
+	e := history.Event{
 		Process: history.Nemesis, Kind: history.OK, Op: history.Stall, Note: what,
 		Began: min(began, ended), Ended: max(began, ended), Has: history.HasBegan | history.HasEnded,
-	})
+	}
+	if lag > 0 && lag < e.Ended-e.Began {
+		e.Lag, e.Has = lag, e.Has|history.HasLag
+	}
+	rec.Append(e)
 }

@@ -43,20 +43,27 @@ func (t *threads) watch(ctx context.Context, rec *history.Recorder, threshold ti
 		now := time.Now()
 		// The wait ended after the last look: it began no earlier than that much before it.
 		if wait := t.longest(); wait >= threshold {
-			recordStall(rec, last.Add(-wait), fmt.Sprintf("a thread waited %s for a processor", wait.Round(time.Microsecond)))
+			recordStall(rec, last.Add(-wait), wait, fmt.Sprintf("threads waited %s for a processor", wait.Round(time.Microsecond)))
 		}
 		last = now
 	}
 }
 
-// longest is the longest that any thread has waited since the last look.
-func (t *threads) longest() (longest time.Duration) {
-	pids := []int{os.Getpid()}
+// longest is for how long at most threads have kept an event waiting since the last look: one
+// of this process, and one of another.
+func (t *threads) longest() time.Duration {
+	self := os.Getpid()
+	pids := []int{self}
 	if t.pids != nil {
 		pids = append(pids, t.pids()...)
 	}
+	var own, others time.Duration
 	seen := make(map[int]time.Duration, len(t.waited))
 	for _, pid := range pids {
+		longest := &others
+		if pid == self {
+			longest = &own
+		}
 		all, _ := procfs.AllThreads(pid) // none of a process that has ended
 		for _, thread := range all {
 			stat, err := thread.Schedstat()
@@ -66,10 +73,10 @@ func (t *threads) longest() (longest time.Duration) {
 			waited := time.Duration(stat.WaitingNanoseconds) // runnable, and not running
 			seen[thread.PID] = waited
 			if before, old := t.waited[thread.PID]; old {
-				longest = max(longest, waited-before)
+				*longest = max(*longest, waited-before)
 			}
 		}
 	}
 	t.waited = seen
-	return longest
+	return own + others
 }

@@ -151,6 +151,8 @@ func TestMalformed(t *testing.T) {
 		{"stall by halves", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"invoke","op":"stall","began_ns":1,"ended_ns":2}`), 2, "stall with kind invoke: want ok"},
 		{"stall without an end", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"ok","op":"stall","began_ns":1}`), 2, "stall without began_ns and ended_ns: want both"},
 		{"stall backwards", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"ok","op":"stall","began_ns":3,"ended_ns":2}`), 2, "stall from began_ns 3 to ended_ns 2"},
+		{"stall longer than its interval", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"ok","op":"stall","began_ns":1,"ended_ns":3,"lag_ns":3}`), 2, "stall of lag_ns 3 from began_ns 1 to ended_ns 3"},
+		{"stall of less than nothing", lines(`{"index":0,"time_ns":5,"process":-1,"kind":"ok","op":"stall","began_ns":1,"ended_ns":3,"lag_ns":-1}`), 2, "stall of lag_ns -1"},
 		{"client stalls", lines(`{"index":0,"time_ns":5,"process":0,"kind":"ok","op":"stall","began_ns":1,"ended_ns":2}`), 2, "op stall of process 0"},
 		{"fault of another event", lines(invokeAcquire, `{"index":1,"time_ns":5,"process":-1,"kind":"invoke","op":"fault","fault":"cut"}`,
 			`{"index":2,"time_ns":5,"process":-1,"kind":"ok","op":"fault","fault":"cut","of":0}`), 4, "completes fault cut of event 0, which is no open invocation of it"},

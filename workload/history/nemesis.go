@@ -1,6 +1,9 @@
 package history
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // A nemesis pairs the invocations and completions of faults and heals. These overlap, also
 // those of one fault: a completion belongs to the invocation that its field of names, or else
@@ -83,8 +86,18 @@ func stalled(e *Event) string {
 		return "stall without began_ns and ended_ns: want both, it is an interval"
 	case e.Began > e.Ended:
 		return fmt.Sprintf("stall from began_ns %d to ended_ns %d: want an end that is not before the beginning", e.Began, e.Ended)
+	case e.HasAll(HasLag) && (e.Lag < 0 || e.Lag > e.Ended-e.Began):
+		return fmt.Sprintf("stall of lag_ns %d from began_ns %d to ended_ns %d: want how much of that interval the harness was stopped for", e.Lag, e.Began, e.Ended)
 	}
 	return ""
+}
+
+// Stopped is for how long the harness was stopped in the interval of a Stall.
+func (e *Event) Stopped() time.Duration {
+	if e.HasAll(HasLag) {
+		return e.Lag
+	}
+	return e.Ended - e.Began
 }
 
 // Notes of phase events that begin so say what befell the run from outside, and

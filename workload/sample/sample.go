@@ -89,7 +89,7 @@ func Watch(ctx context.Context, c Config, rec *history.Recorder) error {
 
 // forbidden reports whether a server refused a command to this user.
 func forbidden(err error) bool {
-	for _, mark := range []string{"NOPERM", "NOAUTH", "EXECABORT", "unknown command"} {
+	for _, mark := range []string{"NOPERM", "NOAUTH", "unknown command"} {
 		if err != nil && strings.Contains(err.Error(), mark) {
 			return true
 		}

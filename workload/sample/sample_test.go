@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
+	"github.com/alicebob/miniredis/v2/server"
 
 	"locktorture/workload/history"
 	"locktorture/workload/sample"
@@ -63,8 +65,12 @@ func (l *log) await(t *testing.T, what string, is func(history.Event) bool) hist
 
 // watch samples m until the test is over.
 func watch(t *testing.T, m *miniredis.Miniredis, names ...string) (l *log, ended <-chan error) {
+	return watchNode(t, node{m}, names...)
+}
+
+func watchNode(t *testing.T, n sample.Node, names ...string) (l *log, ended <-chan error) {
 	l = &log{more: make(chan struct{}, 1)}
-	c := sample.Config{Nodes: []sample.Node{node{m}}, TTL: time.Second}
+	c := sample.Config{Nodes: []sample.Node{n}, TTL: time.Second}
 	for _, name := range names {
 		c.Keys = append(c.Keys, sample.Key{Resource: "k", Name: name})
 	}
@@ -142,6 +148,58 @@ func TestServerThatForbidsIt(t *testing.T) {
 	var forbidden *sample.ForbiddenError
 	if !errors.As(err, &forbidden) || forbidden.Node != "n1" || !strings.Contains(err.Error(), "n1") {
 		t.Errorf("got %v, want a ForbiddenError of n1", err)
+	}
+}
+
+// A refusing is a server that refuses every command but those of transactions.
+type refusing struct {
+	*miniredis.Miniredis
+	with atomic.Pointer[string]
+}
+
+func (*refusing) Name() string { return "n1" }
+
+func (r *refusing) Dial(ctx context.Context) (net.Conn, error) { return node{r.Miniredis}.Dial(ctx) }
+
+func newRefusing(t *testing.T, with string) *refusing {
+	r := &refusing{Miniredis: miniredis.RunT(t)}
+	r.with.Store(&with)
+	r.Server().SetPreHook(func(c *server.Peer, command string, _ ...string) bool {
+		why := *r.with.Load()
+		if why == "" || slices.Contains([]string{"HELLO", "MULTI", "CLIENT"}, command) {
+			return false
+		}
+		if command == "EXEC" {
+			why = "EXECABORT Transaction discarded because of previous errors."
+		}
+		c.WriteError(why)
+		return true
+	})
+	return r
+}
+
+// A server that loads its data refuses the commands of a transaction, as one does that forbids
+// them to the user: it is looked at again.
+func TestServerThatIsLoading(t *testing.T) {
+	r := newRefusing(t, "LOADING Redis is loading the dataset in memory")
+	r.Set("text", "x")
+	l, ended := watchNode(t, r, "text")
+	l.await(t, "a node that does not answer", func(e history.Event) bool { return e.Kind == history.Fail && strings.HasPrefix(e.Err, "LOADING") })
+	r.with.Store(new(string))
+	l.await(t, "x", of("text", true, "x"))
+	select {
+	case err := <-ended:
+		t.Errorf("ended: %v", err)
+	default:
+	}
+}
+
+// A user who may begin a transaction, and not read, is not asked again.
+func TestServerThatForbidsACommandOfATransaction(t *testing.T) {
+	r := newRefusing(t, "NOPERM this user has no permissions to run the 'pttl' command")
+	_, ended := watchNode(t, r, "text")
+	if err, is := errors.AsType[*sample.ForbiddenError](<-ended); !is || !strings.Contains(err.Error(), "NOPERM") {
+		t.Errorf("got %v, want a ForbiddenError that says NOPERM", err)
 	}
 }
 

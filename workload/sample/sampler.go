@@ -2,6 +2,7 @@ package sample
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -74,7 +75,7 @@ func (l *sampler) sample(ctx context.Context) error {
 	began := time.Now()
 	_, err := pipe.Exec(ctx)
 	if len(ttls) == 0 || ttls[0].Err() != nil {
-		return err
+		return l.reason(ctx, err)
 	}
 	l.silent = false
 	for i := range l.Keys {
@@ -85,6 +86,21 @@ func (l *sampler) sample(ctx context.Context) error {
 		l.saw(i, began, ttls[i].Val(), store.Text(reads[i]))
 	}
 	return nil
+}
+
+// reason is why a transaction failed. A server that refuses a command of one says at its end only
+// that it did, be it for good, or while it loads its data.
+func (l *sampler) reason(ctx context.Context, err error) error {
+	if !strings.HasPrefix(textOf(err), "EXECABORT") {
+		return err
+	}
+	key := l.Keys[0].Name
+	for _, alone := range []error{l.rdb.PTTL(ctx, key).Err(), store.Read(ctx, l.rdb, l.seen[0].kind, key).Err()} {
+		if alone != nil && !errors.Is(alone, redis.Nil) {
+			return alone
+		}
+	}
+	return err // it has come to an end meanwhile
 }
 
 // sampleInto looks into a node that needs no connection for that.

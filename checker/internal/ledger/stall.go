@@ -8,40 +8,57 @@ import (
 	"locktorture/workload/history"
 )
 
-// MaxStalls is how many intervals are kept; beyond it, neighbours are merged, which only makes
-// them longer.
+// MaxStalls is how many intervals are kept of each kind; beyond it, neighbours are merged, which
+// only makes them longer.
 const MaxStalls = 1 << 16
 
 // Stalls are the intervals in which the harness itself was stopped. An event that it stamped
-// behind such an interval may have happened earlier, by up to the interval's length.
+// behind such an interval may have happened earlier, by up to the time for which it was stopped.
 type Stalls struct {
-	All    []Interval
-	sorted bool
+	All    []Interval // in which it was stopped all the time
+	Some   []Stopped  // in which it was stopped for some of the time
+	sorted bool       // All is, and no two of it touch
 }
 
 type Interval struct{ From, To time.Duration }
 
+// Stopped says for how long the harness was stopped within an interval, nobody knows when.
+type Stopped struct {
+	Interval
+	For time.Duration
+}
+
 func (s *Stalls) Observe(e *history.Event) {
+	x := Interval{e.Began, min(e.Ended, e.Time)}
+	if e.Stopped() < x.To-x.From {
+		if len(s.Some) == MaxStalls {
+			s.Some = pairs(s.Some, func(a, b Stopped) Stopped {
+				return Stopped{Interval{min(a.From, b.From), max(a.To, b.To)}, a.For + b.For}
+			})
+		}
+		s.Some = append(s.Some, Stopped{x, e.Stopped()})
+		return
+	}
 	if len(s.All) == MaxStalls {
 		s.merge()
-		s.All = s.pairs()
+		s.All = pairs(s.All, func(a, b Interval) Interval { return Interval{a.From, b.To} })
 	}
-	s.All, s.sorted = append(s.All, Interval{e.Began, min(e.Ended, e.Time)}), false
+	s.All, s.sorted = append(s.All, x), false
 }
 
-// pairs merges every two neighbours, if there are many intervals.
-func (s *Stalls) pairs() []Interval {
-	n := len(s.All) / 2
+// pairs merges every two neighbours, if there are many.
+func pairs[T any](all []T, merge func(a, b T) T) []T {
+	n := len(all) / 2
 	if n < MaxStalls/4 {
-		return s.All
+		return all
 	}
 	for i := range n {
-		s.All[i] = Interval{s.All[2*i].From, s.All[2*i+1].To}
+		all[i] = merge(all[2*i], all[2*i+1])
 	}
-	return append(s.All[:n], s.All[2*n:]...)
+	return append(all[:n], all[2*n:]...)
 }
 
-// merge sorts the intervals, and merges those that touch.
+// merge sorts All, and merges those that touch.
 func (s *Stalls) merge() {
 	if s.sorted {
 		return
@@ -59,8 +76,20 @@ func (s *Stalls) merge() {
 	s.All = out
 }
 
-// Within is for how long the harness was stopped in [from, to].
+// Within is for how long at most the harness was stopped in [from, to].
 func (s *Stalls) Within(from, to time.Duration) (sum time.Duration) {
+	sum = s.throughout(from, to)
+	for _, x := range s.Some {
+		if from, to := max(from, x.From), min(to, x.To); from < to {
+			sum += min(x.For, to-from)
+		}
+	}
+	return min(sum, max(0, to-from))
+}
+
+// throughout is how much of [from, to] lies in intervals in which the harness was stopped all
+// the time.
+func (s *Stalls) throughout(from, to time.Duration) (sum time.Duration) {
 	s.merge()
 	i, _ := slices.BinarySearchFunc(s.All, from, func(x Interval, t time.Duration) int { return cmp.Compare(x.To, t) })
 	for ; i < len(s.All) && s.All[i].From < to; i++ {
@@ -69,10 +98,13 @@ func (s *Stalls) Within(from, to time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// Longest is the longest interval.
+// Longest is for how long at most the harness was stopped at once.
 func (s *Stalls) Longest() (longest time.Duration) {
 	for _, x := range s.All {
 		longest = max(longest, x.To-x.From)
+	}
+	for _, x := range s.Some {
+		longest = max(longest, x.For)
 	}
 	return longest
 }

@@ -427,8 +427,14 @@ func (o *Op) pass(w *Op, here Mark) bool {
 // Wronged says whether a store that compares tokens rejected a write of the holder of the
 // newest token, within its lease.
 func (l *Ledger) Wronged(o *Op) bool {
-	newest := l.Header.Fenced && o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest
-	if !newest || o.Mode != history.Exclusive || o.Has&history.HasBase != 0 {
+	newest := o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest
+	return newest && o.Mode == history.Exclusive && o.Has&history.HasBase == 0 && l.rightful(o)
+}
+
+// rightful says whether a write to a store that compares tokens was issued and answered within
+// the lease whose token it bore: whatever the store says of it, it is not stale.
+func (l *Ledger) rightful(o *Op) bool {
+	if !l.Header.Fenced {
 		return false
 	}
 	if g := o.Grant; g != nil && g.bore(o.Fence) {
@@ -436,6 +442,16 @@ func (l *Ledger) Wronged(o *Op) bool {
 	}
 	g := o.Holder.Grant // of which the history told only when o was under way
 	return g != nil && g.OKIdx > o.InvIdx && g.bore(o.Fence) && g.Process != o.Process && g.OK+l.From(g, o.By()) < o.Inv && Later(l.From(g, o.By()), o.OK) < g.End()
+}
+
+// Saves says whether the rejection of o kept something stale from the resource: what whoever
+// did not hold the key any more wrote, or who held it beside another with a newer token.
+func (l *Ledger) Saves(o *Op) bool {
+	if !l.rightful(o) {
+		return true
+	}
+	beside := func(g *Grant) bool { return g.Holder != o.Holder && g.Fence > o.Fence && o.Inv < g.End() }
+	return !l.Wronged(o) && slices.ContainsFunc(o.Holder.Key.Held, beside)
 }
 
 // bore says whether a token is or was one of g's, which re-entries may have changed several

@@ -10,6 +10,7 @@ import (
 // who is to blame.
 const (
 	BlameServer   = "server granted twice"
+	BlameTokens   = "tokens out of order"
 	BlameClient   = "client outlived its lease"
 	BlameRelease  = "release removed another's lock"
 	BlameStore    = "store accepted a stale write"
@@ -43,6 +44,9 @@ type Candidate struct {
 	// Margin is by how much a bound on the lock was exceeded: a stop of the harness for
 	// less cannot explain the finding. 0 is no bound.
 	Margin time.Duration
+
+	// Moot is when stops of the harness begin to excuse nothing any more; 0 is never.
+	Moot time.Duration
 
 	Refuted func() bool // by what the history told late; nil where nothing can
 }

@@ -243,7 +243,7 @@ func (d *DoubleGrants) candidate(p pair) *rule.Candidate {
 			return p.prolonged(h.Length())
 		}
 		return fmt.Sprintf("Two holders of %s for at least %s. %s was granted it%s at %s and could rely on it until %s%s; %s was granted it%s at %s, while that time had not run out and no release had been sent. "+
-			"Both acted as the only one.",
+			"The lock belonged to both.",
 			a.Holder.Key.Name, words.Span(h.Length()), mode(a), words.Token(a.Fence), words.At(a.OK), words.At(a.Deadline), promise(a), mode(b), words.Token(b.Fence), words.At(b.OK))
 	}
 	return h

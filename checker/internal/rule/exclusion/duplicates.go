@@ -179,7 +179,7 @@ func (t *Tokens) twice(r ledger.TokenGrant, o ledger.Op) *rule.Candidate {
 	text := fmt.Sprintf("Token %d of %s was given out twice: to %s at %s and to %s at %s. No store can tell the two holders apart by it.",
 		o.Fence, h.Key.Name, from, words.At(r.Ok), h.Owner, words.At(o.OK))
 	return &rule.Candidate{
-		ID: "S4b", Key: h.Key, Owners: words.Owners(from, h.Owner), Witness: []int{r.Idx, o.OKIdx}, Blame: rule.BlameServer, From: r.From, To: o.OK,
+		ID: "S4b", Key: h.Key, Owners: words.Owners(from, h.Owner), Witness: []int{r.Idx, o.OKIdx}, Blame: rule.BlameTokens, From: r.From, To: o.OK,
 		Text: func() string { return text },
 	}
 }

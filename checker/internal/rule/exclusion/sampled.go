@@ -32,6 +32,34 @@ type sampledKey struct {
 	names map[string]bool                          // of the key, on any node
 	named bool                                     // a quorum bore one name while somebody held it: so the lock stores its leases
 	of    *holding
+
+	authors []author // the latest of those who were granted the key, or may have been
+}
+
+// recentAuthors is how many of those who may have set what nodes store are kept.
+const recentAuthors = 32
+
+// An author is an acquire that was granted, or of unknown outcome: from the time on when it was
+// asked for nodes may store it.
+type author struct {
+	idx   int // of its invocation
+	asked time.Duration
+	alone bool // nobody else's lease was left when it was granted
+}
+
+func (k *sampledKey) addAuthor(a author) {
+	if len(k.authors) == recentAuthors {
+		k.authors = slices.Delete(k.authors, 0, 1)
+	}
+	k.authors = append(k.authors, a)
+}
+
+// isOnly reports whether what nodes were seen to store at that time, while x was held, can be
+// nobody's but x's: nobody else's lease was left when x was granted, and nobody who was granted
+// the key since, or may have been, had asked by then.
+func (k *sampledKey) isOnly(x *ledger.Grant, told time.Duration) bool {
+	i := slices.IndexFunc(k.authors, func(a author) bool { return a.idx == x.InvIdx })
+	return i >= 0 && k.authors[i].alone && !slices.ContainsFunc(k.authors[i+1:], func(a author) bool { return a.asked <= told })
 }
 
 // recentLooks is how many samples of one name on one node are kept: one that was taken while a
@@ -71,6 +99,9 @@ func (s *Sampled) Observe(f *ledger.Fact) {
 	case ledger.Lost:
 		s.closeLease(f.Key, f.Grant)
 	case ledger.Unknown:
+		if f.Op.Action == history.Acquire {
+			s.keys.At(f.Key.No).addAuthor(author{idx: f.Op.InvIdx, asked: f.Op.Inv})
+		}
 		if f.Op.Action != history.Write && f.Op.Action != history.Read {
 			s.givesBack(f.Key, f.Op.Grant)
 		}
@@ -146,6 +177,10 @@ func (s *Sampled) granted(f *ledger.Fact) {
 	if f.Grant.Mode != history.Exclusive {
 		return
 	}
+	alone := !slices.ContainsFunc(f.Key.Held, func(x *ledger.Grant) bool {
+		return x != f.Grant && (x.Releasing || x.ReleaseUnknown || x.End() > f.Grant.OK)
+	})
+	k.addAuthor(author{f.Grant.InvIdx, f.Grant.Inv, alone})
 	f.Grant.Pin()
 	k.of = &holding{Grant: f.Grant, seen: map[string]string{}}
 	for _, x := range f.Key.Held {
@@ -250,8 +285,8 @@ func (s *Sampled) subQuorum(h *holding, without []string, most int, last look) *
 }
 
 // Bore lists the nodes, if they are a quorum, that were seen to store one name while x was held
-// and before g was asked for, with an expiry that had not come when g was granted. idx is the
-// latest of these samples.
+// and before g was asked for, which can be nobody else's, with an expiry that had not come when g
+// was granted. idx is the latest of these samples.
 func (s *Sampled) Bore(x, g *ledger.Grant) (nodes []string, idx int) {
 	k := s.keys.Get(x.Holder.Key.No)
 	if k == nil {
@@ -262,7 +297,7 @@ func (s *Sampled) Bore(x, g *ledger.Grant) (nodes []string, idx int) {
 	for node, names := range k.nodes {
 		for _, row := range names {
 			i := slices.IndexFunc(row[:], func(l look) bool { return l.told < g.Inv })
-			if i < 0 || row[i].text == "" || row[i].began <= x.OK || row[i].told >= x.End() || row[i].until <= g.OK {
+			if i < 0 || row[i].text == "" || row[i].began <= x.OK || row[i].told >= x.End() || row[i].until <= g.OK || !k.isOnly(x, row[i].told) {
 				continue
 			}
 			by[row[i].text] = append(by[row[i].text], node)

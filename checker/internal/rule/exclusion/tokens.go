@@ -249,7 +249,7 @@ func (t *Tokens) Unplaced() string {
 func (t *Tokens) candidate(id string, r ledger.TokenGrant, g *ledger.Grant, text string) *rule.Candidate {
 	return &rule.Candidate{
 		ID: id, Key: g.Holder.Key, Owners: words.Owners(t.Names.Called[r.Owner], g.Owner()), Witness: []int{r.Idx, g.OKIdx},
-		Blame: rule.BlameServer, From: r.From, To: g.OK, Text: func() string { return text },
+		Blame: rule.BlameTokens, From: r.From, To: g.OK, Text: func() string { return text },
 	}
 }
 

@@ -13,8 +13,9 @@ import (
 // no node given, every fault counts except one of the guarded store alone.
 func (s *Samples) affected(node string, from, to time.Duration, concerns func(*ledger.Fault) bool) (last time.Duration, free bool) {
 	n := &s.Nemesis
-	reach := ledger.Later(s.undo(), s.kept(0)) // what a crashed client leaves behind outlasts its fault
-	if n.Unhealed == 0 && !n.Since(from-reach) {
+	reach := ledger.Later(s.undo(), s.kept(0))          // what a crashed client leaves behind outlasts its fault
+	keptOut := ledger.Later(s.Header.TTL, s.Header.TTL) // a node that forgot, by the lock
+	if n.Unhealed == 0 && !n.Since(from-max(reach, keptOut)) {
 		return 0, true
 	}
 	if len(n.Faults) > ledger.MostFaults {
@@ -26,8 +27,8 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 		case end == ledger.Never:
 		case f.Crashes():
 			end = max(end, ledger.Later(f.From, reach))
-		case f.Is(ledger.NodeState): // the lock may keep the node out for a while
-			end = ledger.Later(end, ledger.Later(s.Header.TTL, s.Header.TTL))
+		case f.Is(ledger.NodeState):
+			end = ledger.Later(end, keptOut)
 		}
 		if hit := f.Affected(); f.From > to || end < from || elsewhere(hit.Nodes, node) || len(hit.Clients) > 0 && !concerns(f) {
 			continue

@@ -14,12 +14,13 @@ type author struct {
 	number int           // of its acquire, from 1
 	owner  string        // of one that is under way
 	until  time.Duration // when it is over by itself
+	start  start
 }
 
 // asks notes an acquire: from here on it may have set the value that is stored.
 func (s *Samples) asks(k *sampledKey, f *ledger.Fact) {
 	k.asked++
-	k.open[f.Op.Process] = author{number: k.asked, owner: f.Op.Holder.Owner, until: ledger.Never}
+	k.open[f.Op.Process] = author{number: k.asked, owner: f.Op.Holder.Owner, until: ledger.Never, start: k.start()}
 	if how := f.Event.Note; how == history.AskWait || how == history.AskFair {
 		k.waits[f.Op.Process] = moment{f.Event.Time, f.Event.Index}
 	}
@@ -37,7 +38,6 @@ func (k *sampledKey) answers(f *ledger.Fact) author {
 	}
 	delete(k.open, f.Op.Process)
 	delete(k.waits, f.Op.Process)
-	k.tried[f.Op.Holder.Owner] = f.Event.Time
 	return a
 }
 
@@ -64,10 +64,9 @@ func (k *sampledKey) closeAuthor(a author, at moment) {
 // grants notes a lease. It lasts until its release, or as long as servers keep it.
 func (s *Samples) grants(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
-	k.given = returned{}
 	a := k.answers(f)
 	k.newest = max(k.newest, a.number)
-	delete(k.kept, h)
+	s.ignores(k, a, f)
 	if was, holds := k.leases[h]; holds && f.Kind == ledger.Reentered {
 		a.number = was.number
 	} else if holds {
@@ -84,18 +83,21 @@ func (s *Samples) kept(t time.Duration) time.Duration {
 
 func (s *Samples) prolongs(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
-	k.tried[h.Owner] = f.Event.Time
 	if a, holds := k.leases[h]; holds {
 		a.until = max(a.until, f.Grant.ServedUntil, s.kept(f.Event.Time))
 		k.leases[h] = a
 	}
 }
 
+// releases notes a release. One of an older lease says nothing about the one that its owner
+// holds.
 func (s *Samples) releases(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
-	k.tried[h.Owner] = f.Event.Time
-	a, holds := k.leases[h]
+	if f.Grant != h.Grant {
+		return
+	}
 	delete(k.kept, h)
+	a, holds := k.leases[h]
 	if !holds || f.Op.Outcome == history.Info {
 		return
 	}
@@ -107,9 +109,9 @@ func (s *Samples) releases(k *sampledKey, f *ledger.Fact) {
 	if f.Op.Outcome == history.Fail && !s.declared() {
 		a.until = max(a.until, s.kept(f.Event.Time)) // what is left of a lost lease ends by itself
 		k.late = append(k.late, a)
-		return
+	} else {
+		k.closeAuthor(a, moment{f.Event.Time, f.Event.Index})
 	}
-	k.closeAuthor(a, moment{f.Event.Time, f.Event.Index})
 }
 
 // doubts notes an operation of unknown outcome: what it left stored is removed within the bound
@@ -122,17 +124,18 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 	case history.Acquire:
 		a := k.answers(f)
 		k.newest = max(k.newest, a.number)
+		if !s.crashed(h.Owner, f.Op.Inv, f.Event.Time) {
+			s.refuses(k, f)
+		}
 		if undone {
 			k.closeAuthor(a, gone)
 			return
 		}
 		a.until = s.kept(f.Event.Time)
-		k.vain.taken = max(k.vain.taken, a.until)
+		k.vain.mayKeep(a.until)
 		k.late = append(k.late, a)
 	case history.Release:
-		k.tried[h.Owner] = f.Event.Time
-		delete(k.kept, h)
-		if a, holds := k.leases[h]; holds {
+		if a, holds := k.leases[h]; holds && f.Grant == h.Grant && !f.Op.Inner {
 			delete(k.leases, h)
 			k.gone, k.given = f.Event.Time, returned{}
 			if undone {
@@ -152,20 +155,21 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 
 // expire closes the leases that had run out by t.
 func (s *Samples) expire(k *sampledKey, t time.Duration) {
+	over := func(a author) bool {
+		if a.until > t {
+			return false
+		}
+		k.closeAuthor(a, moment{a.until, rule.NoWitness})
+		return true
+	}
 	for h, a := range k.leases {
-		if a.until <= t {
+		if over(a) {
 			delete(k.leases, h)
 			k.kept[h] = a
 			k.gone, k.given = max(k.gone, a.until), returned{}
-			k.closeAuthor(a, moment{a.until, rule.NoWitness})
 		}
 	}
-	k.late = slices.DeleteFunc(k.late, func(a author) bool {
-		if a.until <= t {
-			k.closeAuthor(a, moment{a.until, rule.NoWitness})
-		}
-		return a.until <= t
-	})
+	k.late = slices.DeleteFunc(k.late, over)
 }
 
 // owned says whether somebody may own what one of the first upTo acquires has set.

@@ -12,7 +12,7 @@ import (
 
 // addSample notes a sample of what a node stores: the released owner's value, or not.
 func (l *Effectless) addSample(e *history.Event) {
-	if e.Op != history.Key || e.Kind != history.OK {
+	if e.Kind != history.OK {
 		return
 	}
 	k := l.Key(e.Key)

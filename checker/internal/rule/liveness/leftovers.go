@@ -17,6 +17,7 @@ import (
 // adapter does not declare.
 type Leftovers struct {
 	*rule.Env
+	Idle  *Idle
 	keys  rule.Table[map[string][]*leftover] // reported, by node
 	awake bool                               // something was found that a lease may explain
 }
@@ -46,7 +47,7 @@ func (l *Leftovers) Observe(f *ledger.Fact) {
 		return
 	}
 	left := rule.TimeLeft(e)
-	if rule.IsSample(e) && (e.PTTL == rule.WithoutExpiry || left <= l.ample()) {
+	if rule.IsSample(e) && (e.PTTL == rule.WithoutExpiry || left <= ample(l.Env)) {
 		return // it may be held, and be kept for a little longer than was asked for; Samples looks at the rest
 	}
 	switch k := l.Key(e.Key); {
@@ -67,8 +68,8 @@ func (l *Leftovers) Observe(f *ledger.Fact) {
 
 // ample is how long a lease that somebody holds may be kept at most: twice what was asked
 // for, in whole seconds.
-func (l *Leftovers) ample() time.Duration {
-	return ledger.Later(time.Second, ledger.Later(l.Header.TTL, l.Header.TTL))
+func ample(e *rule.Env) time.Duration {
+	return ledger.Later(time.Second, ledger.Later(e.Header.TTL, e.Header.TTL))
 }
 
 // ownerless is for how long, at t, nobody could have set or extended k's lease within the last
@@ -140,11 +141,12 @@ func (l *Leftovers) found(k *ledger.Key, e *history.Event, x *leftover, what str
 		*nodes = make(map[string][]*leftover)
 	}
 	(*nodes)[strings.Clone(e.Node)] = append(known, x)
+	stored, forGood := strings.Clone(e.Holder), e.PTTL == rule.WithoutExpiry || stays(l.Env, e.Time, ledger.Later(e.Time, rule.TimeLeft(e)))
 	text := fmt.Sprintf("At %s node %s stored the lease key of %s, owner %q, %s.",
 		words.At(e.Time), e.Node, k.Name, e.Holder, what)
 	h := &rule.Candidate{
 		ID: "L8", Key: k, Witness: []int{e.Index}, Blame: rule.BlameLibrary, From: k.Answered, To: e.Time, Margin: l.Beyond(x.over), Text: func() string { return text },
-		Refuted: func() bool { return l.refuted(x) },
+		Refuted: func() bool { return l.refuted(x) || forGood && l.Idle.Has(stored) },
 	}
 	if l.Nemesis.Marks[ledger.ClockFaults].Touch(0, e.Time) && e.PTTL != rule.WithoutExpiry {
 		l.Suspect(h) // a node's clock may have jumped

@@ -162,7 +162,7 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	if s.tries == 1 || p.Header.Quorum <= 1 {
 		if len(s.orphan) < orphanTries {
 			if s.orphan = append(s.orphan, f.Op.OKIdx); len(s.orphan) == orphanTries {
-				p.orphaned(f, s)
+				p.orphaned(f, s, free)
 			}
 		}
 		if s.proof != nil { // the longer the key stays, the longer a harness must have stood still to have kept it
@@ -257,7 +257,9 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 	})
 }
 
-func (p *Progress) orphaned(f *ledger.Fact, s *progressState) {
+// orphaned reports L1. Whatever stands still once the key is free on the servers, it gives nobody
+// a lease: who is refused from then on was refused by the lock.
+func (p *Progress) orphaned(f *ledger.Fact, s *progressState, free time.Duration) {
 	last, left := "", ""
 	g, x := f.Key.Last, f.Key.LastUnknown
 	if g != nil {
@@ -271,7 +273,7 @@ func (p *Progress) orphaned(f *ledger.Fact, s *progressState) {
 		p.quiet(), f.Key.Name, last, len(s.orphan), f.Op.Holder.Owner, words.At(f.Op.OK), left)
 	s.proof = &rule.Candidate{
 		ID: "L1", Key: f.Key, Owners: []string{f.Op.Holder.Owner}, Witness: append([]int(nil), s.orphan...), Blame: rule.BlameProgress,
-		From: p.from, To: f.Op.OK, Text: func() string { return text },
+		From: p.from, To: f.Op.OK, Moot: free, Text: func() string { return text },
 	}
 	p.Violate(s.proof)
 }

@@ -35,13 +35,6 @@ func (s *Samples) comes(k *sampledKey, v *sampledView) {
 	v.life = lifetime{first: v.first, upTo: v.upTo, by: v.by, over: v.over}
 }
 
-// goes notes that what is there goes.
-func (v *sampledView) goes() {
-	if v.there {
-		v.was = v.text
-	}
-}
-
 // revived reports L8 when the expiry of what a node stores moves on again and again, though
 // everybody who may have set it was refused or has given it back: somebody renews a lock
 // that nobody holds. It will never be free.

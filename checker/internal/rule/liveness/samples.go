@@ -20,10 +20,10 @@ import (
 // refused, or its lease is over, nobody owns a value that is still there.
 type Samples struct {
 	*rule.Env
+	Idle   *Idle
 	awake  bool
 	reused int // texts that came back after they had gone: they do not tell leases apart
 	keys   map[*ledger.Key]*sampledKey
-	silent map[string]bool // nodes that do not answer
 }
 
 // A sampledKey is a key of which there are samples.
@@ -36,29 +36,30 @@ type sampledKey struct {
 	kept   map[*ledger.Holder]author // of leases that ran out and were not given back yet
 	late   []author                  // of unknown outcome, or given up without a release
 	over   moment                    // when the last of those that are over was
+	last   time.Duration             // when somebody last asked for something, or was answered
 	gone   time.Duration             // when the last lease ended
 	given  returned                  // the release that ended it, where one did
-	tried  map[string]time.Duration  // when an owner's last attempt or release was answered
+	tried  map[string]time.Duration  // when an owner last asked for something, or was answered
 	waits  map[int]moment            // acquires under way that wait inside the lock, by process
 	gaveUp time.Duration             // a waiter did last, and nobody who began to wait later was granted the key since: it may still stand in line
 
 	views map[string]*sampledView // by node and name
-	names map[string]bool         // under which nodes store it
+	names map[string]struct{}     // under which nodes store it
 	stuck *lasting                // L2, of the waiter that waits longest
 
 	vain   inVain   // the attempts that were refused since somebody was granted the key
 	barred *lasting // L2, of those
 }
 
-// A returned is the release of a key's last lease, while nobody has been granted the key since;
-// 0 is none.
+// A returned is the release of a key's last lease; 0 is none.
 type returned struct{ asked, answered time.Duration } // the release; 0 is none
 
 // A lasting is a finding that grows while the condition lasts.
 type lasting struct {
 	*rule.Candidate
-	idx int // of the waiter
-	now moment
+	idx  int // of the waiter
+	now  moment
+	idle *proof // L8: that somebody was granted the key all the same
 }
 
 // A moment is a time and the event that proves it.
@@ -82,6 +83,9 @@ type sampledView struct {
 	seen  time.Duration // the last look's beginning
 	left  *lasting      // L8, of what is there
 
+	proof  *proof        // of what was there at a grant, while nobody has looked since
+	proved time.Duration // by that grant
+
 	life lifetime
 	was  string // the text that went last
 }
@@ -97,10 +101,8 @@ func (s *Samples) Observe(f *ledger.Fact) {
 		}
 		return
 	}
-	if f.Op != nil && f.Op.Action == history.Read || f.Key == nil {
-		return
-	}
 	k := s.of(f.Key)
+	k.tried[f.Op.Holder.Owner] = f.Event.Time
 	switch f.Kind {
 	case ledger.Asked:
 		s.asks(k, f)
@@ -117,13 +119,14 @@ func (s *Samples) Observe(f *ledger.Fact) {
 	case ledger.Unknown:
 		s.doubts(k, f)
 	}
+	k.last = f.Event.Time
 }
 
 // addSample notes a sample of what a node stores.
 func (s *Samples) addSample(e *history.Event) {
 	if !s.awake {
 		s.awake = true
-		s.keys, s.silent = map[*ledger.Key]*sampledKey{}, map[string]bool{}
+		s.keys = map[*ledger.Key]*sampledKey{}
 		s.Wake(s, ledger.Asked, ledger.Refused, ledger.Granted, ledger.Reentered, ledger.Extended, ledger.Unmoved, ledger.Answered, ledger.Unknown)
 	}
 	if e.Kind != history.OK {
@@ -133,7 +136,6 @@ func (s *Samples) addSample(e *history.Event) {
 	if !e.HasAll(history.HasPTTL) {
 		return
 	}
-	delete(s.silent, e.Node)
 	key := s.Key(e.Key)
 	k := s.of(key)
 	v := k.view(e)
@@ -148,11 +150,10 @@ func (s *Samples) addSample(e *history.Event) {
 // falls notes that a node does not answer: of what it stores when it answers again, nobody
 // knows when it was set.
 func (s *Samples) falls(node string) {
-	s.silent[node] = true
 	for _, k := range s.keys {
 		for _, v := range k.views {
 			if v.node == node {
-				v.there, v.text, v.free, v.life = false, "", ledger.Never, lifetime{}
+				v.there, v.text, v.free, v.life, v.proof = false, "", ledger.Never, lifetime{}, nil
 			}
 		}
 	}
@@ -163,7 +164,7 @@ func (s *Samples) of(k *ledger.Key) *sampledKey {
 	if x == nil {
 		x = &sampledKey{
 			blind: k.Answered > 0 || k.Open.Head != nil, open: map[int]author{}, leases: map[*ledger.Holder]author{}, kept: map[*ledger.Holder]author{},
-			tried: map[string]time.Duration{}, waits: map[int]moment{}, views: map[string]*sampledView{}, names: map[string]bool{},
+			tried: map[string]time.Duration{}, waits: map[int]moment{}, views: map[string]*sampledView{}, names: map[string]struct{}{},
 		}
 		s.keys[k] = x
 	}
@@ -176,7 +177,7 @@ func (k *sampledKey) view(e *history.Event) *sampledView {
 	if v == nil {
 		v = &sampledView{node: strings.Clone(e.Node), free: ledger.Never}
 		k.views[id] = v
-		k.names[strings.Clone(e.Note)] = true
+		k.names[strings.Clone(e.Note)] = struct{}{}
 	}
 	return v
 }
@@ -188,32 +189,32 @@ const expiryTick = 2 * time.Millisecond
 // counts as seen for the first time.
 func (s *Samples) update(k *sampledKey, v *sampledView, e *history.Event) {
 	began := e.Time
-	if e.HasAll(history.HasBegan) && e.Began <= e.Time {
-		began = e.Began
+	if e.HasAll(history.HasBegan) {
+		began = min(e.Began, e.Time)
 	}
 	before := v.seen
 	v.seen = began
+	lo, hi := ledger.Never, ledger.Never
+	if e.PTTL > rule.WithoutExpiry {
+		lo, hi = began+rule.TimeLeft(e)-expiryTick, ledger.Later(e.Time, rule.TimeLeft(e))+expiryTick
+	}
+	s.reviews(v, e, lo)
 	if e.PTTL < rule.WithoutExpiry {
 		if v.there || v.free == ledger.Never {
 			v.free = e.Time
 		}
-		v.goes()
+		if v.there {
+			v.was = v.text
+		}
 		v.there, v.text = false, ""
 		return
 	}
-	lo, hi := ledger.Never, ledger.Never
-	if e.PTTL != rule.WithoutExpiry {
-		lo, hi = began+rule.TimeLeft(e)-expiryTick, ledger.Later(e.Time, rule.TimeLeft(e))+expiryTick
-	}
-	if v.there && v.text == e.Holder && lo <= v.hi && v.lo <= hi {
+	lives := v.there && v.text == e.Holder
+	if lives && lo <= v.hi && v.lo <= hi {
 		return
 	}
-	lives := v.there && v.text == e.Holder
 	if lives && lo > v.hi && lo != ledger.Never {
 		v.life.rose = before
-	}
-	if !lives {
-		v.goes()
 	}
 	v.there, v.text, v.lo, v.hi = true, strings.Clone(e.Holder), lo, hi
 	v.first, v.upTo, v.over, v.left = moment{e.Time, e.Index}, k.asked, k.over, nil
@@ -234,13 +235,10 @@ func (s *Samples) undo() time.Duration {
 // leftover reports L8.
 func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *history.Event) {
 	bound := s.undo() + s.Header.Epsilon
-	if k.blind || !v.there || v.upTo == 0 || v.seen <= bound || k.owned(v.upTo) {
+	if k.blind || !v.there || v.upTo == 0 || k.owned(v.upTo) || stays(s.Env, v.first.t, v.lo) && s.Idle.Has(v.text) {
 		return
 	}
 	from := max(v.over.t, v.first.t)
-	if v.seen-from <= bound {
-		return
-	}
 	since := from
 	if !s.declared() { // it may have lost its undo for good
 		since = min(v.first.t, v.over.t) - 2*s.Header.TTL
@@ -259,14 +257,16 @@ func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *hi
 
 // grow extends a finding to now.
 func (o *lasting) grow(now moment, margin time.Duration) {
-	o.now, o.To, o.Margin = now, now.t, max(margin, 1)
+	o.now, o.To, o.Margin = now, now.t, margin
 }
 
 func (s *Samples) left(key *ledger.Key, v *sampledView, from time.Duration, now moment) *lasting {
 	o := &lasting{now: now}
 	first, over, node, text, bound := v.first, v.over, v.node, v.text, s.undo()
+	forGood := stays(s.Env, v.first.t, v.lo)
 	o.Candidate = &rule.Candidate{
 		ID: "L8", Key: key, Witness: []int{first.idx, now.idx}, Blame: rule.BlameLibrary, From: from,
+		Refuted: func() bool { return o.idle != nil && !o.idle.void || forGood && s.Idle.Has(text) },
 		Text: func() string {
 			return fmt.Sprintf("Until %s node %s stored %q for %s, first seen there at %s. Whoever had asked before that was refused or had given the lease back by %s, "+
 				"and nothing was in the way of that node since %s: nobody owned it, for longer than the %s that undo and release may take. "+

@@ -3,6 +3,7 @@ package liveness
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,20 +16,12 @@ import (
 // wakeWithin is how long a waiter may wait for a free key: as declared, or as long as any key
 // may stay without a grant.
 func (s *Samples) wakeWithin() time.Duration {
-	one := s.idle()
-	if one == ledger.Never {
-		return ledger.Never
-	}
-	return time.Duration(s.Bound(history.BoundWake, int64(one)))
+	return time.Duration(s.Bound(history.BoundWake, int64(s.idle())))
 }
 
 // idle is how long any key may stay without a grant, whatever the lock declares.
 func (s *Samples) idle() time.Duration {
-	one := patience(s.Env)
-	if one >= ledger.Never/idleLeases {
-		return ledger.Never
-	}
-	return idleLeases * one
+	return idleLeases * min(patience(s.Env), ledger.Never/idleLeases)
 }
 
 // wokenWithin is how long a client may wait that was waiting before at, when the last lease of
@@ -47,22 +40,14 @@ func (s *Samples) unserved(key *ledger.Key, k *sampledKey, e *history.Event) {
 	if k.blind || len(k.waits) == 0 || len(k.leases) > 0 || k.gaveUp > 0 {
 		return
 	}
-	first := moment{t: ledger.Never}
-	for _, w := range k.waits {
-		if w.t < first.t || w.t == first.t && w.idx < first.idx {
-			first = w
-		}
-	}
+	first := slices.MinFunc(slices.Collect(maps.Values(k.waits)), func(a, b moment) int { return cmp.Compare(a.idx, b.idx) })
 	free, seen := s.freeAtQuorum(k)
 	bound, from := s.wokenWithin(k, first.t, free), max(first.t, free, k.gone)
-	if free == ledger.Never || seen-from <= bound+s.Header.Epsilon {
-		return
-	}
 	hurt, quiet := s.affected("", first.t-bound, e.Time, func(f *ledger.Fault) bool { return s.delays(f, k) })
 	if hurt > 0 { // what would have woken it may be lost: it has to look again by itself, as anybody would
 		bound, from = max(bound, s.idle()), max(from, hurt)
 	}
-	if !quiet || seen-from <= bound+s.Header.Epsilon {
+	if !quiet || seen-from <= ledger.Later(bound, s.Header.Epsilon) {
 		return
 	}
 	if k.stuck == nil || k.stuck.idx != first.idx {
@@ -89,7 +74,7 @@ func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now m
 type freedom struct{ since, seen time.Duration }
 
 // freeAtQuorum is since when a quorum of nodes has not stored k under any name, and until when
-// samples show that; since is Never where a quorum stores it.
+// samples show that; both are Never where a quorum stores it.
 func (s *Samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
 	var free []freedom
 	for _, f := range k.freedoms() {
@@ -99,7 +84,7 @@ func (s *Samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
 	}
 	quorum := max(s.Header.Quorum, 1)
 	if len(free) < quorum {
-		return ledger.Never, 0
+		return ledger.Never, ledger.Never
 	}
 	slices.SortFunc(free, func(a, b freedom) int { return cmp.Compare(b.seen, a.seen) })
 	seen = free[quorum-1].seen

@@ -3,6 +3,7 @@ package writes
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"locktorture/checker/internal/ledger"
 	"locktorture/checker/internal/words"
@@ -14,20 +15,67 @@ import (
 const (
 	ringTouches  = 8
 	timedTouches = 32 // the same, of writes without a number
+	pastSections = 32 // sections of which more is known than that they wrote
 )
 
 // A ring is the latest writes of a key, in the order in which the history tells of them.
 type ring struct {
-	touches [ringTouches]touch
-	next    int
-	dropped uint64 // the highest number among those that are forgotten
+	touches   [ringTouches]touch
+	next      int
+	dropped   uint64 // the highest number among those that are forgotten
+	past      []past // of those, where their clients say when they issued them
+	forgotten uint64 // the highest number among those of which not even that is known
+}
+
+// A past is what is remembered of the forgotten writes of one section, on end.
+type past struct {
+	holder        *ledger.Holder
+	section       int
+	last          uint64        // the number of its last write
+	first, latest time.Duration // when they were issued, by their client's own stamps
 }
 
 func (r *ring) add(t *touch) {
 	place := &r.touches[r.next%ringTouches]
-	r.dropped = max(r.dropped, place.Seq)
+	if place.Seq != 0 {
+		r.forget(place)
+	}
 	*place = *t
 	r.next++
+}
+
+func (r *ring) forget(t *touch) {
+	r.dropped = max(r.dropped, t.Seq)
+	if t.said == ledger.Never {
+		r.forgotten = max(r.forgotten, t.Seq)
+		return
+	}
+	if n := len(r.past); n > 0 && r.past[n-1].holder == t.holder && r.past[n-1].section == t.section {
+		p := &r.past[n-1]
+		p.last, p.first, p.latest = max(p.last, t.Seq), min(p.first, t.said), max(p.latest, t.said)
+		return
+	}
+	if len(r.past) == pastSections {
+		r.forgotten = max(r.forgotten, r.past[0].last)
+		r.past = r.past[:copy(r.past, r.past[1:])]
+	}
+	r.past = append(r.past, past{holder: t.holder, section: t.section, last: t.Seq, first: t.said, latest: t.said})
+}
+
+// mayHide reports whether a forgotten write of another owner may lie behind the last write of
+// g's section and have been issued in that section, before me.
+func (r *ring) mayHide(me *touch, g *ledger.Grant) bool {
+	if r.forgotten > g.LastWrite.Seq {
+		return true
+	}
+	for i := range r.past {
+		p := &r.past[i]
+		before := g.OKIdx == me.section && p.latest < g.OK
+		if p.holder != me.holder && p.last > g.LastWrite.Seq && p.first <= me.said && !before {
+			return true
+		}
+	}
+	return false
 }
 
 // excludes says whether t and x may not lie within each other's sections.

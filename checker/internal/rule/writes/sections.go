@@ -162,7 +162,7 @@ func (s *Sections) write(f *ledger.Fact) {
 		if g.LastWrite.Seq != 0 && other.holder != nil && other.Seq > g.LastWrite.Seq &&
 			me.excludes(other) {
 			x := st.issuedInside(other, g, me)
-			if x.outside(me, g) && st.ring.dropped > g.LastWrite.Seq {
+			if x.outside(me, g) && st.ring.mayHide(&me, g) {
 				s.arrived++
 			}
 			s.interleaved(f, touch{Mark: g.LastWrite}, x, me)
