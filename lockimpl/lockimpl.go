@@ -129,7 +129,7 @@ type (
 
 	// A KeyLister names the keys that bear the lease of key on a node: they
 	// must be gone when nobody holds it. Fences, node records and tombstones
-	// are not among them.
+	// are not among them. None are named by a lock that has no such key.
 	KeyLister interface {
 		LeaseKeys(key string) []string
 	}

@@ -21,6 +21,7 @@ type Judge struct {
 
 	Void string // why nothing was decided, or not about all of IDs; or empty
 	part bool   // something was decided
+	idle bool   // the history had nothing that any of IDs could be seen in
 }
 
 // Properties lists the properties that are judged and the anomalies that break
@@ -62,6 +63,7 @@ func Judges(r checker.Report) []Judge {
 	}
 	for i := range all {
 		all[i].void(r.Void)
+		all[i].idle = !slices.ContainsFunc(all[i].IDs, func(id string) bool { return !slices.Contains(r.Nothing, id) })
 	}
 	return all
 }
@@ -93,6 +95,8 @@ func (j Judge) Status() string {
 		return "judged in part"
 	case j.Void != "":
 		return "not judged"
+	case j.idle:
+		return "had nothing to judge"
 	default:
 		return "ok"
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locktorture/checker"
+	"locktorture/checker/anomaly"
 )
 
 // TestVoidIsNotOK: what a history does not decide is "not judged" on every surface,
@@ -37,6 +38,19 @@ func TestVoidIsNotOK(t *testing.T) {
 	for _, j := range Judges(r.Report) {
 		if j.Name == "liveness" && j.Status() != "VIOLATED" {
 			t.Errorf("liveness: %s, want VIOLATED", j.Status())
+		}
+	}
+}
+
+// TestNothingToJudgeIsNotOK: of a property that nothing in the history could break, as of tokens
+// where none was given, "ok" would say too much.
+func TestNothingToJudgeIsNotOK(t *testing.T) {
+	tokens := anomaly.Of(anomaly.Tokens)
+	for nothing, want := range map[string]string{strings.Join(tokens, " "): "had nothing to judge", tokens[0]: "ok", "": "ok"} {
+		for _, j := range Judges(checker.Report{Nothing: strings.Fields(nothing)}) {
+			if j.Name == string(anomaly.Tokens) && j.Status() != want {
+				t.Errorf("nothing to judge for %q: %s, want %s", nothing, j.Status(), want)
+			}
 		}
 	}
 }

@@ -122,6 +122,9 @@ func (r *Run) Basis() []Line {
 			unit.Count(ev.Unknown), unit.Count(ev.Resolved), unit.Count(ev.ByReceipts), unit.Count(ev.Resolved-ev.ByReceipts))
 	}
 	lines = append(lines, Line{"unknowns", unknowns})
+	if text := r.errors(); text != "" {
+		lines = append(lines, Line{"errors", text})
+	}
 	if bound := r.bound(); bound != "" {
 		lines = append(lines, Line{"bound", bound})
 	}
@@ -337,4 +340,35 @@ func (r *Run) latency() string {
 		text += "; of all that was asked for p99 > " + unit.Latency(m.Response.P99)
 	}
 	return text + ")"
+}
+
+// How many different errors the verdict shows, and how much of each: bytes.
+const (
+	mostErrors     = 3
+	longestExcerpt = 100
+)
+
+// errors says what operations ended with, most often. That links and servers failed is what
+// faults do: such errors are only counted, the others are what somebody answered.
+func (r *Run) errors() string {
+	var texts []string
+	var network int64
+	more := 0
+	for _, e := range r.measured().Errors {
+		switch {
+		case e.OfNetwork():
+			network += e.Count()
+		case len(texts) == mostErrors:
+			more++
+		default:
+			texts = append(texts, fmt.Sprintf("%s %q ×%s", e.Op, history.Cut(strings.TrimPrefix(e.Text, e.Op+": "), longestExcerpt, "…"), unit.Count(e.Count())))
+		}
+	}
+	if more > 0 {
+		texts = append(texts, fmt.Sprintf("%d more in results.json", more))
+	}
+	if network > 0 {
+		texts = append(texts, fmt.Sprintf("%s of connections and time-outs", unit.Count(network)))
+	}
+	return strings.Join(texts, " · ")
 }

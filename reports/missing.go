@@ -36,8 +36,12 @@ func has(all []checker.Finding, id string) bool {
 }
 
 // Advice says what to change when the finding keeps a run from being
-// conclusive; empty when nothing general can be said.
-func Advice(f checker.Finding) string {
+// conclusive; empty when nothing general can be said, and for a run that came to
+// harm, of which more would not help.
+func (r *Run) Advice(f checker.Finding) string {
+	if len(r.Troubles()) > 0 {
+		return ""
+	}
 	a, _ := anomaly.Find(f.ID)
 	return a.Advice
 }

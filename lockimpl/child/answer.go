@@ -16,8 +16,9 @@ func (s *session) answered(m *message) {
 		return
 	}
 	if s.trusted && !m.place(x.sent, true) && m.US0 != nil {
-		s.note("times out of order in the answer to " + x.what)
+		s.note("times out of order in the answer to " + x.what + otherClock(m, m.US0))
 	}
+	s.checkDeadline(m)
 	if !s.trusted {
 		m.place(x.sent, false)
 	}
@@ -35,6 +36,34 @@ func (s *session) answered(m *message) {
 		return
 	}
 	x.reply <- m
+}
+
+// checkDeadline drops an until_us that means nothing: of a clock that is not the harness's, or
+// beyond any lease. The caller holds mu.
+func (s *session) checkDeadline(m *message) {
+	if m.Until == nil {
+		return
+	}
+	wrong := otherClock(m, m.Until)
+	if s.trusted && wrong != "" {
+		s.note(fmt.Sprintf("until_us of %s is %d%s", m.T, *m.Until, wrong))
+	}
+	if !s.trusted || wrong != "" {
+		m.Until = nil
+	}
+}
+
+// farAhead is farther ahead than any lease's end.
+const farAhead = 48 * time.Hour
+
+// otherClock says that a stamp of m is of another clock than the harness's, or in another unit;
+// "" where it need not be.
+func otherClock(m *message, stamp *int64) string {
+	ahead := *stamp - m.recv
+	if ahead < farAhead.Microseconds() {
+		return ""
+	}
+	return fmt.Sprintf(", which is more than %d hours ahead: want microseconds of CLOCK_MONOTONIC, not of the wall clock, nor nanoseconds", int(farAhead.Hours()))
 }
 
 // undo releases what was granted after its caller had given up.

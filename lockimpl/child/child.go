@@ -57,7 +57,8 @@ type Command struct {
 	Watchdog time.Duration // time-out that the library's own watchdog is to have, where it has one; 0 leaves it alone
 	Seed     uint64        // of the first child; each further one gets the next
 
-	// Keys names the keys that bear the lease of key; nil means key itself.
+	// Keys names the keys that bear the lease of key, where the child does not; nil means key
+	// itself.
 	Keys func(key string) []string
 
 	hide *strings.Replacer // the nodes' passwords, in what is told of a child

@@ -159,7 +159,7 @@ func TestWrappers(t *testing.T) {
 			if err := lease.Extend(t.Context(), 2*ttl); err != nil {
 				t.Errorf("extend: %v", err)
 			}
-			if left := rdb.PTTL(t.Context(), "k").Val(); left <= ttl {
+			if left := rdb.PTTL(t.Context(), a.(lockimpl.KeyLister).LeaseKeys("k")[0]).Val(); left <= ttl {
 				t.Errorf("time left after the extension: %v", left)
 			}
 			began, ended := lease.(interface{ Took() (_, _ time.Time) }).Took()

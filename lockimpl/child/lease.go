@@ -24,8 +24,9 @@ type lease struct {
 	fence        uint64
 	until        time.Time
 	began, ended time.Time
-	told         bool // lost is closed
-	over         bool // released is closed: no renewal counts any more
+	told         bool      // lost is closed
+	over         bool      // released is closed: no renewal counts any more
+	presumed     time.Time // until when the last assumed renewal lasts
 	observe      func(lockimpl.Renewal)
 	renewals     []lockimpl.Renewal // told before anybody observed
 }
@@ -147,7 +148,7 @@ func (l *lease) Extend(ctx context.Context, ttl time.Duration) error {
 }
 
 func (l *lease) Release(ctx context.Context) error {
-	l.stopRenewals()
+	l.stopRenewals(l.locker.cmd.Watchdog / 10) // until the child begins, which it may say
 	m, err := l.ask(ctx, "release", nil)
 	l.took(m)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -37,19 +38,38 @@ func start(ctx context.Context, c Command, k *kin, introduction request) (*Locke
 	k.born(p.pid)
 	l := &Locker{session: newSession(p, c.Grace, c.hide), cmd: c, log: log, kin: k}
 	m, err := l.greet(ctx, introduction)
+	if err == nil {
+		err = l.learn(m)
+	}
 	if err != nil {
 		_, _ = l.kill() // it may be gone
 		err = errors.Join(err, l.Close())
+		if said := l.Findings(); len(said) > 0 {
+			err = fmt.Errorf("%w; it wrote %s", err, said[0])
+		}
 		if last := log.String(); last != "" {
 			err = fmt.Errorf("%w; its log ends:\n%s", err, last)
 		}
 		return nil, err
 	}
-	l.caps = abilities(m.Caps)
-	l.mu.Lock()
-	l.trusted = m.Clock == "monotonic"
-	l.mu.Unlock()
 	return l, nil
+}
+
+// learn notes what the child says of itself.
+func (l *Locker) learn(m *message) (err error) {
+	l.caps = abilities(m.Caps)
+	if err := checkAbilities(l.caps); err != nil {
+		return fmt.Errorf("init_ok: %w", err)
+	}
+	if m.Keys != nil {
+		if l.cmd.Keys, err = leaseKeys(*m.Keys); err != nil {
+			return fmt.Errorf("init_ok: %w", err)
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.trusted = m.Clock == "monotonic"
+	return nil
 }
 
 // greet sends the child its nodes and reads its answer, within the time that a start may take.
@@ -129,7 +149,15 @@ func (l *Locker) Stop() (time.Time, error) { return l.stop() }
 func (l *Locker) Cont() (time.Time, error) { return l.cont() }
 
 // Kill implements Process.
-func (l *Locker) Kill() (time.Time, error) { return l.kill() }
+func (l *Locker) Kill() (time.Time, error) {
+	l.mu.Lock()
+	held := slices.Collect(maps.Values(l.leases))
+	l.mu.Unlock()
+	for _, lease := range held {
+		lease.stopRenewals(0)
+	}
+	return l.kill()
+}
 
 // Pid implements Process.
 func (l *Locker) Pid() int { return l.pid }

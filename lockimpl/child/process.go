@@ -161,6 +161,13 @@ func (p *process) expectEnd() {
 	p.ending = p.ending || !closedWithin(p.gone, 0)
 }
 
+// expected says whether the harness ends the process, or has ended it.
+func (p *process) expected() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ending
+}
+
 // A DeathError says how a child ended that the harness had not ended.
 type DeathError struct {
 	Pid    int

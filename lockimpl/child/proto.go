@@ -1,7 +1,14 @@
 package child
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +36,8 @@ type message struct {
 	Caps     string `json:"caps"`
 	Clock    string `json:"clock"`
 
+	Keys *string `json:"keys"` // those that bear leases: see leaseKeys
+
 	recv  int64 // when the harness had read it
 	began time.Time
 	ended time.Time
@@ -39,6 +48,32 @@ func parse(line []byte) (*message, error) {
 	return m, json.Unmarshal(line, m)
 }
 
+// unread says why a line is no message.
+func unread(err error) string {
+	if wrong, typed := errors.AsType[*json.UnmarshalTypeError](err); typed {
+		return fmt.Sprintf("%s is %s: want %s", cmp.Or(wrong.Field, "it"), wrong.Value, kinds[wrong.Type.Kind()])
+	}
+	return "want one flat JSON object"
+}
+
+// kinds are what the fields of messages hold.
+var kinds = map[reflect.Kind]string{
+	reflect.String: "a text", reflect.Bool: "true or false", reflect.Int64: "an integer", reflect.Uint64: "an integer of 0 or more", reflect.Struct: "an object",
+}
+
+// knownAbilities are the words that an init_ok's caps may have.
+var knownAbilities = strings.Fields("ttl extend until fence lost watchdog renewed reentrant rw cancel check parallel")
+
+// checkAbilities returns an error for a word that is none of them.
+func checkAbilities(caps map[string]bool) error {
+	for _, word := range slices.Sorted(maps.Keys(caps)) {
+		if !slices.Contains(knownAbilities, word) {
+			return fmt.Errorf("caps: unknown ability %q: want some of %s, with commas between them", word, strings.Join(knownAbilities, " "))
+		}
+	}
+	return nil
+}
+
 // abilities is the set of words in an init_ok's caps.
 func abilities(caps string) map[string]bool {
 	set := make(map[string]bool)
@@ -46,6 +81,30 @@ func abilities(caps string) map[string]bool {
 		set[word] = true
 	}
 	return set
+}
+
+// keyMark stands for the resource's name in the names of the keys that bear its leases.
+const keyMark = "{key}"
+
+// leaseKeys reads what an init_ok says of the keys that bear leases: their names, with commas
+// between them, each with keyMark in it. No name at all is for a lock without such keys.
+func leaseKeys(said string) (func(key string) []string, error) {
+	var names []string
+	for name := range strings.SplitSeq(said, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if !strings.Contains(name, keyMark) {
+			return nil, fmt.Errorf("keys %q: %q is the same for every resource: want %s in its place, as in lock:%[3]s", said, name, keyMark)
+		}
+		names = append(names, name)
+	}
+	return func(key string) (all []string) {
+		for _, name := range names {
+			all = append(all, strings.ReplaceAll(name, keyMark, key))
+		}
+		return all
+	}, nil
 }
 
 // micros is CLOCK_MONOTONIC in microseconds: one origin for all processes of a
@@ -58,9 +117,32 @@ func micros() int64 {
 	return ts.Nano() / 1000
 }
 
+// An anchor is one instant by both clocks: that of this process's times and CLOCK_MONOTONIC.
+type anchor struct {
+	at time.Time
+	us int64
+}
+
+// anchored is read once: whoever reads two clocks one after the other may be set aside in
+// between, and what had happened at one time by one of them would seem to have at another.
+var anchored = newAnchor()
+
+func newAnchor() (best anchor) {
+	const tries = 64
+	closest := int64(math.MaxInt64)
+	for range tries {
+		before := micros()
+		at := time.Now()
+		if after := micros(); after-before < closest {
+			closest, best = after-before, anchor{at, before + (after-before)/2}
+		}
+	}
+	return best
+}
+
 // instant turns CLOCK_MONOTONIC microseconds into a time of this process.
 func instant(us int64) time.Time {
-	return time.Now().Add(time.Duration(us-micros()) * time.Microsecond)
+	return anchored.at.Add(time.Duration(us-anchored.us) * time.Microsecond)
 }
 
 // place sets when the operation began and ended: by the child's stamps where sent ≤ us0 ≤ us1 ≤

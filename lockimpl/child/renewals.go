@@ -46,6 +46,7 @@ func (l *lease) watched() bool { return l.locker.caps["watchdog"] && !l.locker.c
 func (s *session) renewed(m *message) {
 	s.mu.Lock()
 	l := s.leases[m.Handle]
+	s.checkDeadline(m)
 	s.mu.Unlock()
 	switch {
 	case l == nil:
@@ -81,6 +82,9 @@ func (l *lease) presume(granted time.Time, length time.Duration) {
 	before, _ := l.locker.standstill()
 	for due := granted.Add(every); ; due = due.Add(every) {
 		if l.endsWithin(time.Until(due) + length/10) {
+			if closedWithin(l.locker.drained, 0) && !l.locker.expected() {
+				l.stopRenewals(0)
+			}
 			return
 		}
 		frozen, stopped := l.locker.standstill()
@@ -100,6 +104,7 @@ func (l *lease) presume(granted time.Time, length time.Duration) {
 		if !l.until.IsZero() {
 			l.until = until
 		}
+		l.presumed = until
 		l.observe(lockimpl.Renewal{Began: due, Ended: time.Now(), ValidUntil: until})
 		l.mu.Unlock()
 	}
@@ -119,12 +124,26 @@ func (l *lease) endsWithin(d time.Duration) bool {
 	return true
 }
 
-// stopRenewals ends the reports of renewals. It may be called again.
-func (l *lease) stopRenewals() {
+// stopRenewals ends the reports of renewals: the lease is about to be released, or its process to be
+// killed, or that says nothing any more. It may be called again.
+//
+// It takes back what of the assumed renewals lies farther ahead than slack. Had they failed, the
+// library would have told of the loss by the end of the lease that it knew of; from now on it has no
+// occasion to, and nobody knows which lease that was. The grant's own lease stays as it was.
+func (l *lease) stopRenewals(slack time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.over {
-		l.over = true
-		close(l.released)
+	if l.over {
+		return
+	}
+	l.over = true
+	close(l.released)
+	length := l.locker.cmd.Watchdog
+	now, until := time.Now(), l.began.Add(length)
+	if soon := now.Add(slack); soon.After(until) {
+		until = soon
+	}
+	if l.presumed.After(until) {
+		l.observe(lockimpl.Renewal{Began: l.presumed.Add(-length), Ended: now, ValidUntil: until})
 	}
 }

@@ -1,6 +1,8 @@
 package child
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -122,6 +124,63 @@ func TestPresumedRenewals(t *testing.T) {
 	}
 	if err := lease.Release(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A process that is killed, dies by itself, or is asked to release tells of no loss any more: nobody knows which of
+// its renewals came about, so that what it was assumed to hold ends soon, but for the lease that
+// it was granted.
+func TestNoLossCanBeToldAnyMore(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		length time.Duration
+		ends   func(Process, lockimpl.Lease) error
+		slack  time.Duration
+	}{
+		{"killed", time.Second, func(p Process, _ lockimpl.Lease) error { _, err := p.Kill(); return err }, 0},
+		{"killed in its first lease", time.Hour, func(p Process, _ lockimpl.Lease) error { _, err := p.Kill(); return err }, 0},
+		{"dying by itself", time.Second, func(p Process, l lockimpl.Lease) error {
+			if err := l.Extend(t.Context(), time.Second); !errors.Is(err, ErrGone) {
+				return fmt.Errorf("extend: %w", err)
+			}
+			for p.Died() == nil { // its output ends before it does
+				time.Sleep(time.Millisecond)
+			}
+			return p.(lockimpl.Locker).Close()
+		}, 0},
+		{"to release", time.Second, func(_ Process, l lockimpl.Lease) error { return l.Release(t.Context()) }, time.Second / 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			silent := script(t, "watchdog,lost,extend", "none", `
+			*'"t":"acquire"'*) echo '{"t":"acquire_ok","re":'$id',"h":"'$h'"}' ;;
+			*'"t":"extend"'*) exit 3 ;;
+			*'"t":"release"'*) echo '{"t":"release_ok","re":'$id',"h":"'$h'"}' ;;`)
+			silent.Watchdog = c.length
+			l := start1(t, silent, nil)
+			defer func() { _ = l.Close() }()
+			lease := mustAcquire(t, l, time.Second)
+			o := observeRenewals(lease)
+			assumed := 0
+			if c.length < time.Minute {
+				assumed = len(o.after(t, 4))
+			}
+			before := time.Now()
+			if err := c.ends(l.(Process), lease); err != nil {
+				t.Fatal(err)
+			}
+			ended := time.Now()
+			all := o.after(t, assumed)
+			if assumed == 0 {
+				if len(all) > 0 {
+					t.Errorf("renewals %+v of a lease that lasts", all)
+				}
+				return
+			}
+			last, assumedLast := all[len(all)-1], all[len(all)-2]
+			if last.Err != nil || last.ValidUntil.Before(before.Add(c.slack)) || last.ValidUntil.After(ended.Add(c.slack)) || !last.Began.Equal(assumedLast.Began) {
+				t.Errorf("ended from %v to %v, and the last renewals are %+v and %+v", before, ended, assumedLast, last)
+			}
+		})
 	}
 }
 

@@ -72,14 +72,47 @@ func TestTemplate(t *testing.T) {
 	mustAcquire(t, b, time.Second)
 }
 
+// TestDeadlines: a deadline of the harness's own clock is taken as it is, one that can only be
+// of another clock, or in another unit, is told of.
+func TestDeadlines(t *testing.T) {
+	for until, found := range map[string]bool{"1": false, "1795779540081591": true} {
+		l := start1(t, script(t, "ttl,until", "monotonic", `*'"t":"acquire"'*) echo '{"t":"acquire_ok","re":'$id',"h":"'$h'","until_us":`+until+`}' ;;`), nil)
+		lease := mustAcquire(t, l, time.Second)
+		if got := lease.ValidUntil(); got.IsZero() != found || got.After(time.Now()) {
+			t.Errorf("until_us %s: valid until %v", until, got)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		said := l.(Process).Findings()
+		if len(said) > 0 != found || found && !strings.Contains(said[0], "until_us of acquire_ok is "+until+", which is more than 48 hours ahead: want microseconds of CLOCK_MONOTONIC") {
+			t.Errorf("until_us %s: findings %q", until, said)
+		}
+	}
+}
+
+// TestGreetingThatCannotBeRead says what was wrong with it.
+func TestGreetingThatCannotBeRead(t *testing.T) {
+	for _, c := range []struct{ caps, want string }{
+		{`","clock":"none","caps":["ttl","rw"],"lib":"`, `a line that is no message (caps is array: want a text)`},
+		{"ttl,extand", `caps: unknown ability "extand": want some of ttl extend until`},
+	} {
+		silent := script(t, c.caps, "none", `*) ;;`)
+		silent.Start = 2 * time.Second
+		if _, err := silent.Factory()(nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("caps %q: %v, want %q", c.caps, err, c.want)
+		}
+	}
+}
+
 // TestAnswers covers what an answer to an acquisition can say.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name, answer string
 		check        func(lockimpl.Lease, error) bool
 	}{
-		{"granted, with token and deadline", `"t":"acquire_ok","fence":7,"until_us":1`, func(l lockimpl.Lease, err error) bool {
-			return err == nil && l.Fence() == 7 && !l.ValidUntil().IsZero() && l.ValidUntil().Before(time.Now())
+		{"granted, with token and a deadline of another clock", `"t":"acquire_ok","fence":7,"until_us":1`, func(l lockimpl.Lease, err error) bool {
+			return err == nil && l.Fence() == 7 && l.ValidUntil().IsZero()
 		}},
 		{"refused", `"t":"acquire_no","why":"taken"`, func(_ lockimpl.Lease, err error) bool {
 			return errors.Is(err, lockimpl.ErrHeld)

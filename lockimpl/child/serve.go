@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -132,7 +133,22 @@ func (s *server) init(o order) request {
 	if _, can := s.locker.(lockimpl.ReentrantLocker); can {
 		caps = append(caps, "reentrant")
 	}
-	return request{"t": "init_ok", "lib": "Go", "caps": strings.Join(caps, ","), "clock": "monotonic"}
+	answer := request{"t": "init_ok", "lib": "Go", "caps": strings.Join(caps, ","), "clock": "monotonic"}
+	if lister, can := s.locker.(lockimpl.KeyLister); can {
+		if said, right := saidKeys(lister); right {
+			answer["keys"] = said
+		}
+	}
+	return answer
+}
+
+// saidKeys is what init_ok says of a lock's keys. It is not right for names that are made of the
+// resource's in another way than with it as it is, by a hash for one, or have a comma in them.
+func saidKeys(lister lockimpl.KeyLister) (said string, right bool) {
+	const other = "k1"
+	said = strings.Join(lister.LeaseKeys(keyMark), ",")
+	names, err := leaseKeys(said)
+	return said, err == nil && slices.Equal(names(other), lister.LeaseKeys(other))
 }
 
 // watchedBy is the name under which the Sentinels at nodes know their master.

@@ -43,13 +43,16 @@ func newServedLock(nodes []lockimpl.Node) (lockimpl.Locker, error) {
 
 type servedLock struct{ *redis.Client }
 
+// LeaseKeys implements lockimpl.KeyLister.
+func (servedLock) LeaseKeys(key string) []string { return []string{"served:" + key} }
+
 func (l servedLock) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
 	began, token := time.Now(), rand.Text()
-	err := l.SetArgs(ctx, key, token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
+	err := l.SetArgs(ctx, l.LeaseKeys(key)[0], token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
 	if errors.Is(err, redis.Nil) {
 		return nil, lockimpl.ErrHeld
 	}
-	return &servedLease{l.Client, key, token, began.Add(ttl)}, err
+	return &servedLease{l.Client, l.LeaseKeys(key)[0], token, began.Add(ttl)}, err
 }
 
 type servedLease struct {
@@ -93,3 +96,34 @@ func TestServeReadsItsNodes(t *testing.T) {
 		}
 	}
 }
+
+// TestServedKeys: a served lock says which keys bear its leases where that can be said, and
+// otherwise starts all the same.
+func TestServedKeys(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		names func(key string) []string
+		want  any
+	}{
+		{"with the resource in them", func(key string) []string { return []string{"lock:{" + key + "}", key} }, "lock:{{key}},{key}"},
+		{"none", func(string) []string { return nil }, ""},
+		{"a hash", func(key string) []string { return []string{fmt.Sprintf("lock:%x", key)} }, nil},
+		{"a hash beside it", func(key string) []string { return []string{fmt.Sprintf("%s:%x", key, key)} }, nil},
+		{"a comma", func(key string) []string { return []string{key + ",lock"} }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &server{factory: func([]lockimpl.Node) (lockimpl.Locker, error) { return namedLock{names: c.names}, nil }}
+			if got := s.init(order{})["keys"]; got != c.want {
+				t.Errorf("keys %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// namedLock is a lock whose leases are in keys of such names.
+type namedLock struct {
+	lockimpl.Locker
+	names func(key string) []string
+}
+
+func (l namedLock) LeaseKeys(key string) []string { return l.names(key) }

@@ -244,7 +244,7 @@ func (s *session) read() {
 		m.Text, m.Why = s.hide.Replace(m.Text), s.hide.Replace(m.Why)
 		switch {
 		case err != nil:
-			s.find("a line that is no message: %.80q", s.hide.Replace(lines.Text()))
+			s.find("a line that is no message (%s): %.80q", unread(err), s.hide.Replace(lines.Text()))
 		case m.T == "write":
 			s.wrote(m)
 		case m.T == "lost":

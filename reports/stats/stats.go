@@ -25,8 +25,9 @@ type Stats struct {
 
 	hists    histograms
 	windows  windows
-	outcomes Outcomes         // of the main phase
-	total    Outcomes         // of the whole run
+	outcomes Outcomes // of the main phase
+	total    Outcomes // of the whole run
+	errors   errorCounts
 	grants   map[string]int64 // of the whole run, by the host whose clock stamped them
 	faults   faultLog
 	clients  clients
@@ -44,6 +45,7 @@ func New(h history.Header) *Stats {
 		windows: windows{width: firstWidth},
 		faults:  newFaultLog(h.TTL),
 		grants:  map[string]int64{},
+		errors:  errorCounts{},
 		clients: clients{byName: map[string]*client{}},
 		holds:   holds{who: fold.NewHoldings(h), ends: map[string]holdEnd{}},
 	}
@@ -105,6 +107,7 @@ func (s *Stats) operation(e *history.Event) {
 		return
 	}
 	s.latency(e, op)
+	s.errors.event(e)
 	if e.Op == history.Acquire {
 		s.acquired(e, op)
 		if e.Kind == history.OK && e.Host != "" {

@@ -17,7 +17,8 @@ type Summary struct {
 	To       time.Duration `json:"main_to_ns"`
 	Complete bool          `json:"complete"` // the history has its end
 	Outcomes Outcomes      `json:"outcomes"`
-	Total    Outcomes      `json:"total"` // of the whole run, warm-up and final phase included
+	Total    Outcomes      `json:"total"`            // of the whole run, warm-up and final phase included
+	Errors   []Error       `json:"errors,omitempty"` // of the whole run, the most frequent first
 	Latency  []Latency     `json:"latency"`
 	Faults   []Fault       `json:"faults"`
 	Gaps     []Gap         `json:"gaps"` // the longest stretches without a grant, longest first
@@ -89,7 +90,7 @@ func (s *Stats) Summary() *Summary {
 	defer s.mu.Unlock()
 	out := &Summary{
 		Events: s.events, Duration: s.now, From: s.mainFrom, To: s.mainEnd(), Complete: s.complete,
-		Outcomes: s.outcomes, Total: s.total, Fairness: s.clients.summary(), Gaps: s.longestGaps(),
+		Outcomes: s.outcomes, Total: s.total, Errors: s.errors.summary(), Fairness: s.clients.summary(), Gaps: s.longestGaps(),
 		Margin: s.holds.margin.summary(s.header.Drift), Lag: QuantilesOf(s.load.lag), Dropped: s.load.dropped,
 		Faults: s.faults.summary(), hists: s.hists.clone(),
 	}

@@ -160,7 +160,7 @@ func (b *block) missing(r *reports.Run) {
 	all := r.Missing()
 	for _, f := range all[:min(len(all), maxLines)] {
 		text := f.ID + " " + f.Text
-		if advice := reports.Advice(f); advice != "" {
+		if advice := r.Advice(f); advice != "" {
 			text += "   → " + advice
 		}
 		b.o.lay(b, "  "+b.o.paint(amberBold, "✗")+" ", text)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locktorture/workload"
+	"locktorture/workload/history"
 )
 
 // A Config is one run, fully resolved and printable.
@@ -54,25 +55,38 @@ type Config struct {
 	secrets secrets
 }
 
-// Bounds are what the scenario demands of the service beyond safety; what is zero
-// is not demanded. A bound that was missed is a breach.
+// Bounds are what the scenario demands beyond safety; what is zero is not demanded. The first
+// three are of the service: missing one is a breach. The others the lock promises, in place of
+// what the catalogue knows of it: missing one is a violation.
 type Bounds struct {
 	Wait         time.Duration `yaml:"wait,omitempty" json:"wait,omitempty"`                 // longest wait for a grant while no fault is in force (L3)
 	Recovery     time.Duration `yaml:"recovery,omitempty" json:"recovery,omitempty"`         // longest time from a heal to the next grant (L4)
 	Availability int           `yaml:"availability,omitempty" json:"availability,omitempty"` // percent of acquires with a definite answer, in each phase (L6)
+
+	Loss  time.Duration `yaml:"loss,omitempty" json:"loss,omitempty"`   // by when after its lease's end a holder is told (S11)
+	Undo  time.Duration `yaml:"undo,omitempty" json:"undo,omitempty"`   // by when what a failed attempt took, and a released lease, are gone from the nodes (L8)
+	Wake  time.Duration `yaml:"wake,omitempty" json:"wake,omitempty"`   // by when who waits for a key that is free has it (L2)
+	Woken time.Duration `yaml:"woken,omitempty" json:"woken,omitempty"` // by when who waits for a key while it is given back has it (L2)
 }
 
-// Header are the bounds under their names in a history's header.
-func (b Bounds) Header() map[string]int64 {
-	all := map[string]int64{}
-	for name, bound := range map[string]int64{
-		"wait_ns": b.Wait.Nanoseconds(), "recovery_ns": b.Recovery.Nanoseconds(), "availability_percent": int64(b.Availability),
-	} {
-		if bound > 0 {
-			all[name] = bound
+// spans are the bounds that are times, by their names in a history's header.
+func (b Bounds) spans() map[string]time.Duration {
+	return map[string]time.Duration{
+		history.BoundWait: b.Wait, history.BoundRecovery: b.Recovery,
+		history.BoundLoss: b.Loss, history.BoundUndo: b.Undo, history.BoundWake: b.Wake, history.BoundWoken: b.Woken,
+	}
+}
+
+// AddTo enters the bounds into those of a history's header.
+func (b Bounds) AddTo(header map[string]int64) {
+	for name, span := range b.spans() {
+		if span > 0 {
+			header[name] = span.Nanoseconds()
 		}
 	}
-	return all
+	if b.Availability > 0 {
+		header[history.BoundAvailability] = int64(b.Availability)
+	}
 }
 
 // Load is the shape of the contention.

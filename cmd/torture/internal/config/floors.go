@@ -18,8 +18,20 @@ func (c *Config) ScaleFloors() {
 		return
 	}
 	for kind, n := range c.PerMinute {
-		c.floor(kind, max(1, int(float64(n)*c.Duration.Minutes())))
+		c.floor(kind, c.scaled(n))
 	}
+}
+
+// scaled is a floor per minute for the length of c.
+func (c *Config) scaled(perMinute int) int {
+	return max(1, int(float64(perMinute)*c.Duration.Minutes()))
+}
+
+// inherits reports whether the scenario that c began as has a floor by itself.
+func (c *Config) inherits(kind string, n int) bool {
+	base, err := Base(c.Scenario)
+	perMinute, has := base.PerMinute[kind]
+	return err == nil && has && n == c.scaled(perMinute)
 }
 
 // DeriveFloors is ScaleFloors for a scenario that the user chose: one without
@@ -91,10 +103,11 @@ func (c *Config) DeriveObjectives() {
 }
 
 // WithoutFloor returns c without a floor that nothing can reach, and whether it had
-// one. What the user wrote down stays.
+// one. What the user wrote down stays, unless it is what the scenario demands anyhow:
+// --print-config writes that down too.
 func (c Config) WithoutFloor(kind string) (Config, bool) {
-	_, has := c.Floors[kind]
-	if !has || c.isSet("floors") {
+	n, has := c.Floors[kind]
+	if !has || c.isSet("floors") && !c.inherits(kind, n) {
 		return c, false
 	}
 	c.Floors = maps.Clone(c.Floors)

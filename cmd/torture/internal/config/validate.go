@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"slices"
@@ -62,14 +63,16 @@ func (c *Config) ranges() error {
 		return c.wrong("duration", c.Duration, "above 0, and at most 744h")
 	case c.Final < 0 || c.Final > maxSpan:
 		return c.wrong("final", c.Final, "0 (derived from the TTL) to 24h")
-	case c.Bounds.Wait < 0 || c.Bounds.Wait > maxSpan:
-		return c.wrong("bounds", fmt.Sprintf("wait: %v", c.Bounds.Wait), "above 0, and at most 24h")
-	case c.Bounds.Recovery < 0 || c.Bounds.Recovery > maxSpan:
-		return c.wrong("bounds", fmt.Sprintf("recovery: %v", c.Bounds.Recovery), "above 0, and at most 24h")
 	case c.Bounds.Availability < 0 || c.Bounds.Availability > 100:
 		return c.wrong("bounds", fmt.Sprintf("availability: %d", c.Bounds.Availability), "a percentage, 1 to 100")
 	case c.Out == "":
 		return c.wrong("out", `""`, "a folder for the run directories")
+	}
+	spans := c.Bounds.spans()
+	for _, name := range slices.Sorted(maps.Keys(spans)) {
+		if spans[name] < 0 || spans[name] > maxSpan {
+			return c.wrong("bounds", fmt.Sprintf("%s: %v", strings.TrimSuffix(name, "_ns"), spans[name]), "above 0, and at most 24h")
+		}
 	}
 	return nil
 }

@@ -16,11 +16,13 @@ func (c *Config) Workload() workload.Config {
 	}
 }
 
-// FinalPhase is how long the healthy final phase lasts: long enough for every
-// lease of the main phase to end and for each key to be taken afresh.
+// FinalPhase is how long the healthy final phase lasts at most: long enough for every lease of
+// the main phase to end, for each key to be taken afresh, and for whoever then has a key to himself
+// to be refused time and again, each time as late as he is answered at all.
 func (c *Config) FinalPhase() time.Duration {
 	if c.Final > 0 {
 		return c.Final
 	}
-	return c.TTL + c.TTL/2 + time.Second
+	w := workload.Config{TTL: c.TTL, Timeout: c.Load.Timeout}.WithDefaults()
+	return w.LeasesEnd() + c.TTL/8 + 4*(min(c.Load.Wait, c.TTL)+w.Timeout) + time.Second
 }

@@ -276,6 +276,9 @@ func (f *feed) turnAll(e *history.Event) {
 	turn(history.HasBegan, &e.Began)
 	turn(history.HasEnded, &e.Ended)
 	turn(history.HasIntended, &e.Intended)
+	if e.Op == history.Stall && e.HasAll(history.HasLag) {
+		e.Lag = min(e.Lag, e.Ended-e.Began)
+	}
 }
 
 // lose makes of what a lost source had under way, and of what it may have begun since,

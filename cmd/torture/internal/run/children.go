@@ -23,6 +23,7 @@ type childLocker interface {
 	lockimpl.Locker
 	child.Process
 	child.Observable
+	Can(ability string) bool
 }
 
 // connectChild makes an incarnation of a child process: a crash kills it, its

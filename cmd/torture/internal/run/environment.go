@@ -144,7 +144,8 @@ func (e *environment) bootstrap(ctx context.Context) (err error) {
 	if e.probe, err = e.build(ctx, wiring.Probe(e.bed)); err != nil {
 		return fmt.Errorf("build lock %s: %w", e.lock.ID, err)
 	}
-	if _, child := e.probe.(childLocker); child {
+	if c, child := e.probe.(childLocker); child {
+		e.lock.Fences = c.Can("fence")
 		if err := errors.Join(e.openIngresses(ctx), e.openRelays(ctx)); err != nil {
 			return err
 		}

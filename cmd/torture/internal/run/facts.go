@@ -19,8 +19,8 @@ func (e *environment) header(m reports.Meta) history.Header {
 		Nodes: e.masters(), Quorum: e.quorum(), TTL: e.cfg.TTL, Fenced: fenced(e.cfg, e.lock),
 		Began: m.Began, Floors: e.cfg.Floors, Expected: e.cfg.Expected, Accepted: e.cfg.Accept,
 	}
-	h.Bounds = e.cfg.Bounds.Header()
 	e.lock.Promises(&h)
+	e.cfg.Bounds.AddTo(h.Bounds)
 	return h
 }
 

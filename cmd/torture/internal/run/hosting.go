@@ -64,6 +64,7 @@ func Host(locks catalogue.Locks) func(ctx context.Context, part json.RawMessage,
 		}
 		ctx, cancel := context.WithTimeout(ctx, startLimit)
 		defer cancel()
+		lock.Fences = h.share.Header.Fenced // which the coordinator may have learnt from a child
 		h.env = newEnvironment(cfg, lock)
 		defer func() {
 			if err != nil {

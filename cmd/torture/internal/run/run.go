@@ -112,13 +112,6 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 			return nil, err
 		}
 	}
-	undemanded := ""
-	if !fenced(cfg, lock) {
-		var had bool
-		if cfg, had = cfg.WithoutFloor("fence_saves"); had {
-			undemanded = "without a fence no stale write can be rejected, so none is demanded: a client that stands still beyond its lease shows as S3z"
-		}
-	}
 	s := &session{meta: meta(cfg, o), watch: watch.New(), net: kernel.BeginTracking(kernel.Proc)}
 	discard, err := PrepareOut(cfg.Out)
 	if err != nil {
@@ -138,15 +131,13 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 		}
 		return s.unbegun(ctx, o, startError(cfg, err))
 	}
+	cfg = s.demandSaves(cfg)
 	if o.Workers != nil {
 		if s.remote, err = gather(ctx, s.env, o.Workers, s.dir, s.env.header(s.meta)); err != nil {
 			return s.unbegun(ctx, o, StartError{err})
 		}
 		s.env.drive = s.remote
 		s.meta.Workers = s.remote.described()
-	}
-	if undemanded != "" {
-		s.env.find(undemanded)
 	}
 	if s.plan, err = drawPlan(cfg, lock, s.env.target(s.watch)); err != nil {
 		return s.unbegun(ctx, o, err)
@@ -166,16 +157,41 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 // meta is what run.json says. What is secret by its form is hidden in it, and so
 // in everything that is made of it.
 func meta(cfg config.Config, o Options) reports.Meta {
-	cfg.Lock = catalogue.HideSecrets(cfg.Lock)
-	resolved, err := json.Marshal(cfg)
-	if err != nil {
-		resolved = nil // a Config is plain data: it always marshals
-	}
 	return reports.Meta{
-		Version: o.Version, Commit: o.Commit, Argv: printable.HideSecrets(o.Argv), Again: o.Again, Scenario: filepath.Base(cfg.Scenario), Lock: cfg.Lock,
-		Config: resolved, Seed: cfg.Seed, Clients: cfg.Clients, Keys: cfg.Load.Keys, Load: cfg.Load.String(),
+		Version: o.Version, Commit: o.Commit, Argv: printable.HideSecrets(o.Argv), Again: o.Again, Scenario: filepath.Base(cfg.Scenario),
+		Lock:   catalogue.HideSecrets(cfg.Lock),
+		Config: resolved(cfg), Seed: cfg.Seed, Clients: cfg.Clients, Keys: cfg.Load.Keys, Load: cfg.Load.String(),
 		Planned: cfg.Duration + cfg.FinalPhase(), SLO: cfg.SLO, Host: reports.ThisHost(), Began: time.Now(),
 	}
+}
+
+// resolved is cfg, with every default filled in, as run.json has it.
+func resolved(cfg config.Config) json.RawMessage {
+	cfg.Lock = catalogue.HideSecrets(cfg.Lock)
+	text, err := json.Marshal(cfg)
+	if err != nil {
+		return nil // a Config is plain data: it always marshals
+	}
+	return text
+}
+
+// demandSaves demands stale writes that the fence rejects only where there can be some: in a
+// fenced store, of clients that write whatever they know of their lease.
+func (s *session) demandSaves(cfg config.Config) config.Config {
+	why := ""
+	if _, child := s.env.probe.(childLocker); child {
+		why = "a lock in a process of its own may stop writing when its lease has ended, so no stale write that the fence rejects is demanded"
+	}
+	if !fenced(cfg, s.env.lock) {
+		why = "without a fence no stale write can be rejected, so none is demanded: a client that stands still beyond its lease shows as S3z"
+	}
+	less, had := cfg.WithoutFloor("fence_saves")
+	if why == "" || !had {
+		return cfg
+	}
+	s.env.cfg, s.meta.Config = less, resolved(less)
+	s.env.find(why)
+	return less
 }
 
 // makeDir makes the run's own directory; a second run of the same second and

@@ -63,6 +63,6 @@ type Stalls struct{ Longest time.Duration }
 // Event implements history.Sink.
 func (s *Stalls) Event(e *history.Event) {
 	if e.Op == history.Stall {
-		s.Longest = max(s.Longest, e.Ended-e.Began)
+		s.Longest = max(s.Longest, e.Stopped())
 	}
 }
