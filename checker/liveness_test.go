@@ -217,6 +217,114 @@ func orphanCases() []boundCase {
 				 24ms c fail acquire k err held`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
+			name: "to write, though readers come and go", header: "ttl 10ms", want: Fail, violations: []string{"L1 [8 10 16]"},
+			history: before + `
+				 18ms b invoke acquire k mode r
+				 19ms b ok acquire k mode r until 28ms
+				 19ms b invoke release k
+				 20ms b ok release k
+				 21ms b invoke acquire k
+				 22ms b fail acquire k err held
+				 23ms b invoke acquire k
+				 24ms b fail acquire k err held
+				 25ms b invoke acquire k mode r
+				 26ms b ok acquire k mode r until 35ms
+				 26ms b invoke release k
+				 27ms b ok release k
+				 28ms b invoke acquire k
+				 29ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to read, though writers come and go", header: "ttl 10ms", want: Fail, violations: []string{"L1 [4 10 12]"},
+			history: before + `
+				 18ms b invoke acquire k mode r
+				 19ms b fail acquire k mode r err held
+				 20ms b invoke acquire k
+				 21ms b ok acquire k until 30ms
+				 21ms b invoke release k
+				 22ms b ok release k
+				 23ms b invoke acquire k mode r
+				 24ms b fail acquire k mode r err held
+				 25ms b invoke acquire k mode r
+				 26ms b fail acquire k mode r err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to write, granted between readers", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 18ms b invoke acquire k mode r
+				 19ms b ok acquire k mode r until 28ms
+				 19ms b invoke release k
+				 20ms b ok release k
+				 21ms b invoke acquire k
+				 22ms b fail acquire k err held
+				 23ms b invoke acquire k
+				 24ms b fail acquire k err held
+				 25ms b invoke acquire k
+				 26ms b ok acquire k until 35ms
+				 26ms b invoke release k
+				 27ms b ok release k
+				 28ms b invoke acquire k
+				 29ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to write, behind a reader who did not give it back", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 18ms b invoke acquire k mode r
+				 19ms b ok acquire k mode r until 20ms
+				 26ms b invoke acquire k
+				 27ms b fail acquire k err held
+				 27ms b invoke acquire k
+				 28ms b fail acquire k err held
+				 28ms b invoke acquire k
+				 29ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to write, as soon as a reader has given it back", header: "ttl 10ms epsilon 1ms", want: Pass,
+			history: before + `
+				 28ms b invoke acquire k mode r
+				 29ms b ok acquire k mode r until 38ms
+				 29ms b invoke release k
+				 30ms b ok release k
+				 30ms b invoke acquire k
+				 31ms b fail acquire k err held
+				 32ms b invoke acquire k
+				 33ms b fail acquire k err held
+				 34ms b invoke acquire k
+				 35ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to read, behind a writer who has just given up", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 18ms b invoke acquire k
+				 19ms b ok acquire k until 28ms
+				 19ms b invoke release k
+				 20ms b ok release k
+				 20ms c invoke acquire k note wait
+				 22ms c fail acquire k err held
+				 23ms b invoke acquire k mode r
+				 24ms b fail acquire k mode r err held
+				 25ms b invoke acquire k mode r
+				 26ms b fail acquire k mode r err held
+				 27ms b invoke acquire k mode r
+				 28ms b fail acquire k mode r err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to read, long after a writer has given up", header: "ttl 10ms", want: Fail, violations: []string{"L1 [10 12 14]"},
+			history: before + `
+				 18ms b invoke acquire k
+				 19ms b ok acquire k until 28ms
+				 19ms b invoke release k
+				 20ms b ok release k
+				 20ms c invoke acquire k note wait
+				 22ms c fail acquire k err held
+				 32ms b invoke acquire k mode r
+				 33ms b fail acquire k mode r err held
+				 34ms b invoke acquire k mode r
+				 35ms b fail acquire k mode r err held
+				 36ms b invoke acquire k mode r
+				 37ms b fail acquire k mode r err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
 			name: "not in the final phase", header: "ttl 10ms", want: Pass,
 			history: strings.Replace(before, "phase final", "phase main", 1) + `
 				 18ms b invoke acquire k

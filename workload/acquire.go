@@ -105,7 +105,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 		return nil
 	}
 	if alone {
-		w.alone.granted(a.keys[0])
+		w.alone.granted(leftKey{a.keys[0], a.mode})
 	}
 	s.outstay(a, asked)
 	return s

@@ -3,6 +3,8 @@ package workload
 import (
 	"slices"
 	"sync"
+
+	"locktorture/workload/history"
 )
 
 // alone is the end of the final phase, in which each key is left to one client; nil where there
@@ -12,7 +14,14 @@ type alone struct {
 	over  func()          // ends the phase
 
 	mu   sync.Mutex
-	left map[string]bool // keys of this process's clients that have not been granted there
+	left map[leftKey]bool // those of this process's clients that have not been granted there
+}
+
+// A leftKey is a key that a client is to be granted in one mode. One that can be read is asked
+// for by turns: what is left behind may keep only readers out, or only writers.
+type leftKey struct {
+	key  string
+	mode history.Mode
 }
 
 // aloneTries are the tries that a client has at one of its keys before it turns to the next.
@@ -21,9 +30,9 @@ const aloneTries = 5
 // isOn reports whether it has begun.
 func (a *alone) isOn() bool { return a != nil && isClosed(a.begun) }
 
-// granted notes which keys were granted there. Once none is left to a client of this process, the
+// granted notes what was granted there. Once nothing is left to a client of this process, the
 // phase ends here.
-func (a *alone) granted(keys ...string) {
+func (a *alone) granted(keys ...leftKey) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, key := range keys {
@@ -34,11 +43,13 @@ func (a *alone) granted(keys ...string) {
 	}
 }
 
-// leave notes a key that is left to a client of this process.
-func (a *alone) leave(key string) {
+// leave notes what is left to a client of this process.
+func (a *alone) leave(key string, modes []history.Mode) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.left[key] = true
+	for _, m := range modes {
+		a.left[leftKey{key, m}] = true
+	}
 }
 
 // mine lists the keys that are left to one of so many actors.
@@ -46,16 +57,34 @@ func (p *phase) mine(actor, actors int) (keys []int) {
 	for key := actor; key < p.cfg.Keys; key += actors {
 		keys = append(keys, key)
 		if p.alone != nil {
-			p.alone.leave(p.cfg.Key(key))
+			p.alone.leave(p.cfg.Key(key), p.modesOf(key))
 		}
 	}
 	return keys
 }
 
-func (w *worker) nextOfMine() int {
+// modesOf lists the modes in which a key is asked for, readers first: what they leave behind lives
+// on only while some read.
+func (p *phase) modesOf(key int) []history.Mode {
+	if p.cfg.Mode == ModeRW || p.can.shared && p.role(key) == library {
+		return []history.Mode{history.Shared, history.Exclusive}
+	}
+	return []history.Mode{history.Exclusive}
+}
+
+// nextOfMine draws an arrival for the next of the client's keys, in each of its modes by turns.
+func (w *worker) nextOfMine() arrival {
 	key := w.mine[0]
 	w.mine = append(w.mine[1:], key)
-	return key
+	modes := w.modesOf(key)
+	m := modes[w.asked[key]%len(modes)]
+	w.asked[key]++
+	if w.cfg.Mode == ModeMixed {
+		return w.last(key, m)
+	}
+	a := w.draw(w.rng, func() int { return key })
+	a.mode = m
+	return a
 }
 
 // leaves reports whether a key is another client's to ask for, or has been asked for so often

@@ -83,9 +83,9 @@ func (p *phase) role(key int) role { return role(key * int(roles) / max(p.cfg.Ke
 func (p *phase) mix(rng *rand.Rand, first int) arrival {
 	if p.name == history.PhaseFinal {
 		if p.readLast(first) {
-			return arrival{keys: []string{p.cfg.Key(first)}, mode: history.Shared, use: use{how: ModeRW}}
+			return p.last(first, history.Shared)
 		}
-		return arrival{keys: []string{p.cfg.Key(first)}, use: use{how: ModeExclusive, wait: p.cfg.Wait}}
+		return p.last(first, history.Exclusive)
 	}
 	if last := (p.cfg.Keys - 1) / int(roles); rng.Float64() < hotShare {
 		first = rng.IntN(last + 1)
@@ -106,6 +106,15 @@ func (p *phase) mix(rng *rand.Rand, first int) arrival {
 		p.mixLong(rng, &a, kind)
 	default:
 		p.mixCommon(rng, &a, kind, first)
+	}
+	return a
+}
+
+// last asks for a key in the final phase of a mixed load.
+func (p *phase) last(key int, m history.Mode) arrival {
+	a := arrival{keys: []string{p.cfg.Key(key)}, mode: m, use: use{how: ModeExclusive, wait: p.cfg.Wait}}
+	if m == history.Shared {
+		a.use.how, a.use.wait = ModeRW, 0
 	}
 	return a
 }

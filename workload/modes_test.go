@@ -1,11 +1,11 @@
 package workload_test
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
 
+	"locktorture/lockimpl"
 	"locktorture/workload"
 	"locktorture/workload/history"
 )
@@ -15,15 +15,7 @@ import (
 func runMode(t *testing.T, change func(*workload.Config), enough func(*history.Event) bool) []history.Event {
 	t.Helper()
 	shared := &table{cells: map[string]*cell{}}
-	r := newRig(t, 4)
-	for _, c := range r.clients {
-		connect := c.Connect
-		c.Connect = func(ctx context.Context) (*workload.Conn, error) {
-			conn, err := connect(ctx)
-			conn.Locker = &tableLock{shared, c.Name}
-			return conn, err
-		}
-	}
+	r := newRig(t, 4, func(r *rig) { r.lock = func(name string) lockimpl.Locker { return &tableLock{shared, name} } })
 	cfg := load()
 	cfg.TTL, cfg.Keys = time.Minute, 3
 	change(&cfg)
@@ -39,6 +31,36 @@ func runMode(t *testing.T, change func(*workload.Config), enough func(*history.E
 		t.Error("grants and releases differ in number")
 	}
 	return events
+}
+
+// At the end a key that readers share is left to one client as a reader and as a writer by turns,
+// so that what a reader leaves behind, and readers keep alive, is met by somebody who would write.
+func TestAtTheEndAKeyIsReadAndWrittenByTurns(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		mode    workload.Mode
+		readers float64
+	}{{"mixed", workload.ModeMixed, 0}, {"rw", workload.ModeRW, 0.5}} {
+		t.Run(c.name, func(t *testing.T) {
+			left := &table{cells: map[string]*cell{"k1": {readers: 1}}} // by a reader who is no more
+			r := newRig(t, 2, func(r *rig) { r.lock = func(name string) lockimpl.Locker { return &tableLock{left, name} } })
+			cfg := load()
+			cfg.Mode, cfg.Keys, cfg.TTL, cfg.Wait, cfg.Readers = c.mode, 4, 50*time.Millisecond, time.Millisecond, c.readers
+			row, turns := 0, 0 // writers refused in a row, and readers granted in between
+			record(t, func(rec *history.Recorder) {
+				runUntil(t, rec, workload.RunFinal, cfg, r.clients, func(e *history.Event) bool {
+					switch {
+					case e.Op != history.Acquire || e.Key != "k1":
+					case e.Mode == history.Shared && e.Kind == history.OK && row > 0:
+						turns, row = turns+1, 0
+					case e.Mode == history.Exclusive && e.Kind == history.Fail:
+						row++
+					}
+					return turns >= 3
+				})
+			})
+		})
+	}
 }
 
 func TestReadersAndWriters(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"locktorture/lockimpl"
 	"locktorture/workload"
 	"locktorture/workload/store"
 )
@@ -20,6 +21,7 @@ type rig struct {
 	locks, rows *miniredis.Miniredis
 	policy      store.Policy
 	promise     bool
+	lock        func(client string) lockimpl.Locker // instead of one on locks; nil: none
 	clients     []*workload.Client
 	roads       []*road // of the present incarnations
 }
@@ -56,8 +58,12 @@ func (r *rig) connect(client int) *workload.Conn {
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})}
 	rows := r.open(w)
+	locker := lockimpl.Locker(lock)
+	if r.lock != nil {
+		locker = r.lock(r.clients[client].Name)
+	}
 	return &workload.Conn{
-		Locker: lock, Store: rows, Sever: w.sever,
+		Locker: locker, Store: rows, Sever: w.sever,
 		Close: func() error { return errors.Join(lock.Close(), rows.Close()) },
 	}
 }

@@ -52,8 +52,9 @@ func Run(ctx context.Context, cfg Config, clients []*Client, rec *history.Record
 // RunFinal is the healthy phase at the end, for cfg.Final: every client that lives acquires
 // every key in turn, each starting with another one, and holds it for no longer than its writes
 // take. No fault excuses a failure there. After LeasesEnd each key is left to one client:
-// whoever is refused then, again and again, was not refused because of somebody else. Once
-// every key has been granted there, the phase ends.
+// whoever is refused then, again and again, was not refused because of somebody else. It asks for
+// a key that can be read as a reader and as a writer by turns. Once every key has been granted
+// there, in each of its modes, the phase ends.
 func RunFinal(ctx context.Context, cfg Config, clients []*Client, rec *history.Recorder) error {
 	cfg = cfg.atTheEnd()
 	return run(ctx, history.PhaseFinal, cfg, cfg.Final, clients, rec)
@@ -124,7 +125,7 @@ func play(ctx context.Context, name string, cfg Config, length time.Duration, cl
 	if together := p.cfg.LeasesEnd(); name == history.PhaseFinal && p.cfg.Mode != ModeMulti && together < length {
 		among, end := context.WithTimeout(timed, together)
 		defer end()
-		p.alone = &alone{begun: among.Done(), over: cancel, left: map[string]bool{}}
+		p.alone = &alone{begun: among.Done(), over: cancel, left: map[leftKey]bool{}}
 	}
 
 	var beside sync.WaitGroup
@@ -171,7 +172,7 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 	errs := make([]error, len(clients))
 	var wg sync.WaitGroup
 	for i, c := range clients {
-		w := &worker{phase: p, client: c, rng: stream(p.cfg.Seed, p.name+" "+c.Name)}
+		w := &worker{phase: p, client: c, rng: stream(p.cfg.Seed, p.name+" "+c.Name), asked: map[int]int{}}
 		actor, actors := p.cfg.Part.First+i, max(p.cfg.Part.Of, len(clients))
 		w.keys = p.keySource(actor, actors)
 		w.mine = p.mine(actor, actors)

@@ -19,7 +19,8 @@ type worker struct {
 	client *Client
 	rng    *rand.Rand
 	keys   keySource
-	mine   []int // the keys that are left to this client at the end, by turns
+	mine   []int       // the keys that are left to this client at the end, by turns
+	asked  map[int]int // how often it has turned to each
 
 	inc    *incarnation
 	main   int // process of its operations
@@ -79,16 +80,16 @@ func (w *worker) next(ctx context.Context) (a arrival, more bool) {
 		if !w.sleep(ctx, w.cfg.Think.Draw(w.rng)) {
 			return a, false
 		}
-		keys := w.keys
-		if w.alone.isOn() {
-			keys = w.nextOfMine
-			if len(w.mine) == 0 {
-				w.alone.granted() // the other clients here may have no key either
-				w.sleep(ctx, w.cfg.Final)
-				return a, false
-			}
+		switch {
+		case !w.alone.isOn():
+			a = w.draw(w.rng, w.keys)
+		case len(w.mine) == 0:
+			w.alone.granted() // the other clients here may have no key either
+			w.sleep(ctx, w.cfg.Final)
+			return a, false
+		default:
+			a = w.nextOfMine()
 		}
-		a = w.draw(w.rng, keys)
 		a.began = time.Now()
 		w.demand.offer()
 		return a, true

@@ -30,6 +30,15 @@ const (
 	livelockTurns = 10 // lost rounds that make a livelock, unless the header says otherwise
 )
 
+const modes = int(history.Shared) + 1
+
+// A streak is of attempts in one mode that were refused in a row, each alone or deciding alone.
+type streak struct {
+	orphan []int           // the first of them
+	proof  *rule.Candidate // that they are one; each that follows strengthens it
+	passed bool            // the other mode was granted meanwhile
+}
+
 // progressState is the state of one key in the final phase.
 type progressState struct {
 	tries  int // attempts of the round under way
@@ -37,10 +46,12 @@ type progressState struct {
 	begun  time.Duration
 	shared bool // one of them asks for other keys too
 
-	orphan []int           // refused attempts in a row, each alone or deciding alone
-	proof  *rule.Candidate // that they are one; each that follows strengthens it
-	turns  int             // rounds in a row that nobody won
-	turn   []int           // their last refusals
+	refused [modes]streak
+	gaveUp  [modes]time.Duration // the last attempt's end that waited inside the lock, in vain
+	back    time.Duration        // the last answer to a release
+
+	turns int   // rounds in a row that nobody won
+	turn  []int // their last refusals
 
 	since   time.Duration // attempts have been coming since …
 	sinceIx int           // … this event
@@ -60,16 +71,22 @@ func (p *Progress) Observe(f *ledger.Fact) {
 		if f.Event.Value == history.PhaseFinal && !p.final {
 			p.final, p.from = true, f.Event.Time
 			p.waiting(f.Event.Time)
-			p.Wake(p, ledger.Nemesised, ledger.Asked, ledger.Refused, ledger.Granted, ledger.Reentered, ledger.Unknown)
+			p.Wake(p, ledger.Nemesised, ledger.Asked, ledger.Refused, ledger.Granted, ledger.Reentered, ledger.Unknown, ledger.Answered)
 		}
 		return
 	case f.Kind == ledger.Nemesised:
 		p.from = max(p.from, f.Event.Time)
 		return
-	case f.Op == nil || f.Op.Action != history.Acquire:
+	case f.Op == nil:
 		return
 	}
 	s := p.keys.At(f.Key.No)
+	if f.Op.Action != history.Acquire {
+		if f.Kind == ledger.Answered {
+			s.back = f.Op.OK
+		}
+		return
+	}
 	switch f.Kind {
 	case ledger.Asked:
 		p.attempt(f, s)
@@ -78,12 +95,13 @@ func (p *Progress) Observe(f *ledger.Fact) {
 		p.refusal(f, s)
 	case ledger.Granted:
 		p.attemptEnded(f, s)
-		*s = progressState{several: s.several, unknown: s.unknown}
+		*s = progressState{several: s.several, unknown: s.unknown, back: s.back, refused: s.refused, gaveUp: s.gaveUp}
+		s.granted(f.Op.Mode)
 		if alone(f.Key) != nil {
 			s.since, s.sinceIx = f.Op.OK, f.Op.OKIdx
 		}
 	default:
-		s.orphan, s.proof, s.turns = nil, nil, 0
+		s.refused, s.turns = [modes]streak{}, 0
 		p.attemptEnded(f, s)
 		if f.Kind == ledger.Unknown { // one that has waited in vain for too long itself is no excuse
 			s.unknown = max(s.unknown, ledger.Later(f.Op.OK, max(p.Header.TTL, p.Longest)))
@@ -148,6 +166,9 @@ func (p *Progress) attemptEnded(f *ledger.Fact, s *progressState) {
 // lost while nobody held is the lock's fault.
 func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	defer p.attemptEnded(f, s)
+	if f.Op.Waits {
+		s.gaveUp[f.Op.Mode] = f.Op.OK
+	}
 	if f.Key.Open.Head != nil {
 		return // the round goes on
 	}
@@ -156,17 +177,12 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	}
 	free := p.free(f.Key)
 	if s.failed < s.tries || s.begun < free {
-		s.orphan, s.proof, s.turns, s.turn = nil, nil, 0, nil
+		s.refused, s.turns, s.turn = [modes]streak{}, 0, nil
 		return
 	}
-	if s.tries == 1 || p.Header.Quorum <= 1 {
-		if len(s.orphan) < orphanTries {
-			if s.orphan = append(s.orphan, f.Op.OKIdx); len(s.orphan) == orphanTries {
-				p.orphaned(f, s, free)
-			}
-		}
-		if s.proof != nil { // the longer the key stays, the longer a harness must have stood still to have kept it
-			s.proof.Margin, s.proof.To = p.Beyond(s.begun-free), f.Op.OK
+	if row := &s.refused[f.Op.Mode]; s.tries == 1 || p.Header.Quorum <= 1 {
+		if free = max(free, p.passed(f, s, row)); s.begun >= free {
+			p.extend(row, f, s.begun, free)
 		}
 	}
 	if s.tries > 1 && p.Header.Quorum > 1 {
@@ -177,6 +193,48 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 			}
 		}
 	}
+}
+
+// extend adds an attempt to those that were refused in a row.
+func (p *Progress) extend(row *streak, f *ledger.Fact, begun, free time.Duration) {
+	if len(row.orphan) < orphanTries {
+		if row.orphan = append(row.orphan, f.Op.OKIdx); len(row.orphan) == orphanTries {
+			p.orphaned(f, row, free)
+		}
+	}
+	if row.proof != nil { // the longer the key stays, the longer a harness must have stood still to have kept it
+		row.proof.Margin, row.proof.To = p.Beyond(begun-free), f.Op.OK
+	}
+}
+
+// granted ends the attempts in a row that were refused in this mode. Those in the other one are
+// in a row all the same: that somebody reads and leaves lets nobody write, if what readers leave
+// behind keeps writers out.
+func (s *progressState) granted(m history.Mode) {
+	s.refused[m] = streak{}
+	for other := range s.refused {
+		s.refused[other].passed = s.refused[other].passed || other != int(m)
+	}
+}
+
+// passed is from when on no lease that was given back can keep f out, nor anything else that was
+// granted or asked for in the other mode meanwhile: a lease that has ended, and the place in line
+// of whoever has given up.
+func (p *Progress) passed(f *ledger.Fact, s *progressState, row *streak) time.Duration {
+	slack, lease := p.Header.Drift+p.Header.Epsilon, max(p.Header.TTL, p.Longest)
+	t := ledger.Later(s.back, slack)
+	if !row.passed {
+		return t
+	}
+	if g := f.Key.Last; g != nil && g.ReleaseOK == ledger.Never {
+		t = max(t, ledger.Later(g.OK, ledger.Later(slack, lease)))
+	}
+	for m, at := range s.gaveUp {
+		if m != int(f.Op.Mode) && at > 0 {
+			t = max(t, ledger.Later(at, ledger.Later(slack, lease)))
+		}
+	}
+	return t
 }
 
 // free is from when on nobody can hold k any more, whatever the unknown outcomes were.
@@ -195,17 +253,23 @@ func (p *Progress) free(k *ledger.Key) time.Duration {
 	return t
 }
 
-// kept is until when somebody may hold k, or servers may keep it for somebody who held it.
+// kept is until when somebody may hold k, or servers may keep it for somebody who held it,
+// leases that were given back aside.
 func (p *Progress) kept(k *ledger.Key) time.Duration {
 	t := k.OverflowUntil()
 	if k.UnknownExtension > 0 {
 		t = max(t, ledger.Later(k.UnknownExtension, max(p.Header.TTL, p.Longest)))
 	}
 	for _, g := range k.Held {
-		t = max(t, g.End(), unreleased(g, p.Header.TTL))
+		if !givenBack(g) {
+			t = max(t, g.End(), unreleased(g, p.Header.TTL))
+		}
 	}
 	return t
 }
+
+// givenBack says whether g was surely given back: nothing of it is left behind the answer.
+func givenBack(g *ledger.Grant) bool { return g.ReleaseOK != ledger.Never && g.Rare == nil }
 
 // unreleased is until when servers may keep a lease that was not surely released.
 func unreleased(g *ledger.Grant, ttl time.Duration) time.Duration {
@@ -235,7 +299,7 @@ func times(n int) string {
 
 // idle reports L2 when there were attempts for long, nobody held, and none was granted.
 func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx int) {
-	from := max(s.since, p.from, s.several, s.unknown, p.kept(k))
+	from := max(s.since, p.from, s.several, s.unknown, s.back, p.kept(k))
 	bound := ledger.Never
 	if one := patience(p.Env); one < ledger.Never/idleLeases {
 		bound = idleLeases * one
@@ -259,8 +323,14 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 
 // orphaned reports L1. Whatever stands still once the key is free on the servers, it gives nobody
 // a lease: who is refused from then on was refused by the lock.
-func (p *Progress) orphaned(f *ledger.Fact, s *progressState, free time.Duration) {
-	last, left := "", ""
+func (p *Progress) orphaned(f *ledger.Fact, row *streak, free time.Duration) {
+	last, left, to := "", "", ""
+	if row.passed {
+		to = " to write"
+		if f.Op.Mode == history.Shared {
+			to = " to read"
+		}
+	}
 	g, x := f.Key.Last, f.Key.LastUnknown
 	if g != nil {
 		last = fmt.Sprintf(" (the last one, %s's, at %s)", g.Owner(), words.At(g.End()))
@@ -268,14 +338,17 @@ func (p *Progress) orphaned(f *ledger.Fact, s *progressState, free time.Duration
 	if x.Holder != nil && (g == nil || x.Inv > g.OK) {
 		left = fmt.Sprintf(" An acquire by %s, begun at %s, was of unknown outcome: it may have left that behind.", x.Holder.Owner, words.At(x.Inv))
 	}
-	text := fmt.Sprintf("%s, every lease of %s had ended%s and had run out on the servers too, and still %d attempts in a row were refused, the last one, by %s, at %s. "+
+	if row.passed {
+		left += " Whoever asked for it in the other mode meanwhile was granted it, and gave it back."
+	}
+	text := fmt.Sprintf("%s, every lease of %s had ended%s and had run out on the servers too, and still %d attempts%s in a row were refused, the last one, by %s, at %s. "+
 		"Something holds the key that nobody owns.%s",
-		p.quiet(), f.Key.Name, last, len(s.orphan), f.Op.Holder.Owner, words.At(f.Op.OK), left)
-	s.proof = &rule.Candidate{
-		ID: "L1", Key: f.Key, Owners: []string{f.Op.Holder.Owner}, Witness: append([]int(nil), s.orphan...), Blame: rule.BlameProgress,
+		p.quiet(), f.Key.Name, last, len(row.orphan), to, f.Op.Holder.Owner, words.At(f.Op.OK), left)
+	row.proof = &rule.Candidate{
+		ID: "L1", Key: f.Key, Owners: []string{f.Op.Holder.Owner}, Witness: append([]int(nil), row.orphan...), Blame: rule.BlameProgress,
 		From: p.from, To: f.Op.OK, Moot: free, Text: func() string { return text },
 	}
-	p.Violate(s.proof)
+	p.Violate(row.proof)
 }
 
 func (p *Progress) livelocked(f *ledger.Fact, s *progressState) {
