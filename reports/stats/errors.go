@@ -22,11 +22,8 @@ type Error struct {
 // Count is how often it occurred.
 func (e Error) Count() int64 { return e.Unknown + e.Failed }
 
-// network is how errors of connections and time-outs are told, by Go and by other languages.
-var network = regexp.MustCompile(`(?i)time-?out|timed out|deadline exceeded|connection|connect:|refused|reset by peer|closed|\beof\b|broken pipe|unreachable|no route|ECONN|EPIPE`)
-
 // OfNetwork says whether it tells of a link or a server that failed, and not of an answer.
-func (e Error) OfNetwork() bool { return network.MatchString(e.Text) }
+func (e Error) OfNetwork() bool { return history.OfNetwork(e.Text) }
 
 // mostErrors is how many errors are counted apart.
 const mostErrors = 200

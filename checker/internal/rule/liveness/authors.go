@@ -136,6 +136,7 @@ func (s *Samples) doubts(k *sampledKey, f *ledger.Fact) {
 		k.late = append(k.late, a)
 	case history.Release:
 		if a, holds := k.leases[h]; holds && f.Grant == h.Grant && !f.Op.Inner {
+			s.errs(k, f)
 			delete(k.leases, h)
 			k.gone, k.given = f.Event.Time, returned{}
 			if undone {

@@ -24,6 +24,8 @@ type Samples struct {
 	awake  bool
 	reused int // texts that came back after they had gone: they do not tell leases apart
 	keys   map[*ledger.Key]*sampledKey
+
+	inError *lasting // L8, of releases that ended in an error
 }
 
 // A sampledKey is a key of which there are samples.
@@ -49,6 +51,8 @@ type sampledKey struct {
 
 	vain   inVain   // the attempts that were refused since somebody was granted the key
 	barred *lasting // L2, of those
+
+	inError *releaseInError // nil: none, or it was looked into
 }
 
 // A returned is the release of a key's last lease; 0 is none.
@@ -143,6 +147,7 @@ func (s *Samples) addSample(e *history.Event) {
 	s.expire(k, v.seen)
 	s.leftover(key, k, v, e)
 	s.revived(key, k, v, e)
+	s.unreturned(key, k, v, e)
 	s.unserved(key, k, e)
 	s.bars(key, k, e)
 }
