@@ -71,6 +71,8 @@ func nodeShares(c StandardConfig, t *faults.Target) []share {
 	all = append(all, []share{
 		{2, faults.Spec{Fault: "latency"}},
 		{1, faults.Spec{Fault: "kill", On: watch.InSection, Params: faults.Params{Node: faults.RoleSwing}}},
+		// Back before the lease is half over: what names its holder must not come back with somebody else.
+		{1, faults.Spec{Fault: "kill", On: watch.AcquireReplied, For: t.TTL / 10, Params: faults.Params{Node: faults.RoleSwing}}},
 	}...)
 	if several(t) {
 		all = append(all, share{1, faults.Spec{Fault: "one-way"}}, share{1, faults.Spec{Fault: "pause-node"}}, share{1, faults.Spec{Fault: "split-vote"}})

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -34,10 +35,10 @@ var changing = regexp.MustCompile(`[0-9a-f]*[0-9][0-9a-f]*`)
 type errorCounts map[[2]string]*Error
 
 // event counts the error of an operation; that somebody else holds the lock is none, nor that
-// the store compared tokens.
+// the store compared tokens, nor that the lock cannot do what it was asked to.
 func (all errorCounts) event(e *history.Event) {
 	no := e.Kind == history.Fail && (refused(e.Err) || e.Op == history.Write && e.HasAll(history.HasSeq))
-	if e.Err == "" || e.Kind == history.OK || no {
+	if e.Err == "" || e.Kind == history.OK || no || strings.Contains(e.Err, errors.ErrUnsupported.Error()) {
 		return
 	}
 	key := [2]string{e.Op.String(), changing.ReplaceAllLiteralString(e.Err, "#")}

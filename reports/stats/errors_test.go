@@ -9,7 +9,7 @@ import (
 )
 
 // TestErrors counts what operations ended with: errors that differ in numbers alone are one,
-// and a lock that is held, or a stale write, is none.
+// and a lock that is held, a stale write, or what the lock cannot do, is none.
 func TestErrors(t *testing.T) {
 	var h history.History
 	ends := func(op history.Op, kind history.Kind, has history.Field, text string) {
@@ -25,6 +25,7 @@ func TestErrors(t *testing.T) {
 	ends(history.Acquire, history.Fail, 0, "")
 	ends(history.Write, history.Fail, history.HasSeq, "rejected")
 	ends(history.Write, history.Fail, 0, "refused")
+	ends(history.Extend, history.Info, 0, "extend: unsupported operation")
 	ends(history.Acquire, history.OK, 0, "")
 	for i := range mostErrors {
 		ends(history.Extend, history.Info, 0, fmt.Sprintf("error %s", string(rune('α'+i))))

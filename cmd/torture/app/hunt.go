@@ -35,6 +35,7 @@ type huntCommand struct {
 	lock    string
 	testbed string
 	nodes   int
+	fenced  bool
 	resume  string
 	out     string
 	farm    farmFlags
@@ -66,6 +67,7 @@ func (t *tool) newHunt() *cobra.Command {
 	f.StringSliceVar(&h.cfg.Without, "without", nil, "faults that are not drawn (see: torture list faults)")
 	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break the assumptions of correct locks: clocks that jump, eviction, a single master that forgets")
 	f.IntVar(&h.cfg.Rounds, "rounds", 0, "end after so many rounds, over all sessions; 0: only the budget ends it")
+	f.BoolVar(&h.fenced, "fenced", false, "whether the guarded store rejects stale tokens; not given: as the lock's page says")
 	h.farm.add(f)
 	f.StringVar(&h.resume, "resume", "", "directory of a hunt to go on with, for another budget, or latest")
 	f.StringVar(&h.out, "out", runsFolder, "folder in which the hunt's directory is made")
@@ -77,6 +79,9 @@ func (h *huntCommand) run(cmd *cobra.Command, _ []string) error {
 	earlier, err := h.earlier(cmd)
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("fenced") {
+		h.cfg.Base.Fenced = &h.fenced
 	}
 	if err := h.resolve(); err != nil {
 		return err
@@ -105,7 +110,7 @@ func (h *huntCommand) run(cmd *cobra.Command, _ []string) error {
 const farmJobs = 24
 
 // fixed are the flags that a hunt keeps when it is resumed.
-var fixed = []string{"lock", "nodes", "testbed", "seed", "beyond", "without"}
+var fixed = []string{"lock", "nodes", "testbed", "seed", "beyond", "without", "fenced"}
 
 // earlier is the hunt to go on with, or nil, and takes its settings over.
 func (h *huntCommand) earlier(cmd *cobra.Command) (*hunt.Report, error) {
@@ -126,7 +131,7 @@ func (h *huntCommand) earlier(cmd *cobra.Command) (*hunt.Report, error) {
 		return nil, fmt.Errorf("--resume %s: %w", h.resume, err)
 	}
 	h.cfg.Dir, h.lock, h.nodes, h.testbed = dir, r.Lock, r.Nodes, r.Testbed
-	h.cfg.Seed, h.cfg.Beyond, h.cfg.Without = r.Seed, r.Beyond, r.Without
+	h.cfg.Seed, h.cfg.Beyond, h.cfg.Without, h.cfg.Base.Fenced = r.Seed, r.Beyond, r.Without, r.Fenced
 	if !cmd.Flags().Changed("accept") {
 		h.cfg.Accept = r.Accept
 	}
@@ -191,9 +196,11 @@ func (h *huntCommand) setLock(id string) (err error) {
 	if h.cfg.Lock, err = h.locks.Find(id); err != nil {
 		return fmt.Errorf("--lock: %w", err)
 	}
+	fenced := h.cfg.Base.Fenced
 	if h.cfg.Base, err = hunt.Base(); err != nil {
 		return err
 	}
+	h.cfg.Base.Fenced = fenced
 	h.cfg.Base.Lock, h.cfg.Base.Nodes, h.cfg.Base.Testbed = id, h.nodes, h.testbed
 	return h.validate(h.cfg.Base)
 }

@@ -27,6 +27,9 @@ func (r *Report) Play(f *search.Found) string {
 	if isDeployment(r.Testbed) {
 		command += " --testbed=" + r.Testbed
 	}
+	if r.Fenced != nil {
+		command += fmt.Sprintf(" --fenced=%t", *r.Fenced)
+	}
 	return command
 }
 

@@ -54,6 +54,21 @@ func words(command string) (all []string) {
 
 // TestCommandPlaysTheRound: what is printed of a round, as a command and as a file,
 // gives the same load and the same steps again.
+// What is found of a hunt that was told whether the store compares tokens is played again so.
+func TestCommandSaysWhetherTheStoreComparesTokens(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		fenced *bool
+		want   string
+	}{{nil, ""}, {&yes, " --fenced=true"}, {&no, " --fenced=false"}} {
+		r := Report{Lock: "single", Fenced: c.fenced}
+		f := &search.Found{Finding: search.Finding{ID: "S3"}}
+		if got := r.Play(f); strings.Contains(got, "--fenced") != (c.want != "") || !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s, want %q at its end", got, c.want)
+		}
+	}
+}
+
 func TestCommandPlaysTheRound(t *testing.T) {
 	for _, lock := range []string{"redlock", "getset-timestamp"} {
 		h, all := rounds(t, lock, 60)

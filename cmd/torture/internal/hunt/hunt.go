@@ -137,7 +137,7 @@ func New(ctx context.Context, c Config, earlier *Report) (*Hunt, error) {
 	space, leftOut := h.space(ctx)
 	h.report = Report{
 		Schema: 1, Version: c.Version, Commit: c.Commit, Command: c.Command, Lock: catalogue.HideSecrets(c.Base.Lock), Nodes: c.Lock.Masters(h.base), Testbed: kind,
-		Seed: c.Seed, Jobs: c.Jobs, Beyond: c.Beyond, Without: c.Without, Accept: c.Accept, MostRounds: c.Rounds, LeftOut: leftOut, Began: time.Now(),
+		Seed: c.Seed, Jobs: c.Jobs, Beyond: c.Beyond, Without: c.Without, Fenced: c.Base.Fenced, Accept: c.Accept, MostRounds: c.Rounds, LeftOut: leftOut, Began: time.Now(),
 	}
 	h.reachable, h.cells = possible(space.Faults), map[string]bool{}
 	var log search.Log

@@ -41,6 +41,7 @@ type Report struct {
 	Jobs        int             `json:"jobs"`
 	Beyond      bool            `json:"beyond,omitempty"`
 	Without     []string        `json:"without,omitempty"`
+	Fenced      *bool           `json:"fenced,omitempty"` // whether the store compares tokens, where it was said
 	Accept      []string        `json:"accept,omitempty"`
 	MostRounds  int             `json:"most_rounds,omitempty"` // over all sessions; 0: only the budget ends it
 	LeftOut     []string        `json:"left_out,omitempty"`    // faults that were not drawn, with the reason

@@ -20,12 +20,12 @@ const (
 // scout has processes of this program search in virtual time for rounds that show something, to
 // be played on real servers first. A hunt that is resumed has been scouted for.
 func (h *Hunt) scout(ctx context.Context) {
-	player := &simulate.Player{Lock: h.cfg.Lock, Nodes: h.report.Nodes}
+	player := &simulate.Player{Lock: h.cfg.Lock, Nodes: h.report.Nodes, Fenced: h.base.Fenced}
 	if h.cfg.Scouts == 0 || len(h.search.Log().Rounds) > 0 || player.Supports() != nil {
 		return
 	}
 	job := simulate.Job{
-		Lock: h.cfg.Lock.ID, Nodes: h.report.Nodes, Seed: h.cfg.Seed, Beyond: h.cfg.Beyond, Scout: true,
+		Lock: h.cfg.Lock.ID, Nodes: h.report.Nodes, Seed: h.cfg.Seed, Beyond: h.cfg.Beyond, Fenced: h.base.Fenced, Scout: true,
 		Budget: min(scoutLimit, time.Duration(scoutShare*float64(h.cfg.Budget))),
 	}
 	h.setScouting(true)

@@ -20,7 +20,7 @@ import (
 type pattern func(s *Space, r *Round, rng *rand.Rand, before int) bool
 
 // patterns are what a lease and a quorum are known to break by.
-var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, asleep, midway, overtaken, forgottenVote, amongReaders}
+var patterns = []pattern{outlived, lateMessage, renewed, vanished, backTooSoon, backAgain, asleep, midway, overtaken, forgottenVote, amongReaders}
 
 // patterned draws a round by one of the patterns: each in its turn, since rounds are few.
 func (s *Space) patterned(rng *rand.Rand, turn int) Round {
@@ -383,6 +383,28 @@ func backTooSoon(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 	x := faults.Spec{Fault: pick(rng, forget), At: share(r.Duration, 0.05+0.1*rng.Float64()), On: pick(rng, []watch.Moment{watch.InSection, watch.AcquireReplied})}
 	x.Node, x.For = faults.RoleMaster, pick(rng, soon)
 	x.Times, x.Every = 3, r.TTL
+	r.Steps = append(r.Steps, x)
+	return true
+}
+
+// backAgain has a node go away while a key of it is held, and come back with what it stored before
+// the lease has ended, again and again: all connect anew, and what tells clients apart must not
+// begin anew with that.
+func backAgain(s *Space, r *Round, rng *rand.Rand, before int) bool {
+	restarts := ofNodes(s.of(coverage.NodeRestarted))
+	if len(restarts) == 0 {
+		return false
+	}
+	r.TTL = pick(rng, s.within(r.Duration/3))
+	s.crowd(r, rng, []int{3, 4, 6}, 0.6, 0.9)
+	l := &r.Load
+	l.Keys, l.Think = min(s.Keys, pick(rng, []int{1, 2})), workload.Fixed(5*time.Millisecond)
+	x := faults.Spec{At: early(r, rng), On: pick(rng, []watch.Moment{watch.AcquireReplied, watch.InSection}), For: pick(rng, soon)}
+	x.Fault, _ = inTurn(restarts, before)
+	x.Times, x.Every = 5, r.TTL*7/10
+	if s.Nodes >= 3 {
+		x.Node = pick(rng, []string{faults.RoleSwing, faults.RoleMajority, faults.RoleAll})
+	}
 	r.Steps = append(r.Steps, x)
 	return true
 }

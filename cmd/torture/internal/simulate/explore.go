@@ -19,6 +19,7 @@ type Job struct {
 	Rounds int           `json:"rounds"` // at most; 0: until the budget is spent
 	Budget time.Duration `json:"budget_ns"`
 	Beyond bool          `json:"beyond"`
+	Fenced *bool         `json:"fenced,omitempty"` // whether the store compares tokens; nil: as the lock's page says
 	First  bool          `json:"first"` // end with the first finding
 	Scout  bool          `json:"scout"` // leave what is found as large as it is, and tell of the first few rounds that show each kind
 
@@ -36,7 +37,7 @@ func (j Job) player(locks catalogue.Locks) (*Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Player{Lock: lock, Nodes: j.Nodes}
+	p := &Player{Lock: lock, Nodes: j.Nodes, Fenced: j.Fenced}
 	if len(j.Counts) > 0 {
 		p.Counts = func(id string) bool { return slices.Contains(j.Counts, id) }
 	}
@@ -45,7 +46,7 @@ func (j Job) player(locks catalogue.Locks) (*Player, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Twin = &Player{Lock: twin, Nodes: p.Masters()}
+		p.Twin = &Player{Lock: twin, Nodes: p.Masters(), Fenced: j.Fenced}
 	}
 	return p, nil
 }

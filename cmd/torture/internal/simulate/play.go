@@ -52,6 +52,8 @@ type Player struct {
 	Lock  catalogue.Lock
 	Nodes int // 0: what the lock is made for
 
+	Fenced *bool // whether the store compares tokens; nil: as the lock's page says
+
 	// Even has messages of a healthy network take 2 ms at most, and none come last all
 	// the time. What is looked for is then what the faults do.
 	Even bool
@@ -191,7 +193,7 @@ func (p *Player) inWorld(res *Result, r search.Round, network func(*virtual.Bed)
 
 // Config is the configuration of a round.
 func (p *Player) Config(r search.Round) config.Config {
-	c := r.Over(config.Config{Lock: p.Lock.ID, Nodes: p.Nodes})
+	c := r.Over(config.Config{Lock: p.Lock.ID, Nodes: p.Nodes, Fenced: p.Fenced})
 	c.Final = c.TTL + c.TTL/2 + time.Second
 	return c
 }
