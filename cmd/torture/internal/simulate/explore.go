@@ -20,8 +20,8 @@ type Job struct {
 	Budget time.Duration `json:"budget_ns"`
 	Beyond bool          `json:"beyond"`
 	Fenced *bool         `json:"fenced,omitempty"` // whether the store compares tokens; nil: as the lock's page says
-	First  bool          `json:"first"` // end with the first finding
-	Scout  bool          `json:"scout"` // leave what is found as large as it is, and tell of the first few rounds that show each kind
+	First  bool          `json:"first"`            // end with the first finding
+	Scout  bool          `json:"scout"`            // leave what is found as large as it is, and tell of the first few rounds that show each kind
 
 	Counts []string `json:"counts,omitempty"` // ids of findings that count; empty: all do
 	Twin   string   `json:"twin,omitempty"`   // lock that must not show them in the same round; empty: none is asked
