@@ -13,7 +13,7 @@ func (j *Judge) nothing() []string {
 	seen, h := func(w ledger.Kind) bool { return j.env.Happened[w] }, j.env.Header
 	bounded := func(name string) bool { _, ok := h.Bounds[name]; return ok }
 	wrote, final := seen(ledger.Landed), j.env.Final && j.env.Alone
-	tokens := slices.ContainsFunc(j.env.SortedKeys(), func(k *ledger.Key) bool { return k.Newest > 0 })
+	tokens := j.tokens()
 	had := map[string]bool{
 		"S1": j.ev.Handovers > 0, "S2": wrote && h.Fenced && tokens, "S3": wrote, "S3z": wrote, "S4": tokens, "S4b": tokens,
 		"S5": seen(ledger.Answered), "S6": seen(ledger.Extended) || seen(ledger.Answered) && ledger.CheckedRelease(h), "S7": seen(ledger.Granted), "S8": wrote,
@@ -32,8 +32,17 @@ func (j *Judge) nothing() []string {
 	return out
 }
 
-// unsaid adds to a report without a violation notes about what it does not prove.
+// tokens says whether anybody was given one.
+func (j *Judge) tokens() bool {
+	return slices.ContainsFunc(j.env.SortedKeys(), func(k *ledger.Key) bool { return k.Newest > 0 })
+}
+
+// unsaid adds to a report notes about what it does not prove; most of them where there is no
+// violation.
 func (j *Judge) unsaid(r *Report) {
+	if j.env.Header.Fenced && j.env.Happened[ledger.Granted] && !j.tokens() {
+		r.Notes = append(r.Notes, "The store compares tokens, and no grant bore one: no stale write could be rejected. A lock without tokens is judged as such with --fenced=false.")
+	}
 	if r.Verdict == Fail {
 		return
 	}

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -47,5 +48,27 @@ func TestNothing(t *testing.T) {
 				t.Errorf("%s, notes %q", r.Verdict, r.Notes)
 			}
 		})
+	}
+}
+
+// A store that compares tokens says nothing of a lock that gives none, whatever the verdict.
+func TestNoTokensAreToldOf(t *testing.T) {
+	const section = `
+		0ms a invoke acquire k%[1]s
+		1ms a ok acquire k until 10ms%[1]s
+		2ms a invoke write k%[1]s value a1
+		3ms a ok write k%[1]s value a1 seq 1`
+	for _, c := range []struct {
+		name, header, fence string
+		said                bool
+	}{
+		{"none", "ttl 10ms fenced", "", true},
+		{"some", "ttl 10ms fenced", " fence 1", false},
+		{"none, and none is compared", "ttl 10ms", "", false},
+	} {
+		r := judge(t, c.header, fmt.Sprintf(strings.Replace(section, "acquire k%[1]s\n", "acquire k\n", 1), c.fence))
+		if said := slices.ContainsFunc(r.Notes, func(s string) bool { return strings.HasPrefix(s, "The store compares tokens") }); said != c.said {
+			t.Errorf("%s: notes %q", c.name, r.Notes)
+		}
 	}
 }

@@ -56,9 +56,17 @@ func (s *session) checkDeadline(m *message) {
 // farAhead is farther ahead than any lease's end.
 const farAhead = 48 * time.Hour
 
+// coarse are units that are larger than the one that stamps are told in, in microseconds.
+var coarse = map[string]int64{"milliseconds": 1000, "seconds": 1_000_000}
+
 // otherClock says that a stamp of m is of another clock than the harness's, or in another unit;
 // "" where it need not be.
 func otherClock(m *message, stamp *int64) string {
+	for unit, micros := range coarse {
+		if *stamp < m.recv/2 && *stamp > m.recv/micros-m.recv/micros/10 && *stamp < (m.recv+farAhead.Microseconds())/micros {
+			return fmt.Sprintf(", which is now or soon in %s: want microseconds", unit)
+		}
+	}
 	ahead := *stamp - m.recv
 	if ahead < farAhead.Microseconds() {
 		return ""
