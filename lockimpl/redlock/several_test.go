@@ -234,3 +234,70 @@ func TestWaitForSeveralKeysUnderALeaseOnOne(t *testing.T) {
 		})
 	}
 }
+
+// A context that ends while the keys that were granted first are extended, behind the last, leaves
+// none of them: that is told, whatever became of the last.
+func TestWaitForSeveralKeysThatEndsAtItsEndSaysSo(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			ctx, cancel := context.WithCancel(t.Context())
+			busy := func(message string) {
+				for i := range n {
+					w.Fail(i+1, message)
+				}
+			}
+			l, _ := api(w, redlock.Config{Observer: observerFunc(func(e redlock.Event) {
+				if e.Op == redlock.OpAcquire && e.Key == "y" && e.Err == nil {
+					busy("BUSY Redis is busy running a script")
+					cancel()
+				}
+			})})
+			other, _ := api(w, redlock.Config{})
+			connect(t, l)
+			get(t, other, "y", 995*time.Millisecond) // a third of x's lease, of 3 s, is over by then
+			leases, err := l.AcquireAllWait(ctx, []string{"x", "y"}, 3*time.Second)
+			if !errors.Is(err, context.Canceled) || errors.Is(err, redlock.ErrHeld) || len(leases) > 0 {
+				t.Errorf("%d nodes: granted %d: %v", n, len(leases), err)
+			}
+			busy("")
+			time.Sleep(4 * time.Second)
+		})
+	}
+}
+
+// An outage that is over before the deadline of what was granted first leaves that as it is: it is
+// not given back, and taken anew.
+func TestWaitForSeveralKeysOutlastsAShortOutage(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			taken := 0
+			l, _ := api(w, redlock.Config{Observer: observerFunc(func(e redlock.Event) {
+				if e.Op == redlock.OpAcquire && e.Key == "x" && e.Err == nil {
+					taken++
+				}
+			})})
+			other, _ := api(w, redlock.Config{})
+			connect(t, l)
+			go func() {
+				time.Sleep(time.Second)
+				for i := range n {
+					w.Fail(i+1, "BUSY Redis is busy running a script")
+				}
+				time.Sleep(time.Second)
+				for i := range n {
+					w.Fail(i+1, "")
+				}
+			}()
+			held := get(t, other, "y", 5*time.Second)
+			leases, err := l.AcquireAllWait(t.Context(), []string{"x", "y"}, 3*time.Second)
+			if err != nil || taken != 1 || time.Now().Before(held.ValidUntil()) {
+				t.Errorf("%d nodes: x was taken %d times, want once: %v", n, taken, err)
+			}
+			for _, lease := range leases {
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
