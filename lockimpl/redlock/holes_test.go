@@ -386,6 +386,12 @@ var holes = []cell{
 	{"hole 93", "c", "TestBootstrapIsOverSoonWhateverThePausesMayBe", "who sets up nodes that another client sets up pauses for as long as the configuration says", []edit{
 		{"redlock/bootstrap.go", "time.Until(patience))", "time.Until(patience)+time.Hour-none(\"hole 93c\", time.Hour))"},
 	}},
+	{"hole 94", "a", "TestKeysAreExtendedOverALongWay", "who takes several keys over a long way aborts the extension of the first when the next is granted, and loses the first meanwhile", []edit{
+		{"redlock/multi.go", "l.keepAll(extending, taken, ttl)", "l.keepAll(map[bool]context.Context{true: waiting, false: extending}[untrue(\"hole 94a\")], taken, ttl)"},
+	}},
+	{"hole 94", "b", "TestKeysAreExtendedOverALongWay", "who takes several keys over a long way extends each when it is due, one exchange after the other", []edit{
+		{"redlock/multi.go", "left(got) <= validity(ttl)*5/6", "left(got) <= validity(ttl)*5/6 && (!untrue(\"hole 94b\") || left(got) <= validity(ttl)*2/3)"},
+	}},
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},
 		{lua + "acquire.lua", "if run ~= string.match(ARGV[3], '^%S+') then return -2 end", ""},

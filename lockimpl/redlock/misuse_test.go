@@ -230,6 +230,28 @@ func TestWatchEndsWithTheLock(t *testing.T) {
 	})
 }
 
+// A reader whose lease has ended holds nothing, though its node has yet to forget it.
+func TestInspectTellsOfNoReaderWhoseLeaseHasEnded(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		reads := func(name string, ttl time.Duration) *redlock.Lock {
+			l, _ := api(w, redlock.Config{Name: name})
+			connect(t, l)
+			if _, err := l.AcquireShared(t.Context(), "k", ttl); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond) // until every node has been asked
+			return l
+		}
+		reads("short", time.Second)
+		l := reads("long", 9*time.Second)
+		time.Sleep(2 * time.Second)
+		in, err := l.Inspect(t.Context(), "k")
+		if err != nil || len(in.Holders) != 1 || in.Holders[0].Name != "long" || in.Holders[0].Nodes != 3 {
+			t.Errorf("%+v, %v, want the one whose lease goes on", in, err)
+		}
+	})
+}
+
 // Who watches a key is told that nobody holds it any more when fewer nodes than a quorum know of the
 // holder that was told last.
 func TestWatchTellsOfAHolderThatNodesHaveForgotten(t *testing.T) {

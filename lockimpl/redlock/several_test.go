@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -211,6 +212,62 @@ func TestManyKeysAreExtendedTogether(t *testing.T) {
 				}
 				time.Sleep(time.Second)
 			}
+		})
+	}
+}
+
+// Where a lease lasts for a few exchanges only, those that are taken first are extended while the
+// next is granted all the same.
+func TestKeysAreExtendedOverALongWay(t *testing.T) {
+	keys := strings.Split("abcdefgh", "")
+	for _, n := range []int{1, 3} {
+		for _, way := range []time.Duration{100 * time.Millisecond, 120 * time.Millisecond, 140 * time.Millisecond} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				l, links := api(w, redlock.Config{})
+				connect(t, l)
+				for _, link := range links {
+					link.Down.Delay(way)
+				}
+				for name, take := range map[string]func(context.Context, []string, time.Duration) ([]*redlock.Lease, error){
+					"try": l.AcquireAll, "wait": l.AcquireAllWait,
+				} {
+					err := within(t, 5*time.Second, func(ctx context.Context) error {
+						leases, err := take(ctx, keys, 600*time.Millisecond)
+						for _, lease := range leases {
+							if lease.Err() != nil {
+								t.Errorf("%s, %d nodes, %v away: granted %s: %v", name, n, way, lease.Key(), lease.Err())
+							}
+							go func() { _ = lease.Release(t.Context()) }()
+						}
+						return err
+					})
+					if err != nil {
+						t.Errorf("%s, %d nodes, %v away: %v", name, n, way, err)
+					}
+					time.Sleep(time.Second)
+				}
+			})
+		}
+	}
+}
+
+// Who tries for several keys, and is refused one, does not wait for what is being extended.
+func TestTryForSeveralKeysThatIsRefusedEndsAtOnce(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			l, links := api(w, redlock.Config{NodeTimeout: 2 * time.Second})
+			other, _ := api(w, redlock.Config{})
+			connect(t, l)
+			get(t, other, "y", 9*time.Second)
+			for _, link := range links {
+				link.Down.Delay(900 * time.Millisecond)
+			}
+			began := time.Now()
+			_, err := l.AcquireAll(t.Context(), []string{"x", "y"}, 3*time.Second)
+			if took := time.Since(began); !errors.Is(err, redlock.ErrHeld) || took > 1850*time.Millisecond {
+				t.Errorf("%d nodes: %v after %v, want ErrHeld after two exchanges", n, err, took)
+			}
+			time.Sleep(9 * time.Second)
 		})
 	}
 }
