@@ -481,7 +481,7 @@ func TestReaderWhoDropsTheDeadWakesTheOtherReaders(t *testing.T) {
 		rdb.Publish(t.Context(), "t:wake:c", "nobody else")
 		for _, want := range []string{"s:c:1", "s:c:2", "nobody else"} {
 			if msg, err := sub.ReceiveMessage(t.Context()); err != nil || msg.Payload != want {
-				t.Errorf("told %v (%v), want %s", msg, err, want)
+				t.Fatalf("told %v (%v), want %s", msg, err, want)
 			}
 		}
 	})
