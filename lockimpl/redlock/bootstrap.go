@@ -44,10 +44,10 @@ func (l *Lock) Bootstrap(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if !errors.Is(err, ErrPartlyAdmitted) || ctx.Err() != nil || time.Now().After(patience) {
+		if !errors.Is(err, ErrPartlyAdmitted) || ctx.Err() != nil || !time.Now().Before(patience) {
 			return fmt.Errorf("bootstrap: %w", err)
 		}
-		sleep(ctx, l.cfg.RetryMin)
+		sleep(ctx, min(l.cfg.RetryMin, time.Until(patience)))
 	}
 }
 

@@ -377,6 +377,21 @@ var holes = []cell{
 	{"hole 92", "", "TestWaitForSeveralKeysUnderALeaseOnOne", "who waits for several keys, of which its context's own lease holds one, waits for the others first", []edit{
 		{"redlock/multi.go", "if err := l.notUnder(ctx, key, request{ttl: ttl}); err != nil {", "if err := l.notUnder(ctx, key, request{ttl: ttl}); err != nil && !untrue(\"hole 92\") {"},
 	}},
+	{"hole 93", "a", "TestAdmissionGoesOnWhateverThePausesMayBe", "a node that was gone before it was admitted is left alone for as long as the configuration has a waiter pause at most", []edit{
+		{"redlock/admission.go", "return min(l.cfg.RetryMax, mostFirstLook)", "return min(l.cfg.RetryMax, mostFirstLook+l.cfg.RetryMax-none(\"hole 93a\", l.cfg.RetryMax))"},
+	}},
+	{"hole 93", "b", "TestAdmissionGoesOnWhateverThePausesMayBe", "a node that was gone for long before it was admitted is left alone for a twentieth of its quarantine", []edit{
+		{"redlock/admission.go", "min(l.quarantine()/20, mostBetweenLooks)", "min(l.quarantine()/20, mostBetweenLooks+l.quarantine()-none(\"hole 93b\", l.quarantine()))"},
+	}},
+	{"hole 93", "c", "TestBootstrapIsOverSoonWhateverThePausesMayBe", "who sets up nodes that another client sets up pauses for as long as the configuration says", []edit{
+		{"redlock/bootstrap.go", "time.Until(patience))", "time.Until(patience)+time.Hour-none(\"hole 93c\", time.Hour))"},
+	}},
+	{"hole 94", "a", "TestKeysAreExtendedOverALongWay", "who takes several keys over a long way aborts the extension of the first when the next is granted, and loses the first meanwhile", []edit{
+		{"redlock/multi.go", "l.keepAll(extending, taken, ttl)", "l.keepAll(map[bool]context.Context{true: waiting, false: extending}[untrue(\"hole 94a\")], taken, ttl)"},
+	}},
+	{"hole 94", "b", "TestKeysAreExtendedOverALongWay", "who takes several keys over a long way extends each when it is due, one exchange after the other", []edit{
+		{"redlock/multi.go", "left(got) <= validity(ttl)*5/6", "left(got) <= validity(ttl)*5/6 && (!untrue(\"hole 94b\") || left(got) <= validity(ttl)*2/3)"},
+	}},
 	{"mutation 1", "", "TestServerThatComesBackWithoutALeaseKeepsOthersOutUntilItsEnd", "the run id is never read", []edit{
 		{lua + "hello.lua", "if m[1] and run == ARGV[1] then", "if m[1] then"},
 		{lua + "acquire.lua", "if run ~= string.match(ARGV[3], '^%S+') then return -2 end", ""},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -225,6 +226,53 @@ func TestWatchEndsWithTheLock(t *testing.T) {
 			if took := time.Since(began); took > 100*time.Millisecond {
 				t.Errorf("watch ended %v after the lock", took)
 			}
+		}
+	})
+}
+
+// A reader whose lease has ended holds nothing, though its node has yet to forget it.
+func TestInspectTellsOfNoReaderWhoseLeaseHasEnded(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		reads := func(name string, ttl time.Duration) *redlock.Lock {
+			l, _ := api(w, redlock.Config{Name: name})
+			connect(t, l)
+			if _, err := l.AcquireShared(t.Context(), "k", ttl); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond) // until every node has been asked
+			return l
+		}
+		reads("short", time.Second)
+		l := reads("long", 9*time.Second)
+		time.Sleep(2 * time.Second)
+		in, err := l.Inspect(t.Context(), "k")
+		if err != nil || len(in.Holders) != 1 || in.Holders[0].Name != "long" || in.Holders[0].Nodes != 3 {
+			t.Errorf("%+v, %v, want the one whose lease goes on", in, err)
+		}
+	})
+}
+
+// Who watches a key is told that nobody holds it any more when fewer nodes than a quorum know of the
+// holder that was told last.
+func TestWatchTellsOfAHolderThatNodesHaveForgotten(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{})
+		connect(t, l)
+		get(t, l, "k", 9*time.Second)
+		time.Sleep(50 * time.Millisecond) // until every node has been asked
+		var told []bool
+		done := make(chan error, 1)
+		ctx, stop := context.WithCancel(t.Context())
+		go func() {
+			done <- l.Watch(ctx, "k", 10*time.Millisecond, func(_ redlock.Holder, held bool) { told = append(told, held) })
+		}()
+		time.Sleep(time.Second)
+		w.Forget(1)
+		w.Forget(2)
+		time.Sleep(time.Second)
+		stop()
+		if err := <-done; !errors.Is(err, context.Canceled) || !slices.Equal(told, []bool{true, false}) {
+			t.Errorf("told %v, want that it is held, and that it is not: %v", told, err)
 		}
 	})
 }

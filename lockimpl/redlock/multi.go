@@ -89,7 +89,7 @@ func (l *Lock) takeAll(
 		if err == nil {
 			leases[slices.Index(keys, key)] = got
 		}
-		lost := stop()
+		lost := stop(err == nil)
 		if err == nil && lost == nil {
 			lost = l.keepAll(ctx, leases, ttl)
 		}
@@ -102,20 +102,23 @@ func (l *Lock) takeAll(
 }
 
 // keepAlive extends what has been taken, while the next key is waited for, until
-// stop is called. When a lease is lost the wait ends, and stop returns why.
-func (l *Lock) keepAlive(ctx context.Context, leases []*Lease, ttl time.Duration) (context.Context, func() error) {
+// stop is called. When a lease is lost the wait ends, and stop returns why. It is told whether
+// the next key was granted: an extension that is under way then comes to its end, since another
+// would take as long once more, and of a long way a lease lasts for a few exchanges only.
+func (l *Lock) keepAlive(ctx context.Context, leases []*Lease, ttl time.Duration) (_ context.Context, stop func(granted bool) error) {
 	taken := slices.DeleteFunc(slices.Clone(leases), func(got *Lease) bool { return got == nil })
 	if len(taken) == 0 {
-		return ctx, func() error { return nil }
+		return ctx, func(bool) error { return nil }
 	}
 	waiting, cancel := context.WithCancelCause(ctx)
+	extending, abort := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() {
 		var err error
 		for err == nil && waiting.Err() == nil {
 			sleep(waiting, ttl/6)
 			if waiting.Err() == nil {
-				err = l.keepAll(waiting, taken, ttl)
+				err = l.keepAll(extending, taken, ttl)
 			}
 			if !errors.Is(err, lockimpl.ErrLost) {
 				err = nil // the deadline still stands
@@ -124,20 +127,28 @@ func (l *Lock) keepAlive(ctx context.Context, leases []*Lease, ttl time.Duration
 		cancel(err)
 		ended <- err
 	}()
-	return waiting, func() error {
+	return waiting, func(granted bool) error {
+		defer abort()
+		if !granted {
+			abort()
+		}
 		cancel(nil)
 		return <-ended
 	}
 }
 
 // keepAll extends what was taken first and has lost a third of its validity
-// while the rest was waited for: all of it together, since one after the other may take longer
-// than a lease lasts.
+// while the rest was waited for, and with it what has lost half as much: all of it together, since
+// one after the other may take longer than a lease lasts.
 func (l *Lock) keepAll(ctx context.Context, leases []*Lease, ttl time.Duration) (failed error) {
+	left := func(got *Lease) time.Duration { return time.Until(got.ValidUntil()) }
+	if !slices.ContainsFunc(leases, func(got *Lease) bool { return got != nil && left(got) <= validity(ttl)*2/3 }) {
+		return nil
+	}
 	errs := make([]error, len(leases))
 	var extending sync.WaitGroup
 	for i, got := range leases {
-		if got != nil && time.Until(got.ValidUntil()) <= validity(ttl)*2/3 {
+		if got != nil && left(got) <= validity(ttl)*5/6 {
 			extending.Go(func() { errs[i] = got.Extend(ctx, ttl) })
 		}
 	}

@@ -130,7 +130,7 @@ func TestAdmissionPausesWhateverItIsConfiguredTo(t *testing.T) {
 		before := by.sent.Load()
 		by.most.Store(before + 30_000)
 		time.Sleep(3 * time.Second)
-		if got := by.sent.Load() - before; got > 15_000 {
+		if got := by.sent.Load() - before; got > 1000 { // a twentieth of the quarantine apart, but for the first
 			t.Errorf("sent %d times in three seconds", got)
 		}
 	})
@@ -156,6 +156,60 @@ func TestNodeThatIsGoneBeforeItsAdmissionIsAskedMoreRarely(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		if all, err := l.Admission(t.Context()); err != nil || all[2].State != redlock.Admitted {
 			t.Errorf("half a minute after it was back: %+v, %v", all, err)
+		}
+	})
+}
+
+// However long the pauses are that a client is configured to, or the leases, a node that was gone at
+// the end of its quarantine is admitted soon after it is back: nobody is served before that.
+func TestAdmissionGoesOnWhateverThePausesMayBe(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg          redlock.Config
+		gone, within time.Duration
+	}{
+		"pauses": {redlock.Config{RetryMin: time.Hour, RetryMax: time.Hour}, 15 * time.Second, 2 * time.Second},
+		"leases": {redlock.Config{MaxTTL: 24 * time.Hour}, 25 * time.Hour, 11 * time.Second},
+	} {
+		for _, n := range []int{1, 3} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				l, links := api(w, c.cfg)
+				connect(t, l)
+				for i := range n {
+					w.Forget(i + 1)
+				}
+				_, _ = l.Acquire(t.Context(), "k", time.Second) // which is told that they are not admitted
+				time.Sleep(time.Second)
+				for _, link := range links {
+					link.Refuse(true)
+					link.Cut()
+				}
+				time.Sleep(c.gone) // beyond the end of the quarantine
+				for _, link := range links {
+					link.Refuse(false)
+				}
+				began := time.Now()
+				lease, err := l.AcquireWait(t.Context(), "k", time.Second)
+				if took := time.Since(began); err != nil || took > c.within {
+					t.Fatalf("%s, %d nodes: granted after %v: %v", name, n, took, err)
+				}
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// Nor does Bootstrap wait longer for another client that is at it than two exchanges take.
+func TestBootstrapIsOverSoonWhateverThePausesMayBe(t *testing.T) {
+	world.Run(t, 3, func(t *testing.T, w *world.World) {
+		l, _ := api(w, redlock.Config{RetryMin: time.Hour, RetryMax: time.Hour, FirstTime: true})
+		connect(t, l)
+		w.Forget(1)
+		began := time.Now()
+		err := l.Bootstrap(t.Context())
+		if took := time.Since(began); !errors.Is(err, redlock.ErrPartlyAdmitted) || took > 2*time.Second {
+			t.Errorf("after %v: %v, want ErrPartlyAdmitted", took, err)
 		}
 	})
 }
@@ -246,6 +300,26 @@ func TestNodeThatEndsItsConnectionsIsDialledMoreRarelyUnderLoad(t *testing.T) {
 			connect(t, l)
 		})
 	}
+}
+
+// For how long a node was gone before it served again is forgotten: when it is gone for a moment
+// after that, it is used again as soon as one that never was.
+func TestNodeThatServedAgainIsUsedAgainAsSoon(t *testing.T) {
+	world.Run(t, 1, func(t *testing.T, w *world.World) {
+		l, links, by := measured(w, redlock.Config{})
+		connect(t, l)
+		for _, gone := range []time.Duration{20 * time.Second, 50 * time.Millisecond} {
+			links[0].Refuse(true)
+			links[0].Cut()
+			busyFor(t, l, gone)
+			links[0].Refuse(false)
+			before, back := by.dials[0].Load(), min(gone, 300*time.Millisecond)
+			busyFor(t, l, back)
+			if got := by.dials[0].Load() - before; got == 0 {
+				t.Errorf("not dialled within %v, when it had been gone for %v", back, gone)
+			}
+		}
+	})
 }
 
 // A node that is away is asked ever more rarely to undo what it was asked, however much others

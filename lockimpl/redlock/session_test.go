@@ -414,3 +414,31 @@ func TestClosedSessionEndsItsWaits(t *testing.T) {
 		})
 	}
 }
+
+// A wait that is granted the key as its session is closed gives it back.
+func TestGrantToASessionThatIsClosedIsGivenBack(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			var s *redlock.Session
+			l, _ := api(w, redlock.Config{Observer: observerFunc(func(e redlock.Event) {
+				if e.Op == redlock.OpAcquire && e.Key == "k" && e.Err == nil {
+					if err := s.Close(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})})
+			connect(t, l)
+			var err error
+			if s, err = l.NewSession(); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.AcquireWait(t.Context(), "k"); !errors.Is(err, redlock.ErrClosed) || got != nil {
+				t.Errorf("%d nodes: %v, want ErrClosed", n, err)
+			}
+			time.Sleep(50 * time.Millisecond)
+			if on := w.LeaseKeys(&redlock.Locker{Lock: l}, "k"); len(on) > 0 {
+				t.Errorf("%d nodes: the lease is still on %v", n, on)
+			}
+		})
+	}
+}

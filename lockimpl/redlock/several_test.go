@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -215,6 +216,62 @@ func TestManyKeysAreExtendedTogether(t *testing.T) {
 	}
 }
 
+// Where a lease lasts for a few exchanges only, those that are taken first are extended while the
+// next is granted all the same.
+func TestKeysAreExtendedOverALongWay(t *testing.T) {
+	keys := strings.Split("abcdefgh", "")
+	for _, n := range []int{1, 3} {
+		for _, way := range []time.Duration{100 * time.Millisecond, 120 * time.Millisecond, 140 * time.Millisecond} {
+			world.Run(t, n, func(t *testing.T, w *world.World) {
+				l, links := api(w, redlock.Config{})
+				connect(t, l)
+				for _, link := range links {
+					link.Down.Delay(way)
+				}
+				for name, take := range map[string]func(context.Context, []string, time.Duration) ([]*redlock.Lease, error){
+					"try": l.AcquireAll, "wait": l.AcquireAllWait,
+				} {
+					err := within(t, 5*time.Second, func(ctx context.Context) error {
+						leases, err := take(ctx, keys, 600*time.Millisecond)
+						for _, lease := range leases {
+							if lease.Err() != nil {
+								t.Errorf("%s, %d nodes, %v away: granted %s: %v", name, n, way, lease.Key(), lease.Err())
+							}
+							go func() { _ = lease.Release(t.Context()) }()
+						}
+						return err
+					})
+					if err != nil {
+						t.Errorf("%s, %d nodes, %v away: %v", name, n, way, err)
+					}
+					time.Sleep(time.Second)
+				}
+			})
+		}
+	}
+}
+
+// Who tries for several keys, and is refused one, does not wait for what is being extended.
+func TestTryForSeveralKeysThatIsRefusedEndsAtOnce(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			l, links := api(w, redlock.Config{NodeTimeout: 2 * time.Second})
+			other, _ := api(w, redlock.Config{})
+			connect(t, l)
+			get(t, other, "y", 9*time.Second)
+			for _, link := range links {
+				link.Down.Delay(900 * time.Millisecond)
+			}
+			began := time.Now()
+			_, err := l.AcquireAll(t.Context(), []string{"x", "y"}, 3*time.Second)
+			if took := time.Since(began); !errors.Is(err, redlock.ErrHeld) || took > 1850*time.Millisecond {
+				t.Errorf("%d nodes: %v after %v, want ErrHeld after two exchanges", n, err, took)
+			}
+			time.Sleep(9 * time.Second)
+		})
+	}
+}
+
 // Who waits for several keys, of which its own context's lease holds one, is told so at once, and
 // does not wait for the others first.
 func TestWaitForSeveralKeysUnderALeaseOnOne(t *testing.T) {
@@ -231,6 +288,73 @@ func TestWaitForSeveralKeysUnderALeaseOnOne(t *testing.T) {
 				t.Errorf("%d nodes: %v after %v, want ErrMisconfigured at once", n, err, took)
 			}
 			_, _ = own.Release(t.Context()), held.Release(t.Context())
+		})
+	}
+}
+
+// A context that ends while the keys that were granted first are extended, behind the last, leaves
+// none of them: that is told, whatever became of the last.
+func TestWaitForSeveralKeysThatEndsAtItsEndSaysSo(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			ctx, cancel := context.WithCancel(t.Context())
+			busy := func(message string) {
+				for i := range n {
+					w.Fail(i+1, message)
+				}
+			}
+			l, _ := api(w, redlock.Config{Observer: observerFunc(func(e redlock.Event) {
+				if e.Op == redlock.OpAcquire && e.Key == "y" && e.Err == nil {
+					busy("BUSY Redis is busy running a script")
+					cancel()
+				}
+			})})
+			other, _ := api(w, redlock.Config{})
+			connect(t, l)
+			get(t, other, "y", 995*time.Millisecond) // a third of x's lease, of 3 s, is over by then
+			leases, err := l.AcquireAllWait(ctx, []string{"x", "y"}, 3*time.Second)
+			if !errors.Is(err, context.Canceled) || errors.Is(err, redlock.ErrHeld) || len(leases) > 0 {
+				t.Errorf("%d nodes: granted %d: %v", n, len(leases), err)
+			}
+			busy("")
+			time.Sleep(4 * time.Second)
+		})
+	}
+}
+
+// An outage that is over before the deadline of what was granted first leaves that as it is: it is
+// not given back, and taken anew.
+func TestWaitForSeveralKeysOutlastsAShortOutage(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		world.Run(t, n, func(t *testing.T, w *world.World) {
+			taken := 0
+			l, _ := api(w, redlock.Config{Observer: observerFunc(func(e redlock.Event) {
+				if e.Op == redlock.OpAcquire && e.Key == "x" && e.Err == nil {
+					taken++
+				}
+			})})
+			other, _ := api(w, redlock.Config{})
+			connect(t, l)
+			go func() {
+				time.Sleep(time.Second)
+				for i := range n {
+					w.Fail(i+1, "BUSY Redis is busy running a script")
+				}
+				time.Sleep(time.Second)
+				for i := range n {
+					w.Fail(i+1, "")
+				}
+			}()
+			held := get(t, other, "y", 5*time.Second)
+			leases, err := l.AcquireAllWait(t.Context(), []string{"x", "y"}, 3*time.Second)
+			if err != nil || taken != 1 || time.Now().Before(held.ValidUntil()) {
+				t.Errorf("%d nodes: x was taken %d times, want once: %v", n, taken, err)
+			}
+			for _, lease := range leases {
+				if err := lease.Release(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
 		})
 	}
 }

@@ -106,7 +106,7 @@ func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 	var ticket string
 	var seen time.Time
 	var early marks // read too early to be of use
-	pause := l.cfg.RetryMax
+	pause := l.firstLook()
 	rest := func() {
 		sleep(ctx, pause)
 		pause = min(2*pause, l.betweenLooks())
@@ -131,7 +131,7 @@ func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 		end := time.Now().Add(left)
 		l.admission[i].end.Store(&end)
 		if left > 0 && !l.bugs.AdmitAtOnce {
-			pause = l.cfg.RetryMax
+			pause = l.firstLook()
 			sleep(ctx, min(left, l.betweenLooks()))
 			continue
 		}
@@ -149,8 +149,20 @@ func (l *Lock) awaitAdmission(ctx context.Context, i int) {
 	}
 }
 
+// The pauses between two looks at a node that is to be admitted, however long the configuration
+// has others pause, and leases last: nobody can be served by the node before that.
+const (
+	mostFirstLook    = time.Second      // the first of them …
+	mostBetweenLooks = 10 * time.Second // … and the longest
+)
+
+// firstLook is the first pause after a node could not be admitted.
+func (l *Lock) firstLook() time.Duration { return min(l.cfg.RetryMax, mostFirstLook) }
+
 // betweenLooks is the longest pause between two looks at a node that is to be admitted.
-func (l *Lock) betweenLooks() time.Duration { return max(l.cfg.RetryMax, l.quarantine()/20) }
+func (l *Lock) betweenLooks() time.Duration {
+	return max(l.firstLook(), min(l.quarantine()/20, mostBetweenLooks))
+}
 
 // sleep is a pause that ends with ctx.
 func sleep(ctx context.Context, d time.Duration) {

@@ -225,3 +225,34 @@ func TestRunWhoseContextEndsDisturbsNobody(t *testing.T) {
 		}
 	})
 }
+
+// A countingContext counts who was ever to be told of its end, and who still is.
+type countingContext struct {
+	context.Context
+	asked, waiting *atomic.Int64
+}
+
+// Done implements context.Context: it never ends.
+func (countingContext) Done() <-chan struct{} { return make(chan struct{}) }
+
+// AfterFunc is what context.AfterFunc calls.
+func (c countingContext) AfterFunc(func()) (stop func() bool) {
+	c.asked.Add(1)
+	c.waiting.Add(1)
+	return func() bool { c.waiting.Add(-1); return true }
+}
+
+// A context that goes on for long, and under which many calls are made, keeps none of them.
+func TestRunLeavesNothingWithItsContext(t *testing.T) {
+	overMemory(t, time.Second, func(t *testing.T, n *Node, _ *memnet.Link, _ *atomic.Int64) {
+		ctx := countingContext{t.Context(), new(atomic.Int64), new(atomic.Int64)}
+		for range 3 {
+			if r := <-run(ctx, n).done; r.Err != nil {
+				t.Error(r.Err)
+			}
+		}
+		if asked, waiting := ctx.asked.Load(), ctx.waiting.Load(); asked < 3 || waiting != 0 {
+			t.Errorf("of %d who asked, %d are still to be told of its end", asked, waiting)
+		}
+	})
+}

@@ -454,3 +454,35 @@ func TestKeepKeepsTheOrderOfSeveralCalls(t *testing.T) {
 		}
 	}
 }
+
+// A reader who takes away the place of a dead writer, and is granted the lock, tells the readers
+// behind that place, who may have it too; those behind a writer that lives are told nothing.
+func TestReaderWhoDropsTheDeadWakesTheOtherReaders(t *testing.T) {
+	both(t, func(t *testing.T, rdb *redis.Client) {
+		n := newNode(t, rdb, map[string]string{"node": run + " 0 0 700000", "fence": "5", "lock": "holder 5"})
+		sub := rdb.Subscribe(t.Context(), "t:wake:c")
+		defer sub.Close()
+		if _, err := sub.Receive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, member := range []string{"x:before:1", "s:d:1", "s:c:1", "s:c:2", "x:d:2", "s:c:3"} {
+			n.waits(member, patience)
+		}
+		n.beat("x:before:1", -1)
+		rdb.Del(t.Context(), n.k["lock"])
+		if got := n.waits("s:d:1", patience); got != "[6 6]" {
+			t.Errorf("the first reader: %s", got)
+		}
+		for _, set := range []string{"tickets", "beats"} { // of the dead nothing stays, and of who was granted the lock
+			if got := n.rdb.ZCard(t.Context(), n.k[set]).Val(); got != 4 {
+				t.Errorf("%d %s, want 4", got, set)
+			}
+		}
+		rdb.Publish(t.Context(), "t:wake:c", "nobody else")
+		for _, want := range []string{"s:c:1", "s:c:2", "nobody else"} {
+			if msg, err := sub.ReceiveMessage(t.Context()); err != nil || msg.Payload != want {
+				t.Fatalf("told %v (%v), want %s", msg, err, want)
+			}
+		}
+	})
+}

@@ -113,3 +113,28 @@ func TestLinesAskNoLeaseWithTheirMutexHeld(t *testing.T) {
 		})
 	}
 }
+
+// Who waits behind a lease of its own client, and whose context ends, is told what the nodes have
+// said since then to another of the client who asked: that holds more than the lease of before.
+func TestWhoWaitsBehindALeaseIsToldWhatWasSaidSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Lines
+		leave, err := q.Enter(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { _, err := q.Enter(ctx, "k"); ended <- err }()
+		synctest.Wait()
+		leave(&askedLease{q: &q, lost: make(chan struct{})})
+		synctest.Wait()
+		said := errors.New("nobody answers")
+		q.Note("k", said)
+		cancel()
+		var told *Ended
+		if err := <-ended; !errors.As(err, &told) || told.Granted || told.Last != said {
+			t.Errorf("%+v", err)
+		}
+	})
+}
