@@ -166,6 +166,36 @@ func TestTexts(t *testing.T) {
 			 0ms c invoke acquire k
 			 1ms c info acquire k` + orphan},
 		{name: "an orphan that nobody held", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1", want: "every lease of k had ended and had run out", history: orphan},
+		{name: "an orphan that keeps writers out", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1",
+			want: "still 3 attempts to write in a row were refused, the last one, by b, at 0.026000 s. Something holds the key that nobody owns. Whoever asked for it in the other mode meanwhile was granted it, and gave it back.",
+			history: `
+			 2ms nemesis ok phase final
+			18ms b invoke acquire k mode r
+			19ms b ok acquire k mode r until 28ms
+			19ms b invoke release k
+			20ms b ok release k
+			21ms b invoke acquire k
+			22ms b fail acquire k err held
+			23ms b invoke acquire k
+			24ms b fail acquire k err held
+			25ms b invoke acquire k
+			26ms b fail acquire k err held`},
+		{name: "an orphan that keeps readers out", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1", want: "still 3 attempts to read in a row were refused",
+			history: `
+			 2ms nemesis ok phase final
+			18ms b invoke acquire k
+			19ms b ok acquire k until 28ms
+			19ms b invoke release k
+			20ms b ok release k
+			21ms b invoke acquire k mode r
+			22ms b fail acquire k mode r err held
+			23ms b invoke acquire k mode r
+			24ms b fail acquire k mode r err held
+			25ms b invoke acquire k mode r
+			26ms b fail acquire k mode r err held`},
+		{name: "releases in error", header: "ttl 100ms", id: "L8", want: `3 releases ended in an error, though nothing was in the way, and gave nothing back: the last of them, by b of k at 0.505000 s, with "NOSCRIPT". ` +
+			`Node n1 still stored "x2" at 0.570000 s, for longer than the 50ms that a release may take. Remedy: have the release get over such an answer`,
+			history: inError{n: 3, err: "NOSCRIPT", first: 2, last: 70}.history()},
 		{name: "starved", header: "ttl 10ms", bounds: map[string]int64{"wait_ns": 20e6}, id: "L3", want: "Others were served meanwhile, the last of them a, at 0.006000 s.",
 			history: fmt.Sprintf(waiting, "ok")},
 		{name: "starved by nobody", header: "ttl 10ms", bounds: map[string]int64{"wait_ns": 20e6}, id: "L3", want: "Nobody else was granted it meanwhile.",

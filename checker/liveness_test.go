@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,18 @@ func runBounds(t *testing.T, cases []boundCase) {
 }
 
 const ms = int64(1e6)
+
+// pairs are rounds from 18 ms on that b and c lose, both.
+func pairs(n int) (rounds string) {
+	for i := range n {
+		rounds += fmt.Sprintf(`
+			%[1]dms b invoke acquire k
+			%[1]dms c invoke acquire k
+			%[2]dms b fail acquire k err held
+			%[2]dms c fail acquire k err held`, 18+2*i, 19+2*i)
+	}
+	return rounds
+}
 
 func TestOrphan(t *testing.T) { runBounds(t, orphanCases()) }
 
@@ -323,6 +336,100 @@ func orphanCases() []boundCase {
 				 35ms b fail acquire k mode r err held
 				 36ms b invoke acquire k mode r
 				 37ms b fail acquire k mode r err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to read, behind a writer who has given up, where leases last longer", header: "ttl 10ms", want: Pass,
+			history: strings.Replace(before, "until 10ms", "until 30ms", 1) + `
+				 38ms b invoke acquire k
+				 39ms b ok acquire k until 48ms
+				 39ms b invoke release k
+				 40ms b ok release k
+				 40ms c invoke acquire k note wait
+				 42ms c fail acquire k err held
+				 53ms b invoke acquire k mode r
+				 54ms b fail acquire k mode r err held
+				 55ms b invoke acquire k mode r
+				 56ms b fail acquire k mode r err held
+				 57ms b invoke acquire k mode r
+				 58ms b fail acquire k mode r err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "twice, and once more after an acquire of unknown outcome", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 18ms b invoke acquire k
+				 19ms b fail acquire k err held
+				 20ms b invoke acquire k
+				 21ms b fail acquire k err held
+				 22ms c invoke acquire k
+				 23ms c info acquire k err timeout
+				 60ms b invoke acquire k
+				 61ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "twice before a fault, and twice after it", header: "ttl 10ms", want: Pass,
+			history: before + `
+				 18ms b invoke acquire k
+				 19ms b fail acquire k err held
+				 20ms b invoke acquire k
+				 21ms b fail acquire k err held
+				 22ms nemesis invoke fault latency target {"nodes":["n1"]}
+				 22ms nemesis ok fault latency target {"nodes":["n1"]} receipt r
+				 23ms nemesis invoke heal latency target {"nodes":["n1"]}
+				 23ms nemesis ok heal latency target {"nodes":["n1"]} receipt r
+				 24ms b invoke acquire k
+				 25ms b fail acquire k err held
+				 60ms b invoke acquire k
+				 61ms b fail acquire k err held
+				 62ms b invoke acquire k
+				 63ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one alone at a time, of several nodes", header: "ttl 10ms nodes 5 quorum 3", want: Fail, violations: []string{"L1 [4 6 8]"},
+			history: before + `
+				 18ms b invoke acquire k
+				 19ms b fail acquire k err held
+				 20ms b invoke acquire k
+				 21ms b fail acquire k err held
+				 22ms b invoke acquire k
+				 23ms b fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "two at a time, of one node", header: "ttl 10ms", want: Fail, violations: []string{"L1 [6 10 14]"},
+			history: before + pairs(3),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "two at a time, of two nodes of three", header: "ttl 10ms nodes 3 quorum 2", want: Pass,
+			history: before + pairs(3),
+		}},
+		{bounds: map[string]int64{"retry_ns": 5 * ms, "livelock_rounds": 3}, verdictCase: verdictCase{
+			name: "against each other, twice before a grant and twice after it", header: "ttl 10ms nodes 5 quorum 3", want: Pass,
+			history: before + pairs(2) + `
+				 30ms b invoke acquire k
+				 31ms b ok acquire k until 40ms
+				 31ms b invoke release k
+				 32ms b ok release k
+				 50ms b invoke acquire k
+				 50ms c invoke acquire k
+				 51ms b fail acquire k err held
+				 51ms c fail acquire k err held
+				 52ms b invoke acquire k
+				 52ms c invoke acquire k
+				 53ms b fail acquire k err held
+				 53ms c fail acquire k err held`,
+		}},
+		{bounds: map[string]int64{"retry_ns": 5 * ms, "livelock_rounds": 3}, verdictCase: verdictCase{
+			name: "against each other, once before an acquire of unknown outcome and twice after it", header: "ttl 10ms nodes 5 quorum 3", want: Pass,
+			history: before + pairs(1) + `
+				 22ms d invoke acquire k
+				 23ms d info acquire k err timeout
+				 60ms b invoke acquire k
+				 60ms c invoke acquire k
+				 61ms b fail acquire k err held
+				 61ms c fail acquire k err held
+				 62ms b invoke acquire k
+				 62ms c invoke acquire k
+				 63ms b fail acquire k err held
+				 63ms c fail acquire k err held`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "not in the final phase", header: "ttl 10ms", want: Pass,

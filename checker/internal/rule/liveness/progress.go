@@ -197,7 +197,7 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 
 // extend adds an attempt to those that were refused in a row.
 func (p *Progress) extend(row *streak, f *ledger.Fact, begun, free time.Duration) {
-	if len(row.orphan) < orphanTries {
+	if row.proof == nil {
 		if row.orphan = append(row.orphan, f.Op.OKIdx); len(row.orphan) == orphanTries {
 			p.orphaned(f, row, free)
 		}
@@ -212,27 +212,19 @@ func (p *Progress) extend(row *streak, f *ledger.Fact, begun, free time.Duration
 // behind keeps writers out.
 func (s *progressState) granted(m history.Mode) {
 	s.refused[m] = streak{}
-	for other := range s.refused {
-		s.refused[other].passed = s.refused[other].passed || other != int(m)
-	}
+	s.refused[other(m)].passed = true
 }
 
-// passed is from when on no lease that was given back can keep f out, nor anything else that was
-// granted or asked for in the other mode meanwhile: a lease that has ended, and the place in line
-// of whoever has given up.
+// other is the other mode.
+func other(m history.Mode) history.Mode { return history.Shared - m }
+
+// passed is from when on no lease that was given back can keep f out, nor, where the other mode
+// was granted meanwhile, the place in line of whoever has given up in that mode.
 func (p *Progress) passed(f *ledger.Fact, s *progressState, row *streak) time.Duration {
-	slack, lease := p.Header.Drift+p.Header.Epsilon, max(p.Header.TTL, p.Longest)
+	slack := p.Header.Drift + p.Header.Epsilon
 	t := ledger.Later(s.back, slack)
-	if !row.passed {
-		return t
-	}
-	if g := f.Key.Last; g != nil && g.ReleaseOK == ledger.Never {
-		t = max(t, ledger.Later(g.OK, ledger.Later(slack, lease)))
-	}
-	for m, at := range s.gaveUp {
-		if m != int(f.Op.Mode) && at > 0 {
-			t = max(t, ledger.Later(at, ledger.Later(slack, lease)))
-		}
+	if row.passed {
+		t = max(t, ledger.Later(s.gaveUp[other(f.Op.Mode)], ledger.Later(slack, max(p.Header.TTL, p.Longest))))
 	}
 	return t
 }

@@ -25,7 +25,7 @@ type Samples struct {
 	reused int // texts that came back after they had gone: they do not tell leases apart
 	keys   map[*ledger.Key]*sampledKey
 
-	inError *lasting // L8, of releases that ended in an error
+	inError []int // releases that ended in an error and gave nothing back, up to those that are L8
 }
 
 // A sampledKey is a key of which there are samples.
