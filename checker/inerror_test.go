@@ -13,6 +13,7 @@ type inError struct {
 	err         string // "" is none that is told of
 	mode        string
 	first, last int    // when it is seen first, and last, after it was asked for
+	again       bool   // it is seen once more behind that
 	beside      string // what else happens 3 ms after it was asked for, in which %[1]d is that instant and %[2]d the next
 }
 
@@ -48,6 +49,9 @@ func (c inError) history() string {
 			look(c.first)
 		}
 		look(c.last)
+		if c.again {
+			look(c.last + 5)
+		}
 		add(110, "witness ok key k node n1 value sample note lock:k began %dms pttl -2", at+110)
 	}
 	return all
@@ -76,6 +80,7 @@ func TestReleasesInError(t *testing.T) {
 		{name: "three", header: "ttl 100ms", want: Fail, violations: []string{found}, history: base.history()},
 		{name: "five are one finding", header: "ttl 100ms", want: Fail, violations: []string{found}, history: with(func(c *inError) { c.n = 5 })},
 		{name: "two", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.n = 2 })},
+		{name: "two, each of which is seen twice", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.n, c.again = 2, true })},
 		{name: "first seen when it was to be given back", header: "ttl 100ms", want: Fail, violations: []string{"L8 [3 10 17 20]"}, history: with(func(c *inError) { c.first = 5 })},
 		{name: "first seen after that", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.first = 6 })},
 		{name: "that took effect within the time of a release", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.last = 56 })},

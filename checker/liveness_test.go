@@ -402,6 +402,10 @@ func orphanCases() []boundCase {
 			history: before + pairs(3),
 		}},
 		{bounds: map[string]int64{"retry_ns": 5 * ms, "livelock_rounds": 3}, verdictCase: verdictCase{
+			name: "against each other, once while a lease may still be there and twice after it", header: "ttl 10ms nodes 5 quorum 3", want: Pass,
+			history: before + strings.NewReplacer("18ms", "15ms", "19ms", "16ms").Replace(pairs(1)) + strings.NewReplacer("18ms", "22ms", "19ms", "23ms").Replace(pairs(1)) + strings.NewReplacer("18ms", "24ms", "19ms", "25ms").Replace(pairs(1)),
+		}},
+		{bounds: map[string]int64{"retry_ns": 5 * ms, "livelock_rounds": 3}, verdictCase: verdictCase{
 			name: "against each other, twice before a grant and twice after it", header: "ttl 10ms nodes 5 quorum 3", want: Pass,
 			history: before + pairs(2) + `
 				 30ms b invoke acquire k

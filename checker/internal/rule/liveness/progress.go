@@ -30,8 +30,6 @@ const (
 	livelockTurns = 10 // lost rounds that make a livelock, unless the header says otherwise
 )
 
-const modes = int(history.Shared) + 1
-
 // A streak is of attempts in one mode that were refused in a row, each alone or deciding alone.
 type streak struct {
 	orphan []int           // the first of them
@@ -46,9 +44,9 @@ type progressState struct {
 	begun  time.Duration
 	shared bool // one of them asks for other keys too
 
-	refused [modes]streak
-	gaveUp  [modes]time.Duration // the last attempt's end that waited inside the lock, in vain
-	back    time.Duration        // the last answer to a release
+	refused [2]streak        // by mode
+	gaveUp  [2]time.Duration // the last attempt's end that waited inside the lock, in vain
+	back    time.Duration    // the last answer to a release
 
 	turns int   // rounds in a row that nobody won
 	turn  []int // their last refusals
@@ -101,7 +99,7 @@ func (p *Progress) Observe(f *ledger.Fact) {
 			s.since, s.sinceIx = f.Op.OK, f.Op.OKIdx
 		}
 	default:
-		s.refused, s.turns = [modes]streak{}, 0
+		s.refused, s.turns = [2]streak{}, 0
 		p.attemptEnded(f, s)
 		if f.Kind == ledger.Unknown { // one that has waited in vain for too long itself is no excuse
 			s.unknown = max(s.unknown, ledger.Later(f.Op.OK, max(p.Header.TTL, p.Longest)))
@@ -177,7 +175,7 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	}
 	free := p.free(f.Key)
 	if s.failed < s.tries || s.begun < free {
-		s.refused, s.turns, s.turn = [modes]streak{}, 0, nil
+		s.refused, s.turns, s.turn = [2]streak{}, 0, nil
 		return
 	}
 	if row := &s.refused[f.Op.Mode]; s.tries == 1 || p.Header.Quorum <= 1 {
