@@ -196,6 +196,12 @@ func TestTexts(t *testing.T) {
 		{name: "releases in error", header: "ttl 100ms", id: "L8", want: `3 releases ended in an error, though nothing was in the way, and gave nothing back: the last of them, by b of k at 0.505000 s, with "NOSCRIPT". ` +
 			`Node n1 still stored "x2" at 0.570000 s, for longer than the 50ms that a release may take. Remedy: have the release get over such an answer`,
 			history: inError{n: 3, err: "NOSCRIPT", first: 2, last: 70}.history()},
+		{name: "everybody is refused", header: "ttl 20ms nodes 3 quorum 2", bounds: map[string]int64{"wake_ns": 60e6}, id: "L2", want: "for longer than 60ms. Something other than a lease keeps everybody out.",
+			history: looksAtAll(0) + refused(10, 90)},
+		{name: "everybody is told an error", header: "ttl 20ms nodes 3 quorum 2", bounds: map[string]int64{"wake_ns": 60e6}, id: "L2", want: `for longer than 60ms. 13 of 14 attempts ended in an error, the last of them "NOSCRIPT". Remedy: let the lock`,
+			history: looksAtAll(0) + failing(10, 130) + "\n133ms c invoke acquire k\n134ms c fail acquire k err held" + looksAtAll(135)},
+		{name: "everybody is told nothing", header: "ttl 20ms nodes 3 quorum 2", bounds: map[string]int64{"wake_ns": 60e6}, id: "L2", want: `for longer than 60ms. 13 of 13 attempts ended in an error. Remedy: let the lock`,
+			history: looksAtAll(0) + strings.ReplaceAll(failing(10, 130), " err NOSCRIPT", "")},
 		{name: "starved", header: "ttl 10ms", bounds: map[string]int64{"wait_ns": 20e6}, id: "L3", want: "Others were served meanwhile, the last of them a, at 0.006000 s.",
 			history: fmt.Sprintf(waiting, "ok")},
 		{name: "starved by nobody", header: "ttl 10ms", bounds: map[string]int64{"wait_ns": 20e6}, id: "L3", want: "Nobody else was granted it meanwhile.",

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"locktorture/checker/internal/ledger"
 )
 
 func TestSampledLeftovers(t *testing.T) { runBounds(t, sampledLeftovers()) }
@@ -1122,8 +1124,17 @@ func failing(from, to int) string {
 	return b.String()
 }
 
+// looksAtAll are looks at three nodes, none of which stores the key.
+func looksAtAll(at int) (looks string) {
+	for n := range 3 {
+		looks += fmt.Sprintf("\n%dms witness ok key k node n%d value sample note lock:k began %dms pttl -2", at, n+1, at)
+	}
+	return looks
+}
+
 func barredKeys() []boundCase {
 	wake := map[string]int64{"wake_ns": 60 * ms}
+	const many = ledger.MostFaults + 1
 	const header = "ttl 20ms nodes 3 quorum 2"
 	const before = `
 		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
@@ -1204,6 +1215,14 @@ func barredKeys() []boundCase {
 		{bounds: wake, verdictCase: verdictCase{
 			name: "a fault of theirs in the midst of it", header: header, want: Pass,
 			history: before + refused(10, 40) + fault(44, 45, `pause-client target {"clients":["c"]}`) + refused(50, 100),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "long behind more faults than are looked through", header: header, want: Fail, violations: []string{fmt.Sprintf("L2 [%d %d]", 7+4*many, 43+4*many)},
+			history: before + strings.Repeat(fault(5, 5, `latency target {"nodes":["n1"]}`), many) + refused(60, 140),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "soon behind more faults than are looked through", header: header, want: Pass,
+			history: before + strings.Repeat(fault(30, 30, `latency target {"nodes":["n1"]}`), many) + refused(60, 140),
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "a fault of somebody else's", header: header, want: Fail, violations: []string{"L2 [7 47]"},

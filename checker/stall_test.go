@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locktorture/checker/internal/ledger"
+	"locktorture/workload/history"
 )
 
 // TestStalls judges what was stamped across the harness's own stalls: each case
@@ -208,11 +209,11 @@ func TestStallsWithin(t *testing.T) {
 // of. What is told of in both ways may be two standstills.
 func TestStallsOfPartOfAnInterval(t *testing.T) {
 	s := ledger.Stalls{
-		All:  []ledger.Interval{{From: 42, To: 45}, {From: 200, To: 220}},
+		All:  []ledger.Interval{{From: 42, To: 45}, {From: 200, To: 219}},
 		Some: []ledger.Stopped{{Interval: ledger.Interval{From: 10, To: 60}, For: 5}, {Interval: ledger.Interval{From: 50, To: 110}, For: 20}, {Interval: ledger.Interval{From: 190, To: 240}, For: 20}},
 	}
 	for _, test := range []struct{ from, to, want time.Duration }{
-		{0, 40, 5}, {0, 10, 0}, {0, 12, 2}, {57, 60, 3}, {0, 50, 8}, {0, 110, 28}, {109, 120, 1}, {110, 190, 0}, {0, 300, 68}, {215, 240, 25}, {43, 47, 4}, {20, 10, 0},
+		{0, 40, 5}, {0, 10, 0}, {0, 12, 2}, {57, 60, 3}, {0, 50, 8}, {0, 110, 28}, {109, 120, 1}, {110, 190, 0}, {0, 300, 67}, {215, 240, 24}, {43, 47, 4}, {20, 10, 0},
 	} {
 		if got := s.Within(test.from, test.to); got != test.want {
 			t.Errorf("[%d, %d]: %d, want %d", test.from, test.to, got, test.want)
@@ -220,5 +221,38 @@ func TestStallsOfPartOfAnInterval(t *testing.T) {
 	}
 	if got := s.Longest(); got != 20 {
 		t.Errorf("longest %d, want 20", got)
+	}
+	s.All = append(s.All, ledger.Interval{From: 300, To: 321})
+	if got := s.Longest(); got != 21 {
+		t.Errorf("longest %d, want 21", got)
+	}
+}
+
+// TestManyStallsOfPartOfAnInterval: of more than are kept, neighbours become one, which lasts
+// from where the first began to where the last ended, and for as long as both together.
+func TestManyStallsOfPartOfAnInterval(t *testing.T) {
+	var s ledger.Stalls
+	stall := func(from, to, lag int) {
+		s.Observe(&history.Event{Kind: history.OK, Op: history.Stall, Time: time.Duration(to), Began: time.Duration(from), Ended: time.Duration(to), Lag: time.Duration(lag), Has: history.HasLag})
+	}
+	for k := range ledger.MaxStalls / 2 {
+		stall(100*k+10, 100*k+60, 5)
+		stall(100*k, 100*k+40, 7)
+	}
+	if len(s.Some) != ledger.MaxStalls {
+		t.Fatalf("%d are kept, want %d", len(s.Some), ledger.MaxStalls)
+	}
+	const end = 50 * ledger.MaxStalls
+	stall(end, end+50, 3)
+	if n := len(s.Some); n != ledger.MaxStalls/2+1 {
+		t.Fatalf("%d are kept, want %d", n, ledger.MaxStalls/2+1)
+	}
+	for i, want := range map[int]ledger.Stopped{
+		0: {Interval: ledger.Interval{From: 0, To: 60}, For: 12}, 1: {Interval: ledger.Interval{From: 100, To: 160}, For: 12},
+		ledger.MaxStalls/2 - 1: {Interval: ledger.Interval{From: end - 100, To: end - 40}, For: 12}, ledger.MaxStalls / 2: {Interval: ledger.Interval{From: end, To: end + 50}, For: 3},
+	} {
+		if s.Some[i] != want {
+			t.Errorf("number %d is %+v, want %+v", i, s.Some[i], want)
+		}
 	}
 }

@@ -80,11 +80,9 @@ func (s *Stalls) merge() {
 func (s *Stalls) Within(from, to time.Duration) (sum time.Duration) {
 	sum = s.throughout(from, to)
 	for _, x := range s.Some {
-		if from, to := max(from, x.From), min(to, x.To); from < to {
-			sum += min(x.For, to-from)
-		}
+		sum += min(x.For, max(0, min(to, x.To)-max(from, x.From)))
 	}
-	return min(sum, max(0, to-from))
+	return max(0, min(sum, to-from))
 }
 
 // throughout is how much of [from, to] lies in intervals in which the harness was stopped all
