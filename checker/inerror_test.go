@@ -13,6 +13,7 @@ type inError struct {
 	err         string // "" is none that is told of
 	mode        string
 	first, last int    // when it is seen first, and last, after it was asked for
+	next        bool   // somebody else is granted the key just behind the release
 	again       bool   // it is seen once more behind that
 	beside      string // what else happens 3 ms after it was asked for, in which %[1]d is that instant and %[2]d the next
 }
@@ -48,7 +49,15 @@ func (c inError) history() string {
 		if c.first > 5 {
 			look(c.first)
 		}
+		if c.next {
+			add(8, "d%d invoke acquire k owner d", i)
+			add(9, "d%d ok acquire k owner d until %dms", i, at+100)
+		}
 		look(c.last)
+		if c.next {
+			add(75, "d%d invoke release k owner d", i)
+			add(76, "d%d ok release k owner d", i)
+		}
 		if c.again {
 			look(c.last + 5)
 		}
@@ -90,6 +99,8 @@ func TestReleasesInError(t *testing.T) {
 		{name: "of which nothing is told", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.err = "" })},
 		{name: "of a link", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.err = "read tcp: connection reset by peer" })},
 		{name: "of a caller who went away", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.err = "context canceled" })},
+		{name: "of a link, told by another language", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.err = "socket hang up" })},
+		{name: "and the key was granted anew at once", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.next = true })},
 		{name: "in the midst of a fault", header: "ttl 100ms", want: Pass, history: strings.Replace(base.history(), sampled, slowed, 1) + healed},
 		{name: "just behind a fault of the node", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.beside = fault("latency", n1) })},
 		{name: "just behind a fault of its owner", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.beside = fault("pause-client", `{"clients":["b"]}`) })},

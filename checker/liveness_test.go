@@ -40,6 +40,19 @@ func runBounds(t *testing.T, cases []boundCase) {
 
 const ms = int64(1e6)
 
+// alone are attempts of b from then on, two milliseconds apart, that are refused; shared is one to
+// read that is granted, and given back two milliseconds later.
+func alone(from, n int) (tries string) {
+	for i := range n {
+		tries += fmt.Sprintf("\n%dms b invoke acquire k\n%dms b fail acquire k err held", from+2*i, from+2*i+1)
+	}
+	return tries
+}
+
+func shared(at int) string {
+	return fmt.Sprintf("\n%dms b invoke acquire k mode r\n%dms b ok acquire k mode r until %dms\n%[2]dms b invoke release k\n%[4]dms b ok release k", at, at+1, at+10, at+2)
+}
+
 // pairs are rounds from 18 ms on that b and c lose, both.
 func pairs(n int) (rounds string) {
 	for i := range n {
@@ -330,12 +343,12 @@ func orphanCases() []boundCase {
 				 20ms b ok release k
 				 20ms c invoke acquire k note wait
 				 22ms c fail acquire k err held
-				 32ms b invoke acquire k mode r
-				 33ms b fail acquire k mode r err held
-				 34ms b invoke acquire k mode r
-				 35ms b fail acquire k mode r err held
-				 36ms b invoke acquire k mode r
-				 37ms b fail acquire k mode r err held`,
+				 33ms b invoke acquire k mode r
+				 34ms b fail acquire k mode r err held
+				 35ms b invoke acquire k mode r
+				 36ms b fail acquire k mode r err held
+				 37ms b invoke acquire k mode r
+				 38ms b fail acquire k mode r err held`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "to read, behind a writer who has given up, where leases last longer", header: "ttl 10ms", want: Pass,
@@ -434,6 +447,18 @@ func orphanCases() []boundCase {
 				 62ms c invoke acquire k
 				 63ms b fail acquire k err held
 				 63ms c fail acquire k err held`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "by a node that is not there", header: "ttl 10ms", want: Pass,
+			history: before + strings.ReplaceAll(alone(18, 3), "err held", `err "dial tcp: connect: connection refused"`),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "for as long as nobody can have stood still, though readers come and go", header: "ttl 10ms", want: Fail, violations: []string{"L1 [8 10 12]"},
+			history: before + shared(18) + alone(22, 3) + shared(30) + alone(34, 3) + shared(42) + alone(46, 3) + "\n60ms nemesis ok stall began 5ms ended 12ms",
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "for less than the harness stood still", header: "ttl 10ms", want: Pass, suspicious: []string{"L1 [8 10 12]"},
+			history: before + shared(18) + alone(22, 3) + shared(30) + "\n60ms nemesis ok stall began 5ms ended 12ms",
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "not in the final phase", header: "ttl 10ms", want: Pass,

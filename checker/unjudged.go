@@ -41,7 +41,7 @@ func (j *Judge) tokens() bool {
 // violation.
 func (j *Judge) unsaid(r *Report) {
 	if j.env.Header.Fenced && j.env.Happened[ledger.Granted] && !j.tokens() {
-		r.Notes = append(r.Notes, "The store compares tokens, and no grant bore one: no stale write could be rejected. A lock without tokens is judged as such with --fenced=false.")
+		r.Notes = append(r.Notes, "The store compares tokens, and no grant bore one: no stale write could be rejected. A lock without tokens is judged as such in a run with --fenced=false.")
 	}
 	if r.Verdict == Fail {
 		return

@@ -57,6 +57,9 @@ func (w *worker) obtain(ctx context.Context, a arrival) *section {
 			return s
 		}
 		pause := w.cfg.Backoff.draw(w.rng, try)
+		if w.alone.isOn() {
+			pause = max(pause, w.cfg.TTL/aloneShare) // what was given back just before is gone by then
+		}
 		if time.Now().Add(pause).After(until) || !w.sleep(ctx, pause) {
 			return nil
 		}

@@ -27,6 +27,9 @@ type leftKey struct {
 // aloneTries are the tries that a client has at one of its keys before it turns to the next.
 const aloneTries = 5
 
+// aloneShare is the part of a TTL that passes there between two tries, at least.
+const aloneShare = 16
+
 // isOn reports whether it has begun.
 func (a *alone) isOn() bool { return a != nil && isClosed(a.begun) }
 
@@ -57,16 +60,16 @@ func (p *phase) mine(actor, actors int) (keys []int) {
 	for key := actor; key < p.cfg.Keys; key += actors {
 		keys = append(keys, key)
 		if p.alone != nil {
-			p.alone.leave(p.cfg.Key(key), p.modesOf(key))
+			p.alone.leave(p.cfg.Key(key), p.modesOf())
 		}
 	}
 	return keys
 }
 
-// modesOf lists the modes in which a key is asked for, readers first: what they leave behind lives
+// modesOf lists the modes in which keys are asked for, readers first: what they leave behind lives
 // on only while some read.
-func (p *phase) modesOf(key int) []history.Mode {
-	if p.cfg.Mode == ModeRW || p.can.shared && p.role(key) == library {
+func (p *phase) modesOf() []history.Mode {
+	if p.cfg.Mode == ModeRW || p.can.shared {
 		return []history.Mode{history.Shared, history.Exclusive}
 	}
 	return []history.Mode{history.Exclusive}
@@ -76,7 +79,7 @@ func (p *phase) modesOf(key int) []history.Mode {
 func (w *worker) nextOfMine() arrival {
 	key := w.mine[0]
 	w.mine = append(w.mine[1:], key)
-	modes := w.modesOf(key)
+	modes := w.modesOf()
 	m := modes[w.asked[key]%len(modes)]
 	w.asked[key]++
 	if w.cfg.Mode == ModeMixed {

@@ -204,7 +204,7 @@ func (c crossing) candidate(x *ledger.Grant) *rule.Candidate {
 	h.Stamp = rule.Shared(x, x, max(x.OK, g.OK), c.env.Apart(g, x))
 	h.Text = func() string {
 		return fmt.Sprintf("%s was granted %s%s at %s. Since then %s held it, from %s%s, for %s; and yet at %s %s %s as if nothing had happened. "+
-			"The lock took the key for its own without comparing who owns it.",
+			"The lock took the key for its own without comparing who owns it, or says yes whatever it finds.",
 			g.Owner(), g.Holder.Key.Name, words.Token(g.Fence), words.At(g.OK), x.Owner(), words.At(x.OK), words.Token(x.Fence), words.Span(h.Length()), words.At(c.inv.T), g.Owner(), c.how)
 	}
 	return h

@@ -65,6 +65,7 @@ func (k *sampledKey) closeAuthor(a author, at moment) {
 func (s *Samples) grants(k *sampledKey, f *ledger.Fact) {
 	h := f.Op.Holder
 	a := k.answers(f)
+	k.inError = nil // it was given back after all
 	k.newest = max(k.newest, a.number)
 	s.ignores(k, a, f)
 	if was, holds := k.leases[h]; holds && f.Kind == ledger.Reentered {

@@ -27,6 +27,7 @@ type Progress struct {
 const (
 	orphanTries   = 3  // failing attempts that make an orphan
 	idleLeases    = 3  // leases' length without a grant that make no progress
+	releaseShare  = 10 // part of a TTL that a release may take behind its answer to have its effect
 	livelockTurns = 10 // lost rounds that make a livelock, unless the header says otherwise
 )
 
@@ -167,8 +168,8 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	if f.Op.Waits {
 		s.gaveUp[f.Op.Mode] = f.Op.OK
 	}
-	if f.Key.Open.Head != nil {
-		return // the round goes on
+	if f.Key.Open.Head != nil || ledger.NeverSent(f.Event.Err) {
+		return // the round goes on, or a node was not there
 	}
 	if s.shared || s.several > 0 && s.begun <= ledger.Later(s.several, p.Header.Drift+p.Header.Epsilon) {
 		return // it shows nothing: somebody may have had the key while he tried to take another one too, or not undone it yet
@@ -201,7 +202,7 @@ func (p *Progress) extend(row *streak, f *ledger.Fact, begun, free time.Duration
 		}
 	}
 	if row.proof != nil { // the longer the key stays, the longer a harness must have stood still to have kept it
-		row.proof.Margin, row.proof.To = p.Beyond(begun-free), f.Op.OK
+		row.proof.Margin, row.proof.To = p.Beyond(begun-row.proof.Moot), f.Op.OK
 	}
 }
 
@@ -219,7 +220,7 @@ func other(m history.Mode) history.Mode { return history.Shared - m }
 // passed is from when on no lease that was given back can keep f out, nor, where the other mode
 // was granted meanwhile, the place in line of whoever has given up in that mode.
 func (p *Progress) passed(f *ledger.Fact, s *progressState, row *streak) time.Duration {
-	slack := p.Header.Drift + p.Header.Epsilon
+	slack := p.Header.Drift + p.Header.Epsilon + p.Header.TTL/releaseShare // … which a release may take to have its effect
 	t := ledger.Later(s.back, slack)
 	if row.passed {
 		t = max(t, ledger.Later(s.gaveUp[other(f.Op.Mode)], ledger.Later(slack, max(p.Header.TTL, p.Longest))))

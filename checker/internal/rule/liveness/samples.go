@@ -262,7 +262,7 @@ func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *hi
 
 // grow extends a finding to now.
 func (o *lasting) grow(now moment, margin time.Duration) {
-	o.now, o.To, o.Margin = now, now.t, margin
+	o.now, o.To, o.Margin = now, now.t, max(o.Margin, margin)
 }
 
 func (s *Samples) left(key *ledger.Key, v *sampledView, from time.Duration, now moment) *lasting {

@@ -392,10 +392,10 @@ func backTooSoon(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 // begin anew with that.
 func backAgain(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	restarts := ofNodes(s.of(coverage.NodeRestarted))
-	if len(restarts) == 0 {
+	if len(restarts) == 0 || s.Elected {
 		return false
 	}
-	r.TTL = pick(rng, s.within(r.Duration/3))
+	r.TTL = slices.Max(s.within(r.Duration / 3)) // longer than a server takes to come back
 	s.crowd(r, rng, []int{3, 4, 6}, 0.6, 0.9)
 	l := &r.Load
 	l.Keys, l.Think = min(s.Keys, pick(rng, []int{1, 2})), workload.Fixed(5*time.Millisecond)
