@@ -156,3 +156,181 @@ func sampledTakeoverCases() []verdictCase {
 		},
 	}
 }
+
+func TestSampledTakeoverRivals(t *testing.T) { runCases(t, sampledTakeoverRivalCases()) }
+
+// sampledTakeoverRivalCases: whoever asked for the key before the nodes were looked at, and was
+// granted it or may have been, may have set what they stored.
+func sampledTakeoverRivalCases() []verdictCase {
+	const header = "ttl 100ms nodes 3 quorum 2"
+	const holds = `
+		 0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
+		 1ms a invoke acquire k
+		 2ms a ok acquire k until 90ms`
+	const takes = `
+		40ms b invoke acquire k
+		41ms b ok acquire k until 130ms`
+	seen := on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder x pttl 88")
+	return []verdictCase{
+		{
+			name: "one of unknown outcome asked when it was seen", header: header, want: Fail, violations: []string{"S1 [2 8]"},
+			history: holds + seen + `
+				11ms c invoke acquire k
+				12ms c info acquire k err timeout` + takes,
+		},
+		{
+			name: "another of unknown outcome asked later", header: header, want: Fail, violations: []string{"S1 [2 10]"},
+			history: holds + `
+				 5ms c invoke acquire k` + seen + `
+				12ms c info acquire k err timeout
+				13ms d invoke acquire k
+				14ms d info acquire k err timeout` + takes,
+		},
+		{
+			name: "one that was granted it asked later than one of unknown outcome", header: header, want: Fail, violations: []string{"S1 [2 8]", "S1 [2 12]"},
+			history: holds + `
+				 5ms c invoke acquire k` + seen + `
+				12ms c info acquire k err timeout
+				13ms d invoke acquire k
+				14ms d ok acquire k until 95ms
+				15ms d invoke release k
+				16ms d ok release k` + takes,
+		},
+		{
+			name: "one is told only behind the takeover that it had it", header: header, want: Fail, violations: []string{"S1 [2 7]", "S1 [2 8]", "S1 [7 8]"},
+			history: holds + `
+				 5ms c invoke acquire k` + seen + takes + `
+				50ms c ok acquire k until 95ms`,
+		},
+		{
+			name: "one waits that asked when it was seen", header: header, want: Fail, violations: []string{"S1 [2 7]"},
+			history: holds + seen + `
+				11ms c invoke acquire k` + takes + `
+				50ms c info acquire k err timeout`,
+		},
+		{
+			name: "one waits that asked after it was seen", header: header, want: Fail, violations: []string{"S1 [2 7]", "S10 [2 4 7]"},
+			history: holds + seen + `
+				12ms c invoke acquire k` + takes + `
+				50ms c info acquire k err timeout`,
+		},
+		{
+			name: "its own holder waits for an extension", header: header, want: Fail, violations: []string{"S1 [2 7]", "S10 [2 5 7]"},
+			history: holds + `
+				 5ms a invoke extend k` + seen + takes + `
+				50ms a info extend k err timeout`,
+		},
+		{
+			name: "its own holder's extension is of unknown outcome", header: header, want: Fail, violations: []string{"S1 [2 8]", "S10 [2 6 8]"},
+			history: holds + `
+				 5ms a invoke extend k
+				 6ms a info extend k err timeout` + seen + takes,
+		},
+		{
+			name: "a reader was granted it meanwhile", header: header, want: Fail, violations: []string{"S1 [2 6]", "S1 [2 10]"},
+			history: holds + `
+				 5ms c invoke acquire k mode r` + seen + `
+				12ms c ok acquire k mode r until 95ms
+				13ms c invoke release k mode r
+				14ms c ok release k mode r` + takes,
+		},
+	}
+}
+
+func TestSampledTakeoverBefore(t *testing.T) { runCases(t, sampledTakeoverBeforeCases()) }
+
+// sampledTakeoverBeforeCases: as long as nodes may store what somebody left who had the key
+// before, or may have had it, nobody can tell that they store its holder's.
+func sampledTakeoverBeforeCases() []verdictCase {
+	const header = "ttl 100ms nodes 3 quorum 2"
+	const looked = `
+		 0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2`
+	const before = looked + `
+		 0ms c invoke acquire k
+		 0ms c ok acquire k until 80ms`
+	const holds = `
+		 1ms a invoke acquire k
+		 2ms a ok acquire k until 90ms`
+	seen := on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder x pttl 88")
+	const takes = `
+		40ms b invoke acquire k
+		41ms b ok acquire k until 130ms`
+	later := on("110ms", "n1", "holder x pttl 90") + on("111ms", "n2", "holder x pttl 88") + `
+		140ms b invoke acquire k
+		141ms b ok acquire k until 230ms`
+	return []verdictCase{
+		{
+			name: "it was given back", header: header, want: Fail, violations: []string{"S1 [6 10]", "S10 [6 8 10]"},
+			history: before + `
+				 1ms c invoke release k
+				 1ms c ok release k` + holds + seen + takes,
+		},
+		{
+			name: "it was being given back all the time", header: header, want: Fail, violations: []string{"S1 [5 9]"},
+			history: before + `
+				 1ms c invoke release k` + holds + seen + takes + `
+				42ms c ok release k`,
+		},
+		{
+			name: "nobody knows whether it was given back", header: header, want: Fail, violations: []string{"S1 [6 10]"},
+			history: before + `
+				 1ms c invoke release k
+				 1ms c info release k err timeout` + holds + seen + takes,
+		},
+		{
+			name: "its holder was told of the loss", header: header, want: Fail, violations: []string{"S1 [5 9]"},
+			history: before + `
+				 1ms c ok lost k` + holds + seen + takes,
+		},
+		{
+			name: "it was given back later, and the grant is told later still", header: header, want: Fail, violations: []string{"S1 [2 8]", "S6 [2 6 8]", "S1 [8 10]"},
+			history: before + `
+				 1ms a invoke acquire k` + on("3ms", "n1", "holder x pttl 90") + on("4ms", "n2", "holder x pttl 88") + `
+				 5ms c invoke release k
+				 6ms c ok release k
+				 7ms a ok acquire k began 1ms ended 2ms until 90ms` + takes,
+		},
+		{
+			name: "it has run out, but not for the servers", header: header, want: Fail, violations: []string{"S1 [4 8]"}, suspicious: []string{"S1 [2 4]"},
+			history: before + `
+				98ms a invoke acquire k
+				99ms a ok acquire k until 190ms` + later,
+		},
+		{
+			name: "it has run out for the servers, too", header: header, want: Fail, violations: []string{"S1 [4 8]", "S10 [4 6 8]"},
+			history: before + `
+				 98ms a invoke acquire k
+				100ms a ok acquire k until 190ms` + later,
+		},
+		{
+			name: "an attempt of unknown outcome may be stored still", header: header, want: Fail, violations: []string{"S1 [4 8]"},
+			history: looked + `
+				 0ms c invoke acquire k
+				 1ms c info acquire k err timeout
+				98ms a invoke acquire k
+				100ms a ok acquire k until 190ms` + later,
+		},
+		{
+			name: "an attempt of unknown outcome is over by itself", header: header, want: Fail, violations: []string{"S1 [4 8]", "S10 [4 6 8]"},
+			history: looked + `
+				 0ms c invoke acquire k
+				 1ms c info acquire k err timeout
+				98ms a invoke acquire k
+				101ms a ok acquire k until 190ms` + later,
+		},
+		{
+			name: "only a reader had it", header: header, want: Fail, violations: []string{"S1 [2 6]", "S10 [2 4 6]"},
+			history: looked + `
+				 1ms a invoke acquire k mode r
+				 2ms a ok acquire k mode r until 90ms` + seen + takes,
+		},
+		{
+			name: "two readers had it", header: header, want: Fail, violations: []string{"S1 [2 8]", "S1 [4 8]"},
+			history: looked + `
+				 0ms c invoke acquire k mode r
+				 0ms c ok acquire k mode r until 80ms
+				 1ms a invoke acquire k mode r
+				 2ms a ok acquire k mode r until 90ms` + seen + takes,
+		},
+	}
+}
