@@ -157,6 +157,45 @@ func sampledTakeoverCases() []verdictCase {
 	}
 }
 
+func TestSampledTakeoverEdges(t *testing.T) { runCases(t, sampledTakeoverEdgeCases()) }
+
+// sampledTakeoverEdgeCases: a sample shows a lease when it began after the grant and ended before
+// the end of the hold, and what it showed lasted beyond the next grant.
+func sampledTakeoverEdgeCases() []verdictCase {
+	const header = "ttl 100ms nodes 3 quorum 2"
+	const holds = `
+		 0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
+		 1ms a invoke acquire k
+		 2ms a ok acquire k until 90ms`
+	const takes = `
+		40ms b invoke acquire k
+		41ms b ok acquire k until 130ms`
+	const lost = `
+		20ms a ok lost k`
+	return []verdictCase{
+		{
+			name: "seen at the very grant", header: header, want: Fail, violations: []string{"S1 [2 6]"},
+			history: holds + on("2ms", "n1", "holder x pttl 90") + on("2ms", "n2", "holder x pttl 90") + takes,
+		},
+		{
+			name: "by its clock it was over at the very takeover", header: header, want: Fail, violations: []string{"S1 [2 6]"},
+			history: holds + on("10ms", "n1", "holder x pttl 32") + on("11ms", "n2", "holder x pttl 88") + takes,
+		},
+		{
+			name: "by its clock it was over just behind the takeover", header: header, want: Fail, violations: []string{"S1 [2 6]", "S10 [2 4 6]"},
+			history: holds + on("10ms", "n1", "holder x pttl 33") + on("11ms", "n2", "holder x pttl 88") + takes,
+		},
+		{
+			name: "seen when its holder was told of the loss", header: header, want: Pass,
+			history: holds + on("19ms", "n1", "holder x pttl 90") + on("20ms", "n2", "holder x pttl 88") + lost + takes,
+		},
+		{
+			name: "seen before its holder was told of the loss", header: header, want: Pass, suspicious: []string{"S10 [2 4 7]"},
+			history: holds + on("19ms", "n1", "holder x pttl 90") + on("19ms", "n2", "holder x pttl 88") + lost + takes,
+		},
+	}
+}
+
 func TestSampledTakeoverRivals(t *testing.T) { runCases(t, sampledTakeoverRivalCases()) }
 
 // sampledTakeoverRivalCases: whoever asked for the key before the nodes were looked at, and was
