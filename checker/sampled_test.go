@@ -99,6 +99,118 @@ func sampledSubQuorumCases() []verdictCase {
 	}
 }
 
+func TestSampledSubQuorumDoubts(t *testing.T) { runCases(t, sampledDoubtCases()) }
+
+// sampledDoubtCases: what is given back while a lease is held may be what the nodes lack, and a
+// finding stands whatever comes after the lease.
+func sampledDoubtCases() []verdictCase {
+	const header = "ttl 100ms nodes 3 quorum 2"
+	named := on("0ms", "n1", "pttl -2") + `
+		 0ms b invoke acquire k
+		 0ms b ok acquire k until 90ms` + on("1ms", "n1", "holder w pttl 90") + on("1ms", "n2", "holder w pttl 88") + `
+		 1ms b invoke release k
+		 1ms b ok release k` + on("1ms", "n1", "pttl -2") + on("1ms", "n2", "pttl -2")
+	const granted = `
+		 3ms a invoke acquire k
+		 4ms a ok acquire k until 90ms`
+	lacks := on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "pttl -2") + on("12ms", "n3", "pttl -2")
+	const released = `
+		40ms a invoke release k
+		41ms a ok release k`
+	const attempt = `
+		50ms c invoke acquire k
+		51ms c info acquire k err timeout`
+	found := []string{"S9 [9 10 13]"}
+	return []verdictCase{
+		{
+			name: "the lease of somebody else is left", header: header, want: Fail, violations: []string{"S1 [10 12]"},
+			history: named + `
+				 1ms c invoke acquire k
+				 2ms c ok acquire k until 90ms` + granted + lacks + released,
+		},
+		{
+			name: "a release before it was asked for is of unknown outcome", header: header, want: Pass,
+			history: named + `
+				 1ms c invoke acquire k
+				 1ms c ok acquire k until 90ms
+				 2ms c invoke release k
+				 2ms c info release k err timeout` + granted + lacks + released,
+		},
+		{
+			name: "a release is under way all the time", header: header, want: Pass,
+			history: named + `
+				 1ms c invoke acquire k
+				 1ms c ok acquire k until 90ms
+				 2ms c invoke release k` + granted + lacks + released + `
+				42ms c ok release k`,
+		},
+		{
+			name: "a lease that had run out is given back", header: header, want: Pass, suspicious: []string{"S1 [10 12]"},
+			history: named + `
+				 1ms c invoke acquire k
+				 1ms c ok acquire k until 2ms` + granted + `
+				 5ms c invoke release k
+				 6ms c fail release k err lost` + lacks + released,
+		},
+		{
+			name: "an attempt of unknown outcome may be given back", header: header, want: Pass,
+			history: named + granted + `
+				 5ms c invoke acquire k
+				 6ms c info acquire k err timeout` + lacks + released,
+		},
+		{
+			name: "a write of unknown outcome gives nothing back", header: header, want: Fail, violations: []string{"S9 [9 10 15]"},
+			history: named + granted + `
+				 5ms c invoke write k owner a value v
+				 6ms c info write k owner a value v err timeout` + lacks + released,
+		},
+		{
+			name: "an attempt came after its release", header: header, want: Fail, violations: found,
+			history: named + granted + lacks + released + attempt,
+		},
+		{
+			name: "an attempt came after its loss", header: header, want: Fail, violations: found,
+			history: named + granted + lacks + `
+				40ms a ok lost k` + attempt,
+		},
+		{
+			name: "another was granted it after it had run out", header: header, want: Fail, violations: found,
+			history: named + granted + lacks + `
+				110ms c invoke acquire k
+				111ms c ok acquire k until 190ms`,
+		},
+		{
+			name: "it was held until the end", header: header, want: Fail, violations: found,
+			history: named + granted + lacks,
+		},
+		{
+			name: "looked at at the very grant", header: header, want: Pass,
+			history: named + granted + on("4ms", "n2", "pttl -2") + on("10ms", "n1", "holder x pttl 90") + on("12ms", "n3", "pttl -2") + released,
+		},
+		{
+			name: "looked at since before the grant", header: header, want: Pass,
+			history: named + granted + on("10ms", "n1", "holder x pttl 90") + `
+				11ms witness ok key k node n2 value sample note lock:k began 3ms pttl -2` + on("12ms", "n3", "pttl -2") + released,
+		},
+		{
+			name: "looked at at its very deadline", header: header, want: Pass,
+			history: named + granted + on("10ms", "n1", "holder x pttl 90") + on("12ms", "n3", "pttl -2") + on("90ms", "n2", "pttl -2"),
+		},
+		{
+			name: "a node stores it without an expiry", header: header, want: Pass,
+			history: named + granted + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder x pttl -1") + on("12ms", "n3", "pttl -2") + released,
+		},
+		{
+			name: "the only node stores nothing", header: "ttl 100ms", want: Fail, violations: []string{"S9 [7 8 9]"},
+			history: on("0ms", "n1", "pttl -2") + `
+				 0ms b invoke acquire k
+				 0ms b ok acquire k until 90ms` + on("1ms", "n1", "holder w pttl 90") + `
+				 1ms b invoke release k
+				 1ms b ok release k` + on("1ms", "n1", "pttl -2") + granted + on("11ms", "n1", "pttl -2") + released,
+		},
+	}
+}
+
 func TestSampledTakeover(t *testing.T) { runCases(t, sampledTakeoverCases()) }
 
 func sampledTakeoverCases() []verdictCase {
@@ -184,6 +296,16 @@ func sampledTakeoverEdgeCases() []verdictCase {
 		{
 			name: "by its clock it was over just behind the takeover", header: header, want: Fail, violations: []string{"S1 [2 6]", "S10 [2 4 6]"},
 			history: holds + on("10ms", "n1", "holder x pttl 33") + on("11ms", "n2", "holder x pttl 88") + takes,
+		},
+		{
+			name: "stored without an expiry", header: header, want: Fail, violations: []string{"S1 [2 6]", "S10 [2 4 6]"},
+			history: holds + on("10ms", "n1", "holder x pttl -1") + on("11ms", "n2", "holder x pttl -1") + takes,
+		},
+		{
+			name: "seen again, at the very request for the takeover", header: header, want: Fail, violations: []string{"S1 [2 8]", "S10 [2 4 8]"},
+			history: holds + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder x pttl 88") + `
+				40ms b invoke acquire k` + on("40ms", "n1", "holder y pttl 100") + on("40ms", "n2", "holder y pttl 100") + `
+				41ms b ok acquire k until 130ms`,
 		},
 		{
 			name: "seen when its holder was told of the loss", header: header, want: Pass,
