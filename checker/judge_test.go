@@ -131,6 +131,13 @@ func TestTexts(t *testing.T) {
 			23ms b invoke acquire k
 			24ms b fail acquire k`
 	)
+	stored := on("0ms", "n3", "pttl -2") + `
+		 0ms w invoke acquire k
+		 0ms w ok acquire k until 90ms` + on("1ms", "n3", "holder w pttl 90") + on("1ms", "n2", "holder w pttl 88") + on("1ms", "n1", "holder w pttl 88") + `
+		 1ms w invoke release k
+		 1ms w ok release k
+		 1ms a invoke acquire k
+		 2ms a ok acquire k until 90ms`
 	for _, c := range []struct {
 		name, header, history string
 		bounds                map[string]int64
@@ -218,6 +225,17 @@ func TestTexts(t *testing.T) {
 			 1ms a invoke acquire k
 			 2ms link ok receipt never-forwarded of 1 node n1
 			 4ms a ok acquire k until 11ms`},
+		{name: "looked at in vain", header: "ttl 100ms nodes 5 quorum 3", id: "S9",
+			want:    "no more than 1 of 5 nodes bore one and the same name under it, by 0.013000 s; nothing was stored by n2, n3, n4. Nobody had given anything back since it was asked for, and no node had forgotten anything. A quorum is 3.",
+			history: stored + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n4", "pttl -2") + on("12ms", "n2", "pttl -2") + on("13ms", "n3", "pttl -2")},
+		{name: "looked at, and each node stored another name", header: "ttl 100ms nodes 3 quorum 2", id: "S9",
+			want:    "no more than 1 of 3 nodes bore one and the same name under it, by 0.012000 s. Nobody had given anything back",
+			history: stored + on("10ms", "n1", "holder x pttl 90") + on("11ms", "n2", "holder y pttl 90") + on("12ms", "n3", "holder z pttl 90")},
+		{name: "taken over though it was seen to be stored", header: "ttl 100ms nodes 3 quorum 2", id: "S10",
+			want: "and nobody had released it. n1, n2, n3 had been seen to store it for longer than until then, and stored it no more.",
+			history: stored + on("10ms", "n3", "holder x pttl 90") + on("11ms", "n2", "holder x pttl 90") + on("12ms", "n1", "holder x pttl 90") + `
+				40ms b invoke acquire k
+				41ms b ok acquire k until 130ms`},
 		{name: "too little availability", header: "ttl 10ms", bounds: map[string]int64{"availability_percent": 60}, id: "L6", want: "Of 2 acquires until 0.003000 s, 1 got a definite answer: 50.0 %",
 			history: `
 			 0ms a invoke acquire k

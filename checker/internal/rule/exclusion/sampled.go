@@ -33,33 +33,20 @@ type sampledKey struct {
 	named bool                                     // a quorum bore one name while somebody held it: so the lock stores its leases
 	of    *holding
 
-	authors []author // the latest of those who were granted the key, or may have been
-}
-
-// recentAuthors is how many of those who may have set what nodes store are kept.
-const recentAuthors = 32
-
-// An author is an acquire that was granted, or of unknown outcome: from the time on when it was
-// asked for nodes may store it.
-type author struct {
-	idx   int // of its invocation
-	asked time.Duration
-	alone bool // nobody else's lease was left when it was granted
-}
-
-func (k *sampledKey) addAuthor(a author) {
-	if len(k.authors) == recentAuthors {
-		k.authors = slices.Delete(k.authors, 0, 1)
-	}
-	k.authors = append(k.authors, a)
+	only  int           // the invocation of the latest grant at which nodes could store nobody else's lease
+	rival time.Duration // when the first asked of those who were granted the key since, or may have been
 }
 
 // isOnly reports whether what nodes were seen to store at that time, while x was held, can be
-// nobody's but x's: nobody else's lease was left when x was granted, and nobody who was granted
-// the key since, or may have been, had asked by then.
+// nobody's but x's: they could store nobody else's when x was granted, and nobody who was granted
+// the key since, or may have been or may yet be, had asked by then.
 func (k *sampledKey) isOnly(x *ledger.Grant, told time.Duration) bool {
-	i := slices.IndexFunc(k.authors, func(a author) bool { return a.idx == x.InvIdx })
-	return i >= 0 && k.authors[i].alone && !slices.ContainsFunc(k.authors[i+1:], func(a author) bool { return a.asked <= told })
+	for o := x.Holder.Key.Open.Head; o != nil; o = o.Next {
+		if o.Action == history.Acquire && o.Inv <= told {
+			return false
+		}
+	}
+	return k.only == x.InvIdx && told < k.rival
 }
 
 // recentLooks is how many samples of one name on one node are kept: one that was taken while a
@@ -100,7 +87,8 @@ func (s *Sampled) Observe(f *ledger.Fact) {
 		s.closeLease(f.Key, f.Grant)
 	case ledger.Unknown:
 		if f.Op.Action == history.Acquire {
-			s.keys.At(f.Key.No).addAuthor(author{idx: f.Op.InvIdx, asked: f.Op.Inv})
+			k := s.keys.At(f.Key.No)
+			k.rival = min(k.rival, f.Op.Inv)
 		}
 		if f.Op.Action != history.Write && f.Op.Action != history.Read {
 			s.givesBack(f.Key, f.Op.Grant)
@@ -174,13 +162,13 @@ func (s *Sampled) granted(f *ledger.Fact) {
 	if k.of != nil {
 		s.closeLease(f.Key, k.of.Grant)
 	}
+	k.rival = min(k.rival, f.Grant.Inv)
+	if !mayStore(f.Key, f.Grant.OK) {
+		k.only, k.rival = f.Grant.InvIdx, ledger.Never
+	}
 	if f.Grant.Mode != history.Exclusive {
 		return
 	}
-	alone := !slices.ContainsFunc(f.Key.Held, func(x *ledger.Grant) bool {
-		return x != f.Grant && (x.Releasing || x.ReleaseUnknown || x.End() > f.Grant.OK)
-	})
-	k.addAuthor(author{f.Grant.InvIdx, f.Grant.Inv, alone})
 	f.Grant.Pin()
 	k.of = &holding{Grant: f.Grant, seen: map[string]string{}}
 	for _, x := range f.Key.Held {
@@ -188,6 +176,14 @@ func (s *Sampled) granted(f *ledger.Fact) {
 			k.of.gaveBack = true
 		}
 	}
+}
+
+// mayStore reports whether nodes may store at t, when a lease begins, what an earlier lease of the
+// key left, or an attempt of unknown outcome.
+func mayStore(key *ledger.Key, t time.Duration) bool {
+	return key.LastUnknown.Until > t || slices.ContainsFunc(key.Held, func(x *ledger.Grant) bool {
+		return x.Releasing || x.ReleaseUnknown || min(x.ReleasedAt, x.ServedUntil) > t
+	})
 }
 
 // givesBack notes that a lease, or what an attempt may have stored, was released.
