@@ -392,7 +392,7 @@ func backTooSoon(s *Space, r *Round, rng *rand.Rand, _ int) bool {
 // begin anew with that.
 func backAgain(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	restarts := ofNodes(s.of(coverage.NodeRestarted))
-	if len(restarts) == 0 || s.Elected {
+	if len(restarts) == 0 {
 		return false
 	}
 	r.TTL = slices.Max(s.within(r.Duration / 3)) // longer than a server takes to come back
@@ -402,7 +402,10 @@ func backAgain(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	x := faults.Spec{At: early(r, rng), On: pick(rng, []watch.Moment{watch.AcquireReplied, watch.InSection}), For: pick(rng, soon)}
 	x.Fault, _ = inTurn(restarts, before)
 	x.Times, x.Every = 5, r.TTL*7/10
-	if s.Nodes >= 3 {
+	switch {
+	case s.Elected:
+		x.Node = faults.RoleMaster
+	case s.Nodes >= 3:
 		x.Node = pick(rng, []string{faults.RoleSwing, faults.RoleMajority, faults.RoleAll})
 	}
 	r.Steps = append(r.Steps, x)
