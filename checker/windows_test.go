@@ -159,6 +159,28 @@ func unnumbered(s *script, n int) {
 	write(1)
 }
 
+// unnumberedLast is a write between two of another's section, by a store that numbers none,
+// told by its client's own stamps after n of a third one's that came behind them.
+func unnumberedLast(s *script, n int) {
+	write := func(owner int, more ...func(*history.Event)) {
+		s.do(owner, history.Write, "k", 1, append(more, func(e *history.Event) { e.Value = fmt.Sprint("v", len(s.events)) })...)
+	}
+	for owner := range 3 {
+		s.do(owner+1, history.Acquire, "k", 1)
+	}
+	write(1)
+	s.now += 10
+	between := s.now
+	s.now += 10
+	write(1)
+	for range n {
+		write(3)
+	}
+	write(2, func(e *history.Event) {
+		e.Began, e.Ended, e.Has = between, between+1, e.Has|history.HasBegan|history.HasEnded
+	})
+}
+
 // arrivals is a write within another's section, and n behind it that only arrived there:
 // their clients had made them before, as they say.
 func arrivals(s *script, n int) {
@@ -227,6 +249,7 @@ func TestWindows(t *testing.T) {
 		{"the first of a section told last", firstLast, "S3", "1 writes were told after more than 8 later ones", []int{2, 3, 7, 8}, []int{9, 10, 40}},
 		{"the second of a section told last", lastLast, "S3", "1 writes were told after more than 8 later ones", []int{0, 1, 6, 7}, []int{8, 9, 10, 40}},
 		{"writes without a number within a section", unnumbered, "S3", "", []int{1, 2, 30, 31, 32, 33, 100}, nil},
+		{"a write without a number within a section told last", unnumberedLast, "S3", "1 writes were told after more than 8 later ones", []int{0, 1, 8, 30}, []int{32, 33, 40}},
 		{"writes that only arrived in a section, behind one issued there", arrivals, "S3", "", []int{0, 1, 6}, []int{7, 8, 9, 40}},
 		{"a write that the log lacks", unlogged, "R1", "(R1, R2)", []int{1, 2, 100}, nil},
 	} {

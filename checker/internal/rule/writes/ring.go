@@ -29,15 +29,14 @@ type ring struct {
 
 // A past is what is remembered of the forgotten writes of one section, on end.
 type past struct {
-	holder        *ledger.Holder
-	section       int
+	author
 	last          uint64        // the number of its last write
 	first, latest time.Duration // when they were issued, by their client's own stamps
 }
 
 func (r *ring) add(t *touch) {
 	place := &r.touches[r.next%ringTouches]
-	if place.Seq != 0 {
+	if r.next >= ringTouches {
 		r.forget(place)
 	}
 	*place = *t
@@ -50,7 +49,7 @@ func (r *ring) forget(t *touch) {
 		r.forgotten = max(r.forgotten, t.Seq)
 		return
 	}
-	if n := len(r.past); n > 0 && r.past[n-1].holder == t.holder && r.past[n-1].section == t.section {
+	if n := len(r.past); n > 0 && r.past[n-1].author == t.author {
 		p := &r.past[n-1]
 		p.last, p.first, p.latest = max(p.last, t.Seq), min(p.first, t.said), max(p.latest, t.said)
 		return
@@ -59,28 +58,27 @@ func (r *ring) forget(t *touch) {
 		r.forgotten = max(r.forgotten, r.past[0].last)
 		r.past = r.past[:copy(r.past, r.past[1:])]
 	}
-	r.past = append(r.past, past{holder: t.holder, section: t.section, last: t.Seq, first: t.said, latest: t.said})
+	r.past = append(r.past, past{author: t.author, last: t.Seq, first: t.said, latest: t.said})
 }
 
-// mayHide reports whether a forgotten write of another owner may lie behind the last write of
-// g's section and have been issued in that section, before me.
+// mayHide reports whether a forgotten write that me excludes may lie behind the last write of
+// g's section, which is me's too, and have been issued in that section, before me.
 func (r *ring) mayHide(me *touch, g *ledger.Grant) bool {
 	if r.forgotten > g.LastWrite.Seq {
 		return true
 	}
 	for i := range r.past {
 		p := &r.past[i]
-		before := g.OKIdx == me.section && p.latest < g.OK
-		if p.holder != me.holder && p.last > g.LastWrite.Seq && p.first <= me.said && !before {
+		if p.excludes(me.author) && p.last > g.LastWrite.Seq && p.first <= me.said && p.latest >= g.OK {
 			return true
 		}
 	}
 	return false
 }
 
-// excludes says whether t and x may not lie within each other's sections.
-func (t *touch) excludes(x *touch) bool {
-	return t.holder != x.holder && (t.mode == history.Exclusive || x.mode == history.Exclusive)
+// excludes says whether writes of a and x may not lie within each other's sections.
+func (a author) excludes(x author) bool {
+	return a.holder != x.holder && (a.mode == history.Exclusive || x.mode == history.Exclusive)
 }
 
 // before says whether t was answered before x was issued: by the order of one process's events,
@@ -113,12 +111,12 @@ func (s *Sections) between(f *ledger.Fact, me touch) {
 
 // first is the write of t's section before t.
 func (t *touch) first() touch {
-	return touch{Mark: t.before, holder: t.holder, section: t.section, mode: t.mode}
+	return touch{Mark: t.before, author: t.author}
 }
 
 // inside reports that other lies between first and last, which are of one section, if it does.
 func (s *Sections) inside(f *ledger.Fact, first, other, last touch) bool {
-	if first.Seq == 0 || other.Seq == 0 || first.section == 0 || first.section != last.section || !other.excludes(&first) ||
+	if first.Seq == 0 || other.Seq == 0 || first.section == 0 || first.section != last.section || !other.excludes(first.author) ||
 		other.Seq <= first.Seq || last.Seq <= other.Seq {
 		return false
 	}
@@ -135,7 +133,7 @@ func (s *Sections) byEvents(f *ledger.Fact, last timedTouch) {
 	}
 	for i := range st.timed {
 		other := &st.timed[i]
-		if !other.excludes(&last.touch) || !other.before(&last, &s.Clocks) {
+		if !other.excludes(last.author) || !other.before(&last, &s.Clocks) {
 			continue
 		}
 		if first := s.opening(st, &last, other); first != nil {
@@ -175,12 +173,12 @@ func (s *Sections) observeLate(f *ledger.Fact, st *sectionState, me *timedTouch)
 		case end.section == 0:
 		case end.section == me.section:
 			for k := range st.timed {
-				if other := &st.timed[k]; other.excludes(&me.touch) && me.before(other, &s.Clocks) && other.before(end, &s.Clocks) {
+				if other := &st.timed[k]; other.excludes(me.author) && me.before(other, &s.Clocks) && other.before(end, &s.Clocks) {
 					s.interleaved(f, me.touch, other.touch, end.touch)
 					return
 				}
 			}
-		case me.excludes(&end.touch) && me.before(end, &s.Clocks):
+		case me.excludes(end.author) && me.before(end, &s.Clocks):
 			if first := s.opening(st, end, me); first != nil {
 				s.interleaved(f, first.touch, me.touch, end.touch)
 				return

@@ -67,11 +67,16 @@ func (l *latest) late(me *touch) {
 // A touch is an accepted write.
 type touch struct {
 	ledger.Mark
+	author
+	before ledger.Mark   // the section's write before it, as far as that was told by then
+	said   time.Duration // when it was issued, by its client's own stamps; never without one
+}
+
+// An author is whoever made a write, in one section and mode.
+type author struct {
 	holder  *ledger.Holder
-	section int         // the grant that it was written under, by its event; 0 is none
-	before  ledger.Mark // the section's write before it, as far as that was told by then
+	section int // the grant that it was written under, by its event; 0 is none
 	mode    history.Mode
-	said    time.Duration // when it was issued, by its client's own stamps; never without one
 }
 
 // A timedTouch is an accepted write without a number, and its interval.
@@ -119,7 +124,7 @@ func (s *Sections) Observe(f *ledger.Fact) {
 // section.
 func (s *Sections) write(f *ledger.Fact) {
 	st, o, g := s.keys.At(f.Key.No), f.Op, f.Op.Grant
-	me := touch{Mark: ledger.Mark{Seq: f.Landing.Seq, Idx: f.Landing.Idx}, holder: o.Holder, mode: o.Mode, said: ledger.Never}
+	me := touch{Mark: ledger.Mark{Seq: f.Landing.Seq, Idx: f.Landing.Idx}, author: author{holder: o.Holder, mode: o.Mode}, said: ledger.Never}
 	if o.Has&history.HasBegan != 0 {
 		me.said = o.Inv
 	}
@@ -160,7 +165,7 @@ func (s *Sections) write(f *ledger.Fact) {
 	if g != nil {
 		other := rivals.rival(o.Holder)
 		if g.LastWrite.Seq != 0 && other.holder != nil && other.Seq > g.LastWrite.Seq &&
-			me.excludes(other) {
+			me.excludes(other.author) {
 			x := st.issuedInside(other, g, me)
 			if x.outside(me, g) && st.ring.mayHide(&me, g) {
 				s.arrived++
@@ -186,7 +191,7 @@ func (st *sectionState) issuedInside(other *touch, g *ledger.Grant, me touch) to
 	}
 	for i := range st.ring.touches {
 		x := &st.ring.touches[i]
-		if x.holder != nil && x.Seq > g.LastWrite.Seq && x.Seq < me.Seq && x.excludes(&me) && !x.outside(me, g) {
+		if x.holder != nil && x.Seq > g.LastWrite.Seq && x.Seq < me.Seq && x.excludes(me.author) && !x.outside(me, g) {
 			return *x
 		}
 	}
