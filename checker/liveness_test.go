@@ -319,6 +319,12 @@ func orphanCases() []boundCase {
 				 35ms b fail acquire k err held`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
+			name: "to write, once within a tenth of a lease behind a reader", header: "ttl 10ms", want: Pass,
+			history: before + shared(28) + `
+				 30.95ms b invoke acquire k
+				 31ms b fail acquire k err held` + alone(32, 2),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
 			name: "to read, behind a writer who has just given up", header: "ttl 10ms", want: Pass,
 			history: before + `
 				 18ms b invoke acquire k
