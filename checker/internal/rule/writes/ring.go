@@ -81,6 +81,8 @@ func (a author) excludes(x author) bool {
 	return a.holder != x.holder && (a.mode == history.Exclusive || x.mode == history.Exclusive)
 }
 
+func (t *touch) excludes(x *touch) bool { return t.author.excludes(x.author) }
+
 // before says whether t was answered before x was issued: by the order of one process's events,
 // or by the clocks.
 func (t *timedTouch) before(x *timedTouch, clock *ledger.Clocks) bool {
@@ -116,7 +118,7 @@ func (t *touch) first() touch {
 
 // inside reports that other lies between first and last, which are of one section, if it does.
 func (s *Sections) inside(f *ledger.Fact, first, other, last touch) bool {
-	if first.Seq == 0 || other.Seq == 0 || first.section == 0 || first.section != last.section || !other.excludes(first.author) ||
+	if first.Seq == 0 || other.Seq == 0 || first.section == 0 || first.section != last.section || !other.excludes(&first) ||
 		other.Seq <= first.Seq || last.Seq <= other.Seq {
 		return false
 	}
@@ -133,7 +135,7 @@ func (s *Sections) byEvents(f *ledger.Fact, last timedTouch) {
 	}
 	for i := range st.timed {
 		other := &st.timed[i]
-		if !other.excludes(last.author) || !other.before(&last, &s.Clocks) {
+		if !other.excludes(&last.touch) || !other.before(&last, &s.Clocks) {
 			continue
 		}
 		if first := s.opening(st, &last, other); first != nil {
@@ -173,12 +175,12 @@ func (s *Sections) observeLate(f *ledger.Fact, st *sectionState, me *timedTouch)
 		case end.section == 0:
 		case end.section == me.section:
 			for k := range st.timed {
-				if other := &st.timed[k]; other.excludes(me.author) && me.before(other, &s.Clocks) && other.before(end, &s.Clocks) {
+				if other := &st.timed[k]; other.excludes(&me.touch) && me.before(other, &s.Clocks) && other.before(end, &s.Clocks) {
 					s.interleaved(f, me.touch, other.touch, end.touch)
 					return
 				}
 			}
-		case me.excludes(end.author) && me.before(end, &s.Clocks):
+		case me.excludes(&end.touch) && me.before(end, &s.Clocks):
 			if first := s.opening(st, end, me); first != nil {
 				s.interleaved(f, first.touch, me.touch, end.touch)
 				return

@@ -165,7 +165,7 @@ func (s *Sections) write(f *ledger.Fact) {
 	if g != nil {
 		other := rivals.rival(o.Holder)
 		if g.LastWrite.Seq != 0 && other.holder != nil && other.Seq > g.LastWrite.Seq &&
-			me.excludes(other.author) {
+			me.excludes(other) {
 			x := st.issuedInside(other, g, me)
 			if x.outside(me, g) && st.ring.mayHide(&me, g) {
 				s.arrived++
@@ -191,7 +191,7 @@ func (st *sectionState) issuedInside(other *touch, g *ledger.Grant, me touch) to
 	}
 	for i := range st.ring.touches {
 		x := &st.ring.touches[i]
-		if x.holder != nil && x.Seq > g.LastWrite.Seq && x.Seq < me.Seq && x.excludes(me.author) && !x.outside(me, g) {
+		if x.holder != nil && x.Seq > g.LastWrite.Seq && x.Seq < me.Seq && x.excludes(&me) && !x.outside(me, g) {
 			return *x
 		}
 	}
