@@ -15,7 +15,7 @@ type inError struct {
 	first, last int    // when it is seen first, and last, after it was asked for
 	next        bool   // somebody else is granted the key just behind the release
 	again       bool   // it is seen once more behind that
-	beside      string // what else happens 3 ms after it was asked for, in which %[1]d is that instant and %[2]d the next
+	beside      string // what else is in force for a millisecond, 3 ms after it was asked for
 }
 
 func (c inError) history() string {
@@ -35,7 +35,7 @@ func (c inError) history() string {
 			look(c.first)
 		}
 		if c.beside != "" {
-			all += fmt.Sprintf(c.beside, at+3, at+4)
+			all += fault(at+3, at+4, c.beside)
 		}
 		add(5, "b%d invoke release k owner b", i)
 		if c.first == 5 {
@@ -66,16 +66,10 @@ func (c inError) history() string {
 	return all
 }
 
-// fault is one that begins at %[1]d ms, and is healed at %[2]d ms.
-func fault(what, target string) string {
-	s := what + " target " + target
-	return "\n%[1]dms nemesis invoke fault " + s + "\n%[1]dms nemesis ok fault " + s + " receipt r\n%[2]dms nemesis invoke heal " + s + "\n%[2]dms nemesis ok heal " + s + " receipt r"
-}
-
 // TestReleasesInError: a release that ends in an error, again and again, on servers that are
 // healthy leaves a leftover; one that a link or a fault explains, or that took effect, leaves none.
 func TestReleasesInError(t *testing.T) {
-	const noScript, n1, found = "NOSCRIPT No matching script", `{"nodes":["n1"]}`, "L8 [4 11 18 20]"
+	const noScript, found = "NOSCRIPT No matching script", "L8 [4 11 18 20]"
 	base := inError{n: 3, err: noScript, first: 2, last: 70}
 	with := func(change func(*inError)) string {
 		c := base
@@ -102,9 +96,9 @@ func TestReleasesInError(t *testing.T) {
 		{name: "of a link, told by another language", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.err = "socket hang up" })},
 		{name: "and the key was granted anew at once", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.next = true })},
 		{name: "in the midst of a fault", header: "ttl 100ms", want: Pass, history: strings.Replace(base.history(), sampled, slowed, 1) + healed},
-		{name: "just behind a fault of the node", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.beside = fault("latency", n1) })},
-		{name: "just behind a fault of its owner", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.beside = fault("pause-client", `{"clients":["b"]}`) })},
-		{name: "just behind a fault of somebody else", header: "ttl 100ms", want: Fail, violations: []string{"L8 [8 19 30 32]"}, history: with(func(c *inError) { c.beside = fault("pause-client", `{"clients":["d"]}`) })},
+		{name: "just behind a fault of the node", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.beside = slow })},
+		{name: "just behind a fault of its owner", header: "ttl 100ms", want: Pass, history: with(func(c *inError) { c.beside = `pause-client target {"clients":["b"]}` })},
+		{name: "just behind a fault of somebody else", header: "ttl 100ms", want: Fail, violations: []string{"L8 [8 19 30 32]"}, history: with(func(c *inError) { c.beside = `pause-client target {"clients":["d"]}` })},
 		{name: "while the harness stood still", header: "ttl 100ms", want: Pass, suspicious: []string{found}, history: base.history() + "\n611ms nemesis ok stall began 510ms ended 530ms"},
 		{name: "while the harness stood still for less than they outlast a release", header: "ttl 100ms", want: Fail, violations: []string{found}, history: base.history() + "\n611ms nemesis ok stall began 510ms ended 523ms"},
 	})

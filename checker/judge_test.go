@@ -174,19 +174,8 @@ func TestTexts(t *testing.T) {
 			 1ms c info acquire k` + orphan},
 		{name: "an orphan that nobody held", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1", want: "every lease of k had ended and had run out", history: orphan},
 		{name: "an orphan that keeps writers out", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1",
-			want: "still 3 attempts to write in a row were refused, the last one, by b, at 0.026000 s. Something holds the key that nobody owns. Whoever asked for it in the other mode meanwhile was granted it, and gave it back.",
-			history: `
-			 2ms nemesis ok phase final
-			18ms b invoke acquire k mode r
-			19ms b ok acquire k mode r until 28ms
-			19ms b invoke release k
-			20ms b ok release k
-			21ms b invoke acquire k
-			22ms b fail acquire k err held
-			23ms b invoke acquire k
-			24ms b fail acquire k err held
-			25ms b invoke acquire k
-			26ms b fail acquire k err held`},
+			want:    "still 3 attempts to write in a row were refused, the last one, by b, at 0.026000 s. Something holds the key that nobody owns. Whoever asked for it in the other mode meanwhile was granted it, and gave it back.",
+			history: "\n2ms nemesis ok phase final" + shared(18) + alone(21, 3)},
 		{name: "an orphan that keeps readers out", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1", want: "still 3 attempts to read in a row were refused",
 			history: `
 			 2ms nemesis ok phase final

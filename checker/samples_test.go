@@ -1104,10 +1104,7 @@ func refused(from, to int) string {
 	var b strings.Builder
 	for t, who := from, 0; t <= to; t, who = t+10, 1-who {
 		c := string(rune('c' + who))
-		fmt.Fprintf(&b, "\n%dms %s invoke acquire k\n%dms %s fail acquire k err held", t, c, t+1, c)
-		for n := range 3 {
-			fmt.Fprintf(&b, "\n%dms witness ok key k node n%d value sample note lock:k began %dms pttl -2", t+2, n+1, t+2)
-		}
+		fmt.Fprintf(&b, "\n%dms %s invoke acquire k\n%dms %s fail acquire k err held%s", t, c, t+1, c, looksAtAll(t+2))
 	}
 	return b.String()
 }
@@ -1116,10 +1113,7 @@ func refused(from, to int) string {
 func failing(from, to int) string {
 	var b strings.Builder
 	for t := from; t <= to; t += 10 {
-		fmt.Fprintf(&b, "\n%dms f%d invoke acquire k\n%dms f%[2]d info acquire k err NOSCRIPT", t, t, t+1)
-		for n := range 3 {
-			fmt.Fprintf(&b, "\n%dms witness ok key k node n%d value sample note lock:k began %dms pttl -2", t+2, n+1, t+2)
-		}
+		fmt.Fprintf(&b, "\n%dms f%d invoke acquire k\n%dms f%[2]d info acquire k err NOSCRIPT%[4]s", t, t, t+1, looksAtAll(t+2))
 	}
 	return b.String()
 }
@@ -1127,29 +1121,25 @@ func failing(from, to int) string {
 // looksAtAll are looks at three nodes, none of which stores the key.
 func looksAtAll(at int) (looks string) {
 	for n := range 3 {
-		looks += fmt.Sprintf("\n%dms witness ok key k node n%d value sample note lock:k began %dms pttl -2", at, n+1, at)
+		looks += on(fmt.Sprintf("%dms", at), fmt.Sprintf("n%d", n+1), "pttl -2")
 	}
 	return looks
+}
+
+// fault is a fault from one instant to another, in milliseconds.
+func fault(from, to int, what string) string {
+	return fmt.Sprintf("\n%dms nemesis invoke fault %[2]s\n%[1]dms nemesis ok fault %[2]s receipt r\n%[3]dms nemesis invoke heal %[2]s\n%[3]dms nemesis ok heal %[2]s receipt r", from, what, to)
 }
 
 func barredKeys() []boundCase {
 	wake := map[string]int64{"wake_ns": 60 * ms}
 	const many = ledger.MostFaults + 1
 	const header = "ttl 20ms nodes 3 quorum 2"
-	const before = `
-		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2
-		  0ms witness ok key k node n2 value sample note lock:k began 0ms pttl -2
-		  0ms witness ok key k node n3 value sample note lock:k began 0ms pttl -2
+	before := looksAtAll(0) + `
 		  1ms a invoke acquire k
 		  2ms a ok acquire k until 20ms
 		  3ms a invoke release k
 		  4ms a ok release k`
-	fault := func(from, to int, what string) string {
-		return fmt.Sprintf("\n%dms nemesis invoke fault %[2]s\n%[1]dms nemesis ok fault %[2]s receipt r\n%[3]dms nemesis invoke heal %[2]s\n%[3]dms nemesis ok heal %[2]s receipt r", from, what, to)
-	}
-	looks := func(at string) string {
-		return on(at, "n1", "pttl -2") + on(at, "n2", "pttl -2") + on(at, "n3", "pttl -2")
-	}
 	return []boundCase{
 		{bounds: wake, verdictCase: verdictCase{
 			name: "everybody is refused for longer than a waiter may wait", header: header, want: Fail, violations: []string{"L2 [7 43]"},
@@ -1197,8 +1187,8 @@ func barredKeys() []boundCase {
 				 60ms c fail acquire k err held
 				 75ms d invoke acquire k
 				 75ms e invoke acquire k
-				 76ms d fail acquire k err held` + looks("77ms") + `
-				 78ms e fail acquire k err held` + looks("79ms"),
+				 76ms d fail acquire k err held` + looksAtAll(77) + `
+				 78ms e fail acquire k err held` + looksAtAll(79),
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "as long after one another as a contender may take", header: header, want: Fail, violations: []string{"L2 [7 28]"},
