@@ -356,7 +356,7 @@ func (r *Run) errors() string {
 	more := 0
 	for _, e := range r.measured().Errors {
 		switch {
-		case e.OfNetwork():
+		case history.OfNetwork(e.Text):
 			network += e.Count()
 		case len(texts) == mostErrors:
 			more++

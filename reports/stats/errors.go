@@ -23,9 +23,6 @@ type Error struct {
 // Count is how often it occurred.
 func (e Error) Count() int64 { return e.Unknown + e.Failed }
 
-// OfNetwork says whether it tells of a link or a server that failed, and not of an answer.
-func (e Error) OfNetwork() bool { return history.OfNetwork(e.Text) }
-
 // mostErrors is how many errors are counted apart.
 const mostErrors = 200
 

@@ -30,14 +30,6 @@ func TestErrors(t *testing.T) {
 	for i := range mostErrors {
 		ends(history.Extend, history.Info, 0, fmt.Sprintf("error %s", string(rune('α'+i))))
 	}
-	for text, want := range map[string]bool{
-		"dial tcp 127.0.0.1:1: connect: connection refused": true, "Timeout reading from socket": true, "context deadline exceeded": true, "unexpected EOF": true,
-		"NOSCRIPT No matching script. Please use EVAL.": false, "lease lost": false, "READONLY You can't write against a read only replica.": false,
-	} {
-		if got := (Error{Text: text}).OfNetwork(); got != want {
-			t.Errorf("%q of the network: %t", text, got)
-		}
-	}
 	_, sum := measure(h)
 	if len(sum.Errors) != mostErrors {
 		t.Errorf("%d errors, want %d", len(sum.Errors), mostErrors)
