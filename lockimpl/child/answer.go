@@ -16,7 +16,7 @@ func (s *session) answered(m *message) {
 		return
 	}
 	if s.trusted && !m.place(x.sent, true) && m.US0 != nil {
-		s.note("times out of order in the answer to " + x.what + otherClock(m, m.US0))
+		s.note("times out of order in the answer to " + x.what + otherClock(m, *m.US0))
 	}
 	s.checkDeadline(m)
 	if !s.trusted {
@@ -44,7 +44,7 @@ func (s *session) checkDeadline(m *message) {
 	if m.Until == nil {
 		return
 	}
-	wrong := otherClock(m, m.Until)
+	wrong := otherClock(m, *m.Until)
 	if s.trusted && wrong != "" {
 		s.note(fmt.Sprintf("until_us of %s is %d%s", m.T, *m.Until, wrong))
 	}
@@ -61,13 +61,13 @@ var coarse = map[string]int64{"milliseconds": 1000, "seconds": 1_000_000}
 
 // otherClock says that a stamp of m is of another clock than the harness's, or in another unit;
 // "" where it need not be.
-func otherClock(m *message, stamp *int64) string {
+func otherClock(m *message, stamp int64) string {
 	for unit, micros := range coarse {
-		if *stamp < m.recv/2 && *stamp > m.recv/micros-m.recv/micros/10 && *stamp < (m.recv+farAhead.Microseconds())/micros {
+		if stamp < m.recv/2 && stamp > m.recv/micros-m.recv/micros/10 && stamp < (m.recv+farAhead.Microseconds())/micros {
 			return fmt.Sprintf(", which is now or soon in %s: want microseconds", unit)
 		}
 	}
-	ahead := *stamp - m.recv
+	ahead := stamp - m.recv
 	if ahead < farAhead.Microseconds() {
 		return ""
 	}

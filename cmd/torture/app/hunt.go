@@ -35,7 +35,7 @@ type huntCommand struct {
 	lock    string
 	testbed string
 	nodes   int
-	fenced  bool
+	fenced  *bool // nil: as the lock's page says
 	resume  string
 	out     string
 	farm    farmFlags
@@ -67,7 +67,7 @@ func (t *tool) newHunt() *cobra.Command {
 	f.StringSliceVar(&h.cfg.Without, "without", nil, "faults that are not drawn (see: torture list faults)")
 	f.BoolVar(&h.cfg.Beyond, "beyond", false, "also draw faults that break the assumptions of correct locks: clocks that jump, eviction, a single master that forgets")
 	f.IntVar(&h.cfg.Rounds, "rounds", 0, "end after so many rounds, over all sessions; 0: only the budget ends it")
-	f.BoolVar(&h.fenced, "fenced", false, "whether the guarded store rejects stale tokens; not given: as the lock's page says")
+	f.Bool("fenced", false, "whether the guarded store rejects stale tokens; not given: as the lock's page says")
 	h.farm.add(f)
 	f.StringVar(&h.resume, "resume", "", "directory of a hunt to go on with, for another budget, or latest")
 	f.StringVar(&h.out, "out", runsFolder, "folder in which the hunt's directory is made")
@@ -80,8 +80,8 @@ func (h *huntCommand) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("fenced") {
-		h.cfg.Base.Fenced = &h.fenced
+	if on, err := cmd.Flags().GetBool("fenced"); err == nil && cmd.Flags().Changed("fenced") {
+		h.fenced = &on
 	}
 	if err := h.resolve(); err != nil {
 		return err
@@ -130,8 +130,8 @@ func (h *huntCommand) earlier(cmd *cobra.Command) (*hunt.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--resume %s: %w", h.resume, err)
 	}
-	h.cfg.Dir, h.lock, h.nodes, h.testbed = dir, r.Lock, r.Nodes, r.Testbed
-	h.cfg.Seed, h.cfg.Beyond, h.cfg.Without, h.cfg.Base.Fenced = r.Seed, r.Beyond, r.Without, r.Fenced
+	h.cfg.Dir, h.lock, h.nodes, h.testbed, h.fenced = dir, r.Lock, r.Nodes, r.Testbed, r.Fenced
+	h.cfg.Seed, h.cfg.Beyond, h.cfg.Without = r.Seed, r.Beyond, r.Without
 	if !cmd.Flags().Changed("accept") {
 		h.cfg.Accept = r.Accept
 	}
@@ -196,12 +196,10 @@ func (h *huntCommand) setLock(id string) (err error) {
 	if h.cfg.Lock, err = h.locks.Find(id); err != nil {
 		return fmt.Errorf("--lock: %w", err)
 	}
-	fenced := h.cfg.Base.Fenced
 	if h.cfg.Base, err = hunt.Base(); err != nil {
 		return err
 	}
-	h.cfg.Base.Fenced = fenced
-	h.cfg.Base.Lock, h.cfg.Base.Nodes, h.cfg.Base.Testbed = id, h.nodes, h.testbed
+	h.cfg.Base.Lock, h.cfg.Base.Nodes, h.cfg.Base.Testbed, h.cfg.Base.Fenced = id, h.nodes, h.testbed, h.fenced
 	return h.validate(h.cfg.Base)
 }
 
