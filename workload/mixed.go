@@ -119,8 +119,8 @@ func (p *phase) last(key int, m history.Mode) arrival {
 	return a
 }
 
-// readLast reports whether the final phase asks for a key as a reader alone. What keeps only
-// readers out shows on such a key, and what keeps writers out on the first of the library's.
+// readLast reports whether a key is asked for as a reader alone in the final phase, until it is left
+// to one client: what readers leave behind lives on there while some read.
 func (p *phase) readLast(key int) bool {
 	return p.can.shared && p.role(key) == library && key > 0 && p.role(key-1) == library
 }

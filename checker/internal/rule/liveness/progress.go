@@ -40,14 +40,21 @@ type streak struct {
 
 // progressState is the state of one key in the final phase.
 type progressState struct {
-	tries  int // attempts of the round under way
-	failed int // of those, refused
-	begun  time.Duration
-	shared bool // one of them asks for other keys too
+	sinceGrant
 
 	refused [2]streak        // by mode
 	gaveUp  [2]time.Duration // the last attempt's end that waited inside the lock, in vain
 	back    time.Duration    // the last answer to a release
+	several time.Duration    // the last attempt's end that asked for other keys too
+	unknown time.Duration    // until when attempts that were given up as of unknown outcome may have taken it
+}
+
+// sinceGrant is what begins anew with each grant.
+type sinceGrant struct {
+	tries  int // attempts of the round under way
+	failed int // of those, refused
+	begun  time.Duration
+	shared bool // one of them asks for other keys too
 
 	turns int   // rounds in a row that nobody won
 	turn  []int // their last refusals
@@ -56,9 +63,7 @@ type progressState struct {
 	sinceIx int           // … this event
 	last    time.Duration // the last attempt's end
 	tried   int
-	stuck   bool          // L2 was reported for this wait
-	several time.Duration // the last attempt's end that asked for other keys too
-	unknown time.Duration // until when attempts that were given up as of unknown outcome may have taken it
+	stuck   bool // L2 was reported for this wait
 }
 
 func (*Progress) IDs() []string        { return []string{"L1", "L2", "L7"} }
@@ -94,7 +99,7 @@ func (p *Progress) Observe(f *ledger.Fact) {
 		p.refusal(f, s)
 	case ledger.Granted:
 		p.attemptEnded(f, s)
-		*s = progressState{several: s.several, unknown: s.unknown, back: s.back, refused: s.refused, gaveUp: s.gaveUp}
+		s.sinceGrant = sinceGrant{}
 		s.granted(f.Op.Mode)
 		if alone(f.Key) != nil {
 			s.since, s.sinceIx = f.Op.OK, f.Op.OKIdx
