@@ -67,7 +67,7 @@ func EstimateClock(readings []Reading, from, to time.Duration) Clock {
 	if len(readings) == 0 {
 		return c
 	}
-	readings = slices.SortedFunc(slices.Values(readings), func(a, b Reading) int { return cmp.Compare(a.Sent, b.Sent) })
+	readings = oneByOne(readings)
 	for _, r := range readings {
 		low, high := r.bounds()
 		c.knots = append(c.knots, knot{r.Got + (r.Answered-r.Got)/2, low, high})
@@ -92,6 +92,22 @@ func EstimateClock(readings []Reading, from, to time.Duration) Clock {
 		c.Drift, c.Off = float64(last.mid()-first.mid())/span, float64(last.half()+first.half())/span
 	}
 	return c
+}
+
+// oneByOne are the readings in the order in which they were asked for, without the wider
+// ones of those that were on their way together: a question may overtake an earlier one,
+// and the clock would seem to have gone back.
+func oneByOne(readings []Reading) (kept []Reading) {
+	for _, r := range slices.SortedFunc(slices.Values(readings), func(a, b Reading) int { return cmp.Compare(a.Sent, b.Sent) }) {
+		last := len(kept) - 1
+		switch {
+		case last < 0 || kept[last].Back <= r.Sent:
+			kept = append(kept, r)
+		case r.width() < kept[last].width():
+			kept[last] = r // sent later than the one it takes the place of: it follows the one before too
+		}
+	}
+	return kept
 }
 
 // narrow leaves of k what its neighbour allows.

@@ -78,6 +78,24 @@ func TestClockBounds(t *testing.T) {
 	})
 }
 
+// TestClockOvertaken: of two questions that are on their way together the later one may be
+// there first, which moves no clock.
+func TestClockOvertaken(t *testing.T) {
+	at := func(sent, got, back time.Duration) Reading {
+		return Reading{Sent: sent, Got: got, Answered: got, Back: back}
+	}
+	ms := time.Millisecond
+	for name, readings := range map[string][]Reading{
+		"the later one is faster": {at(0, ms, 2*ms), at(100*ms, 109*ms, 110*ms), at(105*ms, 106*ms, 107*ms), at(200*ms, 201*ms, 202*ms)},
+		"the later one is slower": {at(0, ms, 2*ms), at(100*ms, 108*ms, 109*ms), at(103*ms, 104*ms, 115*ms), at(200*ms, 201*ms, 202*ms)},
+	} {
+		c := EstimateClock(readings, 0, 201*ms)
+		if c.Stepped != 0 || c.Epsilon > 2*ms || c.Offset.Abs() > ms {
+			t.Errorf("%s: offset %v, bound %v, stepped %v", name, c.Offset, c.Epsilon, c.Stepped)
+		}
+	}
+}
+
 // TestClockIsKnownWell: over a network that answers within a millisecond, half of that is
 // what remains, and the drift is found.
 func TestClockIsKnownWell(t *testing.T) {
