@@ -121,6 +121,17 @@ type (
 		AcquireAll(ctx context.Context, keys []string, ttl time.Duration) ([]Lease, error)
 	}
 
+	// An UntimedLocker may be asked for a lease of no stated length, by a ttl of 0, which it
+	// then renews by itself (SelfRenewer) until it is released.
+	UntimedLocker interface {
+		TakesUntimed() bool
+	}
+
+	// An ExtendLocker says whether its leases can be extended. Those of a lock that is none can.
+	ExtendLocker interface {
+		Extends() bool
+	}
+
 	// A Bootstrapper admits a brand-new, empty set of nodes at once, where it
 	// would otherwise sit out a quarantine.
 	Bootstrapper interface {

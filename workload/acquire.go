@@ -48,9 +48,10 @@ func Lacks(m Mode, l lockimpl.Locker) error {
 // obtain asks for the arrival's keys until they are granted, the client's patience is
 // exhausted, or the phase ends. It returns nil without a grant.
 func (w *worker) obtain(ctx context.Context, a arrival) *section {
-	until := time.Now().Add(w.cfg.Patience)
+	began := time.Now()
+	until := began.Add(w.cfg.Patience)
 	for try := 0; ; try++ {
-		if !w.client.pause(ctx) || w.isOver() || w.leaves(a, try) {
+		if !w.client.pause(ctx) || w.isOver() || w.leaves(a, try, began) {
 			return nil
 		}
 		if s := w.attempt(ctx, a); s != nil {
@@ -108,6 +109,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 		return nil
 	}
 	if alone {
+		delete(w.refused, leftKey{a.keys[0], a.mode})
 		w.alone.granted(leftKey{a.keys[0], a.mode})
 	}
 	s.outstay(a, asked)
@@ -153,7 +155,11 @@ func (w *worker) acquire(ctx context.Context, a arrival) ([]lockimpl.Lease, erro
 	acquire, wait := w.method(a)
 	ctx, cancel := w.boundedBy(ctx, wait, or(a.use.timeout, w.cfg.Timeout))
 	defer cancel()
-	lease, err := acquire(ctx, a.keys[0], w.cfg.TTL)
+	ttl := w.cfg.TTL
+	if w.can.untimed && (w.cfg.Renew || a.use.long && !a.use.byHand) {
+		ttl = 0
+	}
+	lease, err := acquire(ctx, a.keys[0], ttl)
 	return []lockimpl.Lease{lease}, err
 }
 

@@ -3,6 +3,7 @@ package workload
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"locktorture/workload/history"
 )
@@ -24,8 +25,13 @@ type leftKey struct {
 	mode history.Mode
 }
 
-// aloneTries are the tries that a client has at one of its keys before it turns to the next.
+// aloneTries are the tries that a client has, at least, at one of its keys before it turns to the
+// next.
 const aloneTries = 5
+
+// aloneTurn is for how many TTLs a client asks, at least, that was refused in the other mode before:
+// a lock may keep the place in line of whoever was, for as long as a lease.
+const aloneTurn = 2
 
 // aloneShare is the part of a TTL that passes there between two tries, at least.
 const aloneShare = 16
@@ -75,23 +81,47 @@ func (p *phase) modesOf() []history.Mode {
 	return []history.Mode{history.Exclusive}
 }
 
-// nextOfMine draws an arrival for the next of the client's keys, in each of its modes by turns.
-func (w *worker) nextOfMine() arrival {
-	key := w.mine[0]
-	w.mine = append(w.mine[1:], key)
+// keeps reports whether a key is left to anybody here still, in some mode.
+func (a *alone) keeps(key string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.left[leftKey{key, history.Shared}] || a.left[leftKey{key, history.Exclusive}]
+}
+
+// nextOfMine draws an arrival for the next of the client's keys that it was not granted in each of
+// its modes, in these by turns; there may be none. It asks for no other key: while one is held, a
+// refusal for another one may be due to that, if the lock keeps both under one.
+func (w *worker) nextOfMine() (a arrival, more bool) {
+	n := slices.IndexFunc(w.mine, func(key int) bool { return w.alone.keeps(w.cfg.Key(key)) })
+	if n < 0 {
+		return a, false
+	}
+	key := w.mine[n]
+	w.mine = slices.Concat(w.mine[n+1:], w.mine[:n+1])
 	modes := w.modesOf()
 	m := modes[w.asked[key]%len(modes)]
 	w.asked[key]++
 	if w.cfg.Mode == ModeMixed {
-		return w.last(key, m)
+		return w.last(key, m), true
 	}
-	a := w.draw(w.rng, func() int { return key })
+	a = w.draw(w.rng, func() int { return key })
 	a.mode = m
-	return a
+	return a, true
 }
 
-// leaves reports whether a key is another client's to ask for, or has been asked for so often
-// that the client's other keys come next.
-func (w *worker) leaves(a arrival, tries int) bool {
-	return w.alone.isOn() && (tries >= aloneTries || !slices.ContainsFunc(w.mine, func(key int) bool { return w.cfg.Key(key) == a.keys[0] }))
+// leaves reports whether a key is another client's to ask for, or has been asked for so often,
+// since began, that the client's other keys come next.
+func (w *worker) leaves(a arrival, tries int, began time.Time) bool {
+	if !w.alone.isOn() {
+		return false
+	}
+	key := a.keys[0]
+	if !slices.ContainsFunc(w.mine, func(mine int) bool { return w.cfg.Key(mine) == key }) {
+		return true
+	}
+	if tries < aloneTries || w.refused[leftKey{key, a.mode.Other()}] && time.Since(began) < aloneTurn*w.cfg.TTL {
+		return false
+	}
+	w.refused[leftKey{key, a.mode}] = true
+	return true
 }

@@ -132,7 +132,7 @@ func (s *section) nested(ctx context.Context) bool {
 		return false
 	}
 	outer := s.parts[0]
-	goesOn := !s.use.nestOuter || s.extend(ctx) != history.Fail
+	goesOn := !s.use.nestOuter || s.can.extendless || s.extend(ctx) != history.Fail
 	s.parts[0].lease, s.parts[0].fence = inner, inner.Fence()
 	goesOn = goesOn && (!s.use.nestLong || s.wait(ctx, s.use.hold))
 	wrote := goesOn && s.write(ctx, 0, false)

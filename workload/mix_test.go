@@ -52,6 +52,7 @@ const lateLeast = 3
 // In the final phase each key is asked for in one way: by readers some of those that readers
 // share, by writers all others. A lock without readers has writers alone.
 func TestFinalPhaseOfAMixedLoadAsksEachKeyInOneWay(t *testing.T) {
+	const draws = 400 // for each key
 	for _, c := range []struct {
 		keys   int
 		shared bool
@@ -60,21 +61,85 @@ func TestFinalPhaseOfAMixedLoadAsksEachKeyInOneWay(t *testing.T) {
 		p := &phase{name: history.PhaseFinal, can: abilities{shared: c.shared}, cfg: Config{Keys: c.keys, TTL: time.Second, Mode: ModeMixed}}
 		rng := rand.New(rand.NewPCG(1, 2))
 		var readers []int
-		for key := range c.keys {
-			a := p.mix(rng, key)
-			if len(a.keys) != 1 || a.keys[0] != p.cfg.Key(key) {
-				t.Errorf("%d keys: key %d is asked for as %q", c.keys, key, a.keys)
+		asked := map[string]int{}
+		for range draws {
+			for key := range c.keys {
+				a := p.mix(rng, key)
+				asked[a.keys[0]]++
+				if mine := p.cfg.Key(key) == a.keys[0]; len(a.keys) != 1 || !mine && a.mode == history.Exclusive {
+					t.Errorf("%d keys: key %d is asked for as %q in mode %v", c.keys, key, a.keys, a.mode)
+				} else if mine && a.mode == history.Shared && !slices.Contains(readers, key) {
+					readers = append(readers, key)
+				}
+				if (a.mode == history.Shared) != (a.use.how == ModeRW) {
+					t.Errorf("%d keys: key %d in mode %v by %v", c.keys, key, a.mode, a.use.how)
+				}
 			}
-			if a.mode == history.Shared {
-				readers = append(readers, key)
-			}
-			if (a.mode == history.Shared) != (a.use.how == ModeRW) {
-				t.Errorf("%d keys: key %d in mode %v by %v", c.keys, key, a.mode, a.use.how)
+		}
+		slices.Sort(readers)
+		for key := range c.keys { // what keeps writers out must not run out for want of readers
+			crowd := len(c.want) > 0 && key == c.want[len(c.want)-1]
+			if often := asked[p.cfg.Key(key)] > draws*c.keys/3; often != crowd && c.keys > 4 {
+				t.Errorf("%d keys, shared %t: key %d is asked for %d times", c.keys, c.shared, key, asked[p.cfg.Key(key)])
 			}
 		}
 		if !slices.Equal(readers, c.want) {
 			t.Errorf("%d keys, shared %t: readers ask for %v, want %v", c.keys, c.shared, readers, c.want)
 		}
+	}
+}
+
+// The last common key is asked for in bursts, and by nobody for longer than a lease between them.
+func TestTheLastCommonKeyIsAskedForInBursts(t *testing.T) {
+	const ttl = time.Second
+	for _, c := range []struct{ keys, bursts int }{{1, -1}, {2, -1}, {4, -1}, {8, 5}, {12, 8}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &phase{
+				name: history.PhaseMain, began: time.Now(), can: abilities{multi: true, shared: true, reentrant: true, fair: true},
+				cfg: Config{Keys: c.keys, TTL: ttl, Mode: ModeMixed, Hold: Dist{Min: time.Millisecond, Max: time.Millisecond}},
+			}
+			rng := rand.New(rand.NewPCG(1, 2))
+			asked := map[string][8]int{} // by second
+			for now := range 8000 {
+				for _, key := range p.mix(rng, now%c.keys).keys {
+					n := asked[key]
+					n[now/1000]++
+					asked[key] = n
+				}
+				time.Sleep(time.Millisecond)
+			}
+			for key := range c.keys {
+				n := asked[p.cfg.Key(key)]
+				for second, n := range n {
+					if rests := key == c.bursts && second%4 > 0; rests != (n == 0) {
+						t.Errorf("%d keys: k%d is asked for %d times in second %d", c.keys, key, n, second)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Most readers of the library ask for its last key, beside writers; some ask for each of the others.
+func TestMostReadersAskForOneKey(t *testing.T) {
+	p := &phase{name: history.PhaseMain, can: abilities{shared: true}, cfg: Config{Keys: 12, TTL: time.Second, Mode: ModeMixed}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	reads, writes := map[string]int{}, map[string]int{}
+	for n := range 30000 {
+		a := p.mix(rng, 3+n%3) // the library's
+		if a.mode == history.Shared {
+			reads[a.keys[0]]++
+		} else {
+			writes[a.keys[0]]++
+		}
+	}
+	for _, key := range []string{"k3", "k4"} {
+		if crowd := reads["k5"]; reads[key] < 1000 || crowd < 5*reads[key] || writes[key] < 1000 {
+			t.Errorf("%d ask for %s, and %d for k5, to read; %d to write", reads[key], key, crowd, writes[key])
+		}
+	}
+	if writes["k5"] < 1000 {
+		t.Errorf("%d ask for k5 to write", writes["k5"])
 	}
 }
 
@@ -133,3 +198,27 @@ type promise struct {
 }
 
 func (p promise) ValidUntil() time.Time { return p.until }
+
+// A hold that nothing can keep ends within its lease.
+func TestAHoldThatNothingExtendsEndsWithinItsLease(t *testing.T) {
+	const ttl = time.Second
+	for _, c := range []struct {
+		extendless bool
+		lease      lockimpl.Lease
+		long       bool
+	}{{false, stuck{}, true}, {true, stuck{}, false}, {true, renewing{}, true}} {
+		p := &phase{name: history.PhaseMain, can: abilities{extendless: c.extendless}, cfg: Config{Keys: 5, TTL: ttl, Mode: ModeMixed}}
+		s := &section{worker: &worker{phase: p}, use: use{long: true, hold: 2 * ttl}, parts: []part{{lease: c.lease}}}
+		if hold, long := s.plan(); long != c.long || (hold < ttl) == c.long {
+			t.Errorf("extendless %t, %T: held for %v, beyond the lease %t", c.extendless, c.lease, hold, long)
+		}
+	}
+}
+
+// A stuck lease cannot be renewed; a renewing one renews itself.
+type (
+	stuck    struct{ lockimpl.Lease }
+	renewing struct{ lockimpl.Lease }
+)
+
+func (renewing) Renew(func(lockimpl.Renewal)) {}

@@ -24,17 +24,27 @@ type use struct {
 }
 
 // abilities are what a lock can do beside Acquire.
-type abilities struct{ wait, shared, reentrant, multi, fair bool }
+type abilities struct {
+	wait, shared, reentrant, multi, fair bool // where the mode mixes them
+	untimed                              bool // it takes leases of no stated length
+	extendless                           bool // its leases cannot be extended
+}
 
 // abilitiesOf asks the first client that lives: all have the same lock.
 func (p *phase) abilitiesOf(clients []*Client) (a abilities) {
-	if p.cfg.Mode != ModeMixed {
-		return a
-	}
 	for _, c := range clients {
 		l, err := c.locker()
 		if err != nil {
 			continue
+		}
+		if l, may := l.(lockimpl.UntimedLocker); may {
+			a.untimed = l.TakesUntimed()
+		}
+		if l, says := l.(lockimpl.ExtendLocker); says {
+			a.extendless = !l.Extends()
+		}
+		if p.cfg.Mode != ModeMixed {
+			return a
 		}
 		_, a.wait = l.(lockimpl.WaitLocker)
 		a.shared = Lacks(ModeRW, l) == nil
@@ -44,6 +54,11 @@ func (p *phase) abilitiesOf(clients []*Client) (a abilities) {
 		return a
 	}
 	return a
+}
+
+// Reads reports whether a load asks for keys of l as a reader.
+func Reads(m Mode, l lockimpl.Locker) bool {
+	return m == ModeRW || m == ModeMixed && Lacks(ModeRW, l) == nil
 }
 
 // A role is what a key is mostly used for. Keys are assigned to roles in their order, so that
@@ -63,6 +78,8 @@ const (
 const (
 	hotShare     = 0.2 // of all arrivals, for the hot keys beside those that fall there anyhow
 	readShare    = 0.7 // of those for a library key, by readers
+	crowdShare   = 0.7 // of these, for the last library key: some reads there at almost any time
+	vigilShare   = 0.4 // of all in the final phase, who read there: what keeps writers out may last while some read
 	patientShare = 0.3 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
 	longSeldom   = 0.7 // of those that would be for a long key, for a common one instead
 	longShare    = 0.4 // of those for a long key that hold on
@@ -73,6 +90,9 @@ const (
 	slowShare    = 0.3 // of those whose single try was answered late, who stay until little is left
 	stayShare    = 0.5 // of those who come back to a key of which they do not know what became of it, who stay
 
+	burstLeases = 1 // TTLs in which a key of bursts is asked for …
+	burstCycle  = 4 // … out of so many
+
 	readerStays = 5 // times as long as others hold
 	innerStays  = 5 // the same, for those who go on after an inner hold
 )
@@ -82,6 +102,9 @@ func (p *phase) role(key int) role { return role(key * int(roles) / max(p.cfg.Ke
 // mix draws one arrival of the mixed load; first is a key drawn evenly.
 func (p *phase) mix(rng *rand.Rand, first int) arrival {
 	if p.name == history.PhaseFinal {
+		if crowd := p.lastOf(library); p.readLast(crowd) && rng.Float64() < vigilShare {
+			first = crowd
+		}
 		if p.readLast(first) {
 			return p.last(first, history.Shared)
 		}
@@ -91,6 +114,9 @@ func (p *phase) mix(rng *rand.Rand, first int) arrival {
 		first = rng.IntN(last + 1)
 	} else if p.role(first) == long && rng.Float64() < longSeldom {
 		first = max(first-p.cfg.Keys/int(roles), 0)
+	}
+	if p.rests(first) {
+		first--
 	}
 	a := arrival{keys: []string{p.cfg.Key(first)}, use: use{how: ModeExclusive}}
 	switch temper := rng.Float64(); {
@@ -108,6 +134,21 @@ func (p *phase) mix(rng *rand.Rand, first int) arrival {
 		p.mixCommon(rng, &a, kind, first)
 	}
 	return a
+}
+
+// rests reports whether nobody asks for a key just now: the last of several common ones is asked for
+// in bursts, with gaps that outlast a lease. What a lock keeps beside its leases may run out there, and
+// everybody finds it gone at once.
+func (p *phase) rests(key int) bool {
+	if p.began.IsZero() || p.role(key) != common || p.lastOf(common) != key || p.role(key-1) != common {
+		return false
+	}
+	return time.Since(p.began)%(burstCycle*p.cfg.TTL) >= burstLeases*p.cfg.TTL
+}
+
+// lastOf is the last key of a role, if there are as many keys as roles.
+func (p *phase) lastOf(r role) int {
+	return ((int(r)+1)*max(p.cfg.Keys, int(roles)) - 1) / int(roles)
 }
 
 // last asks for a key in the final phase of a mixed load.
@@ -141,6 +182,11 @@ func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
 	switch {
 	case p.can.shared && kind < readShare:
 		a.mode, a.use.how = history.Shared, ModeRW
+		if kind < readShare*crowdShare {
+			a.keys[0] = p.cfg.Key(p.lastOf(library))
+			a.use.hold = p.cfg.TTL/4 + time.Duration(rng.Int64N(int64(p.cfg.TTL)/2+1))
+			return
+		}
 		a.use.hold = readerStays * p.cfg.Hold.Draw(rng)
 	default:
 		a.use.wait = p.patience()
@@ -163,7 +209,7 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 		a.use.wait = p.cfg.Wait
 		return
 	}
-	a.use.long, a.use.byHand = true, rng.Float64() < handShare
+	a.use.long, a.use.byHand = true, rng.Float64() < handShare && !p.can.extendless
 	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*9/5+1))
 }
 
@@ -179,7 +225,7 @@ func (p *phase) mixCommon(rng *rand.Rand, a *arrival, kind float64, first int) {
 		p.mixNested(rng, a)
 	case kind < 0.25 && p.can.multi && short > 1:
 		second := (first%short + 1 + rng.IntN(short-1)) % short
-		if second != first {
+		if second != first && !p.rests(second) {
 			a.use.how, a.keys = ModeMulti, append(a.keys, p.cfg.Key(second))
 		}
 	case kind < 0.40 && p.can.shared:

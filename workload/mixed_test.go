@@ -1,9 +1,14 @@
 package workload_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
+	"locktorture/lockimpl"
 	"locktorture/workload"
 	"locktorture/workload/history"
 )
@@ -37,6 +42,46 @@ func TestMixedLoadOfALockThatCanDoNothingElse(t *testing.T) {
 	for _, e := range events {
 		if e.Op == history.Acquire && (e.Note != "" || e.Mode != history.Exclusive) {
 			t.Fatalf("asked for more than it can: %+v", e)
+		}
+	}
+}
+
+// An untimedLock renews the leases that are asked for without a length, and extends none.
+type untimedLock struct {
+	*testLock
+	ttl            time.Duration
+	timed, untimed *atomic.Int64
+}
+
+func (untimedLock) TakesUntimed() bool { return true }
+func (untimedLock) Extends() bool      { return false }
+
+func (l untimedLock) Acquire(ctx context.Context, key string, ttl time.Duration) (lockimpl.Lease, error) {
+	if ttl > 0 {
+		l.timed.Add(1)
+	} else {
+		l.untimed.Add(1)
+	}
+	return l.testLock.Acquire(ctx, key, l.ttl)
+}
+
+// Of a lock that renews leases of no stated length, those that are held beyond the TTL are asked for
+// without one; where leases cannot be extended, nobody extends one by hand.
+func TestMixedLoadAsksForLeasesOfNoStatedLength(t *testing.T) {
+	var timed, untimed atomic.Int64
+	cfg := load()
+	cfg.Mode, cfg.Keys = workload.ModeMixed, 5
+	r := newRig(t, 4)
+	r.lock = func(string) lockimpl.Locker {
+		lock := &testLock{promise: true, rdb: redis.NewClient(&redis.Options{Addr: r.locks.Addr(), DisableIdentity: true})}
+		t.Cleanup(func() { lock.Close() })
+		return untimedLock{lock, cfg.TTL, &timed, &untimed}
+	}
+	for _, e := range record(t, func(rec *history.Recorder) {
+		runUntil(t, rec, workload.Run, cfg, r.clients, func(*history.Event) bool { return timed.Load() > 20 && untimed.Load() > 3 })
+	}) {
+		if e.Op == history.Extend && e.Kind == history.Invoke {
+			t.Fatalf("extended by hand: %+v", e)
 		}
 	}
 }

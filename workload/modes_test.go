@@ -63,6 +63,33 @@ func TestAtTheEndAKeyIsReadAndWrittenByTurns(t *testing.T) {
 	}
 }
 
+// Who was refused as a writer asks as a reader for two leases' length, and the other way round: so
+// long a lock may keep the place in line of the other one that he is.
+func TestAtTheEndWhoIsRefusedAsOneAsksForLongAsTheOther(t *testing.T) {
+	left := &table{cells: map[string]*cell{"k0": {depth: 1, writer: "nobody"}}}
+	r := newRig(t, 1, func(r *rig) { r.lock = func(name string) lockimpl.Locker { return &tableLock{left, name} } })
+	cfg := load()
+	cfg.Mode, cfg.Keys, cfg.TTL, cfg.Wait, cfg.Readers = workload.ModeRW, 1, 20*time.Millisecond, time.Millisecond, 0.5
+	var mode history.Mode
+	var last, before time.Duration // when the attempt before was answered, and the last one of the turn before
+	turns := 0
+	record(t, func(rec *history.Recorder) {
+		runUntil(t, rec, workload.RunFinal, cfg, r.clients, func(e *history.Event) bool {
+			switch {
+			case e.Op != history.Acquire:
+			case e.Kind != history.Invoke:
+				last = e.Time
+			case e.Mode != mode:
+				if turns++; turns > 3 && e.Time-before < 2*cfg.TTL {
+					t.Errorf("asked in one mode for %s at most, and then in the other", e.Time-before)
+				}
+				mode, before = e.Mode, last
+			}
+			return turns > 6
+		})
+	})
+}
+
 func TestReadersAndWriters(t *testing.T) {
 	mark := func(e *history.Event) bool {
 		return e.Op == history.Read && e.Mode == history.Shared && e.Kind == history.OK && e.HasAll(history.HasSeq|history.HasBase) && e.Fence > 0

@@ -17,6 +17,7 @@ import (
 type phase struct {
 	name   string
 	cfg    Config
+	began  time.Time
 	rec    *history.Recorder
 	over   <-chan struct{} // closed when no cycle may start any more; what is open is finished
 	alone  *alone          // the end of the final phase
@@ -71,6 +72,15 @@ func (c Config) atTheEnd() Config {
 // before, nor wait any longer for his next try: two leases.
 func (c Config) LeasesEnd() time.Duration { return 2 * c.TTL }
 
+// FinalPhase is how long a healthy final phase has to be able to last: long enough for every lease
+// of the main phase to end, for each key to be taken afresh, and for whoever then has a key to
+// himself to be refused time and again, as reader and as writer, each time as late as he is
+// answered at all. It ends as soon as every key was granted.
+func (c Config) FinalPhase() time.Duration {
+	c = c.WithDefaults()
+	return c.LeasesEnd() + 2*aloneTurn*c.TTL + c.TTL/8 + 4*(min(c.Wait, c.TTL)+c.Timeout) + time.Second
+}
+
 // Part is which of all clients of a run one process drives, where several do.
 type Part struct {
 	First int // number of its first client among all, from 0
@@ -119,6 +129,7 @@ func play(ctx context.Context, name string, cfg Config, length time.Duration, cl
 	if err != nil {
 		return Summary{}, fmt.Errorf("workload: %w", err)
 	}
+	p.began = time.Now()
 	timed, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	p.over, p.demand = timed.Done(), newDemand(p.cfg, length)
@@ -172,7 +183,7 @@ func (p *phase) employ(ctx context.Context, clients []*Client, stop func()) erro
 	errs := make([]error, len(clients))
 	var wg sync.WaitGroup
 	for i, c := range clients {
-		w := &worker{phase: p, client: c, rng: stream(p.cfg.Seed, p.name+" "+c.Name), asked: map[int]int{}}
+		w := &worker{phase: p, client: c, rng: stream(p.cfg.Seed, p.name+" "+c.Name), asked: map[int]int{}, refused: map[leftKey]bool{}}
 		actor, actors := p.cfg.Part.First+i, max(p.cfg.Part.Of, len(clients))
 		w.keys = p.keySource(actor, actors)
 		w.mine = p.mine(actor, actors)

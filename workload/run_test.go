@@ -231,25 +231,27 @@ func TestFinalPhaseEndsWithOneClientPerKey(t *testing.T) {
 	}
 }
 
-// Who is refused at a key that is left to him turns to his other keys, and comes back.
-func TestWhoIsRefusedAtTheEndTurnsToHisOtherKeys(t *testing.T) {
+// Who is refused at a key that is left to him turns to his other keys, and comes back. Once everybody
+// was granted his other keys, only those are asked for that he is refused: no other one is held.
+func TestAtTheEndOnlyKeysAreAskedForThatAreRefused(t *testing.T) {
 	r := newRig(t, 2)
 	cfg := load()
 	cfg.Keys, cfg.TTL, cfg.Think = 4, 100*time.Millisecond, workload.Dist{}
 	if err := r.locks.Set("lock:k0", "of somebody who never comes back"); err != nil {
 		t.Fatal(err)
 	}
-	refused, granted := 0, 0
+	refused, inARow, granted := 0, 0, map[string]bool{}
 	record(t, func(rec *history.Recorder) {
 		runUntil(t, rec, workload.RunFinal, cfg, r.clients, func(e *history.Event) bool {
 			switch {
 			case e.Op != history.Acquire || e.Kind == history.Invoke:
 			case e.Key == "k0" && e.Kind == history.Fail:
 				refused++
-			case e.Key == "k2" && e.Kind == history.OK && refused > 10:
-				granted++
+				inARow++
+			case e.Kind == history.OK:
+				granted[e.Key], inARow = true, 0
 			}
-			return granted > 5 && refused > 20
+			return len(granted) == cfg.Keys-1 && refused > 20 && inARow > 10
 		})
 	})
 }

@@ -58,6 +58,9 @@ func (s *section) run(ctx context.Context) {
 
 // plan draws how long to hold. A long hold lasts 1.2 to 2 TTL.
 func (s *section) plan() (hold time.Duration, long bool) {
+	if s.use.long && s.can.extendless && !s.renews() { // nothing keeps the lease that long
+		s.use.long, s.use.hold = false, s.cfg.TTL*7/10
+	}
 	if s.use.hold > 0 {
 		return s.use.hold, s.use.long
 	}
@@ -89,7 +92,7 @@ func (s *section) body(ctx context.Context, hold time.Duration) {
 		if (n > 0 || last) && !s.stay(ctx, hold/time.Duration(gaps)) {
 			return
 		}
-		if last && (extend || s.use.last) && (s.extend(ctx) == history.Fail || ctx.Err() != nil) {
+		if last && (extend || s.use.last) && !s.can.extendless && (s.extend(ctx) == history.Fail || ctx.Err() != nil) {
 			return
 		}
 		if n == nest && s.use.how == ModeReentrant && !s.nested(ctx) {

@@ -22,6 +22,8 @@ type worker struct {
 	mine   []int       // the keys that are left to this client at the end, by turns
 	asked  map[int]int // how often it has turned to each
 
+	refused map[leftKey]bool // of those, what it was refused when it last turned there
+
 	inc    *incarnation
 	main   int // process of its operations
 	second int // process of those on the second key of ModeMulti
@@ -80,15 +82,12 @@ func (w *worker) next(ctx context.Context) (a arrival, more bool) {
 		if !w.sleep(ctx, w.cfg.Think.Draw(w.rng)) {
 			return a, false
 		}
-		switch {
-		case !w.alone.isOn():
+		if !w.alone.isOn() {
 			a = w.draw(w.rng, w.keys)
-		case len(w.mine) == 0:
+		} else if a, more = w.nextOfMine(); !more {
 			w.alone.granted() // the other clients here may have no key either
 			w.sleep(ctx, w.cfg.Final)
 			return a, false
-		default:
-			a = w.nextOfMine()
 		}
 		a.began = time.Now()
 		w.demand.offer()

@@ -19,6 +19,7 @@ type lease struct {
 	released    chan struct{} // closed when its release is asked for
 	asked       int64         // when it was asked for, in microseconds of the machine's clock
 	granted     time.Time     // when the child's answer was read
+	timed       bool          // it was asked for with a length
 
 	mu           sync.Mutex
 	fence        uint64

@@ -117,8 +117,8 @@ func (l *Locker) AcquireWait(ctx context.Context, key string, ttl time.Duration)
 func (l *Locker) acquire(ctx context.Context, key string, ttl time.Duration, how request) (lockimpl.Lease, error) {
 	lease := &lease{locker: l, handle: "h" + strconv.FormatUint(l.handles.Add(1), 10), key: key, lost: make(chan struct{}), released: make(chan struct{}), asked: micros()}
 	fields := request{"h": lease.handle, "key": key, "ttl_ms": int64(0), "every_ms": l.cmd.Every.Milliseconds(), "mode": "x"}
-	if l.caps["ttl"] {
-		fields["ttl_ms"] = ttl.Milliseconds()
+	if l.caps["ttl"] && ttl > 0 {
+		fields["ttl_ms"], lease.timed = ttl.Milliseconds(), true
 	}
 	if l.caps["rw"] {
 		fields["mode"] = "w"
@@ -197,5 +197,9 @@ func closedWithin(c <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// Extends reports whether the child has declared that it extends leases.
+// TakesUntimed implements lockimpl.UntimedLocker: the child has declared both a watchdog and
+// leases of a stated length.
+func (l *Locker) TakesUntimed() bool { return l.caps["watchdog"] && l.caps["ttl"] }
+
+// Extends implements lockimpl.ExtendLocker.
 func (l *Locker) Extends() bool { return l.caps["extend"] }

@@ -40,7 +40,7 @@ func (r renewing) Renew(observe func(lockimpl.Renewal)) {
 
 // watched reports whether the library renews a lease: the lock has a watchdog, and the lease
 // was acquired without a TTL.
-func (l *lease) watched() bool { return l.locker.caps["watchdog"] && !l.locker.caps["ttl"] }
+func (l *lease) watched() bool { return l.locker.caps["watchdog"] && !l.timed }
 
 // renewed handles the library's report that it has renewed a lease.
 func (s *session) renewed(m *message) {
@@ -53,7 +53,7 @@ func (s *session) renewed(m *message) {
 		s.find("a renewal under the unknown handle %.80q", m.Handle)
 		return
 	case !l.watched() || !s.caps["renewed"]:
-		s.find("a renewal, and the child's abilities are not watchdog and renewed, without ttl")
+		s.find("a renewal of a lease that was asked for with a length, or of a child whose abilities are not watchdog and renewed")
 		return
 	}
 	if !s.trusted || !m.place(l.asked, true) {

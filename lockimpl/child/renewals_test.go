@@ -196,3 +196,27 @@ func TestNoWatchdogOverATTL(t *testing.T) {
 		t.Error("a loss of it is not told")
 	}
 }
+
+// A library that takes leases of a stated length and others that it renews is asked for both.
+func TestWatchdogBesideATTL(t *testing.T) {
+	for _, c := range []struct {
+		abilities string
+		untimed   bool
+	}{{"ttl,watchdog,lost", true}, {"ttl,watchdog", true}, {"watchdog", false}, {"ttl", false}} {
+		l := open(t, script(t, c.abilities, "none", `
+	*'"t":"acquire"'*'"ttl_ms":0'*) echo '{"t":"acquire_ok","re":'$id',"h":"'$h'"}' ;;
+	*'"t":"acquire"'*) echo '{"t":"acquire_no","re":'$id',"h":"'$h'"}' ;;`), nil)
+		if untimed := l.(lockimpl.UntimedLocker).TakesUntimed(); untimed != c.untimed {
+			t.Errorf("%s: takes leases of no stated length beside others: %t", c.abilities, untimed)
+		}
+		if !c.untimed {
+			continue
+		}
+		if _, can := mustAcquire(t, l, 0).(lockimpl.SelfRenewer); !can {
+			t.Errorf("%s: a lease of no stated length is not renewed", c.abilities)
+		}
+		if _, err := l.Acquire(t.Context(), "k", time.Second); !errors.Is(err, lockimpl.ErrHeld) {
+			t.Errorf("%s: a lease of a second was asked for without a length: %v", c.abilities, err)
+		}
+	}
+}

@@ -56,6 +56,9 @@ const (
 	Shared
 )
 
+// Other is the other mode.
+func (m Mode) Other() Mode { return Shared - m }
+
 // Values of Phase events.
 const (
 	PhaseWarmup = "warmup"

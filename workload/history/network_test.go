@@ -13,3 +13,16 @@ func TestOfNetwork(t *testing.T) {
 		}
 	}
 }
+
+// TestUnanswered tells servers that did not answer from a key that is held.
+func TestUnanswered(t *testing.T) {
+	for text, want := range map[string]bool{
+		"dial tcp 127.0.0.1:1: connect: connection refused": true, "Timeout reading from socket": true, "unexpected EOF": true, "no such host": true,
+		"no quorum of nodes granted the lock: node n2: read tcp 127.0.0.1:1->127.0.0.1:2: i/o timeout": true, "not sent: the caller is gone": true,
+		"": false, "held": false, "lock not obtained": false, "refused": false, "timed out waiting for the lock": false, "context deadline exceeded": false,
+	} {
+		if got := Unanswered(text); got != want {
+			t.Errorf("%q unanswered: %t", text, got)
+		}
+	}
+}

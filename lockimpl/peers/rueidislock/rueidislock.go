@@ -84,6 +84,9 @@ func (l *locker) LeaseKeys(key string) []string {
 	return out
 }
 
+// Extends implements lockimpl.ExtendLocker: the library extends by itself, and in no other way.
+func (*locker) Extends() bool { return false }
+
 // Close ends the contexts of all leases; what the library still has under way
 // it does not wait for.
 func (l *locker) Close() error {
