@@ -252,6 +252,13 @@ func TestBookBoundaries(t *testing.T) {
 // TestWriteBoundaries judges writes by what their owner knew, and by their order where
 // the store numbers none.
 func TestWriteBoundaries(t *testing.T) {
+	const asked = `
+		 0ms a invoke acquire k
+		 1ms a ok acquire k until 10ms
+		{} a1 invoke acquire k owner a
+		11ms a1 fail acquire k owner a err held
+		11ms a invoke write k value a1
+		12ms a ok write k value a1 seq 1`
 	const refusedAgain = `
 		 0ms a invoke acquire k
 		 1ms a ok acquire k until 10ms
@@ -291,7 +298,11 @@ func TestWriteBoundaries(t *testing.T) {
 		{name: "three writes without numbers, the first with token", header: "ttl 3ms fenced", history: inTurn, edges: []edge{
 			found("1", "S2 [7 11]"), found("2", "S2 [7 11]", "S3 [3 7 11]")}},
 		{name: "a holder that asked once more and was refused writes at", header: "ttl 10ms", history: refusedAgain, edges: []edge{
-			found("4ms"), found("9.999999ms"), found("10ms", "S8 [5]")}},
+			found("4ms"), found("9.999999ms"), found("10ms", "S3z? [1 5]")}},
+		{name: "a holder that was refused writes when its lease is over, having asked once more at", header: "ttl 10ms", history: asked, edges: []edge{
+			found("2ms", "S3z [1 5]"), found("9.999999ms", "S3z [1 5]"), found("10ms", "S8 [5]")}},
+		{name: "a holder that was refused writes behind its release, having asked once more at", header: "ttl 20ms", history: strings.NewReplacer("until 10ms", "until 19ms", "{} a1", "3ms a invoke release k\n4ms a ok release k\n{} a1").Replace(asked), edges: []edge{
+			found("5ms", "S8 [2 7]")}},
 		{name: "behind a newer one by events, issued at", header: "ttl 3ms fenced", history: unnumbered, edges: []edge{
 			found("6ms", "S3z? [1 3 13]"), found("6.000001ms", "S2 [5 13]")}},
 		{name: "the same with clocks apart", header: "ttl 3ms fenced epsilon 1ms", history: unnumbered, edges: []edge{

@@ -102,6 +102,9 @@ func effectlessCases() []verdictCase {
 		none("a node that is not there", ttl, effectlessReleased+effectlessRefused+`
 			 9ms d invoke acquire k
 			 9ms d fail acquire k err "connection refused"`+effectlessGranted),
+		none("a node that does not answer", ttl, effectlessReleased+effectlessRefused+`
+			 9ms d invoke acquire k
+			 9ms d fail acquire k err "read tcp: i/o timeout"`+effectlessGranted),
 		{name: "L9: an earlier lease that was never released", header: ttl, want: Pass, suspicious: []string{"S1 [1 3]"}, history: `
 			 0ms d invoke acquire k
 			 0ms d ok acquire k until 1ms

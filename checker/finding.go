@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ func findings(h *rule.List, n *ledger.Nemesis, remedied bool) []Finding {
 	for _, x := range h.Kept {
 		f := findingOf(x)
 		if a, _ := anomaly.Find(x.ID); remedied {
-			f.Remedy = a.Remedy
+			f.Remedy = cmp.Or(x.Remedy, a.Remedy)
 		}
 		f.Text = f.paragraph(n.Story(x.From, x.To))
 		f.Breakers = n.Breakers(x.From, x.To)

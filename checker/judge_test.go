@@ -176,6 +176,17 @@ func TestTexts(t *testing.T) {
 		{name: "an orphan that keeps writers out", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1",
 			want:    "still 3 attempts to write in a row were refused, the last one, by b, at 0.026000 s. Something holds the key that nobody owns. Whoever asked for it in the other mode meanwhile was granted it, and gave it back.",
 			history: "\n2ms nemesis ok phase final" + shared(18) + alone(21, 3)},
+		{name: "an extension that was refused too early, three times", header: "ttl 100ms", id: "L5",
+			want:    "the last of them, a's on k, which was to last until 0.500000 s. Its extension was refused at 0.411000 s. Remedy: promise no more than the nodes keep",
+			history: "\n0ms nemesis ok phase main" + lostOften(0, 3, "extend", "")},
+		{name: "a release that was refused too early, three times, with a reason", header: "ttl 100ms", id: "L5",
+			want:    `Its release was refused at 0.411000 s, with "not the owner".`,
+			history: "\n0ms nemesis ok phase main" + lostOften(0, 4, "release", "not the owner")},
+		{name: "nothing but errors, and then a grant", header: "ttl 20ms nodes 3 quorum 2", bounds: map[string]int64{"wake_ns": 60e6}, id: "L2",
+			want: `attempts ended in an error, the last of them "NOSCRIPT". Remedy: let the lock get over what it was told`,
+			history: looksAtAll(0) + failing(10, 130) + `
+			140ms a invoke acquire k
+			141ms a ok acquire k until 150ms`},
 		{name: "an orphan that keeps readers out", header: "ttl 10ms", bounds: map[string]int64{"retry_ns": 5e6}, id: "L1", want: "still 3 attempts to read in a row were refused",
 			history: `
 			 2ms nemesis ok phase final

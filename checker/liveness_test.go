@@ -40,8 +40,7 @@ func runBounds(t *testing.T, cases []boundCase) {
 
 const ms = int64(1e6)
 
-// alone are attempts of b from then on, two milliseconds apart, that are refused; shared is one to
-// read that is granted, and given back two milliseconds later.
+// alone are attempts of b from then on, two milliseconds apart, that are refused.
 func alone(from, n int) (tries string) {
 	for i := range n {
 		tries += fmt.Sprintf("\n%dms b invoke acquire k\n%dms b fail acquire k err held", from+2*i, from+2*i+1)
@@ -49,6 +48,12 @@ func alone(from, n int) (tries string) {
 	return tries
 }
 
+// aloneToRead are alone's, to read.
+func aloneToRead(from, n int) string {
+	return strings.ReplaceAll(alone(from, n), "acquire k", "acquire k mode r")
+}
+
+// shared is an attempt of b's to read that is granted, and given back two milliseconds later.
 func shared(at int) string {
 	return fmt.Sprintf("\n%dms b invoke acquire k mode r\n%dms b ok acquire k mode r until %dms\n%[2]dms b invoke release k\n%[4]dms b ok release k", at, at+1, at+10, at+2)
 }
@@ -357,6 +362,32 @@ func orphanCases() []boundCase {
 				 38ms b fail acquire k mode r err held`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
+			name: "to write, behind another writer who has been refused and does not wait", header: "ttl 10ms", want: Pass,
+			history: before + shared(18) + "\n20ms c invoke acquire k\n21ms c fail acquire k err held" + alone(22, 5),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to write, long after another writer has been refused", header: "ttl 10ms", want: Fail, violations: []string{"L1 [20 22 24]"},
+			history: before + shared(18) + "\n20ms c invoke acquire k\n21ms c fail acquire k err held" + alone(22, 8),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to read, behind one's own place as a writer", header: "ttl 10ms", want: Pass,
+			history: before + shared(18) + alone(22, 1) + aloneToRead(24, 5),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to read, long after one was refused as a writer", header: "ttl 10ms", want: Fail, violations: []string{"L1 [20 22 24]"},
+			history: before + shared(18) + alone(22, 1) + aloneToRead(24, 8),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "to read, behind another writer who was refused and then granted it", header: "ttl 10ms", want: Fail, violations: []string{"L1 [14 16 18]"},
+			history: before + shared(18) + `
+				21ms c invoke acquire k
+				22ms c fail acquire k err held
+				22ms c invoke acquire k
+				23ms c ok acquire k until 33ms
+				23ms c invoke release k
+				24ms c ok release k` + aloneToRead(26, 3),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
 			name: "to read, behind a writer who has given up, where leases last longer", header: "ttl 10ms", want: Pass,
 			history: strings.Replace(before, "until 10ms", "until 30ms", 1) + `
 				 38ms b invoke acquire k
@@ -459,6 +490,10 @@ func orphanCases() []boundCase {
 			history: before + strings.ReplaceAll(alone(18, 3), "err held", `err "dial tcp: connect: connection refused"`),
 		}},
 		{bounds: retry, verdictCase: verdictCase{
+			name: "by nodes that do not answer", header: "ttl 10ms", want: Pass,
+			history: before + strings.ReplaceAll(alone(18, 3), "err held", `err "no quorum: node n2: read tcp: i/o timeout"`),
+		}},
+		{bounds: retry, verdictCase: verdictCase{
 			name: "for as long as nobody can have stood still, though readers come and go", header: "ttl 10ms", want: Fail, violations: []string{"L1 [8 10 12]"},
 			history: before + shared(18) + alone(22, 3) + shared(30) + alone(34, 3) + shared(42) + alone(46, 3) + "\n60ms nemesis ok stall began 5ms ended 12ms",
 		}},
@@ -493,6 +528,22 @@ func noProgressCases() []boundCase {
 			history: before + `
 				 5ms b invoke acquire k
 				71ms b fail acquire k err timeout`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one waits in vain while the harness stands still for longer than the bound was exceeded by", header: "ttl 10ms", want: Pass, suspicious: []string{"L2 [3 4]"},
+			history: before + `
+				 5ms b invoke acquire k
+				71ms b fail acquire k err timeout
+				80ms nemesis ok stall began 20ms ended 30ms`,
+		}},
+		{bounds: retry, verdictCase: verdictCase{
+			name: "one waits in vain for longer than the harness stood still", header: "ttl 10ms", want: Fail, violations: []string{"L2 [3 6]"},
+			history: before + `
+				 5ms b invoke acquire k
+				71ms b fail acquire k err timeout
+				72ms b invoke acquire k
+				81ms b fail acquire k err timeout
+				82ms nemesis ok stall began 20ms ended 30ms`,
 		}},
 		{bounds: retry, verdictCase: verdictCase{
 			name: "just not too long", header: "ttl 10ms", want: Pass,

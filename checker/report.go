@@ -86,9 +86,15 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 		out = append(out, unjudged("The history breaks off before its end: what is there was judged, and operations still open count as unknown."))
 	}
 	for _, id := range left {
+		if !j.counts(id) {
+			continue
+		}
 		out = append(out, unjudged(fmt.Sprintf("Of the cases of %s only the first %d were kept, and the rest of the history refuted one of them or more, or the harness stood still. Whether the others stand is not decided.", id, j.o.Limit)))
 	}
 	for _, r := range j.env.Rules {
+		if !slices.ContainsFunc(r.IDs(), j.counts) {
+			continue
+		}
 		if r, limited := r.(rule.Limited); limited && r.Unplaced() != "" {
 			out = append(out, unjudged(r.Unplaced()))
 		}
@@ -107,6 +113,10 @@ func (j *Judge) inconclusive(truncated bool, left []string) []Finding {
 	return out
 }
 
+// counts reports whether findings of id are not accepted in this history: of the others it makes no
+// difference whether there are more.
+func (j *Judge) counts(id string) bool { return !slices.Contains(j.env.Header.Accepted, id) }
+
 func unjudged(text string) Finding { return Finding{ID: "V5", Name: anomaly.Name("V5"), Text: text} }
 
 // expected marks the findings that the scenario accepts and those that it means to see, and
@@ -123,7 +133,7 @@ func (j *Judge) expected(r *Report) {
 	}
 	for i := range r.Violations {
 		f := &r.Violations[i]
-		f.Accepted = slices.Contains(j.env.Header.Accepted, f.ID)
+		f.Accepted = !j.counts(f.ID)
 		f.Expected = slices.Contains(j.env.Header.Expected, f.ID) ||
 			f.ID == "S1" && slices.Contains(j.env.Header.Expected, "S10") && explained[fmt.Sprint(f.Key, f.Owners)]
 	}

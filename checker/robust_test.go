@@ -87,6 +87,9 @@ func TestRefuted(t *testing.T) {
 			t.Errorf("limit %d: %s %v, want %s", limit, r.Verdict, short(r.Violations), want)
 		}
 	}
+	if r := Check(t.Context(), parse(t, "ttl 100ms accepted S1", first+kept+"\n20ms"+last), Options{Limit: 1}); r.Verdict != Pass {
+		t.Errorf("%s %v, want PASS: it makes no difference how many of them there are", r.Verdict, r.Inconclusive)
+	}
 	if r := Check(t.Context(), parse(t, "ttl 100ms", refuted), Options{Limit: 1}); r.Verdict != Pass {
 		t.Errorf("%s, want PASS: nothing else was found", r.Verdict)
 	}

@@ -1135,6 +1135,7 @@ func barredKeys() []boundCase {
 	wake := map[string]int64{"wake_ns": 60 * ms}
 	const many = ledger.MostFaults + 1
 	const header = "ttl 20ms nodes 3 quorum 2"
+	const theirs = `pause-client target {"clients":["c"]}`
 	before := looksAtAll(0) + `
 		  1ms a invoke acquire k
 		  2ms a ok acquire k until 20ms
@@ -1203,8 +1204,20 @@ func barredKeys() []boundCase {
 			history: before + refused(10, 80) + "\n83ms nemesis ok stall began 30ms ended 39ms",
 		}},
 		{bounds: wake, verdictCase: verdictCase{
+			name: "while the harness stood still, and then for longer", header: header, want: Fail, violations: []string{"L2 [7 43]"},
+			history: before + refused(10, 80) + fault(84, 85, theirs) + refused(90, 200) + "\n203ms nemesis ok stall began 12ms ended 70ms",
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "and then while the harness stood still", header: header, want: Fail, violations: []string{"L2 [7 43]"},
+			history: before + refused(10, 150) + fault(154, 155, theirs) + refused(160, 260) + "\n263ms nemesis ok stall began 160ms ended 245ms",
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "while the harness stood still, and then for as long", header: header, want: Pass, suspicious: []string{"L2 [7 43]"},
+			history: before + refused(10, 150) + fault(154, 155, theirs) + refused(165, 295) + "\n298ms nemesis ok stall began 20ms ended 110ms",
+		}},
+		{bounds: wake, verdictCase: verdictCase{
 			name: "a fault of theirs in the midst of it", header: header, want: Pass,
-			history: before + refused(10, 40) + fault(44, 45, `pause-client target {"clients":["c"]}`) + refused(50, 100),
+			history: before + refused(10, 40) + fault(44, 45, theirs) + refused(50, 100),
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "long behind more faults than are looked through", header: header, want: Fail, violations: []string{fmt.Sprintf("L2 [%d %d]", 7+4*many, 43+4*many)},

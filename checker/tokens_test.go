@@ -1,6 +1,9 @@
 package checker
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTokenOrder(t *testing.T) { runCases(t, tokenOrderCases()) }
 
@@ -11,6 +14,18 @@ func tokenOrderCases() []verdictCase {
 		15ms c invoke acquire k
 		20ms b ok acquire k fence 5 until 21ms
 		21ms a ok acquire k fence 3 until 11ms ended 10ms`
+	// Of b's acquire, the window of which spans a's whole lease, the token is the lower one.
+	const outranked = `
+		 0ms b invoke acquire k
+		 1ms a invoke acquire k
+		 2ms a ok acquire k fence 5 until 11ms
+		 3ms a invoke write k fence 5 value a1
+		 4ms a ok write k fence 5 value a1 seq 1
+		 5ms a invoke release k
+		 6ms a ok release k
+		 7ms b ok acquire k fence 4 until 10ms
+		 8ms b invoke write k fence 4 value b1
+		 9ms b fail write k fence 4 value b1 seq 2 err stale`
 	return []verdictCase{
 		{
 			name: "a lower token after a higher one", header: "ttl 10ms", want: Fail, violations: []string{"S4 [1 5]"},
@@ -79,6 +94,60 @@ func tokenOrderCases() []verdictCase {
 				 3ms a invoke release k
 				 4ms a ok release k
 				 5ms b ok acquire k fence 4 until 11ms`,
+		},
+		{
+			name: "reversed, and the store rejects the later holder", header: "ttl 10ms fenced", want: Fail, violations: []string{"S4 [2 6 7 9]"}, suspicious: []string{"S4 [2 7]"},
+			history: outranked,
+		},
+		{
+			name: "reversed, and the store rejects a later holder whose lease is over", header: "ttl 10ms fenced", want: Pass, suspicious: []string{"S4 [2 7]"},
+			history: strings.NewReplacer("8ms", "12ms", "9ms", "13ms").Replace(outranked),
+		},
+		{
+			name: "reversed, and the store rejects the later holder twice", header: "ttl 10ms fenced", want: Fail, violations: []string{"S4 [2 6 7 9]"}, suspicious: []string{"S4 [2 7]"},
+			history: outranked + `
+				 9.1ms b invoke write k fence 4 value b2
+				 9.2ms b fail write k fence 4 value b2 seq 3 err stale`,
+		},
+		{
+			name: "reversed, and the store rejects one behind a release that was refused", header: "ttl 10ms fenced", want: Pass, suspicious: []string{"S4 [2 7]"},
+			history: strings.ReplaceAll(outranked, "6ms a ok release k", "6ms a fail release k err lost"),
+		},
+		{
+			name: "reversed, and the store rejects one who was granted it in the instant of the other's release", header: "ttl 10ms fenced", want: Pass, suspicious: []string{"S4 [2 7]"},
+			history: strings.ReplaceAll(outranked, "6ms a ok release k", "7ms a ok release k"),
+		},
+		{
+			name: "reversed, and the store accepts what it writes", header: "ttl 10ms", want: Pass, suspicious: []string{"S4 [2 7]"},
+			history: strings.ReplaceAll(outranked, "fail write k fence 4 value b1 seq 2 err stale", "ok write k fence 4 value b1 seq 2"),
+		},
+		{
+			name: "reversed, and the store rejects one who held it beside the other", header: "ttl 10ms fenced", want: Fail, violations: []string{"S1 [2 3]", "S6 [2 3 5]"}, suspicious: []string{"S4 [2 3]"},
+			history: `
+				 0ms a invoke acquire k
+				 0ms b invoke acquire k
+				 1ms a ok acquire k fence 5 until 10ms
+				 2ms b ok acquire k fence 4 until 10ms
+				 3ms a invoke release k
+				 4ms a ok release k
+				 5ms b invoke write k fence 4 value b1
+				 6ms b fail write k fence 4 value b1 seq 2 err stale`,
+		},
+		{
+			name: "reversed, and the store rejects one who was granted it as the other gave it back", header: "ttl 10ms fenced epsilon 2ms", want: Pass, suspicious: []string{"S4 [2 7]"},
+			history: outranked,
+		},
+		{
+			name: "reversed, and the store rejects one who was granted it before that was answered", header: "ttl 10ms fenced", want: Pass, suspicious: []string{"S4 [2 4]"},
+			history: `
+				 0ms b invoke acquire k
+				 0ms a invoke acquire k
+				 1ms a ok acquire k fence 5 until 10ms
+				 2ms a invoke release k
+				 3ms b ok acquire k fence 4 until 10ms
+				 4ms a ok release k
+				 5ms b invoke write k fence 4 value b1
+				 6ms b fail write k fence 4 value b1 seq 2 err stale`,
 		},
 		{
 			name: "asked in the very instant of the answer", header: "ttl 10ms", want: Pass, suspicious: []string{"S4 [1 5]"},

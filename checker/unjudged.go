@@ -19,7 +19,7 @@ func (j *Judge) nothing() []string {
 		"S5": seen(ledger.Answered), "S6": seen(ledger.Extended) || seen(ledger.Answered) && ledger.CheckedRelease(h), "S7": seen(ledger.Granted), "S8": wrote,
 		"S9": seen(ledger.Witnessed) || seen(ledger.Receipt), "S10": j.env.Nemesis.Forgot(0, j.env.Now) || seen(ledger.Witnessed), "S11": seen(ledger.Lost),
 		"L1": final, "L2": final, "L7": final && h.Quorum > 1, "L3": bounded(history.BoundWait), "L4": bounded(history.BoundRecovery), "L6": bounded(history.BoundAvailability),
-		"L5": seen(ledger.Lost) && j.env.Phased, "L8": seen(ledger.Witnessed), "L9": seen(ledger.Answered) && (seen(ledger.Refused) || seen(ledger.Witnessed)),
+		"L5": (seen(ledger.Lost) || seen(ledger.Extended) || seen(ledger.Answered)) && j.env.Phased, "L8": seen(ledger.Witnessed), "L9": seen(ledger.Answered) && (seen(ledger.Refused) || seen(ledger.Witnessed)),
 		"R1": seen(ledger.Audited), "R2": seen(ledger.Audited), "R3": wrote || seen(ledger.Rejected), "R4": seen(ledger.Rejected) && h.Fenced, "R5": wrote && tokens,
 	}
 	var out []string

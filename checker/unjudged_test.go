@@ -20,14 +20,24 @@ func TestNothing(t *testing.T) {
 		lacks, judged         []string
 		liveness              bool
 	}{
-		{name: "one grant, no phases", header: "ttl 10ms", history: oneGrant, lacks: []string{"S1", "S2", "S3", "S10", "L1", "L5", "R1", "R4"}, judged: []string{"S7"}},
+		{name: "one grant, no phases", header: "ttl 10ms", history: oneGrant, lacks: []string{"S1", "S2", "S3", "S10", "L1", "L5", "L8", "L9", "R1", "R4"}, judged: []string{"S7"}},
 		{name: "released, with a final phase", header: "ttl 10ms", history: released + `
 			5ms b invoke acquire k
 			6ms b ok acquire k fence 2 until 14ms
 			7ms b invoke write k fence 2 value b1
 			8ms b ok write k fence 2 value b1 seq 1
 			9ms store ok audit k owner b fence 2 value b1 seq 1`,
-			lacks: []string{"S2", "S9", "L7", "R4"}, judged: []string{"S1", "S3", "S4", "S5", "S6", "S7", "S8", "L1", "L2", "R1", "R5"}, liveness: true},
+			lacks: []string{"S2", "S9", "L7", "L8", "L9", "R4"}, judged: []string{"S1", "S3", "S4", "S5", "S6", "S7", "S8", "L1", "L2", "L5", "R1", "R5"}, liveness: true},
+		{name: "released, and then refused once", header: "ttl 10ms", history: released + "\n5ms b invoke acquire k\n6ms b fail acquire k",
+			lacks: []string{"L8"}, judged: []string{"L9"}, liveness: true},
+		{name: "released, and looked at", header: "ttl 10ms", history: released + on("5ms", "n1", "pttl -2"),
+			judged: []string{"L8", "L9"}, liveness: true},
+		{name: "extended, with phases", header: "ttl 10ms", history: oneGrant + "\n4ms nemesis ok phase main\n5ms a invoke extend k\n6ms a ok extend k until 15ms",
+			lacks: []string{"L9"}, judged: []string{"L5"}},
+		{name: "extended, without", header: "ttl 10ms", history: oneGrant + "\n5ms a invoke extend k\n6ms a ok extend k until 15ms",
+			lacks: []string{"L5"}},
+		{name: "lost, with phases", header: "ttl 10ms", history: "\n0ms nemesis ok phase main\n0ms a invoke acquire k\n1ms a ok acquire k until 9ms\n9ms a ok lost k",
+			judged: []string{"L5"}},
 		{name: "nobody asked for one key alone", header: "ttl 10ms", history: strings.Replace(released, "0ms a invoke acquire k", "0ms a invoke acquire k note multi", 1),
 			lacks: []string{"L1", "L2", "L7"}, judged: []string{"S7"}, liveness: true},
 	} {

@@ -155,7 +155,7 @@ var table = []Anomaly{
 	}, {
 		ID: "V5", Name: "not judged to the end",
 		Meaning: "Not everything was judged.",
-		Advice:  "torture check judges what is stored; --check-timeout gives it longer",
+		Advice:  "less is to be remembered of a shorter run, with fewer clients and keys; where time ran out, torture check --check-timeout gives what is stored longer",
 	}, {
 		ID: "V6", Name: "canary not caught",
 		Meaning: "A lock that is known to be broken was planted, and the judges did not catch it: they would not have caught a real one either.",

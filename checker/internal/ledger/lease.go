@@ -48,7 +48,9 @@ func (l *Ledger) acquired(e *history.Event, o *Op) {
 		l.granted(e, o)
 		return
 	case history.Fail:
-		h.tried, h.vain = UseRefused, o.asking()
+		if g := h.Grant; g == nil || o.Inv >= g.Latest() { // one asked for within a hold says nothing of that hold
+			h.tried, h.vain = UseRefused, o.asking()
+		}
 		l.emit(Refused, e, o)
 	default:
 		h.tried, h.vain = UseUnknown, o.asking()

@@ -428,12 +428,12 @@ func (o *Op) pass(w *Op, here Mark) bool {
 // newest token, within its lease.
 func (l *Ledger) Wronged(o *Op) bool {
 	newest := o.Settled == 0 && o.Fence != 0 && o.Fence >= o.Holder.Key.Newest
-	return newest && o.Mode == history.Exclusive && o.Has&history.HasBase == 0 && l.rightful(o)
+	return newest && o.Mode == history.Exclusive && o.Has&history.HasBase == 0 && l.Rightful(o)
 }
 
-// rightful says whether a write to a store that compares tokens was issued and answered within
+// Rightful says whether a write to a store that compares tokens was issued and answered within
 // the lease whose token it bore: whatever the store says of it, it is not stale.
-func (l *Ledger) rightful(o *Op) bool {
+func (l *Ledger) Rightful(o *Op) bool {
 	if !l.Header.Fenced {
 		return false
 	}
@@ -447,7 +447,7 @@ func (l *Ledger) rightful(o *Op) bool {
 // Saves says whether the rejection of o kept something stale from the resource: what whoever
 // did not hold the key any more wrote, or who held it beside another with a newer token.
 func (l *Ledger) Saves(o *Op) bool {
-	if !l.rightful(o) {
+	if !l.Rightful(o) {
 		return true
 	}
 	beside := func(g *Grant) bool { return g.Holder != o.Holder && g.Fence > o.Fence && o.Inv < g.End() }

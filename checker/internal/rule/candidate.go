@@ -31,6 +31,7 @@ type Candidate struct {
 	From    time.Duration // start of the lease that the story begins with
 	To      time.Duration // the last event that proves it
 	Text    func() string
+	Remedy  string           // what helps, where that is known better than of other findings of the id
 	Pair    [2]*ledger.Grant // that exclude each other, where a second opinion can tell
 
 	// Length is for how long the definite holds of Pair overlap. It may shrink when the

@@ -267,7 +267,7 @@ func (d *DoubleGrants) early(x, g *ledger.Grant) {
 	if sent() || g.OK >= x.Deadline-eps || !one && ok <= x.OK+eps && eps > 0 { // perhaps g was first
 		return
 	}
-	witness, how := []int{x.OKIdx, g.OKIdx}, "The nodes had forgotten it."
+	witness, how := []int{x.OKIdx, g.OKIdx}, "A fault by which nodes may forget was in force meanwhile."
 	if nodes, idx := d.stored(x, g); len(nodes) > 0 {
 		witness = append(witness, idx)
 		how = fmt.Sprintf("%s had been seen to store it for longer than until then, and stored it no more.", strings.Join(nodes, ", "))

@@ -20,14 +20,17 @@ type Tokens struct {
 	keys  rule.Table[tokenState]
 	peaks rule.Table[[2]ledger.TokenGrant] // by holder: its process's highest tokens, by mode, within the clock uncertainty
 
+	outranked []outranked // the latest
+
 	unmoved map[*ledger.Grant][]*unmovedLease // tokens given twice, should no extension of unknown outcome have been sent
 }
 
 // tokenState is one key's tokens.
 type tokenState struct {
-	top   uint64 // the highest of all
-	tops         // … as they rose; on hosts with a clock bound of their own, those of events without one
-	hosts []tops // by host, from 1: what one clock cannot tell apart, another may
+	top       uint64    // the highest of all
+	givenBack givenBack // the highest token of exclusive leases that were given back
+	tops                // … as they rose; on hosts with a clock bound of their own, those of events without one
+	hosts     []tops    // by host, from 1: what one clock cannot tell apart, another may
 }
 
 // tops are the grants by which the highest token of a key rose.
@@ -62,7 +65,7 @@ func (*Tokens) IDs() []string            { return []string{"S4", "S4b"} }
 func (*Tokens) Remembers() ledger.Memory { return ledger.TokensGiven }
 
 func (*Tokens) Wants() []ledger.Kind {
-	return []ledger.Kind{ledger.Granted, ledger.Reentered, ledger.Extended, ledger.Settled, ledger.Answered, ledger.Postponed}
+	return []ledger.Kind{ledger.Granted, ledger.Reentered, ledger.Extended, ledger.Settled, ledger.Answered, ledger.Postponed, ledger.Rejected}
 }
 func (*Tokens) Finish() {}
 
@@ -85,6 +88,9 @@ func (t *Tokens) Observe(f *ledger.Fact) {
 		if f.Op.OK < f.Event.Time {
 			t.overLate(f)
 		}
+		t.returned(f)
+	case ledger.Rejected:
+		t.turnedAway(f.Op)
 	case ledger.Postponed:
 		t.heldOn(f)
 	case ledger.Reentered, ledger.Extended:
@@ -109,6 +115,7 @@ func (t *Tokens) grant(f *ledger.Fact) {
 	t.reenteredLate(f)
 	t.follow(g)
 	if g.Fence <= s.top {
+		t.outrank(g, s)
 		t.order(f, s, again)
 		t.duplicate(f, s, again)
 		if again {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locktorture/checker/internal/ledger"
+	"locktorture/checker/internal/rule"
 )
 
 // affected is when the last of the faults in force in [from, to] ended that may explain that a
@@ -48,6 +49,11 @@ func elsewhere(nodes []string, node string) bool {
 		return slices.Equal(nodes, []string{"store"})
 	}
 	return len(nodes) > 0 && !slices.Contains(nodes, node)
+}
+
+// inTheWay reports whether a fault in [from, to] may have made g's owner, or a node, lose g.
+func inTheWay(e *rule.Env, g *ledger.Grant, from, to time.Duration) bool {
+	return e.HitBy(g.Owner(), from, to, func(f *ledger.Fault) bool { return !elsewhere(f.Affected().Nodes, "") })
 }
 
 // delays says whether a fault affected a client that holds or asks for k.

@@ -50,16 +50,16 @@ func (v *inVain) mayKeep(until time.Duration) {
 }
 
 // why says what may keep everybody out, and what helps.
-func (v *inVain) why() string {
+func (v *inVain) why() (why, remedy string) {
 	if v.erred == 0 {
-		return "Something other than a lease keeps everybody out. Remedy: let the place in line of whoever is no more, and whatever else bars the key, end by itself."
+		return "Something other than a lease keeps everybody out.", "let the place in line of whoever is no more, and whatever else bars the key, end by itself."
 	}
 	said := ""
 	if v.err != "" {
 		said = fmt.Sprintf(", the last of them %q", v.err)
 	}
-	return fmt.Sprintf("%s of %s attempts ended in an error%s. Remedy: let the lock get over what it was told, as soon as the servers are healthy again.",
-		words.Thousands(v.erred), words.Thousands(v.n), said)
+	return fmt.Sprintf("%s of %s attempts ended in an error%s.", words.Thousands(v.erred), words.Thousands(v.n), said),
+		"let the lock get over what it was told, as soon as the servers are healthy again."
 }
 
 // bars reports L2 when attempts have been refused for long, by whatever clients, or given up as
@@ -83,11 +83,17 @@ func (s *Samples) bars(key *ledger.Key, k *sampledKey, e *history.Event) {
 			ID: "L2", Key: key, Witness: []int{o.idx, o.now.idx}, Blame: rule.BlameProgress, From: from,
 			Text: func() string {
 				return fmt.Sprintf("From %s on a quorum of the nodes did not store %s, nobody held it, and no fault was in the way; and yet nobody who asked for it got it until %s, for longer than %s. %s",
-					words.At(from), key.Name, words.At(o.now.t), words.Span(bound), v.why())
+					words.At(o.From), key.Name, words.At(o.now.t), words.Span(bound), o.why)
 			},
 		}
 		k.barred = o
 		s.Violate(o.Candidate)
 	}
-	k.barred.grow(v.last, v.begun-from-bound)
+	o := k.barred
+	o.why, o.Remedy = v.why()
+	// It rests on the time by which the bound was exceeded most: it may last for a whole run, of which
+	// stops elsewhere explain nothing.
+	if margin := min(seen, v.begun) - from - bound; margin > o.Margin {
+		o.From, o.To, o.now, o.Margin = from, v.last.t, v.last, margin
+	}
 }

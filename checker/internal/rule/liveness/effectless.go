@@ -13,7 +13,8 @@ import (
 // that still stored the lease. Anything else that can explain it ends the watch.
 type Effectless struct {
 	*rule.Env
-	Keys rule.Table[releaseState]
+	Independence *Independence
+	Keys         rule.Table[releaseState]
 }
 
 // releaseState is what is known of a key's latest release.
@@ -180,7 +181,7 @@ func (l *Effectless) refused(f *ledger.Fact) {
 	w := s.watch
 	switch {
 	case w == nil:
-	case ledger.NeverSent(f.Event.Err): // a node that is not there
+	case history.Unanswered(f.Event.Err): // of whatever cause
 		s.drop()
 	case o.InvIdx < w.okIdx: // it waited: what it leaves behind ends with it, at the latest
 		w.before--
@@ -189,7 +190,8 @@ func (l *Effectless) refused(f *ledger.Fact) {
 		w.again = w.again || o.Holder == w.holder
 	case o.Holder == w.holder, o.Mode != history.Exclusive, o.Several, w.before > 0,
 		o.InvIdx < w.fromIdx, o.Process != w.fromBy.Process && o.Inv <= ledger.Later(w.from, l.Clocks.Apart(w.fromBy, o.By())),
-		ledger.Later(o.OK, l.Clocks.Apart(w.by, o.By())) > w.expiry:
+		ledger.Later(o.OK, l.Clocks.Apart(w.by, o.By())) > w.expiry,
+		!l.Independence.shows(f.Key, o.Inv, o.OK):
 	default:
 		if w.tries++; w.tries <= effectlessTries {
 			w.refused = append(w.refused, o.OKIdx)
@@ -209,6 +211,7 @@ func (l *Effectless) granted(f *ledger.Fact) {
 	}
 	s.drop()
 	l.noteServed(s, f.Grant, f.Key.Last)
+	l.Independence.observe(f.Grant)
 }
 
 // noteServed notes until when servers may store other leases of the key than g, which is

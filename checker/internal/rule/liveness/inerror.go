@@ -50,9 +50,9 @@ func (s *Samples) unreturned(key *ledger.Key, k *sampledKey, v *sampledView, e *
 	s.Violate(&rule.Candidate{
 		ID: "L8", Key: key, Owners: []string{r.owner}, Witness: append(slices.Clone(s.inError), e.Index), Blame: rule.BlameLibrary,
 		From: r.asked.t, To: seen, Margin: seen - r.answered - bound,
+		Remedy: "have the release get over such an answer, as of a script that a server has forgotten, and give the lease back all the same.",
 		Text: func() string {
-			return fmt.Sprintf("%d releases ended in an error, though nothing was in the way, and gave nothing back: the last of them, by %s of %s at %s, with %q. Node %s still stored %q at %s, for longer than the %s that a release may take. "+
-				"Remedy: have the release get over such an answer, as of a script that a server has forgotten, and give the lease back all the same.",
+			return fmt.Sprintf("%d releases ended in an error, though nothing was in the way, and gave nothing back: the last of them, by %s of %s at %s, with %q. Node %s still stored %q at %s, for longer than the %s that a release may take.",
 				releasesInError, r.owner, key.Name, words.At(r.asked.t), r.err, node, text, words.At(seen), words.Span(undo))
 		},
 	})

@@ -30,7 +30,7 @@ func (l *Effectless) addSample(e *history.Event) {
 	}
 	_, seen := w.looks[e.Node]
 	w.looks[strings.Clone(e.Node)] = look{e.Index, seen || e.HasAll(history.HasBegan) && e.Began > ledger.Later(w.ok, l.Header.Epsilon)}
-	if l.stored(k, w) && l.quiet(w.inv) {
+	if l.stored(k, w) && l.quiet(w.inv) && l.Independence.shows(k, w.ok, e.Time) {
 		s.watch = nil
 		w.granted = e.Time
 		l.kept(w)

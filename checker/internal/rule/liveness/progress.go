@@ -19,6 +19,8 @@ import (
 // held nor free.
 type Progress struct {
 	*rule.Env
+	Independence *Independence
+
 	final bool
 	from  time.Duration // when the final phase began
 	keys  rule.Table[progressState]
@@ -42,11 +44,19 @@ type streak struct {
 type progressState struct {
 	sinceGrant
 
-	refused [2]streak        // by mode
-	gaveUp  [2]time.Duration // the last attempt's end that waited inside the lock, in vain
-	back    time.Duration    // the last answer to a release
-	several time.Duration    // the last attempt's end that asked for other keys too
-	unknown time.Duration    // until when attempts that were given up as of unknown outcome may have taken it
+	refused [2]streak               // by mode
+	asked   [2]bool                 // whether anybody has asked in that mode
+	inLine  map[place]time.Duration // when who was not granted the key there since was refused last
+	back    time.Duration           // the last answer to a release
+	several time.Duration           // the last attempt's end that asked for other keys too
+	unknown time.Duration           // until when attempts that were given up as of unknown outcome may have taken it
+}
+
+// A place in line is one that a lock may keep for whoever was refused, as the reader or the writer
+// that he asked as.
+type place struct {
+	*ledger.Holder
+	history.Mode
 }
 
 // sinceGrant is what begins anew with each grant.
@@ -63,9 +73,10 @@ type sinceGrant struct {
 	sinceIx int           // … this event
 	last    time.Duration // the last attempt's end
 	tried   int
-	stuck   bool // L2 was reported for this wait
+	stuck   *rule.Candidate // L2, of this wait
 }
 
+func (*Progress) Finish()              {}
 func (*Progress) IDs() []string        { return []string{"L1", "L2", "L7"} }
 func (*Progress) Wants() []ledger.Kind { return []ledger.Kind{ledger.Phased} }
 
@@ -100,7 +111,7 @@ func (p *Progress) Observe(f *ledger.Fact) {
 	case ledger.Granted:
 		p.attemptEnded(f, s)
 		s.sinceGrant = sinceGrant{}
-		s.granted(f.Op.Mode)
+		s.granted(f.Op)
 		if alone(f.Key) != nil {
 			s.since, s.sinceIx = f.Op.OK, f.Op.OKIdx
 		}
@@ -142,6 +153,7 @@ func (p *Progress) attempt(f *ledger.Fact, s *progressState) {
 		s.tries, s.failed, s.begun, s.shared = 0, 0, f.Op.Inv, false
 	}
 	s.tries++
+	s.asked[f.Op.Mode] = true
 	if f.Op.Several {
 		s.shared = true
 		return
@@ -170,11 +182,12 @@ func (p *Progress) attemptEnded(f *ledger.Fact, s *progressState) {
 // lost while nobody held is the lock's fault.
 func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 	defer p.attemptEnded(f, s)
-	if f.Op.Waits {
-		s.gaveUp[f.Op.Mode] = f.Op.OK
+	if s.inLine == nil {
+		s.inLine = map[place]time.Duration{}
 	}
-	if f.Key.Open.Head != nil || ledger.NeverSent(f.Event.Err) {
-		return // the round goes on, or a node was not there
+	s.inLine[place{f.Op.Holder, f.Op.Mode}] = f.Op.OK
+	if f.Key.Open.Head != nil || history.Unanswered(f.Event.Err) {
+		return // the round goes on, or nodes were not reached, of whatever cause
 	}
 	if s.shared || s.several > 0 && s.begun <= ledger.Later(s.several, p.Header.Drift+p.Header.Epsilon) {
 		return // it shows nothing: somebody may have had the key while he tried to take another one too, or not undone it yet
@@ -185,7 +198,7 @@ func (p *Progress) refusal(f *ledger.Fact, s *progressState) {
 		return
 	}
 	if row := &s.refused[f.Op.Mode]; s.tries == 1 || p.Header.Quorum <= 1 {
-		if free = max(free, p.passed(f, s, row)); s.begun >= free {
+		if free = max(free, p.passed(f, s)); s.begun >= free && p.Independence.shows(f.Key, s.begun, f.Op.OK) {
 			p.extend(row, f, s.begun, free)
 		}
 	}
@@ -211,24 +224,28 @@ func (p *Progress) extend(row *streak, f *ledger.Fact, begun, free time.Duration
 	}
 }
 
-// granted ends the attempts in a row that were refused in this mode. Those in the other one are
+// granted ends the attempts in a row that were refused in o's mode. Those in the other one are
 // in a row all the same: that somebody reads and leaves lets nobody write, if what readers leave
 // behind keeps writers out.
-func (s *progressState) granted(m history.Mode) {
-	s.refused[m] = streak{}
-	s.refused[other(m)].passed = true
+func (s *progressState) granted(o *ledger.Op) {
+	s.refused[o.Mode] = streak{}
+	s.refused[o.Mode.Other()].passed = true
+	delete(s.inLine, place{o.Holder, o.Mode})
 }
 
-// other is the other mode.
-func other(m history.Mode) history.Mode { return history.Shared - m }
-
-// passed is from when on no lease that was given back can keep f out, nor, where the other mode
-// was granted meanwhile, the place in line of whoever has given up in that mode.
-func (p *Progress) passed(f *ledger.Fact, s *progressState, row *streak) time.Duration {
+// passed is from when on no lease that was given back can keep f out, nor, where some read and
+// others write, the place in line of whoever was refused: a lock that does not let readers pass
+// writers for ever may keep it for as long as a lease, though nobody waits there.
+func (p *Progress) passed(f *ledger.Fact, s *progressState) time.Duration {
 	slack := p.Header.Drift + p.Header.Epsilon + p.Header.TTL/releaseShare // … which a release may take to have its effect
 	t := ledger.Later(s.back, slack)
-	if row.passed {
-		t = max(t, ledger.Later(s.gaveUp[other(f.Op.Mode)], ledger.Later(slack, max(p.Header.TTL, p.Longest))))
+	if !s.asked[history.Shared] || !s.asked[history.Exclusive] {
+		return t
+	}
+	for other, refused := range s.inLine {
+		if other != (place{f.Op.Holder, f.Op.Mode}) {
+			t = max(t, ledger.Later(refused, ledger.Later(slack, max(p.Header.TTL, p.Longest))))
+		}
 	}
 	return t
 }
@@ -300,7 +317,8 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 	if one := patience(p.Env); one < ledger.Never/idleLeases {
 		bound = idleLeases * one
 	}
-	if s.stuck || s.since == 0 || p.Nemesis.Unhealed > 0 || t-from <= bound {
+	lasted := t - from
+	if s.since == 0 || p.Nemesis.Unhealed > 0 || lasted <= bound {
 		return
 	}
 	for o := k.Open.Head; o != nil; o = o.Next {
@@ -308,13 +326,21 @@ func (p *Progress) idle(k *ledger.Key, s *progressState, t time.Duration, idx in
 			return
 		}
 	}
-	s.stuck = true
-	text := fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %s. "+
-		"A majority was there to be had.",
-		p.quiet(), k.Name, words.At(from), words.At(t), words.Span(t-from), idleLeases, words.Span(bound), times(s.tried))
-	p.Violate(&rule.Candidate{
-		ID: "L2", Key: k, Witness: []int{s.sinceIx, idx}, Blame: rule.BlameProgress, From: from, To: t, Text: func() string { return text },
-	})
+	first := s.stuck == nil
+	if first {
+		s.stuck = &rule.Candidate{ID: "L2", Key: k, Blame: rule.BlameProgress}
+	}
+	// The longer it lasts, the longer a harness must have stood still to have brought it about.
+	x, tried, quiet := s.stuck, s.tried, p.quiet()
+	x.Witness, x.From, x.To, x.Margin = []int{s.sinceIx, idx}, from, t, p.Beyond(lasted-bound)
+	x.Text = func() string {
+		return fmt.Sprintf("%s, and nobody held %s from %s on; yet nobody was granted it until %s, for %s and longer than %d × (TTL + retry) = %s, though it was asked for %s. "+
+			"A majority was there to be had.",
+			quiet, k.Name, words.At(from), words.At(t), words.Span(lasted), idleLeases, words.Span(bound), times(tried))
+	}
+	if first {
+		p.Violate(x)
+	}
 }
 
 // orphaned reports L1. Whatever stands still once the key is free on the servers, it gives nobody
@@ -353,19 +379,4 @@ func (p *Progress) livelocked(f *ledger.Fact, s *progressState) {
 		ID: "L7", Key: f.Key, Witness: append([]int(nil), s.turn...), Blame: rule.BlameProgress, From: p.from, To: f.Op.OK,
 		Text: func() string { return text },
 	})
-}
-
-// Finish judges the attempts that are open at the end of the history.
-func (p *Progress) Finish() {
-	if !p.final {
-		return
-	}
-	for _, k := range p.SortedKeys() {
-		s := p.keys.At(k.No)
-		t := s.last
-		if alone(k) != nil {
-			t = p.Now
-		}
-		p.idle(k, s, t, s.sinceIx)
-	}
 }

@@ -72,10 +72,10 @@ func (s *Samples) renewed(key *ledger.Key, v *sampledView, now moment) *lasting 
 	o.Candidate = &rule.Candidate{
 		ID: "L8", Key: key, Witness: []int{first.idx, now.idx}, Blame: rule.BlameLibrary, From: over.t,
 		Refuted: func() bool { return s.reused >= recurrences },
+		Remedy:  "stop what renews a lease before it is given back, whatever becomes of the release.",
 		Text: func() string {
 			return fmt.Sprintf("Node %s stored %q for %s from %s on. Whoever had asked before that was refused or had given the lease back by %s, nobody was granted the key since, "+
-				"and yet its expiry was moved on again and again, until %s at least: somebody renews a lock that nobody holds. "+
-				"Remedy: stop what renews a lease before it is given back, whatever becomes of the release.",
+				"and yet its expiry was moved on again and again, until %s at least: somebody renews a lock that nobody holds.",
 				node, text, key.Name, words.At(first.t), words.At(over.t), words.At(o.now.t))
 		},
 	}

@@ -63,6 +63,7 @@ type lasting struct {
 	*rule.Candidate
 	idx  int // of the waiter
 	now  moment
+	why  string // L2, of attempts that were refused: what keeps them out, as far as they were told
 	idle *proof // L8: that somebody was granted the key all the same
 }
 
@@ -272,10 +273,10 @@ func (s *Samples) left(key *ledger.Key, v *sampledView, from time.Duration, now 
 	o.Candidate = &rule.Candidate{
 		ID: "L8", Key: key, Witness: []int{first.idx, now.idx}, Blame: rule.BlameLibrary, From: from,
 		Refuted: func() bool { return o.idle != nil && !o.idle.void || forGood && s.Idle.Has(text) },
+		Remedy:  "give back what a failed attempt may have taken on every node that it was sent to, behind the attempt itself.",
 		Text: func() string {
 			return fmt.Sprintf("Until %s node %s stored %q for %s, first seen there at %s. Whoever had asked before that was refused or had given the lease back by %s, "+
-				"and nothing was in the way of that node since %s: nobody owned it, for longer than the %s that undo and release may take. "+
-				"Remedy: give back what a failed attempt may have taken on every node that it was sent to, behind the attempt itself.",
+				"and nothing was in the way of that node since %s: nobody owned it, for longer than the %s that undo and release may take.",
 				words.At(o.now.t), node, text, key.Name, words.At(first.t), words.At(over.t), words.At(from), words.Span(bound))
 		},
 	}

@@ -61,9 +61,10 @@ func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now m
 	o := &lasting{idx: first.idx, now: now}
 	o.Candidate = &rule.Candidate{
 		ID: "L2", Key: key, Witness: []int{first.idx, now.idx}, Blame: rule.BlameProgress, From: from,
+		Remedy: "wake the first waiter in the step that frees the key, and let waiters ask again by themselves.",
 		Text: func() string {
 			return fmt.Sprintf("From %s on a quorum of the nodes did not store %s and nobody held it. Somebody had waited for it since %s, no fault was in the way, and yet nobody was granted it until %s, "+
-				"for longer than the %s within which a waiter is to be served. Remedy: wake the first waiter in the step that frees the key, and let waiters ask again by themselves.",
+				"for longer than the %s within which a waiter is to be served.",
 				words.At(from), key.Name, words.At(first.t), words.At(o.now.t), words.Span(bound))
 		},
 	}
