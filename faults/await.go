@@ -87,8 +87,13 @@ func (n *nemesis) isMoment(s Step, o watch.Occasion) bool {
 	if late && (o.Renewed == 0 || o.Time-o.Renewed < n.t.TTL-n.t.TTL/lateShare) {
 		return false
 	}
-	role, _ := SplitRole(s.Spec().Client, RoleAny)
-	return role != RoleTaker || on != watch.AcquireSent || o.Free
+	switch role, _ := SplitRole(s.Spec().Client, RoleAny); role {
+	case RoleTaker:
+		return on != watch.AcquireSent || o.Free
+	case RoleReader:
+		return o.Shared
+	}
+	return true
 }
 
 // heldBack is the client that waits at its request until the fault of a step is in force; nil

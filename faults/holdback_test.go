@@ -3,6 +3,7 @@ package faults_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -130,6 +131,25 @@ func TestTakerAsksForAFreeKey(t *testing.T) {
 			t.Errorf("started at %v, want 5s (%v)", res.Steps[0].Started, err)
 		}
 	})
+}
+
+// A step that is to hit a reader passes by the moments of writers, and of who reads alone.
+func TestReaderOfAMoment(t *testing.T) {
+	for on, want := range map[watch.Moment]time.Duration{watch.AcquireSent: 2 * second, watch.AcquireReplied: 2 * second, watch.ReleaseSent: 4 * second} {
+		synctest.Test(t, func(t *testing.T) {
+			w := faulttest.New(1, 3)
+			w.Script(map[time.Duration]func(){
+				1 * second: func() { w.Grant("k0", "c00"); w.GrantToRead("k1", "c02") },
+				2 * second: func() { w.GrantToRead("k1", "c01") },
+				3 * second: func() { w.Release("k0", "c00") },
+				4 * second: func() { w.Release("k1", "c01") },
+			})
+			res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: on}, Fault: fault("pause-client", faults.Params{Client: faults.RoleReader}), For: second})
+			if err != nil || res.Steps[0].Started != want || res.Steps[0].Target == nil || !slices.Equal(res.Steps[0].Target.Clients, []string{"c01"}) {
+				t.Errorf("%s: started at %v against %v, want %v against c01 (%v)", on, res.Steps[0].Started, res.Steps[0].Target, want, err)
+			}
+		})
+	}
 }
 
 // At the moment at which a lease is given back, its holder is who gives it back, and he

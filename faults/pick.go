@@ -8,6 +8,7 @@ import (
 
 	"locktorture/faults/internal/phrase"
 	"locktorture/faults/watch"
+	"locktorture/workload/history"
 )
 
 // Roles of clients. Any other text is a client's name, a name that an earlier
@@ -20,7 +21,13 @@ const (
 	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile; any holder when there was none for a TTL
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
 	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
+	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do
 )
+
+// OneClient lists the roles that are one client's, as a plan may say it in a word.
+func OneClient() []string {
+	return []string{RoleHolder, RoleWanted, RoleWaiter, RoleTaker, RoleReader}
+}
 
 // Roles of nodes, beside RoleAny and RoleAll. Any other text is as for clients.
 const (
@@ -64,6 +71,11 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 			return s.free(s.ClientName(s.Occasion.Owner)), nil
 		}
 		return one(s.unimpaired(), rng), nil
+	case RoleReader:
+		if s.Occasion.Shared {
+			return s.free(s.ClientName(s.Occasion.Owner)), nil
+		}
+		return one(s.free(s.readers()...), rng), nil
 	case RoleHolder:
 		return one(s.free(s.holders()...), rng), nil
 	case RoleWanted:
@@ -132,6 +144,24 @@ func (s *Scope) holders() []string {
 		}
 	}
 	return found
+}
+
+// readers returns the clients that hold a key as readers, beside other ones.
+func (s *Scope) readers() []string {
+	held := map[string][]string{} // by key, the clients
+	for _, h := range s.Holdings("") {
+		if h.Mode == history.Shared {
+			held[h.Key] = append(held[h.Key], s.ClientName(h.Owner))
+		}
+	}
+	return slices.DeleteFunc(s.holders(), func(client string) bool {
+		for _, readers := range held {
+			if len(readers) > 1 && slices.Contains(readers, client) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // concerns reports whether an occasion is one of the holding's: a tapped

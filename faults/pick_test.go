@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"locktorture/faults"
@@ -50,6 +51,36 @@ func TestPickClients(t *testing.T) {
 		}
 		if err := s.Claim("c02"); !errors.Is(err, faults.ErrMissed) {
 			t.Errorf("taken twice: %v", err)
+		}
+	})
+}
+
+// A reader holds a key beside another reader.
+func TestPickReader(t *testing.T) {
+	w := faulttest.New(1, 3)
+	w.Grant("k0", "c00")
+	pick := func(s *faults.Scope) string {
+		got, err := s.PickClients(faults.RoleReader, faulttest.Seeded(1))
+		if err != nil && !errors.Is(err, faults.ErrMissed) {
+			t.Error(err)
+		}
+		return strings.Join(phrase.Names(got), " ")
+	}
+	w.Inside(t, func(s *faults.Scope) {
+		if got := pick(s); got != "" {
+			t.Errorf("nobody reads: %s", got)
+		}
+		w.GrantToRead("k1", "c01")
+		if got := pick(s); got != "" {
+			t.Errorf("only c01 reads: %s", got)
+		}
+		w.GrantToRead("k2", "c02")
+		if got := pick(s); got != "" {
+			t.Errorf("c01 and c02 read, and each another key: %s", got)
+		}
+		w.GrantToRead("k1", "c00")
+		if got := pick(s); got != "c00" && got != "c01" {
+			t.Errorf("c00 and c01 read: %s", got)
 		}
 	})
 }

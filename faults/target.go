@@ -42,6 +42,9 @@ type Target struct {
 	// releases.
 	Notifies bool
 
+	// Reads says that clients of the lock, under this load, ask for keys as readers.
+	Reads bool
+
 	// OwnWrites says that clients write by themselves, past the links to the store.
 	OwnWrites bool
 

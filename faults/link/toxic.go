@@ -62,6 +62,7 @@ func (t *toxic) Pipe(stub *toxics.ToxicStub) {
 	f := stub.State.(*flow)
 	for {
 		changed, next := f.advance()
+		f.noticeSevering()
 		if f.over() {
 			f.shutDown(stub)
 			return
@@ -93,6 +94,17 @@ func (t *toxic) Pipe(stub *toxics.ToxicStub) {
 		case <-tick:
 			f.broken = f.broken || out != nil && time.Since(f.outSince) >= stuckAfter
 		}
+	}
+}
+
+// noticeSevering breaks a connection that was severed. It is asked after advance: what is lifted
+// after a severing must not let through what that has destroyed, however late the connection
+// hears of both.
+func (f *flow) noticeSevering() {
+	select {
+	case <-f.severed:
+		f.broken = true
+	default:
 	}
 }
 

@@ -86,7 +86,7 @@ func checkVictims(s faults.Step, t *faults.Target, bound []string) error {
 		nodes = append(nodes, faults.StoreNode)
 	}
 	if len(t.Clients) > 0 {
-		roles := []string{faults.RoleAny, faults.RoleAll, faults.RoleHolder, faults.RoleWanted, faults.RoleWaiter, faults.RoleTaker}
+		roles := append([]string{faults.RoleAny, faults.RoleAll}, faults.OneClient()...)
 		if err := known(s, "client", p.Client, roles, clients); err != nil {
 			return err
 		}
@@ -164,7 +164,7 @@ func claims(s faults.Step) []string {
 		return nil
 	}
 	role, _ := faults.SplitRole(claimer.Claims(), "")
-	if slices.Contains([]string{"", faults.RoleAny, faults.RoleAll, faults.RoleHolder, faults.RoleWanted, faults.RoleWaiter, faults.RoleTaker, faults.RoleMinority, faults.RoleMajority, faults.RoleSwing, faults.RoleMaster, faults.RoleThat, faults.StoreNode}, role) {
+	if slices.Contains(faults.OneClient(), role) || slices.Contains([]string{"", faults.RoleAny, faults.RoleAll, faults.RoleMinority, faults.RoleMajority, faults.RoleSwing, faults.RoleMaster, faults.RoleThat, faults.StoreNode}, role) {
 		return nil
 	}
 	return strings.Split(role, ",")

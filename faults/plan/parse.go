@@ -51,7 +51,7 @@ func parseOne(part string) (faults.Spec, error) {
 		switch variant, known := variants[s.Fault+":"+word]; {
 		case known:
 			s.Fault = variant
-		case !told && slices.Contains([]string{faults.RoleHolder, faults.RoleWanted, faults.RoleWaiter, faults.RoleTaker}, word):
+		case !told && slices.Contains(faults.OneClient(), word):
 			s.Client = word
 		case !told:
 			s.Node = word

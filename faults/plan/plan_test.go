@@ -106,8 +106,16 @@ func TestStandardAimsAtTheEndsOfLeases(t *testing.T) {
 			}
 			moments := map[watch.Moment]int{}
 			taken := map[string]int{}
+			late := map[time.Duration]int{} // by how late each command is
+			slow := 0                       // who take a key while each of their commands is late
 			for _, s := range plan.Steps {
 				moments[s.When.On]++
+				if s.Fault.Name() == "latency" && s.When.On == watch.LateRelease {
+					late[s.Spec().Delay]++
+				}
+				if s.Fault.Name() == "latency" && s.Spec().Client == faults.RoleTaker {
+					slow++
+				}
 				if spec := s.Spec(); spec.Client == faults.RoleTaker && spec.Fault == "response-lost" {
 					taken[spec.Node]++
 				}
@@ -115,10 +123,43 @@ func TestStandardAimsAtTheEndsOfLeases(t *testing.T) {
 			if moments[watch.LateRelease] < 5 || moments[watch.LateRenewal] < 2 {
 				t.Errorf("%d nodes, seed %d: %d steps at late releases, %d at late renewals", nodes, seed, moments[watch.LateRelease], moments[watch.LateRenewal])
 			}
+			if slow < 1 {
+				t.Errorf("%d nodes, seed %d: nobody who takes a key is slow", nodes, seed)
+			}
+			if late[w.TTL/10] < 2 || late[w.TTL/20] < 1 {
+				t.Errorf("%d nodes, seed %d: commands of late releases are late by %v", nodes, seed, late)
+			}
 			for _, part := range parts {
 				if taken[part] < 2 {
 					t.Errorf("%d nodes, seed %d: the answers of %s nodes to those who take a key are lost %d times", nodes, seed, part, taken[part])
 				}
+			}
+		}
+	}
+}
+
+// The standard plan ends readers, of locks that have any.
+func TestStandardEndsReaders(t *testing.T) {
+	for _, reads := range []bool{false, true} {
+		w := faulttest.New(1, 16)
+		target := w.Linked()
+		target.Reads = reads
+		for seed := range uint64(20) {
+			plan, err := Standard(StandardConfig{Main: time.Minute}, target, faulttest.Seeded(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended := 0
+			for _, s := range plan.Steps {
+				if s.Fault.Name() == "crash-client" && s.Spec().Client == faults.RoleReader {
+					ended++
+				}
+			}
+			if last := plan.Steps[len(plan.Steps)-1]; reads && (last.Spec().Client != faults.RoleReader || last.When.After < time.Minute-2*target.TTL) {
+				t.Errorf("seed %d: no reader is ended shortly before the final phase, where others read on", seed)
+			}
+			if want := map[bool]int{true: 3}[reads]; ended < want || !reads && ended > 0 {
+				t.Errorf("with readers %t, seed %d: %d are ended, want %d", reads, seed, ended, want)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"locktorture/faults"
@@ -31,7 +32,11 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 		{specs: scaled(c, lateShares(t)), gap: steady(t.TTL / 4)},
 	}
 	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
-	return draw(catalogue.All(), sequences, span{lead, c.Main - tail}, t, rng)
+	var timed []faults.Spec
+	if t.Reads { // those who read in the final phase keep alive what it leaves behind
+		timed = []faults.Spec{{Fault: "crash-client", On: watch.AcquireReplied, At: c.Main - tail*3/2, Params: faults.Params{Client: faults.RoleReader}}}
+	}
+	return draw(catalogue.All(), sequences, span{lead, c.Main - tail}, t, rng, timed...)
 }
 
 // scaled lists each fault as often as its share says for the main phase of c, at
@@ -126,19 +131,27 @@ func lateShares(t *faults.Target) []share {
 			Params: faults.Params{Client: faults.RoleAny, Node: faults.RoleAll},
 		}
 	}
-	slow := atEnd("latency", watch.LateRelease, t.TTL*3/4) // each way of each command takes a tenth of a lease
+	// Of a release in two commands, the first comes within the lease and the second behind it, where each
+	// way takes a tenth of a lease; of one in four, where each takes half as long.
+	slow := atEnd("latency", watch.LateRelease, t.TTL*3/4)
 	slow.Delay, slow.Jitter = t.TTL/10, faults.Constant
+	lessSlow := slow
+	lessSlow.Delay = t.TTL / 20
 	taken := func(fault string, length time.Duration, nodes string) faults.Spec {
 		return faults.Spec{Fault: fault, On: watch.AcquireSent, For: length, Params: faults.Params{Client: faults.RoleTaker, Node: nodes}}
 	}
+	slowly := taken("latency", t.TTL/2, faults.RoleAll) // others come and go between two of its commands
+	slowly.Delay, slowly.Jitter = t.TTL/20, faults.Constant
 	all := []share{
 		{2, atEnd("zombie", watch.LateRelease, t.TTL/2)},
 		{3, slow},
+		{2, lessSlow},
 		{3, faults.Spec{Fault: "stuck-connection"}},
 		{4, taken("response-lost", t.TTL*27/100, faults.RoleAll)},
 		{3, taken("response-lost", t.TTL*8/100, faults.RoleAll)},
 		{2, taken("fast-lost-reply", t.TTL*8/100, faults.RoleAll)},
 		{3, taken("slow-reply", t.TTL*23/20, faults.RoleAll)},
+		{2, slowly},
 		{1, atEnd("stall", watch.LateRenewal, t.TTL/2)},
 		{1, atEnd("slow-reply", watch.LateRenewal, t.TTL/2)},
 	}
@@ -171,7 +184,7 @@ func messageShares(t *faults.Target) []share {
 	if several(t) {
 		cut = faults.RoleMajority
 	}
-	return []share{
+	all := []share{
 		{5, faults.Spec{Fault: "response-lost"}},
 		{2, dies(watch.AcquireReplied)},
 		{2, faults.Spec{Fault: "store-reply-lost"}},
@@ -193,6 +206,10 @@ func messageShares(t *faults.Target) []share {
 		{1, waits("response-lost", faults.RoleAll)},
 		{1, waits("cut", cut)},
 	}
+	if t.Reads { // what a reader who is no more leaves behind, others keep who read
+		all = append(all, share{3, at("crash-client", watch.AcquireReplied, faults.RoleReader)})
+	}
+	return all
 }
 
 // spared says why t cannot spare what a spec takes from everybody, or nil. One
@@ -200,7 +217,7 @@ func messageShares(t *faults.Target) []share {
 func spared(t *faults.Target, s faults.Spec, e catalogue.Entry) error {
 	p := s.Params.Or(e.Default)
 	nodes, _ := faults.SplitRole(p.Node, faults.RoleAny)
-	own := nodes == faults.RoleAll && (p.Client == faults.RoleHolder || p.Client == faults.RoleWanted || p.Client == faults.RoleWaiter || p.Client == faults.RoleTaker || p.Client == faults.RoleAny && s.On != "")
+	own := nodes == faults.RoleAll && (slices.Contains(faults.OneClient(), p.Client) || p.Client == faults.RoleAny && s.On != "")
 	if !e.Takes || several(t) || own || nodes == faults.RoleSwing && s.On != "" {
 		return nil
 	}

@@ -24,8 +24,9 @@ const standardMain = time.Minute
 // span is a stretch of the main phase.
 type span struct{ from, to time.Duration }
 
-// draw lays the sequences into a window side by side and builds the schedule.
-func draw(entries map[string]catalogue.Entry, sequences []sequence, window span, t *faults.Target, rng *rand.Rand) (Plan, error) {
+// draw lays the sequences into a window side by side and builds the schedule, with those specs
+// beside them that have their times.
+func draw(entries map[string]catalogue.Entry, sequences []sequence, window span, t *faults.Target, rng *rand.Rand, timed ...faults.Spec) (Plan, error) {
 	var plan Plan
 	var all []faults.Spec
 	for _, l := range sequences {
@@ -41,6 +42,8 @@ func draw(entries map[string]catalogue.Entry, sequences []sequence, window span,
 			plan.LeftOut = append(plan.LeftOut, LeftOut{name, why})
 		}
 	}
+	plan.Asked += len(timed)
+	all = append(all, plan.supported(entries, timed, t)...)
 	var err error
 	plan.Steps, err = Build(entries, roundAt(all), t.TTL)
 	return plan, err

@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"slices"
+
 	"locktorture/workload/history"
 	"locktorture/workload/history/fold"
 )
@@ -44,9 +46,12 @@ func (w *Observer) emit(m Moment, e *history.Event, before *Holding) {
 		return
 	}
 	o := Occasion{Moment: m, Time: e.Time, Key: e.Key, Owner: e.Owner, Process: e.Process}
+	reads := e.Mode == history.Shared
 	if before != nil {
 		o.Renewed = before.Renewed
+		reads = reads || e.Op != history.Acquire && before.Mode == history.Shared
 	}
+	o.Shared = reads && w.read(e.Key, e.Owner)
 	o.Free = !w.busy[e.Key] && len(w.leases.Of(e.Key)) == 0 && !w.sought(e.Key, e.Owner)
 	for s := range w.subs {
 		if s.match(o) {
@@ -56,6 +61,11 @@ func (w *Observer) emit(m Moment, e *history.Event, before *Holding) {
 			}
 		}
 	}
+}
+
+// read reports whether another one than owner holds key as a reader.
+func (w *Observer) read(key, owner string) bool {
+	return slices.ContainsFunc(w.leases.Of(key), func(h *Holding) bool { return h.Owner != owner && h.Mode == history.Shared })
 }
 
 // sought reports whether another one than owner has an acquire of key under way.

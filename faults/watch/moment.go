@@ -49,4 +49,5 @@ type Occasion struct {
 
 	Renewed time.Duration // of a lease that is extended or released: when it was granted or last extended
 	Free    bool          // of an acquire: the key was given back last, as far as is known, and nobody else asks for it
+	Shared  bool          // it is that of a reader, beside another one
 }

@@ -185,11 +185,16 @@ func (w *World) Inside(t *testing.T, f func(s *faults.Scope)) {
 }
 
 // Grant records that owner is granted key for the TTL.
-func (w *World) Grant(key, owner string) {
+func (w *World) Grant(key, owner string) { w.grant(key, owner, history.Exclusive) }
+
+// GrantToRead does the same for a reader.
+func (w *World) GrantToRead(key, owner string) { w.grant(key, owner, history.Shared) }
+
+func (w *World) grant(key, owner string, m history.Mode) {
 	p := w.Rec.NewProcess()
-	w.Rec.Append(history.Event{Process: p, Kind: history.Invoke, Op: history.Acquire, Key: key, Owner: owner})
+	w.Rec.Append(history.Event{Process: p, Kind: history.Invoke, Op: history.Acquire, Key: key, Owner: owner, Mode: m})
 	w.Rec.Append(history.Event{
-		Process: p, Kind: history.OK, Op: history.Acquire, Key: key, Owner: owner,
+		Process: p, Kind: history.OK, Op: history.Acquire, Key: key, Owner: owner, Mode: m,
 		ValidUntil: w.Rec.Since(time.Now()) + w.TTL, Has: history.HasValidUntil,
 	})
 }
