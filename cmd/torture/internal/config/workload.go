@@ -16,13 +16,10 @@ func (c *Config) Workload() workload.Config {
 	}
 }
 
-// FinalPhase is how long the healthy final phase lasts at most: long enough for every lease of
-// the main phase to end, for each key to be taken afresh, and for whoever then has a key to himself
-// to be refused time and again, each time as late as he is answered at all.
+// FinalPhase is how long the healthy final phase lasts at most.
 func (c *Config) FinalPhase() time.Duration {
 	if c.Final > 0 {
 		return c.Final
 	}
-	w := workload.Config{TTL: c.TTL, Timeout: c.Load.Timeout}.WithDefaults()
-	return w.LeasesEnd() + c.TTL/8 + 4*(min(c.Load.Wait, c.TTL)+w.Timeout) + time.Second
+	return workload.Config{TTL: c.TTL, Wait: c.Load.Wait, Timeout: c.Load.Timeout}.FinalPhase()
 }

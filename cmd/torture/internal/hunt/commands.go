@@ -12,7 +12,7 @@ import (
 
 // usual are the commands by which locks acquire and release keys: those that are assumed for a
 // lock whose commands cannot be observed.
-var usual = []string{"SET", "SETNX", "GET", "DEL", "EVALSHA"}
+var usual = []string{"SET", "SETNX", "GET", "DEL", "EVAL", "EVALSHA", "EXEC"}
 
 // listenLimit bounds the time for which a lock's commands are observed.
 const listenLimit = 3 * time.Second

@@ -39,12 +39,19 @@ func (h *Hunt) space(ctx context.Context) (s search.Space, leftOut []string) {
 	if l := h.cfg.Lock; l.UndoWithin != nil {
 		s.Settles = l.UndoWithin(leastLease)
 	}
+	if h.cfg.Lock.Child {
+		s.TTLs = foreignTTLs
+	}
 	if isDeployment(h.base.Testbed) {
 		s.Elected, s.TTLs, s.Longest = true, deployedTTLs, deployedLongest
 	}
 	s.Fits, s.Shortest = h.exec.Fits, h.shortest
 	return s, leftOut
 }
+
+// A lock in another language may count its leases in whole seconds: what it cuts off shows in a
+// lease of more than one that is no whole number of them.
+var foreignTTLs = []time.Duration{400 * time.Millisecond, 700 * time.Millisecond, time.Second, 1500 * time.Millisecond, 2 * time.Second}
 
 // A master and its replicas need a second or two until they are of one mind again. What
 // was granted before must outlast that to meet what is granted after.

@@ -216,8 +216,10 @@ func (n Config) applySettings(c *Cell) error {
 	return n.Settings(&c.Config)
 }
 
+// estimate is how long the cell takes. Where no key stays taken its final phase is over soon after
+// every lease has ended.
 func (c Cell) estimate() time.Duration {
-	return c.Config.Duration + c.Config.FinalPhase() + cellOverhead
+	return c.Config.Duration + min(c.Config.FinalPhase(), 5*c.Config.TTL) + cellOverhead
 }
 
 func total(cells []Cell) (sum time.Duration) {

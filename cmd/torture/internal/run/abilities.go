@@ -19,8 +19,8 @@ func (e *environment) abilities(p plan.Plan) *coverage.Abilities {
 		Extend: true, Notify: notifies(e.cfg, e.lock), Several: e.masters() > e.quorum(), Empty: e.lock.Quarantine != nil,
 		Clocks: slices.ContainsFunc(p.Steps, shiftsClocks),
 	}
-	if child, is := e.probe.(interface{ Extends() bool }); is {
-		a.Extend = child.Extends()
+	if l, says := e.probe.(lockimpl.ExtendLocker); says {
+		a.Extend = l.Extends()
 	}
 	_, a.Wait = e.probe.(lockimpl.WaitLocker)
 	_, a.Shared = e.probe.(lockimpl.SharedLocker)

@@ -40,9 +40,12 @@ type mortal struct {
 	until time.Time
 }
 
-func (m *mortal) Fence() uint64                               { return 0 }
-func (m *mortal) ValidUntil() time.Time                       { return m.until }
-func (m *mortal) Extend(context.Context, time.Duration) error { return lockimpl.ErrLost }
+func (m *mortal) Fence() uint64         { return 0 }
+func (m *mortal) ValidUntil() time.Time { return m.until }
+func (m *mortal) Extend(_ context.Context, ttl time.Duration) error {
+	m.until = time.Now().Add(ttl)
+	return nil
+}
 func (m *mortal) Release(context.Context) error {
 	m.lock.mu.Lock()
 	defer m.lock.mu.Unlock()
@@ -73,7 +76,12 @@ func TestADeadKeyIsFoundInTheFinalPhase(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(r.Report.Violations, func(f checker.Finding) bool { return f.ID == "L1" && strings.Contains(f.Text, "k1") }) {
+			// Where the harness stood still for most of the run, times prove nothing, and it is found as suspicious.
+			found := r.Report.Violations
+			if slices.ContainsFunc(r.Report.Void, func(v checker.Void) bool { return strings.Contains(v.Why, "V4") }) {
+				found = append(slices.Clone(found), r.Report.Suspicious...)
+			}
+			if !slices.ContainsFunc(found, func(f checker.Finding) bool { return f.ID == "L1" && strings.Contains(f.Text, "k1") }) {
 				t.Errorf("%s: %+v %+v", r.Verdict(), r.Report.Violations, r.Report.Suspicious)
 			}
 			for _, f := range r.Report.Violations {

@@ -62,7 +62,7 @@ func TestDemandsReachTheJudge(t *testing.T) {
 }
 
 // A child that declares tokens writes to a fenced store, unless the user says otherwise; and
-// stale writes are demanded of nobody who may keep them back.
+// stale writes and unknown outcomes are demanded of nobody who may have none.
 func TestTheStoreOfAChildHasTheFenceThatItDeclares(t *testing.T) {
 	no := false
 	for name, c := range map[string]struct {
@@ -88,7 +88,7 @@ func TestTheStoreOfAChildHasTheFenceThatItDeclares(t *testing.T) {
 				t.Fatal(err)
 			}
 			cfg.Lock, cfg.Testbed, cfg.Clients, cfg.Out, cfg.Seed = "exec:/bin/sh "+script, "embedded", 1, filepath.Join(dir, "runs"), 5
-			cfg.Duration, cfg.Fenced, cfg.Floors = time.Second, c.fenced, map[string]int{"fence_saves": 2, "grants": 1}
+			cfg.Duration, cfg.Fenced, cfg.Floors = time.Second, c.fenced, map[string]int{"fence_saves": 2, "unknown": 5, "grants": 1}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var b Beginning
@@ -103,14 +103,15 @@ func TestTheStoreOfAChildHasTheFenceThatItDeclares(t *testing.T) {
 			if b.Header.Fenced != c.want {
 				t.Errorf("fenced: %t", b.Header.Fenced)
 			}
-			_, demanded := b.Header.Floors["fence_saves"]
-			if demanded || strings.Contains(string(b.Meta.Config), "fence_saves") || b.Header.Floors["grants"] != 1 {
-				t.Errorf("demanded are %v, by %s", b.Header.Floors, b.Meta.Config)
+			for _, floor := range []string{"fence_saves", "unknown"} {
+				if _, demanded := b.Header.Floors[floor]; demanded || strings.Contains(string(b.Meta.Config), floor) || b.Header.Floors["grants"] != 1 {
+					t.Errorf("demanded are %v, by %s", b.Header.Floors, b.Meta.Config)
+				}
 			}
-			if !slices.ContainsFunc(r.Warnings, func(n string) bool {
-				return strings.Contains(n, "is demanded") || strings.Contains(n, "none is demanded")
-			}) {
-				t.Errorf("nothing of it is said: %q", r.Warnings)
+			for _, what := range []string{"stale write", "unknown outcome"} {
+				if !slices.ContainsFunc(r.Warnings, func(n string) bool { return strings.Contains(n, what) && strings.Contains(n, "is demanded") }) {
+					t.Errorf("nothing is said of %ss, of which none is demanded: %q", what, r.Warnings)
+				}
 			}
 		})
 	}

@@ -131,7 +131,7 @@ func Run(ctx context.Context, cfg config.Config, lock catalogue.Lock, o Options)
 		}
 		return s.unbegun(ctx, o, startError(cfg, err))
 	}
-	cfg = s.demandSaves(cfg)
+	cfg = s.demandPossible(cfg)
 	if o.Workers != nil {
 		if s.remote, err = gather(ctx, s.env, o.Workers, s.dir, s.env.header(s.meta)); err != nil {
 			return s.unbegun(ctx, o, StartError{err})
@@ -175,17 +175,29 @@ func resolved(cfg config.Config) json.RawMessage {
 	return text
 }
 
-// demandSaves demands stale writes that the fence rejects only where there can be some: in a
-// fenced store, of clients that write whatever they know of their lease.
-func (s *session) demandSaves(cfg config.Config) config.Config {
-	why := ""
-	if _, child := s.env.probe.(childLocker); child {
-		why = "a lock in a process of its own may stop writing when its lease has ended, so no stale write that the fence rejects is demanded"
+// demandPossible takes from a scenario's demands what the lock cannot show. Stale writes that the
+// fence rejects there are only in a fenced store, of clients that write whatever they know of their
+// lease; operations of unknown outcome only where no library may find out, or undo, what became of
+// a request that was not answered.
+func (s *session) demandPossible(cfg config.Config) config.Config {
+	_, child := s.env.probe.(childLocker)
+	saves := ""
+	if child {
+		saves = "a lock in a process of its own may stop writing when its lease has ended, so no stale write that the fence rejects is demanded"
 	}
 	if !fenced(cfg, s.env.lock) {
-		why = "without a fence no stale write can be rejected, so none is demanded: a client that stands still beyond its lease shows as S3z"
+		saves = "without a fence no stale write can be rejected, so none is demanded: a client that stands still beyond its lease shows as S3z"
 	}
-	less, had := cfg.WithoutFloor("fence_saves")
+	cfg = s.demandNo("fence_saves", saves, cfg)
+	if child {
+		cfg = s.demandNo("unknown", "a lock in a process of its own may find out what became of a request that was not answered, so no operation of unknown outcome is demanded", cfg)
+	}
+	return cfg
+}
+
+// demandNo takes a floor from what the scenario demands, and says why; "" leaves it.
+func (s *session) demandNo(floor, why string, cfg config.Config) config.Config {
+	less, had := cfg.WithoutFloor(floor)
 	if why == "" || !had {
 		return cfg
 	}

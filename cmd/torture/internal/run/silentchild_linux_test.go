@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,8 +45,10 @@ func TestChildrenThatOweAnAnswerAreTheFirstCause(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v := r.Verdict(); v != checker.HarnessError || len(r.Harness) == 0 || !strings.Contains(r.Harness[0], "request 2 (acquire) was never answered") {
-				t.Errorf("%s: %q", v, r.Harness)
+			// A run that a busy machine draws out is long enough to say besides that nobody is granted anything.
+			found := slices.ContainsFunc(r.Report.Violations, func(f checker.Finding) bool { return f.ID != "L2" })
+			if v := r.Verdict(); v != checker.HarnessError && v != checker.Fail || found || len(r.Harness) == 0 || !strings.Contains(r.Harness[0], "request 2 (acquire) was never answered") {
+				t.Errorf("%s: %q %+v", v, r.Harness, r.Report.Violations)
 			}
 			if r.Interrupted != interrupted {
 				t.Errorf("interrupted: %t", r.Interrupted)

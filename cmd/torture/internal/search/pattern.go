@@ -297,7 +297,10 @@ func renewed(s *Space, r *Round, rng *rand.Rand, before int) bool {
 }
 
 // vanished has somebody who stands in line, or who holds, be no more early on, and others ask
-// on for many leases: what was left behind must be gone by then.
+// on for many leases: what was left behind must be gone by then. Every other time some read and
+// others write, and one after the other vanishes: readers who count on somebody who is no more
+// keep what he left alive, so that no writer is ever served, and a writer who is waited for keeps
+// readers out.
 func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	crashes := s.of(coverage.ClientCrashed)
 	if len(crashes) == 0 {
@@ -312,6 +315,10 @@ func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	x.On, _ = inTurn([]watch.Moment{"", watch.InSection, watch.AcquireSent}, before)
 	if takes(x.Fault, "client") {
 		x.Client = pick(rng, []string{faults.RoleWaiter, faults.RoleWaiter, faults.RoleHolder})
+	}
+	if slices.Contains(s.Modes, workload.ModeRW) && before%2 == 1 {
+		r.Load.Mode, r.Load.Readers = workload.ModeRW, pick(rng, []float64{0.5, 0.7, 0.85})
+		x.Times, x.Every = 4, r.Duration/5
 	}
 	r.Steps = append(r.Steps, x)
 	return true

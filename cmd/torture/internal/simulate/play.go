@@ -193,9 +193,7 @@ func (p *Player) inWorld(res *Result, r search.Round, network func(*virtual.Bed)
 
 // Config is the configuration of a round.
 func (p *Player) Config(r search.Round) config.Config {
-	c := r.Over(config.Config{Lock: p.Lock.ID, Nodes: p.Nodes, Fenced: p.Fenced})
-	c.Final = c.TTL + c.TTL/2 + time.Second
-	return c
+	return r.Over(config.Config{Lock: p.Lock.ID, Nodes: p.Nodes, Fenced: p.Fenced})
 }
 
 // A message of a healthy network travels for slowest of a lease at most, and so that a

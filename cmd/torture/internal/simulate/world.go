@@ -111,6 +111,7 @@ func (w *world) target() *faults.Target {
 		Link:     func(client, node string) link.Link { return w.links[client][node] },
 		Notifies: w.lock.Subscribes && (w.cfg.Load.Wait > 0 || w.cfg.Load.Mode == workload.ModeFair),
 	}
+	t.Reads = workload.Reads(w.cfg.Load.Mode, w.probe)
 	if lister, can := w.probe.(lockimpl.KeyLister); can {
 		t.LeaseKeys = lister.LeaseKeys
 	}
@@ -135,7 +136,7 @@ func (w *world) play(ctx context.Context, steps faults.Schedule) error {
 	}
 	final := cfg
 	if w.cfg.Seed&finalBusy == 0 {
-		final.Think = workload.Fixed(max(cfg.Think.Mean, cfg.Final/finalTurns))
+		final.Think = workload.Fixed(max(cfg.Think.Mean, cfg.LeasesEnd()/finalTurns))
 	}
 	if err := workload.RunFinal(ctx, final, clients, w.rec); err != nil {
 		return err
