@@ -13,6 +13,7 @@ import (
 
 	"locktorture/faults/internal/phrase"
 	"locktorture/faults/internal/wait"
+	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
 
@@ -155,9 +156,30 @@ func (a *attempt) tookEffect(inj Injection) bool {
 // last keeps the fault in force for its time, and longer while it has affected nothing: its
 // victim may be idle, or be stopped by another fault.
 func (a *attempt) last(ctx context.Context, inj Injection) {
-	if wait.For(ctx, a.step.For) {
+	if a.lasts(ctx) {
 		a.awaitImpact(ctx, inj)
 	}
+}
+
+// lasts waits for the step's time to pass, or for the moment that ends it, and reports whether
+// ctx has not ended before.
+func (a *attempt) lasts(ctx context.Context) bool {
+	if a.step.Until == "" {
+		return wait.For(ctx, a.step.For)
+	}
+	victim := a.scope.Occasion
+	ends, cancel := a.n.t.Watch.Subscribe(func(o watch.Occasion) bool {
+		return o.Moment == a.step.Until && o.Key == victim.Key && a.n.t.ClientName(o.Owner) != a.n.t.ClientName(victim.Owner)
+	})
+	defer cancel()
+	full := time.NewTimer(a.step.For)
+	defer full.Stop()
+	select {
+	case <-ends:
+	case <-full.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }
 
 // awaitImpact waits until the fault has affected something, by two TTLs or the step's own

@@ -160,7 +160,7 @@ const earlyShare = 20
 // thought due, and returns the lease as it is since. The next renewal is another one: to wait
 // for that would move the step by a third of a lease whenever clients and nodes are quick.
 func (n *nemesis) renewedEarly(when Trigger, awaited watch.Holding) (h watch.Holding, early bool) {
-	if when.On != watch.RenewalDue || when.Then < 0 || awaited.Owner == "" {
+	if when.On == watch.Expiry || when.Then < 0 || awaited.Owner == "" {
 		return h, false
 	}
 	soonest := awaited.Renewed + n.t.TTL/3 - n.t.TTL/earlyShare
@@ -197,10 +197,11 @@ var errDue = errors.New("due")
 func (n *nemesis) nextDue(when Trigger, asked time.Duration) (first watch.Holding, due time.Duration, found bool) {
 	for _, h := range n.t.Watch.Holders() {
 		at := n.t.Deadline(h) + when.Then
-		if when.On == watch.RenewalDue {
+		if when.On != watch.Expiry {
 			at = h.Renewed + n.t.TTL/3 + when.Then
 		}
-		if at <= asked || !n.concerns(when.By, h.Owner) {
+		again := when.On != watch.NextRenewalDue || h.Renewed > h.Since
+		if at <= asked || !again || !n.concerns(when.By, h.Owner) {
 			continue
 		}
 		if !found || at < due {

@@ -26,7 +26,7 @@ func TestPhaseLock(t *testing.T) {
 			1050 * time.Millisecond:  func() { w.Wrote("k1", "c00#1"); w.Wrote("k1", "c00#1") },
 			1100 * time.Millisecond:  func() { w.Release("k1", "c00#1") },
 			2 * second:               func() { w.Grant("k2", "c01#1") },
-			10 * second:              func() { w.Release("k2", "c01#1") },
+			10 * second:              func() { w.Return("k2", "c01#1") },
 			20 * second:              func() { w.Grant("k1", "c02#1") },
 			20500 * time.Millisecond: func() { w.Extend("k1", "c02#1") },
 			24 * second:              func() { w.Extend("k1", "c02#1") },
@@ -51,6 +51,10 @@ func TestPhaseLock(t *testing.T) {
 		"late release":            {faults.Trigger{On: watch.LateRelease}, 10 * second},     // the one before came after a twentieth
 		"renewal due":             {faults.Trigger{On: watch.RenewalDue}, 2*second + third}, // k1's lease is released before its own
 		"renewal due again":       {faults.Trigger{After: 20 * second, On: watch.RenewalDue}, 20500*time.Millisecond + third},
+		"of an extended lease":    {faults.Trigger{On: watch.NextRenewalDue}, 20500*time.Millisecond + third}, // k1's and k2's of before were never extended
+		"a while before it":       {faults.Trigger{On: watch.NextRenewalDue, Then: -second / 4}, 20250*time.Millisecond + third},
+		"extended a little early": {faults.Trigger{After: 23900 * time.Millisecond, On: watch.NextRenewalDue}, 24620 * time.Millisecond},
+		"given back":              {faults.Trigger{On: watch.ReleaseReplied}, 10 * second},                                           // the one before was never answered,
 		"renewal a little early":  {faults.Trigger{After: 23900 * time.Millisecond, On: watch.RenewalDue}, 24620 * time.Millisecond}, // 47 ms before it was thought due
 		"early, and a pause":      {faults.Trigger{After: 23900 * time.Millisecond, On: watch.RenewalDue, Then: second / 4}, 24870 * time.Millisecond},
 		"before an early one":     {faults.Trigger{After: 23900 * time.Millisecond, On: watch.RenewalDue, Then: -second / 4}, 24*second + third - second/4},

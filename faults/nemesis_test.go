@@ -91,6 +91,42 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 	}
 }
 
+// A step that lasts until a moment is healed at that moment of another client with the key of its own,
+// and after its length where that does not come.
+func TestStepLastsUntil(t *testing.T) {
+	for name, c := range map[string]struct {
+		until watch.Moment
+		want  string
+	}{
+		"no moment is named":    {"", "9s invoke heal a"},
+		"granted to another":    {watch.AcquireReplied, "4s invoke heal a"},
+		"given back by another": {watch.ReleaseReplied, "5s invoke heal a"},
+		"a moment of nobody":    {watch.RenewalSent, "9s invoke heal a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(5, 2)
+				w.Script(map[time.Duration]func(){
+					1 * second: func() { w.Grant("k0", "c00#1") },
+					2 * second: func() { w.Grant("k1", "c01#1"); w.Return("k1", "c01#1") },
+					3 * second: func() { w.Return("k0", "c00#1"); w.Grant("k0", "c00#1") },
+					4 * second: func() { w.Grant("k0", "c01#1") },
+					5 * second: func() { w.Return("k0", "c01#1") },
+				})
+				step := faults.Step{When: faults.Trigger{On: watch.AcquireReplied}, For: 8 * second, Until: c.until, Fault: faulttest.Plain("a")}
+				if _, err := w.Run(t.Context(), step); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(40 * second) // let the script end inside the bubble
+				synctest.Wait()
+				if got := w.Story()[2]; got != c.want {
+					t.Errorf("healed with %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
 // A step does not wait so long for its moment that the load is over before another one comes,
 // and does not turn to that one before it is due itself.
 func TestStepTurnsToAnotherMomentInTime(t *testing.T) {

@@ -7,13 +7,17 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"locktorture/faults/watch"
 )
 
 // A Step is one line of a schedule: at the moment When, inject Fault, and heal
-// it For later.
+// it For later, or at the moment Until where that comes before: another client's,
+// with the key of the moment When.
 type Step struct {
 	When  Trigger
 	For   time.Duration
+	Until watch.Moment
 	Fault Fault
 }
 

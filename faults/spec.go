@@ -33,6 +33,8 @@ type Spec struct {
 	Fault string       `yaml:"fault"`
 	// How long; 0 is the fault's own choice
 	For time.Duration `yaml:"for" zero:"say how long, or leave it out for the fault's own length"`
+	// Healed at this moment of another client with the same key, if it comes before that
+	Until watch.Moment `yaml:"until" zero:"name a moment, or leave it out"`
 	// Again and again, this far apart
 	Every time.Duration `yaml:"every" zero:"say how far apart, or leave it out with times"`
 	// How often; 0 is once
@@ -45,7 +47,7 @@ type Spec struct {
 func (s Step) Spec() Spec {
 	spec := Spec{
 		At: s.When.After, On: s.When.On, By: s.When.By, Then: s.When.Then, Within: s.When.Within, Else: s.When.Else,
-		Fault: s.Fault.Name(), For: s.For,
+		Fault: s.Fault.Name(), For: s.For, Until: s.Until,
 	}
 	if spec.On == "" {
 		spec.On = AtTime

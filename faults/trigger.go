@@ -14,7 +14,7 @@ type Trigger struct {
 	By    string        // only moments of this client: its name, or a bound one; empty: anybody's
 
 	// Then is the pause between the moment and the injection. It may be
-	// negative for watch.RenewalDue and watch.Expiry, which are known beforehand.
+	// negative for those moments that are known beforehand: watch.Moment.Foreseen.
 	Then time.Duration
 
 	// Within bounds the wait for the moment; 0 is the rest of the run.

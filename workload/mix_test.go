@@ -191,6 +191,24 @@ func TestWhoWasAnsweredLateMayStayToTheEnd(t *testing.T) {
 	}
 }
 
+// Who waits for long for an answer waits for that of an extension too, and nobody waits less.
+func TestSteadyClientsWaitForAnExtension(t *testing.T) {
+	const configured = time.Second
+	for _, c := range []struct {
+		own  time.Duration
+		op   history.Op
+		want time.Duration
+	}{
+		{3 * time.Second, history.Extend, 3 * time.Second}, {3 * time.Second, history.Release, configured},
+		{time.Second / 4, history.Extend, configured}, {0, history.Extend, configured},
+	} {
+		s := &section{worker: &worker{phase: &phase{cfg: Config{Timeout: configured}}}, use: use{timeout: c.own}}
+		if got := s.timeout(c.op); got != c.want {
+			t.Errorf("%s of one who waits %v: %v, want %v", c.op, c.own, got, c.want)
+		}
+	}
+}
+
 // A promise is a lease of which only its end is known.
 type promise struct {
 	lockimpl.Lease

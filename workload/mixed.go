@@ -20,7 +20,7 @@ type use struct {
 	nestLong  bool          // … by the inner hold beyond the end of the outer lease
 	nestOuter bool          // the outer lease is extended by hand within the inner hold
 	last      bool          // extended by hand once, before the last write
-	timeout   time.Duration // of an acquire that does not wait; 0 is the load's
+	timeout   time.Duration // of an acquire that does not wait, and of extensions where it is longer; 0 is the load's
 }
 
 // abilities are what a lock can do beside Acquire.

@@ -121,10 +121,19 @@ func (s *section) do(ctx context.Context, e history.Event, act func(ctx context.
 
 func (s *section) finish(ctx context.Context, e history.Event, act func(ctx context.Context, e *history.Event) error) history.Kind {
 	s.client.heldBack(ctx)
-	ctx, cancel := s.bounded(ctx, 0)
+	ctx, cancel := s.boundedBy(ctx, 0, s.timeout(e.Op))
 	defer cancel()
 	err := act(ctx, &e)
 	return s.complete(e, err)
+}
+
+// timeout is how long the client waits for an answer. A steady client hears of an extension that
+// takes effect behind the end of its lease.
+func (s *section) timeout(op history.Op) time.Duration {
+	if op == history.Extend {
+		return max(s.cfg.Timeout, s.use.timeout)
+	}
+	return s.cfg.Timeout
 }
 
 // writesItself reports whether the client's writes are its own affair.

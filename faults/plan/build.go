@@ -43,12 +43,16 @@ func buildSpec(s faults.Spec, entries map[string]catalogue.Entry, ttl time.Durat
 	if s.Delay > 0 && length > 0 && s.Delay >= length {
 		return nil, fmt.Errorf("%s: delay: %v is not shorter than the step, which lasts %v: for: %v would do", s.Fault, s.Delay, length, ceil(2*s.Delay))
 	}
+	if s.Until != "" && length == 0 {
+		return nil, fmt.Errorf("%s: until: %s ends nothing: this fault is over at once", s.Fault, s.Until)
+	}
 	if f, ok := fault.(faults.Stretchable); ok {
 		fault = f.Lasting(length, ttl)
 	}
 	step := faults.Step{
 		When:  faults.Trigger{After: s.At, On: cmp.Or(s.On, entry.On), By: s.By, Then: s.Then, Within: s.Within, Else: s.Else},
 		For:   length,
+		Until: s.Until,
 		Fault: fault,
 	}
 	if step.When.On == faults.AtTime {
@@ -66,6 +70,8 @@ func buildSpec(s faults.Spec, entries map[string]catalogue.Entry, ttl time.Durat
 func useless(s faults.Spec, f faults.Fault, e catalogue.Entry) error {
 	spread := cmp.Or(s.Spread, e.Default.Spread)
 	switch on := cmp.Or(s.On, e.On); {
+	case s.Until != "" && !slices.Contains(watch.Moments(), on):
+		return fmt.Errorf("until: %s needs on: a moment of the key that is meant", s.Until)
 	case s.Every > 0 && s.Times <= 1:
 		return fmt.Errorf("every: %v needs times: how often", s.Every)
 	case s.Jitter == faults.Constant && spread != "" && spread != link.Uniform:
@@ -81,6 +87,18 @@ func useless(s faults.Spec, f faults.Fault, e catalogue.Entry) error {
 	return s.Params.Unused(f)
 }
 
+// foreseen are the moments before which a step may begin, seen those that may end one.
+var foreseen, seen = func() (foreseen, seen []watch.Moment) {
+	for _, m := range watch.Moments() {
+		if m.Foreseen() {
+			foreseen = append(foreseen, m)
+		} else {
+			seen = append(seen, m)
+		}
+	}
+	return foreseen, seen
+}()
+
 func check(s faults.Spec) error {
 	moments := append(faults.Moments(), faults.AtTime, "")
 	_, tapped := faults.ParseTap(s.On)
@@ -89,6 +107,8 @@ func check(s faults.Spec) error {
 		return fmt.Errorf("unknown moment %q%s", s.On, faults.Suggest(string(s.On), texts(moments)))
 	case s.Else != "" && (s.Within == 0 || !slices.Contains(watch.Moments(), s.Else)):
 		return fmt.Errorf("else: %q needs within, and one of the moments %v", s.Else, texts(watch.Moments()))
+	case s.Until != "" && !slices.Contains(seen, s.Until):
+		return fmt.Errorf("until: %q is none of the moments that are seen: %v", s.Until, texts(seen))
 	case s.On == faults.Bound && s.By == "":
 		return fmt.Errorf("on: bound needs by: the name that another step binds")
 	case s.At < 0 || s.For < 0 || s.Within < 0 || s.Every < 0 || s.Times < 0:
@@ -96,7 +116,7 @@ func check(s faults.Spec) error {
 	case s.Times > 1 && s.Every == 0:
 		return fmt.Errorf("times: %d needs every", s.Times)
 	case s.Then < 0 && !s.On.Foreseen():
-		return fmt.Errorf("then: %v before the moment: possible with %s and %s only", s.Then, watch.RenewalDue, watch.Expiry)
+		return fmt.Errorf("then: %v before the moment: possible with %v only", s.Then, texts(foreseen))
 	case s.Delay < 0 || s.Jitter < 0 && s.Jitter != faults.Constant || s.Jitter > s.Delay && s.Delay > 0 && uniform(s):
 		return fmt.Errorf("delay %v with jitter %v: neither may be negative, nor jitter the larger one", s.Delay, s.Jitter)
 	case !slices.Contains(spreads, s.Spread):

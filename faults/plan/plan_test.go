@@ -78,7 +78,7 @@ func checkStandard(t *testing.T, steps faults.Schedule, ttl time.Duration) {
 		if end := s.When.After + s.For; end > time.Minute-ttl || s.When.After < 3*ttl {
 			t.Errorf("%s from %v to %v, want it between %v and %v", s.Fault.Name(), s.When.After, end, 3*ttl, time.Minute-ttl)
 		}
-		if s.When.On == watch.RenewalDue && (s.When.Within == 0 || s.When.Else == "") {
+		if s.When.On.Foreseen() && (s.When.Within == 0 || s.When.Else == "") {
 			t.Errorf("%s waits for a renewal that may never fall due", s.Fault.Name())
 		}
 		if _, late := s.When.On.Late(); late && (s.When.Within == 0 || s.When.Else == "") {

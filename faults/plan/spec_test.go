@@ -27,7 +27,7 @@ func TestBuildRefuses(t *testing.T) {
 		{faults.Spec{Fault: "kill", On: faults.Bound}, "bound needs by"},
 		{faults.Spec{Fault: "kill", At: -1}, "must not be negative"},
 		{faults.Spec{Fault: "kill", Times: 3}, "times: 3 needs every"},
-		{faults.Spec{Fault: "kill", On: watch.AcquireSent, Then: -1}, "renewal-due and expiry only"},
+		{faults.Spec{Fault: "kill", On: watch.AcquireSent, Then: -1}, "possible with [renewal-due next-renewal-due expiry] only"},
 		{faults.Spec{Fault: "latency", Params: faults.Params{Delay: 1, Jitter: 2}}, "jitter"},
 	} {
 		_, err := Build(catalogue.All(), []faults.Spec{c.spec}, time.Second)
@@ -95,7 +95,7 @@ func TestPlanRoundTrip(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	got, err := Parse("latency, kill:empty,pause-client:for=3s:on=renewal-due,partition-node:n2,cut:holder:node=n1+n3:at=5s,store-reply-lost,cut:that:on=reply:SETNX@n2:for=1s")
+	got, err := Parse("latency, kill:empty,pause-client:for=3s:on=renewal-due,partition-node:n2,cut:holder:node=n1+n3:at=5s,store-reply-lost,cut:that:on=reply:SETNX@n2:for=1s,stall:on=in-section:until=acquire-replied")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +107,7 @@ func TestParse(t *testing.T) {
 		{Fault: "cut", At: 5 * second, Params: faults.Params{Client: faults.RoleHolder, Node: "n1,n3"}},
 		{Fault: "store-reply-lost"},
 		{Fault: "cut", On: faults.Reply("SETNX", "n2"), For: second, Params: faults.Params{Node: faults.RoleThat}},
+		{Fault: "stall", On: watch.InSection, Until: watch.AcquireReplied},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)

@@ -35,6 +35,8 @@ func (w *Observer) Event(e *history.Event) {
 		w.emit(RenewalSent, e, before)
 	case e.Op == history.Release && e.Kind == history.Invoke:
 		w.emit(ReleaseSent, e, before)
+	case e.Op == history.Release && e.Kind == history.OK:
+		w.emit(ReleaseReplied, e, before)
 	case c.Step == fold.Wrote && c.Holding.Writes == 1:
 		w.emit(InSection, e, before)
 	}

@@ -8,24 +8,26 @@ type Moment string
 // The moments of a lease.
 const (
 	AcquireSent    Moment = "acquire-sent"
-	AcquireReplied Moment = "acquire-replied" // granted
-	InSection      Moment = "in-section"      // the first write under the lease is answered, the next to come
-	RenewalDue     Moment = "renewal-due"     // a third of the TTL after the grant or its last renewal, or when the next one is seen just before that
-	RenewalSent    Moment = "renewal-sent"    // by hand; automatic renewals show when they have completed
+	AcquireReplied Moment = "acquire-replied"  // granted
+	InSection      Moment = "in-section"       // the first write under the lease is answered, the next to come
+	RenewalDue     Moment = "renewal-due"      // a third of the TTL after the grant or its last renewal, or when the next one is seen just before that
+	NextRenewalDue Moment = "next-renewal-due" // RenewalDue, of a lease that was extended before: most others end unrenewed
+	RenewalSent    Moment = "renewal-sent"     // by hand; automatic renewals show when they have completed
 	ReleaseSent    Moment = "release-sent"
-	Expiry         Moment = "expiry"       // the end of a lease's validity
-	LateRenewal    Moment = "late-renewal" // RenewalSent, with less than a third of the TTL left
-	LateRelease    Moment = "late-release" // ReleaseSent, with less than a third of the TTL left
+	ReleaseReplied Moment = "release-replied" // the key was given back
+	Expiry         Moment = "expiry"          // the end of a lease's validity
+	LateRenewal    Moment = "late-renewal"    // RenewalSent, with less than a third of the TTL left
+	LateRelease    Moment = "late-release"    // ReleaseSent, with less than a third of the TTL left
 )
 
 // Moments lists every moment of a lease.
 func Moments() []Moment {
-	return []Moment{AcquireSent, AcquireReplied, InSection, RenewalDue, RenewalSent, ReleaseSent, Expiry, LateRenewal, LateRelease}
+	return []Moment{AcquireSent, AcquireReplied, InSection, RenewalDue, NextRenewalDue, RenewalSent, ReleaseSent, ReleaseReplied, Expiry, LateRenewal, LateRelease}
 }
 
 // Foreseen reports whether m is computed from a lease's validity rather than
 // seen in the history.
-func (m Moment) Foreseen() bool { return m == RenewalDue || m == Expiry }
+func (m Moment) Foreseen() bool { return m == RenewalDue || m == NextRenewalDue || m == Expiry }
 
 // Late returns the moment that a late one is one of, and true; any other moment it
 // returns as it is.

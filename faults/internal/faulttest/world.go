@@ -204,6 +204,14 @@ func (w *World) Release(key, owner string) {
 	w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Release, Key: key, Owner: owner})
 }
 
+// Return has owner release key, and be answered at once.
+func (w *World) Return(key, owner string) {
+	e := history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Release, Key: key, Owner: owner}
+	w.Rec.Append(e)
+	e.Kind = history.OK
+	w.Rec.Append(e)
+}
+
 // Story prints the nemesis's events, one per line: "1s invoke fault a".
 func (w *World) Story() []string {
 	var lines []string

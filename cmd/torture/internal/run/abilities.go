@@ -38,7 +38,7 @@ func shiftsClocks(s faults.Step) bool {
 // aims are the phases at which a step strikes that is locked to a moment.
 var aims = map[watch.Moment]coverage.Phase{
 	watch.AcquireSent: coverage.AcquireSent, watch.AcquireReplied: coverage.AcquireReplied, watch.InSection: coverage.InSection,
-	watch.RenewalDue: coverage.RenewalDue, watch.RenewalSent: coverage.RenewalSent, watch.ReleaseSent: coverage.ReleaseSent, watch.Expiry: coverage.Expiry,
+	watch.RenewalDue: coverage.RenewalDue, watch.NextRenewalDue: coverage.RenewalDue, watch.RenewalSent: coverage.RenewalSent, watch.ReleaseSent: coverage.ReleaseSent, watch.ReleaseReplied: coverage.ReleaseReplied, watch.Expiry: coverage.Expiry,
 	watch.LateRenewal: coverage.RenewalSent, watch.LateRelease: coverage.ReleaseSent,
 }
 

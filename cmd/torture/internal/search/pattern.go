@@ -278,7 +278,8 @@ func renewed(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	switch before % 3 {
 	case 0:
 		r.Load.Renew = true
-	case 1: // most of the others give the key back soon, so that it may be free when what is late arrives
+	case 1: // most of the others give the key back soon, and what is late arrives then
+		x.Until = watch.ReleaseReplied
 		r.Load.Hold, r.Load.LongHold = workload.Fixed(share(r.TTL, 0.03)), 0.4
 		r.Clients, r.Load.Think = min(r.Clients, 3), workload.Fixed(pick(rng, []time.Duration{60 * time.Millisecond, 120 * time.Millisecond}))
 	default: // by hand
