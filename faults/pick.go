@@ -20,13 +20,14 @@ const (
 	RoleHolder = "holder" // one that holds a lease right now; phase-locked: the one whose moment it is
 	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile; any holder when there was none for a TTL
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
+	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for a quarter of a TTL, and anybody after half of one
 	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
 	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do
 )
 
 // OneClient lists the roles that are one client's, as a plan may say it in a word.
 func OneClient() []string {
-	return []string{RoleHolder, RoleWanted, RoleWaiter, RoleTaker, RoleReader}
+	return []string{RoleHolder, RoleWanted, RoleWaiter, RoleWriter, RoleTaker, RoleReader}
 }
 
 // Roles of nodes, beside RoleAny and RoleAll. Any other text is as for clients.
@@ -84,7 +85,15 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		}
 		return one(s.free(s.wanted()...), rng), nil
 	case RoleWaiter:
-		return s.free(s.headWaiter()), nil
+		return s.free(s.headWaiter(func(watch.Waiter) bool { return true })), nil
+	case RoleWriter:
+		switch {
+		case s.waited > s.TTL/2:
+			return s.clientsOf(RoleAny, rng)
+		case s.waited > s.TTL/4:
+			return s.clientsOf(RoleWaiter, rng)
+		}
+		return s.free(s.headWaiter(s.writes)), nil
 	}
 	return s.namedClients(role)
 }
@@ -198,14 +207,19 @@ func (s *Scope) asked(key, client string) bool {
 	return s.Watch.Asked(key, func(owner string) bool { return s.ClientName(owner) != client })
 }
 
-// headWaiter returns the client that has waited longest for a held key.
-func (s *Scope) headWaiter() string {
+// writes reports whether somebody waits to write what readers hold.
+func (s *Scope) writes(w watch.Waiter) bool {
+	return w.Mode == history.Exclusive && slices.ContainsFunc(s.Watch.Holder(w.Key), func(h watch.Holding) bool { return h.Mode == history.Shared })
+}
+
+// headWaiter returns the client that has waited longest for a held key, of the waiters that count.
+func (s *Scope) headWaiter(counts func(watch.Waiter) bool) string {
 	if s.Watch == nil {
 		return ""
 	}
 	for _, w := range s.Watch.Waiters() {
 		client := s.ClientName(w.Owner)
-		if len(s.Watch.Holder(w.Key)) > 0 && !s.run.isTaken(client) {
+		if len(s.Watch.Holder(w.Key)) > 0 && !s.run.isTaken(client) && counts(w) {
 			return client
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
@@ -81,6 +82,45 @@ func TestPickReader(t *testing.T) {
 		w.GrantToRead("k1", "c00")
 		if got := pick(s); got != "c00" && got != "c01" {
 			t.Errorf("c00 and c01 read: %s", got)
+		}
+	})
+}
+
+// A writer waits for what readers hold. Where there is none, any waiter will do soon, and then
+// anybody.
+func TestPickWriter(t *testing.T) {
+	w := faulttest.New(1, 4)
+	w.Grant("k0", "c00")
+	ask := func(key, owner string, m history.Mode) {
+		w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: key, Owner: owner, Mode: m})
+	}
+	ask("k0", "c01", history.Exclusive)
+	w.Inside(t, func(s *faults.Scope) {
+		pick := func(waited time.Duration) string {
+			s.Wait(waited)
+			got, err := s.PickClients(faults.RoleWriter, faulttest.Seeded(1))
+			if err != nil && !errors.Is(err, faults.ErrMissed) {
+				t.Error(err)
+			}
+			return strings.Join(phrase.Names(got), " ")
+		}
+		if got := pick(0); got != "" {
+			t.Errorf("nobody reads: %s", got)
+		}
+		if got := pick(w.Target.TTL/4 + 1); got != "c01" {
+			t.Errorf("c01 waits, for what c00 holds to write: %s", got)
+		}
+		w.GrantToRead("k1", "c02")
+		ask("k1", "c03", history.Shared)
+		if got := pick(0); got != "" {
+			t.Errorf("c03 asks to read: %s", got)
+		}
+		ask("k1", "c00", history.Exclusive)
+		if got := pick(0); got != "c00" {
+			t.Errorf("c00 waits to write what c02 reads: %s", got)
+		}
+		if got := pick(w.Target.TTL/2 + 1); got == "" {
+			t.Error("after half a TTL nobody will do")
 		}
 	})
 }

@@ -29,8 +29,10 @@ type leftKey struct {
 // next.
 const aloneTries = 5
 
-// aloneTurn is for how many TTLs a client asks, at least, that was refused in the other mode before:
-// a lock may keep the place in line of whoever was, for as long as a lease.
+// aloneTurn is for how many TTLs a client asks, at least, as a reader, or that was refused in the other
+// mode before: a lock may keep the place in line of whoever was, for as long as a lease. Readers come
+// first, so that what a writer left behind keeps them out for longer than a lease may, before another
+// writer takes it away.
 const aloneTurn = 2
 
 // aloneShare is the part of a TTL that passes there between two tries, at least.
@@ -119,7 +121,8 @@ func (w *worker) leaves(a arrival, tries int, began time.Time) bool {
 	if !slices.ContainsFunc(w.mine, func(mine int) bool { return w.cfg.Key(mine) == key }) {
 		return true
 	}
-	if tries < aloneTries || w.refused[leftKey{key, a.mode.Other()}] && time.Since(began) < aloneTurn*w.cfg.TTL {
+	turn := a.mode == history.Shared || w.refused[leftKey{key, a.mode.Other()}]
+	if tries < aloneTries || turn && time.Since(began) < aloneTurn*w.cfg.TTL {
 		return false
 	}
 	w.refused[leftKey{key, a.mode}] = true

@@ -149,14 +149,22 @@ func TestStandardEndsReaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ended := 0
+			ended, late := 0, map[string]bool{} // late: shortly before the final phase
 			for _, s := range plan.Steps {
-				if s.Fault.Name() == "crash-client" && s.Spec().Client == faults.RoleReader {
+				if s.Fault.Name() != "crash-client" {
+					continue
+				}
+				client := s.Spec().Client
+				if client == faults.RoleReader {
 					ended++
 				}
+				late[client] = late[client] || s.When.After > time.Minute-2*target.TTL
+				if s.When.After+s.For > time.Minute {
+					t.Errorf("seed %d: %s is ended at %v for %v", seed, client, s.When.After, s.For)
+				}
 			}
-			if last := plan.Steps[len(plan.Steps)-1]; reads && (last.Spec().Client != faults.RoleReader || last.When.After < time.Minute-2*target.TTL) {
-				t.Errorf("seed %d: no reader is ended shortly before the final phase, where others read on", seed)
+			if late[faults.RoleReader] != reads || late[faults.RoleWriter] != reads {
+				t.Errorf("with readers %t, seed %d: %v are ended shortly before the final phase, where others read on", reads, seed, late)
 			}
 			if want := map[bool]int{true: 3}[reads]; ended < want || !reads && ended > 0 {
 				t.Errorf("with readers %t, seed %d: %d are ended, want %d", reads, seed, ended, want)

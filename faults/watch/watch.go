@@ -34,6 +34,7 @@ type Waiter struct {
 	Key     string
 	Owner   string
 	Process int
+	Mode    history.Mode
 	Since   time.Duration
 }
 
@@ -117,7 +118,7 @@ func (w *Observer) Waiters() []Waiter {
 	var all []Waiter
 	for op := range w.leases.Open {
 		if op.Op == history.Acquire {
-			all = append(all, Waiter{Key: op.Key, Owner: op.Owner, Process: op.Process, Since: op.Began})
+			all = append(all, Waiter{Key: op.Key, Owner: op.Owner, Process: op.Process, Mode: op.Mode, Since: op.Began})
 		}
 	}
 	slices.SortFunc(all, func(a, b Waiter) int {

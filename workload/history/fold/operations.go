@@ -16,6 +16,7 @@ type Operation struct {
 	Process  int
 	Key      string
 	Owner    string
+	Mode     history.Mode
 	Began    time.Duration
 	Intended time.Duration // when it was due; Began where it was due at once
 	Invoked  bool          // its invocation was seen
@@ -42,7 +43,7 @@ func (o *Operations) Event(e *history.Event) (op Operation, ok bool) {
 			return op, true
 		}
 	}
-	op = Operation{Op: e.Op, Process: e.Process, Key: e.Key, Owner: e.Owner, Began: e.Time, Intended: e.Time}
+	op = Operation{Op: e.Op, Process: e.Process, Key: e.Key, Owner: e.Owner, Mode: e.Mode, Began: e.Time, Intended: e.Time}
 	op.adjust(e)
 	if op.Invoked = e.Kind == history.Invoke; op.Invoked {
 		if o.open == nil {
