@@ -20,7 +20,7 @@ const (
 	RoleHolder = "holder" // one that holds a lease right now; phase-locked: the one whose moment it is
 	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile; any holder when there was none for a TTL
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
-	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for a quarter of a TTL, and anybody after half of one
+	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for an eighth of a TTL, and anybody after a quarter
 	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
 	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do
 )
@@ -88,9 +88,9 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		return s.free(s.headWaiter(func(watch.Waiter) bool { return true })), nil
 	case RoleWriter:
 		switch {
-		case s.waited > s.TTL/2:
-			return s.clientsOf(RoleAny, rng)
 		case s.waited > s.TTL/4:
+			return s.clientsOf(RoleAny, rng)
+		case s.waited > s.TTL/8:
 			return s.clientsOf(RoleWaiter, rng)
 		}
 		return s.free(s.headWaiter(s.writes)), nil

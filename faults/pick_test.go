@@ -107,7 +107,7 @@ func TestPickWriter(t *testing.T) {
 		if got := pick(0); got != "" {
 			t.Errorf("nobody reads: %s", got)
 		}
-		if got := pick(w.Target.TTL/4 + 1); got != "c01" {
+		if got := pick(w.Target.TTL/8 + 1); got != "c01" {
 			t.Errorf("c01 waits, for what c00 holds to write: %s", got)
 		}
 		w.GrantToRead("k1", "c02")
@@ -119,8 +119,8 @@ func TestPickWriter(t *testing.T) {
 		if got := pick(0); got != "c00" {
 			t.Errorf("c00 waits to write what c02 reads: %s", got)
 		}
-		if got := pick(w.Target.TTL/2 + 1); got == "" {
-			t.Error("after half a TTL nobody will do")
+		if got := pick(w.Target.TTL/4 + 1); got == "" {
+			t.Error("after a quarter of a TTL nobody will do")
 		}
 	})
 }
