@@ -79,6 +79,9 @@ func (a *attempt) invoke(target *history.Target, instant bool, since time.Durati
 	e.Instant = instant
 	if !instant && a.step.For > 0 {
 		e.Note = "for " + phrase.Round(a.step.For).String()
+		if a.step.Until != "" {
+			e.Note += ", or until " + string(a.step.Until)
+		}
 	}
 	if since > 0 {
 		e.Began, e.Has = since, history.HasBegan
@@ -154,32 +157,45 @@ func (a *attempt) tookEffect(inj Injection) bool {
 }
 
 // last keeps the fault in force for its time, and longer while it has affected nothing: its
-// victim may be idle, or be stopped by another fault.
+// victim may be idle, or be stopped by another fault. At the moment that ends it, it is over.
 func (a *attempt) last(ctx context.Context, inj Injection) {
-	if a.lasts(ctx) {
+	ended := false
+	if a.step.Until == "" {
+		wait.For(ctx, a.step.For)
+	} else {
+		ended = a.ends(ctx)
+	}
+	if !ended && ctx.Err() == nil {
 		a.awaitImpact(ctx, inj)
 	}
 }
 
-// lasts waits for the step's time to pass, or for the moment that ends it, and reports whether
-// ctx has not ended before.
-func (a *attempt) lasts(ctx context.Context) bool {
-	if a.step.Until == "" {
-		return wait.For(ctx, a.step.For)
-	}
-	victim := a.scope.Occasion
-	ends, cancel := a.n.t.Watch.Subscribe(func(o watch.Occasion) bool {
-		return o.Moment == a.step.Until && o.Key == victim.Key && a.n.t.ClientName(o.Owner) != a.n.t.ClientName(victim.Owner)
+// ends waits for the moment that ends the step, and reports whether it came within the step's
+// length.
+func (a *attempt) ends(ctx context.Context) bool {
+	since := a.n.now()
+	came, cancel := a.n.t.Watch.Subscribe(func(o watch.Occasion) bool {
+		return o.Moment == a.step.Until && o.Key == a.scope.Occasion.Key && o.Time >= since && (o.Granted == 0 || o.Granted >= since) && !a.strikes(a.n.t.ClientName(o.Owner))
 	})
 	defer cancel()
 	full := time.NewTimer(a.step.For)
 	defer full.Stop()
 	select {
-	case <-ends:
+	case <-came:
+		return true
 	case <-full.C:
 	case <-ctx.Done():
 	}
-	return ctx.Err() == nil
+	return false
+}
+
+// strikes reports whether a client is the attempt's victim, or its moment is, where the fault names no
+// client.
+func (a *attempt) strikes(client string) bool {
+	if a.target != nil && len(a.target.Clients) > 0 {
+		return slices.Contains(a.target.Clients, client)
+	}
+	return client == a.n.t.ClientName(a.scope.Occasion.Owner)
 }
 
 // awaitImpact waits until the fault has affected something, by two TTLs or the step's own

@@ -92,7 +92,7 @@ func TestStepTurnsToAnotherMoment(t *testing.T) {
 }
 
 // A step that lasts until a moment is healed at that moment of another client with the key of its own,
-// and after its length where that does not come.
+// under a lease that was granted meanwhile, and after its length where that does not come.
 func TestStepLastsUntil(t *testing.T) {
 	for name, c := range map[string]struct {
 		until watch.Moment
@@ -100,20 +100,23 @@ func TestStepLastsUntil(t *testing.T) {
 	}{
 		"no moment is named":    {"", "9s invoke heal a"},
 		"granted to another":    {watch.AcquireReplied, "4s invoke heal a"},
-		"given back by another": {watch.ReleaseReplied, "5s invoke heal a"},
+		"given back by another": {watch.ReleaseReplied, "6s invoke heal a"},
 		"a moment of nobody":    {watch.RenewalSent, "9s invoke heal a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := faulttest.New(5, 2)
+				w := faulttest.New(5, 3)
+				w.GrantToRead("k0", "c02#1")
 				w.Script(map[time.Duration]func(){
-					1 * second: func() { w.Grant("k0", "c00#1") },
+					1 * second: func() { w.GrantToRead("k0", "c00#1") },
 					2 * second: func() { w.Grant("k1", "c01#1"); w.Return("k1", "c01#1") },
-					3 * second: func() { w.Return("k0", "c00#1"); w.Grant("k0", "c00#1") },
-					4 * second: func() { w.Grant("k0", "c01#1") },
-					5 * second: func() { w.Return("k0", "c01#1") },
+					3 * second: func() { w.Return("k0", "c00#1"); w.GrantToRead("k0", "c00#1") },
+					4 * second: func() { w.GrantToRead("k0", "c01#1") },
+					5 * second: func() { w.Return("k0", "c02#1") }, // that it had before the fault
+					6 * second: func() { w.Return("k0", "c01#1") },
 				})
-				step := faults.Step{When: faults.Trigger{On: watch.AcquireReplied}, For: 8 * second, Until: c.until, Fault: faulttest.Plain("a")}
+				when := faults.Trigger{After: second / 2, On: watch.AcquireReplied}
+				step := faults.Step{When: when, For: 8 * second, Until: c.until, Fault: faulttest.Plain("a")}
 				if _, err := w.Run(t.Context(), step); err != nil {
 					t.Fatal(err)
 				}
@@ -121,6 +124,13 @@ func TestStepLastsUntil(t *testing.T) {
 				synctest.Wait()
 				if got := w.Story()[2]; got != c.want {
 					t.Errorf("healed with %q, want %q", got, c.want)
+				}
+				want := "for 8s"
+				if c.until != "" {
+					want += ", or until " + string(c.until)
+				}
+				if got := w.Events.Events[slices.IndexFunc(w.Events.Events, func(e history.Event) bool { return e.Op == history.Fault })].Note; got != want {
+					t.Errorf("noted as %q, want %q", got, want)
 				}
 			})
 		})

@@ -82,7 +82,7 @@ func (p Params) given() (names []string) {
 func (p Params) Settings() []string { return []string{"client", "node"} }
 
 // timing are the settings of a step that are the same for every fault.
-var timing = []string{"at", "on", "by", "then", "within", "else", "for", "every", "times"}
+var timing = []string{"at", "on", "by", "then", "within", "else", "for", "until", "every", "times"}
 
 // Unused says which parameters in p the fault has no use for.
 func (p Params) Unused(f Fault) error {

@@ -133,13 +133,13 @@ func (s *Scope) namedClients(list string) ([]Client, error) {
 }
 
 // holders returns the clients that hold a lease whose validity is not over.
-// For a phase-locked step it is the client of the moment, if it still holds, or is
-// about to give back what it held.
+// For a phase-locked step it is the client of the moment, if it still holds, or gives
+// back what it held.
 func (s *Scope) holders() []string {
 	if s.Watch == nil {
 		return nil
 	}
-	if o := s.Occasion; o.Moment == watch.ReleaseSent {
+	if o := s.Occasion; o.Moment.GivesBack() {
 		return []string{s.ClientName(o.Owner)}
 	}
 	var found []string
@@ -185,7 +185,7 @@ func (s *Scope) concerns(o Occasion, h watch.Holding) bool {
 // wanted returns those of the holders for whose key another client asks.
 func (s *Scope) wanted() []string {
 	holders := s.holders()
-	if o := s.Occasion; o.Moment == watch.ReleaseSent {
+	if o := s.Occasion; o.Moment.GivesBack() {
 		return slices.DeleteFunc(holders, func(client string) bool { return !s.asked(o.Key, client) })
 	}
 	return slices.DeleteFunc(holders, func(client string) bool {

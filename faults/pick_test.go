@@ -11,6 +11,7 @@ import (
 	"locktorture/faults"
 	"locktorture/faults/internal/faulttest"
 	"locktorture/faults/internal/phrase"
+	"locktorture/faults/watch"
 	"locktorture/workload/history"
 )
 
@@ -82,6 +83,19 @@ func TestPickReader(t *testing.T) {
 		w.GrantToRead("k1", "c00")
 		if got := pick(s); got != "c00" && got != "c01" {
 			t.Errorf("c00 and c01 read: %s", got)
+		}
+	})
+}
+
+// Who gives back what it held is the holder of that moment, though it holds it no more.
+func TestPickWhoGivesBack(t *testing.T) {
+	w := faulttest.New(1, 2)
+	w.Inside(t, func(s *faults.Scope) {
+		for _, m := range []watch.Moment{watch.ReleaseSent, watch.ReleaseReplied} {
+			s.Occasion.Moment, s.Occasion.Owner, s.Occasion.Key = m, "c01", "k0"
+			if got, err := s.PickClients(faults.RoleHolder, faulttest.Seeded(1)); err != nil || !slices.Equal(phrase.Names(got), []string{"c01"}) {
+				t.Errorf("at %s: %v, %v", m, phrase.Names(got), err)
+			}
 		}
 	})
 }

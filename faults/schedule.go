@@ -12,8 +12,8 @@ import (
 )
 
 // A Step is one line of a schedule: at the moment When, inject Fault, and heal
-// it For later, or at the moment Until where that comes before: another client's,
-// with the key of the moment When.
+// it For later, or at the moment Until where that comes before: of another client than
+// the victim, with the key of the moment When, and of no lease from before the fault.
 type Step struct {
 	When  Trigger
 	For   time.Duration

@@ -33,7 +33,7 @@ type Spec struct {
 	Fault string       `yaml:"fault"`
 	// How long; 0 is the fault's own choice
 	For time.Duration `yaml:"for" zero:"say how long, or leave it out for the fault's own length"`
-	// Healed at this moment of another client with the same key, if it comes before that
+	// Healed at this moment of another client than the victim, with the same key, if it comes before that
 	Until watch.Moment `yaml:"until" zero:"name a moment, or leave it out"`
 	// Again and again, this far apart
 	Every time.Duration `yaml:"every" zero:"say how far apart, or leave it out with times"`

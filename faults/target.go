@@ -42,6 +42,9 @@ type Target struct {
 	// releases.
 	Notifies bool
 
+	// Extends says that leases of the lock can be extended, by it or by hand.
+	Extends bool
+
 	// Reads says that clients of the lock, under this load, ask for keys as readers.
 	Reads bool
 

@@ -29,10 +29,10 @@ type leftKey struct {
 // next.
 const aloneTries = 5
 
-// aloneTurn is for how many TTLs a client asks, at least, as a reader, or that was refused in the other
-// mode before: a lock may keep the place in line of whoever was, for as long as a lease. Readers come
-// first, so that what a writer left behind keeps them out for longer than a lease may, before another
-// writer takes it away.
+// aloneTurn is for how many TTLs a client asks, at least, in one mode when it was refused in the other one
+// before: a lock may keep the place in line of whoever was, for as long as a lease. So long does its first
+// turn as a reader last too, of the only key that it has: what a writer left behind has to keep readers out
+// for longer than a lease may, before another writer takes it away.
 const aloneTurn = 2
 
 // aloneShare is the part of a TTL that passes there between two tries, at least.
@@ -121,7 +121,7 @@ func (w *worker) leaves(a arrival, tries int, began time.Time) bool {
 	if !slices.ContainsFunc(w.mine, func(mine int) bool { return w.cfg.Key(mine) == key }) {
 		return true
 	}
-	turn := a.mode == history.Shared || w.refused[leftKey{key, a.mode.Other()}]
+	turn := a.mode == history.Shared && len(w.mine) == 1 || w.refused[leftKey{key, a.mode.Other()}]
 	if tries < aloneTries || turn && time.Since(began) < aloneTurn*w.cfg.TTL {
 		return false
 	}

@@ -61,6 +61,15 @@ func Reads(m Mode, l lockimpl.Locker) bool {
 	return m == ModeRW || m == ModeMixed && Lacks(ModeRW, l) == nil
 }
 
+// Extends reports whether leases of l can be extended, by hand or by l itself.
+func Extends(l lockimpl.Locker) bool {
+	if u, may := l.(lockimpl.UntimedLocker); may && u.TakesUntimed() {
+		return true
+	}
+	x, says := l.(lockimpl.ExtendLocker)
+	return !says || x.Extends()
+}
+
 // A role is what a key is mostly used for. Keys are assigned to roles in their order, so that
 // of eight keys each role has two.
 type role int

@@ -87,12 +87,12 @@ func useless(s faults.Spec, f faults.Fault, e catalogue.Entry) error {
 	return s.Params.Unused(f)
 }
 
-// foreseen are the moments before which a step may begin, seen those that may end one.
+// foreseen are the moments of which then may be negative, seen those that until may name.
 var foreseen, seen = func() (foreseen, seen []watch.Moment) {
 	for _, m := range watch.Moments() {
-		if m.Foreseen() {
+		if _, late := m.Late(); m.Foreseen() {
 			foreseen = append(foreseen, m)
-		} else {
+		} else if !late {
 			seen = append(seen, m)
 		}
 	}

@@ -138,6 +138,30 @@ func TestStandardAimsAtTheEndsOfLeases(t *testing.T) {
 	}
 }
 
+// What is to meet a renewal waits for a lease that was extended before, of a lock that extends any.
+func TestStandardAimsAtRenewals(t *testing.T) {
+	for _, extends := range []bool{false, true} {
+		target := faulttest.New(5, 16).Linked()
+		target.Extends = extends
+		plan, err := Standard(StandardConfig{Main: time.Minute}, target, faulttest.Seeded(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		next, freed := 0, 0
+		for _, s := range plan.Steps {
+			if s.When.On == watch.NextRenewalDue {
+				next++
+			}
+			if s.Until == watch.ReleaseReplied && s.Fault.Name() == "stall" {
+				freed++
+			}
+		}
+		if freed < 4 || extends != (next >= 10) || !extends && next > 0 {
+			t.Errorf("of a lock that extends leases %t, %d steps wait for an extended one, and %d stalls end when the key is given back", extends, next, freed)
+		}
+	}
+}
+
 // The standard plan ends readers, of locks that have any.
 func TestStandardEndsReaders(t *testing.T) {
 	for _, reads := range []bool{false, true} {

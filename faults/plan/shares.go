@@ -99,10 +99,15 @@ func holderShares(*faults.Target) []share {
 
 // renewalShares are what happens to a holder whose lease falls due for renewal, while
 // another one asks for the key: renewals that come to nothing, that arrive when the lease
-// is another's or has just been given back by that one, or of which the holder hears too late. What is to meet a renewal for certain
-// waits for a lease that was extended before. Steps turn to a critical section where no
-// renewal falls due.
+// is another's or that one has just given it back, or of which the holder hears too late.
+// What is to meet a renewal waits for a lease that was extended before, of a lock that
+// extends any: such a one is mostly extended again. Steps turn to a critical section where
+// no renewal falls due.
 func renewalShares(t *faults.Target) []share {
+	next := watch.RenewalDue
+	if t.Extends {
+		next = watch.NextRenewalDue
+	}
 	late := func(fault string, on watch.Moment, then, length time.Duration, nodes string) faults.Spec {
 		return faults.Spec{
 			Fault: fault, On: on, Then: then, Within: 3 * t.TTL, Else: watch.InSection, For: length,
@@ -110,19 +115,19 @@ func renewalShares(t *faults.Target) []share {
 		}
 	}
 	ahead := t.TTL / 12
-	freed := late("stall", watch.NextRenewalDue, -ahead, t.TTL, faults.RoleAll)
+	freed := late("stall", next, -ahead, t.TTL, faults.RoleAll)
 	freed.Until = watch.ReleaseReplied
 	all := []share{
 		{4, freed},
-		{3, late("stall", watch.NextRenewalDue, -ahead, t.TTL*85/100, faults.RoleAll)},
-		{3, late("request-lost", watch.NextRenewalDue, -ahead, t.TTL*17/10, faults.RoleAll)},
+		{3, late("stall", next, -ahead, t.TTL*85/100, faults.RoleAll)},
+		{3, late("request-lost", next, -ahead, t.TTL*17/10, faults.RoleAll)},
 		{1, late("pause-client", watch.RenewalDue, 0, 0, "")},
 		{1, late("response-lost", watch.RenewalDue, -ahead, t.TTL/2, faults.RoleAll)},
 	}
 	if !several(t) {
 		return append(all, share{2, late("cut", watch.RenewalDue, 0, t.TTL*11/10, faults.RoleAll)})
 	}
-	return append(all, share{2, late("cut", watch.RenewalDue, 0, t.TTL*11/10, faults.RoleSwing)}, share{3, late("cut", watch.NextRenewalDue, 0, t.TTL*3/2, faults.RoleMajority)})
+	return append(all, share{2, late("cut", watch.RenewalDue, 0, t.TTL*11/10, faults.RoleSwing)}, share{3, late("cut", next, 0, t.TTL*3/2, faults.RoleMajority)})
 }
 
 // lateShares are messages that are under way when a lease ends, or for longer than one

@@ -30,9 +30,10 @@ func TestUselessSettingsAreRefused(t *testing.T) {
 		"pause-client:on=time:by=c01":               "by: c01 needs on",
 		"stall:until=release-replied":               "until: release-replied needs on: a moment of the key",
 		"stall:on=time:until=expiry":                `until: "expiry" is none of the moments that are seen: [acquire-sent`,
+		"stall:on=in-section:until=late-release":    `until: "late-release" is none of the moments`,
 		"flushall:on=in-section:until=release-sent": "until: release-sent ends nothing",
 		"latency-heavy-tail:jitter=0":               "leaves nothing to spread heavy-tail",
-		"cancel-context:delay=5ms:bytes=3":          "it takes client, delay, at",
+		"cancel-context:delay=5ms:bytes=3":          "it takes client, delay, at, on, by, then, within, else, for, until, every, times",
 		"client-clock:jump=5ms:direction=x":         "direction",
 	} {
 		specs, err := Parse(text)

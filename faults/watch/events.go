@@ -35,14 +35,14 @@ func (w *Observer) Event(e *history.Event) {
 		w.emit(RenewalSent, e, before)
 	case e.Op == history.Release && e.Kind == history.Invoke:
 		w.emit(ReleaseSent, e, before)
-	case e.Op == history.Release && e.Kind == history.OK:
-		w.emit(ReleaseReplied, e, before)
+	case c.Step == fold.Answered && e.Kind == history.OK:
+		w.emit(ReleaseReplied, e, c.Holding)
 	case c.Step == fold.Wrote && c.Holding.Writes == 1:
 		w.emit(InSection, e, before)
 	}
 }
 
-// emit announces a moment, before which its client held a lease on the key, or none.
+// emit announces a moment of a lease that its client held before on the key, or of none.
 func (w *Observer) emit(m Moment, e *history.Event, before *Holding) {
 	if len(w.subs) == 0 {
 		return
@@ -50,7 +50,7 @@ func (w *Observer) emit(m Moment, e *history.Event, before *Holding) {
 	o := Occasion{Moment: m, Time: e.Time, Key: e.Key, Owner: e.Owner, Process: e.Process}
 	reads := e.Mode == history.Shared
 	if before != nil {
-		o.Renewed = before.Renewed
+		o.Granted, o.Renewed = before.Since, before.Renewed
 		reads = reads || e.Op != history.Acquire && before.Mode == history.Shared
 	}
 	o.Shared = reads && w.read(e.Key, e.Owner)

@@ -11,10 +11,10 @@ const (
 	AcquireReplied Moment = "acquire-replied"  // granted
 	InSection      Moment = "in-section"       // the first write under the lease is answered, the next to come
 	RenewalDue     Moment = "renewal-due"      // a third of the TTL after the grant or its last renewal, or when the next one is seen just before that
-	NextRenewalDue Moment = "next-renewal-due" // RenewalDue, of a lease that was extended before: most others end unrenewed
+	NextRenewalDue Moment = "next-renewal-due" // RenewalDue, of a lease that has been extended at least once: one that is held briefly never is
 	RenewalSent    Moment = "renewal-sent"     // by hand; automatic renewals show when they have completed
 	ReleaseSent    Moment = "release-sent"
-	ReleaseReplied Moment = "release-replied" // the key was given back
+	ReleaseReplied Moment = "release-replied" // a release is answered, and the client holds the key no more
 	Expiry         Moment = "expiry"          // the end of a lease's validity
 	LateRenewal    Moment = "late-renewal"    // RenewalSent, with less than a third of the TTL left
 	LateRelease    Moment = "late-release"    // ReleaseSent, with less than a third of the TTL left
@@ -28,6 +28,9 @@ func Moments() []Moment {
 // Foreseen reports whether m is computed from a lease's validity rather than
 // seen in the history.
 func (m Moment) Foreseen() bool { return m == RenewalDue || m == NextRenewalDue || m == Expiry }
+
+// GivesBack reports whether m is a moment at which its client holds the lease no more.
+func (m Moment) GivesBack() bool { return m == ReleaseSent || m == ReleaseReplied }
 
 // Late returns the moment that a late one is one of, and true; any other moment it
 // returns as it is.
@@ -49,7 +52,8 @@ type Occasion struct {
 	Owner   string
 	Process int
 
-	Renewed time.Duration // of a lease that is extended or released: when it was granted or last extended
+	Granted time.Duration // when the lease was granted that it is a moment of; 0 where its client had none
+	Renewed time.Duration // when that lease was granted or last extended
 	Free    bool          // of an acquire: the key was given back last, as far as is known, and nobody else asks for it
 	Shared  bool          // it is that of a reader, beside another one
 }

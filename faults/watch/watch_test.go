@@ -23,6 +23,11 @@ type line struct {
 
 func follow(lines ...line) *Observer {
 	w := New()
+	feed(w, lines)
+	return w
+}
+
+func feed(w *Observer, lines []line) {
 	for i, l := range lines {
 		e := history.Event{
 			Index: i, Time: time.Duration(i) * second, Kind: l.kind, Op: l.op, Owner: l.owner, Key: l.key,
@@ -33,7 +38,6 @@ func follow(lines ...line) *Observer {
 		}
 		w.Event(&e)
 	}
-	return w
 }
 
 const (
@@ -154,4 +158,37 @@ func TestSubscribeKeepsTheFirst(t *testing.T) {
 		default:
 		}
 	})
+}
+
+// A key is given back by the answer to the release of a lease: not by that of an inner hold, nor by one
+// that is refused or unknown, nor of a lease that was not held any more.
+func TestReleaseReplied(t *testing.T) {
+	acquire, release := history.Acquire, history.Release
+	granted := line{ok, acquire, "a", "k", 9 * second, 1}
+	for _, c := range []struct {
+		name  string
+		lines []line
+		want  time.Duration // when it comes; 0: never
+	}{
+		{"given back", []line{granted, {invoke, release, "a", "k", 0, 0}, {ok, release, "a", "k", 0, 0}}, 2 * second},
+		{"inner hold", []line{granted, granted, {invoke, release, "a", "k", 0, 0}, {ok, release, "a", "k", 0, 0}}, 0},
+		{"outer hold", []line{granted, granted, {invoke, release, "a", "k", 0, 0}, {ok, release, "a", "k", 0, 0}, {invoke, release, "a", "k", 0, 0}, {ok, release, "a", "k", 0, 0}}, 5 * second},
+		{"refused", []line{granted, {invoke, release, "a", "k", 0, 0}, {fail, release, "a", "k", 0, 0}}, 0},
+		{"unknown", []line{granted, {invoke, release, "a", "k", 0, 0}, {info, release, "a", "k", 0, 0}}, 0},
+		{"lost before", []line{granted, {ok, history.Lost, "a", "k", 0, 0}, {invoke, release, "a", "k", 0, 0}, {ok, release, "a", "k", 0, 0}}, 0},
+	} {
+		w := New()
+		came, cancel := w.Subscribe(func(o Occasion) bool { return o.Moment == ReleaseReplied })
+		feed(w, c.lines)
+		cancel()
+		var at, since time.Duration
+		select {
+		case o := <-came:
+			at, since = o.Time, o.Granted
+		default:
+		}
+		if at != c.want || since != 0 {
+			t.Errorf("%s: at %v, of a lease of %v; want %v", c.name, at, since, c.want)
+		}
+	}
 }

@@ -23,6 +23,13 @@ func (r Reading) bounds() (low, high time.Duration) { return r.Answered - r.Back
 
 func (r Reading) width() time.Duration { low, high := r.bounds(); return high - low }
 
+// agrees reports whether one difference of the clocks is within the bounds of both.
+func (r Reading) agrees(with Reading) bool {
+	low, high := r.bounds()
+	l, h := with.bounds()
+	return low <= h && l <= high
+}
+
 // maxDrift is how much faster or slower one clock may go than the other, as a share: twice
 // the 100 ppm that crystals stay within.
 const maxDrift = 200e-6
@@ -94,16 +101,17 @@ func EstimateClock(readings []Reading, from, to time.Duration) Clock {
 	return c
 }
 
-// oneByOne are the readings in the order in which they were asked for, without the wider
-// ones of those that were on their way together: a question may overtake an earlier one,
-// and the clock would seem to have gone back.
+// oneByOne are the readings in the order in which they were asked for, without the slower
+// ones of those that were on their way together and may both be right: a question may overtake
+// an earlier one, and the clock would seem to have gone back. Two that contradict each other
+// show that it was moved.
 func oneByOne(readings []Reading) (kept []Reading) {
 	for _, r := range slices.SortedFunc(slices.Values(readings), func(a, b Reading) int { return cmp.Compare(a.Sent, b.Sent) }) {
 		last := len(kept) - 1
 		switch {
-		case last < 0 || kept[last].Back <= r.Sent:
+		case last < 0 || kept[last].Back <= r.Sent || !r.agrees(kept[last]):
 			kept = append(kept, r)
-		case r.width() < kept[last].width():
+		case r.Back-r.Sent < kept[last].Back-kept[last].Sent:
 			kept[last] = r // sent later than the one it takes the place of: it follows the one before too
 		}
 	}

@@ -96,6 +96,21 @@ func TestClockOvertaken(t *testing.T) {
 	}
 }
 
+// TestClockMovedMeanwhile: two readings that are on their way together and contradict each other show
+// that the clock was moved, also where they are the last ones; and one that the worker was slow to answer
+// takes no better one's place.
+func TestClockMovedMeanwhile(t *testing.T) {
+	ms := time.Millisecond
+	moved := []Reading{{0, 2 * ms, ms, ms}, {100 * ms, 110 * ms, 101 * ms, 101 * ms}, {105 * ms, 107 * ms, 2106 * ms, 2106 * ms}}
+	if c := EstimateClock(moved, 0, 2106*ms); c.Stepped == 0 || c.Epsilon < 900*ms {
+		t.Errorf("moved by two seconds: stepped %v, bound %v", c.Stepped, c.Epsilon)
+	}
+	slow := []Reading{{0, 2 * ms, ms, ms}, {100 * ms, 102 * ms, 101 * ms, 101 * ms}, {101 * ms, 5001 * ms, 102 * ms, 5000 * ms}, {5100 * ms, 5102 * ms, 5101 * ms, 5101 * ms}}
+	if kept := oneByOne(slow); len(kept) != 3 || kept[1].Sent != 100*ms {
+		t.Errorf("kept %v", kept)
+	}
+}
+
 // TestClockIsKnownWell: over a network that answers within a millisecond, half of that is
 // what remains, and the drift is found.
 func TestClockIsKnownWell(t *testing.T) {
