@@ -127,7 +127,7 @@ type (
 		TakesUntimed() bool
 	}
 
-	// An ExtendLocker says whether its leases can be extended. Those of a lock that is none can.
+	// An ExtendLocker says whether its leases can be extended. Those of a lock that is none can: Extends asks both.
 	ExtendLocker interface {
 		Extends() bool
 	}
@@ -164,6 +164,13 @@ type (
 		RenewsUnasked()
 	}
 )
+
+// Extends reports whether leases of l can be extended: they can, unless l says that they cannot
+// (ExtendLocker).
+func Extends(l Locker) bool {
+	x, says := l.(ExtendLocker)
+	return !says || x.Extends()
+}
 
 // A Renewal is one round of automatic renewal.
 type Renewal struct {

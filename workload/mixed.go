@@ -40,9 +40,7 @@ func (p *phase) abilitiesOf(clients []*Client) (a abilities) {
 		if l, may := l.(lockimpl.UntimedLocker); may {
 			a.untimed = l.TakesUntimed()
 		}
-		if l, says := l.(lockimpl.ExtendLocker); says {
-			a.extendless = !l.Extends()
-		}
+		a.extendless = !lockimpl.Extends(l)
 		if p.cfg.Mode != ModeMixed {
 			return a
 		}
@@ -63,11 +61,8 @@ func Reads(m Mode, l lockimpl.Locker) bool {
 
 // Extends reports whether leases of l can be extended, by hand or by l itself.
 func Extends(l lockimpl.Locker) bool {
-	if u, may := l.(lockimpl.UntimedLocker); may && u.TakesUntimed() {
-		return true
-	}
-	x, says := l.(lockimpl.ExtendLocker)
-	return !says || x.Extends()
+	u, may := l.(lockimpl.UntimedLocker)
+	return may && u.TakesUntimed() || lockimpl.Extends(l)
 }
 
 // A role is what a key is mostly used for. Keys are assigned to roles in their order, so that

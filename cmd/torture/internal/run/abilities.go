@@ -16,11 +16,8 @@ import (
 // cells of the table of what is covered count.
 func (e *environment) abilities(p plan.Plan) *coverage.Abilities {
 	a := &coverage.Abilities{
-		Extend: true, Notify: notifies(e.cfg, e.lock), Several: e.masters() > e.quorum(), Empty: e.lock.Quarantine != nil,
+		Extend: lockimpl.Extends(e.probe), Notify: notifies(e.cfg, e.lock), Several: e.masters() > e.quorum(), Empty: e.lock.Quarantine != nil,
 		Clocks: slices.ContainsFunc(p.Steps, shiftsClocks),
-	}
-	if l, says := e.probe.(lockimpl.ExtendLocker); says {
-		a.Extend = l.Extends()
 	}
 	_, a.Wait = e.probe.(lockimpl.WaitLocker)
 	_, a.Shared = e.probe.(lockimpl.SharedLocker)
