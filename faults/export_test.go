@@ -7,5 +7,5 @@ func (s *Scope) Bind(name string, victims ...string) {
 	s.run.bind([]bind{{name: name, victims: victims}})
 }
 
-// Wait has s as a step sees it that has waited so long for a victim.
-func (s *Scope) Wait(d time.Duration) { s.waited = d }
+// Wait has s as a step sees it that has looked for a victim for so long.
+func (s *Scope) Wait(d time.Duration) { s.sought = d }

@@ -191,3 +191,24 @@ func TestHolderOfARelease(t *testing.T) {
 		})
 	}
 }
+
+// However late a step's moment comes first, it looks for somebody who is wanted from then on for a TTL.
+func TestWantedIsLookedForFromItsMomentOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 3)
+		late := 3 * w.TTL
+		w.Grant("k0", "c00")
+		w.Grant("k1", "c01")
+		w.Script(map[time.Duration]func(){
+			late / 2: func() {
+				w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: "k1", Owner: "c02"})
+			},
+			late:           func() { w.Release("k0", "c00") },
+			late + w.TTL/2: func() { w.Release("k1", "c01") },
+		})
+		res, err := w.Run(t.Context(), faults.Step{When: faults.Trigger{On: watch.ReleaseSent}, Fault: fault("pause-client", faults.Params{Client: faults.RoleWanted}), For: second})
+		if err != nil || res.Steps[0].Started != late+w.TTL/2 {
+			t.Errorf("started at %v, want when the wanted key is given back, at %v (%v)", res.Steps[0].Started, late+w.TTL/2, err)
+		}
+	})
+}

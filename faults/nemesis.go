@@ -74,7 +74,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	defer cancel()
 	var missed error
 	var before *attempt
-	due := n.began.Add(s.When.After)
+	var first time.Time // when the step's moment came first
 	for tries := 1; ; {
 		occasion, err := n.await(waiting, s)
 		if err != nil && s.When.Else != "" && ctx.Err() == nil {
@@ -89,8 +89,11 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			n.never(&res, s, errors.Join(errNever, missed))
 			return res, unless(waiting, err)
 		}
+		if first.IsZero() {
+			first = time.Now()
+		}
 		a := n.attempt(ctx, s, occasion)
-		a.before, a.scope.waited = before, time.Since(due)
+		a.before, a.scope.sought = before, time.Since(first)
 		inj, err := a.inject(ctx, rng)
 		occasion.release()
 		if errors.Is(err, ErrMissed) && !a.begun {
@@ -114,7 +117,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			return res, err
 		}
 		tries++
-		before, waiting, due = a, ctx, time.Now()
+		before, waiting, first = a, ctx, time.Time{}
 		if n.t.Load > 0 {
 			var end context.CancelFunc
 			waiting, end = context.WithDeadline(ctx, n.latest(s))

@@ -80,7 +80,7 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 	case RoleHolder:
 		return one(s.free(s.holders()...), rng), nil
 	case RoleWanted:
-		if s.waited > s.TTL {
+		if s.sought > s.TTL {
 			return s.clientsOf(RoleHolder, rng)
 		}
 		return one(s.free(s.wanted()...), rng), nil
@@ -88,9 +88,9 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		return s.free(s.headWaiter(func(watch.Waiter) bool { return true })), nil
 	case RoleWriter:
 		switch {
-		case s.waited > s.TTL/4:
+		case s.sought > s.TTL/4:
 			return s.clientsOf(RoleAny, rng)
-		case s.waited > s.TTL/8:
+		case s.sought > s.TTL/8:
 			return s.clientsOf(RoleWaiter, rng)
 		}
 		return s.free(s.headWaiter(s.writes)), nil

@@ -16,7 +16,7 @@ type Scope struct {
 	// is empty for a step at a given time.
 	Occasion Occasion
 
-	waited time.Duration // for the step's moment, since the step was due
+	sought time.Duration // how long the step has looked for a victim: since its moment came first
 
 	run    *run
 	now    func() time.Duration // history time

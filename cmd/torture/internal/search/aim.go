@@ -23,14 +23,14 @@ var aims = map[coverage.Phase]aim{
 	coverage.AcquireSent:    {moments: []watch.Moment{watch.AcquireSent}},
 	coverage.AcquireReplied: {moments: []watch.Moment{watch.AcquireReplied}},
 	coverage.InSection:      {moments: []watch.Moment{watch.InSection}},
-	coverage.RenewalDue:     {moments: []watch.Moment{watch.RenewalDue}, load: renewing},
-	coverage.RenewalSent:    {moments: []watch.Moment{watch.RenewalDue, watch.RenewalSent, watch.LateRenewal}, load: renewing},
-	coverage.RenewalReplied: {moments: []watch.Moment{watch.RenewalDue, watch.RenewalSent, watch.LateRenewal}, load: renewing},
+	coverage.RenewalDue:     {moments: []watch.Moment{watch.RenewalDue, watch.NextRenewalDue}, load: renewing},
+	coverage.RenewalSent:    {moments: []watch.Moment{watch.RenewalDue, watch.NextRenewalDue, watch.RenewalSent, watch.LateRenewal}, load: renewing},
+	coverage.RenewalReplied: {moments: []watch.Moment{watch.RenewalDue, watch.NextRenewalDue, watch.RenewalSent, watch.LateRenewal}, load: renewing},
 	coverage.Expiry:         {moments: []watch.Moment{watch.Expiry, watch.InSection, watch.LateRelease, watch.LateRenewal}, load: outlasting},
 	coverage.ReleaseSent:    {moments: []watch.Moment{watch.ReleaseSent, watch.LateRelease}},
-	coverage.ReleaseReplied: {moments: []watch.Moment{watch.ReleaseSent, watch.LateRelease}},
+	coverage.ReleaseReplied: {moments: []watch.Moment{watch.ReleaseSent, watch.LateRelease, watch.ReleaseReplied}},
 	coverage.Waiting:        {moments: []watch.Moment{watch.InSection, watch.AcquireSent}, waiter: true, load: queueing},
-	coverage.Woken:          {moments: []watch.Moment{watch.ReleaseSent}, waiter: true, load: queueing},
+	coverage.Woken:          {moments: []watch.Moment{watch.ReleaseSent, watch.ReleaseReplied}, waiter: true, load: queueing},
 }
 
 // renewing has leases renewed, by the lock or by hand.
@@ -132,7 +132,7 @@ func (s *Space) aimedStep(r Round, c coverage.Cell, calm bool, rng *rand.Rand) f
 	if rng.IntN(6) > 0 {
 		x.On = pick(rng, a.moments)
 	}
-	if x.On == watch.RenewalDue {
+	if x.On == watch.RenewalDue || x.On == watch.NextRenewalDue {
 		x.Then = share(r.TTL, pick(rng, []float64{-0.04, -0.08, -0.15, 0, 0.1}))
 	} else if !x.On.Foreseen() {
 		x.Then = max(0, x.Then)
@@ -177,7 +177,7 @@ func (s *Space) forgets(class coverage.Class) bool {
 // node forgets can matter only to a lease that rests on no more than a quorum.
 func bareQuorum(r *Round, x *faults.Spec, rng *rand.Rand) {
 	name := victim(rng)
-	x.Times, x.Every, x.Within, x.Else = 0, 0, 0, ""
+	x.Times, x.Every, x.Within, x.Else, x.Until = 0, 0, 0, "", ""
 	x.On, x.By, x.Node, x.Then = watch.AcquireReplied, name, faults.RoleSwing, 0
 	if takes(x.Fault, "client") {
 		x.Client = name

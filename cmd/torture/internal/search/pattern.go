@@ -320,6 +320,9 @@ func vanished(s *Space, r *Round, rng *rand.Rand, before int) bool {
 	if slices.Contains(s.Modes, workload.ModeRW) && before%2 == 1 {
 		r.Load.Mode, r.Load.Readers = workload.ModeRW, pick(rng, []float64{0.5, 0.7, 0.85})
 		x.Times, x.Every = 4, r.Duration/5
+		if x.Client != "" && rng.IntN(2) == 0 {
+			x.Client = faults.RoleWriter
+		}
 	}
 	r.Steps = append(r.Steps, x)
 	return true

@@ -236,7 +236,9 @@ func TestAimed(t *testing.T) {
 		if r.Load.Renew && r.Load.Hold.Mean > r.TTL || r.Load.LongHold > 0 {
 			renews++
 		}
-		if slices.ContainsFunc(r.Steps, func(x faults.Spec) bool { return x.On == watch.RenewalDue || x.On == watch.RenewalSent }) {
+		if slices.ContainsFunc(r.Steps, func(x faults.Spec) bool {
+			return slices.Contains([]watch.Moment{watch.RenewalDue, watch.NextRenewalDue, watch.RenewalSent}, x.On)
+		}) {
 			at++
 		}
 	}
@@ -250,6 +252,35 @@ func TestAimed(t *testing.T) {
 		if len(aims[p].moments) == 0 {
 			t.Errorf("nothing leads to %s", p)
 		}
+	}
+}
+
+// Rounds that are drawn have steps that a moment heals, all of which can be played, and where some read
+// and others write, steps that hit those who wait to write.
+func TestDrawnEndsAndRoles(t *testing.T) {
+	space := newModel().space
+	space.Faults = FaultNames(func(catalogue.Entry) bool { return true })
+	space.Modes = []workload.Mode{workload.ModeMixed, workload.ModeExclusive, workload.ModeRW}
+	space = space.withDefaults()
+	rng := rand.New(rand.NewPCG(1, 1))
+	ended, hit := 0, map[string]int{}
+	for range 300 {
+		for _, r := range []Round{space.swarm(rng, weights{}), space.aimed(rng, func(string) int { return 0 }), space.patterned(rng, rng.IntN(100))} {
+			for _, x := range r.Steps {
+				role, _ := faults.SplitRole(x.Client, "")
+				hit[role]++
+				if x.Until == "" {
+					continue
+				}
+				ended++
+				if _, err := plan.Build(entries, []faults.Spec{x}, r.TTL); err != nil {
+					t.Errorf("%+v: %v", x, err)
+				}
+			}
+		}
+	}
+	if ended < 50 || hit[faults.RoleWriter] < 10 || hit[faults.RoleReader] < 10 || hit[faults.RoleWanted] < 50 {
+		t.Errorf("%d steps are healed at a moment; hit are %v", ended, hit)
 	}
 }
 

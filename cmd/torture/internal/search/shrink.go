@@ -133,6 +133,7 @@ func (s *Shrinker) pass(ctx context.Context, r Round, f Finding) Round {
 	try(fewerClients(r), s.Least)
 	try(fewerKeys(r), s.Least)
 	r = s.fewerSteps(ctx, r, f)
+	try(withoutEnds(r), s.Least)
 	try(plainerLoad(r), s.Least)
 	try(oneSimplerLoad(r), s.Least)
 	try(shorter(r), s.Plays)
@@ -283,6 +284,19 @@ func oneSimplerLoad(r Round) []Round {
 	extends.Load.Extend = 0
 	renews.Load.Renew, renews.Load.LongHold = false, 0
 	return differing(r, renews, waits, times, extends)
+}
+
+// withoutEnds is r whose steps last their whole length, where moments ended some earlier.
+func withoutEnds(r Round) []Round {
+	c, ended := r.clone(), false
+	for i := range c.Steps {
+		ended = ended || c.Steps[i].Until != ""
+		c.Steps[i].Until = ""
+	}
+	if !ended {
+		return nil
+	}
+	return []Round{c}
 }
 
 func differing(r Round, all ...Round) []Round {

@@ -8,6 +8,7 @@ import (
 
 	"locktorture/cmd/torture/internal/config"
 	"locktorture/faults"
+	"locktorture/faults/watch"
 	"locktorture/workload"
 )
 
@@ -20,7 +21,7 @@ func large() Round {
 	for i := range 9 {
 		r.Steps = append(r.Steps, faults.Spec{Fault: []string{"latency", "reset", "cut"}[i%3], At: time.Duration(i+1) * 300 * time.Millisecond, For: 200 * time.Millisecond})
 	}
-	r.Steps = append(r.Steps, faults.Spec{Fault: "pause-client", At: 500 * time.Millisecond, For: 1500 * time.Millisecond, Times: 2, Every: 1600 * time.Millisecond})
+	r.Steps = append(r.Steps, faults.Spec{Fault: "pause-client", At: 500 * time.Millisecond, On: watch.InSection, Until: watch.ReleaseReplied, For: 1500 * time.Millisecond, Times: 2, Every: 1600 * time.Millisecond})
 	return r
 }
 
@@ -45,7 +46,7 @@ func TestShrink(t *testing.T) {
 		if !ok || small.Again != small.Of || small.Of != defaultProofs {
 			t.Fatalf("%d jobs: %+v, %v", jobs, small, ok)
 		}
-		if r := small.Round; len(r.Steps) != 1 || r.Steps[0].Fault != "pause-client" || r.Clients > 3 || r.Load.Keys != 1 ||
+		if r := small.Round; len(r.Steps) != 1 || r.Steps[0].Fault != "pause-client" || r.Steps[0].Until != "" || r.Clients > 3 || r.Load.Keys != 1 ||
 			r.Load.Mode != workload.ModeExclusive || r.Load.Wait != 0 || r.Duration > 3*time.Second {
 			t.Errorf("%d jobs: left is %+v", jobs, r)
 		}

@@ -227,7 +227,7 @@ func (s *Space) steps(r Round, p profile, rng *rand.Rand) []faults.Spec {
 	name := victim(rng)
 	first.Client = orAny(first.Client) + " as " + name
 	second := s.step(r, p, rng)
-	second.At, second.By, second.Times, second.Every = first.At, name, 0, 0
+	second.At, second.By, second.Times, second.Every, second.Until = first.At, name, 0, 0, ""
 	if rng.IntN(2) == 0 {
 		second.On = faults.Bound
 	} else {
@@ -295,9 +295,12 @@ func (s *Space) drawSetting(x *faults.Spec, which int, r Round, moments []watch.
 		case x.On != "" && x.On != faults.AtTime:
 			x.Then = share(r.TTL, pick(rng, []float64{0, 0, 0, 0, 0.1, 0.4, 0.9}))
 		}
+		if rng.IntN(8) == 0 && canEnd(*x, r.TTL) {
+			x.Until = pick(rng, ends)
+		}
 	case 3: // whom
 		if takes(x.Fault, "client") {
-			x.Client = pick(rng, []string{"", faults.RoleHolder, faults.RoleHolder, faults.RoleAny, faults.RoleTaker, faults.RoleWaiter, faults.RoleAll})
+			x.Client = pick(rng, s.roles(r))
 		}
 		if takes(x.Fault, "node") {
 			x.Node = s.node(x.On, rng)
@@ -317,6 +320,30 @@ func (s *Space) drawSetting(x *faults.Spec, which int, r Round, moments []watch.
 			x.Jump = share(r.TTL, pick(rng, []float64{-2, -0.7, 0.3, 0.7, 1.2, 3}))
 		}
 	}
+}
+
+// ends are the moments of the next client at which a step may be healed: what it held back, or
+// kept from a client, meets another one's lease there.
+var ends = []watch.Moment{watch.ReleaseReplied, watch.ReleaseReplied, watch.AcquireReplied, watch.InSection, watch.ReleaseSent}
+
+// canEnd reports whether a step can be healed at a moment: it lasts, and is locked to a lease's
+// moment, whose key is meant.
+func canEnd(x faults.Spec, ttl time.Duration) bool {
+	length := x.For
+	if e := entries[x.Fault]; length == 0 && e.For != nil {
+		length = e.For(ttl)
+	}
+	return length > 0 && slices.Contains(watch.Moments(), x.On)
+}
+
+// roles are those of clients that a step of the round may hit, one that is to be hit more often
+// more than once.
+func (s *Space) roles(r Round) []string {
+	all := []string{"", faults.RoleHolder, faults.RoleHolder, faults.RoleWanted, faults.RoleAny, faults.RoleTaker, faults.RoleWaiter, faults.RoleAll}
+	if r.Load.Mode == workload.ModeRW || r.Load.Mode == workload.ModeMixed && slices.Contains(s.Modes, workload.ModeRW) {
+		all = append(all, faults.RoleReader, faults.RoleWriter)
+	}
+	return all
 }
 
 // node draws a role of nodes, or the name of one.
