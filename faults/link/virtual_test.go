@@ -88,11 +88,14 @@ func TestVirtualLinksImpairAsOthersDo(t *testing.T) {
 		{link.Impairment{Kind: link.FastLostReply}, true, false, true, false},
 		{link.Impairment{Kind: link.Reset}, false, false, false, false},
 		{link.Impairment{Kind: link.Delay, Delay: 500 * time.Millisecond}, false, false, true, true},
+		{link.Impairment{Kind: link.Delay, Delay: time.Hour}, false, false, true, true},
+		{link.Impairment{Kind: link.Delay, Delay: time.Hour, Jitter: time.Minute, Spread: link.HeavyTail}, false, false, true, true},
 		{link.Impairment{Kind: link.Bandwidth, Rate: 20}, false, false, true, true},
+		{link.Impairment{Kind: link.Bandwidth, Rate: 1}, false, false, true, true},
 		{link.Impairment{Kind: link.Slicer, Bytes: 2, Delay: time.Millisecond}, true, true, true, true},
 		{link.Impairment{Kind: link.LimitData, Bytes: 3}, true, false, true, false},
 	} {
-		t.Run(string(x.impair.Kind), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s %v", x.impair.Kind, x.impair.Delay), func(t *testing.T) {
 			virtually(t, func(t *testing.T, e *echo, l link.Link) {
 				c, err := l.Dial(t.Context())
 				if err != nil {
@@ -132,6 +135,55 @@ func reads(c net.Conn, within time.Duration) bool {
 		}
 	}
 	return true
+}
+
+// A heal lets what was delayed arrive at once, in its order, once each, and nothing that comes after
+// it earlier.
+func TestVirtualHealEndsDelays(t *testing.T) {
+	virtually(t, func(t *testing.T, e *echo, l link.Link) {
+		c, err := l.Dial(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var heals []link.Applied
+		for _, d := range []time.Duration{time.Hour, 10 * time.Second} {
+			a, err := l.Impair(t.Context(), link.Impairment{Kind: link.Delay, Delay: d, Toward: link.Up})
+			if err != nil {
+				t.Fatal(err)
+			}
+			heals = append(heals, a)
+		}
+		var want []string
+		for _, text := range []string{"one", "two", "three"} {
+			_, _ = c.Write([]byte(text))
+			want = append(want, text)
+			time.Sleep(time.Second)
+		}
+		heal := func(i int) {
+			if _, err := heals[i].Heal(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		heal(0)
+		time.Sleep(6500 * time.Millisecond) // the first was sent 9.5 s ago, and 10 are left
+		if got := e.requests(); len(got) > 0 {
+			t.Errorf("%q arrived before the delay that is left was over", got)
+		}
+		time.Sleep(time.Second)
+		if got := e.requests(); !slices.Equal(got, want[:1]) {
+			t.Errorf("%q arrived, want the first", got)
+		}
+		heal(1)
+		_, _ = c.Write([]byte("four"))
+		time.Sleep(100 * time.Millisecond)
+		if got := e.requests(); !slices.Equal(got, append(want, "four")) {
+			t.Errorf("after the heal %q arrived", got)
+		}
+		time.Sleep(2 * time.Hour)
+		if got := e.requests(); len(got) != 4 {
+			t.Errorf("%q arrived in the end", got)
+		}
+	})
 }
 
 // What a client has sent and held up arrives although the client has gone.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -184,9 +185,18 @@ type heldPiece struct {
 	by   *virtualEffect
 }
 
+// A queuedPiece is on its way; nil is the end of the stream.
 type queuedPiece struct {
-	data []byte // nil is the end of the stream
-	at   time.Time
+	data   []byte
+	at     time.Time // when it arrives
+	soon   time.Time // when it would, had no effect delayed it and nothing been before it
+	delays []lateness
+}
+
+// A lateness is by how much an effect delays a piece, until it is healed.
+type lateness struct {
+	by    *virtualEffect
+	later time.Duration
 }
 
 // send takes bytes from the sender.
@@ -194,7 +204,7 @@ func (f *virtualFlow) send(b []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.dried && !f.finished {
-		f.enter(append([]byte(nil), b...), 0, 0)
+		f.enter(append([]byte(nil), b...), 0)
 	}
 }
 
@@ -207,16 +217,17 @@ func (f *virtualFlow) finish() {
 		return
 	}
 	f.finished = true
-	f.enter(nil, 0, 0)
+	f.enter(nil, 0)
 }
 
 // enter lets a piece pass the effects above the order, as far as it gets.
-func (f *virtualFlow) enter(data []byte, order int, later time.Duration) {
+func (f *virtualFlow) enter(data []byte, order int) {
+	var delays []lateness
 	for _, l := range f.conn.port.suffered(f.conn, f.toward, order) {
 		e := l.effect
 		if data == nil {
 			if e.treatment == linger {
-				later += e.impair.Delay
+				delays = append(delays, lateness{l, e.impair.Delay})
 				e.ended.Add(1)
 			}
 			if e.treatment == hold {
@@ -248,14 +259,14 @@ func (f *virtualFlow) enter(data []byte, order int, later time.Duration) {
 			return
 		case lag:
 			seed := mix(e.impair.Seed, uint64(time.Now().UnixNano()))
-			later += e.impair.delay(rand.New(rand.NewPCG(seed, f.conn.port.number)))
+			delays = append(delays, lateness{l, e.impair.delay(rand.New(rand.NewPCG(seed, f.conn.port.number)))})
 		case pace:
 			from := time.Now()
 			if f.busy.After(from) {
 				from = f.busy
 			}
 			f.busy = from.Add(time.Duration(float64(n) / float64(e.impair.Rate) * float64(time.Second)))
-			later += time.Until(f.busy)
+			delays = append(delays, lateness{l, time.Until(f.busy)})
 		case limit:
 			room := max(e.impair.Bytes-f.passed, 0)
 			f.passed += min(room, n)
@@ -263,24 +274,24 @@ func (f *virtualFlow) enter(data []byte, order int, later time.Duration) {
 				e.affected.Add(n - room)
 				e.ended.Add(1)
 				if room > 0 {
-					f.deliver(data[:room], later)
+					f.deliver(data[:room], delays)
 				}
 				f.finished = true
-				f.deliver(nil, later)
+				f.deliver(nil, delays)
 				f.conn.up.breakOff(f)
 				return
 			}
 		case slice:
 			if n > e.impair.Bytes {
 				e.affected.Add(n)
-				for size := e.impair.Bytes; int64(len(data)) > size; later += e.impair.Delay {
-					f.deliver(data[:size], later)
+				for size := e.impair.Bytes; int64(len(data)) > size; delays = append(slices.Clip(delays), lateness{l, e.impair.Delay}) {
+					f.deliver(data[:size], delays)
 					data = data[size:]
 				}
 			}
 		}
 	}
-	f.deliver(data, later)
+	f.deliver(data, delays)
 }
 
 // breakOff has f carry nothing more; from is the flow whose lock is held.
@@ -304,25 +315,68 @@ func (f *virtualFlow) shutDown() {
 }
 
 // deliver puts a piece on the way. Pieces sent at the same instant travel as one.
-func (f *virtualFlow) deliver(data []byte, later time.Duration) {
+func (f *virtualFlow) deliver(data []byte, delays []lateness) {
 	p := f.conn.port
 	now := time.Now()
-	at := now.Add(p.travel(f.toward) + later)
-	if !at.After(f.last) {
-		at = f.last.Add(1)
-	}
-	if n := len(f.queue); n > 0 && f.sent.Equal(now) && later == 0 && data != nil && f.queue[n-1].data != nil {
+	if n := len(f.queue); n > 0 && f.sent.Equal(now) && len(delays) == 0 && data != nil && f.queue[n-1].data != nil {
 		f.queue[n-1].data = append(f.queue[n-1].data, data...)
 		return
 	}
-	at = p.instant(at, f.toward, f.conn.number)
-	f.last, f.sent = at, now
-	f.queue = append(f.queue, queuedPiece{data, at})
+	piece := queuedPiece{data: data, soon: now.Add(p.travel(f.toward)), delays: delays}
+	piece.at = f.arrival(&piece, f.last)
+	f.last, f.sent = piece.at, now
+	f.queue = append(f.queue, piece)
 	if m := p.fabric.manual; m != nil {
 		m.sent(f)
 		return
 	}
-	p.at(at, f.land)
+	f.landAt(piece.at)
+}
+
+// arrival is when a piece arrives, after the one before it.
+func (f *virtualFlow) arrival(piece *queuedPiece, before time.Time) time.Time {
+	at := piece.soon
+	for _, d := range piece.delays {
+		at = at.Add(d.later)
+	}
+	if !at.After(before) {
+		at = before.Add(1)
+	}
+	return f.conn.port.instant(at, f.toward, f.conn.number)
+}
+
+// landAt has the piece land that is due at an instant, if it still is then: a heal may have had it
+// arrive earlier.
+func (f *virtualFlow) landAt(at time.Time) {
+	f.conn.port.at(at, func() {
+		f.mu.Lock()
+		isDue := len(f.queue) > 0 && f.queue[0].at.Equal(at)
+		f.mu.Unlock()
+		if isDue {
+			f.land()
+		}
+	})
+}
+
+// hurry has pieces that an effect delays arrive without its delay, from now on at the earliest.
+func (f *virtualFlow) hurry(l *virtualEffect) {
+	if l.effect.treatment == pace {
+		f.busy = time.Time{}
+	}
+	before := time.Now()
+	for i := range f.queue {
+		piece := &f.queue[i]
+		piece.delays = slices.DeleteFunc(slices.Clone(piece.delays), func(d lateness) bool { return d.by == l })
+		at := f.arrival(piece, before)
+		if at.Before(piece.at) && f.conn.port.fabric.manual == nil {
+			f.landAt(at)
+			piece.at = at
+		}
+		before = piece.at
+	}
+	if n := len(f.queue); n > 0 {
+		f.last = f.queue[n-1].at
+	}
 }
 
 // carries reports whether something is on the way.
@@ -356,7 +410,7 @@ func (f *virtualFlow) land() {
 	}
 }
 
-// lift lets go of what an effect has held; where it has dropped bytes, the
+// lift lets go of what an effect has held or delays; where it has dropped bytes, the
 // connection ends.
 func (f *virtualFlow) lift(l *virtualEffect) {
 	f.mu.Lock()
@@ -371,6 +425,7 @@ func (f *virtualFlow) lift(l *virtualEffect) {
 		f.shutDown()
 		return
 	}
+	f.hurry(l)
 	held := f.held
 	f.held = nil
 	for _, h := range held {
@@ -378,7 +433,7 @@ func (f *virtualFlow) lift(l *virtualEffect) {
 			f.held = append(f.held, h)
 			continue
 		}
-		f.enter(h.data, l.order, 0)
+		f.enter(h.data, l.order)
 	}
 }
 
