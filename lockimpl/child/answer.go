@@ -27,7 +27,7 @@ func (s *session) answered(m *message) {
 	}
 	if m.T == "acquire_ok" && x.lease != nil {
 		x.lease.grant(m)
-		x.lease.granted = time.Now()
+		x.lease.granted, x.lease.late = time.Now(), x.deserted
 		s.leases[x.lease.handle] = x.lease
 	}
 	s.remove(x)
@@ -83,13 +83,17 @@ func (s *session) undo(l *lease) {
 	}
 }
 
-// wrote passes a write on to the observer.
+// wrote passes a write on to the observer. What a child writes under a lease that its caller
+// has given up on, before it is told to release it, is nobody's: the resource takes none of it.
 func (s *session) wrote(m *message) {
 	s.mu.Lock()
 	l, observer := s.leases[m.Handle], s.observer
 	s.mu.Unlock()
 	if l == nil {
 		s.find("a write under the unknown handle %.80q", m.Handle)
+		return
+	}
+	if l.late {
 		return
 	}
 	w := Write{Handle: m.Handle, Key: l.key, N: m.N, Fence: m.Fence, Granted: l.granted, Received: instant(m.recv)}

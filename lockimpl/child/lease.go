@@ -20,6 +20,7 @@ type lease struct {
 	asked       int64         // when it was asked for, in microseconds of the machine's clock
 	granted     time.Time     // when the child's answer was read
 	timed       bool          // it was asked for with a length
+	late        bool          // it was granted after its caller had given up: nobody holds by it
 
 	mu           sync.Mutex
 	fence        uint64

@@ -221,14 +221,16 @@ func TestStoppedChildIsNotSilent(t *testing.T) {
 	}
 }
 
-// TestLateGrantIsUndone gives up on an acquisition that is granted afterwards.
+// TestLateGrantIsUndone gives up on an acquisition that is granted afterwards: it is released, and
+// nothing counts that the child writes until it hears of that.
 func TestLateGrantIsUndone(t *testing.T) {
 	dir := t.TempDir()
 	c := script(t, "", "none", `
-	*'"t":"acquire"'*) sleep 2; echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}" ;;
+	*'"t":"acquire"'*) sleep 2; echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}"; echo "{\"t\":\"write\",\"h\":\"$h\",\"n\":1}" ;;
 	*'"t":"release"'*) : >'`+dir+`/released'; echo "{\"t\":\"release_ok\",\"re\":$id,\"h\":\"$h\"}" ;;`)
 	c.IO, c.Grace = 5*time.Second, time.Second
 	l := open(t, c, nil)
+	seen := watch(l)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := l.Acquire(ctx, "k", time.Second); !errors.Is(err, context.DeadlineExceeded) {
@@ -236,6 +238,12 @@ func TestLateGrantIsUndone(t *testing.T) {
 	}
 	for syscall.Access(dir+"/released", 0) != nil {
 		time.Sleep(10 * time.Millisecond)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(seen.writes) > 0 {
+		t.Errorf("writes count: %+v", seen.writes)
 	}
 }
 
