@@ -101,7 +101,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 				w.vague.Store(true)
 			}
 			e = took(w.rec, granted(w.rec, e, leases[i]), leases[i])
-			s.parts = append(s.parts, part{key: e.Key, mode: e.Mode, lease: leases[i], fence: e.Fence})
+			s.parts = append(s.parts, part{key: e.Key, mode: e.Mode, lease: leases[i], asked: asked, fence: e.Fence})
 		}
 		kind = max(kind, w.complete(e, err))
 	}

@@ -142,3 +142,25 @@ func TestLongHoldsRenew(t *testing.T) {
 		runUntil(t, rec, workload.Run, cfg, r.clients, times(2, renewal))
 	})
 }
+
+// Of those whose lease has run out before they were done some ask for an extension in the mixed load,
+// and in no other. Who was told of the loss asks for none: leases that promise a deadline tell of it here.
+func TestWhoseLeaseRanOutAsksForMore(t *testing.T) {
+	for _, c := range []struct {
+		mode    workload.Mode
+		promise bool
+		asks    bool
+	}{{workload.ModeMixed, false, true}, {workload.ModeMixed, true, false}, {workload.ModeExclusive, false, false}} {
+		r := newRig(t, 1, func(r *rig) { r.promise = c.promise; r.policy = store.Unfenced })
+		cfg := load()
+		cfg.TTL, cfg.Mode, cfg.Hold = 100*time.Millisecond, c.mode, workload.Fixed(130*time.Millisecond)
+		until := of(history.Extend, history.Fail)
+		if !c.asks {
+			until = times(10, of(history.Release, history.Fail))
+		}
+		events := record(t, func(rec *history.Recorder) { runUntil(t, rec, workload.Run, cfg, r.clients, until) })
+		if asked := count(events, of(history.Extend, history.Fail)) > 0; asked != c.asks {
+			t.Errorf("%s, promise %v: extensions asked for %v, want %v", c.mode, c.promise, asked, c.asks)
+		}
+	}
+}

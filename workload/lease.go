@@ -98,11 +98,11 @@ func (s *section) extend(ctx context.Context) history.Kind {
 		if !s.client.pause(ctx) {
 			return history.Fail
 		}
-		lease := s.parts[i].lease
+		lease, asked := s.parts[i].lease, time.Now()
 		kind := s.do(ctx, s.event(history.Extend, i), func(ctx context.Context, e *history.Event) error {
 			err := lease.Extend(ctx, s.cfg.TTL)
 			if err == nil {
-				*e = granted(s.rec, *e, lease)
+				*e, s.parts[i].asked = granted(s.rec, *e, lease), asked
 			}
 			return err
 		})

@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"locktorture/lockimpl"
@@ -93,6 +94,7 @@ const (
 	hastyShare   = 0.2 // of single tries, by clients that wait for an answer but a fraction of a lease
 	slowShare    = 0.3 // of those whose single try was answered late, who stay until little is left
 	stayShare    = 0.5 // of those who come back to a key of which they do not know what became of it, who stay
+	goOnShare    = 0.5 // of those whose lease has run out before they were done, who ask for an extension
 
 	burstLeases = 1 // TTLs in which a key of bursts is asked for …
 	burstCycle  = 4 // … out of so many
@@ -282,6 +284,21 @@ func (s *section) outstay(a arrival, asked time.Time) {
 		until = asked.Add(s.cfg.TTL)
 	}
 	s.use.hold = max(time.Until(until)-s.cfg.TTL/20, 0)
+}
+
+// goOn has some holders whose lease has run out before they were done, as that of one who stood
+// still, ask for an extension and go on where it is granted, as a user would who asks the lock
+// rather than the clock. Others may have held the key meanwhile: a lock must say no then.
+func (s *section) goOn(ctx context.Context) {
+	if s.cfg.Mode != ModeMixed || s.name == history.PhaseFinal || s.can.extendless || !s.client.pause(ctx) {
+		return
+	}
+	if !slices.ContainsFunc(s.parts, func(p part) bool { return p.isPast(s.cfg.TTL) }) || s.isLost() || s.rng.Float64() >= goOnShare {
+		return
+	}
+	if s.extend(ctx) == history.OK && s.wait(ctx, s.cfg.Hold.Draw(s.rng)) {
+		s.write(ctx, 0, false)
+	}
 }
 
 // stay waits within the section. A hold beyond the TTL that the lock does not renew is extended

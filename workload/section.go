@@ -36,16 +36,31 @@ type part struct {
 	key   string
 	mode  history.Mode
 	lease lockimpl.Lease
+	asked time.Time // when the lease was asked for, or its last extension that was granted
 	fence uint64
 	seen  uint64 // version of the row that the section knows
+}
+
+// isPast reports whether the part's lease has ended: by the lock's word, or, where it gives none,
+// because it was asked for that long ago.
+func (p *part) isPast(ttl time.Duration) bool {
+	until := p.lease.ValidUntil()
+	if until.IsZero() {
+		until = p.asked.Add(ttl)
+	}
+	return !time.Now().Before(until)
 }
 
 // run goes through the section and releases. It returns early, leaving all as
 // it is, when the incarnation ends.
 func (s *section) run(ctx context.Context) {
 	hold, long := s.plan()
-	s.watch(ctx, long && !s.use.byHand || s.cfg.Renew)
+	renews := long && !s.use.byHand || s.cfg.Renew
+	s.watch(ctx, renews)
 	s.body(ctx, hold)
+	if !renews {
+		s.goOn(ctx)
+	}
 	close(s.done)
 	s.watched.Wait()
 	for i := len(s.parts) - 1; i >= 0; i-- {
@@ -191,6 +206,12 @@ func (s *section) looking() (done func()) {
 func (s *section) holds() bool {
 	defer s.looking()()
 	return s.sound()
+}
+
+// isLost reports whether the lock has reported a loss.
+func (s *section) isLost() bool {
+	defer s.looking()()
+	return s.lost
 }
 
 // sound reports whether no loss was reported and every lease is valid, where the lock promises
