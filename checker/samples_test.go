@@ -157,6 +157,19 @@ func sampledLeftovers() []boundCase {
 	later := func(at, what string) string { // somebody else asks, and is granted the key
 		return "\n40ms c invoke acquire k" + on(at, "n1", what) + "\n53ms c ok acquire k until 139ms"
 	}
+	replyLost := func(fault, answer string, seen int) string {
+		return sampled + fmt.Sprintf(`
+			 12ms nemesis invoke fault %[1]s target {"clients":["b"],"nodes":["n1"]}
+			 12ms nemesis ok fault %[1]s target {"clients":["b"],"nodes":["n1"]} receipt r
+			 15ms b invoke acquire k
+			 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
+			 22ms nemesis invoke heal %[1]s target {"clients":["b"],"nodes":["n1"]}
+			 22ms nemesis ok heal %[1]s target {"clients":["b"],"nodes":["n1"]} receipt r
+			 24ms %[2]s
+			 %[3]dms witness ok key k node n1 value sample note lock:k began %[3]dms holder x pttl 40
+			 90ms c invoke acquire k
+			 91ms c ok acquire k until 180ms`, fault, answer, seen)
+	}
 	faulted := func(first, seen string) string { // until 1 ns at n1
 		return sampled + `
 			  0ns nemesis invoke fault stall target {"nodes":["n1"]}
@@ -447,6 +460,23 @@ func sampledLeftovers() []boundCase {
 				 80ms nemesis ok heal stall target {"clients":["c"]} receipt r
 				 90ms b invoke acquire k
 				 91ms b ok acquire k until 180ms`,
+		}},
+		// A lock that does not declare how long its undo takes may have lost it, but not where replies alone were lost.
+		{verdictCase: verdictCase{
+			name: "of a refused attempt whose replies were lost, of a lock that declares nothing", header: "ttl 100ms", want: Fail, violations: []string{"L8 [4 7 8]"},
+			history: replyLost("response-lost", "b fail acquire k err held", 75),
+		}},
+		{verdictCase: verdictCase{
+			name: "of a refused attempt whose requests were lost too, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
+			history: replyLost("black-hole", "b fail acquire k err held", 75),
+		}},
+		{verdictCase: verdictCase{
+			name: "of an attempt that was not answered, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
+			history: replyLost("response-lost", "b info acquire k err timeout", 75),
+		}},
+		{verdictCase: verdictCase{
+			name: "of a refused attempt whose replies were lost, within half a TTL, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
+			history: replyLost("response-lost", "b fail acquire k err held", 74),
 		}},
 		{bounds: undo, verdictCase: verdictCase{
 			name: "behind a fault that begins just when it is looked at", header: "ttl 100ms", want: Pass,

@@ -17,6 +17,7 @@ const (
 	ClockFaults                    // move a node's time, or its leases'
 	clientStopped                  // keep a client from being told anything
 	ownClockMoved                  // move the clock that stamps what a client does
+	RepliesHurt                    // lose replies, or hold them back: every request is carried out, at its time
 
 	kinds // one more than there are
 )
@@ -30,6 +31,7 @@ var faultMarks = [kinds][]string{
 	ClockFaults:   {"clock", "ttl", "expire"},
 	clientStopped: {"pause-client", "stop-client", "starve", "crash-client"},
 	ownClockMoved: {history.WorkerClock},
+	RepliesHurt:   {"response-lost", "lost-reply", "slow-reply", "reply-lost"},
 }
 
 // Is says whether f can do harm of this kind. A fault of clients or workers alone makes no node

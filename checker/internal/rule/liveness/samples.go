@@ -245,11 +245,12 @@ func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *hi
 		return
 	}
 	from := max(v.over.t, v.first.t)
-	since := from
-	if !s.declared() { // it may have lost its undo for good
+	since, concerns := from, v.byThose
+	if !s.declared() { // it may have lost its undo for good, if it is requests that were lost or late: everybody was answered
 		since = min(v.first.t, v.over.t) - 2*s.Header.TTL
+		concerns = func(f *ledger.Fault) bool { return !f.Is(ledger.RepliesHurt) && v.byThose(f) }
 	}
-	hurt, free := s.affected(v.node, since, v.seen, v.byThose)
+	hurt, free := s.affected(v.node, since, v.seen, concerns)
 	from = max(from, hurt)
 	if !free || !s.declared() && hurt > 0 || v.seen-from <= bound {
 		return
