@@ -170,6 +170,20 @@ func sampledLeftovers() []boundCase {
 			 90ms c invoke acquire k
 			 91ms c ok acquire k until 180ms`, fault, answer, seen)
 	}
+	stalledBefore := func(healed int) string {
+		return sampled + fmt.Sprintf(`
+			 20ms nemesis invoke fault stall target {"clients":["b"],"nodes":["n1"]}
+			 20ms nemesis ok fault stall target {"clients":["b"],"nodes":["n1"]} receipt r
+			 %[1]dms nemesis invoke heal stall target {"clients":["b"],"nodes":["n1"]}
+			 %[1]dms nemesis ok heal stall target {"clients":["b"],"nodes":["n1"]} receipt r
+			111ms witness ok key k node n1 value sample note lock:k began 111ms pttl -2
+			112ms b invoke acquire k
+			113ms witness ok key k node n1 value sample note lock:k began 113ms holder x pttl 99
+			114ms b fail acquire k err held
+			166ms witness ok key k node n1 value sample note lock:k began 166ms holder x pttl 46
+			190ms c invoke acquire k
+			191ms c ok acquire k until 280ms`, healed)
+	}
 	faulted := func(first, seen string) string { // until 1 ns at n1
 		return sampled + `
 			  0ns nemesis invoke fault stall target {"nodes":["n1"]}
@@ -477,6 +491,14 @@ func sampledLeftovers() []boundCase {
 		{verdictCase: verdictCase{
 			name: "of a refused attempt whose replies were lost, within half a TTL, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
 			history: replyLost("response-lost", "b fail acquire k err held", 74),
+		}},
+		{verdictCase: verdictCase{
+			name: "set behind a fault that was over half a TTL before nothing was seen there, of a lock that declares nothing", header: "ttl 100ms", want: Fail, violations: []string{"L8 [7 8 9]"},
+			history: stalledBefore(60),
+		}},
+		{verdictCase: verdictCase{
+			name: "set behind a fault that was over just then, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
+			history: stalledBefore(61),
 		}},
 		{bounds: undo, verdictCase: verdictCase{
 			name: "behind a fault that begins just when it is looked at", header: "ttl 100ms", want: Pass,

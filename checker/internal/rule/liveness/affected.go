@@ -42,6 +42,28 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 	return last, true
 }
 
+// undoMayBeLost says whether a fault may have lost, or held back, what was to give back what v
+// shows, for good: one behind the last look that showed something else, or shortly before. Everybody
+// who may have set it was answered: where replies alone were lost, what was to give it back got through.
+func (s *Samples) undoMayBeLost(v *sampledView) bool {
+	n := &s.Nemesis
+	if len(n.Faults) > ledger.MostFaults {
+		return true
+	}
+	since := min(v.first.t, v.over.t) - 2*s.Header.TTL
+	if v.other != ledger.Never {
+		since = max(since, v.other-s.undo())
+	}
+	return slices.ContainsFunc(n.Faults, func(f *ledger.Fault) bool {
+		hit, end := f.Affected(), f.To
+		if f.Crashes() && end != ledger.Never { // what the client leaves behind outlasts that
+			end = max(end, ledger.Later(f.From, ledger.Later(s.undo(), s.kept(0))))
+		}
+		spared := elsewhere(hit.Nodes, v.node) || len(hit.Clients) > 0 && !v.byThose(f)
+		return !f.Is(ledger.RepliesHurt) && !spared && f.From <= v.seen && end >= since
+	})
+}
+
 // elsewhere says whether a fault of these nodes (all, where there are none) spares the node
 // given, or, where none is given, every node but the guarded store's.
 func elsewhere(nodes []string, node string) bool {

@@ -81,6 +81,7 @@ type sampledView struct {
 	lo    time.Duration // its expiry lies between …
 	hi    time.Duration // … these; never without one
 	first moment        // it was seen there as it is
+	other time.Duration // the last look before that, which showed another value or none; Never: there was none
 	upTo  int           // acquires that had been asked for by then
 	by    []string      // owners who may have set it
 	over  moment        // when the last of those was over
@@ -215,7 +216,7 @@ func (s *Samples) update(k *sampledKey, v *sampledView, e *history.Event) {
 		v.there, v.text = false, ""
 		return
 	}
-	lives := v.there && v.text == e.Holder
+	lives, told := v.there && v.text == e.Holder, v.there || v.free != ledger.Never
 	if lives && lo <= v.hi && v.lo <= hi {
 		return
 	}
@@ -224,6 +225,9 @@ func (s *Samples) update(k *sampledKey, v *sampledView, e *history.Event) {
 	}
 	v.there, v.text, v.lo, v.hi = true, strings.Clone(e.Holder), lo, hi
 	v.first, v.upTo, v.over, v.left = moment{e.Time, e.Index}, k.asked, k.over, nil
+	if v.other = ledger.Never; told {
+		v.other = before
+	}
 	v.by = s.authors(k, before, e.Time)
 	if !lives {
 		s.comes(k, v)
@@ -245,14 +249,15 @@ func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *hi
 		return
 	}
 	from := max(v.over.t, v.first.t)
-	since, concerns := from, v.byThose
-	if !s.declared() { // it may have lost its undo for good, if it is requests that were lost or late: everybody was answered
-		since = min(v.first.t, v.over.t) - 2*s.Header.TTL
-		concerns = func(f *ledger.Fault) bool { return !f.Is(ledger.RepliesHurt) && v.byThose(f) }
+	if s.declared() {
+		hurt, free := s.affected(v.node, from, v.seen, v.byThose)
+		if from = max(from, hurt); !free {
+			return
+		}
+	} else if s.undoMayBeLost(v) {
+		return
 	}
-	hurt, free := s.affected(v.node, since, v.seen, concerns)
-	from = max(from, hurt)
-	if !free || !s.declared() && hurt > 0 || v.seen-from <= bound {
+	if v.seen-from <= bound {
 		return
 	}
 	if v.left == nil {
