@@ -107,6 +107,7 @@ func (s *section) extend(ctx context.Context) history.Kind {
 			return err
 		})
 		if kind == history.Fail || ctx.Err() != nil {
+			s.refused = kind == history.Fail
 			return history.Fail
 		}
 		worst = max(worst, kind)

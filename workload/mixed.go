@@ -287,13 +287,15 @@ func (s *section) outstay(a arrival, asked time.Time) {
 }
 
 // goOn has some holders whose lease has run out before they were done, as that of one who stood
-// still, ask for an extension and go on where it is granted, as a user would who asks the lock
-// rather than the clock. Others may have held the key meanwhile: a lock must say no then.
+// still, and who were not told so, ask for an extension and go on where it is granted, as a user
+// would who asks the lock rather than the clock. Others may have held the key meanwhile: a lock must
+// say no then.
 func (s *section) goOn(ctx context.Context) {
 	if s.cfg.Mode != ModeMixed || s.name == history.PhaseFinal || s.can.extendless || !s.client.pause(ctx) {
 		return
 	}
-	if !slices.ContainsFunc(s.parts, func(p part) bool { return p.isPast(s.cfg.TTL) }) || s.isLost() || s.rng.Float64() >= goOnShare {
+	isPast := slices.ContainsFunc(s.parts, func(p part) bool { return p.isPast(s.cfg.TTL) })
+	if !isPast || s.refused || s.isLost() || s.rng.Float64() >= goOnShare {
 		return
 	}
 	if s.extend(ctx) == history.OK && s.wait(ctx, s.cfg.Hold.Draw(s.rng)) {

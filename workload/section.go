@@ -27,6 +27,8 @@ type section struct {
 	lossLock chan struct{}
 	lost     bool
 
+	refused bool // an extension was: the client knows that it holds no more
+
 	done    chan struct{} // closed to end the watchers
 	watched sync.WaitGroup
 }
