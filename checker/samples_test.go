@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -15,6 +16,61 @@ func TestSampledLeftovers(t *testing.T) { runBounds(t, sampledLeftovers()) }
 // more.
 const sampled = `
 		  0ms witness ok key k node n1 value sample note lock:k began 0ms pttl -2`
+
+// A lock that does not declare how long its undo takes has half a TTL for it. Faults that may have
+// lost its undo, or kept it from being asked for, excuse what is left, and no others: replies that
+// are lost, what was over before, and what befell others.
+func TestSampledLeftoversOfAnUndeclaredUndo(t *testing.T) {
+	const b = `target {"clients":["b"],"nodes":["n1"]}`
+	left := func(faults, then, answer string, seen int) string {
+		return sampled + faults + `
+			311ms witness ok key k node n1 value sample note lock:k began 311ms pttl -2
+			312ms b invoke acquire k
+			313ms witness ok key k node n1 value sample note lock:k began 313ms holder x pttl 99
+			314ms b ` + answer + then + fmt.Sprintf(`
+			%[1]dms witness ok key k node n1 value sample note lock:k began %[1]dms holder x pttl 46
+			420ms c invoke acquire k
+			421ms c ok acquire k until 510ms`, seen)
+	}
+	const refused = "fail acquire k err held"
+	var cases []boundCase
+	for _, c := range []struct {
+		name, faults, then string
+		answer             string // refused
+		seen               int    // 366
+		excused            bool
+	}{
+		{name: "no fault"},
+		{name: "replies were lost", faults: fault(300, 310, "response-lost "+b)},
+		{name: "replies were lost with their connections", faults: fault(300, 310, "fast-lost-reply "+b)},
+		{name: "requests were lost", faults: fault(300, 310, "request-lost "+b), excused: true},
+		{name: "no answer came", faults: fault(300, 310, "response-lost "+b), answer: "info acquire k err timeout", excused: true},
+		{name: "for half a TTL", seen: 364, excused: true},
+		{name: "a stall that was over half a TTL before nothing was stored", faults: fault(20, 260, "stall "+b)},
+		{name: "a stall that was over just then", faults: fault(20, 261, "stall "+b), excused: true},
+		{name: "a stall of everybody", faults: fault(20, 261, `stall target {"nodes":["n1"]}`), excused: true},
+		{name: "a stall of somebody else", faults: fault(20, 305, `stall target {"clients":["c"],"nodes":["n1"]}`)},
+		{name: "a stall at another node", faults: fault(20, 305, `stall target {"clients":["b"],"nodes":["store"]}`)},
+		{name: "a stall that begins at the last look", then: fault(366, 366, "stall "+b), excused: true},
+		{name: "a crash whose lease ran out before", faults: strings.ReplaceAll(fault(110, 120, "crash-client "+b), "110ms", "110.999999ms")},
+		{name: "a crash that outlasts its lease", faults: fault(20, 261, "crash-client "+b), excused: true},
+		{name: "a crash whose lease ran out just then", faults: fault(111, 120, "crash-client "+b), excused: true},
+	} {
+		x := verdictCase{name: c.name, header: "ttl 100ms", want: Fail, history: left(c.faults, c.then, cmp.Or(c.answer, refused), cmp.Or(c.seen, 366))}
+		if c.excused {
+			x.want = Pass
+		} else {
+			n := strings.Count(c.faults, "nemesis")
+			x.violations = []string{fmt.Sprintf("L8 [%d %d %d]", 3+n, 4+n, 5+n)}
+		}
+		cases = append(cases, boundCase{verdictCase: x})
+	}
+	cases = append(cases, boundCase{verdictCase: verdictCase{
+		name: "a stall that was over half a TTL before another value was stored", header: "ttl 100ms", want: Fail, violations: []string{"L8 [7 8 9]"},
+		history: strings.ReplaceAll(left(fault(120, 160, "stall "+b), "", refused, 366), "pttl -2", "holder y pttl 100"),
+	}})
+	runBounds(t, cases)
+}
 
 // TestSampledLease: a lease that a node was seen to keep for far longer than it was
 // asked for is a leftover while somebody holds it already: whoever dies with it
@@ -156,33 +212,6 @@ func sampledLeftovers() []boundCase {
 		 21ms b fail acquire k err held`
 	later := func(at, what string) string { // somebody else asks, and is granted the key
 		return "\n40ms c invoke acquire k" + on(at, "n1", what) + "\n53ms c ok acquire k until 139ms"
-	}
-	replyLost := func(fault, answer string, seen int) string {
-		return sampled + fmt.Sprintf(`
-			 12ms nemesis invoke fault %[1]s target {"clients":["b"],"nodes":["n1"]}
-			 12ms nemesis ok fault %[1]s target {"clients":["b"],"nodes":["n1"]} receipt r
-			 15ms b invoke acquire k
-			 20ms witness ok key k node n1 value sample note lock:k began 20ms holder x pttl 95
-			 22ms nemesis invoke heal %[1]s target {"clients":["b"],"nodes":["n1"]}
-			 22ms nemesis ok heal %[1]s target {"clients":["b"],"nodes":["n1"]} receipt r
-			 24ms %[2]s
-			 %[3]dms witness ok key k node n1 value sample note lock:k began %[3]dms holder x pttl 40
-			 90ms c invoke acquire k
-			 91ms c ok acquire k until 180ms`, fault, answer, seen)
-	}
-	stalledBefore := func(healed int) string {
-		return sampled + fmt.Sprintf(`
-			 20ms nemesis invoke fault stall target {"clients":["b"],"nodes":["n1"]}
-			 20ms nemesis ok fault stall target {"clients":["b"],"nodes":["n1"]} receipt r
-			 %[1]dms nemesis invoke heal stall target {"clients":["b"],"nodes":["n1"]}
-			 %[1]dms nemesis ok heal stall target {"clients":["b"],"nodes":["n1"]} receipt r
-			111ms witness ok key k node n1 value sample note lock:k began 111ms pttl -2
-			112ms b invoke acquire k
-			113ms witness ok key k node n1 value sample note lock:k began 113ms holder x pttl 99
-			114ms b fail acquire k err held
-			166ms witness ok key k node n1 value sample note lock:k began 166ms holder x pttl 46
-			190ms c invoke acquire k
-			191ms c ok acquire k until 280ms`, healed)
 	}
 	faulted := func(first, seen string) string { // until 1 ns at n1
 		return sampled + `
@@ -474,31 +503,6 @@ func sampledLeftovers() []boundCase {
 				 80ms nemesis ok heal stall target {"clients":["c"]} receipt r
 				 90ms b invoke acquire k
 				 91ms b ok acquire k until 180ms`,
-		}},
-		// A lock that does not declare how long its undo takes may have lost it, but not where replies alone were lost.
-		{verdictCase: verdictCase{
-			name: "of a refused attempt whose replies were lost, of a lock that declares nothing", header: "ttl 100ms", want: Fail, violations: []string{"L8 [4 7 8]"},
-			history: replyLost("response-lost", "b fail acquire k err held", 75),
-		}},
-		{verdictCase: verdictCase{
-			name: "of a refused attempt whose requests were lost too, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
-			history: replyLost("black-hole", "b fail acquire k err held", 75),
-		}},
-		{verdictCase: verdictCase{
-			name: "of an attempt that was not answered, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
-			history: replyLost("response-lost", "b info acquire k err timeout", 75),
-		}},
-		{verdictCase: verdictCase{
-			name: "of a refused attempt whose replies were lost, within half a TTL, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
-			history: replyLost("response-lost", "b fail acquire k err held", 74),
-		}},
-		{verdictCase: verdictCase{
-			name: "set behind a fault that was over half a TTL before nothing was seen there, of a lock that declares nothing", header: "ttl 100ms", want: Fail, violations: []string{"L8 [7 8 9]"},
-			history: stalledBefore(60),
-		}},
-		{verdictCase: verdictCase{
-			name: "set behind a fault that was over just then, of a lock that declares nothing", header: "ttl 100ms", want: Pass,
-			history: stalledBefore(61),
 		}},
 		{bounds: undo, verdictCase: verdictCase{
 			name: "behind a fault that begins just when it is looked at", header: "ttl 100ms", want: Pass,

@@ -59,7 +59,7 @@ func (s *Samples) undoMayBeLost(v *sampledView) bool {
 		if f.Crashes() && end != ledger.Never { // what the client leaves behind outlasts that
 			end = max(end, ledger.Later(f.From, ledger.Later(s.undo(), s.kept(0))))
 		}
-		spared := elsewhere(hit.Nodes, v.node) || len(hit.Clients) > 0 && !v.byThose(f)
+		spared := elsewhere(hit.Nodes, v.node) || !v.byThose(f)
 		return !f.Is(ledger.RepliesHurt) && !spared && f.From <= v.seen && end >= since
 	})
 }
@@ -94,10 +94,11 @@ func (s *Samples) delays(f *ledger.Fault, k *sampledKey) bool {
 	return false
 }
 
-// byThose says whether a fault affected a client that may have set the value that v shows.
+// byThose says whether a fault affected a client that may have set the value that v shows, or any
+// client.
 func (v *sampledView) byThose(f *ledger.Fault) bool {
 	hit := f.Affected()
-	return slices.ContainsFunc(v.by, hit.Client)
+	return len(hit.Clients) == 0 || slices.ContainsFunc(v.by, hit.Client)
 }
 
 // authors are the owners who may have set the value that a node was first seen to store at
