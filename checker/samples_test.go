@@ -54,6 +54,8 @@ func TestSampledLeftoversOfAnUndeclaredUndo(t *testing.T) {
 		{name: "a stall that begins at the last look", then: fault(366, 366, "stall "+b), excused: true},
 		{name: "a crash whose lease ran out before", faults: strings.ReplaceAll(fault(110, 120, "crash-client "+b), "110ms", "110.999999ms")},
 		{name: "a crash that outlasts its lease", faults: fault(20, 261, "crash-client "+b), excused: true},
+		{name: "as many of somebody else as are looked through", faults: strings.Repeat(fault(20, 20, `stall target {"clients":["c"]}`), ledger.MostFaults)},
+		{name: "more than that", faults: strings.Repeat(fault(20, 20, `stall target {"clients":["c"]}`), ledger.MostFaults+1), excused: true},
 		{name: "a crash whose lease ran out just then", faults: fault(111, 120, "crash-client "+b), excused: true},
 	} {
 		x := verdictCase{name: c.name, header: "ttl 100ms", want: Fail, history: left(c.faults, c.then, cmp.Or(c.answer, refused), cmp.Or(c.seen, 366))}
