@@ -28,6 +28,7 @@ type Run struct {
 	Report  checker.Report // what the history proves
 	SLOs    []slo.Result
 	Harness []string // what went wrong with the harness itself
+	Hung    bool     // … and it was nothing but children that hung in a request, and were killed: the lock's doing
 
 	Interrupted bool // stopped by its user: a pass becomes inconclusive
 	Canary      *Canary
@@ -130,6 +131,13 @@ func (r *Run) Troubles() []string {
 		}
 	}
 	return all
+}
+
+// Counts reports whether what the report proves counts: nothing went wrong with the run itself, or
+// only that children of the lock hung in a request until its end.
+func (r *Run) Counts() bool {
+	all := len(r.Troubles()) // among them what the history says went wrong, which may be the same
+	return all == 0 || r.Hung && all == len(r.Harness)
 }
 
 // File returns the path of one of the run's files, named below its directory, and

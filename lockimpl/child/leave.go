@@ -116,11 +116,18 @@ func (l *Locker) overstay() error {
 	case l.broken != "":
 		return fmt.Errorf("its output broke off (%s), and process %d did not leave and was killed", l.broken, l.pid)
 	case owed != nil:
-		return fmt.Errorf("%s was never answered: %w; process %d did not leave either and was killed", owed, ErrSilent, l.pid)
+		return &HungError{fmt.Errorf("%s was never answered: %w; process %d did not leave either and was killed", owed, ErrSilent, l.pid)}
 	}
 	l.note("it did not leave although told to and at the end of its input")
-	return fmt.Errorf("process %d did not leave and was killed", l.pid)
+	return &HungError{fmt.Errorf("process %d did not leave and was killed", l.pid)}
 }
+
+// A HungError reports a child that did not leave when it was told to, mostly since its lock hung in
+// a request, and was killed.
+type HungError struct{ error }
+
+// Unwrap returns what is known of it: ErrSilent where it had left a request unanswered.
+func (e *HungError) Unwrap() error { return e.error }
 
 // reportUnanswered records a finding for every request that a living child has left
 // unanswered beyond its budget, and returns the first such request.

@@ -78,7 +78,7 @@ func (e *executor) playConfig(ctx context.Context, c config.Config, steps []faul
 			return []history.Sink{table, seen, started, idle, stalls, near}
 		},
 		Keep: func(done *reports.Run) bool {
-			if found, unread = findings(done); unread != nil || len(done.Troubles()) > 0 {
+			if found, unread = findings(done); unread != nil || !done.Counts() {
 				return false
 			}
 			kept = e.keep(found)
@@ -118,12 +118,14 @@ func void(ctx context.Context, r *reports.Run, err error) string {
 		return history.OneLine(err.Error())
 	case r == nil:
 		return "no run"
-	case len(r.Troubles()) > 0:
+	case !r.Counts():
 		return r.Troubles()[0]
 	case err != nil:
 		return history.OneLine(err.Error())
 	case len(r.Report.Violations) > 0:
 		return "" // proved is proved
+	case r.Hung:
+		return r.Troubles()[0]
 	case r.Interrupted || ctx.Err() != nil:
 		return calledOff
 	}

@@ -256,3 +256,28 @@ func TestShrinkingIsPartOfTheBudget(t *testing.T) {
 		})
 	}
 }
+
+// What a round proves counts although children of the lock hung in it until they were killed; without
+// a proof it says nothing, and so does a round of which something else went wrong.
+func TestRoundsThatHang(t *testing.T) {
+	proved := checker.Report{Violations: []checker.Finding{{ID: "L2"}}}
+	for name, c := range map[string]struct {
+		run  reports.Run
+		void string
+	}{
+		"hung, and proves something": {reports.Run{Harness: []string{"hung"}, Hung: true, Report: proved}, ""},
+		"hung":                       {reports.Run{Harness: []string{"hung"}, Hung: true}, "hung"},
+		"something else":             {reports.Run{Harness: []string{"disk full"}, Report: proved}, "disk full"},
+		"hung, and as the history says": {reports.Run{Harness: []string{"hung"}, Hung: true, Report: checker.Report{
+			Violations: proved.Violations, Harness: []checker.Finding{{Text: "hung"}},
+		}}, ""},
+		"hung, and something else": {reports.Run{Harness: []string{"hung"}, Hung: true, Report: checker.Report{
+			Violations: proved.Violations, Harness: []checker.Finding{{Text: "a toxic stayed"}},
+		}}, "hung"},
+		"all is well": {reports.Run{Report: proved}, ""},
+	} {
+		if got := void(t.Context(), &c.run, nil); got != c.void {
+			t.Errorf("%s: %q, want %q", name, got, c.void)
+		}
+	}
+}

@@ -174,6 +174,7 @@ func (s *session) report(ctx context.Context, keep func(*reports.Run) bool) (*re
 		Dir: s.dir, Meta: s.meta, Report: report,
 		Harness: s.troubles(), Interrupted: s.interrupted, Canary: s.canary,
 	}
+	r.Hung = s.hung > 0 && s.hung == len(r.Harness)
 	r.Warnings = append(r.Warnings, s.env.findings...)
 	if s.remote != nil {
 		r.Meta.Workers = s.remote.described()

@@ -20,6 +20,7 @@ import (
 	"locktorture/faults/plan"
 	"locktorture/faults/resolve"
 	"locktorture/faults/watch"
+	"locktorture/lockimpl/child"
 	"locktorture/reports"
 	"locktorture/workload"
 	"locktorture/workload/history"
@@ -94,6 +95,7 @@ type session struct {
 	ended    bool   // the history has had its last event
 
 	harness     []string // trouble of our own
+	hung        int      // of these, children that hung in a request until they were killed
 	canary      *reports.Canary
 	interrupted bool
 }
@@ -304,12 +306,23 @@ func (s *session) noteTrouble(err error) {
 		return
 	}
 	s.harness = append(s.harness, history.OneLine(err.Error()))
+	if isHanging(err) {
+		s.hung++
+	}
 	if diskFailed(err) && s.disk == "" {
 		s.disk = history.OneLine(err.Error())
 	}
 	if !s.ended {
 		s.record(incident{err: err})
 	}
+}
+
+// isHanging reports whether an error says of children that they hung, and nothing else.
+func isHanging(err error) bool {
+	if joined, is := err.(interface{ Unwrap() []error }); is {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !isHanging(err) })
+	}
+	return errors.As(err, new(*child.HungError))
 }
 
 // troubles lists what went wrong, the causes first, since the rest mostly follows from them. A

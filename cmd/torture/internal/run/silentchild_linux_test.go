@@ -50,6 +50,9 @@ func TestChildrenThatOweAnAnswerAreTheFirstCause(t *testing.T) {
 			if v := r.Verdict(); v != checker.HarnessError && v != checker.Fail || found || len(r.Harness) == 0 || !strings.Contains(r.Harness[0], "request 2 (acquire) was never answered") {
 				t.Errorf("%s: %q %+v", v, r.Harness, r.Report.Violations)
 			}
+			if !r.Hung || !r.Counts() {
+				t.Errorf("it does not count as children that hung: %q", r.Troubles())
+			}
 			if r.Interrupted != interrupted {
 				t.Errorf("interrupted: %t", r.Interrupted)
 			}
