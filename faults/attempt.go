@@ -182,6 +182,7 @@ func (a *attempt) ends(ctx context.Context) bool {
 	defer full.Stop()
 	select {
 	case <-came:
+		wait.For(ctx, a.step.Lag)
 		return true
 	case <-full.C:
 	case <-ctx.Done():

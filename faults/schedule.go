@@ -18,6 +18,7 @@ type Step struct {
 	When  Trigger
 	For   time.Duration
 	Until watch.Moment
+	Lag   time.Duration // from that moment to the heal; in virtual time nothing else may happen at its instant
 	Fault Fault
 }
 

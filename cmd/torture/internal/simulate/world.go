@@ -218,8 +218,8 @@ func (w *world) mainPhase(ctx context.Context, cfg workload.Config, clients []*w
 // real servers.
 const streamNemesis = 2
 
-// StepsApart is how much later than its moment the first step of a schedule acts, and each
-// after the one before.
+// StepsApart is how much later than its moment the first step of a schedule acts, or is healed, and
+// each after the one before.
 const StepsApart = 5 * time.Microsecond
 
 // apart gives each step instants of its own: what waits for one moment must not
@@ -229,6 +229,7 @@ func apart(steps faults.Schedule) faults.Schedule {
 	for i := range steps {
 		own := time.Duration(i+1) * StepsApart
 		steps[i].When.After += own + time.Duration(i)
+		steps[i].Lag = own
 		if steps[i].When.On != "" {
 			steps[i].When.Then += own
 		}
