@@ -112,7 +112,7 @@ func (w *worker) attempt(ctx context.Context, a arrival) *section {
 		delete(w.refused, leftKey{a.keys[0], a.mode})
 		w.alone.granted(leftKey{a.keys[0], a.mode})
 	}
-	s.outstay(a, asked)
+	s.outstay(a)
 	return s
 }
 

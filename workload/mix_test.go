@@ -173,8 +173,8 @@ func TestWhoWasAnsweredLateMayStayToTheEnd(t *testing.T) {
 				}
 				stay := 0
 				for range arrivals {
-					s := &section{worker: w, use: c.use, parts: []part{{lease: promise{until: until}}}}
-					s.outstay(arrival{use: c.use}, time.Now().Add(-c.took))
+					s := &section{worker: w, use: c.use, parts: []part{{lease: promise{until: until}, asked: time.Now().Add(-c.took)}}}
+					s.outstay(arrival{use: c.use})
 					switch s.use.hold {
 					case 0:
 					case left:

@@ -274,16 +274,12 @@ func (w *worker) again(a arrival) arrival {
 
 // outstay has some holders whose single try was answered late stay until little is left of
 // what they were promised: a promise that counts from the wrong moment is broken there.
-func (s *section) outstay(a arrival, asked time.Time) {
-	late := time.Since(asked) > s.cfg.TTL/8
+func (s *section) outstay(a arrival) {
+	late := time.Since(s.parts[0].asked) > s.cfg.TTL/8
 	if !late || s.cfg.Mode != ModeMixed || s.name == history.PhaseFinal || a.use.wait > 0 || a.use.long || len(s.parts) > 1 || s.rng.Float64() >= slowShare {
 		return
 	}
-	until := s.parts[0].lease.ValidUntil()
-	if until.IsZero() {
-		until = asked.Add(s.cfg.TTL)
-	}
-	s.use.hold = max(time.Until(until)-s.cfg.TTL/20, 0)
+	s.use.hold = max(time.Until(s.parts[0].until(s.cfg.TTL))-s.cfg.TTL/20, 0)
 }
 
 // goOn has some holders whose lease has run out before they were done, as that of one who stood
@@ -294,7 +290,7 @@ func (s *section) goOn(ctx context.Context) {
 	if s.cfg.Mode != ModeMixed || s.name == history.PhaseFinal || s.can.extendless || !s.client.pause(ctx) {
 		return
 	}
-	isPast := slices.ContainsFunc(s.parts, func(p part) bool { return p.isPast(s.cfg.TTL) })
+	isPast := slices.ContainsFunc(s.parts, func(p part) bool { return !time.Now().Before(p.until(s.cfg.TTL)) })
 	if !isPast || s.refused || s.isLost() || s.rng.Float64() >= goOnShare {
 		return
 	}

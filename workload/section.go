@@ -43,14 +43,13 @@ type part struct {
 	seen  uint64 // version of the row that the section knows
 }
 
-// isPast reports whether the part's lease has ended: by the lock's word, or, where it gives none,
-// because it was asked for that long ago.
-func (p *part) isPast(ttl time.Duration) bool {
-	until := p.lease.ValidUntil()
-	if until.IsZero() {
-		until = p.asked.Add(ttl)
+// until is when the part's lease ends: by the lock's word, or, where it gives none, a TTL after it
+// was asked for.
+func (p *part) until(ttl time.Duration) time.Time {
+	if until := p.lease.ValidUntil(); !until.IsZero() {
+		return until
 	}
-	return !time.Now().Before(until)
+	return p.asked.Add(ttl)
 }
 
 // run goes through the section and releases. It returns early, leaving all as

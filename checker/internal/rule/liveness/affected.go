@@ -14,7 +14,7 @@ import (
 // no node given, every fault counts except one of the guarded store alone.
 func (s *Samples) affected(node string, from, to time.Duration, concerns func(*ledger.Fault) bool) (last time.Duration, free bool) {
 	n := &s.Nemesis
-	reach := ledger.Later(s.undo(), s.kept(0))          // what a crashed client leaves behind outlasts its fault
+	reach := s.crashReach()
 	keptOut := ledger.Later(s.Header.TTL, s.Header.TTL) // a node that forgot, by the lock
 	if n.Unhealed == 0 && !n.Since(from-max(reach, keptOut)) {
 		return 0, true
@@ -42,6 +42,9 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 	return last, true
 }
 
+// crashReach is how long what a crashed client leaves behind may stay: it outlasts its fault.
+func (s *Samples) crashReach() time.Duration { return ledger.Later(s.undo(), s.kept(0)) }
+
 // undoMayBeLost says whether a fault may have lost, or held back, what was to give back what v
 // shows, for good: one behind the last look that showed something else, or shortly before. Everybody
 // who may have set it was answered: where replies alone were lost, what was to give it back got through.
@@ -57,7 +60,7 @@ func (s *Samples) undoMayBeLost(v *sampledView) bool {
 	return slices.ContainsFunc(n.Faults, func(f *ledger.Fault) bool {
 		hit, end := f.Affected(), f.To
 		if f.Crashes() && end != ledger.Never { // what the client leaves behind outlasts that
-			end = max(end, ledger.Later(f.From, ledger.Later(s.undo(), s.kept(0))))
+			end = max(end, ledger.Later(f.From, s.crashReach()))
 		}
 		spared := elsewhere(hit.Nodes, v.node) || !v.byThose(f)
 		return !f.Is(ledger.RepliesHurt) && !spared && f.From <= v.seen && end >= since

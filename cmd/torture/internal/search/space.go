@@ -329,11 +329,15 @@ var ends = []watch.Moment{watch.ReleaseReplied, watch.ReleaseReplied, watch.Acqu
 // canEnd reports whether a step can be healed at a moment: it lasts, and is locked to a lease's
 // moment, whose key is meant.
 func canEnd(x faults.Spec, ttl time.Duration) bool {
-	length := x.For
-	if e := entries[x.Fault]; length == 0 && e.For != nil {
-		length = e.For(ttl)
+	return length(x, ttl) > 0 && slices.Contains(watch.Moments(), x.On)
+}
+
+// length is how long a step lasts: by default as long as its fault chooses.
+func length(x faults.Spec, ttl time.Duration) time.Duration {
+	if e := entries[x.Fault]; x.For == 0 && e.For != nil {
+		return e.For(ttl)
 	}
-	return length > 0 && slices.Contains(watch.Moments(), x.On)
+	return x.For
 }
 
 // roles are those of clients that a step of the round may hit, one that is to be hit more often
@@ -393,10 +397,7 @@ func (s *Space) plays(r Round, steps []faults.Spec) bool {
 
 // fit bends a step's times until it ends within the round.
 func fit(x faults.Spec, r Round) faults.Spec {
-	if e := entries[x.Fault]; x.For == 0 && e.For != nil {
-		x.For = e.For(r.TTL)
-	}
-	x.For = min(x.For, r.Duration/2).Round(time.Millisecond)
+	x.For = min(length(x, r.TTL), r.Duration/2).Round(time.Millisecond)
 	if x.Delay > 0 && x.For > 0 && x.Delay >= x.For {
 		x.Delay = max(time.Millisecond, (x.For / 2).Round(time.Millisecond))
 	}
