@@ -125,24 +125,25 @@ func TestWatchdogIsStoppedFirst(t *testing.T) {
 // another's release is published.
 func TestWaiterTimes(t *testing.T) {
 	const left = 2 * time.Second
-	for name, hold := range map[string]func(t *testing.T, m *miniredis.Miniredis, node lockimpl.Node){
-		"the lease runs out": func(_ *testing.T, m *miniredis.Miniredis, _ lockimpl.Node) {
+	for name, hold := range map[string]func(t *testing.T, m *miniredis.Miniredis, node lockimpl.Node) (over func() error){
+		"the lease runs out": func(_ *testing.T, m *miniredis.Miniredis, _ lockimpl.Node) func() error {
 			m.HSet("k", "another", "1")
 			m.SetTTL("k", left)
+			return func() error { return nil }
 		},
-		"the holder releases": func(t *testing.T, _ *miniredis.Miniredis, node lockimpl.Node) {
+		"the holder releases": func(t *testing.T, _ *miniredis.Miniredis, node lockimpl.Node) func() error {
 			lease := mustAcquire(t, open(t, RedissonHash(), []lockimpl.Node{node}), "k")
-			time.AfterFunc(left, func() {
-				if err := lease.Release(t.Context()); err != nil {
-					t.Error(err)
-				}
+			released := async(t, func() error {
+				time.Sleep(left)
+				return lease.Release(t.Context())
 			})
+			return func() error { return <-released }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtually(t, func(t *testing.T, m *miniredis.Miniredis, node lockimpl.Node) {
 				know(t, node)
-				hold(t, m, node)
+				over := hold(t, m, node)
 				d, node := noted(node, "evalsha")
 				w := open(t, RedissonHash(), []lockimpl.Node{node}).(lockimpl.WaitLocker)
 				if _, err := w.AcquireWait(t.Context(), "k", ttl); err != nil {
@@ -150,6 +151,9 @@ func TestWaiterTimes(t *testing.T) {
 				}
 				if got, want := d.at(), []time.Duration{0, 0, left}; !slices.Equal(got, want) {
 					t.Errorf("tried at %v, want %v", got, want)
+				}
+				if err := over(); err != nil {
+					t.Errorf("the holder's release: %v", err)
 				}
 			})
 		})
