@@ -242,6 +242,46 @@ func isTimeout(c net.Conn) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded)
 }
 
+// A read times out at its deadline, also where its client closes the connection at that very
+// instant, whatever comes first.
+func TestVirtualReadsTimeOutAtTheirDeadline(t *testing.T) {
+	for _, x := range []struct {
+		closed time.Duration // behind the deadline
+		late   bool          // the read begins when the connection is closed
+		want   error
+	}{
+		{-1, false, net.ErrClosed}, {0, false, os.ErrDeadlineExceeded}, {1, false, os.ErrDeadlineExceeded},
+		{-1, true, net.ErrClosed}, {0, true, os.ErrDeadlineExceeded}, {1, true, net.ErrClosed},
+	} {
+		virtually(t, func(t *testing.T, _ *echo, l link.Link) {
+			c, err := l.Dial(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			deadline := time.Now().Add(time.Second)
+			_ = c.SetReadDeadline(deadline)
+			ends := make(chan error, 1)
+			read := func() {
+				_, err := c.Read(make([]byte, 1))
+				ends <- err
+			}
+			if !x.late {
+				go read()
+			}
+			time.Sleep(time.Until(deadline.Add(x.closed)))
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			if x.late {
+				read()
+			}
+			if err := <-ends; !errors.Is(err, x.want) {
+				t.Errorf("closed %v behind the deadline, reading late: %t: %v, want %v", x.closed, x.late, err, x.want)
+			}
+		})
+	}
+}
+
 // Of many clients no two messages arrive at one instant, and whoever sends the same
 // again at the same instants sees the same instants.
 func TestVirtualInstantsAreUniqueAndRepeat(t *testing.T) {

@@ -22,6 +22,7 @@ type virtualConn struct {
 	inbox    []byte
 	eof      bool // the server has closed, or the connection was destroyed
 	closed   bool // by the client
+	closedAt time.Time
 	deadline time.Time
 	wake     chan struct{}
 }
@@ -46,13 +47,14 @@ func (c *virtualConn) poke() {
 	}
 }
 
-// Read implements net.Conn.
+// Read implements net.Conn. At its deadline it has timed out, also where the client closes the
+// connection at that very instant: who comes first then would not repeat.
 func (c *virtualConn) Read(b []byte) (int, error) {
 	for {
 		c.mu.Lock()
 		deadline := c.deadline
 		switch {
-		case c.closed:
+		case c.closed && (deadline.IsZero() || !c.closedAt.Equal(deadline)):
 			c.mu.Unlock()
 			return 0, net.ErrClosed
 		case !deadline.IsZero() && !time.Now().Before(deadline):
@@ -99,12 +101,12 @@ func (c *virtualConn) Write(b []byte) (int, error) {
 // Close implements net.Conn. What was written before still arrives.
 func (c *virtualConn) Close() error {
 	c.mu.Lock()
-	before := c.closed
-	c.closed, c.inbox = true, nil
-	c.mu.Unlock()
-	if before {
+	if c.closed {
+		c.mu.Unlock()
 		return net.ErrClosed
 	}
+	c.closed, c.closedAt, c.inbox = true, time.Now(), nil
+	c.mu.Unlock()
 	c.poke()
 	c.up.finish()
 	return nil
