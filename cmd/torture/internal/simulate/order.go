@@ -12,8 +12,9 @@ import (
 
 // An ordered sink gives a history an order, and processes numbers, that depend on
 // nothing but what happened: events of one instant, which goroutines record in
-// any order, are sorted by their owners, and processes are numbered as they
-// appear. What it passes on is as good a history as what it takes.
+// any order, are sorted by their owners and, of renewals, by their keys, and
+// processes are numbered as they appear. What it passes on is as good a history
+// as what it takes.
 type ordered struct {
 	to []history.Sink
 
@@ -40,12 +41,22 @@ func (o *ordered) Event(e *history.Event) {
 // flush passes on the events of the last instant.
 func (o *ordered) flush() {
 	slices.SortStableFunc(o.pending, func(a, b history.Event) int {
-		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Fault, b.Fault), cmp.Compare(aim(&a), aim(&b)), cmp.Compare(a.Node, b.Node))
+		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Fault, b.Fault), cmp.Compare(aim(&a), aim(&b)), cmp.Compare(a.Node, b.Node),
+			cmp.Compare(renewed(&a), renewed(&b)))
 	})
 	for i := range o.pending {
 		o.pass(&o.pending[i])
 	}
 	o.pending = o.pending[:0]
+}
+
+// renewed is the key of a lease whose renewal, or loss, an event tells of. Its owner's other events
+// are recorded by one goroutine, in their order, and come before it.
+func renewed(e *history.Event) string {
+	if (e.Op == history.Extend || e.Op == history.Lost) && e.HasAll(history.HasBegan) {
+		return e.Key
+	}
+	return ""
 }
 
 // aim is whom a fault is about.
