@@ -43,6 +43,10 @@ func effectlessCases() []verdictCase {
 		return verdictCase{name: "L9: " + name, header: header, want: Fail, history: text, violations: []string{proof}}
 	}
 	swap := func(text, old, by string) string { return strings.Replace(text, old, by, 1) }
+	late := func(asks, hears string) string {
+		return "\n" + asks + " invoke acquire k\n" + hears + " fail acquire k err held"
+	}
+	later := strings.NewReplacer("12ms", "15ms", "13ms", "16ms").Replace(effectlessGranted)
 	return []verdictCase{
 		some("taken until the TTL", ttl, whole, proof),
 		some("three attempts by one", ttl, swap(swap(whole, "c invoke acquire k\n", "b invoke acquire k\n"), "c fail", "b fail"), proof),
@@ -57,6 +61,13 @@ func effectlessCases() []verdictCase {
 		none("asked for just before the end of the lease", ttl, swap(whole, "12ms c invoke", " 9ms c invoke")),
 		none("the end of the lease within the clocks' uncertainty", ttl+" epsilon 3ms", whole),
 		none("never granted again", ttl, effectlessReleased+effectlessRefused),
+		none("refused when the TTL had ended it", ttl, swap(whole, effectlessGranted, late("12ms b", "13ms b")+later)),
+		none("a reader refused when the TTL had ended it", ttl, swap(whole, effectlessGranted, "\n12ms b invoke acquire k mode r\n13ms b fail acquire k mode r err held"+later)),
+		none("its owner refused when the TTL had ended it", ttl, swap(whole, effectlessGranted, late("12ms a", "13ms a")+later)),
+		none("refused twice when the TTL had ended it", ttl, swap(whole, effectlessGranted, late("12ms b", "13ms b")+late("14ms b", "15ms b")+later)),
+		some("refused when the TTL may have ended it", ttl, swap(whole, effectlessGranted, late("11ms b", "13ms b")+later), "L9 [1 3 5 7 9 13]"),
+		some("refused when the TTL may have ended it, by the uncertainty of clocks", ttl+" epsilon 1ms", swap(swap(whole, effectlessGranted, late("12ms b", "13ms b")+later), "3ms a ok", "2ms a ok"), "L9 [1 3 5 7 9 13]"),
+		some("refused while it was granted", ttl, swap(whole, effectlessGranted, "\n12ms b invoke acquire k"+later+"\n16ms b fail acquire k err held"), "L9 [1 3 5 7 9 12]"),
 		none("granted in between", ttl, effectlessReleased+effectlessRefused+`
 			 9ms d invoke acquire k
 			 9ms d ok acquire k until 19ms
@@ -186,6 +197,20 @@ func effectlessSeenCases() []verdictCase {
 	gone := func(name, header, text string) verdictCase {
 		return verdictCase{name: "L9: " + name, header: header, want: Pass, history: effectlessReleased + text}
 	}
+	held := func(node, name string) string {
+		return "\n1ms witness ok key k node " + node + " holder x pttl 9 value sample note " + name
+	}
+	// refused has others refused until the TTL, with looks before and behind the release.
+	refused := func(before, after string) string {
+		return strings.Replace(effectlessReleased, "\n\t\t 2ms", before+"\n\t\t 2ms", 1) + after + effectlessRefused + effectlessGranted
+	}
+	free := func(name, header, before, after string) verdictCase {
+		return verdictCase{name: "L9: " + name, header: header, want: Pass, history: refused(before, after)}
+	}
+	taken := func(name, header, before, after, proof string) verdictCase {
+		return verdictCase{name: "L9: " + name, header: header, want: Fail, history: refused(before, after), violations: []string{proof}}
+	}
+	const gone1, gone2 = "\n4ms witness ok key k node n1 pttl -2 value sample note l", "\n4ms witness ok key k node n2 pttl -2 value sample note l"
 	return []verdictCase{
 		kept("seen twice", ttl, look(4, "n1", "a")+look(5, "n1", "a"), "L9 [1 3 5]"),
 		kept("looked for after the answer", ttl, look(5, "n1", "a")+" began 4ms", "L9 [1 3 4]"),
@@ -198,6 +223,12 @@ func effectlessSeenCases() []verdictCase {
 		gone("its owner asks again", ttl, "\n3ms a invoke acquire k"+look(4, "n1", "a")+look(5, "n1", "a")),
 		gone("its owner asked again", ttl, "\n3ms a invoke acquire k\n4ms a fail acquire k err held"+look(4, "n1", "a")+look(5, "n1", "a")),
 		gone("somebody's attempt is of unknown outcome", ttl, "\n3ms d invoke acquire k\n4ms d info acquire k err timeout"+look(4, "n1", "a")+look(5, "n1", "a")),
+		free("a node is free of it", ttl, held("n1", "l"), gone1),
+		free("a quorum is free of it", quorum, held("n1", "l")+held("n2", "l"), gone1+gone2),
+		taken("a minority is free of it", quorum, held("n1", "l")+held("n2", "l"), gone1, "L9 [1 5 8 10 12 14]"),
+		taken("a node is free of one name of two", ttl, held("n1", "l")+held("n1", "m"), gone1, "L9 [1 5 8 10 12 14]"),
+		taken("a node is free of what it never stored", ttl, "", gone1, "L9 [1 3 6 8 10 12]"),
+		taken("looked for before the release was answered", ttl, held("n1", "l"), gone1+" began 3ms", "L9 [1 4 7 9 11 13]"),
 		gone("a clock jump", ttl, "\n3ms nemesis invoke fault clock-jump target n1 instant\n3ms nemesis ok fault clock-jump target n1 instant receipt r"+look(4, "n1", "a")+look(5, "n1", "a")),
 	}
 }

@@ -9,11 +9,14 @@ import (
 )
 
 // Effectless decides L9: a release that was acknowledged frees the key. A violation is proved
-// by refusals of others until the released lease's TTL had run out, or by a quorum of nodes
-// that still stored the lease. Anything else that can explain it ends the watch.
+// by refusals of others until the released lease's TTL had run out, and no longer, or by a quorum
+// of nodes that still stored the lease. Anything else that can explain it ends the watch: refusals
+// go on, or nodes are seen to be free of the key, where something other than the lease keeps it
+// taken, such as the place in line of somebody who asks no more.
 type Effectless struct {
 	*rule.Env
 	Independence *Independence
+	Samples      *Samples // must see each event first
 	Keys         rule.Table[releaseState]
 }
 
@@ -48,6 +51,9 @@ type releaseWatch struct {
 	again   bool           // its owner asked for the key again
 	refused []int          // the first few attempts that were refused
 	tries   int            // of all of those
+	ended   time.Duration  // the latest at which the servers' TTL ends the lease
+	late    time.Duration  // an attempt that began behind that was refused by then; 0: none was
+	lateBy  ledger.Stamper // that stamped it
 	looks   map[string]look
 
 	granted time.Duration // the next grant, or the last look, when it is proved
@@ -161,7 +167,7 @@ func (l *Effectless) answered(f *ledger.Fact) {
 		return
 	}
 	s.begin(releaseWatch{
-		holder: g.Holder, inv: g.Inv, start: g.Start, expiry: expiry, ok: o.OK, okIdx: o.OKIdx, leaseIx: g.OKIdx,
+		holder: g.Holder, inv: g.Inv, start: g.Start, expiry: expiry, ended: ledger.Later(g.ServedUntil, l.slack()), ok: o.OK, okIdx: o.OKIdx, leaseIx: g.OKIdx,
 		before: s.open, from: o.OK, fromIdx: o.OKIdx, fromBy: o.By(), by: g.By(),
 	})
 }
@@ -188,6 +194,8 @@ func (l *Effectless) refused(f *ledger.Fact) {
 		w.from, w.fromIdx, w.fromBy = max(w.from, o.OK), o.OKIdx, o.By()
 		w.refused, w.tries = w.refused[:0], 0
 		w.again = w.again || o.Holder == w.holder
+	case w.late == 0 && o.Inv > ledger.Later(w.ended, l.Clocks.Apart(w.by, o.By())):
+		w.late, w.lateBy = o.OK, o.By()
 	case o.Holder == w.holder, o.Mode != history.Exclusive, o.Several, w.before > 0,
 		o.InvIdx < w.fromIdx, o.Process != w.fromBy.Process && o.Inv <= ledger.Later(w.from, l.Clocks.Apart(w.fromBy, o.By())),
 		ledger.Later(o.OK, l.Clocks.Apart(w.by, o.By())) > w.expiry,
@@ -204,7 +212,8 @@ func (l *Effectless) refused(f *ledger.Fact) {
 func (l *Effectless) granted(f *ledger.Fact) {
 	l.attempted(f)
 	s, o := l.Keys.At(f.Key.No), f.Op
-	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.Inv >= ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())) && l.quiet(w.inv) {
+	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.Inv >= ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())) &&
+		!l.outlasted(w, o) && l.quiet(w.inv) {
 		s.watch = nil
 		w.granted, w.next, w.nextIdx, w.waiting = o.OK, o.Holder, o.OKIdx, s.open
 		l.prove(s, w)
@@ -212,6 +221,12 @@ func (l *Effectless) granted(f *ledger.Fact) {
 	s.drop()
 	l.noteServed(s, f.Grant, f.Key.Last)
 	l.Independence.observe(f.Grant)
+}
+
+// outlasted says whether an attempt was refused when the servers' TTL had surely ended the lease, and
+// before o, which was granted, began: what kept the key taken was not the lease.
+func (l *Effectless) outlasted(w *releaseWatch, o *ledger.Op) bool {
+	return w.late > 0 && o.Inv > ledger.Later(w.late, l.Clocks.Apart(w.lateBy, o.By()))
 }
 
 // noteServed notes until when servers may store other leases of the key than g, which is

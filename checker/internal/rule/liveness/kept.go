@@ -21,6 +21,10 @@ func (l *Effectless) addSample(e *history.Event) {
 	if w == nil || e.Time > w.expiry || e.Time <= ledger.Later(w.ok, l.Header.Epsilon) {
 		return
 	}
+	if l.Samples.freeSince(k, ledger.Later(w.ok, l.Header.Epsilon)) {
+		s.drop()
+		return
+	}
 	if !rule.StoredFor(e.Holder, w.holder.Owner) || !e.HasAll(history.HasPTTL) || e.PTTL <= 0 {
 		delete(w.looks, e.Node)
 		return

@@ -94,6 +94,17 @@ func (s *Samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
 	return free[quorum-1].since, seen
 }
 
+// freeSince reports whether looks behind t show that a quorum of nodes does not store k, which some
+// node was seen to store earlier.
+func (s *Samples) freeSince(key *ledger.Key, t time.Duration) bool {
+	k := s.keys[key]
+	if k == nil {
+		return false
+	}
+	since, seen := s.freeAtQuorum(k)
+	return since != ledger.Never && seen > t && k.shown
+}
+
 // freedoms are the freedoms of the nodes of which all names were sampled; since is Never where
 // a node stores one of them.
 func (k *sampledKey) freedoms() map[string]freedom {
