@@ -110,19 +110,21 @@ func (f kill) kill(ctx context.Context, s *faults.Scope, n testbed.Node) (string
 // When the run ends before that, nobody waits for a TTL: the node returns with its data, or
 // where it has none as soon as clients have had time to stop.
 func (f kill) comeBack(ctx context.Context, s *faults.Scope, node testbed.Killer, killed time.Time) testbed.Restart {
-	due := time.NewTimer(time.Until(killed.Add(lateRestart(s.TTL))))
-	defer due.Stop()
+	due := killed.Add(lateRestart(s.TTL))
+	timer := time.NewTimer(time.Until(due))
+	defer timer.Stop()
 	select {
-	case <-due.C:
-		return f.how
+	case <-timer.C:
 	case <-ctx.Done():
-		return f.how
 	case <-s.Over():
+	}
+	if ctx.Err() != nil || !time.Now().Before(due) {
+		return f.how
 	}
 	if r, choosy := node.(testbed.Restarter); choosy && r.CanRestart(testbed.WithData) == nil {
 		return testbed.WithData
 	}
-	wait.For(ctx, min(stopGrace, time.Until(killed.Add(lateRestart(s.TTL)))))
+	wait.For(ctx, min(stopGrace, time.Until(due)))
 	return f.how
 }
 

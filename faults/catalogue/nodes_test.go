@@ -84,6 +84,24 @@ func TestKillLateInterrupted(t *testing.T) {
 	})
 }
 
+// A node whose leases have run out by the time at which the run ends comes back empty all the same.
+func TestKillLateInterruptedLate(t *testing.T) {
+	onEach(t, 3, 1, func(t *testing.T, r *rig) {
+		r.TTL = 20 * time.Millisecond
+		n := r.Node("n2")
+		for range 5 {
+			r.Put(t, n, "k", "v")
+			f := r.inject(t, "kill-late", faults.Params{Node: "n2"})
+			r.knock(t, "c00", "n2")
+			time.Sleep(2 * lateRestart(r.TTL)) // every lease that it had granted has run out
+			f.healed(t, "n2 killed: ", "n2 back empty")
+			if got := r.Get(t, n, "k"); got != "<nil>" {
+				t.Fatalf("it remembers %s", got)
+			}
+		}
+	})
+}
+
 func TestPauseNode(t *testing.T) {
 	t.Parallel()
 	r := processRig(t, 3, 1)
