@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locktorture/lockimpl"
+	"locktorture/lockimpl/internal/conn"
 )
 
 // The scripts keep one hash per lock: field = owner, value = how often it
@@ -180,9 +181,10 @@ func (l *redissonHash) AcquireWait(ctx context.Context, key string, ttl time.Dur
 	if !errors.Is(err, lockimpl.ErrHeld) {
 		return lease, err
 	}
+	ctx, cancel := conn.Ending(ctx)
+	defer cancel()
 	sub := l.rdb.Subscribe(ctx, channel(key))
 	defer sub.Close()
-	defer context.AfterFunc(ctx, func() { sub.Close() })()
 	for ctx.Err() == nil {
 		lease, left, err := l.try(ctx, h, ttl)
 		if !errors.Is(err, lockimpl.ErrHeld) {

@@ -1,6 +1,8 @@
 package gallery
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -158,6 +160,28 @@ func TestWaiterTimes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestWaiterStopsWhileItSubscribesAnew ends a wait whose subscription has broken and is on its way
+// again, to a server that does not answer.
+func TestWaiterStopsWhileItSubscribesAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, links, nodes := virtualCluster(t, 1)
+		mustAcquire(t, open(t, RedissonHash(), nodes), "k")
+		w := open(t, RedissonHash(), nodes).(lockimpl.WaitLocker)
+		ctx, stop := context.WithCancel(t.Context())
+		began := time.Now()
+		ended := async(t, func() error { _, err := w.AcquireWait(ctx, "k", ttl); return err })
+		synctest.Wait()
+		links[0].Down.Hold()
+		links[0].Cut()
+		time.Sleep(time.Millisecond)
+		stop()
+		if err := <-ended; !errors.Is(err, lockimpl.ErrHeld) || time.Since(began) != time.Millisecond {
+			t.Errorf("%v after %v, want %v when it was stopped, after 1ms", err, time.Since(began), lockimpl.ErrHeld)
+		}
+		links[0].Down.Free()
+	})
 }
 
 // running is how many tasks have not ended.

@@ -63,10 +63,27 @@ func Open(n lockimpl.Node) *redis.Client {
 
 // Dialer returns n's own dialer, or plain TCP when n has none.
 func Dialer(n lockimpl.Node) func(ctx context.Context, network, addr string) (net.Conn, error) {
-	if n.Dial != nil {
-		return n.Dial
+	dial := n.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
 	}
-	return new(net.Dialer).DialContext
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		c, err := dial(ctx, network, addr)
+		if err == nil && ctx.Value(ending{}) != nil {
+			context.AfterFunc(ctx, func() { _ = c.Close() })
+		}
+		return c, err
+	}
+}
+
+// ending marks the contexts of Ending.
+type ending struct{}
+
+// Ending returns a context like ctx whose end closes the connections that are dialled under it.
+// A subscription reads without heeding its context, and PubSub.Close waits while it connects anew.
+// cancel must be called.
+func Ending(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
+	return context.WithCancel(context.WithValue(ctx, ending{}, true))
 }
 
 // Unsent reports whether err proves that the command never left: no connection
