@@ -67,6 +67,7 @@ func effectlessCases() []verdictCase {
 		none("refused twice when the TTL had ended it", ttl, swap(whole, effectlessGranted, late("12ms b", "13ms b")+late("14ms b", "15ms b")+later)),
 		some("refused when the TTL may have ended it", ttl, swap(whole, effectlessGranted, late("11ms b", "13ms b")+later), "L9 [1 3 5 7 9 13]"),
 		some("refused when the TTL may have ended it, by the uncertainty of clocks", ttl+" epsilon 1ms", swap(swap(whole, effectlessGranted, late("12ms b", "13ms b")+later), "3ms a ok", "2ms a ok"), "L9 [1 3 5 7 9 13]"),
+		some("refused when it was asked for by who was granted it", ttl, swap(whole, effectlessGranted, late("12ms b", "15ms b")+later), "L9 [1 3 5 7 9 13]"),
 		some("refused while it was granted", ttl, swap(whole, effectlessGranted, "\n12ms b invoke acquire k"+later+"\n16ms b fail acquire k err held"), "L9 [1 3 5 7 9 12]"),
 		none("granted in between", ttl, effectlessReleased+effectlessRefused+`
 			 9ms d invoke acquire k

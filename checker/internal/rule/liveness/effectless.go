@@ -52,7 +52,7 @@ type releaseWatch struct {
 	refused []int          // the first few attempts that were refused
 	tries   int            // of all of those
 	ended   time.Duration  // the latest at which the servers' TTL ends the lease
-	late    time.Duration  // an attempt that began behind that was refused by then; 0: none was
+	late    time.Duration  // an attempt that began behind that was refused by then; Never: none was
 	lateBy  ledger.Stamper // that stamped it
 	looks   map[string]look
 
@@ -167,7 +167,7 @@ func (l *Effectless) answered(f *ledger.Fact) {
 		return
 	}
 	s.begin(releaseWatch{
-		holder: g.Holder, inv: g.Inv, start: g.Start, expiry: expiry, ended: ledger.Later(g.ServedUntil, l.slack()), ok: o.OK, okIdx: o.OKIdx, leaseIx: g.OKIdx,
+		holder: g.Holder, inv: g.Inv, start: g.Start, expiry: expiry, ended: ledger.Later(g.ServedUntil, l.slack()), late: ledger.Never, ok: o.OK, okIdx: o.OKIdx, leaseIx: g.OKIdx,
 		before: s.open, from: o.OK, fromIdx: o.OKIdx, fromBy: o.By(), by: g.By(),
 	})
 }
@@ -194,7 +194,7 @@ func (l *Effectless) refused(f *ledger.Fact) {
 		w.from, w.fromIdx, w.fromBy = max(w.from, o.OK), o.OKIdx, o.By()
 		w.refused, w.tries = w.refused[:0], 0
 		w.again = w.again || o.Holder == w.holder
-	case w.late == 0 && o.Inv > ledger.Later(w.ended, l.Clocks.Apart(w.by, o.By())):
+	case w.late == ledger.Never && o.Inv > ledger.Later(w.ended, l.Clocks.Apart(w.by, o.By())):
 		w.late, w.lateBy = o.OK, o.By()
 	case o.Holder == w.holder, o.Mode != history.Exclusive, o.Several, w.before > 0,
 		o.InvIdx < w.fromIdx, o.Process != w.fromBy.Process && o.Inv <= ledger.Later(w.from, l.Clocks.Apart(w.fromBy, o.By())),
@@ -226,7 +226,7 @@ func (l *Effectless) granted(f *ledger.Fact) {
 // outlasted says whether an attempt was refused when the servers' TTL had surely ended the lease, and
 // before o, which was granted, began: what kept the key taken was not the lease.
 func (l *Effectless) outlasted(w *releaseWatch, o *ledger.Op) bool {
-	return w.late > 0 && o.Inv > ledger.Later(w.late, l.Clocks.Apart(w.lateBy, o.By()))
+	return o.Inv > ledger.Later(w.late, l.Clocks.Apart(w.lateBy, o.By()))
 }
 
 // noteServed notes until when servers may store other leases of the key than g, which is

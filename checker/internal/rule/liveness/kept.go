@@ -10,7 +10,8 @@ import (
 	"locktorture/workload/history"
 )
 
-// addSample notes a sample of what a node stores: the released owner's value, or not.
+// addSample notes a sample of what a node stores: the released owner's value, or not. Where a quorum
+// stores nothing the release has freed the key.
 func (l *Effectless) addSample(e *history.Event) {
 	if e.Kind != history.OK {
 		return
@@ -21,12 +22,11 @@ func (l *Effectless) addSample(e *history.Event) {
 	if w == nil || e.Time > w.expiry || e.Time <= ledger.Later(w.ok, l.Header.Epsilon) {
 		return
 	}
-	if l.Samples.freeSince(k, ledger.Later(w.ok, l.Header.Epsilon)) {
-		s.drop()
-		return
-	}
 	if !rule.StoredFor(e.Holder, w.holder.Owner) || !e.HasAll(history.HasPTTL) || e.PTTL <= 0 {
 		delete(w.looks, e.Node)
+		if l.Samples.freeSince(k, ledger.Later(w.ok, l.Header.Epsilon)) {
+			s.drop()
+		}
 		return
 	}
 	if w.looks == nil {
