@@ -229,6 +229,7 @@ func effectlessSeenCases() []verdictCase {
 		taken("a minority is free of it", quorum, held("n1", "l")+held("n2", "l"), gone1, "L9 [1 5 8 10 12 14]"),
 		taken("a node is free of one name of two", ttl, held("n1", "l")+held("n1", "m"), gone1, "L9 [1 5 8 10 12 14]"),
 		taken("a node is free of what it never stored", ttl, "", gone1, "L9 [1 3 6 8 10 12]"),
+		taken("a node is free of it, as one look tells that is none of many", ttl, "", "\n4ms witness ok key k node n1 pttl -2", "L9 [1 3 6 8 10 12]"),
 		taken("looked for before the release was answered", ttl, held("n1", "l"), gone1+" began 3ms", "L9 [1 4 7 9 11 13]"),
 		gone("a clock jump", ttl, "\n3ms nemesis invoke fault clock-jump target n1 instant\n3ms nemesis ok fault clock-jump target n1 instant receipt r"+look(4, "n1", "a")+look(5, "n1", "a")),
 	}
