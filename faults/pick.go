@@ -22,7 +22,7 @@ const (
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
 	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for an eighth of a TTL, and anybody after a quarter
 	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
-	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do
+	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do; any holder when there was none for half a TTL
 )
 
 // OneClient lists the roles that are one client's, as a plan may say it in a word.
@@ -75,6 +75,9 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 	case RoleReader:
 		if s.Occasion.Shared {
 			return s.free(s.ClientName(s.Occasion.Owner)), nil
+		}
+		if s.sought > s.TTL/2 {
+			return s.clientsOf(RoleHolder, rng)
 		}
 		return one(s.free(s.readers()...), rng), nil
 	case RoleHolder:

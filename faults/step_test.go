@@ -33,29 +33,37 @@ func TestMissedIsTriedAgain(t *testing.T) {
 	})
 }
 
-// Who wants somebody that holds what another one asks for takes any holder once
-// there was none for a TTL.
-func TestWantedIsNotWaitedForForEver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := faulttest.New(5, 2)
-		w.Script(map[time.Duration]func(){0: func() { w.Grant("k0", "c01") }, 3 * second / 2: func() { w.Grant("k1", "c01") }})
-		var began time.Duration
-		start := time.Now()
-		f := faulttest.Fault("choosy", func(_ context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
-			found, err := s.PickClients(faults.RoleWanted, rng)
-			if err != nil {
-				return faults.Injection{}, err
-			}
-			began = time.Since(start)
-			return faults.Injection{Instant: true, Target: found[0].Name(), Receipt: "x"}, nil
-		})
-		if _, err := w.Run(t.Context(), faults.Step{Fault: f}); err != nil {
-			t.Fatal(err)
+// Who wants somebody that holds what another one asks for, or reads beside another one, takes any
+// holder once there was none for a while.
+func TestRareHoldersAreNotWaitedForForEver(t *testing.T) {
+	for role, leases := range map[string]float64{faults.RoleWanted: 1, faults.RoleReader: .5} {
+		synctest.Test(t, func(t *testing.T) { choosesInTime(t, role, leases) })
+	}
+}
+
+// choosesInTime reports an error unless a step that is to hit a client of a role, of which there is
+// none, hits another one after so many TTLs.
+func choosesInTime(t *testing.T, role string, leases float64) {
+	t.Helper()
+	w := faulttest.New(5, 2)
+	w.Script(map[time.Duration]func(){0: func() { w.Grant("k0", "c01") }, 3 * second / 2: func() { w.Grant("k1", "c01") }})
+	var began time.Duration
+	start := time.Now()
+	f := faulttest.Fault("choosy", func(_ context.Context, s *faults.Scope, rng *rand.Rand) (faults.Injection, error) {
+		found, err := s.PickClients(role, rng)
+		if err != nil {
+			return faults.Injection{}, err
 		}
-		if began < w.TTL || began > w.TTL+100*time.Millisecond {
-			t.Errorf("began at %v, want after a TTL of %v", began, w.TTL)
-		}
+		began = time.Since(start)
+		return faults.Injection{Instant: true, Target: found[0].Name(), Receipt: "x"}, nil
 	})
+	if _, err := w.Run(t.Context(), faults.Step{Fault: f}); err != nil {
+		t.Fatal(err)
+	}
+	want := time.Duration(leases * float64(w.TTL))
+	if began < want || began > want+100*time.Millisecond {
+		t.Errorf("%s: began at %v, want after %v", role, began, want)
+	}
 }
 
 // A step's draws depend on its place in the schedule and on the seed alone.

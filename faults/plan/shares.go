@@ -34,7 +34,7 @@ func Standard(c StandardConfig, t *faults.Target, rng *rand.Rand) (Plan, error) 
 	lead, tail := min(3*t.TTL, c.Main/8), min(t.TTL, c.Main/5)
 	var timed []faults.Spec
 	if t.Reads { // those who read in the final phase keep alive what a reader leaves behind, and take away nothing that a writer does
-		timed = []faults.Spec{{Fault: "crash-client", On: watch.AcquireReplied, At: c.Main - tail*3/2, Params: faults.Params{Client: faults.RoleReader}}}
+		timed = []faults.Spec{{Fault: "crash-client", On: faults.AtTime, At: c.Main - tail*3/2, Params: faults.Params{Client: faults.RoleReader}}}
 		if tail == t.TTL { // else there is no time to wait for a writer
 			timed = append(timed, faults.Spec{Fault: "crash-client", On: faults.AtTime, At: c.Main - tail*2/3, For: tail / 4, Params: faults.Params{Client: faults.RoleWriter}})
 		}
