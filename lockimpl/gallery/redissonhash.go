@@ -181,16 +181,16 @@ func (l *redissonHash) AcquireWait(ctx context.Context, key string, ttl time.Dur
 	if !errors.Is(err, lockimpl.ErrHeld) {
 		return lease, err
 	}
-	ctx, cancel := conn.Ending(ctx)
-	defer cancel()
-	sub := l.rdb.Subscribe(ctx, channel(key))
+	listening, stop := conn.Ending(ctx)
+	defer stop()
+	sub := l.rdb.Subscribe(listening, channel(key))
 	defer sub.Close()
 	for ctx.Err() == nil {
 		lease, left, err := l.try(ctx, h, ttl)
 		if !errors.Is(err, lockimpl.ErrHeld) {
 			return lease, err
 		}
-		awaitMessage(ctx, sub, min(left, ttl))
+		awaitMessage(listening, sub, min(left, ttl))
 	}
 	return nil, lockimpl.ErrHeld
 }

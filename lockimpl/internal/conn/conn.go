@@ -80,7 +80,8 @@ func Dialer(n lockimpl.Node) func(ctx context.Context, network, addr string) (ne
 type ending struct{}
 
 // Ending returns a context like ctx whose end closes the connections that are dialled under it.
-// A subscription reads without heeding its context, and PubSub.Close waits while it connects anew.
+// It is for a subscription alone, which reads without heeding its context, and whose Close waits while
+// it connects anew; a client may give a connection that was dialled for a command to the next one.
 // cancel must be called.
 func Ending(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
 	return context.WithCancel(context.WithValue(ctx, ending{}, true))
