@@ -47,6 +47,8 @@ func effectlessCases() []verdictCase {
 		return "\n" + asks + " invoke acquire k\n" + hears + " fail acquire k err held"
 	}
 	later := strings.NewReplacer("12ms", "15ms", "13ms", "16ms").Replace(effectlessGranted)
+	longer := strings.NewReplacer("12ms", "23ms", "13ms", "24ms", "22ms", "33ms").Replace(effectlessGranted)
+	apart := strings.Replace(effectlessReleased, "10ms", "30ms", 1) + late("9ms b", "10ms b") + late("10ms c", "11ms c") + late("12ms b", "13ms b")
 	return []verdictCase{
 		some("taken until the TTL", ttl, whole, proof),
 		some("three attempts by one", ttl, swap(swap(whole, "c invoke acquire k\n", "b invoke acquire k\n"), "c fail", "b fail"), proof),
@@ -68,6 +70,13 @@ func effectlessCases() []verdictCase {
 		some("refused when the TTL may have ended it", ttl, swap(whole, effectlessGranted, late("11ms b", "13ms b")+later), "L9 [1 3 5 7 9 13]"),
 		some("refused when the TTL may have ended it, by the uncertainty of clocks", ttl+" epsilon 1ms", swap(swap(whole, effectlessGranted, late("12ms b", "13ms b")+later), "3ms a ok", "2ms a ok"), "L9 [1 3 5 7 9 13]"),
 		some("refused when it was asked for by who was granted it", ttl, swap(whole, effectlessGranted, late("12ms b", "15ms b")+later), "L9 [1 3 5 7 9 13]"),
+		some("a waiter refused when the TTL may have ended it", ttl, swap(whole, effectlessGranted, "\n9ms d invoke acquire k note wait\n21ms d fail acquire k err held"+longer), "L9 [1 3 5 7 9 13]"),
+		none("a waiter refused long after the TTL had ended it", ttl, swap(whole, effectlessGranted, "\n9ms d invoke acquire k note wait\n22ms d fail acquire k err held"+longer)),
+		none("refused by its own end when the TTL had ended it, and told of later", ttl, swap(whole, effectlessGranted, "\n12ms d invoke acquire k"+later+"\n17ms d fail acquire k ended 13ms err held")),
+		some("refused by its own end as it was asked for, and told of later", ttl, swap(whole, effectlessGranted, "\n12ms d invoke acquire k"+later+"\n17ms d fail acquire k ended 15ms err held"), "L9 [1 3 5 7 9 12]"),
+		some("a server away when the TTL had ended it, told of later", ttl, swap(whole, effectlessGranted, "\n12ms d invoke acquire k"+later+"\n17ms d fail acquire k ended 13ms err \"connection refused\""), "L9 [1 3 5 7 9 12]"),
+		none("refused by processes whose clocks are apart, one of which is granted it", "ttl 30ms epsilon 5ms", apart+late("42ms b", "43ms b")+late("44ms c", "45ms c")+"\n46ms c invoke acquire k\n47ms c ok acquire k until 77ms"),
+		some("refused by one whose clock is apart", "ttl 30ms epsilon 5ms", apart+late("42ms b", "43ms b")+"\n46ms c invoke acquire k\n47ms c ok acquire k until 77ms", "L9 [1 3 5 7 9 13]"),
 		some("refused while it was granted", ttl, swap(whole, effectlessGranted, "\n12ms b invoke acquire k"+later+"\n16ms b fail acquire k err held"), "L9 [1 3 5 7 9 12]"),
 		none("granted in between", ttl, effectlessReleased+effectlessRefused+`
 			 9ms d invoke acquire k
@@ -227,6 +236,7 @@ func effectlessSeenCases() []verdictCase {
 		free("a node is free of it", ttl, held("n1", "l"), gone1),
 		free("a quorum is free of it", quorum, held("n1", "l")+held("n2", "l"), gone1+gone2),
 		taken("a minority is free of it", quorum, held("n1", "l")+held("n2", "l"), gone1, "L9 [1 5 8 10 12 14]"),
+		taken("a quorum is free of what it never stored", quorum, held("n1", "l"), gone1+gone2, "L9 [1 4 8 10 12 14]"),
 		taken("a node is free of one name of two", ttl, held("n1", "l")+held("n1", "m"), gone1, "L9 [1 5 8 10 12 14]"),
 		taken("a node is free of what it never stored", ttl, "", gone1, "L9 [1 3 6 8 10 12]"),
 		taken("a node is free of it, as one look tells that is none of many", ttl, "", "\n4ms witness ok key k node n1 pttl -2", "L9 [1 3 6 8 10 12]"),

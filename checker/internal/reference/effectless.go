@@ -57,7 +57,7 @@ func (j *judge) judgeIneffective(o *operation, g, next *grant) {
 		}
 	}
 	proved := sure >= effectlessTries && next.from.time-expiry >= j.between(g, next.operation) && j.surely(g.to, o.from) &&
-		expiry-o.to.time > j.between(g, o) && j.nothingElse(o, g, next)
+		expiry-o.to.time > j.between(g, o) && j.nothingElse(o, g, next) && !j.outlasted(g, next)
 	j.claim("L9", answer(proved, perhaps >= effectlessTries && !j.vagueBefore(o, g, next)), o.Key, g.events(), o.events(), next.events())
 }
 
@@ -68,6 +68,17 @@ func (j *judge) heldThrough(x *operation) bool {
 			if h.Key == x.Key && h.Owner != x.Owner && x.from.time-s.from > j.history.Header.Epsilon && s.to-x.to.time > j.history.Header.Epsilon {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// outlasted reports whether somebody was refused when the servers may have ended g, before next was
+// asked for.
+func (j *judge) outlasted(g, next *grant) bool {
+	for _, x := range j.ops {
+		if x.Op == history.Acquire && x.Kind == history.Fail && x.Key == g.Key && x.to.time > g.server && x.to.index < next.to.index {
+			return true
 		}
 	}
 	return false
@@ -139,12 +150,15 @@ func (j *judge) givenBack(h *grant) bool {
 // GenerateEffectless draws the history of a seed in which few owners contend for one
 // key, and some releases are acknowledged and change nothing. In half of them no
 // outcome is unknown, and owners leave it to others to find the key still taken:
-// only then is anything proved.
+// only then is anything proved. In some a key is refused now and then though nobody holds it.
 func GenerateEffectless(seed uint64) history.History {
 	g := newGenerator(seed, 9)
 	g.header(seed)
 	g.ops, g.honest, g.kept = 12+g.IntN(19), 1, .6
 	g.plain = g.chance(.5)
+	if g.chance(.3) {
+		g.lingers = .3
+	}
 	g.keys, g.state["k1"] = []string{"k1"}, &resource{}
 	for i := range 3 + g.IntN(2) {
 		g.clients = append(g.clients, &client{owner: string(rune('a' + i)), process: i})

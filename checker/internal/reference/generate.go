@@ -21,6 +21,7 @@ type generator struct {
 	now     time.Duration
 	ops     int     // still to be invoked
 	honest  float64 // how often lock and store tell the truth
+	lingers float64 // how often a free key is refused all the same, as by a place in line
 	apart   float64 // how often an owner that holds is given a lease of its own once more
 	kept    float64 // how often a release that is acknowledged changes nothing
 	plain   bool    // every operation is answered, and says nothing of when it was under way

@@ -128,7 +128,7 @@ func (g *generator) stamps(e *history.Event, invoked time.Duration) {
 func (g *generator) acquired(c *client, e *history.Event, invoked time.Duration) {
 	s := g.state[e.Key]
 	free := s.holder == "" || s.holder == c.owner || s.expires <= g.now
-	if free != g.chance(g.honest) && !(free && g.chance(.8)) {
+	if free != g.chance(g.honest) && !(free && g.chance(.8)) || g.lingers > 0 && free && g.chance(g.lingers) {
 		e.Kind, e.Err = history.Fail, "lock held by another owner"
 		return
 	}

@@ -1,6 +1,7 @@
 package liveness
 
 import (
+	"slices"
 	"time"
 
 	"locktorture/checker/internal/ledger"
@@ -52,15 +53,21 @@ type releaseWatch struct {
 	refused []int          // the first few attempts that were refused
 	tries   int            // of all of those
 	ended   time.Duration  // the latest at which the servers' TTL ends the lease
-	late    time.Duration  // an attempt that began behind that was refused by then; Never: none was
-	lateBy  ledger.Stamper // that stamped it
+	late    []answered     // refusals behind that, of others' doing: of the first few processes the first
 	looks   map[string]look
 
 	granted time.Duration // the next grant, or the last look, when it is proved
 	next    *ledger.Holder
 	nextIdx int
-	waiting int // attempts that began before that grant, and are not answered
+	asked   answered // when the next holder asked for it
+	waiting int      // attempts that began before that grant, and are not answered
 	refuted bool
+}
+
+// An answered is when an attempt was answered, or asked for, by its process.
+type answered struct {
+	at time.Duration
+	by ledger.Stamper
 }
 
 // A look is a sample by which one node still stored a released lease.
@@ -82,13 +89,14 @@ func (s *releaseState) begin(w releaseWatch) {
 		s.watch = new(releaseWatch)
 	}
 	s.spare = nil
-	w.refused, w.looks = s.watch.refused[:0], s.watch.looks
+	w.refused, w.late, w.looks = s.watch.refused[:0], s.watch.late[:0], s.watch.looks
 	clear(w.looks)
 	*s.watch = w
 }
 
 const (
 	effectlessTries    = 3 // refused attempts that show the key taken
+	effectlessLate     = 8 // processes that show something other than the lease to keep it so
 	EffectlessReported = 4 // findings of one key that an extension told late may refute
 )
 
@@ -167,7 +175,7 @@ func (l *Effectless) answered(f *ledger.Fact) {
 		return
 	}
 	s.begin(releaseWatch{
-		holder: g.Holder, inv: g.Inv, start: g.Start, expiry: expiry, ended: ledger.Later(g.ServedUntil, l.slack()), late: ledger.Never, ok: o.OK, okIdx: o.OKIdx, leaseIx: g.OKIdx,
+		holder: g.Holder, inv: g.Inv, start: g.Start, expiry: expiry, ended: ledger.Later(g.ServedUntil, l.slack()), ok: o.OK, okIdx: o.OKIdx, leaseIx: g.OKIdx,
 		before: s.open, from: o.OK, fromIdx: o.OKIdx, fromBy: o.By(), by: g.By(),
 	})
 }
@@ -194,8 +202,8 @@ func (l *Effectless) refused(f *ledger.Fact) {
 		w.from, w.fromIdx, w.fromBy = max(w.from, o.OK), o.OKIdx, o.By()
 		w.refused, w.tries = w.refused[:0], 0
 		w.again = w.again || o.Holder == w.holder
-	case w.late == ledger.Never && o.Inv > ledger.Later(w.ended, l.Clocks.Apart(w.by, o.By())):
-		w.late, w.lateBy = o.OK, o.By()
+	case l.isLate(w, o):
+		w.late = noteLate(w.late, o)
 	case o.Holder == w.holder, o.Mode != history.Exclusive, o.Several, w.before > 0,
 		o.InvIdx < w.fromIdx, o.Process != w.fromBy.Process && o.Inv <= ledger.Later(w.from, l.Clocks.Apart(w.fromBy, o.By())),
 		ledger.Later(o.OK, l.Clocks.Apart(w.by, o.By())) > w.expiry,
@@ -213,9 +221,9 @@ func (l *Effectless) granted(f *ledger.Fact) {
 	l.attempted(f)
 	s, o := l.Keys.At(f.Key.No), f.Op
 	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.Inv >= ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())) &&
-		!l.outlasted(w, o) && l.quiet(w.inv) {
+		!l.outlasted(w, answered{o.Inv, o.By()}) && l.quiet(w.inv) {
 		s.watch = nil
-		w.granted, w.next, w.nextIdx, w.waiting = o.OK, o.Holder, o.OKIdx, s.open
+		w.granted, w.next, w.nextIdx, w.asked, w.waiting = o.OK, o.Holder, o.OKIdx, answered{o.Inv, o.By()}, s.open
 		l.prove(s, w)
 	}
 	s.drop()
@@ -223,10 +231,26 @@ func (l *Effectless) granted(f *ledger.Fact) {
 	l.Independence.observe(f.Grant)
 }
 
-// outlasted says whether an attempt was refused when the servers' TTL had surely ended the lease, and
-// before o, which was granted, began: what kept the key taken was not the lease.
-func (l *Effectless) outlasted(w *releaseWatch, o *ledger.Op) bool {
-	return o.Inv > ledger.Later(w.late, l.Clocks.Apart(w.lateBy, o.By()))
+// isLate says whether an attempt that was refused shows that the key was taken when the servers' TTL
+// had surely ended the lease. One that waits has asked again by then.
+func (l *Effectless) isLate(w *releaseWatch, o *ledger.Op) bool {
+	ended := ledger.Later(w.ended, l.Clocks.Apart(w.by, o.By()))
+	return !o.Several && (o.Inv > ended || o.Waits && o.OK > ledger.Later(ended, l.Retry()))
+}
+
+// noteLate adds a refusal to those of other processes.
+func noteLate(late []answered, o *ledger.Op) []answered {
+	known := func(a answered) bool { return a.by.Process == o.Process }
+	if len(late) == effectlessLate || slices.ContainsFunc(late, known) {
+		return late
+	}
+	return append(late, answered{o.OK, o.By()})
+}
+
+// outlasted says whether somebody was refused when the servers' TTL had surely ended the lease, and
+// before the next holder asked: what kept the key taken was not the lease.
+func (l *Effectless) outlasted(w *releaseWatch, asked answered) bool {
+	return slices.ContainsFunc(w.late, func(a answered) bool { return asked.at > ledger.Later(a.at, l.Clocks.Apart(a.by, asked.by)) })
 }
 
 // noteServed notes until when servers may store other leases of the key than g, which is
@@ -261,7 +285,12 @@ func (l *Effectless) attempted(f *ledger.Fact) {
 		return
 	}
 	w.waiting--
+	if f.Kind == ledger.Refused && !history.Unanswered(f.Event.Err) && l.isLate(w, o) {
+		w.late = noteLate(w.late, o)
+	}
 	switch {
+	case l.outlasted(w, w.asked):
+		s.proved = nil
 	case f.Kind != ledger.Refused && o.Inv < ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())):
 		s.proved = nil
 	case w.waiting == 0:

@@ -31,7 +31,6 @@ type Samples struct {
 // A sampledKey is a key of which there are samples.
 type sampledKey struct {
 	blind  bool // somebody had asked for it before anybody looked
-	shown  bool // some node was seen to store it
 	asked  int  // acquires so far
 	newest int  // of those that were granted or of unknown outcome, the last to be asked for
 	open   map[int]author
@@ -78,6 +77,7 @@ type moment struct {
 type sampledView struct {
 	node  string
 	there bool
+	shown bool // it was once
 	text  string
 	lo    time.Duration // its expiry lies between …
 	hi    time.Duration // … these; never without one
@@ -218,7 +218,7 @@ func (s *Samples) update(k *sampledKey, v *sampledView, e *history.Event) {
 		return
 	}
 	lives, told := v.there && v.text == e.Holder, v.there || v.free != ledger.Never
-	k.shown = true
+	v.shown = true
 	if lives && lo <= v.hi && v.lo <= hi {
 		return
 	}

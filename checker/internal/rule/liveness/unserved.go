@@ -72,14 +72,22 @@ func (s *Samples) waits(key *ledger.Key, first moment, from time.Duration, now m
 }
 
 // A freedom is an interval in which samples show that a node does not store a key.
-type freedom struct{ since, seen time.Duration }
+type freedom struct {
+	since, seen time.Duration
+	stored      bool // it was seen to store it once
+}
 
 // freeAtQuorum is since when a quorum of nodes has not stored k under any name, and until when
 // samples show that; both are Never where a quorum stores it.
 func (s *Samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
+	return s.freeAt(k, func(freedom) bool { return true })
+}
+
+// freeAt is freeAtQuorum, of those nodes alone that count.
+func (s *Samples) freeAt(k *sampledKey, counts func(freedom) bool) (since, seen time.Duration) {
 	var free []freedom
 	for _, f := range k.freedoms() {
-		if f.since != ledger.Never {
+		if f.since != ledger.Never && counts(f) {
 			free = append(free, f)
 		}
 	}
@@ -94,15 +102,15 @@ func (s *Samples) freeAtQuorum(k *sampledKey) (since, seen time.Duration) {
 	return free[quorum-1].since, seen
 }
 
-// freeSince reports whether looks behind t show that a quorum of nodes does not store k, which some
-// node was seen to store earlier.
+// freeSince reports whether looks behind t show that a quorum of nodes does not store k, each of which
+// was seen to store it earlier: a lock may keep a key on some nodes alone, or under other names.
 func (s *Samples) freeSince(key *ledger.Key, t time.Duration) bool {
 	k := s.keys[key]
 	if k == nil {
 		return false
 	}
-	since, seen := s.freeAtQuorum(k)
-	return since != ledger.Never && seen > t && k.shown
+	since, seen := s.freeAt(k, func(f freedom) bool { return f.stored })
+	return since != ledger.Never && seen > t
 }
 
 // freedoms are the freedoms of the nodes of which all names were sampled; since is Never where
@@ -118,7 +126,7 @@ func (k *sampledKey) freedoms() map[string]freedom {
 		if v.there {
 			f.since = ledger.Never
 		}
-		f.since = max(f.since, v.free)
+		f.since, f.stored = max(f.since, v.free), f.stored || v.shown
 		all[v.node] = f
 		asked[v.node]++
 	}
