@@ -22,7 +22,7 @@ const (
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
 	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for an eighth of a TTL, and anybody after a quarter
 	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
-	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do; any holder when there was none for half a TTL
+	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do; when there was none for half a TTL one who reads alone, or any holder
 )
 
 // OneClient lists the roles that are one client's, as a plan may say it in a word.
@@ -76,10 +76,14 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		if s.Occasion.Shared {
 			return s.free(s.ClientName(s.Occasion.Owner)), nil
 		}
-		if s.sought > s.TTL/2 {
+		found := s.free(s.readers(2)...)
+		if len(found) == 0 && s.sought > s.TTL/2 {
+			found = s.free(s.readers(1)...)
+		}
+		if len(found) == 0 && s.sought > s.TTL/2 {
 			return s.clientsOf(RoleHolder, rng)
 		}
-		return one(s.free(s.readers()...), rng), nil
+		return one(found, rng), nil
 	case RoleHolder:
 		return one(s.free(s.holders()...), rng), nil
 	case RoleWanted:
@@ -159,7 +163,7 @@ func (s *Scope) holders() []string {
 }
 
 // readers returns the clients that hold a key as readers, beside other ones.
-func (s *Scope) readers() []string {
+func (s *Scope) readers(least int) []string {
 	held := map[string][]string{} // by key, the clients
 	for _, h := range s.Holdings("") {
 		if h.Mode == history.Shared {
@@ -168,7 +172,7 @@ func (s *Scope) readers() []string {
 	}
 	return slices.DeleteFunc(s.holders(), func(client string) bool {
 		for _, readers := range held {
-			if len(readers) > 1 && slices.Contains(readers, client) {
+			if len(readers) >= least && slices.Contains(readers, client) {
 				return false
 			}
 		}

@@ -57,32 +57,37 @@ func TestPickClients(t *testing.T) {
 	})
 }
 
-// A reader holds a key beside another reader.
+// A reader holds a key beside another reader; after half a TTL without such a one one who reads alone
+// will do, and where nobody reads any holder.
 func TestPickReader(t *testing.T) {
 	w := faulttest.New(1, 3)
 	w.Grant("k0", "c00")
-	pick := func(s *faults.Scope) string {
-		got, err := s.PickClients(faults.RoleReader, faulttest.Seeded(1))
-		if err != nil && !errors.Is(err, faults.ErrMissed) {
-			t.Error(err)
-		}
-		return strings.Join(phrase.Names(got), " ")
-	}
 	w.Inside(t, func(s *faults.Scope) {
-		if got := pick(s); got != "" {
+		pick := func(waited time.Duration) string {
+			s.Wait(waited)
+			got, err := s.PickClients(faults.RoleReader, faulttest.Seeded(1))
+			if err != nil && !errors.Is(err, faults.ErrMissed) {
+				t.Error(err)
+			}
+			return strings.Join(phrase.Names(got), " ")
+		}
+		soon, late := w.Target.TTL/2, w.Target.TTL/2+1
+		if got := pick(soon) + "," + pick(late); got != ",c00" {
 			t.Errorf("nobody reads: %s", got)
 		}
 		w.GrantToRead("k1", "c01")
-		if got := pick(s); got != "" {
+		if got := pick(soon) + "," + pick(late); got != ",c01" {
 			t.Errorf("only c01 reads: %s", got)
 		}
 		w.GrantToRead("k2", "c02")
-		if got := pick(s); got != "" {
+		if got := pick(soon); got != "" {
 			t.Errorf("c01 and c02 read, and each another key: %s", got)
 		}
 		w.GrantToRead("k1", "c00")
-		if got := pick(s); got != "c00" && got != "c01" {
-			t.Errorf("c00 and c01 read: %s", got)
+		for _, waited := range []time.Duration{soon, late} {
+			if got := pick(waited); got != "c00" && got != "c01" {
+				t.Errorf("c00 and c01 read: %s", got)
+			}
 		}
 	})
 }

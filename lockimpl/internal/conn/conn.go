@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -69,7 +70,7 @@ func Dialer(n lockimpl.Node) func(ctx context.Context, network, addr string) (ne
 	}
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
-		if err == nil && ctx.Value(ending{}) != nil {
+		if err == nil && ctx.Value(ending{}) != nil && (n.Sentinel == nil || !slices.Contains(n.Sentinel.Addrs, addr)) {
 			context.AfterFunc(ctx, func() { _ = c.Close() })
 		}
 		return c, err
@@ -79,10 +80,10 @@ func Dialer(n lockimpl.Node) func(ctx context.Context, network, addr string) (ne
 // ending marks the contexts of Ending.
 type ending struct{}
 
-// Ending returns a context like ctx whose end closes the connections that are dialled under it.
-// It is for a subscription alone, which reads without heeding its context, and whose Close waits while
-// it connects anew; a client may give a connection that was dialled for a command to the next one.
-// cancel must be called.
+// Ending returns a context like ctx whose end closes the connections to masters that are dialled under
+// it. It is for a subscription alone, which reads without heeding its context, and whose Close waits
+// while it connects anew; a client may give a connection that was dialled for a command to the next
+// one, and keeps those to Sentinels. cancel must be called.
 func Ending(ctx context.Context) (_ context.Context, cancel context.CancelFunc) {
 	return context.WithCancel(context.WithValue(ctx, ending{}, true))
 }

@@ -40,24 +40,39 @@ func (o *ordered) Event(e *history.Event) {
 
 // flush passes on the events of the last instant.
 func (o *ordered) flush() {
-	slices.SortStableFunc(o.pending, func(a, b history.Event) int {
-		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Fault, b.Fault), cmp.Compare(aim(&a), aim(&b)), cmp.Compare(a.Node, b.Node),
-			cmp.Compare(renewed(&a), renewed(&b)))
-	})
+	if len(o.pending) > 1 {
+		o.sort()
+	}
 	for i := range o.pending {
 		o.pass(&o.pending[i])
 	}
 	o.pending = o.pending[:0]
 }
 
-// renewed is the key of a lease whose renewal, or loss, an event tells of. Its owner's other events
-// are recorded by one goroutine, in their order, and come before it.
-func renewed(e *history.Event) string {
-	if (e.Op == history.Extend || e.Op == history.Lost) && e.HasAll(history.HasBegan) {
-		return e.Key
+// sort gives the events of one instant their order. What an owner's client did is recorded by one
+// goroutine, in its order, and comes before what is told of the owner's leases: renewals and losses.
+func (o *ordered) sort() {
+	tells := map[int]bool{} // the processes of renewals and losses
+	for i := range o.pending {
+		if e := &o.pending[i]; ofLease(e) && e.HasAll(history.HasBegan) {
+			tells[e.Process] = true
+		}
 	}
-	return ""
+	slices.SortStableFunc(o.pending, func(a, b history.Event) int {
+		return cmp.Or(cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Fault, b.Fault), cmp.Compare(aim(&a), aim(&b)), cmp.Compare(a.Node, b.Node),
+			cmp.Compare(told(&a, tells), told(&b, tells)))
+	})
 }
+
+// told is the lease of which a renewal or a loss tells, and which of the two it is; "" of other events.
+func told(e *history.Event, tells map[int]bool) string {
+	if !ofLease(e) || !tells[e.Process] {
+		return ""
+	}
+	return e.Key + " " + e.Op.String()
+}
+
+func ofLease(e *history.Event) bool { return e.Op == history.Extend || e.Op == history.Lost }
 
 // aim is whom a fault is about.
 func aim(e *history.Event) string {
