@@ -47,7 +47,7 @@ func (e *embedded) open(_ context.Context, name, upstream string) (port, string,
 	for range ports.Links.Len() {
 		number := e.picker.Next()
 		var reserved func() error
-		if reserved, err = socket.Reserve(number); err != nil {
+		if reserved, err = ports.Reserve(number); err != nil {
 			continue // another process has a link there
 		}
 		p := toxiproxy.NewProxy(e.server, name, ports.Loopback(number), upstream)

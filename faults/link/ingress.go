@@ -95,7 +95,7 @@ func openIngress(l *proxyLink) (*ingress, error) {
 	picker := ports.Links.Picker()
 	for range ports.Links.Len() {
 		port := picker.Next()
-		if d.reserved, err = socket.Reserve(port); err != nil {
+		if d.reserved, err = ports.Reserve(port); err != nil {
 			continue // a link has it
 		}
 		d.addr = ports.Loopback(port)

@@ -140,7 +140,7 @@ func (b *containerBed) Close() error {
 			err = errors.Join(err, n.close(ctx))
 		}
 		_, removed := removeLabelled(ctx, b.docker, labelBed+"="+b.id, nil)
-		err = errors.Join(err, removed, b.docker.Close())
+		err = errors.Join(err, removed, b.docker.Close(), b.ports.Close())
 	})
 	if err != nil {
 		return fmt.Errorf("close container testbed: %w; mend by hand: docker rm -fv $(docker ps -aqf label=%s=%s)", err, labelBed, b.id)

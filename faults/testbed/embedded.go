@@ -30,6 +30,7 @@ type EmbeddedConfig struct {
 type embeddedBed struct {
 	nodes []Node
 	store *embeddedNode
+	ports *ports.Picker
 	once  sync.Once
 }
 
@@ -38,16 +39,15 @@ func StartEmbedded(_ context.Context, c EmbeddedConfig) (Testbed, error) {
 	if c.Nodes < 1 {
 		return nil, fmt.Errorf("start embedded testbed: %d nodes: at least one is needed", c.Nodes)
 	}
-	b := &embeddedBed{}
-	picker := ports.Servers.Picker()
+	b := &embeddedBed{ports: ports.Servers.Picker()}
 	for i := range c.Nodes {
-		n, err := startEmbeddedNode(fmt.Sprintf("n%d", i+1), picker)
+		n, err := startEmbeddedNode(fmt.Sprintf("n%d", i+1), b.ports)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("start embedded testbed: %w", err), b.Close())
 		}
 		b.nodes = append(b.nodes, n)
 	}
-	store, err := startEmbeddedNode(StoreName, picker)
+	store, err := startEmbeddedNode(StoreName, b.ports)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start embedded testbed: %w", err), b.Close())
 	}
@@ -80,7 +80,7 @@ func (b *embeddedBed) Nodes() []Node { return append([]Node(nil), b.nodes...) }
 func (b *embeddedBed) Store() Node { return b.store }
 
 // Close implements Testbed.
-func (b *embeddedBed) Close() error {
+func (b *embeddedBed) Close() (err error) {
 	b.once.Do(func() {
 		for _, n := range b.nodes {
 			n.(*embeddedNode).close()
@@ -88,8 +88,9 @@ func (b *embeddedBed) Close() error {
 		if b.store != nil {
 			b.store.close()
 		}
+		err = b.ports.Close()
 	})
-	return nil
+	return err
 }
 
 // An embeddedNode is one miniredis server and its successors on one address.

@@ -180,7 +180,7 @@ func (b *processBed) Close() error {
 			errs = append(errs, n.close())
 		}
 		b.spawner.Close()
-		errs = append(errs, b.removeFiles())
+		errs = append(errs, b.removeFiles(), b.ports.Close())
 	})
 	return errors.Join(errs...)
 }

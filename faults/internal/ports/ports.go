@@ -2,11 +2,15 @@
 package ports
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
+	"runtime"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -37,8 +41,9 @@ func (r Range) From(port int) *Picker { return &Picker{all: r, next: port} }
 type Picker struct {
 	all Range
 
-	mu   sync.Mutex
-	next int
+	mu       sync.Mutex
+	next     int
+	reserved []func() error // what lets others have the ports again
 }
 
 // Next returns the next port, free or not.
@@ -52,15 +57,55 @@ func (p *Picker) Next() int {
 	return port
 }
 
-// Free returns the next loopback port that is free at this moment.
+// Free returns the next loopback port that is free at this moment, and keeps other processes of
+// this program from it until Close: a server that is down leaves its port free.
 func (p *Picker) Free() int {
 	for {
 		port := p.Next()
+		release, err := Reserve(port)
+		if err != nil {
+			continue
+		}
 		if l, err := net.Listen("tcp", Loopback(port)); err == nil {
 			_ = l.Close()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.reserved = append(p.reserved, release)
 			return port
 		}
+		_ = release()
 	}
+}
+
+// Close lets others have the ports that Free has returned.
+func (p *Picker) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for _, release := range p.reserved {
+		errs = append(errs, release())
+	}
+	p.reserved = nil
+	return errors.Join(errs...)
+}
+
+// Reserve keeps other processes of this program from a port until release is called, whoever
+// listens there or does not: a server that is down, and a proxy that is stopped, leave their ports
+// free for a while. The error is syscall.EADDRINUSE where another one has it. Where the system has no
+// abstract sockets (they share the reach of ports: the network namespace), nothing is reserved.
+func Reserve(port int) (release func() error, err error) {
+	nothing := func() error { return nil }
+	if runtime.GOOS != "linux" {
+		return nothing, nil
+	}
+	c, err := net.ListenPacket("unixgram", fmt.Sprintf("@locktorture-port-%d", port))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("reserve port %d: %w", port, err)
+	case err != nil: // no such sockets here
+		return nothing, nil
+	}
+	return c.Close, nil
 }
 
 // Loopback is the address of a loopback port.
