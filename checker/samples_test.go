@@ -1286,6 +1286,22 @@ func barredKeys() []boundCase {
 			history: before + strings.Repeat(fault(30, 30, `latency target {"nodes":["n1"]}`), many) + refused(60, 140),
 		}},
 		{bounds: wake, verdictCase: verdictCase{
+			name: "since somebody meets nodes that forgot, but not for longer than they may be kept out", header: header, want: Pass,
+			history: before + fault(5, 6, `kill-empty target {"nodes":["n1","n2"]}`) + refused(200, 290),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "since somebody meets nodes that forgot, for longer than they may be kept out", header: header, want: Fail, violations: []string{"L2 [11 67]"},
+			history: before + fault(5, 6, `kill-empty target {"nodes":["n1","n2"]}`) + refused(200, 310),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "long after somebody else has met nodes that forgot", header: header, want: Fail, violations: []string{"L2 [13 49]"},
+			history: before + fault(5, 6, `kill-empty target {"nodes":["n1","n2"]}`) + "\n20ms z invoke acquire l\n21ms z fail acquire l err held" + refused(200, 290),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "soon after somebody else has met nodes that forgot", header: header, want: Pass,
+			history: before + fault(5, 6, `kill-empty target {"nodes":["n1","n2"]}`) + "\n190ms z invoke acquire l\n191ms z fail acquire l err held" + refused(200, 280),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
 			name: "a fault of somebody else's", header: header, want: Fail, violations: []string{"L2 [7 47]"},
 			history: before + refused(10, 40) + fault(44, 45, `pause-client target {"clients":["z"]}`) + refused(50, 90),
 		}},

@@ -16,7 +16,7 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 	n := &s.Nemesis
 	reach := s.crashReach()
 	keptOut := ledger.Later(s.Header.TTL, s.Header.TTL) // a node that forgot, by the lock
-	if n.Unhealed == 0 && !n.Since(from-max(reach, keptOut)) {
+	if n.Unhealed == 0 && !n.Since(from-max(reach, keptOut)) && len(s.unmet) == 0 && ledger.Later(s.lastMet, keptOut) < from {
 		return 0, true
 	}
 	if len(n.Faults) > ledger.MostFaults {
@@ -29,7 +29,7 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 		case f.Crashes():
 			end = max(end, ledger.Later(f.From, reach))
 		case f.Is(ledger.NodeState):
-			end = ledger.Later(end, keptOut)
+			end = ledger.Later(max(end, s.metAt(f, to)), keptOut)
 		}
 		if hit := f.Affected(); f.From > to || end < from || elsewhere(hit.Nodes, node) || len(hit.Clients) > 0 && !concerns(f) {
 			continue
@@ -40,6 +40,36 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 		last = max(last, end)
 	}
 	return last, true
+}
+
+// meets notes that somebody asks for something at t, and meets the nodes that have come back by then.
+func (s *Samples) meets(t time.Duration) {
+	faults := s.Nemesis.Faults
+	if len(faults) > ledger.MostFaults {
+		return
+	}
+	for ; s.heard < len(faults); s.heard++ {
+		if f := faults[s.heard]; f.Is(ledger.NodeState) {
+			s.unmet = append(s.unmet, f)
+		}
+	}
+	s.unmet = slices.DeleteFunc(s.unmet, func(f *ledger.Fault) bool {
+		if f.To > t {
+			return false
+		}
+		s.met[f], s.lastMet = t, t
+		return true
+	})
+}
+
+// metAt is when somebody first asked for something behind a fault of nodes; to where nobody has by
+// then. A lock that keeps out a node which forgot may learn of that when it asks there, and not
+// before.
+func (s *Samples) metAt(f *ledger.Fault, to time.Duration) time.Duration {
+	if at, met := s.met[f]; met {
+		return at
+	}
+	return to
 }
 
 // crashReach is how long what a crashed client leaves behind may stay: it outlasts its fault.

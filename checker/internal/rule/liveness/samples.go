@@ -25,6 +25,11 @@ type Samples struct {
 	reused int // texts that came back after they had gone: they do not tell leases apart
 	keys   map[*ledger.Key]*sampledKey
 
+	heard   int                             // of the nemesis' faults
+	unmet   []*ledger.Fault                 // those of nodes behind which nobody has asked for anything yet
+	met     map[*ledger.Fault]time.Duration // when somebody first did behind the others
+	lastMet time.Duration                   // the last of these times
+
 	inError []int // releases that ended in an error and gave nothing back, up to those that are L8
 }
 
@@ -112,6 +117,7 @@ func (s *Samples) Observe(f *ledger.Fact) {
 	k.tried[f.Op.Holder.Owner] = f.Event.Time
 	switch f.Kind {
 	case ledger.Asked:
+		s.meets(f.Event.Time)
 		s.asks(k, f)
 	case ledger.Refused:
 		s.closes(k, f, f.Event.Time)
@@ -133,7 +139,7 @@ func (s *Samples) Observe(f *ledger.Fact) {
 func (s *Samples) addSample(e *history.Event) {
 	if !s.awake {
 		s.awake = true
-		s.keys = map[*ledger.Key]*sampledKey{}
+		s.keys, s.met = map[*ledger.Key]*sampledKey{}, map[*ledger.Fault]time.Duration{}
 		s.Wake(s, ledger.Asked, ledger.Refused, ledger.Granted, ledger.Reentered, ledger.Extended, ledger.Unmoved, ledger.Answered, ledger.Unknown)
 	}
 	if e.Kind != history.OK {
