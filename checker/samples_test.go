@@ -1193,7 +1193,7 @@ func barredKeys() []boundCase {
 	wake := map[string]int64{"wake_ns": 60 * ms}
 	const many = ledger.MostFaults + 1
 	const header = "ttl 20ms nodes 3 quorum 2"
-	const theirs = `pause-client target {"clients":["c"]}`
+	const theirs, forgetful = `pause-client target {"clients":["c"]}`, `kill-empty target {"nodes":["n1","n2"]}`
 	before := looksAtAll(0) + `
 		  1ms a invoke acquire k
 		  2ms a ok acquire k until 20ms
@@ -1287,19 +1287,35 @@ func barredKeys() []boundCase {
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "since somebody meets nodes that forgot, but not for longer than they may be kept out", header: header, want: Pass,
-			history: before + fault(5, 6, `kill-empty target {"nodes":["n1","n2"]}`) + refused(200, 290),
+			history: before + fault(5, 6, forgetful) + refused(200, 290),
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "since somebody meets nodes that forgot, for longer than they may be kept out", header: header, want: Fail, violations: []string{"L2 [11 67]"},
-			history: before + fault(5, 6, `kill-empty target {"nodes":["n1","n2"]}`) + refused(200, 310),
+			history: before + fault(5, 6, forgetful) + refused(200, 310),
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "long after somebody else has met nodes that forgot", header: header, want: Fail, violations: []string{"L2 [13 49]"},
-			history: before + fault(5, 6, `kill-empty target {"nodes":["n1","n2"]}`) + "\n20ms z invoke acquire l\n21ms z fail acquire l err held" + refused(200, 290),
+			history: before + fault(5, 6, forgetful) + "\n20ms z invoke acquire l\n21ms z fail acquire l err held" + refused(200, 290),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "long after somebody else has met nodes that forgot, as they came back", header: header, want: Fail, violations: []string{"L2 [13 49]"},
+			history: before + fault(5, 20, forgetful) + "\n20ms z invoke acquire l\n21ms z fail acquire l err held" + refused(200, 290),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "since somebody meets nodes that forgot, whom others had missed", header: header, want: Pass,
+			history: before + strings.Replace(fault(5, 30, forgetful), "\n30ms", "\n10ms z invoke acquire l\n11ms z fail acquire l err held\n30ms", 1) + refused(200, 290),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "long after somebody else has met as many nodes that forgot as are looked through", header: header, want: Fail, violations: []string{fmt.Sprintf("L2 [%d %d]", 9+4*(many-1), 45+4*(many-1))},
+			history: before + strings.Repeat(fault(5, 5, forgetful), many-1) + "\n20ms z invoke acquire l\n21ms z fail acquire l err held" + refused(200, 290),
+		}},
+		{bounds: wake, verdictCase: verdictCase{
+			name: "soon behind more nodes that forgot than are looked through", header: header, want: Pass,
+			history: before + strings.Repeat(fault(5, 5, `latency target {"nodes":["n1"]}`), many) + fault(24, 25, forgetful) + "\n26ms z invoke acquire l\n27ms z fail acquire l err held" + refused(60, 140),
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "soon after somebody else has met nodes that forgot", header: header, want: Pass,
-			history: before + fault(5, 6, `kill-empty target {"nodes":["n1","n2"]}`) + "\n190ms z invoke acquire l\n191ms z fail acquire l err held" + refused(200, 280),
+			history: before + fault(5, 6, forgetful) + "\n190ms z invoke acquire l\n191ms z fail acquire l err held" + refused(200, 280),
 		}},
 		{bounds: wake, verdictCase: verdictCase{
 			name: "a fault of somebody else's", header: header, want: Fail, violations: []string{"L2 [7 47]"},

@@ -16,7 +16,7 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 	n := &s.Nemesis
 	reach := s.crashReach()
 	keptOut := ledger.Later(s.Header.TTL, s.Header.TTL) // a node that forgot, by the lock
-	if n.Unhealed == 0 && !n.Since(from-max(reach, keptOut)) && len(s.unmet) == 0 && ledger.Later(s.lastMet, keptOut) < from {
+	if n.Unhealed == 0 && !n.Since(from-max(reach, keptOut)) && s.metBefore(from-keptOut) {
 		return 0, true
 	}
 	if len(n.Faults) > ledger.MostFaults {
@@ -45,10 +45,7 @@ func (s *Samples) affected(node string, from, to time.Duration, concerns func(*l
 // meets notes that somebody asks for something at t, and meets the nodes that have come back by then.
 func (s *Samples) meets(t time.Duration) {
 	faults := s.Nemesis.Faults
-	if len(faults) > ledger.MostFaults {
-		return
-	}
-	for ; s.heard < len(faults); s.heard++ {
+	for ; s.heard < min(len(faults), ledger.MostFaults); s.heard++ {
 		if f := faults[s.heard]; f.Is(ledger.NodeState) {
 			s.unmet = append(s.unmet, f)
 		}
@@ -61,6 +58,10 @@ func (s *Samples) meets(t time.Duration) {
 		return true
 	})
 }
+
+// metBefore reports whether somebody has asked for something behind every fault of nodes, and before t
+// the first time.
+func (s *Samples) metBefore(t time.Duration) bool { return len(s.unmet) == 0 && s.lastMet < t }
 
 // metAt is when somebody first asked for something behind a fault of nodes; to where nobody has by
 // then. A lock that keeps out a node which forgot may learn of that when it asks there, and not
