@@ -47,6 +47,13 @@ func effectlessCases() []verdictCase {
 		return "\n" + asks + " invoke acquire k\n" + hears + " fail acquire k err held"
 	}
 	later := strings.NewReplacer("12ms", "15ms", "13ms", "16ms").Replace(effectlessGranted)
+	const granted = "\n44ms c invoke acquire k\n45ms c fail acquire k err held\n46ms c invoke acquire k\n47ms c ok acquire k until 77ms"
+	crowd := func(n int) (text string) { // of so many, who are refused at once
+		for i := range n {
+			text += late(fmt.Sprintf("42ms d%d", i), fmt.Sprintf("42ms d%d", i))
+		}
+		return text
+	}
 	longer := strings.NewReplacer("12ms", "23ms", "13ms", "24ms", "22ms", "33ms").Replace(effectlessGranted)
 	apart := strings.Replace(effectlessReleased, "10ms", "30ms", 1) + late("9ms b", "10ms b") + late("10ms c", "11ms c") + late("12ms b", "13ms b")
 	return []verdictCase{
@@ -73,9 +80,12 @@ func effectlessCases() []verdictCase {
 		some("a waiter refused when the TTL may have ended it", ttl, swap(whole, effectlessGranted, "\n9ms d invoke acquire k note wait\n21ms d fail acquire k err held"+longer), "L9 [1 3 5 7 9 13]"),
 		none("a waiter refused long after the TTL had ended it", ttl, swap(whole, effectlessGranted, "\n9ms d invoke acquire k note wait\n22ms d fail acquire k err held"+longer)),
 		none("refused by its own end when the TTL had ended it, and told of later", ttl, swap(whole, effectlessGranted, "\n12ms d invoke acquire k"+later+"\n17ms d fail acquire k ended 13ms err held")),
+		none("refused by its own end when the TTL had ended it, and told of later, before another one is", ttl, swap(whole, effectlessGranted, "\n12ms d invoke acquire k\n13ms e invoke acquire k"+later+"\n17ms d fail acquire k ended 13ms err held\n18ms e fail acquire k err held")),
 		some("refused by its own end as it was asked for, and told of later", ttl, swap(whole, effectlessGranted, "\n12ms d invoke acquire k"+later+"\n17ms d fail acquire k ended 15ms err held"), "L9 [1 3 5 7 9 12]"),
 		some("a server away when the TTL had ended it, told of later", ttl, swap(whole, effectlessGranted, "\n12ms d invoke acquire k"+later+"\n17ms d fail acquire k ended 13ms err \"connection refused\""), "L9 [1 3 5 7 9 12]"),
 		none("refused by processes whose clocks are apart, one of which is granted it", "ttl 30ms epsilon 5ms", apart+late("42ms b", "43ms b")+late("44ms c", "45ms c")+"\n46ms c invoke acquire k\n47ms c ok acquire k until 77ms"),
+		none("refused by as many processes as are looked at, one of which is granted it", "ttl 30ms epsilon 5ms", apart+crowd(7)+granted),
+		some("refused by more processes than are looked at, one of which is granted it", "ttl 30ms epsilon 5ms", apart+crowd(8)+granted, "L9 [1 3 5 7 9 29]"),
 		some("refused by one whose clock is apart", "ttl 30ms epsilon 5ms", apart+late("42ms b", "43ms b")+"\n46ms c invoke acquire k\n47ms c ok acquire k until 77ms", "L9 [1 3 5 7 9 13]"),
 		some("refused while it was granted", ttl, swap(whole, effectlessGranted, "\n12ms b invoke acquire k"+later+"\n16ms b fail acquire k err held"), "L9 [1 3 5 7 9 12]"),
 		none("granted in between", ttl, effectlessReleased+effectlessRefused+`

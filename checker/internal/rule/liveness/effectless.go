@@ -250,7 +250,12 @@ func noteLate(late []answered, o *ledger.Op) []answered {
 // outlasted says whether somebody was refused when the servers' TTL had surely ended the lease, and
 // before the next holder asked: what kept the key taken was not the lease.
 func (l *Effectless) outlasted(w *releaseWatch, asked answered) bool {
-	return slices.ContainsFunc(w.late, func(a answered) bool { return asked.at > ledger.Later(a.at, l.Clocks.Apart(a.by, asked.by)) })
+	return slices.ContainsFunc(w.late, func(a answered) bool { return l.precedes(a, asked) })
+}
+
+// precedes says whether a was surely before b.
+func (l *Effectless) precedes(a, b answered) bool {
+	return b.at > ledger.Later(a.at, l.Clocks.Apart(a.by, b.by))
 }
 
 // noteServed notes until when servers may store other leases of the key than g, which is
@@ -285,11 +290,8 @@ func (l *Effectless) attempted(f *ledger.Fact) {
 		return
 	}
 	w.waiting--
-	if f.Kind == ledger.Refused && !history.Unanswered(f.Event.Err) && l.isLate(w, o) {
-		w.late = noteLate(w.late, o)
-	}
 	switch {
-	case l.outlasted(w, w.asked):
+	case f.Kind == ledger.Refused && !history.Unanswered(f.Event.Err) && l.isLate(w, o) && l.precedes(answered{o.OK, o.By()}, w.asked):
 		s.proved = nil
 	case f.Kind != ledger.Refused && o.Inv < ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())):
 		s.proved = nil
