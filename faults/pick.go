@@ -78,10 +78,9 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 		}
 		found := s.free(s.readers(2)...)
 		if len(found) == 0 && s.sought > s.TTL/2 {
-			found = s.free(s.readers(1)...)
-		}
-		if len(found) == 0 && s.sought > s.TTL/2 {
-			return s.clientsOf(RoleHolder, rng)
+			if found = s.free(s.readers(1)...); len(found) == 0 {
+				return s.clientsOf(RoleHolder, rng)
+			}
 		}
 		return one(found, rng), nil
 	case RoleHolder:
