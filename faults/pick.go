@@ -161,7 +161,7 @@ func (s *Scope) holders() []string {
 	return found
 }
 
-// readers returns the clients that hold a key as readers, beside other ones.
+// readers returns the clients that hold a key as readers, so many of them at least together.
 func (s *Scope) readers(least int) []string {
 	held := map[string][]string{} // by key, the clients
 	for _, h := range s.Holdings("") {
