@@ -90,26 +90,27 @@ func (j *Judge) all() []rule.Rule {
 	e := j.env
 	sampled, idle, apart := &exclusion.Sampled{Env: e}, new(liveness.Idle), new(liveness.Independence)
 	lifetimes, samples := &rule.Lifetimes{Env: e}, &liveness.Samples{Env: e, Idle: idle}
+	effectless := &liveness.Effectless{Env: e, Independence: apart, Samples: samples}
 	rules := []rule.Rule{
 		j.ev, j.phases, // V1, V3, V4, V6, V7
 		&exclusion.Tokens{Env: e},   // S4, S4b
 		&writes.StaleWrites{Env: e}, // S2
 		&writes.Zombies{Env: e},     // S3z, S8
 		sampled,                     // S9
-		&exclusion.DoubleGrants{Env: e, Stored: sampled},                    // S1, S10
-		exclusion.NewOwnership(e),                                           // S6
-		&exclusion.ForeignRelease{Env: e},                                   // S5
-		&exclusion.Stillborn{Env: e},                                        // S7
-		&writes.Sections{Env: e},                                            // S3
-		&liveness.Progress{Env: e, Independence: apart},                     // L1, L2, L7
-		&exclusion.Losses{Env: e, Lifetimes: lifetimes},                     // S11, L5
-		&liveness.Refusals{Env: e},                                          // L5
-		&liveness.Unrenewed{Env: e, Lifetimes: lifetimes},                   // L5
-		&liveness.Leftovers{Env: e, Idle: idle},                             // L8
-		samples,                                                             // L8, L2
-		&liveness.Effectless{Env: e, Independence: apart, Samples: samples}, // L9
-		&exclusion.Witnesses{Env: e},                                        // S9, S5
-		writes.NewBookkeeping(e),                                            // R1 to R5, S3
+		&exclusion.DoubleGrants{Env: e, Stored: sampled},  // S1, S10
+		exclusion.NewOwnership(e),                         // S6
+		&exclusion.ForeignRelease{Env: e},                 // S5
+		&exclusion.Stillborn{Env: e},                      // S7
+		&writes.Sections{Env: e},                          // S3
+		&liveness.Progress{Env: e, Independence: apart},   // L1, L2, L7
+		&exclusion.Losses{Env: e, Lifetimes: lifetimes},   // S11, L5
+		&liveness.Refusals{Env: e},                        // L5
+		&liveness.Unrenewed{Env: e, Lifetimes: lifetimes}, // L5
+		&liveness.Leftovers{Env: e, Idle: idle},           // L8
+		samples,                                           // L8, L2
+		effectless,                                        // L9
+		&exclusion.Witnesses{Env: e},                      // S9, S5
+		writes.NewBookkeeping(e),                          // R1 to R5, S3
 	}
 	if len(e.Header.Bounds) > 0 {
 		rules = append(rules, j.service)
