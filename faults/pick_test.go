@@ -57,20 +57,24 @@ func TestPickClients(t *testing.T) {
 	})
 }
 
+// pickAfter names the clients of a role that a step picks that has looked for one for so long.
+func pickAfter(t *testing.T, s *faults.Scope, role string, waited time.Duration) string {
+	t.Helper()
+	s.Wait(waited)
+	got, err := s.PickClients(role, faulttest.Seeded(1))
+	if err != nil && !errors.Is(err, faults.ErrMissed) {
+		t.Error(err)
+	}
+	return strings.Join(phrase.Names(got), " ")
+}
+
 // A reader holds a key beside another reader; after half a TTL without such a one one who reads alone
 // will do, and where nobody reads any holder.
 func TestPickReader(t *testing.T) {
 	w := faulttest.New(1, 3)
 	w.Grant("k0", "c00")
 	w.Inside(t, func(s *faults.Scope) {
-		pick := func(waited time.Duration) string {
-			s.Wait(waited)
-			got, err := s.PickClients(faults.RoleReader, faulttest.Seeded(1))
-			if err != nil && !errors.Is(err, faults.ErrMissed) {
-				t.Error(err)
-			}
-			return strings.Join(phrase.Names(got), " ")
-		}
+		pick := func(waited time.Duration) string { return pickAfter(t, s, faults.RoleReader, waited) }
 		soon, late := w.Target.TTL/2, w.Target.TTL/2+1
 		if got := pick(soon) + "," + pick(late); got != ",c00" {
 			t.Errorf("nobody reads: %s", got)
@@ -115,14 +119,7 @@ func TestPickWriter(t *testing.T) {
 	}
 	ask("k0", "c01", history.Exclusive)
 	w.Inside(t, func(s *faults.Scope) {
-		pick := func(waited time.Duration) string {
-			s.Wait(waited)
-			got, err := s.PickClients(faults.RoleWriter, faulttest.Seeded(1))
-			if err != nil && !errors.Is(err, faults.ErrMissed) {
-				t.Error(err)
-			}
-			return strings.Join(phrase.Names(got), " ")
-		}
+		pick := func(waited time.Duration) string { return pickAfter(t, s, faults.RoleWriter, waited) }
 		if got := pick(0); got != "" {
 			t.Errorf("nobody reads: %s", got)
 		}

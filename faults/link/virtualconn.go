@@ -54,7 +54,7 @@ func (c *virtualConn) Read(b []byte) (int, error) {
 		c.mu.Lock()
 		deadline := c.deadline
 		switch {
-		case c.closed && (deadline.IsZero() || !c.closedAt.Equal(deadline)):
+		case c.closed && !c.closedAt.Equal(deadline):
 			c.mu.Unlock()
 			return 0, net.ErrClosed
 		case !deadline.IsZero() && !time.Now().Before(deadline):

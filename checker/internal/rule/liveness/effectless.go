@@ -53,19 +53,19 @@ type releaseWatch struct {
 	refused []int          // the first few attempts that were refused
 	tries   int            // of all of those
 	ended   time.Duration  // the latest at which the servers' TTL ends the lease
-	late    []answered     // refusals behind that, of others' doing: of the first few processes the first
+	late    []stamp        // when attempts behind that were refused: the first of each of the first few processes
 	looks   map[string]look
 
 	granted time.Duration // the next grant, or the last look, when it is proved
 	next    *ledger.Holder
 	nextIdx int
-	asked   answered // when the next holder asked for it
-	waiting int      // attempts that began before that grant, and are not answered
+	asked   stamp // when the next holder asked for it
+	waiting int   // attempts that began before that grant, and are not answered
 	refuted bool
 }
 
-// An answered is when an attempt was answered, or asked for, by its process.
-type answered struct {
+// A stamp is a time, and who stamped it.
+type stamp struct {
 	at time.Duration
 	by ledger.Stamper
 }
@@ -220,10 +220,11 @@ func (l *Effectless) refused(f *ledger.Fact) {
 func (l *Effectless) granted(f *ledger.Fact) {
 	l.attempted(f)
 	s, o := l.Keys.At(f.Key.No), f.Op
+	asked := stamp{o.Inv, o.By()}
 	if w := s.watch; w != nil && w.tries >= effectlessTries && w.before == 0 && o.Inv >= ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())) &&
-		!l.outlasted(w, answered{o.Inv, o.By()}) && l.quiet(w.inv) {
+		!l.outlasted(w, asked) && l.quiet(w.inv) {
 		s.watch = nil
-		w.granted, w.next, w.nextIdx, w.asked, w.waiting = o.OK, o.Holder, o.OKIdx, answered{o.Inv, o.By()}, s.open
+		w.granted, w.next, w.nextIdx, w.asked, w.waiting = o.OK, o.Holder, o.OKIdx, asked, s.open
 		l.prove(s, w)
 	}
 	s.drop()
@@ -239,22 +240,22 @@ func (l *Effectless) isLate(w *releaseWatch, o *ledger.Op) bool {
 }
 
 // noteLate adds a refusal to those of other processes.
-func noteLate(late []answered, o *ledger.Op) []answered {
-	known := func(a answered) bool { return a.by.Process == o.Process }
+func noteLate(late []stamp, o *ledger.Op) []stamp {
+	known := func(a stamp) bool { return a.by.Process == o.Process }
 	if len(late) == effectlessLate || slices.ContainsFunc(late, known) {
 		return late
 	}
-	return append(late, answered{o.OK, o.By()})
+	return append(late, stamp{o.OK, o.By()})
 }
 
 // outlasted says whether somebody was refused when the servers' TTL had surely ended the lease, and
 // before the next holder asked: what kept the key taken was not the lease.
-func (l *Effectless) outlasted(w *releaseWatch, asked answered) bool {
-	return slices.ContainsFunc(w.late, func(a answered) bool { return l.precedes(a, asked) })
+func (l *Effectless) outlasted(w *releaseWatch, asked stamp) bool {
+	return slices.ContainsFunc(w.late, func(a stamp) bool { return l.precedes(a, asked) })
 }
 
 // precedes says whether a was surely before b.
-func (l *Effectless) precedes(a, b answered) bool {
+func (l *Effectless) precedes(a, b stamp) bool {
 	return b.at > ledger.Later(a.at, l.Clocks.Apart(a.by, b.by))
 }
 
@@ -291,7 +292,7 @@ func (l *Effectless) attempted(f *ledger.Fact) {
 	}
 	w.waiting--
 	switch {
-	case f.Kind == ledger.Refused && !history.Unanswered(f.Event.Err) && l.isLate(w, o) && l.precedes(answered{o.OK, o.By()}, w.asked):
+	case f.Kind == ledger.Refused && !history.Unanswered(f.Event.Err) && l.isLate(w, o) && l.precedes(stamp{o.OK, o.By()}, w.asked):
 		s.proved = nil
 	case f.Kind != ledger.Refused && o.Inv < ledger.Later(w.expiry, l.Clocks.Apart(w.by, o.By())):
 		s.proved = nil

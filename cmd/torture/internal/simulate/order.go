@@ -52,9 +52,12 @@ func (o *ordered) flush() {
 // sort gives the events of one instant their order. What an owner's client did is recorded by one
 // goroutine, in its order, and comes before what is told of the owner's leases: renewals and losses.
 func (o *ordered) sort() {
-	tells := map[int]bool{} // the processes of renewals and losses
+	var tells map[int]bool // the processes of renewals and losses; nil at most instants, which have none
 	for i := range o.pending {
 		if e := &o.pending[i]; ofLease(e) && e.HasAll(history.HasBegan) {
+			if tells == nil {
+				tells = map[int]bool{}
+			}
 			tells[e.Process] = true
 		}
 	}
