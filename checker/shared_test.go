@@ -70,6 +70,152 @@ func reentryCases() []verdictCase {
 				 7ms b ok acquire k fence 2 until 106ms`,
 		},
 		{
+			name: "each hold of its own ends on its own, and the outer one is over", header: "ttl 100ms", want: Pass,
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				120ms a invoke release k
+				121ms a ok release k
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms
+				127ms a invoke release k
+				128ms a fail release k err lost`,
+		},
+		{
+			name: "an inner release of unknown outcome may have ended a hold of its own", header: "ttl 100ms", want: Pass,
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				120ms a invoke release k
+				121ms a info release k err timeout
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms`,
+		},
+		{
+			name: "the outer hold goes on behind an inner release", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				 70ms a invoke release k
+				 71ms a ok release k
+				 90ms b invoke acquire k
+				 91ms b ok acquire k until 190ms`,
+		},
+		{
+			name: "no inner release, so the inner hold goes on", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3 5]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms`,
+		},
+		{
+			name: "an inner release that was never sent", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3 7]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				120ms a invoke release k
+				121ms a fail release k err "never sent"
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms`,
+		},
+		{
+			name: "an inner release that turns out never to have been sent", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3 6 7]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				120ms a invoke release k
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms
+				127ms a fail release k err "never sent"`,
+		},
+		{
+			name: "an extension behind an inner release", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				 80ms a invoke release k
+				 81ms a ok release k
+				 82ms a invoke extend k
+				 83ms a ok extend k until 180ms
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms`,
+		},
+		{
+			name: "an extension before an inner release may have been the inner hold's", header: "ttl 100ms", want: Pass,
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				 80ms a invoke extend k
+				 81ms a ok extend k until 180ms
+				 90ms a invoke release k
+				 91ms a ok release k
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms`,
+		},
+		{
+			name: "of three holds two go on, each for its time", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3 9]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 40ms a invoke acquire k note re-entry
+				 41ms a ok acquire k until 140ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				 70ms a invoke release k
+				 71ms a ok release k
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms`,
+		},
+		{
+			name: "of three holds two were given back", header: "ttl 100ms", want: Pass,
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 40ms a invoke acquire k note re-entry
+				 41ms a ok acquire k until 140ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				 70ms a invoke release k
+				 71ms a ok release k
+				 72ms a invoke release k
+				 73ms a ok release k
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms`,
+		},
+		{
+			name: "a write behind the outer hold, where the lock has one deadline for both", header: "ttl 100ms", want: Pass,
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				120ms a invoke release k
+				121ms a ok release k
+				125ms a invoke write k value x
+				126ms a ok write k value x seq 1
+				127ms a invoke release k
+				128ms a ok release k
+				130ms b invoke acquire k
+				131ms b ok acquire k until 230ms`,
+		},
+		{
 			name: "an inner release after the deadline gives nothing up", header: "ttl 10ms", want: Pass,
 			history: `
 				 0ms a0 invoke acquire k owner a

@@ -92,6 +92,7 @@ type rare struct {
 	Unheard         bool          // more such refusals than are remembered
 	next            time.Duration // the next ending after the first, should that turn out to be later; 0 is none
 	Inner           innerRelease  // the latest
+	promised        []promise     // to its owner's holds, but for the one with the latest deadline; the latest last
 	ExtendedBefore  extension     // the latest before it was re-entered last, or the one asked for last when another was answered behind it
 	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later
 	perhapsOver     bool          // its ending may be of another lease of its owner's

@@ -31,12 +31,6 @@ func (g *Grant) stopAt(t time.Duration, idx, process int) {
 	}
 }
 
-// An innerRelease is an inner release that was answered yes.
-type innerRelease struct {
-	Inv, Ok time.Duration
-	Idx     int // 0 is none
-}
-
 // refuse notes that o, an operation of g's owner, was refused because g is gone: for each of
 // the owner's processes the first such refusal.
 func (g *Grant) refuse(o *Op) {
@@ -110,8 +104,7 @@ func (l *Ledger) releasing(e *history.Event, o *Op) {
 	g.stampedBy(o.By())
 	o.Holder.stopBeside(g, o.By(), o.Fence, o.Inv, o.InvIdx, true)
 	if g.depth > 1 && g.ReleasedAt == Never && !g.goneFor(o.Process) {
-		g.depth--
-		o.Inner = true
+		g.leave(o)
 		return
 	}
 	if g.ReleasedAt == Never {
@@ -158,27 +151,6 @@ func (l *Ledger) releaseDone(e *history.Event, o *Op) {
 	}
 	if o.Outcome == history.Info {
 		l.unsettled(e, o)
-	}
-}
-
-// innerDone applies the completion of an inner release. One that is refused ends the whole
-// hold.
-func (l *Ledger) innerDone(e *history.Event, o *Op) {
-	if g := o.Grant; g.ReleasedAt != Never && o.Inv > g.ReleasedAt { // the other one was the inner release
-		g.Rarely().GoneOn = max(g.Rare.GoneOn, o.Inv)
-	}
-	switch o.Outcome {
-	case history.OK:
-		o.Grant.Rarely().Inner = innerRelease{o.Inv, o.OK, o.OKIdx}
-		l.emit(Left, e, o)
-	case history.Fail:
-		o.Grant.refuse(o)
-		if !o.Grant.renamedSince(o) {
-			o.Grant.stopAt(o.OK, o.OKIdx, o.Process)
-		}
-		l.denyBeside(o)
-		o.Holder.stopBeside(o.Grant, o.By(), o.Fence, o.Inv, o.InvIdx, false)
-		l.emit(Answered, e, o)
 	}
 }
 
@@ -333,8 +305,7 @@ func (l *Ledger) unrelease(e *history.Event, o *Op) {
 	case g == nil:
 		return
 	case o.Inner:
-		g.depth++
-		o.Inner = false
+		l.stay(e, o)
 		return
 	case g.ReleaseIdx != o.InvIdx || g.ReleasedAt == Never:
 		return

@@ -24,13 +24,13 @@ const (
 // Ended notes a lease that is over.
 func (l *Lifetimes) Ended(g *ledger.Grant) {
 	if g.Renewed {
-		l.longest = max(l.longest, g.Deadline-g.OK)
+		l.longest = max(l.longest, g.Latest()-g.OK)
 	}
 }
 
 // Told notes that the loss of a lease which is over was reported at its end.
 func (l *Lifetimes) Told(g *ledger.Grant) {
-	l.told = AppendLatest(l.told, g.Deadline-g.OK)
+	l.told = AppendLatest(l.told, g.Latest()-g.OK)
 }
 
 // Longest is the longest of all.

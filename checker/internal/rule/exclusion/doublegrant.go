@@ -173,7 +173,7 @@ func (d *DoubleGrants) compare(m *check, x *ledger.Grant) {
 		m.others = append(m.others, x)
 	case length > 0: // g is told of late
 		d.pend(&check{of: g, others: []*ledger.Grant{x}, from: from})
-	case x.ReleasedAt == ledger.Never && x.StoppedAt > from && from >= x.Deadline && g.OK < ledger.Later(x.Start, d.Header.TTL):
+	case x.ReleasedAt == ledger.Never && x.StoppedAt > from && from >= x.Latest() && g.OK < ledger.Later(x.Start, d.Header.TTL):
 		d.suspect(x, g, "the lease, counted from the first byte of its acquire, had not run out, though its holder no longer relied on it")
 	default:
 		d.early(x, g)
@@ -235,7 +235,8 @@ func (d *DoubleGrants) candidate(p pair) *rule.Candidate {
 	h.Witness = slices.AppendSeq(h.Witness, b.Reentries)
 	if p.idx != 0 {
 		h.Witness = append(h.Witness, p.idx)
-	} else if a.FirstDeadline <= p.from || a.TwoTokens() {
+	}
+	if a.FirstDeadline <= p.from || a.TwoTokens() {
 		h.Witness = append(h.Witness, a.DeadlineIdx)
 	}
 	h.Text = func() string {

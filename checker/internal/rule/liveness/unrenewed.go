@@ -43,10 +43,10 @@ func (u *Unrenewed) Observe(f *ledger.Fact) {
 		return
 	}
 	u.Lifetimes.Ended(g)
-	if g.ReleasedAt <= ledger.Later(g.Deadline, u.Header.TTL/4+u.Header.Epsilon) || g.StoppedAt < g.ReleasedAt || g.LostAt != ledger.Never || inTheWay(u.Env, g, g.Start, g.ReleasedAt) {
+	if g.ReleasedAt <= ledger.Later(g.Latest(), u.Header.TTL/4+u.Header.Epsilon) || g.StoppedAt < g.ReleasedAt || g.LostAt != ledger.Never || inTheWay(u.Env, g, g.Start, g.ReleasedAt) {
 		return
 	}
-	u.leases = rule.AppendLatest(u.leases, unrenewedLease{g.Owner(), f.Key, g.Deadline - g.OK, g.Start, g.Deadline, g.ReleasedAt, g.DeadlineIdx, g.ReleaseIdx})
+	u.leases = rule.AppendLatest(u.leases, unrenewedLease{g.Owner(), f.Key, g.Latest() - g.OK, g.Start, g.Latest(), g.ReleasedAt, g.DeadlineIdx, g.ReleaseIdx})
 }
 
 // explained reports whether x may have come to its end by a maximum that the lock keeps to, or while
