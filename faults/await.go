@@ -90,6 +90,8 @@ func (n *nemesis) isMoment(s Step, o watch.Occasion) bool {
 	switch role, _ := SplitRole(s.Spec().Client, RoleAny); role {
 	case RoleTaker:
 		return on != watch.AcquireSent || o.Free
+	case RoleNested:
+		return o.Nested || s.When.turned
 	case RoleReader:
 		return o.Shared
 	}

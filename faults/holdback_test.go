@@ -133,6 +133,43 @@ func TestTakerAsksForAFreeKey(t *testing.T) {
 	})
 }
 
+// A step that is to hit whoever holds a key more than once passes by the acquires of keys that
+// their clients do not hold, and by releases that leave nothing held. A lease that is over is
+// not held. At the moment to which the step turns, anybody will do.
+func TestNestedOfAMoment(t *testing.T) {
+	for name, x := range map[string]struct {
+		when faults.Trigger
+		want time.Duration
+	}{
+		"asks again":               {faults.Trigger{On: watch.AcquireSent}, 3 * second},
+		"is granted it again":      {faults.Trigger{On: watch.AcquireReplied}, 3 * second},
+		"gives back one of two":    {faults.Trigger{On: watch.ReleaseSent}, 3500 * time.Millisecond},
+		"nobody asks again":        {faults.Trigger{After: 4 * second, On: watch.AcquireSent}, 0},
+		"anybody asks, after that": {faults.Trigger{After: 3200 * time.Millisecond, On: watch.AcquireSent, Within: second, Else: watch.AcquireSent}, 7 * second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := faulttest.New(1, 2)
+				w.Script(map[time.Duration]func(){
+					500 * time.Millisecond:  func() { w.Grant("k0", "c00"); w.Grant("k1", "c01") },
+					1 * second:              func() { w.Release("k0", "c00"); w.Grant("k2", "c00") },
+					3 * second:              func() { w.Grant("k1", "c01"); w.Grant("k2", "c00"); w.Grant("k2", "c00") },
+					3500 * time.Millisecond: func() { w.Return("k1", "c01"); w.Return("k2", "c00") },
+					3700 * time.Millisecond: func() { w.Return("k2", "c00") },
+					7 * second:              func() { w.Grant("k3", "c00") },
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), 20*second)
+				defer cancel()
+				nested := &slowLinks{Fault: faulttest.Plain("a"), Params: faults.Params{Client: faults.RoleNested}}
+				res, err := w.Run(ctx, faults.Step{When: x.when, Fault: nested, For: second})
+				if err != nil || res.Steps[0].Started != x.want {
+					t.Errorf("started at %v, want %v (%v)", res.Steps[0].Started, x.want, err)
+				}
+			})
+		})
+	}
+}
+
 // A step that is to hit a reader passes by the moments of writers, and of who reads alone.
 func TestReaderOfAMoment(t *testing.T) {
 	for on, want := range map[watch.Moment]time.Duration{watch.AcquireSent: 2 * second, watch.AcquireReplied: 2 * second, watch.ReleaseSent: 4 * second} {

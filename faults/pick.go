@@ -22,12 +22,13 @@ const (
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
 	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for an eighth of a TTL, and anybody after a quarter
 	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
+	RoleNested = "nested" // as any; of a step locked to an acquire or a release, one that holds the key already, or holds it still; any at the moment to which the step turns
 	RoleReader = "reader" // as holder, of a key that another one holds too, as readers do; when there was none for half a TTL one who reads alone, or any holder
 )
 
 // OneClient lists the roles that are one client's, as a plan may say it in a word.
 func OneClient() []string {
-	return []string{RoleHolder, RoleWanted, RoleWaiter, RoleWriter, RoleTaker, RoleReader}
+	return []string{RoleHolder, RoleWanted, RoleWaiter, RoleWriter, RoleTaker, RoleNested, RoleReader}
 }
 
 // Roles of nodes, beside RoleAny and RoleAll. Any other text is as for clients.
@@ -67,7 +68,7 @@ func (s *Scope) clientsOf(role string, rng *rand.Rand) ([]Client, error) {
 	switch role {
 	case RoleAll:
 		return s.Clients, nil
-	case RoleAny, RoleTaker:
+	case RoleAny, RoleTaker, RoleNested:
 		if s.Occasion.Owner != "" {
 			return s.free(s.ClientName(s.Occasion.Owner)), nil
 		}

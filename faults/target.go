@@ -48,6 +48,9 @@ type Target struct {
 	// Reads says that clients of the lock, under this load, ask for keys as readers.
 	Reads bool
 
+	// Reenters says that owners of a key, under this load, ask for it again.
+	Reenters bool
+
 	// OwnWrites says that clients write by themselves, past the links to the store.
 	OwnWrites bool
 

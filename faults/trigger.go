@@ -23,6 +23,8 @@ type Trigger struct {
 	// Else is the moment to which the step turns when the other one has not come
 	// within that time; empty: to none.
 	Else watch.Moment
+
+	turned bool // On was Else
 }
 
 // The moments that a step can be locked to beside those that a Watch sees, and

@@ -197,6 +197,32 @@ func TestStandardEndsReaders(t *testing.T) {
 	}
 }
 
+// The standard plan loses requests and answers of those who hold a key more than once, where
+// anybody does.
+func TestStandardMeetsReentries(t *testing.T) {
+	for _, nodes := range []int{1, 5} {
+		for _, reenters := range []bool{false, true} {
+			target := faulttest.New(nodes, 16).Linked()
+			target.Reenters = reenters
+			plan, err := Standard(StandardConfig{Main: time.Minute}, target, faulttest.Seeded(1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			met := map[string]int{}
+			for _, s := range plan.Steps {
+				if s.Spec().Client == faults.RoleNested {
+					met[s.Fault.Name()+" "+string(s.When.On)]++
+				}
+			}
+			for _, what := range []string{"response-lost acquire-sent", "response-lost release-sent", "request-lost release-sent", "crash-client release-sent"} {
+				if (met[what] > 0) != reenters {
+					t.Errorf("%d nodes, re-entries %t: %d of %s", nodes, reenters, met[what], what)
+				}
+			}
+		}
+	}
+}
+
 // Releases are lost that nothing else is lost with: what goes on renewing the lease in the
 // background gets through, within a third of a lease.
 func TestStandardLosesReleasesAlone(t *testing.T) {

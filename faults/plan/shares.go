@@ -217,6 +217,19 @@ func messageShares(t *faults.Target) []share {
 		{1, waits("response-lost", faults.RoleAll)},
 		{1, waits("cut", cut)},
 	}
+	if t.Reenters { // the count of holds is then right on one side only
+		nested := func(fault string, on watch.Moment, length time.Duration, nodes string) faults.Spec {
+			s := at(fault, on, faults.RoleNested)
+			s.Within, s.Else, s.For, s.Node = 2*t.TTL, on, length, nodes
+			return s
+		}
+		all = append(all,
+			share{2, nested("response-lost", watch.ReleaseSent, t.TTL*8/100, faults.RoleAll)},
+			share{1, nested("response-lost", watch.AcquireSent, t.TTL*8/100, faults.RoleAll)},
+			share{1, nested("request-lost", watch.ReleaseSent, t.TTL/8, faults.RoleAll)},
+			share{1, nested("crash-client", watch.ReleaseSent, 0, "")},
+		)
+	}
 	if t.Reads { // what a reader who is no more leaves behind, others keep who read
 		all = append(all, share{3, at("crash-client", watch.AcquireReplied, faults.RoleReader)})
 	}

@@ -14,6 +14,7 @@ func (w *Observer) Event(e *history.Event) {
 	w.now = e.Time
 	before := w.leases.Find(e.Key, e.Owner)
 	c := w.leases.Event(e)
+	nested := c.Step == fold.Left || e.Op == history.Acquire && before != nil && before.Deadline > e.Time
 	if c.Invoked && e.Kind != history.Invoke {
 		w.done[c.Owner]++
 	}
@@ -26,28 +27,29 @@ func (w *Observer) Event(e *history.Event) {
 	}
 	switch {
 	case e.Op == history.Acquire && e.Kind == history.Invoke:
-		w.emit(AcquireSent, e, before)
+		w.emit(AcquireSent, e, before, nested)
 	case e.Op == history.Acquire && e.Kind == history.Fail:
 		w.refused[e.Key] = refusal{e.Owner, e.Time}
 	case e.Op == history.Acquire && e.Kind == history.OK:
-		w.emit(AcquireReplied, e, before)
+		w.emit(AcquireReplied, e, before, nested)
 	case e.Op == history.Extend && e.Kind == history.Invoke:
-		w.emit(RenewalSent, e, before)
+		w.emit(RenewalSent, e, before, nested)
 	case e.Op == history.Release && e.Kind == history.Invoke:
-		w.emit(ReleaseSent, e, before)
+		w.emit(ReleaseSent, e, before, nested)
 	case c.Step == fold.Answered && e.Kind == history.OK:
-		w.emit(ReleaseReplied, e, c.Holding)
+		w.emit(ReleaseReplied, e, c.Holding, nested)
 	case c.Step == fold.Wrote && c.Holding.Writes == 1:
-		w.emit(InSection, e, before)
+		w.emit(InSection, e, before, nested)
 	}
 }
 
-// emit announces a moment of a lease that its client held before on the key, or of none.
-func (w *Observer) emit(m Moment, e *history.Event, before *Holding) {
+// emit announces a moment of a lease that its client held before on the key, or of none; see
+// Occasion.Nested.
+func (w *Observer) emit(m Moment, e *history.Event, before *Holding, nested bool) {
 	if len(w.subs) == 0 {
 		return
 	}
-	o := Occasion{Moment: m, Time: e.Time, Key: e.Key, Owner: e.Owner, Process: e.Process}
+	o := Occasion{Moment: m, Time: e.Time, Key: e.Key, Owner: e.Owner, Process: e.Process, Nested: nested}
 	reads := e.Mode == history.Shared
 	if before != nil {
 		o.Granted, o.Renewed = before.Since, before.Renewed

@@ -56,4 +56,5 @@ type Occasion struct {
 	Renewed time.Duration // when that lease was granted or last extended
 	Free    bool          // of an acquire: the key was given back last, as far as is known, and nobody else asks for it
 	Shared  bool          // it is that of a reader, beside another one
+	Nested  bool          // it is an acquire of a key that its client holds already, or a release that leaves the key held
 }

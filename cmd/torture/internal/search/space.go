@@ -347,6 +347,9 @@ func (s *Space) roles(r Round) []string {
 	if r.Load.Mode == workload.ModeRW || r.Load.Mode == workload.ModeMixed && slices.Contains(s.Modes, workload.ModeRW) {
 		all = append(all, faults.RoleReader, faults.RoleWriter)
 	}
+	if r.Load.Mode == workload.ModeReentrant || r.Load.Mode == workload.ModeMixed && slices.Contains(s.Modes, workload.ModeReentrant) {
+		all = append(all, faults.RoleNested)
+	}
 	return all
 }
 
