@@ -166,8 +166,11 @@ func (g *Grant) movedBeside(from, d time.Duration) {
 // LatestFor is until when g may have held as far as by could know when it invoked something at
 // inv: an extension that named no lease does not count where it surely began after inv.
 func (l *Ledger) LatestFor(g *Grant, inv time.Duration, by Stamper) time.Duration {
-	if g.Rare == nil || g.Rare.besideFrom > Later(l.From(g, by), inv) {
+	switch {
+	case g.Rare == nil:
 		return g.Deadline
+	case g.Rare.besideFrom > Later(l.From(g, by), inv):
+		return max(g.Deadline, g.Rare.perhapsUntil)
 	}
 	return g.Latest()
 }

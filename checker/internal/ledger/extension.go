@@ -134,8 +134,9 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		g.previousIdx = g.DeadlineIdx
 		g.previous, g.Deadline, g.DueBy, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = g.Deadline, d, int32(o.Process), o.Inv, o.OKIdx, stands, true
 		if g.Rare != nil { // it may have moved that one, too
-			g.Rare.dueBefore = dueBy{}
+			g.Rare.dueBefore, g.Rare.leaving = dueBy{}, leaving{}
 		}
+		g.prolonged()
 		served := g.ServedUntil
 		l.serve(g, o, d)
 		o.Holder.moveBeside(g, o.Fence, o.Inv, d, o.By())

@@ -92,7 +92,9 @@ type rare struct {
 	Unheard         bool          // more such refusals than are remembered
 	next            time.Duration // the next ending after the first, should that turn out to be later; 0 is none
 	Inner           innerRelease  // the latest
-	promised        []promise     // to its owner's holds, but for the one with the latest deadline; the latest last
+	perhapsUntil    time.Duration // until when it may go on, by the deadline of a hold that was given back, or may have been
+	holds           []promise     // to its owner's several holds, the newest last; none where there was never more than one
+	leaving         leaving       // the latest inner release that moved the deadline, unless something moved it since
 	ExtendedBefore  extension     // the latest before it was re-entered last, or the one asked for last when another was answered behind it
 	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later
 	perhapsOver     bool          // its ending may be of another lease of its owner's
@@ -181,12 +183,13 @@ type leaseTime struct{ from, until time.Duration }
 const MaxOverdue = 64
 
 // Latest is until when g may hold: its deadline, or a later one that an extension gave which
-// named no lease, and so may have been of g.
+// named no lease, and so may have been of g, or one that its owner was told before it gave back one of
+// several holds.
 func (g *Grant) Latest() time.Duration {
 	if g.Rare == nil {
 		return g.Deadline
 	}
-	return max(g.Deadline, g.Rare.Beside)
+	return max(g.Deadline, g.Rare.Beside, g.Rare.perhapsUntil)
 }
 
 // replaced is, for a lease with two tokens, the latest deadline that extensions replaced: a

@@ -177,7 +177,7 @@ func (l *Ledger) LastsBeyond(g *Grant, t time.Duration, idx int, by Stamper) boo
 		eps = 0
 	}
 	switch {
-	case Later(eps, t) >= g.Deadline && !g.dueBehind(t, by):
+	case Later(eps, t) >= g.Deadline && !g.dueBehind(t, by) && !g.heldUntilLeft(t, idx, by.Process):
 		return false
 	case g.StoppedAt == Never:
 		return true

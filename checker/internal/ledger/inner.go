@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -10,9 +9,9 @@ import (
 
 // An owner that re-entered a lease has several holds of it, and was told of each until when it may
 // rely on it. A lock may keep one deadline for all of them, or one for each: then a hold that is
-// given back leaves the lease with what the others were promised. A history does not say which hold
-// an inner release was of. So the lease surely goes on only for as long as the others were promised
-// where the one that was given back is the one with the latest deadline; it may go on until that one.
+// given back leaves the lease with what the others were promised. An inner release is of the newest
+// hold, and so is an extension. So behind an inner release the lease surely goes on only for as long
+// as the other holds were promised. It may go on until the deadline that it had.
 
 // A promise is until when a hold of a lease may be relied on, and what said so.
 type promise struct {
@@ -21,28 +20,46 @@ type promise struct {
 	by    int32 // the process that stamped it
 }
 
-// mostHolds is how many holds of one lease, beside that with the latest deadline, are remembered:
-// those with the latest deadlines.
+// due is what g's owner was promised last.
+func (g *Grant) due() promise { return promise{g.Deadline, g.DeadlineIdx, g.DueBy} }
+
+func (g *Grant) setDue(p promise) { g.Deadline, g.DeadlineIdx, g.DueBy = p.until, p.idx, p.by }
+
+// mostHolds is how many holds of one lease are remembered: the newest.
 const mostHolds = 32
 
-// promise notes that g's owner has a hold of it more, which p promises; the lease's own deadline
-// has not been moved by it yet.
-func (g *Grant) promise(p promise) {
-	if due := (promise{g.Deadline, g.DeadlineIdx, g.DueBy}); due.until < p.until {
-		p = due
-	}
+// enter notes that g's owner has one more hold of it, which p promises. The lease's own deadline has not
+// been moved by it yet.
+func (g *Grant) enter(p promise) {
 	r := g.Rarely()
-	at, _ := slices.BinarySearchFunc(r.promised, p.until, func(x promise, until time.Duration) int { return cmp.Compare(x.until, until) })
-	r.promised = slices.Insert(r.promised, at, p)
-	if len(r.promised) > mostHolds {
-		r.promised = slices.Delete(r.promised, 0, 1)
+	if len(r.holds) == 0 {
+		r.holds = append(r.holds, g.due())
+	}
+	r.holds = append(r.holds, p)
+	if len(r.holds) > mostHolds {
+		r.holds = slices.Delete(r.holds, 0, 1)
 	}
 }
 
-// A leftHold is what an inner release took from its lease's deadline.
+// prolonged notes that an extension has moved g's deadline: that of the newest hold.
+func (g *Grant) prolonged() {
+	if g.Rare != nil && len(g.Rare.holds) > 0 {
+		g.Rare.holds[len(g.Rare.holds)-1] = g.due()
+	}
+}
+
+// A leftHold is what an inner release gave back.
 type leftHold struct {
-	before promise // the deadline until then
-	rest   promise // what the other holds were promised
+	hold   promise // the newest hold
+	before promise // the lease's deadline until then
+	rest   promise // the latest that the other holds were promised
+}
+
+// A leaving is the invocation of an inner release: the lease was held until then in any case.
+type leaving struct {
+	inv     time.Duration
+	idx     int // 0 is none
+	process int
 }
 
 // leave applies the invocation of o, an inner release of g.
@@ -50,37 +67,63 @@ func (g *Grant) leave(o *Op) {
 	g.depth--
 	o.Inner = true
 	r := g.Rarely()
-	var rest promise
-	if n := len(r.promised); n > 0 {
-		rest, r.promised = r.promised[n-1], r.promised[:n-1]
+	left := &leftHold{before: g.due()}
+	if n := len(r.holds); n > 0 {
+		left.hold, r.holds = r.holds[n-1], r.holds[:n-1]
 	}
-	if rest.until >= g.Deadline || o.Inv >= g.Deadline {
+	for _, p := range r.holds {
+		if p.until > left.rest.until {
+			left.rest = p
+		}
+	}
+	o.Doubt().left = left
+	if left.rest.until >= g.Deadline || o.Inv >= g.Deadline {
 		return
 	}
-	o.Doubt().left = &leftHold{promise{g.Deadline, g.DeadlineIdx, g.DueBy}, rest}
-	g.movedBeside(min(g.Start, o.Inv), g.Deadline)
 	if g.Extended {
 		r.ExtendedBefore = extension{g.Start, g.DeadlineIdx}
 	}
 	g.Extended, g.Ambiguous = false, true
-	g.leftAt(o)
+	r.perhapsUntil = max(r.perhapsUntil, g.Deadline)
+	g.leftBy(o)
 }
 
-// leftAt sets g's deadline to what o, an inner release, leaves of it: until then it was held in any case.
-func (g *Grant) leftAt(o *Op) {
-	d := o.Doubts.left.rest
-	if d.until < o.Inv {
-		d = promise{o.Inv, o.InvIdx, int32(o.Process)}
+// leftBy sets g's deadline to what o, an inner release, leaves of it.
+func (g *Grant) leftBy(o *Op) {
+	r, left := g.Rare, o.Doubts.left
+	switch at := (promise{o.Inv, o.InvIdx, int32(o.Process)}); {
+	case at.until >= left.before.until:
+		g.setDue(left.before)
+	case at.until > left.rest.until:
+		g.setDue(at)
+	default:
+		g.setDue(left.rest)
 	}
-	g.Deadline, g.DeadlineIdx, g.DueBy = d.until, d.idx, d.by
-	r := g.Rare
-	r.latest.until, r.again.until, r.dueBefore = min(r.latest.until, d.until), min(r.again.until, d.until), dueBy{}
+	r.latest.until, r.again.until, r.dueBefore = min(r.latest.until, g.Deadline), min(r.again.until, g.Deadline), dueBy{}
+	r.leaving = leaving{o.Inv, o.InvIdx, o.Process}
 }
 
-// leftSooner notes that o, an inner release of g, began before the event that invoked it.
-func (g *Grant) leftSooner(o *Op) {
-	if o.Doubts != nil && o.Doubts.left != nil && g.DeadlineIdx == o.InvIdx {
-		g.leftAt(o)
+// heldUntilLeft says whether process itself began an inner release of g after its event at idx, which it
+// stamped with t.
+func (g *Grant) heldUntilLeft(t time.Duration, idx, process int) bool {
+	if g.Rare == nil {
+		return false
+	}
+	x := &g.Rare.leaving
+	return x.idx != 0 && x.process == process && (t < x.inv || t == x.inv && idx < x.idx)
+}
+
+// leftWhen notes when o, an inner release of its lease, really began, by its own stamps.
+func (l *Ledger) leftWhen(e *history.Event, o *Op) {
+	g := o.Grant
+	if g.Rare == nil || g.Rare.leaving.idx != o.InvIdx || g.Rare.leaving.inv == o.Inv {
+		return
+	}
+	old := g.End()
+	g.leftBy(o)
+	if g.End() > old {
+		l.recall(g)
+		l.change(Postponed, e, o, old)
 	}
 }
 
@@ -92,14 +135,14 @@ func (l *Ledger) stay(e *history.Event, o *Op) {
 	if o.Doubts == nil || o.Doubts.left == nil {
 		return
 	}
-	old, left := g.End(), *o.Doubts.left
+	old, left := g.End(), o.Doubts.left
 	o.Doubts.left = nil
-	if g.Deadline >= left.before.until { // it was extended since
-		g.promise(left.rest)
+	g.Rarely().holds = append(g.Rare.holds, left.hold)
+	if g.Rare.leaving.idx != o.InvIdx { // it ended nothing, or the deadline was moved since
 		return
 	}
-	g.promise(promise{g.Deadline, g.DeadlineIdx, g.DueBy})
-	g.Deadline, g.DeadlineIdx, g.DueBy = left.before.until, left.before.idx, left.before.by
+	g.Rare.leaving = leaving{}
+	g.setDue(left.before)
 	l.recall(g)
 	l.change(Postponed, e, o, old)
 }
@@ -113,7 +156,7 @@ type innerRelease struct {
 // innerDone applies the completion of an inner release. One that is refused ends the whole
 // hold.
 func (l *Ledger) innerDone(e *history.Event, o *Op) {
-	o.Grant.leftSooner(o)
+	l.leftWhen(e, o)
 	if g := o.Grant; g.ReleasedAt != Never && o.Inv > g.ReleasedAt { // the other one was the inner release
 		g.Rarely().GoneOn = max(g.Rare.GoneOn, o.Inv)
 	}

@@ -41,7 +41,7 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	if o.Fence != 0 && o.Fence != g.Fence {
 		g.Rarely().secondToken, g.Rare.renamedAt = o.Fence, o.OKIdx
 	}
-	g.promise(promise{d, o.OKIdx, int32(o.Process)})
+	g.enter(promise{d, o.OKIdx, int32(o.Process)})
 	old := g.Deadline
 	g.Ambiguous = g.Ambiguous || o.OK >= old // the model of a hold has no gap
 	g.stampedBy(o.By())
@@ -57,6 +57,7 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 		}
 		g.Rare.latest.replaced, g.Rare.latest.replacedIdx = dueBy{g.Deadline, g.DueBy}, g.DeadlineIdx
 		g.Deadline, g.DeadlineIdx, g.DueBy, g.Start, g.Extended = d, o.OKIdx, int32(o.Process), o.Inv, false
+		g.Rare.leaving = leaving{}
 	}
 	l.serve(g, o, d)
 	l.change(Reentered, e, o, old)

@@ -37,7 +37,8 @@
 //   - S7: ok(g) ≥ D(g), unless g was waited for inside the lock and promises no D.
 //   - S10: an S1 whose second grant was asked for after the first was answered,
 //     while the first one's TTL ran, and nobody had sent a release.
-//   - S4: ok(g1) surely before inv(g2), f2 < f1; not both readers, and g2 no re-entry.
+//   - S4: ok(g1) surely before inv(g2), f2 < f1; not both readers, and g2 no re-entry. Open where they overlap, the
+//     first had been given back when the second was granted, and a store that compares tokens rejected the second's write.
 //   - S4b: one token in two grants: of two owners unless both read; of one owner
 //     when the second grant cannot be a re-entry. A re-entry or an extension with
 //     another token.

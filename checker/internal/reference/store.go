@@ -14,6 +14,7 @@ func (j *judge) store() {
 	j.twice(log)
 	for _, w := range j.writes {
 		j.rightfulRejected(w)
+		j.turnedAway(w)
 		j.borrowed(w)
 	}
 }

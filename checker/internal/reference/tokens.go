@@ -29,6 +29,26 @@ func (j *judge) tokens() {
 	}
 }
 
+// turnedAway: the store rejected a write within a lease of a lower token than one whose lease had been given
+// back when the other one was granted, though the two had been asked for side by side (S4). The definitions
+// leave open whether that is proved.
+func (j *judge) turnedAway(w *write) {
+	if w.Kind != history.Fail || !w.rejected || w.token() == 0 || !j.history.Header.Fenced {
+		return
+	}
+	for _, g := range j.of(w.Key, w.Owner) {
+		for _, h := range j.grants {
+			higher := g.Fence == w.token() && h.Key == g.Key && h.Owner != g.Owner && h.Fence > g.Fence && g.Mode == history.Exclusive && h.Mode == history.Exclusive
+			for _, o := range j.ops {
+				back := o.Op == history.Release && o.Kind == history.OK && o.Key == h.Key && o.Owner == h.Owner && (o.token() == 0 || o.token() == h.Fence)
+				if higher && back && j.surely(o.to, g.to) && j.perhaps(g.to, w.from) {
+					j.claim("S4", Open, g.Key, g.events(), h.events(), o.events(), w.events())
+				}
+			}
+		}
+	}
+}
+
 // sameToken compares two grants, of which g was answered first.
 func (j *judge) sameToken(g, h *grant, readers bool) {
 	same := g.Fence == h.Fence
