@@ -211,13 +211,17 @@ func (w *worker) bounded(ctx context.Context, wait time.Duration) (context.Conte
 	return w.boundedBy(ctx, wait, w.cfg.Timeout)
 }
 
+// behind is what the limit of an operation is longer by than it says: a lock may give itself the same length from the
+// same instant, and which of two timers of one instant fires first is drawn by chance, in virtual time too.
+const behind = time.Nanosecond
+
 // boundedBy is bounded with another timeout than the configured one.
 func (w *worker) boundedBy(ctx context.Context, wait, timeout time.Duration) (context.Context, context.CancelFunc) {
 	if wait == 0 {
-		ctx, cancel := context.WithTimeout(ctx, timeout)
+		ctx, cancel := context.WithTimeout(ctx, timeout+behind)
 		return ctx, w.client.cancellable(w.inc, cancel)
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := context.WithTimeout(ctx, wait+behind)
 	cancel = w.client.cancellable(w.inc, cancel)
 	var watch sync.WaitGroup
 	watch.Go(func() {

@@ -168,9 +168,7 @@ func (e *explorer) draw() *drawnRound {
 		e.search = search.New(e.player.space(e.job), e.job.Seed+uint64(e.drawn), search.Log{})
 	}
 	e.drawn++
-	r := e.search.Next()
-	r.Load.Think.Mean = max(r.Load.Think.Mean, leastThink)
-	return &drawnRound{number: e.drawn, round: r, of: e.search, seen: make(chan playedRound, 1)}
+	return &drawnRound{number: e.drawn, round: draw(e.search), of: e.search, seen: make(chan playedRound, 1)}
 }
 
 // play has a worker play a round.

@@ -16,8 +16,7 @@ func BenchmarkRounds(b *testing.B) {
 			var virtual, attempts float64
 			before := processorTime()
 			for range b.N {
-				r := s.Next()
-				r.Load.Think.Mean = max(r.Load.Think.Mean, leastThink)
+				r := draw(s)
 				res := p.Play(b.Context(), r)
 				if res.Err != nil {
 					b.Fatal(res.Err)

@@ -113,6 +113,13 @@ func (p *Player) space(j Job) search.Space {
 	return s
 }
 
+// draw is the next round of a search, with pauses of leastThink at least.
+func draw(s *search.Search) search.Round {
+	r := s.Next()
+	r.Load.Think.Mean = max(r.Load.Think.Mean, leastThink)
+	return r
+}
+
 // Explore plays rounds until the job is done or ctx ends, and says what each
 // showed. What is found is made small at once.
 func (p *Player) Explore(ctx context.Context, j Job, tell func(RoundReport)) {
@@ -125,8 +132,7 @@ func (p *Player) Explore(ctx context.Context, j Job, tell func(RoundReport)) {
 		if (n-1)%epoch == 0 {
 			s = search.New(space, j.Seed+uint64(n-1), search.Log{})
 		}
-		r := s.Next()
-		r.Load.Think.Mean = max(r.Load.Think.Mean, leastThink)
+		r := draw(s)
 		res := p.Play(ctx, r)
 		s.Record(r, res.Outcome)
 		t := reportOf(n, res)

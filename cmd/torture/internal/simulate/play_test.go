@@ -101,6 +101,35 @@ func TestARoundRepeatsExactly(t *testing.T) {
 	}
 }
 
+// What a search draws for any lock repeats too: each lock has clients, timers and
+// goroutines of its own that might tell two things of one instant in either order.
+func TestRoundsThatSearchesDrawRepeatForEveryLock(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	const rounds = 2
+	locks := catalogue.Builtin()
+	unplanted := slices.Concat(locks.In(catalogue.Full), locks.In(catalogue.Recipes), locks.In(catalogue.Controls), locks.In(catalogue.Libraries))
+	for i, lock := range unplanted { // a mutant's goroutines are those of its corrected twin, a control
+		p, seed := &Player{Lock: lock}, uint64(i)
+		if p.Supports() != nil {
+			continue
+		}
+		t.Run(lock.ID, func(t *testing.T) {
+			s := search.New(p.space(Job{}), seed, search.Log{})
+			for n := range rounds {
+				r := draw(s)
+				first, again := p.Play(t.Context(), r), p.Play(t.Context(), r)
+				if first.Err != nil || again.Err != nil {
+					t.Fatalf("round %d of seed %d: errors %v, %v", n+1, seed, first.Err, again.Err)
+				}
+				if first.Hash != again.Hash {
+					t.Errorf("round %d of seed %d: history %s of %d attempts, then %s of %d", n+1, seed, first.Hash, first.Attempts, again.Hash, again.Attempts)
+				}
+				s.Record(r, first.Outcome)
+			}
+		})
+	}
+}
+
 // A client that stands still between the check and the write, as its lock reports a
 // loss, does not hold up the clock.
 func TestLossInAPauseDoesNotStopTheClock(t *testing.T) {
