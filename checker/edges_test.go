@@ -2660,7 +2660,7 @@ var edges = []struct {
 		37ms c3 invoke write k owner a fence 3 value "a5"
 		37ms c0 fail release k owner a fence 1 began 33ms ended 36ms err "lease lost"
 		38ms c3 fail write k owner a fence 3 value "a5" seq 5 err "stale token"
-		38ms nemesis ok phase end`, `[S4b]`},
+		38ms nemesis ok phase end`, `[S4b S4b]`},
 	{"an acquire of unknown outcome behind an extension that was never sent", `header ttl 26ms drift 1ms epsilon 1ms
 		1ms c2 invoke acquire k owner a
 		1ms c0 invoke acquire k owner a
@@ -3143,6 +3143,68 @@ var edges = []struct {
 		36ms link ok receipt never-forwarded of 8
 		36ms link ok receipt never-forwarded of 10
 		36ms nemesis ok phase end`, `[S6 S7 S5 S1]`},
+	{"the holder of one of several holds turned away, as it gives back another", `header ttl 20ms drift 2ms epsilon 3ms fenced
+		 0ms c0 invoke acquire k2 owner a
+		 5ms c0 ok acquire k2 owner a fence 1
+		 7ms c0 invoke acquire k2 owner a
+		 7ms c0 ok acquire k2 owner a fence 1
+		17ms c2 invoke write k2 owner a fence 1 value "a4"
+		17ms c2 fail write k2 owner a fence 1 value "a4" seq 4 err "stale token"
+		18ms c2 invoke release k2 owner a
+		47ms nemesis ok phase end`, `[]`},
+	{"the same, behind the deadline of the other hold, at the very instant", `header ttl 16ms drift 1ms epsilon 1ms fenced unchecked-release
+		13ms c5 invoke acquire k2 owner f
+		25ms c5 ok acquire k2 owner f fence 2
+		28ms c5 invoke acquire k2 owner f
+		32ms c5 ok acquire k2 owner f fence 2
+		34ms c5 invoke write k2 owner f fence 2 value "f4"
+		36ms c5 fail write k2 owner f fence 2 value "f4" seq 4 err "stale token"
+		36ms c5 invoke release k2 owner f
+		41ms nemesis ok phase end`, `[]`},
+	{"an inner release that says, as it is refused, that it began only when another one held", `header ttl 13ms drift 0s epsilon 0s fenced
+		3ms c4 invoke acquire k2 owner c
+		4ms c5 invoke acquire k2 owner f
+		4ms c4 ok acquire k2 owner c fence 1 until 5ms
+		5ms c2 invoke acquire k2 owner c
+		6ms c2 ok acquire k2 owner c fence 1 until 18ms
+		7ms c2 invoke release k2 owner c
+		9ms c5 ok acquire k2 owner f fence 2 until 17ms
+		19ms c2 fail release k2 owner c began 13ms ended 14ms err "lease lost"
+		51ms nemesis ok phase end`, `[S1]`},
+	{"an extension that was asked for before a re-entry, and an inner release", `header ttl 16ms drift 1ms epsilon 0s unchecked-release
+		10ms c0 invoke acquire k1 owner a
+		11ms c0 ok acquire k1 owner a
+		12ms c0 invoke acquire k1 owner a
+		16ms c0 ok acquire k1 owner a until 16ms
+		16ms c0 ok extend k1 owner a until 29ms began 14ms
+		19ms c0 invoke release k1 owner a
+		22ms c1 invoke acquire k1 owner b
+		23ms c1 ok acquire k1 owner b
+		58ms nemesis ok phase end`, `[S1]`},
+	{"an extension that names the outer hold, and an inner release", `header ttl 22ms drift 1ms epsilon 0s fenced
+		 0s c4 invoke acquire k1 owner e
+		 3ms c4 ok acquire k1 owner e fence 2 until 21ms ended 3ms
+		 8ms c4 invoke acquire k1 owner e
+		 8ms c4 ok acquire k1 owner e fence 1 until 29ms
+		 9ms c4 ok extend k1 owner e fence 2 until 28ms began 7ms
+		12ms c4 invoke release k1 owner e
+		20ms c1 invoke acquire k1 owner b
+		25ms c1 ok acquire k1 owner b fence 2 until 41ms ended 22ms
+		29ms nemesis ok phase end`, `[S1 S4 S4b S4b]`},
+	{"extensions of the outer hold before a re-entry, and of the inner one behind it", `header ttl 16ms drift 1ms epsilon 1ms fenced
+		 1ms c1 invoke acquire k2 owner a
+		 6ms c1 ok acquire k2 owner a fence 2 until 16ms
+		18ms c4 invoke extend k2 owner a fence 2
+		20ms c0 invoke acquire k2 owner a
+		23ms c4 ok extend k2 owner a fence 2 began 18ms ended 19ms
+		29ms c5 invoke acquire k2 owner d
+		30ms c4 ok extend k2 owner a fence 2 until 44ms began 29ms
+		32ms c0 ok acquire k2 owner a fence 2 until 35ms
+		33ms c4 invoke extend k2 owner a
+		33ms c4 ok extend k2 owner a until 48ms
+		34ms c4 invoke release k2 owner a
+		39ms c5 ok acquire k2 owner d fence 3 until 44ms
+		57ms nemesis ok phase end`, `[S1]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -136,7 +136,7 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		if g.Rare != nil { // it may have moved that one, too
 			g.Rare.dueBefore, g.Rare.leaving = dueBy{}, leaving{}
 		}
-		g.prolonged()
+		g.prolonged(o.Fence)
 		served := g.ServedUntil
 		l.serve(g, o, d)
 		o.Holder.moveBeside(g, o.Fence, o.Inv, d, o.By())

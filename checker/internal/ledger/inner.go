@@ -10,7 +10,7 @@ import (
 // An owner that re-entered a lease has several holds of it, and was told of each until when it may
 // rely on it. A lock may keep one deadline for all of them, or one for each: then a hold that is
 // given back leaves the lease with what the others were promised. An inner release is of the newest
-// hold, and so is an extension. So behind an inner release the lease surely goes on only for as long
+// hold, of those with the token that it names if it names one, and so is an extension. So behind an inner release the lease surely goes on only for as long
 // as the other holds were promised. It may go on until the deadline that it had.
 
 // A promise is until when a hold of a lease may be relied on, and what said so.
@@ -18,10 +18,11 @@ type promise struct {
 	until time.Duration
 	idx   int   // the event
 	by    int32 // the process that stamped it
+	fence uint64
 }
 
 // due is what g's owner was promised last.
-func (g *Grant) due() promise { return promise{g.Deadline, g.DeadlineIdx, g.DueBy} }
+func (g *Grant) due() promise { return promise{g.Deadline, g.DeadlineIdx, g.DueBy, g.Fence} }
 
 func (g *Grant) setDue(p promise) { g.Deadline, g.DeadlineIdx, g.DueBy = p.until, p.idx, p.by }
 
@@ -41,16 +42,28 @@ func (g *Grant) enter(p promise) {
 	}
 }
 
-// prolonged notes that an extension has moved g's deadline: that of the newest hold.
-func (g *Grant) prolonged() {
-	if g.Rare != nil && len(g.Rare.holds) > 0 {
-		g.Rare.holds[len(g.Rare.holds)-1] = g.due()
+// newest is the place of the newest hold with a token, or of all where none has it or none is named (0).
+func (r *rare) newest(fence uint64) int {
+	for i := len(r.holds) - 1; i >= 0 && fence != 0; i-- {
+		if r.holds[i].fence == fence {
+			return i
+		}
 	}
+	return len(r.holds) - 1
+}
+
+// prolonged notes that an extension, which named a token or none, has moved g's deadline.
+func (g *Grant) prolonged(fence uint64) {
+	if g.Rare == nil || len(g.Rare.holds) == 0 {
+		return
+	}
+	h := &g.Rare.holds[g.Rare.newest(fence)]
+	h.until, h.idx, h.by = g.Deadline, g.DeadlineIdx, g.DueBy
 }
 
 // A leftHold is what an inner release gave back.
 type leftHold struct {
-	hold   promise // the newest hold
+	hold   promise
 	before promise // the lease's deadline until then
 	rest   promise // the latest that the other holds were promised
 }
@@ -68,8 +81,8 @@ func (g *Grant) leave(o *Op) {
 	o.Inner = true
 	r := g.Rarely()
 	left := &leftHold{before: g.due()}
-	if n := len(r.holds); n > 0 {
-		left.hold, r.holds = r.holds[n-1], r.holds[:n-1]
+	if i := r.newest(o.Fence); i >= 0 {
+		left.hold, r.holds = r.holds[i], slices.Delete(r.holds, i, i+1)
 	}
 	for _, p := range r.holds {
 		if p.until > left.rest.until {
@@ -91,7 +104,7 @@ func (g *Grant) leave(o *Op) {
 // leftBy sets g's deadline to what o, an inner release, leaves of it.
 func (g *Grant) leftBy(o *Op) {
 	r, left := g.Rare, o.Doubts.left
-	switch at := (promise{o.Inv, o.InvIdx, int32(o.Process)}); {
+	switch at := (promise{until: o.Inv, idx: o.InvIdx, by: int32(o.Process)}); {
 	case at.until >= left.before.until:
 		g.setDue(left.before)
 	case at.until > left.rest.until:

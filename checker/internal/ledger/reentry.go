@@ -41,7 +41,7 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 	if o.Fence != 0 && o.Fence != g.Fence {
 		g.Rarely().secondToken, g.Rare.renamedAt = o.Fence, o.OKIdx
 	}
-	g.enter(promise{d, o.OKIdx, int32(o.Process)})
+	g.enter(promise{d, o.OKIdx, int32(o.Process), o.Fence})
 	old := g.Deadline
 	g.Ambiguous = g.Ambiguous || o.OK >= old // the model of a hold has no gap
 	g.stampedBy(o.By())
