@@ -15,9 +15,14 @@ type renewal struct {
 	stop  context.CancelFunc
 	ended <-chan struct{} // closed when its context has ended, or it is over
 	done  chan struct{}   // closed when its goroutine has ended
+
+	sooner time.Duration // than after a third of the TTL the lease is extended: those that began at once come one after the other
 }
 
-// renew has the lease extended by its TTL every third of it, until it is
+// spread is the part of a TTL by which the renewals of leases are spread at most.
+const spread = 1024
+
+// renew has the lease extended by its TTL every third of it, or up to a thousandth sooner, until it is
 // released or lost or ctx ends. A round is bounded by the old deadline. observe
 // (may be nil) is told of every round, and must not release the lease, which
 // waits for it.
@@ -32,7 +37,7 @@ func (e *lease) renew(ctx context.Context, observe func(lockimpl.Renewal)) {
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &renewal{stop: cancel, ended: ctx.Done(), done: make(chan struct{})}
+	r := &renewal{stop: cancel, ended: ctx.Done(), done: make(chan struct{}), sooner: time.Duration(e.l.draw(max(int64(e.ttl/spread), 1)))}
 	started := e.l.spawn(func() {
 		defer close(r.done)
 		defer cancel()
@@ -40,7 +45,7 @@ func (e *lease) renew(ctx context.Context, observe func(lockimpl.Renewal)) {
 		if before != nil {
 			<-before.done // it may be in the middle of a round
 		}
-		e.keep(ctx, observe)
+		e.keep(ctx, r.sooner, observe)
 	})
 	if !started {
 		cancel()
@@ -58,9 +63,9 @@ func (r *renewal) isEnded() bool {
 	}
 }
 
-// keep runs rounds until ctx ends or the lease is lost.
-func (e *lease) keep(ctx context.Context, observe func(lockimpl.Renewal)) {
-	timer := time.NewTimer(e.firstPause())
+// keep runs rounds until ctx ends or the lease is lost, each sooner by some time than after a third of the TTL.
+func (e *lease) keep(ctx context.Context, sooner time.Duration, observe func(lockimpl.Renewal)) {
+	timer := time.NewTimer(max(e.firstPause()-sooner, 0))
 	defer timer.Stop()
 	for {
 		select {
@@ -80,7 +85,7 @@ func (e *lease) keep(ctx context.Context, observe func(lockimpl.Renewal)) {
 		if errors.Is(err, lockimpl.ErrLost) {
 			return
 		}
-		timer.Reset(e.pause(err))
+		timer.Reset(e.pause(err, sooner))
 	}
 }
 
@@ -92,10 +97,10 @@ func (e *lease) firstPause() time.Duration {
 	return max(e.ttl/3-time.Since(e.began), 0)
 }
 
-// pause is a third of the TTL, or of what is left after a round that failed.
-func (e *lease) pause(err error) time.Duration {
+// pause is a third of the TTL, less what is sooner, or of what is left after a round that failed.
+func (e *lease) pause(err error, sooner time.Duration) time.Duration {
 	if err == nil {
-		return e.asked() / 3
+		return max(e.asked()/3-sooner, 0)
 	}
 	return max(time.Until(e.ValidUntil())/3, time.Millisecond)
 }
