@@ -9,9 +9,10 @@ import (
 
 // An owner that re-entered a lease has several holds of it, and was told of each until when it may
 // rely on it. A lock may keep one deadline for all of them, or one for each: then a hold that is
-// given back leaves the lease with what the others were promised. An inner release is of the newest
-// hold, of those with the token that it names if it names one, and so is an extension. So behind an inner release the lease surely goes on only for as long
-// as the other holds were promised. It may go on until the deadline that it had.
+// given back leaves the lease with what the others were promised. So behind an inner release the
+// lease surely goes on only for as long as the other holds were promised; it may go on until the
+// deadline that it had. An inner release is of the newest hold, and so is an extension; where they
+// name a token, of the newest with that token.
 
 // A promise is until when a hold of a lease may be relied on, and what said so.
 type promise struct {

@@ -342,7 +342,7 @@ func (z *Zombies) unlessSent(f *ledger.Fact, release int) {
 // none.
 func (z *Zombies) otherLease(o *ledger.Op) *ledger.Grant {
 	for x := range o.Holder.Leases {
-		stands := x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.By()), x.Latest()) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process)
+		stands := x.ReleasedAt == ledger.Never && x.GoesOn() && x.DeadlineIdx < o.InvIdx && o.Inv <= ledger.Later(z.From(x, o.By()), z.LatestFor(x, o.Inv, o.By())) || x.ReleasedAt != ledger.Never && (x.ReleaseOK == ledger.Never || x.ReleasedBy != o.Process)
 		if stands && x != o.Grant && !x.RefusedTo(o.Process, o.InvIdx) && x.OK <= o.Inv && (o.Fence == 0 || x.Bears(o.Fence)) {
 			x.Pin()
 			return x
@@ -355,7 +355,7 @@ func (z *Zombies) otherLease(o *ledger.Op) *ledger.Grant {
 // that was re-entered either before or after its ending, which the clocks cannot tell.
 func (z *Zombies) mayBeReentered(o *ledger.Op) bool {
 	for _, x := range [...]*ledger.Grant{o.Holder.Grant, o.Holder.Prior} {
-		if x != nil && x != o.Grant && x.Reentered() && x.ReleasedAt == ledger.Never && x.StoppedAt != ledger.Never && z.MayBeAcquiredSince(x, o) && o.Inv <= x.Latest() && (o.Fence == 0 || x.Bears(o.Fence)) {
+		if x != nil && x != o.Grant && x.Reentered() && x.ReleasedAt == ledger.Never && x.StoppedAt != ledger.Never && z.MayBeAcquiredSince(x, o) && o.Inv <= z.LatestFor(x, o.Inv, o.By()) && (o.Fence == 0 || x.Bears(o.Fence)) {
 			return true
 		}
 	}
