@@ -27,6 +27,9 @@ var late = []struct{ name, before, behind string }{
 	{"a release that began later", "\n8ms a invoke extend k\n9ms a ok extend k until 100ms\n10ms a invoke release k", "\n900ms a ok release k began 15ms ended 16ms"},
 	{"a release that was never sent", "\n8ms a invoke extend k\n9ms a ok extend k until 15ms\n10ms a invoke release k", "\n900ms a fail release k err \"connection refused\""},
 	{"the same, of which a link says so", "\n8ms a invoke extend k\n9ms a ok extend k until 15ms\n10ms a invoke release k\n10ms a info release k", "\n900ms link ok receipt never-forwarded of 4"},
+	{"an inner release that was never sent", "\n8ms a invoke acquire k\n9ms a ok acquire k until 15ms\n10ms a invoke release k", "\n900ms a fail release k err \"connection refused\""},
+	{"the same, of which a link says so", "\n8ms a invoke acquire k\n9ms a ok acquire k until 15ms\n10ms a invoke release k\n10ms a info release k", "\n900ms link ok receipt never-forwarded of 4"},
+	{"an inner release that began later", "\n8ms a invoke acquire k\n9ms a ok acquire k until 100ms\n10ms a invoke release k", "\n900ms a ok release k began 15ms ended 16ms"},
 }
 
 // TestForgottenMeanwhile holds that a hold which turns out to have lasted beside others that
@@ -59,6 +62,8 @@ func TestRemembersAgain(t *testing.T) {
 		{"a round of renewal", "", "\n900ms a ok extend k began 9ms until 950ms"},
 		{"a release that was never sent", "\n8ms a invoke extend k\n9ms a ok extend k until 950ms\n10ms a invoke release k", "\n900ms a fail release k err \"connection refused\""},
 		{"the same, of which a link says so", "\n8ms a invoke extend k\n9ms a ok extend k until 950ms\n10ms a invoke release k\n10ms a info release k", "\n900ms link ok receipt never-forwarded of 4"},
+		{"an inner release that was never sent", "\n8ms a invoke acquire k\n9ms a ok acquire k until 950ms\n10ms a invoke release k", "\n900ms a fail release k err \"connection refused\""},
+		{"the same, of which a link says so", "\n8ms a invoke acquire k\n9ms a ok acquire k until 950ms\n10ms a invoke release k\n10ms a info release k", "\n900ms link ok receipt never-forwarded of 4"},
 		{"one that may have been of two leases", "\n2ms a1 invoke acquire k owner a\n2ms a2 invoke acquire k owner a mode r\n3ms a1 ok acquire k owner a until 950ms\n4ms a2 ok acquire k owner a mode r until 9ms\n5ms a2 invoke release k owner a", "\n900ms a2 fail release k owner a err \"connection refused\""},
 		{"the same, by a process that took neither", "\n2ms a1 invoke acquire k owner a\n2ms a2 invoke acquire k owner a\n3ms a1 ok acquire k owner a fence 1 until 950ms\n4ms a2 ok acquire k owner a fence 2 until 9ms\n5ms a3 invoke release k owner a", "\n900ms a3 fail release k owner a err \"connection refused\""},
 	} {
@@ -77,6 +82,7 @@ func TestRemembersAgain(t *testing.T) {
 func TestUnsentLongAgo(t *testing.T) {
 	const (
 		lease   = "0ms a invoke acquire k\n1ms a ok acquire k until 100ms\n10ms a invoke release k"
+		nested  = "0ms a invoke acquire k\n0ms a ok acquire k until 10ms\n0ms a invoke acquire k\n1ms a ok acquire k until 100ms\n10ms a invoke release k"
 		unknown = "\n20ms a info release k err timeout"
 		later   = 600 // ms
 	)
@@ -97,15 +103,19 @@ func TestUnsentLongAgo(t *testing.T) {
 		{"one behind many of its owner's own", unknown + ofOwn(21, 10) + handedOn(98, 200), true},
 		{"very many at once", unknown + together(30, 100) + handedOn(101, 200), true},
 	} {
-		r := judge(t, "ttl 100ms unchecked-release", lease+c.between+fmt.Sprintf("\n%dms link ok receipt never-forwarded of 2", later))
-		met := slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == "S1" && slices.Contains(f.Owners, "a") })
-		switch {
-		case len(r.Harness) > 0:
-			t.Errorf("%s: the judges disagree: %v", c.name, r.Harness)
-		case !c.met && (met || len(r.Inconclusive) > 0):
-			t.Errorf("%s: %v, left open: %v", c.name, short(r.Violations), r.Inconclusive)
-		case c.met && !met && len(r.Inconclusive) == 0:
-			t.Errorf("%s: nothing found, nothing left open: %s", c.name, r.Verdict)
+		for _, held := range []string{lease, nested} {
+			release := strings.Count(held, "\n")
+			r := judge(t, "ttl 100ms unchecked-release", held+c.between+fmt.Sprintf("\n%dms link ok receipt never-forwarded of %d", later, release))
+			met := slices.ContainsFunc(r.Violations, func(f Finding) bool { return f.ID == "S1" && slices.Contains(f.Owners, "a") })
+			name := fmt.Sprintf("%s (release %d)", c.name, release)
+			switch {
+			case len(r.Harness) > 0:
+				t.Errorf("%s: the judges disagree: %v", name, r.Harness)
+			case !c.met && (met || len(r.Inconclusive) > 0):
+				t.Errorf("%s: %v, left open: %v", name, short(r.Violations), r.Inconclusive)
+			case c.met && !met && len(r.Inconclusive) == 0:
+				t.Errorf("%s: nothing found, nothing left open: %s", name, r.Verdict)
+			}
 		}
 	}
 }

@@ -22,6 +22,7 @@ type Grant struct {
 	Mode           history.Mode
 	ReleaseUnknown bool  // its release is of unknown outcome
 	Releasing      bool  // released, and not answered yet
+	MayGoOn        bool  // an inner release of it is of unknown outcome: it may go on for longer than its deadline
 	Extending      int32 // extensions under way
 	Acting         int32 // operations that act under it
 	pins           int32 // by what else may look at it later

@@ -103,7 +103,7 @@ func (g *Grant) MetForgotten(from, until time.Duration) bool {
 // MayLast says whether g's hold lasts beyond t, or may turn out to: its release may have begun
 // later than it seems, or never been sent.
 func (g *Grant) MayLast(t time.Duration) bool {
-	return g.End() > t || (g.Releasing || g.ReleaseUnknown) && g.StopIdx == g.ReleaseIdx && g.Deadline > t
+	return g.End() > t || (g.Releasing || g.ReleaseUnknown) && g.StopIdx == g.ReleaseIdx && g.Deadline > t || g.MayGoOn && g.Rare.perhapsUntil > t
 }
 
 // A following keeps a lease comparable with later grants of its key although its owner released
@@ -135,10 +135,24 @@ func deadline(f *following, at time.Duration) int { return cmp.Compare(f.until, 
 // deadline.
 func (l *Ledger) follow(o *Op) {
 	g := o.Grant
-	if g == nil || o.Action != history.Release || o.Inner || g.ReleaseIdx != o.InvIdx || g.MetForgotten(max(g.ReleasedAt, g.OK), g.Deadline) {
+	if g == nil || o.Action != history.Release {
 		return
 	}
-	k, f := g.Holder.Key, &following{until: g.Deadline}
+	from, until := max(g.ReleasedAt, g.OK), g.Deadline
+	switch {
+	case g.leftLastBy(o):
+		from, until = g.Deadline, o.Doubts.left.before.until
+		g.MayGoOn = true
+		if slices.ContainsFunc(g.Holder.Key.Held, func(x *Grant) bool { return Conflicts(g, x) && x.OK < until && x.End() > from }) {
+			return
+		}
+	case o.Inner || g.ReleaseIdx != o.InvIdx:
+		return
+	}
+	if g.MetForgotten(from, until) {
+		return
+	}
+	k, f := g.Holder.Key, &following{until: until}
 	o.Doubt().followed = f
 	at, _ := slices.BinarySearchFunc(k.followed, f.until, deadline)
 	k.followed = slices.Insert(k.followed, at, f)

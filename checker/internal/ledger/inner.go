@@ -127,10 +127,22 @@ func (g *Grant) heldUntilLeft(t time.Duration, idx, process int) bool {
 	return x.idx != 0 && x.process == process && (t < x.inv || t == x.inv && idx < x.idx)
 }
 
+// leftLastBy says whether o is the inner release that set g's deadline.
+func (g *Grant) leftLastBy(o *Op) bool {
+	return o.Inner && g.Rare != nil && g.Rare.leaving.idx == o.InvIdx
+}
+
+// MeetWhileLeft notes that x, which excludes g, was granted while g may have gone on.
+func (g *Grant) MeetWhileLeft(x *Grant) {
+	if g.MayGoOn && x.OK < g.Rare.perhapsUntil {
+		g.Rare.MetSince = true
+	}
+}
+
 // leftWhen notes when o, an inner release of its lease, really began, by its own stamps.
 func (l *Ledger) leftWhen(e *history.Event, o *Op) {
 	g := o.Grant
-	if g.Rare == nil || g.Rare.leaving.idx != o.InvIdx || g.Rare.leaving.inv == o.Inv {
+	if !g.leftLastBy(o) || g.Rare.leaving.inv == o.Inv {
 		return
 	}
 	old := g.End()
@@ -155,7 +167,7 @@ func (l *Ledger) stay(e *history.Event, o *Op) {
 	if g.Rare.leaving.idx != o.InvIdx { // it ended nothing, or the deadline was moved since
 		return
 	}
-	g.Rare.leaving = leaving{}
+	g.Rare.leaving, g.MayGoOn = leaving{}, false
 	g.setDue(left.before)
 	l.recall(g)
 	l.change(Postponed, e, o, old)

@@ -129,6 +129,7 @@ func (d *DoubleGrants) met(f *ledger.Fact) {
 			d.unlessSent(x, g)
 		}
 		if !givenUp(x, g.OK) && ledger.Conflicts(x, g) {
+			x.MeetWhileLeft(g)
 			d.compare(m, x)
 		}
 	}
