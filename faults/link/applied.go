@@ -120,6 +120,7 @@ func (a *applied) apply(ctx context.Context) error {
 		a.applyNotices()
 	}
 	for _, t := range a.toxics {
+		t.effect.onNext = len(l.openConns()) == 0
 		if err := l.port.add(ctx, t); err != nil {
 			return err
 		}

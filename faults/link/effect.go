@@ -51,6 +51,9 @@ type effect struct {
 
 	travel func() time.Duration // of a lag: how much later a packet comes; nil: as impair says
 
+	onNext bool         // no connection was open when it came
+	first  atomic.Value // the connection that came next, where that is so
+
 	healed   atomic.Bool
 	conns    atomic.Int64  // connections on whose way it lies
 	streams  atomic.Uint64 // random streams given out
@@ -59,8 +62,22 @@ type effect struct {
 	ended    atomic.Int64  // connections that it ended
 }
 
-// spares reports whether a connection that came after the effect is left alone.
+// spares reports whether connections that come after the effect are left alone, as a rule.
 func (e *effect) spares() bool { return e.impair.Kind == StuckConnection }
+
+// meets reports whether the effect lies on the way of a connection that came after it: that of an effect
+// which spares those is the first of them, where none was open when it came, as for a client that dials
+// for each command.
+func (e *effect) meets(conn any) bool {
+	if !e.spares() {
+		return true
+	}
+	if !e.onNext {
+		return false
+	}
+	e.first.CompareAndSwap(nil, conn)
+	return e.first.Load() == conn
+}
 
 // stream returns random draws of their own for the next connection.
 func (e *effect) stream() *rand.Rand {

@@ -218,6 +218,26 @@ func TestStuckConnectionLetsLaterOnesPass(t *testing.T) {
 	}
 }
 
+// TestStuckConnectionOfAClientThatDialsForEachCommand sends on the first connection that is made when none was
+// open, and on the next one.
+func TestStuckConnectionOfAClientThatDialsForEachCommand(t *testing.T) {
+	r := newRig(t, NewEmbedded())
+	a := r.impair(Impairment{Kind: StuckConnection})
+	first := r.dialSilently()
+	first.send(t, "SET", "k", "late")
+	r.affected(a)
+	next := r.dial()
+	next.send(t, "SET", "k", "early")
+	next.want(t, "+OK")
+	if impact := r.heal(a); impact.Requests != 1 {
+		t.Errorf("impact %+v, want one request", impact)
+	}
+	first.want(t, "+OK")
+	if got, _ := r.redis.Get("k"); got != "late" {
+		t.Errorf("k is %q, want what was held", got)
+	}
+}
+
 // TestStuckConnectionIsRefused asks a fabric that cannot tell connections apart.
 func TestStuckConnectionIsRefused(t *testing.T) {
 	r := newRig(t, fabrics(t)["remote"])

@@ -79,7 +79,7 @@ const (
 	Zombie        Kind = "zombie"          // requests held, delivered on heal even when the client has gone
 	SlowReply     Kind = "slow-reply"      // replies held, delivered on heal: applied, known late
 	FastLostReply Kind = "fast-lost-reply" // applied, then the connection is closed at once
-	// StuckConnection is Zombie for the connections open at this moment: what is
+	// StuckConnection is Zombie for the connections open at this moment, or the next one where none is: what is
 	// sent on later ones passes. No stock toxic tells connections apart, so that
 	// links through an external toxiproxy refuse it.
 	StuckConnection Kind = "stuck-connection"

@@ -91,15 +91,21 @@ func (r *rig) heal(a Applied) Impact {
 // dial opens a connection that has already answered once.
 func (r *rig) dial() *client {
 	r.t.Helper()
+	c := r.dialSilently()
+	c.send(r.t, "PING")
+	c.want(r.t, "+PONG")
+	return c
+}
+
+// dialSilently opens a connection, and sends nothing.
+func (r *rig) dialSilently() *client {
+	r.t.Helper()
 	conn, err := r.link.Dial(testContext(r.t))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { _ = conn.Close() })
-	c := &client{Conn: conn, in: bufio.NewReader(conn)}
-	c.send(r.t, "PING")
-	c.want(r.t, "+PONG")
-	return c
+	return &client{Conn: conn, in: bufio.NewReader(conn)}
 }
 
 func (r *rig) applied(key string) bool { return r.redis.Exists(key) }

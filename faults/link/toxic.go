@@ -140,7 +140,7 @@ func (f *flow) addNewEffects() <-chan struct{} {
 	laid, changed := f.direction.since(f.order)
 	for _, l := range laid {
 		f.order = l.order
-		if l.order <= f.born && l.effect.spares() {
+		if l.order <= f.born && !l.effect.meets(f.pair) {
 			continue
 		}
 		l.effect.conns.Add(1)

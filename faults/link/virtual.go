@@ -264,7 +264,7 @@ func (p *virtualPort) suffered(c *virtualConn, d Direction, after int) (all []*v
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, l := range p.laid {
-		if l.toward == d && l.order > after && !(l.effect.spares() && l.order <= c.born) {
+		if l.toward == d && l.order > after && (l.order > c.born || l.effect.meets(c)) {
 			all = append(all, l)
 		}
 	}

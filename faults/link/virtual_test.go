@@ -123,6 +123,38 @@ func TestVirtualLinksImpairAsOthersDo(t *testing.T) {
 	}
 }
 
+// Of a client that dials for each command, the next connection is stuck, for all that is sent on it, and no
+// other one.
+func TestVirtualStuckConnectionOfTheNextDial(t *testing.T) {
+	virtually(t, func(t *testing.T, e *echo, l link.Link) {
+		a, err := l.Impair(t.Context(), link.Impairment{Kind: link.StuckConnection})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dial := func() net.Conn {
+			c, err := l.Dial(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		first := dial()
+		_, _ = first.Write([]byte("request"))
+		next := dial()
+		_, _ = next.Write([]byte("request"))
+		_, _ = first.Write([]byte("request"))
+		if !reads(next, time.Second) || reads(first, time.Second) || len(e.requests()) != 1 {
+			t.Errorf("%d requests arrived, want the next connection's", len(e.requests()))
+		}
+		if impact, err := a.Heal(t.Context()); err != nil || !impact.Any() {
+			t.Errorf("impact %+v, error %v", impact, err)
+		}
+		if !reads(first, time.Second) || len(e.requests()) != 3 {
+			t.Errorf("healed: %d requests arrived, want 3", len(e.requests()))
+		}
+	})
+}
+
 // reads reports whether a whole reply comes within a time.
 func reads(c net.Conn, within time.Duration) bool {
 	_ = c.SetReadDeadline(time.Now().Add(within))
