@@ -3205,6 +3205,16 @@ var edges = []struct {
 		34ms c4 invoke release k2 owner a
 		39ms c5 ok acquire k2 owner d fence 3 until 44ms
 		57ms nemesis ok phase end`, `[S1]`},
+	{"a write turned away behind the outer deadline, when the inner hold had been given back by the same process", `header ttl 100ms epsilon 2ms fenced
+		  0ms c1 invoke acquire k owner a
+		  1ms c1 ok acquire k owner a fence 1 until 100ms
+		 60ms c2 invoke acquire k owner a
+		 61ms c2 ok acquire k owner a fence 1 until 160ms
+		120ms c2 invoke release k owner a fence 1
+		121ms c2 ok release k owner a fence 1
+		125ms c2 invoke write k owner a fence 1 value x
+		126ms c2 fail write k owner a fence 1 value x seq 1 err "stale token"
+		130ms nemesis ok phase end`, `[]`},
 }
 
 // TestEdges judges each of them by the rules, by Porcupine and by the reference.

@@ -93,6 +93,7 @@ func TestUnsentLongAgo(t *testing.T) {
 		{"nobody while it lasted", unknown + handedOn(101, 200), false},
 		{"one of many while it lasted", unknown + handedOn(98, 200), true},
 		{"many while it lasted", unknown + handedOn(80, 200), true},
+		{"very many while it lasted", unknown + handedOn(21, 39) + handedOn(101, 200), true},
 		{"many before its outcome was unknown", handedOn(11, 10) + "\n60ms a info release k err timeout" + handedOn(101, 200), true},
 		{"one, which is told late", unknown + handedOn(101, 100) + "\n310ms z invoke acquire k\n311ms z ok acquire k began 50ms ended 51ms until 60ms" + handedOn(320, 100), true},
 		{"one, which is told late, behind it", unknown + handedOn(101, 100) + toldLate(510, 1), false},

@@ -142,6 +142,67 @@ func reentryCases() []verdictCase {
 				127ms a fail release k err "never sent"`,
 		},
 		{
+			name: "an inner release that turns out never to have been sent, behind an extension", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				120ms a invoke release k
+				121ms a info release k err timeout
+				122ms a1 invoke extend k owner a
+				123ms a1 ok extend k owner a until 300ms
+				250ms b invoke acquire k
+				251ms b ok acquire k until 350ms
+				260ms link ok receipt never-forwarded of 4`,
+		},
+		{
+			name: "an inner release that turns out never to have been sent, behind a further re-entry", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				 80ms a invoke release k
+				 81ms a info release k err timeout
+				 82ms a1 invoke acquire k owner a note re-entry
+				 83ms a1 ok acquire k owner a until 300ms
+				250ms b invoke acquire k
+				251ms b ok acquire k until 350ms
+				260ms link ok receipt never-forwarded of 4`,
+		},
+		{
+			name: "an extension that made the lease shorter counts for the holds that are left", header: "ttl 300ms", want: Pass, suspicious: []string{"S1 [1 9]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 200ms
+				  2ms a invoke acquire k note re-entry
+				  3ms a ok acquire k until 210ms
+				  4ms a invoke extend k
+				  5ms a ok extend k until 120ms
+				  6ms a invoke release k
+				  7ms a ok release k
+				150ms b invoke acquire k
+				151ms b ok acquire k until 350ms`,
+		},
+		{
+			name: "of two inner releases the second is of unknown outcome, and was never sent", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3 9 11]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 60ms
+				 40ms a invoke acquire k note re-entry
+				 41ms a ok acquire k until 140ms
+				 50ms a invoke acquire k note re-entry
+				 51ms a ok acquire k until 150ms
+				 70ms a invoke release k
+				 71ms a ok release k
+				 72ms a invoke release k
+				 73ms a info release k err timeout
+				125ms b invoke acquire k
+				126ms b ok acquire k until 225ms
+				130ms link ok receipt never-forwarded of 8`,
+		},
+		{
 			name: "an extension behind an inner release", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
 			history: `
 				  0ms a invoke acquire k

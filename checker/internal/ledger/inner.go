@@ -91,7 +91,7 @@ func (g *Grant) leave(o *Op) {
 		}
 	}
 	o.Doubt().left = left
-	if left.rest.until >= g.Deadline || o.Inv >= g.Deadline {
+	if left.rest.until >= g.Deadline {
 		return
 	}
 	if g.Extended {
@@ -124,7 +124,7 @@ func (g *Grant) heldUntilLeft(t time.Duration, idx, process int) bool {
 		return false
 	}
 	x := &g.Rare.leaving
-	return x.idx != 0 && x.process == process && (t < x.inv || t == x.inv && idx < x.idx)
+	return x.process == process && (t < x.inv || t == x.inv && idx < x.idx)
 }
 
 // leftLastBy says whether o is the inner release that set g's deadline.
@@ -158,12 +158,8 @@ func (l *Ledger) stay(e *history.Event, o *Op) {
 	g := o.Grant
 	g.depth++
 	o.Inner = false
-	if o.Doubts == nil || o.Doubts.left == nil {
-		return
-	}
 	old, left := g.End(), o.Doubts.left
-	o.Doubts.left = nil
-	g.Rarely().holds = append(g.Rare.holds, left.hold)
+	g.Rare.holds = append(g.Rare.holds, left.hold)
 	if g.Rare.leaving.idx != o.InvIdx { // it ended nothing, or the deadline was moved since
 		return
 	}
