@@ -84,7 +84,7 @@ type doubts struct {
 	audited    history.Kind // what the store's log said before its client did; 0 is nothing
 	auditIdx   int
 	followed   *following // of a release
-	left       *leftHold  // of an inner release that ended a deadline; nil when it ended none
+	left       *leftHold  // of an inner release: what it gave back
 
 	reentered time.Duration // another process of its owner's had surely re-entered its lease by then, as was told while it was under way; 0 is never
 }
