@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"context"
 	"debug/elf"
 	"encoding/binary"
 	"encoding/json"
@@ -61,20 +62,26 @@ func buildMovable(t *testing.T) movable {
 // move has the clock of a process go on by so much at once.
 func (m movable) move(t *testing.T, pid int, by time.Duration) {
 	t.Helper()
-	memory, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer memory.Close()
-	var word [8]byte
-	if _, err := memory.ReadAt(word[:], m.origin); err != nil {
-		t.Fatal(err)
-	}
-	began := int64(binary.NativeEndian.Uint64(word[:]))
-	binary.NativeEndian.PutUint64(word[:], uint64(began-int64(by)))
-	if _, err := memory.WriteAt(word[:], m.origin); err != nil {
-		t.Fatal(err)
-	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	await(t, ctx, func() error { // a process that was just started may not have its program, or its clock, yet
+		memory, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
+		if err != nil {
+			return err
+		}
+		defer memory.Close()
+		var word [8]byte
+		if _, err := memory.ReadAt(word[:], m.origin); err != nil {
+			return err
+		}
+		began := int64(binary.NativeEndian.Uint64(word[:]))
+		if began == 0 {
+			return errors.New("its clock has not begun")
+		}
+		binary.NativeEndian.PutUint64(word[:], uint64(began-int64(by)))
+		_, err = memory.WriteAt(word[:], m.origin)
+		return err
+	})
 }
 
 // The clock of one of two workers is 2 s off, or is moved on or back by as much while its

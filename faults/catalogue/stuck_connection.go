@@ -10,7 +10,7 @@ import (
 
 var stuckConnectionEntry = Entry{
 	Name:     "stuck-connection",
-	Wire:     "Requests on the connections that are open, or on the next one where none is, are held and delivered at the heal; new connections pass: one packet lost, and sent again late.",
+	Wire:     "Requests on the open connections, or on the next one where none is open, are held until the heal; others pass: one packet lost, and sent again late.",
 	Survives: "A client that has given up and dialled anew is overtaken by what it sent before: its own late release must not free its next lease.",
 	Default:  faults.Params{Client: faults.RoleAny, Node: faults.RoleAll}, For: ttlTimes(1.25), On: watch.ReleaseSent,
 	New: func(p faults.Params) faults.Fault {
