@@ -203,6 +203,30 @@ func reentryCases() []verdictCase {
 				130ms link ok receipt never-forwarded of 8`,
 		},
 		{
+			name: "turned away at the very instant of an inner release, behind it", header: "ttl 16ms drift 1ms epsilon 1ms fenced", want: Pass,
+			history: `
+				13ms c invoke acquire k
+				25ms c ok acquire k fence 2
+				28ms c invoke acquire k note re-entry
+				32ms c ok acquire k fence 2
+				36ms c invoke release k fence 2
+				36ms c ok release k fence 2
+				36ms c invoke write k fence 2 value x
+				36ms c fail write k fence 2 value x seq 4 err "stale token"`,
+		},
+		{
+			name: "turned away at the very instant of an inner release, before it", header: "ttl 16ms drift 1ms epsilon 1ms fenced", want: Fail, violations: []string{"R4 [1 5]"},
+			history: `
+				13ms c invoke acquire k
+				25ms c ok acquire k fence 2
+				28ms c invoke acquire k note re-entry
+				32ms c ok acquire k fence 2
+				36ms c invoke write k fence 2 value x
+				36ms c fail write k fence 2 value x seq 4 err "stale token"
+				36ms c invoke release k fence 2
+				36ms c ok release k fence 2`,
+		},
+		{
 			name: "an extension behind an inner release", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
 			history: `
 				  0ms a invoke acquire k
