@@ -227,6 +227,20 @@ func reentryCases() []verdictCase {
 				36ms c ok release k fence 2`,
 		},
 		{
+			name: "an extension across another's hold, which is told of behind an inner release", header: "ttl 200ms", want: Fail, violations: []string{"S1 [1 9]", "S6 [1 5 9]", "S6 [1 7 9]"},
+			history: `
+				  0ms a invoke acquire k
+				  1ms a ok acquire k until 100ms
+				 60ms a invoke acquire k note re-entry
+				 61ms a ok acquire k until 160ms
+				 70ms a invoke extend k
+				 71ms a ok extend k until 180ms
+				120ms a invoke release k
+				121ms a ok release k
+				122ms b invoke acquire k
+				130ms b ok acquire k began 10ms ended 20ms until 40ms`,
+		},
+		{
 			name: "an extension behind an inner release", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
 			history: `
 				  0ms a invoke acquire k
