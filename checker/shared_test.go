@@ -42,6 +42,11 @@ func sharedHoldsCases() []verdictCase {
 func TestReentry(t *testing.T) { runCases(t, reentryCases()) }
 
 func reentryCases() []verdictCase {
+	const twice = `
+		  0ms a invoke acquire k
+		  1ms a ok acquire k until 100ms
+		 60ms a invoke acquire k note re-entry
+		 61ms a ok acquire k until 160ms`
 	return []verdictCase{
 		{
 			name: "the last release frees it", header: "ttl 100ms", want: Pass,
@@ -71,11 +76,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "each hold of its own ends on its own, and the outer one is over", header: "ttl 100ms", want: Pass,
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				120ms a invoke release k
 				121ms a ok release k
 				125ms b invoke acquire k
@@ -85,11 +86,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "an inner release of unknown outcome may have ended a hold of its own", header: "ttl 100ms", want: Pass,
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				120ms a invoke release k
 				121ms a info release k err timeout
 				125ms b invoke acquire k
@@ -97,11 +94,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "the outer hold goes on behind an inner release", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7]"},
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				 70ms a invoke release k
 				 71ms a ok release k
 				 90ms b invoke acquire k
@@ -109,21 +102,13 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "no inner release, so the inner hold goes on", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3 5]"},
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				125ms b invoke acquire k
 				126ms b ok acquire k until 225ms`,
 		},
 		{
 			name: "an inner release that was never sent", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3 7]"},
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				120ms a invoke release k
 				121ms a fail release k err "never sent"
 				125ms b invoke acquire k
@@ -131,11 +116,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "an inner release that turns out never to have been sent", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 3 6 7]"},
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				120ms a invoke release k
 				125ms b invoke acquire k
 				126ms b ok acquire k until 225ms
@@ -143,11 +124,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "an inner release that turns out never to have been sent, behind an extension", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				120ms a invoke release k
 				121ms a info release k err timeout
 				122ms a1 invoke extend k owner a
@@ -158,11 +135,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "an inner release that turns out never to have been sent, behind a further re-entry", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				 80ms a invoke release k
 				 81ms a info release k err timeout
 				 82ms a1 invoke acquire k owner a note re-entry
@@ -228,11 +201,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "an extension across another's hold, which is told of behind an inner release", header: "ttl 200ms", want: Fail, violations: []string{"S1 [1 9]", "S6 [1 5 9]", "S6 [1 7 9]"},
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				 70ms a invoke extend k
 				 71ms a ok extend k until 180ms
 				120ms a invoke release k
@@ -242,11 +211,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "an extension behind an inner release", header: "ttl 100ms", want: Fail, violations: []string{"S1 [1 7 9]"},
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				 80ms a invoke release k
 				 81ms a ok release k
 				 82ms a invoke extend k
@@ -256,11 +221,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "an extension before an inner release may have been the inner hold's", header: "ttl 100ms", want: Pass,
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				 80ms a invoke extend k
 				 81ms a ok extend k until 180ms
 				 90ms a invoke release k
@@ -300,11 +261,7 @@ func reentryCases() []verdictCase {
 		},
 		{
 			name: "a write behind the outer hold, where the lock has one deadline for both", header: "ttl 100ms", want: Pass,
-			history: `
-				  0ms a invoke acquire k
-				  1ms a ok acquire k until 100ms
-				 60ms a invoke acquire k note re-entry
-				 61ms a ok acquire k until 160ms
+			history: twice + `
 				120ms a invoke release k
 				121ms a ok release k
 				125ms a invoke write k value x

@@ -78,7 +78,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 	for tries := 1; ; {
 		occasion, err := n.await(waiting, s)
 		if err != nil && s.When.Else != "" && ctx.Err() == nil {
-			s.When = Trigger{On: s.When.Else, By: s.When.By, turned: true}
+			s.When = s.When.turn()
 			waiting = ctx
 			continue
 		}
@@ -124,7 +124,7 @@ func (n *nemesis) step(ctx context.Context, s Step, rng *rand.Rand) (StepResult,
 			defer end()
 		}
 		if s.When.After, s.When.Within = 0, 0; s.When.Else != "" {
-			s.When = Trigger{On: s.When.Else, By: s.When.By, turned: true}
+			s.When = s.When.turn()
 		}
 	}
 }

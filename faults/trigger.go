@@ -27,6 +27,9 @@ type Trigger struct {
 	turned bool // On was Else
 }
 
+// turn is the trigger of a step that has turned to its other moment.
+func (t Trigger) turn() Trigger { return Trigger{On: t.Else, By: t.By, turned: true} }
+
 // The moments that a step can be locked to beside those that a Watch sees, and
 // those of Command and Reply.
 const (

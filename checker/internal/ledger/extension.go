@@ -134,7 +134,7 @@ func (l *Ledger) moved(e *history.Event, o *Op) {
 		g.previousIdx = g.DeadlineIdx
 		g.previous, g.Deadline, g.DueBy, g.Start, g.DeadlineIdx, g.Assumed, g.Extended = g.Deadline, d, int32(o.Process), o.Inv, o.OKIdx, stands, true
 		if g.Rare != nil { // it may have moved that one, too
-			g.Rare.dueBefore, g.Rare.leaving = dueBy{}, leaving{}
+			g.Rare.dueBefore, g.Rare.leaving = dueBy{}, promise{}
 		}
 		g.prolonged(o.Fence)
 		served := g.ServedUntil

@@ -95,7 +95,7 @@ type rare struct {
 	Inner           innerRelease  // the latest
 	perhapsUntil    time.Duration // until when it may go on, by the deadline of a hold that was given back, or may have been
 	holds           []promise     // to its owner's several holds, the newest last; none where there was never more than one
-	leaving         leaving       // the latest inner release that moved the deadline, unless something moved it since
+	leaving         promise       // the invocation of the latest inner release that moved the deadline, unless something moved it since
 	ExtendedBefore  extension     // the latest before it was re-entered last, or the one asked for last when another was answered behind it
 	MayBeInner      bool          // it may be a re-entry into a lease that the history told of only later
 	perhapsOver     bool          // its ending may be of another lease of its owner's

@@ -69,13 +69,6 @@ type leftHold struct {
 	rest   promise // the latest that the other holds were promised
 }
 
-// A leaving is the invocation of an inner release: the lease was held until then in any case.
-type leaving struct {
-	inv     time.Duration
-	idx     int // 0 is none
-	process int
-}
-
 // leave applies the invocation of o, an inner release of g.
 func (g *Grant) leave(o *Op) {
 	g.depth--
@@ -105,7 +98,8 @@ func (g *Grant) leave(o *Op) {
 // leftBy sets g's deadline to what o, an inner release, leaves of it.
 func (g *Grant) leftBy(o *Op) {
 	r, left := g.Rare, o.Doubts.left
-	switch at := (promise{until: o.Inv, idx: o.InvIdx, by: int32(o.Process)}); {
+	at := promise{until: o.Inv, idx: o.InvIdx, by: int32(o.Process)} // it was held until then in any case
+	switch {
 	case at.until >= left.before.until:
 		g.setDue(left.before)
 	case at.until > left.rest.until:
@@ -114,7 +108,7 @@ func (g *Grant) leftBy(o *Op) {
 		g.setDue(left.rest)
 	}
 	r.latest.until, r.again.until, r.dueBefore = min(r.latest.until, g.Deadline), min(r.again.until, g.Deadline), dueBy{}
-	r.leaving = leaving{o.Inv, o.InvIdx, o.Process}
+	r.leaving = at
 }
 
 // heldUntilLeft says whether process itself began an inner release of g after its event at idx, which it
@@ -124,7 +118,7 @@ func (g *Grant) heldUntilLeft(t time.Duration, idx, process int) bool {
 		return false
 	}
 	x := &g.Rare.leaving
-	return x.process == process && (t < x.inv || t == x.inv && idx < x.idx)
+	return int(x.by) == process && (t < x.until || t == x.until && idx < x.idx)
 }
 
 // leftLastBy says whether o is the inner release that set g's deadline.
@@ -142,7 +136,7 @@ func (g *Grant) MeetWhileLeft(x *Grant) {
 // leftWhen notes when o, an inner release of its lease, really began, by its own stamps.
 func (l *Ledger) leftWhen(e *history.Event, o *Op) {
 	g := o.Grant
-	if !g.leftLastBy(o) || g.Rare.leaving.inv == o.Inv {
+	if !g.leftLastBy(o) || g.Rare.leaving.until == o.Inv {
 		return
 	}
 	old := g.End()
@@ -163,7 +157,7 @@ func (l *Ledger) stay(e *history.Event, o *Op) {
 	if g.Rare.leaving.idx != o.InvIdx { // it ended nothing, or the deadline was moved since
 		return
 	}
-	g.Rare.leaving, g.MayGoOn = leaving{}, false
+	g.Rare.leaving, g.MayGoOn = promise{}, false
 	g.setDue(left.before)
 	l.recall(g)
 	l.change(Postponed, e, o, old)

@@ -57,7 +57,7 @@ func (l *Ledger) reenter(e *history.Event, o *Op, g *Grant, d time.Duration) {
 		}
 		g.Rare.latest.replaced, g.Rare.latest.replacedIdx = dueBy{g.Deadline, g.DueBy}, g.DeadlineIdx
 		g.Deadline, g.DeadlineIdx, g.DueBy, g.Start, g.Extended = d, o.OKIdx, int32(o.Process), o.Inv, false
-		g.Rare.leaving = leaving{}
+		g.Rare.leaving = promise{}
 	}
 	l.serve(g, o, d)
 	l.change(Reentered, e, o, old)

@@ -344,10 +344,13 @@ func length(x faults.Spec, ttl time.Duration) time.Duration {
 // more than once.
 func (s *Space) roles(r Round) []string {
 	all := []string{"", faults.RoleHolder, faults.RoleHolder, faults.RoleWanted, faults.RoleAny, faults.RoleTaker, faults.RoleWaiter, faults.RoleAll}
-	if r.Load.Mode == workload.ModeRW || r.Load.Mode == workload.ModeMixed && slices.Contains(s.Modes, workload.ModeRW) {
+	has := func(m workload.Mode) bool {
+		return r.Load.Mode == m || r.Load.Mode == workload.ModeMixed && slices.Contains(s.Modes, m)
+	}
+	if has(workload.ModeRW) {
 		all = append(all, faults.RoleReader, faults.RoleWriter)
 	}
-	if r.Load.Mode == workload.ModeReentrant || r.Load.Mode == workload.ModeMixed && slices.Contains(s.Modes, workload.ModeReentrant) {
+	if has(workload.ModeReentrant) {
 		all = append(all, faults.RoleNested)
 	}
 	return all
