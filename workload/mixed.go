@@ -47,7 +47,7 @@ func (p *phase) abilitiesOf(clients []*Client) (a abilities) {
 		}
 		_, a.wait = l.(lockimpl.WaitLocker)
 		a.shared = Lacks(ModeRW, l) == nil
-		a.reentrant = Reenters(ModeMixed, l)
+		a.reentrant = Lacks(ModeReentrant, l) == nil
 		a.multi = Lacks(ModeMulti, l) == nil && p.cfg.Keys > 1
 		a.fair = Lacks(ModeFair, l) == nil
 		return a
@@ -55,14 +55,10 @@ func (p *phase) abilitiesOf(clients []*Client) (a abilities) {
 	return a
 }
 
-// Reads reports whether a load asks for keys of l as a reader.
-func Reads(m Mode, l lockimpl.Locker) bool {
-	return m == ModeRW || m == ModeMixed && Lacks(ModeRW, l) == nil
-}
-
-// Reenters reports whether a load has owners of a key ask for it again.
-func Reenters(m Mode, l lockimpl.Locker) bool {
-	return m == ModeReentrant || m == ModeMixed && Lacks(ModeReentrant, l) == nil
+// Includes reports whether clients under a load of mode m ask l for keys as those of another mode do: a
+// mixed load asks in each way that the lock has.
+func Includes(m, other Mode, l lockimpl.Locker) bool {
+	return m == other || m == ModeMixed && Lacks(other, l) == nil
 }
 
 // Extends reports whether leases of l can be extended, by hand or by l itself.

@@ -112,7 +112,9 @@ func fsync(c config.Config) testbed.Fsync {
 func (e *environment) target(observer *watch.Observer) *faults.Target {
 	t := &faults.Target{Testbed: e.bed, Link: e.link, Watch: observer, Quorum: e.quorum(), TTL: e.cfg.TTL, Load: e.cfg.Duration, LeaseKeys: e.leaseKeys, Fabric: e.fabric, Notifies: notifies(e.cfg, e.lock)}
 	_, t.OwnWrites = e.probe.(childLocker)
-	t.Reads, t.Reenters, t.Extends = workload.Reads(e.cfg.Load.Mode, e.probe), workload.Reenters(e.cfg.Load.Mode, e.probe), workload.Extends(e.probe)
+	mode := e.cfg.Load.Mode
+	t.Reads, t.Reenters = workload.Includes(mode, workload.ModeRW, e.probe), workload.Includes(mode, workload.ModeReentrant, e.probe)
+	t.Extends = workload.Extends(e.probe)
 	if e.lock.Quarantine != nil {
 		t.Quarantine = e.lock.Quarantine(e.cfg)
 	}

@@ -111,7 +111,9 @@ func (w *world) target() *faults.Target {
 		Link:     func(client, node string) link.Link { return w.links[client][node] },
 		Notifies: w.lock.Subscribes && (w.cfg.Load.Wait > 0 || w.cfg.Load.Mode == workload.ModeFair),
 	}
-	t.Reads, t.Reenters, t.Extends = workload.Reads(w.cfg.Load.Mode, w.probe), workload.Reenters(w.cfg.Load.Mode, w.probe), workload.Extends(w.probe)
+	mode := w.cfg.Load.Mode
+	t.Reads, t.Reenters = workload.Includes(mode, workload.ModeRW, w.probe), workload.Includes(mode, workload.ModeReentrant, w.probe)
+	t.Extends = workload.Extends(w.probe)
 	if lister, can := w.probe.(lockimpl.KeyLister); can {
 		t.LeaseKeys = lister.LeaseKeys
 	}
