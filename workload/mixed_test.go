@@ -35,7 +35,7 @@ func TestMixedLoadUsesWhatTheLockCan(t *testing.T) {
 func TestMixedLoadOfALockThatCanDoNothingElse(t *testing.T) {
 	r := newRig(t, 4)
 	cfg := load()
-	cfg.Mode, cfg.Keys = workload.ModeMixed, 4
+	cfg.Mode, cfg.Keys, cfg.TTL = workload.ModeMixed, 4, 200*time.Millisecond
 	events := record(t, func(rec *history.Recorder) {
 		runUntil(t, rec, workload.Run, cfg, r.clients, times(20, of(history.Release, history.OK)))
 	})
@@ -70,7 +70,7 @@ func (l untimedLock) Acquire(ctx context.Context, key string, ttl time.Duration)
 func TestMixedLoadAsksForLeasesOfNoStatedLength(t *testing.T) {
 	var timed, untimed atomic.Int64
 	cfg := load()
-	cfg.Mode, cfg.Keys = workload.ModeMixed, 5
+	cfg.Mode, cfg.Keys, cfg.TTL = workload.ModeMixed, 5, 200*time.Millisecond
 	r := newRig(t, 4)
 	r.lock = func(string) lockimpl.Locker {
 		lock := &testLock{promise: true, rdb: redis.NewClient(&redis.Options{Addr: r.locks.Addr(), DisableIdentity: true})}
