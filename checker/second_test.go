@@ -113,6 +113,23 @@ func TestSecondOpinion(t *testing.T) {
 			}
 		}
 	})
+	t.Run("decides on windows of many releases that prove nothing", func(t *testing.T) {
+		grant := func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, "\n%dms a invoke acquire k\n%dms a ok acquire k until %dms\n%dms a invoke release k\n%dms a ok release k", 10*i, 10*i+1, 10*i+100, 10*i+2, 10*i+3)
+		}
+		for _, again := range []string{"", "\n625ms b invoke acquire k\n626ms b ok acquire k until 725ms"} {
+			var text strings.Builder
+			for i := range opinion.MaxWindow - 1 {
+				grant(&text, i)
+			}
+			text.WriteString(again)
+			grant(&text, opinion.MaxWindow-1)
+			r := Check(ctx, parse(t, "ttl 100ms unchecked-release", text.String()), Options{SecondOpinion: true, Window: opinion.MaxWindow})
+			if o := r.SecondOpinion; o.Windows == 0 || o.Agreed != o.Windows || (again != "") != (o.Anomalies > 0) {
+				t.Errorf("%+v, %v, %v", o, short(r.Violations), r.Harness)
+			}
+		}
+	})
 	t.Run("of a long history", func(t *testing.T) {
 		h := recorded(20_000, 0.05, 1000)
 		r := judgeAll(t, ctx, h, false)

@@ -3,6 +3,8 @@ package opinion
 import (
 	"context"
 	"html"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -13,10 +15,10 @@ import (
 )
 
 // stepBudget bounds the work, and with it the memory, spent on one window: a
-// step remembers at most one state.
+// step from one state remembers two at most.
 const stepBudget = 200_000
 
-// A move is one operation of the lock model. The state is the set of grants
+// A move is one operation of the lock model. A state is the set of grants
 // that hold, as bits.
 type move struct {
 	what  moveKind
@@ -28,7 +30,8 @@ type moveKind uint8
 const (
 	take  moveKind = iota // a grant: nobody whom it excludes may hold
 	give                  // a release that proves that its owner held
-	lapse                 // what may have ended the hold by now, or not: expiry, a release that proves nothing, a reported loss
+	end                   // expiry, a release that proves nothing, or a reported loss, behind which nothing shows that its owner holds
+	lapse                 // one behind which something may: it has ended the hold by now, or not
 	keep                  // an extension that succeeded: its owner holds
 )
 
@@ -47,51 +50,63 @@ func (w window) linearizable(ctx context.Context, h history.Header, eps time.Dur
 	return ok, budget >= 0 && ctx.Err() == nil
 }
 
-// model is the lock of the window's key. It takes no step beyond the budget,
-// nor once ctx has ended.
+// model is the lock of the window's key: the states in which it can be, in order, since a lapse
+// leaves two. It takes no step beyond the budget, nor once ctx has ended.
 func (w window) model(ctx context.Context, budget *int) porcupine.Model {
-	model := porcupine.NondeterministicModel{
-		Init: func() []any { return []any{uint64(0)} },
-		Step: func(state, input, _ any) []any {
-			if *budget--; *budget < 0 || ctx.Err() != nil {
-				return nil
+	return porcupine.Model{
+		Init: func() any { return []uint64{0} },
+		Step: func(states, input, _ any) (bool, any) {
+			var next []uint64
+			for _, held := range states.([]uint64) {
+				if *budget--; *budget < 0 || ctx.Err() != nil {
+					return false, nil
+				}
+				next = w.step(next, held, input.(move))
 			}
-			return w.step(state.(uint64), input.(move))
+			slices.Sort(next)
+			next = slices.Compact(next)
+			return len(next) > 0, next
 		},
+		Equal:             func(a, b any) bool { return slices.Equal(a.([]uint64), b.([]uint64)) },
 		DescribeOperation: func(input, _ any) string { return printable.Line(w.describe(input.(move))) },
 		// Porcupine's page lays a state's description out as HTML.
-		DescribeState: func(state any) string { return html.EscapeString(printable.Line(w.holders(state.(uint64)))) },
+		DescribeState: func(states any) string {
+			var all []string
+			for _, held := range states.([]uint64) {
+				all = append(all, w.holders(held))
+			}
+			return html.EscapeString(printable.Line(strings.Join(all, ", or ")))
+		},
 	}
-	return model.ToModel()
 }
 
-func (w window) step(held uint64, m move) []any {
+// step appends the states that m leads to where held holds.
+func (w window) step(next []uint64, held uint64, m move) []uint64 {
 	bit := uint64(1) << m.grant
-	switch m.what {
-	case take:
+	holds := held&bit != 0
+	switch {
+	case m.what == take:
 		for i := range w {
 			if held&(1<<i) != 0 && ledger.Conflicts(w[i].Grant, w[m.grant].Grant) {
-				return nil
+				return next
 			}
 		}
-		return []any{held | bit}
-	case lapse:
-		if held&bit != 0 {
-			return []any{held, held &^ bit}
-		}
-		return []any{held}
+		return append(next, held|bit)
+	case m.what == lapse && holds:
+		return append(next, held, held&^bit)
+	case m.what == end, m.what == give && holds:
+		return append(next, held&^bit)
+	case m.what == lapse, holds: // of what holds, an extension is left
+		return append(next, held)
 	}
-	if held&bit == 0 {
-		return nil
-	}
-	if m.what == keep {
-		return []any{held}
-	}
-	return []any{held &^ bit}
+	return next
 }
 
 // moves lists the window's operations. Answers count from the end of eps, the clock
-// uncertainty.
+// uncertainty. A hold that nothing later shows to go on ends as soon as it may: if there is an
+// order of one owner at a time, the end can be moved to the front of all that was called behind it,
+// since a free key admits whatever a held one does. Otherwise Porcupine would try each such end at
+// each place, and both ways.
 func (w window) moves(h history.Header, eps time.Duration) []porcupine.Operation {
 	var out []porcupine.Operation
 	add := func(m move, call, ret time.Duration) {
@@ -107,7 +122,11 @@ func (w window) moves(h history.Header, eps time.Duration) []porcupine.Operation
 		if proved {
 			add(move{give, i}, g.ReleasedAt, g.ReleaseOK)
 		}
-		if !proved || g.End() < g.ReleasedAt || g.ReleaseOK > g.Deadline {
+		switch {
+		case proved && g.End() >= g.ReleasedAt && g.ReleaseOK <= g.Deadline:
+		case !proved && g.extendedBefore(g.End(), eps):
+			add(move{end, i}, g.End(), g.End())
+		default:
 			add(move{lapse, i}, g.End(), ledger.Never)
 		}
 	}

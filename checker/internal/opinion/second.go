@@ -72,6 +72,12 @@ type windowGrant struct {
 	taken   time.Duration // by when its hold began, where that may be later than its answer; 0 is not
 }
 
+// extendedBefore says whether all extensions of g were answered before at, by clocks that may be
+// eps apart.
+func (g *windowGrant) extendedBefore(at, eps time.Duration) bool {
+	return !slices.ContainsFunc(g.extends, func(x [2]time.Duration) bool { return ledger.Later(eps, x[1]) >= at })
+}
+
 // A window is a few grants of one key. If a whole history is linearizable, any subset of its
 // grants is.
 type window []*windowGrant

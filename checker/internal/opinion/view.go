@@ -50,6 +50,8 @@ func (w window) describe(m move) string {
 		return who + " releases"
 	case keep:
 		return who + " extends"
+	case end:
+		return fmt.Sprintf("%s: ended at %s", who, words.At(g.End()))
 	}
 	return fmt.Sprintf("%s: may have ended, from %s on", who, words.At(g.End()))
 }
