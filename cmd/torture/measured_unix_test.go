@@ -35,7 +35,7 @@ func TestInterruptedMeasurementsAreWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	bench := []string{"bench", "--testbed", "embedded", "--nodes", "1", "--lock", "single,redislock", "--scenario", "uncontended", "--slice", "20ms", "--repeats", "50"}
-	load := []string{"capacity", "--testbed", "embedded", "--lock", "single", "--repeats", "5", "--step", "50ms", "--keys", "4", "--hold", "1ms", "--clients", "2"}
+	load := []string{"capacity", "--testbed", "embedded", "--lock", "single", "--repeats", "2", "--step", "50ms", "--keys", "4", "--hold", "1ms", "--clients", "2"}
 	for _, c := range []struct {
 		args         []string
 		at           string // the line at which it is interrupted
