@@ -30,6 +30,9 @@ func (s *session) answered(m *message) {
 		x.lease.granted, x.lease.late = time.Now(), x.deserted
 		s.leases[x.lease.handle] = x.lease
 	}
+	if m.T == "release_no" || m.T == "extend_no" || m.T == "check_ok" && !m.Held {
+		s.disown(m.Handle)
+	}
 	s.remove(x)
 	if x.deserted && m.T == "acquire_ok" {
 		s.wg.Go(func() { s.undo(x.lease) })
@@ -83,17 +86,33 @@ func (s *session) undo(l *lease) {
 	}
 }
 
+// disown notes that an owner was told that one hold of its lease is lost: its caller gives back
+// the others next. The caller holds mu.
+func (s *session) disown(handle string) {
+	lost := s.leases[handle]
+	if lost == nil || lost.owner == "" {
+		return
+	}
+	for _, l := range s.leases {
+		if l != lost && l.key == lost.key && l.owner == lost.owner {
+			l.disowned = true
+		}
+	}
+}
+
 // wrote passes a write on to the observer. What a child writes under a lease that its caller
-// has given up on, before it is told to release it, is nobody's: the resource takes none of it.
+// has given up on, or under other holds of one that was lost, before it is told to release them, is
+// nobody's: a client in one piece would have stopped, and the resource takes none of it.
 func (s *session) wrote(m *message) {
 	s.mu.Lock()
 	l, observer := s.leases[m.Handle], s.observer
+	stops := l != nil && (l.late || l.disowned)
 	s.mu.Unlock()
 	if l == nil {
 		s.find("a write under the unknown handle %.80q", m.Handle)
 		return
 	}
-	if l.late {
+	if stops {
 		return
 	}
 	w := Write{Handle: m.Handle, Key: l.key, N: m.N, Fence: m.Fence, Granted: l.granted, Received: instant(m.recv)}
@@ -110,6 +129,7 @@ func (s *session) wrote(m *message) {
 func (s *session) lost(m *message) {
 	s.mu.Lock()
 	l := s.leases[m.Handle]
+	s.disown(m.Handle)
 	s.mu.Unlock()
 	if l == nil {
 		s.find("a loss under the unknown handle %.80q", m.Handle)

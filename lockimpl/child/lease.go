@@ -21,6 +21,8 @@ type lease struct {
 	granted     time.Time     // when the child's answer was read
 	timed       bool          // it was asked for with a length
 	late        bool          // it was granted after its caller had given up: nobody holds by it
+	owner       string        // whose hold it is, of a lock that can be re-entered; "" is not told
+	disowned    bool          // another hold of its owner's turned out to be lost: it is about to be given back
 
 	mu           sync.Mutex
 	fence        uint64

@@ -124,6 +124,7 @@ func (l *Locker) acquire(ctx context.Context, key string, ttl time.Duration, how
 		fields["mode"] = "w"
 	}
 	maps.Copy(fields, how)
+	lease.owner, _ = fields["owner"].(string)
 	budget := time.Duration(-1)
 	if wait, _ := fields["wait_ms"].(int64); wait >= 0 {
 		budget = l.cmd.IO + time.Duration(wait)*time.Millisecond
