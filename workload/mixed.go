@@ -16,11 +16,13 @@ type use struct {
 	wait      time.Duration // inside the lock, where it can; 0 is a single try
 	hold      time.Duration // 0 is drawn as the load says
 	long      bool          // the hold outlasts the TTL: it is renewed
-	byHand    bool          // … by explicit extensions
+	byHand    bool          // … by explicit extensions …
+	step      time.Duration // … so long after each other, where the lock does not renew it itself
 	nestFirst bool          // re-entry at the beginning of the section rather than at its end
 	nestLong  bool          // … by the inner hold beyond the end of the outer lease
 	nestOuter bool          // the outer lease is extended by hand within the inner hold
-	last      bool          // extended by hand once, before the last write
+	last      bool          // extended by hand once, before the last write …
+	after     time.Duration // … which comes so long after the extension, if that was granted
 	timeout   time.Duration // of an acquire that does not wait, and of extensions where it is longer; 0 is the load's
 }
 
@@ -201,13 +203,15 @@ func (p *phase) mixLibrary(rng *rand.Rand, a *arrival, kind float64) {
 }
 
 // mixLong draws holders who hold beyond the TTL, holders who end or extend their lease when
-// little of it is left, and others who ask for the key meanwhile.
+// little of it is left, some of whom rely on the extension, and others who ask for the key meanwhile.
 func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 	switch {
 	case kind < longShare:
 	case kind < longShare+lateShare:
 		a.use.hold = p.cfg.TTL*7/10 + time.Duration(rng.Int64N(int64(p.cfg.TTL)/4+1))
-		a.use.last = rng.IntN(2) == 0
+		if a.use.last = rng.IntN(2) == 0; a.use.last && rng.IntN(2) == 0 {
+			a.use.after = p.cfg.TTL / 2
+		}
 		return
 	case rng.Float64() < patientShare:
 		a.use.wait = p.patience()
@@ -218,6 +222,7 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 	}
 	a.use.long, a.use.byHand = true, rng.Float64() < handShare && !p.can.extendless
 	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*9/5+1))
+	a.use.step = p.cfg.TTL/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*3/5+1))
 }
 
 // mixCommon draws every ability in turn.
@@ -301,12 +306,15 @@ func (s *section) goOn(ctx context.Context) {
 }
 
 // stay waits within the section. A hold beyond the TTL that the lock does not renew is extended
-// by hand, each third of a TTL; the client leaves at once when an extension is not granted.
+// by hand; the client leaves at once when an extension is not granted.
 func (s *section) stay(ctx context.Context, d time.Duration) bool {
 	if !s.use.long || s.renews() {
 		return s.wait(ctx, d)
 	}
-	step := s.cfg.TTL / 3
+	step := s.use.step
+	if step == 0 {
+		step = s.cfg.TTL / 3
+	}
 	for ; d > step && !s.isOver(); d -= step {
 		if !s.wait(ctx, step) || !s.prolonged(ctx) {
 			return false

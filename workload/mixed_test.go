@@ -85,3 +85,33 @@ func TestMixedLoadAsksForLeasesOfNoStatedLength(t *testing.T) {
 		}
 	}
 }
+
+// Leases are extended by hand at any moment, and some who do so when little is left rely on it: they
+// write when the lease as it was before would be over.
+func TestMixedLoadReliesOnLateExtensions(t *testing.T) {
+	const ttl = 200 * time.Millisecond
+	r := newRig(t, 4, func(r *rig) { r.promise = true })
+	cfg := load()
+	cfg.Mode, cfg.Keys, cfg.TTL = workload.ModeMixed, 5, ttl
+	due, asked, old := map[int]time.Duration{}, map[int]time.Duration{}, map[int]time.Duration{} // by process
+	early, relied := false, false
+	record(t, func(rec *history.Recorder) {
+		runUntil(t, rec, workload.Run, cfg, r.clients, func(e *history.Event) bool {
+			switch p := e.Process; {
+			case e.Op == history.Extend && e.Kind == history.Invoke:
+				asked[p] = e.Time
+			case e.Op == history.Extend && e.Kind == history.OK && due[p]-asked[p] < ttl/2:
+				old[p], due[p] = due[p], e.ValidUntil
+			case e.Op == history.Extend && e.Kind == history.OK:
+				early, due[p] = early || due[p]-asked[p] > ttl*7/10, e.ValidUntil
+			case e.Op == history.Acquire && e.Kind == history.OK:
+				due[p] = e.ValidUntil
+			case e.Op == history.Write && e.Kind == history.Invoke && old[p] > 0:
+				relied = relied || e.Time > old[p]
+			case e.Op == history.Release:
+				delete(old, p)
+			}
+			return early && relied
+		})
+	})
+}

@@ -108,7 +108,7 @@ func (s *section) body(ctx context.Context, hold time.Duration) {
 		if (n > 0 || last) && !s.stay(ctx, hold/time.Duration(gaps)) {
 			return
 		}
-		if last && (extend || s.use.last) && !s.can.extendless && (s.extend(ctx) == history.Fail || ctx.Err() != nil) {
+		if last && (extend || s.use.last) && !s.can.extendless && !s.extendOnce(ctx) {
 			return
 		}
 		if n == nest && s.use.how == ModeReentrant && !s.nested(ctx) {
@@ -118,6 +118,18 @@ func (s *section) body(ctx context.Context, hold time.Duration) {
 			return
 		}
 	}
+}
+
+// extendOnce extends by hand, stays for as long as relies on that where it was granted, and reports
+// whether the section goes on.
+func (s *section) extendOnce(ctx context.Context) bool {
+	switch kind := s.extend(ctx); {
+	case kind == history.Fail || ctx.Err() != nil:
+		return false
+	case kind == history.OK && s.use.after > 0:
+		return s.wait(ctx, s.use.after)
+	}
+	return true
 }
 
 // event starts the event of an operation on the section's i-th key.
