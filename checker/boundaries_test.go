@@ -301,6 +301,8 @@ func TestWriteBoundaries(t *testing.T) {
 			found("4ms"), found("9.999999ms"), found("10ms", "S3z? [1 5]")}},
 		{name: "a holder that was refused writes when its lease is over, having asked once more at", header: "ttl 10ms", history: asked, edges: []edge{
 			found("2ms", "S3z [1 5]"), found("9.999999ms", "S3z [1 5]"), found("10ms", "S8 [5]")}},
+		{name: "a holder that was not answered writes when its lease is over, having asked once more at", header: "ttl 10ms", history: strings.Replace(asked, "fail acquire k owner a err held", "info acquire k owner a", 1), edges: []edge{
+			found("2ms", "S3z [1 5]"), found("9.999999ms", "S3z [1 5]"), found("10ms", "S8 [5]")}},
 		{name: "a holder that was refused writes behind its release, having asked once more at", header: "ttl 20ms", history: strings.NewReplacer("until 10ms", "until 19ms", "{} a1", "3ms a invoke release k\n4ms a ok release k\n{} a1").Replace(asked), edges: []edge{
 			found("5ms", "S8 [2 7]")}},
 		{name: "behind a newer one by events, issued at", header: "ttl 3ms fenced", history: unnumbered, edges: []edge{

@@ -1079,7 +1079,7 @@ var edges = []struct {
 		11ms c1 ok acquire k owner a until 12ms
 		12ms c0 info acquire k owner a err "i/o timeout"
 		13ms c1 invoke write k owner a value a1
-		15ms c1 ok write k owner a value a1 seq 1`, `[S8]`},
+		15ms c1 ok write k owner a value a1 seq 1`, `[S3z]`},
 	{"a refused release of one of three processes that took a lease, which has an older one too", `header ttl 28ms drift 1ms fenced
 		 1ms c2 invoke acquire k owner b
 		32ms c2 ok acquire k owner b until 28ms

@@ -43,6 +43,11 @@ func TestSampledLeftoversOfAnUndeclaredUndo(t *testing.T) {
 		{name: "no fault"},
 		{name: "replies were lost", faults: fault(300, 310, "response-lost "+b)},
 		{name: "replies were lost with their connections", faults: fault(300, 310, "fast-lost-reply "+b)},
+		{name: "replies were lost until half a TTL ago", then: fault(315, 316, "response-lost "+b), excused: true},
+		{name: "replies were lost until before that", then: fault(315, 315, "response-lost "+b)},
+		{name: "replies are lost", then: fault(315, 366, "response-lost "+b), seen: 380, excused: true},
+		{name: "replies to somebody else are lost", then: fault(315, 350, `response-lost target {"clients":["c"],"nodes":["n1"]}`)},
+		{name: "replies of another node are lost", then: fault(315, 350, `response-lost target {"clients":["b"],"nodes":["store"]}`)},
 		{name: "requests were lost", faults: fault(300, 310, "request-lost "+b), excused: true},
 		{name: "no answer came", faults: fault(300, 310, "response-lost "+b), answer: "info acquire k err timeout", excused: true},
 		{name: "for half a TTL", seen: 364, excused: true},
@@ -63,7 +68,7 @@ func TestSampledLeftoversOfAnUndeclaredUndo(t *testing.T) {
 			x.want = Pass
 		} else {
 			n := strings.Count(c.faults, "nemesis")
-			x.violations = []string{fmt.Sprintf("L8 [%d %d %d]", 3+n, 4+n, 5+n)}
+			x.violations = []string{fmt.Sprintf("L8 [%d %d %d]", 3+n, 4+n, 5+n+strings.Count(c.then, "nemesis"))}
 		}
 		cases = append(cases, boundCase{verdictCase: x})
 	}

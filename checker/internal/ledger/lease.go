@@ -48,13 +48,19 @@ func (l *Ledger) acquired(e *history.Event, o *Op) {
 		l.granted(e, o)
 		return
 	case history.Fail:
-		if g := h.Grant; g == nil || o.Inv >= g.Latest() { // one asked for within a hold says nothing of that hold
-			h.tried, h.vain = UseRefused, o.asking()
-		}
+		h.triedInVain(o, UseRefused)
 		l.emit(Refused, e, o)
 	default:
-		h.tried, h.vain = UseUnknown, o.asking()
+		h.triedInVain(o, UseUnknown)
 		l.unsettled(e, o)
+	}
+}
+
+// triedInVain notes that o, an acquire of h's, was refused or not answered. One asked for within a
+// hold says nothing of that hold.
+func (h *Holder) triedInVain(o *Op, told Use) {
+	if g := h.Grant; g == nil || o.Inv >= g.Latest() {
+		h.tried, h.vain = told, o.asking()
 	}
 }
 

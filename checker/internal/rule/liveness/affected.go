@@ -98,6 +98,17 @@ func (s *Samples) undoMayBeLost(v *sampledView) bool {
 	})
 }
 
+// repliesLost is until when replies of v's node to those who may have set what it shows were lost, or
+// held back: who had to connect anew meanwhile could not. Never is still.
+func (s *Samples) repliesLost(v *sampledView) (until time.Duration) {
+	for _, f := range s.Nemesis.Faults {
+		if f.Is(ledger.RepliesHurt) && f.From <= v.seen && !elsewhere(f.Affected().Nodes, v.node) && v.byThose(f) {
+			until = max(until, f.To)
+		}
+	}
+	return until
+}
+
 // elsewhere says whether a fault of these nodes (all, where there are none) spares the node
 // given, or, where none is given, every node but the guarded store's.
 func elsewhere(nodes []string, node string) bool {

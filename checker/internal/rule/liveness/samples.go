@@ -262,7 +262,7 @@ func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *hi
 		if from = max(from, hurt); !free {
 			return
 		}
-	} else if s.undoMayBeLost(v) {
+	} else if from = max(from, s.repliesLost(v)); s.undoMayBeLost(v) {
 		return
 	}
 	if v.seen-from <= bound {
