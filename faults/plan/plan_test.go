@@ -147,8 +147,11 @@ func TestStandardAimsAtRenewals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		next, freed := 0, 0
+		next, freed, brief := 0, 0, map[string]int{}
 		for _, s := range plan.Steps {
+			if s.When.On == watch.RenewalSent && s.For < target.TTL/6 { // which leaves most of the lease
+				brief[s.Fault.Name()]++
+			}
 			if s.When.On == watch.NextRenewalDue {
 				next++
 			}
@@ -158,6 +161,9 @@ func TestStandardAimsAtRenewals(t *testing.T) {
 		}
 		if freed < 4 || extends != (next >= 10) || !extends && next > 0 {
 			t.Errorf("of a lock that extends leases %t, %d steps wait for an extended one, and %d stalls end when the key is given back", extends, next, freed)
+		}
+		if brief["response-lost"] < 2 || brief["request-lost"] < 1 {
+			t.Errorf("of a lock that extends leases %t, extensions fail for a moment by %v", extends, brief)
 		}
 	}
 }

@@ -98,8 +98,8 @@ func holderShares(*faults.Target) []share {
 }
 
 // renewalShares are what happens to a holder whose lease falls due for renewal, while
-// another one asks for the key: renewals that come to nothing, that arrive when the lease
-// is another's or that one has just given it back, or of which the holder hears too late.
+// another one asks for the key: renewals that come to nothing, for good or for a moment, that arrive
+// when the lease is another's or that one has just given it back, or of which the holder hears too late.
 // What is to meet a renewal waits for a lease that was extended before, of a lock that
 // extends any: such a one is mostly extended again. Steps turn to a critical section where
 // no renewal falls due.
@@ -123,6 +123,9 @@ func renewalShares(t *faults.Target) []share {
 		{3, late("request-lost", next, -ahead, t.TTL*17/10, faults.RoleAll)},
 		{1, late("pause-client", watch.RenewalDue, 0, 0, "")},
 		{1, late("response-lost", watch.RenewalDue, -ahead, t.TTL/2, faults.RoleAll)},
+		// A renewal fails, and most of the lease is left when all is well again: what the lock does about it arrives.
+		{2, late("response-lost", watch.RenewalSent, 0, t.TTL*15/100, faults.RoleAll)},
+		{1, late("request-lost", watch.RenewalSent, 0, t.TTL*15/100, faults.RoleAll)},
 	}
 	if !several(t) {
 		return append(all, share{2, late("cut", watch.RenewalDue, 0, t.TTL*11/10, faults.RoleAll)})
