@@ -67,8 +67,9 @@ var verdicts = map[string]func(t *testing.T) *reports.Run{
 		r := run(t, sample.Failing)
 		one := r.Report.Violations[0]
 		r.Report.Violations = append(r.Report.Violations, one, one, one, one)
-		r.Stories = append(r.Stories, r.Stories[0])
-		r.Stories[1].ID = "M-2"
+		r.Stories = append(r.Stories, r.Stories[0], r.Stories[0])
+		r.Stories[1].ID, r.Stories[1].Finding.Accepted = "M-2", true
+		r.Stories[2].ID, r.Stories[2].Finding.Expected = "M-3", true
 		return r
 	},
 	"inconclusive": func(t *testing.T) *reports.Run {
