@@ -87,14 +87,14 @@ func (s *session) undo(l *lease) {
 }
 
 // disown notes that an owner was told that one hold of its lease is lost: its caller gives back
-// the others next. The caller holds mu.
+// the others next, unless it has already. The caller holds mu.
 func (s *session) disown(handle string) {
 	lost := s.leases[handle]
 	if lost == nil || lost.owner == "" {
 		return
 	}
 	for _, l := range s.leases {
-		if l != lost && l.key == lost.key && l.owner == lost.owner {
+		if l != lost && l.key == lost.key && l.owner == lost.owner && !l.isGivenBack() {
 			l.disowned = true
 		}
 	}

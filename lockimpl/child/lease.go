@@ -109,6 +109,13 @@ func (l *lease) took(m *message) {
 	}
 }
 
+// isGivenBack reports whether the lease's release has been asked for.
+func (l *lease) isGivenBack() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
+}
+
 // Handle names the lease in its child's writes.
 func (l *lease) Handle() string { return l.handle }
 

@@ -249,31 +249,35 @@ func TestLateGrantIsUndone(t *testing.T) {
 
 // TestOtherHoldsOfALostLease: whoever learns that one hold of its lease is lost is about to give
 // back the others. What its child writes under those until it hears of that does not count; what it
-// writes under the one that it said is lost does, and so does all that other owners write.
+// writes under the one that it said is lost, or has given back, does, and so does all that other owners write.
 func TestOtherHoldsOfALostLease(t *testing.T) {
 	for name, no := range map[string]string{
 		"release": `{\"t\":\"release_no\",\"re\":$id,\"h\":\"$h\"}`, "extend": `{\"t\":\"extend_no\",\"re\":$id,\"h\":\"$h\"}`,
 		"check": `{\"t\":\"check_ok\",\"re\":$id,\"h\":\"$h\",\"held\":false}`, "lost": `{\"t\":\"lost\",\"h\":\"$h\",\"us\":1}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			const each = `for x in h1 h2 h3 h4; do echo "{\"t\":\"write\",\"h\":\"$x\",\"n\":$n}"; done`
+			const each = `for x in h1 h2 h3 h4 h5; do echo "{\"t\":\"write\",\"h\":\"$x\",\"n\":$n}"; done`
 			answer := `echo "` + no + `"`
 			if name == "lost" {
 				answer += `; echo "{\"t\":\"extend_ok\",\"re\":$id,\"h\":\"$h\"}"`
 			}
 			c := script(t, "reentrant,extend,check,lost", "none", `
 			*'"t":"acquire"'*) echo "{\"t\":\"acquire_ok\",\"re\":$id,\"h\":\"$h\"}" ;;
+			*'"h":"h5"'*'"t":"release"'*) echo "{\"t\":\"release_ok\",\"re\":$id,\"h\":\"$h\"}" ;;
 			*) n=1; `+each+`; `+answer+`; n=2; `+each+` ;;`)
 			c.IO = time.Second
 			l := start1(t, c, nil)
 			seen := watch(l)
 			var holds []lockimpl.Lease
-			for _, of := range [][2]string{{"a", "k"}, {"a", "k"}, {"b", "k"}, {"a", "other"}} {
+			for _, of := range [][2]string{{"a", "k"}, {"a", "k"}, {"b", "k"}, {"a", "other"}, {"a", "k"}} {
 				lease, err := l.(lockimpl.ReentrantLocker).AcquireAs(t.Context(), of[0], of[1], time.Second)
 				if err != nil {
 					t.Fatal(err)
 				}
 				holds = append(holds, lease)
+			}
+			if err := holds[4].Release(t.Context()); err != nil {
+				t.Fatal(err)
 			}
 			switch name {
 			case "release":
@@ -292,7 +296,7 @@ func TestOtherHoldsOfALostLease(t *testing.T) {
 			for _, w := range seen.writes {
 				got = append(got, fmt.Sprintf("%s/%d", w.Handle, w.N))
 			}
-			if want := "h1/1 h2/1 h3/1 h4/1 h2/2 h3/2 h4/2"; strings.Join(got, " ") != want {
+			if want := "h1/1 h2/1 h3/1 h4/1 h5/1 h2/2 h3/2 h4/2 h5/2"; strings.Join(got, " ") != want {
 				t.Errorf("writes %v count, want %s", got, want)
 			}
 		})
