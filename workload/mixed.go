@@ -17,7 +17,7 @@ type use struct {
 	hold      time.Duration // 0 is drawn as the load says
 	long      bool          // the hold outlasts the TTL: it is renewed
 	byHand    bool          // … by explicit extensions …
-	step      time.Duration // … so long after each other, where the lock does not renew it itself
+	step      time.Duration // … so long after each other, where the lock does not renew it itself; 0 is a third of a TTL
 	nestFirst bool          // re-entry at the beginning of the section rather than at its end
 	nestLong  bool          // … by the inner hold beyond the end of the outer lease
 	nestOuter bool          // the outer lease is extended by hand within the inner hold
@@ -222,7 +222,9 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 	}
 	a.use.long, a.use.byHand = true, rng.Float64() < handShare && !p.can.extendless
 	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*9/5+1))
-	a.use.step = p.cfg.TTL/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*3/5+1))
+	if rng.IntN(2) == 0 { // else when a renewal is due
+		a.use.step = p.cfg.TTL/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*3/5+1))
+	}
 }
 
 // mixCommon draws every ability in turn.
