@@ -83,23 +83,26 @@ func (w window) model(ctx context.Context, budget *int) porcupine.Model {
 // step appends the states that m leads to where held holds.
 func (w window) step(next []uint64, held uint64, m move) []uint64 {
 	bit := uint64(1) << m.grant
-	holds := held&bit != 0
-	switch {
-	case m.what == take:
+	switch m.what {
+	case take:
 		for i := range w {
 			if held&(1<<i) != 0 && ledger.Conflicts(w[i].Grant, w[m.grant].Grant) {
 				return next
 			}
 		}
 		return append(next, held|bit)
-	case m.what == lapse && holds:
+	case lapse:
 		return append(next, held, held&^bit)
-	case m.what == end, m.what == give && holds:
+	case end:
 		return append(next, held&^bit)
-	case m.what == lapse, holds: // of what holds, an extension is left
+	}
+	if held&bit == 0 {
+		return next
+	}
+	if m.what == keep {
 		return append(next, held)
 	}
-	return next
+	return append(next, held&^bit)
 }
 
 // moves lists the window's operations. Answers count from the end of eps, the clock

@@ -262,8 +262,11 @@ func (s *Samples) leftover(key *ledger.Key, k *sampledKey, v *sampledView, e *hi
 		if from = max(from, hurt); !free {
 			return
 		}
-	} else if from = max(from, s.repliesLost(v)); s.undoMayBeLost(v) {
-		return
+	} else {
+		if s.undoMayBeLost(v) {
+			return
+		}
+		from = max(from, s.repliesLost(v))
 	}
 	if v.seen-from <= bound {
 		return
