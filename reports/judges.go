@@ -135,3 +135,15 @@ func WorstFirst(r checker.Report) []checker.Finding {
 	}
 	return out
 }
+
+// Allowance says behind a violation, in brackets, why it does not count: the scenario means to see it,
+// or accepts it. It is empty for one that does.
+func Allowance(f checker.Finding) string {
+	switch {
+	case f.Expected:
+		return " (expected)"
+	case f.Accepted:
+		return " (accepted)"
+	}
+	return ""
+}

@@ -27,7 +27,7 @@ func Style() template.CSS { return template.CSS(pageStyle) }
 
 var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"seconds": unit.Seconds, "latency": unit.Latency, "span": unit.Span, "seed": unit.Seed,
-	"count": unit.Count[int64], "tick": tick,
+	"count": unit.Count[int64], "tick": tick, "allowance": Allowance,
 }).Parse(pageText))
 
 // A view is what report.html shows, ready to be laid out.

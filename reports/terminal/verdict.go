@@ -125,7 +125,7 @@ func (b *block) objectives(r *reports.Run) {
 func (b *block) stories(r *reports.Run) {
 	for i, s := range r.Stories {
 		if i > 0 {
-			b.o.lay(b, "  "+b.o.paint(redBold, s.ID)+"  ", s.Title+allowance(s.Finding))
+			b.o.lay(b, "  "+b.o.paint(redBold, s.ID)+"  ", s.Title+reports.Allowance(s.Finding))
 		} else {
 			b.o.lay(b, "  "+b.o.paint(redBold, s.ID)+"  ", fmt.Sprintf("%s %s  seed %s", s.Finding.ID, s.Finding.Key, unit.Seed(r.Meta.Seed)))
 		}
@@ -145,17 +145,6 @@ func (b *block) stories(r *reports.Run) {
 	if more := r.Violations() - len(r.Stories); more > 0 {
 		b.line("more", unit.Count(more)+" further violations: see results.json; in all: "+strings.Join(r.Found(), "  "))
 	}
-}
-
-// allowance says of a violation that is told beside one that counts why it does not.
-func allowance(f checker.Finding) string {
-	switch {
-	case f.Expected:
-		return " (expected)"
-	case f.Accepted:
-		return " (accepted)"
-	}
-	return ""
 }
 
 // troubles says what went wrong with the run itself.

@@ -20,13 +20,7 @@ func printFindings(w io.Writer, report checker.Report) {
 			fmt.Fprintf(w, "…    and %d more violations (--json lists them all)\n", len(report.Violations)-i)
 			break
 		}
-		expected := ""
-		if f.Expected {
-			expected = " (expected)"
-		} else if f.Accepted {
-			expected = " (accepted)"
-		}
-		fmt.Fprintf(w, "M-%d  %s%s%s\n     %s\n", i+1, heading(f), expected, events(f), f.Text)
+		fmt.Fprintf(w, "M-%d  %s%s%s\n     %s\n", i+1, heading(f), reports.Allowance(f), events(f), f.Text)
 	}
 	for _, f := range report.Suspicious {
 		fmt.Fprintf(w, "suspicious  %s%s\n     %s\n", heading(f), events(f), f.Text)
