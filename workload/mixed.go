@@ -17,7 +17,7 @@ type use struct {
 	hold      time.Duration // 0 is drawn as the load says
 	long      bool          // the hold outlasts the TTL: it is renewed
 	byHand    bool          // … by explicit extensions …
-	step      time.Duration // … so long after each other, where the lock does not renew it itself; 0 is a third of a TTL
+	step      time.Duration // … so long after each other, where the lock does not renew it itself
 	nestFirst bool          // re-entry at the beginning of the section rather than at its end
 	nestLong  bool          // … by the inner hold beyond the end of the outer lease
 	nestOuter bool          // the outer lease is extended by hand within the inner hold
@@ -222,7 +222,7 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 	}
 	a.use.long, a.use.byHand = true, rng.Float64() < handShare && !p.can.extendless
 	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*9/5+1))
-	if rng.IntN(2) == 0 { // else when a renewal is due
+	if a.use.step = p.cfg.TTL / 3; rng.IntN(2) == 0 { // as a renewal is due, or at any moment
 		a.use.step = p.cfg.TTL/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*3/5+1))
 	}
 }
@@ -313,12 +313,8 @@ func (s *section) stay(ctx context.Context, d time.Duration) bool {
 	if !s.use.long || s.renews() {
 		return s.wait(ctx, d)
 	}
-	step := s.use.step
-	if step == 0 {
-		step = s.cfg.TTL / 3
-	}
-	for ; d > step && !s.isOver(); d -= step {
-		if !s.wait(ctx, step) || !s.prolonged(ctx) {
+	for ; d > s.use.step && !s.isOver(); d -= s.use.step {
+		if !s.wait(ctx, s.use.step) || !s.prolonged(ctx) {
 			return false
 		}
 	}

@@ -120,8 +120,8 @@ func (s *section) body(ctx context.Context, hold time.Duration) {
 	}
 }
 
-// extendOnce extends by hand, stays for as long as relies on that where it was granted, and reports
-// whether the section goes on.
+// extendOnce extends by hand, stays on where that was granted and the section is to rely on it, and
+// reports whether the section goes on.
 func (s *section) extendOnce(ctx context.Context) bool {
 	switch kind := s.extend(ctx); {
 	case kind == history.Fail || ctx.Err() != nil:

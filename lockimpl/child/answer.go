@@ -27,7 +27,7 @@ func (s *session) answered(m *message) {
 	}
 	if m.T == "acquire_ok" && x.lease != nil {
 		x.lease.grant(m)
-		x.lease.granted, x.lease.late = time.Now(), x.deserted
+		x.lease.granted, x.lease.disowned = time.Now(), x.deserted
 		s.leases[x.lease.handle] = x.lease
 	}
 	if m.T == "release_no" || m.T == "extend_no" || m.T == "check_ok" && !m.Held {
@@ -94,7 +94,7 @@ func (s *session) disown(handle string) {
 		return
 	}
 	for _, l := range s.leases {
-		if l != lost && l.key == lost.key && l.owner == lost.owner && !l.isGivenBack() {
+		if l != lost && l.key == lost.key && l.owner == lost.owner && !closedWithin(l.released, 0) {
 			l.disowned = true
 		}
 	}
@@ -106,13 +106,13 @@ func (s *session) disown(handle string) {
 func (s *session) wrote(m *message) {
 	s.mu.Lock()
 	l, observer := s.leases[m.Handle], s.observer
-	stops := l != nil && (l.late || l.disowned)
+	disowned := l != nil && l.disowned
 	s.mu.Unlock()
 	if l == nil {
 		s.find("a write under the unknown handle %.80q", m.Handle)
 		return
 	}
-	if stops {
+	if disowned {
 		return
 	}
 	w := Write{Handle: m.Handle, Key: l.key, N: m.N, Fence: m.Fence, Granted: l.granted, Received: instant(m.recv)}

@@ -20,9 +20,8 @@ type lease struct {
 	asked       int64         // when it was asked for, in microseconds of the machine's clock
 	granted     time.Time     // when the child's answer was read
 	timed       bool          // it was asked for with a length
-	late        bool          // it was granted after its caller had given up: nobody holds by it
 	owner       string        // whose hold it is, of a lock that can be re-entered; "" is not told
-	disowned    bool          // another hold of its owner's turned out to be lost: it is about to be given back
+	disowned    bool          // nobody holds by it: it was granted after its caller had given up, or another hold of its owner's turned out to be lost
 
 	mu           sync.Mutex
 	fence        uint64
@@ -107,13 +106,6 @@ func (l *lease) took(m *message) {
 	if m != nil {
 		l.began, l.ended = m.began, m.ended
 	}
-}
-
-// isGivenBack reports whether the lease's release has been asked for.
-func (l *lease) isGivenBack() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.over
 }
 
 // Handle names the lease in its child's writes.
