@@ -18,7 +18,7 @@ const (
 	RoleAny    = "any"    // one of them; for a phase-locked step, the one whose moment it is
 	RoleAll    = "all"    // every one
 	RoleHolder = "holder" // one that holds a lease right now; phase-locked: the one whose moment it is
-	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile; any holder when there was none for a TTL
+	RoleWanted = "wanted" // as holder, of a key for which another one asks meanwhile; any holder when there was none for a TTL. Of extended leases rather one that was extended once
 	RoleWaiter = "waiter" // the one that has waited longest for a key that another one holds
 	RoleWriter = "writer" // as waiter, to write what readers hold; any waiter when there was none for an eighth of a TTL, and anybody after a quarter
 	RoleTaker  = "taker"  // as any; of a step locked to acquire-sent, one that asks for a key that is free
@@ -196,8 +196,14 @@ func (s *Scope) wanted() []string {
 		return slices.DeleteFunc(holders, func(client string) bool { return !s.asked(o.Key, client) })
 	}
 	return slices.DeleteFunc(holders, func(client string) bool {
-		return !slices.ContainsFunc(s.Holdings(client), func(h watch.Holding) bool { return s.asks(h, client) })
+		return !slices.ContainsFunc(s.Holdings(client), func(h watch.Holding) bool { return s.asks(h, client) && s.goesOn(h) })
 	})
+}
+
+// goesOn reports whether whoever has extended h will most likely hold it for a while yet, as it has not
+// done so for long. When nobody such was there for half a TTL, anybody may.
+func (s *Scope) goesOn(h watch.Holding) bool {
+	return s.Occasion.Moment != watch.NextRenewalDue || s.sought > s.TTL/2 || h.Renewed-h.Since < s.TTL/2
 }
 
 // asks reports whether another client asks for what h holds. For a phase-locked step h is the

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locktorture/faults"
@@ -182,6 +183,30 @@ func TestPickWanted(t *testing.T) {
 		if got := pick(s); !slices.Equal(got, []string{"c02"}) {
 			t.Errorf("c03 asks for k2: %v", got)
 		}
+	})
+}
+
+// Of leases that were extended, one that was extended long ago first is nearly over: the
+// step waits for another one, for half a TTL.
+func TestPickWantedWhoGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := faulttest.New(1, 3)
+		w.Inside(t, func(s *faults.Scope) {
+			w.Grant("k0", "c00")
+			w.Rec.Append(history.Event{Process: w.Rec.NewProcess(), Kind: history.Invoke, Op: history.Acquire, Key: "k0", Owner: "c01"})
+			s.Occasion.Moment, s.Occasion.Owner, s.Occasion.Key = watch.NextRenewalDue, "c00", "k0"
+			third := w.Target.TTL / 3
+			for _, c := range []struct {
+				pause, sought time.Duration
+				want          string
+			}{{third, 0, "c00"}, {third, 0, ""}, {0, w.Target.TTL/2 + 1, "c00"}} {
+				time.Sleep(c.pause)
+				w.Extend("k0", "c00")
+				if got := pickAfter(t, s, faults.RoleWanted, c.sought); got != c.want {
+					t.Errorf("extended after %v, sought for %v: %q, want %q", c.pause, c.sought, got, c.want)
+				}
+			}
+		})
 	})
 }
 

@@ -88,14 +88,14 @@ const (
 	readShare    = 0.7 // of those for a library key, by readers
 	crowdShare   = 0.7 // of these, for the last library key: some reads there at almost any time
 	vigilShare   = 0.4 // of all in the final phase, who read there: what keeps writers out may last while some read
-	patientShare = 0.3 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
+	patientShare = 0.6 // of those who ask for a long key, who wait as long as it takes, as writers of the library do
 	longSeldom   = 0.7 // of those that would be for a long key, for a common one instead
 	longShare    = 0.4 // of those for a long key that hold on
 	handShare    = 0.2 // of these, by explicit extension
 	lateShare    = 0.2 // of those for a long key that hold until shortly before the lease's end
 	steadyShare  = 0.3 // of all, by clients that wait longer for an answer than a lease lasts
 	hastyShare   = 0.2 // of single tries, by clients that wait for an answer but a fraction of a lease
-	slowShare    = 0.3 // of those whose single try was answered late, who stay until little is left
+	slowShare    = 0.6 // of those whose single try was answered late, who stay until little is left
 	stayShare    = 0.5 // of those who come back to a key of which they do not know what became of it, who stay
 	goOnShare    = 0.5 // of those whose lease has run out before they were done, who ask for an extension
 
@@ -221,7 +221,7 @@ func (p *phase) mixLong(rng *rand.Rand, a *arrival, kind float64) {
 		return
 	}
 	a.use.long, a.use.byHand = true, rng.Float64() < handShare && !p.can.extendless
-	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*9/5+1))
+	a.use.hold = p.cfg.TTL*6/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*12/5+1))
 	if a.use.step = p.cfg.TTL / 3; rng.IntN(2) == 0 { // as a renewal is due, or at any moment
 		a.use.step = p.cfg.TTL/5 + time.Duration(rng.Int64N(int64(p.cfg.TTL)*3/5+1))
 	}
