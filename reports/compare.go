@@ -177,7 +177,7 @@ func flatten(raw json.RawMessage, path string, into map[string]string) {
 }
 
 // lengths are the settings that run.json holds as nanoseconds.
-var lengths = []string{"ttl", "duration", "final", "load.wait", "load.patience", "load.timeout"}
+var lengths = []string{"ttl", "duration", "final", "load.wait", "load.patience", "load.timeout", "bounds.wait", "bounds.recovery", "bounds.loss", "bounds.undo", "bounds.wake", "bounds.woken"}
 
 // setting writes a value of the configuration as the command line takes it.
 func setting(path, value string) string {

@@ -10,11 +10,11 @@ import (
 
 func TestCompare(t *testing.T) {
 	a, b := run(t, sample.Passing), run(t, sample.Failing)
-	a.Meta.Config = json.RawMessage(`{"ttl":2000000000,"load":{"keys":8},"seed":1}`)
+	a.Meta.Config = json.RawMessage(`{"ttl":2000000000,"load":{"keys":8},"bounds":{"recovery":3000000000},"seed":1}`)
 	b.Meta.Config = json.RawMessage(`{"ttl":250000000,"load":{"keys":8,"skew":1.1,"wait":1000000},"seed":2}`)
 	b.Meta.Seed = 7
 	c := Compare(a, b)
-	if got, want := strings.Join(c.Settings, "; "), "load.skew: unset against 1.1; load.wait: unset against 1ms; ttl: 2s against 250ms"; got != want {
+	if got, want := strings.Join(c.Settings, "; "), "bounds.recovery: 3s against unset; load.skew: unset against 1.1; load.wait: unset against 1ms; ttl: 2s against 250ms"; got != want {
 		t.Errorf("settings %q, want %q", got, want)
 	}
 	var out strings.Builder

@@ -23,7 +23,7 @@ func writeHists(dir string, r *Run) error {
 		if _, err := all.PercentilesPrint(&table, 5, 1e6); err != nil {
 			return fmt.Errorf("write histogram %s: %w", series, err)
 		}
-		if err := writeFile(filepath.Join(dir, string(series)+".hgrm"), table.Bytes()); err != nil {
+		if err := WriteFile(filepath.Join(dir, string(series)+".hgrm"), table.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -31,7 +31,7 @@ func writeHists(dir string, r *Run) error {
 	if err != nil {
 		return fmt.Errorf("write histogram log: %w", err)
 	}
-	return writeFile(filepath.Join(dir, "latency.hlog"), log)
+	return WriteFile(filepath.Join(dir, "latency.hlog"), log)
 }
 
 // histLog is the main phase as one interval, with a histogram for each series

@@ -289,13 +289,19 @@ func (r *Run) judged() string {
 	return strings.Join(words, " · ")
 }
 
-// bound is the rule of three: nothing in n trials bounds the rate by 3/n at
-// 95 %.
+// bound says what follows from hand-overs of which none was wrong.
 func (r *Run) bound() string {
 	n := r.Report.Evidence.FaultedHandovers
 	if n == 0 || r.Violations() > 0 {
 		return ""
 	}
+	return Bound(n)
+}
+
+// Bound says what follows from n hand-overs with a fault in force of which none was wrong. It is the rule of
+// three: nothing in n trials bounds the rate by 3/n at 95 %.
+// Source: J. Hanley and A. Lippman-Hand, If Nothing Goes Wrong, Is Everything All Right?, JAMA 1983.
+func Bound(n int) string {
 	return fmt.Sprintf("0 of %s faulted hand-overs: rate < %s (95 %%)", unit.Count(n), unit.Percent(min(3/float64(n), 1)))
 }
 

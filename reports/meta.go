@@ -115,12 +115,12 @@ func writeJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
-	return writeFile(path, append(printable.JSON(raw), '\n'))
+	return WriteFile(path, append(printable.JSON(raw), '\n'))
 }
 
-// writeFile replaces path as a whole: a reader sees the old file or the new
+// WriteFile replaces path as a whole: a reader sees the old file or the new
 // one, never a part.
-func writeFile(path string, content []byte) error {
+func WriteFile(path string, content []byte) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)

@@ -111,8 +111,8 @@ func (r *Run) acquireP99() time.Duration {
 func WriteNight(dir string, n *Night) error {
 	n.Schema = Schema
 	return errors.Join(
-		writeFile(filepath.Join(dir, SummaryFile), []byte(n.Summary())),
-		writeFile(filepath.Join(dir, JUnitFile), n.junit()),
+		WriteFile(filepath.Join(dir, SummaryFile), []byte(n.Summary())),
+		WriteFile(filepath.Join(dir, JUnitFile), n.junit()),
 		writeJSON(filepath.Join(dir, NightFile), n),
 	)
 }

@@ -69,7 +69,7 @@ func (r *Run) writeAll(dir string) error {
 	for name, content := range map[string][]byte{
 		ReportFile: page, SummaryFile: []byte(shown.Summary()), JUnitFile: shown.junit(), BenchFile: []byte(shown.bench()),
 	} {
-		err := writeFile(filepath.Join(dir, name), content)
+		err := WriteFile(filepath.Join(dir, name), content)
 		r.unwritten[name] = err != nil
 		errs = append(errs, err)
 	}
@@ -99,9 +99,9 @@ type drawing struct {
 func (d drawing) write(dir string) error {
 	png, err := d.PNG()
 	if err == nil {
-		err = writeFile(filepath.Join(dir, d.Name+".png"), png)
+		err = WriteFile(filepath.Join(dir, d.Name+".png"), png)
 	}
-	return errors.Join(err, writeFile(filepath.Join(dir, d.Name+".svg"), d.svg))
+	return errors.Join(err, WriteFile(filepath.Join(dir, d.Name+".svg"), d.svg))
 }
 
 // drawAll draws the figures of a run: those of its witnesses first.

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"locktorture/reports/stats"
 )
 
 // An Interval is the median of n values with an interval for the true median
@@ -26,7 +28,7 @@ func Median(values []float64) Interval {
 	v := slices.Clone(values)
 	slices.Sort(v)
 	n := len(v)
-	out := Interval{Median: (v[(n-1)/2] + v[n/2]) / 2, N: n}
+	out := Interval{Median: stats.Median(v), N: n}
 	for k := (n - 1) / 2; k >= 0; k-- {
 		out.Low, out.High, out.Confidence = v[k], v[n-1-k], coverage(n, k)
 		if out.Confidence >= wanted {

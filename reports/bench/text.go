@@ -54,13 +54,15 @@ var columns = [][]column{{
 	{"goroutines", "goroutines", false, whole},
 }}
 
-// Legend explains the columns.
+// Legend explains the columns, a sentence each.
 var Legend = []string{
 	"figures: median over repeats; ×: the setting's first lock as a multiple of this one, paired within a repeat, with its interval",
-	"pair: acquire and release. acquire counts waiting too; a wait that the end of a run cut off counts as long as it lasted, and one that failed",
-	"as long as the run at least",
-	"hand-off: from one owner's call of release to the next owner's grant. CPU: µs per pair. commands, round trips, allocs: per pair;",
-	"commands: INFO commandstats, those within scripts too; round trips: packets of requests per pair and node (several pairs can share one)",
+	"pair: acquire and release",
+	"acquire counts waiting too; a wait that the end of a run cut off counts for as long as it lasted, and one that failed for as long as the run at least",
+	"hand-off: from one owner's call of release to the next owner's grant",
+	"CPU: µs per pair; allocs: per pair",
+	"commands: per pair, of INFO commandstats, those within scripts too",
+	"round trips: packets of requests per pair and node (several pairs can share one)",
 }
 
 // A table is a setting with its rows, laid out.
@@ -109,7 +111,7 @@ func tableOf(rows []Row, group []column, plain bool, repeats int) table {
 }
 
 func (s Setting) title() string {
-	return fmt.Sprintf("%s · %s · %s", s.Scenario, count(s.Nodes, "master"), count(s.Workers, "worker"))
+	return fmt.Sprintf("%s · %s · %s", s.Scenario, unit.Counted(s.Nodes, "master"), unit.Counted(s.Workers, "worker"))
 }
 
 // quietWhenZero are the figures of which nought is no news.
@@ -154,10 +156,6 @@ func factor(v float64) string {
 		return unit.Number(v)
 	}
 	return fmt.Sprintf("%.2f", v)
-}
-
-func count(n int, what string) string {
-	return fmt.Sprintf("%d %s", n, unit.Plural(n, what))
 }
 
 // head is what every form of the report begins with.

@@ -24,9 +24,9 @@ func (m *Model) keyBound(s Scenario, c queueing.Curve) (b keyBound) {
 		return b
 	}
 	keys, _ := queueing.Shard(s.Keys, s.Zipf, s.Shards)
-	road := m.networkDelays(s, c, -1, 1)
+	delays := m.networkDelays(s, c, -1, 1)
 	b.share = keys.Hottest()
-	b.turn = m.hold(s.Hold) + road.HandOff + road.HandedPart()/c.Rate(1) + road.HandedNetwork()
+	b.turn = m.hold(s.Hold) + delays.HandOff + delays.HandedPart()/c.Rate(1) + delays.HandedNetwork()
 	return b
 }
 
@@ -165,11 +165,11 @@ func (r *Report) Sound(schema int) error {
 	want(!r.Began.IsZero(), "began: want the time at which it was measured")
 	for _, h := range headlines {
 		e := h.pick(r)
-		want(!e.Known() || between0(e.Value, 1e9) && e.Confidence >= 0 && e.Confidence < 1 && (e.Confidence == 0 || e.Low <= e.Value && e.Value <= e.High && e.High <= 1e9),
+		want(!e.Known() || inRange(e.Value, 1e9) && e.Confidence >= 0 && e.Confidence < 1 && (e.Confidence == 0 || e.Low <= e.Value && e.Value <= e.High && e.High <= 1e9),
 			"%s: value %g [%g, %g] with confidence %g: want a figure of at least 0 within its interval", h.name, e.Value, e.Low, e.High, e.Confidence)
 	}
 	for name, e := range map[string]Estimate{"hot_key.measured": r.Hot.Measured, "hot_key.handoff_s": r.Hot.HandOff, "hot_key.overhold_s": r.Hot.Over} {
-		want(!e.Known() || between0(e.Value, 1e9), "%s.value is %g: want 0 or more", name, e.Value)
+		want(!e.Known() || inRange(e.Value, 1e9), "%s.value is %g: want 0 or more", name, e.Value)
 	}
 	want(r.Hot.Hold >= 0 && r.Hot.Hold <= time.Hour, "hot_key.hold_ns is %d: want 0 to an hour", r.Hot.Hold)
 	c := r.Calibration
@@ -202,8 +202,8 @@ const (
 // A wanted notes what is wanted and is not so.
 type wanted func(ok bool, format string, args ...any)
 
-// between0 reports whether x is a number from 0 to most.
-func between0(x, most float64) bool { return x >= 0 && x <= most }
+// inRange reports whether x is a number from 0 to most.
+func inRange(x, most float64) bool { return x >= 0 && x <= most }
 
 func (s Setup) sound(want wanted) {
 	want(s.Masters >= 1 && s.Masters <= soundMasters && s.Masters%2 == 1, "setup.masters is %d: want an odd number up to %d", s.Masters, soundMasters)
@@ -218,23 +218,23 @@ func (c *Calibration) sound(want wanted) {
 	want(c.CPUs >= 1 && c.CPUs <= soundCPUs, "calibration.cpus is %d: want 1 to %d", c.CPUs, soundCPUs)
 	want(c.Quorum >= 0 && c.Quorum <= soundMasters, "calibration.quorum is %d: want up to %d", c.Quorum, soundMasters)
 	want(c.Linkers >= 0, "calibration.link_clients is %d: want 0 or more", c.Linkers)
-	want(between0(c.Overhold, soundTime), "calibration.overhold_s is %g: want 0 to %g", c.Overhold, soundTime)
+	want(inRange(c.Overhold, soundTime), "calibration.overhold_s is %g: want 0 to %g", c.Overhold, soundTime)
 	want(len(c.Delayed)+len(c.HotDelayed) == 0 || len(c.Delays) > 0, "calibration.delays_s: there are loads behind delays, and none is listed")
 	for i, d := range c.Delays {
-		want(between0(d, soundTime) && (i == 0 || d > c.Delays[i-1]), "calibration.delays_s[%d] is %g: want times in ascending order", i, d)
+		want(inRange(d, soundTime) && (i == 0 || d > c.Delays[i-1]), "calibration.delays_s[%d] is %g: want times in ascending order", i, d)
 	}
 	for name, e := range map[string]Error{"rate": c.Errors.Rate, "acquire_p50": c.Errors.P50, "acquire_p99": c.Errors.P99} {
-		want(e.N >= 0 && between0(e.Spread, soundSpread) && between0(e.Median, 1e9) && between0(e.Worst, 1e9), "calibration.errors.%s: want n, median and worst of at least 0, and a spread of 0 to %d", name, soundSpread)
+		want(e.N >= 0 && inRange(e.Spread, soundSpread) && inRange(e.Median, 1e9) && inRange(e.Worst, 1e9), "calibration.errors.%s: want n, median and worst of at least 0, and a spread of 0 to %d", name, soundSpread)
 	}
 }
 
 func (l Load) sound(repeats int, at string, want wanted) {
 	want(l.N >= 1 && l.N <= 1_000_000, "%s.n is %d: want 1 to 1000000", at, l.N)
 	want(l.Repeat >= 0 && l.Repeat < max(repeats, 1), "%s.repeat is %d: want 0 to %d", at, l.Repeat, repeats-1)
-	want(between0(l.Rate, 1e9), "%s.rate is %g: want 0 to 1e9", at, l.Rate)
+	want(inRange(l.Rate, 1e9), "%s.rate is %g: want 0 to 1e9", at, l.Rate)
 	want(l.Masters >= 0 && l.Masters <= soundMasters, "%s.masters is %d: want up to %d", at, l.Masters, soundMasters)
-	want(between0(l.Delay, soundTime) && between0(l.Over, soundTime), "%s: delay_s %g and overhold_s %g: want 0 to %g", at, l.Delay, l.Over, soundTime)
-	want(between0(l.Harness, soundWork) && between0(l.Redis, soundWork), "%s: harness_s_per_pair %g and redis_s_per_pair %g: want 0 to %g", at, l.Harness, l.Redis, soundWork)
+	want(inRange(l.Delay, soundTime) && inRange(l.Over, soundTime), "%s: delay_s %g and overhold_s %g: want 0 to %g", at, l.Delay, l.Over, soundTime)
+	want(inRange(l.Harness, soundWork) && inRange(l.Redis, soundWork), "%s: harness_s_per_pair %g and redis_s_per_pair %g: want 0 to %g", at, l.Harness, l.Redis, soundWork)
 	for phase, t := range map[string]*Times{"acquire": l.Acquire, "release": l.Release} {
 		if t == nil {
 			continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"locktorture/reports/plots"
+	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 )
 
@@ -52,7 +53,7 @@ func (r *Report) middle(name string, value func(Point) float64) plots.Trace {
 				all = append(all, value(p))
 			}
 		}
-		t.X, t.Y = append(t.X, rate), append(t.Y, median(all))
+		t.X, t.Y = append(t.X, rate), append(t.Y, stats.Median(all))
 	}
 	return t
 }
@@ -258,12 +259,6 @@ func distribution(name string, all []Share) plots.Trace {
 		t.X, t.Y = append(t.X, x), append(t.Y, float64(max(s.Within, 1)))
 	}
 	return t
-}
-
-// median of at least one value: of an even number, between the middle two.
-func median(v []float64) float64 {
-	s := sorted(append([]float64(nil), v...))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // modelFigure draws the open loop as the model has it, fitted to none of its points:

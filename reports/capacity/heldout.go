@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"locktorture/reports/capacity/queueing"
+	"locktorture/reports/stats"
 	"locktorture/reports/unit"
 )
 
@@ -83,7 +84,7 @@ func errorOf(points []HeldOut, pick func(Figures) Estimate) Error {
 	if len(off) == 0 {
 		return Error{}
 	}
-	e.N, e.Median, e.Spread = len(off), median(off), math.Sqrt(squares/float64(len(off)))
+	e.N, e.Median, e.Spread = len(off), stats.Median(off), math.Sqrt(squares/float64(len(off)))
 	return e
 }
 

@@ -69,6 +69,15 @@ func TestText(t *testing.T) {
 	}
 }
 
+// A map that has no line has no cell that is short of it.
+func TestMapsWithoutALine(t *testing.T) {
+	r := full()
+	r.Maps[1].Cells[0][0] = Cell{Rounds: 1, Faults: 3, Saves: 1}
+	if r.Advise(); !strings.Contains(strings.Join(r.Advice, "\n"), "1 cell short of the theoretical line showed harm") {
+		t.Errorf("%q", r.Advice)
+	}
+}
+
 // Rounds that say nothing, and cells that have fewer than was asked for, are named: first
 // of all, in every form.
 func TestWhatIsInNoFigureIsSaid(t *testing.T) {

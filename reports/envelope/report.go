@@ -182,18 +182,11 @@ func (r *Report) Choices() (out []Choice) {
 		}
 		c.Cost = "not measured"
 		if m := r.find("crash"); m != nil && m.Cells[i][0].Rounds > 0 && m.Cells[i][0].Faults > 0 {
-			c.Cost = fmt.Sprintf("after a holder's crash others waited up to %s (%s)", unit.Latency(m.Cells[i][0].Longest), crashes(m.Cells[i][0].Faults))
+			c.Cost = fmt.Sprintf("after a holder's crash others waited up to %s (%s)", unit.Latency(m.Cells[i][0].Longest), unit.Counted(m.Cells[i][0].Faults, "crash"))
 		}
 		out = append(out, c)
 	}
 	return out
-}
-
-func crashes(n int) string {
-	if n == 1 {
-		return "1 crash"
-	}
-	return unit.Count(n) + " crashes"
 }
 
 // Advise writes what follows for the choice of a lease.
@@ -208,9 +201,9 @@ func (r *Report) Advise() {
 				saved, through = saved+c.Saves, through+c.Harm
 				if len(m.Lines) > 0 && !m.Beyond(t, x) && c.Rounds > 0 {
 					short++
-				}
-				if c.Unfenced() > 0 && !m.Beyond(t, x) {
-					inside++
+					if c.Unfenced() > 0 {
+						inside++
+					}
 				}
 				for id, n := range c.Violations {
 					ids[id] += n

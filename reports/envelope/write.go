@@ -195,7 +195,7 @@ func (r *Report) heat(m Map, title string, text func(Cell) string, level func(Ce
 	return h
 }
 
-// levels of a share of faults that did harm.
+// ofFaults turns counts into levels, by the share of the faults that did harm.
 func ofFaults(count func(Cell) int) func(Cell) int {
 	return func(c Cell) int {
 		switch n := count(c); {

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"slices"
 	"time"
 )
 
@@ -64,9 +63,7 @@ func quietNormal(s *Summary) (rate float64, p99 time.Duration, ok bool) {
 	if len(rates) == 0 {
 		return 0, 0, false
 	}
-	slices.Sort(rates)
-	slices.Sort(tails)
-	return float64(rates[len(rates)/2]), tails[len(tails)/2], true
+	return float64(Median(rates)), Median(tails), true
 }
 
 func (s *Summary) faulted(from, to time.Duration) bool {

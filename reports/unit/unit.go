@@ -24,10 +24,13 @@ func Count[N ~int | ~int64 | ~uint64](n N) string {
 	return sign + s
 }
 
-// Plural is the noun for n of what: "fault", "faults".
+// Plural is the noun for n of what: "fault", "faults", "processes".
 func Plural(n int, what string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return what
+	case strings.HasSuffix(what, "s"), strings.HasSuffix(what, "sh"):
+		return what + "es"
 	}
 	return what + "s"
 }

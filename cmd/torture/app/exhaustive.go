@@ -147,7 +147,7 @@ func atMost(deviations int) string {
 	if deviations == 0 {
 		return "healthy network"
 	}
-	return "at most " + counted(deviations, "deviation")
+	return "at most " + unit.Counted(deviations, "deviation")
 }
 
 func boundsText(b simulate.Bounds) string {
@@ -156,7 +156,7 @@ func boundsText(b simulate.Bounds) string {
 		lost = "keep their data, or lose it"
 	}
 	return fmt.Sprintf("at most %s from a healthy network, among them at most %s, within %s; masters that restart %s",
-		counted(b.Deviations, "deviation"), counted(b.Faults, "fault"), counted(b.Moves, "choice"), lost)
+		unit.Counted(b.Deviations, "deviation"), unit.Counted(b.Faults, "fault"), unit.Counted(b.Moves, "choice"), lost)
 }
 
 // triedText is one line of what was tried.
@@ -169,7 +169,7 @@ func triedText(t *simulate.Tried) string {
 		all = "not all, but"
 	}
 	return fmt.Sprintf("%-20s %s: %s %s, %d states, %d ended in one that was known; %d grants, %v",
-		t.Program, atMost(t.Deviations), all, counted(t.Schedules, "schedule"), t.States, t.Met, t.Grants, t.Took.Round(time.Millisecond))
+		t.Program, atMost(t.Deviations), all, unit.Counted(t.Schedules, "schedule"), t.States, t.Met, t.Grants, t.Took.Round(time.Millisecond))
 }
 
 // conclude decides the verdict.
@@ -192,7 +192,7 @@ func (r *exhaustiveReport) conclude() {
 	found := r.found()
 	switch {
 	case found != nil:
-		r.Verdict, r.Why = checker.Fail, fmt.Sprintf("%s with at most %s from a healthy network", found.ID, counted(found.Replay.Schedule.Deviations, "deviation"))
+		r.Verdict, r.Why = checker.Fail, fmt.Sprintf("%s with at most %s from a healthy network", found.ID, unit.Counted(found.Replay.Schedule.Deviations, "deviation"))
 	case len(r.Errors) > 0:
 		r.Verdict, r.Why = checker.HarnessError, r.Errors[0]
 	case void > 0:
@@ -204,7 +204,7 @@ func (r *exhaustiveReport) conclude() {
 	case least == 0 && r.Bounds.Deviations > 0:
 		r.Verdict, r.Why = checker.Inconclusive, fmt.Sprintf("%d schedules, none with a violation, but not all with a single deviation: give it a larger --budget", schedules)
 	case least < r.Bounds.Deviations:
-		r.Verdict, r.Why = checker.Pass, fmt.Sprintf("no violation in any schedule with at most %s, nor in some with more: %d schedules", counted(least, "deviation"), schedules)
+		r.Verdict, r.Why = checker.Pass, fmt.Sprintf("no violation in any schedule with at most %s, nor in some with more: %d schedules", unit.Counted(least, "deviation"), schedules)
 	default:
 		r.Verdict, r.Why = checker.Pass, fmt.Sprintf("no violation in any schedule within the bounds: %d schedules", schedules)
 	}

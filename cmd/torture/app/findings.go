@@ -45,8 +45,8 @@ func printFindings(w io.Writer, report checker.Report) {
 	}
 	e := report.Evidence
 	fmt.Fprintf(w, "evidence    %s, %s, %s (%d with a fault in force), %s, %s, %s (%d resolved, %d of them by receipts)\n",
-		counted(e.Grants, "grant"), counted(e.Contended, "contended attempt"), counted(e.Handovers, "hand-over"), e.FaultedHandovers,
-		counted(e.Takeovers, "takeover"), counted(e.FenceSaves, "fence save"), counted(e.Unknown, "unknown"), e.Resolved, e.ByReceipts)
+		unit.Counted(e.Grants, "grant"), unit.Counted(e.Contended, "contended attempt"), unit.Counted(e.Handovers, "hand-over"), e.FaultedHandovers,
+		unit.Counted(e.Takeovers, "takeover"), unit.Counted(e.FenceSaves, "fence save"), unit.Counted(e.Unknown, "unknown"), e.Resolved, e.ByReceipts)
 }
 
 // heading names a finding, and its key where it has one.
@@ -65,10 +65,6 @@ func events(f checker.Finding) string {
 	return fmt.Sprintf(", events %v", f.Witness)
 }
 
-func counted(n int, what string) string {
-	return fmt.Sprintf("%d %s", n, unit.Plural(n, what))
-}
-
 // printViews says where the pictures are that --views asks for.
 func (c *checkCommand) printViews(w io.Writer, report checker.Report) {
 	switch n := len(report.Views); {
@@ -76,6 +72,6 @@ func (c *checkCommand) printViews(w io.Writer, report checker.Report) {
 	case n == 0:
 		fmt.Fprintln(w, "views       none: no window of this history had to be looked at")
 	default:
-		fmt.Fprintf(w, "views       %s in %s\n", counted(n, "picture"), c.views)
+		fmt.Fprintf(w, "views       %s in %s\n", unit.Counted(n, "picture"), c.views)
 	}
 }
